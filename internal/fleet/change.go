@@ -1,0 +1,82 @@
+package fleet
+
+import "time"
+
+// Revision counts the effective changes of one fleet. It is assigned under the lock
+// of the fleet's head row, so the order of commits is the order of revisions. 0 is
+// the empty fleet before its first change.
+type Revision int64
+
+// Position is what a reader holds of a fleet. The three are compared with ==, never
+// with <: after a failover to an older copy the same revision can mean other content.
+type Position struct {
+	Revision Revision
+	Token    Token
+	Epoch    int64 // moves with credentials and settings, not with resources
+}
+
+// Known is a fleet and the position at which a reader holds it; the zero position
+// means that it holds nothing.
+type Known struct {
+	Key Key
+	At  Position
+}
+
+// Ref names a resource that another one needs.
+type Ref struct {
+	Type Type
+	Name string
+}
+
+// Derived is what is read out of a resource's body once, when it is written, so that
+// no server has to decode a body to serve it.
+type Derived struct {
+	Refs    []Ref    // what it names, in config sources of kind ads or self; sorted, no duplicates
+	EDSName string   // of a cluster of type EDS over ADS: its ClusterLoadAssignment's name
+	VHDS    bool     // of a route: it fetches virtual hosts on demand
+	Domains []string // of a virtual host: its domains, from which aliases come
+}
+
+// Row is a resource as it is stored and as readers of changes see it.
+type Row struct {
+	Type     Type
+	Name     string
+	Variant  string   // "" for the default variant
+	Revision Revision // of the row's last change
+	Deleted  bool     // a tombstone: what follows is zero
+
+	Version  string        // SEMANTICS 1.1; opaque
+	TTL      time.Duration // 0: none
+	Selector string        // "" for the default variant
+	Priority int32
+	Body     []byte // the bytes of the Any's value; of a Secret, sealed
+	Derived  Derived
+}
+
+// Change is what a reader has to do to come from its position to At.
+type Change struct {
+	Key Key
+	At  Position
+	// Gone: the fleet is deleted or was never there. Nothing else is set but Key.
+	Gone bool
+	// Reload: Rows is everything that there is, no tombstones. Otherwise Rows are those
+	// that changed after the known position, tombstones among them.
+	Reload bool
+	Rows   []Row
+	// EpochMoved: Credentials and Settings hold the present ones.
+	EpochMoved  bool
+	Credentials []Credential
+	// CommittedAt is the database's clock when At.Revision was made; Now is its clock at
+	// the reading. Their difference to the local clock is the reader's offset.
+	CommittedAt, Now time.Time
+}
+
+// Credential is a node credential as a server checks it. The secret itself is nowhere.
+type Credential struct {
+	ID        CredentialID
+	Hash      [32]byte // SHA-256 of the token
+	Nodes     string   // allowed node ids: "exact", "prefix*" or "*"
+	ExpiresAt time.Time
+	// RevokedAt is zero while the credential is good.
+	RevokedAt time.Time
+}

@@ -1,0 +1,16 @@
+package fleet
+
+import "errors"
+
+// The kinds of errors. Every error that crosses a package is one of them or wraps
+// one of them; the HTTP layer and the stream engine alone turn a kind into a status.
+var (
+	ErrInvalid         = errors.New("invalid")
+	ErrNotFound        = errors.New("not found")
+	ErrConflict        = errors.New("conflict")
+	ErrPrecondition    = errors.New("precondition failed") // a stale If-Match, an unexpected revision
+	ErrUnauthenticated = errors.New("unauthenticated")
+	ErrForbidden       = errors.New("forbidden")
+	ErrLimit           = errors.New("limit exceeded")
+	ErrUnavailable     = errors.New("unavailable") // the database cannot be reached, a fleet is not loaded yet
+)

@@ -1,0 +1,69 @@
+package fleet
+
+import "time"
+
+// What a node is to one revision (SEMANTICS 5.3), and to the present.
+const (
+	NodeAcked   = "acked"   // it has settled at the revision or at a later one
+	NodeNacked  = "nacked"  // it refused something that the revision introduced
+	NodePending = "pending" // it lives and has not answered yet
+	NodeOffline = "offline" // it has no live stream
+)
+
+// What a receipt says as a whole (SEMANTICS 5.5).
+const (
+	ReceiptPending   = "pending"
+	ReceiptDelivered = "delivered"
+	ReceiptRejected  = "rejected"
+)
+
+// Counts is how many of the counted nodes are what to one revision.
+type Counts struct {
+	Acked, Nacked, Pending, Offline int
+	// Unaffected is how many of Acked the revision changed nothing for.
+	Unaffected int
+}
+
+// State is what the counts come to: rejected if any node refused, else pending while
+// one has not answered. Nodes that are offline hold nothing up, and a fleet without
+// nodes is delivered.
+func State(c Counts) string {
+	switch {
+	case c.Nacked > 0:
+		return ReceiptRejected
+	case c.Pending > 0:
+		return ReceiptPending
+	default:
+		return ReceiptDelivered
+	}
+}
+
+// Receipt is what became of one revision. All times are the database's clock.
+type Receipt struct {
+	Revision    Revision
+	CommittedAt time.Time
+	Counts      Counts
+	State       string
+	// Nodes are those not acked, the refusing first, then the pending and the offline,
+	// then the acked ones that still refuse something of an earlier revision; at most 100.
+	Nodes []ReceiptNode
+	// FirstAck and LastAck are zero while there is none; never before CommittedAt.
+	FirstAck, LastAck time.Time
+}
+
+// ReceiptNode is one node's part in a receipt.
+type ReceiptNode struct {
+	ID    string
+	State string    // NodeAcked, ...
+	At    time.Time // of the refusal; for a node offline when it was last seen; else zero
+
+	// Of a refusal. There may be more of the same revision: see StillRefusing.
+	Detail     string // the client's words: hostile text
+	Resource   Ref
+	Action     string
+	ResolvedBy Revision // 0 while the refusal stands
+
+	// StillRefusing is what the node refuses at present, of whatever revision; Resource,
+	// if unresolved, is among it. At most 100.
+	StillRefusing []Ref
+}

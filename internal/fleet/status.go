@@ -1,0 +1,85 @@
+package fleet
+
+import "time"
+
+// ServerID names one running xDS server process. It is drawn at its start, so that
+// the rows of an earlier life are never taken for its own.
+type ServerID [16]byte
+
+// NewServerID returns a fresh id.
+func NewServerID() ServerID { return ServerID(newUUIDv7()) }
+
+func (s ServerID) String() string { return formatUUID(s) }
+
+// Node is what an xDS client says of itself. It is a claim: nothing is allowed by it.
+type Node struct {
+	ID            string
+	Cluster       string
+	UserAgent     string // "envoy", "gRPC Go", ...
+	Version       string // of the client, "1.40.0"
+	Region        string
+	Zone          string
+	SubZone       string
+	MetadataJSON  []byte // at most 64 KiB
+	ClientFeature []string
+}
+
+// NodeStatus is one node's own row on one server (SEMANTICS 6.1). Most nodes follow
+// their server: Settled is then nil.
+type NodeStatus struct {
+	Node         string
+	Connected    bool
+	Settled      *Revision // nil: the node follows its server's settled revision
+	Since        time.Time // of the present connection, or of its end
+	Variant      string    // "delta ADS", "SotW ADS", ...
+	Streams      int
+	UserAgent    string
+	Version      string
+	Cluster      string
+	RemoteAddr   string
+	CredentialID CredentialID
+}
+
+// Refusal is one resource that one node would not take (SEMANTICS 5.2).
+type Refusal struct {
+	Node     string
+	Type     Type
+	Name     string   // the resource that is held responsible
+	Version  string   // the refused version
+	Revision Revision // the one that introduced the refused version
+	Detail   string   // the client's words: redacted, at most 4 KiB; hostile text
+	Action   string   // what was done: "kept the last good version", "removed", "nothing sent"
+	At       time.Time
+	// Good is the version that stands in for it; "" if none does.
+	Good string
+}
+
+// Resolution ends a refusal: the name's version is another one now.
+type Resolution struct {
+	Node    string
+	Type    Type
+	Name    string
+	Version string   // the refused version
+	By      Revision // the revision that resolved it
+}
+
+// Delivered is a server's own count for one revision.
+type Delivered struct {
+	Revision Revision
+	Affected int // connected nodes that the revision changed something for
+	Acked    int
+	FirstAck time.Time // zero: none yet
+	LastAck  time.Time
+}
+
+// Status is what a server reports of one fleet in one statement: few rows, whatever
+// the number of nodes.
+type Status struct {
+	Key       Key
+	Server    ServerID
+	Settled   Revision // what every node without a row of its own has confirmed
+	Delivered []Delivered
+	Nodes     []NodeStatus
+	Refusals  []Refusal
+	Resolved  []Resolution
+}
