@@ -1,0 +1,30 @@
+package snapshot_test
+
+import (
+	"maps"
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+func TestTargetIsTheSnapshotWithItsExceptions(t *testing.T) {
+	t.Parallel()
+	s := &snapshot.Snapshot{Revision: 7}
+	for _, r := range []*snapshot.Resource{res("changed", "2"), res("new", "1"), res("mended", "3"), res("other", "1")} {
+		s.Types[fleet.Runtime] = s.Types[fleet.Runtime].With(r)
+	}
+	target := snapshot.NewTarget(s, []snapshot.Exception{
+		{Type: fleet.Runtime, Name: "changed", Refused: "2", Good: res("changed", "1")},
+		{Type: fleet.Runtime, Name: "new", Refused: "1"},
+		{Type: fleet.Runtime, Name: "mended", Refused: "2", Good: res("mended", "1")},
+		{Type: fleet.Runtime, Name: "deleted", Refused: "1", Good: res("deleted", "0")},
+	})
+	want := map[string]string{"changed": "1", "mended": "3", "other": "1"}
+	if got := contents(target.Types[fleet.Runtime]); !maps.Equal(got, want) || target.Revision != 7 {
+		t.Errorf("target %v at %d, want %v at 7", got, target.Revision, want)
+	}
+	if plain := snapshot.NewTarget(s, nil); plain.Types != s.Types {
+		t.Error("without exceptions the sets are not the snapshot's own")
+	}
+}
