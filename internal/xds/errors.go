@@ -1,0 +1,38 @@
+package xds
+
+import (
+	"errors"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fairlead/internal/fleet"
+)
+
+// statusOf turns an error into what the client is told. Envoy logs the text, and shows
+// UNAUTHENTICATED and PERMISSION_DENIED at once but UNAVAILABLE only after half a
+// minute: so they are for refusals, and UNAVAILABLE for "not now".
+func statusOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
+	for _, k := range []struct {
+		kind error
+		code codes.Code
+	}{
+		{fleet.ErrUnauthenticated, codes.Unauthenticated},
+		{fleet.ErrForbidden, codes.PermissionDenied},
+		{fleet.ErrNotFound, codes.PermissionDenied},
+		{fleet.ErrInvalid, codes.InvalidArgument},
+		{fleet.ErrLimit, codes.ResourceExhausted},
+		{fleet.ErrUnavailable, codes.Unavailable},
+	} {
+		if errors.Is(err, k.kind) {
+			return status.Error(k.code, err.Error())
+		}
+	}
+	return status.Error(codes.Internal, "internal error: see the server's log")
+}

@@ -1,0 +1,52 @@
+package xds
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fairlead/internal/fleet"
+)
+
+// maxDetail is the most that is kept of a NACK's text, in bytes.
+const maxDetail = 4 << 10
+
+// redact makes of a client's words what may be kept: at most 4 KiB of valid text without
+// control characters. The text is hostile, and of a Secret's NACK only the reason is
+// kept: what Envoy dumps before it can hold the private key (PROTOCOL rule 16).
+func redact(t fleet.Type, detail string) string {
+	if t == fleet.Secret {
+		detail = reason(detail)
+	}
+	detail = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.TrimSpace(detail))
+	if len(detail) <= maxDetail {
+		return detail
+	}
+	cut := maxDetail
+	for !utf8.RuneStart(detail[cut]) {
+		cut--
+	}
+	return detail[:cut]
+}
+
+const constraint = ": Proto constraint validation failed"
+
+// reason returns what can be no part of a message that Envoy dumped: all from the last
+// mention of a failed constraint on; else all before the dump; else, since anything else
+// may quote the Secret, the cause that follows "Failed to load ... from <inline>".
+func reason(detail string) string {
+	if i := strings.LastIndex(detail, constraint); i >= 0 {
+		return strings.TrimPrefix(detail[i:], ": ")
+	}
+	before, _, dumped := strings.Cut(detail, "goo.gle/")
+	if dumped || !strings.Contains(detail, "-----BEGIN") {
+		return before
+	}
+	before, _, _ = strings.Cut(detail, "-----BEGIN")
+	return before
+}

@@ -1,0 +1,102 @@
+package xds
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"fairlead/internal/fleet"
+)
+
+// maxMetadata is the most that a node's metadata may take, in bytes of JSON.
+const maxMetadata = 64 << 10
+
+// pinnedNode is the node of a stream's first request. A later one must be the same:
+// "only the first request on a stream is guaranteed to carry the node identifier".
+type pinnedNode struct {
+	node fleet.Node
+	hash [32]byte // of the bytes last seen
+	own  *corev3.Node
+}
+
+// pin decodes the node of a first request. Envoy's 516 extensions are dropped.
+func pin(encoded []byte) (pinnedNode, error) {
+	if encoded == nil {
+		return pinnedNode{}, fmt.Errorf("the first request of a stream must carry a node with an id: set node.id in the bootstrap: %w", fleet.ErrInvalid)
+	}
+	n, err := decodeNode(encoded)
+	if err != nil {
+		return pinnedNode{}, err
+	}
+	if n.GetId() == "" {
+		return pinnedNode{}, fmt.Errorf("node.id is empty: set node.id in the bootstrap (or --service-node): %w", fleet.ErrInvalid)
+	}
+	metadata, err := protojson.Marshal(n.GetMetadata())
+	if err != nil {
+		return pinnedNode{}, fmt.Errorf("read node.metadata: %w", fleet.ErrInvalid)
+	}
+	if len(metadata) > maxMetadata {
+		return pinnedNode{}, fmt.Errorf("node.metadata takes %d bytes, %d is the limit: %w", len(metadata), maxMetadata, fleet.ErrLimit)
+	}
+	if n.GetMetadata() == nil {
+		metadata = nil
+	}
+	return pinnedNode{
+		hash: sha256.Sum256(encoded),
+		own:  n,
+		node: fleet.Node{
+			ID:            n.GetId(),
+			Cluster:       n.GetCluster(),
+			UserAgent:     n.GetUserAgentName(),
+			Version:       userAgentVersion(n),
+			Region:        n.GetLocality().GetRegion(),
+			Zone:          n.GetLocality().GetZone(),
+			SubZone:       n.GetLocality().GetSubZone(),
+			MetadataJSON:  metadata,
+			ClientFeature: n.GetClientFeatures(),
+		},
+	}, nil
+}
+
+// check refuses a node that is not the pinned one. Equal bytes cost a hash; others are
+// decoded, since a map's order may have changed.
+func (p *pinnedNode) check(encoded []byte) error {
+	hash := sha256.Sum256(encoded)
+	if hash == p.hash {
+		return nil
+	}
+	n, err := decodeNode(encoded)
+	if err != nil {
+		return err
+	}
+	if !proto.Equal(n, p.own) {
+		return fmt.Errorf("the node changed within the stream: open a new stream for another node: %w", fleet.ErrForbidden)
+	}
+	p.hash = hash
+	return nil
+}
+
+func decodeNode(encoded []byte) (*corev3.Node, error) {
+	n := &corev3.Node{}
+	if err := proto.Unmarshal(encoded, n); err != nil {
+		return nil, fmt.Errorf("the node of the request cannot be decoded: %w", fleet.ErrInvalid)
+	}
+	n.Extensions = nil
+	return n, nil
+}
+
+func userAgentVersion(n *corev3.Node) string {
+	if v := n.GetUserAgentVersion(); v != "" {
+		return v
+	}
+	v := n.GetUserAgentBuildVersion().GetVersion()
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatUint(uint64(v.GetMajorNumber()), 10) + "." + strconv.FormatUint(uint64(v.GetMinorNumber()), 10) +
+		"." + strconv.FormatUint(uint64(v.GetPatch()), 10)
+}

@@ -1,0 +1,56 @@
+package xds
+
+import (
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"fairlead/internal/snapshot"
+)
+
+// response is a DiscoveryResponse or a DeltaDiscoveryResponse as the bytes that make it
+// up, most of which are shared with every other stream.
+type response struct{ parts [][]byte }
+
+// Field numbers that both responses have, and those of one alone.
+const (
+	respVersion      = 1 // version_info; delta: system_version_info
+	respType         = 4
+	respNonce        = 5
+	sotwControlPlane = 6
+
+	deltaRemoved      = 6
+	deltaControlPlane = 7
+)
+
+// controlPlane is an encoded ControlPlane{identifier: "fairlead"}: Envoy shows it.
+var controlPlane = protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "fairlead")
+
+func newResponse(r *snapshot.Response, nonce string, delta bool) *response {
+	parts := make([][]byte, 0, 2*len(r.Resources)+1)
+	for _, x := range r.Resources {
+		head, body := x.SotW()
+		if delta {
+			head, body = x.Delta()
+		}
+		parts = append(parts, head, body)
+	}
+	version, plane := r.Version.String(), protowire.Number(sotwControlPlane)
+	if delta {
+		version, plane = strconv.FormatInt(int64(r.Revision), 10), deltaControlPlane
+	}
+	var own []byte // what differs from stream to stream
+	own = appendString(own, respVersion, version)
+	own = appendString(own, respType, r.Type.URL())
+	own = appendString(own, respNonce, nonce)
+	for _, n := range r.Removed {
+		own = appendString(own, deltaRemoved, n)
+	}
+	own = protowire.AppendTag(own, plane, protowire.BytesType)
+	own = protowire.AppendBytes(own, controlPlane)
+	return &response{parts: append(parts, own)}
+}
+
+func appendString(b []byte, num protowire.Number, s string) []byte {
+	return protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), s)
+}

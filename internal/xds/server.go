@@ -1,0 +1,136 @@
+package xds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/peer"
+)
+
+// Config is what a Server needs. Authenticator (or Anonymous) and Source are required.
+type Config struct {
+	Authenticator Authenticator
+	// Anonymous, if set, is whom every client speaks for, whatever it sends: a listener
+	// for gRPC clients that cannot send a token in the clear. For loopback only.
+	Anonymous *Identity
+	Source    Source
+	Logger    *slog.Logger
+	Limits    Limits
+	// DrainSpread is the time over which Drain ends the streams. 0: at once.
+	DrainSpread time.Duration
+}
+
+// Limits bound what one stream may cost. Zero values become the defaults.
+type Limits struct {
+	FirstRequest time.Duration // how long a stream may be silent at first; 10 s
+	Write        time.Duration // how long a client may not read; 60 s
+	Names        int           // of one type; 10,000
+	NameBytes    int           // of one name; 512
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.FirstRequest == 0 {
+		l.FirstRequest = 10 * time.Second
+	}
+	if l.Write == 0 {
+		l.Write = 60 * time.Second
+	}
+	if l.Names == 0 {
+		l.Names = 10_000
+	}
+	if l.NameBytes == 0 {
+		l.NameBytes = 512
+	}
+	return l
+}
+
+// Server speaks xDS. It has no state but its streams.
+type Server struct {
+	cfg   Config
+	log   *slog.Logger
+	drain chan struct{}
+	// stop closes drain.
+	stop context.CancelFunc
+}
+
+// New checks the configuration.
+func New(cfg Config) (*Server, error) {
+	switch {
+	case cfg.Source == nil:
+		return nil, errors.New("xds: Config.Source is missing")
+	case cfg.Authenticator == nil && cfg.Anonymous == nil:
+		return nil, errors.New("xds: Config.Authenticator is missing")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	cfg.Limits = cfg.Limits.withDefaults()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel}
+	context.AfterFunc(ctx, func() { close(s.drain) })
+	return s, nil
+}
+
+// Options are the options of the grpc.Server that Register is called with: the codec,
+// authentication of every method, limits, and a keepalive that does not cut quiet
+// clients: grpc's default enforcement ends every Envoy's connection each 130 s.
+func (s *Server) Options() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.ForceServerCodecV2(newCodec()),
+		grpc.ChainStreamInterceptor(s.authenticateStream),
+		grpc.ChainUnaryInterceptor(s.authenticateUnary),
+		grpc.MaxRecvMsgSize(16 << 20),
+		grpc.MaxConcurrentStreams(20_000),
+		grpc.MaxHeaderListSize(16 << 10),
+		grpc.ConnectionTimeout(5 * time.Second),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
+	}
+}
+
+// Register offers the services.
+func (s *Server) Register(r grpc.ServiceRegistrar) {
+	r.RegisterService(&grpc.ServiceDesc{
+		ServiceName: "envoy.service.discovery.v3.AggregatedDiscoveryService",
+		Metadata:    "envoy/service/discovery/v3/ads.proto",
+		Streams: []grpc.StreamDesc{
+			{StreamName: "StreamAggregatedResources", ServerStreams: true, ClientStreams: true, Handler: s.handler(false)},
+			{StreamName: "DeltaAggregatedResources", ServerStreams: true, ClientStreams: true, Handler: s.handler(true)},
+		},
+	}, nil)
+}
+
+// Drain ends every stream with OK, spread over Config.DrainSpread: clients move to
+// another server at once and log nothing. It does not wait.
+func (s *Server) Drain() { s.stop() }
+
+func (s *Server) handler(delta bool) grpc.StreamHandler {
+	return func(_ any, ss grpc.ServerStream) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("panic in a stream", "panic", p, "stack", stack())
+				err = statusOf(fmt.Errorf("panic: %v", p))
+			}
+		}()
+		id, ok := identityOf(ss.Context())
+		if !ok {
+			return statusOf(errNoIdentity)
+		}
+		st := newStream(s, ss, id, delta)
+		return statusOf(st.run())
+	}
+}
+
+var errNoIdentity = errors.New("no identity: the interceptors of Options are missing")
+
+func remote(ctx context.Context) string {
+	if p, ok := peer.FromContext(ctx); ok {
+		return p.Addr.String()
+	}
+	return ""
+}

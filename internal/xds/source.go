@@ -1,0 +1,73 @@
+package xds
+
+import (
+	"context"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Identity is whom a credential speaks for. It comes from the credential alone: no
+// node.id, header or body widens it.
+type Identity struct {
+	Key        fleet.Key
+	Credential fleet.CredentialID
+	Nodes      auth.NodePattern
+}
+
+// Authenticator finds whose token it is.
+type Authenticator interface {
+	// Authenticate returns fleet.ErrUnauthenticated for a token that is unknown, expired
+	// or revoked, and fleet.ErrUnavailable when that cannot be found out now. The error's
+	// text is shown to the client.
+	Authenticate(ctx context.Context, token string) (Identity, error)
+}
+
+// StreamInfo is what is known of a stream besides its node.
+type StreamInfo struct {
+	Protocol   string // "delta ADS", "SotW ADS"
+	RemoteAddr string
+}
+
+// Source ties streams to their fleets.
+type Source interface {
+	// Attach waits until the fleet is loaded, at most 5 s: then fleet.ErrUnavailable. A
+	// fleet that is deleted is fleet.ErrForbidden.
+	Attach(ctx context.Context, id Identity, node fleet.Node, s StreamInfo) (Attachment, error)
+}
+
+// Attachment is one stream's tie to its fleet. Its methods are called by the stream's
+// one owner.
+type Attachment interface {
+	// Current is one atomic load and never nil.
+	Current() *snapshot.Target
+	// Changed has capacity 1 and says "look again": the newest wins.
+	Changed() <-chan struct{}
+	// Refuse makes the culprits exceptions of this node, which changes its target. It
+	// returns when the refusal is recorded, or after a second at most: the repair must
+	// not wait for a database that is away (SEMANTICS 3.4).
+	Refuse(ctx context.Context, r Refusal)
+	// Settled says that every type which the stream subscribes to is confirmed at this
+	// revision or at a later one. It goes back only when the fleet's history was cut.
+	Settled(r fleet.Revision)
+	// Ended has capacity 1: the stream must end with this error (the credential was
+	// revoked, the fleet deleted).
+	Ended() <-chan error
+	// Detach ends the tie; nothing is called after it.
+	Detach()
+}
+
+// Refusal is one NACK.
+type Refusal struct {
+	Type   fleet.Type
+	Detail string // the client's words, redacted and cut to 4 KiB; hostile text
+	// Culprits are the resources of the refused response that are held responsible.
+	Culprits []Culprit
+}
+
+// Culprit is a refused version and the one that this stream last confirmed.
+type Culprit struct {
+	Refused *snapshot.Resource
+	Good    *snapshot.Resource // nil: the name was never confirmed
+}

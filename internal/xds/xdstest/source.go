@@ -1,0 +1,160 @@
+package xdstest
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// Source is a fleet in memory: an xds.Source and xds.Authenticator whose tokens are
+// node patterns ("Bearer edge-*").
+type Source struct {
+	mu       sync.Mutex // guards what follows
+	snap     *snapshot.Snapshot
+	attached map[*attachment]struct{}
+	refusals []xds.Refusal
+}
+
+// NewSource returns a fleet at revision 0 that holds nothing but the barrier that Quiet
+// needs.
+func NewSource() *Source {
+	s := &Source{attached: map[*attachment]struct{}{}, snap: &snapshot.Snapshot{}}
+	r := Resource(fleet.Extension, barrier, "1")
+	s.snap.Types[fleet.Extension] = s.snap.Types[fleet.Extension].With(r)
+	return s
+}
+
+// Change is one resource that Publish puts, or takes away if it is nil.
+type Change struct {
+	Type     fleet.Type
+	Name     string
+	Resource *snapshot.Resource
+}
+
+// Put returns the change that sets a resource.
+func Put(t fleet.Type, r *snapshot.Resource) Change { return Change{t, r.Name, r} }
+
+// Delete returns the change that takes a resource away.
+func Delete(t fleet.Type, name string) Change { return Change{t, name, nil} }
+
+// Publish makes one revision of the changes and returns it.
+func (s *Source) Publish(changes ...Change) fleet.Revision {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := *s.snap
+	next.Revision++
+	for _, c := range changes {
+		if c.Resource == nil {
+			next.Types[c.Type] = next.Types[c.Type].Without(c.Name)
+			continue
+		}
+		c.Resource.Revision = next.Revision
+		next.Types[c.Type] = next.Types[c.Type].With(c.Resource)
+	}
+	s.snap = &next
+	for a := range s.attached {
+		a.retarget(s.snap)
+	}
+	return next.Revision
+}
+
+// Refusals returns what clients refused, oldest first.
+func (s *Source) Refusals() []xds.Refusal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]xds.Refusal{}, s.refusals...)
+}
+
+// End ends every stream with an error, as a revoked credential does.
+func (s *Source) End(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for a := range s.attached {
+		select {
+		case a.ended <- err:
+		default:
+		}
+	}
+}
+
+// Streams is the number of attached streams.
+func (s *Source) Streams() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.attached)
+}
+
+// Settled returns the lowest revision that an attached stream has settled, -1 without one.
+func (s *Source) Settled() fleet.Revision {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	low := fleet.Revision(-1)
+	for a := range s.attached {
+		if r := fleet.Revision(a.settled.Load()); low < 0 || r < low {
+			low = r
+		}
+	}
+	return low
+}
+
+// Authenticate takes the token for a node pattern; "bad" is unknown.
+func (s *Source) Authenticate(_ context.Context, token string) (xds.Identity, error) {
+	if token == "bad" {
+		return xds.Identity{}, fleet.ErrUnauthenticated
+	}
+	p, err := auth.ParseNodePattern(token)
+	return xds.Identity{Nodes: p}, err
+}
+
+// Attach never waits.
+func (s *Source) Attach(context.Context, xds.Identity, fleet.Node, xds.StreamInfo) (xds.Attachment, error) {
+	a := &attachment{source: s, changed: make(chan struct{}, 1), ended: make(chan error, 1)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.retarget(s.snap)
+	s.attached[a] = struct{}{}
+	return a, nil
+}
+
+type attachment struct {
+	source     *Source
+	target     atomic.Pointer[snapshot.Target]
+	settled    atomic.Int64
+	changed    chan struct{}
+	ended      chan error
+	exceptions []snapshot.Exception // guarded by source.mu
+}
+
+func (a *attachment) retarget(s *snapshot.Snapshot) {
+	a.target.Store(snapshot.NewTarget(s, a.exceptions))
+	select {
+	case a.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (a *attachment) Current() *snapshot.Target { return a.target.Load() }
+func (a *attachment) Changed() <-chan struct{}  { return a.changed }
+func (a *attachment) Ended() <-chan error       { return a.ended }
+func (a *attachment) Settled(r fleet.Revision)  { a.settled.Store(int64(r)) }
+
+func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {
+	a.source.mu.Lock()
+	defer a.source.mu.Unlock()
+	a.source.refusals = append(a.source.refusals, r)
+	for _, c := range r.Culprits {
+		a.exceptions = append(a.exceptions, snapshot.Exception{Type: r.Type, Name: c.Refused.Name, Refused: c.Refused.Version, Good: c.Good})
+	}
+	a.retarget(a.source.snap)
+}
+
+func (a *attachment) Detach() {
+	a.source.mu.Lock()
+	defer a.source.mu.Unlock()
+	delete(a.source.attached, a)
+}
