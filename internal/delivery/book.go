@@ -1,0 +1,253 @@
+package delivery
+
+import (
+	"sync"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// Bounds of what is kept while the sink is away or for nodes that are gone.
+const (
+	maxGone     = 4_096   // nodes that are gone, remembered to count nobody twice
+	maxGoneHard = 100_000 // the same, of those whose end the database must still hear of
+	maxPending  = 20_000  // refusals and resolutions not yet reported
+	rememberFor = time.Minute
+	quickFlush  = 64 // flushes sooner than flushEvery that are saved up, one per flushEvery
+)
+
+// refusalKey names a refusal: a node, a resource, a version, and the revision that
+// introduced it; a version that comes back and is refused again is another refusal.
+// A resolution ends those up to its own revision, so its key has none.
+type refusalKey struct {
+	node          string
+	typ           fleet.Type
+	name, version string
+	revision      fleet.Revision
+}
+
+type pendingRefusal struct {
+	fleet.Refusal
+	seq uint64
+}
+
+type pendingResolution struct {
+	fleet.Resolution
+	seq uint64
+}
+
+type waiter struct {
+	seq  uint64
+	done chan struct{}
+}
+
+// gone is a node's end, oldest first in a book's list.
+type gone struct {
+	node *node
+	at   time.Time
+}
+
+// book is what is recorded of one fleet.
+type book struct {
+	rec *Recorder
+	key fleet.Key
+
+	mu      sync.Mutex // guards all below; never held while the sink is called; taken before rec.mu
+	head    fleet.Revision
+	settled fleet.Revision // of the server, as last reported or tried
+	sure    bool           // the database holds that
+	revs    revisions
+	nodes   map[string]*node // by node id: live ones and some that are gone
+	gone    []gone
+	trimAt  int // how long gone gets before it is trimmed
+
+	seq      uint64 // of refusals and resolutions
+	refusals map[refusalKey]pendingRefusal
+	resolved map[refusalKey]pendingResolution
+	waiters  []waiter
+
+	dueAt    time.Time // when it is enqueued for; zero: not
+	flushed  time.Time // the last report's begin
+	quiet    bool      // nobody was behind then
+	saved    float64   // flushes that may come sooner
+	failures int
+	retryAt  time.Time // no report before
+	closing  bool      // the server stops: all are disconnected
+	forget   bool      // no streams are expected
+	dropped  bool      // no longer the recorder's
+}
+
+func newBook(r *Recorder, key fleet.Key) *book {
+	return &book{
+		rec: r, key: key, quiet: true, saved: quickFlush, trimAt: maxGone,
+		nodes:    make(map[string]*node),
+		refusals: make(map[refusalKey]pendingRefusal),
+		resolved: make(map[refusalKey]pendingResolution),
+	}
+}
+
+func (b *book) live() int {
+	n := 0
+	for _, x := range b.nodes {
+		if x.live() {
+			n++
+		}
+	}
+	return n
+}
+
+// untold reports whether something was not reported yet, live nodes apart.
+func (b *book) untold() bool {
+	if len(b.refusals)+len(b.resolved) > 0 {
+		return true
+	}
+	for _, n := range b.nodes {
+		if n.dirty || !n.sure {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *book) advance(rev fleet.Revision, committedAt, now time.Time) {
+	b.forget = false
+	if rev <= b.head && len(b.revs) > 0 {
+		return
+	}
+	b.head = rev
+	b.revs.add(rev, committedAt, now, b.live())
+	// Nothing is reported for a head alone: the first confirmation would then wait for
+	// the next flush. Who does not confirm is looked for when the time is up.
+	b.schedule(now.Add(lagAfter))
+}
+
+func (b *book) restart(rev fleet.Revision, committedAt, now time.Time) {
+	b.forget = false
+	b.head, b.settled, b.sure, b.revs = rev, 0, false, nil
+	b.revs.add(rev, committedAt, now, b.live())
+	for _, n := range b.nodes {
+		n.settled, n.counted, n.included = 0, rev-1, rev-1
+		for s := range n.streams {
+			s.settled = 0
+		}
+		n.dirty = n.dirty || !n.live() // what its row says is of the old history
+	}
+	b.schedule(now)
+}
+
+func (b *book) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream {
+	b.forget = false
+	n := b.nodes[plain(from.ID, maxNodeText)]
+	if n == nil {
+		n = newNode(from)
+		n.counted = b.revs.committedBefore(b.rec.dbTime(now).Add(-recentCommit))
+		n.included = n.counted
+		b.nodes[n.row.Node] = n
+	}
+	if !n.live() {
+		b.revs.include(n)
+		n.row.Since = b.rec.dbTime(now)
+		n.goneAt = time.Time{}
+	}
+	s := &Stream{book: b, node: n}
+	n.streams[s] = struct{}{}
+	n.least()
+	n.describe(from, info)
+	n.dirty = true
+	b.wake(now)
+	return s
+}
+
+func (b *book) disconnect(s *Stream, now time.Time) {
+	n := s.node
+	delete(n.streams, s)
+	n.dirty = true
+	b.wake(now)
+	if n.live() {
+		before := n.settled
+		if n.least(); n.settled > before {
+			b.revs.count(n, n.settled, b.rec.dbTime(now))
+		}
+		return
+	}
+	n.included = b.head
+	n.goneAt = now
+	n.row.Since = b.rec.dbTime(now)
+	b.gone = append(b.gone, gone{n, now})
+	if len(b.gone) > b.trimAt {
+		b.trimGone(now)
+	}
+}
+
+// trimGone drops nodes that are gone: the old ones, and the oldest when there are too
+// many. Clients with a fresh id each time leave nothing behind (T14).
+func (b *book) trimGone(now time.Time) {
+	keep := b.gone[:0]
+	over := len(b.gone) - maxGone
+	hard := len(b.gone) - maxGoneHard
+	for i, g := range b.gone {
+		if n := g.node; !n.goneAt.Equal(g.at) || b.nodes[n.row.Node] != n {
+			continue // it came back
+		}
+		told := g.node.sure && !g.node.dirty
+		old := now.Sub(g.at) > rememberFor
+		if told && (old || i < over) || !told && !g.node.tried && i < over || i < hard {
+			delete(b.nodes, g.node.row.Node)
+			continue
+		}
+		keep = append(keep, g)
+	}
+	clear(b.gone[len(keep):])
+	b.gone = keep
+	b.trimAt = max(maxGone, len(keep)+maxGone/4) // so that a long list is not walked for every end
+}
+
+func (b *book) refuse(n *node, rs []fleet.Refusal, now time.Time) <-chan struct{} {
+	b.seq++
+	for _, r := range rs {
+		r.Node = n.row.Node
+		r.Detail = plain(r.Detail, maxDetail)
+		if r.At.IsZero() {
+			r.At = b.rec.dbTime(now)
+		}
+		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
+		if len(b.refusals) < maxPending {
+			b.refusals[k] = pendingRefusal{r, b.seq}
+		}
+	}
+	n.dirty = true
+	w := waiter{b.seq, make(chan struct{})}
+	b.waiters = append(b.waiters, w)
+	b.schedule(now)
+	return w.done
+}
+
+func (b *book) resolve(rs []fleet.Resolution) {
+	b.seq++
+	for _, r := range rs {
+		r.Node = plain(r.Node, maxNodeText)
+		if len(b.resolved) < maxPending {
+			b.resolved[refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}] = pendingResolution{r, b.seq}
+		}
+	}
+}
+
+// wake makes the book due soon: something is worth a report.
+func (b *book) wake(now time.Time) {
+	at := now.Add(firstFlush)
+	if next := b.flushed.Add(flushEvery); at.Before(next) && (!b.quiet || b.saved < 1) {
+		at = next
+	}
+	b.schedule(at)
+}
+
+// schedule makes the book due at the given time at the latest, but not before a retry is.
+func (b *book) schedule(at time.Time) {
+	if at.Before(b.retryAt) {
+		at = b.retryAt
+	}
+	if b.dueAt.IsZero() || at.Before(b.dueAt) {
+		b.dueAt = at
+		b.rec.enqueue(b, at)
+	}
+}

@@ -1,0 +1,161 @@
+package delivery
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/internal/fleet"
+)
+
+// StreamInfo is what is known of a stream besides its node.
+type StreamInfo struct {
+	Protocol   string // "delta ADS", "SotW ADS"
+	RemoteAddr string
+	Credential fleet.CredentialID
+}
+
+// claim is what the database says of a connected node's settled revision.
+type claim struct {
+	own     bool           // false: the node follows its server
+	settled fleet.Revision // if own
+}
+
+// node is one node of a fleet with all its streams on this server.
+type node struct {
+	row     fleet.NodeStatus // Settled, Connected and Streams are filled in when it is written
+	streams map[*Stream]struct{}
+	settled fleet.Revision // the least of its streams'; of its last one when they are gone
+
+	written claim // what the database holds, if sure
+	sure    bool  // a report with this node's row was taken, and none failed after it
+	dirty   bool  // the row differs in something else
+	tried   bool  // some report had it as connected: the database may say so
+	goneAt  time.Time
+
+	counted  fleet.Revision // revisions up to this one have counted it as having confirmed them
+	included fleet.Revision // and up to this one as affected; while it is live, all have
+}
+
+func (n *node) live() bool { return len(n.streams) > 0 }
+
+// want is what the database should say, given the server's settled revision.
+func (n *node) want(server fleet.Revision) claim {
+	if n.live() && n.settled >= server {
+		return claim{}
+	}
+	return claim{own: true, settled: n.settled}
+}
+
+// least recomputes the node's settled from its streams.
+func (n *node) least() {
+	first := true
+	for s := range n.streams {
+		if first || s.settled < n.settled {
+			n.settled, first = s.settled, false
+		}
+	}
+}
+
+// Stream is one stream of a node. Its methods are called by the stream's one owner.
+type Stream struct {
+	book    *book
+	node    *node
+	settled fleet.Revision
+	closed  bool
+}
+
+// Connect records a new stream, which has confirmed nothing yet. Close must be called.
+func (r *Recorder) Connect(key fleet.Key, n fleet.Node, info StreamInfo) *Stream {
+	b := r.lock(key)
+	defer b.mu.Unlock()
+	return b.connect(n, info, time.Now())
+}
+
+// Settled says that the stream's client has confirmed every type that it subscribes to
+// at this revision. A lower one than before is ignored, unless the fleet's history was
+// cut in between: what was confirmed once stays so when the client asks for more types.
+// One that the fleet is not at yet is ignored as well.
+func (s *Stream) Settled(rev fleet.Revision) {
+	b := s.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.closed || rev <= s.settled || rev > b.head {
+		return
+	}
+	s.settled = rev
+	before := s.node.settled
+	if s.node.least(); s.node.settled == before {
+		return // another stream of the node is behind
+	}
+	now := time.Now()
+	b.revs.count(s.node, s.node.settled, b.rec.dbTime(now))
+	b.wake(now)
+}
+
+// Refused records refusals of the stream's node. It returns when the sink has them,
+// after a second at most, or when ctx ends; they are not lost in either case.
+func (s *Stream) Refused(ctx context.Context, rs []fleet.Refusal) {
+	if len(rs) == 0 {
+		return
+	}
+	b := s.book
+	b.mu.Lock()
+	done := b.refuse(s.node, rs, time.Now())
+	b.mu.Unlock()
+
+	timer := time.NewTimer(recordWait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Close ends the stream. The node is shown as disconnected when it was its last one.
+func (s *Stream) Close() {
+	b := s.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		b.disconnect(s, time.Now())
+	}
+}
+
+// Longest texts that are kept of what a client says of itself.
+const (
+	maxNodeText = 512
+	maxDetail   = 4 << 10
+)
+
+// plain makes a client's text fit for a database: valid UTF-8 without NUL, at most n bytes.
+func plain(s string, n int) string {
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func newNode(n fleet.Node) *node {
+	return &node{
+		row:     fleet.NodeStatus{Node: plain(n.ID, maxNodeText)},
+		streams: make(map[*Stream]struct{}),
+	}
+}
+
+// describe takes what the newest stream says.
+func (n *node) describe(from fleet.Node, info StreamInfo) {
+	n.row.Variant = plain(info.Protocol, maxNodeText)
+	n.row.RemoteAddr = plain(info.RemoteAddr, maxNodeText)
+	n.row.CredentialID = info.Credential
+	n.row.UserAgent = plain(from.UserAgent, maxNodeText)
+	n.row.Version = plain(from.Version, maxNodeText)
+	n.row.Cluster = plain(from.Cluster, maxNodeText)
+}

@@ -1,0 +1,224 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+func TestSeveralStreamsOfANodeAreOneRow(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 3, time.Now())
+		a, b := w.connect("a"), w.connect("a")
+		other := w.connect("other")
+		other.Settled(3)
+		a.Settled(3)
+		time.Sleep(5 * time.Second)
+		m := w.sink.model(w.key)
+		if n := m.nodes["a"]; n.Streams != 2 || m.effective("a") != 0 {
+			t.Fatalf("with one stream that confirmed nothing: %+v, settled %d", n, m.effective("a"))
+		}
+		b.Close()
+		time.Sleep(time.Second)
+		if m = w.sink.model(w.key); m.nodes["a"].Streams != 1 || m.effective("a") != 3 {
+			t.Fatalf("the least of the others is 3: %+v", m.nodes["a"])
+		}
+		a.Close()
+		a.Close()
+		time.Sleep(time.Second)
+		if n := w.sink.model(w.key).nodes["a"]; n.Connected || n.Settled == nil || *n.Settled != 3 {
+			t.Errorf("gone: %+v", n)
+		}
+	})
+}
+
+func TestRefusedWaitsForTheRecord(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("a")
+		time.Sleep(time.Second)
+		w.sink.mu.Lock()
+		w.sink.delay = 30 * time.Millisecond
+		w.sink.mu.Unlock()
+		r := fleet.Refusal{Type: fleet.Listener, Name: "l", Version: "v", Revision: 1, Detail: "bad\x00" + strings.Repeat("ä", 4<<10)}
+		begun := time.Now()
+		s.Refused(t.Context(), []fleet.Refusal{r})
+		if d := time.Since(begun); d != 30*time.Millisecond {
+			t.Errorf("took %v", d)
+		}
+		got := w.sink.model(w.key).refusals[refusalKey{"a", fleet.Listener, "l", "v", 1}]
+		if len(got.Detail) > maxDetail || strings.Contains(got.Detail, "\x00") || got.At.IsZero() {
+			t.Errorf("recorded %d bytes at %v", len(got.Detail), got.At)
+		}
+		w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Listener, Name: "l", Version: "v", By: 2}})
+		time.Sleep(time.Second)
+		if by := w.sink.model(w.key).resolved[refusalKey{"a", fleet.Listener, "l", "v", 1}]; by != 2 {
+			t.Errorf("resolved by %d", by)
+		}
+	})
+}
+
+func TestRefusedWaitsASecondAtMostAndIsNotLost(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("a")
+		time.Sleep(time.Second)
+		w.sink.set(hangs)
+		begun := time.Now()
+		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Cluster, Name: "c", Version: "v"}})
+		if d := time.Since(begun); d != time.Second {
+			t.Errorf("took %v", d)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.Refused(ctx, []fleet.Refusal{{Type: fleet.Cluster, Name: "d", Version: "v"}})
+		if d := time.Since(begun); d != time.Second {
+			t.Errorf("with a context that ended: %v", d)
+		}
+		w.sink.set(healthy)
+		time.Sleep(15 * time.Second)
+		if got := w.sink.model(w.key).refusals; len(got) != 2 {
+			t.Errorf("recorded %v", got)
+		}
+	})
+}
+
+func TestAfterALostLeaseEverythingIsToldAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		for i := range 50 {
+			w.connect(fmt.Sprint(i)).Settled(1)
+		}
+		time.Sleep(5 * time.Second)
+		w.sink.set(refused)
+		time.Sleep(4 * time.Second) // shorter than the lease
+		w.sink.set(healthy)
+		w.sink.take()
+		time.Sleep(4 * time.Second)
+		if got := w.sink.take(); len(got) != 0 {
+			t.Fatalf("%d reports after a short outage", len(got))
+		}
+		w.sink.set(refused)
+		time.Sleep(10 * time.Second)
+		w.sink.mu.Lock()
+		w.sink.models = map[fleet.Key]*model{} // dead servers' rows may be gone
+		w.sink.fault = healthy
+		w.sink.mu.Unlock()
+		time.Sleep(4 * time.Second)
+		if m := w.sink.model(w.key); len(m.nodes) != 50 || m.settled != 1 {
+			t.Errorf("%d nodes, settled %d", len(m.nodes), m.settled)
+		}
+	})
+}
+
+func TestStoppingTellsThatAllAreGone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 4, time.Now())
+		w.connect("a").Settled(4)
+		w.connect("b")
+		time.Sleep(3 * time.Second)
+		w.stop()
+		m := w.sink.model(w.key)
+		for id, want := range map[string]fleet.Revision{"a": 4, "b": 0} {
+			if n := m.nodes[id]; n.Connected || n.Streams != 0 || n.Settled == nil || *n.Settled != want {
+				t.Errorf("%s: %+v", id, n)
+			}
+		}
+		if !w.sink.released {
+			t.Error("the lease is not released")
+		}
+	})
+}
+
+func TestStoppingDoesNotWaitForADatabaseThatIsAway(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 4, time.Now())
+		w.connect("a")
+		time.Sleep(3 * time.Second)
+		w.sink.set(hangs)
+		begun := time.Now()
+		w.stop()
+		if d := time.Since(begun); d > callTimeout {
+			t.Errorf("took %v", d)
+		}
+	})
+}
+
+func TestADeletedFleetIsNotReportedForEver(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		b := w.lock(w.key)
+		rep := &report{}
+		b.finish(rep, fmt.Errorf("report: %w", fleet.ErrNotFound), time.Now())
+		failures := b.failures
+		b.mu.Unlock()
+		if failures != 0 {
+			t.Error("it is tried again")
+		}
+	})
+}
+
+func TestForgottenFleetsLeaveNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("a")
+		time.Sleep(time.Second)
+		s.Close()
+		w.Forget(w.key) // the end of a is not told yet
+		time.Sleep(time.Second)
+		if n := len(w.allBooks()); n != 0 {
+			t.Errorf("%d books", n)
+		}
+		if n := w.sink.model(w.key).nodes["a"]; n.Connected {
+			t.Error("a is shown as connected")
+		}
+	})
+}
+
+// T14: clients with a fresh id each time leave nothing behind, also when nobody listens.
+func TestT14FreshNodeIDsAreBounded(t *testing.T) {
+	for _, f := range []fault{healthy, refused} {
+		t.Run(fmt.Sprint(f), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.Head(w.key, 1, time.Now())
+				time.Sleep(time.Second)
+				w.sink.set(f)
+				for i := range 50_000 {
+					w.connect(fmt.Sprint("node-", i)).Close()
+					if i%500 == 0 {
+						time.Sleep(50 * time.Millisecond)
+					}
+				}
+				time.Sleep(time.Second)
+				b := w.lock(w.key)
+				n, g := len(b.nodes), len(b.gone)
+				b.mu.Unlock()
+				if n > 4*maxGone || g > 4*maxGone {
+					t.Errorf("%d nodes, %d ends", n, g)
+				}
+				w.sink.set(healthy)
+			})
+		})
+	}
+}
+
+func TestARefusalAfterItsResolutionStands(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("a")
+		time.Sleep(time.Second)
+		w.sink.set(refused)
+		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 1}})
+		w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 2}})
+		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 3}}) // brought back
+		w.sink.set(healthy)
+		time.Sleep(10 * time.Second)
+		m := w.sink.model(w.key)
+		if len(m.refusals) != 2 || len(m.resolved) != 1 || m.resolved[refusalKey{"a", fleet.Route, "r", "v", 1}] != 2 {
+			t.Errorf("%d refusals, resolved %v", len(m.refusals), m.resolved)
+		}
+	})
+}

@@ -1,0 +1,209 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"fairlead/internal/fleet"
+)
+
+// step is one thing that happens.
+type step struct {
+	Kind  string
+	Node  int
+	Pick  int // a stream of the node, or a fault
+	Delta int // revisions
+	Wait  time.Duration
+}
+
+func genStep() *rapid.Generator[step] {
+	return rapid.Custom(func(t *rapid.T) step {
+		return step{
+			Kind: rapid.SampledFrom([]string{
+				"connect", "connect", "settle", "settle", "settle", "head", "head", "close", "refuse", "resolve", "fault", "cut", "clock",
+			}).Draw(t, "kind"),
+			Node:  rapid.IntRange(0, 4).Draw(t, "node"),
+			Pick:  rapid.IntRange(0, 3).Draw(t, "pick"),
+			Delta: rapid.IntRange(0, 3).Draw(t, "delta"),
+			Wait: rapid.SampledFrom([]time.Duration{
+				0, 0, time.Millisecond, 12 * time.Millisecond, 300 * time.Millisecond, 1100 * time.Millisecond, 8 * time.Second,
+			}).Draw(t, "wait"),
+		}
+	})
+}
+
+// truth is what the nodes have really confirmed.
+type truth struct {
+	w    *world
+	mu   sync.Mutex // held by a step while it acts; a report is checked between steps
+	head fleet.Revision
+	// streams of each node, the oldest first
+	streams map[string][]*trueStream
+	last    map[string]fleet.Revision // of nodes without streams
+	refused map[refusalKey]bool       // true: resolved
+	// introduced is the revision that last brought a version that nodes refuse.
+	introduced [4]fleet.Revision
+	problems   []string
+}
+
+type trueStream struct {
+	*Stream
+	settled fleet.Revision
+}
+
+func (tr *truth) settled(id string) fleet.Revision {
+	ss := tr.streams[id]
+	if len(ss) == 0 {
+		return tr.last[id]
+	}
+	least := ss[0].settled
+	for _, s := range ss {
+		least = min(least, s.settled)
+	}
+	return least
+}
+
+func (tr *truth) check(_ fleet.Status, m *model) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	for id := range m.nodes {
+		if got, want := m.effective(id), tr.settled(id); got > want {
+			tr.problems = append(tr.problems, fmt.Sprintf("%s is shown at %d and is at %d", id, got, want))
+		}
+	}
+	for rev, d := range m.delivered {
+		if d.Acked > d.Affected || d.Acked > 0 && d.FirstAck.IsZero() || d.LastAck.Before(d.FirstAck) {
+			tr.problems = append(tr.problems, fmt.Sprintf("revision %d: %+v", rev, d))
+		}
+	}
+}
+
+func (tr *truth) do(s step) {
+	id := fmt.Sprint("node-", s.Node)
+	tr.mu.Lock()
+	ss := tr.streams[id]
+	switch {
+	case s.Kind == "connect" && len(ss) < 3:
+		tr.streams[id] = append(ss, &trueStream{Stream: tr.w.connect(id)})
+	case s.Kind == "settle" && len(ss) > 0:
+		x := ss[s.Pick%len(ss)]
+		rev := tr.head - fleet.Revision(s.Delta)
+		x.Settled(rev)
+		x.settled = max(x.settled, rev)
+	case s.Kind == "head":
+		tr.head += fleet.Revision(s.Delta)
+		tr.w.Head(tr.w.key, tr.head, time.Now())
+	case s.Kind == "close" && len(ss) > 0:
+		i := s.Pick % len(ss)
+		ss[i].Close()
+		tr.last[id] = tr.settled(id)
+		if len(ss) > 1 { // the others' least counts, not the closed one's
+			tr.streams[id] = append(append([]*trueStream(nil), ss[:i]...), ss[i+1:]...)
+		} else {
+			delete(tr.streams, id)
+		}
+	case s.Kind == "cut":
+		if len(tr.refused) > 0 {
+			break // what refusals mean after a cut is not the recorder's business
+		}
+		tr.head = max(1, tr.head-fleet.Revision(s.Delta))
+		tr.w.Restart(tr.w.key, tr.head, time.Now())
+		for id, ss := range tr.streams {
+			for _, x := range ss {
+				x.settled = 0
+			}
+			tr.last[id] = 0
+		}
+		clear(tr.last)
+	case s.Kind == "fault":
+		tr.w.sink.set(fault(s.Pick))
+	case s.Kind == "clock":
+		tr.w.SetClockOffset(time.Duration(s.Pick-1) * time.Minute)
+	case s.Kind == "resolve":
+		k := refusalKey{id, fleet.Cluster, fmt.Sprint(s.Pick), "v", tr.introduced[s.Pick]}
+		if resolved, ok := tr.refused[k]; ok && !resolved {
+			tr.refused[k] = true
+			tr.head++ // brings another version
+			tr.w.Head(tr.w.key, tr.head, time.Now())
+			tr.w.Resolved(tr.w.key, []fleet.Resolution{{Node: id, Type: k.typ, Name: k.name, Version: "v", By: tr.head}})
+		}
+	}
+	refuse := s.Kind == "refuse" && len(ss) > 0
+	r := fleet.Refusal{Type: fleet.Cluster, Name: fmt.Sprint(s.Pick), Version: "v"}
+	if refuse {
+		k := refusalKey{id, r.Type, r.Name, r.Version, tr.introduced[s.Pick]}
+		if tr.refused[k] { // it was resolved: a later revision has brought it back
+			tr.head++
+			tr.w.Head(tr.w.key, tr.head, time.Now())
+			tr.introduced[s.Pick] = tr.head
+			k.revision = tr.head
+		}
+		r.Revision = k.revision
+		tr.refused[k] = false
+	}
+	tr.mu.Unlock()
+	if refuse { // waits for the record, so not with the mutex
+		ss[0].Refused(context.Background(), []fleet.Refusal{r})
+	}
+	synctest.Wait()
+	time.Sleep(s.Wait)
+	synctest.Wait()
+}
+
+// atRest compares the model with the truth when all is told.
+func (tr *truth) atRest() {
+	m := tr.w.sink.model(tr.w.key)
+	for id, ss := range tr.streams {
+		n := m.nodes[id]
+		if !n.Connected || n.Streams != len(ss) || m.effective(id) != tr.settled(id) {
+			tr.problems = append(tr.problems, fmt.Sprintf("at rest %s is %+v at %d and should be at %d", id, n, m.effective(id), tr.settled(id)))
+		}
+	}
+	for id := range tr.last {
+		if n := m.nodes[id]; len(tr.streams[id]) == 0 && n.Connected {
+			tr.problems = append(tr.problems, fmt.Sprintf("at rest %s is connected", id))
+		}
+	}
+	for k, resolved := range tr.refused {
+		if _, ok := m.refusals[k]; !ok {
+			tr.problems = append(tr.problems, fmt.Sprintf("refusal %v is lost", k))
+		}
+		if _, ok := m.resolved[k]; ok != resolved {
+			tr.problems = append(tr.problems, fmt.Sprintf("refusal %v: resolved %v", k, ok))
+		}
+	}
+}
+
+func TestNobodyIsEverShownAheadOfWhereItIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.SliceOfN(genStep(), 1, 60).Draw(rt, "steps")
+		var problems []string
+		synctest.Test(t, func(t *testing.T) {
+			w := setup(t)
+			tr := &truth{
+				w: w, head: 5,
+				streams: map[string][]*trueStream{}, last: map[string]fleet.Revision{}, refused: map[refusalKey]bool{},
+			}
+			w.sink.check = tr.check
+			w.Head(w.key, tr.head, time.Now())
+			for _, s := range steps {
+				tr.do(s)
+			}
+			w.sink.set(healthy)
+			time.Sleep(30 * time.Second)
+			tr.atRest()
+			problems = tr.problems
+			w.stop()
+		})
+		if len(problems) > 0 {
+			rt.Fatalf("%d problems, the first: %s", len(problems), problems[0])
+		}
+	})
+}

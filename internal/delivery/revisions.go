@@ -1,0 +1,110 @@
+package delivery
+
+import (
+	"slices"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// keepRevisions is how many of a fleet's newest revisions are counted (SEMANTICS 6.1).
+const keepRevisions = 200
+
+// recentCommit bounds for how long before a node's first sight a revision may have been
+// made to be counted for it. A proxy that comes back from another server confirms old
+// revisions again: their times must not move for it.
+const recentCommit = time.Minute
+
+// counter is one revision and who has confirmed it.
+type counter struct {
+	fleet.Delivered
+	committedAt time.Time // the database's clock
+	knownAt     time.Time // ours
+	dirty       bool      // differs from what was reported
+}
+
+// revisions are the newest ones of a fleet, ascending and without gaps.
+type revisions []*counter
+
+// add appends the revisions up to rev; live nodes are there to confirm them.
+func (rs *revisions) add(rev fleet.Revision, committedAt, now time.Time, live int) {
+	first := rev
+	if n := len(*rs); n > 0 {
+		first = (*rs)[n-1].Revision + 1
+	}
+	for r := max(first, rev-keepRevisions+1); r <= rev; r++ {
+		c := &counter{committedAt: committedAt, knownAt: now, dirty: true}
+		c.Revision, c.Affected = r, live
+		*rs = append(*rs, c)
+	}
+	if over := len(*rs) - keepRevisions; over > 0 {
+		*rs = slices.Delete(*rs, 0, over)
+	}
+}
+
+// knownFor is the newest revision that has been known for at least d; 0 if none.
+func (rs revisions) knownFor(d time.Duration, now time.Time) fleet.Revision {
+	for _, c := range slices.Backward(rs) {
+		if !c.knownAt.Add(d).After(now) {
+			return c.Revision
+		}
+	}
+	return 0
+}
+
+// nextKnownFor is when the first revision above rev will have been known for d; zero
+// if there is none or that time has passed.
+func (rs revisions) nextKnownFor(d time.Duration, rev fleet.Revision, now time.Time) time.Time {
+	for _, c := range rs {
+		if at := c.knownAt.Add(d); c.Revision > rev && at.After(now) {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// committedBefore is the newest revision made before t (the database's clock).
+func (rs revisions) committedBefore(t time.Time) fleet.Revision {
+	for _, c := range slices.Backward(rs) {
+		if c.committedAt.Before(t) {
+			return c.Revision
+		}
+	}
+	return 0
+}
+
+// include adds a node that was not connected when the revisions after n.included came.
+func (rs revisions) include(n *node) {
+	for _, c := range slices.Backward(rs) {
+		if c.Revision <= n.included || c.Revision <= n.counted {
+			return
+		}
+		c.Affected++
+		c.dirty = true
+	}
+}
+
+// count adds a node that has come to rev and was counted up to n.counted.
+func (rs revisions) count(n *node, rev fleet.Revision, at time.Time) {
+	for _, c := range slices.Backward(rs) {
+		if c.Revision <= n.counted {
+			break
+		}
+		if c.Revision > rev {
+			continue
+		}
+		c.Acked++
+		t := at
+		if t.Before(c.committedAt) {
+			t = c.committedAt
+		}
+		if c.FirstAck.IsZero() {
+			c.FirstAck = t
+		}
+		if t.After(c.LastAck) {
+			c.LastAck = t
+		}
+		c.dirty = true
+	}
+	n.counted = max(n.counted, rev)
+}

@@ -1,0 +1,136 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fairlead/internal/delivery"
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+var _ xds.Source = (*Replica)(nil)
+
+// Attach ties a stream to its fleet. The first one of a fleet waits until it is loaded;
+// others that come meanwhile wait for the same load.
+func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Attachment, error) {
+	if !id.Nodes.Match(n.ID) {
+		return nil, fmt.Errorf("the node credential is for nodes %q and not for %q: %w", id.Nodes, n.ID, fleet.ErrForbidden)
+	}
+	o, err := r.use(id.Key)
+	if err != nil {
+		return nil, err
+	}
+	timer := time.NewTimer(attachWait)
+	defer timer.Stop()
+	select {
+	case <-o.loaded:
+		a, err := o.attach(id, n, s)
+		if err != nil {
+			r.leave(o)
+			return nil, err
+		}
+		return a, nil
+	case <-timer.C:
+		r.leave(o)
+		return nil, fmt.Errorf("the fleet's configuration is not loaded yet, the database has not answered for %s: the client tries again by itself: %w",
+			attachWait, fleet.ErrUnavailable)
+	case <-ctx.Done():
+		r.leave(o)
+		return nil, fmt.Errorf("wait for the fleet's configuration: %w: %w", context.Cause(ctx), fleet.ErrUnavailable)
+	}
+}
+
+// attachment is one stream's tie to its fleet.
+type attachment struct {
+	owner      *owner
+	node       *node
+	credential fleet.CredentialID
+	record     *delivery.Stream
+	changed    chan struct{}
+	ended      chan error
+	round      int // readings that had begun when it came; guarded by owner.mu
+}
+
+func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Attachment, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.gone {
+		return nil, errGone
+	}
+	c, ok := o.held.Load().creds[id.Credential]
+	if ok {
+		if err := ended(c, o.r.now()); err != nil {
+			return nil, err
+		}
+	} else if id.Credential != (fleet.CredentialID{}) {
+		signal(o.dirty) // made a moment ago, or gone
+	}
+	a := &attachment{
+		owner: o, node: o.node(n.ID), credential: id.Credential, round: o.rounds,
+		changed: make(chan struct{}, 1),
+		ended:   make(chan error, 1),
+	}
+	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
+		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential,
+	})
+	a.node.streams[a] = struct{}{}
+	o.streams[a] = struct{}{}
+	return a, nil
+}
+
+// Current returns what the node should hold. Nodes without exceptions share one target.
+func (a *attachment) Current() *snapshot.Target {
+	if t := a.node.target.Load(); t != nil {
+		return t
+	}
+	return a.owner.target.Load()
+}
+
+// Changed has capacity 1 and says "look again".
+func (a *attachment) Changed() <-chan struct{} { return a.changed }
+
+// Ended has capacity 1: the first reason to end the stream.
+func (a *attachment) Ended() <-chan error { return a.ended }
+
+func (a *attachment) end(err error) {
+	select {
+	case a.ended <- err:
+	default: // it has a reason already
+	}
+}
+
+// Settled records what the stream's client has confirmed.
+func (a *attachment) Settled(r fleet.Revision) { a.record.Settled(r) }
+
+// Refuse makes the culprits exceptions of the node and records them, before it tells
+// the node's streams to look again.
+func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
+	refusals, resolved := a.owner.except(a.node, r)
+	a.record.Refused(ctx, refusals)
+	a.owner.r.cfg.Recorder.Resolved(a.owner.key, resolved)
+	o := a.owner
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for x := range a.node.streams {
+		signal(x.changed)
+	}
+}
+
+// Detach ends the tie.
+func (a *attachment) Detach() {
+	o := a.owner
+	o.mu.Lock()
+	_, tied := o.streams[a]
+	if tied {
+		delete(o.streams, a)
+		o.release(a)
+		a.record.Close()
+	}
+	o.mu.Unlock()
+	if tied {
+		o.r.leave(o)
+	}
+}

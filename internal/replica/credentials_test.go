@@ -1,0 +1,189 @@
+package replica
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
+)
+
+func TestAuthenticate(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, token := w.newFleet(cluster("c", "1"))
+		_, other, _ := auth.NewNodeToken(time.Time{})
+		expired, expiredToken := w.newCredential(key, "*", time.Now().Add(-time.Minute))
+		revoked, revokedToken := w.newCredential(key, "*", time.Time{})
+		w.feed.credential(key, fleet.Credential{ID: revoked.Credential, Hash: auth.Hash(revokedToken), Nodes: "*", RevokedAt: time.Now()})
+		stolenID, wrong := w.newCredential(key, "*", time.Time{})
+		w.feed.credential(key, fleet.Credential{ID: stolenID.Credential, Hash: auth.Hash("another secret"), Nodes: "*"})
+
+		cases := []struct {
+			name, token string
+			want        error
+			says        string
+		}{
+			{"good", token, nil, ""},
+			{"unknown", other, fleet.ErrUnauthenticated, "not known"},
+			{"expired", expiredToken, fleet.ErrUnauthenticated, expired.Credential.String() + " expired at"},
+			{"revoked", revokedToken, fleet.ErrUnauthenticated, revoked.Credential.String() + " is revoked: create a new one"},
+			{"right id, wrong secret", wrong, fleet.ErrUnauthenticated, "not known"},
+			{"not a token", "hello", fleet.ErrUnauthenticated, ""},
+			{"not expanded", "%ENVIRONMENT(T)%", fleet.ErrUnauthenticated, "token-env"},
+		}
+		check := func(where string) {
+			for _, c := range cases {
+				got, err := w.Authenticate(t.Context(), c.token)
+				if !errors.Is(err, c.want) {
+					t.Errorf("%s, %s: %v", where, c.name, err)
+				}
+				if err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), c.token)) {
+					t.Errorf("%s, %s: says %q", where, c.name, err)
+				}
+				if err == nil && (got.Key != key || got.Credential != id.Credential || !got.Nodes.Match("any")) {
+					t.Errorf("%s, %s: %+v", where, c.name, got)
+				}
+			}
+		}
+		check("not loaded")
+		w.attach(id, "a")
+		finds := w.feed.counts().finds
+		check("loaded")
+		if n := w.feed.counts().finds - finds; n != 1 { // the unknown one
+			t.Errorf("%d credentials of a fleet that is held were looked up", n-1)
+		}
+	})
+}
+
+func TestAuthenticateWithoutADatabase(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, token := w.newFleet(cluster("c", "1"))
+		w.feed.fail(errAway)
+		if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, fleet.ErrUnavailable) || strings.Contains(err.Error(), "refused") {
+			t.Errorf("not held: %v", err)
+		}
+		w.feed.fail(nil)
+		a := w.attach(id, "a")
+		time.Sleep(48 * time.Hour) // the polls confirm what is held
+		w.feed.fail(errAway)
+		time.Sleep(23 * time.Hour)
+		if _, err := w.Authenticate(t.Context(), token); err != nil {
+			t.Errorf("held and confirmed 23 h ago: %v", err)
+		}
+		time.Sleep(2 * time.Hour)
+		if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, fleet.ErrUnavailable) {
+			t.Errorf("confirmed 25 h ago: %v", err)
+		}
+		if reason(a) != nil {
+			t.Error("a live stream ends when the database is away")
+		}
+	})
+}
+
+func TestT01ACredentialAdmitsItsNodesAlone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, _, _ := w.newFleet(cluster("c", "1"))
+		id, token := w.newCredential(key, "edge-*", time.Time{})
+		got, err := w.Authenticate(t.Context(), token)
+		if err != nil || got.Nodes.String() != id.Nodes.String() {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		w.attach(got, "edge-1")
+		for _, node := range []string{"", "core-1", "edg", "*"} {
+			if _, err := w.Attach(t.Context(), got, fleet.Node{ID: node}, xds.StreamInfo{}); !errors.Is(err, fleet.ErrForbidden) {
+				t.Errorf("%q: %v", node, err)
+			}
+		}
+	})
+}
+
+func TestRevokingEndsTheCredentialsStreams(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, token := w.newFleet(cluster("c", "1"))
+		other, _ := w.newCredential(key, "*", time.Time{})
+		a, b := w.attach(id, "a"), w.attach(other, "b")
+		w.feed.credential(key, fleet.Credential{ID: id.Credential, Hash: auth.Hash(token), Nodes: "*", RevokedAt: time.Now()})
+		w.Wake(key.Fleet, false)
+		synctest.Wait()
+		if err := reason(a); !errors.Is(err, fleet.ErrForbidden) || !strings.Contains(err.Error(), "is revoked") {
+			t.Errorf("its stream ends with %v", err)
+		}
+		if err := reason(b); err != nil {
+			t.Errorf("the other's ends with %v", err)
+		}
+		if changed(b) {
+			t.Error("the configuration did not change")
+		}
+		if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "a"}, xds.StreamInfo{}); !errors.Is(err, fleet.ErrForbidden) {
+			t.Errorf("a stream that was authenticated just before: %v", err)
+		}
+		w.feed.removeCredential(key, other.Credential)
+		time.Sleep(defaultPoll * 12 / 10)
+		synctest.Wait()
+		if err := reason(b); !errors.Is(err, fleet.ErrForbidden) {
+			t.Errorf("one that is not there any more: %v", err)
+		}
+	})
+}
+
+func TestExpiryEndsTheCredentialsStreams(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, _, _ := w.newFleet(cluster("c", "1"))
+		id, _ := w.newCredential(key, "*", time.Now().Add(time.Hour))
+		late, _ := w.newCredential(key, "*", time.Now().Add(2*time.Hour))
+		a, b := w.attach(id, "a"), w.attach(late, "b")
+		time.Sleep(time.Hour - time.Second)
+		if reason(a) != nil {
+			t.Fatal("too early")
+		}
+		time.Sleep(2 * time.Second)
+		if err := reason(a); !errors.Is(err, fleet.ErrUnauthenticated) || !strings.Contains(err.Error(), "expired") {
+			t.Errorf("ends with %v", err)
+		}
+		w.feed.fail(errAway) // the clock needs no database
+		time.Sleep(time.Hour)
+		if err := reason(b); !errors.Is(err, fleet.ErrUnauthenticated) {
+			t.Errorf("the later one ends with %v", err)
+		}
+	})
+}
+
+func TestACredentialMadeAMomentAgoIsGood(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		w.attach(id, "a")
+		fresh, token := w.newCredential(key, "*", time.Time{}) // and nobody rang
+		if _, err := w.Authenticate(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		b := w.attach(fresh, "b")
+		synctest.Wait()
+		if err := reason(b); err != nil {
+			t.Errorf("ends with %v", err)
+		}
+		// Also if a reading is under way that began before.
+		w.feed.set(func(f *feed) { f.took = 100 * time.Millisecond })
+		w.feed.write(key, cluster("c", "2"))
+		w.Wake(key.Fleet, false)
+		time.Sleep(50 * time.Millisecond)
+		later, _ := w.newCredential(key, "*", time.Time{})
+		d := w.attach(later, "d")
+		time.Sleep(time.Second)
+		if err := reason(d); err != nil {
+			t.Errorf("made while the fleet was read: ends with %v", err)
+		}
+		w.feed.set(func(f *feed) { f.took = 0 })
+		// One that was removed between the two looks is noticed at once.
+		gone, _ := w.newCredential(key, "*", time.Time{})
+		w.feed.removeCredential(key, gone.Credential)
+		c := w.attach(gone, "c")
+		synctest.Wait()
+		if err := reason(c); !errors.Is(err, fleet.ErrForbidden) {
+			t.Errorf("removed: %v", err)
+		}
+	})
+}

@@ -1,0 +1,211 @@
+package replica
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+const (
+	maxExceptions = 100   // per node and type (SEMANTICS 3.7)
+	maxOrphans    = 1_000 // nodes per fleet that refused something and are away
+)
+
+// What was done about a refusal, as people read it.
+const (
+	actionKept      = "kept the last good version"
+	actionRemoved   = "removed from this node: no version of it was ever accepted"
+	actionBothBad   = "removed from this node: the version that stood in for it was refused too"
+	actionNewer     = "nothing kept back: another version is in force by now"
+	actionDeleted   = "nothing kept back: the resource is deleted by now"
+	actionTooMany   = "nothing sent: this node refuses too many resources of this type"
+	actionNoSuspect = "nothing sent: no resource could be held responsible"
+)
+
+// node is one node with streams or exceptions. All but target is guarded by its owner's mu.
+type node struct {
+	id         string
+	streams    map[*attachment]struct{}
+	exceptions []snapshot.Exception
+	target     atomic.Pointer[snapshot.Target] // nil: the view's
+}
+
+// node returns the node of that id, a new one if there is none. o.mu is held.
+func (o *owner) node(id string) *node {
+	n := o.nodes[id]
+	if n == nil {
+		n = &node{id: id, streams: make(map[*attachment]struct{})}
+		o.nodes[id] = n
+	}
+	return n
+}
+
+// release takes a stream from its node. A node that refused something is remembered
+// without streams, so that the next one is not offered the same. o.mu is held.
+func (o *owner) release(a *attachment) {
+	n := a.node
+	delete(n.streams, a)
+	if len(n.streams) > 0 {
+		return
+	}
+	if len(n.exceptions) == 0 {
+		delete(o.nodes, n.id)
+		return
+	}
+	o.orphans = slices.DeleteFunc(o.orphans, func(x *node) bool {
+		return x == n || len(x.streams) > 0 || len(x.exceptions) == 0
+	})
+	o.orphans = append(o.orphans, n)
+	for len(o.orphans) > maxOrphans {
+		old := o.orphans[0]
+		o.orphans = slices.Delete(o.orphans, 0, 1)
+		delete(o.nodes, old.id)
+		delete(o.excepted, old)
+	}
+}
+
+// except makes the culprits of a refusal exceptions of the node.
+func (o *owner) except(n *node, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	snap := o.view.snap
+	if len(r.Culprits) == 0 {
+		return []fleet.Refusal{{
+			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: actionNoSuspect,
+		}}, nil
+	}
+	for _, c := range r.Culprits {
+		f := fleet.Refusal{
+			Node: n.id, Type: r.Type, Name: c.Refused.Name, Version: c.Refused.Version,
+			Revision: c.Refused.Revision, Detail: r.Detail,
+		}
+		f.Action, f.Good = n.except(snap, r.Type, c)
+		refusals = append(refusals, f)
+		if f.Action == actionNewer || f.Action == actionDeleted {
+			resolved = append(resolved, fleet.Resolution{
+				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: snap.Revision,
+			})
+		}
+	}
+	o.retarget(n, snap)
+	return refusals, resolved
+}
+
+// except adds or changes one exception; it says what was done, and the version that
+// stands in.
+func (n *node) except(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (action, good string) {
+	present := snap.Types[t].Get(c.Refused.Name)
+	i := slices.IndexFunc(n.exceptions, func(e snapshot.Exception) bool { return e.Type == t && e.Name == c.Refused.Name })
+	if i >= 0 {
+		if e := &n.exceptions[i]; e.Good != nil && e.Good.Version == c.Refused.Version {
+			e.Good = nil
+			return actionBothBad, ""
+		} else if e.Refused == c.Refused.Version {
+			return outcome(e.Good)
+		}
+	}
+	switch {
+	case present == nil:
+		return actionDeleted, ""
+	case present.Version != c.Refused.Version:
+		return actionNewer, ""
+	case n.count(t) >= maxExceptions:
+		return actionTooMany, ""
+	}
+	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version}
+	if c.Good != nil && c.Good.Version != c.Refused.Version {
+		e.Good = c.Good
+	}
+	at, _ := slices.BinarySearchFunc(n.exceptions, e, byName)
+	n.exceptions = slices.Insert(n.exceptions, at, e)
+	return outcome(e.Good)
+}
+
+func outcome(good *snapshot.Resource) (action, version string) {
+	if good == nil {
+		return actionRemoved, ""
+	}
+	return actionKept, good.Version
+}
+
+func (n *node) count(t fleet.Type) int {
+	c := 0
+	for _, e := range n.exceptions {
+		if e.Type == t {
+			c++
+		}
+	}
+	return c
+}
+
+func byName(a, b snapshot.Exception) int {
+	if a.Type != b.Type {
+		return int(a.Type) - int(b.Type)
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// retarget gives the node its target: the view's, if it has no exceptions; else one
+// that it shares with the nodes that have the same. o.mu is held.
+func (o *owner) retarget(n *node, snap *snapshot.Snapshot) {
+	if len(n.exceptions) == 0 {
+		delete(o.excepted, n)
+		n.target.Store(nil)
+		if len(n.streams) == 0 {
+			delete(o.nodes, n.id)
+		}
+		return
+	}
+	o.excepted[n] = struct{}{}
+	k := internKey(n.exceptions)
+	t := o.interned[k]
+	if t == nil {
+		t = snapshot.NewTarget(snap, n.exceptions)
+		o.interned[k] = t
+	}
+	n.target.Store(t)
+}
+
+// renewExceptions ends the exceptions whose name has another version in the new view,
+// and gives every node that has some its new target. o.mu is held.
+func (o *owner) renewExceptions(v *view) (resolved []fleet.Resolution) {
+	for n := range o.excepted {
+		n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool {
+			if e.Applies(v.snap) {
+				return false
+			}
+			resolved = append(resolved, fleet.Resolution{
+				Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: v.snap.Revision,
+			})
+			return true
+		})
+		o.retarget(n, v.snap)
+	}
+	return resolved
+}
+
+// internKey is equal for equal exceptions. Every part carries its length.
+func internKey(es []snapshot.Exception) string {
+	var b []byte
+	put := func(s string) {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	for _, e := range es {
+		b = append(b, byte(e.Type))
+		put(e.Name)
+		put(e.Refused)
+		if e.Good == nil {
+			b = append(b, 0)
+			continue
+		}
+		b = append(b, 1)
+		put(e.Good.Version)
+	}
+	return string(b)
+}

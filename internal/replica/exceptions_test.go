@@ -1,0 +1,190 @@
+package replica
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// refuse is a NACK of what the node's target holds now; good is what it had before.
+func refuse(t *testing.T, a *attachment, name string, good *snapshot.Resource) {
+	t.Helper()
+	r := a.Current().Types[fleet.Cluster].Get(name)
+	if r == nil {
+		t.Fatalf("%s is not in the target", name)
+	}
+	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Culprits: []xds.Culprit{{Refused: r, Good: good}}})
+}
+
+func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
+		a, a2, b := w.attach(id, "a"), w.attach(id, "a"), w.attach(id, "b")
+		good := a.Current().Types[fleet.Cluster].Get("c")
+		w.change(key, cluster("c", "bad"))
+		changed(a)
+		changed(a2)
+		changed(b)
+		refuse(t, a, "c", good)
+		if !changed(a) || !changed(a2) || changed(b) {
+			t.Error("the node's streams look again, the others do not")
+		}
+		if version(a.Current(), fleet.Cluster, "c") != "1" || a.Current() != a2.Current() || a.Current().Revision != 2 {
+			t.Errorf("the node has %s", version(a.Current(), fleet.Cluster, "c"))
+		}
+		if version(b.Current(), fleet.Cluster, "c") != "bad" {
+			t.Error("the other node is touched")
+		}
+		f := w.sink.allRefusals()[0]
+		if f.Node != "a" || f.Name != "c" || f.Version != "bad" || f.Revision != 2 || f.Good != "1" || f.Action != actionKept || f.Detail != "no" {
+			t.Errorf("recorded %+v", f)
+		}
+
+		w.change(key, cluster("d", "2")) // c is the same: the exception stays
+		if now := a.Current(); version(now, fleet.Cluster, "c") != "1" || version(now, fleet.Cluster, "d") != "2" || now.Revision != 3 {
+			t.Errorf("after another change: %s", version(now, fleet.Cluster, "c"))
+		}
+		w.change(key, cluster("c", "better"))
+		if a.Current() != b.Current() || version(a.Current(), fleet.Cluster, "c") != "better" {
+			t.Error("the exception does not end")
+		}
+		time.Sleep(time.Second)
+		if len(w.sink.allResolved()) != 1 || w.sink.allResolved()[0] != (fleet.Resolution{Node: "a", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}) {
+			t.Errorf("resolved %+v", w.sink.allResolved())
+		}
+	})
+}
+
+func TestARefusedVersionWithoutAGoodOneIsAbsent(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"))
+		a := w.attach(id, "a")
+		refuse(t, a, "c", nil)
+		if a.Current().Types[fleet.Cluster].Len() != 0 {
+			t.Error("it is still there")
+		}
+		if f := w.sink.allRefusals()[0]; f.Action != actionRemoved || f.Good != "" {
+			t.Errorf("recorded %+v", f)
+		}
+		w.change(key, deleted(fleet.Cluster, "c"))
+		time.Sleep(time.Second)
+		if len(w.sink.allResolved()) != 1 {
+			t.Error("the deletion does not resolve it")
+		}
+	})
+}
+
+func TestASubstituteThatIsRefusedTooIsRemoved(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		a := w.attach(id, "a")
+		good := a.Current().Types[fleet.Cluster].Get("c")
+		w.change(key, cluster("c", "2"))
+		refuse(t, a, "c", good)
+		refuse(t, a, "c", nil) // the substitute
+		if a.Current().Types[fleet.Cluster].Len() != 0 {
+			t.Error("it is still there")
+		}
+		if f := w.sink.allRefusals()[1]; f.Version != "1" || f.Action != actionBothBad {
+			t.Errorf("recorded %+v", f)
+		}
+	})
+}
+
+func TestALateRefusalOfAnOlderVersionIsRecordedAlone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
+		a, b := w.attach(id, "a"), w.attach(id, "b")
+		old := a.Current()
+		w.change(key, cluster("c", "2"), deleted(fleet.Cluster, "d"))
+		var cs []xds.Culprit
+		for _, name := range []string{"c", "d"} {
+			cs = append(cs, xds.Culprit{Refused: old.Types[fleet.Cluster].Get(name)})
+		}
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Culprits: cs})
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
+		if a.Current() != b.Current() {
+			t.Error("the target changed")
+		}
+		time.Sleep(time.Second)
+		if len(w.sink.allRefusals()) != 3 || len(w.sink.allResolved()) != 2 {
+			t.Errorf("%d refusals, %d resolved", len(w.sink.allRefusals()), len(w.sink.allResolved()))
+		}
+	})
+}
+
+func TestExceptionsOutliveTheStream(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "1"))
+		a := w.attach(id, "a")
+		refuse(t, a, "c", nil)
+		a.Detach()
+		w.change(key, cluster("d", "2"))
+		a = w.attach(id, "a")
+		if now := a.Current(); version(now, fleet.Cluster, "c") != "" || version(now, fleet.Cluster, "d") != "2" {
+			t.Error("the next stream is offered the same again")
+		}
+		a.Detach()
+		w.change(key, cluster("c", "good"))
+		time.Sleep(time.Second)
+		if len(w.sink.allResolved()) != 1 {
+			t.Error("a node without streams resolves nothing")
+		}
+		if n, x := w.nodes(key); n+x != 0 {
+			t.Errorf("left behind: %d nodes, %d with exceptions", n, x)
+		}
+	})
+}
+
+func TestNodesThatRefuseTheSameShareATarget(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"), cluster("e", "1"))
+		a, b, c := w.attach(id, "a"), w.attach(id, "b"), w.attach(id, "c")
+		refuse(t, a, "c", nil)
+		refuse(t, a, "d", nil)
+		refuse(t, b, "d", nil)
+		refuse(t, b, "c", nil)
+		refuse(t, c, "c", nil)
+		if a.Current() != b.Current() || a.Current() == c.Current() {
+			t.Error("before the change")
+		}
+		w.change(key, cluster("e", "2"))
+		if a.Current() != b.Current() || a.Current() == c.Current() {
+			t.Error("after the change")
+		}
+	})
+}
+
+func TestExceptionsAndTheirNodesAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var rows []fleet.Row
+		for i := range maxExceptions + 1 {
+			rows = append(rows, cluster(fmt.Sprint(i), "bad"))
+		}
+		key, id, _ := w.newFleet(rows...)
+		a := w.attach(id, "a")
+		for i := range rows {
+			refuse(t, a, fmt.Sprint(i), nil)
+		}
+		if n := a.Current().Types[fleet.Cluster].Len(); n != 1 {
+			t.Errorf("%d are left", n)
+		}
+		if f := w.sink.allRefusals()[maxExceptions]; f.Action != actionTooMany {
+			t.Errorf("the last one: %+v", f)
+		}
+		for i := range maxOrphans + 100 {
+			x := w.attach(id, fmt.Sprint("node-", i))
+			refuse(t, x, "0", nil)
+			x.Detach()
+		}
+		synctest.Wait()
+		if n, x := w.nodes(key); n > maxOrphans+1 || x > maxOrphans+1 {
+			t.Errorf("%d nodes, %d with exceptions", n, x)
+		}
+	})
+}

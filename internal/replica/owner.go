@@ -1,0 +1,294 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// held is what is known of a fleet. It is immutable and swapped as a whole.
+type held struct {
+	at    fleet.Position
+	view  *view
+	creds map[fleet.CredentialID]fleet.Credential
+}
+
+// owner is one active fleet. Its goroutine alone reads the feed for it.
+type owner struct {
+	r   *Replica
+	key fleet.Key
+
+	dirty     chan struct{} // capacity 1: look again
+	loaded    chan struct{} // closed when the fleet is held, or gone
+	held      atomic.Pointer[held]
+	target    atomic.Pointer[snapshot.Target] // of every node without exceptions
+	failing   atomic.Bool
+	notBefore atomic.Int64 // Unix ns: a storm's reading waits until then
+	confirmed atomic.Int64 // Unix ns: the feed said so then that held is the present
+
+	// of the owner's goroutine alone
+	failures int
+	retryAt  time.Time
+	expiryAt time.Time
+
+	mu       sync.Mutex // guards all below; taken before Replica.mu, never held while the feed or the recorder's sink is called
+	gone     bool
+	view     *view // as the streams see it
+	rounds   int   // readings begun
+	streams  map[*attachment]struct{}
+	nodes    map[string]*node
+	excepted map[*node]struct{}          // nodes with exceptions
+	orphans  []*node                     // of them, some that have no stream; oldest first
+	interned map[string]*snapshot.Target // by exceptions, for the present view
+
+	users     int // guarded by Replica.mu
+	idleSince time.Time
+}
+
+func newOwner(r *Replica, key fleet.Key) *owner {
+	o := &owner{
+		r: r, key: key,
+		dirty:     make(chan struct{}, 1),
+		loaded:    make(chan struct{}),
+		streams:   make(map[*attachment]struct{}),
+		nodes:     make(map[string]*node),
+		excepted:  make(map[*node]struct{}),
+		idleSince: time.Now(),
+	}
+	signal(o.dirty) // the first load
+	return o
+}
+
+// run reads when the bell rings, when a retry is due, and ends streams whose
+// credentials have; until ctx ends, the fleet is gone, or nobody has used it for long.
+func (o *owner) run(ctx context.Context) {
+	timer := time.NewTimer(o.r.cfg.IdleAfter)
+	defer timer.Stop()
+	for {
+		var read bool
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.dirty:
+			read = true
+		case <-timer.C:
+			read = !o.retryAt.IsZero() && !time.Now().Before(o.retryAt)
+		}
+		if read {
+			if gone := o.read(ctx); gone {
+				o.end()
+				return
+			}
+		}
+		if o.expired() {
+			o.sweep()
+		}
+		dropped, idle := o.r.dropIfIdle(o)
+		if dropped {
+			return
+		}
+		timer.Reset(o.wait(idle))
+	}
+}
+
+// wait is how long the goroutine can sleep without a bell.
+func (o *owner) wait(idle time.Duration) time.Duration {
+	w := idle
+	if !o.retryAt.IsZero() {
+		w = min(w, time.Until(o.retryAt))
+	}
+	if !o.expiryAt.IsZero() {
+		w = min(w, o.expiryAt.Sub(o.r.now()))
+	}
+	return max(w, time.Millisecond)
+}
+
+// read catches up once. On an error everything that is held goes on being served.
+func (o *owner) read(ctx context.Context) (gone bool) {
+	if !o.pause(ctx) {
+		return false
+	}
+	places := o.r.reads
+	if o.held.Load() == nil {
+		places = o.r.loads
+	}
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+	case <-ctx.Done():
+		return false
+	}
+	gone, err := o.catchUp(ctx)
+	if err == nil {
+		if o.failing.Swap(false) {
+			o.r.log.Info("the fleet is up to date again", "fleet", o.key)
+		}
+		o.failures, o.retryAt = 0, time.Time{}
+		return gone
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	if !o.failing.Swap(true) {
+		o.r.log.Warn("the fleet cannot be read: what is held is served on", "fleet", o.key, "error", err)
+	}
+	back := min(retryMost, retryFirst<<min(o.failures, 10))
+	o.failures++
+	o.retryAt = time.Now().Add(back/2 + rand.N(back))
+	return false
+}
+
+// pause waits for this fleet's turn in a storm of reloads; false if ctx ends.
+func (o *owner) pause(ctx context.Context) bool {
+	at := o.notBefore.Swap(0)
+	if at == 0 {
+		return true
+	}
+	timer := time.NewTimer(time.Until(time.Unix(0, at)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
+	defer func() {
+		if p := recover(); p != nil { // one fleet's content must not end the others' streams (T36)
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+
+	o.mu.Lock()
+	o.rounds++
+	round := o.rounds
+	o.mu.Unlock()
+	old := o.held.Load()
+	known := fleet.Known{Key: o.key}
+	if old != nil {
+		known.At = old.at
+	}
+	begun := time.Now()
+	changes, err := o.r.cfg.Feed.CatchUp(ctx, []fleet.Known{known})
+	if err != nil {
+		return false, fmt.Errorf("catch up after revision %d: %w", known.At.Revision, err)
+	}
+	for _, c := range changes {
+		if c.Key != o.key {
+			continue
+		}
+		if c.Gone {
+			return true, nil
+		}
+		if old == nil && !c.Reload {
+			return false, errors.New("the feed gave a difference to a fleet that is not held")
+		}
+		o.learnClock(c.Now, begun)
+		o.take(old, c)
+		old = o.held.Load()
+	}
+	if old == nil {
+		return false, errors.New("the feed gave nothing for a fleet that is not held")
+	}
+	o.confirm(begun)
+	o.sweepUnknown(round)
+	return false, nil
+}
+
+// learnClock takes the middle of the call for the moment at which now was read.
+func (o *owner) learnClock(now, begun time.Time) {
+	if now.IsZero() {
+		return
+	}
+	middle := begun.Add(time.Since(begun) / 2)
+	d := now.Sub(middle)
+	o.r.offset.Store(int64(d))
+	o.r.cfg.Recorder.SetClockOffset(d)
+}
+
+func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }
+
+// take makes a change the present. The recorder hears of the revision before any
+// stream can see it.
+func (o *owner) take(old *held, c fleet.Change) {
+	next := &held{at: c.At}
+	if old != nil {
+		next.view, next.creds = old.view, old.creds
+	}
+	if c.EpochMoved || old == nil {
+		next.creds = make(map[fleet.CredentialID]fleet.Credential, len(c.Credentials))
+		for _, x := range c.Credentials {
+			next.creds[x.ID] = x
+		}
+	}
+	if old == nil || c.Reload || c.At.Revision != old.at.Revision || len(c.Rows) > 0 {
+		// Nobody has confirmed anything of an empty fleet: its first content cuts nothing.
+		cut := old != nil && c.Reload && old.at.Revision > 0
+		next.view = o.derive(next.view, c, cut)
+		if cut {
+			o.r.cfg.Recorder.Restart(o.key, c.At.Revision, c.CommittedAt)
+		} else {
+			o.r.cfg.Recorder.Head(o.key, c.At.Revision, c.CommittedAt)
+		}
+	}
+	o.held.Store(next)
+	if old == nil || c.EpochMoved {
+		var before map[fleet.CredentialID]fleet.Credential
+		if old != nil {
+			before = old.creds
+		}
+		o.r.index(o, before, next.creds)
+		o.sweep()
+	}
+	if old == nil || next.view != old.view {
+		o.publish(next.view)
+	}
+	if old == nil {
+		close(o.loaded)
+	}
+}
+
+// publish shows a view to all streams.
+func (o *owner) publish(v *view) {
+	o.r.cfg.Recorder.Resolved(o.key, o.show(v))
+}
+
+func (o *owner) show(v *view) (resolved []fleet.Resolution) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.view = v
+	o.target.Store(v.target)
+	o.interned = make(map[string]*snapshot.Target)
+	resolved = o.renewExceptions(v)
+	for a := range o.streams {
+		signal(a.changed)
+	}
+	return resolved
+}
+
+// end lets all streams of a deleted fleet go.
+func (o *owner) end() {
+	o.mu.Lock()
+	o.gone = true
+	for a := range o.streams {
+		a.end(errGone)
+	}
+	first := o.held.Load() == nil
+	o.mu.Unlock()
+	o.r.drop(o)
+	if first {
+		close(o.loaded)
+	}
+}
