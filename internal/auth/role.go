@@ -1,0 +1,94 @@
+package auth
+
+import (
+	"fmt"
+	"slices"
+
+	"fairlead/internal/fleet"
+)
+
+// Role is what a member or a token of a tenant is trusted with. The set is closed.
+type Role string
+
+// The roles. Each but RoleCI may do all that the one before it may; RoleCI is a
+// pipeline's role and acts in its one fleet alone.
+const (
+	RoleViewer Role = "viewer"
+	RoleCI     Role = "ci"
+	RoleEditor Role = "editor"
+	RoleAdmin  Role = "admin"
+	RoleOwner  Role = "owner"
+)
+
+// Roles returns every role.
+func Roles() []Role { return []Role{RoleViewer, RoleCI, RoleEditor, RoleAdmin, RoleOwner} }
+
+// ParseRole reads a role's name; another text is ErrInvalid.
+func ParseRole(s string) (Role, error) {
+	if r := Role(s); slices.Contains(Roles(), r) {
+		return r, nil
+	}
+	return "", fmt.Errorf("role must be one of viewer, ci, editor, admin, owner: %w", fleet.ErrInvalid)
+}
+
+// TokenKind returns the kind of the tokens that carry the role.
+func (r Role) TokenKind() Kind {
+	if r == RoleCI {
+		return KindCI
+	}
+	return KindAPI
+}
+
+// Action is something that a principal may or may not do. The set is closed; a route
+// of the API names exactly one.
+type Action string
+
+// The actions.
+const (
+	ReadConfig        Action = "read config"        // resources, revisions, receipts, nodes and their refusals
+	WriteConfig       Action = "write config"       // change resources, publish, roll back
+	WriteSecret       Action = "write secret"       // put and delete Secrets; nobody reads them
+	ManageFleets      Action = "manage fleets"      // create and delete fleets, their settings
+	ManageCredentials Action = "manage credentials" // node credentials
+	ManagePolicy      Action = "manage policy"      // the guard policy
+	ManageTokens      Action = "manage tokens"      // API tokens of the tenant
+	ManageMembers     Action = "manage members"     // members, single sign-on
+	ExportAudit       Action = "export audit"
+	ManageOwners      Action = "manage owners" // change who owns the tenant
+	DeleteTenant      Action = "delete tenant"
+	ManageTenants     Action = "manage tenants" // create and list tenants: the operator's
+)
+
+// Actions returns every action.
+func Actions() []Action {
+	return []Action{
+		ReadConfig, WriteConfig, WriteSecret, ManageFleets, ManageCredentials, ManagePolicy,
+		ManageTokens, ManageMembers, ExportAudit, ManageOwners, DeleteTenant, ManageTenants,
+	}
+}
+
+var (
+	readers = []Role{RoleViewer, RoleCI, RoleEditor, RoleAdmin, RoleOwner}
+	writers = []Role{RoleCI, RoleEditor, RoleAdmin, RoleOwner}
+	admins  = []Role{RoleAdmin, RoleOwner}
+	owners  = []Role{RoleOwner}
+)
+
+// allowed is the role table. What is not in it is forbidden.
+var allowed = map[Action][]Role{
+	ReadConfig:        readers,
+	WriteConfig:       writers,
+	WriteSecret:       writers, // for RoleCI only with Principal.WritesSecrets
+	ManageFleets:      admins,
+	ManageCredentials: admins,
+	ManagePolicy:      admins,
+	ManageTokens:      admins,
+	ManageMembers:     admins,
+	ExportAudit:       admins,
+	ManageOwners:      owners,
+	DeleteTenant:      owners,
+}
+
+// operatorMay is what the operator's token is for: tenants, and a tenant's first
+// token. It reads and writes no configuration.
+var operatorMay = []Action{ManageTenants, ManageTokens}

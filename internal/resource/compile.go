@@ -1,0 +1,186 @@
+package resource
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	tls "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fairlead/internal/fleet"
+)
+
+// maxValue bounds one resource, as bytes of its message.
+const maxValue = 1 << 20
+
+// Config is what a Compiler needs.
+type Config struct {
+	// VersionKey is the installation's secret of 32 bytes from which versions and hashes
+	// of Secrets are made. Without it Secrets cannot be compiled; all else can.
+	VersionKey []byte
+}
+
+// Compiler checks documents and makes of them what is stored. It is safe for concurrent
+// use.
+type Compiler struct{ versionKey []byte }
+
+// NewCompiler returns a Compiler.
+func NewCompiler(c Config) *Compiler { return &Compiler{versionKey: slices.Clone(c.VersionKey)} }
+
+// Compiled is a document that Envoy can be expected to take.
+type Compiled struct {
+	Document
+	Value     []byte   // the message's bytes, deterministic; of a Secret the plaintext
+	Version   string   // SEMANTICS 1.1
+	DocHash   [32]byte // SEMANTICS 1.2
+	BodyHash  [32]byte // the address of the stored body
+	Derived   fleet.Derived
+	Secret    *SecretSummary // of a Secret: what may be shown of it
+	Sensitive bool           // of a Secret: Value must be sealed before it is stored
+	Warnings  []FieldError
+}
+
+// Compile decodes the document's body strictly, checks it and everything that is nested
+// in it against the constraints of Envoy's API and against what Envoy is known to
+// refuse, and derives what is stored with it. All errors are reported at once, where the
+// body can be decoded at all; the error is Errors, or fleet.ErrUnavailable for a Secret
+// without a version key.
+//
+// The name inside the body must be there and be the document's, of a virtual host too:
+// a client finds a resource by the one and removes it by the other.
+func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
+	if d.Type == fleet.Secret && len(c.versionKey) == 0 {
+		return Compiled{}, errNoVersionKey
+	}
+	var r reader
+	r.name(d.Name, d.field("name"))
+	r.variants(&d, d.root())
+	if err := r.err(); err != nil { // a Document that no parser made
+		return Compiled{}, err
+	}
+	root, err := scan(d.Body)
+	if err != nil {
+		return Compiled{}, rebase(err, d.body())
+	}
+	m, err := decode(d.Type, d.Body, root, d.body())
+	if err != nil {
+		return Compiled{}, err
+	}
+	out := Compiled{Document: d}
+	if err := out.check(m, place{root, d.body()}); err != nil {
+		return Compiled{}, err
+	}
+	return c.finish(key, out, m, place{root, d.body()})
+}
+
+// check runs every check over the message and collects references on the way.
+func (out *Compiled) check(m protoreflect.Message, p place) error {
+	var d deriver
+	err := walk(m, p.n, p.at, true, func(m protoreflect.Message, n *node, at *path, root bool) {
+		if d.full() {
+			return
+		}
+		here := place{n, at}
+		if root {
+			d.constraints(m, n, at)
+		}
+		d.rules(out.Type, m, here)
+		d.message(m, here)
+		if warnUnchecked[m.Descriptor().FullName()] {
+			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
+		}
+	})
+	if err != nil {
+		return err
+	}
+	d.innerName(out.Type, out.Name, m, p)
+	if err := d.err(); err != nil {
+		return err
+	}
+	out.Derived = d.derived(m)
+	return nil
+}
+
+// warnUnchecked are messages that carry an extension's configuration in a form without
+// a schema.
+var warnUnchecked = map[protoreflect.FullName]bool{
+	"xds.type.v3.TypedStruct":  true,
+	"udpa.type.v1.TypedStruct": true,
+}
+
+// finish makes bytes, versions and hashes of a message that is good.
+func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p place) (Compiled, error) {
+	value, err := proto.MarshalOptions{Deterministic: true}.Marshal(m.Interface())
+	if err != nil {
+		return Compiled{}, fail(p.at, codeValue, "the message cannot be encoded")
+	}
+	if len(value) > maxValue {
+		return Compiled{}, fail(p.at, codeLimit, "the resource is %d bytes as a message: one may have %d", len(value), maxValue)
+	}
+	var hmacKey []byte
+	if s, ok := m.Interface().(*tls.Secret); ok {
+		hmacKey, out.Sensitive = c.versionKey, true
+		if out.Secret, err = summarize(hmacKey, s, value, p); err != nil {
+			return Compiled{}, err
+		}
+	}
+	out.Value = value
+	out.Version = version(hmacKey, value, out.TTL)
+	out.DocHash = docHash(hmacKey, out.Document, value)
+	out.BodyHash = bodyHash(hmacKey, key.Fleet, out.Document, value)
+	if ttlIgnored[out.Type] && out.TTL > 0 {
+		out.warn(out.field("ttl"), codeTTLNoEffect, "Envoy ignores the ttl of a resource of type %s", out.Type)
+	}
+	return out, nil
+}
+
+// ttlIgnored are the types of which Envoy lets nothing expire (PROTOCOL rule 20).
+var ttlIgnored = map[fleet.Type]bool{fleet.Route: true, fleet.Endpoint: true, fleet.Secret: true}
+
+func (out *Compiled) warn(at *path, code, format string, args ...any) {
+	r := report{errs: out.Warnings}
+	r.add(at, code, format, args...)
+	out.Warnings = r.errs
+}
+
+// nameKeys returns the spellings of the field that holds a message's own name.
+func nameKeys(t fleet.Type) []string {
+	if t == fleet.Endpoint {
+		return []string{"cluster_name", "clusterName"}
+	}
+	return []string{"name"}
+}
+
+// innerName checks the name inside the message. Envoy keeps a resource under the name
+// inside and is told to remove it under the name outside.
+func (r *report) innerName(t fleet.Type, name string, m protoreflect.Message, p place) {
+	field := protoreflect.Name(nameKeys(t)[0])
+	inner := m.Get(m.Descriptor().Fields().ByName(field)).String()
+	at := p.to(m, field).at
+	switch {
+	case inner == "":
+		r.add(at, codeRequired, "the message must hold its name: write the document's name here as well")
+	case inner != name:
+		r.add(at, codeNameMismatch, "the name inside the message differs from the resource's name, %q", name)
+	case t == fleet.VirtualHost:
+		// A client routes virtual hosts by what stands before the last slash.
+		if i := strings.LastIndexByte(name, '/'); i <= 0 || i == len(name)-1 {
+			r.add(at, codeNameForm, "a virtual host is named after its route: <route>/<host>")
+		}
+	}
+}
+
+// rebase puts errors of a part below the place where the part stands.
+func rebase(err error, at *path) error {
+	var errs Errors
+	if !errors.As(err, &errs) {
+		return err
+	}
+	out := slices.Clone(errs)
+	for i := range out {
+		out[i].Pointer = at.String() + out[i].Pointer
+	}
+	return out
+}

@@ -1,0 +1,217 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// Document is one resource as a person writes it. Its fields but Body are checked when
+// it is parsed; Body is checked by Compiler.Compile.
+type Document struct {
+	Type        fleet.Type
+	Name        string
+	Variant     string // "" for the default variant
+	Selector    string // "" for the default variant
+	Priority    int32
+	TTL         time.Duration // 0: none; whole milliseconds
+	Labels      map[string]string
+	Description string
+	Body        []byte // Envoy's message as proto3 JSON, as it was sent
+
+	doc  string // where the document stood in what was sent: "" or "/resources/3"
+	bare bool   // it was Envoy's message itself, not a document with a body
+}
+
+// Format writes the type and the name, whatever the verb, and never the body: that may
+// be a private key.
+func (d Document) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "%s/%q", d.Type, d.Name)
+	if d.Variant != "" {
+		_, _ = fmt.Fprintf(f, " (variant %q)", d.Variant)
+	}
+}
+
+// String returns the type and the name.
+func (d Document) String() string { return fmt.Sprintf("%v", d) }
+
+// LogValue returns the type and the name.
+func (d Document) LogValue() slog.Value { return slog.StringValue(d.String()) }
+
+// MarshalJSON returns the type and the name as a JSON string, so that a logged Document
+// does not hold its body. It is not the document's form in the API.
+func (d Document) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// field returns the place of a field of the document, in what was sent.
+func (d *Document) field(name string) *path {
+	return d.root().member(name)
+}
+
+func (d *Document) root() *path {
+	if d.doc == "" {
+		return nil
+	}
+	var p *path
+	for _, step := range strings.Split(d.doc[1:], "/") {
+		if i, err := strconv.Atoi(step); err == nil {
+			p = p.item(i)
+		} else {
+			p = p.member(step)
+		}
+	}
+	return p
+}
+
+// body returns the place of Envoy's message.
+func (d *Document) body() *path {
+	if d.bare {
+		return d.root()
+	}
+	return d.field("body")
+}
+
+// Limits of what a document holds beside its body.
+const (
+	maxName        = 512 // bytes, as of the names that a client may subscribe to
+	maxLabels      = 64
+	maxLabelKey    = 128
+	maxLabelValue  = 256
+	maxDescription = 1024
+	maxTTL         = 366 * 24 * time.Hour
+)
+
+// answerFields stand in what the API answers. They may come back, so that an answer can
+// be edited and sent, and mean nothing there.
+var answerFields = map[string]bool{"version": true, "revision": true, "created_at": true, "updated_at": true, "updated_by": true}
+
+// documentFields are the fields of a document, for the sentence about an unknown one.
+const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body"
+
+// ParseDocument reads one document as JSON. It must have type, name and body; unknown
+// fields are refused. The error is Errors.
+func ParseDocument(in []byte) (Document, error) {
+	root, err := scan(in)
+	if err != nil {
+		return Document{}, err
+	}
+	r := reader{in: in}
+	d := r.document(root, nil)
+	if err := r.err(); err != nil {
+		return Document{}, err
+	}
+	return d, nil
+}
+
+// ParsePut reads what is put at the address (t, name, variant): a document, or Envoy's
+// message itself with "@type". A document need not repeat the address; what it repeats
+// must be equal. The error is Errors.
+func ParsePut(in []byte, t fleet.Type, name, variant string) (Document, error) {
+	root, err := scan(in)
+	if err != nil {
+		return Document{}, err
+	}
+	r := reader{in: in}
+	d := Document{Type: t, Name: name, Variant: variant}
+	if root.get("@type") != nil {
+		bare := r.bare(root, nil)
+		if len(r.errs) == 0 && bare.Type != t {
+			r.add(((*path)(nil)).member("@type"), codeTypeMismatch, "the message is one of %s, the address is of %s", bare.Type, t)
+		}
+		d.Body, d.bare = bare.Body, true
+		r.name(name, nil)
+		r.variants(&d, nil)
+	} else {
+		d = r.documentAt(root, nil, &d)
+	}
+	if err := r.err(); err != nil {
+		return Document{}, err
+	}
+	return d, nil
+}
+
+// reader takes documents out of a JSON tree and collects what is wrong with them.
+type reader struct {
+	report
+	in []byte
+}
+
+// document reads a document that must have its own address.
+func (r *reader) document(n *node, at *path) Document {
+	return r.documentAt(n, at, nil)
+}
+
+// documentAt reads a document; address, if it is not nil, is where it is put.
+func (r *reader) documentAt(n *node, at *path, address *Document) Document {
+	d := Document{doc: at.String()}
+	if n.kind != kindObject {
+		r.add(at, codeWrongType, "a document must be an object with type, name and body, not %s", n.kind)
+		return d
+	}
+	if address != nil {
+		d.Type, d.Name, d.Variant = address.Type, address.Name, address.Variant
+	}
+	for i := range n.members {
+		m := &n.members[i]
+		r.field(&d, m, at.member(m.key))
+	}
+	if address == nil && n.get("type") == nil {
+		r.add(at.member("type"), codeRequired, "type is missing: one of %s", typeSlugs())
+	}
+	if address == nil && n.get("name") == nil {
+		r.add(at.member("name"), codeRequired, "name is missing")
+	} else {
+		r.name(d.Name, at.member("name"))
+	}
+	if b := n.get("body"); b == nil || b.kind == kindNull {
+		r.add(at.member("body"), codeRequired, "body is missing: Envoy's message belongs there; or send the message itself, with \"@type\"")
+	}
+	r.sameAddress(&d, address, at)
+	r.variants(&d, at)
+	return d
+}
+
+// field reads one member of a document into d.
+func (r *reader) field(d *Document, m *member, at *path) {
+	v := m.value
+	switch m.key {
+	case "type":
+		if s, ok := r.text(v, at); ok {
+			t, known := fleet.TypeFromSlug(s)
+			if !known {
+				r.add(at, codeUnknownType, "the type of a resource is one of %s", typeSlugs())
+				return
+			}
+			d.Type = t
+		}
+	case "name":
+		d.Name, _ = r.text(v, at)
+	case "variant":
+		d.Variant, _ = r.text(v, at)
+	case "selector":
+		d.Selector, _ = r.text(v, at)
+	case "priority":
+		d.Priority = r.int32(v, at)
+	case "ttl":
+		d.TTL = r.ttl(v, at)
+	case "labels":
+		d.Labels = r.labels(v, at)
+	case "description":
+		d.Description, _ = r.text(v, at)
+		r.plain(d.Description, at, maxDescription)
+	case "body":
+		if v.kind != kindObject && v.kind != kindNull {
+			r.add(at, codeWrongType, "body must be an object, not %s", v.kind)
+		}
+		d.Body = bytes.Clone(v.raw(r.in))
+	default:
+		if !answerFields[m.key] {
+			r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)
+		}
+	}
+}

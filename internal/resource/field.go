@@ -1,0 +1,134 @@
+package resource
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/internal/fleet"
+)
+
+// sameAddress refuses a document that says another address than the one it is put at.
+func (r *reader) sameAddress(d, address *Document, at *path) {
+	if address == nil {
+		return
+	}
+	if d.Type != address.Type {
+		r.add(at.member("type"), codeTypeMismatch, "the document is one of %s, the address is of %s", d.Type, address.Type)
+	}
+	if d.Name != address.Name {
+		r.add(at.member("name"), codeNameMismatch, "the document's name is not the one in the address, %q", address.Name)
+	}
+	if d.Variant != address.Variant {
+		r.add(at.member("variant"), codeNameMismatch, "the document's variant is not the one in the address, %q", address.Variant)
+	}
+}
+
+// variants is the one place that refuses variants, until nodes can be told apart.
+func (r *reader) variants(d *Document, at *path) {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"variant", d.Variant != ""}, {"selector", d.Selector != ""}, {"priority", d.Priority != 0}} {
+		if f.set {
+			r.add(at.member(f.name), codeVariants, "variants are not available yet: leave variant, selector and priority out")
+		}
+	}
+}
+
+// name checks the name of a resource: any text that Postgres can keep and a client can
+// subscribe to.
+func (r *reader) name(name string, at *path) {
+	switch {
+	case name == "":
+		r.add(at, codeNameForm, "the name is empty")
+	default:
+		r.plain(name, at, maxName)
+	}
+}
+
+// plain checks a text that goes into a column of the database.
+func (r *reader) plain(s string, at *path, most int) {
+	switch {
+	case len(s) > most:
+		r.add(at, codeLimit, "this is longer than %d bytes", most)
+	case strings.ContainsRune(s, 0) || !utf8.ValidString(s):
+		r.add(at, codeValue, "this must be UTF-8 without the character NUL")
+	}
+}
+
+func (r *reader) text(n *node, at *path) (string, bool) {
+	if n.kind != kindString {
+		r.add(at, codeWrongType, "this must be a text, not %s", n.kind)
+		return "", false
+	}
+	return n.text, true
+}
+
+func (r *reader) int32(n *node, at *path) int32 {
+	v, err := strconv.ParseInt(n.text, 10, 32)
+	if n.kind != kindNumber || err != nil {
+		r.add(at, codeWrongType, "this must be a whole number of 32 bits")
+		return 0
+	}
+	return int32(v)
+}
+
+// ttl reads a duration as proto3 JSON has it: "30s", "1.5s".
+func (r *reader) ttl(n *node, at *path) time.Duration {
+	if n.kind != kindString {
+		r.add(at, codeWrongType, "ttl must be a text such as \"30s\" or \"1.5s\", not %s", n.kind)
+		return 0
+	}
+	secs, nanos, ok := parseDuration(n.text)
+	switch {
+	case !ok:
+		r.add(at, codeTTL, "ttl must be seconds, such as \"30s\" or \"1.5s\"")
+	case secs < 0 || nanos < 0 || secs == 0 && nanos == 0:
+		r.add(at, codeTTL, "ttl must be above zero: leave it out for none")
+	case secs >= int64(maxTTL/time.Second):
+		r.add(at, codeTTL, "ttl must be below one year")
+	case nanos%int32(time.Millisecond) != 0:
+		r.add(at, codeTTL, "ttl must be whole milliseconds")
+	default:
+		return time.Duration(secs)*time.Second + time.Duration(nanos)
+	}
+	return 0
+}
+
+func (r *reader) labels(n *node, at *path) map[string]string {
+	if n.kind != kindObject {
+		r.add(at, codeWrongType, "labels must be an object of texts, not %s", n.kind)
+		return nil
+	}
+	if len(n.members) > maxLabels {
+		r.add(at, codeLimit, "there are more than %d labels", maxLabels)
+		return nil
+	}
+	labels := make(map[string]string, len(n.members))
+	for i := range n.members {
+		m := &n.members[i]
+		here := at.member(m.key)
+		if m.key == "" {
+			r.add(here, codeValue, "the key of a label is empty")
+		}
+		r.plain(m.key, here, maxLabelKey)
+		if s, ok := r.text(m.value, here); ok {
+			r.plain(s, here, maxLabelValue)
+			labels[m.key] = s
+		}
+	}
+	if len(labels) == 0 {
+		return nil
+	}
+	return labels
+}
+
+func typeSlugs() string {
+	var s []string
+	for _, t := range fleet.Types() {
+		s = append(s, t.Slug())
+	}
+	return strings.Join(s, ", ")
+}

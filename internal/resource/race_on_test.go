@@ -1,0 +1,6 @@
+//go:build race
+
+package resource_test
+
+// raceFactor is by how much the race detector may slow a measured time.
+const raceFactor = 15

@@ -1,0 +1,223 @@
+package resource
+
+import (
+	"math"
+	"net/netip"
+	"regexp/syntax"
+	"strings"
+
+	cluster "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	endpoint "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	maglev "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/maglev/v3"
+	ringhash "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/ring_hash/v3"
+	matcher "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"fairlead/internal/fleet"
+)
+
+// place is where a message stands, with the JSON that it came from.
+type place struct {
+	n  *node
+	at *path
+}
+
+// to follows the names of fields, in the spelling of the JSON.
+func (p place) to(m protoreflect.Message, names ...protoreflect.Name) place {
+	md := m.Descriptor()
+	for _, name := range names {
+		fd := md.Fields().ByName(name)
+		p.n, p.at = child(fd, p.n, p.at)
+		md = fd.Message()
+	}
+	return p
+}
+
+func (p place) item(i int) place { return place{p.n.item(i), p.at.item(i)} }
+
+// rules are what Envoy refuses although its API's constraints allow it: above all what
+// makes it stop answering for Clusters (SEMANTICS 3.8), and what makes it drop a whole
+// response. It is called for every message of a resource.
+func (r *report) rules(t fleet.Type, m protoreflect.Message, p place) {
+	switch v := m.Interface().(type) {
+	case *durationpb.Duration:
+		r.duration(v, p)
+	case *cluster.Cluster:
+		r.clusterAddresses(v, p)
+	case *cluster.Cluster_RingHashLbConfig:
+		r.ring(v.GetMinimumRingSize(), v.GetMaximumRingSize(), m, p)
+	case *ringhash.RingHash:
+		r.ring(v.GetMinimumRingSize(), v.GetMaximumRingSize(), m, p)
+	case *cluster.Cluster_MaglevLbConfig:
+		r.table(v.GetTableSize(), p.to(m, "table_size"))
+	case *maglev.Maglev:
+		r.table(v.GetTableSize(), p.to(m, "table_size"))
+	case *route.RouteConfiguration:
+		r.domains(v.GetVirtualHosts(), p.to(m, "virtual_hosts"))
+	case *route.VirtualHost:
+		if t == fleet.VirtualHost { // inside a route its domains are compared with the others'
+			r.hostDomains(map[string]bool{}, v, p)
+		}
+	case *endpoint.ClusterLoadAssignment:
+		if t == fleet.Endpoint {
+			r.addresses(v, p)
+		}
+	case *matcher.RegexMatcher:
+		r.regex(v.GetRegex(), p.to(m, "regex"))
+	}
+}
+
+// duration: Envoy refuses a negative duration, with all of the response ("Expected
+// positive duration"), and one beyond the range of its clock.
+func (r *report) duration(d *durationpb.Duration, p place) {
+	const most = math.MaxInt64 / 1_000_000_000 // seconds that fit in 64 bits of nanoseconds
+	switch {
+	case d.GetSeconds() < 0 || d.GetNanos() < 0:
+		r.add(p.at, codeNegative, "a duration below zero: Envoy refuses it, and all that is sent with it")
+	case d.GetSeconds() >= most:
+		r.add(p.at, codeValue, "this duration is longer than Envoy can count (292 years)")
+	}
+}
+
+// ring: the sizes default to 1,024 and 8 Mi, so one of them alone can be wrong.
+func (r *report) ring(least, most *wrapperspb.UInt64Value, m protoreflect.Message, p place) {
+	minimum, maximum, field := uint64(1024), uint64(8<<20), protoreflect.Name("maximum_ring_size")
+	if least != nil {
+		minimum, field = least.GetValue(), "minimum_ring_size"
+	}
+	if most != nil {
+		maximum = most.GetValue()
+	}
+	if minimum > maximum {
+		r.add(p.to(m, field).at, codeRingSize,
+			"minimum_ring_size (%d) is above maximum_ring_size (%d): Envoy would stop answering for all clusters", minimum, maximum)
+	}
+}
+
+// table: Maglev's table must have a prime size of at most 5,000,011.
+func (r *report) table(size *wrapperspb.UInt64Value, p place) {
+	const most = 5_000_011
+	if size == nil {
+		return
+	}
+	if v := size.GetValue(); v > most {
+		r.add(p.at, codeTableSize, "table_size must be at most %d", most)
+	} else if !prime(v) {
+		r.add(p.at, codeTableSize, "table_size must be a prime number, such as 65537: Envoy would stop answering for all clusters")
+	}
+}
+
+func prime(v uint64) bool {
+	if v < 2 {
+		return false
+	}
+	for d := uint64(2); d*d <= v; d++ {
+		if v%d == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// domains: Envoy refuses a route in which a domain, "*" among them, stands twice. It
+// compares them in lower case.
+func (r *report) domains(hosts []*route.VirtualHost, p place) {
+	seen := map[string]bool{}
+	for i, h := range hosts {
+		r.hostDomains(seen, h, p.item(i))
+	}
+}
+
+func (r *report) hostDomains(seen map[string]bool, h *route.VirtualHost, p place) {
+	p = p.to(h.ProtoReflect(), "domains")
+	for j, d := range h.GetDomains() {
+		key := strings.ToLower(d)
+		switch {
+		case strings.ContainsRune(d, 0):
+			r.add(p.item(j).at, codeValue, "a domain holds no character NUL")
+		case !seen[key]:
+			seen[key] = true
+		case key == "*":
+			r.add(p.item(j).at, codeDomain, "the domain * stands twice: Envoy takes one in all of a route")
+		default:
+			r.add(p.item(j).at, codeDomain, "the domain stands twice: Envoy takes each once in all of a route")
+		}
+	}
+}
+
+// clusterAddresses: a cluster that resolves no names takes addresses alone.
+func (r *report) clusterAddresses(c *cluster.Cluster, p place) {
+	if c.GetClusterType() != nil || c.GetType() != cluster.Cluster_STATIC || c.GetLoadAssignment() == nil {
+		return
+	}
+	r.addresses(c.GetLoadAssignment(), p.to(c.ProtoReflect(), "load_assignment"))
+}
+
+// addresses: a ClusterLoadAssignment holds addresses; Envoy refuses a host name there.
+func (r *report) addresses(cla *endpoint.ClusterLoadAssignment, p place) {
+	p = p.to(cla.ProtoReflect(), "endpoints")
+	for i, locality := range cla.GetEndpoints() {
+		in := p.item(i).to(locality.ProtoReflect(), "lb_endpoints")
+		for j, e := range locality.GetLbEndpoints() {
+			if e.GetEndpoint() == nil {
+				continue
+			}
+			at := in.item(j).to(e.ProtoReflect(), "endpoint")
+			host := e.GetEndpoint().ProtoReflect()
+			r.address(e.GetEndpoint().GetAddress(), at.to(host, "address"))
+			for k, more := range e.GetEndpoint().GetAdditionalAddresses() {
+				r.address(more.GetAddress(), at.to(host, "additional_addresses").item(k).to(more.ProtoReflect(), "address"))
+			}
+		}
+	}
+}
+
+func (r *report) address(a *core.Address, p place) {
+	s := a.GetSocketAddress()
+	if s == nil || s.GetResolverName() != "" {
+		return
+	}
+	if _, err := netip.ParseAddr(s.GetAddress()); err != nil {
+		r.add(p.to(a.ProtoReflect(), "socket_address", "address").at, codeAddress,
+			"this must be an IP address: a host name needs a cluster of type STRICT_DNS or LOGICAL_DNS")
+	}
+}
+
+// Limits of regular expressions. Both sides use RE2, which is linear in the text, but a
+// short pattern can still be a huge program.
+const (
+	maxRegex     = 1024 // bytes
+	maxRegexSize = 20_000
+)
+
+func (r *report) regex(text string, p place) {
+	if len(text) > maxRegex {
+		r.add(p.at, codeLimit, "a regular expression may be %d bytes long", maxRegex)
+		return
+	}
+	re, err := syntax.Parse(text, syntax.Perl)
+	switch {
+	case err != nil:
+		r.add(p.at, codeRegex, "this is not a regular expression (RE2)")
+	case regexSize(re) > maxRegexSize:
+		r.add(p.at, codeLimit, "this regular expression is too large a program: use fewer repetitions and classes")
+	}
+}
+
+// regexSize estimates the size of the compiled program without compiling it.
+func regexSize(re *syntax.Regexp) int {
+	size := 1 + len(re.Rune)
+	for _, sub := range re.Sub {
+		if size += regexSize(sub); size > maxRegexSize {
+			return size
+		}
+	}
+	if re.Op == syntax.OpRepeat {
+		size *= max(re.Min, re.Max, 1)
+	}
+	return size
+}

@@ -1,0 +1,263 @@
+package resource
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// scalar checks a value against a field that is not a message.
+func (s *shape) scalar(fd protoreflect.FieldDescriptor, n *node, at *path) {
+	want := ""
+	switch fd.Kind() {
+	case protoreflect.BoolKind:
+		if n.kind != kindBool {
+			want = "true or false"
+		}
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
+		if !wholeNumber(n, math.MinInt32, math.MaxInt32) {
+			want = "a whole number from -2147483648 to 2147483647"
+		}
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
+		if !wholeNumber(n, 0, math.MaxUint32) {
+			want = "a whole number from 0 to 4294967295"
+		}
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+		if !wholeNumber(n, math.MinInt64, math.MaxInt64) {
+			want = "a whole number of 64 bits"
+		}
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+		if !wholeNumber(n, 0, math.MaxUint64) {
+			want = "a whole number of 64 bits, not below zero"
+		}
+	case protoreflect.FloatKind:
+		if !realNumber(n, math.MaxFloat32) {
+			want = "a number"
+		}
+	case protoreflect.DoubleKind:
+		if !realNumber(n, math.MaxFloat64) {
+			want = "a number"
+		}
+	case protoreflect.StringKind:
+		if n.kind != kindString {
+			want = "a text"
+		}
+	case protoreflect.BytesKind:
+		if n.kind != kindString || !isBase64(n.text) {
+			want = "bytes as a base64 text"
+		}
+	case protoreflect.EnumKind:
+		s.enum(fd.Enum(), n, at)
+	}
+	if want != "" {
+		s.wrong(n, at, want)
+	}
+}
+
+// wrong says what belongs here, and what stands here unless that may be a secret.
+func (s *shape) wrong(n *node, at *path, want string) {
+	const longest = 64
+	if s.hide || n.kind >= kindArray || n.kind == kindNull || len(n.text) > longest {
+		s.add(at, codeWrongType, "this must be %s, not %s", want, s.kindOf(n))
+		return
+	}
+	got := n.text
+	if n.kind == kindString {
+		got = strconv.Quote(got)
+	}
+	s.add(at, codeWrongType, "this must be %s, not %s", want, got)
+}
+
+func (s *shape) kindOf(n *node) string {
+	if n.kind == kindString {
+		return "this text"
+	}
+	return n.kind.String()
+}
+
+// wholeNumber follows protobuf's decoder: 5, "5", 5.0 and 5e0 are the same number.
+func wholeNumber(n *node, least, most float64) bool {
+	if n.kind != kindNumber && n.kind != kindString {
+		return false
+	}
+	if least < 0 {
+		if v, err := strconv.ParseInt(n.text, 10, 64); err == nil {
+			return float64(v) >= least && float64(v) <= most
+		}
+	} else if v, err := strconv.ParseUint(n.text, 10, 64); err == nil {
+		return float64(v) <= most
+	}
+	if !plainFloat.MatchString(n.text) {
+		return false
+	}
+	v, err := strconv.ParseFloat(n.text, 64)
+	return err == nil && v == math.Trunc(v) && v >= least && v <= most
+}
+
+// realNumber: what is out of range would silently become infinite.
+func realNumber(n *node, most float64) bool {
+	if n.kind == kindString && (n.text == "NaN" || n.text == "Infinity" || n.text == "-Infinity") {
+		return true
+	}
+	if n.kind != kindNumber && (n.kind != kindString || !plainFloat.MatchString(n.text)) {
+		return false
+	}
+	v, err := strconv.ParseFloat(n.text, 64)
+	return err == nil && math.Abs(v) <= most
+}
+
+// isBase64 takes both alphabets, with and without padding, as protobuf's decoder does.
+func isBase64(s string) bool {
+	enc := base64.StdEncoding
+	if strings.ContainsAny(s, "-_") {
+		enc = base64.URLEncoding
+	}
+	if len(s)%4 != 0 {
+		enc = enc.WithPadding(base64.NoPadding)
+	}
+	_, err := enc.DecodeString(s)
+	return err == nil
+}
+
+func (s *shape) enum(ed protoreflect.EnumDescriptor, n *node, at *path) {
+	if ed.FullName() == "google.protobuf.NullValue" && n.kind == kindNull {
+		return
+	}
+	known := n.kind == kindNumber && wholeNumber(n, math.MinInt32, math.MaxInt32) ||
+		n.kind == kindString && ed.Values().ByName(protoreflect.Name(n.text)) != nil
+	if known {
+		return
+	}
+	const shown = 16
+	var names []string
+	for i := range min(ed.Values().Len(), shown) {
+		names = append(names, string(ed.Values().Get(i).Name()))
+	}
+	if ed.Values().Len() > shown {
+		names = append(names, "...")
+	}
+	s.add(at, codeUnknownEnum, "this is not one of %s", strings.Join(names, ", "))
+}
+
+// wellKnown are the messages that have a JSON form of their own.
+var wellKnown map[protoreflect.FullName]func(*shape, protoreflect.MessageDescriptor, *node, *path)
+
+func init() { // not a literal: the checks refer to the table
+	wellKnown = map[protoreflect.FullName]func(*shape, protoreflect.MessageDescriptor, *node, *path){
+		"google.protobuf.Any":         (*shape).any,
+		"google.protobuf.Duration":    (*shape).duration,
+		"google.protobuf.Timestamp":   (*shape).timestamp,
+		"google.protobuf.FieldMask":   (*shape).fieldMask,
+		"google.protobuf.Empty":       (*shape).empty,
+		"google.protobuf.Struct":      (*shape).object,
+		"google.protobuf.ListValue":   (*shape).list,
+		"google.protobuf.Value":       (*shape).free,
+		"google.protobuf.BoolValue":   (*shape).wrapper,
+		"google.protobuf.Int32Value":  (*shape).wrapper,
+		"google.protobuf.Int64Value":  (*shape).wrapper,
+		"google.protobuf.UInt32Value": (*shape).wrapper,
+		"google.protobuf.UInt64Value": (*shape).wrapper,
+		"google.protobuf.FloatValue":  (*shape).wrapper,
+		"google.protobuf.DoubleValue": (*shape).wrapper,
+		"google.protobuf.StringValue": (*shape).wrapper,
+		"google.protobuf.BytesValue":  (*shape).wrapper,
+	}
+}
+
+func (s *shape) wrapper(md protoreflect.MessageDescriptor, n *node, at *path) {
+	s.scalar(md.Fields().ByNumber(1), n, at)
+}
+
+func (s *shape) duration(_ protoreflect.MessageDescriptor, n *node, at *path) {
+	if _, _, ok := parseDuration(n.text); n.kind != kindString || !ok {
+		s.wrong(n, at, `seconds, such as "30s" or "0.25s"`)
+	}
+}
+
+func (s *shape) timestamp(_ protoreflect.MessageDescriptor, n *node, at *path) {
+	if _, err := time.Parse(time.RFC3339Nano, n.text); n.kind != kindString || err != nil {
+		s.wrong(n, at, `a time, such as "2030-01-02T03:04:05Z"`)
+	}
+}
+
+func (s *shape) fieldMask(_ protoreflect.MessageDescriptor, n *node, at *path) {
+	if n.kind != kindString {
+		s.wrong(n, at, "field names with commas between them")
+	}
+}
+
+func (s *shape) empty(md protoreflect.MessageDescriptor, n *node, at *path) {
+	if n.kind != kindObject {
+		s.wrong(n, at, "an empty object")
+		return
+	}
+	for i := range n.members {
+		s.unknownField(md, n.members[i].key, at)
+	}
+}
+
+func (s *shape) object(md protoreflect.MessageDescriptor, n *node, at *path) {
+	if n.kind != kindObject {
+		s.wrong(n, at, "an object")
+		return
+	}
+	s.free(md, n, at)
+}
+
+func (s *shape) list(md protoreflect.MessageDescriptor, n *node, at *path) {
+	if n.kind != kindArray {
+		s.wrong(n, at, "a list")
+		return
+	}
+	s.free(md, n, at)
+}
+
+// free checks a value without a schema: anything but a number out of range.
+func (s *shape) free(md protoreflect.MessageDescriptor, n *node, at *path) {
+	if n.kind == kindNumber && !realNumber(n, math.MaxFloat64) {
+		s.wrong(n, at, "a number that fits into 64 bits of floating point")
+	}
+	for i := range n.members {
+		s.free(md, n.members[i].value, at.member(n.members[i].key))
+	}
+	for i := range n.items {
+		s.free(md, n.items[i], at.item(i))
+	}
+}
+
+// maxSeconds is the range of google.protobuf.Duration: about 10,000 years.
+const maxSeconds = 315_576_000_000
+
+// parseDuration reads the form of a duration in proto3 JSON: seconds with at most nine
+// decimals and an s.
+func parseDuration(text string) (secs int64, nanos int32, ok bool) {
+	text, ok = strings.CutSuffix(text, "s")
+	if !ok {
+		return 0, 0, false
+	}
+	negative := strings.HasPrefix(text, "-")
+	text = strings.TrimPrefix(text, "-")
+	whole, fraction, dotted := strings.Cut(text, ".")
+	if !plainInt.MatchString(whole) || strings.HasPrefix(whole, "-") || dotted && (fraction == "" || len(fraction) > 9) {
+		return 0, 0, false
+	}
+	secs, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || secs > maxSeconds {
+		return 0, 0, false
+	}
+	if dotted {
+		n, err := strconv.ParseUint((fraction + "000000000")[:9], 10, 32)
+		if err != nil {
+			return 0, 0, false
+		}
+		nanos = int32(n)
+	}
+	if negative {
+		secs, nanos = -secs, -nanos
+	}
+	return secs, nanos, true
+}

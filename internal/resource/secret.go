@@ -1,0 +1,200 @@
+package resource
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	tls "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+
+	"fairlead/internal/fleet"
+)
+
+var errNoVersionKey = fmt.Errorf("this server has no version key, so it cannot take Secrets: %w", fleet.ErrUnavailable)
+
+// SecretSummary is what may be shown of a Secret.
+type SecretSummary struct {
+	// Kind is the field of the Secret that is set: tls_certificate, validation_context,
+	// session_ticket_keys, generic_secret.
+	Kind string
+	// Subject, SANs and NotAfter are of the leaf certificate; of a validation context
+	// Subject is of its first authority and NotAfter the earliest of all. They are zero
+	// where the certificate is not in the Secret itself.
+	Subject  string
+	SANs     []string
+	NotAfter time.Time
+	// Fingerprint is, in hex, the SHA-256 of the certificate that Subject is of. Of all
+	// else it is an HMAC under the version key: equal for equal secrets, and not to be
+	// guessed from.
+	Fingerprint string
+}
+
+// summarize checks what can be checked of a Secret and returns what may be shown of it.
+// No error holds anything out of it.
+func summarize(key []byte, s *tls.Secret, value []byte, p place) (*SecretSummary, error) {
+	m := s.ProtoReflect()
+	sum := &SecretSummary{Fingerprint: keyedFingerprint(key, value)}
+	if fd := m.WhichOneof(m.Descriptor().Oneofs().ByName("type")); fd != nil {
+		sum.Kind = fd.TextName()
+	} else {
+		return nil, fail(p.at, codeRequired, "the Secret holds nothing: set tls_certificate, validation_context, session_ticket_keys or generic_secret")
+	}
+	if c := s.GetTlsCertificate(); c != nil {
+		return sum, sum.certificate(c, p.to(m, "tls_certificate"))
+	}
+	if v := s.GetValidationContext(); v != nil {
+		return sum, sum.authorities(v, p.to(m, "validation_context"))
+	}
+	return sum, nil
+}
+
+// keyedFingerprint is an HMAC of another kind than a version: the label keeps the one
+// from ever being the other.
+func keyedFingerprint(key, value []byte) string {
+	d := newDigest(key)
+	d.text("fairlead/secret-fingerprint/v1")
+	d.bytes(value)
+	sum := d.sum()
+	return hex.EncodeToString(sum[:16])
+}
+
+// certificate reads the leaf and checks that the private key is its own.
+func (sum *SecretSummary) certificate(c *tls.TlsCertificate, p place) error {
+	m := c.ProtoReflect()
+	chain, ok := inline(c.GetCertificateChain())
+	if !ok {
+		return nil // in a file or a variable of the proxy, or PKCS #12
+	}
+	at := p.to(m, "certificate_chain").at
+	certs, err := parseCertificates(chain)
+	if err != nil || len(certs) == 0 {
+		return fail(at, codeCertificate, "this is not a chain of PEM certificates")
+	}
+	sum.show(certs[0])
+	key, ok := inline(c.GetPrivateKey())
+	if _, encrypted := inline(c.GetPassword()); !ok || encrypted {
+		return nil
+	}
+	keyAt := p.to(m, "private_key").at
+	private, err := parseKey(key)
+	if err != nil {
+		return fail(keyAt, codeCertificate, "this is not a PEM private key")
+	}
+	public, ok := private.Public().(interface{ Equal(crypto.PublicKey) bool })
+	if !ok || !public.Equal(certs[0].PublicKey) {
+		return fail(keyAt, codeKey, "the private key is not the one of the first certificate of the chain")
+	}
+	return nil
+}
+
+// authorities reads the certificates of a validation context.
+func (sum *SecretSummary) authorities(v *tls.CertificateValidationContext, p place) error {
+	bundle, ok := inline(v.GetTrustedCa())
+	if !ok {
+		return nil
+	}
+	certs, err := parseCertificates(bundle)
+	if err != nil || len(certs) == 0 {
+		return fail(p.to(v.ProtoReflect(), "trusted_ca").at, codeCertificate, "this is not a bundle of PEM certificates")
+	}
+	sum.show(certs[0])
+	for _, c := range certs {
+		if c.NotAfter.Before(sum.NotAfter) {
+			sum.NotAfter = c.NotAfter.UTC()
+		}
+	}
+	return nil
+}
+
+// maxSANs bounds what is shown; a certificate may hold thousands of names.
+const maxSANs = 100
+
+func (sum *SecretSummary) show(c *x509.Certificate) {
+	print := sha256.Sum256(c.Raw)
+	sum.Fingerprint = hex.EncodeToString(print[:])
+	sum.Subject = plainText(c.Subject.String())
+	sum.NotAfter = c.NotAfter.UTC()
+	sans := slices.Concat(c.DNSNames, c.EmailAddresses)
+	for _, ip := range c.IPAddresses {
+		sans = append(sans, ip.String())
+	}
+	for _, u := range c.URIs {
+		sans = append(sans, u.String())
+	}
+	if len(sans) > maxSANs {
+		sans = sans[:maxSANs]
+	}
+	for i := range sans {
+		sans[i] = plainText(sans[i])
+	}
+	sum.SANs = sans
+}
+
+// plainText makes a text out of a certificate fit for the database.
+func plainText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// inline returns the content of a data source that holds it itself.
+func inline(s *core.DataSource) ([]byte, bool) {
+	switch v := s.GetSpecifier().(type) {
+	case *core.DataSource_InlineBytes:
+		return v.InlineBytes, true
+	case *core.DataSource_InlineString:
+		return []byte(v.InlineString), true
+	}
+	return nil, false
+}
+
+func parseCertificates(in []byte) (certs []*x509.Certificate, err error) {
+	for len(bytes.TrimSpace(in)) > 0 {
+		var block *pem.Block
+		if block, in = pem.Decode(in); block == nil {
+			break // Envoy, too, passes over what follows the last block
+		}
+		if block.Type != "CERTIFICATE" && block.Type != "X509 CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		certs = append(certs, c)
+	}
+	return certs, nil
+}
+
+// parseKey reads the first private key in a PEM text, in any of the usual forms.
+func parseKey(in []byte) (crypto.Signer, error) {
+	for {
+		var block *pem.Block
+		if block, in = pem.Decode(in); block == nil {
+			return nil, fleet.ErrInvalid
+		}
+		var key any
+		var err error
+		switch block.Type {
+		case "PRIVATE KEY":
+			key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+		case "RSA PRIVATE KEY":
+			key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+		case "EC PRIVATE KEY":
+			key, err = x509.ParseECPrivateKey(block.Bytes)
+		default: // "EC PARAMETERS" stands before the key of some tools
+			continue
+		}
+		signer, ok := key.(crypto.Signer)
+		if err != nil || !ok {
+			return nil, fleet.ErrInvalid
+		}
+		return signer, nil
+	}
+}

@@ -1,0 +1,198 @@
+package resource
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"fairlead/internal/fleet"
+)
+
+// shape compares a JSON tree with the message that it is to become and finds all that
+// does not fit, where protobuf's decoder stops at the first. What passes is decoded by
+// protobuf's decoder all the same, which has the last word.
+//
+// Of a Secret it repeats neither values nor the names of unknown fields: an indent too
+// much makes a name out of a value.
+type shape struct {
+	report
+	hide  bool
+	hints int // suggestions already given; finding one costs
+}
+
+// message checks an object against a message. The member "@type" is passed over: it
+// belongs to the Any around the message.
+func (s *shape) message(md protoreflect.MessageDescriptor, n *node, at *path) {
+	if s.full() {
+		return
+	}
+	if check, ok := wellKnown[md.FullName()]; ok {
+		check(s, md, n, at)
+		return
+	}
+	if n.kind != kindObject {
+		s.add(at, codeWrongType, "this must be an object (%s), not %s", md.Name(), n.kind)
+		return
+	}
+	byField := map[protoreflect.Name]string{}
+	byOneof := map[protoreflect.Name]string{}
+	for i := range n.members {
+		m := &n.members[i]
+		if m.key == "@type" {
+			continue
+		}
+		fd := fieldByKey(md, m.key)
+		if fd == nil {
+			s.unknownField(md, m.key, at)
+			continue
+		}
+		here := at.member(m.key)
+		if other, twice := byField[fd.Name()]; twice {
+			s.add(here, codeDuplicateKey, "this is the same field as %s", other)
+			continue
+		}
+		byField[fd.Name()] = m.key
+		if m.value.kind == kindNull && !takesNull(fd) {
+			continue
+		}
+		if od := fd.ContainingOneof(); od != nil && !od.IsSynthetic() {
+			if other, set := byOneof[od.Name()]; set {
+				s.add(here, codeOneof, "%s and %s exclude each other", other, m.key)
+				continue
+			}
+			byOneof[od.Name()] = m.key
+		}
+		s.field(fd, m.value, here)
+	}
+}
+
+// fieldByKey finds a field by its proto name or by its JSON name.
+func fieldByKey(md protoreflect.MessageDescriptor, key string) protoreflect.FieldDescriptor {
+	if fd := md.Fields().ByTextName(key); fd != nil {
+		return fd
+	}
+	return md.Fields().ByJSONName(key)
+}
+
+// takesNull: null is a value there, and "not set" everywhere else.
+func takesNull(fd protoreflect.FieldDescriptor) bool {
+	if fd.Message() != nil {
+		return fd.Message().FullName() == "google.protobuf.Value"
+	}
+	return fd.Enum() != nil && fd.Enum().FullName() == "google.protobuf.NullValue"
+}
+
+func (s *shape) field(fd protoreflect.FieldDescriptor, n *node, at *path) {
+	switch {
+	case fd.IsList():
+		if n.kind != kindArray {
+			s.add(at, codeWrongType, "this must be a list, not %s", n.kind)
+			return
+		}
+		for i := range n.items {
+			s.single(fd, n.items[i], at.item(i))
+		}
+	case fd.IsMap():
+		if n.kind != kindObject {
+			s.add(at, codeWrongType, "this must be an object, not %s", n.kind)
+			return
+		}
+		for i := range n.members {
+			s.single(fd.MapValue(), n.members[i].value, at.member(n.members[i].key))
+		}
+	default:
+		s.single(fd, n, at)
+	}
+}
+
+func (s *shape) single(fd protoreflect.FieldDescriptor, n *node, at *path) {
+	if fd.Message() != nil {
+		s.message(fd.Message(), n, at)
+		return
+	}
+	s.scalar(fd, n, at)
+}
+
+func (s *shape) unknownField(md protoreflect.MessageDescriptor, key string, at *path) {
+	if s.hide {
+		s.add(at, codeUnknownField, "there is a field that %s does not have: it has %s", md.Name(), fieldNames(md.Fields()))
+		return
+	}
+	hint := ""
+	if s.hints++; s.hints <= maxHints {
+		if best := closest(key, fieldList(md.Fields())); best != "" {
+			hint = ": is " + best + " meant?"
+		}
+	}
+	s.add(at.member(key), codeUnknownField, "%s has no such field%s", md.Name(), hint)
+}
+
+// any checks an Any: its "@type" must be known, and the rest must fit it.
+func (s *shape) any(_ protoreflect.MessageDescriptor, n *node, at *path) {
+	if n.kind != kindObject {
+		s.add(at, codeWrongType, "this must be an object with \"@type\", not %s", n.kind)
+		return
+	}
+	url := n.get("@type")
+	if url == nil {
+		s.add(at, codeMissingType, "\"@type\" is missing: it names the message, such as %senvoy.extensions.filters.http.router.v3.Router", fleet.URLPrefix)
+		return
+	}
+	md := s.resolve(url, at.member("@type"))
+	if md == nil {
+		return
+	}
+	if _, special := wellKnown[md.FullName()]; !special {
+		s.message(md, n, at)
+		return
+	}
+	for i := range n.members {
+		if m := &n.members[i]; m.key != "@type" && m.key != "value" {
+			s.unknownField(md, m.key, at)
+		}
+	}
+	value := n.get("value")
+	if value == nil {
+		s.add(at.member("value"), codeRequired, "%s stands in \"value\" beside \"@type\"", md.Name())
+		return
+	}
+	s.message(md, value, at.member("value"))
+}
+
+// resolve finds the message that "@type" names, or says why not.
+func (s *shape) resolve(n *node, at *path) protoreflect.MessageDescriptor {
+	if n.kind != kindString {
+		s.add(at, codeWrongType, "\"@type\" must be a text, not %s", n.kind)
+		return nil
+	}
+	name, ok := strings.CutPrefix(n.text, fleet.URLPrefix)
+	if ok && !oldAPI(n.text) {
+		if mt, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(name)); err == nil {
+			return mt.Descriptor()
+		}
+	}
+	switch {
+	case oldAPI(n.text):
+		s.add(at, codeOldAPI, "this is a message of Envoy's v2 API, which is gone: use its v3 message%s", s.typeHint(n.text))
+	case !ok:
+		s.add(at, codeUnknownType, "\"@type\" must begin with %s%s", fleet.URLPrefix, s.typeHint(n.text))
+	default:
+		s.add(at, codeUnknownType, "no such message is known%s", s.typeHint(n.text))
+	}
+	return nil
+}
+
+// oldAPI reports whether a type URL is of Envoy's v2 API or an older one.
+func oldAPI(url string) bool {
+	name := url[strings.LastIndexByte(url, '/')+1:]
+	if !strings.HasPrefix(name, "envoy.") {
+		return false
+	}
+	for _, part := range strings.Split(name, ".") {
+		if part == "v1" || part == "v2" || strings.HasPrefix(part, "v2alpha") || strings.HasPrefix(part, "v1alpha") {
+			return true
+		}
+	}
+	return false
+}

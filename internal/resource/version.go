@@ -1,0 +1,83 @@
+package resource
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"hash"
+	"maps"
+	"slices"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// versionBytes is how much of a hash makes a version: 120 bits, 20 letters.
+const versionBytes = 15
+
+// digest hashes parts, each with its length before it, so that no two lists of parts
+// give the same bytes. With a key it is an HMAC: what is hashed can then not be guessed
+// from the hash.
+type digest struct{ h hash.Hash }
+
+func newDigest(key []byte) digest {
+	if key == nil {
+		return digest{sha256.New()}
+	}
+	return digest{hmac.New(sha256.New, key)}
+}
+
+func (d digest) bytes(b []byte) {
+	_, _ = d.h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b)))) // a hash never fails
+	_, _ = d.h.Write(b)
+}
+
+func (d digest) text(s string) { d.bytes([]byte(s)) }
+
+func (d digest) int(v int64) { d.bytes(binary.BigEndian.AppendUint64(nil, uint64(v))) }
+
+func (d digest) sum() (out [32]byte) { d.h.Sum(out[:0]); return out }
+
+// version is SEMANTICS 1.1: over the value and the TTL in milliseconds, nothing else.
+func version(key, value []byte, ttl time.Duration) string {
+	d := newDigest(key)
+	d.bytes(value)
+	d.int(ttl.Milliseconds())
+	sum := d.sum()
+	return base64.RawURLEncoding.EncodeToString(sum[:versionBytes])
+}
+
+// docHash is SEMANTICS 1.2: over all that a tenant can set.
+func docHash(key []byte, doc Document, value []byte) [32]byte {
+	d := newDigest(key)
+	d.text(doc.Type.Slug())
+	d.text(doc.Name)
+	d.text(doc.Variant)
+	d.text(doc.Selector)
+	d.int(int64(doc.Priority))
+	d.int(doc.TTL.Milliseconds())
+	d.int(int64(len(doc.Labels)))
+	for _, k := range slices.Sorted(maps.Keys(doc.Labels)) {
+		d.text(k)
+		d.text(doc.Labels[k])
+	}
+	d.text(doc.Description)
+	d.bytes(value)
+	return d.sum()
+}
+
+// bodyHash is the address of a stored body. A Secret's stored body is sealed for one
+// fleet, name and version, and may only be shared by what has all three; the version
+// moves with the value and with the TTL.
+func bodyHash(key []byte, f fleet.ID, doc Document, value []byte) [32]byte {
+	if key == nil {
+		return sha256.Sum256(value)
+	}
+	d := newDigest(key)
+	d.bytes(f[:])
+	d.text(doc.Name)
+	d.bytes(value)
+	d.int(doc.TTL.Milliseconds())
+	return d.sum()
+}

@@ -1,0 +1,149 @@
+package seal
+
+import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fairlead/internal/fleet"
+)
+
+// The names of the key files in the folder that WriteKeys fills.
+const (
+	PublicFile  = "seal.pub"    // for the API servers
+	PrivateFile = "seal.key"    // for the xDS servers alone
+	VersionFile = "version.key" // for the API servers: the key of Secret versions
+)
+
+const keyLen = 32
+
+// Keys is what an installation needs to keep Secrets. Private opens every secret that
+// was ever sealed with Public: who loses it loses them.
+type Keys struct {
+	Public  []byte // X25519, 32 bytes
+	Private []byte // X25519, 32 bytes
+	Version []byte // HMAC key of the versions and hashes of Secrets, 32 bytes
+}
+
+// String keeps the private parts out of logs.
+func (Keys) String() string { return "[sealing keys, redacted]" }
+
+// GoString keeps the private parts out of logs.
+func (k Keys) GoString() string { return k.String() }
+
+// Generate draws fresh keys.
+func Generate() (Keys, error) {
+	priv, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		return Keys{}, fmt.Errorf("draw a sealing key: %w", err)
+	}
+	version := make([]byte, keyLen)
+	_, _ = rand.Read(version) // crypto/rand.Read never fails
+	return Keys{Public: priv.PublicKey().Bytes(), Private: priv.Bytes(), Version: version}, nil
+}
+
+// WriteKeys writes the three files into dir, which it makes if need be. It never
+// replaces a file: that would make every stored Secret unreadable. The error is then
+// ErrConflict, and no file was written.
+func WriteKeys(dir string, k Keys) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write sealing keys: %w", err)
+	}
+	var written []string
+	for _, f := range []struct {
+		name string
+		mode os.FileMode
+		key  []byte
+	}{{VersionFile, 0o600, k.Version}, {PrivateFile, 0o600, k.Private}, {PublicFile, 0o644, k.Public}} {
+		path := filepath.Join(dir, f.name)
+		err := writeNew(path, f.mode, f.key)
+		if err == nil {
+			written = append(written, path)
+			continue
+		}
+		for _, w := range written {
+			_ = os.Remove(w) // written by this call a moment ago
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("write sealing keys: %s is already there and is never replaced: %w", path, fleet.ErrConflict)
+		}
+		return fmt.Errorf("write sealing keys: %w", err)
+	}
+	return nil
+}
+
+func writeNew(path string, mode os.FileMode, key []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, base64.StdEncoding.EncodeToString(key)+"\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(path) // half a key is worse than none
+	}
+	return err
+}
+
+// LoadPublic reads the file of the public key.
+func LoadPublic(path string) ([]byte, error) { return load(path, "public sealing key", false) }
+
+// LoadPrivate reads the file of the private key. A file that others than its owner may
+// read is ErrInvalid, with the command that mends it.
+func LoadPrivate(path string) ([]byte, error) { return load(path, "private sealing key", true) }
+
+// LoadVersion reads the file of the version key, as strictly as LoadPrivate.
+func LoadVersion(path string) ([]byte, error) { return load(path, "version key", true) }
+
+func load(path, what string, private bool) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read %s: there is no file %s: %w", what, path, fleet.ErrNotFound)
+	} else if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat() // of the open file: it cannot be changed under the check
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	if mode := info.Mode().Perm(); private && mode&0o077 != 0 {
+		return nil, fmt.Errorf("read %s: others than the owner may use %s (mode %04o): run \"chmod 600 %s\", and make new keys if somebody may have read it: %w",
+			what, path, mode, path, fleet.ErrInvalid)
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, 1024))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %s does not hold one line of base64: write it with \"openssl rand -base64 32\" or let Fairlead make the keys: %w",
+			what, path, fleet.ErrInvalid)
+	}
+	if err := checkKey(key); err != nil {
+		return nil, fmt.Errorf("%s in %s %w", what, path, err)
+	}
+	return key, nil
+}
+
+// checkKey refuses what cannot be 32 random bytes: of those at least 16 differ, but for
+// one case in 2^60.
+func checkKey(key []byte) error {
+	if len(key) != keyLen {
+		return fmt.Errorf("is %d bytes long: it must be %d random bytes: %w", len(key), keyLen, fleet.ErrInvalid)
+	}
+	seen := map[byte]bool{}
+	for _, b := range key {
+		seen[b] = true
+	}
+	if len(seen) < keyLen/2 {
+		return fmt.Errorf("is weak, hardly any of its bytes differ: use %d random bytes: %w", keyLen, fleet.ErrInvalid)
+	}
+	return nil
+}
