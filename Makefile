@@ -1,0 +1,98 @@
+# One set of build flags everywhere, so that nothing is compiled twice. The race detector
+# alone needs cgo.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+export GOFLAGS := -trimpath
+export CGO_ENABLED := 0
+# Envoy, and Postgres where the machine has none, are fetched into it once.
+export FAIRLEAD_CACHE_DIR ?= $(CURDIR)/.cache
+
+TOOLS := $(CURDIR)/.bin
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI := $(TOOLS)/golangci-lint
+GENERATED := internal/client/client.gen.go internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
+
+# Packages that are tested at the same time. Two use two cores; more only make the
+# tests with a deadline wait for each other.
+TEST_P ?= 2
+TEST_FLAGS ?=
+# Everything but the end-to-end tests, whose deadlines want the machine for themselves.
+UNIT = $$(go list ./... | grep -v '/test/e2e')
+# -vet=off: the linter runs vet.
+RACE := CGO_ENABLED=1 go test -race -vet=off
+
+.PHONY: help
+help: ## Say what there is (default)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## Start everything on this machine: Postgres, API, xDS server, demo, Envoy. ARGS="--help" says more
+	@go build -o bin/ ./cmd/fairlead
+	@exec bin/fairlead dev $(ARGS)
+
+.PHONY: build
+build: ## Build the programs into bin/
+	go build -o bin/ ./cmd/...
+
+.PHONY: test
+test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are found or fetched
+	$(RACE) -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $(UNIT)
+	$(MAKE) e2e
+
+.PHONY: e2e
+e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy
+	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/...
+
+.PHONY: soak
+soak: race-ready ## Run the long checks, which CI leaves out
+	FAIRLEAD_SOAK=1 $(RACE) -p 1 -count=1 -timeout 60m -v -run 'Soak' $(TEST_FLAGS) ./...
+
+.PHONY: bench
+bench: ## Run the benchmarks that the README quotes
+	go test -vet=off -run '^$$' -bench . -benchmem -timeout 30m $(TEST_FLAGS) ./internal/...
+	go test -vet=off -run '^$$' -bench . -benchtime 50x -timeout 10m $(TEST_FLAGS) ./test/e2e
+
+.PHONY: lint
+lint: $(GOLANGCI) ## Run the linters
+	$(GOLANGCI) run ./...
+
+.PHONY: generate
+generate: tools ## Write the generated files anew
+	go generate ./...
+
+.PHONY: verify
+verify: ## Generate anew and fail if a generated file changes
+	@before=$$(cksum $(GENERATED)); $(MAKE) generate; after=$$(cksum $(GENERATED)); \
+	if [ "$$before" != "$$after" ]; then diff <(echo "$$before") <(echo "$$after") || true; \
+		echo "These generated files were not up to date: commit what 'make generate' writes." >&2; exit 1; fi
+	@if git rev-parse --git-dir >/dev/null 2>&1; then git diff --exit-code -- $(GENERATED); fi
+
+.PHONY: compose-env
+compose-env: ## Write random passwords for docker-compose.yml into .env
+	@if [ -e .env ]; then echo ".env is there already: nothing is changed"; exit 0; fi; \
+	umask 077; secret() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }; \
+	for v in POSTGRES_PASSWORD FAIRLEAD_APP_PASSWORD FAIRLEAD_NODE_PASSWORD; do echo "$$v=$$(secret)"; done > .env; \
+	echo "wrote .env"
+
+.PHONY: clean
+clean: ## Remove what was built; what was fetched stays
+	rm -rf bin .bin
+
+.PHONY: tools
+tools: ## Build the code generators into .bin/
+	@mkdir -p $(TOOLS)
+	@go build -C tools -o $(TOOLS)/ tool
+
+# The version is in the target's own stamp: another one is installed anew.
+$(GOLANGCI): $(TOOLS)/.golangci-lint-$(GOLANGCI_VERSION)
+$(TOOLS)/.golangci-lint-$(GOLANGCI_VERSION):
+	@mkdir -p $(TOOLS)
+	@rm -f $(TOOLS)/.golangci-lint-*
+	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@touch $@
+
+.PHONY: race-ready
+race-ready:
+	@command -v $${CC:-gcc} >/dev/null || { echo "The race detector needs a C compiler: install gcc (Debian: apt-get install gcc libc6-dev), or name one in CC." >&2; exit 1; }

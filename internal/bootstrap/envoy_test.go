@@ -1,0 +1,300 @@
+package bootstrap_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"flag"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"sigs.k8s.io/yaml"
+
+	"fairlead/internal/bootstrap"
+	"fairlead/internal/fleet"
+	"fairlead/internal/localenvoy"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// variants are the golden files' names and what makes them.
+func variants() map[string]bootstrap.Config {
+	return map[string]bootstrap.Config{
+		"token-file-delta": {
+			NodeID: "acme/edge/envoy-7f3a", NodeCluster: "edge", XDSAddresses: []string{"xds.example.com:443"}, Delta: true,
+			TokenFile: "/etc/envoy/fairlead.token", TokenSDSFile: "/etc/envoy/sds/fairlead_token.yaml",
+		},
+		"token-env-sotw": {
+			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443", "[2001:db8::2]:8443"}, ServerName: "xds.example.com",
+			TokenEnv: "FAIRLEAD_TOKEN", CAFile: "/etc/fairlead/ca.crt", AdminAddress: "127.0.0.1:0",
+			RetryBase: 250 * time.Millisecond, RetryMax: 5 * time.Second, InitialFetchTimeout: 15 * time.Second,
+		},
+		"server-by-ip": {
+			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443"}, TokenEnv: "FAIRLEAD_TOKEN", Delta: true,
+		},
+		"plaintext-env-delta": {
+			NodeID: "demo-1", XDSAddresses: []string{"127.0.0.1:18000"}, Delta: true, Plaintext: true, TokenEnv: "FAIRLEAD_TOKEN",
+			Region: "eu-1", Metadata: map[string]any{"stage": "test", "weight": 3, "nested": map[string]any{"a": []string{"<b>"}}},
+		},
+		"plaintext-open": {
+			NodeID: `odd "id": #1, \ & 'quotes'`, NodeCluster: "{on: no}", XDSAddresses: []string{"localhost:18000"}, Plaintext: true,
+		},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, c := range variants() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := bootstrap.Envoy(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join("testdata", name+".yaml")
+			if *update {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("differs from %s (-want +got):\n%s", file, diff)
+			}
+		})
+	}
+}
+
+func TestOddTextsComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	c := variants()["plaintext-open"]
+	text, err := bootstrap.Envoy(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Node struct{ ID, Cluster string }
+	}
+	if err := yaml.Unmarshal(text, &got); err != nil || got.Node.ID != c.NodeID || got.Node.Cluster != c.NodeCluster {
+		t.Errorf("read back %+v, %v", got, err)
+	}
+}
+
+func TestBadConfigNamesTheField(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		field  string
+		change func(*bootstrap.Config)
+	}{
+		"no node":          {"NodeID", func(c *bootstrap.Config) { c.NodeID = "" }},
+		"newline":          {"NodeID", func(c *bootstrap.Config) { c.NodeID = "a\nb" }},
+		"delete character": {"NodeCluster", func(c *bootstrap.Config) { c.NodeCluster = "a\x7f" }},
+		"not UTF-8":        {"Zone", func(c *bootstrap.Config) { c.Zone = "\xff" }},
+		"no address":       {"XDSAddresses", func(c *bootstrap.Config) { c.XDSAddresses = nil }},
+		"no port":          {"XDSAddresses", func(c *bootstrap.Config) { c.XDSAddresses = []string{"xds.example.com"} }},
+		"port 0":           {"XDSAddresses", func(c *bootstrap.Config) { c.XDSAddresses = []string{"a:1", "b:0"} }},
+		"admin":            {"AdminAddress", func(c *bootstrap.Config) { c.AdminAddress = ":9901" }},
+		"no token":         {"TokenFile", func(c *bootstrap.Config) { c.TokenEnv = "" }},
+		"two tokens":       {"TokenEnv", func(c *bootstrap.Config) { c.TokenFile = "/token" }},
+		"relative token":   {"TokenFile", func(c *bootstrap.Config) { c.TokenEnv, c.TokenFile = "", "token" }},
+		"variable":         {"TokenEnv", func(c *bootstrap.Config) { c.TokenEnv = "A-B" }},
+		"CA in plaintext":  {"CAFile", func(c *bootstrap.Config) { c.Plaintext, c.CAFile = true, "/ca" }},
+		"retry":            {"RetryBase", func(c *bootstrap.Config) { c.RetryBase, c.RetryMax = time.Minute, time.Second }},
+		"timeout":          {"InitialFetchTimeout", func(c *bootstrap.Config) { c.InitialFetchTimeout = -1 }},
+		"metadata":         {"Metadata", func(c *bootstrap.Config) { c.Metadata = map[string]any{"f": func() {}} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := bootstrap.Config{NodeID: "n", XDSAddresses: []string{"xds.example.com:443"}, TokenEnv: "TOKEN"}
+			c.change(&config)
+			_, err := bootstrap.Envoy(config)
+			if !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "bootstrap: "+c.field+" ") {
+				t.Errorf("err = %v, want one that names %s", err, c.field)
+			}
+		})
+	}
+	if _, err := bootstrap.TokenSDS("a\nb"); !errors.Is(err, fleet.ErrInvalid) {
+		t.Errorf("TokenSDS: %v", err)
+	}
+}
+
+func envoyBinary(t *testing.T) string {
+	t.Helper()
+	bin, err := localenvoy.Find(t.Context(), localenvoy.FindConfig{Fetch: true, Progress: func(s string) { t.Log(s) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// files puts a CA, a token and its SDS file into a directory and points c to them.
+func files(t *testing.T, c bootstrap.Config, ca []byte, token string) bootstrap.Config {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name string, text []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if !c.Plaintext {
+		c.CAFile = write("ca.crt", ca)
+	}
+	if c.TokenFile != "" {
+		c.TokenFile, c.TokenSDSFile = write("token", []byte(token+"\n")), ""
+		sds, err := bootstrap.TokenSDS(c.TokenFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := write("fairlead_token.yaml", sds); got != c.TokenSDSPath() {
+			t.Fatalf("the SDS file is expected at %s", c.TokenSDSPath())
+		}
+	}
+	c.AdminAddress = "127.0.0.1:0"
+	return c
+}
+
+func TestEnvoyTakesEveryVariant(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	server.Close()
+	bin := envoyBinary(t)
+	for name, c := range variants() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := bootstrap.Envoy(files(t, c, ca, "token"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "bootstrap.yaml")
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(bin, "--mode", "validate", "-c", file, "--disable-hot-restart", "-l", "warn")
+			cmd.Env = append(os.Environ(), "FAIRLEAD_TOKEN=token")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("envoy refuses it: %v\n%s\n%s", err, out, text)
+			}
+		})
+	}
+}
+
+type call struct{ path, authorization, authority string }
+
+// control is a server that notes what reaches it and answers nothing.
+func control(t *testing.T, plaintext bool) (*httptest.Server, <-chan call) {
+	t.Helper()
+	calls := make(chan call, 1)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case calls <- call{r.URL.Path, r.Header.Get("Authorization"), r.Host}:
+		default:
+		}
+		<-r.Context().Done()
+	}))
+	if plaintext {
+		s.Config.Protocols = new(http.Protocols)
+		s.Config.Protocols.SetUnencryptedHTTP2(true)
+		s.Start()
+	} else {
+		s.EnableHTTP2 = true
+		s.TLS = &tls.Config{MinVersion: tls.VersionTLS13}
+		s.StartTLS()
+	}
+	return s, calls
+}
+
+func TestEnvoyArrivesWithItsToken(t *testing.T) {
+	t.Parallel()
+	bin := envoyBinary(t)
+	const delta, sotw = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources",
+		"/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources"
+	for name, c := range map[string]struct {
+		config bootstrap.Config
+		want   call
+	}{
+		"TLS, token in a file":     {bootstrap.Config{TokenFile: "x", ServerName: "example.com", Delta: true}, call{delta, "Bearer secret", "example.com"}},
+		"TLS by IP, in a variable": {bootstrap.Config{TokenEnv: "FAIRLEAD_TOKEN"}, call{sotw, "Bearer secret", "127.0.0.1"}},
+		"plaintext, in a variable": {bootstrap.Config{TokenEnv: "FAIRLEAD_TOKEN", Plaintext: true, Delta: true}, call{delta, "Bearer secret", "fairlead_xds"}},
+		"plaintext, no token":      {bootstrap.Config{Plaintext: true}, call{sotw, "", "fairlead_xds"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, calls := control(t, c.config.Plaintext)
+			t.Cleanup(server.Close)
+			var ca []byte
+			if !c.config.Plaintext {
+				ca = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+			}
+			config := files(t, c.config, ca, "secret")
+			config.NodeID, config.XDSAddresses = "node-1", []string{server.Listener.Addr().(*net.TCPAddr).String()}
+			text, err := bootstrap.Envoy(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := localenvoy.Start(t.Context(), localenvoy.Config{
+				Bin: bin, Bootstrap: text, Dir: t.TempDir(), Env: []string{"FAIRLEAD_TOKEN=secret"},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(e.Kill)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			select {
+			case got := <-calls:
+				if got != c.want {
+					t.Errorf("got %+v, want %+v", got, c.want)
+				}
+			case <-e.Done():
+				t.Fatalf("envoy ended: %s", e.LogTail())
+			case <-ctx.Done():
+				t.Fatalf("no stream arrived; log: %s", e.LogTail())
+			}
+		})
+	}
+}
+
+// Whatever a node is called, it is refused or Envoy reads the same name.
+func FuzzNodeID(f *testing.F) {
+	for _, s := range []string{"n", "a\"b", "\u2028", "#", "${x}", "{{.NodeID}}", "\x00", "null", "🛥"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		text, err := bootstrap.Envoy(bootstrap.Config{
+			NodeID: id, XDSAddresses: []string{"a:1"}, Plaintext: true, Metadata: map[string]any{id: id},
+		})
+		if err != nil {
+			if !errors.Is(err, fleet.ErrInvalid) {
+				t.Fatal(err)
+			}
+			return
+		}
+		var got struct {
+			Node struct {
+				ID       string
+				Metadata map[string]string
+			}
+		}
+		if err := yaml.Unmarshal(text, &got); err != nil || got.Node.ID != id || got.Node.Metadata[id] != id {
+			t.Fatalf("wrote %q, read %+v, %v", id, got, err)
+		}
+	})
+}
