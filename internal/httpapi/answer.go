@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"strconv"
+	"time"
+
+	"fairlead/internal/store"
+)
+
+// The longest texts, in bytes.
+const (
+	maxTitle   = 256
+	maxText    = 4096
+	maxName    = store.MaxName
+	maxMessage = 1024
+)
+
+// databasePatience is how long a health check waits for the database.
+const databasePatience = 1500 * time.Millisecond
+
+// page asks for one more than the limit, so that it knows whether there are more.
+func page[T any](limit int, read func(n int) ([]T, error)) (items []T, more bool, err error) {
+	items, err = read(limit + 1)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(items) > limit {
+		return items[:limit], true, nil
+	}
+	return items, false, nil
+}
+
+// each never returns nil: an empty list is answered as [].
+func each[T, U any](in []T, f func(T) U) []U {
+	out := make([]U, 0, len(in))
+	for _, x := range in {
+		out = append(out, f(x))
+	}
+	return out
+}
+
+func next(c cursor) *string {
+	s := c.String()
+	return &s
+}
+
+// optional is nil for the zero value, so that the field is left out.
+func optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func optionalTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// textField refuses what a field of a small body cannot hold. The contract counts
+// characters, the database bytes.
+func textField(pointer, s string, most int) error {
+	if !plainText(s) {
+		return badField(pointer, "invalid_text", "a text is UTF-8 without NUL")
+	}
+	if len(s) > most {
+		return badField(pointer, "too_long", "at most "+strconv.Itoa(most)+" bytes")
+	}
+	return nil
+}

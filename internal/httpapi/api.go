@@ -1,0 +1,157 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/go-chi/chi/v5"
+	"sigs.k8s.io/yaml"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/seal"
+	"fairlead/internal/store"
+)
+
+// Config is what an API needs. All but Page and Ready is required.
+type Config struct {
+	Store    *store.Store
+	Compiler *resource.Compiler
+	Sealer   *seal.Sealer // public half: what the API stores it cannot read back
+	Logger   *slog.Logger // no token and no body is ever given to it
+	Page     http.Handler // what is at "/", with its files; nil: nothing
+	// Ready tells whether the process can serve; nil: whether the database answers.
+	Ready func(context.Context) error
+}
+
+// API is the REST API. It is safe for concurrent use and starts no goroutine.
+type API struct {
+	store    *store.Store
+	compiler *resource.Compiler
+	sealer   *seal.Sealer
+	log      *slog.Logger
+	ready    func(context.Context) error
+
+	operations map[string]operation
+	receipts   *board
+	handler    http.Handler
+
+	drainOnce sync.Once
+	draining  chan struct{}
+}
+
+var _ oapi.StrictServerInterface = (*API)(nil)
+
+// New builds the API. It is an error when an operation of the contract has no rule.
+func New(c Config) (*API, error) {
+	if c.Store == nil || c.Compiler == nil || c.Sealer == nil || c.Logger == nil {
+		return nil, fmt.Errorf("new API: store, compiler, sealer and logger are needed: %w", fleet.ErrInvalid)
+	}
+	if c.Ready == nil {
+		c.Ready = c.Store.Ping
+	}
+	spec, err := oapi.GetSpec()
+	if err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
+	}
+	a := &API{
+		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, log: c.Logger, ready: c.Ready,
+		draining: make(chan struct{}),
+	}
+	if a.operations, err = operations(spec); err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
+	}
+	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
+		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
+	})
+	contract, err := contractFile()
+	if err != nil {
+		return nil, err
+	}
+	a.handler = a.routes(validator(spec), contract, c.Page)
+	return a, nil
+}
+
+// Handler returns the one handler of the API, the health checks and the page.
+func (a *API) Handler() http.Handler { return a.handler }
+
+// Drain ends the waiting of long polls: each answers at once with what it knows. Call it
+// when the server begins to stop (http.Server.RegisterOnShutdown).
+func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
+
+func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, page http.Handler) http.Handler {
+	r := chi.NewRouter()
+	r.Use(rawPath, logged(a.log), contained(a.log))
+	r.NotFound(notFound)
+	r.MethodNotAllowed(methodNotAllowed(r))
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		r.MethodFunc(method, "/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+		r.MethodFunc(method, "/readyz", a.readiness)
+	}
+	r.Get("/openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/yaml")
+		_, _ = w.Write(contract)
+	})
+	if page != nil {
+		for _, path := range pagePaths {
+			r.Method(http.MethodGet, path, page)
+			r.Method(http.MethodHead, path, page)
+		}
+	}
+	strict := oapi.NewStrictHandlerWithOptions(a, nil, oapi.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc:  func(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, offContract(err)) },
+		ResponseErrorHandlerFunc: fail,
+	})
+	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
+		BaseRouter:       r.With(noStore, a.authenticated, a.authorized, a.body, validate),
+		ErrorHandlerFunc: unbound,
+	})
+	return r
+}
+
+// pagePaths are the page and its files.
+var pagePaths = []string{"/", "/app.js", "/app.css", "/icon.svg"}
+
+// noStore keeps what is behind a token out of every cache.
+func noStore(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *API) readiness(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
+	defer cancel()
+	if err := a.ready(ctx); err != nil {
+		note(r.Context()).err = err
+		plain(w, http.StatusServiceUnavailable, "not ready\n")
+		return
+	}
+	plain(w, http.StatusOK, "ready\n")
+}
+
+func plain(w http.ResponseWriter, status int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text))
+}
+
+// contractFile is openapi.yaml as the generated code carries it.
+func contractFile() ([]byte, error) {
+	raw, err := oapi.GetSpecJSON()
+	if err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
+	}
+	out, err := yaml.JSONToYAML(raw)
+	if err != nil {
+		return nil, fmt.Errorf("write the contract as YAML: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+)
+
+const (
+	maxDocument = 4 << 20  // bytes of a PUT's or an apply's body
+	maxForm     = 64 << 10 // bytes of every other body
+	drainAtMost = 16 << 20 // bytes of a refused body that are read, so that the client gets to read its answer
+)
+
+// document is the body of a PUT or an apply, as it was sent. It travels in the context
+// and not through the generated decoder, because package resource decodes it strictly
+// from the very bytes.
+type document struct {
+	format resource.Format
+	bytes  []byte
+}
+
+type documentKey struct{}
+
+// json returns the document as JSON; what is wrong with its form is a 400.
+func (d document) json() ([]byte, error) {
+	out, err := resource.ToJSON(d.format, d.bytes)
+	var faults resource.Errors
+	if errors.As(err, &faults) {
+		return nil, refusedDocument(http.StatusBadRequest, "invalid_document", faults)
+	}
+	return out, err
+}
+
+func sentDocument(ctx context.Context) document {
+	d, _ := ctx.Value(documentKey{}).(document)
+	return d
+}
+
+// body bounds what an operation reads and checks how it is sent, before anything
+// parses it.
+func (a *API) body(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		op := a.operation(r)
+		if !op.hasBody {
+			next.ServeHTTP(w, r)
+			return
+		}
+		d, err := readBody(w, r, op.rule.document)
+		if err != nil {
+			if p := problemOf(err); p.status == http.StatusRequestEntityTooLarge {
+				_, _ = io.CopyN(io.Discard, r.Body, drainAtMost)
+			}
+			fail(w, r, err)
+			return
+		}
+		if !op.rule.document {
+			r.Body = io.NopCloser(bytes.NewReader(d.bytes))
+			next.ServeHTTP(w, r)
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), documentKey{}, d))
+		r.Body, r.ContentLength = http.NoBody, 0
+		r.Header.Del("Content-Type") // or the generated code would decode an empty body
+		next.ServeHTTP(w, r)
+	})
+}
+
+func readBody(w http.ResponseWriter, r *http.Request, isDocument bool) (document, error) {
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return document{}, refuse(http.StatusUnsupportedMediaType, "unsupported_encoding",
+			"bodies are taken as they are, without Content-Encoding", headerFault("Content-Encoding", "unsupported", "an encoded body is not taken"))
+	}
+	format, ok := bodyFormat(r.Header.Get("Content-Type"))
+	if !ok || !isDocument && format != resource.JSON {
+		detail := "this operation takes application/json"
+		if isDocument {
+			detail += " or application/yaml"
+		}
+		return document{}, refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", detail, headerFault("Content-Type", "unsupported", detail))
+	}
+	limit, size := int64(maxForm), "64 KiB"
+	if isDocument {
+		limit, size = maxDocument, "4 MiB"
+	}
+	tooLarge := refuse(http.StatusRequestEntityTooLarge, "body_too_large", "the body is larger than "+size,
+		oapi.FieldError{Pointer: new(string), Code: "body_too_large", Detail: "the body is larger than " + size})
+	if r.ContentLength > limit {
+		return document{}, tooLarge
+	}
+	b, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	switch {
+	case int64(len(b)) > limit:
+		return document{}, tooLarge
+	case err != nil:
+		p := refuse(http.StatusBadRequest, "incomplete_body", "the body ended before its announced length")
+		p.cause = err
+		return document{}, p
+	}
+	return document{format: format, bytes: b}, nil
+}
+
+func headerFault(name, code, detail string) oapi.FieldError {
+	return oapi.FieldError{Parameter: &name, Code: code, Detail: detail}
+}
+
+func bodyFormat(contentType string) (resource.Format, bool) {
+	mediaType, _, err := mime.ParseMediaType(contentType)
+	switch {
+	case err != nil:
+		return 0, false
+	case mediaType == "application/json":
+		return resource.JSON, true
+	case mediaType == "application/yaml":
+		return resource.YAML, true
+	}
+	return 0, false
+}

@@ -1,0 +1,177 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	nethttpmiddleware "github.com/oapi-codegen/nethttp-middleware"
+
+	"fairlead/internal/httpapi/oapi"
+)
+
+// operation is one operation of openapi.yaml with its row of the rules.
+type operation struct {
+	id      string
+	hasBody bool
+	rule    rule
+}
+
+// operations reads the contract: by "METHOD pattern", as the router names its routes.
+// An operation without a row is an error, so that none is served without a decision.
+func operations(spec *openapi3.T) (map[string]operation, error) {
+	out := make(map[string]operation)
+	for pattern, item := range spec.Paths.Map() {
+		for method, op := range item.Operations() {
+			r, ok := rules[op.OperationID]
+			if !ok {
+				return nil, fmt.Errorf("operation %s has no rule", op.OperationID)
+			}
+			out[method+" "+pattern] = operation{id: op.OperationID, hasBody: op.RequestBody != nil, rule: r}
+		}
+	}
+	return out, nil
+}
+
+// operation returns the one that the router matched; the zero one, which nobody may
+// call, where there is none.
+func (a *API) operation(r *http.Request) operation {
+	return a.operations[r.Method+" "+route(r.Context())]
+}
+
+// validator checks parameters and small bodies against the contract. Documents are none
+// of its business: decoding them is package resource's, and it reads them only once.
+func validator(spec *openapi3.T) func(http.Handler) http.Handler {
+	for _, item := range spec.Paths.Map() {
+		for _, op := range item.Operations() {
+			if rules[op.OperationID].document {
+				op.RequestBody = nil
+			}
+		}
+	}
+	return nethttpmiddleware.OapiRequestValidatorWithOptions(spec, &nethttpmiddleware.Options{
+		DoNotValidateServers: true,
+		ErrorHandlerWithOpts: func(_ context.Context, err error, w http.ResponseWriter, r *http.Request, _ nethttpmiddleware.ErrorHandlerOpts) {
+			fail(w, r, offContract(err))
+		},
+		Options: openapi3filter.Options{
+			MultiError:         true,
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // done before, without reading the body
+		},
+	})
+}
+
+// offContract turns what the validator found into a problem, one entry per fault.
+func offContract(err error) error {
+	p := refuse(http.StatusBadRequest, "invalid_request", requestDetail)
+	p.cause = err
+	faults(err, nil, &p.faults)
+	return p
+}
+
+// faults walks the validator's errors; parameter is nil inside a body.
+func faults(err error, parameter *string, out *[]oapi.FieldError) {
+	var many openapi3.MultiError
+	var request *openapi3filter.RequestError
+	var schema *openapi3.SchemaError
+	switch {
+	case asIs(err, &many):
+		for _, e := range many {
+			faults(e, parameter, out)
+		}
+	case asIs(err, &request):
+		if request.Parameter != nil {
+			parameter = &request.Parameter.Name
+		}
+		if request.Err != nil {
+			faults(request.Err, parameter, out)
+			return
+		}
+		*out = append(*out, fault(parameter, nil, "invalid", request.Reason))
+	case asIs(err, &schema):
+		path, code := schema.JSONPointer(), faultCode(schema.SchemaField)
+		if name, ok := unknownField(schema); ok {
+			path, code = append(path, name), "unknown_field"
+		}
+		*out = append(*out, fault(parameter, path, code, schema.Reason))
+	case parameter != nil:
+		*out = append(*out, fault(parameter, nil, "invalid", "the value cannot be read as what this parameter is"))
+	default:
+		*out = append(*out, fault(nil, nil, "malformed", "the body cannot be read as JSON"))
+	}
+}
+
+// asIs is errors.As for the outermost error alone: the validator nests its own types,
+// and each level has something to say.
+func asIs[T error](err error, target *T) bool {
+	e, ok := err.(T) //nolint:errorlint // see above
+	if ok {
+		*target = e
+	}
+	return ok
+}
+
+func fault(parameter *string, path []string, code, detail string) oapi.FieldError {
+	if parameter != nil {
+		return oapi.FieldError{Parameter: parameter, Code: code, Detail: detail}
+	}
+	pointer := ""
+	for _, s := range path {
+		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+	}
+	return oapi.FieldError{Pointer: &pointer, Code: code, Detail: detail}
+}
+
+// unknownField finds the field that a closed object does not know. The validator points
+// at the object and names the field in its sentence alone, the first in order.
+func unknownField(e *openapi3.SchemaError) (string, bool) {
+	object, ok := e.Value.(map[string]any)
+	if e.SchemaField != "properties" || !ok {
+		return "", false
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if e.Schema.Properties[name] == nil && e.Reason == fmt.Sprintf("property %q is unsupported", name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// faultCode turns the name of a schema's keyword into a stable word.
+func faultCode(keyword string) string {
+	switch keyword {
+	case "required":
+		return "required"
+	case "minLength", "maxLength", "minimum", "maximum", "enum", "pattern", "type", "format":
+		return map[string]string{
+			"minLength": "too_short", "maxLength": "too_long", "minimum": "too_small", "maximum": "too_large",
+			"enum": "not_allowed", "pattern": "pattern", "type": "wrong_type", "format": "format",
+		}[keyword]
+	}
+	return "invalid"
+}
+
+// unbound tells that the generated code could not read a parameter.
+func unbound(w http.ResponseWriter, r *http.Request, err error) {
+	var format *oapi.InvalidParamFormatError
+	var required *oapi.RequiredParamError
+	var many *oapi.TooManyValuesForParamError
+	name := ""
+	switch {
+	case errors.As(err, &format):
+		name = format.ParamName
+	case errors.As(err, &required):
+		name = required.ParamName
+	case errors.As(err, &many):
+		name = many.ParamName
+	}
+	p := badParameter(name, "invalid", "the value cannot be read as what this parameter is")
+	p.cause = err
+	fail(w, r, p)
+}

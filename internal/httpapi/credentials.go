@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+const (
+	defaultLife = 90 * 24 * time.Hour
+	longestLife = 366 * 24 * time.Hour
+)
+
+// expiry reads an expires_at of a new token or credential.
+func expiry(at *time.Time, now time.Time) (time.Time, error) {
+	switch {
+	case at == nil:
+		return now.Add(defaultLife), nil
+	case !at.After(now):
+		return time.Time{}, badField("/expires_at", "too_small", "the time has to be in the future")
+	case at.After(now.Add(longestLife)):
+		return time.Time{}, badField("/expires_at", "too_large", "at most 366 days from now")
+	}
+	return *at, nil
+}
+
+// ListCredentials implements listCredentials.
+func (a *API) ListCredentials(ctx context.Context, _ oapi.ListCredentialsRequestObject) (oapi.ListCredentialsResponseObject, error) {
+	c := callOf(ctx)
+	list, err := a.store.NodeCredentials(ctx, c.tenant.ID, c.fleet.ID)
+	if err != nil {
+		return nil, err
+	}
+	return oapi.ListCredentials200JSONResponse{Items: each(list, credentialOf)}, nil
+}
+
+// CreateCredential implements createCredential. The token is in the answer and nowhere
+// else: what is stored is its hash.
+func (a *API) CreateCredential(ctx context.Context, r oapi.CreateCredentialRequestObject) (oapi.CreateCredentialResponseObject, error) {
+	c := callOf(ctx)
+	nodes, description := "*", deref(r.Body.Description)
+	if r.Body.Nodes != nil {
+		nodes = *r.Body.Nodes
+	}
+	if _, err := auth.ParseNodePattern(nodes); err != nil {
+		return nil, badField("/nodes", "invalid_pattern", "a node id, a prefix with * at its end, or *")
+	}
+	if err := textField("/description", description, maxText); err != nil {
+		return nil, err
+	}
+	expires, err := expiry(r.Body.ExpiresAt, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	id, token, hash := auth.NewNodeToken(expires)
+	n, err := a.store.CreateNodeCredential(ctx, c.tenant.ID, c.fleet.ID, c.actor,
+		store.NodeCredential{ID: id, Hash: hash, Nodes: nodes, Description: description, ExpiresAt: expires})
+	if err != nil {
+		return nil, err
+	}
+	return oapi.CreateCredential201JSONResponse{Credential: credentialOf(n), Token: token}, nil
+}
+
+// RevokeCredential implements revokeCredential.
+func (a *API) RevokeCredential(ctx context.Context, r oapi.RevokeCredentialRequestObject) (oapi.RevokeCredentialResponseObject, error) {
+	c := callOf(ctx)
+	id, err := fleet.ParseCredentialID(r.Id)
+	if err != nil {
+		return nil, errNotFound
+	}
+	if err := a.store.RevokeNodeCredential(ctx, c.tenant.ID, c.fleet.ID, c.actor, id); err != nil {
+		return nil, err
+	}
+	return oapi.RevokeCredential204Response{}, nil
+}
+
+func credentialOf(n store.NodeCredential) oapi.Credential {
+	return oapi.Credential{
+		Id: n.ID.String(), Nodes: n.Nodes, Description: n.Description, CreatedAt: n.CreatedAt,
+		ExpiresAt: optionalTime(n.ExpiresAt), RevokedAt: optionalTime(n.RevokedAt),
+	}
+}

@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// ListFleets implements listFleets. A caller that is bound to a fleet sees that one.
+func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (oapi.ListFleetsResponseObject, error) {
+	c := callOf(ctx)
+	from, err := parseCursor("fleets", r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	if c.principal.Fleet != nil {
+		return a.ownFleet(ctx, c)
+	}
+	fleets, more, err := a.store.Fleets(ctx, c.tenant.ID, from.Name, pageLimit(r.Params.Limit))
+	if err != nil {
+		return nil, err
+	}
+	out := oapi.ListFleets200JSONResponse{Items: each(fleets, fleetOf)}
+	if more {
+		out.NextCursor = next(cursor{List: "fleets", Name: fleets[len(fleets)-1].Name})
+	}
+	return out, nil
+}
+
+func (a *API) ownFleet(ctx context.Context, c *call) (oapi.ListFleetsResponseObject, error) {
+	out := oapi.ListFleets200JSONResponse{Items: []oapi.Fleet{}}
+	names, err := a.fleetNames(ctx, c.tenant.ID)
+	if err != nil {
+		return nil, err
+	}
+	if name, ok := names[*c.principal.Fleet]; ok {
+		f, err := a.store.FleetByName(ctx, c.tenant.ID, name)
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, fleetOf(f))
+	}
+	return out, nil
+}
+
+// fleetNames returns the names of all fleets of the tenant that are not deleted.
+func (a *API) fleetNames(ctx context.Context, t fleet.TenantID) (map[fleet.ID]string, error) {
+	names := map[fleet.ID]string{}
+	for after, more := "", true; more; {
+		var fleets []store.Fleet
+		var err error
+		if fleets, more, err = a.store.Fleets(ctx, t, after, mostFleets); err != nil {
+			return nil, err
+		}
+		for _, f := range fleets {
+			names[f.ID], after = f.Name, f.Name
+		}
+	}
+	return names, nil
+}
+
+const mostFleets = 1000 // on one of the store's pages
+
+// CreateFleet implements createFleet.
+func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) (oapi.CreateFleetResponseObject, error) {
+	c := callOf(ctx)
+	description := deref(r.Body.Description)
+	if err := textField("/description", description, maxText); err != nil {
+		return nil, err
+	}
+	f, err := a.store.CreateFleet(ctx, c.tenant.ID, c.actor, r.Body.Name, description)
+	if errors.Is(err, fleet.ErrConflict) {
+		return nil, refuse(http.StatusConflict, "already_exists", "a fleet of this name is there already")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return oapi.CreateFleet201JSONResponse(fleetOf(f)), nil
+}
+
+// GetFleet implements getFleet.
+func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.GetFleetResponseObject, error) {
+	return oapi.GetFleet200JSONResponse(fleetOf(callOf(ctx).fleet)), nil
+}
+
+// DeleteFleet implements deleteFleet.
+func (a *API) DeleteFleet(ctx context.Context, _ oapi.DeleteFleetRequestObject) (oapi.DeleteFleetResponseObject, error) {
+	c := callOf(ctx)
+	if err := a.store.DeleteFleet(ctx, c.tenant.ID, c.actor, c.fleet.ID); err != nil {
+		return nil, err
+	}
+	return oapi.DeleteFleet204Response{}, nil
+}
+
+func fleetOf(f store.Fleet) oapi.Fleet {
+	return oapi.Fleet{
+		Id: f.ID.String(), Name: f.Name, Description: f.Description,
+		Revision: int64(f.Revision), CreatedAt: f.CreatedAt,
+	}
+}

@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// matrix is the checked-in table of SECURITY: for viewer, ci, editor, admin, owner and
+// operator, y: allowed, n: 403. (ci is bound to the fleet that the operation is about.)
+var matrix = map[string]string{
+	"whoami": "yyyyyy", "listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy",
+	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy",
+	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "deleteFleet": "nnnyyn",
+	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
+	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "rollback": "nyyyyn",
+	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
+	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
+	"listNodes": "yyyyyn", "getNode": "yyyyyn",
+}
+
+// target is one operation with something to do it to.
+type target struct {
+	id, method, path, body string
+}
+
+// targetOf fills the path of an operation with things of the fleet f that are there.
+func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
+	w.t.Helper()
+	base := "/v1/tenants/" + w.tenant.Slug + "/fleets/" + f.Name
+	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n"}
+	w.do(http.MethodPut, base+"/resources/clusters/a", asDocument(cluster("a"))).is(200, nil)
+	switch id {
+	case "getNode":
+		w.settledNode(f.ID, "n", 1)
+	case "revokeCredential":
+		var c oapi.CredentialCreated
+		w.do(http.MethodPost, base+"/credentials", `{}`).is(201, &c)
+		fill["{id}"] = c.Credential.Id
+	case "revokeToken":
+		var k oapi.TokenCreated
+		w.do(http.MethodPost, "/v1/tenants/"+w.tenant.Slug+"/tokens", `{"name": "x", "role": "viewer"}`).is(201, &k)
+		fill["{id}"] = k.ApiToken.Id
+	}
+	for name, value := range fill {
+		pattern = strings.ReplaceAll(pattern, name, value)
+	}
+	body := map[string]string{
+		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
+		"createToken": `{"name": "x", "role": "viewer"}`, "createCredential": `{}`, "rollback": `{"revision": 1}`,
+		"putResource": asDocument(cluster("a")), "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
+	}[id]
+	return target{id: id, method: method, path: pattern, body: body}
+}
+
+// eachOperation calls f with every operation of the contract, in a fixed order.
+func (w *world) eachOperation(f func(id, method, pattern string)) {
+	spec, err := oapi.GetSpec()
+	must(w.t, err)
+	for _, pattern := range slices.Sorted(maps.Keys(spec.Paths.Map())) {
+		ops := spec.Paths.Find(pattern).Operations()
+		for _, method := range slices.Sorted(maps.Keys(ops)) {
+			f(ops[method].OperationID, method, pattern)
+		}
+	}
+}
+
+func TestRoleMatrix(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	operator := w.operator()
+	roles := append(auth.Roles(), "operator")
+	seen, fleets := 0, 0
+	w.eachOperation(func(id, method, pattern string) {
+		want, ok := matrix[id]
+		if !ok {
+			t.Errorf("%s has no row in the matrix", id)
+			return
+		}
+		seen++
+		for i, role := range roles {
+			fleets++
+			f := w.newFleet(w.tenant, fmt.Sprintf("f%d", fleets))
+			op := w.targetOf(id, method, pattern, f)
+			token := operator
+			if role == auth.RoleCI {
+				token = w.token(w.tenant, role, &f.ID)
+			} else if role != "operator" {
+				token = w.token(w.tenant, role, nil)
+			}
+			a := w.do(op.method, op.path, op.body, "Authorization", "Bearer "+token)
+			switch {
+			case want[i] == 'y' && a.status >= 300:
+				t.Errorf("%s as %s: %d %s", id, role, a.status, a.body)
+			case want[i] == 'n' && a.status != http.StatusForbidden:
+				t.Errorf("%s as %s: %d, want 403: %s", id, role, a.status, a.body)
+			}
+		}
+	})
+	if seen != len(matrix) {
+		t.Errorf("the matrix has %d rows, the contract %d operations", len(matrix), seen)
+	}
+}
+
+// TestT04_ForeignTenantIsNotThere also is T06: what is another tenant's is answered like
+// what is nowhere, byte for byte but for the request's id.
+func TestT04_ForeignTenantIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	stranger := w.newTenant("globex")
+	tokens := map[auth.Role]string{}
+	for _, role := range auth.Roles() {
+		if role == auth.RoleCI {
+			f := w.newFleet(stranger, "edge") // the same name as the one that it must not reach
+			tokens[role] = w.token(stranger, role, &f.ID)
+			continue
+		}
+		tokens[role] = w.token(stranger, role, nil)
+	}
+	var targets []target
+	w.eachOperation(func(id, method, pattern string) {
+		if strings.Contains(pattern, "{tenant}") {
+			targets = append(targets, w.targetOf(id, method, pattern, w.fleet))
+		}
+	})
+	before, asked := w.everything(), 0
+	for _, op := range targets {
+		for role, token := range tokens {
+			asked++
+			foreign := w.do(op.method, op.path, op.body, "Authorization", "Bearer "+token)
+			nowhere := w.do(op.method, strings.Replace(op.path, "/acme", "/nobody", 1), op.body, "Authorization", "Bearer "+token)
+			foreign.isProblem(404, "not_found", "")
+			if got, want := withoutID(foreign), withoutID(nowhere); got != want {
+				t.Errorf("%s as %s:\nforeign %s\nnowhere %s", op.id, role, got, want)
+			}
+		}
+	}
+	if asked < 100 {
+		t.Errorf("only %d questions were asked", asked)
+	}
+	if now := w.everything(); now != before {
+		t.Errorf("a stranger changed something:\nbefore %s\nnow    %s", before, now)
+	}
+}
+
+// everything is what the owner can read of the tenant and does not move by itself.
+func (w *world) everything() string {
+	w.t.Helper()
+	var all strings.Builder
+	tenant := "/v1/tenants/" + w.tenant.Slug
+	for _, path := range []string{tenant, tenant + "/tokens", tenant + "/fleets", w.at("resources"), w.at("revisions"), w.at("credentials")} {
+		all.Write(w.do(http.MethodGet, path, "").is(200, nil).body)
+	}
+	return all.String()
+}
+
+func withoutID(a answer) string {
+	h := a.header.Clone()
+	id := h.Get("X-Request-Id")
+	h.Del("X-Request-Id")
+	h.Del("Date")
+	return fmt.Sprint(a.status, h, strings.ReplaceAll(string(a.body), id, "ID"))
+}

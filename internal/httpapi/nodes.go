@@ -1,0 +1,61 @@
+package httpapi
+
+import (
+	"context"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// ListNodes implements listNodes.
+func (a *API) ListNodes(ctx context.Context, r oapi.ListNodesRequestObject) (oapi.ListNodesResponseObject, error) {
+	c := callOf(ctx)
+	from, err := parseCursor("nodes", r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	nodes, more, err := a.store.Nodes(ctx, c.tenant.ID, c.fleet.ID, from.Name, pageLimit(r.Params.Limit))
+	if err != nil {
+		return nil, err
+	}
+	out := oapi.ListNodes200JSONResponse{Items: each(nodes, nodeOf)}
+	if more {
+		out.NextCursor = next(cursor{List: "nodes", Name: nodes[len(nodes)-1].ID})
+	}
+	return out, nil
+}
+
+// GetNode implements getNode.
+func (a *API) GetNode(ctx context.Context, r oapi.GetNodeRequestObject) (oapi.GetNodeResponseObject, error) {
+	c := callOf(ctx)
+	if err := text("node", r.Node); err != nil {
+		return nil, err
+	}
+	n, err := a.store.Node(ctx, c.tenant.ID, c.fleet.ID, r.Node)
+	if err != nil {
+		return nil, err
+	}
+	return oapi.GetNode200JSONResponse(nodeOf(n)), nil
+}
+
+func nodeOf(n store.NodeView) oapi.Node {
+	out := oapi.Node{
+		Id: n.ID, State: oapi.NodeState(n.State), Settled: int64(n.Settled), Cluster: optional(n.Cluster),
+		UserAgent: optional(n.UserAgent), Version: optional(n.Version), Protocol: optional(n.Protocol),
+		Server: optional(n.Server), Streams: optional(n.Streams), Connections: optional(n.Connections), RemoteAddr: optional(n.RemoteAddr),
+		FirstSeen: n.FirstSeen, LastSeen: n.LastSeen, Since: optionalTime(n.Since), Refusals: each(n.Refusals, refusalOf),
+	}
+	if n.Credential != (fleet.CredentialID{}) {
+		id := n.Credential.String()
+		out.Credential = &id
+	}
+	return out
+}
+
+func refusalOf(r store.NodeRefusal) oapi.Refusal {
+	return oapi.Refusal{
+		Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Version: r.Version, Revision: int64(r.Revision), Detail: r.Detail,
+		Action: optional(r.Action), At: r.At, ResolvedAt: optionalTime(r.ResolvedAt), ResolvedBy: optional(int64(r.ResolvedBy)),
+	}
+}

@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+)
+
+// problem is an error whose words are meant for the client. Every other error is told
+// to the client by its kind alone.
+type problem struct {
+	status int
+	code   string
+	detail string
+	faults []oapi.FieldError
+	retry  time.Duration // of Retry-After; 0: none
+	etag   string        // the present one, with 412
+	cause  error         // for the log; may be nil
+}
+
+func (p *problem) Error() string {
+	if p.cause != nil {
+		return p.code + ": " + p.cause.Error()
+	}
+	return p.code + ": " + p.detail
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
+func refuse(status int, code, detail string, faults ...oapi.FieldError) *problem {
+	return &problem{status: status, code: code, detail: detail, faults: faults}
+}
+
+// errNotFound is the one answer for what is not there and for what is somebody else's.
+var errNotFound = refuse(http.StatusNotFound, "not_found", "there is no such thing here")
+
+// badParameter tells that one parameter of the path, the query or a header is wrong.
+func badParameter(name, code, detail string) *problem {
+	return refuse(http.StatusBadRequest, "invalid_request", requestDetail, oapi.FieldError{Parameter: &name, Code: code, Detail: detail})
+}
+
+// badField tells that one field of a small body is wrong.
+func badField(pointer, code, detail string) *problem {
+	return refuse(http.StatusBadRequest, "invalid_request", requestDetail, oapi.FieldError{Pointer: &pointer, Code: code, Detail: detail})
+}
+
+const requestDetail = "the request does not have the form that this operation takes"
+
+// retryAfter is what a client is told to wait for a database that is away.
+const retryAfter = time.Second
+
+// problemOf turns any error into the one that the client sees.
+func problemOf(err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
+	var faults resource.Errors
+	if errors.As(err, &faults) {
+		return refusedDocument(http.StatusUnprocessableEntity, "invalid_resource", faults)
+	}
+	p = byKind(err)
+	p.cause = err
+	return p
+}
+
+func byKind(err error) *problem {
+	switch {
+	case errors.Is(err, fleet.ErrNotFound):
+		return refuse(errNotFound.status, errNotFound.code, errNotFound.detail)
+	case errors.Is(err, fleet.ErrInvalid):
+		return refuse(http.StatusBadRequest, "invalid_request", requestDetail)
+	case errors.Is(err, fleet.ErrConflict):
+		return refuse(http.StatusConflict, "conflict", "the present state does not allow this")
+	case errors.Is(err, fleet.ErrPrecondition):
+		return refuse(http.StatusPreconditionFailed, "precondition_failed", "the resource is not what the precondition names")
+	case errors.Is(err, fleet.ErrUnauthenticated):
+		return refuse(http.StatusUnauthorized, "unauthenticated", "the token is not valid")
+	case errors.Is(err, fleet.ErrForbidden):
+		return errForbidden()
+	case errors.Is(err, fleet.ErrLimit):
+		return refuse(http.StatusUnprocessableEntity, "limit_exceeded", "a limit of this installation is exceeded")
+	case errors.Is(err, fleet.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		p := refuse(http.StatusServiceUnavailable, "unavailable", "the database cannot be reached now, or not in time; repeat the request")
+		p.retry = retryAfter
+		return p
+	}
+	return refuse(http.StatusInternalServerError, "internal", "the server failed; its log tells why under this request id")
+}
+
+func errForbidden() *problem {
+	return refuse(http.StatusForbidden, "forbidden", "the token's role does not allow this")
+}
+
+// refusedDocument tells what is wrong with a document that the user wrote.
+func refusedDocument(status int, code string, faults resource.Errors) *problem {
+	detail := fmt.Sprintf("%d fields are not acceptable", len(faults))
+	if len(faults) == 1 {
+		detail = faults[0].Detail
+	}
+	return &problem{status: status, code: code, detail: detail, faults: fieldErrors(faults), cause: fleet.ErrInvalid}
+}
+
+func fieldErrors(faults []resource.FieldError) []oapi.FieldError {
+	out := make([]oapi.FieldError, 0, len(faults))
+	for _, f := range faults {
+		out = append(out, oapi.FieldError{Pointer: &f.Pointer, Code: f.Code, Detail: f.Detail})
+	}
+	return out
+}
+
+// fail answers with the problem that err is, and leaves the rest of err to the access
+// log's line.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	note(r.Context()).failed(p, err)
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	h.Del("Content-Length")
+	h.Del("ETag")
+	if p.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((p.retry+time.Second-1)/time.Second)))
+	}
+	if p.status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="fairlead"`)
+	}
+	if p.etag != "" {
+		h.Set("ETag", p.etag)
+	}
+	w.WriteHeader(p.status)
+	if r.Method != http.MethodHead {
+		_ = json.NewEncoder(w).Encode(p.body(r)) // the client is gone: nobody to tell
+	}
+}
+
+func (p *problem) body(r *http.Request) oapi.Problem {
+	b := oapi.Problem{
+		Type: "about:blank", Title: http.StatusText(p.status), Status: int32(p.status),
+		Code: p.code, Detail: &p.detail, RequestId: note(r.Context()).id,
+	}
+	if len(p.faults) > 0 {
+		b.Errors = &p.faults
+	}
+	return b
+}

@@ -1,0 +1,173 @@
+package httpapi
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+const (
+	pollSoonest = 20 * time.Millisecond
+	pollLatest  = 250 * time.Millisecond
+)
+
+// board lets any number of requests wait for receipts of a fleet at the price of one
+// reader: whoever holds the turn asks the database for all. There is no goroutine of its
+// own; with the last waiter gone nothing is asked.
+type board struct {
+	read func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error)
+
+	mu     sync.Mutex // guards fleets and what is in them, but for turn
+	fleets map[fleet.Key]*watched
+}
+
+// watched is one fleet while somebody waits for it.
+type watched struct {
+	turn    chan struct{} // capacity 1: who fills it reads
+	waiters int
+	topics  map[fleet.Revision]*topic
+	pause   time.Duration
+	news    chan struct{} // closed and replaced after each reading
+}
+
+// topic is one revision that somebody waits for.
+type topic struct {
+	waiters int
+	receipt fleet.Receipt
+	err     error
+	read    bool
+}
+
+func newBoard(read func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error)) *board {
+	return &board{read: read, fleets: map[fleet.Key]*watched{}}
+}
+
+// wait returns the receipt as soon as done holds of it, and the last known one when ctx
+// or stop ends first.
+func (b *board) wait(ctx context.Context, stop <-chan struct{}, k fleet.Key, rev fleet.Revision, last fleet.Receipt, done func(fleet.Receipt) bool) (fleet.Receipt, error) {
+	w := b.join(k, rev)
+	defer b.leave(k, w, rev)
+	for {
+		receipt, known, err, news := b.look(w, rev)
+		if err != nil {
+			return receipt, err
+		}
+		if known {
+			last = receipt
+		}
+		if done(last) {
+			return last, nil
+		}
+		select {
+		case w.turn <- struct{}{}:
+			b.takeTurn(ctx, stop, k, w)
+			<-w.turn
+		case <-news:
+		case <-stop:
+			return last, nil
+		case <-ctx.Done():
+			return last, nil
+		}
+		if ctx.Err() != nil || ended(stop) {
+			return last, nil
+		}
+	}
+}
+
+func ended(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (b *board) join(k fleet.Key, rev fleet.Revision) *watched {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.fleets[k]
+	if w == nil {
+		w = &watched{turn: make(chan struct{}, 1), topics: map[fleet.Revision]*topic{}, news: make(chan struct{})}
+		b.fleets[k] = w
+	}
+	t := w.topics[rev]
+	if t == nil {
+		t = &topic{}
+		w.topics[rev] = t
+	}
+	w.waiters++
+	t.waiters++
+	w.pause = pollSoonest // somebody new: news are likely
+	return w
+}
+
+func (b *board) leave(k fleet.Key, w *watched, rev fleet.Revision) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w.waiters--
+	if t := w.topics[rev]; t.waiters > 1 {
+		t.waiters--
+	} else {
+		delete(w.topics, rev)
+	}
+	if w.waiters == 0 {
+		delete(b.fleets, k)
+	}
+}
+
+func (b *board) look(w *watched, rev fleet.Revision) (fleet.Receipt, bool, error, <-chan struct{}) { //nolint:revive // the error is one of four facts
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := w.topics[rev]
+	return t.receipt, t.read, t.err, w.news
+}
+
+// takeTurn pauses, then reads every revision that is waited for. A reader whose request
+// ends gives the turn back unread, and another waiter takes it.
+func (b *board) takeTurn(ctx context.Context, stop <-chan struct{}, k fleet.Key, w *watched) {
+	b.mu.Lock()
+	pause := w.pause
+	w.pause = min(2*pause, pollLatest)
+	b.mu.Unlock()
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-stop:
+		return
+	case <-ctx.Done():
+		return
+	}
+	for _, rev := range b.revisions(w) {
+		receipt, err := b.read(ctx, k, rev)
+		if ctx.Err() != nil {
+			return
+		}
+		b.post(w, rev, receipt, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(w.news)
+	w.news = make(chan struct{})
+}
+
+func (b *board) revisions(w *watched) []fleet.Revision {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	revs := make([]fleet.Revision, 0, len(w.topics))
+	for rev := range w.topics {
+		revs = append(revs, rev)
+	}
+	return revs
+}
+
+func (b *board) post(w *watched, rev fleet.Revision, receipt fleet.Receipt, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := w.topics[rev]; t != nil { // else its last waiter left meanwhile
+		t.receipt, t.err, t.read = receipt, err, true
+	}
+}

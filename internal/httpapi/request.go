@@ -1,0 +1,159 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"fairlead/internal/fleet"
+)
+
+// requestNote collects what the access log tells of one request. It belongs to the
+// request's goroutine.
+type requestNote struct {
+	id         string
+	tenant     string // slugs, as far as they were found to be the caller's
+	fleet      string
+	credential string
+	code       string
+	err        error // what the client is not told
+}
+
+// failed remembers why the request got its problem.
+func (n *requestNote) failed(p *problem, err error) {
+	n.code = p.code
+	if p.status >= http.StatusInternalServerError {
+		n.err = err
+	}
+}
+
+type noteKey struct{}
+
+// note returns the request's note; outside a request, an empty one.
+func note(ctx context.Context) *requestNote {
+	if n, ok := ctx.Value(noteKey{}).(*requestNote); ok {
+		return n
+	}
+	return &requestNote{}
+}
+
+// rawPath makes the router match the path as it was sent, so that `a%2Fb` stays one
+// segment and is decoded exactly once, where the parameter is bound.
+func rawPath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawPath == "" {
+			r.URL.RawPath = r.URL.EscapedPath()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// logged gives the request its id and writes one line when it is answered. The line
+// holds no header, no query, no body and of the path only the route and the slugs.
+func logged(log *slog.Logger) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n := &requestNote{id: fleet.NewID().String()}
+			ctx := context.WithValue(r.Context(), noteKey{}, n)
+			w.Header().Set("X-Request-Id", n.id)
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+			start := time.Now()
+			defer func() { writeLine(ctx, log, n, ww, r, time.Since(start)) }()
+			next.ServeHTTP(ww, r.WithContext(ctx))
+		})
+	}
+}
+
+func writeLine(ctx context.Context, log *slog.Logger, n *requestNote, ww middleware.WrapResponseWriter, r *http.Request, took time.Duration) {
+	level := slog.LevelInfo
+	status := ww.Status()
+	attrs := []slog.Attr{
+		slog.String("request_id", n.id), slog.String("method", r.Method), slog.String("route", route(ctx)),
+		slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()), slog.Duration("took", took),
+		slog.String("ip", clientIP(r)),
+	}
+	for _, a := range []slog.Attr{
+		slog.String("tenant", n.tenant), slog.String("fleet", n.fleet),
+		slog.String("credential", n.credential), slog.String("code", n.code),
+	} {
+		if a.Value.String() != "" {
+			attrs = append(attrs, a)
+		}
+	}
+	if n.err != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", n.err.Error()))
+	}
+	log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// route returns the pattern that matched; "" before routing and where none did.
+func route(ctx context.Context) string {
+	if c := chi.RouteContext(ctx); c != nil {
+		return c.RoutePattern()
+	}
+	return ""
+}
+
+// clientIP is the socket's address: headers that claim another one are not believed.
+func clientIP(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// contained turns a panic into a 500, or into a cut connection where an answer has
+// already begun.
+func contained(log *slog.Logger) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				v := recover()
+				if v == nil {
+					return
+				}
+				if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+					panic(v)
+				}
+				log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.String("request_id", note(r.Context()).id),
+					slog.String("panic", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
+				if ww, ok := w.(middleware.WrapResponseWriter); ok && ww.Status() != 0 {
+					panic(http.ErrAbortHandler)
+				}
+				fail(w, r, fmt.Errorf("panic: %v", v))
+			}()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// notFound answers what no route matches.
+func notFound(w http.ResponseWriter, r *http.Request) { fail(w, r, errNotFound) }
+
+// methodNotAllowed answers with the Allow header, which a handler of one's own has to
+// work out again: chi keeps its list to itself.
+func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
+	methods := []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+		http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, m := range methods {
+			if routes.Match(chi.NewRouteContext(), m, r.URL.RawPath) {
+				w.Header().Add("Allow", m)
+			}
+		}
+		fail(w, r, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not know the method"))
+	}
+}

@@ -1,0 +1,165 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+// ListResources implements listResources.
+func (a *API) ListResources(ctx context.Context, r oapi.ListResourcesRequestObject) (oapi.ListResourcesResponseObject, error) {
+	list, err := a.listResources(ctx, nil, r.Params.Limit, r.Params.Cursor)
+	return oapi.ListResources200JSONResponse(list), err
+}
+
+// ListResourcesOfType implements listResourcesOfType.
+func (a *API) ListResourcesOfType(ctx context.Context, r oapi.ListResourcesOfTypeRequestObject) (oapi.ListResourcesOfTypeResponseObject, error) {
+	t := typeOf(r.Type)
+	list, err := a.listResources(ctx, &t, r.Params.Limit, r.Params.Cursor)
+	return oapi.ListResourcesOfType200JSONResponse(list), err
+}
+
+func (a *API) listResources(ctx context.Context, t *fleet.Type, limit *int, at *string) (out oapi.ResourceList, err error) {
+	c := callOf(ctx)
+	list := "resources"
+	if t != nil {
+		list += "/" + t.Slug()
+	}
+	from, err := parseCursor(list, at)
+	if err != nil {
+		return out, err
+	}
+	filter := store.Filter{Type: t, Limit: pageLimit(limit)}
+	if at != nil && *at != "" {
+		after, ok := fleet.TypeFromSlug(from.Type)
+		if !ok {
+			return out, badParameter("cursor", "invalid_cursor", "this is not a cursor of this list; begin again without one")
+		}
+		filter.After = store.Cursor{Type: after, Name: from.Name, Variant: from.Variant}
+	}
+	rows, more, err := a.store.Resources(ctx, c.tenant.ID, c.fleet.ID, filter)
+	if err != nil {
+		return out, err
+	}
+	out.Items = make([]oapi.Resource, 0, len(rows))
+	for _, row := range rows {
+		item, err := resourceOf(row)
+		if err != nil {
+			return out, err
+		}
+		out.Items = append(out.Items, item)
+	}
+	if more {
+		last := rows[len(rows)-1]
+		out.NextCursor = next(cursor{List: list, Type: last.Type.Slug(), Name: last.Name, Variant: last.Variant})
+	}
+	return out, nil
+}
+
+// GetResource implements getResource.
+func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) (oapi.GetResourceResponseObject, error) {
+	c := callOf(ctx)
+	if err := resourceName(r.Name, r.Params.Variant); err != nil {
+		return nil, err
+	}
+	row, err := a.store.Resource(ctx, c.tenant.ID, c.fleet.ID, typeOf(r.Type), r.Name, deref(r.Params.Variant))
+	if err != nil {
+		return nil, err
+	}
+	if matches(deref(r.Params.IfNoneMatch), row.ETag()) {
+		return notModified{etag: row.ETag()}, nil
+	}
+	body, err := resourceOf(row)
+	if err != nil {
+		return nil, err
+	}
+	tag := row.ETag()
+	return oapi.GetResource200JSONResponse{Body: body, Headers: oapi.GetResource200ResponseHeaders{ETag: &tag}}, nil
+}
+
+// notModified is the 304, which has to carry the ETag.
+type notModified struct{ etag string }
+
+// VisitGetResourceResponse implements oapi.GetResourceResponseObject.
+func (n notModified) VisitGetResourceResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", n.etag)
+	w.WriteHeader(http.StatusNotModified)
+	return nil
+}
+
+// matches reads an If-None-Match header: a list of ETags, or *.
+func matches(header, etag string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
+		if part == "*" || part == etag {
+			return true
+		}
+	}
+	return false
+}
+
+// resourceOf is the one way from a stored row to an answer. A Secret's body is sealed
+// and stays where it is: what is told of it was written beside it.
+func resourceOf(row store.Resource) (oapi.Resource, error) {
+	out := oapi.Resource{
+		Type: oapi.ResourceType(row.Type.Slug()), Name: row.Name, Variant: optional(row.Variant), Selector: optional(row.Selector),
+		Priority: optional(row.Priority), Description: optional(row.Description), Version: row.Version,
+		Revision: int64(row.Revision), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, UpdatedBy: optional(row.UpdatedBy),
+	}
+	if row.TTL > 0 {
+		ttl := row.TTL.String()
+		out.Ttl = &ttl
+	}
+	if len(row.Labels) > 0 {
+		out.Labels = &row.Labels
+	}
+	if row.Type == fleet.Secret {
+		out.Secret = &oapi.SecretSummary{}
+		if err := json.Unmarshal(row.Summary, out.Secret); err != nil {
+			return out, fmt.Errorf("read the summary of secret %q: %w", row.Name, err)
+		}
+		return out, nil
+	}
+	body, err := resource.Render(row.Type, row.Body)
+	if err != nil {
+		return out, fmt.Errorf("render %s %q: %w", row.Type, row.Name, err)
+	}
+	raw := json.RawMessage(body)
+	out.Body = &raw
+	return out, nil
+}
+
+// summaryOf is what is stored and told of a Secret.
+func summaryOf(s *resource.SecretSummary) ([]byte, error) {
+	if s == nil {
+		return nil, nil
+	}
+	out := oapi.SecretSummary{Kind: s.Kind, Subject: optional(s.Subject), NotAfter: optionalTime(s.NotAfter), Fingerprint: optional(s.Fingerprint)}
+	if len(s.SANs) > 0 {
+		out.Sans = &s.SANs
+	}
+	return json.Marshal(out)
+}
+
+// typeOf reads a type that the contract has checked.
+func typeOf(t oapi.ResourceType) fleet.Type {
+	out, ok := fleet.TypeFromSlug(string(t))
+	if !ok {
+		panic("httpapi: the contract and package fleet name different types: " + string(t))
+	}
+	return out
+}
+
+func resourceName(name string, variant *string) error {
+	if err := text("name", name); err != nil {
+		return err
+	}
+	return text("variant", deref(variant))
+}

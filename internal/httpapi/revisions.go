@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// ListRevisions implements listRevisions: newest first.
+func (a *API) ListRevisions(ctx context.Context, r oapi.ListRevisionsRequestObject) (oapi.ListRevisionsResponseObject, error) {
+	c := callOf(ctx)
+	from, err := parseCursor("revisions", r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	revisions, more, err := page(pageLimit(r.Params.Limit), func(n int) ([]store.RevisionInfo, error) {
+		return a.store.Revisions(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(from.Revision), n)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := oapi.ListRevisions200JSONResponse{Items: each(revisions, revisionOf)}
+	if more {
+		out.NextCursor = next(cursor{List: "revisions", Revision: int64(revisions[len(revisions)-1].Revision)})
+	}
+	return out, nil
+}
+
+// GetRevision implements getRevision.
+func (a *API) GetRevision(ctx context.Context, r oapi.GetRevisionRequestObject) (oapi.GetRevisionResponseObject, error) {
+	c := callOf(ctx)
+	info, err := a.store.Revision(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(r.Revision))
+	if err != nil {
+		return nil, err
+	}
+	return oapi.GetRevision200JSONResponse(revisionOf(info)), nil
+}
+
+// Rollback implements rollback.
+func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.RollbackResponseObject, error) {
+	c, message := callOf(ctx), deref(r.Body.Message)
+	if err := textField("/message", message, maxMessage); err != nil {
+		return nil, err
+	}
+	sent, err := json.Marshal(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message}
+	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
+	result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(r.Body.Revision), w)
+	if err != nil {
+		return nil, repeated(err, w.Idempotency)
+	}
+	return oapi.Rollback200JSONResponse(writeResult(result, nil)), nil
+}
+
+func revisionOf(r store.RevisionInfo) oapi.Revision {
+	return oapi.Revision{
+		Revision: int64(r.Revision), Kind: r.Kind, Message: optional(r.Message), Actor: optional(r.Actor),
+		Changed: r.Changes, CommittedAt: r.At,
+	}
+}

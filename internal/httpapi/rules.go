@@ -1,0 +1,59 @@
+package httpapi
+
+import "fairlead/internal/auth"
+
+// scope is what an operation acts on.
+type scope int
+
+const (
+	nothing      scope = iota // of the zero rule: nobody may
+	self                      // the caller's own; every principal may
+	installation              // tenants: the operator's
+	ofTenant                  // the tenant in the path
+	ofFleet                   // the fleet in the path
+)
+
+// rule says who may call an operation. What its handler decides beyond that stands at
+// the handler: secrets in a write, roles in a new token.
+type rule struct {
+	scope    scope
+	action   auth.Action // "": whoever sees the tenant
+	document bool        // the body is a document of package resource, taken as raw bytes
+}
+
+// rules has one row per operation of openapi.yaml; a test compares the two.
+var rules = map[string]rule{
+	"whoami": {scope: self},
+
+	"listTenants":  {scope: self},
+	"createTenant": {scope: installation, action: auth.ManageTenants},
+	"getTenant":    {scope: ofTenant},
+
+	"listTokens":  {scope: ofTenant, action: auth.ManageTokens},
+	"createToken": {scope: ofTenant, action: auth.ManageTokens},
+	"revokeToken": {scope: ofTenant, action: auth.ManageTokens},
+
+	"listFleets":  {scope: ofTenant, action: auth.ReadConfig},
+	"createFleet": {scope: ofTenant, action: auth.ManageFleets},
+	"getFleet":    {scope: ofFleet, action: auth.ReadConfig},
+	"deleteFleet": {scope: ofFleet, action: auth.ManageFleets},
+
+	"listResources":       {scope: ofFleet, action: auth.ReadConfig},
+	"listResourcesOfType": {scope: ofFleet, action: auth.ReadConfig},
+	"getResource":         {scope: ofFleet, action: auth.ReadConfig},
+	"putResource":         {scope: ofFleet, action: auth.WriteConfig, document: true},
+	"deleteResource":      {scope: ofFleet, action: auth.WriteConfig},
+	"apply":               {scope: ofFleet, action: auth.WriteConfig, document: true},
+	"rollback":            {scope: ofFleet, action: auth.WriteConfig},
+
+	"listRevisions": {scope: ofFleet, action: auth.ReadConfig},
+	"getRevision":   {scope: ofFleet, action: auth.ReadConfig},
+	"getReceipt":    {scope: ofFleet, action: auth.ReadConfig},
+
+	"listCredentials":  {scope: ofFleet, action: auth.ManageCredentials},
+	"createCredential": {scope: ofFleet, action: auth.ManageCredentials},
+	"revokeCredential": {scope: ofFleet, action: auth.ManageCredentials},
+
+	"listNodes": {scope: ofFleet, action: auth.ReadConfig},
+	"getNode":   {scope: ofFleet, action: auth.ReadConfig},
+}

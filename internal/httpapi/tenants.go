@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// Whoami implements whoami.
+func (a *API) Whoami(ctx context.Context, _ oapi.WhoamiRequestObject) (oapi.WhoamiResponseObject, error) {
+	c := callOf(ctx)
+	out := oapi.Whoami200JSONResponse{Kind: oapi.WhoamiKindOperator, Name: c.principal.Name, ExpiresAt: optionalTime(c.expires)}
+	if c.principal.Operator {
+		return out, nil
+	}
+	t, err := a.store.Tenant(ctx, c.principal.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	role := oapi.Role(c.principal.Role)
+	out.Kind, out.Tenant, out.Role = oapi.WhoamiKindTenant, &t.Slug, &role
+	if c.principal.Fleet != nil {
+		names, err := a.fleetNames(ctx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		out.Fleet = optional(names[*c.principal.Fleet])
+	}
+	return out, nil
+}
+
+// ListTenants implements listTenants: all for an operator, the own one for a member.
+func (a *API) ListTenants(ctx context.Context, r oapi.ListTenantsRequestObject) (oapi.ListTenantsResponseObject, error) {
+	c := callOf(ctx)
+	from, err := parseCursor("tenants", r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	if !c.principal.Operator {
+		t, err := a.store.Tenant(ctx, c.principal.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		return oapi.ListTenants200JSONResponse{Items: []oapi.Tenant{tenantOf(t)}}, nil
+	}
+	tenants, more, err := a.store.Tenants(ctx, from.Name, pageLimit(r.Params.Limit))
+	if err != nil {
+		return nil, err
+	}
+	out := oapi.ListTenants200JSONResponse{Items: each(tenants, tenantOf)}
+	if more {
+		out.NextCursor = next(cursor{List: "tenants", Name: tenants[len(tenants)-1].Slug})
+	}
+	return out, nil
+}
+
+// CreateTenant implements createTenant.
+func (a *API) CreateTenant(ctx context.Context, r oapi.CreateTenantRequestObject) (oapi.CreateTenantResponseObject, error) {
+	name := r.Body.Slug
+	if r.Body.Name != nil && *r.Body.Name != "" {
+		name = *r.Body.Name
+	}
+	if err := textField("/name", name, maxTitle); err != nil {
+		return nil, err
+	}
+	t, err := a.store.CreateTenant(ctx, callOf(ctx).actor, r.Body.Slug, name)
+	if errors.Is(err, fleet.ErrConflict) {
+		return nil, refuse(http.StatusConflict, "already_exists", "a tenant of this slug is there already")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return oapi.CreateTenant201JSONResponse(tenantOf(t)), nil
+}
+
+// GetTenant implements getTenant.
+func (a *API) GetTenant(ctx context.Context, _ oapi.GetTenantRequestObject) (oapi.GetTenantResponseObject, error) {
+	return oapi.GetTenant200JSONResponse(tenantOf(callOf(ctx).tenant)), nil
+}
+
+func tenantOf(t store.Tenant) oapi.Tenant {
+	return oapi.Tenant{Id: t.ID.String(), Slug: t.Slug, Name: t.Name, CreatedAt: t.CreatedAt}
+}

@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// ListTokens implements listTokens.
+func (a *API) ListTokens(ctx context.Context, _ oapi.ListTokensRequestObject) (oapi.ListTokensResponseObject, error) {
+	t := callOf(ctx).tenant.ID
+	list, err := a.store.Tokens(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	names, err := a.fleetNames(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return oapi.ListTokens200JSONResponse{Items: each(list, func(k store.APIToken) oapi.Token { return tokenOf(k, names) })}, nil
+}
+
+// CreateToken implements createToken. The token is in the answer and nowhere else.
+func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) (oapi.CreateTokenResponseObject, error) {
+	c := callOf(ctx)
+	role, err := auth.ParseRole(string(r.Body.Role))
+	if err != nil {
+		return nil, badField("/role", "not_allowed", "one of viewer, ci, editor, admin, owner")
+	}
+	if !c.principal.MayGrant(role) {
+		return nil, refuse(http.StatusForbidden, "forbidden", "nobody can create a token of a higher role than their own")
+	}
+	if err := textField("/name", r.Body.Name, maxTitle); err != nil {
+		return nil, err
+	}
+	expires, err := expiry(r.Body.ExpiresAt, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	bound, err := a.boundFleet(ctx, role, r.Body.Fleet)
+	if err != nil {
+		return nil, err
+	}
+	id, token, hash := auth.NewAPIToken(role.TokenKind())
+	k, err := a.store.CreateToken(ctx, c.tenant.ID, c.actor, store.APIToken{
+		ID: id, Hash: hash, Role: role, Name: r.Body.Name, Fleet: bound, WritesSecrets: deref(r.Body.WritesSecrets), ExpiresAt: expires,
+	})
+	if err != nil {
+		return nil, err
+	}
+	names := map[fleet.ID]string{}
+	if bound != nil {
+		names[*bound] = *r.Body.Fleet
+	}
+	return oapi.CreateToken201JSONResponse{ApiToken: tokenOf(k, names), Token: token}, nil
+}
+
+// boundFleet finds the one fleet that a new token is for; nil: all of the tenant's.
+func (a *API) boundFleet(ctx context.Context, role auth.Role, name *string) (*fleet.ID, error) {
+	if name == nil {
+		if role == auth.RoleCI {
+			return nil, badField("/fleet", "required", "a token of the role ci is bound to one fleet")
+		}
+		return nil, nil
+	}
+	if err := textField("/fleet", *name, maxTitle); err != nil {
+		return nil, err
+	}
+	f, err := a.store.FleetByName(ctx, callOf(ctx).tenant.ID, *name)
+	if errors.Is(err, fleet.ErrNotFound) {
+		return nil, badField("/fleet", "unknown_fleet", "there is no fleet of this name")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &f.ID, nil
+}
+
+// RevokeToken implements revokeToken.
+func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) (oapi.RevokeTokenResponseObject, error) {
+	c := callOf(ctx)
+	id, err := fleet.ParseCredentialID(r.Id)
+	if err != nil {
+		return nil, errNotFound
+	}
+	if err := a.store.RevokeToken(ctx, c.tenant.ID, c.actor, id); err != nil {
+		return nil, err
+	}
+	return oapi.RevokeToken204Response{}, nil
+}
+
+func tokenOf(k store.APIToken, fleets map[fleet.ID]string) oapi.Token {
+	out := oapi.Token{
+		Id: k.ID.String(), Name: k.Name, Role: oapi.Role(k.Role), WritesSecrets: optional(k.WritesSecrets), CreatedAt: k.CreatedAt,
+		ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt),
+	}
+	if k.Fleet != nil {
+		out.Fleet = optional(fleets[*k.Fleet])
+	}
+	return out
+}

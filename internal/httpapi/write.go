@@ -1,0 +1,197 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/seal"
+	"fairlead/internal/store"
+)
+
+// PutResource implements putResource.
+func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) (oapi.PutResourceResponseObject, error) {
+	t, variant := typeOf(r.Type), deref(r.Params.Variant)
+	if err := resourceName(r.Name, r.Params.Variant); err != nil {
+		return nil, err
+	}
+	if r.Params.IfNoneMatch != nil && *r.Params.IfNoneMatch != "*" {
+		return nil, badParameter("If-None-Match", "invalid_precondition", "a write takes * alone")
+	}
+	raw, err := sentDocument(ctx).json()
+	if err != nil {
+		return nil, err
+	}
+	d, err := resource.ParsePut(raw, t, r.Name, variant)
+	if err != nil {
+		return nil, err
+	}
+	change, warnings, err := a.compile(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	change.IfMatch, change.IfNoneMatch = deref(r.Params.IfMatch), r.Params.IfNoneMatch != nil
+	result, err := a.write(ctx, store.Write{Kind: "put", Changes: []store.ResourceChange{change}})
+	if err != nil {
+		return nil, stale(err)
+	}
+	out := writeResult(result, warnings)
+	headers := oapi.PutResource200ResponseHeaders{}
+	if len(out.Resources) == 1 {
+		headers.ETag = out.Resources[0].Etag
+	}
+	return oapi.PutResource200JSONResponse{Body: out, Headers: headers}, nil
+}
+
+// DeleteResource implements deleteResource.
+func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestObject) (oapi.DeleteResourceResponseObject, error) {
+	t, variant := typeOf(r.Type), deref(r.Params.Variant)
+	if err := resourceName(r.Name, r.Params.Variant); err != nil {
+		return nil, err
+	}
+	if err := mayWrite(ctx, t); err != nil {
+		return nil, err
+	}
+	match := deref(r.Params.IfMatch)
+	change := store.ResourceChange{Type: t, Name: r.Name, Variant: variant, Delete: true, IfMatch: match}
+	if match == "" {
+		change.IfMatch = "*" // what is not there is a 404, not a change of nothing
+	}
+	result, err := a.write(ctx, store.Write{Kind: "delete", Changes: []store.ResourceChange{change}})
+	if errors.Is(err, fleet.ErrPrecondition) && match == "" {
+		return nil, errNotFound
+	}
+	if err != nil {
+		return nil, stale(err)
+	}
+	return oapi.DeleteResource200JSONResponse(writeResult(result, nil)), nil
+}
+
+// Apply implements apply.
+func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyResponseObject, error) {
+	raw, err := sentDocument(ctx).json()
+	if err != nil {
+		return nil, err
+	}
+	in, err := resource.ParseApply(raw)
+	if err != nil {
+		return nil, err
+	}
+	changes, warnings, err := a.compileAll(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	w := store.Write{Kind: "apply", Message: in.Message, Changes: changes}
+	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
+	result, err := a.write(ctx, w)
+	if err != nil {
+		return nil, repeated(err, w.Idempotency)
+	}
+	return oapi.Apply200JSONResponse(writeResult(result, warnings)), nil
+}
+
+// compileAll compiles everything before it complains, so that all faults of a file are
+// told at once.
+func (a *API) compileAll(ctx context.Context, in resource.Apply) ([]store.ResourceChange, []oapi.FieldError, error) {
+	var changes []store.ResourceChange
+	var warnings []oapi.FieldError
+	var bad resource.Errors
+	for _, d := range in.Resources {
+		change, warn, err := a.compile(ctx, d)
+		var faults resource.Errors
+		switch {
+		case errors.As(err, &faults):
+			bad = append(bad, faults...)
+		case err != nil:
+			return nil, nil, err
+		}
+		changes, warnings = append(changes, change), append(warnings, warn...)
+	}
+	for _, d := range in.Delete {
+		if err := mayWrite(ctx, d.Type); err != nil {
+			return nil, nil, err
+		}
+		changes = append(changes, store.ResourceChange{Type: d.Type, Name: d.Name, Variant: d.Variant, Delete: true})
+	}
+	if len(bad) > 0 {
+		return nil, nil, bad
+	}
+	return changes, warnings, nil
+}
+
+// compile turns a document into what the store keeps. A Secret leaves it sealed.
+func (a *API) compile(ctx context.Context, d resource.Document) (change store.ResourceChange, warnings []oapi.FieldError, err error) {
+	if err := mayWrite(ctx, d.Type); err != nil {
+		return change, nil, err
+	}
+	c := callOf(ctx)
+	key := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
+	out, err := a.compiler.Compile(key, d)
+	if err != nil {
+		return change, nil, err
+	}
+	change = store.ResourceChange{
+		Type: out.Type, Name: out.Name, Variant: out.Variant, Selector: out.Selector, Priority: out.Priority, TTL: out.TTL,
+		Labels: out.Labels, Description: out.Description, Version: out.Version, DocHash: out.DocHash, BodyHash: out.BodyHash,
+		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion,
+	}
+	if change.Summary, err = summaryOf(out.Secret); err != nil {
+		return change, nil, err
+	}
+	if out.Sensitive {
+		place := seal.Context{Tenant: key.Tenant, Fleet: key.Fleet, Name: out.Name, Version: out.Version}
+		if change.Body, err = a.sealer.Seal(place, out.Value); err != nil {
+			return store.ResourceChange{}, nil, err
+		}
+	}
+	return change, fieldErrors(out.Warnings), nil
+}
+
+// mayWrite asks for the right to write Secrets, which is apart from that to write.
+func mayWrite(ctx context.Context, t fleet.Type) error {
+	c := callOf(ctx)
+	if t == fleet.Secret && !c.principal.May(auth.WriteSecret, c.fleet.ID) {
+		return refuse(http.StatusForbidden, "forbidden", "the token's role does not allow to write secrets")
+	}
+	return nil
+}
+
+// write makes the one store call of a change.
+func (a *API) write(ctx context.Context, w store.Write) (store.Result, error) {
+	c := callOf(ctx)
+	w.Actor = c.actor
+	return a.store.Apply(ctx, c.tenant.ID, c.fleet.ID, w)
+}
+
+// stale adds to a failed precondition the ETag that the resource has now.
+func stale(err error) error {
+	var present *store.StaleError
+	if !errors.As(err, &present) {
+		return err
+	}
+	p := problemOf(err)
+	p.etag = present.ETag
+	return p
+}
+
+func writeResult(r store.Result, warnings []oapi.FieldError) oapi.WriteResult {
+	out := oapi.WriteResult{Revision: int64(r.Revision), Changed: r.Changed, CommittedAt: r.CommittedAt}
+	out.Resources = each(r.Resources, func(row store.Resource) oapi.ResourceVersion {
+		v := oapi.ResourceVersion{
+			Type: oapi.ResourceType(row.Type.Slug()), Name: row.Name, Variant: optional(row.Variant), Deleted: optional(row.Deleted),
+			Version: optional(row.Version), Revision: int64(row.Revision),
+		}
+		if !row.Deleted {
+			v.Etag = optional(row.ETag())
+		}
+		return v
+	})
+	if len(warnings) > 0 {
+		out.Warnings = &warnings
+	}
+	return out
+}
