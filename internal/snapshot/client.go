@@ -12,6 +12,9 @@ type Client struct {
 	Delta bool
 	// Envoy: the client's user agent is "envoy".
 	Envoy bool
+	// Young: the stream has just been opened, and the client has not said yet all that it
+	// holds: no cluster is taken away from it, since what names that cluster is not known.
+	Young bool
 
 	types [fleet.NumTypes]track
 	sent  bool // some response went out on this stream
@@ -35,9 +38,10 @@ type track struct {
 	refused map[Sum]struct{}
 	// confirmed is the highest revision whose target this type was in step with.
 	confirmed fleet.Revision
-	// inStepWith is the target's set against which nothing was found to send: a memo,
-	// valid while inStep. Seen again, it costs one comparison.
+	// inStepWith and repairs are the target's against which nothing was found to send: a
+	// memo, valid while inStep. Seen again, they cost one comparison.
 	inStepWith *Set
+	repairs    *repairs
 	inStep     bool
 }
 

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"iter"
+	"slices"
 
 	"fairlead/internal/fleet"
 )
@@ -29,23 +30,17 @@ func (c *Client) wanted(t fleet.Type, target *Target) *Set {
 // ClusterLoadAssignment (PROTOCOL rule 5).
 func (c *Client) lookup(t fleet.Type, name string, target *Target) *Resource {
 	r := target.Types[t].Get(name)
-	if r == nil && t == fleet.Endpoint && !c.Delta && c.types[t].held.Get(name) == nil && hasEndpoints(target, name) {
+	if r == nil && t == fleet.Endpoint && !c.Delta && c.types[t].held.Get(name) == nil && (target.hasEDSName(name) || c.warming(name)) {
 		return EmptyEndpoint(name)
 	}
 	return r
 }
 
-func hasEndpoints(target *Target, edsName string) bool {
-	clusters := target.Types[fleet.Cluster]
-	if r := clusters.Get(edsName); r != nil && r.EDSName == edsName {
-		return true
-	}
-	for r := range clusters.All() {
-		if r.EDSName == edsName {
-			return true
-		}
-	}
-	return false
+// warming reports whether a cluster that waits for the endpoints of that name is on its
+// way to the client, though the fleet may have lost it meanwhile.
+func (c *Client) warming(edsName string) bool {
+	f := c.types[fleet.Cluster].inFlight
+	return f != nil && slices.ContainsFunc(f.Resources, func(r *Resource) bool { return r.EDSName == edsName })
 }
 
 // differences yields every name of the subscription whose resource is another one in
@@ -79,44 +74,69 @@ func (c *Client) waitsForCluster(ch change, target *Target) bool {
 		if ref.Type != fleet.Cluster {
 			continue
 		}
-		if target.withheldBy(ref) && (ch.old == nil || !ch.old.Names(ref)) {
+		if target.withholds(ref) && (ch.old == nil || !ch.old.Names(ref)) {
 			return true
 		}
 		if !clusters.subscribed || !clusters.sub.Has(ref.Name) || target.Types[fleet.Cluster].Get(ref.Name) == nil {
 			continue
 		}
-		if held := clusters.held.Get(ref.Name); held == nil || held.doubt && !held.had {
+		if !clusters.surely(ref.Name) {
 			return true
 		}
 	}
 	return false
 }
 
+// surely reports whether the client has the resource of that name, of whatever version,
+// whether or not it has taken in what is in flight.
+func (tr *track) surely(name string) bool {
+	held := tr.held.Get(name)
+	if held == nil || held.doubt && !held.had {
+		return false
+	}
+	return tr.inFlight == nil || tr.inFlight.after.Get(name) != nil
+}
+
 // stillNamed returns what tells whether a cluster is named by something in the client
 // that will not name it once the client is in step: such a cluster stays until that was
-// ACKed. In state of the world a resource that is no more, of the types that are sent
-// by name, stays with the client for good and keeps nothing. What a client merely
-// reported, at a version that the fleet no longer has, may name any cluster.
+// ACKed. What a client merely reported, at a version that the fleet no longer has, may
+// name any cluster; so may the routes of a listener that is about to leave them.
 func (c *Client) stillNamed(target *Target) func(cluster string) bool {
-	names, unknown := map[string]struct{}{}, false
+	names, any := map[string]struct{}{}, c.Young
+	leaves := func(old, new *Resource) {
+		for _, ref := range old.Refs {
+			switch {
+			case new != nil && new.Names(ref):
+			case ref.Type == fleet.Cluster:
+				names[ref.Name] = struct{}{}
+			case ref.Type == fleet.Route:
+				any = true
+			}
+		}
+	}
 	for _, t := range naming {
-		if !c.types[t].subscribed {
+		tr := &c.types[t]
+		if !tr.subscribed {
 			continue
 		}
 		for ch := range c.differences(t, target) {
 			if ch.old == nil || ch.new == nil && !c.Delta && !t.FullSet() {
-				continue
+				continue // state of the world cannot take it away: what names it does
 			}
-			unknown = unknown || ch.old.reported()
-			for _, ref := range ch.old.Refs {
-				if ref.Type == fleet.Cluster && (ch.new == nil || !ch.new.Names(ref)) {
-					names[ref.Name] = struct{}{}
-				}
+			any = any || ch.old.reported()
+			leaves(ch.old, ch.new)
+		}
+		if tr.inFlight == nil {
+			continue
+		}
+		for _, ch := range tr.inFlight.changes { // the client may have taken it in
+			if ch.new != nil {
+				leaves(ch.new, target.Types[t].Get(ch.new.Name))
 			}
 		}
 	}
 	return func(cluster string) bool {
 		_, named := names[cluster]
-		return named || unknown
+		return named || any
 	}
 }

@@ -59,7 +59,7 @@ func (c *Client) Next(target *Target) *Response {
 		if !tr.subscribed || tr.inFlight != nil {
 			continue
 		}
-		if tr.inStep && tr.inStepWith == target.Types[t] && len(tr.owed) == 0 && !tr.answer {
+		if tr.inStep && tr.inStepWith == target.Types[t] && tr.repairs == target.repairs && len(tr.owed) == 0 && !tr.answer {
 			tr.confirm(target.Revision)
 			continue
 		}
@@ -71,7 +71,7 @@ func (c *Client) Next(target *Target) *Response {
 			behind = true
 		}
 		if !behind {
-			tr.inStep, tr.inStepWith = true, target.Types[t]
+			tr.inStep, tr.inStepWith, tr.repairs = true, target.Types[t], target.repairs
 			tr.confirm(target.Revision)
 		}
 	}
@@ -118,6 +118,8 @@ func (p *plan) collect() {
 	var named func(cluster string) bool
 	for ch := range p.c.differences(p.t, p.target) {
 		switch {
+		case ch.new == nil && p.target.keeps(fleet.Ref{Type: p.t, Name: ch.old.Name}):
+			continue
 		case ch.new == nil && p.t == fleet.Cluster:
 			if named == nil {
 				named = p.c.stillNamed(p.target)

@@ -70,7 +70,7 @@ func doubtful(ch change) *Resource {
 	}
 	if ch.old != nil {
 		d.Refs = append(d.Refs, ch.old.Refs...)
-		d.had = !ch.old.doubt || ch.old.had
+		d.had = ch.new != nil && (!ch.old.doubt || ch.old.had) // a removal may have been applied
 		d.last = ch.old.lastGood()
 	}
 	d.key = keyOf(d.Name, "\x00in doubt")

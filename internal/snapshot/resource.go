@@ -29,8 +29,8 @@ type Resource struct {
 	delta []byte // what stands before any in a DeltaDiscoveryResponse
 
 	// doubt: the client refused a response that carried this name, so that it may hold
-	// the old version, the new one or none. had: it held one before. last: the last one
-	// that it confirmed.
+	// the old version, the new one or none. had: it holds one of the two for sure. last:
+	// the last one that it confirmed.
 	doubt, had bool
 	last       *Resource
 }

@@ -29,8 +29,11 @@ type Config struct {
 type Limits struct {
 	FirstRequest time.Duration // how long a stream may be silent at first; 10 s
 	Write        time.Duration // how long a client may not read; 60 s
-	Names        int           // of one type; 10,000
-	NameBytes    int           // of one name; 512
+	// Youth is how long a new stream may take to say all that its client holds; until
+	// then no cluster is taken away from it. 500 ms. Envoy says it all at once.
+	Youth     time.Duration
+	Names     int // of one type; 10,000
+	NameBytes int // of one name; 512
 }
 
 func (l Limits) withDefaults() Limits {
@@ -39,6 +42,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Write == 0 {
 		l.Write = 60 * time.Second
+	}
+	if l.Youth == 0 {
+		l.Youth = 500 * time.Millisecond
 	}
 	if l.Names == 0 {
 		l.Names = 10_000

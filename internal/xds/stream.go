@@ -59,7 +59,7 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, delta bool) *stream
 		readEnd:  make(chan error, 1),
 		writes:   make(chan *response),
 		written:  make(chan error, 1),
-		client:   snapshot.Client{Delta: delta},
+		client:   snapshot.Client{Delta: delta, Young: true},
 		settled:  settled{revision: -1},
 	}
 }
@@ -81,6 +81,7 @@ func (st *stream) run() error {
 }
 
 func (st *stream) read() {
+	defer st.contain(st.readEnd)
 	for {
 		r := &request{delta: st.delta}
 		if err := st.ss.RecvMsg(r); err != nil {
@@ -96,6 +97,7 @@ func (st *stream) read() {
 }
 
 func (st *stream) write() {
+	defer st.contain(st.written)
 	for {
 		select {
 		case r := <-st.writes:
@@ -106,6 +108,17 @@ func (st *stream) write() {
 			}
 		case <-st.ctx.Done():
 			return
+		}
+	}
+}
+
+// contain makes of a panic in the reader or the writer the end of this stream alone.
+func (st *stream) contain(end chan<- error) {
+	if p := recover(); p != nil { //nolint:revive // contain is what is deferred
+		st.log.Error("panic in a stream", "panic", p, "stack", stack())
+		select {
+		case end <- statusOf(fmt.Errorf("panic: %v", p)):
+		case <-st.ctx.Done():
 		}
 	}
 }
@@ -161,6 +174,7 @@ func (st *stream) protocol() string {
 
 func (st *stream) loop() error {
 	drain := st.srv.drain
+	grown := time.After(st.srv.cfg.Limits.Youth)
 	var leave, stuck <-chan time.Time
 	for {
 		if st.pump() {
@@ -175,6 +189,8 @@ func (st *stream) loop() error {
 				return err
 			}
 		case <-st.att.Changed(): // look again: pump does
+		case <-grown:
+			st.client.Young = false
 		case err := <-st.written:
 			if err != nil {
 				return ended(err)

@@ -3,6 +3,7 @@ package xds_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -245,11 +246,19 @@ func TestReconnectSendsNothingAgain(t *testing.T) {
 
 func TestWhatIsGoneWasRemovedMeanwhile(t *testing.T) {
 	t.Parallel()
-	w := xdstest.New(t)
-	w.Publish(cluster("a", "2")...)
+	w := xdstest.New(t, func(c *xds.Config) { c.Limits.Youth = 20 * time.Millisecond })
+	w.Publish(append(cluster("a", "2"), route("r", "2", "a"))...)
 	s := w.Delta(t, "n1")
+	// A cluster that went away meanwhile stays until the client has said what names it,
+	// and no longer does.
 	s.Send(xdstest.Request{Type: fleet.Cluster, Versions: map[string]string{"a": "1", "gone": "1"}})
-	s.Ack(s.Want("clusters a@2 -gone"))
+	s.Ack(s.Want("clusters a@2"))
+	s.Send(xdstest.Request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}})
+	r := s.Want("routes r@2")
+	s.Quiet()
+	s.Ack(r)
+	s.Ack(s.Want("clusters -gone"))
+	s.Quiet()
 }
 
 func TestMissingNames(t *testing.T) {

@@ -49,7 +49,9 @@ func New(t testing.TB, edit ...func(*xds.Config)) *World {
 		_ = conn.Close()
 		srv.Drain()
 		gs.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
 	})
 	return &World{Source: src, Server: srv, conn: conn}
 }

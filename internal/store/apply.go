@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// idempotencyPatience is how long a repeat waits for the first request of its key.
+const idempotencyPatience = 5 * time.Second
+
+// answerJSON is what the write functions return and what an idempotency row keeps.
+type answerJSON struct {
+	Revision fleet.Revision `json:"revision"`
+	Changed  int            `json:"changed"`
+	At       time.Time      `json:"at"`
+	Rows     []struct {
+		Revision  fleet.Revision `json:"revision"`
+		CreatedAt *time.Time     `json:"created_at"`
+		CreatedBy string         `json:"created_by"`
+		UpdatedAt *time.Time     `json:"updated_at"`
+		UpdatedBy string         `json:"updated_by"`
+	} `json:"rows"`
+}
+
+// Apply makes the changes of w, all or none, as one revision. A precondition that does
+// not hold is fleet.ErrPrecondition (a *StaleError if it is a resource's), a fleet that
+// is gone fleet.ErrNotFound; an idempotency key may give ErrKeyReused or ErrBusy. After fleet.ErrUnavailable the write may have happened.
+func (s *Store) Apply(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write) (Result, error) {
+	if err := w.check(); err != nil {
+		return Result{}, fmt.Errorf("apply to fleet %s: %w", f, err)
+	}
+	changes, bodies, err := encodeChanges(w.Changes)
+	if err != nil {
+		return Result{}, fmt.Errorf("apply to fleet %s: %w: %w", f, fleet.ErrInvalid, err)
+	}
+	limit := writeTimeout + time.Duration(len(w.Changes))*perChange
+	r, err := s.write(ctx, t, f, w, limit, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
+		return b.Queue(`SELECT answer, replayed FROM fleet_apply($1, $2, $3, $4)`, f.String(), header, changes, bodies)
+	})
+	if err != nil {
+		return Result{}, fmt.Errorf("apply to fleet %s: %w", f, err)
+	}
+	return r, nil
+}
+
+// Rollback makes the fleet's resources what they were at revision to: bodies, TTLs,
+// selectors, priorities, labels and descriptions, under their old versions, as a new
+// revision. w.Changes are ignored. A revision that is not kept any more is
+// fleet.ErrNotFound. Errors are otherwise Apply's.
+func (s *Store) Rollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision, w Write) (Result, error) {
+	w.Changes = nil
+	if err := w.check(); err != nil {
+		return Result{}, fmt.Errorf("roll fleet %s back to revision %d: %w", f, to, err)
+	}
+	if w.Kind == "" {
+		w.Kind = "rollback"
+	}
+	if w.Message == "" {
+		w.Message = fmt.Sprintf("rollback to revision %d", to)
+	}
+	r, err := s.write(ctx, t, f, w, longTimeout, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
+		return b.Queue(`SELECT answer, replayed FROM fleet_rollback($1, $2, $3)`, f.String(), int64(to), header)
+	})
+	if err != nil {
+		return Result{}, fmt.Errorf("roll fleet %s back to revision %d: %w", f, to, err)
+	}
+	return r, nil
+}
+
+// write runs one of the write functions, waits for the first request of an idempotency
+// key, and rings the bell.
+func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write, limit time.Duration,
+	queue func(*pgx.Batch, []byte) *pgx.QueuedQuery) (Result, error) {
+	header, err := w.json()
+	if err != nil {
+		return Result{}, err
+	}
+	var answer []byte
+	var replayed bool
+	for start := time.Now(); ; {
+		err = s.inTenant(ctx, limit, t, func(b *pgx.Batch) {
+			queue(b, header).QueryRow(func(row pgx.Row) error { return row.Scan(&answer, &replayed) })
+		})
+		if !errors.Is(err, ErrBusy) || time.Since(start) > idempotencyPatience {
+			break // the database has waited for its lock_timeout before it says busy
+		}
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	var a answerJSON
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return Result{}, fmt.Errorf("read the answer: %w", err)
+	}
+	if a.Changed > 0 { // a replay too: the first may have died before it could ring
+		s.ring(t, f)
+	}
+	r := Result{Revision: a.Revision, Changed: a.Changed, CommittedAt: a.At.UTC(), Replayed: replayed}
+	r.Resources = a.resources(w.Changes)
+	return r, nil
+}
+
+// resources joins what the database answered with what the caller sent: the two are the
+// same documents, so nothing has to travel twice.
+func (a answerJSON) resources(cs []ResourceChange) []Resource {
+	if len(cs) == 0 || len(a.Rows) != len(cs) {
+		return nil
+	}
+	out := make([]Resource, len(cs))
+	for i, c := range cs {
+		row := a.Rows[i]
+		r := Resource{Row: fleet.Row{Type: c.Type, Name: c.Name, Variant: c.Variant, Revision: row.Revision, Deleted: c.Delete}}
+		r.CreatedAt, r.CreatedBy = timeOrZero(row.CreatedAt), row.CreatedBy
+		r.UpdatedAt, r.UpdatedBy = timeOrZero(row.UpdatedAt), row.UpdatedBy
+		if !c.Delete {
+			r.Version, r.TTL, r.Selector, r.Priority = c.Version, c.TTL.Truncate(time.Millisecond), c.Selector, c.Priority
+			r.Body, r.Derived, r.Labels, r.Description = c.Body, c.Derived, c.Labels, c.Description
+			r.DocHash, r.Summary = c.DocHash, c.Summary
+		}
+		out[i] = r
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// Floors are the two below which a fleet forgets (SEMANTICS 8.1). 0 forgets nothing.
+type Floors struct {
+	// Tombstones: readers at a lower revision reload, so deletions at or below it need
+	// not be kept for them.
+	Tombstones fleet.Revision
+	// History: lower revisions can neither be shown nor restored any more. The state at
+	// this one can.
+	History fleet.Revision
+}
+
+// collectAtOnce is how many bodies one transaction removes.
+const collectAtOnce = 1000
+
+const (
+	sweepKeys = `DELETE FROM idempotency_keys WHERE tenant_id = app_tenant() AND created_at < clock_timestamp() - interval '24 hours'`
+
+	// A node is forgotten 7 days after it was last seen: its own row says so, or the
+	// lease of a server that it was connected to.
+	sweepNodes = `
+DELETE FROM nodes n
+ WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.last_seen < clock_timestamp() - interval '7 days'
+   AND NOT EXISTS (SELECT FROM node_status s JOIN xds_servers x USING (server_id)
+                    WHERE s.tenant_id = n.tenant_id AND s.fleet_id = n.fleet_id AND s.node_id = n.node_id
+                      AND s.connected AND x.lease_until > clock_timestamp() - interval '7 days')`
+	sweepSettled = `
+DELETE FROM server_settled v
+ WHERE v.tenant_id = app_tenant() AND v.fleet_id = $1
+   AND NOT EXISTS (SELECT FROM xds_servers x WHERE x.server_id = v.server_id AND x.lease_until > clock_timestamp() - interval '1 hour')
+   AND NOT EXISTS (SELECT FROM node_status s WHERE s.tenant_id = v.tenant_id AND s.fleet_id = v.fleet_id AND s.server_id = v.server_id)`
+	// A report that relied on a text that goes away at that moment gets a foreign key violation and writes again.
+	sweepTexts = `
+DELETE FROM nack_texts t
+ WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1
+   AND NOT EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = t.tenant_id AND e.fleet_id = t.fleet_id AND e.text_hash = t.hash)`
+)
+
+// Compact forgets what lies below the floors, the tenant's expired idempotency keys,
+// the fleet's nodes that were not seen for 7 days, and then every body of the tenant
+// that nothing names any more. The revision does not change, and what a floor below an
+// earlier one asks for is done already. It is safe beside writers of the fleet.
+func (s *Store) Compact(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors) error {
+	err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+		b.Queue(`SELECT fleet_compact($1, $2, $3)`, f.String(), int64(floors.Tombstones), int64(floors.History))
+	})
+	if err != nil {
+		return fmt.Errorf("compact fleet %s: %w", f, err)
+	}
+	err = s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+		b.Queue(sweepKeys)
+		b.Queue(sweepNodes, f.String())
+		b.Queue(sweepSettled, f.String())
+		b.Queue(sweepTexts, f.String())
+	})
+	if err != nil {
+		return fmt.Errorf("sweep fleet %s: %w", f, err)
+	}
+	for collected := collectAtOnce; collected == collectAtOnce; {
+		err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+			b.Queue(`SELECT bodies_collect($1)`, collectAtOnce).QueryRow(func(row pgx.Row) error { return row.Scan(&collected) })
+		})
+		if err != nil {
+			return fmt.Errorf("collect bodies of tenant %s: %w", t, err)
+		}
+	}
+	return nil
+}

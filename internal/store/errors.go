@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fairlead/internal/fleet"
+)
+
+// The schema's own SQLSTATEs. A stale revision is none of Postgres's own states, least
+// of all 40001, which says "try again".
+const (
+	stateNotFound     = "FL404"
+	stateBusy         = "FL409"
+	statePrecondition = "FL412"
+	stateKeyReused    = "FL422"
+)
+
+var (
+	// ErrBusy: the first request with the same idempotency key is still running.
+	ErrBusy = fmt.Errorf("a request with the same idempotency key is in flight: %w", fleet.ErrConflict)
+	// ErrKeyReused: the idempotency key belongs to another request.
+	ErrKeyReused = fmt.Errorf("the idempotency key was used for another request: %w", fleet.ErrInvalid)
+)
+
+// StaleError says which change of a Write met a resource in another state than it
+// asked for. It is a fleet.ErrPrecondition.
+type StaleError struct {
+	Index int    // in Write.Changes
+	ETag  string // the present one; "" when there is no such resource
+	text  string
+}
+
+func (e *StaleError) Error() string { return e.text + ": " + fleet.ErrPrecondition.Error() }
+
+// Unwrap returns fleet.ErrPrecondition.
+func (e *StaleError) Unwrap() error { return fleet.ErrPrecondition }
+
+// kind gives an error of the driver its kind. Errors that have one already keep it.
+func kind(err error) error {
+	var pg *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &pg):
+		return pgKind(pg)
+	case errors.Is(err, pgx.ErrNoRows):
+		return fleet.ErrNotFound
+	case isKind(err):
+		return err
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), isConnection(err):
+		return fmt.Errorf("%w: %w", fleet.ErrUnavailable, err)
+	}
+	return err
+}
+
+// isConnection reports whether err comes from the connection and not from an answer.
+func isConnection(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) ||
+		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "unexpected EOF") ||
+		strings.Contains(err.Error(), "closed pool")
+}
+
+func isKind(err error) bool {
+	for _, k := range []error{fleet.ErrInvalid, fleet.ErrNotFound, fleet.ErrConflict, fleet.ErrPrecondition, fleet.ErrForbidden,
+		fleet.ErrLimit, fleet.ErrUnavailable} {
+		if errors.Is(err, k) {
+			return true
+		}
+	}
+	return false
+}
+
+func pgKind(pg *pgconn.PgError) error {
+	switch pg.Code {
+	case stateNotFound:
+		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrNotFound)
+	case stateBusy:
+		return ErrBusy
+	case statePrecondition:
+		return precondition(pg)
+	case stateKeyReused:
+		return ErrKeyReused
+	case "23505": // unique_violation
+		return fmt.Errorf("%w: there is one already: %w", fleet.ErrConflict, pg)
+	case "23503": // foreign_key_violation
+		return fmt.Errorf("%w: %w", fleet.ErrNotFound, pg)
+	case "42501": // insufficient_privilege
+		return fmt.Errorf("%w: %w", fleet.ErrForbidden, pg)
+	case "57014", "55P03", "25P03", "40001", "40P01", "25006":
+		// A timeout of the statement, of a lock, of an idle transaction; a deadlock; a standby.
+		return fmt.Errorf("%w: %w", fleet.ErrUnavailable, pg)
+	}
+	switch pg.Code[:2] {
+	case "08", "53", "57": // connection, resources, the server is stopping or starting
+		return fmt.Errorf("%w: %w", fleet.ErrUnavailable, pg)
+	case "22", "23": // bad data, a constraint
+		return fmt.Errorf("%w: %w", fleet.ErrInvalid, pg)
+	}
+	return pg
+}
+
+func precondition(pg *pgconn.PgError) error {
+	var at struct {
+		Index int    `json:"index"`
+		ETag  string `json:"etag"`
+	}
+	if pg.Detail == "" || json.Unmarshal([]byte(pg.Detail), &at) != nil {
+		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrPrecondition)
+	}
+	return &StaleError{Index: at.Index, ETag: at.ETag, text: pg.Message}
+}
+
+// repeatable reports whether a write that failed with err did nothing and may succeed
+// at once: a body that it counted on was collected in between, or a deadlock.
+func repeatable(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001" || pg.Code == "23503" && strings.Contains(pg.ConstraintName, "_hash_"))
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/golang-migrate/migrate/v4"
+
+	"fairlead/internal/fleet"
+)
+
+// MigrationLock is the advisory lock that Migrate takes.
+const MigrationLock = migrationLock
+
+// MigrateDown takes everything back.
+func MigrateDown(ctx context.Context, url string) error {
+	return withMigrator(ctx, url, func(m *migrate.Migrate) error {
+		if err := m.Down(); err != nil && !errors.Is(err, migrate.ErrNoChange) {
+			return err
+		}
+		return nil
+	})
+}
+
+// Clean is clean.
+func Clean(s string, limit int) string { return clean(s, limit) }
+
+// Wake hands a payload to a listener.
+func (l *Listener) Wake(payload string) { l.wake(payload) }
+
+// Payloads is payloads.
+func Payloads(ids []fleet.ID) []string { return payloads(ids) }
+
+// Decode runs every decoder of stored JSON.
+func Decode(b []byte) error {
+	_, derived := decodeDerived(b)
+	_, credentials := decodeCredentials(b)
+	_, refusals := decodeRefusals("n", b)
+	_, nodes := decodeReceiptNodes(b)
+	return errors.Join(derived, credentials, refusals, nodes)
+}
+
+// EncodeDerived is encodeDerived, and the way back.
+func EncodeDerived(d fleet.Derived) (fleet.Derived, error) {
+	b, err := json.Marshal(encodeDerived(d))
+	if err != nil {
+		return fleet.Derived{}, err
+	}
+	return decodeDerived(b)
+}
+
+// Leftover is the tenant that a call has left behind on the pool's connection.
+func (s *Store) Leftover(ctx context.Context) (tenant string, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT coalesce(current_setting('app.tenant_id', true), '')`).Scan(&tenant)
+	return tenant, err
+}

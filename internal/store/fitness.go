@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+	"fairlead/migrations"
+)
+
+// fitness is what Open wants to know of a database and of the role that it gets.
+type fitness struct {
+	role                     string
+	super, bypass            bool
+	owner, app, node         bool // member of fairlead_...
+	syncCommit               string
+	statementTimeout, idleTx string
+	version                  uint
+	dirty                    bool
+}
+
+const selectFitness = `
+SELECT current_user::text, r.rolsuper, r.rolbypassrls,
+       coalesce(pg_has_role(current_user, to_regrole('fairlead_owner')::oid, 'MEMBER'), false),
+       coalesce(pg_has_role(current_user, to_regrole('fairlead_app')::oid, 'MEMBER'), false),
+       coalesce(pg_has_role(current_user, to_regrole('fairlead_node')::oid, 'MEMBER'), false),
+       current_setting('synchronous_commit'), current_setting('statement_timeout'),
+       current_setting('idle_in_transaction_session_timeout')
+  FROM pg_roles r WHERE r.rolname = current_user`
+
+func inspect(ctx context.Context, conf *pgx.ConnConfig) (f fitness, err error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, conf.Copy())
+	if err != nil {
+		return f, err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // it has only been read from
+	err = conn.QueryRow(ctx, selectFitness).Scan(&f.role, &f.super, &f.bypass, &f.owner, &f.app, &f.node,
+		&f.syncCommit, &f.statementTimeout, &f.idleTx)
+	if err != nil {
+		return f, err
+	}
+	f.version, f.dirty, err = schemaVersion(ctx, conn)
+	return f, err
+}
+
+// fit says what is wrong, in a sentence that says what to do.
+func (f fitness) fit(allowUnsafe bool) error {
+	switch {
+	case f.super || f.bypass:
+		return fmt.Errorf("%w: the role is superuser or bypasses row-level security: use fairlead_app or fairlead_node", fleet.ErrForbidden)
+	case f.version == 0:
+		return fmt.Errorf("%w: the database has no schema yet: run the migrations", fleet.ErrUnavailable)
+	case f.dirty:
+		return fmt.Errorf("%w: migration %d has failed half-way: repair the schema and run the migrations", fleet.ErrUnavailable, f.version)
+	case f.version < migrations.Latest():
+		return fmt.Errorf("%w: the schema is at version %d, this program needs %d: run the migrations", fleet.ErrUnavailable, f.version, migrations.Latest())
+	case f.owner:
+		return fmt.Errorf("%w: the role owns the tables: use fairlead_app or fairlead_node", fleet.ErrForbidden)
+	case f.app == f.node:
+		return fmt.Errorf("%w: the role must be a member of exactly one of fairlead_app and fairlead_node", fleet.ErrForbidden)
+	case allowUnsafe:
+		return nil
+	case f.app && f.syncCommit == "off":
+		return fmt.Errorf("%w: synchronous_commit is off for the role: a crash would lose acknowledged writes", fleet.ErrForbidden)
+	case f.statementTimeout == "0" || f.idleTx == "0":
+		return fmt.Errorf("%w: the role has no statement_timeout or no idle_in_transaction_session_timeout: set them with ALTER ROLE", fleet.ErrForbidden)
+	}
+	return nil
+}
+
+// schemaVersion reads what the migrations have left; 0 before the first.
+func schemaVersion(ctx context.Context, conn *pgx.Conn) (version uint, dirty bool, err error) {
+	var there bool
+	if err := conn.QueryRow(ctx, `SELECT to_regclass('public.schema_migrations') IS NOT NULL`).Scan(&there); err != nil || !there {
+		return 0, false, err
+	}
+	var v int64
+	rows, err := conn.Query(ctx, `SELECT version, dirty FROM public.schema_migrations`)
+	if err != nil {
+		return 0, false, err
+	}
+	_, err = pgx.ForEachRow(rows, []any{&v, &dirty}, func() error { return nil })
+	return uint(v), dirty, err //nolint:gosec // versions are small and positive
+}
+
+// SchemaVersion returns the version of the database's schema, 0 when it has none. The
+// URL may be of any role that can connect.
+func SchemaVersion(ctx context.Context, url string) (uint, error) {
+	conf, err := pgx.ParseConfig(url)
+	if err != nil {
+		return 0, fmt.Errorf("read schema version: %w: the URL cannot be read", fleet.ErrInvalid)
+	}
+	f, err := inspect(ctx, conf)
+	if err != nil {
+		return 0, fmt.Errorf("read schema version: %w", kind(err))
+	}
+	return f.version, nil
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// Fleet is a fleet and the head of its history.
+type Fleet struct {
+	ID          fleet.ID
+	Name        string // unique in the tenant
+	Description string
+	CreatedAt   time.Time
+	CreatedBy   string
+	Revision    fleet.Revision // 0 before the first change
+	ChangedAt   time.Time      // when Revision was made
+}
+
+const selectFleet = `
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, h.revision, h.changed_at
+  FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
+ WHERE f.tenant_id = app_tenant() AND f.deleted_at IS NULL`
+
+func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
+	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, (*int64)(&f.Revision), &f.ChangedAt)
+	f.CreatedAt, f.ChangedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC()
+	return f, err
+}
+
+// CreateFleet makes an empty fleet at revision 0. A name that is taken is
+// fleet.ErrConflict.
+func (s *Store) CreateFleet(ctx context.Context, t fleet.TenantID, a Actor, name, description string) (Fleet, error) {
+	id := fleet.NewID()
+	var f Fleet
+	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		b.Queue(`INSERT INTO fleets (tenant_id, id, name, description, created_by) VALUES (app_tenant(), $1, $2, $3, $4)`,
+			id.String(), name, description, a.Name)
+		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id) VALUES (app_tenant(), $1)`, id.String())
+		queueAudit(b, a, event{action: "fleet.create", object: "fleet " + name, fleet: id})
+		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
+			f, err = pgx.CollectOneRow(rows, scanFleet)
+			return err
+		})
+	})
+	if err != nil {
+		return Fleet{}, fmt.Errorf("create fleet %q: %w", name, err)
+	}
+	return f, nil
+}
+
+// FleetByName finds a fleet that is not deleted.
+func (s *Store) FleetByName(ctx context.Context, t fleet.TenantID, name string) (Fleet, error) {
+	f, err := one(ctx, s, t, scanFleet, selectFleet+` AND f.name = $1`, name)
+	if err != nil {
+		return f, fmt.Errorf("find fleet %q: %w", name, err)
+	}
+	return f, nil
+}
+
+// Fleets returns the fleets after the given name, in the order of names, and whether
+// there are more. A limit of 0 is 100; the most is 1000.
+func (s *Store) Fleets(ctx context.Context, t fleet.TenantID, after string, limit int) ([]Fleet, bool, error) {
+	limit = pageLimit(limit)
+	fs, err := many(ctx, s, t, scanFleet, selectFleet+` AND f.name > $1 ORDER BY f.name LIMIT $2`, after, limit+1)
+	if err != nil {
+		return nil, false, fmt.Errorf("list fleets: %w", err)
+	}
+	fs, more := page(fs, limit)
+	return fs, more, nil
+}
+
+// moveEpoch tells readers that credentials or settings of the fleet have changed. The
+// value never comes back, not even after a failover that lost commits (0001).
+const moveEpoch = `
+UPDATE fleet_heads SET epoch = greatest(epoch + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+ WHERE tenant_id = app_tenant() AND fleet_id = $1 AND deleted_at IS NULL`
+
+const softDelete = `
+WITH h AS (
+  UPDATE fleet_heads SET deleted_at = clock_timestamp() WHERE tenant_id = app_tenant() AND fleet_id = $1 AND deleted_at IS NULL
+  RETURNING tenant_id, fleet_id, deleted_at)
+UPDATE fleets f SET deleted_at = h.deleted_at FROM h WHERE f.tenant_id = h.tenant_id AND f.id = h.fleet_id RETURNING f.name`
+
+// DeleteFleet ends the fleet's streams and gives its name free. Its data stays, for a
+// while, for whoever can reach the database.
+func (s *Store) DeleteFleet(ctx context.Context, t fleet.TenantID, a Actor, f fleet.ID) error {
+	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		b.Queue(raiseUnlessFleet, f.String())
+		b.Queue(softDelete, f.String())
+		queueAudit(b, a, event{action: "fleet.delete", object: "fleet " + f.String(), fleet: f})
+	})
+	if err != nil {
+		return fmt.Errorf("delete fleet %s: %w", f, err)
+	}
+	s.ring(t, f)
+	return nil
+}
+
+// raiseUnlessFleet ends a batch with FL404 when the fleet is not there, before anything
+// is written. It takes the head's lock.
+const raiseUnlessFleet = `SELECT fleet_lock($1, NULL)`

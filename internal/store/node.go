@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// What a node is at present.
+const (
+	NodeLive     = "live"
+	NodeOffline  = "offline"
+	NodeRefusing = "refusing" // live, and refuses something
+)
+
+// NodeView is a node as the API shows it.
+type NodeView struct {
+	ID                          string
+	State                       string // NodeLive, ...
+	Cluster, UserAgent, Version string
+	Protocol                    string // "delta ADS", ...
+	Streams                     int
+	RemoteAddr                  string
+	Server                      string // the name of the xDS server that it is or was last connected to
+	Credential                  fleet.CredentialID
+	FirstSeen, LastSeen         time.Time
+	Since                       time.Time // of the present connection, or of its end
+	Settled                     fleet.Revision
+	// Connections is how many servers it is connected to; more than one is a duplicate id.
+	Connections int
+	// Refusals are those that stand; of a single node the last hundred, resolved or not.
+	Refusals []NodeRefusal
+}
+
+// NodeRefusal is a refusal and its end.
+type NodeRefusal struct {
+	fleet.Refusal
+	ResolvedAt time.Time // zero while it stands
+	ResolvedBy fleet.Revision
+}
+
+// nodeFacts is one row per node of the fleet $1 that has a row of its own anywhere. A row
+// is live if its server is; of several live ones the least settled counts, of dead ones
+// the newest. What a node settled is its own number, or its server's while it follows.
+const nodeFacts = `
+status AS (
+  SELECT s.node_id, s.server_id, s.since, s.protocol, s.streams, s.remote_addr, s.credential_id, x.name AS server,
+         coalesce(s.settled, v.settled, 0) AS settled,
+         s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live,
+         CASE WHEN s.connected THEN least(coalesce(x.lease_until, s.since), clock_timestamp()) END AS lease_end
+    FROM node_status s
+    LEFT JOIN server_settled v ON v.tenant_id = s.tenant_id AND v.fleet_id = s.fleet_id AND v.server_id = s.server_id
+    LEFT JOIN xds_servers x ON x.server_id = s.server_id
+   WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1),
+facts AS (
+  SELECT DISTINCT ON (node_id) *,
+         count(*) FILTER (WHERE live) OVER w AS connections,
+         min(settled) FILTER (WHERE live) OVER w AS live_settled,
+         max(lease_end) OVER w AS last_lease
+    FROM status WINDOW w AS (PARTITION BY node_id)
+   ORDER BY node_id, live DESC, since DESC)`
+
+const selectNodes = `
+WITH ` + nodeFacts + `
+SELECT n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesce(f.streams, 0), coalesce(f.remote_addr, ''),
+       coalesce(f.server, ''), f.credential_id, n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
+       coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), e.list
+  FROM nodes n LEFT JOIN facts f USING (node_id)
+  LEFT JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object('type', l.type, 'name', l.name, 'version', l.version, 'revision', l.revision, 'detail', l.text,
+                     'action', l.action, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by)) AS list
+      FROM (SELECT * FROM node_exceptions x JOIN nack_texts t ON t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash
+             WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_at IS NULL)
+             ORDER BY x.resolved_at DESC NULLS FIRST, x.revision DESC, x.type, x.name LIMIT 100) l) e ON true
+ WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1`
+
+// refusalJSON is a node_exceptions row with its text.
+type refusalJSON struct {
+	Type, Name, Version  string
+	Revision             fleet.Revision
+	Detail, Action, Good string
+	At                   time.Time
+	ResolvedAt           *time.Time      `json:"resolved_at"`
+	ResolvedBy           *fleet.Revision `json:"resolved_by"`
+}
+
+func scanNode(row pgx.CollectableRow) (n NodeView, err error) {
+	var cred *[16]byte
+	var refusals []byte
+	err = row.Scan(&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &n.Protocol, &n.Streams, &n.RemoteAddr, &n.Server, &cred, &n.FirstSeen,
+		&n.LastSeen, &n.Since, (*int64)(&n.Settled), &n.Connections, &refusals)
+	if err != nil {
+		return n, err
+	}
+	n.Credential = uuidOrZero[fleet.CredentialID](cred)
+	n.FirstSeen, n.LastSeen, n.Since = n.FirstSeen.UTC(), n.LastSeen.UTC(), n.Since.UTC()
+	if n.Refusals, err = decodeRefusals(n.ID, refusals); err != nil {
+		return n, err
+	}
+	n.State = NodeOffline
+	if n.Connections > 0 {
+		n.State = NodeLive
+		for _, r := range n.Refusals {
+			if r.ResolvedAt.IsZero() {
+				n.State = NodeRefusing
+			}
+		}
+	}
+	return n, nil
+}
+
+func decodeRefusals(node string, b []byte) ([]NodeRefusal, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	var js []refusalJSON
+	if err := json.Unmarshal(b, &js); err != nil {
+		return nil, fmt.Errorf("decode refusals: %w", err)
+	}
+	out := make([]NodeRefusal, 0, len(js))
+	for _, j := range js {
+		t, ok := fleet.TypeFromSlug(j.Type)
+		if !ok {
+			continue // of a newer server
+		}
+		r := NodeRefusal{Refusal: fleet.Refusal{Node: node, Type: t, Name: j.Name, Version: j.Version, Revision: j.Revision,
+			Detail: j.Detail, Action: j.Action, At: j.At.UTC(), Good: j.Good}, ResolvedAt: timeOrZero(j.ResolvedAt)}
+		if j.ResolvedBy != nil {
+			r.ResolvedBy = *j.ResolvedBy
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Nodes returns the fleet's nodes after the given id, in the order of ids, and whether
+// there are more. A limit of 0 is 100; the most is 1000.
+func (s *Store) Nodes(ctx context.Context, t fleet.TenantID, f fleet.ID, after string, limit int) ([]NodeView, bool, error) {
+	limit = pageLimit(limit)
+	ns, err := many(ctx, s, t, scanNode, selectNodes+` AND n.node_id > $3 ORDER BY n.node_id LIMIT $4`, f.String(), false, clean(after, maxNodeID), limit+1)
+	if err != nil {
+		return nil, false, fmt.Errorf("list nodes of fleet %s: %w", f, err)
+	}
+	ns, more := page(ns, limit)
+	return ns, more, nil
+}
+
+// Node reads one node, with its last refusals.
+func (s *Store) Node(ctx context.Context, t fleet.TenantID, f fleet.ID, id string) (NodeView, error) {
+	n, err := one(ctx, s, t, scanNode, selectNodes+` AND n.node_id = $3`, f.String(), true, clean(id, maxNodeID))
+	if err != nil {
+		return n, fmt.Errorf("read node %q: %w", id, err)
+	}
+	return n, nil
+}

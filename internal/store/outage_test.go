@@ -1,0 +1,51 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
+)
+
+// Postgres is killed and comes back: writes are told so in time, acknowledged ones are
+// there, and everything heals by itself.
+func TestPostgresIsKilled(t *testing.T) {
+	t.Parallel()
+	db, server := storetest.Alone(t)
+	w := &world{T: t, db: db, app: db.Store(t), node: db.NodeStore(t), tenant: db.Tenant(t)}
+	w.fleet = db.Fleet(t, w.tenant)
+	bell := store.NewNotifier(store.NotifierConfig{URL: db.App})
+	run(t, bell.Run)
+	e := listen(t, store.ListenerConfig{URL: db.Node})
+	e.all(t)
+	w.apply(put(fleet.Cluster, "a", "A"))
+
+	server.Kill()
+	for what, call := range map[string]func() error{
+		"a write":    func() error { _, err := w.try(put(fleet.Cluster, "a", "B")); return err },
+		"a read":     func() error { _, _, err := w.app.Resources(t.Context(), w.tenant, w.fleet, store.Filter{}); return err },
+		"a catch-up": func() error { _, err := w.node.CatchUp(t.Context(), []fleet.Known{{Key: w.key()}}); return err },
+		"a lease":    func() error { return w.node.Lease(t.Context(), fleet.ServerID{1}, "s", time.Second) },
+		"a report":   func() error { return w.node.Report(t.Context(), fleet.Status{Key: w.key(), Server: fleet.ServerID{1}}) },
+		"an opening": func() error { _, err := store.Open(t.Context(), store.Config{URL: db.App}); return err },
+		"a ping":     func() error { return w.app.Ping(t.Context()) },
+	} {
+		start := time.Now()
+		w.is(call(), fleet.ErrUnavailable)
+		if d := time.Since(start); d > 2500*time.Millisecond {
+			t.Errorf("%s was told so after %v", what, d)
+		}
+	}
+	w.ok(server.Restart(t.Context()))
+	until(t, "writes work again", func() bool { _, err := w.try(put(fleet.Cluster, "b", "B")); return err == nil })
+	if docs := w.load().Rows; len(docs) != 2 {
+		t.Errorf("%d resources after the crash", len(docs))
+	}
+	e.all(t) // what was rung meanwhile
+	bell.Ring(w.key())
+	if heard := e.next(t); heard.fleet != w.fleet {
+		t.Error(heard)
+	}
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+const (
+	// maxNodeID and maxDetail bound what a client says of itself.
+	maxNodeID = 512
+	maxDetail = 4096
+	// keptDeliveries is how many revisions of a fleet have delivery rows.
+	keptDeliveries = 200
+)
+
+const (
+	upsertSettled = `
+INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES (app_tenant(), $1, $2, $3)
+ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = excluded.settled, at = clock_timestamp() WHERE v.settled <> excluded.settled`
+
+	upsertNodes = `
+INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version)
+SELECT app_tenant(), $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_timestamp(),
+  cluster    = CASE WHEN excluded.cluster    <> '' THEN excluded.cluster    ELSE n.cluster    END,
+  user_agent = CASE WHEN excluded.user_agent <> '' THEN excluded.user_agent ELSE n.user_agent END,
+  version    = CASE WHEN excluded.version    <> '' THEN excluded.version    ELSE n.version    END`
+
+	// $3 is what the server has settled: where a node that goes away and followed it stays.
+	upsertNodeStatus = `
+INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id)
+SELECT app_tenant(), $1, $2, u.node, u.connected, CASE WHEN u.connected THEN u.settled ELSE coalesce(u.settled, $3) END,
+       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential
+  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[])
+    AS u (node, connected, settled, since, protocol, streams, remote, credential)
+ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET connected = excluded.connected, settled = excluded.settled,
+  since = excluded.since, protocol = excluded.protocol, streams = excluded.streams, remote_addr = excluded.remote_addr,
+  credential_id = excluded.credential_id`
+
+	insertTexts = `
+INSERT INTO nack_texts (tenant_id, fleet_id, hash, text)
+SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
+
+	// The bytes of the version that stands in are kept from now on, whatever is compacted.
+	upsertRefusals = `
+INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, good, at, good_hash)
+SELECT app_tenant(), $1, u.*, (SELECT h.body_hash FROM resource_history h
+                                WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = u.type AND h.name = u.name
+                                  AND u.good <> '' AND h.version = u.good AND NOT h.deleted ORDER BY h.revision DESC LIMIT 1)
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::text[], $10::timestamptz[])
+    AS u (node, type, name, version, revision, text_hash, action, good, at)
+ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET text_hash = excluded.text_hash,
+  action = excluded.action, good = excluded.good, good_hash = excluded.good_hash, at = excluded.at, resolved_at = NULL, resolved_by = NULL`
+
+	// A refusal of a later revision is not what was resolved, even in the same report.
+	resolveRefusals = `
+UPDATE node_exceptions e SET resolved_at = clock_timestamp(), resolved_by = u.by
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) AS u (node, type, name, version, by)
+ WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = u.node AND e.type = u.type AND e.name = u.name
+   AND e.version = u.version AND e.revision <= u.by AND e.resolved_at IS NULL`
+
+	upsertDelivery = `
+INSERT INTO delivery (tenant_id, fleet_id, server_id, revision, affected, acked, first_ack, last_ack)
+SELECT app_tenant(), $1, $2, * FROM unnest($3::bigint[], $4::integer[], $5::integer[], $6::timestamptz[], $7::timestamptz[])
+ON CONFLICT (tenant_id, fleet_id, revision, server_id) DO UPDATE SET affected = excluded.affected, acked = excluded.acked,
+  first_ack = excluded.first_ack, last_ack = excluded.last_ack`
+
+	pruneDelivery = `
+DELETE FROM delivery d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1
+   AND d.revision <= (SELECT max(m.revision) - $2 FROM delivery m WHERE m.tenant_id = app_tenant() AND m.fleet_id = $1)`
+)
+
+// Report writes what a server says of one fleet, in one transaction and one round trip.
+// A node that is not connected and has no Settled of its own stays where the server has
+// settled. What clients said of themselves is cut to size rather than refused. A fleet
+// that is gone is fleet.ErrNotFound. It works as the node role.
+func (s *Store) Report(ctx context.Context, r fleet.Status) error {
+	r = tidy(r)
+	err := s.inTenant(ctx, writeTimeout, r.Key.Tenant, func(b *pgx.Batch) {
+		f, server := r.Key.Fleet.String(), r.Server.String()
+		b.Queue(upsertSettled, f, server, int64(r.Settled))
+		queueNodes(b, f, r)
+		queueStatus(b, f, server, r)
+		queueRefusals(b, f, r.Refusals)
+		queueResolved(b, f, r.Resolved)
+		queueDelivered(b, f, server, r.Delivered)
+	})
+	if err != nil {
+		return fmt.Errorf("report status of fleet %s: %w", r.Key.Fleet, err)
+	}
+	return nil
+}
+
+// tidy cuts what clients said to size and keeps of each row's key the last, because one
+// statement cannot write a row twice. The rows are sorted: two servers that report the
+// same nodes lock them in one order.
+func tidy(r fleet.Status) fleet.Status {
+	nodes := make(map[string]fleet.NodeStatus, len(r.Nodes))
+	for _, n := range r.Nodes {
+		n.Node = clean(n.Node, maxNodeID)
+		nodes[n.Node] = n
+	}
+	type refusal struct {
+		node    string
+		typ     fleet.Type
+		name    string
+		version string
+		rev     fleet.Revision
+	}
+	refusals := make(map[refusal]fleet.Refusal, len(r.Refusals))
+	for _, x := range r.Refusals {
+		x.Node, x.Name, x.Detail = clean(x.Node, maxNodeID), clean(x.Name, MaxName), clean(x.Detail, maxDetail)
+		refusals[refusal{x.Node, x.Type, x.Name, x.Version, x.Revision}] = x
+	}
+	deliveries := make(map[fleet.Revision]fleet.Delivered, len(r.Delivered))
+	for _, d := range r.Delivered {
+		deliveries[d.Revision] = d
+	}
+	r.Nodes = slices.SortedFunc(maps.Values(nodes), func(a, b fleet.NodeStatus) int { return cmp.Compare(a.Node, b.Node) })
+	r.Refusals = slices.SortedFunc(maps.Values(refusals), func(a, b fleet.Refusal) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Revision, b.Revision))
+	})
+	r.Delivered = slices.SortedFunc(maps.Values(deliveries), func(a, b fleet.Delivered) int { return cmp.Compare(a.Revision, b.Revision) })
+	return r
+}
+
+// queueNodes sees to it that every node that the report names has a row.
+func queueNodes(b *pgx.Batch, f string, r fleet.Status) {
+	if len(r.Nodes)+len(r.Refusals) == 0 {
+		return
+	}
+	named := map[string]fleet.NodeStatus{}
+	for _, x := range r.Refusals {
+		named[x.Node] = fleet.NodeStatus{}
+	}
+	for _, n := range r.Nodes {
+		named[n.Node] = n
+	}
+	ids := slices.Sorted(maps.Keys(named))
+	clusters, agents, versions := make([]string, len(ids)), make([]string, len(ids)), make([]string, len(ids))
+	for i, id := range ids {
+		n := named[id]
+		clusters[i], agents[i], versions[i] = clean(n.Cluster, maxNodeID), clean(n.UserAgent, 128), clean(n.Version, 128)
+	}
+	b.Queue(upsertNodes, f, ids, clusters, agents, versions)
+}
+
+func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
+	n := len(r.Nodes)
+	if n == 0 {
+		return
+	}
+	ids, connected, settled, since := make([]string, n), make([]bool, n), make([]*int64, n), make([]*time.Time, n)
+	protocols, streams, remotes, creds := make([]string, n), make([]int32, n), make([]string, n), make([]*[16]byte, n)
+	for i, x := range r.Nodes {
+		ids[i], connected[i], settled[i], since[i] = x.Node, x.Connected, (*int64)(x.Settled), timeOrNil(x.Since)
+		protocols[i], streams[i] = clean(x.Variant, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
+		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
+	}
+	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds)
+}
+
+func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {
+	n := len(xs)
+	if n == 0 {
+		return
+	}
+	nodes, types, names, versions := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	revisions, hashes, actions := make([]int64, n), make([][]byte, n), make([]string, n)
+	goods, ats, texts := make([]string, n), make([]time.Time, n), make([]string, n)
+	for i, x := range xs {
+		h := sha256.Sum256([]byte(x.Detail))
+		nodes[i], types[i], names[i], versions[i] = x.Node, x.Type.Slug(), x.Name, x.Version
+		revisions[i], hashes[i], actions[i], goods[i], texts[i] = int64(x.Revision), h[:], x.Action, x.Good, x.Detail
+		if ats[i] = x.At; x.At.IsZero() {
+			ats[i] = time.Now()
+		}
+	}
+	b.Queue(insertTexts, f, hashes, texts)
+	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, goods, ats)
+}
+
+func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {
+	n := len(xs)
+	if n == 0 {
+		return
+	}
+	nodes, types, names, versions, by := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]int64, n)
+	for i, x := range xs {
+		nodes[i], types[i], names[i], versions[i], by[i] = clean(x.Node, maxNodeID), x.Type.Slug(), clean(x.Name, MaxName), x.Version, int64(x.By)
+	}
+	b.Queue(resolveRefusals, f, nodes, types, names, versions, by)
+}
+
+func queueDelivered(b *pgx.Batch, f, server string, ds []fleet.Delivered) {
+	n := len(ds)
+	if n == 0 {
+		return
+	}
+	revisions, affected, acked := make([]int64, n), make([]int32, n), make([]int32, n)
+	first, last := make([]*time.Time, n), make([]*time.Time, n)
+	for i, d := range ds {
+		revisions[i], affected[i], acked[i] = int64(d.Revision), int32(d.Affected), int32(d.Acked) //nolint:gosec // counts of nodes
+		first[i], last[i] = timeOrNil(d.FirstAck), timeOrNil(d.LastAck)
+	}
+	b.Queue(upsertDelivery, f, server, revisions, affected, acked, first, last)
+	b.Queue(pruneDelivery, f, keptDeliveries)
+}

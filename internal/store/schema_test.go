@@ -1,0 +1,162 @@
+package store_test
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/migrations"
+)
+
+// withoutTenant is the closed list of tables that belong to no tenant.
+var withoutTenant = []string{"operator_tokens", "schema_migrations", "tenants", "xds_servers"}
+
+func strings1(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// DESIGN 6: every primary key, unique key and foreign key leads with tenant_id.
+func TestKeysLeadWithTheTenant(t *testing.T) {
+	w := setup(t)
+	tables := strings1(t, w.super, `SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1`)
+	if len(tables) < 20 {
+		t.Fatalf("the catalogue shows %d tables", len(tables))
+	}
+	keyed := strings1(t, w.super, `
+		SELECT c.relname::text FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+		 WHERE c.relnamespace = 'public'::regnamespace AND k.contype = 'p' ORDER BY 1`)
+	if d := cmp.Diff(tables, keyed); d != "" {
+		t.Error("tables without a primary key:", d)
+	}
+	wrong := strings1(t, w.super, `
+		SELECT format('%s.%s', c.relname, k.conname) FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+		  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
+		 WHERE c.relnamespace = 'public'::regnamespace AND k.contype IN ('p', 'u', 'f') AND a.attname <> 'tenant_id' AND c.relname <> ALL ($1)
+		 UNION ALL
+		SELECT format('%s.%s', c.relname, x.indexrelid::regclass) FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid
+		  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[0]
+		 WHERE c.relnamespace = 'public'::regnamespace AND x.indisunique AND a.attname <> 'tenant_id' AND c.relname <> ALL ($1)`, withoutTenant)
+	if len(wrong) > 0 {
+		t.Errorf("keys that do not lead with tenant_id: %v", wrong)
+	}
+	// A foreign key that leads with the tenant here must lead with it there.
+	crossed := strings1(t, w.super, `
+		SELECT k.conname::text FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = k.confkey[1]
+		 WHERE k.contype = 'f' AND NOT (a.attname = 'tenant_id' OR k.confrelid = 'tenants'::regclass AND a.attname = 'id')`)
+	if len(crossed) > 0 {
+		t.Errorf("foreign keys that change the tenant: %v", crossed)
+	}
+	tenantless := strings1(t, w.super, `
+		SELECT c.relname::text FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+		   AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id' AND a.attnotnull) ORDER BY 1`)
+	if d := cmp.Diff(withoutTenant, tenantless); d != "" {
+		t.Error("tables without a tenant:", d)
+	}
+	if seqs := strings1(t, w.super, `SELECT relname::text FROM pg_class WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace`); len(seqs) > 0 {
+		t.Errorf("sequences: %v", seqs)
+	}
+}
+
+func TestRowSecurityIsForcedEverywhere(t *testing.T) {
+	w := setup(t)
+	open := strings1(t, w.super, `
+		SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+		   AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY 1`)
+	if d := cmp.Diff([]string{"schema_migrations", "xds_servers"}, open); d != "" {
+		t.Error("tables without forced row-level security:", d)
+	}
+	strange := strings1(t, w.super, `SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relowner <> 'fairlead_owner'::regrole`)
+	if len(strange) > 0 {
+		t.Errorf("tables of another owner: %v", strange)
+	}
+	mighty := strings1(t, w.super, `SELECT rolname::text FROM pg_roles WHERE rolname LIKE 'fairlead%' AND (rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb)`)
+	if len(mighty) > 0 {
+		t.Errorf("roles that may too much: %v", mighty)
+	}
+	// Policies that look at more than one tenant: the owner's, and the node's to read what it serves.
+	wide := strings1(t, w.super, `
+		SELECT tablename || ' ' || cmd || ' ' || roles::text FROM pg_policies WHERE qual NOT LIKE '%app_tenant()%' AND roles <> '{fairlead_owner}' ORDER BY 1`)
+	want := []string{"bodies SELECT {fairlead_node}", "fleet_heads SELECT {fairlead_node}", "fleet_history SELECT {fairlead_node}",
+		"node_credentials SELECT {fairlead_node}", "resource_history SELECT {fairlead_node}", "resources SELECT {fairlead_node}"}
+	if d := cmp.Diff(want, wide); d != "" {
+		t.Error("policies across tenants:", d)
+	}
+}
+
+// SEMANTICS 8.4: the doors across tenants are listed and few.
+func TestDoors(t *testing.T) {
+	w := setup(t)
+	doors := strings1(t, w.super, `
+		SELECT p.proname || ': ' || coalesce((SELECT string_agg(a.grantee::regrole::text, ' ' ORDER BY 1) FROM aclexplode(p.proacl) a
+		                                       WHERE a.grantee <> p.proowner), '') || CASE WHEN p.proconfig IS NULL THEN ' without search_path' ELSE '' END
+		  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef ORDER BY 1`)
+	want := []string{"find_node_credential: fairlead_node", "find_token: fairlead_app", "operator_create_tenant: fairlead_app",
+		"operator_first_token: fairlead_app", "operator_tenant_by_slug: fairlead_app", "operator_tenants: fairlead_app"}
+	if d := cmp.Diff(want, doors); d != "" {
+		t.Error(d)
+	}
+	public := strings1(t, w.super, `
+		SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
+		   AND (p.proacl IS NULL OR EXISTS (SELECT FROM aclexplode(p.proacl) a WHERE a.grantee = 0)) AND p.prorettype <> 'trigger'::regtype`)
+	if len(public) > 0 {
+		t.Errorf("functions that anybody may call: %v", public)
+	}
+}
+
+func TestMigrationFiles(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(migrations.FS, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(migrations.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(text), "SET lock_timeout = ") {
+			t.Errorf("%s does not begin with a lock_timeout", name)
+		}
+		if other := strings.Replace(name, ".up.", ".down.", 1); !slices.Contains(names, other) {
+			t.Errorf("%s has no %s", name, other)
+		}
+	}
+	if uint(len(names)) != 2*migrations.Latest() {
+		t.Errorf("%d files, the latest is %d", len(names), migrations.Latest())
+	}
+}
+
+// The large lists must not fall back to reading a whole table because an operator is
+// not leakproof (POSTGRES, "Tenancy").
+func TestListsUseTheirIndex(t *testing.T) {
+	w := setup(t)
+	app := w.db.Connect(t, w.db.App)
+	defer app.Close(t.Context()) //nolint:errcheck // only read from
+	tx, err := app.Begin(t.Context())
+	w.ok(err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // only read from
+	_, err = tx.Exec(t.Context(), `SELECT set_config('app.tenant_id', $1, true), set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`, w.tenant.String())
+	w.ok(err)
+	rows, err := tx.Query(t.Context(), `EXPLAIN SELECT * FROM resources r WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1
+		AND (r.type, r.name, r.variant) > ('a', 'b', 'c') ORDER BY r.type, r.name, r.variant LIMIT 10`, w.fleet.String())
+	w.ok(err)
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	w.ok(err)
+	text := strings.Join(plan, "\n")
+	if !strings.Contains(text, "Index Cond") || !strings.Contains(text, "ROW(") || strings.Contains(text, "Filter: (ROW(") {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"fairlead/internal/fleet"
+)
+
+const (
+	// writeTimeout bounds a write: after it the caller is told ErrUnavailable, and the
+	// write may have happened (hence idempotency keys).
+	writeTimeout = 2 * time.Second
+	// perChange is added for every change beyond the first few.
+	perChange = 2 * time.Millisecond
+	// longTimeout bounds what may move a whole fleet: a rollback, a compaction.
+	longTimeout = 10 * time.Second
+	readTimeout = 5 * time.Second
+	// loadTimeout bounds a catch-up, which may be a reload of many large fleets.
+	loadTimeout = 30 * time.Second
+)
+
+// Config is how a Store reaches its database.
+type Config struct {
+	// URL is of a member of exactly one of the roles fairlead_app and fairlead_node.
+	URL string
+	// Bell is rung after every commit that a reader must hear of; nil leaves it to the
+	// readers' polls.
+	Bell *Notifier
+	// MaxConns is the size of the pool; 0 is 10 for the app and 4 for a node.
+	MaxConns int32
+	// AllowUnsafe accepts a role that may lose acknowledged commits or that has no
+	// timeouts. For tests.
+	AllowUnsafe bool
+}
+
+// Store is safe for concurrent use. Its errors wrap one of the kinds of package fleet;
+// of two that concern its connection, a database that is away and an answer that came too
+// late, both are fleet.ErrUnavailable.
+type Store struct {
+	pool *pgxpool.Pool
+	bell *Notifier
+	node bool // the role is fairlead_node's
+}
+
+// Open connects, and checks that the database and the role are fit: the schema is at
+// least as new as this program needs, the role is held by row-level security, and
+// commits are durable. The caller closes the Store.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	conf, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w: the URL cannot be read", fleet.ErrInvalid) // pgx's words may quote a password
+	}
+	if conf.ConnConfig.ConnectTimeout == 0 {
+		conf.ConnConfig.ConnectTimeout = writeTimeout
+	}
+	if c.MaxConns > 0 {
+		conf.MaxConns = c.MaxConns
+	}
+	state, err := inspect(ctx, conf.ConnConfig)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", kind(err))
+	}
+	if err := state.fit(c.AllowUnsafe); err != nil {
+		return nil, fmt.Errorf("open store as %s: %w", state.role, err)
+	}
+	if c.MaxConns == 0 {
+		conf.MaxConns = 10
+		if state.node {
+			conf.MaxConns = 4
+		}
+	}
+	if conf.ConnConfig.RuntimeParams["application_name"] == "" {
+		conf.ConnConfig.RuntimeParams["application_name"] = "fairlead"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, conf)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", kind(err))
+	}
+	return &Store{pool: pool, bell: c.Bell, node: state.node}, nil
+}
+
+// Close waits for the calls that are under way and gives the connections back.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping asks the database for a sign of life.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := s.pool.Ping(ctx); err != nil {
+		return fmt.Errorf("ping the database: %w", kind(err))
+	}
+	return nil
+}
+
+// ring tells readers to look at a fleet again. It never blocks.
+func (s *Store) ring(t fleet.TenantID, f fleet.ID) {
+	if s.bell != nil {
+		s.bell.Ring(fleet.Key{Tenant: t, Fleet: f})
+	}
+}

@@ -1,0 +1,120 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/localpg"
+	"fairlead/internal/store"
+	"fairlead/migrations"
+)
+
+// startTimeout covers a first fetch of Postgres.
+const startTimeout = 5 * time.Minute
+
+// cluster is the process's Postgres, started by the first test that asks.
+var cluster struct {
+	mu     sync.Mutex // guards what follows; also lets one clone be made at a time, which is faster than several
+	server *localpg.Server
+	err    error
+	clones int
+}
+
+// runner is what goleak.VerifyTestMain and os.Exit want of a testing.M.
+type runner struct{ m interface{ Run() int } }
+
+// Main wraps the m of TestMain, so that the process's Postgres is gone after the tests:
+//
+//	func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(m)) }
+//
+// Without it the cluster ends with the process.
+func Main(m interface{ Run() int }) interface{ Run() int } { return runner{m} }
+
+func (r runner) Run() int {
+	code := r.m.Run()
+	cluster.mu.Lock()
+	defer cluster.mu.Unlock()
+	if cluster.server != nil {
+		if err := cluster.server.Stop(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the tests' Postgres:", err)
+			return max(code, 1)
+		}
+	}
+	return code
+}
+
+// Server is the process's Postgres itself, for what concerns the whole cluster.
+// Tests run in parallel on it: do not stop it.
+func Server(ctx context.Context) (*localpg.Server, error) {
+	cluster.mu.Lock()
+	defer cluster.mu.Unlock()
+	return serverLocked(ctx)
+}
+
+func serverLocked(ctx context.Context) (*localpg.Server, error) {
+	if cluster.server != nil || cluster.err != nil {
+		return cluster.server, cluster.err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
+	defer cancel()
+	cluster.server, cluster.err = start(ctx)
+	return cluster.server, cluster.err
+}
+
+func start(ctx context.Context) (*localpg.Server, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	bin, err := localpg.Find(ctx, localpg.FindConfig{CacheDir: filepath.Join(cache, "fairlead"), Fetch: true})
+	if err != nil {
+		return nil, err
+	}
+	// synchronous_commit stays on, as the store demands; without fsync it costs nothing.
+	s, err := localpg.Start(ctx, localpg.Config{Bin: bin, Ephemeral: true, MaxConnections: 400,
+		Settings: map[string]string{"synchronous_commit": "on"}})
+	if err != nil {
+		return nil, err
+	}
+	if err := admin(ctx, s, "CREATE DATABASE "+template()); err != nil {
+		return s, err
+	}
+	_, _, err = store.Migrate(ctx, s.URL(template(), localpg.Superuser))
+	return s, err
+}
+
+// template is named after its content, so that a cluster that outlives a change of the
+// schema does not serve an old one.
+func template() string { return "fairlead_" + migrations.Hash() }
+
+// clone makes a database from the template.
+func clone(ctx context.Context, from string) (*localpg.Server, string, error) {
+	cluster.mu.Lock()
+	defer cluster.mu.Unlock()
+	s, err := serverLocked(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	cluster.clones++
+	name := fmt.Sprintf("test_%d", cluster.clones)
+	if from == "" {
+		return s, name, admin(ctx, s, "CREATE DATABASE "+name)
+	}
+	return s, name, admin(ctx, s, "CREATE DATABASE "+name+" TEMPLATE "+from+" STRATEGY file_copy")
+}
+
+func admin(ctx context.Context, s *localpg.Server, sql string) error {
+	conn, err := pgx.Connect(ctx, s.URL("postgres", localpg.Superuser))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // the statement's error is the one that counts
+	_, err = conn.Exec(ctx, sql)
+	return err
+}

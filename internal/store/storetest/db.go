@@ -1,0 +1,136 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/localpg"
+	"fairlead/internal/store"
+)
+
+// DB is one test's database. It is thrown away with the process's cluster.
+type DB struct {
+	// App and Node are URLs of the two roles, Owner of the superuser, for what neither may
+	// do: migrations, and looking behind the store's back.
+	App, Node, Owner string
+	// Name is the database's, in the process's cluster.
+	Name string
+
+	fixtures atomic.Int64
+}
+
+// New returns a migrated database without data.
+func New(t testing.TB) *DB { return open(t, template()) }
+
+// Empty returns a database without even a schema.
+func Empty(t testing.TB) *DB { return open(t, "") }
+
+// Alone returns a migrated database on a Postgres of its own, for tests that kill it. It
+// stops with the test.
+func Alone(t testing.TB) (*DB, *localpg.Server) {
+	t.Helper()
+	s, err := start(t.Context())
+	if s != nil {
+		t.Cleanup(func() {
+			if err := s.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if err != nil {
+		t.Fatalf("a Postgres for the test: %v", err)
+	}
+	return onServer(s, template()), s
+}
+
+func open(t testing.TB, from string) *DB {
+	t.Helper()
+	s, name, err := clone(t.Context(), from)
+	if err != nil {
+		t.Fatalf("a database for the test: %v", err)
+	}
+	return onServer(s, name)
+}
+
+func onServer(s *localpg.Server, name string) *DB {
+	return &DB{App: s.URL(name, "fairlead_app"), Node: s.URL(name, "fairlead_node"), Owner: s.URL(name, localpg.Superuser), Name: name}
+}
+
+// Store opens a store of the role app, closed with the test.
+func (db *DB) Store(t testing.TB) *store.Store {
+	return db.Open(t, store.Config{URL: db.App})
+}
+
+// NodeStore opens a store of the role node, closed with the test.
+func (db *DB) NodeStore(t testing.TB) *store.Store {
+	return db.Open(t, store.Config{URL: db.Node})
+}
+
+// Open opens a store, closed with the test.
+func (db *DB) Open(t testing.TB, c store.Config) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Tenant makes a tenant.
+func (db *DB) Tenant(t testing.TB) fleet.TenantID {
+	t.Helper()
+	s := db.opened(t)
+	defer s.Close()
+	v, err := s.CreateTenant(t.Context(), store.Actor{Name: "test"}, fmt.Sprintf("tenant-%d", db.fixtures.Add(1)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.ID
+}
+
+// Fleet makes an empty fleet of the tenant.
+func (db *DB) Fleet(t testing.TB, tenant fleet.TenantID) fleet.ID {
+	t.Helper()
+	s := db.opened(t)
+	defer s.Close()
+	f, err := s.CreateFleet(t.Context(), tenant, store.Actor{Name: "test"}, fmt.Sprintf("fleet-%d", db.fixtures.Add(1)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.ID
+}
+
+func (db *DB) opened(t testing.TB) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{URL: db.App, MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Exec runs statements as the superuser, behind the store's back.
+func (db *DB) Exec(t testing.TB, sql string, args ...any) {
+	t.Helper()
+	conn := db.Connect(t, db.Owner)
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is pending
+	if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// Connect opens a plain connection; the test closes it.
+func (db *DB) Connect(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// A transaction begins with its tenant, which is never a session's setting: that would
+// leak to the connection's next borrower. And it plans without sequential scans: plans
+// live as long as their session, every statement finds its rows by a key, and what was
+// right for a table of one page is ruinous when the first large import has filled it.
+const (
+	setTenant = `SELECT set_config('app.tenant_id', $1, true), set_config('enable_seqscan', 'off', true)`
+	setPlans  = `SELECT set_config('enable_seqscan', 'off', true)`
+)
+
+// inTenant runs what queue queues, in one transaction for tenant t and one round trip.
+// A batch is one implicit transaction: it commits when every statement has succeeded.
+// An error of a callback comes too late to undo anything; what must undo must raise in
+// SQL. queue may run again, on repeatable errors.
+func (s *Store) inTenant(ctx context.Context, limit time.Duration, t fleet.TenantID, queue func(*pgx.Batch)) error {
+	var err error
+	for range 3 {
+		b := &pgx.Batch{}
+		b.Queue(setTenant, t.String())
+		queue(b)
+		if err = s.send(ctx, limit, b); !repeatable(err) {
+			break
+		}
+	}
+	return kind(err)
+}
+
+// send gets a connection within writeTimeout, whatever the limit: a database that is
+// away is noticed as fast by the long calls as by the short ones.
+func (s *Store) send(ctx context.Context, limit time.Duration, b *pgx.Batch) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	first, stop := context.WithTimeout(ctx, writeTimeout)
+	defer stop()
+	conn, err := s.pool.Acquire(first)
+	if err != nil {
+		return fmt.Errorf("%w: no connection: %w", fleet.ErrUnavailable, err)
+	}
+	defer conn.Release()
+	return conn.SendBatch(ctx, b).Close()
+}
+
+// one reads one row of a query of the tenant; no row is fleet.ErrNotFound.
+func one[T any](ctx context.Context, s *Store, t fleet.TenantID, scan pgx.RowToFunc[T], sql string, args ...any) (v T, err error) {
+	err = s.inTenant(ctx, readTimeout, t, func(b *pgx.Batch) {
+		b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+			v, err = pgx.CollectOneRow(rows, scan)
+			return err
+		})
+	})
+	return v, err
+}
+
+// many reads the rows of a query of the tenant; no row is nil.
+func many[T any](ctx context.Context, s *Store, t fleet.TenantID, scan pgx.RowToFunc[T], sql string, args ...any) (vs []T, err error) {
+	err = s.inTenant(ctx, readTimeout, t, func(b *pgx.Batch) {
+		b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+			vs, err = pgx.AppendRows([]T(nil), rows, scan)
+			return err
+		})
+	})
+	return vs, err
+}
+
+// page cuts the surplus row that tells whether there are more.
+func page[T any](vs []T, limit int) ([]T, bool) {
+	if len(vs) > limit {
+		return vs[:limit], true
+	}
+	return vs, false
+}
+
+// pageLimit keeps a limit within 1 and 1000; 0 is 100.
+func pageLimit(limit int) int {
+	if limit <= 0 {
+		return 100
+	}
+	return min(limit, 1000)
+}

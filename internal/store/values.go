@@ -1,0 +1,102 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/internal/fleet"
+)
+
+// timeOrNil is how a zero time is stored: as null.
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func timeOrZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// uuidOrNil is how a zero id is stored: as null.
+func uuidOrNil[T ~[16]byte](id T) *[16]byte {
+	if id == (T{}) {
+		return nil
+	}
+	u := [16]byte(id)
+	return &u
+}
+
+func uuidOrZero[T ~[16]byte](u *[16]byte) T {
+	if u == nil {
+		return T{}
+	}
+	return T(*u)
+}
+
+// hashOf reads a stored hash; a length that no writer of ours makes gives zero, which
+// no token has.
+func hashOf(b []byte) (h [32]byte) {
+	if len(b) == len(h) {
+		copy(h[:], b)
+	}
+	return h
+}
+
+// clean makes what a client said fit for a text column: valid UTF-8, no NUL, at most
+// limit bytes, cut between characters. A status report must not fail over a name.
+func clean(s string, limit int) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "�")
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// derivedJSON is fleet.Derived as it is stored. Fields are only ever added; the row's
+// derive_version tells how complete it is.
+type derivedJSON struct {
+	Refs    [][2]string `json:"refs,omitempty"` // type, name
+	EDSName string      `json:"eds,omitempty"`
+	VHDS    bool        `json:"vhds,omitempty"`
+	Domains []string    `json:"domains,omitempty"`
+}
+
+// encodeDerived returns nil when there is nothing.
+func encodeDerived(d fleet.Derived) *derivedJSON {
+	if len(d.Refs) == 0 && d.EDSName == "" && !d.VHDS && len(d.Domains) == 0 {
+		return nil
+	}
+	j := &derivedJSON{EDSName: d.EDSName, VHDS: d.VHDS, Domains: d.Domains}
+	for _, r := range d.Refs {
+		j.Refs = append(j.Refs, [2]string{r.Type.Slug(), r.Name})
+	}
+	return j
+}
+
+func decodeDerived(b []byte) (d fleet.Derived, err error) {
+	if len(b) == 0 {
+		return d, nil
+	}
+	var j derivedJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return d, fmt.Errorf("decode derived columns: %w", err)
+	}
+	d = fleet.Derived{EDSName: j.EDSName, VHDS: j.VHDS, Domains: j.Domains}
+	for _, r := range j.Refs {
+		if t, ok := fleet.TypeFromSlug(r[0]); ok { // else a newer writer's type, which this build does not serve
+			d.Refs = append(d.Refs, fleet.Ref{Type: t, Name: r[1]})
+		}
+	}
+	return d, nil
+}

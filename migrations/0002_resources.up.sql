@@ -1,0 +1,108 @@
+SET lock_timeout = '5s';
+
+-- Types are kept as the slugs of the API's paths ('clusters', 'virtual-hosts'), not as numbers: the slugs are the public
+-- and stable name of the closed set, a row can be read without a table beside it, and the number that the code gives
+-- to a type is an order of sending, which may change. Eight bytes more per row are the price. That a slug is one of
+-- the set is checked by the writer; a reader that is older than the writer leaves types out that it does not serve.
+
+-- Bytes by content, once per tenant. hash is the resource's body hash; of a Secret it covers the version as well,
+-- because sealed bytes open for their own version alone.
+CREATE TABLE bodies (
+  tenant_id uuid  NOT NULL REFERENCES tenants (id),
+  hash      bytea NOT NULL CHECK (octet_length(hash) = 32),
+  body      bytea NOT NULL, -- of a Secret: sealed
+  PRIMARY KEY (tenant_id, hash)
+);
+ALTER TABLE bodies ALTER COLUMN body SET STORAGE EXTERNAL; -- small or sealed: compressing costs more than it saves
+
+CREATE TABLE resources (
+  tenant_id      uuid NOT NULL,
+  fleet_id       uuid NOT NULL,
+  type           text COLLATE "C" NOT NULL CHECK (type ~ '^[a-z-]{1,32}$'),
+  name           text COLLATE "C" NOT NULL CHECK (octet_length(name) BETWEEN 1 AND 512),
+  variant        text COLLATE "C" NOT NULL DEFAULT '' CHECK (octet_length(variant) <= 128),
+  revision       bigint NOT NULL,                -- of the row's last change
+  deleted        boolean NOT NULL DEFAULT false, -- a tombstone: what follows is empty
+  selector       text NOT NULL DEFAULT '',
+  priority       integer NOT NULL DEFAULT 0,
+  ttl_ms         bigint NOT NULL DEFAULT 0 CHECK (ttl_ms >= 0),
+  labels         jsonb,
+  description    text NOT NULL DEFAULT '',
+  version        text NOT NULL DEFAULT '',
+  doc_hash       bytea,                          -- over all that a tenant can set
+  body_hash      bytea,
+  derived        jsonb,                          -- {"refs":[[type,name]],"eds":"","vhds":true,"domains":[]}; null: nothing
+  derive_version smallint NOT NULL DEFAULT 0,    -- of the code that made it
+  summary        jsonb,                          -- of a Secret: what may be shown of it
+  created_at     timestamptz NOT NULL,
+  created_by     text NOT NULL,
+  updated_at     timestamptz NOT NULL,
+  updated_by     text NOT NULL,
+  PRIMARY KEY (tenant_id, fleet_id, type, name, variant),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (tenant_id, body_hash) REFERENCES bodies (tenant_id, hash),
+  CHECK (deleted = (doc_hash IS NULL) AND deleted = (body_hash IS NULL))
+) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
+-- The other indexes must not begin with columns that a lookup by the key names. While a table is new and not analyzed
+-- yet, the planner takes every index that fits a little for as good as the key; with (tenant_id, fleet_id, revision)
+-- it read the whole fleet for every resource of the first large write, 10 s for 10,000 of them. So what changed is found by
+-- a hash of the fleet, and the catch-up asks for it in words that fit this index alone.
+CREATE INDEX resources_by_revision ON resources (uuid_hash(fleet_id), revision);
+CREATE INDEX resources_by_body ON resources (body_hash, tenant_id);
+
+-- What a live resource names, to be found from both ends.
+CREATE TABLE resource_refs (
+  tenant_id uuid NOT NULL,
+  fleet_id  uuid NOT NULL,
+  type      text COLLATE "C" NOT NULL,
+  name      text COLLATE "C" NOT NULL,
+  variant   text COLLATE "C" NOT NULL,
+  ref_type  text COLLATE "C" NOT NULL,
+  ref_name  text COLLATE "C" NOT NULL CHECK (octet_length(ref_name) <= 512),
+  PRIMARY KEY (tenant_id, fleet_id, type, name, variant, ref_type, ref_name),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX resource_refs_by_target ON resource_refs (ref_name, ref_type, tenant_id, fleet_id);
+
+-- One row per revision.
+CREATE TABLE fleet_history (
+  tenant_id uuid   NOT NULL,
+  fleet_id  uuid   NOT NULL,
+  revision  bigint NOT NULL CHECK (revision > 0),
+  token     uuid   NOT NULL,
+  at        timestamptz NOT NULL,
+  kind      text   NOT NULL, -- 'apply', 'rollback', ...
+  message   text   NOT NULL,
+  actor     text   NOT NULL,
+  credential uuid,
+  changes   integer NOT NULL CHECK (changes > 0),
+  PRIMARY KEY (tenant_id, fleet_id, revision),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+);
+
+-- One row per resource and revision that changed it, with all that a rollback restores. The state at revision N is, of
+-- each (type, name, variant), the row with the highest revision <= N, unless it is a tombstone.
+CREATE TABLE resource_history (
+  tenant_id      uuid NOT NULL,
+  fleet_id       uuid NOT NULL,
+  type           text COLLATE "C" NOT NULL,
+  name           text COLLATE "C" NOT NULL,
+  variant        text COLLATE "C" NOT NULL,
+  revision       bigint NOT NULL,
+  deleted        boolean NOT NULL,
+  selector       text NOT NULL,
+  priority       integer NOT NULL,
+  ttl_ms         bigint NOT NULL,
+  labels         jsonb,
+  description    text NOT NULL,
+  version        text NOT NULL,
+  doc_hash       bytea,
+  body_hash      bytea,
+  derived        jsonb,
+  derive_version smallint NOT NULL,
+  summary        jsonb,
+  PRIMARY KEY (tenant_id, fleet_id, type, name, variant, revision),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (tenant_id, body_hash) REFERENCES bodies (tenant_id, hash)
+);
+CREATE INDEX resource_history_by_body ON resource_history (body_hash, tenant_id);

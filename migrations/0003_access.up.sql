@@ -1,0 +1,85 @@
+SET lock_timeout = '5s';
+
+-- Tokens of the API. Only the SHA-256 of a token is kept: 256 random bits need no slow hash.
+CREATE TABLE api_tokens (
+  tenant_id      uuid NOT NULL REFERENCES tenants (id),
+  id             uuid NOT NULL,
+  hash           bytea NOT NULL CHECK (octet_length(hash) = 32),
+  role           text NOT NULL CHECK (role IN ('viewer', 'ci', 'editor', 'admin', 'owner')),
+  name           text NOT NULL DEFAULT '' CHECK (octet_length(name) <= 256),
+  fleet_id       uuid,                            -- bounds the token to one fleet
+  writes_secrets boolean NOT NULL DEFAULT false,  -- for role ci
+  created_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+  created_by     text NOT NULL DEFAULT '',
+  expires_at     timestamptz,
+  revoked_at     timestamptz,
+  PRIMARY KEY (tenant_id, id),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
+  CHECK (role <> 'ci' OR fleet_id IS NOT NULL)
+);
+-- Not unique: no key without the tenant. Ids are ours and random.
+CREATE INDEX api_tokens_by_id ON api_tokens (id);
+
+-- The operator's tokens belong to no tenant, so they stand in a table of their own that no role but the owner can read.
+CREATE TABLE operator_tokens (
+  id         uuid PRIMARY KEY,
+  hash       bytea NOT NULL CHECK (octet_length(hash) = 32),
+  name       text NOT NULL DEFAULT '' CHECK (octet_length(name) <= 256),
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+
+CREATE TABLE node_credentials (
+  tenant_id   uuid NOT NULL,
+  fleet_id    uuid NOT NULL,
+  id          uuid NOT NULL,
+  hash        bytea NOT NULL CHECK (octet_length(hash) = 32),
+  nodes       text NOT NULL DEFAULT '*' CHECK (octet_length(nodes) BETWEEN 1 AND 512), -- 'exact', 'prefix*', '*'
+  description text NOT NULL DEFAULT '' CHECK (octet_length(description) <= 4096),
+  created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  created_by  text NOT NULL DEFAULT '',
+  expires_at  timestamptz,
+  revoked_at  timestamptz,
+  PRIMARY KEY (tenant_id, fleet_id, id),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX node_credentials_by_id ON node_credentials (id);
+
+-- What was done, by whom. Rows are written in the transaction of the change and never touched again.
+CREATE TABLE audit_events (
+  tenant_id    uuid NOT NULL REFERENCES tenants (id),
+  id           uuid NOT NULL DEFAULT gen_random_uuid(),
+  at           timestamptz NOT NULL DEFAULT clock_timestamp(),
+  credential   uuid,
+  actor        text NOT NULL,
+  ip           text NOT NULL,
+  request_id   text NOT NULL,
+  action       text NOT NULL, -- 'fleet.apply', 'token.create', ...
+  object       text NOT NULL, -- what it was done to
+  fleet_id     uuid,          -- no foreign key: the record outlives the fleet
+  old_revision bigint,
+  new_revision bigint,
+  detail       jsonb,         -- names and counts; no values
+  PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX audit_events_by_time ON audit_events (tenant_id, at);
+
+CREATE FUNCTION audit_events_stay() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'audit events are never changed or removed' USING ERRCODE = 'insufficient_privilege';
+END $$;
+CREATE TRIGGER audit_events_stay BEFORE UPDATE OR DELETE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_stay();
+CREATE TRIGGER audit_events_stay_all BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION audit_events_stay();
+
+-- The answer to a request, in the transaction of its change: a repeat gets it again. Kept for 24 hours.
+CREATE TABLE idempotency_keys (
+  tenant_id    uuid NOT NULL REFERENCES tenants (id),
+  principal    uuid NOT NULL, -- the credential
+  key          text COLLATE "C" NOT NULL CHECK (octet_length(key) BETWEEN 1 AND 255),
+  request_hash bytea NOT NULL,
+  answer       jsonb,
+  created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, principal, key)
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at, tenant_id); -- not led by the key's column, see 0002

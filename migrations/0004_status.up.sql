@@ -1,0 +1,101 @@
+SET lock_timeout = '5s';
+
+-- The xDS servers that live. A row is a lease: what a server without one says of its nodes is history. server_id is
+-- drawn at a server's start and belongs to no tenant, so nothing refers to it by foreign key.
+CREATE TABLE xds_servers (
+  server_id   uuid PRIMARY KEY,
+  name        text NOT NULL DEFAULT '',
+  started_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  lease_until timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE TABLE nodes (
+  tenant_id  uuid NOT NULL,
+  fleet_id   uuid NOT NULL,
+  node_id    text COLLATE "C" NOT NULL CHECK (octet_length(node_id) <= 512),
+  first_seen timestamptz NOT NULL DEFAULT clock_timestamp(),
+  last_seen  timestamptz NOT NULL DEFAULT clock_timestamp(), -- of a connected node: see node_status and its server's lease
+  cluster    text NOT NULL DEFAULT '',
+  user_agent text NOT NULL DEFAULT '',
+  version    text NOT NULL DEFAULT '',
+  PRIMARY KEY (tenant_id, fleet_id, node_id),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+);
+
+-- Written on connect, disconnect, refusal, and when a node is behind; never for a node that just follows.
+CREATE TABLE node_status (
+  tenant_id     uuid NOT NULL,
+  fleet_id      uuid NOT NULL,
+  node_id       text COLLATE "C" NOT NULL,
+  server_id     uuid NOT NULL,
+  connected     boolean NOT NULL,
+  settled       bigint,           -- null: what the server has settled
+  since         timestamptz NOT NULL,
+  protocol      text NOT NULL DEFAULT '',
+  streams       integer NOT NULL DEFAULT 0,
+  remote_addr   text NOT NULL DEFAULT '',
+  credential_id uuid,
+  PRIMARY KEY (tenant_id, fleet_id, node_id, server_id),
+  FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE,
+  CHECK (connected OR settled IS NOT NULL) -- a node that is gone follows nobody
+) WITH (fillfactor = 70);
+
+CREATE TABLE server_settled (
+  tenant_id uuid NOT NULL,
+  fleet_id  uuid NOT NULL,
+  server_id uuid NOT NULL,
+  settled   bigint NOT NULL,
+  at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, fleet_id, server_id),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+) WITH (fillfactor = 50);
+
+-- What one revision came to on one server; the newest 200 revisions of a fleet.
+CREATE TABLE delivery (
+  tenant_id uuid NOT NULL,
+  fleet_id  uuid NOT NULL,
+  revision  bigint NOT NULL,
+  server_id uuid NOT NULL,
+  affected  integer NOT NULL,
+  acked     integer NOT NULL,
+  first_ack timestamptz,
+  last_ack  timestamptz,
+  PRIMARY KEY (tenant_id, fleet_id, revision, server_id),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+) WITH (fillfactor = 70);
+
+-- The words of clients that refused something, once each.
+CREATE TABLE nack_texts (
+  tenant_id uuid NOT NULL,
+  fleet_id  uuid NOT NULL,
+  hash      bytea NOT NULL CHECK (octet_length(hash) = 32),
+  text      text NOT NULL CHECK (octet_length(text) <= 4096), -- hostile
+  PRIMARY KEY (tenant_id, fleet_id, hash),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+);
+
+-- What a node refused. A row belongs to the revision that introduced the refused version and stays after it is resolved.
+CREATE TABLE node_exceptions (
+  tenant_id   uuid NOT NULL,
+  fleet_id    uuid NOT NULL,
+  node_id     text COLLATE "C" NOT NULL,
+  type        text COLLATE "C" NOT NULL,
+  name        text COLLATE "C" NOT NULL CHECK (octet_length(name) <= 512),
+  version     text COLLATE "C" NOT NULL CHECK (octet_length(version) <= 64),
+  revision    bigint NOT NULL,
+  text_hash   bytea NOT NULL,
+  action      text NOT NULL DEFAULT '',
+  good        text NOT NULL DEFAULT '', -- the version that stands in for it; '': none
+  good_hash   bytea,                    -- its bytes, kept while they are named here
+  at          timestamptz NOT NULL DEFAULT clock_timestamp(),
+  resolved_at timestamptz,
+  resolved_by bigint,
+  PRIMARY KEY (tenant_id, fleet_id, node_id, type, name, version, revision),
+  FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE,
+  FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts,
+  FOREIGN KEY (tenant_id, good_hash) REFERENCES bodies (tenant_id, hash),
+  CHECK ((resolved_at IS NULL) = (resolved_by IS NULL))
+);
+CREATE INDEX node_exceptions_by_revision ON node_exceptions (tenant_id, fleet_id, revision);
+CREATE INDEX node_exceptions_by_text ON node_exceptions (tenant_id, fleet_id, text_hash);
+CREATE INDEX node_exceptions_by_body ON node_exceptions (tenant_id, good_hash) WHERE good_hash IS NOT NULL;
