@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+type bootstrapTokenCommand struct {
+	DatabaseURL string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
+	Out         string `name:"out" required:"" type:"path" placeholder:"FILE" help:"File that takes the token; it must not exist."`
+}
+
+// Run makes the token. The file is made first: a token that is stored and not shown
+// could never be made again.
+func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
+	s, err := store.Open(ctx, store.Config{URL: c.DatabaseURL})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	f, err := os.OpenFile(c.Out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("make the file of --out: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			err = errors.Join(err, os.Remove(c.Out))
+		}
+	}()
+	id, token, hash := auth.NewAPIToken(auth.KindOperator)
+	if _, err := fmt.Fprintln(f, token); err != nil {
+		return fmt.Errorf("write the token: %w", err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("write the token: %w", err)
+	}
+	err = s.CreateOperatorToken(ctx, store.OperatorToken{ID: id, Hash: hash, Name: "bootstrap"})
+	if errors.Is(err, fleet.ErrConflict) {
+		return errors.New("there is an operator token already, and this command makes the first one only: use that one")
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("the operator token is in %s; it is shown nowhere else\n", c.Out)
+	return nil
+}

@@ -1,0 +1,32 @@
+// Command api is Fairlead's REST API server.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+type commands struct {
+	Serve          serveCommand          `cmd:"" default:"withargs" help:"Serve the API."`
+	Migrate        migrateCommand        `cmd:"" help:"Bring the database to the newest schema."`
+	BootstrapToken bootstrapTokenCommand `cmd:"" help:"Make the installation's first operator token, once."`
+	Keys           keysCommand           `cmd:"" help:"Make the keys that keep Secrets sealed."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c commands
+	k := kong.Parse(&c, kong.Name("api"), kong.Description("Fairlead's REST API server."),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
+	if err := k.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "api:", err)
+		stop()
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"fairlead/cmd/internal/run"
+	"fairlead/internal/lifecycle"
+)
+
+type serveCommand struct {
+	Listen string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the API and the page."`
+	run.APIConfig
+	run.TLS
+	run.Log
+}
+
+// Run serves until ctx ends.
+func (c *serveCommand) Run(ctx context.Context) error {
+	log := c.Logger(os.Stderr)
+	conf, err := c.TLS.Config(c.Listen)
+	if err != nil {
+		return err
+	}
+	api, err := run.NewAPI(ctx, c.APIConfig, log)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	lis, err := run.Listen(c.Listen, "--listen")
+	if err != nil {
+		return err
+	}
+	defer lis.Close() //nolint:errcheck // the server has closed it already, but for an early return
+	log.Info("serving the API", "address", lis.Addr().String(), "tls", conf != nil)
+	return lifecycle.Run(ctx, api.Components(lis, conf)...)
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"fairlead/internal/client"
+)
+
+// The exit statuses. Scripts rely on them.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // refused by the API, or failed
+	exitUsage    = 2 // called wrongly, or a setting is missing
+	exitRejected = 3 // a node rejected the revision
+	exitPending  = 4 // the revision was not delivered in time
+)
+
+// usageError is a wrong command line or a missing setting, as a sentence.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// verdict ends a command with a status when all that is to be said has been said.
+type verdict int
+
+func (v verdict) Error() string { return fmt.Sprintf("exit status %d", int(v)) }
+
+// problem is an error that the API answered.
+type problem struct {
+	client.Problem
+	place places
+}
+
+func (p *problem) Error() string {
+	title := p.Title
+	if title == "" {
+		title = http.StatusText(int(p.Status))
+	}
+	if p.Detail == nil || *p.Detail == "" {
+		return title
+	}
+	return title + ": " + *p.Detail
+}
+
+// lines are what follows the first line: one per fault, then the request's id.
+func (p *problem) lines() (out []string) {
+	if p.Errors != nil {
+		for _, e := range *p.Errors {
+			out = append(out, "  "+plain(faultLine(e, p.place)))
+		}
+	}
+	if p.RequestId != "" {
+		out = append(out, "request id "+plain(p.RequestId))
+	}
+	return out
+}
+
+// faultLine tells of one fault where it is and what it is.
+func faultLine(e client.FieldError, place places) string {
+	switch {
+	case e.Parameter != nil:
+		return "parameter " + *e.Parameter + ": " + e.Detail
+	case e.Pointer == nil:
+		return e.Detail
+	case place != nil:
+		if where, ok := place(*e.Pointer); ok {
+			return where + ": " + e.Detail
+		}
+	}
+	if *e.Pointer == "" {
+		return e.Detail
+	}
+	return *e.Pointer + ": " + e.Detail
+}
+
+// faults are what is wrong with the caller's files, each with its place.
+type faults []string
+
+func (f faults) Error() string {
+	if len(f) == 1 {
+		return f[0]
+	}
+	return fmt.Sprintf("%d things in the files are wrong, nothing was sent", len(f))
+}
+
+// unsureError is a failed write of which nobody knows whether it was stored.
+type unsureError struct {
+	err error
+	key string // the Idempotency-Key that makes a repeat safe
+}
+
+func (e *unsureError) Error() string { return e.err.Error() }
+
+func (e *unsureError) Unwrap() error { return e.err }
+
+// fail prints what err has to say and returns the exit status that belongs to it.
+func (sh *shell) fail(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var done verdict
+	if errors.As(err, &done) {
+		return int(done)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = &interrupted{err}
+	}
+	fmt.Fprintf(sh.err, "fairlead: %s\n", plain(err.Error()))
+	var p *problem
+	if errors.As(err, &p) {
+		for _, line := range p.lines() {
+			fmt.Fprintln(sh.err, line)
+		}
+	}
+	var wrong faults
+	if errors.As(err, &wrong) && len(wrong) > 1 {
+		for _, line := range wrong {
+			fmt.Fprintf(sh.err, "  %s\n", plain(line))
+		}
+	}
+	var unsure *unsureError
+	if errors.As(err, &unsure) {
+		fmt.Fprintf(sh.err, "It is not known whether the change was stored. Repeat the command with --idempotency-key %s: it is then made once, not twice.\n", plain(unsure.key))
+	}
+	var wrongly usageError
+	if errors.As(err, &wrongly) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// interrupted is what the caller stopped.
+type interrupted struct{ err error }
+
+func (e *interrupted) Error() string { return "interrupted" }
+
+func (e *interrupted) Unwrap() error { return e.err }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead/internal/client"
+	"fairlead/internal/fleet"
+)
+
+// getCommand is "fairlead get".
+type getCommand struct {
+	Connection connection `embed:""`
+
+	Type string `arg:"" help:"The type: ${types}."`
+	Name string `arg:"" optional:"" help:"The resource's name; without it, all of the type."`
+	JSON bool   `name:"json" help:"Print the API's JSON."`
+}
+
+// Run prints the resources.
+func (c *getCommand) Run(ctx context.Context, sh *shell) error {
+	if err := checkType(c.Type); err != nil {
+		return err
+	}
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	if c.Name == "" {
+		return c.list(ctx, s)
+	}
+	raw, err := s.resource(ctx, c.Type, c.Name)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printJSON(raw)
+	}
+	return s.printYAML([]json.RawMessage{raw})
+}
+
+func (c *getCommand) list(ctx context.Context, s *session) error {
+	items, err := pages(0, func(limit int, cursor *string) (page, error) {
+		resp, err := s.api.ListResourcesOfType(ctx, s.tenant, s.fleet, client.ResourceType(c.Type), &client.ListResourcesOfTypeParams{Limit: &limit, Cursor: cursor})
+		p, _, err := answer[page](s, resp, err)
+		return p, err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printItems(items)
+	}
+	return s.printYAML(items)
+}
+
+// resource reads one resource.
+func (s *session) resource(ctx context.Context, kind, name string) (json.RawMessage, error) {
+	if name == "" {
+		return nil, usageError("the name of the resource is empty")
+	}
+	resp, err := s.api.GetResource(ctx, s.tenant, s.fleet, client.ResourceType(kind), name, nil, s.exactName(kind, name))
+	_, raw, err := answer[client.Resource](s, resp, err)
+	return raw, err
+}
+
+// typeList is every type of resource, for help and errors.
+func typeList() string {
+	var slugs []string
+	for _, t := range fleet.Types() {
+		slugs = append(slugs, t.Slug())
+	}
+	slices.Sort(slugs)
+	return strings.Join(slugs, ", ")
+}
+
+func checkType(slug string) error {
+	if _, ok := fleet.TypeFromSlug(slug); !ok {
+		return usageError(fmt.Sprintf("%q is not a type of resource: the types are %s", slug, typeList()))
+	}
+	return nil
+}
+
+// page is one page of any list. The items stay as the API wrote them.
+type page struct {
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next_cursor,omitempty"`
+}
+
+const pageSize = 500
+
+// pages reads a list to its end, or the first most items of it.
+func pages(most int, read func(limit int, cursor *string) (page, error)) (items []json.RawMessage, err error) {
+	var cursor *string
+	for {
+		limit := pageSize
+		if most > 0 {
+			limit = min(limit, most-len(items))
+		}
+		p, err := read(limit, cursor)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, p.Items...)
+		if p.Next == "" || len(p.Items) == 0 || most > 0 && len(items) >= most {
+			return items, nil
+		}
+		cursor = &p.Next
+	}
+}
+
+// printJSON prints an answer of the API, indented.
+func (s *session) printJSON(raw []byte) error {
+	var b bytes.Buffer
+	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.out, "%s\n", plainJSON(b.Bytes()))
+	return err
+}
+
+// printItems prints a list in the API's form, all pages as one.
+func (s *session) printItems(items []json.RawMessage) error {
+	raw, err := json.Marshal(page{Items: append([]json.RawMessage{}, items...)})
+	if err != nil {
+		return err
+	}
+	return s.printJSON(raw)
+}
+
+func (s *session) printYAML(items []json.RawMessage) error {
+	for i, item := range items {
+		text, err := documentYAML(item)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			fmt.Fprintln(s.out, "---")
+		}
+		if _, err := s.out.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

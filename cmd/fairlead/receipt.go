@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"fairlead/internal/client"
+)
+
+// maxNames bounds how many nodes a sentence names.
+const maxNames = 5
+
+// receiptLines tells what became of a revision, in lines that are safe to print. waited
+// is how long was waited for it; 0 if it was only asked for.
+func receiptLines(r client.Receipt, waited time.Duration) []string {
+	switch {
+	case r.State == client.ReceiptStateRejected || r.Counts.Nacked > 0:
+		return rejectedLines(r)
+	case r.State == client.ReceiptStatePending || r.Counts.Pending > 0:
+		after := ""
+		if waited > 0 {
+			after = fmt.Sprintf(" after %s", waited)
+		}
+		return []string{fmt.Sprintf("revision %d pending%s: %d/%d nodes ACKed", r.Revision, after, r.Counts.Acked, counted(r)) +
+			missing(r, client.ReceiptNodeStatePending, r.Counts.Pending) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
+	case r.Counts.Acked == 0:
+		return []string{fmt.Sprintf("revision %d stored; no node is connected", r.Revision) +
+			missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
+	}
+	return append([]string{acked(r) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}, stillRefused(r)...)
+}
+
+// stillRefused tells of nodes that took this revision and refuse something of an earlier one.
+func stillRefused(r client.Receipt) (out []string) {
+	for _, n := range r.Nodes {
+		if n.State != client.ReceiptNodeStateAcked || n.StillRefusing == nil || len(*n.StillRefusing) == 0 {
+			continue
+		}
+		var refs []string
+		for _, ref := range *n.StillRefusing {
+			refs = append(refs, string(ref.Type)+"/"+ref.Name)
+		}
+		out = append(out, fmt.Sprintf("  %s still refuses %s of an earlier revision", plain(n.Id), names(refs, len(refs))))
+	}
+	return out
+}
+
+// receiptStatus is the exit status that belongs to a receipt.
+func receiptStatus(r client.Receipt) int {
+	switch {
+	case r.State == client.ReceiptStateRejected || r.Counts.Nacked > 0:
+		return exitRejected
+	case r.State == client.ReceiptStatePending || r.Counts.Pending > 0:
+		return exitPending
+	}
+	return exitOK
+}
+
+func counted(r client.Receipt) int {
+	return r.Counts.Acked + r.Counts.Nacked + r.Counts.Pending + r.Counts.Offline
+}
+
+func acked(r client.Receipt) string {
+	s := fmt.Sprintf("revision %d ACKed by %d/%d nodes", r.Revision, r.Counts.Acked, counted(r))
+	if r.LastAckMs != nil {
+		s += fmt.Sprintf(" in %.0f ms", math.Round(*r.LastAckMs))
+	}
+	return s
+}
+
+// missing names the nodes of a state.
+func missing(r client.Receipt, state client.ReceiptNodeState, count int) string {
+	if count == 0 {
+		return ""
+	}
+	var ids []string
+	for _, n := range r.Nodes {
+		if n.State == state {
+			ids = append(ids, n.Id)
+		}
+	}
+	return fmt.Sprintf("; %s: %s", state, names(ids, count))
+}
+
+// names lists some of count nodes, of which not all ids need be known.
+func names(ids []string, count int) string {
+	var shown []string
+	for _, id := range ids[:min(len(ids), maxNames)] {
+		shown = append(shown, plain(id))
+	}
+	rest := max(count, len(ids)) - len(shown)
+	switch {
+	case len(shown) == 0:
+		return fmt.Sprintf("%d nodes", rest)
+	case rest == 0:
+		return strings.Join(shown, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), rest)
+}
+
+// refusalKey is what nodes must have in common to be told of in one line.
+type refusalKey struct{ resource, words, action string }
+
+// rejectedLines tells who refused what and why. Nodes that say the same share a line.
+func rejectedLines(r client.Receipt) (out []string) {
+	var order []refusalKey
+	groups := map[refusalKey][]string{}
+	listed := 0
+	for _, n := range r.Nodes {
+		if n.State != client.ReceiptNodeStateNacked {
+			continue
+		}
+		k := refusalKey{resource: "it"}
+		if n.Resource != nil {
+			k.resource = string(n.Resource.Type) + "/" + n.Resource.Name
+		}
+		if n.Detail != nil {
+			k.words = *n.Detail
+		}
+		if n.Action != nil {
+			k.action = *n.Action
+		}
+		if n.ResolvedBy != nil {
+			k.action = strings.TrimPrefix(fmt.Sprintf("%s; ended by revision %d", k.action, *n.ResolvedBy), "; ")
+		}
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], n.Id)
+		listed++
+	}
+	for _, k := range order {
+		out = append(out, refusalLines(r.Revision, names(groups[k], len(groups[k])), k)...)
+	}
+	if rest := r.Counts.Nacked - listed; rest > 0 { // the list is bounded
+		who := fmt.Sprintf("%d nodes", rest)
+		if listed > 0 {
+			who = fmt.Sprintf("%d more nodes", rest)
+		}
+		out = append(out, fmt.Sprintf("revision %d rejected: %s refused something of it", r.Revision, who))
+	}
+	if r.Counts.Nacked < counted(r) {
+		out = append(out, "  "+acked(r)+missing(r, client.ReceiptNodeStatePending, r.Counts.Pending)+missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline))
+	}
+	return out
+}
+
+func refusalLines(revision int64, who string, k refusalKey) []string {
+	line := fmt.Sprintf("revision %d rejected: %s refused %s", revision, who, plain(k.resource))
+	if words := plain(k.words); words != "" {
+		line += ": " + words
+	}
+	if action := plain(k.action); action != "" {
+		return []string{line, "  " + action}
+	}
+	return []string{line}
+}

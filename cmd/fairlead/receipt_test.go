@@ -1,0 +1,67 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/internal/client"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func node(id string, state client.ReceiptNodeState) client.ReceiptNode {
+	return client.ReceiptNode{Id: id, State: state}
+}
+
+func refusing(id, name, words, action string) client.ReceiptNode {
+	n := node(id, client.ReceiptNodeStateNacked)
+	n.Resource = &client.ResourceRef{Type: "listeners", Name: name}
+	n.Detail, n.Action = &words, &action
+	return n
+}
+
+func TestReceiptLines(t *testing.T) {
+	t.Parallel()
+	still := node("node-1", client.ReceiptNodeStateAcked)
+	still.StillRefusing = &[]client.ResourceRef{{Type: "listeners", Name: "old\x1b"}}
+	resolved := refusing("node-1", "poison", "bad", "kept the last good version")
+	resolved.ResolvedBy = ptr(int64(9))
+	var many []client.ReceiptNode
+	for _, id := range strings.Split("abcdefgh", "") {
+		many = append(many, refusing(id, "poison", "bad", ""))
+	}
+	for _, c := range []struct {
+		name   string
+		r      client.Receipt
+		waited time.Duration
+		status int
+		want   string
+	}{
+		{"all", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 1}, LastAckMs: ptr(18.2)}, 0, exitOK, "revision 7 ACKed by 1/1 nodes in 18 ms"},
+		{"unaffected are acked", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 3, Unaffected: 3}}, 0, exitOK, "revision 7 ACKed by 3/3 nodes"},
+		{"some offline", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 2, Offline: 1}, LastAckMs: ptr(1200.5), Nodes: []client.ReceiptNode{node("c", "offline")}}, 0, exitOK, "revision 7 ACKed by 2/3 nodes in 1201 ms; offline: c"},
+		{"all offline", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Offline: 1}, Nodes: []client.ReceiptNode{node("c\n", "offline")}}, 0, exitOK, "revision 7 stored; no node is connected; offline: c"},
+		{"no node", client.Receipt{State: "delivered"}, 0, exitOK, "revision 7 stored; no node is connected"},
+		{"still refusing", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 1}, LastAckMs: ptr(3.0), Nodes: []client.ReceiptNode{still}}, 0, exitOK, "revision 7 ACKed by 1/1 nodes in 3 ms\n  node-1 still refuses listeners/old of an earlier revision"},
+		{"pending", client.Receipt{State: "pending", Counts: client.ReceiptCounts{Pending: 7}, Nodes: []client.ReceiptNode{node("a", "pending"), node("b", "pending")}}, 0, exitPending, "revision 7 pending: 0/7 nodes ACKed; pending: a, b and 5 more"},
+		{"pending after", client.Receipt{State: "pending", Counts: client.ReceiptCounts{Pending: 2, Acked: 1}}, 90 * time.Second, exitPending, "revision 7 pending after 1m30s: 1/3 nodes ACKed; pending: 2 nodes"},
+		{"rejected", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{refusing("node-1", "poison", "no such\r\nfilter", "")}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: no such  filter"},
+		{"rejected without words", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1}, Nodes: []client.ReceiptNode{node("node-1", "nacked")}}, 0, exitRejected, "revision 7 rejected: node-1 refused it"},
+		{"rejected by one of two", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 1, Acked: 1}, LastAckMs: ptr(5.0), Nodes: []client.ReceiptNode{resolved}}, 0, exitRejected, "revision 7 rejected: node-1 refused listeners/poison: bad\n  kept the last good version; ended by revision 9\n  revision 7 ACKed by 1/2 nodes in 5 ms"},
+		{"the same words share a line", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 8}, Nodes: many}, 0, exitRejected, "revision 7 rejected: a, b, c, d, e and 3 more refused listeners/poison: bad"},
+		{"more than are listed", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 9}, Nodes: many[:1]}, 0, exitRejected, "revision 7 rejected: a refused listeners/poison: bad\nrevision 7 rejected: 8 more nodes refused something of it"},
+		{"other words, other lines", client.Receipt{State: "rejected", Counts: client.ReceiptCounts{Nacked: 2}, Nodes: []client.ReceiptNode{refusing("a", "x", "1", ""), refusing("b", "y", "2", "")}}, 0, exitRejected, "revision 7 rejected: a refused listeners/x: 1\nrevision 7 rejected: b refused listeners/y: 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.r.Revision = 7
+			if got := strings.Join(receiptLines(c.r, c.waited), "\n"); got != c.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, c.want)
+			}
+			if got := receiptStatus(c.r); got != c.status {
+				t.Errorf("exit status %d, want %d", got, c.status)
+			}
+		})
+	}
+}

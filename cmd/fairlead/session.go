@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"fairlead/internal/client"
+)
+
+const (
+	// requestTimeout is above the 60 s for which the API holds a receipt back.
+	requestTimeout = 75 * time.Second
+	maxAnswer      = 64 << 20 // bytes
+)
+
+// session is a command's tie to the API and to one fleet.
+type session struct {
+	*shell
+	target
+	api *client.Client
+}
+
+// open finds the settings. It asks nothing yet.
+func (c connection) open(sh *shell) (*session, error) {
+	t, err := c.target(sh)
+	if err != nil {
+		return nil, err
+	}
+	if exposed(t.server) {
+		fmt.Fprintf(sh.err, "warning: %s is not encrypted: the token can be read on its way\n", plain(t.server.String()))
+	}
+	doer := &retrier{now: sh.now, pause: sh.pause, next: &http.Client{
+		Timeout:       requestTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token goes nowhere else
+	}}
+	api, err := client.NewClient(t.server.String(), client.WithHTTPClient(doer), client.WithRequestEditorFn(
+		func(_ context.Context, r *http.Request) error {
+			r.Header.Set("Authorization", "Bearer "+t.token.Reveal())
+			r.Header.Set("Accept", "application/json, application/problem+json")
+			r.Header.Set("User-Agent", "fairlead-cli")
+			return nil
+		}))
+	return &session{sh, t, api}, err
+}
+
+// answer reads what the API answered: a T with the JSON that it was, or an error.
+func answer[T any](s *session, resp *http.Response, err error) (out T, raw []byte, _ error) {
+	if err != nil {
+		return out, nil, s.unreachable(err)
+	}
+	defer resp.Body.Close()
+	raw, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return out, nil, s.unreachable(err)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case kind == "application/problem+json":
+		p := new(problem)
+		if json.Unmarshal(raw, &p.Problem) == nil {
+			p.Status = int32(resp.StatusCode) //nolint:gosec // three digits
+			return out, nil, p
+		}
+	case kind == "application/json" && resp.StatusCode/100 == 2:
+		if json.Unmarshal(raw, &out) == nil {
+			return out, raw, nil
+		}
+	}
+	return out, nil, &strangeAnswer{s.server, resp.StatusCode}
+}
+
+// strangeAnswer is an answer that is not the API's.
+type strangeAnswer struct {
+	server *url.URL
+	status int
+}
+
+func (e *strangeAnswer) Error() string {
+	return fmt.Sprintf("%s answered %d %s, not in the form of Fairlead's API: is the URL right, and is a proxy in between?",
+		e.server, e.status, http.StatusText(e.status))
+}
+
+// lostConnection is a request without an answer.
+type lostConnection struct {
+	words string
+	err   error
+}
+
+func (e *lostConnection) Error() string { return e.words }
+
+func (e *lostConnection) Unwrap() error { return e.err }
+
+func (s *session) unreachable(err error) error {
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		inner := err
+		var u *url.Error
+		if errors.As(err, &u) {
+			inner = u.Err
+		}
+		return &lostConnection{fmt.Sprintf("no answer from %s: %v", s.server, inner), err}
+	}
+	words := fmt.Sprintf("nothing answers at %s", s.server)
+	switch {
+	case s.readyFile != "":
+		words += fmt.Sprintf(` (from %s): start Fairlead with "make run", or say with --server where it runs`, filepath.ToSlash(s.readyFile))
+	case !exposed(s.server) && s.server.Scheme == "http":
+		words += `: start Fairlead with "make run", or say with --server or FAIRLEAD_URL where it runs`
+	default:
+		words += ": the connection was refused; is the URL right, and does the server run?"
+	}
+	return &lostConnection{words, err}
+}
+
+// unsure tells whether a write may have been stored although it failed.
+func unsure(err error) bool {
+	var p *problem
+	var strange *strangeAnswer
+	var lost *lostConnection
+	var late *lateError
+	switch {
+	case errors.As(err, &late):
+		return true
+	case errors.As(err, &p):
+		return p.Status >= 500 || p.Code == "in_flight"
+	case errors.As(err, &strange):
+		return strange.status/100 == 2 || strange.status >= 500
+	case errors.As(err, &lost):
+		return !errors.Is(err, syscall.ECONNREFUSED)
+	}
+	return false
+}
+
+// newKey makes an Idempotency-Key.
+func newKey() string { return "cli-" + strings.ToLower(rand.Text()) }
+
+// exactName puts the resource's path as it must be, whatever the name: libraries take the
+// names "." and ".." for steps through the path, and ask for something else.
+func (s *session) exactName(kind, name string) client.RequestEditorFn {
+	return func(_ context.Context, r *http.Request) error {
+		path := strings.TrimSuffix(s.server.EscapedPath(), "/") + "/v1/tenants/" + segment(s.tenant) + "/fleets/" + segment(s.fleet) +
+			"/resources/" + segment(kind) + "/" + segment(name)
+		clear, err := url.PathUnescape(path)
+		r.URL.Path, r.URL.RawPath = clear, path
+		return err
+	}
+}
+
+func segment(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return url.PathEscape(s)
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func unavailable() reply {
+	r := problemReply(http.StatusServiceUnavailable, "unavailable", "the database cannot be reached now; repeat the request")
+	r.header["Retry-After"] = "1"
+	return r
+}
+
+func TestUnavailableIsRepeatedWithTheSameKey(t *testing.T) {
+	t.Parallel()
+	inFlight := problemReply(http.StatusConflict, "in_flight", "a request with this Idempotency-Key is under way")
+	inFlight.header["Retry-After"] = "2"
+	w := setup(t)
+	w.on("POST", "/apply", reply{drop: true}, unavailable(), inFlight, written(7, 1))
+	w.run("apply", "-f", w.file("a.yaml", oneCluster)).want(t, exitOK, "revision 7: 1 resource changed\n", "")
+	if len(w.sent) != 4 {
+		t.Fatalf("%d requests, want 4", len(w.sent))
+	}
+	for _, s := range w.sent {
+		if s.key != w.sent[0].key || s.body != w.sent[0].body || s.key == "" {
+			t.Errorf("a repeat differs: %+v", s)
+		}
+	}
+	if diff := cmp.Diff([]time.Duration{retryDropped, time.Second, 2 * time.Second}, w.pauses); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// always answers every request in one way and counts them.
+type always struct {
+	status, count int
+}
+
+func (a *always) Do(*http.Request) (*http.Response, error) {
+	a.count++
+	return &http.Response{StatusCode: a.status, Header: http.Header{"Retry-After": {"9"}}, Body: http.NoBody}, nil
+}
+
+func TestAWriteWithoutAKeyIsSentOnce(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for method, want := range map[string]int{http.MethodGet: 2, http.MethodPost: 1, http.MethodDelete: 1, http.MethodPut: 1} {
+		api := &always{status: http.StatusServiceUnavailable}
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://127.0.0.1:1", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := (&retrier{next: api, now: w.now, pause: w.pause}).Do(req)
+		if err != nil || resp.StatusCode != api.status || api.count != want {
+			t.Errorf("%s was sent %d times, want %d (%v)", method, api.count, want, err)
+		}
+	}
+}
+
+func TestUnavailableForTooLong(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("POST", "/apply", unavailable())
+	w.run("apply", "-f", w.file("a.yaml", oneCluster), "--idempotency-key", "k1").want(t, exitFailed, "",
+		`fairlead: Service Unavailable: the database cannot be reached now; repeat the request
+request id req-1
+It is not known whether the change was stored. Repeat the command with --idempotency-key k1: it is then made once, not twice.
+`)
+	if len(w.sent) != 11 {
+		t.Errorf("%d requests in 10 s, want 11", len(w.sent))
+	}
+}
+
+func TestWhatIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		reply reply
+		err   string
+	}{
+		{"refused", problemReply(http.StatusForbidden, "forbidden", "the token's role does not allow this"), "fairlead: Forbidden: the token's role does not allow this\nrequest id req-1\n"},
+		{"conflict", problemReply(http.StatusConflict, "conflict", "no"), "fairlead: Conflict: no\nrequest id req-1\n"},
+		{"not ours", reply{status: 404, body: "<html>\x1b", header: map[string]string{"Content-Type": "text/html"}}, "fairlead: URL answered 404 Not Found, not in the form of Fairlead's API: is the URL right, and is a proxy in between?\n"},
+		{"redirect", reply{status: 302, header: map[string]string{"Location": "http://127.0.0.1:1/"}}, "fairlead: URL answered 302 Found, not in the form of Fairlead's API: is the URL right, and is a proxy in between?\n"},
+		{"broken problem", reply{status: 400, body: "{", header: map[string]string{"Content-Type": "application/problem+json"}}, "fairlead: URL answered 400 Bad Request, not in the form of Fairlead's API: is the URL right, and is a proxy in between?\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			w.on("POST", "/apply", c.reply)
+			r := w.run("apply", "-f", w.file("a.yaml", oneCluster))
+			r.err = strings.ReplaceAll(r.err, w.server.URL, "URL")
+			r.want(t, exitFailed, "", c.err)
+			if len(w.sent) != 1 {
+				t.Errorf("%d requests, want 1", len(w.sent))
+			}
+		})
+	}
+}
+
+func TestAnUnreadableAnswerLeavesTheWriteOpen(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("POST", "/apply", reply{status: 502, body: "bad gateway", header: map[string]string{"Content-Type": "text/plain"}})
+	r := w.run("apply", "-f", w.file("a.yaml", oneCluster), "--idempotency-key", "k1")
+	if r.code != exitFailed || !strings.Contains(r.err, "Repeat the command with --idempotency-key k1") {
+		t.Errorf("%d %s", r.code, r.err)
+	}
+}
+
+func TestNothingAnswers(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.server.Close()
+	r := w.run("nodes")
+	r.err = strings.ReplaceAll(r.err, w.server.URL, "URL")
+	r.want(t, exitFailed, "", "fairlead: nothing answers at URL: start Fairlead with \"make run\", or say with --server or FAIRLEAD_URL where it runs\n")
+	w.file(".fairlead/ready.json", readyJSON(w.server.URL))
+	r = w.bare("", "nodes")
+	r.err = strings.ReplaceAll(r.err, w.server.URL, "URL")
+	r.want(t, exitFailed, "", "fairlead: nothing answers at URL (from DIR/.fairlead/ready.json): start Fairlead with \"make run\", or say with --server where it runs\n")
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs strings.Builder
+	sh := &shell{in: strings.NewReader(""), out: &out, err: &errs, now: w.now, pause: w.pause}
+	code := run(ctx, sh, []string{"nodes", "--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge"})
+	if code != exitFailed || errs.String() != "fairlead: interrupted\n" {
+		t.Errorf("%d %q", code, errs.String())
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a/b", "100%", "a%2Fb", "a b", ".", "..", "+", ";", "?", "#", "ü漢", "grpc/server?xds=0.0.0.0:50051", "-"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			if r := w.run("get", "clusters", name); r.code != exitFailed {
+				t.Errorf("exit status %d: %s", r.code, r.err)
+			}
+			last, found := strings.CutPrefix(w.sent[0].path, fleetPath+"/resources/clusters/")
+			if got, err := url.PathUnescape(last); !found || err != nil || got != name || strings.Contains(last, "/") || w.sent[0].query != "" {
+				t.Errorf("asked for %s?%s", w.sent[0].path, w.sent[0].query)
+			}
+		})
+	}
+}
+
+func TestGet(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	a, b := `{"name": "a", "type": "clusters", "body": {"name": "a"}}`, `{"name": "b", "type": "clusters", "body": {"name": "b"}}`
+	w.on("GET", "/resources/clusters/a", ok(a))
+	w.on("GET", "/resources/clusters", ok(`{"items": [`+a+`], "next_cursor": "c1"}`), ok(`{"items": [`+b+`]}`))
+	textA, textB := "type: clusters\nname: a\nbody:\n  name: a\n", "type: clusters\nname: b\nbody:\n  name: b\n"
+	w.run("get", "clusters", "a").want(t, exitOK, textA, "")
+	w.run("get", "clusters").want(t, exitOK, textA+"---\n"+textB, "")
+	w.run("get", "clusters", "a", "--json").want(t, exitOK, indented(t, a), "")
+	w.on("GET", "/resources/clusters", ok(`{"items": [`+a+`], "next_cursor": "c1"}`), ok(`{"items": [`+b+`]}`))
+	w.run("get", "clusters", "--json").want(t, exitOK, indented(t, `{"items": [`+a+`,`+b+`]}`), "")
+	w.on("GET", "/resources/routes", ok(`{"items": []}`))
+	w.run("get", "routes").want(t, exitOK, "", "")
+	if reqs := w.requests(); !slices.Contains(reqs, "GET /resources/clusters?limit=500&cursor=c1") {
+		t.Errorf("the second page was not asked for: %q", reqs)
+	}
+}
+
+func indented(t *testing.T, in string) string {
+	t.Helper()
+	var v json.RawMessage = []byte(in)
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b) + "\n"
+}
+
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/nodes", ok(`{"items": []}`))
+	w.run("nodes").want(t, exitOK, "no node has connected yet\n", "")
+	w.on("GET", "/nodes", ok(`{"items": [
+		{"id": "node-1", "state": "refusing", "settled": 7, "user_agent": "envoy", "version": "1.40.0\u001b", "protocol": "delta ADS", "remote_addr": "127.0.0.1:1", "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T04:04:05.5+01:00", "connections": 2,
+			"refusals": [{"type": "listeners", "name": "poison", "version": "v", "revision": 7, "detail": "no\u001b[2J\nfilter", "action": "kept the last good version", "at": "2026-01-02T03:04:05Z"},
+				{"type": "listeners", "name": "old", "version": "v", "revision": 6, "detail": "gone", "at": "2026-01-02T03:04:05Z", "resolved_at": "2026-01-02T03:04:05Z"}]},
+		{"id": "n2", "state": "offline", "settled": 0, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T03:04:05Z", "refusals": []}]}`))
+	w.run("nodes").want(t, exitOK, `NODE    STATE     SETTLED  CLIENT        PROTOCOL   ADDRESS      LAST SEEN
+node-1  refusing  7        envoy 1.40.0  delta ADS  127.0.0.1:1  2026-01-02 03:04:05Z
+n2      offline   -        -             -          -            2026-01-02 03:04:05Z
+node-1 is connected to 2 servers: is its node id used twice?
+node-1 refuses listeners/poison of revision 7: no[2J filter (kept the last good version)
+`, "")
+}
+
+func TestRevisions(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/revisions", ok(`{"items": [
+		{"revision": 12, "kind": "apply", "changed": 3, "committed_at": "2026-01-02T03:04:05Z", "actor": "pipeline", "message": "new\nroute"},
+		{"revision": 11, "kind": "put", "changed": 1, "committed_at": "2026-01-02T03:04:05Z"}], "next_cursor": "more"}`))
+	w.run("revisions", "-n", "2").want(t, exitOK, `REVISION  KIND   CHANGED  COMMITTED             BY        MESSAGE
+12        apply  3        2026-01-02 03:04:05Z  pipeline  new route
+11        put    1        2026-01-02 03:04:05Z  -         -
+`, "")
+	if diff := cmp.Diff([]string{"GET /revisions?limit=2"}, w.requests()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReceipt(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "", ok(`{"id": "x", "name": "edge", "description": "", "revision": 7, "created_at": "2026-01-02T03:04:05Z"}`))
+	w.on("GET", receipt7, receiptReply("delivered", 1, 0, 0, 0, ""))
+	for _, args := range [][]string{{"receipt"}, {"receipt", "latest"}, {"receipt", "7"}} {
+		w.run(args...).want(t, exitOK, "revision 7 ACKed by 1/1 nodes in 18 ms\n", "")
+	}
+	w.on("GET", "", ok(`{"id": "x", "name": "edge", "description": "", "revision": 0, "created_at": "2026-01-02T03:04:05Z"}`))
+	w.run("receipt").want(t, exitFailed, "", "fairlead: the fleet has no revision yet\n")
+	w.run("receipt", "--wait", "30s").want(t, exitUsage, "", "fairlead: \"30s\" is not the number of a revision: a time stands at its flag, --wait=30s\n")
+	w.run("receipt", "7", "--wait=soon").want(t, exitUsage, "", "fairlead: --wait: \"soon\" is not a time such as 30s or 2m; fairlead receipt --help tells more\n")
+}
+
+func TestReceiptIsWaitedForInParts(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	early := receiptReply("pending", 0, 0, 1, 0, "") // it answers before the time: the API stops
+	w.on("GET", receipt7, early, early, receiptReply("delivered", 1, 0, 0, 0, ""))
+	w.run("receipt", "7", "--wait=90s").want(t, exitOK, "revision 7 ACKed by 1/1 nodes in 18 ms\n", "")
+	want := []string{"GET " + receipt7 + "?wait=60000ms", "GET " + receipt7 + "?wait=60000ms", "GET " + receipt7 + "?wait=60000ms"}
+	if diff := cmp.Diff(want, w.requests()); diff != "" {
+		t.Error(diff)
+	}
+	w.on("GET", receipt7, early)
+	w.run("receipt", "7", "--wait=2500ms").want(t, exitPending, "revision 7 pending after 2.5s: 0/1 nodes ACKed; pending: 1 nodes\n", "")
+	if diff := cmp.Diff([]time.Duration{time.Second, time.Second, time.Second, time.Second, 500 * time.Millisecond}, w.pauses); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func readyJSON(url string) string {
+	return fmt.Sprintf(`{"api_url": %q, "api_token": %q, "tenant": "acme", "fleet": "edge", "xds_address": "127.0.0.1:1"}`, url, testToken)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestMissingSettings(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	tokenFile := w.file("token", testToken+"\n")
+	for _, c := range []struct {
+		args []string
+		err  string
+	}{
+		{nil, `no server is set: give --server or FAIRLEAD_URL, or start one here with "make run"`},
+		{[]string{"--server", "http://127.0.0.1:1"}, "no API token is set: give FAIRLEAD_TOKEN, or --token-file or FAIRLEAD_TOKEN_FILE"},
+		{[]string{"--server", "http://127.0.0.1:1", "--token-file", tokenFile}, "no tenant is set: give --tenant or FAIRLEAD_TENANT"},
+		{[]string{"--server", "http://127.0.0.1:1", "--token", testToken, "--tenant", "a"}, "no fleet is set: give --fleet or FAIRLEAD_FLEET"},
+		{[]string{"--server", "127.0.0.1:1", "--token", testToken, "--tenant", "a", "--fleet", "b"}, "the server must be a URL such as https://fairlead.example.com or http://127.0.0.1:8080"},
+		{[]string{"--server", "http://me:must-not-be-seen@127.0.0.1", "--token", testToken, "--tenant", "a", "--fleet", "b"}, "the server's URL must be without user, password, query and fragment"},
+		{[]string{"--server", "http://127.0.0.1:1", "--token", testToken + "\nx", "--tenant", "a", "--fleet", "b"}, "the API token holds a character that no token has: is it the right text, on one line?"},
+		{[]string{"--server", "http://127.0.0.1:1", "--token", testToken, "--tenant", "..", "--fleet", "b"}, ".. is not the name of a tenant or a fleet"},
+		{[]string{"--server", "http://127.0.0.1:1", "--token", testToken, "--token-file", tokenFile}, "--token and --token-file exclude each other: give one of them, on the command line or in the environment"},
+		{[]string{"--server", "http://127.0.0.1:1", "--ready-file", "x"}, "--server and --ready-file exclude each other: give one of them, on the command line or in the environment"},
+		{[]string{"--ready-file", w.dir + "/none"}, `the ready file DIR/none is not there: "make run" and "fairlead dev" write it when all is up`},
+		{[]string{"--ready-file", w.file("not-json", "x")}, `DIR/not-json is not a ready file: it does not hold the JSON that "fairlead dev" writes`},
+		{[]string{"--token-file", w.file("empty", "\n")}, "the token file DIR/empty is empty"},
+	} {
+		w.bare("", append([]string{"nodes"}, c.args...)...).want(t, exitUsage, "", "fairlead: "+c.err+"\n")
+	}
+}
+
+func TestReadyFile(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/nodes", ok(`{"items": []}`))
+	w.file(".fairlead/ready.json", readyJSON(w.server.URL))
+	w.bare("", "nodes").want(t, exitOK, "no node has connected yet\n", "")
+	if w.sent[0].auth != "Bearer "+testToken {
+		t.Error("the token was not sent")
+	}
+	w.bare("", "nodes", "--ready-file", w.dir+"/.fairlead/ready.json").want(t, exitOK, "no node has connected yet\n", "")
+	w.bare("", "nodes", "--fleet", "other").want(t, exitFailed, "", "fairlead: Not Found: there is no such thing here\nrequest id req-1\n")
+	// A token that was given goes only where the caller says.
+	w.bare("", "nodes", "--token", testToken).want(t, exitUsage, "", "fairlead: no server is set: give --server or FAIRLEAD_URL, or start one here with \"make run\"\n")
+	// And the file's token goes only to the file's server.
+	w.bare("", "nodes", "--server", w.server.URL, "--tenant", "acme", "--fleet", "edge").want(t, exitUsage, "", "fairlead: no API token is set: give FAIRLEAD_TOKEN, or --token-file or FAIRLEAD_TOKEN_FILE\n")
+}
+
+func TestEnvironment(t *testing.T) {
+	w := setup(t)
+	w.on("GET", "/nodes", ok(`{"items": []}`))
+	ready := w.file("elsewhere.json", readyJSON(w.server.URL))
+	t.Setenv("FAIRLEAD_URL", w.server.URL)
+	t.Setenv("FAIRLEAD_TOKEN", testToken)
+	t.Setenv("FAIRLEAD_TENANT", "acme")
+	t.Setenv("FAIRLEAD_FLEET", "edge")
+	w.bare("", "nodes").want(t, exitOK, "no node has connected yet\n", "")
+	t.Setenv("FAIRLEAD_URL", "http://127.0.0.1:1")
+	w.bare("", "nodes", "--server", w.server.URL).want(t, exitOK, "no node has connected yet\n", "")
+	w.bare("", "nodes", "--ready-file", ready).want(t, exitOK, "no node has connected yet\n", "")
+	t.Setenv("FAIRLEAD_READY_FILE", ready)
+	w.bare("", "nodes").want(t, exitUsage, "", "fairlead: --server and --ready-file exclude each other: give one of them, on the command line or in the environment\n")
+	w.bare("", "nodes", "--server", w.server.URL).want(t, exitOK, "no node has connected yet\n", "")
+}
+
+func TestExposed(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]bool{
+		"http://127.0.0.1:8080": false, "http://[::1]:8080": false, "http://localhost": false, "https://api.example.com": false,
+		"http://api.example.com": true, "http://10.0.0.1": true, "http://localhost.example.com": true,
+	} {
+		u, err := url.Parse(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := exposed(u); got != want {
+			t.Errorf("exposed(%s) = %v", in, got)
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.bare("", "apply").want(t, exitUsage, "", "fairlead: missing flags: --file=FILE; fairlead apply --help tells more\n")
+	if r := w.bare("", "nonsense"); r.code != exitUsage || !strings.HasPrefix(r.err, "fairlead: unexpected argument nonsense") {
+		t.Errorf("%d %s", r.code, r.err)
+	}
+	if r := w.bare("", "--help"); r.code != exitOK || !strings.Contains(r.out, "rollback") {
+		t.Errorf("%d %s", r.code, r.err)
+	}
+	w.run("apply", "-f", w.file("a.yaml", oneCluster), "--idempotency-key", "with space").want(t, exitUsage, "", "fairlead: an idempotency key is 1 to 255 visible ASCII characters, without spaces\n")
+}
+
+// Scripts rely on the numbers.
+func TestExitStatuses(t *testing.T) {
+	t.Parallel()
+	if got := [5]int{exitOK, exitFailed, exitUsage, exitRejected, exitPending}; got != [5]int{0, 1, 2, 3, 4} {
+		t.Error(got)
+	}
+}

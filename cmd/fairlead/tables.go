@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fairlead/internal/client"
+)
+
+// table is lines of cells. Cells are made safe to print; columns are aligned.
+type table [][]string
+
+func (t table) String() string {
+	var widths []int
+	for _, row := range t {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			row[i] = plain(cell)
+			if row[i] == "" {
+				row[i] = "-"
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	var b strings.Builder
+	for _, row := range t {
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
+
+// decode reads the items of a list.
+func decode[T any](items []json.RawMessage) ([]T, error) {
+	out := make([]T, len(items))
+	for i, item := range items {
+		if err := json.Unmarshal(item, &out[i]); err != nil {
+			return nil, fmt.Errorf("read item %d of the answer: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// nodesCommand is "fairlead nodes".
+type nodesCommand struct {
+	Connection connection `embed:""`
+
+	JSON bool `name:"json" help:"Print the API's JSON."`
+}
+
+// Run prints the nodes, and below them what they refuse.
+func (c *nodesCommand) Run(ctx context.Context, sh *shell) error {
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	items, err := pages(0, func(limit int, cursor *string) (page, error) {
+		resp, err := s.api.ListNodes(ctx, s.tenant, s.fleet, &client.ListNodesParams{Limit: &limit, Cursor: cursor})
+		p, _, err := answer[page](s, resp, err)
+		return p, err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printItems(items)
+	}
+	nodes, err := decode[client.Node](items)
+	if err != nil {
+		return err
+	}
+	if len(nodes) == 0 {
+		fmt.Fprintln(s.out, "no node has connected yet")
+		return nil
+	}
+	fmt.Fprint(s.out, nodeTable(nodes))
+	for _, line := range nodeTroubles(nodes) {
+		fmt.Fprintln(s.out, line)
+	}
+	return nil
+}
+
+func nodeTable(nodes []client.Node) table {
+	t := table{{"NODE", "STATE", "SETTLED", "CLIENT", "PROTOCOL", "ADDRESS", "LAST SEEN"}}
+	for _, n := range nodes {
+		settled := ""
+		if n.Settled > 0 {
+			settled = strconv.FormatInt(n.Settled, 10)
+		}
+		agent := strings.TrimSpace(deref(n.UserAgent) + " " + deref(n.Version))
+		t = append(t, []string{n.Id, string(n.State), settled, agent, deref(n.Protocol), deref(n.RemoteAddr), when(n.LastSeen)})
+	}
+	return t
+}
+
+// nodeTroubles tells of node ids that are used twice and of what is refused at present.
+func nodeTroubles(nodes []client.Node) (out []string) {
+	for _, n := range nodes {
+		if n.Connections != nil && *n.Connections > 1 {
+			out = append(out, plain(fmt.Sprintf("%s is connected to %d servers: is its node id used twice?", n.Id, *n.Connections)))
+		}
+		for _, r := range n.Refusals {
+			if r.ResolvedAt != nil {
+				continue
+			}
+			line := fmt.Sprintf("%s refuses %s/%s of revision %d: %s", n.Id, r.Type, r.Name, r.Revision, r.Detail)
+			if action := deref(r.Action); action != "" {
+				line += " (" + action + ")"
+			}
+			out = append(out, plain(line))
+		}
+	}
+	return out
+}
+
+// revisionsCommand is "fairlead revisions".
+type revisionsCommand struct {
+	Connection connection `embed:""`
+
+	Limit int  `short:"n" default:"20" help:"How many to list at most; 0 for all."`
+	JSON  bool `name:"json" help:"Print the API's JSON."`
+}
+
+// Run prints the revisions.
+func (c *revisionsCommand) Run(ctx context.Context, sh *shell) error {
+	if c.Limit < 0 {
+		return usageError("--limit must not be below 0")
+	}
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	items, err := pages(c.Limit, func(limit int, cursor *string) (page, error) {
+		resp, err := s.api.ListRevisions(ctx, s.tenant, s.fleet, &client.ListRevisionsParams{Limit: &limit, Cursor: cursor})
+		p, _, err := answer[page](s, resp, err)
+		return p, err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printItems(items)
+	}
+	revisions, err := decode[client.Revision](items)
+	if err != nil {
+		return err
+	}
+	if len(revisions) == 0 {
+		fmt.Fprintln(s.out, "the fleet has no revision yet")
+		return nil
+	}
+	t := table{{"REVISION", "KIND", "CHANGED", "COMMITTED", "BY", "MESSAGE"}}
+	for _, r := range revisions {
+		t = append(t, []string{
+			strconv.FormatInt(r.Revision, 10), r.Kind, strconv.Itoa(r.Changed), when(r.CommittedAt), deref(r.Actor), deref(r.Message),
+		})
+	}
+	fmt.Fprint(s.out, t)
+	return nil
+}

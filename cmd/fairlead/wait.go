@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"fairlead/internal/client"
+)
+
+const (
+	defaultWait = 30 * time.Second
+	longestAsk  = 60 * time.Second // the most that the API holds one answer back
+	askAgain    = time.Second
+)
+
+// waitFlag is --wait, or --wait=1m for another time than the default.
+type waitFlag struct {
+	on  bool
+	max time.Duration
+}
+
+// Decode implements kong's MapperValue.
+func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
+	*w = waitFlag{on: true, max: defaultWait}
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	s := ctx.Scan.Pop().String()
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is not a time such as 30s or 2m", s)
+	}
+	w.max = d
+	return nil
+}
+
+// IsBool lets the flag stand without a value.
+func (*waitFlag) IsBool() bool { return true }
+
+// receiptAfter asks for a revision's receipt and waits until it is more than pending, at
+// most for limit. The API answers at the first refusal, and when nothing is pending any
+// more; it may also answer early, when it stops or when waiting longer is for nothing.
+func (s *session) receiptAfter(ctx context.Context, revision int64, limit time.Duration) (client.Receipt, []byte, error) {
+	end := s.now().Add(limit)
+	for {
+		asked := s.now()
+		ask := max(0, min(end.Sub(asked), longestAsk))
+		r, raw, err := s.receipt(ctx, revision, ask)
+		if err != nil || receiptStatus(r) != exitPending || !s.now().Before(end) {
+			return r, raw, err
+		}
+		if early := ask - s.now().Sub(asked); early > 0 {
+			if err := s.pause(ctx, min(early, askAgain)); err != nil {
+				return r, raw, err
+			}
+		}
+	}
+}
+
+func (s *session) receipt(ctx context.Context, revision int64, wait time.Duration) (client.Receipt, []byte, error) {
+	params := &client.GetReceiptParams{}
+	if ms := wait.Milliseconds(); ms > 0 {
+		text := fmt.Sprintf("%dms", ms)
+		params.Wait = &text
+	}
+	resp, err := s.api.GetReceipt(ctx, s.tenant, s.fleet, revision, params)
+	return answer[client.Receipt](s, resp, err)
+}
+
+// tellReceipt prints what became of a revision and ends with the status of that.
+func (s *session) tellReceipt(ctx context.Context, revision int64, w waitFlag, asJSON bool) error {
+	limit := time.Duration(0)
+	if w.on {
+		limit = w.max
+	}
+	r, raw, err := s.receiptAfter(ctx, revision, limit)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		if err := s.printJSON(raw); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(s.out, strings.Join(receiptLines(r, limit), "\n"))
+	}
+	if status := receiptStatus(r); status != exitOK {
+		return verdict(status)
+	}
+	return nil
+}
+
+// receiptCommand is "fairlead receipt".
+type receiptCommand struct {
+	Connection connection `embed:""`
+
+	Revision string   `arg:"" optional:"" default:"latest" help:"The revision's number, or latest."`
+	Wait     waitFlag `help:"Wait until every node has answered; at most 30s, or as long as --wait=TIME says."`
+	JSON     bool     `name:"json" help:"Print the API's JSON."`
+}
+
+// Run prints the receipt.
+func (c *receiptCommand) Run(ctx context.Context, sh *shell) error {
+	var revision int64
+	var err error
+	if c.Revision != "latest" {
+		if revision, err = revisionNumber(c.Revision); err != nil {
+			return err
+		}
+	}
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	if c.Revision == "latest" {
+		if revision, err = s.latest(ctx); err != nil {
+			return err
+		}
+	}
+	return s.tellReceipt(ctx, revision, c.Wait, c.JSON)
+}
+
+// latest is the newest revision of the fleet.
+func (s *session) latest(ctx context.Context) (int64, error) {
+	resp, err := s.api.GetFleet(ctx, s.tenant, s.fleet)
+	f, _, err := answer[client.Fleet](s, resp, err)
+	if err == nil && f.Revision == 0 {
+		err = errors.New("the fleet has no revision yet")
+	}
+	return f.Revision, err
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"fairlead/internal/client"
+)
+
+// writing is what every command that changes a fleet takes.
+type writing struct {
+	Wait           waitFlag `help:"Wait until every node has answered and print the receipt; at most 30s, or as long as --wait=TIME says."`
+	Message        string   `short:"m" placeholder:"TEXT" help:"Why, for the history."`
+	IdempotencyKey string   `placeholder:"KEY" help:"A name for this change: repeated with the same one, it is made once."`
+	JSON           bool     `name:"json" help:"Print the API's JSON."`
+}
+
+var keyForm = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
+
+// write sends a change under an Idempotency-Key, tells the revision, and waits for its
+// receipt if that was asked for. Where a failure leaves open whether the change was
+// stored, the error says how to repeat it.
+func (w *writing) write(ctx context.Context, s *session, place places, send func(ctx context.Context, key string) (*http.Response, error)) error {
+	key := w.IdempotencyKey
+	if key == "" {
+		key = newKey()
+	}
+	if !keyForm.MatchString(key) {
+		return usageError("an idempotency key is 1 to 255 visible ASCII characters, without spaces")
+	}
+	resp, err := send(ctx, key) //nolint:bodyclose // answer closes it
+	result, raw, err := answer[client.WriteResult](s, resp, err)
+	if err != nil && unsure(err) {
+		return &unsureError{err, key}
+	}
+	if err != nil {
+		return err
+	}
+	s.warn(result, place)
+	if w.JSON {
+		if err := s.printJSON(raw); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(s.out, changeLine(result))
+	}
+	if !w.Wait.on || result.Revision == 0 {
+		return nil
+	}
+	return s.tellReceipt(ctx, result.Revision, w.Wait, w.JSON)
+}
+
+// places turns a pointer into what was sent into a place in the caller's files. It is
+// nil where there are none.
+type places func(pointer string) (string, bool)
+
+// warn prints what the API warns of.
+func (s *session) warn(r client.WriteResult, place places) {
+	if r.Warnings == nil {
+		return
+	}
+	for _, w := range *r.Warnings {
+		fmt.Fprintf(s.err, "warning: %s\n", plain(faultLine(w, place)))
+	}
+}
+
+// changeLine tells what a write did.
+func changeLine(r client.WriteResult) string {
+	switch {
+	case r.Changed == 0 && r.Revision == 0:
+		return "nothing changed; the fleet has no revision yet"
+	case r.Changed == 0:
+		return fmt.Sprintf("nothing changed; revision %d is current", r.Revision)
+	case r.Changed == 1:
+		return fmt.Sprintf("revision %d: 1 resource changed", r.Revision)
+	}
+	return fmt.Sprintf("revision %d: %d resources changed", r.Revision, r.Changed)
+}
+
+// apply sends an apply's body.
+func (s *session) apply(ctx context.Context, key string, body []byte) (*http.Response, error) {
+	return s.api.ApplyWithBody(ctx, s.tenant, s.fleet, &client.ApplyParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(body))
+}
+
+// rollbackCommand is "fairlead rollback".
+type rollbackCommand struct {
+	Connection connection `embed:""`
+	Writing    writing    `embed:""`
+
+	Revision string `arg:"" help:"The number of the revision whose content to restore."`
+}
+
+// Run makes the new revision.
+func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
+	to, err := revisionNumber(c.Revision)
+	if err != nil {
+		return err
+	}
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	body := client.RollbackRequest{Revision: to}
+	if c.Writing.Message != "" {
+		body.Message = &c.Writing.Message
+	}
+	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key string) (*http.Response, error) {
+		return s.api.Rollback(ctx, s.tenant, s.fleet, &client.RollbackParams{IdempotencyKey: &key}, body)
+	})
+}
+
+func revisionNumber(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if _, wrong := time.ParseDuration(text); err != nil && wrong == nil {
+		return 0, usageError(fmt.Sprintf("%q is not the number of a revision: a time stands at its flag, --wait=%s", text, text))
+	}
+	if err != nil || n < 1 {
+		return 0, usageError(fmt.Sprintf("%q is not the number of a revision", text))
+	}
+	return n, nil
+}

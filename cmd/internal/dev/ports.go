@@ -1,0 +1,58 @@
+package dev
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"fairlead/cmd/internal/run"
+)
+
+// ports are the addresses of this start. The proxy's is only chosen here: Envoy opens it.
+type ports struct {
+	http, xds net.Listener
+	open      net.Listener // nil: not asked for
+	proxy     string
+}
+
+func openPorts(c Command) (p ports, err error) {
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	for _, a := range []struct{ address, flag string }{{c.HTTP, "--http"}, {c.XDS, "--xds"}, {c.OpenXDS, "--open-xds"}} {
+		if _, err := (run.TLS{}).Config(a.address); a.address != "" && err != nil {
+			return p, fmt.Errorf("%s %s: fairlead dev serves this machine only; choose an address of 127.0.0.1, or run the servers api and xds", a.flag, a.address)
+		}
+	}
+	if p.http, err = run.Listen(c.HTTP, "--http"); err != nil {
+		return p, err
+	}
+	if p.xds, err = run.Listen(c.XDS, "--xds"); err != nil {
+		return p, err
+	}
+	if c.OpenXDS != "" {
+		if p.open, err = run.Listen(c.OpenXDS, "--open-xds"); err != nil {
+			return p, err
+		}
+	}
+	proxy, err := run.Listen(c.Proxy, "--proxy")
+	if err != nil {
+		return p, err
+	}
+	p.proxy = proxy.Addr().String()
+	return p, proxy.Close()
+}
+
+// close frees what the servers did not close themselves.
+func (p ports) close() {
+	for _, l := range []net.Listener{p.http, p.xds, p.open} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			continue // the process is ending
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package run
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"fairlead/internal/httpapi"
+	"fairlead/internal/lifecycle"
+	"fairlead/internal/resource"
+	"fairlead/internal/seal"
+	"fairlead/internal/store"
+	"fairlead/web"
+)
+
+// APIConfig is what the API server needs besides an open port.
+type APIConfig struct {
+	DatabaseURL   string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
+	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys --dir DIR makes it)."`
+	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
+}
+
+// API is the REST server of a process.
+type API struct {
+	handler  *httpapi.API
+	store    *store.Store
+	notifier *store.Notifier
+	log      *slog.Logger
+}
+
+// NewAPI opens the database, waiting for it until ctx ends, and reads the keys.
+func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) {
+	public, err := seal.LoadPublic(cfg.SealPublicKey)
+	if err != nil {
+		return nil, err
+	}
+	sealer, err := seal.NewSealer(public)
+	if err != nil {
+		return nil, err
+	}
+	versionKey, err := seal.LoadVersion(cfg.VersionKey)
+	if err != nil {
+		return nil, err
+	}
+	a := &API{log: log, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Lost: func(err error) {
+		log.Warn("the doorbell's connection is lost: servers hear of changes by their polls", "reason", err)
+	}})}
+	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Bell: a.notifier}, log)
+	if err != nil {
+		return nil, err
+	}
+	a.handler, err = httpapi.New(httpapi.Config{
+		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey}), Sealer: sealer, Logger: log, Page: web.Handler(),
+	})
+	if err != nil {
+		a.store.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// Close gives the database connections back.
+func (a *API) Close() { a.store.Close() }
+
+// Store is the server's store.
+func (a *API) Store() *store.Store { return a.store }
+
+// Components serve the API on lis, with TLS unless conf is nil.
+func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Component {
+	return []lifecycle.Component{
+		{Name: "notifier", Run: a.notifier.Run},
+		{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {
+			return a.serve(ctx, lis, conf)
+		}},
+	}
+}
+
+// serve answers requests until ctx ends, then finishes those under way: long polls are
+// answered at once with what there is.
+func (a *API) serve(ctx context.Context, lis net.Listener, conf *tls.Config) error {
+	srv := &http.Server{
+		Handler:           a.handler.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      90 * time.Second, // a receipt is waited for up to 60 s
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}
+	if conf != nil {
+		lis = tls.NewListener(lis, conf)
+	}
+	served := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		a.handler.Drain()
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+		defer cancel()
+		served <- srv.Shutdown(end)
+	})
+	err := srv.Serve(lis)
+	if stop() {
+		return fmt.Errorf("serve the API: %w", err)
+	}
+	if err := <-served; err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("stop the API: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package run
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+)
+
+// TLS says how a server proves itself.
+type TLS struct {
+	Cert           string `name:"tls-cert" env:"FAIRLEAD_TLS_CERT" type:"path" placeholder:"FILE" help:"Certificate chain, PEM. With --tls-key."`
+	Key            string `name:"tls-key" env:"FAIRLEAD_TLS_KEY" type:"path" placeholder:"FILE" help:"Private key, PEM."`
+	AllowPlaintext bool   `name:"allow-plaintext" env:"FAIRLEAD_ALLOW_PLAINTEXT" help:"Serve without TLS on an address that is not loopback. Tokens then cross the network in the clear."`
+}
+
+// Config returns the TLS configuration, nil for plaintext, which is refused on an
+// address that others can reach unless it was asked for by name.
+func (t TLS) Config(address string) (*tls.Config, error) {
+	if (t.Cert == "") != (t.Key == "") {
+		return nil, errors.New("--tls-cert and --tls-key go together: give both")
+	}
+	if t.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("load the certificate of --tls-cert and --tls-key: %w", err)
+		}
+		return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+	}
+	if !t.AllowPlaintext && !loopback(address) {
+		return nil, fmt.Errorf("%s can be reached from other machines and there is no certificate: give --tls-cert and --tls-key, or ask for plaintext with --allow-plaintext", address)
+	}
+	return nil, nil
+}
+
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Listen opens a TCP port. flag names the option that chooses another address.
+func Listen(address, flag string) (net.Listener, error) {
+	lis, err := net.Listen("tcp", address)
+	switch {
+	case err == nil:
+		return lis, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program: stop that one, or choose another address with %s (port 0 takes any free one)", address, flag)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("%s may not be opened by this user: choose a port above 1023 with %s", address, flag)
+	}
+	return nil, fmt.Errorf("listen on %s (%s): %w", address, flag, err)
+}

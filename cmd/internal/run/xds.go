@@ -1,0 +1,184 @@
+package run
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	"fairlead/internal/delivery"
+	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
+	"fairlead/internal/replica"
+	"fairlead/internal/seal"
+	"fairlead/internal/store"
+	"fairlead/internal/xds"
+)
+
+// XDSConfig is what the xDS server needs besides an open port.
+type XDSConfig struct {
+	DatabaseURL    string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_node or a member of it."`
+	ListenURL      string        `name:"listen-database-url" env:"FAIRLEAD_LISTEN_DATABASE_URL" placeholder:"URL" help:"A direct way to the same Postgres for LISTEN, where --database-url goes through a transaction pooler."`
+	Wakeup         string        `name:"wakeup" env:"FAIRLEAD_WAKEUP" enum:"notify,poll" default:"notify" help:"How changes are heard of: notify (and poll all the same), or poll alone."`
+	Poll           time.Duration `name:"poll" env:"FAIRLEAD_POLL" default:"2s" help:"How often the fleets' heads are looked at."`
+	SealPrivateKey string        `name:"seal-private-key" env:"FAIRLEAD_SEAL_PRIVATE_KEY" required:"" type:"path" placeholder:"FILE" help:"Private key that opens Secrets."`
+	Drain          time.Duration `name:"drain" env:"FAIRLEAD_DRAIN" default:"5s" help:"Time over which a stopping server ends its streams."`
+	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
+}
+
+// XDS is the xDS server of a process.
+type XDS struct {
+	cfg      XDSConfig
+	log      *slog.Logger
+	store    *store.Store
+	listener *store.Listener // nil: poll alone
+	recorder *delivery.Recorder
+	replica  *replica.Replica
+}
+
+// NewXDS opens the database, waiting for it until ctx ends, and reads the key.
+func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) {
+	private, err := seal.LoadPrivate(cfg.SealPrivateKey)
+	if err != nil {
+		return nil, err
+	}
+	opener, err := seal.NewOpener(private)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Name == "" {
+		if cfg.Name, err = os.Hostname(); err != nil {
+			return nil, fmt.Errorf("find the host's name (--name gives another): %w", err)
+		}
+	}
+	x := &XDS{cfg: cfg, log: log}
+	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL}, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.wire(opener); err != nil {
+		x.store.Close()
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *XDS) wire(opener *seal.Opener) (err error) {
+	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: x.store, Logger: x.log})
+	if err != nil {
+		return err
+	}
+	x.replica, err = replica.New(replica.Config{
+		Feed: x.store, Opener: unseal{opener}, Recorder: x.recorder, Poll: x.cfg.Poll, Logger: x.log,
+	})
+	if err != nil || x.cfg.Wakeup == "poll" {
+		return err
+	}
+	url := x.cfg.ListenURL
+	if url == "" {
+		url = x.cfg.DatabaseURL
+	}
+	x.listener = store.NewListener(store.ListenerConfig{URL: url, Wake: x.replica.Wake, Lost: func(err error) {
+		x.log.Warn("the listening connection is lost: changes are found by polling", "reason", err)
+	}})
+	return nil
+}
+
+// unseal opens Secrets in the place that they were sealed for.
+type unseal struct{ opener *seal.Opener }
+
+func (u unseal) Open(key fleet.Key, name, version string, sealed []byte) ([]byte, error) {
+	return u.opener.Open(seal.Context{Tenant: key.Tenant, Fleet: key.Fleet, Name: name, Version: version}, sealed)
+}
+
+// Close gives the database connections back.
+func (x *XDS) Close() { x.store.Close() }
+
+// Ready tells why the server is not ready: it is as soon as the fleets' heads were read
+// once, whether or not the database can be reached now.
+func (x *XDS) Ready(context.Context) error {
+	if !x.replica.Ready() {
+		return fmt.Errorf("the fleets' heads were not read yet: %w", fleet.ErrUnavailable)
+	}
+	return nil
+}
+
+// Port is one port that the server listens on.
+type Port struct {
+	Listener net.Listener
+	TLS      *tls.Config // nil: plaintext
+	// Anonymous is whom every client speaks for that connects here; nil: its token tells.
+	Anonymous *xds.Identity
+}
+
+// Components serve xDS on the ports.
+func (x *XDS) Components(ports ...Port) []lifecycle.Component {
+	cs := []lifecycle.Component{
+		{Name: "recorder", Run: x.recorder.Run},
+		{Name: "replica", Run: x.replica.Run},
+	}
+	if x.listener != nil {
+		cs = append(cs, lifecycle.Component{Name: "listener", Run: x.listener.Run})
+	}
+	for _, p := range ports {
+		cs = append(cs, x.Serve(p))
+	}
+	return cs
+}
+
+// Serve is the component of one more port; the others of Components must run.
+func (x *XDS) Serve(p Port) lifecycle.Component {
+	return lifecycle.Component{
+		Name: "xds " + p.Listener.Addr().String(), StopTimeout: x.cfg.Drain + 10*time.Second,
+		Run: func(ctx context.Context) error { return x.serve(ctx, p) },
+	}
+}
+
+// serve answers streams until ctx ends. Then it takes no new ones, ends those that
+// there are with OK, one after the other, and goes when all are gone.
+func (x *XDS) serve(ctx context.Context, p Port) error {
+	srv, err := xds.New(xds.Config{
+		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Logger: x.log, DrainSpread: x.cfg.Drain,
+	})
+	if err != nil {
+		return err
+	}
+	options := srv.Options()
+	if p.TLS != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(p.TLS)))
+	}
+	gs := grpc.NewServer(options...)
+	srv.Register(gs)
+	status := health.NewServer()
+	healthpb.RegisterHealthServer(gs, status)
+	reflection.Register(gs)
+
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		status.Shutdown()
+		srv.Drain()
+		backstop := time.AfterFunc(x.cfg.Drain+2*time.Second, gs.Stop)
+		defer backstop.Stop()
+		gs.GracefulStop()
+	})
+	err = gs.Serve(p.Listener)
+	if stop() {
+		return fmt.Errorf("serve xDS: %w", err)
+	}
+	<-stopped
+	if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		return fmt.Errorf("stop xDS: %w", err)
+	}
+	return nil
+}

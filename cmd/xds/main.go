@@ -1,0 +1,79 @@
+// Command xds is Fairlead's xDS server.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"fairlead/cmd/internal/run"
+	"fairlead/internal/lifecycle"
+)
+
+type command struct {
+	Listen       string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:18000" placeholder:"ADDR" help:"Address for xDS clients."`
+	HealthListen string `name:"health-listen" env:"FAIRLEAD_HEALTH_LISTEN" default:"127.0.0.1:18001" placeholder:"ADDR" help:"Address of /healthz and /readyz."`
+	run.XDSConfig
+	run.TLS
+	run.Log
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c command
+	k := kong.Parse(&c, kong.Name("xds"), kong.Description("Fairlead's xDS server."),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
+	if err := k.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "xds:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// Run serves until ctx ends.
+func (c *command) Run(ctx context.Context) error {
+	log := c.Logger(os.Stderr)
+	conf, err := c.TLS.Config(c.Listen)
+	if err != nil {
+		return err
+	}
+	lis, err := run.Listen(c.Listen, "--listen")
+	if err != nil {
+		return err
+	}
+	defer lis.Close() //nolint:errcheck // the server has closed it already, but for an early return
+	health, err := run.Listen(c.HealthListen, "--health-listen")
+	if err != nil {
+		return err
+	}
+	defer health.Close() //nolint:errcheck // as above
+	// Liveness is answered while the database is still waited for.
+	var server atomic.Pointer[run.XDS]
+	ready := func(ctx context.Context) error {
+		if s := server.Load(); s != nil {
+			return s.Ready(ctx)
+		}
+		return errors.New("the database was not reached yet")
+	}
+	return lifecycle.Run(ctx, run.Health(health, ready), lifecycle.Component{
+		Name: "xds", StopTimeout: c.Drain + 30*time.Second,
+		Run: func(ctx context.Context) error {
+			s, err := run.NewXDS(ctx, c.XDSConfig, log)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			server.Store(s)
+			log.Info("serving xDS", "address", lis.Addr().String(), "tls", conf != nil)
+			return lifecycle.Run(ctx, s.Components(run.Port{Listener: lis, TLS: conf})...)
+		},
+	})
+}

@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"fairlead/internal/localenvoy"
+	"fairlead/internal/store/storetest"
+)
+
+// The programs under test.
+var binDir, envoyBin string
+
+// runner prepares what all tests share and takes it away again.
+type runner struct{ m *testing.M }
+
+func (r runner) Run() int {
+	dir, err := os.MkdirTemp("", "fairlead-e2e-")
+	if err == nil {
+		defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+		binDir = dir
+		err = prepare(context.Background())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "prepare the end-to-end tests:", err)
+		return 1
+	}
+	return r.m.Run()
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(runner{m})) }
+
+func prepare(ctx context.Context) (err error) {
+	envoyBin, err = localenvoy.Find(ctx, localenvoy.FindConfig{Fetch: true, Progress: func(s string) { fmt.Fprintln(os.Stderr, s) }})
+	if err != nil {
+		return err
+	}
+	args := append([]string{"build"}, raceFlags...)
+	args = append(args, "-o", binDir+string(filepath.Separator), "./cmd/api", "./cmd/xds", "./cmd/fairlead")
+	build := exec.CommandContext(ctx, "go", args...)
+	build.Dir = filepath.Join("..", "..")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	return build.Run()
+}

@@ -1,0 +1,232 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/localenvoy"
+)
+
+// routed is a world with a server, a tap, an Envoy and a route to the backend "a".
+type routed struct {
+	*world
+	xds   *xds
+	tap   *tap
+	envoy *localenvoy.Envoy
+	proxy string // URL
+	last  int64  // revision
+}
+
+func setupRouted(t testing.TB, w *world, delta bool, xdsArgs ...string) *routed {
+	t.Helper()
+	r := &routed{world: w, xds: w.xds(xdsArgs...)}
+	r.tap = newTap(t, r.xds.address)
+	address := freePort(t)
+	r.proxy = "http://" + address
+	r.last = w.apply(together(listener("l", address, "r"), route("r", "a"), cluster("a", "1s"), endpoints("a", backend(t, "a"))))
+	r.envoy = w.envoy("n1", r.tap.address, delta)
+	r.awaitBody("a")
+	return r
+}
+
+func (r *routed) awaitBody(want string) time.Duration {
+	r.t.Helper()
+	return eventually(r.t, soon, "no answer from "+want, func() bool {
+		code, body := get(r.proxy)
+		return code == http.StatusOK && body == want
+	})
+}
+
+// awaitState waits for a receipt and fails if it is another one.
+func (r *routed) awaitState(revision int64, want string) {
+	r.t.Helper()
+	if got := r.receipt(revision); string(got.State) != want {
+		r.t.Fatalf("revision %d is %s, want %s: %+v", revision, got.State, want, got)
+	}
+}
+
+func TestListenerFirstEndpointsLast(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		w := setup(t)
+		server := w.xds()
+		w.envoy("n1", server.address, delta)
+		address := freePort(t)
+		w.put(listener("l", address, "r"))
+		w.put(route("r", "a"))
+		w.put(cluster("a", "1s"))
+		last := w.put(endpoints("a", backend(t, "a")))
+		took := eventually(t, time.Second, "no request was routed after the last resource", func() bool {
+			code, body := get("http://" + address)
+			return code == http.StatusOK && body == "a"
+		})
+		t.Logf("routed %s after the last PUT was answered", took.Round(time.Millisecond))
+		if got := w.receipt(last); got.State != "delivered" || got.Counts.Acked != 1 {
+			t.Errorf("receipt %+v, want delivered to 1", got)
+		}
+	})
+}
+
+// TestRouteMovesWithoutAFailedRequest swaps the route between clusters that come and go,
+// under load, with the endpoints of each new cluster held back by 100 ms: in a wrong
+// order every request of that time fails.
+func TestRouteMovesWithoutAFailedRequest(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		r := setupRouted(t, setup(t), delta)
+		r.tap.holdBack(func(s sent) time.Duration {
+			if s.typ == fleet.Endpoint {
+				return 100 * time.Millisecond
+			}
+			return 0
+		})
+		load := startLoad(t, r.proxy)
+		for i := range 4 {
+			from, to := "a", "b"
+			if i%2 == 1 {
+				from, to = to, from
+			}
+			revision := r.apply(together(route("r", to), cluster(to, "1s"), endpoints(to, backend(t, to))) +
+				sprintf("delete: [{type: clusters, name: %s}, {type: endpoints, name: %s}]\n", from, from))
+			r.awaitBody(to)
+			r.awaitState(revision, "delivered")
+		}
+		done, failed := load.stop()
+		t.Logf("%d requests, %d failed", done, failed)
+		if failed > 0 || done == 0 {
+			t.Errorf("%d of %d requests failed: %s", failed, done, load.first.Load())
+		}
+	})
+}
+
+func TestChangedClusterIsActiveAtOnce(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		r := setupRouted(t, setup(t), delta)
+		start := time.Now()
+		revision := r.put(cluster("a", "2s"))
+		r.awaitState(revision, "delivered")
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("the changed cluster was ACKed after %s, want less than 1 s", took)
+		}
+		if got := activeClusters(t, r.envoy); got["a"] != "2s" {
+			t.Errorf("active clusters %v, want a with a connect timeout of 2s", got)
+		}
+	})
+}
+
+// activeClusters are the connect timeouts of Envoy's active clusters.
+func activeClusters(t testing.TB, e *localenvoy.Envoy) map[string]string {
+	t.Helper()
+	b, err := e.Admin(t.Context(), "/config_dump?resource=dynamic_active_clusters")
+	must(t, err)
+	var dump struct {
+		Configs []struct {
+			Cluster struct {
+				Name           string
+				ConnectTimeout string `json:"connect_timeout"`
+			}
+		}
+	}
+	must(t, json.Unmarshal(b, &dump))
+	active := map[string]string{}
+	for _, c := range dump.Configs {
+		active[c.Cluster.Name] = c.Cluster.ConnectTimeout
+	}
+	return active
+}
+
+func TestPoisonListenerIsSeenAndHarmsNothing(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		r := setupRouted(t, setup(t), delta)
+		load := startLoad(t, r.proxy)
+		poison := listener("poison", strings.TrimPrefix(r.proxy, "http://"), "r") // the address of l
+		revision := r.put(poison)
+		receipt := r.receipt(revision)
+		if receipt.State != "rejected" || receipt.Counts.Nacked != 1 {
+			t.Fatalf("receipt %+v, want rejected by 1", receipt)
+		}
+		if n := receipt.Nodes[0]; n.Id != "n1" || n.Detail == nil || !strings.Contains(*n.Detail, "has duplicate address") {
+			t.Errorf("node %+v, want n1 with Envoy's words", n)
+		}
+		node, err := r.rest.GetNodeWithResponse(t.Context(), "acme", "edge", "n1")
+		r.made(node, err)
+		if len(node.JSON200.Refusals) != 1 || node.JSON200.Refusals[0].Name != "poison" {
+			t.Errorf("the node's refusals %+v, want the poison", node.JSON200.Refusals)
+		}
+		// What comes after it arrives.
+		good := r.apply(together(route("r", "b"), cluster("b", "1s"), endpoints("b", backend(t, "b"))))
+		r.awaitBody("b")
+		r.awaitState(good, "delivered")
+		if done, failed := load.stop(); failed > 0 || done == 0 {
+			t.Errorf("%d of %d requests failed: %s", failed, done, load.first.Load())
+		}
+		mended := r.put(listener("poison", freePort(t), "r"))
+		r.awaitState(mended, "delivered")
+	})
+}
+
+// load sends requests over kept connections until it is stopped.
+type load struct {
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	done   atomic.Int64
+	failed atomic.Int64
+	first  atomic.Value // what failed first
+}
+
+// startLoad sends 500 requests a second from five workers.
+func startLoad(t testing.TB, url string) *load {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &load{cancel: cancel}
+	l.first.Store("")
+	transport := &http.Transport{MaxIdleConnsPerHost: 5}
+	for range 5 {
+		l.wg.Go(func() { l.work(ctx, url, &http.Client{Transport: transport, Timeout: soon}) })
+	}
+	t.Cleanup(func() {
+		l.stop()
+		transport.CloseIdleConnections()
+	})
+	return l
+}
+
+func (l *load) work(ctx context.Context, url string, c *http.Client) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		resp, err := c.Get(url)
+		l.done.Add(1)
+		switch {
+		case err != nil:
+			l.fail(err.Error())
+		case resp.StatusCode != http.StatusOK:
+			l.fail(resp.Status)
+			_ = resp.Body.Close()
+		default:
+			_ = resp.Body.Close()
+		}
+	}
+}
+
+func (l *load) fail(why string) {
+	if l.failed.Add(1) == 1 {
+		l.first.Store(why)
+	}
+}
+
+func (l *load) stop() (done, failed int64) {
+	l.cancel()
+	l.wg.Wait()
+	return l.done.Load(), l.failed.Load()
+}

@@ -1,0 +1,306 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/internal/bootstrap"
+	"fairlead/internal/childproc"
+	"fairlead/internal/client"
+	"fairlead/internal/localenvoy"
+	"fairlead/internal/localpg"
+	"fairlead/internal/seal"
+	"fairlead/internal/store/storetest"
+)
+
+// soon is how long anything may take that takes milliseconds: a wait of Envoy's 15 s is
+// always a defect.
+const soon = 5 * time.Second
+
+// both runs a test with an Envoy that speaks delta and with one that speaks state of the
+// world.
+func both(t *testing.T, test func(t *testing.T, delta bool)) {
+	t.Parallel()
+	t.Run("delta", func(t *testing.T) { t.Parallel(); test(t, true) })
+	t.Run("SotW", func(t *testing.T) { t.Parallel(); test(t, false) })
+}
+
+// world is an installation: a database, an API server and xDS servers as processes.
+type world struct {
+	t    testing.TB
+	dir  string
+	db   database
+	api  string // base URL
+	rest *client.ClientWithResponses
+
+	operator, token, nodeToken string
+}
+
+// database is the way to a Postgres, by role.
+type database struct{ app, node, owner string }
+
+func setup(t testing.TB) *world {
+	t.Helper()
+	db := storetest.New(t)
+	return setupOn(t, database{db.App, db.Node, db.Owner})
+}
+
+// setupPostgres is setup with a Postgres of its own, for tests that kill it.
+func setupPostgres(t testing.TB) (*world, *localpg.Server) {
+	t.Helper()
+	bin, err := localpg.Find(t.Context(), localpg.FindConfig{Fetch: true})
+	must(t, err)
+	pg, err := localpg.Start(t.Context(), localpg.Config{Bin: bin, Ephemeral: true, Settings: map[string]string{"synchronous_commit": "on"}})
+	must(t, err)
+	t.Cleanup(func() { must(t, pg.Stop(context.Background())) })
+	db := database{pg.URL("postgres", "fairlead_app"), pg.URL("postgres", "fairlead_node"), pg.URL("postgres", localpg.Superuser)}
+	run(t, "api", "migrate", "--database-url", db.owner)
+	return setupOn(t, db), pg
+}
+
+// setupOn starts an API server and makes the tenant "acme" with the fleet "edge".
+func setupOn(t testing.TB, db database) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), db: db}
+	run(t, "api", "keys", "--dir", w.path("keys"))
+	run(t, "api", "bootstrap-token", "--database-url", db.app, "--out", w.path("operator"))
+	w.operator = strings.TrimSpace(string(read(t, w.path("operator"))))
+	address := freePort(t)
+	w.api = "http://" + address
+	w.start("api", "serve", "--listen", address, "--database-url", db.app,
+		"--seal-public-key", w.path("keys", seal.PublicFile), "--version-key", w.path("keys", seal.VersionFile))
+	w.awaitOK(w.api + "/readyz")
+
+	op := w.as(w.operator)
+	tenant, err := op.CreateTenantWithResponse(t.Context(), client.TenantCreate{Slug: "acme"})
+	w.made(tenant, err)
+	token, err := op.CreateTokenWithResponse(t.Context(), "acme", client.TokenCreate{Name: "e2e", Role: client.Admin})
+	w.made(token, err)
+	w.token = token.JSON201.Token
+	w.rest = w.as(w.token)
+	f, err := w.rest.CreateFleetWithResponse(t.Context(), "acme", client.FleetCreate{Name: "edge"})
+	w.made(f, err)
+	w.nodeToken, _ = w.credential()
+	return w
+}
+
+// credential makes a node credential and returns its token and id.
+func (w *world) credential() (token, id string) {
+	w.t.Helper()
+	c, err := w.rest.CreateCredentialWithResponse(w.t.Context(), "acme", "edge", client.CredentialCreate{})
+	w.made(c, err)
+	return c.JSON201.Token, c.JSON201.Credential.Id
+}
+
+func (w *world) path(parts ...string) string {
+	return filepath.Join(append([]string{w.dir}, parts...)...)
+}
+
+func (w *world) as(token string) *client.ClientWithResponses {
+	w.t.Helper()
+	c, err := client.NewClientWithResponses(w.api, client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+token)
+		return nil
+	}))
+	must(w.t, err)
+	return c
+}
+
+type answer interface {
+	StatusCode() int
+	GetBody() []byte
+}
+
+func (w *world) made(a answer, err error) {
+	w.t.Helper()
+	must(w.t, err)
+	if a.StatusCode() >= 300 {
+		w.t.Fatalf("the API answered %d: %s", a.StatusCode(), a.GetBody())
+	}
+}
+
+// apply makes one revision of a document {resources, delete}, YAML, and returns it.
+func (w *world) apply(doc string) int64 {
+	w.t.Helper()
+	r, err := w.rest.ApplyWithBodyWithResponse(w.t.Context(), "acme", "edge", nil, "application/yaml", strings.NewReader(doc))
+	w.made(r, err)
+	return r.JSON200.Revision
+}
+
+// put writes resources, each a revision of its own, and returns the last one.
+func (w *world) put(resources ...res) (last int64) {
+	w.t.Helper()
+	for _, r := range resources {
+		p, err := w.rest.PutResourceWithBodyWithResponse(w.t.Context(), "acme", "edge", client.TypeParam(r.typ), r.name, nil,
+			"application/yaml", strings.NewReader(r.document()))
+		must(w.t, err)
+		if p.StatusCode() >= 300 {
+			w.t.Fatalf("put %s %s: %d %s", r.typ, r.name, p.StatusCode(), p.Body)
+		}
+		last = revisionOf(w.t, p.Body)
+	}
+	return last
+}
+
+// receipt waits for a revision's receipt.
+func (w *world) receipt(revision int64) *client.Receipt {
+	w.t.Helper()
+	wait := "5s"
+	r, err := w.rest.GetReceiptWithResponse(w.t.Context(), "acme", "edge", revision, &client.GetReceiptParams{Wait: &wait})
+	w.made(r, err)
+	return r.JSON200
+}
+
+// xds is an xDS server process.
+type xds struct {
+	*childproc.Process
+	address string
+}
+
+func (w *world) xds(args ...string) *xds {
+	w.t.Helper()
+	address, health := freePort(w.t), freePort(w.t)
+	p := w.start("xds", append([]string{"--listen", address, "--health-listen", health, "--database-url", w.db.node,
+		"--seal-private-key", w.path("keys", seal.PrivateFile), "--drain", "100ms"}, args...)...)
+	w.awaitOK("http://" + health + "/readyz")
+	return &xds{p, address}
+}
+
+// envoy starts a real Envoy against an xDS address.
+func (w *world) envoy(id, xdsAddress string, delta bool) *localenvoy.Envoy {
+	w.t.Helper()
+	dir := w.path("envoy-" + id)
+	must(w.t, os.MkdirAll(dir, 0o700))
+	conf := bootstrap.Config{
+		NodeID: id, NodeCluster: "edge", XDSAddresses: []string{xdsAddress}, Delta: delta, Plaintext: true,
+		TokenEnv: "FAIRLEAD_TOKEN", AdminAddress: "127.0.0.1:0", RetryBase: 500 * time.Millisecond, RetryMax: 30 * time.Second,
+	}
+	text, err := bootstrap.Envoy(conf)
+	must(w.t, err)
+	e, err := localenvoy.Start(w.t.Context(), localenvoy.Config{Bin: envoyBin, Bootstrap: text, Dir: dir, Env: []string{"FAIRLEAD_TOKEN=" + w.nodeToken}})
+	must(w.t, err)
+	w.t.Cleanup(func() {
+		_ = e.Stop()
+		w.dump(e.LogFile())
+	})
+	ctx, cancel := context.WithTimeout(w.t.Context(), soon)
+	defer cancel()
+	must(w.t, e.Ready(ctx))
+	return e
+}
+
+// start starts one of our programs; its log is shown when the test fails.
+func (w *world) start(program string, args ...string) *childproc.Process {
+	w.t.Helper()
+	f, err := os.CreateTemp(w.dir, program+"-*.log")
+	must(w.t, err)
+	p, err := childproc.Start(childproc.Spec{Path: filepath.Join(binDir, program), Args: args, Stdout: f, Stderr: f})
+	must(w.t, err)
+	w.t.Cleanup(func() {
+		_ = p.Stop()
+		_ = f.Close()
+		w.dump(f.Name())
+	})
+	return p
+}
+
+func (w *world) dump(file string) {
+	if w.t.Failed() {
+		b, _ := os.ReadFile(file)
+		w.t.Logf("%s:\n%s", filepath.Base(file), b[max(0, len(b)-6000):])
+	}
+}
+
+// run runs one of our programs to its end.
+func run(t testing.TB, program string, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	p, err := childproc.Start(childproc.Spec{Path: filepath.Join(binDir, program), Args: args, Stdout: &out, Stderr: &out})
+	must(t, err)
+	if err := p.Err(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out.Bytes())
+	}
+	return out.String()
+}
+
+// runCode runs a program to its end and returns what it printed and its exit status.
+func runCode(t testing.TB, path string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func (w *world) awaitOK(url string) {
+	w.t.Helper()
+	eventually(w.t, 2*soon, "no answer from "+url, func() bool {
+		code, _ := get(url)
+		return code == http.StatusOK
+	})
+}
+
+// get returns the status and the body, 0 if there was no answer.
+func get(url string) (int, string) {
+	c := http.Client{Timeout: soon}
+	resp, err := c.Get(url)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close() //nolint:errcheck // it has been read
+	b, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(b)
+}
+
+// eventually looks until it holds, and fails when it took too long.
+func eventually(t testing.TB, within time.Duration, otherwise string, holds func() bool) time.Duration {
+	t.Helper()
+	start := time.Now()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		if time.Since(start) > within {
+			t.Fatalf("%s within %s", otherwise, within)
+		}
+		<-tick.C
+	}
+	return time.Since(start)
+}
+
+// freePort returns an address that nothing listens on.
+func freePort(t testing.TB) string {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	must(t, lis.Close())
+	return lis.Addr().String()
+}
+
+func read(t testing.TB, file string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	must(t, err)
+	return b
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
