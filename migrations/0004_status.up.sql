@@ -97,5 +97,6 @@ CREATE TABLE node_exceptions (
   CHECK ((resolved_at IS NULL) = (resolved_by IS NULL))
 );
 CREATE INDEX node_exceptions_by_revision ON node_exceptions (tenant_id, fleet_id, revision);
+CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name) WHERE resolved_at IS NULL;
 CREATE INDEX node_exceptions_by_text ON node_exceptions (tenant_id, fleet_id, text_hash);
 CREATE INDEX node_exceptions_by_body ON node_exceptions (tenant_id, good_hash) WHERE good_hash IS NOT NULL;

@@ -39,6 +39,7 @@ GRANT SELECT, INSERT ON audit_events TO fairlead_app;
 GRANT SELECT, INSERT, UPDATE ON fleets, fleet_heads, api_tokens, node_credentials TO fairlead_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON resources, idempotency_keys TO fairlead_app;
 GRANT SELECT, INSERT, DELETE ON resource_refs, fleet_history, resource_history, bodies TO fairlead_app;
+GRANT UPDATE (resolved_at, resolved_by) ON node_exceptions TO fairlead_app;
 -- The collector locks rows before it deletes them, which asks for the right to update some column. Of a row that is
 -- named anywhere the key cannot change (foreign keys), and the bytes are not in the grant.
 GRANT UPDATE (hash) ON bodies TO fairlead_app;

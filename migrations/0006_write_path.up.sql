@@ -156,6 +156,11 @@ BEGIN
    WHERE NOT c.delete
   ON CONFLICT DO NOTHING;
 
+  -- A refusal ends with the version that was refused, also where the server that recorded it is gone.
+  UPDATE node_exceptions x SET resolved_at = clock_timestamp(), resolved_by = v_new FROM unnest(e) c
+   WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type AND x.name = c.name AND x.resolved_at IS NULL
+     AND c.variant = '' AND (c.delete OR x.version <> c.version);
+
   o_at := clock_timestamp();
   UPDATE fleet_heads SET revision = v_new, token = v_tok, changed_at = o_at WHERE tenant_id = h.tenant_id AND fleet_id = h.fleet_id;
   INSERT INTO fleet_history (tenant_id, fleet_id, revision, token, at, kind, message, actor, credential, changes)

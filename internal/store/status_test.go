@@ -96,7 +96,8 @@ func TestReceipt(t *testing.T) {
 			counts: fleet.Counts{Nacked: 1}, state: "rejected", nodes: map[string]string{"a": "nacked"},
 		},
 		"an older refusal stands beside an ack": {
-			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}, Refusals: []fleet.Refusal{refusal("a", 1)}},
+			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}, Refusals: []fleet.Refusal{
+				{Node: "a", Type: fleet.Listener, Name: "another", Version: "v", Revision: 1, Detail: "no"}}},
 			after:  fleet.Status{Settled: 2},
 			counts: fleet.Counts{Acked: 1}, state: "delivered", nodes: map[string]string{"a": "acked"},
 		},
@@ -223,6 +224,37 @@ func TestReceiptTellsTheWords(t *testing.T) {
 		_, err := w.app.Receipt(t.Context(), w.tenant, w.fleet, rev)
 		w.is(err, fleet.ErrNotFound)
 	}
+}
+
+// TestRefusalEndsWithItsVersion: also when the server that recorded it died since.
+func TestRefusalEndsWithItsVersion(t *testing.T) {
+	w := setup(t)
+	bad := put(fleet.Listener, "l", "bad")
+	w.apply(bad)
+	s := w.server("s")
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}, Refusals: []fleet.Refusal{
+		{Node: "a", Type: fleet.Listener, Name: "l", Version: bad.Version, Revision: 1, Detail: "no"},
+		{Node: "a", Type: fleet.Listener, Name: "other", Version: "v", Revision: 1, Detail: "no"},
+	}})
+	s.die()
+	labelled := bad
+	labelled.Labels = map[string]string{"team": "shop"}
+	w.apply(fill(labelled)) // a revision, and the same version
+	want := func(resolved map[string]fleet.Revision) {
+		t.Helper()
+		n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "a")
+		w.ok(err)
+		got := map[string]fleet.Revision{}
+		for _, r := range n.Refusals {
+			got[r.Name] = r.ResolvedBy
+		}
+		if d := cmp.Diff(resolved, got); d != "" {
+			t.Errorf("refusals and what ended them (-want +got):\n%s", d)
+		}
+	}
+	want(map[string]fleet.Revision{"l": 0, "other": 0})
+	w.apply(put(fleet.Listener, "l", "good"))
+	want(map[string]fleet.Revision{"l": 3, "other": 0})
 }
 
 func TestReceiptListsAHundred(t *testing.T) {
