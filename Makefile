@@ -47,7 +47,7 @@ e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy
 
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI leaves out
-	FAIRLEAD_SOAK=1 $(RACE) -p 1 -count=1 -timeout 60m -v -run 'Soak' $(TEST_FLAGS) ./...
+	FAIRLEAD_SOAK=30s $(RACE) -p 1 -count=1 -timeout 60m -v -run 'Soak' $(TEST_FLAGS) ./...
 
 .PHONY: bench
 bench: ## Run the benchmarks that the README quotes

@@ -30,6 +30,7 @@ const (
 	kinOpenAPI   = "github.com/getkin/kin-openapi"
 	oapiRuntime  = "github.com/oapi-codegen/runtime"
 	oapiNetHTTP  = "github.com/oapi-codegen/nethttp-middleware"
+	containers   = "github.com/testcontainers/testcontainers-go"
 	chi          = "github.com/go-chi/chi/v5"
 	everything   = "*"
 )
@@ -54,7 +55,7 @@ var layers = map[string][]string{
 
 	// The arm of the API.
 	"internal/store":           {"internal/fleet", "internal/auth", "migrations", pgx, migrate, xsync},
-	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "migrations", pgx},
+	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/auth", "internal/resource", "internal/seal", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync,

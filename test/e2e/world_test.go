@@ -59,14 +59,8 @@ func setup(t testing.TB) *world {
 // setupPostgres is setup with a Postgres of its own, for tests that kill it.
 func setupPostgres(t testing.TB) (*world, *localpg.Server) {
 	t.Helper()
-	bin, err := localpg.Find(t.Context(), localpg.FindConfig{Fetch: true})
-	must(t, err)
-	pg, err := localpg.Start(t.Context(), localpg.Config{Bin: bin, Ephemeral: true, Settings: map[string]string{"synchronous_commit": "on"}})
-	must(t, err)
-	t.Cleanup(func() { must(t, pg.Stop(context.Background())) })
-	db := database{pg.URL("postgres", "fairlead_app"), pg.URL("postgres", "fairlead_node"), pg.URL("postgres", localpg.Superuser)}
-	run(t, "api", "migrate", "--database-url", db.owner)
-	return setupOn(t, db), pg
+	db, pg := storetest.Alone(t)
+	return setupOn(t, database{db.App, db.Node, db.Owner}), pg
 }
 
 // setupOn starts an API server and makes the tenant "acme" with the fleet "edge".

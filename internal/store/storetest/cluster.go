@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -21,9 +20,15 @@ const startTimeout = 5 * time.Minute
 // cluster is the process's Postgres, started by the first test that asks.
 var cluster struct {
 	mu     sync.Mutex // guards what follows; also lets one clone be made at a time, which is faster than several
-	server *localpg.Server
+	server server
 	err    error
 	clones int
+}
+
+// server is a running Postgres.
+type server interface {
+	URL(db, role string) string
+	Stop(ctx context.Context) error
 }
 
 // runner is what goleak.VerifyTestMain and os.Exit want of a testing.M.
@@ -49,30 +54,37 @@ func (r runner) Run() int {
 	return code
 }
 
-// Server is the process's Postgres itself, for what concerns the whole cluster.
-// Tests run in parallel on it: do not stop it.
-func Server(ctx context.Context) (*localpg.Server, error) {
-	cluster.mu.Lock()
-	defer cluster.mu.Unlock()
-	return serverLocked(ctx)
-}
-
-func serverLocked(ctx context.Context) (*localpg.Server, error) {
+func serverLocked(ctx context.Context) (server, error) {
 	if cluster.server != nil || cluster.err != nil {
 		return cluster.server, cluster.err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
 	defer cancel()
-	cluster.server, cluster.err = start(ctx)
+	cluster.server, cluster.err = startAny(ctx)
 	return cluster.server, cluster.err
 }
 
-func start(ctx context.Context) (*localpg.Server, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
+// startAny starts a Postgres of this machine, or else one in Docker.
+func startAny(ctx context.Context) (server, error) {
+	s, err := start(ctx)
+	if s != nil {
+		return s, err
 	}
-	bin, err := localpg.Find(ctx, localpg.FindConfig{CacheDir: filepath.Join(cache, "fairlead"), Fetch: true})
+	c, noDocker := startContainer(ctx)
+	if c == nil {
+		return nil, fmt.Errorf("%w; nor is there Docker: %w", err, noDocker)
+	}
+	if noDocker == nil {
+		noDocker = prepare(ctx, c)
+	}
+	if noDocker == nil {
+		noDocker = c.admit(ctx)
+	}
+	return c, noDocker
+}
+
+func start(ctx context.Context) (*localpg.Server, error) {
+	bin, err := localpg.Find(ctx, localpg.FindConfig{Fetch: true})
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +94,16 @@ func start(ctx context.Context) (*localpg.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s, prepare(ctx, s)
+}
+
+// prepare makes the template.
+func prepare(ctx context.Context, s server) error {
 	if err := admin(ctx, s, "CREATE DATABASE "+template()); err != nil {
-		return s, err
+		return err
 	}
-	_, _, err = store.Migrate(ctx, s.URL(template(), localpg.Superuser))
-	return s, err
+	_, _, err := store.Migrate(ctx, s.URL(template(), localpg.Superuser))
+	return err
 }
 
 // template is named after its content, so that a cluster that outlives a change of the
@@ -94,7 +111,7 @@ func start(ctx context.Context) (*localpg.Server, error) {
 func template() string { return "fairlead_" + migrations.Hash() }
 
 // clone makes a database from the template.
-func clone(ctx context.Context, from string) (*localpg.Server, string, error) {
+func clone(ctx context.Context, from string) (server, string, error) {
 	cluster.mu.Lock()
 	defer cluster.mu.Unlock()
 	s, err := serverLocked(ctx)
@@ -109,7 +126,7 @@ func clone(ctx context.Context, from string) (*localpg.Server, string, error) {
 	return s, name, admin(ctx, s, "CREATE DATABASE "+name+" TEMPLATE "+from+" STRATEGY file_copy")
 }
 
-func admin(ctx context.Context, s *localpg.Server, sql string) error {
+func admin(ctx context.Context, s server, sql string) error {
 	conn, err := pgx.Connect(ctx, s.URL("postgres", localpg.Superuser))
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func open(t testing.TB, from string) *DB {
 	return onServer(s, name)
 }
 
-func onServer(s *localpg.Server, name string) *DB {
+func onServer(s server, name string) *DB {
 	return &DB{App: s.URL(name, "fairlead_app"), Node: s.URL(name, "fairlead_node"), Owner: s.URL(name, localpg.Superuser), Name: name}
 }
 

@@ -1,0 +1,72 @@
+package fleet_test
+
+import (
+	"testing"
+
+	"fairlead/internal/fleet"
+)
+
+func TestTypesAreAClosedSet(t *testing.T) {
+	t.Parallel()
+	urls := map[string]bool{}
+	for _, typ := range fleet.Types() {
+		if got, ok := fleet.TypeFromURL(typ.URL()); !ok || got != typ {
+			t.Errorf("%s: its URL is read as %v, %v", typ, got, ok)
+		}
+		if got, ok := fleet.TypeFromSlug(typ.Slug()); !ok || got != typ {
+			t.Errorf("%s: its slug is read as %v, %v", typ, got, ok)
+		}
+		urls[typ.URL()] = true
+	}
+	if len(urls) != fleet.NumTypes {
+		t.Errorf("%d URLs of %d types", len(urls), fleet.NumTypes)
+	}
+	for _, url := range []string{"", "clusters", "type.googleapis.com/envoy.api.v2.Cluster", "type.googleapis.com/envoy.config.cluster.v3.cluster"} {
+		if typ, ok := fleet.TypeFromURL(url); ok {
+			t.Errorf("%q is read as %s", url, typ)
+		}
+	}
+}
+
+// PROTOCOL rule 1: the legacy wildcard is of these types and of no other.
+func TestLegacyWildcard(t *testing.T) {
+	t.Parallel()
+	for _, typ := range fleet.Types() {
+		sotw := typ == fleet.Listener || typ == fleet.Cluster || typ == fleet.ScopedRoute
+		if got := typ.LegacyWildcard(false); got != sotw {
+			t.Errorf("%s in state of the world: %v", typ, got)
+		}
+		if got, want := typ.LegacyWildcard(true), sotw || typ == fleet.VirtualHost; got != want {
+			t.Errorf("%s in delta: %v", typ, got)
+		}
+	}
+}
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	a, b := fleet.NewID(), fleet.NewID()
+	if a == b || a == (fleet.ID{}) {
+		t.Errorf("ids %s and %s", a, b)
+	}
+	if s := a.String(); s[14] != '7' {
+		t.Errorf("%s is no UUIDv7", s)
+	}
+	if s := fleet.NewToken().String(); s[14] != '4' {
+		t.Errorf("%s is no random UUID", s)
+	}
+}
+
+func FuzzParseID(f *testing.F) {
+	f.Add("01a1fb83-5177-7744-87ba-5cd967466414")
+	f.Add("{01a1fb83-5177-7744-87ba-5cd967466414}")
+	f.Fuzz(func(t *testing.T, s string) {
+		id, err := fleet.ParseID(s)
+		if err != nil {
+			return
+		}
+		again, err := fleet.ParseID(id.String())
+		if err != nil || again != id || len(s) != 36 {
+			t.Errorf("%q is read as %s, and that as %s, %v", s, id, again, err)
+		}
+	})
+}
