@@ -50,7 +50,7 @@ func (b *board) wait(ctx context.Context, stop <-chan struct{}, k fleet.Key, rev
 	w := b.join(k, rev)
 	defer b.leave(k, w, rev)
 	for {
-		receipt, known, err, news := b.look(w, rev)
+		receipt, known, news, err := b.look(w, rev)
 		if err != nil {
 			return receipt, err
 		}
@@ -118,11 +118,11 @@ func (b *board) leave(k fleet.Key, w *watched, rev fleet.Revision) {
 	}
 }
 
-func (b *board) look(w *watched, rev fleet.Revision) (fleet.Receipt, bool, error, <-chan struct{}) { //nolint:revive // the error is one of four facts
+func (b *board) look(w *watched, rev fleet.Revision) (fleet.Receipt, bool, <-chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := w.topics[rev]
-	return t.receipt, t.read, t.err, w.news
+	return t.receipt, t.read, w.news, t.err
 }
 
 // takeTurn pauses, then reads every revision that is waited for. A reader whose request
