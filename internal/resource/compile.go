@@ -130,8 +130,11 @@ func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p
 	out.Version = version(hmacKey, value, out.TTL)
 	out.DocHash = docHash(hmacKey, out.Document, value)
 	out.BodyHash = bodyHash(hmacKey, key.Fleet, out.Document, value)
-	if ttlIgnored[out.Type] && out.TTL > 0 {
+	switch {
+	case out.TTL > 0 && ttlIgnored[out.Type]:
 		out.warn(out.field("ttl"), codeTTLNoEffect, "Envoy ignores the ttl of a resource of type %s", out.Type)
+	case out.TTL > 0:
+		out.warn(out.field("ttl"), codeTTLNotSent, "the ttl is stored, and not sent to proxies yet: the resource does not expire")
 	}
 	return out, nil
 }

@@ -348,7 +348,7 @@ func TestWarnings(t *testing.T) {
 		"{type: routes, name: a, ttl: 1s, body: {name: a}}":                      {"ttl_without_effect /ttl"},
 		"{type: endpoints, name: a, ttl: 1s, body: {cluster_name: a}}":           {"ttl_without_effect /ttl"},
 		"{type: secrets, name: a, ttl: 1s, body: {name: a, generic_secret: {}}}": {"ttl_without_effect /ttl"},
-		"{type: clusters, name: a, ttl: 1s, body: {name: a}}":                    nil,
+		"{type: clusters, name: a, ttl: 1s, body: {name: a}}":                    {"ttl_not_sent /ttl"},
 		"{type: routes, name: a, body: {name: a}}":                               nil,
 		"{type: extensions, name: a, body: {name: a, typed_config: {'@type': type.googleapis.com/xds.type.v3.TypedStruct, type_url: x, value: {a: 1}}}}": {"unchecked /body/typed_config"},
 	} {

@@ -13,7 +13,8 @@ type Client struct {
 	// Envoy: the client's user agent is "envoy".
 	Envoy bool
 	// Young: the stream has just been opened, and the client has not said yet all that it
-	// holds: no cluster is taken away from it, since what names that cluster is not known.
+	// holds. No cluster is taken away from it, since what names that cluster is not known,
+	// and nothing counts as settled. Grow ends it.
 	Young bool
 
 	types [fleet.NumTypes]track
@@ -34,8 +35,8 @@ type track struct {
 	// answer: one response is owed even if there is nothing to say.
 	answer   bool
 	inFlight *Response
-	// refused are contents that this stream would not take.
-	refused map[Sum]struct{}
+	// refused are contents that this stream would not take, and what they held.
+	refused map[Sum][]change
 	// confirmed is the highest revision whose target this type was in step with.
 	confirmed fleet.Revision
 	// inStepWith and repairs are the target's against which nothing was found to send: a
@@ -74,10 +75,40 @@ func (c *Client) Subscribe(r Request, target *Target) {
 	tr.inStep = false
 	first := !tr.subscribed
 	tr.subscribed = true
+	names := tr.sub.Len()
 	if c.Delta {
 		c.subscribeDelta(tr, r, target, first)
 	} else {
 		c.subscribeSotW(tr, r, target, first)
+	}
+	if len(tr.owed) > 0 || tr.sub.Len() > names {
+		// What is asked for now was not confirmed with the rest.
+		tr.confirmed = min(tr.confirmed, target.Revision-1)
+	}
+}
+
+// NameBytes is what the names of all subscriptions take.
+func (c *Client) NameBytes() int {
+	n := 0
+	for i := range c.types {
+		n += c.types[i].sub.bytes
+	}
+	return n
+}
+
+// Grow ends the stream's youth: the client has had the time to say what it holds. If
+// nothing was sent meanwhile one set is sent now, since only a response resets a
+// client's backoff (PROTOCOL rule 13).
+func (c *Client) Grow() {
+	c.Young = false
+	if c.sent {
+		return
+	}
+	for _, t := range []fleet.Type{fleet.Listener, fleet.ScopedRoute, fleet.Cluster} {
+		if c.types[t].subscribed {
+			c.types[t].answer = true
+			return
+		}
 	}
 }
 
@@ -156,23 +187,27 @@ func (c *Client) subscribeDelta(tr *track, r Request, target *Target, first bool
 // Where all of them are the target's it is the target's own set.
 func (c *Client) believed(tr *track, r Request, target *Target) *Set {
 	want := c.wanted(r.Type, target)
-	same := len(r.Versions) == want.Len()
-	var held *Set
-	for n, v := range r.Versions {
-		switch w := want.Get(n); {
-		case w != nil && w.Version == v:
-			held = held.With(w)
-		case tr.sub.Has(n):
-			same = false
-			held = held.With(&Resource{Name: n, Version: v, key: keyOf(n, v)})
-		default:
-			same = false
-		}
-	}
-	if same {
+	if want.Len() == len(r.Versions) && holdsAll(want, r.Versions) {
 		return want
 	}
+	var held *Set
+	for n, v := range r.Versions {
+		if w := want.Get(n); w != nil && w.Version == v {
+			held = held.With(w)
+		} else if tr.sub.Has(n) {
+			held = held.With(&Resource{Name: n, Version: v, key: keyOf(n, v)})
+		}
+	}
 	return held
+}
+
+func holdsAll(s *Set, versions map[string]string) bool {
+	for n, v := range versions {
+		if r := s.Get(n); r == nil || r.Version != v {
+			return false
+		}
+	}
+	return true
 }
 
 func (tr *track) owe(name string) {
@@ -266,7 +301,7 @@ func (c *Client) Acknowledge(t fleet.Type, nonce string) bool {
 	}
 	tr.inFlight, tr.inStep = nil, false
 	tr.held = f.after
-	if f.complete && f.target.History == c.history {
+	if f.complete && f.target.History == c.history && len(tr.owed) == 0 {
 		tr.confirm(f.target.Revision)
 	}
 	return true
@@ -285,19 +320,12 @@ func (c *Client) enter(history uint64) {
 	}
 }
 
-// Any reports whether some type is subscribed to.
-func (c *Client) Any() bool {
-	for i := range c.types {
-		if c.types[i].subscribed {
-			return true
-		}
-	}
-	return false
-}
-
 // Settled returns the highest revision of the present history that every subscribed type
 // confirmed (SEMANTICS 5.1), 0 while there is none.
 func (c *Client) Settled() fleet.Revision {
+	if c.Young {
+		return 0
+	}
 	var low fleet.Revision
 	found := false
 	for i := range c.types {

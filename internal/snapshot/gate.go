@@ -50,7 +50,7 @@ func (c *Client) differences(t fleet.Type, target *Target) iter.Seq[change] {
 	return func(yield func(change) bool) {
 		if tr.sub.wildcard {
 			for old, new := range Diff(tr.held, target.Types[t]) {
-				if !yield(change{old, new}) {
+				if !yield(change{old: old, new: new}) {
 					return
 				}
 			}
@@ -58,7 +58,7 @@ func (c *Client) differences(t fleet.Type, target *Target) iter.Seq[change] {
 		}
 		for n := range tr.sub.names {
 			old, new := tr.held.Get(n), c.lookup(t, n, target)
-			if !Same(old, new) && !yield(change{old, new}) {
+			if !Same(old, new) && !yield(change{old: old, new: new}) {
 				return
 			}
 		}

@@ -33,14 +33,22 @@ type Response struct {
 	content  Sum  // of names and versions: no content goes twice to a stream that refused it
 }
 
-// change is one name whose resource differs between client and target; old or new is nil.
-type change struct{ old, new *Resource }
+// change is one name whose resource differs between client and target, or that is owed
+// an answer: old is what the client has, new what it is to have; nil is nothing. If both
+// are, missing is the name.
+type change struct {
+	old, new *Resource
+	missing  string
+}
 
 func (ch change) name() string {
-	if ch.new != nil {
+	switch {
+	case ch.new != nil:
 		return ch.new.Name
+	case ch.old != nil:
+		return ch.old.Name
 	}
-	return ch.old.Name
+	return ch.missing
 }
 
 // Next returns the response that brings the client one step nearer to the target, nil
@@ -84,6 +92,7 @@ var order = fleet.Types()
 // nil, but has to wait.
 func (c *Client) plan(t fleet.Type, target *Target) (r *Response, behind bool) {
 	tr := &c.types[t]
+	tr.offerAgain(target.Types[t])
 	p := plan{c: c, tr: tr, t: t, target: target}
 	p.r = &Response{Type: t, Revision: target.Revision, target: target, after: tr.held}
 	p.collect()
@@ -134,11 +143,18 @@ func (p *plan) collect() {
 		}
 		p.pending = append(p.pending, ch)
 	}
+	p.sortPending()
+}
+
+func (p *plan) sortPending() {
 	slices.SortFunc(p.pending, func(a, b change) int { return strings.Compare(a.name(), b.name()) })
 }
 
 // take puts a change into the response.
 func (p *plan) take(ch change) {
+	if ch.missing != "" {
+		return // nothing changes for the client
+	}
 	p.r.changes = append(p.r.changes, ch)
 	if ch.new == nil {
 		p.r.after = p.r.after.Without(ch.old.Name)
@@ -147,51 +163,60 @@ func (p *plan) take(ch change) {
 	p.r.after = p.r.after.With(ch.new)
 }
 
+// delta: what differs and what is owed, as far as it fits. The rest follows the ACK.
 func (p *plan) delta() {
+	p.collectOwed()
 	size := 0
-	for _, ch := range p.pending {
-		if ch.new == nil {
-			p.remove(ch.old.Name)
-			p.take(ch)
-			continue
+	for i, ch := range p.pending {
+		name := ch.name()
+		if ch.new != nil {
+			size += ch.new.Size()
+		} else {
+			size += len(name) + 4
 		}
-		if size += ch.new.Size(); size > MaxResponse && len(p.r.Resources) > 0 {
+		if size > MaxResponse && i > 0 {
 			p.waiting = true
 			break
 		}
-		p.send(ch.new)
-		p.take(ch)
-	}
-	for _, n := range p.owed() {
-		switch r := p.c.lookup(p.t, n, p.target); {
-		case r != nil && p.c.waitsForCluster(change{p.tr.held.Get(n), r}, p.target):
-			p.waiting = true
-		case r != nil:
-			p.send(r)
-			p.take(change{p.tr.held.Get(n), r})
-		case p.c.Envoy && (p.t == fleet.Route || p.t == fleet.Extension):
-			// Told that it does not exist, Envoy keeps the listener warming for ever;
-			// untold, it serves after 15 s (PROTOCOL rule 5).
-		default:
-			p.remove(n)
-			if old := p.tr.held.Get(n); old != nil {
-				p.take(change{old: old})
-			}
+		if ch.new != nil {
+			p.send(ch.new)
+		} else {
+			p.remove(name)
 		}
+		p.take(ch)
 	}
 	p.useTargets()
 }
 
-// owed returns the names that are owed an answer and not in the response yet, sorted.
-func (p *plan) owed() []string {
-	var names []string
-	for n := range p.tr.owed {
-		if !slices.ContainsFunc(p.r.changes, func(ch change) bool { return ch.name() == n }) {
-			names = append(names, n)
-		}
+// collectOwed puts what is owed an answer, and is not pending anyway, in its place among
+// the changes: the resource, or, by a change from nothing to nothing, that there is none.
+func (p *plan) collectOwed() {
+	if len(p.tr.owed) == 0 {
+		return
 	}
-	slices.Sort(names)
-	return names
+	pending := make(map[string]struct{}, len(p.pending))
+	for _, ch := range p.pending {
+		pending[ch.name()] = struct{}{}
+	}
+	for n := range p.tr.owed {
+		if _, ok := pending[n]; ok {
+			continue
+		}
+		ch := change{old: p.tr.held.Get(n), new: p.c.lookup(p.t, n, p.target)}
+		switch {
+		case ch.new != nil && p.c.waitsForCluster(ch, p.target):
+			p.waiting = true
+			continue
+		case ch.new == nil && p.c.Envoy && (p.t == fleet.Route || p.t == fleet.Extension):
+			// Told that it does not exist, Envoy keeps the listener warming for ever;
+			// untold, it serves after 15 s (PROTOCOL rule 5).
+			continue
+		case ch.new == nil && ch.old == nil:
+			ch.missing = n
+		}
+		p.pending = append(p.pending, ch)
+	}
+	p.sortPending()
 }
 
 func (p *plan) send(r *Resource) {
@@ -232,18 +257,13 @@ func (p *plan) fullSet() {
 // changed: of the other types only what differs is sent; that a resource is no more
 // cannot be said.
 func (p *plan) changed() {
+	p.collectOwed()
 	for _, ch := range p.pending {
 		if ch.new == nil {
 			continue
 		}
 		p.send(ch.new)
 		p.take(ch)
-	}
-	for _, n := range p.owed() {
-		if r := p.c.lookup(p.t, n, p.target); r != nil && !p.c.waitsForCluster(change{p.tr.held.Get(n), r}, p.target) {
-			p.send(r)
-			p.take(change{p.tr.held.Get(n), r})
-		}
 	}
 	p.useTargets()
 	p.r.Version = p.r.after.Sum()

@@ -29,14 +29,28 @@ func (c *Client) Refuse(t fleet.Type, nonce, text string) ([]Blame, bool) {
 	}
 	tr.inFlight, tr.inStep = nil, false
 	if tr.refused == nil {
-		tr.refused = make(map[Sum]struct{})
+		tr.refused = make(map[Sum][]change)
 	}
-	tr.refused[f.content] = struct{}{}
+	tr.refused[f.content] = f.changes
 	blamed := f.culprits(text)
 	for _, ch := range f.changes {
 		tr.held = tr.held.With(doubtful(ch))
 	}
 	return blamed, true
+}
+
+// offerAgain forgets the refused contents that the target has left: a later revision
+// that brings a refused version back asks again, once (SEMANTICS 3.6).
+func (tr *track) offerAgain(target *Set) {
+	for content, changes := range tr.refused {
+		for _, ch := range changes {
+			now := target.Get(ch.name())
+			if ch.new == nil && now != nil || ch.new != nil && !Same(ch.new, now) {
+				delete(tr.refused, content)
+				break
+			}
+		}
+	}
 }
 
 func (r *Response) culprits(text string) []Blame {

@@ -8,6 +8,7 @@ type Subscription struct {
 	wildcard bool
 	explicit bool // the wildcard was asked for as "*"
 	names    map[string]struct{}
+	bytes    int // of the names
 }
 
 // Wildcard reports whether everything is wanted.
@@ -37,10 +38,19 @@ func (s *Subscription) Names() iter.Seq[string] {
 }
 
 func (s *Subscription) add(name string) {
+	if s.Named(name) {
+		return
+	}
 	if s.names == nil {
 		s.names = make(map[string]struct{})
 	}
 	s.names[name] = struct{}{}
+	s.bytes += len(name)
 }
 
-func (s *Subscription) drop(name string) { delete(s.names, name) }
+func (s *Subscription) drop(name string) {
+	if s.Named(name) {
+		delete(s.names, name)
+		s.bytes -= len(name)
+	}
+}

@@ -18,6 +18,14 @@ func manyNames(n int) []string {
 	return names
 }
 
+func manyVersions(n int) map[string]string {
+	versions := map[string]string{}
+	for _, name := range manyNames(n) {
+		versions[name] = "1"
+	}
+	return versions
+}
+
 func heavyNode() *corev3.Node {
 	n := xdstest.Node("n1")
 	n.Metadata = &structpb.Struct{Fields: map[string]*structpb.Value{

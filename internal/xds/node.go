@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -34,6 +36,9 @@ func pin(encoded []byte) (pinnedNode, error) {
 	}
 	if n.GetId() == "" {
 		return pinnedNode{}, fmt.Errorf("node.id is empty: set node.id in the bootstrap (or --service-node): %w", fleet.ErrInvalid)
+	}
+	if err := checkTexts(n); err != nil {
+		return pinnedNode{}, err
 	}
 	metadata, err := protojson.Marshal(n.GetMetadata())
 	if err != nil {
@@ -80,12 +85,33 @@ func (p *pinnedNode) check(encoded []byte) error {
 	return nil
 }
 
+// maxText is the most that a text of a node may take, in bytes: it is kept, logged and
+// stored.
+const maxText = 512
+
+func checkTexts(n *corev3.Node) error {
+	l := n.GetLocality()
+	for _, x := range []struct{ field, text string }{
+		{"node.id", n.GetId()}, {"node.cluster", n.GetCluster()}, {"node.user_agent_name", n.GetUserAgentName()},
+		{"node.user_agent_version", n.GetUserAgentVersion()},
+		{"node.locality.region", l.GetRegion()}, {"node.locality.zone", l.GetZone()}, {"node.locality.sub_zone", l.GetSubZone()},
+	} {
+		switch {
+		case len(x.text) > maxText:
+			return fmt.Errorf("%s takes %d bytes, %d is the limit: %w", x.field, len(x.text), maxText, fleet.ErrLimit)
+		case strings.ContainsFunc(x.text, unicode.IsControl):
+			return fmt.Errorf("%s holds a control character: %w", x.field, fleet.ErrInvalid)
+		}
+	}
+	return nil
+}
+
 func decodeNode(encoded []byte) (*corev3.Node, error) {
 	n := &corev3.Node{}
-	if err := proto.Unmarshal(encoded, n); err != nil {
+	if err := (proto.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: 64}).Unmarshal(encoded, n); err != nil {
 		return nil, fmt.Errorf("the node of the request cannot be decoded: %w", fleet.ErrInvalid)
 	}
-	n.Extensions = nil
+	n.Extensions, n.DynamicParameters, n.ListeningAddresses = nil, nil, nil //nolint:staticcheck // deprecated, and dropped for that
 	return n, nil
 }
 

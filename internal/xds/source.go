@@ -48,6 +48,8 @@ type Attachment interface {
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).
 	Refuse(ctx context.Context, r Refusal)
+	// Sent says that a response for the target of this revision went out.
+	Sent(r fleet.Revision)
 	// Settled says that every type which the stream subscribes to is confirmed at this
 	// revision or at a later one. It goes back only when the fleet's history was cut.
 	Settled(r fleet.Revision)

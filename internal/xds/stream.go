@@ -60,7 +60,6 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, delta bool) *stream
 		writes:   make(chan *response),
 		written:  make(chan error, 1),
 		client:   snapshot.Client{Delta: delta, Young: true},
-		settled:  settled{revision: -1},
 	}
 }
 
@@ -69,11 +68,15 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, delta bool) *stream
 func (st *stream) run() error {
 	go st.read()
 	go st.write()
+	defer func() {
+		if st.att != nil {
+			st.att.Detach()
+		}
+	}()
 	if err := st.attach(); err != nil {
 		st.log.Info("stream refused", "node", st.node.node.ID, "reason", err)
 		return err
 	}
-	defer st.att.Detach()
 	st.log.Debug("stream opened")
 	err := st.loop()
 	st.log.Debug("stream ended", "reason", err)
@@ -158,11 +161,7 @@ func (st *stream) attach() error {
 	if err != nil {
 		return err
 	}
-	if err := st.handle(first); err != nil {
-		st.att.Detach()
-		return err
-	}
-	return nil
+	return st.handle(first)
 }
 
 func (st *stream) protocol() string {
@@ -190,7 +189,7 @@ func (st *stream) loop() error {
 			}
 		case <-st.att.Changed(): // look again: pump does
 		case <-grown:
-			st.client.Young = false
+			st.client.Grow()
 		case err := <-st.written:
 			if err != nil {
 				return ended(err)
@@ -228,7 +227,7 @@ func (st *stream) pump() bool {
 	}
 	target := st.att.Current()
 	r := st.client.Next(target)
-	if s := (settled{target.History, st.client.Settled()}); s != st.settled && st.client.Any() {
+	if s := (settled{target.History, st.client.Settled()}); s.history != st.settled.history || s.revision > st.settled.revision {
 		st.settled = s
 		st.att.Settled(s.revision)
 	}
@@ -245,6 +244,7 @@ func (st *stream) pump() bool {
 	st.writing = true
 	st.nonces[r.Type] = nonce
 	st.client.Sent(r, nonce)
+	st.att.Sent(r.Revision)
 	return true
 }
 
@@ -259,6 +259,10 @@ func (st *stream) handle(r *request) error {
 		return err
 	}
 	t, _ := fleet.TypeFromURL(r.typeURL)
+	// A client may report what the fleet has lost meanwhile, but not without end.
+	if most := 2*st.att.Current().Types[t].Len() + st.srv.cfg.Limits.Names; len(r.versions) > most || len(r.dropped) > most {
+		return fmt.Errorf("the request names %d versions and drops %d names of %s, %d is the limit: %w", len(r.versions), len(r.dropped), t, most, fleet.ErrLimit)
+	}
 	first := !st.client.Subscribed(t)
 	if st.delta {
 		st.handleDelta(t, r, first)
@@ -268,8 +272,14 @@ func (st *stream) handle(r *request) error {
 	if n := st.client.Subscription(t).Len(); n > st.srv.cfg.Limits.Names {
 		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream: %w", n, t, st.srv.cfg.Limits.Names, fleet.ErrLimit)
 	}
+	if n := st.client.NameBytes(); n > maxNameBytes {
+		return fmt.Errorf("the names that the stream subscribes to take %d bytes, %d is the limit of a stream: %w", n, maxNameBytes, fleet.ErrLimit)
+	}
 	return nil
 }
+
+// maxNameBytes is the most that the names of a stream's subscriptions may take.
+const maxNameBytes = 4 << 20
 
 // check refuses what no stream may ask for.
 func (st *stream) check(r *request) error {
@@ -279,10 +289,15 @@ func (st *stream) check(r *request) error {
 	if r.locators {
 		return fmt.Errorf("resource locators (xdstp) are not served: subscribe by name: %w", fleet.ErrInvalid)
 	}
+	longest := 0
 	for _, n := range r.names {
-		if len(n) > st.srv.cfg.Limits.NameBytes {
-			return fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", len(n), st.srv.cfg.Limits.NameBytes, fleet.ErrLimit)
-		}
+		longest = max(longest, len(n))
+	}
+	for n, v := range r.versions {
+		longest = max(longest, len(n), len(v))
+	}
+	if most := st.srv.cfg.Limits.NameBytes; longest > most {
+		return fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", longest, most, fleet.ErrLimit)
 	}
 	return nil
 }

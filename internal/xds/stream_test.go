@@ -195,15 +195,10 @@ func TestSettledFollowsTheAcks(t *testing.T) {
 		}
 		s.Ack(clusters)
 		s.Quiet()
-		if got := w.Settled(); got != first {
-			t.Errorf("settled %d, want %d", got, first)
-		}
+		w.AwaitSettled(t, first)
 		// What the client does not subscribe to is settled as soon as it is seen.
 		other := w.Publish(xdstest.Put(fleet.Runtime, xdstest.Resource(fleet.Runtime, "layer", "1")))
-		s.Quiet()
-		if got := w.Settled(); got != other {
-			t.Errorf("settled %d, want %d", got, other)
-		}
+		w.AwaitSettled(t, other)
 	})
 }
 
@@ -303,16 +298,21 @@ func TestRefusedStreams(t *testing.T) {
 		code  codes.Code
 		says  string
 	}{
-		"no token":         {"", xdstest.Request{}, codes.Unauthenticated, "no credential"},
-		"unknown token":    {"bad", xdstest.Request{}, codes.Unauthenticated, "unauthenticated"},
-		"foreign node":     {"edge-*", xdstest.Request{Node: xdstest.Node("core-1")}, codes.PermissionDenied, `"core-1"`},
-		"no id":            {"*", xdstest.Request{Node: xdstest.Node("")}, codes.InvalidArgument, "node.id is empty"},
-		"unknown type":     {"*", xdstest.Request{TypeURL: "type.googleapis.com/x.Y"}, codes.InvalidArgument, "not served"},
-		"no type":          {"*", xdstest.Request{TypeURL: " "}, codes.InvalidArgument, "not served"},
-		"v2":               {"*", xdstest.Request{TypeURL: "type.googleapis.com/envoy.api.v2.Cluster"}, codes.InvalidArgument, "V3"},
-		"a name too long":  {"*", xdstest.Request{Names: []string{strings.Repeat("x", 513)}}, codes.ResourceExhausted, "512 is the limit"},
-		"too many names":   {"*", xdstest.Request{Type: fleet.Endpoint, Names: manyNames(11)}, codes.ResourceExhausted, "10 names is the limit"},
-		"too large a node": {"*", xdstest.Request{Node: heavyNode()}, codes.ResourceExhausted, "node.metadata"},
+		"no token":                 {"", xdstest.Request{}, codes.Unauthenticated, "no credential"},
+		"unknown token":            {"bad", xdstest.Request{}, codes.Unauthenticated, "unauthenticated"},
+		"foreign node":             {"edge-*", xdstest.Request{Node: xdstest.Node("core-1")}, codes.PermissionDenied, `"core-1"`},
+		"no id":                    {"*", xdstest.Request{Node: xdstest.Node("")}, codes.InvalidArgument, "node.id is empty"},
+		"unknown type":             {"*", xdstest.Request{TypeURL: "type.googleapis.com/x.Y"}, codes.InvalidArgument, "not served"},
+		"no type":                  {"*", xdstest.Request{TypeURL: " "}, codes.InvalidArgument, "not served"},
+		"v2":                       {"*", xdstest.Request{TypeURL: "type.googleapis.com/envoy.api.v2.Cluster"}, codes.InvalidArgument, "V3"},
+		"a name too long":          {"*", xdstest.Request{Names: []string{strings.Repeat("x", 513)}}, codes.ResourceExhausted, "512 is the limit"},
+		"too many names":           {"*", xdstest.Request{Type: fleet.Endpoint, Names: manyNames(11)}, codes.ResourceExhausted, "10 names is the limit"},
+		"too many names reported":  {"*", xdstest.Request{Type: fleet.Cluster, Versions: manyVersions(11)}, codes.ResourceExhausted, "10 is the limit"},
+		"too many names dropped":   {"*", xdstest.Request{Type: fleet.Cluster, Unsubscribe: manyNames(11)}, codes.ResourceExhausted, "10 is the limit"},
+		"a reported name too long": {"*", xdstest.Request{Type: fleet.Cluster, Versions: map[string]string{strings.Repeat("x", 513): "1"}}, codes.ResourceExhausted, "512 is the limit"},
+		"a long id":                {"*", xdstest.Request{Node: xdstest.Node(strings.Repeat("n", 513))}, codes.ResourceExhausted, "node.id"},
+		"a control character":      {"*", xdstest.Request{Node: xdstest.Node("n\n1")}, codes.InvalidArgument, "control character"},
+		"too large a node":         {"*", xdstest.Request{Node: heavyNode()}, codes.ResourceExhausted, "node.metadata"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"testing"
+	"time"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -89,6 +91,18 @@ func (s *Source) Streams() int {
 	return len(s.attached)
 }
 
+// AwaitSettled waits until every attached stream has settled the revision.
+func (s *Source) AwaitSettled(t testing.TB, r fleet.Revision) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(Patience); s.Settled() != r; <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("settled %d, want %d", s.Settled(), r)
+		}
+	}
+}
+
 // Settled returns the lowest revision that an attached stream has settled, -1 without one.
 func (s *Source) Settled() fleet.Revision {
 	s.mu.Lock()
@@ -141,6 +155,7 @@ func (a *attachment) retarget(s *snapshot.Snapshot) {
 func (a *attachment) Current() *snapshot.Target { return a.target.Load() }
 func (a *attachment) Changed() <-chan struct{}  { return a.changed }
 func (a *attachment) Ended() <-chan error       { return a.ended }
+func (a *attachment) Sent(fleet.Revision)       {}
 func (a *attachment) Settled(r fleet.Revision)  { a.settled.Store(int64(r)) }
 
 func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {

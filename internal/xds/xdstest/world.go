@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"time"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
@@ -26,7 +27,7 @@ type World struct {
 func New(t testing.TB, edit ...func(*xds.Config)) *World {
 	t.Helper()
 	src := NewSource()
-	cfg := xds.Config{Authenticator: src, Source: src}
+	cfg := xds.Config{Authenticator: src, Source: src, Limits: xds.Limits{Youth: time.Millisecond}}
 	for _, e := range edit {
 		e(&cfg)
 	}
