@@ -135,6 +135,11 @@ func (c *Client) subscribeSotW(tr *track, r Request, target *Target, first bool)
 			tr.forget(n)
 		}
 	}
+	for _, n := range r.Names {
+		if n != "*" && !old.Named(n) {
+			tr.want(n)
+		}
+	}
 	if !first {
 		return
 	}
@@ -165,7 +170,7 @@ func (c *Client) subscribeDelta(tr *track, r Request, target *Target, first bool
 			tr.sub.wildcard, tr.sub.explicit = true, true
 			continue
 		}
-		tr.sub.add(n)
+		tr.want(n)
 		if _, reported := r.Versions[n]; !reported || !believe {
 			tr.owe(n)
 		}
@@ -241,8 +246,25 @@ func (c *Client) drop(tr *track, name string) {
 func (tr *track) forget(name string) {
 	tr.held = tr.held.Without(name)
 	delete(tr.owed, name)
-	if f := tr.inFlight; f != nil {
+	f := tr.inFlight
+	if f == nil {
+		return
+	}
+	if r := f.after.Get(name); r != nil {
+		if f.dropped == nil {
+			f.dropped = make(map[string]*Resource)
+		}
+		f.dropped[name] = r
 		f.after = f.after.Without(name)
+	}
+}
+
+// want takes a name up again. If it was given up since a response left that carries it,
+// the client may or may not take the resource in when that arrives.
+func (tr *track) want(name string) {
+	tr.sub.add(name)
+	if f := tr.inFlight; f != nil && f.dropped[name] != nil {
+		f.after = f.after.With(doubtful(change{new: f.dropped[name]}))
 	}
 }
 
@@ -255,7 +277,7 @@ func (tr *track) forgetUnwanted() {
 	if f := tr.inFlight; f != nil {
 		for r := range f.after.All() {
 			if !tr.sub.Has(r.Name) {
-				f.after = f.after.Without(r.Name)
+				tr.forget(r.Name)
 			}
 		}
 	}

@@ -198,3 +198,45 @@ func BenchmarkPlan(b *testing.B) {
 		}
 	}
 }
+
+// TestNameTakenUpAgainInFlight: the client gives a route up and asks for it again while
+// the response that carries it is on its way. It may have the route then, so the cluster
+// that the route names stays until a later one is ACKed.
+func TestNameTakenUpAgainInFlight(t *testing.T) {
+	t.Parallel()
+	clusters := func(names ...string) (refs []fleet.Ref) {
+		for _, n := range names {
+			refs = append(refs, fleet.Ref{Type: fleet.Cluster, Name: n})
+		}
+		return refs
+	}
+	routeTo := func(version, cluster string) fleet.Row {
+		r := row("r", version)
+		r.Derived.Refs = clusters(cluster)
+		return r
+	}
+	one := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1")}, fleet.Route: {routeTo("1", "a")}})
+	two := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("b", "1")}, fleet.Route: {routeTo("2", "b")}})
+	for _, delta := range []bool{true, false} {
+		s := script{t: t, c: snapshot.Client{Delta: delta}}
+		s.c.Subscribe(snapshot.Request{Type: fleet.Cluster}, one)
+		s.step(one, "clusters a@1", "")
+		s.c.Subscribe(snapshot.Request{Type: fleet.Route, Names: []string{"r"}}, one)
+		routes := s.send(one)
+		s.c.Subscribe(snapshot.Request{Type: fleet.Route, Dropped: []string{"r"}}, one)
+		s.c.Subscribe(snapshot.Request{Type: fleet.Route, Names: []string{"r"}}, one)
+		s.c.Acknowledge(fleet.Route, routes.Nonce)
+		if delta {
+			s.step(two, "clusters b@1", "")
+		} else {
+			s.step(two, "clusters a@1 b@1", "")
+		}
+		s.step(two, "routes r@2", "")
+		if delta {
+			s.step(two, "clusters -a", "")
+		} else {
+			s.step(two, "clusters b@1", "")
+		}
+		s.step(two, "nothing", "")
+	}
+}

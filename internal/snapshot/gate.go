@@ -29,11 +29,16 @@ func (c *Client) wanted(t fleet.Type, target *Target) *Set {
 // endpoints that nobody wrote, and that the client does not have, are an empty
 // ClusterLoadAssignment (PROTOCOL rule 5).
 func (c *Client) lookup(t fleet.Type, name string, target *Target) *Resource {
-	r := target.Types[t].Get(name)
-	if r == nil && t == fleet.Endpoint && !c.Delta && c.types[t].held.Get(name) == nil && (target.hasEDSName(name) || c.warming(name)) {
+	if r := target.Types[t].Get(name); r != nil || t != fleet.Endpoint || c.Delta {
+		return r
+	}
+	if held := c.types[t].held.Get(name); held != nil && !held.doubt {
+		return nil
+	}
+	if target.hasEDSName(name) || c.warming(name) {
 		return EmptyEndpoint(name)
 	}
-	return r
+	return nil
 }
 
 // warming reports whether a cluster that waits for the endpoints of that name is on its

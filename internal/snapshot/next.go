@@ -28,9 +28,10 @@ type Response struct {
 
 	target   *Target
 	changes  []change
-	after    *Set // what the client holds of its subscription once it ACKs
-	complete bool // then the type is in step with the target
-	content  Sum  // of names and versions: no content goes twice to a stream that refused it
+	after    *Set                 // what the client holds of its subscription once it ACKs
+	dropped  map[string]*Resource // of them, what it has given up meanwhile
+	complete bool                 // then the type is in step with the target
+	content  Sum                  // of names and versions: no content goes twice to a stream that refused it
 }
 
 // change is one name whose resource differs between client and target, or that is owed
