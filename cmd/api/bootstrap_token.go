@@ -19,7 +19,7 @@ type bootstrapTokenCommand struct {
 // Run makes the token. The file is made first: a token that is stored and not shown
 // could never be made again.
 func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
-	s, err := store.Open(ctx, store.Config{URL: c.DatabaseURL})
+	s, err := store.Open(ctx, store.Config{URL: c.DatabaseURL, Role: "fairlead_app"})
 	if err != nil {
 		return err
 	}

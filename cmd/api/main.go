@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"fairlead/internal/fleet"
 )
 
 type commands struct {
@@ -25,7 +27,7 @@ func main() {
 	k := kong.Parse(&c, kong.Name("api"), kong.Description("Fairlead's REST API server."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
 	if err := k.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "api:", err)
+		fmt.Fprintln(os.Stderr, "api:", fleet.Sentence(err))
 		stop()
 		os.Exit(1)
 	}

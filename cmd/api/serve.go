@@ -15,23 +15,31 @@ type serveCommand struct {
 	run.Log
 }
 
-// Run serves until ctx ends.
+// Run serves until ctx ends. The port is opened first: one that is taken is told at once,
+// and health checks are answered while the database is waited for.
 func (c *serveCommand) Run(ctx context.Context) error {
 	log := c.Logger(os.Stderr)
 	conf, err := c.TLS.Config(c.Listen)
 	if err != nil {
 		return err
 	}
-	api, err := run.NewAPI(ctx, c.APIConfig, log)
-	if err != nil {
-		return err
-	}
-	defer api.Close()
 	lis, err := run.Listen(c.Listen, "--listen")
 	if err != nil {
 		return err
 	}
 	defer lis.Close() //nolint:errcheck // the server has closed it already, but for an early return
+	log.Info("the port is open", "address", lis.Addr().String(), "tls", conf != nil)
+	var api *run.API
+	err = run.Meanwhile(ctx, lis, conf, log, func(ctx context.Context) (err error) {
+		api, err = run.NewAPI(ctx, c.APIConfig, log)
+		return err
+	})
+	if api != nil {
+		defer api.Close()
+	}
+	if err != nil {
+		return err
+	}
 	log.Info("serving the API", "address", lis.Addr().String(), "tls", conf != nil)
 	return lifecycle.Run(ctx, api.Components(lis, conf)...)
 }

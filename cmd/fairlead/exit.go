@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"fairlead/internal/client"
+	"fairlead/internal/fleet"
 )
 
 // The exit statuses. Scripts rely on them.
@@ -108,7 +109,7 @@ func (sh *shell) fail(ctx context.Context, err error) int {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = &interrupted{err}
 	}
-	fmt.Fprintf(sh.err, "fairlead: %s\n", plain(err.Error()))
+	fmt.Fprintf(sh.err, "fairlead: %s\n", plain(fleet.Sentence(err)))
 	var p *problem
 	if errors.As(err, &p) {
 		for _, line := range p.lines() {

@@ -25,6 +25,8 @@ import (
 type commands struct {
 	Dev dev.Command `cmd:"" help:"Run everything on this machine: database, API, xDS server and an Envoy."`
 
+	Bootstrap bootstrapCommand `cmd:"" help:"Print the file that an Envoy starts with."`
+
 	Apply     applyCommand     `cmd:"" help:"Write resources from files as one revision."`
 	Get       getCommand       `cmd:"" help:"Print resources as YAML, in the form that apply takes."`
 	Delete    deleteCommand    `cmd:"" help:"Delete one resource."`

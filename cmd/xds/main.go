@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"fairlead/cmd/internal/run"
+	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
 )
 
@@ -32,7 +33,7 @@ func main() {
 	k := kong.Parse(&c, kong.Name("xds"), kong.Description("Fairlead's xDS server."),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.UsageOnError())
 	if err := k.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "xds:", err)
+		fmt.Fprintln(os.Stderr, "xds:", fleet.Sentence(err))
 		stop()
 		os.Exit(1)
 	}
@@ -55,6 +56,7 @@ func (c *command) Run(ctx context.Context) error {
 		return err
 	}
 	defer health.Close() //nolint:errcheck // as above
+	log.Info("the ports are open", "address", lis.Addr().String(), "health_address", health.Addr().String(), "tls", conf != nil)
 	// Liveness is answered while the database is still waited for.
 	var server atomic.Pointer[run.XDS]
 	ready := func(ctx context.Context) error {

@@ -36,11 +36,6 @@ type pendingResolution struct {
 	seq uint64
 }
 
-type waiter struct {
-	seq  uint64
-	done chan struct{}
-}
-
 // gone is a node's end, oldest first in a book's list.
 type gone struct {
 	node *node
@@ -64,7 +59,7 @@ type book struct {
 	seq      uint64 // of refusals and resolutions
 	refusals map[refusalKey]pendingRefusal
 	resolved map[refusalKey]pendingResolution
-	waiters  []waiter
+	waiters  map[chan struct{}]uint64 // the seq that each waits for; closed when it is told
 
 	dueAt    time.Time // when it is enqueued for; zero: not
 	flushed  time.Time // the last report's begin
@@ -83,6 +78,7 @@ func newBook(r *Recorder, key fleet.Key) *book {
 		nodes:    make(map[string]*node),
 		refusals: make(map[refusalKey]pendingRefusal),
 		resolved: make(map[refusalKey]pendingResolution),
+		waiters:  make(map[chan struct{}]uint64),
 	}
 }
 
@@ -115,7 +111,7 @@ func (b *book) advance(rev fleet.Revision, committedAt, now time.Time) {
 		return
 	}
 	b.head = rev
-	b.revs.add(rev, committedAt, now, b.live())
+	b.revs.add(rev, committedAt, now)
 	// Nothing is reported for a head alone: the first confirmation would then wait for
 	// the next flush. Who does not confirm is looked for when the time is up.
 	b.schedule(now.Add(lagAfter))
@@ -124,9 +120,9 @@ func (b *book) advance(rev fleet.Revision, committedAt, now time.Time) {
 func (b *book) restart(rev fleet.Revision, committedAt, now time.Time) {
 	b.forget = false
 	b.head, b.settled, b.sure, b.revs = rev, 0, false, nil
-	b.revs.add(rev, committedAt, now, b.live())
+	b.revs.add(rev, committedAt, now)
 	for _, n := range b.nodes {
-		n.settled, n.counted, n.included = 0, rev-1, rev-1
+		n.settled, n.counted, n.sent, n.absent, n.resumed = 0, rev-1, 0, rev-1, true
 		for s := range n.streams {
 			s.settled = 0
 		}
@@ -141,11 +137,10 @@ func (b *book) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream 
 	if n == nil {
 		n = newNode(from)
 		n.counted = b.revs.committedBefore(b.rec.dbTime(now).Add(-recentCommit))
-		n.included = n.counted
 		b.nodes[n.row.Node] = n
 	}
 	if !n.live() {
-		b.revs.include(n)
+		n.absent, n.resumed = b.head, info.Resumed
 		n.row.Since = b.rec.dbTime(now)
 		n.goneAt = time.Time{}
 	}
@@ -170,7 +165,6 @@ func (b *book) disconnect(s *Stream, now time.Time) {
 		}
 		return
 	}
-	n.included = b.head
 	n.goneAt = now
 	n.row.Since = b.rec.dbTime(now)
 	b.gone = append(b.gone, gone{n, now})
@@ -202,7 +196,9 @@ func (b *book) trimGone(now time.Time) {
 	b.trimAt = max(maxGone, len(keep)+maxGone/4) // so that a long list is not walked for every end
 }
 
-func (b *book) refuse(n *node, rs []fleet.Refusal, now time.Time) <-chan struct{} {
+// refuse keeps refusals for the next report. The channel is closed when they are told;
+// whoever stops waiting before takes it out of waiters.
+func (b *book) refuse(n *node, rs []fleet.Refusal, now time.Time) chan struct{} {
 	b.seq++
 	for _, r := range rs {
 		r.Node = n.row.Node
@@ -216,10 +212,10 @@ func (b *book) refuse(n *node, rs []fleet.Refusal, now time.Time) <-chan struct{
 		}
 	}
 	n.dirty = true
-	w := waiter{b.seq, make(chan struct{})}
-	b.waiters = append(b.waiters, w)
+	done := make(chan struct{})
+	b.waiters[done] = b.seq
 	b.schedule(now)
-	return w.done
+	return done
 }
 
 func (b *book) resolve(rs []fleet.Resolution) {

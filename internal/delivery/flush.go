@@ -174,11 +174,12 @@ func (b *book) told(seq uint64) {
 			delete(b.resolved, k)
 		}
 	}
-	i := 0
-	for ; i < len(b.waiters) && b.waiters[i].seq <= seq; i++ {
-		close(b.waiters[i].done)
+	for done, at := range b.waiters {
+		if at <= seq {
+			close(done)
+			delete(b.waiters, done)
+		}
 	}
-	b.waiters = append([]waiter(nil), b.waiters[i:]...)
 }
 
 // again makes everything untold: the database may have lost it with the lease.

@@ -14,6 +14,9 @@ type StreamInfo struct {
 	Protocol   string // "delta ADS", "SotW ADS"
 	RemoteAddr string
 	Credential fleet.CredentialID
+	// Resumed: the client said at once that it holds something already. It is known from
+	// elsewhere; one that is not is new to the fleet.
+	Resumed bool
 }
 
 // claim is what the database says of a connected node's settled revision.
@@ -34,8 +37,12 @@ type node struct {
 	tried   bool  // some report had it as connected: the database may say so
 	goneAt  time.Time
 
-	counted  fleet.Revision // revisions up to this one have counted it as having confirmed them
-	included fleet.Revision // and up to this one as affected; while it is live, all have
+	counted fleet.Revision // revisions up to this one have counted it as having confirmed them
+	sent    fleet.Revision // the highest one for whose target something was sent to it
+	// absent is the head when it connected. Whether what was made before changed anything
+	// for the node is not known here: it counts as affected.
+	absent  fleet.Revision
+	resumed bool // it came with content of its own
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
@@ -94,8 +101,22 @@ func (s *Stream) Settled(rev fleet.Revision) {
 	b.wake(now)
 }
 
+// Sent says that a response for the target of this revision went to the client: once the
+// client confirms it, it counts as affected by what it had not confirmed before. One
+// that the fleet is not at yet is ignored.
+func (s *Stream) Sent(rev fleet.Revision) {
+	b := s.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !s.closed && rev > s.node.sent && rev <= b.head {
+		s.node.sent = rev
+	}
+}
+
 // Refused records refusals of the stream's node. It returns when the sink has them,
-// after a second at most, or when ctx ends; they are not lost in either case.
+// after a second at most, or when ctx ends. In the last two cases they are reported
+// later; but while the sink is away, 20,000 refusals are kept of a fleet, and those that
+// come then are not recorded.
 func (s *Stream) Refused(ctx context.Context, rs []fleet.Refusal) {
 	if len(rs) == 0 {
 		return
@@ -109,9 +130,13 @@ func (s *Stream) Refused(ctx context.Context, rs []fleet.Refusal) {
 	defer timer.Stop()
 	select {
 	case <-done:
+		return
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.waiters, done)
 }
 
 // Close ends the stream. The node is shown as disconnected when it was its last one.

@@ -222,3 +222,22 @@ func TestARefusalAfterItsResolutionStands(t *testing.T) {
 		}
 	})
 }
+
+func TestWaitersLeaveWhenTheirTimeIsUp(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("a")
+		time.Sleep(time.Second)
+		w.sink.set(refused)
+		for i := range 30 {
+			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Cluster, Name: fmt.Sprint(i), Version: "v"}})
+		}
+		b := w.lock(w.key)
+		waiters, kept := len(b.waiters), len(b.refusals)
+		b.mu.Unlock()
+		if waiters != 0 || kept != 30 {
+			t.Errorf("%d wait, %d refusals are kept", waiters, kept)
+		}
+		w.sink.set(healthy)
+	})
+}

@@ -26,7 +26,7 @@ func genStep() *rapid.Generator[step] {
 	return rapid.Custom(func(t *rapid.T) step {
 		return step{
 			Kind: rapid.SampledFrom([]string{
-				"connect", "connect", "settle", "settle", "settle", "head", "head", "close", "refuse", "resolve", "fault", "cut", "clock",
+				"connect", "connect", "settle", "settle", "settle", "sent", "sent", "head", "head", "close", "refuse", "resolve", "fault", "cut", "clock",
 			}).Draw(t, "kind"),
 			Node:  rapid.IntRange(0, 4).Draw(t, "node"),
 			Pick:  rapid.IntRange(0, 3).Draw(t, "pick"),
@@ -78,7 +78,7 @@ func (tr *truth) check(_ fleet.Status, m *model) {
 		}
 	}
 	for rev, d := range m.delivered {
-		if d.Acked > d.Affected || d.Acked > 0 && d.FirstAck.IsZero() || d.LastAck.Before(d.FirstAck) {
+		if d.Affected > d.Acked || d.Acked > 0 && d.FirstAck.IsZero() || d.LastAck.Before(d.FirstAck) {
 			tr.problems = append(tr.problems, fmt.Sprintf("revision %d: %+v", rev, d))
 		}
 	}
@@ -96,6 +96,8 @@ func (tr *truth) do(s step) {
 		rev := tr.head - fleet.Revision(s.Delta)
 		x.Settled(rev)
 		x.settled = max(x.settled, rev)
+	case s.Kind == "sent" && len(ss) > 0:
+		ss[s.Pick%len(ss)].Sent(tr.head - fleet.Revision(s.Delta))
 	case s.Kind == "head":
 		tr.head += fleet.Revision(s.Delta)
 		tr.w.Head(tr.w.key, tr.head, time.Now())

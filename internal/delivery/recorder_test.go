@@ -47,6 +47,7 @@ func TestOneHealthyRevisionOfTenThousandNodesIsThreeRows(t *testing.T) {
 
 		w.Head(w.key, 2, time.Now())
 		for _, s := range streams {
+			s.Sent(2)
 			s.Settled(2)
 		}
 		time.Sleep(10 * time.Second)
@@ -173,6 +174,7 @@ func TestAConfirmationCountsForAllRevisionsThatItPasses(t *testing.T) {
 		w.SetClockOffset(-time.Hour) // the database's clock is behind: times must not be before the commit
 		committed := time.Now().Add(-time.Hour)
 		w.Head(w.key, 9, committed.Add(3*time.Second))
+		s.Sent(9)
 		s.Settled(9)
 		time.Sleep(time.Second)
 		m := w.sink.model(w.key)
@@ -195,13 +197,14 @@ func TestAProxyThatComesBackMovesNoOldTimes(t *testing.T) {
 		}
 		w.Head(w.key, 8, time.Now())
 		s := w.connect("b") // was away when 8 was made
+		s.Sent(8)
 		s.Settled(8)
 		time.Sleep(time.Second)
 		s.Close()
 		s = w.connect("b")
 		s.Settled(8)
 		time.Sleep(time.Second)
-		if d := w.sink.model(w.key).delivered[8]; d.Affected != 2 || d.Acked != 1 {
+		if d := w.sink.model(w.key).delivered[8]; d.Affected != 1 || d.Acked != 1 {
 			t.Errorf("revision 8: %+v", d)
 		}
 	})

@@ -26,15 +26,15 @@ type counter struct {
 // revisions are the newest ones of a fleet, ascending and without gaps.
 type revisions []*counter
 
-// add appends the revisions up to rev; live nodes are there to confirm them.
-func (rs *revisions) add(rev fleet.Revision, committedAt, now time.Time, live int) {
+// add appends the revisions up to rev.
+func (rs *revisions) add(rev fleet.Revision, committedAt, now time.Time) {
 	first := rev
 	if n := len(*rs); n > 0 {
 		first = (*rs)[n-1].Revision + 1
 	}
 	for r := max(first, rev-keepRevisions+1); r <= rev; r++ {
 		c := &counter{committedAt: committedAt, knownAt: now, dirty: true}
-		c.Revision, c.Affected = r, live
+		c.Revision = r
 		*rs = append(*rs, c)
 	}
 	if over := len(*rs) - keepRevisions; over > 0 {
@@ -73,27 +73,28 @@ func (rs revisions) committedBefore(t time.Time) fleet.Revision {
 	return 0
 }
 
-// include adds a node that was not connected when the revisions after n.included came.
-func (rs revisions) include(n *node) {
-	for _, c := range slices.Backward(rs) {
-		if c.Revision <= n.included || c.Revision <= n.counted {
-			return
-		}
-		c.Affected++
-		c.dirty = true
-	}
+// awaited reports whether a revision was made for the node to confirm. One from before it
+// connected was, if the node came from elsewhere and was sent something for it; else
+// the node has confirmed it there, or is new, and the revision's times must not move for
+// it (SEMANTICS 5.4).
+func (n *node) awaited(rev fleet.Revision) bool {
+	return rev > n.absent || n.resumed && rev <= n.sent
 }
 
-// count adds a node that has come to rev and was counted up to n.counted.
+// count adds a node that has come to rev and was counted up to n.counted. It is affected
+// by what something was sent to it for.
 func (rs revisions) count(n *node, rev fleet.Revision, at time.Time) {
 	for _, c := range slices.Backward(rs) {
 		if c.Revision <= n.counted {
 			break
 		}
-		if c.Revision > rev {
+		if c.Revision > rev || !n.awaited(c.Revision) {
 			continue
 		}
 		c.Acked++
+		if c.Revision <= max(n.sent, n.absent) {
+			c.Affected++
+		}
 		t := at
 		if t.Before(c.committedAt) {
 			t = c.committedAt

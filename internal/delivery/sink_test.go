@@ -198,7 +198,7 @@ func setup(t *testing.T) *world {
 }
 
 func (w *world) connect(id string) *Stream {
-	return w.Connect(w.key, fleet.Node{ID: id, UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS"})
+	return w.Connect(w.key, fleet.Node{ID: id, UserAgent: "envoy"}, StreamInfo{Protocol: "delta ADS", Resumed: true})
 }
 
 // rows counts what a report writes besides the settled row.

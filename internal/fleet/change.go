@@ -63,12 +63,23 @@ type Change struct {
 	// that changed after the known position, tombstones among them.
 	Reload bool
 	Rows   []Row
+	// Broken are rows that cannot be read. They are not among Rows: whoever holds an
+	// earlier one of the name keeps it, on a reload as well.
+	Broken []Broken
 	// EpochMoved: Credentials and Settings hold the present ones.
 	EpochMoved  bool
 	Credentials []Credential
 	// CommittedAt is the database's clock when At.Revision was made; Now is its clock at
 	// the reading. Their difference to the local clock is the reader's offset.
 	CommittedAt, Now time.Time
+}
+
+// Broken is a row as it is stored that cannot be read, and why.
+type Broken struct {
+	Ref
+	Variant  string
+	Revision Revision // of the row's last change
+	Reason   string
 }
 
 // Credential is a node credential as a server checks it. The secret itself is nowhere.

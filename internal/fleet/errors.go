@@ -1,6 +1,9 @@
 package fleet
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // The kinds of errors. Every error that crosses a package is one of them or wraps
 // one of them; the HTTP layer and the stream engine alone turn a kind into a status.
@@ -14,3 +17,15 @@ var (
 	ErrLimit           = errors.New("limit exceeded")
 	ErrUnavailable     = errors.New("unavailable") // the database cannot be reached, a fleet is not loaded yet
 )
+
+// Sentence is an error's text for people: without the kind at its end, which is for
+// programs.
+func Sentence(err error) string {
+	text := err.Error()
+	for _, kind := range []error{ErrInvalid, ErrNotFound, ErrConflict, ErrPrecondition, ErrUnauthenticated, ErrForbidden, ErrLimit, ErrUnavailable} {
+		if cut, ok := strings.CutSuffix(text, ": "+kind.Error()); ok && cut != "" {
+			return cut
+		}
+	}
+	return text
+}

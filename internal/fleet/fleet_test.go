@@ -1,6 +1,8 @@
 package fleet_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"fairlead/internal/fleet"
@@ -53,6 +55,22 @@ func TestIDs(t *testing.T) {
 	}
 	if s := fleet.NewToken().String(); s[14] != '4' {
 		t.Errorf("%s is no random UUID", s)
+	}
+}
+
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("the credential is revoked: make a new one: %w", fleet.ErrForbidden), "the credential is revoked: make a new one"},
+		{fleet.ErrNotFound, "not found"},
+		{errors.New("forbidden fruit"), "forbidden fruit"},
+	} {
+		if got := fleet.Sentence(c.err); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }
 

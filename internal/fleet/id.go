@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -68,6 +69,9 @@ func (t Token) String() string        { return formatUUID(t) }
 func (c CredentialID) String() string { return formatUUID(c) }
 
 func (k Key) String() string { return k.Tenant.String() + "/" + k.Fleet.String() }
+
+// LogValue keeps a log line readable.
+func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
 // newUUIDv7 follows RFC 9562, section 5.7: 48 bits of milliseconds, then random bits.
 func newUUIDv7() [16]byte {

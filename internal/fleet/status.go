@@ -66,7 +66,7 @@ type Resolution struct {
 // Delivered is a server's own count for one revision.
 type Delivered struct {
 	Revision Revision
-	Affected int // connected nodes that the revision changed something for
+	Affected int // of Acked, the nodes that the revision changed something for
 	Acked    int
 	FirstAck time.Time // zero: none yet
 	LastAck  time.Time

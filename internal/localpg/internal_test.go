@@ -2,6 +2,7 @@ package localpg
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,5 +132,47 @@ func TestPasswordIsKept(t *testing.T) {
 	info, err := os.Stat(filepath.Join(l.base, passwordName))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// TestNoNetworkNamesEveryWay lets pip and npm try, as far as there are any, through a
+// proxy where nobody listens.
+func TestNoNetworkNamesEveryWay(t *testing.T) {
+	var path []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(dir, "postgres")); err != nil {
+			path = append(path, dir)
+		}
+	}
+	hideSystem(t)
+	t.Setenv("PATH", strings.Join(path, string(filepath.ListSeparator)))
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := "http://" + lis.Addr().String()
+	_ = lis.Close()
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "PIP_PROXY", "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTPS_PROXY"} {
+		t.Setenv(name, proxy)
+		t.Setenv(strings.ToLower(name), proxy)
+	}
+	for name, value := range map[string]string{
+		"NO_PROXY": "", "no_proxy": "", "NPM_CONFIG_NOPROXY": "", "npm_config_noproxy": "",
+		"PIP_RETRIES": "0", "PIP_NO_CACHE_DIR": "1", "PIP_CONFIG_FILE": os.DevNull,
+		"npm_config_fetch_retries": "0", "npm_config_cache": t.TempDir(), "npm_config_userconfig": os.DevNull,
+	} {
+		t.Setenv(name, value)
+	}
+	_, err = Find(t.Context(), FindConfig{CacheDir: t.TempDir(), Fetch: true})
+	if !errors.Is(err, fleet.ErrUnavailable) {
+		t.Fatalf("err = %v", err)
+	}
+	for _, way := range []string{"PG_BIN", "PATH", "postgresql", "brew", "python3", "npm"} {
+		if !strings.Contains(err.Error(), way) {
+			t.Errorf("the error does not name %q: %v", way, err)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error is more than one line: %v", err)
 	}
 }

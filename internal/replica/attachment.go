@@ -14,11 +14,24 @@ import (
 var _ xds.Source = (*Replica)(nil)
 
 // Attach ties a stream to its fleet. The first one of a fleet waits until it is loaded;
-// others that come meanwhile wait for the same load.
+// others that come meanwhile wait for the same load. One stream too many is
+// fleet.ErrLimit; those that wait count.
 func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Attachment, error) {
 	if !id.Nodes.Match(n.ID) {
 		return nil, fmt.Errorf("the node credential is for nodes %q and not for %q: %w", id.Nodes, n.ID, fleet.ErrForbidden)
 	}
+	if err := r.streams.add(id); err != nil {
+		return nil, err
+	}
+	a, err := r.attach(ctx, id, n, s)
+	if err != nil {
+		r.streams.remove(id)
+		return nil, err
+	}
+	return a, nil
+}
+
+func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Attachment, error) {
 	o, err := r.use(id.Key)
 	if err != nil {
 		return nil, err
@@ -45,13 +58,13 @@ func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 
 // attachment is one stream's tie to its fleet.
 type attachment struct {
-	owner      *owner
-	node       *node
-	credential fleet.CredentialID
-	record     *delivery.Stream
-	changed    chan struct{}
-	ended      chan error
-	round      int // readings that had begun when it came; guarded by owner.mu
+	owner   *owner
+	node    *node
+	id      xds.Identity
+	record  *delivery.Stream
+	changed chan struct{}
+	ended   chan error
+	round   int // readings that had begun when it came; guarded by owner.mu
 }
 
 func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Attachment, error) {
@@ -69,12 +82,12 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Att
 		signal(o.dirty) // made a moment ago, or gone
 	}
 	a := &attachment{
-		owner: o, node: o.node(n.ID), credential: id.Credential, round: o.rounds,
+		owner: o, node: o.node(n.ID), id: id, round: o.rounds,
 		changed: make(chan struct{}, 1),
 		ended:   make(chan error, 1),
 	}
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
-		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential,
+		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
 	})
 	a.node.streams[a] = struct{}{}
 	o.streams[a] = struct{}{}
@@ -101,6 +114,9 @@ func (a *attachment) end(err error) {
 	default: // it has a reason already
 	}
 }
+
+// Sent records that something of the revision's target went to the stream's client.
+func (a *attachment) Sent(r fleet.Revision) { a.record.Sent(r) }
 
 // Settled records what the stream's client has confirmed.
 func (a *attachment) Settled(r fleet.Revision) { a.record.Settled(r) }
@@ -132,5 +148,6 @@ func (a *attachment) Detach() {
 	o.mu.Unlock()
 	if tied {
 		o.r.leave(o)
+		o.r.streams.remove(a.id)
 	}
 }

@@ -47,6 +47,38 @@ func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity,
 }
 
 func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID) (fleet.Key, fleet.Credential, error) {
+	if key, c, err := r.knownCredential(id); !errors.Is(err, errAsk) {
+		return key, c, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
+	select {
+	case r.finds <- struct{}{}:
+		defer func() { <-r.finds }()
+	case <-ctx.Done():
+		return fleet.Key{}, fleet.Credential{}, fmt.Errorf("the node token cannot be checked now, too many wait for it: try again: %w", fleet.ErrUnavailable)
+	}
+	if key, c, err := r.knownCredential(id); !errors.Is(err, errAsk) { // somebody has found out meanwhile
+		return key, c, err
+	}
+	key, c, err := r.cfg.Feed.FindNodeCredential(ctx, id)
+	switch {
+	case errors.Is(err, fleet.ErrNotFound):
+		r.unknown.add(id, time.Now())
+		return key, c, errUnknown
+	case err != nil:
+		r.log.Debug("find a node credential", "credential", id, "error", err)
+		return key, c, fmt.Errorf("the node token cannot be checked now, the database does not answer: try again: %w", fleet.ErrUnavailable)
+	}
+	return key, c, nil
+}
+
+// errAsk says that only the database knows.
+var errAsk = errors.New("not known without the database")
+
+// knownCredential answers without the database, or errAsk: the credential is one of a
+// fleet that is held, or was not to be found a moment ago.
+func (r *Replica) knownCredential(id fleet.CredentialID) (fleet.Key, fleet.Credential, error) {
 	r.mu.Lock()
 	o := r.creds[id]
 	r.mu.Unlock()
@@ -55,17 +87,10 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID) (fl
 			return o.key, c, nil
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, findTimeout)
-	defer cancel()
-	key, c, err := r.cfg.Feed.FindNodeCredential(ctx, id)
-	switch {
-	case errors.Is(err, fleet.ErrNotFound):
-		return key, c, errUnknown
-	case err != nil:
-		r.log.Debug("find a node credential", "credential", id, "error", err)
-		return key, c, fmt.Errorf("the node token cannot be checked now, the database does not answer: try again: %w", fleet.ErrUnavailable)
+	if r.unknown.has(id, time.Now()) {
+		return fleet.Key{}, fleet.Credential{}, errUnknown
 	}
-	return key, c, nil
+	return fleet.Key{}, fleet.Credential{}, errAsk
 }
 
 // invalid says why a credential is not good at the given time (the database's clock);
@@ -106,7 +131,7 @@ func (o *owner) sweep() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for a := range o.streams {
-		if c, ok := h.creds[a.credential]; ok { // else it is judged by sweepUnknown
+		if c, ok := h.creds[a.id.Credential]; ok { // else it is judged by sweepUnknown
 			if err := ended(c, now); err != nil {
 				a.end(err)
 			}
@@ -122,10 +147,10 @@ func (o *owner) sweepUnknown(round int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for a := range o.streams {
-		if a.credential == (fleet.CredentialID{}) {
+		if a.id.Credential == (fleet.CredentialID{}) {
 			continue // of a port that asks for none
 		}
-		if _, ok := creds[a.credential]; !ok && a.round < round {
+		if _, ok := creds[a.id.Credential]; !ok && a.round < round {
 			a.end(errRemoved)
 		}
 	}

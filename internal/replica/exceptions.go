@@ -14,13 +14,14 @@ import (
 const (
 	maxExceptions = 100   // per node and type (SEMANTICS 3.7)
 	maxOrphans    = 1_000 // nodes per fleet that refused something and are away
+	spareTargets  = 16    // targets that are kept beyond twice the nodes that have one of their own
 )
 
 // What was done about a refusal, as people read it.
 const (
 	actionKept      = "kept the last good version"
 	actionRemoved   = "removed from this node: no version of it was ever accepted"
-	actionBothBad   = "removed from this node: the version that stood in for it was refused too"
+	actionBothBad   = "left alone: the version that stood in for it was refused too"
 	actionNewer     = "nothing kept back: another version is in force by now"
 	actionDeleted   = "nothing kept back: the resource is deleted by now"
 	actionTooMany   = "nothing sent: this node refuses too many resources of this type"
@@ -96,14 +97,15 @@ func (o *owner) except(n *node, r xds.Refusal) (refusals []fleet.Refusal, resolv
 	return refusals, resolved
 }
 
-// except adds or changes one exception; it says what was done, and the version that
-// stands in.
+// except adds one exception, if there is something to except; it says what was done, and
+// the version that stands in. A substitute that is refused too stays the node's target:
+// the node has confirmed the name, so it is never removed (SEMANTICS 3.2), and a stream
+// is not sent again what it refused.
 func (n *node) except(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (action, good string) {
 	present := snap.Types[t].Get(c.Refused.Name)
 	i := slices.IndexFunc(n.exceptions, func(e snapshot.Exception) bool { return e.Type == t && e.Name == c.Refused.Name })
 	if i >= 0 {
 		if e := &n.exceptions[i]; e.Good != nil && e.Good.Version == c.Refused.Version {
-			e.Good = nil
 			return actionBothBad, ""
 		} else if e.Refused == c.Refused.Version {
 			return outcome(e.Good)
@@ -169,6 +171,19 @@ func (o *owner) retarget(n *node, snap *snapshot.Snapshot) {
 		o.interned[k] = t
 	}
 	n.target.Store(t)
+	o.trimInterned()
+}
+
+// trimInterned drops the targets that no node has any more, when they have become many:
+// between two views every refusal may leave one behind. o.mu is held.
+func (o *owner) trimInterned() {
+	if len(o.interned) <= 2*len(o.excepted)+spareTargets {
+		return
+	}
+	o.interned = make(map[string]*snapshot.Target, len(o.excepted))
+	for n := range o.excepted {
+		o.interned[internKey(n.exceptions)] = n.target.Load()
+	}
 }
 
 // renewExceptions ends the exceptions whose name has another version in the new view,

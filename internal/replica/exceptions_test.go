@@ -79,19 +79,24 @@ func TestARefusedVersionWithoutAGoodOneIsAbsent(t *testing.T) {
 	})
 }
 
-func TestASubstituteThatIsRefusedTooIsRemoved(t *testing.T) {
+func TestASubstituteThatIsRefusedTooIsLeftAlone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		a := w.attach(id, "a")
 		good := a.Current().Types[fleet.Cluster].Get("c")
 		w.change(key, cluster("c", "2"))
 		refuse(t, a, "c", good)
+		before := a.Current()
 		refuse(t, a, "c", nil) // the substitute
-		if a.Current().Types[fleet.Cluster].Len() != 0 {
-			t.Error("it is still there")
+		if a.Current() != before || version(before, fleet.Cluster, "c") != "1" {
+			t.Errorf("the node, which has confirmed the name, should now hold %q", version(a.Current(), fleet.Cluster, "c"))
 		}
-		if f := w.sink.allRefusals()[1]; f.Version != "1" || f.Action != actionBothBad {
+		if f := w.sink.allRefusals()[1]; f.Version != "1" || f.Good != "" || f.Action != actionBothBad {
 			t.Errorf("recorded %+v", f)
+		}
+		w.change(key, cluster("c", "3"))
+		if version(a.Current(), fleet.Cluster, "c") != "3" {
+			t.Error("the exception does not end")
 		}
 	})
 }
@@ -185,6 +190,35 @@ func TestExceptionsAndTheirNodesAreBounded(t *testing.T) {
 		synctest.Wait()
 		if n, x := w.nodes(key); n > maxOrphans+1 || x > maxOrphans+1 {
 			t.Errorf("%d nodes, %d with exceptions", n, x)
+		}
+	})
+}
+
+func TestTargetsThatNobodyHasAreDropped(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var rows []fleet.Row
+		for i := range maxExceptions {
+			rows = append(rows, cluster(fmt.Sprint(i), "bad"))
+		}
+		key, id, _ := w.newFleet(rows...)
+		a, b := w.attach(id, "a"), w.attach(id, "b")
+		for i := range rows { // each a target of its own
+			refuse(t, a, fmt.Sprint(i), nil)
+		}
+		for i := range rows {
+			refuse(t, b, fmt.Sprint(i), nil)
+		}
+		w.mu.Lock()
+		o := w.fleets[key]
+		w.mu.Unlock()
+		o.mu.Lock()
+		n := len(o.interned)
+		o.mu.Unlock()
+		if n > 2*2+spareTargets {
+			t.Errorf("%d targets for two nodes", n)
+		}
+		if a.Current() != b.Current() {
+			t.Error("nodes that refuse the same do not share a target any more")
 		}
 	})
 }

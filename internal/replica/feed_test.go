@@ -41,6 +41,7 @@ type feed struct {
 	hold     chan struct{} // CatchUp waits for it to be closed
 	took     time.Duration // what the answer of CatchUp takes
 	panics   bool
+	broken   map[string]bool // names of clusters that cannot be read
 	catchUps int
 	reloads  int
 	rowsSent int
@@ -181,6 +182,10 @@ func (f *feed) change(k fleet.Known) (fleet.Change, bool) {
 		f.reloads++
 	}
 	for _, r := range s.rows {
+		if r.Type == fleet.Cluster && f.broken[r.Name] && (c.Reload || r.Revision > k.At.Revision) {
+			c.Broken = append(c.Broken, fleet.Broken{Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Revision: r.Revision, Reason: "damaged"})
+			continue
+		}
 		if c.Reload && !r.Deleted || !c.Reload && r.Revision > k.At.Revision {
 			c.Rows = append(c.Rows, r)
 			f.rowsSent++

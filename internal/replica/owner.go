@@ -195,6 +195,9 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 		if old == nil && !c.Reload {
 			return false, errors.New("the feed gave a difference to a fleet that is not held")
 		}
+		if err := unreadable(old, c); err != nil {
+			return false, err
+		}
 		o.learnClock(c.Now, begun)
 		o.take(old, c)
 		old = o.held.Load()

@@ -38,6 +38,7 @@ const (
 	findTimeout = 5 * time.Second  // for a credential
 	callTimeout = 15 * time.Second // for a catch-up
 	loadsAtOnce = 2                // first loads; as many catch-ups beside them
+	findsAtOnce = 2                // credentials that no held fleet has
 	stormFrom   = 8                // fleets that moved in one poll: the others are spread
 	stormSpread = 2 * time.Second
 	retryFirst  = 100 * time.Millisecond
@@ -54,7 +55,12 @@ type Config struct {
 	Poll     time.Duration // between two looks at all heads, give or take a fifth; 0: 2 s
 	// IdleAfter is how long a fleet is kept without streams; 0: 10 minutes.
 	IdleAfter time.Duration
-	Logger    *slog.Logger // nil: slog.Default()
+	// StreamsPerCredential, StreamsPerTenant and Streams, of the whole process, are how
+	// many streams may live or wait to begin at the same time; 0: 20,000 each. A port that
+	// asks for no credential has none of its own to count.
+	StreamsPerCredential, StreamsPerTenant, Streams int
+
+	Logger *slog.Logger // nil: slog.Default()
 }
 
 // Replica serves fleets: it is the xds.Authenticator and the xds.Source of a server.
@@ -67,6 +73,10 @@ type Replica struct {
 	pollNo chan struct{} // capacity 1: poll now
 	loads  chan struct{} // a place is taken by sending
 	reads  chan struct{}
+	finds  chan struct{}
+
+	streams *streams
+	unknown unknown
 
 	mu     sync.Mutex // guards all below, and the users of every owner; taken after an owner's
 	start  func(*owner)
@@ -86,18 +96,25 @@ func New(cfg Config) (*Replica, error) {
 	if cfg.IdleAfter <= 0 {
 		cfg.IdleAfter = defaultIdle
 	}
+	for _, most := range []*int{&cfg.StreamsPerCredential, &cfg.StreamsPerTenant, &cfg.Streams} {
+		if *most <= 0 {
+			*most = defaultStreams
+		}
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
 	return &Replica{
-		cfg:    cfg,
-		log:    cfg.Logger,
-		pollNo: make(chan struct{}, 1),
-		loads:  make(chan struct{}, loadsAtOnce),
-		reads:  make(chan struct{}, loadsAtOnce),
-		fleets: make(map[fleet.Key]*owner),
-		byID:   make(map[fleet.ID][]*owner),
-		creds:  make(map[fleet.CredentialID]*owner),
+		cfg:     cfg,
+		streams: newStreams(cfg),
+		log:     cfg.Logger,
+		pollNo:  make(chan struct{}, 1),
+		loads:   make(chan struct{}, loadsAtOnce),
+		reads:   make(chan struct{}, loadsAtOnce),
+		finds:   make(chan struct{}, findsAtOnce),
+		fleets:  make(map[fleet.Key]*owner),
+		byID:    make(map[fleet.ID][]*owner),
+		creds:   make(map[fleet.CredentialID]*owner),
 	}, nil
 }
 

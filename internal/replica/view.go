@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"fmt"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -42,6 +43,17 @@ func (o *owner) derive(last *view, c fleet.Change, cut bool) *view {
 			kept[row.Type][row.Name] = struct{}{}
 		}
 		types[row.Type] = o.with(types[row.Type], row)
+	}
+	for _, b := range c.Broken {
+		o.r.log.Error("a stored resource cannot be read: its last version stays in force; write it again",
+			"fleet", o.key, "type", b.Type, "name", b.Name, "variant", b.Variant, "revision", b.Revision, "error", b.Reason)
+		if b.Variant != "" || b.Type >= fleet.NumTypes {
+			continue
+		}
+		if kept[b.Type] == nil {
+			kept[b.Type] = make(map[string]struct{})
+		}
+		kept[b.Type][b.Name] = struct{}{}
 	}
 	if c.Reload {
 		for t, set := range types {
@@ -95,4 +107,22 @@ func without(s *snapshot.Set, kept map[string]struct{}) *snapshot.Set {
 		}
 	}
 	return next
+}
+
+// unreadable refuses to load a fleet of which nothing of some type can be read, though
+// there is some: to clients the empty set would say that all of it was deleted.
+func unreadable(last *held, c fleet.Change) error {
+	if !c.Reload {
+		return nil
+	}
+	for _, b := range c.Broken {
+		same := func(r fleet.Row) bool { return r.Type == b.Type && r.Variant == "" }
+		if b.Variant != "" || slices.ContainsFunc(c.Rows, same) {
+			continue
+		}
+		if last == nil || last.view.snap.Types[b.Type].Get(b.Name) == nil {
+			return fmt.Errorf("nothing of %s can be read, as of %q at revision %d: write it again: %s", b.Type, b.Name, b.Revision, b.Reason)
+		}
+	}
+	return nil
 }

@@ -392,3 +392,27 @@ func TestRender(t *testing.T) {
 		t.Errorf("bytes that are no cluster: %v", err)
 	}
 }
+
+// TestPutTakesEnvoysOwnFile: what an Envoy file subscription holds, with one resource.
+func TestPutTakesEnvoysOwnFile(t *testing.T) {
+	t.Parallel()
+	const message = `{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster","name":"a","connect_timeout":"-1s"}`
+	for in, want := range map[string][]string{
+		`{"resources":[` + message + `],"version_info":"1"}`: nil,
+		`{"resources":[` + message + `,` + message + `]}`:    {"wrong_type /resources"},
+		`{"resources":{}}`: {"wrong_type /resources"},
+		`{"resources":[` + message + `],"delete":[]}`:   {"unknown_field /delete"},
+		`{"resources":[{"@type":"x","name":"a"}]}`:      {"unknown_type /resources/0/@type"},
+		`{"resources":[{"body":{"name":"a"},"ttl":1}]}`: {"wrong_type /resources/0/ttl"},
+	} {
+		d, err := resource.ParsePut([]byte(in), fleet.Cluster, "a", "")
+		if diff := cmp.Diff(want, found(t, err)); diff != "" {
+			t.Errorf("%s: %s", in, diff)
+		}
+		if err == nil {
+			if _, err = newCompiler().Compile(testKey, d); !strings.HasSuffix(found(t, err)[0], " /resources/0/connect_timeout") {
+				t.Errorf("%s: %v", in, err)
+			}
+		}
+	}
+}

@@ -118,21 +118,46 @@ func ParsePut(in []byte, t fleet.Type, name, variant string) (Document, error) {
 	}
 	r := reader{in: in}
 	d := Document{Type: t, Name: name, Variant: variant}
-	if root.get("@type") != nil {
-		bare := r.bare(root, nil)
+	one, at := r.only(root)
+	if err := r.err(); err != nil {
+		return Document{}, err
+	}
+	if one.get("@type") != nil {
+		bare := r.bare(one, at)
 		if len(r.errs) == 0 && bare.Type != t {
-			r.add(((*path)(nil)).member("@type"), codeTypeMismatch, "the message is one of %s, the address is of %s", bare.Type, t)
+			r.add(at.member("@type"), codeTypeMismatch, "the message is one of %s, the address is of %s", bare.Type, t)
 		}
-		d.Body, d.bare = bare.Body, true
+		d.Body, d.doc, d.bare = bare.Body, bare.doc, true
 		r.name(name, nil)
-		r.variants(&d, nil)
+		r.variants(&d, at)
 	} else {
-		d = r.documentAt(root, nil, &d)
+		d = r.documentAt(one, at, &d)
 	}
 	if err := r.err(); err != nil {
 		return Document{}, err
 	}
 	return d, nil
+}
+
+// only returns the one resource of a PUT, which may stand in a list as an Envoy reads it
+// from a file.
+func (r *reader) only(root *node) (*node, *path) {
+	var top *path
+	list := root.get("resources")
+	if list == nil {
+		return root, top
+	}
+	at := top.member("resources")
+	if list.kind != kindArray || len(list.items) != 1 {
+		r.add(at, codeWrongType, "a PUT is of one resource: this must be a list of one; apply takes more")
+		return root, top
+	}
+	for i := range root.members {
+		if key := root.members[i].key; key != "resources" && !envoyFileFields[key] {
+			r.add(top.member(key), codeUnknownField, "there is no such field beside resources")
+		}
+	}
+	return list.items[0], at.item(0)
 }
 
 // reader takes documents out of a JSON tree and collects what is wrong with them.

@@ -34,6 +34,10 @@ type Response struct {
 	content  Sum                  // of names and versions: no content goes twice to a stream that refused it
 }
 
+// Changes reports whether the response changes what the client holds: an answer that
+// only has to be given does not.
+func (r *Response) Changes() bool { return len(r.changes) > 0 }
+
 // change is one name whose resource differs between client and target, or that is owed
 // an answer: old is what the client has, new what it is to have; nil is nothing. If both
 // are, missing is the name.

@@ -81,6 +81,7 @@ func knownArgs(known []fleet.Known) []any {
 
 // CatchUp tells, of every known fleet that is not where its reader holds it, what the
 // reader has to do, all at one moment. A fleet that has not moved is not in the answer.
+// A row that cannot be read is told as broken and holds nothing else up.
 // It works as the node role.
 func (s *Store) CatchUp(ctx context.Context, known []fleet.Known) ([]fleet.Change, error) {
 	r := changeReader{known: known, index: make(map[int64]int, len(known))}
@@ -180,10 +181,15 @@ func (r *changeReader) add(v changeRow) error {
 		return nil // a newer writer's type: this build does not serve it
 	}
 	v.row.Type, v.row.Revision, v.row.TTL = t, v.at.Revision, time.Duration(v.ttl)*time.Millisecond
-	var err error
-	v.row.Derived, err = decodeDerived(v.derived)
-	c.Rows = append(c.Rows, v.row)
-	return err
+	if d, err := decodeDerived(v.derived); err == nil {
+		v.row.Derived = d
+		c.Rows = append(c.Rows, v.row)
+	} else { // one row must not hold up the fleet
+		c.Broken = append(c.Broken, fleet.Broken{
+			Ref: fleet.Ref{Type: t, Name: v.row.Name}, Variant: v.row.Variant, Revision: v.row.Revision, Reason: err.Error(),
+		})
+	}
+	return nil
 }
 
 func decodeCredentials(b []byte) ([]fleet.Credential, error) {

@@ -177,3 +177,24 @@ func TestUnknownTypesAreLeftOut(t *testing.T) {
 		t.Errorf("the list has %d", len(rs))
 	}
 }
+
+// A row that cannot be decoded holds up nothing else.
+func TestABrokenRowIsToldAlone(t *testing.T) {
+	w := setup(t)
+	before := w.load()
+	w.apply(put(fleet.Cluster, "a", "A"), put(fleet.Cluster, "b", "B"))
+	w.exec(`UPDATE resources SET derived = '{"refs": 5}' WHERE name = 'b'`)
+	for name, c := range map[string]fleet.Change{"a load": w.load(), "a catch-up": w.catchUp(at(before))[0]} {
+		if len(c.Rows) != 1 || c.Rows[0].Name != "a" || c.At.Revision != 1 {
+			t.Errorf("%s gives %+v", name, c)
+		}
+		want := fleet.Ref{Type: fleet.Cluster, Name: "b"}
+		if len(c.Broken) != 1 || c.Broken[0].Ref != want || c.Broken[0].Revision != 1 || c.Broken[0].Reason == "" {
+			t.Errorf("%s tells as broken %+v", name, c.Broken)
+		}
+	}
+	w.apply(put(fleet.Cluster, "b", "better"))
+	if c := w.load(); len(c.Rows) != 2 || len(c.Broken) != 0 {
+		t.Errorf("mended: %+v", c)
+	}
+}

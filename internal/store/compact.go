@@ -50,6 +50,14 @@ DELETE FROM nack_texts t
 // that nothing names any more. The revision does not change, and what a floor below an
 // earlier one asks for is done already. It is safe beside writers of the fleet.
 func (s *Store) Compact(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors) error {
+	if err := s.forget(ctx, t, f, floors); err != nil {
+		return err
+	}
+	return s.collect(ctx, t)
+}
+
+// forget is Compact without the bodies, which are the tenant's and not the fleet's.
+func (s *Store) forget(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors) error {
 	err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
 		b.Queue(`SELECT fleet_compact($1, $2, $3)`, f.String(), int64(floors.Tombstones), int64(floors.History))
 	})
@@ -65,6 +73,11 @@ func (s *Store) Compact(ctx context.Context, t fleet.TenantID, f fleet.ID, floor
 	if err != nil {
 		return fmt.Errorf("sweep fleet %s: %w", f, err)
 	}
+	return nil
+}
+
+// collect removes every body of the tenant that nothing names.
+func (s *Store) collect(ctx context.Context, t fleet.TenantID) error {
 	for collected := collectAtOnce; collected == collectAtOnce; {
 		err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
 			b.Queue(`SELECT bodies_collect($1)`, collectAtOnce).QueryRow(func(row pgx.Row) error { return row.Scan(&collected) })

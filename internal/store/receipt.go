@@ -44,13 +44,13 @@ listed AS (
    WHERE c.state < 4 OR o.list IS NOT NULL
    ORDER BY c.state, c.node_id LIMIT 100),
 told AS (
-  SELECT count(*) AS servers, coalesce(sum(affected), 0) AS affected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
+  SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
     FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 sums AS (
   SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
          count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline FROM counted)
 SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline,
-       CASE WHEN told.servers = 0 THEN 0 ELSE least(sums.acked, greatest(0, sums.acked + sums.nacked + sums.pending - told.affected)) END,
+       least(sums.acked, greatest(0, told.unaffected)),
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,

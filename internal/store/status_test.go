@@ -167,8 +167,14 @@ func TestReceipt(t *testing.T) {
 		},
 		"nothing changed for one of three": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b"), on("c")}},
-			after:  fleet.Status{Settled: 2, Delivered: []fleet.Delivered{{Revision: 2, Affected: 2, Acked: 2}}},
+			after:  fleet.Status{Settled: 2, Delivered: []fleet.Delivered{{Revision: 2, Affected: 2, Acked: 3}}},
 			counts: fleet.Counts{Acked: 3, Unaffected: 1}, state: "delivered",
+		},
+		"nothing was sent to one that has not answered": {
+			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b"), on("c")}},
+			after: fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{behind(on("c"), 1)},
+				Delivered: []fleet.Delivered{{Revision: 2, Affected: 2, Acked: 2}}},
+			counts: fleet.Counts{Acked: 2, Pending: 1}, state: "pending", nodes: map[string]string{"c": "pending"},
 		},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {

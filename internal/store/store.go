@@ -32,6 +32,9 @@ type Config struct {
 	Bell *Notifier
 	// MaxConns is the size of the pool; 0 is 10 for the app and 4 for a node.
 	MaxConns int32
+	// Role is whom the URL must be a member of: "fairlead_app" or "fairlead_node". "" takes
+	// either.
+	Role string
 	// AllowUnsafe accepts a role that may lose acknowledged commits or that has no
 	// timeouts. For tests.
 	AllowUnsafe bool
@@ -66,6 +69,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	if err := state.fit(c.AllowUnsafe); err != nil {
 		return nil, fmt.Errorf("open store as %s: %w", state.role, err)
+	}
+	if c.Role == "fairlead_app" && !state.app || c.Role == "fairlead_node" && !state.node {
+		return nil, fmt.Errorf("open store as %s: %w: this server works as %s or a member of it: change the user in the database URL", state.role, fleet.ErrForbidden, c.Role)
 	}
 	if c.MaxConns == 0 {
 		conf.MaxConns = 10

@@ -31,7 +31,7 @@ func statusOf(err error) error {
 		{fleet.ErrUnavailable, codes.Unavailable},
 	} {
 		if errors.Is(err, k.kind) {
-			return status.Error(k.code, err.Error())
+			return status.Error(k.code, fleet.Sentence(err))
 		}
 	}
 	return status.Error(codes.Internal, "internal error: see the server's log")

@@ -28,6 +28,7 @@ type Authenticator interface {
 type StreamInfo struct {
 	Protocol   string // "delta ADS", "SotW ADS"
 	RemoteAddr string
+	Resumed    bool // the first request reports what the client holds
 }
 
 // Source ties streams to their fleets.
@@ -48,7 +49,8 @@ type Attachment interface {
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).
 	Refuse(ctx context.Context, r Refusal)
-	// Sent says that a response for the target of this revision went out.
+	// Sent says that a response that changes something for the client went out, for the
+	// target of this revision.
 	Sent(r fleet.Revision)
 	// Settled says that every type which the stream subscribes to is confirmed at this
 	// revision or at a later one. It goes back only when the fleet's history was cut.

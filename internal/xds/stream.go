@@ -157,7 +157,9 @@ func (st *stream) attach() error {
 		return err
 	}
 	st.client.Envoy = node.node.UserAgent == "envoy"
-	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{Protocol: st.protocol(), RemoteAddr: remote(st.ctx)})
+	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{
+		Protocol: st.protocol(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || len(first.versions) > 0,
+	})
 	if err != nil {
 		return err
 	}
@@ -244,7 +246,9 @@ func (st *stream) pump() bool {
 	st.writing = true
 	st.nonces[r.Type] = nonce
 	st.client.Sent(r, nonce)
-	st.att.Sent(r.Revision)
+	if r.Changes() {
+		st.att.Sent(r.Revision)
+	}
 	return true
 }
 

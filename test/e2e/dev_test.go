@@ -3,12 +3,12 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,7 +108,7 @@ func startDev(t *testing.T, data string, env []string, args ...string) *dev {
 	return d
 }
 
-// pid reads the first line of Postgres's pid file.
+// postgresPID reads the first line of Postgres's pid file.
 func (d *dev) postgresPID() int {
 	d.t.Helper()
 	line, _, _ := strings.Cut(string(read(d.t, filepath.Join(d.data, "postgres", "data", "postmaster.pid"))), "\n")
@@ -119,9 +119,7 @@ func (d *dev) postgresPID() int {
 
 func (d *dev) envoyPID() int {
 	d.t.Helper()
-	out, err := exec.CommandContext(d.t.Context(), "pgrep", "-f", filepath.Join(d.data, "envoy")).Output() //nolint:gosec // as above
-	must(d.t, err)
-	pid, err := strconv.Atoi(strings.Fields(string(out))[0])
+	pid, err := strconv.Atoi(strings.TrimSpace(string(read(d.t, filepath.Join(d.data, "envoy", "envoy.pid")))))
 	must(d.t, err)
 	return pid
 }
@@ -131,18 +129,37 @@ func (d *dev) body() string {
 	return body
 }
 
+// printed returns what was printed for pasting: the first line that matches the pattern.
+func (d *dev) printed(pattern string) string {
+	d.t.Helper()
+	line := regexp.MustCompile(`(?m)^\s+(` + pattern + `)$`).FindStringSubmatch(d.out.String())
+	if line == nil {
+		d.t.Fatalf("no line %s in:\n%s", pattern, d.out)
+	}
+	return line[1]
+}
+
+// shell runs lines as a user would who has nothing set and stands somewhere else.
+func (d *dev) shell(dir string, lines ...string) string {
+	d.t.Helper()
+	cmd := exec.CommandContext(d.t.Context(), "sh", "-ec", strings.Join(lines, "\n")) //nolint:gosec // they are meant to be run
+	cmd.Dir = dir
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "FAIRLEAD_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		d.t.Fatalf("%s: %v\n%s", strings.Join(lines, "\n"), err, out)
+	}
+	return string(out)
+}
+
 // change runs the command that was printed, as a shell would.
 func (d *dev) change() string {
 	d.t.Helper()
-	line := regexp.MustCompile(`(?m)^\s+(\S+ apply -f .* --wait.*)$`).FindStringSubmatch(d.out.String())
-	if line == nil {
-		d.t.Fatalf("no command that changes the route in:\n%s", d.out)
-	}
-	out, err := exec.CommandContext(d.t.Context(), "sh", "-c", line[1]).CombinedOutput() //nolint:gosec // it is meant to be run
-	if err != nil {
-		d.t.Fatalf("%s: %v\n%s", line[1], err, out)
-	}
-	return string(out)
+	return d.shell("", d.printed(`\S+ apply -f .* --wait.*`))
 }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
@@ -163,9 +180,14 @@ func TestDev(t *testing.T) {
 		t.Fatalf("the first request was answered %q, want the blue backend", got)
 	}
 	t.Logf("started in %d ms", d.ready.StartedInMS)
+	if ms := d.ready.StartedInMS; ms <= 0 || ms >= 20_000 {
+		t.Errorf("started in %d ms, want less than 20 s", ms)
+	}
 	if r := d.ready; r.RESTXDSURL != "" || r.EnvoyVersion == "" || r.NodeID == "" || r.PostgresURL == "" || r.DataDir != data {
 		t.Errorf("ready file %+v", r)
 	}
+	d.wantPrinted()
+	d.wantPostgresNotRoot()
 	out := d.change()
 	if !regexp.MustCompile(`revision \d+ ACKed by 1/1 nodes in \d+ ms`).MatchString(out) {
 		t.Errorf("the change printed %q, want its receipt", out)
@@ -185,6 +207,7 @@ func TestDev(t *testing.T) {
 	eventually(t, 2*soon, "the route did not change after Postgres was killed", func() bool { return d.body() == "hello from blue\n" })
 	d.change()
 
+	d.killEnvoy()
 	children := []int{d.postgresPID(), d.envoyPID()}
 	must(t, d.Signal(syscall.SIGINT))
 	if err := d.Err(); err != nil {
@@ -202,6 +225,55 @@ func TestDev(t *testing.T) {
 	eventually(t, soon, "the third start has not kept the change", func() bool { return d.body() == "hello from green\n" })
 }
 
+// wantPrinted pastes the other lines that were printed.
+func (d *dev) wantPrinted() {
+	d.t.Helper()
+	if got := d.shell("", d.printed(`curl .*`)); got != "hello from blue\n" {
+		d.t.Errorf("the printed request was answered %q, want the blue backend", got)
+	}
+	list := filepath.Join(binDir, "fairlead") + " get routes"
+	if got := d.shell(d.t.TempDir(), d.printed(`export FAIRLEAD_URL=.*`), d.printed(`export FAIRLEAD_TOKEN=.*`), list); !strings.Contains(got, "cluster: blue") {
+		d.t.Errorf("with the printed variables the routes are %q, want the demo's", got)
+	}
+}
+
+// killEnvoy lets Envoy die: it is started again, and the ready file names its new admin
+// port.
+func (d *dev) killEnvoy() {
+	d.t.Helper()
+	admin := d.ready.EnvoyAdminURL
+	pid := d.envoyPID()
+	must(d.t, syscall.Kill(pid, syscall.SIGKILL))
+	d.awaitDead(pid)
+	eventually(d.t, 4*soon, "the ready file does not name the admin port of the new Envoy", func() bool {
+		must(d.t, json.Unmarshal(read(d.t, filepath.Join(d.data, "ready.json")), &d.ready))
+		if d.ready.EnvoyAdminURL == "" || d.ready.EnvoyAdminURL == admin {
+			return false
+		}
+		code, _ := get(d.ready.EnvoyAdminURL + "/ready")
+		return code == http.StatusOK
+	})
+	eventually(d.t, soon, "the new Envoy does not route", func() bool { return d.body() == "hello from green\n" })
+}
+
+// wantPostgresNotRoot: started as root, Postgres runs as another user. For any other user
+// there is nothing to see: Postgres refuses to run as root by itself.
+func (d *dev) wantPostgresNotRoot() {
+	d.t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	// The data is its own: Postgres refuses to start on another user's.
+	info, err := os.Stat(filepath.Join(d.data, "postgres", "data", "postmaster.pid"))
+	if proc := "/proc/" + strconv.Itoa(d.postgresPID()); err == nil && runtime.GOOS == "linux" {
+		info, err = os.Stat(proc)
+	}
+	must(d.t, err)
+	if uid := info.Sys().(*syscall.Stat_t).Uid; uid == 0 {
+		d.t.Error("Postgres runs as root")
+	}
+}
+
 // apply runs `fairlead apply` and returns its exit status.
 func (d *dev) apply(file string) int {
 	cmd := exec.CommandContext(d.t.Context(), filepath.Join(binDir, "fairlead"), "apply", "-f", file, "--ready-file", filepath.Join(d.data, "ready.json")) //nolint:gosec // our own program
@@ -210,82 +282,4 @@ func (d *dev) apply(file string) int {
 		d.t.Logf("apply: %s", out)
 	}
 	return cmd.ProcessState.ExitCode()
-}
-
-func TestDevWithoutEnvoySaysHowToGetOne(t *testing.T) {
-	t.Parallel()
-	d := startDev(t, dataDir(t), []string{"ENVOY_BIN=/nowhere/envoy"})
-	if d.ready.EnvoyVersion != "" || d.ready.ProxyURL != "" || d.ready.EnvoyAdminURL != "" {
-		t.Errorf("the ready file names an Envoy: %+v", d.ready)
-	}
-	if out := d.out.String(); !strings.Contains(out, "No Envoy is started") || !strings.Contains(out, "ENVOY_BIN") {
-		t.Errorf("it printed %q, want how to get an Envoy", out)
-	}
-	if code, _ := get(d.ready.APIURL + "/healthz"); code != http.StatusOK {
-		t.Errorf("the API answers %d", code)
-	}
-}
-
-func TestDevEmpty(t *testing.T) {
-	t.Parallel()
-	d := startDev(t, dataDir(t), nil, "--no-demo", "--no-envoy", "--open-xds", "127.0.0.1:0")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.ready.APIURL+"/v1/tenants/demo/fleets/edge/resources", nil)
-	must(t, err)
-	req.Header.Set("Authorization", "Bearer "+d.ready.APIToken)
-	resp, err := http.DefaultClient.Do(req)
-	must(t, err)
-	defer resp.Body.Close() //nolint:errcheck // it is read below
-	var list struct{ Items []any }
-	must(t, json.NewDecoder(resp.Body).Decode(&list))
-	http.DefaultClient.CloseIdleConnections()
-	if resp.StatusCode != http.StatusOK || len(list.Items) != 0 {
-		t.Errorf("status %d, %d resources, want an empty fleet", resp.StatusCode, len(list.Items))
-	}
-}
-
-// TestDevSaysWhatToDo: each start that cannot work ends with one sentence.
-func TestDevSaysWhatToDo(t *testing.T) {
-	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	t.Cleanup(func() { _ = taken.Close() })
-	busy := dataDir(t)
-	startDev(t, busy, nil, "--no-demo", "--no-envoy")
-	for name, c := range map[string]struct {
-		data string
-		args []string
-		env  []string
-		says []string
-	}{
-		"the API's port is taken":   {"", []string{"--http", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--http"}},
-		"the xDS port is taken":     {"", []string{"--xds", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--xds"}},
-		"the proxy's port":          {"", []string{"--proxy", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--proxy"}},
-		"an address for all":        {"", []string{"--http", "0.0.0.0:0"}, nil, []string{"--http", "this machine only"}},
-		"the folder is in use":      {busy, nil, nil, []string{busy, "--data"}},
-		"no Postgres":               {"", []string{"--no-fetch"}, []string{"PG_BIN=/nowhere"}, []string{"PG_BIN", "/nowhere"}},
-		"no network, no Postgres":   {"", nil, []string{"PG_BIN=/nowhere"}, []string{"PG_BIN", "/nowhere"}},
-		"an address without a port": {"", []string{"--http", "127.0.0.1"}, nil, []string{"--http"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if c.data == "" {
-				c.data = dataDir(t)
-			}
-			cmd := exec.CommandContext(t.Context(), filepath.Join(binDir, "fairlead"), devArgs(c.data, append([]string{"--no-envoy"}, c.args...)...)...) //nolint:gosec // our own program
-			cmd.Env = append(os.Environ(), c.env...)
-			out, err := cmd.CombinedOutput()
-			if err == nil {
-				t.Fatalf("it ended well: %s", out)
-			}
-			text := strings.TrimSpace(string(out))
-			for _, s := range c.says {
-				if !strings.Contains(text, s) {
-					t.Errorf("it said %q, want %q in it", text, s)
-				}
-			}
-			if strings.Count(text, "\n") > 0 || strings.Contains(text, "goroutine") {
-				t.Errorf("it said more than one sentence: %q", text)
-			}
-		})
-	}
 }

@@ -9,7 +9,9 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
+	"io/fs"
 	"math/big"
 	"net"
 	"net/http"
@@ -70,9 +72,8 @@ func TestServersWithTLS(t *testing.T) {
 	certFile, keyFile, tokenFile := w.path("tls.crt"), w.path("tls.key"), w.path("node.token")
 	must(t, os.WriteFile(certFile, cert, 0o600), os.WriteFile(keyFile, key, 0o600), os.WriteFile(tokenFile, []byte(w.nodeToken), 0o600))
 
-	api := freePort(t)
-	w.start("api", "serve", "--listen", api, "--tls-cert", certFile, "--tls-key", keyFile, "--database-url", w.db.app,
-		"--seal-public-key", w.path("keys", seal.PublicFile), "--version-key", w.path("keys", seal.VersionFile))
+	api := w.start("api", "serve", "--listen", anyPort, "--tls-cert", certFile, "--tls-key", keyFile, "--database-url", w.db.app,
+		"--seal-public-key", w.path("keys", seal.PublicFile), "--version-key", w.path("keys", seal.VersionFile)).logged("the port is open", "address")
 	c := trusting(t, cert)
 	eventually(t, 2*soon, "the API did not answer over TLS", func() bool {
 		resp, err := c.Get("https://" + api + "/readyz")
@@ -219,12 +220,51 @@ func TestServersStopInOrder(t *testing.T) {
 	}
 }
 
-// runFailing runs one of our programs, which must fail, and returns what it printed.
-func runFailing(t testing.TB, program string, args ...string) string {
-	t.Helper()
-	out, code := runCode(t, filepath.Join(binDir, program), args...)
-	if code == 0 {
-		t.Fatalf("%s %s ended well: %s", program, strings.Join(args, " "), out)
+// TestAPIWithoutADatabase: the process is alive and says that it waits; a port that is
+// taken is told before that.
+func TestAPIWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t, dir: t.TempDir()}
+	run(t, "api", "keys", "--dir", w.path("keys"))
+	serve := []string{"serve", "--database-url", "postgres://nobody@" + silent(t) + "/none?connect_timeout=1",
+		"--seal-public-key", w.path("keys", seal.PublicFile), "--version-key", w.path("keys", seal.VersionFile), "--listen"}
+	address := w.start("api", append(serve, anyPort)...).logged("the port is open", "address")
+	w.awaitOK("http://" + address + "/healthz")
+	for path, want := range map[string]string{"/readyz": "the database was not reached yet", "/v1/tenants": `"code":"unavailable"`} {
+		if code, body := get("http://" + address + path); code != http.StatusServiceUnavailable || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %q, want 503 and %q", path, code, body, want)
+		}
 	}
-	return out
+	second := w.start("api", append(serve, address)...)
+	select {
+	case <-second.Done():
+	case <-time.After(soon):
+		t.Fatal("it waits for the database with a port that it cannot have")
+	}
+	if out := string(read(t, second.log)); second.Err() == nil || !strings.Contains(out, address+" is in use") {
+		t.Errorf("it ended with %v and said %q, want that the port is in use", second.Err(), out)
+	}
+}
+
+// silent is an address that takes connections and never answers.
+func silent(t testing.TB) string {
+	t.Helper()
+	lis, err := net.Listen("tcp", anyPort)
+	must(t, err)
+	t.Cleanup(func() { _ = lis.Close() })
+	return lis.Addr().String()
+}
+
+// TestBootstrapTokenIsMadeOnce: the second run fails with a sentence and leaves no file.
+func TestBootstrapTokenIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	file := w.path("second")
+	out, code := runCode(t, filepath.Join(binDir, "api"), "bootstrap-token", "--database-url", w.db.app, "--out", file)
+	if want := "api: there is an operator token already, and this command makes the first one only: use that one\n"; code != 1 || out != want {
+		t.Errorf("exit status %d, %q, want 1 and %q", code, out, want)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of --out: %v, want none", err)
+	}
 }

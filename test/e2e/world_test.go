@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,14 +8,12 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"fairlead/internal/bootstrap"
-	"fairlead/internal/childproc"
 	"fairlead/internal/client"
 	"fairlead/internal/localenvoy"
 	"fairlead/internal/localpg"
@@ -70,10 +67,9 @@ func setupOn(t testing.TB, db database) *world {
 	run(t, "api", "keys", "--dir", w.path("keys"))
 	run(t, "api", "bootstrap-token", "--database-url", db.app, "--out", w.path("operator"))
 	w.operator = strings.TrimSpace(string(read(t, w.path("operator"))))
-	address := freePort(t)
-	w.api = "http://" + address
-	w.start("api", "serve", "--listen", address, "--database-url", db.app,
+	api := w.start("api", "serve", "--listen", anyPort, "--database-url", db.app,
 		"--seal-public-key", w.path("keys", seal.PublicFile), "--version-key", w.path("keys", seal.VersionFile))
+	w.api = "http://" + api.logged("the port is open", "address")
 	w.awaitOK(w.api + "/readyz")
 
 	op := w.as(w.operator)
@@ -158,17 +154,16 @@ func (w *world) receipt(revision int64) *client.Receipt {
 
 // xds is an xDS server process.
 type xds struct {
-	*childproc.Process
+	*program
 	address string
 }
 
 func (w *world) xds(args ...string) *xds {
 	w.t.Helper()
-	address, health := freePort(w.t), freePort(w.t)
-	p := w.start("xds", append([]string{"--listen", address, "--health-listen", health, "--database-url", w.db.node,
+	p := w.start("xds", append([]string{"--listen", anyPort, "--health-listen", anyPort, "--database-url", w.db.node,
 		"--seal-private-key", w.path("keys", seal.PrivateFile), "--drain", "100ms"}, args...)...)
-	w.awaitOK("http://" + health + "/readyz")
-	return &xds{p, address}
+	w.awaitOK("http://" + p.logged("the ports are open", "health_address") + "/readyz")
+	return &xds{p, p.logged("the ports are open", "address")}
 }
 
 // envoy starts a real Envoy against an xDS address.
@@ -194,49 +189,11 @@ func (w *world) envoy(id, xdsAddress string, delta bool) *localenvoy.Envoy {
 	return e
 }
 
-// start starts one of our programs; its log is shown when the test fails.
-func (w *world) start(program string, args ...string) *childproc.Process {
-	w.t.Helper()
-	f, err := os.CreateTemp(w.dir, program+"-*.log")
-	must(w.t, err)
-	p, err := childproc.Start(childproc.Spec{Path: filepath.Join(binDir, program), Args: args, Stdout: f, Stderr: f})
-	must(w.t, err)
-	w.t.Cleanup(func() {
-		_ = p.Stop()
-		_ = f.Close()
-		w.dump(f.Name())
-	})
-	return p
-}
-
 func (w *world) dump(file string) {
 	if w.t.Failed() {
 		b, _ := os.ReadFile(file)
 		w.t.Logf("%s:\n%s", filepath.Base(file), b[max(0, len(b)-6000):])
 	}
-}
-
-// run runs one of our programs to its end.
-func run(t testing.TB, program string, args ...string) string {
-	t.Helper()
-	var out bytes.Buffer
-	p, err := childproc.Start(childproc.Spec{Path: filepath.Join(binDir, program), Args: args, Stdout: &out, Stderr: &out})
-	must(t, err)
-	if err := p.Err(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out.Bytes())
-	}
-	return out.String()
-}
-
-// runCode runs a program to its end and returns what it printed and its exit status.
-func runCode(t testing.TB, path string, args ...string) (string, int) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), path, args...)
-	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return string(out), cmd.ProcessState.ExitCode()
 }
 
 func (w *world) awaitOK(url string) {
@@ -274,7 +231,7 @@ func eventually(t testing.TB, within time.Duration, otherwise string, holds func
 	return time.Since(start)
 }
 
-// freePort returns an address that nothing listens on.
+// freePort returns an address that nothing listens on, for an Envoy's listener.
 func freePort(t testing.TB) string {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")

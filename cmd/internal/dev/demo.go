@@ -23,13 +23,19 @@ import (
 )
 
 // demo is what stands on the servers: the tenant and its fleet, two backends, Envoy. It
-// ends with ctx.
+// ends with ctx, or with the first error; either way nothing of it runs on.
 func (s *started) demo(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return errOr(ctx, s.stand(ctx, g)) })
+	return g.Wait()
+}
+
+// stand starts the demo's parts in g, one after the other, and then runs Envoy.
+func (s *started) stand(ctx context.Context, g *errgroup.Group) error {
 	fresh, err := s.setup(ctx)
 	if err != nil {
-		return errOr(ctx, err)
+		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
 	if !s.cmd.NoDemo {
 		backends, err := s.openBackends()
 		if err != nil {
@@ -39,7 +45,7 @@ func (s *started) demo(ctx context.Context) error {
 			g.Go(func() error { return b.run(ctx) })
 		}
 		if err := s.applyDemo(ctx, fresh); err != nil {
-			return errors.Join(errOr(ctx, err), g.Wait())
+			return err
 		}
 	}
 	if s.ports.open != nil {
@@ -49,8 +55,7 @@ func (s *started) demo(ctx context.Context) error {
 		}
 		g.Go(func() error { return lifecycle.Run(ctx, s.xds.Serve(port)) })
 	}
-	g.Go(func() error { return errOr(ctx, s.proxy(ctx)) })
-	return g.Wait()
+	return s.proxy(ctx)
 }
 
 // errOr hides errors of a start that was broken off.
@@ -66,11 +71,16 @@ func errOr(ctx context.Context, err error) error {
 // openXDS is the port for clients without a token: whoever connects is of the demo's
 // fleet.
 func (s *started) openXDS(ctx context.Context) (run.Port, error) {
-	tenant, err := s.api.Store().TenantBySlug(ctx, tenantSlug)
-	if err != nil {
-		return run.Port{}, err
-	}
-	f, err := s.api.Store().FleetByName(ctx, tenant.ID, fleetName)
+	var key fleet.Key
+	err := patiently(ctx, func() error {
+		tenant, err := s.api.Store().TenantBySlug(ctx, tenantSlug)
+		if err != nil {
+			return err
+		}
+		f, err := s.api.Store().FleetByName(ctx, tenant.ID, fleetName)
+		key = fleet.Key{Tenant: tenant.ID, Fleet: f.ID}
+		return err
+	})
 	if err != nil {
 		return run.Port{}, err
 	}
@@ -78,7 +88,7 @@ func (s *started) openXDS(ctx context.Context) (run.Port, error) {
 	if err != nil {
 		return run.Port{}, err
 	}
-	return run.Port{Listener: s.ports.open, Anonymous: &xds.Identity{Key: fleet.Key{Tenant: tenant.ID, Fleet: f.ID}, Nodes: anybody}}, nil
+	return run.Port{Listener: s.ports.open, Anonymous: &xds.Identity{Key: key, Nodes: anybody}}, nil
 }
 
 // backend answers every request with its colour.
@@ -90,18 +100,32 @@ type backend struct {
 // openBackends opens the ports of an earlier start again; another port moves the
 // endpoints with it.
 func (s *started) openBackends() ([]backend, error) {
-	var backends []backend
-	for colour, address := range map[string]*string{"blue": &s.state.Blue, "green": &s.state.Green} {
-		lis, err := net.Listen("tcp", *address)
-		if *address == "" || err != nil {
-			if lis, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-				return nil, fmt.Errorf("open a port for the demo's backend: %w", err)
-			}
-		}
-		*address = lis.Addr().String()
-		backends = append(backends, backend{colour, lis})
+	blue, err := openBackend("blue", &s.state.Blue)
+	if err != nil {
+		return nil, err
 	}
-	return backends, nil
+	green, err := openBackend("green", &s.state.Green)
+	if err != nil {
+		_ = blue.lis.Close() // nobody has connected
+		return nil, err
+	}
+	return []backend{blue, green}, nil
+}
+
+func openBackend(colour string, address *string) (backend, error) {
+	var lis net.Listener
+	err := errors.New("no port of an earlier start")
+	if *address != "" {
+		lis, err = net.Listen("tcp", *address)
+	}
+	if err != nil {
+		lis, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return backend{}, fmt.Errorf("open a port for the demo's backend %s: %w", colour, err)
+	}
+	*address = lis.Addr().String()
+	return backend{colour, lis}, nil
 }
 
 func (b backend) run(ctx context.Context) error {
@@ -136,7 +160,7 @@ func (s *started) applyDemo(ctx context.Context, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.apply(ctx, doc); err != nil {
+	if err := s.apply(ctx, doc); err != nil {
 		return err
 	}
 	for _, colour := range []string{"blue", "green"} {

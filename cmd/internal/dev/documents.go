@@ -12,12 +12,12 @@ resources:
   name: blue
   body:
     cluster_name: blue
-    endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: { {{- with split $.Blue }}address: {{ .Host }}, port_value: {{ .Port }}{{ end -}} }}}}]}]
+    endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: { {{- with split $.Blue }}address: {{ printf "%q" .Host }}, port_value: {{ .Port }}{{ end -}} }}}}]}]
 - type: endpoints
   name: green
   body:
     cluster_name: green
-    endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: { {{- with split $.Green }}address: {{ .Host }}, port_value: {{ .Port }}{{ end -}} }}}}]}]
+    endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: { {{- with split $.Green }}address: {{ printf "%q" .Host }}, port_value: {{ .Port }}{{ end -}} }}}}]}]
 {{- else if eq . "clusters" }}
 - type: clusters
   name: blue
@@ -38,7 +38,7 @@ resources:
   name: demo
   body:
     name: demo
-    address: {socket_address: { {{- with split $.Proxy }}address: {{ .Host }}, port_value: {{ .Port }}{{ end -}} }}
+    address: {socket_address: { {{- with split $.Proxy }}address: {{ printf "%q" .Host }}, port_value: {{ .Port }}{{ end -}} }}
     filter_chains:
     - filters:
       - name: envoy.filters.network.http_connection_manager

@@ -41,8 +41,25 @@ func openPorts(c Command) (p ports, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.proxy = proxy.Addr().String()
-	return p, proxy.Close()
+	host, _, err := net.SplitHostPort(c.Proxy)
+	if err != nil {
+		return p, errors.Join(fmt.Errorf("--proxy %s: %w", c.Proxy, err), proxy.Close())
+	}
+	if host == "" {
+		host = "0.0.0.0"
+	}
+	_, port, err := net.SplitHostPort(proxy.Addr().String())
+	p.proxy = net.JoinHostPort(host, port)
+	return p, errors.Join(err, proxy.Close())
+}
+
+// proxyURL is how this machine reaches the proxy.
+func (p ports) proxyURL() string {
+	host, port, err := net.SplitHostPort(p.proxy)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // close frees what the servers did not close themselves.

@@ -13,6 +13,17 @@ import (
 	"fairlead/internal/localenvoy"
 )
 
+// How long to wait before an Envoy that ended is started again: the first time, at most,
+// and after how long a life the first time is meant again.
+const (
+	firstPause   = time.Second
+	longestPause = 30 * time.Second
+	goodLife     = time.Minute
+)
+
+// readyPatience is how long an Envoy may take to be ready.
+const readyPatience = 30 * time.Second
+
 // proxy writes the bootstrap, runs Envoy if there is one, tells the user, and waits.
 func (s *started) proxy(ctx context.Context) error {
 	file, err := s.writeBootstrap()
@@ -25,25 +36,46 @@ func (s *started) proxy(ctx context.Context) error {
 		Tenant: tenantSlug, Fleet: fleetName, NodeID: nodeID,
 		BootstrapFile: file, DataDir: s.cmd.Data, PostgresURL: s.pg.url("postgres"),
 	}
-	envoy, err := s.startEnvoy(ctx, file, &r)
+	bin, err := s.findEnvoy(ctx, &r)
 	if err != nil {
 		return err
 	}
-	r.StartedInMS = time.Since(s.since).Milliseconds()
+	if ctx.Err() != nil {
+		return nil // it was broken off, perhaps in the middle of a download
+	}
 	path := s.cmd.ReadyFile
 	if path == "" {
 		path = filepath.Join(s.cmd.Data, "ready.json")
 	}
-	if err := r.write(path); err != nil {
-		return err
-	}
 	defer os.Remove(path) //nolint:errcheck // a stale file names a server that does not answer
-	s.welcome(r, path)
-	if envoy == nil {
+	if bin == "" {
+		if err := s.tell(&r, path); err != nil {
+			return err
+		}
 		<-ctx.Done()
 		return nil
 	}
-	return s.keepEnvoy(ctx, envoy, file)
+	envoy, err := s.startEnvoy(ctx, bin, &r)
+	if err != nil {
+		return err
+	}
+	if !s.cmd.NoDemo {
+		s.awaitRoute(ctx, r.ProxyURL)
+	}
+	if err := s.tell(&r, path); err != nil {
+		return errors.Join(err, envoy.Stop())
+	}
+	return s.keepEnvoy(ctx, envoy, bin, r, path)
+}
+
+// tell writes the ready file and prints how to use what runs.
+func (s *started) tell(r *ready, path string) error {
+	r.StartedInMS = time.Since(s.since).Milliseconds()
+	if err := r.write(path); err != nil {
+		return err
+	}
+	s.welcome(*r, path)
+	return nil
 }
 
 // writeBootstrap writes the file that the Envoy of this start reads, and that any other
@@ -72,25 +104,28 @@ func (s *started) writeBootstrap() (string, error) {
 		replaceFile(file, text, 0o600))
 }
 
-// startEnvoy returns nil without an error where there is none to be had.
-func (s *started) startEnvoy(ctx context.Context, file string, r *ready) (*localenvoy.Envoy, error) {
+// findEnvoy returns "" without an error where there is none to be had.
+func (s *started) findEnvoy(ctx context.Context, r *ready) (bin string, err error) {
 	if s.cmd.NoEnvoy {
-		return nil, nil
+		return "", nil
 	}
-	bin, err := localenvoy.Find(ctx, localenvoy.FindConfig{Fetch: !s.cmd.NoFetch, Progress: s.out.progress})
+	bin, err = localenvoy.Find(ctx, localenvoy.FindConfig{Fetch: !s.cmd.NoFetch, Progress: s.out.progress})
 	if err != nil {
 		s.out.say("No Envoy is started: %v.", err)
 		s.out.say("All else works; any Envoy can be started with the bootstrap below.")
-		return nil, errOr(ctx, nil)
+		return "", ctx.Err()
 	}
-	if r.EnvoyVersion, err = localenvoy.VersionOf(ctx, bin); err != nil {
-		return nil, err
-	}
-	envoy, err := s.launch(ctx, bin, file)
+	r.EnvoyVersion, err = localenvoy.VersionOf(ctx, bin)
+	return bin, err
+}
+
+// startEnvoy starts Envoy, waits until it is ready, and notes in r where it is.
+func (s *started) startEnvoy(ctx context.Context, bin string, r *ready) (*localenvoy.Envoy, error) {
+	envoy, err := localenvoy.Start(ctx, localenvoy.Config{Bin: bin, BootstrapFile: r.BootstrapFile, Dir: filepath.Join(s.cmd.Data, "envoy")})
 	if err != nil {
 		return nil, err
 	}
-	start, cancel := context.WithTimeout(ctx, 30*time.Second)
+	start, cancel := context.WithTimeout(ctx, readyPatience)
 	defer cancel()
 	if err := envoy.Ready(start); err != nil {
 		return nil, errors.Join(fmt.Errorf("start Envoy: %w", err), envoy.Stop())
@@ -99,15 +134,8 @@ func (s *started) startEnvoy(ctx context.Context, file string, r *ready) (*local
 	if err != nil {
 		return nil, errors.Join(err, envoy.Stop())
 	}
-	r.EnvoyAdminURL, r.ProxyURL = "http://"+admin, "http://"+s.ports.proxy
-	if !s.cmd.NoDemo {
-		s.awaitRoute(start, r.ProxyURL)
-	}
+	r.EnvoyAdminURL, r.ProxyURL = "http://"+admin, s.ports.proxyURL()
 	return envoy, nil
-}
-
-func (s *started) launch(ctx context.Context, bin, file string) (*localenvoy.Envoy, error) {
-	return localenvoy.Start(ctx, localenvoy.Config{Bin: bin, BootstrapFile: file, Dir: filepath.Join(s.cmd.Data, "envoy")})
 }
 
 // awaitRoute waits for the first routed request. One that fails is told and ends nothing:
@@ -137,25 +165,48 @@ func (s *started) awaitRoute(ctx context.Context, url string) {
 	}
 }
 
-// keepEnvoy runs Envoy until ctx ends and starts it again when it dies.
-func (s *started) keepEnvoy(ctx context.Context, envoy *localenvoy.Envoy, file string) error {
-	for {
-		err := envoy.Run(ctx)
+// keepEnvoy runs Envoy until ctx ends. One that dies is started again, each time later if
+// it does not live long. The ready file tells what runs: a new Envoy has a new admin port.
+func (s *started) keepEnvoy(ctx context.Context, envoy *localenvoy.Envoy, bin string, r ready, path string) error {
+	life := envoy.Run
+	for pause := time.Duration(0); ; {
+		since := time.Now()
+		err := life(ctx)
 		if ctx.Err() != nil {
 			return err
 		}
-		s.out.say("Envoy ended: %v. It is started again.", err)
+		pause = nextPause(pause, time.Since(since))
+		s.out.say("Envoy ended: %v. It is started again in %s.", err, pause)
+		r.EnvoyAdminURL, r.ProxyURL = "", ""
+		if err := r.write(path); err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(time.Second):
+		case <-time.After(pause):
 		}
-		bin, err := localenvoy.Find(ctx, localenvoy.FindConfig{})
-		if err != nil {
-			return err
-		}
-		if envoy, err = s.launch(ctx, bin, file); err != nil {
-			return err
-		}
+		life = func(ctx context.Context) error { return s.runAgain(ctx, bin, &r, path) }
 	}
+}
+
+// runAgain starts an Envoy, tells where it is, and runs it until it or ctx ends.
+func (s *started) runAgain(ctx context.Context, bin string, r *ready, path string) error {
+	envoy, err := s.startEnvoy(ctx, bin, r)
+	if err != nil {
+		return err
+	}
+	if err := r.write(path); err != nil {
+		return errors.Join(err, envoy.Stop())
+	}
+	s.out.say("Envoy runs again.")
+	return envoy.Run(ctx)
+}
+
+// nextPause follows pause after a life of that length.
+func nextPause(pause, lived time.Duration) time.Duration {
+	if lived >= goodLife {
+		return firstPause
+	}
+	return min(max(2*pause, firstPause), longestPause)
 }

@@ -22,7 +22,8 @@ const (
 )
 
 // setup makes, over the API as anybody would, what is not there yet: the tenant, the
-// fleet, an API token and a node credential. It says whether the fleet is new.
+// fleet, an API token and a node credential. It says whether the fleet is fresh: nothing
+// was ever written to it, by this start or by an earlier one that was broken off.
 func (s *started) setup(ctx context.Context) (fresh bool, err error) {
 	if err := s.operator(ctx); err != nil {
 		return false, err
@@ -32,7 +33,7 @@ func (s *started) setup(ctx context.Context) (fresh bool, err error) {
 		return false, err
 	}
 	tenant, err := operator.CreateTenantWithResponse(ctx, client.TenantCreate{Slug: tenantSlug})
-	if err := made("the tenant", tenant, err); err != nil {
+	if err := madeOrThere("the tenant", tenant, err); err != nil {
 		return false, err
 	}
 	if err := s.apiToken(ctx, operator); err != nil {
@@ -43,18 +44,21 @@ func (s *started) setup(ctx context.Context) (fresh bool, err error) {
 		return false, err
 	}
 	f, err := admin.CreateFleetWithResponse(ctx, tenantSlug, client.FleetCreate{Name: fleetName})
-	if err := made("the fleet", f, err); err != nil {
+	if err := madeOrThere("the fleet", f, err); err != nil {
 		return false, err
 	}
-	fresh = f.StatusCode() == http.StatusCreated
-	if err := s.nodeToken(ctx, admin); err != nil {
-		return fresh, err
+	there, err := admin.GetFleetWithResponse(ctx, tenantSlug, fleetName)
+	if err := answered("look at the fleet", there, err); err != nil {
+		return false, err
 	}
-	return fresh, s.state.save()
+	if err := s.nodeToken(ctx, admin); err != nil {
+		return false, err
+	}
+	return there.JSON200.Revision == 0, s.state.save()
 }
 
 func (s *started) client(token string) (*client.ClientWithResponses, error) {
-	return client.NewClientWithResponses(s.apiURL(), client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+	return client.NewClientWithResponses(s.apiURL(), client.WithHTTPClient(patientClient{}), client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+token)
 		return nil
 	}))
@@ -63,40 +67,56 @@ func (s *started) client(token string) (*client.ClientWithResponses, error) {
 func (s *started) apiURL() string { return "http://" + s.ports.http.Addr().String() }
 
 // operator makes the first operator token. It is kept before it is stored: one that is
-// stored and lost could not be made again.
+// stored and lost could not be made again. One that was kept and never stored is stored
+// now.
 func (s *started) operator(ctx context.Context) error {
-	if s.state.OperatorToken != "" {
-		return nil
-	}
-	id, token, hash := auth.NewAPIToken(auth.KindOperator)
-	s.state.OperatorToken = token
-	if err := s.state.save(); err != nil {
+	if s.state.OperatorToken == "" {
+		_, s.state.OperatorToken, _ = auth.NewAPIToken(auth.KindOperator)
+		if err := s.state.save(); err != nil {
+			return err
+		}
+	} else if good, err := s.good(ctx, s.state.OperatorToken); good || err != nil {
 		return err
 	}
-	err := s.api.Store().CreateOperatorToken(ctx, store.OperatorToken{ID: id, Hash: hash, Name: "fairlead dev"})
-	if errors.Is(err, fleet.ErrConflict) {
-		return fmt.Errorf("the database has an operator token that %s does not hold: bring the file back, or remove the folder %s to begin anew", s.state.path, s.cmd.Data)
+	_, id, err := auth.ParseAPIToken(s.state.OperatorToken)
+	if err != nil {
+		return fmt.Errorf("read the operator token in %s: %w", s.state.path, err)
 	}
-	return err
+	err = patiently(ctx, func() error {
+		return s.api.Store().CreateOperatorToken(ctx, store.OperatorToken{ID: id, Hash: auth.Hash(s.state.OperatorToken), Name: "fairlead dev"})
+	})
+	if !errors.Is(err, fleet.ErrConflict) {
+		return err
+	}
+	// It may be our own, of a call whose answer was lost.
+	if good, err := s.good(ctx, s.state.OperatorToken); good || err != nil {
+		return err
+	}
+	return fmt.Errorf("the database has an operator token that %s does not hold: bring the file back, or remove the folder %s to begin anew", s.state.path, s.cmd.Data)
+}
+
+// good tells whether the API takes a token.
+func (s *started) good(ctx context.Context, token string) (bool, error) {
+	c, err := s.client(token)
+	if err != nil {
+		return false, err
+	}
+	who, err := c.WhoamiWithResponse(ctx)
+	if err == nil && who.StatusCode() == http.StatusUnauthorized {
+		return false, nil
+	}
+	return true, answered("try a token of an earlier start", who, err)
 }
 
 // apiToken keeps the stored token while it is good.
 func (s *started) apiToken(ctx context.Context, operator *client.ClientWithResponses) error {
 	if s.state.APIToken != "" {
-		c, err := s.client(s.state.APIToken)
-		if err != nil {
+		if good, err := s.good(ctx, s.state.APIToken); good || err != nil {
 			return err
-		}
-		who, err := c.WhoamiWithResponse(ctx)
-		if err != nil {
-			return fmt.Errorf("try the API token: %w", err)
-		}
-		if who.StatusCode() == http.StatusOK {
-			return nil
 		}
 	}
 	t, err := operator.CreateTokenWithResponse(ctx, tenantSlug, client.TokenCreate{Name: "fairlead dev", Role: client.Admin})
-	if err := made("the API token", t, err); err != nil {
+	if err := answered("make the API token", t, err); err != nil {
 		return err
 	}
 	s.state.APIToken = t.JSON201.Token
@@ -107,10 +127,10 @@ func (s *started) apiToken(ctx context.Context, operator *client.ClientWithRespo
 func (s *started) nodeToken(ctx context.Context, admin *client.ClientWithResponses) error {
 	if id, err := auth.ParseNodeToken(s.state.NodeToken); err == nil {
 		list, err := admin.ListCredentialsWithResponse(ctx, tenantSlug, fleetName)
-		if err != nil {
-			return fmt.Errorf("look at the node credentials: %w", err)
+		if err := answered("look at the node credentials", list, err); err != nil {
+			return err
 		}
-		if list.JSON200 != nil && slices.ContainsFunc(list.JSON200.Items, func(c client.Credential) bool {
+		if slices.ContainsFunc(list.JSON200.Items, func(c client.Credential) bool {
 			return c.Id == id.String() && c.RevokedAt == nil && (c.ExpiresAt == nil || c.ExpiresAt.After(s.since))
 		}) {
 			return nil
@@ -118,24 +138,21 @@ func (s *started) nodeToken(ctx context.Context, admin *client.ClientWithRespons
 	}
 	description := "fairlead dev"
 	c, err := admin.CreateCredentialWithResponse(ctx, tenantSlug, fleetName, client.CredentialCreate{Description: &description})
-	if err := made("the node credential", c, err); err != nil {
+	if err := answered("make the node credential", c, err); err != nil {
 		return err
 	}
 	s.state.NodeToken = c.JSON201.Token
 	return nil
 }
 
-// apply puts a document and returns the revision that holds it.
-func (s *started) apply(ctx context.Context, doc []byte) (fleet.Revision, error) {
+// apply puts a document.
+func (s *started) apply(ctx context.Context, doc []byte) error {
 	c, err := s.client(s.state.APIToken)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	r, err := c.ApplyWithBodyWithResponse(ctx, tenantSlug, fleetName, nil, "application/yaml", bytes.NewReader(doc))
-	if err := made("the demo's resources", r, err); err != nil {
-		return 0, err
-	}
-	return fleet.Revision(r.JSON200.Revision), nil
+	return answered("make the demo's resources", r, err)
 }
 
 // answer is what every generated response has.
@@ -144,14 +161,23 @@ type answer interface {
 	GetBody() []byte
 }
 
-// made returns the error of a call that was to make something: that it is there already
-// is none.
-func made(what string, a answer, err error) error {
-	if err != nil {
-		return fmt.Errorf("make %s: %w", what, err)
+// madeOrThere returns the error of a call that was to make something that is made once:
+// that it is there already is none.
+func madeOrThere(what string, a answer, err error) error {
+	if err == nil && a.StatusCode() == http.StatusConflict {
+		return nil
 	}
-	if code := a.StatusCode(); code >= 300 && code != http.StatusConflict {
-		return fmt.Errorf("make %s: the API answered %d: %s", what, code, a.GetBody())
+	return answered("make "+what, a, err)
+}
+
+// answered returns the error of a call that was to do something. Without one, the
+// answer's body was read.
+func answered(do string, a answer, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", do, err)
+	}
+	if code := a.StatusCode(); code >= 300 {
+		return fmt.Errorf("%s: the API answered %d: %s", do, code, bytes.TrimSpace(a.GetBody()))
 	}
 	return nil
 }

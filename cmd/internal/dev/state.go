@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"fairlead/internal/fleet"
 	"fairlead/internal/seal"
 )
 
@@ -67,14 +69,47 @@ func replaceFile(path string, b []byte, mode fs.FileMode) error {
 // keyFiles are the paths of the keys that keep Secrets sealed.
 type keyFiles struct{ public, private, version string }
 
+// ensureKeys makes the keys at the first start: all of them in one rename, so that a start
+// that is killed leaves all or none. The folder is locked by its caller.
 func ensureKeys(dir string) (keyFiles, error) {
 	k := keyFiles{filepath.Join(dir, seal.PublicFile), filepath.Join(dir, seal.PrivateFile), filepath.Join(dir, seal.VersionFile)}
-	if _, err := os.Stat(k.private); err == nil {
-		return k, nil
+	var missing []string
+	for _, file := range []string{k.public, k.private, k.version} {
+		_, err := os.Stat(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, filepath.Base(file))
+		case err != nil:
+			return k, fmt.Errorf("look at the keys of an earlier start: %w", err)
+		}
 	}
+	switch len(missing) {
+	case 0:
+		return k, nil
+	case 3:
+		return k, makeKeys(dir)
+	}
+	return k, fmt.Errorf("the keys in %s are not complete, without %s: bring them back from a copy, or remove the folder %s to begin anew: %w",
+		dir, strings.Join(missing, " and "), filepath.Dir(dir), fleet.ErrNotFound)
+}
+
+func makeKeys(dir string) error {
 	keys, err := seal.Generate()
 	if err != nil {
-		return k, err
+		return err
 	}
-	return k, seal.WriteKeys(dir, keys)
+	fresh := dir + ".new"
+	if err := os.RemoveAll(fresh); err != nil { // of a start that was killed; nothing was sealed with it
+		return fmt.Errorf("make the keys: %w", err)
+	}
+	if err := seal.WriteKeys(fresh, keys); err != nil {
+		return err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty one
+		return fmt.Errorf("make the keys: %w", err)
+	}
+	if err := os.Rename(fresh, dir); err != nil {
+		return fmt.Errorf("make the keys: %w", err)
+	}
+	return nil
 }

@@ -50,7 +50,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	a := &API{log: log, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Lost: func(err error) {
 		log.Warn("the doorbell's connection is lost: servers hear of changes by their polls", "reason", err)
 	}})}
-	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Bell: a.notifier}, log)
+	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +74,7 @@ func (a *API) Store() *store.Store { return a.store }
 func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Component {
 	return []lifecycle.Component{
 		{Name: "notifier", Run: a.notifier.Run},
+		{Name: "compactor", Run: compactor{a.store, a.log}.run},
 		{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {
 			return a.serve(ctx, lis, conf)
 		}},

@@ -62,7 +62,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 		}
 	}
 	x := &XDS{cfg: cfg, log: log}
-	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL}, log)
+	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node"}, log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,56 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+const (
+	compactFirst = 10 * time.Minute // after the start, a fifth more at most
+	compactEvery = time.Hour        // give or take a fifth
+)
+
+// compactor forgets, about once an hour, what need not be kept any longer. Every API
+// server has one: what the first has done, the second finds done.
+type compactor struct {
+	store interface {
+		CompactDue(ctx context.Context) (store.Compaction, error)
+	}
+	log *slog.Logger
+}
+
+// run goes on until ctx ends, whatever a single run comes to.
+func (c compactor) run(ctx context.Context) error {
+	timer := time.NewTimer(compactFirst + rand.N(compactFirst/5))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		}
+		c.once(ctx)
+		timer.Reset(compactEvery - compactEvery/5 + rand.N(2*compactEvery/5))
+	}
+}
+
+func (c compactor) once(ctx context.Context) {
+	begun := time.Now()
+	done, err := c.store.CompactDue(ctx)
+	log := c.log.With("tenants", done.Tenants, "fleets", done.Fleets, "compacted", done.Forgot, "failed", done.Failed, "took", time.Since(begun))
+	switch {
+	case err == nil:
+		log.Info("old history is compacted")
+	case ctx.Err() != nil: // the server stops: the next one goes on
+	case errors.Is(err, fleet.ErrUnavailable):
+		log.Warn("old history is not compacted to the end, the database does not answer: the next run goes on", "error", err)
+	default:
+		log.Error("old history is not compacted everywhere", "error", err)
+	}
+}

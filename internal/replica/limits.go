@@ -1,0 +1,97 @@
+package replica
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
+)
+
+const (
+	defaultStreams = 20_000
+	unknownFor     = 10 * time.Second // an id that was not found is not looked for again
+	maxUnknown     = 10_000           // such ids that are remembered
+)
+
+// streams counts those that live or wait to begin (T08).
+type streams struct {
+	cfg Config // its three limits
+
+	mu           sync.Mutex // guards all below
+	all          int
+	byTenant     map[fleet.TenantID]int
+	byCredential map[fleet.CredentialID]int
+}
+
+func newStreams(cfg Config) *streams {
+	return &streams{cfg: cfg, byTenant: make(map[fleet.TenantID]int), byCredential: make(map[fleet.CredentialID]int)}
+}
+
+// add counts one more stream, which remove takes back, or says which limit is reached.
+func (s *streams) add(id xds.Identity) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, named := id.Credential, id.Credential != fleet.CredentialID{}
+	switch {
+	case named && s.byCredential[c] >= s.cfg.StreamsPerCredential:
+		return fmt.Errorf("node credential %s has %d streams on this server, which is the limit of a credential: end some, or give proxies credentials of their own: %w",
+			c, s.cfg.StreamsPerCredential, fleet.ErrLimit)
+	case s.byTenant[id.Key.Tenant] >= s.cfg.StreamsPerTenant:
+		return fmt.Errorf("the tenant has %d streams on this server, which is the limit of a tenant: connect to another server: %w",
+			s.cfg.StreamsPerTenant, fleet.ErrLimit)
+	case s.all >= s.cfg.Streams:
+		return fmt.Errorf("this server has %d streams, which is its limit: connect to another one: %w", s.cfg.Streams, fleet.ErrLimit)
+	}
+	s.all++
+	s.byTenant[id.Key.Tenant]++
+	if named {
+		s.byCredential[c]++
+	}
+	return nil
+}
+
+func (s *streams) remove(id xds.Identity) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	less(s.byTenant, id.Key.Tenant)
+	less(s.byCredential, id.Credential)
+}
+
+// less leaves nothing behind of what is not there any more.
+func less[K comparable](counts map[K]int, k K) {
+	if counts[k] <= 1 {
+		delete(counts, k)
+		return
+	}
+	counts[k]--
+}
+
+// unknown are the ids that were not found in the last unknownFor. An id is drawn when
+// its credential is made, so none that was asked for too early becomes a good one.
+type unknown struct {
+	mu         sync.Mutex // guards all below
+	young, old map[fleet.CredentialID]time.Time
+}
+
+// add forgets the older half when there are too many.
+func (u *unknown) add(id fleet.CredentialID, now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.young == nil || len(u.young) >= maxUnknown/2 {
+		u.young, u.old = make(map[fleet.CredentialID]time.Time), u.young
+	}
+	u.young[id] = now
+}
+
+func (u *unknown) has(id fleet.CredentialID, now time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	at, ok := u.young[id]
+	if !ok {
+		at, ok = u.old[id]
+	}
+	return ok && now.Sub(at) < unknownFor
+}

@@ -1,0 +1,168 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
+)
+
+func TestT08StreamsAreCapped(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.streams.cfg.StreamsPerCredential, w.streams.cfg.StreamsPerTenant, w.streams.cfg.Streams = 2, 3, 4
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		second, _ := w.newCredential(key, "*", time.Time{})
+		third, _ := w.newCredential(key, "*", time.Time{})
+		_, foreign, _ := w.newFleet(cluster("c", "1"))
+		_, more, _ := w.newFleet(cluster("c", "1"))
+		refused := func(id xds.Identity, says string) {
+			t.Helper()
+			_, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{})
+			if !errors.Is(err, fleet.ErrLimit) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%v, want %q", err, says)
+			}
+		}
+		first := w.attach(id, "a")
+		as := []*attachment{first, w.attach(id, "b")}
+		refused(id, "2 streams on this server, which is the limit of a credential")
+		as = append(as, w.attach(second, "c"))
+		refused(second, "3 streams on this server, which is the limit of a tenant")
+		as = append(as, w.attach(foreign, "d"))
+		refused(more, "4 streams, which is its limit")
+		first.Detach()
+		first.Detach() // counts once
+		as = append(as, w.attach(third, "e"))
+		refused(more, "4 streams, which is its limit")
+		w.stop()
+		for _, a := range as {
+			a.Detach()
+		}
+		if s := w.streams; s.all != 0 || len(s.byTenant)+len(s.byCredential) != 0 {
+			t.Errorf("left behind: %d, %v, %v", s.all, s.byTenant, s.byCredential)
+		}
+	})
+}
+
+func TestT08AStreamThatCouldNotBeginDoesNotCount(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		w.feed.fail(errAway)
+		if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "a"}, xds.StreamInfo{}); !errors.Is(err, fleet.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		if w.streams.all != 0 {
+			t.Errorf("%d streams", w.streams.all)
+		}
+		id.Credential = fleet.CredentialID{} // of a port that asks for none
+		w.feed.fail(nil)
+		a := w.attach(id, "a")
+		if len(w.streams.byCredential) != 0 || w.streams.all != 1 {
+			t.Errorf("%d streams, %v", w.streams.all, w.streams.byCredential)
+		}
+		a.Detach()
+	})
+}
+
+func TestStreamLimitsHaveDefaults(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		if c := w.streams.cfg; c.StreamsPerCredential != 20_000 || c.StreamsPerTenant != 20_000 || c.Streams != 20_000 {
+			t.Errorf("%d, %d, %d", c.StreamsPerCredential, c.StreamsPerTenant, c.Streams)
+		}
+	})
+}
+
+func TestT08UnknownTokensAreNotLookedForAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, token, _ := auth.NewNodeToken(time.Time{})
+		ask := func(finds int) {
+			t.Helper()
+			if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, errUnknown) {
+				t.Error(err)
+			}
+			if n := w.feed.counts().finds; n != finds {
+				t.Errorf("looked for %d times, want %d", n, finds)
+			}
+		}
+		ask(1)
+		ask(1)
+		time.Sleep(unknownFor)
+		ask(2)
+		ask(2)
+		for range 3 * maxUnknown {
+			w.unknown.add(fleet.NewCredentialID(), time.Now())
+		}
+		if n := len(w.unknown.young) + len(w.unknown.old); n > maxUnknown {
+			t.Errorf("%d are remembered", n)
+		}
+		ask(3)
+		w.feed.fail(errAway)
+		time.Sleep(unknownFor)
+		for range 2 { // that the database is away is not remembered
+			if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, fleet.ErrUnavailable) {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestT08AFloodOfUnknownTokensTakesTwoConnections(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		front := &slowFinds{Feed: w.feed, let: make(chan struct{})}
+		w.cfg.Feed = front
+		var flood sync.WaitGroup
+		for range 100 {
+			_, token, _ := auth.NewNodeToken(time.Time{})
+			flood.Go(func() { _, _ = w.Authenticate(t.Context(), token) })
+		}
+		synctest.Wait()
+		if front.most != findsAtOnce {
+			t.Fatalf("%d at once", front.most)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, token, _ := auth.NewNodeToken(time.Time{})
+		if _, err := w.Authenticate(ctx, token); !errors.Is(err, fleet.ErrUnavailable) || !strings.Contains(err.Error(), "too many") {
+			t.Errorf("who waits too long: %v", err)
+		}
+		close(front.let)
+		flood.Wait()
+		if front.most != findsAtOnce {
+			t.Errorf("%d at once", front.most)
+		}
+	})
+}
+
+// slowFinds answers when let is closed.
+type slowFinds struct {
+	Feed
+	let chan struct{}
+
+	mu        sync.Mutex // guards all below
+	now, most int
+}
+
+func (f *slowFinds) FindNodeCredential(ctx context.Context, id fleet.CredentialID) (fleet.Key, fleet.Credential, error) {
+	f.count(1)
+	defer f.count(-1)
+	select {
+	case <-f.let:
+	case <-ctx.Done():
+		return fleet.Key{}, fleet.Credential{}, ctx.Err()
+	}
+	return fleet.Key{}, fleet.Credential{}, fmt.Errorf("credential %s: %w", id, fleet.ErrNotFound)
+}
+
+func (f *slowFinds) count(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now += n
+	f.most = max(f.most, f.now)
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// How long a fleet remembers (SEMANTICS 8.1).
+const (
+	keepTombstones = 7 * 24 * time.Hour // as long as nodes
+	keepHistory    = 90 * 24 * time.Hour
+	keepRevisions  = 1000 // or more, if they are younger than keepHistory
+)
+
+// selectFloors computes a fleet's floors: $1 the fleet, $2 and $3 the ages in seconds, $4
+// the revisions. A floor is 0 where nothing lies below it. The age of a revision is that
+// of the oldest one that is not older: clocks may go back, revisions do not.
+const selectFloors = `
+WITH h AS (SELECT fleet_id, revision, compacted FROM fleet_heads WHERE tenant_id = app_tenant() AND fleet_id = $1 AND deleted_at IS NULL),
+aged AS (
+  SELECT coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => $2)) - 1, max(h.revision)) AS tombstones,
+         least(coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => $3)), max(h.revision)),
+               max(h.revision) - $4 + 1) AS history
+    FROM h LEFT JOIN fleet_history x ON x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id)
+SELECT CASE WHEN aged.tombstones > h.compacted
+             AND EXISTS (SELECT FROM resources r WHERE r.tenant_id = app_tenant() AND r.fleet_id = h.fleet_id AND r.deleted
+                            AND r.revision <= aged.tombstones)
+            THEN aged.tombstones ELSE 0 END,
+       CASE WHEN EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id
+                            AND x.revision < aged.history)
+            THEN aged.history ELSE 0 END
+  FROM h, aged`
+
+// Compaction is what a run of CompactDue did.
+type Compaction struct {
+	Tenants int // that were looked at
+	Fleets  int // that were looked at, those that failed apart
+	Forgot  int // of Fleets, those that had history or tombstones to forget
+	Failed  int // fleets and tenants that could not be compacted
+}
+
+// CompactDue compacts every fleet of every tenant down to what is kept (SEMANTICS 8.1):
+// tombstones for 7 days, history for 1,000 revisions or 90 days, whichever is more. Some
+// processes may do it at the same time. What cannot be compacted does not hold up the
+// others; the error is the first one. It ends early when the database is away or ctx
+// ends: then what was done is done.
+func (s *Store) CompactDue(ctx context.Context) (Compaction, error) {
+	r := compactRun{store: s}
+	after := ""
+	for more := true; more; {
+		var ts []Tenant
+		var err error
+		if ts, more, err = s.Tenants(ctx, after, 0); err != nil {
+			return r.done, r.failed(err)
+		}
+		for _, t := range ts {
+			after = t.Slug
+			r.done.Tenants++
+			if !r.tenant(ctx, t.ID) {
+				return r.done, r.err
+			}
+		}
+	}
+	return r.done, r.err
+}
+
+// compactRun is a run of CompactDue.
+type compactRun struct {
+	store *Store
+	done  Compaction
+	err   error // the first one
+}
+
+func (r *compactRun) failed(err error) error {
+	if r.err == nil {
+		r.err = err
+	}
+	return r.err
+}
+
+// goOn counts what failed, and says whether the rest is worth trying.
+func (r *compactRun) goOn(ctx context.Context, err error) bool {
+	if errors.Is(err, fleet.ErrNotFound) {
+		return true // deleted meanwhile
+	}
+	r.done.Failed++
+	_ = r.failed(err)
+	return ctx.Err() == nil && (!errors.Is(err, fleet.ErrUnavailable) || r.store.Ping(ctx) == nil)
+}
+
+// tenant compacts a tenant's fleets; false ends the run.
+func (r *compactRun) tenant(ctx context.Context, t fleet.TenantID) bool {
+	after := ""
+	for more := true; more; {
+		var fs []Fleet
+		var err error
+		if fs, more, err = r.store.Fleets(ctx, t, after, 0); err != nil {
+			return r.goOn(ctx, err)
+		}
+		for _, f := range fs {
+			after = f.Name
+			if err := r.fleet(ctx, t, f.ID); err != nil && !r.goOn(ctx, err) {
+				return false
+			}
+		}
+	}
+	if err := r.store.collect(ctx, t); err != nil {
+		return r.goOn(ctx, err)
+	}
+	return true
+}
+
+func (r *compactRun) fleet(ctx context.Context, t fleet.TenantID, f fleet.ID) error {
+	floors, err := one(ctx, r.store, t, func(row pgx.CollectableRow) (v Floors, err error) {
+		return v, row.Scan((*int64)(&v.Tombstones), (*int64)(&v.History))
+	}, selectFloors, f.String(), keepTombstones.Seconds(), keepHistory.Seconds(), keepRevisions)
+	if err != nil {
+		return fmt.Errorf("find what fleet %s may forget: %w", f, err)
+	}
+	if err := r.store.forget(ctx, t, f, floors); err != nil {
+		return err
+	}
+	r.done.Fleets++
+	if floors != (Floors{}) {
+		r.done.Forgot++
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDevWithoutEnvoySaysHowToGetOne(t *testing.T) {
+	t.Parallel()
+	d := startDev(t, dataDir(t), []string{"ENVOY_BIN=/nowhere/envoy"})
+	if d.ready.EnvoyVersion != "" || d.ready.ProxyURL != "" || d.ready.EnvoyAdminURL != "" {
+		t.Errorf("the ready file names an Envoy: %+v", d.ready)
+	}
+	if out := d.out.String(); !strings.Contains(out, "No Envoy is started") || !strings.Contains(out, "ENVOY_BIN") {
+		t.Errorf("it printed %q, want how to get an Envoy", out)
+	}
+	if code, _ := get(d.ready.APIURL + "/healthz"); code != http.StatusOK {
+		t.Errorf("the API answers %d", code)
+	}
+}
+
+func TestDevEmpty(t *testing.T) {
+	t.Parallel()
+	d := startDev(t, dataDir(t), nil, "--no-demo", "--no-envoy", "--open-xds", "127.0.0.1:0")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.ready.APIURL+"/v1/tenants/demo/fleets/edge/resources", nil)
+	must(t, err)
+	req.Header.Set("Authorization", "Bearer "+d.ready.APIToken)
+	resp, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer resp.Body.Close() //nolint:errcheck // it is read below
+	var list struct{ Items []any }
+	must(t, json.NewDecoder(resp.Body).Decode(&list))
+	http.DefaultClient.CloseIdleConnections()
+	if resp.StatusCode != http.StatusOK || len(list.Items) != 0 {
+		t.Errorf("status %d, %d resources, want an empty fleet", resp.StatusCode, len(list.Items))
+	}
+}
+
+// TestDevSaysWhatToDo: each start that cannot work ends with one sentence.
+func TestDevSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { _ = taken.Close() })
+	busy := dataDir(t)
+	startDev(t, busy, nil, "--no-demo", "--no-envoy")
+	type start struct {
+		data string
+		args []string
+		env  []string
+		says []string
+	}
+	cases := map[string]start{
+		"the API's port is taken":   {"", []string{"--http", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--http"}},
+		"the xDS port is taken":     {"", []string{"--xds", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--xds"}},
+		"the proxy's port":          {"", []string{"--proxy", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--proxy"}},
+		"an address for all":        {"", []string{"--http", "0.0.0.0:0"}, nil, []string{"--http", "this machine only"}},
+		"the folder is in use":      {busy, nil, nil, []string{busy, "--data"}},
+		"no Postgres":               {"", []string{"--no-fetch"}, []string{"PG_BIN=/nowhere"}, []string{"PG_BIN", "/nowhere"}},
+		"an address without a port": {"", []string{"--http", "127.0.0.1"}, nil, []string{"--http"}},
+	}
+	if os.Geteuid() == 0 { // Postgres runs as another user, who may not enter there
+		closed := t.TempDir()
+		must(t, os.Chmod(closed, 0o700))
+		cases["started as root, below a closed folder"] = start{filepath.Join(closed, "data"), nil, nil,
+			[]string{"started as root", closed, "0700", "choose a directory"}}
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.data == "" {
+				c.data = dataDir(t)
+			}
+			cmd := exec.CommandContext(t.Context(), filepath.Join(binDir, "fairlead"), devArgs(c.data, append([]string{"--no-envoy"}, c.args...)...)...) //nolint:gosec // our own program
+			cmd.Env = append(os.Environ(), c.env...)
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				t.Fatalf("it ended well: %s", out)
+			}
+			text := strings.TrimSpace(string(out))
+			for _, s := range c.says {
+				if !strings.Contains(text, s) {
+					t.Errorf("it said %q, want %q in it", text, s)
+				}
+			}
+			if strings.Count(text, "\n") > 0 || strings.Contains(text, "goroutine") {
+				t.Errorf("it said more than one sentence: %q", text)
+			}
+		})
+	}
+}
