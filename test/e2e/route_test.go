@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -182,6 +183,26 @@ func TestPoisonListenerIsSeenAndHarmsNothing(t *testing.T) {
 		}
 		mended := r.put(listener("poison", freePort(t), "r"))
 		r.awaitState(mended, "delivered")
+	})
+}
+
+// TestPoisonThatComesBack: deleted and applied again it is refused again, in words; and
+// once its port is free it is taken, without a restart of anything.
+func TestPoisonThatComesBack(t *testing.T) {
+	both(t, func(t *testing.T, delta bool) {
+		r := setupRouted(t, setup(t), delta)
+		taken, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		t.Cleanup(func() { _ = taken.Close() })
+		poison := listener("poison", taken.Addr().String(), "r")
+		remove := "delete: [{type: listeners, name: poison}]\n"
+		for range 2 {
+			r.awaitState(r.put(poison), "rejected")
+			r.awaitState(r.apply(remove), "delivered")
+		}
+		must(t, taken.Close())
+		r.awaitState(r.put(poison), "delivered")
+		eventually(t, soon, "the listener did not come up", func() bool { _, body := get("http://" + taken.Addr().String()); return body == "a" })
 	})
 }
 
