@@ -444,7 +444,7 @@ type Resource struct {
 	// Selector The nodes that a variant is for.
 	Selector *string `json:"selector,omitempty"`
 
-	// Ttl How long a client keeps it without hearing from the server.
+	// Ttl How long a client keeps it without hearing from the server. Stored, and not sent to proxies yet (warning `ttl_not_sent`).
 	//
 	// Example: 30s
 	Ttl *string `json:"ttl,omitempty"`
