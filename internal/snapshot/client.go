@@ -6,7 +6,7 @@ import (
 
 // Client is what one stream knows of its client. It is owned by one goroutine. The
 // engine reports what the client said through Subscribe, Acknowledge and Refuse, and
-// what went out through Sent; Next reads it and changes nothing.
+// what went out through Sent; Next decides, and notes here what it found in step.
 type Client struct {
 	// Delta tells incremental streams from state of the world.
 	Delta bool
@@ -32,6 +32,8 @@ type track struct {
 	held *Set
 	// owed are names that must be answered though the client may hold them already.
 	owed map[string]struct{}
+	// asked: the last request asked for some name.
+	asked bool
 	// answer: one response is owed even if there is nothing to say.
 	answer   bool
 	inFlight *Response
@@ -75,14 +77,13 @@ func (c *Client) Subscribe(r Request, target *Target) {
 	tr.inStep = false
 	first := !tr.subscribed
 	tr.subscribed = true
-	names := tr.sub.Len()
+	tr.asked = false
 	if c.Delta {
 		c.subscribeDelta(tr, r, target, first)
 	} else {
 		c.subscribeSotW(tr, r, target, first)
 	}
-	if len(tr.owed) > 0 || tr.sub.Len() > names {
-		// What is asked for now was not confirmed with the rest.
+	if tr.asked { // which was not confirmed with the rest
 		tr.confirmed = min(tr.confirmed, target.Revision-1)
 	}
 }
@@ -263,6 +264,7 @@ func (tr *track) forget(name string) {
 // the client may or may not take the resource in when that arrives.
 func (tr *track) want(name string) {
 	tr.sub.add(name)
+	tr.asked = true
 	if f := tr.inFlight; f != nil && f.dropped[name] != nil {
 		f.after = f.after.With(doubtful(change{new: f.dropped[name]}))
 	}

@@ -161,6 +161,27 @@ func TestNewNamesAreNotSettledWithTheOld(t *testing.T) {
 	}
 }
 
+// TestOneNameForAnotherIsNotSettled: as many names as before, and one of them new.
+func TestOneNameForAnotherIsNotSettled(t *testing.T) {
+	t.Parallel()
+	target := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Route: {row("r1", "1"), row("r2", "1")}})
+	for _, delta := range []bool{true, false} {
+		s := script{t: t, c: snapshot.Client{Delta: delta}}
+		s.c.Subscribe(snapshot.Request{Type: fleet.Route, Names: []string{"r1"}}, target)
+		s.step(target, "routes r1@1", "")
+		s.step(target, "nothing", "")
+		change := snapshot.Request{Type: fleet.Route, Names: []string{"r2"}}
+		if delta {
+			change.Dropped = []string{"r1"}
+		}
+		s.c.Subscribe(change, target)
+		r := s.send(target)
+		if got := s.c.Settled(); got != 1 {
+			t.Errorf("settled %d while %s is unanswered, want 1", got, describe(r))
+		}
+	}
+}
+
 // TestNothingIsSettledInAStreamsYouth: the clusters are current, and of the rest the
 // client has not spoken yet.
 func TestNothingIsSettledInAStreamsYouth(t *testing.T) {

@@ -74,7 +74,7 @@ func (st *stream) run() error {
 		}
 	}()
 	if err := st.attach(); err != nil {
-		st.log.Info("stream refused", "node", st.node.node.ID, "reason", err)
+		st.log.Info("stream refused", "reason", err)
 		return err
 	}
 	st.log.Debug("stream opened")
