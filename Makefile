@@ -19,7 +19,7 @@ GENERATED := internal/client/client.gen.go internal/httpapi/oapi/oapi.gen.go int
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = $$(go list ./... | grep -v '/test/e2e')
+UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc')
 # -vet=off: the linter runs vet.
 RACE := CGO_ENABLED=1 go test -race -vet=off
 
@@ -42,12 +42,25 @@ test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are f
 	$(MAKE) e2e
 
 .PHONY: e2e
-e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy
-	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/...
+e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy and real gRPC clients
+	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/...
+
+# How long the long checks take: writers of the store, a client that refuses everything,
+# random sequences of requests.
+SOAK_STORE ?= 30s
+SOAK_REFUSALS ?= 60s
+SOAK_REQUESTS ?= 10m
+SOAK := $(RACE) -p 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
-soak: race-ready ## Run the long checks, which CI leaves out
-	FAIRLEAD_SOAK=30s $(RACE) -p 1 -count=1 -timeout 60m -v -run 'Soak' $(TEST_FLAGS) ./...
+soak: race-ready ## Run the long checks, which CI runs a twentieth of; docs/soak has a log
+	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
+	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand)' $(TEST_FLAGS) ./internal/xds
+	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
+
+.PHONY: mutants
+mutants: ## Break the engine, one rule of the protocol at a time, and see its test fail. ARGS=05-patience.patch
+	go run ./test/mutants $(ARGS)
 
 .PHONY: bench
 bench: ## Run the benchmarks that the README quotes

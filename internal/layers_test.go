@@ -25,6 +25,7 @@ const (
 	pgx          = "github.com/jackc/pgx/v5"
 	migrate      = "github.com/golang-migrate/migrate/v4"
 	xsync        = "golang.org/x/sync"
+	xtime        = "golang.org/x/time"
 	yaml         = "sigs.k8s.io/yaml"
 	yamlTree     = "go.yaml.in/yaml/v3"
 	kinOpenAPI   = "github.com/getkin/kin-openapi"
@@ -44,7 +45,8 @@ var layers = map[string][]string{
 	"internal/fleet":      {},
 	"internal/auth":       {"internal/fleet"},
 	"internal/seal":       {"internal/fleet"},
-	"internal/resource":   {"internal/fleet", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
+	"internal/selector":   {"internal/fleet"},
+	"internal/resource":   {"internal/fleet", "internal/selector", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
 	"internal/snapshot":   {"internal/fleet", protobuf},
 	"internal/delivery":   {"internal/fleet", xsync},
 	"internal/envoytypes": {controlPlane},
@@ -57,21 +59,22 @@ var layers = map[string][]string{
 	"internal/store":           {"internal/fleet", "internal/auth", "migrations", pgx, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/auth", "internal/resource", "internal/seal", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/auth", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/snapshot", grpc, protobuf, controlPlane, xsync,
+		"internal/fleet", "internal/auth", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {
 		"internal/fleet", "internal/auth", "internal/snapshot", "internal/xds", grpc, protobuf, controlPlane,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
-	"internal/replica": {"internal/fleet", "internal/auth", "internal/seal", "internal/snapshot", "internal/xds", "internal/delivery", xsync},
+	"internal/xds/conformance": {"internal/fleet", "internal/xds", "internal/xds/xdstest", grpc, controlPlane},
+	"internal/replica":         {"internal/fleet", "internal/auth", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", xsync},
 
 	// Programs beside ours.
 	"internal/childproc":  {},

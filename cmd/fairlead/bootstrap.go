@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,52 +9,106 @@ import (
 	"fairlead/internal/bootstrap"
 )
 
-// bootstrapCommand prints the file that an Envoy starts with. It asks no server: the
-// token is not in the file.
+// bootstrapCommand prints the file that a client of the xDS servers starts with. It asks
+// no server: the token is not in the file.
 type bootstrapCommand struct {
-	NodeID     string   `name:"node-id" required:"" placeholder:"ID" help:"The proxy's node.id, which the node token must admit."`
-	Cluster    string   `name:"node-cluster" placeholder:"NAME" help:"The proxy's node.cluster; for people and selectors."`
-	XDS        []string `name:"xds" required:"" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several."`
-	TokenFile  string   `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the proxy's machine; a new token is written by a rename and needs no restart. The file that tells Envoy to read it is written beside --out."`
-	TokenEnv   string   `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token; a new one needs a restart."`
-	CAFile     string   `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the proxy's machine; the system's by default."`
-	ServerName string   `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default."`
-	Plaintext  bool     `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server on this machine."`
-	SotW       bool     `name:"sotw" help:"State of the world in the place of delta."`
+	Client     string   `name:"client" enum:"envoy,google-grpc,grpc,relay" default:"envoy" placeholder:"KIND" help:"What starts with the file: envoy; google-grpc, an Envoy with its second gRPC client; grpc, a gRPC client or server; relay, an Envoy on the machine of gRPC clients that adds the token. Default: envoy."`
+	NodeID     string   `name:"node-id" required:"" placeholder:"ID" help:"The client's node.id, which the node token must admit."`
+	Cluster    string   `name:"node-cluster" placeholder:"NAME" help:"The client's node.cluster; for people and selectors."`
+	Region     string   `name:"region" placeholder:"NAME" help:"Of the client's locality, as --zone and --sub-zone are."`
+	Zone       string   `name:"zone" placeholder:"NAME" help:"See --region."`
+	SubZone    string   `name:"sub-zone" placeholder:"NAME" help:"See --region."`
+	XDS        []string `name:"xds" required:"" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
+	TokenFile  string   `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
+	TokenEnv   string   `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_TOKEN by default; a new one needs a restart."`
+	CAFile     string   `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
+	ServerName string   `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
+	Plaintext  bool     `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
+	SotW       bool     `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
+	Relay      string   `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
 	Admin      string   `name:"admin" placeholder:"HOST:PORT" help:"Address of Envoy's admin page; 127.0.0.1:9901 by default."`
 	Out        string   `name:"out" type:"path" placeholder:"FILE" help:"File to write; it is printed by default."`
 }
 
-// Run prints or writes the file.
+// Help stands over the flags.
+func (*bootstrapCommand) Help() string {
+	return `The token never stands in the file. It comes
+
+  envoy        from --token-file, which Envoy reads through a second file that is written beside --out: a
+               new token is written by a rename and needs no restart. Or from --token-env.
+  google-grpc  from --token-file, which must not end in a newline. Over TLS alone.
+  grpc         from --token-file, which must not end in a newline, over TLS alone, and only if the client's
+               environment has ` + bootstrap.CallCredsVariable + `=true: else no token is sent
+               and nothing says so. A token is kept until it expires. Other gRPC clients use --plaintext and a
+               relay on their machine, or on one machine the port of fairlead dev --open-xds.
+  relay        as for envoy. gRPC clients connect to it with the file of --client grpc --plaintext.`
+}
+
+// Run prints or writes the file, and the one beside it through which Envoy reads a token.
 func (c *bootstrapCommand) Run(sh *shell) error {
-	conf := bootstrap.Config{
-		NodeID: c.NodeID, NodeCluster: c.Cluster, XDSAddresses: c.XDS, Delta: !c.SotW, Plaintext: c.Plaintext,
-		CAFile: c.CAFile, ServerName: c.ServerName, TokenFile: c.TokenFile, TokenEnv: c.TokenEnv, AdminAddress: c.Admin,
+	if c.SotW && (c.Client == "grpc" || c.Client == "relay") {
+		return usageError("--sotw means nothing with --client " + c.Client + ": gRPC clients speak nothing else")
 	}
-	if c.TokenFile == "" && c.TokenEnv == "" {
-		conf.TokenEnv = bootstrap.DefaultTokenEnv
+	if c.Client != "grpc" && c.Out != "" && filepath.Ext(c.Out) != ".yaml" {
+		return usageError("--out must end in .yaml: Envoy reads a file of any other name as JSON")
 	}
+	conf := c.config()
 	var sds []byte
-	if c.TokenFile != "" {
+	if c.TokenFile != "" && (c.Client == "envoy" || c.Client == "relay") {
 		if c.Out == "" {
 			return usageError("--token-file needs --out: Envoy reads the token through a second file, which is written beside the first")
 		}
 		conf.TokenSDSFile = filepath.Join(filepath.Dir(c.Out), "fairlead_token.yaml")
 		var err error
 		if sds, err = bootstrap.TokenSDS(c.TokenFile); err != nil {
-			return err
+			return c.inFlags(err)
 		}
 	}
-	text, err := bootstrap.Envoy(conf)
+	text, err := c.write(conf)
 	if err != nil {
+		return c.inFlags(err)
+	}
+	if err := c.put(sh, text, conf.TokenSDSFile, sds); err != nil {
 		return err
 	}
+	if c.Client == "grpc" && c.TokenFile != "" { // JSON has no comments
+		fmt.Fprintf(sh.err, "Start the client with %s=true, or it sends no token and does not say so. %s must not end in a newline.\n",
+			bootstrap.CallCredsVariable, plain(c.TokenFile))
+	}
+	return nil
+}
+
+func (c *bootstrapCommand) config() bootstrap.Config {
+	conf := bootstrap.Config{
+		NodeID: c.NodeID, NodeCluster: c.Cluster, Region: c.Region, Zone: c.Zone, SubZone: c.SubZone,
+		XDSAddresses: c.XDS, Delta: !c.SotW, GoogleGRPC: c.Client == "google-grpc", Plaintext: c.Plaintext,
+		CAFile: c.CAFile, ServerName: c.ServerName, TokenFile: c.TokenFile, TokenEnv: c.TokenEnv,
+		RelayAddress: c.Relay, AdminAddress: c.Admin,
+	}
+	if c.TokenFile == "" && c.TokenEnv == "" && (c.Client == "envoy" || c.Client == "relay") {
+		conf.TokenEnv = bootstrap.DefaultTokenEnv
+	}
+	return conf
+}
+
+func (c *bootstrapCommand) write(conf bootstrap.Config) ([]byte, error) {
+	switch c.Client {
+	case "grpc":
+		return bootstrap.GRPC(conf)
+	case "relay":
+		return bootstrap.Relay(conf)
+	default:
+		return bootstrap.Envoy(conf)
+	}
+}
+
+func (c *bootstrapCommand) put(sh *shell, text []byte, sdsFile string, sds []byte) error {
 	if c.Out == "" {
-		_, err = sh.out.Write(text)
+		_, err := sh.out.Write(text)
 		return err
 	}
 	if sds != nil {
-		if err := os.WriteFile(conf.TokenSDSFile, sds, 0o644); err != nil { //nolint:gosec // the token is not in it
+		if err := os.WriteFile(sdsFile, sds, 0o644); err != nil { //nolint:gosec // the token is not in it
 			return fmt.Errorf("write the file that names the token's: %w", err)
 		}
 	}
@@ -61,4 +116,21 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 		return fmt.Errorf("write the bootstrap: %w", err)
 	}
 	return nil
+}
+
+// bootstrapFlags are the flags that set the fields of bootstrap.Config.
+var bootstrapFlags = map[string]string{
+	"NodeID": "--node-id", "NodeCluster": "--node-cluster", "Region": "--region", "Zone": "--zone", "SubZone": "--sub-zone",
+	"XDSAddresses": "--xds", "Plaintext": "--plaintext", "CAFile": "--ca-file", "ServerName": "--server-name",
+	"TokenFile": "--token-file", "TokenSDSFile": "--out", "TokenEnv": "--token-env",
+	"RelayAddress": "--relay-listen", "AdminAddress": "--admin",
+}
+
+// inFlags says an error about a field in the words of the command line.
+func (c *bootstrapCommand) inFlags(err error) error {
+	var wrong *bootstrap.FieldError
+	if !errors.As(err, &wrong) || bootstrapFlags[wrong.Field] == "" {
+		return err
+	}
+	return usageError(fmt.Sprintf("%s %s (--client %s)", bootstrapFlags[wrong.Field], wrong.Why, c.Client))
 }

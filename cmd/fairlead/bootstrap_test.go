@@ -10,34 +10,85 @@ import (
 
 func TestBootstrap(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	out := filepath.Join(dir, "envoy.yaml")
+	out := func() string { return filepath.Join(t.TempDir(), "out.yaml") }
 	for name, c := range map[string]struct {
-		args []string
-		code int
-		says []string
+		args  string
+		code  int
+		says  string // words that are printed, or stand in the file of --out
+		warns string // words on the other output
+		sds   bool   // the file that names the token's is written
 	}{
-		"with a variable":   {[]string{"--node-id", "n1", "--xds", "xds.example.com:443"}, exitOK, []string{`"n1"`, "FAIRLEAD_TOKEN", "xds.example.com", "DELTA_GRPC"}},
-		"plaintext":         {[]string{"--node-id", "n1", "--xds", "127.0.0.1:18000", "--plaintext", "--token-env", "T", "--sotw"}, exitOK, []string{"environment_variable: T", "api_type: GRPC"}},
-		"a bad address":     {[]string{"--node-id", "n1", "--xds", "nowhere"}, exitFailed, []string{"nowhere"}},
-		"no node":           {[]string{"--xds", "a:1"}, exitUsage, []string{"--node-id"}},
-		"a file and no out": {[]string{"--node-id", "n1", "--xds", "a:1", "--token-file", "/t"}, exitUsage, []string{"--out"}},
-		"a file":            {[]string{"--node-id", "n1", "--xds", "a:1", "--token-file", "/etc/token", "--out", out}, exitOK, nil},
+		"with a variable":    {"--node-id n1 --xds xds.example.com:443", exitOK, `"n1" "FAIRLEAD_TOKEN" xds.example.com DELTA_GRPC`, "", false},
+		"plaintext":          {"--node-id n1 --xds 127.0.0.1:18000 --plaintext --token-env T --sotw", exitOK, `"T" GRPC`, "", false},
+		"a locality":         {"--node-id n1 --xds a:1 --region r --zone z --sub-zone s", exitOK, `region: "r", zone: "z", sub_zone: "s"`, "", false},
+		"a file":             {"--node-id n1 --xds a:1 --token-file /etc/token --out OUT", exitOK, "fairlead_token.yaml", "", true},
+		"google-grpc":        {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, `google_grpc "/etc/token" DELTA_GRPC`, "", false},
+		"google-grpc, SotW":  {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token --sotw", exitOK, "api_type: GRPC", "", false},
+		"relay":              {"--client relay --node-id n1 --xds a:1 --relay-listen 127.0.0.1:7", exitOK, `relay "FAIRLEAD_TOKEN" 7`, "", false},
+		"relay, file":        {"--client relay --node-id n1 --xds a:1 --xds b:1 --token-file /etc/token --out OUT", exitOK, "18002 fairlead_token.yaml", "", true},
+		"grpc, plaintext":    {"--client grpc --node-id n1 --xds 127.0.0.1:18002 --plaintext", exitOK, `insecure "n1" locality`, "", false},
+		"grpc, token":        {"--client grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, "jwt_token_file /etc/token", "GRPC_EXPERIMENTAL_XDS_BOOTSTRAP_CALL_CREDS=true newline", false},
+		"a bad address":      {"--node-id n1 --xds nowhere", exitUsage, "", "--xds nowhere", false},
+		"no node":            {"--xds a:1", exitUsage, "", "--node-id", false},
+		"an unknown client":  {"--client java --node-id n1 --xds a:1", exitUsage, "", "--client envoy google-grpc grpc relay", false},
+		"Envoy's out":        {"--node-id n1 --xds a:1 --out /nowhere/envoy.conf", exitUsage, "", "--out .yaml", false},
+		"a file and no out":  {"--node-id n1 --xds a:1 --token-file /t", exitUsage, "", "--out", false},
+		"two tokens":         {"--node-id n1 --xds a:1 --token-file /t --token-env T", exitUsage, "", "--token-file --token-env", false},
+		"CA in plaintext":    {"--node-id n1 --xds a:1 --plaintext --ca-file /ca", exitUsage, "", "--ca-file plaintext", false},
+		"a relay's flag":     {"--node-id n1 --xds a:1 --relay-listen 127.0.0.1:7", exitUsage, "", "--relay-listen Envoy", false},
+		"relay for all":      {"--client relay --node-id n1 --xds a:1 --relay-listen 0.0.0.0:7", exitUsage, "", "--relay-listen loopback", false},
+		"relay, SotW":        {"--client relay --node-id n1 --xds a:1 --sotw", exitUsage, "", "--sotw relay", false},
+		"google-grpc, env":   {"--client google-grpc --node-id n1 --xds a:1 --token-env T", exitUsage, "", "--token-env google-grpc", false},
+		"google-grpc, none":  {"--client google-grpc --node-id n1 --xds a:1", exitUsage, "", "--token-file must", false},
+		"google-grpc, plain": {"--client google-grpc --node-id n1 --xds a:1 --token-file /t --plaintext", exitUsage, "", "--plaintext", false},
+		"google-grpc, two":   {"--client google-grpc --node-id n1 --xds a:1 --xds b:1 --token-file /t", exitUsage, "", "--xds one", false},
+		"grpc, nothing":      {"--client grpc --node-id n1 --xds a:1", exitUsage, "", "--token-file plaintext relay --open-xds", false},
+		"grpc, both":         {"--client grpc --node-id n1 --xds a:1 --plaintext --token-file /t", exitUsage, "", "--token-file clear", false},
+		"grpc, env":          {"--client grpc --node-id n1 --xds a:1 --token-env T", exitUsage, "", "--token-env gRPC", false},
+		"grpc, server name":  {"--client grpc --node-id n1 --xds a:1 --token-file /t --server-name b", exitUsage, "", "--server-name", false},
+		"grpc, admin":        {"--client grpc --node-id n1 --xds a:1 --plaintext --admin 127.0.0.1:1", exitUsage, "", "--admin", false},
+		"grpc, SotW":         {"--client grpc --node-id n1 --xds a:1 --plaintext --sotw", exitUsage, "", "--sotw", false},
 	} {
-		var printed bytes.Buffer
-		code := run(t.Context(), &shell{out: &printed, err: &printed}, append([]string{"bootstrap"}, c.args...))
-		if code != c.code {
-			t.Errorf("%s: exit status %d, want %d: %s", name, code, c.code, printed.String())
-		}
-		for _, s := range c.says {
-			if !strings.Contains(strings.ReplaceAll(printed.String(), `"T"`, "T"), s) {
-				t.Errorf("%s: no %s in %s", name, s, printed.String())
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := out()
+			var printed, warned bytes.Buffer
+			args := append([]string{"bootstrap"}, strings.Fields(strings.ReplaceAll(c.args, "OUT", file))...)
+			if code := run(t.Context(), &shell{out: &printed, err: &warned}, args); code != c.code {
+				t.Errorf("exit status %d, want %d: %s", code, c.code, warned.String())
 			}
+			text := printed.String()
+			if strings.Contains(c.args, "OUT") {
+				text += string(readFile(t, file))
+			}
+			wantWords(t, text, c.says)
+			wantWords(t, warned.String(), c.warns)
+			_, err := os.Stat(filepath.Join(filepath.Dir(file), "fairlead_token.yaml"))
+			if (err == nil) != c.sds {
+				t.Errorf("the file that names the token's: %v, want it: %t", err, c.sds)
+			}
+		})
+	}
+}
+
+// wantWords fails unless every word stands in the text, or there are neither.
+func wantWords(t *testing.T, text, words string) {
+	t.Helper()
+	if words == "" && text != "" {
+		t.Errorf("said %q, want nothing", text)
+	}
+	for _, w := range strings.Fields(words) {
+		if !strings.Contains(text, w) {
+			t.Errorf("no %s in %q", w, text)
 		}
 	}
-	for _, f := range []string{out, filepath.Join(dir, "fairlead_token.yaml")} {
-		if b, err := os.ReadFile(f); err != nil || len(b) == 0 {
-			t.Errorf("%s: %d bytes, %v", f, len(b), err)
-		}
+}
+
+func readFile(t *testing.T, file string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return b
 }

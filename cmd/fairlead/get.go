@@ -63,7 +63,7 @@ func (s *session) resource(ctx context.Context, kind, name string) (json.RawMess
 	if name == "" {
 		return nil, usageError("the name of the resource is empty")
 	}
-	resp, err := s.api.GetResource(ctx, s.tenant, s.fleet, client.ResourceType(kind), name, nil, s.exactName(kind, name))
+	resp, err := s.api.GetResource(ctx, s.tenant, s.fleet, client.ResourceType(kind), name, nil, s.exactPath("resources", kind, name))
 	_, raw, err := answer[client.Resource](s, resp, err)
 	return raw, err
 }

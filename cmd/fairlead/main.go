@@ -25,13 +25,14 @@ import (
 type commands struct {
 	Dev dev.Command `cmd:"" help:"Run everything on this machine: database, API, xDS server and an Envoy."`
 
-	Bootstrap bootstrapCommand `cmd:"" help:"Print the file that an Envoy starts with."`
+	Bootstrap bootstrapCommand `cmd:"" help:"Print the file that a proxy or a gRPC client starts with."`
 
 	Apply     applyCommand     `cmd:"" help:"Write resources from files as one revision."`
 	Get       getCommand       `cmd:"" help:"Print resources as YAML, in the form that apply takes."`
 	Delete    deleteCommand    `cmd:"" help:"Delete one resource."`
 	Receipt   receiptCommand   `cmd:"" help:"Tell which nodes run a revision."`
 	Nodes     nodesCommand     `cmd:"" help:"List the nodes and what they run."`
+	Retry     retryCommand     `cmd:"" help:"Offer a node again what it refuses."`
 	Revisions revisionsCommand `cmd:"" help:"List the revisions, newest first."`
 	Rollback  rollbackCommand  `cmd:"" help:"Make a new revision with the content of an old one."`
 }

@@ -144,12 +144,14 @@ func unsure(err error) bool {
 // newKey makes an Idempotency-Key.
 func newKey() string { return "cli-" + strings.ToLower(rand.Text()) }
 
-// exactName puts the resource's path as it must be, whatever the name: libraries take the
-// names "." and ".." for steps through the path, and ask for something else.
-func (s *session) exactName(kind, name string) client.RequestEditorFn {
+// exactPath puts the path below the fleet as it must be, whatever the names: libraries
+// take the names "." and ".." for steps through the path, and ask for something else.
+func (s *session) exactPath(names ...string) client.RequestEditorFn {
 	return func(_ context.Context, r *http.Request) error {
-		path := strings.TrimSuffix(s.server.EscapedPath(), "/") + "/v1/tenants/" + segment(s.tenant) + "/fleets/" + segment(s.fleet) +
-			"/resources/" + segment(kind) + "/" + segment(name)
+		path := strings.TrimSuffix(s.server.EscapedPath(), "/") + "/v1/tenants/" + segment(s.tenant) + "/fleets/" + segment(s.fleet)
+		for _, name := range names {
+			path += "/" + segment(name)
+		}
 		clear, err := url.PathUnescape(path)
 		r.URL.Path, r.URL.RawPath = clear, path
 		return err

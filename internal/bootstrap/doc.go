@@ -1,4 +1,5 @@
-// Package bootstrap writes the file that an Envoy starts with: how it reaches Fairlead,
-// as whom, and nothing else. What it writes ran with a real Envoy, and is validated by
-// one in the tests.
+// Package bootstrap writes the file that an xDS client starts with, an Envoy, a relay
+// before gRPC clients or a gRPC client itself: how it reaches Fairlead, as whom, and
+// nothing else. What it writes ran with the real client, and is tried with it in the
+// tests.
 package bootstrap

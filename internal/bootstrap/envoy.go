@@ -2,9 +2,10 @@ package bootstrap
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/netip"
 	"path"
 	"strconv"
@@ -13,51 +14,83 @@ import (
 	"time"
 )
 
-//go:embed envoy.yaml.tmpl
-var envoyText string
+//go:embed *.tmpl
+var texts embed.FS
 
-var envoyTemplate = template.Must(template.New("envoy").Funcs(template.FuncMap{
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"quote": quote, "seconds": seconds, "dir": path.Dir, "isIP": isIP,
-}).Parse(envoyText))
+}).ParseFS(texts, "*.tmpl"))
 
-// view is what the template sees.
+// view is what the templates see.
 type view struct {
 	Config
 	Addresses    []address
-	Admin        address
+	Admin, Relay address
 	MetadataText string
 }
 
-// Envoy returns the bootstrap as YAML with comments. A bad Config is ErrInvalid and the
-// error names the field. The token itself is not in it, and it may be read by anybody.
+// Target is the one address of google_grpc, OtherName whether the certificate is of
+// another name.
+func (v view) Target() string  { return v.Addresses[0].String() }
+func (v view) OtherName() bool { return v.ServerName != v.Addresses[0].Host }
+
+// Envoy returns the bootstrap of an Envoy as YAML with comments. A bad Config is a
+// FieldError. The token itself is not in it, and it may be read by anybody.
 func Envoy(c Config) ([]byte, error) {
-	c = c.withDefaults()
-	if err := c.check(); err != nil {
-		return nil, err
+	k := envoy
+	if c.GoogleGRPC {
+		k = google
 	}
-	v := view{Config: c}
-	for _, s := range c.XDSAddresses {
-		a, err := parseAddress(s, 1)
-		if err != nil {
-			return nil, invalid("XDSAddresses", err.Error())
-		}
-		v.Addresses = append(v.Addresses, a)
-	}
-	var err error
-	if v.Admin, err = parseAddress(c.AdminAddress, 0); err != nil {
-		return nil, invalid("AdminAddress", err.Error())
-	}
-	if v.MetadataText, err = metadata(c.Metadata); err != nil {
+	return c.write(k, "envoy.yaml.tmpl")
+}
+
+// Relay is Envoy for one that stands before gRPC clients on the same machine: they speak
+// plaintext to it at Config.RelayAddress, and it adds TLS and the token. It asks for no
+// configuration of its own.
+func Relay(c Config) ([]byte, error) { return c.write(relay, "relay.yaml.tmpl") }
+
+func (c Config) write(k kind, name string) ([]byte, error) {
+	v, err := c.view(k)
+	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	if err := envoyTemplate.Execute(&out, v); err != nil {
+	if err := templates.ExecuteTemplate(&out, name, v); err != nil {
 		return nil, fmt.Errorf("write the bootstrap: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
-// TokenSDSPath is where Envoy(c) expects what TokenSDS returns; "" without a TokenFile.
+// view checks c and reads its addresses.
+func (c Config) view(k kind) (view, error) {
+	if err := c.checkForeign(k); err != nil {
+		return view{}, err
+	}
+	c = c.withDefaults()
+	if err := c.check(k); err != nil {
+		return view{}, err
+	}
+	v := view{Config: c}
+	for _, s := range c.XDSAddresses {
+		a, err := parseAddress(s, 1)
+		if err != nil {
+			return view{}, invalid("XDSAddresses", err.Error())
+		}
+		v.Addresses = append(v.Addresses, a)
+	}
+	var err error
+	if v.Admin, err = parseAddress(c.AdminAddress, 0); err != nil {
+		return view{}, invalid("AdminAddress", err.Error())
+	}
+	if v.Relay, err = parseAddress(c.RelayAddress, 0); err != nil {
+		return view{}, invalid("RelayAddress", err.Error())
+	}
+	v.MetadataText, err = metadata(c.Metadata)
+	return v, err
+}
+
+// TokenSDSPath is where Envoy(c) and Relay(c) expect what TokenSDS returns; "" without a
+// TokenFile.
 func (c Config) TokenSDSPath() string { return c.withDefaults().TokenSDSFile }
 
 // TokenSDS returns the file that Config.TokenSDSFile names: it tells Envoy to read the
@@ -93,3 +126,5 @@ func isIP(s string) bool {
 	_, err := netip.ParseAddr(s)
 	return err == nil
 }
+
+func (a address) String() string { return net.JoinHostPort(a.Host, strconv.Itoa(a.Port)) }

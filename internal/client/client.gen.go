@@ -17,6 +17,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for NodeResourceState.
+const (
+	NodeResourceStateAbsent  NodeResourceState = "absent"
+	NodeResourceStatePending NodeResourceState = "pending"
+	NodeResourceStateRefused NodeResourceState = "refused"
+	NodeResourceStateSynced  NodeResourceState = "synced"
+)
+
+// Valid indicates whether the value is a known member of the NodeResourceState enum.
+func (e NodeResourceState) Valid() bool {
+	switch e {
+	case NodeResourceStateAbsent:
+		return true
+	case NodeResourceStatePending:
+		return true
+	case NodeResourceStateRefused:
+		return true
+	case NodeResourceStateSynced:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeState.
 const (
 	NodeStateLive     NodeState = "live"
@@ -274,10 +298,16 @@ type Node struct {
 	Connections *int `json:"connections,omitempty"`
 
 	// Credential The id of the node credential that it came with.
-	Credential *string   `json:"credential,omitempty"`
+	Credential *string `json:"credential,omitempty"`
+
+	// Duplicates How many clients have this id: on several servers, or on one for half a minute. Left out for one. A revision is acked when all of them have it.
+	Duplicates *int      `json:"duplicates,omitempty"`
 	FirstSeen  time.Time `json:"first_seen"`
-	Id         string    `json:"id"`
-	LastSeen   time.Time `json:"last_seen"`
+
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
+	Frozen   *[]ResourceType `json:"frozen,omitempty"`
+	Id       string          `json:"id"`
+	LastSeen time.Time       `json:"last_seen"`
 
 	// Protocol Example: delta ADS
 	Protocol *string `json:"protocol,omitempty"`
@@ -302,8 +332,34 @@ type Node struct {
 	Version   *string   `json:"version,omitempty"`
 }
 
-// NodeState `refusing`: live, and at least one resource stands refused.
-type NodeState string
+// NodeConfig defines model for NodeConfig.
+type NodeConfig struct {
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
+	Frozen *[]ResourceType `json:"frozen,omitempty"`
+	Items  []NodeResource  `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Node The node's id.
+	Node string `json:"node"`
+
+	// Protocol Example: delta ADS
+	Protocol *string `json:"protocol,omitempty"`
+
+	// Revision The fleet's revision that this page is of.
+	Revision int64 `json:"revision"`
+
+	// Settled The newest revision that it runs whole; 0 for none yet.
+	Settled int64 `json:"settled"`
+
+	// State `refusing`: live, and at least one resource stands refused.
+	State NodeState `json:"state"`
+
+	// UserAgent What the client says of itself, like the version.
+	UserAgent *string `json:"user_agent,omitempty"`
+	Version   *string `json:"version,omitempty"`
+}
 
 // NodeList defines model for NodeList.
 type NodeList struct {
@@ -312,6 +368,64 @@ type NodeList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// NodeResource One resource of the fleet as it is for one node.
+type NodeResource struct {
+	// Action What was done about it.
+	//
+	// Example: kept the last good version
+	Action *string `json:"action,omitempty"`
+
+	// Detail The client's own words about the refused version.
+	Detail *string `json:"detail,omitempty"`
+
+	// Keeps What the fleet has deleted and this node keeps all the same, because the version in force names it.
+	Keeps *[]ResourceRef `json:"keeps,omitempty"`
+	Name  string         `json:"name"`
+
+	// RefusedRevision The revision that brought the refused version.
+	RefusedRevision *int64 `json:"refused_revision,omitempty"`
+
+	// RefusedVersion The fleet's version, which the node refused.
+	RefusedVersion *string `json:"refused_version,omitempty"`
+
+	// Revision The revision that brought the version in force; left out where that is not kept any more.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Since When it was refused.
+	Since *time.Time `json:"since,omitempty"`
+
+	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet. `refused`: it refused the
+	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+	State NodeResourceState `json:"state"`
+
+	// Ttl Of the version in force.
+	//
+	// Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// TtlDetail Why it is sent or not, or what it depends on; for people.
+	TtlDetail *string `json:"ttl_detail,omitempty"`
+
+	// TtlSent Whether this node is sent the TTL. Left out where that depends on what the client declares, which is not kept.
+	TtlSent *bool `json:"ttl_sent,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Version The version in force for this node: the fleet's, or the one that stands in for it. Left out where it is absent, and where a version was refused
+	// and nothing was sent in its place: what the node runs is then not known.
+	Version *string `json:"version,omitempty"`
+}
+
+// NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet. `refused`: it refused the
+// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+type NodeResourceState string
+
+// NodeState `refusing`: live, and at least one resource stands refused.
+type NodeState string
 
 // Problem An error, after RFC 9457.
 type Problem struct {
@@ -444,7 +558,11 @@ type Resource struct {
 	// Selector The nodes that a variant is for.
 	Selector *string `json:"selector,omitempty"`
 
-	// Ttl How long a client keeps it without hearing from the server. Stored, and not sent to proxies yet (warning `ttl_not_sent`).
+	// Ttl How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
+	// to clients that declare the feature `xds.config.supports-resource-ttl`. An Envoy over state-of-the-world xDS is never sent it, because it crashes when one
+	// runs out, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
+	// which it is not sent at all: the warning is `ttl_without_effect`.
+	//
 	//
 	// Example: 30s
 	Ttl *string `json:"ttl,omitempty"`
@@ -509,6 +627,21 @@ type ResourceVersion struct {
 
 	// Version Left out of a deleted resource.
 	Version *string `json:"version,omitempty"`
+}
+
+// Retry defines model for Retry.
+type Retry struct {
+	// Node The node's id.
+	Node string `json:"node"`
+
+	// Resources The first hundred of them, by type and name.
+	Resources []ResourceRef `json:"resources"`
+
+	// Retried How many resources are offered again; those of refusals for which none was found responsible are not counted.
+	Retried int `json:"retried"`
+
+	// State `refusing`: live, and at least one resource stands refused.
+	State NodeState `json:"state"`
 }
 
 // Revision defines model for Revision.
@@ -670,7 +803,9 @@ type WriteResult struct {
 	Resources   []ResourceVersion `json:"resources"`
 
 	// Revision The revision that the write made, or found where nothing changed.
-	Revision int64         `json:"revision"`
+	Revision int64 `json:"revision"`
+
+	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -697,6 +832,9 @@ type LimitParam = int
 
 // NameParam defines model for NameParam.
 type NameParam = string
+
+// NodeParam defines model for NodeParam.
+type NodeParam = string
 
 // RevisionParam defines model for RevisionParam.
 type RevisionParam = int64
@@ -765,6 +903,21 @@ type ApplyParams struct {
 
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetNodeConfigParams defines parameters for GetNodeConfig.
+type GetNodeConfigParams struct {
+	// Type Only resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// State Only resources in this state.
+	State *NodeResourceState `form:"state,omitempty" json:"state,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1057,7 +1210,23 @@ type ClientInterface interface {
 	// GetNode Read a node's status
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node} (the `GetNode` operationId).
-	GetNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetNodeConfig Tell what a node should hold, and why
+	//
+	// The fleet's resources as they are for this node: what it refused, in its own words, and which version stands in for it. No bodies; every page
+	// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
+	GetNodeConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeConfigParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryNode Offer a node again what it refuses
+	//
+	// For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
+	// sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
+	RetryNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListResources List the resources of a fleet
 	//
@@ -1455,8 +1624,44 @@ func (c *Client) ListNodes(ctx context.Context, tenant TenantParam, fleet FleetP
 // GetNode Read a node's status
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node} (the `GetNode` operationId).
-func (c *Client) GetNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetNodeRequest(c.Server, tenant, fleet, node)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetNodeConfig Tell what a node should hold, and why
+//
+// The fleet's resources as they are for this node: what it refused, in its own words, and which version stands in for it. No bodies; every page
+// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
+func (c *Client) GetNodeConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeConfigParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetNodeConfigRequest(c.Server, tenant, fleet, node, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryNode Offer a node again what it refuses
+//
+// For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
+// sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
+func (c *Client) RetryNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryNodeRequest(c.Server, tenant, fleet, node)
 	if err != nil {
 		return nil, err
 	}
@@ -2376,7 +2581,7 @@ func NewListNodesRequest(server string, tenant TenantParam, fleet FleetParam, pa
 }
 
 // NewGetNodeRequest constructs an http.Request for the GetNode method
-func NewGetNodeRequest(server string, tenant TenantParam, fleet FleetParam, node string) (*http.Request, error) {
+func NewGetNodeRequest(server string, tenant TenantParam, fleet FleetParam, node NodeParam) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -2416,6 +2621,165 @@ func NewGetNodeRequest(server string, tenant TenantParam, fleet FleetParam, node
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetNodeConfigRequest constructs an http.Request for the GetNodeConfig method
+func NewGetNodeConfigRequest(server string, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeConfigParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "node", node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/nodes/%s/config", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRetryNodeRequest constructs an http.Request for the RetryNode method
+func NewRetryNodeRequest(server string, tenant TenantParam, fleet FleetParam, node NodeParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "node", node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/nodes/%s/retry", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -3509,7 +3873,27 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node} (the `GetNode` operationId).
-	GetNodeWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node string, reqEditors ...RequestEditorFn) (*GetNodeResponse, error)
+	GetNodeWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*GetNodeResponse, error)
+
+	// GetNodeConfigWithResponse Tell what a node should hold, and why
+	//
+	// The fleet's resources as they are for this node: what it refused, in its own words, and which version stands in for it. No bodies; every page
+	// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
+	GetNodeConfigWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeConfigParams, reqEditors ...RequestEditorFn) (*GetNodeConfigResponse, error)
+
+	// RetryNodeWithResponse Offer a node again what it refuses
+	//
+	// For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
+	// sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
+	RetryNodeWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*RetryNodeResponse, error)
 
 	// ListResourcesWithResponse List the resources of a fleet
 	//
@@ -4460,6 +4844,172 @@ func (r GetNodeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetNodeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetNodeConfigResponse503Headers the declared response headers of an HTTP 503 response for GetNodeConfig
+type GetNodeConfigResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetNodeConfigResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NodeConfig
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetNodeConfigResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetNodeConfigResponse) GetJSON200() *NodeConfig {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetNodeConfigResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetNodeConfigResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetNodeConfigResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetNodeConfigResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetNodeConfigResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetNodeConfigResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetNodeConfigResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetNodeConfigResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RetryNodeResponse503Headers the declared response headers of an HTTP 503 response for RetryNode
+type RetryNodeResponse503Headers struct {
+	RetryAfter *int
+}
+
+type RetryNodeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Retry
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *RetryNodeResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RetryNodeResponse) GetJSON200() *Retry {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r RetryNodeResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RetryNodeResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RetryNodeResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RetryNodeResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r RetryNodeResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RetryNodeResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RetryNodeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryNodeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryNodeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RetryNodeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -5619,12 +6169,44 @@ func (c *ClientWithResponses) ListNodesWithResponse(ctx context.Context, tenant 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node} (the `GetNode` operationId).
-func (c *ClientWithResponses) GetNodeWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node string, reqEditors ...RequestEditorFn) (*GetNodeResponse, error) {
+func (c *ClientWithResponses) GetNodeWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*GetNodeResponse, error) {
 	rsp, err := c.GetNode(ctx, tenant, fleet, node, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
 	return ParseGetNodeResponse(rsp)
+}
+
+// GetNodeConfigWithResponse Tell what a node should hold, and why
+//
+// The fleet's resources as they are for this node: what it refused, in its own words, and which version stands in for it. No bodies; every page
+// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
+func (c *ClientWithResponses) GetNodeConfigWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeConfigParams, reqEditors ...RequestEditorFn) (*GetNodeConfigResponse, error) {
+	rsp, err := c.GetNodeConfig(ctx, tenant, fleet, node, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetNodeConfigResponse(rsp)
+}
+
+// RetryNodeWithResponse Offer a node again what it refuses
+//
+// For a node that refused something for a reason of its own that is gone by now, such as a port that was taken. What it refuses at present is
+// sent to it once more, at once if it is connected, else when it comes back. A mended resource needs no retry: another version is always offered.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
+func (c *ClientWithResponses) RetryNodeWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*RetryNodeResponse, error) {
+	rsp, err := c.RetryNode(ctx, tenant, fleet, node, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryNodeResponse(rsp)
 }
 
 // ListResourcesWithResponse List the resources of a fleet
@@ -6489,6 +7071,154 @@ func ParseGetNodeResponse(rsp *http.Response) (*GetNodeResponse, error) {
 		}
 		response.ApplicationproblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseGetNodeConfigResponse parses an HTTP response from a GetNodeConfigWithResponse call
+func ParseGetNodeConfigResponse(rsp *http.Response) (*GetNodeConfigResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetNodeConfigResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NodeConfig
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers GetNodeConfigResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRetryNodeResponse parses an HTTP response from a RetryNodeWithResponse call
+func ParseRetryNodeResponse(rsp *http.Response) (*RetryNodeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryNodeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Retry
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers RetryNodeResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
 	}
 
 	return response, nil

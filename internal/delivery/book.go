@@ -143,8 +143,9 @@ func (b *book) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream 
 		n.absent, n.resumed = b.head, info.Resumed
 		n.row.Since = b.rec.dbTime(now)
 		n.goneAt = time.Time{}
+		n.doubt.begin(info.Doubtful)
 	}
-	s := &Stream{book: b, node: n}
+	s := &Stream{book: b, node: n, kind: info.Protocol, begun: now}
 	n.streams[s] = struct{}{}
 	n.least()
 	n.describe(from, info)
@@ -209,6 +210,11 @@ func (b *book) refuse(n *node, rs []fleet.Refusal, now time.Time) chan struct{} 
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
 		if len(b.refusals) < maxPending {
 			b.refusals[k] = pendingRefusal{r, b.seq}
+		}
+		// Refused again after its end, which is not told yet: it has not ended.
+		k.revision = 0
+		if p, ok := b.resolved[k]; ok && r.Revision <= p.By {
+			delete(b.resolved, k)
 		}
 	}
 	n.dirty = true

@@ -30,6 +30,7 @@ func (b *book) compose(now time.Time) *report {
 	behind := false
 	for _, n := range b.nodes {
 		behind = behind || n.live() && n.settled < b.head && !n.want(settled).own
+		b.countDuplicates(n, now)
 		b.addRow(rep, n, settled)
 	}
 	if at := b.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
@@ -83,7 +84,7 @@ func (b *book) addRow(rep *report, n *node, settled fleet.Revision) {
 		return
 	}
 	row := n.row
-	row.Connected, row.Streams = connected, len(n.streams)
+	row.Connected, row.Streams, row.Clean = connected, len(n.streams), !n.live() && len(n.doubt) == 0
 	if want.own {
 		row.Settled = &want.settled
 	}

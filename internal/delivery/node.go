@@ -17,6 +17,8 @@ type StreamInfo struct {
 	// Resumed: the client said at once that it holds something already. It is known from
 	// elsewhere; one that is not is new to the fleet.
 	Resumed bool
+	// Doubtful: what the node's last stream left behind cannot be believed.
+	Doubtful bool
 }
 
 // claim is what the database says of a connected node's settled revision.
@@ -43,6 +45,7 @@ type node struct {
 	// for the node is not known here: it counts as affected.
 	absent  fleet.Revision
 	resumed bool // it came with content of its own
+	doubt   doubt
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
@@ -69,6 +72,8 @@ func (n *node) least() {
 type Stream struct {
 	book    *book
 	node    *node
+	kind    string // its protocol
+	begun   time.Time
 	settled fleet.Revision
 	closed  bool
 }
@@ -125,27 +130,18 @@ func (s *Stream) Refused(ctx context.Context, rs []fleet.Refusal) {
 	b.mu.Lock()
 	done := b.refuse(s.node, rs, time.Now())
 	b.mu.Unlock()
-
-	timer := time.NewTimer(recordWait)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.waiters, done)
+	b.await(ctx, done)
 }
 
 // Close ends the stream. The node is shown as disconnected when it was its last one.
-func (s *Stream) Close() {
+// clean: nothing that was sent is unanswered or in doubt.
+func (s *Stream) Close(clean bool) {
 	b := s.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !s.closed {
 		s.closed = true
+		s.node.doubt.ended(s.kind, clean)
 		b.disconnect(s, time.Now())
 	}
 }

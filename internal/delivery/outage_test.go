@@ -22,13 +22,13 @@ func TestSeveralStreamsOfANodeAreOneRow(t *testing.T) {
 		if n := m.nodes["a"]; n.Streams != 2 || m.effective("a") != 0 {
 			t.Fatalf("with one stream that confirmed nothing: %+v, settled %d", n, m.effective("a"))
 		}
-		b.Close()
+		b.Close(true)
 		time.Sleep(time.Second)
 		if m = w.sink.model(w.key); m.nodes["a"].Streams != 1 || m.effective("a") != 3 {
 			t.Fatalf("the least of the others is 3: %+v", m.nodes["a"])
 		}
-		a.Close()
-		a.Close()
+		a.Close(true)
+		a.Close(true)
 		time.Sleep(time.Second)
 		if n := w.sink.model(w.key).nodes["a"]; n.Connected || n.Settled == nil || *n.Settled != 3 {
 			t.Errorf("gone: %+v", n)
@@ -166,7 +166,7 @@ func TestForgottenFleetsLeaveNothing(t *testing.T) {
 		w.Head(w.key, 1, time.Now())
 		s := w.connect("a")
 		time.Sleep(time.Second)
-		s.Close()
+		s.Close(true)
 		w.Forget(w.key) // the end of a is not told yet
 		time.Sleep(time.Second)
 		if n := len(w.allBooks()); n != 0 {
@@ -187,7 +187,7 @@ func TestT14FreshNodeIDsAreBounded(t *testing.T) {
 				time.Sleep(time.Second)
 				w.sink.set(f)
 				for i := range 50_000 {
-					w.connect(fmt.Sprint("node-", i)).Close()
+					w.connect(fmt.Sprint("node-", i)).Close(true)
 					if i%500 == 0 {
 						time.Sleep(50 * time.Millisecond)
 					}

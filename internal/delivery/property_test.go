@@ -103,7 +103,7 @@ func (tr *truth) do(s step) {
 		tr.w.Head(tr.w.key, tr.head, time.Now())
 	case s.Kind == "close" && len(ss) > 0:
 		i := s.Pick % len(ss)
-		ss[i].Close()
+		ss[i].Close(true)
 		tr.last[id] = tr.settled(id)
 		if len(ss) > 1 { // the others' least counts, not the closed one's
 			tr.streams[id] = append(append([]*trueStream(nil), ss[:i]...), ss[i+1:]...)

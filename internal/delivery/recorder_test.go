@@ -200,7 +200,7 @@ func TestAProxyThatComesBackMovesNoOldTimes(t *testing.T) {
 		s.Sent(8)
 		s.Settled(8)
 		time.Sleep(time.Second)
-		s.Close()
+		s.Close(true)
 		s = w.connect("b")
 		s.Settled(8)
 		time.Sleep(time.Second)

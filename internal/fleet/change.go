@@ -32,7 +32,8 @@ type Ref struct {
 // no server has to decode a body to serve it.
 type Derived struct {
 	Refs    []Ref    // what it names, in config sources of kind ads or self; sorted, no duplicates
-	EDSName string   // of a cluster of type EDS over ADS: its ClusterLoadAssignment's name
+	EDSName string   // of a cluster of type EDS over gRPC: its ClusterLoadAssignment's name
+	Slow    bool     // of a cluster: it resolves names or checks its endpoints before it is warm
 	VHDS    bool     // of a route: it fetches virtual hosts on demand
 	Domains []string // of a virtual host: its domains, from which aliases come
 }
@@ -69,6 +70,9 @@ type Change struct {
 	// EpochMoved: Credentials and Settings hold the present ones.
 	EpochMoved  bool
 	Credentials []Credential
+	// Retries are the nodes that are to be offered again what they refused, since the known
+	// epoch.
+	Retries []string
 	// CommittedAt is the database's clock when At.Revision was made; Now is its clock at
 	// the reading. Their difference to the local clock is the reader's offset.
 	CommittedAt, Now time.Time

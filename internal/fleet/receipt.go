@@ -63,7 +63,7 @@ type ReceiptNode struct {
 	Action     string
 	ResolvedBy Revision // 0 while the refusal stands
 
-	// StillRefusing is what the node refuses at present, of whatever revision; Resource,
-	// if unresolved, is among it. At most 100.
+	// StillRefusing is what the node refuses at present, of this revision or an earlier one;
+	// Resource, if unresolved, is among it. At most 100.
 	StillRefusing []Ref
 }

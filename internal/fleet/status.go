@@ -33,12 +33,24 @@ type NodeStatus struct {
 	Since        time.Time // of the present connection, or of its end
 	Variant      string    // "delta ADS", "SotW ADS", ...
 	Streams      int
+	Duplicates   int // clients that seem to have the id on that server; 0: one
 	UserAgent    string
 	Version      string
 	Cluster      string
 	RemoteAddr   string
 	CredentialID CredentialID
+	// Clean, of a node that is not connected: its streams ended with nothing refused and
+	// nothing unanswered.
+	Clean bool
 }
+
+// ActionRemoved begins the Action of a refusal after which the node was left without the
+// resource.
+const ActionRemoved = "removed"
+
+// ActionFrozen begins the Action of a refusal after which the node was left with what it
+// had of the type.
+const ActionFrozen = "frozen"
 
 // Refusal is one resource that one node would not take (SEMANTICS 5.2).
 type Refusal struct {

@@ -89,6 +89,11 @@ func (t Type) String() string { return typeInfos[t].slug }
 // (PROTOCOL rule 10).
 func (t Type) FullSet() bool { return t == Listener || t == Cluster || t == ScopedRoute }
 
+// Expires reports whether clients let a resource of this type expire when its TTL has
+// run out. Of a route, of endpoints and of a secret Envoy forgets the version and goes
+// on using them (PROTOCOL rule 20).
+func (t Type) Expires() bool { return t != Route && t != Endpoint && t != Secret }
+
 // LegacyWildcard reports whether an empty list of names on a type's first request
 // means "everything" (PROTOCOL rule 1). VirtualHost has it in delta alone.
 func (t Type) LegacyWildcard(delta bool) bool { return t.FullSet() || delta && t == VirtualHost }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
@@ -23,7 +24,7 @@ var matrix = map[string]string{
 	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "rollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
-	"listNodes": "yyyyyn", "getNode": "yyyyyn",
+	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "retryNode": "nyyyyn",
 }
 
 // target is one operation with something to do it to.
@@ -38,8 +39,10 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n"}
 	w.do(http.MethodPut, base+"/resources/clusters/a", asDocument(cluster("a"))).is(200, nil)
 	switch id {
-	case "getNode":
+	case "getNode", "getNodeConfig":
 		w.settledNode(f.ID, "n", 1)
+	case "retryNode":
+		w.refusingNode(f.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: "v", Revision: 1})
 	case "revokeCredential":
 		var c oapi.CredentialCreated
 		w.do(http.MethodPost, base+"/credentials", `{}`).is(201, &c)

@@ -52,6 +52,9 @@ func TestNamesOfNodesMaySayAnything(t *testing.T) {
 		if got.Id != name || got.State != oapi.NodeStateLive {
 			t.Errorf("%q was read as %+v", name, got)
 		}
+		if conf := w.nodeConfig(name, ""); conf.Node != name {
+			t.Errorf("the configuration of %q is %+v", name, conf)
+		}
 	}
 }
 

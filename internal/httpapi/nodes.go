@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -34,17 +35,29 @@ func (a *API) GetNode(ctx context.Context, r oapi.GetNodeRequestObject) (oapi.Ge
 	}
 	n, err := a.store.Node(ctx, c.tenant.ID, c.fleet.ID, r.Node)
 	if err != nil {
-		return nil, err
+		return nil, noSuchNode(err)
 	}
 	return oapi.GetNode200JSONResponse(nodeOf(n)), nil
+}
+
+// noSuchNode says more than that there is none, to a caller who may see the fleet.
+func noSuchNode(err error) error {
+	if !errors.Is(err, fleet.ErrNotFound) {
+		return err
+	}
+	p := refuse(errNotFound.status, errNotFound.code, "no node of this id has connected to this fleet in the last 7 days: the id is the client's node.id, "+
+		"to the letter; the list of nodes has those that have")
+	p.cause = err
+	return p
 }
 
 func nodeOf(n store.NodeView) oapi.Node {
 	out := oapi.Node{
 		Id: n.ID, State: oapi.NodeState(n.State), Settled: int64(n.Settled), Cluster: optional(n.Cluster),
 		UserAgent: optional(n.UserAgent), Version: optional(n.Version), Protocol: optional(n.Protocol),
-		Server: optional(n.Server), Streams: optional(n.Streams), Connections: optional(n.Connections), RemoteAddr: optional(n.RemoteAddr),
+		Server: optional(n.Server), Streams: optional(n.Streams), Connections: optional(n.Connections), Duplicates: optional(n.Duplicates), RemoteAddr: optional(n.RemoteAddr),
 		FirstSeen: n.FirstSeen, LastSeen: n.LastSeen, Since: optionalTime(n.Since), Refusals: each(n.Refusals, refusalOf),
+		Frozen: frozenOf(n),
 	}
 	if n.Credential != (fleet.CredentialID{}) {
 		id := n.Credential.String()
@@ -58,4 +71,13 @@ func refusalOf(r store.NodeRefusal) oapi.Refusal {
 		Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Version: r.Version, Revision: int64(r.Revision), Detail: r.Detail,
 		Action: optional(r.Action), At: r.At, ResolvedAt: optionalTime(r.ResolvedAt), ResolvedBy: optional(int64(r.ResolvedBy)),
 	}
+}
+
+// frozenOf is nil where nothing is frozen.
+func frozenOf(n store.NodeView) *[]oapi.ResourceType {
+	if len(n.Frozen) == 0 {
+		return nil
+	}
+	types := each(n.Frozen, func(t fleet.Type) oapi.ResourceType { return oapi.ResourceType(t.Slug()) })
+	return &types
 }

@@ -32,17 +32,9 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, limit *int, at *
 	if t != nil {
 		list += "/" + t.Slug()
 	}
-	from, err := parseCursor(list, at)
-	if err != nil {
-		return out, err
-	}
 	filter := store.Filter{Type: t, Limit: pageLimit(limit)}
-	if at != nil && *at != "" {
-		after, ok := fleet.TypeFromSlug(from.Type)
-		if !ok {
-			return out, badParameter("cursor", "invalid_cursor", "this is not a cursor of this list; begin again without one")
-		}
-		filter.After = store.Cursor{Type: after, Name: from.Name, Variant: from.Variant}
+	if filter.After, err = resourceCursor(list, at); err != nil {
+		return out, err
 	}
 	rows, more, err := a.store.Resources(ctx, c.tenant.ID, c.fleet.ID, filter)
 	if err != nil {
@@ -61,6 +53,19 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, limit *int, at *
 		out.NextCursor = next(cursor{List: list, Type: last.Type.Slug(), Name: last.Name, Variant: last.Variant})
 	}
 	return out, nil
+}
+
+// resourceCursor reads a cursor of a list that is in the order of types and names.
+func resourceCursor(list string, at *string) (store.Cursor, error) {
+	from, err := parseCursor(list, at)
+	if err != nil || at == nil || *at == "" {
+		return store.Cursor{}, err
+	}
+	t, ok := fleet.TypeFromSlug(from.Type)
+	if !ok {
+		return store.Cursor{}, badParameter("cursor", "invalid_cursor", "this is not a cursor of this list; begin again without one")
+	}
+	return store.Cursor{Type: t, Name: from.Name, Variant: from.Variant}, nil
 }
 
 // GetResource implements getResource.
@@ -114,7 +119,7 @@ func resourceOf(row store.Resource) (oapi.Resource, error) {
 		Revision: int64(row.Revision), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, UpdatedBy: optional(row.UpdatedBy),
 	}
 	if row.TTL > 0 {
-		ttl := row.TTL.String()
+		ttl := ttlText(row.TTL)
 		out.Ttl = &ttl
 	}
 	if len(row.Labels) > 0 {

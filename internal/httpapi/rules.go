@@ -54,6 +54,8 @@ var rules = map[string]rule{
 	"createCredential": {scope: ofFleet, action: auth.ManageCredentials},
 	"revokeCredential": {scope: ofFleet, action: auth.ManageCredentials},
 
-	"listNodes": {scope: ofFleet, action: auth.ReadConfig},
-	"getNode":   {scope: ofFleet, action: auth.ReadConfig},
+	"listNodes":     {scope: ofFleet, action: auth.ReadConfig},
+	"getNode":       {scope: ofFleet, action: auth.ReadConfig},
+	"getNodeConfig": {scope: ofFleet, action: auth.ReadConfig},
+	"retryNode":     {scope: ofFleet, action: auth.WriteConfig},
 }

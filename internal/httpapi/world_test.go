@@ -247,3 +247,14 @@ func (w *world) settledNode(f fleet.ID, node string, rev fleet.Revision) fleet.S
 	must(w.t, s.Report(w.t.Context(), status))
 	return status
 }
+
+// refusingNode makes an xDS server report a node that refuses something.
+func (w *world) refusingNode(f fleet.ID, node string, refusals ...fleet.Refusal) {
+	w.t.Helper()
+	status := w.settledNode(f, node, 1)
+	for i := range refusals {
+		refusals[i].Node = node
+	}
+	status.Refusals = refusals
+	must(w.t, w.nodes.Report(w.t.Context(), status))
+}

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"fairlead/internal/delivery"
@@ -40,10 +41,14 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	defer timer.Stop()
 	select {
 	case <-o.loaded:
-		a, err := o.attach(id, n, s)
+		past := o.recall(ctx, n.ID)
+		a, err := o.attach(id, n, s, past)
 		if err != nil {
 			r.leave(o)
 			return nil, err
+		}
+		if past != nil && !past.Known {
+			a.record.Announce(ctx)
 		}
 		return a, nil
 	case <-timer.C:
@@ -58,16 +63,20 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 
 // attachment is one stream's tie to its fleet.
 type attachment struct {
-	owner   *owner
-	node    *node
-	id      xds.Identity
-	record  *delivery.Stream
-	changed chan struct{}
-	ended   chan error
-	round   int // readings that had begun when it came; guarded by owner.mu
+	owner  *owner
+	node   *node
+	id     xds.Identity
+	record *delivery.Stream
+	past   xds.Past
+	// confirmed is a target that the stream has settled at; nil if none is known.
+	confirmed atomic.Pointer[snapshot.Target]
+	kind      string // what the stream serves, "delta ADS"
+	changed   chan struct{}
+	ended     chan error
+	round     int // readings that had begun when it came; guarded by owner.mu
 }
 
-func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Attachment, error) {
+func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, asked *recalled) (*attachment, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.gone {
@@ -85,10 +94,15 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Att
 		owner: o, node: o.node(n.ID), id: id, round: o.rounds,
 		changed: make(chan struct{}, 1),
 		ended:   make(chan error, 1),
+		kind:    s.Protocol,
 	}
+	revised, resolved := o.remember(a, asked)
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
+		Doubtful: a.past.Known && !a.past.Clean,
 	})
+	a.record.Revise(revised)
+	o.r.cfg.Recorder.Resolved(o.key, resolved)
 	a.node.streams[a] = struct{}{}
 	o.streams[a] = struct{}{}
 	return a, nil
@@ -119,7 +133,12 @@ func (a *attachment) end(err error) {
 func (a *attachment) Sent(r fleet.Revision) { a.record.Sent(r) }
 
 // Settled records what the stream's client has confirmed.
-func (a *attachment) Settled(r fleet.Revision) { a.record.Settled(r) }
+func (a *attachment) Settled(r fleet.Revision) {
+	a.record.Settled(r)
+	if t := a.Current(); t.Revision == r { // else the next one is on its way
+		a.confirmed.Store(t)
+	}
+}
 
 // Refuse makes the culprits exceptions of the node and records them, before it tells
 // the node's streams to look again.
@@ -135,15 +154,18 @@ func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
 	}
 }
 
-// Detach ends the tie.
-func (a *attachment) Detach() {
+// Past is what is known of the node from before this stream.
+func (a *attachment) Past() xds.Past { return a.past }
+
+// Detach ends the tie. clean is for the node's next stream, here or elsewhere.
+func (a *attachment) Detach(clean bool) {
 	o := a.owner
 	o.mu.Lock()
 	_, tied := o.streams[a]
 	if tied {
 		delete(o.streams, a)
 		o.release(a)
-		a.record.Close()
+		a.record.Close(clean)
 	}
 	o.mu.Unlock()
 	if tied {

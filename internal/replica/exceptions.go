@@ -2,6 +2,7 @@ package replica
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -20,11 +21,13 @@ const (
 // What was done about a refusal, as people read it.
 const (
 	actionKept      = "kept the last good version"
-	actionRemoved   = "removed from this node: no version of it was ever accepted"
+	actionLeft      = "left alone: the version that this node has is not known to this server"
+	actionRemoved   = fleet.ActionRemoved + " from this node: no version of it was ever accepted"
 	actionBothBad   = "left alone: the version that stood in for it was refused too"
 	actionNewer     = "nothing kept back: another version is in force by now"
 	actionDeleted   = "nothing kept back: the resource is deleted by now"
-	actionTooMany   = "nothing sent: this node refuses too many resources of this type"
+	actionFrozen    = fleet.ActionFrozen + ": this node refuses so many resources of this type that it keeps those it had, until all are mended or a retry"
+	actionLost      = "left alone: the bytes of the last good version are not there any more; write the resource again"
 	actionNoSuspect = "nothing sent: no resource could be held responsible"
 )
 
@@ -33,6 +36,10 @@ type node struct {
 	id         string
 	streams    map[*attachment]struct{}
 	exceptions []snapshot.Exception
+	past       xds.Past // before the first of its streams
+	retries    int      // how often it was to be offered again what it refused
+	frozen     map[fleet.Type]*freeze
+	lost       map[fleet.Ref]string            // the refused version of what has a good one that cannot be had
 	target     atomic.Pointer[snapshot.Target] // nil: the view's
 }
 
@@ -56,6 +63,7 @@ func (o *owner) release(a *attachment) {
 	}
 	if len(n.exceptions) == 0 {
 		delete(o.nodes, n.id)
+		delete(o.excepted, n)
 		return
 	}
 	o.orphans = slices.DeleteFunc(o.orphans, func(x *node) bool {
@@ -112,20 +120,32 @@ func (n *node) except(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (act
 		}
 	}
 	switch {
+	case n.freezes(present, t, c):
+		return n.freeze(snap, t, c)
 	case present == nil:
 		return actionDeleted, ""
 	case present.Version != c.Refused.Version:
 		return actionNewer, ""
 	case n.count(t) >= maxExceptions:
-		return actionTooMany, ""
+		return n.freeze(snap, t, c)
+	case c.Good == nil && n.lost[fleet.Ref{Type: t, Name: c.Refused.Name}] == c.Refused.Version:
+		return actionLost, ""
 	}
 	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version}
 	if c.Good != nil && c.Good.Version != c.Refused.Version {
 		e.Good = c.Good
 	}
+	e.Leave = e.Good == nil && c.Leave
+	n.insert(e)
+	if e.Leave {
+		return actionLeft, ""
+	}
+	return outcome(e.Good)
+}
+
+func (n *node) insert(e snapshot.Exception) {
 	at, _ := slices.BinarySearchFunc(n.exceptions, e, byName)
 	n.exceptions = slices.Insert(n.exceptions, at, e)
-	return outcome(e.Good)
 }
 
 func outcome(good *snapshot.Resource) (action, version string) {
@@ -152,22 +172,24 @@ func byName(a, b snapshot.Exception) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// retarget gives the node its target: the view's, if it has no exceptions; else one
-// that it shares with the nodes that have the same. o.mu is held.
+// retarget gives the node its target: the view's, if it has no exceptions and was never
+// to be offered them again; else one that it shares with the nodes that have the same.
+// o.mu is held.
 func (o *owner) retarget(n *node, snap *snapshot.Snapshot) {
-	if len(n.exceptions) == 0 {
+	alone := len(n.streams) == 0
+	if len(n.exceptions) == 0 && (alone || n.retries == 0) {
 		delete(o.excepted, n)
 		n.target.Store(nil)
-		if len(n.streams) == 0 {
+		if alone {
 			delete(o.nodes, n.id)
 		}
 		return
 	}
 	o.excepted[n] = struct{}{}
-	k := internKey(n.exceptions)
+	k := n.internKey()
 	t := o.interned[k]
 	if t == nil {
-		t = snapshot.NewTarget(snap, n.exceptions)
+		t = n.newTarget(snap)
 		o.interned[k] = t
 	}
 	n.target.Store(t)
@@ -182,7 +204,7 @@ func (o *owner) trimInterned() {
 	}
 	o.interned = make(map[string]*snapshot.Target, len(o.excepted))
 	for n := range o.excepted {
-		o.interned[internKey(n.exceptions)] = n.target.Load()
+		o.interned[n.internKey()] = n.target.Load()
 	}
 }
 
@@ -199,28 +221,39 @@ func (o *owner) renewExceptions(v *view) (resolved []fleet.Resolution) {
 			})
 			return true
 		})
+		resolved = append(resolved, n.thaw(v.snap.Revision)...)
 		o.retarget(n, v.snap)
 	}
 	return resolved
 }
 
-// internKey is equal for equal exceptions. Every part carries its length.
-func internKey(es []snapshot.Exception) string {
-	var b []byte
+// internKey is equal for nodes with equal exceptions that were offered them again as
+// often. Every part carries its length.
+func (n *node) internKey() string {
+	b := binary.AppendUvarint(nil, uint64(n.retries))
 	put := func(s string) {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	for _, e := range es {
+	for _, e := range n.exceptions {
 		b = append(b, byte(e.Type))
 		put(e.Name)
 		put(e.Refused)
 		if e.Good == nil {
 			b = append(b, 0)
+			if e.Leave {
+				b[len(b)-1] = 2
+			}
 			continue
 		}
 		b = append(b, 1)
 		put(e.Good.Version)
+	}
+	for _, t := range fleet.Types() {
+		if f := n.frozen[t]; f != nil {
+			b = append(b, byte(t))
+			b = fmt.Append(b, f.set.Sum())
+		}
 	}
 	return string(b)
 }

@@ -128,13 +128,13 @@ func TestExceptionsOutliveTheStream(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "1"))
 		a := w.attach(id, "a")
 		refuse(t, a, "c", nil)
-		a.Detach()
+		a.Detach(true)
 		w.change(key, cluster("d", "2"))
 		a = w.attach(id, "a")
 		if now := a.Current(); version(now, fleet.Cluster, "c") != "" || version(now, fleet.Cluster, "d") != "2" {
 			t.Error("the next stream is offered the same again")
 		}
-		a.Detach()
+		a.Detach(true)
 		w.change(key, cluster("c", "good"))
 		time.Sleep(time.Second)
 		if len(w.sink.allResolved()) != 1 {
@@ -176,16 +176,16 @@ func TestExceptionsAndTheirNodesAreBounded(t *testing.T) {
 		for i := range rows {
 			refuse(t, a, fmt.Sprint(i), nil)
 		}
-		if n := a.Current().Types[fleet.Cluster].Len(); n != 1 {
+		if n := a.Current().Types[fleet.Cluster].Len(); n != 0 {
 			t.Errorf("%d are left", n)
 		}
-		if f := w.sink.allRefusals()[maxExceptions]; f.Action != actionTooMany {
+		if f := w.sink.allRefusals()[maxExceptions]; f.Action != actionFrozen {
 			t.Errorf("the last one: %+v", f)
 		}
 		for i := range maxOrphans + 100 {
 			x := w.attach(id, fmt.Sprint("node-", i))
 			refuse(t, x, "0", nil)
-			x.Detach()
+			x.Detach(true)
 		}
 		synctest.Wait()
 		if n, x := w.nodes(key); n > maxOrphans+1 || x > maxOrphans+1 {

@@ -30,24 +30,36 @@ type fakeFleet struct {
 	states  map[fleet.Revision]state
 	epoch   int64
 	creds   map[fleet.CredentialID]fleet.Credential
+	retries []retried
 	deleted bool
+}
+
+// retried is a node that is to be offered again what it refused.
+type retried struct {
+	node  string
+	epoch int64
 }
 
 // feed is a database in memory that can be told to fail.
 type feed struct {
-	mu       sync.Mutex // guards all below
-	fleets   map[fleet.Key]*fakeFleet
-	err      error         // of every call
-	hold     chan struct{} // CatchUp waits for it to be closed
-	took     time.Duration // what the answer of CatchUp takes
-	panics   bool
-	broken   map[string]bool // names of clusters that cannot be read
-	catchUps int
-	reloads  int
-	rowsSent int
-	finds    int
-	now      int // readings under way
-	most     int
+	mu                 sync.Mutex // guards all below
+	fleets             map[fleet.Key]*fakeFleet
+	err                error         // of every call
+	hold               chan struct{} // CatchUp waits for it to be closed
+	took               time.Duration // what the answer of CatchUp takes
+	panics             bool
+	hangs              bool            // NodePast does not answer
+	pastTook           time.Duration   // what its answer takes
+	broken             map[string]bool // names of clusters that cannot be read
+	catchUps           int
+	reloads            int
+	rowsSent           int
+	finds              int
+	pasts              map[string]fleet.NodePast // by node
+	asked              int                       // for pasts
+	asking, mostAsking int                       // for pasts, at the same time
+	now                int                       // readings under way
+	most               int
 }
 
 func newFeed() *feed { return &feed{fleets: map[fleet.Key]*fakeFleet{}} }
@@ -120,12 +132,12 @@ func (f *feed) set(do func(*feed)) {
 }
 
 // counts are how often the feed was asked.
-type counts struct{ catchUps, reloads, rowsSent, finds, most int }
+type counts struct{ catchUps, reloads, rowsSent, finds, most, asked, mostAsking int }
 
 func (f *feed) counts() counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return counts{f.catchUps, f.reloads, f.rowsSent, f.finds, f.most}
+	return counts{f.catchUps, f.reloads, f.rowsSent, f.finds, f.most, f.asked, f.mostAsking}
 }
 
 func (x *fakeFleet) position() fleet.Position {
@@ -191,6 +203,11 @@ func (f *feed) change(k fleet.Known) (fleet.Change, bool) {
 			f.rowsSent++
 		}
 	}
+	for _, r := range x.retries {
+		if r.epoch > k.At.Epoch && k.At.Epoch > 0 {
+			c.Retries = append(c.Retries, r.node)
+		}
+	}
 	if c.EpochMoved {
 		for _, cr := range x.creds {
 			c.Credentials = append(c.Credentials, cr)
@@ -229,6 +246,27 @@ func (f *feed) FindNodeCredential(_ context.Context, id fleet.CredentialID) (fle
 	return fleet.Key{}, fleet.Credential{}, fmt.Errorf("credential %s: %w", id, fleet.ErrNotFound)
 }
 
+func (f *feed) NodePast(ctx context.Context, _ fleet.Key, node string, _ fleet.ServerID) (fleet.NodePast, error) {
+	f.mu.Lock()
+	hangs, took := f.hangs, f.pastTook
+	f.asked++
+	f.asking++
+	f.mostAsking = max(f.mostAsking, f.asking)
+	f.mu.Unlock()
+	defer f.set(func(f *feed) { f.asking-- })
+	if hangs {
+		<-ctx.Done()
+		return fleet.NodePast{}, ctx.Err()
+	}
+	defer time.Sleep(took) // the answer is on its way
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err != nil {
+		return fleet.NodePast{}, f.err
+	}
+	return f.pasts[node], nil
+}
+
 // opener "opens" what begins with "sealed:".
 type opener struct{}
 
@@ -245,6 +283,13 @@ type sink struct {
 	refusals []fleet.Refusal
 	resolved []fleet.Resolution
 	settled  map[fleet.Key]fleet.Revision
+	nodes    []string
+}
+
+func (s *sink) knows(node string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.nodes, node)
 }
 
 func (s *sink) Report(_ context.Context, st fleet.Status) error {
@@ -253,6 +298,9 @@ func (s *sink) Report(_ context.Context, st fleet.Status) error {
 	s.refusals = append(s.refusals, st.Refusals...)
 	s.resolved = append(s.resolved, st.Resolved...)
 	s.settled[st.Key] = st.Settled
+	for _, n := range st.Nodes {
+		s.nodes = append(s.nodes, n.Node)
+	}
 	return nil
 }
 

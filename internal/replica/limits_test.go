@@ -37,13 +37,13 @@ func TestT08StreamsAreCapped(t *testing.T) {
 		refused(second, "3 streams on this server, which is the limit of a tenant")
 		as = append(as, w.attach(foreign, "d"))
 		refused(more, "4 streams, which is its limit")
-		first.Detach()
-		first.Detach() // counts once
+		first.Detach(true)
+		first.Detach(true) // counts once
 		as = append(as, w.attach(third, "e"))
 		refused(more, "4 streams, which is its limit")
 		w.stop()
 		for _, a := range as {
-			a.Detach()
+			a.Detach(true)
 		}
 		if s := w.streams; s.all != 0 || len(s.byTenant)+len(s.byCredential) != 0 {
 			t.Errorf("left behind: %d, %v, %v", s.all, s.byTenant, s.byCredential)
@@ -67,13 +67,13 @@ func TestT08AStreamThatCouldNotBeginDoesNotCount(t *testing.T) {
 		if len(w.streams.byCredential) != 0 || w.streams.all != 1 {
 			t.Errorf("%d streams, %v", w.streams.all, w.streams.byCredential)
 		}
-		a.Detach()
+		a.Detach(true)
 	})
 }
 
 func TestStreamLimitsHaveDefaults(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		if c := w.streams.cfg; c.StreamsPerCredential != 20_000 || c.StreamsPerTenant != 20_000 || c.Streams != 20_000 {
+		if c := w.streams.cfg; c.StreamsPerCredential != 10_000 || c.StreamsPerTenant != 10_000 || c.Streams != 20_000 {
 			t.Errorf("%d, %d, %d", c.StreamsPerCredential, c.StreamsPerTenant, c.Streams)
 		}
 	})

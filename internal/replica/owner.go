@@ -43,6 +43,7 @@ type owner struct {
 	gone     bool
 	view     *view // as the streams see it
 	rounds   int   // readings begun
+	retried  int   // readings that brought nodes to be offered again what they refused
 	streams  map[*attachment]struct{}
 	nodes    map[string]*node
 	excepted map[*node]struct{}          // nodes with exceptions
@@ -258,6 +259,7 @@ func (o *owner) take(old *held, c fleet.Change) {
 	if old == nil || next.view != old.view {
 		o.publish(next.view)
 	}
+	o.retry(c.Retries)
 	if old == nil {
 		close(o.loaded)
 	}

@@ -22,6 +22,9 @@ type Feed interface {
 	Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, error)
 	// FindNodeCredential looks in all fleets; fleet.ErrNotFound if there is none.
 	FindNodeCredential(ctx context.Context, id fleet.CredentialID) (fleet.Key, fleet.Credential, error)
+	// NodePast tells what a node left behind, but for what the server "without" has told. A
+	// node that the fleet has not seen is no error.
+	NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error)
 }
 
 // Opener opens sealed bodies of Secrets.
@@ -39,7 +42,9 @@ const (
 	callTimeout = 15 * time.Second // for a catch-up
 	loadsAtOnce = 2                // first loads; as many catch-ups beside them
 	findsAtOnce = 2                // credentials that no held fleet has
-	stormFrom   = 8                // fleets that moved in one poll: the others are spread
+	pastWait    = time.Second      // for what is known of a node
+	pastsAtOnce = 2
+	stormFrom   = 8 // fleets that moved in one poll: the others are spread
 	stormSpread = 2 * time.Second
 	retryFirst  = 100 * time.Millisecond
 	retryMost   = 5 * time.Second
@@ -56,8 +61,9 @@ type Config struct {
 	// IdleAfter is how long a fleet is kept without streams; 0: 10 minutes.
 	IdleAfter time.Duration
 	// StreamsPerCredential, StreamsPerTenant and Streams, of the whole process, are how
-	// many streams may live or wait to begin at the same time; 0: 20,000 each. A port that
-	// asks for no credential has none of its own to count.
+	// many streams may live or wait to begin at the same time; 0: 20,000, and half of the
+	// process's for one tenant and for one credential, so that nobody shuts the others out.
+	// A port that asks for no credential has none of its own to count.
 	StreamsPerCredential, StreamsPerTenant, Streams int
 
 	Logger *slog.Logger // nil: slog.Default()
@@ -74,6 +80,8 @@ type Replica struct {
 	loads  chan struct{} // a place is taken by sending
 	reads  chan struct{}
 	finds  chan struct{}
+	pasts  chan struct{}
+	forgot atomic.Bool // the last node's past could not be read
 
 	streams *streams
 	unknown unknown
@@ -96,9 +104,12 @@ func New(cfg Config) (*Replica, error) {
 	if cfg.IdleAfter <= 0 {
 		cfg.IdleAfter = defaultIdle
 	}
-	for _, most := range []*int{&cfg.StreamsPerCredential, &cfg.StreamsPerTenant, &cfg.Streams} {
+	if cfg.Streams <= 0 {
+		cfg.Streams = defaultStreams
+	}
+	for _, most := range []*int{&cfg.StreamsPerCredential, &cfg.StreamsPerTenant} {
 		if *most <= 0 {
-			*most = defaultStreams
+			*most = (cfg.Streams + 1) / 2
 		}
 	}
 	if cfg.Logger == nil {
@@ -112,6 +123,7 @@ func New(cfg Config) (*Replica, error) {
 		loads:   make(chan struct{}, loadsAtOnce),
 		reads:   make(chan struct{}, loadsAtOnce),
 		finds:   make(chan struct{}, findsAtOnce),
+		pasts:   make(chan struct{}, pastsAtOnce),
 		fleets:  make(map[fleet.Key]*owner),
 		byID:    make(map[fleet.ID][]*owner),
 		creds:   make(map[fleet.CredentialID]*owner),

@@ -63,14 +63,14 @@ func TestTheFirstStreamLoadsTheFleet(t *testing.T) {
 		if cur.Revision != 1 || version(cur, fleet.Cluster, "c") != "1" {
 			t.Fatalf("revision %d", cur.Revision)
 		}
-		if _, body := cur.Types[fleet.Secret].Get("s").Delta(); !strings.HasSuffix(string(body), "key") || strings.Contains(string(body), "sealed:") {
+		if _, body := cur.Types[fleet.Secret].Get("s").Delta(false, nil); !strings.HasSuffix(string(body), "key") || strings.Contains(string(body), "sealed:") {
 			t.Errorf("the secret is sent as %q", body)
 		}
 		if b := w.attach(id, "b"); b.Current() != cur {
 			t.Error("two nodes have two targets")
 		}
-		a.Detach()
-		a.Detach()
+		a.Detach(true)
+		a.Detach(true)
 	})
 }
 
@@ -142,7 +142,7 @@ func TestADeletedOrUnknownFleetIsForbidden(t *testing.T) {
 		if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "a"}, xds.StreamInfo{}); !errors.Is(err, fleet.ErrForbidden) {
 			t.Errorf("the next one: %v", err)
 		}
-		a.Detach()
+		a.Detach(true)
 		time.Sleep(time.Second)
 		w.wantFleets(0)
 	})
@@ -154,7 +154,7 @@ func TestIdleFleetsAreLetGo(t *testing.T) {
 		a := w.attach(id, "a")
 		time.Sleep(3 * defaultIdle)
 		w.wantFleets(1)
-		a.Detach()
+		a.Detach(true)
 		time.Sleep(defaultIdle - time.Minute)
 		w.wantFleets(1)
 		time.Sleep(2 * time.Minute)

@@ -95,7 +95,7 @@ func (o *owner) with(s *snapshot.Set, row fleet.Row) *snapshot.Set {
 }
 
 func sameDerived(r *snapshot.Resource, d fleet.Derived) bool {
-	return r.EDSName == d.EDSName && r.VHDS == d.VHDS && slices.Equal(r.Refs, d.Refs)
+	return r.EDSName == d.EDSName && r.Slow == d.Slow && r.VHDS == d.VHDS && slices.Equal(r.Refs, d.Refs) && slices.Equal(r.Domains, d.Domains)
 }
 
 // without removes all names that are not kept.

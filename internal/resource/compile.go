@@ -56,6 +56,7 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 	}
 	var r reader
 	r.name(d.Name, d.field("name"))
+	r.ttlRange(d.TTL, d.field("ttl"))
 	r.variants(&d, d.root())
 	if err := r.err(); err != nil { // a Document that no parser made
 		return Compiled{}, err
@@ -96,6 +97,7 @@ func (out *Compiled) check(m protoreflect.Message, p place) error {
 		return err
 	}
 	d.innerName(out.Type, out.Name, m, p)
+	d.hostName(&out.Document, m, p)
 	if err := d.err(); err != nil {
 		return err
 	}
@@ -130,17 +132,22 @@ func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p
 	out.Version = version(hmacKey, value, out.TTL)
 	out.DocHash = docHash(hmacKey, out.Document, value)
 	out.BodyHash = bodyHash(hmacKey, key.Fleet, out.Document, value)
-	switch {
-	case out.TTL > 0 && ttlIgnored[out.Type]:
-		out.warn(out.field("ttl"), codeTTLNoEffect, "Envoy ignores the ttl of a resource of type %s", out.Type)
-	case out.TTL > 0:
-		out.warn(out.field("ttl"), codeTTLNotSent, "the ttl is stored, and not sent to proxies yet: the resource does not expire")
-	}
+	out.warnTTL()
 	return out, nil
 }
 
-// ttlIgnored are the types of which Envoy lets nothing expire (PROTOCOL rule 20).
-var ttlIgnored = map[fleet.Type]bool{fleet.Route: true, fleet.Endpoint: true, fleet.Secret: true}
+// warnTTL says whom the ttl reaches. Who reads it in an incident has to know which
+// proxies drop the resource, and that the others will not.
+func (out *Compiled) warnTTL() {
+	switch {
+	case out.TTL == 0:
+	case !out.Type.Expires():
+		out.warn(out.field("ttl"), codeTTLNoEffect, "Envoy ignores the ttl of a resource of type %s: it is not sent, and the resource never expires", out.Type)
+	default:
+		out.warn(out.field("ttl"), codeTTLDeltaOnly, "the ttl goes to Envoy over delta xDS, and to clients that declare xds.config.supports-resource-ttl: "+
+			"they drop the resource when no xDS server has renewed it for that long; an Envoy over state-of-the-world xDS is never sent it, as it crashes when one runs out, and keeps the resource")
+	}
+}
 
 func (out *Compiled) warn(at *path, code, format string, args ...any) {
 	r := report{errs: out.Warnings}
@@ -157,7 +164,9 @@ func nameKeys(t fleet.Type) []string {
 }
 
 // innerName checks the name inside the message. Envoy keeps a resource under the name
-// inside and is told to remove it under the name outside.
+// inside and is told to remove it under the name outside. Of a virtual host too, seen
+// with 1.40: one whose names differ is not removed by either, and of two that are equal
+// inside the first vanishes without a word.
 func (r *report) innerName(t fleet.Type, name string, m protoreflect.Message, p place) {
 	field := protoreflect.Name(nameKeys(t)[0])
 	inner := m.Get(m.Descriptor().Fields().ByName(field)).String()
@@ -167,12 +176,28 @@ func (r *report) innerName(t fleet.Type, name string, m protoreflect.Message, p 
 		r.add(at, codeRequired, "the message must hold its name: write the document's name here as well")
 	case inner != name:
 		r.add(at, codeNameMismatch, "the name inside the message differs from the resource's name, %q", name)
-	case t == fleet.VirtualHost:
-		// A client routes virtual hosts by what stands before the last slash.
-		if i := strings.LastIndexByte(name, '/'); i <= 0 || i == len(name)-1 {
-			r.add(at, codeNameForm, "a virtual host is named after its route: <route>/<host>")
-		}
 	}
+}
+
+// hostName checks the form of a virtual host's name. Envoy gives the virtual host to the
+// route whose name stands before the last slash; the route's own name may hold slashes.
+func (r *report) hostName(d *Document, m protoreflect.Message, p place) {
+	if d.Type != fleet.VirtualHost {
+		return
+	}
+	if i := strings.LastIndexByte(d.Name, '/'); i > 0 && i < len(d.Name)-1 {
+		return
+	}
+	at := d.field("name")
+	if d.bare {
+		at = p.to(m, "name").at
+	}
+	host := strings.Trim(d.Name, "/")
+	if host == "" {
+		host = "host"
+	}
+	r.add(at, codeNameForm, "a virtual host is named <route>/<host>, such as %q: what stands before the last / names the route that it "+
+		"belongs to, and without one Envoy takes it and never uses it", "my-route/"+host)
 }
 
 // rebase puts errors of a part below the place where the part stands.

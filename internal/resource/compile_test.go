@@ -236,11 +236,41 @@ func TestInnerName(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"host", "/host", "route/"} {
-		_, err := compile("{type: virtual-hosts, name: " + name + ", body: {name: " + name + ", domains: [a]}}")
-		if diff := cmp.Diff([]string{"name_form /body/name"}, found(t, err)); diff != "" {
+}
+
+// TestVirtualHostIsNamedAfterItsRoute: Envoy routes a virtual host by what stands before
+// the last slash of its name, and drops one without it though it ACKs it.
+func TestVirtualHostIsNamedAfterItsRoute(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		"route/host": nil, "a/b/host": nil, "route/host:8080": nil, "route/*.host": nil,
+		"host": {"name_form /name"}, "/host": {"name_form /name"}, "route/": {"name_form /name"}, "/": {"name_form /name"},
+	} {
+		_, err := compile("{type: virtual-hosts, name: '" + name + "', body: {name: '" + name + "', domains: [a]}}")
+		if diff := cmp.Diff(want, found(t, err)); diff != "" {
 			t.Errorf("virtual host %q: %s", name, diff)
 		}
+	}
+	_, err := compile("{type: virtual-hosts, name: shop.host, body: {name: other, domains: [a], bogus: 1}}")
+	if diff := cmp.Diff([]string{"unknown_field /body/bogus"}, found(t, err)); diff != "" {
+		t.Error(diff)
+	}
+	_, err = compile("{type: virtual-hosts, name: shop.host, body: {name: other, domains: [a]}}")
+	if diff := cmp.Diff([]string{"name_mismatch /body/name", "name_form /name"}, found(t, err)); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(err.Error(), `<route>/<host>, such as "my-route/shop.host"`) {
+		t.Errorf("the error does not say what to write: %v", err)
+	}
+	// Envoy's own message has one name alone.
+	bare := `{"@type":"type.googleapis.com/envoy.config.route.v3.VirtualHost","name":"shop.host","domains":["a"]}`
+	d, err := resource.ParsePut([]byte(bare), fleet.VirtualHost, "shop.host", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = newCompiler().Compile(testKey, d)
+	if diff := cmp.Diff([]string{"name_form /name"}, found(t, err)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -345,12 +375,17 @@ func TestT09_ResourceAtItsLimit(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string][]string{
-		"{type: routes, name: a, ttl: 1s, body: {name: a}}":                      {"ttl_without_effect /ttl"},
-		"{type: endpoints, name: a, ttl: 1s, body: {cluster_name: a}}":           {"ttl_without_effect /ttl"},
-		"{type: secrets, name: a, ttl: 1s, body: {name: a, generic_secret: {}}}": {"ttl_without_effect /ttl"},
-		"{type: clusters, name: a, ttl: 1s, body: {name: a}}":                    {"ttl_not_sent /ttl"},
-		"{type: routes, name: a, body: {name: a}}":                               nil,
-		"{type: extensions, name: a, body: {name: a, typed_config: {'@type': type.googleapis.com/xds.type.v3.TypedStruct, type_url: x, value: {a: 1}}}}": {"unchecked /body/typed_config"},
+		"{type: routes, name: a, ttl: 1s, body: {name: a}}":                                                                                                  {"ttl_without_effect /ttl"},
+		"{type: endpoints, name: a, ttl: 1s, body: {cluster_name: a}}":                                                                                       {"ttl_without_effect /ttl"},
+		"{type: secrets, name: a, ttl: 1s, body: {name: a, generic_secret: {}}}":                                                                             {"ttl_without_effect /ttl"},
+		"{type: clusters, name: a, ttl: 1s, body: {name: a}}":                                                                                                {"ttl_delta_only /ttl"},
+		"{type: listeners, name: a, ttl: 1s, body: {name: a}}":                                                                                               {"ttl_delta_only /ttl"},
+		"{type: runtimes, name: a, ttl: 1s, body: {name: a, layer: {}}}":                                                                                     {"ttl_delta_only /ttl"},
+		"{type: virtual-hosts, name: r/a, ttl: 1s, body: {name: r/a, domains: [a]}}":                                                                         {"ttl_delta_only /ttl"},
+		"{type: scoped-routes, name: a, ttl: 1s, body: {name: a, key: {fragments: [{string_key: a}]}}}":                                                      {"ttl_delta_only /ttl"},
+		"{type: extensions, name: a, ttl: 1s, body: {name: a, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}}": {"ttl_delta_only /ttl"},
+		"{type: routes, name: a, body: {name: a}}":                                                                                                           nil,
+		"{type: extensions, name: a, body: {name: a, typed_config: {'@type': type.googleapis.com/xds.type.v3.TypedStruct, type_url: x, value: {a: 1}}}}":     {"unchecked /body/typed_config"},
 	} {
 		if diff := cmp.Diff(want, found(t, asError(mustCompile(t, doc).Warnings))); diff != "" {
 			t.Errorf("%s: %s", doc, diff)
@@ -368,6 +403,8 @@ func TestCompileChecksHandMadeDocuments(t *testing.T) {
 		{resource.Document{Name: "a", Body: []byte(`{"name":"a"}`)}, ""},
 		{resource.Document{Body: []byte(`{}`)}, "name_form /name"},
 		{resource.Document{Name: "a", Variant: "x", Body: []byte(`{}`)}, "variants_unavailable /variant"},
+		{resource.Document{Name: "a", TTL: 999 * time.Millisecond, Body: []byte(`{}`)}, "ttl_invalid /ttl"},
+		{resource.Document{Name: "a", TTL: -time.Hour, Body: []byte(`{}`)}, "ttl_invalid /ttl"},
 		{resource.Document{Name: "a"}, "syntax /body"},
 		{resource.Document{Name: "a", Body: []byte(`{"a":[{"b":1,"b":2}]}`)}, "duplicate_key /body/a/0/b"},
 		{resource.Document{Name: "a", Body: []byte(`[]`)}, "wrong_type /body"},

@@ -288,7 +288,7 @@ func TestNamesAndTexts(t *testing.T) {
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]time.Duration{
-		"30s": 30 * time.Second, "1.5s": 1500 * time.Millisecond, "0.001s": time.Millisecond, "0.250s": 250 * time.Millisecond,
+		"30s": 30 * time.Second, "1.5s": 1500 * time.Millisecond, "1s": time.Second, "1.000s": time.Second, "1.001s": 1001 * time.Millisecond,
 		"31622399s": 31622399 * time.Second,
 	} {
 		d, err := resource.ParseDocument([]byte(`{"type":"clusters","name":"a","ttl":"` + in + `","body":{}}`))
@@ -296,7 +296,7 @@ func TestTTL(t *testing.T) {
 			t.Errorf("ttl %s: %v, %v", in, d.TTL, err)
 		}
 	}
-	for _, in := range []string{"-1s", "-0.5s", "0s", "0.000s", "0.0001s", "1.0005s", "31622400s", "999999999999s", "30", "1m", "1h30m", "s", "", "1.s", ".5s", "1e3s", "+1s", "01s", "0x1s", " 1s", "--1s"} {
+	for _, in := range []string{"-1s", "-0.5s", "0s", "0.000s", "0.001s", "0.250s", "0.999s", "0.0001s", "1.0005s", "31622400s", "999999999999s", "30", "1m", "1h30m", "s", "", "1.s", ".5s", "1e3s", "+1s", "01s", "0x1s", " 1s", "--1s"} {
 		_, err := resource.ParseDocument([]byte(`{"type":"clusters","name":"a","ttl":"` + in + `","body":{}}`))
 		if got := found(t, err); len(got) != 1 || got[0] != "ttl_invalid /ttl" {
 			t.Errorf("ttl %s: %v", in, got)

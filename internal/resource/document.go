@@ -83,6 +83,7 @@ const (
 	maxLabelKey    = 128
 	maxLabelValue  = 256
 	maxDescription = 1024
+	minTTL         = time.Second
 	maxTTL         = 366 * 24 * time.Hour
 )
 

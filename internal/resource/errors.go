@@ -79,7 +79,7 @@ const (
 	codeCertificate   = "certificate_invalid"  //
 	codeKey           = "key_mismatch"         // a private key that is not the certificate's
 	codeTTLNoEffect   = "ttl_without_effect"   // warning
-	codeTTLNotSent    = "ttl_not_sent"         // warning
+	codeTTLDeltaOnly  = "ttl_delta_only"       // warning: not every client is sent it
 	codeUnchecked     = "unchecked"            // warning: content that cannot be checked
 	codeTooManyErrors = "too_many_errors"      //
 )

@@ -92,9 +92,19 @@ func (r *reader) ttl(n *node, at *path) time.Duration {
 	case nanos%int32(time.Millisecond) != 0:
 		r.add(at, codeTTL, "ttl must be whole milliseconds")
 	default:
-		return time.Duration(secs)*time.Second + time.Duration(nanos)
+		ttl := time.Duration(secs)*time.Second + time.Duration(nanos)
+		r.ttlRange(ttl, at)
+		return ttl
 	}
 	return 0
+}
+
+// ttlRange refuses what the server could not keep alive. 0 is no TTL.
+func (r *reader) ttlRange(ttl time.Duration, at *path) {
+	if ttl != 0 && ttl < minTTL {
+		r.add(at, codeTTL, "ttl must be at least %s: it is renewed when a third of it has passed, and below that a short hitch of the network "+
+			"would take the resource away from proxies that work", minTTL)
+	}
 }
 
 func (r *reader) labels(n *node, at *path) map[string]string {

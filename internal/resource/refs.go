@@ -16,7 +16,7 @@ import (
 
 // DeriveVersion moves when Derive reads more, or otherwise, out of a body. What was
 // derived by an older version is derived again when it is loaded.
-const DeriveVersion = 1
+const DeriveVersion = 3
 
 // referrer says that a field names a resource.
 type referrer struct {
@@ -131,7 +131,9 @@ func (d *deriver) message(m protoreflect.Message, p place) {
 // name, unless service_name says another.
 func (d *deriver) cluster(c *cluster.Cluster, p place) {
 	eds := c.GetEdsClusterConfig()
-	if c.GetClusterType() != nil || c.GetType() != cluster.Cluster_EDS || !fromUs(eds.GetEdsConfig()) {
+	source := eds.GetEdsConfig()
+	ours := fromUs(source)
+	if c.GetClusterType() != nil || c.GetType() != cluster.Cluster_EDS || !ours && source.GetApiConfigSource() == nil {
 		return
 	}
 	at := p.to(c.ProtoReflect(), "name")
@@ -139,7 +141,9 @@ func (d *deriver) cluster(c *cluster.Cluster, p place) {
 	if s := eds.GetServiceName(); s != "" {
 		d.eds, at = s, p.to(c.ProtoReflect(), "eds_cluster_config", "service_name")
 	}
-	d.add(fleet.Endpoint, d.eds, at)
+	if ours { // another source may be this server's service of endpoints, or somebody else's
+		d.add(fleet.Endpoint, d.eds, at)
+	}
 }
 
 // add takes one reference. What cannot be the name of a resource can never be served,
@@ -163,12 +167,21 @@ func (d *deriver) derived(m protoreflect.Message) fleet.Derived {
 	})
 	out := fleet.Derived{Refs: slices.Compact(d.refs), EDSName: d.eds}
 	switch v := m.Interface().(type) {
+	case *cluster.Cluster:
+		out.Slow = warmsSlowly(v)
 	case *route.RouteConfiguration:
 		out.VHDS = fromUs(v.GetVhds().GetConfigSource())
 	case *route.VirtualHost:
 		out.Domains = v.GetDomains()
 	}
 	return out
+}
+
+// warmsSlowly reports whether a cluster waits for others than the control plane before it
+// is warm: for DNS, for its endpoints' health, or for what an extension does.
+func warmsSlowly(c *cluster.Cluster) bool {
+	t := c.GetType()
+	return c.GetClusterType() != nil || len(c.GetHealthChecks()) > 0 || t == cluster.Cluster_STRICT_DNS || t == cluster.Cluster_LOGICAL_DNS
 }
 
 // served reports whether the resource that m names comes from this control plane.

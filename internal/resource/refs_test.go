@@ -57,10 +57,11 @@ func TestReferences(t *testing.T) {
 func TestDerived(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]fleet.Derived{
-		"{type: clusters, name: a, body: {name: a, type: EDS, eds_cluster_config: {eds_config: {ads: {}}}}}": {EDSName: "a", Refs: []fleet.Ref{{Type: fleet.Endpoint, Name: "a"}}},
-		"{type: routes, name: a, body: {name: a, vhds: {config_source: {ads: {}}}}}":                         {VHDS: true},
-		"{type: routes, name: a, body: {name: a, vhds: {config_source: {path_config_source: {path: /x}}}}}":  {},
-		"{type: virtual-hosts, name: a/b, body: {name: a/b, domains: [b, '*.b']}}":                           {Domains: []string{"b", "*.b"}},
+		"{type: clusters, name: a, body: {name: a, type: EDS, eds_cluster_config: {service_name: s, eds_config: {api_config_source: {api_type: GRPC, grpc_services: [{envoy_grpc: {cluster_name: xds}}]}}}}}": {EDSName: "s", Refs: []fleet.Ref{{Type: fleet.Cluster, Name: "xds"}}},
+		"{type: clusters, name: a, body: {name: a, type: EDS, eds_cluster_config: {eds_config: {ads: {}}}}}":                                                                                                  {EDSName: "a", Refs: []fleet.Ref{{Type: fleet.Endpoint, Name: "a"}}},
+		"{type: routes, name: a, body: {name: a, vhds: {config_source: {ads: {}}}}}":                                                                                                                          {VHDS: true},
+		"{type: routes, name: a, body: {name: a, vhds: {config_source: {path_config_source: {path: /x}}}}}":                                                                                                   {},
+		"{type: virtual-hosts, name: a/b, body: {name: a/b, domains: [b, '*.b']}}":                                                                                                                            {Domains: []string{"b", "*.b"}},
 		testdata(t, "listener.yaml"): mustCompile(t, testdata(t, "listener.yaml")).Derived,
 	} {
 		c := mustCompile(t, doc)

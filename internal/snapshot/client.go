@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"time"
+
 	"fairlead/internal/fleet"
 )
 
@@ -12,6 +14,17 @@ type Client struct {
 	Delta bool
 	// Envoy: the client's user agent is "envoy".
 	Envoy bool
+	// Alone: the stream is one of a single type's own service. Other types are on other
+	// streams, and nothing can be ordered against them.
+	Alone bool
+	// TTL: the client is sent TTLs (PROTOCOL rule 20).
+	TTL bool
+	// MaxSet is the most bytes that the client takes in one response; 0: no limit.
+	MaxSet int
+	// Past is what is known of the client from before this stream.
+	Past Past
+	// Now is the time of what happens now. The owner sets it before every call.
+	Now time.Time
 	// Young: the stream has just been opened, and the client has not said yet all that it
 	// holds. No cluster is taken away from it, since what names that cluster is not known,
 	// and nothing counts as settled. Grow ends it.
@@ -21,26 +34,52 @@ type Client struct {
 	sent  bool // some response went out on this stream
 	// history is that of the last target: what was confirmed in another one counts no more.
 	history uint64
+	err     error
+	// warm is the target whose clusters the client has all ACKed last. Under changes without
+	// end what waits for newer clusters goes out as it was there (SEMANTICS 3.9).
+	warm *Target
+	// refusals counts the NACKs: a target of before one may hold what was refused.
+	refusals int
+
+	retries    int       // of the last target
+	grownAt    time.Time // the end of the youth
+	lostAt     time.Time // when the stream began with endpoints: see mayWarm
+	verdicts   []Verdict
+	trialMoves int // moves with the trials' groups
+	overlay    overlay
+	base       *Target // the last target, without what trials make of it
 }
 
 // track is what is known of one type.
 type track struct {
 	subscribed bool
-	sub        Subscription
+	// unasked: the client has not asked for the type, and was sent it all the same.
+	unasked bool
+	sub     Subscription
 	// held is what the client confirmed, or reported and was believed. While the client
 	// is in step it is the target's own set: one pointer.
 	held *Set
-	// owed are names that must be answered though the client may hold them already.
-	owed map[string]struct{}
+	// owed are names that must be answered though the client may hold them already, and
+	// since when.
+	owed map[string]time.Time
 	// asked: the last request asked for some name.
 	asked bool
+	// unknown: in state of the world the client holds a set that is not the target's, and
+	// none that is known.
+	unknown bool
 	// answer: one response is owed even if there is nothing to say.
 	answer   bool
 	inFlight *Response
+	// late are responses that a newer one has overtaken, oldest first.
+	late []*Response
+	beats
+	trial *trial // nil: none goes on
 	// refused are contents that this stream would not take, and what they held.
-	refused map[Sum][]change
+	refused map[Sum]refusal
 	// confirmed is the highest revision whose target this type was in step with.
 	confirmed fleet.Revision
+	// confirmedAt is when the client last ACKed something of the type.
+	confirmedAt time.Time
 	// inStepWith and repairs are the target's against which nothing was found to send: a
 	// memo, valid while inStep. Seen again, they cost one comparison.
 	inStepWith *Set
@@ -75,13 +114,22 @@ func (c *Client) InFlight(t fleet.Type) *Response { return c.types[t].inFlight }
 func (c *Client) Subscribe(r Request, target *Target) {
 	tr := &c.types[r.Type]
 	tr.inStep = false
-	first := !tr.subscribed
+	first := !tr.subscribed || tr.unasked
 	tr.subscribed = true
 	tr.asked = false
+	if tr.unasked {
+		tr.begin()
+	}
+	if first && c.lostWarming(r.Type) && (r.Version != "" || len(r.Versions) > 0) {
+		c.lostAt = c.Now
+	}
 	if c.Delta {
 		c.subscribeDelta(tr, r, target, first)
 	} else {
 		c.subscribeSotW(tr, r, target, first)
+	}
+	if first && r.Type == fleet.VirtualHost {
+		c.enterRoutes(r.Versions, target)
 	}
 	if tr.asked { // which was not confirmed with the rest
 		tr.confirmed = min(tr.confirmed, target.Revision-1)
@@ -97,11 +145,14 @@ func (c *Client) NameBytes() int {
 	return n
 }
 
+// Owed is how many names of a type wait for an answer.
+func (c *Client) Owed(t fleet.Type) int { return len(c.types[t].owed) }
+
 // Grow ends the stream's youth: the client has had the time to say what it holds. If
 // nothing was sent meanwhile one set is sent now, since only a response resets a
 // client's backoff (PROTOCOL rule 13).
 func (c *Client) Grow() {
-	c.Young = false
+	c.Young, c.grownAt = false, c.Now
 	if c.sent {
 		return
 	}
@@ -121,8 +172,9 @@ func (c *Client) subscribeSotW(tr *track, r Request, target *Target, first bool)
 	legacy := first || old.wildcard && !old.explicit && len(old.names) == 0
 	next := Subscription{wildcard: legacy && len(r.Names) == 0 && r.Type.LegacyWildcard(false)}
 	for _, n := range r.Names {
-		if n == "*" && r.Type != fleet.Secret {
-			next.wildcard, next.explicit = true, true
+		if n == "*" { // nobody may have all secrets
+			next.wildcard = next.wildcard || r.Type != fleet.Secret
+			next.explicit = next.wildcard
 			continue
 		}
 		next.add(n)
@@ -146,13 +198,27 @@ func (c *Client) subscribeSotW(tr *track, r Request, target *Target, first bool)
 	}
 	want := c.wanted(r.Type, target)
 	current := want.Sum().String()
-	if r.Version == current {
+	believed := r.Version == current && c.unchanged(tr, r.Type, want, target)
+	if believed {
 		tr.held = want
 	}
+	tr.unknown = tr.held == nil && r.Version != ""
 	// A set that the client does not hold is sent even when it is empty. And one type is
 	// always answered, or Envoy's backoff is never reset: the listeners, whose set is
 	// small (PROTOCOL rule 13).
-	tr.answer = r.Type.FullSet() && r.Version != current || r.Type == fleet.Listener && !c.sent
+	tr.answer = r.Type.FullSet() && (!believed || c.Alone) || r.Type == fleet.Listener && !c.sent
+	if c.Alone || c.lostWarming(r.Type) {
+		for n := range tr.sub.names {
+			tr.owe(n, c.Now)
+		}
+	}
+}
+
+// lostWarming reports whether a stream was lost while clusters warmed: then it begins
+// again with its endpoints. Believed, they would not be sent, and Envoy would wait 15 s
+// (PROTOCOL rule 13).
+func (c *Client) lostWarming(t fleet.Type) bool {
+	return t == fleet.Endpoint && c.Envoy && !c.Alone && !c.types[fleet.Cluster].subscribed
 }
 
 func (c *Client) subscribeDelta(tr *track, r Request, target *Target, first bool) {
@@ -162,18 +228,16 @@ func (c *Client) subscribeDelta(tr *track, r Request, target *Target, first bool
 	for _, n := range r.Dropped {
 		c.drop(tr, n)
 	}
-	// A stream that was lost while clusters warmed begins again with its endpoints:
-	// believed, they would not be sent, and Envoy would wait 15 s (PROTOCOL rule 13).
-	warming := r.Type == fleet.Endpoint && c.Envoy && !c.types[fleet.Cluster].subscribed
-	believe := first && !warming
+	believe := first && !c.lostWarming(r.Type)
 	for _, n := range r.Names {
-		if n == "*" && r.Type != fleet.Secret {
-			tr.sub.wildcard, tr.sub.explicit = true, true
+		if n == "*" { // nobody may have all secrets
+			tr.sub.wildcard = tr.sub.wildcard || r.Type != fleet.Secret
+			tr.sub.explicit = tr.sub.wildcard
 			continue
 		}
 		tr.want(n)
 		if _, reported := r.Versions[n]; !reported || !believe {
-			tr.owe(n)
+			tr.owe(n, c.Now)
 		}
 	}
 	if !first {
@@ -186,41 +250,28 @@ func (c *Client) subscribeDelta(tr *track, r Request, target *Target, first bool
 	// nothing to say: unanswered it costs Envoy 15 s of its start (PROTOCOL rule 6). And
 	// one type is answered on every stream (rule 13).
 	tr.answer = tr.sub.wildcard && len(r.Versions) == 0 ||
-		(r.Type == fleet.Cluster || r.Type == fleet.Listener) && !c.sent
+		(r.Type == fleet.Cluster || r.Type == fleet.Listener || c.Alone && !c.wouldMislead(tr, r.Type, target)) && !c.sent
 }
 
-// believed is what a client holds by the versions that it reports on a new stream.
-// Where all of them are the target's it is the target's own set.
-func (c *Client) believed(tr *track, r Request, target *Target) *Set {
-	want := c.wanted(r.Type, target)
-	if want.Len() == len(r.Versions) && holdsAll(want, r.Versions) {
-		return want
+// wouldMislead reports whether an empty answer would end an Envoy's patience with a route
+// or an extension that does not exist: its listener would warm for ever.
+func (c *Client) wouldMislead(tr *track, t fleet.Type, target *Target) bool {
+	if !c.patient(t) {
+		return false
 	}
-	var held *Set
-	for n, v := range r.Versions {
-		if w := want.Get(n); w != nil && w.Version == v {
-			held = held.With(w)
-		} else if tr.sub.Has(n) {
-			held = held.With(&Resource{Name: n, Version: v, key: keyOf(n, v)})
+	for n := range tr.sub.names {
+		if c.lookup(t, n, target) == nil {
+			return true
 		}
 	}
-	return held
+	return false
 }
 
-func holdsAll(s *Set, versions map[string]string) bool {
-	for n, v := range versions {
-		if r := s.Get(n); r == nil || r.Version != v {
-			return false
-		}
-	}
-	return true
-}
-
-func (tr *track) owe(name string) {
+func (tr *track) owe(name string, since time.Time) {
 	if tr.owed == nil {
-		tr.owed = make(map[string]struct{})
+		tr.owed = make(map[string]time.Time)
 	}
-	tr.owed[name] = struct{}{}
+	tr.owed[name] = since
 }
 
 // drop ends the subscription to a name. Under a wildcard the client is told what the
@@ -237,7 +288,7 @@ func (c *Client) drop(tr *track, name string) {
 	tr.sub.drop(name)
 	delete(tr.owed, name)
 	if tr.sub.wildcard {
-		tr.owe(name)
+		tr.owe(name, c.Now)
 		return
 	}
 	tr.forget(name)
@@ -285,62 +336,32 @@ func (tr *track) forgetUnwanted() {
 	}
 }
 
-// Sent takes in that a response went out under a nonce.
-func (c *Client) Sent(r *Response, nonce string) {
-	tr := &c.types[r.Type]
-	r.Nonce = nonce
-	tr.inFlight = r
-	tr.answer, tr.inStep = false, false
-	c.sent = true
-	for _, x := range r.Resources {
-		delete(tr.owed, x.Name)
-	}
-	for _, n := range r.Removed {
-		delete(tr.owed, n)
-	}
-	if r.Type == fleet.Cluster {
-		c.oweEndpoints(r)
+// confirm: while a trial goes on what the client is to hold is not known.
+func (tr *track) confirm(r fleet.Revision) {
+	if tr.trial == nil {
+		tr.confirmed = max(tr.confirmed, r)
 	}
 }
-
-// oweEndpoints: after a cluster was added or changed its endpoints are sent again,
-// unasked, behind it. Delta Envoy never asks for them and waits 15 s (PROTOCOL rule 14).
-func (c *Client) oweEndpoints(r *Response) {
-	tr := &c.types[fleet.Endpoint]
-	for _, ch := range r.changes {
-		if ch.new != nil && ch.new.EDSName != "" && tr.sub.Named(ch.new.EDSName) {
-			tr.owe(ch.new.EDSName)
-			tr.inStep = false
-		}
-	}
-}
-
-// Acknowledge takes in the ACK of the response that is in flight. It reports false for
-// a nonce that is not that response's: such an answer is late and settles nothing.
-func (c *Client) Acknowledge(t fleet.Type, nonce string) bool {
-	tr := &c.types[t]
-	f := tr.inFlight
-	if f == nil || f.Nonce != nonce {
-		return false
-	}
-	tr.inFlight, tr.inStep = nil, false
-	tr.held = f.after
-	if f.complete && f.target.History == c.history && len(tr.owed) == 0 {
-		tr.confirm(f.target.Revision)
-	}
-	return true
-}
-
-func (tr *track) confirm(r fleet.Revision) { tr.confirmed = max(tr.confirmed, r) }
 
 // enter takes in that the target belongs to a history.
 func (c *Client) enter(history uint64) {
 	if history == c.history {
 		return
 	}
-	c.history = history
+	c.history, c.warm = history, nil
 	for i := range c.types {
 		c.types[i].confirmed, c.types[i].inStep = 0, false
+	}
+}
+
+// retry forgets what was refused, if the target says that it is to be offered again.
+func (c *Client) retry(target *Target) {
+	if target.Retries == c.retries {
+		return
+	}
+	c.retries = target.Retries
+	for i := range c.types {
+		c.types[i].refused, c.types[i].inStep = nil, false
 	}
 }
 
@@ -357,6 +378,9 @@ func (c *Client) Settled() fleet.Revision {
 		if tr.subscribed && (!found || tr.confirmed < low) {
 			low, found = tr.confirmed, true
 		}
+	}
+	if c.unheard() {
+		return min(low, c.Past.Settled)
 	}
 	return low
 }

@@ -59,6 +59,7 @@ func (s *script) step(target *snapshot.Target, want, nack string) {
 	case r == nil:
 	case nack != "":
 		s.c.Refuse(r.Type, r.Nonce, nack)
+		s.c.Verdicts()
 	default:
 		s.c.Acknowledge(r.Type, r.Nonce)
 	}
@@ -114,9 +115,11 @@ func TestRefusedVersionThatComesBackIsAskedAgainOnce(t *testing.T) {
 		s.c.Subscribe(snapshot.Request{Type: fleet.Listener}, at(1, "1"))
 		s.step(at(1, "1"), "listeners l@1", "")
 		s.step(at(2, "2"), "listeners l@2", "l: no")
+		s.step(at(2, "2"), "listeners l@1", "")
 		s.step(at(2, "2"), "nothing", "") // no content twice
-		s.step(at(3, "1"), "listeners l@1", "")
+		s.step(at(3, "1"), "nothing", "")
 		s.step(at(4, "2"), "listeners l@2", "l: still no")
+		s.step(at(4, "2"), "listeners l@1", "")
 		s.step(at(4, "2"), "nothing", "")
 		s.step(at(5, "3"), "listeners l@3", "")
 		if got := s.c.Settled(); got != 5 {

@@ -2,13 +2,12 @@ package snapshot
 
 import (
 	"iter"
-	"slices"
 
 	"fairlead/internal/fleet"
 )
 
 // naming are the types whose resources name clusters.
-var naming = []fleet.Type{fleet.Listener, fleet.Route, fleet.ScopedRoute, fleet.VirtualHost}
+var naming = []fleet.Type{fleet.Listener, fleet.Route, fleet.ScopedRoute, fleet.VirtualHost, fleet.Extension}
 
 // wanted is the set that the client should hold of a type.
 func (c *Client) wanted(t fleet.Type, target *Target) *Set {
@@ -29,10 +28,10 @@ func (c *Client) wanted(t fleet.Type, target *Target) *Set {
 // endpoints that nobody wrote, and that the client does not have, are an empty
 // ClusterLoadAssignment (PROTOCOL rule 5).
 func (c *Client) lookup(t fleet.Type, name string, target *Target) *Resource {
-	if r := target.Types[t].Get(name); r != nil || t != fleet.Endpoint || c.Delta {
+	if r := target.find(t, name); r != nil || t != fleet.Endpoint || c.Delta {
 		return r
 	}
-	if held := c.types[t].held.Get(name); held != nil && !held.doubt {
+	if held := c.types[t].held.Get(name); held != nil && !held.doubt || target.withholds(fleet.Ref{Type: t, Name: name}) {
 		return nil
 	}
 	if target.hasEDSName(name) || c.warming(name) {
@@ -45,7 +44,7 @@ func (c *Client) lookup(t fleet.Type, name string, target *Target) *Resource {
 // way to the client, though the fleet may have lost it meanwhile.
 func (c *Client) warming(edsName string) bool {
 	f := c.types[fleet.Cluster].inFlight
-	return f != nil && slices.ContainsFunc(f.Resources, func(r *Resource) bool { return r.EDSName == edsName })
+	return f != nil && f.after.lookInto().eds[edsName]
 }
 
 // differences yields every name of the subscription whose resource is another one in
@@ -53,9 +52,22 @@ func (c *Client) warming(edsName string) bool {
 func (c *Client) differences(t fleet.Type, target *Target) iter.Seq[change] {
 	tr := &c.types[t]
 	return func(yield func(change) bool) {
-		if tr.sub.wildcard {
-			for old, new := range Diff(tr.held, target.Types[t]) {
+		if tr.sub.wildcard || t == fleet.VirtualHost { // an alias stands for another name
+			for old, new := range Diff(tr.held, c.wanted(t, target)) {
 				if !yield(change{old: old, new: new}) {
+					return
+				}
+			}
+			return
+		}
+		if c.follows(t, target) {
+			for old, new := range Diff(tr.inStepWith, target.Types[t]) {
+				name := change{old: old, new: new}.name()
+				if !tr.sub.Named(name) {
+					continue
+				}
+				ch := change{old: tr.held.Get(name), new: c.lookup(t, name, target)}
+				if !Same(ch.old, ch.new) && !yield(ch) {
 					return
 				}
 			}
@@ -70,16 +82,31 @@ func (c *Client) differences(t fleet.Type, target *Target) iter.Seq[change] {
 	}
 }
 
+// follows reports whether the client was in step with an earlier set of the type and
+// nothing but that set has moved: then the cost follows what changed, and not what the
+// client is subscribed to.
+func (c *Client) follows(t fleet.Type, target *Target) bool {
+	tr := &c.types[t]
+	synthetic := !c.Delta && t == fleet.Endpoint // which depend on the clusters as well
+	return tr.inStep && !synthetic && tr.repairs == target.repairs
+}
+
 // waitsForCluster reports whether a resource names a cluster that the client is to have
 // and does not have yet, or one that this node refused. A changed cluster keeps nothing
 // waiting: the old one serves (SEMANTICS 3.3, 3.9).
-func (c *Client) waitsForCluster(ch change, target *Target) bool {
+func (c *Client) waitsForCluster(t fleet.Type, ch change, target *Target) bool {
 	clusters := &c.types[fleet.Cluster]
 	for _, ref := range ch.new.Refs {
 		if ref.Type != fleet.Cluster {
 			continue
 		}
 		if target.withholds(ref) && (ch.old == nil || !ch.old.Names(ref)) {
+			return true
+		}
+		if t == fleet.Cluster { // clusters come together, and may name each other
+			continue
+		}
+		if c.mayWarm() && target.Types[fleet.Cluster].Get(ref.Name) != nil && (ch.old == nil || !ch.old.Names(ref)) {
 			return true
 		}
 		if !clusters.subscribed || !clusters.sub.Has(ref.Name) || target.Types[fleet.Cluster].Get(ref.Name) == nil {
@@ -92,6 +119,27 @@ func (c *Client) waitsForCluster(ch change, target *Target) bool {
 	return false
 }
 
+// earlier returns what goes out in the place of a resource that waits for a cluster: the
+// one that stood in the target whose clusters the client ACKed last, so that changes
+// without end cannot keep it at an old version for ever. nil if there is none.
+func (c *Client) earlier(t fleet.Type, ch change) *Resource {
+	if c.warm == nil || ch.new == nil {
+		return nil
+	}
+	r := c.warm.find(t, ch.new.Name)
+	if r == nil || ch.old != nil && r.Revision <= ch.old.Revision || Same(r, ch.old) || c.waitsForCluster(t, change{old: ch.old, new: r}, c.warm) {
+		return nil
+	}
+	return r
+}
+
+// mayWarm reports whether the stream began with its endpoints, as one does that took the
+// place of a stream which was lost while clusters warmed: what it holds of clusters is
+// known when it asks for them, which it does when they are warm.
+func (c *Client) mayWarm() bool {
+	return !c.lostAt.IsZero() && !c.types[fleet.Cluster].subscribed && c.Now.Before(c.lostAt.Add(overtakeAfter))
+}
+
 // surely reports whether the client has the resource of that name, of whatever version,
 // whether or not it has taken in what is in flight.
 func (tr *track) surely(name string) bool {
@@ -100,6 +148,12 @@ func (tr *track) surely(name string) bool {
 		return false
 	}
 	return tr.inFlight == nil || tr.inFlight.after.Get(name) != nil
+}
+
+// leavesWithCluster reports whether endpoints belong to a cluster that is about to be
+// taken away from the client: they stay until then, for it serves until then.
+func (c *Client) leavesWithCluster(edsName string, target *Target) bool {
+	return !target.hasEDSName(edsName) && c.types[fleet.Cluster].held.lookInto().eds[edsName]
 }
 
 // stillNamed returns what tells whether a cluster is named by something in the client
@@ -125,6 +179,11 @@ func (c *Client) stillNamed(target *Target) func(cluster string) bool {
 			continue
 		}
 		for ch := range c.differences(t, target) {
+			if ch.new != nil && c.waitsForCluster(t, ch, target) {
+				if r := c.earlier(t, ch); r != nil {
+					leaves(r, ch.new)
+				}
+			}
 			if ch.old == nil || ch.new == nil && !c.Delta && !t.FullSet() {
 				continue // state of the world cannot take it away: what names it does
 			}

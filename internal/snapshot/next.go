@@ -1,8 +1,11 @@
 package snapshot
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead/internal/fleet"
 )
@@ -19,6 +22,14 @@ type Response struct {
 	Resources []*Resource
 	// Removed are names that are no more (delta).
 	Removed []string
+	// Aliases are the other names by which the client asked for resources, by theirs.
+	Aliases map[string][]string
+	// Nonexistent are names of virtual hosts that were asked for on demand and resolve to
+	// nothing.
+	Nonexistent []string
+	// Heartbeat: Resources go out without their bodies, to renew their TTL. It changes
+	// nothing, and is not answered in turn with other responses.
+	Heartbeat bool
 	// Version is the version_info of a state-of-the-world response.
 	Version Sum
 	// Revision is that of the target (system_version_info in delta).
@@ -32,6 +43,14 @@ type Response struct {
 	dropped  map[string]*Resource // of them, what it has given up meanwhile
 	complete bool                 // then the type is in step with the target
 	content  Sum                  // of names and versions: no content goes twice to a stream that refused it
+	cut      bool                 // something was left out because of its size
+	presumed bool                 // presumed stuck: what is to repair it does not wait for the answer
+	sentAt   time.Time
+	refusals int // of the client, when it was sent
+	// answered are the names whose asking it answers, besides those of the resources.
+	answered []string
+	// beatAfter: the round of heartbeats goes on behind this name.
+	beatAfter string
 }
 
 // Changes reports whether the response changes what the client holds: an answer that
@@ -40,11 +59,13 @@ func (r *Response) Changes() bool { return len(r.changes) > 0 }
 
 // change is one name whose resource differs between client and target, or that is owed
 // an answer: old is what the client has, new what it is to have; nil is nothing. If both
-// are, missing is the name.
+// are it is missing, and asked is the name.
 type change struct {
 	old, new *Resource
-	missing  string
+	asked    string
 }
+
+func (ch change) missing() bool { return ch.old == nil && ch.new == nil }
 
 func (ch change) name() string {
 	switch {
@@ -53,7 +74,7 @@ func (ch change) name() string {
 	case ch.old != nil:
 		return ch.old.Name
 	}
-	return ch.missing
+	return ch.asked
 }
 
 // Next returns the response that brings the client one step nearer to the target, nil
@@ -67,38 +88,82 @@ func (ch change) name() string {
 // cluster is taken away only when all that stopped naming it was ACKed.
 func (c *Client) Next(target *Target) *Response {
 	c.enter(target.History)
-	for _, t := range order {
-		tr := &c.types[t]
-		if !tr.subscribed || tr.inFlight != nil {
-			continue
-		}
-		if tr.inStep && tr.inStepWith == target.Types[t] && tr.repairs == target.repairs && len(tr.owed) == 0 && !tr.answer {
-			tr.confirm(target.Revision)
-			continue
-		}
-		r, behind := c.plan(t, target)
-		if r != nil {
-			if _, refused := tr.refused[r.content]; !refused {
-				return r
-			}
-			behind = true
-		}
-		if !behind {
-			tr.inStep, tr.inStepWith, tr.repairs = true, target.Types[t], target.repairs
-			tr.confirm(target.Revision)
+	c.retry(target)
+	c.pushUnasked(target)
+	c.presumeStuck()
+	for len(c.verdicts) == 0 { // else the target is about to be another one
+		if r := c.step(c.effective(target)); r != nil || !c.advance() {
+			return r
 		}
 	}
 	return nil
 }
 
+// step is Next, given what trials make of the target.
+func (c *Client) step(target *Target) *Response {
+	for _, t := range order {
+		if !c.types[t].subscribed {
+			continue
+		}
+		if r := c.heartbeat(t); r != nil {
+			r.Revision = target.Revision
+			return r
+		}
+		if r := c.next(t, target, false); r != nil {
+			return r
+		}
+	}
+	if c.types[fleet.Cluster].subscribed {
+		return c.next(fleet.Cluster, target, true)
+	}
+	return nil
+}
+
+// next returns the response of one type that is next. last: all else was sent, and what
+// is to be taken away may go.
+func (c *Client) next(t fleet.Type, target *Target, last bool) *Response {
+	tr := &c.types[t]
+	if tr.inFlight != nil {
+		return c.overtake(t, target)
+	}
+	if tr.inStep && tr.inStepWith == target.Types[t] && tr.repairs == target.repairs && len(tr.owed) == 0 && !tr.answer {
+		c.atRest(t, target)
+		return nil
+	}
+	r, behind := c.plan(t, target, last)
+	if r != nil {
+		if !tr.wouldRepeat(r) {
+			return r
+		}
+		behind = true
+	}
+	if !behind {
+		tr.inStep, tr.inStepWith, tr.repairs = true, target.Types[t], target.repairs
+		c.atRest(t, target)
+	}
+	return nil
+}
+
+// atRest notes that a type is in step with the target.
+func (c *Client) atRest(t fleet.Type, target *Target) {
+	c.types[t].confirm(target.Revision)
+	if t == fleet.Cluster {
+		c.warm = target
+	}
+}
+
+// Err is why the client cannot be served, nil while it can: then the stream has to end
+// with it.
+func (c *Client) Err() error { return c.err }
+
 var order = fleet.Types()
 
 // plan makes the response for one type. behind: something is left to do when it is
 // nil, but has to wait.
-func (c *Client) plan(t fleet.Type, target *Target) (r *Response, behind bool) {
+func (c *Client) plan(t fleet.Type, target *Target, last bool) (r *Response, behind bool) {
 	tr := &c.types[t]
-	tr.offerAgain(target.Types[t])
-	p := plan{c: c, tr: tr, t: t, target: target}
+	c.offerAgain(t, c.base)
+	p := plan{c: c, tr: tr, t: t, target: target, last: last}
 	p.r = &Response{Type: t, Revision: target.Revision, target: target, after: tr.held}
 	p.collect()
 	switch {
@@ -109,8 +174,14 @@ func (c *Client) plan(t fleet.Type, target *Target) (r *Response, behind bool) {
 	default:
 		p.changed()
 	}
-	if len(p.r.Resources) == 0 && len(p.r.Removed) == 0 && len(p.r.changes) == 0 && !tr.answer {
+	if p.hold {
+		return nil, true
+	}
+	if len(p.r.Resources) == 0 && len(p.r.Removed) == 0 && len(p.r.Nonexistent) == 0 && len(p.r.changes) == 0 && !tr.answer {
 		return nil, p.waiting
+	}
+	if p.tooLarge() {
+		return nil, true
 	}
 	p.r.complete = !p.waiting
 	return p.r, p.waiting
@@ -125,6 +196,8 @@ type plan struct {
 	r       *Response
 	pending []change // may go out now, by name
 	waiting bool     // something has to wait
+	last    bool     // all else was sent: clusters may be taken away
+	hold    bool     // nothing can be sent yet
 }
 
 // collect finds what differs and leaves out what has to wait.
@@ -132,19 +205,27 @@ func (p *plan) collect() {
 	var named func(cluster string) bool
 	for ch := range p.c.differences(p.t, p.target) {
 		switch {
-		case ch.new == nil && p.target.keeps(fleet.Ref{Type: p.t, Name: ch.old.Name}):
+		case ch.new == nil && ch.old.settledOn() && p.target.keeps(fleet.Ref{Type: p.t, Name: ch.old.Name}):
 			continue
-		case ch.new == nil && p.t == fleet.Cluster:
-			if named == nil {
+		case ch.new == nil && p.t == fleet.Cluster && ch.old.settledOn():
+			if p.last && named == nil {
 				named = p.c.stillNamed(p.target)
 			}
-			if named(ch.old.Name) {
+			if !p.last || named(ch.old.Name) {
 				p.waiting = true
-				continue
+				if !ch.old.doubt || ch.old.last == nil {
+					continue
+				}
+				ch.new = ch.old.last // as long as it has to stay it is the one that was good
 			}
-		case ch.new != nil && p.c.waitsForCluster(ch, p.target):
+		case ch.new == nil && p.t == fleet.Endpoint && p.c.leavesWithCluster(ch.old.Name, p.target):
 			p.waiting = true
 			continue
+		case ch.new != nil && p.c.waitsForCluster(p.t, ch, p.target):
+			p.waiting = true
+			if ch.new = p.c.earlier(p.t, ch); ch.new == nil {
+				continue
+			}
 		}
 		p.pending = append(p.pending, ch)
 	}
@@ -157,7 +238,7 @@ func (p *plan) sortPending() {
 
 // take puts a change into the response.
 func (p *plan) take(ch change) {
-	if ch.missing != "" {
+	if ch.missing() {
 		return // nothing changes for the client
 	}
 	p.r.changes = append(p.r.changes, ch)
@@ -171,26 +252,66 @@ func (p *plan) take(ch change) {
 // delta: what differs and what is owed, as far as it fits. The rest follows the ACK.
 func (p *plan) delta() {
 	p.collectOwed()
-	size := 0
-	for i, ch := range p.pending {
-		name := ch.name()
-		if ch.new != nil {
-			size += ch.new.Size()
-		} else {
-			size += len(name) + 4
-		}
-		if size > MaxResponse && i > 0 {
-			p.waiting = true
-			break
-		}
+	for _, ch := range p.fitting() {
 		if ch.new != nil {
 			p.send(ch.new)
 		} else {
-			p.remove(name)
+			p.remove(ch.name())
 		}
 		p.take(ch)
 	}
 	p.useTargets()
+}
+
+// fitting returns the changes that one response may hold: one at least.
+func (p *plan) fitting() []change {
+	size := 0
+	for _, n := range p.r.Nonexistent {
+		size += 2*len(n) + 16
+	}
+	for i, ch := range p.pending {
+		size += len(ch.name()) + 4
+		for _, a := range p.r.Aliases[ch.name()] {
+			size += len(a) + 4
+		}
+		if ch.new != nil {
+			size += ch.new.Size()
+		}
+		if size > MaxResponse && i > 0 {
+			p.waiting, p.r.cut = true, true
+			return p.pending[:i]
+		}
+	}
+	return p.pending
+}
+
+// tooLarge reports whether the client could never take the response: it would end its
+// stream and try again for ever (PROTOCOL rule 25).
+func (p *plan) tooLarge() bool {
+	if p.c.MaxSet == 0 {
+		return false
+	}
+	size := 0
+	for _, r := range p.r.Resources {
+		size += r.Size()
+	}
+	if size <= p.c.MaxSet {
+		return false
+	}
+	p.c.err = fmt.Errorf("the response with %d %s takes %d bytes, and this client takes %d at most: subscribe to less of them, or use the incremental protocol: %w",
+		len(p.r.Resources), p.t, size, p.c.MaxSet, fleet.ErrLimit)
+	return true
+}
+
+// missingAfter is when an Envoy is told that a route or an extension does not exist.
+// Told before its own 15 s are over it keeps the listener warming for ever; afterwards it
+// serves, and the answer changes nothing for it (PROTOCOL rule 5).
+const missingAfter = 20 * time.Second
+
+// patient reports whether the client has to wait for the word that a name of the type
+// does not exist.
+func (c *Client) patient(t fleet.Type) bool {
+	return c.Delta && c.Envoy && (t == fleet.Route || t == fleet.Extension)
 }
 
 // collectOwed puts what is owed an answer, and is not pending anyway, in its place among
@@ -203,34 +324,68 @@ func (p *plan) collectOwed() {
 	for _, ch := range p.pending {
 		pending[ch.name()] = struct{}{}
 	}
-	for n := range p.tr.owed {
-		if _, ok := pending[n]; ok {
-			continue
+	nonexistent := 0
+	for _, n := range slices.Sorted(maps.Keys(p.tr.owed)) {
+		ch := change{new: p.c.lookup(p.t, n, p.target), asked: n}
+		ch.old = p.tr.held.Get(ch.name())
+		if ch.new == nil && !p.c.Delta && p.t == fleet.Endpoint && ch.old != nil && ch.old.lastGood() == ch.old {
+			ch.new = ch.old // its cluster changed, and waits for it, whether or not the fleet still has it
 		}
-		ch := change{old: p.tr.held.Get(n), new: p.c.lookup(p.t, n, p.target)}
 		switch {
-		case ch.new != nil && p.c.waitsForCluster(ch, p.target):
+		case ch.new != nil && p.c.waitsForCluster(p.t, ch, p.target):
 			p.waiting = true
 			continue
-		case ch.new == nil && p.c.Envoy && (p.t == fleet.Route || p.t == fleet.Extension):
-			// Told that it does not exist, Envoy keeps the listener warming for ever;
-			// untold, it serves after 15 s (PROTOCOL rule 5).
+		case ch.new == nil && p.t == fleet.VirtualHost && p.tr.sub.Named(n):
+			if ch.old != nil {
+				continue // its removal is the answer: no name stands twice in a response
+			}
+			if nonexistent += 2*len(n) + 16; nonexistent > MaxResponse/2 {
+				p.waiting, p.r.cut = true, true
+				continue
+			}
+			p.r.Nonexistent = append(p.r.Nonexistent, n)
+			p.r.answered = append(p.r.answered, n)
+			p.r.content = p.r.content.plus(keyOf(n, "\x00nonexistent"))
 			continue
-		case ch.new == nil && ch.old == nil:
-			ch.missing = n
+		case ch.new == nil && p.c.patient(p.t) && p.c.Now.Before(p.tr.owed[n].Add(missingAfter)):
+			continue
+		case ch.new == nil && !p.c.Delta:
+			delete(p.tr.owed, n) // it cannot be said; if it comes into being it is sent
+			continue
+		case ch.new != nil:
+			p.r.alias(ch.new.Name, n)
 		}
-		p.pending = append(p.pending, ch)
+		if _, ok := pending[ch.name()]; !ok {
+			pending[ch.name()] = struct{}{}
+			p.pending = append(p.pending, ch)
+		} else if ch.new == ch.old && ch.new != nil {
+			p.keep(ch)
+		}
 	}
 	p.sortPending()
+}
+
+// keep puts a resource that the client holds in the place of its removal.
+func (p *plan) keep(ch change) {
+	for i := range p.pending {
+		if p.pending[i].name() == ch.name() && p.pending[i].new == nil {
+			p.pending[i] = ch
+		}
+	}
 }
 
 func (p *plan) send(r *Resource) {
 	p.r.Resources = append(p.r.Resources, r)
 	p.r.content = p.r.content.plus(r.key)
+	for _, a := range p.r.Aliases[r.Name] {
+		p.r.answered = append(p.r.answered, a)
+		p.r.content = p.r.content.plus(keyOf(a, r.Version))
+	}
 }
 
 func (p *plan) remove(name string) {
 	p.r.Removed = append(p.r.Removed, name)
+	p.r.answered = append(p.r.answered, name)
 	p.r.content = p.r.content.plus(keyOf(name, "\x00removed"))
 }
 
@@ -245,7 +400,7 @@ func (p *plan) fullSet() {
 			continue
 		}
 		if good := r.last; good != nil {
-			p.r.after = p.r.after.With(good)
+			p.take(change{old: r, new: good})
 		} else {
 			p.r.after = p.r.after.Without(r.Name)
 		}
@@ -254,19 +409,22 @@ func (p *plan) fullSet() {
 	if len(p.r.changes) == 0 && !p.tr.answer {
 		return
 	}
+	if p.tr.unknown && p.waiting {
+		// What the client has is not known: a set without what waits would take it away.
+		p.r.changes, p.hold = nil, true
+		return
+	}
 	p.r.Resources = p.r.after.Sorted()
 	p.r.Version = p.r.after.Sum()
 	p.r.content = p.r.Version
 }
 
-// changed: of the other types only what differs is sent; that a resource is no more
-// cannot be said.
+// changed: of the other types only what differs is sent, as far as it fits; that a
+// resource is no more cannot be said.
 func (p *plan) changed() {
 	p.collectOwed()
-	for _, ch := range p.pending {
-		if ch.new == nil {
-			continue
-		}
+	p.pending = slices.DeleteFunc(p.pending, func(ch change) bool { return ch.new == nil })
+	for _, ch := range p.fitting() {
 		p.send(ch.new)
 		p.take(ch)
 	}

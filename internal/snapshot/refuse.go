@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"strings"
 
 	"fairlead/internal/fleet"
@@ -10,65 +11,178 @@ import (
 type Blame struct {
 	Refused *Resource
 	Good    *Resource // the last one that this stream confirmed, nil if none
+	Leave   bool      // there is one, and its bytes are not known here
+	// Had is the version that the client reported, if Leave, and that is known.
+	Had string
 }
 
-// Refuse takes in the NACK of the response that is in flight and returns whom its text
-// blames (SEMANTICS 3.5): the changed names that stand whole in it; else the only
-// changed one; else all of them. It reports false for a nonce that is not that
-// response's.
+// Verdict is what was found out of a refusal: its culprits, and the client's words.
+type Verdict struct {
+	Type     fleet.Type
+	Text     string
+	Culprits []Blame
+}
+
+// Verdicts returns what was found out since it was last asked. Until the target leaves
+// the culprits out, Next sends nothing of their type that would give them back.
+func (c *Client) Verdicts() []Verdict {
+	vs := c.verdicts
+	c.verdicts = nil
+	return vs
+}
+
+func (c *Client) verdict(t fleet.Type, text string, culprits []suspect) {
+	v := Verdict{Type: t, Text: text}
+	for _, s := range culprits {
+		v.Culprits = append(v.Culprits, Blame{Refused: s.refused, Good: s.good, Leave: s.leave, Had: s.had})
+	}
+	c.verdicts = append(c.verdicts, v)
+}
+
+// Refuse takes in the NACK of the response that is in flight, or of one that it has
+// overtaken, and holds those responsible that Verdicts tells (SEMANTICS 3.5): the changed
+// names that stand whole in the text; else the only changed one; else those that a trial
+// finds. It reports false for any other nonce: such an answer is late, or a heartbeat's,
+// and nobody is to blame.
 //
 // From here on the client may hold any of the response's resources, old or new: Envoy
 // applies half of what it refuses (PROTOCOL rule 16). They are in doubt until a later
 // response about them is ACKed, and so they are sent again, the culprits at their last
 // good version.
-func (c *Client) Refuse(t fleet.Type, nonce, text string) ([]Blame, bool) {
+func (c *Client) Refuse(t fleet.Type, nonce, text string) bool {
 	tr := &c.types[t]
-	f := tr.inFlight
-	if f == nil || f.Nonce != nonce {
-		return nil, false
+	if beat := tr.beats.answered(nonce); beat != nil {
+		tr.heartbeatRefused(beat)
+		return false
 	}
-	tr.inFlight, tr.inStep = nil, false
-	if tr.refused == nil {
-		tr.refused = make(map[Sum][]change)
+	f := tr.overtaken(nonce)
+	if f == nil {
+		if f = tr.inFlight; f == nil || f.Nonce != nonce {
+			return false
+		}
+		tr.inFlight = nil
 	}
-	tr.refused[f.content] = f.changes
-	blamed := f.culprits(text)
+	tr.inStep = false
+	c.refusals++
+	c.warm = nil
+	tr.remember(f)
+	c.accuse(t, f, text)
 	for _, ch := range f.changes {
-		tr.held = tr.held.With(doubtful(ch))
+		tr.held = tr.held.With(doubtful(ch)) // of an overtaken one they are already
 	}
-	return blamed, true
+	return true
+}
+
+// accuse finds the culprits of a refused response, or begins the trial that does.
+func (c *Client) accuse(t fleet.Type, f *Response, text string) {
+	tr := &c.types[t]
+	c.trialMoves++
+	suspects := f.suspects()
+	named := slices.DeleteFunc(slices.Clone(suspects), func(s suspect) bool { return !standsWhole(text, s.refused.Name) })
+	switch {
+	case len(named) > 0:
+		c.condemn(t, text, named)
+	case len(suspects) == 1:
+		c.condemn(t, text, suspects)
+	case len(suspects) == 0:
+		c.accuseRepair(t, f, text)
+	case tr.trial == nil:
+		tr.trial = newTrial(suspects, text)
+	default:
+		tr.trial.accuse(suspects)
+	}
+}
+
+// accuseRepair: what was refused is what put others back, or takes something away. Nothing
+// is left that this client could be asked to take.
+func (c *Client) accuseRepair(t fleet.Type, f *Response, text string) {
+	tr := &c.types[t]
+	if tr.trial != nil && tr.trial.offered == nil {
+		c.condemn(t, tr.trial.text, tr.trial.all())
+		return
+	}
+	var all []suspect
+	for _, ch := range f.changes {
+		if ch.new != nil {
+			all = append(all, suspect{refused: ch.new, good: ch.old.lastGood(), leave: ch.old.leftAlone(), had: ch.old.versionHad()})
+		}
+	}
+	c.verdict(t, text, all)
+}
+
+func (c *Client) condemn(t fleet.Type, text string, culprits []suspect) {
+	tr := &c.types[t]
+	if tr.trial == nil {
+		tr.trial = &trial{text: text}
+	}
+	tr.trial.condemn(culprits)
+	c.verdict(t, text, culprits)
+}
+
+// accuse takes in that a response with these suspects was refused, and none was named.
+func (tr *trial) accuse(suspects []suspect) {
+	fresh := slices.DeleteFunc(slices.Clone(suspects), func(s suspect) bool { return tr.knows(s.refused) })
+	if tr.offered == nil {
+		if len(fresh) > 0 {
+			tr.waiting = slices.Insert(tr.waiting, 0, &group{suspects: fresh, bad: len(fresh) == len(suspects)})
+		}
+		return
+	}
+	tr.offered.suspects = append(tr.offered.suspects, fresh...)
+	tr.refused()
+}
+
+// suspects are the versions of a response that the client did not have before.
+func (r *Response) suspects() []suspect {
+	var all []suspect
+	for _, ch := range r.changes {
+		good := ch.old.lastGood()
+		if ch.new != nil && (good == nil || !Same(ch.new, good)) && ch.old.versionHad() != ch.new.Version {
+			all = append(all, suspect{refused: ch.new, good: good, leave: ch.old.leftAlone(), had: ch.old.versionHad()})
+		}
+	}
+	return all
+}
+
+// refusal is a content that this stream would not take: what it changed or, if it was
+// only an answer, the set that it was given out of.
+type refusal struct {
+	changes []change
+	set     *Set
+}
+
+// maxRefused is how many refused contents of a type are remembered.
+const maxRefused = 1_000
+
+func (tr *track) remember(f *Response) {
+	if tr.refused == nil {
+		tr.refused = make(map[Sum]refusal)
+	}
+	for content := range tr.refused {
+		if len(tr.refused) < maxRefused {
+			break
+		}
+		delete(tr.refused, content)
+	}
+	tr.refused[f.content] = refusal{f.changes, f.target.Types[f.Type]}
 }
 
 // offerAgain forgets the refused contents that the target has left: a later revision
 // that brings a refused version back asks again, once (SEMANTICS 3.6).
-func (tr *track) offerAgain(target *Set) {
-	for content, changes := range tr.refused {
-		for _, ch := range changes {
-			now := target.Get(ch.name())
+func (c *Client) offerAgain(t fleet.Type, target *Target) {
+	tr := &c.types[t]
+	for content, refused := range tr.refused {
+		if len(refused.changes) == 0 && refused.set != target.Types[t] {
+			delete(tr.refused, content)
+		}
+		for _, ch := range refused.changes {
+			now := c.lookup(t, ch.name(), target)
 			if ch.new == nil && now != nil || ch.new != nil && !Same(ch.new, now) {
 				delete(tr.refused, content)
 				break
 			}
 		}
 	}
-}
-
-func (r *Response) culprits(text string) []Blame {
-	var changed, named []Blame
-	for _, ch := range r.changes {
-		if ch.new == nil {
-			continue
-		}
-		b := Blame{Refused: ch.new, Good: ch.old.lastGood()}
-		changed = append(changed, b)
-		if standsWhole(text, ch.new.Name) {
-			named = append(named, b)
-		}
-	}
-	if len(named) > 0 {
-		return named
-	}
-	return changed
 }
 
 // doubtful is the entry of a name of which nothing is known but that it was in a
@@ -83,17 +197,27 @@ func doubtful(ch change) *Resource {
 		d.Name = ch.old.Name
 	}
 	if ch.old != nil {
-		d.Refs = append(d.Refs, ch.old.Refs...)
+		for _, ref := range ch.old.Refs {
+			if !d.Names(ref) {
+				d.Refs = append(d.Refs, ref)
+			}
+		}
 		d.had = ch.new != nil && (!ch.old.doubt || ch.old.had) // a removal may have been applied
 		d.last = ch.old.lastGood()
+		if d.last == nil {
+			d.Version = ch.old.Version // as reported
+		}
 	}
-	d.key = keyOf(d.Name, "\x00in doubt")
+	d.key = keyOf(d.Name, inDoubt)
 	return d
 }
 
 // standsWhole reports whether name stands in text as a word of its own, so that the
 // cluster "a" is not blamed for every text with an a in it.
 func standsWhole(text, name string) bool {
+	if name == "" {
+		return false
+	}
 	for from := 0; ; {
 		i := strings.Index(text[from:], name)
 		if i < 0 {

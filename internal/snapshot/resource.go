@@ -18,15 +18,15 @@ type Resource struct {
 	Version string
 	// Revision is the one that brought this version into the fleet.
 	Revision fleet.Revision
-	TTL      time.Duration // 0: none
-	EDSName  string        // of a cluster that gets its endpoints over ADS
+	TTL      time.Duration // 0: none, or one that has no effect on this type
+	EDSName  string        // of a cluster that gets its endpoints over gRPC
+	Slow     bool          // of a cluster that resolves names or checks endpoints before it is warm
 	VHDS     bool          // of a route that fetches virtual hosts on demand
+	Domains  []string      // of a virtual host
 	Refs     []fleet.Ref   // what it names; sorted
 
-	key   Sum    // of name and version
-	any   []byte // the encoded google.protobuf.Any
-	sotw  []byte // what stands before any in a DiscoveryResponse
-	delta []byte // what stands before any in a DeltaDiscoveryResponse
+	key    Sum // of name and version
+	frames frames
 
 	// doubt: the client refused a response that carried this name, so that it may hold
 	// the old version, the new one or none. had: it holds one of the two for sure. last:
@@ -35,18 +35,6 @@ type Resource struct {
 	last       *Resource
 }
 
-// Field numbers of discovery.proto.
-const (
-	fieldResources = 2 // DiscoveryResponse.resources, DeltaDiscoveryResponse.resources
-
-	fieldResourceVersion = 1 // Resource.version
-	fieldResourceAny     = 2 // Resource.resource
-	fieldResourceName    = 3 // Resource.name
-
-	fieldAnyURL   = 1
-	fieldAnyValue = 2
-)
-
 // NewResource encodes a row of type t. value holds the bytes of the Any's value: the
 // row's body, of a Secret opened.
 func NewResource(t fleet.Type, row fleet.Row, value []byte) *Resource {
@@ -54,11 +42,15 @@ func NewResource(t fleet.Type, row fleet.Row, value []byte) *Resource {
 		Name:     row.Name,
 		Version:  row.Version,
 		Revision: row.Revision,
-		TTL:      row.TTL,
 		EDSName:  row.Derived.EDSName,
+		Slow:     row.Derived.Slow,
 		VHDS:     row.Derived.VHDS,
+		Domains:  row.Derived.Domains,
 		Refs:     row.Derived.Refs,
 		key:      keyOf(row.Name, row.Version),
+	}
+	if t.Expires() {
+		r.TTL = row.TTL
 	}
 	r.encode(t, value)
 	return r
@@ -77,39 +69,6 @@ func EmptyEndpoint(name string) *Resource {
 	return r
 }
 
-func (r *Resource) encode(t fleet.Type, value []byte) {
-	url := t.URL()
-	r.any = make([]byte, 0, len(url)+len(value)+16)
-	r.any = protowire.AppendTag(r.any, fieldAnyURL, protowire.BytesType)
-	r.any = protowire.AppendString(r.any, url)
-	r.any = protowire.AppendTag(r.any, fieldAnyValue, protowire.BytesType)
-	r.any = protowire.AppendBytes(r.any, value)
-
-	r.sotw = protowire.AppendTag(nil, fieldResources, protowire.BytesType)
-	r.sotw = protowire.AppendVarint(r.sotw, uint64(len(r.any)))
-
-	// The body stands last, so that all before it is one small head.
-	inner := protowire.AppendTag(nil, fieldResourceVersion, protowire.BytesType)
-	inner = protowire.AppendString(inner, r.Version)
-	inner = protowire.AppendTag(inner, fieldResourceName, protowire.BytesType)
-	inner = protowire.AppendString(inner, r.Name)
-	inner = protowire.AppendTag(inner, fieldResourceAny, protowire.BytesType)
-	inner = protowire.AppendVarint(inner, uint64(len(r.any)))
-	r.delta = protowire.AppendTag(nil, fieldResources, protowire.BytesType)
-	r.delta = protowire.AppendVarint(r.delta, uint64(len(inner)+len(r.any)))
-	r.delta = append(r.delta, inner...)
-}
-
-// SotW returns the resource as an element of DiscoveryResponse.resources: head, then
-// body. Both are shared: they must not be written to.
-func (r *Resource) SotW() (head, body []byte) { return r.sotw, r.any }
-
-// Delta returns the resource as an element of DeltaDiscoveryResponse.resources.
-func (r *Resource) Delta() (head, body []byte) { return r.delta, r.any }
-
-// Size is the number of bytes that the resource takes in a response of either kind, at most.
-func (r *Resource) Size() int { return len(r.delta) + len(r.any) }
-
 // Names reports whether the resource names the given one.
 func (r *Resource) Names(ref fleet.Ref) bool {
 	for _, x := range r.Refs {
@@ -122,7 +81,7 @@ func (r *Resource) Names(ref fleet.Ref) bool {
 
 // reported: the client said that it holds this version, which the fleet does not have.
 // Nothing else is known of it.
-func (r *Resource) reported() bool { return r.any == nil && !r.doubt }
+func (r *Resource) reported() bool { return r.frames.any == nil && !r.doubt }
 
 // lastGood is the resource itself or, if the client may not hold it, the last one that
 // it confirmed. One that was only reported by the client has no bytes and does not count.
@@ -137,6 +96,26 @@ func (r *Resource) lastGood() *Resource {
 	}
 	return r
 }
+
+// settledOn reports whether the client confirmed some version of it, or surely has one.
+func (r *Resource) settledOn() bool { return !r.doubt || r.last != nil || r.had }
+
+// leftAlone reports whether the client has a version of the name whose bytes are not to be
+// had: one that it only reported.
+func (r *Resource) leftAlone() bool {
+	return r != nil && r.lastGood() == nil && (r.reported() || r.had)
+}
+
+// versionHad is the version that the client reported, "" if it did not.
+func (r *Resource) versionHad() string {
+	if r == nil {
+		return ""
+	}
+	return r.Version
+}
+
+// inDoubt stands in the place of a version that is not known.
+const inDoubt = "\x00in doubt"
 
 // Same reports whether a and b are one resource of one version, or both absent.
 func Same(a, b *Resource) bool {

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Set is an immutable map from names to resources: a hash trie of 32 branches whose
@@ -14,6 +15,10 @@ type Set struct {
 	root *trie
 	n    int
 	sum  Sum
+	ttls int // resources with a TTL
+
+	indexed sync.Once // fills index when it is first asked for
+	index   index
 }
 
 // trie is one level. Below the last level, where hashes are used up, leaves holds the
@@ -89,15 +94,16 @@ func (s *Set) With(r *Resource) *Set {
 	if old != nil && Same(old, r) {
 		return s
 	}
-	next := &Set{n: s.Len(), sum: s.Sum().plus(r.key)}
-	if old == nil {
-		next.n++
-	} else {
-		next.sum = next.sum.minus(old.key)
-	}
+	next := &Set{n: s.Len() + 1, sum: s.Sum().plus(r.key), ttls: expire(r)}
 	var root *trie
 	if s != nil {
 		root = s.root
+		next.ttls += s.ttls
+	}
+	if old != nil {
+		next.n--
+		next.sum = next.sum.minus(old.key)
+		next.ttls -= expire(old)
 	}
 	next.root = root.with(hashOf(r.Name), 0, r)
 	return next
@@ -112,7 +118,7 @@ func (s *Set) Without(name string) *Set {
 	if s.n == 1 {
 		return nil
 	}
-	return &Set{n: s.n - 1, sum: s.sum.minus(old.key), root: s.root.without(hashOf(name), 0, name)}
+	return &Set{n: s.n - 1, sum: s.sum.minus(old.key), ttls: s.ttls - expire(old), root: s.root.without(hashOf(name), 0, name)}
 }
 
 // All yields every resource, in an order of no meaning.

@@ -1,7 +1,8 @@
 package snapshot
 
 import (
-	"sync"
+	"maps"
+	"slices"
 
 	"fairlead/internal/fleet"
 )
@@ -13,6 +14,9 @@ type Snapshot struct {
 	// commits: revisions of before mean nothing now.
 	History uint64
 	Types   [fleet.NumTypes]*Set
+	// Gone are the tombstones: names that the fleet has lost, with the revisions that took
+	// them away. What is older than the store's tombstones is not among them.
+	Gone [fleet.NumTypes]*Set
 }
 
 // Exception is a version that one node will not take, and what stands in for it.
@@ -21,6 +25,9 @@ type Exception struct {
 	Name    string
 	Refused string    // the version
 	Good    *Resource // the last one that the node confirmed; nil: the node never had the name
+	// Leave: the node has some version of the name, and its bytes are not to be had. The
+	// name is left alone, never removed (SEMANTICS 3.2).
+	Leave bool
 }
 
 // Target is what one node should hold: a snapshot with the node's exceptions. It is
@@ -29,11 +36,12 @@ type Target struct {
 	Revision fleet.Revision
 	History  uint64
 	Types    [fleet.NumTypes]*Set
+	Gone     [fleet.NumTypes]*Set // of the snapshot
 	// repairs is what exceptions do beyond replacing resources; nil without any.
 	repairs *repairs
-
-	eds      sync.Once // fills edsNames when they are first asked for
-	edsNames map[string]struct{}
+	// Retries moves when the node is asked again to take what it refused: then a content
+	// may go a second time to a stream that refused it.
+	Retries int
 }
 
 // repairs are the names that exceptions touch besides their own.
@@ -46,25 +54,37 @@ type repairs struct {
 // version by now is over and changes nothing. What a substitute names stays with the
 // client although the revision deleted it (SEMANTICS 3.3).
 func NewTarget(s *Snapshot, exceptions []Exception) *Target {
-	t := &Target{Revision: s.Revision, History: s.History, Types: s.Types}
-	for _, e := range exceptions {
-		if !e.Applies(s) {
+	t := &Target{Revision: s.Revision, History: s.History, Types: s.Types, Gone: s.Gone}
+	t.except(slices.DeleteFunc(slices.Clone(exceptions), func(e Exception) bool { return !e.Applies(s) }))
+	return t
+}
+
+// except applies exceptions to a target that nobody shares yet.
+func (t *Target) except(es []Exception) {
+	if len(es) == 0 {
+		return
+	}
+	own := &repairs{absent: map[fleet.Ref]struct{}{}, kept: map[fleet.Ref]struct{}{}}
+	if t.repairs != nil {
+		own = &repairs{absent: maps.Clone(t.repairs.absent), kept: maps.Clone(t.repairs.kept)}
+	}
+	t.repairs = own
+	for _, e := range es {
+		if e.Leave {
+			own.kept[fleet.Ref{Type: e.Type, Name: e.Name}] = struct{}{}
+			t.Types[e.Type] = t.Types[e.Type].Without(e.Name)
 			continue
 		}
-		if t.repairs == nil {
-			t.repairs = &repairs{absent: map[fleet.Ref]struct{}{}, kept: map[fleet.Ref]struct{}{}}
-		}
 		if e.Good == nil {
-			t.repairs.absent[fleet.Ref{Type: e.Type, Name: e.Name}] = struct{}{}
+			own.absent[fleet.Ref{Type: e.Type, Name: e.Name}] = struct{}{}
 			t.Types[e.Type] = t.Types[e.Type].Without(e.Name)
 			continue
 		}
 		for _, ref := range e.Good.Refs {
-			t.repairs.kept[ref] = struct{}{}
+			own.kept[ref] = struct{}{}
 		}
 		t.Types[e.Type] = t.Types[e.Type].With(e.Good)
 	}
-	return t
 }
 
 // Applies reports whether the snapshot still holds the refused version.
@@ -93,17 +113,14 @@ func (t *Target) keeps(ref fleet.Ref) bool {
 
 // hasEDSName reports whether some cluster gets its endpoints under that name.
 func (t *Target) hasEDSName(name string) bool {
-	if r := t.Types[fleet.Cluster].Get(name); r != nil && r.EDSName == name {
+	clusters := t.Types[fleet.Cluster]
+	if r := clusters.Get(name); r != nil && r.EDSName == name {
 		return true
 	}
-	t.eds.Do(func() {
-		t.edsNames = make(map[string]struct{})
-		for r := range t.Types[fleet.Cluster].All() {
-			if r.EDSName != "" {
-				t.edsNames[r.EDSName] = struct{}{}
-			}
-		}
-	})
-	_, ok := t.edsNames[name]
-	return ok
+	return clusters.lookInto().eds[name]
+}
+
+// Tombstone is an entry of Snapshot.Gone.
+func Tombstone(name string, at fleet.Revision) *Resource {
+	return &Resource{Name: name, Revision: at, key: keyOf(name, "\x00gone")}
 }

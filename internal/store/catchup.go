@@ -25,7 +25,8 @@ k AS (
 )
 
 // selectChanges is one statement, so it sees one snapshot. Of every fleet that moved
-// there is one head row, with the credentials if the epoch is another one, and a row for
+// there is one head row, with the credentials and the nodes to be offered again what they
+// refused if the epoch is another one, and a row for
 // each resource that is to be told. A position that the fleet's history does not hold -
 // compacted away, or of a timeline that a failover has lost - gets everything. What
 // changed is asked for so that only the index made for it fits (0002).
@@ -37,7 +38,7 @@ h AS MATERIALIZED (
               OR k.revision > 0 AND k.revision >= h.compacted AND k.revision < h.revision
                  AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = k.tenant_id AND x.fleet_id = k.fleet_id
                               AND x.revision = k.revision AND x.token = k.token)) AS reload,
-         h.epoch IS DISTINCT FROM k.epoch AS epoch_moved, h.revision, h.token, h.epoch, h.changed_at
+         h.epoch IS DISTINCT FROM k.epoch AS epoch_moved, k.epoch AS known_epoch, h.revision, h.token, h.epoch, h.changed_at
     FROM k LEFT JOIN fleet_heads h ON h.tenant_id = k.tenant_id AND h.fleet_id = k.fleet_id
    WHERE ` + headMoved + `)
 SELECT h.ord - 1, x.* FROM h CROSS JOIN LATERAL (
@@ -47,16 +48,19 @@ SELECT h.ord - 1, x.* FROM h CROSS JOIN LATERAL (
            SELECT jsonb_agg(jsonb_build_object('id', c.id, 'hash', encode(c.hash, 'hex'), 'nodes', c.nodes,
                                                'expires', c.expires_at, 'revoked', c.revoked_at) ORDER BY c.id)
              FROM node_credentials c WHERE c.tenant_id = h.tenant_id AND c.fleet_id = h.fleet_id) END,
+         CASE WHEN h.epoch_moved AND h.known_epoch > 0 THEN (
+           SELECT jsonb_agg(n.node_id ORDER BY n.node_id) FROM node_retries n
+            WHERE n.tenant_id = h.tenant_id AND n.fleet_id = h.fleet_id AND n.epoch > h.known_epoch) END,
          '', '', '', false, '', 0::bigint, '', 0, NULL::bytea, NULL::jsonb
   UNION ALL
-  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL,
+  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL,
          r.type, r.name, r.variant, r.deleted, r.version, r.ttl_ms, r.selector, r.priority,
          (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived
     FROM resources r
    WHERE NOT h.gone AND NOT h.reload AND uuid_hash(r.fleet_id) = uuid_hash(h.fleet_id) AND r.revision > h.known
      AND r.tenant_id IS NOT DISTINCT FROM h.tenant_id AND r.fleet_id IS NOT DISTINCT FROM h.fleet_id
   UNION ALL
-  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL,
+  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL,
          r.type, r.name, r.variant, false, r.version, r.ttl_ms, r.selector, r.priority,
          (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived
     FROM resources r
@@ -136,7 +140,7 @@ type changeRow struct {
 	head, gone, reload, epochMoved bool
 	at                             fleet.Position
 	changed, now                   time.Time
-	credentials                    []byte
+	credentials, retries           []byte
 	slug                           string
 	row                            fleet.Row
 	ttl                            int64
@@ -147,7 +151,7 @@ func (r *changeReader) read(rows pgx.Rows) error {
 	for rows.Next() {
 		var v changeRow
 		err := rows.Scan(&v.ord, &v.head, &v.gone, &v.reload, &v.epochMoved, (*int64)(&v.at.Revision), (*[16]byte)(&v.at.Token), &v.at.Epoch,
-			&v.changed, &v.now, &v.credentials, &v.slug, &v.row.Name, &v.row.Variant, &v.row.Deleted, &v.row.Version, &v.ttl,
+			&v.changed, &v.now, &v.credentials, &v.retries, &v.slug, &v.row.Name, &v.row.Variant, &v.row.Deleted, &v.row.Version, &v.ttl,
 			&v.row.Selector, &v.row.Priority, &v.row.Body, &v.derived)
 		if err != nil {
 			return err
@@ -172,6 +176,11 @@ func (r *changeReader) add(v changeRow) error {
 		return nil
 	case v.head:
 		c.At, c.Reload, c.EpochMoved, c.CommittedAt, c.Now = v.at, v.reload, v.epochMoved, v.changed.UTC(), v.now.UTC()
+		if len(v.retries) > 0 {
+			if err := json.Unmarshal(v.retries, &c.Retries); err != nil {
+				return fmt.Errorf("decode retries: %w", err)
+			}
+		}
 		var err error
 		c.Credentials, err = decodeCredentials(v.credentials)
 		return err

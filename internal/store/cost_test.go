@@ -77,4 +77,14 @@ func TestCostFollowsTheChange(t *testing.T) {
 			}
 		}
 	}), 100)
+	w.exec(`INSERT INTO nodes (tenant_id, fleet_id, node_id) VALUES ($1, $2, 'n')`, w.tenant.String(), w.fleet.String())
+	bounded("a page of what a node holds", session(app, func(s *store.Store) {
+		for range 10 {
+			c, err := s.NodeConfig(t.Context(), w.tenant, w.fleet, "n", store.ConfigFilter{Limit: 20, After: store.Cursor{Type: fleet.Cluster, Name: "c2"}})
+			w.ok(err)
+			if len(c.Resources) != 20 || !c.More {
+				t.Fatalf("%d resources, more %v", len(c.Resources), c.More)
+			}
+		}
+	}), 10*30)
 }

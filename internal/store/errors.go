@@ -21,6 +21,7 @@ const (
 	stateBusy         = "FL409"
 	statePrecondition = "FL412"
 	stateKeyReused    = "FL422"
+	stateNothing      = "FL410" // that could be done
 )
 
 var (
@@ -90,6 +91,8 @@ func pgKind(pg *pgconn.PgError) error {
 		return precondition(pg)
 	case stateKeyReused:
 		return ErrKeyReused
+	case stateNothing:
+		return ErrNothingRefused
 	case "23505": // unique_violation
 		return fmt.Errorf("%w: there is one already: %w", fleet.ErrConflict, pg)
 	case "23503": // foreign_key_violation

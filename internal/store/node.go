@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,6 +34,10 @@ type NodeView struct {
 	Settled                     fleet.Revision
 	// Connections is how many servers it is connected to; more than one is a duplicate id.
 	Connections int
+	// Duplicates is how many clients seem to have the id, here and on other servers; 0: one.
+	Duplicates int
+	// Frozen are the types of which it refuses so much that it is left with what it had.
+	Frozen []fleet.Type
 	// Refusals are those that stand; of a single node the last hundred, resolved or not.
 	Refusals []NodeRefusal
 }
@@ -46,10 +51,10 @@ type NodeRefusal struct {
 
 // nodeFacts is one row per node of the fleet $1 that has a row of its own anywhere. A row
 // is live if its server is; of several live ones the least settled counts, of dead ones
-// the newest. What a node settled is its own number, or its server's while it follows.
+// the one that ended last, with its server's lease at the latest. What a node settled is its own number, or its server's while it follows.
 const nodeFacts = `
 status AS (
-  SELECT s.node_id, s.server_id, s.since, s.protocol, s.streams, s.remote_addr, s.credential_id, x.name AS server,
+  SELECT s.node_id, s.server_id, s.since, s.protocol, s.streams, greatest(1, s.duplicates) AS clients, s.remote_addr, s.credential_id, x.name AS server,
          coalesce(s.settled, v.settled, 0) AS settled,
          s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live,
          CASE WHEN s.connected THEN least(coalesce(x.lease_until, s.since), clock_timestamp()) END AS lease_end
@@ -59,17 +64,24 @@ status AS (
    WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1),
 facts AS (
   SELECT DISTINCT ON (node_id) *,
-         count(*) FILTER (WHERE live) OVER w AS connections,
+         count(*) FILTER (WHERE live) OVER w AS connections, coalesce(sum(clients) FILTER (WHERE live) OVER w, 0) AS all_clients,
          min(settled) FILTER (WHERE live) OVER w AS live_settled,
          max(lease_end) OVER w AS last_lease
     FROM status WINDOW w AS (PARTITION BY node_id)
-   ORDER BY node_id, live DESC, since DESC)`
+   ORDER BY node_id, live DESC, coalesce(lease_end, since) DESC)`
+
+// nodeColumns is what scanStatus scans, of the tables n and f.
+const nodeColumns = `
+n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesce(f.streams, 0), coalesce(f.remote_addr, ''),
+       coalesce(f.server, ''), f.credential_id, n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
+       coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
+       ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
+              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND x.resolved_at IS NULL
+                AND x.action LIKE '` + fleet.ActionFrozen + `%' ORDER BY 1)`
 
 const selectNodes = `
 WITH ` + nodeFacts + `
-SELECT n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesce(f.streams, 0), coalesce(f.remote_addr, ''),
-       coalesce(f.server, ''), f.credential_id, n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
-       coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), e.list
+SELECT ` + nodeColumns + `, e.list
   FROM nodes n LEFT JOIN facts f USING (node_id)
   LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('type', l.type, 'name', l.name, 'version', l.version, 'revision', l.revision, 'detail', l.text,
@@ -90,28 +102,41 @@ type refusalJSON struct {
 }
 
 func scanNode(row pgx.CollectableRow) (n NodeView, err error) {
-	var cred *[16]byte
 	var refusals []byte
-	err = row.Scan(&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &n.Protocol, &n.Streams, &n.RemoteAddr, &n.Server, &cred, &n.FirstSeen,
-		&n.LastSeen, &n.Since, (*int64)(&n.Settled), &n.Connections, &refusals)
-	if err != nil {
+	if err = scanStatus(row, &n, &refusals); err != nil {
 		return n, err
 	}
-	n.Credential = uuidOrZero[fleet.CredentialID](cred)
-	n.FirstSeen, n.LastSeen, n.Since = n.FirstSeen.UTC(), n.LastSeen.UTC(), n.Since.UTC()
 	if n.Refusals, err = decodeRefusals(n.ID, refusals); err != nil {
 		return n, err
 	}
-	n.State = NodeOffline
-	if n.Connections > 0 {
-		n.State = NodeLive
-		for _, r := range n.Refusals {
-			if r.ResolvedAt.IsZero() {
-				n.State = NodeRefusing
-			}
+	n.State = nodeState(n.Connections, slices.ContainsFunc(n.Refusals, func(r NodeRefusal) bool { return r.ResolvedAt.IsZero() }))
+	return n, nil
+}
+
+// scanStatus scans nodeColumns into n, and what stands behind them into more.
+func scanStatus(row pgx.CollectableRow, n *NodeView, more ...any) error {
+	var cred *[16]byte
+	var frozen []string
+	err := row.Scan(append([]any{&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &n.Protocol, &n.Streams, &n.RemoteAddr, &n.Server, &cred,
+		&n.FirstSeen, &n.LastSeen, &n.Since, (*int64)(&n.Settled), &n.Connections, &n.Duplicates, &frozen}, more...)...)
+	for _, slug := range frozen {
+		if t, ok := fleet.TypeFromSlug(slug); ok {
+			n.Frozen = append(n.Frozen, t)
 		}
 	}
-	return n, nil
+	n.Credential = uuidOrZero[fleet.CredentialID](cred)
+	n.FirstSeen, n.LastSeen, n.Since = n.FirstSeen.UTC(), n.LastSeen.UTC(), n.Since.UTC()
+	return err
+}
+
+func nodeState(connections int, refusing bool) string {
+	switch {
+	case connections == 0:
+		return NodeOffline
+	case refusing:
+		return NodeRefusing
+	}
+	return NodeLive
 }
 
 func decodeRefusals(node string, b []byte) ([]NodeRefusal, error) {

@@ -19,7 +19,7 @@ rev AS (SELECT at FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id
 open AS (
   SELECT node_id, jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS list
     FROM (SELECT node_id, type, name, row_number() OVER (PARTITION BY node_id ORDER BY type, name) AS nth
-            FROM node_exceptions WHERE tenant_id = app_tenant() AND fleet_id = $1 AND resolved_at IS NULL
+            FROM node_exceptions WHERE tenant_id = app_tenant() AND fleet_id = $1 AND resolved_at IS NULL AND revision <= $2
            GROUP BY node_id, type, name) o
    WHERE nth <= 100 GROUP BY node_id),
 refused AS (
@@ -28,7 +28,7 @@ refused AS (
    WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision = $2
    ORDER BY e.node_id, e.resolved_at DESC NULLS FIRST, e.type, e.name),
 counted AS (
-  SELECT n.node_id, greatest(n.last_seen, f.last_lease) AS last_seen,
+  SELECT n.node_id, rev.at AS committed, greatest(n.last_seen, f.last_lease) AS last_seen,
          CASE WHEN r.node_id IS NOT NULL THEN 1
               WHEN coalesce(f.live_settled, f.settled, 0) >= $2 THEN 4
               WHEN coalesce(f.live, false) THEN 2
@@ -38,7 +38,7 @@ counted AS (
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at
      AND (coalesce(f.live, false) OR greatest(n.last_seen, f.last_lease) >= rev.at - interval '24 hours')),
 listed AS (
-  SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN r.at WHEN 3 THEN c.last_seen END AS at,
+  SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, c.committed) WHEN 3 THEN c.last_seen END AS at,
          r.text, r.type, r.name, r.action, r.resolved_by, o.list
     FROM counted c LEFT JOIN refused r USING (node_id) LEFT JOIN open o USING (node_id)
    WHERE c.state < 4 OR o.list IS NOT NULL
@@ -108,11 +108,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: j.Action, ResolvedBy: j.ResolvedBy}
 		n.Resource.Name = j.Name
 		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
-		for _, o := range j.Open {
-			if t, ok := fleet.TypeFromSlug(o[0]); ok {
-				n.StillRefusing = append(n.StillRefusing, fleet.Ref{Type: t, Name: o[1]})
-			}
-		}
+		n.StillRefusing = refsOf(j.Open)
 		out[i] = n
 	}
 	return out, nil

@@ -27,9 +27,11 @@ const (
 INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES (app_tenant(), $1, $2, $3)
 ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = excluded.settled, at = clock_timestamp() WHERE v.settled <> excluded.settled`
 
+	// A node is first seen when it connects, not when that is told.
 	upsertNodes = `
-INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version)
-SELECT app_tenant(), $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen)
+SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp())
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) AS u (node, cluster, agent, version, since)
 ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_timestamp(),
   cluster    = CASE WHEN excluded.cluster    <> '' THEN excluded.cluster    ELSE n.cluster    END,
   user_agent = CASE WHEN excluded.user_agent <> '' THEN excluded.user_agent ELSE n.user_agent END,
@@ -37,29 +39,53 @@ ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_times
 
 	// $3 is what the server has settled: where a node that goes away and followed it stays.
 	upsertNodeStatus = `
-INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id)
+INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id, clean, duplicates)
 SELECT app_tenant(), $1, $2, u.node, u.connected, CASE WHEN u.connected THEN u.settled ELSE coalesce(u.settled, $3) END,
-       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential
-  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[])
-    AS u (node, connected, settled, since, protocol, streams, remote, credential)
+       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential, u.clean, u.duplicates
+  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[], $12::boolean[], $13::integer[])
+    AS u (node, connected, settled, since, protocol, streams, remote, credential, clean, duplicates)
 ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET connected = excluded.connected, settled = excluded.settled,
   since = excluded.since, protocol = excluded.protocol, streams = excluded.streams, remote_addr = excluded.remote_addr,
-  credential_id = excluded.credential_id`
+  credential_id = excluded.credential_id, clean = excluded.clean, duplicates = excluded.duplicates`
 
 	insertTexts = `
 INSERT INTO nack_texts (tenant_id, fleet_id, hash, text)
 SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
 
-	// The bytes of the version that stands in are kept from now on, whatever is compacted.
+	// The bytes of the version that stands in are kept from now on, whatever is compacted:
+	// also when the same is told again and the history has forgotten it.
+	// A server that loaded the fleet knows the last revision of the row; the refusal belongs to
+	// the first that the version was in force for without a break (SEMANTICS 5.2).
 	upsertRefusals = `
-INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, good, at, good_hash)
-SELECT app_tenant(), $1, u.*, (SELECT h.body_hash FROM resource_history h
-                                WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = u.type AND h.name = u.name
-                                  AND u.good <> '' AND h.version = u.good AND NOT h.deleted ORDER BY h.revision DESC LIMIT 1)
+INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, good, at,
+                                  good_hash, good_revision, good_ttl_ms, good_derived)
+SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.revision))
+       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.text_hash, u.action, u.good, u.at, g.*
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::text[], $10::timestamptz[])
     AS u (node, type, name, version, revision, text_hash, action, good, at)
+  LEFT JOIN LATERAL (
+    SELECT h.body_hash, h.revision, h.ttl_ms, h.derived FROM resource_history h
+     WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = u.type AND h.name = u.name
+       AND u.good <> '' AND h.version = u.good AND NOT h.deleted ORDER BY h.revision DESC LIMIT 1) g ON true
+  LEFT JOIN LATERAL (
+    SELECT (SELECT min(h.revision) FROM resource_history h
+             WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = u.type AND h.name = u.name AND h.variant = l.variant
+               AND h.revision <= u.revision AND h.revision > coalesce((
+                 SELECT max(b.revision) FROM resource_history b
+                  WHERE b.tenant_id = app_tenant() AND b.fleet_id = $1 AND b.type = u.type AND b.name = u.name AND b.variant = l.variant
+                    AND b.revision < u.revision AND b.version <> u.version), 0)) AS first
+      FROM resource_history l
+     WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.type = u.type AND l.name = u.name AND l.revision = u.revision AND l.version = u.version
+     LIMIT 1) run ON true
+ ORDER BY u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.revision DESC
 ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET text_hash = excluded.text_hash,
-  action = excluded.action, good = excluded.good, good_hash = excluded.good_hash, at = excluded.at, resolved_at = NULL, resolved_by = NULL`
+  action = excluded.action, good = excluded.good, at = excluded.at, resolved_at = NULL, resolved_by = NULL,
+  (good_hash, good_revision, good_ttl_ms, good_derived) = (
+    SELECT excluded.good_hash, excluded.good_revision, excluded.good_ttl_ms, excluded.good_derived
+     WHERE excluded.good_hash IS NOT NULL OR excluded.good <> o.good
+     UNION ALL
+    SELECT o.good_hash, o.good_revision, o.good_ttl_ms, o.good_derived
+     WHERE NOT (excluded.good_hash IS NOT NULL OR excluded.good <> o.good))`
 
 	// A refusal of a later revision is not what was resolved, even in the same report.
 	resolveRefusals = `
@@ -147,11 +173,15 @@ func queueNodes(b *pgx.Batch, f string, r fleet.Status) {
 	}
 	ids := slices.Sorted(maps.Keys(named))
 	clusters, agents, versions := make([]string, len(ids)), make([]string, len(ids)), make([]string, len(ids))
+	since := make([]*time.Time, len(ids))
 	for i, id := range ids {
 		n := named[id]
 		clusters[i], agents[i], versions[i] = clean(n.Cluster, maxNodeID), clean(n.UserAgent, 128), clean(n.Version, 128)
+		if n.Connected {
+			since[i] = timeOrNil(n.Since)
+		}
 	}
-	b.Queue(upsertNodes, f, ids, clusters, agents, versions)
+	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since)
 }
 
 func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
@@ -161,12 +191,15 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 	}
 	ids, connected, settled, since := make([]string, n), make([]bool, n), make([]*int64, n), make([]*time.Time, n)
 	protocols, streams, remotes, creds := make([]string, n), make([]int32, n), make([]string, n), make([]*[16]byte, n)
+	cleans, duplicates := make([]bool, n), make([]int32, n)
 	for i, x := range r.Nodes {
 		ids[i], connected[i], settled[i], since[i] = x.Node, x.Connected, (*int64)(x.Settled), timeOrNil(x.Since)
 		protocols[i], streams[i] = clean(x.Variant, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
+		cleans[i] = x.Clean && !x.Connected
+		duplicates[i] = int32(x.Duplicates) //nolint:gosec // as many as streams at most
 	}
-	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds)
+	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates)
 }
 
 func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {

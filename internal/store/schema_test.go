@@ -90,7 +90,7 @@ func TestRowSecurityIsForcedEverywhere(t *testing.T) {
 	wide := strings1(t, w.super, `
 		SELECT tablename || ' ' || cmd || ' ' || roles::text FROM pg_policies WHERE qual NOT LIKE '%app_tenant()%' AND roles <> '{fairlead_owner}' ORDER BY 1`)
 	want := []string{"bodies SELECT {fairlead_node}", "fleet_heads SELECT {fairlead_node}", "fleet_history SELECT {fairlead_node}",
-		"node_credentials SELECT {fairlead_node}", "resource_history SELECT {fairlead_node}", "resources SELECT {fairlead_node}"}
+		"node_credentials SELECT {fairlead_node}", "node_retries SELECT {fairlead_node}", "resource_history SELECT {fairlead_node}", "resources SELECT {fairlead_node}"}
 	if d := cmp.Diff(want, wide); d != "" {
 		t.Error("policies across tenants:", d)
 	}

@@ -68,16 +68,17 @@ func clean(s string, limit int) string {
 type derivedJSON struct {
 	Refs    [][2]string `json:"refs,omitempty"` // type, name
 	EDSName string      `json:"eds,omitempty"`
+	Slow    bool        `json:"slow,omitempty"`
 	VHDS    bool        `json:"vhds,omitempty"`
 	Domains []string    `json:"domains,omitempty"`
 }
 
 // encodeDerived returns nil when there is nothing.
 func encodeDerived(d fleet.Derived) *derivedJSON {
-	if len(d.Refs) == 0 && d.EDSName == "" && !d.VHDS && len(d.Domains) == 0 {
+	if len(d.Refs) == 0 && d.EDSName == "" && !d.Slow && !d.VHDS && len(d.Domains) == 0 {
 		return nil
 	}
-	j := &derivedJSON{EDSName: d.EDSName, VHDS: d.VHDS, Domains: d.Domains}
+	j := &derivedJSON{EDSName: d.EDSName, Slow: d.Slow, VHDS: d.VHDS, Domains: d.Domains}
 	for _, r := range d.Refs {
 		j.Refs = append(j.Refs, [2]string{r.Type.Slug(), r.Name})
 	}
@@ -92,11 +93,18 @@ func decodeDerived(b []byte) (d fleet.Derived, err error) {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return d, fmt.Errorf("decode derived columns: %w", err)
 	}
-	d = fleet.Derived{EDSName: j.EDSName, VHDS: j.VHDS, Domains: j.Domains}
-	for _, r := range j.Refs {
-		if t, ok := fleet.TypeFromSlug(r[0]); ok { // else a newer writer's type, which this build does not serve
-			d.Refs = append(d.Refs, fleet.Ref{Type: t, Name: r[1]})
+	d = fleet.Derived{EDSName: j.EDSName, Slow: j.Slow, VHDS: j.VHDS, Domains: j.Domains}
+	d.Refs = refsOf(j.Refs)
+	return d, nil
+}
+
+// refsOf reads (type, name). A newer writer's types are left out: this build does not
+// serve them.
+func refsOf(pairs [][2]string) (refs []fleet.Ref) {
+	for _, p := range pairs {
+		if t, ok := fleet.TypeFromSlug(p[0]); ok {
+			refs = append(refs, fleet.Ref{Type: t, Name: p[1]})
 		}
 	}
-	return d, nil
+	return refs
 }

@@ -27,7 +27,7 @@ func manyVersions(n int) map[string]string {
 }
 
 func heavyNode() *corev3.Node {
-	n := xdstest.Node("n1")
+	n := xdstest.Envoy("n1")
 	n.Metadata = &structpb.Struct{Fields: map[string]*structpb.Value{
 		"weight": structpb.NewStringValue(strings.Repeat("x", 64<<10)),
 	}}

@@ -33,6 +33,9 @@ const (
 	deltaNonce, deltaError, deltaLocators, deltaLocatorsDropped           = 6, 7, 8, 9
 )
 
+// maxWords is the most that is read of a NACK's text, in bytes. Envoy cuts its own at 4 KiB.
+const maxWords = 8 << 10
+
 var errUTF8 = errors.New("a string is not valid UTF-8")
 
 // decode copies what it keeps: b goes back to a pool.
@@ -138,7 +141,7 @@ func (r *request) status(b []byte) error {
 	r.nack = true
 	return eachBytes(b, func(num protowire.Number, v []byte) error {
 		if num == 2 {
-			r.detail = strings.ToValidUTF8(string(v), "\uFFFD")
+			r.detail = strings.ToValidUTF8(string(v[:min(len(v), maxWords)]), "\uFFFD")
 		}
 		return nil
 	})

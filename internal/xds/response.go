@@ -26,18 +26,11 @@ const (
 // controlPlane is an encoded ControlPlane{identifier: "fairlead"}: Envoy shows it.
 var controlPlane = protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "fairlead")
 
-func newResponse(r *snapshot.Response, nonce string, delta bool) *response {
-	parts := make([][]byte, 0, 2*len(r.Resources)+1)
-	for _, x := range r.Resources {
-		head, body := x.SotW()
-		if delta {
-			head, body = x.Delta()
-		}
-		parts = append(parts, head, body)
-	}
-	version, plane := r.Version.String(), protowire.Number(sotwControlPlane)
+// newResponse joins the parts. ttl: the client is sent TTLs.
+func newResponse(r *snapshot.Response, nonce string, delta, ttl bool) *response {
+	version := r.Version.String()
 	if delta {
-		version, plane = strconv.FormatInt(int64(r.Revision), 10), deltaControlPlane
+		version = strconv.FormatInt(int64(r.Revision), 10)
 	}
 	var own []byte // what differs from stream to stream
 	own = appendString(own, respVersion, version)
@@ -46,9 +39,32 @@ func newResponse(r *snapshot.Response, nonce string, delta bool) *response {
 	for _, n := range r.Removed {
 		own = appendString(own, deltaRemoved, n)
 	}
+	for _, n := range r.Nonexistent {
+		own = append(own, snapshot.Nonexistent(n)...)
+	}
+	plane := protowire.Number(sotwControlPlane)
+	if delta {
+		plane = deltaControlPlane
+	}
 	own = protowire.AppendTag(own, plane, protowire.BytesType)
 	own = protowire.AppendBytes(own, controlPlane)
-	return &response{parts: append(parts, own)}
+	return &response{parts: append(resourceParts(r, delta, ttl), own)}
+}
+
+func resourceParts(r *snapshot.Response, delta, ttl bool) [][]byte {
+	parts := make([][]byte, 0, 2*len(r.Resources)+1)
+	for _, x := range r.Resources {
+		if r.Heartbeat {
+			parts = append(parts, x.Heartbeat())
+			continue
+		}
+		head, body := x.SotW(ttl)
+		if delta {
+			head, body = x.Delta(ttl, r.Aliases[x.Name])
+		}
+		parts = append(parts, head, body)
+	}
+	return parts
 }
 
 func appendString(b []byte, num protowire.Number, s string) []byte {

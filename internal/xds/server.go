@@ -3,7 +3,6 @@ package xds
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -23,6 +22,10 @@ type Config struct {
 	Limits    Limits
 	// DrainSpread is the time over which Drain ends the streams. 0: at once.
 	DrainSpread time.Duration
+	// MaxAge is how old a connection gets, within a tenth of it: then its streams end with
+	// OK, spread over AgeGrace, and its clients spread anew over the servers. 0: any age.
+	MaxAge   time.Duration
+	AgeGrace time.Duration
 }
 
 // Limits bound what one stream may cost. Zero values become the defaults.
@@ -34,6 +37,9 @@ type Limits struct {
 	Youth     time.Duration
 	Names     int // of one type; 10,000
 	NameBytes int // of one name; 512
+	// Requests are how many a stream may send in a second, and Burst how many at once; 50
+	// and 200. What comes faster waits unread.
+	Requests, Burst int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -52,6 +58,12 @@ func (l Limits) withDefaults() Limits {
 	if l.NameBytes == 0 {
 		l.NameBytes = 512
 	}
+	if l.Requests == 0 {
+		l.Requests = 50
+	}
+	if l.Burst == 0 {
+		l.Burst = 200
+	}
 	return l
 }
 
@@ -61,7 +73,8 @@ type Server struct {
 	log   *slog.Logger
 	drain chan struct{}
 	// stop closes drain.
-	stop context.CancelFunc
+	stop    context.CancelFunc
+	streams registry
 }
 
 // New checks the configuration.
@@ -86,7 +99,15 @@ func New(cfg Config) (*Server, error) {
 // authentication of every method, limits, and a keepalive that does not cut quiet
 // clients: grpc's default enforcement ends every Envoy's connection each 130 s.
 func (s *Server) Options() []grpc.ServerOption {
+	params := keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}
+	if age := s.cfg.MaxAge; age > 0 {
+		// grpc says GOAWAY at the age, give or take a tenth; the streams' own ends come after
+		// that, and this is the backstop.
+		params.MaxConnectionAge, params.MaxConnectionAgeGrace = age, age/5+s.cfg.AgeGrace+10*time.Second
+	}
 	return []grpc.ServerOption{
+		grpc.StatsHandler(ages{}),
+		grpc.UnknownServiceHandler(refuseUnknown),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.ChainStreamInterceptor(s.authenticateStream),
 		grpc.ChainUnaryInterceptor(s.authenticateUnary),
@@ -95,42 +116,13 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.MaxHeaderListSize(16 << 10),
 		grpc.ConnectionTimeout(5 * time.Second),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
+		grpc.KeepaliveParams(params),
 	}
-}
-
-// Register offers the services.
-func (s *Server) Register(r grpc.ServiceRegistrar) {
-	r.RegisterService(&grpc.ServiceDesc{
-		ServiceName: "envoy.service.discovery.v3.AggregatedDiscoveryService",
-		Metadata:    "envoy/service/discovery/v3/ads.proto",
-		Streams: []grpc.StreamDesc{
-			{StreamName: "StreamAggregatedResources", ServerStreams: true, ClientStreams: true, Handler: s.handler(false)},
-			{StreamName: "DeltaAggregatedResources", ServerStreams: true, ClientStreams: true, Handler: s.handler(true)},
-		},
-	}, nil)
 }
 
 // Drain ends every stream with OK, spread over Config.DrainSpread: clients move to
 // another server at once and log nothing. It does not wait.
 func (s *Server) Drain() { s.stop() }
-
-func (s *Server) handler(delta bool) grpc.StreamHandler {
-	return func(_ any, ss grpc.ServerStream) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				s.log.Error("panic in a stream", "panic", p, "stack", stack())
-				err = statusOf(fmt.Errorf("panic: %v", p))
-			}
-		}()
-		id, ok := identityOf(ss.Context())
-		if !ok {
-			return statusOf(errNoIdentity)
-		}
-		st := newStream(s, ss, id, delta)
-		return statusOf(st.run())
-	}
-}
 
 var errNoIdentity = errors.New("no identity: the interceptors of Options are missing")
 

@@ -58,8 +58,22 @@ type Attachment interface {
 	// Ended has capacity 1: the stream must end with this error (the credential was
 	// revoked, the fleet deleted).
 	Ended() <-chan error
-	// Detach ends the tie; nothing is called after it.
-	Detach()
+	// Past is what is known of the node from before this stream.
+	Past() Past
+	// Detach ends the tie; nothing is called after it. clean: nothing that went out is
+	// unanswered or in doubt, and what the client reports next time can be believed.
+	Detach(clean bool)
+}
+
+// Past is what a node's last stream left behind (SEMANTICS 3.4).
+type Past struct {
+	// Known: there was one.
+	Known bool
+	// Settled is the node's settled revision, 0 if there is none or it counts no more.
+	Settled fleet.Revision
+	// Clean: the last stream ended with nothing refused and nothing unanswered. If not, the
+	// versions that the client reports are believed only of what is as old as Settled.
+	Clean bool
 }
 
 // Refusal is one NACK.
@@ -74,4 +88,8 @@ type Refusal struct {
 type Culprit struct {
 	Refused *snapshot.Resource
 	Good    *snapshot.Resource // nil: the name was never confirmed
+	// Leave: Good is nil, and the client has a version all the same: Had, if it reported
+	// that. If its bytes can be found it is the good one; if not the name is left alone.
+	Leave bool
+	Had   string
 }

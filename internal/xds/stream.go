@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
@@ -35,7 +37,7 @@ type stream struct {
 	writes   chan *response
 	written  chan error // capacity 1
 
-	delta   bool
+	variant
 	node    pinnedNode
 	att     Attachment
 	client  snapshot.Client
@@ -43,6 +45,10 @@ type stream struct {
 	count   uint64                 // responses sent
 	writing bool
 	settled settled
+
+	inspections chan inspection
+	ended       chan struct{} // closed when the owner answers no more
+	nacks       [fleet.NumTypes]map[string]nacked
 }
 
 // settled is what was last reported, in which history.
@@ -51,15 +57,18 @@ type settled struct {
 	revision fleet.Revision
 }
 
-func newStream(s *Server, ss grpc.ServerStream, id Identity, delta bool) *stream {
+func newStream(s *Server, ss grpc.ServerStream, id Identity, v variant) *stream {
 	return &stream{
-		srv: s, ss: ss, ctx: ss.Context(), id: id, delta: delta,
+		srv: s, ss: ss, ctx: ss.Context(), id: id, variant: v,
 		log:      s.log.With("tenant", id.Key.Tenant, "fleet", id.Key.Fleet, "remote", remote(ss.Context())),
 		requests: make(chan *request),
 		readEnd:  make(chan error, 1),
 		writes:   make(chan *response),
 		written:  make(chan error, 1),
-		client:   snapshot.Client{Delta: delta, Young: true},
+
+		inspections: make(chan inspection),
+		ended:       make(chan struct{}),
+		client:      snapshot.Client{Delta: v.delta, Alone: v.alone, Young: !v.alone},
 	}
 }
 
@@ -70,22 +79,35 @@ func (st *stream) run() error {
 	go st.write()
 	defer func() {
 		if st.att != nil {
-			st.att.Detach()
+			st.att.Detach(st.client.Clean())
 		}
 	}()
-	if err := st.attach(); err != nil {
+	switch err := st.attach(); {
+	case errors.Is(err, io.EOF):
+		return nil // it had nothing to ask for
+	case err != nil:
 		st.log.Info("stream refused", "reason", err)
 		return err
 	}
 	st.log.Debug("stream opened")
+	st.srv.streams.add(st)
+	defer func() {
+		st.srv.streams.remove(st)
+		close(st.ended)
+	}()
 	err := st.loop()
+	if errors.Is(err, fleet.ErrLimit) {
+		st.log.Warn("stream ended: the client asks for more than it may, and will come back", "reason", err)
+	}
 	st.log.Debug("stream ended", "reason", err)
 	return err
 }
 
 func (st *stream) read() {
 	defer st.contain(st.readEnd)
-	for {
+	limits := st.srv.cfg.Limits
+	pace := rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst)
+	for pace.Wait(st.ctx) == nil {
 		r := &request{delta: st.delta}
 		if err := st.ss.RecvMsg(r); err != nil {
 			st.readEnd <- err
@@ -136,7 +158,7 @@ func (st *stream) attach() error {
 	select {
 	case first = <-st.requests:
 	case err := <-st.readEnd:
-		return ended(err)
+		return err
 	case <-silence.C:
 		return status.Errorf(codes.DeadlineExceeded, "no request came within %s of the stream's opening", st.srv.cfg.Limits.FirstRequest)
 	case <-st.srv.drain:
@@ -156,40 +178,75 @@ func (st *stream) attach() error {
 	if err := st.check(first); err != nil {
 		return err
 	}
-	st.client.Envoy = node.node.UserAgent == "envoy"
+	st.adapt()
 	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{
-		Protocol: st.protocol(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || len(first.versions) > 0,
+		Protocol: st.variant.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || len(first.versions) > 0,
 	})
 	if err != nil {
 		return err
 	}
+	if past := st.att.Past(); past.Known && !past.Clean {
+		st.client.Past = snapshot.Past{Unclean: true, Settled: past.Settled}
+	}
+	st.client.Now = time.Now()
 	return st.handle(first)
 }
 
-func (st *stream) protocol() string {
+// Client features, as a node declares them.
+const (
+	featureWrapped = "xds.config.supports-resource-in-sotw"
+	featureTTL     = "xds.config.supports-resource-ttl"
+)
+
+// adapt notes what the client can do. An Envoy understands TTLs in delta without saying
+// so; in state of the world it crashes when one runs out (PROTOCOL rule 20). Every
+// client but Envoy's own gRPC, which names no user agent there, takes 4 MiB at once.
+func (st *stream) adapt() {
+	c, n := &st.client, st.node.node
+	c.Envoy = n.UserAgent == "envoy"
+	ttl := slices.Contains(n.ClientFeature, featureTTL)
 	if st.delta {
-		return "delta ADS"
+		c.TTL = ttl || c.Envoy
+	} else {
+		c.TTL = ttl && !c.Envoy && slices.Contains(n.ClientFeature, featureWrapped)
 	}
-	return "SotW ADS"
+	md, _ := metadata.FromIncomingContext(st.ctx)
+	for _, agent := range md.Get("user-agent") {
+		if strings.HasPrefix(agent, "grpc-") {
+			c.MaxSet = 4 << 20
+		}
+	}
 }
 
 func (st *stream) loop() error {
 	drain := st.srv.drain
 	grown := time.After(st.srv.cfg.Limits.Youth)
-	var leave, stuck <-chan time.Time
+	leave := st.srv.leaves(st.ctx)
+	var stuck <-chan time.Time
+	due := time.NewTimer(0)
+	defer due.Stop()
 	for {
+		st.client.Now = time.Now()
 		if st.pump() {
 			stuck = time.After(st.srv.cfg.Limits.Write)
 		}
 		if !st.writing {
 			stuck = nil
 		}
+		if err := st.client.Err(); err != nil {
+			return err
+		}
+		st.alarm(due)
 		select {
 		case r := <-st.requests:
+			st.client.Now = time.Now()
 			if err := st.handle(r); err != nil {
 				return err
 			}
 		case <-st.att.Changed(): // look again: pump does
+		case <-due.C: // pump looks
+		case q := <-st.inspections:
+			q.answer <- st.tell(q.bare)
 		case <-grown:
 			st.client.Grow()
 		case err := <-st.written:
@@ -214,11 +271,13 @@ func (st *stream) loop() error {
 	}
 }
 
-func spread(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
+// alarm sets the timer to when something is to be said though nothing happened.
+func (st *stream) alarm(due *time.Timer) {
+	if at := st.client.Due(); at.IsZero() {
+		due.Stop()
+	} else {
+		due.Reset(at.Sub(st.client.Now))
 	}
-	return rand.N(d)
 }
 
 // pump hands the writer the next response, if it is free and there is one, and reports
@@ -229,6 +288,10 @@ func (st *stream) pump() bool {
 	}
 	target := st.att.Current()
 	r := st.client.Next(target)
+	for r == nil && st.judge() {
+		target = st.att.Current()
+		r = st.client.Next(target)
+	}
 	if s := (settled{target.History, st.client.Settled()}); s.history != st.settled.history || s.revision > st.settled.revision {
 		st.settled = s
 		st.att.Settled(s.revision)
@@ -239,136 +302,18 @@ func (st *stream) pump() bool {
 	st.count++
 	nonce := strconv.FormatUint(st.count, 36)
 	select {
-	case st.writes <- newResponse(r, nonce, st.delta):
+	case st.writes <- newResponse(r, nonce, st.delta, st.client.TTL):
 	case <-st.ctx.Done():
 		return false
 	}
 	st.writing = true
 	st.nonces[r.Type] = nonce
 	st.client.Sent(r, nonce)
+	st.noteOffer(r)
 	if r.Changes() {
 		st.att.Sent(r.Revision)
 	}
 	return true
-}
-
-// handle takes in a request that passed check.
-func (st *stream) handle(r *request) error {
-	if st.att != nil && r.node != nil {
-		if err := st.node.check(r.node); err != nil {
-			return err
-		}
-	}
-	if err := st.check(r); err != nil {
-		return err
-	}
-	t, _ := fleet.TypeFromURL(r.typeURL)
-	// A client may report what the fleet has lost meanwhile, but not without end.
-	if most := 2*st.att.Current().Types[t].Len() + st.srv.cfg.Limits.Names; len(r.versions) > most || len(r.dropped) > most {
-		return fmt.Errorf("the request names %d versions and drops %d names of %s, %d is the limit: %w", len(r.versions), len(r.dropped), t, most, fleet.ErrLimit)
-	}
-	first := !st.client.Subscribed(t)
-	if st.delta {
-		st.handleDelta(t, r, first)
-	} else {
-		st.handleSotW(t, r, first)
-	}
-	if n := st.client.Subscription(t).Len(); n > st.srv.cfg.Limits.Names {
-		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream: %w", n, t, st.srv.cfg.Limits.Names, fleet.ErrLimit)
-	}
-	if n := st.client.NameBytes(); n > maxNameBytes {
-		return fmt.Errorf("the names that the stream subscribes to take %d bytes, %d is the limit of a stream: %w", n, maxNameBytes, fleet.ErrLimit)
-	}
-	return nil
-}
-
-// maxNameBytes is the most that the names of a stream's subscriptions may take.
-const maxNameBytes = 4 << 20
-
-// check refuses what no stream may ask for.
-func (st *stream) check(r *request) error {
-	if _, ok := fleet.TypeFromURL(r.typeURL); !ok {
-		return unknownType(r.typeURL)
-	}
-	if r.locators {
-		return fmt.Errorf("resource locators (xdstp) are not served: subscribe by name: %w", fleet.ErrInvalid)
-	}
-	longest := 0
-	for _, n := range r.names {
-		longest = max(longest, len(n))
-	}
-	for n, v := range r.versions {
-		longest = max(longest, len(n), len(v))
-	}
-	if most := st.srv.cfg.Limits.NameBytes; longest > most {
-		return fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", longest, most, fleet.ErrLimit)
-	}
-	return nil
-}
-
-func unknownType(url string) error {
-	switch {
-	case url == "":
-		return fmt.Errorf("type_url is empty: an aggregated stream needs one in every request: %w", fleet.ErrInvalid)
-	case strings.Contains(url, "envoy.api.v2.") || strings.HasSuffix(url, ".v2.Runtime"):
-		return fmt.Errorf("type_url %q is of xDS v2, which is gone: set resource_api_version and transport_api_version to V3: %w", url, fleet.ErrInvalid)
-	}
-	if len(url) > 128 {
-		url = url[:128]
-	}
-	return fmt.Errorf("type_url %q is not served: %w", url, fleet.ErrInvalid)
-}
-
-// handleSotW: "a request whose nonce is not the last one sent is stale" and says
-// nothing; all others carry the whole list of names (PROTOCOL rules 7 and 17).
-func (st *stream) handleSotW(t fleet.Type, r *request, first bool) {
-	if !first {
-		if r.nonce != st.nonces[t] {
-			return
-		}
-		if f := st.client.InFlight(t); f != nil && f.Nonce == r.nonce {
-			// With the version of the response itself, error_detail is about an older one: an
-			// ACK (PROTOCOL rule 16).
-			if r.nack && r.version != f.Version.String() {
-				st.refused(t, r)
-			} else {
-				st.client.Acknowledge(t, r.nonce)
-			}
-		}
-	}
-	st.client.Subscribe(snapshot.Request{Type: t, Names: r.names, Version: r.version}, st.att.Current())
-}
-
-// handleDelta: the nonce decides what is answered, and changes of the subscription hold
-// whatever it says (PROTOCOL rule 17).
-func (st *stream) handleDelta(t fleet.Type, r *request, first bool) {
-	if !first && r.nonce != "" {
-		if f := st.client.InFlight(t); f != nil && f.Nonce == r.nonce {
-			if r.nack {
-				st.refused(t, r)
-			} else {
-				st.client.Acknowledge(t, r.nonce)
-			}
-		}
-	}
-	if first || len(r.names) > 0 || len(r.dropped) > 0 {
-		st.client.Subscribe(snapshot.Request{Type: t, Names: r.names, Dropped: r.dropped, Versions: r.versions}, st.att.Current())
-	}
-}
-
-// refused takes in a NACK. The refusal is recorded before its repair is sent.
-func (st *stream) refused(t fleet.Type, r *request) {
-	blamed, ok := st.client.Refuse(t, r.nonce, r.detail)
-	if !ok {
-		return
-	}
-	detail := redact(t, r.detail)
-	st.log.Warn("resource refused", "type", t.Slug(), "detail", detail)
-	culprits := make([]Culprit, len(blamed))
-	for i, b := range blamed {
-		culprits[i] = Culprit{Refused: b.Refused, Good: b.Good}
-	}
-	st.att.Refuse(st.ctx, Refusal{Type: t, Detail: detail, Culprits: culprits})
 }
 
 // ended makes of the end of a connection what it is: io.EOF is a client that has no more

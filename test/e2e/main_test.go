@@ -37,6 +37,11 @@ func (r runner) Run() int {
 func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(runner{m})) }
 
 func prepare(ctx context.Context) (err error) {
+	if os.Getenv("GORACE") == "" { // a program under the race detector takes a second to exit
+		if err := os.Setenv("GORACE", "atexit_sleep_ms=10"); err != nil {
+			return err
+		}
+	}
 	envoyBin, err = localenvoy.Find(ctx, localenvoy.FindConfig{Fetch: true, Progress: func(s string) { fmt.Fprintln(os.Stderr, s) }})
 	if err != nil {
 		return err

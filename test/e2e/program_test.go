@@ -30,9 +30,12 @@ func (w *world) start(name string, args ...string) *program {
 	must(w.t, err)
 	p, err := childproc.Start(childproc.Spec{Path: filepath.Join(binDir, name), Args: args, Stdout: f, Stderr: f})
 	must(w.t, err)
-	w.t.Cleanup(func() {
+	w.whole.Cleanup(func() {
 		_ = p.Stop()
 		_ = f.Close()
+		if bytes.Contains(read(w.whole, f.Name()), []byte("WARNING: DATA RACE")) {
+			w.whole.Errorf("%s has a data race", name)
+		}
 		w.dump(f.Name())
 	})
 	return &program{p, w.t, f.Name()}

@@ -28,13 +28,23 @@ func together(rs ...res) string {
 	return b.String()
 }
 
-func cluster(name, timeout string) res {
-	return res{"clusters", name, fmt.Sprintf(`{name: %s, type: EDS, connect_timeout: %s, eds_cluster_config: {eds_config: {ads: {}, resource_api_version: V3}}}`, name, timeout)}
+// ads is the source of what comes over the aggregated stream.
+const ads = "{ads: {}, resource_api_version: V3}"
+
+func cluster(name, timeout string) res { return edsCluster(name, timeout, ads) }
+
+// edsCluster is a cluster whose endpoints come from source.
+func edsCluster(name, timeout, source string) res {
+	return res{"clusters", name, fmt.Sprintf(`{name: %s, type: EDS, connect_timeout: %s, eds_cluster_config: {eds_config: %s}}`, name, timeout, source)}
 }
 
 func endpoints(cluster, address string) res {
+	return res{"endpoints", cluster, fmt.Sprintf(`{cluster_name: %s, endpoints: [{lb_endpoints: [{endpoint: {address: %s}}]}]}`, cluster, socket(address))}
+}
+
+func socket(address string) string {
 	host, port, _ := net.SplitHostPort(address)
-	return res{"endpoints", cluster, fmt.Sprintf(`{cluster_name: %s, endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: %s, port_value: %s}}}}]}]}`, cluster, host, port)}
+	return fmt.Sprintf("{socket_address: {address: %s, port_value: %s}}", host, port)
 }
 
 func route(name, cluster string) res {
@@ -42,11 +52,27 @@ func route(name, cluster string) res {
 }
 
 func listener(name, address, route string) res {
-	host, port, _ := net.SplitHostPort(address)
-	return res{"listeners", name, fmt.Sprintf(`{name: %s, address: {socket_address: {address: %s, port_value: %s}}, filter_chains: [{filters: [{name: hcm, typed_config: {
-    "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager, stat_prefix: %s,
-    rds: {route_config_name: %s, config_source: {ads: {}, resource_api_version: V3}},
-    http_filters: [{name: router, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]}}]}]}`, name, host, port, name, route)}
+	return httpListener{name: name, address: address, routes: rds(route, ads)}.res()
+}
+
+// rds has a listener take its routes from source.
+func rds(route, source string) string {
+	return fmt.Sprintf("rds: {route_config_name: %s, config_source: %s}", route, source)
+}
+
+// httpListener is a listener for HTTP.
+type httpListener struct {
+	name, address string
+	routes        string // the connection manager's field that says where routes come from
+	filters       string // HTTP filters before the router, each with a comma behind it
+	tls           string // the filter chain's field transport_socket, with a comma behind it
+}
+
+func (l httpListener) res() res {
+	return res{"listeners", l.name, fmt.Sprintf(`{name: %s, address: %s, filter_chains: [{%s filters: [{name: hcm, typed_config: {
+    "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager, stat_prefix: %s, %s,
+    http_filters: [%s {name: router, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]}}]}]}`,
+		l.name, socket(l.address), l.tls, l.name, l.routes, l.filters)}
 }
 
 // backend answers every request with its name.

@@ -10,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
-	"io"
 	"io/fs"
 	"math/big"
 	"net"
@@ -114,68 +113,6 @@ func TestPlaintextBeyondLoopbackMustBeAskedFor(t *testing.T) {
 	}
 }
 
-// TestSecretReachesEnvoy: sealed at the write, opened by the xDS server, served by Envoy,
-// and never shown.
-func TestSecretReachesEnvoy(t *testing.T) {
-	both(t, func(t *testing.T, delta bool) {
-		r := setupRouted(t, setup(t), delta)
-		cert, key := certificate(t)
-		address := freePort(t)
-		host, port, err := net.SplitHostPort(address)
-		must(t, err)
-		indent := func(b []byte) string { return strings.ReplaceAll(strings.TrimSpace(string(b)), "\n", "\n          ") }
-		revision := r.apply(sprintf(`resources:
-- type: secrets
-  name: server
-  body:
-    name: server
-    tls_certificate:
-      certificate_chain:
-        inline_string: |
-          %s
-      private_key:
-        inline_string: |
-          %s
-- type: listeners
-  name: tls
-  body:
-    name: tls
-    address: {socket_address: {address: %s, port_value: %s}}
-    filter_chains:
-    - transport_socket:
-        name: tls
-        typed_config:
-          "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
-          common_tls_context:
-            tls_certificate_sds_secret_configs: [{name: server, sds_config: {ads: {}, resource_api_version: V3}}]
-      filters:
-      - name: hcm
-        typed_config:
-          "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
-          stat_prefix: tls
-          rds: {route_config_name: r, config_source: {ads: {}, resource_api_version: V3}}
-          http_filters: [{name: router, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]
-`, indent(cert), indent(key), host, port))
-		c := trusting(t, cert)
-		eventually(t, soon, "no request was routed over TLS", func() bool {
-			resp, err := c.Get("https://" + address)
-			if err != nil {
-				return false
-			}
-			defer resp.Body.Close()
-			b, _ := io.ReadAll(resp.Body)
-			return string(b) == "a"
-		})
-		r.awaitState(revision, "delivered")
-
-		s, err := r.rest.GetResourceWithResponse(t.Context(), "acme", "edge", client.TypeParam("secrets"), "server", nil)
-		r.made(s, err)
-		if body := string(s.Body); strings.Contains(body, "PRIVATE KEY") || !strings.Contains(body, "CN=e2e") {
-			t.Errorf("the secret is shown as %s, want its subject and no key", body)
-		}
-	})
-}
-
 // TestHealthIsOpenAndReflectionIsNot: a load balancer has no token, anybody else needs one.
 func TestHealthIsOpenAndReflectionIsNot(t *testing.T) {
 	t.Parallel()
@@ -224,7 +161,7 @@ func TestServersStopInOrder(t *testing.T) {
 // taken is told before that.
 func TestAPIWithoutADatabase(t *testing.T) {
 	t.Parallel()
-	w := &world{t: t, dir: t.TempDir()}
+	w := &world{t: t, whole: t, dir: t.TempDir()}
 	run(t, "api", "keys", "--dir", w.path("keys"))
 	serve := []string{"serve", "--database-url", "postgres://nobody@" + silent(t) + "/none?connect_timeout=1",
 		"--seal-public-key", w.path("keys", seal.PublicFile), "--version-key", w.path("keys", seal.VersionFile), "--listen"}

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -11,41 +9,83 @@ import (
 	"testing"
 	"time"
 
-	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/fleet"
 )
 
-// tap stands between Envoy and an xDS server. It passes everything on, notes what the
-// server sent, and can hold responses back or move the streams to another server.
+// tap stands between Envoy and an xDS server, whatever service Envoy asks for. It passes
+// everything on, notes what each side said, and can hold responses back, delay what Envoy
+// sends, cut the connections or move the streams to another server.
 type tap struct {
 	address string
+	wires   *wires
 
 	mu       sync.Mutex // guards what follows
 	upstream *grpc.ClientConn
-	cut      chan struct{} // closed to end the present streams
+	ended    chan struct{} // closed to end the present streams
+	streams  int           // opened so far
 	sent     []sent
+	asked    []asked
 	hold     func(sent) time.Duration
+	journal  []string // both, as they came
+	write    func(line string)
 }
 
 // sent is one response of the server.
 type sent struct {
 	stream  int
 	typ     fleet.Type
+	nonce   string
 	names   []string // delta; in state of the world, where only bodies tell, as many ""
 	removed []string
+	// beats are, of names, those without a body and without an alias: heartbeats. ttls are
+	// those that are to expire.
+	beats   []string
+	ttls    []string
+	wrapped int // resources in a wrapper, in state of the world: only there can a TTL stand
 }
 
 func (s sent) String() string {
 	out := fmt.Sprintf("%d:%s %s", s.stream, s.typ, strings.Join(s.names, ","))
 	if len(s.removed) > 0 {
 		out += " -" + strings.Join(s.removed, ",-")
+	}
+	if len(s.beats) > 0 {
+		out += " beats " + strings.Join(s.beats, ",")
+	}
+	return out + " nonce " + s.nonce
+}
+
+// empty: the response only answers.
+func (s sent) empty() bool { return len(s.names) == 0 && len(s.removed) == 0 }
+
+// asked is one request of Envoy.
+type asked struct {
+	stream   int
+	method   string // the last part of its path, such as "DeltaClusters"
+	typ      fleet.Type
+	names    []string // subscribed to
+	reported []string // delta: what Envoy says that it holds
+	version  string   // state of the world
+	nonce    string
+	refusal  string // the text of a NACK
+}
+
+func (a asked) String() string {
+	out := fmt.Sprintf("%d:%s %s", a.stream, a.typ, strings.Join(a.names, ","))
+	if len(a.reported) > 0 {
+		out += " has " + strings.Join(a.reported, ",")
+	}
+	if a.version != "" {
+		out += " version " + a.version
+	}
+	if a.nonce != "" {
+		out += " nonce " + a.nonce
+	}
+	if a.refusal != "" {
+		out += " REFUSED " + a.refusal
 	}
 	return out
 }
@@ -54,12 +94,15 @@ func newTap(t testing.TB, upstream string) *tap {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	p := &tap{address: lis.Addr().String(), cut: make(chan struct{})}
+	p := &tap{address: lis.Addr().String(), wires: newWires(lis), ended: make(chan struct{})}
+	start := time.Now()
+	p.write = func(line string) {
+		p.journal = append(p.journal, fmt.Sprintf("%6.3f %s", time.Since(start).Seconds(), line))
+	}
 	p.move(t, upstream)
-	gs := grpc.NewServer()
-	discoveryv3.RegisterAggregatedDiscoveryServiceServer(gs, ads{p: p, next: new(counter)})
+	gs := grpc.NewServer(grpc.UnknownServiceHandler(p.serve), grpc.MaxRecvMsgSize(64<<20))
 	served := make(chan error, 1)
-	go func() { served <- gs.Serve(lis) }()
+	go func() { served <- gs.Serve(p.wires) }()
 	t.Cleanup(func() {
 		p.end()
 		gs.Stop()
@@ -67,6 +110,9 @@ func newTap(t testing.TB, upstream string) *tap {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		_ = p.upstream.Close()
+		if t.Failed() {
+			t.Logf("between Envoy and the server:\n%s", strings.Join(p.journal[max(0, len(p.journal)-80):], "\n"))
+		}
 	})
 	return p
 }
@@ -85,15 +131,27 @@ func (p *tap) move(t testing.TB, upstream string) {
 	p.upstream = conn
 }
 
-// end ends the present streams, as a lost connection does.
+// end ends the present streams, as a server that goes away does.
 func (p *tap) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	close(p.cut)
-	p.cut = make(chan struct{})
+	close(p.ended)
+	p.ended = make(chan struct{})
 }
 
-// holdBack makes responses wait for as long as f says.
+// cut breaks Envoy's connections, and returns the number of streams that were opened
+// before: the next one has a higher number.
+func (p *tap) cut() (before int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wires.cut()
+	return p.streams
+}
+
+// delay holds every byte that Envoy sends back for so long.
+func (p *tap) delay(lag time.Duration) { p.wires.lag.Store(int64(lag)) }
+
+// holdBack makes responses wait for as long as f says; nil lets all pass.
 func (p *tap) holdBack(f func(sent) time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,132 +172,53 @@ func (p *tap) count() int {
 	return len(p.sent)
 }
 
-func (p *tap) note(s sent) time.Duration {
+// requests returns what Envoy asked on the streams after the first n.
+func (p *tap) requests(n int) []asked {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var after []asked
+	for _, a := range p.asked {
+		if a.stream > n {
+			after = append(after, a)
+		}
+	}
+	return after
+}
+
+// opened is the number of streams so far.
+func (p *tap) opened() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.streams
+}
+
+// sees reports whether Envoy asked for this type on a stream after the first n.
+func (p *tap) sees(n int, typ fleet.Type) bool {
+	return slices.ContainsFunc(p.requests(n), func(a asked) bool { return a.typ == typ })
+}
+
+func (p *tap) noteSent(s sent) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sent = append(p.sent, s)
+	p.write("server " + s.String())
 	if p.hold == nil {
 		return 0
 	}
 	return p.hold(s)
 }
 
-func (p *tap) target() (*grpc.ClientConn, chan struct{}) {
+func (p *tap) noteAsked(a asked) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.upstream, p.cut
+	p.asked = append(p.asked, a)
+	p.write("client " + a.String())
 }
 
-type counter struct {
-	mu sync.Mutex // guards n
-	n  int
-}
-
-func (c *counter) next() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.n++
-	return c.n
-}
-
-// ads is the service that Envoy sees.
-type ads struct {
-	discoveryv3.UnimplementedAggregatedDiscoveryServiceServer
-	p    *tap
-	next *counter
-}
-
-func (a ads) DeltaAggregatedResources(down discoveryv3.AggregatedDiscoveryService_DeltaAggregatedResourcesServer) error {
-	stream := a.next.next()
-	describe := func(m *discoveryv3.DeltaDiscoveryResponse) sent {
-		t, _ := fleet.TypeFromURL(m.GetTypeUrl())
-		s := sent{stream: stream, typ: t, removed: m.GetRemovedResources()}
-		for _, r := range m.GetResources() {
-			s.names = append(s.names, r.GetName())
-		}
-		slices.Sort(s.names)
-		return s
-	}
-	return pass[discoveryv3.DeltaDiscoveryRequest, discoveryv3.DeltaDiscoveryResponse](a.p, down, "DeltaAggregatedResources", describe)
-}
-
-func (a ads) StreamAggregatedResources(down discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesServer) error {
-	stream := a.next.next()
-	describe := func(m *discoveryv3.DiscoveryResponse) sent {
-		t, _ := fleet.TypeFromURL(m.GetTypeUrl())
-		return sent{stream: stream, typ: t, names: make([]string, len(m.GetResources()))}
-	}
-	return pass[discoveryv3.DiscoveryRequest, discoveryv3.DiscoveryResponse](a.p, down, "StreamAggregatedResources", describe)
-}
-
-// message is a pointer to a protobuf message.
-type message[M any] interface {
-	*M
-	proto.Message
-}
-
-// pass moves messages both ways until one side ends.
-func pass[Req, Resp any, PReq message[Req], PResp message[Resp]](p *tap, down grpc.ServerStream, method string, describe func(PResp) sent) error {
-	conn, cut := p.target()
-	ctx, cancel := context.WithCancel(down.Context())
-	defer cancel()
-	if md, ok := metadata.FromIncomingContext(ctx); ok {
-		ctx = metadata.NewOutgoingContext(ctx, metadata.MD{"authorization": md.Get("authorization")})
-	}
-	up, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true},
-		"/envoy.service.discovery.v3.AggregatedDiscoveryService/"+method)
-	if err != nil {
-		return err
-	}
-	ended := make(chan error, 2)
-	go func() {
-		for {
-			m := PReq(new(Req))
-			if err := errors.Join(down.RecvMsg(m)); err != nil {
-				ended <- err
-				return
-			}
-			if err := up.SendMsg(m); err != nil {
-				return // the receiver learns why
-			}
-		}
-	}()
-	go func() { ended <- receive(ctx, p, down, up, describe) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-cut:
-		return status.Error(codes.Unavailable, "cut by the test")
-	}
-}
-
-// receive passes responses on, each type after its own delay: what is held back holds up
-// nothing else.
-func receive[Resp any, PResp message[Resp]](ctx context.Context, p *tap, down grpc.ServerStream, up grpc.ClientStream, describe func(PResp) sent) error {
-	var mu sync.Mutex // of down.SendMsg
-	var held sync.WaitGroup
-	defer held.Wait()
-	for {
-		m := PResp(new(Resp))
-		if err := up.RecvMsg(m); err != nil {
-			return err
-		}
-		delay := p.note(describe(m))
-		send := func() {
-			mu.Lock()
-			defer mu.Unlock()
-			_ = down.SendMsg(m) // a stream that ended tells the other direction
-		}
-		if delay == 0 {
-			send()
-			continue
-		}
-		held.Go(func() {
-			select {
-			case <-time.After(delay):
-				send()
-			case <-ctx.Done():
-			}
-		})
-	}
+// open is a new stream: its number, where it goes, and what ends it.
+func (p *tap) open() (int, *grpc.ClientConn, chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.streams++
+	return p.streams, p.upstream, p.ended
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -21,10 +20,6 @@ import (
 	"fairlead/internal/store/storetest"
 )
 
-// soon is how long anything may take that takes milliseconds: a wait of Envoy's 15 s is
-// always a defect.
-const soon = 5 * time.Second
-
 // both runs a test with an Envoy that speaks delta and with one that speaks state of the
 // world.
 func both(t *testing.T, test func(t *testing.T, delta bool)) {
@@ -35,11 +30,12 @@ func both(t *testing.T, test func(t *testing.T, delta bool)) {
 
 // world is an installation: a database, an API server and xDS servers as processes.
 type world struct {
-	t    testing.TB
-	dir  string
-	db   database
-	api  string // base URL
-	rest *client.ClientWithResponses
+	t     testing.TB // of the present step
+	whole testing.TB // of the test: what it starts outlives the step
+	dir   string
+	db    database
+	api   string // base URL
+	rest  *client.ClientWithResponses
 
 	operator, token, nodeToken string
 }
@@ -63,7 +59,7 @@ func setupPostgres(t testing.TB) (*world, *localpg.Server) {
 // setupOn starts an API server and makes the tenant "acme" with the fleet "edge".
 func setupOn(t testing.TB, db database) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), db: db}
+	w := &world{t: t, whole: t, dir: t.TempDir(), db: db}
 	run(t, "api", "keys", "--dir", w.path("keys"))
 	run(t, "api", "bootstrap-token", "--database-url", db.app, "--out", w.path("operator"))
 	w.operator = strings.TrimSpace(string(read(t, w.path("operator"))))
@@ -91,6 +87,15 @@ func (w *world) credential() (token, id string) {
 	c, err := w.rest.CreateCredentialWithResponse(w.t.Context(), "acme", "edge", client.CredentialCreate{})
 	w.made(c, err)
 	return c.JSON201.Token, c.JSON201.Credential.Id
+}
+
+// step is one part of a scenario: what follows needs what it leaves behind.
+func (w *world) step(name string, do func()) {
+	w.t.Helper()
+	defer func() { w.t = w.whole }()
+	if !w.whole.(*testing.T).Run(name, func(t *testing.T) { w.t = t; do() }) {
+		w.whole.FailNow()
+	}
 }
 
 func (w *world) path(parts ...string) string {
@@ -166,33 +171,47 @@ func (w *world) xds(args ...string) *xds {
 	return &xds{p, p.logged("the ports are open", "address")}
 }
 
-// envoy starts a real Envoy against an xDS address.
-func (w *world) envoy(id, xdsAddress string, delta bool) *localenvoy.Envoy {
+// envoy starts a real Envoy against an xDS address and waits until it serves. edit may
+// change its bootstrap.
+func (w *world) envoy(id, xdsAddress string, delta bool, edit ...func(string) string) *localenvoy.Envoy {
 	w.t.Helper()
-	dir := w.path("envoy-" + id)
-	must(w.t, os.MkdirAll(dir, 0o700))
-	conf := bootstrap.Config{
-		NodeID: id, NodeCluster: "edge", XDSAddresses: []string{xdsAddress}, Delta: delta, Plaintext: true,
-		TokenEnv: "FAIRLEAD_TOKEN", AdminAddress: "127.0.0.1:0", RetryBase: 500 * time.Millisecond, RetryMax: 30 * time.Second,
-	}
-	text, err := bootstrap.Envoy(conf)
-	must(w.t, err)
-	e, err := localenvoy.Start(w.t.Context(), localenvoy.Config{Bin: envoyBin, Bootstrap: text, Dir: dir, Env: []string{"FAIRLEAD_TOKEN=" + w.nodeToken}})
-	must(w.t, err)
-	w.t.Cleanup(func() {
-		_ = e.Stop()
-		w.dump(e.LogFile())
-	})
+	e := w.launch(id, xdsAddress, delta, edit...)
 	ctx, cancel := context.WithTimeout(w.t.Context(), soon)
 	defer cancel()
 	must(w.t, e.Ready(ctx))
 	return e
 }
 
+// launch is envoy without waiting. The Envoy outlives a step.
+func (w *world) launch(id, xdsAddress string, delta bool, edit ...func(string) string) *localenvoy.Envoy {
+	w.t.Helper()
+	conf := bootstrap.Config{
+		NodeID: id, NodeCluster: "edge", XDSAddresses: []string{xdsAddress}, Delta: delta, Plaintext: true,
+		TokenEnv: "FAIRLEAD_TOKEN", AdminAddress: "127.0.0.1:0", RetryBase: 500 * time.Millisecond, RetryMax: 30 * time.Second,
+	}
+	text, err := bootstrap.Envoy(conf)
+	must(w.t, err)
+	for _, f := range edit {
+		text = []byte(f(string(text)))
+	}
+	dir, err := os.MkdirTemp(w.dir, "envoy-"+id+"-")
+	must(w.t, err)
+	e, err := localenvoy.Start(w.whole.Context(), localenvoy.Config{Bin: envoyBin, Bootstrap: text, Dir: dir, Env: []string{"FAIRLEAD_TOKEN=" + w.nodeToken}})
+	must(w.t, err)
+	w.whole.Cleanup(func() {
+		_ = e.Stop()
+		if log := string(read(w.whole, e.LogFile())); strings.Contains(log, "initial fetch timed out for") {
+			w.whole.Error("Envoy waited for what it asked for until its timeout of 15 s")
+		}
+		w.dump(e.LogFile())
+	})
+	return e
+}
+
 func (w *world) dump(file string) {
-	if w.t.Failed() {
+	if w.whole.Failed() {
 		b, _ := os.ReadFile(file)
-		w.t.Logf("%s:\n%s", filepath.Base(file), b[max(0, len(b)-6000):])
+		w.whole.Logf("%s:\n%s", filepath.Base(file), b[max(0, len(b)-6000):])
 	}
 }
 
@@ -202,33 +221,6 @@ func (w *world) awaitOK(url string) {
 		code, _ := get(url)
 		return code == http.StatusOK
 	})
-}
-
-// get returns the status and the body, 0 if there was no answer.
-func get(url string) (int, string) {
-	c := http.Client{Timeout: soon}
-	resp, err := c.Get(url)
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer resp.Body.Close() //nolint:errcheck // it has been read
-	b, _ := io.ReadAll(resp.Body)
-	return resp.StatusCode, string(b)
-}
-
-// eventually looks until it holds, and fails when it took too long.
-func eventually(t testing.TB, within time.Duration, otherwise string, holds func() bool) time.Duration {
-	t.Helper()
-	start := time.Now()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		if time.Since(start) > within {
-			t.Fatalf("%s within %s", otherwise, within)
-		}
-		<-tick.C
-	}
-	return time.Since(start)
 }
 
 // freePort returns an address that nothing listens on, for an Envoy's listener.

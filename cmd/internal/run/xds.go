@@ -33,6 +33,11 @@ type XDSConfig struct {
 	Poll           time.Duration `name:"poll" env:"FAIRLEAD_POLL" default:"2s" help:"How often the fleets' heads are looked at."`
 	SealPrivateKey string        `name:"seal-private-key" env:"FAIRLEAD_SEAL_PRIVATE_KEY" required:"" type:"path" placeholder:"FILE" help:"Private key that opens Secrets."`
 	Drain          time.Duration `name:"drain" env:"FAIRLEAD_DRAIN" default:"5s" help:"Time over which a stopping server ends its streams."`
+	MaxAge         time.Duration `name:"max-connection-age" env:"FAIRLEAD_MAX_CONNECTION_AGE" default:"30m" help:"Age at which a client's connection is closed, so that clients spread over the servers again; 0 for never. They come back within a second and are sent nothing again."`
+	AgeGrace       time.Duration `name:"max-connection-age-grace" env:"FAIRLEAD_MAX_CONNECTION_AGE_GRACE" default:"30s" help:"Time over which the streams of connections of that age end."`
+	Streams        int           `name:"max-streams" env:"FAIRLEAD_MAX_STREAMS" default:"20000" help:"Streams that this server serves at the same time. A proxy with aggregated discovery has one."`
+	TenantStreams  int           `name:"max-streams-per-tenant" env:"FAIRLEAD_MAX_STREAMS_PER_TENANT" help:"Of them, those of one tenant; half by default."`
+	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
 }
 
@@ -80,6 +85,7 @@ func (x *XDS) wire(opener *seal.Opener) (err error) {
 	}
 	x.replica, err = replica.New(replica.Config{
 		Feed: x.store, Opener: unseal{opener}, Recorder: x.recorder, Poll: x.cfg.Poll, Logger: x.log,
+		Streams: x.cfg.Streams, StreamsPerTenant: x.cfg.TenantStreams, StreamsPerCredential: x.cfg.TokenStreams,
 	})
 	if err != nil || x.cfg.Wakeup == "poll" {
 		return err
@@ -149,6 +155,7 @@ func (x *XDS) Serve(p Port) lifecycle.Component {
 func (x *XDS) serve(ctx context.Context, p Port) error {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Logger: x.log, DrainSpread: x.cfg.Drain,
+		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace,
 	})
 	if err != nil {
 		return err

@@ -23,6 +23,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for NodeResourceState.
+const (
+	NodeResourceStateAbsent  NodeResourceState = "absent"
+	NodeResourceStatePending NodeResourceState = "pending"
+	NodeResourceStateRefused NodeResourceState = "refused"
+	NodeResourceStateSynced  NodeResourceState = "synced"
+)
+
+// Valid indicates whether the value is a known member of the NodeResourceState enum.
+func (e NodeResourceState) Valid() bool {
+	switch e {
+	case NodeResourceStateAbsent:
+		return true
+	case NodeResourceStatePending:
+		return true
+	case NodeResourceStateRefused:
+		return true
+	case NodeResourceStateSynced:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeState.
 const (
 	NodeStateLive     NodeState = "live"
@@ -280,10 +304,16 @@ type Node struct {
 	Connections *int `json:"connections,omitempty"`
 
 	// Credential The id of the node credential that it came with.
-	Credential *string   `json:"credential,omitempty"`
+	Credential *string `json:"credential,omitempty"`
+
+	// Duplicates How many clients have this id: on several servers, or on one for half a minute. Left out for one. A revision is acked when all of them have it.
+	Duplicates *int      `json:"duplicates,omitempty"`
 	FirstSeen  time.Time `json:"first_seen"`
-	Id         string    `json:"id"`
-	LastSeen   time.Time `json:"last_seen"`
+
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
+	Frozen   *[]ResourceType `json:"frozen,omitempty"`
+	Id       string          `json:"id"`
+	LastSeen time.Time       `json:"last_seen"`
 
 	// Protocol Example: delta ADS
 	Protocol *string `json:"protocol,omitempty"`
@@ -308,8 +338,34 @@ type Node struct {
 	Version   *string   `json:"version,omitempty"`
 }
 
-// NodeState `refusing`: live, and at least one resource stands refused.
-type NodeState string
+// NodeConfig defines model for NodeConfig.
+type NodeConfig struct {
+	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
+	Frozen *[]ResourceType `json:"frozen,omitempty"`
+	Items  []NodeResource  `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Node The node's id.
+	Node string `json:"node"`
+
+	// Protocol Example: delta ADS
+	Protocol *string `json:"protocol,omitempty"`
+
+	// Revision The fleet's revision that this page is of.
+	Revision int64 `json:"revision"`
+
+	// Settled The newest revision that it runs whole; 0 for none yet.
+	Settled int64 `json:"settled"`
+
+	// State `refusing`: live, and at least one resource stands refused.
+	State NodeState `json:"state"`
+
+	// UserAgent What the client says of itself, like the version.
+	UserAgent *string `json:"user_agent,omitempty"`
+	Version   *string `json:"version,omitempty"`
+}
 
 // NodeList defines model for NodeList.
 type NodeList struct {
@@ -318,6 +374,64 @@ type NodeList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// NodeResource One resource of the fleet as it is for one node.
+type NodeResource struct {
+	// Action What was done about it.
+	//
+	// Example: kept the last good version
+	Action *string `json:"action,omitempty"`
+
+	// Detail The client's own words about the refused version.
+	Detail *string `json:"detail,omitempty"`
+
+	// Keeps What the fleet has deleted and this node keeps all the same, because the version in force names it.
+	Keeps *[]ResourceRef `json:"keeps,omitempty"`
+	Name  string         `json:"name"`
+
+	// RefusedRevision The revision that brought the refused version.
+	RefusedRevision *int64 `json:"refused_revision,omitempty"`
+
+	// RefusedVersion The fleet's version, which the node refused.
+	RefusedVersion *string `json:"refused_version,omitempty"`
+
+	// Revision The revision that brought the version in force; left out where that is not kept any more.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Since When it was refused.
+	Since *time.Time `json:"since,omitempty"`
+
+	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet. `refused`: it refused the
+	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+	State NodeResourceState `json:"state"`
+
+	// Ttl Of the version in force.
+	//
+	// Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// TtlDetail Why it is sent or not, or what it depends on; for people.
+	TtlDetail *string `json:"ttl_detail,omitempty"`
+
+	// TtlSent Whether this node is sent the TTL. Left out where that depends on what the client declares, which is not kept.
+	TtlSent *bool `json:"ttl_sent,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Version The version in force for this node: the fleet's, or the one that stands in for it. Left out where it is absent, and where a version was refused
+	// and nothing was sent in its place: what the node runs is then not known.
+	Version *string `json:"version,omitempty"`
+}
+
+// NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet. `refused`: it refused the
+// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+type NodeResourceState string
+
+// NodeState `refusing`: live, and at least one resource stands refused.
+type NodeState string
 
 // Problem An error, after RFC 9457.
 type Problem struct {
@@ -450,7 +564,11 @@ type Resource struct {
 	// Selector The nodes that a variant is for.
 	Selector *string `json:"selector,omitempty"`
 
-	// Ttl How long a client keeps it without hearing from the server. Stored, and not sent to proxies yet (warning `ttl_not_sent`).
+	// Ttl How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
+	// to clients that declare the feature `xds.config.supports-resource-ttl`. An Envoy over state-of-the-world xDS is never sent it, because it crashes when one
+	// runs out, and keeps the resource: a write answers with the warning `ttl_delta_only`. Envoy ignores it on routes, endpoints and secrets, to
+	// which it is not sent at all: the warning is `ttl_without_effect`.
+	//
 	//
 	// Example: 30s
 	Ttl *string `json:"ttl,omitempty"`
@@ -515,6 +633,21 @@ type ResourceVersion struct {
 
 	// Version Left out of a deleted resource.
 	Version *string `json:"version,omitempty"`
+}
+
+// Retry defines model for Retry.
+type Retry struct {
+	// Node The node's id.
+	Node string `json:"node"`
+
+	// Resources The first hundred of them, by type and name.
+	Resources []ResourceRef `json:"resources"`
+
+	// Retried How many resources are offered again; those of refusals for which none was found responsible are not counted.
+	Retried int `json:"retried"`
+
+	// State `refusing`: live, and at least one resource stands refused.
+	State NodeState `json:"state"`
 }
 
 // Revision defines model for Revision.
@@ -676,7 +809,9 @@ type WriteResult struct {
 	Resources   []ResourceVersion `json:"resources"`
 
 	// Revision The revision that the write made, or found where nothing changed.
-	Revision int64         `json:"revision"`
+	Revision int64 `json:"revision"`
+
+	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -703,6 +838,9 @@ type LimitParam = int
 
 // NameParam defines model for NameParam.
 type NameParam = string
+
+// NodeParam defines model for NodeParam.
+type NodeParam = string
 
 // RevisionParam defines model for RevisionParam.
 type RevisionParam = int64
@@ -771,6 +909,21 @@ type ApplyParams struct {
 
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetNodeConfigParams defines parameters for GetNodeConfig.
+type GetNodeConfigParams struct {
+	// Type Only resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// State Only resources in this state.
+	State *NodeResourceState `form:"state,omitempty" json:"state,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -908,7 +1061,13 @@ type ServerInterface interface {
 	ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams)
 	// GetNode Read a node's status
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node})
-	GetNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node string)
+	GetNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam)
+	// GetNodeConfig Tell what a node should hold, and why
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config)
+	GetNodeConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeConfigParams)
+	// RetryNode Offer a node again what it refuses
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
+	RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam)
 	// ListResources List the resources of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources)
 	ListResources(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListResourcesParams)
@@ -1028,7 +1187,19 @@ func (_ Unimplemented) ListNodes(w http.ResponseWriter, r *http.Request, tenant 
 
 // GetNode Read a node's status
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node})
-func (_ Unimplemented) GetNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node string) {
+func (_ Unimplemented) GetNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetNodeConfig Tell what a node should hold, and why
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config)
+func (_ Unimplemented) GetNodeConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeConfigParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RetryNode Offer a node again what it refuses
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
+func (_ Unimplemented) RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1618,7 +1789,7 @@ func (siw *ServerInterfaceWrapper) GetNode(w http.ResponseWriter, r *http.Reques
 	}
 
 	// ------------- Path parameter "node" -------------
-	var node string
+	var node NodeParam
 
 	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
@@ -1628,6 +1799,149 @@ func (siw *ServerInterfaceWrapper) GetNode(w http.ResponseWriter, r *http.Reques
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetNode(w, r, tenant, fleet, node)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetNodeConfig operation middleware
+func (siw *ServerInterfaceWrapper) GetNodeConfig(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "node" -------------
+	var node NodeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetNodeConfigParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetNodeConfig(w, r, tenant, fleet, node, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RetryNode operation middleware
+func (siw *ServerInterfaceWrapper) RetryNode(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "node" -------------
+	var node NodeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RetryNode(w, r, tenant, fleet, node)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2581,6 +2895,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}", wrapper.GetNode)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config", wrapper.GetNodeConfig)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry", wrapper.RetryNode)
 	})
 
 	return r
@@ -3545,7 +3865,7 @@ func (response ListNodesdefaultApplicationProblemPlusJSONResponse) VisitListNode
 type GetNodeRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
-	Node   string      `json:"node"`
+	Node   NodeParam   `json:"node"`
 }
 
 type GetNodeResponseObject interface {
@@ -3588,6 +3908,223 @@ type GetNodedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetNodedefaultApplicationProblemPlusJSONResponse) VisitGetNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeConfigRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Node   NodeParam   `json:"node"`
+	Params GetNodeConfigParams
+}
+
+type GetNodeConfigResponseObject interface {
+	VisitGetNodeConfigResponse(w http.ResponseWriter) error
+}
+
+type GetNodeConfig200JSONResponse NodeConfig
+
+func (response GetNodeConfig200JSONResponse) VisitGetNodeConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeConfig400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeConfig400ApplicationProblemPlusJSONResponse) VisitGetNodeConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeConfig404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeConfig404ApplicationProblemPlusJSONResponse) VisitGetNodeConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeConfig503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeConfig503ApplicationProblemPlusJSONResponse) VisitGetNodeConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeConfigdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetNodeConfigdefaultApplicationProblemPlusJSONResponse) VisitGetNodeConfigResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryNodeRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Node   NodeParam   `json:"node"`
+}
+
+type RetryNodeResponseObject interface {
+	VisitRetryNodeResponse(w http.ResponseWriter) error
+}
+
+type RetryNode200JSONResponse Retry
+
+func (response RetryNode200JSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryNode400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response RetryNode400ApplicationProblemPlusJSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryNode403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RetryNode403ApplicationProblemPlusJSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryNode404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RetryNode404ApplicationProblemPlusJSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryNode409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RetryNode409ApplicationProblemPlusJSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryNode503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response RetryNode503ApplicationProblemPlusJSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryNodedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RetryNodedefaultApplicationProblemPlusJSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -4777,6 +5314,12 @@ type StrictServerInterface interface {
 	// GetNode Read a node's status
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node})
 	GetNode(ctx context.Context, request GetNodeRequestObject) (GetNodeResponseObject, error)
+	// GetNodeConfig Tell what a node should hold, and why
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config)
+	GetNodeConfig(ctx context.Context, request GetNodeConfigRequestObject) (GetNodeConfigResponseObject, error)
+	// RetryNode Offer a node again what it refuses
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
+	RetryNode(ctx context.Context, request RetryNodeRequestObject) (RetryNodeResponseObject, error)
 	// ListResources List the resources of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources)
 	ListResources(ctx context.Context, request ListResourcesRequestObject) (ListResourcesResponseObject, error)
@@ -5213,7 +5756,7 @@ func (sh *strictHandler) ListNodes(w http.ResponseWriter, r *http.Request, tenan
 }
 
 // GetNode operation middleware
-func (sh *strictHandler) GetNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node string) {
+func (sh *strictHandler) GetNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
 	var request GetNodeRequestObject
 
 	request.Tenant = tenant
@@ -5233,6 +5776,63 @@ func (sh *strictHandler) GetNode(w http.ResponseWriter, r *http.Request, tenant 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetNodeResponseObject); ok {
 		if err := validResponse.VisitGetNodeResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetNodeConfig operation middleware
+func (sh *strictHandler) GetNodeConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeConfigParams) {
+	var request GetNodeConfigRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Node = node
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetNodeConfig(ctx, request.(GetNodeConfigRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetNodeConfig")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetNodeConfigResponseObject); ok {
+		if err := validResponse.VisitGetNodeConfigResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RetryNode operation middleware
+func (sh *strictHandler) RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
+	var request RetryNodeRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Node = node
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryNode(ctx, request.(RetryNodeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryNode")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RetryNodeResponseObject); ok {
+		if err := validResponse.VisitRetryNodeResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -5635,132 +6235,155 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H1tc9s4kvBfQenZpzLx0rLsOJmJ/WE3k0luc5fJTDnezV3FOQsiWxLGFMAhICtan//7FbpBEJRAvcRv",
-	"mex9siWRQKPR791oXHVSNSmUBGl05+iqMwaeQYn/vjrlI/s3A52WojBCyc5R5x2fgGZmLDTThhtgasjM",
-	"GFgJWk3LFI6ZhEso8TvNJ8D4iAvJ+NBAyThLx1yOoNtJOvCZT4ocOkeds873u/v8YPAkPczOOp2ko9Mx",
-	"TLid28wL+4Q2pZCjzvX1ddIpeMknYByQL0vIQBrB8zfZr/aXZYhPx8BExsyYG4QqF9owPVYz3QSjt//8",
-	"ybPhU9j9Id0f7H6fHfDd58Neb/eQPx08S7/PfoDnw07SEXbMgptxJ+lIPrFviqyTdEr4fSpKyDpHppxC",
-	"uIiJkG9Bjsy4c7SfLC0p6bycllqVK6DvS/hszlN8rF8hvOAjYAMYqhLRiWD9PoVyXsNFbzQQOuGfK1gO",
-	"e8+fxcB5nQOYFdAM7e+PNLOTNDEI2QjiGMJ3ViOpBuzg6bNkLdLeZDAplAGZzv8D5nFIU57nUD7STM0k",
-	"gsuGqiTatYCANgm7gMLg1weHbKym5QJRHA720x5/CrsZFLma7+7/sH9QLZF4pV5kANKuhal1eU8Xl1dw",
-	"Y6C0Y/73x7Ozzwf7u2dnn7+HT3/+Uye69uHP3KTj5UV/KIXlSJnPmWiyJUN+FXnOZsQHQjPL4IgWfcz6",
-	"O33/njD2aTOGEhg3jOf5Gn6NY2O4S1C2oGH/4If42t4pCS3r+0UyzkrgWYKLwwV4vqbdZmOuuwwfnCE2",
-	"+jv9BDc4QEuJ+JBKOvHFTYSad1aszMK4Znm9g8PY+t6KiWjjrr+pGZtwOWfCwEQzoxiXemblpmETpU0b",
-	"n+d2zAYgGQz5NDcWjF5iwRKT6aRz9BQ/CUmfar4S0sAISgTQCvgV3F8RlBMACbPwpmNe8tTK5IRZpBZQ",
-	"piDNLshUZZAxDaMJSNPE74CnFyCzuMDAPxvKi6f7B+vlxQlcCi2UXLk0esQubToZQNmA9/sonNU7K2Ed",
-	"qnLCDeH52WEn2IJedAtOQXK5SgQbfOCRZjqfjppY5emkRQbTS7cqhE/nxYa0Yt/ttsBlh10F1Z9KGHaO",
-	"Ov9vrzZV9uhXvXfiprCQIEj/4KVYjbxLesIR8DHLYWiYmhqnHIA55qkebOM69/NW8u3arlMXSmpA8+VH",
-	"np2QJrKfUiUNSPyXF0UuUm7B3itKNchh8ufftF3DVb3Z9o2MiOeS5yI7d1qtk3QyMFzkFru4D/g1yxRY",
-	"qWfYmF8CLtVSZiVBhWaqgBLnZIZfgLaEVZbKWlof/VxGqfOcl6jp/SzEL2wy1YYNoJJX7Gmv1wksNi+q",
-	"rj/RfoM25yLb3PayFudUW9PFMo4wSPE/8oyd+IU7jPOBmpqjQc7lRed6U2L6lRBN+xQjZ0JjyqVF4gBQ",
-	"FTGuF5DXtTO+VHKYi3Sbfb0xkG9CxZ1b4OYJUyXjUtkv/QK04TLTTEgmjGYzPkeIX6tyILIM5H2CjNJM",
-	"XYAVuqXKoaZRnudqhphF6N4p81pNZXYjPpHKnA9xlCaHVPYA09N0bOeUI2a/7dyUTA9rMn2nDHvt5r4j",
-	"IqX9t8jDNeHeu0/eFkZk/lpCqmQm7Huvucghu+89D+1SC+KssuKKADQyTq38jbilscndY3v4DM5cgXGP",
-	"y3sh54z4DYUnIvxUqbcoM+8ZzQOVzS2K+UBdAjtkP4sfEZ6/S37JRc4H+b2DlHHDB1xDU4ymY8iYVLMu",
-	"e6eI/4RmF9I6bj7AgIz4SDMYDiE1x6yEArhhwixQyAmYcr77YogaZ9ECeI/khcb1jNOrS+GG2ha7RlwV",
-	"pUpB6y2xtUpNE/GHUmifDQXkWcUPPE2hMDhjTAlXI13yfNoYBr/wenhUAjcYjOGS9aw+L5RdnNXEe5Y2",
-	"9lIlJaTm3IgJqOktaOaDg1rkNTDHXkkjzPxuVTTS+4xr5yRymaHDWMka6XzbJoYdR+hpUajSQPYzZIKj",
-	"QflA3KqGjKPFjBJcSMYlQ1dKyFESNde81rR2WxcNYTenBelFUeTzN7KYmmV+6F9V6NFH7GOm0qn11Oy8",
-	"E7txI/iUsAxyMHDEPl4RUOT4Ofv3+lNSPXrd77K/S+JapGbNeGk5dzjVkHXPrJf0eXekdh0FWOR1T/js",
-	"Z3rdbsOPKosEc17JSzV3cRw3lzW7ilIZ9YT9+/tf3iVsJsyYbFrkI1QdPlZmH2RDkZM2WQNDHVO0kBSl",
-	"RbMRZLCnyFHZOTcNxy7jBnYtDy3HaxY2+mr5d/hciBL0VmOKLDqUVBnBuUxc9icmrOSz9DPhczbVwIQ5",
-	"Qo9dWG6xyncoPhMqMW6iSvu3G4OghEt1sRUmrkMn7yNFTQngJo6SEMuf/DBq8BukprlBL/FBZM6MbAae",
-	"/xps2JDnGpJQFDcRg4pFTTGa7LHXoW92d+xcze1f2MrmYK9VyQpQRQ6J94AOe8+fscHcEOGti74u0sKC",
-	"YeHGfPLsGcv4XLNhqSZWaR6z5z36Zka2LAq5yq+1E29GVAH1uPARBsFunZa2jd2sJYAsyqgBE68SygG7",
-	"27msMxKJrNb2qfo8ZxpkpruMDG49tnKJJLJMobuW8gPYqglXk/lbQQGC5hIxStj4Z4tlOh1clnyOW19n",
-	"GNYN9A4+G0pZLLM0AhJby2srlF9ZOyYW1QVGERcnroVVVRaNC1uKts8SV1h31toXM1VmGMMpSjUq+WQh",
-	"kj8lxXSO6iEupsmGiojVIIIRE60FN+OEYXjIUjmZosy/ZIUBrq8JUBW1XZ6tstEW57KKjv1Kv7LvTl6/",
-	"ZM+e9/YfMyGNQsShAYE8aW0gDdIk7L9e/PzWByrsCMfsrHPWQa8gzy3KxQJgcctwLVHb3fFYjNIAJoHu",
-	"RaW2qUeM3F1FlRmFceOqE2agjY8PH7OeS7w5e6PUJkhsLkV7IxHeZT1I8e6mGgyCy2s0IqL2NpShFW8C",
-	"NHPSzmX0XMQTP92/Tqx2bZVQep9Pl0kSX2xF120IVSLpB5CnwUtLOH9bBbSVpIQ31wbTxVE77p2TqgtM",
-	"mU91VAZ5RZjmwjoK2podKEQ05MOE5eKC2MJigJmZik7qhItQUq9Ig2koL6HUzp5x70DGjDpmE2I/Lsnk",
-	"0IxXVgkJQKGtTZIxMxMNley5MFkwEaJFA04h4cj1424Gw1I+AbRwootEwXCugeyJG9n1dgu3HAl9nlTl",
-	"jVBEJ4PccPbip/dxk3441TzXLbsujHPl9DG5qFrIUV5Zg0YToY2nMishY9Vg1mFVGghnmHgAmeEmImls",
-	"xGYnNFaM0UqYKAPnPMvKKOaIhuIb/Pmn947G/I5aG65E7YmLCWkuuscajHHh07V6w09STqU11VUOVpUM",
-	"MUorgc3BbKQ/ko4WMo0I8PeGl6b2ecEaAKxmNYomGG03YHOnAKt8InED3F8hR/0jlotLcMEWw3KwiLPr",
-	"8XEXl2+o4gDW2JDTiRVw9s1O0lHDYS4khdtp1EDohaCUwIlalnEy1VCe85GL1Sy9awVJ3FqIqWNadL29",
-	"DWYO2TFgmqiYVhnchp5BIf0AaiYIny8GuSm6nbjKLmuMPj98+v1tW+1hxmaFxb7sUFjaB5lSyQ9nBZRa",
-	"SfTYUi6dtXbM+ha6vg+fRVm8ir5uahLUnk5kw4S0zBBj3sqRWIh3t8Re6gjtigI9X+TEc62YIGuABN4j",
-	"zXI16rYx/FQv1i08OYhKIhfqjS2GxrHT2j3W0bmMi7IuEEc+s1ZFP4gQ94+qvTKQ55jkZBeC5FhQ/BCE",
-	"lNf5K67sgBbgV51UfkyA4hhjnEAKooh5M2oyEWZbfyZVU1eAuVoN4qQv6WFvYfD04nwSUdqvSzUhUw1h",
-	"Ys5JJH+Fp9Ydzq1JX5Xm1KCqKSUeHJyU3fd2yJbzoSJdmI5pxYa83HDWlqjm3ws7xX6vhxaIDiwMiu/7",
-	"GTMmDCo/fILUENNqApRp4qZSllsYJLgTbWI5dCc3UeetKvY3ND76TAyxzgotLadGgwWg+Z0wyDWwfgEy",
-	"s2q58c6Yu6QH1pNBVj2cgdXAJWT9LntBlZ1oz1rvgZAqNPMPUQS/0t1uIvRa3QPINwRzRIEvMGDg3Vbq",
-	"1rFBHRZucNMKPnzp+afJjTy9gCxuL8gVv1X2SPTHat1xK0RyzE7GTMJ3iFCrj2ZjkY7RgUA9hHtjd/KY",
-	"IQYswUrWRwD7jGs2A6rBXBNJoBX5pSXBFtUWVgDhCoTGvUKexr38D1XIKbN2H0rhpagSFtp6eTBSKmOV",
-	"TRYRiNsFg+JmwKn3Ul3qqF0Ptbhd1oLNLyE7H8xXlwySZHGOzRgq52dDc97ngzcsdjuBYUNsVBy5wf7H",
-	"zWqR5+fe8m53+QPxowOpmaA3KOceG1uI0caCmmK03S6P0y25iLdAsw9NjCuilI4cY9mhD2PA9DYSYVDV",
-	"OBuLHFNC5IVt7vh9EfELszHNr4q4NocelGo6GpvNB6/Mys0rRxsOYgwe0rnuoe6m1qUL69aCLlB6jlKQ",
-	"vOIUXUuFJkkPXJJ81fIwkX6d3El0PecDoChRPNB81WboB6trJfKiFKoUZr6hA7INHVFIB1XuFpSqIS0p",
-	"b7EyAI1PvZ9OJryc02s5pEaV7dl4Z7HyqpLC2lpDVcYdJZPHA6W5shZsFY29ACgwXloZcWPgdghKFdfu",
-	"X5e9NwrtQC4ztAwxVmSUTwDMwbDvZryU9u2+Mfm5dcXtU/3HTcX+BAuLWl27bXhwWmRbE2v1Dkmp5biP",
-	"q9Juj5KvKPteFUVa3tMx1957d2VDSX0OTkkGl1BWUW0Kl7lTcaXK8wFPL25FrgQc38DoKhnTUhz0gvmC",
-	"oH6s9idhFZUnrOLbhBmTJ4xkRMKCARPMT1732YwCwvMCiPzomGAJUBfxYCSEqhnMGOZnGDbJ0ImLFQNR",
-	"lcFf7ZAra5CSKgri12UBENXWVMMJqUUGGxUsVRi8jSifl/gPEOkLTbGlZbQK6+2ZfAU9rwLrNBooihwy",
-	"SdhgTsYqMt2QEhOCAml12FkbkFT0g8U+GstAVQHZrv98KUoz5fnuWGn0SV1KDE9FyAyT9PgaCn4caSqt",
-	"kMIHPhuQGtNbn0JZGYyxhMtqqf9okzG/hDH1SnTgIbflqCuV7IVezUCpHLjEiKaJneyt04ZDxl3NX+Yn",
-	"3NZSbdPKvwzrVFEVhe3VnF5V4rvIjJUOeJx4xvVd2n61kthc5G+Nr5Wi3GMszgU1Ope8m1YTwzGAqY5Y",
-	"uMqQUhlo83SccbQiJ+urRevwRdaSXv2iSOiFoDMeQVC3KPJ57FEnrdcS4LYFGYEuRWgWllJjadVW3Y4+",
-	"cIA8hD5Qsbj+BzJYiZwmfM4y1WX9VPRJDmFZvXWnMZIYStxLATM8Q5sK+20mDB5M59lEWDyrmYQyGpw4",
-	"caZRcExu0+oWTx8dqkeYUamnC4Jqdtg7DBnv6OlSaUtAYYt4mCfecBwLbVQ5P/YFLvu9g8NogUv0UPDG",
-	"PgyZTc6ytJguwU4cLzpac8o3Su8xOmj6NS2FAXbf88wVBeALaGgVOU+9Dra237KeGgo5grIoRYv0XRYH",
-	"JtfnqR1gKFKKGkfqWM05r45/bJjl5rLJl20erGdAPSUcrU0o4xKiqM2nMTWsZlDuplwDy8HQmepMjCwK",
-	"yVaVULLxvBiD1NGjvwG9PXuyqtMA3/1nb/f5p+/cP7ufdqqvHv/lTzEk0bnk26ng27ZCTztkbZK8t496",
-	"xbqmco7WtH3pnCuJe5FOgL1UZaHoJEY1vduNJYlSrW99ldzBU1ckd0w+ZD4dtZZ3L57bbsXe1iV0+GI7",
-	"3m5DyzmqegAdd1rVet+cnL/kDMewqoddlvleh4aFSQM1la2FSF9Q8brl8Q3rKuXrTWv7zHXSIXvgvPKO",
-	"Yn4AHb7IAQ2II0vceGpS0IkC6t7h3g+W7P2YFWW0COh61rfbvz3nu23rNGtjqT8MK0QBVSmTIpdPLEuB",
-	"Bz3l0UJ2Pwo8Flk7C4Eld8wkQAaZN3n8tnXXKZxWitxCAsZE3JpZbpNU34LVvQ4taoFum3SauNSufYTO",
-	"ANufrStrX9CMU2XLhM83oOiQmNfQb+QADC/EuT/MslL+4kPtR1/8EX1X4/vFx15qiFadekFwbkWv+HXd",
-	"s1r5MFZ8IpbBv1sdUXPuOlXhbWrnm/nGMHSeVMUdsTjfhv0bqhZKN2JG423MdW1v2DtFsRfJKsDX06Bz",
-	"6FvjjdhB6wQ0nn5bMgy2iI64Z49Zj02AS+03yfeaQIc0yJjfVgTFw7B13LmKPK6paFqXZrOUSFJxwjM6",
-	"w4wlnE5vVcG9IHi0QVjPpaJupw6zPeBTbfFSzKfG6jLZUJJwWgozf29nd1la4GWs8vyFZC9+fUNck7D+",
-	"MOfn3W637059I4nj16n/+uUb/ELVzzVJHpeMmoSm9ACOjSnosLmQQxXRulyUOfDM5Q0xs8JSJYdiNHUn",
-	"y4Vk3PdsSJgrwbbGh7qEEkvojSI5hOdAXP6QEotUq0kqkYpHqPKdm+6ZPJM7Ox+wCGJnh71gO7T0HdfC",
-	"hkQYL+cYP9Aqp9Y69kGcbIfOfGhAGRCkU/WYl8B4cxn4XrWF+KqScCatGMhwDT6ujrtA4Sv2CpNC1G5C",
-	"XIKjWDbhF4AD2CGJcnaqKId7E2fDQqqdJSRoiwUmKhS8mJoxSOMaC1hc9O1XqhT/xG+O2I+4q+xs2us9",
-	"ST3p4EfodxmGYAaQKzlyPePI8iB8Ippc1R+Dzzw1+ZwO6cxc6Mb3i3EAIc/gprj128/2wX5bA4Q+HUZ8",
-	"fvj0+8eUiuNVeTcV7SaMs35dUdt3ie9cq6AXkRnDmez/566L9O2+yfruKCURk7U9Bzyj06GIfpCG6KNP",
-	"Ndp9VkBJRy0X+wE80phSdEukGmkkbfvtzg7mCFd0rjtifb436FssWMlmQLI+//8Hrwd9N6I1WLQbp3+F",
-	"AiphgaFxjQWW9D+SX8F/n1L6E0vhKsMam5M2jhdZ87/iFjRU7SzUFtAvcUn+zjcTvXbY/r+9OmV7Y+C5",
-	"Gf+zz75zpwBT0BoPdujHCaNnsKGUfURQET0msh/jGugBVYDkhejO+STHkYT2idbH6EJYvYfUS7nVXKQg",
-	"dSOeUvB0DLsH3V4n6UzL3AkxfbS3N5vNuhx/7qpytOfe1Xtv37x89e79K3ynrkj3si1Ikx91et19esqB",
-	"2jnqPOn2uk+wS5kZo9zeu9zfI97Bj6OY/fWiFsBMA9BRWveSJfYJYD+0QKSjdFAz1PS+b8ebDM8Ba3Pq",
-	"5mu2t/0Y13D1I3tBN8nrZO3TYaNZavQStKI76PVW9DvZrs9JEByKtTqp8DSYuwaG+IhrORAf2YMa9FBJ",
-	"OroKS3feIt94LBpuLYXKtNWdT3isWpu441ltpV7eHAohnIatE0GbqkvJLSLLxSGum7aJKadwvbRR+7c8",
-	"d1s/GmuhEgZxiw6JQlZvT9DREF95vv4V3yrv5mRAWPRMF6WE6yRk8b0r+uc64PUmCYzABPt/pxzT2iEv",
-	"3ITD9cjxzfJujtET7BywCp/byqywu+n1p5bd2COLsnVTrNB8TY98IzKzPpMeIQJaKkpM8rIfgBJIxFYN",
-	"wHWo3AK6cPt2U7KoxXVMHr8O2onftjgOWyncszR23QTahTEiFwOk3uLrfblofrL+lbon6JcQ3INJ/6rd",
-	"/BJRrpY2e1f497ouoGo72UhOsPP5yKkD6appffGZ0GxYgrsBoctOg/YaI8WUJPt95k32Mb+EZQuEAKkp",
-	"vkF7h8sA/kSFSN172uMbbhlBu2rLklat3IKT3v3woytxeTiVvAJjN5C86zVicD/EOvVdMdQe1XAdXd0j",
-	"ZG0G/4s8Z67jQpf1fVivz8Yqz2p/VbfVGutGsTHjLo4wFLnrcUFRNOssa5cxOWYDZcaY1RwAm4jP6Hp/",
-	"wECJZP2FeyP62LISW5u6ZBPWj1fNm0dW99bneJWER9rfEyCzxSOF5Gg3eaeqqNtuMxZu3Ag6hW6ofxuN",
-	"h0i6fvSOv8qz3fpGABe/9OWydrK6nGuiXPtyPVZFdczY6sd6gCAI/rE+MAOZPndjnlN80H/rP/HMyhFk",
-	"egfaElivfnrfWfFzAPXGfU2DFp125hB9cz7JF9DXXN1f3bzYY3+k1CgHXgjdTdVkDywxdml1XQdY9/JJ",
-	"96Xr75PcKk6+cL0bGFm3J9TDDE+se7MdGLIgdDaVPlPx7Vhah/sbwOS7VuMLT9e/EG2ia18+ONjk5bDP",
-	"8nXSeboJ3sJO1jdXrR9c2qqRyuPatbPxWaJK5QZJoQ1Ny726i1R7dPFdfYMWlhWwgpcmHjh8GQx3h0yz",
-	"0IqyxSQK1pZUzY9QS/1BjFHv4S70+9JBVijY/XAr79fqarNt7CY4UwAvOKuLApKgUIO9cF1MqWEGmj3C",
-	"GxZC+xu+mplAd1IQEwiQa2gLlr4Mu5vehYe+1P73nt305e6zK1z2mkhcSsp6jJQC+XrVyW354Qt81Mo7",
-	"28vOvSuRrfTT3xhKX3lnHWRWU351TrZu87ZA6NhfCOba5+LcfSpszPVRlQiuJXT9XKqmeYbWf8zypqrL",
-	"BQ5Z59GfUKnmH0SIErRbbP49Cs4Nwr1L90lu7OP6LkWtAet3rqvNNxGv9q3tIsIPF4rRanEDq/kBlX+L",
-	"xqct/iojLAja3pX9szKV9a5qb3aHZNGqD1UGDxkxs/M/0sy3envAbU3amkI80tg/f+NbFN1dBfst1yjW",
-	"zexu4xrFTYmxUYLYKg5P/FPfiEhs9AKI8IBfMB1S9/0U0OLwbSf+YOKy9pOjIjN0kb9CsenB28P+Fteb",
-	"Eewvw1M6vP0vSLbfFsFaOVt1An1Yil3/dH3b6heT996V3b4FxymWbzypryjbMkvg7qa+U4pdE8O95xTo",
-	"4f7BJkS5dOXiw4Q4fcY1uIUuTvrxyscqJhnWFXPtq4n9nX3CJFXvjirsUR0BXzJKb0Bt9W3h9yIj191n",
-	"eaPLKp/EvH932Kq+u73fuH+8X12S+XBm9VpC+jpl6PqH66vQN3i4cfE0hminLRFafymnTzav7mtlWcel",
-	"m+k63yBtfdQPSsYplPvbtPqsJHTP5Kvfpzz3bSMW0sOoyelAg1T1cST2wfWP480LWX3/VjzfY1lb6lic",
-	"q5iam2uQ5AvY/wvz0XeRIL7e9g7zjdO/XxW0X1Py9gOdzYgnb28gmL/SpO+X2x3/l/5dkf5dq9E2Nr5J",
-	"mq6LglRPfTPuZNABK+pOugVHc8R/JD/SraMt8FHt61ca+HDg7V1V/66MG5/U1Q93TjntRnZ1Wvohjd1I",
-	"FciD7PT6pyt83gJp7JX1hSdRvxCrGfszLkwfucOVIaRqUt8mSBWLrjc+KunZGCSehccrxDRzDeuxm/xE",
-	"lXSCkVpd0tFG4S5cW/A3zbg6UhghXAJ8aWdaeim7i+GrLiQJ09N0bD3c/pOe7uMttvtPe72J7tcN3/rP",
-	"erof64qMIXm8GLSOydvROy0x+P1nzRZdvd3nn/783dlZl/57/JfvJvp/9ONId647FumEw1a+xJ/vTYI/",
-	"gGVwCuh+N89w/2tIA9eA8euo3rbk5o7z6vqmLF+p565kxWaEEnTCtEIX1lc7URxlzLE0aoKRFesVV8XS",
-	"ywUb1ervvVp6Q85caI/5dfljFjrIsCw78MmMYgOoC9sdIN9Ude0fxeH5mVOpTtCKpu4qUIWMXMMR4qkW",
-	"SdcmTLDS7VYqXU9ppLs8g+s7T7Udw0UQom7LA/kgvhtI23FMnloKu8XjmF9UcPpOYcwTb170J7Srdmqc",
-	"jcVoDCX1VMMrfc0YRBnvluAO5Ls2YndyHj9oC3jfx/HDjm6rDuUThn10mJjn2y8oDTonxWh8tRDaqGQU",
-	"b62ujlqJ+s5ahmWN6Jow1zrTUfDieauWms+aYr/Ncs81W3PHlvCKss2Z78YXDW24n+/SRqIZ2s5M8DyH",
-	"snt7LooKOgHWXaGi7BL0LaNjcq5j2cdPVuK729fxF+rEs4eawI2z3AmcZqYFUXo4q2FpKKhu7Q07aOIF",
-	"cfEeYPXLVROK5bffuw4FaxuD1YO587PLY8UOgVKFnr9FBng6Doaqg8XLo/2NusUjdtzFmfPGq5VRtfwq",
-	"dvqiFfG6a1h9A70bIiyvbhmkcZ0+x/5Q9dXk3Wb9IJ5j/N8AAAD//w==",
+	"7H37dxM51uC/ouOdPd0wFccJgR6SH76PpmE/dul0H8gMu4ewsVx1bWsoS56SHMfD5n/fo3sllcpW+UFe",
+	"NDM/Jbar9Li675e+dHI1mSoJ0ujO8ZfOGHgBFf776oyP7N8CdF6JqRFKdo47p3wCmpmx0EwbboCpITNj",
+	"YBVoNatyOGESLqHC7zSfAOMjLiTjQwMV4ywfczmCbifrwBWfTEvoHHfOOz/tHfDDwZP8qDjvdLKOzscw",
+	"4XZus5jaJ7SphBx1rq+vs86UV3wCxi3yZQUFSCN4+ab43f6yuuKzMTBRMDPmBldVCm2YHqu5bi6jd/D8",
+	"ybPhU9j7S34w2PupOOR7z4e93t4Rfzp4lv9U/AWeDztZR9gxp9yMO1lH8ol9UxSdrFPBP2aigqJzbKoZ",
+	"xJuYCPkW5MiMO8cH2cqWss7LWaVVtWb1fQlX5iLHx/oe4FM+AjaAoaoQnLisf8ygWtTrojcaAJ3wK7+W",
+	"o97zZ6nlvC4BzJrVDO3vP2hmJ2lCEIoRpCGE76wHUr2ww6fPso1Ae1PAZKoMyHzxv2CRXmnOyxKqHzRT",
+	"c4nLZUNVEe7ahYA2GfsMU4NfHx6xsZpVS0hxNDjIe/wp7BUwLdVi7+AvB4d+i0Qr9SajJe3ZNbVu7+ny",
+	"9qbcGKjsmP/34/n51eHB3vn51U/w6c9/6iT3PvyVm3y8uukPlbAUKcsFE02yZEivoizZnOhAaGYJHMGi",
+	"T1j/cT+8J4x92oyhAsYN42W5gV7T0Bju0SpbwHBw+Jf03k6VhJb9/SYZZxXwIsPN4QYCXdNpszHXXYYP",
+	"zhEa/cf9DA84AkuF8JBKOvbFTQKbH6/ZmV3jhu31Do9S+3srJqKNuv5LzdmEywUTBiaaGcW41HPLNw2b",
+	"KG3a6Ly0YzYWUsCQz0pjl9HL7LLEZDbpHD/FT0LSp5quhDQwggoXaBn8Gur3COUYQMbsevMxr3hueXLG",
+	"LFCnUOUgzR7IXBVQMA2jCUjThO+A559BFmmGgX+25BdPDw4384tTVazbllSF3ZIodthApWYGqr2Dlh2o",
+	"4nZ38A4uhRZKrj0cesQezmwygKqx4J+S6/TvrF3rUFUTbghTnh11IiTqJZHoDCSX64SIwQd+0EyXs1ET",
+	"rDyftEgReulWxcjZYrolttt3uy3rssOuW9WfKhh2jjv/bb9WtvbpV73/zk1hV4JL+huvxHrgXdITjgRP",
+	"WAlDw9TMOPEGzJG/f7CNb7ifd+LQ13afeqqkBlTAfubFO5Kl9lOupAGJ//LptBQ5t8ven1ZqUMLkz3/X",
+	"dg9f6sO2bxSEPJe8FMWFk8udrFOA4aK00MVzwK9ZocDybcPG/BJwqxYzvQwQmqkpVDgnM/wzaItYVaWs",
+	"rvgxzGWUuih5hbpKmIXohU1m2rABeI7LnvZ6nUjnDMz2+hOdN2hzIYrttUerM8+0Vb4s4QiDGP8zL9i7",
+	"sHEHcT5QM3M8KLn83LneFpl+J0DTOaXQmcCYc2mBOAAUpozrJeB17YwvlRyWIt/lXG+8yDex6lHaxS0y",
+	"pirGpbJfhg1ow2WhmZBMGM3mfIErfq2qgSgKkPe5ZORm6jNYplupEmoc5WWp5ghZXN2pMq/VTBY3ohOp",
+	"zMUQR2lSiNdomJ7lYzunHDH7beemaHpUo+mpMuy1m/uOkJTO3wIP94Rn7z4FbR6B+XsFuZKFsO+95qKE",
+	"4r7PPNas7RLnXg+dRksj9dry34RhnZrcPbaPz+DMfhn3uL0XcsGI3pB5IsDPlHqLPPOewTxQxcKCmA/U",
+	"JbAj9qv4GdfzV8kvuSj5oLz3JRXc8AHX0GSj+RgKJtW8y04V0Z/Q7LO0pmdwkSAh/qAZDIeQmxNWwRS4",
+	"YcIsYcg7MNVi78UQJc6yBvAe0QvNgzmnV1ccJrUudo2wmlYqB613hNY6MU3IH3OhAzYUUBaeHniew9Tg",
+	"jCkh7Ee65OWsMQx+EeTwqAJu0J3EJetZeT5VdnNWEu9b3NjPlZSQmwsjJqBmtyCZDw9rlteAHHsljTCL",
+	"uxXRiO9zrp2Zy2WBJq/nNdJZ500IO4rQs+lUVQaKX6EQHBXKB6JWNWQcNWbk4EIyLhnaUkKOsqS6FqSm",
+	"1du6qAi7Oe2SXkyn5eKNnM7MKj30v3jw6GP2sVD5zJpqdt6JPbgRfMpYASUYOGYfv9CiyHR1+u/1p8w/",
+	"et3vsr9KolrEZs14ZSl3ONNQdM+tlXS1N1J7DgMs8Lrv+PxXet0ew8+qSLijXslLtXCeKDeXVbumlTLq",
+	"Cfuf7387zdhcmDHptEhHKDqCt88+yIaiJGmyYQ21V9SuZFpZMBtBCnuOFFVccNMw7ApuYM/S0KrHaemg",
+	"v6z+DldTUYHeaUxRJIeyZrNut9GZsJzP4s+EL9hMAxPmGE12a7pzK3yH4opAiZ4fVdm/3dQKKrhUn3eC",
+	"xHVs5H0kvy8tuAmjLIbypzCMGvwdctM8oJf4IBJnQToDL3+PDmzISw1ZzIqbgEHBgo4IHRYTXBOP7VzN",
+	"4186yuZgr1XFpqCmJWTBAjrqPX/GBgtDiLfJf7yMC0uKhRvzybNnrOALzYaVmlihecKe9+ibOemyyOS8",
+	"XWsn3g6pIuxxDjB04906Lu3qu9mIAEWSUCMiXseUI3K3c1ljJOEbrvVTdbVgGmShu4wUbj22fIk4ssyh",
+	"uxHzo7X5Cdej+VtBDoLmFtHP2fhnh206GVxVfIFHX8dINg10CleGgi6rJI0LSe3ltWXKr6wek/JLAyOP",
+	"i2PXwooqC8alI0XdZ4UqrDlr9Yu5qgr04UwrNar4ZCkWMSPBdIHiIc2mSYdKsNXIg5FirVNuxhlD95DF",
+	"clJFWXjJMgPcX3NB3u+8OpvX0ZbnsoKO/U6/sh/fvX7Jnj3vHTxiQhqFgEMFAmnS6kAapMnY/3nx69vg",
+	"qLAjnLDzznkHrYKytCAXSwtLa4YbkZo8tg6KSRzAMNa9iNQ28Yieuy9JYUZu3LTohDloE/zDJ6znQodO",
+	"36i0iUKzK97ehId3VQ6Sx74pBiPn8gaJiKC9DWFo2ZsAzRy3czFJ5/HET/cvE/2prWNK78vZKkrii63g",
+	"ug2mSij9APw0emkF5m+9Q1tJCtlzbTDgndTjTh1XXSLKcqaTPCgIwrwU1lDQVu1AJqKhHGasFJ+JLCwE",
+	"mJmr5KSOuQgl9ZpAnobqEirt9Bn3DhTMqBM2IfLjklQOzbjXSogBCm11koKZuWiI5ECF2ZKKkEx7cAIJ",
+	"R64fdzMYlvMJoIaT3GQxI3sR1u2RwKi9S15oJgqrRjENl1Dx0gMB9SdFu7VCbsxLayVOhJwZ6LK3cRBD",
+	"SeiyF4FfIXTyz1BY9VB6rm/GMKFZif+HmNRhClbI5C40kG60HZMeVuqfKV3KmtaIM/OxyMcWjmQh6uhQ",
+	"ORvPZFFBwSLzVBj2GWCqyVsoDBtzf0STDL8MyTOYMuGYss7YTBpR4s790fkprYE6AVlAgZ5yVoGpFhjy",
+	"2Yb+m+GnVTbQIocsRe4ITDRhc1U2PEudAkrD2Ytf3qcttOFM81K3EHENhBPyOGghR6VX7o0mvlEfAw2W",
+	"MTNWGgiOiD4EPKPUDlDDsVIAq2CiDFzwoqiSkCNqSNPr1S/vHbWEU7YqeYXKEG4mZiFJktVgjPOGb1QD",
+	"alSaSYuSqgSrGQzR6S6BLcBspQ5kHS1knpDH7w2vTO3CAKvPsZpzknPIaHsA29t4mHa2USSpAt7jg/hG",
+	"BZwOdXXpMw3VBR85D9nKbJZzpXW0lBJEa6tPocF2YqqJcDspHFUBL5UcitGqYPs3U9pRxbHA9CPeoqZD",
+	"3oYN6STdW+OE69R7n5LXJGyUxZgmiB7ZbUn5YRjIzkTdpNuvVPEcdSdPaWvKd5k+q7QfWT9r9GBVwG0o",
+	"8qgFP4QeH1NX0jMSohdOEBAT4V4rdvoe0syqy4TnabPsg/cRFPZdjMSsuAEwtzPYDyOlCn/g670niUxS",
+	"xCPnv5+rqtBuSorrYXRgLTIhg12DqASTsd0PhioKjPwgBaM2QwyaOC0lVmdsADmf6QYiMyEtPHNw0QOC",
+	"yE489x0Mk2jU7njA3V+s51BNjjGo1Gw0boXeFvzCzxoRaTtbdA9lTjIGe8iHdXZnuO3bWT6IKDuLXNve",
+	"tpPKUPKxtaEmLov761WtD9YwEsaFDsO+blml8kgSuLAxCYr5bZgERZM4n2A0d2UpxpQXbZT4YbxwPEO7",
+	"CJ9UBpVIr7kUMAVZaKbkCTlS0XHTbZtIt0gPwOSHmvr8jHZXZ2dvI2M1OtN67joXxMmfAvKSV1ZjcrpZ",
+	"ffzR2gZKlcBlTX27KUlrSWGFP4RMeLvB45oH/UB2uv1sGSvurM62GqLCvrJ/OhQ+IH+t5Vz0PQ/zRmh5",
+	"Lu0D0iVJeDevz+WaljyH4xqCRKhWvaDEMEmQk2ouKRy7Xja71EznnCQ83yTF3ntqWIoz64XMoegf1+uy",
+	"/Dq3ano1sRZZK2MQFiqaDXnlxB7Xn3UAZt/ijZCj/jEp34QcVndifQcz+smzSjOGc7nC3DBVwOXJ2aOr",
+	"T80jqcsSQ+dKn06rObDV8xfhzLxyZ48ILYD6eMeqLCiBng4B5GxiwU0gskKcttQJnLqTdWjGCPxNF14b",
+	"2HEAAk8pLsFt1LASrFRXsYLhthzxP78w+2Yn66jhsBQS/LLs7KnlRDlXy5lRlBKVuYKmd69fsudHT3+6",
+	"7VBPnOa3taJidS0LYZCOvjmbQqWVxDBfzqUz3E5Y366uH3IukvzRp+xs60euw2Mpg03ao8mhPfq0lCTV",
+	"IpPrtJ41dWmhtoeXWln8R5UJ3So/aFaqUbdNBs70crL7k8OkEHb5QanN0DhIdlZPTMsex96XkKOcWzul",
+	"H6UV9Y/9WRkoS2SA7LMgb0mUMR/lIW3JEGkDYdeZD35FIE6xyXeQg5imQmBqMhFm1yBYrmau7nC9oMNJ",
+	"X9LDwZXL888Xk4RO/bpSExK+uCbmIosU5OK5FR0lFCPwBR31UtWMstXcOiklPHg7d5wPbY6l6ZhWVghs",
+	"OWtLKsxfp3aKg14PZZCO/JiUFBZmLFDuKOdLJKbItJoASV5uvEtuBxsBT6LN1Ix15l1s/hWG/3d0cfaZ",
+	"GKJ2HCvr0QbQoM8YlBpqGdp4x8tSKqOCwj9cgJUHFRT9LnvhbK+5MGOr0RBQBRpi9FBTxNWSLTyAdENr",
+	"ToiTJQKMnALeY+DIoM4lalDTGjp8Gehn2Wj+DEXa3SnX/OalY/JHv++0E1VyTGlN+Y1OEaBD1NKdY9I5",
+	"EL0SeMIQAhZhJevjAvtWUZoDlR5uCD/TjsLWYuWjlvfRCtcANB1KvD8fxG4ZBLv4K7o75OBZfaq8hOJi",
+	"sNjG/HXhE2/L83JrG772Gu3gmQhsw1PkFuf/KSnwRVleBD2w3TcTsR8dcc0MY05yEaBxO66W9rBCGm8p",
+	"EHULOPvQyLjGw+TQkZt2vwciYcPZIko0TMkm2N4X8lXIL8zWOL+7W2nrwW/da7DZs7nW3K4ZXST0HKYg",
+	"eqUxuuYKTZQeuMzqddvD7Ovr7E5Ssko+AIpFp7OTvrQp+tHuWpF8WglVCbPY0gDZBY8ocIwidwdM1ZBX",
+	"lOy2NmsJn3o/m0x4taDXSsiNqtrjYk5j5T793sUA2px06cyTUlkN1vvXyDsuDKWHSBUH0iuQMNfkgvFO",
+	"g/6B7p/QLyGnxNqOVUFKJSqOU641FGg7j6yhbBTDLH6m7LAUrbv65T36I86lUSERxnkD0eVHpgdwM6uA",
+	"9a8K3UV/0ajrajX0npeCe8aUVh2V8SzI+PfUcM+MYW+uqrLArQntuqyQ58zUsQCrXFVcj0HTtpSEc4nu",
+	"MzVzvhsCVtwc4jg0SyBFWdelCHNeSatr98kvWxp+oWS56HfdKsVIqgoDDUxJSkTXmWWKmAKqcULCJJ0x",
+	"o85l0AGdDxR3QF0mjhszCk2TOr38gmqm+k4Z3+hG/gpWOJsWO/MM/w4Ji9UYoquwbs9wW1OyvS4iuUpa",
+	"Y66DE8WV/GR1Fx4lnXPPUQX60FxPnkqV5YDnn2+FvUeMtwHRday+pbDnBQvFPP1U3U7GPLPJmGefGTOm",
+	"zBix6oxFA2aYW3zdZ3PK/llMAaEgqUlRBVBjPTqkgtd0cY7eqwJt6VQhD1UI/Kcdcm39UOadUWFfdgHC",
+	"H40fTkgtCtiq2MhD8DYCyHeQIrF1EDnWiFe20SozdyfyNfi8bllnSX9dokFExgYLshmQ6IaUhSbIn1n7",
+	"orUBSQU7xDGxhFNNodgLny9FZWa83Bsrja4Bl86KHQ08d+14KY0jzaRlUvjAlQGpMTX1U8wrozFWYOm3",
+	"+rc2HtOI5HvWgVJj1fntYtjRoUWxLTCpvmJ1yu+Q8RAE9xPuajC0KUe/Deu8QO8M7y3HR3xoCrkDitk5",
+	"13epgtdCYnuWvzO81rLyALE0FZhqkSDLr8x+CplnLUF79NP6NLWQhmbpKmbZt5XXUIGpRMptFfKbw3qR",
+	"lavhEOzCsK3diUslVcOQXRo5ujAFypraGMlhrm2KGJSAI1ntx/m9ureSE7U+LclvND6A9GnXxLPiUmjV",
+	"6x27M74ZhqvhqZSBNveCs0i2gnzwGbaA6uvCD58FdeOIIinTablIPepk80Z2s2vpTKQ54WqWtlJDad1R",
+	"3Y70dwt5COmvSmjxVHGHThO+YIXqsn4u+iR10CDDWoISoCFfLwXMsV9bLuy3hTDYBJEXE2HhrOYSqqRH",
+	"8J1ThKOGRtvWIQX86FDlyJxsoWBQHfWOYjZ7/HSlCCnCsJWslyyYCWOhjaoWJ6EU6aB3eJQsRUo2oNva",
+	"cUBKsrMjLKQrsBOnk5Q2dJRL4nsKD5rOhJacf3vuZeHy/fEFVKsxb8RrXFbTX9VKhkKOoJpWokXWrrID",
+	"U+qL3A4wxCqYdMWxueC+UceW2VZcNumyzW0UCFDPCEYbU1FxC0nQlrOU0qXmUO3lXAMrwVD/vkKMhDPc",
+	"hZRQsfFiOgapk03aInx79mRdV0u+98/e3vNPP7p/9j499l89+o8/pYBEHeRup9Zy11pK7YC1TcK/fTSo",
+	"URtqHGlPuxc5uuLFF/kE2EtVTRX1zPDTu9NY4Sh+f5vrGQ+funLGE/IYlLNRayH+coe9VujtXOyIL7bD",
+	"7TaknMOqB5BxZ74q/+bo/DXdNoa+cnmV5wcZGtccDVBlbakx+ora5B0bbVjDuNxsSNlnrrMO6QMX3hZu",
+	"y0fF7mxWgTi2yI15coJ6P5Dz072fyshcU/CMC91M+vb4d6d8d2ydZhUz9SJmUzEFn82myMAXq1zgQftx",
+	"tKDdzwIbWNXGQqTJnTAJUEARVJ5wbN1NAqcVI3fggCkWt2GW20TVt2BlrwOLWsLbJp7G6eyU9Wl/FnKE",
+	"L2jGKZ1swhdbYHSMzBvwN9GqhE/FRWg7spb/4kPtTUpCM0VXqvPVDUrqFa3rT4LLuRW5EvZ1z2Llw1jx",
+	"iVhd/t3KiJpyN4mKoFM72yy08KXOXyptiKXpNu606V1ANyJGE3TMTQ2K2akiT5tkfuGbcdAZ9K3eZezW",
+	"/g409ilaUQx28I64Z09Yj02ASx0OKXQFRYM0SlO5LQ9Kw5e3kzvO+5k3pBFuim1jxBC54oQX1G2OvG0k",
+	"t7wrN3IebeHEdSFIvSZ7Bo1hKtIKnesK1SiF1UBN3I9XgqdZMrLJftQA+Ev/Ucb6M5mPgVLhfvR2uM9R",
+	"5IzA+YiCRDdO0G53Snk0XPFLrXMiUvbArBJm8d7O7tI3gFepwvcXkr34/Q1Rdsb6w5JfdLvdvushiGSI",
+	"X+fh65dv8AtVP9ckS9wySjuaMixwbMyUWhcKOVQJzYCLqgTuY+QU4qaA/cz1KRSS8dABNGOutBzj35dQ",
+	"YXTeKOKVWHLq2tFQ6J2SuL132Be2zMfcdM/luXz8+ANmRz1+zF6wx7T1x67uhdgsrxbo49CqpEbN9kGc",
+	"7DF1ENGAfCrKs9BjjpU4jW3ge/4IH7uikHNpWRVlGMQ1m9y52NgrDFMSuopLcFTFJvwz4AB2SMKcx94T",
+	"497E2TDD8vEKELSFAhMeBC9mZgzSuDaVFhZ9+5WqxD/xm2P2M54qO5/1ek/ygDr4EfpdhjQ6gFLJkbtD",
+	"gbQjgieCyaUDM7jiuSkXVA88jwrzkHe6BSHN4KG4/dvPmJ7Q1k6zT62tnh89/ekRBYe5r/ugbP6Mcdav",
+	"U+37LiOm1Cqq2sEqn/7/3nPeyL03Rd815iJksvrxgBfUawzBD9IQfvSpeKPPplBR467l7pI/aAxyuy1S",
+	"8QSitv328WMKdbRfhHDM+nx/0LdQsNzXgGR9/t8PXw/6bkSrVGk3Tv8LMqiMRcrQNWZe0/+IflP+jxlF",
+	"dzBH1iv/eFlPo1mNNVE8taAybWehazLCFldkxGI78WCH7f+PV2dsfwy8NON/9tmPrqdUDlpj/ZG2zBmf",
+	"wfbk9hFB1TWYWvEI90APqClIPhXdBZ+UOJLQIfT/CM0cK5sRe4mRlyIHqRs+nynPx7B32O11ss6sKh0T",
+	"08f7+/P5vMvx566qRvvuXb3/9s3LV6fvX+E7dalK4G1R4sZxp9c9oKfcUjvHnSfdXvcJ9rw3Y+Tb+5cH",
+	"+0Q7+HGU0hFf1AzYyj1XqUwvWWSfAHbXj1g6cgc1R20kdIF9U2BXOW3O3HzN654+piVc/ch+dLvKdbbx",
+	"6fjiJWobHF1scNjrremeu1vX3MiBlWqc6+E0WLjrMPAR18AyPXJYatSRN+to7zrvvEW6CVA03GozXv3W",
+	"nU/YpE+btHHsj1KvHg65Oc7iizhAG9/z9haB5Xwl103dxFQzuF45qINbnrutu7HVogmCeERHhCHrjye6",
+	"HwNfeb75lXDxws3RgKAYiC6JCddZTOL7X+if64jWmygwAhOd/51STOt9C/EhHG0GTrh64eYQfYd9KNfB",
+	"c1eeFd+Vc/2p5TT2SaNsPRTLNF/TI98Jz6w7HCaQgLaKHJM8AQ+ACcRifd28joVbhBfu3G6KFjW7TvHj",
+	"19H1erfNjuPGnPfMjV1vynZmjMBFJ27Q+Hpfz5qfbH6lvmHmaxDuwbi/v35xBSnXc5v9L/j3uk7payt5",
+	"JiPY2Xxk1IF01xeEdEih2bACdyNol51FzVpHCttmCEy79Sr7mF/CqgZCC6kxvoF7R6sL/IVS47r3dMY3",
+	"PDJa7bojy1qlcgtMevdDjy4N5+FE8hqI3YDzbpaI0X2pm8S3J6h9yjM7/nKPK2tT+F+UJXP92rDfiHPr",
+	"9V2PD2+v6rbsd91If8f+JtKehihd9xjyolljWbuozgkbKDPGyOsA2ERcoen9AR0lkvWX7lHtY/tAvCjH",
+	"BcSwosFfBTYCo6MCfyXhBx3uzZTFcq0xGdpN2vFZf7sdxtINtNG9M1vK30Yba+KuH4Phr8pir74h0/kv",
+	"QwK3naxOOZsodxmeHqup7z9g5WM9QOSo/1hX0kGhL9yYF3loN4nfhk+8sHwEid4tbWVZr35531nzc7Tq",
+	"rW/JiS58sTPH4FvwSbkEvubu/tPNizc2jpQalcCnQndzNdkHi4y+BsstrHv5pPvSdYvObhUmX7nfLZSs",
+	"22PqcRQqdReYHRiKyHU2kyGa8v1oWkcHW6wp3IGGLzzd/ELySib78uHhNi/Ht3ZdZ52n28Atvhft5qL1",
+	"gwutNdPgteu6FKJEXuRGQaEtVcv9uid5u3fxtL5RHlMf2JRXJu04fBkNd4dEs3SxSYtKFO0t861TUUr9",
+	"QZTRYOEudY/XUVQoOv34KO9X62rTbewhOFUAL/yvExeyKJmEvXB34lAnHVR7RFAshA59JJuRwLiLHZQa",
+	"2pylL+O7cu7CQl+5TOqezfTVu4zWmOw1kriQlLUYKQTy7YqT27LDl+iolXZ25537X0Sx1k5/Yyh8FYx1",
+	"kEWN+b6Avu4yv4To2HgMFjrE4tztvGzM9bEPBNccun4uV7OyQO0/pXlTZugShWyy6N9ROukfhInSanc4",
+	"/HtknFu4e8PS3hQ72rihfVmrw/rUtbv6LvzVoY93gvnhRtFbLW6gNT+g8G+R+HTE36SHBZe2/8X+WRvK",
+	"OvV9D+8QLVrlIXY8fziPmavTDT0gH/BYNz9tAXkDHNivrfdRW5ZrfY1CZOqgK5pXKx2T540bL6i3g8tp",
+	"oCZXvhGyyMehpe5qJ+VTxQaqEKBPXBeIKR/BuaQ7dK2ZNVETbOVBA/W91dV3V4uzD/h96J4aVu5749St",
+	"hnVYHx8Ouai8BksFdS7jaUVEOxpxt5GsoMRyk4AythRxVYJaI2DBtn0GbxmsixlcIfp21LTczWHD/MLl",
+	"jGMNdNsCwr0NW9PzUhf0LZD3G5ZZ7mA33HKvUxX49yTIHsDvcQZlSRTu9DY9Rj3WGoeerhffO8esQt+H",
+	"b3NP61KY3LFFnW/jzrFDdycR10r6qCUVmFAK6Mgy3sGCSTXPmJ7lYysIOJuqytSXkxpujVb2Yfnmo9Ag",
+	"kgl9LrWrn8YGWTngTQ8YscZPYrh8NaBrUTt3bQ1zNQGNfnxrrLkblUJyrgTANux0vdJxSHUN3f5DFZBr",
+	"W5G2wUy1uGs1iHqIJJgM1fc0ump8T37lB+Bdv1lYegJAgC7pKilVb0v+0Kj3aLXr3oWnvhPbrtFmK4HE",
+	"71akZOb6ismi7uj2B7P7Gmrcqu0X+/q/QfsvLG8fW8ddb4ewvw3PSB39F0Tb7wth8fIad9fBw2Ls5qct",
+	"zt0Qvfe/2ONb8gCnEqdCl7+d0x2Gv3KTj+8WYzcEo+85l+vo4HAbpIRcSSrnf81FCQ9ls4TUsao+4jTq",
+	"p0s4fHA1LpDiOpRFUVNLd+eCa4vn4ze+386K5+AG2HaqJNwDxtVdL9cbwHZ7VH2FS3h1xlubnLjH9vEZ",
+	"HPZJKozhKtuN8KZm/81wz+56D7ftHTwP6B/ciEjfJg/dworkk+0f/huJw8jqnLX4Dy0ZUBmmz5pb3zLW",
+	"ko7Lm8vomtw6/+64H9W+UUz67zP/me7devWPGS9Dj66lPDeU5FSZifahq/1mH0IJ8TRiXPUNFVhMbUlb",
+	"6pSxOJ2Zm0uQ7CvI/ysT6+4i0+16V2/l1nls39Rqv6UstA9UZJrOQrsBY/5GvQxfr3f8O49tTR7bRom2",
+	"tfJN3HSTF8Q/9d2Yk1G70aQ56TacTHb7I9mRbh9tjg9/rt+o48Mtb/+L/3dtAPxdncZ555jTrmT71jQP",
+	"qewm0lkf5KQ3P+3heQuosV/VVzom7UIsy+jPuTB9pA6XT0mBCX97OZZeuBbY7kJmuojFX5/sruQKl12T",
+	"votd5KlHg5hAVP8V7E0z9r0REohLC98Qkg63xRjF7C58y7c6sNN/0tN9u57+wdNeb6L7dXfd/rOe7qfu",
+	"rU4Fku3ojThy3I33WbMfam/v+ac//3h+3qX/Hv3HjxP9//SjRCvUO2bpBMNWusSf/wUivc1mNP8a3MB1",
+	"u/42ytCiS8p1IpvF3aSEnZ8l6IxphSZsSNsmP8qYEnYm4cZ2X/W1GvX0u7/3sq8tKXOpF/m3ZY/Z1UGB",
+	"cenIJjOKDaCu0HML+a7KhP4oBs+vnHKOo75/dXsk7zJyndOIplo4XRszwZT9WynZOaOR7rKZSGjz2dZP",
+	"BJeQNFseyAYJbc3a+krw3GLYLfaV+KrKmVOFPk+8Wz60mvG9azkbi9EYKmpga8Yc1TlRpds+uc5Crmfr",
+	"nTQWinow33dfobh97rruQgTh4B0m4vn+K2OiFpApHF/PhLaqfZFwZULNuNA+KazLsD4DTRPm+pQ7DF4u",
+	"HG8pXqkx9vusW9lwNHesCa+pP5mH1sdJ14b7+S51JJqhrfiTlyVU3dszUVTUdrlub5kkl6gBK9X7u9ar",
+	"Hz9Zjk9XQNJpUUvBfZQEbpzVnrc0M22IwsNFvZaGgOrW1rBbzWqO9llrM9MoKdx101p9+71rtbSxw2k9",
+	"mGsEsjpWqptFhpkj4YJG4Pk4Gqp2Fq+O9l90NQ/1BIZSXEK1aLzqlarVVzGHlHbE6/an5BCJhojrxFoG",
+	"iVNJXZ6yS/2b0RUubijK+7v+dP3/AwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -20,29 +20,13 @@ type Source struct {
 	snap     *snapshot.Snapshot
 	attached map[*attachment]struct{}
 	refusals []xds.Refusal
+	away     error
 }
 
-// NewSource returns a fleet at revision 0 that holds nothing but the barrier that Quiet
-// needs.
+// NewSource returns an empty fleet at revision 0.
 func NewSource() *Source {
-	s := &Source{attached: map[*attachment]struct{}{}, snap: &snapshot.Snapshot{}}
-	r := Resource(fleet.Extension, barrier, "1")
-	s.snap.Types[fleet.Extension] = s.snap.Types[fleet.Extension].With(r)
-	return s
+	return &Source{attached: map[*attachment]struct{}{}, snap: &snapshot.Snapshot{}}
 }
-
-// Change is one resource that Publish puts, or takes away if it is nil.
-type Change struct {
-	Type     fleet.Type
-	Name     string
-	Resource *snapshot.Resource
-}
-
-// Put returns the change that sets a resource.
-func Put(t fleet.Type, r *snapshot.Resource) Change { return Change{t, r.Name, r} }
-
-// Delete returns the change that takes a resource away.
-func Delete(t fleet.Type, name string) Change { return Change{t, name, nil} }
 
 // Publish makes one revision of the changes and returns it.
 func (s *Source) Publish(changes ...Change) fleet.Revision {
@@ -51,12 +35,11 @@ func (s *Source) Publish(changes ...Change) fleet.Revision {
 	next := *s.snap
 	next.Revision++
 	for _, c := range changes {
-		if c.Resource == nil {
+		if c.Body == nil {
 			next.Types[c.Type] = next.Types[c.Type].Without(c.Name)
 			continue
 		}
-		c.Resource.Revision = next.Revision
-		next.Types[c.Type] = next.Types[c.Type].With(c.Resource)
+		next.Types[c.Type] = next.Types[c.Type].With(c.resource(next.Revision))
 	}
 	s.snap = &next
 	for a := range s.attached {
@@ -84,6 +67,13 @@ func (s *Source) End(err error) {
 	}
 }
 
+// Away makes the fleet one that cannot be had, for this reason; nil brings it back.
+func (s *Source) Away(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = err
+}
+
 // Streams is the number of attached streams.
 func (s *Source) Streams() int {
 	s.mu.Lock()
@@ -91,15 +81,13 @@ func (s *Source) Streams() int {
 	return len(s.attached)
 }
 
-// AwaitSettled waits until every attached stream has settled the revision.
+// AwaitSettled fails unless every attached stream has settled the revision. It needs a
+// bubble.
 func (s *Source) AwaitSettled(t testing.TB, r fleet.Revision) {
 	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(Patience); s.Settled() != r; <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("settled %d, want %d", s.Settled(), r)
-		}
+	synctest.Wait()
+	if got := s.Settled(); got != r {
+		t.Fatalf("settled %d, want %d", got, r)
 	}
 }
 
@@ -130,6 +118,9 @@ func (s *Source) Attach(context.Context, xds.Identity, fleet.Node, xds.StreamInf
 	a := &attachment{source: s, changed: make(chan struct{}, 1), ended: make(chan error, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.away != nil {
+		return nil, s.away
+	}
 	a.retarget(s.snap)
 	s.attached[a] = struct{}{}
 	return a, nil
@@ -168,7 +159,9 @@ func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {
 	a.retarget(a.source.snap)
 }
 
-func (a *attachment) Detach() {
+func (a *attachment) Past() xds.Past { return xds.Past{} }
+
+func (a *attachment) Detach(bool) {
 	a.source.mu.Lock()
 	defer a.source.mu.Unlock()
 	delete(a.source.attached, a)

@@ -2,21 +2,41 @@ package xdstest
 
 import (
 	"slices"
+	"strings"
 
-	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"fairlead/internal/fleet"
 )
 
+// Request is what a client sends, of either protocol.
+type Request struct {
+	Type fleet.Type
+	// Names are all names (state of the world) or those to subscribe to (delta).
+	Names       []string
+	Unsubscribe []string          // delta
+	Version     string            // state of the world
+	Versions    map[string]string // delta: initial_resource_versions
+	Nonce       string
+	Error       string // a NACK
+	Node        *corev3.Node
+	TypeURL     string // in the place of Type's; "none" sends none
+}
+
 func (r Request) url() string {
-	if r.TypeURL != "" {
-		return r.TypeURL
+	switch r.TypeURL {
+	case "":
+		return r.Type.URL()
+	case "none":
+		return ""
 	}
-	return r.Type.URL()
+	return r.TypeURL
 }
 
 func (r Request) status() *rpcstatus.Status {
@@ -26,77 +46,89 @@ func (r Request) status() *rpcstatus.Status {
 	return &rpcstatus.Status{Code: int32(codes.Internal), Message: r.Error}
 }
 
-type deltaWire struct {
-	ss discoveryv3.AggregatedDiscoveryService_DeltaAggregatedResourcesClient
+// stream is one gRPC stream of a client.
+type stream struct {
+	grpc.ClientStream
+	delta bool
+	named bool            // the node was sent
+	seen  map[string]bool // nonces
 }
 
-func (w *deltaWire) send(r Request) error {
-	return w.ss.Send(&discoveryv3.DeltaDiscoveryRequest{
-		Node: r.Node, TypeUrl: r.url(), ResourceNamesSubscribe: r.Names, ResourceNamesUnsubscribe: r.Unsubscribe,
-		InitialResourceVersions: r.Versions, ResponseNonce: r.Nonce, ErrorDetail: r.status(),
-	})
-}
-
-func (w *deltaWire) recv() (*Response, error) {
-	m, err := w.ss.Recv()
-	if err != nil {
-		return nil, err
+func (s *stream) send(r Request) error {
+	if s.delta {
+		return s.SendMsg(&discoveryv3.DeltaDiscoveryRequest{
+			Node: r.Node, TypeUrl: r.url(), ResourceNamesSubscribe: r.Names, ResourceNamesUnsubscribe: r.Unsubscribe,
+			InitialResourceVersions: r.Versions, ResponseNonce: r.Nonce, ErrorDetail: r.status(),
+		})
 	}
-	t, _ := fleet.TypeFromURL(m.GetTypeUrl())
-	r := &Response{Type: t, Version: m.GetSystemVersionInfo(), Nonce: m.GetNonce(), Removed: m.GetRemovedResources()}
-	for _, x := range m.GetResources() {
-		r.Resources = append(r.Resources, named(x.GetName(), x.GetVersion()))
-	}
-	slices.Sort(r.Resources)
-	return r, nil
-}
-
-// again: a name that is subscribed to is answered, even if the client has it.
-func (w *deltaWire) again(*Response) []Request {
-	return []Request{{Type: fleet.Extension, Names: []string{barrier}}}
-}
-
-type sotwWire struct {
-	ss discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesClient
-}
-
-func (w *sotwWire) send(r Request) error {
-	return w.ss.Send(&discoveryv3.DiscoveryRequest{
+	return s.SendMsg(&discoveryv3.DiscoveryRequest{
 		Node: r.Node, TypeUrl: r.url(), ResourceNames: r.Names, VersionInfo: r.Version,
 		ResponseNonce: r.Nonce, ErrorDetail: r.status(),
 	})
 }
 
-func (w *sotwWire) recv() (*Response, error) {
-	m, err := w.ss.Recv()
-	if err != nil {
-		return nil, err
+func (s *stream) recv() (*Response, error) {
+	var r *Response
+	if s.delta {
+		var m discoveryv3.DeltaDiscoveryResponse
+		if err := s.RecvMsg(&m); err != nil {
+			return nil, err
+		}
+		r = readDelta(&m)
+	} else {
+		var m discoveryv3.DiscoveryResponse
+		if err := s.RecvMsg(&m); err != nil {
+			return nil, err
+		}
+		r = readSotW(&m)
 	}
-	t, _ := fleet.TypeFromURL(m.GetTypeUrl())
-	r := &Response{Type: t, Version: m.GetVersionInfo(), Nonce: m.GetNonce()}
-	for _, x := range m.GetResources() {
-		r.Resources = append(r.Resources, described(t, x.GetValue()))
-	}
-	slices.Sort(r.Resources)
+	r.from = s
+	slices.SortFunc(r.Resources, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	slices.Sort(r.Removed)
 	return r, nil
 }
 
-// again: a name that was given up and is asked for again is sent again.
-func (w *sotwWire) again(last *Response) []Request {
-	ask := Request{Type: fleet.Extension, Names: []string{barrier}}
-	if last == nil {
-		return []Request{ask}
+func readDelta(m *discoveryv3.DeltaDiscoveryResponse) *Response {
+	t, _ := fleet.TypeFromURL(m.GetTypeUrl())
+	r := &Response{Type: t, Version: m.GetSystemVersionInfo(), Nonce: m.GetNonce(), Removed: m.GetRemovedResources(), Size: proto.Size(m)}
+	for _, x := range m.GetResources() {
+		r.Resources = append(r.Resources, itemOf(x))
 	}
-	none := Request{Type: fleet.Extension, Version: last.Version, Nonce: last.Nonce}
-	ask.Version, ask.Nonce = last.Version, last.Nonce
-	return []Request{none, ask}
+	return r
 }
 
-// described reads a body of Resource, or an empty ClusterLoadAssignment.
-func described(t fleet.Type, value []byte) string {
-	var cla endpointv3.ClusterLoadAssignment
-	if t == fleet.Endpoint && proto.Unmarshal(value, &cla) == nil && cla.GetClusterName() != "" {
-		return named(cla.GetClusterName(), "empty")
+func readSotW(m *discoveryv3.DiscoveryResponse) *Response {
+	t, _ := fleet.TypeFromURL(m.GetTypeUrl())
+	r := &Response{Type: t, Version: m.GetVersionInfo(), Nonce: m.GetNonce(), Size: proto.Size(m)}
+	for _, x := range m.GetResources() {
+		var wrapper discoveryv3.Resource
+		if x.MessageIs(&wrapper) {
+			if err := x.UnmarshalTo(&wrapper); err == nil {
+				i := itemOf(&wrapper)
+				i.Wrapped = true
+				r.Resources = append(r.Resources, i)
+				continue
+			}
+		}
+		i := bodyOf(x)
+		i.Name = i.Inner
+		r.Resources = append(r.Resources, i)
 	}
-	return string(value)
+	return r
+}
+
+func itemOf(x *discoveryv3.Resource) Item {
+	i := Item{Bare: true}
+	if x.GetResource() != nil {
+		i = bodyOf(x.GetResource())
+	}
+	i.Name, i.Version, i.Aliases = x.GetName(), x.GetVersion(), x.GetAliases()
+	i.HasTTL, i.TTL = x.GetTtl() != nil, x.GetTtl().AsDuration()
+	return i
+}
+
+func bodyOf(x *anypb.Any) Item {
+	var i Item
+	i.Inner, i.Label, i.Targets = read(x)
+	return i
 }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"fairlead/internal/client"
+)
+
+// nodesCommand is "fairlead nodes".
+type nodesCommand struct {
+	Connection connection `embed:""`
+
+	Node   string `arg:"" optional:"" help:"A node's id; without it, all nodes."`
+	Config bool   `help:"Tell what the node should hold, and why: what it refused, and what stands in for it."`
+	Type   string `placeholder:"TYPE" help:"With --config, only resources of this type."`
+	State  string `placeholder:"STATE" help:"With --config, only resources in this state: synced, pending, refused, absent."`
+	JSON   bool   `name:"json" help:"Print the API's JSON."`
+}
+
+// Run prints the nodes, and below them what they refuse.
+func (c *nodesCommand) Run(ctx context.Context, sh *shell) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Config:
+		return c.config(ctx, s)
+	case c.Node != "":
+		return c.one(ctx, s)
+	}
+	return c.list(ctx, s)
+}
+
+func (c *nodesCommand) check() error {
+	switch {
+	case c.Config && c.Node == "":
+		return usageError("--config is about one node: give its id, fairlead nodes NODE --config")
+	case !c.Config && (c.Type != "" || c.State != ""):
+		return usageError("--type and --state go with --config")
+	case c.State != "" && !client.NodeResourceState(c.State).Valid():
+		return usageError(fmt.Sprintf("%q is not a state of a resource: the states are synced, pending, refused, absent", c.State))
+	case c.Type != "":
+		return checkType(c.Type)
+	}
+	return nil
+}
+
+func (c *nodesCommand) one(ctx context.Context, s *session) error {
+	resp, err := s.api.GetNode(ctx, s.tenant, s.fleet, c.Node, s.exactPath("nodes", c.Node))
+	n, raw, err := answer[client.Node](s, resp, err)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printJSON(raw)
+	}
+	s.printNodes([]client.Node{n})
+	return nil
+}
+
+func (c *nodesCommand) list(ctx context.Context, s *session) error {
+	items, err := pages(0, func(limit int, cursor *string) (page, error) {
+		resp, err := s.api.ListNodes(ctx, s.tenant, s.fleet, &client.ListNodesParams{Limit: &limit, Cursor: cursor})
+		p, _, err := answer[page](s, resp, err)
+		return p, err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printItems(items)
+	}
+	nodes, err := decode[client.Node](items)
+	if err != nil {
+		return err
+	}
+	if len(nodes) == 0 {
+		fmt.Fprintln(s.out, "no node has connected yet")
+		return nil
+	}
+	s.printNodes(nodes)
+	return nil
+}
+
+func (s *session) printNodes(nodes []client.Node) {
+	fmt.Fprint(s.out, nodeTable(nodes))
+	for _, line := range nodeTroubles(nodes) {
+		fmt.Fprintln(s.out, line)
+	}
+}
+
+func nodeTable(nodes []client.Node) table {
+	t := table{{"NODE", "STATE", "SETTLED", "CLIENT", "PROTOCOL", "ADDRESS", "LAST SEEN"}}
+	for _, n := range nodes {
+		settled := ""
+		if n.Settled > 0 {
+			settled = strconv.FormatInt(n.Settled, 10)
+		}
+		t = append(t, []string{n.Id, string(n.State), settled, clientName(n.UserAgent, n.Version), deref(n.Protocol), deref(n.RemoteAddr), when(n.LastSeen)})
+	}
+	return t
+}
+
+// nodeTroubles tells of node ids that are used twice and of what is refused at present.
+func nodeTroubles(nodes []client.Node) (out []string) {
+	for _, n := range nodes {
+		if n.Duplicates != nil && (n.Connections == nil || *n.Connections < *n.Duplicates) {
+			out = append(out, plain(fmt.Sprintf("%s: %d clients have this node id: give each its own", n.Id, *n.Duplicates)))
+		} else if n.Connections != nil && *n.Connections > 1 {
+			out = append(out, plain(fmt.Sprintf("%s is connected to %d servers: is its node id used twice?", n.Id, *n.Connections)))
+		}
+		out = append(out, frozenLines(n.Id, n.Frozen)...)
+		for _, r := range n.Refusals {
+			if r.ResolvedAt != nil {
+				continue
+			}
+			line := fmt.Sprintf("%s refuses %s/%s of revision %d: %s", n.Id, r.Type, r.Name, r.Revision, r.Detail)
+			if action := deref(r.Action); action != "" {
+				line += " (" + action + ")"
+			}
+			out = append(out, plain(line))
+		}
+	}
+	return out
+}
+
+// frozenLines tells of types of which a node refuses too much.
+func frozenLines(node string, types *[]client.ResourceType) (out []string) {
+	if types == nil {
+		return nil
+	}
+	for _, t := range *types {
+		out = append(out, plain(fmt.Sprintf("%s refuses so many %s that it keeps those it had: mend what it refuses, or run fairlead retry", node, t)))
+	}
+	return out
+}
+
+// clientName is what a client says of itself.
+func clientName(agent, version *string) string {
+	return strings.TrimSpace(deref(agent) + " " + deref(version))
+}

@@ -1,0 +1,202 @@
+package bootstrap
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"fairlead/internal/fleet"
+)
+
+// FieldError says which field of a Config is wrong. It is fleet.ErrInvalid.
+type FieldError struct {
+	Field string // its name in Config
+	Why   string // the rest of the sentence; names no other field
+}
+
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("bootstrap: %s %s: %v", e.Field, e.Why, fleet.ErrInvalid)
+}
+
+// Unwrap makes it an ErrInvalid.
+func (e *FieldError) Unwrap() error { return fleet.ErrInvalid }
+
+func invalid(field, why string) error { return &FieldError{field, why} }
+
+// kind is which file is to be written.
+type kind int
+
+const (
+	envoy  kind = iota
+	google      // Envoy with google_grpc
+	relay
+	grpc
+)
+
+func (k kind) String() string {
+	return [...]string{"an Envoy", "an Envoy with google_grpc", "a relay", "a gRPC client"}[k]
+}
+
+// foreign are the fields that mean nothing to a kind.
+func (k kind) foreign() []string {
+	switch k {
+	case google:
+		return []string{"Plaintext", "TokenEnv", "TokenSDSFile", "RetryBase", "RetryMax", "RelayAddress"}
+	case relay:
+		return []string{"GoogleGRPC", "RetryBase", "RetryMax", "InitialFetchTimeout"}
+	case grpc:
+		return []string{
+			"GoogleGRPC", "ServerName", "TokenEnv", "TokenSDSFile", "AdminAddress",
+			"RetryBase", "RetryMax", "InitialFetchTimeout", "RelayAddress",
+		}
+	default:
+		return []string{"RelayAddress"}
+	}
+}
+
+// checkForeign finds a field that is set and means nothing to k. c has no defaults yet.
+func (c Config) checkForeign(k kind) error {
+	set := map[string]bool{
+		"GoogleGRPC": c.GoogleGRPC, "Plaintext": c.Plaintext, "ServerName": c.ServerName != "",
+		"TokenEnv": c.TokenEnv != "", "TokenSDSFile": c.TokenSDSFile != "", "AdminAddress": c.AdminAddress != "",
+		"RetryBase": c.RetryBase != 0, "RetryMax": c.RetryMax != 0, "InitialFetchTimeout": c.InitialFetchTimeout != 0,
+		"RelayAddress": c.RelayAddress != "",
+	}
+	for _, field := range k.foreign() {
+		if set[field] {
+			return invalid(field, "means nothing to "+k.String())
+		}
+	}
+	return nil
+}
+
+// check finds the first field that the client, or good sense, would refuse. c has its
+// defaults.
+func (c Config) check(k kind) error {
+	texts := map[string]string{
+		"NodeID": c.NodeID, "NodeCluster": c.NodeCluster, "Region": c.Region, "Zone": c.Zone, "SubZone": c.SubZone,
+		"CAFile": c.CAFile, "ServerName": c.ServerName, "TokenFile": c.TokenFile, "TokenSDSFile": c.TokenSDSFile,
+		"AdminAddress": c.AdminAddress, "RelayAddress": c.RelayAddress, "XDSAddresses": strings.Join(c.XDSAddresses, ","),
+	}
+	for _, field := range slices.Sorted(maps.Keys(texts)) {
+		if !printable(texts[field]) {
+			return invalid(field, "holds a control character or is not UTF-8")
+		}
+	}
+	if c.NodeID == "" {
+		return invalid("NodeID", "must be set")
+	}
+	if err := c.checkAddresses(k); err != nil {
+		return err
+	}
+	if c.RetryBase < time.Millisecond || c.RetryMax < c.RetryBase {
+		return invalid("RetryBase", "must be 1 ms or more, and at most the longest pause")
+	}
+	if c.InitialFetchTimeout < 0 {
+		return invalid("InitialFetchTimeout", "must not be negative")
+	}
+	if _, err := metadata(c.Metadata); err != nil {
+		return err
+	}
+	return c.checkCredential(k)
+}
+
+func (c Config) checkAddresses(k kind) error {
+	if len(c.XDSAddresses) == 0 {
+		return invalid("XDSAddresses", "must hold an address")
+	}
+	if (k == grpc || k == google) && len(c.XDSAddresses) > 1 {
+		return invalid("XDSAddresses", "may hold one address for "+k.String()+": give one name that has the addresses of all servers")
+	}
+	for _, a := range c.XDSAddresses {
+		if _, err := parseAddress(a, 1); err != nil {
+			return invalid("XDSAddresses", err.Error())
+		}
+	}
+	if _, err := parseAddress(c.AdminAddress, 0); err != nil {
+		return invalid("AdminAddress", err.Error())
+	}
+	at, err := parseAddress(c.RelayAddress, 0)
+	if err != nil {
+		return invalid("RelayAddress", err.Error())
+	}
+	if ip, err := netip.ParseAddr(at.Host); err != nil || !ip.IsLoopback() {
+		return invalid("RelayAddress", "must be a loopback address such as 127.0.0.1: whoever reaches it acts as the node")
+	}
+	return nil
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (c Config) checkCredential(k kind) error {
+	none := c.TokenFile == "" && c.TokenEnv == ""
+	switch {
+	case c.Plaintext && c.CAFile != "":
+		return invalid("CAFile", "means nothing in plaintext")
+	case c.TokenFile != "" && c.TokenEnv != "":
+		return invalid("TokenEnv", "excludes a file with the token")
+	case k == grpc && c.Plaintext && c.TokenFile != "":
+		return invalid("TokenFile", "means nothing in plaintext to a gRPC client, which sends no token in the clear")
+	case k == grpc && none && !c.Plaintext:
+		return invalid("TokenFile", "must be set; without a token a gRPC client needs plaintext and a relay (or fairlead dev --open-xds)")
+	case k == google && none:
+		return invalid("TokenFile", "must be set")
+	case none && (!c.Plaintext || k == relay):
+		return invalid("TokenFile", "must be set, or the variable that holds the token")
+	case c.TokenFile != "" && !path.IsAbs(c.TokenFile):
+		return invalid("TokenFile", "must be an absolute path: the client's working directory is not ours")
+	case c.TokenSDSFile != "" && !path.IsAbs(c.TokenSDSFile):
+		return invalid("TokenSDSFile", "must be an absolute path: Envoy's working directory is not ours")
+	case c.TokenEnv != "" && !variableName.MatchString(c.TokenEnv):
+		return invalid("TokenEnv", "is not the name of an environment variable")
+	}
+	return nil
+}
+
+// printable reports whether s can stand in a YAML file: JSON would write DEL and the C1
+// controls as they are, and YAML forbids them.
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+type address struct {
+	Host string
+	Port int
+}
+
+func parseAddress(s string, minPort int) (address, error) {
+	host, text, err := net.SplitHostPort(s)
+	if err != nil || host == "" {
+		return address{}, fmt.Errorf("holds %q, which is not host:port", s)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil || port < minPort || port > 65535 {
+		return address{}, fmt.Errorf("holds %q, whose port is none", s)
+	}
+	return address{host, port}, nil
+}
+
+// metadata is JSON, which is YAML; "" if there is none.
+func metadata(m map[string]any) (string, error) {
+	if len(m) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return "", invalid("Metadata", "is not JSON: "+err.Error())
+	}
+	if !printable(string(text)) {
+		return "", invalid("Metadata", "holds a control character or is not UTF-8")
+	}
+	return string(text), nil
+}

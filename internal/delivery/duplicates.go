@@ -1,0 +1,47 @@
+package delivery
+
+import (
+	"strings"
+	"time"
+)
+
+// duplicateAfter is how long two streams of a kind live side by side before they are taken
+// for two clients: one that reconnects leaves its old stream behind for a while.
+const duplicateAfter = 30 * time.Second
+
+// single reports whether one client has one stream of the kind at most: for a type that is
+// asked for by names, such as endpoints, an Envoy opens a stream for each.
+func single(kind string) bool {
+	for _, service := range []string{"ADS", "CDS", "LDS", "SRDS"} {
+		if strings.HasSuffix(kind, " "+service) {
+			return true
+		}
+	}
+	return false
+}
+
+// countDuplicates sees how many clients seem to have the node's id, 0 for one, and when to
+// look again (SEMANTICS 6.3). The node's row is written when the number has changed.
+func (b *book) countDuplicates(n *node, now time.Time) {
+	most := 0
+	if len(n.streams) > 1 {
+		kinds := make(map[string]int)
+		for s := range n.streams {
+			if !single(s.kind) {
+				continue
+			}
+			if old := s.begun.Add(duplicateAfter); old.After(now) {
+				b.schedule(old)
+				continue
+			}
+			kinds[s.kind]++
+			most = max(most, kinds[s.kind])
+		}
+	}
+	if most < 2 {
+		most = 0
+	}
+	if most != n.row.Duplicates {
+		n.row.Duplicates, n.dirty = most, true
+	}
+}

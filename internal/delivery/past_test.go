@@ -1,0 +1,129 @@
+package delivery
+
+import (
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// SEMANTICS 3.4: whether the next server may believe the client.
+func TestHowAStreamEndedIsRecorded(t *testing.T) {
+	t.Parallel()
+	type end struct {
+		kind  string
+		clean bool
+	}
+	for name, c := range map[string]struct {
+		doubtful bool
+		ends     []end
+		want     bool
+	}{
+		"clean":                                  {ends: []end{{"delta ADS", true}}, want: true},
+		"not clean":                              {ends: []end{{"delta ADS", false}}},
+		"mended by a later stream":               {ends: []end{{"delta ADS", false}, {"SotW ADS", true}}, want: true},
+		"one type of two":                        {ends: []end{{"delta CDS", false}, {"delta LDS", true}}},
+		"that type mended":                       {ends: []end{{"delta CDS", false}, {"delta LDS", true}, {"delta CDS", true}}, want: true},
+		"doubtful before, mended":                {doubtful: true, ends: []end{{"delta ADS", true}}, want: true},
+		"doubtful before, one type says nothing": {doubtful: true, ends: []end{{"delta CDS", true}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.Head(w.key, 1, time.Now())
+				var last *Stream
+				for i, e := range c.ends {
+					s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: e.kind, Doubtful: c.doubtful && i == 0})
+					s.Settled(1)
+					if last != nil {
+						last.Close(c.ends[i-1].clean)
+					}
+					last = s
+				}
+				time.Sleep(time.Second)
+				if w.sink.model(w.key).nodes["n"].Clean {
+					t.Error("clean before its end")
+				}
+				if _, ok := w.Past(w.key, "n"); ok {
+					t.Error("a node that lives has a past")
+				}
+				last.Close(c.ends[len(c.ends)-1].clean)
+				if p, ok := w.Past(w.key, "n"); !ok || p.Clean != c.want || p.Settled != 1 || p.At.IsZero() {
+					t.Errorf("remembered %+v, %v", p, ok)
+				}
+				time.Sleep(time.Second)
+				if n := w.sink.model(w.key).nodes["n"]; n.Connected || n.Clean != c.want {
+					t.Errorf("recorded %+v", n)
+				}
+			})
+		})
+	}
+}
+
+// A server that stops in the midst of a stream did not end it clean.
+func TestAStreamThatEndsWithItsServerIsNotClean(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		w.connect("open")
+		w.connect("closed").Close(true)
+		time.Sleep(time.Second)
+		w.stop()
+		m := w.sink.model(w.key)
+		if m.nodes["open"].Clean || m.nodes["open"].Connected || !m.nodes["closed"].Clean {
+			t.Errorf("%+v", m.nodes)
+		}
+	})
+}
+
+// A refusal that comes again before its end is told has not ended; one that ended before
+// has.
+func TestRefusedAgainBeforeTheEndIsTold(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("n")
+		time.Sleep(time.Second)
+		refusal := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}
+		s.Refused(t.Context(), []fleet.Refusal{refusal})
+		w.sink.set(refused)
+		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1}})
+		s.Refused(t.Context(), []fleet.Refusal{refusal})
+		w.sink.set(healthy)
+		time.Sleep(10 * time.Second)
+		if m := w.sink.model(w.key); len(m.refusals) != 1 || len(m.resolved) != 0 {
+			t.Errorf("resolved %+v", m.resolved)
+		}
+	})
+}
+
+// SEMANTICS 5.4: the database knows of a node before anything is sent to it.
+func TestAnnounceWaitsForTheNodesRow(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		time.Sleep(time.Second)
+		w.sink.mu.Lock()
+		w.sink.delay = 50 * time.Millisecond
+		w.sink.mu.Unlock()
+		for range 3 { // the second comes while the first is told
+			s := w.connect("n")
+			begun := time.Now()
+			s.Announce(t.Context())
+			if !w.sink.model(w.key).nodes["n"].Connected {
+				t.Error("it is not known yet")
+			}
+			if took := time.Since(begun); took > 100*time.Millisecond {
+				t.Errorf("took %s", took)
+			}
+			begun = time.Now()
+			s.Announce(t.Context()) // known already
+			if took := time.Since(begun); took > 0 {
+				t.Errorf("once more: %s", took)
+			}
+		}
+		w.sink.set(hangs)
+		begun := time.Now()
+		s := w.connect("another")
+		s.Announce(t.Context())
+		if took := time.Since(begun); took != recordWait {
+			t.Errorf("without a database: %s", took)
+		}
+	})
+}

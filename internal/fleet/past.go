@@ -1,0 +1,29 @@
+package fleet
+
+import "time"
+
+// NodePast is what the database knows of a node from before its present stream
+// (SEMANTICS 3.4).
+type NodePast struct {
+	// Known: the fleet has seen the node.
+	Known bool
+	// Settled is what the node confirmed on the stream that ended last, or less: of several
+	// that live, the least.
+	Settled Revision
+	// Clean: that stream ended with nothing refused and nothing unanswered, and no server
+	// has another one of the node.
+	Clean bool
+	// Live: some server says that it has a stream of the node.
+	Live bool
+	// At is when the last stream ended, on the database's clock; zero if none did.
+	At time.Time
+	// Refusals are those that stand, at most 1,000.
+	Refusals []PastRefusal
+}
+
+// PastRefusal is a refusal that stands, with what stands in for the refused version.
+type PastRefusal struct {
+	Refusal
+	// Row is what stands in, a Secret's sealed; nil if nothing does, or its bytes are lost.
+	Row *Row
+}

@@ -1,0 +1,107 @@
+package replica
+
+import (
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// maxOver is how many refusals beyond maxExceptions are remembered of a frozen type.
+const maxOver = 1_000
+
+// freeze is a type of which a node refuses more than maxExceptions resources: it is left
+// with what it had (SEMANTICS 3.7).
+type freeze struct {
+	set  *snapshot.Set
+	over map[string]string // refused versions by name, without those that have exceptions
+}
+
+func (f *freeze) has(name string) bool {
+	if f == nil {
+		return false
+	}
+	_, ok := f.over[name]
+	return ok
+}
+
+// freeze keeps back one more culprit than there can be exceptions for. The first one
+// freezes the type where the node has settled; where it has not, or where it refuses
+// something of that too, what it should hold is the present without the culprits.
+func (n *node) freeze(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (action, good string) {
+	f := n.frozen[t]
+	if f == nil {
+		base := n.inStep(snap.History)
+		if base == nil {
+			base = snapshot.NewTarget(snap, n.exceptions)
+		}
+		f = &freeze{set: base.Types[t], over: make(map[string]string)}
+		if n.frozen == nil {
+			n.frozen = make(map[fleet.Type]*freeze)
+		}
+		n.frozen[t] = f
+	}
+	name := c.Refused.Name
+	if len(f.over) < maxOver {
+		f.over[name] = c.Refused.Version
+	}
+	if held := f.set.Get(name); held == nil || held.Version != c.Refused.Version {
+		if held != nil {
+			good = held.Version
+		}
+		return actionFrozen, good
+	}
+	switch _, lost := n.lost[fleet.Ref{Type: t, Name: name}]; {
+	case c.Good != nil && c.Good.Version != c.Refused.Version:
+		f.set, good = f.set.With(c.Good), c.Good.Version
+	case !lost:
+		f.set = f.set.Without(name)
+	}
+	return actionFrozen, good
+}
+
+// inStep is the newest target that the node was in step with; nil if none is known.
+func (n *node) inStep(history uint64) (newest *snapshot.Target) {
+	for a := range n.streams {
+		if c := a.confirmed.Load(); c != nil && c.History == history && (newest == nil || c.Revision > newest.Revision) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// freezes reports whether a culprit is of a frozen type, and what the node holds of it or
+// what the view has.
+func (n *node) freezes(present *snapshot.Resource, t fleet.Type, c xds.Culprit) bool {
+	f := n.frozen[t]
+	if f == nil {
+		return false
+	}
+	if held := f.set.Get(c.Refused.Name); held != nil && held.Version == c.Refused.Version {
+		return true
+	}
+	return present != nil && present.Version == c.Refused.Version
+}
+
+// thaw ends the freezes of types of which no exception is left.
+func (n *node) thaw(by fleet.Revision) (resolved []fleet.Resolution) {
+	for t, f := range n.frozen {
+		if n.count(t) > 0 {
+			continue
+		}
+		for name, version := range f.over {
+			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: t, Name: name, Version: version, By: by})
+		}
+		delete(n.frozen, t)
+	}
+	return resolved
+}
+
+// newTarget is what the node should hold of a view.
+func (n *node) newTarget(snap *snapshot.Snapshot) *snapshot.Target {
+	t := snapshot.NewTarget(snap, n.exceptions)
+	t.Retries = n.retries
+	for typ, f := range n.frozen {
+		t.Types[typ] = f.set
+	}
+	return t
+}

@@ -1,0 +1,190 @@
+package replica
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// recall asks the database what the node left behind, unless it has a stream here: then
+// its past is known. nil: that could not be found out within pastWait, and the stream
+// goes on without (SEMANTICS 3.4).
+func (o *owner) recall(ctx context.Context, id string) *recalled {
+	live, round := o.look(id)
+	if live {
+		return nil
+	}
+	// What it left behind here is known before the database has heard of it.
+	here, remembered := o.r.cfg.Recorder.Past(o.key, id)
+	var without fleet.ServerID
+	if remembered {
+		without = o.r.cfg.Recorder.Server()
+	}
+	past, err := o.r.askPast(ctx, o.key, id, without)
+	switch {
+	case err != nil && !o.r.forgot.Swap(true):
+		o.r.log.Warn("what nodes left behind cannot be read: their streams go on as if they were new", "fleet", o.key, "node", id, "error", err)
+	case err == nil:
+		o.r.forgot.Store(false)
+	}
+	if remembered && (err != nil || !past.At.After(here.At)) {
+		live := past.Live // on another server: a node that is in two places is believed nothing
+		past.Known, past.Settled, past.Clean, past.At = true, here.Settled, here.Clean && !live, here.At
+	} else if err != nil {
+		return nil
+	}
+	return &recalled{past, round}
+}
+
+// recalled is a node's past as it was when so many retries had been heard of.
+type recalled struct {
+	fleet.NodePast
+	round int
+}
+
+func (o *owner) look(id string) (live bool, round int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := o.nodes[id]
+	return n != nil && len(n.streams) > 0, o.retried
+}
+
+func (r *Replica) askPast(ctx context.Context, key fleet.Key, id string, without fleet.ServerID) (fleet.NodePast, error) {
+	ctx, cancel := context.WithTimeout(ctx, pastWait)
+	defer cancel()
+	select {
+	case r.pasts <- struct{}{}:
+		defer func() { <-r.pasts }()
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // there was a place at that same moment
+		return fleet.NodePast{}, context.Cause(ctx)
+	}
+	return r.cfg.Feed.NodePast(ctx, key, id, without)
+}
+
+// remember takes in what a node left behind, when its first stream comes: what it refuses
+// becomes exceptions again. A later stream beside it shares that past; one of the same
+// kind, or one of all types, finds the node in the midst of something. o.mu is held.
+func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+	n := a.node
+	if len(n.streams) > 0 {
+		a.past = n.past
+		if n.overlaps(a) {
+			a.past = xds.Past{Known: true, Settled: max(a.past.Settled, n.confirmed())}
+		}
+		return nil, nil
+	}
+	n.past, n.lost = xds.Past{}, nil
+	if asked == nil || !asked.Known {
+		return nil, nil
+	}
+	snap := o.view.snap
+	n.past = xds.Past{Known: true, Settled: asked.Settled, Clean: asked.Clean}
+	if n.past.Settled > snap.Revision {
+		n.past.Settled = 0 // of a history that was cut, or further than this server is
+	}
+	a.past = n.past
+	if asked.round != o.retried {
+		return nil, nil // it may have been read before them: the node is offered all of it once more
+	}
+	revised, resolved = n.readopt(o, snap, asked.Refusals)
+	if len(n.exceptions) > 0 {
+		o.retarget(n, snap)
+	}
+	return revised, resolved
+}
+
+// overlaps reports whether the node has a stream for some type that a serves too.
+func (n *node) overlaps(a *attachment) bool {
+	for x := range n.streams {
+		if x.kind == a.kind || x.aggregated() || a.aggregated() {
+			return true
+		}
+	}
+	return false
+}
+
+// confirmed is what all streams of a node that has some have settled.
+func (n *node) confirmed() fleet.Revision {
+	for x := range n.streams {
+		return x.record.Confirmed()
+	}
+	return 0
+}
+
+func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }
+
+// readopt makes exceptions of the refusals that still apply, and ends the others.
+func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+	for _, f := range refusals {
+		if f.Name == "" {
+			continue // nobody was held responsible
+		}
+		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		switch {
+		case slices.ContainsFunc(n.exceptions, func(x snapshot.Exception) bool { return x.Type == f.Type && x.Name == f.Name }),
+			n.frozen[f.Type].has(f.Name):
+			continue // it is remembered here
+		case !e.Applies(snap):
+			if f.Revision <= snap.Revision && !isGood(refusals, f) {
+				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
+			}
+			continue
+		case f.Good == "" && !strings.HasPrefix(f.Action, fleet.ActionRemoved) && !strings.HasPrefix(f.Action, fleet.ActionFrozen):
+			continue // nothing was done about it
+		case f.Good != "":
+			if e.Good = o.revive(f); e.Good == nil {
+				n.lose(f)
+				f.Action = actionLost
+				revised = append(revised, f.Refusal)
+				continue
+			}
+		}
+		if n.frozen[e.Type] == nil && n.count(e.Type) < maxExceptions {
+			n.insert(e)
+			continue
+		}
+		n.freeze(snap, e.Type, xds.Culprit{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
+	}
+	return revised, resolved
+}
+
+// isGood: a version that stood in and was refused too stays so while what it stands in for
+// is refused.
+func isGood(refusals []fleet.PastRefusal, f fleet.PastRefusal) bool {
+	return slices.ContainsFunc(refusals, func(x fleet.PastRefusal) bool {
+		return x.Type == f.Type && x.Name == f.Name && x.Good == f.Version
+	})
+}
+
+// revive makes of what is stored the resource that stands in; nil if its bytes are not to
+// be had.
+func (o *owner) revive(f fleet.PastRefusal) *snapshot.Resource {
+	if f.Row == nil {
+		return nil
+	}
+	value := f.Row.Body
+	if f.Type == fleet.Secret {
+		plain, err := o.r.cfg.Opener.Open(o.key, f.Row.Name, f.Row.Version, f.Row.Body)
+		if err != nil {
+			o.r.log.Error("a secret that stands in for a refused one cannot be opened: it is left alone; compare the server's sealing key with the API's",
+				"fleet", o.key, "name", f.Row.Name, "revision", f.Row.Revision, "error", err)
+			return nil
+		}
+		value = plain
+	}
+	return snapshot.NewResource(f.Type, *f.Row, value)
+}
+
+// lose remembers that the node confirmed the name once, so that it is never removed.
+func (n *node) lose(f fleet.PastRefusal) {
+	if n.lost == nil {
+		n.lost = make(map[fleet.Ref]string)
+	}
+	n.lost[fleet.Ref{Type: f.Type, Name: f.Name}] = f.Version
+}

@@ -1,0 +1,223 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// left says what the database knows of a node.
+func (w *world) left(node string, p fleet.NodePast) {
+	p.Known = true
+	w.feed.set(func(f *feed) {
+		if f.pasts == nil {
+			f.pasts = map[string]fleet.NodePast{}
+		}
+		f.pasts[node] = p
+	})
+}
+
+func refused(row fleet.Row, rev fleet.Revision, good *fleet.Row) fleet.PastRefusal {
+	p := fleet.PastRefusal{Row: good, Refusal: fleet.Refusal{
+		Type: row.Type, Name: row.Name, Version: row.Version, Revision: rev, Detail: "no", Action: actionRemoved}}
+	if good != nil {
+		p.Good, p.Action = good.Version, actionKept
+	}
+	return p
+}
+
+func ptr(r fleet.Row) *fleet.Row { return &r }
+
+func inForce(a *attachment, t fleet.Type, name string) string {
+	if r := a.Current().Types[t].Get(name); r != nil {
+		return r.Version
+	}
+	return ""
+}
+
+// SEMANTICS 3.2: a refusal outlives its stream and its server.
+func TestAnotherServerRepairsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"), secret("s", "bad", "sealed:bad"), cluster("e", "good"), cluster("f", "2"))
+		w.left("n", fleet.NodePast{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+			refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
+			refused(cluster("d", "bad"), 1, nil),
+			refused(cluster("e", "bad"), 1, nil),                                      // over by now
+			refused(cluster("f", "2"), 1, ptr(cluster("f", "1"))),                     // both bad
+			refused(cluster("f", "1"), 1, nil),                                        //
+			refused(cluster("g", "bad"), 7, nil),                                      // further than this server is
+			refused(secret("s", "bad", ""), 1, ptr(secret("s", "old", "sealed:old"))), //
+			{Refusal: fleet.Refusal{Type: fleet.Cluster, Revision: 1, Detail: "nobody's fault"}},
+		}})
+		a := w.attach(id, "n")
+		if p := a.Past(); p != (xds.Past{Known: true, Settled: 1, Clean: true}) {
+			t.Errorf("past %+v", p)
+		}
+		for name, want := range map[string]string{"c": "old", "d": "", "e": "good", "f": "1"} {
+			if got := inForce(a, fleet.Cluster, name); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+		if s := a.Current().Types[fleet.Secret].Get("s"); s == nil || s.Version != "old" {
+			t.Errorf("the secret is %v", s)
+		}
+		time.Sleep(time.Second)
+		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "e", Version: "bad", By: 1}) {
+			t.Errorf("resolved %+v", rs)
+		}
+		if rs := w.sink.allRefusals(); len(rs) != 0 {
+			t.Errorf("refusals told again: %+v", rs)
+		}
+		w.change(key, cluster("c", "better"), deleted(fleet.Cluster, "d"))
+		if inForce(a, fleet.Cluster, "c") != "better" {
+			t.Error("the exception does not end")
+		}
+	})
+}
+
+// SEMANTICS 3.2: "Bytes not to be had: leave the name alone and say so, never remove".
+func TestWhatStandsInIsLost(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "bad"), secret("s", "bad", "sealed:bad"))
+		lost := refused(cluster("c", "bad"), 1, nil)
+		lost.Good, lost.Action = "old", actionKept
+		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{lost, refused(secret("s", "bad", ""), 1, ptr(secret("s", "old", "not to be opened")))}})
+		a := w.attach(id, "n")
+		refuse(t, a, "c", nil)
+		if inForce(a, fleet.Cluster, "c") != "bad" || inForce(a, fleet.Secret, "s") != "bad" {
+			t.Error("a name that the node once confirmed is taken away")
+		}
+		time.Sleep(time.Second)
+		rs := w.sink.allRefusals()
+		if len(rs) == 0 {
+			t.Fatal("nothing is said")
+		}
+		for _, r := range rs {
+			if r.Action != actionLost || r.Detail != "no" || r.Version != "bad" {
+				t.Errorf("recorded %+v", r)
+			}
+		}
+	})
+}
+
+func TestWhenANodeIsBelieved(t *testing.T) {
+	t.Parallel()
+	clean := fleet.NodePast{Settled: 1, Clean: true}
+	for name, c := range map[string]struct {
+		past fleet.NodePast
+		do   func(w *world, id xds.Identity) // before it attaches
+		kind string
+		want xds.Past
+	}{
+		"clean":                          {past: clean, want: xds.Past{Known: true, Settled: 1, Clean: true}},
+		"not clean":                      {past: fleet.NodePast{Settled: 1}, want: xds.Past{Known: true, Settled: 1}},
+		"of revisions that are not here": {past: fleet.NodePast{Settled: 9}, want: xds.Past{Known: true}},
+		"beside another stream": {past: clean, want: xds.Past{Known: true, Settled: 1},
+			do: func(w *world, id xds.Identity) { w.attach(id, "n") }},
+		"that has confirmed": {past: fleet.NodePast{}, want: xds.Past{Known: true, Settled: 1},
+			do: func(w *world, id xds.Identity) { w.attach(id, "n").Settled(1) }},
+		"beside a stream of another type": {past: clean, want: xds.Past{Known: true, Settled: 1, Clean: true}, kind: "delta LDS",
+			do: func(w *world, id xds.Identity) { w.attachAs(id, "n", "delta CDS") }},
+		"here a moment ago, clean": {past: fleet.NodePast{}, want: xds.Past{Known: true, Settled: 1, Clean: true},
+			do: func(w *world, id xds.Identity) { a := w.attach(id, "n"); a.Settled(1); a.Detach(true) }},
+		"here a moment ago, in the midst": {past: clean, want: xds.Past{Known: true, Settled: 1},
+			do: func(w *world, id xds.Identity) { a := w.attach(id, "n"); a.Settled(1); a.Detach(false) }},
+		"elsewhere since it was here": {past: fleet.NodePast{Settled: 1, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, want: xds.Past{Known: true, Settled: 1},
+			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
+		"lives elsewhere": {past: fleet.NodePast{Settled: 1, Live: true}, want: xds.Past{Known: true},
+			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				_, id, _ := w.newFleet(cluster("c", "1"))
+				w.left("n", c.past)
+				if c.do != nil {
+					c.do(w, id)
+				}
+				kind := c.kind
+				if kind == "" {
+					kind = "delta ADS"
+				}
+				if p := w.attachAs(id, "n", kind).Past(); p != c.want {
+					t.Errorf("%+v, want %+v", p, c.want)
+				}
+			})
+		})
+	}
+}
+
+func (w *world) attachAs(id xds.Identity, node, kind string) *attachment {
+	w.t.Helper()
+	a, err := w.Attach(w.t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: kind})
+	if err != nil {
+		w.t.Fatalf("attach %s: %v", node, err)
+	}
+	return a.(*attachment)
+}
+
+// A database that is away costs a new stream a second at most, and then it is served.
+func TestAPastThatCannotBeReadHoldsNothingUp(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		w.attach(id, "first")
+		w.feed.set(func(f *feed) { f.hangs = true })
+		begun := time.Now()
+		done := make(chan *attachment)
+		const many = 20
+		for i := range many {
+			go func() { done <- w.attach(id, fmt.Sprint("n", i)) }()
+		}
+		for range many {
+			if a := <-done; a.Past() != (xds.Past{}) || inForce(a, fleet.Cluster, "c") != "1" {
+				t.Errorf("past %+v", a.Past())
+			}
+		}
+		if took := time.Since(begun); took > pastWait {
+			t.Errorf("took %s", took)
+		}
+		if n := w.feed.counts().mostAsking; n > pastsAtOnce {
+			t.Errorf("the database was asked for %d at once", n)
+		}
+	})
+}
+
+// A node that refuses again after what it refused is known adds nothing.
+func TestAPastIsAskedForOncePerNode(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "bad"))
+		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+		a, b := w.attach(id, "n"), w.attach(id, "n")
+		if n := w.feed.counts().asked; n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+		if a.Current() != b.Current() {
+			t.Error("its streams differ")
+		}
+		r := snapshot.NewResource(fleet.Cluster, cluster("c", "bad"), nil)
+		a.Refuse(context.Background(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Culprits: []xds.Culprit{{Refused: r}}})
+		if inForce(a, fleet.Cluster, "c") != "old" {
+			t.Error("what stands in is gone")
+		}
+	})
+}
+
+// SEMANTICS 5.4: nothing is sent to a node of which no receipt could know.
+func TestANewNodeIsToldBeforeItIsServed(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		w.left("old", fleet.NodePast{})
+		w.attach(id, "old")
+		if w.sink.knows("old") {
+			t.Error("a node that is known need not wait")
+		}
+		w.attach(id, "new")
+		if !w.sink.knows("new") {
+			t.Error("served before the database knows of it")
+		}
+	})
+}

@@ -1,0 +1,159 @@
+package snapshot
+
+import (
+	"strings"
+	"time"
+)
+
+// index is what is looked up in a set besides names. It is made when it is first asked
+// for, once for all that share the set.
+type index struct {
+	expiring []*Resource // with a TTL, by name
+	shortest time.Duration
+	hosts    map[string]*hosts // virtual hosts by route
+	eds      map[string]bool   // names of endpoints that clusters get over gRPC
+}
+
+// hosts are the virtual hosts of one route.
+type hosts struct {
+	all    []*Resource // by name
+	domain map[string]*Resource
+}
+
+func expire(r *Resource) int {
+	if r.TTL > 0 {
+		return 1
+	}
+	return 0
+}
+
+// lookInto returns the set's index.
+func (s *Set) lookInto() *index {
+	if s == nil {
+		return &index{} // reading a nil map is fine
+	}
+	s.indexed.Do(func() {
+		for _, r := range s.Sorted() {
+			s.index.add(r)
+		}
+	})
+	return &s.index
+}
+
+func (x *index) add(r *Resource) {
+	if r.TTL > 0 {
+		x.expiring = append(x.expiring, r)
+		if x.shortest == 0 || r.TTL < x.shortest {
+			x.shortest = r.TTL
+		}
+	}
+	if r.EDSName != "" {
+		if x.eds == nil {
+			x.eds = make(map[string]bool)
+		}
+		x.eds[r.EDSName] = true
+	}
+	if len(r.Domains) == 0 {
+		return
+	}
+	route, _ := splitHost(r.Name)
+	h := x.hosts[route]
+	if h == nil {
+		h = &hosts{domain: make(map[string]*Resource)}
+		if x.hosts == nil {
+			x.hosts = make(map[string]*hosts)
+		}
+		x.hosts[route] = h
+	}
+	h.all = append(h.all, r)
+	for _, d := range r.Domains {
+		d = strings.ToLower(d)
+		if h.domain[d] == nil {
+			h.domain[d] = r
+		}
+	}
+}
+
+// expiring returns the resources with a TTL, by name, and the shortest TTL, 0 if there
+// are none.
+func (s *Set) expiring() ([]*Resource, time.Duration) {
+	if s == nil || s.ttls == 0 {
+		return nil, 0
+	}
+	x := s.lookInto()
+	return x.expiring, x.shortest
+}
+
+// hostsOf returns the virtual hosts of a route, by name.
+func (s *Set) hostsOf(route string) []*Resource {
+	if h := s.lookInto().hosts[route]; h != nil {
+		return h.all
+	}
+	return nil
+}
+
+// splitHost splits the name of a virtual host at its last slash, as Envoy does to find
+// the route that it belongs to.
+func splitHost(name string) (route, host string) {
+	i := strings.LastIndexByte(name, '/')
+	if i < 0 {
+		return "", name
+	}
+	return name[:i], name[i+1:]
+}
+
+// host finds a virtual host by its name, or by an alias: the route and what stands in a
+// request's Host header, with or without its port. Of several domains that match the one
+// is taken that Envoy takes: the exact one, then "*.x", then "x.*", the longest first, and
+// "*" last.
+func (s *Set) host(name string) *Resource {
+	if r := s.Get(name); r != nil {
+		return r
+	}
+	route, host := splitHost(name)
+	h := s.lookInto().hosts[route]
+	if h == nil {
+		return nil
+	}
+	host = strings.ToLower(host)
+	if r := h.match(host); r != nil {
+		return r
+	}
+	if bare, ok := withoutPort(host); ok {
+		if r := h.match(bare); r != nil {
+			return r
+		}
+	}
+	return h.domain["*"]
+}
+
+// maxHost is the longest name of a host, with a port.
+const maxHost = 253 + len(":65535")
+
+func (h *hosts) match(host string) *Resource {
+	if len(host) > maxHost {
+		return nil
+	}
+	if r := h.domain[host]; r != nil {
+		return r
+	}
+	for i := 1; i < len(host); i++ { // a wildcard stands for one character at least
+		if r := h.domain["*"+host[i:]]; r != nil {
+			return r
+		}
+	}
+	for i := len(host) - 1; i > 0; i-- {
+		if r := h.domain[host[:i]+"*"]; r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func withoutPort(host string) (string, bool) {
+	i := strings.LastIndexByte(host, ':')
+	if i <= 0 || strings.Trim(host[i+1:], "0123456789") != "" || strings.HasSuffix(host[:i], ":") {
+		return "", false
+	}
+	return host[:i], true
+}

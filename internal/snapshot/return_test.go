@@ -1,0 +1,124 @@
+package snapshot_test
+
+import (
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// TestSetOfAnUnknownClientWaits: on a new state-of-the-world stream it is not known what
+// the client holds; a set without the listener that waits for a cluster would take the
+// one away that serves.
+func TestSetOfAnUnknownClientWaits(t *testing.T) {
+	t.Parallel()
+	target := world(t, 2, "clusters a@1 b@1; listeners l@2")
+	l := fleet.Row{Name: "l", Version: "2", Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Cluster, Name: "b"}}}}
+	s := &snapshot.Snapshot{Revision: 2, Types: target.Types}
+	s.Types[fleet.Listener] = s.Types[fleet.Listener].With(snapshot.NewResource(fleet.Listener, fleet.Row{Name: "l", Version: "3", Derived: l.Derived}, nil))
+	target = snapshot.NewTarget(s, nil)
+	c := &script{t: t, c: snapshot.Client{Envoy: true}}
+	c.c.Subscribe(snapshot.Request{Type: fleet.Cluster, Version: "of before"}, target)
+	c.c.Subscribe(snapshot.Request{Type: fleet.Listener, Version: "of before"}, target)
+	clusters := c.send(target)
+	c.step(target, "nothing", "")
+	c.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+	c.step(target, "listeners l@3", "")
+}
+
+// TestEndpointsFollowTheirClusterThoughTheFleetLostThem (PROTOCOL rule 14).
+func TestEndpointsFollowTheirClusterThoughTheFleetLostThem(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: snapshot.Client{Envoy: true}}
+	none := world(t, 1, "clusters a@1")
+	s.c.Subscribe(snapshot.Request{Type: fleet.Cluster}, none)
+	clusters := s.send(none)
+	s.c.Subscribe(snapshot.Request{Type: fleet.Endpoint, Names: []string{"a"}}, none)
+	empty := s.send(none)
+	s.c.Acknowledge(fleet.Endpoint, empty.Nonce)
+	s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+	changed := world(t, 2, "clusters a@2")
+	if got := describe(s.send(changed)); got != "clusters a@2" {
+		t.Fatalf("got %s, want a@2", got)
+	}
+	s.step(changed, describe(empty), "")
+}
+
+// TestClustersMayNameEachOther: they come together.
+func TestClustersMayNameEachOther(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		target := world(t, 1, "clusters a@1>b b@1>a c@1")
+		s := &script{t: t, c: snapshot.Client{Delta: delta}}
+		s.c.Subscribe(snapshot.Request{Type: fleet.Cluster}, target)
+		s.step(target, "clusters a@1 b@1 c@1", "")
+	}
+}
+
+// TestRoutesDoNotOvertakeWarmingClusters: a stream that began with its endpoints took the
+// place of one that was lost while clusters warmed (PROTOCOL rules 13 and 19).
+func TestRoutesDoNotOvertakeWarmingClusters(t *testing.T) {
+	t.Parallel()
+	target := world(t, 2, "clusters a@1 b@1; endpoints a@1 b@1; routes r@2>b")
+	s := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true, Now: start}}
+	s.c.Subscribe(snapshot.Request{Type: fleet.Endpoint, Names: []string{"a"}, Versions: map[string]string{"a": "1"}}, target)
+	s.c.Subscribe(snapshot.Request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, target)
+	s.step(target, "endpoints a@1", "")
+	s.step(target, "nothing", "")
+	s.c.Subscribe(snapshot.Request{Type: fleet.Cluster, Versions: map[string]string{"a": "1"}}, target)
+	s.step(target, "clusters b@1", "")
+	s.step(target, "routes r@2", "")
+}
+
+// TestLateAckOfAClientWithoutTTLs: what it was sent without a TTL does not run out.
+func TestLateAckOfAClientWithoutTTLs(t *testing.T) {
+	t.Parallel()
+	target := layers(brief("a", "1", 3*time.Second))
+	s := &script{t: t, c: snapshot.Client{Delta: true, Now: start}}
+	s.c.Subscribe(snapshot.Request{Type: fleet.Runtime, Names: []string{"a"}}, target)
+	r := s.send(target)
+	s.at(time.Minute)
+	s.c.Acknowledge(fleet.Runtime, r.Nonce)
+	s.step(target, "nothing", "")
+}
+
+// TestRefusedAnswerIsNotRefusedForEver: it changed nothing, and what it holds may come
+// back in another revision.
+func TestRefusedAnswerIsNotRefusedForEver(t *testing.T) {
+	t.Parallel()
+	first := world(t, 1, "listeners l@1")
+	s := &script{t: t, c: snapshot.Client{Alone: true}}
+	s.c.Subscribe(snapshot.Request{Type: fleet.Listener, Version: first.Types[fleet.Listener].Sum().String()}, first)
+	s.step(first, "listeners l@1", "no")
+	s.step(world(t, 2, "listeners l@2"), "listeners l@2", "")
+	s.step(world(t, 3, "listeners l@1"), "listeners l@1", "")
+}
+
+// TestReturningClientKeepsItsVirtualHosts: they are not sent again.
+func TestReturningClientKeepsItsVirtualHosts(t *testing.T) {
+	t.Parallel()
+	target := vhdsFleet(vhost("r/a", "1", "a.example"), vhost("r/b", "1", "b.example"))
+	s := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true}}
+	s.c.Subscribe(snapshot.Request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}, target)
+	s.c.Subscribe(snapshot.Request{Type: fleet.VirtualHost, Names: []string{"*"}, Versions: map[string]string{"r/a": "1", "r/b": "1"}}, target)
+	s.step(target, "nothing", "")
+}
+
+// TestRefusalOfAReturningClientRemovesNothing: it has a version whose bytes are not known
+// here, and keeps it (SEMANTICS 3.2).
+func TestRefusalOfAReturningClientRemovesNothing(t *testing.T) {
+	t.Parallel()
+	snap := &snapshot.Snapshot{Revision: 2}
+	snap.Types[fleet.Listener] = snap.Types[fleet.Listener].With(snapshot.NewResource(fleet.Listener, row("l", "2"), nil))
+	target := snapshot.NewTarget(snap, nil)
+	s := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true}}
+	s.c.Subscribe(snapshot.Request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, target)
+	r := s.send(target)
+	s.c.Refuse(fleet.Listener, r.Nonce, "l: no")
+	vs := s.c.Verdicts()
+	if len(vs) != 1 || !vs[0].Culprits[0].Leave || vs[0].Culprits[0].Had != "1" {
+		t.Fatalf("verdicts %+v, want l left alone at 1", vs)
+	}
+	s.step(snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Listener, Name: "l", Refused: "2", Leave: true}}), "nothing", "")
+}

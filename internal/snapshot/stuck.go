@@ -1,0 +1,254 @@
+package snapshot
+
+import (
+	"slices"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// A cluster that Envoy's load balancer refuses stays in warming and holds back every
+// answer for clusters, ACK and NACK, for good, on this stream and on the next ones
+// (SEMANTICS 3.8). Such clusters are presumed stuck, and repaired without having been
+// refused.
+
+const (
+	// stuckAfter is how long clusters may stay unanswered once all that they asked for was
+	// ACKed, and stuckEach how much longer for each changed one: thousands take their time.
+	stuckAfter = time.Second
+	// blindAfter is the same where nothing tells which of them it is: a busy proxy may be
+	// late by itself.
+	blindAfter = 2 * time.Second
+	stuckEach  = time.Millisecond
+	// unaskedAfter is how long a returning client may keep silent about clusters: what is
+	// sent to it then may take something away that serves, so it is the last resort.
+	unaskedAfter = 5 * time.Second
+	// slowAfter is the same where a cluster resolves names or checks its endpoints first.
+	slowAfter = 30 * time.Second
+)
+
+const (
+	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
+	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"
+)
+
+// quietSince returns when the client last had something of what clusters need to take
+// in; the zero time while it still has.
+func (c *Client) quietSince(from time.Time) time.Time {
+	for _, t := range []fleet.Type{fleet.Endpoint, fleet.Secret} {
+		tr := &c.types[t]
+		switch {
+		case !tr.subscribed:
+		case tr.inFlight != nil || len(tr.owed) > 0:
+			return time.Time{}
+		case tr.confirmedAt.After(from):
+			from = tr.confirmedAt
+		}
+	}
+	return from
+}
+
+// stuckAt returns when the clusters in flight are presumed stuck; the zero time if they
+// are not.
+func (c *Client) stuckAt() time.Time {
+	f := c.types[fleet.Cluster].inFlight
+	if f == nil || f.presumed || !c.Envoy || c.Alone {
+		return time.Time{}
+	}
+	since := c.quietSince(f.sentAt)
+	if since.IsZero() {
+		return since
+	}
+	if c.neverAsked(f) == nil && slices.ContainsFunc(f.changes, func(ch change) bool { return ch.new != nil && ch.new.Slow }) {
+		return since.Add(slowAfter)
+	}
+	after := stuckAfter
+	if c.neverAsked(f) == nil {
+		after = blindAfter
+	}
+	return since.Add(after + time.Duration(len(f.changes))*stuckEach)
+}
+
+// neverAsked returns the new clusters of a response whose endpoints the client never
+// asked for: Envoy asks for those of good ones at once.
+func (c *Client) neverAsked(f *Response) []suspect {
+	endpoints := &c.types[fleet.Endpoint].sub
+	return slices.DeleteFunc(f.suspects(), func(s suspect) bool {
+		return s.good != nil || s.refused.EDSName == "" || endpoints.Has(s.refused.EDSName)
+	})
+}
+
+// presumeStuck begins the trial of the clusters in flight when it is time: those that
+// the client never asked endpoints for, else all that changed.
+func (c *Client) presumeStuck() {
+	at := c.stuckAt()
+	if at.IsZero() || c.Now.Before(at) {
+		return
+	}
+	tr := &c.types[fleet.Cluster]
+	f := tr.inFlight
+	f.presumed = true
+	suspects, sure := c.neverAsked(f), true
+	if len(suspects) == 0 {
+		suspects = f.suspects()
+		sure = len(suspects) == 1
+	}
+	if tr.trial != nil {
+		known := tr.trial
+		suspects = slices.DeleteFunc(suspects, func(s suspect) bool { return known.keepsBack(s.refused) })
+	}
+	if len(suspects) == 0 {
+		return
+	}
+	c.refusals++
+	c.warm = nil
+	c.trialMoves++
+	if tr.trial == nil {
+		tr.trial = &trial{text: nevermind}
+	}
+	tr.trial.suspect(suspects, sure)
+	// What would have to be fetched first cannot be tried: it is judged.
+	fetch := slices.DeleteFunc(slices.Clone(suspects), func(s suspect) bool { return !s.leave })
+	if len(fetch) > 0 {
+		c.condemn(fleet.Cluster, nevermind, fetch)
+	}
+}
+
+// suspect keeps suspects back that were not answered for. Unless one of them is the
+// culprit for sure, each half is given back by itself.
+func (tr *trial) suspect(suspects []suspect, sure bool) {
+	tr.drop(func(s suspect) bool {
+		return slices.ContainsFunc(suspects, func(x suspect) bool { return x.refused == s.refused })
+	})
+	tr.offered = nil
+	if sure {
+		tr.waiting = slices.Insert(tr.waiting, 0, &group{suspects: suspects, bad: true})
+		return
+	}
+	at := len(suspects) / 2
+	tr.waiting = slices.Insert(tr.waiting, 0, &group{suspects: slices.Clone(suspects[:at])}, &group{suspects: slices.Clone(suspects[at:])})
+}
+
+// keepsBack reports whether the version is kept back by now.
+func (tr *trial) keepsBack(r *Resource) bool {
+	found := false
+	tr.withheld(func(s suspect) bool {
+		found = s.refused == r
+		return !found
+	})
+	return found
+}
+
+// Explain takes in the words that stand beside an ACK in state of the world: they are
+// about an earlier response that was held back (PROTOCOL rule 16).
+func (c *Client) Explain(t fleet.Type, text string) {
+	tr := &c.types[t]
+	if tr.trial == nil {
+		return
+	}
+	named := slices.DeleteFunc(tr.trial.all(), func(s suspect) bool {
+		return !standsWhole(text, s.refused.Name) || slices.Contains(tr.trial.condemned, s) || tr.overtookOther(s)
+	})
+	if len(named) > 0 {
+		c.condemn(t, text, named)
+		c.trialMoves++
+	}
+}
+
+// overtookOther reports whether a held response carried another version of the name: the
+// words may be about that one.
+func (tr *track) overtookOther(s suspect) bool {
+	return slices.ContainsFunc(tr.late, func(r *Response) bool {
+		return slices.ContainsFunc(r.changes, func(ch change) bool {
+			return ch.new != nil && ch.new.Name == s.refused.Name && !Same(ch.new, s.refused)
+		})
+	})
+}
+
+// An Envoy that is stuck does not ask for clusters on a new stream, and would never be
+// repaired: it is sent them unasked (SEMANTICS 3.8c).
+
+// unaskedAt returns when clusters are due although the client did not ask for them; the
+// zero time if they are not. One that merely warms asks as soon as it has its endpoints.
+func (c *Client) unaskedAt() time.Time {
+	if !c.Past.Unclean || !c.Envoy || c.Alone || c.Young || c.types[fleet.Cluster].subscribed {
+		return time.Time{} // many a client has no clusters to ask for
+	}
+	if !c.types[fleet.Endpoint].subscribed && !c.types[fleet.Listener].subscribed {
+		return time.Time{}
+	}
+	since := c.quietSince(c.grownAt)
+	if since.IsZero() {
+		return since
+	}
+	return since.Add(unaskedAfter)
+}
+
+// pushUnasked subscribes the client to clusters, if it is time: what may be stuck is in
+// doubt and kept back, the rest counts as held until the client asks and says what it is.
+func (c *Client) pushUnasked(target *Target) {
+	at := c.unaskedAt()
+	if at.IsZero() || c.Now.Before(at) {
+		return
+	}
+	suspects := c.neverAskedOf(target)
+	if len(suspects) == 0 {
+		suspects = c.changedSince(target)
+	}
+	tr := &c.types[fleet.Cluster]
+	tr.subscribed, tr.unasked, tr.sub.wildcard, tr.answer = true, true, true, !c.Delta
+	tr.held = target.Types[fleet.Cluster]
+	for r := range target.Types[fleet.Cluster].All() {
+		if c.Past.doubts(r) {
+			tr.held = tr.held.Without(r.Name)
+		}
+	}
+	for _, s := range suspects {
+		tr.held = tr.held.With(doubtful(change{new: s.refused}))
+	}
+	if target.repairs != nil {
+		for ref := range target.repairs.absent {
+			if ref.Type == fleet.Cluster {
+				tr.held = tr.held.With(&Resource{Name: ref.Name, doubt: true, key: keyOf(ref.Name, inDoubt)})
+			}
+		}
+	}
+	for r := range target.Gone[fleet.Cluster].All() {
+		if c.Past.doubts(r) {
+			tr.held = tr.held.With(&Resource{Name: r.Name, doubt: true, key: keyOf(r.Name, inDoubt)})
+		}
+	}
+	if len(suspects) > 0 {
+		c.trialMoves++
+		tr.trial = &trial{text: nevermind}
+		tr.trial.suspect(suspects, false) // what it sticks on may be an older version
+	}
+}
+
+// neverAskedOf returns the target's clusters whose endpoints the client did not ask for,
+// though it asked for those of others.
+func (c *Client) neverAskedOf(target *Target) (suspects []suspect) {
+	endpoints := &c.types[fleet.Endpoint].sub
+	for r := range target.Types[fleet.Cluster].All() {
+		if r.EDSName != "" && !endpoints.Has(r.EDSName) {
+			suspects = append(suspects, suspect{refused: r})
+		}
+	}
+	return suspects
+}
+
+// changedSince returns the clusters that changed since the client settled, if its last
+// stream did not end clean.
+func (c *Client) changedSince(target *Target) (suspects []suspect) {
+	for r := range target.Types[fleet.Cluster].All() {
+		if c.Past.doubts(r) && !r.Slow {
+			suspects = append(suspects, suspect{refused: r})
+		}
+	}
+	return suspects
+}
+
+// begin forgets what was presumed of a type that the client asks for only now.
+func (tr *track) begin() {
+	tr.unasked, tr.held, tr.inFlight, tr.late, tr.sub, tr.inStep = false, nil, nil, nil, Subscription{}, false
+}

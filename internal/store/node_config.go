@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// NodeConfig is a page of the fleet's resources as one node should hold them, and the
+// node's status, all of one moment.
+type NodeConfig struct {
+	Node      NodeView       // without Refusals
+	Revision  fleet.Revision // the fleet's
+	Resources []NodeResource // in the order of (type's slug, name)
+	More      bool
+}
+
+// NodeResource is one resource of the fleet and what the node has against it.
+type NodeResource struct {
+	Type    fleet.Type
+	Name    string
+	Present NodeVersion // the fleet's
+	// Refusal is of the present version, and stands; nil if there is none.
+	Refusal *fleet.Refusal
+	// Good is the version that stands in for a refused one; its Version is "" if none
+	// does. Of one that the history does not hold any more Revision and TTL are zero.
+	Good NodeVersion
+	// GoodRefused is what was done when the node refused Good as well; "" if it did not.
+	GoodRefused string
+	// Keeps is what Good names and the fleet has deleted: it stays with the node.
+	Keeps []fleet.Ref
+}
+
+// NodeVersion is a version of a resource.
+type NodeVersion struct {
+	Version  string
+	Revision fleet.Revision // the one that brought it
+	TTL      time.Duration
+}
+
+// What a resource is to a node, for ConfigFilter.
+const (
+	ConfigSynced  = "synced"  // the node has settled at the revision that brought it, or beyond
+	ConfigPending = "pending" // it has not
+	ConfigRefused = "refused" // it refused it
+	ConfigAbsent  = "absent"  // it refused it, and it was taken away from the node
+)
+
+// ConfigFilter says which of a node's resources a page is about.
+type ConfigFilter struct {
+	Type  *fleet.Type // nil: every type
+	State string      // ConfigSynced, ...; "": every state
+	After Cursor      // without variant
+	Limit int         // 0 is 100; the most is 1000
+}
+
+// broughtBy is the revision that brought the given version of the resource r: the first
+// of its last run, which a tombstone ends like another version. History that was cut
+// makes it later, never earlier.
+func broughtBy(version string) string {
+	const key = `h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = r.type AND h.name = r.name AND h.variant = ''`
+	last := `(SELECT max(h.revision) FROM resource_history h WHERE ` + key + ` AND h.version = ` + version + `)`
+	other := `(SELECT max(h.revision) FROM resource_history h WHERE ` + key + ` AND h.revision < ` + last + ` AND h.version <> ` + version + `)`
+	return `(SELECT min(h.revision) FROM resource_history h WHERE ` + key + ` AND h.revision <= ` + last + ` AND h.revision > coalesce(` + other + `, 0))`
+}
+
+// takenAway tells of a refusal x that the node was left without the resource.
+const takenAway = `x.good = '' AND (x.action LIKE '` + fleet.ActionRemoved + `%' OR x.action LIKE '` + fleet.ActionFrozen + `%')`
+
+// selectNodeConfig is one statement, so it sees one snapshot. $1 the fleet, $2 the node,
+// $3 the types, $4 and $5 the place after which to begin, $6 the limit, $7 the state. The
+// state is worked out here for the filter alone: what stands in for what is decided by
+// package snapshot. There is a row for the node even where there is no resource.
+var selectNodeConfig = `
+WITH ` + nodeFacts + `,
+node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, first_seen, last_seen, since, settled, connections, duplicates, frozen) AS (
+  SELECT ` + nodeColumns + ` FROM nodes n LEFT JOIN facts f USING (node_id)
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2),
+refused AS MATERIALIZED (
+  SELECT DISTINCT ON (e.type, e.name, e.version) e.type, e.name, e.version, e.revision, e.good, e.action, e.at, t.text
+    FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
+   WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.resolved_at IS NULL
+   ORDER BY e.type, e.name, e.version, e.revision DESC),
+r AS MATERIALIZED (
+  SELECT r.type, r.name, r.version, r.revision, r.ttl_ms, x.good, x.action, x.at, x.text, x.revision AS refused_revision
+    FROM node CROSS JOIN resources r LEFT JOIN refused x ON (x.type, x.name, x.version) = (r.type, r.name, r.version)
+   WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted AND r.variant = ''
+     AND r.type = ANY ($3) AND (r.type, r.name) > ($4, $5)
+     AND CASE $7
+         WHEN '' THEN true
+         WHEN '` + ConfigAbsent + `' THEN ` + takenAway + `
+         WHEN '` + ConfigRefused + `' THEN x.version IS NOT NULL AND NOT (` + takenAway + `)
+         ELSE x.version IS NULL AND ($7 = '` + ConfigSynced + `') = (r.revision <= node.settled OR ` + broughtBy("r.version") + ` <= node.settled) END
+   ORDER BY r.type, r.name LIMIT $6)
+SELECT node.*, EXISTS (SELECT FROM refused), h.revision,
+       r.type, r.name, r.version, coalesce(` + broughtBy("r.version") + `, r.revision), r.ttl_ms,
+       r.refused_revision, r.text, r.action, r.at, r.good,
+       g.brought, g.ttl_ms, (SELECT y.action FROM refused y WHERE r.good <> '' AND (y.type, y.name, y.version) = (r.type, r.name, r.good)),
+       (SELECT jsonb_agg(ref ORDER BY ref)
+          FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
+            SELECT d.deleted FROM resources d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1 AND d.type = ref->>0
+               AND d.name = ref->>1 AND d.variant = '' OFFSET 0) d
+         WHERE d.deleted)
+  FROM node JOIN fleet_heads h ON h.tenant_id = app_tenant() AND h.fleet_id = $1
+  LEFT JOIN r ON true
+  LEFT JOIN LATERAL (
+    SELECT o.ttl_ms, o.derived, ` + broughtBy("r.good") + ` AS brought FROM resource_history o
+     WHERE r.good <> '' AND o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.type = r.type AND o.name = r.name AND o.variant = ''
+       AND NOT o.deleted AND o.version = r.good
+     ORDER BY o.revision DESC LIMIT 1) g ON true
+ ORDER BY r.type, r.name`
+
+// NodeConfig reads a page of what a node should hold. A node that never connected is
+// fleet.ErrNotFound. The cost of a page follows the fleet where a state is asked for, and
+// never touches a body.
+func (s *Store) NodeConfig(ctx context.Context, t fleet.TenantID, f fleet.ID, id string, q ConfigFilter) (NodeConfig, error) {
+	limit := pageLimit(q.Limit)
+	types := slugs(fleet.Types())
+	if q.Type != nil {
+		types = slugs([]fleet.Type{*q.Type})
+	}
+	after := ""
+	if q.After != (Cursor{}) {
+		after = q.After.Type.Slug()
+	}
+	var out NodeConfig
+	rows, err := many(ctx, s, t, out.scan, selectNodeConfig,
+		f.String(), clean(id, maxNodeID), types, after, q.After.Name, limit+1, q.State)
+	if err == nil && len(rows) == 0 {
+		err = fleet.ErrNotFound
+	}
+	if err != nil {
+		return NodeConfig{}, fmt.Errorf("read the configuration of node %q: %w", id, err)
+	}
+	for _, r := range rows {
+		if r != nil {
+			out.Resources = append(out.Resources, *r)
+		}
+	}
+	out.Resources, out.More = page(out.Resources, limit)
+	return out, nil
+}
+
+// scan reads a row of selectNodeConfig; nil if it is the node's alone.
+func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
+	var slug, name, version, detail, action, good, goodAction *string
+	var brought, ttl, refused, goodBrought, goodTTL *int64
+	var at *time.Time
+	var refusing bool
+	var keeps []byte
+	err := scanStatus(row, &c.Node, &refusing, (*int64)(&c.Revision), &slug, &name, &version, &brought, &ttl,
+		&refused, &detail, &action, &at, &good, &goodBrought, &goodTTL, &goodAction, &keeps)
+	if err != nil {
+		return nil, err
+	}
+	c.Node.State = nodeState(c.Node.Connections, refusing)
+	if slug == nil {
+		return nil, nil //nolint:nilnil // the node holds nothing
+	}
+	r := &NodeResource{Name: *name, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
+	r.Type, _ = fleet.TypeFromSlug(*slug) // the query asks for known types alone
+	if refused == nil {
+		return r, nil
+	}
+	r.Refusal = &fleet.Refusal{
+		Node: c.Node.ID, Type: r.Type, Name: r.Name, Version: *version, Revision: fleet.Revision(*refused),
+		Detail: *detail, Action: *action, At: at.UTC(), Good: *good,
+	}
+	r.Good = NodeVersion{Version: *good, TTL: milliseconds(goodTTL)}
+	if goodBrought != nil {
+		r.Good.Revision = fleet.Revision(*goodBrought)
+	}
+	if goodAction != nil {
+		r.GoodRefused = *goodAction
+	}
+	r.Keeps, err = decodeRefs(keeps)
+	return r, err
+}
+
+func milliseconds(ms *int64) time.Duration {
+	if ms == nil {
+		return 0
+	}
+	return time.Duration(*ms) * time.Millisecond
+}
+
+func decodeRefs(b []byte) ([]fleet.Ref, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	var js [][2]string
+	if err := json.Unmarshal(b, &js); err != nil {
+		return nil, fmt.Errorf("decode references: %w", err)
+	}
+	return refsOf(js), nil
+}

@@ -1,0 +1,240 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+func (w *world) config(node string, q store.ConfigFilter) store.NodeConfig {
+	w.Helper()
+	c, err := w.app.NodeConfig(w.Context(), w.tenant, w.fleet, node, q)
+	w.ok(err)
+	return c
+}
+
+// listed is what a page holds: "type/name" -> version @ revision, and what stands in.
+func listed(c store.NodeConfig) map[string]string {
+	out := map[string]string{}
+	for _, r := range c.Resources {
+		s := fmt.Sprintf("%s @%d", r.Present.Version, r.Present.Revision)
+		if r.Refusal != nil {
+			s += fmt.Sprintf(" refused: %s (%s)", r.Refusal.Detail, r.Refusal.Action)
+		}
+		if r.Good.Version != "" {
+			s += fmt.Sprintf(" good %s @%d %s", r.Good.Version, r.Good.Revision, r.Good.TTL)
+		}
+		if r.GoodRefused != "" {
+			s += " but " + r.GoodRefused
+		}
+		for _, k := range r.Keeps {
+			s += fmt.Sprintf(" keeps %s/%s", k.Type, k.Name)
+		}
+		out[fmt.Sprintf("%s/%s", r.Type, r.Name)] = s
+	}
+	return out
+}
+
+func wantListed(t *testing.T, c store.NodeConfig, want map[string]string) {
+	t.Helper()
+	if d := cmp.Diff(want, listed(c)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestNodeConfig(t *testing.T) {
+	w := setup(t)
+	ctx := t.Context()
+	good := put(fleet.Listener, "l", "good")
+	good.TTL = 30 * time.Second
+	good.Derived = fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Route, Name: "bootstrap"}, {Type: fleet.Route, Name: "r"}, {Type: fleet.Secret, Name: "there"}}}
+	good = fill(good)
+	c := put(fleet.Cluster, "c", "1")
+	there := put(fleet.Secret, "there", "1")
+	eu := put(fleet.Cluster, "c", "EU")
+	eu.Variant, eu.Selector = "eu", "locality.region=eu"
+	w.apply(c, fill(eu), good, put(fleet.Route, "r", "1"), there) // 1
+	c.Labels = map[string]string{"team": "shop"}
+	w.apply(fill(c)) // 2: the same version
+	poison := put(fleet.Listener, "l", "poison")
+	fresh := put(fleet.Cluster, "fresh", "poison")
+	w.apply(poison, fresh, del(fleet.Route, "r")) // 3
+	s := w.server("s")
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	s.report(fleet.Status{Settled: 3, Nodes: []fleet.NodeStatus{
+		{Node: "a", Connected: true, Variant: "delta ADS", UserAgent: "envoy", Version: "1.40.0", Settled: settled(1)}, on("b")},
+		Refusals: []fleet.Refusal{
+			{Node: "a", Type: fleet.Listener, Name: "l", Version: poison.Version, Revision: 3, Detail: "no filter", Action: "kept the last good version", Good: good.Version, At: at},
+			{Node: "a", Type: fleet.Cluster, Name: "fresh", Version: fresh.Version, Revision: 3, Detail: "no luck", Action: "removed from this node"},
+			{Node: "a", Type: fleet.Cluster, Name: "c", Version: "of another time", Revision: 1, Detail: "old"},
+			{Node: "a", Type: fleet.Secret, Name: "there", Version: there.Version, Revision: 1, Detail: "it is over"},
+			{Node: "b", Type: fleet.Cluster, Name: "c", Version: c.Version, Revision: 1, Detail: "of another node"}},
+	})
+	s.report(fleet.Status{Settled: 3, Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Secret, Name: "there", Version: there.Version, By: 3}}})
+	a := w.config("a", store.ConfigFilter{})
+	if n := a.Node; a.Revision != 3 || a.More || n.ID != "a" || n.State != store.NodeRefusing || n.Settled != 1 || n.UserAgent != "envoy" || n.Protocol != "delta ADS" {
+		t.Errorf("%+v", a)
+	}
+	want := map[string]string{
+		"clusters/c":     c.Version + " @1",
+		"clusters/fresh": fresh.Version + " @3 refused: no luck (removed from this node)",
+		"listeners/l": fmt.Sprintf("%s @3 refused: no filter (kept the last good version) good %s @1 30s keeps routes/r",
+			poison.Version, good.Version),
+		"secrets/there": there.Version + " @1",
+	}
+	wantListed(t, a, want)
+	for _, r := range a.Resources {
+		if r.Name == "l" && !r.Refusal.At.Equal(at) {
+			t.Errorf("refused at %v, want %v", r.Refusal.At, at)
+		}
+	}
+	// What stands in is refused as well; and another node's refusals are its own.
+	s.report(fleet.Status{Settled: 3, Refusals: []fleet.Refusal{{Node: "a", Type: fleet.Listener, Name: "l", Version: good.Version, Revision: 1, Action: "left alone"}}})
+	want["listeners/l"] = strings.Replace(want["listeners/l"], " keeps", " but left alone keeps", 1)
+	wantListed(t, w.config("a", store.ConfigFilter{}), want)
+	if b := w.config("b", store.ConfigFilter{}); b.Resources[0].Refusal.Detail != "of another node" || b.Resources[2].Refusal != nil {
+		t.Errorf("b holds %v", listed(b))
+	}
+	_, err := w.app.NodeConfig(ctx, w.tenant, w.fleet, "nobody", store.ConfigFilter{})
+	w.is(err, fleet.ErrNotFound)
+	_, err = w.app.NodeConfig(ctx, w.db.Tenant(t), w.fleet, "a", store.ConfigFilter{})
+	w.is(err, fleet.ErrNotFound)
+}
+
+func TestNodeConfigOfAnEmptyFleet(t *testing.T) {
+	w := setup(t)
+	w.server("s").report(fleet.Status{Nodes: []fleet.NodeStatus{on("a")}})
+	c := w.config("a", store.ConfigFilter{})
+	if c.Node.State != store.NodeLive || c.Revision != 0 || len(c.Resources) != 0 || c.More {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A version that came back was brought by the revision that brought it back.
+func TestNodeConfigTellsWhoBroughtAVersion(t *testing.T) {
+	w := setup(t)
+	a, b := put(fleet.Cluster, "c", "A"), put(fleet.Cluster, "c", "B")
+	s := w.server("s")
+	s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("n")}})
+	label := func(c store.ResourceChange, v string) store.ResourceChange {
+		c.Labels = map[string]string{"v": v}
+		return fill(c)
+	}
+	for i, step := range []struct {
+		change store.ResourceChange
+		want   int
+	}{
+		{a, 1}, {label(a, "1"), 1}, {b, 3}, {a, 4}, {label(a, "2"), 4}, {label(a, "3"), 4}, {del(fleet.Cluster, "c"), 0}, {a, 8}, {label(a, "4"), 8},
+	} {
+		w.apply(step.change)
+		got := w.config("n", store.ConfigFilter{}).Resources
+		if step.want == 0 {
+			if len(got) != 0 {
+				t.Errorf("step %d: %v is deleted", i+1, got)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Present.Revision != fleet.Revision(step.want) {
+			t.Errorf("step %d: %+v, want revision %d", i+1, got, step.want)
+		}
+	}
+	w.ok(w.app.Compact(t.Context(), w.tenant, w.fleet, store.Floors{Tombstones: 9, History: 9}))
+	if got := w.config("n", store.ConfigFilter{}).Resources[0].Present.Revision; got < 8 || got > 9 {
+		t.Errorf("after the history was cut: %d", got)
+	}
+	w.exec(`DELETE FROM resource_history WHERE revision = 9`)
+	w.exec(`INSERT INTO resource_history SELECT tenant_id, fleet_id, type, name, variant, 1, true, '', 0, 0, NULL, '', 'Z', NULL, NULL, NULL, 0, NULL FROM resources`)
+	if got := w.config("n", store.ConfigFilter{}).Resources[0].Present.Revision; got != 9 {
+		t.Errorf("of a version that the history does not hold: %d", got)
+	}
+}
+
+func TestNodeConfigPagesAndFilters(t *testing.T) {
+	w := setup(t)
+	var early, late []store.ResourceChange
+	var refusals []fleet.Refusal
+	all := map[string][]string{}
+	for i := range 40 {
+		typ := fleet.Types()[i%3] // clusters, endpoints, secrets
+		name := fmt.Sprintf("n%02d", i)
+		c := put(typ, name, "1")
+		key := fmt.Sprintf("%s/%s", typ, name)
+		f := fleet.Refusal{Node: "a", Type: typ, Name: name, Version: c.Version, Revision: 1, Detail: "no"}
+		switch i % 5 {
+		case 0:
+			late = append(late, c)
+			all[store.ConfigPending] = append(all[store.ConfigPending], key)
+			continue
+		case 1:
+			f.Action, f.Good = "kept the last good version", "g"
+			all[store.ConfigRefused] = append(all[store.ConfigRefused], key)
+			refusals = append(refusals, f)
+		case 2:
+			f.Action = "removed from this node: no version of it was ever accepted"
+			all[store.ConfigAbsent] = append(all[store.ConfigAbsent], key)
+			refusals = append(refusals, f)
+		case 3:
+			f.Action = "nothing sent: this node refuses too many resources of this type"
+			all[store.ConfigRefused] = append(all[store.ConfigRefused], key)
+			refusals = append(refusals, f)
+		default:
+			all[store.ConfigSynced] = append(all[store.ConfigSynced], key)
+		}
+		early = append(early, c)
+	}
+	w.apply(early...)
+	w.apply(late...)
+	w.server("s").report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}, Refusals: refusals})
+	read := func(q store.ConfigFilter, sizes ...int) (got []string) {
+		t.Helper()
+		for {
+			c := w.config("a", q)
+			sizes = append(sizes, len(c.Resources))
+			for _, r := range c.Resources {
+				got = append(got, fmt.Sprintf("%s/%s", r.Type, r.Name))
+			}
+			if !c.More {
+				break
+			}
+			last := c.Resources[len(c.Resources)-1]
+			q.After = store.Cursor{Type: last.Type, Name: last.Name}
+		}
+		for i, n := range sizes[:len(sizes)-1] {
+			if n != q.Limit {
+				t.Errorf("page %d holds %d of %d", i, n, q.Limit)
+			}
+		}
+		return got
+	}
+	clusters := fleet.Cluster
+	for _, limit := range []int{1, 7, 100} {
+		var every []string
+		for state, want := range all {
+			slices.Sort(want)
+			every = append(every, want...)
+			if d := cmp.Diff(want, read(store.ConfigFilter{State: state, Limit: limit})); d != "" {
+				t.Errorf("%s by %d: %s", state, limit, d)
+			}
+			var ofClusters []string
+			for _, k := range want {
+				if strings.HasPrefix(k, "clusters/") {
+					ofClusters = append(ofClusters, k)
+				}
+			}
+			if d := cmp.Diff(ofClusters, read(store.ConfigFilter{State: state, Type: &clusters, Limit: limit})); d != "" {
+				t.Errorf("clusters %s by %d: %s", state, limit, d)
+			}
+		}
+		slices.Sort(every)
+		if d := cmp.Diff(every, read(store.ConfigFilter{Limit: limit})); d != "" {
+			t.Errorf("all by %d: %s", limit, d)
+		}
+	}
+}

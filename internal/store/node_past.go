@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// selectNodePast is one statement: $1 the fleet, $2 the node, $3 the server whose own row
+// is left out. A stream whose server died ended with the lease, whatever the row says;
+// one that lives has not ended, so its row comes last of all. There is a row for each
+// refusal that stands, and one for the node where there is none.
+const selectNodePast = `
+WITH s AS (
+  SELECT s.clean AND NOT s.connected AS clean, coalesce(s.settled, v.settled, 0) AS settled,
+         s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.since,
+         CASE WHEN s.connected THEN coalesce(x.lease_until, s.since) ELSE s.since END AS ended
+    FROM node_status s
+    LEFT JOIN server_settled v ON v.tenant_id = s.tenant_id AND v.fleet_id = s.fleet_id AND v.server_id = s.server_id
+    LEFT JOIN xds_servers x ON x.server_id = s.server_id
+   WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = $2 AND s.server_id <> $3),
+last AS (SELECT * FROM s ORDER BY live, ended DESC, clean, settled LIMIT 1),
+past AS (
+  SELECT CASE WHEN EXISTS (SELECT FROM s WHERE live)
+              THEN (SELECT min(settled) FROM s WHERE live OR ended > (SELECT min(since) FROM s WHERE live))
+              ELSE (SELECT settled FROM last) END AS settled,
+         (SELECT clean AND NOT EXISTS (SELECT FROM s WHERE live) FROM last) AS clean,
+         EXISTS (SELECT FROM s WHERE live) AS live, (SELECT ended FROM last WHERE NOT live) AS ended
+    FROM nodes n WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2)
+SELECT coalesce(past.settled, 0), coalesce(past.clean, false), past.live, past.ended,
+       e.type, e.name, e.version, e.revision, t.text, e.action, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
+       (SELECT b.body FROM bodies b WHERE b.tenant_id = e.tenant_id AND b.hash = e.good_hash)
+  FROM past
+  LEFT JOIN (SELECT * FROM node_exceptions WHERE tenant_id = app_tenant() AND fleet_id = $1 AND node_id = $2 AND resolved_at IS NULL
+              ORDER BY type, name, revision DESC LIMIT 1000) e ON true
+  LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
+ ORDER BY e.type, e.name, e.revision DESC`
+
+// NodePast reads what a server has to know of a node that comes to it. The rows of the
+// server "without" do not count, which knows better what it had itself; the zero id
+// leaves none out. A node that the fleet has not seen is no error. It works as the node
+// role.
+func (s *Store) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
+	var past fleet.NodePast
+	_, err := many(ctx, s, key.Tenant, func(row pgx.CollectableRow) (struct{}, error) { return struct{}{}, scanPast(row, &past) },
+		selectNodePast, key.Fleet.String(), clean(node, maxNodeID), without.String())
+	if err != nil {
+		return fleet.NodePast{}, fmt.Errorf("read the past of node %q: %w", node, err)
+	}
+	for i := range past.Refusals {
+		past.Refusals[i].Node = node
+	}
+	return past, nil
+}
+
+func scanPast(row pgx.CollectableRow, past *fleet.NodePast) error {
+	var slug, name, version, detail, action, good *string
+	var revision, goodRevision, ttl *int64
+	var ended, at *time.Time
+	var derived, body []byte
+	err := row.Scan((*int64)(&past.Settled), &past.Clean, &past.Live, &ended,
+		&slug, &name, &version, &revision, &detail, &action, &at, &good, &goodRevision, &ttl, &derived, &body)
+	past.Known, past.At = true, timeOrZero(ended)
+	if err != nil || slug == nil {
+		return err
+	}
+	t, ok := fleet.TypeFromSlug(*slug)
+	if !ok {
+		return nil // of a newer server
+	}
+	r := fleet.PastRefusal{Refusal: fleet.Refusal{
+		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: *action, At: at.UTC(), Good: *good,
+	}}
+	if body != nil && goodRevision != nil {
+		// Of columns that cannot be read nothing stands in: better than half of it.
+		if d, err := decodeDerived(derived); err == nil {
+			r.Row = &fleet.Row{Type: t, Name: *name, Version: *good, Revision: fleet.Revision(*goodRevision), TTL: milliseconds(ttl), Body: body, Derived: d}
+		}
+	}
+	past.Refusals = append(past.Refusals, r)
+	return nil
+}

@@ -1,0 +1,160 @@
+package xds
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// handle takes in a request that passed check.
+func (st *stream) handle(r *request) error {
+	if st.att != nil && r.node != nil {
+		if err := st.node.check(r.node); err != nil {
+			return err
+		}
+	}
+	if err := st.check(r); err != nil {
+		return err
+	}
+	t, _ := fleet.TypeFromURL(r.typeURL)
+	// A client may report what the fleet has lost meanwhile, but not without end.
+	// A client may ask for all that there is, whatever the limit.
+	limit := max(st.srv.cfg.Limits.Names, st.att.Current().Types[t].Len())
+	most := 2*st.att.Current().Types[t].Len() + st.srv.cfg.Limits.Names
+	if len(r.versions) > most || len(r.dropped) > most {
+		return fmt.Errorf("the request names %d versions and drops %d names of %s, %d is the limit: %w", len(r.versions), len(r.dropped), t, most, fleet.ErrLimit)
+	}
+	if n := len(r.names); n > most {
+		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream: %w", n, t, limit, fleet.ErrLimit)
+	}
+	first := !st.client.Subscribed(t)
+	if st.delta {
+		st.handleDelta(t, r, first)
+	} else {
+		st.handleSotW(t, r, first)
+	}
+	if n := st.client.Subscription(t).Len(); n > limit {
+		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream, and more than the fleet has: subscribe to what there is: %w", n, t, limit, fleet.ErrLimit)
+	}
+	if n := st.client.Owed(t); n > most {
+		return fmt.Errorf("%d names of %s wait for an answer, %d is the limit: answer what was sent: %w", n, t, most, fleet.ErrLimit)
+	}
+	if n := st.client.NameBytes(); n > max(maxNameBytes, 128*limit) {
+		return fmt.Errorf("the names that the stream subscribes to take %d bytes, %d is the limit of a stream: %w", n, maxNameBytes, fleet.ErrLimit)
+	}
+	return nil
+}
+
+// maxNameBytes is the most that the names of a stream's subscriptions may take.
+const maxNameBytes = 4 << 20
+
+// check refuses what no stream may ask for.
+func (st *stream) check(r *request) error {
+	if st.alone && r.typeURL == "" {
+		r.typeURL = st.only.URL() // "type_url ... is implicit in singleton xDS APIs such as CDS"
+	}
+	t, ok := fleet.TypeFromURL(r.typeURL)
+	switch {
+	case !ok:
+		return unknownType(r.typeURL)
+	case st.alone && t != st.only:
+		return fmt.Errorf("type_url %q is not served by %s, which is for %s alone: use the service of that type, or the aggregated one: %w", r.typeURL, st.variant, st.only, fleet.ErrInvalid)
+	case t == fleet.VirtualHost && !st.delta:
+		return fmt.Errorf("virtual hosts are served in the incremental protocol alone: set api_type to DELTA_GRPC: %w", fleet.ErrInvalid)
+	}
+	if r.locators {
+		return fmt.Errorf("resource locators (xdstp) are not served: subscribe by name: %w", fleet.ErrInvalid)
+	}
+	longest := 0
+	for _, n := range r.names {
+		longest = max(longest, len(n))
+	}
+	for n, v := range r.versions {
+		longest = max(longest, len(n), len(v))
+	}
+	if most := st.srv.cfg.Limits.NameBytes; longest > most {
+		return fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", longest, most, fleet.ErrLimit)
+	}
+	return nil
+}
+
+func unknownType(url string) error {
+	switch {
+	case url == "":
+		return fmt.Errorf("type_url is empty: an aggregated stream needs one in every request: %w", fleet.ErrInvalid)
+	case strings.Contains(url, "envoy.api.v2.") || strings.HasSuffix(url, ".v2.Runtime"):
+		return fmt.Errorf("type_url %q is of xDS v2, which is gone: set resource_api_version and transport_api_version to V3: %w", url, fleet.ErrInvalid)
+	}
+	if len(url) > 128 {
+		url = url[:128]
+	}
+	return fmt.Errorf("type_url %q is not served: %w", url, fleet.ErrInvalid)
+}
+
+// handleSotW: "a request whose nonce is not the last one sent is stale" and says
+// nothing; all others carry the whole list of names (PROTOCOL rules 7 and 17).
+func (st *stream) handleSotW(t fleet.Type, r *request, first bool) {
+	if !first {
+		st.answer(t, r)
+		if r.nonce != st.nonces[t] {
+			return
+		}
+	}
+	st.client.Subscribe(snapshot.Request{Type: t, Names: r.names, Version: r.version}, st.att.Current())
+}
+
+// handleDelta: the nonce decides what is answered, and changes of the subscription hold
+// whatever it says (PROTOCOL rule 17).
+func (st *stream) handleDelta(t fleet.Type, r *request, first bool) {
+	if !first && r.nonce != "" {
+		st.answer(t, r)
+	}
+	if first || len(r.names) > 0 || len(r.dropped) > 0 {
+		st.client.Subscribe(snapshot.Request{Type: t, Names: r.names, Dropped: r.dropped, Versions: r.versions}, st.att.Current())
+	}
+}
+
+// answer takes in what a request says of the response whose nonce it carries, be it the
+// last one or one that was overtaken: a late answer is recorded against what that one
+// carried (PROTOCOL rule 15). In state of the world an Envoy's error_detail beside the
+// version of that very response is about an older one, and the request is an ACK (rule
+// 16); gRPC's clients mean that they took the rest of it, and the request is a NACK.
+func (st *stream) answer(t fleet.Type, r *request) {
+	f := st.client.Answerable(t, r.nonce)
+	if r.nack && (st.delta || !st.client.Envoy || f == nil || r.version != f.Version.String()) {
+		st.refused(t, r)
+		return
+	}
+	if r.nack {
+		st.client.Explain(t, r.detail)
+	}
+	st.client.Acknowledge(t, r.nonce)
+	st.judge()
+}
+
+// refused takes in a NACK.
+func (st *stream) refused(t fleet.Type, r *request) {
+	if !st.client.Refuse(t, r.nonce, r.detail) {
+		return
+	}
+	st.log.Warn("response refused", "type", t.Slug(), "detail", redact(t, r.detail))
+	st.judge()
+}
+
+// judge records what was found out of refusals, before their repair is sent. It says
+// whether there was anything.
+func (st *stream) judge() bool {
+	verdicts := st.client.Verdicts()
+	for _, v := range verdicts {
+		detail := redact(v.Type, v.Text)
+		culprits := make([]Culprit, len(v.Culprits))
+		for i, b := range v.Culprits {
+			culprits[i] = Culprit{Refused: b.Refused, Good: b.Good, Leave: b.Leave, Had: b.Had}
+		}
+		st.noteNack(v.Type, detail, culprits)
+		st.att.Refuse(st.ctx, Refusal{Type: v.Type, Detail: detail, Culprits: culprits})
+	}
+	return len(verdicts) > 0
+}

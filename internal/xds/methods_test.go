@@ -1,0 +1,78 @@
+package xds_test
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"fairlead/internal/xds/xdstest"
+)
+
+// methods are all that the server offers. A new one has to be added here, and is then
+// tested for asking who calls.
+var methods = strings.Fields(`
+	envoy.service.cluster.v3.ClusterDiscoveryService/DeltaClusters
+	envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters
+	envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources
+	envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources
+	envoy.service.endpoint.v3.EndpointDiscoveryService/DeltaEndpoints
+	envoy.service.endpoint.v3.EndpointDiscoveryService/StreamEndpoints
+	envoy.service.extension.v3.ExtensionConfigDiscoveryService/DeltaExtensionConfigs
+	envoy.service.extension.v3.ExtensionConfigDiscoveryService/StreamExtensionConfigs
+	envoy.service.listener.v3.ListenerDiscoveryService/DeltaListeners
+	envoy.service.listener.v3.ListenerDiscoveryService/StreamListeners
+	envoy.service.route.v3.RouteDiscoveryService/DeltaRoutes
+	envoy.service.route.v3.RouteDiscoveryService/StreamRoutes
+	envoy.service.route.v3.ScopedRoutesDiscoveryService/DeltaScopedRoutes
+	envoy.service.route.v3.ScopedRoutesDiscoveryService/StreamScopedRoutes
+	envoy.service.route.v3.VirtualHostDiscoveryService/DeltaVirtualHosts
+	envoy.service.runtime.v3.RuntimeDiscoveryService/DeltaRuntime
+	envoy.service.runtime.v3.RuntimeDiscoveryService/StreamRuntime
+	envoy.service.secret.v3.SecretDiscoveryService/DeltaSecrets
+	envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets
+	envoy.service.status.v3.ClientStatusDiscoveryService/FetchClientStatus
+	envoy.service.status.v3.ClientStatusDiscoveryService/StreamClientStatus
+`)
+
+// TestEveryMethodAsksWhoCalls: the set of methods is closed, and none of them answers a
+// call without a good credential (threat T03).
+func TestEveryMethodAsksWhoCalls(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		offered := grpc.NewServer()
+		w.Server.Register(offered)
+		known := map[string]bool{}
+		for _, m := range methods {
+			known[m] = true
+		}
+		n := 0
+		for name, info := range offered.GetServiceInfo() {
+			for _, m := range info.Methods {
+				n++
+				if !known[name+"/"+m.Name] {
+					t.Errorf("%s/%s is offered and not in the list", name, m.Name)
+				}
+			}
+		}
+		if n != len(methods) {
+			t.Errorf("%d methods are offered, want %d", n, len(methods))
+		}
+		for _, m := range append(methods, "envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats") {
+			for _, token := range []string{"", "bad"} {
+				ss, err := w.Conn().NewStream(xdstest.As(t.Context(), token), &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, "/"+m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = ss.SendMsg(&emptypb.Empty{}) // may come too late: the reason comes with RecvMsg
+				_ = ss.CloseSend()
+				if err := ss.RecvMsg(&emptypb.Empty{}); status.Code(err) != codes.Unauthenticated {
+					t.Errorf("%s with token %q ended with %v, want Unauthenticated", m, token, err)
+				}
+			}
+		}
+	})
+}
