@@ -99,7 +99,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, asked *r
 	revised, resolved := o.remember(a, asked)
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
-		Doubtful: a.past.Known && !a.past.Clean,
+		Doubtful: a.past.Known && !a.past.Clean, Before: a.past.Settled,
 	})
 	a.record.Revise(revised)
 	o.r.cfg.Recorder.Resolved(o.key, resolved)
@@ -152,6 +152,12 @@ func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
 	for x := range a.node.streams {
 		signal(x.changed)
 	}
+}
+
+// Reconsider ends exceptions of the node, and tells its streams to look again.
+func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
+	o := a.owner
+	o.r.cfg.Recorder.Resolved(o.key, o.reconsider(a.node, doubted))
 }
 
 // Past is what is known of the node from before this stream.

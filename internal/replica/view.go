@@ -65,6 +65,8 @@ func (o *owner) derive(last *view, c fleet.Change, cut bool) *view {
 		snap.History = last.snap.History
 		if cut {
 			snap.History++
+		} else {
+			snap.Follow(last.snap, len(c.Rows))
 		}
 	}
 	return &view{snap: snap, target: snapshot.NewTarget(snap, nil)}
