@@ -15,7 +15,8 @@ type NodePast struct {
 	Clean bool
 	// Live: some server says that it has a stream of the node.
 	Live bool
-	// At is when the last stream ended, on the database's clock; zero if none did.
+	// At is when the last stream ended or, if some live, when the newest of them began, on
+	// the database's clock.
 	At time.Time
 	// Refusals are those that stand, at most 1,000.
 	Refusals []PastRefusal

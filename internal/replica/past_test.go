@@ -143,6 +143,12 @@ func TestWhenANodeIsBelieved(t *testing.T) {
 			}},
 		"elsewhere since it was here": {past: fleet.NodePast{Settled: 1, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, want: xds.Past{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
+		"lives elsewhere since it was here": {past: fleet.NodePast{Settled: 1, Live: true, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, want: xds.Past{Known: true, Settled: 1},
+			do: func(w *world, id xds.Identity) {
+				w.left("n", fleet.NodePast{})
+				w.attach(id, "n").Detach(true)
+				w.left("n", fleet.NodePast{Settled: 1, Live: true, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)})
+			}},
 		"lives elsewhere": {past: fleet.NodePast{Settled: 1, Live: true}, want: xds.Past{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
 	} {

@@ -151,9 +151,9 @@ func TestWhatStandsInIsDoubtedLikeWhatWasRefused(t *testing.T) {
 		s.c.Subscribe(snapshot.Request{Type: fleet.Cluster, Versions: has}, target)
 		s.step(target, c.want, "")
 
-		s = &script{t: t, c: snapshot.Client{Envoy: true, Past: snapshot.Past{Unclean: true, Settled: 5}}}
-		s.c.Subscribe(snapshot.Request{Type: fleet.Cluster, Version: target.Types[fleet.Cluster].Sum().String()}, target)
-		if r := s.c.Next(target); r == nil {
+		sotw := snapshot.Client{Envoy: true, Past: snapshot.Past{Unclean: true, Settled: 5}}
+		sotw.Subscribe(snapshot.Request{Type: fleet.Cluster, Version: target.Types[fleet.Cluster].Sum().String()}, target)
+		if r := sotw.Next(target); r == nil {
 			t.Error("state of the world: the set was believed")
 		}
 	}

@@ -29,7 +29,8 @@ past AS (
               THEN (SELECT min(settled) FROM s WHERE live OR ended > (SELECT min(since) FROM s WHERE live))
               ELSE (SELECT settled FROM last) END AS settled,
          (SELECT clean AND NOT EXISTS (SELECT FROM s WHERE live) FROM last) AS clean,
-         EXISTS (SELECT FROM s WHERE live) AS live, (SELECT ended FROM last WHERE NOT live) AS ended
+         EXISTS (SELECT FROM s WHERE live) AS live,
+         coalesce((SELECT max(since) FROM s WHERE live), (SELECT ended FROM last)) AS ended
     FROM nodes n WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2)
 SELECT coalesce(past.settled, 0), coalesce(past.clean, false), past.live, past.ended,
        e.type, e.name, e.version, e.revision, t.text, e.action, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
