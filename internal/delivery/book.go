@@ -146,6 +146,9 @@ func (b *book) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream 
 		n.doubt.begin(info.Doubtful)
 	}
 	s := &Stream{book: b, node: n, kind: info.Protocol, begun: now}
+	if info.Resumed {
+		s.settled = min(n.before, b.head) // what was confirmed stays so; a client that comes with nothing is a new one
+	}
 	n.streams[s] = struct{}{}
 	n.least()
 	n.describe(from, info)

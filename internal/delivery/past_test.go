@@ -127,3 +127,28 @@ func TestAnnounceWaitsForTheNodesRow(t *testing.T) {
 		}
 	})
 }
+
+// What a node confirmed before its stream began stays confirmed, unless it comes with
+// nothing: then it is a new client under the old name.
+func TestWhatWasConfirmedBeforeTheStream(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		resumed bool
+		want    fleet.Revision
+	}{"resumed": {true, 2}, "anew": {false, 0}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.Head(w.key, 3, time.Now())
+				s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: "delta ADS", Resumed: c.resumed, Before: 2})
+				defer s.Close(true)
+				time.Sleep(2 * time.Second)
+				if got := w.sink.model(w.key).effective("n"); got != c.want {
+					t.Errorf("settled at %d, want %d", got, c.want)
+				}
+				if got := s.Confirmed(); got != 2 {
+					t.Errorf("%d is believed, want 2", got)
+				}
+			})
+		})
+	}
+}

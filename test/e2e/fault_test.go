@@ -70,7 +70,7 @@ func TestEnvoyMovesBetweenServers(t *testing.T) {
 		r.tap.end()
 		revision := r.put(route("r", "b"))
 		r.awaitBody("b")
-		r.awaitState(revision, "delivered")
+		r.awaitAcked(revision)
 		r.wantOnly(n, delta, fleet.Route, "r")
 
 		// And back, with nothing changed: nothing but the answer that resets the backoff.

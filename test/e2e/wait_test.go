@@ -73,8 +73,15 @@ func (r *routed) changedTwice() {
 func (r *routed) awaitChanged(timeout string, revision int64) {
 	r.t.Helper()
 	promptly(r.t, "active with a timeout of "+timeout, func() bool { return activeClusters(r.t, r.envoy)["a"] == timeout })
+	r.awaitAcked(revision)
+}
+
+// awaitAcked: while its stream is lost, or not recorded yet, a node is offline and holds
+// nothing up; delivered alone does not say that it has the revision.
+func (r *routed) awaitAcked(revision int64) {
+	r.t.Helper()
 	eventually(r.t, soon, "the receipt does not say that Envoy ACKed it", func() bool {
-		got := r.receipt(revision) // while the stream is lost the node is offline, and holds nothing up
+		got := r.receipt(revision)
 		return got.State == "delivered" && got.Counts.Acked == 1
 	})
 }
