@@ -32,6 +32,8 @@ type fakeFleet struct {
 	creds   map[fleet.CredentialID]fleet.Credential
 	retries []retried
 	deleted bool
+	// compacted is up to where tombstones are not kept.
+	compacted fleet.Revision
 }
 
 // retried is a node that is to be offered again what it refused.
@@ -84,6 +86,11 @@ func (f *feed) write(key fleet.Key, rows ...fleet.Row) fleet.Revision {
 	x.rev++
 	for _, r := range rows {
 		r.Revision = x.rev
+		if old, ok := next.rows[rowKey{r.Type, r.Name, r.Variant}]; ok {
+			if r.Reselected = old.Reselected; old.Selector != r.Selector || old.Priority != r.Priority || old.Deleted != r.Deleted {
+				r.Reselected = x.rev
+			}
+		}
 		next.rows[rowKey{r.Type, r.Name, r.Variant}] = r
 	}
 	x.states[x.rev] = next
@@ -189,6 +196,7 @@ func (f *feed) change(k fleet.Known) (fleet.Change, bool) {
 	s := x.states[x.rev]
 	c := fleet.Change{Key: k.Key, At: at, CommittedAt: s.at, Now: time.Now(), EpochMoved: k.At.Epoch != at.Epoch}
 	old, ok := x.states[k.At.Revision]
+	c.Compacted = x.compacted
 	c.Reload = !ok || old.token != k.At.Token || k.At.Revision == 0 && at.Revision > 0
 	if c.Reload {
 		f.reloads++
@@ -198,7 +206,10 @@ func (f *feed) change(k fleet.Known) (fleet.Change, bool) {
 			c.Broken = append(c.Broken, fleet.Broken{Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Revision: r.Revision, Reason: "damaged"})
 			continue
 		}
-		if c.Reload && !r.Deleted || !c.Reload && r.Revision > k.At.Revision {
+		if r.Deleted && r.Revision <= x.compacted {
+			continue
+		}
+		if c.Reload || r.Revision > k.At.Revision {
 			c.Rows = append(c.Rows, r)
 			f.rowsSent++
 		}

@@ -22,12 +22,12 @@ func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 			continue
 		}
 		for _, e := range n.exceptions {
-			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: o.view.snap.Revision})
+			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: o.content.revision})
 		}
 		n.exceptions = nil
-		resolved = append(resolved, n.thaw(o.view.snap.Revision)...)
+		resolved = append(resolved, n.thaw(o.content.revision)...)
 		n.retries++
-		o.retarget(n, o.view.snap)
+		o.retarget(n)
 		for a := range n.streams {
 			signal(a.changed)
 		}
