@@ -295,6 +295,7 @@ type sink struct {
 	resolved []fleet.Resolution
 	settled  map[fleet.Key]fleet.Revision
 	nodes    []string
+	views    map[string]string // by node
 }
 
 func (s *sink) knows(node string) bool {
@@ -311,12 +312,22 @@ func (s *sink) Report(_ context.Context, st fleet.Status) error {
 	s.settled[st.Key] = st.Settled
 	for _, n := range st.Nodes {
 		s.nodes = append(s.nodes, n.Node)
+		if s.views == nil {
+			s.views = map[string]string{}
+		}
+		s.views[n.Node] = n.View
 	}
 	return nil
 }
 
 func (s *sink) Lease(context.Context, fleet.ServerID, string, time.Duration) error { return nil }
 func (s *sink) Release(context.Context, fleet.ServerID) error                      { return nil }
+
+func (s *sink) viewOf(node string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.views[node]
+}
 
 func (s *sink) allRefusals() []fleet.Refusal {
 	s.mu.Lock()
