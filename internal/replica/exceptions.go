@@ -59,14 +59,17 @@ func (n *node) seats() iter.Seq[*seat] {
 	}
 }
 
-// seats yields the seats of all nodes. o.mu is held.
+// seats yields the seats of all nodes: those without streams have exceptions. o.mu is held.
 func (o *owner) seats() iter.Seq[*seat] {
 	return func(yield func(*seat) bool) {
-		for _, n := range o.nodes {
-			for s := range n.seats() {
-				if !yield(s) {
-					return
-				}
+		for a := range o.streams {
+			if !yield(&a.seat) {
+				return
+			}
+		}
+		for n := range o.excepted {
+			if len(n.streams) == 0 && n.left != nil && !yield(n.left) {
+				return
 			}
 		}
 	}

@@ -276,13 +276,21 @@ func (o *owner) show(t *turn) (resolved []fleet.Resolution) {
 	o.content, o.views = t.next, make(map[selector.Vector]*view)
 	for s := range o.seats() {
 		v := t.of(s, s.view)
-		s.view, o.views[v.vector] = v, v
-		s.target.Store(v.target)
+		s.moved = v.id != s.view.id
+		s.view = v
+		if o.views[v.vector] == nil {
+			o.views[v.vector] = v
+		}
 	}
 	o.interned = make(map[internKey]*snapshot.Target)
 	resolved = o.renewExceptions()
 	for a := range o.streams {
-		a.record.View(a.seat.view.id)
+		if _, ok := o.excepted[a.node]; !ok { // else it has its own already
+			a.seat.target.Store(a.seat.view.target)
+		}
+		if a.seat.moved {
+			a.record.View(a.seat.view.id)
+		}
 		signal(a.changed)
 	}
 	return resolved

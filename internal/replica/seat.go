@@ -10,7 +10,8 @@ import (
 // seat is a stream's place in a view. A stream's labels are fixed, the selectors are not.
 type seat struct {
 	labels selector.Labels
-	view   *view                           // guarded by the owner's mu
+	view   *view                           // guarded by the owner's mu, like moved
+	moved  bool                            // the last change of the content gave it another one
 	target atomic.Pointer[snapshot.Target] // the view's, with the node's exceptions
 }
 
@@ -47,8 +48,14 @@ func (t *turn) prepare(o *owner) {
 	}
 	var all []sitting
 	o.mu.Lock()
-	for s := range o.seats() {
-		all = append(all, sitting{s, s.view})
+	if t.reselects() {
+		for s := range o.seats() {
+			all = append(all, sitting{s, s.view})
+		}
+	} else {
+		for _, v := range o.views {
+			all = append(all, sitting{view: v})
+		}
 	}
 	o.mu.Unlock()
 	for _, x := range all {
@@ -56,10 +63,13 @@ func (t *turn) prepare(o *owner) {
 	}
 }
 
+// reselects reports whether the selectors are others.
+func (t *turn) reselects() bool { return t.last == nil || t.last.index != t.next.index }
+
 // of returns the next view of a seat that has the given one.
 func (t *turn) of(s *seat, has *view) *view {
 	vector := has.vector
-	if t.last == nil || t.last.index != t.next.index {
+	if t.reselects() {
 		var ok bool
 		if vector, ok = t.vectors[s]; !ok {
 			vector = t.next.index.Match(s.labels)
