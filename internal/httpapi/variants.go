@@ -74,9 +74,16 @@ func (c *contest) winner(x *selector.Index, v selector.Vector) string {
 	return c.variants[i].Name
 }
 
-// withTies adds to the warnings of a write that was made. It does not fail: that would be
-// said of the write.
-func (a *API) withTies(ctx context.Context, warnings []oapi.FieldError, changes []store.ResourceChange, at func(i int) string) []oapi.FieldError {
+// withFindings adds to the warnings of a write that was made what is to be said of its
+// variants. It does not fail: that would be said of the write. at is where the change with
+// the number stood.
+func (a *API) withFindings(ctx context.Context, warnings []oapi.FieldError, changes []store.ResourceChange, at func(i int) string) []oapi.FieldError {
+	for i, ch := range changes {
+		if pointer := at(i) + "/selector"; ch.Type == fleet.Secret && ch.Variant != "" && !ch.Delete {
+			warnings = append(warnings, oapi.FieldError{Pointer: &pointer, Code: "secret_variant", Detail: "a selector is no security boundary: " +
+				"labels are the node's own claim, so every node of the fleet can get this secret; keep secrets apart by fleets"})
+		}
+	}
 	ties, err := a.ties(ctx, changes, at)
 	if err != nil {
 		a.log.WarnContext(ctx, "look for variants of the same priority", "error", err)
@@ -85,7 +92,7 @@ func (a *API) withTies(ctx context.Context, warnings []oapi.FieldError, changes 
 }
 
 // ties warns of variants that were written and that are told apart from another one of the
-// name by nothing but their names. at is where the change with the number stood.
+// name by nothing but their names.
 func (a *API) ties(ctx context.Context, changes []store.ResourceChange, at func(i int) string) ([]oapi.FieldError, error) {
 	var names []fleet.Ref
 	for _, ch := range changes {
@@ -114,7 +121,7 @@ func (a *API) ties(ctx context.Context, changes []store.ResourceChange, at func(
 			continue
 		}
 		if rivals := rivalsOf(ch, byName[fleet.Ref{Type: ch.Type, Name: ch.Name}]); len(rivals) > 0 {
-			warnings = append(warnings, tie(ch, rivals, at(i)))
+			warnings = append(warnings, tie(ch, rivals, at(i)+"/priority"))
 		}
 	}
 	return warnings, nil

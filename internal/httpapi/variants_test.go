@@ -124,6 +124,17 @@ func TestTiesAreFound(t *testing.T) {
 	}
 }
 
+// TestASecretsVariantIsWarnedOf is SEMANTICS 2.4.
+func TestASecretsVariantIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var out oapi.WriteResult
+	w.do(http.MethodPut, w.at("resources", "secrets", "s")+"?variant=eu", `{"selector": "locality.region=eu", "body": {"name": "s", "generic_secret": {"secret": {"inline_string": "`+secretText+`"}}}}`).is(200, &out)
+	if ws := deref(out.Warnings); len(ws) != 1 || ws[0].Code != "secret_variant" || *ws[0].Pointer != "/selector" || !strings.Contains(ws[0].Detail, "apart by fleets") {
+		t.Errorf("the warnings are %+v", ws)
+	}
+}
+
 // labeled makes an xDS server report nodes with labels.
 func (w *world) labeled(settled fleet.Revision, nodes map[string]*fleet.NodeLabels) {
 	w.t.Helper()

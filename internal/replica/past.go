@@ -77,6 +77,11 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		if n.overlaps(a) {
 			a.past = xds.Past{Known: true, Settled: max(a.past.Settled, n.confirmed())}
 		}
+		for x := range n.streams {
+			if x.seat.view.id != a.seat.view.id {
+				a.past.Settled = 0 // the other one's labels are others
+			}
+		}
 		return nil, nil
 	}
 	n.past, n.lost = xds.Past{}, nil

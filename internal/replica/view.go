@@ -27,7 +27,7 @@ func newView(c *content, v selector.Vector) *view {
 	for ref, f := range c.families.all() {
 		choose(&types, &gone, c, v, ref, f)
 	}
-	return finish(c, v, types, gone)
+	return finish(c, v, viewID(c.index, v), types, gone)
 }
 
 // next makes of a view what its nodes, or those of them whom the selectors match now,
@@ -38,7 +38,11 @@ func (v *view) next(d *difference, vector selector.Vector) *view {
 	for _, ref := range d.changed {
 		choose(&types, &gone, d.next, vector, ref, d.next.family(ref))
 	}
-	return finish(d.next, vector, types, gone)
+	id := v.id
+	if d.last.index != d.next.index {
+		id = viewID(d.next.index, vector)
+	}
+	return finish(d.next, vector, id, types, gone)
 }
 
 func choose(types, gone *[fleet.NumTypes]*snapshot.Set, c *content, v selector.Vector, ref fleet.Ref, f *family) {
@@ -48,14 +52,14 @@ func choose(types, gone *[fleet.NumTypes]*snapshot.Set, c *content, v selector.V
 }
 
 // finish lets all views share the sets of types without variants.
-func finish(c *content, v selector.Vector, types, gone [fleet.NumTypes]*snapshot.Set) *view {
+func finish(c *content, v selector.Vector, id string, types, gone [fleet.NumTypes]*snapshot.Set) *view {
 	for t, n := range c.families.count {
 		if n == 0 {
 			types[t], gone[t] = c.plain[t], c.lost[t]
 		}
 	}
 	snap := &snapshot.Snapshot{Revision: c.revision, History: c.history, Types: types, Gone: gone}
-	return &view{vector: v, id: viewID(c.index, v), snap: snap, target: snapshot.NewTarget(snap, nil)}
+	return &view{vector: v, id: id, snap: snap, target: snapshot.NewTarget(snap, nil)}
 }
 
 // viewID hashes the selectors that match; "" if none does.

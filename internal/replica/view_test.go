@@ -237,6 +237,11 @@ func TestOneNodeIDWithTwoLabels(t *testing.T) {
 		eu, us := w.attachNode(id, fleet.Node{ID: "n", Region: "eu"}), w.attachNode(id, fleet.Node{ID: "n", Region: "us"})
 		wantClusters(t, eu, map[string]string{"c": "eu"})
 		wantClusters(t, us, map[string]string{"c": "1"})
+		eu.Settled(1)
+		us.Settled(1)
+		if p := w.attachNode(id, fleet.Node{ID: "n", Region: "eu"}).Past(); p.Settled != 0 {
+			t.Errorf("beside a stream of another view: %+v", p)
+		}
 		refuse(t, eu, "c", nil)
 		wantClusters(t, eu, map[string]string{"c": ""})
 		wantClusters(t, us, map[string]string{"c": "1"})
