@@ -38,6 +38,8 @@ const shards = 64
 type shelf struct {
 	count  [fleet.NumTypes]int
 	shards [shards]map[fleet.Ref]*family
+	// own are the parts that nobody else sees; nil when all are shared.
+	own *[shards]bool
 }
 
 var shardSeed = maphash.MakeSeed()
@@ -53,7 +55,13 @@ func (s *shelf) put(ref fleet.Ref, f *family) {
 	if old == nil && f == nil {
 		return
 	}
-	next := maps.Clone(s.shards[i])
+	next := s.shards[i]
+	if s.own == nil || !s.own[i] {
+		next = maps.Clone(next)
+	}
+	if s.own != nil {
+		s.own[i] = true
+	}
 	switch {
 	case f == nil:
 		delete(next, ref)
@@ -198,6 +206,7 @@ func (o *owner) derive(last *content, c fleet.Change, cut bool) difference {
 		last = &content{}
 		d.next.buildIndex()
 	}
+	d.next.families.own = new([shards]bool)
 	d.next.revision = c.At.Revision
 	if cut {
 		d.next.history++
@@ -215,6 +224,7 @@ func (o *owner) derive(last *content, c fleet.Change, cut bool) difference {
 	}
 	d.prune(c.Compacted)
 	d.reindex()
+	d.next.families.own = nil
 	return d
 }
 
