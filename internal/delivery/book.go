@@ -122,7 +122,7 @@ func (b *book) restart(rev fleet.Revision, committedAt, now time.Time) {
 	b.head, b.settled, b.sure, b.revs = rev, 0, false, nil
 	b.revs.add(rev, committedAt, now)
 	for _, n := range b.nodes {
-		n.settled, n.counted, n.sent, n.absent, n.resumed = 0, rev-1, 0, rev-1, true
+		n.settled, n.before, n.counted, n.sent, n.absent, n.resumed = 0, 0, rev-1, 0, rev-1, true
 		for s := range n.streams {
 			s.settled = 0
 		}
@@ -140,7 +140,7 @@ func (b *book) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream 
 		b.nodes[n.row.Node] = n
 	}
 	if !n.live() {
-		n.absent, n.resumed = b.head, info.Resumed
+		n.absent, n.resumed, n.before = b.head, info.Resumed, info.Before
 		n.row.Since = b.rec.dbTime(now)
 		n.goneAt = time.Time{}
 		n.doubt.begin(info.Doubtful)

@@ -21,6 +21,8 @@ type StreamInfo struct {
 	View string
 	// Doubtful: what the node's last stream left behind cannot be believed.
 	Doubtful bool
+	// Before is what the node is known to have settled before this stream, 0 if nothing is.
+	Before fleet.Revision
 }
 
 // claim is what the database says of a connected node's settled revision.
@@ -34,6 +36,7 @@ type node struct {
 	row     fleet.NodeStatus // Settled, Connected and Streams are filled in when it is written
 	streams map[*Stream]struct{}
 	settled fleet.Revision // the least of its streams'; of its last one when they are gone
+	before  fleet.Revision // what it had settled when the first of them began
 
 	written claim // what the database holds, if sure
 	sure    bool  // a report with this node's row was taken, and none failed after it
@@ -70,6 +73,10 @@ func (n *node) least() {
 		}
 	}
 }
+
+// confirmed is what the node has settled, on these streams or before them: one that is
+// cut before it settles takes nothing of that back.
+func (n *node) confirmed() fleet.Revision { return max(n.settled, n.before) }
 
 // Stream is one stream of a node. Its methods are called by the stream's one owner.
 type Stream struct {

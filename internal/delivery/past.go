@@ -65,17 +65,17 @@ func (r *Recorder) Past(key fleet.Key, node string) (Past, bool) {
 	if n == nil || n.live() {
 		return Past{}, false
 	}
-	return Past{Settled: n.settled, Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since}, true
+	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since}, true
 }
 
 // Server is whom the recorder reports for.
 func (r *Recorder) Server() fleet.ServerID { return r.cfg.Server }
 
-// Confirmed is what all streams of the stream's node have settled.
+// Confirmed is what all streams of the stream's node have settled, or the node before them.
 func (s *Stream) Confirmed() fleet.Revision {
 	s.book.mu.Lock()
 	defer s.book.mu.Unlock()
-	return s.node.settled
+	return s.node.confirmed()
 }
 
 // Announce waits until the database knows that the node is there, for a second at most.

@@ -103,7 +103,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	revised, resolved := o.remember(a, asked)
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
-		Doubtful: a.past.Known && !a.past.Clean, View: a.seat.view.id,
+		Doubtful: a.past.Known && !a.past.Clean, Before: a.past.Settled, View: a.seat.view.id,
 	})
 	a.record.Revise(revised)
 	a.node.streams[a] = struct{}{}
@@ -153,6 +153,12 @@ func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
 	for x := range a.node.streams {
 		signal(x.changed)
 	}
+}
+
+// Reconsider ends exceptions of the node, and tells its streams to look again.
+func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
+	o := a.owner
+	o.r.cfg.Recorder.Resolved(o.key, o.reconsider(a.node, doubted))
 }
 
 // Past is what is known of the node from before this stream.

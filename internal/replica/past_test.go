@@ -127,9 +127,23 @@ func TestWhenANodeIsBelieved(t *testing.T) {
 			do: func(w *world, id xds.Identity) { a := w.attach(id, "n"); a.Settled(1); a.Detach(true) }},
 		"here a moment ago, in the midst": {past: clean, want: xds.Past{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { a := w.attach(id, "n"); a.Settled(1); a.Detach(false) }},
+		"cut before it settled again": {past: fleet.NodePast{}, want: xds.Past{Known: true, Settled: 1},
+			do: func(w *world, id xds.Identity) {
+				a := w.attach(id, "n")
+				a.Settled(1)
+				a.Detach(true)
+				w.attach(id, "n").Detach(false)
+			}},
+		"beside a stream that has not settled again": {past: clean, want: xds.Past{Known: true, Settled: 1},
+			do: func(w *world, id xds.Identity) {
+				a := w.attach(id, "n")
+				a.Settled(1)
+				a.Detach(true)
+				w.attach(id, "n")
+			}},
 		"elsewhere since it was here": {past: fleet.NodePast{Settled: 1, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, want: xds.Past{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
-		"lives elsewhere": {past: fleet.NodePast{Settled: 1, Live: true}, want: xds.Past{Known: true},
+		"lives elsewhere": {past: fleet.NodePast{Settled: 1, Live: true}, want: xds.Past{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
 	} {
 		t.Run(name, func(t *testing.T) {

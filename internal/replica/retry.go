@@ -1,6 +1,11 @@
 package replica
 
-import "fairlead/internal/fleet"
+import (
+	"slices"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
 
 // retry offers nodes again what they refused: their exceptions end, and their streams
 // forget which contents they refused (SEMANTICS 3.6). The database has it from whoever
@@ -31,6 +36,29 @@ func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 		for a := range n.streams {
 			signal(a.changed)
 		}
+	}
+	return resolved
+}
+
+// reconsider ends the exceptions that a client casts doubt on, of its node alone.
+func (o *owner) reconsider(n *node, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	by := o.content.revision
+	n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool {
+		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
+		if out {
+			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: by})
+		}
+		return out
+	})
+	if len(resolved) == 0 {
+		return nil
+	}
+	resolved = append(resolved, n.thaw(by)...)
+	o.retarget(n)
+	for a := range n.streams {
+		signal(a.changed)
 	}
 	return resolved
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 )
 
 // retry asks for it and rings the bell.
@@ -95,6 +96,29 @@ func TestARetryWhileAStreamComes(t *testing.T) {
 		w.retry(key, "n")
 		if a := <-done; inForce(a, fleet.Cluster, "c") != "bad" {
 			t.Error("the exception is back")
+		}
+	})
+}
+
+// SEMANTICS 3.6: a client that casts doubt on an exception ends it, for its node alone.
+func TestAnExceptionInDoubtEnds(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"))
+		a, other := w.attach(id, "n"), w.attach(id, "other")
+		for _, x := range []*attachment{a, other} {
+			refuse(t, x, "c", nil)
+			refuse(t, x, "d", nil)
+		}
+		a.Reconsider([]snapshot.Doubted{{Type: fleet.Cluster, Name: "c", Version: "bad"}, {Type: fleet.Cluster, Name: "d", Version: "of before"}})
+		for x, want := range map[*attachment][2]string{a: {"bad", ""}, other: {"", ""}} {
+			if got := [2]string{inForce(x, fleet.Cluster, "c"), inForce(x, fleet.Cluster, "d")}; got != want {
+				t.Errorf("c and d are at %q, want %q", got, want)
+			}
+		}
+		time.Sleep(time.Second)
+		rs := w.sink.allResolved()
+		if len(rs) != 1 || rs[0].Node != "n" || rs[0].Name != "c" || rs[0].Version != "bad" {
+			t.Errorf("resolved %+v, want c of n", rs)
 		}
 	})
 }

@@ -27,7 +27,8 @@ func newView(c *content, v selector.Vector) *view {
 	for ref, f := range c.families.all() {
 		choose(&types, &gone, c, v, ref, f)
 	}
-	return finish(c, v, viewID(c.index, v), types, gone)
+	snap := c.snapshot(types, gone)
+	return &view{vector: v, id: viewID(c.index, v), snap: snap, target: snapshot.NewTarget(snap, nil)}
 }
 
 // next makes of a view what its nodes, or those of them whom the selectors match now,
@@ -42,7 +43,11 @@ func (v *view) next(d *difference, vector selector.Vector) *view {
 	if d.last.index != d.next.index {
 		id = viewID(d.next.index, vector)
 	}
-	return finish(d.next, vector, id, types, gone)
+	snap := d.next.snapshot(types, gone)
+	if d.last.history == d.next.history {
+		snap.Follow(v.snap, len(d.changed))
+	}
+	return &view{vector: vector, id: id, snap: snap, target: snapshot.NewTarget(snap, nil)}
 }
 
 func choose(types, gone *[fleet.NumTypes]*snapshot.Set, c *content, v selector.Vector, ref fleet.Ref, f *family) {
@@ -51,15 +56,14 @@ func choose(types, gone *[fleet.NumTypes]*snapshot.Set, c *content, v selector.V
 	gone[ref.Type] = buried(gone[ref.Type], ref.Name, lost)
 }
 
-// finish lets all views share the sets of types without variants.
-func finish(c *content, v selector.Vector, id string, types, gone [fleet.NumTypes]*snapshot.Set) *view {
+// snapshot makes one of a view's sets. All views share the sets of types without variants.
+func (c *content) snapshot(types, gone [fleet.NumTypes]*snapshot.Set) *snapshot.Snapshot {
 	for t, n := range c.families.count {
 		if n == 0 {
 			types[t], gone[t] = c.plain[t], c.lost[t]
 		}
 	}
-	snap := &snapshot.Snapshot{Revision: c.revision, History: c.history, Types: types, Gone: gone}
-	return &view{vector: v, id: id, snap: snap, target: snapshot.NewTarget(snap, nil)}
+	return &snapshot.Snapshot{Revision: c.revision, History: c.history, Types: types, Gone: gone}
 }
 
 // viewID hashes the selectors that match; "" if none does.

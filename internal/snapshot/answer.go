@@ -43,7 +43,18 @@ func (c *Client) Sent(r *Response, nonce string) {
 // oweEndpoints: after a cluster was added or changed its endpoints are sent again,
 // unasked, behind it. Delta Envoy never asks for them and waits 15 s (PROTOCOL rule 14).
 func (c *Client) oweEndpoints(r *Response) {
-	tr := &c.types[fleet.Endpoint]
+	c.oweEndpointsOf(&c.types[fleet.Endpoint], r)
+}
+
+// oweWarming: the first request for endpoints crossed clusters on their way. What it says
+// of them the client has, and waits for all the same.
+func (c *Client) oweWarming(tr *track) {
+	if f := c.types[fleet.Cluster].inFlight; f != nil {
+		c.oweEndpointsOf(tr, f)
+	}
+}
+
+func (c *Client) oweEndpointsOf(tr *track, r *Response) {
 	for _, ch := range r.changes {
 		if ch.new != nil && ch.new.EDSName != "" && tr.sub.Named(ch.new.EDSName) {
 			tr.owe(ch.new.EDSName, c.Now)

@@ -14,9 +14,17 @@ type Past struct {
 // it reports its version.
 func (p Past) doubts(r *Resource) bool { return p.Unclean && r.Revision > p.Settled }
 
-// believed is what a client holds by the versions that it reports on a new stream.
-// Where all of them are the target's it is the target's own set.
-func (c *Client) believed(tr *track, r Request, target *Target) *Set {
+// doubts is the same of what the target has under a name. What stands in for a refused
+// version is as old as it is; the client may hold half of the version that was refused.
+func (c *Client) doubts(t fleet.Type, r *Resource, target *Target) bool {
+	refused := target.view[t].Get(r.Name)
+	return c.Past.doubts(r) || refused != nil && c.Past.doubts(refused)
+}
+
+// believed is what a client holds by the versions that it reports on a new stream. Where
+// all of them are the target's it is the target's own set. find returns older resources,
+// nil for those that are not known.
+func (c *Client) believed(tr *track, r Request, target *Target, find func(name, version string) *Resource) *Set {
 	want := c.wanted(r.Type, target)
 	if !c.Past.Unclean && want.Len() == len(r.Versions) && holdsAll(want, r.Versions) {
 		return want
@@ -25,18 +33,62 @@ func (c *Client) believed(tr *track, r Request, target *Target) *Set {
 	for n, v := range r.Versions {
 		w := want.Get(n)
 		switch {
-		case w != nil && w.Version == v && !c.Past.doubts(w):
+		case w != nil && w.Version == v && !c.doubts(r.Type, w, target):
 			held = held.With(w)
 		case !tr.sub.Has(n) && r.Type != fleet.VirtualHost: // which is asked for by an alias
 		case w != nil && w.Version == v:
 			held = held.With(&Resource{Name: n, doubt: true, had: true, last: w, Refs: w.Refs, key: keyOf(n, inDoubt)})
 		case c.Past.Unclean:
-			held = held.With(&Resource{Name: n, Version: v, doubt: true, had: true, key: keyOf(n, inDoubt)})
+			d := &Resource{Name: n, Version: v, doubt: true, had: true, key: keyOf(n, inDoubt)}
+			if d.last = find(n, v); d.last != nil {
+				d.Refs = d.last.Refs
+			}
+			held = held.With(d)
 		default:
-			held = held.With(&Resource{Name: n, Version: v, key: keyOf(n, v)})
+			old := find(n, v)
+			if old == nil {
+				old = &Resource{Name: n, Version: v, key: keyOf(n, v)}
+			}
+			held = held.With(old)
 		}
 	}
 	return c.zombies(tr, r.Type, target, held)
+}
+
+// Doubted is a version that the node's target keeps back, and that it might take by now.
+type Doubted struct {
+	Type          fleet.Type
+	Name, Version string
+}
+
+// Doubted returns, once, the exceptions that the first requests of the stream cast doubt on
+// (SEMANTICS 3.6). A client that reports nothing of a type is a new one, for all that is
+// known. One that reports the very version took it after all: it was presumed to refuse
+// what it only took its time for.
+func (c *Client) Doubted() []Doubted {
+	d := c.doubted
+	c.doubted = nil
+	return d
+}
+
+func (c *Client) doubtExceptions(r Request, target *Target) {
+	if target.repairs == nil {
+		return
+	}
+	anew := r.Version == "" && len(r.Versions) == 0
+	look := func(name string) {
+		if refused := target.view[r.Type].Get(name); refused != nil && (anew || r.Versions[name] == refused.Version) {
+			c.doubted = append(c.doubted, Doubted{r.Type, name, refused.Version})
+		}
+	}
+	for ref := range target.repairs.instead {
+		if ref.Type == r.Type {
+			look(ref.Name)
+		}
+	}
+	for n := range target.repairs.left[r.Type] {
+		look(n)
+	}
 }
 
 // unchanged reports whether nothing of what the client wants has changed since it settled,
@@ -46,13 +98,15 @@ func (c *Client) unchanged(tr *track, t fleet.Type, want *Set, target *Target) b
 		return true
 	}
 	for r := range want.All() {
-		if c.Past.doubts(r) {
+		if c.doubts(t, r, target) {
 			return false
 		}
 	}
-	for r := range target.Gone[t].All() {
-		if c.Past.doubts(r) && tr.sub.Has(r.Name) {
-			return false
+	for _, s := range []*Set{target.Gone[t], target.view[t]} { // what is withheld from the node was refused
+		for r := range s.All() {
+			if c.Past.doubts(r) && tr.sub.Has(r.Name) {
+				return false
+			}
 		}
 	}
 	return true
@@ -64,7 +118,7 @@ func (c *Client) zombies(tr *track, t fleet.Type, target *Target, held *Set) *Se
 	if !c.Past.Unclean {
 		return held
 	}
-	for _, s := range []*Set{target.Gone[t], target.Types[t]} {
+	for _, s := range []*Set{target.Gone[t], target.view[t]} {
 		for r := range s.All() {
 			if c.Past.doubts(r) && tr.sub.Has(r.Name) && held.Get(r.Name) == nil {
 				held = held.With(&Resource{Name: r.Name, doubt: true, key: keyOf(r.Name, inDoubt)})
@@ -91,7 +145,7 @@ func (c *Client) Clean() bool {
 	}
 	for i := range c.types {
 		tr := &c.types[i]
-		if tr.inFlight != nil || len(tr.late) > 0 || tr.trial != nil {
+		if tr.inFlight.alters() || len(tr.late) > 0 || tr.trial != nil {
 			return false
 		}
 		if c.Past.Unclean && tr.subscribed && tr.confirmed == 0 {

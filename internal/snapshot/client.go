@@ -48,6 +48,7 @@ type Client struct {
 	trialMoves int // moves with the trials' groups
 	overlay    overlay
 	base       *Target // the last target, without what trials make of it
+	doubted    []Doubted
 }
 
 // track is what is known of one type.
@@ -123,10 +124,16 @@ func (c *Client) Subscribe(r Request, target *Target) {
 	if first && c.lostWarming(r.Type) && (r.Version != "" || len(r.Versions) > 0) {
 		c.lostAt = c.Now
 	}
+	if first {
+		c.doubtExceptions(r, target)
+	}
 	if c.Delta {
 		c.subscribeDelta(tr, r, target, first)
 	} else {
 		c.subscribeSotW(tr, r, target, first)
+	}
+	if first && r.Type == fleet.Endpoint {
+		c.oweWarming(tr)
 	}
 	if first && r.Type == fleet.VirtualHost {
 		c.enterRoutes(r.Versions, target)
@@ -196,17 +203,21 @@ func (c *Client) subscribeSotW(tr *track, r Request, target *Target, first bool)
 	if !first {
 		return
 	}
+	held, known := c.recall(r.Type, r.Version, target)
 	want := c.wanted(r.Type, target)
-	current := want.Sum().String()
-	believed := r.Version == current && c.unchanged(tr, r.Type, want, target)
-	if believed {
+	believed := known && held.Equal(want) && c.unchanged(tr, r.Type, want, target)
+	switch {
+	case believed:
 		tr.held = want
+	case known:
+		r.Versions = held.versions()
+		tr.held = c.believed(tr, r, target, func(name, _ string) *Resource { return held.Get(name) })
 	}
-	tr.unknown = tr.held == nil && r.Version != ""
+	tr.unknown = !known && r.Version != ""
 	// A set that the client does not hold is sent even when it is empty. And one type is
 	// always answered, or Envoy's backoff is never reset: the listeners, whose set is
 	// small (PROTOCOL rule 13).
-	tr.answer = r.Type.FullSet() && (!believed || c.Alone) || r.Type == fleet.Listener && !c.sent
+	tr.answer = r.Type.FullSet() && (!known || c.Alone) || r.Type == fleet.Listener && !c.sent
 	if c.Alone || c.lostWarming(r.Type) {
 		for n := range tr.sub.names {
 			tr.owe(n, c.Now)
@@ -244,7 +255,7 @@ func (c *Client) subscribeDelta(tr *track, r Request, target *Target, first bool
 		return
 	}
 	if believe {
-		tr.held = c.believed(tr, r, target)
+		tr.held = c.believed(tr, r, target, func(name, version string) *Resource { return target.recent.find(r.Type, name, version) })
 	}
 	// The first request of a wildcard that reports nothing is answered even if there is
 	// nothing to say: unanswered it costs Envoy 15 s of its start (PROTOCOL rule 6). And

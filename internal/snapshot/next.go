@@ -44,6 +44,7 @@ type Response struct {
 	complete bool                 // then the type is in step with the target
 	content  Sum                  // of names and versions: no content goes twice to a stream that refused it
 	cut      bool                 // something was left out because of its size
+	blind    bool                 // what the client held was not known
 	presumed bool                 // presumed stuck: what is to repair it does not wait for the answer
 	sentAt   time.Time
 	refusals int // of the client, when it was sent
@@ -56,6 +57,12 @@ type Response struct {
 // Changes reports whether the response changes what the client holds: an answer that
 // only has to be given does not.
 func (r *Response) Changes() bool { return len(r.changes) > 0 }
+
+// alters reports whether a client that took the response, or half of it, would hold
+// anything else than before.
+func (r *Response) alters() bool {
+	return r != nil && (r.blind || slices.ContainsFunc(r.changes, func(ch change) bool { return !Same(ch.old, ch.new) || ch.old.doubt }))
+}
 
 // change is one name whose resource differs between client and target, or that is owed
 // an answer: old is what the client has, new what it is to have; nil is nothing. If both
@@ -409,14 +416,25 @@ func (p *plan) fullSet() {
 	if len(p.r.changes) == 0 && !p.tr.answer {
 		return
 	}
-	if p.tr.unknown && p.waiting {
+	if p.tr.unknown && p.waiting || p.takesLeft() {
 		// What the client has is not known: a set without what waits would take it away.
 		p.r.changes, p.hold = nil, true
 		return
 	}
+	p.r.blind = p.tr.unknown
 	p.r.Resources = p.r.after.Sorted()
 	p.r.Version = p.r.after.Sum()
 	p.r.content = p.r.Version
+}
+
+// takesLeft reports whether the set is without a name that must be left alone.
+func (p *plan) takesLeft() bool {
+	for n := range p.target.leaves(p.t) {
+		if p.tr.sub.Has(n) && p.r.after.Get(n) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // changed: of the other types only what differs is sent, as far as it fits; that a

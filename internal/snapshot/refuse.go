@@ -86,6 +86,8 @@ func (c *Client) accuse(t fleet.Type, f *Response, text string) {
 		c.condemn(t, text, suspects)
 	case len(suspects) == 0:
 		c.accuseRepair(t, f, text)
+	case f.blind && t.FullSet():
+		c.verdict(t, text, nil) // a set without some of them would take away what the client has of them
 	case tr.trial == nil:
 		tr.trial = newTrial(suspects, text)
 	default:
@@ -132,13 +134,25 @@ func (tr *trial) accuse(suspects []suspect) {
 	tr.refused()
 }
 
+// Acquit takes in that a resource which a verdict blamed is the one that the client had
+// before: it stays.
+func (c *Client) Acquit(t fleet.Type, name string) {
+	tr := &c.types[t]
+	if tr.trial == nil {
+		return
+	}
+	tr.trial.drop(func(s suspect) bool { return s.refused.Name == name })
+	tr.inStep = false
+	c.trialMoves++
+}
+
 // suspects are the versions of a response that the client did not have before.
 func (r *Response) suspects() []suspect {
 	var all []suspect
 	for _, ch := range r.changes {
 		good := ch.old.lastGood()
 		if ch.new != nil && (good == nil || !Same(ch.new, good)) && ch.old.versionHad() != ch.new.Version {
-			all = append(all, suspect{refused: ch.new, good: good, leave: ch.old.leftAlone(), had: ch.old.versionHad()})
+			all = append(all, suspect{refused: ch.new, good: good, leave: ch.old.leftAlone() || r.blind, had: ch.old.versionHad()})
 		}
 	}
 	return all

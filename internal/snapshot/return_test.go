@@ -122,3 +122,69 @@ func TestRefusalOfAReturningClientRemovesNothing(t *testing.T) {
 	}
 	s.step(snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Listener, Name: "l", Refused: "2", Leave: true}}), "nothing", "")
 }
+
+// TestWhatStandsInIsDoubtedLikeWhatWasRefused: the stream ended after a refusal and before
+// its repair was ACKed. Envoy may hold half of the refused version under the old one's name
+// (SEMANTICS 3.4), so the old one is sent, though it is older than what the node settled.
+func TestWhatStandsInIsDoubtedLikeWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	snap := &snapshot.Snapshot{Revision: 6}
+	bad := row("a", "6")
+	bad.Revision = 6
+	snap.Types[fleet.Cluster] = snap.Types[fleet.Cluster].With(snapshot.NewResource(fleet.Cluster, bad, nil))
+	for _, c := range []struct {
+		version string // of the last good one, "" if there is none
+		want    string
+	}{
+		{"5", "clusters a@5"},
+		{"", "clusters -a"},
+	} {
+		e := snapshot.Exception{Type: fleet.Cluster, Name: "a", Refused: "6"}
+		has := map[string]string{}
+		if c.version != "" {
+			good := row("a", c.version)
+			good.Revision = 5
+			e.Good, has["a"] = snapshot.NewResource(fleet.Cluster, good, nil), c.version
+		}
+		target := snapshot.NewTarget(snap, []snapshot.Exception{e})
+		s := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true, Past: snapshot.Past{Unclean: true, Settled: 5}}}
+		s.c.Subscribe(snapshot.Request{Type: fleet.Cluster, Versions: has}, target)
+		s.step(target, c.want, "")
+
+		s = &script{t: t, c: snapshot.Client{Envoy: true, Past: snapshot.Past{Unclean: true, Settled: 5}}}
+		s.c.Subscribe(snapshot.Request{Type: fleet.Cluster, Version: target.Types[fleet.Cluster].Sum().String()}, target)
+		if r := s.c.Next(target); r == nil {
+			t.Error("state of the world: the set was believed")
+		}
+	}
+}
+
+// TestCutBeforeAnAnswerThatChangesNothing: a stream that ends before the ACK of what the
+// client had anyway leaves nothing in doubt.
+func TestCutBeforeAnAnswerThatChangesNothing(t *testing.T) {
+	t.Parallel()
+	target := world(t, 1, "clusters a@1; listeners l@1")
+	for name, c := range map[string]struct {
+		client  snapshot.Client
+		request snapshot.Request
+		want    bool
+	}{
+		"delta, an empty answer": {snapshot.Client{Delta: true}, snapshot.Request{Type: fleet.Cluster, Versions: map[string]string{"a": "1"}}, true},
+		"delta, a cluster":       {snapshot.Client{Delta: true}, snapshot.Request{Type: fleet.Cluster}, false},
+		"the same set":           {snapshot.Client{}, snapshot.Request{Type: fleet.Listener, Version: target.Types[fleet.Listener].Sum().String()}, true},
+		"another set":            {snapshot.Client{}, snapshot.Request{Type: fleet.Listener, Version: "of before"}, false},
+	} {
+		s := &script{t: t, c: c.client}
+		s.c.Subscribe(c.request, target)
+		s.send(target)
+		if s.c.Clean() != c.want {
+			t.Errorf("%s: clean is %v", name, !c.want)
+		}
+	}
+	s := &script{t: t}
+	none := snapshot.NewTarget(&snapshot.Snapshot{Revision: 1}, nil)
+	s.c.Subscribe(snapshot.Request{Type: fleet.Listener, Version: "of before"}, none)
+	if s.send(none); s.c.Clean() {
+		t.Error("an empty set in the place of an unknown one leaves nothing in doubt")
+	}
+}

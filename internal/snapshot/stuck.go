@@ -59,23 +59,28 @@ func (c *Client) stuckAt() time.Time {
 	if since.IsZero() {
 		return since
 	}
-	if c.neverAsked(f) == nil && slices.ContainsFunc(f.changes, func(ch change) bool { return ch.new != nil && ch.new.Slow }) {
-		return since.Add(slowAfter)
-	}
 	after := stuckAfter
-	if c.neverAsked(f) == nil {
+	if len(c.neverAsked(f)) == 0 {
 		after = blindAfter
+		if slices.ContainsFunc(f.changes, func(ch change) bool { return ch.new != nil && ch.new.Slow }) {
+			return since.Add(slowAfter)
+		}
 	}
 	return since.Add(after + time.Duration(len(f.changes))*stuckEach)
 }
 
 // neverAsked returns the new clusters of a response whose endpoints the client never
-// asked for: Envoy asks for those of good ones at once.
-func (c *Client) neverAsked(f *Response) []suspect {
+// asked for: Envoy asks for those of good ones at once. One that it has from before this
+// stream it asked endpoints for as the stream began.
+func (c *Client) neverAsked(f *Response) (never []suspect) {
 	endpoints := &c.types[fleet.Endpoint].sub
-	return slices.DeleteFunc(f.suspects(), func(s suspect) bool {
-		return s.good != nil || s.refused.EDSName == "" || endpoints.Has(s.refused.EDSName)
-	})
+	for _, s := range f.suspects() {
+		if s.good == nil && s.refused.EDSName != "" && !endpoints.Has(s.refused.EDSName) {
+			s.leave = s.leave && !f.blind
+			never = append(never, s)
+		}
+	}
+	return never
 }
 
 // presumeStuck begins the trial of the clusters in flight when it is time: those that

@@ -18,6 +18,8 @@ type Snapshot struct {
 	// the revisions that took them away, or with later ones that may have. What is older than
 	// the store's tombstones is not among them.
 	Gone [fleet.NumTypes]*Set
+	// Recent are what the view held before. Follow sets it.
+	Recent Recent
 }
 
 // Exception is a version that one node will not take, and what stands in for it.
@@ -38,6 +40,8 @@ type Target struct {
 	History  uint64
 	Types    [fleet.NumTypes]*Set
 	Gone     [fleet.NumTypes]*Set // of the snapshot
+	view     [fleet.NumTypes]*Set // the snapshot's own: what Types were without exceptions
+	recent   Recent
 	// repairs is what exceptions do beyond replacing resources; nil without any.
 	repairs *repairs
 	// Retries moves when the node is asked again to take what it refused: then a content
@@ -49,13 +53,16 @@ type Target struct {
 type repairs struct {
 	absent map[fleet.Ref]struct{} // the snapshot has them, the node does not
 	kept   map[fleet.Ref]struct{} // a substitute names them: they stay although they are deleted
+	// instead is what stands in for a name, nil for nothing.
+	instead map[fleet.Ref]*Resource
+	left    [fleet.NumTypes]map[string]struct{} // the node has some version, whose bytes are not to be had
 }
 
 // NewTarget applies exceptions to a snapshot. An exception whose name has another
 // version by now is over and changes nothing. What a substitute names stays with the
 // client although the revision deleted it (SEMANTICS 3.3).
 func NewTarget(s *Snapshot, exceptions []Exception) *Target {
-	t := &Target{Revision: s.Revision, History: s.History, Types: s.Types, Gone: s.Gone}
+	t := &Target{Revision: s.Revision, History: s.History, Types: s.Types, Gone: s.Gone, view: s.Types, recent: s.Recent}
 	t.except(slices.DeleteFunc(slices.Clone(exceptions), func(e Exception) bool { return !e.Applies(s) }))
 	return t
 }
@@ -65,17 +72,25 @@ func (t *Target) except(es []Exception) {
 	if len(es) == 0 {
 		return
 	}
-	own := &repairs{absent: map[fleet.Ref]struct{}{}, kept: map[fleet.Ref]struct{}{}}
+	own := &repairs{absent: map[fleet.Ref]struct{}{}, kept: map[fleet.Ref]struct{}{}, instead: map[fleet.Ref]*Resource{}}
 	if t.repairs != nil {
-		own = &repairs{absent: maps.Clone(t.repairs.absent), kept: maps.Clone(t.repairs.kept)}
+		own = &repairs{absent: maps.Clone(t.repairs.absent), kept: maps.Clone(t.repairs.kept), instead: maps.Clone(t.repairs.instead)}
+		for typ, names := range t.repairs.left {
+			own.left[typ] = maps.Clone(names)
+		}
 	}
 	t.repairs = own
 	for _, e := range es {
 		if e.Leave {
 			own.kept[fleet.Ref{Type: e.Type, Name: e.Name}] = struct{}{}
+			if own.left[e.Type] == nil {
+				own.left[e.Type] = make(map[string]struct{})
+			}
+			own.left[e.Type][e.Name] = struct{}{}
 			t.Types[e.Type] = t.Types[e.Type].Without(e.Name)
 			continue
 		}
+		own.instead[fleet.Ref{Type: e.Type, Name: e.Name}] = e.Good
 		if e.Good == nil {
 			own.absent[fleet.Ref{Type: e.Type, Name: e.Name}] = struct{}{}
 			t.Types[e.Type] = t.Types[e.Type].Without(e.Name)
@@ -110,6 +125,14 @@ func (t *Target) keeps(ref fleet.Ref) bool {
 	}
 	_, ok := t.repairs.kept[ref]
 	return ok
+}
+
+// leaves yields the names of a type that the node has and that nothing can be said about.
+func (t *Target) leaves(typ fleet.Type) map[string]struct{} {
+	if t.repairs == nil {
+		return nil
+	}
+	return t.repairs.left[typ]
 }
 
 // hasEDSName reports whether some cluster gets its endpoints under that name.

@@ -24,6 +24,15 @@ type group struct {
 	bad      bool // one of them is the culprit, at least
 	// other is the half that was not offered yet: if this one is taken, that one is bad.
 	other *group
+	// parked: it could not be offered, since what it names is not there.
+	parked place
+}
+
+// place is what decides whether a group can go out: the target, and the clusters that the
+// client has.
+type place struct {
+	target   *Target
+	clusters *Set
 }
 
 // trial is that of one type.
@@ -62,12 +71,17 @@ func halve(g *group) (first, second *group) {
 	return &group{suspects: slices.Clone(g.suspects[:at]), other: second}, second
 }
 
-// offer gives the next group back; culprits are those that stand alone by now.
-func (tr *trial) offer() (culprits []suspect) {
+// offer gives the next group back that is not parked at this place; culprits are those
+// that stand alone by now.
+func (tr *trial) offer(at place) (culprits []suspect) {
 	defer func() { tr.condemned = append(tr.condemned, culprits...) }()
-	for tr.offered == nil && len(tr.waiting) > 0 {
-		g := tr.waiting[0]
-		tr.waiting = tr.waiting[1:]
+	for tr.offered == nil {
+		i := slices.IndexFunc(tr.waiting, func(g *group) bool { return g.parked != at })
+		if i < 0 {
+			return culprits
+		}
+		g := tr.waiting[i]
+		tr.waiting = slices.Delete(tr.waiting, i, i+1)
 		switch {
 		case len(g.suspects) == 0:
 		case !g.bad:
@@ -81,6 +95,13 @@ func (tr *trial) offer() (culprits []suspect) {
 		}
 	}
 	return culprits
+}
+
+// park puts the offered group behind the others: it cannot go out.
+func (tr *trial) park(at place) {
+	tr.offered.parked = at
+	tr.waiting = append(tr.waiting, tr.offered)
+	tr.offered = nil
 }
 
 // taken: the client ACKed the group that was offered.
@@ -222,19 +243,26 @@ func (tr *track) repaired(removable bool) bool {
 	})
 }
 
-// advance offers the next group of a trial whose client has taken what went before. It
-// reports whether anything moved.
+// advance offers the next group of a trial whose client has taken what went before, or
+// where what was offered has to wait. It reports whether anything moved.
 func (c *Client) advance() bool {
 	moved := false
+	at := place{c.base, c.types[fleet.Cluster].held}
 	for i := range c.types {
 		tr := &c.types[i]
-		if tr.trial == nil || tr.trial.offered != nil || len(tr.trial.waiting) == 0 || tr.inFlight != nil {
+		if tr.trial == nil || len(tr.trial.waiting) == 0 || tr.inFlight != nil {
 			continue
+		}
+		if !slices.ContainsFunc(tr.trial.waiting, func(g *group) bool { return g.parked != at }) {
+			continue
+		}
+		if tr.trial.offered != nil {
+			tr.trial.park(at)
 		}
 		if !tr.repaired(c.Delta || fleet.Type(i).FullSet()) {
 			continue
 		}
-		if culprits := tr.trial.offer(); len(culprits) > 0 {
+		if culprits := tr.trial.offer(at); len(culprits) > 0 {
 			c.verdict(fleet.Type(i), tr.trial.text, culprits)
 		}
 		tr.inStep = false

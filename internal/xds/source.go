@@ -49,6 +49,9 @@ type Attachment interface {
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).
 	Refuse(ctx context.Context, r Refusal)
+	// Reconsider ends exceptions of this node, which changes its target: what they kept back
+	// is offered again.
+	Reconsider(doubted []snapshot.Doubted)
 	// Sent says that a response that changes something for the client went out, for the
 	// target of this revision.
 	Sent(r fleet.Revision)

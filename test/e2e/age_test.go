@@ -11,7 +11,7 @@ import (
 func TestConnectionsAge(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		w := setup(t)
-		r := &routed{world: w, xds: w.xds("--max-connection-age", "3s", "--max-connection-age-grace", "300ms")}
+		r := &routed{world: w, xds: w.xds("--max-connection-age", "1s", "--max-connection-age-grace", "300ms")}
 		address := freePort(t)
 		r.proxy = "http://" + address
 		w.apply(together(listener("l", address, "r"), route("r", "a"), cluster("a", "1s"), endpoints("a", backend(t, "a"))))

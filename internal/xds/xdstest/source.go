@@ -2,6 +2,7 @@ package xdstest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -156,6 +157,15 @@ func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {
 	for _, c := range r.Culprits {
 		a.exceptions = append(a.exceptions, snapshot.Exception{Type: r.Type, Name: c.Refused.Name, Refused: c.Refused.Version, Good: c.Good})
 	}
+	a.retarget(a.source.snap)
+}
+
+func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
+	a.source.mu.Lock()
+	defer a.source.mu.Unlock()
+	a.exceptions = slices.DeleteFunc(a.exceptions, func(e snapshot.Exception) bool {
+		return slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
+	})
 	a.retarget(a.source.snap)
 }
 

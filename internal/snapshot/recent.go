@@ -1,0 +1,107 @@
+package snapshot
+
+import "fairlead/internal/fleet"
+
+// Recent are the sets that a view held before its present ones, newest first. By them it is
+// known what a client holds that comes back with something older: its bytes, and what it
+// names.
+type Recent []*earlier
+
+type earlier struct {
+	types   [fleet.NumTypes]*Set
+	changed int // resources that its successor replaced or lost
+}
+
+const (
+	maxRecent = 64
+	// maxRecentResources is how many replaced resources are kept for it, or a quarter of what
+	// the view has, if that is more.
+	maxRecentResources = 1_000
+)
+
+// Follow makes the snapshot the successor of another one of the same view, of which it
+// changed so many resources.
+func (s *Snapshot) Follow(last *Snapshot, changed int) {
+	budget := 0
+	for _, set := range last.Types {
+		budget += set.Len()
+	}
+	budget = max(maxRecentResources, budget/4)
+	s.Recent = append(make(Recent, 0, len(last.Recent)+1), &earlier{last.Types, changed})
+	for _, e := range last.Recent {
+		if changed += e.changed; changed > budget || len(s.Recent) == maxRecent {
+			return
+		}
+		s.Recent = append(s.Recent, e)
+	}
+}
+
+// find returns the resource of that name and version that the view held, nil if it is not
+// known.
+func (rs Recent) find(t fleet.Type, name, version string) *Resource {
+	for _, e := range rs {
+		if r := e.types[t].Get(name); r != nil && r.Version == version {
+			return r
+		}
+	}
+	return nil
+}
+
+// maxTried is how many resources are looked at to find the set of a version.
+const maxTried = 100_000
+
+// recall returns what a state-of-the-world client holds of its subscription by the
+// version that it reports: the target's own set, or one that the view held before.
+func (c *Client) recall(t fleet.Type, version string, target *Target) (held *Set, ok bool) {
+	if version == "" {
+		return nil, false
+	}
+	if s := c.wanted(t, target); s.Sum().String() == version {
+		return s, true
+	}
+	last, tried := target.Types[t], 0
+	for _, e := range target.recent {
+		if e.types[t] == last && t != fleet.Endpoint { // of which some depend on the clusters
+			continue
+		}
+		last = e.types[t]
+		for _, before := range target.before(t, e) {
+			if s := c.wanted(t, before); s.Sum().String() == version {
+				return s, true
+			}
+		}
+		if tried += c.types[t].sub.Len(); tried > maxTried {
+			break
+		}
+	}
+	return nil, false
+}
+
+// before returns what the node may have held of earlier sets: them, or them with what stands
+// in at present.
+func (t *Target) before(typ fleet.Type, e *earlier) []*Target {
+	plain := &Target{Types: e.types}
+	if t.repairs == nil {
+		return []*Target{plain}
+	}
+	repaired := &Target{Types: e.types}
+	for ref, good := range t.repairs.instead {
+		switch {
+		case ref.Type != typ:
+		case good != nil:
+			repaired.Types[typ] = repaired.Types[typ].With(good)
+		default:
+			repaired.Types[typ] = repaired.Types[typ].Without(ref.Name)
+		}
+	}
+	return []*Target{plain, repaired}
+}
+
+// versions are those of a set, by name.
+func (s *Set) versions() map[string]string {
+	vs := make(map[string]string, s.Len())
+	for r := range s.All() {
+		vs[r.Name] = r.Version
+	}
+	return vs
+}
