@@ -6,8 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-
-	"fairlead/internal/client"
 )
 
 // applyCommand is "fairlead apply".
@@ -20,7 +18,7 @@ type applyCommand struct {
 
 // Help is printed with the command's own help.
 func (*applyCommand) Help() string {
-	return `A YAML file may hold several documents, separated by lines of ---. A document is a resource ({type, name, body, ...}), Envoy's own message with its "@type", or a list of either: {resources: [...], delete: [{type, name}], message}.
+	return `A YAML file may hold several documents, separated by lines of ---. A document is a resource ({type, name, body, ...}), Envoy's own message with its "@type", or a list of either: {resources: [...], delete: [{type, name, variant}], message}.
 
 With --wait the exit status tells what the nodes said: 0 all of them took it, 3 one rejected it, 4 not all answered in time.`
 }
@@ -80,6 +78,8 @@ type deleteCommand struct {
 
 	Type string `arg:"" help:"The resource's type: ${types}."`
 	Name string `arg:"" help:"The resource's name."`
+
+	Variant string `placeholder:"VARIANT" help:"The variant; without it, the default one."`
 }
 
 // Run deletes the resource, as an apply, which can be repeated safely. What is not there
@@ -94,15 +94,19 @@ func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	if c.Writing.IdempotencyKey == "" {
-		if _, err := s.resource(ctx, c.Type, c.Name); err != nil {
+		if _, err := s.resource(ctx, c.Type, c.Name, c.Variant); err != nil {
 			return err
 		}
 	}
-	named := []client.ResourceRef{{Type: client.ResourceType(c.Type), Name: c.Name}}
+	type deletion struct {
+		Name    string `json:"name"`
+		Type    string `json:"type"`
+		Variant string `json:"variant,omitempty"`
+	}
 	body, err := json.Marshal(struct {
-		Delete  []client.ResourceRef `json:"delete"`
-		Message string               `json:"message,omitempty"`
-	}{named, c.Writing.Message})
+		Delete  []deletion `json:"delete"`
+		Message string     `json:"message,omitempty"`
+	}{[]deletion{{c.Name, c.Type, c.Variant}}, c.Writing.Message})
 	if err != nil {
 		return err
 	}

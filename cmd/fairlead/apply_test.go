@@ -184,6 +184,10 @@ func TestDelete(t *testing.T) {
 	if got, want := w.sent[2].body, `{"delete":[{"name":"a","type":"clusters"}],"message":"gone"}`; got != want {
 		t.Errorf("sent %s, want %s", got, want)
 	}
+	w.run("delete", "clusters", "a", "--variant", "eu").want(t, exitOK, "revision 8: 1 resource changed\n", "")
+	if got, want := w.sent[4].body, `{"delete":[{"name":"a","type":"clusters","variant":"eu"}]}`; got != want || w.sent[3].query != "variant=eu" {
+		t.Errorf("asked for %s and sent %s, want %s", w.sent[3].query, got, want)
+	}
 	w.run("delete", "cluster", "a").want(t, exitUsage, "", "fairlead: \"cluster\" is not a type of resource: the types are "+typeList()+"\n")
 }
 

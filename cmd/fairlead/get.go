@@ -19,12 +19,17 @@ type getCommand struct {
 	Type string `arg:"" help:"The type: ${types}."`
 	Name string `arg:"" optional:"" help:"The resource's name; without it, all of the type."`
 	JSON bool   `name:"json" help:"Print the API's JSON."`
+
+	Variant string `placeholder:"VARIANT" help:"With a name, the variant; without it, the default one."`
 }
 
 // Run prints the resources.
 func (c *getCommand) Run(ctx context.Context, sh *shell) error {
 	if err := checkType(c.Type); err != nil {
 		return err
+	}
+	if c.Variant != "" && c.Name == "" {
+		return usageError("--variant is about one resource: give its name, or leave it out to list all variants")
 	}
 	s, err := c.Connection.open(sh)
 	if err != nil {
@@ -33,7 +38,7 @@ func (c *getCommand) Run(ctx context.Context, sh *shell) error {
 	if c.Name == "" {
 		return c.list(ctx, s)
 	}
-	raw, err := s.resource(ctx, c.Type, c.Name)
+	raw, err := s.resource(ctx, c.Type, c.Name, c.Variant)
 	if err != nil {
 		return err
 	}
@@ -58,12 +63,16 @@ func (c *getCommand) list(ctx context.Context, s *session) error {
 	return s.printYAML(items)
 }
 
-// resource reads one resource.
-func (s *session) resource(ctx context.Context, kind, name string) (json.RawMessage, error) {
+// resource reads one variant of a resource; "" is the default one.
+func (s *session) resource(ctx context.Context, kind, name, variant string) (json.RawMessage, error) {
 	if name == "" {
 		return nil, usageError("the name of the resource is empty")
 	}
-	resp, err := s.api.GetResource(ctx, s.tenant, s.fleet, client.ResourceType(kind), name, nil, s.exactPath("resources", kind, name))
+	params := &client.GetResourceParams{}
+	if variant != "" {
+		params.Variant = &variant
+	}
+	resp, err := s.api.GetResource(ctx, s.tenant, s.fleet, client.ResourceType(kind), name, params, s.exactPath("resources", kind, name))
 	_, raw, err := answer[client.Resource](s, resp, err)
 	return raw, err
 }
@@ -106,7 +115,7 @@ func pages(most int, read func(limit int, cursor *string) (page, error)) (items 
 			return nil, err
 		}
 		items = append(items, p.Items...)
-		if p.Next == "" || len(p.Items) == 0 || most > 0 && len(items) >= most {
+		if p.Next == "" || most > 0 && len(items) >= most {
 			return items, nil
 		}
 		cursor = &p.Next

@@ -52,6 +52,9 @@ func (c *nodesCommand) config(ctx context.Context, s *session) error {
 		return nil
 	}
 	fmt.Fprint(s.out, resourceTable(resources))
+	if head.LabelsUnknown != nil {
+		fmt.Fprintln(s.err, "warning: not all labels of the node are known: where variants are told apart by its metadata, it may hold another one")
+	}
 	for _, line := range frozenLines(head.Node, head.Frozen) {
 		fmt.Fprintln(s.out, line)
 	}
@@ -126,9 +129,17 @@ func resourceTable(resources []client.NodeResource) table {
 		case !*r.TtlSent:
 			ttl += ", not sent"
 		}
-		t = append(t, []string{string(r.Type), r.Name, string(r.State), deref(r.Version), revision, ttl})
+		t = append(t, []string{string(r.Type), variantName(r), string(r.State), deref(r.Version), revision, ttl})
 	}
 	return t
+}
+
+// variantName is a resource's name and, if it is not the default one, its variant.
+func variantName(r client.NodeResource) string {
+	if r.Variant == nil {
+		return r.Name
+	}
+	return r.Name + " (variant " + *r.Variant + ")"
 }
 
 // resourceTroubles tells of what is refused, in the client's words, and what follows.

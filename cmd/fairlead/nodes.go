@@ -18,6 +18,8 @@ type nodesCommand struct {
 	Type   string `placeholder:"TYPE" help:"With --config, only resources of this type."`
 	State  string `placeholder:"STATE" help:"With --config, only resources in this state: synced, pending, refused, absent."`
 	JSON   bool   `name:"json" help:"Print the API's JSON."`
+
+	Selector string `placeholder:"SELECTOR" help:"Only nodes that it matches by the labels that they had last: what a variant with it would be for."`
 }
 
 // Run prints the nodes, and below them what they refuse.
@@ -42,6 +44,8 @@ func (c *nodesCommand) check() error {
 	switch {
 	case c.Config && c.Node == "":
 		return usageError("--config is about one node: give its id, fairlead nodes NODE --config")
+	case c.Selector != "" && c.Node != "":
+		return usageError("--selector is about all nodes: leave the node's id out")
 	case !c.Config && (c.Type != "" || c.State != ""):
 		return usageError("--type and --state go with --config")
 	case c.State != "" && !client.NodeResourceState(c.State).Valid():
@@ -66,13 +70,22 @@ func (c *nodesCommand) one(ctx context.Context, s *session) error {
 }
 
 func (c *nodesCommand) list(ctx context.Context, s *session) error {
+	unknown := 0
 	items, err := pages(0, func(limit int, cursor *string) (page, error) {
-		resp, err := s.api.ListNodes(ctx, s.tenant, s.fleet, &client.ListNodesParams{Limit: &limit, Cursor: cursor})
-		p, _, err := answer[page](s, resp, err)
-		return p, err
+		params := &client.ListNodesParams{Limit: &limit, Cursor: cursor}
+		if c.Selector != "" {
+			params.Selector = &c.Selector
+		}
+		resp, err := s.api.ListNodes(ctx, s.tenant, s.fleet, params)
+		p, _, err := answer[nodesPage](s, resp, err)
+		unknown += p.Unknown
+		return p.page, err
 	})
 	if err != nil {
 		return err
+	}
+	if unknown > 0 {
+		fmt.Fprintf(s.err, "warning: of %d nodes the labels are not known: their metadata takes more than 16 KiB, or they have not connected for long\n", unknown)
 	}
 	if c.JSON {
 		return s.printItems(items)
@@ -81,12 +94,22 @@ func (c *nodesCommand) list(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if len(nodes) == 0 && c.Selector != "" {
+		fmt.Fprintln(s.out, "no node that has connected matches the selector")
+		return nil
+	}
 	if len(nodes) == 0 {
 		fmt.Fprintln(s.out, "no node has connected yet")
 		return nil
 	}
 	s.printNodes(nodes)
 	return nil
+}
+
+// nodesPage is a page of nodes, and how many were passed over.
+type nodesPage struct {
+	page
+	Unknown int `json:"labels_unknown"`
 }
 
 func (s *session) printNodes(nodes []client.Node) {

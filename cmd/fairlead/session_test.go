@@ -172,6 +172,11 @@ func TestGet(t *testing.T) {
 	w.run("get", "clusters", "a", "--json").want(t, exitOK, indented(t, a), "")
 	w.on("GET", "/resources/clusters", ok(`{"items": [`+a+`], "next_cursor": "c1"}`), ok(`{"items": [`+b+`]}`))
 	w.run("get", "clusters", "--json").want(t, exitOK, indented(t, `{"items": [`+a+`,`+b+`]}`), "")
+	w.run("get", "clusters", "a", "--variant", "e u").want(t, exitOK, textA, "")
+	if reqs := w.requests(); !slices.Contains(reqs, "GET /resources/clusters/a?variant=e+u") && !slices.Contains(reqs, "GET /resources/clusters/a?variant=e%20u") {
+		t.Errorf("the variant was not asked for: %q", reqs)
+	}
+	w.run("get", "clusters", "--variant", "eu").want(t, exitUsage, "", "fairlead: --variant is about one resource: give its name, or leave it out to list all variants\n")
 	w.on("GET", "/resources/routes", ok(`{"items": []}`))
 	w.run("get", "routes").want(t, exitOK, "", "")
 	if reqs := w.requests(); !slices.Contains(reqs, "GET /resources/clusters?limit=500&cursor=c1") {
@@ -205,6 +210,23 @@ n2      offline   -        -             -          -            2026-01-02 03:0
 node-1 is connected to 2 servers: is its node id used twice?
 node-1 refuses listeners/poison of revision 7: no[2J filter (kept the last good version)
 `, "")
+}
+
+// TestNodesBySelector: a page may be empty though more follow.
+func TestNodesBySelector(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/nodes", ok(`{"items": [], "next_cursor": "c1", "labels_unknown": 1}`), ok(`{"items": [
+		{"id": "n2", "state": "offline", "settled": 0, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T03:04:05Z", "refusals": []}], "labels_unknown": 2}`))
+	w.run("nodes", "--selector", "locality.region=eu").want(t, exitOK, `NODE  STATE    SETTLED  CLIENT  PROTOCOL  ADDRESS  LAST SEEN
+n2    offline  -        -       -         -        2026-01-02 03:04:05Z
+`, "warning: of 3 nodes the labels are not known: their metadata takes more than 16 KiB, or they have not connected for long\n")
+	if reqs := w.requests(); len(reqs) != 2 || !strings.Contains(reqs[1], "selector=locality.region%3Deu") || !strings.Contains(reqs[1], "cursor=c1") {
+		t.Errorf("asked for %q", reqs)
+	}
+	w.on("GET", "/nodes", ok(`{"items": []}`))
+	w.run("nodes", "--selector", "node.id=x").want(t, exitOK, "no node that has connected matches the selector\n", "")
+	w.run("nodes", "n2", "--selector", "node.id=x").want(t, exitUsage, "", "fairlead: --selector is about all nodes: leave the node's id out\n")
 }
 
 func TestRevisions(t *testing.T) {

@@ -338,6 +338,9 @@ type NodeConfig struct {
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Items  []NodeResource  `json:"items"`
 
+	// LabelsUnknown Its labels are not known, or only without its metadata, which takes more than 16 KiB: where variants are told apart by it, the node may hold another one.
+	LabelsUnknown *bool `json:"labels_unknown,omitempty"`
+
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
@@ -364,6 +367,9 @@ type NodeConfig struct {
 // NodeList defines model for NodeList.
 type NodeList struct {
 	Items []Node `json:"items"`
+
+	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
+	LabelsUnknown *int `json:"labels_unknown,omitempty"`
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
@@ -415,7 +421,10 @@ type NodeResource struct {
 	// Example: clusters
 	Type ResourceType `json:"type"`
 
-	// Version The version in force for this node: the fleet's, or the one that stands in for it. Left out where it is absent, and where a version was refused
+	// Variant The variant that the node's labels choose; left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
+
+	// Version The version in force for this node: the fleet's (of its variant), or the one that stands in for it. Left out where it is absent, and where a version was refused
 	// and nothing was sent in its place: what the node runs is then not known.
 	Version *string `json:"version,omitempty"`
 }
@@ -547,7 +556,9 @@ type Resource struct {
 	Description *string            `json:"description,omitempty"`
 	Labels      *map[string]string `json:"labels,omitempty"`
 	Name        string             `json:"name"`
-	Priority    *int32             `json:"priority,omitempty"`
+
+	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
+	Priority *int32 `json:"priority,omitempty"`
 
 	// Revision The revision that last changed it.
 	Revision int64 `json:"revision"`
@@ -555,7 +566,11 @@ type Resource struct {
 	// Secret What is told of a secret, in place of its body.
 	Secret *SecretSummary `json:"secret,omitempty"`
 
-	// Selector The nodes that a variant is for.
+	// Selector The nodes that a variant is for, by what they say of themselves: requirements joined by commas, such as `locality.region=eu,metadata.canary`.
+	// The default variant has none, every other one needs one. It is no security boundary: labels are the node's own claim.
+	//
+	//
+	// Example: locality.region=eu
 	Selector *string `json:"selector,omitempty"`
 
 	// Ttl How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
@@ -574,7 +589,7 @@ type Resource struct {
 	UpdatedAt time.Time    `json:"updated_at"`
 	UpdatedBy *string      `json:"updated_by,omitempty"`
 
-	// Variant Left out for the default variant.
+	// Variant Left out for the default variant, which is for the nodes that no other one matches.
 	Variant *string `json:"variant,omitempty"`
 
 	// Version The hash of the content, the same on every server and after a rollback.
@@ -903,6 +918,10 @@ type ApplyParams struct {
 
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
+	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
+	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
+	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1214,7 +1233,7 @@ type ClientInterface interface {
 
 	// GetNodeConfig Tell what a node should hold, and why
 	//
-	// The fleet's resources as they are for this node: what it refused, in its own words, and which version stands in for it. No bodies; every page
+	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
 	// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
@@ -1638,7 +1657,7 @@ func (c *Client) GetNode(ctx context.Context, tenant TenantParam, fleet FleetPar
 
 // GetNodeConfig Tell what a node should hold, and why
 //
-// The fleet's resources as they are for this node: what it refused, in its own words, and which version stands in for it. No bodies; every page
+// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
 // is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
@@ -2541,6 +2560,18 @@ func NewListNodesRequest(server string, tenant TenantParam, fleet FleetParam, pa
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Selector != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "selector", *params.Selector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -3877,7 +3908,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetNodeConfigWithResponse Tell what a node should hold, and why
 	//
-	// The fleet's resources as they are for this node: what it refused, in its own words, and which version stands in for it. No bodies; every page
+	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
 	// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -6179,7 +6210,7 @@ func (c *ClientWithResponses) GetNodeWithResponse(ctx context.Context, tenant Te
 
 // GetNodeConfigWithResponse Tell what a node should hold, and why
 //
-// The fleet's resources as they are for this node: what it refused, in its own words, and which version stands in for it. No bodies; every page
+// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
 // is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -85,6 +85,7 @@ func (b *book) addRow(rep *report, n *node, settled fleet.Revision) {
 	}
 	row := n.row
 	row.Connected, row.Streams, row.Clean = connected, len(n.streams), !n.live() && len(n.doubt) == 0
+	row.Labels = n.labels
 	if want.own {
 		row.Settled = &want.settled
 	}
@@ -158,6 +159,9 @@ func (b *book) finish(rep *report, err error, now time.Time) {
 	b.failures, b.retryAt, b.sure = 0, time.Time{}, true
 	for i, n := range rep.nodes {
 		n.sure, n.written = true, rep.claims[i]
+		if n.labels == rep.status.Nodes[i].Labels {
+			n.labels = nil // they may be many, and the database has them
+		}
 	}
 	b.told(rep.seq)
 	b.trimGone(now)

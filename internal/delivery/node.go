@@ -17,6 +17,8 @@ type StreamInfo struct {
 	// Resumed: the client said at once that it holds something already. It is known from
 	// elsewhere; one that is not is new to the fleet.
 	Resumed bool
+	// View is the identity of the node's view (SEMANTICS 3.4).
+	View string
 	// Doubtful: what the node's last stream left behind cannot be believed.
 	Doubtful bool
 	// Before is what the node is known to have settled before this stream, 0 if nothing is.
@@ -49,6 +51,7 @@ type node struct {
 	absent  fleet.Revision
 	resumed bool // it came with content of its own
 	doubt   doubt
+	labels  *fleet.NodeLabels // what the database was not told yet
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
@@ -186,4 +189,6 @@ func (n *node) describe(from fleet.Node, info StreamInfo) {
 	n.row.UserAgent = plain(from.UserAgent, maxNodeText)
 	n.row.Version = plain(from.Version, maxNodeText)
 	n.row.Cluster = plain(from.Cluster, maxNodeText)
+	n.row.View = info.View
+	n.labels = labelsOf(from)
 }

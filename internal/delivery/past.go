@@ -46,6 +46,7 @@ func (d *doubt) ended(kind string, clean bool) {
 type Past struct {
 	Settled fleet.Revision
 	Clean   bool
+	View    string
 	At      time.Time // the database's clock
 }
 
@@ -64,7 +65,7 @@ func (r *Recorder) Past(key fleet.Key, node string) (Past, bool) {
 	if n == nil || n.live() {
 		return Past{}, false
 	}
-	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, At: n.row.Since}, true
+	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since}, true
 }
 
 // Server is whom the recorder reports for.

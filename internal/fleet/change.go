@@ -50,8 +50,11 @@ type Row struct {
 	TTL      time.Duration // 0: none
 	Selector string        // "" for the default variant
 	Priority int32
-	Body     []byte // the bytes of the Any's value; of a Secret, sealed
-	Derived  Derived
+	// Reselected is the last revision that gave the row another selector or priority, or
+	// brought it back; 0: none did.
+	Reselected Revision
+	Body       []byte // the bytes of the Any's value; of a Secret, sealed
+	Derived    Derived
 }
 
 // Change is what a reader has to do to come from its position to At.
@@ -60,10 +63,12 @@ type Change struct {
 	At  Position
 	// Gone: the fleet is deleted or was never there. Nothing else is set but Key.
 	Gone bool
-	// Reload: Rows is everything that there is, no tombstones. Otherwise Rows are those
-	// that changed after the known position, tombstones among them.
+	// Reload: Rows is everything that there is, and the tombstones that are still kept.
+	// Otherwise Rows are those that changed after the known position, tombstones among them.
 	Reload bool
-	Rows   []Row
+	// Compacted: no tombstones of it and of earlier revisions are kept any more.
+	Compacted Revision
+	Rows      []Row
 	// Broken are rows that cannot be read. They are not among Rows: whoever holds an
 	// earlier one of the name keeps it, on a reload as well.
 	Broken []Broken

@@ -13,6 +13,9 @@ type NodePast struct {
 	// Clean: that stream ended with nothing refused and nothing unanswered, and no server
 	// has another one of the node.
 	Clean bool
+	// View is the identity of the view that it had on that stream; "" where no selector
+	// matched it. Of several that live, one of theirs.
+	View string
 	// Live: some server says that it has a stream of the node.
 	Live bool
 	// At is when the last stream ended or, if some live, when the newest of them began, on

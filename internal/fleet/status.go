@@ -20,8 +20,15 @@ type Node struct {
 	Region        string
 	Zone          string
 	SubZone       string
-	MetadataJSON  []byte // at most 64 KiB
+	MetadataJSON  []byte // a JSON object, of the metadata what a selector can ask; at most 64 KiB
 	ClientFeature []string
+}
+
+// NodeLabels are labels of a node that no other field of its status has.
+type NodeLabels struct {
+	Region, Zone, SubZone string
+	MetadataJSON          []byte // as in Node
+	Cut                   bool   // the metadata was too large to be kept, and is left out
 }
 
 // NodeStatus is one node's own row on one server (SEMANTICS 6.1). Most nodes follow
@@ -39,6 +46,10 @@ type NodeStatus struct {
 	Cluster      string
 	RemoteAddr   string
 	CredentialID CredentialID
+	// View is the identity of the node's view, at most 64 bytes.
+	View string
+	// Labels is what selectors ask of the node beside the fields above; nil: as last told.
+	Labels *NodeLabels
 	// Clean, of a node that is not connected: its streams ended with nothing refused and
 	// nothing unanswered.
 	Clean bool

@@ -144,13 +144,6 @@ func TestEveryFaultOfAnApplyIsTold(t *testing.T) {
 	}
 }
 
-func TestVariantsAreNotThereYet(t *testing.T) {
-	t.Parallel()
-	w := setup(t)
-	w.do(http.MethodPut, w.at("resources", "clusters", "a")+"?variant=eu", `{"selector": "node.id=x", "body": `+cluster("a")+`}`).
-		is(422, nil)
-}
-
 func TestT17_EncodedBodyIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

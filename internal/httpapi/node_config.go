@@ -13,7 +13,6 @@ import (
 // GetNodeConfig implements getNodeConfig. It asks no xDS server: what a node should hold
 // follows from the fleet, from what the node refused, and from what it confirmed.
 func (a *API) GetNodeConfig(ctx context.Context, r oapi.GetNodeConfigRequestObject) (oapi.GetNodeConfigResponseObject, error) {
-	c := callOf(ctx)
 	if err := text("node", r.Node); err != nil {
 		return nil, err
 	}
@@ -26,14 +25,14 @@ func (a *API) GetNodeConfig(ctx context.Context, r oapi.GetNodeConfigRequestObje
 	if q.After, err = resourceCursor("node-config", r.Params.Cursor); err != nil {
 		return nil, err
 	}
-	conf, err := a.store.NodeConfig(ctx, c.tenant.ID, c.fleet.ID, r.Node, q)
+	conf, known, err := a.nodeConfig(ctx, r.Node, q)
 	if err != nil {
 		return nil, noSuchNode(err)
 	}
 	out := oapi.GetNodeConfig200JSONResponse{
 		Node: conf.Node.ID, State: oapi.NodeState(conf.Node.State), Settled: int64(conf.Node.Settled), Revision: int64(conf.Revision),
 		UserAgent: optional(conf.Node.UserAgent), Version: optional(conf.Node.Version), Protocol: optional(conf.Node.Protocol),
-		Frozen: frozenOf(conf.Node),
+		Frozen: frozenOf(conf.Node), LabelsUnknown: optional(!known),
 	}
 	target := targetOf(conf)
 	out.Items = each(conf.Resources, func(r store.NodeResource) oapi.NodeResource {
@@ -75,7 +74,7 @@ func bodiless(r store.NodeResource, v store.NodeVersion) *snapshot.Resource {
 // nodeResourceOf tells of one resource; held is what the node should hold of it, nil for
 // nothing.
 func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeView) oapi.NodeResource {
-	out := oapi.NodeResource{Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name}
+	out := oapi.NodeResource{Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Variant: optional(r.Variant)}
 	inForce := r.Present
 	switch {
 	case held == nil:

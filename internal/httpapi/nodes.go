@@ -16,6 +16,10 @@ func (a *API) ListNodes(ctx context.Context, r oapi.ListNodesRequestObject) (oap
 	if err != nil {
 		return nil, err
 	}
+	if r.Params.Selector != nil {
+		list, err := a.matchingNodes(ctx, *r.Params.Selector, from.Name, pageLimit(r.Params.Limit))
+		return oapi.ListNodes200JSONResponse(list), err
+	}
 	nodes, more, err := a.store.Nodes(ctx, c.tenant.ID, c.fleet.ID, from.Name, pageLimit(r.Params.Limit))
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"fairlead/internal/auth"
@@ -39,6 +40,7 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, stale(err)
 	}
+	warnings = a.withFindings(ctx, warnings, []store.ResourceChange{change}, func(int) string { return "" })
 	out := writeResult(result, warnings)
 	headers := oapi.PutResource200ResponseHeaders{}
 	if len(out.Resources) == 1 {
@@ -91,6 +93,7 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 	if err != nil {
 		return nil, repeated(err, w.Idempotency)
 	}
+	warnings = a.withFindings(ctx, warnings, changes, func(i int) string { return fmt.Sprintf("/resources/%d", i) })
 	return oapi.Apply200JSONResponse(writeResult(result, warnings)), nil
 }
 

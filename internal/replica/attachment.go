@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
+	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -42,7 +43,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	select {
 	case <-o.loaded:
 		past := o.recall(ctx, n.ID)
-		a, err := o.attach(id, n, s, past)
+		a, err := o.attach(id, n, s, selector.LabelsOf(n), past)
 		if err != nil {
 			r.leave(o)
 			return nil, err
@@ -65,6 +66,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 type attachment struct {
 	owner  *owner
 	node   *node
+	seat   seat
 	id     xds.Identity
 	record *delivery.Stream
 	past   xds.Past
@@ -76,7 +78,7 @@ type attachment struct {
 	round     int // readings that had begun when it came; guarded by owner.mu
 }
 
-func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, asked *recalled) (*attachment, error) {
+func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels selector.Labels, asked *recalled) (*attachment, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.gone {
@@ -95,26 +97,25 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, asked *r
 		changed: make(chan struct{}, 1),
 		ended:   make(chan error, 1),
 		kind:    s.Protocol,
+		seat:    seat{labels: labels},
 	}
+	o.place(&a.seat)
 	revised, resolved := o.remember(a, asked)
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
-		Doubtful: a.past.Known && !a.past.Clean, Before: a.past.Settled,
+		Doubtful: a.past.Known && !a.past.Clean, Before: a.past.Settled, View: a.seat.view.id,
 	})
 	a.record.Revise(revised)
-	o.r.cfg.Recorder.Resolved(o.key, resolved)
 	a.node.streams[a] = struct{}{}
 	o.streams[a] = struct{}{}
+	resolved = append(resolved, o.renew(a.node)...) // it may have come back with other labels
+	o.r.cfg.Recorder.Resolved(o.key, resolved)
 	return a, nil
 }
 
-// Current returns what the node should hold. Nodes without exceptions share one target.
-func (a *attachment) Current() *snapshot.Target {
-	if t := a.node.target.Load(); t != nil {
-		return t
-	}
-	return a.owner.target.Load()
-}
+// Current returns what the node should hold. Nodes of one view without exceptions share
+// one target.
+func (a *attachment) Current() *snapshot.Target { return a.seat.target.Load() }
 
 // Changed has capacity 1 and says "look again".
 func (a *attachment) Changed() <-chan struct{} { return a.changed }
@@ -143,7 +144,7 @@ func (a *attachment) Settled(r fleet.Revision) {
 // Refuse makes the culprits exceptions of the node and records them, before it tells
 // the node's streams to look again.
 func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
-	refusals, resolved := a.owner.except(a.node, r)
+	refusals, resolved := a.owner.except(a, r)
 	a.record.Refused(ctx, refusals)
 	a.owner.r.cfg.Recorder.Resolved(a.owner.key, resolved)
 	o := a.owner

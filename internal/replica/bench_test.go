@@ -14,8 +14,9 @@ import (
 // oneRowFeed answers at once: first everything, then one changed row per revision.
 type oneRowFeed struct {
 	*feed
-	all []fleet.Row
-	rev chan fleet.Revision // capacity 1: the present one
+	all      []fleet.Row
+	variants []fleet.Row         // that never change
+	rev      chan fleet.Revision // capacity 1: the present one
 }
 
 func (f *oneRowFeed) CatchUp(_ context.Context, known []fleet.Known) ([]fleet.Change, error) {
@@ -27,7 +28,7 @@ func (f *oneRowFeed) CatchUp(_ context.Context, known []fleet.Known) ([]fleet.Ch
 	case c.At:
 		return nil, nil
 	case fleet.Position{}:
-		c.Reload, c.Rows, c.EpochMoved = true, f.all, true
+		c.Reload, c.Rows, c.EpochMoved = true, slices.Concat(f.all, f.variants), true
 		f.set(func(x *feed) { c.Credentials = slices.Collect(maps.Values(x.fleets[k.Key].creds)) })
 	default:
 		c.Rows = []fleet.Row{cluster(fmt.Sprint("cluster-", int(rev)%len(f.all)), fmt.Sprint(rev))}
@@ -45,6 +46,24 @@ func BenchmarkChange(b *testing.B) {
 	for i := range 10_000 {
 		f.all = append(f.all, cluster(fmt.Sprint("cluster-", i), "1"))
 	}
+	benchmarkChange(b, f)
+}
+
+// BenchmarkChangeInManyViews is the same where each of the 1,000 nodes has a variant of its
+// own of one of the resources.
+func BenchmarkChangeInManyViews(b *testing.B) {
+	f := &oneRowFeed{feed: newFeed(), rev: make(chan fleet.Revision, 1)}
+	for i := range 10_000 {
+		f.all = append(f.all, cluster(fmt.Sprint("cluster-", i), "1"))
+	}
+	for i := range 1000 {
+		f.variants = append(f.variants, variant("own", fmt.Sprint("of-", i), fmt.Sprint(i), fmt.Sprint("node.id=node-", i), 0))
+	}
+	benchmarkChange(b, f)
+}
+
+func benchmarkChange(b *testing.B, f *oneRowFeed) {
+	b.Helper()
 	rev := fleet.Revision(1)
 	f.rev <- rev
 	w := setupFeed(b, f, f.feed)

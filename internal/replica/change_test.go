@@ -213,19 +213,6 @@ func TestASecretThatCannotBeOpenedKeepsItsLastVersion(t *testing.T) {
 	})
 }
 
-func TestVariantsAreLeftOut(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		key, id, _ := w.newFleet(cluster("c", "1"))
-		a := w.attach(id, "a")
-		v := cluster("c", "eu")
-		v.Variant = "eu"
-		w.change(key, v)
-		if now := a.Current(); now.Revision != 2 || version(now, fleet.Cluster, "c") != "1" {
-			t.Errorf("revision %d, c %s", now.Revision, version(now, fleet.Cluster, "c"))
-		}
-	})
-}
-
 func TestAThousandStreamsGetTheChange(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"))

@@ -3,9 +3,9 @@ package replica
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -31,7 +31,7 @@ const (
 	actionNoSuspect = "nothing sent: no resource could be held responsible"
 )
 
-// node is one node with streams or exceptions. All but target is guarded by its owner's mu.
+// node is one node with streams or exceptions. It is guarded by its owner's mu.
 type node struct {
 	id         string
 	streams    map[*attachment]struct{}
@@ -39,8 +39,40 @@ type node struct {
 	past       xds.Past // before the first of its streams
 	retries    int      // how often it was to be offered again what it refused
 	frozen     map[fleet.Type]*freeze
-	lost       map[fleet.Ref]string            // the refused version of what has a good one that cannot be had
-	target     atomic.Pointer[snapshot.Target] // nil: the view's
+	lost       map[fleet.Ref]string // the refused version of what has a good one that cannot be had
+	left       *seat                // of its last stream, if none lives
+}
+
+// seats yields the seats of a node: of its streams, or of the last one. Two clients that
+// use one id may have different labels, and so different views.
+func (n *node) seats() iter.Seq[*seat] {
+	return func(yield func(*seat) bool) {
+		if len(n.streams) == 0 && n.left != nil {
+			yield(n.left)
+			return
+		}
+		for a := range n.streams {
+			if !yield(&a.seat) {
+				return
+			}
+		}
+	}
+}
+
+// seats yields the seats of all nodes: those without streams have exceptions. o.mu is held.
+func (o *owner) seats() iter.Seq[*seat] {
+	return func(yield func(*seat) bool) {
+		for a := range o.streams {
+			if !yield(&a.seat) {
+				return
+			}
+		}
+		for n := range o.excepted {
+			if len(n.streams) == 0 && n.left != nil && !yield(n.left) {
+				return
+			}
+		}
+	}
 }
 
 // node returns the node of that id, a new one if there is none. o.mu is held.
@@ -61,6 +93,7 @@ func (o *owner) release(a *attachment) {
 	if len(n.streams) > 0 {
 		return
 	}
+	n.left = &a.seat
 	if len(n.exceptions) == 0 {
 		delete(o.nodes, n.id)
 		delete(o.excepted, n)
@@ -78,11 +111,11 @@ func (o *owner) release(a *attachment) {
 	}
 }
 
-// except makes the culprits of a refusal exceptions of the node.
-func (o *owner) except(n *node, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
+// except makes the culprits of a refusal exceptions of the stream's node.
+func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	snap := o.view.snap
+	n, snap := a.node, a.seat.view.snap
 	if len(r.Culprits) == 0 {
 		return []fleet.Refusal{{
 			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: actionNoSuspect,
@@ -101,7 +134,7 @@ func (o *owner) except(n *node, r xds.Refusal) (refusals []fleet.Refusal, resolv
 			})
 		}
 	}
-	o.retarget(n, snap)
+	o.retarget(n)
 	return refusals, resolved
 }
 
@@ -172,27 +205,36 @@ func byName(a, b snapshot.Exception) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// retarget gives the node its target: the view's, if it has no exceptions and was never
-// to be offered them again; else one that it shares with the nodes that have the same.
-// o.mu is held.
-func (o *owner) retarget(n *node, snap *snapshot.Snapshot) {
+// internKey is of the targets of nodes with exceptions.
+type internKey struct {
+	view       *view
+	exceptions string // node.internKey
+}
+
+// retarget gives the node's streams their targets: the view's, if it has no exceptions and
+// was never to be offered them again; else one that it shares with the nodes of the view
+// that have the same. o.mu is held.
+func (o *owner) retarget(n *node) {
 	alone := len(n.streams) == 0
 	if len(n.exceptions) == 0 && (alone || n.retries == 0) {
 		delete(o.excepted, n)
-		n.target.Store(nil)
+		for s := range n.seats() {
+			s.target.Store(s.view.target)
+		}
 		if alone {
 			delete(o.nodes, n.id)
 		}
 		return
 	}
 	o.excepted[n] = struct{}{}
-	k := n.internKey()
-	t := o.interned[k]
-	if t == nil {
-		t = n.newTarget(snap)
-		o.interned[k] = t
+	exceptions := n.internKey()
+	for s := range n.seats() {
+		k := internKey{s.view, exceptions}
+		if o.interned[k] == nil {
+			o.interned[k] = n.newTarget(s.view.snap)
+		}
+		s.target.Store(o.interned[k])
 	}
-	n.target.Store(t)
 	o.trimInterned()
 }
 
@@ -202,29 +244,48 @@ func (o *owner) trimInterned() {
 	if len(o.interned) <= 2*len(o.excepted)+spareTargets {
 		return
 	}
-	o.interned = make(map[string]*snapshot.Target, len(o.excepted))
+	o.interned = make(map[internKey]*snapshot.Target, len(o.excepted))
 	for n := range o.excepted {
-		o.interned[n.internKey()] = n.target.Load()
+		exceptions := n.internKey()
+		for s := range n.seats() {
+			o.interned[internKey{s.view, exceptions}] = s.target.Load()
+		}
 	}
 }
 
-// renewExceptions ends the exceptions whose name has another version in the new view,
-// and gives every node that has some its new target. o.mu is held.
-func (o *owner) renewExceptions(v *view) (resolved []fleet.Resolution) {
+// renewExceptions ends the exceptions whose name has another version in the node's new
+// view, and gives every node that has some its new target. o.mu is held.
+func (o *owner) renewExceptions() (resolved []fleet.Resolution) {
 	for n := range o.excepted {
-		n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool {
-			if e.Applies(v.snap) {
-				return false
-			}
-			resolved = append(resolved, fleet.Resolution{
-				Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: v.snap.Revision,
-			})
-			return true
-		})
-		resolved = append(resolved, n.thaw(v.snap.Revision)...)
-		o.retarget(n, v.snap)
+		resolved = append(resolved, o.renew(n)...)
 	}
 	return resolved
+}
+
+func (o *owner) renew(n *node) (resolved []fleet.Resolution) {
+	by := o.content.revision
+	n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool {
+		if n.applies(e) {
+			return false
+		}
+		resolved = append(resolved, fleet.Resolution{
+			Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: by,
+		})
+		return true
+	})
+	resolved = append(resolved, n.thaw(by)...)
+	o.retarget(n)
+	return resolved
+}
+
+// applies reports whether some view of the node still has what it refused.
+func (n *node) applies(e snapshot.Exception) bool {
+	for s := range n.seats() {
+		if e.Applies(s.view.snap) {
+			return true
+		}
+	}
+	return false
 }
 
 // internKey is equal for nodes with equal exceptions that were offered them again as

@@ -32,6 +32,8 @@ type fakeFleet struct {
 	creds   map[fleet.CredentialID]fleet.Credential
 	retries []retried
 	deleted bool
+	// compacted is up to where tombstones are not kept.
+	compacted fleet.Revision
 }
 
 // retried is a node that is to be offered again what it refused.
@@ -84,6 +86,11 @@ func (f *feed) write(key fleet.Key, rows ...fleet.Row) fleet.Revision {
 	x.rev++
 	for _, r := range rows {
 		r.Revision = x.rev
+		if old, ok := next.rows[rowKey{r.Type, r.Name, r.Variant}]; ok {
+			if r.Reselected = old.Reselected; old.Selector != r.Selector || old.Priority != r.Priority || old.Deleted != r.Deleted {
+				r.Reselected = x.rev
+			}
+		}
 		next.rows[rowKey{r.Type, r.Name, r.Variant}] = r
 	}
 	x.states[x.rev] = next
@@ -189,6 +196,7 @@ func (f *feed) change(k fleet.Known) (fleet.Change, bool) {
 	s := x.states[x.rev]
 	c := fleet.Change{Key: k.Key, At: at, CommittedAt: s.at, Now: time.Now(), EpochMoved: k.At.Epoch != at.Epoch}
 	old, ok := x.states[k.At.Revision]
+	c.Compacted = x.compacted
 	c.Reload = !ok || old.token != k.At.Token || k.At.Revision == 0 && at.Revision > 0
 	if c.Reload {
 		f.reloads++
@@ -198,7 +206,10 @@ func (f *feed) change(k fleet.Known) (fleet.Change, bool) {
 			c.Broken = append(c.Broken, fleet.Broken{Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Revision: r.Revision, Reason: "damaged"})
 			continue
 		}
-		if c.Reload && !r.Deleted || !c.Reload && r.Revision > k.At.Revision {
+		if r.Deleted && r.Revision <= x.compacted {
+			continue
+		}
+		if c.Reload || r.Revision > k.At.Revision {
 			c.Rows = append(c.Rows, r)
 			f.rowsSent++
 		}
@@ -284,6 +295,7 @@ type sink struct {
 	resolved []fleet.Resolution
 	settled  map[fleet.Key]fleet.Revision
 	nodes    []string
+	views    map[string]string // by node
 }
 
 func (s *sink) knows(node string) bool {
@@ -300,12 +312,22 @@ func (s *sink) Report(_ context.Context, st fleet.Status) error {
 	s.settled[st.Key] = st.Settled
 	for _, n := range st.Nodes {
 		s.nodes = append(s.nodes, n.Node)
+		if s.views == nil {
+			s.views = map[string]string{}
+		}
+		s.views[n.Node] = n.View
 	}
 	return nil
 }
 
 func (s *sink) Lease(context.Context, fleet.ServerID, string, time.Duration) error { return nil }
 func (s *sink) Release(context.Context, fleet.ServerID) error                      { return nil }
+
+func (s *sink) viewOf(node string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.views[node]
+}
 
 func (s *sink) allRefusals() []fleet.Refusal {
 	s.mu.Lock()

@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 )
 
 // held is what is known of a fleet. It is immutable and swapped as a whole.
 type held struct {
-	at    fleet.Position
-	view  *view
-	creds map[fleet.CredentialID]fleet.Credential
+	at      fleet.Position
+	content *content
+	creds   map[fleet.CredentialID]fleet.Credential
 }
 
 // owner is one active fleet. Its goroutine alone reads the feed for it.
@@ -29,7 +30,6 @@ type owner struct {
 	dirty     chan struct{} // capacity 1: look again
 	loaded    chan struct{} // closed when the fleet is held, or gone
 	held      atomic.Pointer[held]
-	target    atomic.Pointer[snapshot.Target] // of every node without exceptions
 	failing   atomic.Bool
 	notBefore atomic.Int64 // Unix ns: a storm's reading waits until then
 	confirmed atomic.Int64 // Unix ns: the feed said so then that held is the present
@@ -41,14 +41,15 @@ type owner struct {
 
 	mu       sync.Mutex // guards all below; taken before Replica.mu, never held while the feed or the recorder's sink is called
 	gone     bool
-	view     *view // as the streams see it
-	rounds   int   // readings begun
-	retried  int   // readings that brought nodes to be offered again what they refused
+	content  *content                  // as the streams see it
+	views    map[selector.Vector]*view // of that content; those that somebody has, and some more
+	rounds   int                       // readings begun
+	retried  int                       // readings that brought nodes to be offered again what they refused
 	streams  map[*attachment]struct{}
 	nodes    map[string]*node
-	excepted map[*node]struct{}          // nodes with exceptions
-	orphans  []*node                     // of them, some that have no stream; oldest first
-	interned map[string]*snapshot.Target // by exceptions, for the present view
+	excepted map[*node]struct{}             // nodes with exceptions
+	orphans  []*node                        // of them, some that have no stream; oldest first
+	interned map[internKey]*snapshot.Target // for the present views
 
 	users     int // guarded by Replica.mu
 	idleSince time.Time
@@ -229,7 +230,7 @@ func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }
 func (o *owner) take(old *held, c fleet.Change) {
 	next := &held{at: c.At}
 	if old != nil {
-		next.view, next.creds = old.view, old.creds
+		next.content, next.creds = old.content, old.creds
 	}
 	if c.EpochMoved || old == nil {
 		next.creds = make(map[fleet.CredentialID]fleet.Credential, len(c.Credentials))
@@ -237,10 +238,13 @@ func (o *owner) take(old *held, c fleet.Change) {
 			next.creds[x.ID] = x
 		}
 	}
+	var t *turn
 	if old == nil || c.Reload || c.At.Revision != old.at.Revision || len(c.Rows) > 0 {
 		// Nobody has confirmed anything of an empty fleet: its first content cuts nothing.
 		cut := old != nil && c.Reload && old.at.Revision > 0
-		next.view = o.derive(next.view, c, cut)
+		t = newTurn(o.derive(next.content, c, cut))
+		t.prepare(o)
+		next.content = t.next
 		if cut {
 			o.r.cfg.Recorder.Restart(o.key, c.At.Revision, c.CommittedAt)
 		} else {
@@ -256,8 +260,8 @@ func (o *owner) take(old *held, c fleet.Change) {
 		o.r.index(o, before, next.creds)
 		o.sweep()
 	}
-	if old == nil || next.view != old.view {
-		o.publish(next.view)
+	if t != nil {
+		o.r.cfg.Recorder.Resolved(o.key, o.show(t))
 	}
 	o.retry(c.Retries)
 	if old == nil {
@@ -265,19 +269,28 @@ func (o *owner) take(old *held, c fleet.Change) {
 	}
 }
 
-// publish shows a view to all streams.
-func (o *owner) publish(v *view) {
-	o.r.cfg.Recorder.Resolved(o.key, o.show(v))
-}
-
-func (o *owner) show(v *view) (resolved []fleet.Resolution) {
+// show gives all streams the views of the next content.
+func (o *owner) show(t *turn) (resolved []fleet.Resolution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.view = v
-	o.target.Store(v.target)
-	o.interned = make(map[string]*snapshot.Target)
-	resolved = o.renewExceptions(v)
+	o.content, o.views = t.next, make(map[selector.Vector]*view)
+	for s := range o.seats() {
+		v := t.of(s, s.view)
+		s.moved = v.id != s.view.id
+		s.view = v
+		if o.views[v.vector] == nil {
+			o.views[v.vector] = v
+		}
+	}
+	o.interned = make(map[internKey]*snapshot.Target)
+	resolved = o.renewExceptions()
 	for a := range o.streams {
+		if _, ok := o.excepted[a.node]; !ok { // else it has its own already
+			a.seat.target.Store(a.seat.view.target)
+		}
+		if a.seat.moved {
+			a.record.View(a.seat.view.id)
+		}
 		signal(a.changed)
 	}
 	return resolved

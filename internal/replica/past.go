@@ -33,7 +33,7 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 	}
 	if remembered && (err != nil || !past.At.After(here.At)) {
 		live := past.Live // on another server: a node that is in two places is believed nothing
-		past.Known, past.Settled, past.Clean, past.At = true, here.Settled, here.Clean && !live, here.At
+		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
 	} else if err != nil {
 		return nil
 	}
@@ -77,26 +77,27 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		if n.overlaps(a) {
 			a.past = xds.Past{Known: true, Settled: max(a.past.Settled, n.confirmed())}
 		}
+		for x := range n.streams {
+			if x.seat.view.id != a.seat.view.id {
+				a.past.Settled = 0 // the other one's labels are others
+			}
+		}
 		return nil, nil
 	}
 	n.past, n.lost = xds.Past{}, nil
 	if asked == nil || !asked.Known {
 		return nil, nil
 	}
-	snap := o.view.snap
+	snap := a.seat.view.snap
 	n.past = xds.Past{Known: true, Settled: asked.Settled, Clean: asked.Clean}
-	if n.past.Settled > snap.Revision {
-		n.past.Settled = 0 // of a history that was cut, or further than this server is
+	if n.past.Settled > snap.Revision || asked.View != a.seat.view.id {
+		n.past.Settled = 0 // of a history that was cut, or further than this server is; or of other content
 	}
 	a.past = n.past
 	if asked.round != o.retried {
 		return nil, nil // it may have been read before them: the node is offered all of it once more
 	}
-	revised, resolved = n.readopt(o, snap, asked.Refusals)
-	if len(n.exceptions) > 0 {
-		o.retarget(n, snap)
-	}
-	return revised, resolved
+	return n.readopt(o, snap, asked.Refusals)
 }
 
 // overlaps reports whether the node has a stream for some type that a serves too.

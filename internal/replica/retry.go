@@ -27,12 +27,12 @@ func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 			continue
 		}
 		for _, e := range n.exceptions {
-			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: o.view.snap.Revision})
+			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: o.content.revision})
 		}
 		n.exceptions = nil
-		resolved = append(resolved, n.thaw(o.view.snap.Revision)...)
+		resolved = append(resolved, n.thaw(o.content.revision)...)
 		n.retries++
-		o.retarget(n, o.view.snap)
+		o.retarget(n)
 		for a := range n.streams {
 			signal(a.changed)
 		}
@@ -44,19 +44,19 @@ func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 func (o *owner) reconsider(n *node, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	snap := o.view.snap
+	by := o.content.revision
 	n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
 		if out {
-			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: snap.Revision})
+			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: by})
 		}
 		return out
 	})
 	if len(resolved) == 0 {
 		return nil
 	}
-	resolved = append(resolved, n.thaw(snap.Revision)...)
-	o.retarget(n, snap)
+	resolved = append(resolved, n.thaw(by)...)
+	o.retarget(n)
 	for a := range n.streams {
 		signal(a.changed)
 	}

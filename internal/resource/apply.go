@@ -141,7 +141,7 @@ func (r *reader) deletions(list *node, at *path) (out []Deletion) {
 		if n.get("name") != nil {
 			r.name(d.Name, here.member("name"))
 		}
-		r.variants(&d, here)
+		r.variantName(d.Variant, here)
 		out = append(out, Deletion{d.Type, d.Name, d.Variant})
 	}
 	return out

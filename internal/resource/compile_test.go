@@ -402,7 +402,7 @@ func TestCompileChecksHandMadeDocuments(t *testing.T) {
 	}{
 		{resource.Document{Name: "a", Body: []byte(`{"name":"a"}`)}, ""},
 		{resource.Document{Body: []byte(`{}`)}, "name_form /name"},
-		{resource.Document{Name: "a", Variant: "x", Body: []byte(`{}`)}, "variants_unavailable /variant"},
+		{resource.Document{Name: "a", Variant: "x", Body: []byte(`{}`)}, "required /selector"},
 		{resource.Document{Name: "a", TTL: 999 * time.Millisecond, Body: []byte(`{}`)}, "ttl_invalid /ttl"},
 		{resource.Document{Name: "a", TTL: -time.Hour, Body: []byte(`{}`)}, "ttl_invalid /ttl"},
 		{resource.Document{Name: "a"}, "syntax /body"},

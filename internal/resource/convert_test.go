@@ -245,7 +245,7 @@ func TestParseDocumentSaysAllAtOnce(t *testing.T) {
 		"labels":{"a":1},"description":"\u0000","body":[],"nope":1,"Type":"x"}`))
 	want := []string{
 		"unknown_type /type", "wrong_type /priority", "wrong_type /ttl", "wrong_type /labels/a", "invalid_value /description",
-		"wrong_type /body", "unknown_field /nope", "unknown_field /Type", "name_form /name", "variants_unavailable /variant", "variants_unavailable /selector",
+		"wrong_type /body", "unknown_field /nope", "unknown_field /Type", "name_form /name", "selector_invalid /selector",
 	}
 	if diff := cmp.Diff(want, found(t, err)); diff != "" {
 		t.Error(diff)
@@ -259,7 +259,7 @@ func TestParseDocumentSaysAllAtOnce(t *testing.T) {
 		t.Error(diff)
 	}
 	_, err = resource.ParseDocument([]byte(`{"type":"clusters","name":"a","priority":1,"body":{}}`))
-	if diff := cmp.Diff([]string{"variants_unavailable /priority"}, found(t, err)); diff != "" {
+	if diff := cmp.Diff([]string{"variant_invalid /priority"}, found(t, err)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -311,7 +311,7 @@ func TestParsePut(t *testing.T) {
 		`{"body":{"name":"a"}}`:                              nil,
 		`{"type":"clusters","name":"a","body":{"name":"a"}}`: nil,
 		bare: nil,
-		`{"type":"routes","name":"b","variant":"x","body":{}}`:                         {"type_mismatch /type", "name_mismatch /name", "name_mismatch /variant", "variants_unavailable /variant"},
+		`{"type":"routes","name":"b","variant":"x","body":{}}`:                         {"type_mismatch /type", "name_mismatch /name", "name_mismatch /variant", "required /selector"},
 		`{"name":"a","connect_timeout":"1s"}`:                                          {"unknown_field /connect_timeout", "required /body"},
 		`{"@type":"type.googleapis.com/envoy.config.listener.v3.Listener","name":"a"}`: {"type_mismatch /@type"},
 		`{"@type":"type.googleapis.com/envoy.api.v2.Cluster"}`:                         {"v2_api /@type"},
@@ -326,7 +326,7 @@ func TestParsePut(t *testing.T) {
 			t.Errorf("%s: %v", in, d)
 		}
 	}
-	if _, err := resource.ParsePut([]byte(bare), fleet.Cluster, "a", "eu"); err == nil || found(t, err)[0] != "variants_unavailable /variant" {
+	if _, err := resource.ParsePut([]byte(bare), fleet.Cluster, "a", "eu"); err == nil || found(t, err)[0] != "required /selector" {
 		t.Errorf("a variant in the address: %v", err)
 	}
 	if _, err := resource.ParsePut([]byte(bare), fleet.Cluster, "\x00", ""); err == nil {

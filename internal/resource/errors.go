@@ -49,39 +49,40 @@ func (e Errors) Unwrap() error { return fleet.ErrInvalid }
 // The codes of errors and warnings. They are part of the API: they may grow in number
 // and never change.
 const (
-	codeSyntax        = "syntax"               // not JSON, not YAML, not UTF-8
-	codeLimit         = "limit"                // too deep, too many, too long
-	codeYAML          = "yaml_feature"         // aliases, merge keys, tags, several documents
-	codeAmbiguous     = "ambiguous_scalar"     // an unquoted y, n, on, off, 0644, ...
-	codeDuplicateKey  = "duplicate_key"        // one key twice in one object
-	codeDuplicate     = "duplicate"            // one resource, domain or the like twice
-	codeUnknownField  = "unknown_field"        //
-	codeUnknownType   = "unknown_type"         // an "@type" or a type of resource that is not known
-	codeOldAPI        = "v2_api"               // a message of Envoy's v2 API
-	codeMissingType   = "missing_type"         // an Any without "@type"
-	codeTypeMismatch  = "type_mismatch"        // "@type" or type differ from what they must be
-	codeWrongType     = "wrong_type"           // a text where a number belongs, ...
-	codeUnknownEnum   = "unknown_enum"         //
-	codeOneof         = "oneof_conflict"       // two fields that exclude each other
-	codeValue         = "invalid_value"        //
-	codeConstraint    = "constraint"           // a constraint of Envoy's API
-	codeRequired      = "required"             // something must be set
-	codeNameMismatch  = "name_mismatch"        // the name inside the body, or in the path, differs
-	codeNameForm      = "name_form"            //
-	codeVariants      = "variants_unavailable" //
-	codeTTL           = "ttl_invalid"          //
-	codeNegative      = "negative_duration"    //
-	codeRingSize      = "ring_size"            // sticks in Envoy
-	codeTableSize     = "table_size"           // sticks in Envoy
-	codeDomain        = "duplicate_domain"     //
-	codeAddress       = "address_not_ip"       //
-	codeRegex         = "regex_invalid"        //
-	codeCertificate   = "certificate_invalid"  //
-	codeKey           = "key_mismatch"         // a private key that is not the certificate's
-	codeTTLNoEffect   = "ttl_without_effect"   // warning
-	codeTTLDeltaOnly  = "ttl_delta_only"       // warning: not every client is sent it
-	codeUnchecked     = "unchecked"            // warning: content that cannot be checked
-	codeTooManyErrors = "too_many_errors"      //
+	codeSyntax        = "syntax"              // not JSON, not YAML, not UTF-8
+	codeLimit         = "limit"               // too deep, too many, too long
+	codeYAML          = "yaml_feature"        // aliases, merge keys, tags, several documents
+	codeAmbiguous     = "ambiguous_scalar"    // an unquoted y, n, on, off, 0644, ...
+	codeDuplicateKey  = "duplicate_key"       // one key twice in one object
+	codeDuplicate     = "duplicate"           // one resource, domain or the like twice
+	codeUnknownField  = "unknown_field"       //
+	codeUnknownType   = "unknown_type"        // an "@type" or a type of resource that is not known
+	codeOldAPI        = "v2_api"              // a message of Envoy's v2 API
+	codeMissingType   = "missing_type"        // an Any without "@type"
+	codeTypeMismatch  = "type_mismatch"       // "@type" or type differ from what they must be
+	codeWrongType     = "wrong_type"          // a text where a number belongs, ...
+	codeUnknownEnum   = "unknown_enum"        //
+	codeOneof         = "oneof_conflict"      // two fields that exclude each other
+	codeValue         = "invalid_value"       //
+	codeConstraint    = "constraint"          // a constraint of Envoy's API
+	codeRequired      = "required"            // something must be set
+	codeNameMismatch  = "name_mismatch"       // the name inside the body, or in the path, differs
+	codeNameForm      = "name_form"           //
+	codeVariant       = "variant_invalid"     // a selector or a priority of the default variant
+	codeSelector      = "selector_invalid"    //
+	codeTTL           = "ttl_invalid"         //
+	codeNegative      = "negative_duration"   //
+	codeRingSize      = "ring_size"           // sticks in Envoy
+	codeTableSize     = "table_size"          // sticks in Envoy
+	codeDomain        = "duplicate_domain"    //
+	codeAddress       = "address_not_ip"      //
+	codeRegex         = "regex_invalid"       //
+	codeCertificate   = "certificate_invalid" //
+	codeKey           = "key_mismatch"        // a private key that is not the certificate's
+	codeTTLNoEffect   = "ttl_without_effect"  // warning
+	codeTTLDeltaOnly  = "ttl_delta_only"      // warning: not every client is sent it
+	codeUnchecked     = "unchecked"           // warning: content that cannot be checked
+	codeTooManyErrors = "too_many_errors"     //
 )
 
 // maxErrors bounds what one answer holds.

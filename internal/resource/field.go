@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/selector"
 )
 
 // sameAddress refuses a document that says another address than the one it is put at.
@@ -25,16 +26,34 @@ func (r *reader) sameAddress(d, address *Document, at *path) {
 	}
 }
 
-// variants is the one place that refuses variants, until nodes can be told apart.
+// variants checks which nodes a document is for, and brings its selector into the
+// canonical form: spaces and the order of requirements are no change.
 func (r *reader) variants(d *Document, at *path) {
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{{"variant", d.Variant != ""}, {"selector", d.Selector != ""}, {"priority", d.Priority != 0}} {
-		if f.set {
-			r.add(at.member(f.name), codeVariants, "variants are not available yet: leave variant, selector and priority out")
+	if d.Variant == "" {
+		if d.Selector != "" {
+			r.add(at.member("selector"), codeVariant, "the default variant is for the nodes that no other one matches and has no selector: name the variant (variant: eu), or leave the selector out")
 		}
+		if d.Priority != 0 {
+			r.add(at.member("priority"), codeVariant, "every variant that matches comes before the default one, which has no priority: name the variant (variant: eu), or leave the priority out")
+		}
+		return
 	}
+	r.variantName(d.Variant, at)
+	if d.Selector == "" {
+		r.add(at.member("selector"), codeRequired, "a variant needs a selector that says which nodes it is for, such as locality.region=eu: write one beside the body, or leave the variant out for the default one")
+		return
+	}
+	s, err := selector.Parse(d.Selector)
+	if err != nil {
+		r.add(at.member("selector"), codeSelector, "%s", fleet.Sentence(err))
+		return
+	}
+	d.Selector = s.String()
+}
+
+// variantName checks the name of a variant; the default one has none.
+func (r *reader) variantName(name string, at *path) {
+	r.plain(name, at.member("variant"), maxVariant)
 }
 
 // name checks the name of a resource: any text that Postgres can keep and a client can

@@ -16,7 +16,9 @@ import (
 type Resource struct {
 	Name    string
 	Version string
-	// Revision is the one that brought this version into the fleet.
+	// Revision is the one that brought this version into the fleet, or a later one that may
+	// have brought it to some of the nodes: of two that a node was to have one after the
+	// other, the later one has the higher revision, or both have the same version.
 	Revision fleet.Revision
 	TTL      time.Duration // 0: none, or one that has no effect on this type
 	EDSName  string        // of a cluster that gets its endpoints over gRPC
@@ -54,6 +56,13 @@ func NewResource(t fleet.Type, row fleet.Row, value []byte) *Resource {
 	}
 	r.encode(t, value)
 	return r
+}
+
+// At returns the resource as one that a later revision brought: the same bytes, shared.
+func (r *Resource) At(rev fleet.Revision) *Resource {
+	later := *r
+	later.Revision = rev
+	return &later
 }
 
 // EmptyEndpoint is the ClusterLoadAssignment without endpoints that stands in for one

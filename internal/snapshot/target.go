@@ -14,8 +14,9 @@ type Snapshot struct {
 	// commits: revisions of before mean nothing now.
 	History uint64
 	Types   [fleet.NumTypes]*Set
-	// Gone are the tombstones: names that the fleet has lost, with the revisions that took
-	// them away. What is older than the store's tombstones is not among them.
+	// Gone are the tombstones: names that the view has lost, by deletion or by selection, with
+	// the revisions that took them away, or with later ones that may have. What is older than
+	// the store's tombstones is not among them.
 	Gone [fleet.NumTypes]*Set
 	// Recent are what the view held before. Follow sets it.
 	Recent Recent

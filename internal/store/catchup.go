@@ -28,7 +28,8 @@ k AS (
 // there is one head row, with the credentials and the nodes to be offered again what they
 // refused if the epoch is another one, and a row for
 // each resource that is to be told. A position that the fleet's history does not hold -
-// compacted away, or of a timeline that a failover has lost - gets everything. What
+// compacted away, or of a timeline that a failover has lost - gets everything, the
+// tombstones that are kept too. What
 // changed is asked for so that only the index made for it fits (0002).
 const selectChanges = `
 WITH ` + knownFleets + `,
@@ -38,7 +39,7 @@ h AS MATERIALIZED (
               OR k.revision > 0 AND k.revision >= h.compacted AND k.revision < h.revision
                  AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = k.tenant_id AND x.fleet_id = k.fleet_id
                               AND x.revision = k.revision AND x.token = k.token)) AS reload,
-         h.epoch IS DISTINCT FROM k.epoch AS epoch_moved, k.epoch AS known_epoch, h.revision, h.token, h.epoch, h.changed_at
+         h.epoch IS DISTINCT FROM k.epoch AS epoch_moved, k.epoch AS known_epoch, h.revision, h.token, h.epoch, h.changed_at, h.compacted
     FROM k LEFT JOIN fleet_heads h ON h.tenant_id = k.tenant_id AND h.fleet_id = k.fleet_id
    WHERE ` + headMoved + `)
 SELECT h.ord - 1, x.* FROM h CROSS JOIN LATERAL (
@@ -51,20 +52,20 @@ SELECT h.ord - 1, x.* FROM h CROSS JOIN LATERAL (
          CASE WHEN h.epoch_moved AND h.known_epoch > 0 THEN (
            SELECT jsonb_agg(n.node_id ORDER BY n.node_id) FROM node_retries n
             WHERE n.tenant_id = h.tenant_id AND n.fleet_id = h.fleet_id AND n.epoch > h.known_epoch) END,
-         '', '', '', false, '', 0::bigint, '', 0, NULL::bytea, NULL::jsonb
+         '', '', '', false, '', 0::bigint, '', 0, coalesce(h.compacted, 0), NULL::bytea, NULL::jsonb
   UNION ALL
   SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL,
-         r.type, r.name, r.variant, r.deleted, r.version, r.ttl_ms, r.selector, r.priority,
+         r.type, r.name, r.variant, r.deleted, r.version, r.ttl_ms, r.selector, r.priority, r.reselected,
          (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived
     FROM resources r
    WHERE NOT h.gone AND NOT h.reload AND uuid_hash(r.fleet_id) = uuid_hash(h.fleet_id) AND r.revision > h.known
      AND r.tenant_id IS NOT DISTINCT FROM h.tenant_id AND r.fleet_id IS NOT DISTINCT FROM h.fleet_id
   UNION ALL
   SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL,
-         r.type, r.name, r.variant, false, r.version, r.ttl_ms, r.selector, r.priority,
+         r.type, r.name, r.variant, r.deleted, r.version, r.ttl_ms, r.selector, r.priority, r.reselected,
          (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived
     FROM resources r
-   WHERE NOT h.gone AND h.reload AND r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND NOT r.deleted
+   WHERE NOT h.gone AND h.reload AND r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id
 ) x`
 
 const selectMoved = `
@@ -144,7 +145,10 @@ type changeRow struct {
 	slug                           string
 	row                            fleet.Row
 	ttl                            int64
-	derived                        []byte
+	// floor is of a row the revision that reselected it, of the head the one up to which
+	// tombstones are compacted.
+	floor   fleet.Revision
+	derived []byte
 }
 
 func (r *changeReader) read(rows pgx.Rows) error {
@@ -152,7 +156,7 @@ func (r *changeReader) read(rows pgx.Rows) error {
 		var v changeRow
 		err := rows.Scan(&v.ord, &v.head, &v.gone, &v.reload, &v.epochMoved, (*int64)(&v.at.Revision), (*[16]byte)(&v.at.Token), &v.at.Epoch,
 			&v.changed, &v.now, &v.credentials, &v.retries, &v.slug, &v.row.Name, &v.row.Variant, &v.row.Deleted, &v.row.Version, &v.ttl,
-			&v.row.Selector, &v.row.Priority, &v.row.Body, &v.derived)
+			&v.row.Selector, &v.row.Priority, (*int64)(&v.floor), &v.row.Body, &v.derived)
 		if err != nil {
 			return err
 		}
@@ -175,7 +179,7 @@ func (r *changeReader) add(v changeRow) error {
 		c.Gone = true
 		return nil
 	case v.head:
-		c.At, c.Reload, c.EpochMoved, c.CommittedAt, c.Now = v.at, v.reload, v.epochMoved, v.changed.UTC(), v.now.UTC()
+		c.At, c.Reload, c.EpochMoved, c.Compacted, c.CommittedAt, c.Now = v.at, v.reload, v.epochMoved, v.floor, v.changed.UTC(), v.now.UTC()
 		if len(v.retries) > 0 {
 			if err := json.Unmarshal(v.retries, &c.Retries); err != nil {
 				return fmt.Errorf("decode retries: %w", err)
@@ -189,7 +193,7 @@ func (r *changeReader) add(v changeRow) error {
 	if !ok {
 		return nil // a newer writer's type: this build does not serve it
 	}
-	v.row.Type, v.row.Revision, v.row.TTL = t, v.at.Revision, time.Duration(v.ttl)*time.Millisecond
+	v.row.Type, v.row.Revision, v.row.Reselected, v.row.TTL = t, v.at.Revision, v.floor, time.Duration(v.ttl)*time.Millisecond
 	if d, err := decodeDerived(v.derived); err == nil {
 		v.row.Derived = d
 		c.Rows = append(c.Rows, v.row)

@@ -31,11 +31,14 @@ func TestCatchUp(t *testing.T) {
 
 	all := w.load()
 	want := fleet.Row{Type: fleet.Cluster, Name: "a", Revision: 1, Version: c.Version, TTL: 2 * time.Second, Priority: 7, Body: []byte("A"), Derived: c.Derived}
-	if len(all.Rows) != 2 || all.At.Revision != 3 {
+	if len(all.Rows) != 3 || all.At.Revision != 3 {
 		t.Fatalf("a load gave %+v", all)
 	}
 	for _, row := range all.Rows {
-		if row.Type == fleet.Cluster && !cmp.Equal(row, want) {
+		if row.Name == "gone" && (!row.Deleted || row.Revision != 3) {
+			t.Errorf("a load gave %+v, want its tombstone", row)
+		}
+		if row.Name == "a" && !cmp.Equal(row, want) {
 			t.Error(cmp.Diff(want, row))
 		}
 	}
@@ -57,7 +60,7 @@ func TestCatchUp(t *testing.T) {
 			t.Errorf("the new row is %+v", row)
 		}
 	}
-	if cs := w.catchUp(at(empty)); len(cs) != 1 || !cs[0].Reload || len(cs[0].Rows) != 2 {
+	if cs := w.catchUp(at(empty)); len(cs) != 1 || !cs[0].Reload || len(cs[0].Rows) != 4 {
 		t.Errorf("from the empty fleet on: %+v", cs)
 	}
 }

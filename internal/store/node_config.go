@@ -24,6 +24,7 @@ type NodeConfig struct {
 type NodeResource struct {
 	Type    fleet.Type
 	Name    string
+	Variant string      // that the node has
 	Present NodeVersion // the fleet's
 	// Refusal is of the present version, and stands; nil if there is none.
 	Refusal *fleet.Refusal
@@ -57,13 +58,23 @@ type ConfigFilter struct {
 	State string      // ConfigSynced, ...; "": every state
 	After Cursor      // without variant
 	Limit int         // 0 is 100; the most is 1000
+	// Choices are the names of which the node may have another variant than the default one,
+	// each once.
+	Choices []Choice
 }
 
-// broughtBy is the revision that brought the given version of the resource r: the first
-// of its last run, which a tombstone ends like another version. History that was cut
-// makes it later, never earlier.
-func broughtBy(version string) string {
-	const key = `h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = r.type AND h.name = r.name AND h.variant = ''`
+// Choice says which variant of a name a node has.
+type Choice struct {
+	fleet.Ref
+	Variant string         // "" for the default variant, if there is one
+	Moved   fleet.Revision // the last revision that may have brought it to the node by another's leave
+}
+
+// broughtBy is the revision that brought the given version of a variant of the resource r:
+// the first of its last run, which a tombstone ends like another version. History that was
+// cut makes it later, never earlier.
+func broughtBy(version, variant string) string {
+	key := `h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = r.type AND h.name = r.name AND h.variant = ` + variant
 	last := `(SELECT max(h.revision) FROM resource_history h WHERE ` + key + ` AND h.version = ` + version + `)`
 	other := `(SELECT max(h.revision) FROM resource_history h WHERE ` + key + ` AND h.revision < ` + last + ` AND h.version <> ` + version + `)`
 	return `(SELECT min(h.revision) FROM resource_history h WHERE ` + key + ` AND h.revision <= ` + last + ` AND h.revision > coalesce(` + other + `, 0))`
@@ -73,7 +84,8 @@ func broughtBy(version string) string {
 const takenAway = `x.good = '' AND (x.action LIKE '` + fleet.ActionRemoved + `%' OR x.action LIKE '` + fleet.ActionFrozen + `%')`
 
 // selectNodeConfig is one statement, so it sees one snapshot. $1 the fleet, $2 the node,
-// $3 the types, $4 and $5 the place after which to begin, $6 the limit, $7 the state. The
+// $3 the types, $4 and $5 the place after which to begin, $6 the limit, $7 the state, $8 to
+// $11 the choices. The
 // state is worked out here for the filter alone: what stands in for what is decided by
 // package snapshot. There is a row for the node even where there is no resource.
 var selectNodeConfig = `
@@ -86,31 +98,33 @@ refused AS MATERIALIZED (
     FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
    WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.resolved_at IS NULL
    ORDER BY e.type, e.name, e.version, e.revision DESC),
+choice AS MATERIALIZED (SELECT * FROM unnest($8::text[], $9::text[], $10::text[], $11::bigint[]) AS o (type, name, variant, moved)),
 r AS MATERIALIZED (
-  SELECT r.type, r.name, r.version, r.revision, r.ttl_ms, x.good, x.action, x.at, x.text, x.revision AS refused_revision
+  SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.at, x.text, x.revision AS refused_revision
     FROM node CROSS JOIN resources r LEFT JOIN refused x ON (x.type, x.name, x.version) = (r.type, r.name, r.version)
-   WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted AND r.variant = ''
+    LEFT JOIN choice o ON (o.type, o.name) = (r.type, r.name)
+   WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted AND r.variant = coalesce(o.variant, '')
      AND r.type = ANY ($3) AND (r.type, r.name) > ($4, $5)
      AND CASE $7
          WHEN '' THEN true
          WHEN '` + ConfigAbsent + `' THEN ` + takenAway + `
          WHEN '` + ConfigRefused + `' THEN x.version IS NOT NULL AND NOT (` + takenAway + `)
-         ELSE x.version IS NULL AND ($7 = '` + ConfigSynced + `') = (r.revision <= node.settled OR ` + broughtBy("r.version") + ` <= node.settled) END
+         ELSE x.version IS NULL AND ($7 = '` + ConfigSynced + `') = (coalesce(o.moved, 0) <= node.settled AND (r.revision <= node.settled OR ` + broughtBy("r.version", "r.variant") + ` <= node.settled)) END
    ORDER BY r.type, r.name LIMIT $6)
 SELECT node.*, EXISTS (SELECT FROM refused), h.revision,
-       r.type, r.name, r.version, coalesce(` + broughtBy("r.version") + `, r.revision), r.ttl_ms,
+       r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,
        r.refused_revision, r.text, r.action, r.at, r.good,
        g.brought, g.ttl_ms, (SELECT y.action FROM refused y WHERE r.good <> '' AND (y.type, y.name, y.version) = (r.type, r.name, r.good)),
        (SELECT jsonb_agg(ref ORDER BY ref)
           FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
             SELECT d.deleted FROM resources d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1 AND d.type = ref->>0
-               AND d.name = ref->>1 AND d.variant = '' OFFSET 0) d
+               AND d.name = ref->>1 ORDER BY d.deleted LIMIT 1) d
          WHERE d.deleted)
   FROM node JOIN fleet_heads h ON h.tenant_id = app_tenant() AND h.fleet_id = $1
   LEFT JOIN r ON true
   LEFT JOIN LATERAL (
-    SELECT o.ttl_ms, o.derived, ` + broughtBy("r.good") + ` AS brought FROM resource_history o
-     WHERE r.good <> '' AND o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.type = r.type AND o.name = r.name AND o.variant = ''
+    SELECT o.ttl_ms, o.derived, ` + broughtBy("r.good", "o.variant") + ` AS brought FROM resource_history o
+     WHERE r.good <> '' AND o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.type = r.type AND o.name = r.name
        AND NOT o.deleted AND o.version = r.good
      ORDER BY o.revision DESC LIMIT 1) g ON true
  ORDER BY r.type, r.name`
@@ -128,9 +142,14 @@ func (s *Store) NodeConfig(ctx context.Context, t fleet.TenantID, f fleet.ID, id
 	if q.After != (Cursor{}) {
 		after = q.After.Type.Slug()
 	}
+	n := len(q.Choices)
+	choiceTypes, choiceNames, variants, moved := make([]string, n), make([]string, n), make([]string, n), make([]int64, n)
+	for i, c := range q.Choices {
+		choiceTypes[i], choiceNames[i], variants[i], moved[i] = c.Type.Slug(), c.Name, c.Variant, int64(c.Moved)
+	}
 	var out NodeConfig
 	rows, err := many(ctx, s, t, out.scan, selectNodeConfig,
-		f.String(), clean(id, maxNodeID), types, after, q.After.Name, limit+1, q.State)
+		f.String(), clean(id, maxNodeID), types, after, q.After.Name, limit+1, q.State, choiceTypes, choiceNames, variants, moved)
 	if err == nil && len(rows) == 0 {
 		err = fleet.ErrNotFound
 	}
@@ -148,12 +167,12 @@ func (s *Store) NodeConfig(ctx context.Context, t fleet.TenantID, f fleet.ID, id
 
 // scan reads a row of selectNodeConfig; nil if it is the node's alone.
 func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
-	var slug, name, version, detail, action, good, goodAction *string
+	var slug, name, variant, version, detail, action, good, goodAction *string
 	var brought, ttl, refused, goodBrought, goodTTL *int64
 	var at *time.Time
 	var refusing bool
 	var keeps []byte
-	err := scanStatus(row, &c.Node, &refusing, (*int64)(&c.Revision), &slug, &name, &version, &brought, &ttl,
+	err := scanStatus(row, &c.Node, &refusing, (*int64)(&c.Revision), &slug, &name, &variant, &version, &brought, &ttl,
 		&refused, &detail, &action, &at, &good, &goodBrought, &goodTTL, &goodAction, &keeps)
 	if err != nil {
 		return nil, err
@@ -162,7 +181,7 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	if slug == nil {
 		return nil, nil //nolint:nilnil // the node holds nothing
 	}
-	r := &NodeResource{Name: *name, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
+	r := &NodeResource{Name: *name, Variant: *variant, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
 	r.Type, _ = fleet.TypeFromSlug(*slug) // the query asks for known types alone
 	if refused == nil {
 		return r, nil

@@ -16,7 +16,7 @@ import (
 // refusal that stands, and one for the node where there is none.
 const selectNodePast = `
 WITH s AS (
-  SELECT s.clean AND NOT s.connected AS clean, coalesce(s.settled, v.settled, 0) AS settled,
+  SELECT s.clean AND NOT s.connected AS clean, s.view, coalesce(s.settled, v.settled, 0) AS settled,
          s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.since,
          CASE WHEN s.connected THEN coalesce(x.lease_until, s.since) ELSE s.since END AS ended
     FROM node_status s
@@ -30,9 +30,12 @@ past AS (
               ELSE (SELECT settled FROM last) END AS settled,
          (SELECT clean AND NOT EXISTS (SELECT FROM s WHERE live) FROM last) AS clean,
          EXISTS (SELECT FROM s WHERE live) AS live,
-         coalesce((SELECT max(since) FROM s WHERE live), (SELECT ended FROM last)) AS ended
+         coalesce((SELECT max(since) FROM s WHERE live), (SELECT ended FROM last)) AS ended,
+         CASE WHEN EXISTS (SELECT FROM s WHERE live)
+              THEN (SELECT CASE WHEN count(DISTINCT view) = 1 THEN min(view) ELSE '?' END FROM s WHERE live) -- of several: another one
+              ELSE (SELECT view FROM last) END AS view
     FROM nodes n WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2)
-SELECT coalesce(past.settled, 0), coalesce(past.clean, false), past.live, past.ended,
+SELECT coalesce(past.settled, 0), coalesce(past.clean, false), past.live, past.ended, coalesce(past.view, ''),
        e.type, e.name, e.version, e.revision, t.text, e.action, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        (SELECT b.body FROM bodies b WHERE b.tenant_id = e.tenant_id AND b.hash = e.good_hash)
   FROM past
@@ -63,7 +66,7 @@ func scanPast(row pgx.CollectableRow, past *fleet.NodePast) error {
 	var revision, goodRevision, ttl *int64
 	var ended, at *time.Time
 	var derived, body []byte
-	err := row.Scan((*int64)(&past.Settled), &past.Clean, &past.Live, &ended,
+	err := row.Scan((*int64)(&past.Settled), &past.Clean, &past.Live, &ended, &past.View,
 		&slug, &name, &version, &revision, &detail, &action, &at, &good, &goodRevision, &ttl, &derived, &body)
 	past.Known, past.At = true, timeOrZero(ended)
 	if err != nil || slug == nil {

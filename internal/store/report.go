@@ -18,6 +18,7 @@ const (
 	// maxNodeID and maxDetail bound what a client says of itself.
 	maxNodeID = 512
 	maxDetail = 4096
+	maxView   = 64
 	// keptDeliveries is how many revisions of a fleet have delivery rows.
 	keptDeliveries = 200
 )
@@ -29,24 +30,25 @@ ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = excluded.se
 
 	// A node is first seen when it connects, not when that is told.
 	upsertNodes = `
-INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen)
-SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp())
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) AS u (node, cluster, agent, version, since)
+INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen, labels)
+SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp()), u.labels::jsonb
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[]) AS u (node, cluster, agent, version, since, labels)
 ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_timestamp(),
   cluster    = CASE WHEN excluded.cluster    <> '' THEN excluded.cluster    ELSE n.cluster    END,
   user_agent = CASE WHEN excluded.user_agent <> '' THEN excluded.user_agent ELSE n.user_agent END,
-  version    = CASE WHEN excluded.version    <> '' THEN excluded.version    ELSE n.version    END`
+  version    = CASE WHEN excluded.version    <> '' THEN excluded.version    ELSE n.version    END,
+  labels     = coalesce(excluded.labels, n.labels)`
 
 	// $3 is what the server has settled: where a node that goes away and followed it stays.
 	upsertNodeStatus = `
-INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id, clean, duplicates)
+INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id, clean, duplicates, view)
 SELECT app_tenant(), $1, $2, u.node, u.connected, CASE WHEN u.connected THEN u.settled ELSE coalesce(u.settled, $3) END,
-       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential, u.clean, u.duplicates
-  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[], $12::boolean[], $13::integer[])
-    AS u (node, connected, settled, since, protocol, streams, remote, credential, clean, duplicates)
+       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential, u.clean, u.duplicates, u.view
+  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[], $12::boolean[], $13::integer[], $14::text[])
+    AS u (node, connected, settled, since, protocol, streams, remote, credential, clean, duplicates, view)
 ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET connected = excluded.connected, settled = excluded.settled,
   since = excluded.since, protocol = excluded.protocol, streams = excluded.streams, remote_addr = excluded.remote_addr,
-  credential_id = excluded.credential_id, clean = excluded.clean, duplicates = excluded.duplicates`
+  credential_id = excluded.credential_id, clean = excluded.clean, duplicates = excluded.duplicates, view = excluded.view`
 
 	insertTexts = `
 INSERT INTO nack_texts (tenant_id, fleet_id, hash, text)
@@ -55,7 +57,7 @@ SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO N
 	// The bytes of the version that stands in are kept from now on, whatever is compacted:
 	// also when the same is told again and the history has forgotten it.
 	// A server that loaded the fleet knows the last revision of the row; the refusal belongs to
-	// the first that the version was in force for without a break (SEMANTICS 5.2).
+	// the first that the version was in force for without a break, for the same nodes (SEMANTICS 5.2).
 	upsertRefusals = `
 INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, good, at,
                                   good_hash, good_revision, good_ttl_ms, good_derived)
@@ -73,7 +75,7 @@ SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.rev
                AND h.revision <= u.revision AND h.revision > coalesce((
                  SELECT max(b.revision) FROM resource_history b
                   WHERE b.tenant_id = app_tenant() AND b.fleet_id = $1 AND b.type = u.type AND b.name = u.name AND b.variant = l.variant
-                    AND b.revision < u.revision AND b.version <> u.version), 0)) AS first
+                    AND b.revision < u.revision AND (b.version, b.selector, b.priority) IS DISTINCT FROM (u.version, l.selector, l.priority)), 0)) AS first
       FROM resource_history l
      WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.type = u.type AND l.name = u.name AND l.revision = u.revision AND l.version = u.version
      LIMIT 1) run ON true
@@ -173,15 +175,16 @@ func queueNodes(b *pgx.Batch, f string, r fleet.Status) {
 	}
 	ids := slices.Sorted(maps.Keys(named))
 	clusters, agents, versions := make([]string, len(ids)), make([]string, len(ids)), make([]string, len(ids))
-	since := make([]*time.Time, len(ids))
+	since, labels := make([]*time.Time, len(ids)), make([]*string, len(ids))
 	for i, id := range ids {
 		n := named[id]
+		labels[i] = encodeLabels(n.Labels)
 		clusters[i], agents[i], versions[i] = clean(n.Cluster, maxNodeID), clean(n.UserAgent, 128), clean(n.Version, 128)
 		if n.Connected {
 			since[i] = timeOrNil(n.Since)
 		}
 	}
-	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since)
+	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since, labels)
 }
 
 func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
@@ -191,15 +194,15 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 	}
 	ids, connected, settled, since := make([]string, n), make([]bool, n), make([]*int64, n), make([]*time.Time, n)
 	protocols, streams, remotes, creds := make([]string, n), make([]int32, n), make([]string, n), make([]*[16]byte, n)
-	cleans, duplicates := make([]bool, n), make([]int32, n)
+	cleans, duplicates, views := make([]bool, n), make([]int32, n), make([]string, n)
 	for i, x := range r.Nodes {
 		ids[i], connected[i], settled[i], since[i] = x.Node, x.Connected, (*int64)(x.Settled), timeOrNil(x.Since)
 		protocols[i], streams[i] = clean(x.Variant, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
-		cleans[i] = x.Clean && !x.Connected
+		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
 		duplicates[i] = int32(x.Duplicates) //nolint:gosec // as many as streams at most
 	}
-	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates)
+	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates, views)
 }
 
 func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {

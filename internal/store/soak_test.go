@@ -295,7 +295,7 @@ func (r *reader) take(c fleet.Change) {
 	}
 	for _, row := range c.Rows {
 		k := store.Cursor{Type: row.Type, Name: row.Name, Variant: row.Variant}
-		if row.Revision > c.At.Revision || !c.Reload && row.Revision <= r.at.Revision || c.Reload && row.Deleted {
+		if row.Revision > c.At.Revision || !c.Reload && row.Revision <= r.at.Revision {
 			r.Errorf("from %d to %d, reload %v: a row of revision %d, deleted %v", r.at.Revision, c.At.Revision, c.Reload, row.Revision, row.Deleted)
 		}
 		if row.Deleted {
@@ -344,6 +344,9 @@ func differences(held state, rows []fleet.Row) string {
 	var out []string
 	seen := map[store.Cursor]bool{}
 	for _, row := range rows {
+		if row.Deleted {
+			continue
+		}
 		k := store.Cursor{Type: row.Type, Name: row.Name, Variant: row.Variant}
 		seen[k] = true
 		if have, ok := held[k]; !ok || have.Version != row.Version {

@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/fleet"
@@ -22,7 +21,9 @@ const maxMetadata = 64 << 10
 type pinnedNode struct {
 	node fleet.Node
 	hash [32]byte // of the bytes last seen
-	own  *corev3.Node
+	// same is of the node in one fixed encoding: the node itself may take 61 kB, and what of
+	// it matters is in node.
+	same [32]byte
 }
 
 // pin decodes the node of a first request. Envoy's 516 extensions are dropped.
@@ -40,19 +41,17 @@ func pin(encoded []byte) (pinnedNode, error) {
 	if err := checkTexts(n); err != nil {
 		return pinnedNode{}, err
 	}
-	metadata, err := protojson.Marshal(n.GetMetadata())
+	metadata, err := readMetadata(n)
 	if err != nil {
-		return pinnedNode{}, fmt.Errorf("read node.metadata: %w", fleet.ErrInvalid)
+		return pinnedNode{}, err
 	}
-	if len(metadata) > maxMetadata {
-		return pinnedNode{}, fmt.Errorf("node.metadata takes %d bytes, %d is the limit: %w", len(metadata), maxMetadata, fleet.ErrLimit)
-	}
-	if n.GetMetadata() == nil {
-		metadata = nil
+	same, err := fixed(n)
+	if err != nil {
+		return pinnedNode{}, err
 	}
 	return pinnedNode{
 		hash: sha256.Sum256(encoded),
-		own:  n,
+		same: same,
 		node: fleet.Node{
 			ID:            n.GetId(),
 			Cluster:       n.GetCluster(),
@@ -78,11 +77,24 @@ func (p *pinnedNode) check(encoded []byte) error {
 	if err != nil {
 		return err
 	}
-	if !proto.Equal(n, p.own) {
+	same, err := fixed(n)
+	if err != nil {
+		return err
+	}
+	if same != p.same {
 		return fmt.Errorf("the node changed within the stream: open a new stream for another node: %w", fleet.ErrForbidden)
 	}
 	p.hash = hash
 	return nil
+}
+
+// fixed hashes a node whatever the order of its maps.
+func fixed(n *corev3.Node) ([32]byte, error) {
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(n)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("the node of the request cannot be read: %w", fleet.ErrInvalid)
+	}
+	return sha256.Sum256(b), nil
 }
 
 // maxText is the most that a text of a node may take, in bytes: it is kept, logged and

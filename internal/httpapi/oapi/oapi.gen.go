@@ -344,6 +344,9 @@ type NodeConfig struct {
 	Frozen *[]ResourceType `json:"frozen,omitempty"`
 	Items  []NodeResource  `json:"items"`
 
+	// LabelsUnknown Its labels are not known, or only without its metadata, which takes more than 16 KiB: where variants are told apart by it, the node may hold another one.
+	LabelsUnknown *bool `json:"labels_unknown,omitempty"`
+
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
@@ -370,6 +373,9 @@ type NodeConfig struct {
 // NodeList defines model for NodeList.
 type NodeList struct {
 	Items []Node `json:"items"`
+
+	// LabelsUnknown With a selector: how many nodes were passed over on this page because their labels are not known. Left out for none.
+	LabelsUnknown *int `json:"labels_unknown,omitempty"`
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
@@ -421,7 +427,10 @@ type NodeResource struct {
 	// Example: clusters
 	Type ResourceType `json:"type"`
 
-	// Version The version in force for this node: the fleet's, or the one that stands in for it. Left out where it is absent, and where a version was refused
+	// Variant The variant that the node's labels choose; left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
+
+	// Version The version in force for this node: the fleet's (of its variant), or the one that stands in for it. Left out where it is absent, and where a version was refused
 	// and nothing was sent in its place: what the node runs is then not known.
 	Version *string `json:"version,omitempty"`
 }
@@ -553,7 +562,9 @@ type Resource struct {
 	Description *string            `json:"description,omitempty"`
 	Labels      *map[string]string `json:"labels,omitempty"`
 	Name        string             `json:"name"`
-	Priority    *int32             `json:"priority,omitempty"`
+
+	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
+	Priority *int32 `json:"priority,omitempty"`
 
 	// Revision The revision that last changed it.
 	Revision int64 `json:"revision"`
@@ -561,7 +572,11 @@ type Resource struct {
 	// Secret What is told of a secret, in place of its body.
 	Secret *SecretSummary `json:"secret,omitempty"`
 
-	// Selector The nodes that a variant is for.
+	// Selector The nodes that a variant is for, by what they say of themselves: requirements joined by commas, such as `locality.region=eu,metadata.canary`.
+	// The default variant has none, every other one needs one. It is no security boundary: labels are the node's own claim.
+	//
+	//
+	// Example: locality.region=eu
 	Selector *string `json:"selector,omitempty"`
 
 	// Ttl How long a client keeps it when no xDS server renews it, at least `1s`; renewed when a third of it has passed. It goes to Envoy over delta xDS, and
@@ -580,7 +595,7 @@ type Resource struct {
 	UpdatedAt time.Time    `json:"updated_at"`
 	UpdatedBy *string      `json:"updated_by,omitempty"`
 
-	// Variant Left out for the default variant.
+	// Variant Left out for the default variant, which is for the nodes that no other one matches.
 	Variant *string `json:"variant,omitempty"`
 
 	// Version The hash of the content, the same on every server and after a rollback.
@@ -909,6 +924,10 @@ type ApplyParams struct {
 
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
+	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
+	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
+	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1726,6 +1745,19 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListNodesParams
+
+	// ------------- Optional query parameter "selector" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "selector", r.URL.Query(), &params.Selector, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "selector"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "selector", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -6235,155 +6267,162 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H37dxM51uC/ouOdPd0wFccJgR6SH76PpmE/dul0H8gMu4ewsVx1bWsoS56SHMfD5n/fo3sllcpW+UFe",
-	"NDM/Jbar9Li675e+dHI1mSoJ0ujO8ZfOGHgBFf776oyP7N8CdF6JqRFKdo47p3wCmpmx0EwbboCpITNj",
-	"YBVoNatyOGESLqHC7zSfAOMjLiTjQwMV4ywfczmCbifrwBWfTEvoHHfOOz/tHfDDwZP8qDjvdLKOzscw",
-	"4XZus5jaJ7SphBx1rq+vs86UV3wCxi3yZQUFSCN4+ab43f6yuuKzMTBRMDPmBldVCm2YHqu5bi6jd/D8",
-	"ybPhU9j7S34w2PupOOR7z4e93t4Rfzp4lv9U/AWeDztZR9gxp9yMO1lH8ol9UxSdrFPBP2aigqJzbKoZ",
-	"xJuYCPkW5MiMO8cH2cqWss7LWaVVtWb1fQlX5iLHx/oe4FM+AjaAoaoQnLisf8ygWtTrojcaAJ3wK7+W",
-	"o97zZ6nlvC4BzJrVDO3vP2hmJ2lCEIoRpCGE76wHUr2ww6fPso1Ae1PAZKoMyHzxv2CRXmnOyxKqHzRT",
-	"c4nLZUNVEe7ahYA2GfsMU4NfHx6xsZpVS0hxNDjIe/wp7BUwLdVi7+AvB4d+i0Qr9SajJe3ZNbVu7+ny",
-	"9qbcGKjsmP/34/n51eHB3vn51U/w6c9/6iT3PvyVm3y8uukPlbAUKcsFE02yZEivoizZnOhAaGYJHMGi",
-	"T1j/cT+8J4x92oyhAsYN42W5gV7T0Bju0SpbwHBw+Jf03k6VhJb9/SYZZxXwIsPN4QYCXdNpszHXXYYP",
-	"zhEa/cf9DA84AkuF8JBKOvbFTQKbH6/ZmV3jhu31Do9S+3srJqKNuv5LzdmEywUTBiaaGcW41HPLNw2b",
-	"KG3a6Ly0YzYWUsCQz0pjl9HL7LLEZDbpHD/FT0LSp5quhDQwggoXaBn8Gur3COUYQMbsevMxr3hueXLG",
-	"LFCnUOUgzR7IXBVQMA2jCUjThO+A559BFmmGgX+25BdPDw4384tTVazbllSF3ZIodthApWYGqr2Dlh2o",
-	"4nZ38A4uhRZKrj0cesQezmwygKqx4J+S6/TvrF3rUFUTbghTnh11IiTqJZHoDCSX64SIwQd+0EyXs1ET",
-	"rDyftEgReulWxcjZYrolttt3uy3rssOuW9WfKhh2jjv/bb9WtvbpV73/zk1hV4JL+huvxHrgXdITjgRP",
-	"WAlDw9TMOPEGzJG/f7CNb7ifd+LQ13afeqqkBlTAfubFO5Kl9lOupAGJ//LptBQ5t8ven1ZqUMLkz3/X",
-	"dg9f6sO2bxSEPJe8FMWFk8udrFOA4aK00MVzwK9ZocDybcPG/BJwqxYzvQwQmqkpVDgnM/wzaItYVaWs",
-	"rvgxzGWUuih5hbpKmIXohU1m2rABeI7LnvZ6nUjnDMz2+hOdN2hzIYrttUerM8+0Vb4s4QiDGP8zL9i7",
-	"sHEHcT5QM3M8KLn83LneFpl+J0DTOaXQmcCYc2mBOAAUpozrJeB17YwvlRyWIt/lXG+8yDex6lHaxS0y",
-	"pirGpbJfhg1ow2WhmZBMGM3mfIErfq2qgSgKkPe5ZORm6jNYplupEmoc5WWp5ghZXN2pMq/VTBY3ohOp",
-	"zMUQR2lSiNdomJ7lYzunHDH7beemaHpUo+mpMuy1m/uOkJTO3wIP94Rn7z4FbR6B+XsFuZKFsO+95qKE",
-	"4r7PPNas7RLnXg+dRksj9dry34RhnZrcPbaPz+DMfhn3uL0XcsGI3pB5IsDPlHqLPPOewTxQxcKCmA/U",
-	"JbAj9qv4GdfzV8kvuSj5oLz3JRXc8AHX0GSj+RgKJtW8y04V0Z/Q7LO0pmdwkSAh/qAZDIeQmxNWwRS4",
-	"YcIsYcg7MNVi78UQJc6yBvAe0QvNgzmnV1ccJrUudo2wmlYqB613hNY6MU3IH3OhAzYUUBaeHniew9Tg",
-	"jCkh7Ee65OWsMQx+EeTwqAJu0J3EJetZeT5VdnNWEu9b3NjPlZSQmwsjJqBmtyCZDw9rlteAHHsljTCL",
-	"uxXRiO9zrp2Zy2WBJq/nNdJZ500IO4rQs+lUVQaKX6EQHBXKB6JWNWQcNWbk4EIyLhnaUkKOsqS6FqSm",
-	"1du6qAi7Oe2SXkyn5eKNnM7MKj30v3jw6GP2sVD5zJpqdt6JPbgRfMpYASUYOGYfv9CiyHR1+u/1p8w/",
-	"et3vsr9KolrEZs14ZSl3ONNQdM+tlXS1N1J7DgMs8Lrv+PxXet0ew8+qSLijXslLtXCeKDeXVbumlTLq",
-	"Cfuf7387zdhcmDHptEhHKDqCt88+yIaiJGmyYQ21V9SuZFpZMBtBCnuOFFVccNMw7ApuYM/S0KrHaemg",
-	"v6z+DldTUYHeaUxRJIeyZrNut9GZsJzP4s+EL9hMAxPmGE12a7pzK3yH4opAiZ4fVdm/3dQKKrhUn3eC",
-	"xHVs5H0kvy8tuAmjLIbypzCMGvwdctM8oJf4IBJnQToDL3+PDmzISw1ZzIqbgEHBgo4IHRYTXBOP7VzN",
-	"4186yuZgr1XFpqCmJWTBAjrqPX/GBgtDiLfJf7yMC0uKhRvzybNnrOALzYaVmlihecKe9+ibOemyyOS8",
-	"XWsn3g6pIuxxDjB04906Lu3qu9mIAEWSUCMiXseUI3K3c1ljJOEbrvVTdbVgGmShu4wUbj22fIk4ssyh",
-	"uxHzo7X5Cdej+VtBDoLmFtHP2fhnh206GVxVfIFHX8dINg10CleGgi6rJI0LSe3ltWXKr6wek/JLAyOP",
-	"i2PXwooqC8alI0XdZ4UqrDlr9Yu5qgr04UwrNar4ZCkWMSPBdIHiIc2mSYdKsNXIg5FirVNuxhlD95DF",
-	"clJFWXjJMgPcX3NB3u+8OpvX0ZbnsoKO/U6/sh/fvX7Jnj3vHTxiQhqFgEMFAmnS6kAapMnY/3nx69vg",
-	"qLAjnLDzznkHrYKytCAXSwtLa4YbkZo8tg6KSRzAMNa9iNQ28Yieuy9JYUZu3LTohDloE/zDJ6znQodO",
-	"36i0iUKzK97ehId3VQ6Sx74pBiPn8gaJiKC9DWFo2ZsAzRy3czFJ5/HET/cvE/2prWNK78vZKkrii63g",
-	"ug2mSij9APw0emkF5m+9Q1tJCtlzbTDgndTjTh1XXSLKcqaTPCgIwrwU1lDQVu1AJqKhHGasFJ+JLCwE",
-	"mJmr5KSOuQgl9ZpAnobqEirt9Bn3DhTMqBM2IfLjklQOzbjXSogBCm11koKZuWiI5ECF2ZKKkEx7cAIJ",
-	"R64fdzMYlvMJoIaT3GQxI3sR1u2RwKi9S15oJgqrRjENl1Dx0gMB9SdFu7VCbsxLayVOhJwZ6LK3cRBD",
-	"SeiyF4FfIXTyz1BY9VB6rm/GMKFZif+HmNRhClbI5C40kG60HZMeVuqfKV3KmtaIM/OxyMcWjmQh6uhQ",
-	"ORvPZFFBwSLzVBj2GWCqyVsoDBtzf0STDL8MyTOYMuGYss7YTBpR4s790fkprYE6AVlAgZ5yVoGpFhjy",
-	"2Yb+m+GnVTbQIocsRe4ITDRhc1U2PEudAkrD2Ytf3qcttOFM81K3EHENhBPyOGghR6VX7o0mvlEfAw2W",
-	"MTNWGgiOiD4EPKPUDlDDsVIAq2CiDFzwoqiSkCNqSNPr1S/vHbWEU7YqeYXKEG4mZiFJktVgjPOGb1QD",
-	"alSaSYuSqgSrGQzR6S6BLcBspQ5kHS1knpDH7w2vTO3CAKvPsZpzknPIaHsA29t4mHa2USSpAt7jg/hG",
-	"BZwOdXXpMw3VBR85D9nKbJZzpXW0lBJEa6tPocF2YqqJcDspHFUBL5UcitGqYPs3U9pRxbHA9CPeoqZD",
-	"3oYN6STdW+OE69R7n5LXJGyUxZgmiB7ZbUn5YRjIzkTdpNuvVPEcdSdPaWvKd5k+q7QfWT9r9GBVwG0o",
-	"8qgFP4QeH1NX0jMSohdOEBAT4V4rdvoe0syqy4TnabPsg/cRFPZdjMSsuAEwtzPYDyOlCn/g670niUxS",
-	"xCPnv5+rqtBuSorrYXRgLTIhg12DqASTsd0PhioKjPwgBaM2QwyaOC0lVmdsADmf6QYiMyEtPHNw0QOC",
-	"yE489x0Mk2jU7njA3V+s51BNjjGo1Gw0boXeFvzCzxoRaTtbdA9lTjIGe8iHdXZnuO3bWT6IKDuLXNve",
-	"tpPKUPKxtaEmLov761WtD9YwEsaFDsO+blml8kgSuLAxCYr5bZgERZM4n2A0d2UpxpQXbZT4YbxwPEO7",
-	"CJ9UBpVIr7kUMAVZaKbkCTlS0XHTbZtIt0gPwOSHmvr8jHZXZ2dvI2M1OtN67joXxMmfAvKSV1ZjcrpZ",
-	"ffzR2gZKlcBlTX27KUlrSWGFP4RMeLvB45oH/UB2uv1sGSvurM62GqLCvrJ/OhQ+IH+t5Vz0PQ/zRmh5",
-	"Lu0D0iVJeDevz+WaljyH4xqCRKhWvaDEMEmQk2ouKRy7Xja71EznnCQ83yTF3ntqWIoz64XMoegf1+uy",
-	"/Dq3ano1sRZZK2MQFiqaDXnlxB7Xn3UAZt/ijZCj/jEp34QcVndifQcz+smzSjOGc7nC3DBVwOXJ2aOr",
-	"T80jqcsSQ+dKn06rObDV8xfhzLxyZ48ILYD6eMeqLCiBng4B5GxiwU0gskKcttQJnLqTdWjGCPxNF14b",
-	"2HEAAk8pLsFt1LASrFRXsYLhthzxP78w+2Yn66jhsBQS/LLs7KnlRDlXy5lRlBKVuYKmd69fsudHT3+6",
-	"7VBPnOa3taJidS0LYZCOvjmbQqWVxDBfzqUz3E5Y366uH3IukvzRp+xs60euw2Mpg03ao8mhPfq0lCTV",
-	"IpPrtJ41dWmhtoeXWln8R5UJ3So/aFaqUbdNBs70crL7k8OkEHb5QanN0DhIdlZPTMsex96XkKOcWzul",
-	"H6UV9Y/9WRkoS2SA7LMgb0mUMR/lIW3JEGkDYdeZD35FIE6xyXeQg5imQmBqMhFm1yBYrmau7nC9oMNJ",
-	"X9LDwZXL888Xk4RO/bpSExK+uCbmIosU5OK5FR0lFCPwBR31UtWMstXcOiklPHg7d5wPbY6l6ZhWVghs",
-	"OWtLKsxfp3aKg14PZZCO/JiUFBZmLFDuKOdLJKbItJoASV5uvEtuBxsBT6LN1Ix15l1s/hWG/3d0cfaZ",
-	"GKJ2HCvr0QbQoM8YlBpqGdp4x8tSKqOCwj9cgJUHFRT9LnvhbK+5MGOr0RBQBRpi9FBTxNWSLTyAdENr",
-	"ToiTJQKMnALeY+DIoM4lalDTGjp8Gehn2Wj+DEXa3SnX/OalY/JHv++0E1VyTGlN+Y1OEaBD1NKdY9I5",
-	"EL0SeMIQAhZhJevjAvtWUZoDlR5uCD/TjsLWYuWjlvfRCtcANB1KvD8fxG4ZBLv4K7o75OBZfaq8hOJi",
-	"sNjG/HXhE2/L83JrG772Gu3gmQhsw1PkFuf/KSnwRVleBD2w3TcTsR8dcc0MY05yEaBxO66W9rBCGm8p",
-	"EHULOPvQyLjGw+TQkZt2vwciYcPZIko0TMkm2N4X8lXIL8zWOL+7W2nrwW/da7DZs7nW3K4ZXST0HKYg",
-	"eqUxuuYKTZQeuMzqddvD7Ovr7E5Ssko+AIpFp7OTvrQp+tHuWpF8WglVCbPY0gDZBY8ocIwidwdM1ZBX",
-	"lOy2NmsJn3o/m0x4taDXSsiNqtrjYk5j5T793sUA2px06cyTUlkN1vvXyDsuDKWHSBUH0iuQMNfkgvFO",
-	"g/6B7p/QLyGnxNqOVUFKJSqOU641FGg7j6yhbBTDLH6m7LAUrbv65T36I86lUSERxnkD0eVHpgdwM6uA",
-	"9a8K3UV/0ajrajX0npeCe8aUVh2V8SzI+PfUcM+MYW+uqrLArQntuqyQ58zUsQCrXFVcj0HTtpSEc4nu",
-	"MzVzvhsCVtwc4jg0SyBFWdelCHNeSatr98kvWxp+oWS56HfdKsVIqgoDDUxJSkTXmWWKmAKqcULCJJ0x",
-	"o85l0AGdDxR3QF0mjhszCk2TOr38gmqm+k4Z3+hG/gpWOJsWO/MM/w4Ji9UYoquwbs9wW1OyvS4iuUpa",
-	"Y66DE8WV/GR1Fx4lnXPPUQX60FxPnkqV5YDnn2+FvUeMtwHRday+pbDnBQvFPP1U3U7GPLPJmGefGTOm",
-	"zBix6oxFA2aYW3zdZ3PK/llMAaEgqUlRBVBjPTqkgtd0cY7eqwJt6VQhD1UI/Kcdcm39UOadUWFfdgHC",
-	"H40fTkgtCtiq2MhD8DYCyHeQIrF1EDnWiFe20SozdyfyNfi8bllnSX9dokFExgYLshmQ6IaUhSbIn1n7",
-	"orUBSQU7xDGxhFNNodgLny9FZWa83Bsrja4Bl86KHQ08d+14KY0jzaRlUvjAlQGpMTX1U8wrozFWYOm3",
-	"+rc2HtOI5HvWgVJj1fntYtjRoUWxLTCpvmJ1yu+Q8RAE9xPuajC0KUe/Deu8QO8M7y3HR3xoCrkDitk5",
-	"13epgtdCYnuWvzO81rLyALE0FZhqkSDLr8x+CplnLUF79NP6NLWQhmbpKmbZt5XXUIGpRMptFfKbw3qR",
-	"lavhEOzCsK3diUslVcOQXRo5ujAFypraGMlhrm2KGJSAI1ntx/m9ureSE7U+LclvND6A9GnXxLPiUmjV",
-	"6x27M74ZhqvhqZSBNveCs0i2gnzwGbaA6uvCD58FdeOIIinTablIPepk80Z2s2vpTKQ54WqWtlJDad1R",
-	"3Y70dwt5COmvSmjxVHGHThO+YIXqsn4u+iR10CDDWoISoCFfLwXMsV9bLuy3hTDYBJEXE2HhrOYSqqRH",
-	"8J1ThKOGRtvWIQX86FDlyJxsoWBQHfWOYjZ7/HSlCCnCsJWslyyYCWOhjaoWJ6EU6aB3eJQsRUo2oNva",
-	"cUBKsrMjLKQrsBOnk5Q2dJRL4nsKD5rOhJacf3vuZeHy/fEFVKsxb8RrXFbTX9VKhkKOoJpWokXWrrID",
-	"U+qL3A4wxCqYdMWxueC+UceW2VZcNumyzW0UCFDPCEYbU1FxC0nQlrOU0qXmUO3lXAMrwVD/vkKMhDPc",
-	"hZRQsfFiOgapk03aInx79mRdV0u+98/e3vNPP7p/9j499l89+o8/pYBEHeRup9Zy11pK7YC1TcK/fTSo",
-	"URtqHGlPuxc5uuLFF/kE2EtVTRX1zPDTu9NY4Sh+f5vrGQ+funLGE/IYlLNRayH+coe9VujtXOyIL7bD",
-	"7TaknMOqB5BxZ74q/+bo/DXdNoa+cnmV5wcZGtccDVBlbakx+ora5B0bbVjDuNxsSNlnrrMO6QMX3hZu",
-	"y0fF7mxWgTi2yI15coJ6P5Dz072fyshcU/CMC91M+vb4d6d8d2ydZhUz9SJmUzEFn82myMAXq1zgQftx",
-	"tKDdzwIbWNXGQqTJnTAJUEARVJ5wbN1NAqcVI3fggCkWt2GW20TVt2BlrwOLWsLbJp7G6eyU9Wl/FnKE",
-	"L2jGKZ1swhdbYHSMzBvwN9GqhE/FRWg7spb/4kPtTUpCM0VXqvPVDUrqFa3rT4LLuRW5EvZ1z2Llw1jx",
-	"iVhd/t3KiJpyN4mKoFM72yy08KXOXyptiKXpNu606V1ANyJGE3TMTQ2K2akiT5tkfuGbcdAZ9K3eZezW",
-	"/g409ilaUQx28I64Z09Yj02ASx0OKXQFRYM0SlO5LQ9Kw5e3kzvO+5k3pBFuim1jxBC54oQX1G2OvG0k",
-	"t7wrN3IebeHEdSFIvSZ7Bo1hKtIKnesK1SiF1UBN3I9XgqdZMrLJftQA+Ev/Ucb6M5mPgVLhfvR2uM9R",
-	"5IzA+YiCRDdO0G53Snk0XPFLrXMiUvbArBJm8d7O7tI3gFepwvcXkr34/Q1Rdsb6w5JfdLvdvushiGSI",
-	"X+fh65dv8AtVP9ckS9wySjuaMixwbMyUWhcKOVQJzYCLqgTuY+QU4qaA/cz1KRSS8dABNGOutBzj35dQ",
-	"YXTeKOKVWHLq2tFQ6J2SuL132Be2zMfcdM/luXz8+ANmRz1+zF6wx7T1x67uhdgsrxbo49CqpEbN9kGc",
-	"7DF1ENGAfCrKs9BjjpU4jW3ge/4IH7uikHNpWRVlGMQ1m9y52NgrDFMSuopLcFTFJvwz4AB2SMKcx94T",
-	"497E2TDD8vEKELSFAhMeBC9mZgzSuDaVFhZ9+5WqxD/xm2P2M54qO5/1ek/ygDr4EfpdhjQ6gFLJkbtD",
-	"gbQjgieCyaUDM7jiuSkXVA88jwrzkHe6BSHN4KG4/dvPmJ7Q1k6zT62tnh89/ekRBYe5r/ugbP6Mcdav",
-	"U+37LiOm1Cqq2sEqn/7/3nPeyL03Rd815iJksvrxgBfUawzBD9IQfvSpeKPPplBR467l7pI/aAxyuy1S",
-	"8QSitv328WMKdbRfhHDM+nx/0LdQsNzXgGR9/t8PXw/6bkSrVGk3Tv8LMqiMRcrQNWZe0/+IflP+jxlF",
-	"dzBH1iv/eFlPo1mNNVE8taAybWehazLCFldkxGI78WCH7f+PV2dsfwy8NON/9tmPrqdUDlpj/ZG2zBmf",
-	"wfbk9hFB1TWYWvEI90APqClIPhXdBZ+UOJLQIfT/CM0cK5sRe4mRlyIHqRs+nynPx7B32O11ss6sKh0T",
-	"08f7+/P5vMvx566qRvvuXb3/9s3LV6fvX+E7dalK4G1R4sZxp9c9oKfcUjvHnSfdXvcJ9rw3Y+Tb+5cH",
-	"+0Q7+HGU0hFf1AzYyj1XqUwvWWSfAHbXj1g6cgc1R20kdIF9U2BXOW3O3HzN654+piVc/ch+dLvKdbbx",
-	"6fjiJWobHF1scNjrremeu1vX3MiBlWqc6+E0WLjrMPAR18AyPXJYatSRN+to7zrvvEW6CVA03GozXv3W",
-	"nU/YpE+btHHsj1KvHg65Oc7iizhAG9/z9haB5Xwl103dxFQzuF45qINbnrutu7HVogmCeERHhCHrjye6",
-	"HwNfeb75lXDxws3RgKAYiC6JCddZTOL7X+if64jWmygwAhOd/51STOt9C/EhHG0GTrh64eYQfYd9KNfB",
-	"c1eeFd+Vc/2p5TT2SaNsPRTLNF/TI98Jz6w7HCaQgLaKHJM8AQ+ACcRifd28joVbhBfu3G6KFjW7TvHj",
-	"19H1erfNjuPGnPfMjV1vynZmjMBFJ27Q+Hpfz5qfbH6lvmHmaxDuwbi/v35xBSnXc5v9L/j3uk7payt5",
-	"JiPY2Xxk1IF01xeEdEih2bACdyNol51FzVpHCttmCEy79Sr7mF/CqgZCC6kxvoF7R6sL/IVS47r3dMY3",
-	"PDJa7bojy1qlcgtMevdDjy4N5+FE8hqI3YDzbpaI0X2pm8S3J6h9yjM7/nKPK2tT+F+UJXP92rDfiHPr",
-	"9V2PD2+v6rbsd91If8f+JtKehihd9xjyolljWbuozgkbKDPGyOsA2ERcoen9AR0lkvWX7lHtY/tAvCjH",
-	"BcSwosFfBTYCo6MCfyXhBx3uzZTFcq0xGdpN2vFZf7sdxtINtNG9M1vK30Yba+KuH4Phr8pir74h0/kv",
-	"QwK3naxOOZsodxmeHqup7z9g5WM9QOSo/1hX0kGhL9yYF3loN4nfhk+8sHwEid4tbWVZr35531nzc7Tq",
-	"rW/JiS58sTPH4FvwSbkEvubu/tPNizc2jpQalcCnQndzNdkHi4y+BsstrHv5pPvSdYvObhUmX7nfLZSs",
-	"22PqcRQqdReYHRiKyHU2kyGa8v1oWkcHW6wp3IGGLzzd/ELySib78uHhNi/Ht3ZdZ52n28Atvhft5qL1",
-	"gwutNdPgteu6FKJEXuRGQaEtVcv9uid5u3fxtL5RHlMf2JRXJu04fBkNd4dEs3SxSYtKFO0t861TUUr9",
-	"QZTRYOEudY/XUVQoOv34KO9X62rTbewhOFUAL/yvExeyKJmEvXB34lAnHVR7RFAshA59JJuRwLiLHZQa",
-	"2pylL+O7cu7CQl+5TOqezfTVu4zWmOw1kriQlLUYKQTy7YqT27LDl+iolXZ25537X0Sx1k5/Yyh8FYx1",
-	"kEWN+b6Avu4yv4To2HgMFjrE4tztvGzM9bEPBNccun4uV7OyQO0/pXlTZugShWyy6N9ROukfhInSanc4",
-	"/HtknFu4e8PS3hQ72rihfVmrw/rUtbv6LvzVoY93gvnhRtFbLW6gNT+g8G+R+HTE36SHBZe2/8X+WRvK",
-	"OvV9D+8QLVrlIXY8fziPmavTDT0gH/BYNz9tAXkDHNivrfdRW5ZrfY1CZOqgK5pXKx2T540bL6i3g8tp",
-	"oCZXvhGyyMehpe5qJ+VTxQaqEKBPXBeIKR/BuaQ7dK2ZNVETbOVBA/W91dV3V4uzD/h96J4aVu5749St",
-	"hnVYHx8Ouai8BksFdS7jaUVEOxpxt5GsoMRyk4AythRxVYJaI2DBtn0GbxmsixlcIfp21LTczWHD/MLl",
-	"jGMNdNsCwr0NW9PzUhf0LZD3G5ZZ7mA33HKvUxX49yTIHsDvcQZlSRTu9DY9Rj3WGoeerhffO8esQt+H",
-	"b3NP61KY3LFFnW/jzrFDdycR10r6qCUVmFAK6Mgy3sGCSTXPmJ7lYysIOJuqytSXkxpujVb2Yfnmo9Ag",
-	"kgl9LrWrn8YGWTngTQ8YscZPYrh8NaBrUTt3bQ1zNQGNfnxrrLkblUJyrgTANux0vdJxSHUN3f5DFZBr",
-	"W5G2wUy1uGs1iHqIJJgM1fc0ump8T37lB+Bdv1lYegJAgC7pKilVb0v+0Kj3aLXr3oWnvhPbrtFmK4HE",
-	"71akZOb6ismi7uj2B7P7Gmrcqu0X+/q/QfsvLG8fW8ddb4ewvw3PSB39F0Tb7wth8fIad9fBw2Ls5qct",
-	"zt0Qvfe/2ONb8gCnEqdCl7+d0x2Gv3KTj+8WYzcEo+85l+vo4HAbpIRcSSrnf81FCQ9ls4TUsao+4jTq",
-	"p0s4fHA1LpDiOpRFUVNLd+eCa4vn4ze+386K5+AG2HaqJNwDxtVdL9cbwHZ7VH2FS3h1xlubnLjH9vEZ",
-	"HPZJKozhKtuN8KZm/81wz+56D7ftHTwP6B/ciEjfJg/dworkk+0f/huJw8jqnLX4Dy0ZUBmmz5pb3zLW",
-	"ko7Lm8vomtw6/+64H9W+UUz67zP/me7devWPGS9Dj66lPDeU5FSZifahq/1mH0IJ8TRiXPUNFVhMbUlb",
-	"6pSxOJ2Zm0uQ7CvI/ysT6+4i0+16V2/l1nls39Rqv6UstA9UZJrOQrsBY/5GvQxfr3f8O49tTR7bRom2",
-	"tfJN3HSTF8Q/9d2Yk1G70aQ56TacTHb7I9mRbh9tjg9/rt+o48Mtb/+L/3dtAPxdncZ555jTrmT71jQP",
-	"qewm0lkf5KQ3P+3heQuosV/VVzom7UIsy+jPuTB9pA6XT0mBCX97OZZeuBbY7kJmuojFX5/sruQKl12T",
-	"votd5KlHg5hAVP8V7E0z9r0REohLC98Qkg63xRjF7C58y7c6sNN/0tN9u57+wdNeb6L7dXfd/rOe7qfu",
-	"rU4Fku3ojThy3I33WbMfam/v+ac//3h+3qX/Hv3HjxP9//SjRCvUO2bpBMNWusSf/wUivc1mNP8a3MB1",
-	"u/42ytCiS8p1IpvF3aSEnZ8l6IxphSZsSNsmP8qYEnYm4cZ2X/W1GvX0u7/3sq8tKXOpF/m3ZY/Z1UGB",
-	"cenIJjOKDaCu0HML+a7KhP4oBs+vnHKOo75/dXsk7zJyndOIplo4XRszwZT9WynZOaOR7rKZSGjz2dZP",
-	"BJeQNFseyAYJbc3a+krw3GLYLfaV+KrKmVOFPk+8Wz60mvG9azkbi9EYKmpga8Yc1TlRpds+uc5Crmfr",
-	"nTQWinow33dfobh97rruQgTh4B0m4vn+K2OiFpApHF/PhLaqfZFwZULNuNA+KazLsD4DTRPm+pQ7DF4u",
-	"HG8pXqkx9vusW9lwNHesCa+pP5mH1sdJ14b7+S51JJqhrfiTlyVU3dszUVTUdrlub5kkl6gBK9X7u9ar",
-	"Hz9Zjk9XQNJpUUvBfZQEbpzVnrc0M22IwsNFvZaGgOrW1rBbzWqO9llrM9MoKdx101p9+71rtbSxw2k9",
-	"mGsEsjpWqptFhpkj4YJG4Pk4Gqp2Fq+O9l90NQ/1BIZSXEK1aLzqlarVVzGHlHbE6/an5BCJhojrxFoG",
-	"iVNJXZ6yS/2b0RUubijK+7v+dP3/AwAA//8=",
+	"7H1rcxs3tuBfQXFnK7GnRVGy7Iyl2rrXcey93usoKVsz3q3IK4LdhyTiJsA0QNEcr/77Fs4B0GgSzYee",
+	"jud+kkh243Fw3i986eRqMlUSpNGd4y+dMfACKvz31Rkf2b8F6LwSUyOU7Bx3TvkENDNjoZk23ABTQ2bG",
+	"wCrQalblcMIkXEKF32k+AcZHXEjGhwYqxlk+5nIE3U7Wgc98Mi2hc9w57/ywd8APB0/yo+K808k6Oh/D",
+	"hNu5zWJqn9CmEnLUubq6yjpTXvEJGLfIlxUUII3g5ZviV/vL6orPxsBEwcyYG1xVKbRheqzmurmM3sHz",
+	"J8+GT2Hvb/nBYO+H4pDvPR/2entH/OngWf5D8Td4PuxkHWHHnHIz7mQdySf2TVF0sk4Ff8xEBUXn2FQz",
+	"iDcxEfItyJEZd44PspUtZZ2Xs0qras3q+xI+m4scH+t7gE/5CNgAhqpCcOKy/phBtajXRW80ADrhn/1a",
+	"jnrPn6WW87oEMGtWM7S/f6eZnaQJQShGkIYQvrMeSPXCDp8+yzYC7U0Bk6kyIPPFf8IivdKclyVU32mm",
+	"5hKXy4aqIty1CwFtMvYJpga/PjxiYzWrlpDiaHCQ9/hT2CtgWqrF3sHfDg79FolW6k1GS9qza2rd3tPl",
+	"7U25MVDZMf/vb+fnnw8P9s7PP/8AH//6l05y78OfucnHq5v+UAlLkbJcMNEkS4b0KsqSzYkOhGaWwBEs",
+	"+oT1H/fDe8LYp80YKmDcMF6WG+g1DY3hHq2yBQwHh39L7+1USWjZ3y+ScVYBLzLcHG4g0DWdNhtz3WX4",
+	"4Byh0X/cz/CAI7BUCA+ppGNf3CSw+fGandk1bthe7/Aotb+3YiLaqOs/1JxNuFwwYWCimVGMSz23fNOw",
+	"idKmjc5LO2ZjIQUM+aw0dhm9zC5LTGaTzvFT/CQkfarpSkgDI6hwgZbBr6F+j1COAWTMrjcf84rnlidn",
+	"zAJ1ClUO0uyBzFUBBdMwmoA0TfgOeP4JZJFmGPhnS37x9OBwM784VcW6bUlV2C2JYocNVGpmoNo7aNmB",
+	"Km53B+/gUmih5NrDoUfs4cwmA6gaC/4huU7/ztq1DlU14YYw5dlRJ0KiXhKJzkByuU6IGHzgO810ORs1",
+	"wcrzSYsUoZduVYycLaZbYrt9t9uyLjvsulX9pYJh57jz3/ZrZWufftX779wUdiW4pH/wSqwH3iU94Ujw",
+	"hJUwNEzNjBNvwBz5+wfb+Ib7eScOfWX3qadKakAF7EdevCNZaj/lShqQ+C+fTkuRc7vs/WmlBiVM/vq7",
+	"tnv4Uh+2faMg5LnkpSgunFzuZJ0CDBelhS6eA37NCgWWbxs25peAW7WY6WWA0ExNocI5meGfQFvEqipl",
+	"dcXfwlxGqYuSV6irhFmIXthkpg0bgOe47Gmv14l0zsBsrz7SeYM2F6LYXnu0OvNMW+XLEo4wiPE/8oK9",
+	"Cxt3EOcDNTPHg5LLT52rbZHpVwI0nVMKnQmMOZcWiANAYcq4XgJe1874UslhKfJdzvXGi3wTqx6lXdwi",
+	"Y6piXCr7ZdiANlwWmgnJhNFszhe44teqGoiiAHmfS0Zupj6BZbqVKqHGUV6Wao6QxdWdKvNazWRxIzqR",
+	"ylwMcZQmhXiNhulZPrZzyhGz33ZuiqZHNZqeKsNeu7nvCEnp/C3wcE949u5T0OYRmL9WkCtZCPveay5K",
+	"KO77zGPN2i5x7vXQabQ0Uq8t/00Y1qnJ3WP7+AzO7Jdxj9t7IReM6A2ZJwL8TKm3yDPvGcwDVSwsiPlA",
+	"XQI7Yj+LH3E9f5f8kouSD8p7X1LBDR9wDU02mo+hYFLNu+xUEf0JzT5Ja3oGFwkS4neawXAIuTlhFUyB",
+	"GybMEoa8A1Mt9l4MUeIsawDvEb3QPJhzenXFYVLrYlcIq2mlctB6R2itE9OE/DEXOmBDAWXh6YHnOUwN",
+	"zpgSwn6kS17OGsPgF0EOjyrgBt1JXLKeledTZTdnJfG+xY39XEkJubkwYgJqdguS+fCwZnkNyLFX0giz",
+	"uFsRjfg+59qZuVwWaPJ6XiOddd6EsKMIPZtOVWWg+BkKwVGhfCBqVUPGUWNGDi4k45KhLSXkKEuqa0Fq",
+	"Wr2ti4qwm9Mu6cV0Wi7eyOnMrNJD/4sHjz5mvxUqn1lTzc47sQc3go8ZK6AEA8fsty+0KDJdnf579THz",
+	"j171u+zvkqgWsVkzXlnKHc40FN1zayV93hupPYcBFnjdd3z+M71uj+FHVSTcUa/kpVo4T5Sby6pd00oZ",
+	"9YT9r/e/nGZsLsyYdFqkIxQdwdtnH2RDUZI02bCG2itqVzKtLJiNIIU9R4oqLrhpGHYFN7BnaWjV47R0",
+	"0F9Wf4fPU1GB3mlMUSSHsmazbrfRmbCcz+LPhC/YTAMT5hhNdmu6cyt8h+IzgRI9P6qyf7upFVRwqT7t",
+	"BImr2Mj7jfy+tOAmjLIYyh/DMGrwO+SmeUAv8UEkzoJ0Bl7+Gh3YkJcaspgVNwGDggUdETosJrgmHtu5",
+	"mse/dJTNwV6rik1BTUvIggV01Hv+jA0WhhBvk/94GReWFAs35pNnz1jBF5oNKzWxQvOEPe/RN3PSZZHJ",
+	"ebvWTrwdUkXY4xxg6Ma7dVza1XezEQGKJKFGRLyOKUfkbueyxkjCN1zrp+rzgmmQhe4yUrj12PIl4sgy",
+	"h+5GzI/W5idcj+ZvBTkImltEP2fjnx226WRwVfEFHn0dI9k00Cl8NhR0WSVpXEhqL68tU35l9ZiUXxoY",
+	"eVwcuxZWVFkwLh0p6j4rVGHNWatfzFVVoA9nWqlRxSdLsYgZCaYLFA9pNk06VIKtRh6MFGudcjPOGLqH",
+	"LJaTKsrCS5YZ4P6aC/J+59XZvI62PJcVdOxX+pV9/+71S/bsee/gERPSKAQcKhBIk1YH0iBNxv7Pi5/f",
+	"BkeFHeGEnXfOO2gVlKUFuVhaWFoz3IjU5LF1UEziAIax7kWktolH9Nx9SQozcuOmRSfMQZvgHz5hPRc6",
+	"dPpGpU0Uml3x9iY8vKtykDz2TTEYOZc3SEQE7W0IQ8veBGjmuJ2LSTqPJ366f5noT20dU3pfzlZREl9s",
+	"BddtMFVC6Qfgp9FLKzB/6x3aSlLInmuDAe+kHnfquOoSUZYzneRBQRDmpbCGgrZqBzIRDeUwY6X4RGRh",
+	"IcDMXCUndcxFKKnXBPI0VJdQaafPuHegYEadsAmRH5ekcmjGvVZCDFBoq5MUzMxFQyQHKsyWVIRk2oMT",
+	"SDhy/bibwbCcTwA1nOQmixnZi7BujwRG7V3yQjNRWDWKabiEipceCKg/KdqtFXJjXlorcSLkzECXvY2D",
+	"GEpCl70I/Aqhk3+CwqqH0nN9M4YJzUr8P8SkDlOwQiZ3oYF0o+2Y9LBS/0zpUta0RpyZj0U+tnAkC1FH",
+	"h8rZeCaLCgoWmafCsE8AU03eQmHYmPsjmmT4ZUiewZQJx5R1xmbSiBJ37o/OT2kN1AnIAgr0lLMKTLXA",
+	"kM829N8MP62ygRY5ZClyR2CiCZursuFZ6hRQGs5e/PQ+baENZ5qXuoWIayCckMdBCzkqvXJvNPGN+hho",
+	"sIyZsdJAcET0IeAZpXaAGo6VAlgFE2XgghdFlYQcUUOaXj//9N5RSzhlq5JXqAzhZmIWkiRZDcY4b/hG",
+	"NaBGpZm0KKlKsJrBEJ3uEtgCzFbqQNbRQuYJefze8MrULgyw+hyrOSc5h4y2B7C9jYdpZxtFkirgPT6I",
+	"b1TA6VBXlz7TUF3wkfOQrcxmOVdaR0spQbS2+hQabCemmgi3k8JRFfBSyaEYrQq2/2JKO6o4Fph+xNRo",
+	"JR9AqS+cebUK2DfISewzuC2pDPn1nUArFyhAreiyuDwBwwtueObOAePQ0REcPGP/KX48do4O54KkkY0q",
+	"C8anlmYGCyZMVovuCV+wMf7sIqFWQtbUMVCqBC5voLeR72RDckz31vj6OmPFJxg22RRqFpj0iP7lbRnT",
+	"w7DDnVlUkwtdU2F1vCp5SlvzMZe3tMrJIltujVavCrgNswR1+mvQ6gdhxlYRgBJyo6pjNvZqKroG2dwS",
+	"3ZRrq1irS6SjCLMGkPMZqgYgqiTNL+mpskmGEQrcufkUM7WkQyoEjZz8Jd7NvTHi1GyEy6qniudpa/iD",
+	"d80U9l0MgK14XzClNphtI6UKj5nrnVaJBF5EeBc2mauq0G5KCqdiUGYt1qNcW0NRBJOx3Q9GiAoMuCFC",
+	"INsluUgCjvLZsxhJ/NxMSAvPHFzQhiCyk6h7B8OkFd7u78HdX6xnpU3WNqjUbDRuhd4WjM3PGnGTdv7t",
+	"HgqC0MsyH03bXTK0b2f5IKKkOBK03qRGSrYIannCxCXPX1/D/WDtUWFcxDbs65Y1WY8kQVwYk6CYX4ZJ",
+	"UDSJ8wkG0VeWYkx50UaJH8YLxzO0C6xKZVD58QpjAVOQhWZKnpD/Gv1l3baJdIuYA9RsaurzM9pdnZ29",
+	"jXhvdKb13HUKjhOUBeQlr6yi6lTi+vjTupNxIfNddFOfRLkuU7NOUneqlBMt+VgpvWUC5zqJnph4mTGF",
+	"yge7guOa+X2n2fekS/jJHuHR2gcsi8eV1+l2Q7TYVk6C0IMPyGFveSh9z8NCIgI5l/YB6bJkvJ/fJ/NN",
+	"S57DcX2WxDKsRkaZgTISxudyo1Pf5eY67zRR3CZ5+t7T5VKigV7IHIr+cb0uKzlya6dVE2uSt7Ioq8tz",
+	"zYa8cgKY6086ALNvMVjIUf+YrC9CU6tusr6DGf3kmbYZw7lcYbOYK1KbB9GpeXJxaYLoXevTaTUHtobe",
+	"IpyZ14ftEaEJWB+vtUWogoIOAeRsYsFNILLqBG2pE2RGJ+vQjBH4mz7cNrDjAASeUlyC26hhJVj9QsWq",
+	"jttyxIn9wuybnayjhsNSSPDLsrOnlhMl3S2nxlFOXOYq2t69fsmeHz394bZjfXGe59Yqk9X6LIRBOoLn",
+	"bAqVVhLjvDmXznI/YX27un5IuknyF5+ztW0goY6Ppix2aY8mh/bw41KWXIt2UOd1rSlMDMVdvNTK4j8q",
+	"b+hXs7xXjbpt0niml6sdnhwm1QGXIJbaDI2DZGc11rQUdIJmCTnKuTXt+lFeWf/Yn5WBskQGyD4JcpdF",
+	"JRNRItqWDJE2EHad+ehnBOIUm3wHOYhpKgaqJhNhdo2C5mrmCk/Xi1yc9CU9HHz5PP90MUlo968rNSE1",
+	"ANfEXGiZopw8t6KjhGIEvqKnXqqaUbqiWyfVBAR3947zofWzNB3TygqBLWdtyYX6+9ROcdDrOZu2dmRT",
+	"VmCYsUC5o5wzmZgi02oCJHm58T7ZHawVPIk26zzW3ndxk6ww/N/Rx91nYsi87R5kVL0B1FsyBqWGWoY2",
+	"3vGylOrooPAPF2DlQQVFv8teOCvQO/EIqAJNQnqoKeJqyRYeQLqhNSfEyRIBRn4U72RxZFAnkzWoaQ0d",
+	"vgz0s2y+f4Ii7e+Wa37z0jH5o9932osuOeY0p1xtpwjQIdoLzjPtPMheCTxhCAGLsJL1cYF9qyjNgWpP",
+	"N+Qf0I7C1mLlo5b30QrXADQdS74/b8huKSS7eE66OyRhWn2qvITiYrDYxhB38TPvVeDl1t6E2n+1g48k",
+	"sA1PkVuc/8ekwBdleRH0wHYvUcR+dMQ1Mww6ykWAxu04fdrjSmm8pUjkLeDsQyPjGl+XQ0du2j0wiIQN",
+	"t48o0TAlm2B7r8y1kF+YrXF+dwfX1oNfy3+xzo2w2ce61tyuGV0k9BymIHqlMbrmCk2UHrjU+nXbw/T7",
+	"q+xOcvLIa9OenvalTdGPdteK5NNKqEqYRbtfz4cKXcqycT7VsRiNQVv9ReqM8YmSIwZ/zLizFvSEl6X9",
+	"3fuiqGa4Z/WkZIJ1u9GzC+5StgKK+R2oQ0NeUYbl2lQ5fOr9bDLh1YJeo3BPe/jSQY0HKFAEJGODRXA1",
+	"LZjmCx/41lBegj5mDrknmOL0uxISCvuOVdC4zqjckmvWL1XOS2EW3QpGQsn/AbPMR4K7OZe8WvS75/Js",
+	"1bfndFQJmfO+1A4cCVA4b40vjGQa8plFEzZQM1nwanEcx6kiF6PltXnJxcRpr3XW7spKW/y06Zyv0uIX",
+	"9y5WCpAIQ4lZUsUpLBVImGvyfXlvTf9A90/ol5DNZY32qiBtHqFB8Tnc9EgBVrph/QxF7Ciy/Pmn9+gI",
+	"OpdGhRQ05xBGry/ZfMDNrALW/1zoLjrqRl1XJaX3vPqxZ0xp7QAZz4ISd08N98wY9uaqKgvcmj2E4ArD",
+	"rflwkNVqK67HoGlbSsK5RL+lmjmnGQErbstyHNqUkIWi6yKgOa+kNXL65JovDb9Qslz0u26VYiRVhbEm",
+	"piSVgOjMSiNMvtY4IZGTzphR5zIo384Njjug/i7HjRmFpkmdQXRB1Yr9ZTxqiyRcQwbNpsXOzNq/Q1J6",
+	"1Tve5pZ/u8HXHgUL/BMRA5Eqok/kwaB3986PuQ7+Lleel9Uds5R0nMDREbo7Xf+sSpXlgOefbkUSRzKy",
+	"cQbrpHJLEd4LFgrv+qkauyyE5DPmJV3GjCkzx74yFg2YYR3AVZ/NKVNvMQWEgqSGYhVATSfoOwwO7sU5",
+	"OhoLdHukiu6omuff7ZBra/0y7zcM+7ILEP5o/HBCalHAVoWBHoK3kR6xLp3prjMPYuNlZRut6s3ubGEN",
+	"Pq9b1lnStZpo5oKyH8kbiY5iYKUg13MdNtAGJBXXEY/Fcms1hWIvfL4UlZnxcm+sNHpxXOo5dh/x/Ljj",
+	"lRscaSYtW8MHPhuQGtPIP8bcNRpjBZZ+q/9o4zGN9A/POlDOrMYpXOJDdGhRQBRMqgdgnZ4/ZDxkTvgJ",
+	"d7Xt2nTKX4Z1Dq+PW/SWQ1k+iojcAQXznOu7tJZqsbI9y98ZXmtZeYBYmgpMtUiQ5TVz+0KWaEumB7rU",
+	"fUppSBm1dBWz7NtKhqnAVCLlYQy1CGG9yMrVcAh2YdiC8sSlfathyASPfJKY4Dfn9quZxLOZKqnFoISQ",
+	"/+VclN1byfhbn3TnNxofQPq0a+JZ8f60mkOO3RnfuMbV21XKQJsnyBlyW0E+uHdbQHW9SNEnQZ1zoqDX",
+	"dFouUo862byR3exa5hZpTriapa3UUFp3VLcj/d1CHkL6qxJanIrcodOEL1ihuqyfiz5JHTThsO6nBGjI",
+	"10sBc+ytmAv7bSEMNizlxURYOKu5hCrpvH3nFOGo+di2NYMBPzpU5TUn6ymYYEe9o5jNHj9dKRiMMGwl",
+	"VSoLZsNYaKOqxUkoGzzoHR4lywaTzSK39reQkuzsCAvpCuzE6cy2Dd0fk/iewoOmD6alPkdTSjvV5uAL",
+	"qFZjio/XuKymv6qVDIUcQTWtRIusXWUHptQXuR1giBVr6e4A5oL7pjpbpuhx2aTLNg9fIEA9IxhtTLTG",
+	"LSRBW85SSpeaQ7WXcw2sBEO9NgsxEs7UF1JCxcaL6RikTjZUjPDt2ZN1HWj53j97e88/fu/+2fv42H/1",
+	"6N/+kgISdXu8nbroXeuetQPWNsU59tGgRm2oR6Y97V6Q7AqNX+QTYC9VNVXU38ZP705jhaP4/W2uPT58",
+	"6kqPT8hjUM5GrU0zlrthtkJv58JkfLEdbrch5RxWPYCMO/MdNG6OztfpjDP0XQZWeX6QoXF9IHqC2+oB",
+	"r9FHYMemONYwLjcbUvaZq6xD+sCFt4Xbgh3YSdEqEFgohR43QX1ayF3q3k+l8a5pToAL3Uz69vh3p3x3",
+	"bJ1mxwHqG86mYgo+8VCRgS9WucCD9s5pQbsfBTabq42FSJM7wRAFFEHlCcfW3SRwWjFyBw6YYnEbZrlN",
+	"VH0LVvY6sKglvG3iaVwDQf5j+7OQI3xBM06ZfxO+2AKjY2TegL+JtkJ8Ki5Ci6C1/Bcfam8oFBqfukK0",
+	"azcTqle0rpcQLudW5ErY1z2LlQ9jxSdidfl3KyNqyt0kKoJO7Wyz0G6buvSptCGWptu4K653Ad2IGE3Q",
+	"MTc1E2enijxtkvmFb8ZBZ9C3epfxZoV3oLGn2IpisIN3xD17wnpsAlzqcEihgy8apFFG0W15UBq+vJ3c",
+	"cd7PvCHjc1NKAMYYkStOeEGdIcnbRnLLu3Ij59EWTlwXtNRrEp3QGKbKvtBlslCNsnUNdOHC8Uq4NUvG",
+	"Qtn3GgB/6T/KWH8m8zFQ1uL33g736aScETgfUZDoxrn07U4pj4Yrfql1TkRKusCUgvd2dpdpA7xKNal4",
+	"IdmLX98QZWesPyz5Rbfb7bt+n0iG+HUevn75Br9Q9XNNssQto7SjKcMCx8ZMqc2okEOV0Ay4qErgPqpO",
+	"QXEK8c9cT1EhGQ/dejPm2kBgxPwSKoznG0W8EguqXesoCtZTvr33DvsapPmYm+65PJePH3/ARLbHj9kL",
+	"9pi2/tiVKIXcDPRxaFVSU3X7IE72mLr9aEA+FUWX9Zhj0VRjG/ieP8LHrn7nXFpWRTkJcaEvdy429grD",
+	"lISu4hIcVbEJdiOwIuKxx5zH3hPj3sTZMBn28QoQtIUCEx4EL2ZmDNK4lrIWFn37larEP/GbY/Yjnio7",
+	"n/V6T/KAOvgR+l2GNDqAUsmRu++EtCOCJ4LJZW4z+MxzUy6o2n0eVXMi73QLQprBQ3H7t58xoaGt9W2f",
+	"2tA9P3r6wyMKDnNfokOFFxnjrF9XRfRdIlGpVVRghQVZ/f+957yRe2+KvmuiR8hk9eMBL6gvIIIfpCH8",
+	"6FOdTZ9NoaIme8udYL/TGOR2W6Q6F0Rt++3jxxTqaL+05Jj1+f6gb6Fgua8Byfr8vx++HvTdiFap0m6c",
+	"/hdkUBmLlKErTJKn/xH9pvyPGUV3MJ3ZK/94sVajsZQ1UTy1oDJtZ6ErbcIWV2TEYjvxYIft/89XZ2x/",
+	"DLw043/22feu/1sOWmOpmLbMGZ/BqwTsI4IKoTC14hHugR5QU5B8KroLPilxJKFD6P8RmjlWNiP2EiMv",
+	"RQ5SN3w+U56PYe+w2+tknVlVOiamj/f35/N5l+PPXVWN9t27ev/tm5evTt+/wnfqqqLA26LEjeNOr3tA",
+	"T7mldo47T7q97hO8n8KMkW/vXx7sE+3gx1FKR3xRM2Ar91x5O71kkX0CeBNGxNKRO6g5aiOhY/ObAjtA",
+	"anPm5mtezfZbWsLVj+xHNyFdZRufji9Joxbf0SUkh73emk7Xu3W4jhxYqSbXHk6Dhbu6Bh9xzWbTI4el",
+	"Rt2zs472rvPOW6SbAEXDrTbj1W/d+YgNNbVJG8f+KPXq4ZCb4yy+NAe08f2pbxFYzldy1dRNTDWDq5WD",
+	"Orjluds6kVstmiCIR3REGLL+eKK7bPCV55tfCZek3BwNCIqB6JKYcJXFJL7/hf65imi9iQIjMNH53ynF",
+	"tN6NEh/C0WbghGtSbg7Rd9gzdh08d+VZ8b1WVx9bTmOfNMrWQ7FM8zU98o3wzLobaQIJaKvIMckT8ACY",
+	"QCzW9zzQsXCL8MKd203RombXKX78OroK87bZcdxE9565sesj286MEbjoxA0aX+/6rPnJ5lfq26Cug3AP",
+	"xv39VakrSLme2+x/wb9XdUpfW3U6GcHO5iOjDqS7aiSkQwrNhhW423u77CxqrDxS2GtFYNqtV9nH/BJW",
+	"NRBaSI3xDdw7Wl3gT5Qa172nM77hkdFq1x1Z1iqVW2DSux96dGk4DyeS10DsBpx3s0SM7jbeJL49Qe1T",
+	"ntnxl3tcWZvC/6Isme86x/rBrdd37Vi8varbst91I/0dW9FIexqidI1+yItmjWXtojonbKDMGCOvA2AT",
+	"8RlNb2qzJ1l/6c7jPrb6xEutXEAMKxr8tX0jMDrqxaAkfKfDHbeyWC4LJ0O7STs+62+3w1i6LTq6I2pL",
+	"+dtoOU/c9bdg+Kuy2Ktvs3X+y5DAbSerU84myl1cqcdq6ltFWPlYDxA56n+rix6h0BduzIs8tIbFb8Mn",
+	"Xlg+gkTvlrayrFc/ve+s+Tla9dY3WkWXM9mZY/At+KRcAl9zd//u5sXbVUdKjUrgU6G7uZrsg0VGX7Xl",
+	"Fta9fNJ96Tq7Z7cKk2vudwsl6/aYehyFSt3bZweGInKdzWSIpnw7mtbRwRZrCvcV4gtPN7+QvD7Nvnx4",
+	"uM3L8Q17V1nn6TZwi+8wvLlo/eBCa800eO0aZIUokRe5UVBoS9Vyv74/oN27eBp6RVPqA5vyyqQdhy+j",
+	"4e6QaJYuIWpRiaK9Zb4xMEqpP4kyGizcpZsedBQVik4/Psr71bradBt7CE4V0GM1j1KOsiiZhL1w91dR",
+	"0yNUe0RQLIQOTQ2bkcC44SCUGtqcpS/je63uwkJfufjtns301XvH1pjsNZK4kJS1GCkE8vWKk9uyw5fo",
+	"qJV2dued+19EsdZOx4bz4rI21kEWNeb7kvv6RoglRMcecbDQIRbnbtJmY66PfSC45tD1c7malQVq/ynN",
+	"mzJDlyhkk0X/jtJJ/yRMlFa7w+HfI+Pcwt0blvam2NHGDZ3mWh3Wp64z2dJ+l+tOy0Wcz4Ac2Rd++3L5",
+	"UHfr+laYyInkWkLgp/qqE4vnriNs3cDDMSQ2R6QdYMNLSyR4dFgScy59B46WSxjq3ni+T1w9J/Z7jltr",
+	"fIKpyXzOAZYFF2wwM43OZc3u9P2tOm8ICzi8ea9OGg79TGKTZFO90BYY8pWGD8KlAQlZhHiHKCNuYMQ8",
+	"oC7WooARxX2VDi9c2v4X+2dtZPHUdwy9Q7RoVU/w1oKHc2C6sunQPfUBj3Xz0xaQN8CB/dqZMmpLOq7v",
+	"bIksT2TjlncuNR+nfLLQicks9UPPQl/5uBeHy0Gh/nG+xziO47pVrzYpP1VsoAoB+sR17ZjyEZxLup8c",
+	"G7ioCdQdX/reSu7TNQ5d9gG/D42Jw9Z896O6i7cO6+PDIReVtzioANJlqK2oVI6I3E1P2wjXehG4KkGt",
+	"LLotcsQ1DtiO3Ja7b2yYX7gcf6xZb1tAuEVma4Jfuurgzy3U3MG28LAAy1THhHuSdA/gpzqDsvTKHCpr",
+	"eowqnDXmPV0vvnWWWoU+HV/nntalnLlji5pKx02Zh+6+N66V9FFmKgiilN2RZbwDaybM6/Z5nE1VZeqL",
+	"n62+Ll16cHyrXOi9yoQ+l9rVu2MLtBxQv8cMA/wkhsvXrrruz3PXMTRXE9AYd7F2g7utLiRTU/M9qejq",
+	"uuOQmhxu1ghVW67NSNpmNtXirvUk6vmSYDJUj9XogvItxQEegHf9YmHpCQABuqSrpHTBLflDoz6n1Q5/",
+	"F576RnLHGm3REkj8bkVKZq4PnCzq+3H+ZIZhQ41bNQ7j2MxXaCCG5e1jq7+r7RD2l+EZqaP/gmj7bSEs",
+	"3gvlrhF5WIzd/LTFuRui9/4Xe3xLHvtUolvoyrhzesrwZ27y8d1i7IbkgXvOvTs6ONwGKSFXktovvOai",
+	"hIeyWUKqX1UfcRr10yU3PhgeF7RxHcrYqAmpu87EtTH08TbfH2nFc3ADbDtVEu4B4+oupesNYLs9qpbD",
+	"Jbw6461Nadxj+/gMDvskFXZynQiM8KZm/81wz+56D7ftHTwP6EDciEhfJw/dworkk+0f/geJw8jqnLU4",
+	"GC0ZUNmsz3Jc3+LXko7Lc8zoCvI6X/K4H9UqUg7B7zP/ma60e/XHjJehp9pSXiJKcqqkRfvQ1eqzD6Hk",
+	"exoxrvryFyx+r7BRf8pYnM7MzSVIdg3yv2Yi5F1kJl7t6q3cOu/wq1rt15Q1+IGKgtNZgzdgzF+pl+H6",
+	"esd/5R2uyTvcKNG2Vr6Jm27ygvinvhlzMmoPmzQn3YaTyYl/JjvS7aPN8eHP9St1fLjl7X/x/66NkL+r",
+	"027vHHPalWzfSughld1E+vGDnPTmpz08bwE19qv6ttSkXYhlNP05F6aP1OHyXykw4TomUamMa1nubl2n",
+	"q3b8Henutrtwoz3pu9j1n3KrxASier1gb5qx72WRQFxa+IaQdLgPyChmd+Fb9EX3Ij3p6b5dT//gaa83",
+	"0f26G3L/WU/3U5fTpwLJdvTWbKhnzf61vb3nH//6/fl5l/579G/fT/T/048SrWvvmKUTDFvpEn/+F4j0",
+	"NpsH/WtwA9ed/OsoG7To5sKWOpHN4u7Kwk7dEnTGtEITNqTZkx9lTBk9E/SsWKvYV+mtRj397u+9TG9L",
+	"ylzqHf912WN2dVBgXDqyyYxiA6grKt1Cvqmyrj+LwfMzpxzxqE9j3c7Ku4xcpzuiqRZO18ZMsMTiVkqs",
+	"zmiku2z+EtqytvV/wSUkzZYHskFCG7q2PiA8txh2i31ArlXpdKrQ55lzyfLQGsj3GuZ07WdFDYcxp92M",
+	"QVTpNl2uE5TrsXsnjaCintn33Qcqbne8rhsUQTh4h4l4vv1KpqhlZwrH1zOhrWqVJHw2ocZfaJ8U1mVY",
+	"T4OmCXN95R0GLxf6txQb1Rj7bdYZbTiaO9aE19QLzUOr6qRrw/18lzoSzdBWrMvLEqru7ZkoKmqTXbcj",
+	"TZJL1DCX+jO4Vrm/fbQcn67spNOiFpD7KAncOKs9imlm2hCFh4t6LQ0B1a2tYbea1Rzts9bms1FSuOt+",
+	"tvr2e9caa2NH2now17hldaxU95EMM0fChZrA83E0VO0sXh3tP+gqJerhDKW4hGrReNUrVauvfqBrW+2O",
+	"eN2ulhwi0RBxXV/LIHEqqctTdql/M7pyxw1FeX9XH6/+fwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,83 @@
+package replica
+
+import (
+	"sync/atomic"
+
+	"fairlead/internal/selector"
+	"fairlead/internal/snapshot"
+)
+
+// seat is a stream's place in a view. A stream's labels are fixed, the selectors are not.
+type seat struct {
+	labels selector.Labels
+	view   *view                           // guarded by the owner's mu, like moved
+	moved  bool                            // the last change of the content gave it another one
+	target atomic.Pointer[snapshot.Target] // the view's, with the node's exceptions
+}
+
+// place gives a seat the view that is for its labels. o.mu is held.
+func (o *owner) place(s *seat) {
+	v := o.content.index.Match(s.labels)
+	if o.views[v] == nil {
+		o.views[v] = newView(o.content, v)
+	}
+	s.view = o.views[v]
+}
+
+// turn is how the views of a content become those of the next one. Most of it is worked
+// out before the streams have to wait for it.
+type turn struct {
+	difference
+	vectors map[*seat]selector.Vector
+	views   map[selector.Vector]*view
+}
+
+func newTurn(d difference) *turn {
+	return &turn{
+		difference: d,
+		vectors:    make(map[*seat]selector.Vector),
+		views:      make(map[selector.Vector]*view),
+	}
+}
+
+// prepare works out what is for the seats that there are at present.
+func (t *turn) prepare(o *owner) {
+	type sitting struct {
+		seat *seat
+		view *view
+	}
+	var all []sitting
+	o.mu.Lock()
+	if t.reselects() {
+		for s := range o.seats() {
+			all = append(all, sitting{s, s.view})
+		}
+	} else {
+		for _, v := range o.views {
+			all = append(all, sitting{view: v})
+		}
+	}
+	o.mu.Unlock()
+	for _, x := range all {
+		t.of(x.seat, x.view)
+	}
+}
+
+// reselects reports whether the selectors are others.
+func (t *turn) reselects() bool { return t.last == nil || t.last.index != t.next.index }
+
+// of returns the next view of a seat that has the given one.
+func (t *turn) of(s *seat, has *view) *view {
+	vector := has.vector
+	if t.reselects() {
+		var ok bool
+		if vector, ok = t.vectors[s]; !ok {
+			vector = t.next.index.Match(s.labels)
+			t.vectors[s] = vector
+		}
+	}
+	if t.views[vector] == nil {
+		t.views[vector] = has.next(&t.difference, vector)
+	}
+	return t.views[vector]
+}
