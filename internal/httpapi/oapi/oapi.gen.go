@@ -23,6 +23,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for EventKind.
+const (
+	EventKindDuplicates EventKind = "duplicates"
+	EventKindKeptBack   EventKind = "kept_back"
+	EventKindRecovered  EventKind = "recovered"
+	EventKindRefused    EventKind = "refused"
+)
+
+// Valid indicates whether the value is a known member of the EventKind enum.
+func (e EventKind) Valid() bool {
+	switch e {
+	case EventKindDuplicates:
+		return true
+	case EventKindKeptBack:
+		return true
+	case EventKindRecovered:
+		return true
+	case EventKindRefused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeResourceState.
 const (
 	NodeResourceStateAbsent  NodeResourceState = "absent"
@@ -113,6 +137,24 @@ func (e ReceiptNodeState) Valid() bool {
 	}
 }
 
+// Defines values for References.
+const (
+	Strict References = "strict"
+	Warn   References = "warn"
+)
+
+// Valid indicates whether the value is a known member of the References enum.
+func (e References) Valid() bool {
+	switch e {
+	case Strict:
+		return true
+	case Warn:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ResourceType.
 const (
 	Clusters     ResourceType = "clusters"
@@ -197,6 +239,48 @@ func (e WhoamiKind) Valid() bool {
 	}
 }
 
+// Defines values for WithheldReason.
+const (
+	WithheldReasonMissing WithheldReason = "missing"
+	WithheldReasonRefused WithheldReason = "refused"
+)
+
+// Valid indicates whether the value is a known member of the WithheldReason enum.
+func (e WithheldReason) Valid() bool {
+	switch e {
+	case WithheldReasonMissing:
+		return true
+	case WithheldReasonRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetReceiptParamsState.
+const (
+	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
+	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
+	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the GetReceiptParamsState enum.
+func (e GetReceiptParamsState) Valid() bool {
+	switch e {
+	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateNacked:
+		return true
+	case GetReceiptParamsStateOffline:
+		return true
+	case GetReceiptParamsStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
 type ApplyInput = json.RawMessage
 
@@ -243,6 +327,44 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Event defines model for Event.
+type Event struct {
+	// Action What was done about it.
+	//
+	// Example: kept the last good version
+	Action *string   `json:"action,omitempty"`
+	At     time.Time `json:"at"`
+
+	// Detail The client's own words.
+	Detail *string `json:"detail,omitempty"`
+
+	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
+	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+	Kind EventKind `json:"kind"`
+
+	// Node The node's id.
+	Node     string       `json:"node"`
+	Resource *ResourceRef `json:"resource,omitempty"`
+
+	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Version The refused version.
+	Version *string `json:"version,omitempty"`
+}
+
+// EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
+// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+type EventKind string
+
+// EventList defines model for EventList.
+type EventList struct {
+	Items []Event `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // FieldError One fault of the input.
 type FieldError struct {
 	// Code A stable word for programs.
@@ -269,6 +391,10 @@ type Fleet struct {
 	Id          string    `json:"id"`
 	Name        string    `json:"name"`
 
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References References `json:"references"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 }
@@ -282,6 +408,10 @@ type FleetCreate struct {
 	//
 	// Example: acme
 	Name Slug `json:"name"`
+
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References *References `json:"references,omitempty"`
 }
 
 // FleetList defines model for FleetList.
@@ -290,6 +420,13 @@ type FleetList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// FleetUpdate Example: {"references":"strict"}
+type FleetUpdate struct {
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References *References `json:"references,omitempty"`
 }
 
 // NextCursor Left out on the last page.
@@ -336,6 +473,9 @@ type Node struct {
 	Streams   *int      `json:"streams,omitempty"`
 	UserAgent *string   `json:"user_agent,omitempty"`
 	Version   *string   `json:"version,omitempty"`
+
+	// Waits What a connected node that is behind waits for; left out where it waits for nothing.
+	Waits *Waits `json:"waits,omitempty"`
 }
 
 // NodeConfig defines model for NodeConfig.
@@ -471,6 +611,9 @@ type Receipt struct {
 	// LastAckMs From the commit to the last acknowledgement so far.
 	LastAckMs *float64 `json:"last_ack_ms,omitempty"`
 
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
 	// Nodes Up to 100 nodes that have not acknowledged it, or that refuse something at present.
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
@@ -491,6 +634,9 @@ type ReceiptCounts struct {
 
 	// Unaffected Nodes for which it changes nothing; counted in `acked` as well.
 	Unaffected int `json:"unaffected"`
+
+	// Withheld Nodes that have all but what is withheld from them; counted in `pending` as well. Waiting does not help them.
+	Withheld int `json:"withheld"`
 }
 
 // ReceiptNode defines model for ReceiptNode.
@@ -505,6 +651,9 @@ type ReceiptNode struct {
 	Detail *string `json:"detail,omitempty"`
 	Id     string  `json:"id"`
 
+	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each.
+	MoreWaits *int `json:"more_waits,omitempty"`
+
 	// ResolvedBy The revision that ended the refusal.
 	ResolvedBy *int64           `json:"resolved_by,omitempty"`
 	Resource   *ResourceRef     `json:"resource,omitempty"`
@@ -512,20 +661,40 @@ type ReceiptNode struct {
 
 	// StillRefusing What the node refuses at present, of any revision.
 	StillRefusing *[]ResourceRef `json:"still_refusing,omitempty"`
+
+	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
+	Warming *[]ResourceRef `json:"warming,omitempty"`
+
+	// Withheld Of a pending node: what is kept from it at its last good version, or away, and what each waits for.
+	Withheld *[]Withheld `json:"withheld,omitempty"`
+
+	// WithheldBy What `withheld` waits for, each once.
+	WithheldBy *[]ResourceRef `json:"withheld_by,omitempty"`
 }
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
+// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+type References string
+
 // Refusal defines model for Refusal.
 type Refusal struct {
 	// Action What was done about it.
-	Action *string   `json:"action,omitempty"`
-	At     time.Time `json:"at"`
+	Action *string `json:"action,omitempty"`
+
+	// At Since when.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail string `json:"detail"`
-	Name   string `json:"name"`
+
+	// LiftedBy What would end it, for people; left out where it has ended.
+	//
+	// Example: another version of it, or retry
+	LiftedBy *string `json:"lifted_by,omitempty"`
+	Name     string  `json:"name"`
 
 	// ResolvedAt When it ended; left out while it stands.
 	ResolvedAt *time.Time `json:"resolved_at,omitempty"`
@@ -535,6 +704,9 @@ type Refusal struct {
 
 	// Revision The revision that brought it.
 	Revision int64 `json:"revision"`
+
+	// StandsIn The version that the node has instead; left out where it has none, or what it has is not known.
+	StandsIn *string `json:"stands_in,omitempty"`
 
 	// Type The resource's type, by the name of its list.
 	//
@@ -780,6 +952,21 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Waits What a connected node that is behind waits for; left out where it waits for nothing.
+type Waits struct {
+	// More How many are left out of the lists, which name twenty each.
+	More *int `json:"more,omitempty"`
+
+	// Warming What it was sent and has not answered, because something that it needs is still open.
+	Warming []ResourceRef `json:"warming"`
+
+	// Withheld What is kept from it at its last good version, or away, and what each waits for.
+	Withheld []Withheld `json:"withheld"`
+
+	// WithheldBy What `withheld` waits for, each once.
+	WithheldBy []ResourceRef `json:"withheld_by"`
+}
+
 // Whoami defines model for Whoami.
 type Whoami struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
@@ -801,6 +988,18 @@ type Whoami struct {
 // WhoamiKind defines model for Whoami.Kind.
 type WhoamiKind string
 
+// Withheld defines model for Withheld.
+type Withheld struct {
+	By ResourceRef `json:"by"`
+
+	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+	Reason   WithheldReason `json:"reason"`
+	Resource ResourceRef    `json:"resource"`
+}
+
+// WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+type WithheldReason string
+
 // WriteResult defines model for WriteResult.
 type WriteResult struct {
 	// Changed How many resources changed; 0 means that there is no new revision.
@@ -811,7 +1010,8 @@ type WriteResult struct {
 	// Revision The revision that the write made, or found where nothing changed.
 	Revision int64 `json:"revision"`
 
-	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema).
+	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -907,6 +1107,18 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Node Only of this node.
+	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Limit How many items to answer at most.
@@ -992,7 +1204,19 @@ type ListRevisionsParams struct {
 type GetReceiptParams struct {
 	// Wait How long to wait at most, such as `30s` or `1500ms`; at most `60s`.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// State List the nodes of this state.
+	State *GetReceiptParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// GetReceiptParamsState defines parameters for GetReceipt.
+type GetReceiptParamsState string
 
 // RollbackParams defines parameters for Rollback.
 type RollbackParams struct {
@@ -1005,6 +1229,9 @@ type CreateTenantJSONRequestBody = TenantCreate
 
 // CreateFleetJSONRequestBody defines body for CreateFleet for application/json ContentType.
 type CreateFleetJSONRequestBody = FleetCreate
+
+// UpdateFleetJSONRequestBody defines body for UpdateFleet for application/json ContentType.
+type UpdateFleetJSONRequestBody = FleetUpdate
 
 // ApplyJSONRequestBody defines body for Apply for application/json ContentType.
 type ApplyJSONRequestBody = ApplyInput
@@ -1044,6 +1271,9 @@ type ServerInterface interface {
 	// GetFleet Read a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet})
 	GetFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	// UpdateFleet Change a fleet's settings
+	// (PATCH /v1/tenants/{tenant}/fleets/{fleet})
+	UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
@@ -1056,6 +1286,9 @@ type ServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
+	// ListEvents List what happened to the nodes of a fleet
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
+	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams)
@@ -1155,6 +1388,12 @@ func (_ Unimplemented) GetFleet(w http.ResponseWriter, r *http.Request, tenant T
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// UpdateFleet Change a fleet's settings
+// (PATCH /v1/tenants/{tenant}/fleets/{fleet})
+func (_ Unimplemented) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // Apply Write many resources as one revision
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams) {
@@ -1176,6 +1415,12 @@ func (_ Unimplemented) CreateCredential(w http.ResponseWriter, r *http.Request, 
 // RevokeCredential Revoke a node credential
 // (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListEvents List what happened to the nodes of a fleet
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
+func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1527,6 +1772,41 @@ func (siw *ServerInterfaceWrapper) GetFleet(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// UpdateFleet operation middleware
+func (siw *ServerInterfaceWrapper) UpdateFleet(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UpdateFleet(w, r, tenant, fleet)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // Apply operation middleware
 func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request) {
 
@@ -1691,6 +1971,83 @@ func (siw *ServerInterfaceWrapper) RevokeCredential(w http.ResponseWriter, r *ht
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeCredential(w, r, tenant, fleet, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListEvents operation middleware
+func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEventsParams
+
+	// ------------- Optional query parameter "node" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "node", r.URL.Query(), &params.Node, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListEvents(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2534,6 +2891,45 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetReceipt(w, r, tenant, fleet, revision, params)
 	}))
@@ -2852,6 +3248,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}", wrapper.GetFleet)
 	})
 	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}", wrapper.UpdateFleet)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources", wrapper.ListResources)
 	})
 	r.Group(func(r chi.Router) {
@@ -2901,6 +3300,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry", wrapper.RetryNode)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/events", wrapper.ListEvents)
 	})
 
 	return r
@@ -3387,6 +3789,95 @@ func (response GetFleetdefaultApplicationProblemPlusJSONResponse) VisitGetFleetR
 	return err
 }
 
+type UpdateFleetRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Body   *UpdateFleetJSONRequestBody
+}
+
+type UpdateFleetResponseObject interface {
+	VisitUpdateFleetResponse(w http.ResponseWriter) error
+}
+
+type UpdateFleet200JSONResponse Fleet
+
+func (response UpdateFleet200JSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleet400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateFleet400ApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleet403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateFleet403ApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleet404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateFleet404ApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateFleetdefaultApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ApplyRequestObject struct {
 	Tenant   TenantParam `json:"tenant"`
 	Fleet    FleetParam  `json:"fleet"`
@@ -3778,6 +4269,79 @@ type RevokeCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeCredentialdefaultApplicationProblemPlusJSONResponse) VisitRevokeCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEventsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params ListEventsParams
+}
+
+type ListEventsResponseObject interface {
+	VisitListEventsResponse(w http.ResponseWriter) error
+}
+
+type ListEvents200JSONResponse EventList
+
+func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEvents400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListEvents400ApplicationProblemPlusJSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEvents404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListEvents404ApplicationProblemPlusJSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEventsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListEventsdefaultApplicationProblemPlusJSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5296,6 +5860,9 @@ type StrictServerInterface interface {
 	// GetFleet Read a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet})
 	GetFleet(ctx context.Context, request GetFleetRequestObject) (GetFleetResponseObject, error)
+	// UpdateFleet Change a fleet's settings
+	// (PATCH /v1/tenants/{tenant}/fleets/{fleet})
+	UpdateFleet(ctx context.Context, request UpdateFleetRequestObject) (UpdateFleetResponseObject, error)
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
@@ -5308,6 +5875,9 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
+	// ListEvents List what happened to the nodes of a fleet
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
+	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
@@ -5597,6 +6167,40 @@ func (sh *strictHandler) GetFleet(w http.ResponseWriter, r *http.Request, tenant
 	}
 }
 
+// UpdateFleet operation middleware
+func (sh *strictHandler) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request UpdateFleetRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+
+	var body UpdateFleetJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateFleet(ctx, request.(UpdateFleetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateFleet")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UpdateFleetResponseObject); ok {
+		if err := validResponse.VisitUpdateFleetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Apply operation middleware
 func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams) {
 	var request ApplyRequestObject
@@ -5720,6 +6324,34 @@ func (sh *strictHandler) RevokeCredential(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RevokeCredentialResponseObject); ok {
 		if err := validResponse.VisitRevokeCredentialResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListEvents operation middleware
+func (sh *strictHandler) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
+	var request ListEventsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListEvents(ctx, request.(ListEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListEvents")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListEventsResponseObject); ok {
+		if err := validResponse.VisitListEventsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -6235,155 +6867,173 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H37dxM51uC/ouOdPd0wFccJgR6SH76PpmE/dul0H8gMu4ewsVx1bWsoS56SHMfD5n/fo3sllcpW+UFe",
-	"NDM/Jbar9Li675e+dHI1mSoJ0ujO8ZfOGHgBFf776oyP7N8CdF6JqRFKdo47p3wCmpmx0EwbboCpITNj",
-	"YBVoNatyOGESLqHC7zSfAOMjLiTjQwMV4ywfczmCbifrwBWfTEvoHHfOOz/tHfDDwZP8qDjvdLKOzscw",
-	"4XZus5jaJ7SphBx1rq+vs86UV3wCxi3yZQUFSCN4+ab43f6yuuKzMTBRMDPmBldVCm2YHqu5bi6jd/D8",
-	"ybPhU9j7S34w2PupOOR7z4e93t4Rfzp4lv9U/AWeDztZR9gxp9yMO1lH8ol9UxSdrFPBP2aigqJzbKoZ",
-	"xJuYCPkW5MiMO8cH2cqWss7LWaVVtWb1fQlX5iLHx/oe4FM+AjaAoaoQnLisf8ygWtTrojcaAJ3wK7+W",
-	"o97zZ6nlvC4BzJrVDO3vP2hmJ2lCEIoRpCGE76wHUr2ww6fPso1Ae1PAZKoMyHzxv2CRXmnOyxKqHzRT",
-	"c4nLZUNVEe7ahYA2GfsMU4NfHx6xsZpVS0hxNDjIe/wp7BUwLdVi7+AvB4d+i0Qr9SajJe3ZNbVu7+ny",
-	"9qbcGKjsmP/34/n51eHB3vn51U/w6c9/6iT3PvyVm3y8uukPlbAUKcsFE02yZEivoizZnOhAaGYJHMGi",
-	"T1j/cT+8J4x92oyhAsYN42W5gV7T0Bju0SpbwHBw+Jf03k6VhJb9/SYZZxXwIsPN4QYCXdNpszHXXYYP",
-	"zhEa/cf9DA84AkuF8JBKOvbFTQKbH6/ZmV3jhu31Do9S+3srJqKNuv5LzdmEywUTBiaaGcW41HPLNw2b",
-	"KG3a6Ly0YzYWUsCQz0pjl9HL7LLEZDbpHD/FT0LSp5quhDQwggoXaBn8Gur3COUYQMbsevMxr3hueXLG",
-	"LFCnUOUgzR7IXBVQMA2jCUjThO+A559BFmmGgX+25BdPDw4384tTVazbllSF3ZIodthApWYGqr2Dlh2o",
-	"4nZ38A4uhRZKrj0cesQezmwygKqx4J+S6/TvrF3rUFUTbghTnh11IiTqJZHoDCSX64SIwQd+0EyXs1ET",
-	"rDyftEgReulWxcjZYrolttt3uy3rssOuW9WfKhh2jjv/bb9WtvbpV73/zk1hV4JL+huvxHrgXdITjgRP",
-	"WAlDw9TMOPEGzJG/f7CNb7ifd+LQ13afeqqkBlTAfubFO5Kl9lOupAGJ//LptBQ5t8ven1ZqUMLkz3/X",
-	"dg9f6sO2bxSEPJe8FMWFk8udrFOA4aK00MVzwK9ZocDybcPG/BJwqxYzvQwQmqkpVDgnM/wzaItYVaWs",
-	"rvgxzGWUuih5hbpKmIXohU1m2rABeI7LnvZ6nUjnDMz2+hOdN2hzIYrttUerM8+0Vb4s4QiDGP8zL9i7",
-	"sHEHcT5QM3M8KLn83LneFpl+J0DTOaXQmcCYc2mBOAAUpozrJeB17YwvlRyWIt/lXG+8yDex6lHaxS0y",
-	"pirGpbJfhg1ow2WhmZBMGM3mfIErfq2qgSgKkPe5ZORm6jNYplupEmoc5WWp5ghZXN2pMq/VTBY3ohOp",
-	"zMUQR2lSiNdomJ7lYzunHDH7beemaHpUo+mpMuy1m/uOkJTO3wIP94Rn7z4FbR6B+XsFuZKFsO+95qKE",
-	"4r7PPNas7RLnXg+dRksj9dry34RhnZrcPbaPz+DMfhn3uL0XcsGI3pB5IsDPlHqLPPOewTxQxcKCmA/U",
-	"JbAj9qv4GdfzV8kvuSj5oLz3JRXc8AHX0GSj+RgKJtW8y04V0Z/Q7LO0pmdwkSAh/qAZDIeQmxNWwRS4",
-	"YcIsYcg7MNVi78UQJc6yBvAe0QvNgzmnV1ccJrUudo2wmlYqB613hNY6MU3IH3OhAzYUUBaeHniew9Tg",
-	"jCkh7Ee65OWsMQx+EeTwqAJu0J3EJetZeT5VdnNWEu9b3NjPlZSQmwsjJqBmtyCZDw9rlteAHHsljTCL",
-	"uxXRiO9zrp2Zy2WBJq/nNdJZ500IO4rQs+lUVQaKX6EQHBXKB6JWNWQcNWbk4EIyLhnaUkKOsqS6FqSm",
-	"1du6qAi7Oe2SXkyn5eKNnM7MKj30v3jw6GP2sVD5zJpqdt6JPbgRfMpYASUYOGYfv9CiyHR1+u/1p8w/",
-	"et3vsr9KolrEZs14ZSl3ONNQdM+tlXS1N1J7DgMs8Lrv+PxXet0ew8+qSLijXslLtXCeKDeXVbumlTLq",
-	"Cfuf7387zdhcmDHptEhHKDqCt88+yIaiJGmyYQ21V9SuZFpZMBtBCnuOFFVccNMw7ApuYM/S0KrHaemg",
-	"v6z+DldTUYHeaUxRJIeyZrNut9GZsJzP4s+EL9hMAxPmGE12a7pzK3yH4opAiZ4fVdm/3dQKKrhUn3eC",
-	"xHVs5H0kvy8tuAmjLIbypzCMGvwdctM8oJf4IBJnQToDL3+PDmzISw1ZzIqbgEHBgo4IHRYTXBOP7VzN",
-	"4186yuZgr1XFpqCmJWTBAjrqPX/GBgtDiLfJf7yMC0uKhRvzybNnrOALzYaVmlihecKe9+ibOemyyOS8",
-	"XWsn3g6pIuxxDjB04906Lu3qu9mIAEWSUCMiXseUI3K3c1ljJOEbrvVTdbVgGmShu4wUbj22fIk4ssyh",
-	"uxHzo7X5Cdej+VtBDoLmFtHP2fhnh206GVxVfIFHX8dINg10CleGgi6rJI0LSe3ltWXKr6wek/JLAyOP",
-	"i2PXwooqC8alI0XdZ4UqrDlr9Yu5qgr04UwrNar4ZCkWMSPBdIHiIc2mSYdKsNXIg5FirVNuxhlD95DF",
-	"clJFWXjJMgPcX3NB3u+8OpvX0ZbnsoKO/U6/sh/fvX7Jnj3vHTxiQhqFgEMFAmnS6kAapMnY/3nx69vg",
-	"qLAjnLDzznkHrYKytCAXSwtLa4YbkZo8tg6KSRzAMNa9iNQ28Yieuy9JYUZu3LTohDloE/zDJ6znQodO",
-	"36i0iUKzK97ehId3VQ6Sx74pBiPn8gaJiKC9DWFo2ZsAzRy3czFJ5/HET/cvE/2prWNK78vZKkrii63g",
-	"ug2mSij9APw0emkF5m+9Q1tJCtlzbTDgndTjTh1XXSLKcqaTPCgIwrwU1lDQVu1AJqKhHGasFJ+JLCwE",
-	"mJmr5KSOuQgl9ZpAnobqEirt9Bn3DhTMqBM2IfLjklQOzbjXSogBCm11koKZuWiI5ECF2ZKKkEx7cAIJ",
-	"R64fdzMYlvMJoIaT3GQxI3sR1u2RwKi9S15oJgqrRjENl1Dx0gMB9SdFu7VCbsxLayVOhJwZ6LK3cRBD",
-	"SeiyF4FfIXTyz1BY9VB6rm/GMKFZif+HmNRhClbI5C40kG60HZMeVuqfKV3KmtaIM/OxyMcWjmQh6uhQ",
-	"ORvPZFFBwSLzVBj2GWCqyVsoDBtzf0STDL8MyTOYMuGYss7YTBpR4s790fkprYE6AVlAgZ5yVoGpFhjy",
-	"2Yb+m+GnVTbQIocsRe4ITDRhc1U2PEudAkrD2Ytf3qcttOFM81K3EHENhBPyOGghR6VX7o0mvlEfAw2W",
-	"MTNWGgiOiD4EPKPUDlDDsVIAq2CiDFzwoqiSkCNqSNPr1S/vHbWEU7YqeYXKEG4mZiFJktVgjPOGb1QD",
-	"alSaSYuSqgSrGQzR6S6BLcBspQ5kHS1knpDH7w2vTO3CAKvPsZpzknPIaHsA29t4mHa2USSpAt7jg/hG",
-	"BZwOdXXpMw3VBR85D9nKbJZzpXW0lBJEa6tPocF2YqqJcDspHFUBL5UcitGqYPs3U9pRxbHA9CPeoqZD",
-	"3oYN6STdW+OE69R7n5LXJGyUxZgmiB7ZbUn5YRjIzkTdpNuvVPEcdSdPaWvKd5k+q7QfWT9r9GBVwG0o",
-	"8qgFP4QeH1NX0jMSohdOEBAT4V4rdvoe0syqy4TnabPsg/cRFPZdjMSsuAEwtzPYDyOlCn/g670niUxS",
-	"xCPnv5+rqtBuSorrYXRgLTIhg12DqASTsd0PhioKjPwgBaM2QwyaOC0lVmdsADmf6QYiMyEtPHNw0QOC",
-	"yE489x0Mk2jU7njA3V+s51BNjjGo1Gw0boXeFvzCzxoRaTtbdA9lTjIGe8iHdXZnuO3bWT6IKDuLXNve",
-	"tpPKUPKxtaEmLov761WtD9YwEsaFDsO+blml8kgSuLAxCYr5bZgERZM4n2A0d2UpxpQXbZT4YbxwPEO7",
-	"CJ9UBpVIr7kUMAVZaKbkCTlS0XHTbZtIt0gPwOSHmvr8jHZXZ2dvI2M1OtN67joXxMmfAvKSV1ZjcrpZ",
-	"ffzR2gZKlcBlTX27KUlrSWGFP4RMeLvB45oH/UB2uv1sGSvurM62GqLCvrJ/OhQ+IH+t5Vz0PQ/zRmh5",
-	"Lu0D0iVJeDevz+WaljyH4xqCRKhWvaDEMEmQk2ouKRy7Xja71EznnCQ83yTF3ntqWIoz64XMoegf1+uy",
-	"/Dq3ano1sRZZK2MQFiqaDXnlxB7Xn3UAZt/ijZCj/jEp34QcVndifQcz+smzSjOGc7nC3DBVwOXJ2aOr",
-	"T80jqcsSQ+dKn06rObDV8xfhzLxyZ48ILYD6eMeqLCiBng4B5GxiwU0gskKcttQJnLqTdWjGCPxNF14b",
-	"2HEAAk8pLsFt1LASrFRXsYLhthzxP78w+2Yn66jhsBQS/LLs7KnlRDlXy5lRlBKVuYKmd69fsudHT3+6",
-	"7VBPnOa3taJidS0LYZCOvjmbQqWVxDBfzqUz3E5Y366uH3IukvzRp+xs60euw2Mpg03ao8mhPfq0lCTV",
-	"IpPrtJ41dWmhtoeXWln8R5UJ3So/aFaqUbdNBs70crL7k8OkEHb5QanN0DhIdlZPTMsex96XkKOcWzul",
-	"H6UV9Y/9WRkoS2SA7LMgb0mUMR/lIW3JEGkDYdeZD35FIE6xyXeQg5imQmBqMhFm1yBYrmau7nC9oMNJ",
-	"X9LDwZXL888Xk4RO/bpSExK+uCbmIosU5OK5FR0lFCPwBR31UtWMstXcOiklPHg7d5wPbY6l6ZhWVghs",
-	"OWtLKsxfp3aKg14PZZCO/JiUFBZmLFDuKOdLJKbItJoASV5uvEtuBxsBT6LN1Ix15l1s/hWG/3d0cfaZ",
-	"GKJ2HCvr0QbQoM8YlBpqGdp4x8tSKqOCwj9cgJUHFRT9LnvhbK+5MGOr0RBQBRpi9FBTxNWSLTyAdENr",
-	"ToiTJQKMnALeY+DIoM4lalDTGjp8Gehn2Wj+DEXa3SnX/OalY/JHv++0E1VyTGlN+Y1OEaBD1NKdY9I5",
-	"EL0SeMIQAhZhJevjAvtWUZoDlR5uCD/TjsLWYuWjlvfRCtcANB1KvD8fxG4ZBLv4K7o75OBZfaq8hOJi",
-	"sNjG/HXhE2/L83JrG772Gu3gmQhsw1PkFuf/KSnwRVleBD2w3TcTsR8dcc0MY05yEaBxO66W9rBCGm8p",
-	"EHULOPvQyLjGw+TQkZt2vwciYcPZIko0TMkm2N4X8lXIL8zWOL+7W2nrwW/da7DZs7nW3K4ZXST0HKYg",
-	"eqUxuuYKTZQeuMzqddvD7Ovr7E5Ssko+AIpFp7OTvrQp+tHuWpF8WglVCbPY0gDZBY8ocIwidwdM1ZBX",
-	"lOy2NmsJn3o/m0x4taDXSsiNqtrjYk5j5T793sUA2px06cyTUlkN1vvXyDsuDKWHSBUH0iuQMNfkgvFO",
-	"g/6B7p/QLyGnxNqOVUFKJSqOU641FGg7j6yhbBTDLH6m7LAUrbv65T36I86lUSERxnkD0eVHpgdwM6uA",
-	"9a8K3UV/0ajrajX0npeCe8aUVh2V8SzI+PfUcM+MYW+uqrLArQntuqyQ58zUsQCrXFVcj0HTtpSEc4nu",
-	"MzVzvhsCVtwc4jg0SyBFWdelCHNeSatr98kvWxp+oWS56HfdKsVIqgoDDUxJSkTXmWWKmAKqcULCJJ0x",
-	"o85l0AGdDxR3QF0mjhszCk2TOr38gmqm+k4Z3+hG/gpWOJsWO/MM/w4Ji9UYoquwbs9wW1OyvS4iuUpa",
-	"Y66DE8WV/GR1Fx4lnXPPUQX60FxPnkqV5YDnn2+FvUeMtwHRday+pbDnBQvFPP1U3U7GPLPJmGefGTOm",
-	"zBix6oxFA2aYW3zdZ3PK/llMAaEgqUlRBVBjPTqkgtd0cY7eqwJt6VQhD1UI/Kcdcm39UOadUWFfdgHC",
-	"H40fTkgtCtiq2MhD8DYCyHeQIrF1EDnWiFe20SozdyfyNfi8bllnSX9dokFExgYLshmQ6IaUhSbIn1n7",
-	"orUBSQU7xDGxhFNNodgLny9FZWa83Bsrja4Bl86KHQ08d+14KY0jzaRlUvjAlQGpMTX1U8wrozFWYOm3",
-	"+rc2HtOI5HvWgVJj1fntYtjRoUWxLTCpvmJ1yu+Q8RAE9xPuajC0KUe/Deu8QO8M7y3HR3xoCrkDitk5",
-	"13epgtdCYnuWvzO81rLyALE0FZhqkSDLr8x+CplnLUF79NP6NLWQhmbpKmbZt5XXUIGpRMptFfKbw3qR",
-	"lavhEOzCsK3diUslVcOQXRo5ujAFypraGMlhrm2KGJSAI1ntx/m9ureSE7U+LclvND6A9GnXxLPiUmjV",
-	"6x27M74ZhqvhqZSBNveCs0i2gnzwGbaA6uvCD58FdeOIIinTablIPepk80Z2s2vpTKQ54WqWtlJDad1R",
-	"3Y70dwt5COmvSmjxVHGHThO+YIXqsn4u+iR10CDDWoISoCFfLwXMsV9bLuy3hTDYBJEXE2HhrOYSqqRH",
-	"8J1ThKOGRtvWIQX86FDlyJxsoWBQHfWOYjZ7/HSlCCnCsJWslyyYCWOhjaoWJ6EU6aB3eJQsRUo2oNva",
-	"cUBKsrMjLKQrsBOnk5Q2dJRL4nsKD5rOhJacf3vuZeHy/fEFVKsxb8RrXFbTX9VKhkKOoJpWokXWrrID",
-	"U+qL3A4wxCqYdMWxueC+UceW2VZcNumyzW0UCFDPCEYbU1FxC0nQlrOU0qXmUO3lXAMrwVD/vkKMhDPc",
-	"hZRQsfFiOgapk03aInx79mRdV0u+98/e3vNPP7p/9j499l89+o8/pYBEHeRup9Zy11pK7YC1TcK/fTSo",
-	"URtqHGlPuxc5uuLFF/kE2EtVTRX1zPDTu9NY4Sh+f5vrGQ+funLGE/IYlLNRayH+coe9VujtXOyIL7bD",
-	"7TaknMOqB5BxZ74q/+bo/DXdNoa+cnmV5wcZGtccDVBlbakx+ora5B0bbVjDuNxsSNlnrrMO6QMX3hZu",
-	"y0fF7mxWgTi2yI15coJ6P5Dz072fyshcU/CMC91M+vb4d6d8d2ydZhUz9SJmUzEFn82myMAXq1zgQftx",
-	"tKDdzwIbWNXGQqTJnTAJUEARVJ5wbN1NAqcVI3fggCkWt2GW20TVt2BlrwOLWsLbJp7G6eyU9Wl/FnKE",
-	"L2jGKZ1swhdbYHSMzBvwN9GqhE/FRWg7spb/4kPtTUpCM0VXqvPVDUrqFa3rT4LLuRW5EvZ1z2Llw1jx",
-	"iVhd/t3KiJpyN4mKoFM72yy08KXOXyptiKXpNu606V1ANyJGE3TMTQ2K2akiT5tkfuGbcdAZ9K3eZezW",
-	"/g409ilaUQx28I64Z09Yj02ASx0OKXQFRYM0SlO5LQ9Kw5e3kzvO+5k3pBFuim1jxBC54oQX1G2OvG0k",
-	"t7wrN3IebeHEdSFIvSZ7Bo1hKtIKnesK1SiF1UBN3I9XgqdZMrLJftQA+Ev/Ucb6M5mPgVLhfvR2uM9R",
-	"5IzA+YiCRDdO0G53Snk0XPFLrXMiUvbArBJm8d7O7tI3gFepwvcXkr34/Q1Rdsb6w5JfdLvdvushiGSI",
-	"X+fh65dv8AtVP9ckS9wySjuaMixwbMyUWhcKOVQJzYCLqgTuY+QU4qaA/cz1KRSS8dABNGOutBzj35dQ",
-	"YXTeKOKVWHLq2tFQ6J2SuL132Be2zMfcdM/luXz8+ANmRz1+zF6wx7T1x67uhdgsrxbo49CqpEbN9kGc",
-	"7DF1ENGAfCrKs9BjjpU4jW3ge/4IH7uikHNpWRVlGMQ1m9y52NgrDFMSuopLcFTFJvwz4AB2SMKcx94T",
-	"497E2TDD8vEKELSFAhMeBC9mZgzSuDaVFhZ9+5WqxD/xm2P2M54qO5/1ek/ygDr4EfpdhjQ6gFLJkbtD",
-	"gbQjgieCyaUDM7jiuSkXVA88jwrzkHe6BSHN4KG4/dvPmJ7Q1k6zT62tnh89/ekRBYe5r/ugbP6Mcdav",
-	"U+37LiOm1Cqq2sEqn/7/3nPeyL03Rd815iJksvrxgBfUawzBD9IQfvSpeKPPplBR467l7pI/aAxyuy1S",
-	"8QSitv328WMKdbRfhHDM+nx/0LdQsNzXgGR9/t8PXw/6bkSrVGk3Tv8LMqiMRcrQNWZe0/+IflP+jxlF",
-	"dzBH1iv/eFlPo1mNNVE8taAybWehazLCFldkxGI78WCH7f+PV2dsfwy8NON/9tmPrqdUDlpj/ZG2zBmf",
-	"wfbk9hFB1TWYWvEI90APqClIPhXdBZ+UOJLQIfT/CM0cK5sRe4mRlyIHqRs+nynPx7B32O11ss6sKh0T",
-	"08f7+/P5vMvx566qRvvuXb3/9s3LV6fvX+E7dalK4G1R4sZxp9c9oKfcUjvHnSfdXvcJ9rw3Y+Tb+5cH",
-	"+0Q7+HGU0hFf1AzYyj1XqUwvWWSfAHbXj1g6cgc1R20kdIF9U2BXOW3O3HzN654+piVc/ch+dLvKdbbx",
-	"6fjiJWobHF1scNjrremeu1vX3MiBlWqc6+E0WLjrMPAR18AyPXJYatSRN+to7zrvvEW6CVA03GozXv3W",
-	"nU/YpE+btHHsj1KvHg65Oc7iizhAG9/z9haB5Xwl103dxFQzuF45qINbnrutu7HVogmCeERHhCHrjye6",
-	"HwNfeb75lXDxws3RgKAYiC6JCddZTOL7X+if64jWmygwAhOd/51STOt9C/EhHG0GTrh64eYQfYd9KNfB",
-	"c1eeFd+Vc/2p5TT2SaNsPRTLNF/TI98Jz6w7HCaQgLaKHJM8AQ+ACcRifd28joVbhBfu3G6KFjW7TvHj",
-	"19H1erfNjuPGnPfMjV1vynZmjMBFJ27Q+Hpfz5qfbH6lvmHmaxDuwbi/v35xBSnXc5v9L/j3uk7payt5",
-	"JiPY2Xxk1IF01xeEdEih2bACdyNol51FzVpHCttmCEy79Sr7mF/CqgZCC6kxvoF7R6sL/IVS47r3dMY3",
-	"PDJa7bojy1qlcgtMevdDjy4N5+FE8hqI3YDzbpaI0X2pm8S3J6h9yjM7/nKPK2tT+F+UJXP92rDfiHPr",
-	"9V2PD2+v6rbsd91If8f+JtKehihd9xjyolljWbuozgkbKDPGyOsA2ERcoen9AR0lkvWX7lHtY/tAvCjH",
-	"BcSwosFfBTYCo6MCfyXhBx3uzZTFcq0xGdpN2vFZf7sdxtINtNG9M1vK30Yba+KuH4Phr8pir74h0/kv",
-	"QwK3naxOOZsodxmeHqup7z9g5WM9QOSo/1hX0kGhL9yYF3loN4nfhk+8sHwEid4tbWVZr35531nzc7Tq",
-	"rW/JiS58sTPH4FvwSbkEvubu/tPNizc2jpQalcCnQndzNdkHi4y+BsstrHv5pPvSdYvObhUmX7nfLZSs",
-	"22PqcRQqdReYHRiKyHU2kyGa8v1oWkcHW6wp3IGGLzzd/ELySib78uHhNi/Ht3ZdZ52n28Atvhft5qL1",
-	"gwutNdPgteu6FKJEXuRGQaEtVcv9uid5u3fxtL5RHlMf2JRXJu04fBkNd4dEs3SxSYtKFO0t861TUUr9",
-	"QZTRYOEudY/XUVQoOv34KO9X62rTbewhOFUAL/yvExeyKJmEvXB34lAnHVR7RFAshA59JJuRwLiLHZQa",
-	"2pylL+O7cu7CQl+5TOqezfTVu4zWmOw1kriQlLUYKQTy7YqT27LDl+iolXZ25537X0Sx1k5/Yyh8FYx1",
-	"kEWN+b6Avu4yv4To2HgMFjrE4tztvGzM9bEPBNccun4uV7OyQO0/pXlTZugShWyy6N9ROukfhInSanc4",
-	"/HtknFu4e8PS3hQ72rihfVmrw/rUtbv6LvzVoY93gvnhRtFbLW6gNT+g8G+R+HTE36SHBZe2/8X+WRvK",
-	"OvV9D+8QLVrlIXY8fziPmavTDT0gH/BYNz9tAXkDHNivrfdRW5ZrfY1CZOqgK5pXKx2T540bL6i3g8tp",
-	"oCZXvhGyyMehpe5qJ+VTxQaqEKBPXBeIKR/BuaQ7dK2ZNVETbOVBA/W91dV3V4uzD/h96J4aVu5749St",
-	"hnVYHx8Ouai8BksFdS7jaUVEOxpxt5GsoMRyk4AythRxVYJaI2DBtn0GbxmsixlcIfp21LTczWHD/MLl",
-	"jGMNdNsCwr0NW9PzUhf0LZD3G5ZZ7mA33HKvUxX49yTIHsDvcQZlSRTu9DY9Rj3WGoeerhffO8esQt+H",
-	"b3NP61KY3LFFnW/jzrFDdycR10r6qCUVmFAK6Mgy3sGCSTXPmJ7lYysIOJuqytSXkxpujVb2Yfnmo9Ag",
-	"kgl9LrWrn8YGWTngTQ8YscZPYrh8NaBrUTt3bQ1zNQGNfnxrrLkblUJyrgTANux0vdJxSHUN3f5DFZBr",
-	"W5G2wUy1uGs1iHqIJJgM1fc0ump8T37lB+Bdv1lYegJAgC7pKilVb0v+0Kj3aLXr3oWnvhPbrtFmK4HE",
-	"71akZOb6ismi7uj2B7P7Gmrcqu0X+/q/QfsvLG8fW8ddb4ewvw3PSB39F0Tb7wth8fIad9fBw2Ls5qct",
-	"zt0Qvfe/2ONb8gCnEqdCl7+d0x2Gv3KTj+8WYzcEo+85l+vo4HAbpIRcSSrnf81FCQ9ls4TUsao+4jTq",
-	"p0s4fHA1LpDiOpRFUVNLd+eCa4vn4ze+386K5+AG2HaqJNwDxtVdL9cbwHZ7VH2FS3h1xlubnLjH9vEZ",
-	"HPZJKozhKtuN8KZm/81wz+56D7ftHTwP6B/ciEjfJg/dworkk+0f/huJw8jqnLX4Dy0ZUBmmz5pb3zLW",
-	"ko7Lm8vomtw6/+64H9W+UUz67zP/me7devWPGS9Dj66lPDeU5FSZifahq/1mH0IJ8TRiXPUNFVhMbUlb",
-	"6pSxOJ2Zm0uQ7CvI/ysT6+4i0+16V2/l1nls39Rqv6UstA9UZJrOQrsBY/5GvQxfr3f8O49tTR7bRom2",
-	"tfJN3HSTF8Q/9d2Yk1G70aQ56TacTHb7I9mRbh9tjg9/rt+o48Mtb/+L/3dtAPxdncZ555jTrmT71jQP",
-	"qewm0lkf5KQ3P+3heQuosV/VVzom7UIsy+jPuTB9pA6XT0mBCX97OZZeuBbY7kJmuojFX5/sruQKl12T",
-	"votd5KlHg5hAVP8V7E0z9r0REohLC98Qkg63xRjF7C58y7c6sNN/0tN9u57+wdNeb6L7dXfd/rOe7qfu",
-	"rU4Fku3ojThy3I33WbMfam/v+ac//3h+3qX/Hv3HjxP9//SjRCvUO2bpBMNWusSf/wUivc1mNP8a3MB1",
-	"u/42ytCiS8p1IpvF3aSEnZ8l6IxphSZsSNsmP8qYEnYm4cZ2X/W1GvX0u7/3sq8tKXOpF/m3ZY/Z1UGB",
-	"cenIJjOKDaCu0HML+a7KhP4oBs+vnHKOo75/dXsk7zJyndOIplo4XRszwZT9WynZOaOR7rKZSGjz2dZP",
-	"BJeQNFseyAYJbc3a+krw3GLYLfaV+KrKmVOFPk+8Wz60mvG9azkbi9EYKmpga8Yc1TlRpds+uc5Crmfr",
-	"nTQWinow33dfobh97rruQgTh4B0m4vn+K2OiFpApHF/PhLaqfZFwZULNuNA+KazLsD4DTRPm+pQ7DF4u",
-	"HG8pXqkx9vusW9lwNHesCa+pP5mH1sdJ14b7+S51JJqhrfiTlyVU3dszUVTUdrlub5kkl6gBK9X7u9ar",
-	"Hz9Zjk9XQNJpUUvBfZQEbpzVnrc0M22IwsNFvZaGgOrW1rBbzWqO9llrM9MoKdx101p9+71rtbSxw2k9",
-	"mGsEsjpWqptFhpkj4YJG4Pk4Gqp2Fq+O9l90NQ/1BIZSXEK1aLzqlarVVzGHlHbE6/an5BCJhojrxFoG",
-	"iVNJXZ6yS/2b0RUubijK+7v+dP3/AwAA//8=",
+	"7H1rd9s4suBfwdHOnu5kaFl2nPTE/nBvOpPszU463SfxTHZPO2tCZEnCmAI4BGRFk/V/vwdVAAhKpB5+",
+	"Jpn5lNgmCaBQ7+eXXqampZIgje4df+lNgOdQ4X9fnfKx/TcHnVWiNELJ3nHvHZ+CZmYiNNOGG2BqxMwE",
+	"WAVazaoMTpiES6jwd5pPgfExF5LxkYGKcZZNuBxDv5f04DOflgX0jntnvZ/2Dvjh8El2lJ/1eklPZxOY",
+	"cru2WZT2CW0qIce9q6urpFfyik/BuE2+rCAHaQQv3uS/2b+s7vh0AkzkzEy4wV0VQhumJ2qum9sYHDx/",
+	"8mz0FPb+lB0M937KD/ne89FgsHfEnw6fZT/lf4Lno17SE/abJTeTXtKTfGrfFHkv6VXwj5moIO8dm2oG",
+	"8SGmQr4FOTaT3vFBsnKkpPdyVmlVrdl9KuGzOc/wsdQDvORjYEMYqQrBidv6xwyqRb0veqMB0Cn/7Pdy",
+	"NHj+rG07rwsAs2Y3I/v3HzSzizQhCPkY2iGE76wHUr2xw6fPko1Ae5PDtFQGZLb4Cyzad5rxooDqB83U",
+	"XOJ22UhVhLt2I6BNwi6gNPjrwyM2UbNqCSmOhgfZgD+FvRzKQi32Dv50cOiPSLRSHzLa0p7dU+fxni4f",
+	"r+TGQGW/+f9+Pzv7fHiwd3b2+Sf49Mc/9FrPPvqFm2yyeuiPlbAUKYsFE02yZEivoijYnOhAaGYJHMGi",
+	"T1j6OA3vCWOfNhOogHHDeFFsoNd2aIz2aJcdYDg4/FP72d4pCR3n+1UyzirgeYKHwwMEuqbbZhOu+wwf",
+	"nCM00sdpghccgaVCeEglHfvipgWbH685md3jhuMNDo/azvdWTEUXdf2XmrMplwsmDEw1M4pxqeeWbxo2",
+	"Vdp00Xlhv9nYSA4jPiuM3cYgsdsS09m0d/wUfxKSfqrpSkgDY6hwg5bBr6F+j1COASTM7jeb8Ipnlicn",
+	"zAK1hCoDafZAZiqHnGkYT0GaJnyHPLsAmbczDPxnS37x9OBwM794p/J1x5Iqt0cS+Q4HqNTMQLV30HEC",
+	"ld/uCd7DpdBCybWXQ4/Yy5lNh1A1NvxT6z79O2v3OlLVlBvClGdHvQiJBq1IdAqSy3VCxOADP2imi9m4",
+	"CVaeTTukCL10q2LkdFFuie323X7Hvuxn1+3qDxWMese9/7FfK1v79Fe9/94tYXeCW/obr8R64F3SE44E",
+	"T1gBI8PUzDjxBsyRv3+wi2+4P+/Eoa/sOXWppAZUwH7m+XuSpfanTEkDEv/Ly7IQGbfb3i8rNSxg+se/",
+	"a3uGL/Vl2zdyQp5LXoj83MnlXtLLwXBRWOjiPeCvWa7A8m3DJvwS8KgWM70MEJqpEipckxl+AdoiVlUp",
+	"qyv+HtYySp0XvEJdJaxC9MKmM23YEDzHZU8Hg16kcwZme/WJ7hu0ORf59tqj1Zln2ipflnCEQYz/mefs",
+	"fTi4gzgfqpk5HhZcXvSutkWm3wjQdE9t6ExgzLi0QBwCClPG9RLw+nbFl0qOCpHtcq833uSbWPUo7OYW",
+	"CVMV41LZX4YDaMNlrpmQTBjN5nyBO36tqqHIc5D3uWXkZuoCLNOtVAE1jvKiUHOELO7unTKv1UzmN6IT",
+	"qcz5CL/SpBCv0TA9yyZ2TTlm9re9m6LpUY2m75Rhr93ad4SkdP8WeHgmvHv3U9DmEZi/VZApmQv73msu",
+	"Csjv+85jzdpuce710DLaGqnXlv+2GNZti7vH9vEZXNlv4x6P90IuGNEbMk8E+KlSb5Fn3jOYhypfWBDz",
+	"oboEdsR+ET/jfv4q+SUXBR8W976lnBs+5BqabDSbQM6kmvfZO0X0JzS7kNb0DC4SJMQfNIPRCDJzwioo",
+	"gRsmzBKGvAdTLfZejFDiLGsAHxC90DyYc3p1xWFS62JXCKuyUhlovSO01olpQv6YCx2wkYAi9/TAswxK",
+	"gyu2CWH/pUtezBqfwV8EOTyugBt0J3HJBlael8oezkrifYsb+5mSEjJzbsQU1OwWJPPhYc3yGpBjr6QR",
+	"ZnG3Ihrxfc61M3O5zNHk9bxGOuu8CWFHEXpWlqoykP8CueCoUD4QtaoR46gxIwcXknHJ0JYScpy0qmtB",
+	"alq9rY+KsFvTbulFWRaLN7KcmVV6SL948Ohj9nuuspk11ey6U3txY/iUsBwKMHDMfv9CmyLT1em/V58S",
+	"/+hV2md/lUS1iM2a8cpS7mimIe+fWSvp895Y7TkMsMDrv+fzX+h1ew0/q7zFHfVKXqqF80S5tazaVVbK",
+	"qCfsf3/49V3C5sJMSKdFOkLREbx99kE2EgVJkw17qL2ididlZcFsBCnsGVJUfs5Nw7DLuYE9S0OrHqel",
+	"i/6y+nf4XIoK9E7fFHnrp6zZrLttdCYs57P4M+ULNtPAhDlGk92a7twK35H4TKBEz4+q7L/9th1UcKku",
+	"doLEVWzk/U5+X9pwE0ZJDOVP4TNq+HfITPOCXuKDSJw56Qy8+C26sBEvNCQxK24CBgULOiJ02ExwTTy2",
+	"azWvf+kqmx97rSpWgioLSIIFdDR4/owNF4YQb5P/eBkXlhQL980nz56xnC80G1VqaoXmCXs+oN/MSZdF",
+	"JuftWrvwdkgVYY9zgKEb79ZxaVffzUYEyFsJNSLidUw5Ine7ljVGWnzDtX6qPi+YBpnrPiOFW08sXyKO",
+	"LDPob8T8aG9+wfVo/laQg6B5RPRzNv6zwzGdDK4qvsCrr2Mkmz70Dj4bCrqskjRupO0sry6dEG0egWft",
+	"pITgtnI8twiFmoLT82pPF8YeMCTFtWFjpXJ2CZVzxq3g9m4Mm7Sp1qhIIQCdR/bO56rKdSt3vBBkqi4J",
+	"WycK02PcOJKR+1Uj3tBnqT3d+ZBnF+kx02oKpBTXlvtIVWQ0CeM/QdoCwQ2J39KeZQAstUbVJVRhZXyD",
+	"F2dywjUDmUN+HLwEDogWs2mdDPyXUTcZ2e9QYLLP0nxGShFou1G4hIoXDkja+5lQ40KOQToAyNnUoovb",
+	"dy/phdOixe32allP+HqEVU2GtcEj3SG7nAK+pXfxPYycyCNn71r3MTHFYaVm44mpoQ0BPU+sWhJdCT5j",
+	"8RxfxNtwyL7iOF42UJKeR/mOLTUW3syZuOk53HXA7aTl22BJxBQegBu9tiriK2tVtUXJgJH/1ymPwirO",
+	"FnRLAqYV915YErXWjmUNSKRlpcYVny5FRmekJp+jsrqeB638KfKntl16yc0kYeistmRLhjELL1nVBM/X",
+	"3JCPgq2u5i3G5bWs2s1+o7+yH9+/fsmePR8cPGJCGoWAQ3PGeE6uQZqE/d8Xv7wNblP7hRN21jvroY+i",
+	"KCzIl9l8u526UcRS/MhBsRUHMKh+Lwp+l7KOcYQvbezJ8liZgd7MoMKTG/mThDloE9jUCRu4BAhnNVXa",
+	"RAkmG1lPqzZPccemMh+dJonjZRuUfLyf29DvrcYmQDOnwLk0CxfEwZ/uX833V7/ubj8Usxtgw9L14IKd",
+	"YL4NZk709BDM3C781zLfEVFisOLN0NemQsbvHSyjxrVvY2Xf0WFXcOytj0miOuFU3JKPoVWdeedE0RIn",
+	"K2a6lXEHW4bUNKat5YicV0MxSlghLogn2JtjZq5aF3UcWSip1+RiaKis8uGUR/eO1XbVCZsS7+GSrEbN",
+	"uFcTSWoIzUgznouGVRVpP00rrzVzzUlx/HL9uFvBsIxPARXl1kNG+mf3GVe1XZFbSzioww4IqEUrOq3V",
+	"DCa8GDHOpkLODPTZ2zgOrST02Ytap7TQyS4gtxa+9KLSTGBKq5LQDGkFh22wQg5/roHM2+0k26hS/2wz",
+	"h08XJXnX5hORTWobREeXytlkJnNrK0QeRmHYBUCpg+0y4f6Kpgn+MuQ/Ytabk0g6YTNpRIEnNw2zh3yM",
+	"U1KbVYX+XlMtMGq/Dd9qZhCssq8O4W0pckdgohcyU0UjONDLoTCcvfjzh3ZDBe003UHENRBOyGmshRwX",
+	"3j9jNPGN+hroYwkzE6WduYHoQ8AzSu0ANfxWG8AqmCoD5zzPq1bIETW00+vnP39w1BJu2dqcFdm09jAx",
+	"C2klWQ3GuIDmRh2oRqWZtCipCrBq0QjjphLYArY1w7SQWYv+8cHwytReaLBKMKs5p7Or0QTf3k2HmcMb",
+	"RanK4QM+iG9UwOlSV7c+01Cd87Hzz6ysFhmYK3+bc2E2ospHfKhVX6ST1HfWYFIxjUWU0KYC2MO+VHIk",
+	"xqti8N8sbEdFzgLTf/EW9bnre2uuxTfXWUI+B7vJBlByY144urm2JfyHYTc7s4AmlV9TIez2I63jE8um",
+	"CJnmq7Qf2Ybd2r491G2YK6gzP4C10qCuVudTCFc7sUFMhHsd2mmHSDOrXqn7c6jv5iR3S5qtnJJJDxns",
+	"GkQlmEzseTA2nWOov/Y0E4MmTkuVNAkbQsZnuoHIwcHtwsUEkZ14rnMNr6DRGt+OPf35LfmSt+QXftW1",
+	"3mLPFt1DiZOMy5GK/u4Mt/s4yxcRpeNSLNNbglIZqjaxFtfUle1cXzH7aM0oFyuJznXLCphHksCFjWmh",
+	"mF9HraBoEucTTN9Z2YoxxXkXJX6cLBzP0C6lQyqDKqfXXHIoQeaaKXlCvmp0a/W7FtId0gMwbhTFedyK",
+	"9lSnp28j0za603rtOvnPyZ8csoJXVmNyull9/dHehkoVwGVNfbspSWtJYYU/hNIne8Djmgf9QFZ9I4LT",
+	"DNIJs3J+uhQ+JJe45Vz0ex7WjdDyTNoHpMuK8550n7xbFjyD4xqCRKhWvaBMYEmQk2ouKfa2Xja7XHzn",
+	"xyU83yTFPnhqWIp16oXMmqFOy68zq6ZX0xDwbGMMwkJFsxGvnNjj+kIHYKYWb4Qcp8ekfBNyWN2JRfHV",
+	"OixqFzqTK8wNc8NcyNNeXX1rHkldWjC6YlK6reaHrZ6/CHfmlTt7RWgB1Nc7UUVOFVPNACiByApxOlIv",
+	"iWKitGJr3LPW7DpCzASeQlyCO6hhBViprmIFwx054n9+Y/bNXtJTo1EhJPht2dXbthMl2S6nwlIObOIq",
+	"WN+/fsmeHz396bajaXFe99aKitW1LIRBOvrmrIRKK4l5HRmXznA7YandXRqS7Fr5o8/R3NZbXkcg2ww2",
+	"aa8mg+4A31JWbIdMrvM41xQih2JOXmhl8R9VJnTC/KBZocb9Lhk408vVTU8OW4WwSwhtOwx9B8muM5nC",
+	"s/cl5Cjm1k5JozzS9NjflYGiQAbILgT5VqISqSjxdEuGSAcIp058fDECcRubfA8ZiLItyqimU2F2jTNm",
+	"aibNFpopLvqSHg6OX55dnE9bdOrXlZqS8MU9MRe8pXggz6zoKCAfg6/gq7eqZpSe7PZJNUDBN7rjemhz",
+	"LC3HtLJCYMtVb+SXaNnoX0u7t4PBAIWXjtyllD4ctpqjwFLOZUncNMrZ4cZ7/nYwLvAKu2zUWNnexVmw",
+	"Iin+jp7UlIkRqtWNfKT6AOgJSBgUGmrh23jHC2EquIXcP5yDFSQV5GmfvXBGm0tKckAVaMHRQ03ZWIvE",
+	"8AASHO25RQ4tUW7kTfCuBkc/ddZpgwzXEPDLQHjL1vYF5O1eVbnmb16stv7Rn7vdVys5Fj+0OZzeIUAp",
+	"L8x5NJ3n0WuPJwwhYBFWshQ3mFoNaw5UpL66nr2sCRSdq9U0YW3t4cwV8gjN/JuUpGomMG2uHvDIr88+",
+	"cmEsutVVilCU+GZ/c/oBQTuAPdaoaiUmnKYByDX33h5Y/W6TFjtCXdbaPg+u/o4gKK+gNt3ViKVzXk3p",
+	"gmXOUg/61Nt02FDCzEGaBQOeTfodfgutikvIz4eLbTwLLo5VJzhu7R65Vj5gYKyeZ22BhZ9adSlRFOdB",
+	"xe52e0UMWkdyJcHgn1wEaNyWF8vdYavLwmrLeDhnEs8j8wctVDR8VgSD98LV4sXbTRIg13WnDVXC7Z2j",
+	"k411HkS73iaWe1kL1NTx1Jhqqb52zhfejrdYyLMJFpchN976DB/9JtccoJUOED1qCquXTmgrPin95pDs",
+	"juG1M9E4VaZlz0PIlKvS8f1GEBkK4JcWwbHZEEiogtLAqVojwYqozwYk0j7abhqyCkyNTdbAodthLhMm",
+	"+go93EcuJdOEXASu6uHYO82MQozFCgbO7JNYf0XuGCv9LgDK4HpZkBxcaujkYn7zeFehSLvPUko8Sv2a",
+	"jVIpz1XsyghozFFqYyA+Gn8LoqpDBi2FtYW1mecTkNs7TW9BPhViZGANDczVrMitEEB9tXZorjiVnd8I",
+	"xcWSbbiUBO90X1VRSLaX7JTG6YQXN90OaNxDY4OiwA2Sc2Z7+F5LVG6dZn4d/77YIZopc30uNjhjTUMM",
+	"2gsUUhvgedf9SiWh4e/Gd3TkEl3nbbg1Z/LOWfhNL2ytH0YmjaMmJM923ltrNE2WMHQVluuOh1WYV8md",
+	"JEMXfAiU0NSeqfml60ai03WSXFkJVQmz2NIvtQtWU/YRGlQ70A0Jmo2pvvjUh9l0yqsFvVZAZlTVnS7h",
+	"bC/uy3BdaLgrdtOuuRdKjlE+YtiFgqbCUI6hVHE2VgUS5po8896XnB7o9IT+EhITmZmIKie2ieRWcm0F",
+	"Gntj9SbAunus5mXKfpaSOD7/+QOK1TNpVMimdEEijASRRwq4mVXA0s+57mMYYdx3Ndt6z8vbPWOKtM9e",
+	"yHgVVFH21GjPTGBvrqoix6NZThAc9Xg0r5xa07niegKajqUknEmMqqiZc+kTsGJRfxyUGNJ2dV2S7HQH",
+	"llK4rjD8XMlikfbdLsVYqgrjz0xJUnF0Ylk0Fl9oXJAwSSfMqDMZLHzHzUjhxqYpx40VhaZFnepzTr0T",
+	"UqdgbIwuXoMVzjATezee4d8h0bWaWuI6LXWnSa9p3bQuUWWVtCZcB9+6K/1P6m6cSrqYj6MKDK243pyV",
+	"Koohzy5uhb1HjLcB0XWsvqPA/wULRf1pW/1+wjyzSZhnnwkzpkgYseqERR9MsKrnKmVzSiFdlEAKMTUr",
+	"rQBqrMc4RQimLc4wqEFVim0F/VQp/J/2k2v7CCQ+RhHOZTcg/NX4zwmpRQ5bNR3wELyNvKI7yJzbOrco",
+	"tt1WjtEpM3cn8jX4vG5bp61hnJZGcQkbLkjRQ6IbkektKMxVhyjJNsSqIuSY2MpFlZDvhZ8vRWVmvNib",
+	"KI2OX2cJYmczz117Xkrjl6y9NqXWZ96+RGDXvDL6RoshRgf5WxePaSR4edaBUmM1JupSm6JLi1IewLT1",
+	"F34beeB4yI0KZcU7mi9dytGvo9oZ4mOkg+Wwuc9YQO6AYnbO9ZZa07VU8FpIbM/yd4bXWlYeINZOBdZ+",
+	"XCXLG5Ywd3T7oPCdz14O2cmWrmKWfVsONmsci7agRPAPh/0iK29UkZ+4egQ1CiUKURgDM2Pn3P5qJvFu",
+	"SiW1GBaAX7Laj4sr9G8lVXZ9tqo/aHwB7bddE8+KS6ZTr3fszvimeK56tlIGutwzziLZCvIhItQBqutF",
+	"pX2rg8iJUpZFq6vEyeaN7GbX4tNIc3LF642j1FBad1W3I/3dRh5C+qsCOhxj3KHTlC9YrvoszURKUgcN",
+	"MixIKwAa8vVSwBz7NmfC/jYXBpuh83wqLJzVXELV7ox0inDU2HTbmsyAHz0qP5yTLRQMqqPBUcxmj5+u",
+	"VO5GGLaSDJkEM2EitFHV4iTU7x4MDo9a63dbG1Fv7TggJdnZERbSFaBXuVUMbugs3YrvbXjQdCZ0FI7Z",
+	"ey9yVzSGL6BajemEXuOymv6qVjIScgxVWYkOWbvKDkyhzzP7gRGWUrZ3HjLn3Dfs2zIJl8smXXa5jQIB",
+	"6hnBaGOFAh6hFbTFrE3pUnOo9jKugRVgqI93LsbCGe5CSqjYZFFOQOrWZs0Rvj17sq67Pd/752Dv+acf",
+	"3X/2Pj32v3r0H39oAxJ1kr6dLge7djHQDlhbdAHDR4MataExAJ1p984AruL/RTYF9lJVpaLeeX55dxsr",
+	"HMWfb3MTgMOnrgfACXkMitm4syHXcqftTuht7hCwBFB8sRtutyHlHFY9gIw79d25bo7O1+m6N/I9Q1Z5",
+	"fpChceHqEFXWjkLV3buC7NpwzxrGxWZDyj5zlfRIHzj3tnBXmQJ2abYKxLFFbgyWCeoBR85P935bov6a",
+	"liG40c2kb69/d8p319Zrtv6gmSSsFCX4JGdFBr5Y5QIP2pevA+1+FtjItjYWIk3uBNMpIA8qT7i2/iaB",
+	"04mRO3DANha3YZXbRNW3YGWvA4tawtsmnsZVThT6tX8WcowvaMYpy3jKF1tgdIzMG/C3pWUhL8V5aD+4",
+	"lv/iQ93NCkNTdVfBee1GhfWO1vUpxO3cilwJ57pnsfKxPbnN2U51ywEMPPuKtCFMhMzrbJu2KHT4o3eH",
+	"rerTU1XBDnl1fgaX3i2RrjOT6+M3mbb18d85WlvmaPmLb2S/xlttpYeJ4lOxSs53qzPVkmyT6hRsTOer",
+	"CKNtqCO2andMtMuxeAKFd4neSDiZYHNtGtzD3inyPEvmN76ZJ/vujF3Rlo8R0Sxlfix27nfJdZuPI50K",
+	"7UrM6qxPz+hC+jZ8FtokTCsncEWzQK8uF/UJrRYJ8PkppXDF3ii3YlQg9+m2+nqu+FZCc/7hoheA0Apq",
+	"e673oLFV8opNsoNj1j17wgZsClzqQA9hMAn6wqLs3tty3jbCCDsxHx/i2lCfsimtBpMVED+mPKdsLXL0",
+	"kwz1UaTIb71F/MhlP+g1iY+U3YkCIWBsrhrNWTTQHLnjlbyNpDWpgv2oAfAv6aOEpTOZTYBqLH70LsAo",
+	"AxXB+Sg5k56azkNruZT9GHJFkcCWaQrdSss1FpQVRPmmXkexkDUgH1EY/MaVid1ud4/tK573dWESyo+a",
+	"VcIsPtjVHZsCXrX1h3oh2Yvf3hCvTlg6Kvh5v99P3bQEZKz46yz8+uUb/IWqn2syWjwy6vO0ZNjgxJiS",
+	"hjQIOVIttg8XVQHcZwFREg+lJM3cRAYhGQ+zThLmOjBhhs8lVJh/ZBRJP0yAdl0q6W6petHHv3xFt0WF",
+	"/pk8k48ff8Qc2ceP2Qv2mI7+2GUVk+Dk1QK9uFoVNJLKPoiLPaZGexpQ8kSZZHrCsQS9cQx8z1/hY1cN",
+	"fSYtalIOVdyshLsgAnuFiRhEFeISHPGyKb8A/ID9JGHOY+9rdm/ialh683gFCNpCwYoFAsGLmZmANG4g",
+	"h4VFan+lKvFP/M0x+xlvlZ3NBoMnWUAd/BHSPnMp6IWSYzctkuw/gieCyam/DD7zzBQLaoQzjzpSUBo3",
+	"bQhpBi/Fnd/+jAlYXYNDUmqb+/zo6U+PfJq5K3imMtaEcSsyfY1p6nL+Cq2icnXMXU//z56Lt+y9yVPX",
+	"9JeQyQrlIc+pjzGCH6Qh/EipajllJVTUFHh5jsYPGtN43BGpahhR2/728WMK5naPfDxmKd8fphErYin/",
+	"n4evh6n7ojUbtftO+gUZVMIic+8KKwfp/4h+Jf/HjOLXqOJ79waOJW70dLQ80VMLugvsKjQQNBxxRRQt",
+	"tpNC9rPp/3p1yvYnwAsz+WfKfnStZjPQGgvvtZUB+AwOYvsnMfWMS0oee0R1UfiAtZl4KfoLPi3wS0KH",
+	"5KZHaGBZFQCxlxh5ITKQuuHVLnk2gb3D/qCX9GZV4ZiYPt7fn8/nfY5/7qtqvO/e1ftv37x89e7DK3yn",
+	"rtEOvC1KTTvuDfoH9JTbau+496Q/6D/B6X5mgnx7//Jgn2gHfxy3af0vagZsxatr0UMvWWSfAs4RjFg6",
+	"cgeXqh3m3bzJsWO1NqduveZg69/bJVz9yH40R/Yq2fh0PGKaBiRFIxwPB4M1c4J2mw8UuejbRgR5OA0X",
+	"bvAnPuJGdbR/OWw1mj2U9LQPDvbeIt0EKBpulSZvUOneJ2wArk27+89fpV69HHLknsYjR0EbP93nFoHl",
+	"vMFXTd3EVDO4Wrmog1teu2uOk1XWCYJ4RUeEIeuvJ5oEiq883/xKGDF5czQgKAaia8WEqyQm8f0v9J+r",
+	"iNabKDAGE93/nVJM52TJ+BKONgMnDJm8OUTfY4/7dfDclWfFU4GvPnXcxj5plJ2XYpnma3rkO+GZdQPz",
+	"FiSgoyLHJN/OA2ACsVjfMErHwi3CC3dvN0WLml238WPq0X437Dju13/P3Ni1nu9mxghcDFMFjW9wfdb8",
+	"ZPMr9Szd6yDcg3H/kcOPFaRcz232v+C/V3XSclevHzKCnc1HRh1IN6gxJHwLzUYVgB8xdBrNcBgr7Bcn",
+	"sLAgrrtd1UBoIzXGN3DvaHWDf6bk3/493fENr4x2u+7Kkk6p3AGTwf3Qo0s0fDiRvAZiN+C8myUiQiXi",
+	"09xkk+7IVoj5acMXOrR/JXIIXCw4BqfqEk6Ca8I7N2kGuHdWFEpd2N+aVWKhEqM7Fw9uSsdW4uEB0PFr",
+	"lAU3Ze3keuOhuasGY9A1fm0uv0/p3cdf7pdcWq3QF0XBXPdsDC45X3PqOi56J4ruKjrTjaozpDJpgSUK",
+	"F+cn164lI+2SKU7YUJkJJjwNgU3FZ/QHfUTvnWTpmxympTIgs8XeX2CRYjN3nFPtgvdYSOgn8Y/B6Kjd",
+	"mpLwg3c7okxcauBE3p8m6fpk+90uI9rmX2ARj33ekuobI5dI5P8evFGqyPeGPLuAuCNjqJuyi9WZ3pZz",
+	"EWAmqvTd4KzSVn8gClL9XhewQ67P3TfPs9D8H38bfuK55SZI+m5rK9t69ecPvTV/jna99ZDqaN6yXTkG",
+	"34JPiyXwNU/3n25d+09/rNS4AF4K3c/UdB8sMvrSZ7ex/uWT/ks36Se5VZhc87z3ytrjCGzbKH77YTcY",
+	"k/y5Mxkiid+P+n90sMWeTpV6yysqeD06eLr5hdaJ6Pblw8NtXo6H5l8lvafbwO2vkl9yUfh3bij7Prqw",
+	"crP6TLseuCF06cVgFKncVhLW86S6Xd7vwjQQ16Go5JVp92a/jD53h0SzNFe4QzGKzpb4QRYopb4RCym4",
+	"XZYmf+koVBndfnyV924KtOo29hKcKqAnah5l+iZRDid74UZSUytGVHtEUCyEDopfMzwd9xSHQkOXB/9l",
+	"PKr6LuyClVnu9+w7Wh0lvsaPVCOJi5MKC2WMy32/FoR3Di3RUSft7M4797+IfK3z6I2hmGrwIIHMa8z3",
+	"fWvqCWFLiI5toGGhQ4DYG8YTro99dkLNoevnMmwoZp9t07ypIGOJQja5md5TFcc3wkRptztc/j0yzi1i",
+	"EGFrb/Lt4iYBO+ES1sWx34dRevOWTnpUa28mICqLqbruGchE7tNtWkalk3PHydqDQTIYDCJhhTkSF1C6",
+	"1nZPqLSkDTGtLvGKDrByH8vtKIoFGaYuGRNzkO1fcH50XSzjy+ADT42qO54eHG6o7tjirr7S6FI967xF",
+	"LBCMW7WjawiCB1CP5tS+uSxB4kDFoC91KEnUN/t+1aMtCTY0ce8Me75zTb+/i6hnGIPWgpZ4UIx5ivyb",
+	"QsdvHPv2v9h/1iZEvPNjI+4QLToVWGTvDxd3cf1swgiNB7zWzU9bQN4AB/Zrd9u4q/qlnkIZ+SYwoGkF",
+	"/dLAqXljYCj1QHOZcdQw19c2iWwSGqauDqJ6p9hQ5QL0ieuWVvIxnEkceIl+kamaYss7+lDq3SQpZaP3",
+	"2Uf8/VKTY133kKwnNemwPz4acVF5k5MaT7i82RXVxdGIG+a6jfZSb8LrMeg67dBjXMOm7ahpuevZhvWF",
+	"q63EXkFdGwhjL7em56Uhct+uLhVdbAeLCrBs61R1T4LsARyVp1C4FuHO0NITNDwnqsg9XS++d45Zhf5o",
+	"X+eZ1iXC8qgyeHV+zsiNdObaNxQnvuiLdMaW8Q4XTKp5wvQsm1hBwFmpKpfSbs1Lwy9AuqKFeHB0GALB",
+	"hD6T2vUZwkayGeCgTMx7wp/EyLUgCBXNblDP3DUjp3b82MWUvfADqUOJB1X6SkWt0I/Zcq90EarlXXu3",
+	"dqeJqRZ3rQZRr70WJkN18I3uc99TIOgBeNevFpaeABCgS7pKm6q3JX9oFCd22nXvw1PfiW3XaEfbgsTv",
+	"V6Rk4vrvyrzufPyN2X0NNW7V9ouDc1+h/Re2t48tlq+2Q9hfR6ekjv4Lou33hbA4+9eNinxYjN38tMW5",
+	"G6L3/hd7fUshm7b02/d1Mf2O+UmjXzA/8k4xdkP2yD1nBB8dHG6DlJApSW2vXnNRwEPZLCEBOeqX0I76",
+	"7YWAPhsiLrPluh6+hc3f3fQd1z7aB1x9X8oVz8ENsO2dknAPGFd3h19vANvjUQ0vbuHVKe9sBuge28dn",
+	"8LNP2uKOrgMU9uhBIKdvRnv21Ht4bO/geUD/4EZE+jp56BZWJJ9u//DfSBxGVuesw39oyYCK+X2a6/rR",
+	"CpZ0XKKrm4tWJ8wep1EFNSWR/H3mf6ax5a/+MeNF6GW7lJiKkpzq+9E+dI1K2MfQ76KMGFc9ABM7f1jS",
+	"lq2BzHJmbi5BkmuQ/zUzYe8iNfVqV2/l1omnX9Vuv6a00Y/UqqA9bfQGjPkr9TJcX+/4d+LpmsTTjRJt",
+	"a+WbuOkmL4h/6rsxJ6O2/K3mpDvwN5x/Efcg6XR8+Hv9Sh0fbnv7X/x/1wbA39d513eOOd1Ktu+j9pDK",
+	"bkv++YPc9OanPTxvATX2XXenzsA41lGlcy5MitThEqApMOHaxVGtlBsV4+Z70sBCSrHTYaAzlwsXAvEP",
+	"+arhxsxnyr7D4PRyV7UzyYuinp9j1WYc2kQNg8QUomLkYLaaCTjdl6UY702ZMNS1tZnjQpmA9gmXrpNg",
+	"QN7+3/7bESB3w+k3RcfDgEejsD2j79Jcx5jSJwOd2jOlB08Hg6lO64EY6bOBTvstMwLbYtr2613JgQfP",
+	"miMMBnvPP/3xx7OzPv3v0X/8ONX/Xz/6Q681aXCprfNKktB14u03Gtb+7UbfPdZ0MkX8879AmL3ZT+5f",
+	"gxW7kTxfR9FuNNNZt6QSuXGvOJ5GgsaOsDwuciEn1oSypabo1gJp4g7bSyFnf/p7L5LdkjKXBiZ9Xcaw",
+	"3R3kmBQQGcRGsSHU9cxuI99VUeW3Ym3+wqlCI+oQXHc49P461/yUaKqD03UxEyxwupUCx1P60l32Awuz",
+	"CLpaguEWWm3GBzIAQ2fSrtZQPLMYdoutoa5VZ/hOocM545JloVucH7DB2USMJ1DRlA0z4dKVv7R2bnTN",
+	"Ad1giTvpDRgNirnv1oDxjI91DQIJwsE1T8Tz/dcRRl2c23B8PRPaqlJQwmcTOmwI7TPy+gyr2dAuZG6Y",
+	"ksPg5TYbHaV+NcZ+n1V+G67mjjXhNdV68zCPotWv5P58lzoSrdBVKs+LAqr+7ZkoKpqFUXeobiWXqIc6",
+	"dUdx3dN//2Q5Ps2pp9uirsD7KAncd1abT9HKdCCKzef1XhoCql/b2G43qwb7aWc/8igj3zXEXH37g+uW",
+	"uLFJef0x18po9VttvX8STNsJU+T98Bz3qdpTv/q1/6L5oTQ9AApxCdWi8apXqlZfxQReOhGvO5iTGyn6",
+	"RFxV2/GROI+3HmwjDDaL7zdLN7F9zX8HAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
