@@ -56,12 +56,13 @@ BEGIN
 END $$;
 
 -- What happened to nodes, in the order in which it did as far as clocks tell. Rows come by triggers, so that no
--- statement that makes or ends a refusal can leave one out, and one that is repeated writes none twice.
+-- statement that makes or ends a refusal can leave one out. The id follows from what happened, so that a report that is
+-- given again, because its answer was lost, tells nothing twice.
 CREATE TABLE node_events (
   tenant_id uuid NOT NULL,
   fleet_id  uuid NOT NULL,
   at        timestamptz NOT NULL,
-  id        uuid NOT NULL DEFAULT gen_random_uuid(), -- tells events of one moment apart; no order
+  id        uuid NOT NULL DEFAULT gen_random_uuid(), -- no order
   kind      text NOT NULL CHECK (kind IN ('refused', 'kept_back', 'recovered', 'duplicates')),
   node_id   text COLLATE "C" NOT NULL, -- no foreign key: the record outlives the node
   type      text COLLATE "C" NOT NULL DEFAULT '',
@@ -70,10 +71,11 @@ CREATE TABLE node_events (
   revision  bigint NOT NULL DEFAULT 0,
   text_hash bytea,
   action    text NOT NULL DEFAULT '',
-  PRIMARY KEY (tenant_id, fleet_id, at, id),
+  PRIMARY KEY (tenant_id, fleet_id, id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts
 );
+CREATE INDEX node_events_by_time ON node_events (tenant_id, fleet_id, at, id);
 CREATE INDEX node_events_by_node ON node_events (node_id, tenant_id, fleet_id, at, id); -- not led by the key's columns, see 0002
 CREATE INDEX node_events_by_text ON node_events (text_hash, tenant_id, fleet_id) WHERE text_hash IS NOT NULL;
 
@@ -84,27 +86,37 @@ CREATE POLICY node ON node_events FOR INSERT TO fairlead_node WITH CHECK (tenant
 GRANT SELECT, INSERT, DELETE ON node_events TO fairlead_app;
 GRANT INSERT ON node_events TO fairlead_node;
 
--- A refusal that is new, or stands again; what was done about it; its end.
+CREATE FUNCTION node_event_id(p_what text[]) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  AS $$ SELECT left(encode(sha256(convert_to(to_jsonb(p_what)::text, 'UTF8')), 'hex'), 32)::uuid $$;
+
+-- A refusal that is new, or stands again; what was done about it; its end. It is the same refusal while its time is.
 CREATE FUNCTION node_exceptions_tell() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
+  v_kept  boolean := NEW.good <> '' OR NEW.action LIKE 'removed%' OR NEW.action LIKE 'frozen%';
   v_fresh boolean := TG_OP = 'INSERT' OR OLD.resolved_at IS NOT NULL;
+  v_what  text[] := ARRAY[NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.revision::text, extract(epoch FROM NEW.at)::text];
   v_at    timestamptz := CASE WHEN v_fresh THEN least(NEW.at, clock_timestamp()) ELSE clock_timestamp() END;
 BEGIN
   IF NEW.resolved_at IS NOT NULL THEN
     IF NOT v_fresh THEN
-      INSERT INTO node_events (tenant_id, fleet_id, at, kind, node_id, type, name, version, revision)
-      VALUES (NEW.tenant_id, NEW.fleet_id, NEW.resolved_at, 'recovered', NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.resolved_by);
+      INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision)
+      VALUES (NEW.tenant_id, NEW.fleet_id, node_event_id(v_what || ARRAY['recovered']), NEW.resolved_at, 'recovered', NEW.node_id, NEW.type, NEW.name,
+              NEW.version, NEW.resolved_by)
+      ON CONFLICT DO NOTHING;
     END IF;
     RETURN NULL;
   END IF;
   IF v_fresh THEN
-    INSERT INTO node_events (tenant_id, fleet_id, at, kind, node_id, type, name, version, revision, text_hash, action)
-    VALUES (NEW.tenant_id, NEW.fleet_id, v_at, 'refused', NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.revision, NEW.text_hash, NEW.action);
+    INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision, text_hash, action)
+    VALUES (NEW.tenant_id, NEW.fleet_id, node_event_id(v_what || ARRAY['refused']), v_at, 'refused', NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.revision,
+            NEW.text_hash, CASE WHEN v_kept THEN '' ELSE NEW.action END)
+    ON CONFLICT DO NOTHING;
   END IF;
-  IF (NEW.good <> '' OR NEW.action LIKE 'removed%' OR NEW.action LIKE 'frozen%')
-     AND (v_fresh OR OLD.good <> NEW.good OR OLD.action <> NEW.action) THEN
-    INSERT INTO node_events (tenant_id, fleet_id, at, kind, node_id, type, name, version, revision, action)
-    VALUES (NEW.tenant_id, NEW.fleet_id, v_at + interval '1 microsecond', 'kept_back', NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.revision, NEW.action);
+  IF v_kept AND (v_fresh OR OLD.good <> NEW.good OR OLD.action <> NEW.action) THEN
+    INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision, action)
+    VALUES (NEW.tenant_id, NEW.fleet_id, node_event_id(v_what || ARRAY['kept_back', NEW.action, NEW.good]), v_at + interval '1 microsecond', 'kept_back',
+            NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.revision, NEW.action)
+    ON CONFLICT DO NOTHING;
   END IF;
   RETURN NULL;
 END $$;
@@ -120,5 +132,6 @@ CREATE TRIGGER node_status_tell AFTER INSERT ON node_status FOR EACH ROW WHEN (N
 CREATE TRIGGER node_status_tell_change AFTER UPDATE ON node_status FOR EACH ROW
   WHEN (NEW.duplicates > 1 AND NEW.duplicates <> OLD.duplicates) EXECUTE FUNCTION node_status_tell();
 
-REVOKE EXECUTE ON FUNCTION fleet_check_references(uuid, jsonb, jsonb, jsonb), node_exceptions_tell(), node_status_tell() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION fleet_check_references(uuid, jsonb, jsonb, jsonb), node_event_id(text[]), node_exceptions_tell(), node_status_tell() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION node_event_id(text[]) TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION fleet_check_references(uuid, jsonb, jsonb, jsonb) TO fairlead_app;

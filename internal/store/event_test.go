@@ -55,8 +55,16 @@ func TestEvents(t *testing.T) {
 	}
 	refusal.At = time.Now()
 	s.report(fleet.Status{Refusals: []fleet.Refusal{refusal}}) // refused again
-	want = append([]string{"kept_back a c 2 kept the last good version", "refused a c 2 nokept the last good version"}, want...)
+	want = append([]string{"kept_back a c 2 kept the last good version", "refused a c 2 no"}, want...)
 	if d := cmp.Diff(want, w.events("")); d != "" {
+		t.Fatal(d)
+	}
+	for range 2 { // a whole refusal in one report, which is given again
+		s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("whole")}, Settled: 2,
+			Refusals: []fleet.Refusal{{Node: "whole", Type: fleet.Cluster, Name: "c", Version: "x", Revision: 2, Detail: "no", Action: "removed", At: refusal.At}},
+			Resolved: []fleet.Resolution{{Node: "whole", Type: fleet.Cluster, Name: "c", Version: "x", By: 3}}})
+	}
+	if d := cmp.Diff([]string{"recovered whole c 3", "kept_back whole c 2 removed", "refused whole c 2 no"}, w.events("whole")); d != "" {
 		t.Fatal(d)
 	}
 	_, err := w.app.RetryNode(t.Context(), w.tenant, w.fleet, actor, "a")
@@ -67,7 +75,10 @@ func TestEvents(t *testing.T) {
 		s.report(fleet.Status{Nodes: []fleet.NodeStatus{dup}})
 	}
 	want = append([]string{"duplicates b  0 2 clients have this node id", "recovered a c 3"}, want...)
-	if d := cmp.Diff(want, w.events("")); d != "" {
+	if d := cmp.Diff(want[1:], w.events("a")); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(want[:1], w.events("b")); d != "" {
 		t.Error(d)
 	}
 	if got := w.events("b"); len(got) != 1 {
