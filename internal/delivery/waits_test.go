@@ -115,3 +115,32 @@ func TestWaitsOfSeveralStreamsAreJoined(t *testing.T) {
 		}
 	})
 }
+
+// What begins long after the revision is told as well, whatever else is reported meanwhile;
+// a node that has all of the newest revision waits for nothing.
+func TestWaitsThatBeginLate(t *testing.T) {
+	for name, meanwhile := range map[string]bool{"quiet": false, "others come": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.Head(w.key, 1, time.Now())
+				s, done := w.connect("n"), w.connect("done")
+				done.Settled(1)
+				time.Sleep(time.Minute)
+				s.Waits(warming("c"))
+				done.Waits(warming("d"))
+				time.Sleep(lagAfter / 2)
+				if meanwhile {
+					w.connect("other").Settled(1)
+				}
+				time.Sleep(lagAfter/2 + flushEvery)
+				m := w.sink.model(w.key)
+				if n := m.nodes["n"]; !n.Waits.Equal(warming("c")) {
+					t.Errorf("%+v", n)
+				}
+				if n := m.nodes["done"]; n.Settled != nil || !n.Waits.Empty() {
+					t.Errorf("at the head, and waits: %+v", n)
+				}
+			})
+		})
+	}
+}
