@@ -46,11 +46,11 @@ type Compiled struct {
 
 // Pointer tells where in the document that was sent a resource is named, as RFC 6901; of
 // one that it does not name it is the document's own place.
-func (c Compiled) Pointer(r fleet.Ref) string {
-	if at, ok := c.refsAt[r]; ok {
+func (out *Compiled) Pointer(r fleet.Ref) string {
+	if at, ok := out.refsAt[r]; ok {
 		return at.String()
 	}
-	return c.root().String()
+	return out.root().String()
 }
 
 // Compile decodes the document's body strictly, checks it and everything that is nested
