@@ -140,6 +140,11 @@ func nodeTroubles(nodes []client.Node) (out []string) {
 			out = append(out, plain(fmt.Sprintf("%s is connected to %d servers: is its node id used twice?", n.Id, *n.Connections)))
 		}
 		out = append(out, frozenLines(n.Id, n.Frozen)...)
+		if n.Waits != nil {
+			for _, line := range waitsOf(&n.Waits.Withheld, &n.Waits.Warming) {
+				out = append(out, plain(n.Id+": "+line))
+			}
+		}
 		for _, r := range n.Refusals {
 			if r.ResolvedAt != nil {
 				continue

@@ -23,8 +23,9 @@ func receiptLines(r client.Receipt, waited time.Duration) []string {
 		if waited > 0 {
 			after = fmt.Sprintf(" after %s", waited)
 		}
-		return []string{fmt.Sprintf("revision %d pending%s: %d/%d nodes ACKed", r.Revision, after, r.Counts.Acked, counted(r)) +
-			missing(r, client.ReceiptNodeStatePending, r.Counts.Pending) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
+		line := fmt.Sprintf("revision %d pending%s: %d/%d nodes ACKed", r.Revision, after, r.Counts.Acked, counted(r)) +
+			missing(r, client.ReceiptNodeStatePending, r.Counts.Pending) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)
+		return append([]string{line}, waitLines(r)...)
 	case r.Counts.Acked == 0:
 		return []string{fmt.Sprintf("revision %d stored; no node is connected", r.Revision) +
 			missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
@@ -144,7 +145,7 @@ func rejectedLines(r client.Receipt) (out []string) {
 	if r.Counts.Nacked < counted(r) {
 		out = append(out, "  "+acked(r)+missing(r, client.ReceiptNodeStatePending, r.Counts.Pending)+missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline))
 	}
-	return out
+	return append(out, waitLines(r)...)
 }
 
 func refusalLines(revision int64, who string, k refusalKey) []string {

@@ -51,7 +51,7 @@ func (s *session) receiptAfter(ctx context.Context, revision int64, limit time.D
 		asked := s.now()
 		ask := max(0, min(end.Sub(asked), longestAsk))
 		r, raw, err := s.receipt(ctx, revision, ask)
-		if err != nil || receiptStatus(r) != exitPending || !s.now().Before(end) {
+		if err != nil || receiptStatus(r) != exitPending || blocked(r) || !s.now().Before(end) {
 			return r, raw, err
 		}
 		if early := ask - s.now().Sub(asked); early > 0 {
@@ -101,11 +101,15 @@ type receiptCommand struct {
 
 	Revision string   `arg:"" optional:"" default:"latest" help:"The revision's number, or latest."`
 	Wait     waitFlag `help:"Wait until every node has answered; at most 30s, or as long as --wait=TIME says."`
+	State    string   `placeholder:"STATE" help:"List the nodes of this state instead: acked, nacked, pending, offline."`
 	JSON     bool     `name:"json" help:"Print the API's JSON."`
 }
 
 // Run prints the receipt.
 func (c *receiptCommand) Run(ctx context.Context, sh *shell) error {
+	if c.State != "" && !client.GetReceiptParamsState(c.State).Valid() {
+		return usageError(fmt.Sprintf("%q is not a state of a node: the states are acked, nacked, pending, offline", c.State))
+	}
 	var revision int64
 	var err error
 	if c.Revision != "latest" {
@@ -121,6 +125,9 @@ func (c *receiptCommand) Run(ctx context.Context, sh *shell) error {
 		if revision, err = s.latest(ctx); err != nil {
 			return err
 		}
+	}
+	if c.State != "" {
+		return c.list(ctx, s, revision)
 	}
 	return s.tellReceipt(ctx, revision, c.Wait, c.JSON)
 }

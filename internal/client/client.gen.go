@@ -17,6 +17,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for EventKind.
+const (
+	EventKindDuplicates EventKind = "duplicates"
+	EventKindKeptBack   EventKind = "kept_back"
+	EventKindRecovered  EventKind = "recovered"
+	EventKindRefused    EventKind = "refused"
+)
+
+// Valid indicates whether the value is a known member of the EventKind enum.
+func (e EventKind) Valid() bool {
+	switch e {
+	case EventKindDuplicates:
+		return true
+	case EventKindKeptBack:
+		return true
+	case EventKindRecovered:
+		return true
+	case EventKindRefused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeResourceState.
 const (
 	NodeResourceStateAbsent  NodeResourceState = "absent"
@@ -107,6 +131,24 @@ func (e ReceiptNodeState) Valid() bool {
 	}
 }
 
+// Defines values for References.
+const (
+	Strict References = "strict"
+	Warn   References = "warn"
+)
+
+// Valid indicates whether the value is a known member of the References enum.
+func (e References) Valid() bool {
+	switch e {
+	case Strict:
+		return true
+	case Warn:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ResourceType.
 const (
 	Clusters     ResourceType = "clusters"
@@ -191,6 +233,48 @@ func (e WhoamiKind) Valid() bool {
 	}
 }
 
+// Defines values for WithheldReason.
+const (
+	WithheldReasonMissing WithheldReason = "missing"
+	WithheldReasonRefused WithheldReason = "refused"
+)
+
+// Valid indicates whether the value is a known member of the WithheldReason enum.
+func (e WithheldReason) Valid() bool {
+	switch e {
+	case WithheldReasonMissing:
+		return true
+	case WithheldReasonRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetReceiptParamsState.
+const (
+	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
+	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
+	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the GetReceiptParamsState enum.
+func (e GetReceiptParamsState) Valid() bool {
+	switch e {
+	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateNacked:
+		return true
+	case GetReceiptParamsStateOffline:
+		return true
+	case GetReceiptParamsStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
 type ApplyInput = json.RawMessage
 
@@ -237,6 +321,44 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Event defines model for Event.
+type Event struct {
+	// Action What was done about it.
+	//
+	// Example: kept the last good version
+	Action *string   `json:"action,omitempty"`
+	At     time.Time `json:"at"`
+
+	// Detail The client's own words.
+	Detail *string `json:"detail,omitempty"`
+
+	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
+	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+	Kind EventKind `json:"kind"`
+
+	// Node The node's id.
+	Node     string       `json:"node"`
+	Resource *ResourceRef `json:"resource,omitempty"`
+
+	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Version The refused version.
+	Version *string `json:"version,omitempty"`
+}
+
+// EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
+// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+type EventKind string
+
+// EventList defines model for EventList.
+type EventList struct {
+	Items []Event `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // FieldError One fault of the input.
 type FieldError struct {
 	// Code A stable word for programs.
@@ -263,6 +385,10 @@ type Fleet struct {
 	Id          string    `json:"id"`
 	Name        string    `json:"name"`
 
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References References `json:"references"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 }
@@ -276,6 +402,10 @@ type FleetCreate struct {
 	//
 	// Example: acme
 	Name Slug `json:"name"`
+
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References *References `json:"references,omitempty"`
 }
 
 // FleetList defines model for FleetList.
@@ -284,6 +414,13 @@ type FleetList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// FleetUpdate Example: {"references":"strict"}
+type FleetUpdate struct {
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References *References `json:"references,omitempty"`
 }
 
 // NextCursor Left out on the last page.
@@ -330,6 +467,9 @@ type Node struct {
 	Streams   *int      `json:"streams,omitempty"`
 	UserAgent *string   `json:"user_agent,omitempty"`
 	Version   *string   `json:"version,omitempty"`
+
+	// Waits What a connected node that is behind waits for; left out where it waits for nothing.
+	Waits *Waits `json:"waits,omitempty"`
 }
 
 // NodeConfig defines model for NodeConfig.
@@ -474,6 +614,9 @@ type Receipt struct {
 	// LastAckMs From the commit to the last acknowledgement so far.
 	LastAckMs *float64 `json:"last_ack_ms,omitempty"`
 
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
 	// Nodes Up to 100 nodes that have not acknowledged it, or that refuse something at present.
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
@@ -494,6 +637,9 @@ type ReceiptCounts struct {
 
 	// Unaffected Nodes for which it changes nothing; counted in `acked` as well.
 	Unaffected int `json:"unaffected"`
+
+	// Withheld Nodes that have all but what is withheld from them; counted in `pending` as well. Waiting does not help them.
+	Withheld int `json:"withheld"`
 }
 
 // ReceiptNode defines model for ReceiptNode.
@@ -508,6 +654,9 @@ type ReceiptNode struct {
 	Detail *string `json:"detail,omitempty"`
 	Id     string  `json:"id"`
 
+	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each.
+	MoreWaits *int `json:"more_waits,omitempty"`
+
 	// ResolvedBy The revision that ended the refusal.
 	ResolvedBy *int64           `json:"resolved_by,omitempty"`
 	Resource   *ResourceRef     `json:"resource,omitempty"`
@@ -515,20 +664,40 @@ type ReceiptNode struct {
 
 	// StillRefusing What the node refuses at present, of any revision.
 	StillRefusing *[]ResourceRef `json:"still_refusing,omitempty"`
+
+	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
+	Warming *[]ResourceRef `json:"warming,omitempty"`
+
+	// Withheld Of a pending node: what is kept from it at its last good version, or away, and what each waits for.
+	Withheld *[]Withheld `json:"withheld,omitempty"`
+
+	// WithheldBy What `withheld` waits for, each once.
+	WithheldBy *[]ResourceRef `json:"withheld_by,omitempty"`
 }
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
+// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+type References string
+
 // Refusal defines model for Refusal.
 type Refusal struct {
 	// Action What was done about it.
-	Action *string   `json:"action,omitempty"`
-	At     time.Time `json:"at"`
+	Action *string `json:"action,omitempty"`
+
+	// At Since when.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail string `json:"detail"`
-	Name   string `json:"name"`
+
+	// LiftedBy What would end it, for people; left out where it has ended.
+	//
+	// Example: another version of it, or retry
+	LiftedBy *string `json:"lifted_by,omitempty"`
+	Name     string  `json:"name"`
 
 	// ResolvedAt When it ended; left out while it stands.
 	ResolvedAt *time.Time `json:"resolved_at,omitempty"`
@@ -538,6 +707,9 @@ type Refusal struct {
 
 	// Revision The revision that brought it.
 	Revision int64 `json:"revision"`
+
+	// StandsIn The version that the node has instead; left out where it has none, or what it has is not known.
+	StandsIn *string `json:"stands_in,omitempty"`
 
 	// Type The resource's type, by the name of its list.
 	//
@@ -789,6 +961,21 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Waits What a connected node that is behind waits for; left out where it waits for nothing.
+type Waits struct {
+	// More How many are left out of the lists, which name twenty each.
+	More *int `json:"more,omitempty"`
+
+	// Warming What it was sent and has not answered, because something that it needs is still open.
+	Warming []ResourceRef `json:"warming"`
+
+	// Withheld What is kept from it at its last good version, or away, and what each waits for.
+	Withheld []Withheld `json:"withheld"`
+
+	// WithheldBy What `withheld` waits for, each once.
+	WithheldBy []ResourceRef `json:"withheld_by"`
+}
+
 // Whoami defines model for Whoami.
 type Whoami struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
@@ -810,6 +997,18 @@ type Whoami struct {
 // WhoamiKind defines model for Whoami.Kind.
 type WhoamiKind string
 
+// Withheld defines model for Withheld.
+type Withheld struct {
+	By ResourceRef `json:"by"`
+
+	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+	Reason   WithheldReason `json:"reason"`
+	Resource ResourceRef    `json:"resource"`
+}
+
+// WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+type WithheldReason string
+
 // WriteResult defines model for WriteResult.
 type WriteResult struct {
 	// Changed How many resources changed; 0 means that there is no new revision.
@@ -820,7 +1019,8 @@ type WriteResult struct {
 	// Revision The revision that the write made, or found where nothing changed.
 	Revision int64 `json:"revision"`
 
-	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema).
+	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -916,6 +1116,18 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Node Only of this node.
+	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -1005,7 +1217,19 @@ type ListRevisionsParams struct {
 type GetReceiptParams struct {
 	// Wait How long to wait at most, such as `30s` or `1500ms`; at most `60s`.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// State List the nodes of this state.
+	State *GetReceiptParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// GetReceiptParamsState defines parameters for GetReceipt.
+type GetReceiptParamsState string
 
 // RollbackParams defines parameters for Rollback.
 type RollbackParams struct {
@@ -1018,6 +1242,9 @@ type CreateTenantJSONRequestBody = TenantCreate
 
 // CreateFleetJSONRequestBody defines body for CreateFleet for application/json ContentType.
 type CreateFleetJSONRequestBody = FleetCreate
+
+// UpdateFleetJSONRequestBody defines body for UpdateFleet for application/json ContentType.
+type UpdateFleetJSONRequestBody = FleetUpdate
 
 // ApplyJSONRequestBody defines body for Apply for application/json ContentType.
 type ApplyJSONRequestBody = ApplyInput
@@ -1169,6 +1396,24 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet} (the `GetFleet` operationId).
 	GetFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// UpdateFleetWithBody Change a fleet's settings
+	//
+	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
+	UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateFleet Change a fleet's settings
+	//
+	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
+	UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ApplyWithBody Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
@@ -1220,6 +1465,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEvents List what happened to the nodes of a fleet
+	//
+	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
+	ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListNodes List the nodes of a fleet
 	//
@@ -1301,7 +1553,8 @@ type ClientInterface interface {
 
 	// GetReceipt Tell which nodes run a revision
 	//
-	// With `wait` the answer comes at the first refusal, or when no node is pending any more, or after that time with what is known then.
+	// With `wait` the answer comes at the first refusal, or when no node is pending any more, or when what the pending nodes have not is withheld from
+	// all of them, or after that time with what is known then. With `state` it lists the nodes of that state, by id, page by page.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt (the `GetReceipt` operationId).
 	GetReceipt(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, params *GetReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1513,6 +1766,44 @@ func (c *Client) GetFleet(ctx context.Context, tenant TenantParam, fleet FleetPa
 	return c.Client.Do(req)
 }
 
+// UpdateFleetWithBody Change a fleet's settings
+//
+// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
+func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateFleetRequestWithBody(c.Server, tenant, fleet, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateFleet Change a fleet's settings
+//
+// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
+func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateFleetRequest(c.Server, tenant, fleet, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ApplyWithBody Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
@@ -1615,6 +1906,23 @@ func (c *Client) CreateCredential(ctx context.Context, tenant TenantParam, fleet
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 func (c *Client) RevokeCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeCredentialRequest(c.Server, tenant, fleet, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEvents List what happened to the nodes of a fleet
+//
+// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
+func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEventsRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1825,7 +2133,8 @@ func (c *Client) GetRevision(ctx context.Context, tenant TenantParam, fleet Flee
 
 // GetReceipt Tell which nodes run a revision
 //
-// With `wait` the answer comes at the first refusal, or when no node is pending any more, or after that time with what is known then.
+// With `wait` the answer comes at the first refusal, or when no node is pending any more, or when what the pending nodes have not is withheld from
+// all of them, or after that time with what is known then. With `state` it lists the nodes of that state, by id, page by page.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt (the `GetReceipt` operationId).
 func (c *Client) GetReceipt(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, params *GetReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2307,6 +2616,60 @@ func NewGetFleetRequest(server string, tenant TenantParam, fleet FleetParam) (*h
 	return req, nil
 }
 
+// NewUpdateFleetRequest calls the generic UpdateFleet builder with application/json body
+func NewUpdateFleetRequest(server string, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateFleetRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+}
+
+// NewUpdateFleetRequestWithBody constructs an http.Request for the UpdateFleet method, with any body, and a specified content type
+func NewUpdateFleetRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewApplyRequest calls the generic Apply builder with application/json body
 func NewApplyRequest(server string, tenant TenantParam, fleet FleetParam, params *ApplyParams, body ApplyJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -2512,6 +2875,98 @@ func NewRevokeCredentialRequest(server string, tenant TenantParam, fleet FleetPa
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListEventsRequest constructs an http.Request for the ListEvents method
+func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, params *ListEventsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/events", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Node != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node", *params.Node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -3489,6 +3944,42 @@ func NewGetReceiptRequest(server string, tenant TenantParam, fleet FleetParam, r
 
 		}
 
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -3836,6 +4327,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet} (the `GetFleet` operationId).
 	GetFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*GetFleetResponse, error)
 
+	// UpdateFleetWithBodyWithResponse Change a fleet's settings
+	//
+	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
+	UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
+
+	// UpdateFleetWithResponse Change a fleet's settings
+	//
+	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
+	UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error)
+
 	// ApplyWithBodyWithResponse Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
@@ -3891,6 +4400,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredentialWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeCredentialResponse, error)
+
+	// ListEventsWithResponse List what happened to the nodes of a fleet
+	//
+	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
+	ListEventsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*ListEventsResponse, error)
 
 	// ListNodesWithResponse List the nodes of a fleet
 	//
@@ -3992,7 +4510,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetReceiptWithResponse Tell which nodes run a revision
 	//
-	// With `wait` the answer comes at the first refusal, or when no node is pending any more, or after that time with what is known then.
+	// With `wait` the answer comes at the first refusal, or when no node is pending any more, or when what the pending nodes have not is withheld from
+	// all of them, or after that time with what is known then. With `state` it lists the nodes of that state, by id, page by page.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -4467,6 +4986,75 @@ func (r GetFleetResponse) ContentType() string {
 	return ""
 }
 
+type UpdateFleetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Fleet
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateFleetResponse) GetJSON200() *Fleet {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r UpdateFleetResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r UpdateFleetResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r UpdateFleetResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateFleetResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateFleetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateFleetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateFleetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateFleetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ApplyResponse503Headers the declared response headers of an HTTP 503 response for Apply
 type ApplyResponse503Headers struct {
 	RetryAfter *int
@@ -4758,6 +5346,68 @@ func (r RevokeCredentialResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEventsResponse) GetJSON200() *EventList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListEventsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListEventsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListEventsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEventsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEventsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6090,6 +6740,36 @@ func (c *ClientWithResponses) GetFleetWithResponse(ctx context.Context, tenant T
 	return ParseGetFleetResponse(rsp)
 }
 
+// UpdateFleetWithBodyWithResponse Change a fleet's settings
+//
+// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
+func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
+	rsp, err := c.UpdateFleetWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateFleetResponse(rsp)
+}
+
+// UpdateFleetWithResponse Change a fleet's settings
+//
+// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/tenants/{tenant}/fleets/{fleet} (the `UpdateFleet` operationId).
+func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body UpdateFleetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateFleetResponse, error) {
+	rsp, err := c.UpdateFleet(ctx, tenant, fleet, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateFleetResponse(rsp)
+}
+
 // ApplyWithBodyWithResponse Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
@@ -6180,6 +6860,21 @@ func (c *ClientWithResponses) RevokeCredentialWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseRevokeCredentialResponse(rsp)
+}
+
+// ListEventsWithResponse List what happened to the nodes of a fleet
+//
+// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
+func (c *ClientWithResponses) ListEventsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*ListEventsResponse, error) {
+	rsp, err := c.ListEvents(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEventsResponse(rsp)
 }
 
 // ListNodesWithResponse List the nodes of a fleet
@@ -6354,7 +7049,8 @@ func (c *ClientWithResponses) GetRevisionWithResponse(ctx context.Context, tenan
 
 // GetReceiptWithResponse Tell which nodes run a revision
 //
-// With `wait` the answer comes at the first refusal, or when no node is pending any more, or after that time with what is known then.
+// With `wait` the answer comes at the first refusal, or when no node is pending any more, or when what the pending nodes have not is withheld from
+// all of them, or after that time with what is known then. With `state` it lists the nodes of that state, by id, page by page.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -6774,6 +7470,60 @@ func ParseGetFleetResponse(rsp *http.Response) (*GetFleetResponse, error) {
 	return response, nil
 }
 
+// ParseUpdateFleetResponse parses an HTTP response from a UpdateFleetWithResponse call
+func ParseUpdateFleetResponse(rsp *http.Response) (*UpdateFleetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateFleetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Fleet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseApplyResponse parses an HTTP response from a ApplyWithResponse call
 func ParseApplyResponse(rsp *http.Response) (*ApplyResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -7000,6 +7750,53 @@ func ParseRevokeCredentialResponse(rsp *http.Response) (*RevokeCredentialRespons
 			return nil, err
 		}
 		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListEventsResponse parses an HTTP response from a ListEventsWithResponse call
+func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NotFound

@@ -161,6 +161,7 @@ func (b *book) disconnect(s *Stream, now time.Time) {
 	n := s.node
 	delete(n.streams, s)
 	n.dirty = true
+	b.waitsChanged(n, now)
 	b.wake(now)
 	if n.live() {
 		before := n.settled

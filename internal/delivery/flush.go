@@ -13,6 +13,7 @@ type report struct {
 	status fleet.Status
 	nodes  []*node
 	claims []claim
+	waits  []fleet.Waits
 	counts []*counter
 	seq    uint64
 	begun  time.Time
@@ -29,9 +30,10 @@ func (b *book) compose(now time.Time) *report {
 	rep.status = fleet.Status{Key: b.key, Server: b.rec.cfg.Server, Settled: settled}
 	behind := false
 	for _, n := range b.nodes {
-		behind = behind || n.live() && n.settled < b.head && !n.want(settled).own
+		behind = behind || n.live() && n.settled < b.head && !n.want(settled, b.toldWaits(n, now)).own
 		b.countDuplicates(n, now)
 		b.addRow(rep, n, settled)
+		b.awaitWaits(n, now)
 	}
 	if at := b.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
 		b.schedule(later(at, b.flushed.Add(flushEvery)))
@@ -74,18 +76,23 @@ func (b *book) nextSettled(floor fleet.Revision) (settled fleet.Revision, live b
 }
 
 func (b *book) addRow(rep *report, n *node, settled fleet.Revision) {
-	want := n.want(settled)
+	waits := b.toldWaits(n, rep.begun)
+	if b.closing {
+		waits = fleet.Waits{}
+	}
+	want := n.want(settled, waits)
 	if b.closing {
 		want = claim{own: true, settled: n.settled}
 	}
 	connected := n.live() && !b.closing
 	ending := b.closing && n.live()
-	if n.sure && !n.dirty && n.written == want && !ending {
+	if n.sure && !n.dirty && n.written == want && n.writtenWaits.Equal(waits) && !ending {
 		return
 	}
 	row := n.row
 	row.Connected, row.Streams, row.Clean = connected, len(n.streams), !n.live() && len(n.doubt) == 0
 	row.Labels = n.labels
+	row.Waits = waits
 	if want.own {
 		row.Settled = &want.settled
 	}
@@ -99,6 +106,7 @@ func (b *book) addRow(rep *report, n *node, settled fleet.Revision) {
 	rep.status.Nodes = append(rep.status.Nodes, row)
 	rep.nodes = append(rep.nodes, n)
 	rep.claims = append(rep.claims, want)
+	rep.waits = append(rep.waits, waits)
 }
 
 // acksUntold reports whether somebody confirmed a revision and it was not told.
@@ -158,7 +166,7 @@ func (b *book) finish(rep *report, err error, now time.Time) {
 	}
 	b.failures, b.retryAt, b.sure = 0, time.Time{}, true
 	for i, n := range rep.nodes {
-		n.sure, n.written = true, rep.claims[i]
+		n.sure, n.written, n.writtenWaits = true, rep.claims[i], rep.waits[i]
 		if n.labels == rep.status.Nodes[i].Labels {
 			n.labels = nil // they may be many, and the database has them
 		}

@@ -52,13 +52,18 @@ type node struct {
 	resumed bool // it came with content of its own
 	doubt   doubt
 	labels  *fleet.NodeLabels // what the database was not told yet
+
+	waits        fleet.Waits // of its streams
+	waitsSince   time.Time   // when it began to wait; zero while it does not
+	writtenWaits fleet.Waits // what the database holds, if sure
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
 
-// want is what the database should say, given the server's settled revision.
-func (n *node) want(server fleet.Revision) claim {
-	if n.live() && n.settled >= server {
+// want is what the database should say, given the server's settled revision and what is
+// told of the node's waits: who waits for something follows nobody.
+func (n *node) want(server fleet.Revision, waits fleet.Waits) claim {
+	if n.live() && n.settled >= server && waits.Empty() {
 		return claim{}
 	}
 	return claim{own: true, settled: n.settled}
@@ -85,6 +90,7 @@ type Stream struct {
 	kind    string // its protocol
 	begun   time.Time
 	settled fleet.Revision
+	waits   fleet.Waits
 	closed  bool
 }
 

@@ -20,6 +20,8 @@ const (
 // Counts is how many of the counted nodes are what to one revision.
 type Counts struct {
 	Acked, Nacked, Pending, Offline int
+	// Withheld is how many of Pending have all but what is withheld from them.
+	Withheld int
 	// Unaffected is how many of Acked the revision changed nothing for.
 	Unaffected int
 }
@@ -37,6 +39,10 @@ func State(c Counts) string {
 		return ReceiptDelivered
 	}
 }
+
+// Blocked reports whether waiting longer is for nothing although nodes are pending: what
+// they have not is withheld from all of them, until somebody writes what it needs.
+func (r Receipt) Blocked() bool { return r.Counts.Pending > 0 && r.Counts.Withheld == r.Counts.Pending }
 
 // Receipt is what became of one revision. All times are the database's clock.
 type Receipt struct {
@@ -66,4 +72,8 @@ type ReceiptNode struct {
 	// StillRefusing is what the node refuses at present, of this revision or an earlier one;
 	// Resource, if unresolved, is among it. At most 100.
 	StillRefusing []Ref
+	// Refusing is the same of any revision, also a later one.
+	Refusing []Ref
+	// Waits is what a pending node waits for.
+	Waits Waits
 }

@@ -53,6 +53,8 @@ type NodeStatus struct {
 	// Clean, of a node that is not connected: its streams ended with nothing refused and
 	// nothing unanswered.
 	Clean bool
+	// Waits is what the node waits for, of one that has its own Settled.
+	Waits Waits
 }
 
 // ActionRemoved begins the Action of a refusal after which the node was left without the

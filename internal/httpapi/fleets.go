@@ -72,7 +72,7 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 	if err := textField("/description", description, maxText); err != nil {
 		return nil, err
 	}
-	f, err := a.store.CreateFleet(ctx, c.tenant.ID, c.actor, r.Body.Name, description)
+	f, err := a.store.CreateFleetWith(ctx, c.tenant.ID, c.actor, r.Body.Name, description, store.FleetSettings{References: string(deref(r.Body.References))})
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "already_exists", "a fleet of this name is there already")
 	}
@@ -98,7 +98,7 @@ func (a *API) DeleteFleet(ctx context.Context, _ oapi.DeleteFleetRequestObject) 
 
 func fleetOf(f store.Fleet) oapi.Fleet {
 	return oapi.Fleet{
-		Id: f.ID.String(), Name: f.Name, Description: f.Description,
+		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References),
 		Revision: int64(f.Revision), CreatedAt: f.CreatedAt,
 	}
 }

@@ -19,12 +19,12 @@ import (
 var matrix = map[string]string{
 	"whoami": "yyyyyy", "listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy",
 	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy",
-	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "deleteFleet": "nnnyyn",
+	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn",
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
 	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "rollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
-	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "retryNode": "nyyyyn",
+	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "retryNode": "nyyyyn", "listEvents": "yyyyyn",
 }
 
 // target is one operation with something to do it to.
@@ -57,7 +57,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
-		"createToken": `{"name": "x", "role": "viewer"}`, "createCredential": `{}`, "rollback": `{"revision": 1}`,
+		"createToken": `{"name": "x", "role": "viewer"}`, "createCredential": `{}`, "rollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`,
 		"putResource": asDocument(cluster("a")), "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]
 	return target{id: id, method: method, path: pattern, body: body}

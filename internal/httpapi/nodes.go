@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -63,6 +64,10 @@ func nodeOf(n store.NodeView) oapi.Node {
 		FirstSeen: n.FirstSeen, LastSeen: n.LastSeen, Since: optionalTime(n.Since), Refusals: each(n.Refusals, refusalOf),
 		Frozen: frozenOf(n),
 	}
+	if !n.Waits.Empty() {
+		waits := waitsOf(n.Waits, standing(n.Refusals))
+		out.Waits = &waits
+	}
 	if n.Credential != (fleet.CredentialID{}) {
 		id := n.Credential.String()
 		out.Credential = &id
@@ -71,10 +76,37 @@ func nodeOf(n store.NodeView) oapi.Node {
 }
 
 func refusalOf(r store.NodeRefusal) oapi.Refusal {
-	return oapi.Refusal{
+	out := oapi.Refusal{
 		Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Version: r.Version, Revision: int64(r.Revision), Detail: r.Detail,
 		Action: optional(r.Action), At: r.At, ResolvedAt: optionalTime(r.ResolvedAt), ResolvedBy: optional(int64(r.ResolvedBy)),
+		StandsIn: optional(r.Good),
 	}
+	if r.ResolvedAt.IsZero() {
+		lifted := liftedBy(r.Refusal)
+		out.LiftedBy = &lifted
+	}
+	return out
+}
+
+// liftedBy is what would end a refusal (SEMANTICS 3.6), in words.
+func liftedBy(r fleet.Refusal) string {
+	switch {
+	case strings.HasPrefix(r.Action, fleet.ActionFrozen):
+		return "another version of all that it refuses of this type, or retry"
+	case r.Name == "":
+		return "another version of what it refused, or retry"
+	}
+	return "another version of it, or retry"
+}
+
+// standing are the resources that are refused at present.
+func standing(rs []store.NodeRefusal) (refs []fleet.Ref) {
+	for _, r := range rs {
+		if r.ResolvedAt.IsZero() {
+			refs = append(refs, fleet.Ref{Type: r.Type, Name: r.Name})
+		}
+	}
+	return refs
 }
 
 // frozenOf is nil where nothing is frozen.

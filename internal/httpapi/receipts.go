@@ -6,12 +6,13 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
 )
 
 const longestWait = 60 * time.Second
 
 // GetReceipt implements getReceipt. With a wait it answers at the first refusal, or when
-// nothing is pending, or when the time, the client or the server ends.
+// nothing is pending, or all that is pending is withheld, or when the time, the client or the server ends.
 func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (oapi.GetReceiptResponseObject, error) {
 	c := callOf(ctx)
 	wait, err := waitOf(r.Params.Wait)
@@ -19,7 +20,11 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		return nil, err
 	}
 	rev := fleet.Revision(r.Revision)
-	receipt, err := a.store.Receipt(ctx, c.tenant.ID, c.fleet.ID, rev)
+	q, err := receiptFilter(r.Params, r.Revision)
+	if err != nil {
+		return nil, err
+	}
+	receipt, more, err := a.store.ReceiptPage(ctx, c.tenant.ID, c.fleet.ID, rev, q)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +35,33 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		if receipt, err = a.receipts.wait(waiting, a.draining, k, rev, receipt, settled); err != nil {
 			return nil, err
 		}
+		if q.State != "" { // who waits together is told of the list that all share
+			if receipt, more, err = a.store.ReceiptPage(ctx, c.tenant.ID, c.fleet.ID, rev, q); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return oapi.GetReceipt200JSONResponse(receiptOf(receipt)), nil
+	out := receiptOf(receipt)
+	if more {
+		out.NextCursor = next(cursor{List: "receipt", Type: q.State, Name: receipt.Nodes[len(receipt.Nodes)-1].ID, Revision: r.Revision})
+	}
+	return oapi.GetReceipt200JSONResponse(out), nil
+}
+
+// receiptFilter reads which nodes are to be listed. A cursor is good for the revision and
+// the state that it was made for.
+func receiptFilter(p oapi.GetReceiptParams, rev int64) (store.ReceiptFilter, error) {
+	q := store.ReceiptFilter{State: string(deref(p.State))}
+	from, err := parseCursor("receipt", p.Cursor)
+	switch {
+	case err != nil:
+		return q, err
+	case from != (cursor{}) && (from.Type != q.State || from.Revision != rev):
+		return q, badParameter("cursor", "invalid_cursor", "this cursor is of another revision or state: it goes with the revision and the state that it was made for")
+	case q.State != "":
+		q.After, q.Limit = from.Name, pageLimit(p.Limit)
+	}
+	return q, nil
 }
 
 func waitOf(s *string) (time.Duration, error) {
@@ -46,14 +76,14 @@ func waitOf(s *string) (time.Duration, error) {
 }
 
 // settled reports whether waiting longer is for nothing (SEMANTICS 5.5).
-func settled(r fleet.Receipt) bool { return r.State != fleet.ReceiptPending }
+func settled(r fleet.Receipt) bool { return r.State != fleet.ReceiptPending || r.Blocked() }
 
 func receiptOf(r fleet.Receipt) oapi.Receipt {
 	return oapi.Receipt{
 		Revision: int64(r.Revision), State: oapi.ReceiptState(r.State), CommittedAt: r.CommittedAt,
 		Counts: oapi.ReceiptCounts{
 			Acked: r.Counts.Acked, Nacked: r.Counts.Nacked, Pending: r.Counts.Pending,
-			Offline: r.Counts.Offline, Unaffected: r.Counts.Unaffected,
+			Offline: r.Counts.Offline, Withheld: r.Counts.Withheld, Unaffected: r.Counts.Unaffected,
 		},
 		Nodes:      each(r.Nodes, receiptNodeOf),
 		FirstAckMs: after(r.CommittedAt, r.FirstAck), LastAckMs: after(r.CommittedAt, r.LastAck),
@@ -81,6 +111,10 @@ func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
 	if len(n.StillRefusing) > 0 {
 		refs := each(n.StillRefusing, refOf)
 		out.StillRefusing = &refs
+	}
+	if !n.Waits.Empty() {
+		w := waitsOf(n.Waits, n.Refusing)
+		out.Warming, out.Withheld, out.WithheldBy, out.MoreWaits = some(w.Warming), some(w.Withheld), some(w.WithheldBy), w.More
 	}
 	return out
 }

@@ -49,13 +49,15 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	if err != nil {
 		return nil, err
 	}
+	where := newPlaces()
+	where.whole = "/revision"
 	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message}
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
 	result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(r.Body.Revision), w)
 	if err != nil {
-		return nil, repeated(err, w.Idempotency)
+		return nil, repeated(where.refused(err), w.Idempotency)
 	}
-	return oapi.Rollback200JSONResponse(writeResult(result, nil)), nil
+	return oapi.Rollback200JSONResponse(writeResult(result, where.warn(nil, result))), nil
 }
 
 func revisionOf(r store.RevisionInfo) oapi.Revision {

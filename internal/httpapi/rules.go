@@ -36,6 +36,7 @@ var rules = map[string]rule{
 	"listFleets":  {scope: ofTenant, action: auth.ReadConfig},
 	"createFleet": {scope: ofTenant, action: auth.ManageFleets},
 	"getFleet":    {scope: ofFleet, action: auth.ReadConfig},
+	"updateFleet": {scope: ofFleet, action: auth.ManageFleets},
 	"deleteFleet": {scope: ofFleet, action: auth.ManageFleets},
 
 	"listResources":       {scope: ofFleet, action: auth.ReadConfig},
@@ -58,4 +59,5 @@ var rules = map[string]rule{
 	"getNode":       {scope: ofFleet, action: auth.ReadConfig},
 	"getNodeConfig": {scope: ofFleet, action: auth.ReadConfig},
 	"retryNode":     {scope: ofFleet, action: auth.WriteConfig},
+	"listEvents":    {scope: ofFleet, action: auth.ReadConfig},
 }

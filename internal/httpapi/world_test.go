@@ -159,7 +159,7 @@ func (w *world) send(method, path string, body io.Reader, headers ...string) ans
 	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, body)
 	must(w.t, err)
 	r.Header.Set("Authorization", "Bearer "+w.owner)
-	if method == http.MethodPut || method == http.MethodPost {
+	if method == http.MethodPut || method == http.MethodPost || method == http.MethodPatch {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i < len(headers); i += 2 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -31,17 +32,18 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	change, warnings, err := a.compile(ctx, d)
+	where := newPlaces()
+	change, warnings, err := a.compile(ctx, d, where)
 	if err != nil {
 		return nil, err
 	}
 	change.IfMatch, change.IfNoneMatch = deref(r.Params.IfMatch), r.Params.IfNoneMatch != nil
 	result, err := a.write(ctx, store.Write{Kind: "put", Changes: []store.ResourceChange{change}})
 	if err != nil {
-		return nil, stale(err)
+		return nil, stale(where.refused(err))
 	}
 	warnings = a.withFindings(ctx, warnings, []store.ResourceChange{change}, func(int) string { return "" })
-	out := writeResult(result, warnings)
+	out := writeResult(result, where.warn(warnings, result))
 	headers := oapi.PutResource200ResponseHeaders{}
 	if len(out.Resources) == 1 {
 		headers.ETag = out.Resources[0].Etag
@@ -63,14 +65,16 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	if match == "" {
 		change.IfMatch = "*" // what is not there is a 404, not a change of nothing
 	}
+	where := newPlaces()
+	where.deleted[fleet.Ref{Type: t, Name: r.Name}] = ""
 	result, err := a.write(ctx, store.Write{Kind: "delete", Changes: []store.ResourceChange{change}})
 	if errors.Is(err, fleet.ErrPrecondition) && match == "" {
 		return nil, errNotFound
 	}
 	if err != nil {
-		return nil, stale(err)
+		return nil, stale(where.refused(err))
 	}
-	return oapi.DeleteResource200JSONResponse(writeResult(result, nil)), nil
+	return oapi.DeleteResource200JSONResponse(writeResult(result, where.warn(nil, result))), nil
 }
 
 // Apply implements apply.
@@ -83,7 +87,8 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 	if err != nil {
 		return nil, err
 	}
-	changes, warnings, err := a.compileAll(ctx, in)
+	where := newPlaces()
+	changes, warnings, err := a.compileAll(ctx, in, where)
 	if err != nil {
 		return nil, err
 	}
@@ -91,20 +96,20 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
 	result, err := a.write(ctx, w)
 	if err != nil {
-		return nil, repeated(err, w.Idempotency)
+		return nil, repeated(where.refused(err), w.Idempotency)
 	}
 	warnings = a.withFindings(ctx, warnings, changes, func(i int) string { return fmt.Sprintf("/resources/%d", i) })
-	return oapi.Apply200JSONResponse(writeResult(result, warnings)), nil
+	return oapi.Apply200JSONResponse(writeResult(result, where.warn(warnings, result))), nil
 }
 
 // compileAll compiles everything before it complains, so that all faults of a file are
 // told at once.
-func (a *API) compileAll(ctx context.Context, in resource.Apply) ([]store.ResourceChange, []oapi.FieldError, error) {
+func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) ([]store.ResourceChange, []oapi.FieldError, error) {
 	var changes []store.ResourceChange
 	var warnings []oapi.FieldError
 	var bad resource.Errors
 	for _, d := range in.Resources {
-		change, warn, err := a.compile(ctx, d)
+		change, warn, err := a.compile(ctx, d, where)
 		var faults resource.Errors
 		switch {
 		case errors.As(err, &faults):
@@ -114,11 +119,12 @@ func (a *API) compileAll(ctx context.Context, in resource.Apply) ([]store.Resour
 		}
 		changes, warnings = append(changes, change), append(warnings, warn...)
 	}
-	for _, d := range in.Delete {
+	for i, d := range in.Delete {
 		if err := mayWrite(ctx, d.Type); err != nil {
 			return nil, nil, err
 		}
 		changes = append(changes, store.ResourceChange{Type: d.Type, Name: d.Name, Variant: d.Variant, Delete: true})
+		where.deleted[fleet.Ref{Type: d.Type, Name: d.Name}] = "/delete/" + strconv.Itoa(i)
 	}
 	if len(bad) > 0 {
 		return nil, nil, bad
@@ -126,8 +132,9 @@ func (a *API) compileAll(ctx context.Context, in resource.Apply) ([]store.Resour
 	return changes, warnings, nil
 }
 
-// compile turns a document into what the store keeps. A Secret leaves it sealed.
-func (a *API) compile(ctx context.Context, d resource.Document) (change store.ResourceChange, warnings []oapi.FieldError, err error) {
+// compile turns a document into what the store keeps, and notes where it names what. A
+// Secret leaves it sealed.
+func (a *API) compile(ctx context.Context, d resource.Document, where *places) (change store.ResourceChange, warnings []oapi.FieldError, err error) {
 	if err := mayWrite(ctx, d.Type); err != nil {
 		return change, nil, err
 	}
@@ -137,6 +144,7 @@ func (a *API) compile(ctx context.Context, d resource.Document) (change store.Re
 	if err != nil {
 		return change, nil, err
 	}
+	where.put(out)
 	change = store.ResourceChange{
 		Type: out.Type, Name: out.Name, Variant: out.Variant, Selector: out.Selector, Priority: out.Priority, TTL: out.TTL,
 		Labels: out.Labels, Description: out.Description, Version: out.Version, DocHash: out.DocHash, BodyHash: out.BodyHash,

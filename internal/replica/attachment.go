@@ -133,6 +133,9 @@ func (a *attachment) end(err error) {
 // Sent records that something of the revision's target went to the stream's client.
 func (a *attachment) Sent(r fleet.Revision) { a.record.Sent(r) }
 
+// Waits records what the stream's client waits for.
+func (a *attachment) Waits(w fleet.Waits) { a.record.Waits(w) }
+
 // Settled records what the stream's client has confirmed.
 func (a *attachment) Settled(r fleet.Revision) {
 	a.record.Settled(r)

@@ -40,6 +40,17 @@ type Compiled struct {
 	Secret    *SecretSummary // of a Secret: what may be shown of it
 	Sensitive bool           // of a Secret: Value must be sealed before it is stored
 	Warnings  []FieldError
+
+	refsAt map[fleet.Ref]*path
+}
+
+// Pointer tells where in the document that was sent a resource is named, as RFC 6901; of
+// one that it does not name it is the document's own place.
+func (out *Compiled) Pointer(r fleet.Ref) string {
+	if at, ok := out.refsAt[r]; ok {
+		return at.String()
+	}
+	return out.root().String()
 }
 
 // Compile decodes the document's body strictly, checks it and everything that is nested
@@ -101,7 +112,7 @@ func (out *Compiled) check(m protoreflect.Message, p place) error {
 	if err := d.err(); err != nil {
 		return err
 	}
-	out.Derived = d.derived(m)
+	out.Derived, out.refsAt = d.derived(m), d.at
 	return nil
 }
 

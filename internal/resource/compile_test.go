@@ -295,6 +295,13 @@ func TestStickyAndFatal(t *testing.T) {
 		{"clusters", "ring_hash_lb_config: {minimum_ring_size: 10, maximum_ring_size: 10}", nil},
 		{"clusters", policy("ring_hash.v3.RingHash, minimum_ring_size: 11, maximum_ring_size: 10"), []string{"ring_size " + inAny + "minimum_ring_size"}},
 		{"clusters", policy("ring_hash.v3.RingHash, minimum_ring_size: 1, maximum_ring_size: 10"), nil},
+		{"clusters", "ring_hash_lb_config: {maximum_ring_size: 8388609}", []string{"constraint /body/ring_hash_lb_config/maximum_ring_size"}},
+		{"clusters", "ring_hash_lb_config: {minimum_ring_size: 8388609, maximum_ring_size: 8388608}", []string{"ring_size /body/ring_hash_lb_config/minimum_ring_size"}},
+		{"clusters", policy("ring_hash.v3.RingHash, maximum_ring_size: 8388609"), []string{"constraint " + inAny + "maximum_ring_size"}},
+		{"clusters", policy("ring_hash.v3.RingHash, minimum_ring_size: 8388609"), []string{"ring_size " + inAny + "minimum_ring_size"}},
+		{"clusters", policy("wrr_locality.v3.WrrLocality, endpoint_picking_policy: {policies: [{typed_extension_config: {name: z, typed_config: " +
+			"{'@type': type.googleapis.com/envoy.extensions.load_balancing_policies.maglev.v3.Maglev, table_size: 4}}}]}"),
+			[]string{"table_size " + inAny + "endpoint_picking_policy/policies/0/typed_extension_config/typed_config/table_size"}},
 		{"clusters", "maglev_lb_config: {table_size: 100}", []string{"table_size /body/maglev_lb_config/table_size"}},
 		{"clusters", "maglev_lb_config: {table_size: 0}", []string{"table_size /body/maglev_lb_config/table_size"}},
 		{"clusters", "maglev_lb_config: {table_size: 5000111}", []string{"table_size /body/maglev_lb_config/table_size"}},

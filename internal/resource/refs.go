@@ -98,6 +98,7 @@ func Derive(t fleet.Type, value []byte) (fleet.Derived, error) {
 type deriver struct {
 	report
 	refs []fleet.Ref
+	at   map[fleet.Ref]*path // where each stands first
 	eds  string
 }
 
@@ -156,7 +157,14 @@ func (d *deriver) add(t fleet.Type, name string, p place) {
 	case strings.ContainsRune(name, 0):
 		d.report.add(p.at, codeValue, "this names a resource: names hold no character NUL")
 	default:
-		d.refs = append(d.refs, fleet.Ref{Type: t, Name: name})
+		ref := fleet.Ref{Type: t, Name: name}
+		d.refs = append(d.refs, ref)
+		if _, twice := d.at[ref]; !twice && p.at != nil {
+			if d.at == nil {
+				d.at = map[fleet.Ref]*path{}
+			}
+			d.at[ref] = p.at
+		}
 	}
 }
 

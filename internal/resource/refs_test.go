@@ -34,6 +34,14 @@ func TestReferences(t *testing.T) {
 	tcp := func(s string) string {
 		return "type: listeners, name: a, body: {name: a, address: {socket_address: {address: 0.0.0.0, port_value: 1}}, filter_chains: [{filters: [{name: x, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, stat_prefix: s, " + s + "}}]}]}"
 	}
+	tls := func(source string) string {
+		return "type: clusters, name: a, body: {name: a, transport_socket: {name: tls, typed_config: {'@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext, " +
+			"common_tls_context: {tls_certificate_sds_secret_configs: [{name: cert, " + source + "}], validation_context_sds_secret_config: {name: ca, " + source + "}}}}}"
+	}
+	filter := func(source string) string {
+		return "type: listeners, name: a, body: {name: a, address: {socket_address: {address: 0.0.0.0, port_value: 1}}, filter_chains: [{filters: [{name: f, config_discovery: {" + source +
+			", type_urls: [type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy]}}]}]}"
+	}
 	for doc, want := range map[string][]string{
 		"type: clusters, name: a, body: {name: a, type: EDS, eds_cluster_config: {eds_config: {ads: {}}}}":                                                                                          {"endpoints a"},
 		"type: clusters, name: a, body: {name: a, type: EDS, eds_cluster_config: {service_name: s, eds_config: {self: {}}}}":                                                                        {"endpoints s"},
@@ -45,7 +53,13 @@ func TestReferences(t *testing.T) {
 			"{match: {prefix: /a}, route: {cluster: one, request_mirror_policies: [{cluster: mirror}]}}," +
 			"{match: {prefix: /b}, route: {cluster_header: x-c}}," +
 			"{match: {prefix: /c}, route: {weighted_clusters: {clusters: [{name: w1, weight: 1}, {name: w2, weight: 1}]}}}]}]}": {"clusters mirror", "clusters one", "clusters w1", "clusters w2"},
-		tcp("cluster: t"): {"clusters t"},
+		tcp("cluster: t"):                                   {"clusters t"},
+		tls("sds_config: {ads: {}}"):                        {"secrets ca", "secrets cert"},
+		tls("sds_config: {self: {}}"):                       {"secrets ca", "secrets cert"},
+		tls("sds_config: {path_config_source: {path: /x}}"): nil,
+		tls("sds_config: {api_config_source: {api_type: GRPC, grpc_services: [{envoy_grpc: {cluster_name: sds}}]}}"): {"clusters sds"},
+		filter("config_source: {ads: {}}"):                                                   {"extensions f"},
+		filter("config_source: {path_config_source: {path: /x}}"):                            nil,
 		tcp("weighted_clusters: {clusters: [{name: t1, weight: 1}, {name: t2, weight: 2}]}"): {"clusters t1", "clusters t2"},
 	} {
 		if diff := cmp.Diff(want, refs(mustCompile(t, "{"+doc+"}"))); diff != "" {
@@ -251,4 +265,19 @@ func sourceOfReferrer(md protoreflect.MessageDescriptor, source protoreflect.Fie
 		}
 	}
 	return false
+}
+
+// TestPointer: what a resource names can be pointed at in the document that was sent, in
+// its own spelling; what it does not name is the document's own place.
+func TestPointer(t *testing.T) {
+	t.Parallel()
+	c := mustCompile(t, "{type: clusters, name: a, body: {name: a, type: EDS, edsClusterConfig: {edsConfig: {ads: {}}, serviceName: s}}}")
+	for ref, want := range map[fleet.Ref]string{
+		{Type: fleet.Endpoint, Name: "s"}: "/body/edsClusterConfig/serviceName",
+		{Type: fleet.Secret, Name: "s"}:   "",
+	} {
+		if got := c.Pointer(ref); got != want {
+			t.Errorf("%v at %q, want %q", ref, got, want)
+		}
+	}
 }

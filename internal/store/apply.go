@@ -20,6 +20,7 @@ type answerJSON struct {
 	Revision fleet.Revision `json:"revision"`
 	Changed  int            `json:"changed"`
 	At       time.Time      `json:"at"`
+	Missing  []danglingJSON `json:"missing"`
 	Rows     []struct {
 		Revision  fleet.Revision `json:"revision"`
 		CreatedAt *time.Time     `json:"created_at"`
@@ -29,9 +30,16 @@ type answerJSON struct {
 	} `json:"rows"`
 }
 
+// checked is a write's answer after its references were looked at, in the same statement:
+// the head is still locked.
+func checked(changes string) string {
+	return `CASE WHEN replayed THEN answer ELSE fleet_check_references($1, $2, answer, ` + changes + `) END`
+}
+
 // Apply makes the changes of w, all or none, as one revision. A precondition that does
 // not hold is fleet.ErrPrecondition (a *StaleError if it is a resource's), a fleet that
-// is gone fleet.ErrNotFound; an idempotency key may give ErrKeyReused or ErrBusy. After fleet.ErrUnavailable the write may have happened.
+// is gone fleet.ErrNotFound; an idempotency key may give ErrKeyReused or ErrBusy.
+// A fleet whose references are strict may give a *DanglingError. After fleet.ErrUnavailable the write may have happened.
 func (s *Store) Apply(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write) (Result, error) {
 	if err := w.check(); err != nil {
 		return Result{}, fmt.Errorf("apply to fleet %s: %w", f, err)
@@ -42,7 +50,7 @@ func (s *Store) Apply(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	}
 	limit := writeTimeout + time.Duration(len(w.Changes))*perChange
 	r, err := s.write(ctx, t, f, w, limit, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
-		return b.Queue(`SELECT answer, replayed FROM fleet_apply($1, $2, $3, $4)`, f.String(), header, changes, bodies)
+		return b.Queue(`SELECT `+checked("$3")+`, replayed FROM fleet_apply($1, $2, $3, $4)`, f.String(), header, changes, bodies)
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("apply to fleet %s: %w", f, err)
@@ -66,7 +74,7 @@ func (s *Store) Rollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to f
 		w.Message = fmt.Sprintf("rollback to revision %d", to)
 	}
 	r, err := s.write(ctx, t, f, w, longTimeout, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
-		return b.Queue(`SELECT answer, replayed FROM fleet_rollback($1, $2, $3)`, f.String(), int64(to), header)
+		return b.Queue(`SELECT `+checked("NULL")+`, replayed FROM fleet_rollback($1, $3, $2)`, f.String(), header, int64(to))
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("roll fleet %s back to revision %d: %w", f, to, err)
@@ -104,6 +112,7 @@ func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	}
 	r := Result{Revision: a.Revision, Changed: a.Changed, CommittedAt: a.At.UTC(), Replayed: replayed}
 	r.Resources = a.resources(w.Changes)
+	r.Dangling, r.MoreDangling = danglingOf(a.Missing)
 	return r, nil
 }
 

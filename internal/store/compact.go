@@ -42,11 +42,12 @@ DELETE FROM server_settled v
 	sweepTexts = `
 DELETE FROM nack_texts t
  WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1
-   AND NOT EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = t.tenant_id AND e.fleet_id = t.fleet_id AND e.text_hash = t.hash)`
+   AND NOT EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = t.tenant_id AND e.fleet_id = t.fleet_id AND e.text_hash = t.hash)
+   AND NOT EXISTS (SELECT FROM node_events e WHERE e.tenant_id = t.tenant_id AND e.fleet_id = t.fleet_id AND e.text_hash = t.hash)`
 )
 
 // Compact forgets what lies below the floors, the tenant's expired idempotency keys,
-// the fleet's nodes that were not seen for 7 days, and then every body of the tenant
+// the fleet's nodes that were not seen for 7 days, its oldest events, and then every body of the tenant
 // that nothing names any more. The revision does not change, and what a floor below an
 // earlier one asks for is done already. It is safe beside writers of the fleet.
 func (s *Store) Compact(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors) error {
@@ -68,6 +69,7 @@ func (s *Store) forget(ctx context.Context, t fleet.TenantID, f fleet.ID, floors
 		b.Queue(sweepKeys)
 		b.Queue(sweepNodes, f.String())
 		b.Queue(sweepSettled, f.String())
+		b.Queue(sweepEvents, f.String(), keptEvents)
 		b.Queue(sweepTexts, f.String())
 	})
 	if err != nil {

@@ -22,6 +22,7 @@ const (
 	statePrecondition = "FL412"
 	stateKeyReused    = "FL422"
 	stateNothing      = "FL410" // that could be done
+	stateDangling     = "FL424"
 )
 
 var (
@@ -93,6 +94,8 @@ func pgKind(pg *pgconn.PgError) error {
 		return ErrKeyReused
 	case stateNothing:
 		return ErrNothingRefused
+	case stateDangling:
+		return danglingError(pg)
 	case "23505": // unique_violation
 		return fmt.Errorf("%w: there is one already: %w", fleet.ErrConflict, pg)
 	case "23503": // foreign_key_violation

@@ -38,7 +38,8 @@ func Decode(b []byte) error {
 	_, credentials := decodeCredentials(b)
 	_, refusals := decodeRefusals("n", b)
 	_, nodes := decodeReceiptNodes(b)
-	return errors.Join(derived, credentials, refusals, nodes)
+	_, waits := decodeWaits(b)
+	return errors.Join(derived, credentials, refusals, nodes, waits)
 }
 
 // EncodeDerived is encodeDerived, and the way back.

@@ -17,17 +17,18 @@ type Fleet struct {
 	Description string
 	CreatedAt   time.Time
 	CreatedBy   string
+	References  string         // fleet.ReferencesWarn, ...
 	Revision    fleet.Revision // 0 before the first change
 	ChangedAt   time.Time      // when Revision was made
 }
 
 const selectFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, h.revision, h.changed_at
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, h.revision, h.changed_at
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant() AND f.deleted_at IS NULL`
 
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
-	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, (*int64)(&f.Revision), &f.ChangedAt)
+	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*int64)(&f.Revision), &f.ChangedAt)
 	f.CreatedAt, f.ChangedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC()
 	return f, err
 }
@@ -35,11 +36,21 @@ func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
 // CreateFleet makes an empty fleet at revision 0. A name that is taken is
 // fleet.ErrConflict.
 func (s *Store) CreateFleet(ctx context.Context, t fleet.TenantID, a Actor, name, description string) (Fleet, error) {
+	return s.CreateFleetWith(ctx, t, a, name, description, FleetSettings{})
+}
+
+// FleetSettings are what of a fleet can be set at any time; what is "" stays as it is.
+type FleetSettings struct {
+	References string // fleet.ReferencesWarn, ...
+}
+
+// CreateFleetWith is CreateFleet with settings; of a new fleet what is "" is the default.
+func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, name, description string, set FleetSettings) (Fleet, error) {
 	id := fleet.NewID()
 	var f Fleet
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
-		b.Queue(`INSERT INTO fleets (tenant_id, id, name, description, created_by) VALUES (app_tenant(), $1, $2, $3, $4)`,
-			id.String(), name, description, a.Name)
+		b.Queue(`INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check)
+			VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'))`, id.String(), name, description, a.Name, set.References)
 		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id) VALUES (app_tenant(), $1)`, id.String())
 		queueAudit(b, a, event{action: "fleet.create", object: "fleet " + name, fleet: id})
 		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
@@ -50,6 +61,27 @@ func (s *Store) CreateFleet(ctx context.Context, t fleet.TenantID, a Actor, name
 	if err != nil {
 		return Fleet{}, fmt.Errorf("create fleet %q: %w", name, err)
 	}
+	return f, nil
+}
+
+// UpdateFleet changes settings and tells the servers; the revision does not move. A fleet
+// that is gone is fleet.ErrNotFound.
+func (s *Store) UpdateFleet(ctx context.Context, t fleet.TenantID, a Actor, id fleet.ID, set FleetSettings) (Fleet, error) {
+	var f Fleet
+	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		b.Queue(raiseUnlessFleet, id.String())
+		b.Queue(`UPDATE fleets SET reference_check = coalesce(nullif($2, ''), reference_check) WHERE tenant_id = app_tenant() AND id = $1`, id.String(), set.References)
+		b.Queue(moveEpoch, id.String())
+		queueAudit(b, a, event{action: "fleet.update", object: "fleet " + id.String(), fleet: id, detail: map[string]any{"references": set.References}})
+		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
+			f, err = pgx.CollectOneRow(rows, scanFleet)
+			return err
+		})
+	})
+	if err != nil {
+		return Fleet{}, fmt.Errorf("change the settings of fleet %s: %w", id, err)
+	}
+	s.ring(t, id)
 	return f, nil
 }
 

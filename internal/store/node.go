@@ -38,6 +38,8 @@ type NodeView struct {
 	Duplicates int
 	// Frozen are the types of which it refuses so much that it is left with what it had.
 	Frozen []fleet.Type
+	// Waits is what it waits for, of a node that is connected and behind.
+	Waits fleet.Waits
 	// Refusals are those that stand; of a single node the last hundred, resolved or not.
 	Refusals []NodeRefusal
 }
@@ -53,22 +55,26 @@ type NodeRefusal struct {
 // is live if its server is; of several live ones the least settled counts, of dead ones
 // the one that ended last, with its server's lease at the latest. What a node settled is its own number, or its server's while it follows.
 const nodeFacts = `
-status AS (
-  SELECT s.node_id, s.server_id, s.since, s.protocol, s.streams, greatest(1, s.duplicates) AS clients, s.remote_addr, s.credential_id, x.name AS server,
+status AS (` + nodeStatus + `),
+facts AS (
+  SELECT DISTINCT ON (node_id) *,
+         count(*) FILTER (WHERE live) OVER w AS connections, coalesce(sum(clients) FILTER (WHERE live) OVER w, 0) AS all_clients,
+         min(settled) FILTER (WHERE live) OVER w AS live_settled,
+         jsonb_agg(waiting) FILTER (WHERE live AND waiting IS NOT NULL) OVER w AS waits,
+         max(lease_end) OVER w AS last_lease
+    FROM status WINDOW w AS (PARTITION BY node_id)
+   ORDER BY node_id, live DESC, coalesce(lease_end, since) DESC)`
+
+// nodeStatus is one row per node of the fleet $1 and server that has one.
+const nodeStatus = `
+  SELECT s.node_id, s.server_id, s.since, s.protocol, s.streams, greatest(1, s.duplicates) AS clients, s.remote_addr, s.credential_id, s.waits AS waiting, x.name AS server,
          coalesce(s.settled, v.settled, 0) AS settled,
          s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live,
          CASE WHEN s.connected THEN least(coalesce(x.lease_until, s.since), clock_timestamp()) END AS lease_end
     FROM node_status s
     LEFT JOIN server_settled v ON v.tenant_id = s.tenant_id AND v.fleet_id = s.fleet_id AND v.server_id = s.server_id
     LEFT JOIN xds_servers x ON x.server_id = s.server_id
-   WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1),
-facts AS (
-  SELECT DISTINCT ON (node_id) *,
-         count(*) FILTER (WHERE live) OVER w AS connections, coalesce(sum(clients) FILTER (WHERE live) OVER w, 0) AS all_clients,
-         min(settled) FILTER (WHERE live) OVER w AS live_settled,
-         max(lease_end) OVER w AS last_lease
-    FROM status WINDOW w AS (PARTITION BY node_id)
-   ORDER BY node_id, live DESC, coalesce(lease_end, since) DESC)`
+   WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1`
 
 // nodeColumns is what scanStatus scans, of the tables n and f.
 const nodeColumns = `
@@ -77,7 +83,7 @@ n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesc
        coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
        ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
               WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND x.resolved_at IS NULL
-                AND x.action LIKE '` + fleet.ActionFrozen + `%' ORDER BY 1)`
+                AND x.action LIKE '` + fleet.ActionFrozen + `%' ORDER BY 1), f.waits`
 
 const selectNodes = `
 WITH ` + nodeFacts + `
@@ -117,12 +123,16 @@ func scanNode(row pgx.CollectableRow) (n NodeView, err error) {
 func scanStatus(row pgx.CollectableRow, n *NodeView, more ...any) error {
 	var cred *[16]byte
 	var frozen []string
+	var waits []byte
 	err := row.Scan(append([]any{&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &n.Protocol, &n.Streams, &n.RemoteAddr, &n.Server, &cred,
-		&n.FirstSeen, &n.LastSeen, &n.Since, (*int64)(&n.Settled), &n.Connections, &n.Duplicates, &frozen}, more...)...)
+		&n.FirstSeen, &n.LastSeen, &n.Since, (*int64)(&n.Settled), &n.Connections, &n.Duplicates, &frozen, &waits}, more...)...)
 	for _, slug := range frozen {
 		if t, ok := fleet.TypeFromSlug(slug); ok {
 			n.Frozen = append(n.Frozen, t)
 		}
+	}
+	if err == nil {
+		n.Waits, err = decodeWaits(waits)
 	}
 	n.Credential = uuidOrZero[fleet.CredentialID](cred)
 	n.FirstSeen, n.LastSeen, n.Since = n.FirstSeen.UTC(), n.LastSeen.UTC(), n.Since.UTC()

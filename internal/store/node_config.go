@@ -90,7 +90,7 @@ const takenAway = `x.good = '' AND (x.action LIKE '` + fleet.ActionRemoved + `%'
 // package snapshot. There is a row for the node even where there is no resource.
 var selectNodeConfig = `
 WITH ` + nodeFacts + `,
-node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, first_seen, last_seen, since, settled, connections, duplicates, frozen) AS (
+node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, first_seen, last_seen, since, settled, connections, duplicates, frozen, waits) AS (
   SELECT ` + nodeColumns + ` FROM nodes n LEFT JOIN facts f USING (node_id)
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2),
 refused AS MATERIALIZED (

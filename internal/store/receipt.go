@@ -11,65 +11,103 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// selectReceipt is SEMANTICS 5.3 to 5.5 in one statement: $1 the fleet, $2 the revision.
+// selectReceipt is SEMANTICS 5.3 to 5.5 in one statement: $1 the fleet, $2 the revision,
+// $3 the state that is listed (0: all that is worth a look), $4 the node after which to
+// begin, $5 the limit. A node is blocked when all that it has not is withheld; in the first
+// two seconds that may still be what it waited for before.
 // Counted is who was there before the commit, and lives or was seen in the day before it.
 const selectReceipt = `
-WITH ` + nodeFacts + `,
-rev AS (SELECT at FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
-open AS (
-  SELECT node_id, jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS list
-    FROM (SELECT node_id, type, name, row_number() OVER (PARTITION BY node_id ORDER BY type, name) AS nth
-            FROM node_exceptions WHERE tenant_id = app_tenant() AND fleet_id = $1 AND resolved_at IS NULL AND revision <= $2
-           GROUP BY node_id, type, name) o
-   WHERE nth <= 100 GROUP BY node_id),
-refused AS (
-  SELECT DISTINCT ON (e.node_id) e.*, t.text
-    FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
-   WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision = $2
-   ORDER BY e.node_id, e.resolved_at DESC NULLS FIRST, e.type, e.name),
-counted AS (
-  SELECT n.node_id, rev.at AS committed, greatest(n.last_seen, f.last_lease) AS last_seen,
-         CASE WHEN r.node_id IS NOT NULL THEN 1
+WITH rev AS MATERIALIZED (SELECT at FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
+facts AS (
+  SELECT node_id, bool_or(live) AS live, min(settled) FILTER (WHERE live) AS live_settled, max(lease_end) FILTER (WHERE NOT live) AS last_lease,
+         (max(ARRAY[(extract(epoch FROM coalesce(lease_end, since)) * 1000000)::bigint, settled]) FILTER (WHERE NOT live))[2] AS settled
+    FROM (` + nodeStatus + `) s GROUP BY node_id),
+waiting AS (
+  SELECT node_id, jsonb_agg(waiting) AS waits FROM (` + nodeStatus + ` AND s.waits IS NOT NULL) s WHERE live GROUP BY node_id),
+refusing AS (
+  SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(e.resolved_at IS NULL AND e.revision <= $2) AS something
+    FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
+counted AS MATERIALIZED (
+  SELECT n.node_id, greatest(n.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, w.waits,
+         rev.at < clock_timestamp() - interval '2 s' AND w.waits @? '$[*].withheld' AND NOT w.waits @? '$[*].warming' AS blocked,
+         CASE WHEN r.it THEN 1
               WHEN coalesce(f.live_settled, f.settled, 0) >= $2 THEN 4
-              WHEN coalesce(f.live, false) THEN 2
+              WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
     FROM rev CROSS JOIN nodes n
-    LEFT JOIN facts f USING (node_id) LEFT JOIN refused r USING (node_id)
+    LEFT JOIN facts f USING (node_id) LEFT JOIN waiting w USING (node_id) LEFT JOIN refusing r USING (node_id)
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at
      AND (coalesce(f.live, false) OR greatest(n.last_seen, f.last_lease) >= rev.at - interval '24 hours')),
+page AS (
+  SELECT * FROM counted c
+   WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR c.refuses ELSE c.state = $3 AND c.node_id > $4 END
+   ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
-  SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, c.committed) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list
-    FROM counted c LEFT JOIN refused r USING (node_id) LEFT JOIN open o USING (node_id)
-   WHERE c.state < 4 OR o.list IS NOT NULL
-   ORDER BY c.state, c.node_id LIMIT 100),
+  SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
+         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits
+    FROM rev CROSS JOIN page c
+    LEFT JOIN LATERAL (
+      SELECT e.*, t.text
+        FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
+       WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision = $2
+       ORDER BY e.resolved_at DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
+    LEFT JOIN LATERAL (
+      SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
+             jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
+        FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.resolved_at IS NULL
+               GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
 told AS (
   SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
     FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 sums AS (
   SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
-         count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline FROM counted)
-SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline,
+         count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,
+         count(*) FILTER (WHERE state = 2 AND blocked) AS withheld FROM counted)
+SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld,
        least(sums.acked, greatest(0, told.unaffected)),
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list) ORDER BY l.state, l.node_id) FROM listed l)
+                         'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
+                         'refusing', l.whole, 'waits', l.waits) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
 // receiptStates are the numbers of selectReceipt.
 var receiptStates = map[int]string{1: fleet.NodeNacked, 2: fleet.NodePending, 3: fleet.NodeOffline, 4: fleet.NodeAcked}
 
+// ReceiptFilter says which nodes a receipt lists.
+type ReceiptFilter struct {
+	State string // fleet.NodeAcked, ...; "": those not acked, and those that still refuse something
+	After string // of a State: the node's id after which to begin
+	Limit int    // 0 is 100; the most is 1000
+}
+
 // Receipt tells what became of a revision so far: one query, with the leases of the
 // servers as they are now. A revision that is not kept, or not made yet, is
 // fleet.ErrNotFound.
 func (s *Store) Receipt(ctx context.Context, t fleet.TenantID, f fleet.ID, rev fleet.Revision) (fleet.Receipt, error) {
-	r, err := one(ctx, s, t, scanReceipt, selectReceipt, f.String(), int64(rev))
+	r, _, err := s.ReceiptPage(ctx, t, f, rev, ReceiptFilter{})
+	return r, err
+}
+
+// ReceiptPage is Receipt with the nodes of one state, by id, and whether there are more of
+// them.
+func (s *Store) ReceiptPage(ctx context.Context, t fleet.TenantID, f fleet.ID, rev fleet.Revision, q ReceiptFilter) (fleet.Receipt, bool, error) {
+	limit, state := pageLimit(q.Limit), 0
+	for number, name := range receiptStates {
+		if name == q.State {
+			state = number
+		}
+	}
+	r, err := one(ctx, s, t, scanReceipt, selectReceipt, f.String(), int64(rev), state, clean(q.After, maxNodeID), limit+1)
 	if err != nil {
-		return r, fmt.Errorf("read the receipt of revision %d of fleet %s: %w", rev, f, err)
+		return r, false, fmt.Errorf("read the receipt of revision %d of fleet %s: %w", rev, f, err)
 	}
 	r.Revision, r.State = rev, fleet.State(r.Counts)
-	return r, nil
+	var more bool
+	r.Nodes, more = page(r.Nodes, limit)
+	return r, more && state > 0, nil
 }
 
 func scanReceipt(row pgx.CollectableRow) (r fleet.Receipt, err error) {
@@ -77,7 +115,7 @@ func scanReceipt(row pgx.CollectableRow) (r fleet.Receipt, err error) {
 	var answered bool
 	var nodes []byte
 	c := &r.Counts
-	if err := row.Scan(&r.CommittedAt, &c.Acked, &c.Nacked, &c.Pending, &c.Offline, &c.Unaffected, &first, &last, &answered, &nodes); err != nil {
+	if err := row.Scan(&r.CommittedAt, &c.Acked, &c.Nacked, &c.Pending, &c.Offline, &c.Withheld, &c.Unaffected, &first, &last, &answered, &nodes); err != nil {
 		return r, err
 	}
 	r.CommittedAt = r.CommittedAt.UTC()
@@ -98,7 +136,8 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		At                         *time.Time
 		Detail, Type, Name, Action string
 		ResolvedBy                 fleet.Revision `json:"resolved_by"`
-		Open                       [][2]string
+		Open, Refusing             [][2]string
+		Waits                      json.RawMessage
 	}
 	if err := json.Unmarshal(b, &js); err != nil {
 		return nil, fmt.Errorf("decode the nodes of a receipt: %w", err)
@@ -108,7 +147,11 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: j.Action, ResolvedBy: j.ResolvedBy}
 		n.Resource.Name = j.Name
 		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
-		n.StillRefusing = refsOf(j.Open)
+		n.StillRefusing, n.Refusing = refsOf(j.Open), refsOf(j.Refusing)
+		var err error
+		if n.Waits, err = decodeWaits(j.Waits); err != nil {
+			return nil, err
+		}
 		out[i] = n
 	}
 	return out, nil

@@ -41,14 +41,14 @@ ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_times
 
 	// $3 is what the server has settled: where a node that goes away and followed it stays.
 	upsertNodeStatus = `
-INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id, clean, duplicates, view)
+INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id, clean, duplicates, view, waits)
 SELECT app_tenant(), $1, $2, u.node, u.connected, CASE WHEN u.connected THEN u.settled ELSE coalesce(u.settled, $3) END,
-       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential, u.clean, u.duplicates, u.view
-  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[], $12::boolean[], $13::integer[], $14::text[])
-    AS u (node, connected, settled, since, protocol, streams, remote, credential, clean, duplicates, view)
+       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential, u.clean, u.duplicates, u.view, u.waits
+  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[], $12::boolean[], $13::integer[], $14::text[], $15::jsonb[])
+    AS u (node, connected, settled, since, protocol, streams, remote, credential, clean, duplicates, view, waits)
 ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET connected = excluded.connected, settled = excluded.settled,
   since = excluded.since, protocol = excluded.protocol, streams = excluded.streams, remote_addr = excluded.remote_addr,
-  credential_id = excluded.credential_id, clean = excluded.clean, duplicates = excluded.duplicates, view = excluded.view`
+  credential_id = excluded.credential_id, clean = excluded.clean, duplicates = excluded.duplicates, view = excluded.view, waits = excluded.waits`
 
 	insertTexts = `
 INSERT INTO nack_texts (tenant_id, fleet_id, hash, text)
@@ -194,15 +194,18 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 	}
 	ids, connected, settled, since := make([]string, n), make([]bool, n), make([]*int64, n), make([]*time.Time, n)
 	protocols, streams, remotes, creds := make([]string, n), make([]int32, n), make([]string, n), make([]*[16]byte, n)
-	cleans, duplicates, views := make([]bool, n), make([]int32, n), make([]string, n)
+	cleans, duplicates, views, waits := make([]bool, n), make([]int32, n), make([]string, n), make([]*string, n)
 	for i, x := range r.Nodes {
 		ids[i], connected[i], settled[i], since[i] = x.Node, x.Connected, (*int64)(x.Settled), timeOrNil(x.Since)
 		protocols[i], streams[i] = clean(x.Variant, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
 		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
+		if x.Connected {
+			waits[i] = encodeWaits(x.Waits)
+		}
 		duplicates[i] = int32(x.Duplicates) //nolint:gosec // as many as streams at most
 	}
-	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates, views)
+	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates, views, waits)
 }
 
 func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {

@@ -218,7 +218,8 @@ func TestReceiptTellsTheWords(t *testing.T) {
 		t.Errorf("times: committed %v, first %v, last %v", r.CommittedAt, r.FirstAck, r.LastAck)
 	}
 	want := []fleet.ReceiptNode{{ID: "a", State: fleet.NodeNacked, At: committed, Detail: "bad� � words", Resource: fleet.Ref{Type: fleet.Cluster, Name: "c"},
-		Action: "removed", StillRefusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}}}}
+		Action: "removed", StillRefusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}},
+		Refusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}}}}
 	if d := cmp.Diff(want, r.Nodes); d != "" {
 		t.Error(d)
 	}
@@ -388,6 +389,7 @@ func TestGoodBytesAreKept(t *testing.T) {
 		t.Fatal("a node was forgotten whose server lives")
 	}
 	w.exec(`UPDATE xds_servers SET lease_until = now() - interval '8 days' + interval '1 minute'`)
+	w.exec(`UPDATE node_events SET at = now() - interval '31 days'`) // which keep the words
 	w.ok(w.app.Compact(t.Context(), w.tenant, w.fleet, store.Floors{}))
 	if n := w.count(`SELECT count(*) FROM nodes`) + w.count(`SELECT count(*) FROM nack_texts`) + w.count(`SELECT count(*) FROM server_settled`) + bodies(); n != 0 {
 		t.Errorf("%d rows stay of a forgotten node", n)

@@ -23,6 +23,30 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for EventKind.
+const (
+	EventKindDuplicates EventKind = "duplicates"
+	EventKindKeptBack   EventKind = "kept_back"
+	EventKindRecovered  EventKind = "recovered"
+	EventKindRefused    EventKind = "refused"
+)
+
+// Valid indicates whether the value is a known member of the EventKind enum.
+func (e EventKind) Valid() bool {
+	switch e {
+	case EventKindDuplicates:
+		return true
+	case EventKindKeptBack:
+		return true
+	case EventKindRecovered:
+		return true
+	case EventKindRefused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeResourceState.
 const (
 	NodeResourceStateAbsent  NodeResourceState = "absent"
@@ -113,6 +137,24 @@ func (e ReceiptNodeState) Valid() bool {
 	}
 }
 
+// Defines values for References.
+const (
+	Strict References = "strict"
+	Warn   References = "warn"
+)
+
+// Valid indicates whether the value is a known member of the References enum.
+func (e References) Valid() bool {
+	switch e {
+	case Strict:
+		return true
+	case Warn:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ResourceType.
 const (
 	Clusters     ResourceType = "clusters"
@@ -197,6 +239,48 @@ func (e WhoamiKind) Valid() bool {
 	}
 }
 
+// Defines values for WithheldReason.
+const (
+	WithheldReasonMissing WithheldReason = "missing"
+	WithheldReasonRefused WithheldReason = "refused"
+)
+
+// Valid indicates whether the value is a known member of the WithheldReason enum.
+func (e WithheldReason) Valid() bool {
+	switch e {
+	case WithheldReasonMissing:
+		return true
+	case WithheldReasonRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetReceiptParamsState.
+const (
+	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
+	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
+	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the GetReceiptParamsState enum.
+func (e GetReceiptParamsState) Valid() bool {
+	switch e {
+	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateNacked:
+		return true
+	case GetReceiptParamsStateOffline:
+		return true
+	case GetReceiptParamsStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
 type ApplyInput = json.RawMessage
 
@@ -243,6 +327,44 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Event defines model for Event.
+type Event struct {
+	// Action What was done about it.
+	//
+	// Example: kept the last good version
+	Action *string   `json:"action,omitempty"`
+	At     time.Time `json:"at"`
+
+	// Detail The client's own words.
+	Detail *string `json:"detail,omitempty"`
+
+	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
+	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+	Kind EventKind `json:"kind"`
+
+	// Node The node's id.
+	Node     string       `json:"node"`
+	Resource *ResourceRef `json:"resource,omitempty"`
+
+	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Version The refused version.
+	Version *string `json:"version,omitempty"`
+}
+
+// EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
+// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+type EventKind string
+
+// EventList defines model for EventList.
+type EventList struct {
+	Items []Event `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // FieldError One fault of the input.
 type FieldError struct {
 	// Code A stable word for programs.
@@ -269,6 +391,10 @@ type Fleet struct {
 	Id          string    `json:"id"`
 	Name        string    `json:"name"`
 
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References References `json:"references"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 }
@@ -282,6 +408,10 @@ type FleetCreate struct {
 	//
 	// Example: acme
 	Name Slug `json:"name"`
+
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References *References `json:"references,omitempty"`
 }
 
 // FleetList defines model for FleetList.
@@ -290,6 +420,13 @@ type FleetList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// FleetUpdate Example: {"references":"strict"}
+type FleetUpdate struct {
+	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+	References *References `json:"references,omitempty"`
 }
 
 // NextCursor Left out on the last page.
@@ -336,6 +473,9 @@ type Node struct {
 	Streams   *int      `json:"streams,omitempty"`
 	UserAgent *string   `json:"user_agent,omitempty"`
 	Version   *string   `json:"version,omitempty"`
+
+	// Waits What a connected node that is behind waits for; left out where it waits for nothing.
+	Waits *Waits `json:"waits,omitempty"`
 }
 
 // NodeConfig defines model for NodeConfig.
@@ -480,6 +620,9 @@ type Receipt struct {
 	// LastAckMs From the commit to the last acknowledgement so far.
 	LastAckMs *float64 `json:"last_ack_ms,omitempty"`
 
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
 	// Nodes Up to 100 nodes that have not acknowledged it, or that refuse something at present.
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
@@ -500,6 +643,9 @@ type ReceiptCounts struct {
 
 	// Unaffected Nodes for which it changes nothing; counted in `acked` as well.
 	Unaffected int `json:"unaffected"`
+
+	// Withheld Nodes that have all but what is withheld from them; counted in `pending` as well. Waiting does not help them.
+	Withheld int `json:"withheld"`
 }
 
 // ReceiptNode defines model for ReceiptNode.
@@ -514,6 +660,9 @@ type ReceiptNode struct {
 	Detail *string `json:"detail,omitempty"`
 	Id     string  `json:"id"`
 
+	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each.
+	MoreWaits *int `json:"more_waits,omitempty"`
+
 	// ResolvedBy The revision that ended the refusal.
 	ResolvedBy *int64           `json:"resolved_by,omitempty"`
 	Resource   *ResourceRef     `json:"resource,omitempty"`
@@ -521,20 +670,40 @@ type ReceiptNode struct {
 
 	// StillRefusing What the node refuses at present, of any revision.
 	StillRefusing *[]ResourceRef `json:"still_refusing,omitempty"`
+
+	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
+	Warming *[]ResourceRef `json:"warming,omitempty"`
+
+	// Withheld Of a pending node: what is kept from it at its last good version, or away, and what each waits for.
+	Withheld *[]Withheld `json:"withheld,omitempty"`
+
+	// WithheldBy What `withheld` waits for, each once.
+	WithheldBy *[]ResourceRef `json:"withheld_by,omitempty"`
 }
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
+// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
+// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
+type References string
+
 // Refusal defines model for Refusal.
 type Refusal struct {
 	// Action What was done about it.
-	Action *string   `json:"action,omitempty"`
-	At     time.Time `json:"at"`
+	Action *string `json:"action,omitempty"`
+
+	// At Since when.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail string `json:"detail"`
-	Name   string `json:"name"`
+
+	// LiftedBy What would end it, for people; left out where it has ended.
+	//
+	// Example: another version of it, or retry
+	LiftedBy *string `json:"lifted_by,omitempty"`
+	Name     string  `json:"name"`
 
 	// ResolvedAt When it ended; left out while it stands.
 	ResolvedAt *time.Time `json:"resolved_at,omitempty"`
@@ -544,6 +713,9 @@ type Refusal struct {
 
 	// Revision The revision that brought it.
 	Revision int64 `json:"revision"`
+
+	// StandsIn The version that the node has instead; left out where it has none, or what it has is not known.
+	StandsIn *string `json:"stands_in,omitempty"`
 
 	// Type The resource's type, by the name of its list.
 	//
@@ -795,6 +967,21 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Waits What a connected node that is behind waits for; left out where it waits for nothing.
+type Waits struct {
+	// More How many are left out of the lists, which name twenty each.
+	More *int `json:"more,omitempty"`
+
+	// Warming What it was sent and has not answered, because something that it needs is still open.
+	Warming []ResourceRef `json:"warming"`
+
+	// Withheld What is kept from it at its last good version, or away, and what each waits for.
+	Withheld []Withheld `json:"withheld"`
+
+	// WithheldBy What `withheld` waits for, each once.
+	WithheldBy []ResourceRef `json:"withheld_by"`
+}
+
 // Whoami defines model for Whoami.
 type Whoami struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
@@ -816,6 +1003,18 @@ type Whoami struct {
 // WhoamiKind defines model for Whoami.Kind.
 type WhoamiKind string
 
+// Withheld defines model for Withheld.
+type Withheld struct {
+	By ResourceRef `json:"by"`
+
+	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+	Reason   WithheldReason `json:"reason"`
+	Resource ResourceRef    `json:"resource"`
+}
+
+// WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
+type WithheldReason string
+
 // WriteResult defines model for WriteResult.
 type WriteResult struct {
 	// Changed How many resources changed; 0 means that there is no new revision.
@@ -826,7 +1025,8 @@ type WriteResult struct {
 	// Revision The revision that the write made, or found where nothing changed.
 	Revision int64 `json:"revision"`
 
-	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema).
+	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -922,6 +1122,18 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Node Only of this node.
+	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -1011,7 +1223,19 @@ type ListRevisionsParams struct {
 type GetReceiptParams struct {
 	// Wait How long to wait at most, such as `30s` or `1500ms`; at most `60s`.
 	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// State List the nodes of this state.
+	State *GetReceiptParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// GetReceiptParamsState defines parameters for GetReceipt.
+type GetReceiptParamsState string
 
 // RollbackParams defines parameters for Rollback.
 type RollbackParams struct {
@@ -1024,6 +1248,9 @@ type CreateTenantJSONRequestBody = TenantCreate
 
 // CreateFleetJSONRequestBody defines body for CreateFleet for application/json ContentType.
 type CreateFleetJSONRequestBody = FleetCreate
+
+// UpdateFleetJSONRequestBody defines body for UpdateFleet for application/json ContentType.
+type UpdateFleetJSONRequestBody = FleetUpdate
 
 // ApplyJSONRequestBody defines body for Apply for application/json ContentType.
 type ApplyJSONRequestBody = ApplyInput
@@ -1063,6 +1290,9 @@ type ServerInterface interface {
 	// GetFleet Read a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet})
 	GetFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	// UpdateFleet Change a fleet's settings
+	// (PATCH /v1/tenants/{tenant}/fleets/{fleet})
+	UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
@@ -1075,6 +1305,9 @@ type ServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
+	// ListEvents List what happened to the nodes of a fleet
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
+	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams)
@@ -1174,6 +1407,12 @@ func (_ Unimplemented) GetFleet(w http.ResponseWriter, r *http.Request, tenant T
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// UpdateFleet Change a fleet's settings
+// (PATCH /v1/tenants/{tenant}/fleets/{fleet})
+func (_ Unimplemented) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // Apply Write many resources as one revision
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams) {
@@ -1195,6 +1434,12 @@ func (_ Unimplemented) CreateCredential(w http.ResponseWriter, r *http.Request, 
 // RevokeCredential Revoke a node credential
 // (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListEvents List what happened to the nodes of a fleet
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
+func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1546,6 +1791,41 @@ func (siw *ServerInterfaceWrapper) GetFleet(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// UpdateFleet operation middleware
+func (siw *ServerInterfaceWrapper) UpdateFleet(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UpdateFleet(w, r, tenant, fleet)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // Apply operation middleware
 func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request) {
 
@@ -1710,6 +1990,83 @@ func (siw *ServerInterfaceWrapper) RevokeCredential(w http.ResponseWriter, r *ht
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeCredential(w, r, tenant, fleet, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListEvents operation middleware
+func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListEventsParams
+
+	// ------------- Optional query parameter "node" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "node", r.URL.Query(), &params.Node, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListEvents(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2566,6 +2923,45 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetReceipt(w, r, tenant, fleet, revision, params)
 	}))
@@ -2884,6 +3280,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}", wrapper.GetFleet)
 	})
 	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}", wrapper.UpdateFleet)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources", wrapper.ListResources)
 	})
 	r.Group(func(r chi.Router) {
@@ -2933,6 +3332,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry", wrapper.RetryNode)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/events", wrapper.ListEvents)
 	})
 
 	return r
@@ -3419,6 +3821,95 @@ func (response GetFleetdefaultApplicationProblemPlusJSONResponse) VisitGetFleetR
 	return err
 }
 
+type UpdateFleetRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Body   *UpdateFleetJSONRequestBody
+}
+
+type UpdateFleetResponseObject interface {
+	VisitUpdateFleetResponse(w http.ResponseWriter) error
+}
+
+type UpdateFleet200JSONResponse Fleet
+
+func (response UpdateFleet200JSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleet400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateFleet400ApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleet403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateFleet403ApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleet404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateFleet404ApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateFleetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateFleetdefaultApplicationProblemPlusJSONResponse) VisitUpdateFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ApplyRequestObject struct {
 	Tenant   TenantParam `json:"tenant"`
 	Fleet    FleetParam  `json:"fleet"`
@@ -3810,6 +4301,79 @@ type RevokeCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeCredentialdefaultApplicationProblemPlusJSONResponse) VisitRevokeCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEventsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params ListEventsParams
+}
+
+type ListEventsResponseObject interface {
+	VisitListEventsResponse(w http.ResponseWriter) error
+}
+
+type ListEvents200JSONResponse EventList
+
+func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEvents400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListEvents400ApplicationProblemPlusJSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEvents404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListEvents404ApplicationProblemPlusJSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListEventsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListEventsdefaultApplicationProblemPlusJSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5328,6 +5892,9 @@ type StrictServerInterface interface {
 	// GetFleet Read a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet})
 	GetFleet(ctx context.Context, request GetFleetRequestObject) (GetFleetResponseObject, error)
+	// UpdateFleet Change a fleet's settings
+	// (PATCH /v1/tenants/{tenant}/fleets/{fleet})
+	UpdateFleet(ctx context.Context, request UpdateFleetRequestObject) (UpdateFleetResponseObject, error)
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
@@ -5340,6 +5907,9 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
+	// ListEvents List what happened to the nodes of a fleet
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
+	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
@@ -5629,6 +6199,40 @@ func (sh *strictHandler) GetFleet(w http.ResponseWriter, r *http.Request, tenant
 	}
 }
 
+// UpdateFleet operation middleware
+func (sh *strictHandler) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request UpdateFleetRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+
+	var body UpdateFleetJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateFleet(ctx, request.(UpdateFleetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateFleet")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UpdateFleetResponseObject); ok {
+		if err := validResponse.VisitUpdateFleetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Apply operation middleware
 func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams) {
 	var request ApplyRequestObject
@@ -5752,6 +6356,34 @@ func (sh *strictHandler) RevokeCredential(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RevokeCredentialResponseObject); ok {
 		if err := validResponse.VisitRevokeCredentialResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListEvents operation middleware
+func (sh *strictHandler) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
+	var request ListEventsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListEvents(ctx, request.(ListEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListEvents")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListEventsResponseObject); ok {
+		if err := validResponse.VisitListEventsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -6267,162 +6899,180 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H1rcxs3tuBfQXFnK7GnRVGy7Iyl2rrXcey93usoKVsz3q3IK4LdhyTiJsA0QNEcr/77Fs4B0GgSzYee",
-	"jud+kkh243Fw3i986eRqMlUSpNGd4y+dMfACKvz31Rkf2b8F6LwSUyOU7Bx3TvkENDNjoZk23ABTQ2bG",
-	"wCrQalblcMIkXEKF32k+AcZHXEjGhwYqxlk+5nIE3U7Wgc98Mi2hc9w57/ywd8APB0/yo+K808k6Oh/D",
-	"hNu5zWJqn9CmEnLUubq6yjpTXvEJGLfIlxUUII3g5ZviV/vL6orPxsBEwcyYG1xVKbRheqzmurmM3sHz",
-	"J8+GT2Hvb/nBYO+H4pDvPR/2entH/OngWf5D8Td4PuxkHWHHnHIz7mQdySf2TVF0sk4Ff8xEBUXn2FQz",
-	"iDcxEfItyJEZd44PspUtZZ2Xs0qras3q+xI+m4scH+t7gE/5CNgAhqpCcOKy/phBtajXRW80ADrhn/1a",
-	"jnrPn6WW87oEMGtWM7S/f6eZnaQJQShGkIYQvrMeSPXCDp8+yzYC7U0Bk6kyIPPFf8IivdKclyVU32mm",
-	"5hKXy4aqIty1CwFtMvYJpga/PjxiYzWrlpDiaHCQ9/hT2CtgWqrF3sHfDg79FolW6k1GS9qza2rd3tPl",
-	"7U25MVDZMf/vb+fnnw8P9s7PP/8AH//6l05y78OfucnHq5v+UAlLkbJcMNEkS4b0KsqSzYkOhGaWwBEs",
-	"+oT1H/fDe8LYp80YKmDcMF6WG+g1DY3hHq2yBQwHh39L7+1USWjZ3y+ScVYBLzLcHG4g0DWdNhtz3WX4",
-	"4Byh0X/cz/CAI7BUCA+ppGNf3CSw+fGandk1bthe7/Aotb+3YiLaqOs/1JxNuFwwYWCimVGMSz23fNOw",
-	"idKmjc5LO2ZjIQUM+aw0dhm9zC5LTGaTzvFT/CQkfarpSkgDI6hwgZbBr6F+j1COAWTMrjcf84rnlidn",
-	"zAJ1ClUO0uyBzFUBBdMwmoA0TfgOeP4JZJFmGPhnS37x9OBwM784VcW6bUlV2C2JYocNVGpmoNo7aNmB",
-	"Km53B+/gUmih5NrDoUfs4cwmA6gaC/4huU7/ztq1DlU14YYw5dlRJ0KiXhKJzkByuU6IGHzgO810ORs1",
-	"wcrzSYsUoZduVYycLaZbYrt9t9uyLjvsulX9pYJh57jz3/ZrZWufftX779wUdiW4pH/wSqwH3iU94Ujw",
-	"hJUwNEzNjBNvwBz5+wfb+Ib7eScOfWX3qadKakAF7EdevCNZaj/lShqQ+C+fTkuRc7vs/WmlBiVM/vq7",
-	"tnv4Uh+2faMg5LnkpSgunFzuZJ0CDBelhS6eA37NCgWWbxs25peAW7WY6WWA0ExNocI5meGfQFvEqipl",
-	"dcXfwlxGqYuSV6irhFmIXthkpg0bgOe47Gmv14l0zsBsrz7SeYM2F6LYXnu0OvNMW+XLEo4wiPE/8oK9",
-	"Cxt3EOcDNTPHg5LLT52rbZHpVwI0nVMKnQmMOZcWiANAYcq4XgJe1874UslhKfJdzvXGi3wTqx6lXdwi",
-	"Y6piXCr7ZdiANlwWmgnJhNFszhe44teqGoiiAHmfS0Zupj6BZbqVKqHGUV6Wao6QxdWdKvNazWRxIzqR",
-	"ylwMcZQmhXiNhulZPrZzyhGz33ZuiqZHNZqeKsNeu7nvCEnp/C3wcE949u5T0OYRmL9WkCtZCPveay5K",
-	"KO77zGPN2i5x7vXQabQ0Uq8t/00Y1qnJ3WP7+AzO7Jdxj9t7IReM6A2ZJwL8TKm3yDPvGcwDVSwsiPlA",
-	"XQI7Yj+LH3E9f5f8kouSD8p7X1LBDR9wDU02mo+hYFLNu+xUEf0JzT5Ja3oGFwkS4neawXAIuTlhFUyB",
-	"GybMEoa8A1Mt9l4MUeIsawDvEb3QPJhzenXFYVLrYlcIq2mlctB6R2itE9OE/DEXOmBDAWXh6YHnOUwN",
-	"zpgSwn6kS17OGsPgF0EOjyrgBt1JXLKeledTZTdnJfG+xY39XEkJubkwYgJqdguS+fCwZnkNyLFX0giz",
-	"uFsRjfg+59qZuVwWaPJ6XiOddd6EsKMIPZtOVWWg+BkKwVGhfCBqVUPGUWNGDi4k45KhLSXkKEuqa0Fq",
-	"Wr2ti4qwm9Mu6cV0Wi7eyOnMrNJD/4sHjz5mvxUqn1lTzc47sQc3go8ZK6AEA8fsty+0KDJdnf579THz",
-	"j171u+zvkqgWsVkzXlnKHc40FN1zayV93hupPYcBFnjdd3z+M71uj+FHVSTcUa/kpVo4T5Sby6pd00oZ",
-	"9YT9r/e/nGZsLsyYdFqkIxQdwdtnH2RDUZI02bCG2itqVzKtLJiNIIU9R4oqLrhpGHYFN7BnaWjV47R0",
-	"0F9Wf4fPU1GB3mlMUSSHsmazbrfRmbCcz+LPhC/YTAMT5hhNdmu6cyt8h+IzgRI9P6qyf7upFVRwqT7t",
-	"BImr2Mj7jfy+tOAmjLIYyh/DMGrwO+SmeUAv8UEkzoJ0Bl7+Gh3YkJcaspgVNwGDggUdETosJrgmHtu5",
-	"mse/dJTNwV6rik1BTUvIggV01Hv+jA0WhhBvk/94GReWFAs35pNnz1jBF5oNKzWxQvOEPe/RN3PSZZHJ",
-	"ebvWTrwdUkXY4xxg6Ma7dVza1XezEQGKJKFGRLyOKUfkbueyxkjCN1zrp+rzgmmQhe4yUrj12PIl4sgy",
-	"h+5GzI/W5idcj+ZvBTkImltEP2fjnx226WRwVfEFHn0dI9k00Cl8NhR0WSVpXEhqL68tU35l9ZiUXxoY",
-	"eVwcuxZWVFkwLh0p6j4rVGHNWatfzFVVoA9nWqlRxSdLsYgZCaYLFA9pNk06VIKtRh6MFGudcjPOGLqH",
-	"LJaTKsrCS5YZ4P6aC/J+59XZvI62PJcVdOxX+pV9/+71S/bsee/gERPSKAQcKhBIk1YH0iBNxv7Pi5/f",
-	"BkeFHeGEnXfOO2gVlKUFuVhaWFoz3IjU5LF1UEziAIax7kWktolH9Nx9SQozcuOmRSfMQZvgHz5hPRc6",
-	"dPpGpU0Uml3x9iY8vKtykDz2TTEYOZc3SEQE7W0IQ8veBGjmuJ2LSTqPJ366f5noT20dU3pfzlZREl9s",
-	"BddtMFVC6Qfgp9FLKzB/6x3aSlLInmuDAe+kHnfquOoSUZYzneRBQRDmpbCGgrZqBzIRDeUwY6X4RGRh",
-	"IcDMXCUndcxFKKnXBPI0VJdQaafPuHegYEadsAmRH5ekcmjGvVZCDFBoq5MUzMxFQyQHKsyWVIRk2oMT",
-	"SDhy/bibwbCcTwA1nOQmixnZi7BujwRG7V3yQjNRWDWKabiEipceCKg/KdqtFXJjXlorcSLkzECXvY2D",
-	"GEpCl70I/Aqhk3+CwqqH0nN9M4YJzUr8P8SkDlOwQiZ3oYF0o+2Y9LBS/0zpUta0RpyZj0U+tnAkC1FH",
-	"h8rZeCaLCgoWmafCsE8AU03eQmHYmPsjmmT4ZUiewZQJx5R1xmbSiBJ37o/OT2kN1AnIAgr0lLMKTLXA",
-	"kM829N8MP62ygRY5ZClyR2CiCZursuFZ6hRQGs5e/PQ+baENZ5qXuoWIayCckMdBCzkqvXJvNPGN+hho",
-	"sIyZsdJAcET0IeAZpXaAGo6VAlgFE2XgghdFlYQcUUOaXj//9N5RSzhlq5JXqAzhZmIWkiRZDcY4b/hG",
-	"NaBGpZm0KKlKsJrBEJ3uEtgCzFbqQNbRQuYJefze8MrULgyw+hyrOSc5h4y2B7C9jYdpZxtFkirgPT6I",
-	"b1TA6VBXlz7TUF3wkfOQrcxmOVdaR0spQbS2+hQabCemmgi3k8JRFfBSyaEYrQq2/2JKO6o4Fph+xNRo",
-	"JR9AqS+cebUK2DfISewzuC2pDPn1nUArFyhAreiyuDwBwwtueObOAePQ0REcPGP/KX48do4O54KkkY0q",
-	"C8anlmYGCyZMVovuCV+wMf7sIqFWQtbUMVCqBC5voLeR72RDckz31vj6OmPFJxg22RRqFpj0iP7lbRnT",
-	"w7DDnVlUkwtdU2F1vCp5SlvzMZe3tMrJIltujVavCrgNswR1+mvQ6gdhxlYRgBJyo6pjNvZqKroG2dwS",
-	"3ZRrq1irS6SjCLMGkPMZqgYgqiTNL+mpskmGEQrcufkUM7WkQyoEjZz8Jd7NvTHi1GyEy6qniudpa/iD",
-	"d80U9l0MgK14XzClNphtI6UKj5nrnVaJBF5EeBc2mauq0G5KCqdiUGYt1qNcW0NRBJOx3Q9GiAoMuCFC",
-	"INsluUgCjvLZsxhJ/NxMSAvPHFzQhiCyk6h7B8OkFd7u78HdX6xnpU3WNqjUbDRuhd4WjM3PGnGTdv7t",
-	"HgqC0MsyH03bXTK0b2f5IKKkOBK03qRGSrYIannCxCXPX1/D/WDtUWFcxDbs65Y1WY8kQVwYk6CYX4ZJ",
-	"UDSJ8wkG0VeWYkx50UaJH8YLxzO0C6xKZVD58QpjAVOQhWZKnpD/Gv1l3baJdIuYA9RsaurzM9pdnZ29",
-	"jXhvdKb13HUKjhOUBeQlr6yi6lTi+vjTupNxIfNddFOfRLkuU7NOUneqlBMt+VgpvWUC5zqJnph4mTGF",
-	"yge7guOa+X2n2fekS/jJHuHR2gcsi8eV1+l2Q7TYVk6C0IMPyGFveSh9z8NCIgI5l/YB6bJkvJ/fJ/NN",
-	"S57DcX2WxDKsRkaZgTISxudyo1Pf5eY67zRR3CZ5+t7T5VKigV7IHIr+cb0uKzlya6dVE2uSt7Ioq8tz",
-	"zYa8cgKY6086ALNvMVjIUf+YrC9CU6tusr6DGf3kmbYZw7lcYbOYK1KbB9GpeXJxaYLoXevTaTUHtobe",
-	"IpyZ14ftEaEJWB+vtUWogoIOAeRsYsFNILLqBG2pE2RGJ+vQjBH4mz7cNrDjAASeUlyC26hhJVj9QsWq",
-	"jttyxIn9wuybnayjhsNSSPDLsrOnlhMl3S2nxlFOXOYq2t69fsmeHz394bZjfXGe59Yqk9X6LIRBOoLn",
-	"bAqVVhLjvDmXznI/YX27un5IuknyF5+ztW0goY6Ppix2aY8mh/bw41KWXIt2UOd1rSlMDMVdvNTK4j8q",
-	"b+hXs7xXjbpt0niml6sdnhwm1QGXIJbaDI2DZGc11rQUdIJmCTnKuTXt+lFeWf/Yn5WBskQGyD4JcpdF",
-	"JRNRItqWDJE2EHad+ehnBOIUm3wHOYhpKgaqJhNhdo2C5mrmCk/Xi1yc9CU9HHz5PP90MUlo968rNSE1",
-	"ANfEXGiZopw8t6KjhGIEvqKnXqqaUbqiWyfVBAR3947zofWzNB3TygqBLWdtyYX6+9ROcdDrOZu2dmRT",
-	"VmCYsUC5o5wzmZgi02oCJHm58T7ZHawVPIk26zzW3ndxk6ww/N/Rx91nYsi87R5kVL0B1FsyBqWGWoY2",
-	"3vGylOrooPAPF2DlQQVFv8teOCvQO/EIqAJNQnqoKeJqyRYeQLqhNSfEyRIBRn4U72RxZFAnkzWoaQ0d",
-	"vgz0s2y+f4Ii7e+Wa37z0jH5o9932osuOeY0p1xtpwjQIdoLzjPtPMheCTxhCAGLsJL1cYF9qyjNgWpP",
-	"N+Qf0I7C1mLlo5b30QrXADQdS74/b8huKSS7eE66OyRhWn2qvITiYrDYxhB38TPvVeDl1t6E2n+1g48k",
-	"sA1PkVuc/8ekwBdleRH0wHYvUcR+dMQ1Mww6ykWAxu04fdrjSmm8pUjkLeDsQyPjGl+XQ0du2j0wiIQN",
-	"t48o0TAlm2B7r8y1kF+YrXF+dwfX1oNfy3+xzo2w2ce61tyuGV0k9BymIHqlMbrmCk2UHrjU+nXbw/T7",
-	"q+xOcvLIa9OenvalTdGPdteK5NNKqEqYRbtfz4cKXcqycT7VsRiNQVv9ReqM8YmSIwZ/zLizFvSEl6X9",
-	"3fuiqGa4Z/WkZIJ1u9GzC+5StgKK+R2oQ0NeUYbl2lQ5fOr9bDLh1YJeo3BPe/jSQY0HKFAEJGODRXA1",
-	"LZjmCx/41lBegj5mDrknmOL0uxISCvuOVdC4zqjckmvWL1XOS2EW3QpGQsn/AbPMR4K7OZe8WvS75/Js",
-	"1bfndFQJmfO+1A4cCVA4b40vjGQa8plFEzZQM1nwanEcx6kiF6PltXnJxcRpr3XW7spKW/y06Zyv0uIX",
-	"9y5WCpAIQ4lZUsUpLBVImGvyfXlvTf9A90/ol5DNZY32qiBtHqFB8Tnc9EgBVrph/QxF7Ciy/Pmn9+gI",
-	"OpdGhRQ05xBGry/ZfMDNrALW/1zoLjrqRl1XJaX3vPqxZ0xp7QAZz4ISd08N98wY9uaqKgvcmj2E4ArD",
-	"rflwkNVqK67HoGlbSsK5RL+lmjmnGQErbstyHNqUkIWi6yKgOa+kNXL65JovDb9Qslz0u26VYiRVhbEm",
-	"piSVgOjMSiNMvtY4IZGTzphR5zIo384Njjug/i7HjRmFpkmdQXRB1Yr9ZTxqiyRcQwbNpsXOzNq/Q1J6",
-	"1Tve5pZ/u8HXHgUL/BMRA5Eqok/kwaB3986PuQ7+Lleel9Uds5R0nMDREbo7Xf+sSpXlgOefbkUSRzKy",
-	"cQbrpHJLEd4LFgrv+qkauyyE5DPmJV3GjCkzx74yFg2YYR3AVZ/NKVNvMQWEgqSGYhVATSfoOwwO7sU5",
-	"OhoLdHukiu6omuff7ZBra/0y7zcM+7ILEP5o/HBCalHAVoWBHoK3kR6xLp3prjMPYuNlZRut6s3ubGEN",
-	"Pq9b1lnStZpo5oKyH8kbiY5iYKUg13MdNtAGJBXXEY/Fcms1hWIvfL4UlZnxcm+sNHpxXOo5dh/x/Ljj",
-	"lRscaSYtW8MHPhuQGtPIP8bcNRpjBZZ+q/9o4zGN9A/POlDOrMYpXOJDdGhRQBRMqgdgnZ4/ZDxkTvgJ",
-	"d7Xt2nTKX4Z1Dq+PW/SWQ1k+iojcAQXznOu7tJZqsbI9y98ZXmtZeYBYmgpMtUiQ5TVz+0KWaEumB7rU",
-	"fUppSBm1dBWz7NtKhqnAVCLlYQy1CGG9yMrVcAh2YdiC8sSlfathyASPfJKY4Dfn9quZxLOZKqnFoISQ",
-	"/+VclN1byfhbn3TnNxofQPq0a+JZ8f60mkOO3RnfuMbV21XKQJsnyBlyW0E+uHdbQHW9SNEnQZ1zoqDX",
-	"dFouUo862byR3exa5hZpTriapa3UUFp3VLcj/d1CHkL6qxJanIrcodOEL1ihuqyfiz5JHTThsO6nBGjI",
-	"10sBc+ytmAv7bSEMNizlxURYOKu5hCrpvH3nFOGo+di2NYMBPzpU5TUn6ymYYEe9o5jNHj9dKRiMMGwl",
-	"VSoLZsNYaKOqxUkoGzzoHR4lywaTzSK39reQkuzsCAvpCuzE6cy2Dd0fk/iewoOmD6alPkdTSjvV5uAL",
-	"qFZjio/XuKymv6qVDIUcQTWtRIusXWUHptQXuR1giBVr6e4A5oL7pjpbpuhx2aTLNg9fIEA9IxhtTLTG",
-	"LSRBW85SSpeaQ7WXcw2sBEO9NgsxEs7UF1JCxcaL6RikTjZUjPDt2ZN1HWj53j97e88/fu/+2fv42H/1",
-	"6N/+kgISdXu8nbroXeuetQPWNsU59tGgRm2oR6Y97V6Q7AqNX+QTYC9VNVXU38ZP705jhaP4/W2uPT58",
-	"6kqPT8hjUM5GrU0zlrthtkJv58JkfLEdbrch5RxWPYCMO/MdNG6OztfpjDP0XQZWeX6QoXF9IHqC2+oB",
-	"r9FHYMemONYwLjcbUvaZq6xD+sCFt4Xbgh3YSdEqEFgohR43QX1ayF3q3k+l8a5pToAL3Uz69vh3p3x3",
-	"bJ1mxwHqG86mYgo+8VCRgS9WucCD9s5pQbsfBTabq42FSJM7wRAFFEHlCcfW3SRwWjFyBw6YYnEbZrlN",
-	"VH0LVvY6sKglvG3iaVwDQf5j+7OQI3xBM06ZfxO+2AKjY2TegL+JtkJ8Ki5Ci6C1/Bcfam8oFBqfukK0",
-	"azcTqle0rpcQLudW5ErY1z2LlQ9jxSdidfl3KyNqyt0kKoJO7Wyz0G6buvSptCGWptu4K653Ad2IGE3Q",
-	"MTc1E2enijxtkvmFb8ZBZ9C3epfxZoV3oLGn2IpisIN3xD17wnpsAlzqcEihgy8apFFG0W15UBq+vJ3c",
-	"cd7PvCHjc1NKAMYYkStOeEGdIcnbRnLLu3Ij59EWTlwXtNRrEp3QGKbKvtBlslCNsnUNdOHC8Uq4NUvG",
-	"Qtn3GgB/6T/KWH8m8zFQ1uL33g736aScETgfUZDoxrn07U4pj4Yrfql1TkRKusCUgvd2dpdpA7xKNal4",
-	"IdmLX98QZWesPyz5Rbfb7bt+n0iG+HUevn75Br9Q9XNNssQto7SjKcMCx8ZMqc2okEOV0Ay4qErgPqpO",
-	"QXEK8c9cT1EhGQ/dejPm2kBgxPwSKoznG0W8EguqXesoCtZTvr33DvsapPmYm+65PJePH3/ARLbHj9kL",
-	"9pi2/tiVKIXcDPRxaFVSU3X7IE72mLr9aEA+FUWX9Zhj0VRjG/ieP8LHrn7nXFpWRTkJcaEvdy429grD",
-	"lISu4hIcVbEJdiOwIuKxx5zH3hPj3sTZMBn28QoQtIUCEx4EL2ZmDNK4lrIWFn37larEP/GbY/Yjnio7",
-	"n/V6T/KAOvgR+l2GNDqAUsmRu++EtCOCJ4LJZW4z+MxzUy6o2n0eVXMi73QLQprBQ3H7t58xoaGt9W2f",
-	"2tA9P3r6wyMKDnNfokOFFxnjrF9XRfRdIlGpVVRghQVZ/f+957yRe2+KvmuiR8hk9eMBL6gvIIIfpCH8",
-	"6FOdTZ9NoaIme8udYL/TGOR2W6Q6F0Rt++3jxxTqaL+05Jj1+f6gb6Fgua8Byfr8vx++HvTdiFap0m6c",
-	"/hdkUBmLlKErTJKn/xH9pvyPGUV3MJ3ZK/94sVajsZQ1UTy1oDJtZ6ErbcIWV2TEYjvxYIft/89XZ2x/",
-	"DLw043/22feu/1sOWmOpmLbMGZ/BqwTsI4IKoTC14hHugR5QU5B8KroLPilxJKFD6P8RmjlWNiP2EiMv",
-	"RQ5SN3w+U56PYe+w2+tknVlVOiamj/f35/N5l+PPXVWN9t27ev/tm5evTt+/wnfqqqLA26LEjeNOr3tA",
-	"T7mldo47T7q97hO8n8KMkW/vXx7sE+3gx1FKR3xRM2Ar91x5O71kkX0CeBNGxNKRO6g5aiOhY/ObAjtA",
-	"anPm5mtezfZbWsLVj+xHNyFdZRufji9Joxbf0SUkh73emk7Xu3W4jhxYqSbXHk6Dhbu6Bh9xzWbTI4el",
-	"Rt2zs472rvPOW6SbAEXDrTbj1W/d+YgNNbVJG8f+KPXq4ZCb4yy+NAe08f2pbxFYzldy1dRNTDWDq5WD",
-	"Orjluds6kVstmiCIR3REGLL+eKK7bPCV55tfCZek3BwNCIqB6JKYcJXFJL7/hf65imi9iQIjMNH53ynF",
-	"tN6NEh/C0WbghGtSbg7Rd9gzdh08d+VZ8b1WVx9bTmOfNMrWQ7FM8zU98o3wzLobaQIJaKvIMckT8ACY",
-	"QCzW9zzQsXCL8MKd203RombXKX78OroK87bZcdxE9565sesj286MEbjoxA0aX+/6rPnJ5lfq26Cug3AP",
-	"xv39VakrSLme2+x/wb9XdUpfW3U6GcHO5iOjDqS7aiSkQwrNhhW423u77CxqrDxS2GtFYNqtV9nH/BJW",
-	"NRBaSI3xDdw7Wl3gT5Qa172nM77hkdFq1x1Z1iqVW2DSux96dGk4DyeS10DsBpx3s0SM7jbeJL49Qe1T",
-	"ntnxl3tcWZvC/6Isme86x/rBrdd37Vi8varbst91I/0dW9FIexqidI1+yItmjWXtojonbKDMGCOvA2AT",
-	"8RlNb2qzJ1l/6c7jPrb6xEutXEAMKxr8tX0jMDrqxaAkfKfDHbeyWC4LJ0O7STs+62+3w1i6LTq6I2pL",
-	"+dtoOU/c9bdg+Kuy2Ktvs3X+y5DAbSerU84myl1cqcdq6ltFWPlYDxA56n+rix6h0BduzIs8tIbFb8Mn",
-	"Xlg+gkTvlrayrFc/ve+s+Tla9dY3WkWXM9mZY/At+KRcAl9zd//u5sXbVUdKjUrgU6G7uZrsg0VGX7Xl",
-	"Fta9fNJ96Tq7Z7cKk2vudwsl6/aYehyFSt3bZweGInKdzWSIpnw7mtbRwRZrCvcV4gtPN7+QvD7Nvnx4",
-	"uM3L8Q17V1nn6TZwi+8wvLlo/eBCa800eO0aZIUokRe5UVBoS9Vyv74/oN27eBp6RVPqA5vyyqQdhy+j",
-	"4e6QaJYuIWpRiaK9Zb4xMEqpP4kyGizcpZsedBQVik4/Psr71bradBt7CE4V0GM1j1KOsiiZhL1w91dR",
-	"0yNUe0RQLIQOTQ2bkcC44SCUGtqcpS/je63uwkJfufjtns301XvH1pjsNZK4kJS1GCkE8vWKk9uyw5fo",
-	"qJV2dued+19EsdZOx4bz4rI21kEWNeb7kvv6RoglRMcecbDQIRbnbtJmY66PfSC45tD1c7malQVq/ynN",
-	"mzJDlyhkk0X/jtJJ/yRMlFa7w+HfI+Pcwt0blvam2NHGDZ3mWh3Wp64z2dJ+l+tOy0Wcz4Ac2Rd++3L5",
-	"UHfr+laYyInkWkLgp/qqE4vnriNs3cDDMSQ2R6QdYMNLSyR4dFgScy59B46WSxjq3ni+T1w9J/Z7jltr",
-	"fIKpyXzOAZYFF2wwM43OZc3u9P2tOm8ICzi8ea9OGg79TGKTZFO90BYY8pWGD8KlAQlZhHiHKCNuYMQ8",
-	"oC7WooARxX2VDi9c2v4X+2dtZPHUdwy9Q7RoVU/w1oKHc2C6sunQPfUBj3Xz0xaQN8CB/dqZMmpLOq7v",
-	"bIksT2TjlncuNR+nfLLQicks9UPPQl/5uBeHy0Gh/nG+xziO47pVrzYpP1VsoAoB+sR17ZjyEZxLup8c",
-	"G7ioCdQdX/reSu7TNQ5d9gG/D42Jw9Z896O6i7cO6+PDIReVtzioANJlqK2oVI6I3E1P2wjXehG4KkGt",
-	"LLotcsQ1DtiO3Ja7b2yYX7gcf6xZb1tAuEVma4Jfuurgzy3U3MG28LAAy1THhHuSdA/gpzqDsvTKHCpr",
-	"eowqnDXmPV0vvnWWWoU+HV/nntalnLlji5pKx02Zh+6+N66V9FFmKgiilN2RZbwDaybM6/Z5nE1VZeqL",
-	"n62+Ll16cHyrXOi9yoQ+l9rVu2MLtBxQv8cMA/wkhsvXrrruz3PXMTRXE9AYd7F2g7utLiRTU/M9qejq",
-	"uuOQmhxu1ghVW67NSNpmNtXirvUk6vmSYDJUj9XogvItxQEegHf9YmHpCQABuqSrpHTBLflDoz6n1Q5/",
-	"F576RnLHGm3REkj8bkVKZq4PnCzq+3H+ZIZhQ41bNQ7j2MxXaCCG5e1jq7+r7RD2l+EZqaP/gmj7bSEs",
-	"3gvlrhF5WIzd/LTFuRui9/4Xe3xLHvtUolvoyrhzesrwZ27y8d1i7IbkgXvOvTs6ONwGKSFXktovvOai",
-	"hIeyWUKqX1UfcRr10yU3PhgeF7RxHcrYqAmpu87EtTH08TbfH2nFc3ADbDtVEu4B4+oupesNYLs9qpbD",
-	"Jbw6461Nadxj+/gMDvskFXZynQiM8KZm/81wz+56D7ftHTwP6EDciEhfJw/dworkk+0f/geJw8jqnLU4",
-	"GC0ZUNmsz3Jc3+LXko7Lc8zoCvI6X/K4H9UqUg7B7zP/ma60e/XHjJehp9pSXiJKcqqkRfvQ1eqzD6Hk",
-	"exoxrvryFyx+r7BRf8pYnM7MzSVIdg3yv2Yi5F1kJl7t6q3cOu/wq1rt15Q1+IGKgtNZgzdgzF+pl+H6",
-	"esd/5R2uyTvcKNG2Vr6Jm27ygvinvhlzMmoPmzQn3YaTyYl/JjvS7aPN8eHP9St1fLjl7X/x/66NkL+r",
-	"027vHHPalWzfSughld1E+vGDnPTmpz08bwE19qv6ttSkXYhlNP05F6aP1OHyXykw4TomUamMa1nubl2n",
-	"q3b8Henutrtwoz3pu9j1n3KrxASier1gb5qx72WRQFxa+IaQdLgPyChmd+Fb9EX3Ij3p6b5dT//gaa83",
-	"0f26G3L/WU/3U5fTpwLJdvTWbKhnzf61vb3nH//6/fl5l/579G/fT/T/048SrWvvmKUTDFvpEn/+F4j0",
-	"NpsH/WtwA9ed/OsoG7To5sKWOpHN4u7Kwk7dEnTGtEITNqTZkx9lTBk9E/SsWKvYV+mtRj397u+9TG9L",
-	"ylzqHf912WN2dVBgXDqyyYxiA6grKt1Cvqmyrj+LwfMzpxzxqE9j3c7Ku4xcpzuiqRZO18ZMsMTiVkqs",
-	"zmiku2z+EtqytvV/wSUkzZYHskFCG7q2PiA8txh2i31ArlXpdKrQ55lzyfLQGsj3GuZ07WdFDYcxp92M",
-	"QVTpNl2uE5TrsXsnjaCintn33Qcqbne8rhsUQTh4h4l4vv1KpqhlZwrH1zOhrWqVJHw2ocZfaJ8U1mVY",
-	"T4OmCXN95R0GLxf6txQb1Rj7bdYZbTiaO9aE19QLzUOr6qRrw/18lzoSzdBWrMvLEqru7ZkoKmqTXbcj",
-	"TZJL1DCX+jO4Vrm/fbQcn67spNOiFpD7KAncOKs9imlm2hCFh4t6LQ0B1a2tYbea1Rzts9bms1FSuOt+",
-	"tvr2e9caa2NH2now17hldaxU95EMM0fChZrA83E0VO0sXh3tP+gqJerhDKW4hGrReNUrVauvfqBrW+2O",
-	"eN2ulhwi0RBxXV/LIHEqqctTdql/M7pyxw1FeX9XH6/+fwAAAP//",
+	"7H1rc9s4tuBfQWlnqzsZWpYdJz2xa+vedCbZm510uitxT3arnTUh8kjCmAQ0BGRFnfV/38I5AAhKpB5+",
+	"pjPzyZbEB3Bw3s8vvUyVUyVBGt07/tKbAM+hwn9fnfKx/ZuDzioxNULJ3nHvHS9BMzMRmmnDDTA1YmYC",
+	"rAKtZlUGJ0zCJVT4neYlMD7mQjI+MlAxzrIJl2Po95IefObltIDece+s98PeAT8cPsmO8rNeL+npbAIl",
+	"t+82i6m9QptKyHHv6uoq6U15xUswbpEvK8hBGsGLN/kv9pfVFZ9OgImcmQk3uKpCaMP0RM11cxmDg+dP",
+	"no2ewt5fsoPh3g/5Id97PhoM9o740+Gz7If8L/B81Et6wj5zys2kl/QkL+2dIu8lvQr+ORMV5L1jU80g",
+	"3kQp5FuQYzPpHR8kK1tKei9nlVbVmtWnEj6b8wwvSz3Ap3wMbAgjVSE4cVn/nEG1qNdFdzQAWvLPfi1H",
+	"g+fP2pbzugAwa1Yzsr9/p5l9SROCkI+hHUJ4z3og1Qs7fPos2Qi0NzmUU2VAZou/waJ9pRkvCqi+00zN",
+	"JS6XjVRFuGsXAtok7AKmBr8+PGITNauWkOJoeJAN+FPYy2FaqMXewV8ODv0WiVbqTUZL2rNr6tze0+Xt",
+	"TbkxUNln/t/fzs4+Hx7snZ19/gE+/flPvda9j37iJpusbvpjJSxFymLBRJMsGdKrKAo2JzoQmlkCR7Do",
+	"E5Y+TsN9wtirzQQqYNwwXhQb6LUdGqM9WmUHGA4O/9K+t3dKQsf+fpaMswp4nuDmcAOBrum02YTrPsML",
+	"5wiN9HGa4AFHYKkQHlJJx764acHmx2t2Zte4YXuDw6O2/b0Vpeiirv9Sc1ZyuWDCQKmZUYxLPbd807BS",
+	"adNF54V9ZmMhOYz4rDB2GYPELkuUs7J3/BQ/CUmfaroS0sAYKlygZfBrqN8jlGMACbPrzSa84pnlyQmz",
+	"QJ1ClYE0eyAzlUPONIxLkKYJ3yHPLkDm7QwD/2zJL54eHG7mF+9Uvm5bUuV2SyLfYQOVmhmo9g46dqDy",
+	"293Be7gUWii59nDoEns4s3IIVWPBP7Su09+zdq0jVZXcEKY8O+pFSDRoRaJTkFyuEyIGL/hOM13Mxk2w",
+	"8qzskCJ0062KkdPFdEtst/f2O9ZlH7tuVX+qYNQ77v23/VrZ2qdf9f579wq7ElzS33kl1gPvkq5wJHjC",
+	"ChgZpmbGiTdgjvz9hV18w/28E4e+svvUUyU1oAL2I8/fkyy1nzIlDUj8l0+nhci4Xfb+tFLDAso//0Pb",
+	"PXypD9vekRPyXPJC5OdOLveSXg6Gi8JCF88Bv2a5Asu3DZvwS8CtWsz0MkBopqZQ4TuZ4RegLWJVlbK6",
+	"4m/hXUap84JXqKuEtxC9sHKmDRuC57js6WDQi3TOwGyvPtF5gzbnIt9ee7Q680xb5csSjjCI8T/ynL0P",
+	"G3cQ50M1M8fDgsuL3tW2yPQLAZrOqQ2dCYwZlxaIQ0BhyrheAl7fvvGlkqNCZLuc640X+SZWPQq7uEXC",
+	"VMW4VPbLsAFtuMw1E5IJo9mcL3DFr1U1FHkO8j6XjNxMXYBlupUqoMZRXhRqjpDF1b1T5rWayfxGdCKV",
+	"OR/hU5oU4jUapmfZxL5Tjpn9tndTND2q0fSdMuy1e/cdISmdvwUe7gnP3n0K2jwC85cKMiVzYe97zUUB",
+	"+X2feaxZ2yXOvR46jZZG6rXlvy2GddvL3WX7eA2+2S/jHrf3Qi4Y0RsyTwT4qVJvkWfeM5iHKl9YEPOh",
+	"ugR2xH4SP+J6fpX8kouCD4t7X1LODR9yDU02mk0gZ1LN++ydIvoTml1Ia3oGFwkS4neawWgEmTlhFUyB",
+	"GybMEoa8B1Mt9l6MUOIsawAfEL3QPJhzunXFYVLrYlcIq2mlMtB6R2itE9OE/DEXOmAjAUXu6YFnGUwN",
+	"vrFNCPsnXfJi1ngMfhHk8LgCbtCdxCUbWHk+VXZzVhLvW9zYz5SUkJlzI0pQs1uQzIeHNctrQI69kkaY",
+	"xd2KaMT3OdfOzOUyR5PX8xrprPMmhB1F6Nl0qioD+U+QC44K5QNRqxoxjhozcnAhGZcMbSkhx0mruhak",
+	"ptXb+qgIu3faJb2YTovFGzmdmVV6SL948Ohj9luuspk11ex7S3twY/iUsBwKMHDMfvtCiyLT1em/V58S",
+	"f+lV2me/SqJaxGbNeGUpdzTTkPfPrJX0eW+s9hwGWOD13/P5T3S7PYYfVd7ijnolL9XCeaLcu6zaNa2U",
+	"UU/Y//rw87uEzYWZkE6LdISiI3j77IVsJAqSJhvWUHtF7UqmlQWzEaSwZ0hR+Tk3DcMu5wb2LA2tepyW",
+	"DvrL6u/weSoq0Ds9U+Stj7Jms+620ZmwnM/iT8kXbKaBCXOMJrs13bkVviPxmUCJnh9V2b/9thVUcKku",
+	"doLEVWzk/UZ+X1pwE0ZJDOVP4TFq+A/ITPOAXuKFSJw56Qy8+CU6sBEvNCQxK24CBgULOiJ0WExwTTy2",
+	"72oe/9JRNh/2WlVsCmpaQBIsoKPB82dsuDCEeJv8x8u4sKRYuGc+efaM5Xyh2ahSpRWaJ+z5gL6Zky6L",
+	"TM7btfbF2yFVhD3OAYZuvFvHpV19NxsRIG8l1IiI1zHliNztu6wx0uIbrvVT9XnBNMhc9xkp3Hpi+RJx",
+	"ZJlBfyPmR2vzL1yP5m8FOQiaW0Q/Z+OfHbbpZHBV8QUefR0j2fSgd/DZUNBllaRxIW17eXXphGhzCzxr",
+	"JyUEt5XjuUUo1BScnld7ujD2gCEprg0bK5WzS6icM24Ft3dj2KRNtUZFCgHoPLJnPldVrlu544UgU3VJ",
+	"2DpRmB7jwpGM3FeNeEOfpXZ350OeXaTHTKsSSCmuLfeRqshoEsY/grQFghsSv6U9ywBYao2qS6jCm/EO",
+	"XpzJCdcMZA75cfASOCBazKb3ZOCfjLrJyD6HApN9luYzUopA24XCJVS8cEDS3s+EGhdyDNIBQM5Kiy5u",
+	"3b2kF3aLFrdbq2U94ekRVjUZ1gaPdIfscgr4lt7F9zByIo+cvWvdx8QUh5WajSemhjYE9Dyxakl0JHiN",
+	"xXO8EU/DIfuK43jZQEl6HuU7ltR48WbOxE3P4a4Dbict3wZLIqbwANzotVURX1mrqi1KBoz8v055FFZx",
+	"tqBbEjCtuPfCkqi1dixrQCKdVmpc8XIpMjojNfkcldX1PGjlp8if2nboU24mCUNntSVbMoxZuMmqJri/",
+	"5oJ8FGz1bd5iXH6XVbvZL/Qr+/7965fs2fPBwSMmpFEIODRnjOfkGqRJ2P958dPb4Da1TzhhZ72zHvoo",
+	"isKCfJnNt9upG0UsxY8cFFtxAIPq96LgdynrGEf40saeLI+VGejNDCpcuZE/SZiDNoFNnbCBS4BwVlOl",
+	"TZRgspH1tGrzFHdsKvPRbpI4XrZBycfzuQ393mpsAjRzCpxLs3BBHPx0/2q+P/p1Z/uhmN0AG5aOB1/Y",
+	"CebbYOZETw/BzO2Lf53mOyJKDFY8GXpaKWR838Eyalz7NFbWHW12Bcfe+pgkqhNOxZ3yMbSqM++cKFri",
+	"ZMVMtzLuYMuQmsa0tRyR82ooRgkrxAXxBHtyzMxV60sdRxZK6jW5GBoqq3w45dHdY7VddcJK4j1cktWo",
+	"GfdqIkkNoRlpxnPRsKoi7adp5bVmrjkpjk+uL3dvMCzjJaCi3LrJSP/s3uOqtityawkHddgBAbVoRbu1",
+	"msGEFyPGWSnkzECfvY3j0EpCn72odUoLnewCcmvhSy8qzQRKeisJzZBWcNgGK+Tw5xrIvN1Oso0q9Xub",
+	"OXy6mJJ3bT4R2aS2QXR0qJxNZjK3tkLkYRSGXQBMdbBdJtwfUZnglyH/EbPenETSCZtJIwrcuWmYPeRj",
+	"LEltVhX6e021wKj9NnyrmUGwyr46hLelyB2BiV7ITBWN4EAvh8Jw9uKvH9oNFbTTdAcR10A4IaexFnJc",
+	"eP+M0cQ36mOghyXMTJR25gaiDwHPKLUD1PBZbQCroFQGznmeV62QI2pop9fPf/3gqCWcsrU5K7Jp7WZi",
+	"FtJKshqMcQHNjTpQjUozaVFSFWDVohHGTSWwBWxrhmkhsxb944Phlam90GCVYFZzTmdXowm+vZsOM4c3",
+	"ilKVwwe8EO+ogNOhri59pqE652Pnn1l5W2Rgrvw258JsRJWPeFGrvkg7qc+swaRiGosooU0FsJt9qeRI",
+	"jFfF4L9Z2I6KnAWmf2Lb0wo+hEKfOwt2FbBvkO/Ya3BbUhkK5DrxVyy8XwoxvwTDc2544s4BE4+iIzh4",
+	"xv4mfjx2nm0Xc6InG1XkjE8thQ0XTJikFvQlX7AJ/uycWlae1rQ0VKoALm+gnV7f93QtKbDOrvMZ5U2m",
+	"hnoIZrmj025bNvYwzHNnhtbkWddUb7u9Yuu43rJhRY6GVU4WWbrdtovd1G0YX2gBXINWPwozsWoDFJAZ",
+	"VR2ziVdqMRbE5pboplxbNVxdIh1FmDWEjM9QkQBRtdL8klYrm2QYocBdG4kNptbq8wtZAk5aE+/m3nRx",
+	"SjnCZdUZeH9xjN1iE+6VZitfcNJDubaGoggmE7sfTAnIMcOidvCTXCQBRwVMSYwkdWjBxRVclJ4gspOo",
+	"cx75FV/DGpea3f35Lbnwt2Rs/q1rnfSef7uLgiBcChD1d5cM3dtZPogoC5oErTfAkZItglqeULpqqevr",
+	"wx+t9epCVNG+blnv9UgSxIUxLRTz86gVFE3ifIJZUytLMaY476LEj5OF4xnaZdJIZVD58QpjDlOQuWZK",
+	"nlCIAL2J/a4X6Q4xB6jZROE190a7q9PTtxHvjc60fnedc+kEZQ5ZwSurqDqVuD7+dt3JuBypXXRTnzW/",
+	"LjW/rkpyqpQTLdlEKb1lxv46id7y4mXGFErd7AqOa+b3nWbfky7hX/YIj7YRwmtGaYVZOQlCDz6kmIjl",
+	"ofQ9DwuJCORM2gukS4v0oRSfvT0teAbH9VkSy7AaGaWCy0gYn8mNcRNXjOEc+URxm+TpB0+XS8FuvZBZ",
+	"M9ZtJUdm7bSqDBHvNhZldXmu2YhXTgBzfaEDMFOLwUKO02OyvghNrbrJogB7HRe3LzqTK2wWkwNr8yA6",
+	"NU8uLi8cfXEpnVbzwdbQW4Qz8/qwPSI0AevjtbYIlcw1I+AEIqtO0JZ6SRQUpze2Br5rZbgjx4DAU4hL",
+	"cBs1rACrX6hY1XFbjjixX5i9s5f01GhUCAl+WfbtbcuJsqyXc6EpCTpxJczvX79kz4+e/nDb4dQ4sX9r",
+	"lclqfRbCIB3BczaFSiuJiT0Zl85yP2GpXV0asixb+YtP0t02XFKHoNssdmmPJoPuCO9SWnSHdlAn8q6p",
+	"RA/VvLzQyuI/Km/ohbO8V437XdJ4ppfL254ctqoDLiO4bTP0HCS7zmwaL2iWkKOYW9MujRKJ02N/VgaK",
+	"AhkguxDkXItq5KLM4y0ZIm0g7DrxAeYIxG1s8j1kIKZtYWZVlsLsGmjO1EyaLXRkfOlLujh4/nl2cV62",
+	"aPevK1WSGoBrYi56TwFhnlnRUUA+Bl/CWS9VzSg/3a2TisCCc3zH96H1s/Q6ppUVAlu+9UaunJaF/jq1",
+	"azsYDJwxXPvLKX88LDVHgaWcz5q4aZS0xY13/e5g5uARdpn1sdq/i39lRVL8A13pKRMj5o3+INzqDaDC",
+	"kzAoNNTCt3GPF8JUcQ25vzgHK0gqyNM+e+HMR+/9I6AKtCXpoqZsrEViuAAJjtbcIoeWKDdywHjvjKOf",
+	"Ou24QYZrCPhlILxlu/8C8na3ulzzmxerrT/6fbc76yXH6pc2H907BCglBjqXtnM9e+3xhCEELMJKluIC",
+	"U6thzYG6FKy+zx7WBIrOt9U0Ya3+4cxVcgnN/J2UpWwmUDbfHvDIv5995MJYdKvLVKGY4p39zfknBO0A",
+	"9lijqpWYsJsGINece3tk/ZvNWu2IdVq7/zzEejqi4LyC2jBTI5bOeVXSAcucpR70qbcusaOImYM0CwY8",
+	"m/Q7PChaFZeQnw8X2/g4XCCzznDd2lFzrYTQwFg9z9oCCz+16lKiKM6Dit3tgIsYtI7kSoLRX7kI0Lgt",
+	"f5o7w1bnidWWcXPORp5H5g9aqGj4rAgG7w+sxYu3myRArutWK2oKt7ePTjbWuRHtmttY7mUtUFMH1GOq",
+	"pQLrOV94O95iIc8mWF2I3HjrPXz0i1yzgVY6QPSoKax+dUJL8VUJN4dkdxC3nYnGuVItax5CplyZlm84",
+	"g8hQAL+0CI7dpkBCFZQGTuU6CZbEfTYgkfbRdtOQVWBqbLIGDp0Oc6lQ0VPo4j5yKZkm5CJwbqRj774z",
+	"CjF2TkESeyUW4JE7xkq/C4BpcL0sSA4udfRyQd95vKpQpd9nKWWepf6djVo5z1XsmxHQmKTWxkB8OsYt",
+	"iKoOGbSU1yCszTyfgNzefXsL8qkQIwNraGCuZkVuhQDqq7VrdcW97fxGKC6WbMOlKgin+6qKYvK9ZKc8",
+	"Xie8uOl2heMaGgsUBS6QnDPbw/daonLrOoPrRBrEDgFgmetzscE723AL4wEKqQ3wvOt8pZLQ8LzjPTpy",
+	"ia7zNuzk1r7VMoymF7bWDyOTxlETkmc77601miZLGLoS23XbwzLcq+ROsuHJmd+dqvul60Si3XWS3LQS",
+	"qhJm0R3u8RkkrnTRuFDbRIwnoK11KnXCeKnkmME/Z9w5kXTJi8L+7kMU1DtoYK3g1kLLbl/YLpREKW9o",
+	"xO1AqyTcNuaX41UfZmXJqwXdRlkA3VktDmo8QEE4NWO4iMSg5gufD6WhuAR9zBxyl5gn+w8lJOT2Hmt+",
+	"c51Q2xWuWVqojBfCLPoVjIWS/wNmiU8Q6mdc8mqR9s/k6WrIJyJ3csrXfn1SK9GJ7xukWPE/s2jChmom",
+	"c14tjuP0hSjyZOVRVnBROolc18usrLQjfNduMhUWv7iPvFHcXBjK7pUqzoOsQMJcU0jEO/HTA52e0C8h",
+	"JZiZiahyklcIDUrbwE2PrUVtFMM6ekrkoISjz3/9gPrMmTQq5DG7OCEGA8kVCNzMKmDp51z3MX4z7rtu",
+	"CXrPKzp7xhRpn72Q8VtQN9xToz0zgb25qooct2YPIURIcGveKhCGZRXXE9C0LSXhTGI4S81cLIWAFetY",
+	"x0F7JDND180AnNLGUorYFoafK1ks0r5bpRhLVWEKAlOSdEudWNmIZU8aX0jkpBNm1JkMrhUnRsjSwXZF",
+	"x403Ck0vdTrnOXUtSZfxqCvAfA0ZNMMaiN2Ytb+HdIbVoGlXtPbthhBsFEP2V0QMRKqIPpEHg949aDvh",
+	"OoRBXJuOpO6cq6TjBI6OMArm+uhWqiiGPLu4FUkcycjGGayTyh3NOF6w0IAjbeu1kYRMrYR5SZcwY4rE",
+	"sa+ERQ9MsALvKmVzSvdeTIFsF2osXAHUdIIhpRD3XJxh/Ikqituab1BV/3/aR67t+ZH4cFLYl12A8Efj",
+	"HyekFjls1SDEQ/A2subWZbnedUJabGavbKNTvdmdLazB53XLOm2NuLU0dUTZj+SNREepEdZsb0aTyYzH",
+	"CkDksdh2SU0h3wufL0VlZrzYmyiNPnpntGMXQs+Pe165wSdZ07qkNoXeFYDArrlr9IwWm5k28vcuHtPI",
+	"CvSsA+XMavja5cNFhxblyYBp6wX+NnKW8pBQF1oA7GhpdumUP49qv5UPZw+WMxx8cglyBxTMc663VDZv",
+	"mAS0PcvfGV5rWXmAWDsVWFN/lSxv2G6gozMPRVp9pUGoJLB0FbPs2/KFVmAq0RY/Cq78sF5k5Y2ODyeu",
+	"dkiNQjlRFHHCvO85t1/NJJ7NVEkthgWEtGAXAurfSiL4+lxsv9H4ANpPuyaeFe9Zpznk2J3xDSxdpXul",
+	"DHR50pwhtxXkQ/CuA1TXSyDwbUkif9d0WrR6tZxs3shudi0UjzQn12iisZUaSuuO6nakv1vIQ0h/VUCH",
+	"D5M7dCr5guWqz9JMpCR10ITD4tECoCFfLwXMscd6Juy3uTA4uIDnpbBwVnMJVbvf2CnCURPibeunA370",
+	"qFR4TtZTMMGOBkcxmz1+ulJlH2HYSgZtEsyGidBGVYuTUGt/MDg8aq21b20av7W/hZRkZ0dYSFeAAYBW",
+	"MbihC3wrvrfhQdMH01HkqanSiQo88QZUqzHz02tcVtNf1UpGQo6hmlaiQ9ausgNT6PPMPmCEZc/tXcLM",
+	"OffNNbfM3OaySZddHr5AgHpGMNpYf4NbaAVtMWtTutQcqr2Ma2AFGOq5n4uxcKa+kBIqNllMJyB1a2P1",
+	"CN+ePVk3iYLv/T7Ye/7pe/fP3qfH/qtH//GnNiBR1/fb6Uiya8cR7YC1Rcc+vDSoURuaeNCedu/i4bpz",
+	"vMhKYC9VNVXU59K/3p3GCkfx+9vcsOPwqevXcUIeg2I27myet9wVvxN6m7t5LAEUb+yG221IOYdVDyDj",
+	"Tn0nvZuj83U6ZI58f59Vnh9kaFxkjp7grqLy3Tv47Noc0xrGxWZDyl5zlfRIHzj3tnBXsAM7qlsFAutn",
+	"0eMmqF8juUvd/W3VHWva++BCN5O+Pf7dKd8dW6/ZpofmB7GpmILPR1dk4ItVLvCgPTQ70O5HgU2na2Mh",
+	"0uROMEQBeVB5wrH1NwmcTozcgQO2sbgNb7lNVH0LVvY6sKglvG3iaVwaR/5j+7OQY7xBM04J4SVfbIHR",
+	"MTJvwN+W9qJ8Ks5Dq9C1/Bcv6m4sGgYguPrkazcVrVe0rqcoLudW5ErY1z2LlY/teYjOdqrbg2COgC9j",
+	"HMJEyLxOjGpLGAg/enfYqj5dqgp2SIH08/L0bjmPnUl3H/+QGXYf/51Ot2U6nT/4RqJyvNRWepgoXopV",
+	"cr5bnamWZJtUp2BjOl9FGENF3etVu2OiXY7F02K8S/RGwskEm2vTkC32TpHnWTK/8M082XdS7Yq2fIyI",
+	"ZilJZ7Fzb1qu23wcaSm0qwasE3Q9owuZ9vBZaJMwrZzAFc1ayrrG2OceWyTA60vKtou9Ue6NUS3jp9vq",
+	"wbviWwmDNIaLXgBCK6jtvt6DxrbmKzbJDo5Zd+0JG7ASuNSBHsIQIfSFRYnYt+W8bYQRdmI+PsS1oZRo",
+	"UzYSpjcgfpQ8p8Q6cvSTDPVRpMhvvUX8yOVL6DU5qpSIiwIhYGyuGo2UNNDMx+OVTI+kNQ2Dfa8B8Jf0",
+	"UcLSmcwmQOUw33sXYJQsjOB8lJxJT03noQ1kyr4Pab1IYMs0hW6l5XIYyoWg1GCvo1jIGpCPKAx+4yLS",
+	"bre7x/YVz/u6MAmllWHS1Af7dsemgFdtvdxeSPbilzfEqxOWjgp+3u/3UzfZBBkrfp2Fr1++wS9UfV2T",
+	"0eKWUZ+nV4YFToyZ0kAVIUeqxfbhoiqA+7whSvuhJKaZm54iJONhLlHCXLc0zAm6hAozlowi6Ye56q6j",
+	"LJ0tFZr6+Jcvvreo0D+TZ/Lx44+Yzvz4MXvBHtPWH7sE8JB9hl5crQoaH2cvxJc9pqaYGlDyRPkzesKx",
+	"W0BjG3ifP8LHrnD9TFrUpKyruMMNd0EE9goTMYgqxCU44mUltuGyQv+xx5zH3tfs7sS3YZXU4xUgaAsF",
+	"KxYIBC9mZgLSuOE5Fhap/UpV4nf85pj9iKfKzmaDwZMsoA5+hLTPXLVAoeTYTXYl+4/giWBy6i+Dzzwz",
+	"xYLaPM2jNiaUcU8LQprBQ3H7t58xZatryE9KLa6fHz394ZGvCHC16VRxnDBuRaYvB05dqmShVdRZAMsM",
+	"0v+95+Ite2/y1DXoJmSyQnnIc+o5juAHaQg/UiowT9kUKmrgvTzz5juNaTxui1Tgjahtv338mIK53eNZ",
+	"j1nK94dpxIpYyv/74eth6p5ozUbtnpN+QQaVsMjcu8IiT/of0W/K/zmj+DWq+N69gSPEG/1XLU/01ILu",
+	"AvsWGt4btrgiihbbSSH72PR/vjpl+xPghZn8nrLvXVvoDLTGHgnaygC8Bocm/k5MPeOSksceUQkbXmBt",
+	"Jj4V/QUvC3yS0CG56REaWFYFQOwlRl6IDKRueLWnPJvA3mF/0Et6s6pwTEwf7+/P5/M+x5/7qhrvu3v1",
+	"/ts3L1+9+/AK76nL6QNvi1LTjnuD/gFd5ZbaO+496Q/6T3ASp5kg396/PNgn2sGP4zat/0XNgK14dX2d",
+	"6CaL7CXgzM+IpSN3cFn1YTbVmxy7y2tz6t7XHEL/W7uEqy/Zj2Y+XyUbr47HwdMws2jc6uFgsGam126z",
+	"vCIXfds4Lw+n4cIN6cVL3Fid9ieHpUZzwpKe9sHB3lukmwBFw63S5A0q3fuEzfq1aXf/+aPUq4dDjtzT",
+	"eDwwaOMncd0isJw3+Kqpm5hqBlcrB3Vwy+/umrlmlXWCIB7REWHI+uOJpvbiLc833xLGwd4cDQiKgeha",
+	"MeEqiUl8/wv9cxXRehMFxmCi879TiumcAhsfwtFm4ISBsDeH6HucR7EOnrvyrHiC99WnjtPYJ42y81As",
+	"03xNl3wjPLMeNtCCBLRV5Jjk23kATCAW65t96Vi4RXjhzu2maFGz6zZ+TPMU7oYdx7M17pkbuzER3cwY",
+	"gYthqqDxDa7Pmp9svqWee30dhHsw7j9y+LGClOu5zf4X/HtVJy13tWUiI9jZfGTUgXRDVUPCt9BsVAH4",
+	"cWCn0byVscImgwILC+IS6VUNhBZSY3wD945WF/hXSv7t39MZ3/DIaLXrjizplModMBncDz26RMOHE8lr",
+	"IHYDzrtZIiJUIj7NTTbpjmyFmJ82fKFDz2Aih8DFgmOwVJdwElwT3rlJ8/q9s6JQ6sJ+a1aJhUqM7lw8",
+	"uIk6W4mHB0DHr1EW3JS1k+uNh06jGoxB1/i1ufw+pXcff7lfcmm1Ql8UBfM9wFkafM2pa47pnSi6q+hM",
+	"N6rOkMqkBZYoXJyfXLuWjLRLpjhhQ2UmmPA0BFaKz+gPoqbnkqVvciinyoDMFnt/g0WKgxdwprwL3mMh",
+	"oaMwNgajo854SsJ33u2IMnGp1xZ5f5qk65PtdzuMaJl/g0U8on1Lqm+MRyOR/1vwRqki3xvy7ALi5pmh",
+	"bsq+rM70tpyLADNRU9+4zypt9QOiINVvda8ByPW5e+Z5FgZ14LfhE88tN0HSd0tbWdarv37orfk5WvXW",
+	"A+Wj2ej2zTH4FrwslsDX3N1/uvfaP/2xUuMC+FTofqbKfbDI6Iul3cL6l0/6L91UruRWYXLN/d4ra48j",
+	"sC0M3i5MuCG25M+dyRBJ/HbU/6ODLdZ0qtRbXlHB69HB0803/CpdPT7kP0EuuC+0Ozo83OZm5wvnQ8qK",
+	"eLoN3H6V/JKLwt9zQ9n30YWVm9Vn2rUrDqFLLwajSOW2krCe/dbt8n4XJve4ZlJTXpl2b/bL6HF3SDRL",
+	"M8A7FKNob4kf04JS6g9iIQW3y9KUPh2FKqPTj4/y3k2BVt3GHoJTBfREzaNM3yTK4WQv3Ph46pqJao8I",
+	"ioXQQfFrhqfj9u9QaOjy4L+Mx8rfhV2wPHb/vn1Hq2P/1/iRaiRxcVJhoYxxuW/XgvDOoSU66qSd3Xnn",
+	"/heRr3Ue4fgvcVl7kEDmNeb7Tjf1NL8lRMeO3bDQIUDsDeMJ18c+O6Hm0PV1GfZ+s9e2ad5UkLFEIZvc",
+	"TO+piuMPwkRptTsc/j0yzi1iEGFpb/Lt4iYBO+ES1sWx34exl/OWpodUa08TrEDmum7vyETu023cHNd4",
+	"0Cs5d5ysPRgkg8EgElaYI3EBU9eF8AmVlrQhptUlXtEGVs5juR1F4fpquWRMzEG2v+Cs97pYxpfBB54a",
+	"VXc8PTjcUN2xxVl9pdElBGOXmkQwbtWOriEIHkA9mlOn7ekUJA4/jXoqtSpJ1OL8ftWjLQk29NvvDHu+",
+	"c/3ZNxNElBWHhOEbJPm2UqE/jevvZqJQhGudhp/qwhErmFyydN3ozmkQrsPoEOeFWKmGjAJLx8+k71TX",
+	"McOynhDgSzbqd+K4rLgFHfEO7wwW2l40nJlGB/XmcL90qw51bfwi9P3r4BmtdfV/XDYRZi62cAnEO0QZ",
+	"kf+huMMfnBnsf7F/1uanvPMDV+4QLTrtCZS2DxcGc+2FwvCZBzzWzVdbQN4AB/Zr7+e4qxipHnkbuYqQ",
+	"jVveuTS7jbKSQ8dSszROLgl1MXHPOpfJSL2ofS0aPsf1Il6d8fZOsaHKBegT191uysdwJnH8LjU6VCXU",
+	"nRFT79ZKqXqgzz7i90v9w3XdJbQegqbD+vhoxEXlXQTUKMTlOa+omo6I3KDsbYRrvQivd6Kru0OOuAZb",
+	"25Hbcpe6De8XrhYWezt1LSAM4d2a4JcmRf6xhZo72A4eFmDZ1lnsniTdAziWT6EovDKHypqeoAo3UUXu",
+	"6XrxrbPUKvSz+zr3tC5xmUeV3KujqUZuXD7Xvlc/8UVfVDW2jHdozYR53Waas6mqXAnC3EoOfgHSFZnE",
+	"Q/nDfBUm9JnUri8UtgrOAPV7zFPDT2LkWkYEpd7NwJq7Pv806QK7zrIXfth/KMmhymypaMrAMVseQyBC",
+	"dwPXjq/dyWWqxV3rSdQbsYXJUN+CRrfAbylw9wC862cLS08ACNAlXaVNF9ySPzSKSTvt8Pfhqm8kA7nR",
+	"PrgFid+vSMnE9UuWeT1e+A9mGDbUuFXjMA6mfoUGYljePrbEvtoOYX8enZI6+i+Itt8WwuJYbTeF9WEx",
+	"dvPVFuduiN77X+zxLYXY2tKl39fND3bMJxv9hPmsd4qxG7J97jmD++jgcBukhExJalP2mosCHspmCQnj",
+	"UX+LdtRvL9z02StxWTTX9Vw7bNbvBlu5dt8+QO77iK54Dm6Abe+UhHvAuLqb/3oD2G6Paq5xCa9OeWfz",
+	"RnfZPl6Dj33SFid2HbuwpxICOX0z2rO73sNtewfPAzoQNyLS18lDt7Aiebn9xX8ncRhZnbMOB6MlA2q+",
+	"4NOS14/CsKTjEpPdyME6wfk4jSreKennHzP/WUnon8lX/5zxIvQeXkokRklO/RjQPnSNZdjH0J9kGjGu",
+	"erYsdmqpcKBVm7E4nZmbS5DkGuR/zczlu0glvtrVW7l1ovBXtdqvKc33I7WWaE/zvQFj/kq9DNfXO/6d",
+	"KLwmUXijRNta+SZuuskL4q/6ZszJaIxCqznpNvwHzpeJe8Z0Oj78uX6ljg+3vP0v/t+1EfL3dZ78nWNO",
+	"t5Lt+949pLLbUi/wICe9+WoPz1tAjX3Xjaszco51b+mcC5MidbiEdQpMuPZ+VNvmRvu40bk0kpJSInWY",
+	"lc7lwoVA/EW+yrsxTp2yJTE4vdwF70zyoqjnHVm1GYdsUYqWKCEqHg9mq5mA031ZivHelAnKkNLNJBjK",
+	"3LRXuHyeBAPy9n/7tyNA/t7BcEN0PIzwNArbafqu2tEo0ycDndo9pQdPB4NSp/UAk/TZQKf9limQbTFt",
+	"+/TOxKxnzZETg73nn/78/dlZn/579B/fl/r/6Ud/6rVmby214V7JIrpOvN23ALX6K3U+df84lLAgH42w",
+	"hfunbyilzGNNJ1PEn/8FwuzN/n//GqzYjVD6Ooqso3HpuiWVyA30xXFCEjR28OVxURI5sSaUTlWiWwuk",
+	"iTuiL4Wc/e7vvah5S8pcGnD1dRnDdnWQY1JAZBAbxYZQ15+7hXxTRbB/FGvzJ04VNVFH57ojpffXuWa1",
+	"RFMdnK6LmWBB2q0UpJ7Sk+6yf1uYHdHVwg2X0GozPpABGDrJdrXy4pnFsFts5XWtutB3Ch3OGZcsC939",
+	"/EAUziZiPIGKpqJgQQGVK7V22nTNHN0gkDvp5RgN9rnvVo7xTJZ1DR0JwsE1T8Tz7dd9Rl2323B8PRPa",
+	"qrJTwmcTOqII7TPy+gyrD9EuZG74lcPg5bYoHaWZNcZ+m1WZG47mjjXhNdWV8zA/pNWv5H6+Sx2J3tDV",
+	"2oAXBVT92zNRVDS7pO4o3kouUc976mbjut3/9slyfGwN7U6LujjvoyRwz1ltFkZvpg1RbD6v19IQUP3a",
+	"xnarWTXYTzv7x0cZ+a6B6erdH1x3y41N5euHudZTq89q69WUYNpOmPrvhx25R9We+tWn/RfNe6VpD1CI",
+	"S6gWjVu9UrV6Kybw0o543XGe3EjRI+Iq6I6HxHm89SAiYbC5f79Zaovthv5/AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,14 @@
+package fleet
+
+// What becomes of a write that leaves a resource without what it names (SEMANTICS 4.3).
+const (
+	ReferencesWarn   = "warn"   // it is stored, and the resource is withheld from nodes until what it names exists
+	ReferencesStrict = "strict" // it is refused
+)
+
+// Dangling is a resource that names one that does not exist.
+type Dangling struct {
+	Ref
+	Variant string
+	Missing Ref
+}

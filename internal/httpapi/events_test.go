@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+)
+
+func TestEventsArePaged(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	var refusals []fleet.Refusal
+	for i := range 5 {
+		refusals = append(refusals, fleet.Refusal{Type: fleet.Cluster, Name: fmt.Sprint("c", i), Version: "v", Revision: 1, Detail: "<b>no", Action: "nothing sent"})
+	}
+	w.refusingNode(w.fleet.ID, "a/b", refusals...)
+	w.refusingNode(w.fleet.ID, "other", fleet.Refusal{Type: fleet.Listener, Revision: 1, Detail: "no"})
+	seen, at, pages := map[string]bool{}, time.Now().Add(time.Hour), 0
+	for cursor := ""; ; pages++ {
+		var list oapi.EventList
+		w.do(http.MethodGet, w.at("events")+"?node=a%2Fb&limit=2&cursor="+cursor, "").is(200, &list)
+		for _, e := range list.Items {
+			if e.Kind != oapi.EventKindRefused || e.Node != "a/b" || *e.Detail != "<b>no" || *e.Action != "nothing sent" || *e.Revision != 1 || e.At.After(at) {
+				t.Errorf("%+v", e)
+			}
+			seen[e.Resource.Name], at = true, e.At
+		}
+		if list.NextCursor == nil {
+			break
+		}
+		cursor = *list.NextCursor
+	}
+	if len(seen) != 5 || pages != 2 {
+		t.Errorf("%d events on %d pages", len(seen), pages+1)
+	}
+	var list oapi.EventList
+	w.do(http.MethodGet, w.at("events"), "").is(200, &list)
+	if len(list.Items) != 6 || list.Items[0].Resource != nil && list.Items[5].Resource != nil {
+		t.Errorf("of all nodes: %+v", list)
+	}
+}
+
+func TestEventsBadInput(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for _, name := range []string{"", "x", "1", "1 ", "1 zz", "-5 " + strings.Repeat("00", 16), "9999999999999999999 " + strings.Repeat("00", 16), "9000000000000000000 " + strings.Repeat("00", 16)} {
+		c := cursor{List: "events", Name: name}.String()
+		w.do(http.MethodGet, w.at("events")+"?cursor="+c, "").isProblem(400, "invalid_request", "?cursor")
+	}
+	w.do(http.MethodGet, w.at("events")+"?cursor="+cursor{List: "nodes", Name: "n"}.String(), "").isProblem(400, "invalid_request", "?cursor")
+	w.do(http.MethodGet, w.at("events")+"?limit=0", "").isProblem(400, "invalid_request", "?limit")
+	w.do(http.MethodGet, w.at("events")+"?node=", "").isProblem(400, "invalid_request", "?node")
+	w.do(http.MethodGet, w.at("events")+"?node=a%00", "").isProblem(400, "invalid_request", "?node")
+}
+
+// SEMANTICS 5.3, 5.5: what a pending node waits for, and why; a wait ends when waiting is
+// for nothing.
+func TestReceiptSaysWhatIsWithheld(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	status := w.settledNode(w.fleet.ID, "n", 0)
+	w.put("a")
+	edge, missing, bad := fleet.Ref{Type: fleet.Listener, Name: "edge"}, fleet.Ref{Type: fleet.Route, Name: "r"}, fleet.Ref{Type: fleet.Secret, Name: "s"}
+	old := fleet.Revision(0)
+	status.Nodes[0].Settled = &old
+	status.Nodes[0].Waits = fleet.Waits{Withheld: []fleet.Withheld{{Ref: edge, By: bad}, {Ref: edge, By: missing}}, More: 3}
+	status.Refusals = []fleet.Refusal{{Node: "n", Type: bad.Type, Name: bad.Name, Version: "v", Revision: 2, Good: "g", Action: "kept the last good version"}}
+	must(t, w.nodes.Report(t.Context(), status))
+	var r oapi.Receipt
+	begun := time.Now()
+	a := w.do(http.MethodGet, w.at("revisions", "1", "receipt")+"?wait=60s", "").is(200, &r)
+	if time.Since(begun) > 30*time.Second {
+		t.Error("it waited for nothing")
+	}
+	n := r.Nodes[0]
+	if r.State != oapi.ReceiptStatePending || r.Counts.Pending != 1 || r.Counts.Withheld != 1 || n.Warming != nil || len(deref(n.Withheld)) != 2 || *n.MoreWaits != 3 {
+		t.Fatalf("%s", a.body)
+	}
+	reasons := map[string]oapi.WithheldReason{}
+	for _, h := range *n.Withheld {
+		reasons[h.By.Name] = h.Reason
+	}
+	if reasons["r"] != oapi.WithheldReasonMissing || reasons["s"] != oapi.WithheldReasonRefused || len(deref(n.WithheldBy)) != 2 {
+		t.Errorf("%s", a.body)
+	}
+	var node oapi.Node
+	a = w.do(http.MethodGet, w.at("nodes", "n"), "").is(200, &node)
+	if node.Waits == nil || len(node.Waits.Withheld) != 2 || len(node.Waits.WithheldBy) != 2 || *node.Waits.More != 3 {
+		t.Errorf("the node: %s", a.body)
+	}
+	if f := node.Refusals[0]; *f.StandsIn != "g" || *f.LiftedBy != "another version of it, or retry" || f.At.IsZero() {
+		t.Errorf("%+v", f)
+	}
+	w.do(http.MethodPost, w.at("nodes", "n", "retry"), "").is(200, nil)
+	node = oapi.Node{}
+	w.do(http.MethodGet, w.at("nodes", "n"), "").is(200, &node)
+	if f := node.Refusals[0]; f.LiftedBy != nil || f.ResolvedAt == nil {
+		t.Errorf("it has ended: %+v", f)
+	}
+}
+
+// SEMANTICS 5.6: the nodes of one state, page by page.
+func TestReceiptIsPagedByState(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	status := w.settledNode(w.fleet.ID, "n", 0)
+	status.Nodes = nil
+	for i := range 7 {
+		status.Nodes = append(status.Nodes, fleet.NodeStatus{Node: fmt.Sprint("n", i), Connected: true, Since: time.Now()})
+	}
+	must(t, w.nodes.Report(t.Context(), status))
+	w.put("a")
+	status.Settled = 1
+	must(t, w.nodes.Report(t.Context(), status))
+	path := w.at("revisions", "1", "receipt") + "?state=acked&limit=3&wait=100ms"
+	seen := 0
+	var r oapi.Receipt
+	for cursor := ""; ; {
+		r = oapi.Receipt{}
+		w.do(http.MethodGet, path+"&cursor="+cursor, "").is(200, &r)
+		if seen += len(r.Nodes); r.NextCursor == nil {
+			break
+		}
+		cursor = *r.NextCursor
+	}
+	if seen != 8 || r.Counts.Acked != 8 {
+		t.Errorf("%d nodes of %d", seen, r.Counts.Acked)
+	}
+	w.do(http.MethodGet, w.at("revisions", "1", "receipt")+"?state=lost", "").isProblem(400, "invalid_request", "?state")
+	good := cursor{List: "receipt", Type: "acked", Name: "n1", Revision: 1}
+	for _, c := range []cursor{{List: "nodes", Name: "n"}, {List: "receipt", Type: "nacked", Name: "n1", Revision: 1}, {List: "receipt", Type: "acked", Name: "n1", Revision: 2}} {
+		w.do(http.MethodGet, path+"&cursor="+c.String(), "").isProblem(400, "invalid_request", "?cursor")
+	}
+	w.do(http.MethodGet, w.at("revisions", "1", "receipt")+"?cursor="+good.String(), "").isProblem(400, "invalid_request", "?cursor")
+}
+
+// T16: a Secret's refusal shows no secret, in events neither.
+func TestEventsShowNoSecret(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.do(http.MethodPut, w.at("resources", "secrets", "s"), asDocument(`{"name": "s", "generic_secret": {"secret": {"inline_string": "hush-hush"}}}`)).is(200, nil)
+	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Secret, Name: "s", Version: "v", Revision: 1, Detail: "Failed to load", Good: "g", Action: "kept the last good version"})
+	for _, path := range []string{w.at("events"), w.at("nodes", "n"), w.at("revisions", "1", "receipt")} {
+		var any json.RawMessage
+		if a := w.do(http.MethodGet, path, "").is(200, &any); strings.Contains(string(a.body), "hush") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+const (
+	codeMissingReference = "missing_reference"
+	codeTooMany          = "too_many_errors"
+)
+
+// places tells where in what was sent something stands. Where a write says nothing of a
+// resource, as a rollback, that is the whole of it.
+type places struct {
+	fields  map[place]resource.Compiled // what is put
+	deleted map[fleet.Ref]string        // pointers
+	whole   string
+}
+
+type place struct {
+	fleet.Ref
+	variant string
+}
+
+func newPlaces() *places {
+	return &places{fields: map[place]resource.Compiled{}, deleted: map[fleet.Ref]string{}}
+}
+
+// put notes a resource that is written, so that its fields can be pointed at.
+func (p *places) put(c resource.Compiled) {
+	p.fields[place{fleet.Ref{Type: c.Type, Name: c.Name}, c.Variant}] = c
+}
+
+// faults tells of what would be, or is, without what it names.
+func (p *places) faults(ds []fleet.Dangling, more, refused bool) []oapi.FieldError {
+	out := each(ds, func(d fleet.Dangling) oapi.FieldError { return p.fault(d, refused) })
+	if more {
+		pointer := p.whole
+		out = append(out, oapi.FieldError{Pointer: &pointer, Code: codeTooMany, Detail: fmt.Sprintf("more than %d: the rest is left out", len(ds))})
+	}
+	return out
+}
+
+func (p *places) fault(d fleet.Dangling, refused bool) oapi.FieldError {
+	pointer, verb := p.whole, "write it"
+	detail := fmt.Sprintf("%s names %s, which does not exist", called(d.Ref), called(d.Missing))
+	if at, ok := p.deleted[d.Missing]; ok {
+		pointer = at
+		detail = fmt.Sprintf("%s names %s, which this deletes", called(d.Ref), called(d.Missing))
+		verb = "keep it, or let nothing name it"
+	}
+	if c, ok := p.fields[place{d.Ref, d.Variant}]; ok {
+		pointer = c.Pointer(d.Missing)
+	}
+	if refused {
+		detail += fmt.Sprintf(": %s in the same write, or set the fleet's references to %s", verb, fleet.ReferencesWarn)
+	} else {
+		detail += fmt.Sprintf(": nodes keep what they have of %s, or go without it, until it is there; %s", called(d.Ref), verb)
+	}
+	return oapi.FieldError{Pointer: &pointer, Code: codeMissingReference, Detail: detail}
+}
+
+// called is how a sentence speaks of a resource.
+func called(r fleet.Ref) string { return fmt.Sprintf("%s/%s", r.Type.Slug(), r.Name) }
+
+// warn adds to a write's warnings what it left without what it names.
+func (p *places) warn(warnings []oapi.FieldError, r store.Result) []oapi.FieldError {
+	return append(warnings, p.faults(r.Dangling, r.MoreDangling, false)...)
+}
+
+// refused turns the store's refusal into a problem that points at the fields.
+func (p *places) refused(err error) error {
+	var e *store.DanglingError
+	if !errors.As(err, &e) {
+		return err
+	}
+	out := refuse(http.StatusUnprocessableEntity, codeMissingReference, "the fleet is strict about references, and this would leave something without what it names",
+		p.faults(e.Dangling, e.More, true)...)
+	out.cause = err
+	return out
+}
+
+// UpdateFleet implements updateFleet.
+func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) (oapi.UpdateFleetResponseObject, error) {
+	c := callOf(ctx)
+	f, err := a.store.UpdateFleet(ctx, c.tenant.ID, c.actor, c.fleet.ID, store.FleetSettings{References: string(deref(r.Body.References))})
+	if err != nil {
+		return nil, err
+	}
+	return oapi.UpdateFleet200JSONResponse(fleetOf(f)), nil
+}

@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"fairlead/internal/httpapi/oapi"
+)
+
+// listener is one that takes its route over ADS.
+func listener(name, route string) string {
+	return fmt.Sprintf(`{"name": %q, "address": {"socket_address": {"address": "0.0.0.0", "port_value": 1}}, "filter_chains": [{"filters": [{"name": "hcm",
+		"typed_config": {"@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "x",
+		"rds": {"route_config_name": %q, "config_source": {"ads": {}, "resource_api_version": "V3"}}}}]}]}`, name, route)
+}
+
+const routeField = "/filter_chains/0/filters/0/typed_config/rds/route_config_name"
+
+func named(typ, name, body string) string {
+	return fmt.Sprintf(`{"type": %q, "name": %q, "body": %s}`, typ, name, body)
+}
+
+func warned(t *testing.T, r oapi.WriteResult) (pointer, detail string) {
+	t.Helper()
+	if len(deref(r.Warnings)) != 1 || (*r.Warnings)[0].Code != "missing_reference" {
+		t.Fatalf("warnings %+v", deref(r.Warnings))
+	}
+	return *(*r.Warnings)[0].Pointer, (*r.Warnings)[0].Detail
+}
+
+// SEMANTICS 4.3: warn is the default; the warning names resource, field and what to do.
+func TestMissingReferencesAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var r oapi.WriteResult
+	w.do(http.MethodPut, w.at("resources", "listeners", "edge"), asDocument(listener("edge", "r"))).is(200, &r)
+	pointer, detail := warned(t, r)
+	if want := "listeners/edge names routes/r, which does not exist: nodes keep what they have of listeners/edge, or go without it, until it is there; write it"; pointer != "/body"+routeField || detail != want {
+		t.Errorf("%s: %s", pointer, detail)
+	}
+	w.do(http.MethodPost, w.at("apply"), `{"resources": [`+named("clusters", "c", cluster("c"))+`, `+named("listeners", "two", listener("two", "s"))+`]}`).is(200, &r)
+	if pointer, _ := warned(t, r); pointer != "/resources/1/body"+routeField {
+		t.Errorf("in an apply: %s", pointer)
+	}
+	r = oapi.WriteResult{}
+	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(`{"name": "r"}`)).is(200, &r)
+	if len(deref(r.Warnings)) != 0 {
+		t.Errorf("a route: %+v", r.Warnings)
+	}
+	w.do(http.MethodPost, w.at("apply"), `{"resources": [], "delete": [{"type": "clusters", "name": "c"}, {"type": "routes", "name": "r"}]}`).is(200, &r)
+	if pointer, detail := warned(t, r); pointer != "/delete/1" || !strings.Contains(detail, "names routes/r, which this deletes") {
+		t.Errorf("%s: %s", pointer, detail)
+	}
+	r = oapi.WriteResult{}
+	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, &r)
+	if len(deref(r.Warnings)) != 0 {
+		t.Errorf("a rollback that changes no listener: %+v", r.Warnings)
+	}
+}
+
+// SEMANTICS 4.3: a strict fleet refuses with 422, and says where and what to do.
+func TestStrictReferencesAreRefused(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.do(http.MethodPut, w.at("resources", "listeners", "old"), asDocument(listener("old", "gone"))).is(200, nil) // 1
+	var f oapi.Fleet
+	w.do(http.MethodPatch, w.at(), `{"references": "strict"}`).is(200, &f)
+	if f.References != oapi.Strict || f.Revision != 1 {
+		t.Fatalf("%+v", f)
+	}
+	put := w.at("resources", "listeners", "edge")
+	p := w.do(http.MethodPut, put, asDocument(listener("edge", "r"))).isProblem(422, "missing_reference", "/body"+routeField)
+	if want := "listeners/edge names routes/r, which does not exist: write it in the same write, or set the fleet's references to warn"; (*p.Errors)[0].Detail != want {
+		t.Errorf("%s", (*p.Errors)[0].Detail)
+	}
+	both := `{"resources": [` + named("listeners", "edge", listener("edge", "r")) + `, ` + named("routes", "r", `{"name": "r"}`) + `]}`
+	w.do(http.MethodPost, w.at("apply"), both).is(200, nil) // 2
+	w.do(http.MethodDelete, w.at("resources", "routes", "r"), "").isProblem(422, "missing_reference", "")
+	w.do(http.MethodPost, w.at("apply"), `{"delete": [{"type": "routes", "name": "r"}]}`).isProblem(422, "missing_reference", "/delete/0")
+	w.do(http.MethodDelete, w.at("resources", "listeners", "old"), "").is(200, nil) // 3
+	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).isProblem(422, "missing_reference", "/revision")
+	w.do(http.MethodPatch, w.at(), `{"references": "warn"}`).is(200, nil)
+	var r oapi.WriteResult
+	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, &r)
+	if pointer, _ := warned(t, r); pointer != "/revision" {
+		t.Errorf("at %s", pointer)
+	}
+}
+
+func TestFleetSettingsAreChecked(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.do(http.MethodPatch, w.at(), `{"references": "sometimes"}`).isProblem(400, "invalid_request", "/references")
+	w.do(http.MethodPatch, w.at(), `{"colour": "red"}`).isProblem(400, "invalid_request", "/colour")
+	w.do(http.MethodPatch, w.at(), `{}`).isProblem(400, "invalid_request", "")
+	var f oapi.Fleet
+	w.do(http.MethodGet, w.at(), "").is(200, &f)
+	if f.References != oapi.Warn {
+		t.Errorf("a fleet is %q", f.References)
+	}
+	w.do(http.MethodPost, "/v1/tenants/acme/fleets", `{"name": "strict", "references": "strict"}`).is(201, &f)
+	if f.References != oapi.Strict {
+		t.Errorf("made %q", f.References)
+	}
+}

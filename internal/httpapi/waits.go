@@ -1,0 +1,35 @@
+package httpapi
+
+import (
+	"slices"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+)
+
+// waitsOf tells what a node waits for, and why: what it refuses itself is there and wants
+// mending, what it does not refuse is not there.
+func waitsOf(w fleet.Waits, refusing []fleet.Ref) oapi.Waits {
+	out := oapi.Waits{Warming: each(w.Warming, refOf), WithheldBy: []oapi.ResourceRef{}, More: optional(w.More)}
+	var by []fleet.Ref
+	out.Withheld = each(w.Withheld, func(h fleet.Withheld) oapi.Withheld {
+		reason := oapi.WithheldReasonMissing
+		if slices.Contains(refusing, h.By) {
+			reason = oapi.WithheldReasonRefused
+		}
+		if !slices.Contains(by, h.By) {
+			by = append(by, h.By)
+		}
+		return oapi.Withheld{Resource: refOf(h.Ref), By: refOf(h.By), Reason: reason}
+	})
+	out.WithheldBy = each(by, refOf)
+	return out
+}
+
+// some is nil for an empty list, so that the field is left out.
+func some[T any](list []T) *[]T {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list
+}

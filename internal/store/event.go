@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// What happened to a node.
+const (
+	EventRefused    = "refused"    // it refused a resource
+	EventKeptBack   = "kept_back"  // something stands in for what it refused, or it was left without
+	EventRecovered  = "recovered"  // a refusal ended: another version is in force, or it is offered again
+	EventDuplicates = "duplicates" // several clients have its id
+)
+
+const (
+	keptEvents   = 10_000 // of a fleet, the newest
+	keepEventsDB = `interval '30 days'`
+)
+
+// Event is one thing that happened to a node.
+type Event struct {
+	ID       [16]byte // tells events of one moment apart
+	At       time.Time
+	Kind     string // EventRefused, ...
+	Node     string
+	Resource fleet.Ref // the zero Ref where it is about none
+	Version  string    // the refused one
+	// Revision brought the refused version; of EventRecovered it is the one that ended it.
+	Revision fleet.Revision
+	Detail   string // the client's words: redacted, hostile text
+	Action   string
+}
+
+// EventCursor is the event after which a page begins; the zero one is the newest.
+type EventCursor struct {
+	At time.Time
+	ID [16]byte
+}
+
+const selectEvents = `
+SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action
+  FROM node_events e
+  LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
+ WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND ($2::timestamptz IS NULL OR (e.at, e.id) < ($2, $3::uuid))`
+
+// sweepEvents keeps the newest $2 of a fleet, and none that is older than 30 days.
+const sweepEvents = `
+DELETE FROM node_events e
+ WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1
+   AND (e.at < clock_timestamp() - ` + keepEventsDB + `
+        OR (e.at, e.id) <= (SELECT o.at, o.id FROM node_events o WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1
+                             ORDER BY o.at DESC, o.id DESC OFFSET $2 LIMIT 1))`
+
+// Events returns what happened to the fleet's nodes, newest first, and whether there is
+// more; node "" is all of them. A limit of 0 is 100; the most is 1000.
+func (s *Store) Events(ctx context.Context, t fleet.TenantID, f fleet.ID, node string, after EventCursor, limit int) ([]Event, bool, error) {
+	limit = pageLimit(limit)
+	sql, args := selectEvents, []any{f.String(), timeOrNil(after.At), after.ID}
+	if node != "" {
+		sql, args = sql+` AND e.node_id = $4`, append(args, clean(node, maxNodeID))
+	}
+	sql += fmt.Sprintf(` ORDER BY e.at DESC, e.id DESC LIMIT %d`, limit+1)
+	es, err := many(ctx, s, t, scanEvent, sql, args...)
+	if err != nil {
+		return nil, false, fmt.Errorf("list events of fleet %s: %w", f, err)
+	}
+	es, more := page(es, limit)
+	return es, more, nil
+}
+
+func scanEvent(row pgx.CollectableRow) (e Event, err error) {
+	var slug string
+	err = row.Scan(&e.ID, &e.At, &e.Kind, &e.Node, &slug, &e.Resource.Name, &e.Version, (*int64)(&e.Revision), &e.Detail, &e.Action)
+	e.Resource.Type, _ = fleet.TypeFromSlug(slug) // of no resource: the zero Ref
+	e.At = e.At.UTC()
+	return e, err
+}

@@ -1,0 +1,197 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
+)
+
+func waiting(node string, at fleet.Revision, w fleet.Waits) fleet.NodeStatus {
+	n := on(node)
+	n.Settled, n.Waits = &at, w
+	return n
+}
+
+var (
+	edgeWaits = fleet.Waits{Withheld: []fleet.Withheld{{Ref: fleet.Ref{Type: fleet.Listener, Name: "edge"}, By: routeR}}}
+	warms     = fleet.Waits{Warming: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}}}
+)
+
+// SEMANTICS 5.3, 5.5: a pending node says what it waits for, and a receipt whose pending
+// nodes all wait for what is withheld is blocked.
+func TestLine5_5_AllThatIsPendingIsWithheld(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("a"), on("b"), on("c")}})
+	w.apply(put(fleet.Cluster, "c", "1"))
+	older := func() {
+		w.exec(`UPDATE fleet_history SET at = at - interval '3 s'`)
+		w.exec(`UPDATE nodes SET first_seen = first_seen - interval '1 h'`)
+	}
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{waiting("a", 0, edgeWaits), waiting("b", 0, warms)}})
+	if r := w.receipt(1); r.Counts != (fleet.Counts{Acked: 1, Pending: 2}) {
+		t.Fatalf("in the first moments: %+v", r.Counts)
+	}
+	older()
+	r := w.receipt(1)
+	if r.Counts != (fleet.Counts{Acked: 1, Pending: 2, Withheld: 1}) || r.Blocked() || r.State != fleet.ReceiptPending {
+		t.Fatalf("%+v", r.Counts)
+	}
+	if !r.Nodes[0].Waits.Equal(edgeWaits) || !r.Nodes[1].Waits.Equal(warms) {
+		t.Errorf("%+v", r.Nodes)
+	}
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{waiting("b", 0, edgeWaits.With(warms))}})
+	if r := w.receipt(1); r.Blocked() {
+		t.Errorf("b still warms: %+v", r.Counts)
+	}
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{waiting("b", 0, edgeWaits)}})
+	if r := w.receipt(1); !r.Blocked() || r.State != fleet.ReceiptPending {
+		t.Errorf("all wait for what is withheld: %+v", r.Counts)
+	}
+	n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "a")
+	w.ok(err)
+	if !n.Waits.Equal(edgeWaits) {
+		t.Errorf("the node: %+v", n.Waits)
+	}
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b")}})
+	if r := w.receipt(1); r.Counts != (fleet.Counts{Acked: 3}) {
+		t.Errorf("when it is over: %+v", r.Counts)
+	}
+}
+
+// A node that is gone waits for nothing, and one on two servers for what both say.
+func TestWaitsOfDeadAndOfSeveralServers(t *testing.T) {
+	w := setup(t)
+	a, b := w.server("a"), w.server("b")
+	a.report(fleet.Status{Nodes: []fleet.NodeStatus{waiting("n", 0, edgeWaits)}})
+	b.report(fleet.Status{Nodes: []fleet.NodeStatus{waiting("n", 0, warms)}})
+	waits := func() fleet.Waits {
+		n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n")
+		w.ok(err)
+		return n.Waits
+	}
+	if got := waits(); !got.Equal(edgeWaits.With(warms)) {
+		t.Errorf("of both: %+v", got)
+	}
+	a.die()
+	if got := waits(); !got.Equal(warms) {
+		t.Errorf("of the one that lives: %+v", got)
+	}
+	b.report(fleet.Status{Nodes: []fleet.NodeStatus{{Node: "n", Waits: warms}}})
+	if got := waits(); !got.Empty() {
+		t.Errorf("of a node that is gone: %+v", got)
+	}
+}
+
+func TestWaitsAreCutToSize(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	var huge fleet.Waits
+	for i := range 1000 {
+		huge.Warming = append(huge.Warming, fleet.Ref{Type: fleet.Cluster, Name: fmt.Sprintf("%04d\x00\xff%s", i, strings.Repeat("é", 5000))})
+	}
+	s.report(fleet.Status{Nodes: []fleet.NodeStatus{waiting("n", 0, huge)}})
+	n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n")
+	w.ok(err)
+	if len(n.Waits.Warming) != fleet.MaxWaits || n.Waits.More != 980 || len(n.Waits.Warming[0].Name) > store.MaxName {
+		t.Errorf("%d, %d more", len(n.Waits.Warming), n.Waits.More)
+	}
+}
+
+// crowd makes n nodes at revision 1, whose status follows from their number: of ten the
+// first is offline, the second refuses, the third is behind, the others follow.
+func crowd(t testing.TB, db *storetest.DB, k fleet.Key, n int) {
+	t.Helper()
+	node := db.NodeStore(t)
+	server := fleet.NewServerID()
+	if err := node.Lease(t.Context(), server, "s", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	s := fleet.Status{Key: k, Server: server, Settled: 1}
+	long := time.Now().Add(-time.Minute)
+	for i := range n {
+		x := fleet.NodeStatus{Node: fmt.Sprintf("n%06d", i), Connected: true, Since: long}
+		switch zero := fleet.Revision(0); i % 10 {
+		case 0:
+			x.Connected, x.Settled = false, &zero
+		case 1:
+			s.Refusals = append(s.Refusals, fleet.Refusal{Node: x.Node, Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no"})
+		case 2:
+			x.Settled, x.Waits = &zero, edgeWaits
+		}
+		s.Nodes = append(s.Nodes, x)
+	}
+	if err := node.Report(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	db.Exec(t, `UPDATE nodes SET first_seen = now() - interval '1 hour'`)
+	db.Exec(t, `ANALYZE`)
+}
+
+// SEMANTICS 5.6: all nodes of a state, page by page.
+func TestLine5_6_ReceiptIsPaged(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	crowd(t, w.db, w.key(), 1000)
+	for state, want := range map[string]int{fleet.NodeAcked: 700, fleet.NodeNacked: 100, fleet.NodePending: 100, fleet.NodeOffline: 100} {
+		seen, q := []string{}, store.ReceiptFilter{State: state, Limit: 99}
+		for more := true; more; {
+			var r fleet.Receipt
+			var err error
+			r, more, err = w.app.ReceiptPage(t.Context(), w.tenant, w.fleet, 1, q)
+			w.ok(err)
+			for _, n := range r.Nodes {
+				if n.State != state || n.ID <= q.After {
+					t.Fatalf("%s: %+v after %q", state, n, q.After)
+				}
+				seen, q.After = append(seen, n.ID), n.ID
+			}
+			if r.Counts.Acked != 700 {
+				t.Fatalf("%+v", r.Counts)
+			}
+		}
+		if len(seen) != want {
+			t.Errorf("%s: %d nodes", state, len(seen))
+		}
+	}
+	r := w.receipt(1)
+	if len(r.Nodes) != 100 || r.Nodes[0].State != fleet.NodeNacked {
+		t.Errorf("%d without a state", len(r.Nodes))
+	}
+}
+
+// SEMANTICS 5.6: what is refused of a later revision is known of a node that waits for it.
+func TestRefusingOfAnyRevision(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("a")}})
+	w.apply(put(fleet.Cluster, "c", "1"))
+	s.report(fleet.Status{Nodes: []fleet.NodeStatus{waiting("a", 0, edgeWaits)}, Refusals: []fleet.Refusal{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", Revision: 2}}})
+	n := w.receipt(1).Nodes[0]
+	if d := cmp.Diff([]fleet.Ref{routeR}, n.Refusing); d != "" || len(n.StillRefusing) != 0 {
+		t.Errorf("%+v: %s", n, d)
+	}
+}
+
+// A receipt of 10,000 nodes is to be answered within 20 ms.
+func BenchmarkReceipt(b *testing.B) {
+	db, s, k := benchWorld(b, 1)
+	crowd(b, db, k, 10_000)
+	for name, q := range map[string]store.ReceiptFilter{"Receipt": {}, "AckedPage": {State: fleet.NodeAcked, After: "n005000", Limit: 500}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				r, _, err := s.ReceiptPage(b.Context(), k.Tenant, k.Fleet, 1, q)
+				if err != nil || r.Counts.Acked != 7000 {
+					b.Fatal(r.Counts, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,11 @@
+SET lock_timeout = '5s';
+DROP TRIGGER node_status_tell ON node_status;
+DROP TRIGGER node_status_tell_change ON node_status;
+DROP TRIGGER node_exceptions_tell ON node_exceptions;
+DROP FUNCTION node_status_tell();
+DROP FUNCTION node_exceptions_tell();
+DROP FUNCTION node_event_id(text[]);
+DROP TABLE node_events;
+DROP FUNCTION fleet_check_references(uuid, jsonb, jsonb, jsonb);
+ALTER TABLE fleets DROP COLUMN reference_check;
+ALTER TABLE node_status DROP COLUMN waits;
