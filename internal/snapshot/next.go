@@ -201,10 +201,11 @@ type plan struct {
 	t       fleet.Type
 	target  *Target
 	r       *Response
-	pending []change // may go out now, by name
-	waiting bool     // something has to wait
-	last    bool     // all else was sent: clusters may be taken away
-	hold    bool     // nothing can be sent yet
+	pending []change               // may go out now, by name
+	waiting bool                   // something has to wait
+	last    bool                   // all else was sent: clusters may be taken away
+	hold    bool                   // nothing can be sent yet
+	named   map[fleet.Ref]struct{} // by what the client has of withheld resources; nil: not looked for
 }
 
 // collect finds what differs and leaves out what has to wait.
@@ -225,6 +226,15 @@ func (p *plan) collect() {
 				}
 				ch.new = ch.old.last // as long as it has to stay it is the one that was good
 			}
+		case ch.new == nil && ch.old.settledOn() && p.stays(ch.old.Name):
+			p.waiting = true
+			continue
+		case p.withholds(ch):
+			p.waiting = true
+			if ch.old == nil || !ch.old.doubt || ch.old.last == nil {
+				continue
+			}
+			ch.new = ch.old.last
 		case ch.new == nil && p.t == fleet.Endpoint && p.c.leavesWithCluster(ch.old.Name, p.target):
 			p.waiting = true
 			continue
@@ -339,7 +349,7 @@ func (p *plan) collectOwed() {
 			ch.new = ch.old // its cluster changed, and waits for it, whether or not the fleet still has it
 		}
 		switch {
-		case ch.new != nil && p.c.waitsForCluster(p.t, ch, p.target):
+		case ch.new != nil && (p.withholds(ch) || p.c.waitsForCluster(p.t, ch, p.target)):
 			p.waiting = true
 			continue
 		case ch.new == nil && p.t == fleet.VirtualHost && p.tr.sub.Named(n):

@@ -59,6 +59,9 @@ func (c *Client) recall(t fleet.Type, version string, target *Target) (held *Set
 	if s := c.wanted(t, target); s.Sum().String() == version {
 		return s, true
 	}
+	if s := c.wanted(t, target.asHeld(t)); s.Sum().String() == version {
+		return s, true
+	}
 	last, tried := target.Types[t], 0
 	for _, e := range target.recent {
 		if e.types[t] == last && t != fleet.Endpoint { // of which some depend on the clusters

@@ -45,6 +45,8 @@ type stream struct {
 	count   uint64                 // responses sent
 	writing bool
 	settled settled
+	behind  time.Time   // since when something of the target is not confirmed; zero: all is
+	waits   fleet.Waits // as last told
 
 	inspections chan inspection
 	ended       chan struct{} // closed when the owner answers no more
@@ -271,9 +273,33 @@ func (st *stream) loop() error {
 	}
 }
 
+// tellAfter is how long a client may be behind before it is told what it waits for.
+const tellAfter = time.Second
+
+// tellWaits tells what keeps a client that has been behind for long from the target.
+func (st *stream) tellWaits(target *snapshot.Target) {
+	var w fleet.Waits
+	switch {
+	case st.client.Settled() >= target.Revision:
+		st.behind = time.Time{}
+	case st.behind.IsZero():
+		st.behind = st.client.Now
+	case st.client.Now.Sub(st.behind) >= tellAfter:
+		w = st.client.Waits(target)
+	}
+	if !w.Equal(st.waits) {
+		st.waits = w
+		st.att.Waits(w)
+	}
+}
+
 // alarm sets the timer to when something is to be said though nothing happened.
 func (st *stream) alarm(due *time.Timer) {
-	if at := st.client.Due(); at.IsZero() {
+	at := st.client.Due()
+	if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.client.Now) && (at.IsZero() || tell.Before(at)) {
+		at = tell
+	}
+	if at.IsZero() {
 		due.Stop()
 	} else {
 		due.Reset(at.Sub(st.client.Now))
@@ -297,6 +323,7 @@ func (st *stream) pump() bool {
 		st.att.Settled(s.revision)
 	}
 	if r == nil {
+		st.tellWaits(target)
 		return false
 	}
 	st.count++

@@ -109,6 +109,45 @@ func TestSettledFollowsTheAcks(t *testing.T) {
 	})
 }
 
+// TestWhatKeepsAClientBehindIsTold once it has been behind for a second, and taken back when
+// it is not any more.
+func TestWhatKeepsAClientBehindIsTold(t *testing.T) {
+	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
+		w.Publish(append(cluster("a", "1"), xdstest.Put(fleet.Listener, "l", "1", xdstest.Needing(fleet.Route, "r")))...)
+		s.Subscribe(fleet.Cluster)
+		clusters := s.Want("clusters a@1")
+		s.Subscribe(fleet.Endpoint, "a")
+		endpoints := s.Want("endpoints a@1")
+		s.Subscribe(fleet.Listener)
+		s.Ack(s.Want("listeners"))
+		s.QuietFor(900 * time.Millisecond)
+		if got := w.Waits(); !got.Empty() {
+			t.Errorf("it is told to wait for %+v before a second is over", got)
+		}
+		s.QuietFor(200 * time.Millisecond)
+		want := fleet.Waits{
+			Warming:  []fleet.Ref{{Type: fleet.Cluster, Name: "a"}},
+			Withheld: []fleet.Withheld{{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, By: fleet.Ref{Type: fleet.Route, Name: "r"}}},
+		}
+		if got := w.Waits(); !got.Equal(want) {
+			t.Errorf("it is told to wait for %+v, want %+v", got, want)
+		}
+		s.Ack(endpoints)
+		s.Ack(clusters)
+		s.Quiet()
+		want.Warming = nil
+		if got := w.Waits(); !got.Equal(want) {
+			t.Errorf("it is told to wait for %+v, want %+v", got, want)
+		}
+		last := w.Publish(route("r", "1", "a"))
+		s.Ack(s.Want("listeners l@1"))
+		w.AwaitSettled(t, last)
+		if got := w.Waits(); !got.Empty() {
+			t.Errorf("it is told to wait for %+v at the end", got)
+		}
+	})
+}
+
 func TestWhatIsGoneWasRemovedMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := xdstest.New(t)

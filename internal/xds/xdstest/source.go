@@ -105,6 +105,18 @@ func (s *Source) Settled() fleet.Revision {
 	return low
 }
 
+// Waits returns what the attached streams were told to wait for.
+func (s *Source) Waits() (all fleet.Waits) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for a := range s.attached {
+		if w := a.waits.Load(); w != nil {
+			all = all.With(*w)
+		}
+	}
+	return all
+}
+
 // Authenticate takes the token for a node pattern; "bad" is unknown.
 func (s *Source) Authenticate(_ context.Context, token string) (xds.Identity, error) {
 	if token == "bad" {
@@ -131,6 +143,7 @@ type attachment struct {
 	source     *Source
 	target     atomic.Pointer[snapshot.Target]
 	settled    atomic.Int64
+	waits      atomic.Pointer[fleet.Waits]
 	changed    chan struct{}
 	ended      chan error
 	exceptions []snapshot.Exception // guarded by source.mu
@@ -148,6 +161,7 @@ func (a *attachment) Current() *snapshot.Target { return a.target.Load() }
 func (a *attachment) Changed() <-chan struct{}  { return a.changed }
 func (a *attachment) Ended() <-chan error       { return a.ended }
 func (a *attachment) Sent(fleet.Revision)       {}
+func (a *attachment) Waits(w fleet.Waits)       { a.waits.Store(&w) }
 func (a *attachment) Settled(r fleet.Revision)  { a.settled.Store(int64(r)) }
 
 func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {

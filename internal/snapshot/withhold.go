@@ -1,0 +1,144 @@
+package snapshot
+
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// needs tells of which types a resource of a type cannot do without what it names: Envoy
+// would keep it warming. Other references never hold anything up (SEMANTICS 4.3).
+func needs(t, named fleet.Type) bool {
+	switch t {
+	case fleet.Listener:
+		return named == fleet.Route || named == fleet.Extension || named == fleet.Secret
+	case fleet.Cluster:
+		return named == fleet.Secret
+	}
+	return false
+}
+
+// withheld returns what a resource waits for that newly names something which is not
+// there: it does not exist, or the node refused it (SEMANTICS 3.3, 4.3). What the client
+// has goes on naming what it named.
+func withheld(t fleet.Type, ch change, target *Target) (by fleet.Ref, ok bool) {
+	if ch.new == nil {
+		return by, false
+	}
+	for _, ref := range ch.new.Refs {
+		if needs(t, ref.Type) && target.Types[ref.Type].Get(ref.Name) == nil && (ch.old == nil || !ch.old.Names(ref)) {
+			return ref, true
+		}
+	}
+	return by, false
+}
+
+// withholds reports whether a change has to wait. Of a state-of-the-world client that comes
+// with an unknown set nothing is withheld: a set without it would take away what it has.
+func (p *plan) withholds(ch change) bool {
+	if p.tr.unknown {
+		return false
+	}
+	_, ok := withheld(p.t, ch, p.target)
+	return ok
+}
+
+// stays reports whether something is to be taken away that the client's present version of
+// a withheld resource needs.
+func (p *plan) stays(name string) bool {
+	if p.named == nil {
+		p.named = make(map[fleet.Ref]struct{})
+		for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
+			if !needs(t, p.t) || !p.c.types[t].subscribed {
+				continue
+			}
+			for ch := range p.c.differences(t, p.target) {
+				if _, ok := withheld(t, ch, p.target); ok && ch.old != nil {
+					for _, ref := range ch.old.Refs {
+						p.named[ref] = struct{}{}
+					}
+				}
+			}
+		}
+	}
+	_, ok := p.named[fleet.Ref{Type: p.t, Name: name}]
+	return ok
+}
+
+// asHeld is a target with what is withheld at the version that the view had of it last
+// when it was not, or without it: what a client that is in step holds of it.
+func (t *Target) asHeld(typ fleet.Type) *Target {
+	held := t
+	for r := range t.Types[typ].All() {
+		if _, ok := withheld(typ, change{new: r}, t); !ok {
+			continue
+		}
+		if held == t {
+			c := *t
+			held = &c
+		}
+		held.Types[typ] = held.Types[typ].Without(r.Name)
+		for _, e := range t.recent {
+			before := e.types[typ].Get(r.Name)
+			if _, ok := withheld(typ, change{new: before}, &Target{Types: e.types}); before != nil && !ok {
+				held.Types[typ] = held.Types[typ].With(before)
+				break
+			}
+		}
+	}
+	return held
+}
+
+// warmsLong is how long clusters are unanswered before they count as warming.
+const warmsLong = time.Second
+
+// Waits tells what keeps the client from the target: what is withheld from it, and what it
+// was sent and warms.
+func (c *Client) Waits(target *Target) (w fleet.Waits) {
+	target = c.effective(target)
+	if f := c.types[fleet.Cluster].inFlight; f != nil && c.Now.Sub(f.sentAt) >= warmsLong {
+		var warm fleet.Waits
+		for _, ch := range f.changes {
+			if ch.new != nil && !Same(ch.old, ch.new) {
+				warm.Warming = append(warm.Warming, fleet.Ref{Type: fleet.Cluster, Name: ch.new.Name})
+			}
+		}
+		w = w.With(warm)
+	}
+	for _, t := range fleet.Types() {
+		if !c.types[t].subscribed {
+			continue
+		}
+		var kept fleet.Waits
+		for ch := range c.differences(t, target) {
+			if by, ok := c.waitsFor(t, ch, target); ok && !c.types[t].unknown {
+				kept.Withheld = append(kept.Withheld, fleet.Withheld{Ref: fleet.Ref{Type: t, Name: ch.new.Name}, By: by})
+			}
+		}
+		w = w.With(kept)
+	}
+	return w
+}
+
+// waitsFor returns what a change waits for that will not come by itself.
+func (c *Client) waitsFor(t fleet.Type, ch change, target *Target) (by fleet.Ref, ok bool) {
+	if by, ok = withheld(t, ch, target); ok || ch.new == nil {
+		return by, ok
+	}
+	for _, ref := range ch.new.Refs {
+		if ref.Type != fleet.Cluster || ch.old != nil && ch.old.Names(ref) {
+			continue
+		}
+		cluster := target.Types[fleet.Cluster].Get(ref.Name)
+		if cluster == nil {
+			if target.withholds(ref) {
+				return ref, true
+			}
+			continue
+		}
+		if _, kept := withheld(fleet.Cluster, change{old: c.types[fleet.Cluster].held.Get(ref.Name), new: cluster}, target); kept && c.waitsForCluster(t, ch, target) {
+			return ref, true
+		}
+	}
+	return by, false
+}
