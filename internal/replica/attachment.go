@@ -42,11 +42,14 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	defer timer.Stop()
 	select {
 	case <-o.loaded:
-		past := o.recall(ctx, n.ID)
-		a, err := o.attach(id, n, s, selector.LabelsOf(n), past)
+		past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
+		a, err := o.attach(id, n, s, labels, past)
 		if err != nil {
 			r.leave(o)
 			return nil, err
+		}
+		if s.Resumed && a.past.Settled > 0 {
+			a.past.Before = o.before(ctx, past, labels)
 		}
 		if past != nil && !past.Known {
 			a.record.Announce(ctx)
@@ -73,6 +76,7 @@ type attachment struct {
 	// confirmed is a target that the stream has settled at; nil if none is known.
 	confirmed atomic.Pointer[snapshot.Target]
 	kind      string // what the stream serves, "delta ADS"
+	build     string // of the client: "envoy 1.40.0"
 	changed   chan struct{}
 	ended     chan error
 	round     int // readings that had begun when it came; guarded by owner.mu
@@ -98,6 +102,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 		ended:   make(chan error, 1),
 		kind:    s.Protocol,
 		seat:    seat{labels: labels},
+		build:   n.UserAgent + " " + n.Version,
 	}
 	o.place(&a.seat)
 	revised, resolved := o.remember(a, asked)

@@ -116,6 +116,7 @@ func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, 
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n, snap := a.node, a.seat.view.snap
+	o.testify(a.build, r)
 	if len(r.Culprits) == 0 {
 		return []fleet.Refusal{{
 			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: actionNoSuspect,

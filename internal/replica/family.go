@@ -42,17 +42,6 @@ func (f *family) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(f.named, name, func(m member, name string) int { return strings.Compare(m.name, name) })
 }
 
-// variant returns the resource of a variant, nil if there is none.
-func (f *family) variant(name string) *snapshot.Resource {
-	if name == "" {
-		return f.def
-	}
-	if m := f.member(name); m != nil {
-		return m.res
-	}
-	return nil
-}
-
 // set puts a member in the place of any of its name. f is nobody else's yet.
 func (f *family) set(m member) {
 	i, ok := f.find(m.name)

@@ -62,6 +62,7 @@ type feed struct {
 	asking, mostAsking int                       // for pasts, at the same time
 	now                int                       // readings under way
 	most               int
+	readAt             int // earlier revisions
 }
 
 func newFeed() *feed { return &feed{fleets: map[fleet.Key]*fakeFleet{}} }
@@ -357,4 +358,30 @@ func secret(name, version, body string) fleet.Row {
 
 func deleted(t fleet.Type, name string) fleet.Row {
 	return fleet.Row{Type: t, Name: name, Deleted: true}
+}
+
+// ResourcesAt knows all revisions.
+func (f *feed) ResourcesAt(_ context.Context, key fleet.Key, at fleet.Revision) (rows []fleet.Row, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readAt++
+	if f.err != nil {
+		return nil, f.err
+	}
+	x := f.fleets[key]
+	then, ok := x.states[at]
+	if !ok {
+		return nil, fleet.ErrNotFound
+	}
+	for k, now := range x.states[x.rev].rows {
+		if now.Revision <= at {
+			continue
+		}
+		row, was := then.rows[k]
+		if !was {
+			row = fleet.Row{Type: k.t, Name: k.name, Variant: k.variant, Deleted: true, Revision: at}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }

@@ -39,17 +39,19 @@ type owner struct {
 	retryAt  time.Time
 	expiryAt time.Time
 
-	mu       sync.Mutex // guards all below; taken before Replica.mu, never held while the feed or the recorder's sink is called
-	gone     bool
-	content  *content                  // as the streams see it
-	views    map[selector.Vector]*view // of that content; those that somebody has, and some more
-	rounds   int                       // readings begun
-	retried  int                       // readings that brought nodes to be offered again what they refused
-	streams  map[*attachment]struct{}
-	nodes    map[string]*node
-	excepted map[*node]struct{}             // nodes with exceptions
-	orphans  []*node                        // of them, some that have no stream; oldest first
-	interned map[internKey]*snapshot.Target // for the present views
+	mu          sync.Mutex // guards all below; taken before Replica.mu, never held while the feed or the recorder's sink is called
+	gone        bool
+	content     *content                  // as the streams see it
+	views       map[selector.Vector]*view // of that content; those that somebody has, and some more
+	rounds      int                       // readings begun
+	retried     int                       // readings that brought nodes to be offered again what they refused
+	streams     map[*attachment]struct{}
+	nodes       map[string]*node
+	excepted    map[*node]struct{} // nodes with exceptions
+	testimonies map[testimony]struct{}
+	befores     map[fleet.Revision]*content    // what some nodes that came back had settled
+	orphans     []*node                        // of them, some that have no stream; oldest first
+	interned    map[internKey]*snapshot.Target // for the present views
 
 	users     int // guarded by Replica.mu
 	idleSince time.Time
@@ -284,6 +286,7 @@ func (o *owner) show(t *turn) (resolved []fleet.Resolution) {
 	}
 	o.interned = make(map[internKey]*snapshot.Target)
 	resolved = o.renewExceptions()
+	o.forgetTestimonies()
 	for a := range o.streams {
 		if _, ok := o.excepted[a.node]; !ok { // else it has its own already
 			a.seat.target.Store(a.seat.view.target)

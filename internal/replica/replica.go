@@ -25,6 +25,9 @@ type Feed interface {
 	// NodePast tells what a node left behind, but for what the server "without" has told. A
 	// node that the fleet has not seen is no error.
 	NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error)
+	// ResourcesAt tells how what changed after a revision was at it; what there was not then is
+	// deleted. fleet.ErrNotFound or fleet.ErrLimit if that is not known any more.
+	ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error)
 }
 
 // Opener opens sealed bodies of Secrets.

@@ -167,8 +167,10 @@ func (c *Client) Due() time.Time {
 			due = t
 		}
 	}
-	if at := c.unaskedAt(); !at.IsZero() {
-		sooner(at)
+	if c.base != nil {
+		if at := c.unaskedAt(c.base); !at.IsZero() {
+			sooner(at)
+		}
 	}
 	for i := range c.types {
 		tr := &c.types[i]

@@ -23,6 +23,12 @@ type Client struct {
 	MaxSet int
 	// Past is what is known of the client from before this stream.
 	Past Past
+	// Before is what the client should have held when it settled last, if that is not the
+	// present; nil if it is not known. It is forgotten when the client has said what it holds.
+	Before *Snapshot
+	// Witness tells whether another node of the same client build refused this version, and
+	// nothing beside it. nil: none is known.
+	Witness func(t fleet.Type, name, version string) bool
 	// Now is the time of what happens now. The owner sets it before every call.
 	Now time.Time
 	// Young: the stream has just been opened, and the client has not said yet all that it
@@ -160,6 +166,9 @@ func (c *Client) Owed(t fleet.Type) int { return len(c.types[t].owed) }
 // client's backoff (PROTOCOL rule 13).
 func (c *Client) Grow() {
 	c.Young, c.grownAt = false, c.Now
+	if c.types[fleet.Cluster].subscribed {
+		c.Before = nil // else what warms is still to be asked for
+	}
 	if c.sent {
 		return
 	}
@@ -255,7 +264,7 @@ func (c *Client) subscribeDelta(tr *track, r Request, target *Target, first bool
 		return
 	}
 	if believe {
-		tr.held = c.believed(tr, r, target, func(name, version string) *Resource { return target.recent.find(r.Type, name, version) })
+		tr.held = c.believed(tr, r, target, func(name, version string) *Resource { return c.known(r.Type, name, version, target) })
 	}
 	// The first request of a wildcard that reports nothing is answered even if there is
 	// nothing to say: unanswered it costs Envoy 15 s of its start (PROTOCOL rule 6). And

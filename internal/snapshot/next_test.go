@@ -632,7 +632,9 @@ func (p *proxy) dangles() bool {
 }
 
 func missing(r *snapshot.Resource, target *snapshot.Target) bool {
-	return slices.ContainsFunc(r.Refs, func(ref fleet.Ref) bool { return ref.Type == fleet.Route && target.Types[fleet.Route].Get(ref.Name) == nil })
+	return slices.ContainsFunc(r.Refs, func(ref fleet.Ref) bool {
+		return ref.Type == fleet.Route && target.Types[fleet.Route].Get(ref.Name) == nil
+	})
 }
 
 // forgive drops what exceptions keep, or hold up: names of a substitute, and what names a

@@ -47,6 +47,17 @@ func (rs Recent) find(t fleet.Type, name, version string) *Resource {
 	return nil
 }
 
+// known returns the resource of that name and version that the client may hold, nil if
+// that is none that it is known to have been sent.
+func (c *Client) known(t fleet.Type, name, version string, target *Target) *Resource {
+	if c.Before != nil {
+		if r := c.Before.Types[t].Get(name); r != nil && r.Version == version {
+			return r
+		}
+	}
+	return target.recent.find(t, name, version)
+}
+
 // maxTried is how many resources are looked at to find the set of a version.
 const maxTried = 100_000
 
@@ -61,6 +72,13 @@ func (c *Client) recall(t fleet.Type, version string, target *Target) (held *Set
 	}
 	if s := c.wanted(t, target.asHeld(t)); s.Sum().String() == version {
 		return s, true
+	}
+	if c.Before != nil {
+		for _, before := range target.before(t, &earlier{types: c.Before.Types}) {
+			if s := c.wanted(t, before.asHeld(t)); s.Sum().String() == version {
+				return s, true
+			}
+		}
 	}
 	last, tried := target.Types[t], 0
 	for _, e := range target.recent {

@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fairlead/internal/fleet"
@@ -41,8 +43,9 @@ func (c *Client) verdict(t fleet.Type, text string, culprits []suspect) {
 
 // Refuse takes in the NACK of the response that is in flight, or of one that it has
 // overtaken, and holds those responsible that Verdicts tells (SEMANTICS 3.5): the changed
-// names that stand whole in the text; else the only changed one; else those that a trial
-// finds. It reports false for any other nonce: such an answer is late, or a heartbeat's,
+// names that stand whole in the text, or at the index that it tells; else the only changed
+// one; else those that a trial finds, which begins with what other nodes of the same client
+// build refused alone. It reports false for any other nonce: such an answer is late, or a heartbeat's,
 // and nobody is to blame.
 //
 // From here on the client may hold any of the response's resources, old or new: Envoy
@@ -79,6 +82,9 @@ func (c *Client) accuse(t fleet.Type, f *Response, text string) {
 	c.trialMoves++
 	suspects := f.suspects()
 	named := slices.DeleteFunc(slices.Clone(suspects), func(s suspect) bool { return !standsWhole(text, s.refused.Name) })
+	if len(named) == 0 {
+		named = f.indexed(text, suspects)
+	}
 	switch {
 	case len(named) > 0:
 		c.condemn(t, text, named)
@@ -89,10 +95,40 @@ func (c *Client) accuse(t fleet.Type, f *Response, text string) {
 	case f.blind && t.FullSet():
 		c.verdict(t, text, nil) // a set without some of them would take away what the client has of them
 	case tr.trial == nil:
-		tr.trial = newTrial(suspects, text)
+		tr.trial = newTrial(suspects, text, c.witnessed(t, suspects))
 	default:
 		tr.trial.accuse(suspects)
 	}
+}
+
+// gRPC names what it cannot even read by its place in the response.
+var resourceIndex = regexp.MustCompile(`\bresource index ([0-9]{1,6})\b`)
+
+// indexed returns the suspects whose places in the response stand in the text.
+func (r *Response) indexed(text string, suspects []suspect) (named []suspect) {
+	for _, m := range resourceIndex.FindAllStringSubmatch(text, maxRefused) {
+		i, _ := strconv.Atoi(m[1]) // digits
+		if i >= len(r.Resources) {
+			continue
+		}
+		if at := slices.IndexFunc(suspects, func(s suspect) bool { return s.refused == r.Resources[i] }); at >= 0 && !slices.Contains(named, suspects[at]) {
+			named = append(named, suspects[at])
+		}
+	}
+	return named
+}
+
+// witnessed returns the suspects that another node refused alone.
+func (c *Client) witnessed(t fleet.Type, suspects []suspect) (bad []suspect) {
+	if c.Witness == nil {
+		return nil
+	}
+	for _, s := range suspects {
+		if c.Witness(t, s.refused.Name, s.refused.Version) {
+			bad = append(bad, s)
+		}
+	}
+	return bad
 }
 
 // accuseRepair: what was refused is what put others back, or takes something away. Nothing

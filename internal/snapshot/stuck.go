@@ -23,6 +23,9 @@ const (
 	// unaskedAfter is how long a returning client may keep silent about clusters: what is
 	// sent to it then may take something away that serves, so it is the last resort.
 	unaskedAfter = 5 * time.Second
+	// unaskedSoon is the same where clusters are known whose endpoints it does not ask for,
+	// though it asks for others': it does not have them, whatever it holds back.
+	unaskedSoon = time.Second
 	// slowAfter is the same where a cluster resolves names or checks its endpoints first.
 	slowAfter = 30 * time.Second
 )
@@ -175,7 +178,7 @@ func (tr *track) overtookOther(s suspect) bool {
 
 // unaskedAt returns when clusters are due although the client did not ask for them; the
 // zero time if they are not. One that merely warms asks as soon as it has its endpoints.
-func (c *Client) unaskedAt() time.Time {
+func (c *Client) unaskedAt(target *Target) time.Time {
 	if !c.Past.Unclean || !c.Envoy || c.Alone || c.Young || c.types[fleet.Cluster].subscribed {
 		return time.Time{} // many a client has no clusters to ask for
 	}
@@ -186,13 +189,16 @@ func (c *Client) unaskedAt() time.Time {
 	if since.IsZero() {
 		return since
 	}
+	if c.types[fleet.Endpoint].subscribed && slices.ContainsFunc(c.neverAskedOf(target), func(s suspect) bool { return c.Past.doubts(s.refused) }) {
+		return since.Add(unaskedSoon)
+	}
 	return since.Add(unaskedAfter)
 }
 
 // pushUnasked subscribes the client to clusters, if it is time: what may be stuck is in
 // doubt and kept back, the rest counts as held until the client asks and says what it is.
 func (c *Client) pushUnasked(target *Target) {
-	at := c.unaskedAt()
+	at := c.unaskedAt(target)
 	if at.IsZero() || c.Now.Before(at) {
 		return
 	}

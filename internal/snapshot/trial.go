@@ -44,8 +44,15 @@ type trial struct {
 	condemned []suspect
 }
 
-func newTrial(suspects []suspect, text string) *trial {
-	return &trial{text: text, waiting: []*group{{suspects: suspects, bad: true}}}
+// newTrial splits the suspects by what other nodes say, if that is of some of them: a node
+// that lies costs the others a response and nothing else.
+func newTrial(suspects []suspect, text string, witnessed []suspect) *trial {
+	if len(witnessed) == 0 || len(witnessed) == len(suspects) {
+		return &trial{text: text, waiting: []*group{{suspects: suspects, bad: true}}}
+	}
+	second := &group{suspects: witnessed}
+	rest := slices.DeleteFunc(slices.Clone(suspects), func(s suspect) bool { return slices.Contains(witnessed, s) })
+	return &trial{text: text, waiting: []*group{{suspects: rest, other: second}, second}}
 }
 
 // withheld yields the suspects that are kept back.

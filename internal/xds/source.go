@@ -49,6 +49,9 @@ type Attachment interface {
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).
 	Refuse(ctx context.Context, r Refusal)
+	// Witness reports whether another node of the fleet with the same client build refused this
+	// version, found guilty by itself.
+	Witness(t fleet.Type, name, version string) bool
 	// Reconsider ends exceptions of this node, which changes its target: what they kept back
 	// is offered again.
 	Reconsider(doubted []snapshot.Doubted)
@@ -80,6 +83,9 @@ type Past struct {
 	// Clean: the last stream ended with nothing refused and nothing unanswered. If not, the
 	// versions that the client reports are believed only of what is as old as Settled.
 	Clean bool
+	// Before is what the node should have held at Settled, nil if that is not known or is what
+	// it should hold now.
+	Before *snapshot.Snapshot
 }
 
 // Refusal is one NACK.

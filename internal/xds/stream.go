@@ -187,7 +187,9 @@ func (st *stream) attach() error {
 	if err != nil {
 		return err
 	}
-	if past := st.att.Past(); past.Known && !past.Clean {
+	past := st.att.Past()
+	st.client.Before, st.client.Witness = past.Before, st.att.Witness
+	if past.Known && !past.Clean {
 		st.client.Past = snapshot.Past{Unclean: true, Settled: past.Settled}
 	}
 	st.client.Now = time.Now()

@@ -174,6 +174,8 @@ func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {
 	a.retarget(a.source.snap)
 }
 
+func (a *attachment) Witness(fleet.Type, string, string) bool { return false }
+
 func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
 	a.source.mu.Lock()
 	defer a.source.mu.Unlock()

@@ -1,0 +1,64 @@
+package replica
+
+import (
+	"context"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/selector"
+	"fairlead/internal/snapshot"
+)
+
+// maxBefore is how many earlier contents of a fleet are kept for those who come back.
+const maxBefore = 4
+
+// before is what a node that has settled an earlier revision held then: the last good of
+// whatever it refuses now (SEMANTICS 3.2). nil: that cannot be found out, or it is known
+// anyway.
+func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labels) *snapshot.Snapshot {
+	if past == nil || past.Settled == 0 {
+		return nil
+	}
+	o.mu.Lock()
+	now, c := o.content, o.befores[past.Settled]
+	o.mu.Unlock()
+	if past.Settled >= now.revision {
+		return nil
+	}
+	if c == nil || c.history != now.history {
+		var err error
+		if c, err = o.contentAt(ctx, now, past.Settled); err != nil {
+			o.r.log.Debug("what a node held before cannot be read", "fleet", o.key, "revision", past.Settled, "error", err)
+			return nil
+		}
+	}
+	return newView(c, c.index.Match(labels)).snap
+}
+
+// contentAt derives an earlier content from the present one, by what has changed since.
+func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) (*content, error) {
+	ctx, cancel := context.WithTimeout(ctx, pastWait)
+	defer cancel()
+	select {
+	case o.r.pasts <- struct{}{}:
+		defer func() { <-o.r.pasts }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	rows, err := o.r.cfg.Feed.ResourcesAt(ctx, o.key, at)
+	if err != nil {
+		return nil, err
+	}
+	c := o.derive(now, fleet.Change{At: fleet.Position{Revision: at}, Rows: rows}, false).next
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.befores == nil {
+		o.befores = make(map[fleet.Revision]*content)
+	}
+	for oldest := range o.befores { // any of them: they cost a reading
+		if len(o.befores) >= maxBefore {
+			delete(o.befores, oldest)
+		}
+	}
+	o.befores[at] = c
+	return c, nil
+}

@@ -1,0 +1,55 @@
+package replica
+
+import (
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
+)
+
+// SEMANTICS 3.2: what a node that comes back held when it settled last is known, also to a
+// server that has just begun.
+func TestWhatANodeHeldBefore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("changed", "1"), cluster("gone", "1"), cluster("same", "1"))
+		w.change(key, cluster("changed", "2"), deleted(fleet.Cluster, "gone"), cluster("new", "2"))
+		w.left("n", fleet.NodePast{Settled: 1, Clean: true})
+		come := func(node string, resumed bool) xds.Past {
+			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: resumed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Detach(true)
+			return a.Past()
+		}
+		for range 2 { // the second one finds it read
+			before := come("n", true).Before
+			if before == nil || before.Revision != 1 {
+				t.Fatalf("before: %+v, want revision 1", before)
+			}
+			clusters := before.Types[fleet.Cluster]
+			for name, want := range map[string]string{"changed": "1", "gone": "1", "same": "1", "new": ""} {
+				got := ""
+				if r := clusters.Get(name); r != nil {
+					got = r.Version
+				}
+				if got != want {
+					t.Errorf("%s was at %q, want %q", name, got, want)
+				}
+			}
+		}
+		if w.feed.readAt != 1 {
+			t.Errorf("the database was asked %d times, want once", w.feed.readAt)
+		}
+		w.left("in step", fleet.NodePast{Settled: 2, Clean: true})
+		w.left("of a revision that is not kept", fleet.NodePast{Settled: 3, Clean: true})
+		for _, node := range []string{"in step", "of a revision that is not kept", "new"} {
+			if before := come(node, true).Before; before != nil {
+				t.Errorf("%s: before is %+v, want nothing", node, before)
+			}
+		}
+		if come("n", false).Before != nil {
+			t.Error("one that comes with nothing is asked about")
+		}
+	})
+}

@@ -1,0 +1,55 @@
+package replica
+
+import (
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
+)
+
+// testimony is that nodes of a client build refuse a version, each found guilty by itself:
+// named in the words, or the only one that changed (SEMANTICS 3.5). It ends with the
+// version.
+type testimony struct {
+	typ                  fleet.Type
+	name, version, build string
+}
+
+// maxTestimonies is how many are remembered of a fleet.
+const maxTestimonies = 1_000
+
+// testify takes in a refusal that has one culprit. o.mu is held.
+func (o *owner) testify(build string, r xds.Refusal) {
+	if len(r.Culprits) != 1 {
+		return
+	}
+	if o.testimonies == nil || len(o.testimonies) >= maxTestimonies {
+		o.testimonies = make(map[testimony]struct{})
+	}
+	c := r.Culprits[0].Refused
+	o.testimonies[testimony{r.Type, c.Name, c.Version, build}] = struct{}{}
+}
+
+// Witness reports whether some node of the same client build refused the version alone.
+func (a *attachment) Witness(t fleet.Type, name, version string) bool {
+	o := a.owner
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.testimonies[testimony{t, name, version, a.build}]
+	return ok
+}
+
+// forgetTestimonies drops those about versions that no stream is to hold any more. o.mu is
+// held.
+func (o *owner) forgetTestimonies() {
+	for x := range o.testimonies {
+		holds := false
+		for a := range o.streams {
+			if r := a.seat.view.snap.Types[x.typ].Get(x.name); r != nil && r.Version == x.version {
+				holds = true
+				break
+			}
+		}
+		if !holds {
+			delete(o.testimonies, x)
+		}
+	}
+}

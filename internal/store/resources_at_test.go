@@ -1,0 +1,63 @@
+package store_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"fairlead/internal/fleet"
+)
+
+// What has changed, put back to how it was, is what there was then.
+func TestResourcesAt(t *testing.T) {
+	w := setup(t)
+	type key struct{ name, variant string }
+	states := map[fleet.Revision]map[key]string{}
+	rows := func() map[key]string {
+		s := map[key]string{}
+		for _, r := range w.load().Rows {
+			if !r.Deleted {
+				s[key{r.Name, r.Variant}] = r.Version + string(r.Body) + r.Selector
+			}
+		}
+		return s
+	}
+	variant := put(fleet.Cluster, "b", "B in the east")
+	variant.Variant, variant.Selector = "east", "locality.zone=east"
+	variant = fill(variant)
+	for i := range 3 {
+		w.apply(put(fleet.Cluster, "a", fmt.Sprint("A", i)))
+		states[fleet.Revision(3*i+1)] = rows()
+		r := w.apply(put(fleet.Cluster, "b", fmt.Sprint("B", i)), put(fleet.Cluster, fmt.Sprint("new", i), "N"), variant)
+		states[r.Revision] = rows()
+		gone := del(fleet.Cluster, "b")
+		gone.Variant = "east"
+		states[w.apply(del(fleet.Cluster, fmt.Sprint("new", i)), gone).Revision] = rows()
+	}
+	for at, want := range states {
+		changed, err := w.node.ResourcesAt(t.Context(), w.key(), at)
+		w.ok(err)
+		got := rows()
+		for _, r := range changed {
+			if r.Deleted {
+				delete(got, key{r.Name, r.Variant})
+				continue
+			}
+			if r.Revision > at {
+				t.Errorf("at %d: %s is of revision %d", at, r.Name, r.Revision)
+			}
+			got[key{r.Name, r.Variant}] = r.Version + string(r.Body) + r.Selector
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("at %d: %v, want %v", at, got, want)
+		}
+	}
+	for _, at := range []fleet.Revision{0, 10} {
+		_, err := w.node.ResourcesAt(t.Context(), w.key(), at)
+		w.is(err, fleet.ErrNotFound)
+	}
+	other := w.key()
+	other.Tenant = fleet.NewTenantID()
+	_, err := w.node.ResourcesAt(t.Context(), other, 1)
+	w.is(err, fleet.ErrNotFound)
+}
