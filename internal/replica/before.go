@@ -39,16 +39,22 @@ func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) 
 	ctx, cancel := context.WithTimeout(ctx, pastWait)
 	defer cancel()
 	select {
-	case o.r.pasts <- struct{}{}:
-		defer func() { <-o.r.pasts }()
+	case o.r.befores <- struct{}{}: // one reading at a time: those who wait want the same, as a rule
+		defer func() { <-o.r.befores }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	}
+	o.mu.Lock()
+	c := o.befores[at]
+	o.mu.Unlock()
+	if c != nil && c.history == now.history {
+		return c, nil
 	}
 	rows, err := o.r.cfg.Feed.ResourcesAt(ctx, o.key, at)
 	if err != nil {
 		return nil, err
 	}
-	c := o.derive(now, fleet.Change{At: fleet.Position{Revision: at}, Rows: rows}, false).next
+	c = o.derive(now, fleet.Change{At: fleet.Position{Revision: at}, Rows: rows}, false).next
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.befores == nil {

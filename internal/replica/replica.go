@@ -75,16 +75,17 @@ type Config struct {
 // Replica serves fleets: it is the xds.Authenticator and the xds.Source of a server.
 // Its methods are safe for concurrent use.
 type Replica struct {
-	cfg    Config
-	log    *slog.Logger
-	ready  atomic.Bool
-	offset atomic.Int64  // what the database's clock is ahead of ours, in ns
-	pollNo chan struct{} // capacity 1: poll now
-	loads  chan struct{} // a place is taken by sending
-	reads  chan struct{}
-	finds  chan struct{}
-	pasts  chan struct{}
-	forgot atomic.Bool // the last node's past could not be read
+	cfg     Config
+	log     *slog.Logger
+	ready   atomic.Bool
+	offset  atomic.Int64  // what the database's clock is ahead of ours, in ns
+	pollNo  chan struct{} // capacity 1: poll now
+	loads   chan struct{} // a place is taken by sending
+	reads   chan struct{}
+	finds   chan struct{}
+	pasts   chan struct{}
+	befores chan struct{} // readings of what nodes held before
+	forgot  atomic.Bool   // the last node's past could not be read
 
 	streams *streams
 	unknown unknown
@@ -127,6 +128,7 @@ func New(cfg Config) (*Replica, error) {
 		reads:   make(chan struct{}, loadsAtOnce),
 		finds:   make(chan struct{}, findsAtOnce),
 		pasts:   make(chan struct{}, pastsAtOnce),
+		befores: make(chan struct{}, 1),
 		fleets:  make(map[fleet.Key]*owner),
 		byID:    make(map[fleet.ID][]*owner),
 		creds:   make(map[fleet.CredentialID]*owner),

@@ -21,7 +21,10 @@ func (o *owner) testify(build string, r xds.Refusal) {
 	if len(r.Culprits) != 1 {
 		return
 	}
-	if o.testimonies == nil || len(o.testimonies) >= maxTestimonies {
+	if len(o.testimonies) >= maxTestimonies {
+		return
+	}
+	if o.testimonies == nil {
 		o.testimonies = make(map[testimony]struct{})
 	}
 	c := r.Culprits[0].Refused
@@ -42,8 +45,8 @@ func (a *attachment) Witness(t fleet.Type, name, version string) bool {
 func (o *owner) forgetTestimonies() {
 	for x := range o.testimonies {
 		holds := false
-		for a := range o.streams {
-			if r := a.seat.view.snap.Types[x.typ].Get(x.name); r != nil && r.Version == x.version {
+		for _, v := range o.views {
+			if r := v.snap.Types[x.typ].Get(x.name); r != nil && r.Version == x.version {
 				holds = true
 				break
 			}

@@ -108,7 +108,10 @@ type Request struct {
 }
 
 // Subscribed reports whether a request of the type was seen.
-func (c *Client) Subscribed(t fleet.Type) bool { return c.types[t].subscribed }
+func (c *Client) Subscribed(t fleet.Type) bool {
+	tr := &c.types[t]
+	return tr.subscribed && !tr.unasked
+}
 
 // Subscription returns what the client wants of a type. It is not to be kept.
 func (c *Client) Subscription(t fleet.Type) *Subscription { return &c.types[t].sub }

@@ -196,16 +196,17 @@ func (c *Client) plan(t fleet.Type, target *Target, last bool) (r *Response, beh
 
 // plan is the work on one response.
 type plan struct {
-	c       *Client
-	tr      *track
-	t       fleet.Type
-	target  *Target
-	r       *Response
-	pending []change               // may go out now, by name
-	waiting bool                   // something has to wait
-	last    bool                   // all else was sent: clusters may be taken away
-	hold    bool                   // nothing can be sent yet
-	named   map[fleet.Ref]struct{} // by what the client has of withheld resources; nil: not looked for
+	c        *Client
+	tr       *track
+	t        fleet.Type
+	target   *Target
+	r        *Response
+	pending  []change               // may go out now, by name
+	waiting  bool                   // something has to wait
+	last     bool                   // all else was sent: clusters may be taken away
+	hold     bool                   // nothing can be sent yet
+	named    map[fleet.Ref]struct{} // by what the client has of withheld resources; nil: not looked for
+	anyNamed bool                   // and by what is not known of them
 }
 
 // collect finds what differs and leaves out what has to wait.
@@ -349,7 +350,7 @@ func (p *plan) collectOwed() {
 			ch.new = ch.old // its cluster changed, and waits for it, whether or not the fleet still has it
 		}
 		switch {
-		case ch.new != nil && (p.withholds(ch) || p.c.waitsForCluster(p.t, ch, p.target)):
+		case ch.new != nil && (p.withholds(ch) || p.c.waitsForCluster(p.t, ch, p.target)), ch.new == nil && ch.old != nil && ch.old.settledOn() && p.stays(ch.old.Name):
 			p.waiting = true
 			continue
 		case ch.new == nil && p.t == fleet.VirtualHost && p.tr.sub.Named(n):

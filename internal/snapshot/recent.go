@@ -59,7 +59,7 @@ func (c *Client) known(t fleet.Type, name, version string, target *Target) *Reso
 }
 
 // maxTried is how many resources are looked at to find the set of a version.
-const maxTried = 100_000
+const maxTried = 50_000
 
 // recall returns what a state-of-the-world client holds of its subscription by the
 // version that it reports: the target's own set, or one that the view held before.
@@ -67,28 +67,27 @@ func (c *Client) recall(t fleet.Type, version string, target *Target) (held *Set
 	if version == "" {
 		return nil, false
 	}
-	if s := c.wanted(t, target); s.Sum().String() == version {
-		return s, true
-	}
-	if s := c.wanted(t, target.asHeld(t)); s.Sum().String() == version {
-		return s, true
+	for _, now := range []*Target{target, target.asHeld(t)} {
+		if c.sum(t, now).String() == version {
+			return c.wanted(t, now), true
+		}
 	}
 	if c.Before != nil {
 		for _, before := range target.before(t, &earlier{types: c.Before.Types}) {
-			if s := c.wanted(t, before.asHeld(t)); s.Sum().String() == version {
-				return s, true
+			if before = before.asHeld(t); c.sum(t, before).String() == version {
+				return c.wanted(t, before), true
 			}
 		}
 	}
-	last, tried := target.Types[t], 0
+	last, tried := &target.Types, 0
 	for _, e := range target.recent {
-		if e.types[t] == last && t != fleet.Endpoint { // of which some depend on the clusters
+		if e.types[t] == last[t] && (t != fleet.Endpoint || e.types[fleet.Cluster] == last[fleet.Cluster]) { // endpoints that nobody wrote depend on the clusters
 			continue
 		}
-		last = e.types[t]
+		last = &e.types
 		for _, before := range target.before(t, e) {
-			if s := c.wanted(t, before); s.Sum().String() == version {
-				return s, true
+			if c.sum(t, before).String() == version {
+				return c.wanted(t, before), true
 			}
 		}
 		if tried += c.types[t].sub.Len(); tried > maxTried {
@@ -96,6 +95,20 @@ func (c *Client) recall(t fleet.Type, version string, target *Target) (held *Set
 		}
 	}
 	return nil, false
+}
+
+// sum is that of what the client should hold of a type, without making a set of it.
+func (c *Client) sum(t fleet.Type, target *Target) (s Sum) {
+	sub := &c.types[t].sub
+	if sub.wildcard {
+		return target.Types[t].Sum()
+	}
+	for n := range sub.names {
+		if r := c.lookup(t, n, target); r != nil {
+			s = s.plus(r.key)
+		}
+	}
+	return s
 }
 
 // before returns what the node may have held of earlier sets: them, or them with what stands

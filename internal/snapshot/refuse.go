@@ -66,9 +66,10 @@ func (c *Client) Refuse(t fleet.Type, nonce, text string) bool {
 		tr.inFlight = nil
 	}
 	tr.inStep = false
+	tr.unknown = f.blind // what it held is no better known than before
 	c.refusals++
 	c.warm = nil
-	tr.remember(f)
+	c.remember(t, f)
 	c.accuse(t, f, text)
 	for _, ch := range f.changes {
 		tr.held = tr.held.With(doubtful(ch)) // of an overtaken one they are already
@@ -199,12 +200,14 @@ func (r *Response) suspects() []suspect {
 type refusal struct {
 	changes []change
 	set     *Set
+	then    []*Resource // what the node's target had under the changes' names
 }
 
 // maxRefused is how many refused contents of a type are remembered.
 const maxRefused = 1_000
 
-func (tr *track) remember(f *Response) {
+func (c *Client) remember(t fleet.Type, f *Response) {
+	tr := &c.types[t]
 	if tr.refused == nil {
 		tr.refused = make(map[Sum]refusal)
 	}
@@ -214,10 +217,15 @@ func (tr *track) remember(f *Response) {
 		}
 		delete(tr.refused, content)
 	}
-	tr.refused[f.content] = refusal{f.changes, f.target.Types[f.Type]}
+	x := refusal{changes: f.changes, set: f.target.Types[f.Type]}
+	for _, ch := range f.changes {
+		x.then = append(x.then, c.lookup(t, ch.name(), c.base))
+	}
+	tr.refused[f.content] = x
 }
 
-// offerAgain forgets the refused contents that the target has left: a later revision
+// offerAgain forgets the refused contents that the target has left, or that were never
+// its own and stood in for something that it has left: a later revision
 // that brings a refused version back asks again, once (SEMANTICS 3.6).
 func (c *Client) offerAgain(t fleet.Type, target *Target) {
 	tr := &c.types[t]
@@ -225,9 +233,8 @@ func (c *Client) offerAgain(t fleet.Type, target *Target) {
 		if len(refused.changes) == 0 && refused.set != target.Types[t] {
 			delete(tr.refused, content)
 		}
-		for _, ch := range refused.changes {
-			now := c.lookup(t, ch.name(), target)
-			if ch.new == nil && now != nil || ch.new != nil && !Same(ch.new, now) {
+		for i, ch := range refused.changes {
+			if now := c.lookup(t, ch.name(), target); !Same(ch.new, now) && !Same(refused.then[i], now) {
 				delete(tr.refused, content)
 				break
 			}

@@ -188,3 +188,65 @@ func TestCutBeforeAnAnswerThatChangesNothing(t *testing.T) {
 		t.Error("an empty set in the place of an unknown one leaves nothing in doubt")
 	}
 }
+
+// TestARefusedPutBackIsNotSentAgain: what stood in is refused as well, and there is nothing
+// else to put back (SEMANTICS 3.6).
+func TestARefusedPutBackIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		revisions [3]string
+		refused   string
+		back      string
+	}{
+		"a withheld listener": {
+			[3]string{"listeners l@1>r; routes r@1>a", "listeners l@2>r; routes r@1>a", "listeners l@3>s; routes r@1>a"},
+			"listeners l@2", "listeners l@1",
+		},
+		"a deleted cluster that is still named": {
+			[3]string{"clusters a@1; routes r@1>a", "clusters a@2; routes r@1>a", "clusters c@1; routes r@2>c"},
+			"clusters a@2", "clusters a@1 c@1",
+		},
+	} {
+		for _, delta := range []bool{true, false} {
+			s := &script{t: t, c: snapshot.Client{Delta: delta, Envoy: true, Now: start}}
+			one := world(t, 1, c.revisions[0])
+			for typ, names := range map[fleet.Type][]string{fleet.Cluster: nil, fleet.Listener: nil, fleet.Route: {"r"}} {
+				s.c.Subscribe(snapshot.Request{Type: typ, Names: names}, one)
+			}
+			s.steps(one)
+			s.step(world(t, 2, c.revisions[1]), c.refused, "no")
+			three, sent := world(t, 3, c.revisions[2]), map[string]int{}
+			for range 20 {
+				r := s.send(three)
+				if r == nil {
+					break
+				}
+				sent[describe(r)]++
+				if r.Type.Slug() == c.back[:len(r.Type.Slug())] {
+					s.c.Refuse(r.Type, r.Nonce, "again")
+					s.c.Verdicts()
+				} else {
+					s.c.Acknowledge(r.Type, r.Nonce)
+				}
+			}
+			if sent[c.back] != 1 {
+				t.Errorf("%s (delta=%v): sent %v, want %s once", name, delta, sent, c.back)
+			}
+			for what, n := range sent {
+				if n > 1 {
+					t.Errorf("%s (delta=%v): %s was refused and sent %d times", name, delta, what, n)
+				}
+			}
+		}
+	}
+}
+
+// TestASetThatWasRefusedUnknownStaysUnknown: the next one may still take something away.
+func TestASetThatWasRefusedUnknownStaysUnknown(t *testing.T) {
+	t.Parallel()
+	two := world(t, 2, "listeners l@2>r m@2>r; routes r@1>a")
+	s := &script{t: t, c: snapshot.Client{Envoy: true, Now: start}}
+	s.c.Subscribe(snapshot.Request{Type: fleet.Listener, Version: "of before"}, two)
+	s.step(two, "listeners l@2 m@2", "no")
+	s.step(world(t, 3, "listeners l@3>s m@3>r; routes r@1>a"), "listeners l@3 m@3", "") // with l, whose route is not there
+}

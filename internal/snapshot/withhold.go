@@ -26,11 +26,20 @@ func withheld(t fleet.Type, ch change, target *Target) (by fleet.Ref, ok bool) {
 		return by, false
 	}
 	for _, ref := range ch.new.Refs {
-		if needs(t, ref.Type) && target.Types[ref.Type].Get(ref.Name) == nil && (ch.old == nil || !ch.old.Names(ref)) {
+		if needs(t, ref.Type) && !target.has(ref) && (ch.old == nil || !ch.old.Names(ref)) {
 			return ref, true
 		}
 	}
 	return by, false
+}
+
+// has reports whether the node is to have the resource, of whatever version.
+func (t *Target) has(ref fleet.Ref) bool {
+	if t.Types[ref.Type].Get(ref.Name) != nil {
+		return true
+	}
+	_, left := t.leaves(ref.Type)[ref.Name]
+	return left
 }
 
 // withholds reports whether a change has to wait. Of a state-of-the-world client that comes
@@ -44,16 +53,20 @@ func (p *plan) withholds(ch change) bool {
 }
 
 // stays reports whether something is to be taken away that the client's present version of
-// a withheld resource needs.
+// a withheld resource needs, or may need: of one that it only reported that is not known.
 func (p *plan) stays(name string) bool {
 	if p.named == nil {
 		p.named = make(map[fleet.Ref]struct{})
+		if !needs(fleet.Listener, p.t) && !needs(fleet.Cluster, p.t) {
+			return false
+		}
 		for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
 			if !needs(t, p.t) || !p.c.types[t].subscribed {
 				continue
 			}
 			for ch := range p.c.differences(t, p.target) {
 				if _, ok := withheld(t, ch, p.target); ok && ch.old != nil {
+					p.anyNamed = p.anyNamed || ch.old.reported() || ch.old.doubt && ch.old.last == nil
 					for _, ref := range ch.old.Refs {
 						p.named[ref] = struct{}{}
 					}
@@ -62,13 +75,16 @@ func (p *plan) stays(name string) bool {
 		}
 	}
 	_, ok := p.named[fleet.Ref{Type: p.t, Name: name}]
-	return ok
+	return ok || p.anyNamed
 }
 
 // asHeld is a target with what is withheld at the version that the view had of it last
 // when it was not, or without it: what a client that is in step holds of it.
 func (t *Target) asHeld(typ fleet.Type) *Target {
 	held := t
+	if typ != fleet.Listener && typ != fleet.Cluster {
+		return t
+	}
 	for r := range t.Types[typ].All() {
 		if _, ok := withheld(typ, change{new: r}, t); !ok {
 			continue
@@ -89,27 +105,25 @@ func (t *Target) asHeld(typ fleet.Type) *Target {
 	return held
 }
 
-// warmsLong is how long clusters are unanswered before they count as warming.
+// warmsLong is how long resources are unanswered before they count as warming.
 const warmsLong = time.Second
 
 // Waits tells what keeps the client from the target: what is withheld from it, and what it
 // was sent and warms.
 func (c *Client) Waits(target *Target) (w fleet.Waits) {
 	target = c.effective(target)
-	if f := c.types[fleet.Cluster].inFlight; f != nil && c.Now.Sub(f.sentAt) >= warmsLong {
-		var warm fleet.Waits
-		for _, ch := range f.changes {
-			if ch.new != nil && !Same(ch.old, ch.new) {
-				warm.Warming = append(warm.Warming, fleet.Ref{Type: fleet.Cluster, Name: ch.new.Name})
-			}
-		}
-		w = w.With(warm)
-	}
 	for _, t := range fleet.Types() {
 		if !c.types[t].subscribed {
 			continue
 		}
 		var kept fleet.Waits
+		if f := c.types[t].inFlight; f != nil && c.Now.Sub(f.sentAt) >= warmsLong {
+			for _, ch := range f.changes {
+				if ch.new != nil && !Same(ch.old, ch.new) {
+					kept.Warming = append(kept.Warming, fleet.Ref{Type: t, Name: ch.new.Name})
+				}
+			}
+		}
 		for ch := range c.differences(t, target) {
 			if by, ok := c.waitsFor(t, ch, target); ok && !c.types[t].unknown {
 				kept.Withheld = append(kept.Withheld, fleet.Withheld{Ref: fleet.Ref{Type: t, Name: ch.new.Name}, By: by})

@@ -133,3 +133,29 @@ func TestWarmingIsTold(t *testing.T) {
 		t.Errorf("waits for %+v, want r for a", w)
 	}
 }
+
+// TestWhatAReportedListenerMayUseStays: its bytes are not known.
+func TestWhatAReportedListenerMayUseStays(t *testing.T) {
+	t.Parallel()
+	naming := fleet.Row{Name: "l", Version: "2", Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Extension, Name: "f"}}}}
+	s := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true, Now: start}}
+	now := fleetAt(9, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {naming}})
+	s.c.Subscribe(snapshot.Request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
+	s.c.Subscribe(snapshot.Request{Type: fleet.Extension, Names: []string{"e"}, Versions: map[string]string{"e": "1"}}, now)
+	s.step(now, "listeners", "") // one answer
+	s.step(now, "nothing", "")
+	s.step(fleetAt(10, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {naming}, fleet.Extension: {row("f", "1")}}), "listeners l@2", "")
+	s.step(fleetAt(10, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {naming}, fleet.Extension: {row("f", "1")}}), "extensions -e", "")
+}
+
+// TestWhatIsLeftAloneIsThere: the node has some version of it.
+func TestWhatIsLeftAloneIsThere(t *testing.T) {
+	t.Parallel()
+	snap := &snapshot.Snapshot{Revision: 2, Types: fleetAt(2, 1, map[fleet.Type][]fleet.Row{
+		fleet.Listener: {row("l", "1", "r")}, fleet.Route: {row("r", "2")},
+	}).Types}
+	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Route, Name: "r", Refused: "2", Leave: true}})
+	s := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true, Now: start}}
+	s.c.Subscribe(snapshot.Request{Type: fleet.Listener}, target)
+	s.step(target, "listeners l@1", "")
+}

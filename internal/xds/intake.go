@@ -113,7 +113,7 @@ func (st *stream) handleSotW(t fleet.Type, r *request, first bool) {
 // handleDelta: the nonce decides what is answered, and changes of the subscription hold
 // whatever it says (PROTOCOL rule 17).
 func (st *stream) handleDelta(t fleet.Type, r *request, first bool) {
-	if !first && r.nonce != "" {
+	if r.nonce != "" {
 		st.answer(t, r)
 	}
 	if first || len(r.names) > 0 || len(r.dropped) > 0 {

@@ -126,7 +126,7 @@ func TestWhatKeepsAClientBehindIsTold(t *testing.T) {
 		}
 		s.QuietFor(200 * time.Millisecond)
 		want := fleet.Waits{
-			Warming:  []fleet.Ref{{Type: fleet.Cluster, Name: "a"}},
+			Warming:  []fleet.Ref{{Type: fleet.Cluster, Name: "a"}, {Type: fleet.Endpoint, Name: "a"}},
 			Withheld: []fleet.Withheld{{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, By: fleet.Ref{Type: fleet.Route, Name: "r"}}},
 		}
 		if got := w.Waits(); !got.Equal(want) {
@@ -145,6 +145,41 @@ func TestWhatKeepsAClientBehindIsTold(t *testing.T) {
 		if got := w.Waits(); !got.Empty() {
 			t.Errorf("it is told to wait for %+v at the end", got)
 		}
+	})
+}
+
+// TestAFreedEnvoySaysWhatItHolds (SEMANTICS 3.8c): it was sent clusters unasked, and then asks
+// for them: that request is its first, and what it reports counts.
+func TestAFreedEnvoySaysWhatItHolds(t *testing.T) {
+	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
+		w.Left(xds.Past{Known: true})
+		w.Publish(append(cluster("a", "1"), cluster("b", "1")...)...)
+		s.Subscribe(fleet.Endpoint, "a")
+		s.Ack(s.Want("endpoints a@1"))
+		time.Sleep(2 * time.Second)
+		unasked := s.Next()
+		first := xdstest.Request{Type: fleet.Cluster, Nonce: unasked.Nonce, Version: unasked.Version}
+		if s.Variant().Delta {
+			first.Versions, first.Version = map[string]string{"a": "another", "zombie": "1"}, ""
+		}
+		s.Send(first)
+		var sent string
+		for {
+			r, ok := s.NextOrQuiet()
+			if !ok {
+				break
+			}
+			sent += r.String() + "; "
+			s.Ack(r)
+		}
+		if s.Variant().Delta && !strings.Contains(sent, "-zombie") {
+			t.Errorf("it was sent %s and keeps what the fleet does not have", sent)
+		}
+		time.Sleep(10 * time.Second)
+		for r, ok := s.NextOrQuiet(); ok; r, ok = s.NextOrQuiet() {
+			s.Ack(r)
+		}
+		w.AwaitSettled(t, 1)
 	})
 }
 

@@ -22,6 +22,7 @@ type Source struct {
 	attached map[*attachment]struct{}
 	refusals []xds.Refusal
 	away     error
+	past     xds.Past
 }
 
 // NewSource returns an empty fleet at revision 0.
@@ -66,6 +67,13 @@ func (s *Source) End(err error) {
 		default:
 		}
 	}
+}
+
+// Left is what nodes that come from now on left behind.
+func (s *Source) Left(p xds.Past) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.past = p
 }
 
 // Away makes the fleet one that cannot be had, for this reason; nil brings it back.
@@ -134,6 +142,7 @@ func (s *Source) Attach(context.Context, xds.Identity, fleet.Node, xds.StreamInf
 	if s.away != nil {
 		return nil, s.away
 	}
+	a.past = s.past
 	a.retarget(s.snap)
 	s.attached[a] = struct{}{}
 	return a, nil
@@ -146,6 +155,7 @@ type attachment struct {
 	waits      atomic.Pointer[fleet.Waits]
 	changed    chan struct{}
 	ended      chan error
+	past       xds.Past
 	exceptions []snapshot.Exception // guarded by source.mu
 }
 
@@ -185,7 +195,7 @@ func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
 	a.retarget(a.source.snap)
 }
 
-func (a *attachment) Past() xds.Past { return xds.Past{} }
+func (a *attachment) Past() xds.Past { return a.past }
 
 func (a *attachment) Detach(bool) {
 	a.source.mu.Lock()
