@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"path"
@@ -64,8 +66,10 @@ func (c *call) sentDelta(m *discoveryv3.DeltaDiscoveryResponse) sent {
 	s := sent{stream: c.stream, typ: t, nonce: m.GetNonce(), removed: m.GetRemovedResources()}
 	for _, r := range m.GetResources() {
 		s.add(r)
+		s.content = append(s.content, r.GetName()+" at "+r.GetVersion())
 	}
 	slices.Sort(s.names)
+	slices.Sort(s.content)
 	return s
 }
 
@@ -73,6 +77,7 @@ func (c *call) sentSotW(m *discoveryv3.DiscoveryResponse) sent {
 	t, _ := fleet.TypeFromURL(m.GetTypeUrl())
 	s := sent{stream: c.stream, typ: t, nonce: m.GetNonce()}
 	for _, a := range m.GetResources() {
+		s.content = append(s.content, fmt.Sprintf("%x", sha256.Sum256(a.GetValue())))
 		var r discoveryv3.Resource
 		if !a.MessageIs(&r) || a.UnmarshalTo(&r) != nil {
 			s.names = append(s.names, "")
@@ -81,6 +86,7 @@ func (c *call) sentSotW(m *discoveryv3.DiscoveryResponse) sent {
 		s.wrapped++
 		s.add(&r)
 	}
+	slices.Sort(s.content)
 	return s
 }
 

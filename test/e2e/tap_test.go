@@ -45,6 +45,9 @@ type sent struct {
 	beats   []string
 	ttls    []string
 	wrapped int // resources in a wrapper, in state of the world: only there can a TTL stand
+	// content is of each resource, in order: in delta the name and the version, in state of
+	// the world, which has no versions of resources, what its bytes come to.
+	content []string
 }
 
 func (s sent) String() string {
