@@ -1,6 +1,10 @@
 package snapshot
 
-import "fairlead/internal/fleet"
+import (
+	"slices"
+
+	"fairlead/internal/fleet"
+)
 
 // Past is how a client's last stream ended (SEMANTICS 3.4). Envoy applies half of what it
 // refuses and reports a changed name under its old version: after a stream that did not
@@ -37,7 +41,11 @@ func (c *Client) believed(tr *track, r Request, target *Target, find func(name, 
 			held = held.With(w)
 		case !tr.sub.Has(n) && r.Type != fleet.VirtualHost: // which is asked for by an alias
 		case w != nil && w.Version == v:
-			held = held.With(&Resource{Name: n, doubt: true, had: true, last: w, Refs: w.Refs, key: keyOf(n, inDoubt)})
+			last, known := c.settledWith(r.Type, n, target)
+			if last == nil || !known {
+				last = w
+			}
+			held = held.With(&Resource{Name: n, doubt: true, had: true, last: last, Refs: slices.Concat(w.Refs, last.Refs), key: keyOf(n, inDoubt)})
 		case c.Past.Unclean:
 			d := &Resource{Name: n, Version: v, doubt: true, had: true, key: keyOf(n, inDoubt)}
 			if d.last = find(n, v); d.last != nil {

@@ -127,13 +127,14 @@ func (c *Client) Subscribe(r Request, target *Target) {
 	first := !tr.subscribed || tr.unasked
 	tr.subscribed = true
 	tr.asked = false
-	if tr.unasked {
+	unasked := tr.unasked
+	if unasked {
 		tr.begin()
 	}
 	if first && c.lostWarming(r.Type) && (r.Version != "" || len(r.Versions) > 0) {
 		c.lostAt = c.Now
 	}
-	if first {
+	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
 		c.doubtExceptions(r, target)
 	}
 	if c.Delta {

@@ -271,6 +271,11 @@ func (p *proxy) process(r *snapshot.Response) {
 	if !bad {
 		p.report(r)
 	}
+	for _, x := range r.Resources { // it was taken in, and sticks only then
+		if sticks(x) && r.Type == fleet.Cluster {
+			p.reported[r.Type][x.Name] = x.Version
+		}
+	}
 }
 
 // askForClusters makes a proxy that is not stuck any more, and warm, ask for clusters.

@@ -8,6 +8,7 @@ import "fairlead/internal/fleet"
 type Recent []*earlier
 
 type earlier struct {
+	at      fleet.Revision
 	types   [fleet.NumTypes]*Set
 	changed int // resources that its successor replaced or lost
 }
@@ -27,7 +28,7 @@ func (s *Snapshot) Follow(last *Snapshot, changed int) {
 		budget += set.Len()
 	}
 	budget = max(maxRecentResources, budget/4)
-	s.Recent = append(make(Recent, 0, len(last.Recent)+1), &earlier{last.Types, changed})
+	s.Recent = append(make(Recent, 0, len(last.Recent)+1), &earlier{last.Revision, last.Types, changed})
 	for _, e := range last.Recent {
 		if changed += e.changed; changed > budget || len(s.Recent) == maxRecent {
 			return
@@ -56,6 +57,23 @@ func (c *Client) known(t fleet.Type, name, version string, target *Target) *Reso
 		}
 	}
 	return target.recent.find(t, name, version)
+}
+
+// settledWith returns what the client had of a name when it settled last, nil for nothing.
+// known is false if that cannot be told.
+func (c *Client) settledWith(t fleet.Type, name string, target *Target) (r *Resource, known bool) {
+	switch {
+	case c.Past.Settled >= target.Revision:
+		return target.Types[t].Get(name), true
+	case c.Before != nil && c.Before.Revision == c.Past.Settled:
+		return c.Before.Types[t].Get(name), true
+	}
+	for _, e := range target.recent {
+		if e.at <= c.Past.Settled {
+			return e.types[t].Get(name), c.Past.Settled > 0
+		}
+	}
+	return nil, c.Past.Settled == 0
 }
 
 // maxTried is how many resources are looked at to find the set of a version.

@@ -23,8 +23,8 @@ const (
 	// unaskedAfter is how long a returning client may keep silent about clusters: what is
 	// sent to it then may take something away that serves, so it is the last resort.
 	unaskedAfter = 5 * time.Second
-	// unaskedSoon is the same where clusters are known whose endpoints it does not ask for,
-	// though it asks for others': it does not have them, whatever it holds back.
+	// unaskedSoon is the same where it is known what it had of the clusters that changed since
+	// it settled: that takes nothing away.
 	unaskedSoon = time.Second
 	// slowAfter is the same where a cluster resolves names or checks its endpoints first.
 	slowAfter = 30 * time.Second
@@ -189,7 +189,7 @@ func (c *Client) unaskedAt(target *Target) time.Time {
 	if since.IsZero() {
 		return since
 	}
-	if c.types[fleet.Endpoint].subscribed && slices.ContainsFunc(c.neverAskedOf(target), func(s suspect) bool { return c.Past.doubts(s.refused) }) {
+	if len(c.changedSince(target)) > 0 {
 		return since.Add(unaskedSoon)
 	}
 	return since.Add(unaskedAfter)
@@ -202,9 +202,9 @@ func (c *Client) pushUnasked(target *Target) {
 	if at.IsZero() || c.Now.Before(at) {
 		return
 	}
-	suspects := c.neverAskedOf(target)
+	suspects := c.changedSince(target)
 	if len(suspects) == 0 {
-		suspects = c.changedSince(target)
+		suspects = c.neverAskedOf(target)
 	}
 	tr := &c.types[fleet.Cluster]
 	tr.subscribed, tr.unasked, tr.sub.wildcard, tr.answer = true, true, true, !c.Delta
@@ -215,7 +215,7 @@ func (c *Client) pushUnasked(target *Target) {
 		}
 	}
 	for _, s := range suspects {
-		tr.held = tr.held.With(doubtful(change{new: s.refused}))
+		tr.held = tr.held.With(doubtful(change{old: s.good, new: s.refused}))
 	}
 	if target.repairs != nil {
 		for ref := range target.repairs.absent {
@@ -249,11 +249,14 @@ func (c *Client) neverAskedOf(target *Target) (suspects []suspect) {
 }
 
 // changedSince returns the clusters that changed since the client settled, if its last
-// stream did not end clean.
+// stream did not end clean, with what it had of them then.
 func (c *Client) changedSince(target *Target) (suspects []suspect) {
 	for r := range target.Types[fleet.Cluster].All() {
-		if c.Past.doubts(r) && !r.Slow {
-			suspects = append(suspects, suspect{refused: r})
+		if !c.Past.doubts(r) || r.Slow {
+			continue
+		}
+		if good, known := c.settledWith(fleet.Cluster, r.Name, target); known && !Same(good, r) {
+			suspects = append(suspects, suspect{refused: r, good: good})
 		}
 	}
 	return suspects

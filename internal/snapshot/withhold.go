@@ -106,7 +106,7 @@ func (t *Target) asHeld(typ fleet.Type) *Target {
 }
 
 // warmsLong is how long resources are unanswered before they count as warming.
-const warmsLong = time.Second
+const warmsLong = 200 * time.Millisecond
 
 // Waits tells what keeps the client from the target: what is withheld from it, and what it
 // was sent and warms.

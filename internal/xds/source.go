@@ -58,7 +58,7 @@ type Attachment interface {
 	// Sent says that a response that changes something for the client went out, for the
 	// target of this revision.
 	Sent(r fleet.Revision)
-	// Waits says what keeps a client that has been behind for a second from its target; the
+	// Waits says what keeps a client that has been behind for a moment from its target; the
 	// zero value: nothing any more.
 	Waits(w fleet.Waits)
 	// Settled says that every type which the stream subscribes to is confirmed at this

@@ -275,8 +275,9 @@ func (st *stream) loop() error {
 	}
 }
 
-// tellAfter is how long a client may be behind before it is told what it waits for.
-const tellAfter = time.Second
+// tellAfter is how long a client may be behind before its waits are looked for. Those that
+// last are recorded a second later.
+const tellAfter = 250 * time.Millisecond
 
 // tellWaits tells what keeps a client that has been behind for long from the target.
 func (st *stream) tellWaits(target *snapshot.Target) {

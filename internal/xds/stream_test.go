@@ -120,11 +120,11 @@ func TestWhatKeepsAClientBehindIsTold(t *testing.T) {
 		endpoints := s.Want("endpoints a@1")
 		s.Subscribe(fleet.Listener)
 		s.Ack(s.Want("listeners"))
-		s.QuietFor(900 * time.Millisecond)
-		if got := w.Waits(); !got.Empty() {
-			t.Errorf("it is told to wait for %+v before a second is over", got)
-		}
 		s.QuietFor(200 * time.Millisecond)
+		if got := w.Waits(); !got.Empty() {
+			t.Errorf("it is told to wait for %+v at once", got)
+		}
+		s.QuietFor(100 * time.Millisecond)
 		want := fleet.Waits{
 			Warming:  []fleet.Ref{{Type: fleet.Cluster, Name: "a"}, {Type: fleet.Endpoint, Name: "a"}},
 			Withheld: []fleet.Withheld{{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, By: fleet.Ref{Type: fleet.Route, Name: "r"}}},
@@ -141,6 +141,7 @@ func TestWhatKeepsAClientBehindIsTold(t *testing.T) {
 		}
 		last := w.Publish(route("r", "1", "a"))
 		s.Ack(s.Want("listeners l@1"))
+		s.QuietFor(time.Second) // its youth
 		w.AwaitSettled(t, last)
 		if got := w.Waits(); !got.Empty() {
 			t.Errorf("it is told to wait for %+v at the end", got)
