@@ -18,26 +18,33 @@ import (
 // Counted is who was there before the commit, and lives or was seen in the day before it.
 const selectReceipt = `
 WITH rev AS MATERIALIZED (SELECT at FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
-facts AS (
-  SELECT node_id, bool_or(live) AS live, min(settled) FILTER (WHERE live) AS live_settled, max(lease_end) FILTER (WHERE NOT live) AS last_lease,
-         (max(ARRAY[(extract(epoch FROM coalesce(lease_end, since)) * 1000000)::bigint, settled]) FILTER (WHERE NOT live))[2] AS settled
-    FROM (` + nodeStatus + `) s GROUP BY node_id),
-waiting AS (
-  SELECT node_id, jsonb_agg(waiting) AS waits FROM (` + nodeStatus + ` AND s.waits IS NOT NULL) s WHERE live GROUP BY node_id),
+servers AS MATERIALIZED (
+  SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
+    FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
 refusing AS (
   SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(e.resolved_at IS NULL AND e.revision <= $2) AS something
     FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
+facts AS (
+  SELECT n.node_id, n.last_seen, coalesce(bool_or(s.connected AND v.alive), false) AS live,
+         min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
+         max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
+         (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
+              coalesce(s.settled, v.settled, 0)]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] AS settled,
+         jsonb_agg(s.waits) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS waits
+    FROM rev CROSS JOIN nodes n
+    LEFT JOIN (node_status s LEFT JOIN servers v USING (server_id))
+      ON s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at
+   GROUP BY n.node_id, n.last_seen),
 counted AS MATERIALIZED (
-  SELECT n.node_id, greatest(n.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, w.waits,
-         rev.at < clock_timestamp() - interval '2 s' AND w.waits @? '$[*].withheld' AND NOT w.waits @? '$[*].warming' AS blocked,
+  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, f.waits,
+         rev.at < clock_timestamp() - interval '2 s' AND f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AS blocked,
          CASE WHEN r.it THEN 1
               WHEN coalesce(f.live_settled, f.settled, 0) >= $2 THEN 4
               WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
-    FROM rev CROSS JOIN nodes n
-    LEFT JOIN facts f USING (node_id) LEFT JOIN waiting w USING (node_id) LEFT JOIN refusing r USING (node_id)
-   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at
-     AND (coalesce(f.live, false) OR greatest(n.last_seen, f.last_lease) >= rev.at - interval '24 hours')),
+    FROM rev CROSS JOIN facts f LEFT JOIN refusing r USING (node_id)
+   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.at - interval '24 hours'),
 page AS (
   SELECT * FROM counted c
    WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR c.refuses ELSE c.state = $3 AND c.node_id > $4 END

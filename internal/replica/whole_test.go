@@ -1,0 +1,611 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+	"pgregory.net/rapid"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/delivery"
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// whole is a fleet on several servers that share a database, and its proxies.
+type whole struct {
+	t        testing.TB
+	db       *database
+	servers  []*server
+	started  int
+	envoys   []*envoy
+	readers  sync.WaitGroup
+	log      []string // what happened, for a failure
+	problems []string
+}
+
+func (w *whole) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf("%s ", time.Now().Format("04:05.000"))+fmt.Sprintf(format, args...))
+}
+
+func (w *whole) problem(format string, args ...any) {
+	w.problems = append(w.problems, fmt.Sprintf(format, args...))
+	w.note("PROBLEM: "+format, args...)
+}
+
+// server is everything between the database and the wire.
+type server struct {
+	name string
+	line *line
+	rep  *Replica
+	grpc *grpc.Server
+	conn *grpc.ClientConn
+	stop func()
+}
+
+func (w *whole) start() *server {
+	w.started++
+	s := &server{name: fmt.Sprint("server ", w.started), line: &line{database: w.db}}
+	quiet := slog.New(slog.DiscardHandler)
+	rec, err := delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: s.name, Sink: s.line, Logger: quiet})
+	w.must(err)
+	s.rep, err = New(Config{Feed: s.line, Opener: opener{}, Recorder: rec, Logger: quiet})
+	w.must(err)
+	all, err := auth.ParseNodePattern("*")
+	w.must(err)
+	engine, err := xds.New(xds.Config{Source: s.rep, Anonymous: &xds.Identity{Key: w.db.key, Nodes: all}, Logger: quiet})
+	w.must(err)
+	s.grpc = grpc.NewServer(engine.Options()...)
+	engine.Register(s.grpc)
+	lis := bufconn.Listen(1 << 16)
+	s.conn, err = grpc.NewClient("passthrough:///server", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))
+	w.must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = rec.Run(ctx) })
+	wg.Go(func() { _ = s.rep.Run(ctx) })
+	wg.Go(func() { _ = s.grpc.Serve(lis) })
+	s.stop = func() {
+		_ = s.conn.Close()
+		s.grpc.Stop()
+		cancel()
+		wg.Wait()
+		engine.Drain()
+	}
+	return s
+}
+
+func (w *whole) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// revision is the newest one that the server knows.
+func (s *server) revision(key fleet.Key) fleet.Revision {
+	o := s.owner(key)
+	if o == nil {
+		return 0
+	}
+	if h := o.held.Load(); h != nil {
+		return h.at.Revision
+	}
+	return 0
+}
+
+func (s *server) owner(key fleet.Key) *owner {
+	s.rep.mu.Lock()
+	defer s.rep.mu.Unlock()
+	return s.rep.fleets[key]
+}
+
+// serving is what the server has for a node that has a stream.
+func (s *server) serving(key fleet.Key, node string) (view *snapshot.Snapshot, target *snapshot.Target, exceptions []snapshot.Exception) {
+	o := s.owner(key)
+	if o == nil {
+		return nil, nil, nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := o.nodes[node]
+	if n == nil {
+		return nil, nil, nil
+	}
+	for a := range n.streams {
+		return a.seat.view.snap, a.Current(), slices.Clone(n.exceptions)
+	}
+	return nil, nil, nil
+}
+
+// edit is one change of a resource.
+type edit struct {
+	Type    fleet.Type
+	Name    string
+	Edge    bool   // the variant for the cluster "edge"
+	Version string // "" deletes it
+	Refs    []string
+}
+
+// step is one thing that happens.
+type step struct {
+	Kind  string
+	Node  int
+	Pick  int // a server, a message, a type
+	Edits []edit
+	Wait  time.Duration
+}
+
+const (
+	wholeNodes   = 3
+	wholeServers = 2
+)
+
+const (
+	// refusesEndpoints: proxies refuse endpoints too.
+	refusesEndpoints = false
+	// clustersLeaveBesideWithheld: clusters are taken away while a listener is withheld.
+	clustersLeaveBesideWithheld = false
+	// stuckComeBack: proxies that lost a stream while clusters were unanswered are looked at.
+	stuckComeBack = false
+	// laggardsRemember: so are refusals of nodes that came to a server which was behind.
+	laggardsRemember = false
+	// outagesRemember: so are refusals of nodes that came while the database was away.
+	outagesRemember = false
+)
+
+// The kinds of steps.
+const (
+	stepChange  = "change"
+	stepReceive = "receive"
+	stepAnswer  = "answer"
+	stepAll     = "all" // everybody receives and answers all there is
+	stepMove    = "move"
+	stepDie     = "die"
+	stepLag     = "lag"
+	stepAway    = "away"
+	stepMute    = "mute"
+)
+
+func genEdit() *rapid.Generator[edit] {
+	return rapid.Custom(func(t *rapid.T) edit {
+		e := edit{Type: rapid.SampledFrom([]fleet.Type{fleet.Cluster, fleet.Cluster, fleet.Endpoint, fleet.Route, fleet.Listener}).Draw(t, "type")}
+		clusters := []string{"a", "b", "c", "d"}
+		switch e.Type {
+		case fleet.Cluster, fleet.Endpoint:
+			e.Name = rapid.SampledFrom(clusters).Draw(t, "name")
+		case fleet.Route:
+			e.Name = rapid.SampledFrom([]string{"r", "s"}).Draw(t, "name")
+			e.Refs = rapid.SliceOfNDistinct(rapid.SampledFrom(clusters), 1, 2, rapid.ID).Draw(t, "refs")
+		case fleet.Listener:
+			e.Name = rapid.SampledFrom([]string{"l", "m"}).Draw(t, "name")
+			e.Refs = []string{rapid.SampledFrom([]string{"r", "s"}).Draw(t, "ref")}
+		}
+		e.Edge = rapid.IntRange(0, 5).Draw(t, "edge") == 5
+		if rapid.IntRange(0, 5).Draw(t, "delete") == 5 {
+			return edit{Type: e.Type, Name: e.Name, Edge: e.Edge}
+		}
+		e.Version = fmt.Sprint(rapid.IntRange(1, 3).Draw(t, "version")) + strings.Join(e.Refs, "")
+		ills := []string{"", "", "", "", "!", "!n1"}
+		if e.Type == fleet.Cluster {
+			ills = append(ills, "?")
+		}
+		if e.Type == fleet.Endpoint && !refusesEndpoints {
+			ills = ills[:1]
+		}
+		e.Version += rapid.SampledFrom(ills).Draw(t, "ill")
+		return e
+	})
+}
+
+func genWholeStep() *rapid.Generator[step] {
+	return rapid.Custom(func(t *rapid.T) step {
+		s := step{
+			Kind: rapid.SampledFrom([]string{
+				stepAll, stepChange, stepChange, stepReceive, stepReceive, stepAnswer, stepAnswer, stepAnswer, stepMove, stepDie, stepLag, stepAway, stepMute,
+			}).Draw(t, "kind"),
+			Node: rapid.IntRange(0, wholeNodes-1).Draw(t, "node"),
+			Pick: rapid.IntRange(0, 5).Draw(t, "pick"),
+			Wait: rapid.SampledFrom([]time.Duration{0, 0, 20 * time.Millisecond, 600 * time.Millisecond, 3 * time.Second, 8 * time.Second}).Draw(t, "wait"),
+		}
+		if s.Kind == stepChange {
+			s.Edits = rapid.SliceOfN(genEdit(), 1, 6).Draw(t, "edits")
+		}
+		return s
+	})
+}
+
+// changed reports whether the fleet has brought anew something that a message carries.
+func (w *whole) changed(m *message, since fleet.Revision) bool {
+	w.db.feed.mu.Lock()
+	defer w.db.feed.mu.Unlock()
+	f := w.db.fleets[w.db.key]
+	for k, r := range f.states[f.rev].rows {
+		if k.t == m.typ && r.Revision > since && (m.names(k.name) || slices.Contains(m.removed, k.name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// write makes one revision of what the edits really change.
+func (w *whole) write(edits []edit) {
+	var rows []fleet.Row
+	w.db.feed.mu.Lock()
+	f := w.db.fleets[w.db.key]
+	now := maps.Clone(f.states[f.rev].rows)
+	w.db.feed.mu.Unlock()
+	for _, x := range edits {
+		row := fleet.Row{Type: x.Type, Name: x.Name, Version: x.Version, Deleted: x.Version == "", Body: item{x.Name, x.Version, x.Refs}.encode()}
+		if x.Type == fleet.Cluster {
+			row.Derived.EDSName = x.Name
+		}
+		for _, n := range x.Refs {
+			ref := fleet.Ref{Type: fleet.Cluster, Name: n}
+			if x.Type == fleet.Listener {
+				ref.Type = fleet.Route
+			}
+			row.Derived.Refs = append(row.Derived.Refs, ref)
+		}
+		if x.Edge {
+			row.Variant, row.Selector = "edge", "node.cluster=edge"
+		}
+		k := rowKey{row.Type, row.Name, row.Variant}
+		if old, ok := now[k]; ok && old.Version == row.Version || !ok && row.Deleted {
+			continue
+		}
+		now[k] = row
+		rows = slices.DeleteFunc(rows, func(r fleet.Row) bool { return (rowKey{r.Type, r.Name, r.Variant}) == k })
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return
+	}
+	rev := w.db.feed.write(w.db.key, rows...)
+	w.note("revision %d: %+v", rev, edits)
+	w.wake()
+}
+
+func (w *whole) wake() {
+	for _, s := range w.servers {
+		s.rep.Wake(w.db.key.Fleet, false)
+	}
+}
+
+func (w *whole) do(s step) {
+	e := w.envoys[s.Node]
+	if s.Kind != stepReceive && s.Kind != stepAnswer && s.Kind != stepAll {
+		w.note("%s: node %d, pick %d", s.Kind, s.Node, s.Pick)
+	}
+	at := s.Pick % len(w.servers)
+	switch s.Kind {
+	case stepChange:
+		w.write(s.Edits)
+	case stepReceive:
+		e.receive()
+	case stepAnswer:
+		e.answer(s.Pick)
+	case stepAll:
+		for w.turn() {
+			synctest.Wait()
+		}
+	case stepMove:
+		e.connect(w.servers[at])
+	case stepDie:
+		old := w.servers[at]
+		old.line.set(func(l *line) { l.dead = true })
+		old.stop()
+		w.servers[at] = w.start()
+	case stepLag:
+		w.servers[at].line.set(func(l *line) { l.lags = !l.lags })
+		w.wake()
+	case stepAway:
+		w.db.setAway(s.Pick%2 == 0)
+	case stepMute:
+		e.mute[[]fleet.Type{fleet.Cluster, fleet.Listener, fleet.Route, fleet.Endpoint}[s.Pick%4]] = true
+	}
+	synctest.Wait()
+	time.Sleep(s.Wait)
+	synctest.Wait()
+	for _, e := range w.envoys {
+		e.wait(s.Wait)
+		w.ahead(e)
+	}
+}
+
+// turn lets every proxy do what it can at once.
+func (w *whole) turn() (moved bool) {
+	for _, e := range w.envoys {
+		for e.receive() {
+			moved = true
+		}
+		moved = e.askForClusters() || moved
+		for e.answer(0) {
+			moved = true
+		}
+	}
+	return moved
+}
+
+// settle lets everything come to rest: whatever was broken is whole again.
+func (w *whole) settle() {
+	w.note("settle")
+	w.db.setAway(false)
+	for _, s := range w.servers {
+		s.line.set(func(l *line) { l.lags = false })
+	}
+	w.wake()
+	for _, e := range w.envoys {
+		if slices.Contains(e.mute[:], true) {
+			e.connect(w.servers[0])
+		}
+	}
+	const rest = 60 * time.Second
+	for quiet := time.Duration(0); quiet < rest; {
+		synctest.Wait()
+		moved := w.turn()
+		for i, e := range w.envoys {
+			if e.down() {
+				e.connect(w.servers[i%len(w.servers)])
+				moved = true
+			}
+		}
+		synctest.Wait()
+		if moved {
+			quiet = 0
+			continue
+		}
+		time.Sleep(time.Second)
+		quiet += time.Second
+	}
+}
+
+// ahead: nobody is shown to have settled at the newest revision who does not hold it.
+func (w *whole) ahead(e *envoy) {
+	if e.down() || e.doubted || e.lost { // what was true before is shown for a moment
+		return
+	}
+	w.db.mu.Lock()
+	settled, live := w.db.position(e.id)
+	w.db.mu.Unlock()
+	_, target, _ := e.server.serving(w.db.key, e.id)
+	if !live || target == nil || settled < w.db.head() || target.Revision < settled {
+		return
+	}
+	e.compare("shown as settled", false)
+}
+
+// excused are the resources of a target that name something which the node is without.
+func excused(target *snapshot.Target, exceptions []snapshot.Exception) map[fleet.Ref]bool {
+	out := map[fleet.Ref]bool{}
+	absent := func(ref fleet.Ref) bool {
+		return slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Type == ref.Type && x.Name == ref.Name && x.Good == nil })
+	}
+	for r := range target.Types[fleet.Route].All() {
+		if slices.ContainsFunc(r.Refs, absent) {
+			out[fleet.Ref{Type: fleet.Route, Name: r.Name}] = true
+		}
+	}
+	for l := range target.Types[fleet.Listener].All() {
+		for _, ref := range l.Refs {
+			if absent(ref) || target.Types[fleet.Route].Get(ref.Name) == nil {
+				out[fleet.Ref{Type: fleet.Listener, Name: l.Name}] = true
+			}
+		}
+	}
+	return out
+}
+
+// compare: the proxy holds exactly its target. What names something that it refused, and
+// never had, may be behind; what substitutes and those name stays. It says whether
+// anything is behind.
+func (e *envoy) compare(when string, atRest bool) (behind bool) {
+	_, target, exceptions := e.server.serving(e.w.db.key, e.id)
+	if target == nil {
+		e.w.problem("%s, %s has no stream on %s", when, e.id, e.server.name)
+		return true
+	}
+	late := excused(target, exceptions)
+	for _, typ := range []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route} {
+		for r := range target.Types[typ].All() {
+			got, ok := e.holds[typ][r.Name]
+			empty := ok && got.version == "" && typ == fleet.Endpoint && r.Version == snapshot.EmptyEndpoint(r.Name).Version
+			if isNamed(typ) && !e.asked[typ][r.Name] || ok && got.version == r.Version || empty {
+				continue
+			}
+			if behind = true; !late[fleet.Ref{Type: typ, Name: r.Name}] && !e.left(exceptions, typ, r.Name) {
+				e.w.problem("%s, %s has %s %s@%q and not @%s", when, e.id, typ, r.Name, got.version, r.Version)
+			}
+		}
+		for n, x := range e.holds[typ] {
+			unsaid := isNamed(typ) && !e.delta // that it is no more
+			unsaid = unsaid || typ == fleet.Cluster && len(late) > 0 && !clustersLeaveBesideWithheld
+			if target.Types[typ].Get(n) == nil && !unsaid && !e.kept(typ, n) && !e.left(exceptions, typ, n) {
+				e.w.problem("%s, %s has %s %s@%s, which is not there any more", when, e.id, typ, n, x.version)
+			}
+		}
+	}
+	return behind && atRest
+}
+
+// left reports whether nothing can be said about a name.
+func (e *envoy) left(exceptions []snapshot.Exception, t fleet.Type, name string) bool {
+	return slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Type == t && x.Name == name && x.Leave })
+}
+
+// kept reports whether something that the proxy has names it.
+func (e *envoy) kept(t fleet.Type, name string) bool {
+	by := map[fleet.Type]fleet.Type{fleet.Cluster: fleet.Route, fleet.Route: fleet.Listener}[t]
+	if t == fleet.Endpoint {
+		return e.kept(fleet.Cluster, name)
+	}
+	for _, x := range e.holds[by] {
+		if (t == fleet.Cluster || t == fleet.Route) && slices.Contains(x.refs, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// atRest checks what must be true when everything was answered and told.
+func (w *whole) atRest() {
+	for _, e := range w.envoys {
+		if e.down() {
+			w.problem("at rest, %s has no stream", e.id)
+			continue
+		}
+		if w.unanswerable(e) || e.cameStuck && !stuckComeBack {
+			continue
+		}
+		if len(e.answers) > 0 || e.asksClusters {
+			w.problem("at rest, %s is stuck: %v, sticky %v", e.id, e.answers, e.sticky)
+			continue
+		}
+		behind := e.compare("at rest", true)
+		w.receipts(e, behind)
+	}
+}
+
+// unanswerable: the proxy came back with something that the server does not know, and refused
+// what is there now. It is left alone until the next revision (SEMANTICS 3.2).
+func (w *whole) unanswerable(e *envoy) bool {
+	w.db.mu.Lock()
+	defer w.db.mu.Unlock()
+	head := w.db.head()
+	_, _, exceptions := e.server.serving(w.db.key, e.id)
+	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool { return r.Name == "" && r.Revision == head }) ||
+		slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
+}
+
+// receipts: what readers see of a node is the truth.
+func (w *whole) receipts(e *envoy, behind bool) {
+	view, _, exceptions := e.server.serving(w.db.key, e.id)
+	if view == nil {
+		return
+	}
+	w.db.mu.Lock()
+	settled, live := w.db.position(e.id)
+	open := w.db.open(e.id)
+	w.db.mu.Unlock()
+	head := w.db.head()
+	if !live || view.Revision != head {
+		w.problem("at rest, %s: live %v, its view is at %d of %d", e.id, live, view.Revision, head)
+	}
+	unsure := slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
+	// A lost stream takes back nothing of what was confirmed, though its exceptions end.
+	if !unsure && (behind && settled >= head && !e.lost || !behind && settled != head) {
+		w.problem("at rest, %s is shown at %d, the fleet is at %d, and it is behind: %v", e.id, settled, head, behind)
+	}
+	for _, r := range open {
+		has := view.Types[r.Type].Get(r.Name)
+		switch {
+		case r.Name == "", e.metLaggard && !laggardsRemember, e.metOutage && !outagesRemember:
+		case has == nil || has.Version != r.Version:
+			w.problem("at rest, %s is shown to refuse %s %s@%s, which is not in its view", e.id, r.Type, r.Name, r.Version)
+		case !(item{version: r.Version}).poisons(e.id) && !e.doubted:
+			w.problem("at rest, %s is shown to refuse %s %s@%s, and does not: %s", e.id, r.Type, r.Name, r.Version, r.Detail)
+		case w.db.receipt(r.Revision, e.id) != fleet.NodeNacked:
+			w.problem("at rest, the receipt of %d does not say that %s refuses %s %s", r.Revision, e.id, r.Type, r.Name)
+		}
+	}
+	late := excused(snapshot.NewTarget(view, exceptions), exceptions)
+	for _, typ := range []fleet.Type{fleet.Cluster, fleet.Listener, fleet.Route} {
+		for r := range view.Types[typ].All() {
+			if !(item{version: r.Version}).poisons(e.id) || isNamed(typ) && !e.asked[typ][r.Name] || late[fleet.Ref{Type: typ, Name: r.Name}] || namesAbsent(r, view, exceptions) {
+				continue
+			}
+			if e.metOutage && !outagesRemember {
+				continue
+			}
+			if !slices.ContainsFunc(open, func(x fleet.PastRefusal) bool { return x.Type == typ && x.Name == r.Name && x.Version == r.Version }) {
+				w.problem("at rest, nothing says that %s refuses %s %s@%s", e.id, typ, r.Name, r.Version)
+			}
+		}
+	}
+}
+
+// namesAbsent: it was never offered, because it names something that is not there.
+func namesAbsent(r *snapshot.Resource, view *snapshot.Snapshot, exceptions []snapshot.Exception) bool {
+	for _, ref := range r.Refs {
+		if ref.Type == fleet.Route && view.Types[fleet.Route].Get(ref.Name) == nil {
+			return true
+		}
+		if slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Type == ref.Type && x.Name == ref.Name && x.Good == nil }) {
+			return true
+		}
+	}
+	return false
+}
+
+// play runs steps in a bubble and returns what was wrong, and what happened.
+func play(t *testing.T, delta bool, seed uint64, steps []step) (problems, log []string) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &whole{t: t, db: newDatabase()}
+		for range wholeServers {
+			w.servers = append(w.servers, w.start())
+		}
+		for i := range wholeNodes {
+			e := &envoy{
+				w: w, id: fmt.Sprint("n", i), edge: i == 2, delta: delta, dice: rand.New(rand.NewPCG(seed, uint64(i))),
+				missing: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]fleet.Revision{},
+			}
+			for typ := range e.holds {
+				e.holds[typ], e.asked[typ], e.reported[typ] = map[string]item{}, map[string]bool{}, map[string]string{}
+			}
+			w.envoys = append(w.envoys, e)
+		}
+		synctest.Wait()
+		for i, e := range w.envoys {
+			e.connect(w.servers[i%len(w.servers)])
+		}
+		synctest.Wait()
+		for _, s := range steps {
+			w.do(s)
+		}
+		w.settle()
+		w.atRest()
+		for _, e := range w.envoys {
+			e.lose()
+		}
+		for _, s := range w.servers {
+			s.stop()
+		}
+		w.readers.Wait()
+		problems, log = w.problems, w.log
+	})
+	return problems, log
+}
+
+// TestTheWhole plays random histories of a fleet on real streams, through several servers
+// that die, lag, and lose the database.
+func TestTheWhole(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		t.Run(fmt.Sprintf("delta=%v", delta), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(rt *rapid.T) {
+				steps := rapid.SliceOfN(genWholeStep(), 1, 25).Draw(rt, "steps")
+				seed := rapid.Uint64Range(0, 99).Draw(rt, "seed")
+				problems, log := play(t, delta, seed, steps)
+				if len(problems) > 0 {
+					rt.Fatalf("%d problems, the first: %s\n%s", len(problems), problems[0], strings.Join(log, "\n"))
+				}
+			})
+		})
+	}
+}
