@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -223,14 +226,28 @@ func (w *world) awaitOK(url string) {
 	})
 }
 
-// freePort returns an address that nothing listens on, for an Envoy's listener.
+// freePort returns an address that nothing listens on, and that is given to nobody else:
+// below the ports that the system takes for outgoing connections, of which one may come
+// between this and its use.
 func freePort(t testing.TB) string {
 	t.Helper()
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	must(t, lis.Close())
-	return lis.Addr().String()
+	for range 1_000 {
+		port := 12_000 + rand.IntN(20_000)
+		if _, taken := givenPorts.LoadOrStore(port, true); taken {
+			continue
+		}
+		lis, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		must(t, lis.Close())
+		return lis.Addr().String()
+	}
+	t.Fatal("no port is free")
+	return ""
 }
+
+var givenPorts sync.Map // of this process
 
 func read(t testing.TB, file string) []byte {
 	t.Helper()

@@ -81,7 +81,7 @@ func TestUnreferenced(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	address := w.xds()
-	lonely := []res{endpoints("lonely", "127.0.0.1:1"), route("lonely", "nowhere"), cluster("lonely", "ROUND_ROBIN"), target("lonely", byName("nowhere"))}
+	lonely := []res{endpoints("lonely", "127.0.0.1:1"), route("lonely", "nowhere"), cluster("lonely", "ROUND_ROBIN"), target("lonely", byName("lonely"))}
 	w.apply(together(lonely...))
 	ads, ctx := w.ads(t, address)
 	sotw, err := ads.StreamAggregatedResources(ctx)

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -266,14 +269,28 @@ func eventually(t testing.TB, within time.Duration, otherwise string, holds func
 	}
 }
 
-// freePort returns an address that nothing listens on.
+// freePort returns an address that nothing listens on, and that is given to nobody else:
+// below the ports that the system takes for outgoing connections, of which one may come
+// between this and its use.
 func freePort(t testing.TB, host string) string {
 	t.Helper()
-	lis, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	must(t, err)
-	must(t, lis.Close())
-	return lis.Addr().String()
+	for range 1_000 {
+		port := 12_000 + rand.IntN(20_000)
+		if _, taken := givenPorts.LoadOrStore(port, true); taken {
+			continue
+		}
+		lis, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		must(t, lis.Close())
+		return lis.Addr().String()
+	}
+	t.Fatal("no port is free")
+	return ""
 }
+
+var givenPorts sync.Map // of this process
 
 func dump(t testing.TB, file string) {
 	if t.Failed() {
