@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -589,6 +590,16 @@ func play(t *testing.T, delta bool, seed uint64, steps []step) (problems, log []
 		problems, log = w.problems, w.log
 	})
 	return problems, log
+}
+
+// By default the same histories are played each time, so that a failure is the change's.
+// More and others: -rapid.checks=5000 -rapid.seed=0.
+func init() {
+	for name, value := range map[string]string{"rapid.checks": "50", "rapid.seed": "1"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // TestTheWhole plays random histories of a fleet on real streams, through several servers
