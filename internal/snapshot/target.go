@@ -127,7 +127,7 @@ func (t *Target) keeps(ref fleet.Ref) bool {
 	return ok
 }
 
-// leaves yields the names of a type that the node has and that nothing can be said about.
+// leaves returns the names of a type that the node has and that nothing can be said about.
 func (t *Target) leaves(typ fleet.Type) map[string]struct{} {
 	if t.repairs == nil {
 		return nil
