@@ -13,6 +13,9 @@ const MaxWaits = 20
 type Withheld struct {
 	Ref Ref // what is kept back
 	By  Ref // what it waits for: it does not exist, or the node refused it
+	// Revision is the one that introduced what is kept back in the node's view, 0 if it is
+	// not known.
+	Revision Revision
 }
 
 // Waits is what a node waits for at present. The zero value is: for nothing.
@@ -66,5 +69,5 @@ func compareRefs(a, b Ref) int {
 }
 
 func compareWithheld(a, b Withheld) int {
-	return cmp.Or(compareRefs(a.Ref, b.Ref), compareRefs(a.By, b.By))
+	return cmp.Or(compareRefs(a.Ref, b.Ref), compareRefs(a.By, b.By), cmp.Compare(a.Revision, b.Revision))
 }

@@ -48,7 +48,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 			r.leave(o)
 			return nil, err
 		}
-		if s.Resumed && a.past.Settled > 0 {
+		if a.past.Settled > 0 && (s.Resumed || !a.past.Clean) { // a stuck one may report nothing but of clusters
 			a.past.Before = o.before(ctx, past, labels)
 		}
 		if past != nil && !past.Known {

@@ -2,6 +2,8 @@ package replica
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/selector"
@@ -31,7 +33,25 @@ func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labe
 			return nil
 		}
 	}
-	return newView(c, c.index.Match(labels)).snap
+	return o.without(newView(c, c.index.Match(labels)).snap, slices.Concat(past.Refusals, past.Ended))
+}
+
+// without is what a node held of a view that refused some of it. Where bytes are lost it is
+// the view's own.
+func (o *owner) without(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) *snapshot.Snapshot {
+	for _, f := range refusals {
+		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		if !f.Stood(snap.Revision) || !e.Applies(snap) {
+			continue
+		}
+		switch good := o.revive(f); {
+		case good != nil:
+			snap.Types[f.Type] = snap.Types[f.Type].With(good)
+		case strings.HasPrefix(f.Action, fleet.ActionRemoved):
+			snap.Types[f.Type] = snap.Types[f.Type].Without(f.Name)
+		}
+	}
+	return snap
 }
 
 // contentAt derives an earlier content from the present one, by what has changed since.

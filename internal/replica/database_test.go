@@ -47,6 +47,7 @@ type refusalKey struct {
 type refusalRow struct {
 	fleet.Refusal
 	resolved bool
+	by       fleet.Revision
 }
 
 func newDatabase() *database {
@@ -96,7 +97,7 @@ func (d *database) report(s fleet.Status) error {
 	for _, r := range s.Resolved {
 		for k, x := range d.refusals {
 			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By {
-				x.resolved = true
+				x.resolved, x.by = true, r.By
 			}
 		}
 	}
@@ -191,16 +192,21 @@ func (d *database) NodePast(_ context.Context, _ fleet.Key, node string, without
 		p.Settled, p.Clean, p.At, p.View = all[0].settled, all[0].clean, all[0].ended, all[0].view
 	}
 	p.Refusals = d.open(node)
+	p.Ended = d.refused(node, func(x *refusalRow) bool { return x.resolved })
 	return p, nil
 }
 
 // open are a node's refusals that stand. d.mu is held.
-func (d *database) open(node string) (rs []fleet.PastRefusal) {
+func (d *database) open(node string) []fleet.PastRefusal {
+	return d.refused(node, func(x *refusalRow) bool { return !x.resolved })
+}
+
+func (d *database) refused(node string, which func(*refusalRow) bool) (rs []fleet.PastRefusal) {
 	for k, x := range d.refusals {
-		if k.node != node || x.resolved {
+		if k.node != node || !which(x) {
 			continue
 		}
-		r := fleet.PastRefusal{Refusal: x.Refusal}
+		r := fleet.PastRefusal{By: x.by, Refusal: x.Refusal}
 		if x.Good != "" {
 			r.Row = d.find(x.Type, x.Name, x.Good)
 		}

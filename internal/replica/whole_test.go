@@ -509,7 +509,7 @@ func (w *whole) receipts(e *envoy, behind bool) {
 	}
 	unsure := slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
 	// A lost stream takes back nothing of what was confirmed, though its exceptions end.
-	if !unsure && (behind && settled >= head && !e.lost || !behind && settled != head) {
+	if !unsure && settled != head {
 		w.problem("at rest, %s is shown at %d, the fleet is at %d, and it is behind: %v", e.id, settled, head, behind)
 	}
 	for _, r := range open {

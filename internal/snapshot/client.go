@@ -85,6 +85,9 @@ type track struct {
 	refused map[Sum]refusal
 	// confirmed is the highest revision whose target this type was in step with.
 	confirmed fleet.Revision
+	// kept are the names that counted as settled though they are kept back, and what they
+	// wait for.
+	kept map[string]fleet.Ref
 	// confirmedAt is when the client last ACKed something of the type.
 	confirmedAt time.Time
 	// inStepWith and repairs are the target's against which nothing was found to send: a
