@@ -167,6 +167,9 @@ func isGood(refusals []fleet.PastRefusal, f fleet.PastRefusal) bool {
 // be had.
 func (o *owner) revive(f fleet.PastRefusal) *snapshot.Resource {
 	if f.Row == nil {
+		if empty := snapshot.EmptyEndpoint(f.Name); f.Type == fleet.Endpoint && f.Good == empty.Version {
+			return empty // which nobody wrote
+		}
 		return nil
 	}
 	value := f.Row.Body

@@ -158,10 +158,6 @@ const (
 )
 
 const (
-	// refusesEndpoints: proxies refuse endpoints too.
-	refusesEndpoints = false
-	// clustersLeaveBesideWithheld: clusters are taken away while a listener is withheld.
-	clustersLeaveBesideWithheld = false
 	// stuckComeBack: proxies that lost a stream while clusters were unanswered are looked at.
 	stuckComeBack = false
 	// laggardsRemember: so are refusals of nodes that came to a server which was behind.
@@ -205,9 +201,6 @@ func genEdit() *rapid.Generator[edit] {
 		ills := []string{"", "", "", "", "!", "!n1"}
 		if e.Type == fleet.Cluster {
 			ills = append(ills, "?")
-		}
-		if e.Type == fleet.Endpoint && !refusesEndpoints {
-			ills = ills[:1]
 		}
 		e.Version += rapid.SampledFrom(ills).Draw(t, "ill")
 		return e
@@ -435,7 +428,6 @@ func (e *envoy) compare(when string, atRest bool) (behind bool) {
 		}
 		for n, x := range e.holds[typ] {
 			unsaid := isNamed(typ) && !e.delta // that it is no more
-			unsaid = unsaid || typ == fleet.Cluster && len(late) > 0 && !clustersLeaveBesideWithheld
 			if target.Types[typ].Get(n) == nil && !unsaid && !e.kept(typ, n) && !e.left(exceptions, typ, n) {
 				e.w.problem("%s, %s has %s %s@%s, which is not there any more", when, e.id, typ, n, x.version)
 			}

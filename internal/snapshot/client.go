@@ -206,11 +206,15 @@ func (c *Client) subscribeSotW(tr *track, r Request, target *Target, first bool)
 	if old.wildcard && !next.wildcard {
 		tr.forgetUnwanted()
 	}
+	stays := next.wildcard
 	for n := range old.names {
 		if !next.Has(n) {
 			tr.forget(n)
+		} else {
+			stays = true
 		}
 	}
+	tr.unknown = tr.unknown && stays // what is not known was given up
 	for _, n := range r.Names {
 		if n != "*" && !old.Named(n) {
 			tr.want(n)

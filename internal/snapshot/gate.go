@@ -31,7 +31,7 @@ func (c *Client) lookup(t fleet.Type, name string, target *Target) *Resource {
 	if r := target.find(t, name); r != nil || t != fleet.Endpoint || c.Delta {
 		return r
 	}
-	if held := c.types[t].held.Get(name); held != nil && !held.doubt || target.withholds(fleet.Ref{Type: t, Name: name}) {
+	if held := c.types[t].held.Get(name); held != nil && !held.doubt {
 		return nil
 	}
 	if target.hasEDSName(name) || c.warming(name) {

@@ -257,7 +257,13 @@ func (c *Client) advance() bool {
 	at := place{c.base, c.types[fleet.Cluster].held}
 	for i := range c.types {
 		tr := &c.types[i]
-		if tr.trial == nil || len(tr.trial.waiting) == 0 || tr.inFlight != nil {
+		if tr.trial == nil || tr.inFlight != nil {
+			continue
+		}
+		if c.release(fleet.Type(i)) {
+			tr.inStep = false
+			c.trialMoves++
+			moved = true
 			continue
 		}
 		if !slices.ContainsFunc(tr.trial.waiting, func(g *group) bool { return g.parked != at }) {
@@ -277,6 +283,24 @@ func (c *Client) advance() bool {
 		moved = true
 	}
 	return moved
+}
+
+// release drops the suspects that are offered and lack something: they are withheld whether
+// or not they are suspects, and offered when that is there.
+func (c *Client) release(t fleet.Type) (any bool) {
+	tr := &c.types[t]
+	if tr.trial.offered == nil {
+		return false
+	}
+	lacks := func(s suspect) bool {
+		_, ok := c.waitsFor(t, change{old: tr.held.Get(s.refused.Name), new: s.refused}, c.base)
+		return ok
+	}
+	if any = slices.ContainsFunc(tr.trial.offered.suspects, lacks); any {
+		offered := slices.Clone(tr.trial.offered.suspects)
+		tr.trial.drop(func(s suspect) bool { return slices.Contains(offered, s) && lacks(s) })
+	}
+	return any
 }
 
 func (tr *trial) all() []suspect {

@@ -113,7 +113,7 @@ const warmsLong = 200 * time.Millisecond
 func (p *plan) wait(ch change) {
 	by, ok := p.c.lacks(p.t, ch)
 	switch {
-	case p.tr.unknown || !ok && (ch.new != nil || p.c.trying()):
+	case p.tr.unknown && p.t.FullSet() || !ok && (ch.new != nil || p.c.trying()):
 		p.waiting = true
 		return
 	case ok:
@@ -165,7 +165,7 @@ func (c *Client) Waits(target *Target, warming bool) (w fleet.Waits) {
 		still := make(map[string]fleet.Ref)
 		for ch := range c.differences(t, target) {
 			by, ok := c.waitsFor(t, ch, target)
-			if ok = ok && !tr.unknown; !ok && ch.new != nil {
+			if ok = ok && !(tr.unknown && t.FullSet()); !ok && ch.new != nil {
 				by, ok = tr.kept[ch.new.Name] // it is on its way, and counts as settled
 			}
 			if ok {
