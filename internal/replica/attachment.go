@@ -49,7 +49,9 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 			return nil, err
 		}
 		if a.past.Settled > 0 && (s.Resumed || !a.past.Clean) { // a stuck one may report nothing but of clusters
-			a.past.Before = o.before(ctx, past, labels)
+			if before := o.before(ctx, past, labels); before != nil {
+				a.past.Before = before
+			}
 		}
 		if past != nil && !past.Known {
 			a.record.Announce(ctx)

@@ -257,6 +257,13 @@ func (d *database) receipt(rev fleet.Revision, node string) string {
 	return fleet.NodeOffline
 }
 
+// heard reports whether the database knows of the proxy's last stream, or will know.
+func (d *database) heard(e *envoy) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.away && (e.server.line.broken(false) == nil || d.status[statusKey{e.id, e.server.id}].Connected)
+}
+
 // position is where a node is, as readers see it. d.mu is held.
 func (d *database) position(node string) (settled fleet.Revision, live bool) {
 	for _, x := range d.standings(node, fleet.ServerID{}) {

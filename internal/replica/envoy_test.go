@@ -114,7 +114,7 @@ type envoy struct {
 	owed     time.Duration // how long it has not answered clusters
 	doubted  bool          // that was long, once: others than culprits may be kept back
 
-	cameStuck  bool // it came back with clusters unanswered, once
+	unheard    bool // it lost clusters with a server that died before anybody heard that it was there
 	metLaggard bool // it came to a server that was behind, once
 	metOutage  bool // it came while the database was away, once
 
@@ -164,6 +164,9 @@ func isNamed(t fleet.Type) bool { return t == fleet.Endpoint || t == fleet.Route
 func (e *envoy) connect(to *server) {
 	again := e.count > 0
 	warming := e.lose()
+	if warming && !e.w.db.heard(e) {
+		e.unheard = true
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	method := "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources"
 	if e.delta {
@@ -178,7 +181,7 @@ func (e *envoy) connect(to *server) {
 	e.server, e.stream, e.cancel = to, stream, cancel
 	e.mu.Unlock()
 	e.w.readers.Go(func() { e.read(to, stream) })
-	e.asksClusters, e.cameStuck = warming, e.cameStuck || warming
+	e.asksClusters = warming
 	e.metOutage = e.metOutage || e.w.db.isAway()
 	e.metLaggard = e.metLaggard || to.line.broken(true) != nil
 	if !warming {

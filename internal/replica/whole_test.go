@@ -51,6 +51,7 @@ func (w *whole) problem(format string, args ...any) {
 // server is everything between the database and the wire.
 type server struct {
 	name string
+	id   fleet.ServerID
 	line *line
 	rep  *Replica
 	grpc *grpc.Server
@@ -60,9 +61,9 @@ type server struct {
 
 func (w *whole) start() *server {
 	w.started++
-	s := &server{name: fmt.Sprint("server ", w.started), line: &line{database: w.db}}
+	s := &server{name: fmt.Sprint("server ", w.started), id: fleet.NewServerID(), line: &line{database: w.db}}
 	quiet := slog.New(slog.DiscardHandler)
-	rec, err := delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: s.name, Sink: s.line, Logger: quiet})
+	rec, err := delivery.New(delivery.Config{Server: s.id, Name: s.name, Sink: s.line, Logger: quiet})
 	w.must(err)
 	s.rep, err = New(Config{Feed: s.line, Opener: opener{}, Recorder: rec, Logger: quiet})
 	w.must(err)
@@ -158,8 +159,6 @@ const (
 )
 
 const (
-	// stuckComeBack: proxies that lost a stream while clusters were unanswered are looked at.
-	stuckComeBack = false
 	// laggardsRemember: so are refusals of nodes that came to a server which was behind.
 	laggardsRemember = false
 	// outagesRemember: so are refusals of nodes that came while the database was away.
@@ -462,7 +461,7 @@ func (w *whole) atRest() {
 			w.problem("at rest, %s has no stream", e.id)
 			continue
 		}
-		if w.unanswerable(e) || e.cameStuck && !stuckComeBack {
+		if w.unanswerable(e) || e.unheard {
 			continue
 		}
 		if len(e.answers) > 0 || e.asksClusters {

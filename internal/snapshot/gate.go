@@ -188,9 +188,7 @@ func (c *Client) stillNamed(target *Target) func(cluster string) namedBy {
 			case ref.Type == fleet.Cluster:
 				note(ref.Name, by)
 			case ref.Type == fleet.Route:
-				known := false
 				for r := range routes.versions(ref.Name) {
-					known = true
 					if r.reported() || r.doubt && r.last == nil && r.had {
 						any = max(any, by)
 					}
@@ -198,7 +196,7 @@ func (c *Client) stillNamed(target *Target) func(cluster string) namedBy {
 						note(x.Name, by)
 					}
 				}
-				if !known {
+				if !routes.subscribed || routes.unknown {
 					any = max(any, by)
 				}
 			}

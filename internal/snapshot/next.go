@@ -120,10 +120,13 @@ func (c *Client) step(target *Target) *Response {
 			return r
 		}
 	}
-	if c.types[fleet.Cluster].subscribed {
-		return c.next(fleet.Cluster, target, true)
+	if !c.types[fleet.Cluster].subscribed {
+		return nil
 	}
-	return nil
+	if r := c.next(fleet.Cluster, target, true); r != nil || !c.types[fleet.Endpoint].subscribed {
+		return r
+	}
+	return c.next(fleet.Endpoint, target, false) // whose clusters may be known to stay by now
 }
 
 // next returns the response of one type that is next. last: all else was sent, and what
@@ -142,6 +145,7 @@ func (c *Client) next(t fleet.Type, target *Target, last bool) *Response {
 		if !tr.wouldRepeat(r) {
 			return r
 		}
+		c.accuseAgain(t, r)
 		rest = behind
 	}
 	switch rest {
@@ -272,7 +276,8 @@ func (p *plan) collect() {
 			}
 			ch.new = ch.old.last
 		case ch.new == nil && p.t == fleet.Endpoint && p.c.leavesWithCluster(ch.old.Name, p.target):
-			p.waiting = true
+			stays := p.c.types[fleet.Cluster].confirmed >= p.target.Revision // though the cluster is there
+			p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
 			continue
 		case ch.new != nil && p.c.waitsForCluster(p.t, ch, p.target):
 			p.wait(ch)
