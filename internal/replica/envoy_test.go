@@ -106,6 +106,8 @@ type envoy struct {
 	asked    [fleet.NumTypes]map[string]bool
 	reported [fleet.NumTypes]map[string]string // what it lists on a new stream
 	accepted [fleet.NumTypes]string            // version_info
+	said     map[string]bool                   // names that its words for swallowed answers held
+	spoilt   map[string]bool                   // clusters that a refused route named
 	missing  map[string]bool                   // endpoints that it was told do not exist
 	sticky   map[string]bool                   // clusters that hold back every answer for clusters
 	came     map[string]int                    // endpoints: the number of the message that brought them last
@@ -397,6 +399,7 @@ func (e *envoy) swallow() {
 		for _, x := range e.answers[i].items {
 			if x.poisons(e.id) {
 				e.words += " " + x.name
+				e.said[x.name] = true
 			}
 		}
 		e.answers = slices.Delete(e.answers, i, i+1)
@@ -461,6 +464,9 @@ func (e *envoy) refuse(m *message) {
 		if x.poisons(e.id) {
 			bad = append(bad, x.name)
 			sticky = sticky || x.sticks()
+			for _, n := range x.refs {
+				e.spoilt[n] = true
+			}
 		}
 	}
 	e.apply(m, func(name string) bool { return !slices.Contains(bad, name) && e.dice.IntN(2) == 0 })

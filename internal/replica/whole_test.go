@@ -427,6 +427,8 @@ func (e *envoy) compare(when string, atRest bool) (behind bool) {
 		}
 		for n, x := range e.holds[typ] {
 			unsaid := isNamed(typ) && !e.delta // that it is no more
+			// A route that was refused may be there, and cannot be taken back.
+			unsaid = unsaid || typ == fleet.Cluster && !e.delta && e.spoilt[n] && len(late) > 0
 			if target.Types[typ].Get(n) == nil && !unsaid && !e.kept(typ, n) && !e.left(exceptions, typ, n) {
 				e.w.problem("%s, %s has %s %s@%s, which is not there any more", when, e.id, typ, n, x.version)
 			}
@@ -509,7 +511,7 @@ func (w *whole) receipts(e *envoy, behind bool) {
 		case r.Name == "", e.metLaggard && !laggardsRemember, e.metOutage && !outagesRemember:
 		case has == nil || has.Version != r.Version:
 			w.problem("at rest, %s is shown to refuse %s %s@%s, which is not in its view", e.id, r.Type, r.Name, r.Version)
-		case !(item{version: r.Version}).poisons(e.id) && !e.doubted:
+		case !(item{version: r.Version}).poisons(e.id) && !(e.doubted && (e.lost || e.said[r.Name])): 
 			w.problem("at rest, %s is shown to refuse %s %s@%s, and does not: %s", e.id, r.Type, r.Name, r.Version, r.Detail)
 		case w.db.receipt(r.Revision, e.id) != fleet.NodeNacked:
 			w.problem("at rest, the receipt of %d does not say that %s refuses %s %s", r.Revision, e.id, r.Type, r.Name)
@@ -554,7 +556,7 @@ func play(t *testing.T, delta bool, seed uint64, steps []step) (problems, log []
 		for i := range wholeNodes {
 			e := &envoy{
 				w: w, id: fmt.Sprint("n", i), edge: i == 2, delta: delta, dice: rand.New(rand.NewPCG(seed, uint64(i))),
-				missing: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]fleet.Revision{},
+				missing: map[string]bool{}, spoilt: map[string]bool{}, said: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]fleet.Revision{},
 			}
 			for typ := range e.holds {
 				e.holds[typ], e.asked[typ], e.reported[typ] = map[string]item{}, map[string]bool{}, map[string]string{}

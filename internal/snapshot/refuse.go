@@ -70,6 +70,9 @@ func (c *Client) Refuse(t fleet.Type, nonce, text string) bool {
 	c.refusals++
 	c.warm = nil
 	c.remember(t, f, text)
+	if tr.last.content == f.content {
+		tr.last.refused, tr.last.text = true, text
+	}
 	c.accuse(t, f, text)
 	for _, ch := range f.changes {
 		tr.held = tr.held.With(doubtful(ch)) // of an overtaken one they are already
@@ -171,18 +174,6 @@ func (tr *trial) accuse(suspects []suspect) {
 	tr.refused()
 }
 
-// Acquit takes in that a resource which a verdict blamed is the one that the client had
-// before: it stays.
-func (c *Client) Acquit(t fleet.Type, name string) {
-	tr := &c.types[t]
-	if tr.trial == nil {
-		return
-	}
-	tr.trial.drop(func(s suspect) bool { return s.refused.Name == name })
-	tr.inStep = false
-	c.trialMoves++
-}
-
 // suspects are the versions of a response that the client did not have before.
 func (r *Response) suspects() []suspect {
 	var all []suspect
@@ -227,6 +218,12 @@ func (c *Client) remember(t fleet.Type, f *Response, text string) {
 	tr.refused[f.content] = x
 }
 
+// back reports whether a later revision than the one that it was sent with has brought a
+// version.
+func back(sent, now *Resource) bool {
+	return sent != nil && now != nil && Same(sent, now) && now.Revision > sent.Revision
+}
+
 // accuseAgain puts a content on trial that was refused, and would go out again: the trial of
 // that time ended early, because the client gave the names up.
 func (c *Client) accuseAgain(t fleet.Type, r *Response) {
@@ -234,6 +231,11 @@ func (c *Client) accuseAgain(t fleet.Type, r *Response) {
 	x := tr.refused[r.content]
 	at := place{c.base, c.types[fleet.Cluster].held}
 	suspects := r.suspects()
+	if try := tr.trial; try != nil && try.offered != nil && r.brought(try.offered) {
+		try.refused() // it was, before it was offered by itself
+		c.trialMoves++
+		return
+	}
 	if tr.trial != nil || x.again == at || len(suspects) == 0 || r.blind && t.FullSet() {
 		return
 	}
@@ -253,7 +255,7 @@ func (c *Client) offerAgain(t fleet.Type, target *Target) {
 			delete(tr.refused, content)
 		}
 		for i, ch := range refused.changes {
-			if now := c.meant(t, ch.name(), target); !Same(ch.new, now) && !Same(refused.then[i], now) {
+			if now := c.meant(t, ch.name(), target); !Same(ch.new, now) && !Same(refused.then[i], now) || back(ch.new, now) {
 				delete(tr.refused, content)
 				break
 			}

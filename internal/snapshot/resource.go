@@ -36,7 +36,7 @@ type Resource struct {
 	doubt, had bool
 	// empty: nobody wrote it. It stands for endpoints that there are not.
 	empty bool
-	last       *Resource
+	last  *Resource
 }
 
 // NewResource encodes a row of type t. value holds the bytes of the Any's value: the

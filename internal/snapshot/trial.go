@@ -227,8 +227,9 @@ func (c *Client) endTrials(target *Target) {
 		if tr.trial == nil {
 			continue
 		}
-		gone := func(s suspect) bool {
-			return !tr.sub.Has(s.refused.Name) || !Same(c.lookup(fleet.Type(i), s.refused.Name, target), s.refused)
+		gone := func(s suspect) bool { // or back, by a later revision: then it is offered once more
+			now := c.lookup(fleet.Type(i), s.refused.Name, target)
+			return !tr.sub.Has(s.refused.Name) || !Same(now, s.refused) || now.Revision > s.refused.Revision
 		}
 		if slices.ContainsFunc(tr.trial.all(), gone) {
 			tr.trial.drop(gone)
