@@ -654,7 +654,7 @@ type ReceiptNode struct {
 	Detail *string `json:"detail,omitempty"`
 	Id     string  `json:"id"`
 
-	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each.
+	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more.
 	MoreWaits *int `json:"more_waits,omitempty"`
 
 	// ResolvedBy The revision that ended the refusal.
@@ -668,7 +668,7 @@ type ReceiptNode struct {
 	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
 	Warming *[]ResourceRef `json:"warming,omitempty"`
 
-	// Withheld Of a pending node: what is kept from it at its last good version, or away, and what each waits for.
+	// Withheld Of a pending node: what of the revision is kept from it at its last good version, or away, and what each waits for.
 	Withheld *[]Withheld `json:"withheld,omitempty"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -963,7 +963,7 @@ type TokenList struct {
 
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
-	// More How many are left out of the lists, which name twenty each.
+	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
 	More *int `json:"more,omitempty"`
 
 	// Warming What it was sent and has not answered, because something that it needs is still open.
@@ -1004,6 +1004,9 @@ type Withheld struct {
 	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
 	Reason   WithheldReason `json:"reason"`
 	Resource ResourceRef    `json:"resource"`
+
+	// Revision The revision that brought what is kept back; it alone stays pending for it. Left out where it is not known.
+	Revision *int64 `json:"revision,omitempty"`
 }
 
 // WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.

@@ -13,13 +13,13 @@ import (
 
 // selectReceipt is SEMANTICS 5.3 to 5.5 in one statement: $1 the fleet, $2 the revision,
 // $3 the state that is listed (0: all that is worth a look), $4 the node after which to
-// begin, $5 the limit. A node is blocked when all that it has not is withheld; in the first
-// two seconds that may still be what it waited for before.
+// begin, $5 the limit. A node that has settled the revision has it but for what is withheld
+// of it; it is blocked then, as when what is withheld is of a revision that is not known.
 // Counted is who was there before the commit, and lives or was seen in the day before it.
 // Most nodes follow a server that lives (nodes.follows, migration 0013): what they have
 // is what the server has settled, and only the others' own rows are read.
 const selectReceipt = `
-WITH rev AS MATERIALIZED (SELECT at FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
+WITH rev AS MATERIALIZED (SELECT at, jsonb_build_object('r', $2::bigint) AS vars FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 servers AS MATERIALIZED (
   SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
     FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
@@ -39,32 +39,34 @@ facts AS (
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
          max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
          (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
-              coalesce(s.settled, v.settled, 0)]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] AS settled,
+              (coalesce(s.settled, v.settled, 0) >= $2 AND s.held IS NOT TRUE)::integer]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] = 1 AS acked,
+         bool_or(s.held) FILTER (WHERE s.connected AND v.alive) AS held,
          jsonb_agg(s.waits) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS waits
     FROM known n
-    LEFT JOIN (node_status s LEFT JOIN servers v USING (server_id))
+    LEFT JOIN ((SELECT s.*, jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) AS held FROM rev CROSS JOIN node_status s) s
+               LEFT JOIN servers v USING (server_id))
       ON s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id
    WHERE NOT n.follows
    GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked),
 others AS MATERIALIZED (
-  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.waits,
-         rev.at < clock_timestamp() - interval '2 s' AND f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AS blocked,
+  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.waits, f.live_settled < $2 AS behind,
+         f.live_settled >= $2 OR f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AND NOT f.waits @? '$[*].withheld[*][4] ? (@ > 0)' AS blocked,
          CASE WHEN f.nacked THEN 1
-              WHEN coalesce(f.live_settled, f.settled, 0) >= $2 THEN 4
+              WHEN CASE WHEN f.live THEN f.live_settled >= $2 AND f.held IS NOT TRUE ELSE coalesce(f.acked, false) END THEN 4
               WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
     FROM rev CROSS JOIN facts f
    WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.at - interval '24 hours'),
 page AS (
   SELECT c.* FROM (
-    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, NULL::jsonb AS waits FROM known WHERE follows
+    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, NULL::jsonb AS waits, true AS behind FROM known WHERE follows
      UNION ALL
-    SELECT node_id, state, refuses, last_seen, waits FROM others) c
+    SELECT node_id, state, refuses, last_seen, waits, behind FROM others) c
    WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR coalesce(c.refuses, false) ELSE c.state = $3 AND c.node_id > $4 END
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits
+         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT e.*, t.text
@@ -95,7 +97,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withhel
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
                          'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
-                         'refusing', l.whole, 'waits', l.waits) ORDER BY l.state, l.node_id) FROM listed l)
+                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
 // receiptStates are the numbers of selectReceipt.
@@ -134,6 +136,10 @@ func (s *Store) receiptPage(ctx context.Context, sql string, t fleet.TenantID, f
 		return r, false, fmt.Errorf("read the receipt of revision %d of fleet %s: %w", rev, f, err)
 	}
 	r.Revision, r.State = rev, fleet.State(r.Counts)
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		n.Waits = n.Waits.Of(rev, n.Behind)
+	}
 	var more bool
 	r.Nodes, more = page(r.Nodes, limit)
 	return r, more && state > 0, nil
@@ -167,13 +173,14 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		ResolvedBy                 fleet.Revision `json:"resolved_by"`
 		Open, Refusing             [][2]string
 		Waits                      json.RawMessage
+		Behind                     bool
 	}
 	if err := json.Unmarshal(b, &js); err != nil {
 		return nil, fmt.Errorf("decode the nodes of a receipt: %w", err)
 	}
 	out := make([]fleet.ReceiptNode, len(js))
 	for i, j := range js {
-		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: j.Action, ResolvedBy: j.ResolvedBy}
+		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: j.Action, ResolvedBy: j.ResolvedBy, Behind: j.Behind}
 		n.Resource.Name = j.Name
 		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
 		n.StillRefusing, n.Refusing = refsOf(j.Open), refsOf(j.Refusing)

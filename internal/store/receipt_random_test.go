@@ -14,7 +14,7 @@ import (
 
 // slowReceipt is SEMANTICS 5.3 to 5.5 said plainly: it looks at every row of every node.
 const slowReceipt = `
-WITH rev AS MATERIALIZED (SELECT at FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
+WITH rev AS MATERIALIZED (SELECT at, jsonb_build_object('r', $2::bigint) AS vars FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 servers AS MATERIALIZED (
   SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
     FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
@@ -25,8 +25,10 @@ facts AS (
   SELECT n.node_id, n.last_seen, coalesce(bool_or(s.connected AND v.alive), false) AS live,
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
          max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
+         bool_and(jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) IS NOT TRUE) FILTER (WHERE s.connected AND v.alive) AS has,
          (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
-              coalesce(s.settled, v.settled, 0)]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] AS settled,
+              CASE WHEN jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) THEN 0 ELSE coalesce(s.settled, v.settled, 0) END])
+            FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] AS settled,
          jsonb_agg(s.waits) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS waits
     FROM rev CROSS JOIN nodes n
     LEFT JOIN (node_status s LEFT JOIN servers v USING (server_id))
@@ -34,10 +36,10 @@ facts AS (
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at
    GROUP BY n.node_id, n.last_seen),
 counted AS MATERIALIZED (
-  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, f.waits,
-         rev.at < clock_timestamp() - interval '2 s' AND f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AS blocked,
+  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, f.waits, f.live_settled < $2 AS behind,
+         f.live_settled >= $2 OR f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AND NOT f.waits @? '$[*].withheld[*][4] ? (@ > 0)' AS blocked,
          CASE WHEN r.it THEN 1
-              WHEN coalesce(f.live_settled, f.settled, 0) >= $2 THEN 4
+              WHEN coalesce(f.live_settled, f.settled, 0) >= $2 AND f.has IS NOT FALSE THEN 4
               WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
     FROM rev CROSS JOIN facts f LEFT JOIN refusing r USING (node_id)
@@ -48,7 +50,7 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits
+         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT e.*, t.text
@@ -74,7 +76,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withhel
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
                          'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
-                         'refusing', l.whole, 'waits', l.waits) ORDER BY l.state, l.node_id) FROM listed l)
+                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
 // random is a fleet whose servers, nodes and revisions do anything at all.
@@ -144,8 +146,10 @@ func (r *random) waits() (w fleet.Waits) {
 	if r.chance(50) {
 		w = warms
 	}
-	if r.chance(70) {
-		w = w.With(edgeWaits)
+	for range r.IntN(4) {
+		h := edgeWaits.Withheld[0]
+		h.Revision = r.revision()
+		w = w.With(fleet.Waits{Withheld: []fleet.Withheld{h}})
 	}
 	return w
 }

@@ -31,15 +31,7 @@ func TestLine5_5_AllThatIsPendingIsWithheld(t *testing.T) {
 	s := w.server("s")
 	s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("a"), on("b"), on("c")}})
 	w.apply(put(fleet.Cluster, "c", "1"))
-	older := func() {
-		w.exec(`UPDATE fleet_history SET at = at - interval '3 s'`)
-		w.exec(`UPDATE nodes SET first_seen = first_seen - interval '1 h'`)
-	}
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{waiting("a", 0, edgeWaits), waiting("b", 0, warms)}})
-	if r := w.receipt(1); r.Counts != (fleet.Counts{Acked: 1, Pending: 2}) {
-		t.Fatalf("in the first moments: %+v", r.Counts)
-	}
-	older()
 	r := w.receipt(1)
 	if r.Counts != (fleet.Counts{Acked: 1, Pending: 2, Withheld: 1}) || r.Blocked() || r.State != fleet.ReceiptPending {
 		t.Fatalf("%+v", r.Counts)
@@ -63,6 +55,91 @@ func TestLine5_5_AllThatIsPendingIsWithheld(t *testing.T) {
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b")}})
 	if r := w.receipt(1); r.Counts != (fleet.Counts{Acked: 3}) {
 		t.Errorf("when it is over: %+v", r.Counts)
+	}
+}
+
+// keptBack is edgeWaits of a revision that is known.
+func keptBack(rev fleet.Revision) fleet.Waits {
+	h := edgeWaits.Withheld[0]
+	h.Revision = rev
+	return fleet.Waits{Withheld: []fleet.Withheld{h}}
+}
+
+// SEMANTICS 5.3: a resource of a revision that is withheld keeps the node pending at that
+// revision and at no other one.
+func TestLine5_3_WhatIsWithheldKeepsItsRevisionPending(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("n"), on("other")}})
+	for i := range 4 {
+		w.apply(put(fleet.Cluster, "c", fmt.Sprint(i)))
+	}
+	states := func(when string, want ...string) {
+		t.Helper()
+		for i, state := range want {
+			r := w.receipt(fleet.Revision(i + 1))
+			got := fleet.NodeAcked
+			for _, n := range r.Nodes {
+				if n.ID == "n" {
+					got = n.State
+				}
+			}
+			if got != state {
+				t.Errorf("%s: at revision %d it is %s, want %s", when, i+1, got, state)
+			}
+		}
+	}
+	all := keptBack(2).With(keptBack(4))
+	s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{waiting("n", 3, all.With(warms))}})
+	states("withheld", "acked", "pending", "acked", "pending")
+	r := w.receipt(2)
+	if !r.Blocked() || r.Counts != (fleet.Counts{Acked: 1, Pending: 1, Withheld: 1}) || r.Nodes[0].Behind || !r.Nodes[0].Waits.Equal(keptBack(2)) {
+		t.Errorf("what it settled but for that: %+v", r)
+	}
+	r = w.receipt(4)
+	if r.Blocked() || !r.Nodes[0].Behind || !r.Nodes[0].Waits.Equal(keptBack(4).With(warms)) {
+		t.Errorf("what it has not settled: %+v", r)
+	}
+	s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{waiting("n", 3, all)}})
+	if r := w.receipt(4); r.Blocked() {
+		t.Errorf("the rest is under way: %+v", r.Counts)
+	}
+	if p := w.past("n", fleet.ServerID{}); p.Settled != 1 {
+		t.Errorf("its next server takes it to have settled %d", p.Settled)
+	}
+	gone := waiting("n", 4, all)
+	gone.Connected = false
+	s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{gone}})
+	states("gone", "acked", "offline", "acked", "offline")
+	n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n")
+	w.ok(err)
+	if !n.Waits.Empty() {
+		t.Errorf("it is gone, and waits for %+v", n.Waits)
+	}
+	s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{waiting("n", 4, all)}})
+	states("back", "acked", "pending", "acked", "pending")
+	s.die()
+	states("its server died", "acked", "offline", "acked", "offline")
+	b := w.server("b")
+	b.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{on("n")}})
+	states("elsewhere", "acked", "acked", "acked", "acked")
+}
+
+// Rows that an older server wrote have no revision.
+func TestWaitsWithoutARevision(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	w.apply(put(fleet.Cluster, "c", "1"))
+	s.report(fleet.Status{Nodes: []fleet.NodeStatus{waiting("n", 0, edgeWaits)}})
+	w.exec(`UPDATE nodes SET first_seen = now() - interval '1 h'`)
+	w.exec(`UPDATE node_status SET waits = '{"withheld": [["listeners", "edge", "routes", "r"]], "more": 1}'`)
+	r := w.receipt(1)
+	if want := edgeWaits.With(fleet.Waits{More: 1}); !r.Blocked() || !r.Nodes[0].Waits.Equal(want) {
+		t.Errorf("%+v", r)
+	}
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{waiting("n", 1, edgeWaits)}})
+	if r := w.receipt(1); r.Counts != (fleet.Counts{Acked: 1}) {
+		t.Errorf("it is of no revision: %+v", r.Counts)
 	}
 }
 

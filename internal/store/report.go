@@ -215,9 +215,7 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 		protocols[i], streams[i] = clean(x.Variant, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
 		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
-		if x.Connected {
-			waits[i] = encodeWaits(x.Waits)
-		}
+		waits[i] = encodeWaits(x.Waits)
 		duplicates[i] = int32(x.Duplicates) //nolint:gosec // as many as streams at most
 	}
 	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates, views, waits)
