@@ -382,8 +382,22 @@ type FieldError struct {
 type Fleet struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Description string    `json:"description"`
-	Id          string    `json:"id"`
-	Name        string    `json:"name"`
+
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter ForgetNodesAfter `json:"forget_nodes_after"`
+	Id               string           `json:"id"`
+	Name             string           `json:"name"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow ReceiptWindow `json:"receipt_window"`
 
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -398,10 +412,24 @@ type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
 	Description *string `json:"description,omitempty"`
 
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
 	// Name Lower-case letters, digits and inner hyphens.
 	//
 	// Example: acme
 	Name Slug `json:"name"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow *ReceiptWindow `json:"receipt_window,omitempty"`
 
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -418,10 +446,30 @@ type FleetList struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow *ReceiptWindow `json:"receipt_window,omitempty"`
+
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References *References `json:"references,omitempty"`
 }
+
+// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+//
+// Example: 14d
+type ForgetNodesAfter = string
 
 // NextCursor Left out on the last page.
 type NextCursor = string
@@ -677,6 +725,12 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+// default; a whole number of `s`, `m`, `h` or `d`.
+//
+// Example: 12h
+type ReceiptWindow = string
 
 // References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 // default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.

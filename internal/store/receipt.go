@@ -15,11 +15,15 @@ import (
 // $3 the state that is listed (0: all that is worth a look), $4 the node after which to
 // begin, $5 the limit. A node that has settled the revision has it but for what is withheld
 // of it; it is blocked then, as when what is withheld is of a revision that is not known.
-// Counted is who was there before the commit, and lives or was seen in the day before it.
+// Counted is who was there before the commit, and lives or was seen in the fleet's receipt
+// window before it.
 // Most nodes follow a server that lives (nodes.follows, migration 0013): what they have
 // is what the server has settled, and only the others' own rows are read.
 const selectReceipt = `
-WITH rev AS MATERIALIZED (SELECT at, jsonb_build_object('r', $2::bigint) AS vars FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
+WITH rev AS MATERIALIZED (
+  SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, jsonb_build_object('r', $2::bigint) AS vars
+    FROM fleet_history h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id
+   WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.revision = $2),
 servers AS MATERIALIZED (
   SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
     FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
@@ -56,7 +60,7 @@ others AS MATERIALIZED (
               WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
     FROM rev CROSS JOIN facts f
-   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.at - interval '24 hours'),
+   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.since),
 page AS (
   SELECT c.* FROM (
     SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, NULL::jsonb AS waits, true AS behind FROM known WHERE follows

@@ -14,7 +14,8 @@ import (
 
 // slowReceipt is SEMANTICS 5.3 to 5.5 said plainly: it looks at every row of every node.
 const slowReceipt = `
-WITH rev AS MATERIALIZED (SELECT at, jsonb_build_object('r', $2::bigint) AS vars FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
+WITH rev AS MATERIALIZED (SELECT at, (SELECT make_interval(secs => receipt_window) FROM fleets WHERE tenant_id = app_tenant() AND id = $1) AS win,
+    jsonb_build_object('r', $2::bigint) AS vars FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 servers AS MATERIALIZED (
   SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
     FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
@@ -43,7 +44,7 @@ counted AS MATERIALIZED (
               WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
     FROM rev CROSS JOIN facts f LEFT JOIN refusing r USING (node_id)
-   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.at - interval '24 hours'),
+   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.at - rev.win),
 page AS (
   SELECT * FROM counted c
    WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR c.refuses ELSE c.state = $3 AND c.node_id > $4 END
@@ -108,6 +109,9 @@ func (r *random) step() {
 	case 2:
 		r.ok(r.node.Lease(r.Context(), s.id, "s", time.Hour))
 	case 3:
+		if r.chance(10) {
+			r.exec(`UPDATE fleets SET receipt_window = $1`, 60+r.IntN(200_000))
+		}
 		column := pick(r, []string{"first_seen", "last_seen"})
 		r.exec(`UPDATE nodes SET `+column+` = clock_timestamp() - make_interval(mins => $1) WHERE node_id = $2`, r.IntN(4500), pick(r, r.nodes))
 	case 4:

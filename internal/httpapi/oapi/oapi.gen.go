@@ -388,8 +388,22 @@ type FieldError struct {
 type Fleet struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Description string    `json:"description"`
-	Id          string    `json:"id"`
-	Name        string    `json:"name"`
+
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter ForgetNodesAfter `json:"forget_nodes_after"`
+	Id               string           `json:"id"`
+	Name             string           `json:"name"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow ReceiptWindow `json:"receipt_window"`
 
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -404,10 +418,24 @@ type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
 	Description *string `json:"description,omitempty"`
 
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
 	// Name Lower-case letters, digits and inner hyphens.
 	//
 	// Example: acme
 	Name Slug `json:"name"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow *ReceiptWindow `json:"receipt_window,omitempty"`
 
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -424,10 +452,30 @@ type FleetList struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow *ReceiptWindow `json:"receipt_window,omitempty"`
+
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References *References `json:"references,omitempty"`
 }
+
+// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+//
+// Example: 14d
+type ForgetNodesAfter = string
 
 // NextCursor Left out on the last page.
 type NextCursor = string
@@ -683,6 +731,12 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+// default; a whole number of `s`, `m`, `h` or `d`.
+//
+// Example: 12h
+type ReceiptWindow = string
 
 // References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 // default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -6902,181 +6956,185 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H1rc9s4tuBfQWlnqzsZWpYdJz2xa+vedCbZm510uitxT3arnTUh8kjCmAQ0BGRFnfV/38I5AAhKpB5+",
-	"pjPzKbFNEsDBeT+/9DJVTpUEaXTv+EtvAjyHCv/76pSP7b856KwSUyOU7B333vESNDMToZk23ABTI2Ym",
-	"wCrQalZlcMIkXEKFv9O8BMbHXEjGRwYqxlk24XIM/V7Sg8+8nBbQO+6d9X7YO+CHwyfZUX7W6yU9nU2g",
-	"5HZts5jaJ7SphBz3rq6ukt6UV7wE4zb5soIcpBG8eJP/Yv+yuuPTCTCRMzPhBndVCG2Ynqi5bm5jcPD8",
-	"ybPRU9j7S3Yw3PshP+R7z0eDwd4Rfzp8lv2Q/wWej3pJT9hvTrmZ9JKe5KV9U+S9pFfBP2eigrx3bKoZ",
-	"xIcohXwLcmwmveODZOVISe/lrNKqWrP7VMJnc57hY6kH+JSPgQ1hpCoEJ27rnzOoFvW+6I0GQEv+2e/l",
-	"aPD8Wdt2XhcAZs1uRvbv32lmF2lCEPIxtEMI31kPpHpjh0+fJRuB9iaHcqoMyGzxN1i07zTjRQHVd5qp",
-	"ucTtspGqCHftRkCbhF3A1OCvD4/YRM2qJaQ4Gh5kA/4U9nKYFmqxd/CXg0N/RKKV+pDRlvbsnjqP93T5",
-	"eFNuDFT2m//3t7Ozz4cHe2dnn3+AT3/+U6/17KOfuMkmq4f+WAlLkbJYMNEkS4b0KoqCzYkOhGaWwBEs",
-	"+oSlj9PwnjD2aTOBChg3jBfFBnpth8Zoj3bZAYaDw7+0n+2dktBxvp8l46wCnid4ODxAoGu6bTbhus/w",
-	"wTlCI32cJnjBEVgqhIdU0rEvblqw+fGak9k9bjje4PCo7XxvRSm6qOu/1JyVXC6YMFBqZhTjUs8t3zSs",
-	"VNp00Xlhv9nYSA4jPiuM3cYgsdsS5azsHT/Fn4Skn2q6EtLAGCrcoGXwa6jfI5RjAAmz+80mvOKZ5ckJ",
-	"s0CdQpWBNHsgM5VDzjSMS5CmCd8hzy5A5u0MA//Zkl88PTjczC/eqXzdsaTK7ZFEvsMBKjUzUO0ddJxA",
-	"5bd7gvdwKbRQcu3l0CP2cmblEKrGhn9o3ad/Z+1eR6oquSFMeXbUi5Bo0IpEpyC5XCdEDD7wnWa6mI2b",
-	"YOVZ2SFF6KVbFSOni+mW2G7f7Xfsy3523a7+VMGod9z7b/u1srVPf9X7790Sdie4pb/zSqwH3iU94Ujw",
-	"hBUwMkzNjBNvwBz5+we7+Ib7804c+sqeU0+V1IAK2I88f0+y1P6UKWlA4n/5dFqIjNtt708rNSyg/PM/",
-	"tD3Dl/qy7Rs5Ic8lL0R+7uRyL+nlYLgoLHTxHvDXLFdg+bZhE34JeFSLmV4GCM3UFCpckxl+AdoiVlUp",
-	"qyv+FtYySp0XvEJdJaxC9MLKmTZsCJ7jsqeDQS/SOQOzvfpE9w3anIt8e+3R6swzbZUvSzjCIMb/yHP2",
-	"PhzcQZwP1cwcDwsuL3pX2yLTLwRouqc2dCYwZlxaIA4BhSnjegl4fbviSyVHhch2udcbb/JNrHoUdnOL",
-	"hKmKcansL8MBtOEy10xIJoxmc77AHb9W1VDkOcj73DJyM3UBlulWqoAaR3lRqDlCFnf3TpnXaibzG9GJ",
-	"VOZ8hF9pUojXaJieZRO7phwz+9veTdH0qEbTd8qw127tO0JSun8LPDwT3r37KWjzCMxfKsiUzIV97zUX",
-	"BeT3feexZm23OPd66DTaGqnXlv+2GNZti7vH9vEZXNlv4x6P90IuGNEbMk8E+KlSb5Fn3jOYhypfWBDz",
-	"oboEdsR+Ej/ifn6V/JKLgg+Le99Szg0fcg1NNppNIGdSzfvsnSL6E5pdSGt6BhcJEuJ3msFoBJk5YRVM",
-	"gRsmzBKGvAdTLfZejFDiLGsAHxC90DyYc3p1xWFS62JXCKtppTLQekdorRPThPwxFzpgIwFF7umBZxlM",
-	"Da7YJoT9ly55MWt8Bn8R5PC4Am7QncQlG1h5PlX2cFYS71vc2M+UlJCZcyNKULNbkMyHhzXLa0COvZJG",
-	"mMXdimjE9znXzszlMkeT1/Ma6azzJoQdRejZdKoqA/lPkAuOCuUDUasaMY4aM3JwIRmXDG0pIcdJq7oW",
-	"pKbV2/qoCLs17ZZeTKfF4o2czswqPaRfPHj0MfstV9nMmmp23dJe3Bg+JSyHAgwcs9++0KbIdHX679Wn",
-	"xD96lfbZr5KoFrFZM15Zyh3NNOT9M2slfd4bqz2HARZ4/fd8/hO9bq/hR5W3uKNeyUu1cJ4ot5ZVu6aV",
-	"MuoJ+18ffn6XsLkwE9JpkY5QdARvn32QjURB0mTDHmqvqN3JtLJgNoIU9gwpKj/npmHY5dzAnqWhVY/T",
-	"0kV/Wf07fJ6KCvRO3xR566es2ay7bXQmLOez+FPyBZtpYMIco8luTXduhe9IfCZQoudHVfbfftsOKrhU",
-	"FztB4io28n4jvy9tuAmjJIbyp/AZNfwHZKZ5QS/xQSTOnHQGXvwSXdiIFxqSmBU3AYOCBR0ROmwmuCYe",
-	"27Wa1790lc2PvVYVm4KaFpAEC+ho8PwZGy4MId4m//EyLiwpFu6bT549YzlfaDaqVGmF5gl7PqDfzEmX",
-	"RSbn7Vq78HZIFWGPc4ChG+/WcWlX381GBMhbCTUi4nVMOSJ3u5Y1Rlp8w7V+qj4vmAaZ6z4jhVtPLF8i",
-	"jiwz6G/E/GhvfsH1aP5WkIOgeUT0czb+s8MxnQyuKr7Aq69jJJs+9A4+Gwq6rJI0bqTtLK8unRBtHoFn",
-	"7aSE4LZyPLcIhZqC0/NqTxfGHjAkxbVhY6VydgmVc8at4PZuDJu0qdaoSCEAnUf2zueqynUrd7wQZKou",
-	"CVsnCtNj3DiSkftVI97QZ6k93fmQZxfpMdOqBFKKa8t9pCoymoTxnyBtgeCGxG9pzzIAllqj6hKqsDK+",
-	"wYszOeGagcwhPw5eAgdEi9m0Tgb+y6ibjOx3KDDZZ2k+I6UItN0oXELFCwck7f1MqHEhxyAdAOSstOji",
-	"9t1LeuG0aHG7vVrWE74eYVWTYW3wSHfILqeAb+ldfA8jJ/LI2bvWfUxMcVip2XhiamhDQM8Tq5ZEV4LP",
-	"WDzHF/E2HLKvOI6XDZSk51G+Y0uNhTdzJm56DncdcDtp+TZYEjGFB+BGr62K+MpaVW1RMmDk/3XKo7CK",
-	"swXdkoBpxb0XlkSttWNZAxLptFLjipdLkdEZqcnnqKyu50Erf4r8qW2XPuVmkjB0VluyJcOYhZesaoLn",
-	"a27IR8FWV/MW4/JaVu1mv9Bf2ffvX79kz54PDh4xIY1CwKE5Yzwn1yBNwv7Pi5/eBrep/cIJO+ud9dBH",
-	"URQW5Mtsvt1O3ShiKX7koNiKAxhUvxcFv0tZxzjClzb2ZHmszEBvZlDhyY38ScIctAls6oQNXAKEs5oq",
-	"baIEk42sp1Wbp7hjU5mPTpPE8bINSj7ez23o91ZjE6CZU+BcmoUL4uBP96/m+6tfd7cfitkNsGHpenDB",
-	"TjDfBjMnenoIZm4X/nWa74goMVjxZuhrpZDxewfLqHHt21jZd3TYFRx762OSqE44FXfKx9CqzrxzomiJ",
-	"kxUz3cq4gy1DahrT1nJEzquhGCWsEBfEE+zNMTNXrYs6jiyU1GtyMTRUVvlwyqN7x2q76oSVxHu4JKtR",
-	"M+7VRJIaQjPSjOeiYVVF2k/TymvNXHNSHL9cP+5WMCzjJaCi3HrISP/sPuOqtityawkHddgBAbVoRae1",
-	"msGEFyPGWSnkzECfvY3j0EpCn72odUoLnewCcmvhSy8qzQRKWpWEZkgrOGyDFXL4cw1k3m4n2UaV+r3N",
-	"HD5dTMm7Np+IbFLbIDq6VM4mM5lbWyHyMArDLgCmOtguE+6vqEzwlyH/EbPenETSCZtJIwo8uWmYPeRj",
-	"LEltVhX6e021wKj9NnyrmUGwyr46hLelyB2BiV7ITBWN4EAvh8Jw9uKvH9oNFbTTdAcR10A4IaexFnJc",
-	"eP+M0cQ36mugjyXMTJR25gaiDwHPKLUD1PBbbQCroFQGznmeV62QI2pop9fPf/3gqCXcsrU5K7Jp7WFi",
-	"FtJKshqMcQHNjTpQjUozaVFSFWDVohHGTSWwBWxrhmkhsxb944Phlam90GCVYFZzTmdXowm+vZsOM4c3",
-	"ilKVwwd8EN+ogNOlrm59pqE652Pnn1lZLTIwV/4258JsRJWP+FCrvkgnqe+swaRiGosooU0FsId9qeRI",
-	"jFfF4L9Z2I6KnAWm/2Lb1wo+hEKfOwt2FbBvkO/YZ/BYUhkK5DrxVyy8XwoxvwTDc2544u4BE4+iKzh4",
-	"xv4mfjx2nm0Xc6IvG1XkjE8thQ0XTJikFvQlX7AJ/tk5taw8rWlpqFQBXN5AO72+7+laUmCdXeczyptM",
-	"DfUQzHJHp922bOxhmOfODK3Js66p3nZ7xdZxvWXDihwNq5wssnS7bRd7qNswvtACuAatfhRmYtUGKCAz",
-	"qjpmE6/UYiyIzS3RTbm2ari6RDqKMGsIGZ+hIgGiaqX5Ja1WNskwQoG7NhIbTK3V5xeyBJy0Jt7Nveni",
-	"lHKEy6oz8P7iGLvFJtySZitfcNJDubaGoggmE3seTAnIMcOidvCTXCQBRwVMSYwkdWjBxRVclJ4gspOo",
-	"cx75FV/DGpeaPf35Lbnwt2RsftW1TnrPv91DQRAuBYj6u0uG7uMsX0SUBU2C1hvgSMkWQS1PKF211PX1",
-	"4Y/WenUhquhct6z3eiQJ4sKYFor5edQKiiZxPsGsqZWtGFOcd1Hix8nC8QztMmmkMqj8eIUxhynIXDMl",
-	"TyhEgN7EftdCukPMAWo2UXjNrWhPdXr6NuK90Z3Wa9c5l05Q5pAVvLKKqlOJ6+tv152My5HaRTf1WfPr",
-	"UvPrqiSnSjnRkk2U0ltm7K+T6C0LLzOmUOpmd3BcM7/vNPuedAm/2CO82kYIrxmlFWblJgg9+JBiIpaH",
-	"0u952EhEIGfSPiBdWqQPpfjs7WnBMziu75JYhtXIKBVcRsL4TG6Mm7hiDOfIJ4rbJE8/eLpcCnbrhcya",
-	"sW4rOTJrp1VliHi3sSiry3PNRrxyApjrCx2AmVoMFnKcHpP1RWhq1U0WBdjruLhd6EyusFlMDqzNg+jW",
-	"PLm4vHD0xaV0W80PW0NvEe7M68P2itAErK/X2iJUMteMgBOIrDpBR+olUVCcVmwNfNfKcEeOAYGnEJfg",
-	"DmpYAVa/ULGq444ccWK/MftmL+mp0agQEvy27Opt24myrJdzoSkJOnElzO9fv2TPj57+cNvh1Dixf2uV",
-	"yWp9FsIgHcFzNoVKK4mJPRmXznI/YandXRqyLFv5i0/S3TZcUoeg2yx2aa8mg+4I71JadId2UCfyrqlE",
-	"D9W8vNDK4j8qb+iFs7xXjftd0niml8vbnhy2qgMuI7jtMPQdJLvObBovaJaQo5hb0y6NEonTY39XBooC",
-	"GSC7EORci2rkoszjLRkiHSCcOvEB5gjEbWzyPWQgpm1hZlWWwuwaaM7UTJotdGRc9CU9HDz/PLs4L1u0",
-	"+9eVKkkNwD0xF72ngDDPrOgoIB+DL+Gst6pmlJ/u9klFYME5vuN6aP0sLce0skJgy1Vv5Mpp2eivU7u3",
-	"g8HAGcO1v5zyx8NWcxRYyvmsiZtGSVvceNfvDmYOXmGXWR+r/bv4V1YkxT/QlZ4yMWLe6A/CrT4AKjwJ",
-	"g0JDLXwb73ghTBXXkPuHc7CCpII87bMXznz03j8CqkBbkh5qysZaJIYHkOBozy1yaIlyIweM9844+qnT",
-	"jhtkuIaAXwbCW7b7LyBvd6vLNX/zYrX1j/7c7c56ybH6pc1H9w4BSomBzqXtXM9eezxhCAGLsJKluMHU",
-	"alhzoC4Fq+vZy5pA0blaTRPW6h/OXCWX0My/SVnKZgJlc/WAR3599pELY9GtLlOFYopv9jfnnxC0A9hj",
-	"japWYsJpGoBcc+/tkfVvNmu1I9Zp7f7zEOvpiILzCmrDTI1YOudVSRcsc5Z60KfeusSOImYO0iwY8Gzi",
-	"wgPof7M/16ZBUMc1UKDEuSHa/C1aFZeQnw8X23hEXNizzofd2q1zrfTRwIY9h9sCZz+1al6iKM6DQt7t",
-	"rovYuY6kUIKxYrkI0Lgt75u78VZXi9Wt8XDOop5HxhLas2gmrYgR7z2shZG3siRAruvGLGoKt3eOTqbX",
-	"dZCgjNfpGtQax/I+a7+aOhwf0zyVZ8/5wnsBLFZa5Edqs7x86zN99Jtec6BWukB0qemzXjqhrfiahptD",
-	"tjsE3M6C40yrlj0PIVOuyMu3q0HkKIBfWoTHXlUgoQoqB6dinwQL6j4bkHhZaPlpyCowNXZZ84huh7lE",
-	"qugr9HAfeZxME3IwOCfUsXf+GYUYPKcQi30Sy/fImWNl5wXANDhuFiRFl/qBuZDxPN5VqPHvs5Ty1lK/",
-	"ZqPSznMZuzICGlPc2hiKT+a4BUHXIcGWsiKEtbjnE5DbO39vQboVYmRgDQ3M1azIrVBAbbd2zK44x53X",
-	"CcXHkmW5VEPhNGdVUUS/l+yUBeyEGTfdjnTcQ2ODosANkmtne/heS3RuXaVwnTiF2CF8LHN9Ljb4dhtO",
-	"ZbxAIbUBnnfdr1QSGn57fEdHDtV1voqdnOK3WsTR9OHW2mVkEDlqQvJs5721htNkCUNXoLvueFjEe5Xc",
-	"SS49hQK6E32/dN1IdLpOkptWQlXCLLqDRT7/xBU+Gheom4jxBLS1baVOGC+VHDP454w7F5QueVHYv/sA",
-	"B3UeGlgburVMs9uTtgslUcIcmoA70CoJt43Z6fjUh1lZ8mpBr1EOQXdOjIMaD1AQTs0YLiIxqPnCZ1Np",
-	"KC5BHzOH3CVm2f5DCQm5fcca71wn1LSFa5YWKuOFMIt+BWOh5P+AWeLTi/oZl7xapP0zeboaMIrInVz6",
-	"dVSA1EwMAfj2Klb8zyyasKGayZxXi+M4+SGKW1l5lBVclE4i19U2KzvtCP61G1yFxS/u43YUdReGcoOl",
-	"irMoK5Aw1xRQ8SGA9ECnJ/SXkFDMzERUOckrhAYlfeChx9YeN4phFT6lgVC60ue/fkB95kwaFbKgXZQR",
-	"Q4nkSARuZhWw9HOu+xj9GfddrwW95xWdPWOKtM9eyHgV1A331GjPTGBvrqoix6PZSwjxFTyatxKEYVnF",
-	"9QQ0HUtJOJMYDFMzF4khYMU61nHQHsns0HUrAae0sZTivYXh50oWi7TvdinGUlWYwMCUJN1SJ1Y2YtGU",
-	"xgWJnHTCjDqTwTHjxAhZPtjs6LixotC0qNM5z6nnSbqMR13h6WvIoBlWUOzGrP07pDOshly7Yr1vNwRw",
-	"owi0fyJiIFJF9Ik8GPTuId8J1yGI4pp8JHXfXSUdJ3B0hDE014W3UkUx5NnFrUjiSEY27mCdVO5o5fGC",
-	"hfYdaVunjiTkeSXMS7qEGVMkjn0lLPpggvV7VymbU7L4Ygpku1Bb4gqgphMMSAU3zeIMo1dUj9zWuoN6",
-	"Avyn/eTajiGJD0aFc9kNCH81/nNCapHDVu1FPARvI+duXY7sXaezxWb2yjE61Zvd2cIafF63rdPWeF1L",
-	"S0iU/UjeSHSUWGHN9mYsmsx4rB9EHotNm9QU8r3w86WozIwXexOl0cPvjHbsYej5cc8rN/gla1qX1OTQ",
-	"uwIQ2DV3jb7RYjPTQf7exWMaOYWedaCcWQ1+u2y66NKiLBswbZ3E30auVh7S8UIDgR0tzS6d8udR7bfy",
-	"wfDBcn6ET01B7oCCec71lsrmDVOItmf5O8NrLSsPEGunAmvqr5LlDZsVdPT1oTitr1MIdQiWrmKWfVu+",
-	"0QpMJdqiTyEQEPaLrLzRL+LEVR6pUShGiuJVmDU+5/ZXM4l3M1VSi2EBIanYBZD6t5JGvj6T2x80voD2",
-	"266JZ8V71mkOOXZnfPtLVydfKQNdnjRnyG0F+RD66wDV9dIPfFOTyN81nRatXi0nmzeym13LzCPNybWp",
-	"aBylhtK6q7od6e828hDSXxXQ4cPkDp1KvmC56rM0EylJHTThsPS0AGjI10sBc+zQngn721wYHHvA81JY",
-	"OKu5hKrdb+wU4aiF8bbV1wE/elRoPCfrKZhgR4OjmM0eP12p0Y8wbCX/Nglmw0Roo6rFSajUPxgcHrVW",
-	"6re2nN/a30JKsrMjLKQrwABAqxjc0EO+Fd/b8KDpg+koEdVUJ0XlofgCqtWYN+o1Lqvpr2olIyHHUE0r",
-	"0SFrV9mBKfR5Zj8wwqLp9h5j5pz71pxb5n1z2aTLLg9fIEA9IxhtrN7BI7SCtpi1KV1qDtVexjWwAgx1",
-	"7M/FWDhTX0gJFZssphOQurUte4Rvz56sm2PB934f7D3/9L37z96nx/5Xj/7jT21Aop7xt9PPZNd+JdoB",
-	"a4t+f/hoUKM2tAChM+3eA8T19niRlcBeqmqqqEumX97dxgpH8efb3O7j8Knr9nFCHoNiNu5svbfcU78T",
-	"ept7gSwBFF/shtttSDmHVQ8g4059H76bo/N1+muOfHegVZ4fZGhcoo6e4K6S9N37/+zaWtMaxsVmQ8o+",
-	"c5X0SB8497ZwV7AD+7FbBQKrb9HjJqjbI7lL3ftttSFrmgPhRjeTvr3+3SnfXVuv2eSHpg+xqZiCz2ZX",
-	"ZOCLVS7woB04O9DuR4Etq2tjIdLkTjBEAXlQecK19TcJnE6M3IEDtrG4DavcJqq+BSt7HVjUEt428TQu",
-	"rCP/sf2zkGN8QTNO6eQlX2yB0TEyb8DfluakfCrOQ6PRtfwXH+puSxrGJ7jq5mu3JK13tK4jKW7nVuRK",
-	"ONc9i5WP7VmMznaqm4tgjoAvghzCRMi8ToxqSxgIf/TusFV9ulQV7JBA6aft6bvMmOxM2fv4h8zP8ybP",
-	"v5PvNiXf+YtvJEXHW22lnonipVgl/rvVsGq5t0nRChap82yEkVfUKV+1uzHapV48mcY7UG8kykyw0DYN",
-	"9GLvFPmpJfMb38zBfdfWrtjMx4hollJ6Fjv3weW6zSOSlkK7ysM6vdezxZDVD5+FNgnTyoln0azbrOuZ",
-	"feayRQJ8vqTcvNh35VaM6iY/PWy/33nMgYY8uzhBFlS4CtOFDunDa2uDGzlmuztJw3yR4aIX7qsVK+wV",
-	"vAeN3d5XjK0dPM7u2RM2YCVwqQPphtlK6OSLMs5vyyvdiI/sxCd97G5DhdWmq8e8DUTlkueUMUgRDLpQ",
-	"Hx6LHPJbBMZcIohek3xLGcYouwJx5arRX0oDjcI8XklhSVrzS9j3GgD/kj5KWDqT2QSoSuh779uMsqAR",
-	"nI+SM+kJ/zx0x0zZ9yFfGUlimfzRX7ZcJURJHpTz7JUvC1kD8hHF929cW9sdT/DYvhJSWBf/oXw5zAb7",
-	"YFd3HBV41dbi7oVkL355Q2IlYemo4Of9fj91A19QBuCvs/Drl2/wF6p+rikT8MhoqNCSYYMTY6Y0Z0bI",
-	"kWox6rioCuA+IYrymSg7a+aGygjJeBjXlDDXRA6TnS6hwlQso0hQYxK+a7RLd0v1tz6w53sSWFTon8kz",
-	"+fjxR8zTfvyYvWCP6eiPXWZ7SKtD97RWBU3Vsw/iYo+pV6gGFJJRYpCecGyi0DgGvuev8LGr5z+TFjUp",
-	"nSxu/MNddIS9wgwTogpxCY54WYndySwvf+wx57F3ors3cTUsHnu8AgRtoWCZPoHgxcxMQBo3U8jCIrW/",
-	"UpX4HX9zzH7EW2Vns8HgSRZQB3+EtM9cGUSh5NgNvCXDluCJYHKaOoPPPDPFgrpfzaPuLlRKQBtCmsFL",
-	"cee3P2MuWtfso5Q6fz8/evrDI1/q4Er2qRA7YdxKd18lnboc0EKrqOEC1k+k/3vPBZL23uSp61tOyGRF",
-	"5ZDn1IodwQ/SEH6kVHefsilU1Nd8eRTQdxrzk9wRqe4dUdv+9vFjilJ3T609ZinfH6YRK2Ip/++Hr4ep",
-	"+6K1h7X7TvoFGVTCIjv2Cmtf6f+IflP+zxkF5tEa8X4bnKzeaEtreaKnFvSD2FVopnE44oooWmwnhexn",
-	"0//56pTtT4AXZvJ7yr533bIz0BpbR2grA/AZnCX5OzH1jEvKintElX34gDXv+FT0F7ws8EtCh6ytR2gL",
-	"WhUAsZcYeSEykLrhrp/ybAJ7h/1BL+nNqsIxMX28vz+fz/sc/9xX1Xjfvav33755+erdh1f4Tt1lIPC2",
-	"KOfuuDfoH9BTbqu9496T/qD/BAeUmgny7f3Lg32iHfxx3GagvKgZsBWvrt0VvWSRvQQchRqxdOQOTpUL",
-	"I7ve5Nh0X5tTt15zNv9v7RKufmQ/GoV9lWx8Op6STzPeoim0h4PBmlFnu404i2IPbVPOPJyGCze7GB9x",
-	"04bavxy2Go1PS3raRz17b5FuAhQNt0qTt/107xPOMNCm3a/pr1KvXg55qE/jqcmgjR9QdovAcm7uq6Zu",
-	"YqoZXK1c1MEtr901is4q6wRBvKIjwpD11xMNM8ZXnm9+JUzJvTkaEBQD0bViwlUSk/j+F/rPVUTrTRQY",
-	"g4nu/04ppnM4bnwJR5uBE+bk3hyi73FMxzp47sqz4sHmV586bmOfNMrOS7FM8zU98o3wzHoGQwsS0FGR",
-	"Y5Ib6gEwgVis74GmY+EW4YW7t5uiRc2u2/gxjZm4G3Ycjxy5Z27spmd0M2MELsbfgsY3uD5rfrL5lXoc",
-	"+HUQ7sG4/8jhxwpSruc2+1/w36s6G7urWxUZwc7mI6MOpJs1GzLZhWajCsBPSTuNxtCMFfZeFFgxEdd+",
-	"r2ogtJEa4xu4d7S6wb9SVnP/nu74hldGu113ZUmnVO6AyeB+6NFlUD6cSF4DsRtw3s0SEaES8Wluskl3",
-	"EC4EM8nv7VspEzkELhYcg6W6hJPgmvDOzQJNT++sKJS6sL81q8RCtVN3Lh7coKGtxMMDoOPXKAtuytrJ",
-	"9cZDA1YNxqBr/Npcfp/y1o+/3C+5tFqhL4qC+dboLA2+5tT1DPVOFN1VTacb5XRIZdICSxQugYFcu5aM",
-	"tMsSOWFDZSaYyTUEVorP6A+iXvCSpW9yKKfKgMwWe3+DRYrzKHDUvstKwApJR2FsDEZHDQOVhO+82xFl",
-	"4lILMvL+NEnXVxHsdhnRNv8Gi3hy/ZZU35gaRyL/t+CNUkW+N+TZBcQ9RUNBmF2sTmG3nIsAM1FT38/Q",
-	"Km31B6Ig1W91EwXI9bn75nkW5pfgb8NPPLfcBEnfbW1lW6/++qG35s/Rrreesx+NjLcrx+Bb8LJYAl/z",
-	"dP/p1rX/9MdKjQvgU6H7mSr3wSKjrwJ3G+tfPum/dMPKkluFyTXPe6+sPY7AtjB4uzHhZvuSP3cmQyTx",
-	"21H/jw622NOpUm95RZW8RwdPN7/wq3SNBiD/CXLBfQXh0eHhNi87XzgfUgLH023g9qvkl1wU/p0byr6P",
-	"LqzcLKvTrotzCF16MRhFKreVhPVIvG6X97sw0Mh1yZryyrR7s19Gn7tDolkajd6hGEVnS/z0GpRSfxAL",
-	"KbhdloYX6ihUGd1+fJX3bgq06jb2EpwqoCdqHqUwJ1FyKnvhpupTM1FUe0RQLIQOil8zPB13xYdCQ5cH",
-	"/2U8bf8u7IJ6gYfxHS2vn6/zI9VI4uKkwkIZ43LfrgXhnUNLdNRJO7vzzv0vIl/rPMKpaOKy9iCBzGvM",
-	"9y186iGHS4iOjcxhoUOA2BvGE66PfXZCzaHr5zJsamefbdO8qdJkiUI2uZneU3nKH4SJ0m53uPx7ZJxb",
-	"xCDC1t7k28VNAnbCJayLY78P00DnLd0cqYkADfYCmeu6byUTuU+3ceNt4/m35NxxsvZgkAwGg0hYYY7E",
-	"BUxde8UnVDPThphWl3hFB1i5j+U+G4VrGObyRjFd2v4FR+DXVUC+vj/w1Khs5enB4YaylS3u6iuNLiEY",
-	"u9QkgnGrdnQNQfAA6tGcGpBPpyBxJmzULKpVSaLO7/erHm1JsGEMQWfY851rW7+ZIKKsOCQM3/nJ98sK",
-	"jXdc4zoThSJcTzj8qa6IsYLJ5XXXHfycBuFapw5xjIqVasgosCb+TPoWfB2jPevBCb66pF4Tp4jFvfWI",
-	"d3hnsND2oeHMNBrLN2ceplu13mvjF6GhYQfPaG0Y8MdlE2EUZQuXQLxDlBH5H4o7/MGZwf4X+8/a/JR3",
-	"fg7NHaJFpz2B0vbhwmCub1KYyfOA17r5aQvIG+DAfu39HHfVTdWTgCNXEbJxyzuXRtpRVnJoxWqWpuwl",
-	"oYQnbsbnMhmpybYvm8PvuCbLq6Pv3ik2VLkAfeLa9k35GM4kTiWmDo6qhLrlY+rdWilVD/TZR/z9UmN0",
-	"Xbc/rWfD6bA/PhpxUXkXAXVAcXnOK6qmIyI3P3wb4Vpvwuud6OrukCOuc9h25Lbcfm/D+sIV+WLTqq4N",
-	"hNnEWxP80gDNP7ZQcxfbwcMCLNtapt2TpHsAx/IpFIVX5lBZ0xNU4SaqyD1dL751llqFRn1f55nWJS7z",
-	"qER9dWIXTTOkuj+fq0QdASi7YmwZ79CaCfO6fzZnU1W5EoS5lRz8AqQrMglyIB4kw4Q+k9o1vMIeyBnV",
-	"mmOeGv4kRq6gMSj1bjTY3A0woBEe2E6XvcAKz6gtoysil4rGJxyz5fkKIrRtcH0G251cplrctZ5ETR9b",
-	"mAw1ZGi0QfyWAncPwLt+trD0BIAAXdJV2nTBLflDo5i00w5/H576RjKQG32RW5D4/YqUTFwjaJnXU5f/",
-	"YIZhQ41bNQ7jYOpXaCCG7e1jr++r7RD259EpqaP/gmj7bSEsTht3w2kfFmM3P21x7obovf/FXt9SiK0t",
-	"Xfp93fxgx3yy0U+Yz3qnGLsh2+eeM7iPDg63QUrIlKT+a6+5KOChbJaQMB71t2hH/fbCTZ+9EpdFc113",
-	"7MApBG5il+tj7gPkvkHqiufgBtj2Tkm4B4yrxxSsN4Dt8ajmGrfw6pR3dqV0j+3jM/jZJ21xYteKDNs/",
-	"IZDTN6M9e+o9PLZ38DygA3EjIn2dPHQLK5KX2z/8dxKHkdU563AwWjKg5gs+LXn9jA9LOi4x2c1SrBOc",
-	"j9Oo4p2Sfv4x8z8rCf0z+eqfM16EpspLicQoyakfA9qHrrEM+xj6k0wjxlWP3MVOLRVO6mozFqczc3MJ",
-	"klyD/K+ZuXwXqcRXu3ort04U/qp2+zWl+X6k1hLtab43YMxfqZfh+nrHvxOF1yQKb5RoWyvfxE03eUH8",
-	"U9+MORnNh2g1J92B/8D5MnHPmE7Hh7/Xr9Tx4ba3/8X/d22E/H2dJ3/nmNOtZPu+dw+p7LbUCzzITW9+",
-	"2sPzFlBj33Xj6oycY91bOufCpEgdLmGdAhOuvR/VtrmZRW4mMM3apJTIuqsjlwsXAvEP+Srvxtx4ypbE",
-	"4PRyF7wzyYuiHuRk1WacHkYpWqKEqHg8mK1mAk73ZSnGe1MmKENKN5NgKHPTPuHyeRIMyNv/2387AuTv",
-	"HQw3RMfDbFKjsPOnbxcezWh9MtCpPVN68HQwKHVaT2ZJnw102m8Zb9kW07Zf70zMetacpTHYe/7pz9+f",
-	"nfXpf4/+4/tS/z/96E+91uytpf7iK1lE14m3+26lVn+lJq3uPw4lLMhHI+xN/+kbSinzWNPJFPHP/wJh",
-	"9mb/v38NVuxmQ30dRdbRHHjdkkrkJhXjnCQJGpsN87goiZxYE0qnKtGtBdLErd6XQs7+9Pde1LwlZS5N",
-	"7vq6jGG7O8gxKSAyiI1iQ6jrz91Gvqki2D+KtfkTp4qaqKNz3ZHS++tcs1qiqQ5O18VMsCDtVgpST+lL",
-	"d9m/LQzF6GrhhltotRkfyAAMnWS7WnnxzGLYLbbyulZd6DuFDueMS5aF7n5+0gtnEzGeQEXjXrCggMqV",
-	"WjttumaObsLJnfRyjCYW3Xcrx3jYzLqGjgTh4Jon4vn26z6jrtttOL6eCW1V2SnhswkdUYT2GXl9htWH",
-	"aBcyN9XLYfByW5SO0swaY7/NqswNV3PHmvCa6sp5GHXS6ldyf75LHYlW6GptwIsCqv7tmSgqGrNSdxRv",
-	"JZeo5z11s3Hd7n/7ZDk+toZ2t0VdnPdRErjvrDYLo5XpQBSbz+u9NARUv7ax3W5WDfbTzv7xUUa+a2C6",
-	"+vYH191yY1P5+mOu9dTqt9p6NSWYtuODpzjiJ/pU7alf/dp/0SBbmvYAhbiEatF41StVq69iAi+diNcd",
-	"58mNFH0iroLu+Eicx1vPTBIGm/v3m6W22G7o/wcAAP//",
+	"7H37dxM51uC/ouOdPd0wFccJgR6Ss+f7aBr2Y4em+0B62D0dNiVXXduaVEnukhzjZvO/79G9kkplV/lB",
+	"XsDMLxDb9ZCu7vv5qZepcqokSKN7x596E+A5VPjni1M+tv/noLNKTI1Qsnfce8NL0MxMhGbacANMjZiZ",
+	"AKtAq1mVwQmTcAkVfqd5CYyPuZCMjwxUjLNswuUY+r2kBx95OS2gd9w76/2wd8APh4+yo/ys10t6OptA",
+	"ye27zWJqr9CmEnLcu7q6SnpTXvESjFvk8wpykEbw4lX+q/1ldcWnE2AiZ2bCDa6qENowPVFz3VzG4ODp",
+	"oyejx7D3t+xguPdDfsj3no4Gg70j/nj4JPsh/xs8HfWSnrDPnHIz6SU9yUt7p8h7Sa+CP2aigrx3bKoZ",
+	"xJsohXwNcmwmveODZGVLSe/5rNKqWrP6VMJHc57hZakH+JSPgQ1hpCoEJy7rjxlUi3pddEcDoCX/6Ndy",
+	"NHj6pG05LwsAs2Y1I/v7d5rZlzQhCPkY2iGE96wHUr2ww8dPko1Ae5VDOVUGZLb4OyzaV5rxooDqO83U",
+	"XOJy2UhVhLt2IaBNwi5gavDrwyM2UbNqCSmOhgfZgD+GvRymhVrsHfzt4NBvkWil3mS0pD27ps7tPV7e",
+	"3pQbA5V95v/9/ezs4+HB3tnZxx/gw1//0mvd++hnbrLJ6qbfV8JSpCwWTDTJkiG9iqJgc6IDoZklcASL",
+	"PmHpwzTcJ4y92kygAsYN40WxgV7boTHao1V2gOHg8G/te3ujJHTs7xfJOKuA5wluDjcQ6JpOm0247jO8",
+	"cI7QSB+mCR5wBJYK4SGVdOyLmxZsfrhmZ3aNG7Y3ODxq299rUYou6vovNWcllwsmDJSaGcW41HPLNw0r",
+	"lTZddF7YZzYWksOIzwpjlzFI7LJEOSt7x4/xk5D0qaYrIQ2MocIFWga/hvo9QjkGkDC73mzCK55Znpww",
+	"C9QpVBlIswcyUznkTMO4BGma8B3y7AJk3s4w8L8t+cXjg8PN/OKNytdtS6rcbknkO2ygUjMD1d5Bxw5U",
+	"frM7eAuXQgsl1x4OXWIPZ1YOoWos+IfWdfp71q51pKqSG8KUJ0e9CIkGrUh0CpLLdULE4AXfaaaL2bgJ",
+	"Vp6VHVKEbrpRMXK6mG6J7fbefse67GPXreovFYx6x73/tl8rW/v0q95/615hV4JL+gevxHrgXdIVjgRP",
+	"WAEjw9TMOPEGzJG/v7CLb7ifd+LQV3afeqqkBlTAfuT5W5Kl9lOmpAGJf/LptBAZt8ven1ZqWED5139q",
+	"u4dP9WHbO3JCnkteiPzcyeVe0svBcFFY6OI54NcsV2D5tmETfgm4VYuZXgYIzdQUKnwnM/wCtEWsqlJW",
+	"V/w9vMsodV7wCnWV8BaiF1bOtGFD8ByXPR4MepHOGZjt1Qc6b9DmXOTba49WZ55pq3xZwhEGMf5HnrO3",
+	"YeMO4nyoZuZ4WHB50bvaFpl+JUDTObWhM4Ex49ICcQgoTBnXS8Dr2zc+V3JUiGyXc732Il/FqkdhF7dI",
+	"mKoYl8p+GTagDZe5ZkIyYTSb8wWu+KWqhiLPQd7lkpGbqQuwTLdSBdQ4yotCzRGyuLo3yrxUM5lfi06k",
+	"MucjfEqTQrxGw/Qsm9h3yjGz3/aui6ZHNZq+UYa9dO++JSSl87fAwz3h2btPQZtHYP5aQaZkLux9L7ko",
+	"IL/rM481a7vEuddDp9HSSL22/LfFsG57ubtsH6/BN/tl3OH2nskFI3pD5okAP1XqNfLMOwbzUOULC2I+",
+	"VJfAjtjP4kdcz2+SX3JR8GFx50vKueFDrqHJRrMJ5EyqeZ+9UUR/QrMLaU3P4CJBQvxOMxiNIDMnrIIp",
+	"cMOEWcKQt2Cqxd6zEUqcZQ3gHaIXmgdzTreuOExqXewKYTWtVAZa7witdWKakD/mQgdsJKDIPT3wLIOp",
+	"wTe2CWH/pEtezBqPwS+CHB5XwA26k7hkAyvPp8puzkrifYsb+5mSEjJzbkQJanYDkvnwsGZ5DcixF9II",
+	"s7hdEY34Pufamblc5mjyel4jnXXehLCjCD2bTlVlIP8ZcsFRobwnalUjxlFjRg4uJOOSoS0l5DhpVdeC",
+	"1LR6Wx8VYfdOu6Rn02mxeCWnM7NKD+knDx59zH7PVTazppp9b2kPbgwfEpZDAQaO2e+faFFkujr99+pD",
+	"4i+9SvvsN0lUi9isGa8s5Y5mGvL+mbWSPu6N1Z7DAAu8/ls+/5lut8fwo8pb3FEv5KVaOE+Ue5dVu6aV",
+	"MuoR+1/vfnmTsLkwE9JpkY5QdARvn72QjURB0mTDGmqvqF3JtLJgNoIU9gwpKj/npmHY5dzAnqWhVY/T",
+	"0kF/Wv0dPk5FBXqnZ4q89VHWbNbdNjoTlvNZ/Cn5gs00MGGO0WS3pju3wnckPhIo0fOjKvt/v20FFVyq",
+	"i50gcRUbeb+T35cW3IRREkP5Q3iMGv4TMtM8oOd4IRJnTjoDL36NDmzECw1JzIqbgEHBgo4IHRYTXBMP",
+	"7buax790lM2HvVQVm4KaFpAEC+ho8PQJGy4MId4m//EyLiwpFu6Zj548YTlfaDaqVGmF5gl7OqBv5qTL",
+	"IpPzdq198XZIFWGPc4ChG+/GcWlX381GBMhbCTUi4nVMOSJ3+y5rjLT4hmv9VH1cMA0y131GCreeWL5E",
+	"HFlm0N+I+dHa/AvXo/lrQQ6C5hbRz9n4Y4dtOhlcVXyBR1/HSDY96A18NBR0WSVpXEjbXl5cOiHa3ALP",
+	"2kkJwW3leG4RCjUFp+fVni6MPWBIimvDxkrl7BIq54xbwe3dGDZpU61RkUIAOo/smc9VletW7nghyFRd",
+	"ErZOFKbHuHAkI/dVI97QZ6nd3fmQZxfpMdOqBFKKa8t9pCoymoTxjyBtgeCGxG9pzzIAllqj6hKq8Ga8",
+	"gxdncsI1A5lDfhy8BA6IFrPpPRn4J6NuMrLPocBkn6X5jJQi0HahcAkVLxyQtPczocaFHIN0AJCz0qKL",
+	"W3cv6YXdosXt1mpZT3h6hFVNhrXBI90hu5wCvqV38S2MnMgjZ+9a9zExxWGlZuOJqaENAT1PrFoSHQle",
+	"Y/Ecb8TTcMi+4jheNlCSnkf5jiU1XryZM3HTc7jrgNtJyzfBkogp3AM3emlVxBfWqmqLkgEj/69THoVV",
+	"nC3olgRMK+49syRqrR3LGpBIp5UaV7xciozOSE0+R2V1PQ9a+Snyp7Yd+pSbScLQWW3JlgxjFm6yqgnu",
+	"r7kgHwVbfZu3GJffZdVu9iv9yr5/+/I5e/J0cPCACWkUAg7NGeM5uQZpEvZ/nv38OrhN7RNO2FnvrIc+",
+	"iqKwIF9m8+126kYRS/EjB8VWHMCg+p0o+CNVjcGco3p1zr1fYh1Wv8Q73tgbyI+xRuXHaMSnNiaXgZia",
+	"87mQuZpvZnV49Xu6GG+3jF5moDffGq7cyCQlzEGbwCtP2MBlYTjTrdImynLZyP9aTQoKfjYtimg3K5Bp",
+	"PaAkDu1tsEcQlW7CFLHKpQDNnK7pMkJcvAk/3b1FcjPI67F03X3vitn9Ie4SJuF6O8/6JoQf8Z/7EH72",
+	"xb9N8x2xNQYrogc9rRQyvu9gGT9vBn3uCyVWgbe8uFUNAHP1JmrOCiXHXgdnnDkRZjVE7vRhbTWEsTIG",
+	"pHNgLan0ffYTFGDvIVca2jxWvbePHqFSflyrjpkqQTOrRrMC/b6CxO4ZJhUu0ITos5eVKll6MEmZUSx9",
+	"OsjThKU/5CkbLnzo+4RxNp+oAlwiBCqs2l5X2n8mKRrzeerU+SCrD47yJk/5WwtDiZB2BXivfSwe1Whn",
+	"2k35GFrV+DdOBVuS4MVMt55MsOHJPGGaLzRpHBqKUcIKcUFiyFIgM3PV+tL6GPWaHCQNlVW6ndHk7rFW",
+	"njphJYk7LslbogM6uDRLoRlZhHPR8CZEWn/Tu9Gasem0V3xyfbl7g2EZLwFRrnWTkd3VvcdVK0/kFhuD",
+	"GeiAgNajot1anJ3wYsQ4K4WcGeiz13H+hZLQZ89qW8pCJ7uAnM0nIL2KaCZQ0ltJWQzpNIdtsEKl4lwD",
+	"uXW20+hGlfqzzQ10upiSV3k+EdmkJlQdHSpnk5nMrY0cedaFYRcAUx0IfML9EZUJfhnyfjHb0ylBOmEz",
+	"aUSBOzcN3kAMoSRzUVUY5zDVArNVtpE/zcyZVTHUoW5aitwRmOh9z1TRCIr1cigMZ89+etduoKN/QncQ",
+	"cQ2EEwqWaCHHhfdLGk18oz4GeljCzERpxysRfQh4RqkdoIbPagNYBaUycM7zvGqFHFFDO71+/Omdo5Zw",
+	"ykLbU0Vfjt1MzEJaSVaDMS6Qv1HtrlFpJjVxequJjzBfQAJbwLbuBy1k1qLMvjO8MnX0BawUigSg8yeh",
+	"62l79zRmzG9UiVQO7/BCvKMCToe6uvSZhuqcj51fcuVtkWNl5bc5F2YjqrzHi1pNFNpJfWYNJhXTWEQJ",
+	"baqc3exzJUdivCoG/83CdlTILTD9E9ueVvAhFPrceW5WAfsK+Y69BrcllaEEBif+ikXQBS3ml2B4zg1P",
+	"3Dlgwl10BAdP2N/Fj8cuouNirfRko4qc8amlsOGCCZPUgr7kCzbBn50z18rTmpaGShXA5TWsjM/3uX6W",
+	"FFjnSvCVFE2mhnoIVnegs3pbNnY/zHNnhtbkWZ+p3nZ7g9dxvWUDmRxsq5wscpt026B2UzdhRKMF8Bm0",
+	"+t7aWpxpKCAzqjpGew2VWjRU2dwS3ZRrq4arS6SjCLOGkPEZKhIgqlaaX9JqZZMMIxS4bWO/wdRafd0h",
+	"O8ZJa+Ld3JsuTilHuKw6we8ufrdbTM690mwVA0l6KNfWUBTBZGL3g6kwOWYW1YEtkosk4KhwL4mRpA6p",
+	"uXiay04hiOwk6lwkasVn1O0Ext2f31DoakvG5t+6Njjl+be7KAjCpcBof3fJ0L2d5YOIsv9J0HoDHCkZ",
+	"nS1ygVL5evrwe2u9utBstK8b1ns9kgRxYUwLxfwyagVFkzgfYbbgylKMKc67KPH9ZOF4hnYZZFIZVH68",
+	"wpjDFGSumZInFBpD13S/60W6Q8wBajZRWNm90e7q9PR1xHujM63fXecaO0GZQ1bwyiqqTiWuj79ddzIu",
+	"N3AX3dRXi6wrSamr8Zwq5URLNlFKb1mpsk6it7x4mTGFEk+7guOa+X2n2fekS/iXPcCjbYSum9kJwqyc",
+	"BKEHH1Is0PJQ+p6HhUQEcibtBdKlA/sQoq9amBY8g+P6LIllWI2MSiBkJIzP5MZ4oStCcrEjorhN8vSd",
+	"p8ulJA+9kFkzx8NKjszaaVUZMj3aWJTV5blmI145Acz1hQ7ATC0GCzlOj8n6IjS16iaLEktq57F90Zlc",
+	"YbOYFFubB9GpeXJx9RDoi0vptJoPRndyODOvD9sjQhOwPl5ri1CpaDPzg0Bk1QnaUi+JkkHoja0JH7Uy",
+	"3JFbQ+ApxCW4jRpWgNUvVKzquC1HnNgvzN7ZS3pqNCqEBL8s+/a25UTVBcs1AJT8n7jS/bcvn7OnR49/",
+	"uOk0grigZWuVyWp9FsIgHcFzNoVKK4kJbRmXznI/YaldXRqyi1v5i09O3zbsVadetFns0h5NBt2ZDUvl",
+	"AB3aQZ3AvqYDQ6hi54VWFv9ReUMvnOW9atzvksYzvVzW+eiwVR1wmfBtm6HnINl1ZpF5QbOEHMXcmnZp",
+	"lECfHvuzMlAUyADZhSDnWlQbGmXcb8kQaQNh14lPrIhA3MYmXQSuJTijylKYXRMsMjWTRm8Z9ntOFwfP",
+	"P88uzssW7R7jYKgG4JqYy1qhHASeWdFRQD4GX7pcL1XNqC7DrZNiZME5vuP70PpZeh3TygqBLd96LVdO",
+	"y0J/m9q1HQwGzhiu/eVUNxGWmqPAUs5nTdw0Slbkxrt+dzBz8Ai7zPpY7d/Fv7IiKf6JrvSUiRHzRn8Q",
+	"bvUGUOFJGBQaauHbuMcLYeo0ALm/OAcrSCrI0z575sxH7/0joAq0JemipmysRWK4AAmO1twih5YoN3LA",
+	"eO+Mo5863b5BhmsI+HkgvGW7/wLydre6XPObF6utP/p9tzvrJceqrzYfHUbjXUKsc2k717PXHk8YQsAi",
+	"rGQpLjC1GtYcqDvH6vvsYU2g6HxbTRPW6h/OXAWj0MzfSdn5ZgJl8+0Bj/z72XsujEW3ujwbiine2d+c",
+	"8kTQDmCPNapaiQm7aQByzbm3R9a/2WztjlintfvPQ6ynIwrOK6gNMzVi6ZxXJR2wzFnqQZ966xI76Zg5",
+	"SLNgwLOJCw+g/81+rk2DoI5roECJc0O0+Vu0Ki4hPx8utvGIuLBnnQe+tVvns9KmAxv2HG4LnP3QqnmJ",
+	"ojgPCnm3uy5i5zqSQgnGiuUiQOOmvG/uxFtdLVa3xs05i3oeGUtoz6KZtCJGvPewFkbeypIAua4bEqkp",
+	"3Nw+Ople10aCMl6na1BLKMv7rP1q6nB8TPPUlmDOF94LYLHSIj9Sm+XlW+/pvV/0mg210gWiS02f9asT",
+	"Woqv5bk+ZLtDwGtY8PuQ6raa0xmyy1zuLK9PwOUSYQUwyqchgGTa/mMUCSLvQnFJdSe1A6eRqsTJzCDd",
+	"IaSNlZQ29ojSxg4wbexMXjdv7HCyOW/sbSOJr+Ush0AJcJgRQu2rcFcF8EvLCLB3HUiooqQ8LPVLsMD2",
+	"owGJIESLWENWgampzpqNhLXMJZhFT6GL+8j7ZZqQ48XB5Ng7RY1Cyp5T6MleieW85OSyOsUFwDQ4tBZ0",
+	"ekv9AV0ofR6vKvT86LOU8jJT/85G5a3nvvbNiICYwvmhHdKY5HIDCkCHZF/KFhEyA8zw2t4pfgNSvxAj",
+	"A2t4w1zNitwKS7QCaof1StDAeeNQrC5Z3Es1Vc6iUBVlOrQWYXaHcpyQ56Y7wIBraCxQFLhAcnltD9/P",
+	"Uim2rlr6nPiN2CGsLnN9Ljb4vBvOdjxAIbUBnnedr1QSGvEMvEdHjuZ1PpydggU3WtTV9G3XWndkKDpq",
+	"QvJsl0m15tdkCUNXsL9ue1jUf5XcSm0NhUi6E9k/dZ1ItLtOkptWQlXCLLqDaD4vxxVCGxfAnIjxBLS1",
+	"+aVOGC+trIY/Zty55nTJi8L+7gM/1IlswMSovWy728O4CyVRIiGaxjvQKgm3jcUbeNW7WVnyakG3UW5F",
+	"d66QgxoPUBBO/RouIjGo+cJnmWkoLkEfM4fcJWYf/1MJCbm9J1NlyXVCTZy4ZmmhMl4Is+hXMBZK/g+Y",
+	"JT7tqp9xyauF1UROVwNpEblTqKOOlpD6jaER327Jiv+ZRRM2VDOZ82pxHCeFRPE8K4+ygotyWQFaXWlH",
+	"ULTdEEVdkPt4JmUjCEM501LF2aUVSJhrCjT50Eh6oNMT+iUkWjMzEVVO8gqhQckwuOmxAuyfg105KD2G",
+	"0rg+/vQO9ZkzaVVNlx3uoq8YYiUHK3Azq4ClH3Pdx6jYuO96r+g9r+jsGVOkffZMxm9BnXlPjfbMBPbm",
+	"qipy3Jo9hBB3wq1560kYllVcT0DTtpSEM4lBQjVzESoCVqxjHQftkcwxXbcWcUobSykOXhh+rmSxSPtu",
+	"lWIsVYWJHUxJ0i11YmUjFlFqfCGRk06YUWcyOKycGCGLEJufHTfeKDS91Omc59QDaUWR7grbf4YMmmGF",
+	"0G7M2t9DOsNqKLorBv56Q2A7isz7KyIGIlVEn8iDQe8eCp9wHYJLrulPUvfhVtJxAkdHGFt0XbkrVRRD",
+	"nl3ciCSOZGTjDNZJ5Y7WPs9YaOeTtnXuSUL+W8K8pEuYMUXi2FfCogcmWM97lVoDTwO2JyLbhdqUVwA1",
+	"nWCgLrivFmcY1aP+BG2tfKhHyH/aR67tIJT4IF3Yl12A8EfjHyekFjls1W7IQ/AmchHX5Q7fdppf7H5Y",
+	"2UanerM7W1iDz+uWddoax2xpEYuyH8kbiY4STqzZ3ozRkxmPpbzIY7GJm5pCvhc+X4rKzHixN1EaIx/O",
+	"aMeepp4f97xyg0+ypnVJTU+9KwCBXXPX6BktNjNt5B9dPKaRa+lZB8qZ1aQAl2UYHVqUfQSmbbLA68gF",
+	"zUOaYmgosqOl2aVT/jKq/Xk+SWCwnDfiU3aQO6BgnnO9pbJ5zdSq7Vn+zvBay8oDxNqpwJr6q2R5zeYl",
+	"HX2+KH7t6zdCfYalq5hl35TPuAJTibaoXAiQhPUiK2/0jzlxFVlqFIq0ojgeZtPPuf1qJvFspkpqMSwg",
+	"JFu7wFr/RtLr12e4+43GB9B+2jXxrHjPOs0hx+6Mb4fr+mZUykCXJ80ZcltBPoREO0D1eWkZvslR5O+a",
+	"TotWr5aTzRvZza4dHyLNybWtaWylhtK6o7oZ6e8Wch/SXxXQ4cPkDp1KvmC56rM0EylJHTThsCS3AGjI",
+	"10sBc+yAkQn7bS4MjkHheSksnNVcQtXuN3aKcNTSfNvuAgE/elSAPSfrKZhgR4OjmM0eP15phBFh2Epe",
+	"chLMhonQRlWLk9AO42BweNTaDqN1BMXW/hZSkp0dYSFdAQYAWsXghpkSrfjehgdNH0xH6aym+jEqm8Ub",
+	"UK3GfFqvcVlNf1UrGQk5hmpaiQ5Zu8oOTKHPM/uAERaTt/ccNHVbiC3z4bls0mWXhy8QoJ4RjDZWNeEW",
+	"WkFbzNqULjWHai/jGlgBhiZ45GIsnKkvpISKTRbTCUjdOqYhwrcnj9bNteF7fw72nn743v2x9+Gh/+rB",
+	"f/ylDUg0Q+Jm+hvt2nlIO2Bt0f8TLw1q1IY+O7Sn3RvtuAY6z7IS2HNVTRV1zfWvd6exwlH8/jb31Dl8",
+	"7FrqnJDHoJiNO1txLs/Y6ITe5lY5SwDFG7vhdhNSzmHVPci4U9+X8/ro/Dn9dke+W9gqzw8yNC7dR09w",
+	"V6n+7p28dm21aw3jYrMhZa+5SnqkD5x7W7gr2IHzGawCgVXJ6HET1P2V3KXu/raamTV9unChm0nfHv/u",
+	"lO+OrdfspEXTyNhUTMFn+Ssy8MUqF7jXjrwdaPejwBb2tbEQaXInGKKAPKg84dj6mwROJ0buwAHbWNyG",
+	"t9wkqr4GK3sdWNQS3jbxNC44JP+x/VnIMd6gff5LyRdbYHSMzBvwt6VZMZ+K89B4eC3/xYu62xSHcSqu",
+	"6vuzWxTXK1rXoRiXcyNyJezrjsXK+/bsTmc71clQmCPgc6SGMBEyrxPG2hIGwo/eHbaqT5eqgh0SS/30",
+	"TX2bmaSdqYzvv8q8RW/y/DspcVNSoj/4RrJ4vNRW6pkoXopV4r9dDauWe5sUrWCROs9GGIFHkzNUuxuj",
+	"XerFk6q8A/VaoswEC23TgD/2RpGfWjK/8M0c3Hdx7orNvI+IZimlZ7FzX2yu2zwiaSm0q8is0549WwzV",
+	"DvBRaJMwrZx4Fs161rrO22d0WyTA60vKzYt9V+6NUT3ph/vt/z2POdCQZxcnyIIKV3m70CGtem3NdCPH",
+	"bHcnaZg3NFz0wnm1YoU9gregcfrDirG1g8fZXXvCBqwELnUg3TBrDZ18USb+TXmlG/GRnfikj91tqDzb",
+	"dPSYt4GoXPKcMgYpgkEH6sNjkUN+i8CYSwTRa5JvKcMYZVcgrlw1+m5poNG4xyspLElrfgn7XgPgL+mD",
+	"hKUzmU2Aqqe+977NKAsawfkgOZOe8M9D49WUfR/ylZEklskf/WXL1VOU5EE5z175spA1IB9QfP/aNcfd",
+	"8QSP7SshhXXxH8qXw2ywd/btjqMCr1p7xUr27NdXJFYSlo4Kft7v91M3AAplAH6dha+fv8IvVH1dUybg",
+	"ltFQoVeGBU6MmdLcKSFHqsWo46IqgPuEKMpnouysmRsyJSTjYXxbwlxzPUx2uoQKU7GMIkGNSfiumzWd",
+	"LdUl+8Ce79VgUaF/Js/kw4fvMU/74UP2jD2krT90me0hrQ7d01oVNGXTXogve0g9VDWgkIwSg/SEY3FE",
+	"Yxt4nz/Ch67PwZm0qEnpZHFDJO6iI+wFZpgQVYhLcMTLSuzaZnn5Q485D70T3d2Jb8NCi4crQNAWCpbp",
+	"EwiezcwEpHEzxiwsUvuVqsSf+M0x+xFPlZ3NBoNHWUAd/Ahpn7kyiELJsRuATYYtwRPB5DR1Bh95ZooF",
+	"dQWbR11vqJSAFoQ0g4fi9m8/Yy5a1yy0lCYBPD16/MMDX+rgWhlQgXrCuJXuvno8dTmghVZRIwqsn0j/",
+	"954LJO29ylM3x4CQyYrKIc9pNAOCH6Qh/EipH0HKplDRnIPl0WDfacxPclukfgCI2vbbhw8pSt09xfqY",
+	"pXx/mEasiKX8vx++HKbuidYe1u456SdkUAmL7NgrrAmmvxH9pvyPGQXm0Rrxfhtr6zXb9Vqe6KkF/SD2",
+	"LTTjPGxxRRQttpNC9rHp/3xxyvYnwAsz+TNl37uW9BlojS01tJUBeA3Olv2TmHrGJWXFPaCKR7zAmnd8",
+	"KvoLXhb4JKFD1tYDtAWtCoDYS4y8EBlI3XDXT3k2gb3D/qCX9GZV4ZiYPt7fn8/nfY4/91U13nf36v3X",
+	"r56/ePPuBd5Td18IvC3KuTvuDfoHdJVbau+496g/6D/CgcVmgnx7//Jgn2gHP47bDJRnNQO24tW1AaOb",
+	"LLKX4CuheKBDg/lv/WCICCVf5TiEQ5tT975ozgeNfmyTcPUl+9Fo/Ktk49XkKHGXf1iaSn04GKwZfbjb",
+	"yMMo9tA29dDDabhws8zxEjd9rP3JYanROMWkp33Us/ca6SZA0XCrNHnbT/c+4EwTbdr9mv4o9erhkIf6",
+	"NJ6iDtr4gYU3CCzn5r5q6iammsHVykEd3PC7u0ZTWmWdIIhHdEQYsv54ouHmeMvTzbeEqdnXRwOCYiC6",
+	"Vky4SmIS3/9Ef1xFtN5EgTGY6PxvlWI6h2XHh3C0GThhbvb1IfoWx/asg+euPIu26rlQx2nsk0bZeSiW",
+	"ab6kS74RnlnPGGlBAtoqckxyQ90DJhCL9b3hdCzcIrxw53ZdtKjZdRs/pjEqt8OO47k+d8yN3XSYbmaM",
+	"wMX4W9D4Bp/Pmh9tvuWlqoYizylMszPC3Rv3Hzn8WEHK9dxm/xP+f1VnY3d18SIj2Nl8ZNSBdLOnQya7",
+	"0GxUAfipiafRrKexwp6UYfhLqP1e1UBoITXGN3DvaHWBP1FWc/+OzviaR0arXXdkSadU7oDJ4G7o0WVQ",
+	"3p9IXgOxa3DezRIRoRLxaW6ySXcQLgQzye/tW0wTOQQuFhyDpbqEk+Ca8M7NAk1P76wolLqw35pVYqHa",
+	"qVsXD26Q1lbi4R7Q8UuUBddl7eR646ExrQZj0DX+2Vx+n/LWjz/dLbm0WqHPioL5lvEsDb7m1PVS9U4U",
+	"3VVNpxvldEhl0gJLFC6BgVy7loy0yxI5YUNlJpjJNQRWio/oD6Ie+ZKlr3Iop8qAzBZ7f4dFiu1mplC3",
+	"/8EKSUdhbAxGR40UlYTvvNsRZeJSazby/jRJ11cR7HYY0TL/Dgunoe9C9Y3RjCTyfw/eKFXke0OeXUDc",
+	"azUUhNmX1SnslnMRYCZq6vs8WqWtfkAUpPq9bqIAuT53zzzPwlwX/DZ84rnlJkj6bmkry3rx07vemp+j",
+	"VV8lWzKcZ/ZIqM7UvjkG34KXxRL4mrv7T/de+19/rNS4AD4Vup+pch8sMvoqcLew/uWj/nM3xC25UZh8",
+	"5n7vlLXHEdgWBm8XJtysb/LnzmSIJH476v/RwRZrOlXqNa+okvfo4PHmG36TrtEA5D9DLrivIDw6PNzm",
+	"ZucL50NK4Hi8Ddx+k/ySi8Lfc03Z996FlZtlddp1tw6hSy8Go0jltpKwHhXY7fJ+EwY9uS5ZU16Zdm/2",
+	"8+hxt0g09Ws6Pc2TeAwiRmRwqg9Kqa/EQgpul6WhjjoKVUanHx/lnZsCrbqNPQSnCuiJmkcpzEmUnMqe",
+	"oXHsZoeT2iOCYiF0UPya4el4WgAUGro8+DWu3JJdUL/gfnxHy+/P1/mRaiRxcVJhoYxxuW/XgvDOoSU6",
+	"6qSd3Xnn/ieRr3Ue4bQ4cVl7kEDmNeb7Fj718MclRMcG77DQIUDsDeMJ18c+O6Hm0PV1GTa1s9e2ad5U",
+	"abJEIZvcTG+pPOUrYaK02h0O/w4Z5xYxiLC0V/l2cZOAnXAJ6+LYb8OU1HlLN0dqIkADz0Dmuu5byUTu",
+	"023c2N94LjA5d5ysPRgkg8EgElZhpjUV6D6impk2xLS6xAvawMp5LPfZKFzDMJc3iunS9pc/ZoAtF52J",
+	"4Ov7A0+NylYeHxxuKFvZ4qy+0OgSgrFLTSIYt2pHnyEI7kE9mlNj9ukUJM7KjZpFtSpJ1BH/btWjLQk2",
+	"jGfoDHu+ce38NxNElBWHhOE7P/l+WaHxjmtcZ6JQhOsJh5/qihgrmFxed93Bz2kQrnXqEMfLWKmGjAJr",
+	"4s+kb8HXMfK0Hijhq0vqd+J0tbi3HvEO7wwW2l40nJlGw/3mLMh0q9Z7bfwiNDTs4BmtDQO+XjYRRnS2",
+	"cAnEO0QZkX9V3OErZwb7n+x/a/NT3vj5PLeIFp32BErb+wuDub5JYVbRPR7r5qstIK+BA/u193PcVTdV",
+	"T0iOXEXIxi3vXBr1R1nJoRWrWZo+mIQSnrgZn8tkpCbbvmwOn+OaLK+OBHyj2FDlAvSJa9s35WM4kzit",
+	"mTo4qhLqlo+pd2ulVD3QZ+/x+6XG6Lpuf1rPzNNhfXw04qLyLgLqgOLynFdUTUdEbq76NsK1XoTXO9HV",
+	"3SFHXOew7chtuf3ehvcLV+SLTau6FhBmNm9N8EuDRb9uoeYOtoOHBVi2tUy7I0l3D47lUygKr8yhsqYn",
+	"qMJNVJF7ul586yy1Co36vsw9rUtc5lGJ+uokM5rySHV/PleJOgJQdsXYMt6hNRPmdf9szqaqciUIcys5",
+	"+AVIV2QS5EA8YIcJfSa1a3iFPZAzqjXHPDX8JEauoDEo9W5k2twNMKARHthOlz3DCs+oLaMrIpeKxicc",
+	"s+X5CiK0bXB9BtudXKZa3LaeRE0fW5gMNWRotEH8lgJ398C7frGw9ASAAF3SVdp0wS35Q6OYtNMOfxuu",
+	"+kYykBt9kVuQ+O2KlExcI2iZ19OovzLDsKHGrRqHcTD1CzQQw/L2sdf31XYI+8volNTRf0G0/bYQFod4",
+	"uaG994uxm6+2OHdN9N7/ZI9vKcTWli79tm5+sGM+2ehnzGe9VYzdkO1zxxncRweH2yAlZEpS/7WXXBRw",
+	"XzZLSBiP+lu0o3574abPXonLormuO3bgFAI3scv1MfcBct8gdcVzcA1se6Mk3AHG1WMK1hvAdntUc41L",
+	"eHHKO7tSusv28Rp87KO2OLFrRYbtnxDI6avRnt31Hm7bO3ju0YG4EZG+TB66hRXJy+0v/geJw8jqnHU4",
+	"GC0ZUPMFn5a8fsaHJR2XmOxmKdYJzsdpVPFOST//nPnPSkL/TL74Y8aL0FR5KZEYJTn1Y0D70DWWYe9D",
+	"f5JpxLjqUcTYqaXCSV1txuJ0Zq4vQZLPIP/PzFy+jVTiq129lVsnCn9Rq/2S0nzfU2uJ9jTfazDmL9TL",
+	"8Pl6x78ThdckCm+UaFsr38RNN3lB/FXfjDkZzYdoNSfdhr/ifJm4Z0yn48Of6xfq+HDL2//k/1wbIX9b",
+	"58nfOuZ0K9m+7919Krst9QL3ctKbr/bwvAHU2HfduDoj51j3ls65MClSh0tYp8CEa+9HtW1uZpGbCUyz",
+	"Niklsu7qyOXChUD8Rb7KuzFPn7IlMTi93AXvTPKiqAc5WbUZp4dRipYoISoeD2armYDTfVmK8d6UCcqQ",
+	"0s0kGMrctFe4fJ4EA/L2b/t/R4DczajfFB0Ps0mNws6fvl14NKP10UDTVPiDx4NBqdN6Mkv6ZKDTfst4",
+	"y7aYtn16Z2LWk+YsjcHe0w9//f7srE9/PfiP70v9//SDv/Ras7eW+ouvZBF9Trzddyu1+is1aXV/OJSw",
+	"IB+NsDf9h28opcxjTSdTxJ//BcLszf5//xqs2M2G+jKKrKM58LollchNKsY5SRI0NhvmcVESObEmlE5V",
+	"olsLpIlbvS+FnP3u77yoeUvKXJrc9WUZw3Z1kGNSQGQQG8WGUNefu4V8U0WwX4u1+TOnipqoo3PdkdL7",
+	"61yzWqKpDk7XxUywIO1GClJP6Um32b8tDMXoauGGS2i1Ge/JAAydZLtaefHMYtgNtvL6rLrQNwodzhmX",
+	"LAvd/fykF84mYjyBisa9YEEBlSu1dtp0zRzdhJNb6eUYTSy661aO8bCZdQ0dCcLBNU/E8+3XfUZdt9tw",
+	"fD0T2qqyU8JHEzqiCO0z8voMqw/RLmRuqpfD4OW2KB2lmTXGfptVmRuO5pY14TXVlfMw6qTVr+R+vk0d",
+	"id7Q1dqAFwVU/ZszUVQ0ZqXuKN5KLlHPe+pm47rd//7BcnxsDe1Oi7o476MkcM9ZbRZGb6YNUWw+r9fS",
+	"EFD92sZ2q1k12E87+8dHGfmugenq3e9cd8uNTeXrh7nWU6vPauvVlGDajg+e4oif6FG1p371af9Fg2xp",
+	"2gMU4hKqReNWr1St3ooJvLQjXnecJzdS9Ii4CrrjIXEebz0zSRhs7t9vltpiu6H/HwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

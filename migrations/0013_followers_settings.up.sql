@@ -30,3 +30,9 @@ CREATE TRIGGER node_status_follow AFTER INSERT ON node_status REFERENCING NEW TA
 CREATE TRIGGER node_status_follow_change AFTER UPDATE ON node_status REFERENCING NEW TABLE AS written
   FOR EACH STATEMENT EXECUTE FUNCTION node_status_follow();
 REVOKE EXECUTE ON FUNCTION node_status_follow() FROM PUBLIC;
+
+-- For how long before a revision a node must have been seen to count in its receipt, and after how long without a sign of
+-- life it is forgotten, both in seconds. Tombstones are kept as long as nodes are remembered.
+ALTER TABLE fleets
+  ADD COLUMN receipt_window     integer NOT NULL DEFAULT 86400 CHECK (receipt_window BETWEEN 60 AND 30 * 86400),
+  ADD COLUMN forget_nodes_after integer NOT NULL DEFAULT 7 * 86400 CHECK (forget_nodes_after BETWEEN 3600 AND 90 * 86400);
