@@ -511,7 +511,7 @@ func (w *whole) receipts(e *envoy, behind bool) {
 		case r.Name == "", e.metLaggard && !laggardsRemember, e.metOutage && !outagesRemember:
 		case has == nil || has.Version != r.Version:
 			w.problem("at rest, %s is shown to refuse %s %s@%s, which is not in its view", e.id, r.Type, r.Name, r.Version)
-		case !(item{version: r.Version}).poisons(e.id) && !(e.doubted && (e.lost || e.said[r.Name])): 
+		case !(item{version: r.Version}).poisons(e.id) && !(e.doubted && (e.lost || e.said[r.Name])):
 			w.problem("at rest, %s is shown to refuse %s %s@%s, and does not: %s", e.id, r.Type, r.Name, r.Version, r.Detail)
 		case w.db.receipt(r.Revision, e.id) != fleet.NodeNacked:
 			w.problem("at rest, the receipt of %d does not say that %s refuses %s %s", r.Revision, e.id, r.Type, r.Name)

@@ -13,11 +13,12 @@ import (
 // selectNodePast is one statement: $1 the fleet, $2 the node, $3 the server whose own row
 // is left out. A stream whose server died ended with the lease, whatever the row says;
 // one that lives has not ended, so its row comes last of all. There is a row for each
-// refusal that stands, or stood when the node settled, and one for the node where there is
-// none.
+// refusal that stands, or has ended since the node settled, and one for the node where there
+// is none. What was withheld from it it has not, so it counts as settled before that.
 const selectNodePast = `
 WITH every AS (
-  SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view, coalesce(s.settled, v.settled, 0) AS settled,
+  SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view,
+         least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w)) AS settled,
          s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.since,
          CASE WHEN s.connected THEN coalesce(x.lease_until, s.since) ELSE s.since END AS ended
     FROM node_status s
