@@ -248,7 +248,14 @@ func (d *database) receipt(rev fleet.Revision, node string) string {
 		}
 	}
 	settled, live := d.position(node)
+	withheld := false
+	for k, row := range d.status {
+		withheld = withheld || k.node == node && row.Connected && d.leases[k.server].After(time.Now()) &&
+			slices.ContainsFunc(row.Waits.Withheld, func(x fleet.Withheld) bool { return x.Revision == rev })
+	}
 	switch {
+	case withheld && live:
+		return fleet.NodePending
 	case settled >= rev:
 		return fleet.NodeAcked
 	case live:

@@ -421,7 +421,8 @@ func (e *envoy) answer(pick int) bool {
 			continue
 		}
 		before[m.typ] = true
-		if m.typ != fleet.Cluster || len(e.sticky) == 0 && e.warm(m) {
+		// What came before it asked for clusters it answers by asking.
+		if m.typ != fleet.Cluster || len(e.sticky) == 0 && !e.asksClusters && e.warm(m) {
 			ready = append(ready, i)
 		}
 	}

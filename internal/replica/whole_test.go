@@ -380,7 +380,7 @@ func (w *whole) ahead(e *envoy) {
 	if !live || target == nil || settled < w.db.head() || target.Revision < settled {
 		return
 	}
-	e.compare("shown as settled", false)
+	e.compare("shown as settled")
 }
 
 // excused are the resources of a target that name something which the node is without.
@@ -405,13 +405,14 @@ func excused(target *snapshot.Target, exceptions []snapshot.Exception) map[fleet
 }
 
 // compare: the proxy holds exactly its target. What names something that it refused, and
-// never had, may be behind; what substitutes and those name stays. It says whether
-// anything is behind.
-func (e *envoy) compare(when string, atRest bool) (behind bool) {
+// never had, may be behind; what substitutes and those name stays. It returns the revisions
+// of what is behind.
+func (e *envoy) compare(when string) (behind map[fleet.Revision]bool) {
+	behind = map[fleet.Revision]bool{}
 	_, target, exceptions := e.server.serving(e.w.db.key, e.id)
 	if target == nil {
 		e.w.problem("%s, %s has no stream on %s", when, e.id, e.server.name)
-		return true
+		return behind
 	}
 	late := excused(target, exceptions)
 	for _, typ := range []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route} {
@@ -421,20 +422,21 @@ func (e *envoy) compare(when string, atRest bool) (behind bool) {
 			if isNamed(typ) && !e.asked[typ][r.Name] || ok && got.version == r.Version || empty {
 				continue
 			}
-			if behind = true; !late[fleet.Ref{Type: typ, Name: r.Name}] && !e.left(exceptions, typ, r.Name) {
+			if behind[r.Revision] = true; !late[fleet.Ref{Type: typ, Name: r.Name}] && !e.left(exceptions, typ, r.Name) {
 				e.w.problem("%s, %s has %s %s@%q and not @%s", when, e.id, typ, r.Name, got.version, r.Version)
 			}
 		}
 		for n, x := range e.holds[typ] {
 			unsaid := isNamed(typ) && !e.delta // that it is no more
-			// A route that was refused may be there, and cannot be taken back.
-			unsaid = unsaid || typ == fleet.Cluster && !e.delta && e.spoilt[n] && len(late) > 0
+			// A route that was refused may be there, and cannot be taken back; and what a proxy
+			// brought with it may name anything.
+			unsaid = unsaid || typ == fleet.Cluster && len(late) > 0 && (e.lost || !e.delta && e.spoilt[n])
 			if target.Types[typ].Get(n) == nil && !unsaid && !e.kept(typ, n) && !e.left(exceptions, typ, n) {
 				e.w.problem("%s, %s has %s %s@%s, which is not there any more", when, e.id, typ, n, x.version)
 			}
 		}
 	}
-	return behind && atRest
+	return behind
 }
 
 // left reports whether nothing can be said about a name.
@@ -470,7 +472,7 @@ func (w *whole) atRest() {
 			w.problem("at rest, %s is stuck: %v, sticky %v", e.id, e.answers, e.sticky)
 			continue
 		}
-		behind := e.compare("at rest", true)
+		behind := e.compare("at rest")
 		w.receipts(e, behind)
 	}
 }
@@ -487,7 +489,7 @@ func (w *whole) unanswerable(e *envoy) bool {
 }
 
 // receipts: what readers see of a node is the truth.
-func (w *whole) receipts(e *envoy, behind bool) {
+func (w *whole) receipts(e *envoy, behind map[fleet.Revision]bool) {
 	view, _, exceptions := e.server.serving(w.db.key, e.id)
 	if view == nil {
 		return
@@ -503,7 +505,13 @@ func (w *whole) receipts(e *envoy, behind bool) {
 	unsure := slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
 	// A lost stream takes back nothing of what was confirmed, though its exceptions end.
 	if !unsure && settled != head {
-		w.problem("at rest, %s is shown at %d, the fleet is at %d, and it is behind: %v", e.id, settled, head, behind)
+		w.problem("at rest, %s is shown at %d, the fleet is at %d", e.id, settled, head)
+	}
+	for rev := fleet.Revision(1); rev <= head && !unsure; rev++ {
+		got := w.db.receipt(rev, e.id)
+		if want := map[bool]string{true: fleet.NodePending, false: fleet.NodeAcked}[behind[rev]]; got != want && got != fleet.NodeNacked {
+			w.problem("at rest, the receipt of %d says that %s is %s, want %s", rev, e.id, got, want)
+		}
 	}
 	for _, r := range open {
 		has := view.Types[r.Type].Get(r.Name)

@@ -207,11 +207,11 @@ func (c *Client) stillNamed(target *Target) func(cluster string) namedBy {
 		if !tr.subscribed {
 			continue
 		}
+		by := byMoving
+		if tr.inFlight == nil && tr.confirmed >= target.Revision { // what is left of it is kept back
+			by = byKept
+		}
 		for ch := range c.differences(t, target) {
-			by := byMoving
-			if _, kept := c.lacks(t, ch); kept {
-				by = byKept
-			}
 			if ch.new != nil && c.waitsForCluster(t, ch, target) {
 				if r := c.earlier(t, ch); r != nil {
 					leaves(r, ch.new, by)

@@ -271,10 +271,10 @@ func (p *plan) collect() {
 			continue
 		case p.withholds(ch):
 			p.wait(ch)
-			if ch.old == nil || !ch.old.doubt || ch.old.last == nil {
+			if ch.old == nil || !ch.old.doubt || ch.old.last == nil && (ch.old.had || p.t != fleet.Listener) {
 				continue
 			}
-			ch.new = ch.old.last
+			ch.new = ch.old.last // or away, where the client may have half of what it refused
 		case ch.new == nil && p.t == fleet.Endpoint && p.c.leavesWithCluster(ch.old.Name, p.target):
 			stays := p.c.types[fleet.Cluster].confirmed >= p.target.Revision // though the cluster is there
 			p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
