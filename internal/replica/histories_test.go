@@ -12,14 +12,21 @@ import (
 // node n1.
 func TestHistoriesThatFailed(t *testing.T) {
 	t.Parallel()
-	clusters := func(all ...string) step {
-		s := step{Kind: stepChange, Wait: 20 * time.Millisecond}
+	change := func(edits ...edit) step { return step{Kind: stepChange, Edits: edits, Wait: 20 * time.Millisecond} }
+	of := func(t fleet.Type, all ...string) (edits []edit) { // name@version>ref
 		for _, x := range all {
+			x, ref, _ := strings.Cut(x, ">")
 			name, version, _ := strings.Cut(x, "@")
-			s.Edits = append(s.Edits, edit{Type: fleet.Cluster, Name: name, Version: version})
+			e := edit{Type: t, Name: name, Version: version}
+			if ref != "" {
+				e.Refs = []string{ref}
+			}
+			edits = append(edits, e)
 		}
-		return s
+		return edits
 	}
+	clusters := func(all ...string) step { return change(of(fleet.Cluster, all...)...) }
+	later := func(s step, d time.Duration) step { s.Wait = d; return s }
 	const soon = 600 * time.Millisecond
 	everybody := step{Kind: stepAll, Wait: soon}
 	get, lost := step{Kind: stepReceive, Node: 1}, func(to int) step { return step{Kind: stepMove, Node: 1, Pick: to} }
@@ -29,6 +36,13 @@ func TestHistoriesThatFailed(t *testing.T) {
 	}{
 		"what is put back was refused before, here":      {[]step{everybody, clusters("b@2!n1"), everybody, everybody, clusters("d@2"), everybody, everybody, clusters("d@1?", "b@2"), get, lost(1)}, "b@2!n1"},
 		"what is put back was refused before, elsewhere": {[]step{everybody, clusters("b@2!n1"), everybody, everybody, clusters("d@2"), everybody, everybody, clusters("d@1?", "b@2"), get, lost(0)}, "b@2!n1"},
+		"the proxy reads late and takes all":             {[]step{everybody, later(clusters("a@1"), 3*time.Second)}, ""},
+		"poison goes and comes back unseen":              {[]step{clusters("d@3!"), {Kind: stepAway}, everybody, clusters("d@1"), clusters("d@3!")}, ""},
+		"what sticks is written again while it does":     {[]step{everybody, clusters("a@3", "d@2?"), everybody, clusters("d@1"), clusters("d@2?")}, ""},
+		"refused endpoints are given up and asked again": {[]step{later(clusters("a@1", "b@1"), 3*time.Second), change(of(fleet.Endpoint, "a@1", "b@1!")...), {Kind: stepDie}}, ""},
+		"a suspect lacks what was refused":               {[]step{everybody, change(append(of(fleet.Listener, "l@3!>s", "m@1>r"), of(fleet.Route, "s@1>a", "r@2!>a")...)...)}, ""},
+		"a cluster leaves beside a withheld listener":    {[]step{everybody, change(append(of(fleet.Listener, "l@1>s"), of(fleet.Cluster, "b@1")...)...), everybody, change(append(of(fleet.Listener, "l@3>r"), of(fleet.Cluster, "b@")...)...)}, ""},
+		"all of a type is refused twice":                 {[]step{everybody, change(append(of(fleet.Endpoint, "c@3!", "a@3!"), of(fleet.Cluster, "a@1", "c@3")...)...), everybody, clusters("d@1?"), everybody}, ""},
 	} {
 		for _, delta := range []bool{true, false} {
 			for seed := range uint64(4) {

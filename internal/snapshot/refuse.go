@@ -157,7 +157,7 @@ func (c *Client) condemn(t fleet.Type, text string, culprits []suspect) {
 	if tr.trial == nil {
 		tr.trial = &trial{text: text}
 	}
-	tr.trial.condemn(culprits)
+	tr.trial.condemn(culprits, c.base.Revision)
 	c.verdict(t, text, culprits)
 }
 
@@ -193,6 +193,7 @@ type refusal struct {
 	set     *Set
 	then    []*Resource // what the node's target had under the changes' names
 	text    string
+	at      fleet.Revision // the target's
 	// again is where it was put on trial once more.
 	again place
 }
@@ -211,17 +212,11 @@ func (c *Client) remember(t fleet.Type, f *Response, text string) {
 		}
 		delete(tr.refused, content)
 	}
-	x := refusal{text: text, changes: f.changes, set: f.target.Types[f.Type]}
+	x := refusal{text: text, at: c.base.Revision, changes: f.changes, set: f.target.Types[f.Type]}
 	for _, ch := range f.changes {
 		x.then = append(x.then, c.meant(t, ch.name(), c.base))
 	}
 	tr.refused[f.content] = x
-}
-
-// back reports whether a later revision than the one that it was sent with has brought a
-// version.
-func back(sent, now *Resource) bool {
-	return sent != nil && now != nil && Same(sent, now) && now.Revision > sent.Revision
 }
 
 // accuseAgain puts a content on trial that was refused, and would go out again: the trial of
@@ -255,7 +250,7 @@ func (c *Client) offerAgain(t fleet.Type, target *Target) {
 			delete(tr.refused, content)
 		}
 		for i, ch := range refused.changes {
-			if now := c.meant(t, ch.name(), target); !Same(ch.new, now) && !Same(refused.then[i], now) || back(ch.new, now) {
+			if now := c.meant(t, ch.name(), target); !Same(ch.new, now) && !Same(refused.then[i], now) || ch.new != nil && Same(ch.new, now) && now.Revision > refused.at { // or a later revision brought it back
 				delete(tr.refused, content)
 				break
 			}

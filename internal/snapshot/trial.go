@@ -14,8 +14,9 @@ import (
 // suspect is a version that may be what the client refuses.
 type suspect struct {
 	refused, good *Resource
-	leave         bool   // the client has another version, whose bytes are not known here
-	had           string // that version, if it is known
+	leave         bool           // the client has another version, whose bytes are not known here
+	had           string         // that version, if it is known
+	condemned     fleet.Revision // the target's when it was found guilty, 0 while it was not
 }
 
 // group are suspects that are offered together.
@@ -81,7 +82,7 @@ func halve(g *group) (first, second *group) {
 // offer gives the next group back that is not parked at this place; culprits are those
 // that stand alone by now.
 func (tr *trial) offer(at place) (culprits []suspect) {
-	defer func() { tr.condemned = append(tr.condemned, culprits...) }()
+	defer func() { tr.sentence(culprits, at.target.Revision) }()
 	for tr.offered == nil {
 		i := slices.IndexFunc(tr.waiting, func(g *group) bool { return g.parked != at })
 		if i < 0 {
@@ -164,13 +165,21 @@ func (tr *trial) over() bool {
 }
 
 // condemn takes suspects out of their groups: they are the culprits.
-func (tr *trial) condemn(culprits []suspect) {
+func (tr *trial) condemn(culprits []suspect, at fleet.Revision) {
 	tr.drop(func(s suspect) bool {
 		return slices.ContainsFunc(culprits, func(x suspect) bool { return x.refused == s.refused })
 	})
-	tr.condemned = append(tr.condemned, culprits...)
+	tr.sentence(culprits, at)
 	if tr.offered == nil && len(tr.waiting) > 0 && !tr.waiting[0].bad {
 		tr.offered, tr.waiting = tr.waiting[0], tr.waiting[1:] // together with what puts these back
+	}
+}
+
+// sentence keeps culprits back from the target's revision on.
+func (tr *trial) sentence(culprits []suspect, at fleet.Revision) {
+	for _, s := range culprits {
+		s.condemned = at
+		tr.condemned = append(tr.condemned, s)
 	}
 }
 
@@ -229,7 +238,7 @@ func (c *Client) endTrials(target *Target) {
 		}
 		gone := func(s suspect) bool { // or back, by a later revision: then it is offered once more
 			now := c.lookup(fleet.Type(i), s.refused.Name, target)
-			return !tr.sub.Has(s.refused.Name) || !Same(now, s.refused) || now.Revision > s.refused.Revision
+			return !tr.sub.Has(s.refused.Name) || !Same(now, s.refused) || s.condemned > 0 && now.Revision > s.condemned
 		}
 		if slices.ContainsFunc(tr.trial.all(), gone) {
 			tr.trial.drop(gone)
