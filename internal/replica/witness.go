@@ -16,9 +16,10 @@ type testimony struct {
 // maxTestimonies is how many are remembered of a fleet.
 const maxTestimonies = 1_000
 
-// testify takes in a refusal that has one culprit. o.mu is held.
+// testify takes in a refusal that has one culprit. What was presumed may be wrong, and tells
+// others nothing. o.mu is held.
 func (o *owner) testify(build string, r xds.Refusal) {
-	if len(r.Culprits) != 1 {
+	if len(r.Culprits) != 1 || r.Presumed {
 		return
 	}
 	if len(o.testimonies) >= maxTestimonies {

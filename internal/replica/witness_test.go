@@ -22,6 +22,7 @@ func TestAFellowNodeIsAWitness(t *testing.T) {
 		a, b, other := come("a", "1.40.0"), come("b", "1.40.0"), come("other", "1.39.0")
 		clusters := a.Current().Types[fleet.Cluster]
 		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Culprits: []xds.Culprit{{Refused: clusters.Get("d")}, {Refused: clusters.Get("e")}}})
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Presumed: true, Culprits: []xds.Culprit{{Refused: clusters.Get("d")}}})
 		refuse(t, a, "c", nil)
 		for _, x := range []struct {
 			a             *attachment
@@ -30,7 +31,7 @@ func TestAFellowNodeIsAWitness(t *testing.T) {
 		}{
 			{b, "c", "bad", true},
 			{b, "c", "of before", false},
-			{b, "d", "1", false}, // not alone
+			{b, "d", "1", false}, // not alone, or not refused
 			{other, "c", "bad", false},
 		} {
 			if got := x.a.Witness(fleet.Cluster, x.name, x.version); got != x.want {

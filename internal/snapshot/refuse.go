@@ -23,6 +23,8 @@ type Verdict struct {
 	Type     fleet.Type
 	Text     string
 	Culprits []Blame
+	// Presumed: the client said nothing, and was taken for stuck.
+	Presumed bool
 }
 
 // Verdicts returns what was found out since it was last asked. Until the target leaves
@@ -34,7 +36,7 @@ func (c *Client) Verdicts() []Verdict {
 }
 
 func (c *Client) verdict(t fleet.Type, text string, culprits []suspect) {
-	v := Verdict{Type: t, Text: text}
+	v := Verdict{Type: t, Text: text, Presumed: text == nevermind}
 	for _, s := range culprits {
 		v.Culprits = append(v.Culprits, Blame{Refused: s.refused, Good: s.good, Leave: s.leave, Had: s.had})
 	}

@@ -33,6 +33,7 @@ const (
 	slowAfter = 30 * time.Second
 )
 
+// What stands in the place of the client's words.
 const (
 	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
 	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"

@@ -157,7 +157,7 @@ func (st *stream) judge() bool {
 			culprits[i] = Culprit{Refused: b.Refused, Good: b.Good, Leave: b.Leave, Had: b.Had}
 		}
 		st.noteNack(v.Type, detail, culprits)
-		st.att.Refuse(st.ctx, Refusal{Type: v.Type, Detail: detail, Culprits: culprits})
+		st.att.Refuse(st.ctx, Refusal{Type: v.Type, Detail: detail, Culprits: culprits, Presumed: v.Presumed})
 	}
 	return len(verdicts) > 0
 }

@@ -88,12 +88,14 @@ type Past struct {
 	Before *snapshot.Snapshot
 }
 
-// Refusal is one NACK.
+// Refusal is one NACK, or what is taken for one.
 type Refusal struct {
 	Type   fleet.Type
 	Detail string // the client's words, redacted and cut to 4 KiB; hostile text
 	// Culprits are the resources of the refused response that are held responsible.
 	Culprits []Culprit
+	// Presumed: the client refused nothing, and was taken for stuck.
+	Presumed bool
 }
 
 // Culprit is a refused version and the one that this stream last confirmed.
