@@ -114,9 +114,8 @@ type envoy struct {
 	owed     time.Duration // how long it has not answered clusters
 	doubted  bool          // that was long, once: others than culprits may be kept back
 
-	cameStuck  bool // it came back with clusters unanswered, once
-	metLaggard bool // it came to a server that was behind, once
-	metOutage  bool // it came while the database was away, once
+	cameStuck bool // it came back with clusters unanswered, once
+	metOutage bool // it came while the database was away, once
 
 	// of the present stream
 	server  *server
@@ -180,7 +179,6 @@ func (e *envoy) connect(to *server) {
 	e.w.readers.Go(func() { e.read(to, stream) })
 	e.asksClusters, e.cameStuck = warming, e.cameStuck || warming
 	e.metOutage = e.metOutage || e.w.db.isAway()
-	e.metLaggard = e.metLaggard || to.line.broken(true) != nil
 	if !warming {
 		e.first(fleet.Cluster)
 	}

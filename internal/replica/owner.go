@@ -286,6 +286,9 @@ func (o *owner) show(t *turn) (resolved []fleet.Resolution) {
 	}
 	o.interned = make(map[internKey]*snapshot.Target)
 	resolved = o.renewExceptions()
+	for a := range o.streams {
+		resolved = append(resolved, o.catchUpWith(a)...)
+	}
 	o.forgetTestimonies()
 	for a := range o.streams {
 		if _, ok := o.excepted[a.node]; !ok { // else it has its own already

@@ -84,7 +84,7 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		}
 		return nil, nil
 	}
-	n.past, n.lost = xds.Past{}, nil
+	n.past, n.lost, n.ahead, n.left = xds.Past{}, nil, nil, nil
 	if asked == nil || !asked.Known {
 		return nil, nil
 	}
@@ -120,22 +120,28 @@ func (n *node) confirmed() fleet.Revision {
 
 func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }
 
-// readopt makes exceptions of the refusals that still apply, and ends the others.
+// readopt makes exceptions of the refusals that still apply, and ends the others. Those of
+// revisions that this server does not know yet are judged again when it does.
 func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
 	for _, f := range refusals {
 		if f.Name == "" {
 			continue // nobody was held responsible
 		}
+		if f.Revision > snap.Revision {
+			n.ahead = append(n.ahead, f)
+		}
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		snap := n.holding(e, snap)
 		switch {
-		case slices.ContainsFunc(n.exceptions, func(x snapshot.Exception) bool { return x.Type == f.Type && x.Name == f.Name }),
-			n.frozen[f.Type].has(f.Name):
+		case n.refuses(e), n.frozen[f.Type].has(f.Name):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			if f.Revision <= snap.Revision && !isGood(refusals, f) {
 				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
 			}
 			continue
+		case n.excepts(f.Type, f.Name):
+			continue // for the sake of a stream with other labels
 		case f.Good == "" && !strings.HasPrefix(f.Action, fleet.ActionRemoved) && !strings.HasPrefix(f.Action, fleet.ActionFrozen):
 			continue // nothing was done about it
 		case f.Good != "":
@@ -153,6 +159,32 @@ func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastR
 		n.freeze(snap, e.Type, xds.Culprit{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
 	}
 	return revised, resolved
+}
+
+// holding is the view of the node that has what was refused, the given one if none has.
+func (n *node) holding(e snapshot.Exception, given *snapshot.Snapshot) *snapshot.Snapshot {
+	if e.Applies(given) {
+		return given
+	}
+	for s := range n.seats() {
+		if e.Applies(s.view.snap) {
+			return s.view.snap
+		}
+	}
+	return given
+}
+
+// catchUpWith judges the refusals that were ahead of this server when the stream's node came.
+// o.mu is held.
+func (o *owner) catchUpWith(a *attachment) (resolved []fleet.Resolution) {
+	ahead := a.node.ahead
+	if len(ahead) == 0 {
+		return nil
+	}
+	a.node.ahead = nil
+	revised, resolved := a.node.readopt(o, a.seat.view.snap, ahead)
+	a.record.Revise(revised)
+	return append(resolved, o.renew(a.node)...)
 }
 
 // isGood: a version that stood in and was refused too stays so while what it stands in for

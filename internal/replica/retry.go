@@ -29,7 +29,7 @@ func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 		for _, e := range n.exceptions {
 			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: o.content.revision})
 		}
-		n.exceptions = nil
+		n.exceptions, n.ahead = nil, nil
 		resolved = append(resolved, n.thaw(o.content.revision)...)
 		n.retries++
 		o.retarget(n)

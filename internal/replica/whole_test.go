@@ -164,8 +164,6 @@ const (
 	clustersLeaveBesideWithheld = false
 	// stuckComeBack: proxies that lost a stream while clusters were unanswered are looked at.
 	stuckComeBack = false
-	// laggardsRemember: so are refusals of nodes that came to a server which was behind.
-	laggardsRemember = false
 	// outagesRemember: so are refusals of nodes that came while the database was away.
 	outagesRemember = false
 )
@@ -515,7 +513,7 @@ func (w *whole) receipts(e *envoy, behind bool) {
 	for _, r := range open {
 		has := view.Types[r.Type].Get(r.Name)
 		switch {
-		case r.Name == "", e.metLaggard && !laggardsRemember, e.metOutage && !outagesRemember:
+		case r.Name == "", e.metOutage && !outagesRemember:
 		case has == nil || has.Version != r.Version:
 			w.problem("at rest, %s is shown to refuse %s %s@%s, which is not in its view", e.id, r.Type, r.Name, r.Version)
 		case !(item{version: r.Version}).poisons(e.id) && !e.doubted:
