@@ -33,7 +33,8 @@ type pendingRefusal struct {
 
 type pendingResolution struct {
 	fleet.Resolution
-	seq uint64
+	seq     uint64
+	earlier fleet.Revision // By of the last one that is not told either
 }
 
 // gone is a node's end, oldest first in a book's list.
@@ -215,10 +216,15 @@ func (b *book) refuse(n *node, rs []fleet.Refusal, now time.Time) chan struct{} 
 		if len(b.refusals) < maxPending {
 			b.refusals[k] = pendingRefusal{r, b.seq}
 		}
-		// Refused again after its end, which is not told yet: it has not ended.
+		// Refused again after its end, which is not told yet: it has not ended. The end of an
+		// earlier refusal stands.
 		k.revision = 0
 		if p, ok := b.resolved[k]; ok && r.Revision <= p.By {
-			delete(b.resolved, k)
+			if p.By = p.earlier; p.By == 0 || p.By >= r.Revision {
+				delete(b.resolved, k)
+			} else {
+				b.resolved[k] = p
+			}
 		}
 	}
 	n.dirty = true
@@ -232,8 +238,9 @@ func (b *book) resolve(rs []fleet.Resolution) {
 	b.seq++
 	for _, r := range rs {
 		r.Node = plain(r.Node, maxNodeText)
+		k := refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}
 		if len(b.resolved) < maxPending {
-			b.resolved[refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}] = pendingResolution{r, b.seq}
+			b.resolved[k] = pendingResolution{r, b.seq, b.resolved[k].By}
 		}
 	}
 }
