@@ -51,7 +51,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 		if s.Resumed && a.past.Settled > 0 {
 			a.past.Before = o.before(ctx, past, labels)
 		}
-		if past != nil && !past.Known {
+		if past != nil && !past.Known && !past.missed {
 			a.record.Announce(ctx)
 		}
 		return a, nil
@@ -77,6 +77,7 @@ type attachment struct {
 	confirmed atomic.Pointer[snapshot.Target]
 	kind      string // what the stream serves, "delta ADS"
 	build     string // of the client: "envoy 1.40.0"
+	resumed   bool   // the client said at once that it holds something
 	changed   chan struct{}
 	ended     chan error
 	round     int // readings that had begun when it came; guarded by owner.mu
@@ -101,6 +102,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 		changed: make(chan struct{}, 1),
 		ended:   make(chan error, 1),
 		kind:    s.Protocol,
+		resumed: s.Resumed,
 		seat:    seat{labels: labels},
 		build:   n.UserAgent + " " + n.Version,
 	}

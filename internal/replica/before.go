@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/selector"
@@ -31,7 +32,28 @@ func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labe
 			return nil
 		}
 	}
-	return newView(c, c.index.Match(labels)).snap
+	snap := newView(c, c.index.Match(labels)).snap
+	exceptions, known := o.exceptionsAt(snap, past.Refusals)
+	if !known {
+		return nil
+	}
+	snap.Types = snapshot.NewTarget(snap, exceptions).Types
+	return snap
+}
+
+// exceptionsAt are what a node refused of an earlier content; known: what it had instead is.
+func (o *owner) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, known bool) {
+	for _, f := range refusals {
+		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		if !e.Applies(snap) {
+			continue
+		}
+		if e.Good = o.revive(f); e.Good == nil && !strings.HasPrefix(f.Action, fleet.ActionRemoved) {
+			return nil, false
+		}
+		all = append(all, e)
+	}
+	return all, true
 }
 
 // contentAt derives an earlier content from the present one, by what has changed since.

@@ -53,3 +53,33 @@ func TestWhatANodeHeldBefore(t *testing.T) {
 		}
 	})
 }
+
+// What it refused then it did not hold: what stood in for that it did.
+func TestWhatANodeRefusedBefore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("kept", "bad"), cluster("removed", "bad"), cluster("took", "1"))
+		w.change(key, cluster("kept", "2"), cluster("removed", "2"), cluster("took", "2"))
+		w.left("n", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{
+			refused(cluster("kept", "bad"), 1, ptr(cluster("kept", "old"))), refused(cluster("removed", "bad"), 1, nil),
+		}})
+		before := w.resume(id, "n").Past().Before
+		if before == nil {
+			t.Fatal("it is not known what it held")
+		}
+		for name, want := range map[string]string{"kept": "old", "removed": "", "took": "1"} {
+			got := ""
+			if r := before.Types[fleet.Cluster].Get(name); r != nil {
+				got = r.Version
+			}
+			if got != want {
+				t.Errorf("%s was at %q, want %q", name, got, want)
+			}
+		}
+		lost := refused(cluster("kept", "bad"), 1, nil)
+		lost.Good, lost.Action = "old", actionKept
+		w.left("m", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
+		if before := w.resume(id, "m").Past().Before; before != nil {
+			t.Errorf("%+v, but what it held cannot be had", before)
+		}
+	})
+}

@@ -305,6 +305,9 @@ func (l *line) NodePast(ctx context.Context, key fleet.Key, node string, without
 	if err := l.broken(false); err != nil {
 		return fleet.NodePast{}, err
 	}
+	if l.isAway() {
+		return fleet.NodePast{}, errAway
+	}
 	return l.database.NodePast(ctx, key, node, without)
 }
 

@@ -115,7 +115,6 @@ type envoy struct {
 	doubted  bool          // that was long, once: others than culprits may be kept back
 
 	cameStuck bool // it came back with clusters unanswered, once
-	metOutage bool // it came while the database was away, once
 
 	// of the present stream
 	server  *server
@@ -178,7 +177,6 @@ func (e *envoy) connect(to *server) {
 	e.mu.Unlock()
 	e.w.readers.Go(func() { e.read(to, stream) })
 	e.asksClusters, e.cameStuck = warming, e.cameStuck || warming
-	e.metOutage = e.metOutage || e.w.db.isAway()
 	if !warming {
 		e.first(fleet.Cluster)
 	}

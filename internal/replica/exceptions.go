@@ -94,6 +94,7 @@ func (o *owner) release(a *attachment) {
 	if len(n.streams) > 0 {
 		return
 	}
+	delete(o.missed, n)
 	n.left, n.ahead = &a.seat, nil // whoever takes its next stream asks for them again
 	if len(n.exceptions) == 0 {
 		delete(o.nodes, n.id)

@@ -2,8 +2,10 @@ package replica
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -11,8 +13,8 @@ import (
 )
 
 // recall asks the database what the node left behind, unless it has a stream here: then
-// its past is known. nil: that could not be found out within pastWait, and the stream
-// goes on without (SEMANTICS 3.4).
+// its past is known, and the answer is nil. What cannot be found out within pastWait is
+// missed, and the stream goes on without (SEMANTICS 3.4).
 func (o *owner) recall(ctx context.Context, id string) *recalled {
 	live, round := o.look(id)
 	if live {
@@ -27,23 +29,22 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 	past, err := o.r.askPast(ctx, o.key, id, without)
 	switch {
 	case err != nil && !o.r.forgot.Swap(true):
-		o.r.log.Warn("what nodes left behind cannot be read: their streams go on as if they were new", "fleet", o.key, "node", id, "error", err)
+		o.r.log.Warn("what nodes left behind cannot be read: it is asked for again, and what they report is not believed", "fleet", o.key, "node", id, "error", err)
 	case err == nil:
 		o.r.forgot.Store(false)
 	}
 	if remembered && (err != nil || !past.At.After(here.At)) {
 		live := past.Live // on another server: a node that is in two places is believed nothing
 		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
-	} else if err != nil {
-		return nil
 	}
-	return &recalled{past, round}
+	return &recalled{past, round, err != nil}
 }
 
 // recalled is a node's past as it was when so many retries had been heard of.
 type recalled struct {
 	fleet.NodePast
-	round int
+	round  int
+	missed bool // the database did not answer
 }
 
 func (o *owner) look(id string) (live bool, round int) {
@@ -85,7 +86,16 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		return nil, nil
 	}
 	n.past, n.lost, n.ahead, n.left = xds.Past{}, nil, nil, nil
-	if asked == nil || !asked.Known {
+	if asked == nil || asked.missed {
+		o.missed[n] = struct{}{}
+		signal(o.dirty)
+	}
+	switch {
+	case asked == nil, asked.missed && !asked.Known: // it may have left anything behind
+		n.past.Known = a.resumed
+		a.past = n.past
+		return nil, nil
+	case !asked.Known:
 		return nil, nil
 	}
 	snap := a.seat.view.snap
@@ -98,6 +108,79 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		return nil, nil // it may have been read before them: the node is offered all of it once more
 	}
 	return n.readopt(o, snap, asked.Refusals)
+}
+
+// missedAtOnce is how many pasts are asked for between two readings of the fleet.
+const missedAtOnce = 16
+
+// askMissed asks for pasts that could not be read when their nodes came.
+func (o *owner) askMissed(ctx context.Context) {
+	o.mu.Lock()
+	nodes := make([]*node, 0, missedAtOnce)
+	for n := range o.missed {
+		if nodes = append(nodes, n); len(nodes) == missedAtOnce {
+			break
+		}
+	}
+	more := len(o.missed) > len(nodes)
+	o.mu.Unlock()
+	for _, n := range nodes {
+		past, err := o.r.askPast(ctx, o.key, n.id, fleet.ServerID{})
+		if err != nil {
+			o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
+			return
+		}
+		o.r.cfg.Recorder.Resolved(o.key, o.rememberLate(n, past.Refusals))
+	}
+	if more {
+		signal(o.dirty)
+	}
+}
+
+// rememberLate takes in what a node refused before streams that live by now. Those have
+// been offered it again: what they took is over, and so is what a new client refused.
+func (o *owner) rememberLate(n *node, refusals []fleet.PastRefusal) (resolved []fleet.Resolution) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, ok := o.missed[n]; !ok {
+		return nil // it has gone meanwhile
+	}
+	delete(o.missed, n)
+	var a *attachment
+	for a = range n.streams {
+		if a.resumed {
+			break
+		}
+	}
+	snap := a.seat.view.snap
+	var stands []fleet.PastRefusal
+	for _, f := range refusals {
+		here := n.refuses(snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version})
+		if f.Name == "" || f.Revision > snap.Revision || here || a.resumed && !n.took(f.Refusal, o.content.history) {
+			stands = append(stands, f)
+			continue
+		}
+		resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
+	}
+	revised, ended := n.readopt(o, snap, stands)
+	a.record.Revise(revised)
+	resolved = append(append(resolved, ended...), o.renew(n)...)
+	for x := range n.streams {
+		signal(x.changed)
+	}
+	return resolved
+}
+
+// took reports whether a stream of the node has settled with the version.
+func (n *node) took(f fleet.Refusal, history uint64) bool {
+	for x := range n.streams {
+		if c := x.confirmed.Load(); c != nil && c.History == history {
+			if r := c.Types[f.Type].Get(f.Name); r != nil && r.Version == f.Version {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // overlaps reports whether the node has a stream for some type that a serves too.
