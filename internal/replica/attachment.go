@@ -171,8 +171,13 @@ func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
 	o.r.cfg.Recorder.Resolved(o.key, o.reconsider(a.node, doubted))
 }
 
-// Past is what is known of the node from before this stream.
-func (a *attachment) Past() xds.Past { return a.past }
+// Past is what is known of the node from before this stream. What it held then is told
+// once, and not kept: it may be a whole fleet.
+func (a *attachment) Past() xds.Past {
+	p := a.past
+	a.past.Before = nil
+	return p
+}
 
 // Detach ends the tie. clean is for the node's next stream, here or elsewhere.
 func (a *attachment) Detach(clean bool) {

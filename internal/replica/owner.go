@@ -49,7 +49,7 @@ type owner struct {
 	nodes       map[string]*node
 	excepted    map[*node]struct{} // nodes with exceptions
 	testimonies map[testimony]struct{}
-	befores     map[fleet.Revision]*content    // what some nodes that came back had settled
+	befores     map[fleet.Revision]*earlier    // what some nodes that came back had settled
 	missed      map[*node]struct{}             // with streams; what they left behind could not be read
 	orphans     []*node                        // of them, some that have no stream; oldest first
 	interned    map[internKey]*snapshot.Target // for the present views
