@@ -225,6 +225,8 @@ func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastR
 			continue
 		case n.excepts(f.Type, f.Name):
 			continue // for the sake of a stream with other labels
+		case f.Action == actionLeft:
+			e.Leave = true
 		case f.Good == "" && !strings.HasPrefix(f.Action, fleet.ActionRemoved) && !strings.HasPrefix(f.Action, fleet.ActionFrozen):
 			continue // nothing was done about it
 		case f.Good != "":
