@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -124,6 +125,27 @@ func TestManyPastsThatCouldNotBeRead(t *testing.T) {
 		for i, a := range all {
 			if got := inForce(a, fleet.Cluster, "c"); got != "old" {
 				t.Errorf("%d: c is at %q", i, got)
+			}
+		}
+	})
+}
+
+// A crowd that comes back at once waits for its turn: nobody of it is taken for unknown.
+func TestACrowdIsRemembered(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		w.attach(id, "first")
+		w.feed.set(func(f *feed) { f.pastTook = 20 * time.Millisecond })
+		const many = 300
+		done := make(chan *attachment)
+		for i := range many {
+			node := fmt.Sprint("n", i)
+			w.left(node, fleet.NodePast{Settled: 1, Clean: true})
+			go func() { done <- w.resume(id, node) }()
+		}
+		for range many {
+			if p := (<-done).Past(); p != (xds.Past{Known: true, Settled: 1, Clean: true}) {
+				t.Errorf("past %+v", p)
 			}
 		}
 	})

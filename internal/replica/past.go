@@ -13,7 +13,7 @@ import (
 )
 
 // recall asks the database what the node left behind, unless it has a stream here: then
-// its past is known, and the answer is nil. What cannot be found out within pastWait is
+// its past is known, and the answer is nil. What cannot be found out in time is
 // missed, and the stream goes on without (SEMANTICS 3.4).
 func (o *owner) recall(ctx context.Context, id string) *recalled {
 	live, round := o.look(id)
@@ -27,12 +27,6 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 		without = o.r.cfg.Recorder.Server()
 	}
 	past, err := o.r.askPast(ctx, o.key, id, without)
-	switch {
-	case err != nil && !o.r.forgot.Swap(true):
-		o.r.log.Warn("what nodes left behind cannot be read: it is asked for again, and what they report is not believed", "fleet", o.key, "node", id, "error", err)
-	case err == nil:
-		o.r.forgot.Store(false)
-	}
 	if remembered && (err != nil || !past.At.After(here.At)) {
 		live := past.Live // on another server: a node that is in two places is believed nothing
 		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
@@ -54,18 +48,35 @@ func (o *owner) look(id string) (live bool, round int) {
 	return n != nil && len(n.streams) > 0, o.retried
 }
 
+// askPast gives up after pastWait. While the database answers it waits for its turn as well:
+// a crowd that nobody believed would be sent everything.
 func (r *Replica) askPast(ctx context.Context, key fleet.Key, id string, without fleet.ServerID) (fleet.NodePast, error) {
-	ctx, cancel := context.WithTimeout(ctx, pastWait)
+	begun := time.Now()
+	turn, cancel := context.WithTimeout(ctx, pastTurn)
 	defer cancel()
 	select {
 	case r.pasts <- struct{}{}:
 		defer func() { <-r.pasts }()
-	case <-ctx.Done():
+	case <-turn.Done():
 	}
-	if ctx.Err() != nil { // there was a place at that same moment
-		return fleet.NodePast{}, context.Cause(ctx)
+	if turn.Err() != nil { // there was a place at that same moment
+		return fleet.NodePast{}, context.Cause(turn)
 	}
-	return r.cfg.Feed.NodePast(ctx, key, id, without)
+	wait := pastWait
+	if r.forgot.Load() {
+		wait -= time.Since(begun)
+	}
+	answer, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	past, err := r.cfg.Feed.NodePast(answer, key, id, without)
+	switch {
+	case ctx.Err() != nil: // the client has gone
+	case err != nil && !r.forgot.Swap(true):
+		r.log.Warn("what nodes left behind cannot be read: it is asked for again, and until then they are not believed", "fleet", key, "node", id, "error", err)
+	case err == nil:
+		r.forgot.Store(false)
+	}
+	return past, err
 }
 
 // remember takes in what a node left behind, when its first stream comes: what it refuses
