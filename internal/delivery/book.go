@@ -57,7 +57,9 @@ type book struct {
 	gone    []gone
 	trimAt  int // how long gone gets before it is trimmed
 
-	seq      uint64 // of refusals and resolutions
+	seq      uint64    // of refusals and resolutions
+	refused  time.Time // the last refusal's time
+	offered  time.Time // the last one that something was offered again
 	refusals map[refusalKey]pendingRefusal
 	resolved map[refusalKey]pendingResolution
 	waiters  map[chan struct{}]uint64 // the seq that each waits for; closed when it is told
@@ -210,7 +212,8 @@ func (b *book) refuse(n *node, rs []fleet.Refusal, now time.Time) chan struct{} 
 		r.Node = n.row.Node
 		r.Detail = plain(r.Detail, maxDetail)
 		if r.At.IsZero() {
-			r.At = b.rec.dbTime(now)
+			r.At = later(b.rec.dbTime(now), b.offered)
+			b.refused = later(b.refused, r.At)
 		}
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
 		if len(b.refusals) < maxPending {
@@ -238,6 +241,10 @@ func (b *book) resolve(rs []fleet.Resolution) {
 	b.seq++
 	for _, r := range rs {
 		r.Node = plain(r.Node, maxNodeText)
+		if !r.At.IsZero() { // a clock that is set back must not reverse the order
+			r.At = later(r.At, b.refused.Add(time.Microsecond))
+			b.offered = later(b.offered, r.At)
+		}
 		k := refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}
 		if len(b.resolved) < maxPending {
 			b.resolved[k] = pendingResolution{r, b.seq, b.resolved[k].By}

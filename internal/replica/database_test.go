@@ -95,7 +95,7 @@ func (d *database) report(s fleet.Status) error {
 	}
 	for _, r := range s.Resolved {
 		for k, x := range d.refusals {
-			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By {
+			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By && (r.At.IsZero() || x.At.Before(r.At)) {
 				x.resolved = true
 			}
 		}

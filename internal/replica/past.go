@@ -171,7 +171,7 @@ func (o *owner) rememberLate(n *node, refusals []fleet.PastRefusal) (resolved []
 			stands = append(stands, f)
 			continue
 		}
-		resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
+		resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision, At: o.r.now()})
 	}
 	revised, ended := n.readopt(o, snap, stands)
 	a.record.Revise(revised)
