@@ -33,7 +33,8 @@ type pendingRefusal struct {
 
 type pendingResolution struct {
 	fleet.Resolution
-	seq uint64
+	seq     uint64
+	earlier fleet.Revision // By of the last one that is not told either
 }
 
 // gone is a node's end, oldest first in a book's list.
@@ -56,7 +57,9 @@ type book struct {
 	gone    []gone
 	trimAt  int // how long gone gets before it is trimmed
 
-	seq      uint64 // of refusals and resolutions
+	seq      uint64    // of refusals and resolutions
+	refused  time.Time // the last refusal's time
+	offered  time.Time // the last one that something was offered again
 	refusals map[refusalKey]pendingRefusal
 	resolved map[refusalKey]pendingResolution
 	waiters  map[chan struct{}]uint64 // the seq that each waits for; closed when it is told
@@ -213,16 +216,22 @@ func (b *book) refuse(n *node, rs []fleet.Refusal, now time.Time) chan struct{} 
 		r.Node = n.row.Node
 		r.Detail = plain(r.Detail, maxDetail)
 		if r.At.IsZero() {
-			r.At = b.rec.dbTime(now)
+			r.At = later(b.rec.dbTime(now), b.offered)
+			b.refused = later(b.refused, r.At)
 		}
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
 		if len(b.refusals) < maxPending {
 			b.refusals[k] = pendingRefusal{r, b.seq}
 		}
-		// Refused again after its end, which is not told yet: it has not ended.
+		// Refused again after its end, which is not told yet: it has not ended. The end of an
+		// earlier refusal stands.
 		k.revision = 0
 		if p, ok := b.resolved[k]; ok && r.Revision <= p.By {
-			delete(b.resolved, k)
+			if p.By = p.earlier; p.By == 0 || p.By >= r.Revision {
+				delete(b.resolved, k)
+			} else {
+				b.resolved[k] = p
+			}
 		}
 	}
 	n.dirty = true
@@ -236,8 +245,13 @@ func (b *book) resolve(rs []fleet.Resolution) {
 	b.seq++
 	for _, r := range rs {
 		r.Node = plain(r.Node, maxNodeText)
+		if !r.At.IsZero() { // a clock that is set back must not reverse the order
+			r.At = later(r.At, b.refused.Add(time.Microsecond))
+			b.offered = later(b.offered, r.At)
+		}
+		k := refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}
 		if len(b.resolved) < maxPending {
-			b.resolved[refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}] = pendingResolution{r, b.seq}
+			b.resolved[k] = pendingResolution{r, b.seq, b.resolved[k].By}
 		}
 	}
 }

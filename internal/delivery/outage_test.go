@@ -223,6 +223,68 @@ func TestARefusalAfterItsResolutionStands(t *testing.T) {
 	})
 }
 
+// What was offered again, and refused again, before the end of an earlier refusal of that
+// version is told.
+func TestARefusalThatIsMadeAgainEndsTheEarlierOnes(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("a")
+		refuse := func(rev fleet.Revision) {
+			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: rev}})
+		}
+		resolve := func(by fleet.Revision) {
+			w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: by}})
+		}
+		refuse(1)
+		w.sink.set(refused)
+		resolve(2)
+		refuse(3) // brought back
+		resolve(4)
+		refuse(3) // offered again
+		w.sink.set(healthy)
+		time.Sleep(10 * time.Second)
+		m := w.sink.model(w.key)
+		if len(m.refusals) != 2 || len(m.resolved) != 1 || m.resolved[refusalKey{"a", fleet.Route, "r", "v", 1}] != 2 {
+			t.Errorf("%d refusals, resolved %v, want the first one", len(m.refusals), m.resolved)
+		}
+	})
+}
+
+// The order of what one server tells holds though its clock is set back in between.
+func TestWhatIsOfferedAgainIsLaterThanItsRefusal(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("a")
+		refuse := func() {
+			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Route, Name: "r", Version: "v", Revision: 1}})
+		}
+		offer := func() {
+			w.Resolved(w.key, []fleet.Resolution{{Node: "a", Type: fleet.Route, Name: "r", Version: "v", By: 1, At: time.Now()}})
+			time.Sleep(time.Second)
+		}
+		resolved := func() int { return len(w.sink.model(w.key).resolved) }
+		w.SetClockOffset(time.Hour)
+		refuse()
+		w.SetClockOffset(0)
+		if offer(); resolved() != 1 {
+			t.Error("offered again, it stands")
+		}
+		refuse()
+		if resolved() != 0 {
+			t.Error("refused again, it has ended")
+		}
+		w.sink.mu.Lock()
+		m := w.sink.models[w.key]
+		for _, st := range w.sink.reports { // of another server, late
+			m.apply(fleet.Status{Resolved: st.Resolved})
+		}
+		w.sink.mu.Unlock()
+		if resolved() != 0 {
+			t.Error("what was told late ends what was refused since")
+		}
+	})
+}
+
 func TestWaitersLeaveWhenTheirTimeIsUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Head(w.key, 1, time.Now())

@@ -59,8 +59,8 @@ func (m *model) apply(s fleet.Status) {
 		delete(m.resolved, k)
 	}
 	for _, r := range s.Resolved {
-		for k := range m.refusals {
-			if _, done := m.resolved[k]; !done && k.revision <= r.By && k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) {
+		for k, x := range m.refusals {
+			if _, done := m.resolved[k]; !done && (r.At.IsZero() || x.At.Before(r.At)) && k.revision <= r.By && k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) {
 				m.resolved[k] = r.By
 			}
 		}

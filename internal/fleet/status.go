@@ -80,13 +80,17 @@ type Refusal struct {
 	Good string
 }
 
-// Resolution ends a refusal: the name's version is another one now.
+// Resolution ends a refusal: the name's version is another one now, or the node is offered
+// it again.
 type Resolution struct {
 	Node    string
 	Type    Type
 	Name    string
 	Version string   // the refused version
 	By      Revision // the revision that resolved it
+	// At is when it was offered again, by the database's clock: what was refused from then on
+	// stands. Zero: all is over that is not of a later revision.
+	At time.Time
 }
 
 // Delivered is a server's own count for one revision.

@@ -53,7 +53,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 				a.past.Before = before
 			}
 		}
-		if past != nil && !past.Known {
+		if past != nil && !past.Known && !past.missed {
 			a.record.Announce(ctx)
 		}
 		return a, nil
@@ -79,6 +79,7 @@ type attachment struct {
 	confirmed atomic.Pointer[snapshot.Target]
 	kind      string // what the stream serves, "delta ADS"
 	build     string // of the client: "envoy 1.40.0"
+	resumed   bool   // the client said at once that it holds something
 	changed   chan struct{}
 	ended     chan error
 	round     int // readings that had begun when it came; guarded by owner.mu
@@ -103,6 +104,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 		changed: make(chan struct{}, 1),
 		ended:   make(chan error, 1),
 		kind:    s.Protocol,
+		resumed: s.Resumed,
 		seat:    seat{labels: labels},
 		build:   n.UserAgent + " " + n.Version,
 	}
@@ -171,8 +173,13 @@ func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
 	o.r.cfg.Recorder.Resolved(o.key, o.reconsider(a.node, doubted))
 }
 
-// Past is what is known of the node from before this stream.
-func (a *attachment) Past() xds.Past { return a.past }
+// Past is what is known of the node from before this stream. What it held then is told
+// once, and not kept: it may be a whole fleet.
+func (a *attachment) Past() xds.Past {
+	p := a.past
+	a.past.Before = nil
+	return p
+}
 
 // Detach ends the tie. clean is for the node's next stream, here or elsewhere.
 func (a *attachment) Detach(clean bool) {

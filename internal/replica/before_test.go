@@ -2,6 +2,7 @@ package replica
 
 import (
 	"testing"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/xds"
@@ -50,6 +51,72 @@ func TestWhatANodeHeldBefore(t *testing.T) {
 		}
 		if come("n", false).Before != nil {
 			t.Error("one that comes with nothing is asked about")
+		}
+	})
+}
+
+// What it refused then it did not hold: what stood in for that it did.
+func TestWhatANodeRefusedBefore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("kept", "bad"), cluster("removed", "bad"), cluster("took", "1"))
+		w.change(key, cluster("kept", "2"), cluster("removed", "2"), cluster("took", "2"))
+		w.left("n", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{
+			refused(cluster("kept", "bad"), 1, ptr(cluster("kept", "old"))), refused(cluster("removed", "bad"), 1, nil),
+		}})
+		before := w.resume(id, "n").Past().Before
+		if before == nil {
+			t.Fatal("it is not known what it held")
+		}
+		for name, want := range map[string]string{"kept": "old", "removed": "", "took": "1"} {
+			got := ""
+			if r := before.Types[fleet.Cluster].Get(name); r != nil {
+				got = r.Version
+			}
+			if got != want {
+				t.Errorf("%s was at %q, want %q", name, got, want)
+			}
+		}
+		lost := refused(cluster("kept", "bad"), 1, nil)
+		lost.Good, lost.Action = "old", actionKept
+		w.left("m", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
+		if before := w.resume(id, "m").Past().Before; before != nil {
+			t.Errorf("%+v, but what it held cannot be had", before)
+		}
+	})
+}
+
+// Old contents may be as large as the fleet: they go when nobody needs them.
+func TestWhatNodesHeldBeforeIsForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		w.change(key, cluster("c", "2"))
+		w.left("n", fleet.NodePast{Settled: 1, Clean: true})
+		kept := func() int {
+			w.mu.Lock()
+			o := w.fleets[key]
+			w.mu.Unlock()
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			return len(o.befores)
+		}
+		for range 3 {
+			a := w.resume(id, "n")
+			if a.Past().Before == nil || a.Past().Before != nil {
+				t.Error("it is told once")
+			}
+			a.Detach(true)
+			w.left("n", fleet.NodePast{Settled: 1, Clean: true, At: time.Now().Add(time.Hour)}) // elsewhere meanwhile
+			time.Sleep(keepBefore - 10*time.Second)
+			if n := kept(); n != 1 {
+				t.Fatalf("%d are kept, want it for the next one", n)
+			}
+		}
+		time.Sleep(30 * time.Second)
+		if n := kept(); n != 0 {
+			t.Errorf("%d are kept", n)
+		}
+		if w.feed.readAt != 1 {
+			t.Errorf("the database was asked %d times, want once", w.feed.readAt)
 		}
 	})
 }

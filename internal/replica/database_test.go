@@ -96,7 +96,7 @@ func (d *database) report(s fleet.Status) error {
 	}
 	for _, r := range s.Resolved {
 		for k, x := range d.refusals {
-			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By {
+			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By && (r.At.IsZero() || x.At.Before(r.At)) {
 				x.resolved, x.by = true, r.By
 			}
 		}
@@ -324,6 +324,9 @@ func (l *line) Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, err
 func (l *line) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
 	if err := l.broken(false); err != nil {
 		return fleet.NodePast{}, err
+	}
+	if l.isAway() {
+		return fleet.NodePast{}, errAway
 	}
 	return l.database.NodePast(ctx, key, node, without)
 }

@@ -116,9 +116,7 @@ type envoy struct {
 	owed     time.Duration // how long it has not answered clusters
 	doubted  bool          // that was long, once: others than culprits may be kept back
 
-	unheard    bool // it lost clusters with a server that died before anybody heard that it was there
-	metLaggard bool // it came to a server that was behind, once
-	metOutage  bool // it came while the database was away, once
+	unheard bool // it lost clusters with a server that died before anybody heard that it was there
 
 	// of the present stream
 	server  *server
@@ -184,8 +182,6 @@ func (e *envoy) connect(to *server) {
 	e.mu.Unlock()
 	e.w.readers.Go(func() { e.read(to, stream) })
 	e.asksClusters = warming
-	e.metOutage = e.metOutage || e.w.db.isAway()
-	e.metLaggard = e.metLaggard || to.line.broken(true) != nil
 	if !warming {
 		e.first(fleet.Cluster)
 	}

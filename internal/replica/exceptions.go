@@ -41,6 +41,7 @@ type node struct {
 	frozen     map[fleet.Type]*freeze
 	lost       map[fleet.Ref]string // the refused version of what has a good one that cannot be had
 	left       *seat                // of its last stream, if none lives
+	ahead      []fleet.PastRefusal  // of revisions that this server does not know yet
 }
 
 // seats yields the seats of a node: of its streams, or of the last one. Two clients that
@@ -93,7 +94,8 @@ func (o *owner) release(a *attachment) {
 	if len(n.streams) > 0 {
 		return
 	}
-	n.left = &a.seat
+	delete(o.missed, n)
+	n.left, n.ahead = &a.seat, nil // whoever takes its next stream asks for them again
 	if len(n.exceptions) == 0 {
 		delete(o.nodes, n.id)
 		delete(o.excepted, n)
@@ -175,6 +177,18 @@ func (n *node) except(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (act
 		return actionLeft, ""
 	}
 	return outcome(e.Good)
+}
+
+// excepts reports whether the name has an exception, and refuses whether that is of the
+// same version.
+func (n *node) excepts(t fleet.Type, name string) bool {
+	return slices.ContainsFunc(n.exceptions, func(x snapshot.Exception) bool { return x.Type == t && x.Name == name })
+}
+
+func (n *node) refuses(e snapshot.Exception) bool {
+	return slices.ContainsFunc(n.exceptions, func(x snapshot.Exception) bool {
+		return x.Type == e.Type && x.Name == e.Name && x.Refused == e.Refused
+	})
 }
 
 func (n *node) insert(e snapshot.Exception) {

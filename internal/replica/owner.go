@@ -49,7 +49,8 @@ type owner struct {
 	nodes       map[string]*node
 	excepted    map[*node]struct{} // nodes with exceptions
 	testimonies map[testimony]struct{}
-	befores     map[fleet.Revision]*content    // what some nodes that came back had settled
+	befores     map[fleet.Revision]*earlier    // what some nodes that came back had settled
+	missed      map[*node]struct{}             // with streams; what they left behind could not be read
 	orphans     []*node                        // of them, some that have no stream; oldest first
 	interned    map[internKey]*snapshot.Target // for the present views
 
@@ -65,6 +66,7 @@ func newOwner(r *Replica, key fleet.Key) *owner {
 		streams:   make(map[*attachment]struct{}),
 		nodes:     make(map[string]*node),
 		excepted:  make(map[*node]struct{}),
+		missed:    make(map[*node]struct{}),
 		idleSince: time.Now(),
 	}
 	signal(o.dirty) // the first load
@@ -90,6 +92,9 @@ func (o *owner) run(ctx context.Context) {
 			if gone := o.read(ctx); gone {
 				o.end()
 				return
+			}
+			if !o.failing.Load() && o.held.Load() != nil {
+				o.askMissed(ctx)
 			}
 		}
 		if o.expired() {
@@ -286,6 +291,9 @@ func (o *owner) show(t *turn) (resolved []fleet.Resolution) {
 	}
 	o.interned = make(map[internKey]*snapshot.Target)
 	resolved = o.renewExceptions()
+	for a := range o.streams {
+		resolved = append(resolved, o.catchUpWith(a)...)
+	}
 	o.forgetTestimonies()
 	for a := range o.streams {
 		if _, ok := o.excepted[a.node]; !ok { // else it has its own already

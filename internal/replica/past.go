@@ -2,8 +2,10 @@ package replica
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -11,8 +13,8 @@ import (
 )
 
 // recall asks the database what the node left behind, unless it has a stream here: then
-// its past is known. nil: that could not be found out within pastWait, and the stream
-// goes on without (SEMANTICS 3.4).
+// its past is known, and the answer is nil. What cannot be found out in time is
+// missed, and the stream goes on without (SEMANTICS 3.4).
 func (o *owner) recall(ctx context.Context, id string) *recalled {
 	live, round := o.look(id)
 	if live {
@@ -25,25 +27,18 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 		without = o.r.cfg.Recorder.Server()
 	}
 	past, err := o.r.askPast(ctx, o.key, id, without)
-	switch {
-	case err != nil && !o.r.forgot.Swap(true):
-		o.r.log.Warn("what nodes left behind cannot be read: their streams go on as if they were new", "fleet", o.key, "node", id, "error", err)
-	case err == nil:
-		o.r.forgot.Store(false)
-	}
 	if remembered && (err != nil || !past.At.After(here.At)) {
 		live := past.Live // on another server: a node that is in two places is believed nothing
 		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
-	} else if err != nil {
-		return nil
 	}
-	return &recalled{past, round}
+	return &recalled{past, round, err != nil}
 }
 
 // recalled is a node's past as it was when so many retries had been heard of.
 type recalled struct {
 	fleet.NodePast
-	round int
+	round  int
+	missed bool // the database did not answer
 }
 
 func (o *owner) look(id string) (live bool, round int) {
@@ -53,18 +48,35 @@ func (o *owner) look(id string) (live bool, round int) {
 	return n != nil && len(n.streams) > 0, o.retried
 }
 
+// askPast gives up after pastWait. While the database answers it waits for its turn as well:
+// a crowd that nobody believed would be sent everything.
 func (r *Replica) askPast(ctx context.Context, key fleet.Key, id string, without fleet.ServerID) (fleet.NodePast, error) {
-	ctx, cancel := context.WithTimeout(ctx, pastWait)
+	begun := time.Now()
+	turn, cancel := context.WithTimeout(ctx, pastTurn)
 	defer cancel()
 	select {
 	case r.pasts <- struct{}{}:
 		defer func() { <-r.pasts }()
-	case <-ctx.Done():
+	case <-turn.Done():
 	}
-	if ctx.Err() != nil { // there was a place at that same moment
-		return fleet.NodePast{}, context.Cause(ctx)
+	if turn.Err() != nil { // there was a place at that same moment
+		return fleet.NodePast{}, context.Cause(turn)
 	}
-	return r.cfg.Feed.NodePast(ctx, key, id, without)
+	wait := pastWait
+	if r.forgot.Load() {
+		wait -= time.Since(begun)
+	}
+	answer, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	past, err := r.cfg.Feed.NodePast(answer, key, id, without)
+	switch {
+	case ctx.Err() != nil: // the client has gone
+	case err != nil && !r.forgot.Swap(true):
+		r.log.Warn("what nodes left behind cannot be read: it is asked for again, and until then they are not believed", "fleet", key, "node", id, "error", err)
+	case err == nil:
+		r.forgot.Store(false)
+	}
+	return past, err
 }
 
 // remember takes in what a node left behind, when its first stream comes: what it refuses
@@ -87,8 +99,17 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		}
 		return nil, nil
 	}
-	n.past, n.lost = xds.Past{}, nil
-	if asked == nil || !asked.Known {
+	n.past, n.lost, n.ahead, n.left = xds.Past{}, nil, nil, nil
+	if asked == nil || asked.missed {
+		o.missed[n] = struct{}{}
+		signal(o.dirty)
+	}
+	switch {
+	case asked == nil, asked.missed && !asked.Known: // it may have left anything behind
+		n.past.Known = a.resumed
+		a.past = n.past
+		return nil, nil
+	case !asked.Known:
 		return nil, nil
 	}
 	snap := a.seat.view.snap
@@ -101,6 +122,79 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		return nil, nil // it may have been read before them: the node is offered all of it once more
 	}
 	return n.readopt(o, snap, asked.Refusals)
+}
+
+// missedAtOnce is how many pasts are asked for between two readings of the fleet.
+const missedAtOnce = 16
+
+// askMissed asks for pasts that could not be read when their nodes came.
+func (o *owner) askMissed(ctx context.Context) {
+	o.mu.Lock()
+	nodes := make([]*node, 0, missedAtOnce)
+	for n := range o.missed {
+		if nodes = append(nodes, n); len(nodes) == missedAtOnce {
+			break
+		}
+	}
+	more := len(o.missed) > len(nodes)
+	o.mu.Unlock()
+	for _, n := range nodes {
+		past, err := o.r.askPast(ctx, o.key, n.id, fleet.ServerID{})
+		if err != nil {
+			o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
+			return
+		}
+		o.r.cfg.Recorder.Resolved(o.key, o.rememberLate(n, past.Refusals))
+	}
+	if more {
+		signal(o.dirty)
+	}
+}
+
+// rememberLate takes in what a node refused before streams that live by now. Those have
+// been offered it again: what they took is over, and so is what a new client refused.
+func (o *owner) rememberLate(n *node, refusals []fleet.PastRefusal) (resolved []fleet.Resolution) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, ok := o.missed[n]; !ok {
+		return nil // it has gone meanwhile
+	}
+	delete(o.missed, n)
+	var a *attachment
+	for a = range n.streams {
+		if a.resumed {
+			break
+		}
+	}
+	snap := a.seat.view.snap
+	var stands []fleet.PastRefusal
+	for _, f := range refusals {
+		here := n.refuses(snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version})
+		if f.Name == "" || f.Revision > snap.Revision || here || a.resumed && !n.took(f.Refusal, o.content.history) {
+			stands = append(stands, f)
+			continue
+		}
+		resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision, At: o.r.now()})
+	}
+	revised, ended := n.readopt(o, snap, stands)
+	a.record.Revise(revised)
+	resolved = append(append(resolved, ended...), o.renew(n)...)
+	for x := range n.streams {
+		signal(x.changed)
+	}
+	return resolved
+}
+
+// took reports whether a stream of the node has settled with the version.
+func (n *node) took(f fleet.Refusal, history uint64) bool {
+	for x := range n.streams {
+		if c := x.confirmed.Load(); c != nil && c.History == history {
+			if r := c.Types[f.Type].Get(f.Name); r != nil && r.Version == f.Version {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // overlaps reports whether the node has a stream for some type that a serves too.
@@ -133,22 +227,30 @@ func (n *node) heldAt(r fleet.Revision) *snapshot.Snapshot {
 
 func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }
 
-// readopt makes exceptions of the refusals that still apply, and ends the others.
+// readopt makes exceptions of the refusals that still apply, and ends the others. Those of
+// revisions that this server does not know yet are judged again when it does.
 func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
 	for _, f := range refusals {
 		if f.Name == "" {
 			continue // nobody was held responsible
 		}
+		if f.Revision > snap.Revision {
+			n.ahead = append(n.ahead, f)
+		}
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		snap := n.holding(e, snap)
 		switch {
-		case slices.ContainsFunc(n.exceptions, func(x snapshot.Exception) bool { return x.Type == f.Type && x.Name == f.Name }),
-			n.frozen[f.Type].has(f.Name):
+		case n.refuses(e), n.frozen[f.Type].has(f.Name):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			if f.Revision <= snap.Revision && !isGood(refusals, f) {
 				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
 			}
 			continue
+		case n.excepts(f.Type, f.Name):
+			continue // for the sake of a stream with other labels
+		case f.Action == actionLeft:
+			e.Leave = true
 		case f.Good == "" && !strings.HasPrefix(f.Action, fleet.ActionRemoved) && !strings.HasPrefix(f.Action, fleet.ActionFrozen):
 			continue // nothing was done about it
 		case f.Good != "":
@@ -166,6 +268,32 @@ func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastR
 		n.freeze(snap, e.Type, xds.Culprit{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
 	}
 	return revised, resolved
+}
+
+// holding is the view of the node that has what was refused, the given one if none has.
+func (n *node) holding(e snapshot.Exception, given *snapshot.Snapshot) *snapshot.Snapshot {
+	if e.Applies(given) {
+		return given
+	}
+	for s := range n.seats() {
+		if e.Applies(s.view.snap) {
+			return s.view.snap
+		}
+	}
+	return given
+}
+
+// catchUpWith judges the refusals that were ahead of this server when the stream's node came.
+// o.mu is held.
+func (o *owner) catchUpWith(a *attachment) (resolved []fleet.Resolution) {
+	ahead := a.node.ahead
+	if len(ahead) == 0 {
+		return nil
+	}
+	a.node.ahead = nil
+	revised, resolved := a.node.readopt(o, a.seat.view.snap, ahead)
+	a.record.Revise(revised)
+	return append(resolved, o.renew(a.node)...)
 }
 
 // isGood: a version that stood in and was refused too stays so while what it stands in for

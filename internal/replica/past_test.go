@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -101,6 +102,31 @@ func TestWhatStandsInIsLost(t *testing.T) {
 			if r.Action != actionLost || r.Detail != "no" || r.Version != "bad" {
 				t.Errorf("recorded %+v", r)
 			}
+		}
+	})
+}
+
+// SEMANTICS 3.2: what one server left alone another one leaves alone as well.
+func TestWhatIsLeftAloneStaysSo(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"))
+		left, bad := refused(cluster("c", "bad"), 1, nil), refused(cluster("d", "bad"), 1, nil)
+		left.Action, bad.Action = actionLeft, actionNoSuspect
+		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{left, bad}})
+		a := w.resume(id, "n")
+		if es := a.node.exceptions; len(es) != 1 || es[0].Name != "c" || !es[0].Leave || es[0].Good != nil {
+			t.Errorf("exceptions %+v, want c's, to be left alone", es)
+		}
+		if inForce(a, fleet.Cluster, "d") != "bad" {
+			t.Error("d is kept back, about which nothing was done")
+		}
+		w.change(key, cluster("c", "better"))
+		if inForce(a, fleet.Cluster, "c") != "better" {
+			t.Error("the exception does not end")
+		}
+		time.Sleep(time.Second)
+		if got := w.resolvedNames("n"); !slices.Equal(got, []string{"c"}) {
+			t.Errorf("resolved %q", got)
 		}
 	})
 }

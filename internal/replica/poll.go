@@ -39,6 +39,9 @@ func (r *Replica) pollHeads(ctx context.Context) {
 
 func (r *Replica) pollOnce(ctx context.Context) error {
 	owners, known := r.positions()
+	for _, o := range owners {
+		o.forgetBefores()
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	begun := time.Now()

@@ -46,6 +46,7 @@ const (
 	loadsAtOnce = 2                // first loads; as many catch-ups beside them
 	findsAtOnce = 2                // credentials that no held fleet has
 	pastWait    = time.Second      // for what is known of a node
+	pastTurn    = 5 * time.Second  // while others ask
 	pastsAtOnce = 2
 	stormFrom   = 8 // fleets that moved in one poll: the others are spread
 	stormSpread = 2 * time.Second

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"slices"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -20,6 +21,7 @@ func (o *owner) retry(ids []string) {
 func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	defer func() { stamp(resolved, o.r.now()) }()
 	o.retried++
 	for _, id := range ids {
 		n := o.nodes[id]
@@ -29,7 +31,7 @@ func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 		for _, e := range n.exceptions {
 			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: o.content.revision})
 		}
-		n.exceptions = nil
+		n.exceptions, n.ahead = nil, nil
 		resolved = append(resolved, n.thaw(o.content.revision)...)
 		n.retries++
 		o.retarget(n)
@@ -40,10 +42,18 @@ func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 	return resolved
 }
 
+// stamp says of versions that are still in force when they were offered again.
+func stamp(resolved []fleet.Resolution, at time.Time) {
+	for i := range resolved {
+		resolved[i].At = at
+	}
+}
+
 // reconsider ends the exceptions that a client casts doubt on, of its node alone.
 func (o *owner) reconsider(n *node, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	defer func() { stamp(resolved, o.r.now()) }()
 	by := o.content.revision
 	n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})

@@ -158,13 +158,6 @@ const (
 	wholeServers = 2
 )
 
-const (
-	// laggardsRemember: so are refusals of nodes that came to a server which was behind.
-	laggardsRemember = false
-	// outagesRemember: so are refusals of nodes that came while the database was away.
-	outagesRemember = false
-)
-
 // The kinds of steps.
 const (
 	stepChange  = "change"
@@ -516,7 +509,7 @@ func (w *whole) receipts(e *envoy, behind map[fleet.Revision]bool) {
 	for _, r := range open {
 		has := view.Types[r.Type].Get(r.Name)
 		switch {
-		case r.Name == "", e.metLaggard && !laggardsRemember, e.metOutage && !outagesRemember:
+		case r.Name == "":
 		case has == nil || has.Version != r.Version:
 			w.problem("at rest, %s is shown to refuse %s %s@%s, which is not in its view", e.id, r.Type, r.Name, r.Version)
 		case !(item{version: r.Version}).poisons(e.id) && !(e.doubted && (e.lost || e.said[r.Name])):
@@ -529,9 +522,6 @@ func (w *whole) receipts(e *envoy, behind map[fleet.Revision]bool) {
 	for _, typ := range []fleet.Type{fleet.Cluster, fleet.Listener, fleet.Route} {
 		for r := range view.Types[typ].All() {
 			if !(item{version: r.Version}).poisons(e.id) || isNamed(typ) && !e.asked[typ][r.Name] || late[fleet.Ref{Type: typ, Name: r.Name}] || namesAbsent(r, view, exceptions) {
-				continue
-			}
-			if e.metOutage && !outagesRemember {
 				continue
 			}
 			if !slices.ContainsFunc(open, func(x fleet.PastRefusal) bool { return x.Type == typ && x.Name == r.Name && x.Version == r.Version }) {

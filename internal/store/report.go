@@ -92,12 +92,13 @@ ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPD
     SELECT o.good_hash, o.good_revision, o.good_ttl_ms, o.good_derived
      WHERE NOT (excluded.good_hash IS NOT NULL OR excluded.good <> o.good))`
 
-	// A refusal of a later revision is not what was resolved, even in the same report.
+	// A refusal of a later revision is not what was resolved, even in the same report; nor is
+	// one that was made, on whichever server, after the version had been offered again.
 	resolveRefusals = `
 UPDATE node_exceptions e SET resolved_at = clock_timestamp(), resolved_by = u.by
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) AS u (node, type, name, version, by)
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[]) AS u (node, type, name, version, by, at)
  WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = u.node AND e.type = u.type AND e.name = u.name
-   AND e.version = u.version AND e.revision <= u.by AND e.resolved_at IS NULL`
+   AND e.version = u.version AND e.revision <= u.by AND e.resolved_at IS NULL AND (u.at IS NULL OR e.at < u.at)`
 
 	upsertDelivery = `
 INSERT INTO delivery (tenant_id, fleet_id, server_id, revision, affected, acked, first_ack, last_ack)
@@ -247,10 +248,14 @@ func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {
 		return
 	}
 	nodes, types, names, versions, by := make([]string, n), make([]string, n), make([]string, n), make([]string, n), make([]int64, n)
+	ats := make([]*time.Time, n)
 	for i, x := range xs {
+		if !x.At.IsZero() {
+			ats[i] = &x.At
+		}
 		nodes[i], types[i], names[i], versions[i], by[i] = clean(x.Node, maxNodeID), x.Type.Slug(), clean(x.Name, MaxName), x.Version, int64(x.By)
 	}
-	b.Queue(resolveRefusals, f, nodes, types, names, versions, by)
+	b.Queue(resolveRefusals, f, nodes, types, names, versions, by, ats)
 }
 
 func queueDelivered(b *pgx.Batch, f, server string, ds []fleet.Delivered) {

@@ -48,7 +48,7 @@ func (s *Store) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revisio
 		return nil, fmt.Errorf("read fleet %s at revision %d: %w", key.Fleet, at, err)
 	case !known:
 		return nil, fmt.Errorf("revision %d of fleet %s is not kept: %w", at, key.Fleet, fleet.ErrNotFound)
-	case len(rows) > maxRowsAt:
+	case len(rows) > 1+maxRowsAt: // the first row says whether the revision is known
 		return nil, fmt.Errorf("more than %d resources changed after revision %d of fleet %s: %w", maxRowsAt, at, key.Fleet, fleet.ErrLimit)
 	}
 	out := make([]fleet.Row, 0, len(rows))

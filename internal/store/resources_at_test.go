@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/store"
 )
 
 // What has changed, put back to how it was, is what there was then.
@@ -60,4 +61,23 @@ func TestResourcesAt(t *testing.T) {
 	other.Tenant = fleet.NewTenantID()
 	_, err := w.node.ResourcesAt(t.Context(), other, 1)
 	w.is(err, fleet.ErrNotFound)
+}
+
+// The most that may have changed since the revision still can be read.
+func TestResourcesAtOfMany(t *testing.T) {
+	w := setup(t)
+	first := w.apply(put(fleet.Cluster, "first", "1")).Revision
+	many := make([]store.ResourceChange, 20_000)
+	for i := range many {
+		many[i] = put(fleet.Endpoint, fmt.Sprint("e", i), "1")
+	}
+	w.apply(many...)
+	rows, err := w.node.ResourcesAt(t.Context(), w.key(), first)
+	w.ok(err)
+	if len(rows) != len(many) {
+		t.Errorf("%d rows, want %d", len(rows), len(many))
+	}
+	w.apply(put(fleet.Cluster, "one more", "1"))
+	_, err = w.node.ResourcesAt(t.Context(), w.key(), first)
+	w.is(err, fleet.ErrLimit)
 }

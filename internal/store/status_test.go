@@ -233,6 +233,33 @@ func TestReceiptTellsTheWords(t *testing.T) {
 	}
 }
 
+// What one server has offered again does not end what was refused then on another one, whose
+// report came first.
+func TestRefusalAfterItWasOfferedAgain(t *testing.T) {
+	w := setup(t)
+	committed := w.apply(put(fleet.Cluster, "c", "1")).CommittedAt
+	s, other := w.server("one"), w.server("two")
+	refusal := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", At: committed}
+	ended := fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1, At: committed.Add(time.Second)}
+	open := func() int {
+		p, err := w.node.NodePast(t.Context(), w.key(), "n", fleet.ServerID{})
+		w.ok(err)
+		return len(p.Refusals)
+	}
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Since: committed}}, Refusals: []fleet.Refusal{refusal}})
+	refusal.At = ended.At
+	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{refusal}})
+	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Resolution{ended}})
+	if open() != 1 {
+		t.Error("the later refusal has ended")
+	}
+	ended.At = ended.At.Add(time.Microsecond)
+	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Resolution{ended}})
+	if open() != 0 {
+		t.Error("the earlier refusal stands")
+	}
+}
+
 // TestRefusalEndsWithItsVersion: also when the server that recorded it died since.
 func TestRefusalEndsWithItsVersion(t *testing.T) {
 	w := setup(t)

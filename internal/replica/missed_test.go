@@ -1,0 +1,152 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
+)
+
+// resume attaches a node that says at once that it holds something.
+func (w *world) resume(id xds.Identity, node string) *attachment {
+	w.t.Helper()
+	a, err := w.Attach(w.t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
+	if err != nil {
+		w.t.Fatalf("attach %s: %v", node, err)
+	}
+	return a.(*attachment)
+}
+
+// resolvedNames are the clusters whose refusals have ended.
+func (w *world) resolvedNames(node string) (names []string) {
+	for _, r := range w.sink.allResolved() {
+		if r.Node == node {
+			names = append(names, r.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// SEMANTICS 3.4: a node of which nothing can be found out is believed nothing, and what it
+// refused is remembered as soon as it can be read.
+func TestAPastThatCannotBeReadIsAskedForAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "better"), cluster("e", "took"))
+		w.attach(id, "first")
+		past := fleet.NodePast{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+			refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
+			refused(cluster("d", "bad"), 1, nil), // over by now
+			refused(cluster("e", "took"), 1, nil),
+			refused(cluster("f", "bad"), 2, ptr(cluster("f", "old"))), // of a revision that comes later
+		}}
+		for _, n := range []string{"old", "took", "new", "gone"} {
+			w.left(n, past)
+		}
+		w.feed.set(func(f *feed) { f.hangs = true })
+		old, took, fresh, gone := w.resume(id, "old"), w.resume(id, "took"), w.attach(id, "new"), w.resume(id, "gone")
+		for a, want := range map[*attachment]xds.Past{old: {Known: true}, took: {Known: true}, fresh: {}} {
+			if a.Past() != want {
+				t.Errorf("past %+v, want %+v", a.Past(), want)
+			}
+			changed(a)
+		}
+		refuse(t, old, "e", nil)
+		took.Settled(1)
+		gone.Detach(true)
+		w.feed.set(func(f *feed) { f.hangs = false })
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		for name, c := range map[string]struct {
+			a        *attachment
+			c, e     string
+			resolved []string
+		}{
+			"old":  {old, "old", "", []string{"d"}},
+			"took": {took, "bad", "took", []string{"c", "d", "e"}},
+			"new":  {fresh, "bad", "took", []string{"c", "d", "e"}}, // it is offered it all
+		} {
+			if got := inForce(c.a, fleet.Cluster, "c"); got != c.c {
+				t.Errorf("%s: c is at %q, want %q", name, got, c.c)
+			}
+			if got := inForce(c.a, fleet.Cluster, "e"); got != c.e {
+				t.Errorf("%s: e is at %q, want %q", name, got, c.e)
+			}
+			if got := w.resolvedNames(name); !slices.Equal(got, c.resolved) {
+				t.Errorf("%s: resolved %q, want %q", name, got, c.resolved)
+			}
+			if !changed(c.a) {
+				t.Errorf("%s does not look again", name)
+			}
+		}
+		if got := w.resolvedNames("gone"); got != nil {
+			t.Errorf("of a node that has gone: resolved %q", got)
+		}
+		asked := w.feed.counts().asked
+		w.change(key, cluster("f", "bad"))
+		if got := inForce(old, fleet.Cluster, "f"); got != "old" {
+			t.Errorf("f is at %q, want what stands in", got)
+		}
+		time.Sleep(time.Minute)
+		if n := w.feed.counts().asked; n != asked {
+			t.Errorf("asked %d times more", n-asked)
+		}
+	})
+}
+
+// Pasts are asked for some at a time, until all are read.
+func TestManyPastsThatCouldNotBeRead(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "bad"))
+		w.attach(id, "first")
+		w.feed.set(func(f *feed) { f.hangs = true })
+		const many = 3*missedAtOnce + 1
+		all := make([]*attachment, many)
+		done := make(chan struct{})
+		for i := range all {
+			node := string(rune('A' + i))
+			w.left(node, fleet.NodePast{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+			go func() { all[i] = w.resume(id, node); done <- struct{}{} }()
+		}
+		for range all {
+			<-done
+		}
+		before := w.feed.counts().asked
+		time.Sleep(time.Minute)
+		if n := w.feed.counts().asked - before; n > 30 {
+			t.Errorf("asked %d times in a minute", n)
+		}
+		w.feed.set(func(f *feed) { f.hangs = false })
+		time.Sleep(10 * time.Second)
+		for i, a := range all {
+			if got := inForce(a, fleet.Cluster, "c"); got != "old" {
+				t.Errorf("%d: c is at %q", i, got)
+			}
+		}
+	})
+}
+
+// A crowd that comes back at once waits for its turn: nobody of it is taken for unknown.
+func TestACrowdIsRemembered(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		w.attach(id, "first")
+		w.feed.set(func(f *feed) { f.pastTook = 20 * time.Millisecond })
+		const many = 300
+		done := make(chan *attachment)
+		for i := range many {
+			node := fmt.Sprint("n", i)
+			w.left(node, fleet.NodePast{Settled: 1, Clean: true})
+			go func() { done <- w.resume(id, node) }()
+		}
+		for range many {
+			if p := (<-done).Past(); p != (xds.Past{Known: true, Settled: 1, Clean: true}) {
+				t.Errorf("past %+v", p)
+			}
+		}
+	})
+}
