@@ -49,9 +49,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 			return nil, err
 		}
 		if a.past.Settled > 0 && (s.Resumed || !a.past.Clean) { // a stuck one may report nothing but of clusters
-			if before := o.before(ctx, past, labels); before != nil {
-				a.past.Before = before
-			}
+			a.past.Before = o.before(ctx, o.recallBeside(ctx, a, past), labels)
 		}
 		if past != nil && !past.Known && !past.missed {
 			a.record.Announce(ctx)

@@ -64,27 +64,27 @@ func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labe
 		}
 	}
 	snap := newView(c, c.index.Match(labels)).snap
-	exceptions, known := o.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
-	if !known {
-		return nil
-	}
+	var exceptions []snapshot.Exception
+	exceptions, snap.Unknown = o.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
 	snap.Types = snapshot.NewTarget(snap, exceptions).Types
 	return snap
 }
 
-// exceptionsAt are what a node refused of an earlier content; known: what it had instead is.
-func (o *owner) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, known bool) {
+// exceptionsAt are what a node refused of an earlier content, and the names of which it is
+// not known what it had instead.
+func (o *owner) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, unknown []fleet.Ref) {
 	for _, f := range refusals {
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
 		if !f.Stood(snap.Revision) || !e.Applies(snap) {
 			continue
 		}
 		if e.Good = o.revive(f); e.Good == nil && !strings.HasPrefix(f.Action, fleet.ActionRemoved) {
-			return nil, false
+			unknown = append(unknown, fleet.Ref{Type: f.Type, Name: f.Name})
+			continue
 		}
 		all = append(all, e)
 	}
-	return all, true
+	return all, unknown
 }
 
 // contentAt derives an earlier content from the present one, by what has changed since.

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -79,8 +80,9 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 		lost := refused(cluster("kept", "bad"), 1, nil)
 		lost.Good, lost.Action = "old", actionKept
 		w.left("m", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
-		if before := w.resume(id, "m").Past().Before; before != nil {
-			t.Errorf("%+v, but what it held cannot be had", before)
+		kept := []fleet.Ref{{Type: fleet.Cluster, Name: "kept"}}
+		if before := w.resume(id, "m").Past().Before; before == nil || !slices.Equal(before.Unknown, kept) {
+			t.Errorf("%+v, but what it held of %v cannot be had", before, kept)
 		}
 	})
 }

@@ -39,9 +39,10 @@ type node struct {
 	past       xds.Past // before the first of its streams
 	retries    int      // how often it was to be offered again what it refused
 	frozen     map[fleet.Type]*freeze
-	lost       map[fleet.Ref]string // the refused version of what has a good one that cannot be had
-	left       *seat                // of its last stream, if none lives
-	ahead      []fleet.PastRefusal  // of revisions that this server does not know yet
+	lost       map[fleet.Ref]string             // the refused version of what has a good one that cannot be had
+	over       map[fleet.Ref]snapshot.Exception // the last one of a name that has ended
+	left       *seat                            // of its last stream, if none lives
+	ahead      []fleet.PastRefusal              // of revisions that this server does not know yet
 }
 
 // seats yields the seats of a node: of its streams, or of the last one. Two clients that
@@ -130,8 +131,12 @@ func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, 
 			Revision: c.Refused.Revision, Detail: r.Detail,
 		}
 		f.Action, f.Good = n.except(snap, r.Type, c)
+		over := f.Action == actionNewer || f.Action == actionDeleted
+		if e, ok := n.over[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version {
+			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
+		}
 		refusals = append(refusals, f)
-		if f.Action == actionNewer || f.Action == actionDeleted {
+		if over {
 			resolved = append(resolved, fleet.Resolution{
 				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: snap.Revision,
 			})
@@ -286,11 +291,23 @@ func (o *owner) renew(n *node) (resolved []fleet.Resolution) {
 		resolved = append(resolved, fleet.Resolution{
 			Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: by,
 		})
+		n.end(e)
 		return true
 	})
 	resolved = append(resolved, n.thaw(by)...)
 	o.retarget(n)
 	return resolved
+}
+
+// end remembers an exception whose name has another version by now.
+func (n *node) end(e snapshot.Exception) {
+	if len(n.over) >= maxExceptions || e.Leave {
+		return
+	}
+	if n.over == nil {
+		n.over = make(map[fleet.Ref]snapshot.Exception)
+	}
+	n.over[fleet.Ref{Type: e.Type, Name: e.Name}] = e
 }
 
 // applies reports whether some view of the node still has what it refused.

@@ -34,6 +34,19 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 	return &recalled{past, round, err != nil}
 }
 
+// recallBeside asks what a node refuses that has other streams here; it was not asked before.
+func (o *owner) recallBeside(ctx context.Context, a *attachment, past *recalled) *recalled {
+	if past != nil {
+		return past
+	}
+	asked, err := o.r.askPast(ctx, o.key, a.node.id, fleet.ServerID{})
+	if err != nil {
+		return nil
+	}
+	asked.Settled = a.past.Settled
+	return &recalled{NodePast: asked}
+}
+
 // recalled is a node's past as it was when so many retries had been heard of.
 type recalled struct {
 	fleet.NodePast
@@ -88,9 +101,6 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		a.past = n.past
 		if n.overlaps(a) {
 			a.past = xds.Past{Known: true, Settled: max(a.past.Settled, n.confirmed())}
-			if a.past.Settled < a.seat.view.snap.Revision {
-				a.past.Before = n.heldAt(a.past.Settled)
-			}
 		}
 		for x := range n.streams {
 			if x.seat.view.id != a.seat.view.id {
@@ -213,16 +223,6 @@ func (n *node) confirmed() fleet.Revision {
 		return x.record.Confirmed()
 	}
 	return 0
-}
-
-// heldAt is what the node held when it settled a revision, nil if that is not known here.
-func (n *node) heldAt(r fleet.Revision) *snapshot.Snapshot {
-	for x := range n.streams {
-		if t := x.confirmed.Load(); t != nil && t.Revision == r {
-			return &snapshot.Snapshot{Revision: r, History: t.History, Types: t.Types}
-		}
-	}
-	return nil
 }
 
 func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }

@@ -212,7 +212,7 @@ func (c *Client) plan(t fleet.Type, target *Target, last bool) (*Response, rest)
 	if p.tooLarge() {
 		return nil, behind
 	}
-	p.r.complete = !p.waiting
+	p.r.complete = !p.waiting && !c.trying() // else what it brings is not the target's
 	return p.r, p.rest()
 }
 

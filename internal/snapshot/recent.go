@@ -1,6 +1,10 @@
 package snapshot
 
-import "fairlead/internal/fleet"
+import (
+	"slices"
+
+	"fairlead/internal/fleet"
+)
 
 // Recent are the sets that a view held before its present ones, newest first. By them it is
 // known what a client holds that comes back with something older: its bytes, and what it
@@ -65,6 +69,8 @@ func (c *Client) settledWith(t fleet.Type, name string, target *Target) (r *Reso
 	switch {
 	case c.Past.Settled >= target.Revision:
 		return target.Types[t].Get(name), true
+	case c.Before != nil && slices.Contains(c.Before.Unknown, fleet.Ref{Type: t, Name: name}):
+		return nil, false
 	case c.Before != nil && c.Before.Revision == c.Past.Settled:
 		return c.Before.Types[t].Get(name), true
 	}

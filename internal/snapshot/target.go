@@ -20,6 +20,9 @@ type Snapshot struct {
 	Gone [fleet.NumTypes]*Set
 	// Recent are what the view held before. Follow sets it.
 	Recent Recent
+	// Unknown are names of which it is not known what one node held: of a snapshot that says
+	// what it held before.
+	Unknown []fleet.Ref
 }
 
 // Exception is a version that one node will not take, and what stands in for it.
