@@ -34,6 +34,7 @@ type commands struct {
 	Nodes     nodesCommand     `cmd:"" help:"List the nodes and what they run."`
 	Events    eventsCommand    `cmd:"" help:"List what nodes refused, what was done about it, and how it ended."`
 	Retry     retryCommand     `cmd:"" help:"Offer a node again what it refuses."`
+	Fleet     fleetCommand     `cmd:"" help:"Show the fleet's settings, or change them."`
 	Revisions revisionsCommand `cmd:"" help:"List the revisions, newest first."`
 	Rollback  rollbackCommand  `cmd:"" help:"Make a new revision with the content of an old one."`
 }

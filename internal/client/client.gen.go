@@ -382,8 +382,22 @@ type FieldError struct {
 type Fleet struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Description string    `json:"description"`
-	Id          string    `json:"id"`
-	Name        string    `json:"name"`
+
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter ForgetNodesAfter `json:"forget_nodes_after"`
+	Id               string           `json:"id"`
+	Name             string           `json:"name"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow ReceiptWindow `json:"receipt_window"`
 
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -398,10 +412,24 @@ type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
 	Description *string `json:"description,omitempty"`
 
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
 	// Name Lower-case letters, digits and inner hyphens.
 	//
 	// Example: acme
 	Name Slug `json:"name"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow *ReceiptWindow `json:"receipt_window,omitempty"`
 
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -418,10 +446,30 @@ type FleetList struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow *ReceiptWindow `json:"receipt_window,omitempty"`
+
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References *References `json:"references,omitempty"`
 }
+
+// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+//
+// Example: 14d
+type ForgetNodesAfter = string
 
 // NextCursor Left out on the last page.
 type NextCursor = string
@@ -654,7 +702,7 @@ type ReceiptNode struct {
 	Detail *string `json:"detail,omitempty"`
 	Id     string  `json:"id"`
 
-	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each.
+	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more.
 	MoreWaits *int `json:"more_waits,omitempty"`
 
 	// ResolvedBy The revision that ended the refusal.
@@ -668,7 +716,7 @@ type ReceiptNode struct {
 	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
 	Warming *[]ResourceRef `json:"warming,omitempty"`
 
-	// Withheld Of a pending node: what is kept from it at its last good version, or away, and what each waits for.
+	// Withheld Of a pending node: what of the revision is kept from it at its last good version, or away, and what each waits for.
 	Withheld *[]Withheld `json:"withheld,omitempty"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -677,6 +725,12 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+// default; a whole number of `s`, `m`, `h` or `d`.
+//
+// Example: 12h
+type ReceiptWindow = string
 
 // References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 // default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -963,7 +1017,7 @@ type TokenList struct {
 
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
-	// More How many are left out of the lists, which name twenty each.
+	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
 	More *int `json:"more,omitempty"`
 
 	// Warming What it was sent and has not answered, because something that it needs is still open.
@@ -1004,6 +1058,9 @@ type Withheld struct {
 	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
 	Reason   WithheldReason `json:"reason"`
 	Resource ResourceRef    `json:"resource"`
+
+	// Revision The revision that brought what is kept back; it alone stays pending for it. Left out where it is not known.
+	Revision *int64 `json:"revision,omitempty"`
 }
 
 // WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.

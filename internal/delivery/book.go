@@ -126,6 +126,7 @@ func (b *book) restart(rev fleet.Revision, committedAt, now time.Time) {
 	b.revs.add(rev, committedAt, now)
 	for _, n := range b.nodes {
 		n.settled, n.before, n.counted, n.sent, n.absent, n.resumed = 0, 0, rev-1, 0, rev-1, true
+		n.passed, n.left = nil, fleet.Waits{}
 		for s := range n.streams {
 			s.settled = 0
 		}
@@ -162,6 +163,9 @@ func (b *book) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream 
 
 func (b *book) disconnect(s *Stream, now time.Time) {
 	n := s.node
+	if len(n.streams) == 1 {
+		n.left = n.waits.PassedOver(n.settled)
+	}
 	delete(n.streams, s)
 	n.dirty = true
 	b.waitsChanged(n, now)

@@ -77,11 +77,11 @@ func (b *book) nextSettled(floor fleet.Revision) (settled fleet.Revision, live b
 
 func (b *book) addRow(rep *report, n *node, settled fleet.Revision) {
 	waits := b.toldWaits(n, rep.begun)
-	if b.closing {
-		waits = fleet.Waits{}
+	if b.closing && n.live() {
+		waits = n.waits.PassedOver(n.settled)
 	}
 	want := n.want(settled, waits)
-	if b.closing {
+	if b.closing && !want.own {
 		want = claim{own: true, settled: n.settled}
 	}
 	connected := n.live() && !b.closing

@@ -44,8 +44,9 @@ type node struct {
 	tried   bool  // some report had it as connected: the database may say so
 	goneAt  time.Time
 
-	counted fleet.Revision // revisions up to this one have counted it as having confirmed them
-	sent    fleet.Revision // the highest one for whose target something was sent to it
+	counted fleet.Revision   // revisions up to this one have counted it as having confirmed them
+	passed  []fleet.Revision // those of them that have not, as something of them is withheld from it
+	sent    fleet.Revision   // the highest one for whose target something was sent to it
 	// absent is the head when it connected. Whether what was made before changed anything
 	// for the node is not known here: it counts as affected.
 	absent  fleet.Revision
@@ -54,19 +55,25 @@ type node struct {
 	labels  *fleet.NodeLabels // what the database was not told yet
 
 	waits        fleet.Waits // of its streams
-	waitsSince   time.Time   // when it began to wait; zero while it does not
+	waitsSince   time.Time   // when it began to wait for more than it has passed over; zero while it does not
+	left         fleet.Waits // what it had passed over when its last stream ended
 	writtenWaits fleet.Waits // what the database holds, if sure
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
 
 // want is what the database should say, given the server's settled revision and what is
-// told of the node's waits: who waits for something follows nobody.
+// told of the node's waits: who waits for something follows nobody, and has settled only
+// what is before the revisions that its waits leave out.
 func (n *node) want(server fleet.Revision, waits fleet.Waits) claim {
 	if n.live() && n.settled >= server && waits.Empty() {
 		return claim{}
 	}
-	return claim{own: true, settled: n.settled}
+	c := claim{own: true, settled: n.settled}
+	if waits.Cut > 0 {
+		c.settled = min(c.settled, waits.Cut-1)
+	}
+	return c
 }
 
 // least recomputes the node's settled from its streams.
@@ -79,9 +86,15 @@ func (n *node) least() {
 	}
 }
 
-// confirmed is what the node has settled, on these streams or before them: one that is
-// cut before it settles takes nothing of that back.
-func (n *node) confirmed() fleet.Revision { return max(n.settled, n.before) }
+// confirmed is what the node has settled, on these streams or before them, without what it
+// has passed over: one that is cut before it settles takes nothing of that back.
+func (n *node) confirmed() fleet.Revision {
+	waits := n.left
+	if n.live() {
+		waits = n.waits.PassedOver(n.settled)
+	}
+	return max(waits.Confirmed(n.settled), n.before)
+}
 
 // Stream is one stream of a node. Its methods are called by the stream's one owner.
 type Stream struct {
@@ -102,7 +115,7 @@ func (r *Recorder) Connect(key fleet.Key, n fleet.Node, info StreamInfo) *Stream
 }
 
 // Settled says that the stream's client has confirmed every type that it subscribes to
-// at this revision. A lower one than before is ignored, unless the fleet's history was
+// at this revision, but for what Waits has named as withheld. A lower one than before is ignored, unless the fleet's history was
 // cut in between: what was confirmed once stays so when the client asks for more types.
 // One that the fleet is not at yet is ignored as well.
 func (s *Stream) Settled(rev fleet.Revision) {
@@ -119,6 +132,7 @@ func (s *Stream) Settled(rev fleet.Revision) {
 	}
 	now := time.Now()
 	b.revs.count(s.node, s.node.settled, b.rec.dbTime(now))
+	b.awaitMore(s.node, now)
 	b.wake(now)
 }
 

@@ -26,7 +26,7 @@ func genStep() *rapid.Generator[step] {
 	return rapid.Custom(func(t *rapid.T) step {
 		return step{
 			Kind: rapid.SampledFrom([]string{
-				"connect", "connect", "settle", "settle", "settle", "sent", "sent", "head", "head", "close", "refuse", "resolve", "fault", "cut", "clock",
+				"connect", "connect", "settle", "settle", "settle", "withhold", "withhold", "release", "sent", "sent", "head", "head", "close", "refuse", "resolve", "fault", "cut", "clock",
 			}).Draw(t, "kind"),
 			Node:  rapid.IntRange(0, 4).Draw(t, "node"),
 			Pick:  rapid.IntRange(0, 3).Draw(t, "pick"),
@@ -54,7 +54,18 @@ type truth struct {
 
 type trueStream struct {
 	*Stream
-	settled fleet.Revision
+	settled  fleet.Revision
+	withheld fleet.Waits
+}
+
+// withheld is what the node has not got, of what it has settled.
+func (tr *truth) withheld(id string) (all []fleet.Revision) {
+	for _, s := range tr.streams[id] {
+		for _, h := range s.withheld.Withheld {
+			all = append(all, h.Revision)
+		}
+	}
+	return all
 }
 
 func (tr *truth) settled(id string) fleet.Revision {
@@ -76,6 +87,11 @@ func (tr *truth) check(_ fleet.Status, m *model) {
 		if got, want := m.effective(id), tr.settled(id); got > want {
 			tr.problems = append(tr.problems, fmt.Sprintf("%s is shown at %d and is at %d", id, got, want))
 		}
+		for _, rev := range tr.withheld(id) {
+			if n := m.nodes[id]; rev <= m.effective(id) && !n.Waits.Withholds(rev) {
+				tr.problems = append(tr.problems, fmt.Sprintf("%s is shown to have revision %d, which is withheld: %+v", id, rev, n))
+			}
+		}
 	}
 	for rev, d := range m.delivered {
 		if d.Affected > d.Acked || d.Acked > 0 && d.FirstAck.IsZero() || d.LastAck.Before(d.FirstAck) {
@@ -96,6 +112,18 @@ func (tr *truth) do(s step) {
 		rev := tr.head - fleet.Revision(s.Delta)
 		x.Settled(rev)
 		x.settled = max(x.settled, rev)
+	case s.Kind == "withhold" && len(ss) > 0:
+		x := ss[s.Pick%len(ss)]
+		if rev := tr.head - fleet.Revision(s.Delta); rev > x.settled && rev > 0 {
+			x.withheld = x.withheld.With(of(rev))
+			x.Waits(x.withheld)
+			x.Settled(tr.head)
+			x.settled = tr.head
+		}
+	case s.Kind == "release" && len(ss) > 0:
+		x := ss[s.Pick%len(ss)]
+		x.withheld = fleet.Waits{}
+		x.Waits(x.withheld)
 	case s.Kind == "sent" && len(ss) > 0:
 		ss[s.Pick%len(ss)].Sent(tr.head - fleet.Revision(s.Delta))
 	case s.Kind == "head":
@@ -118,7 +146,8 @@ func (tr *truth) do(s step) {
 		tr.w.Restart(tr.w.key, tr.head, time.Now())
 		for id, ss := range tr.streams {
 			for _, x := range ss {
-				x.settled = 0
+				x.settled, x.withheld = 0, fleet.Waits{}
+				x.Waits(x.withheld)
 			}
 			tr.last[id] = 0
 		}

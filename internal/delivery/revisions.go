@@ -82,13 +82,24 @@ func (n *node) awaited(rev fleet.Revision) bool {
 }
 
 // count adds a node that has come to rev and was counted up to n.counted. It is affected
-// by what something was sent to it for.
+// by what something was sent to it for. A revision of which something is withheld from it
+// counts it when that ends.
 func (rs revisions) count(n *node, rev fleet.Revision, at time.Time) {
+	passed := n.passed
+	n.passed = nil
+	defer func() { n.counted = max(n.counted, rev) }()
 	for _, c := range slices.Backward(rs) {
-		if c.Revision <= n.counted {
-			break
-		}
-		if c.Revision > rev || !n.awaited(c.Revision) {
+		fresh, again := c.Revision > n.counted, slices.Contains(passed, c.Revision)
+		switch {
+		case !fresh && len(passed) == 0:
+			return // and so all before
+		case again && (c.Revision > rev || n.waits.Withholds(c.Revision)):
+			n.passed = append(n.passed, c.Revision)
+			continue
+		case !again && (!fresh || c.Revision > rev || !n.awaited(c.Revision)):
+			continue
+		case n.waits.Withholds(c.Revision):
+			n.passed = append(n.passed, c.Revision)
 			continue
 		}
 		c.Acked++
@@ -107,5 +118,4 @@ func (rs revisions) count(n *node, rev fleet.Revision, at time.Time) {
 		}
 		c.dirty = true
 	}
-	n.counted = max(n.counted, rev)
 }

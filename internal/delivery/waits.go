@@ -6,9 +6,11 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// Waits says what the stream's client waits for, as often as that changes. It is told with
-// the node's own row alone (SEMANTICS 6.1), and only of what is waited for longer than
-// lagAfter: what comes and goes sooner is part of every start.
+// Waits says what the stream's client waits for, as often as that changes, and before
+// Settled passes over what is withheld. It is told with the node's own row alone
+// (SEMANTICS 6.1). What is passed over is told with the settled revision that does it, so
+// that nobody is seen to have confirmed it (SEMANTICS 5.3); the rest only when it is waited
+// for longer than lagAfter: what comes and goes sooner is part of every start.
 func (s *Stream) Waits(w fleet.Waits) {
 	b := s.book
 	b.mu.Lock()
@@ -24,6 +26,7 @@ func (s *Stream) Waits(w fleet.Waits) {
 }
 
 // waitsChanged recomputes what a node waits for and sees to it that it is told in time.
+// What is not withheld any more is confirmed, though the node's settled revision stays.
 func (b *book) waitsChanged(n *node, now time.Time) {
 	var all fleet.Waits
 	for s := range n.streams {
@@ -32,26 +35,39 @@ func (b *book) waitsChanged(n *node, now time.Time) {
 	if all.Equal(n.waits) {
 		return
 	}
-	switch {
-	case all.Empty():
-		n.waitsSince = time.Time{}
-	case n.waits.Empty():
-		n.waitsSince = now
-	}
 	n.waits = all
+	if n.live() {
+		b.revs.count(n, n.settled, b.rec.dbTime(now))
+	}
+	b.awaitMore(n, now)
 	switch told := b.toldWaits(n, now); {
 	case !told.Equal(n.writtenWaits):
 		b.wake(now)
-	case !all.Empty() && told.Empty():
-		b.schedule(n.waitsSince.Add(lagAfter))
+	case !n.waitsSince.IsZero():
+		b.awaitWaits(n, now)
 	}
 }
 
-// toldWaits is what the node has waited for long enough to be told. One that is at the
-// head waits for nothing that a receipt could tell of.
+// awaitMore notices since when the node waits for more than what it has passed over.
+func (b *book) awaitMore(n *node, now time.Time) {
+	passed := n.waits.PassedOver(n.settled)
+	switch more := len(n.waits.Warming) > 0 || len(n.waits.Withheld) > len(passed.Withheld) || n.waits.More > passed.More; {
+	case !more:
+		n.waitsSince = time.Time{}
+	case n.waitsSince.IsZero():
+		n.waitsSince = now
+	}
+}
+
+// toldWaits is what is told of the node's waits: what it has passed over, and the rest when
+// that has lasted. Of the rest one that is at the head waits for nothing that a receipt
+// could tell of. A node that is gone has not got what was withheld from it.
 func (b *book) toldWaits(n *node, now time.Time) fleet.Waits {
-	if !n.live() || n.settled >= b.head || n.waitsSince.IsZero() || now.Before(n.waitsSince.Add(lagAfter)) {
-		return fleet.Waits{}
+	switch {
+	case !n.live():
+		return n.left
+	case n.settled >= b.head || n.waitsSince.IsZero() || now.Before(n.waitsSince.Add(lagAfter)):
+		return n.waits.PassedOver(n.settled)
 	}
 	return n.waits
 }
@@ -59,12 +75,12 @@ func (b *book) toldWaits(n *node, now time.Time) fleet.Waits {
 // plainWaits makes names that may be a client's fit for a database.
 func plainWaits(w fleet.Waits) fleet.Waits {
 	ref := func(r fleet.Ref) fleet.Ref { return fleet.Ref{Type: r.Type, Name: plain(r.Name, maxNodeText)} }
-	out := fleet.Waits{More: max(0, w.More)}
+	out := fleet.Waits{More: max(0, w.More), Cut: max(0, w.Cut)}
 	for _, r := range w.Warming {
 		out.Warming = append(out.Warming, ref(r))
 	}
 	for _, h := range w.Withheld {
-		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By)})
+		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision)})
 	}
 	return out.With(fleet.Waits{})
 }

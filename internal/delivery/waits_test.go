@@ -144,3 +144,146 @@ func TestWaitsThatBeginLate(t *testing.T) {
 		})
 	}
 }
+
+// of is what kept says, of a revision that is known.
+func of(rev fleet.Revision) fleet.Waits {
+	w := kept("edge", "r")
+	w.Withheld[0].Revision = rev
+	return w
+}
+
+// SEMANTICS 5.3: who settles past what is withheld is never seen to have it, not for a
+// moment, and is counted as having it once it is there.
+func TestWhatIsPassedOverIsToldWithTheSettledRevision(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s, other := w.connect("n"), w.connect("other")
+		s.Settled(1)
+		other.Settled(1)
+		time.Sleep(time.Minute)
+		seen := 0
+		w.sink.check = func(_ fleet.Status, m *model) {
+			if m.effective("n") >= 2 {
+				if seen++; !m.nodes["n"].Waits.Withholds(2) {
+					t.Errorf("it seems to have revision 2: %+v", m.nodes["n"])
+				}
+			}
+		}
+		counts := func(rev fleet.Revision, acked, affected int) {
+			t.Helper()
+			time.Sleep(flushEvery + firstFlush)
+			if d := w.sink.model(w.key).delivered[rev]; d.Acked != acked || d.Affected != affected {
+				t.Errorf("revision %d: acked %d, affected %d; want %d, %d", rev, d.Acked, d.Affected, acked, affected)
+			}
+		}
+		for rev := fleet.Revision(2); rev <= 4; rev++ { // the later ones are harmless
+			w.Head(w.key, rev, time.Now())
+			for _, s := range []*Stream{s, other} {
+				s.Sent(rev)
+			}
+			other.Settled(rev)
+			s.Waits(of(2))
+			s.Settled(rev)
+			time.Sleep(firstFlush + time.Millisecond) // long before lagAfter
+			if n := w.sink.model(w.key).nodes["n"]; n.Settled == nil || *n.Settled != rev || !n.Waits.Equal(of(2)) {
+				t.Errorf("at revision %d: %+v", rev, n)
+			}
+			counts(2, 1, 1)
+		}
+		counts(3, 2, 2)
+		counts(4, 2, 2)
+		first := w.sink.model(w.key).delivered[2]
+		time.Sleep(time.Minute)
+		if seen == 0 {
+			t.Fatal("nothing was seen")
+		}
+		w.sink.check = nil
+		s.Waits(fleet.Waits{})
+		counts(2, 2, 2)
+		if d := w.sink.model(w.key).delivered[2]; !d.FirstAck.Equal(first.FirstAck) || d.LastAck.Before(first.LastAck.Add(time.Minute)) {
+			t.Errorf("%+v, before that %+v", d, first)
+		}
+		if n := w.sink.model(w.key).nodes["n"]; n.Settled != nil || !n.Waits.Empty() {
+			t.Errorf("when it is over: %+v", n)
+		}
+		s.Waits(of(2))
+		s.Waits(fleet.Waits{})
+		counts(2, 2, 2)
+	})
+}
+
+// What is withheld for hours is no reason to tell at once what warms.
+func TestWarmingIsPatientBesideWhatIsWithheld(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		s := w.connect("n")
+		s.Waits(of(1))
+		s.Settled(1)
+		time.Sleep(time.Hour)
+		w.Head(w.key, 2, time.Now())
+		s.Waits(of(1).With(warming("c")))
+		time.Sleep(lagAfter / 2)
+		if n := w.sink.model(w.key).nodes["n"]; !n.Waits.Equal(of(1)) {
+			t.Errorf("too early: %+v", n)
+		}
+		time.Sleep(lagAfter)
+		if n := w.sink.model(w.key).nodes["n"]; !n.Waits.Equal(of(1).With(warming("c"))) {
+			t.Errorf("after a second: %+v", n)
+		}
+	})
+}
+
+// A node that leaves has not got what was withheld from it, and has it to confirm when it
+// is back; also where its server stops.
+func TestWhatIsWithheldOutlivesTheStream(t *testing.T) {
+	for name, end := range map[string]func(w *world, s *Stream){
+		"stream": func(_ *world, s *Stream) { s.Close(true) },
+		"server": func(w *world, _ *Stream) { w.stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.Head(w.key, 3, time.Now())
+				s := w.connect("n")
+				s.Waits(of(2).With(warming("c")))
+				s.Settled(2)
+				time.Sleep(2 * lagAfter)
+				if n := w.sink.model(w.key).nodes["n"]; len(n.Waits.Warming) != 1 {
+					t.Errorf("%+v", n)
+				}
+				if got := s.Confirmed(); got != 1 {
+					t.Errorf("confirmed %d", got)
+				}
+				time.Sleep(time.Second)
+				end(w, s)
+				time.Sleep(time.Second)
+				n := w.sink.model(w.key).nodes["n"]
+				if n.Connected || n.Settled == nil || *n.Settled != 2 || !n.Waits.Equal(of(2)) {
+					t.Errorf("%+v", n)
+				}
+				if past, ok := w.Past(w.key, "n"); name == "stream" && (!ok || past.Settled != 1) {
+					t.Errorf("%+v", past)
+				}
+			})
+		})
+	}
+}
+
+// Of more revisions than a row can name the node has settled what is before the first that
+// is not named.
+func TestTooManyRevisionsWithheld(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 300, time.Now())
+		s := w.connect("n")
+		var many fleet.Waits
+		for rev := fleet.Revision(100); rev < 250; rev++ {
+			many.Withheld = append(many.Withheld, fleet.Withheld{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, Revision: rev})
+		}
+		s.Waits(many)
+		s.Settled(300)
+		time.Sleep(time.Second)
+		n := w.sink.model(w.key).nodes["n"]
+		if n.Settled == nil || *n.Settled != 199 || len(n.Waits.Withheld) != fleet.MaxWithheld || n.Waits.More != 50 {
+			t.Errorf("%+v", n)
+		}
+	})
+}

@@ -23,11 +23,20 @@ type NodePast struct {
 	At time.Time
 	// Refusals are those that stand, at most 1,000.
 	Refusals []PastRefusal
+	// Ended are those that have ended since the node settled, and some before; with Refusals
+	// at most 1,000.
+	Ended []PastRefusal
 }
 
-// PastRefusal is a refusal that stands, with what stands in for the refused version.
+// PastRefusal is a refusal with what stands, or stood, in for the refused version.
 type PastRefusal struct {
 	Refusal
+	// By is the revision that ended it, 0 if it stands.
+	By Revision
 	// Row is what stands in, a Secret's sealed; nil if nothing does, or its bytes are lost.
 	Row *Row
 }
+
+// Stood reports whether the node refused it when it had settled a revision, so that it held
+// what stood in.
+func (r PastRefusal) Stood(at Revision) bool { return r.Revision <= at && (r.By == 0 || r.By > at) }

@@ -74,6 +74,8 @@ type ReceiptNode struct {
 	StillRefusing []Ref
 	// Refusing is the same of any revision, also a later one.
 	Refusing []Ref
-	// Waits is what a pending node waits for.
-	Waits Waits
+	// Waits is what a pending node waits for, as far as it concerns the revision. One that
+	// is not Behind has settled the revision, and has all of it but what is withheld.
+	Waits  Waits
+	Behind bool
 }

@@ -53,7 +53,8 @@ type NodeStatus struct {
 	// Clean, of a node that is not connected: its streams ended with nothing refused and
 	// nothing unanswered.
 	Clean bool
-	// Waits is what the node waits for, of one that has its own Settled.
+	// Waits is what the node waits for, of one that has its own Settled; of one that is not
+	// connected, what was withheld from it when it left.
 	Waits Waits
 }
 

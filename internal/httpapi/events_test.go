@@ -106,6 +106,31 @@ func TestReceiptSaysWhatIsWithheld(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.3: what is withheld belongs to its revision; a later harmless one is acked.
+func TestReceiptOfARevisionBeyondWhatIsWithheld(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	status := w.settledNode(w.fleet.ID, "n", 0)
+	w.put("a")
+	w.put("b")
+	at := fleet.Revision(2)
+	status.Settled, status.Nodes[0].Settled = at, &at
+	edge := fleet.Ref{Type: fleet.Listener, Name: "edge"}
+	status.Nodes[0].Waits = fleet.Waits{Withheld: []fleet.Withheld{{Ref: edge, By: fleet.Ref{Type: fleet.Route, Name: "r"}, Revision: 1}}}
+	must(t, w.nodes.Report(t.Context(), status))
+	var r oapi.Receipt
+	begun := time.Now()
+	a := w.do(http.MethodGet, w.at("revisions", "1", "receipt")+"?wait=60s", "").is(200, &r)
+	if r.State != oapi.ReceiptStatePending || r.Counts.Withheld != 1 || len(deref(r.Nodes[0].Withheld)) != 1 || *(*r.Nodes[0].Withheld)[0].Revision != 1 || time.Since(begun) > 30*time.Second {
+		t.Errorf("%s", a.body)
+	}
+	r = oapi.Receipt{}
+	a = w.do(http.MethodGet, w.at("revisions", "2", "receipt"), "").is(200, &r)
+	if r.State != oapi.ReceiptStateDelivered || r.Counts.Acked != 1 || len(r.Nodes) != 0 {
+		t.Errorf("%s", a.body)
+	}
+}
+
 // SEMANTICS 5.6: the nodes of one state, page by page.
 func TestReceiptIsPagedByState(t *testing.T) {
 	t.Parallel()

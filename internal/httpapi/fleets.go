@@ -72,7 +72,11 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 	if err := textField("/description", description, maxText); err != nil {
 		return nil, err
 	}
-	f, err := a.store.CreateFleetWith(ctx, c.tenant.ID, c.actor, r.Body.Name, description, store.FleetSettings{References: string(deref(r.Body.References))})
+	set, err := settingsOf(r.Body.References, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter)
+	if err != nil {
+		return nil, err
+	}
+	f, err := a.store.CreateFleetWith(ctx, c.tenant.ID, c.actor, r.Body.Name, description, set)
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "already_exists", "a fleet of this name is there already")
 	}
@@ -99,6 +103,7 @@ func (a *API) DeleteFleet(ctx context.Context, _ oapi.DeleteFleetRequestObject) 
 func fleetOf(f store.Fleet) oapi.Fleet {
 	return oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References),
+		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter),
 		Revision: int64(f.Revision), CreatedAt: f.CreatedAt,
 	}
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -86,14 +85,4 @@ func (p *places) refused(err error) error {
 		p.faults(e.Dangling, e.More, true)...)
 	out.cause = err
 	return out
-}
-
-// UpdateFleet implements updateFleet.
-func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) (oapi.UpdateFleetResponseObject, error) {
-	c := callOf(ctx)
-	f, err := a.store.UpdateFleet(ctx, c.tenant.ID, c.actor, c.fleet.ID, store.FleetSettings{References: string(deref(r.Body.References))})
-	if err != nil {
-		return nil, err
-	}
-	return oapi.UpdateFleet200JSONResponse(fleetOf(f)), nil
 }

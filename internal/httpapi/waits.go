@@ -20,7 +20,7 @@ func waitsOf(w fleet.Waits, refusing []fleet.Ref) oapi.Waits {
 		if !slices.Contains(by, h.By) {
 			by = append(by, h.By)
 		}
-		return oapi.Withheld{Resource: refOf(h.Ref), By: refOf(h.By), Reason: reason}
+		return oapi.Withheld{Resource: refOf(h.Ref), By: refOf(h.By), Reason: reason, Revision: optional(int64(h.Revision))}
 	})
 	out.WithheldBy = each(by, refOf)
 	return out

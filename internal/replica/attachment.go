@@ -48,8 +48,10 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 			r.leave(o)
 			return nil, err
 		}
-		if s.Resumed && a.past.Settled > 0 {
-			a.past.Before = o.before(ctx, past, labels)
+		if a.past.Settled > 0 && (s.Resumed || !a.past.Clean) { // a stuck one may report nothing but of clusters
+			if before := o.before(ctx, past, labels); before != nil {
+				a.past.Before = before
+			}
 		}
 		if past != nil && !past.Known && !past.missed {
 			a.record.Announce(ctx)

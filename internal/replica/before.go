@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,28 +63,25 @@ func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labe
 			return nil
 		}
 	}
-	snap := newView(c, c.index.Match(labels)).snap
-	exceptions, known := o.exceptionsAt(snap, past.Refusals)
-	if !known {
-		return nil
-	}
-	snap.Types = snapshot.NewTarget(snap, exceptions).Types
-	return snap
+	return o.without(newView(c, c.index.Match(labels)).snap, slices.Concat(past.Refusals, past.Ended))
 }
 
-// exceptionsAt are what a node refused of an earlier content; known: what it had instead is.
-func (o *owner) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, known bool) {
+// without is what a node held of a view that refused some of it. Where bytes are lost it is
+// the view's own.
+func (o *owner) without(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) *snapshot.Snapshot {
 	for _, f := range refusals {
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
-		if !e.Applies(snap) {
+		if !f.Stood(snap.Revision) || !e.Applies(snap) {
 			continue
 		}
-		if e.Good = o.revive(f); e.Good == nil && !strings.HasPrefix(f.Action, fleet.ActionRemoved) {
-			return nil, false
+		switch good := o.revive(f); {
+		case good != nil:
+			snap.Types[f.Type] = snap.Types[f.Type].With(good)
+		case strings.HasPrefix(f.Action, fleet.ActionRemoved):
+			snap.Types[f.Type] = snap.Types[f.Type].Without(f.Name)
 		}
-		all = append(all, e)
 	}
-	return all, true
+	return snap
 }
 
 // contentAt derives an earlier content from the present one, by what has changed since.

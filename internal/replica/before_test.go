@@ -76,12 +76,6 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 				t.Errorf("%s was at %q, want %q", name, got, want)
 			}
 		}
-		lost := refused(cluster("kept", "bad"), 1, nil)
-		lost.Good, lost.Action = "old", actionKept
-		w.left("m", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
-		if before := w.resume(id, "m").Past().Before; before != nil {
-			t.Errorf("%+v, but what it held cannot be had", before)
-		}
 	})
 }
 

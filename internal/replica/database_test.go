@@ -47,6 +47,7 @@ type refusalKey struct {
 type refusalRow struct {
 	fleet.Refusal
 	resolved bool
+	by       fleet.Revision
 }
 
 func newDatabase() *database {
@@ -96,7 +97,7 @@ func (d *database) report(s fleet.Status) error {
 	for _, r := range s.Resolved {
 		for k, x := range d.refusals {
 			if k == (refusalKey{r.Node, r.Type, r.Name, r.Version, k.revision}) && k.revision <= r.By && (r.At.IsZero() || x.At.Before(r.At)) {
-				x.resolved = true
+				x.resolved, x.by = true, r.By
 			}
 		}
 	}
@@ -191,16 +192,21 @@ func (d *database) NodePast(_ context.Context, _ fleet.Key, node string, without
 		p.Settled, p.Clean, p.At, p.View = all[0].settled, all[0].clean, all[0].ended, all[0].view
 	}
 	p.Refusals = d.open(node)
+	p.Ended = d.refused(node, func(x *refusalRow) bool { return x.resolved })
 	return p, nil
 }
 
 // open are a node's refusals that stand. d.mu is held.
-func (d *database) open(node string) (rs []fleet.PastRefusal) {
+func (d *database) open(node string) []fleet.PastRefusal {
+	return d.refused(node, func(x *refusalRow) bool { return !x.resolved })
+}
+
+func (d *database) refused(node string, which func(*refusalRow) bool) (rs []fleet.PastRefusal) {
 	for k, x := range d.refusals {
-		if k.node != node || x.resolved {
+		if k.node != node || !which(x) {
 			continue
 		}
-		r := fleet.PastRefusal{Refusal: x.Refusal}
+		r := fleet.PastRefusal{By: x.by, Refusal: x.Refusal}
 		if x.Good != "" {
 			r.Row = d.find(x.Type, x.Name, x.Good)
 		}
@@ -242,13 +248,27 @@ func (d *database) receipt(rev fleet.Revision, node string) string {
 		}
 	}
 	settled, live := d.position(node)
+	withheld := false
+	for k, row := range d.status {
+		withheld = withheld || k.node == node && row.Connected && d.leases[k.server].After(time.Now()) &&
+			slices.ContainsFunc(row.Waits.Withheld, func(x fleet.Withheld) bool { return x.Revision == rev })
+	}
 	switch {
+	case withheld && live:
+		return fleet.NodePending
 	case settled >= rev:
 		return fleet.NodeAcked
 	case live:
 		return fleet.NodePending
 	}
 	return fleet.NodeOffline
+}
+
+// heard reports whether the database knows of the proxy's last stream, or will know.
+func (d *database) heard(e *envoy) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.away && (e.server.line.broken(false) == nil || d.status[statusKey{e.id, e.server.id}].Connected)
 }
 
 // position is where a node is, as readers see it. d.mu is held.

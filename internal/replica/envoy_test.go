@@ -106,6 +106,8 @@ type envoy struct {
 	asked    [fleet.NumTypes]map[string]bool
 	reported [fleet.NumTypes]map[string]string // what it lists on a new stream
 	accepted [fleet.NumTypes]string            // version_info
+	said     map[string]bool                   // names that its words for swallowed answers held
+	spoilt   map[string]bool                   // clusters that a refused route named
 	missing  map[string]bool                   // endpoints that it was told do not exist
 	sticky   map[string]bool                   // clusters that hold back every answer for clusters
 	came     map[string]int                    // endpoints: the number of the message that brought them last
@@ -114,7 +116,7 @@ type envoy struct {
 	owed     time.Duration // how long it has not answered clusters
 	doubted  bool          // that was long, once: others than culprits may be kept back
 
-	cameStuck bool // it came back with clusters unanswered, once
+	unheard bool // it lost clusters with a server that died before anybody heard that it was there
 
 	// of the present stream
 	server  *server
@@ -162,6 +164,9 @@ func isNamed(t fleet.Type) bool { return t == fleet.Endpoint || t == fleet.Route
 func (e *envoy) connect(to *server) {
 	again := e.count > 0
 	warming := e.lose()
+	if warming && !e.w.db.heard(e) {
+		e.unheard = true
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	method := "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources"
 	if e.delta {
@@ -176,7 +181,7 @@ func (e *envoy) connect(to *server) {
 	e.server, e.stream, e.cancel = to, stream, cancel
 	e.mu.Unlock()
 	e.w.readers.Go(func() { e.read(to, stream) })
-	e.asksClusters, e.cameStuck = warming, e.cameStuck || warming
+	e.asksClusters = warming
 	if !warming {
 		e.first(fleet.Cluster)
 	}
@@ -390,6 +395,7 @@ func (e *envoy) swallow() {
 		for _, x := range e.answers[i].items {
 			if x.poisons(e.id) {
 				e.words += " " + x.name
+				e.said[x.name] = true
 			}
 		}
 		e.answers = slices.Delete(e.answers, i, i+1)
@@ -411,7 +417,8 @@ func (e *envoy) answer(pick int) bool {
 			continue
 		}
 		before[m.typ] = true
-		if m.typ != fleet.Cluster || len(e.sticky) == 0 && e.warm(m) {
+		// What came before it asked for clusters it answers by asking.
+		if m.typ != fleet.Cluster || len(e.sticky) == 0 && !e.asksClusters && e.warm(m) {
 			ready = append(ready, i)
 		}
 	}
@@ -454,6 +461,9 @@ func (e *envoy) refuse(m *message) {
 		if x.poisons(e.id) {
 			bad = append(bad, x.name)
 			sticky = sticky || x.sticks()
+			for _, n := range x.refs {
+				e.spoilt[n] = true
+			}
 		}
 	}
 	e.apply(m, func(name string) bool { return !slices.Contains(bad, name) && e.dice.IntN(2) == 0 })

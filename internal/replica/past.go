@@ -88,6 +88,9 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		a.past = n.past
 		if n.overlaps(a) {
 			a.past = xds.Past{Known: true, Settled: max(a.past.Settled, n.confirmed())}
+			if a.past.Settled < a.seat.view.snap.Revision {
+				a.past.Before = n.heldAt(a.past.Settled)
+			}
 		}
 		for x := range n.streams {
 			if x.seat.view.id != a.seat.view.id {
@@ -212,6 +215,16 @@ func (n *node) confirmed() fleet.Revision {
 	return 0
 }
 
+// heldAt is what the node held when it settled a revision, nil if that is not known here.
+func (n *node) heldAt(r fleet.Revision) *snapshot.Snapshot {
+	for x := range n.streams {
+		if t := x.confirmed.Load(); t != nil && t.Revision == r {
+			return &snapshot.Snapshot{Revision: r, History: t.History, Types: t.Types}
+		}
+	}
+	return nil
+}
+
 func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }
 
 // readopt makes exceptions of the refusals that still apply, and ends the others. Those of
@@ -295,6 +308,9 @@ func isGood(refusals []fleet.PastRefusal, f fleet.PastRefusal) bool {
 // be had.
 func (o *owner) revive(f fleet.PastRefusal) *snapshot.Resource {
 	if f.Row == nil {
+		if empty := snapshot.EmptyEndpoint(f.Name); f.Type == fleet.Endpoint && f.Good == empty.Version {
+			return empty // which nobody wrote
+		}
 		return nil
 	}
 	value := f.Row.Body

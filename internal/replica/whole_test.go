@@ -51,6 +51,7 @@ func (w *whole) problem(format string, args ...any) {
 // server is everything between the database and the wire.
 type server struct {
 	name string
+	id   fleet.ServerID
 	line *line
 	rep  *Replica
 	grpc *grpc.Server
@@ -60,9 +61,9 @@ type server struct {
 
 func (w *whole) start() *server {
 	w.started++
-	s := &server{name: fmt.Sprint("server ", w.started), line: &line{database: w.db}}
+	s := &server{name: fmt.Sprint("server ", w.started), id: fleet.NewServerID(), line: &line{database: w.db}}
 	quiet := slog.New(slog.DiscardHandler)
-	rec, err := delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: s.name, Sink: s.line, Logger: quiet})
+	rec, err := delivery.New(delivery.Config{Server: s.id, Name: s.name, Sink: s.line, Logger: quiet})
 	w.must(err)
 	s.rep, err = New(Config{Feed: s.line, Opener: opener{}, Recorder: rec, Logger: quiet})
 	w.must(err)
@@ -157,15 +158,6 @@ const (
 	wholeServers = 2
 )
 
-const (
-	// refusesEndpoints: proxies refuse endpoints too.
-	refusesEndpoints = false
-	// clustersLeaveBesideWithheld: clusters are taken away while a listener is withheld.
-	clustersLeaveBesideWithheld = false
-	// stuckComeBack: proxies that lost a stream while clusters were unanswered are looked at.
-	stuckComeBack = false
-)
-
 // The kinds of steps.
 const (
 	stepChange  = "change"
@@ -201,9 +193,6 @@ func genEdit() *rapid.Generator[edit] {
 		ills := []string{"", "", "", "", "!", "!n1"}
 		if e.Type == fleet.Cluster {
 			ills = append(ills, "?")
-		}
-		if e.Type == fleet.Endpoint && !refusesEndpoints {
-			ills = ills[:1]
 		}
 		e.Version += rapid.SampledFrom(ills).Draw(t, "ill")
 		return e
@@ -384,7 +373,7 @@ func (w *whole) ahead(e *envoy) {
 	if !live || target == nil || settled < w.db.head() || target.Revision < settled {
 		return
 	}
-	e.compare("shown as settled", false)
+	e.compare("shown as settled")
 }
 
 // excused are the resources of a target that name something which the node is without.
@@ -409,13 +398,14 @@ func excused(target *snapshot.Target, exceptions []snapshot.Exception) map[fleet
 }
 
 // compare: the proxy holds exactly its target. What names something that it refused, and
-// never had, may be behind; what substitutes and those name stays. It says whether
-// anything is behind.
-func (e *envoy) compare(when string, atRest bool) (behind bool) {
+// never had, may be behind; what substitutes and those name stays. It returns the revisions
+// of what is behind.
+func (e *envoy) compare(when string) (behind map[fleet.Revision]bool) {
+	behind = map[fleet.Revision]bool{}
 	_, target, exceptions := e.server.serving(e.w.db.key, e.id)
 	if target == nil {
 		e.w.problem("%s, %s has no stream on %s", when, e.id, e.server.name)
-		return true
+		return behind
 	}
 	late := excused(target, exceptions)
 	for _, typ := range []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route} {
@@ -425,19 +415,21 @@ func (e *envoy) compare(when string, atRest bool) (behind bool) {
 			if isNamed(typ) && !e.asked[typ][r.Name] || ok && got.version == r.Version || empty {
 				continue
 			}
-			if behind = true; !late[fleet.Ref{Type: typ, Name: r.Name}] && !e.left(exceptions, typ, r.Name) {
+			if behind[r.Revision] = true; !late[fleet.Ref{Type: typ, Name: r.Name}] && !e.left(exceptions, typ, r.Name) {
 				e.w.problem("%s, %s has %s %s@%q and not @%s", when, e.id, typ, r.Name, got.version, r.Version)
 			}
 		}
 		for n, x := range e.holds[typ] {
 			unsaid := isNamed(typ) && !e.delta // that it is no more
-			unsaid = unsaid || typ == fleet.Cluster && len(late) > 0 && !clustersLeaveBesideWithheld
+			// A route that was refused may be there, and cannot be taken back; and what a proxy
+			// brought with it may name anything.
+			unsaid = unsaid || typ == fleet.Cluster && len(late) > 0 && (e.lost || !e.delta && e.spoilt[n])
 			if target.Types[typ].Get(n) == nil && !unsaid && !e.kept(typ, n) && !e.left(exceptions, typ, n) {
 				e.w.problem("%s, %s has %s %s@%s, which is not there any more", when, e.id, typ, n, x.version)
 			}
 		}
 	}
-	return behind && atRest
+	return behind
 }
 
 // left reports whether nothing can be said about a name.
@@ -466,14 +458,14 @@ func (w *whole) atRest() {
 			w.problem("at rest, %s has no stream", e.id)
 			continue
 		}
-		if w.unanswerable(e) || e.cameStuck && !stuckComeBack {
+		if w.unanswerable(e) || e.unheard {
 			continue
 		}
 		if len(e.answers) > 0 || e.asksClusters {
 			w.problem("at rest, %s is stuck: %v, sticky %v", e.id, e.answers, e.sticky)
 			continue
 		}
-		behind := e.compare("at rest", true)
+		behind := e.compare("at rest")
 		w.receipts(e, behind)
 	}
 }
@@ -490,7 +482,7 @@ func (w *whole) unanswerable(e *envoy) bool {
 }
 
 // receipts: what readers see of a node is the truth.
-func (w *whole) receipts(e *envoy, behind bool) {
+func (w *whole) receipts(e *envoy, behind map[fleet.Revision]bool) {
 	view, _, exceptions := e.server.serving(w.db.key, e.id)
 	if view == nil {
 		return
@@ -505,8 +497,14 @@ func (w *whole) receipts(e *envoy, behind bool) {
 	}
 	unsure := slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
 	// A lost stream takes back nothing of what was confirmed, though its exceptions end.
-	if !unsure && (behind && settled >= head && !e.lost || !behind && settled != head) {
-		w.problem("at rest, %s is shown at %d, the fleet is at %d, and it is behind: %v", e.id, settled, head, behind)
+	if !unsure && settled != head {
+		w.problem("at rest, %s is shown at %d, the fleet is at %d", e.id, settled, head)
+	}
+	for rev := fleet.Revision(1); rev <= head && !unsure; rev++ {
+		got := w.db.receipt(rev, e.id)
+		if want := map[bool]string{true: fleet.NodePending, false: fleet.NodeAcked}[behind[rev]]; got != want && got != fleet.NodeNacked {
+			w.problem("at rest, the receipt of %d says that %s is %s, want %s", rev, e.id, got, want)
+		}
 	}
 	for _, r := range open {
 		has := view.Types[r.Type].Get(r.Name)
@@ -514,7 +512,7 @@ func (w *whole) receipts(e *envoy, behind bool) {
 		case r.Name == "":
 		case has == nil || has.Version != r.Version:
 			w.problem("at rest, %s is shown to refuse %s %s@%s, which is not in its view", e.id, r.Type, r.Name, r.Version)
-		case !(item{version: r.Version}).poisons(e.id) && !e.doubted:
+		case !(item{version: r.Version}).poisons(e.id) && !(e.doubted && (e.lost || e.said[r.Name])):
 			w.problem("at rest, %s is shown to refuse %s %s@%s, and does not: %s", e.id, r.Type, r.Name, r.Version, r.Detail)
 		case w.db.receipt(r.Revision, e.id) != fleet.NodeNacked:
 			w.problem("at rest, the receipt of %d does not say that %s refuses %s %s", r.Revision, e.id, r.Type, r.Name)
@@ -556,7 +554,7 @@ func play(t *testing.T, delta bool, seed uint64, steps []step) (problems, log []
 		for i := range wholeNodes {
 			e := &envoy{
 				w: w, id: fmt.Sprint("n", i), edge: i == 2, delta: delta, dice: rand.New(rand.NewPCG(seed, uint64(i))),
-				missing: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]fleet.Revision{},
+				missing: map[string]bool{}, spoilt: map[string]bool{}, said: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]fleet.Revision{},
 			}
 			for typ := range e.holds {
 				e.holds[typ], e.asked[typ], e.reported[typ] = map[string]item{}, map[string]bool{}, map[string]string{}

@@ -12,7 +12,7 @@ const (
 	// that warms gets newer content all the same (PROTOCOL rule 15).
 	overtakeAfter = 20 * time.Second
 	// maxLate is how many overtaken responses are remembered, of a type.
-	maxLate = 4
+	maxLate = 16
 )
 
 // Sent takes in that a response went out under a nonce.
@@ -25,6 +25,9 @@ func (c *Client) Sent(r *Response, nonce string) {
 		return
 	}
 	tr.inFlight = r
+	if tr.last.content != r.content {
+		tr.last = last{content: r.content}
+	}
 	tr.answer, tr.inStep, tr.unknown = false, false, false
 	for _, x := range r.Resources {
 		delete(tr.owed, x.Name)
@@ -63,16 +66,32 @@ func (c *Client) oweEndpointsOf(tr *track, r *Response) {
 	}
 }
 
+// last is the content that was sent last, and whether the client would not take it. Sent
+// again with nothing in between, an Envoy ACKs a set with a cluster that sticks, and goes
+// without that (SEMANTICS 3.8d).
+type last struct {
+	content Sum
+	refused bool
+	text    string
+}
+
 // Acknowledge takes in an ACK. It reports false for a nonce that is not that of the
 // response in flight: such an answer is late, or a heartbeat's, and settles nothing.
 func (c *Client) Acknowledge(t fleet.Type, nonce string) bool {
 	tr := &c.types[t]
 	f := tr.inFlight
 	if f == nil || f.Nonce != nonce {
-		tr.overtaken(nonce)
+		if late := tr.overtaken(nonce); late != nil && late.presumed {
+			c.acquit(t, late, "")
+		}
 		tr.beats.answered(nonce)
 		return false
 	}
+	if tr.last.refused && tr.last.content == f.content && t == fleet.Cluster && c.Envoy && !c.Delta {
+		c.Refuse(t, nonce, tr.last.text)
+		return true
+	}
+	c.acquitUnsaid(t)
 	tr.inFlight, tr.inStep = nil, false
 	tr.late = nil // whatever they brought, this one came after them
 	tr.hold(f, c.Now, c.TTL)

@@ -55,6 +55,8 @@ type Client struct {
 	overlay    overlay
 	base       *Target // the last target, without what trials make of it
 	doubted    []Doubted
+	pushed     *Set // what the client has by what it was sent unasked, as far as it was ACKed
+	acquitted  int  // how often the client took what it was presumed to stick on
 }
 
 // track is what is known of one type.
@@ -83,8 +85,14 @@ type track struct {
 	trial *trial // nil: none goes on
 	// refused are contents that this stream would not take, and what they held.
 	refused map[Sum]refusal
+	last    last
+	// explained are words about earlier responses that came with the answer that is taken in.
+	explained string
 	// confirmed is the highest revision whose target this type was in step with.
 	confirmed fleet.Revision
+	// kept are the names that counted as settled though they are kept back, and what they
+	// wait for.
+	kept map[string]fleet.Ref
 	// confirmedAt is when the client last ACKed something of the type.
 	confirmedAt time.Time
 	// inStepWith and repairs are the target's against which nothing was found to send: a
@@ -129,6 +137,7 @@ func (c *Client) Subscribe(r Request, target *Target) {
 	tr.asked = false
 	unasked := tr.unasked
 	if unasked {
+		c.pushed = tr.held
 		tr.begin()
 	}
 	if first && c.lostWarming(r.Type) && (r.Version != "" || len(r.Versions) > 0) {
@@ -203,11 +212,15 @@ func (c *Client) subscribeSotW(tr *track, r Request, target *Target, first bool)
 	if old.wildcard && !next.wildcard {
 		tr.forgetUnwanted()
 	}
+	stays := next.wildcard
 	for n := range old.names {
 		if !next.Has(n) {
 			tr.forget(n)
+		} else {
+			stays = true
 		}
 	}
+	tr.unknown = tr.unknown && stays // what is not known was given up
 	for _, n := range r.Names {
 		if n != "*" && !old.Named(n) {
 			tr.want(n)

@@ -31,7 +31,7 @@ func (c *Client) lookup(t fleet.Type, name string, target *Target) *Resource {
 	if r := target.find(t, name); r != nil || t != fleet.Endpoint || c.Delta {
 		return r
 	}
-	if held := c.types[t].held.Get(name); held != nil && !held.doubt || target.withholds(fleet.Ref{Type: t, Name: name}) {
+	if held := c.types[t].held.Get(name); held != nil && !held.doubt {
 		return nil
 	}
 	if target.hasEDSName(name) || c.warming(name) {
@@ -156,20 +156,49 @@ func (c *Client) leavesWithCluster(edsName string, target *Target) bool {
 	return !target.hasEDSName(edsName) && c.types[fleet.Cluster].held.lookInto().eds[edsName]
 }
 
+// namedBy is who in the client names a cluster that is to go.
+type namedBy int
+
+const (
+	byNone   namedBy = iota
+	byKept           // only what is withheld: it stays until somebody writes something
+	byMoving         // what is about to stop
+)
+
 // stillNamed returns what tells whether a cluster is named by something in the client
 // that will not name it once the client is in step: such a cluster stays until that was
 // ACKed. What a client merely reported, at a version that the fleet no longer has, may
-// name any cluster; so may the routes of a listener that is about to leave them.
-func (c *Client) stillNamed(target *Target) func(cluster string) bool {
-	names, any := map[string]struct{}{}, c.Young
-	leaves := func(old, new *Resource) {
+// name any cluster; so may the routes of a listener that is about to leave them, if they
+// are not known.
+func (c *Client) stillNamed(target *Target) func(cluster string) namedBy {
+	names := map[string]namedBy{}
+	var any namedBy
+	if c.Young {
+		any = byMoving
+	}
+	routes := &c.types[fleet.Route]
+	note := func(cluster string, by namedBy) { names[cluster] = max(names[cluster], by) }
+	leaves := func(old, new *Resource, by namedBy) {
+		if old.reported() || old.doubt && old.last == nil && old.had {
+			any = max(any, by)
+		}
 		for _, ref := range old.Refs {
 			switch {
 			case new != nil && new.Names(ref):
 			case ref.Type == fleet.Cluster:
-				names[ref.Name] = struct{}{}
+				note(ref.Name, by)
 			case ref.Type == fleet.Route:
-				any = true
+				for r := range routes.versions(ref.Name) {
+					if r.reported() || r.doubt && r.last == nil && r.had {
+						any = max(any, by)
+					}
+					for _, x := range r.Refs {
+						note(x.Name, by)
+					}
+				}
+				if !routes.subscribed || routes.unknown {
+					any = max(any, by)
+				}
 			}
 		}
 	}
@@ -178,29 +207,43 @@ func (c *Client) stillNamed(target *Target) func(cluster string) bool {
 		if !tr.subscribed {
 			continue
 		}
+		by := byMoving
+		if tr.inFlight == nil && tr.confirmed >= target.Revision { // what is left of it is kept back
+			by = byKept
+		}
 		for ch := range c.differences(t, target) {
 			if ch.new != nil && c.waitsForCluster(t, ch, target) {
 				if r := c.earlier(t, ch); r != nil {
-					leaves(r, ch.new)
+					leaves(r, ch.new, by)
 				}
 			}
 			if ch.old == nil || ch.new == nil && !c.Delta && !t.FullSet() {
 				continue // state of the world cannot take it away: what names it does
 			}
-			any = any || ch.old.reported()
-			leaves(ch.old, ch.new)
+			leaves(ch.old, ch.new, by)
 		}
 		if tr.inFlight == nil {
 			continue
 		}
 		for _, ch := range tr.inFlight.changes { // the client may have taken it in
 			if ch.new != nil {
-				leaves(ch.new, target.Types[t].Get(ch.new.Name))
+				leaves(ch.new, target.Types[t].Get(ch.new.Name), byMoving)
 			}
 		}
 	}
-	return func(cluster string) bool {
-		_, named := names[cluster]
-		return named || any
+	return func(cluster string) namedBy { return max(names[cluster], any) }
+}
+
+// versions yields what the client may have under a name.
+func (tr *track) versions(name string) iter.Seq[*Resource] {
+	return func(yield func(*Resource) bool) {
+		if r := tr.held.Get(name); r != nil && !yield(r) {
+			return
+		}
+		if f := tr.inFlight; f != nil {
+			if r := f.after.Get(name); r != nil {
+				yield(r)
+			}
+		}
 	}
 }

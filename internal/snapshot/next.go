@@ -120,10 +120,13 @@ func (c *Client) step(target *Target) *Response {
 			return r
 		}
 	}
-	if c.types[fleet.Cluster].subscribed {
-		return c.next(fleet.Cluster, target, true)
+	if !c.types[fleet.Cluster].subscribed {
+		return nil
 	}
-	return nil
+	if r := c.next(fleet.Cluster, target, true); r != nil || !c.types[fleet.Endpoint].subscribed {
+		return r
+	}
+	return c.next(fleet.Endpoint, target, false) // whose clusters may be known to stay by now
 }
 
 // next returns the response of one type that is next. last: all else was sent, and what
@@ -137,19 +140,32 @@ func (c *Client) next(t fleet.Type, target *Target, last bool) *Response {
 		c.atRest(t, target)
 		return nil
 	}
-	r, behind := c.plan(t, target, last)
+	r, rest := c.plan(t, target, last)
 	if r != nil {
 		if !tr.wouldRepeat(r) {
 			return r
 		}
-		behind = true
+		c.accuseAgain(t, r)
+		rest = behind
 	}
-	if !behind {
+	switch rest {
+	case inStep:
 		tr.inStep, tr.inStepWith, tr.repairs = true, target.Types[t], target.repairs
 		c.atRest(t, target)
+	case keptBack:
+		tr.confirm(target.Revision)
 	}
 	return nil
 }
+
+// rest is what is left to do of a type when there is nothing to send.
+type rest int
+
+const (
+	inStep   rest = iota
+	behind        // something has to wait
+	keptBack      // nothing but what is withheld, which settles all the same (SEMANTICS 5.3)
+)
 
 // atRest notes that a type is in step with the target.
 func (c *Client) atRest(t fleet.Type, target *Target) {
@@ -165,9 +181,9 @@ func (c *Client) Err() error { return c.err }
 
 var order = fleet.Types()
 
-// plan makes the response for one type. behind: something is left to do when it is
-// nil, but has to wait.
-func (c *Client) plan(t fleet.Type, target *Target, last bool) (r *Response, behind bool) {
+// plan makes the response for one type, nil if there is nothing to send now, and says what
+// is left to do beside it.
+func (c *Client) plan(t fleet.Type, target *Target, last bool) (*Response, rest) {
 	tr := &c.types[t]
 	c.offerAgain(t, c.base)
 	p := plan{c: c, tr: tr, t: t, target: target, last: last}
@@ -182,16 +198,32 @@ func (c *Client) plan(t fleet.Type, target *Target, last bool) (r *Response, beh
 		p.changed()
 	}
 	if p.hold {
-		return nil, true
+		return nil, behind
+	}
+	if !p.waiting && len(p.kept) > 0 {
+		if tr.kept == nil {
+			tr.kept = make(map[string]fleet.Ref)
+		}
+		maps.Copy(tr.kept, p.kept)
 	}
 	if len(p.r.Resources) == 0 && len(p.r.Removed) == 0 && len(p.r.Nonexistent) == 0 && len(p.r.changes) == 0 && !tr.answer {
-		return nil, p.waiting
+		return nil, p.rest()
 	}
 	if p.tooLarge() {
-		return nil, true
+		return nil, behind
 	}
 	p.r.complete = !p.waiting
-	return p.r, p.waiting
+	return p.r, p.rest()
+}
+
+func (p *plan) rest() rest {
+	switch {
+	case p.waiting:
+		return behind
+	case p.keeps:
+		return keptBack
+	}
+	return inStep
 }
 
 // plan is the work on one response.
@@ -203,6 +235,8 @@ type plan struct {
 	r        *Response
 	pending  []change               // may go out now, by name
 	waiting  bool                   // something has to wait
+	keeps    bool                   // something is kept back, or stays, until somebody writes something
+	kept     map[string]fleet.Ref   // what is kept back, and what it waits for
 	last     bool                   // all else was sent: clusters may be taken away
 	hold     bool                   // nothing can be sent yet
 	named    map[fleet.Ref]struct{} // by what the client has of withheld resources; nil: not looked for
@@ -211,7 +245,7 @@ type plan struct {
 
 // collect finds what differs and leaves out what has to wait.
 func (p *plan) collect() {
-	var named func(cluster string) bool
+	var named func(cluster string) namedBy
 	for ch := range p.c.differences(p.t, p.target) {
 		switch {
 		case ch.new == nil && ch.old.settledOn() && p.target.keeps(fleet.Ref{Type: p.t, Name: ch.old.Name}):
@@ -220,27 +254,33 @@ func (p *plan) collect() {
 			if p.last && named == nil {
 				named = p.c.stillNamed(p.target)
 			}
-			if !p.last || named(ch.old.Name) {
-				p.waiting = true
+			by := byMoving
+			if p.last {
+				by = named(ch.old.Name)
+			}
+			if by != byNone {
+				p.waiting = p.waiting || by == byMoving
+				p.keeps = p.keeps || by == byKept
 				if !ch.old.doubt || ch.old.last == nil {
 					continue
 				}
 				ch.new = ch.old.last // as long as it has to stay it is the one that was good
 			}
 		case ch.new == nil && ch.old.settledOn() && p.stays(ch.old.Name):
-			p.waiting = true
+			p.wait(ch)
 			continue
 		case p.withholds(ch):
-			p.waiting = true
-			if ch.old == nil || !ch.old.doubt || ch.old.last == nil {
+			p.wait(ch)
+			if ch.old == nil || !ch.old.doubt || ch.old.last == nil && (ch.old.had || p.t != fleet.Listener) {
 				continue
 			}
-			ch.new = ch.old.last
+			ch.new = ch.old.last // or away, where the client may have half of what it refused
 		case ch.new == nil && p.t == fleet.Endpoint && p.c.leavesWithCluster(ch.old.Name, p.target):
-			p.waiting = true
+			stays := p.c.types[fleet.Cluster].confirmed >= p.target.Revision // though the cluster is there
+			p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
 			continue
 		case ch.new != nil && p.c.waitsForCluster(p.t, ch, p.target):
-			p.waiting = true
+			p.wait(ch)
 			if ch.new = p.c.earlier(p.t, ch); ch.new == nil {
 				continue
 			}
@@ -351,7 +391,7 @@ func (p *plan) collectOwed() {
 		}
 		switch {
 		case ch.new != nil && (p.withholds(ch) || p.c.waitsForCluster(p.t, ch, p.target)), ch.new == nil && ch.old != nil && ch.old.settledOn() && p.stays(ch.old.Name):
-			p.waiting = true
+			p.wait(ch)
 			continue
 		case ch.new == nil && p.t == fleet.VirtualHost && p.tr.sub.Named(n):
 			if ch.old != nil {

@@ -30,7 +30,6 @@ type proxy struct {
 	seen     map[string]bool                 // contents that were refused
 	sticky   map[string]bool                 // clusters that hold back every answer for clusters
 	came     map[string]int                  // endpoints: the number of the response that brought them last
-	history  map[string]*snapshot.Resource   // by type, name and version
 	returned bool                            // it has lost a stream
 	// asksClusters: the proxy has still to ask for clusters on this stream.
 	asksClusters bool
@@ -43,11 +42,19 @@ type proxy struct {
 	left  [fleet.NumTypes]fleet.Revision
 	words string // of the held answers, for the next one in state of the world
 	sent  int
+	then  map[fleet.Revision]*snapshot.Snapshot // what it was to hold when it settled
+}
+
+// note keeps what the proxy is to hold, if it has settled at that.
+func (p *proxy) note() {
+	if p.client.Settled() == p.snap.Revision {
+		t := p.target()
+		p.then[p.snap.Revision] = &snapshot.Snapshot{Revision: t.Revision, Types: t.Types}
+	}
 }
 
 func newProxy(t *rapid.T, delta bool, s *snapshot.Snapshot) *proxy {
-	p := &proxy{t: t, client: snapshot.Client{Delta: delta, Envoy: true}, snap: s, seen: map[string]bool{}, missing: map[string]bool{}, sticky: map[string]bool{}, history: map[string]*snapshot.Resource{}, came: map[string]int{}}
-	p.remember()
+	p := &proxy{t: t, client: snapshot.Client{Delta: delta, Envoy: true}, snap: s, seen: map[string]bool{}, missing: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, then: map[fleet.Revision]*snapshot.Snapshot{}}
 	p.client.Now = start
 	for i := range p.holds {
 		p.holds[i], p.asked[i] = map[string]*snapshot.Resource{}, map[string]bool{}
@@ -68,6 +75,7 @@ func (p *proxy) receive() bool {
 	if r == nil {
 		r = p.client.Next(p.target())
 	}
+	p.note()
 	if r == nil {
 		return false
 	}
@@ -80,6 +88,7 @@ func (p *proxy) receive() bool {
 			p.t.Fatalf("%s: the route that %s names is not there", describe(r), x.Name)
 		}
 	}
+	p.t.Logf("gets %s", describe(r))
 	p.client.Sent(r, fmt.Sprint(p.sent))
 	p.stick(r)
 	p.answers = append(p.answers, r)
@@ -200,6 +209,7 @@ func (p *proxy) answer(pick func(n int) int) bool {
 			p.client.Explain(r.Type, "Error adding"+p.words)
 			p.words = ""
 		}
+		p.t.Logf("takes %s", describe(r))
 		p.apply(r, func(string) bool { return true })
 		p.report(r)
 		p.client.Acknowledge(r.Type, r.Nonce)
@@ -214,6 +224,7 @@ func (p *proxy) answer(pick func(n int) int) bool {
 	if slices.ContainsFunc(r.Resources, sticks) || rapid.Bool().Draw(p.t, "names the culprit") {
 		text = "Error adding " + strings.Join(bad, ", ")
 	}
+	p.t.Logf("refuses %s: %q", describe(r), text)
 	if !p.client.Refuse(r.Type, r.Nonce, text) {
 		p.t.Fatalf("the refusal of %s was not taken", describe(r))
 	}
@@ -246,6 +257,9 @@ func (p *proxy) reconnect() {
 	p.client = snapshot.Client{Delta: old.Delta, Envoy: true, Young: true, Now: old.Now}
 	if !old.Clean() {
 		p.client.Past = snapshot.Past{Unclean: true, Settled: old.Settled()}
+	}
+	if old.Settled() < p.snap.Revision {
+		p.client.Before = p.then[old.Settled()]
 	}
 	if !warming {
 		p.returns(fleet.Cluster)
@@ -325,28 +339,14 @@ func (p *proxy) judge() {
 			p.left[v.Type] = p.snap.Revision
 		}
 		for _, b := range v.Culprits {
-			if b.Leave { // its bytes are fetched
-				if b.Had == "" {
-					b.Had = p.reported[v.Type][b.Refused.Name]
-				}
-				b.Good, b.Leave = p.history[v.Type.Slug()+b.Refused.Name+"@"+b.Had], b.Had != ""
-				if b.Good != nil && b.Good.Version == b.Refused.Version {
-					p.client.Acquit(v.Type, b.Refused.Name)
-					continue
-				}
-			} else if !poison(b.Refused) {
+			switch {
+			case b.Leave && !p.client.Delta:
+				p.left[v.Type] = p.snap.Revision // no set can be sent without it
+			case !b.Leave && !poison(b.Refused):
 				p.t.Fatalf("%s %s@%s is blamed, and is good", v.Type, b.Refused.Name, b.Refused.Version)
 			}
-			p.except = append(p.except, snapshot.Exception{Type: v.Type, Name: b.Refused.Name, Refused: b.Refused.Version, Good: b.Good, Leave: b.Leave && b.Good == nil})
-		}
-	}
-}
-
-// remember keeps what a fleet holds: a good version may be asked for later.
-func (p *proxy) remember() {
-	for t := range p.snap.Types {
-		for r := range p.snap.Types[t].All() {
-			p.history[fleet.Type(t).Slug()+r.Name+"@"+r.Version] = r
+			p.t.Logf("blames %s@%s, good %v, leave %v", b.Refused.Name, b.Refused.Version, b.Good != nil, b.Leave)
+			p.except = append(p.except, snapshot.Exception{Type: v.Type, Name: b.Refused.Name, Refused: b.Refused.Version, Good: b.Good, Leave: b.Leave})
 		}
 	}
 }
@@ -483,6 +483,9 @@ func (p *proxy) settle() {
 				p.client.Now = due
 				continue
 			}
+			if p.left[fleet.Cluster] == p.snap.Revision {
+				return
+			}
 			if p.asksClusters {
 				p.t.Fatalf("stuck by %v, and never repaired", p.sticky)
 			}
@@ -577,7 +580,6 @@ func TestMakeBeforeBreak(t *testing.T) {
 							p.reconnect()
 						case "change":
 							p.snap = drawFleet(t, p.snap, poisonous)
-							p.remember()
 						case "receive":
 							p.receive()
 							p.subscribe()

@@ -82,8 +82,11 @@ const maxTried = 50_000
 // recall returns what a state-of-the-world client holds of its subscription by the
 // version that it reports: the target's own set, or one that the view held before.
 func (c *Client) recall(t fleet.Type, version string, target *Target) (held *Set, ok bool) {
-	if version == "" {
+	switch {
+	case version == "":
 		return nil, false
+	case t == fleet.Cluster && c.Subscribed(t) && c.pushed.Sum().String() == version && c.pushed.certain():
+		return c.pushed, true
 	}
 	for _, now := range []*Target{target, target.asHeld(t)} {
 		if c.sum(t, now).String() == version {
@@ -147,6 +150,16 @@ func (t *Target) before(typ fleet.Type, e *earlier) []*Target {
 		}
 	}
 	return []*Target{plain, repaired}
+}
+
+// certain reports whether nothing of a set is in doubt.
+func (s *Set) certain() bool {
+	for r := range s.All() {
+		if r.doubt {
+			return false
+		}
+	}
+	return true
 }
 
 // versions are those of a set, by name.

@@ -69,7 +69,10 @@ func (c *Client) Refuse(t fleet.Type, nonce, text string) bool {
 	tr.unknown = f.blind // what it held is no better known than before
 	c.refusals++
 	c.warm = nil
-	c.remember(t, f)
+	c.remember(t, f, text)
+	if tr.last.content == f.content {
+		tr.last.refused, tr.last.text = true, text
+	}
 	c.accuse(t, f, text)
 	for _, ch := range f.changes {
 		tr.held = tr.held.With(doubtful(ch)) // of an overtaken one they are already
@@ -171,24 +174,12 @@ func (tr *trial) accuse(suspects []suspect) {
 	tr.refused()
 }
 
-// Acquit takes in that a resource which a verdict blamed is the one that the client had
-// before: it stays.
-func (c *Client) Acquit(t fleet.Type, name string) {
-	tr := &c.types[t]
-	if tr.trial == nil {
-		return
-	}
-	tr.trial.drop(func(s suspect) bool { return s.refused.Name == name })
-	tr.inStep = false
-	c.trialMoves++
-}
-
 // suspects are the versions of a response that the client did not have before.
 func (r *Response) suspects() []suspect {
 	var all []suspect
 	for _, ch := range r.changes {
 		good := ch.old.lastGood()
-		if ch.new != nil && (good == nil || !Same(ch.new, good)) && ch.old.versionHad() != ch.new.Version {
+		if ch.new != nil && !ch.new.empty && (good == nil || !Same(ch.new, good)) && ch.old.versionHad() != ch.new.Version {
 			all = append(all, suspect{refused: ch.new, good: good, leave: ch.old.leftAlone() || r.blind, had: ch.old.versionHad()})
 		}
 	}
@@ -201,12 +192,15 @@ type refusal struct {
 	changes []change
 	set     *Set
 	then    []*Resource // what the node's target had under the changes' names
+	text    string
+	// again is where it was put on trial once more.
+	again place
 }
 
 // maxRefused is how many refused contents of a type are remembered.
 const maxRefused = 1_000
 
-func (c *Client) remember(t fleet.Type, f *Response) {
+func (c *Client) remember(t fleet.Type, f *Response, text string) {
 	tr := &c.types[t]
 	if tr.refused == nil {
 		tr.refused = make(map[Sum]refusal)
@@ -217,11 +211,38 @@ func (c *Client) remember(t fleet.Type, f *Response) {
 		}
 		delete(tr.refused, content)
 	}
-	x := refusal{changes: f.changes, set: f.target.Types[f.Type]}
+	x := refusal{text: text, changes: f.changes, set: f.target.Types[f.Type]}
 	for _, ch := range f.changes {
-		x.then = append(x.then, c.lookup(t, ch.name(), c.base))
+		x.then = append(x.then, c.meant(t, ch.name(), c.base))
 	}
 	tr.refused[f.content] = x
+}
+
+// back reports whether a later revision than the one that it was sent with has brought a
+// version.
+func back(sent, now *Resource) bool {
+	return sent != nil && now != nil && Same(sent, now) && now.Revision > sent.Revision
+}
+
+// accuseAgain puts a content on trial that was refused, and would go out again: the trial of
+// that time ended early, because the client gave the names up.
+func (c *Client) accuseAgain(t fleet.Type, r *Response) {
+	tr := &c.types[t]
+	x := tr.refused[r.content]
+	at := place{c.base, c.types[fleet.Cluster].held}
+	suspects := r.suspects()
+	if try := tr.trial; try != nil && try.offered != nil && r.brought(try.offered) {
+		try.refused() // it was, before it was offered by itself
+		c.trialMoves++
+		return
+	}
+	if tr.trial != nil || x.again == at || len(suspects) == 0 || r.blind && t.FullSet() {
+		return
+	}
+	x.again = at
+	tr.refused[r.content] = x
+	tr.trial = newTrial(suspects, x.text, c.witnessed(t, suspects))
+	c.trialMoves++
 }
 
 // offerAgain forgets the refused contents that the target has left, or that were never
@@ -234,12 +255,20 @@ func (c *Client) offerAgain(t fleet.Type, target *Target) {
 			delete(tr.refused, content)
 		}
 		for i, ch := range refused.changes {
-			if now := c.lookup(t, ch.name(), target); !Same(ch.new, now) && !Same(refused.then[i], now) {
+			if now := c.meant(t, ch.name(), target); !Same(ch.new, now) && !Same(refused.then[i], now) || back(ch.new, now) {
 				delete(tr.refused, content)
 				break
 			}
 		}
 	}
+}
+
+// meant is what the target has under a name, whatever the client holds.
+func (c *Client) meant(t fleet.Type, name string, target *Target) *Resource {
+	if r := target.find(t, name); r != nil || t != fleet.Endpoint || c.Delta {
+		return r
+	}
+	return EmptyEndpoint(name)
 }
 
 // doubtful is the entry of a name of which nothing is known but that it was in a

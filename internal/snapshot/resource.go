@@ -34,7 +34,9 @@ type Resource struct {
 	// the old version, the new one or none. had: it holds one of the two for sure. last:
 	// the last one that it confirmed.
 	doubt, had bool
-	last       *Resource
+	// empty: nobody wrote it. It stands for endpoints that there are not.
+	empty bool
+	last  *Resource
 }
 
 // NewResource encodes a row of type t. value holds the bytes of the Any's value: the
@@ -72,7 +74,7 @@ func EmptyEndpoint(name string) *Resource {
 	value := protowire.AppendTag(nil, 1, protowire.BytesType) // ClusterLoadAssignment.cluster_name
 	value = protowire.AppendString(value, name)
 	h := sha256.Sum256(value)
-	r := &Resource{Name: name, Version: base64.RawURLEncoding.EncodeToString(h[:15])}
+	r := &Resource{Name: name, Version: base64.RawURLEncoding.EncodeToString(h[:15]), empty: true}
 	r.key = keyOf(r.Name, r.Version)
 	r.encode(fleet.Endpoint, value)
 	return r

@@ -26,6 +26,9 @@ const (
 	// unaskedSoon is the same where it is known what it had of the clusters that changed since
 	// it settled: that takes nothing away.
 	unaskedSoon = time.Second
+	// pauseAfter is how long something else may be unanswered until that says that the client
+	// answers nothing at all.
+	pauseAfter = 500 * time.Millisecond
 	// slowAfter is the same where a cluster resolves names or checks its endpoints first.
 	slowAfter = 30 * time.Second
 )
@@ -62,6 +65,9 @@ func (c *Client) stuckAt() time.Time {
 	if since.IsZero() {
 		return since
 	}
+	if c.pauses() {
+		return since.Add(slowAfter)
+	}
 	after := stuckAfter
 	if len(c.neverAsked(f)) == 0 {
 		after = blindAfter
@@ -69,7 +75,65 @@ func (c *Client) stuckAt() time.Time {
 			return since.Add(slowAfter)
 		}
 	}
-	return since.Add(after + time.Duration(len(f.changes))*stuckEach)
+	after += time.Duration(len(f.changes)) * stuckEach
+	return since.Add(min(after<<min(c.acquitted, 5), max(after, slowAfter)))
+}
+
+// pauses reports whether the client leaves more than clusters unanswered: it is busy, or
+// does not read.
+func (c *Client) pauses() bool {
+	for i := range c.types {
+		switch f := c.types[i].inFlight; {
+		case f == nil, fleet.Type(i) == fleet.Cluster:
+		case c.Now.Sub(f.sentAt) >= pauseAfter:
+			return true
+		}
+	}
+	return false
+}
+
+// acquitUnsaid: what an Envoy in state of the world stuck on it tells beside the ACK of what
+// was put back. On what it does not name it was only slow.
+func (c *Client) acquitUnsaid(t fleet.Type) {
+	tr := &c.types[t]
+	if !c.Envoy || c.Delta || t != fleet.Cluster {
+		return
+	}
+	text := tr.explained
+	tr.explained = ""
+	for _, late := range tr.late {
+		if late.presumed {
+			c.acquit(t, late, text)
+		}
+	}
+}
+
+// acquit takes in that the client took clusters after all that it was presumed to stick on,
+// but for those that it names: they are offered again, and it is given more time from now
+// on.
+func (c *Client) acquit(t fleet.Type, late *Response, text string) {
+	if text == "" {
+		c.acquitted++
+	}
+	tr := &c.types[t]
+	taken := func(name, version string) bool {
+		return !standsWhole(text, name) && slices.ContainsFunc(late.changes, func(ch change) bool {
+			return ch.new != nil && ch.new.Name == name && ch.new.Version == version
+		})
+	}
+	if tr.trial != nil {
+		tr.trial.drop(func(s suspect) bool { return taken(s.refused.Name, s.refused.Version) })
+		tr.inStep = false
+		c.trialMoves++
+	}
+	c.verdicts = slices.DeleteFunc(c.verdicts, func(v Verdict) bool {
+		return v.Type == t && !slices.ContainsFunc(v.Culprits, func(b Blame) bool { return !taken(b.Refused.Name, b.Refused.Version) })
+	})
+	for _, ch := range late.changes {
+		if ch.new != nil && taken(ch.new.Name, ch.new.Version) && c.base.excepts(t, ch.new) {
+			c.doubted = append(c.doubted, Doubted{t, ch.new.Name, ch.new.Version})
+		}
+	}
 }
 
 // neverAsked returns the new clusters of a response whose endpoints the client never
@@ -151,6 +215,7 @@ func (tr *trial) keepsBack(r *Resource) bool {
 // about an earlier response that was held back (PROTOCOL rule 16).
 func (c *Client) Explain(t fleet.Type, text string) {
 	tr := &c.types[t]
+	tr.explained += " " + text
 	if tr.trial == nil {
 		return
 	}

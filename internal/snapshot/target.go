@@ -127,6 +127,16 @@ func (t *Target) keeps(ref fleet.Ref) bool {
 	return ok
 }
 
+// excepts reports whether the node refused this version, which the snapshot has.
+func (t *Target) excepts(typ fleet.Type, r *Resource) bool {
+	if t.repairs == nil || !Same(t.view[typ].Get(r.Name), r) {
+		return false
+	}
+	_, replaced := t.repairs.instead[fleet.Ref{Type: typ, Name: r.Name}]
+	_, left := t.repairs.left[typ][r.Name]
+	return replaced || left
+}
+
 // leaves returns the names of a type that the node has and that nothing can be said about.
 func (t *Target) leaves(typ fleet.Type) map[string]struct{} {
 	if t.repairs == nil {

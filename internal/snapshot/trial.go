@@ -227,8 +227,9 @@ func (c *Client) endTrials(target *Target) {
 		if tr.trial == nil {
 			continue
 		}
-		gone := func(s suspect) bool {
-			return !tr.sub.Has(s.refused.Name) || !Same(c.lookup(fleet.Type(i), s.refused.Name, target), s.refused)
+		gone := func(s suspect) bool { // or back, by a later revision: then it is offered once more
+			now := c.lookup(fleet.Type(i), s.refused.Name, target)
+			return !tr.sub.Has(s.refused.Name) || !Same(now, s.refused) || now.Revision > s.refused.Revision
 		}
 		if slices.ContainsFunc(tr.trial.all(), gone) {
 			tr.trial.drop(gone)
@@ -257,7 +258,13 @@ func (c *Client) advance() bool {
 	at := place{c.base, c.types[fleet.Cluster].held}
 	for i := range c.types {
 		tr := &c.types[i]
-		if tr.trial == nil || len(tr.trial.waiting) == 0 || tr.inFlight != nil {
+		if tr.trial == nil || tr.inFlight != nil {
+			continue
+		}
+		if c.release(fleet.Type(i)) {
+			tr.inStep = false
+			c.trialMoves++
+			moved = true
 			continue
 		}
 		if !slices.ContainsFunc(tr.trial.waiting, func(g *group) bool { return g.parked != at }) {
@@ -277,6 +284,24 @@ func (c *Client) advance() bool {
 		moved = true
 	}
 	return moved
+}
+
+// release drops the suspects that are offered and lack something: they are withheld whether
+// or not they are suspects, and offered when that is there.
+func (c *Client) release(t fleet.Type) (any bool) {
+	tr := &c.types[t]
+	if tr.trial.offered == nil {
+		return false
+	}
+	lacks := func(s suspect) bool {
+		_, ok := c.waitsFor(t, change{old: tr.held.Get(s.refused.Name), new: s.refused}, c.base)
+		return ok
+	}
+	if any = slices.ContainsFunc(tr.trial.offered.suspects, lacks); any {
+		offered := slices.Clone(tr.trial.offered.suspects)
+		tr.trial.drop(func(s suspect) bool { return slices.Contains(offered, s) && lacks(s) })
+	}
+	return any
 }
 
 func (tr *trial) all() []suspect {

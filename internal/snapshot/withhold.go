@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"maps"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -108,27 +109,71 @@ func (t *Target) asHeld(typ fleet.Type) *Target {
 // warmsLong is how long resources are unanswered before they count as warming.
 const warmsLong = 200 * time.Millisecond
 
-// Waits tells what keeps the client from the target: what is withheld from it, and what it
-// was sent and warms.
-func (c *Client) Waits(target *Target) (w fleet.Waits) {
+// wait notes that a change has to wait: for what is under way, or for what is not there.
+func (p *plan) wait(ch change) {
+	by, ok := p.c.lacks(p.t, ch)
+	switch {
+	case p.tr.unknown && p.t.FullSet() || !ok && (ch.new != nil || p.c.trying()):
+		p.waiting = true
+		return
+	case ok:
+		if p.kept == nil {
+			p.kept = make(map[string]fleet.Ref)
+		}
+		p.kept[ch.new.Name] = by
+	}
+	p.keeps = true
+}
+
+// lacks returns what a change waits for that comes only when somebody writes something.
+// While a trial goes on that is not known.
+func (c *Client) lacks(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
+	if c.trying() {
+		return by, false
+	}
+	return c.waitsFor(t, ch, c.base)
+}
+
+// Keeps reports whether something is kept back from the client that counts as settled all
+// the same: Waits tells of it.
+func (c *Client) Keeps() bool {
+	for i := range c.types {
+		if len(c.types[i].kept) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Waits tells what keeps the client from the target: what is withheld from it, until it
+// has it, and, if warming is asked for, what it was sent and warms.
+func (c *Client) Waits(target *Target, warming bool) (w fleet.Waits) {
 	target = c.effective(target)
 	for _, t := range fleet.Types() {
-		if !c.types[t].subscribed {
+		tr := &c.types[t]
+		if !tr.subscribed {
 			continue
 		}
 		var kept fleet.Waits
-		if f := c.types[t].inFlight; f != nil && c.Now.Sub(f.sentAt) >= warmsLong {
+		if f := tr.inFlight; warming && f != nil && c.Now.Sub(f.sentAt) >= warmsLong {
 			for _, ch := range f.changes {
 				if ch.new != nil && !Same(ch.old, ch.new) {
 					kept.Warming = append(kept.Warming, fleet.Ref{Type: t, Name: ch.new.Name})
 				}
 			}
 		}
+		still := make(map[string]fleet.Ref)
 		for ch := range c.differences(t, target) {
-			if by, ok := c.waitsFor(t, ch, target); ok && !c.types[t].unknown {
-				kept.Withheld = append(kept.Withheld, fleet.Withheld{Ref: fleet.Ref{Type: t, Name: ch.new.Name}, By: by})
+			by, ok := c.waitsFor(t, ch, target)
+			if ok = ok && !(tr.unknown && t.FullSet()); !ok && ch.new != nil {
+				by, ok = tr.kept[ch.new.Name] // it is on its way, and counts as settled
+			}
+			if ok {
+				still[ch.new.Name] = by
+				kept.Withheld = append(kept.Withheld, fleet.Withheld{Ref: fleet.Ref{Type: t, Name: ch.new.Name}, By: by, Revision: ch.new.Revision})
 			}
 		}
+		maps.DeleteFunc(tr.kept, func(n string, _ fleet.Ref) bool { _, ok := still[n]; return !ok })
 		w = w.With(kept)
 	}
 	return w

@@ -27,7 +27,7 @@ func TestWhatNamesNothingWaits(t *testing.T) {
 		{fleet.Route, fleet.Cluster, false},
 	} {
 		naming := func(version, name string) fleet.Row {
-			return fleet.Row{Name: "x", Version: version, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: c.ref, Name: name}}}}
+			return fleet.Row{Name: "x", Version: version, Revision: 1, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: c.ref, Name: name}}}}
 		}
 		for _, delta := range []bool{true, false} {
 			s := &script{t: t, c: snapshot.Client{Delta: delta, Envoy: true, Now: start}}
@@ -43,17 +43,17 @@ func TestWhatNamesNothingWaits(t *testing.T) {
 			}
 			s.step(without, c.typ.Slug(), "") // a wildcard is answered
 			s.step(without, "nothing", "")
-			if s.c.Settled() != 0 {
-				t.Errorf("%s: settled without what is withheld", c.typ)
+			if s.c.Settled() != 1 || !s.c.Keeps() {
+				t.Errorf("%s: settled at %d with what is withheld, want 1", c.typ, s.c.Settled())
 			}
-			want := fleet.Withheld{Ref: fleet.Ref{Type: c.typ, Name: "x"}, By: fleet.Ref{Type: c.ref, Name: "y"}}
-			if w := s.c.Waits(without); len(w.Withheld) != 1 || w.Withheld[0] != want {
+			want := fleet.Withheld{Ref: fleet.Ref{Type: c.typ, Name: "x"}, By: fleet.Ref{Type: c.ref, Name: "y"}, Revision: 1}
+			if w := s.c.Waits(without, false); len(w.Withheld) != 1 || w.Withheld[0] != want {
 				t.Errorf("%s waits for %+v, want %+v", c.typ, w, want)
 			}
 			with := fleetAt(2, 1, map[fleet.Type][]fleet.Row{c.typ: {naming("1", "y")}, c.ref: {row("y", "1")}})
 			s.step(with, c.typ.Slug()+" x@1", "")
-			if s.c.Settled() != 2 || !s.c.Waits(with).Empty() {
-				t.Errorf("%s: settled at %d at the end, waits for %+v", c.typ, s.c.Settled(), s.c.Waits(with))
+			if s.c.Settled() != 2 || !s.c.Waits(with, true).Empty() {
+				t.Errorf("%s: settled at %d at the end, waits for %+v", c.typ, s.c.Settled(), s.c.Waits(with, true))
 			}
 			// What it names already may go: that newly names nothing.
 			gone := fleetAt(3, 1, map[fleet.Type][]fleet.Row{c.typ: {naming("2", "y")}})
@@ -118,17 +118,17 @@ func TestWarmingIsTold(t *testing.T) {
 	s.c.Subscribe(snapshot.Request{Type: fleet.Cluster}, target)
 	s.c.Subscribe(snapshot.Request{Type: fleet.Route, Names: []string{"r"}}, target)
 	s.send(target)
-	if w := s.c.Waits(target); !w.Empty() {
+	if w := s.c.Waits(target, true); !w.Empty() {
 		t.Errorf("waits for %+v at once", w)
 	}
 	s.at(time.Second)
 	want := []fleet.Ref{{Type: fleet.Cluster, Name: "a"}}
-	if w := s.c.Waits(target); !slices.Equal(w.Warming, want) || len(w.Withheld) > 0 {
+	if w := s.c.Waits(target, true); !slices.Equal(w.Warming, want) || len(w.Withheld) > 0 {
 		t.Errorf("waits for %+v, want a warming", w)
 	}
 	s.c.Refuse(fleet.Cluster, "1", "a: no")
 	s.c.Verdicts()
-	w := s.c.Waits(target)
+	w := s.c.Waits(target, true)
 	if len(w.Withheld) != 1 || w.Withheld[0].Ref.Name != "r" || w.Withheld[0].By != want[0] {
 		t.Errorf("waits for %+v, want r for a", w)
 	}

@@ -25,14 +25,15 @@ const collectAtOnce = 1000
 const (
 	sweepKeys = `DELETE FROM idempotency_keys WHERE tenant_id = app_tenant() AND created_at < clock_timestamp() - interval '24 hours'`
 
-	// A node is forgotten 7 days after it was last seen: its own row says so, or the
-	// lease of a server that it was connected to.
+	// A node is forgotten a while, the fleet's setting, after it was last seen: its own row
+	// says so, or the lease of a server that it was connected to.
 	sweepNodes = `
-DELETE FROM nodes n
- WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.last_seen < clock_timestamp() - interval '7 days'
+WITH f AS MATERIALIZED (SELECT clock_timestamp() - make_interval(secs => forget_nodes_after) AS since FROM fleets WHERE tenant_id = app_tenant() AND id = $1)
+DELETE FROM nodes n USING f
+ WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.last_seen < f.since
    AND NOT EXISTS (SELECT FROM node_status s JOIN xds_servers x USING (server_id)
                     WHERE s.tenant_id = n.tenant_id AND s.fleet_id = n.fleet_id AND s.node_id = n.node_id
-                      AND s.connected AND x.lease_until > clock_timestamp() - interval '7 days')`
+                      AND s.connected AND x.lease_until > f.since)`
 	sweepSettled = `
 DELETE FROM server_settled v
  WHERE v.tenant_id = app_tenant() AND v.fleet_id = $1
@@ -47,7 +48,7 @@ DELETE FROM nack_texts t
 )
 
 // Compact forgets what lies below the floors, the tenant's expired idempotency keys,
-// the fleet's nodes that were not seen for 7 days, its oldest events, and then every body of the tenant
+// the fleet's nodes that were not seen for as long as its setting says, its oldest events, and then every body of the tenant
 // that nothing names any more. The revision does not change, and what a floor below an
 // earlier one asks for is done already. It is safe beside writers of the fleet.
 func (s *Store) Compact(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors) error {

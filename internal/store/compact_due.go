@@ -13,20 +13,21 @@ import (
 
 // How long a fleet remembers (SEMANTICS 8.1).
 const (
-	keepTombstones = 7 * 24 * time.Hour // as long as nodes
-	keepHistory    = 90 * 24 * time.Hour
-	keepRevisions  = 1000 // or more, if they are younger than keepHistory
+	keepHistory   = 90 * 24 * time.Hour
+	keepRevisions = 1000 // or more, if they are younger than keepHistory
 )
 
-// selectFloors computes a fleet's floors: $1 the fleet, $2 and $3 the ages in seconds, $4
-// the revisions. A floor is 0 where nothing lies below it. The age of a revision is that
+// selectFloors computes a fleet's floors: $1 the fleet, $2 the age of history in seconds, $3
+// the revisions. Tombstones are kept as long as nodes are remembered. A floor is 0 where nothing lies below it. The age of a revision is that
 // of the oldest one that is not older: clocks may go back, revisions do not.
 const selectFloors = `
-WITH h AS (SELECT fleet_id, revision, compacted FROM fleet_heads WHERE tenant_id = app_tenant() AND fleet_id = $1 AND deleted_at IS NULL),
+WITH h AS (
+  SELECT h.fleet_id, h.revision, h.compacted, f.forget_nodes_after FROM fleet_heads h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id
+   WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL),
 aged AS (
-  SELECT coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => $2)) - 1, max(h.revision)) AS tombstones,
-         least(coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => $3)), max(h.revision)),
-               max(h.revision) - $4 + 1) AS history
+  SELECT coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => h.forget_nodes_after)) - 1, max(h.revision)) AS tombstones,
+         least(coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => $2)), max(h.revision)),
+               max(h.revision) - $3 + 1) AS history
     FROM h LEFT JOIN fleet_history x ON x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id)
 SELECT CASE WHEN aged.tombstones > h.compacted
              AND EXISTS (SELECT FROM resources r WHERE r.tenant_id = app_tenant() AND r.fleet_id = h.fleet_id AND r.deleted
@@ -46,7 +47,7 @@ type Compaction struct {
 }
 
 // CompactDue compacts every fleet of every tenant down to what is kept (SEMANTICS 8.1):
-// tombstones for 7 days, history for 1,000 revisions or 90 days, whichever is more. Some
+// tombstones as long as the fleet remembers nodes, history for 1,000 revisions or 90 days, whichever is more. Some
 // processes may do it at the same time. What cannot be compacted does not hold up the
 // others; the error is the first one. It ends early when the database is away or ctx
 // ends: then what was done is done.
@@ -119,7 +120,7 @@ func (r *compactRun) tenant(ctx context.Context, t fleet.TenantID) bool {
 func (r *compactRun) fleet(ctx context.Context, t fleet.TenantID, f fleet.ID) error {
 	floors, err := one(ctx, r.store, t, func(row pgx.CollectableRow) (v Floors, err error) {
 		return v, row.Scan((*int64)(&v.Tombstones), (*int64)(&v.History))
-	}, selectFloors, f.String(), keepTombstones.Seconds(), keepHistory.Seconds(), keepRevisions)
+	}, selectFloors, f.String(), keepHistory.Seconds(), keepRevisions)
 	if err != nil {
 		return fmt.Errorf("find what fleet %s may forget: %w", f, err)
 	}

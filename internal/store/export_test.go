@@ -56,3 +56,8 @@ func (s *Store) Leftover(ctx context.Context) (tenant string, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT coalesce(current_setting('app.tenant_id', true), '')`).Scan(&tenant)
 	return tenant, err
 }
+
+// ReceiptBy is ReceiptPage by another statement.
+func (s *Store) ReceiptBy(ctx context.Context, sql string, t fleet.TenantID, f fleet.ID, rev fleet.Revision, q ReceiptFilter) (fleet.Receipt, bool, error) {
+	return s.receiptPage(ctx, sql, t, f, rev, q)
+}

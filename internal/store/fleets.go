@@ -17,18 +17,24 @@ type Fleet struct {
 	Description string
 	CreatedAt   time.Time
 	CreatedBy   string
-	References  string         // fleet.ReferencesWarn, ...
-	Revision    fleet.Revision // 0 before the first change
-	ChangedAt   time.Time      // when Revision was made
+	References  string // fleet.ReferencesWarn, ...
+	// ReceiptWindow is for how long before a revision a node must have been seen to count
+	// in its receipt.
+	ReceiptWindow time.Duration
+	// ForgetNodesAfter is for how long a node without a sign of life is remembered.
+	ForgetNodesAfter time.Duration
+	Revision         fleet.Revision // 0 before the first change
+	ChangedAt        time.Time      // when Revision was made
 }
 
 const selectFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, h.revision, h.changed_at
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.revision, h.changed_at
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant() AND f.deleted_at IS NULL`
 
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
-	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*int64)(&f.Revision), &f.ChangedAt)
+	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*seconds)(&f.ReceiptWindow),
+		(*seconds)(&f.ForgetNodesAfter), (*int64)(&f.Revision), &f.ChangedAt)
 	f.CreatedAt, f.ChangedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC()
 	return f, err
 }
@@ -39,18 +45,44 @@ func (s *Store) CreateFleet(ctx context.Context, t fleet.TenantID, a Actor, name
 	return s.CreateFleetWith(ctx, t, a, name, description, FleetSettings{})
 }
 
-// FleetSettings are what of a fleet can be set at any time; what is "" stays as it is.
+// FleetSettings are what of a fleet can be set at any time; what is zero stays as it is.
+// Times are whole seconds within their bounds, else fleet.ErrInvalid.
 type FleetSettings struct {
-	References string // fleet.ReferencesWarn, ...
+	References       string        // fleet.ReferencesWarn, ...
+	ReceiptWindow    time.Duration // a minute to 30 days
+	ForgetNodesAfter time.Duration // an hour to 90 days
 }
 
-// CreateFleetWith is CreateFleet with settings; of a new fleet what is "" is the default.
+// detail is what an audit event tells of the settings: those that were given.
+func (set FleetSettings) detail() map[string]any {
+	out := map[string]any{}
+	if set.References != "" {
+		out["references"] = set.References
+	}
+	for name, d := range map[string]time.Duration{"receipt_window": set.ReceiptWindow, "forget_nodes_after": set.ForgetNodesAfter} {
+		if d != 0 {
+			out[name] = d.String()
+		}
+	}
+	return out
+}
+
+const (
+	insertFleet = `
+INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check, receipt_window, forget_nodes_after)
+VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'), coalesce(nullif($6, 0), 86400), coalesce(nullif($7, 0), 7 * 86400))`
+	updateFleet = `
+UPDATE fleets SET reference_check = coalesce(nullif($2, ''), reference_check), receipt_window = coalesce(nullif($3, 0), receipt_window),
+       forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after)
+ WHERE tenant_id = app_tenant() AND id = $1`
+)
+
+// CreateFleetWith is CreateFleet with settings; of a new fleet what is zero is the default.
 func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, name, description string, set FleetSettings) (Fleet, error) {
 	id := fleet.NewID()
 	var f Fleet
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
-		b.Queue(`INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check)
-			VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'))`, id.String(), name, description, a.Name, set.References)
+		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter))
 		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id) VALUES (app_tenant(), $1)`, id.String())
 		queueAudit(b, a, event{action: "fleet.create", object: "fleet " + name, fleet: id})
 		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
@@ -70,9 +102,9 @@ func (s *Store) UpdateFleet(ctx context.Context, t fleet.TenantID, a Actor, id f
 	var f Fleet
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, id.String())
-		b.Queue(`UPDATE fleets SET reference_check = coalesce(nullif($2, ''), reference_check) WHERE tenant_id = app_tenant() AND id = $1`, id.String(), set.References)
+		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter))
 		b.Queue(moveEpoch, id.String())
-		queueAudit(b, a, event{action: "fleet.update", object: "fleet " + id.String(), fleet: id, detail: map[string]any{"references": set.References}})
+		queueAudit(b, a, event{action: "fleet.update", object: "fleet " + id.String(), fleet: id, detail: set.detail()})
 		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
 			f, err = pgx.CollectOneRow(rows, scanFleet)
 			return err

@@ -14,8 +14,8 @@ const (
 	upsertLease = `
 INSERT INTO xds_servers AS x (server_id, name, lease_until) VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3))
 ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until`
-	// Longer than nodes are remembered: until then a lease's end says when a node was last seen.
-	sweepServers = `DELETE FROM xds_servers WHERE lease_until < clock_timestamp() - interval '8 days'`
+	// Longer than nodes are remembered at most: until then a lease's end says when a node was last seen.
+	sweepServers = `DELETE FROM xds_servers WHERE lease_until < clock_timestamp() - interval '91 days'`
 	endLease     = `UPDATE xds_servers SET lease_until = least(lease_until, clock_timestamp()) WHERE server_id = $1`
 )
 

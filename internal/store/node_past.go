@@ -13,16 +13,19 @@ import (
 // selectNodePast is one statement: $1 the fleet, $2 the node, $3 the server whose own row
 // is left out. A stream whose server died ended with the lease, whatever the row says;
 // one that lives has not ended, so its row comes last of all. There is a row for each
-// refusal that stands, and one for the node where there is none.
+// refusal that stands, or has ended since the node settled, and one for the node where there
+// is none. What was withheld from it it has not, so it counts as settled before that.
 const selectNodePast = `
-WITH s AS (
-  SELECT s.clean AND NOT s.connected AS clean, s.view, coalesce(s.settled, v.settled, 0) AS settled,
+WITH every AS (
+  SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view,
+         least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w)) AS settled,
          s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.since,
          CASE WHEN s.connected THEN coalesce(x.lease_until, s.since) ELSE s.since END AS ended
     FROM node_status s
     LEFT JOIN server_settled v ON v.tenant_id = s.tenant_id AND v.fleet_id = s.fleet_id AND v.server_id = s.server_id
     LEFT JOIN xds_servers x ON x.server_id = s.server_id
-   WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = $2 AND s.server_id <> $3),
+   WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = $2),
+s AS (SELECT * FROM every WHERE server_id <> $3),
 last AS (SELECT * FROM s ORDER BY live, ended DESC, clean, settled LIMIT 1),
 past AS (
   SELECT CASE WHEN EXISTS (SELECT FROM s WHERE live)
@@ -36,13 +39,16 @@ past AS (
               ELSE (SELECT view FROM last) END AS view
     FROM nodes n WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2)
 SELECT coalesce(past.settled, 0), coalesce(past.clean, false), past.live, past.ended, coalesce(past.view, ''),
-       e.type, e.name, e.version, e.revision, t.text, e.action, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
+       coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        (SELECT b.body FROM bodies b WHERE b.tenant_id = e.tenant_id AND b.hash = e.good_hash)
   FROM past
-  LEFT JOIN (SELECT * FROM node_exceptions WHERE tenant_id = app_tenant() AND fleet_id = $1 AND node_id = $2 AND resolved_at IS NULL
-              ORDER BY type, name, revision DESC LIMIT 1000) e ON true
+  LEFT JOIN LATERAL (
+    SELECT * FROM node_exceptions
+     WHERE tenant_id = app_tenant() AND fleet_id = $1 AND node_id = $2
+       AND (resolved_at IS NULL OR resolved_by > (SELECT min(settled) FROM every))
+     ORDER BY resolved_at IS NOT NULL, resolved_by DESC, type, name, revision DESC LIMIT 1000) e ON true
   LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
- ORDER BY e.type, e.name, e.revision DESC`
+ ORDER BY e.resolved_at IS NOT NULL, e.type, e.name, e.revision DESC`
 
 // NodePast reads what a server has to know of a node that comes to it. The rows of the
 // server "without" do not count, which knows better what it had itself; the zero id
@@ -55,8 +61,10 @@ func (s *Store) NodePast(ctx context.Context, key fleet.Key, node string, withou
 	if err != nil {
 		return fleet.NodePast{}, fmt.Errorf("read the past of node %q: %w", node, err)
 	}
-	for i := range past.Refusals {
-		past.Refusals[i].Node = node
+	for _, rs := range [][]fleet.PastRefusal{past.Refusals, past.Ended} {
+		for i := range rs {
+			rs[i].Node = node
+		}
 	}
 	return past, nil
 }
@@ -66,8 +74,9 @@ func scanPast(row pgx.CollectableRow, past *fleet.NodePast) error {
 	var revision, goodRevision, ttl *int64
 	var ended, at *time.Time
 	var derived, body []byte
+	var by fleet.Revision
 	err := row.Scan((*int64)(&past.Settled), &past.Clean, &past.Live, &ended, &past.View,
-		&slug, &name, &version, &revision, &detail, &action, &at, &good, &goodRevision, &ttl, &derived, &body)
+		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &at, &good, &goodRevision, &ttl, &derived, &body)
 	past.Known, past.At = true, timeOrZero(ended)
 	if err != nil || slug == nil {
 		return err
@@ -76,7 +85,7 @@ func scanPast(row pgx.CollectableRow, past *fleet.NodePast) error {
 	if !ok {
 		return nil // of a newer server
 	}
-	r := fleet.PastRefusal{Refusal: fleet.Refusal{
+	r := fleet.PastRefusal{By: by, Refusal: fleet.Refusal{
 		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: *action, At: at.UTC(), Good: *good,
 	}}
 	if body != nil && goodRevision != nil {
@@ -85,6 +94,10 @@ func scanPast(row pgx.CollectableRow, past *fleet.NodePast) error {
 			r.Row = &fleet.Row{Type: t, Name: *name, Version: *good, Revision: fleet.Revision(*goodRevision), TTL: milliseconds(ttl), Body: body, Derived: d}
 		}
 	}
-	past.Refusals = append(past.Refusals, r)
+	if by > 0 {
+		past.Ended = append(past.Ended, r)
+	} else {
+		past.Refusals = append(past.Refusals, r)
+	}
 	return nil
 }

@@ -111,7 +111,17 @@ func TestThePastBringsWhatStandsIn(t *testing.T) {
 		s.report(fleet.Status{Refusals: refusals})
 	}
 	s.report(fleet.Status{Resolved: []fleet.Resolution{{Node: "n", Type: fleet.Route, Name: "r", Version: bad.Version, By: 4}}})
-	if p := w.past("n", fleet.ServerID{}); len(p.Refusals) != 1 {
+	p := w.past("n", fleet.ServerID{})
+	if len(p.Refusals) != 1 {
 		t.Errorf("what is resolved is still told: %+v", p)
+	}
+	// But what stood in when it settled is what it held then.
+	if len(p.Ended) != 1 || p.Ended[0].Row == nil || p.Ended[0].Stood(1) || !p.Ended[0].Stood(3) || p.Ended[0].Stood(4) || p.Refusals[0].By != 0 {
+		t.Errorf("what has ended: %+v", p.Ended)
+	}
+	at := fleet.Revision(4)
+	s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: &at, Since: time.Now()}}})
+	if p := w.past("n", fleet.ServerID{}); len(p.Ended) != 0 {
+		t.Errorf("what ended before it settled is told: %+v", p.Ended)
 	}
 }

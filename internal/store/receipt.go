@@ -13,45 +13,64 @@ import (
 
 // selectReceipt is SEMANTICS 5.3 to 5.5 in one statement: $1 the fleet, $2 the revision,
 // $3 the state that is listed (0: all that is worth a look), $4 the node after which to
-// begin, $5 the limit. A node is blocked when all that it has not is withheld; in the first
-// two seconds that may still be what it waited for before.
-// Counted is who was there before the commit, and lives or was seen in the day before it.
+// begin, $5 the limit. A node that has settled the revision has it but for what is withheld
+// of it; it is blocked then, as when what is withheld is of a revision that is not known.
+// Counted is who was there before the commit, and lives or was seen in the fleet's receipt
+// window before it.
+// Most nodes follow a server that lives (nodes.follows, migration 0013): what they have
+// is what the server has settled, and only the others' own rows are read.
 const selectReceipt = `
-WITH rev AS MATERIALIZED (SELECT at FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
+WITH rev AS MATERIALIZED (
+  SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, jsonb_build_object('r', $2::bigint) AS vars
+    FROM fleet_history h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id
+   WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.revision = $2),
 servers AS MATERIALIZED (
   SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
     FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
+hosts AS MATERIALIZED (
+  SELECT array_agg(server_id) AS alive, array_agg(server_id) FILTER (WHERE settled >= $2) AS ahead FROM servers WHERE alive),
 refusing AS (
   SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(e.resolved_at IS NULL AND e.revision <= $2) AS something
     FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
+known AS MATERIALIZED (
+  SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked,
+         coalesce(n.follows = ANY (h.alive), false) AS follows,
+         CASE WHEN r.it THEN 1 WHEN n.follows = ANY (h.ahead) THEN 4 ELSE 2 END AS state -- of one that follows; refuses is null where there is nothing
+    FROM rev CROSS JOIN hosts h CROSS JOIN nodes n LEFT JOIN refusing r USING (node_id)
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at),
 facts AS (
-  SELECT n.node_id, n.last_seen, coalesce(bool_or(s.connected AND v.alive), false) AS live,
+  SELECT n.node_id, n.last_seen, n.refuses, n.nacked, coalesce(bool_or(s.connected AND v.alive), false) AS live,
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
          max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
          (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
-              coalesce(s.settled, v.settled, 0)]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] AS settled,
+              (coalesce(s.settled, v.settled, 0) >= $2 AND s.held IS NOT TRUE)::integer]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] = 1 AS acked,
+         bool_or(s.held) FILTER (WHERE s.connected AND v.alive) AS held,
          jsonb_agg(s.waits) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS waits
-    FROM rev CROSS JOIN nodes n
-    LEFT JOIN (node_status s LEFT JOIN servers v USING (server_id))
+    FROM known n
+    LEFT JOIN ((SELECT s.*, jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) AS held FROM rev CROSS JOIN node_status s) s
+               LEFT JOIN servers v USING (server_id))
       ON s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id
-   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at
-   GROUP BY n.node_id, n.last_seen),
-counted AS MATERIALIZED (
-  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, f.waits,
-         rev.at < clock_timestamp() - interval '2 s' AND f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AS blocked,
-         CASE WHEN r.it THEN 1
-              WHEN coalesce(f.live_settled, f.settled, 0) >= $2 THEN 4
+   WHERE NOT n.follows
+   GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked),
+others AS MATERIALIZED (
+  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.waits, f.live_settled < $2 AS behind,
+         f.live_settled >= $2 OR f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AND NOT f.waits @? '$[*].withheld[*][4] ? (@ > 0)' AS blocked,
+         CASE WHEN f.nacked THEN 1
+              WHEN CASE WHEN f.live THEN f.live_settled >= $2 AND f.held IS NOT TRUE ELSE coalesce(f.acked, false) END THEN 4
               WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
-    FROM rev CROSS JOIN facts f LEFT JOIN refusing r USING (node_id)
-   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.at - interval '24 hours'),
+    FROM rev CROSS JOIN facts f
+   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.since),
 page AS (
-  SELECT * FROM counted c
-   WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR c.refuses ELSE c.state = $3 AND c.node_id > $4 END
+  SELECT c.* FROM (
+    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, NULL::jsonb AS waits, true AS behind FROM known WHERE follows
+     UNION ALL
+    SELECT node_id, state, refuses, last_seen, waits, behind FROM others) c
+   WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR coalesce(c.refuses, false) ELSE c.state = $3 AND c.node_id > $4 END
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits
+         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT e.*, t.text
@@ -63,21 +82,26 @@ listed AS (
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
         FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
                WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.resolved_at IS NULL
+                 AND c.refuses IS NOT NULL
                GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
 told AS (
   SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
     FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 sums AS (
-  SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
-         count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,
-         count(*) FILTER (WHERE state = 2 AND blocked) AS withheld FROM counted)
+  SELECT f.acked + o.acked AS acked, f.nacked + o.nacked AS nacked, f.pending + o.pending AS pending, o.offline, o.withheld
+    FROM (SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
+                 count(*) FILTER (WHERE state = 2) AS pending FROM known WHERE follows) f
+    CROSS JOIN (
+          SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
+                 count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,
+                 count(*) FILTER (WHERE state = 2 AND blocked) AS withheld FROM others) o)
 SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld,
        least(sums.acked, greatest(0, told.unaffected)),
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
                          'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
-                         'refusing', l.whole, 'waits', l.waits) ORDER BY l.state, l.node_id) FROM listed l)
+                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
 // receiptStates are the numbers of selectReceipt.
@@ -101,17 +125,25 @@ func (s *Store) Receipt(ctx context.Context, t fleet.TenantID, f fleet.ID, rev f
 // ReceiptPage is Receipt with the nodes of one state, by id, and whether there are more of
 // them.
 func (s *Store) ReceiptPage(ctx context.Context, t fleet.TenantID, f fleet.ID, rev fleet.Revision, q ReceiptFilter) (fleet.Receipt, bool, error) {
+	return s.receiptPage(ctx, selectReceipt, t, f, rev, q)
+}
+
+func (s *Store) receiptPage(ctx context.Context, sql string, t fleet.TenantID, f fleet.ID, rev fleet.Revision, q ReceiptFilter) (fleet.Receipt, bool, error) {
 	limit, state := pageLimit(q.Limit), 0
 	for number, name := range receiptStates {
 		if name == q.State {
 			state = number
 		}
 	}
-	r, err := one(ctx, s, t, scanReceipt, selectReceipt, f.String(), int64(rev), state, clean(q.After, maxNodeID), limit+1)
+	r, err := one(ctx, s, t, scanReceipt, sql, f.String(), int64(rev), state, clean(q.After, maxNodeID), limit+1)
 	if err != nil {
 		return r, false, fmt.Errorf("read the receipt of revision %d of fleet %s: %w", rev, f, err)
 	}
 	r.Revision, r.State = rev, fleet.State(r.Counts)
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		n.Waits = n.Waits.Of(rev, n.Behind)
+	}
 	var more bool
 	r.Nodes, more = page(r.Nodes, limit)
 	return r, more && state > 0, nil
@@ -145,13 +177,14 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		ResolvedBy                 fleet.Revision `json:"resolved_by"`
 		Open, Refusing             [][2]string
 		Waits                      json.RawMessage
+		Behind                     bool
 	}
 	if err := json.Unmarshal(b, &js); err != nil {
 		return nil, fmt.Errorf("decode the nodes of a receipt: %w", err)
 	}
 	out := make([]fleet.ReceiptNode, len(js))
 	for i, j := range js {
-		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: j.Action, ResolvedBy: j.ResolvedBy}
+		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: j.Action, ResolvedBy: j.ResolvedBy, Behind: j.Behind}
 		n.Resource.Name = j.Name
 		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
 		n.StillRefusing, n.Refusing = refsOf(j.Open), refsOf(j.Refusing)

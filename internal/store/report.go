@@ -28,16 +28,19 @@ const (
 INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES (app_tenant(), $1, $2, $3)
 ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = excluded.settled, at = clock_timestamp() WHERE v.settled <> excluded.settled`
 
-	// A node is first seen when it connects, not when that is told.
+	// A node is first seen when it connects, not when that is told. What it follows is what its
+	// status will most likely make it by the trigger (migration 0013), so that it is written
+	// once: the zero id for nobody, null where nothing is said of the node.
 	upsertNodes = `
-INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen, labels)
-SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp()), u.labels::jsonb
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[]) AS u (node, cluster, agent, version, since, labels)
+INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen, labels, follows)
+SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp()), u.labels::jsonb, u.follows
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::uuid[]) AS u (node, cluster, agent, version, since, labels, follows)
 ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_timestamp(),
   cluster    = CASE WHEN excluded.cluster    <> '' THEN excluded.cluster    ELSE n.cluster    END,
   user_agent = CASE WHEN excluded.user_agent <> '' THEN excluded.user_agent ELSE n.user_agent END,
   version    = CASE WHEN excluded.version    <> '' THEN excluded.version    ELSE n.version    END,
-  labels     = coalesce(excluded.labels, n.labels)`
+  labels     = coalesce(excluded.labels, n.labels),
+  follows    = nullif(coalesce(excluded.follows, n.follows), '00000000-0000-0000-0000-000000000000')`
 
 	// $3 is what the server has settled: where a node that goes away and followed it stays.
 	upsertNodeStatus = `
@@ -176,16 +179,28 @@ func queueNodes(b *pgx.Batch, f string, r fleet.Status) {
 	}
 	ids := slices.Sorted(maps.Keys(named))
 	clusters, agents, versions := make([]string, len(ids)), make([]string, len(ids)), make([]string, len(ids))
-	since, labels := make([]*time.Time, len(ids)), make([]*string, len(ids))
+	since, labels, follows := make([]*time.Time, len(ids)), make([]*string, len(ids)), make([]*[16]byte, len(ids))
 	for i, id := range ids {
 		n := named[id]
+		follows[i] = guessFollows(n, r.Server)
 		labels[i] = encodeLabels(n.Labels)
 		clusters[i], agents[i], versions[i] = clean(n.Cluster, maxNodeID), clean(n.UserAgent, 128), clean(n.Version, 128)
 		if n.Connected {
 			since[i] = timeOrNil(n.Since)
 		}
 	}
-	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since, labels)
+	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since, labels, follows)
+}
+
+// guessFollows is right where no other server has the node connected.
+func guessFollows(n fleet.NodeStatus, server fleet.ServerID) *[16]byte {
+	switch {
+	case n.Node == "":
+		return nil // a refusal alone
+	case n.Connected && n.Settled == nil && n.Waits.Empty():
+		return (*[16]byte)(&server)
+	}
+	return &[16]byte{}
 }
 
 func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
@@ -201,9 +216,7 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 		protocols[i], streams[i] = clean(x.Variant, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
 		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
-		if x.Connected {
-			waits[i] = encodeWaits(x.Waits)
-		}
+		waits[i] = encodeWaits(x.Waits)
 		duplicates[i] = int32(x.Duplicates) //nolint:gosec // as many as streams at most
 	}
 	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates, views, waits)

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"fairlead/internal/fleet"
 )
 
@@ -107,4 +109,21 @@ func refsOf(pairs [][2]string) (refs []fleet.Ref) {
 		}
 	}
 	return refs
+}
+
+// seconds scans a whole number of them.
+type seconds time.Duration
+
+func (s *seconds) ScanInt64(v pgtype.Int8) error {
+	*s = seconds(time.Duration(v.Int64) * time.Second)
+	return nil
+}
+
+// wholeSeconds is a duration as a column has it. What is not whole, or too long, becomes a
+// number that no column takes.
+func wholeSeconds(d time.Duration) int32 {
+	if s := d / time.Second; d%time.Second == 0 && s == time.Duration(int32(s)) { //nolint:gosec // compared
+		return int32(s) //nolint:gosec // compared
+	}
+	return -1
 }

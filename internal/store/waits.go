@@ -9,9 +9,39 @@ import (
 
 // waitsJSON is fleet.Waits as it is stored.
 type waitsJSON struct {
-	Warming  [][2]string `json:"warming,omitempty"`  // type, name
-	Withheld [][4]string `json:"withheld,omitempty"` // type, name, and those of what it waits for
-	More     int         `json:"more,omitempty"`
+	Warming  [][2]string    `json:"warming,omitempty"` // type, name
+	Withheld []withheldJSON `json:"withheld,omitempty"`
+	More     int            `json:"more,omitempty"`
+}
+
+// withheldJSON is [type, name, by_type, by_name, revision]. Rows of before version 13 have
+// no revision.
+type withheldJSON struct {
+	names    [4]string
+	revision fleet.Revision
+}
+
+func (h withheldJSON) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{h.names[0], h.names[1], h.names[2], h.names[3], int64(h.revision)})
+}
+
+func (h *withheldJSON) UnmarshalJSON(b []byte) error {
+	var parts []json.RawMessage
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for i, part := range parts[:min(len(parts), len(h.names)+1)] {
+		var err error
+		if i < len(h.names) {
+			err = json.Unmarshal(part, &h.names[i])
+		} else {
+			err = json.Unmarshal(part, &h.revision)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // encodeWaits cuts names to size; nil, which is null, where there is nothing.
@@ -25,7 +55,8 @@ func encodeWaits(w fleet.Waits) *string {
 		j.Warming = append(j.Warming, [2]string{r.Type.Slug(), clean(r.Name, MaxName)})
 	}
 	for _, h := range w.Withheld {
-		j.Withheld = append(j.Withheld, [4]string{h.Ref.Type.Slug(), clean(h.Ref.Name, MaxName), h.By.Type.Slug(), clean(h.By.Name, MaxName)})
+		j.Withheld = append(j.Withheld, withheldJSON{
+			[4]string{h.Ref.Type.Slug(), clean(h.Ref.Name, MaxName), h.By.Type.Slug(), clean(h.By.Name, MaxName)}, h.Revision})
 	}
 	b, _ := json.Marshal(j) // plain fields: cannot fail
 	s := string(b)
@@ -45,8 +76,8 @@ func decodeWaits(b []byte) (all fleet.Waits, err error) {
 	for _, j := range js {
 		w := fleet.Waits{Warming: refsOf(j.Warming), More: max(0, j.More)}
 		for _, h := range j.Withheld {
-			if pair := refsOf([][2]string{{h[0], h[1]}, {h[2], h[3]}}); len(pair) == 2 {
-				w.Withheld = append(w.Withheld, fleet.Withheld{Ref: pair[0], By: pair[1]})
+			if pair := refsOf([][2]string{{h.names[0], h.names[1]}, {h.names[2], h.names[3]}}); len(pair) == 2 {
+				w.Withheld = append(w.Withheld, fleet.Withheld{Ref: pair[0], By: pair[1], Revision: max(0, h.revision)})
 			}
 		}
 		all = all.With(w)

@@ -35,10 +35,8 @@ func (st *stream) handle(r *request) error {
 	} else {
 		st.handleSotW(t, r, first)
 	}
-	if first {
-		if d := st.client.Doubted(); len(d) > 0 {
-			st.att.Reconsider(d)
-		}
+	if d := st.client.Doubted(); len(d) > 0 {
+		st.att.Reconsider(d)
 	}
 	if n := st.client.Subscription(t).Len(); n > limit {
 		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream, and more than the fleet has: subscribe to what there is: %w", n, t, limit, fleet.ErrLimit)

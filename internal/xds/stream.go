@@ -279,16 +279,21 @@ func (st *stream) loop() error {
 // last are recorded a second later.
 const tellAfter = 250 * time.Millisecond
 
-// tellWaits tells what keeps a client that has been behind for long from the target.
+// tellWaits tells what keeps a client that has been behind for long from the target, and
+// at once what counts as settled although it is withheld.
 func (st *stream) tellWaits(target *snapshot.Target) {
-	var w fleet.Waits
+	long := false
 	switch {
 	case st.client.Settled() >= target.Revision:
 		st.behind = time.Time{}
 	case st.behind.IsZero():
 		st.behind = st.client.Now
-	case st.client.Now.Sub(st.behind) >= tellAfter:
-		w = st.client.Waits(target)
+	default:
+		long = st.client.Now.Sub(st.behind) >= tellAfter
+	}
+	var w fleet.Waits
+	if long || st.client.Keeps() {
+		w = st.client.Waits(target, long)
 	}
 	if !w.Equal(st.waits) {
 		st.waits = w
@@ -321,12 +326,16 @@ func (st *stream) pump() bool {
 		target = st.att.Current()
 		r = st.client.Next(target)
 	}
-	if s := (settled{target.History, st.client.Settled()}); s.history != st.settled.history || s.revision > st.settled.revision {
+	s := settled{target.History, st.client.Settled()}
+	moved := s.history != st.settled.history || s.revision > st.settled.revision
+	if moved || r == nil {
+		st.tellWaits(target) // what is withheld before what counts as settled
+	}
+	if moved {
 		st.settled = s
 		st.att.Settled(s.revision)
 	}
 	if r == nil {
-		st.tellWaits(target)
 		return false
 	}
 	st.count++

@@ -388,8 +388,22 @@ type FieldError struct {
 type Fleet struct {
 	CreatedAt   time.Time `json:"created_at"`
 	Description string    `json:"description"`
-	Id          string    `json:"id"`
-	Name        string    `json:"name"`
+
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter ForgetNodesAfter `json:"forget_nodes_after"`
+	Id               string           `json:"id"`
+	Name             string           `json:"name"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow ReceiptWindow `json:"receipt_window"`
 
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -404,10 +418,24 @@ type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
 	Description *string `json:"description,omitempty"`
 
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
 	// Name Lower-case letters, digits and inner hyphens.
 	//
 	// Example: acme
 	Name Slug `json:"name"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow *ReceiptWindow `json:"receipt_window,omitempty"`
 
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -424,10 +452,30 @@ type FleetList struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 14d
+	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+	// default; a whole number of `s`, `m`, `h` or `d`.
+	//
+	//
+	// Example: 12h
+	ReceiptWindow *ReceiptWindow `json:"receipt_window,omitempty"`
+
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References *References `json:"references,omitempty"`
 }
+
+// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
+// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+//
+// Example: 14d
+type ForgetNodesAfter = string
 
 // NextCursor Left out on the last page.
 type NextCursor = string
@@ -660,7 +708,7 @@ type ReceiptNode struct {
 	Detail *string `json:"detail,omitempty"`
 	Id     string  `json:"id"`
 
-	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each.
+	// MoreWaits How many are left out of `warming` and `withheld`, which name twenty each, or one of each revision where these are more.
 	MoreWaits *int `json:"more_waits,omitempty"`
 
 	// ResolvedBy The revision that ended the refusal.
@@ -674,7 +722,7 @@ type ReceiptNode struct {
 	// Warming Of a pending node: what it was sent and has not answered, because something that it needs is still open.
 	Warming *[]ResourceRef `json:"warming,omitempty"`
 
-	// Withheld Of a pending node: what is kept from it at its last good version, or away, and what each waits for.
+	// Withheld Of a pending node: what of the revision is kept from it at its last good version, or away, and what each waits for.
 	Withheld *[]Withheld `json:"withheld,omitempty"`
 
 	// WithheldBy What `withheld` waits for, each once.
@@ -683,6 +731,12 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
+// default; a whole number of `s`, `m`, `h` or `d`.
+//
+// Example: 12h
+type ReceiptWindow = string
 
 // References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 // default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
@@ -969,7 +1023,7 @@ type TokenList struct {
 
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
-	// More How many are left out of the lists, which name twenty each.
+	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
 	More *int `json:"more,omitempty"`
 
 	// Warming What it was sent and has not answered, because something that it needs is still open.
@@ -1010,6 +1064,9 @@ type Withheld struct {
 	// Reason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
 	Reason   WithheldReason `json:"reason"`
 	Resource ResourceRef    `json:"resource"`
+
+	// Revision The revision that brought what is kept back; it alone stays pending for it. Left out where it is not known.
+	Revision *int64 `json:"revision,omitempty"`
 }
 
 // WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
@@ -6899,180 +6956,185 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H1rc9s4tuBfQWlnqzsZWpYdJz2xa+vedCbZm510uitxT3arnTUh8kjCmAQ0BGRFnfV/38I5AAhKpB5+",
-	"pjPzyZbEB3Bw3s8vvUyVUyVBGt07/tKbAM+hwn9fnfKx/ZuDzioxNULJ3nHvHS9BMzMRmmnDDTA1YmYC",
-	"rAKtZlUGJ0zCJVT4neYlMD7mQjI+MlAxzrIJl2Po95IefObltIDece+s98PeAT8cPsmO8rNeL+npbAIl",
-	"t+82i6m9QptKyHHv6uoq6U15xUswbpEvK8hBGsGLN/kv9pfVFZ9OgImcmQk3uKpCaMP0RM11cxmDg+dP",
-	"no2ewt5fsoPh3g/5Id97PhoM9o740+Gz7If8L/B81Et6wj5zys2kl/QkL+2dIu8lvQr+ORMV5L1jU80g",
-	"3kQp5FuQYzPpHR8kK1tKei9nlVbVmtWnEj6b8wwvSz3Ap3wMbAgjVSE4cVn/nEG1qNdFdzQAWvLPfi1H",
-	"g+fP2pbzugAwa1Yzsr9/p5l9SROCkI+hHUJ4z3og1Qs7fPos2Qi0NzmUU2VAZou/waJ9pRkvCqi+00zN",
-	"JS6XjVRFuGsXAtok7AKmBr8+PGITNauWkOJoeJAN+FPYy2FaqMXewV8ODv0WiVbqTUZL2rNr6tze0+Xt",
-	"TbkxUNln/t/fzs4+Hx7snZ19/gE+/flPvda9j37iJpusbvpjJSxFymLBRJMsGdKrKAo2JzoQmlkCR7Do",
-	"E5Y+TsN9wtirzQQqYNwwXhQb6LUdGqM9WmUHGA4O/9K+t3dKQsf+fpaMswp4nuDmcAOBrum02YTrPsML",
-	"5wiN9HGa4AFHYKkQHlJJx764acHmx2t2Zte4YXuDw6O2/b0Vpeiirv9Sc1ZyuWDCQKmZUYxLPbd807BS",
-	"adNF54V9ZmMhOYz4rDB2GYPELkuUs7J3/BQ/CUmfaroS0sAYKlygZfBrqN8jlGMACbPrzSa84pnlyQmz",
-	"QJ1ClYE0eyAzlUPONIxLkKYJ3yHPLkDm7QwD/2zJL54eHG7mF+9Uvm5bUuV2SyLfYQOVmhmo9g46dqDy",
-	"293Be7gUWii59nDoEns4s3IIVWPBP7Su09+zdq0jVZXcEKY8O+pFSDRoRaJTkFyuEyIGL/hOM13Mxk2w",
-	"8qzskCJ0062KkdPFdEtst/f2O9ZlH7tuVX+qYNQ77v23/VrZ2qdf9f579wq7ElzS33kl1gPvkq5wJHjC",
-	"ChgZpmbGiTdgjvz9hV18w/28E4e+svvUUyU1oAL2I8/fkyy1nzIlDUj8l0+nhci4Xfb+tFLDAso//0Pb",
-	"PXypD9vekRPyXPJC5OdOLveSXg6Gi8JCF88Bv2a5Asu3DZvwS8CtWsz0MkBopqZQ4TuZ4RegLWJVlbK6",
-	"4m/hXUap84JXqKuEtxC9sHKmDRuC57js6WDQi3TOwGyvPtF5gzbnIt9ee7Q680xb5csSjjCI8T/ynL0P",
-	"G3cQ50M1M8fDgsuL3tW2yPQLAZrOqQ2dCYwZlxaIQ0BhyrheAl7fvvGlkqNCZLuc640X+SZWPQq7uEXC",
-	"VMW4VPbLsAFtuMw1E5IJo9mcL3DFr1U1FHkO8j6XjNxMXYBlupUqoMZRXhRqjpDF1b1T5rWayfxGdCKV",
-	"OR/hU5oU4jUapmfZxL5Tjpn9tndTND2q0fSdMuy1e/cdISmdvwUe7gnP3n0K2jwC85cKMiVzYe97zUUB",
-	"+X2feaxZ2yXOvR46jZZG6rXlvy2GddvL3WX7eA2+2S/jHrf3Qi4Y0RsyTwT4qVJvkWfeM5iHKl9YEPOh",
-	"ugR2xH4SP+J6fpX8kouCD4t7X1LODR9yDU02mk0gZ1LN++ydIvoTml1Ia3oGFwkS4neawWgEmTlhFUyB",
-	"GybMEoa8B1Mt9l6MUOIsawAfEL3QPJhzunXFYVLrYlcIq2mlMtB6R2itE9OE/DEXOmAjAUXu6YFnGUwN",
-	"vrFNCPsnXfJi1ngMfhHk8LgCbtCdxCUbWHk+VXZzVhLvW9zYz5SUkJlzI0pQs1uQzIeHNctrQI69kkaY",
-	"xd2KaMT3OdfOzOUyR5PX8xrprPMmhB1F6Nl0qioD+U+QC44K5QNRqxoxjhozcnAhGZcMbSkhx0mruhak",
-	"ptXb+qgIu3faJb2YTovFGzmdmVV6SL948Ohj9luuspk11ex7S3twY/iUsBwKMHDMfvtCiyLT1em/V58S",
-	"f+lV2me/SqJaxGbNeGUpdzTTkPfPrJX0eW+s9hwGWOD13/P5T3S7PYYfVd7ijnolL9XCeaLcu6zaNa2U",
-	"UU/Y//rw87uEzYWZkE6LdISiI3j77IVsJAqSJhvWUHtF7UqmlQWzEaSwZ0hR+Tk3DcMu5wb2LA2tepyW",
-	"DvrL6u/weSoq0Ds9U+Stj7Jms+620ZmwnM/iT8kXbKaBCXOMJrs13bkVviPxmUCJnh9V2b/9thVUcKku",
-	"doLEVWzk/UZ+X1pwE0ZJDOVP4TFq+A/ITPOAXuKFSJw56Qy8+CU6sBEvNCQxK24CBgULOiJ0WExwTTy2",
-	"72oe/9JRNh/2WlVsCmpaQBIsoKPB82dsuDCEeJv8x8u4sKRYuGc+efaM5Xyh2ahSpRWaJ+z5gL6Zky6L",
-	"TM7btfbF2yFVhD3OAYZuvFvHpV19NxsRIG8l1IiI1zHliNztu6wx0uIbrvVT9XnBNMhc9xkp3Hpi+RJx",
-	"ZJlBfyPmR2vzL1yP5m8FOQiaW0Q/Z+OfHbbpZHBV8QUefR0j2fSgd/DZUNBllaRxIW17eXXphGhzCzxr",
-	"JyUEt5XjuUUo1BScnld7ujD2gCEprg0bK5WzS6icM24Ft3dj2KRNtUZFCgHoPLJnPldVrlu544UgU3VJ",
-	"2DpRmB7jwpGM3FeNeEOfpXZ350OeXaTHTKsSSCmuLfeRqshoEsY/grQFghsSv6U9ywBYao2qS6jCm/EO",
-	"XpzJCdcMZA75cfASOCBazKb3ZOCfjLrJyD6HApN9luYzUopA24XCJVS8cEDS3s+EGhdyDNIBQM5Kiy5u",
-	"3b2kF3aLFrdbq2U94ekRVjUZ1gaPdIfscgr4lt7F9zByIo+cvWvdx8QUh5WajSemhjYE9Dyxakl0JHiN",
-	"xXO8EU/DIfuK43jZQEl6HuU7ltR48WbOxE3P4a4Dbict3wZLIqbwANzotVURX1mrqi1KBoz8v055FFZx",
-	"tqBbEjCtuPfCkqi1dixrQCKdVmpc8XIpMjojNfkcldX1PGjlp8if2nboU24mCUNntSVbMoxZuMmqJri/",
-	"5oJ8FGz1bd5iXH6XVbvZL/Qr+/7965fs2fPBwSMmpFEIODRnjOfkGqRJ2P958dPb4Da1TzhhZ72zHvoo",
-	"isKCfJnNt9upG0UsxY8cFFtxAIPq96LgdynrGEf40saeLI+VGejNDCpcuZE/SZiDNoFNnbCBS4BwVlOl",
-	"TZRgspH1tGrzFHdsKvPRbpI4XrZBycfzuQ393mpsAjRzCpxLs3BBHPx0/2q+P/p1Z/uhmN0AG5aOB1/Y",
-	"CebbYOZETw/BzO2Lf53mOyJKDFY8GXpaKWR838Eyalz7NFbWHW12Bcfe+pgkqhNOxZ3yMbSqM++cKFri",
-	"ZMVMtzLuYMuQmsa0tRyR82ooRgkrxAXxBHtyzMxV60sdRxZK6jW5GBoqq3w45dHdY7VddcJK4j1cktWo",
-	"GfdqIkkNoRlpxnPRsKoi7adp5bVmrjkpjk+uL3dvMCzjJaCi3LrJSP/s3uOqtityawkHddgBAbVoRbu1",
-	"msGEFyPGWSnkzECfvY3j0EpCn72odUoLnewCcmvhSy8qzQRKeisJzZBWcNgGK+Tw5xrIvN1Oso0q9Xub",
-	"OXy6mJJ3bT4R2aS2QXR0qJxNZjK3tkLkYRSGXQBMdbBdJtwfUZnglyH/EbPenETSCZtJIwrcuWmYPeRj",
-	"LEltVhX6e021wKj9NnyrmUGwyr46hLelyB2BiV7ITBWN4EAvh8Jw9uKvH9oNFbTTdAcR10A4IaexFnJc",
-	"eP+M0cQ36mOghyXMTJR25gaiDwHPKLUD1PBZbQCroFQGznmeV62QI2pop9fPf/3gqCWcsrU5K7Jp7WZi",
-	"FtJKshqMcQHNjTpQjUozaVFSFWDVohHGTSWwBWxrhmkhsxb944Phlam90GCVYFZzTmdXowm+vZsOM4c3",
-	"ilKVwwe8EO+ogNOhri59pqE652Pnn1l5W2Rgrvw258JsRJWPeFGrvkg7qc+swaRiGosooU0FsJt9qeRI",
-	"jFfF4L9Z2I6KnAWmf2Lb0wo+hEKfOwt2FbBvkO/Ya3BbUhkK5DrxVyy8XwoxvwTDc2544s4BE4+iIzh4",
-	"xv4mfjx2nm0Xc6InG1XkjE8thQ0XTJikFvQlX7AJ/uycWlae1rQ0VKoALm+gnV7f93QtKbDOrvMZ5U2m",
-	"hnoIZrmj025bNvYwzHNnhtbkWddUb7u9Yuu43rJhRY6GVU4WWbrdtovd1G0YX2gBXINWPwozsWoDFJAZ",
-	"VR2ziVdqMRbE5pboplxbNVxdIh1FmDWEjM9QkQBRtdL8klYrm2QYocBdG4kNptbq8wtZAk5aE+/m3nRx",
-	"SjnCZdUZeH9xjN1iE+6VZitfcNJDubaGoggmE7sfTAnIMcOidvCTXCQBRwVMSYwkdWjBxRVclJ4gspOo",
-	"cx75FV/DGpea3f35Lbnwt2Rs/q1rnfSef7uLgiBcChD1d5cM3dtZPogoC5oErTfAkZItglqeULpqqevr",
-	"wx+t9epCVNG+blnv9UgSxIUxLRTz86gVFE3ifIJZUytLMaY476LEj5OF4xnaZdJIZVD58QpjDlOQuWZK",
-	"nlCIAL2J/a4X6Q4xB6jZROE190a7q9PTtxHvjc60fnedc+kEZQ5ZwSurqDqVuD7+dt3JuBypXXRTnzW/",
-	"LjW/rkpyqpQTLdlEKb1lxv46id7y4mXGFErd7AqOa+b3nWbfky7hX/YIj7YRwmtGaYVZOQlCDz6kmIjl",
-	"ofQ9DwuJCORM2gukS4v0oRSfvT0teAbH9VkSy7AaGaWCy0gYn8mNcRNXjOEc+URxm+TpB0+XS8FuvZBZ",
-	"M9ZtJUdm7bSqDBHvNhZldXmu2YhXTgBzfaEDMFOLwUKO02OyvghNrbrJogB7HRe3LzqTK2wWkwNr8yA6",
-	"NU8uLi8cfXEpnVbzwdbQW4Qz8/qwPSI0AevjtbYIlcw1I+AEIqtO0JZ6SRQUpze2Br5rZbgjx4DAU4hL",
-	"cBs1rACrX6hY1XFbjjixX5i9s5f01GhUCAl+WfbtbcuJsqyXc6EpCTpxJczvX79kz4+e/nDb4dQ4sX9r",
-	"lclqfRbCIB3BczaFSiuJiT0Zl85yP2GpXV0asixb+YtP0t02XFKHoNssdmmPJoPuCO9SWnSHdlAn8q6p",
-	"RA/VvLzQyuI/Km/ohbO8V437XdJ4ppfL254ctqoDLiO4bTP0HCS7zmwaL2iWkKOYW9MujRKJ02N/VgaK",
-	"AhkguxDkXItq5KLM4y0ZIm0g7DrxAeYIxG1s8j1kIKZtYWZVlsLsGmjO1EyaLXRkfOlLujh4/nl2cV62",
-	"aPevK1WSGoBrYi56TwFhnlnRUUA+Bl/CWS9VzSg/3a2TisCCc3zH96H1s/Q6ppUVAlu+9UaunJaF/jq1",
-	"azsYDJwxXPvLKX88LDVHgaWcz5q4aZS0xY13/e5g5uARdpn1sdq/i39lRVL8A13pKRMj5o3+INzqDaDC",
-	"kzAoNNTCt3GPF8JUcQ25vzgHK0gqyNM+e+HMR+/9I6AKtCXpoqZsrEViuAAJjtbcIoeWKDdywHjvjKOf",
-	"Ou24QYZrCPhlILxlu/8C8na3ulzzmxerrT/6fbc76yXH6pc2H907BCglBjqXtnM9e+3xhCEELMJKluIC",
-	"U6thzYG6FKy+zx7WBIrOt9U0Ya3+4cxVcgnN/J2UpWwmUDbfHvDIv5995MJYdKvLVKGY4p39zfknBO0A",
-	"9lijqpWYsJsGINece3tk/ZvNWu2IdVq7/zzEejqi4LyC2jBTI5bOeVXSAcucpR70qbcusaOImYM0CwY8",
-	"m/Q7PChaFZeQnw8X2/g4XCCzznDd2lFzrYTQwFg9z9oCCz+16lKiKM6Dit3tgIsYtI7kSoLRX7kI0Lgt",
-	"f5o7w1bnidWWcXPORp5H5g9aqGj4rAgG7w+sxYu3myRArutWK2oKt7ePTjbWuRHtmttY7mUtUFMH1GOq",
-	"pQLrOV94O95iIc8mWF2I3HjrPXz0i1yzgVY6QPSoKax+dUJL8VUJN4dkdxC3nYnGuVItax5CplyZlm84",
-	"g8hQAL+0CI7dpkBCFZQGTuU6CZbEfTYgkfbRdtOQVWBqbLIGDp0Oc6lQ0VPo4j5yKZkm5CJwbqRj774z",
-	"CjF2TkESeyUW4JE7xkq/C4BpcL0sSA4udfRyQd95vKpQpd9nKWWepf6djVo5z1XsmxHQmKTWxkB8OsYt",
-	"iKoOGbSU1yCszTyfgNzefXsL8qkQIwNraGCuZkVuhQDqq7VrdcW97fxGKC6WbMOlKgin+6qKYvK9ZKc8",
-	"Xie8uOl2heMaGgsUBS6QnDPbw/daonLrOoPrRBrEDgFgmetzscE723AL4wEKqQ3wvOt8pZLQ8LzjPTpy",
-	"ia7zNuzk1r7VMoymF7bWDyOTxlETkmc77601miZLGLoS23XbwzLcq+ROsuHJmd+dqvul60Si3XWS3LQS",
-	"qhJm0R3u8RkkrnTRuFDbRIwnoK11KnXCeKnkmME/Z9w5kXTJi8L+7kMU1DtoYK3g1kLLbl/YLpREKW9o",
-	"xO1AqyTcNuaX41UfZmXJqwXdRlkA3VktDmo8QEE4NWO4iMSg5gufD6WhuAR9zBxyl5gn+w8lJOT2Hmt+",
-	"c51Q2xWuWVqojBfCLPoVjIWS/wNmiU8Q6mdc8mqR9s/k6WrIJyJ3csrXfn1SK9GJ7xukWPE/s2jChmom",
-	"c14tjuP0hSjyZOVRVnBROolc18usrLQjfNduMhUWv7iPvFHcXBjK7pUqzoOsQMJcU0jEO/HTA52e0C8h",
-	"JZiZiahyklcIDUrbwE2PrUVtFMM6ekrkoISjz3/9gPrMmTQq5DG7OCEGA8kVCNzMKmDp51z3MX4z7rtu",
-	"CXrPKzp7xhRpn72Q8VtQN9xToz0zgb25qooct2YPIURIcGveKhCGZRXXE9C0LSXhTGI4S81cLIWAFetY",
-	"x0F7JDND180AnNLGUorYFoafK1ks0r5bpRhLVWEKAlOSdEudWNmIZU8aX0jkpBNm1JkMrhUnRsjSwXZF",
-	"x403Ck0vdTrnOXUtSZfxqCvAfA0ZNMMaiN2Ytb+HdIbVoGlXtPbthhBsFEP2V0QMRKqIPpEHg949aDvh",
-	"OoRBXJuOpO6cq6TjBI6OMArm+uhWqiiGPLu4FUkcycjGGayTyh3NOF6w0IAjbeu1kYRMrYR5SZcwY4rE",
-	"sa+ERQ9MsALvKmVzSvdeTIFsF2osXAHUdIIhpRD3XJxh/Ikqituab1BV/3/aR67t+ZH4cFLYl12A8Efj",
-	"HyekFjls1SDEQ/A2subWZbnedUJabGavbKNTvdmdLazB53XLOm2NuLU0dUTZj+SNREepEdZsb0aTyYzH",
-	"CkDksdh2SU0h3wufL0VlZrzYmyiNPnpntGMXQs+Pe165wSdZ07qkNoXeFYDArrlr9IwWm5k28vcuHtPI",
-	"CvSsA+XMavja5cNFhxblyYBp6wX+NnKW8pBQF1oA7GhpdumUP49qv5UPZw+WMxx8cglyBxTMc663VDZv",
-	"mAS0PcvfGV5rWXmAWDsVWFN/lSxv2G6gozMPRVp9pUGoJLB0FbPs2/KFVmAq0RY/Cq78sF5k5Y2ODyeu",
-	"dkiNQjlRFHHCvO85t1/NJJ7NVEkthgWEtGAXAurfSiL4+lxsv9H4ANpPuyaeFe9Zpznk2J3xDSxdpXul",
-	"DHR50pwhtxXkQ/CuA1TXSyDwbUkif9d0WrR6tZxs3shudi0UjzQn12iisZUaSuuO6nakv1vIQ0h/VUCH",
-	"D5M7dCr5guWqz9JMpCR10ITD4tECoCFfLwXMscd6Juy3uTA4uIDnpbBwVnMJVbvf2CnCURPibeunA370",
-	"qFR4TtZTMMGOBkcxmz1+ulJlH2HYSgZtEsyGidBGVYuTUGt/MDg8aq21b20av7W/hZRkZ0dYSFeAAYBW",
-	"MbihC3wrvrfhQdMH01HkqanSiQo88QZUqzHz02tcVtNf1UpGQo6hmlaiQ9ausgNT6PPMPmCEZc/tXcLM",
-	"OffNNbfM3OaySZddHr5AgHpGMNpYf4NbaAVtMWtTutQcqr2Ma2AFGOq5n4uxcKa+kBIqNllMJyB1a2P1",
-	"CN+ePVk3iYLv/T7Ye/7pe/fP3qfH/qtH//GnNiBR1/fb6Uiya8cR7YC1Rcc+vDSoURuaeNCedu/i4bpz",
-	"vMhKYC9VNVXU59K/3p3GCkfx+9vcsOPwqevXcUIeg2I27myet9wVvxN6m7t5LAEUb+yG221IOYdVDyDj",
-	"Tn0nvZuj83U6ZI58f59Vnh9kaFxkjp7grqLy3Tv47Noc0xrGxWZDyl5zlfRIHzj3tnBXsAM7qlsFAutn",
-	"0eMmqF8juUvd/W3VHWva++BCN5O+Pf7dKd8dW6/ZpofmB7GpmILPR1dk4ItVLvCgPTQ70O5HgU2na2Mh",
-	"0uROMEQBeVB5wrH1NwmcTozcgQO2sbgNb7lNVH0LVvY6sKglvG3iaVwaR/5j+7OQY7xBM04J4SVfbIHR",
-	"MTJvwN+W9qJ8Ks5Dq9C1/Bcv6m4sGgYguPrkazcVrVe0rqcoLudW5ErY1z2LlY/teYjOdqrbg2COgC9j",
-	"HMJEyLxOjGpLGAg/enfYqj5dqgp2SIH08/L0bjmPnUl3H/+QGXYf/51Ot2U6nT/4RqJyvNRWepgoXopV",
-	"cr5bnamWZJtUp2BjOl9FGENF3etVu2OiXY7F02K8S/RGwskEm2vTkC32TpHnWTK/8M082XdS7Yq2fIyI",
-	"ZilJZ7Fzb1qu23wcaSm0qwasE3Q9owuZ9vBZaJMwrZzAFc1ayrrG2OceWyTA60vKtou9Ue6NUS3jp9vq",
-	"wbviWwmDNIaLXgBCK6jtvt6DxrbmKzbJDo5Zd+0JG7ASuNSBHsIQIfSFRYnYt+W8bYQRdmI+PsS1oZRo",
-	"UzYSpjcgfpQ8p8Q6cvSTDPVRpMhvvUX8yOVL6DU5qpSIiwIhYGyuGo2UNNDMx+OVTI+kNQ2Dfa8B8Jf0",
-	"UcLSmcwmQOUw33sXYJQsjOB8lJxJT03noQ1kyr4Pab1IYMs0hW6l5XIYyoWg1GCvo1jIGpCPKAx+4yLS",
-	"bre7x/YVz/u6MAmllWHS1Af7dsemgFdtvdxeSPbilzfEqxOWjgp+3u/3UzfZBBkrfp2Fr1++wS9UfV2T",
-	"0eKWUZ+nV4YFToyZ0kAVIUeqxfbhoiqA+7whSvuhJKaZm54iJONhLlHCXLc0zAm6hAozlowi6Ye56q6j",
-	"LJ0tFZr6+Jcvvreo0D+TZ/Lx44+Yzvz4MXvBHtPWH7sE8JB9hl5crQoaH2cvxJc9pqaYGlDyRPkzesKx",
-	"W0BjG3ifP8LHrnD9TFrUpKyruMMNd0EE9goTMYgqxCU44mUltuGyQv+xx5zH3tfs7sS3YZXU4xUgaAsF",
-	"KxYIBC9mZgLSuOE5Fhap/UpV4nf85pj9iKfKzmaDwZMsoA5+hLTPXLVAoeTYTXYl+4/giWBy6i+Dzzwz",
-	"xYLaPM2jNiaUcU8LQprBQ3H7t58xZatryE9KLa6fHz394ZGvCHC16VRxnDBuRaYvB05dqmShVdRZAMsM",
-	"0v+95+Ite2/y1DXoJmSyQnnIc+o5juAHaQg/UiowT9kUKmrgvTzz5juNaTxui1Tgjahtv338mIK53eNZ",
-	"j1nK94dpxIpYyv/74eth6p5ozUbtnpN+QQaVsMjcu8IiT/of0W/K/zmj+DWq+N69gSPEG/1XLU/01ILu",
-	"AvsWGt4btrgiihbbSSH72PR/vjpl+xPghZn8nrLvXVvoDLTGHgnaygC8Bocm/k5MPeOSksceUQkbXmBt",
-	"Jj4V/QUvC3yS0CG56REaWFYFQOwlRl6IDKRueLWnPJvA3mF/0Et6s6pwTEwf7+/P5/M+x5/7qhrvu3v1",
-	"/ts3L1+9+/AK76nL6QNvi1LTjnuD/gFd5ZbaO+496Q/6T3ASp5kg396/PNgn2sGP4zat/0XNgK14dX2d",
-	"6CaL7CXgzM+IpSN3cFn1YTbVmxy7y2tz6t7XHEL/W7uEqy/Zj2Y+XyUbr47HwdMws2jc6uFgsGam126z",
-	"vCIXfds4Lw+n4cIN6cVL3Fid9ieHpUZzwpKe9sHB3lukmwBFw63S5A0q3fuEzfq1aXf/+aPUq4dDjtzT",
-	"eDwwaOMncd0isJw3+Kqpm5hqBlcrB3Vwy+/umrlmlXWCIB7REWHI+uOJpvbiLc833xLGwd4cDQiKgeha",
-	"MeEqiUl8/wv9cxXRehMFxmCi879TiumcAhsfwtFm4ISBsDeH6HucR7EOnrvyrHiC99WnjtPYJ42y81As",
-	"03xNl3wjPLMeNtCCBLRV5Jjk23kATCAW65t96Vi4RXjhzu2maFGz6zZ+TPMU7oYdx7M17pkbuzER3cwY",
-	"gYthqqDxDa7Pmp9svqWee30dhHsw7j9y+LGClOu5zf4X/HtVJy13tWUiI9jZfGTUgXRDVUPCt9BsVAH4",
-	"cWCn0byVscImgwILC+IS6VUNhBZSY3wD945WF/hXSv7t39MZ3/DIaLXrjizplModMBncDz26RMOHE8lr",
-	"IHYDzrtZIiJUIj7NTTbpjmyFmJ82fKFDz2Aih8DFgmOwVJdwElwT3rlJ8/q9s6JQ6sJ+a1aJhUqM7lw8",
-	"uIk6W4mHB0DHr1EW3JS1k+uNh06jGoxB1/i1ufw+pXcff7lfcmm1Ql8UBfM9wFkafM2pa47pnSi6q+hM",
-	"N6rOkMqkBZYoXJyfXLuWjLRLpjhhQ2UmmPA0BFaKz+gPoqbnkqVvciinyoDMFnt/g0WKgxdwprwL3mMh",
-	"oaMwNgajo854SsJ33u2IMnGp1xZ5f5qk65PtdzuMaJl/g0U8on1Lqm+MRyOR/1vwRqki3xvy7ALi5pmh",
-	"bsq+rM70tpyLADNRU9+4zypt9QOiINVvda8ByPW5e+Z5FgZ14LfhE88tN0HSd0tbWdarv37orfk5WvXW",
-	"A+Wj2ej2zTH4FrwslsDX3N1/uvfaP/2xUuMC+FTofqbKfbDI6Iul3cL6l0/6L91UruRWYXLN/d4ra48j",
-	"sC0M3i5MuCG25M+dyRBJ/HbU/6ODLdZ0qtRbXlHB69HB0803/CpdPT7kP0EuuC+0Ozo83OZm5wvnQ8qK",
-	"eLoN3H6V/JKLwt9zQ9n30YWVm9Vn2rUrDqFLLwajSOW2krCe/dbt8n4XJve4ZlJTXpl2b/bL6HF3SDRL",
-	"M8A7FKNob4kf04JS6g9iIQW3y9KUPh2FKqPTj4/y3k2BVt3GHoJTBfREzaNM3yTK4WQv3Ph46pqJao8I",
-	"ioXQQfFrhqfj9u9QaOjy4L+Mx8rfhV2wPHb/vn1Hq2P/1/iRaiRxcVJhoYxxuW/XgvDOoSU66qSd3Xnn",
-	"/heRr3Ue4fgvcVl7kEDmNeb7Tjf1NL8lRMeO3bDQIUDsDeMJ18c+O6Hm0PV1GfZ+s9e2ad5UkLFEIZvc",
-	"TO+piuMPwkRptTsc/j0yzi1iEGFpb/Lt4iYBO+ES1sWx34exl/OWpodUa08TrEDmum7vyETu023cHNd4",
-	"0Cs5d5ysPRgkg8EgElaYI3EBU9eF8AmVlrQhptUlXtEGVs5juR1F4fpquWRMzEG2v+Cs97pYxpfBB54a",
-	"VXc8PTjcUN2xxVl9pdElBGOXmkQwbtWOriEIHkA9mlOn7ekUJA4/jXoqtSpJ1OL8ftWjLQk29NvvDHu+",
-	"c/3ZNxNElBWHhOEbJPm2UqE/jevvZqJQhGudhp/qwhErmFyydN3ozmkQrsPoEOeFWKmGjAJLx8+k71TX",
-	"McOynhDgSzbqd+K4rLgFHfEO7wwW2l40nJlGB/XmcL90qw51bfwi9P3r4BmtdfV/XDYRZi62cAnEO0QZ",
-	"kf+huMMfnBnsf7F/1uanvPMDV+4QLTrtCZS2DxcGc+2FwvCZBzzWzVdbQN4AB/Zr7+e4qxipHnkbuYqQ",
-	"jVveuTS7jbKSQ8dSszROLgl1MXHPOpfJSL2ofS0aPsf1Il6d8fZOsaHKBegT191uysdwJnH8LjU6VCXU",
-	"nRFT79ZKqXqgzz7i90v9w3XdJbQegqbD+vhoxEXlXQTUKMTlOa+omo6I3KDsbYRrvQivd6Kru0OOuAZb",
-	"25Hbcpe6De8XrhYWezt1LSAM4d2a4JcmRf6xhZo72A4eFmDZ1lnsniTdAziWT6EovDKHypqeoAo3UUXu",
-	"6XrxrbPUKvSz+zr3tC5xmUeV3KujqUZuXD7Xvlc/8UVfVDW2jHdozYR53Waas6mqXAnC3EoOfgHSFZnE",
-	"Q/nDfBUm9JnUri8UtgrOAPV7zFPDT2LkWkYEpd7NwJq7Pv806QK7zrIXfth/KMmhymypaMrAMVseQyBC",
-	"dwPXjq/dyWWqxV3rSdQbsYXJUN+CRrfAbylw9wC862cLS08ACNAlXaVNF9ySPzSKSTvt8Pfhqm8kA7nR",
-	"PrgFid+vSMnE9UuWeT1e+A9mGDbUuFXjMA6mfoUGYljePrbEvtoOYX8enZI6+i+Itt8WwuJYbTeF9WEx",
-	"dvPVFuduiN77X+zxLYXY2tKl39fND3bMJxv9hPmsd4qxG7J97jmD++jgcBukhExJalP2mosCHspmCQnj",
-	"UX+LdtRvL9z02StxWTTX9Vw7bNbvBlu5dt8+QO77iK54Dm6Abe+UhHvAuLqb/3oD2G6Paq5xCa9OeWfz",
-	"RnfZPl6Dj33SFid2HbuwpxICOX0z2rO73sNtewfPAzoQNyLS18lDt7Aiebn9xX8ncRhZnbMOB6MlA2q+",
-	"4NOS14/CsKTjEpPdyME6wfk4jSreKennHzP/WUnon8lX/5zxIvQeXkokRklO/RjQPnSNZdjH0J9kGjGu",
-	"erYsdmqpcKBVm7E4nZmbS5DkGuR/zczlu0glvtrVW7l1ovBXtdqvKc33I7WWaE/zvQFj/kq9DNfXO/6d",
-	"KLwmUXijRNta+SZuuskL4q/6ZszJaIxCqznpNvwHzpeJe8Z0Oj78uX6ljg+3vP0v/t+1EfL3dZ78nWNO",
-	"t5Lt+949pLLbUi/wICe9+WoPz1tAjX3Xjaszco51b+mcC5MidbiEdQpMuPZ+VNvmRvu40bk0kpJSInWY",
-	"lc7lwoVA/EW+yrsxTp2yJTE4vdwF70zyoqjnHVm1GYdsUYqWKCEqHg9mq5mA031ZivHelAnKkNLNJBjK",
-	"3LRXuHyeBAPy9n/7tyNA/t7BcEN0PIzwNArbafqu2tEo0ycDndo9pQdPB4NSp/UAk/TZQKf9limQbTFt",
-	"+/TOxKxnzZETg73nn/78/dlZn/579B/fl/r/6Ud/6rVmby214V7JIrpOvN23ALX6K3U+df84lLAgH42w",
-	"hfunbyilzGNNJ1PEn/8FwuzN/n//GqzYjVD6Ooqso3HpuiWVyA30xXFCEjR28OVxURI5sSaUTlWiWwuk",
-	"iTuiL4Wc/e7vvah5S8pcGnD1dRnDdnWQY1JAZBAbxYZQ15+7hXxTRbB/FGvzJ04VNVFH57ojpffXuWa1",
-	"RFMdnK6LmWBB2q0UpJ7Sk+6yf1uYHdHVwg2X0GozPpABGDrJdrXy4pnFsFts5XWtutB3Ch3OGZcsC939",
-	"/EAUziZiPIGKpqJgQQGVK7V22nTNHN0gkDvp5RgN9rnvVo7xTJZ1DR0JwsE1T8Tz7dd9Rl2323B8PRPa",
-	"qrJTwmcTOqII7TPy+gyrD9EuZG74lcPg5bYoHaWZNcZ+m1WZG47mjjXhNdWV8zA/pNWv5H6+Sx2J3tDV",
-	"2oAXBVT92zNRVDS7pO4o3kouUc976mbjut3/9slyfGwN7U6LujjvoyRwz1ltFkZvpg1RbD6v19IQUP3a",
-	"xnarWTXYTzv7x0cZ+a6B6erdH1x3y41N5euHudZTq89q69WUYNpOmPrvhx25R9We+tWn/RfNe6VpD1CI",
-	"S6gWjVu9UrV6Kybw0o543XGe3EjRI+Iq6I6HxHm89SAiYbC5f79Zaovthv5/AAAA//8=",
+	"7H37dxM51uC/ouOdPd0wFccJgR6Ss+f7aBr2Y4em+0B62D0dNiVXXduaVEnukhzjZvO/79G9kkplV/lB",
+	"XsDMLxDb9ZCu7vv5qZepcqokSKN7x596E+A5VPjni1M+tv/noLNKTI1Qsnfce8NL0MxMhGbacANMjZiZ",
+	"AKtAq1mVwQmTcAkVfqd5CYyPuZCMjwxUjLNswuUY+r2kBx95OS2gd9w76/2wd8APh4+yo/ys10t6OptA",
+	"ye27zWJqr9CmEnLcu7q6SnpTXvESjFvk8wpykEbw4lX+q/1ldcWnE2AiZ2bCDa6qENowPVFz3VzG4ODp",
+	"oyejx7D3t+xguPdDfsj3no4Gg70j/nj4JPsh/xs8HfWSnrDPnHIz6SU9yUt7p8h7Sa+CP2aigrx3bKoZ",
+	"xJsohXwNcmwmveODZGVLSe/5rNKqWrP6VMJHc57hZakH+JSPgQ1hpCoEJy7rjxlUi3pddEcDoCX/6Ndy",
+	"NHj6pG05LwsAs2Y1I/v7d5rZlzQhCPkY2iGE96wHUr2ww8dPko1Ae5VDOVUGZLb4OyzaV5rxooDqO83U",
+	"XOJy2UhVhLt2IaBNwi5gavDrwyM2UbNqCSmOhgfZgD+GvRymhVrsHfzt4NBvkWil3mS0pD27ps7tPV7e",
+	"3pQbA5V95v/9/ezs4+HB3tnZxx/gw1//0mvd++hnbrLJ6qbfV8JSpCwWTDTJkiG9iqJgc6IDoZklcASL",
+	"PmHpwzTcJ4y92kygAsYN40WxgV7boTHao1V2gOHg8G/te3ujJHTs7xfJOKuA5wluDjcQ6JpOm0247jO8",
+	"cI7QSB+mCR5wBJYK4SGVdOyLmxZsfrhmZ3aNG7Y3ODxq299rUYou6vovNWcllwsmDJSaGcW41HPLNw0r",
+	"lTZddF7YZzYWksOIzwpjlzFI7LJEOSt7x4/xk5D0qaYrIQ2MocIFWga/hvo9QjkGkDC73mzCK55Znpww",
+	"C9QpVBlIswcyUznkTMO4BGma8B3y7AJk3s4w8L8t+cXjg8PN/OKNytdtS6rcbknkO2ygUjMD1d5Bxw5U",
+	"frM7eAuXQgsl1x4OXWIPZ1YOoWos+IfWdfp71q51pKqSG8KUJ0e9CIkGrUh0CpLLdULE4AXfaaaL2bgJ",
+	"Vp6VHVKEbrpRMXK6mG6J7fbefse67GPXreovFYx6x73/tl8rW/v0q95/615hV4JL+gevxHrgXdIVjgRP",
+	"WAEjw9TMOPEGzJG/v7CLb7ifd+LQV3afeqqkBlTAfuT5W5Kl9lOmpAGJf/LptBAZt8ven1ZqWED5139q",
+	"u4dP9WHbO3JCnkteiPzcyeVe0svBcFFY6OI54NcsV2D5tmETfgm4VYuZXgYIzdQUKnwnM/wCtEWsqlJW",
+	"V/w9vMsodV7wCnWV8BaiF1bOtGFD8ByXPR4MepHOGZjt1Qc6b9DmXOTba49WZ55pq3xZwhEGMf5HnrO3",
+	"YeMO4nyoZuZ4WHB50bvaFpl+JUDTObWhM4Ex49ICcQgoTBnXS8Dr2zc+V3JUiGyXc732Il/FqkdhF7dI",
+	"mKoYl8p+GTagDZe5ZkIyYTSb8wWu+KWqhiLPQd7lkpGbqQuwTLdSBdQ4yotCzRGyuLo3yrxUM5lfi06k",
+	"MucjfEqTQrxGw/Qsm9h3yjGz3/aui6ZHNZq+UYa9dO++JSSl87fAwz3h2btPQZtHYP5aQaZkLux9L7ko",
+	"IL/rM481a7vEuddDp9HSSL22/LfFsG57ubtsH6/BN/tl3OH2nskFI3pD5okAP1XqNfLMOwbzUOULC2I+",
+	"VJfAjtjP4kdcz2+SX3JR8GFx50vKueFDrqHJRrMJ5EyqeZ+9UUR/QrMLaU3P4CJBQvxOMxiNIDMnrIIp",
+	"cMOEWcKQt2Cqxd6zEUqcZQ3gHaIXmgdzTreuOExqXewKYTWtVAZa7witdWKakD/mQgdsJKDIPT3wLIOp",
+	"wTe2CWH/pEtezBqPwS+CHB5XwA26k7hkAyvPp8puzkrifYsb+5mSEjJzbkQJanYDkvnwsGZ5DcixF9II",
+	"s7hdEY34Pufamblc5mjyel4jnXXehLCjCD2bTlVlIP8ZcsFRobwnalUjxlFjRg4uJOOSoS0l5DhpVdeC",
+	"1LR6Wx8VYfdOu6Rn02mxeCWnM7NKD+knDx59zH7PVTazppp9b2kPbgwfEpZDAQaO2e+faFFkujr99+pD",
+	"4i+9SvvsN0lUi9isGa8s5Y5mGvL+mbWSPu6N1Z7DAAu8/ls+/5lut8fwo8pb3FEv5KVaOE+Ue5dVu6aV",
+	"MuoR+1/vfnmTsLkwE9JpkY5QdARvn72QjURB0mTDGmqvqF3JtLJgNoIU9gwpKj/npmHY5dzAnqWhVY/T",
+	"0kF/Wv0dPk5FBXqnZ4q89VHWbNbdNjoTlvNZ/Cn5gs00MGGO0WS3pju3wnckPhIo0fOjKvt/v20FFVyq",
+	"i50gcRUbeb+T35cW3IRREkP5Q3iMGv4TMtM8oOd4IRJnTjoDL36NDmzECw1JzIqbgEHBgo4IHRYTXBMP",
+	"7buax790lM2HvVQVm4KaFpAEC+ho8PQJGy4MId4m//EyLiwpFu6Zj548YTlfaDaqVGmF5gl7OqBv5qTL",
+	"IpPzdq198XZIFWGPc4ChG+/GcWlX381GBMhbCTUi4nVMOSJ3+y5rjLT4hmv9VH1cMA0y131GCreeWL5E",
+	"HFlm0N+I+dHa/AvXo/lrQQ6C5hbRz9n4Y4dtOhlcVXyBR1/HSDY96A18NBR0WSVpXEjbXl5cOiHa3ALP",
+	"2kkJwW3leG4RCjUFp+fVni6MPWBIimvDxkrl7BIq54xbwe3dGDZpU61RkUIAOo/smc9VletW7nghyFRd",
+	"ErZOFKbHuHAkI/dVI97QZ6nd3fmQZxfpMdOqBFKKa8t9pCoymoTxjyBtgeCGxG9pzzIAllqj6hKq8Ga8",
+	"gxdncsI1A5lDfhy8BA6IFrPpPRn4J6NuMrLPocBkn6X5jJQi0HahcAkVLxyQtPczocaFHIN0AJCz0qKL",
+	"W3cv6YXdosXt1mpZT3h6hFVNhrXBI90hu5wCvqV38S2MnMgjZ+9a9zExxWGlZuOJqaENAT1PrFoSHQle",
+	"Y/Ecb8TTcMi+4jheNlCSnkf5jiU1XryZM3HTc7jrgNtJyzfBkogp3AM3emlVxBfWqmqLkgEj/69THoVV",
+	"nC3olgRMK+49syRqrR3LGpBIp5UaV7xciozOSE0+R2V1PQ9a+Snyp7Yd+pSbScLQWW3JlgxjFm6yqgnu",
+	"r7kgHwVbfZu3GJffZdVu9iv9yr5/+/I5e/J0cPCACWkUAg7NGeM5uQZpEvZ/nv38OrhN7RNO2FnvrIc+",
+	"iqKwIF9m8+126kYRS/EjB8VWHMCg+p0o+CNVjcGco3p1zr1fYh1Wv8Q73tgbyI+xRuXHaMSnNiaXgZia",
+	"87mQuZpvZnV49Xu6GG+3jF5moDffGq7cyCQlzEGbwCtP2MBlYTjTrdImynLZyP9aTQoKfjYtimg3K5Bp",
+	"PaAkDu1tsEcQlW7CFLHKpQDNnK7pMkJcvAk/3b1FcjPI67F03X3vitn9Ie4SJuF6O8/6JoQf8Z/7EH72",
+	"xb9N8x2xNQYrogc9rRQyvu9gGT9vBn3uCyVWgbe8uFUNAHP1JmrOCiXHXgdnnDkRZjVE7vRhbTWEsTIG",
+	"pHNgLan0ffYTFGDvIVca2jxWvbePHqFSflyrjpkqQTOrRrMC/b6CxO4ZJhUu0ITos5eVKll6MEmZUSx9",
+	"OsjThKU/5CkbLnzo+4RxNp+oAlwiBCqs2l5X2n8mKRrzeerU+SCrD47yJk/5WwtDiZB2BXivfSwe1Whn",
+	"2k35GFrV+DdOBVuS4MVMt55MsOHJPGGaLzRpHBqKUcIKcUFiyFIgM3PV+tL6GPWaHCQNlVW6ndHk7rFW",
+	"njphJYk7LslbogM6uDRLoRlZhHPR8CZEWn/Tu9Gasem0V3xyfbl7g2EZLwFRrnWTkd3VvcdVK0/kFhuD",
+	"GeiAgNajot1anJ3wYsQ4K4WcGeiz13H+hZLQZ89qW8pCJ7uAnM0nIL2KaCZQ0ltJWQzpNIdtsEKl4lwD",
+	"uXW20+hGlfqzzQ10upiSV3k+EdmkJlQdHSpnk5nMrY0cedaFYRcAUx0IfML9EZUJfhnyfjHb0ylBOmEz",
+	"aUSBOzcN3kAMoSRzUVUY5zDVArNVtpE/zcyZVTHUoW5aitwRmOh9z1TRCIr1cigMZ89+etduoKN/QncQ",
+	"cQ2EEwqWaCHHhfdLGk18oz4GeljCzERpxysRfQh4RqkdoIbPagNYBaUycM7zvGqFHFFDO71+/Omdo5Zw",
+	"ykLbU0Vfjt1MzEJaSVaDMS6Qv1HtrlFpJjVxequJjzBfQAJbwLbuBy1k1qLMvjO8MnX0BawUigSg8yeh",
+	"62l79zRmzG9UiVQO7/BCvKMCToe6uvSZhuqcj51fcuVtkWNl5bc5F2YjqrzHi1pNFNpJfWYNJhXTWEQJ",
+	"baqc3exzJUdivCoG/83CdlTILTD9E9ueVvAhFPrceW5WAfsK+Y69BrcllaEEBif+ikXQBS3ml2B4zg1P",
+	"3Dlgwl10BAdP2N/Fj8cuouNirfRko4qc8amlsOGCCZPUgr7kCzbBn50z18rTmpaGShXA5TWsjM/3uX6W",
+	"FFjnSvCVFE2mhnoIVnegs3pbNnY/zHNnhtbkWZ+p3nZ7g9dxvWUDmRxsq5wscpt026B2UzdhRKMF8Bm0",
+	"+t7aWpxpKCAzqjpGew2VWjRU2dwS3ZRrq4arS6SjCLOGkPEZKhIgqlaaX9JqZZMMIxS4bWO/wdRafd0h",
+	"O8ZJa+Ld3JsuTilHuKw6we8ufrdbTM690mwVA0l6KNfWUBTBZGL3g6kwOWYW1YEtkosk4KhwL4mRpA6p",
+	"uXiay04hiOwk6lwkasVn1O0Ext2f31DoakvG5t+6Njjl+be7KAjCpcBof3fJ0L2d5YOIsv9J0HoDHCkZ",
+	"nS1ygVL5evrwe2u9utBstK8b1ns9kgRxYUwLxfwyagVFkzgfYbbgylKMKc67KPH9ZOF4hnYZZFIZVH68",
+	"wpjDFGSumZInFBpD13S/60W6Q8wBajZRWNm90e7q9PR1xHujM63fXecaO0GZQ1bwyiqqTiWuj79ddzIu",
+	"N3AX3dRXi6wrSamr8Zwq5URLNlFKb1mpsk6it7x4mTGFEk+7guOa+X2n2fekS/iXPcCjbYSum9kJwqyc",
+	"BKEHH1Is0PJQ+p6HhUQEcibtBdKlA/sQoq9amBY8g+P6LIllWI2MSiBkJIzP5MZ4oStCcrEjorhN8vSd",
+	"p8ulJA+9kFkzx8NKjszaaVUZMj3aWJTV5blmI145Acz1hQ7ATC0GCzlOj8n6IjS16iaLEktq57F90Zlc",
+	"YbOYFFubB9GpeXJx9RDoi0vptJoPRndyODOvD9sjQhOwPl5ri1CpaDPzg0Bk1QnaUi+JkkHoja0JH7Uy",
+	"3JFbQ+ApxCW4jRpWgNUvVKzquC1HnNgvzN7ZS3pqNCqEBL8s+/a25UTVBcs1AJT8n7jS/bcvn7OnR49/",
+	"uOk0grigZWuVyWp9FsIgHcFzNoVKK4kJbRmXznI/YaldXRqyi1v5i09O3zbsVadetFns0h5NBt2ZDUvl",
+	"AB3aQZ3AvqYDQ6hi54VWFv9ReUMvnOW9atzvksYzvVzW+eiwVR1wmfBtm6HnINl1ZpF5QbOEHMXcmnZp",
+	"lECfHvuzMlAUyADZhSDnWlQbGmXcb8kQaQNh14lPrIhA3MYmXQSuJTijylKYXRMsMjWTRm8Z9ntOFwfP",
+	"P88uzssW7R7jYKgG4JqYy1qhHASeWdFRQD4GX7pcL1XNqC7DrZNiZME5vuP70PpZeh3TygqBLd96LVdO",
+	"y0J/m9q1HQwGzhiu/eVUNxGWmqPAUs5nTdw0Slbkxrt+dzBz8Ai7zPpY7d/Fv7IiKf6JrvSUiRHzRn8Q",
+	"bvUGUOFJGBQaauHbuMcLYeo0ALm/OAcrSCrI0z575sxH7/0joAq0JemipmysRWK4AAmO1twih5YoN3LA",
+	"eO+Mo5863b5BhmsI+HkgvGW7/wLydre6XPObF6utP/p9tzvrJceqrzYfHUbjXUKsc2k717PXHk8YQsAi",
+	"rGQpLjC1GtYcqDvH6vvsYU2g6HxbTRPW6h/OXAWj0MzfSdn5ZgJl8+0Bj/z72XsujEW3ujwbiine2d+c",
+	"8kTQDmCPNapaiQm7aQByzbm3R9a/2WztjlintfvPQ6ynIwrOK6gNMzVi6ZxXJR2wzFnqQZ966xI76Zg5",
+	"SLNgwLOJCw+g/81+rk2DoI5roECJc0O0+Vu0Ki4hPx8utvGIuLBnnQe+tVvns9KmAxv2HG4LnP3QqnmJ",
+	"ojgPCnm3uy5i5zqSQgnGiuUiQOOmvG/uxFtdLVa3xs05i3oeGUtoz6KZtCJGvPewFkbeypIAua4bEqkp",
+	"3Nw+Ople10aCMl6na1BLKMv7rP1q6nB8TPPUlmDOF94LYLHSIj9Sm+XlW+/pvV/0mg210gWiS02f9asT",
+	"Woqv5bk+ZLtDwGtY8PuQ6raa0xmyy1zuLK9PwOUSYQUwyqchgGTa/mMUCSLvQnFJdSe1A6eRqsTJzCDd",
+	"IaSNlZQ29ojSxg4wbexMXjdv7HCyOW/sbSOJr+Ush0AJcJgRQu2rcFcF8EvLCLB3HUiooqQ8LPVLsMD2",
+	"owGJIESLWENWgampzpqNhLXMJZhFT6GL+8j7ZZqQ48XB5Ng7RY1Cyp5T6MleieW85OSyOsUFwDQ4tBZ0",
+	"ekv9AV0ofR6vKvT86LOU8jJT/85G5a3nvvbNiICYwvmhHdKY5HIDCkCHZF/KFhEyA8zw2t4pfgNSvxAj",
+	"A2t4w1zNitwKS7QCaof1StDAeeNQrC5Z3Es1Vc6iUBVlOrQWYXaHcpyQ56Y7wIBraCxQFLhAcnltD9/P",
+	"Uim2rlr6nPiN2CGsLnN9Ljb4vBvOdjxAIbUBnnedr1QSGvEMvEdHjuZ1PpydggU3WtTV9G3XWndkKDpq",
+	"QvJsl0m15tdkCUNXsL9ue1jUf5XcSm0NhUi6E9k/dZ1ItLtOkptWQlXCLLqDaD4vxxVCGxfAnIjxBLS1",
+	"+aVOGC+trIY/Zty55nTJi8L+7gM/1IlswMSovWy728O4CyVRIiGaxjvQKgm3jcUbeNW7WVnyakG3UW5F",
+	"d66QgxoPUBBO/RouIjGo+cJnmWkoLkEfM4fcJWYf/1MJCbm9J1NlyXVCTZy4ZmmhMl4Is+hXMBZK/g+Y",
+	"JT7tqp9xyauF1UROVwNpEblTqKOOlpD6jaER327Jiv+ZRRM2VDOZ82pxHCeFRPE8K4+ygotyWQFaXWlH",
+	"ULTdEEVdkPt4JmUjCEM501LF2aUVSJhrCjT50Eh6oNMT+iUkWjMzEVVO8gqhQckwuOmxAuyfg105KD2G",
+	"0rg+/vQO9ZkzaVVNlx3uoq8YYiUHK3Azq4ClH3Pdx6jYuO96r+g9r+jsGVOkffZMxm9BnXlPjfbMBPbm",
+	"qipy3Jo9hBB3wq1560kYllVcT0DTtpSEM4lBQjVzESoCVqxjHQftkcwxXbcWcUobSykOXhh+rmSxSPtu",
+	"lWIsVYWJHUxJ0i11YmUjFlFqfCGRk06YUWcyOKycGCGLEJufHTfeKDS91Omc59QDaUWR7grbf4YMmmGF",
+	"0G7M2t9DOsNqKLorBv56Q2A7isz7KyIGIlVEn8iDQe8eCp9wHYJLrulPUvfhVtJxAkdHGFt0XbkrVRRD",
+	"nl3ciCSOZGTjDNZJ5Y7WPs9YaOeTtnXuSUL+W8K8pEuYMUXi2FfCogcmWM97lVoDTwO2JyLbhdqUVwA1",
+	"nWCgLrivFmcY1aP+BG2tfKhHyH/aR67tIJT4IF3Yl12A8EfjHyekFjls1W7IQ/AmchHX5Q7fdppf7H5Y",
+	"2UanerM7W1iDz+uWddoax2xpEYuyH8kbiY4STqzZ3ozRkxmPpbzIY7GJm5pCvhc+X4rKzHixN1EaIx/O",
+	"aMeepp4f97xyg0+ypnVJTU+9KwCBXXPX6BktNjNt5B9dPKaRa+lZB8qZ1aQAl2UYHVqUfQSmbbLA68gF",
+	"zUOaYmgosqOl2aVT/jKq/Xk+SWCwnDfiU3aQO6BgnnO9pbJ5zdSq7Vn+zvBay8oDxNqpwJr6q2R5zeYl",
+	"HX2+KH7t6zdCfYalq5hl35TPuAJTibaoXAiQhPUiK2/0jzlxFVlqFIq0ojgeZtPPuf1qJvFspkpqMSwg",
+	"JFu7wFr/RtLr12e4+43GB9B+2jXxrHjPOs0hx+6Mb4fr+mZUykCXJ80ZcltBPoREO0D1eWkZvslR5O+a",
+	"TotWr5aTzRvZza4dHyLNybWtaWylhtK6o7oZ6e8Wch/SXxXQ4cPkDp1KvmC56rM0EylJHTThsCS3AGjI",
+	"10sBc+yAkQn7bS4MjkHheSksnNVcQtXuN3aKcNTSfNvuAgE/elSAPSfrKZhgR4OjmM0eP15phBFh2Epe",
+	"chLMhonQRlWLk9AO42BweNTaDqN1BMXW/hZSkp0dYSFdAQYAWsXghpkSrfjehgdNH0xH6aym+jEqm8Ub",
+	"UK3GfFqvcVlNf1UrGQk5hmpaiQ5Zu8oOTKHPM/uAERaTt/ccNHVbiC3z4bls0mWXhy8QoJ4RjDZWNeEW",
+	"WkFbzNqULjWHai/jGlgBhiZ45GIsnKkvpISKTRbTCUjdOqYhwrcnj9bNteF7fw72nn743v2x9+Gh/+rB",
+	"f/ylDUg0Q+Jm+hvt2nlIO2Bt0f8TLw1q1IY+O7Sn3RvtuAY6z7IS2HNVTRV1zfWvd6exwlH8/jb31Dl8",
+	"7FrqnJDHoJiNO1txLs/Y6ITe5lY5SwDFG7vhdhNSzmHVPci4U9+X8/ro/Dn9dke+W9gqzw8yNC7dR09w",
+	"V6n+7p28dm21aw3jYrMhZa+5SnqkD5x7W7gr2IHzGawCgVXJ6HET1P2V3KXu/raamTV9unChm0nfHv/u",
+	"lO+OrdfspEXTyNhUTMFn+Ssy8MUqF7jXjrwdaPejwBb2tbEQaXInGKKAPKg84dj6mwROJ0buwAHbWNyG",
+	"t9wkqr4GK3sdWNQS3jbxNC44JP+x/VnIMd6gff5LyRdbYHSMzBvwt6VZMZ+K89B4eC3/xYu62xSHcSqu",
+	"6vuzWxTXK1rXoRiXcyNyJezrjsXK+/bsTmc71clQmCPgc6SGMBEyrxPG2hIGwo/eHbaqT5eqgh0SS/30",
+	"TX2bmaSdqYzvv8q8RW/y/DspcVNSoj/4RrJ4vNRW6pkoXopV4r9dDauWe5sUrWCROs9GGIFHkzNUuxuj",
+	"XerFk6q8A/VaoswEC23TgD/2RpGfWjK/8M0c3Hdx7orNvI+IZimlZ7FzX2yu2zwiaSm0q8is0549WwzV",
+	"DvBRaJMwrZx4Fs161rrO22d0WyTA60vKzYt9V+6NUT3ph/vt/z2POdCQZxcnyIIKV3m70CGtem3NdCPH",
+	"bHcnaZg3NFz0wnm1YoU9gregcfrDirG1g8fZXXvCBqwELnUg3TBrDZ18USb+TXmlG/GRnfikj91tqDzb",
+	"dPSYt4GoXPKcMgYpgkEH6sNjkUN+i8CYSwTRa5JvKcMYZVcgrlw1+m5poNG4xyspLElrfgn7XgPgL+mD",
+	"hKUzmU2Aqqe+977NKAsawfkgOZOe8M9D49WUfR/ylZEklskf/WXL1VOU5EE5z175spA1IB9QfP/aNcfd",
+	"8QSP7SshhXXxH8qXw2ywd/btjqMCr1p7xUr27NdXJFYSlo4Kft7v91M3AAplAH6dha+fv8IvVH1dUybg",
+	"ltFQoVeGBU6MmdLcKSFHqsWo46IqgPuEKMpnouysmRsyJSTjYXxbwlxzPUx2uoQKU7GMIkGNSfiumzWd",
+	"LdUl+8Ce79VgUaF/Js/kw4fvMU/74UP2jD2krT90me0hrQ7d01oVNGXTXogve0g9VDWgkIwSg/SEY3FE",
+	"Yxt4nz/Ch67PwZm0qEnpZHFDJO6iI+wFZpgQVYhLcMTLSuzaZnn5Q485D70T3d2Jb8NCi4crQNAWCpbp",
+	"EwiezcwEpHEzxiwsUvuVqsSf+M0x+xFPlZ3NBoNHWUAd/Ahpn7kyiELJsRuATYYtwRPB5DR1Bh95ZooF",
+	"dQWbR11vqJSAFoQ0g4fi9m8/Yy5a1yy0lCYBPD16/MMDX+rgWhlQgXrCuJXuvno8dTmghVZRIwqsn0j/",
+	"954LJO29ylM3x4CQyYrKIc9pNAOCH6Qh/EipH0HKplDRnIPl0WDfacxPclukfgCI2vbbhw8pSt09xfqY",
+	"pXx/mEasiKX8vx++HKbuidYe1u456SdkUAmL7NgrrAmmvxH9pvyPGQXm0Rrxfhtr6zXb9Vqe6KkF/SD2",
+	"LTTjPGxxRRQttpNC9rHp/3xxyvYnwAsz+TNl37uW9BlojS01tJUBeA3Olv2TmHrGJWXFPaCKR7zAmnd8",
+	"KvoLXhb4JKFD1tYDtAWtCoDYS4y8EBlI3XDXT3k2gb3D/qCX9GZV4ZiYPt7fn8/nfY4/91U13nf36v3X",
+	"r56/ePPuBd5Td18IvC3KuTvuDfoHdJVbau+496g/6D/CgcVmgnx7//Jgn2gHP47bDJRnNQO24tW1AaOb",
+	"LLKX4CuheKBDg/lv/WCICCVf5TiEQ5tT975ozgeNfmyTcPUl+9Fo/Ktk49XkKHGXf1iaSn04GKwZfbjb",
+	"yMMo9tA29dDDabhws8zxEjd9rP3JYanROMWkp33Us/ca6SZA0XCrNHnbT/c+4EwTbdr9mv4o9erhkIf6",
+	"NJ6iDtr4gYU3CCzn5r5q6iammsHVykEd3PC7u0ZTWmWdIIhHdEQYsv54ouHmeMvTzbeEqdnXRwOCYiC6",
+	"Vky4SmIS3/9Ef1xFtN5EgTGY6PxvlWI6h2XHh3C0GThhbvb1IfoWx/asg+euPIu26rlQx2nsk0bZeSiW",
+	"ab6kS74RnlnPGGlBAtoqckxyQ90DJhCL9b3hdCzcIrxw53ZdtKjZdRs/pjEqt8OO47k+d8yN3XSYbmaM",
+	"wMX4W9D4Bp/Pmh9tvuWlqoYizylMszPC3Rv3Hzn8WEHK9dxm/xP+f1VnY3d18SIj2Nl8ZNSBdLOnQya7",
+	"0GxUAfipiafRrKexwp6UYfhLqP1e1UBoITXGN3DvaHWBP1FWc/+OzviaR0arXXdkSadU7oDJ4G7o0WVQ",
+	"3p9IXgOxa3DezRIRoRLxaW6ySXcQLgQzye/tW0wTOQQuFhyDpbqEk+Ca8M7NAk1P76wolLqw35pVYqHa",
+	"qVsXD26Q1lbi4R7Q8UuUBddl7eR646ExrQZj0DX+2Vx+n/LWjz/dLbm0WqHPioL5lvEsDb7m1PVS9U4U",
+	"3VVNpxvldEhl0gJLFC6BgVy7loy0yxI5YUNlJpjJNQRWio/oD6Ie+ZKlr3Iop8qAzBZ7f4dFiu1mplC3",
+	"/8EKSUdhbAxGR40UlYTvvNsRZeJSazby/jRJ11cR7HYY0TL/Dgunoe9C9Y3RjCTyfw/eKFXke0OeXUDc",
+	"azUUhNmX1SnslnMRYCZq6vs8WqWtfkAUpPq9bqIAuT53zzzPwlwX/DZ84rnlJkj6bmkry3rx07vemp+j",
+	"VV8lWzKcZ/ZIqM7UvjkG34KXxRL4mrv7T/de+19/rNS4AD4Vup+pch8sMvoqcLew/uWj/nM3xC25UZh8",
+	"5n7vlLXHEdgWBm8XJtysb/LnzmSIJH476v/RwRZrOlXqNa+okvfo4PHmG36TrtEA5D9DLrivIDw6PNzm",
+	"ZucL50NK4Hi8Ddx+k/ySi8Lfc03Z996FlZtlddp1tw6hSy8Go0jltpKwHhXY7fJ+EwY9uS5ZU16Zdm/2",
+	"8+hxt0g09Ws6Pc2TeAwiRmRwqg9Kqa/EQgpul6WhjjoKVUanHx/lnZsCrbqNPQSnCuiJmkcpzEmUnMqe",
+	"oXHsZoeT2iOCYiF0UPya4el4WgAUGro8+DWu3JJdUL/gfnxHy+/P1/mRaiRxcVJhoYxxuW/XgvDOoSU6",
+	"6qSd3Xnn/ieRr3Ue4bQ4cVl7kEDmNeb7Fj718MclRMcG77DQIUDsDeMJ18c+O6Hm0PV1GTa1s9e2ad5U",
+	"abJEIZvcTG+pPOUrYaK02h0O/w4Z5xYxiLC0V/l2cZOAnXAJ6+LYb8OU1HlLN0dqIkADz0Dmuu5byUTu",
+	"023c2N94LjA5d5ysPRgkg8EgElZhpjUV6D6impk2xLS6xAvawMp5LPfZKFzDMJc3iunS9pc/ZoAtF52J",
+	"4Ov7A0+NylYeHxxuKFvZ4qy+0OgSgrFLTSIYt2pHnyEI7kE9mlNj9ukUJM7KjZpFtSpJ1BH/btWjLQk2",
+	"jGfoDHu+ce38NxNElBWHhOE7P/l+WaHxjmtcZ6JQhOsJh5/qihgrmFxed93Bz2kQrnXqEMfLWKmGjAJr",
+	"4s+kb8HXMfK0Hijhq0vqd+J0tbi3HvEO7wwW2l40nJlGw/3mLMh0q9Z7bfwiNDTs4BmtDQO+XjYRRnS2",
+	"cAnEO0QZkX9V3OErZwb7n+x/a/NT3vj5PLeIFp32BErb+wuDub5JYVbRPR7r5qstIK+BA/u193PcVTdV",
+	"T0iOXEXIxi3vXBr1R1nJoRWrWZo+mIQSnrgZn8tkpCbbvmwOn+OaLK+OBHyj2FDlAvSJa9s35WM4kzit",
+	"mTo4qhLqlo+pd2ulVD3QZ+/x+6XG6Lpuf1rPzNNhfXw04qLyLgLqgOLynFdUTUdEbq76NsK1XoTXO9HV",
+	"3SFHXOew7chtuf3ehvcLV+SLTau6FhBmNm9N8EuDRb9uoeYOtoOHBVi2tUy7I0l3D47lUygKr8yhsqYn",
+	"qMJNVJF7ul586yy1Co36vsw9rUtc5lGJ+uokM5rySHV/PleJOgJQdsXYMt6hNRPmdf9szqaqciUIcys5",
+	"+AVIV2QS5EA8YIcJfSa1a3iFPZAzqjXHPDX8JEauoDEo9W5k2twNMKARHthOlz3DCs+oLaMrIpeKxicc",
+	"s+X5CiK0bXB9BtudXKZa3LaeRE0fW5gMNWRotEH8lgJ398C7frGw9ASAAF3SVdp0wS35Q6OYtNMOfxuu",
+	"+kYykBt9kVuQ+O2KlExcI2iZ19OovzLDsKHGrRqHcTD1CzQQw/L2sdf31XYI+8volNTRf0G0/bYQFod4",
+	"uaG994uxm6+2OHdN9N7/ZI9vKcTWli79tm5+sGM+2ehnzGe9VYzdkO1zxxncRweH2yAlZEpS/7WXXBRw",
+	"XzZLSBiP+lu0o3574abPXonLormuO3bgFAI3scv1MfcBct8gdcVzcA1se6Mk3AHG1WMK1hvAdntUc41L",
+	"eHHKO7tSusv28Rp87KO2OLFrRYbtnxDI6avRnt31Hm7bO3ju0YG4EZG+TB66hRXJy+0v/geJw8jqnHU4",
+	"GC0ZUPMFn5a8fsaHJR2XmOxmKdYJzsdpVPFOST//nPnPSkL/TL74Y8aL0FR5KZEYJTn1Y0D70DWWYe9D",
+	"f5JpxLjqUcTYqaXCSV1txuJ0Zq4vQZLPIP/PzFy+jVTiq129lVsnCn9Rq/2S0nzfU2uJ9jTfazDmL9TL",
+	"8Pl6x78ThdckCm+UaFsr38RNN3lB/FXfjDkZzYdoNSfdhr/ifJm4Z0yn48Of6xfq+HDL2//k/1wbIX9b",
+	"58nfOuZ0K9m+7919Krst9QL3ctKbr/bwvAHU2HfduDoj51j3ls65MClSh0tYp8CEa+9HtW1uZpGbCUyz",
+	"Niklsu7qyOXChUD8Rb7KuzFPn7IlMTi93AXvTPKiqAc5WbUZp4dRipYoISoeD2armYDTfVmK8d6UCcqQ",
+	"0s0kGMrctFe4fJ4EA/L2b/t/R4DczajfFB0Ps0mNws6fvl14NKP10UDTVPiDx4NBqdN6Mkv6ZKDTfst4",
+	"y7aYtn16Z2LWk+YsjcHe0w9//f7srE9/PfiP70v9//SDv/Ras7eW+ouvZBF9Trzddyu1+is1aXV/OJSw",
+	"IB+NsDf9h28opcxjTSdTxJ//BcLszf5//xqs2M2G+jKKrKM58LollchNKsY5SRI0NhvmcVESObEmlE5V",
+	"olsLpIlbvS+FnP3u77yoeUvKXJrc9WUZw3Z1kGNSQGQQG8WGUNefu4V8U0WwX4u1+TOnipqoo3PdkdL7",
+	"61yzWqKpDk7XxUywIO1GClJP6Um32b8tDMXoauGGS2i1Ge/JAAydZLtaefHMYtgNtvL6rLrQNwodzhmX",
+	"LAvd/fykF84mYjyBisa9YEEBlSu1dtp0zRzdhJNb6eUYTSy661aO8bCZdQ0dCcLBNU/E8+3XfUZdt9tw",
+	"fD0T2qqyU8JHEzqiCO0z8voMqw/RLmRuqpfD4OW2KB2lmTXGfptVmRuO5pY14TXVlfMw6qTVr+R+vk0d",
+	"id7Q1dqAFwVU/ZszUVQ0ZqXuKN5KLlHPe+pm47rd//7BcnxsDe1Oi7o476MkcM9ZbRZGb6YNUWw+r9fS",
+	"EFD92sZ2q1k12E87+8dHGfmugenq3e9cd8uNTeXrh7nWU6vPauvVlGDajg+e4oif6FG1p371af9Fg2xp",
+	"2gMU4hKqReNWr1St3ooJvLQjXnecJzdS9Ii4CrrjIXEebz0zSRhs7t9vltpiu6H/HwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"fairlead/internal/client"
+)
+
+// fleetCommand is "fairlead fleet".
+type fleetCommand struct {
+	Connection connection `embed:""`
+
+	References       string `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
+	ReceiptWindow    string `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
+	ForgetNodesAfter string `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
+	JSON             bool   `name:"json" help:"Print the API's JSON."`
+}
+
+// Run changes the settings that are given, and prints all.
+func (c *fleetCommand) Run(ctx context.Context, sh *shell) error {
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	set := client.FleetUpdate{ReceiptWindow: given(c.ReceiptWindow), ForgetNodesAfter: given(c.ForgetNodesAfter), References: (*client.References)(given(c.References))}
+	ask := s.api.GetFleet
+	if set != (client.FleetUpdate{}) {
+		ask = func(ctx context.Context, tenant, fleet string, more ...client.RequestEditorFn) (*http.Response, error) {
+			return s.api.UpdateFleet(ctx, tenant, fleet, set, more...)
+		}
+	}
+	resp, err := ask(ctx, s.tenant, s.fleet)
+	f, raw, err := answer[client.Fleet](s, resp, err)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return s.printJSON(raw)
+	}
+	t := table{
+		{"fleet", f.Name}, {"revision", fmt.Sprint(f.Revision)},
+		{"references", string(f.References)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
+	}
+	fmt.Fprint(s.out, t)
+	return nil
+}
+
+// given is nil for a flag that is not there.
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

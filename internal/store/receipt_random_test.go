@@ -1,0 +1,208 @@
+package store_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+// slowReceipt is SEMANTICS 5.3 to 5.5 said plainly: it looks at every row of every node.
+const slowReceipt = `
+WITH rev AS MATERIALIZED (SELECT at, (SELECT make_interval(secs => receipt_window) FROM fleets WHERE tenant_id = app_tenant() AND id = $1) AS win,
+    jsonb_build_object('r', $2::bigint) AS vars FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
+servers AS MATERIALIZED (
+  SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
+    FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
+refusing AS (
+  SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(e.resolved_at IS NULL AND e.revision <= $2) AS something
+    FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
+facts AS (
+  SELECT n.node_id, n.last_seen, coalesce(bool_or(s.connected AND v.alive), false) AS live,
+         min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
+         max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
+         bool_and(jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) IS NOT TRUE) FILTER (WHERE s.connected AND v.alive) AS has,
+         (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
+              CASE WHEN jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) THEN 0 ELSE coalesce(s.settled, v.settled, 0) END])
+            FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] AS settled,
+         jsonb_agg(s.waits) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS waits
+    FROM rev CROSS JOIN nodes n
+    LEFT JOIN (node_status s LEFT JOIN servers v USING (server_id))
+      ON s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at
+   GROUP BY n.node_id, n.last_seen),
+counted AS MATERIALIZED (
+  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, f.waits, f.live_settled < $2 AS behind,
+         f.live_settled >= $2 OR f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AND NOT f.waits @? '$[*].withheld[*][4] ? (@ > 0)' AS blocked,
+         CASE WHEN r.it THEN 1
+              WHEN coalesce(f.live_settled, f.settled, 0) >= $2 AND f.has IS NOT FALSE THEN 4
+              WHEN f.live THEN 2
+              ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
+    FROM rev CROSS JOIN facts f LEFT JOIN refusing r USING (node_id)
+   WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.at - rev.win),
+page AS (
+  SELECT * FROM counted c
+   WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR c.refuses ELSE c.state = $3 AND c.node_id > $4 END
+   ORDER BY c.state, c.node_id LIMIT $5),
+listed AS (
+  SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
+         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
+    FROM rev CROSS JOIN page c
+    LEFT JOIN LATERAL (
+      SELECT e.*, t.text
+        FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
+       WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision = $2
+       ORDER BY e.resolved_at DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
+    LEFT JOIN LATERAL (
+      SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
+             jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
+        FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.resolved_at IS NULL
+               GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
+told AS (
+  SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
+    FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
+sums AS (
+  SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
+         count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,
+         count(*) FILTER (WHERE state = 2 AND blocked) AS withheld FROM counted)
+SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld,
+       least(sums.acked, greatest(0, told.unaffected)),
+       greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
+       told.first_ack IS NOT NULL,
+       (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
+                         'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
+                         'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
+  FROM rev, sums, told`
+
+// random is a fleet whose servers, nodes and revisions do anything at all.
+type random struct {
+	*world
+	*rand.Rand
+	servers []server
+	nodes   []string
+	head    fleet.Revision
+}
+
+func (r *random) revision() fleet.Revision { return fleet.Revision(r.IntN(int(r.head) + 1)) }
+
+func (r *random) chance(percent int) bool { return r.IntN(100) < percent }
+
+func pick[T any](r *random, of []T) T { return of[r.IntN(len(of))] }
+
+// step is one thing that happens.
+func (r *random) step() {
+	r.Helper()
+	s := pick(r, r.servers)
+	switch r.IntN(12) {
+	case 0:
+		r.apply(put(fleet.Cluster, "c", fmt.Sprint(r.head+1)))
+		r.head++
+		r.exec(`UPDATE fleet_history SET at = clock_timestamp() - make_interval(mins => $1) WHERE revision = $2`, r.IntN(3000)-5, int64(r.head))
+	case 1:
+		r.exec(`UPDATE xds_servers SET lease_until = clock_timestamp() - make_interval(mins => $1) WHERE server_id = $2`, 1+r.IntN(3000), s.id.String())
+	case 2:
+		r.ok(r.node.Lease(r.Context(), s.id, "s", time.Hour))
+	case 3:
+		if r.chance(10) {
+			r.exec(`UPDATE fleets SET receipt_window = $1`, 60+r.IntN(200_000))
+		}
+		column := pick(r, []string{"first_seen", "last_seen"})
+		r.exec(`UPDATE nodes SET `+column+` = clock_timestamp() - make_interval(mins => $1) WHERE node_id = $2`, r.IntN(4500), pick(r, r.nodes))
+	case 4:
+		n, v := pick(r, r.nodes), fmt.Sprint(r.IntN(3))
+		if r.chance(60) {
+			s.report(fleet.Status{Settled: r.revision(), Refusals: []fleet.Refusal{{Node: n, Type: fleet.Cluster, Name: "c", Version: v, Revision: r.revision(), Detail: "no"}}})
+		} else {
+			s.report(fleet.Status{Settled: r.revision(), Resolved: []fleet.Resolution{{Node: n, Type: fleet.Cluster, Name: "c", Version: v, By: r.revision()}}})
+		}
+	default:
+		s.report(r.status(s))
+	}
+}
+
+// status is what a server could say, and more. Most nodes are mostly at one server.
+func (r *random) status(s server) fleet.Status {
+	x := fleet.Status{Settled: r.revision()}
+	for range 1 + r.IntN(5) {
+		i, home := r.IntN(len(r.nodes)), 10
+		if r.servers[i%len(r.servers)] == s {
+			home = 90
+		}
+		n := fleet.NodeStatus{Node: r.nodes[i], Connected: r.chance(home), Since: time.Now().Add(-time.Duration(r.IntN(4500)) * time.Minute)}
+		if r.chance(30) {
+			n.Settled = settled(r.revision())
+		}
+		if r.chance(15) {
+			n.Waits = r.waits()
+		}
+		x.Nodes = append(x.Nodes, n)
+	}
+	return x
+}
+
+func (r *random) waits() (w fleet.Waits) {
+	if r.chance(50) {
+		w = warms
+	}
+	for range r.IntN(4) {
+		h := edgeWaits.Withheld[0]
+		h.Revision = r.revision()
+		w = w.With(fleet.Waits{Withheld: []fleet.Withheld{h}})
+	}
+	return w
+}
+
+// A receipt counts those that follow their server without a look at each: it must tell
+// what the plain statement tells, of any mixture.
+func TestReceiptIsThatOfThePlainStatement(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := setup(t)
+			r := &random{world: w, Rand: rand.New(rand.NewPCG(seed, 13))}
+			for i := range 4 {
+				r.servers = append(r.servers, w.server(fmt.Sprint("s", i)))
+			}
+			for i := range 25 {
+				r.nodes = append(r.nodes, fmt.Sprintf("n%02d", i))
+			}
+			followers := 0
+			for range 40 {
+				for range 15 {
+					r.step()
+				}
+				for range 6 {
+					r.compare()
+				}
+				followers += w.count(`SELECT count(*) FROM nodes WHERE follows IS NOT NULL`)
+			}
+			if followers < 100 {
+				t.Errorf("hardly anybody followed: %d", followers)
+			}
+		})
+	}
+}
+
+func (r *random) compare() {
+	r.Helper()
+	q := store.ReceiptFilter{State: pick(r, []string{"", "", fleet.NodeAcked, fleet.NodeNacked, fleet.NodePending, fleet.NodeOffline}), Limit: 1 + r.IntN(30)}
+	if r.chance(30) {
+		q.After = pick(r, r.nodes)
+	}
+	if r.head == 0 {
+		return
+	}
+	rev := 1 + fleet.Revision(r.IntN(int(r.head)))
+	got, more, err := r.app.ReceiptPage(r.Context(), r.tenant, r.fleet, rev, q)
+	r.ok(err)
+	want, wantMore, err := r.app.ReceiptBy(r.Context(), slowReceipt, r.tenant, r.fleet, rev, q)
+	r.ok(err)
+	if d := cmp.Diff(want, got); d != "" || more != wantMore {
+		r.Fatalf("revision %d of %d, %+v (-plain +got):\n%s", rev, r.head, q, d)
+	}
+}
