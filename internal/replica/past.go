@@ -27,11 +27,12 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 		without = o.r.cfg.Recorder.Server()
 	}
 	past, err := o.r.askPast(ctx, o.key, id, without)
-	if remembered && (err != nil || !past.At.After(here.At)) {
+	elsewhere := err == nil && (!remembered || past.At.After(here.At))
+	if remembered && !elsewhere {
 		live := past.Live // on another server: a node that is in two places is believed nothing
 		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
 	}
-	return &recalled{past, round, err != nil}
+	return &recalled{past, round, err != nil, elsewhere}
 }
 
 // recallBeside asks what a node refuses that has other streams here; it was not asked before.
@@ -52,6 +53,8 @@ type recalled struct {
 	fleet.NodePast
 	round  int
 	missed bool // the database did not answer
+	// elsewhere: what the database says is newer than what is remembered here.
+	elsewhere bool
 }
 
 func (o *owner) look(id string) (live bool, round int) {
@@ -131,8 +134,18 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 	if asked.round != o.retried {
 		return nil, nil // it may have been read before them: the node is offered all of it once more
 	}
+	if asked.elsewhere && len(asked.Refusals) < mostRefusals {
+		n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool { // ended there
+			return !slices.ContainsFunc(asked.Refusals, func(f fleet.PastRefusal) bool {
+				return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused
+			})
+		})
+	}
 	return n.readopt(o, snap, asked.Refusals)
 }
+
+// mostRefusals is how many the database tells of a node: with so many there may be more.
+const mostRefusals = 1_000
 
 // missedAtOnce is how many pasts are asked for between two readings of the fleet.
 const missedAtOnce = 16
