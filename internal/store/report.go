@@ -145,6 +145,7 @@ func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 	if err != nil {
 		return fmt.Errorf("report status of fleet %s: %w", r.Key.Fleet, err)
 	}
+	s.capNodes(ctx, r.Key.Tenant, len(r.Nodes))
 	return nil
 }
 
