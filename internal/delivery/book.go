@@ -148,6 +148,8 @@ func (b *book) connect(from fleet.Node, info StreamInfo, now time.Time) *Stream 
 		n.row.Since = b.rec.dbTime(now)
 		n.goneAt = time.Time{}
 		n.doubt.begin(info.Doubtful)
+		n.lookAt = now.Add(duplicateAfter + lookEvery).Truncate(lookEvery)
+		b.schedule(n.lookAt)
 	}
 	s := &Stream{book: b, node: n, kind: info.Protocol, begun: now}
 	if info.Resumed {

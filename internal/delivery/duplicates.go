@@ -9,6 +9,9 @@ import (
 // for two clients: one that reconnects leaves its old stream behind for a while.
 const duplicateAfter = 30 * time.Second
 
+// lookEvery is how many seconds' nodes are looked for on other servers together.
+const lookEvery = 5 * time.Second
+
 // single reports whether one client has one stream of the kind at most: for a type that is
 // asked for by names, such as endpoints, an Envoy opens a stream for each.
 func single(kind string) bool {
@@ -43,5 +46,18 @@ func (b *book) countDuplicates(n *node, now time.Time) {
 	}
 	if most != n.row.Duplicates {
 		n.row.Duplicates, n.dirty = most, true
+	}
+}
+
+// addLasting tells of a node that has lasted, so that it is looked for on other servers
+// (SEMANTICS 6.3): whichever of two is the later one finds the other.
+func (b *book) addLasting(rep *report, n *node) {
+	switch {
+	case n.lookAt.IsZero() || !n.live() || b.closing:
+	case n.lookAt.After(rep.begun):
+		b.schedule(n.lookAt)
+	default:
+		rep.status.Lasting = append(rep.status.Lasting, n.row.Node)
+		rep.lasting = append(rep.lasting, n)
 	}
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -47,4 +48,48 @@ func TestDuplicates(t *testing.T) {
 			})
 		})
 	}
+}
+
+// SEMANTICS 6.3: a node that has lasted is told once per connection, so that the database
+// looks for it on other servers; with others that came in the same seconds, and again where
+// the answer was lost.
+func TestLastingNodesAreToldOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		time.Sleep(time.Until(time.Now().Truncate(lookEvery).Add(lookEvery))) // so that both come between two looks
+		w.Head(w.key, 1, time.Now())
+		a := w.connect("a")
+		w.connect("short").Close(true)
+		time.Sleep(time.Second)
+		w.connect("b")
+		lasting := func(within time.Duration) (told []string, reports int) {
+			time.Sleep(within)
+			for _, r := range w.sink.take() {
+				slices.Sort(r.Lasting)
+				told = append(told, r.Lasting...)
+				if len(r.Lasting) > 0 {
+					reports++
+				}
+			}
+			return told, reports
+		}
+		if told, _ := lasting(duplicateAfter - 2*time.Second); len(told) > 0 {
+			t.Errorf("too early: %v", told)
+		}
+		w.sink.set(lost)
+		if told, _ := lasting(lookEvery + 2*time.Second); !slices.Equal(told[:2], []string{"a", "b"}) {
+			t.Errorf("told %v", told)
+		}
+		w.sink.set(healthy)
+		if told, n := lasting(time.Minute); !slices.Equal(told, []string{"a", "b"}) || n != 1 {
+			t.Errorf("again %v in %d reports", told, n)
+		}
+		if told, _ := lasting(time.Hour); len(told) > 0 {
+			t.Errorf("once more: %v", told)
+		}
+		a.Close(true)
+		w.connect("a")
+		if told, _ := lasting(time.Minute); !slices.Equal(told, []string{"a"}) {
+			t.Errorf("on its next connection: %v", told)
+		}
+	})
 }

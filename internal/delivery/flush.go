@@ -10,13 +10,14 @@ import (
 
 // report is a status under way and what becomes sure when it is taken.
 type report struct {
-	status fleet.Status
-	nodes  []*node
-	claims []claim
-	waits  []fleet.Waits
-	counts []*counter
-	seq    uint64
-	begun  time.Time
+	status  fleet.Status
+	nodes   []*node
+	claims  []claim
+	waits   []fleet.Waits
+	counts  []*counter
+	lasting []*node
+	seq     uint64
+	begun   time.Time
 }
 
 // compose reads out of the book what the database should be told; nil if that is
@@ -33,13 +34,14 @@ func (b *book) compose(now time.Time) *report {
 		behind = behind || n.live() && n.settled < b.head && !n.want(settled, b.toldWaits(n, now)).own
 		b.countDuplicates(n, now)
 		b.addRow(rep, n, settled)
+		b.addLasting(rep, n)
 		b.awaitWaits(n, now)
 	}
 	if at := b.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
 		b.schedule(later(at, b.flushed.Add(flushEvery)))
 	}
 	moved := live && (settled != b.settled || !b.sure)
-	if !moved && len(rep.nodes) == 0 && len(b.refusals)+len(b.resolved) == 0 && !b.acksUntold() {
+	if !moved && len(rep.nodes)+len(rep.lasting) == 0 && len(b.refusals)+len(b.resolved) == 0 && !b.acksUntold() {
 		return nil
 	}
 	b.addCounts(rep)
@@ -169,6 +171,11 @@ func (b *book) finish(rep *report, err error, now time.Time) {
 		n.sure, n.written, n.writtenWaits = true, rep.claims[i], rep.waits[i]
 		if n.labels == rep.status.Nodes[i].Labels {
 			n.labels = nil // they may be many, and the database has them
+		}
+	}
+	for _, n := range rep.lasting {
+		if !n.lookAt.After(rep.begun) { // else it came back meanwhile
+			n.lookAt = time.Time{}
 		}
 	}
 	b.told(rep.seq)

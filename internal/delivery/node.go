@@ -52,6 +52,7 @@ type node struct {
 	absent  fleet.Revision
 	resumed bool // it came with content of its own
 	doubt   doubt
+	lookAt  time.Time         // when it will have lasted; zero: that is told
 	labels  *fleet.NodeLabels // what the database was not told yet
 
 	waits        fleet.Waits // of its streams

@@ -112,4 +112,7 @@ type Status struct {
 	Nodes     []NodeStatus
 	Refusals  []Refusal
 	Resolved  []Resolution
+	// Lasting are nodes that have been connected to the server for half a minute: each
+	// once, to see whether another server has them as well.
+	Lasting []string
 }

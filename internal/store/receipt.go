@@ -43,18 +43,18 @@ facts AS (
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
          max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
          (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
-              (coalesce(s.settled, v.settled, 0) >= $2 AND s.held IS NOT TRUE)::integer]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] = 1 AS acked,
-         bool_or(s.held) FILTER (WHERE s.connected AND v.alive) AS held,
-         jsonb_agg(s.waits) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS waits
-    FROM known n
-    LEFT JOIN ((SELECT s.*, jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) AS held FROM rev CROSS JOIN node_status s) s
-               LEFT JOIN servers v USING (server_id))
+              (coalesce(s.settled, v.settled, 0) >= $2 AND jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) IS NOT TRUE)::integer]) FILTER (WHERE NOT s.connected OR v.alive IS NOT TRUE))[2] = 1 AS acked,
+         bool_or(jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars)) FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS held,
+         bool_or(s.waits ? 'withheld') FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS withheld,
+         bool_or(s.waits ? 'warming' OR s.waits @? '$.withheld[*][4] ? (@ > 0)') FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS moves
+    FROM rev CROSS JOIN known n
+    LEFT JOIN (node_status s LEFT JOIN servers v USING (server_id))
       ON s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id
    WHERE NOT n.follows
    GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked),
 others AS MATERIALIZED (
-  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.waits, f.live_settled < $2 AS behind,
-         f.live_settled >= $2 OR f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AND NOT f.waits @? '$[*].withheld[*][4] ? (@ > 0)' AS blocked,
+  SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.live_settled < $2 AS behind,
+         f.live_settled >= $2 OR f.withheld AND NOT f.moves AS blocked,
          CASE WHEN f.nacked THEN 1
               WHEN CASE WHEN f.live THEN f.live_settled >= $2 AND f.held IS NOT TRUE ELSE coalesce(f.acked, false) END THEN 4
               WHEN f.live THEN 2
@@ -63,15 +63,18 @@ others AS MATERIALIZED (
    WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.since),
 page AS (
   SELECT c.* FROM (
-    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, NULL::jsonb AS waits, true AS behind FROM known WHERE follows
+    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, true AS behind FROM known WHERE follows
      UNION ALL
-    SELECT node_id, state, refuses, last_seen, waits, behind FROM others) c
+    SELECT node_id, state, refuses, last_seen, behind FROM others) c
    WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR coalesce(c.refuses, false) ELSE c.state = $3 AND c.node_id > $4 END
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
+         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, w.waits, c.behind
     FROM rev CROSS JOIN page c
+    LEFT JOIN LATERAL (
+      SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
+       WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = c.node_id AND s.connected AND v.alive AND s.waits IS NOT NULL) w ON c.state = 2
     LEFT JOIN LATERAL (
       SELECT e.*, t.text
         FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash

@@ -106,6 +106,20 @@ SELECT app_tenant(), $1, $2, * FROM unnest($3::bigint[], $4::integer[], $5::inte
 ON CONFLICT (tenant_id, fleet_id, revision, server_id) DO UPDATE SET affected = excluded.affected, acked = excluded.acked,
   first_ack = excluded.first_ack, last_ack = excluded.last_ack`
 
+	// Who has lasted here, and lasts on another server that lives: told once an hour. One
+	// that moves from server to server does not last on both.
+	insertShared = `
+INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, action)
+SELECT app_tenant(), $1, node_event_id(ARRAY['servers', d.node_id, d.clients::text, date_trunc('hour', clock_timestamp(), 'UTC')::text]), clock_timestamp(),
+       'duplicates', d.node_id, d.clients || ' clients have this node id, on ' || d.servers || ' servers'
+  FROM unnest($3::text[]) u (node) CROSS JOIN LATERAL (
+         SELECT s.node_id, count(*) AS servers, sum(greatest(1, s.duplicates)) AS clients
+           FROM node_status s JOIN xds_servers x USING (server_id)
+          WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = u.node AND s.connected AND x.lease_until > clock_timestamp()
+            AND (s.server_id = $2 OR s.since <= clock_timestamp() - interval '30 s')
+          GROUP BY s.node_id HAVING count(*) > 1 AND bool_or(s.server_id = $2)) d
+ON CONFLICT DO NOTHING`
+
 	pruneDelivery = `
 DELETE FROM delivery d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1
    AND d.revision <= (SELECT max(m.revision) - $2 FROM delivery m WHERE m.tenant_id = app_tenant() AND m.fleet_id = $1)`
@@ -125,10 +139,14 @@ func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 		queueRefusals(b, f, r.Refusals)
 		queueResolved(b, f, r.Resolved)
 		queueDelivered(b, f, server, r.Delivered)
+		if len(r.Lasting) > 0 {
+			b.Queue(insertShared, f, server, r.Lasting)
+		}
 	})
 	if err != nil {
 		return fmt.Errorf("report status of fleet %s: %w", r.Key.Fleet, err)
 	}
+	s.capNodes(ctx, r.Key.Tenant, len(r.Nodes))
 	return nil
 }
 
@@ -161,6 +179,11 @@ func tidy(r fleet.Status) fleet.Status {
 	r.Refusals = slices.SortedFunc(maps.Values(refusals), func(a, b fleet.Refusal) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Revision, b.Revision))
 	})
+	lasting := make([]string, len(r.Lasting))
+	for i, id := range r.Lasting {
+		lasting[i] = clean(id, maxNodeID)
+	}
+	r.Lasting = lasting
 	r.Delivered = slices.SortedFunc(maps.Values(deliveries), func(a, b fleet.Delivered) int { return cmp.Compare(a.Revision, b.Revision) })
 	return r
 }

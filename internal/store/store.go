@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -32,6 +33,9 @@ type Config struct {
 	Bell *Notifier
 	// MaxConns is the size of the pool; 0 is 10 for the app and 4 for a node.
 	MaxConns int32
+	// MaxNodes is how many nodes of a tenant are remembered; 0 is 100,000. Those that are
+	// connected are, however many they are.
+	MaxNodes int
 	// Role is whom the URL must be a member of: "fairlead_app" or "fairlead_node". "" takes
 	// either.
 	Role string
@@ -47,6 +51,7 @@ type Store struct {
 	pool *pgxpool.Pool
 	bell *Notifier
 	node bool // the role is fairlead_node's
+	cap  nodeCap
 }
 
 // Open connects, and checks that the database and the role are fit: the schema is at
@@ -86,7 +91,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
-	return &Store{pool: pool, bell: c.Bell, node: state.node}, nil
+	return &Store{pool: pool, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.

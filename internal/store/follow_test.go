@@ -1,0 +1,59 @@
+package store_test
+
+import (
+	"io/fs"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+	"fairlead/migrations"
+)
+
+// follows is whom each node follows, by the server's id.
+func (w *world) follows() map[string]string {
+	w.Helper()
+	rows, err := w.super.Query(w.Context(), `SELECT node_id, coalesce(follows::text, '') FROM nodes`)
+	w.ok(err)
+	out := map[string]string{}
+	var node, server string
+	_, err = pgx.ForEachRow(rows, []any{&node, &server}, func() error { out[node] = server; return nil })
+	w.ok(err)
+	return out
+}
+
+// A node follows the one server that has it connected, with nothing of its own there. What
+// a database of before version 13 has comes to the same.
+func TestWhomANodeFollows(t *testing.T) {
+	w := setup(t)
+	a, b := w.server("a"), w.server("b")
+	w.apply(put(fleet.Cluster, "c", "1"))
+	withWaits := on("waits")
+	withWaits.Waits = edgeWaits
+	a.report(fleet.Status{Nodes: []fleet.NodeStatus{on("one"), on("two"), on("moves"), on("dies"), {Node: "own", Connected: true, Settled: settled(0)}, {Node: "gone"}, withWaits},
+		Refusals: []fleet.Refusal{{Node: "refuses", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}}})
+	b.report(fleet.Status{Nodes: []fleet.NodeStatus{on("two"), on("moves")}})
+	want := map[string]string{"one": a.id.String(), "two": "", "moves": "", "dies": a.id.String(), "own": "", "gone": "", "waits": "", "refuses": ""}
+	if d := cmp.Diff(want, w.follows()); d != "" {
+		t.Error(d)
+	}
+	a.report(fleet.Status{Nodes: []fleet.NodeStatus{{Node: "moves"}, {Node: "own", Connected: true}},
+		Refusals: []fleet.Refusal{{Node: "one", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}}})
+	want["moves"], want["own"] = b.id.String(), a.id.String()
+	a.report(fleet.Status{Nodes: []fleet.NodeStatus{{Node: "dies", Connected: true, Settled: settled(1)}}})
+	want["dies"] = ""
+	if d := cmp.Diff(want, w.follows()); d != "" {
+		t.Error(d)
+	}
+	for _, direction := range []string{"down", "up"} {
+		names, err := fs.Glob(migrations.FS, "0013_*."+direction+".sql")
+		w.ok(err)
+		sql, err := fs.ReadFile(migrations.FS, names[0])
+		w.ok(err)
+		w.exec(string(sql))
+	}
+	if d := cmp.Diff(want, w.follows()); d != "" {
+		t.Errorf("after the migration: %s", d)
+	}
+}
