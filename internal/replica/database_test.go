@@ -264,11 +264,11 @@ func (d *database) receipt(rev fleet.Revision, node string) string {
 	return fleet.NodeOffline
 }
 
-// heard reports whether the database knows of the proxy's last stream, or will know.
-func (d *database) heard(e *envoy) bool {
+// heard reports whether the proxy's last stream is known to the server that it goes to.
+func (d *database) heard(e *envoy, to *server) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return !d.away && (e.server.line.broken(false) == nil || d.status[statusKey{e.id, e.server.id}].Connected)
+	return !d.away && (e.server == to || d.status[statusKey{e.id, e.server.id}].Connected)
 }
 
 // position is where a node is, as readers see it. d.mu is held.

@@ -164,7 +164,7 @@ func isNamed(t fleet.Type) bool { return t == fleet.Endpoint || t == fleet.Route
 func (e *envoy) connect(to *server) {
 	again := e.count > 0
 	warming := e.lose()
-	if warming && !e.w.db.heard(e) {
+	if warming && !e.w.db.heard(e, to) {
 		e.unheard = true
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -137,8 +137,9 @@ func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, 
 		}
 		refusals = append(refusals, f)
 		if over {
+			e := snapshot.Exception{Type: r.Type, Name: f.Name, Refused: f.Version, Revision: f.Revision}
 			resolved = append(resolved, fleet.Resolution{
-				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: snap.Revision,
+				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: e.EndedBy(snap),
 			})
 		}
 	}
@@ -165,14 +166,14 @@ func (n *node) except(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (act
 		return n.freeze(snap, t, c)
 	case present == nil:
 		return actionDeleted, ""
-	case present.Version != c.Refused.Version:
+	case present.Version != c.Refused.Version || present.Revision > c.Refused.Revision:
 		return actionNewer, ""
 	case n.count(t) >= maxExceptions:
 		return n.freeze(snap, t, c)
 	case c.Good == nil && n.lost[fleet.Ref{Type: t, Name: c.Refused.Name}] == c.Refused.Version:
 		return actionLost, ""
 	}
-	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version}
+	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version, Revision: c.Refused.Revision}
 	if c.Good != nil && c.Good.Version != c.Refused.Version {
 		e.Good = c.Good
 	}
@@ -289,7 +290,7 @@ func (o *owner) renew(n *node) (resolved []fleet.Resolution) {
 			return false
 		}
 		resolved = append(resolved, fleet.Resolution{
-			Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: by,
+			Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: n.endedBy(e, by),
 		})
 		n.end(e)
 		return true
@@ -297,6 +298,14 @@ func (o *owner) renew(n *node) (resolved []fleet.Resolution) {
 	resolved = append(resolved, n.thaw(by)...)
 	o.retarget(n)
 	return resolved
+}
+
+// endedBy is the first revision by which some view of the node ended it; by if it has none.
+func (n *node) endedBy(e snapshot.Exception, by fleet.Revision) fleet.Revision {
+	for s := range n.seats() {
+		by = min(by, e.EndedBy(s.view.snap))
+	}
+	return by
 }
 
 // end remembers an exception whose name has another version by now.
@@ -332,6 +341,7 @@ func (n *node) internKey() string {
 		b = append(b, byte(e.Type))
 		put(e.Name)
 		put(e.Refused)
+		b = binary.AppendUvarint(b, uint64(e.Revision))
 		if e.Good == nil {
 			b = append(b, 0)
 			if e.Leave {

@@ -250,14 +250,14 @@ func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastR
 		if f.Revision > snap.Revision {
 			n.ahead = append(n.ahead, f)
 		}
-		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Revision: f.Revision}
 		snap := n.holding(e, snap)
 		switch {
 		case n.refuses(e), n.frozen[f.Type].has(f.Name):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			if f.Revision <= snap.Revision && !isGood(refusals, f) {
-				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
+				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: e.EndedBy(snap)})
 			}
 			continue
 		case n.excepts(f.Type, f.Name):

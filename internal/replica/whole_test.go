@@ -471,14 +471,26 @@ func (w *whole) atRest() {
 }
 
 // unanswerable: the proxy came back with something that the server does not know, and refused
-// what is there now. It is left alone until the next revision (SEMANTICS 3.2).
+// what is there now. It is left alone until that type changes (SEMANTICS 3.2).
 func (w *whole) unanswerable(e *envoy) bool {
 	w.db.mu.Lock()
 	defer w.db.mu.Unlock()
-	head := w.db.head()
 	_, _, exceptions := e.server.serving(w.db.key, e.id)
-	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool { return r.Name == "" && r.Revision == head }) ||
+	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool { return r.Name == "" && !w.changedSince(r.Type, r.Revision) }) ||
 		slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
+}
+
+// changedSince reports whether a later revision brought anything of the type.
+func (w *whole) changedSince(t fleet.Type, since fleet.Revision) bool {
+	w.db.feed.mu.Lock()
+	defer w.db.feed.mu.Unlock()
+	f := w.db.fleets[w.db.key]
+	for k, r := range f.states[f.rev].rows {
+		if k.t == t && r.Revision > since {
+			return true
+		}
+	}
+	return false
 }
 
 // receipts: what readers see of a node is the truth.

@@ -151,6 +151,10 @@ func (c *Client) Subscribe(r Request, target *Target) {
 	} else {
 		c.subscribeSotW(tr, r, target, first)
 	}
+	if unasked && tr.trial != nil {
+		tr.trial.correct(tr.held)
+		c.trialMoves++
+	}
 	if first && r.Type == fleet.Endpoint {
 		c.oweWarming(tr)
 	}
@@ -179,7 +183,7 @@ func (c *Client) Owed(t fleet.Type) int { return len(c.types[t].owed) }
 // client's backoff (PROTOCOL rule 13).
 func (c *Client) Grow() {
 	c.Young, c.grownAt = false, c.Now
-	if c.types[fleet.Cluster].subscribed {
+	if c.types[fleet.Cluster].subscribed || c.Alone {
 		c.Before = nil // else what warms is still to be asked for
 	}
 	if c.sent {

@@ -38,6 +38,9 @@ func (c *Client) Verdicts() []Verdict {
 func (c *Client) verdict(t fleet.Type, text string, culprits []suspect) {
 	v := Verdict{Type: t, Text: text, Presumed: text == nevermind}
 	for _, s := range culprits {
+		if now := c.base.view[t].Get(s.refused.Name); now != nil && Same(now, s.refused) {
+			s.refused = now // a later revision has brought it anew meanwhile
+		}
 		v.Culprits = append(v.Culprits, Blame{Refused: s.refused, Good: s.good, Leave: s.leave, Had: s.had})
 	}
 	c.verdicts = append(c.verdicts, v)

@@ -13,7 +13,7 @@ import (
 // presumed to stick on it: what puts a@1 back is on its way.
 func presumed(t *testing.T, delta bool) (s *script, target *snapshot.Target, late, back *snapshot.Response) {
 	t.Helper()
-	before, target := first(t, "clusters a@1 b@1"), (*snapshot.Target)(nil)
+	before := first(t, "clusters a@1 b@1")
 	s = &script{t: t, c: snapshot.Client{Delta: delta, Envoy: true, Now: start}}
 	s.c.Subscribe(snapshot.Request{Type: fleet.Cluster}, snapshot.NewTarget(before, nil))
 	s.step(snapshot.NewTarget(before, nil), "clusters a@1 b@1", "")

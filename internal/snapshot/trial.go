@@ -313,6 +313,30 @@ func (c *Client) release(t fleet.Type) (any bool) {
 	return any
 }
 
+// correct takes in what the client holds of the suspects by its own account: what it was
+// thought never to have had is not taken away.
+func (tr *trial) correct(held *Set) {
+	correct := func(suspects []suspect) {
+		for i := range suspects {
+			s := &suspects[i]
+			h := held.Get(s.refused.Name)
+			if s.good != nil || h == nil || h.doubt && !h.had {
+				continue
+			}
+			if s.good = h.lastGood(); s.good == nil {
+				s.leave, s.had = true, h.Version
+			}
+		}
+	}
+	correct(tr.condemned)
+	for _, g := range tr.waiting {
+		correct(g.suspects)
+	}
+	if tr.offered != nil {
+		correct(tr.offered.suspects)
+	}
+}
+
 func (tr *trial) all() []suspect {
 	var all []suspect
 	tr.withheld(func(s suspect) bool { all = append(all, s); return true })
