@@ -56,6 +56,35 @@ func TestALateAnswerAcquits(t *testing.T) {
 	}
 }
 
+// TestALateAnswerAcquitsTheOnlySuspect: one whose endpoints nobody asked for is guilty as soon
+// as what takes it away is ACKed; not if it was ACKed itself.
+func TestALateAnswerAcquitsTheOnlySuspect(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		for _, late := range []bool{true, false} {
+			s := &script{t: t, c: snapshot.Client{Delta: delta, Envoy: true, Now: start}}
+			target := world(t, 1, "clusters a@1")
+			s.c.Subscribe(snapshot.Request{Type: fleet.Cluster}, target)
+			r := s.send(target)
+			s.at(2 * time.Second)
+			back := s.send(target)
+			if back == nil || len(back.Resources) != 0 {
+				t.Fatalf("sent %v, want a taken away", back)
+			}
+			if late {
+				s.c.Acknowledge(fleet.Cluster, r.Nonce)
+			} else if !delta {
+				s.c.Explain(fleet.Cluster, "a is bad")
+			}
+			s.c.Acknowledge(fleet.Cluster, back.Nonce)
+			again := s.send(target)
+			if guilty := len(s.c.Verdicts()) > 0; guilty == late || guilty != (again == nil) {
+				t.Errorf("delta %v, ACKed late %v: guilty %v, sent again %v", delta, late, guilty, again != nil)
+			}
+		}
+	}
+}
+
 // TestALateAnswerEndsAnException that was made of the presumption meanwhile.
 func TestALateAnswerEndsAnException(t *testing.T) {
 	t.Parallel()

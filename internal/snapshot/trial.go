@@ -270,7 +270,7 @@ func (c *Client) advance() bool {
 		if tr.trial == nil || tr.inFlight != nil {
 			continue
 		}
-		if c.release(fleet.Type(i)) {
+		if c.release(fleet.Type(i)) || tr.hasOffered() {
 			tr.inStep = false
 			c.trialMoves++
 			moved = true
@@ -293,6 +293,17 @@ func (c *Client) advance() bool {
 		moved = true
 	}
 	return moved
+}
+
+// hasOffered takes in that the client has all that is offered, by an earlier response: nothing
+// goes out that could be ACKed.
+func (tr *track) hasOffered() bool {
+	g := tr.trial.offered
+	if g == nil || slices.ContainsFunc(g.suspects, func(s suspect) bool { return !Same(tr.held.Get(s.refused.Name), s.refused) }) {
+		return false
+	}
+	tr.trial.taken()
+	return true
 }
 
 // release drops the suspects that are offered and lack something: they are withheld whether
