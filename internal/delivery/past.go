@@ -48,6 +48,8 @@ type Past struct {
 	Clean   bool
 	View    string
 	At      time.Time // the database's clock
+	// Untold are its refusals that the database has not heard of yet, without what stood in.
+	Untold []fleet.PastRefusal
 }
 
 // Past tells of a node that was here and has no stream any more, if it is remembered:
@@ -65,7 +67,23 @@ func (r *Recorder) Past(key fleet.Key, node string) (Past, bool) {
 	if n == nil || n.live() {
 		return Past{}, false
 	}
-	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since}, true
+	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Untold: b.untoldOf(n)}, true
+}
+
+// untoldOf are a node's refusals that are not reported yet.
+func (b *book) untoldOf(n *node) (rs []fleet.PastRefusal) {
+	for k, r := range b.refusals {
+		if k.node != n.row.Node {
+			continue
+		}
+		past := fleet.PastRefusal{Refusal: r.Refusal}
+		k.revision = 0
+		if end, ok := b.resolved[k]; ok && r.Revision <= end.By {
+			past.By = end.By
+		}
+		rs = append(rs, past)
+	}
+	return rs
 }
 
 // Server is whom the recorder reports for.

@@ -81,11 +81,11 @@ func TestRefusedAgainBeforeTheEndIsTold(t *testing.T) {
 		w.Head(w.key, 1, time.Now())
 		s := w.connect("n")
 		time.Sleep(time.Second)
-		refusal := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}
-		s.Refused(t.Context(), []fleet.Refusal{refusal})
+		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}
+		s.Refused(t.Context(), []fleet.Refusal{r})
 		w.sink.set(refused)
 		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1}})
-		s.Refused(t.Context(), []fleet.Refusal{refusal})
+		s.Refused(t.Context(), []fleet.Refusal{r})
 		w.sink.set(healthy)
 		time.Sleep(10 * time.Second)
 		if m := w.sink.model(w.key); len(m.refusals) != 1 || len(m.resolved) != 0 {
@@ -151,4 +151,30 @@ func TestWhatWasConfirmedBeforeTheStream(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a node refused is known to its next stream here before the database has heard of it.
+func TestRefusalsThatAreNotToldYetAreRemembered(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 4, time.Now())
+		s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: "delta ADS"})
+		other := w.Connect(w.key, fleet.Node{ID: "other"}, StreamInfo{Protocol: "delta ADS"})
+		time.Sleep(time.Second)
+		w.sink.set(refused)
+		r := fleet.Refusal{Type: fleet.Cluster, Name: "c", Version: "bad", Revision: 2, Detail: "no", Action: fleet.ActionRemoved}
+		s.Refused(t.Context(), []fleet.Refusal{r})
+		other.Refused(t.Context(), []fleet.Refusal{r})
+		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}})
+		s.Close(false)
+		p, _ := w.Past(w.key, "n")
+		if len(p.Untold) != 1 || p.Untold[0].Name != "c" || p.Untold[0].By != 4 || !p.Untold[0].Stood(3) || p.Untold[0].Stood(4) {
+			t.Errorf("untold are %+v", p.Untold)
+		}
+		w.sink.set(healthy)
+		time.Sleep(time.Minute)
+		if p, _ := w.Past(w.key, "n"); len(p.Untold) > 0 {
+			t.Errorf("told, and still untold: %+v", p.Untold)
+		}
+		other.Close(true)
+	})
 }

@@ -42,7 +42,10 @@ func TestHistoriesThatFailed(t *testing.T) {
 		"refused endpoints are given up and asked again": {[]step{later(clusters("a@1", "b@1"), 3*time.Second), change(of(fleet.Endpoint, "a@1", "b@1!")...), {Kind: stepDie}}, ""},
 		"a suspect lacks what was refused":               {[]step{everybody, change(append(of(fleet.Listener, "l@3!>s", "m@1>r"), of(fleet.Route, "s@1>a", "r@2!>a")...)...)}, ""},
 		"a cluster leaves beside a withheld listener":    {[]step{everybody, change(append(of(fleet.Listener, "l@1>s"), of(fleet.Cluster, "b@1")...)...), everybody, change(append(of(fleet.Listener, "l@3>r"), of(fleet.Cluster, "b@")...)...)}, ""},
-		"all of a type is refused twice":                 {[]step{everybody, change(append(of(fleet.Endpoint, "c@3!", "a@3!"), of(fleet.Cluster, "a@1", "c@3")...)...), everybody, clusters("d@1?"), everybody}, ""},
+		"what is put back was refused while the database was away": {[]step{
+			everybody, clusters("a@1", "b@1?"), get, {Kind: stepAway}, later(everybody, 3*time.Second), everybody, clusters("a@1?"), clusters("b@2"), get, {Kind: stepMute, Node: 1, Wait: 8 * time.Second},
+		}, "b@1?"},
+		"all of a type is refused twice": {[]step{everybody, change(append(of(fleet.Endpoint, "c@3!", "a@3!"), of(fleet.Cluster, "a@1", "c@3")...)...), everybody, clusters("d@1?"), everybody}, ""},
 	} {
 		for _, delta := range []bool{true, false} {
 			for seed := range uint64(4) {
