@@ -171,6 +171,9 @@ func (c *Client) presumeStuck() {
 		suspects = slices.DeleteFunc(suspects, func(s suspect) bool { return known.keepsBack(s.refused) })
 	}
 	if len(suspects) == 0 {
+		if tr.trial != nil && tr.trial.giveUp(f) {
+			c.trialMoves++
+		}
 		return
 	}
 	c.refusals++
@@ -200,6 +203,22 @@ func (tr *trial) suspect(suspects []suspect, sure bool) {
 	}
 	at := len(suspects) / 2
 	tr.waiting = slices.Insert(tr.waiting, 0, &group{suspects: slices.Clone(suspects[:at])}, &group{suspects: slices.Clone(suspects[at:])})
+}
+
+// giveUp takes in that what was put back sticks as well: then nothing good is known of the
+// name, and without it the client is free.
+func (tr *trial) giveUp(f *Response) (any bool) {
+	sticks := func(r *Resource) bool {
+		return r != nil && slices.ContainsFunc(f.changes, func(ch change) bool { return Same(ch.new, r) })
+	}
+	for _, suspects := range tr.groups() {
+		for i := range suspects {
+			if sticks(suspects[i].good) {
+				suspects[i].good, any = nil, true
+			}
+		}
+	}
+	return any
 }
 
 // keepsBack reports whether the version is kept back by now.

@@ -327,7 +327,7 @@ func (c *Client) release(t fleet.Type) (any bool) {
 // correct takes in what the client holds of the suspects by its own account: what it was
 // thought never to have had is not taken away.
 func (tr *trial) correct(held *Set) {
-	correct := func(suspects []suspect) {
+	for _, suspects := range tr.groups() {
 		for i := range suspects {
 			s := &suspects[i]
 			h := held.Get(s.refused.Name)
@@ -339,13 +339,18 @@ func (tr *trial) correct(held *Set) {
 			}
 		}
 	}
-	correct(tr.condemned)
+}
+
+// groups are all suspects, in slices that may be written to.
+func (tr *trial) groups() [][]suspect {
+	all := [][]suspect{tr.condemned}
 	for _, g := range tr.waiting {
-		correct(g.suspects)
+		all = append(all, g.suspects)
 	}
 	if tr.offered != nil {
-		correct(tr.offered.suspects)
+		all = append(all, tr.offered.suspects)
 	}
+	return all
 }
 
 func (tr *trial) all() []suspect {

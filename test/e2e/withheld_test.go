@@ -31,7 +31,7 @@ func TestWithheldUntilItsRouteIsThere(t *testing.T) {
 			r.awaitServed(other)
 			r.put(route("r", "b"))
 			promptly(r.t, "routed to b", func() bool { _, body := get(r.proxy); return body == "b" })
-			r.put(cluster("a", "2s"))
+			r.awaitAcked(r.put(cluster("a", "2s"))) // nothing of it is withheld
 			promptly(r.t, "active with a timeout of 2s", func() bool { return activeClusters(r.t, r.envoy)["a"] == "2s" })
 			r.wantUnsent(0, "new")
 			r.wantNone("new")
