@@ -149,9 +149,16 @@ func nodeTroubles(nodes []client.Node) (out []string) {
 			if r.ResolvedAt != nil {
 				continue
 			}
-			line := fmt.Sprintf("%s refuses %s/%s of revision %d: %s", n.Id, r.Type, r.Name, r.Revision, r.Detail)
+			line := fmt.Sprintf("%s refuses %s/%s of revision %d since %s: %s", n.Id, r.Type, r.Name, r.Revision, when(r.At), r.Detail)
+			var done []string
 			if action := deref(r.Action); action != "" {
-				line += " (" + action + ")"
+				done = append(done, action)
+			}
+			if lifted := deref(r.LiftedBy); lifted != "" {
+				done = append(done, "lifted by "+lifted)
+			}
+			if len(done) > 0 {
+				line += " (" + strings.Join(done, "; ") + ")"
 			}
 			out = append(out, plain(line))
 		}

@@ -20,7 +20,7 @@ func receiptLines(r client.Receipt, waited time.Duration) []string {
 		return rejectedLines(r)
 	case r.State == client.ReceiptStatePending || r.Counts.Pending > 0:
 		after := ""
-		if waited > 0 {
+		if waited > 0 && !blocked(r) {
 			after = fmt.Sprintf(" after %s", waited)
 		}
 		line := fmt.Sprintf("revision %d pending%s: %d/%d nodes ACKed", r.Revision, after, r.Counts.Acked, counted(r)) +
@@ -123,7 +123,10 @@ func rejectedLines(r client.Receipt) (out []string) {
 		if n.Action != nil {
 			k.action = *n.Action
 		}
-		if n.ResolvedBy != nil {
+		switch {
+		case n.ResolvedBy != nil && *n.ResolvedBy <= r.Revision:
+			k.action = "offered to it again since then"
+		case n.ResolvedBy != nil:
 			k.action = strings.TrimPrefix(fmt.Sprintf("%s; ended by revision %d", k.action, *n.ResolvedBy), "; ")
 		}
 		if groups[k] == nil {

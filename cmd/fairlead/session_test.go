@@ -208,7 +208,7 @@ func TestNodes(t *testing.T) {
 node-1  refusing  7        envoy 1.40.0  delta ADS  127.0.0.1:1  2026-01-02 03:04:05Z
 n2      offline   -        -             -          -            2026-01-02 03:04:05Z
 node-1 is connected to 2 servers: is its node id used twice?
-node-1 refuses listeners/poison of revision 7: no[2J filter (kept the last good version)
+node-1 refuses listeners/poison of revision 7 since 2026-01-02 03:04:05Z: no[2J filter (kept the last good version)
 `, "")
 }
 

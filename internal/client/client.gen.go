@@ -589,7 +589,7 @@ type NodeResource struct {
 	// Since When it was refused.
 	Since *time.Time `json:"since,omitempty"`
 
-	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet. `refused`: it refused the
+	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
 	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
 	State NodeResourceState `json:"state"`
 
@@ -617,7 +617,7 @@ type NodeResource struct {
 	Version *string `json:"version,omitempty"`
 }
 
-// NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet. `refused`: it refused the
+// NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
 // fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
 type NodeResourceState string
 

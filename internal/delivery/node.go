@@ -64,10 +64,11 @@ type node struct {
 func (n *node) live() bool { return len(n.streams) > 0 }
 
 // want is what the database should say, given the server's settled revision and what is
-// told of the node's waits: who waits for something follows nobody, and has settled only
-// what is before the revisions that its waits leave out.
+// told of the node's waits: who is behind follows nobody, and one that is not only if its
+// waits name all revisions of which something is withheld: a row that changed with every
+// revision would cost what the others save.
 func (n *node) want(server fleet.Revision, waits fleet.Waits) claim {
-	if n.live() && n.settled >= server && waits.Empty() {
+	if n.live() && n.settled >= server && waits.Cut == 0 && len(waits.Warming) == 0 {
 		return claim{}
 	}
 	c := claim{own: true, settled: n.settled}

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +35,8 @@ func TestWaitsAreToldWithTheNodesOwnRow(t *testing.T) {
 			t.Errorf("too early: %+v", n)
 		}
 		time.Sleep(flushEvery + 2*time.Millisecond)
-		if n := w.sink.model(w.key).nodes["n"]; n.Settled == nil || *n.Settled != 1 || !n.Waits.Equal(kept("edge", "r")) {
-			t.Errorf("after a second: %+v", n)
+		if m := w.sink.model(w.key); m.effective("n") != 1 || !m.nodes["n"].Waits.Equal(kept("edge", "r")) {
+			t.Errorf("after a second: %+v", m.nodes["n"])
 		}
 		s.Waits(kept("edge", "r").With(warming("c")))
 		time.Sleep(flushEvery)
@@ -185,8 +186,8 @@ func TestWhatIsPassedOverIsToldWithTheSettledRevision(t *testing.T) {
 			s.Waits(of(2))
 			s.Settled(rev)
 			time.Sleep(firstFlush + time.Millisecond) // long before lagAfter
-			if n := w.sink.model(w.key).nodes["n"]; n.Settled == nil || *n.Settled != rev || !n.Waits.Equal(of(2)) {
-				t.Errorf("at revision %d: %+v", rev, n)
+			if m := w.sink.model(w.key); m.effective("n") != rev || !m.nodes["n"].Waits.Equal(of(2)) {
+				t.Errorf("at revision %d: %+v", rev, m.nodes["n"])
 			}
 			counts(2, 1, 1)
 		}
@@ -284,6 +285,37 @@ func TestTooManyRevisionsWithheld(t *testing.T) {
 		n := w.sink.model(w.key).nodes["n"]
 		if n.Settled == nil || *n.Settled != 199 || len(n.Waits.Withheld) != fleet.MaxWithheld || n.Waits.More != 50 {
 			t.Errorf("%+v", n)
+		}
+	})
+}
+
+// SEMANTICS 6.1: one dangling reference does not make every revision cost a row of each node.
+func TestWhatIsWithheldCostsNoRowsPerRevision(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		var all []*Stream
+		for i := range 1000 {
+			s := w.connect(fmt.Sprint("n", i))
+			s.Waits(of(1))
+			s.Settled(1)
+			all = append(all, s)
+		}
+		time.Sleep(time.Minute)
+		rows := 0
+		w.sink.mu.Lock()
+		w.sink.check = func(st fleet.Status, _ *model) { rows += len(st.Nodes) }
+		w.sink.mu.Unlock()
+		for rev := fleet.Revision(2); rev < 12; rev++ {
+			w.Head(w.key, rev, time.Now())
+			for _, s := range all {
+				s.Settled(rev)
+			}
+			time.Sleep(time.Second)
+		}
+		w.sink.mu.Lock()
+		defer w.sink.mu.Unlock()
+		if rows > 100 {
+			t.Errorf("%d rows of nodes for 10 revisions", rows)
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 
-	"fairlead/internal/fleet"
 	"fairlead/internal/store"
 )
 
@@ -33,9 +32,9 @@ func repeated(err error, key *store.Idempotency) error {
 	switch {
 	case key == nil:
 		return err
-	case errors.Is(err, fleet.ErrInvalid):
+	case errors.Is(err, store.ErrKeyReused):
 		p = refuse(http.StatusUnprocessableEntity, "idempotency_key_reused", "this Idempotency-Key was used for another request", idempotencyFault)
-	case errors.Is(err, fleet.ErrConflict):
+	case errors.Is(err, store.ErrBusy):
 		p = refuse(http.StatusConflict, "in_flight", "a request with this Idempotency-Key is under way", idempotencyFault)
 		p.retry = retryAfter
 	default:

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"fairlead/internal/fleet"
@@ -71,6 +72,12 @@ func bodiless(r store.NodeResource, v store.NodeVersion) *snapshot.Resource {
 	return snapshot.NewResource(r.Type, fleet.Row{Type: r.Type, Name: r.Name, Version: v.Version, Revision: v.Revision}, nil)
 }
 
+// withheldFrom reports whether the node is without the fleet's version because something that
+// it names is not there: that counts as settled.
+func withheldFrom(n store.NodeView, ref fleet.Ref) bool {
+	return slices.ContainsFunc(n.Waits.Withheld, func(w fleet.Withheld) bool { return w.Ref == ref })
+}
+
 // nodeResourceOf tells of one resource; held is what the node should hold of it, nil for
 // nothing.
 func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeView) oapi.NodeResource {
@@ -81,7 +88,7 @@ func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeV
 		out.State, inForce = oapi.NodeResourceStateAbsent, store.NodeVersion{}
 	case r.Refusal != nil:
 		out.State, inForce = oapi.NodeResourceStateRefused, r.Good
-	case n.Settled >= held.Revision:
+	case n.Settled >= held.Revision && !withheldFrom(n, fleet.Ref{Type: r.Type, Name: r.Name}):
 		out.State = oapi.NodeResourceStateSynced
 	default:
 		out.State = oapi.NodeResourceStatePending

@@ -81,6 +81,11 @@ func TestStrictReferencesAreRefused(t *testing.T) {
 	w.do(http.MethodPost, w.at("apply"), `{"delete": [{"type": "routes", "name": "r"}]}`).isProblem(422, "missing_reference", "/delete/0")
 	w.do(http.MethodDelete, w.at("resources", "listeners", "old"), "").is(200, nil) // 3
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).isProblem(422, "missing_reference", "/revision")
+	for range 2 { // with a key that makes a repeat harmless too
+		w.do(http.MethodPost, w.at("apply"), `{"resources": [`+named("listeners", "other", listener("other", "none"))+`]}`, "Idempotency-Key", "a").
+			isProblem(422, "missing_reference", "/resources/0/body"+routeField)
+		w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`, "Idempotency-Key", "b").isProblem(422, "missing_reference", "/revision")
+	}
 	w.do(http.MethodPatch, w.at(), `{"references": "warn"}`).is(200, nil)
 	var r oapi.WriteResult
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, &r)

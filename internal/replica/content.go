@@ -218,7 +218,7 @@ func (o *owner) derive(last *content, c fleet.Change, cut bool) difference {
 		for ref, rows := range o.byName(c.Rows) {
 			old := last.family(ref)
 			next := old.clone()
-			o.grow(&next, old, rows, last.revision)
+			o.grow(&next, old, rows)
 			d.take(ref, old, &next)
 		}
 	}
@@ -246,7 +246,7 @@ func (o *owner) reload(d *difference, last *content, c fleet.Change) {
 		for _, variant := range broken[ref] {
 			keep(&next, old, variant)
 		}
-		o.grow(&next, old, rs, last.revision)
+		o.grow(&next, old, rs)
 		d.take(ref, old, &next)
 	}
 }
@@ -281,20 +281,20 @@ func (o *owner) logBroken(bs []fleet.Broken) {
 }
 
 // grow takes the rows of a name into its family, which nobody else sees yet. What is the
-// same in old, and was since the revision that old is seen at, stays the same pointer.
-func (o *owner) grow(f, old *family, rows []fleet.Row, seen fleet.Revision) {
+// same in old stays the same pointer.
+func (o *owner) grow(f, old *family, rows []fleet.Row) {
 	var moved fleet.Revision
 	for _, row := range rows {
 		switch {
 		case row.Variant == "" && row.Deleted:
 			f.def, f.lost = nil, max(f.lost, row.Revision)
 		case row.Variant == "":
-			f.def = o.resource(old.def, row, seen)
+			f.def = o.resource(old.def, row)
 		case row.Deleted:
 			f.remove(row.Variant)
 			moved = max(moved, row.Revision)
 		default:
-			o.growNamed(f, old, row, seen)
+			o.growNamed(f, old, row)
 			moved = max(moved, row.Reselected)
 		}
 	}
@@ -303,7 +303,7 @@ func (o *owner) grow(f, old *family, rows []fleet.Row, seen fleet.Revision) {
 	}
 }
 
-func (o *owner) growNamed(f, old *family, row fleet.Row, seen fleet.Revision) {
+func (o *owner) growNamed(f, old *family, row fleet.Row) {
 	was := old.member(row.Variant)
 	s, err := selector.Parse(row.Selector)
 	if err != nil {
@@ -316,7 +316,7 @@ func (o *owner) growNamed(f, old *family, row fleet.Row, seen fleet.Revision) {
 	if was != nil {
 		last = was.res
 	}
-	switch res := o.resource(last, row, seen); {
+	switch res := o.resource(last, row); {
 	case res == nil: // it cannot be opened, and there was none before
 	case res == last && res.Version != row.Version:
 		keep(f, old, row.Variant)
@@ -327,13 +327,9 @@ func (o *owner) growNamed(f, old *family, row fleet.Row, seen fleet.Revision) {
 
 // resource returns what a row is: old itself if that is the same, or if the row cannot be
 // opened. The last good one then stays; to take it away because of an error of ours would
-// break proxies that work (PROTOCOL rule 26). Where revisions were passed over another
-// version may have been in between: then it is the same, and of the later revision.
-func (o *owner) resource(old *snapshot.Resource, row fleet.Row, seen fleet.Revision) *snapshot.Resource {
+// break proxies that work (PROTOCOL rule 26).
+func (o *owner) resource(old *snapshot.Resource, row fleet.Row) *snapshot.Resource {
 	if old != nil && old.Version == row.Version && sameDerived(old, row.Derived) {
-		if row.Revision > seen+1 {
-			return old.At(row.Revision)
-		}
 		return old
 	}
 	value := row.Body

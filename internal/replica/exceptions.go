@@ -137,9 +137,8 @@ func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, 
 		}
 		refusals = append(refusals, f)
 		if over {
-			e := snapshot.Exception{Type: r.Type, Name: f.Name, Refused: f.Version, Revision: f.Revision}
 			resolved = append(resolved, fleet.Resolution{
-				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: e.EndedBy(snap),
+				Node: n.id, Type: r.Type, Name: f.Name, Version: f.Version, By: snap.Revision,
 			})
 		}
 	}
@@ -166,14 +165,14 @@ func (n *node) except(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (act
 		return n.freeze(snap, t, c)
 	case present == nil:
 		return actionDeleted, ""
-	case present.Version != c.Refused.Version || present.Revision > c.Refused.Revision:
+	case present.Version != c.Refused.Version:
 		return actionNewer, ""
 	case n.count(t) >= maxExceptions:
 		return n.freeze(snap, t, c)
 	case c.Good == nil && n.lost[fleet.Ref{Type: t, Name: c.Refused.Name}] == c.Refused.Version:
 		return actionLost, ""
 	}
-	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version, Revision: c.Refused.Revision}
+	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version}
 	if c.Good != nil && c.Good.Version != c.Refused.Version {
 		e.Good = c.Good
 	}
@@ -290,7 +289,7 @@ func (o *owner) renew(n *node) (resolved []fleet.Resolution) {
 			return false
 		}
 		resolved = append(resolved, fleet.Resolution{
-			Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: n.endedBy(e, by),
+			Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: by,
 		})
 		n.end(e)
 		return true
@@ -298,14 +297,6 @@ func (o *owner) renew(n *node) (resolved []fleet.Resolution) {
 	resolved = append(resolved, n.thaw(by)...)
 	o.retarget(n)
 	return resolved
-}
-
-// endedBy is the first revision by which some view of the node ended it; by if it has none.
-func (n *node) endedBy(e snapshot.Exception, by fleet.Revision) fleet.Revision {
-	for s := range n.seats() {
-		by = min(by, e.EndedBy(s.view.snap))
-	}
-	return by
 }
 
 // end remembers an exception whose name has another version by now.
@@ -341,7 +332,6 @@ func (n *node) internKey() string {
 		b = append(b, byte(e.Type))
 		put(e.Name)
 		put(e.Refused)
-		b = binary.AppendUvarint(b, uint64(e.Revision))
 		if e.Good == nil {
 			b = append(b, 0)
 			if e.Leave {

@@ -222,3 +222,46 @@ func TestTargetsThatNobodyHasAreDropped(t *testing.T) {
 		}
 	})
 }
+
+// A write of labels alone, or of another variant, ends no refusal: here, where revisions were
+// passed over, and on a server that loads the fleet later.
+func TestWhatKeepsTheVersionEndsNoRefusal(t *testing.T) {
+	for name, c := range map[string]func(w *world, key fleet.Key){
+		"labels": func(w *world, key fleet.Key) { w.change(key, cluster("c", "bad")) },
+		"labels that were passed over": func(w *world, key fleet.Key) {
+			w.feed.write(key, cluster("d", "2"))
+			w.change(key, cluster("c", "bad"))
+		},
+		"another variant": func(w *world, key fleet.Key) { w.change(key, withoutVariant("c", "west")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"), variant("c", "west", "1w", "locality.region=west", 1))
+				a := w.attach(id, "a")
+				good := a.Current().Types[fleet.Cluster].Get("c")
+				w.change(key, cluster("c", "bad"))
+				refuse(t, a, "c", good)
+				c(w, key)
+				if got := inForce(a, fleet.Cluster, "c"); got != "1" {
+					t.Errorf("c is at %q", got)
+				}
+			})
+		})
+	}
+	t.Run("elsewhere", func(t *testing.T) {
+		bubble(t, func(t *testing.T, w *world) {
+			key, id, _ := w.newFleet(cluster("c", "bad"))
+			w.feed.write(key, cluster("c", "bad")) // other labels
+			w.left("n", fleet.NodePast{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+				refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
+			}})
+			if got := inForce(w.attach(id, "n"), fleet.Cluster, "c"); got != "old" {
+				t.Errorf("c is at %q, want what stands in", got)
+			}
+			time.Sleep(time.Second)
+			if rs := w.sink.allResolved(); len(rs) != 0 {
+				t.Errorf("resolved %+v", rs)
+			}
+		})
+	})
+}

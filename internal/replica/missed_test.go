@@ -150,3 +150,50 @@ func TestACrowdIsRemembered(t *testing.T) {
 		}
 	})
 }
+
+// Late pasts hold up no change of the fleet, however slowly the database answers.
+func TestLatePastsHoldUpNoChange(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		first := w.attach(id, "first")
+		w.feed.set(func(f *feed) { f.hangs = true })
+		for i := range 2 * missedAtOnce {
+			w.left(string(rune('A'+i)), fleet.NodePast{Settled: 1})
+			w.resume(id, string(rune('A'+i)))
+		}
+		w.feed.set(func(f *feed) { f.hangs, f.pastTook = false, 400*time.Millisecond })
+		time.Sleep(6 * time.Second)
+		begun := time.Now()
+		w.feed.write(key, cluster("c", "2"))
+		w.Wake(key.Fleet, false)
+		synctest.Wait()
+		for inForce(first, fleet.Cluster, "c") != "2" && time.Since(begun) < time.Minute {
+			time.Sleep(100 * time.Millisecond)
+		}
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("the change took %s", took)
+		}
+	})
+}
+
+// Streams beside a node's first one ask for nothing where the node is at the head.
+func TestStreamsBesideTheFirstAskNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		w.attach(id, "first")
+		w.left("n", fleet.NodePast{Settled: 1, Clean: true})
+		come := func() {
+			if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta EDS", Resumed: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		come()
+		before := w.feed.counts().asked
+		for range 50 {
+			come()
+		}
+		if n := w.feed.counts().asked - before; n > 0 {
+			t.Errorf("asked %d times more", n)
+		}
+	})
+}

@@ -38,7 +38,7 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 
 // recallBeside asks what a node refuses that has other streams here; it was not asked before.
 func (o *owner) recallBeside(ctx context.Context, a *attachment, past *recalled) *recalled {
-	if past != nil {
+	if past != nil || a.past.Settled >= o.held.Load().at.Revision {
 		return past
 	}
 	asked, err := o.r.askPast(ctx, o.key, a.node.id, fleet.ServerID{})
@@ -148,8 +148,11 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 // mostRefusals is how many the database tells of a node: with so many there may be more.
 const mostRefusals = 1_000
 
-// missedAtOnce is how many pasts are asked for between two readings of the fleet.
-const missedAtOnce = 16
+// Late pasts are asked for between two readings of the fleet: so many, and for so long.
+const (
+	missedAtOnce = 16
+	missedFor    = 500 * time.Millisecond
+)
 
 // askMissed asks for pasts that could not be read when their nodes came.
 func (o *owner) askMissed(ctx context.Context) {
@@ -162,7 +165,13 @@ func (o *owner) askMissed(ctx context.Context) {
 	}
 	more := len(o.missed) > len(nodes)
 	o.mu.Unlock()
-	for _, n := range nodes {
+	ctx, cancel := context.WithTimeout(ctx, missedFor)
+	defer cancel()
+	for i, n := range nodes {
+		if i > 0 && (len(o.dirty) > 0 || ctx.Err() != nil) { // the fleet has changed, which comes first
+			more = true
+			break
+		}
 		past, err := o.r.askPast(ctx, o.key, n.id, fleet.ServerID{})
 		if err != nil {
 			o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
@@ -251,14 +260,14 @@ func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastR
 		if f.Revision > snap.Revision {
 			n.ahead = append(n.ahead, f)
 		}
-		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version, Revision: f.Revision}
+		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
 		snap := n.holding(e, snap)
 		switch {
 		case n.refuses(e), n.frozen[f.Type].has(f.Name):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			if f.Revision <= snap.Revision && !isGood(refusals, f) {
-				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: e.EndedBy(snap)})
+				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
 			}
 			continue
 		case n.excepts(f.Type, f.Name):

@@ -79,6 +79,7 @@ type last struct {
 // response in flight: such an answer is late, or a heartbeat's, and settles nothing.
 func (c *Client) Acknowledge(t fleet.Type, nonce string) bool {
 	tr := &c.types[t]
+	defer func() { tr.explained = "" }()
 	f := tr.inFlight
 	if f == nil || f.Nonce != nonce {
 		if late := tr.overtaken(nonce); late != nil && late.presumed {

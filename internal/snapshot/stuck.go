@@ -101,7 +101,6 @@ func (c *Client) acquitUnsaid(t fleet.Type) {
 		return
 	}
 	text := tr.explained
-	tr.explained = ""
 	for _, late := range tr.late {
 		if late.presumed {
 			c.acquit(t, late, text)
@@ -235,7 +234,7 @@ func (tr *trial) keepsBack(r *Resource) bool {
 // about an earlier response that was held back (PROTOCOL rule 16).
 func (c *Client) Explain(t fleet.Type, text string) {
 	tr := &c.types[t]
-	tr.explained += " " + text
+	tr.explained = text
 	if tr.trial == nil {
 		return
 	}

@@ -1,7 +1,10 @@
 package snapshot_test
 
 import (
+	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,4 +147,78 @@ func TestWhatIsRefusedAndThenTakenUnchanged(t *testing.T) {
 	if s.c.Settled() != 0 {
 		t.Errorf("settled at %d", s.c.Settled())
 	}
+}
+
+// TestWhatAFreedEnvoyHasAlreadyEndsTheTrial: there is nothing left that it could ACK.
+func TestWhatAFreedEnvoyHasAlreadyEndsTheTrial(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		for _, answered := range []bool{false, true} {
+			target := world(t, 1, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1")
+			s := &script{t: t, c: snapshot.Client{Delta: delta, Envoy: true, Young: true, Now: start, Past: snapshot.Past{Unclean: true, Settled: 1}}}
+			first := func(typ fleet.Type, names ...string) {
+				r := snapshot.Request{Type: typ, Names: names}
+				if delta {
+					r.Versions = map[string]string{}
+					for x := range target.Types[typ].All() {
+						if names == nil || slices.Contains(names, x.Name) {
+							r.Versions[x.Name] = x.Version
+						}
+					}
+				} else {
+					r.Version = target.Types[typ].Sum().String()
+				}
+				s.c.Subscribe(r, target)
+			}
+			first(fleet.Endpoint, "a")
+			first(fleet.Listener)
+			s.steps(target)
+			s.at(time.Second)
+			s.c.Grow()
+			s.steps(target)
+			s.at(10 * time.Second)
+			r := s.send(target)
+			if r == nil {
+				t.Fatal("nothing is sent unasked")
+			}
+			if answered {
+				s.c.Acknowledge(r.Type, r.Nonce)
+				s.steps(target)
+			}
+			first(fleet.Cluster)
+			s.c.Subscribe(snapshot.Request{Type: fleet.Endpoint, Names: []string{"b"}}, target)
+			for i := range 4 {
+				s.at(time.Duration(20+10*i) * time.Second)
+				s.steps(target)
+			}
+			if s.c.Settled() != 1 || !s.c.Clean() {
+				t.Errorf("delta %v, answered %v: settled at %d, clean %v; verdicts %+v", delta, answered, s.c.Settled(), s.c.Clean(), s.c.Verdicts())
+			}
+		}
+	}
+}
+
+// TestWordsBesideAnACKAreNotKept: each answer may bring 4 KiB of them.
+func TestWordsBesideAnACKAreNotKept(t *testing.T) {
+	s := &script{t: t, c: snapshot.Client{Envoy: true, Now: start}} // not beside others, who allocate too
+	words := strings.Repeat("x", 4096)
+	s.c.Subscribe(snapshot.Request{Type: fleet.Listener}, world(t, 1, "listeners l@0"))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range 2000 {
+		target := world(t, fleet.Revision(i+1), fmt.Sprintf("listeners l@%d", i+1))
+		r := s.send(target)
+		if r == nil {
+			t.Fatal("nothing is sent")
+		}
+		s.c.Explain(fleet.Listener, words)
+		s.c.Acknowledge(fleet.Listener, r.Nonce)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grew := int64(after.HeapAlloc) - int64(before.HeapAlloc); grew > 4<<20 {
+		t.Errorf("the stream grew by %d bytes", grew)
+	}
+	runtime.KeepAlive(s)
 }

@@ -29,11 +29,8 @@ type Snapshot struct {
 type Exception struct {
 	Type    fleet.Type
 	Name    string
-	Refused string // the version
-	// Revision is the refused resource's. A later one that brings the version anew asks for it
-	// again (SEMANTICS 3.6). 0: whichever brought it.
-	Revision fleet.Revision
-	Good     *Resource // the last one that the node confirmed; nil: the node never had the name
+	Refused string    // the version
+	Good    *Resource // the last one that the node confirmed; nil: the node never had the name
 	// Leave: the node has some version of the name, and its bytes are not to be had. The
 	// name is left alone, never removed (SEMANTICS 3.2).
 	Leave bool
@@ -112,16 +109,7 @@ func (t *Target) except(es []Exception) {
 // Applies reports whether the snapshot still holds the refused version.
 func (e Exception) Applies(s *Snapshot) bool {
 	r := s.Types[e.Type].Get(e.Name)
-	return r != nil && r.Version == e.Refused && (e.Revision == 0 || r.Revision <= e.Revision)
-}
-
-// EndedBy returns the revision with which the exception ended, of one that does not apply: the
-// snapshot's, or that before the one which brought the version anew.
-func (e Exception) EndedBy(s *Snapshot) fleet.Revision {
-	if r := s.Types[e.Type].Get(e.Name); r != nil && r.Version == e.Refused {
-		return r.Revision - 1
-	}
-	return s.Revision
+	return r != nil && r.Version == e.Refused
 }
 
 // withholds reports whether the target leaves this name out because the node refused it.

@@ -281,6 +281,7 @@ func (c *Client) advance() bool {
 		}
 		if tr.trial.offered != nil {
 			tr.trial.park(at)
+			c.trialMoves++
 		}
 		if !tr.repaired(c.Delta || fleet.Type(i).FullSet()) {
 			continue

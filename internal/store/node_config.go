@@ -47,7 +47,7 @@ type NodeVersion struct {
 // What a resource is to a node, for ConfigFilter.
 const (
 	ConfigSynced  = "synced"  // the node has settled at the revision that brought it, or beyond
-	ConfigPending = "pending" // it has not
+	ConfigPending = "pending" // it has not, or the resource is withheld from it
 	ConfigRefused = "refused" // it refused it
 	ConfigAbsent  = "absent"  // it refused it, and it was taken away from the node
 )
@@ -109,7 +109,9 @@ r AS MATERIALIZED (
          WHEN '' THEN true
          WHEN '` + ConfigAbsent + `' THEN ` + takenAway + `
          WHEN '` + ConfigRefused + `' THEN x.version IS NOT NULL AND NOT (` + takenAway + `)
-         ELSE x.version IS NULL AND ($7 = '` + ConfigSynced + `') = (coalesce(o.moved, 0) <= node.settled AND (r.revision <= node.settled OR ` + broughtBy("r.version", "r.variant") + ` <= node.settled)) END
+         ELSE x.version IS NULL AND ($7 = '` + ConfigSynced + `') = (coalesce(o.moved, 0) <= node.settled AND (r.revision <= node.settled OR ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
+           AND NOT EXISTS (SELECT FROM jsonb_path_query(node.waits, '$[*].withheld') l CROSS JOIN jsonb_array_elements(l) h
+                            WHERE h->>0 = r.type AND h->>1 = r.name)) END
    ORDER BY r.type, r.name LIMIT $6)
 SELECT node.*, EXISTS (SELECT FROM refused), h.revision,
        r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,

@@ -238,3 +238,20 @@ func TestNodeConfigPagesAndFilters(t *testing.T) {
 		}
 	}
 }
+
+// SEMANTICS 5.3: what is withheld counts as settled, and the node has it not.
+func TestNodeConfigOfWhatIsWithheld(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Listener, "l", "1"), put(fleet.Listener, "m", "1"))
+	one := fleet.Revision(1)
+	n := fleet.NodeStatus{Node: "n", Connected: true, Settled: &one, Since: time.Now(), Waits: fleet.Waits{Withheld: []fleet.Withheld{{
+		Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, By: fleet.Ref{Type: fleet.Route, Name: "r"}, Revision: 1,
+	}}}}
+	w.server("s").report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{n}})
+	for state, want := range map[string]string{store.ConfigSynced: "m", store.ConfigPending: "l"} {
+		got := w.config("n", store.ConfigFilter{State: state})
+		if len(got.Resources) != 1 || got.Resources[0].Name != want || len(got.Node.Waits.Withheld) != 1 {
+			t.Errorf("%s are %+v, want %s", state, got.Resources, want)
+		}
+	}
+}
