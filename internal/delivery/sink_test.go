@@ -141,6 +141,13 @@ func answer(ctx context.Context, f fault, delay time.Duration) error {
 	return nil
 }
 
+// watch has f, or nobody, see the model after each report from now on.
+func (s *sink) watch(f func(fleet.Status, *model)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.check = f
+}
+
 func (s *sink) set(f fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

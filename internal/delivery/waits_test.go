@@ -163,13 +163,14 @@ func TestWhatIsPassedOverIsToldWithTheSettledRevision(t *testing.T) {
 		other.Settled(1)
 		time.Sleep(time.Minute)
 		seen := 0
-		w.sink.check = func(_ fleet.Status, m *model) {
+		look := func(_ fleet.Status, m *model) {
 			if m.effective("n") >= 2 {
 				if seen++; !m.nodes["n"].Waits.Withholds(2) {
 					t.Errorf("it seems to have revision 2: %+v", m.nodes["n"])
 				}
 			}
 		}
+		w.sink.watch(look)
 		counts := func(rev fleet.Revision, acked, affected int) {
 			t.Helper()
 			time.Sleep(flushEvery + firstFlush)
@@ -195,10 +196,10 @@ func TestWhatIsPassedOverIsToldWithTheSettledRevision(t *testing.T) {
 		counts(4, 2, 2)
 		first := w.sink.model(w.key).delivered[2]
 		time.Sleep(time.Minute)
+		w.sink.watch(nil)
 		if seen == 0 {
 			t.Fatal("nothing was seen")
 		}
-		w.sink.check = nil
 		s.Waits(fleet.Waits{})
 		counts(2, 2, 2)
 		if d := w.sink.model(w.key).delivered[2]; !d.FirstAck.Equal(first.FirstAck) || d.LastAck.Before(first.LastAck.Add(time.Minute)) {
@@ -302,9 +303,7 @@ func TestWhatIsWithheldCostsNoRowsPerRevision(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		rows := 0
-		w.sink.mu.Lock()
-		w.sink.check = func(st fleet.Status, _ *model) { rows += len(st.Nodes) }
-		w.sink.mu.Unlock()
+		w.sink.watch(func(st fleet.Status, _ *model) { rows += len(st.Nodes) })
 		for rev := fleet.Revision(2); rev < 12; rev++ {
 			w.Head(w.key, rev, time.Now())
 			for _, s := range all {
@@ -312,8 +311,7 @@ func TestWhatIsWithheldCostsNoRowsPerRevision(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		w.sink.mu.Lock()
-		defer w.sink.mu.Unlock()
+		w.sink.watch(nil)
 		if rows > 100 {
 			t.Errorf("%d rows of nodes for 10 revisions", rows)
 		}
