@@ -48,6 +48,10 @@ func (c *nodesCommand) config(ctx context.Context, s *session) error {
 	}
 	fmt.Fprintln(s.out, plain(nodeHeadline(head)))
 	if len(resources) == 0 {
+		if c.State != "" {
+			fmt.Fprintf(s.out, "no resource is %s for this node\n", c.State)
+			return nil
+		}
 		fmt.Fprintln(s.out, "no such resource in the fleet")
 		return nil
 	}

@@ -51,6 +51,7 @@ ttl: it depends
 	}
 	w.on("GET", "/nodes/node-1/config", ok(`{"node": "node-1", "state": "offline", "settled": 0, "revision": 9, "items": []}`))
 	w.run("nodes", "node-1", "--config").want(t, exitOK, "node-1: offline, nothing confirmed yet of revision 9\nno such resource in the fleet\n", "")
+	w.run("nodes", "node-1", "--config", "--state=refused").want(t, exitOK, "node-1: offline, nothing confirmed yet of revision 9\nno resource is refused for this node\n", "")
 }
 
 func TestNodeConfigIsCalledWrongly(t *testing.T) {

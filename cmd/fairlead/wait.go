@@ -110,6 +110,9 @@ func (c *receiptCommand) Run(ctx context.Context, sh *shell) error {
 	if c.State != "" && !client.GetReceiptParamsState(c.State).Valid() {
 		return usageError(fmt.Sprintf("%q is not a state of a node: the states are acked, nacked, pending, offline", c.State))
 	}
+	if c.State != "" && c.Wait.on {
+		return usageError("--state lists what is known now: leave out --wait, or --state")
+	}
 	var revision int64
 	var err error
 	if c.Revision != "latest" {

@@ -30,6 +30,7 @@ func TestReceiptTellsWhatIsWithheld(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.on("GET", "/revisions/7/receipt", blockedReply(withheld("a", "b")))
+	w.run("receipt", "7", "--wait", "--state=nacked").want(t, exitUsage, "", "fairlead: --state lists what is known now: leave out --wait, or --state\n")
 	w.run("receipt", "7", "--wait=10m").want(t, exitPending, `revision 7 pending: 0/2 nodes ACKed; pending: a, b
   a, b: listeners/edge waits for routes/r[2J, which does not exist: write it
   a, b: clusters/c waits for secrets/s, which this node refuses: mend it
