@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,9 +142,13 @@ func nodeTroubles(nodes []client.Node) (out []string) {
 		}
 		out = append(out, frozenLines(n.Id, n.Frozen)...)
 		if n.Waits != nil {
+			var lines []string
 			for _, line := range waitsOf(&n.Waits.Withheld, &n.Waits.Warming) {
-				out = append(out, plain(n.Id+": "+line))
+				if line = plain(n.Id + ": " + line); !slices.Contains(lines, line) { // of several revisions
+					lines = append(lines, line)
+				}
 			}
+			out = append(out, lines...)
 		}
 		for _, r := range n.Refusals {
 			if r.ResolvedAt != nil {

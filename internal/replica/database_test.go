@@ -238,6 +238,18 @@ func (d *database) head() fleet.Revision {
 	return d.fleets[d.key].rev
 }
 
+// wrote reports whether a revision wrote a name.
+func (d *database) wrote(ref fleet.Ref, rev fleet.Revision) bool {
+	d.feed.mu.Lock()
+	defer d.feed.mu.Unlock()
+	for k, r := range d.fleets[d.key].states[rev].rows {
+		if k.t == ref.Type && k.name == ref.Name && r.Revision == rev {
+			return true
+		}
+	}
+	return false
+}
+
 // receipt is what a revision came to on a node (SEMANTICS 5.3).
 func (d *database) receipt(rev fleet.Revision, node string) string {
 	d.mu.Lock()

@@ -398,10 +398,10 @@ func excused(target *snapshot.Target, exceptions []snapshot.Exception) map[fleet
 }
 
 // compare: the proxy holds exactly its target. What names something that it refused, and
-// never had, may be behind; what substitutes and those name stays. It returns the revisions
-// of what is behind.
-func (e *envoy) compare(when string) (behind map[fleet.Revision]bool) {
-	behind = map[fleet.Revision]bool{}
+// never had, may be behind; what substitutes and those name stays. It returns what is behind,
+// with its revision.
+func (e *envoy) compare(when string) (behind map[fleet.Ref]fleet.Revision) {
+	behind = map[fleet.Ref]fleet.Revision{}
 	_, target, exceptions := e.server.serving(e.w.db.key, e.id)
 	if target == nil {
 		e.w.problem("%s, %s has no stream on %s", when, e.id, e.server.name)
@@ -415,7 +415,7 @@ func (e *envoy) compare(when string) (behind map[fleet.Revision]bool) {
 			if isNamed(typ) && !e.asked[typ][r.Name] || ok && got.version == r.Version || empty {
 				continue
 			}
-			if behind[r.Revision] = true; !late[fleet.Ref{Type: typ, Name: r.Name}] && !e.left(exceptions, typ, r.Name) {
+			if behind[fleet.Ref{Type: typ, Name: r.Name}] = r.Revision; !late[fleet.Ref{Type: typ, Name: r.Name}] && !e.left(exceptions, typ, r.Name) {
 				e.w.problem("%s, %s has %s %s@%q and not @%s", when, e.id, typ, r.Name, got.version, r.Version)
 			}
 		}
@@ -494,7 +494,7 @@ func (w *whole) changedSince(t fleet.Type, since fleet.Revision) bool {
 }
 
 // receipts: what readers see of a node is the truth.
-func (w *whole) receipts(e *envoy, behind map[fleet.Revision]bool) {
+func (w *whole) receipts(e *envoy, behind map[fleet.Ref]fleet.Revision) {
 	view, _, exceptions := e.server.serving(w.db.key, e.id)
 	if view == nil {
 		return
@@ -513,9 +513,14 @@ func (w *whole) receipts(e *envoy, behind map[fleet.Revision]bool) {
 		w.problem("at rest, %s is shown at %d, the fleet is at %d", e.id, settled, head)
 	}
 	for rev := fleet.Revision(1); rev <= head && !unsure; rev++ {
-		got := w.db.receipt(rev, e.id)
-		if want := map[bool]string{true: fleet.NodePending, false: fleet.NodeAcked}[behind[rev]]; got != want && got != fleet.NodeNacked {
-			w.problem("at rest, the receipt of %d says that %s is %s, want %s", rev, e.id, got, want)
+		lacks, replaced := false, false // by what is withheld as well
+		for ref, at := range behind {
+			lacks, replaced = lacks || at == rev, replaced || at > rev && w.db.wrote(ref, rev)
+		}
+		switch got := w.db.receipt(rev, e.id); {
+		case got == fleet.NodeNacked, got == fleet.NodePending && (lacks || replaced), got == fleet.NodeAcked && !lacks:
+		default:
+			w.problem("at rest, the receipt of %d says that %s is %s, and it lacks something of it: %v", rev, e.id, got, lacks)
 		}
 	}
 	for _, r := range open {

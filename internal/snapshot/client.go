@@ -92,7 +92,7 @@ type track struct {
 	confirmed fleet.Revision
 	// kept are the names that counted as settled though they are kept back, and what they
 	// wait for.
-	kept map[string]fleet.Ref
+	kept map[string]kept
 	// confirmedAt is when the client last ACKed something of the type.
 	confirmedAt time.Time
 	// inStepWith and repairs are the target's against which nothing was found to send: a

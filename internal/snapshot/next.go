@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -202,9 +201,14 @@ func (c *Client) plan(t fleet.Type, target *Target, last bool) (*Response, rest)
 	}
 	if !p.waiting && len(p.kept) > 0 {
 		if tr.kept == nil {
-			tr.kept = make(map[string]fleet.Ref)
+			tr.kept = make(map[string]kept)
 		}
-		maps.Copy(tr.kept, p.kept)
+		for n, k := range p.kept {
+			if before, ok := tr.kept[n]; ok {
+				k.since = min(k.since, before.since)
+			}
+			tr.kept[n] = k
+		}
 	}
 	if len(p.r.Resources) == 0 && len(p.r.Removed) == 0 && len(p.r.Nonexistent) == 0 && len(p.r.changes) == 0 && !tr.answer {
 		return nil, p.rest()
@@ -236,7 +240,7 @@ type plan struct {
 	pending  []change               // may go out now, by name
 	waiting  bool                   // something has to wait
 	keeps    bool                   // something is kept back, or stays, until somebody writes something
-	kept     map[string]fleet.Ref   // what is kept back, and what it waits for
+	kept     map[string]kept        // what is kept back
 	last     bool                   // all else was sent: clusters may be taken away
 	hold     bool                   // nothing can be sent yet
 	named    map[fleet.Ref]struct{} // by what the client has of withheld resources; nil: not looked for

@@ -118,11 +118,18 @@ func (p *plan) wait(ch change) {
 		return
 	case ok:
 		if p.kept == nil {
-			p.kept = make(map[string]fleet.Ref)
+			p.kept = make(map[string]kept)
 		}
-		p.kept[ch.new.Name] = by
+		p.kept[ch.new.Name] = kept{by, ch.new.Revision}
 	}
 	p.keeps = true
+}
+
+// kept is why a name is kept back, and since which revision: while it is, a later one may
+// have replaced what that brought, and the client has neither.
+type kept struct {
+	by    fleet.Ref
+	since fleet.Revision
 }
 
 // lacks returns what a change waits for that comes only when somebody writes something.
@@ -154,27 +161,34 @@ func (c *Client) Waits(target *Target, warming bool) (w fleet.Waits) {
 		if !tr.subscribed {
 			continue
 		}
-		var kept fleet.Waits
+		var waits fleet.Waits
 		if f := tr.inFlight; warming && f != nil && c.Now.Sub(f.sentAt) >= warmsLong {
 			for _, ch := range f.changes {
 				if ch.new != nil && !Same(ch.old, ch.new) {
-					kept.Warming = append(kept.Warming, fleet.Ref{Type: t, Name: ch.new.Name})
+					waits.Warming = append(waits.Warming, fleet.Ref{Type: t, Name: ch.new.Name})
 				}
 			}
 		}
-		still := make(map[string]fleet.Ref)
+		still := make(map[string]struct{})
 		for ch := range c.differences(t, target) {
 			by, ok := c.waitsFor(t, ch, target)
 			if ok = ok && !(tr.unknown && t.FullSet()); !ok && ch.new != nil {
-				by, ok = tr.kept[ch.new.Name] // it is on its way, and counts as settled
+				_, ok = tr.kept[ch.new.Name] // it is on its way, and counts as settled
+				by = tr.kept[ch.new.Name].by
 			}
-			if ok {
-				still[ch.new.Name] = by
-				kept.Withheld = append(kept.Withheld, fleet.Withheld{Ref: fleet.Ref{Type: t, Name: ch.new.Name}, By: by, Revision: ch.new.Revision})
+			if !ok {
+				continue
+			}
+			still[ch.new.Name] = struct{}{}
+			h := fleet.Withheld{Ref: fleet.Ref{Type: t, Name: ch.new.Name}, By: by, Revision: ch.new.Revision}
+			waits.Withheld = append(waits.Withheld, h)
+			if since := tr.kept[ch.new.Name].since; since > 0 && since < h.Revision {
+				h.Revision = since
+				waits.Withheld = append(waits.Withheld, h)
 			}
 		}
-		maps.DeleteFunc(tr.kept, func(n string, _ fleet.Ref) bool { _, ok := still[n]; return !ok })
-		w = w.With(kept)
+		maps.DeleteFunc(tr.kept, func(n string, _ kept) bool { _, ok := still[n]; return !ok })
+		w = w.With(waits)
 	}
 	return w
 }

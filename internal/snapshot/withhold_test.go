@@ -69,6 +69,35 @@ func TestWhatNamesNothingWaits(t *testing.T) {
 	}
 }
 
+// TestWhatReplacesAWithheldOneKeepsBothPending: the client has neither, until it has the
+// later one.
+func TestWhatReplacesAWithheldOneKeepsBothPending(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true, Now: start}}
+	one, two := world(t, 1, "listeners l@1>r"), world(t, 2, "listeners l@2>r")
+	s.c.Subscribe(snapshot.Request{Type: fleet.Listener}, one)
+	s.steps(one)
+	s.steps(two)
+	revisions := func(target *snapshot.Target) (got []fleet.Revision) {
+		for _, h := range s.c.Waits(target, false).Withheld {
+			got = append(got, h.Revision)
+		}
+		return got
+	}
+	if got := revisions(two); s.c.Settled() != 2 || !slices.Equal(got, []fleet.Revision{1, 2}) {
+		t.Errorf("settled at %d, withheld of %v, want both", s.c.Settled(), got)
+	}
+	three := world(t, 3, "listeners l@2>r; routes r@1")
+	r := s.send(three)
+	if got := revisions(three); r == nil || len(got) != 2 {
+		t.Errorf("on its way, it is withheld of %v, want two revisions", got)
+	}
+	s.c.Acknowledge(fleet.Listener, r.Nonce)
+	if got := revisions(three); len(got) > 0 {
+		t.Errorf("at the end it is withheld of %v", got)
+	}
+}
+
 // TestWhatAWithheldListenerUsesStays: its old version goes on serving, with its route,
 // although the fleet has deleted that.
 func TestWhatAWithheldListenerUsesStays(t *testing.T) {
