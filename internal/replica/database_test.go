@@ -242,8 +242,11 @@ func (d *database) head() fleet.Revision {
 func (d *database) wrote(ref fleet.Ref, rev fleet.Revision) bool {
 	d.feed.mu.Lock()
 	defer d.feed.mu.Unlock()
-	for k, r := range d.fleets[d.key].states[rev].rows {
-		if k.t == ref.Type && k.name == ref.Name && r.Revision == rev {
+	f := d.fleets[d.key]
+	for _, variant := range []string{"", "edge"} {
+		k := rowKey{ref.Type, ref.Name, variant}
+		before, had := f.states[rev-1].rows[k]
+		if after, has := f.states[rev].rows[k]; had != has || before.Revision != after.Revision {
 			return true
 		}
 	}

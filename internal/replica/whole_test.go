@@ -424,6 +424,10 @@ func (e *envoy) compare(when string) (behind map[fleet.Ref]fleet.Revision) {
 			// A route that was refused may be there, and cannot be taken back; and what a proxy
 			// brought with it may name anything.
 			unsaid = unsaid || typ == fleet.Cluster && len(late) > 0 && (e.lost || !e.delta && e.spoilt[n])
+			// So does what stands in, though nothing asks for it any more (SEMANTICS 3.3).
+			unsaid = unsaid || typ == fleet.Cluster && slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool {
+				return x.Good != nil && x.Good.Names(fleet.Ref{Type: typ, Name: n})
+			})
 			if target.Types[typ].Get(n) == nil && !unsaid && !e.kept(typ, n) && !e.left(exceptions, typ, n) {
 				e.w.problem("%s, %s has %s %s@%s, which is not there any more", when, e.id, typ, n, x.version)
 			}
@@ -518,7 +522,8 @@ func (w *whole) receipts(e *envoy, behind map[fleet.Ref]fleet.Revision) {
 			lacks, replaced = lacks || at == rev, replaced || at > rev && w.db.wrote(ref, rev)
 		}
 		switch got := w.db.receipt(rev, e.id); {
-		case got == fleet.NodeNacked, got == fleet.NodePending && (lacks || replaced), got == fleet.NodeAcked && !lacks:
+		// What a proxy brought with it may be the very thing that is withheld, and not known.
+		case got == fleet.NodeNacked, got == fleet.NodePending && (lacks || replaced || e.lost), got == fleet.NodeAcked && !lacks:
 		default:
 			w.problem("at rest, the receipt of %d says that %s is %s, and it lacks something of it: %v", rev, e.id, got, lacks)
 		}
