@@ -270,13 +270,15 @@ func (f *feed) NodePast(ctx context.Context, _ fleet.Key, node string, _ fleet.S
 		<-ctx.Done()
 		return fleet.NodePast{}, ctx.Err()
 	}
-	defer time.Sleep(took) // the answer is on its way
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return fleet.NodePast{}, f.err
+	past, err := f.pasts[node], f.err
+	f.mu.Unlock()
+	select { // the answer is on its way
+	case <-time.After(took):
+	case <-ctx.Done():
+		return fleet.NodePast{}, ctx.Err()
 	}
-	return f.pasts[node], nil
+	return past, err
 }
 
 // opener "opens" what begins with "sealed:".

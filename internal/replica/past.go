@@ -148,7 +148,8 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 // mostRefusals is how many the database tells of a node: with so many there may be more.
 const mostRefusals = 1_000
 
-// Late pasts are asked for between two readings of the fleet: so many, and for so long.
+// Late pasts are asked for between two readings of the fleet: so many, and no further one
+// after so long.
 const (
 	missedAtOnce = 16
 	missedFor    = 500 * time.Millisecond
@@ -165,14 +166,15 @@ func (o *owner) askMissed(ctx context.Context) {
 	}
 	more := len(o.missed) > len(nodes)
 	o.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, missedFor)
-	defer cancel()
+	begun := time.Now()
 	for i, n := range nodes {
-		if i > 0 && (len(o.dirty) > 0 || ctx.Err() != nil) { // the fleet has changed, which comes first
+		if i > 0 && (len(o.dirty) > 0 || time.Since(begun) >= missedFor) { // a change of the fleet comes first
 			more = true
 			break
 		}
-		past, err := o.r.askPast(ctx, o.key, n.id, fleet.ServerID{})
+		asking, cancel := context.WithTimeout(ctx, pastWait)
+		past, err := o.r.askPast(asking, o.key, n.id, fleet.ServerID{})
+		cancel()
 		if err != nil {
 			o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
 			return
