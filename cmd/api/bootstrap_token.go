@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"fairlead/cmd/internal/run"
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -16,6 +17,7 @@ type bootstrapTokenCommand struct {
 	DatabaseURL string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
 	Out         string        `name:"out" required:"" type:"path" placeholder:"FILE" help:"File that takes the token; it must not exist."`
 	Expires     time.Duration `name:"expires" default:"2160h" placeholder:"DURATION" help:"When the token ends: 2160h (90 days) by default, 8784h (366 days) at most."`
+	run.Database
 }
 
 // longestLife is that of a token that the API makes.
@@ -26,6 +28,9 @@ const longestLife = 366 * 24 * time.Hour
 func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
 	if c.Expires <= 0 || c.Expires > longestLife {
 		return errors.New("--expires has to be more than 0 and at most 8784h (366 days)")
+	}
+	if err := c.CheckURL("--database-url", c.DatabaseURL); err != nil {
+		return err
 	}
 	s, err := store.Open(ctx, store.Config{URL: c.DatabaseURL, Role: "fairlead_app"})
 	if err != nil {

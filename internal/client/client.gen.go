@@ -1098,7 +1098,7 @@ type Token struct {
 
 // TokenCreate Example: {"fleet":"edge","name":"deploy pipeline","role":"ci"}
 type TokenCreate struct {
-	// ExpiresAt At most 366 days from now, and no later than the token that makes it ends, unless it is `handed_over`. Where it is left out, 90 days
+	// ExpiresAt At most 366 days from now, 90 of the role `ci`, and no later than the token that makes it ends, unless it is `handed_over`. Where it is left out, 90 days
 	// from now, or when the maker ends if that is sooner: the answer says when.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 

@@ -43,9 +43,13 @@ func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) 
 	if alone && !c.principal.May(auth.HandOverTokens) {
 		return nil, refuse(http.StatusForbidden, "forbidden", "only an owner can make a token that does not end with the one that makes it: leave handed_over out")
 	}
-	expires, err := tokenExpiry(r.Body.ExpiresAt, time.Now(), c.expires, alone)
+	now := time.Now()
+	expires, err := tokenExpiry(r.Body.ExpiresAt, now, c.expires, alone)
 	if err != nil {
 		return nil, err
+	}
+	if role == auth.RoleCI && expires.After(now.Add(defaultLife)) {
+		return nil, badField("/expires_at", "too_large", "at most 90 days from now for a token of the role ci")
 	}
 	bound, err := a.boundFleet(ctx, role, r.Body.Fleet)
 	if err != nil {

@@ -182,3 +182,30 @@ func TestOperatorTokensEndAndAreRevoked(t *testing.T) {
 		t.Errorf("where none is good: %v", err)
 	}
 }
+
+// A pipeline's token that leaks is good for one fleet, for a while, for no other token,
+// and ends with the next request after it is revoked.
+func TestT32_ALeakedPipelineTokenReachesLittle(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.newFleet(w.tenant, "core")
+	body := func(days time.Duration) string {
+		return fmt.Sprintf(`{"name": "pipeline", "role": "ci", "fleet": "edge", "handed_over": true, "expires_at": %q}`, time.Now().Add(days*24*time.Hour).Format(time.RFC3339))
+	}
+	p := w.do(http.MethodPost, tokensPath, body(91)).isProblem(400, "invalid_request", "/expires_at")
+	if detail := (*p.Errors)[0].Detail; !strings.Contains(detail, "90 days") {
+		t.Errorf("told %q", detail)
+	}
+	ci := w.made(w.owner, body(89))
+	as := []string{"Authorization", "Bearer " + ci.Token}
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(cluster("a")), as...).is(200, nil)
+	w.do(http.MethodPut, "/v1/tenants/acme/fleets/core/resources/clusters/a", asDocument(cluster("a")), as...).isProblem(404, "not_found", "")
+	secret := asDocument(`{"name": "s", "generic_secret": {"secret": {"inline_string": "hush"}}}`)
+	w.do(http.MethodPut, w.at("resources", "secrets", "s"), secret, as...).isProblem(403, "forbidden", "")
+	w.do(http.MethodPost, tokensPath, `{"name": "x", "role": "viewer"}`, as...).isProblem(403, "forbidden", "")
+	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "*"}`, as...).isProblem(403, "forbidden", "")
+	w.do(http.MethodGet, tokensPath, "", as...).isProblem(403, "forbidden", "")
+	w.do(http.MethodGet, "/v1/tenants/acme/events", "", as...).isProblem(403, "forbidden", "")
+	w.do(http.MethodDelete, tokensPath+"/"+ci.ApiToken.Id, "").is(204, nil)
+	w.do(http.MethodGet, w.at(), "", as...).isProblem(401, "unauthenticated", "")
+}
