@@ -189,8 +189,8 @@ func TestT32_ALeakedPipelineTokenReachesLittle(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.newFleet(w.tenant, "core")
-	body := func(days time.Duration) string {
-		return fmt.Sprintf(`{"name": "pipeline", "role": "ci", "fleet": "edge", "handed_over": true, "expires_at": %q}`, time.Now().Add(days*24*time.Hour).Format(time.RFC3339))
+	body := func(days int) string {
+		return fmt.Sprintf(`{"name": "pipeline", "role": "ci", "fleet": "edge", "handed_over": true, "expires_at": %q}`, time.Now().AddDate(0, 0, days).Format(time.RFC3339))
 	}
 	p := w.do(http.MethodPost, tokensPath, body(91)).isProblem(400, "invalid_request", "/expires_at")
 	if detail := (*p.Errors)[0].Detail; !strings.Contains(detail, "90 days") {

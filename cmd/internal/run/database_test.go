@@ -67,22 +67,16 @@ func TestWhichDatabaseURLsAreTaken(t *testing.T) {
 func TestServersRefuseAnUncheckedDatabase(t *testing.T) {
 	t.Parallel()
 	const near, far = "postgres://u@127.0.0.1:1/f", "postgres://u@db.example.com/f?sslmode=require"
-	for name, try := range map[string]func() error{
-		"--database-url ": func() error {
-			_, err := run.NewAPI(t.Context(), run.APIConfig{DatabaseURL: far}, slog.New(slog.DiscardHandler))
-			return err
-		},
-		"--database-url": func() error {
-			_, err := run.NewXDS(t.Context(), run.XDSConfig{DatabaseURL: far}, slog.New(slog.DiscardHandler))
-			return err
-		},
-		"--listen-database-url": func() error {
-			_, err := run.NewXDS(t.Context(), run.XDSConfig{DatabaseURL: near, ListenURL: far}, slog.New(slog.DiscardHandler))
-			return err
-		},
-	} {
-		if err := try(); err == nil || !strings.HasPrefix(err.Error(), name) || !strings.Contains(err.Error(), "--allow-plaintext-database") {
-			t.Errorf("%s: %v", name, err)
+	log := slog.New(slog.DiscardHandler)
+	_, api := run.NewAPI(t.Context(), run.APIConfig{DatabaseURL: far}, log)
+	_, xds := run.NewXDS(t.Context(), run.XDSConfig{DatabaseURL: far}, log)
+	_, listen := run.NewXDS(t.Context(), run.XDSConfig{DatabaseURL: near, ListenURL: far}, log)
+	for what, c := range map[string]struct {
+		err  error
+		flag string
+	}{"api": {api, "--database-url "}, "xds": {xds, "--database-url "}, "LISTEN": {listen, "--listen-database-url "}} {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), c.flag) || !strings.Contains(c.err.Error(), "--allow-plaintext-database") {
+			t.Errorf("%s: %v", what, c.err)
 		}
 	}
 }
