@@ -5,20 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
+	"fairlead/cmd/internal/run"
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
 )
 
 type bootstrapTokenCommand struct {
-	DatabaseURL string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
-	Out         string `name:"out" required:"" type:"path" placeholder:"FILE" help:"File that takes the token; it must not exist."`
+	DatabaseURL string        `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
+	Out         string        `name:"out" required:"" type:"path" placeholder:"FILE" help:"File that takes the token; it must not exist."`
+	Expires     time.Duration `name:"expires" default:"2160h" placeholder:"DURATION" help:"When the token ends: 2160h (90 days) by default, 8784h (366 days) at most."`
+	run.Database
 }
+
+// longestLife is that of a token that the API makes.
+const longestLife = 366 * 24 * time.Hour
 
 // Run makes the token. The file is made first: a token that is stored and not shown
 // could never be made again.
 func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
+	if c.Expires <= 0 || c.Expires > longestLife {
+		return errors.New("--expires has to be more than 0 and at most 8784h (366 days)")
+	}
+	if err := c.CheckURL("--database-url", c.DatabaseURL); err != nil {
+		return err
+	}
 	s, err := store.Open(ctx, store.Config{URL: c.DatabaseURL, Role: "fairlead_app"})
 	if err != nil {
 		return err
@@ -41,13 +54,14 @@ func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
 	if err := f.Sync(); err != nil {
 		return fmt.Errorf("write the token: %w", err)
 	}
-	err = s.CreateOperatorToken(ctx, store.OperatorToken{ID: id, Hash: hash, Name: "bootstrap"})
+	expires := time.Now().Add(c.Expires).UTC()
+	err = s.CreateFirstOperatorToken(ctx, store.OperatorToken{ID: id, Hash: hash, Name: "bootstrap", ExpiresAt: expires})
 	if errors.Is(err, fleet.ErrConflict) {
-		return errors.New("there is an operator token already, and this command makes the first one only: use that one")
+		return errors.New("there is an operator token that is good, and this command makes one only where there is none: use that one, or make another with it (POST /v1/operator/tokens)")
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Printf("the operator token is in %s; it is shown nowhere else\n", c.Out)
+	fmt.Printf("the operator token is in %s; it is shown nowhere else, and ends at %s\n", c.Out, expires.Format(time.RFC3339))
 	return nil
 }

@@ -52,7 +52,13 @@ func (p Principal) Sees(t fleet.TenantID) bool {
 
 // MayGrant reports whether p may give role r to a token or a member: never more than
 // it has itself.
-func (p Principal) MayGrant(r Role) bool {
+func (p Principal) MayGrant(r Role) bool { return p.reaches(r) }
+
+// MayRevoke reports whether p may end a token of role r: none that is above its own.
+func (p Principal) MayRevoke(r Role) bool { return p.reaches(r) }
+
+// reaches reports whether p manages tokens and r is not above its own role.
+func (p Principal) reaches(r Role) bool {
 	if !p.May(ManageTokens) || !slices.Contains(Roles(), r) {
 		return false
 	}

@@ -110,7 +110,8 @@ func TestSees(t *testing.T) {
 	}
 }
 
-func TestMayGrant(t *testing.T) {
+// Nobody mints or revokes above their own role.
+func TestT43_MayGrantAndRevoke(t *testing.T) {
 	t.Parallel()
 	own := fleet.NewID()
 	want := map[string]string{
@@ -118,17 +119,19 @@ func TestMayGrant(t *testing.T) {
 		"admin": "viewer ci editor admin", "owner": "viewer ci editor admin owner", "operator": "viewer ci editor admin owner",
 	}
 	for _, c := range callers(&own, fleet.NewTenantID()) {
-		var got []string
-		for _, r := range auth.Roles() {
-			if c.p.MayGrant(r) {
-				got = append(got, string(r))
+		for what, may := range map[string]func(auth.Role) bool{"grant": c.p.MayGrant, "revoke": c.p.MayRevoke} {
+			var got []string
+			for _, r := range auth.Roles() {
+				if may(r) {
+					got = append(got, string(r))
+				}
 			}
-		}
-		if s := strings.Join(got, " "); s != want[c.name] {
-			t.Errorf("%s may grant %q, want %q", c.name, s, want[c.name])
-		}
-		if c.p.MayGrant("root") {
-			t.Errorf("%s may grant an unknown role", c.name)
+			if s := strings.Join(got, " "); s != want[c.name] {
+				t.Errorf("%s may %s %q, want %q", c.name, what, s, want[c.name])
+			}
+			if may("root") {
+				t.Errorf("%s may %s an unknown role", c.name, what)
+			}
 		}
 	}
 }

@@ -53,17 +53,19 @@ const (
 	ManagePolicy      Action = "manage policy"      // the guard policy
 	ManageTokens      Action = "manage tokens"      // API tokens of the tenant
 	ManageMembers     Action = "manage members"     // members, single sign-on
-	ExportAudit       Action = "export audit"
-	ManageOwners      Action = "manage owners" // change who owns the tenant
+	HandOverTokens    Action = "hand over tokens"   // make a token outlive the one that made it
+	ExportAudit       Action = "export audit"       // what was done to the tenant, by whom
+	ManageOwners      Action = "manage owners"      // change who owns the tenant
 	DeleteTenant      Action = "delete tenant"
-	ManageTenants     Action = "manage tenants" // create and list tenants: the operator's
+	ManageTenants     Action = "manage tenants"   // create and list tenants: the operator's
+	ManageOperators   Action = "manage operators" // operator tokens: the operator's
 )
 
 // Actions returns every action.
 func Actions() []Action {
 	return []Action{
 		ReadConfig, WriteConfig, WriteSecret, ManageFleets, ManageCredentials, ManagePolicy,
-		ManageTokens, ManageMembers, ExportAudit, ManageOwners, DeleteTenant, ManageTenants,
+		ManageTokens, HandOverTokens, ManageMembers, ExportAudit, ManageOwners, DeleteTenant, ManageTenants, ManageOperators,
 	}
 }
 
@@ -83,12 +85,14 @@ var allowed = map[Action][]Role{
 	ManageCredentials: admins,
 	ManagePolicy:      admins,
 	ManageTokens:      admins,
+	HandOverTokens:    owners,
 	ManageMembers:     admins,
 	ExportAudit:       admins,
 	ManageOwners:      owners,
 	DeleteTenant:      owners,
 }
 
-// operatorMay is what the operator's token is for: tenants, and a tenant's first
-// token. It reads and writes no configuration.
-var operatorMay = []Action{ManageTenants, ManageTokens}
+// operatorMay is what the operator's token is for: tenants, a tenant's first token, and
+// other operator tokens. It reads and writes no configuration; what was done to a tenant
+// as a whole it may read.
+var operatorMay = []Action{ManageTenants, ManageOperators, ManageTokens, HandOverTokens, ExportAudit}

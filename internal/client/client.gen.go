@@ -41,6 +41,27 @@ func (e EventKind) Valid() bool {
 	}
 }
 
+// Defines values for MakerKind.
+const (
+	MakerKindOperator MakerKind = "operator"
+	MakerKindServer   MakerKind = "server"
+	MakerKindToken    MakerKind = "token"
+)
+
+// Valid indicates whether the value is a known member of the MakerKind enum.
+func (e MakerKind) Valid() bool {
+	switch e {
+	case MakerKindOperator:
+		return true
+	case MakerKindServer:
+		return true
+	case MakerKindToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeResourceState.
 const (
 	NodeResourceStateAbsent  NodeResourceState = "absent"
@@ -471,6 +492,23 @@ type FleetUpdate struct {
 // Example: 14d
 type ForgetNodesAfter = string
 
+// Maker Who did it.
+type Maker struct {
+	// Id The token's id; left out where none was used.
+	Id *string `json:"id,omitempty"`
+
+	// Kind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
+	Kind MakerKind `json:"kind"`
+
+	// Name The token's name.
+	//
+	// Example: ada
+	Name string `json:"name"`
+}
+
+// MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
+type MakerKind string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -623,6 +661,46 @@ type NodeResourceState string
 
 // NodeState `refusing`: live, and at least one resource stands refused.
 type NodeState string
+
+// OperatorToken defines model for OperatorToken.
+type OperatorToken struct {
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+
+	// MadeBy The name of the operator token that made it; left out where the command line did.
+	MadeBy    *string    `json:"made_by,omitempty"`
+	Name      string     `json:"name"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+
+	// RevokedBy The name of the operator token that revoked it.
+	RevokedBy *string `json:"revoked_by,omitempty"`
+}
+
+// OperatorTokenCreate Example: {"name":"ada"}
+type OperatorTokenCreate struct {
+	// ExpiresAt At most 366 days from now; 90 days where it is left out.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Name For people, at most 256 bytes. Tenants see it beside what the token does to them.
+	Name string `json:"name"`
+}
+
+// OperatorTokenCreated defines model for OperatorTokenCreated.
+type OperatorTokenCreated struct {
+	OperatorToken OperatorToken `json:"operator_token"`
+
+	// Token The token itself. It is shown this once.
+	Token string `json:"token"`
+}
+
+// OperatorTokenList defines model for OperatorTokenList.
+type OperatorTokenList struct {
+	Items []OperatorToken `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
 
 // Problem An error, after RFC 9457.
 type Problem struct {
@@ -955,6 +1033,37 @@ type TenantCreate struct {
 	Slug Slug `json:"slug"`
 }
 
+// TenantEvent defines model for TenantEvent.
+type TenantEvent struct {
+	At time.Time `json:"at"`
+
+	// By Who did it.
+	By Maker `json:"by"`
+
+	// Detail What the kind has more to say: names and numbers, never a secret.
+	//
+	// Example: {"name":"deploy pipeline","role":"ci"}
+	Detail *map[string]interface{} `json:"detail,omitempty"`
+
+	// Kind What was done. More kinds may come.
+	//
+	// Example: token.create
+	Kind string `json:"kind"`
+
+	// Object What it was done to.
+	//
+	// Example: token 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+	Object string `json:"object"`
+}
+
+// TenantEventList defines model for TenantEventList.
+type TenantEventList struct {
+	Items []TenantEvent `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // TenantList defines model for TenantList.
 type TenantList struct {
 	Items []Tenant `json:"items"`
@@ -965,12 +1074,18 @@ type TenantList struct {
 
 // Token defines model for Token.
 type Token struct {
-	CreatedAt time.Time  `json:"created_at"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// EndsWith The id of the token that made it, with which it ends; left out where it stands alone.
+	EndsWith  *string    `json:"ends_with,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that it is bound to.
-	Fleet     *string    `json:"fleet,omitempty"`
-	Id        string     `json:"id"`
+	Fleet *string `json:"fleet,omitempty"`
+	Id    string  `json:"id"`
+
+	// MadeBy Who did it.
+	MadeBy    Maker      `json:"made_by"`
 	Name      string     `json:"name"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 
@@ -983,11 +1098,15 @@ type Token struct {
 
 // TokenCreate Example: {"fleet":"edge","name":"deploy pipeline","role":"ci"}
 type TokenCreate struct {
-	// ExpiresAt At most 366 days from now; 90 days where it is left out.
+	// ExpiresAt At most 366 days from now, 90 of the role `ci`, and no later than the token that makes it ends, unless it is `handed_over`. Where it is left out, 90 days
+	// from now, or when the maker ends if that is sooner: the answer says when.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet Binds the token to one fleet; needed for the role `ci`.
 	Fleet *string `json:"fleet,omitempty"`
+
+	// HandedOver For owners: the token does not end with the one that makes it. It may then have a later `expires_at`.
+	HandedOver *bool `json:"handed_over,omitempty"`
 
 	// Name For people, at most 256 bytes.
 	Name string `json:"name"`
@@ -1158,6 +1277,15 @@ type ListTenantsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListTenantEventsParams defines parameters for ListTenantEvents.
+type ListTenantEventsParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
 	// Limit How many items to answer at most.
@@ -1294,6 +1422,9 @@ type RollbackParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateOperatorTokenJSONRequestBody defines body for CreateOperatorToken for application/json ContentType.
+type CreateOperatorTokenJSONRequestBody = OperatorTokenCreate
+
 // CreateTenantJSONRequestBody defines body for CreateTenant for application/json ContentType.
 type CreateTenantJSONRequestBody = TenantCreate
 
@@ -1392,6 +1523,39 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// ListOperatorTokens List the operator tokens
+	//
+	// For operators. The ended too; never the secret part.
+	//
+	// Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
+	ListOperatorTokens(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateOperatorTokenWithBody Create an operator token
+	//
+	// For operators. The answer shows the token, this once. It ends with no other.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/operator/tokens (the `CreateOperatorToken` operationId).
+	CreateOperatorTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateOperatorToken Create an operator token
+	//
+	// For operators. The answer shows the token, this once. It ends with no other.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/operator/tokens (the `CreateOperatorToken` operationId).
+	CreateOperatorToken(ctx context.Context, body CreateOperatorTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeOperatorToken Revoke an operator token
+	//
+	// For operators. Its next request is refused. The last one that is good cannot be revoked: make another first. Revoking a revoked token
+	// changes nothing.
+	//
+	// Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
+	RevokeOperatorToken(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTenants List tenants
 	//
 	// An operator sees all tenants, a member of a tenant its own.
@@ -1421,6 +1585,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant} (the `GetTenant` operationId).
 	GetTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTenantEvents List what was done to a tenant
+	//
+	// Who made, revoked and handed over tokens, and what else was done to the tenant as a whole: by its own tokens and by operators. For admins,
+	// owners and operators. What happened to the nodes of a fleet is in the fleet's own events.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/events (the `ListTenantEvents` operationId).
+	ListTenantEvents(ctx context.Context, tenant TenantParam, params *ListTenantEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListFleets List the fleets of a tenant
 	//
@@ -1643,7 +1815,8 @@ type ClientInterface interface {
 
 	// CreateTokenWithBody Create an API token
 	//
-	// The answer shows the token, this once. Nobody can create a token of a higher role than their own.
+	// The answer shows the token, this once. Nobody can create a token of a higher role than their own. The new token ends with the one that
+	// made it: when that expires at the latest, and when it is revoked. One that an operator made, or an owner as `handed_over`, stands alone.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1652,7 +1825,8 @@ type ClientInterface interface {
 
 	// CreateToken Create an API token
 	//
-	// The answer shows the token, this once. Nobody can create a token of a higher role than their own.
+	// The answer shows the token, this once. Nobody can create a token of a higher role than their own. The new token ends with the one that
+	// made it: when that expires at the latest, and when it is revoked. One that an operator made, or an owner as `handed_over`, stands alone.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1661,15 +1835,97 @@ type ClientInterface interface {
 
 	// RevokeToken Revoke an API token
 	//
-	// Its next request is refused. Revoking a revoked token changes nothing.
+	// Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
+	// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/tokens/{id} (the `RevokeToken` operationId).
 	RevokeToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// HandOverToken Let a token outlive the one that made it
+	//
+	// For owners and operators. From now on the token does not end when the one that made it is revoked; its own `expires_at` stays. The tokens
+	// that it made go on ending with it.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
+	HandOverToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Whoami Tell who the token belongs to
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// ListOperatorTokens List the operator tokens
+//
+// For operators. The ended too; never the secret part.
+//
+// Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
+func (c *Client) ListOperatorTokens(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOperatorTokensRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateOperatorTokenWithBody Create an operator token
+//
+// For operators. The answer shows the token, this once. It ends with no other.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/operator/tokens (the `CreateOperatorToken` operationId).
+func (c *Client) CreateOperatorTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateOperatorTokenRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateOperatorToken Create an operator token
+//
+// For operators. The answer shows the token, this once. It ends with no other.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/operator/tokens (the `CreateOperatorToken` operationId).
+func (c *Client) CreateOperatorToken(ctx context.Context, body CreateOperatorTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateOperatorTokenRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeOperatorToken Revoke an operator token
+//
+// For operators. Its next request is refused. The last one that is good cannot be revoked: make another first. Revoking a revoked token
+// changes nothing.
+//
+// Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
+func (c *Client) RevokeOperatorToken(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeOperatorTokenRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ListTenants List tenants
@@ -1732,6 +1988,24 @@ func (c *Client) CreateTenant(ctx context.Context, body CreateTenantJSONRequestB
 // Corresponds with GET /v1/tenants/{tenant} (the `GetTenant` operationId).
 func (c *Client) GetTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetTenantRequest(c.Server, tenant)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTenantEvents List what was done to a tenant
+//
+// Who made, revoked and handed over tokens, and what else was done to the tenant as a whole: by its own tokens and by operators. For admins,
+// owners and operators. What happened to the nodes of a fleet is in the fleet's own events.
+//
+// Corresponds with GET /v1/tenants/{tenant}/events (the `ListTenantEvents` operationId).
+func (c *Client) ListTenantEvents(ctx context.Context, tenant TenantParam, params *ListTenantEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTenantEventsRequest(c.Server, tenant, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2263,7 +2537,8 @@ func (c *Client) ListTokens(ctx context.Context, tenant TenantParam, reqEditors 
 
 // CreateTokenWithBody Create an API token
 //
-// The answer shows the token, this once. Nobody can create a token of a higher role than their own.
+// The answer shows the token, this once. Nobody can create a token of a higher role than their own. The new token ends with the one that
+// made it: when that expires at the latest, and when it is revoked. One that an operator made, or an owner as `handed_over`, stands alone.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2282,7 +2557,8 @@ func (c *Client) CreateTokenWithBody(ctx context.Context, tenant TenantParam, co
 
 // CreateToken Create an API token
 //
-// The answer shows the token, this once. Nobody can create a token of a higher role than their own.
+// The answer shows the token, this once. Nobody can create a token of a higher role than their own. The new token ends with the one that
+// made it: when that expires at the latest, and when it is revoked. One that an operator made, or an owner as `handed_over`, stands alone.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2301,11 +2577,30 @@ func (c *Client) CreateToken(ctx context.Context, tenant TenantParam, body Creat
 
 // RevokeToken Revoke an API token
 //
-// Its next request is refused. Revoking a revoked token changes nothing.
+// Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
+// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/tokens/{id} (the `RevokeToken` operationId).
 func (c *Client) RevokeToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeTokenRequest(c.Server, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// HandOverToken Let a token outlive the one that made it
+//
+// For owners and operators. From now on the token does not end when the one that made it is revoked; its own `expires_at` stays. The tokens
+// that it made go on ending with it.
+//
+// Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
+func (c *Client) HandOverToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewHandOverTokenRequest(c.Server, tenant, id)
 	if err != nil {
 		return nil, err
 	}
@@ -2329,6 +2624,107 @@ func (c *Client) Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewListOperatorTokensRequest constructs an http.Request for the ListOperatorTokens method
+func NewListOperatorTokensRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/operator/tokens")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateOperatorTokenRequest calls the generic CreateOperatorToken builder with application/json body
+func NewCreateOperatorTokenRequest(server string, body CreateOperatorTokenJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateOperatorTokenRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateOperatorTokenRequestWithBody constructs an http.Request for the CreateOperatorToken method, with any body, and a specified content type
+func NewCreateOperatorTokenRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/operator/tokens")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRevokeOperatorTokenRequest constructs an http.Request for the RevokeOperatorToken method
+func NewRevokeOperatorTokenRequest(server string, id CredentialIdParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/operator/tokens/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewListTenantsRequest constructs an http.Request for the ListTenants method
@@ -2461,6 +2857,79 @@ func NewGetTenantRequest(server string, tenant TenantParam) (*http.Request, erro
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListTenantEventsRequest constructs an http.Request for the ListTenantEvents method
+func NewListTenantEventsRequest(server string, tenant TenantParam, params *ListTenantEventsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4242,6 +4711,47 @@ func NewRevokeTokenRequest(server string, tenant TenantParam, id CredentialIdPar
 	return req, nil
 }
 
+// NewHandOverTokenRequest constructs an http.Request for the HandOverToken method
+func NewHandOverTokenRequest(server string, tenant TenantParam, id CredentialIdParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/tokens/%s/hand-over", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewWhoamiRequest constructs an http.Request for the Whoami method
 func NewWhoamiRequest(server string) (*http.Request, error) {
 	var err error
@@ -4313,6 +4823,43 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// ListOperatorTokensWithResponse List the operator tokens
+	//
+	// For operators. The ended too; never the secret part.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
+	ListOperatorTokensWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error)
+
+	// CreateOperatorTokenWithBodyWithResponse Create an operator token
+	//
+	// For operators. The answer shows the token, this once. It ends with no other.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/operator/tokens (the `CreateOperatorToken` operationId).
+	CreateOperatorTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateOperatorTokenResponse, error)
+
+	// CreateOperatorTokenWithResponse Create an operator token
+	//
+	// For operators. The answer shows the token, this once. It ends with no other.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/operator/tokens (the `CreateOperatorToken` operationId).
+	CreateOperatorTokenWithResponse(ctx context.Context, body CreateOperatorTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateOperatorTokenResponse, error)
+
+	// RevokeOperatorTokenWithResponse Revoke an operator token
+	//
+	// For operators. Its next request is refused. The last one that is good cannot be revoked: make another first. Revoking a revoked token
+	// changes nothing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
+	RevokeOperatorTokenWithResponse(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeOperatorTokenResponse, error)
+
 	// ListTenantsWithResponse List tenants
 	//
 	// An operator sees all tenants, a member of a tenant its own.
@@ -4346,6 +4893,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant} (the `GetTenant` operationId).
 	GetTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*GetTenantResponse, error)
+
+	// ListTenantEventsWithResponse List what was done to a tenant
+	//
+	// Who made, revoked and handed over tokens, and what else was done to the tenant as a whole: by its own tokens and by operators. For admins,
+	// owners and operators. What happened to the nodes of a fleet is in the fleet's own events.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/events (the `ListTenantEvents` operationId).
+	ListTenantEventsWithResponse(ctx context.Context, tenant TenantParam, params *ListTenantEventsParams, reqEditors ...RequestEditorFn) (*ListTenantEventsResponse, error)
 
 	// ListFleetsWithResponse List the fleets of a tenant
 	//
@@ -4604,7 +5161,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTokenWithBodyWithResponse Create an API token
 	//
-	// The answer shows the token, this once. Nobody can create a token of a higher role than their own.
+	// The answer shows the token, this once. Nobody can create a token of a higher role than their own. The new token ends with the one that
+	// made it: when that expires at the latest, and when it is revoked. One that an operator made, or an owner as `handed_over`, stands alone.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4613,7 +5171,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTokenWithResponse Create an API token
 	//
-	// The answer shows the token, this once. Nobody can create a token of a higher role than their own.
+	// The answer shows the token, this once. Nobody can create a token of a higher role than their own. The new token ends with the one that
+	// made it: when that expires at the latest, and when it is revoked. One that an operator made, or an owner as `handed_over`, stands alone.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4622,12 +5181,23 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeTokenWithResponse Revoke an API token
 	//
-	// Its next request is refused. Revoking a revoked token changes nothing.
+	// Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
+	// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/tokens/{id} (the `RevokeToken` operationId).
 	RevokeTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
+
+	// HandOverTokenWithResponse Let a token outlive the one that made it
+	//
+	// For owners and operators. From now on the token does not end when the one that made it is revoked; its own `expires_at` stays. The tokens
+	// that it made go on ending with it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
+	HandOverTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*HandOverTokenResponse, error)
 
 	// WhoamiWithResponse Tell who the token belongs to
 	//
@@ -4635,6 +5205,185 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	WhoamiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*WhoamiResponse, error)
+}
+
+type ListOperatorTokensResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OperatorTokenList
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListOperatorTokensResponse) GetJSON200() *OperatorTokenList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListOperatorTokensResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListOperatorTokensResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListOperatorTokensResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOperatorTokensResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOperatorTokensResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListOperatorTokensResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateOperatorTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *OperatorTokenCreated
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateOperatorTokenResponse) GetJSON201() *OperatorTokenCreated {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CreateOperatorTokenResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r CreateOperatorTokenResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateOperatorTokenResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateOperatorTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateOperatorTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateOperatorTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateOperatorTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeOperatorTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Problem
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RevokeOperatorTokenResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RevokeOperatorTokenResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RevokeOperatorTokenResponse) GetApplicationproblemJSON409() *Problem {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RevokeOperatorTokenResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RevokeOperatorTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeOperatorTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeOperatorTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeOperatorTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ListTenantsResponse struct {
@@ -4796,6 +5545,75 @@ func (r GetTenantResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetTenantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListTenantEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TenantEventList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTenantEventsResponse) GetJSON200() *TenantEventList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListTenantEventsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListTenantEventsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListTenantEventsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListTenantEventsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTenantEventsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTenantEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTenantEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTenantEventsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6624,6 +7442,75 @@ func (r RevokeTokenResponse) ContentType() string {
 	return ""
 }
 
+type HandOverTokenResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Token
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r HandOverTokenResponse) GetJSON200() *Token {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r HandOverTokenResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r HandOverTokenResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r HandOverTokenResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r HandOverTokenResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r HandOverTokenResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r HandOverTokenResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r HandOverTokenResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r HandOverTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type WhoamiResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -6670,6 +7557,67 @@ func (r WhoamiResponse) ContentType() string {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
+}
+
+// ListOperatorTokensWithResponse List the operator tokens
+//
+// For operators. The ended too; never the secret part.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
+func (c *ClientWithResponses) ListOperatorTokensWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error) {
+	rsp, err := c.ListOperatorTokens(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOperatorTokensResponse(rsp)
+}
+
+// CreateOperatorTokenWithBodyWithResponse Create an operator token
+//
+// For operators. The answer shows the token, this once. It ends with no other.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/operator/tokens (the `CreateOperatorToken` operationId).
+func (c *ClientWithResponses) CreateOperatorTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateOperatorTokenResponse, error) {
+	rsp, err := c.CreateOperatorTokenWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateOperatorTokenResponse(rsp)
+}
+
+// CreateOperatorTokenWithResponse Create an operator token
+//
+// For operators. The answer shows the token, this once. It ends with no other.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/operator/tokens (the `CreateOperatorToken` operationId).
+func (c *ClientWithResponses) CreateOperatorTokenWithResponse(ctx context.Context, body CreateOperatorTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateOperatorTokenResponse, error) {
+	rsp, err := c.CreateOperatorToken(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateOperatorTokenResponse(rsp)
+}
+
+// RevokeOperatorTokenWithResponse Revoke an operator token
+//
+// For operators. Its next request is refused. The last one that is good cannot be revoked: make another first. Revoking a revoked token
+// changes nothing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/operator/tokens/{id} (the `RevokeOperatorToken` operationId).
+func (c *ClientWithResponses) RevokeOperatorTokenWithResponse(ctx context.Context, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeOperatorTokenResponse, error) {
+	rsp, err := c.RevokeOperatorToken(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeOperatorTokenResponse(rsp)
 }
 
 // ListTenantsWithResponse List tenants
@@ -6728,6 +7676,22 @@ func (c *ClientWithResponses) GetTenantWithResponse(ctx context.Context, tenant 
 		return nil, err
 	}
 	return ParseGetTenantResponse(rsp)
+}
+
+// ListTenantEventsWithResponse List what was done to a tenant
+//
+// Who made, revoked and handed over tokens, and what else was done to the tenant as a whole: by its own tokens and by operators. For admins,
+// owners and operators. What happened to the nodes of a fleet is in the fleet's own events.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/events (the `ListTenantEvents` operationId).
+func (c *ClientWithResponses) ListTenantEventsWithResponse(ctx context.Context, tenant TenantParam, params *ListTenantEventsParams, reqEditors ...RequestEditorFn) (*ListTenantEventsResponse, error) {
+	rsp, err := c.ListTenantEvents(ctx, tenant, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTenantEventsResponse(rsp)
 }
 
 // ListFleetsWithResponse List the fleets of a tenant
@@ -7167,7 +8131,8 @@ func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, tenant
 
 // CreateTokenWithBodyWithResponse Create an API token
 //
-// The answer shows the token, this once. Nobody can create a token of a higher role than their own.
+// The answer shows the token, this once. Nobody can create a token of a higher role than their own. The new token ends with the one that
+// made it: when that expires at the latest, and when it is revoked. One that an operator made, or an owner as `handed_over`, stands alone.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -7182,7 +8147,8 @@ func (c *ClientWithResponses) CreateTokenWithBodyWithResponse(ctx context.Contex
 
 // CreateTokenWithResponse Create an API token
 //
-// The answer shows the token, this once. Nobody can create a token of a higher role than their own.
+// The answer shows the token, this once. Nobody can create a token of a higher role than their own. The new token ends with the one that
+// made it: when that expires at the latest, and when it is revoked. One that an operator made, or an owner as `handed_over`, stands alone.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -7197,7 +8163,8 @@ func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, tenan
 
 // RevokeTokenWithResponse Revoke an API token
 //
-// Its next request is refused. Revoking a revoked token changes nothing.
+// Its next request is refused, and so are those of all tokens that end with it (in the list those whose `ends_with` it is, and so on). Nobody
+// can revoke a token of a higher role than their own. Revoking a revoked token changes nothing.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -7208,6 +8175,22 @@ func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, tenan
 		return nil, err
 	}
 	return ParseRevokeTokenResponse(rsp)
+}
+
+// HandOverTokenWithResponse Let a token outlive the one that made it
+//
+// For owners and operators. From now on the token does not end when the one that made it is revoked; its own `expires_at` stays. The tokens
+// that it made go on ending with it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
+func (c *ClientWithResponses) HandOverTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*HandOverTokenResponse, error) {
+	rsp, err := c.HandOverToken(ctx, tenant, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHandOverTokenResponse(rsp)
 }
 
 // WhoamiWithResponse Tell who the token belongs to
@@ -7221,6 +8204,143 @@ func (c *ClientWithResponses) WhoamiWithResponse(ctx context.Context, reqEditors
 		return nil, err
 	}
 	return ParseWhoamiResponse(rsp)
+}
+
+// ParseListOperatorTokensResponse parses an HTTP response from a ListOperatorTokensWithResponse call
+func ParseListOperatorTokensResponse(rsp *http.Response) (*ListOperatorTokensResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOperatorTokensResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OperatorTokenList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateOperatorTokenResponse parses an HTTP response from a CreateOperatorTokenWithResponse call
+func ParseCreateOperatorTokenResponse(rsp *http.Response) (*CreateOperatorTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateOperatorTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest OperatorTokenCreated
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeOperatorTokenResponse parses an HTTP response from a RevokeOperatorTokenWithResponse call
+func ParseRevokeOperatorTokenResponse(rsp *http.Response) (*RevokeOperatorTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeOperatorTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseListTenantsResponse parses an HTTP response from a ListTenantsWithResponse call
@@ -7323,6 +8443,60 @@ func ParseGetTenantResponse(rsp *http.Response) (*GetTenantResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListTenantEventsResponse parses an HTTP response from a ListTenantEventsWithResponse call
+func ParseListTenantEventsResponse(rsp *http.Response) (*ListTenantEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTenantEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TenantEventList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NotFound
@@ -8831,6 +10005,60 @@ func ParseRevokeTokenResponse(rsp *http.Response) (*RevokeTokenResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseHandOverTokenResponse parses an HTTP response from a HandOverTokenWithResponse call
+func ParseHandOverTokenResponse(rsp *http.Response) (*HandOverTokenResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &HandOverTokenResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Token
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

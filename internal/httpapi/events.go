@@ -17,7 +17,7 @@ func (a *API) ListEvents(ctx context.Context, r oapi.ListEventsRequestObject) (o
 	if !plainText(node) {
 		return nil, badParameter("node", "invalid_text", "a node's id is UTF-8 without NUL")
 	}
-	after, err := eventCursor(r.Params.Cursor)
+	after, err := eventCursor("events", r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -28,14 +28,19 @@ func (a *API) ListEvents(ctx context.Context, r oapi.ListEventsRequestObject) (o
 	out := oapi.ListEvents200JSONResponse{Items: each(events, eventOf)}
 	if more {
 		last := events[len(events)-1]
-		out.NextCursor = next(cursor{List: "events", Name: strconv.FormatInt(last.At.UnixMicro(), 10) + " " + hex.EncodeToString(last.ID[:])})
+		out.NextCursor = nextEvent("events", last.At, last.ID)
 	}
 	return out, nil
 }
 
+// nextEvent is the cursor of the events of the list that are older.
+func nextEvent(list string, at time.Time, id [16]byte) *string {
+	return next(cursor{List: list, Name: strconv.FormatInt(at.UnixMicro(), 10) + " " + hex.EncodeToString(id[:])})
+}
+
 // eventCursor reads the moment, in microseconds, and the id that the name holds.
-func eventCursor(s *string) (after store.EventCursor, err error) {
-	from, err := parseCursor("events", s)
+func eventCursor(list string, s *string) (after store.EventCursor, err error) {
+	from, err := parseCursor(list, s)
 	if err != nil || from == (cursor{}) {
 		return after, err
 	}

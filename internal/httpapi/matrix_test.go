@@ -18,7 +18,8 @@ import (
 // operator, y: allowed, n: 403. (ci is bound to the fleet that the operation is about.)
 var matrix = map[string]string{
 	"whoami": "yyyyyy", "listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy",
-	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy",
+	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy",
+	"listOperatorTokens": "nnnnny", "createOperatorToken": "nnnnny", "revokeOperatorToken": "nnnnny",
 	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn",
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
 	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "rollback": "nyyyyn",
@@ -47,7 +48,9 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 		var c oapi.CredentialCreated
 		w.do(http.MethodPost, base+"/credentials", `{}`).is(201, &c)
 		fill["{id}"] = c.Credential.Id
-	case "revokeToken":
+	case "revokeOperatorToken":
+		fill["{id}"] = w.secondOperator().String()
+	case "revokeToken", "handOverToken":
 		var k oapi.TokenCreated
 		w.do(http.MethodPost, "/v1/tenants/"+w.tenant.Slug+"/tokens", `{"name": "x", "role": "viewer"}`).is(201, &k)
 		fill["{id}"] = k.ApiToken.Id
@@ -57,7 +60,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
-		"createToken": `{"name": "x", "role": "viewer"}`, "createCredential": `{}`, "rollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`,
+		"createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{}`, "rollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`,
 		"putResource": asDocument(cluster("a")), "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]
 	return target{id: id, method: method, path: pattern, body: body}

@@ -8,7 +8,7 @@ type scope int
 const (
 	nothing      scope = iota // of the zero rule: nobody may
 	self                      // the caller's own; every principal may
-	installation              // tenants: the operator's
+	installation              // tenants, operator tokens: the operator's
 	ofTenant                  // the tenant in the path
 	ofFleet                   // the fleet in the path
 )
@@ -29,9 +29,16 @@ var rules = map[string]rule{
 	"createTenant": {scope: installation, action: auth.ManageTenants},
 	"getTenant":    {scope: ofTenant},
 
-	"listTokens":  {scope: ofTenant, action: auth.ManageTokens},
-	"createToken": {scope: ofTenant, action: auth.ManageTokens},
-	"revokeToken": {scope: ofTenant, action: auth.ManageTokens},
+	"listTenantEvents": {scope: ofTenant, action: auth.ExportAudit},
+
+	"listTokens":    {scope: ofTenant, action: auth.ManageTokens},
+	"createToken":   {scope: ofTenant, action: auth.ManageTokens},
+	"revokeToken":   {scope: ofTenant, action: auth.ManageTokens},
+	"handOverToken": {scope: ofTenant, action: auth.HandOverTokens},
+
+	"listOperatorTokens":  {scope: installation, action: auth.ManageOperators},
+	"createOperatorToken": {scope: installation, action: auth.ManageOperators},
+	"revokeOperatorToken": {scope: installation, action: auth.ManageOperators},
 
 	"listFleets":  {scope: ofTenant, action: auth.ReadConfig},
 	"createFleet": {scope: ofTenant, action: auth.ManageFleets},

@@ -39,17 +39,29 @@ func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) 
 	if err := textField("/name", r.Body.Name, maxTitle); err != nil {
 		return nil, err
 	}
-	expires, err := expiry(r.Body.ExpiresAt, time.Now())
+	alone := c.principal.Operator || deref(r.Body.HandedOver)
+	if alone && !c.principal.May(auth.HandOverTokens) {
+		return nil, refuse(http.StatusForbidden, "forbidden", "only an owner can make a token that does not end with the one that makes it: leave handed_over out")
+	}
+	now := time.Now()
+	expires, err := tokenExpiry(r.Body.ExpiresAt, now, c.expires, alone)
 	if err != nil {
 		return nil, err
+	}
+	if role == auth.RoleCI && expires.After(now.Add(defaultLife)) {
+		return nil, badField("/expires_at", "too_large", "at most 90 days from now for a token of the role ci")
 	}
 	bound, err := a.boundFleet(ctx, role, r.Body.Fleet)
 	if err != nil {
 		return nil, err
 	}
+	var parent *fleet.CredentialID
+	if !alone {
+		parent = &c.principal.Credential
+	}
 	id, token, hash := auth.NewAPIToken(role.TokenKind())
 	k, err := a.store.CreateToken(ctx, c.tenant.ID, c.actor, store.APIToken{
-		ID: id, Hash: hash, Role: role, Name: r.Body.Name, Fleet: bound, WritesSecrets: deref(r.Body.WritesSecrets), ExpiresAt: expires,
+		ID: id, Hash: hash, Role: role, Name: r.Body.Name, Fleet: bound, WritesSecrets: deref(r.Body.WritesSecrets), ExpiresAt: expires, Parent: parent,
 	})
 	if err != nil {
 		return nil, err
@@ -59,6 +71,20 @@ func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) 
 		names[*bound] = *r.Body.Fleet
 	}
 	return oapi.CreateToken201JSONResponse{ApiToken: tokenOf(k, names), Token: token}, nil
+}
+
+// tokenExpiry is expiry for a token that ends with its maker, unless it stands alone. The
+// zero makerEnds is a maker without an end.
+func tokenExpiry(at *time.Time, now, makerEnds time.Time, alone bool) (time.Time, error) {
+	expires, err := expiry(at, now)
+	if err != nil || alone || makerEnds.IsZero() || !expires.After(makerEnds) {
+		return expires, err
+	}
+	if at != nil {
+		return time.Time{}, badField("/expires_at", "too_large", "no later than "+makerEnds.Format(time.RFC3339Nano)+
+			", when the token ends that makes this one: it ends with it, unless an owner makes it with handed_over")
+	}
+	return makerEnds, nil
 }
 
 // boundFleet finds the one fleet that a new token is for; nil: all of the tenant's.
@@ -89,19 +115,66 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 	if err != nil {
 		return nil, errNotFound
 	}
-	if err := a.store.RevokeToken(ctx, c.tenant.ID, c.actor, id); err != nil {
+	var within []auth.Role
+	for _, role := range auth.Roles() {
+		if c.principal.MayRevoke(role) {
+			within = append(within, role)
+		}
+	}
+	err = a.store.RevokeToken(ctx, c.tenant.ID, c.actor, id, within)
+	if errors.Is(err, fleet.ErrForbidden) {
+		return nil, refuse(http.StatusForbidden, "forbidden", "nobody can revoke a token of a higher role than their own")
+	}
+	if err != nil {
 		return nil, err
 	}
 	return oapi.RevokeToken204Response{}, nil
 }
 
+// HandOverToken implements handOverToken.
+func (a *API) HandOverToken(ctx context.Context, r oapi.HandOverTokenRequestObject) (oapi.HandOverTokenResponseObject, error) {
+	c := callOf(ctx)
+	id, err := fleet.ParseCredentialID(r.Id)
+	if err != nil {
+		return nil, errNotFound
+	}
+	k, err := a.store.HandOverToken(ctx, c.tenant.ID, c.actor, id)
+	if errors.Is(err, fleet.ErrConflict) {
+		return nil, refuse(http.StatusConflict, "token_ended", "the token has ended: make a new one")
+	}
+	if err != nil {
+		return nil, err
+	}
+	names, err := a.fleetNames(ctx, c.tenant.ID)
+	if err != nil {
+		return nil, err
+	}
+	return oapi.HandOverToken200JSONResponse(tokenOf(k, names)), nil
+}
+
 func tokenOf(k store.APIToken, fleets map[fleet.ID]string) oapi.Token {
 	out := oapi.Token{
 		Id: k.ID.String(), Name: k.Name, Role: oapi.Role(k.Role), WritesSecrets: optional(k.WritesSecrets), CreatedAt: k.CreatedAt,
-		ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt),
+		ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt), MadeBy: makerOf(k.CreatedBy),
+	}
+	if k.Parent != nil {
+		out.EndsWith = optional(k.Parent.String())
 	}
 	if k.Fleet != nil {
 		out.Fleet = optional(fleets[*k.Fleet])
 	}
+	return out
+}
+
+func makerOf(m store.Maker) oapi.Maker {
+	out := oapi.Maker{Kind: oapi.MakerKindToken, Name: m.Name}
+	switch {
+	case m.Credential == (fleet.CredentialID{}):
+		out.Kind = oapi.MakerKindServer
+		return out
+	case m.Operator:
+		out.Kind = oapi.MakerKindOperator
+	}
+	out.Id = optional(m.Credential.String())
 	return out
 }

@@ -38,6 +38,8 @@ type world struct {
 	tenant store.Tenant
 	fleet  store.Fleet
 	owner  string // a token of the tenant's owner
+
+	operatorID fleet.CredentialID // of the token that operator made
 }
 
 // lines is a buffer that handlers write to at the same time.
@@ -125,8 +127,18 @@ func (w *world) tokenOf(tenant store.Tenant, k store.APIToken) string {
 func (w *world) operator() string {
 	w.t.Helper()
 	id, token, hash := auth.NewAPIToken(auth.KindOperator)
-	must(w.t, w.store.CreateOperatorToken(w.t.Context(), store.OperatorToken{ID: id, Hash: hash, Name: "operator"}))
+	must(w.t, w.store.CreateFirstOperatorToken(w.t.Context(), store.OperatorToken{ID: id, Hash: hash, Name: "operator", ExpiresAt: time.Now().Add(time.Hour)}))
+	w.operatorID = id
 	return token
+}
+
+// secondOperator adds a token to that of operator.
+func (w *world) secondOperator() fleet.CredentialID {
+	w.t.Helper()
+	id, _, hash := auth.NewAPIToken(auth.KindOperator)
+	_, err := w.store.CreateOperatorToken(w.t.Context(), store.Actor{Credential: w.operatorID}, store.OperatorToken{ID: id, Hash: hash, Name: "second", ExpiresAt: time.Now().Add(time.Hour)})
+	must(w.t, err)
+	return id
 }
 
 // answer is what came back.

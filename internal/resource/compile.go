@@ -18,7 +18,7 @@ const maxValue = 1 << 20
 // Config is what a Compiler needs.
 type Config struct {
 	// VersionKey is the installation's secret of 32 bytes from which versions and hashes
-	// of Secrets are made. Without it Secrets cannot be compiled; all else can.
+	// of Secrets are made, with a key for each tenant. Without it Secrets cannot be compiled; all else can.
 	VersionKey []byte
 }
 
@@ -134,7 +134,10 @@ func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p
 	}
 	var hmacKey []byte
 	if s, ok := m.Interface().(*tls.Secret); ok {
-		hmacKey, out.Sensitive = c.versionKey, true
+		out.Sensitive = true
+		if hmacKey, err = tenantKey(c.versionKey, key.Tenant); err != nil {
+			return Compiled{}, err
+		}
 		if out.Secret, err = summarize(hmacKey, s, value, p); err != nil {
 			return Compiled{}, err
 		}

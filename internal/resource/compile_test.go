@@ -49,9 +49,9 @@ const (
 	goldenClusterDoc     = "a75aab12f12795d1fb98a44fb295c031453275177cc12ad9237afa18de3b675a"
 	goldenClusterBody    = "a93c3f3a407127fee291039559a0b51e612857fc295a16cfb1685e1c1ddc7d48"
 	goldenSecretValue    = "0a01732a080a061a0468757368"
-	goldenSecretVersion  = "jQ22f7jPsE8rd55vN1g8"
-	goldenSecretDoc      = "170d1b527aeae61acc8c59b14b3d7cb0f67f63b4bfa447161f9cd7e7e65e8844"
-	goldenSecretBody     = "cab2a2cbed7f74881227ad3bf1ac465ce203b4946766c9364b16e278f36e7c30"
+	goldenSecretVersion  = "XK64vT6cFLojr4q0C6hX"
+	goldenSecretDoc      = "ecd85b7201d8565cf5ea8afe7bcbbe2ff23a8f307a598ae60406c456347b3cf7"
+	goldenSecretBody     = "fc41c4e7436ba390165475f4af8f6b95b66b5cd90cac5361edd216e466ff68e6"
 )
 
 // TestWhatIsInAVersion: the version moves with content and TTL alone, the doc hash with
@@ -107,7 +107,7 @@ func TestSecretHashesAreKeyed(t *testing.T) {
 	if a.Version == b.Version || a.DocHash == b.DocHash || a.BodyHash == b.BodyHash || a.Secret.Fingerprint == b.Secret.Fingerprint {
 		t.Error("a hash of a Secret does not depend on the key")
 	}
-	elsewhere, err := newCompiler().Compile(fleet.Key{Fleet: fleet.ID{9}}, d)
+	elsewhere, err := newCompiler().Compile(fleet.Key{Tenant: testKey.Tenant, Fleet: fleet.ID{9}}, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +116,46 @@ func TestSecretHashesAreKeyed(t *testing.T) {
 	}
 	if _, err := resource.NewCompiler(resource.Config{}).Compile(testKey, d); !errorsIs(err, fleet.ErrUnavailable) {
 		t.Errorf("without a version key: %v", err)
+	}
+}
+
+// The same Secret, of the same name in a fleet of the same id, shows as another one in
+// another tenant, in all that is stored and shown of it. What anybody can know is not
+// keyed: the fingerprint of a certificate, and all of what is no Secret.
+func TestT05_T27_EqualSecretsOfTwoTenantsDoNotShowAsEqual(t *testing.T) {
+	t.Parallel()
+	for what, body := range map[string]string{
+		"generic":     "{name: a, generic_secret: {secret: {inline_string: x}}}",
+		"ticket keys": "{name: a, session_ticket_keys: {keys: [{inline_string: \"" + strings.Repeat("k", 80) + "\"}]}}",
+	} {
+		j, err := resource.ToJSON(resource.YAML, []byte("{type: secrets, name: a, body: "+body+"}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := resource.ParseDocument(j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]string{}
+		for _, tenant := range []fleet.TenantID{{1}, {2}, {1, 0, 1}} {
+			for range 2 { // once more: the same in the same tenant
+				c, err := newCompiler().Compile(fleet.Key{Tenant: tenant, Fleet: testKey.Fleet}, d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for field, hash := range map[string]string{
+					"version": c.Version, "doc hash": hex.EncodeToString(c.DocHash[:]), "body hash": hex.EncodeToString(c.BodyHash[:]), "fingerprint": c.Secret.Fingerprint,
+				} {
+					if at := seen[hash]; at != "" && at != tenant.String()+field {
+						t.Errorf("%s: the %s of tenant %s is one seen as %s", what, field, tenant, at)
+					}
+					seen[hash] = tenant.String() + field
+				}
+			}
+		}
+		if len(seen) != 3*4 {
+			t.Errorf("%s: %d hashes of three tenants, want 12", what, len(seen))
+		}
 	}
 }
 

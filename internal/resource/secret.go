@@ -32,8 +32,8 @@ type SecretSummary struct {
 	SANs     []string
 	NotAfter time.Time
 	// Fingerprint is, in hex, the SHA-256 of the certificate that Subject is of. Of all
-	// else it is an HMAC under the version key: equal for equal secrets, and not to be
-	// guessed from.
+	// else it is an HMAC under the tenant's version key: equal for equal secrets of one
+	// tenant, and not to be guessed from.
 	Fingerprint string
 }
 

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -38,6 +39,12 @@ func (d digest) text(s string) { d.bytes([]byte(s)) }
 func (d digest) int(v int64) { d.bytes(binary.BigEndian.AppendUint64(nil, uint64(v))) }
 
 func (d digest) sum() (out [32]byte) { d.h.Sum(out[:0]); return out }
+
+// tenantKey is the key of a tenant's Secrets: with one key for all, equal versions and
+// hashes would tell that two tenants have the same secret.
+func tenantKey(installation []byte, t fleet.TenantID) ([]byte, error) {
+	return hkdf.Key(sha256.New, installation, nil, "fairlead/version-key/v1"+string(t[:]), sha256.Size)
+}
 
 // version is SEMANTICS 1.1: over the value and the TTL in milliseconds, nothing else.
 func version(key, value []byte, ttl time.Duration) string {

@@ -17,12 +17,15 @@ import (
 // The schema's own SQLSTATEs. A stale revision is none of Postgres's own states, least
 // of all 40001, which says "try again".
 const (
+	stateToken        = "FL401" // the caller's own token has ended
+	stateForbidden    = "FL403"
 	stateNotFound     = "FL404"
 	stateBusy         = "FL409"
 	statePrecondition = "FL412"
 	stateKeyReused    = "FL422"
 	stateNothing      = "FL410" // that could be done
 	stateDangling     = "FL424"
+	stateEnded        = "FL423" // what was to be changed
 )
 
 var (
@@ -84,6 +87,12 @@ func isKind(err error) bool {
 
 func pgKind(pg *pgconn.PgError) error {
 	switch pg.Code {
+	case stateToken:
+		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrUnauthenticated)
+	case stateForbidden:
+		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrForbidden)
+	case stateEnded:
+		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrConflict)
 	case stateNotFound:
 		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrNotFound)
 	case stateBusy:

@@ -155,10 +155,10 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s was taken", what)
 		}
 	}
-	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, made.ID))
+	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, made.ID, auth.Roles()))
 	revoked, err := w.app.FindToken(ctx, made.ID)
 	w.ok(err)
-	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, made.ID))
+	w.ok(w.app.RevokeToken(ctx, w.tenant, actor, made.ID, auth.Roles()))
 	if again, err := w.app.FindToken(ctx, made.ID); err != nil || revoked.RevokedAt.IsZero() || !again.RevokedAt.Equal(revoked.RevokedAt) {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -203,7 +203,7 @@ func TestFirstOperatorToken(t *testing.T) {
 	for range 10 {
 		wg.Go(func() {
 			id := fleet.NewCredentialID()
-			if err := s.CreateOperatorToken(t.Context(), store.OperatorToken{ID: id, Hash: [32]byte{3}, Name: "root"}); err == nil {
+			if err := s.CreateFirstOperatorToken(t.Context(), store.OperatorToken{ID: id, Hash: [32]byte{3}, Name: "root", ExpiresAt: time.Now().Add(time.Hour)}); err == nil {
 				mu.Lock()
 				made = append(made, id)
 				mu.Unlock()
@@ -214,7 +214,7 @@ func TestFirstOperatorToken(t *testing.T) {
 	if len(made) != 1 {
 		t.Fatalf("%d first tokens", len(made))
 	}
-	w.is(s.CreateOperatorToken(t.Context(), store.OperatorToken{ID: fleet.NewCredentialID()}), fleet.ErrConflict)
+	w.is(s.CreateFirstOperatorToken(t.Context(), store.OperatorToken{ID: fleet.NewCredentialID(), ExpiresAt: time.Now().Add(time.Hour)}), fleet.ErrConflict)
 	k, err := s.FindToken(t.Context(), made[0])
 	w.ok(err)
 	if !k.Principal.Operator || k.Principal.Tenant != (fleet.TenantID{}) || k.Principal.Role != "" || k.Hash != [32]byte{3} {

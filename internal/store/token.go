@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -20,17 +21,19 @@ type APIToken struct {
 	Fleet         *fleet.ID // bounds it to one fleet; auth.RoleCI must have one
 	WritesSecrets bool      // for auth.RoleCI
 	ExpiresAt     time.Time // zero: never
-	CreatedAt     time.Time
-	CreatedBy     string
-	RevokedAt     time.Time // zero while it is good
+	// Parent is the token with which it ends, that which made it; nil: it stands alone,
+	// as one does that an operator made or an owner handed over.
+	Parent    *fleet.CredentialID
+	CreatedAt time.Time
+	CreatedBy Maker
+	RevokedAt time.Time // zero while it is good
 }
 
-// OperatorToken is a token of the installation's operator.
-type OperatorToken struct {
-	ID        fleet.CredentialID
-	Hash      [32]byte
-	Name      string
-	ExpiresAt time.Time // zero: never
+// Maker is who did something in a tenant, as the tenant is told it.
+type Maker struct {
+	Credential fleet.CredentialID
+	Operator   bool // of the installation, not of the tenant
+	Name       string
 }
 
 // Token is what a presented token is checked against.
@@ -43,27 +46,34 @@ type Token struct {
 }
 
 const selectToken = `
-SELECT id, hash, role, name, fleet_id, writes_secrets, created_at, created_by, expires_at, revoked_at FROM api_tokens WHERE tenant_id = app_tenant()`
+SELECT id, hash, role, name, fleet_id, writes_secrets, parent_id, created_at, made_by, coalesce(is_operator(made_by), false), created_by, expires_at, revoked_at
+  FROM api_tokens WHERE tenant_id = app_tenant()`
 
 func scanToken(row pgx.CollectableRow) (k APIToken, err error) {
 	var hash []byte
-	var f *[16]byte
+	var f, parent, maker *[16]byte
 	var expires, revoked *time.Time
-	err = row.Scan((*[16]byte)(&k.ID), &hash, (*string)(&k.Role), &k.Name, &f, &k.WritesSecrets, &k.CreatedAt, &k.CreatedBy, &expires, &revoked)
+	err = row.Scan((*[16]byte)(&k.ID), &hash, (*string)(&k.Role), &k.Name, &f, &k.WritesSecrets, &parent, &k.CreatedAt,
+		&maker, &k.CreatedBy.Operator, &k.CreatedBy.Name, &expires, &revoked)
 	k.Hash, k.Fleet, k.CreatedAt, k.ExpiresAt, k.RevokedAt = hashOf(hash), (*fleet.ID)(f), k.CreatedAt.UTC(), timeOrZero(expires), timeOrZero(revoked)
+	k.Parent, k.CreatedBy.Credential = (*fleet.CredentialID)(parent), uuidOrZero[fleet.CredentialID](maker)
 	return k, err
 }
 
-// CreateToken adds an API token of the tenant.
+// insertToken keeps who made it, also where it does not end with that.
+const insertToken = `
+INSERT INTO api_tokens (tenant_id, id, hash, role, name, fleet_id, writes_secrets, expires_at, created_by, made_by, parent_id)
+VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+
+// CreateToken adds an API token of the tenant. One with a Parent must not outlive it: it
+// is fleet.ErrUnauthenticated when the parent has ended meanwhile, or ends before it.
 func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k APIToken) (APIToken, error) {
-	var f *[16]byte
-	if k.Fleet != nil {
-		f = uuidOrNil(*k.Fleet)
-	}
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
-		b.Queue(`INSERT INTO api_tokens (tenant_id, id, hash, role, name, fleet_id, writes_secrets, expires_at, created_by)
-			VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7, $8)`,
-			k.ID.String(), k.Hash[:], string(k.Role), k.Name, f, k.WritesSecrets, timeOrNil(k.ExpiresAt), a.Name)
+		if k.Parent != nil {
+			b.Queue(`SELECT token_makes($1, $2)`, k.Parent.String(), timeOrNil(k.ExpiresAt))
+		}
+		b.Queue(insertToken, k.ID.String(), k.Hash[:], string(k.Role), k.Name, (*[16]byte)(k.Fleet), k.WritesSecrets, timeOrNil(k.ExpiresAt),
+			a.Name, uuidOrNil(a.Credential), (*[16]byte)(k.Parent))
 		queueAudit(b, a, event{action: "token.create", object: "token " + k.ID.String(), detail: map[string]any{"role": k.Role, "name": k.Name}})
 		b.Queue(selectToken+` AND id = $1`, k.ID.String()).Query(func(rows pgx.Rows) (err error) {
 			k, err = pgx.CollectOneRow(rows, scanToken)
@@ -85,16 +95,15 @@ func (s *Store) Tokens(ctx context.Context, t fleet.TenantID) ([]APIToken, error
 	return ks, nil
 }
 
-const revokeToken = `
-WITH u AS (
-  UPDATE api_tokens SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE tenant_id = app_tenant() AND id = $1 RETURNING 1)
-SELECT must_exist(EXISTS (SELECT FROM u))`
-
-// RevokeToken ends a token. Revoking twice is no error and keeps the first time.
-func (s *Store) RevokeToken(ctx context.Context, t fleet.TenantID, a Actor, id fleet.CredentialID) error {
-	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
-		b.Queue(revokeToken, id.String())
-		queueAudit(b, a, event{action: "token.revoke", object: "token " + id.String()})
+// RevokeToken ends a token and all that end with it, if its role is one of within: else
+// it is fleet.ErrForbidden. Revoking twice is no error and keeps the first time.
+func (s *Store) RevokeToken(ctx context.Context, t fleet.TenantID, a Actor, id fleet.CredentialID, within []auth.Role) error {
+	who, err := json.Marshal(a.json())
+	if err != nil {
+		return fmt.Errorf("revoke token %s: %w", id, err)
+	}
+	err = s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		b.Queue(`SELECT token_revoke($1, $2, $3)`, id.String(), within, who)
 	})
 	if err != nil {
 		return fmt.Errorf("revoke token %s: %w", id, err)
@@ -102,17 +111,22 @@ func (s *Store) RevokeToken(ctx context.Context, t fleet.TenantID, a Actor, id f
 	return nil
 }
 
-// CreateOperatorToken adds the installation's first operator token; when there is one,
-// revoked or not, it is fleet.ErrConflict.
-func (s *Store) CreateOperatorToken(ctx context.Context, k OperatorToken) error {
-	made, err := door(ctx, s, pgx.RowTo[bool], `SELECT operator_first_token($1, $2, $3, $4)`, k.ID.String(), k.Hash[:], k.Name, timeOrNil(k.ExpiresAt))
-	if err == nil && !made[0] {
-		err = fmt.Errorf("%w: there is one already", fleet.ErrConflict)
-	}
+// HandOverToken makes a token stand alone: it does not end any more with the one that
+// made it. One that has ended is fleet.ErrConflict. A second call changes nothing.
+func (s *Store) HandOverToken(ctx context.Context, t fleet.TenantID, a Actor, id fleet.CredentialID) (APIToken, error) {
+	var k APIToken
+	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		b.Queue(`SELECT token_hand_over($1)`, id.String())
+		queueAudit(b, a, event{action: "token.hand_over", object: "token " + id.String()})
+		b.Queue(selectToken+` AND id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
+			k, err = pgx.CollectOneRow(rows, scanToken)
+			return err
+		})
+	})
 	if err != nil {
-		return fmt.Errorf("create the first operator token: %w", err)
+		return APIToken{}, fmt.Errorf("hand token %s over: %w", id, err)
 	}
-	return nil
+	return k, nil
 }
 
 // FindToken looks a token of the API up by its public id, whoever's it is: the caller

@@ -91,6 +91,27 @@ func TestComposeServices(t *testing.T) {
 	}
 }
 
+// The programs refuse a database on another host without TLS: where the compose file has
+// one, it says so by name.
+func TestComposeAsksForAPlaintextDatabaseByName(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	for name, s := range project(t).Services {
+		for variable, value := range s.Environment {
+			if !strings.HasSuffix(variable, "DATABASE_URL") {
+				continue
+			}
+			asked++
+			if checked := strings.Contains(*value, "sslmode=verify-full"); checked == slices.Contains(s.Command, "--allow-plaintext-database") {
+				t.Errorf("%s: %s, with %q", name, *value, s.Command)
+			}
+		}
+	}
+	if asked != 5 {
+		t.Errorf("%d services have a database", asked)
+	}
+}
+
 func TestComposeHasNoDefaultPassword(t *testing.T) {
 	t.Parallel()
 	for name := range passwords() {

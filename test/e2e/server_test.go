@@ -198,7 +198,7 @@ func TestBootstrapTokenIsMadeOnce(t *testing.T) {
 	w := setup(t)
 	file := w.path("second")
 	out, code := runCode(t, filepath.Join(binDir, "api"), "bootstrap-token", "--database-url", w.db.app, "--out", file)
-	if want := "api: there is an operator token already, and this command makes the first one only: use that one\n"; code != 1 || out != want {
+	if want := "api: there is an operator token that is good, and this command makes one only where there is none: use that one, or make another with it (POST /v1/operator/tokens)\n"; code != 1 || out != want {
 		t.Errorf("exit status %d, %q, want 1 and %q", code, out, want)
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/client"
@@ -66,25 +67,25 @@ func (s *started) client(token string) (*client.ClientWithResponses, error) {
 
 func (s *started) apiURL() string { return "http://" + s.ports.http.Addr().String() }
 
-// operator makes the first operator token. It is kept before it is stored: one that is
-// stored and lost could not be made again. One that was kept and never stored is stored
-// now.
+// operatorLife is as long as an operator token may be good; then the next start makes
+// another.
+const operatorLife = 366 * 24 * time.Hour
+
+// operator makes an operator token where the kept one is not good: the first, or the next
+// when that has expired. It is kept before it is stored: one that is stored and lost could
+// not be made again.
 func (s *started) operator(ctx context.Context) error {
-	if s.state.OperatorToken == "" {
-		_, s.state.OperatorToken, _ = auth.NewAPIToken(auth.KindOperator)
-		if err := s.state.save(); err != nil {
+	if s.state.OperatorToken != "" {
+		if good, err := s.good(ctx, s.state.OperatorToken); good || err != nil {
 			return err
 		}
-	} else if good, err := s.good(ctx, s.state.OperatorToken); good || err != nil {
+	}
+	k := store.OperatorToken{Name: "fairlead dev", ExpiresAt: time.Now().Add(operatorLife)}
+	k.ID, s.state.OperatorToken, k.Hash = auth.NewAPIToken(auth.KindOperator)
+	if err := s.state.save(); err != nil {
 		return err
 	}
-	_, id, err := auth.ParseAPIToken(s.state.OperatorToken)
-	if err != nil {
-		return fmt.Errorf("read the operator token in %s: %w", s.state.path, err)
-	}
-	err = patiently(ctx, func() error {
-		return s.api.Store().CreateOperatorToken(ctx, store.OperatorToken{ID: id, Hash: auth.Hash(s.state.OperatorToken), Name: "fairlead dev"})
-	})
+	err := patiently(ctx, func() error { return s.api.Store().CreateFirstOperatorToken(ctx, k) })
 	if !errors.Is(err, fleet.ErrConflict) {
 		return err
 	}

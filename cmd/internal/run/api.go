@@ -23,6 +23,7 @@ type APIConfig struct {
 	DatabaseURL   string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
 	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys --dir DIR makes it)."`
 	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
+	Database
 }
 
 // API is the REST server of a process.
@@ -35,6 +36,9 @@ type API struct {
 
 // NewAPI opens the database, waiting for it until ctx ends, and reads the keys.
 func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) {
+	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil {
+		return nil, err
+	}
 	public, err := seal.LoadPublic(cfg.SealPublicKey)
 	if err != nil {
 		return nil, err

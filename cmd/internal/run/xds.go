@@ -39,6 +39,7 @@ type XDSConfig struct {
 	TenantStreams  int           `name:"max-streams-per-tenant" env:"FAIRLEAD_MAX_STREAMS_PER_TENANT" help:"Of them, those of one tenant; half by default."`
 	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
+	Database
 }
 
 // XDS is the xDS server of a process.
@@ -53,6 +54,9 @@ type XDS struct {
 
 // NewXDS opens the database, waiting for it until ctx ends, and reads the key.
 func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) {
+	if err := cfg.checkURLs(); err != nil {
+		return nil, err
+	}
 	private, err := seal.LoadPrivate(cfg.SealPrivateKey)
 	if err != nil {
 		return nil, err
@@ -76,6 +80,13 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 		return nil, err
 	}
 	return x, nil
+}
+
+func (cfg XDSConfig) checkURLs() error {
+	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil || cfg.ListenURL == "" {
+		return err
+	}
+	return cfg.CheckURL("--listen-database-url", cfg.ListenURL)
 }
 
 func (x *XDS) wire(opener *seal.Opener) (err error) {

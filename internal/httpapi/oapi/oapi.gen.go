@@ -47,6 +47,27 @@ func (e EventKind) Valid() bool {
 	}
 }
 
+// Defines values for MakerKind.
+const (
+	MakerKindOperator MakerKind = "operator"
+	MakerKindServer   MakerKind = "server"
+	MakerKindToken    MakerKind = "token"
+)
+
+// Valid indicates whether the value is a known member of the MakerKind enum.
+func (e MakerKind) Valid() bool {
+	switch e {
+	case MakerKindOperator:
+		return true
+	case MakerKindServer:
+		return true
+	case MakerKindToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeResourceState.
 const (
 	NodeResourceStateAbsent  NodeResourceState = "absent"
@@ -477,6 +498,23 @@ type FleetUpdate struct {
 // Example: 14d
 type ForgetNodesAfter = string
 
+// Maker Who did it.
+type Maker struct {
+	// Id The token's id; left out where none was used.
+	Id *string `json:"id,omitempty"`
+
+	// Kind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
+	Kind MakerKind `json:"kind"`
+
+	// Name The token's name.
+	//
+	// Example: ada
+	Name string `json:"name"`
+}
+
+// MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
+type MakerKind string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -629,6 +667,46 @@ type NodeResourceState string
 
 // NodeState `refusing`: live, and at least one resource stands refused.
 type NodeState string
+
+// OperatorToken defines model for OperatorToken.
+type OperatorToken struct {
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+
+	// MadeBy The name of the operator token that made it; left out where the command line did.
+	MadeBy    *string    `json:"made_by,omitempty"`
+	Name      string     `json:"name"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+
+	// RevokedBy The name of the operator token that revoked it.
+	RevokedBy *string `json:"revoked_by,omitempty"`
+}
+
+// OperatorTokenCreate Example: {"name":"ada"}
+type OperatorTokenCreate struct {
+	// ExpiresAt At most 366 days from now; 90 days where it is left out.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Name For people, at most 256 bytes. Tenants see it beside what the token does to them.
+	Name string `json:"name"`
+}
+
+// OperatorTokenCreated defines model for OperatorTokenCreated.
+type OperatorTokenCreated struct {
+	OperatorToken OperatorToken `json:"operator_token"`
+
+	// Token The token itself. It is shown this once.
+	Token string `json:"token"`
+}
+
+// OperatorTokenList defines model for OperatorTokenList.
+type OperatorTokenList struct {
+	Items []OperatorToken `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
 
 // Problem An error, after RFC 9457.
 type Problem struct {
@@ -961,6 +1039,37 @@ type TenantCreate struct {
 	Slug Slug `json:"slug"`
 }
 
+// TenantEvent defines model for TenantEvent.
+type TenantEvent struct {
+	At time.Time `json:"at"`
+
+	// By Who did it.
+	By Maker `json:"by"`
+
+	// Detail What the kind has more to say: names and numbers, never a secret.
+	//
+	// Example: {"name":"deploy pipeline","role":"ci"}
+	Detail *map[string]interface{} `json:"detail,omitempty"`
+
+	// Kind What was done. More kinds may come.
+	//
+	// Example: token.create
+	Kind string `json:"kind"`
+
+	// Object What it was done to.
+	//
+	// Example: token 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+	Object string `json:"object"`
+}
+
+// TenantEventList defines model for TenantEventList.
+type TenantEventList struct {
+	Items []TenantEvent `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // TenantList defines model for TenantList.
 type TenantList struct {
 	Items []Tenant `json:"items"`
@@ -971,12 +1080,18 @@ type TenantList struct {
 
 // Token defines model for Token.
 type Token struct {
-	CreatedAt time.Time  `json:"created_at"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// EndsWith The id of the token that made it, with which it ends; left out where it stands alone.
+	EndsWith  *string    `json:"ends_with,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that it is bound to.
-	Fleet     *string    `json:"fleet,omitempty"`
-	Id        string     `json:"id"`
+	Fleet *string `json:"fleet,omitempty"`
+	Id    string  `json:"id"`
+
+	// MadeBy Who did it.
+	MadeBy    Maker      `json:"made_by"`
 	Name      string     `json:"name"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 
@@ -989,11 +1104,15 @@ type Token struct {
 
 // TokenCreate Example: {"fleet":"edge","name":"deploy pipeline","role":"ci"}
 type TokenCreate struct {
-	// ExpiresAt At most 366 days from now; 90 days where it is left out.
+	// ExpiresAt At most 366 days from now, 90 of the role `ci`, and no later than the token that makes it ends, unless it is `handed_over`. Where it is left out, 90 days
+	// from now, or when the maker ends if that is sooner: the answer says when.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet Binds the token to one fleet; needed for the role `ci`.
 	Fleet *string `json:"fleet,omitempty"`
+
+	// HandedOver For owners: the token does not end with the one that makes it. It may then have a later `expires_at`.
+	HandedOver *bool `json:"handed_over,omitempty"`
 
 	// Name For people, at most 256 bytes.
 	Name string `json:"name"`
@@ -1164,6 +1283,15 @@ type ListTenantsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListTenantEventsParams defines parameters for ListTenantEvents.
+type ListTenantEventsParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
 	// Limit How many items to answer at most.
@@ -1300,6 +1428,9 @@ type RollbackParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateOperatorTokenJSONRequestBody defines body for CreateOperatorToken for application/json ContentType.
+type CreateOperatorTokenJSONRequestBody = OperatorTokenCreate
+
 // CreateTenantJSONRequestBody defines body for CreateTenant for application/json ContentType.
 type CreateTenantJSONRequestBody = TenantCreate
 
@@ -1326,6 +1457,15 @@ type CreateTokenJSONRequestBody = TokenCreate
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListOperatorTokens List the operator tokens
+	// (GET /v1/operator/tokens)
+	ListOperatorTokens(w http.ResponseWriter, r *http.Request)
+	// CreateOperatorToken Create an operator token
+	// (POST /v1/operator/tokens)
+	CreateOperatorToken(w http.ResponseWriter, r *http.Request)
+	// RevokeOperatorToken Revoke an operator token
+	// (DELETE /v1/operator/tokens/{id})
+	RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(w http.ResponseWriter, r *http.Request, params ListTenantsParams)
@@ -1335,6 +1475,9 @@ type ServerInterface interface {
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// ListTenantEvents List what was done to a tenant
+	// (GET /v1/tenants/{tenant}/events)
+	ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams)
 	// ListFleets List the fleets of a tenant
 	// (GET /v1/tenants/{tenant}/fleets)
 	ListFleets(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListFleetsParams)
@@ -1413,6 +1556,9 @@ type ServerInterface interface {
 	// RevokeToken Revoke an API token
 	// (DELETE /v1/tenants/{tenant}/tokens/{id})
 	RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
+	// HandOverToken Let a token outlive the one that made it
+	// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
+	HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
 	// Whoami Tell who the token belongs to
 	// (GET /v1/whoami)
 	Whoami(w http.ResponseWriter, r *http.Request)
@@ -1421,6 +1567,24 @@ type ServerInterface interface {
 // Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
 
 type Unimplemented struct{}
+
+// ListOperatorTokens List the operator tokens
+// (GET /v1/operator/tokens)
+func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateOperatorToken Create an operator token
+// (POST /v1/operator/tokens)
+func (_ Unimplemented) CreateOperatorToken(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RevokeOperatorToken Revoke an operator token
+// (DELETE /v1/operator/tokens/{id})
+func (_ Unimplemented) RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
 
 // ListTenants List tenants
 // (GET /v1/tenants)
@@ -1437,6 +1601,12 @@ func (_ Unimplemented) CreateTenant(w http.ResponseWriter, r *http.Request) {
 // GetTenant Read a tenant
 // (GET /v1/tenants/{tenant})
 func (_ Unimplemented) GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListTenantEvents List what was done to a tenant
+// (GET /v1/tenants/{tenant}/events)
+func (_ Unimplemented) ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1596,6 +1766,12 @@ func (_ Unimplemented) RevokeToken(w http.ResponseWriter, r *http.Request, tenan
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// HandOverToken Let a token outlive the one that made it
+// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
+func (_ Unimplemented) HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // Whoami Tell who the token belongs to
 // (GET /v1/whoami)
 func (_ Unimplemented) Whoami(w http.ResponseWriter, r *http.Request) {
@@ -1610,6 +1786,60 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// ListOperatorTokens operation middleware
+func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListOperatorTokens(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateOperatorToken operation middleware
+func (siw *ServerInterfaceWrapper) CreateOperatorToken(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateOperatorToken(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RevokeOperatorToken operation middleware
+func (siw *ServerInterfaceWrapper) RevokeOperatorToken(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RevokeOperatorToken(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListTenants operation middleware
 func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Request) {
@@ -1688,6 +1918,61 @@ func (siw *ServerInterfaceWrapper) GetTenant(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetTenant(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListTenantEvents operation middleware
+func (siw *ServerInterfaceWrapper) ListTenantEvents(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTenantEventsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListTenantEvents(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3176,6 +3461,41 @@ func (siw *ServerInterfaceWrapper) RevokeToken(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// HandOverToken operation middleware
+func (siw *ServerInterfaceWrapper) HandOverToken(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.HandOverToken(w, r, tenant, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // Whoami operation middleware
 func (siw *ServerInterfaceWrapper) Whoami(w http.ResponseWriter, r *http.Request) {
 
@@ -3325,6 +3645,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}", wrapper.RevokeToken)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}/hand-over", wrapper.HandOverToken)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/events", wrapper.ListTenantEvents)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets", wrapper.ListFleets)
 	})
 	r.Group(func(r chi.Router) {
@@ -3393,6 +3719,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/events", wrapper.ListEvents)
 	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/operator/tokens", wrapper.ListOperatorTokens)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/operator/tokens", wrapper.CreateOperatorToken)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/operator/tokens/{id}", wrapper.RevokeOperatorToken)
+	})
 
 	return r
 }
@@ -3430,6 +3765,210 @@ type UnavailableApplicationProblemPlusJSONResponse struct {
 type UnprocessableApplicationProblemPlusJSONResponse Problem
 
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
+
+type ListOperatorTokensRequestObject struct {
+}
+
+type ListOperatorTokensResponseObject interface {
+	VisitListOperatorTokensResponse(w http.ResponseWriter) error
+}
+
+type ListOperatorTokens200JSONResponse OperatorTokenList
+
+func (response ListOperatorTokens200JSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokens403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorTokens403ApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokensdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListOperatorTokensdefaultApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateOperatorTokenRequestObject struct {
+	Body *CreateOperatorTokenJSONRequestBody
+}
+
+type CreateOperatorTokenResponseObject interface {
+	VisitCreateOperatorTokenResponse(w http.ResponseWriter) error
+}
+
+type CreateOperatorToken201JSONResponse OperatorTokenCreated
+
+func (response CreateOperatorToken201JSONResponse) VisitCreateOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateOperatorToken400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CreateOperatorToken400ApplicationProblemPlusJSONResponse) VisitCreateOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateOperatorToken403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response CreateOperatorToken403ApplicationProblemPlusJSONResponse) VisitCreateOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateOperatorTokendefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateOperatorTokendefaultApplicationProblemPlusJSONResponse) VisitCreateOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeOperatorTokenRequestObject struct {
+	Id CredentialIdParam `json:"id"`
+}
+
+type RevokeOperatorTokenResponseObject interface {
+	VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error
+}
+
+type RevokeOperatorToken204Response struct {
+}
+
+func (response RevokeOperatorToken204Response) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type RevokeOperatorToken403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RevokeOperatorToken403ApplicationProblemPlusJSONResponse) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeOperatorToken404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RevokeOperatorToken404ApplicationProblemPlusJSONResponse) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeOperatorToken409ApplicationProblemPlusJSONResponse Problem
+
+func (response RevokeOperatorToken409ApplicationProblemPlusJSONResponse) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListTenantsRequestObject struct {
 	Params ListTenantsParams
@@ -3585,6 +4124,94 @@ type GetTenantdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetTenantdefaultApplicationProblemPlusJSONResponse) VisitGetTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenantEventsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params ListTenantEventsParams
+}
+
+type ListTenantEventsResponseObject interface {
+	VisitListTenantEventsResponse(w http.ResponseWriter) error
+}
+
+type ListTenantEvents200JSONResponse TenantEventList
+
+func (response ListTenantEvents200JSONResponse) VisitListTenantEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenantEvents400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenantEvents400ApplicationProblemPlusJSONResponse) VisitListTenantEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenantEvents403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenantEvents403ApplicationProblemPlusJSONResponse) VisitListTenantEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenantEvents404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenantEvents404ApplicationProblemPlusJSONResponse) VisitListTenantEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenantEventsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListTenantEventsdefaultApplicationProblemPlusJSONResponse) VisitListTenantEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5888,6 +6515,94 @@ func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevoke
 	return err
 }
 
+type HandOverTokenRequestObject struct {
+	Tenant TenantParam       `json:"tenant"`
+	Id     CredentialIdParam `json:"id"`
+}
+
+type HandOverTokenResponseObject interface {
+	VisitHandOverTokenResponse(w http.ResponseWriter) error
+}
+
+type HandOverToken200JSONResponse Token
+
+func (response HandOverToken200JSONResponse) VisitHandOverTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type HandOverToken403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response HandOverToken403ApplicationProblemPlusJSONResponse) VisitHandOverTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type HandOverToken404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response HandOverToken404ApplicationProblemPlusJSONResponse) VisitHandOverTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type HandOverToken409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response HandOverToken409ApplicationProblemPlusJSONResponse) VisitHandOverTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type HandOverTokendefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response HandOverTokendefaultApplicationProblemPlusJSONResponse) VisitHandOverTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type WhoamiRequestObject struct {
 }
 
@@ -5928,6 +6643,15 @@ func (response WhoamidefaultApplicationProblemPlusJSONResponse) VisitWhoamiRespo
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListOperatorTokens List the operator tokens
+	// (GET /v1/operator/tokens)
+	ListOperatorTokens(ctx context.Context, request ListOperatorTokensRequestObject) (ListOperatorTokensResponseObject, error)
+	// CreateOperatorToken Create an operator token
+	// (POST /v1/operator/tokens)
+	CreateOperatorToken(ctx context.Context, request CreateOperatorTokenRequestObject) (CreateOperatorTokenResponseObject, error)
+	// RevokeOperatorToken Revoke an operator token
+	// (DELETE /v1/operator/tokens/{id})
+	RevokeOperatorToken(ctx context.Context, request RevokeOperatorTokenRequestObject) (RevokeOperatorTokenResponseObject, error)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(ctx context.Context, request ListTenantsRequestObject) (ListTenantsResponseObject, error)
@@ -5937,6 +6661,9 @@ type StrictServerInterface interface {
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(ctx context.Context, request GetTenantRequestObject) (GetTenantResponseObject, error)
+	// ListTenantEvents List what was done to a tenant
+	// (GET /v1/tenants/{tenant}/events)
+	ListTenantEvents(ctx context.Context, request ListTenantEventsRequestObject) (ListTenantEventsResponseObject, error)
 	// ListFleets List the fleets of a tenant
 	// (GET /v1/tenants/{tenant}/fleets)
 	ListFleets(ctx context.Context, request ListFleetsRequestObject) (ListFleetsResponseObject, error)
@@ -6015,6 +6742,9 @@ type StrictServerInterface interface {
 	// RevokeToken Revoke an API token
 	// (DELETE /v1/tenants/{tenant}/tokens/{id})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
+	// HandOverToken Let a token outlive the one that made it
+	// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
+	HandOverToken(ctx context.Context, request HandOverTokenRequestObject) (HandOverTokenResponseObject, error)
 	// Whoami Tell who the token belongs to
 	// (GET /v1/whoami)
 	Whoami(ctx context.Context, request WhoamiRequestObject) (WhoamiResponseObject, error)
@@ -6057,6 +6787,87 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// ListOperatorTokens operation middleware
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+	var request ListOperatorTokensRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListOperatorTokens")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListOperatorTokensResponseObject); ok {
+		if err := validResponse.VisitListOperatorTokensResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateOperatorToken operation middleware
+func (sh *strictHandler) CreateOperatorToken(w http.ResponseWriter, r *http.Request) {
+	var request CreateOperatorTokenRequestObject
+
+	var body CreateOperatorTokenJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateOperatorToken(ctx, request.(CreateOperatorTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateOperatorToken")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateOperatorTokenResponseObject); ok {
+		if err := validResponse.VisitCreateOperatorTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RevokeOperatorToken operation middleware
+func (sh *strictHandler) RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	var request RevokeOperatorTokenRequestObject
+
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeOperatorToken(ctx, request.(RevokeOperatorTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeOperatorToken")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RevokeOperatorTokenResponseObject); ok {
+		if err := validResponse.VisitRevokeOperatorTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListTenants operation middleware
@@ -6135,6 +6946,33 @@ func (sh *strictHandler) GetTenant(w http.ResponseWriter, r *http.Request, tenan
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetTenantResponseObject); ok {
 		if err := validResponse.VisitGetTenantResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListTenantEvents operation middleware
+func (sh *strictHandler) ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams) {
+	var request ListTenantEventsRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTenantEvents(ctx, request.(ListTenantEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTenantEvents")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListTenantEventsResponseObject); ok {
+		if err := validResponse.VisitListTenantEventsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -6927,6 +7765,33 @@ func (sh *strictHandler) RevokeToken(w http.ResponseWriter, r *http.Request, ten
 	}
 }
 
+// HandOverToken operation middleware
+func (sh *strictHandler) HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	var request HandOverTokenRequestObject
+
+	request.Tenant = tenant
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.HandOverToken(ctx, request.(HandOverTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "HandOverToken")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(HandOverTokenResponseObject); ok {
+		if err := validResponse.VisitHandOverTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Whoami operation middleware
 func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 	var request WhoamiRequestObject
@@ -6956,186 +7821,205 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H37dxM51uC/ouOdPd0wFccJgR6Ss+f7aBr2Y4em+0B62D0dNiVXXduaVEnukhzjZvO/79G9kkplV/lB",
-	"XsDMLxDb9ZCu7vv5qZepcqokSKN7x596E+A5VPjni1M+tv/noLNKTI1Qsnfce8NL0MxMhGbacANMjZiZ",
-	"AKtAq1mVwQmTcAkVfqd5CYyPuZCMjwxUjLNswuUY+r2kBx95OS2gd9w76/2wd8APh4+yo/ys10t6OptA",
-	"ye27zWJqr9CmEnLcu7q6SnpTXvESjFvk8wpykEbw4lX+q/1ldcWnE2AiZ2bCDa6qENowPVFz3VzG4ODp",
-	"oyejx7D3t+xguPdDfsj3no4Gg70j/nj4JPsh/xs8HfWSnrDPnHIz6SU9yUt7p8h7Sa+CP2aigrx3bKoZ",
-	"xJsohXwNcmwmveODZGVLSe/5rNKqWrP6VMJHc57hZakH+JSPgQ1hpCoEJy7rjxlUi3pddEcDoCX/6Ndy",
-	"NHj6pG05LwsAs2Y1I/v7d5rZlzQhCPkY2iGE96wHUr2ww8dPko1Ae5VDOVUGZLb4OyzaV5rxooDqO83U",
-	"XOJy2UhVhLt2IaBNwi5gavDrwyM2UbNqCSmOhgfZgD+GvRymhVrsHfzt4NBvkWil3mS0pD27ps7tPV7e",
-	"3pQbA5V95v/9/ezs4+HB3tnZxx/gw1//0mvd++hnbrLJ6qbfV8JSpCwWTDTJkiG9iqJgc6IDoZklcASL",
-	"PmHpwzTcJ4y92kygAsYN40WxgV7boTHao1V2gOHg8G/te3ujJHTs7xfJOKuA5wluDjcQ6JpOm0247jO8",
-	"cI7QSB+mCR5wBJYK4SGVdOyLmxZsfrhmZ3aNG7Y3ODxq299rUYou6vovNWcllwsmDJSaGcW41HPLNw0r",
-	"lTZddF7YZzYWksOIzwpjlzFI7LJEOSt7x4/xk5D0qaYrIQ2MocIFWga/hvo9QjkGkDC73mzCK55Znpww",
-	"C9QpVBlIswcyUznkTMO4BGma8B3y7AJk3s4w8L8t+cXjg8PN/OKNytdtS6rcbknkO2ygUjMD1d5Bxw5U",
-	"frM7eAuXQgsl1x4OXWIPZ1YOoWos+IfWdfp71q51pKqSG8KUJ0e9CIkGrUh0CpLLdULE4AXfaaaL2bgJ",
-	"Vp6VHVKEbrpRMXK6mG6J7fbefse67GPXreovFYx6x73/tl8rW/v0q95/615hV4JL+gevxHrgXdIVjgRP",
-	"WAEjw9TMOPEGzJG/v7CLb7ifd+LQV3afeqqkBlTAfuT5W5Kl9lOmpAGJf/LptBAZt8ven1ZqWED5139q",
-	"u4dP9WHbO3JCnkteiPzcyeVe0svBcFFY6OI54NcsV2D5tmETfgm4VYuZXgYIzdQUKnwnM/wCtEWsqlJW",
-	"V/w9vMsodV7wCnWV8BaiF1bOtGFD8ByXPR4MepHOGZjt1Qc6b9DmXOTba49WZ55pq3xZwhEGMf5HnrO3",
-	"YeMO4nyoZuZ4WHB50bvaFpl+JUDTObWhM4Ex49ICcQgoTBnXS8Dr2zc+V3JUiGyXc732Il/FqkdhF7dI",
-	"mKoYl8p+GTagDZe5ZkIyYTSb8wWu+KWqhiLPQd7lkpGbqQuwTLdSBdQ4yotCzRGyuLo3yrxUM5lfi06k",
-	"MucjfEqTQrxGw/Qsm9h3yjGz3/aui6ZHNZq+UYa9dO++JSSl87fAwz3h2btPQZtHYP5aQaZkLux9L7ko",
-	"IL/rM481a7vEuddDp9HSSL22/LfFsG57ubtsH6/BN/tl3OH2nskFI3pD5okAP1XqNfLMOwbzUOULC2I+",
-	"VJfAjtjP4kdcz2+SX3JR8GFx50vKueFDrqHJRrMJ5EyqeZ+9UUR/QrMLaU3P4CJBQvxOMxiNIDMnrIIp",
-	"cMOEWcKQt2Cqxd6zEUqcZQ3gHaIXmgdzTreuOExqXewKYTWtVAZa7witdWKakD/mQgdsJKDIPT3wLIOp",
-	"wTe2CWH/pEtezBqPwS+CHB5XwA26k7hkAyvPp8puzkrifYsb+5mSEjJzbkQJanYDkvnwsGZ5DcixF9II",
-	"s7hdEY34Pufamblc5mjyel4jnXXehLCjCD2bTlVlIP8ZcsFRobwnalUjxlFjRg4uJOOSoS0l5DhpVdeC",
-	"1LR6Wx8VYfdOu6Rn02mxeCWnM7NKD+knDx59zH7PVTazppp9b2kPbgwfEpZDAQaO2e+faFFkujr99+pD",
-	"4i+9SvvsN0lUi9isGa8s5Y5mGvL+mbWSPu6N1Z7DAAu8/ls+/5lut8fwo8pb3FEv5KVaOE+Ue5dVu6aV",
-	"MuoR+1/vfnmTsLkwE9JpkY5QdARvn72QjURB0mTDGmqvqF3JtLJgNoIU9gwpKj/npmHY5dzAnqWhVY/T",
-	"0kF/Wv0dPk5FBXqnZ4q89VHWbNbdNjoTlvNZ/Cn5gs00MGGO0WS3pju3wnckPhIo0fOjKvt/v20FFVyq",
-	"i50gcRUbeb+T35cW3IRREkP5Q3iMGv4TMtM8oOd4IRJnTjoDL36NDmzECw1JzIqbgEHBgo4IHRYTXBMP",
-	"7buax790lM2HvVQVm4KaFpAEC+ho8PQJGy4MId4m//EyLiwpFu6Zj548YTlfaDaqVGmF5gl7OqBv5qTL",
-	"IpPzdq198XZIFWGPc4ChG+/GcWlX381GBMhbCTUi4nVMOSJ3+y5rjLT4hmv9VH1cMA0y131GCreeWL5E",
-	"HFlm0N+I+dHa/AvXo/lrQQ6C5hbRz9n4Y4dtOhlcVXyBR1/HSDY96A18NBR0WSVpXEjbXl5cOiHa3ALP",
-	"2kkJwW3leG4RCjUFp+fVni6MPWBIimvDxkrl7BIq54xbwe3dGDZpU61RkUIAOo/smc9VletW7nghyFRd",
-	"ErZOFKbHuHAkI/dVI97QZ6nd3fmQZxfpMdOqBFKKa8t9pCoymoTxjyBtgeCGxG9pzzIAllqj6hKq8Ga8",
-	"gxdncsI1A5lDfhy8BA6IFrPpPRn4J6NuMrLPocBkn6X5jJQi0HahcAkVLxyQtPczocaFHIN0AJCz0qKL",
-	"W3cv6YXdosXt1mpZT3h6hFVNhrXBI90hu5wCvqV38S2MnMgjZ+9a9zExxWGlZuOJqaENAT1PrFoSHQle",
-	"Y/Ecb8TTcMi+4jheNlCSnkf5jiU1XryZM3HTc7jrgNtJyzfBkogp3AM3emlVxBfWqmqLkgEj/69THoVV",
-	"nC3olgRMK+49syRqrR3LGpBIp5UaV7xciozOSE0+R2V1PQ9a+Snyp7Yd+pSbScLQWW3JlgxjFm6yqgnu",
-	"r7kgHwVbfZu3GJffZdVu9iv9yr5/+/I5e/J0cPCACWkUAg7NGeM5uQZpEvZ/nv38OrhN7RNO2FnvrIc+",
-	"iqKwIF9m8+126kYRS/EjB8VWHMCg+p0o+CNVjcGco3p1zr1fYh1Wv8Q73tgbyI+xRuXHaMSnNiaXgZia",
-	"87mQuZpvZnV49Xu6GG+3jF5moDffGq7cyCQlzEGbwCtP2MBlYTjTrdImynLZyP9aTQoKfjYtimg3K5Bp",
-	"PaAkDu1tsEcQlW7CFLHKpQDNnK7pMkJcvAk/3b1FcjPI67F03X3vitn9Ie4SJuF6O8/6JoQf8Z/7EH72",
-	"xb9N8x2xNQYrogc9rRQyvu9gGT9vBn3uCyVWgbe8uFUNAHP1JmrOCiXHXgdnnDkRZjVE7vRhbTWEsTIG",
-	"pHNgLan0ffYTFGDvIVca2jxWvbePHqFSflyrjpkqQTOrRrMC/b6CxO4ZJhUu0ITos5eVKll6MEmZUSx9",
-	"OsjThKU/5CkbLnzo+4RxNp+oAlwiBCqs2l5X2n8mKRrzeerU+SCrD47yJk/5WwtDiZB2BXivfSwe1Whn",
-	"2k35GFrV+DdOBVuS4MVMt55MsOHJPGGaLzRpHBqKUcIKcUFiyFIgM3PV+tL6GPWaHCQNlVW6ndHk7rFW",
-	"njphJYk7LslbogM6uDRLoRlZhHPR8CZEWn/Tu9Gasem0V3xyfbl7g2EZLwFRrnWTkd3VvcdVK0/kFhuD",
-	"GeiAgNajot1anJ3wYsQ4K4WcGeiz13H+hZLQZ89qW8pCJ7uAnM0nIL2KaCZQ0ltJWQzpNIdtsEKl4lwD",
-	"uXW20+hGlfqzzQ10upiSV3k+EdmkJlQdHSpnk5nMrY0cedaFYRcAUx0IfML9EZUJfhnyfjHb0ylBOmEz",
-	"aUSBOzcN3kAMoSRzUVUY5zDVArNVtpE/zcyZVTHUoW5aitwRmOh9z1TRCIr1cigMZ89+etduoKN/QncQ",
-	"cQ2EEwqWaCHHhfdLGk18oz4GeljCzERpxysRfQh4RqkdoIbPagNYBaUycM7zvGqFHFFDO71+/Omdo5Zw",
-	"ykLbU0Vfjt1MzEJaSVaDMS6Qv1HtrlFpJjVxequJjzBfQAJbwLbuBy1k1qLMvjO8MnX0BawUigSg8yeh",
-	"62l79zRmzG9UiVQO7/BCvKMCToe6uvSZhuqcj51fcuVtkWNl5bc5F2YjqrzHi1pNFNpJfWYNJhXTWEQJ",
-	"baqc3exzJUdivCoG/83CdlTILTD9E9ueVvAhFPrceW5WAfsK+Y69BrcllaEEBif+ikXQBS3ml2B4zg1P",
-	"3Dlgwl10BAdP2N/Fj8cuouNirfRko4qc8amlsOGCCZPUgr7kCzbBn50z18rTmpaGShXA5TWsjM/3uX6W",
-	"FFjnSvCVFE2mhnoIVnegs3pbNnY/zHNnhtbkWZ+p3nZ7g9dxvWUDmRxsq5wscpt026B2UzdhRKMF8Bm0",
-	"+t7aWpxpKCAzqjpGew2VWjRU2dwS3ZRrq4arS6SjCLOGkPEZKhIgqlaaX9JqZZMMIxS4bWO/wdRafd0h",
-	"O8ZJa+Ld3JsuTilHuKw6we8ufrdbTM690mwVA0l6KNfWUBTBZGL3g6kwOWYW1YEtkosk4KhwL4mRpA6p",
-	"uXiay04hiOwk6lwkasVn1O0Ext2f31DoakvG5t+6Njjl+be7KAjCpcBof3fJ0L2d5YOIsv9J0HoDHCkZ",
-	"nS1ygVL5evrwe2u9utBstK8b1ns9kgRxYUwLxfwyagVFkzgfYbbgylKMKc67KPH9ZOF4hnYZZFIZVH68",
-	"wpjDFGSumZInFBpD13S/60W6Q8wBajZRWNm90e7q9PR1xHujM63fXecaO0GZQ1bwyiqqTiWuj79ddzIu",
-	"N3AX3dRXi6wrSamr8Zwq5URLNlFKb1mpsk6it7x4mTGFEk+7guOa+X2n2fekS/iXPcCjbYSum9kJwqyc",
-	"BKEHH1Is0PJQ+p6HhUQEcibtBdKlA/sQoq9amBY8g+P6LIllWI2MSiBkJIzP5MZ4oStCcrEjorhN8vSd",
-	"p8ulJA+9kFkzx8NKjszaaVUZMj3aWJTV5blmI145Acz1hQ7ATC0GCzlOj8n6IjRdgAknEWfVW2NjAkVO",
-	"WWLCsO9TNFvT2DP4AHNDfE5K7Xe2F5zJFQ6N+bS1ZREduKc0V0qBbryUDrr5YPREh+P2qrQ9XbQea8yw",
-	"ZgxVmTaTRgi6VhMhaPSSKI+E3tiaK1Lr0R1pOQTZQlyC26hhBVjVRMVakttyxMT9wuydvaSnRqNCSPDL",
-	"sm9vW05UmLBcPkB1A4mr+n/78jl7evT4h5vOQIhrYbbWtqzCaCEM0vEKzqZQaSUxFy7j0hn9Jyy1q0tD",
-	"YnIra/J57dtGzOqsjTZjX9qjyaA7KWKpkqBDsahz39c0bwgF8LzQyuI/6n3owLNsW437XYJ8ppcrQh8d",
-	"tmoSLom+bTP0HCS7zgQ0L6OWkKOYW6swjXLv02N/VgaKAnknuxDkl4vKSqNk/S15KW0g7DrxORkRiNs4",
-	"rAvetcR1VFkKs2tuRqZm0ugtI4bP6eIQNODZxXnZYhhgCA01CFwTcwkvlL7AMyt1CsjH4Kue66WqGZV0",
-	"uHVSeC341Xd8HxpOS69jWln5seVbr+UFalnob1O7toPBwNnRtaudSi7CUnOUdcq5u4mbRnmO3Hiv8Q4W",
-	"Eh5hl0cgthh2cc2sSIp/ohc+ZWLEvL8gCLd6A6grJQwKDbXcbtzj5Tc1KYDcX5yDFSQV5GmfPXOWp3cc",
-	"ElAFmqF0UVM21iIxXIAER2tukUNLlBv5brxjx9FPnanfIMM1BPw8EN6yy+AC8naPvFzzmxerrT/6fbf7",
-	"+SXHgrE29x4G8l0urfOGO6+1VzxPGELAIqxkKS4wtcrZHKixx+r7vOLV9baaJnhRsOHMFT+uqGxmAmXz",
-	"7QGP/PvZey6MRbe6shuKKd7Z35wtRdAOYI81qlqJCbtpAHLNubcH5b/ZRO+OMGmpKjgPYaKOADqvoLbp",
-	"1Iilc16VdMAyZ6kHfeoNU2zCY+YgzYIBzyYusoCuO/u5tiqCOq6BYizOg9HmqtGquIT8fLjYxpniIqZ1",
-	"CvnWHqHPyrgObNhzuC1w9kOr5iWK4jwo5N2evoid60gKJRhmlosAjZty3LkTb/XSWN0aN+eM8XlkLKEp",
-	"jGbSihjxjsdaGHkrSwLkuu5lpKZwc/voZHpdGwnKeJ3pQd2knLnKTR3Jj2meOhrM+cI7ECxWWuRHarO8",
-	"fOs9vfeLXrOhVrpAdKnps351QkvxZUDXh2x39HgNC34fsuRW00FDYppLu+X1Cbg0JCweRvk0BJBM23+M",
-	"IkHkvS8uH++k9v00spw4mRmkO4SMs5Iyzh5RxtkBZpydyeumnB1ONqecvW3k/7Wc5RAodw6TSajzFe6q",
-	"AH5pGQG2vQMJVZTPh1WCCdbmfjQgEYRoEWvIKjA11VmzkbCWudy06Cl0cR95v0wTcrw4mBx7f6pRSNlz",
-	"ilrZK7ESmPxjVqe4AJgGX9iCTm+ptaCLws/jVYV2IX2WUkpn6t/ZKNr13Ne+GREQsz8/tEMa82NuQAHo",
-	"kOxLiSZCZoDJYdv7029A6hdiZGANb5irWZFbYYlWQO3rXok3OEceitUli3upHMtZFKqiJInW+s3uKJAT",
-	"8tx0xyZwDY0FigIXSC6v7eH7WSrF1gVPnxP6ETtE5GWuz8UGd3nDT48HKKQ2wPOu85VKQiMUgvfoyEe9",
-	"zoezU5zhRuvBmm7xWuuODEVHTUie7TKp1vyaLGHoav3XbQ/7AVwlt1KWQ9GV7hz4T10nEu2uk+SmlVCV",
-	"MIvu+JtP6XE11MbFPidiPAFtbX6pE8ZLK6vhjxl3rjld8qKwv/uYETUxGzAxaq/47vYw7kJJlIOIpvEO",
-	"tErCbWPdB171blaWvFrQbZSW0Z1m5KDGAxSEU7+Gi0gMar7wCWoaikvQx8whd4mJy/9UQkJu78lUWXKd",
-	"UP8nrllaqIwXwiz6FYyFkv8DZonP2OpnXPJqYTWR09UYXETuFOqooyWkfmNoxHdqsuJ/ZtGEDdVM5rxa",
-	"HMf5JFEo0MqjrOCiXFaAVlfaEU9tN0RRF+Q+FEqJDMJQurVUcWJqBRLmmmJUPjSSHuj0hH4JOdrMTESV",
-	"k7xCaFAeDW56rABb72BDD8qsoQywjz+9Q33mTFpV0yWWu8AtRmfJwQrczCpg6cdc9zGgNu67ti16zys6",
-	"e8YUaZ89k/FbUGfeU6M9M4G9uaqKHLdmDyHEnXBr3noShmUV1xPQtC0l4UxifFHNXISKgBXrWMdBeyRz",
-	"TNddSZzSxlIKoReGnytZLNK+W6UYS1VhTghTknRLnVjZiPWXGl9I5KQTZtSZDA4rJ0bIIsS+aceNNwpN",
-	"L3U65zm1T1pRpLsi/p8hg2ZYXLQbs/b3kM6wGsXuCp+/3hATj4L6/oqIgUgV0SfyYNC7R9EnXIfgkusX",
-	"lNQtvJV0nMDREcYWXUPvShXFkGcXNyKJIxnZOIN1UrmjK9AzFjoBpW1Nf5KQOpcwL+kSZkyROPaVsOiB",
-	"CZYCX6XWwNOAnY3IdqEO5xVATScYqAvuq8UZRvWotUFbFyBqL/Kf9pFrmw8lPkgX9mUXIPzR+McJqUUO",
-	"W3Uq8hC8iTTGdWnHt50hGLsfVrbRqd7szhbW4PO6ZZ22xjFbusui7EfyRqKjXBVrtjdj9GTGYxUw8ljs",
-	"/6amkO+Fz5eiMjNe7E2UxsiHM9qxHarnxz2v3OCTrGldUr9U7wpAYNfcNXpGi81MG/lHF49ppGl61oFy",
-	"ZjUpwCUoRocWJS6BaRtK8DpyQfOQ4Rh6kexoaXbplL+Man+eTxIYLOeN+Gwf5A4omOdcb6lsXjMra3uW",
-	"vzO81rLyALF2KrCm/ipZXrPvSUeLMIpf+9KPUNph6Spm2TflM67AVKItKhcCJGG9yMobrWdOXDGXGoX6",
-	"riiOh4n4c26/mkk8m6mSWgwLCHnaLrDWv5HM/PXJ8X6j8QG0n3ZNPCves05zyLE74zvpupYblTLQ5Ulz",
-	"htxWkA8h0Q5QfV5ahu+PFPm7ptOi1avlZPNGdrNrs4hIc3IdbxpbqaG07qhuRvq7hdyH9FcFdPgwuUOn",
-	"ki9YrvoszURKUgdNOKzmLQAa8vVSwBybZ2TCfpsLgxNUeF4KC2c1l1C1+42dIhx1Q9+2MUHAjx7Vbs/J",
-	"egom2NHgKGazx49XemhEGLaS0pwEs2EitFHV4iR00jgYHB61dtJonV6xtb+FlGRnR1hIV4ABgFYxuGEc",
-	"RSu+t+FB0wfTUXWrqfSMKm7xBlSrMRXXa1xW01/VSkZCjqGaVqJD1q6yA1Po88w+YIR16O3tCk3dUWLL",
-	"VHoum3TZ5eELBKhnBKONBVG4hVbQFrM2pUvNodrLuAZWgKHhH7kYC2fqCymhYpPFdAJSt054iPDtyaN1",
-	"I3H43p+Dvacfvnd/7H146L968B9/aQMSjZ+4mdZIuzYt0g5YW7QOxUuDGrWhRQ/tafcePa73zrOsBPZc",
-	"VVNFDXf9691prHAUv7/N7XgOH7tuPCfkMShm484unsvjOTqht7nLzhJA8cZuuN2ElHNYdQ8y7tS39Lw+",
-	"On9Oq96RbzS2yvODDI2r/tET3FXlv3sTsF279FrDuNhsSNlrrpIe6QPn3hbuCnbgaAerQGBBM3rcBDWO",
-	"JXepu7+t3GZNiy9c6GbSt8e/O+W7Y+s1m3DRIDM2FVPwWf6KDHyxygXutZlvB9r9KLD7fW0sRJrcCYYo",
-	"IA8qTzi2/iaB04mRO3DANha34S03iaqvwcpeBxa1hLdNPI1rFcl/bH8Wcow3aJ//UvLFFhgdI/MG/G3p",
-	"c8yn4jz0LF7Lf/Gi7g7HYRKLKxj/7O7G9YrWNTfG5dyIXAn7umOx8r49u9PZTnUyFOYI+BypIUyEzOuE",
-	"sbaEgfCjd4et6tOlqmCHxFI/uFPfZiZpZyrj+68yb9GbPP9OStyUlOgPvpEsHi+1lXomipdilfhvV8Oq",
-	"5d4mRStYpM6zEabn0dAN1e7GaJd68ZAr70C9ligzwULbNBuQvVHkp5bML3wzB/cNoLtiM+8jollK6Vns",
-	"3FKb6zaPSFoK7Soy67RnzxZDtQN8FNokTCsnnoVp1LPWJeI+o9siAV5fUm5e7Ltyb4zqST/cb+vwecyB",
-	"hjy7OEEWVLjK24UOadVry60bOWa7O0nDqKLhohfOqxUr7BG8BY2DI1aMrR08zu7aEzZgJXCpA+mGMW3o",
-	"5Isy8W/KK92Ij+zEJ33sbkPl2aajx7wNROWS55QxSBEMOlAfHosc8lsExlwiiF6TfEsZxii7AnHlqtGy",
-	"SwNN1T1eSWFJWvNL2PcaAH9JHyQsnclsAlQ99b33bUZZ0AjOB8mZ9IR/Hnq2puz7kK+MJLFM/ugvW66e",
-	"oiQPynn2ypeFrAH5gOL716457o4neGxfCSmsi/9Qvhxmg72zb3ccFXjV2mZWsme/viKxkrB0VPDzfr+f",
-	"utlRKAPw6yx8/fwVfqHq65oyAbeMhgq9MixwYsyURlYJOVItRh0XVQHcJ0RRPhNlZ83cfCohGQ+T3xLm",
-	"+vJhstMlVJiKZRQJakzCd42w6WypLtkH9nybB4sK/TN5Jh8+fI952g8fsmfsIW39octsD2l16J7WqqAB",
-	"nfZCfNlDar+qAYVklBikJxyLIxrbwPv8ET50fQ7OpEVNSieLeylxFx1hLzDDhKhCXIIjXlZiwzfLyx96",
-	"zHnonejuTnwbFlo8XAGCtlCwTJ9A8GxmJiCNG09mYZHar1Ql/sRvjtmPeKrsbDYYPMoC6uBHSPvMlUEU",
-	"So7d7GwybAmeCCanqTP4yDNTLKih2DxqmEOlBLQgpBk8FLd/+xlz0brGqKU0RODp0eMfHvhSB9fKgArU",
-	"E8atdPfV46nLAS20ihpRYP1E+r/3XCBp71WeuhEIhExWVA55TlMdEPwgDeFHSv0IUjaFikYkLE8V+05j",
-	"fpLbIvUDQNS23z58SFHq7gHYxyzl+8M0YkUs5f/98OUwdU+09rB2z0k/IYNKWGTHXmFNMP2N6Dflf8wo",
-	"MI/WiPfbWFuv2enX8kRPLegHsW+h8ehhiyuiaLGdFLKPTf/ni1O2PwFemMmfKfvedbPPQGtsqaGtDMBr",
-	"cCztn8TUMy4pK+4BVTziBda841PRX/CywCcJHbK2HqAtaFUAxF5i5IXIQOqGu37KswnsHfYHvaQ3qwrH",
-	"xPTx/v58Pu9z/LmvqvG+u1fvv371/MWbdy/wnrr7QuBtUc7dcW/QP6Cr3FJ7x71H/UH/Ec46NhPk2/uX",
-	"B/tEO/hx3GagPKsZsBWvroMY3WSRvQRfCcUDHRrMf+sHQ0Qo+SrH+R3anLr3RSNCaGpkm4SrL9mPpupf",
-	"JRuvJkeJu/zD0kDrw8FgzdTE3aYlRrGHtoGJHk7DhRuDjpe4wWXtTw5LjSYxJj3to56910g3AYqGW6XJ",
-	"23669wHHoWjT7tf0R6lXD4c81KfxAHbQxs86vEFgOTf3VVM3MdUMrlYO6uCG39011dIq6wRBPKIjwpD1",
-	"xxPNRcdbnm6+JQzcvj4aEBQD0bViwlUSk/j+J/rjKqL1JgqMwUTnf6sU0zlnOz6Eo83ACSO3rw/Rtzjx",
-	"Zx08d+VZtFXPhTpOY580ys5DsUzzJV3yjfDMejxJCxLQVpFjkhvqHjCBWKxvK6dj4RbhhTu366JFza7b",
-	"+DFNYLkddhyPBLpjbuwGy3QzYwQuxt+Cxjf4fNb8aPMtL1U1FHlOYZqdEe7euP/I4ccKUq7nNvuf8P+r",
-	"Ohu7q4sXGcHO5iOjDqQbWx0y2YVmowrAD1w8jcZEjRW2swxzY0Lt96oGQgupMb6Be0erC/yJspr7d3TG",
-	"1zwyWu26I0s6pXIHTAZ3Q48ug/L+RPIaiF2D826WiAiViE9zk026g3AhmEl+b9+dmsghcLHgGCzVJZwE",
-	"14R3bhZoenpnRaHUhf3WrBIL1U7dunhwM7i2Eg/3gI5foiy4Lmsn1xsPPW01GIOu8c/m8vuUt3786W7J",
-	"pdUKfVYUzHebZ2nwNaeul6p3ouiuajrdKKdDKpMWWKJwCQzk2rVkpF2WyAkbKjPBTK4hsFJ8RH8QtdeX",
-	"LH2VQzlVBmS22Ps7LFJsNzOFuv0PVkg6CmNjMDpqpKgkfOfdjigTl1qzkfenSbq+imC3w4iW+XdYOA19",
-	"F6pvTHUkkf978EapIt8b8uwC4l6roSDMvqxOYbeciwAzUVPf59EqbfUDoiDV73UTBcj1uXvmeRZGwuC3",
-	"4RPPLTdB0ndLW1nWi5/e9db8HK36KtmS4TyzR0J1pvbNMfgWvCyWwNfc3X+699r/+mOlxgXwqdD9TJX7",
-	"YJHRV4G7hfUvH/Wfu/lvyY3C5DP3e6esPY7AtjB4uzDhxoSTP3cmQyTx21H/jw62WNOpUq95RZW8RweP",
-	"N9/wm3SNBiD/GXLBfQXh0eHhNjc7XzgfUgLH423g9pvkl1wU/p5ryr73LqzcLKvTrrt1CF16MRhFKreV",
-	"hPWUwW6X95swI8p1yZryyrR7s59Hj7tFoqlf0+lpnsQTFDEigwOBUEp9JRZScLsszYPUUagyOv34KO/c",
-	"FGjVbewhOFVAT9Q8SmFOouRU9gyNYzd2nNQeERQLoYPi1wxPx4MGoNDQ5cGvceWW7IL6BffjO1p+f77O",
-	"j1QjiYuTCgtljMt9uxaEdw4t0VEn7ezOO/c/iXyt8wgHzYnL2oMEMq8x37fwqedGLiE6NniHhQ4BYm8Y",
-	"T7g+9tkJNYeur8uwqZ29tk3zpkqTJQrZ5GZ6S+UpXwkTpdXucPh3yDi3iEGEpb3Kt4ubBOyES1gXx34b",
-	"BqzOW7o5UhMBmpUGMtd130omcp9u4yYGxyOFybnjZO3BIBkMBpGwCuOwqUD3EdXMtCGm1SVe0AZWzmO5",
-	"z0bhGoa5vFFMl7a//DEDbLnoTARf3x94alS28vjgcEPZyhZn9YVGlxCMXWoSwbhVO/oMQXAP6tGcGrNP",
-	"pyBxzG7ULKpVSaKO+HerHm1JsGE8Q2fY841r57+ZIKKsOCQM3/nJ98sKjXdc4zoThSJcTzj8VFfEWMHk",
-	"8rrrDn5Og3CtU4c4XsZKNWQUWBN/Jn0Lvo5pqfVACV9dUr8TB7PFvfWId3hnsND2ouHMNBruN8dIplu1",
-	"3mvjF6GhYQfPaG0Y8PWyiTDds4VLIN4hyoj8q+IOXzkz2P9k/1ubn/LGz+e5RbTotCdQ2t5fGMz1TQqz",
-	"iu7xWDdfbQF5DRzYr72f4666qXq4cuQqQjZueefSlEDKSg6tWM3S4MIklPDEzfhcJiM12fZlc/gc12R5",
-	"dZrgG8WGKhegT1zbvikfw5nEQc/UwVGVULd8TL1bK6XqgT57j98vNUbXdfvTetyeDuvjoxEXlXcRUAcU",
-	"l+e8omo6InIj2bcRrvUivN6Jru4OOeI6h21Hbsvt9za8X7giX2xa1bWAMO55a4Jfmkn6dQs1d7AdPCzA",
-	"sq1l2h1JuntwLJ9CUXhlDpU1PUEVbqKK3NP14ltnqVVo1Pdl7mld4jKPStRXJ5nRlEeq+/O5StQRgLIr",
-	"xpbxDq2ZMK/7Z3M2VZUrQZhbycEvQLoikyAH4gE7TOgzqV3DK+yBnFGtOeap4ScxcgWNQal3I9PmboAB",
-	"jfDAdrrsGVZ4Rm0ZXRG5VDQ+4Zgtz1cQoW2D6zPY7uQy1eK29SRq+tjCZKghQ6MN4rcUuLsH3vWLhaUn",
-	"AATokq7SpgtuyR8axaSddvjbcNU3koHc6IvcgsRvV6Rk4hpBy7weZP2VGYYNNW7VOIyDqV+ggRiWt4+9",
-	"vq+2Q9hfRqekjv4Lou23hbA4xMsN7b1fjN18tcW5a6L3/id7fEshtrZ06bd184Md88lGP2M+661i7IZs",
-	"nzvO4D46ONwGKSFTkvqvveSigPuyWULCeNTfoh312ws3ffZKXBbNdd2xA6cQuIldro+5D5D7BqkrnoNr",
-	"YNsbJeEOMK4eU7DeALbbo5prXMKLU97ZldJdto/X4GMftcWJXSsybP+EQE5fjfbsrvdw297Bc48OxI2I",
-	"9GXy0C2sSF5uf/E/SBxGVuesw8FoyYCaL/i05PUzPizpuMRkN0uxTnA+TqOKd0r6+efMf1YS+mfyxR8z",
-	"XoSmykuJxCjJqR8D2oeusQx7H/qTTCPGVY8ixk4tFU7qajMWpzNzfQmSfAb5f2bm8m2kEl/t6q3cOlH4",
-	"i1rtl5Tm+55aS7Sn+V6DMX+hXobP1zv+nSi8JlF4o0TbWvkmbrrJC+Kv+mbMyWg+RKs56Tb8FefLxD1j",
-	"Oh0f/ly/UMeHW97+J//n2gj52zpP/tYxp1vJ9n3v7lPZbakXuJeT3ny1h+cNoMa+68bVGTnHurd0zoVJ",
-	"kTpcwjoFJlx7P6ptczOL3ExgmrVJKZF1V0cuFy4E4i/yVd6NefqULYnB6eUueGeSF0U9yMmqzTg9jFK0",
-	"RAlR8XgwW80EnO7LUoz3pkxQhpRuJsFQ5qa9wuXzJBiQt3/b/zsC5G5G/aboeJhNahR2/vTtwqMZrY8G",
-	"mqbCHzweDEqd1pNZ0icDnfZbxlu2xbTt0zsTs540Z2kM9p5++Ov3Z2d9+uvBf3xf6v+nH/yl15q9tdRf",
-	"fCWL6HPi7b5bqdVfqUmr+8OhhAX5aIS96T98QyllHms6mSL+/C8QZm/2//vXYMVuNtSXUWQdzYHXLalE",
-	"blIxzkmSoLHZMI+LksiJNaF0qhLdWiBN3Op9KeTsd3/nRc1bUubS5K4vyxi2q4MckwIig9goNoS6/twt",
-	"5Jsqgv1arM2fOVXURB2d646U3l/nmtUSTXVwui5mggVpN1KQekpPus3+bWEoRlcLN1xCq814TwZg6CTb",
-	"1cqLZxbDbrCV12fVhb5R6HDOuGRZ6O7nJ71wNhHjCVQ07gULCqhcqbXTpmvm6Cac3Eovx2hi0V23coyH",
-	"zaxr6EgQDq55Ip5vv+4z6rrdhuPrmdBWlZ0SPprQEUVon5HXZ1h9iHYhc1O9HAYvt0XpKM2sMfbbrMrc",
-	"cDS3rAmvqa6ch1EnrX4l9/Nt6kj0hq7WBrwooOrfnImiojErdUfxVnKJet5TNxvX7f73D5bjY2tod1rU",
-	"xXkfJYF7zmqzMHozbYhi83m9loaA6tc2tlvNqsF+2tk/PsrIdw1MV+9+57pbbmwqXz/MtZ5afVZbr6YE",
-	"03Z88BRH/ESPqj31q0/7LxpkS9MeoBCXUC0at3qlavVWTOClHfG64zy5kaJHxFXQHQ+J83jrmUnCYHP/",
-	"frPUFtsN/f8AAAD//w==",
+	"7H1rcxs3tuBfQXFnK7Fvi6Js2RlLtXWv49h7veM4Kdu53q3Iqwa7D0mMmgDTAEVzvPrvWzgHQKPZ3XxI",
+	"lOR45ostkv0ADs77+aWXqelMSZBG906+9CbAcyjxz5cf+Nj+n4POSjEzQsneSe8tn4JmZiI004YbYGrE",
+	"zARYCVrNywxOmYRLKPE7zafA+JgLyfjIQMk4yyZcjqHfS3rwmU9nBfROeme9Hw6O+KPh4+w4P+v1kp7O",
+	"JjDl9t1mObNXaFMKOe5dXV0lvRkv+RSMW+SLEnKQRvDidf6r/aW54g8TYCJnZsINrqoQ2jA9UQtdX8bg",
+	"6Nnjp6MncPDX7Gh48EP+iB88Gw0GB8f8yfBp9kP+V3g26iU9YZ8542bSS3qST+2dIu8lvRL+mIsS8t6J",
+	"KecQb2Iq5BuQYzPpnRwljS0lvRfzUqtyzepTCZ/NeYaXpR7gMz4GNoSRKhGcuKw/5lAuq3XRHTWATvln",
+	"v5bjwbOnbct5VQCYNasZ2d+/08y+pA5ByMfQDiG8Zz2QqoU9evI02Qi01zlMZ8qAzJZ/g2X7SjNeFFB+",
+	"p5laSFwuG6mScNcuBLRJ2AXMDH796JhN1LxcQYrj4VE24E/gIIdZoZYHR389euS3SLRSbTJa0oFdU+f2",
+	"nqxub8aNgdI+8//+fnb2+dHRwdnZ5x/g07/9pde699HP3GST5qY/lsJSpCyWTNTJkiG9iqJgC6IDoZkl",
+	"cASLPmXpwzTcJ4y92kygBMYN40WxgV7boTE6oFV2gOHo0V/b9/ZWSejY3y+ScVYCzxPcHG4g0DWdNptw",
+	"3Wd44QKhkT5MEzzgCCwlwkMq6dgXNy3Y/HDNzuwaN2xv8Oi4bX9vxFR0Udd/qgWbcrlkwsBUM6MYl3ph",
+	"+aZhU6VNF50X9pm1heQw4vPC2GUMErssMZ1PeydP8JOQ9KmiKyENjKHEBVoGv4b6PUI5BpAwu95swkue",
+	"WZ6cMAvUGZQZSHMAMlM55EzDeArS1OE75NkFyLydYeB/W/KLJ0ePNvOLtypfty2pcrslke+wgVLNDZQH",
+	"Rx07UPl+d/AOLoUWSq49HLrEHs58OoSytuAfWtfp71m71pEqp9wQpjw97kVINGhFog8guVwnRAxe8J1m",
+	"upiP62Dl2bRDitBNexUjH5azLbHd3tvvWJd97LpV/aWEUe+k998OK2XrkH7Vh+/cK+xKcEn/xUuxHniX",
+	"dIUjwVNWwMgwNTdOvAFz5O8v7OIb7uedOPSV3aeeKakBFbAfef6OZKn9lClpQOKffDYrRMbtsg9npRoW",
+	"MP23v2u7hy/VYds7ckKeS16I/NzJ5V7Sy8FwUVjo4jng1yxXYPm2YRN+CbhVi5leBgjN1AxKfCcz/AK0",
+	"RayyVFZX/D28yyh1XvASdZXwFqIXNp1rw4bgOS57Mhj0Ip0zMNurT3TeoM25yLfXHq3OPNdW+bKEIwxi",
+	"/I88Z+/Cxh3E+VDNzcmw4PKid7UtMv1KgKZzakNnAmPGpQXiEFCYMq5XgNe3b3yh5KgQ2S7neuNFvo5V",
+	"j8IubpkwVTIulf0ybEAbLnPNhGTCaLbgS1zxK1UORZ6DvMslIzdTF2CZbqkKqHCUF4VaIGRxdW+VeaXm",
+	"Mr8RnUhlzkf4lDqFeI2G6Xk2se+UY2a/7d0UTY8rNH2rDHvl3n1LSErnb4GHe8Kzd5+CNo/A/LWETMlc",
+	"2PtecVFAftdnHmvWdokLr4fOoqWRem35b4th3fZyd9khXoNv9su4w+09l0tG9IbMEwH+Qak3yDPvGMxD",
+	"lS8tiPlQXQI7Zj+LH3E9v0l+yUXBh8WdLynnhg+5hjobzSaQM6kWffZWEf0JzS6kNT2DiwQJ8TvNYDSC",
+	"zJyyEmbADRNmBUPegSmXB89HKHFWNYD3iF5oHiw43dpwmFS62BXCalaqDLTeEVrrxDQhf8yFjthIQJF7",
+	"euBZBjODb2wTwv5Jl7yY1x6DXwQ5PC6BG3QncckGVp7PlN2clcSHFjcOMyUlZObciCmo+R4k86NHFcur",
+	"QY69lEaY5e2KaMT3BdfOzOUyR5PX8xrprPM6hB1F6PlspkoD+c+QC44K5T1RqxoxjhozcnAhGZcMbSkh",
+	"x0mruhakptXb+qgIu3faJT2fzYrlazmbmyY9pF88ePQJ+z1X2dyaava9U3twY/iUsBwKMHDCfv9CiyLT",
+	"1em/V58Sf+lV2me/SaJaxGbNeGkpdzTXkPfPrJX0+WCsDhwGWOD13/HFz3S7PYYfVd7ijnopL9XSeaLc",
+	"u6zaNSuVUY/Z/3r/y9uELYSZkE6LdISiI3j77IVsJAqSJhvWUHlF7UpmpQWzEaSwZ0hR+Tk3NcMu5wYO",
+	"LA01PU4rB/2l+Tt8nokS9E7PFHnro6zZrLttdCYs57P4M+VLNtfAhDlBk92a7twK35H4TKBEz48q7f/9",
+	"thWUcKkudoLEVWzk/U5+X1pwHUZJDOVP4TFq+HfITP2AXuCFSJw56Qy8+DU6sBEvNCQxK64DBgULOiJ0",
+	"WExwTTy076of/8pR1h/2SpVsBmpWQBIsoOPBs6dsuDSEeJv8x6u4sKJYuGc+fvqU5Xyp2ahUUys0T9mz",
+	"AX2zIF0WmZy3a+2Lt0OqCHucAwzdeHvHpV19NxsRIG8l1IiI1zHliNztu6wx0uIbrvRT9XnJNMhc9xkp",
+	"3Hpi+RJxZJlBfyPmR2vzL1yP5m8EOQjqW0Q/Z+2PHbbpZHBZ8iUefRUj2fSgt/DZUNClSdK4kLa9vLx0",
+	"QrS+BZ61kxKC28rx3CIUagpOz6s8XRh7wJAU14aNlcrZJZTOGdfA7d0YNmlTrVGRQgA6j+yZL1SZ61bu",
+	"eCHIVF0Rtk4Upie4cCQj91Ut3tBnqd3d+ZBnF+kJ02oKpBRXlvtIlWQ0CeMfQdoCwQ2J39KeZQAstUbV",
+	"JZThzXgHL87khGsGMof8JHgJHBAtZtN7MvBPRt1kZJ9Dgck+S/M5KUWg7ULhEkpeOCBp72dCjQs5BukA",
+	"IOdTiy5u3b2kF3aLFrdbq2U94ekRVtUZ1gaPdIfscgr4lt7FdzByIo+cvWvdx8QUh6WajyemgjYE9Dy1",
+	"akl0JHiNxXO8EU/DIXvDcbxqoCQ9j/IdS6q9eDNn4qbncNcBt5OW98GSiCncAzd6ZVXEl9aqaouSASP/",
+	"r1MehVWcLehWBEwr7j23JGqtHcsakEhnpRqXfLoSGZ2TmnyOyup6HtT4KfKnth36jJtJwtBZbcmWDGMW",
+	"brKqCe6vviAfBWu+zVuMq++yajf7lX5l37979YI9fTY4esCENAoBh+aM8ZxcgzQJ+z/Pf34T3Kb2Cafs",
+	"rHfWQx9FUViQr7L5djt1o4il+JGDYisOYFD9ThT8kSrHYM5RvTrn3i+xDqtf4R1v7Q3kx1ij8mM04ksb",
+	"k8tAzMz5QshcLTazOrz6I12Mt1tGLzPQm28NV25kkhIWoE3glads4LIwnOlWahNluWzkf60mBQU/6xZF",
+	"tJsGZFoPKIlDexvsEUSlfZgiVrkUoJnTNV1GiIs34ae7t0j2g7weS9fd976Y3x/irmASrrfzrPch/Ij/",
+	"3Ifwsy/+bZbviK0xWBE96GlTIeP7jlbxcz/oc18o0QTe6uKaGgDm6k3UghVKjr0OzjhzIsxqiNzpw9pq",
+	"CGNlDEjnwFpR6fvsJyjA3kOuNLR5rHpvHz1CpfykUh0zNQXNrBrNCvT7ChK7Z5hUuEQTos9elWrK0qNJ",
+	"yoxi6bNBniYs/SFP2XDpQ9+njLPFRBXgEiFQYdX2uqn9Z5KiMZ+nTp0PsvroOK/zlL+2MJSf+UUb3D5O",
+	"FMuF13xXKCvvyINwkUORR2F88oFgepLVOxCMO5ho+MyUoOo0wJBuoRbW5CG3qypTazMx/6lSF7XhRUGR",
+	"YJZqKC/BXipBWPOqH9k/ZPonPf+IXtKjy9uNHcdCu8HQzMLiOd+oKnl1v4vjRUym8fY3Huho9jhTfMbH",
+	"0Arxt05lXtG4irk27Rjhc9PQnGSaLzVpiBqKUcIKcUFqg+WYzCxU60srstNrcsYI7toZue4ea5WrUzYl",
+	"9cSetUSi9eTr0mIFIRkzC1Hz/kRWWt0b1Zph69AHn1xd7t5gWMangCyidZORndy9x6ZVLnKL58Fsd0BA",
+	"a1/Rbi2PmfBixDibCjk30Gdv4nwZJaHPnle2r4VOdgG5pULpVXozgSm9lYg7pD89aoMVKoHnGsgNt50G",
+	"PirVP9rcdh+WM4oCLCYim1SMVUeHytlkLvMSchZFQoRhFwAzHRjyhPsjmib4ZcjTxuxcp7TqhM2lEQXu",
+	"3NR4OTHwKZn3qsS4lCmXmF20jb5Qz3Rqqg0d5oGlyB2BidGSTBW1IGYvh8Jw9vyn9+0OFfQn6Q4iroBw",
+	"SsEtLeS48H5ko4lvVMdAD0uYmSjtZBuiDwHPKLUD1PBZbQArYaoMnPM8L1sh51hxK71+/um9o5ZwykLb",
+	"U0Xfm91MzEJaSVaDMS7xYqOZVKHSXGqSzNZyGmF+hwS2hG3dRVrIrEWKvDe8NFW0DKzWECkszv+HrsLt",
+	"wwlY4bBRhVU5vMcL8Y4SOB1qc+lzDeU5Hzs/cuNtkSOs8duCC7MRVT7iRa0mJe2kOrMak4ppLKKEVlGq",
+	"cnih5EiMm2LwXyxsRwPKAtM/se1pBR9Coc+dp60J2NfId+w1uC2pDCWcOPFXLIPubjF/Cobn3PDEnQMm",
+	"SEZHcPSU/U38eOK0TxcbpycbVeSMzyyFDZdMmKQS9FO+ZBP82TnfrTytaGmoVAFc3sAqvL6P/FpSYJ3r",
+	"x1e+1Jka6iFYjYPBhW3Z2P0wz50ZWp1nXVO97fber+N6qw4Ncog2OVnk5ur2GdhN7cPpgRbANWj1o7WN",
+	"OdNQQGZUeYL2NSq16FhgC0t0M66tGq4ukY4izBpCxueoSIAoW2l+RauVdTKMUOC2nTM1ptYamwjZTE5a",
+	"E+/m3nRxSjnCpWlI3128dbcYqnul2SpmlfRQrq2hKILJxO4HU5dyzASrApEkF0nAUaFlEiNJFQJ18U+X",
+	"TUQQ2UnUuchhw8fX7bTH3Z/vKdS4JWPzb10bTPT8210UBOFKILu/u2To3s7qQTTcPN4AR0pG55hcolS+",
+	"mT780VqvLpQe7WvPeq9HkiAujGmhmF9GraCoE+djzO5sLMWY4ryLEj9Olo5naJfxJ5VB5ccrjDnMQOaa",
+	"KXlKoUwMJfS7XqQ7xBygZhOlAbg32l19+PAm4r3RmVbvrnLDnaDMISt4aRVVpxJXx9+uOxmXy7mLbuqr",
+	"e9aVEFXVk06VcqIlmyilt6wsWifRW168yphCSa5dwUnF/L7T7HvSJfzLHuDR1lIN6tkkwjROgtCDDyl2",
+	"a3kofc/DQiICOZP2AunSt33I11eZzAqewUl1lsQyrEZGJSsyEsZncqPT0hWNuVgfUdwmefre0+WKx1cv",
+	"ZVbPybGSI7N2WjkNmTltLMrq8lyzES+dAOb6QgdgphaDhRynJ2R9EZouwYSTiKsgrLExgSKnrD5h2Pcp",
+	"mq1p7Bl8gLk8PoeoihPYC85kg0Nj/nNlWUQH7inNlb6gGy+lg64/GCMH4bi9Km1PF63HCjOsGUNVwfUk",
+	"H4Ku1UQIGr0kyvuhN7a6uys9uiONiiBbiEtwGzWsAKuaqFhLcluOmLhfmL2zl/TUaFQICX5Z9u1ty/nF",
+	"+eg/+PzAm6cN7DHvd8pzOB92FPJj7b5DohCtwJiBz99EL1yLbAWWqenUAteCiOUdpuIabWbXHOHqnuvu",
+	"xt3vlLVtUpCJh0QnWDuaNq5SQ4bdA/8uoM9z3ozn328CcGuIqS2L4NETn0TAqFrZcnt88RC0yKFi9HQ0",
+	"WKBAeUHTlbyDrSqNt4rNtxxLS2awR5rzkOq7Ti+o0313gnCIwzn7/drJwSvLW5cgXFvbPszz5mbvODch",
+	"KtdbLaqjarrE9cJ59+oFe3b85Id95+XFFaJb27TWLLdyDKTTyDibQamVRCTIuHSu1VOW2tWloVynlZv6",
+	"aq9t80iqXMY2l6q0AjCD7lTBlfq6DvOtqghb09IotIXhhVZWy0DrGsMkVjlW436XuTTXq30SHj9qtddc",
+	"aVnbZug5qNx0pmV7S2AFOYqF5Z1pVJGWnvizMlAUqKGyC0HRjyi8HpWwbamx0gbCrhOfqRiBuI0wXEpL",
+	"i+KhplNhdlU9MjWXRm+ZR/OCLg6hWZ5dnE9b3C+YWOKVBmEcu3dJfTyzun0B+Rh8L5BqqWpOhY5unZR0",
+	"EqKXO74P3VMrr2NaWS19y7feyNfestDfZnZtR4OB81ZWAU0qRAxLzdGiUKXXZKzOGmX/c+Njczv4ofAI",
+	"u/yusV9mFwd4Qx//O8Y6UyZGzHtlgwlRbQAt0oRBoaGyjmr3eCuJWvdA7i/OwarrJeRpnz13/j0fniGg",
+	"CnT20UV1C6QyPMIFSHC05hZtf4VyIw+5d587+qnq12pkuIaAXwTCW3XMXkDeHveUa37zxkvrj37f7dFU",
+	"ybGMui2IgultrsLExRxdbNCb96cMIWARVrIUF5haE3gB1O6q+T5v3na9raIJXhRsOHctARqGsVUg628P",
+	"eOTfzz5yYSy6Vf1OoJgF1XNDDjFBO4A9tlsrUzHspgbINefenvr0zZY/dZmpqoTzEIzvSFPiJVSWqBqx",
+	"dMHLKR2wzFnqQZ969x8ahGYB0iwZ8Gzi4rdoJNrPle8mmLUaKJLt/MRtDnGtiss1VmjdH+TyUqrCqq39",
+	"7teqQwps2HO4LXD2U6vmJYriPLg9uuMpETvXkRRKMJlHLgM09hUecSfe6gu3ujVuzrk8F5FLCh2O6Ixq",
+	"iBEf3qmEkfdlSYBcVx3+1Az2t49Opte1kaCMV/l01GPROQW5qfKlYpqnPj8LvvRuWouVFvmR2iwv33pP",
+	"H/2i12yolS4QXSr6rF6d0FK8/XtzyHbn6KxhwR9D7njTvRHStV0xCq9OwCV7YksNlE9DAMm0/ccoEkTe",
+	"x+2y1E8rD3stl5STmUG6Q8jDnlIe9mPKwz7CPOwzedNE7EeTzYnY72pZ8S1nOQTKKMeUPeoHibsqgF9a",
+	"RoDNYEFCGWW5Y+18gh0rPhuQCEK0iDVkJZiK6qzZSFjLXAZw9BS6uI+8X6YJubcdTE581MoopOwF5QbY",
+	"K7E/BkUhrE5xATALjqglnd5Kw12X67SIVxWaaPVZSoUOqX9nrZWF5772zYiAWBPxqR3SmIW4BwWgQ7Kv",
+	"pPMJmQGm4G7v+9uD1C/EyMAa3rBQ8yK3whKtgCqi2PA8u3AJitUVi3ulSNlZFKqkVLQdvdNOyHPTHQHG",
+	"NdQWKApcIAUWtofvtVSKrcuArxNgFzvkPclcn4sNQclaNBQPUEhtgOdd5yuVhFrAGe/RUSRwnQ9np2ju",
+	"Xquk68HHSuuODEVHTUie7TKp0vzqLGHoOuCs2x52yblKbqVYlWLY3eGML10nEu2uk+RmpVClMMvuLAef",
+	"OOkiU8ZlmEzEeALa2vxSJ4xPrayGP+bcueb0lBeF/d1H5qm154CJUXsYpNvDuAslUaY3msY70CoJt43V",
+	"kHjV+/l0yssl3UbJb93JnA5qPEBBOPVruIzEoOZLnwasobgEfcIcck+xPOTvSkjI7T0Y/NMJdUXkmqWF",
+	"ynghzLJfwlgo+T9gnvi82H7GJS+XVhP50Mx0iMidAspVTJrUbwxA+/6FVvzPLZqwoZrLnJfLkzhrL0q4",
+	"sPIoK7iYripAzZV2ZK20G6KoC3KfcELpYsJQUYtUcfp/CRIWmjIBfAA6PdLpKf0SKmGYmYgyJ3mF0KBs",
+	"Rdz02AXHsM0V5S9Snu3nn96jPnMmrarpyndcegzmwJCDFbiZl8DSz7nuY9rCuO+amekDr+gcGFOkffZc",
+	"xm9BnflAjQ7MBA4Wqixy3Jo9hBDdx61560kYlpVcT0DTtpSEM4lZHGru8gAIWLGOdRK0RzLHdNWryylt",
+	"LKVEpcLwcyWLZdp3qxRjqUrMvGNKkm6pEysbsSuBxhcSOemEGXUmg8PKiRGyCLGb6EntjULTS53OeU5N",
+	"BRuKdFde1TVk0BxLbndj1v4e0hmauUJdSUpvNmQeRalT/oqIgUgV0SfyYNC75ypNuA7BJddFL6kGWyjp",
+	"OIGjI8zgcGMuSlUUQ55d7EUS1+L60Rmsk8odvfKes9AfL21rhZeEBOWEeUmXMGOKxLGvhEUPTLBBxlVq",
+	"DTwN2O+PbBea+1ECVHSCgbrgvlqeYVSPGv609cajplv/YR+5tiVf4oN0YV92AcIfjX+ckFrksFX/Pg/B",
+	"fUSj1xV33HYgOnY/NLbRqd7szhbW4PO6ZX1ojWO29FxH2W+itBn0HgmK81aZUGTGY28M5LHYFVXNID8I",
+	"ny9Faea8OJgojZEPZ7Rjk3DPj3teucEnWdN6Sl3EvSsAgV1x1+gZLTYzbeS/unhMLRnesw6UM82kAJcG",
+	"Hh1alB4Kpm1Uz5vIBc1DHnno0LVrHlSHTvnLqPLn+SSBwWp2ns+pRO6AgnnB9ZbK5g1zX7dn+TvDay0r",
+	"DxBrpwJr6jfJ8obdwDoaZ1L82hfYhQI6S1cxy96Xz7gEU4q2qFwIkIT1IiuvNWQ7dSWzahSqaKM4XuiJ",
+	"gBkuzE0iEMMCQjWMC6z191L/tL4EyW80PoD2066Ip+E96zSHoizBKDlwUSoDXZ40Z8htBfkQEu0A1fXS",
+	"MnxLisjfNZsVrV4tJ5s3sptdWyhFmpNrDFHbSgWldUe1H+nvFnIf0l8V0OHD5A6dpnzJctVnaSZSkjpo",
+	"wmHPhAKgJl8vBSywpVQm7Le5oF4fPJ8KbP+xkB0tP945RTiaEbJtjmnAjx51yFiQ9RRMsOPBccxmT540",
+	"MlEjDGsUjiTBbJgIbVS5PA2ZoUeDR8et/aVaZzpt7W8hJdnZERbSJWAAoFUMbhjS1IrvbXhQ98F09DbQ",
+	"VOBLfQ3wBlSrseDBa1xW029qJSMhx1DOStEha5vswBT6PLMPGGG3j/Ymvqbqs7RlwRKXdbrs8vAFAtRz",
+	"gtHGslPcQitoi3mb0qUWUB5kXAMrwNBIrFyMhTP1hZRQsslyNgGpW+ceRfj29PG6QXH84B+Dg2efvnd/",
+	"HHx66L968O9/aQMSpTnvJ/N/11Z+2gFri2x2vLQtqb3tEGhP105gf55Ngb1Q5UxRG3r/encaDY5yjfTy",
+	"U/IYFPNxZ2r7aip5J/Q2955bASje2A23rp7GOyDCcKOrn7pl1eJz7adEU7M6EjgsGaLXkRoWKKb58sRF",
+	"O1GBxeiyTpx5EQKwvbZjp2GObCZm4CtnFJlzojUa0N5oqxbi7LOf7cLslRpFa6ZWW1mh2O0TQreBUgWO",
+	"1N6AJkRTqR/LyoPZlnMutm+f69aDZ7wBh/ahLsUoeQ8aE71+fxu5lz3ssbRL5hpdy5vafTXLsEIjQOfI",
+	"to9qC6C6wjZe1HsV3Ky8bOSb4jbXHDTbuOMRxme6OhxtrlXbivHtt7rMafZrLQ97zVXSI63+3Hu0ukKW",
+	"OLbMmgHY/AX95oKGIlDQw93fVpq8phwNF7rivfaQ60Te3SW5O/BevdXsBg6/h4q1hD0bhFwcD0Cfu+O6",
+	"V2JfnQaRXJD1bckiYXNZgPatL9IJlznk5+oSyrTPPrboC4kvlDuT1UrQPwL0Kvv8Eh9Ow25JwddKSSgp",
+	"gOSGympXbeeqlW9EXj+i2It2GtmRpxgghTwYXAFa/U3qbuP1EXza1TC0RPXJat2eVAjvKhwR8tv8cWAY",
+	"06I8VnJTGrc7xbTCj7SjtdE1qg53LSHcL+W/AWuQOBCtYnGd7OM2GRRUsz8LOcYbtE8KnPLlFgwi5g0b",
+	"mEBL4SOfie1qHu+s1rFa0boyx72VN95bWePH9pR351CqMkQxccoznSFMrNYesmjblIDwo48RNJ0MVuPf",
+	"Idvez/jXt5le35nf/fFPmczt/UD/ytTelKntD75WQRMvtZV6JopPRZP4b1fBrWTgJj03uOl8W2c/aDv0",
+	"db5ZO+cbiTIT3Fabxoizt4qCd1VP6/6Nm0d/jIhmJc9xufP0Ha7b3MTpVGjXDKSqBfFssdJfPgttEqaV",
+	"E8/C1FqpVN2JfJmLRQK8fkoJy7FD370xamXy6X6nDC1iDjTk2cUpsqDCNX1Z6lBrsrbTTy3xdvfIUZhq",
+	"Olz2wnm1YoU9gnegccZcw97eIQznrj1lAzYFLnUg3TDRGSMfUXnSvkJ1taDxTnzSJzRsKMfddPSYzIao",
+	"bM1ClCoU1vX970kwRlHKLbIFXHacXuOuo7ILlF2BuHJV6xarAaaaGXXSyOtLWpPu2PcaAH9JHyQsncts",
+	"AlRS+r0P+ESlIQjOB8mZ9IR/HsY7pOz7UMSBJLFK/hhEWC0ppcw3KgTxypeFrAH5gKy7Gzdi6A6yemxv",
+	"xFnXBcUpiRhTZN/btzuOCrxsnUgh2fNfX5NYSVg6Kvh5v99P3ZhZlAH4dRa+fvEav1DVdXWZgFtGQ4Ve",
+	"GRY4MWZG022FHKkWo46LsgDus0QpyZNSVudulK2QjIch0QlzLaExA/QSSsxPNYoENVYmuZk5dLbUrMFn",
+	"O/gOYxYV+mfyTD58+BGLVx4+ZM/ZQ9r6Q1fuE3KNMWanlZ/g8Jw9xJc9pM7/GlBIRtmSesKxYqy2DbzP",
+	"H+FD12LrTFrUpBzbuI0ndyFj9hLT7ogqxCU44nVWtuXlDz3mPPSRRXcnvg2rzx42gKAtFCzTJxA8n1sj",
+	"3bhJxhYWqf1KleIf+M0J+xFPlZ3NB4PHWUAd/AjoWMHasELJMca8fU0OwRPB5DR1Bp95Zool9bJdRL0a",
+	"qb6KFoQ0g4fi9m8/o0Ona+JySvPGnh0/+eGBr/9y/V2oa0fCuJXuvqVG6hLjC62iHmhYVJb+7wMXXT94",
+	"naduWhohkxWVQ57TADgEP0hD+JFSk5aUzaCkaWqrA4i/05i06bZITVIQte23Dx9S6o4E+4AMpDnA+c6Q",
+	"Mw3jKUhzwlJ+OEwjVsRS/t8fvRqm7onWHtbuOekXZFAJi+zYK2yUQH8j+s34H3PKVkJrxLuTrK1XHzJh",
+	"eaKnFvSD2LeQ0ytssSGKlttJIfvY9H++/MAOJ8ALM/lHyr53g68y0Bq7uWkrA/CaEni+/Acx9YxLShV+",
+	"QGXgeIE17/hM9Jd8WuCThA6prA/QFrQqAEWOkJEXIgOpazHMGc8mcPCoP+glvXlZOCamTw4PF4tFn+PP",
+	"fVWOD929+vDN6xcv375/ifdULWkCb4sSkU96g/4RXeWW2jvpPe4P+o97GI2eIN8+vDw69Nz1EBeLX4/b",
+	"DBX00rlrdZ9ZtSAMRTh10TvquoPVljNeouIaJoW/znHWnza1Vk80FA2zwUiUPBoM1gw/323oebNLVcf4",
+	"c9p64vt3Y94dzmY/HjzueklY9eErVQ5FnpODJwww3nRXNZE96Wmf59F7Q0Sx2mAO81S51Y5+j2w7nJGo",
+	"tzsr7zyeqEXk8E0inxl7Tb5tojWfid88QwoM1Bt2hS5Cfor6/s/PRRiu6hqNKedw1UCho9tcQt6FRVbh",
+	"d1BFEApsTUfRbMSlwWas+JHnPuXqPtCPdlgbLhW8pE30u0raOMjhF5FfVanPG7HztdE0R8mhUFztjKhb",
+	"+NaaXkVGMZJxacX5EHzfxRPUVoJOQETM3tkfMYU59GcknUKuNJYhNl1Hdbqjieo1ZDtu7vAdvemaLOSY",
+	"Hrn+jrfKvMJucXjDszUIH6svtZwu37GOel01uv/5tI8eDWzSVcuXtuaX7lhWDsE1NViquYM+E6becuyk",
+	"t2X+g2/Wdjx4Vkm+F0qOCpFFU1njxmhXyZZUXhFDg7ApvmC60LC/B6IjbNmW6KIpvPan9ldWl0TT11/n",
+	"v9qve1efHOGS2twt8p9HK9IArm893WT13Cn4zhA8qOCGZtW1Sn7Xr7O36xbeiKkwbu3J5g2j5um3eovq",
+	"RZR50iYRPJyGS/Jy7k07CFD02OG/2VYh6BDpH7z3+DZkeS3h746FuE/sWSO28Yrri+lnm28JrGp/UpoF",
+	"f38TE+okfviF/riKaL2OAmMw0fnfKsV0auHxIewoAm/Mgnm+Hp678izaajvDDadxCJewjgF/nChn3Xrd",
+	"haKSNAYLLS5nuVQBvUJDnHEYjRFlXPumPic0D4pqN+kZ+IjhMtbMLNfAUgGdnEnK0MCroks+UvO82Qwk",
+	"alZRQW/lXrLC0pV7+kbx9r20+Ta9qxIWLwlA35TEqDIvWwiBNtxqit6B+XDXdIcCbVFrOWTUfRAieXU7",
+	"uaNFyFd0yTeCitU08RYkpK2i6kKh4PtCjcAydKxlRnjhzu2maFHpTW2KEQ1Mvx29KJ7gf8dqkZsD360V",
+	"IXAxBy54XQdfMS+6NzVs5PCjgZTruc3hF/x/ra+E2otTIMrFXUi6gsxd4MnXnArNRiUAleOS58RFqNhY",
+	"4TSjMOY9NKVrmgK0kArjN7k6fqJy6/6fQ97QatcdWdKpHnfAZHA39OhKO+9PN14DsRtw3s0SEaES8Wlu",
+	"skl3IlxIKKTcEz+ckMghcLEQnJ+qSzgN4UGfYFBg+McHDAtFmndLOIOauty6ePgNX7OdeLgHdPwG9dIX",
+	"FP7mwV7RYAymp1ybyx9SQf3Jl7sll1Z30POiYH7YKEtDvkfqRmn5QKbuavOja31+kMqkBZYonHeU0iss",
+	"GWmXqX3KhspMMFN/CGwqPmNMlqarSpa+zmE6UwZktjz4GyxTdNfPoOpLjK2bfIRgDEZHEx6UhO986B9l",
+	"4haufd/eYLfDiJb5N1g6DX0Xqo+c717k/x4iwqrID4Y8u4B4CEzoVGNfVtXWW85FgJmoWTC8YcGqB0SJ",
+	"Yr9X3R0h1+fumedZmAiO34ZPPLfcBEnfLa2xrJc/ve+t+Tla9dZe+Of2SKgBln1zDL4lnxYr4Kvv7j/c",
+	"e+1//bFS4wL4TOh+pqaHYJHRt6dzC+tfPu6/oD+xMcL+YHLN/d4pa4+zIFsYvF2YgDzKqZjLkM337aj/",
+	"x0dbrOmDUm94SS3Gjo+ebL7hN+k6IEL+M+SC+9ZGx48ebXOzy0fhQ0qifrIN3H6T/JKLwt9zQ9n30aV2",
+	"1vv9aDfcMKQPejEYZQtuKwmzEJLqdn2+3T6h5EX0uFskmuo161JJor3tJZ/k3twumMQY7Sby50anHx/l",
+	"nZsCrbrNlskuz9E4XrrpL6j2iKBYCB0Uv3qKaDxnFgoNXaG0ClduyS6oXnA/vqPV969NiqmQJMqMody4",
+	"b9eC8M6hFTrqpJ3deefGRJvXhvIagwcJZF5hvu8t7HsANhAd23fAUockTW8YT7g+8RnCFYeursuw2769",
+	"tjupZoVCvrKMmj1ldGx9+HfIOJM9ZIx0YueGeKabRoEVns0xE9Td0ExAlK7I3g/UYCL3Ke9WLeBFaEmN",
+	"TkzmGA1gE7BkMBjEwUdeAlYnUeewx1SF3xV17Io3rjYALVwnc1e7hSWL9pc/5oCzIJyJ4BsPBp4alY4/",
+	"OXq0cfrsnzW6dIchzvsKWG4Keke0TqP67lY92pJgw9zIzrDnWzdncDNBRJUpSBi+JbVv5B06AruO+iYK",
+	"ReShEcYyqkq3gsnVVlajBZwG4Wa6DHHurZVqyCiwWd+Z9LMBmMECFuo9NeGSHT1lfxM/VpMufYV39U6N",
+	"E2yipv/EO7wzWGh70XBuapMA6fLzOfW7TreaCdDGL8KkhQ6e0drJ8M/LJixudXEJxDtEGZH/qbjDn5wZ",
+	"HH6x/61NFHvrBwffIlp02hMobe8vDOYaOochyvd4rJuvtoC8AQ4cVt7PcVfvAm8n11xFyMYt76RaL6ck",
+	"nbjKwDAjBk0P5LPZRCkNSSijj6cE+DQ1nP7lM93wOW76U1VX50vM3yo2VLkAfermCcz4GM6kQJLE0RJq",
+	"CtUsitS7tVKq4O2zj/j9ysQ2Xc1l4fqCqvyFDuvjoxEXpXcRUGtWV2vYUDUdEb0g+G4jXKtFeL0TXd0d",
+	"csS1NN+O3FbnAmx4v3CNdrCbdtcCfKvt7QneryJ08P4zCzV3sB08LMCyrZf7HUm6e3Asf4Ci8MocKmt6",
+	"gircRBW5p+vlt85SyzBB4Ovc07oKAh61iWqOWB/hFdR7w+cqUVcuXy4jATMK1aIa7MXZTJWuDHhhJQe/",
+	"AOnSioMciCf/MqHPpHaduHE4U0b9njBPDT+JkWsqEpR6N8t94SYr0mxRnPPDnmOXlWhehGvkJBXNdTxh",
+	"q4MfRWid5gYgtDu5TLm8bT2JplF0Fi3V5jN8S4G7e+Bdv1hYegJAgK7oKm264Jb8odbQpdMOfxeu+kYy",
+	"kGsDm1qQ+F1DSiZuQpXMvQ75pzMMa2pc0ziMg6lfoYEYlneIQ8iutkPYX0YfSB39J0TbbwthsT6DzvKe",
+	"MXbz1Rbnbojeh1/s8a2E2NrSpd9VDch2zCcb/Yz5rLeKsRuyfe44g/v46NE2SAmZktRI+hUXBdyXzRIS",
+	"xqMec+2o315B7bNX4tZEXFdd83A8ohsl7gas+QC5n9zS8BzcANveKgl3gHHV/MT1BrDdHvU9wiW8/MA7",
+	"x2W4yw7xGnzs47Y4sWsHjC1YEcjp69GB3fUBbts7eO7RgbgRkb5OHrqFFcmn21/8XyQOI6tz3uFgtGRA",
+	"DdB8WvL64aOWdFxiMjW8jRKcT9Ko6xQl/fx97j8rCf0z+fKPOS/CtKeVRGKU5NQTDe1D19yRfQw9AmcR",
+	"46q6RmC3xBJHiLcZi7O5ubkESa5B/tfMXL6NVOKrXb2VWycKf1Wr/ZrSfD9Se7f2NN8bMOav1Mtwfb3j",
+	"X4nCaxKFN0q0rZVv4qabvCD+qm/GnIwGV7aak27Df+J8mbhvY6fjw5/rV+r4cMs7/OL/XBshf1flyd86",
+	"5nQr2b739H0quy31Avdy0puv9vDcA2ocuo643Y1dsHxuwYVJ49E+FJhwLbapts0NU65mBUnlUiKrzupc",
+	"Ll0IxF/kq7zDJZSQguNxpDKNTtRnkhdFNWHaqs0jNwjJMCOmEBWPB7PVTMDpvizFeG/KBGVI6XoSDGVu",
+	"2itcPk+CAXn7t/2/I0D+zsFwQ3T8P9WCFUqOmVHYfd+P7KliTOnjgU7tntKjJ4PBVKfVyNj06UCn9aF8",
+	"jwe6I6Ztn96ZmPW0PuRzcPDs0799f3bWp78e/Pv3U/3/9IO/9Fqzt1Zm/DSyiK4Tb/cTA6z+SoMS3B8O",
+	"JSzIRyMcsvXpG0op81jTyRTx53+CMHu9B/c/Byt2Q6u/jiJri24uZqxbUoloYBHDAc4SNA784HFREjmx",
+	"JpRONUW3FkgTj1taCTn73d95UfOWlLkyUvzrMobt6iDHpIDIIDaKDaGqP3cL+aaKYP8s1ubPnCpqoqkq",
+	"VVd4769zAyOIpjo4XRcz2dD/fIeC1NvvbH6Tjub3ZACGaQ5drbx4ZjFsj628rlUX+lahwznjkmWhzaaf",
+	"tsjZRIwnUNLIRT8lVOD4ylCF5C6vWqnHcyvPpBu2e+ILHrhhbpyYV/wLbsCPjPEpS9gTm0rg2C++B3Hc",
+	"MTgMQbBfLiSUqPnGc0mT+uDeFqXbtYG9xY7u99jJ/c/Swf2+ClWjUT1tRLmea25VitrR5J0Q3Wo/qBIp",
+	"TZNpisKzC6IRPwVWGPa9aybqYjlKu7oflobp1ykRTXi2kg88bZ9JS9ylL9Hckri7+sizrdvIf7Xt4/fW",
+	"vnwtAt2ygbFL0WqEs4eWQx74ucR3vsK1/bpbG+6+csOjmZKdw5L9SOloWHIOdSlyGtJz4ynJ1DWNJBkB",
+	"6Uz6om58BjUSdD4lR45tGG+h+ssldI1M2LMitFYJ8kUebaNNvs2+lG/AVHxtbrADQBs6rGHzizD4tNXD",
+	"7X6+TWuN3tDVZIUXhTu//ThLVERL1XyxVgBFE/Cor5abfff7J0vOOCjKsQ+a6XSIZO6e09bg24QNUZZQ",
+	"Xq2lpir3K2+fW03Tdfihc5pcVBvkWik3737v+uxuHDFXPcw1wWs+q61rXIIo6NM4cOBv9KgqZth82n8K",
+	"bVS5pNmPYDG6XNZu9eZd81YsJaAd8Wr+HDm0o0fE/Rg6HhJXFFQN14XBUX/9etF/1+EIqQ0v6Ey+i9uv",
+	"R/eHYR9Xn67+fwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,63 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// ListOperatorTokens implements listOperatorTokens.
+func (a *API) ListOperatorTokens(ctx context.Context, _ oapi.ListOperatorTokensRequestObject) (oapi.ListOperatorTokensResponseObject, error) {
+	list, err := a.store.OperatorTokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return oapi.ListOperatorTokens200JSONResponse{Items: each(list, operatorTokenOf)}, nil
+}
+
+// CreateOperatorToken implements createOperatorToken. The token is in the answer and
+// nowhere else.
+func (a *API) CreateOperatorToken(ctx context.Context, r oapi.CreateOperatorTokenRequestObject) (oapi.CreateOperatorTokenResponseObject, error) {
+	if err := textField("/name", r.Body.Name, maxTitle); err != nil {
+		return nil, err
+	}
+	expires, err := expiry(r.Body.ExpiresAt, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	id, token, hash := auth.NewAPIToken(auth.KindOperator)
+	k, err := a.store.CreateOperatorToken(ctx, callOf(ctx).actor, store.OperatorToken{ID: id, Hash: hash, Name: r.Body.Name, ExpiresAt: expires})
+	if err != nil {
+		return nil, err
+	}
+	return oapi.CreateOperatorToken201JSONResponse{OperatorToken: operatorTokenOf(k), Token: token}, nil
+}
+
+// RevokeOperatorToken implements revokeOperatorToken.
+func (a *API) RevokeOperatorToken(ctx context.Context, r oapi.RevokeOperatorTokenRequestObject) (oapi.RevokeOperatorTokenResponseObject, error) {
+	id, err := fleet.ParseCredentialID(r.Id)
+	if err != nil {
+		return nil, errNotFound
+	}
+	err = a.store.RevokeOperatorToken(ctx, callOf(ctx).actor, id)
+	if errors.Is(err, fleet.ErrConflict) {
+		return nil, refuse(http.StatusConflict, "last_operator_token", "this is the last operator token that is good: make another before you revoke it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return oapi.RevokeOperatorToken204Response{}, nil
+}
+
+func operatorTokenOf(k store.OperatorToken) oapi.OperatorToken {
+	return oapi.OperatorToken{
+		Id: k.ID.String(), Name: k.Name, CreatedAt: k.CreatedAt, MadeBy: optional(k.CreatedBy),
+		ExpiresAt: k.ExpiresAt, RevokedAt: optionalTime(k.RevokedAt), RevokedBy: optional(k.RevokedBy),
+	}
+}
