@@ -23,6 +23,9 @@ type APIConfig struct {
 	DatabaseURL   string `name:"database-url" env:"FAIRLEAD_DATABASE_URL" required:"" placeholder:"URL" help:"Postgres, as the role fairlead_app or a member of it."`
 	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys --dir DIR makes it)."`
 	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
+
+	GuardLogPaths []string `name:"guard-log-paths" env:"FAIRLEAD_GUARD_LOG_PATHS" default:"/var/log/envoy/,/dev/stdout,/dev/stderr,/dev/null" placeholder:"PATH" help:"Where every role may let a proxy write logs: a folder ends with a slash, all else is a file (default: ${default})."`
+	GuardRules    []string `name:"guard" env:"FAIRLEAD_GUARD" placeholder:"RULE=ROLE" help:"Least role that may write what a guard rule names, where it is not to be the default: ci, editor, admin, owner or nobody, for instance code=nobody (docs/guard.md has the rules)."`
 }
 
 // API is the REST server of a process.
@@ -35,6 +38,13 @@ type API struct {
 
 // NewAPI opens the database, waiting for it until ctx ends, and reads the keys.
 func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) {
+	guard, err := httpapi.ParseGuard(cfg.GuardRules)
+	if err != nil {
+		return nil, err
+	}
+	if err := resource.CheckLogPaths(cfg.GuardLogPaths); err != nil {
+		return nil, err
+	}
 	public, err := seal.LoadPublic(cfg.SealPublicKey)
 	if err != nil {
 		return nil, err
@@ -55,7 +65,8 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 		return nil, err
 	}
 	a.handler, err = httpapi.New(httpapi.Config{
-		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey}), Sealer: sealer, Logger: log, Page: web.Handler(),
+		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: cfg.GuardLogPaths}),
+		Sealer: sealer, Guard: guard, Logger: log, Page: web.Handler(),
 	})
 	if err != nil {
 		a.store.Close()
