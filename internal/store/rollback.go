@@ -23,18 +23,16 @@ type RollbackChange struct {
 }
 
 // selectRollback: $1 the fleet, $2 the revision to go back to. What changed since is found by
-// the index that the catch-up uses, in words that fit it alone (0002). Below the floor of
-// tombstones that index has forgotten what was deleted, and the history is read, which the
-// rollback itself reads as well.
+// the index that the catch-up uses (0018). Below the floor of tombstones that index has
+// forgotten what was deleted, and the history is read, which the rollback itself reads as
+// well.
 const selectRollback = `
 WITH head AS (
   SELECT h.tenant_id, h.fleet_id, h.revision, h.compacted FROM fleet_heads h
    WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL
      AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = $2)),
 changed AS (
-  SELECT r.type, r.name, r.variant FROM resources r
-   WHERE uuid_hash(r.fleet_id) = uuid_hash($1) AND r.revision > $2
-     AND r.tenant_id IS NOT DISTINCT FROM app_tenant() AND r.fleet_id IS NOT DISTINCT FROM $1
+  SELECT c.type, c.name, c.variant FROM fleet_changed_since($1, $2) c
   UNION
   SELECT x.type, x.name, x.variant FROM resource_history x
    WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.revision > $2 AND EXISTS (SELECT FROM head WHERE compacted > $2))
