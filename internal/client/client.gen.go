@@ -1790,7 +1790,10 @@ type ClientInterface interface {
 
 	// RollbackWithBody Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing.
+	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
+	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
+	// `/resources/{type}/{name}/variants/{variant}/body/...`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1799,7 +1802,10 @@ type ClientInterface interface {
 
 	// Rollback Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing.
+	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
+	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
+	// `/resources/{type}/{name}/variants/{variant}/body/...`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2482,7 +2488,10 @@ func (c *Client) GetReceipt(ctx context.Context, tenant TenantParam, fleet Fleet
 
 // RollbackWithBody Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing.
+// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
+// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
+// `/resources/{type}/{name}/variants/{variant}/body/...`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2501,7 +2510,10 @@ func (c *Client) RollbackWithBody(ctx context.Context, tenant TenantParam, fleet
 
 // Rollback Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing.
+// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
+// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
+// `/resources/{type}/{name}/variants/{variant}/body/...`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5134,7 +5146,10 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackWithBodyWithResponse Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing.
+	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
+	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
+	// `/resources/{type}/{name}/variants/{variant}/body/...`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5143,7 +5158,10 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackWithResponse Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing.
+	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
+	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
+	// `/resources/{type}/{name}/variants/{variant}/body/...`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8086,7 +8104,10 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, tenant
 
 // RollbackWithBodyWithResponse Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing.
+// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
+// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
+// `/resources/{type}/{name}/variants/{variant}/body/...`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8101,7 +8122,10 @@ func (c *ClientWithResponses) RollbackWithBodyWithResponse(ctx context.Context, 
 
 // RollbackWithResponse Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing.
+// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
+// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
+// `/resources/{type}/{name}/variants/{variant}/body/...`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -17,13 +17,14 @@ import (
 	"fairlead/internal/store"
 )
 
-// Config is what an API needs. All but Page and Ready is required.
+// Config is what an API needs. All but Page, Guard and Ready is required.
 type Config struct {
 	Store    *store.Store
 	Compiler *resource.Compiler
 	Sealer   *seal.Sealer // public half: what the API stores it cannot read back
 	Logger   *slog.Logger // no token and no body is ever given to it
 	Page     http.Handler // what is at "/", with its files; nil: nothing
+	Guard    Guard        // nil: DefaultGuard
 	// Ready tells whether the process can serve; nil: whether the database answers.
 	Ready func(context.Context) error
 }
@@ -33,6 +34,7 @@ type API struct {
 	store    *store.Store
 	compiler *resource.Compiler
 	sealer   *seal.Sealer
+	guard    Guard
 	log      *slog.Logger
 	ready    func(context.Context) error
 
@@ -54,12 +56,15 @@ func New(c Config) (*API, error) {
 	if c.Ready == nil {
 		c.Ready = c.Store.Ping
 	}
+	if c.Guard == nil {
+		c.Guard = DefaultGuard()
+	}
 	spec, err := oapi.GetSpec()
 	if err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	a := &API{
-		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, log: c.Logger, ready: c.Ready,
+		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready,
 		draining: make(chan struct{}),
 	}
 	if a.operations, err = operations(spec); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"fairlead/internal/fleet"
@@ -141,8 +142,16 @@ func resourceOf(row store.Resource) (oapi.Resource, error) {
 	return out, nil
 }
 
-// summaryOf is what is stored and told of a Secret.
-func summaryOf(s *resource.SecretSummary) ([]byte, error) {
+// secretSummary is what is stored beside a Secret: what is told of it, and the guard rules
+// that name something in it, for the body is sealed. Guarded is nil in rows that were
+// written before there were rules.
+type secretSummary struct {
+	oapi.SecretSummary
+	Guarded *[]resource.Rule `json:"guarded,omitempty"`
+}
+
+func summaryOf(c resource.Compiled) ([]byte, error) {
+	s := c.Secret
 	if s == nil {
 		return nil, nil
 	}
@@ -150,7 +159,13 @@ func summaryOf(s *resource.SecretSummary) ([]byte, error) {
 	if len(s.SANs) > 0 {
 		out.Sans = &s.SANs
 	}
-	return json.Marshal(out)
+	rules := []resource.Rule{}
+	for _, g := range c.Guarded {
+		if !slices.Contains(rules, g.Rule) {
+			rules = append(rules, g.Rule)
+		}
+	}
+	return json.Marshal(secretSummary{out, &rules})
 }
 
 // typeOf reads a type that the contract has checked.

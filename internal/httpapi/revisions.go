@@ -53,7 +53,7 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	where.whole = "/revision"
 	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message}
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
-	result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(r.Body.Revision), w)
+	result, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
 	if err != nil {
 		return nil, repeated(where.refused(err), w.Idempotency)
 	}

@@ -33,12 +33,12 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 		return nil, err
 	}
 	where := newPlaces()
-	change, warnings, err := a.compile(ctx, d, where)
+	change, warnings, not, err := a.compile(ctx, d, where)
 	if err != nil {
 		return nil, err
 	}
 	change.IfMatch, change.IfNoneMatch = deref(r.Params.IfMatch), r.Params.IfNoneMatch != nil
-	result, err := a.write(ctx, store.Write{Kind: "put", Changes: []store.ResourceChange{change}})
+	result, err := a.writeGuarded(ctx, store.Write{Kind: "put", Changes: []store.ResourceChange{change}}, guarded{0: not}.some())
 	if err != nil {
 		return nil, stale(where.refused(err))
 	}
@@ -88,13 +88,13 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 		return nil, err
 	}
 	where := newPlaces()
-	changes, warnings, err := a.compileAll(ctx, in, where)
+	changes, warnings, not, err := a.compileAll(ctx, in, where)
 	if err != nil {
 		return nil, err
 	}
 	w := store.Write{Kind: "apply", Message: in.Message, Changes: changes}
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
-	result, err := a.write(ctx, w)
+	result, err := a.writeGuarded(ctx, w, not)
 	if err != nil {
 		return nil, repeated(where.refused(err), w.Idempotency)
 	}
@@ -104,45 +104,46 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 
 // compileAll compiles everything before it complains, so that all faults of a file are
 // told at once.
-func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) ([]store.ResourceChange, []oapi.FieldError, error) {
+func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) ([]store.ResourceChange, []oapi.FieldError, guarded, error) {
 	var changes []store.ResourceChange
 	var warnings []oapi.FieldError
 	var bad resource.Errors
-	for _, d := range in.Resources {
-		change, warn, err := a.compile(ctx, d, where)
+	not := guarded{}
+	for i, d := range in.Resources {
+		change, warn, refused, err := a.compile(ctx, d, where)
 		var faults resource.Errors
 		switch {
 		case errors.As(err, &faults):
 			bad = append(bad, faults...)
 		case err != nil:
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		changes, warnings = append(changes, change), append(warnings, warn...)
+		changes, warnings, not[i] = append(changes, change), append(warnings, warn...), refused
 	}
 	for i, d := range in.Delete {
 		if err := mayWrite(ctx, d.Type); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		changes = append(changes, store.ResourceChange{Type: d.Type, Name: d.Name, Variant: d.Variant, Delete: true})
 		where.deleted[fleet.Ref{Type: d.Type, Name: d.Name}] = "/delete/" + strconv.Itoa(i)
 	}
 	if len(bad) > 0 {
-		return nil, nil, bad
+		return nil, nil, nil, bad
 	}
-	return changes, warnings, nil
+	return changes, warnings, not.some(), nil
 }
 
 // compile turns a document into what the store keeps, and notes where it names what. A
-// Secret leaves it sealed.
-func (a *API) compile(ctx context.Context, d resource.Document, where *places) (change store.ResourceChange, warnings []oapi.FieldError, err error) {
+// Secret leaves it sealed. not is what of it the guard rules let the caller not write.
+func (a *API) compile(ctx context.Context, d resource.Document, where *places) (change store.ResourceChange, warnings, not []oapi.FieldError, err error) {
 	if err := mayWrite(ctx, d.Type); err != nil {
-		return change, nil, err
+		return change, nil, nil, err
 	}
 	c := callOf(ctx)
 	key := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
 	out, err := a.compiler.Compile(key, d)
 	if err != nil {
-		return change, nil, err
+		return change, nil, nil, err
 	}
 	where.put(out)
 	change = store.ResourceChange{
@@ -150,23 +151,25 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 		Labels: out.Labels, Description: out.Description, Version: out.Version, DocHash: out.DocHash, BodyHash: out.BodyHash,
 		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion,
 	}
-	if change.Summary, err = summaryOf(out.Secret); err != nil {
-		return change, nil, err
+	if change.Summary, err = summaryOf(out); err != nil {
+		return change, nil, nil, err
 	}
 	if out.Sensitive {
 		place := seal.Context{Tenant: key.Tenant, Fleet: key.Fleet, Name: out.Name, Version: out.Version}
 		if change.Body, err = a.sealer.Seal(place, out.Value); err != nil {
-			return store.ResourceChange{}, nil, err
+			return store.ResourceChange{}, nil, nil, err
 		}
 	}
-	return change, fieldErrors(out.Warnings), nil
+	return change, fieldErrors(out.Warnings), a.guard.refused(ctx, out.Guarded, ""), nil
 }
+
+const noSecrets = "the token's role does not allow to write secrets"
 
 // mayWrite asks for the right to write Secrets, which is apart from that to write.
 func mayWrite(ctx context.Context, t fleet.Type) error {
 	c := callOf(ctx)
 	if t == fleet.Secret && !c.principal.May(auth.WriteSecret, c.fleet.ID) {
-		return refuse(http.StatusForbidden, "forbidden", "the token's role does not allow to write secrets")
+		return refuse(http.StatusForbidden, "forbidden", noSecrets)
 	}
 	return nil
 }

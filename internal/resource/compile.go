@@ -20,14 +20,25 @@ type Config struct {
 	// VersionKey is the installation's secret of 32 bytes from which versions and hashes
 	// of Secrets are made, with a key for each tenant. Without it Secrets cannot be compiled; all else can.
 	VersionKey []byte
+	// LogPaths are where a proxy may write logs without a guard rule that says otherwise, in
+	// the form of DefaultLogPaths; nil is those.
+	LogPaths []string
 }
 
 // Compiler checks documents and makes of them what is stored. It is safe for concurrent
 // use.
-type Compiler struct{ versionKey []byte }
+type Compiler struct {
+	versionKey []byte
+	logPaths   []string
+}
 
 // NewCompiler returns a Compiler.
-func NewCompiler(c Config) *Compiler { return &Compiler{versionKey: slices.Clone(c.VersionKey)} }
+func NewCompiler(c Config) *Compiler {
+	if c.LogPaths == nil {
+		c.LogPaths = DefaultLogPaths()
+	}
+	return &Compiler{versionKey: slices.Clone(c.VersionKey), logPaths: slices.Clone(c.LogPaths)}
+}
 
 // Compiled is a document that Envoy can be expected to take.
 type Compiled struct {
@@ -40,6 +51,7 @@ type Compiled struct {
 	Secret    *SecretSummary // of a Secret: what may be shown of it
 	Sensitive bool           // of a Secret: Value must be sealed before it is stored
 	Warnings  []FieldError
+	Guarded   []Guarded // where it has what a guard rule names; who may write that is not decided here
 
 	refsAt map[fleet.Ref]*path
 }
@@ -81,14 +93,15 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 		return Compiled{}, err
 	}
 	out := Compiled{Document: d}
-	if err := out.check(m, place{root, d.body()}); err != nil {
+	if err := out.check(m, place{root, d.body()}, guard{logPaths: c.logPaths}); err != nil {
 		return Compiled{}, err
 	}
 	return c.finish(key, out, m, place{root, d.body()})
 }
 
-// check runs every check over the message and collects references on the way.
-func (out *Compiled) check(m protoreflect.Message, p place) error {
+// check runs every check over the message and collects on the way references and what g
+// looks for.
+func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 	var d deriver
 	err := walk(m, p.n, p.at, true, func(m protoreflect.Message, n *node, at *path, root bool) {
 		if d.full() {
@@ -99,6 +112,7 @@ func (out *Compiled) check(m protoreflect.Message, p place) error {
 			d.constraints(m, n, at)
 		}
 		d.rules(out.Type, m, here)
+		g.message(m, here, root)
 		d.message(m, here)
 		if warnUnchecked[m.Descriptor().FullName()] {
 			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
@@ -112,7 +126,7 @@ func (out *Compiled) check(m protoreflect.Message, p place) error {
 	if err := d.err(); err != nil {
 		return err
 	}
-	out.Derived, out.refsAt = d.derived(m), d.at
+	out.Derived, out.refsAt, out.Guarded = d.derived(m), d.at, g.found
 	return nil
 }
 

@@ -1,6 +1,11 @@
 package resource
 
-import "google.golang.org/protobuf/reflect/protoreflect"
+import (
+	"fmt"
+	"maps"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
 
 // ReferrersForTest returns the table of references: field -> its source's field.
 func ReferrersForTest() map[protoreflect.FullName]protoreflect.Name {
@@ -19,4 +24,35 @@ func DecodeErrorForTest(err error, body []byte, hide bool) error {
 	}
 	var at *path
 	return decodeError(err, body, root, at.member("body"), hide)
+}
+
+// WithoutGuardForTest runs f once for each line of the rules' tables, with that line taken
+// out. It changes the tables: no other test may use them meanwhile.
+func WithoutGuardForTest(f func(line string)) {
+	without(guardedMessages, f)
+	without(guardedPackages, f)
+	without(guardedWords, f)
+	without(guardedFields, f)
+	without(dialledTexts, f)
+	without(freeForm, f)
+}
+
+func without[K comparable, V any](table map[K]V, f func(string)) {
+	for k, v := range maps.Clone(table) {
+		delete(table, k)
+		f(fmt.Sprint(k))
+		table[k] = v
+	}
+}
+
+// GuardTablesForTest are the fields that the guard rules judge: by what they hold, and as
+// texts that are dialled.
+func GuardTablesForTest() (fields map[protoreflect.FullName]Rule, dialled, notDialledAddresses map[protoreflect.FullName]bool) {
+	return guardedFields, dialledTexts, notDialled
+}
+
+// GuardsMessageForTest reports whether a rule names a message by itself.
+func GuardsMessageForTest(name protoreflect.FullName) bool {
+	_, ok := ruleOf(name)
+	return ok
 }

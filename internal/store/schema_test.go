@@ -104,9 +104,19 @@ func TestDoors(t *testing.T) {
 		SELECT p.proname || ': ' || coalesce((SELECT string_agg(a.grantee::regrole::text, ' ' ORDER BY 1) FROM aclexplode(p.proacl) a
 		                                       WHERE a.grantee <> p.proowner), '') || CASE WHEN p.proconfig IS NULL THEN ' without search_path' ELSE '' END
 		  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef ORDER BY 1`)
-	want := []string{"find_node_credential: fairlead_node", "find_token: fairlead_app", "is_operator: fairlead_app", "operator_create_tenant: fairlead_app",
-		"operator_create_token: fairlead_app", "operator_first_token: fairlead_app", "operator_list_tokens: fairlead_app",
-		"operator_revoke_token: fairlead_app", "operator_tenant_by_slug: fairlead_app", "operator_tenants: fairlead_app"}
+	want := []string{
+		"find_node_credential: fairlead_node",
+		"find_token: fairlead_app",
+		"fleet_changed_since: fairlead_app",
+		"is_operator: fairlead_app",
+		"operator_create_tenant: fairlead_app",
+		"operator_create_token: fairlead_app",
+		"operator_first_token: fairlead_app",
+		"operator_list_tokens: fairlead_app",
+		"operator_revoke_token: fairlead_app",
+		"operator_tenant_by_slug: fairlead_app",
+		"operator_tenants: fairlead_app",
+	}
 	if d := cmp.Diff(want, doors); d != "" {
 		t.Error(d)
 	}

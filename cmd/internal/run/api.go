@@ -24,6 +24,9 @@ type APIConfig struct {
 	SealPublicKey string `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" required:"" type:"path" placeholder:"FILE" help:"Public key that seals Secrets (api keys --dir DIR makes it)."`
 	VersionKey    string `name:"version-key" env:"FAIRLEAD_VERSION_KEY" required:"" type:"path" placeholder:"FILE" help:"Key of the versions of Secrets, the same on every API server."`
 	Database
+
+	GuardLogPaths []string `name:"guard-log-paths" env:"FAIRLEAD_GUARD_LOG_PATHS" default:"/var/log/envoy/,/dev/stdout,/dev/stderr,/dev/null" placeholder:"PATH" help:"Where every role may let a proxy write logs: a folder ends with a slash, all else is a file (default: ${default})."`
+	GuardRules    []string `name:"guard" env:"FAIRLEAD_GUARD" placeholder:"RULE=ROLE" help:"Least role that may write what a guard rule names, where it is not to be the default: ci, editor, admin, owner or nobody, for instance code=nobody (docs/guard.md has the rules)."`
 }
 
 // API is the REST server of a process.
@@ -37,6 +40,13 @@ type API struct {
 // NewAPI opens the database, waiting for it until ctx ends, and reads the keys.
 func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) {
 	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil {
+		return nil, err
+	}
+	guard, err := httpapi.ParseGuard(cfg.GuardRules)
+	if err != nil {
+		return nil, err
+	}
+	if err := resource.CheckLogPaths(cfg.GuardLogPaths); err != nil {
 		return nil, err
 	}
 	public, err := seal.LoadPublic(cfg.SealPublicKey)
@@ -59,7 +69,8 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 		return nil, err
 	}
 	a.handler, err = httpapi.New(httpapi.Config{
-		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey}), Sealer: sealer, Logger: log, Page: web.Handler(),
+		Store: a.store, Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: cfg.GuardLogPaths}),
+		Sealer: sealer, Guard: guard, Logger: log, Page: web.Handler(),
 	})
 	if err != nil {
 		a.store.Close()

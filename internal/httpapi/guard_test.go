@@ -1,0 +1,216 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+// guardCase is one entry of the rules' corpus, which package resource has.
+type guardCase struct {
+	Rule resource.Rule
+	At   string // in the body
+	Type string
+	Name string
+	Body json.RawMessage
+	Any  json.RawMessage
+}
+
+func guardCases(t *testing.T) []guardCase {
+	t.Helper()
+	y, err := os.ReadFile("../resource/testdata/guard.yaml")
+	must(t, err)
+	j, err := resource.ToJSON(resource.YAML, y)
+	must(t, err)
+	for _, key := range []string{"@type", "type_url"} {
+		for _, pkg := range []string{"envoy.", "xds.", "google."} {
+			j = bytes.ReplaceAll(j, []byte(`"`+key+`":"`+pkg), []byte(`"`+key+`":"`+fleet.URLPrefix+pkg))
+		}
+	}
+	var cases []guardCase
+	must(t, json.Unmarshal(j, &cases))
+	for i := range cases {
+		c := &cases[i]
+		if c.Name == "" {
+			c.Name = "x"
+		}
+		if c.Any != nil {
+			c.Type, c.Body = "extensions", fmt.Appendf(nil, `{"name": "x", "typed_config": %s}`, c.Any)
+		}
+	}
+	return cases
+}
+
+// document is the case as an element of an apply.
+func (c guardCase) document() string {
+	return fmt.Sprintf(`{"type": %q, "name": %q, "body": %s}`, c.Type, c.Name, c.Body)
+}
+
+// writers are tokens of all roles that write configuration.
+func (w *world) writers(f store.Fleet) map[auth.Role]string {
+	out := map[auth.Role]string{}
+	for _, role := range []auth.Role{auth.RoleCI, auth.RoleEditor, auth.RoleAdmin, auth.RoleOwner} {
+		var bound *fleet.ID
+		if role == auth.RoleCI {
+			bound = &f.ID
+		}
+		out[role] = "Bearer " + w.tokenOf(w.tenant, store.APIToken{Role: role, Fleet: bound, Name: string(role), WritesSecrets: true})
+	}
+	return out
+}
+
+// TestT22_T43_GuardOnEveryWayIn: each case of the corpus, as JSON, as YAML, as a variant, in an
+// apply and by a rollback, is refused to the roles ci and editor at the field, and taken from
+// admin and owner.
+func TestT22_T43_GuardOnEveryWayIn(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	cases := guardCases(t)
+	if len(cases) < 60 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	by := w.writers(w.fleet)
+	snake := strings.NewReplacer("virtualHosts", "virtual_hosts", "directResponse", "direct_response")
+	for _, c := range cases {
+		path := w.at("resources", c.Type, c.Name)
+		variant := fmt.Sprintf(`{"selector": "node.id=n", "body": %s}`, c.Body)
+		apply := `{"resources": [` + c.document() + `]}`
+		refused := func(role auth.Role, a answer, pointer string) {
+			t.Helper()
+			p := a.isProblem(403, "guarded", pointer)
+			for _, f := range deref(p.Errors) {
+				if *f.Pointer == pointer && f.Code == "guard_"+string(c.Rule) && strings.HasSuffix(f.Detail, "; only tokens of the roles admin and owner may write it") {
+					return
+				}
+			}
+			t.Errorf("%s %s as %s: no sentence of the rule %s: %s", c.Type, c.At, role, c.Rule, a.body)
+		}
+		for _, role := range []auth.Role{auth.RoleCI, auth.RoleEditor} {
+			refused(role, w.do(http.MethodPut, path, asDocument(string(c.Body)), "Authorization", by[role]), "/body"+c.At)
+			refused(role, w.do(http.MethodPut, path, asDocument(string(c.Body)), "Authorization", by[role], "Content-Type", "application/yaml"), "/body"+c.At)
+			refused(role, w.do(http.MethodPut, path+"?variant=v", variant, "Authorization", by[role]), "/body"+c.At)
+			refused(role, w.do(http.MethodPost, w.at("apply"), apply, "Authorization", by[role]), "/resources/0/body"+c.At)
+		}
+		var before oapi.WriteResult
+		w.do(http.MethodPost, w.at("apply"), apply, "Authorization", by[auth.RoleAdmin]).is(200, &before)
+		w.do(http.MethodPut, path+"?variant=v", variant, "Authorization", by[auth.RoleOwner]).is(200, nil)
+		for _, role := range []auth.Role{auth.RoleCI, auth.RoleEditor, auth.RoleAdmin, auth.RoleOwner} {
+			w.do(http.MethodDelete, path+"?variant=v", "", "Authorization", by[auth.RoleCI]).is(200, nil) // to delete is nobody's harm
+			w.do(http.MethodDelete, path, "", "Authorization", by[auth.RoleEditor]).is(200, nil)
+			a := w.do(http.MethodPost, w.at("rollback"), fmt.Sprintf(`{"revision": %d}`, before.Revision+1), "Authorization", by[role])
+			if role == auth.RoleAdmin || role == auth.RoleOwner {
+				a.is(200, nil)
+				continue
+			}
+			at := strings.ReplaceAll(c.Name, "/", "~1")
+			refused(role, a, "/resources/"+c.Type+"/"+at+"/body"+snake.Replace(c.At))
+			refused(role, a, "/resources/"+c.Type+"/"+at+"/variants/v/body"+snake.Replace(c.At))
+			w.do(http.MethodPost, w.at("rollback"), fmt.Sprintf(`{"revision": %d}`, before.Revision+1)).is(200, nil)
+		}
+		w.do(http.MethodPost, w.at("apply"), fmt.Sprintf(`{"delete": [{"type": %q, "name": %q}, {"type": %q, "name": %q, "variant": "v"}]}`, c.Type, c.Name, c.Type, c.Name), "Authorization", by[auth.RoleCI]).is(200, nil)
+	}
+}
+
+// luaListener is a listener that only admins and owners may write.
+func luaListener(name, code string) string {
+	return fmt.Sprintf(`{"name": %q, "address": {"socket_address": {"address": "0.0.0.0", "port_value": 1}}, "filter_chains": [{"filters": [{"name": "h", "typed_config": {
+		"@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "s", "route_config": {"name": "r"},
+		"http_filters": [{"name": "l", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua", "default_source_code": {"inline_string": %q}}}]}}]}]}`, name, code)
+}
+
+const luaAt = "/filter_chains/0/filters/0/typed_config/http_filters/0/typed_config"
+
+func applied(docs ...string) string { return `{"resources": [` + strings.Join(docs, ",") + `]}` }
+
+func element(kind, name, body string) string {
+	return fmt.Sprintf(`{"type": %q, "name": %q, "body": %s}`, kind, name, body)
+}
+
+// TestGuardLetsTheUnchangedStand: a folder that holds what an admin wrote can be applied by
+// an editor, as long as that is as it is stored. All that is not is told at once.
+func TestGuardLetsTheUnchangedStand(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	editor := w.writers(w.fleet)[auth.RoleEditor]
+	lua := element("listeners", "l", luaListener("l", "x = 1"))
+	w.do(http.MethodPost, w.at("apply"), applied(lua)).is(200, nil)
+
+	var out oapi.WriteResult
+	w.do(http.MethodPost, w.at("apply"), applied(element("clusters", "a", cluster("a")), lua), "Authorization", editor).is(200, &out)
+	if out.Revision != 2 || out.Changed != 1 {
+		t.Errorf("the apply is %+v", out)
+	}
+	tag := w.do(http.MethodGet, w.at("resources", "listeners", "l"), "").is(200, nil).header.Get("ETag")
+	same := asDocument(luaListener("l", "x = 1"))
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), same, "Authorization", editor).is(200, &out)
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), same, "Authorization", editor, "If-Match", tag).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), same, "Authorization", editor, "If-Match", "*").is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), same, "Authorization", editor, "If-Match", `"9-00000000"`).isProblem(412, "precondition_failed", "")
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), same, "Authorization", editor, "If-None-Match", "*").isProblem(412, "precondition_failed", "")
+	if out.Changed != 0 {
+		t.Errorf("the put is %+v", out)
+	}
+
+	other := element("listeners", "l", luaListener("l", "x = 2"))
+	w.do(http.MethodPost, w.at("apply"), applied(element("clusters", "b", cluster("b")), other), "Authorization", editor).isProblem(403, "guarded", "/resources/1/body"+luaAt)
+	labelled := strings.Replace(lua, `"body"`, `"labels": {"a": "b"}, "body"`, 1)
+	w.do(http.MethodPost, w.at("apply"), applied(labelled), "Authorization", editor).isProblem(403, "guarded", "/resources/0/body"+luaAt)
+	p := w.do(http.MethodPost, w.at("apply"), applied(other, element("listeners", "m", luaListener("m", "y")), element("listeners", "n", luaListener("n", "z"))), "Authorization", editor).isProblem(403, "guarded", "")
+	if len(deref(p.Errors)) != 3 {
+		t.Errorf("not all is told at once: %+v", p.Errors)
+	}
+	w.do(http.MethodDelete, w.at("resources", "listeners", "l"), "", "Authorization", editor).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), same, "Authorization", editor).isProblem(403, "guarded", "/body"+luaAt)
+}
+
+// TestGuardSettings: who may write what is the operator's to say, and a rule can be locked.
+func TestGuardSettings(t *testing.T) {
+	t.Parallel()
+	g, err := ParseGuard([]string{"code=nobody", "pipes=editor", "loopback=owner", "files=ci"})
+	must(t, err)
+	may := func(rule resource.Rule, roles ...auth.Role) {
+		t.Helper()
+		for _, r := range auth.Roles() {
+			if g.may(r, rule) != slices.Contains(roles, r) {
+				t.Errorf("%s as %s: %t", rule, r, g.may(r, rule))
+			}
+		}
+	}
+	may(resource.RuleCode)
+	may(resource.RulePipes, auth.RoleEditor, auth.RoleAdmin, auth.RoleOwner)
+	may(resource.RuleLoopback, auth.RoleOwner)
+	may(resource.RuleFiles, auth.RoleCI, auth.RoleEditor, auth.RoleAdmin, auth.RoleOwner)
+	may(resource.RuleTap, auth.RoleAdmin, auth.RoleOwner)
+	for rule, want := range map[resource.Rule]string{
+		resource.RuleCode: "; this installation lets no token write it", resource.RuleLoopback: "; only tokens of the role owner may write it",
+		resource.RulePipes: "; only tokens of the roles editor, admin and owner may write it",
+	} {
+		if f := g.fault(rule, "/x"); f.Detail != rule.Reason()+want {
+			t.Errorf("%s: %s", rule, f.Detail)
+		}
+	}
+	for _, bad := range []string{"", "code", "code=", "code=king", "code=viewer", "cod=admin", "=admin"} {
+		if _, err := ParseGuard([]string{bad}); !errors.Is(err, fleet.ErrInvalid) {
+			t.Errorf("%q is taken: %v", bad, err)
+		}
+	}
+	if g := DefaultGuard(); !g.may(auth.RoleCI, resource.RuleLoopback) || g.may(auth.RoleViewer, resource.RuleLoopback) {
+		t.Error("by default every role that writes may write addresses of the proxy's machine")
+	}
+
+	w := setup(t)
+	w.api.guard = Guard{}
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), asDocument(luaListener("l", "x"))).isProblem(403, "guarded", "/body"+luaAt)
+}

@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+// rollback makes the fleet what it was, if the caller could write what that changes: a
+// rollback asks what an apply of the same content asks. It is checked at one revision and
+// made at that one alone; where the fleet has moved, it is looked at again.
+func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (store.Result, error) {
+	c := callOf(ctx)
+	for range maxLooks {
+		at, err := a.mayRollBack(ctx, to)
+		switch {
+		case errors.Is(err, fleet.ErrUnavailable):
+			return store.Result{}, err
+		case err != nil:
+			return a.replayed(ctx, w, err)
+		}
+		w.Expect = &at
+		result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, to, w)
+		if !errors.Is(err, fleet.ErrPrecondition) {
+			return result, err
+		}
+	}
+	return store.Result{}, errMoving()
+}
+
+// bodiesAtOnce bounds what a check of a rollback holds: each body may have a MiB.
+const bodiesAtOnce = 32
+
+// mayRollBack returns the revision at which the caller may roll the fleet back. It costs
+// what the rollback changes.
+func (a *API) mayRollBack(ctx context.Context, to fleet.Revision) (fleet.Revision, error) {
+	c := callOf(ctx)
+	at, changes, err := a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, to)
+	if err != nil {
+		return 0, err
+	}
+	if err := mayWriteSecrets(ctx, changes); err != nil {
+		return 0, err
+	}
+	var check rollbackCheck
+	changes = slices.DeleteFunc(changes, func(ch store.RollbackChange) bool { return ch.Delete })
+	for batch := range slices.Chunk(changes, bodiesAtOnce) {
+		bodies, err := a.store.RollbackBodies(ctx, c.tenant.ID, batch)
+		if err != nil {
+			return 0, err
+		}
+		for i, ch := range batch {
+			if err := a.checkStored(ctx, ch, bodies[i], &check); err != nil {
+				return 0, err
+			}
+		}
+		if len(check.bad) > maxFaults || len(check.guarded) > maxFaults {
+			break
+		}
+	}
+	return at, check.problem()
+}
+
+// mayWriteSecrets asks for the right to write Secrets where one would be put or deleted,
+// and names all of them.
+func mayWriteSecrets(ctx context.Context, changes []store.RollbackChange) error {
+	c := callOf(ctx)
+	if c.principal.May(auth.WriteSecret, c.fleet.ID) {
+		return nil
+	}
+	var faults []oapi.FieldError
+	for _, ch := range changes {
+		if ch.Type != fleet.Secret {
+			continue
+		}
+		verb := "put back"
+		if ch.Delete {
+			verb = "delete"
+		}
+		pointer := pointerTo(ch)
+		faults = append(faults, oapi.FieldError{Pointer: &pointer, Code: "forbidden", Detail: fmt.Sprintf("the rollback would %s this secret", verb)})
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return refuse(http.StatusForbidden, "forbidden", noSecrets, boundFaults(faults)...)
+}
+
+// rollbackCheck is what a rollback would bring back and an apply could not.
+type rollbackCheck struct{ bad, guarded []oapi.FieldError }
+
+func (r *rollbackCheck) problem() error {
+	switch {
+	case len(r.bad) > 0:
+		detail := fmt.Sprintf("%d fields of the old content are not acceptable any more", len(r.bad))
+		if len(r.bad) == 1 {
+			detail = r.bad[0].Detail
+		}
+		return refuse(http.StatusUnprocessableEntity, "invalid_resource", detail, boundFaults(r.bad)...)
+	case len(r.guarded) > 0:
+		return errGuarded(r.guarded)
+	}
+	return nil
+}
+
+// checkStored checks one resource as it was stored. It may be older than a rule.
+func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []byte, into *rollbackCheck) error {
+	at := pointerTo(ch) + "/body"
+	if ch.Type == fleet.Secret {
+		found, err := guardedSecret(ch.Summary)
+		if err != nil {
+			return fmt.Errorf("read the summary of secret %q: %w", ch.Name, err)
+		}
+		into.guarded = append(into.guarded, a.guard.refused(ctx, found, at)...)
+		return nil
+	}
+	found, err := a.compiler.CheckStored(ch.Type, ch.Name, ch.Variant, body)
+	var faults resource.Errors
+	switch {
+	case errors.As(err, &faults):
+		for _, f := range faults {
+			f.Pointer = at + f.Pointer
+			into.bad = append(into.bad, fieldErrors([]resource.FieldError{f})...)
+		}
+	case err != nil:
+		return err
+	}
+	into.guarded = append(into.guarded, a.guard.refused(ctx, found, at)...)
+	return nil
+}
+
+// guardedSecret is what a guard rule names in a sealed Secret, as it was noted when it was
+// written. Of one that was written before there were rules nothing is known: it counts as
+// one that names a file and the environment.
+func guardedSecret(summary []byte) (found []resource.Guarded, err error) {
+	var s secretSummary
+	if err := json.Unmarshal(summary, &s); err != nil {
+		return nil, err
+	}
+	if s.Guarded == nil {
+		s.Guarded = &[]resource.Rule{resource.RuleFiles, resource.RuleEnvironment}
+	}
+	for _, r := range *s.Guarded {
+		found = append(found, resource.Guarded{Rule: r})
+	}
+	return found, nil
+}
+
+// pointerTo tells of which resource a fault of a rollback is:
+// /resources/<type>/<name>, with /variants/<variant> of one that has a variant.
+func pointerTo(ch store.RollbackChange) string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	p := "/resources/" + ch.Type.Slug() + "/" + escape.Replace(ch.Name)
+	if ch.Variant != "" {
+		p += "/variants/" + escape.Replace(ch.Variant)
+	}
+	return p
+}

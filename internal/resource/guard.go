@@ -1,0 +1,306 @@
+package resource
+
+import (
+	"bytes"
+	"fmt"
+	slashpath "path"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"fairlead/internal/fleet"
+)
+
+// Rule names a kind of content by which a resource does more than configure traffic: with
+// it a proxy runs code, reads or writes files of its machine, or turns to somebody else.
+// Which roles may write it is not decided here: Compiled.Guarded tells where it stands.
+type Rule string
+
+// The guard rules. Their names are part of the API: they may grow in number and never
+// change.
+const (
+	RuleCode              Rule = "code"               // runs code in the proxy, or hands its traffic to some
+	RuleAdmin             Rule = "admin"              // messages of the proxy's own bootstrap and admin interface
+	RuleTap               Rule = "tap"                // copies out the traffic of others, or secrets
+	RuleFiles             Rule = "files"              // reads or writes files of the proxy's machine
+	RuleFileLogs          Rule = "file_logs"          // writes logs to a file that no prefix allows
+	RuleEnvironment       Rule = "environment"        // reads the proxy's environment
+	RuleConfigSources     Rule = "config_sources"     // takes configuration from another control plane
+	RulePipes             Rule = "pipes"              // Unix sockets
+	RuleInternalListeners Rule = "internal_listeners" // connections inside the proxy
+	RuleLinkLocal         Rule = "link_local"         // link-local addresses and those of metadata services
+	RuleLoopback          Rule = "loopback"           // the proxy's own machine
+)
+
+// reasons says of each rule, as the first half of a sentence, what it is about.
+var reasons = map[Rule]string{
+	RuleCode:              "this runs code in the proxy, hands its traffic to a program, or is of a type whose content cannot be known",
+	RuleAdmin:             "this belongs to the proxy's own bootstrap or admin interface",
+	RuleTap:               "this copies out traffic, or secrets",
+	RuleFiles:             "this makes the proxy read or write a file of its own machine",
+	RuleFileLogs:          "this makes the proxy write a log to a file that is not below an allowed path",
+	RuleEnvironment:       "this reads the environment of the proxy's process",
+	RuleConfigSources:     "this takes configuration from another control plane: ads and self are this one",
+	RulePipes:             "this is a Unix socket of the proxy's machine",
+	RuleInternalListeners: "this is a connection to or a listener of the inside of the proxy",
+	RuleLinkLocal:         "this is a link-local address, or one of a cloud's metadata service",
+	RuleLoopback:          "this is an address of the proxy's own machine, where its admin interface may listen",
+}
+
+// Rules returns all guard rules, in the order of their names.
+func Rules() []Rule {
+	out := make([]Rule, 0, len(reasons))
+	for r := range reasons {
+		out = append(out, r)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Reason says what the rule is about, as the first half of a sentence.
+func (r Rule) Reason() string { return reasons[r] }
+
+// Guarded is one place where a resource has what a rule names.
+type Guarded struct {
+	Rule    Rule
+	Pointer string // as FieldError has it
+}
+
+// maxGuarded bounds how many places are told of one rule. The bound is of each rule, so
+// that many of one that the writer may do cannot hide another.
+const maxGuarded = 20
+
+// DefaultLogPaths are where a proxy may write logs: an entry that ends with a slash is a
+// folder, each other one a file.
+func DefaultLogPaths() []string {
+	return []string{"/var/log/envoy/", "/dev/stdout", "/dev/stderr", "/dev/null"}
+}
+
+// guard collects what the rules name on a walk over a resource. Its cost is that of the
+// walk, and of what a TypedStruct holds once more.
+type guard struct {
+	logPaths []string
+	found    []Guarded
+	count    map[Rule]int
+	above    map[Rule]string // where each rule was met last
+}
+
+// add notes a place, unless it is inside of one that the rule has named already.
+func (g *guard) add(r Rule, at *path) {
+	here := at.String()
+	if last, met := g.above[r]; met && (here == last || strings.HasPrefix(here, last+"/")) || g.count[r] == maxGuarded {
+		return
+	}
+	if g.count == nil {
+		g.count, g.above = map[Rule]int{}, map[Rule]string{}
+	}
+	g.count[r]++
+	g.above[r] = here
+	g.found = append(g.found, Guarded{r, here})
+}
+
+// message looks at one message; walk brings it to every one. root is set for what an Any
+// holds.
+func (g *guard) message(m protoreflect.Message, p place, root bool) {
+	md := m.Descriptor()
+	if root {
+		g.address(m, p)
+	}
+	if r, ok := ruleOf(md.FullName()); ok {
+		g.add(r, p.at)
+	}
+	if warnUnchecked[md.FullName()] {
+		g.typedStruct(m, p)
+		return
+	}
+	fields := md.Fields()
+	for i := range fields.Len() {
+		if fd := fields.Get(i); m.Has(fd) {
+			g.field(m, fd, p)
+		}
+	}
+}
+
+// ruleOf finds the rule that names a message, by its name, its package or a word in it: a
+// new message beside those that are known is guarded from its first day.
+func ruleOf(name protoreflect.FullName) (Rule, bool) {
+	if r, ok := guardedMessages[name]; ok {
+		return r, true
+	}
+	for prefix, r := range guardedPackages {
+		if strings.HasPrefix(string(name), prefix) {
+			return r, true
+		}
+	}
+	for word := range strings.SplitSeq(string(name.Parent()), ".") {
+		if r, ok := guardedWords[word]; ok {
+			return r, true
+		}
+	}
+	return "", false
+}
+
+// field looks at a field that is set.
+func (g *guard) field(m protoreflect.Message, fd protoreflect.FieldDescriptor, p place) {
+	name := fd.FullName()
+	rule, judged := guardedFields[name]
+	switch {
+	case !judged:
+	case rule == RuleFileLogs:
+		if !g.logPath(m.Get(fd).String()) {
+			g.add(rule, p.to(m, fd.Name()).at)
+		}
+	default:
+		g.add(rule, p.to(m, fd.Name()).at)
+	}
+	switch inner := fd.Message(); {
+	case fd.IsMap():
+		if v := fd.MapValue().Message(); v != nil && v.FullName() == "google.protobuf.Any" {
+			g.untyped(m, fd, p)
+		}
+		g.texts(m.Get(fd), fd, p.to(m, fd.Name()))
+	case inner == nil:
+		g.texts(m.Get(fd), fd, p.to(m, fd.Name()))
+		g.target(m, fd, p)
+	case inner.FullName() == "google.protobuf.Any":
+		g.untyped(m, fd, p)
+	case freeForm[inner.FullName()]:
+		g.texts(m.Get(fd), fd, p.to(m, fd.Name()))
+	case !notDialled[name]:
+		each(m.Get(fd), fd, p.to(m, fd.Name()), func(v protoreflect.Value, p place) { g.address(v.Message(), p) })
+	}
+}
+
+// freeForm are the messages that hold any JSON; walk does not go into them.
+var freeForm = map[protoreflect.FullName]bool{"google.protobuf.Struct": true, "google.protobuf.Value": true, "google.protobuf.ListValue": true}
+
+// untyped finds configuration that is packed as JSON without a type. An Envoy can be
+// told to read it as whatever extension the name beside it names.
+func (g *guard) untyped(m protoreflect.Message, fd protoreflect.FieldDescriptor, p place) {
+	if metadataFields[fd.FullName()] {
+		return
+	}
+	at := p.to(m, fd.Name())
+	each(m.Get(fd), fd, at, func(v protoreflect.Value, at place) {
+		url := v.Message().Get(v.Message().Descriptor().Fields().ByNumber(1)).String()
+		if freeForm[protoreflect.FullName(url[strings.LastIndexByte(url, '/')+1:])] {
+			g.add(RuleCode, at.at)
+		}
+	})
+}
+
+// each calls f with the value, or with each element of a list or a map.
+func each(v protoreflect.Value, fd protoreflect.FieldDescriptor, p place, f func(protoreflect.Value, place)) {
+	switch {
+	case fd.IsList():
+		for i := range v.List().Len() {
+			f(v.List().Get(i), p.item(i))
+		}
+	case fd.IsMap():
+		for _, k := range sortedKeys(v.Map()) {
+			f(v.Map().Get(k), place{p.n.get(k.String()), p.at.member(k.String())})
+		}
+	default:
+		f(v, p)
+	}
+}
+
+// The commands by which the text of a format reads what a rule guards.
+var (
+	environmentCommand = []byte("%ENVIRONMENT(")
+	fileCommand        = []byte("%FILE_CONTENT(")
+)
+
+// texts looks for them in every text: a format can stand in too many fields to list.
+func (g *guard) texts(v protoreflect.Value, fd protoreflect.FieldDescriptor, p place) {
+	each(v, fd, p, func(v protoreflect.Value, p place) {
+		switch t := v.Interface().(type) {
+		case string:
+			g.text([]byte(t), p)
+		case []byte:
+			g.text(t, p)
+		case protoreflect.Message:
+			if freeForm[t.Descriptor().FullName()] {
+				b, err := protojson.Marshal(t.Interface())
+				if err != nil {
+					g.add(RuleCode, p.at) // what cannot be read may be anything
+				}
+				g.text(b, p)
+			}
+		}
+	})
+}
+
+func (g *guard) text(b []byte, p place) {
+	if bytes.Contains(b, environmentCommand) {
+		g.add(RuleEnvironment, p.at)
+	}
+	if bytes.Contains(b, fileCommand) {
+		g.add(RuleFiles, p.at)
+	}
+}
+
+// logPath reports whether a log may be written to a path. One that goes up is refused
+// whole: where it leads depends on links that only the proxy's machine knows.
+func (g *guard) logPath(file string) bool {
+	if slices.Contains(strings.Split(file, "/"), "..") {
+		return false
+	}
+	file = slashpath.Clean(file)
+	return slices.ContainsFunc(g.logPaths, func(allowed string) bool {
+		if strings.HasSuffix(allowed, "/") {
+			return strings.HasPrefix(file, allowed)
+		}
+		return file == allowed
+	})
+}
+
+// typedStruct goes into a message that is written as JSON with the URL of its type beside
+// it. Of a type that is not linked in, or where the content does not fit the type, nothing
+// can be known: that counts as code.
+func (g *guard) typedStruct(m protoreflect.Message, p place) {
+	inner, err := unpackTyped(m)
+	if err != nil {
+		g.add(RuleCode, p.at)
+		return
+	}
+	in := p.to(m, "value")
+	if r, ok := ruleOf(inner.Descriptor().FullName()); ok {
+		g.add(r, p.at) // the whole of it, type and all
+	}
+	if err := walk(inner, in.n, in.at, true, func(m protoreflect.Message, n *node, at *path, root bool) { g.message(m, place{n, at}, root) }); err != nil {
+		g.add(RuleCode, p.at)
+	}
+}
+
+// unpackTyped decodes what a TypedStruct holds. Fields that its type does not have are
+// passed over, as an Envoy may be told to do.
+func unpackTyped(m protoreflect.Message) (protoreflect.Message, error) {
+	fields := m.Descriptor().Fields()
+	url := m.Get(fields.ByName("type_url")).String()
+	mt, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(url[strings.LastIndexByte(url, '/')+1:]))
+	if err != nil {
+		return nil, err
+	}
+	b, err := protojson.Marshal(m.Get(fields.ByName("value")).Message().Interface())
+	if err != nil {
+		return nil, err
+	}
+	inner := mt.New()
+	o := protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: recursionLimit}
+	return inner, o.Unmarshal(b, inner.Interface())
+}
+
+// CheckLogPaths refuses paths that would mean something else than they say. The error is
+// fleet.ErrInvalid.
+func CheckLogPaths(paths []string) error {
+	for _, p := range paths {
+		if file := strings.TrimSuffix(p, "/"); !strings.HasPrefix(p, "/") || p != "/" && slashpath.Clean(p) != file {
+			return fmt.Errorf("log path %q: write an absolute path without . and .., with a slash at its end for all of a folder: %w", p, fleet.ErrInvalid)
+		}
+	}
+	return nil
+}

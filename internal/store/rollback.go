@@ -1,0 +1,143 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// RollbackChange is one resource that a rollback would change.
+type RollbackChange struct {
+	Type          fleet.Type
+	Name, Variant string
+	Delete        bool
+	Summary       []byte // JSON; of a Secret, what was written of it
+
+	body []byte // its hash; nil of what is deleted, and of a Secret, which is sealed
+}
+
+// selectRollback: $1 the fleet, $2 the revision to go back to. What changed since is found by
+// the index that the catch-up uses (0018). Below the floor of tombstones that index has
+// forgotten what was deleted, and the history is read, which the rollback itself reads as
+// well.
+const selectRollback = `
+WITH head AS (
+  SELECT h.tenant_id, h.fleet_id, h.revision, h.compacted FROM fleet_heads h
+   WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL
+     AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = $2)),
+changed AS (
+  SELECT c.type, c.name, c.variant FROM fleet_changed_since($1, $2) c
+  UNION
+  SELECT x.type, x.name, x.variant FROM resource_history x
+   WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.revision > $2 AND EXISTS (SELECT FROM head WHERE compacted > $2))
+SELECT (SELECT revision FROM head), NULL, NULL, NULL, NULL, NULL, NULL
+UNION ALL
+SELECT NULL, c.type, c.name, c.variant, s.doc_hash IS NULL, s.body_hash, s.summary
+  FROM head CROSS JOIN changed c
+  LEFT JOIN LATERAL (
+    SELECT CASE WHEN NOT x.deleted THEN x.doc_hash END AS doc_hash, x.body_hash, x.summary FROM resource_history x
+     WHERE x.tenant_id = head.tenant_id AND x.fleet_id = head.fleet_id AND x.type = c.type AND x.name = c.name AND x.variant = c.variant
+       AND x.revision <= $2
+     ORDER BY x.revision DESC LIMIT 1) s ON true
+  LEFT JOIN LATERAL (
+    SELECT y.doc_hash FROM resources y
+     WHERE y.tenant_id = head.tenant_id AND y.fleet_id = head.fleet_id AND y.type = c.type AND y.name = c.name AND y.variant = c.variant
+       AND NOT y.deleted OFFSET 0) r ON true
+ WHERE s.doc_hash IS DISTINCT FROM r.doc_hash`
+
+// RollbackChanges tells what a rollback to revision to would change if it were made at the
+// revision that it returns, by type, name and variant. A revision that is not kept is
+// fleet.ErrNotFound. It costs what changed since, as long as its tombstones are kept.
+func (s *Store) RollbackChanges(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision) (at fleet.Revision, cs []RollbackChange, err error) {
+	err = s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+		b.Queue(selectRollback, f.String(), int64(to)).Query(func(rows pgx.Rows) (err error) {
+			at, cs, err = scanRollback(rows)
+			return err
+		})
+	})
+	if err == nil && at == 0 {
+		err = fmt.Errorf("the revision is not kept: %w", fleet.ErrNotFound)
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("look what a rollback of fleet %s to revision %d changes: %w", f, to, err)
+	}
+	return at, cs, nil
+}
+
+// scanRollback reads the head's revision, 0 where the revision is not kept, and the rows
+// below it.
+func scanRollback(rows pgx.Rows) (at fleet.Revision, cs []RollbackChange, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var revision *int64
+		var slug, name, variant *string
+		var deleted *bool
+		var c RollbackChange
+		if err := rows.Scan(&revision, &slug, &name, &variant, &deleted, &c.body, &c.Summary); err != nil {
+			return 0, nil, err
+		}
+		if slug == nil {
+			if revision != nil {
+				at = fleet.Revision(*revision)
+			}
+			continue
+		}
+		var known bool
+		if c.Type, known = fleet.TypeFromSlug(*slug); !known {
+			return 0, nil, fmt.Errorf("%s %q is of a type that this server does not know: %w", *slug, *name, fleet.ErrConflict)
+		}
+		if c.Name, c.Variant, c.Delete = *name, *variant, *deleted; c.Delete || c.Type == fleet.Secret {
+			c.body = nil
+		}
+		cs = append(cs, c)
+	}
+	slices.SortFunc(cs, func(a, b RollbackChange) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name), strings.Compare(a.Variant, b.Variant))
+	})
+	return at, cs, rows.Err()
+}
+
+// RollbackBodies reads what a rollback would put, in the order of cs; nil of what has none.
+// One that compaction has taken meanwhile is fleet.ErrConflict.
+func (s *Store) RollbackBodies(ctx context.Context, t fleet.TenantID, cs []RollbackChange) ([][]byte, error) {
+	var hashes [][]byte
+	for _, c := range cs {
+		if c.body != nil {
+			hashes = append(hashes, c.body)
+		}
+	}
+	byHash := map[string][]byte{}
+	err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+		b.Queue(`SELECT hash, body FROM bodies WHERE tenant_id = app_tenant() AND hash = ANY ($1)`, hashes).Query(func(rows pgx.Rows) error {
+			var hash, body []byte
+			_, err := pgx.ForEachRow(rows, []any{&hash, &body}, func() error {
+				byHash[string(hash)] = body
+				return nil
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %d bodies: %w", len(hashes), err)
+	}
+	out := make([][]byte, len(cs))
+	for i, c := range cs {
+		if c.body == nil {
+			continue
+		}
+		body, ok := byHash[string(c.body)]
+		if !ok {
+			return nil, fmt.Errorf("%s %q is not kept any more: %w", c.Type, c.Name, fleet.ErrConflict)
+		}
+		if out[i] = body; body == nil {
+			out[i] = []byte{}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"fairlead/internal/fleet"
+)
+
+// selectStored looks up each by its key: behind OFFSET 0 it cannot become a join over the
+// whole fleet (0006).
+const selectStored = `
+SELECT k.type, k.name, k.variant, r.revision, r.doc_hash
+  FROM unnest($2::text[], $3::text[], $4::text[]) k (type, name, variant)
+  JOIN LATERAL (SELECT p.revision, p.doc_hash FROM resources p
+                 WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND p.type = k.type AND p.name = k.name AND p.variant = k.variant
+                   AND NOT p.deleted OFFSET 0) r ON true`
+
+// Stored reads of each resource that is there what names its content: of the Resources
+// only Type, Name, Variant, Revision and DocHash are set. It costs what is asked for.
+func (s *Store) Stored(ctx context.Context, t fleet.TenantID, f fleet.ID, which []Cursor) (map[Cursor]Resource, error) {
+	types, names, variants := make([]string, len(which)), make([]string, len(which)), make([]string, len(which))
+	for i, c := range which {
+		types[i], names[i], variants[i] = c.Type.Slug(), c.Name, c.Variant
+	}
+	rows, err := many(ctx, s, t, func(row pgx.CollectableRow) (r Resource, err error) {
+		var slug string
+		var hash []byte
+		err = row.Scan(&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &hash)
+		r.Type, _ = fleet.TypeFromSlug(slug) // it was asked for
+		r.DocHash = hashOf(hash)
+		return r, err
+	}, selectStored, f.String(), types, names, variants)
+	if err != nil {
+		return nil, fmt.Errorf("look up %d resources of fleet %s: %w", len(which), f, err)
+	}
+	out := make(map[Cursor]Resource, len(rows))
+	for _, r := range rows {
+		out[r.Cursor()] = r
+	}
+	return out, nil
+}
+
+// Replay returns the answer of an earlier write with w's idempotency key, and writes
+// nothing: without one it is fleet.ErrNotFound. It waits for a first request that is under
+// way, as Apply does, and may give ErrKeyReused or ErrBusy.
+func (s *Store) Replay(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write) (Result, error) {
+	never := fleet.Revision(-1) // where no fleet is: what claims the key anew is undone
+	w.Expect = &never
+	r, err := s.write(ctx, t, f, w, writeTimeout, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
+		return b.Queue(`SELECT answer, replayed FROM fleet_apply($1, $2, '[]', '{}')`, f.String(), header)
+	})
+	if errors.Is(err, fleet.ErrPrecondition) {
+		err = fleet.ErrNotFound
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("look for the answer of an earlier write to fleet %s: %w", f, err)
+	}
+	return r, nil
+}
