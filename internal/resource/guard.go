@@ -2,7 +2,6 @@ package resource
 
 import (
 	"bytes"
-	"fmt"
 	slashpath "path"
 	"slices"
 	"strings"
@@ -10,74 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
-
-	"fairlead/internal/fleet"
 )
-
-// Rule names a kind of content by which a resource does more than configure traffic: with
-// it a proxy runs code, reads or writes files of its machine, or turns to somebody else.
-// Which roles may write it is not decided here: Compiled.Guarded tells where it stands.
-type Rule string
-
-// The guard rules. Their names are part of the API: they may grow in number and never
-// change.
-const (
-	RuleCode              Rule = "code"               // runs code in the proxy, or hands its traffic to some
-	RuleAdmin             Rule = "admin"              // messages of the proxy's own bootstrap and admin interface
-	RuleTap               Rule = "tap"                // copies out the traffic of others, or secrets
-	RuleFiles             Rule = "files"              // reads or writes files of the proxy's machine
-	RuleFileLogs          Rule = "file_logs"          // writes logs to a file that no prefix allows
-	RuleEnvironment       Rule = "environment"        // reads the proxy's environment
-	RuleConfigSources     Rule = "config_sources"     // takes configuration from another control plane
-	RulePipes             Rule = "pipes"              // Unix sockets
-	RuleInternalListeners Rule = "internal_listeners" // connections inside the proxy
-	RuleLinkLocal         Rule = "link_local"         // link-local addresses and those of metadata services
-	RuleLoopback          Rule = "loopback"           // the proxy's own machine
-)
-
-// reasons says of each rule, as the first half of a sentence, what it is about.
-var reasons = map[Rule]string{
-	RuleCode:              "this runs code in the proxy, hands its traffic to a program, or is of a type whose content cannot be known",
-	RuleAdmin:             "this belongs to the proxy's own bootstrap or admin interface",
-	RuleTap:               "this copies out traffic, or secrets",
-	RuleFiles:             "this makes the proxy read or write a file of its own machine",
-	RuleFileLogs:          "this makes the proxy write a log to a file that is not below an allowed path",
-	RuleEnvironment:       "this reads the environment of the proxy's process",
-	RuleConfigSources:     "this takes configuration from another control plane: ads and self are this one",
-	RulePipes:             "this is a Unix socket of the proxy's machine",
-	RuleInternalListeners: "this is a connection to or a listener of the inside of the proxy",
-	RuleLinkLocal:         "this is a link-local address, or one of a cloud's metadata service",
-	RuleLoopback:          "this is an address of the proxy's own machine, where its admin interface may listen",
-}
-
-// Rules returns all guard rules, in the order of their names.
-func Rules() []Rule {
-	out := make([]Rule, 0, len(reasons))
-	for r := range reasons {
-		out = append(out, r)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// Reason says what the rule is about, as the first half of a sentence.
-func (r Rule) Reason() string { return reasons[r] }
-
-// Guarded is one place where a resource has what a rule names.
-type Guarded struct {
-	Rule    Rule
-	Pointer string // as FieldError has it
-}
-
-// maxGuarded bounds how many places are told of one rule. The bound is of each rule, so
-// that many of one that the writer may do cannot hide another.
-const maxGuarded = 20
-
-// DefaultLogPaths are where a proxy may write logs: an entry that ends with a slash is a
-// folder, each other one a file.
-func DefaultLogPaths() []string {
-	return []string{"/var/log/envoy/", "/dev/stdout", "/dev/stderr", "/dev/null"}
-}
 
 // guard collects what the rules name on a walk over a resource. Its cost is that of the
 // walk, and of what a TypedStruct holds once more.
@@ -292,15 +224,4 @@ func unpackTyped(m protoreflect.Message) (protoreflect.Message, error) {
 	inner := mt.New()
 	o := protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: recursionLimit}
 	return inner, o.Unmarshal(b, inner.Interface())
-}
-
-// CheckLogPaths refuses paths that would mean something else than they say. The error is
-// fleet.ErrInvalid.
-func CheckLogPaths(paths []string) error {
-	for _, p := range paths {
-		if file := strings.TrimSuffix(p, "/"); !strings.HasPrefix(p, "/") || p != "/" && slashpath.Clean(p) != file {
-			return fmt.Errorf("log path %q: write an absolute path without . and .., with a slash at its end for all of a folder: %w", p, fleet.ErrInvalid)
-		}
-	}
-	return nil
 }
