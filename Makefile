@@ -55,7 +55,7 @@ SOAK := $(RACE) -p 1 -count=1 -timeout 60m -v
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of; docs/soak has a log
 	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
-	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand)' $(TEST_FLAGS) ./internal/xds
+	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
 
 .PHONY: mutants

@@ -46,7 +46,8 @@ var layers = map[string][]string{
 	"internal/auth":       {"internal/fleet"},
 	"internal/seal":       {"internal/fleet"},
 	"internal/selector":   {"internal/fleet"},
-	"internal/resource":   {"internal/fleet", "internal/selector", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
+	"internal/pattern":    {},
+	"internal/resource":   {"internal/fleet", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
 	"internal/snapshot":   {"internal/fleet", protobuf},
 	"internal/delivery":   {"internal/fleet", xsync},
 	"internal/envoytypes": {controlPlane},
@@ -66,7 +67,7 @@ var layers = map[string][]string{
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/pattern", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {

@@ -9,7 +9,7 @@ import (
 
 // Bounds of what is kept while the sink is away or for nodes that are gone.
 const (
-	maxGone     = 4_096   // nodes that are gone, remembered to count nobody twice
+	maxGone     = 2_048   // nodes that are gone, remembered to count nobody twice
 	maxGoneHard = 100_000 // the same, of those whose end the database must still hear of
 	maxPending  = 20_000  // refusals and resolutions not yet reported
 	rememberFor = time.Minute

@@ -70,6 +70,19 @@ func (r *Recorder) Past(key fleet.Key, node string) (Past, bool) {
 	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Untold: b.untoldOf(n)}, true
 }
 
+// Remembers reports whether anything is known here of a node, live or not.
+func (r *Recorder) Remembers(key fleet.Key, node string) bool {
+	r.mu.Lock()
+	b := r.books[key]
+	r.mu.Unlock()
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.nodes[plain(node, maxNodeText)] != nil
+}
+
 // untoldOf are a node's refusals that are not reported yet.
 func (b *book) untoldOf(n *node) (rs []fleet.PastRefusal) {
 	for k, r := range b.refusals {

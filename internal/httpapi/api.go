@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"sigs.k8s.io/yaml"
 
+	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/resource"
@@ -37,6 +38,7 @@ type API struct {
 	guard    Guard
 	log      *slog.Logger
 	ready    func(context.Context) error
+	lookups  *auth.Lookups // of API tokens
 
 	operations map[string]operation
 	receipts   *board
@@ -45,6 +47,10 @@ type API struct {
 	drainOnce sync.Once
 	draining  chan struct{}
 }
+
+// doubtedAtOnce is how many tokens are looked up at the same time that come from addresses of
+// bad ones: so many connections of the database a flood may have.
+const doubtedAtOnce = 2
 
 var _ oapi.StrictServerInterface = (*API)(nil)
 
@@ -65,7 +71,7 @@ func New(c Config) (*API, error) {
 	}
 	a := &API{
 		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready,
-		draining: make(chan struct{}),
+		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce),
 	}
 	if a.operations, err = operations(spec); err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)

@@ -66,16 +66,31 @@ func (a *API) token(r *http.Request) (store.Token, error) {
 	if err != nil {
 		return store.Token{}, unauthenticated(strings.TrimSuffix(err.Error(), ": "+fleet.ErrUnauthenticated.Error()))
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
-	defer cancel()
-	row, err := a.store.FindToken(ctx, id)
+	sent := auth.Hash(text)
+	if a.lookups.Rejected(sent, time.Now()) != nil {
+		return store.Token{}, errTokenNotValid()
+	}
+	row, err := a.findToken(r, id)
 	if err != nil && !errors.Is(err, fleet.ErrNotFound) {
 		return store.Token{}, err
 	}
-	if !tokenHolds(row, err == nil, kind, auth.Hash(text), time.Now()) {
-		return store.Token{}, unauthenticated("the token is not valid")
+	if !tokenHolds(row, err == nil, kind, sent, time.Now()) {
+		a.lookups.Reject(sent, r.RemoteAddr, fleet.ErrUnauthenticated, time.Now())
+		return store.Token{}, errTokenNotValid()
 	}
 	return row, nil
+}
+
+// findToken waits for its turn if bad tokens have come from the same address lately.
+func (a *API) findToken(r *http.Request, id fleet.CredentialID) (store.Token, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
+	defer cancel()
+	leave, err := a.lookups.Begin(ctx, r.RemoteAddr, time.Now())
+	if err != nil {
+		return store.Token{}, err
+	}
+	defer leave()
+	return a.store.FindToken(ctx, id)
 }
 
 // tokenHolds compares the sent token with its row. Where there is none it compares with
@@ -93,6 +108,8 @@ func kindOf(p auth.Principal) auth.Kind {
 	}
 	return p.Role.TokenKind()
 }
+
+func errTokenNotValid() error { return unauthenticated("the token is not valid") }
 
 func unauthenticated(detail string) error {
 	return refuse(http.StatusUnauthorized, "unauthenticated", detail)

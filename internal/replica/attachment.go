@@ -42,7 +42,15 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	defer timer.Stop()
 	select {
 	case <-o.loaded:
+		known, err := o.admit(id.Credential, n.ID)
+		if err != nil {
+			r.leave(o)
+			return nil, err
+		}
 		past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
+		if past == nil || past.Known {
+			known()
+		}
 		a, err := o.attach(id, n, s, labels, past)
 		if err != nil {
 			r.leave(o)

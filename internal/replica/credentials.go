@@ -21,23 +21,26 @@ var (
 var _ xds.Authenticator = (*Replica)(nil)
 
 // Authenticate finds whose node token it is: among the credentials of the fleets that
-// are held, as long as they were confirmed within a day, else in the database.
+// are held, as long as they were confirmed within a day, else in the database. A wrong
+// secret takes the way of an unknown id, so that time does not tell them apart (T07).
 func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity, error) {
 	id, err := auth.ParseNodeToken(token)
 	if err != nil {
 		return xds.Identity{}, err
 	}
-	key, c, err := r.findCredential(ctx, id)
-	// The hash is compared in every case, so that time does not tell known ids (T07).
-	same := auth.Equal(c.Hash, auth.Hash(token))
-	switch {
-	case err != nil:
-		return xds.Identity{}, err
-	case !same:
-		return xds.Identity{}, errUnknown
+	sent := auth.Hash(token)
+	if why := r.lookups.Rejected(sent, time.Now()); why != nil {
+		return xds.Identity{}, why
 	}
-	if why := invalid(c, r.now()); why != "" {
-		return xds.Identity{}, fmt.Errorf("%s: %w", why, fleet.ErrUnauthenticated)
+	key, c := r.heldCredential(id)
+	if !auth.Equal(c.Hash, sent) {
+		if key, c, err = r.findCredential(ctx, id, sent); err != nil {
+			return xds.Identity{}, err
+		}
+	}
+	if why := refusal(c, sent, r.now()); why != nil {
+		r.lookups.Reject(sent, xds.RemoteAddr(ctx), why, time.Now())
+		return xds.Identity{}, why
 	}
 	nodes, err := auth.ParseNodePattern(c.Nodes)
 	if err != nil {
@@ -46,26 +49,39 @@ func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity,
 	return xds.Identity{Key: key, Credential: c.ID, Nodes: nodes}, nil
 }
 
-func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID) (fleet.Key, fleet.Credential, error) {
-	if key, c, err := r.knownCredential(id); !errors.Is(err, errAsk) {
-		return key, c, err
+// refusal says why a token with this hash is not good for the credential, nil if it is. Of an
+// unknown id there is no credential: the hash is compared with zeroes then, in the same time
+// as with another token's.
+func refusal(c fleet.Credential, sent [32]byte, now time.Time) error {
+	same := auth.Equal(c.Hash, sent)
+	if !same || c.ID == (fleet.CredentialID{}) {
+		return errUnknown
 	}
+	if why := invalid(c, now); why != "" {
+		return fmt.Errorf("%s: %w", why, fleet.ErrUnauthenticated)
+	}
+	return nil
+}
+
+// findCredential asks the database; the zero credential if there is none.
+func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sent [32]byte) (key fleet.Key, c fleet.Credential, err error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
-	select {
-	case r.finds <- struct{}{}:
-		defer func() { <-r.finds }()
-	case <-ctx.Done():
-		return fleet.Key{}, fleet.Credential{}, fmt.Errorf("the node token cannot be checked now, too many wait for it: try again: %w", fleet.ErrUnavailable)
-	}
-	if key, c, err := r.knownCredential(id); !errors.Is(err, errAsk) { // somebody has found out meanwhile
+	leave, err := r.lookups.Begin(ctx, xds.RemoteAddr(ctx), time.Now())
+	if err != nil {
 		return key, c, err
 	}
-	key, c, err := r.cfg.Feed.FindNodeCredential(ctx, id)
+	defer leave()
+	if key, c := r.heldCredential(id); auth.Equal(c.Hash, sent) { // somebody has found out meanwhile
+		return key, c, nil
+	}
+	if why := r.lookups.Rejected(sent, time.Now()); why != nil {
+		return key, c, why
+	}
+	key, c, err = r.cfg.Feed.FindNodeCredential(ctx, id)
 	switch {
 	case errors.Is(err, fleet.ErrNotFound):
-		r.unknown.add(id, time.Now())
-		return key, c, errUnknown
+		return fleet.Key{}, fleet.Credential{}, nil
 	case err != nil:
 		r.log.Debug("find a node credential", "credential", id, "error", err)
 		return key, c, fmt.Errorf("the node token cannot be checked now, the database does not answer: try again: %w", fleet.ErrUnavailable)
@@ -73,24 +89,17 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID) (fl
 	return key, c, nil
 }
 
-// errAsk says that only the database knows.
-var errAsk = errors.New("not known without the database")
-
-// knownCredential answers without the database, or errAsk: the credential is one of a
-// fleet that is held, or was not to be found a moment ago.
-func (r *Replica) knownCredential(id fleet.CredentialID) (fleet.Key, fleet.Credential, error) {
+// heldCredential is a credential of a fleet that is held; the zero one if there is none.
+func (r *Replica) heldCredential(id fleet.CredentialID) (fleet.Key, fleet.Credential) {
 	r.mu.Lock()
 	o := r.creds[id]
 	r.mu.Unlock()
 	if o != nil && time.Since(time.Unix(0, o.confirmed.Load())) < staleAfter {
 		if c, ok := o.held.Load().creds[id]; ok {
-			return o.key, c, nil
+			return o.key, c
 		}
 	}
-	if r.unknown.has(id, time.Now()) {
-		return fleet.Key{}, fleet.Credential{}, errUnknown
-	}
-	return fleet.Key{}, fleet.Credential{}, errAsk
+	return fleet.Key{}, fleet.Credential{}
 }
 
 // invalid says why a credential is not good at the given time (the database's clock);

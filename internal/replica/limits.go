@@ -3,17 +3,12 @@ package replica
 import (
 	"fmt"
 	"sync"
-	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/xds"
 )
 
-const (
-	defaultStreams = 20_000
-	unknownFor     = 10 * time.Second // an id that was not found is not looked for again
-	maxUnknown     = 10_000           // such ids that are remembered
-)
+const defaultStreams = 20_000
 
 // streams counts those that live or wait to begin (T08).
 type streams struct {
@@ -67,31 +62,4 @@ func less[K comparable](counts map[K]int, k K) {
 		return
 	}
 	counts[k]--
-}
-
-// unknown are the ids that were not found in the last unknownFor. An id is drawn when
-// its credential is made, so none that was asked for too early becomes a good one.
-type unknown struct {
-	mu         sync.Mutex // guards all below
-	young, old map[fleet.CredentialID]time.Time
-}
-
-// add forgets the older half when there are too many.
-func (u *unknown) add(id fleet.CredentialID, now time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.young == nil || len(u.young) >= maxUnknown/2 {
-		u.young, u.old = make(map[fleet.CredentialID]time.Time), u.young
-	}
-	u.young[id] = now
-}
-
-func (u *unknown) has(id fleet.CredentialID, now time.Time) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	at, ok := u.young[id]
-	if !ok {
-		at, ok = u.old[id]
-	}
-	return ok && now.Sub(at) < unknownFor
 }

@@ -79,36 +79,84 @@ func TestStreamLimitsHaveDefaults(t *testing.T) {
 	})
 }
 
-func TestT08UnknownTokensAreNotLookedForAgain(t *testing.T) {
+// TestT07_BadTokensAreNotLookedForTwice: whatever is wrong with them, no query twice within a
+// minute.
+func TestT07_BadTokensAreNotLookedForTwice(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		_, token, _ := auth.NewNodeToken(time.Time{})
-		ask := func(finds int) {
-			t.Helper()
-			if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, errUnknown) {
-				t.Error(err)
+		key, _, _ := w.newFleet(cluster("c", "1"))
+		_, unknown, _ := auth.NewNodeToken(time.Time{})
+		known, wrong := w.newCredential(key, "*", time.Time{})
+		w.feed.credential(key, fleet.Credential{ID: known.Credential, Hash: auth.Hash("another secret"), Nodes: "*"})
+		_, expired := w.newCredential(key, "*", time.Now().Add(-time.Minute))
+		gone, revoked := w.newCredential(key, "*", time.Time{})
+		w.feed.credential(key, fleet.Credential{ID: gone.Credential, Hash: auth.Hash(revoked), Nodes: "*", RevokedAt: time.Now()})
+		for name, token := range map[string]string{"unknown": unknown, "wrong secret": wrong, "expired": expired, "revoked": revoked} {
+			before := w.feed.counts().finds
+			var first error
+			for i := range 3 {
+				_, err := w.Authenticate(t.Context(), token)
+				if !errors.Is(err, fleet.ErrUnauthenticated) || i > 0 && err.Error() != first.Error() {
+					t.Errorf("%s: %v, first %v", name, err, first)
+				}
+				first = err
 			}
-			if n := w.feed.counts().finds; n != finds {
-				t.Errorf("looked for %d times, want %d", n, finds)
+			if n := w.feed.counts().finds - before; n != 1 {
+				t.Errorf("%s: looked for %d times, want once", name, n)
+			}
+			time.Sleep(auth.RejectedFor)
+			_, _ = w.Authenticate(t.Context(), token)
+			if n := w.feed.counts().finds - before; n != 2 {
+				t.Errorf("%s: looked for %d times after a minute, want twice", name, n)
 			}
 		}
-		ask(1)
-		ask(1)
-		time.Sleep(unknownFor)
-		ask(2)
-		ask(2)
-		for range 3 * maxUnknown {
-			w.unknown.add(fleet.NewCredentialID(), time.Now())
-		}
-		if n := len(w.unknown.young) + len(w.unknown.old); n > maxUnknown {
-			t.Errorf("%d are remembered", n)
-		}
-		ask(3)
 		w.feed.fail(errAway)
-		time.Sleep(unknownFor)
+		_, another, _ := auth.NewNodeToken(time.Time{})
 		for range 2 { // that the database is away is not remembered
-			if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, fleet.ErrUnavailable) {
+			if _, err := w.Authenticate(t.Context(), another); !errors.Is(err, fleet.ErrUnavailable) {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// TestT07_AWrongSecretGoesTheWayOfAnUnknownId, also for a credential that is held here: as many
+// queries, and the same words. The good one's way stays free.
+func TestT07_AWrongSecretGoesTheWayOfAnUnknownId(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, good := w.newFleet(cluster("c", "1"))
+		known, wrong := w.newCredential(key, "*", time.Time{})
+		w.feed.credential(key, fleet.Credential{ID: known.Credential, Hash: auth.Hash("another secret"), Nodes: "*"})
+		_, unknown, _ := auth.NewNodeToken(time.Time{})
+		w.attach(id, "a")
+		ask := func(token string) (queries int, says string) {
+			before := w.feed.counts().finds
+			_, err := w.Authenticate(t.Context(), token)
+			return w.feed.counts().finds - before, fmt.Sprint(err)
+		}
+		n, says := ask(wrong)
+		m, saysToo := ask(unknown)
+		if n != 1 || m != 1 || says != saysToo {
+			t.Errorf("a wrong secret takes %d queries and is told %q, an unknown id %d and %q", n, says, m, saysToo)
+		}
+		if n, says := ask(good); n != 0 || says != "<nil>" {
+			t.Errorf("the good one: %d, %s", n, says)
+		}
+	})
+}
+
+// TestT08_AFloodOfWrongSecretsBlocksNoGoodToken: of the very credential that it guesses at.
+func TestT08_AFloodOfWrongSecretsBlocksNoGoodToken(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, _, _ := w.newFleet(cluster("c", "1"))
+		_, token := w.newCredential(key, "*", time.Time{})
+		for i := range 1000 {
+			_, flood, _ := auth.NewNodeToken(time.Time{})
+			if _, err := w.Authenticate(t.Context(), flood); !errors.Is(err, fleet.ErrUnauthenticated) {
+				t.Fatal(i, err)
+			}
+		}
+		if _, err := w.Authenticate(t.Context(), token); err != nil {
+			t.Error(err)
 		}
 	})
 }

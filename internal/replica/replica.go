@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead/internal/auth"
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
 )
@@ -44,7 +45,7 @@ const (
 	findTimeout = 5 * time.Second  // for a credential
 	callTimeout = 15 * time.Second // for a catch-up
 	loadsAtOnce = 2                // first loads; as many catch-ups beside them
-	findsAtOnce = 2                // credentials that no held fleet has
+	findsAtOnce = 2                // credentials that no held fleet has; one more from addresses in doubt
 	pastWait    = time.Second      // for what is known of a node
 	pastTurn    = 5 * time.Second  // while others ask
 	pastsAtOnce = 2
@@ -70,6 +71,10 @@ type Config struct {
 	// A port that asks for no credential has none of its own to count.
 	StreamsPerCredential, StreamsPerTenant, Streams int
 
+	// NewNodes is how many node ids that its fleet has never seen a credential may bring at
+	// once; 0: 20,000, as many as a server has streams. One more may come each 100 ms.
+	NewNodes int
+
 	Logger *slog.Logger // nil: slog.Default()
 }
 
@@ -83,13 +88,12 @@ type Replica struct {
 	pollNo  chan struct{} // capacity 1: poll now
 	loads   chan struct{} // a place is taken by sending
 	reads   chan struct{}
-	finds   chan struct{}
 	pasts   chan struct{}
 	befores chan struct{} // readings of what nodes held before
 	forgot  atomic.Bool   // the last node's past could not be read
 
 	streams *streams
-	unknown unknown
+	lookups *auth.Lookups // of node tokens
 
 	mu     sync.Mutex // guards all below, and the users of every owner; taken after an owner's
 	start  func(*owner)
@@ -112,6 +116,9 @@ func New(cfg Config) (*Replica, error) {
 	if cfg.Streams <= 0 {
 		cfg.Streams = defaultStreams
 	}
+	if cfg.NewNodes <= 0 {
+		cfg.NewNodes = defaultNewNodes
+	}
 	for _, most := range []*int{&cfg.StreamsPerCredential, &cfg.StreamsPerTenant} {
 		if *most <= 0 {
 			*most = (cfg.Streams + 1) / 2
@@ -127,7 +134,7 @@ func New(cfg Config) (*Replica, error) {
 		pollNo:  make(chan struct{}, 1),
 		loads:   make(chan struct{}, loadsAtOnce),
 		reads:   make(chan struct{}, loadsAtOnce),
-		finds:   make(chan struct{}, findsAtOnce),
+		lookups: auth.NewLookups(findsAtOnce, 1),
 		pasts:   make(chan struct{}, pastsAtOnce),
 		befores: make(chan struct{}, 1),
 		fleets:  make(map[fleet.Key]*owner),

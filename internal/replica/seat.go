@@ -19,9 +19,26 @@ type seat struct {
 func (o *owner) place(s *seat) {
 	v := o.content.index.Match(s.labels)
 	if o.views[v] == nil {
+		o.trimViews()
 		o.views[v] = newView(o.content, v)
 	}
 	s.view = o.views[v]
+}
+
+// spareViews is how many views are kept beyond twice those that somebody has.
+const spareViews = 16
+
+// trimViews drops the views that nobody has any more, when they have become many: labels are
+// the client's words. It costs as much as there are seats, once for as many new views. o.mu is
+// held.
+func (o *owner) trimViews() {
+	if len(o.views) <= 2*(len(o.streams)+len(o.excepted))+spareViews {
+		return
+	}
+	o.views = make(map[selector.Vector]*view)
+	for s := range o.seats() {
+		o.views[s.view.vector] = s.view
+	}
 }
 
 // turn is how the views of a content become those of the next one. Most of it is worked

@@ -1,9 +1,9 @@
 package resource
 
 import (
+	"errors"
 	"math"
 	"net/netip"
-	"regexp/syntax"
 	"strings"
 
 	cluster "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/pattern"
 )
 
 // place is where a message stands, with the JSON that it came from.
@@ -187,37 +188,12 @@ func (r *report) address(a *core.Address, p place) {
 	}
 }
 
-// Limits of regular expressions. Both sides use RE2, which is linear in the text, but a
-// short pattern can still be a huge program.
-const (
-	maxRegex     = 1024 // bytes
-	maxRegexSize = 20_000
-)
-
 func (r *report) regex(text string, p place) {
-	if len(text) > maxRegex {
-		r.add(p.at, codeLimit, "a regular expression may be %d bytes long", maxRegex)
-		return
-	}
-	re, err := syntax.Parse(text, syntax.Perl)
+	_, err := pattern.Size(text)
 	switch {
+	case errors.Is(err, pattern.ErrSyntax):
+		r.add(p.at, codeRegex, "%s", err)
 	case err != nil:
-		r.add(p.at, codeRegex, "this is not a regular expression (RE2)")
-	case regexSize(re) > maxRegexSize:
-		r.add(p.at, codeLimit, "this regular expression is too large a program: use fewer repetitions and classes")
+		r.add(p.at, codeLimit, "%s", err)
 	}
-}
-
-// regexSize estimates the size of the compiled program without compiling it.
-func regexSize(re *syntax.Regexp) int {
-	size := 1 + len(re.Rune)
-	for _, sub := range re.Sub {
-		if size += regexSize(sub); size > maxRegexSize {
-			return size
-		}
-	}
-	if re.Op == syntax.OpRepeat {
-		size *= max(re.Min, re.Max, 1)
-	}
-	return size
 }

@@ -1,16 +1,14 @@
 package xds
 
 import (
-	"fmt"
-
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that everything else uses
 	"google.golang.org/grpc/mem"
 )
 
 // codec writes responses as bytes that all streams share and reads requests without
-// decoding what is the same each time. Any other message goes to grpc's own codec. The
-// experimental parts of grpc's API are used in this file alone.
+// decoding what is the same each time. Any other message goes to grpc's own codec, if it is
+// small. The experimental parts of grpc's API are used in this file alone.
 type codec struct{ proto encoding.CodecV2 }
 
 func newCodec() codec { return codec{proto: encoding.GetCodecV2("proto")} }
@@ -31,14 +29,15 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	r, ok := v.(*request)
-	if !ok {
-		return c.proto.Unmarshal(data, v)
+	switch v := v.(type) {
+	case *request:
+		buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
+		defer buf.Free()
+		v.unmarshal(buf.ReadOnlyData())
+		return nil
+	case *question:
+		v.err = c.question(data, v.message)
+		return nil
 	}
-	buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
-	defer buf.Free()
-	if err := r.decode(buf.ReadOnlyData()); err != nil {
-		return fmt.Errorf("decode the discovery request: %w", err)
-	}
-	return nil
+	return c.question(data, v)
 }

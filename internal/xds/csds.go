@@ -84,7 +84,7 @@ func (c csds) converse(ctx context.Context, cancel context.CancelCauseFunc, ss s
 	limits := c.srv.cfg.Limits
 	pace := rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst)
 	for pace.Wait(ctx) == nil {
-		r, err := ss.Recv()
+		r, err := receiveStatus(ss)
 		if err != nil {
 			return ended(err)
 		}
@@ -118,23 +118,23 @@ func (c csds) contain(err *error) {
 }
 
 func (c csds) status(ctx context.Context, id Identity, r *statusv3.ClientStatusRequest) (*statusv3.ClientStatusResponse, error) {
-	match, err := nodeMatcher(r.GetNodeMatchers())
+	match, err := nodeMatchers(r.GetNodeMatchers())
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, inspectWithin)
 	defer cancel()
+	streams, err := c.choose(ctx, id, match)
+	if err != nil {
+		return nil, err
+	}
 	a := statusAnswer{nodes: map[string]*statusv3.ClientConfig{}}
-	for _, st := range c.srv.streams.of(id.Key) {
-		node := st.node.node // fixed since before the stream was listed
-		if !id.Nodes.Match(node.ID) || !match(node.ID) {
-			continue
-		}
+	for _, st := range streams {
 		told, err := st.inspect(ctx, r.GetExcludeResourceContents())
 		if err != nil {
 			return nil, err
 		}
-		if err := a.add(node, told); err != nil {
+		if err := a.add(st.node.node, told); err != nil {
 			return nil, err
 		}
 	}
@@ -146,6 +146,39 @@ func (c csds) status(ctx context.Context, id Identity, r *statusv3.ClientStatusR
 		return strings.Compare(a.GetNode().GetId(), b.GetNode().GetId())
 	})
 	return out, nil
+}
+
+// maxMatching is what the matching of one call may cost at worst, in states for bytes: some
+// tenths of a second. A plain expression for 10,000 nodes is far below it.
+const maxMatching = 100_000_000
+
+// choose finds the streams that a call asks for and may see. One call at a time does so, as
+// long as its client is there: what it costs is the client's choice.
+func (c csds) choose(ctx context.Context, id Identity, m matchers) (chosen []*stream, err error) {
+	turn := c.srv.streams.turn()
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("other calls for the status of clients are answered now: ask again: %w", fleet.ErrUnavailable)
+	}
+	cost := 0
+	for _, st := range c.srv.streams.of(id.Key) {
+		node := st.node.node.ID // fixed since before the stream was listed
+		if !id.Nodes.Match(node) {
+			continue
+		}
+		if cost += m.cost(node); cost > maxMatching {
+			return nil, fmt.Errorf("the node_matchers are too dear for so many nodes: use exact or prefix, or smaller expressions: %w", fleet.ErrLimit)
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("match the node ids: %w: %w", context.Cause(ctx), fleet.ErrUnavailable)
+		}
+		if m.match(node) {
+			chosen = append(chosen, st)
+		}
+	}
+	return chosen, nil
 }
 
 // statusAnswer is an answer in the making.

@@ -8,6 +8,29 @@ import (
 	"fairlead/internal/snapshot"
 )
 
+// admit says how many names the next requests may hold: the reader counts them before it is
+// known of which type they are. The fleet's size is that of the target, which nobody can be
+// ahead of.
+func (st *stream) admit(target *snapshot.Target) {
+	if target == st.admitted {
+		return
+	}
+	st.admitted = target
+	most := 0
+	for _, s := range target.Types {
+		most = max(most, s.Len())
+	}
+	st.names.Store(int64(st.srv.cfg.Limits.reported(most)))
+}
+
+// reported is how many names of a type a client may report or drop, of which the fleet has
+// so many: also what the fleet has lost meanwhile, but not without end.
+func (l Limits) reported(has int) int { return 2*has + l.Names }
+
+// unknown is how many names a stream's first request may hold, while the size of its fleet is
+// not known: more than a client that returns has where a name and its version take 32 bytes.
+func (l Limits) unknown() int { return max(l.Names, l.Message/32) }
+
 // handle takes in a request that passed check.
 func (st *stream) handle(r *request) error {
 	if st.att != nil && r.node != nil {
@@ -19,10 +42,9 @@ func (st *stream) handle(r *request) error {
 		return err
 	}
 	t, _ := fleet.TypeFromURL(r.typeURL)
-	// A client may report what the fleet has lost meanwhile, but not without end.
 	// A client may ask for all that there is, whatever the limit.
 	limit := max(st.srv.cfg.Limits.Names, st.att.Current().Types[t].Len())
-	most := 2*st.att.Current().Types[t].Len() + st.srv.cfg.Limits.Names
+	most := st.srv.cfg.Limits.reported(st.att.Current().Types[t].Len())
 	if len(r.versions) > most || len(r.dropped) > most {
 		return fmt.Errorf("the request names %d versions and drops %d names of %s, %d is the limit: %w", len(r.versions), len(r.dropped), t, most, fleet.ErrLimit)
 	}
@@ -69,16 +91,6 @@ func (st *stream) check(r *request) error {
 	}
 	if r.locators {
 		return fmt.Errorf("resource locators (xdstp) are not served: subscribe by name: %w", fleet.ErrInvalid)
-	}
-	longest := 0
-	for _, n := range r.names {
-		longest = max(longest, len(n))
-	}
-	for n, v := range r.versions {
-		longest = max(longest, len(n), len(v))
-	}
-	if most := st.srv.cfg.Limits.NameBytes; longest > most {
-		return fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", longest, most, fleet.ErrLimit)
 	}
 	return nil
 }

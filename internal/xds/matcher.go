@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -8,33 +9,59 @@ import (
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/pattern"
 )
 
-// nodeMatcher returns what tells whether one of the matchers takes a node id. Without
-// matchers every node is taken.
-func nodeMatcher(ms []*matcherv3.NodeMatcher) (func(id string) bool, error) {
-	if len(ms) == 0 {
-		return func(string) bool { return true }, nil
+// maxMatchers is how many node_matchers a call may have.
+const maxMatchers = 16
+
+// matchers tell whether one of a call's node_matchers takes a node id.
+type matchers struct {
+	takes []func(id string) bool
+	size  int // of the programs of all expressions together
+}
+
+// nodeMatchers takes expressions whose programs are no larger together than one may be.
+func nodeMatchers(ms []*matcherv3.NodeMatcher) (matchers, error) {
+	if len(ms) > maxMatchers {
+		return matchers{}, tooManyMatchers(len(ms))
 	}
-	var takes []func(string) bool
+	var out matchers
 	for i, m := range ms {
 		if len(m.GetNodeMetadatas()) > 0 {
-			return nil, fmt.Errorf("node_matchers[%d].node_metadatas is not served: match node_id: %w", i, fleet.ErrInvalid)
+			return out, fmt.Errorf("node_matchers[%d].node_metadatas is not served: match node_id: %w", i, fleet.ErrInvalid)
 		}
-		take, err := stringMatcher(m.GetNodeId())
-		if err != nil {
-			return nil, fmt.Errorf("node_matchers[%d].node_id: %w", i, err)
+		if err := out.add(m.GetNodeId()); err != nil {
+			return out, fmt.Errorf("node_matchers[%d].node_id: %w", i, err)
 		}
-		takes = append(takes, take)
 	}
-	return func(id string) bool {
-		for _, take := range takes {
-			if take(id) {
-				return true
-			}
+	return out, nil
+}
+
+func tooManyMatchers(n int) error {
+	return fmt.Errorf("there are %d node_matchers, %d is the limit: match more nodes with each, or ask more than once: %w", n, maxMatchers, fleet.ErrLimit)
+}
+
+// match takes every node if there are no matchers.
+func (m matchers) match(id string) bool {
+	for _, take := range m.takes {
+		if take(id) {
+			return true
 		}
-		return false
-	}, nil
+	}
+	return len(m.takes) == 0
+}
+
+// cost is of matching an id at worst: RE2 takes every state for every byte.
+func (m matchers) cost(id string) int { return (len(m.takes) + m.size) * (len(id) + 1) }
+
+func (m *matchers) add(s *matcherv3.StringMatcher) error {
+	if p, ok := s.GetMatchPattern().(*matcherv3.StringMatcher_SafeRegex); ok {
+		return m.addRegexp(p.SafeRegex.GetRegex())
+	}
+	take, err := stringMatcher(s)
+	m.takes = append(m.takes, take)
+	return err
 }
 
 func stringMatcher(m *matcherv3.StringMatcher) (func(string) bool, error) {
@@ -42,37 +69,42 @@ func stringMatcher(m *matcherv3.StringMatcher) (func(string) bool, error) {
 	if m.GetIgnoreCase() {
 		fold = strings.ToLower
 	}
-	var is func(s, pattern string) bool
-	var pattern string
+	var is func(s, want string) bool
+	var want string
 	switch p := m.GetMatchPattern().(type) {
 	case nil:
 		return func(string) bool { return true }, nil
 	case *matcherv3.StringMatcher_Exact:
-		is, pattern = func(s, p string) bool { return s == p }, p.Exact
+		is, want = func(s, p string) bool { return s == p }, p.Exact
 	case *matcherv3.StringMatcher_Prefix:
-		is, pattern = strings.HasPrefix, p.Prefix
+		is, want = strings.HasPrefix, p.Prefix
 	case *matcherv3.StringMatcher_Suffix:
-		is, pattern = strings.HasSuffix, p.Suffix
+		is, want = strings.HasSuffix, p.Suffix
 	case *matcherv3.StringMatcher_Contains:
-		is, pattern = strings.Contains, p.Contains
-	case *matcherv3.StringMatcher_SafeRegex:
-		return wholeRegexp(p.SafeRegex.GetRegex())
+		is, want = strings.Contains, p.Contains
 	default:
 		return nil, fmt.Errorf("only exact, prefix, suffix, contains and safe_regex are served: %w", fleet.ErrInvalid)
 	}
-	pattern = fold(pattern)
-	return func(s string) bool { return is(fold(s), pattern) }, nil
+	want = fold(want)
+	return func(s string) bool { return is(fold(s), want) }, nil
 }
 
-// wholeRegexp matches the whole text, as Envoy's matchers do. Go's expressions take time
-// in proportion to the text, whatever they are.
-func wholeRegexp(expr string) (func(string) bool, error) {
-	if len(expr) > maxText {
-		return nil, fmt.Errorf("the expression takes %d bytes, %d is the limit: %w", len(expr), maxText, fleet.ErrLimit)
+// addRegexp matches the whole text, as Envoy's matchers do.
+func (m *matchers) addRegexp(expr string) error {
+	size, err := pattern.Size(expr)
+	switch {
+	case errors.Is(err, pattern.ErrSyntax):
+		return fmt.Errorf("safe_regex cannot be read: %w: %w", err, fleet.ErrInvalid)
+	case err != nil:
+		return fmt.Errorf("safe_regex: %w: %w", err, fleet.ErrLimit)
+	}
+	if m.size += size; m.size > pattern.MaxSize {
+		return fmt.Errorf("safe_regex: the expressions of all matchers are too large a program together: use fewer repetitions and classes, or exact and prefix: %w", fleet.ErrLimit)
 	}
 	re, err := regexp.Compile(`^(?:` + expr + `)$`)
 	if err != nil {
-		return nil, fmt.Errorf("the expression cannot be read: %s: %w", err, fleet.ErrInvalid) //nolint:errorlint // its text is for the client
+		return fmt.Errorf("safe_regex cannot be read: %w: %w", pattern.ErrSyntax, fleet.ErrInvalid)
 	}
-	return re.MatchString, nil
+	m.takes = append(m.takes, re.MatchString)
+	return nil
 }

@@ -2,6 +2,7 @@ package xds
 
 import (
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -30,11 +31,30 @@ func readMetadata(n *corev3.Node) ([]byte, error) {
 	if len(whole) > maxMetadata {
 		return nil, fmt.Errorf("node.metadata takes %d bytes, %d is the limit: %w", len(whole), maxMetadata, fleet.ErrLimit)
 	}
-	asked, err := protojson.Marshal(scalars(n.GetMetadata(), maxPath))
+	kept := scalars(n.GetMetadata(), maxPath)
+	asked, err := protojson.Marshal(kept)
 	if err != nil {
 		return nil, fmt.Errorf("read node.metadata: %w", fleet.ErrInvalid)
 	}
+	if size := len(asked) + padding(kept); size > maxMetadata {
+		return nil, fmt.Errorf("node.metadata takes %d bytes as it is stored, with all digits of its numbers, %d is the limit: %w", size, maxMetadata, fleet.ErrLimit)
+	}
 	return asked, nil
+}
+
+// padding is what a database adds to the JSON of metadata at most: a space behind each colon
+// and comma, and all digits of numbers. 1e308 takes five bytes in JSON, and 309 there.
+func padding(s *structpb.Struct) (n int) {
+	for _, v := range s.GetFields() {
+		n += 2
+		switch k := v.GetKind().(type) {
+		case *structpb.Value_NumberValue:
+			n += len(strconv.FormatFloat(k.NumberValue, 'f', -1, 64))
+		case *structpb.Value_StructValue:
+			n += padding(k.StructValue)
+		}
+	}
+	return n
 }
 
 // scalars returns what paths of so many names lead to. Lists, nulls and empty objects are

@@ -1,6 +1,9 @@
 package xds
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -59,5 +62,42 @@ func TestMetadataIsCutToLabels(t *testing.T) {
 	}
 	if err := p.check(node(func(m map[string]any) { m["list"] = []any{"b"} })); err == nil {
 		t.Error("another node was taken within the stream")
+	}
+}
+
+// TestT45_MetadataIsMeasuredAsItIsStored: numbers are passed on in few bytes and stored with
+// all their digits, and one node must not break its fleet's reports.
+func TestT45_MetadataIsMeasuredAsItIsStored(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fields int
+		value  *structpb.Value
+		says   string
+	}{
+		"large numbers":       {450, structpb.NewNumberValue(1e308), "as it is stored"},
+		"small numbers":       {450, structpb.NewNumberValue(5e-324), "as it is stored"},
+		"some large numbers":  {100, structpb.NewNumberValue(-1e308), ""},
+		"ordinary numbers":    {1000, structpb.NewNumberValue(8080), ""},
+		"no number":           {1, structpb.NewNumberValue(math.NaN()), "read node.metadata"},
+		"texts":               {60, structpb.NewStringValue(strings.Repeat("x", 1000)), ""},
+		"too many texts":      {70, structpb.NewStringValue(strings.Repeat("x", 1000)), "65536 is the limit"},
+		"texts that are long": {70, structpb.NewStringValue(strings.Repeat("\x00", 500)), "65536 is the limit"},
+		"NUL":                 {1, structpb.NewStringValue("a\x00b"), ""}, // package store writes another character
+	} {
+		fields := map[string]*structpb.Value{}
+		for i := range c.fields {
+			fields[fmt.Sprint("k", i)] = c.value
+		}
+		b, err := proto.Marshal(&corev3.Node{Id: "n", Metadata: &structpb.Struct{Fields: fields}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pin(b)
+		switch {
+		case c.says == "" && (err != nil || !json.Valid(p.node.MetadataJSON)):
+			t.Errorf("%s: %v, %.60s", name, err, p.node.MetadataJSON)
+		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
 	}
 }

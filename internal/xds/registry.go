@@ -13,6 +13,17 @@ type registry struct {
 	mu      sync.Mutex // guards what follows
 	byFleet map[fleet.Key]map[*stream]struct{}
 	asking  map[asker]int // calls of the client status service; none is 0
+	turns   chan struct{} // see turn
+}
+
+// turn is taken by sending: whoever holds it may look through the streams of a fleet.
+func (r *registry) turn() chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.turns == nil {
+		r.turns = make(chan struct{}, 1)
+	}
+	return r.turns
 }
 
 // asker is a credential in its fleet.

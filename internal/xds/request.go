@@ -2,16 +2,22 @@ package xds
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"fairlead/internal/fleet"
 )
 
 // request is a DiscoveryRequest or a DeltaDiscoveryRequest, decoded as far as the
 // engine looks: the node, 61 kB of Envoy's and on every request by default, stays bytes.
 type request struct {
-	delta bool // set before decoding
+	delta   bool // set before decoding
+	bounds  bounds
+	refused error // why it was not decoded, or not to its end
 
 	node     []byte // the encoded Node, nil if there is none
 	typeURL  string
@@ -38,37 +44,81 @@ const maxWords = 8 << 10
 
 var errUTF8 = errors.New("a string is not valid UTF-8")
 
-// decode copies what it keeps: b goes back to a pool.
-func (r *request) decode(b []byte) error {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		b = b[n:]
-		if typ != protowire.BytesType {
-			if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
-				return protowire.ParseError(n)
-			}
-			b = b[n:]
-			continue
-		}
-		v, n := protowire.ConsumeBytes(b)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		b = b[n:]
-		var err error
-		if r.delta {
-			err = r.deltaField(num, v)
-		} else {
-			err = r.sotwField(num, v)
-		}
-		if err != nil {
-			return err
-		}
+// bounds are of what is decoded of a request.
+type bounds struct {
+	// names is how many names a list may hold. The owner of the stream changes it, so it is
+	// read when the request has come.
+	names *atomic.Int64
+	bytes int // of one name, or one version
+}
+
+// unmarshal decodes the request, or keeps why it does not.
+func (r *request) unmarshal(b []byte) {
+	err := r.decode(b)
+	switch {
+	case err == nil:
+	case errors.Is(err, fleet.ErrLimit):
+		r.refused = err
+	default:
+		r.refused = fmt.Errorf("decode the discovery request: %w: %w", err, fleet.ErrInvalid)
 	}
-	return nil
+}
+
+// decode copies what it keeps: b goes back to a pool. Names are counted before the first is
+// kept: an empty one takes two bytes of a request, and sixteen and more in memory.
+func (r *request) decode(b []byte) error {
+	n, err := r.count(b)
+	if err != nil {
+		return err
+	}
+	if n.names > 0 {
+		r.names = make([]string, 0, n.names)
+	}
+	if n.dropped > 0 {
+		r.dropped = make([]string, 0, n.dropped)
+	}
+	if n.versions > 0 {
+		r.versions = make(map[string]string, n.versions)
+	}
+	if r.delta {
+		return eachBytes(b, r.deltaField)
+	}
+	return eachBytes(b, r.sotwField)
+}
+
+// counts are how long the lists of a request are.
+type counts struct{ names, dropped, versions int }
+
+// count looks at every field and keeps nothing.
+func (r *request) count(b []byte) (n counts, err error) {
+	longest := 0
+	err = eachBytes(b, func(num protowire.Number, v []byte) error {
+		switch {
+		case !r.delta && num == sotwNames, r.delta && num == deltaSubscribe:
+			n.names++
+			longest = max(longest, len(v))
+		case r.delta && num == deltaUnsubscribe:
+			n.dropped++
+			longest = max(longest, len(v))
+		case r.delta && num == deltaVersions:
+			n.versions++
+			return eachBytes(v, func(_ protowire.Number, v []byte) error {
+				longest = max(longest, len(v))
+				return nil
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return n, err
+	}
+	if most := int(r.bounds.names.Load()); max(n.names, n.dropped, n.versions) > most {
+		return n, fmt.Errorf("the request names %d resources, drops %d and reports the versions of %d, %d is the limit: %w", n.names, n.dropped, n.versions, most, fleet.ErrLimit)
+	}
+	if longest > r.bounds.bytes {
+		return n, fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", longest, r.bounds.bytes, fleet.ErrLimit)
+	}
+	return n, nil
 }
 
 func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
@@ -127,9 +177,6 @@ func (r *request) initialVersion(b []byte) error {
 	})
 	if err != nil {
 		return err
-	}
-	if r.versions == nil {
-		r.versions = make(map[string]string)
 	}
 	r.versions[key] = value
 	return nil

@@ -2,7 +2,9 @@ package xds
 
 import (
 	"maps"
+	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -26,7 +28,9 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		sotw, delta := &discoveryv3.DiscoveryRequest{}, &discoveryv3.DeltaDiscoveryRequest{}
-		var r request
+		all := new(atomic.Int64)
+		all.Store(math.MaxInt64)
+		r := request{bounds: bounds{all, math.MaxInt}}
 		if proto.Unmarshal(b, sotw) == nil {
 			if err := r.decode(b); err != nil {
 				t.Fatalf("state of the world: %v", err)
@@ -36,7 +40,7 @@ func FuzzRequest(f *testing.F) {
 				t.Errorf("got %+v, want %v", r, sotw)
 			}
 		}
-		r = request{delta: true}
+		r = request{delta: true, bounds: r.bounds}
 		if proto.Unmarshal(b, delta) == nil {
 			if err := r.decode(b); err != nil {
 				t.Fatalf("delta: %v", err)

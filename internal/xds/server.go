@@ -34,8 +34,10 @@ type Limits struct {
 	Write        time.Duration // how long a client may not read; 60 s
 	// Youth is how long a new stream may take to say all that its client holds; until
 	// then no cluster is taken away from it. 500 ms. Envoy says it all at once.
-	Youth     time.Duration
-	Names     int // of one type; 10,000
+	Youth time.Duration
+	Names int // of one type; 10,000
+	// Message is the most bytes of one request; 4 MiB. docs/servers.md has what Envoy needs.
+	Message   int
 	NameBytes int // of one name; 512
 	// Requests are how many a stream may send in a second, and Burst how many at once; 50
 	// and 200. What comes faster waits unread.
@@ -54,6 +56,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Names == 0 {
 		l.Names = 10_000
+	}
+	if l.Message == 0 {
+		l.Message = 4 << 20
 	}
 	if l.NameBytes == 0 {
 		l.NameBytes = 512
@@ -111,7 +116,7 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.ChainStreamInterceptor(s.authenticateStream),
 		grpc.ChainUnaryInterceptor(s.authenticateUnary),
-		grpc.MaxRecvMsgSize(16 << 20),
+		grpc.MaxRecvMsgSize(s.cfg.Limits.Message),
 		grpc.MaxConcurrentStreams(20_000),
 		grpc.MaxHeaderListSize(16 << 10),
 		grpc.ConnectionTimeout(5 * time.Second),

@@ -20,9 +20,12 @@ type Identity struct {
 type Authenticator interface {
 	// Authenticate returns fleet.ErrUnauthenticated for a token that is unknown, expired
 	// or revoked, and fleet.ErrUnavailable when that cannot be found out now. The error's
-	// text is shown to the client.
+	// text is shown to the client. RemoteAddr tells where the call comes from.
 	Authenticate(ctx context.Context, token string) (Identity, error)
 }
+
+// RemoteAddr is where a call comes from, with its port; "" if that is not known.
+func RemoteAddr(ctx context.Context) string { return remote(ctx) }
 
 // StreamInfo is what is known of a stream besides its node.
 type StreamInfo struct {

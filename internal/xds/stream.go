@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -38,15 +39,18 @@ type stream struct {
 	written  chan error // capacity 1
 
 	variant
-	node    pinnedNode
-	att     Attachment
-	client  snapshot.Client
-	nonces  [fleet.NumTypes]string // of the last response of each type
-	count   uint64                 // responses sent
-	writing bool
-	settled settled
-	behind  time.Time   // since when something of the target is not confirmed; zero: all is
-	waits   fleet.Waits // as last told
+	node   pinnedNode
+	att    Attachment
+	client snapshot.Client
+	names  atomic.Int64 // how many the next request may hold; see admit
+	// admitted is the target that names was worked out of.
+	admitted *snapshot.Target
+	nonces   [fleet.NumTypes]string // of the last response of each type
+	count    uint64                 // responses sent
+	writing  bool
+	settled  settled
+	behind   time.Time   // since when something of the target is not confirmed; zero: all is
+	waits    fleet.Waits // as last told
 
 	inspections chan inspection
 	ended       chan struct{} // closed when the owner answers no more
@@ -60,7 +64,7 @@ type settled struct {
 }
 
 func newStream(s *Server, ss grpc.ServerStream, id Identity, v variant) *stream {
-	return &stream{
+	st := &stream{
 		srv: s, ss: ss, ctx: ss.Context(), id: id, variant: v,
 		log:      s.log.With("tenant", id.Key.Tenant, "fleet", id.Key.Fleet, "remote", remote(ss.Context())),
 		requests: make(chan *request),
@@ -72,6 +76,8 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, v variant) *stream 
 		ended:       make(chan struct{}),
 		client:      snapshot.Client{Delta: v.delta, Alone: v.alone, Young: !v.alone},
 	}
+	st.names.Store(int64(s.cfg.Limits.unknown()))
+	return st
 }
 
 // run serves the stream until its end. The reader and the writer end with ctx, which
@@ -110,8 +116,12 @@ func (st *stream) read() {
 	limits := st.srv.cfg.Limits
 	pace := rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst)
 	for pace.Wait(st.ctx) == nil {
-		r := &request{delta: st.delta}
-		if err := st.ss.RecvMsg(r); err != nil {
+		r := &request{delta: st.delta, bounds: bounds{&st.names, limits.NameBytes}}
+		err := st.ss.RecvMsg(r)
+		if err == nil {
+			err = r.refused
+		}
+		if err != nil {
 			st.readEnd <- err
 			return
 		}
@@ -327,6 +337,7 @@ func (st *stream) pump() bool {
 		target = st.att.Current()
 		r = st.client.Next(target)
 	}
+	st.admit(target)
 	s := settled{target.History, st.client.Settled()}
 	moved := s.history != st.settled.history || s.revision > st.settled.revision
 	if moved || r == nil {

@@ -49,7 +49,7 @@ func (c *call) askedDelta(m *discoveryv3.DeltaDiscoveryRequest) asked {
 	return asked{
 		stream: c.stream, method: path.Base(c.method), typ: t, names: m.GetResourceNamesSubscribe(),
 		reported: slices.Sorted(maps.Keys(m.GetInitialResourceVersions())),
-		nonce:    m.GetResponseNonce(), refusal: m.GetErrorDetail().GetMessage(),
+		nonce:    m.GetResponseNonce(), refusal: m.GetErrorDetail().GetMessage(), size: proto.Size(m),
 	}
 }
 
@@ -57,7 +57,7 @@ func (c *call) askedSotW(m *discoveryv3.DiscoveryRequest) asked {
 	t, _ := fleet.TypeFromURL(m.GetTypeUrl())
 	return asked{
 		stream: c.stream, method: path.Base(c.method), typ: t, names: m.GetResourceNames(), version: m.GetVersionInfo(),
-		nonce: m.GetResponseNonce(), refusal: m.GetErrorDetail().GetMessage(),
+		nonce: m.GetResponseNonce(), refusal: m.GetErrorDetail().GetMessage(), size: proto.Size(m),
 	}
 }
 

@@ -74,6 +74,7 @@ type asked struct {
 	version  string   // state of the world
 	nonce    string
 	refusal  string // the text of a NACK
+	size     int    // in bytes
 }
 
 func (a asked) String() string {
@@ -100,7 +101,7 @@ func newTap(t testing.TB, upstream string) *tap {
 	p := &tap{address: lis.Addr().String(), wires: newWires(lis), ended: make(chan struct{})}
 	start := time.Now()
 	p.write = func(line string) {
-		p.journal = append(p.journal, fmt.Sprintf("%6.3f %s", time.Since(start).Seconds(), line))
+		p.journal = append(p.journal, fmt.Sprintf("%6.3f %s", time.Since(start).Seconds(), line[:min(len(line), 2000)]))
 	}
 	p.move(t, upstream)
 	gs := grpc.NewServer(grpc.UnknownServiceHandler(p.serve), grpc.MaxRecvMsgSize(64<<20))

@@ -76,11 +76,11 @@ var ages = []Check{
 	},
 	{
 		Rule: 25, Name: "LargeRequests", Needs: Limits,
-		Shows: "A request above 4 MiB, gRPC's default, is taken: 10,000 long names, and a node full of what Envoy says of its extensions.",
+		Shows: "A request of nearly 4 MiB is taken: 10,000 long names, and a node full of what Envoy says of its extensions.",
 		Run: func(b *Bed) {
 			b.Publish(put(fleet.Secret, "a", "1"))
 			n := xdstest.Envoy(Node)
-			n.Extensions = []*corev3.Extension{{Name: strings.Repeat("x", 3<<20)}} //nolint:staticcheck // deprecated, and sent by every Envoy
+			n.Extensions = []*corev3.Extension{{Name: strings.Repeat("x", 1800<<10)}} //nolint:staticcheck // deprecated, and sent by every Envoy
 			c := b.Open(n)
 			names := []string{"a"}
 			for i := range 9_999 {
