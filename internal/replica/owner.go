@@ -53,6 +53,8 @@ type owner struct {
 	missed      map[*node]struct{}             // with streams; what they left behind could not be read
 	orphans     []*node                        // of them, some that have no stream; oldest first
 	interned    map[internKey]*snapshot.Target // for the present views
+	// internedMost is how many of them there may be before those that nobody has are looked for.
+	internedMost int
 
 	users     int // guarded by Replica.mu
 	idleSince time.Time

@@ -130,7 +130,7 @@ func (s *server) serving(key fleet.Key, node string) (view *snapshot.Snapshot, t
 		return nil, nil, nil
 	}
 	for a := range n.streams {
-		return a.seat.view.snap, a.Current(), slices.Clone(n.exceptions)
+		return a.seat.view.snap, a.Current(), slices.Clone(a.seat.list)
 	}
 	return nil, nil, nil
 }

@@ -79,6 +79,29 @@ func (c *Client) Doubted() []Doubted {
 	return d
 }
 
+// doubtTaken doubts what keeps a version back that the client has confirmed: it was not
+// this stream that refused it, and what one client took is not taken away for the words of
+// another with the same node id (T41). Its cost is that of the target's exceptions, where
+// something has moved.
+func (c *Client) doubtTaken(target *Target) (any bool) {
+	for _, t := range order {
+		tr := &c.types[t]
+		if target.Types[t] == target.view[t] || tr.heldWith == tr.held && tr.doubtedOf == target.Types[t] {
+			continue
+		}
+		tr.heldWith, tr.doubtedOf = tr.held, target.Types[t]
+		for refused := range Diff(target.view[t], target.Types[t]) {
+			if refused == nil {
+				continue
+			}
+			if held := tr.held.Get(refused.Name); held != nil && !held.doubt && Same(held, refused) {
+				c.doubted, any = append(c.doubted, Doubted{t, refused.Name, refused.Version}), true
+			}
+		}
+	}
+	return any
+}
+
 func (c *Client) doubtExceptions(r Request, target *Target) {
 	if target.repairs == nil {
 		return

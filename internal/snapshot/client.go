@@ -100,6 +100,8 @@ type track struct {
 	inStepWith *Set
 	repairs    *repairs
 	inStep     bool
+	// heldWith and doubtedOf are what doubtTaken saw last.
+	heldWith, doubtedOf *Set
 }
 
 // Request is what a client says of one type, delta or state of the world.
