@@ -69,10 +69,11 @@ type Doubted struct {
 	Name, Version string
 }
 
-// Doubted returns, once, the exceptions that the first requests of the stream cast doubt on
-// (SEMANTICS 3.6). A client that reports nothing of a type is a new one, for all that is
-// known. One that reports the very version took it after all: it was presumed to refuse
-// what it only took its time for.
+// Doubted returns, once, the exceptions that are in doubt (SEMANTICS 3.6). A client whose first
+// request reports nothing of a type is a new one, for all that is known. One that has the
+// very version took it after all: it was presumed to refuse what it only took its time
+// for, or another client with its node id refused it (T41). In state of the world it may
+// have any version in a set that is not known.
 func (c *Client) Doubted() []Doubted {
 	d := c.doubted
 	c.doubted = nil
@@ -103,22 +104,19 @@ func (c *Client) doubtTaken(target *Target) (any bool) {
 }
 
 func (c *Client) doubtExceptions(r Request, target *Target) {
-	if target.repairs == nil {
-		return
-	}
+	tr := &c.types[r.Type]
 	anew := r.Version == "" && len(r.Versions) == 0
-	look := func(name string) {
-		if refused := target.view[r.Type].Get(name); refused != nil && (anew || r.Versions[name] == refused.Version) {
-			c.doubted = append(c.doubted, Doubted{r.Type, name, refused.Version})
+	for refused := range Diff(target.view[r.Type], target.Types[r.Type]) {
+		if refused == nil {
+			continue
 		}
-	}
-	for ref := range target.repairs.instead {
-		if ref.Type == r.Type {
-			look(ref.Name)
+		took := r.Versions[refused.Name] == refused.Version
+		if !c.Delta {
+			took = tr.unknown || tr.held.Get(refused.Name).versionHad() == refused.Version
 		}
-	}
-	for n := range target.repairs.left[r.Type] {
-		look(n)
+		if anew || took {
+			c.doubted = append(c.doubted, Doubted{r.Type, refused.Name, refused.Version})
+		}
 	}
 }
 
