@@ -43,6 +43,10 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	select {
 	case <-o.loaded:
 		past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
+		if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
+			r.leave(o)
+			return nil, err
+		}
 		a, err := o.attach(id, n, s, labels, past)
 		if err != nil {
 			r.leave(o)
@@ -97,6 +101,9 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 		}
 	} else if id.Credential != (fleet.CredentialID{}) {
 		signal(o.dirty) // made a moment ago, or gone
+	}
+	if err := o.exclude(n.ID, s.Protocol); err != nil {
+		return nil, err
 	}
 	a := &attachment{
 		owner: o, node: o.node(n.ID), id: id, round: o.rounds, begun: o.r.now(),

@@ -20,6 +20,8 @@ type held struct {
 	at      fleet.Position
 	content *content
 	creds   map[fleet.CredentialID]fleet.Credential
+	// exclusive: one client at a time may have a node id.
+	exclusive bool
 }
 
 // owner is one active fleet. Its goroutine alone reads the feed for it.
@@ -239,9 +241,10 @@ func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }
 func (o *owner) take(old *held, c fleet.Change) {
 	next := &held{at: c.At}
 	if old != nil {
-		next.content, next.creds = old.content, old.creds
+		next.content, next.creds, next.exclusive = old.content, old.creds, old.exclusive
 	}
 	if c.EpochMoved || old == nil {
+		next.exclusive = c.NodeIDs == fleet.NodeIDsExclusive
 		next.creds = make(map[fleet.CredentialID]fleet.Credential, len(c.Credentials))
 		for _, x := range c.Credentials {
 			next.creds[x.ID] = x

@@ -47,6 +47,24 @@ func (e EventKind) Valid() bool {
 	}
 }
 
+// Defines values for NodeIds.
+const (
+	Exclusive NodeIds = "exclusive"
+	Shared    NodeIds = "shared"
+)
+
+// Valid indicates whether the value is a known member of the NodeIds enum.
+func (e NodeIds) Valid() bool {
+	switch e {
+	case Exclusive:
+		return true
+	case Shared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeResourceState.
 const (
 	NodeResourceStateAbsent  NodeResourceState = "absent"
@@ -307,8 +325,8 @@ type CredentialCreate struct {
 	// ExpiresAt At most 366 days from now; 90 days where it is left out.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*`.
-	Nodes *string `json:"nodes,omitempty"`
+	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*` for all of the fleet.
+	Nodes string `json:"nodes"`
 }
 
 // CredentialCreated defines model for CredentialCreated.
@@ -398,6 +416,11 @@ type Fleet struct {
 	Id               string           `json:"id"`
 	Name             string           `json:"name"`
 
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds NodeIds `json:"node_ids"`
+
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -430,6 +453,11 @@ type FleetCreate struct {
 	// Example: acme
 	Name Slug `json:"name"`
 
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds *NodeIds `json:"node_ids,omitempty"`
+
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -458,6 +486,11 @@ type FleetUpdate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds *NodeIds `json:"node_ids,omitempty"`
 
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
@@ -557,6 +590,11 @@ type NodeConfig struct {
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
 }
+
+// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+type NodeIds string
 
 // NodeList defines model for NodeList.
 type NodeList struct {
@@ -6988,154 +7026,157 @@ var swaggerSpec = []string{
 	"0kF/Wv0dPk5FBXqnZ4q89VHWbNbdNjoTlvNZ/Cn5gs00MGGO0WS3pju3wnckPhIo0fOjKvt/v20FFVyq",
 	"i50gcRUbeb+T35cW3IRREkP5Q3iMGv4TMtM8oOd4IRJnTjoDL36NDmzECw1JzIqbgEHBgo4IHRYTXBMP",
 	"7buax790lM2HvVQVm4KaFpAEC+ho8PQJGy4MId4m//EyLiwpFu6Zj548YTlfaDaqVGmF5gl7OqBv5qTL",
-	"IpPzdq198XZIFWGPc4ChG+/GcWlX381GBMhbCTUi4nVMOSJ3+y5rjLT4hmv9VH1cMA0y131GCreeWL5E",
-	"HFlm0N+I+dHa/AvXo/lrQQ6C5hbRz9n4Y4dtOhlcVXyBR1/HSDY96A18NBR0WSVpXEjbXl5cOiHa3ALP",
-	"2kkJwW3leG4RCjUFp+fVni6MPWBIimvDxkrl7BIq54xbwe3dGDZpU61RkUIAOo/smc9VletW7nghyFRd",
-	"ErZOFKbHuHAkI/dVI97QZ6nd3fmQZxfpMdOqBFKKa8t9pCoymoTxjyBtgeCGxG9pzzIAllqj6hKq8Ga8",
-	"gxdncsI1A5lDfhy8BA6IFrPpPRn4J6NuMrLPocBkn6X5jJQi0HahcAkVLxyQtPczocaFHIN0AJCz0qKL",
-	"W3cv6YXdosXt1mpZT3h6hFVNhrXBI90hu5wCvqV38S2MnMgjZ+9a9zExxWGlZuOJqaENAT1PrFoSHQle",
-	"Y/Ecb8TTcMi+4jheNlCSnkf5jiU1XryZM3HTc7jrgNtJyzfBkogp3AM3emlVxBfWqmqLkgEj/69THoVV",
-	"nC3olgRMK+49syRqrR3LGpBIp5UaV7xciozOSE0+R2V1PQ9a+Snyp7Yd+pSbScLQWW3JlgxjFm6yqgnu",
-	"r7kgHwVbfZu3GJffZdVu9iv9yr5/+/I5e/J0cPCACWkUAg7NGeM5uQZpEvZ/nv38OrhN7RNO2FnvrIc+",
-	"iqKwIF9m8+126kYRS/EjB8VWHMCg+p0o+CNVjcGco3p1zr1fYh1Wv8Q73tgbyI+xRuXHaMSnNiaXgZia",
-	"87mQuZpvZnV49Xu6GG+3jF5moDffGq7cyCQlzEGbwCtP2MBlYTjTrdImynLZyP9aTQoKfjYtimg3K5Bp",
-	"PaAkDu1tsEcQlW7CFLHKpQDNnK7pMkJcvAk/3b1FcjPI67F03X3vitn9Ie4SJuF6O8/6JoQf8Z/7EH72",
-	"xb9N8x2xNQYrogc9rRQyvu9gGT9vBn3uCyVWgbe8uFUNAHP1JmrOCiXHXgdnnDkRZjVE7vRhbTWEsTIG",
-	"pHNgLan0ffYTFGDvIVca2jxWvbePHqFSflyrjpkqQTOrRrMC/b6CxO4ZJhUu0ITos5eVKll6MEmZUSx9",
-	"OsjThKU/5CkbLnzo+4RxNp+oAlwiBCqs2l5X2n8mKRrzeerU+SCrD47yJk/5WwtDiZB2BXivfSwe1Whn",
-	"2k35GFrV+DdOBVuS4MVMt55MsOHJPGGaLzRpHBqKUcIKcUFiyFIgM3PV+tL6GPWaHCQNlVW6ndHk7rFW",
-	"njphJYk7LslbogM6uDRLoRlZhHPR8CZEWn/Tu9Gasem0V3xyfbl7g2EZLwFRrnWTkd3VvcdVK0/kFhuD",
-	"GeiAgNajot1anJ3wYsQ4K4WcGeiz13H+hZLQZ89qW8pCJ7uAnM0nIL2KaCZQ0ltJWQzpNIdtsEKl4lwD",
-	"uXW20+hGlfqzzQ10upiSV3k+EdmkJlQdHSpnk5nMrY0cedaFYRcAUx0IfML9EZUJfhnyfjHb0ylBOmEz",
-	"aUSBOzcN3kAMoSRzUVUY5zDVArNVtpE/zcyZVTHUoW5aitwRmOh9z1TRCIr1cigMZ89+etduoKN/QncQ",
-	"cQ2EEwqWaCHHhfdLGk18oz4GeljCzERpxysRfQh4RqkdoIbPagNYBaUycM7zvGqFHFFDO71+/Omdo5Zw",
-	"ykLbU0Vfjt1MzEJaSVaDMS6Qv1HtrlFpJjVxequJjzBfQAJbwLbuBy1k1qLMvjO8MnX0BawUigSg8yeh",
-	"62l79zRmzG9UiVQO7/BCvKMCToe6uvSZhuqcj51fcuVtkWNl5bc5F2YjqrzHi1pNFNpJfWYNJhXTWEQJ",
-	"baqc3exzJUdivCoG/83CdlTILTD9E9ueVvAhFPrceW5WAfsK+Y69BrcllaEEBif+ikXQBS3ml2B4zg1P",
-	"3Dlgwl10BAdP2N/Fj8cuouNirfRko4qc8amlsOGCCZPUgr7kCzbBn50z18rTmpaGShXA5TWsjM/3uX6W",
-	"FFjnSvCVFE2mhnoIVnegs3pbNnY/zHNnhtbkWZ+p3nZ7g9dxvWUDmRxsq5wscpt026B2UzdhRKMF8Bm0",
-	"+t7aWpxpKCAzqjpGew2VWjRU2dwS3ZRrq4arS6SjCLOGkPEZKhIgqlaaX9JqZZMMIxS4bWO/wdRafd0h",
-	"O8ZJa+Ld3JsuTilHuKw6we8ufrdbTM690mwVA0l6KNfWUBTBZGL3g6kwOWYW1YEtkosk4KhwL4mRpA6p",
-	"uXiay04hiOwk6lwkasVn1O0Ext2f31DoakvG5t+6Njjl+be7KAjCpcBof3fJ0L2d5YOIsv9J0HoDHCkZ",
-	"nS1ygVL5evrwe2u9utBstK8b1ns9kgRxYUwLxfwyagVFkzgfYbbgylKMKc67KPH9ZOF4hnYZZFIZVH68",
-	"wpjDFGSumZInFBpD13S/60W6Q8wBajZRWNm90e7q9PR1xHujM63fXecaO0GZQ1bwyiqqTiWuj79ddzIu",
-	"N3AX3dRXi6wrSamr8Zwq5URLNlFKb1mpsk6it7x4mTGFEk+7guOa+X2n2fekS/iXPcCjbYSum9kJwqyc",
-	"BKEHH1Is0PJQ+p6HhUQEcibtBdKlA/sQoq9amBY8g+P6LIllWI2MSiBkJIzP5MZ4oStCcrEjorhN8vSd",
-	"p8ulJA+9kFkzx8NKjszaaVUZMj3aWJTV5blmI145Acz1hQ7ATC0GCzlOj8n6IjRdgAknEWfVW2NjAkVO",
-	"WWLCsO9TNFvT2DP4AHNDfE5K7Xe2F5zJFQ6N+bS1ZREduKc0V0qBbryUDrr5YPREh+P2qrQ9XbQea8yw",
-	"ZgxVmTaTRgi6VhMhaPSSKI+E3tiaK1Lr0R1pOQTZQlyC26hhBVjVRMVakttyxMT9wuydvaSnRqNCSPDL",
-	"sm9vW05UmLBcPkB1A4mr+n/78jl7evT4h5vOQIhrYbbWtqzCaCEM0vEKzqZQaSUxFy7j0hn9Jyy1q0tD",
-	"YnIra/J57dtGzOqsjTZjX9qjyaA7KWKpkqBDsahz39c0bwgF8LzQyuI/6n3owLNsW437XYJ8ppcrQh8d",
-	"tmoSLom+bTP0HCS7zgQ0L6OWkKOYW6swjXLv02N/VgaKAnknuxDkl4vKSqNk/S15KW0g7DrxORkRiNs4",
-	"rAvetcR1VFkKs2tuRqZm0ugtI4bP6eIQNODZxXnZYhhgCA01CFwTcwkvlL7AMyt1CsjH4Kue66WqGZV0",
-	"uHVSeC341Xd8HxpOS69jWln5seVbr+UFalnob1O7toPBwNnRtaudSi7CUnOUdcq5u4mbRnmO3Hiv8Q4W",
-	"Eh5hl0cgthh2cc2sSIp/ohc+ZWLEvL8gCLd6A6grJQwKDbXcbtzj5Tc1KYDcX5yDFSQV5GmfPXOWp3cc",
-	"ElAFmqF0UVM21iIxXIAER2tukUNLlBv5brxjx9FPnanfIMM1BPw8EN6yy+AC8naPvFzzmxerrT/6fbf7",
-	"+SXHgrE29x4G8l0urfOGO6+1VzxPGELAIqxkKS4wtcrZHKixx+r7vOLV9baaJnhRsOHMFT+uqGxmAmXz",
-	"7QGP/PvZey6MRbe6shuKKd7Z35wtRdAOYI81qlqJCbtpAHLNubcH5b/ZRO+OMGmpKjgPYaKOADqvoLbp",
-	"1Iilc16VdMAyZ6kHfeoNU2zCY+YgzYIBzyYusoCuO/u5tiqCOq6BYizOg9HmqtGquIT8fLjYxpniIqZ1",
-	"CvnWHqHPyrgObNhzuC1w9kOr5iWK4jwo5N2evoid60gKJRhmlosAjZty3LkTb/XSWN0aN+eM8XlkLKEp",
-	"jGbSihjxjsdaGHkrSwLkuu5lpKZwc/voZHpdGwnKeJ3pQd2knLnKTR3Jj2meOhrM+cI7ECxWWuRHarO8",
-	"fOs9vfeLXrOhVrpAdKnps351QkvxZUDXh2x39HgNC34fsuRW00FDYppLu+X1Cbg0JCweRvk0BJBM23+M",
-	"IkHkvS8uH++k9v00spw4mRmkO4SMs5Iyzh5RxtkBZpydyeumnB1ONqecvW3k/7Wc5RAodw6TSajzFe6q",
-	"AH5pGQG2vQMJVZTPh1WCCdbmfjQgEYRoEWvIKjA11VmzkbCWudy06Cl0cR95v0wTcrw4mBx7f6pRSNlz",
-	"ilrZK7ESmPxjVqe4AJgGX9iCTm+ptaCLws/jVYV2IX2WUkpn6t/ZKNr13Ne+GREQsz8/tEMa82NuQAHo",
-	"kOxLiSZCZoDJYdv7029A6hdiZGANb5irWZFbYYlWQO3rXok3OEceitUli3upHMtZFKqiJInW+s3uKJAT",
-	"8tx0xyZwDY0FigIXSC6v7eH7WSrF1gVPnxP6ETtE5GWuz8UGd3nDT48HKKQ2wPOu85VKQiMUgvfoyEe9",
-	"zoezU5zhRuvBmm7xWuuODEVHTUie7TKp1vyaLGHoav3XbQ/7AVwlt1KWQ9GV7hz4T10nEu2uk+SmlVCV",
-	"MIvu+JtP6XE11MbFPidiPAFtbX6pE8ZLK6vhjxl3rjld8qKwv/uYETUxGzAxaq/47vYw7kJJlIOIpvEO",
-	"tErCbWPdB171blaWvFrQbZSW0Z1m5KDGAxSEU7+Gi0gMar7wCWoaikvQx8whd4mJy/9UQkJu78lUWXKd",
-	"UP8nrllaqIwXwiz6FYyFkv8DZonP2OpnXPJqYTWR09UYXETuFOqooyWkfmNoxHdqsuJ/ZtGEDdVM5rxa",
-	"HMf5JFEo0MqjrOCiXFaAVlfaEU9tN0RRF+Q+FEqJDMJQurVUcWJqBRLmmmJUPjSSHuj0hH4JOdrMTESV",
-	"k7xCaFAeDW56rABb72BDD8qsoQywjz+9Q33mTFpV0yWWu8AtRmfJwQrczCpg6cdc9zGgNu67ti16zys6",
-	"e8YUaZ89k/FbUGfeU6M9M4G9uaqKHLdmDyHEnXBr3noShmUV1xPQtC0l4UxifFHNXISKgBXrWMdBeyRz",
-	"TNddSZzSxlIKoReGnytZLNK+W6UYS1VhTghTknRLnVjZiPWXGl9I5KQTZtSZDA4rJ0bIIsS+aceNNwpN",
-	"L3U65zm1T1pRpLsi/p8hg2ZYXLQbs/b3kM6wGsXuCp+/3hATj4L6/oqIgUgV0SfyYNC7R9EnXIfgkusX",
-	"lNQtvJV0nMDREcYWXUPvShXFkGcXNyKJIxnZOIN1UrmjK9AzFjoBpW1Nf5KQOpcwL+kSZkyROPaVsOiB",
-	"CZYCX6XWwNOAnY3IdqEO5xVATScYqAvuq8UZRvWotUFbFyBqL/Kf9pFrmw8lPkgX9mUXIPzR+McJqUUO",
-	"W3Uq8hC8iTTGdWnHt50hGLsfVrbRqd7szhbW4PO6ZZ22xjFbusui7EfyRqKjXBVrtjdj9GTGYxUw8ljs",
-	"/6amkO+Fz5eiMjNe7E2UxsiHM9qxHarnxz2v3OCTrGldUr9U7wpAYNfcNXpGi81MG/lHF49ppGl61oFy",
-	"ZjUpwCUoRocWJS6BaRtK8DpyQfOQ4Rh6kexoaXbplL+Man+eTxIYLOeN+Gwf5A4omOdcb6lsXjMra3uW",
-	"vzO81rLyALF2KrCm/ipZXrPvSUeLMIpf+9KPUNph6Spm2TflM67AVKItKhcCJGG9yMobrWdOXDGXGoX6",
-	"riiOh4n4c26/mkk8m6mSWgwLCHnaLrDWv5HM/PXJ8X6j8QG0n3ZNPCves05zyLE74zvpupYblTLQ5Ulz",
-	"htxWkA8h0Q5QfV5ahu+PFPm7ptOi1avlZPNGdrNrs4hIc3IdbxpbqaG07qhuRvq7hdyH9FcFdPgwuUOn",
-	"ki9YrvoszURKUgdNOKzmLQAa8vVSwBybZ2TCfpsLgxNUeF4KC2c1l1C1+42dIhx1Q9+2MUHAjx7Vbs/J",
-	"egom2NHgKGazx49XemhEGLaS0pwEs2EitFHV4iR00jgYHB61dtJonV6xtb+FlGRnR1hIV4ABgFYxuGEc",
-	"RSu+t+FB0wfTUXWrqfSMKm7xBlSrMRXXa1xW01/VSkZCjqGaVqJD1q6yA1Po88w+YIR16O3tCk3dUWLL",
-	"VHoum3TZ5eELBKhnBKONBVG4hVbQFrM2pUvNodrLuAZWgKHhH7kYC2fqCymhYpPFdAJSt054iPDtyaN1",
-	"I3H43p+Dvacfvnd/7H146L968B9/aQMSjZ+4mdZIuzYt0g5YW7QOxUuDGrWhRQ/tafcePa73zrOsBPZc",
-	"VVNFDXf9691prHAUv7/N7XgOH7tuPCfkMShm484unsvjOTqht7nLzhJA8cZuuN2ElHNYdQ8y7tS39Lw+",
-	"On9Oq96RbzS2yvODDI2r/tET3FXlv3sTsF279FrDuNhsSNlrrpIe6QPn3hbuCnbgaAerQGBBM3rcBDWO",
-	"JXepu7+t3GZNiy9c6GbSt8e/O+W7Y+s1m3DRIDM2FVPwWf6KDHyxygXutZlvB9r9KLD7fW0sRJrcCYYo",
-	"IA8qTzi2/iaB04mRO3DANha34S03iaqvwcpeBxa1hLdNPI1rFcl/bH8Wcow3aJ//UvLFFhgdI/MG/G3p",
-	"c8yn4jz0LF7Lf/Gi7g7HYRKLKxj/7O7G9YrWNTfG5dyIXAn7umOx8r49u9PZTnUyFOYI+BypIUyEzOuE",
-	"sbaEgfCjd4et6tOlqmCHxFI/uFPfZiZpZyrj+68yb9GbPP9OStyUlOgPvpEsHi+1lXomipdilfhvV8Oq",
-	"5d4mRStYpM6zEabn0dAN1e7GaJd68ZAr70C9ligzwULbNBuQvVHkp5bML3wzB/cNoLtiM+8jollK6Vns",
-	"3FKb6zaPSFoK7Soy67RnzxZDtQN8FNokTCsnnoVp1LPWJeI+o9siAV5fUm5e7Ltyb4zqST/cb+vwecyB",
-	"hjy7OEEWVLjK24UOadVry60bOWa7O0nDqKLhohfOqxUr7BG8BY2DI1aMrR08zu7aEzZgJXCpA+mGMW3o",
-	"5Isy8W/KK92Ij+zEJ33sbkPl2aajx7wNROWS55QxSBEMOlAfHosc8lsExlwiiF6TfEsZxii7AnHlqtGy",
-	"SwNN1T1eSWFJWvNL2PcaAH9JHyQsnclsAlQ99b33bUZZ0AjOB8mZ9IR/Hnq2puz7kK+MJLFM/ugvW66e",
-	"oiQPynn2ypeFrAH5gOL716457o4neGxfCSmsi/9Qvhxmg72zb3ccFXjV2mZWsme/viKxkrB0VPDzfr+f",
-	"utlRKAPw6yx8/fwVfqHq65oyAbeMhgq9MixwYsyURlYJOVItRh0XVQHcJ0RRPhNlZ83cfCohGQ+T3xLm",
-	"+vJhstMlVJiKZRQJakzCd42w6WypLtkH9nybB4sK/TN5Jh8+fI952g8fsmfsIW39octsD2l16J7WqqAB",
-	"nfZCfNlDar+qAYVklBikJxyLIxrbwPv8ET50fQ7OpEVNSieLeylxFx1hLzDDhKhCXIIjXlZiwzfLyx96",
-	"zHnonejuTnwbFlo8XAGCtlCwTJ9A8GxmJiCNG09mYZHar1Ql/sRvjtmPeKrsbDYYPMoC6uBHSPvMlUEU",
-	"So7d7GwybAmeCCanqTP4yDNTLKih2DxqmEOlBLQgpBk8FLd/+xlz0brGqKU0RODp0eMfHvhSB9fKgArU",
-	"E8atdPfV46nLAS20ihpRYP1E+r/3XCBp71WeuhEIhExWVA55TlMdEPwgDeFHSv0IUjaFikYkLE8V+05j",
-	"fpLbIvUDQNS23z58SFHq7gHYxyzl+8M0YkUs5f/98OUwdU+09rB2z0k/IYNKWGTHXmFNMP2N6Dflf8wo",
-	"MI/WiPfbWFuv2enX8kRPLegHsW+h8ehhiyuiaLGdFLKPTf/ni1O2PwFemMmfKfvedbPPQGtsqaGtDMBr",
-	"cCztn8TUMy4pK+4BVTziBda841PRX/CywCcJHbK2HqAtaFUAxF5i5IXIQOqGu37KswnsHfYHvaQ3qwrH",
-	"xPTx/v58Pu9z/LmvqvG+u1fvv371/MWbdy/wnrr7QuBtUc7dcW/QP6Cr3FJ7x71H/UH/Ec46NhPk2/uX",
-	"B/tEO/hx3GagPKsZsBWvroMY3WSRvQRfCcUDHRrMf+sHQ0Qo+SrH+R3anLr3RSNCaGpkm4SrL9mPpupf",
-	"JRuvJkeJu/zD0kDrw8FgzdTE3aYlRrGHtoGJHk7DhRuDjpe4wWXtTw5LjSYxJj3to56910g3AYqGW6XJ",
-	"23669wHHoWjT7tf0R6lXD4c81KfxAHbQxs86vEFgOTf3VVM3MdUMrlYO6uCG39011dIq6wRBPKIjwpD1",
-	"xxPNRcdbnm6+JQzcvj4aEBQD0bViwlUSk/j+J/rjKqL1JgqMwUTnf6sU0zlnOz6Eo83ACSO3rw/Rtzjx",
-	"Zx08d+VZtFXPhTpOY580ys5DsUzzJV3yjfDMejxJCxLQVpFjkhvqHjCBWKxvK6dj4RbhhTu366JFza7b",
-	"+DFNYLkddhyPBLpjbuwGy3QzYwQuxt+Cxjf4fNb8aPMtL1U1FHlOYZqdEe7euP/I4ccKUq7nNvuf8P+r",
-	"Ohu7q4sXGcHO5iOjDqQbWx0y2YVmowrAD1w8jcZEjRW2swxzY0Lt96oGQgupMb6Be0erC/yJspr7d3TG",
-	"1zwyWu26I0s6pXIHTAZ3Q48ug/L+RPIaiF2D826WiAiViE9zk026g3AhmEl+b9+dmsghcLHgGCzVJZwE",
-	"14R3bhZoenpnRaHUhf3WrBIL1U7dunhwM7i2Eg/3gI5foiy4Lmsn1xsPPW01GIOu8c/m8vuUt3786W7J",
-	"pdUKfVYUzHebZ2nwNaeul6p3ouiuajrdKKdDKpMWWKJwCQzk2rVkpF2WyAkbKjPBTK4hsFJ8RH8QtdeX",
-	"LH2VQzlVBmS22Ps7LFJsNzOFuv0PVkg6CmNjMDpqpKgkfOfdjigTl1qzkfenSbq+imC3w4iW+XdYOA19",
-	"F6pvTHUkkf978EapIt8b8uwC4l6roSDMvqxOYbeciwAzUVPf59EqbfUDoiDV73UTBcj1uXvmeRZGwuC3",
-	"4RPPLTdB0ndLW1nWi5/e9db8HK36KtmS4TyzR0J1pvbNMfgWvCyWwNfc3X+699r/+mOlxgXwqdD9TJX7",
-	"YJHRV4G7hfUvH/Wfu/lvyY3C5DP3e6esPY7AtjB4uzDhxoSTP3cmQyTx21H/jw62WNOpUq95RZW8RweP",
-	"N9/wm3SNBiD/GXLBfQXh0eHhNjc7XzgfUgLH423g9pvkl1wU/p5ryr73LqzcLKvTrrt1CF16MRhFKreV",
-	"hPWUwW6X95swI8p1yZryyrR7s59Hj7tFoqlf0+lpnsQTFDEigwOBUEp9JRZScLsszYPUUagyOv34KO/c",
-	"FGjVbewhOFVAT9Q8SmFOouRU9gyNYzd2nNQeERQLoYPi1wxPx4MGoNDQ5cGvceWW7IL6BffjO1p+f77O",
-	"j1QjiYuTCgtljMt9uxaEdw4t0VEn7ezOO/c/iXyt8wgHzYnL2oMEMq8x37fwqedGLiE6NniHhQ4BYm8Y",
-	"T7g+9tkJNYeur8uwqZ29tk3zpkqTJQrZ5GZ6S+UpXwkTpdXucPh3yDi3iEGEpb3Kt4ubBOyES1gXx34b",
-	"BqzOW7o5UhMBmpUGMtd130omcp9u4yYGxyOFybnjZO3BIBkMBpGwCuOwqUD3EdXMtCGm1SVe0AZWzmO5",
-	"z0bhGoa5vFFMl7a//DEDbLnoTARf3x94alS28vjgcEPZyhZn9YVGlxCMXWoSwbhVO/oMQXAP6tGcGrNP",
-	"pyBxzG7ULKpVSaKO+HerHm1JsGE8Q2fY841r57+ZIKKsOCQM3/nJ98sKjXdc4zoThSJcTzj8VFfEWMHk",
-	"8rrrDn5Og3CtU4c4XsZKNWQUWBN/Jn0Lvo5pqfVACV9dUr8TB7PFvfWId3hnsND2ouHMNBruN8dIplu1",
-	"3mvjF6GhYQfPaG0Y8PWyiTDds4VLIN4hyoj8q+IOXzkz2P9k/1ubn/LGz+e5RbTotCdQ2t5fGMz1TQqz",
-	"iu7xWDdfbQF5DRzYr72f4666qXq4cuQqQjZueefSlEDKSg6tWM3S4MIklPDEzfhcJiM12fZlc/gc12R5",
-	"dZrgG8WGKhegT1zbvikfw5nEQc/UwVGVULd8TL1bK6XqgT57j98vNUbXdfvTetyeDuvjoxEXlXcRUAcU",
-	"l+e8omo6InIj2bcRrvUivN6Jru4OOeI6h21Hbsvt9za8X7giX2xa1bWAMO55a4Jfmkn6dQs1d7AdPCzA",
-	"sq1l2h1JuntwLJ9CUXhlDpU1PUEVbqKK3NP14ltnqVVo1Pdl7mld4jKPStRXJ5nRlEeq+/O5StQRgLIr",
-	"xpbxDq2ZMK/7Z3M2VZUrQZhbycEvQLoikyAH4gE7TOgzqV3DK+yBnFGtOeap4ScxcgWNQal3I9PmboAB",
-	"jfDAdrrsGVZ4Rm0ZXRG5VDQ+4Zgtz1cQoW2D6zPY7uQy1eK29SRq+tjCZKghQ6MN4rcUuLsH3vWLhaUn",
-	"AATokq7SpgtuyR8axaSddvjbcNU3koHc6IvcgsRvV6Rk4hpBy7weZP2VGYYNNW7VOIyDqV+ggRiWt4+9",
-	"vq+2Q9hfRqekjv4Lou23hbA4xMsN7b1fjN18tcW5a6L3/id7fEshtrZ06bd184Md88lGP2M+661i7IZs",
-	"nzvO4D46ONwGKSFTkvqvveSigPuyWULCeNTfoh312ws3ffZKXBbNdd2xA6cQuIldro+5D5D7BqkrnoNr",
-	"YNsbJeEOMK4eU7DeALbbo5prXMKLU97ZldJdto/X4GMftcWJXSsybP+EQE5fjfbsrvdw297Bc48OxI2I",
-	"9GXy0C2sSF5uf/E/SBxGVuesw8FoyYCaL/i05PUzPizpuMRkN0uxTnA+TqOKd0r6+efMf1YS+mfyxR8z",
-	"XoSmykuJxCjJqR8D2oeusQx7H/qTTCPGVY8ixk4tFU7qajMWpzNzfQmSfAb5f2bm8m2kEl/t6q3cOlH4",
-	"i1rtl5Tm+55aS7Sn+V6DMX+hXobP1zv+nSi8JlF4o0TbWvkmbrrJC+Kv+mbMyWg+RKs56Tb8FefLxD1j",
-	"Oh0f/ly/UMeHW97+J//n2gj52zpP/tYxp1vJ9n3v7lPZbakXuJeT3ny1h+cNoMa+68bVGTnHurd0zoVJ",
-	"kTpcwjoFJlx7P6ptczOL3ExgmrVJKZF1V0cuFy4E4i/yVd6NefqULYnB6eUueGeSF0U9yMmqzTg9jFK0",
-	"RAlR8XgwW80EnO7LUoz3pkxQhpRuJsFQ5qa9wuXzJBiQt3/b/zsC5G5G/aboeJhNahR2/vTtwqMZrY8G",
-	"mqbCHzweDEqd1pNZ0icDnfZbxlu2xbTt0zsTs540Z2kM9p5++Ov3Z2d9+uvBf3xf6v+nH/yl15q9tdRf",
-	"fCWL6HPi7b5bqdVfqUmr+8OhhAX5aIS96T98QyllHms6mSL+/C8QZm/2//vXYMVuNtSXUWQdzYHXLalE",
-	"blIxzkmSoLHZMI+LksiJNaF0qhLdWiBN3Op9KeTsd3/nRc1bUubS5K4vyxi2q4MckwIig9goNoS6/twt",
-	"5Jsqgv1arM2fOVXURB2d646U3l/nmtUSTXVwui5mggVpN1KQekpPus3+bWEoRlcLN1xCq814TwZg6CTb",
-	"1cqLZxbDbrCV12fVhb5R6HDOuGRZ6O7nJ71wNhHjCVQ07gULCqhcqbXTpmvm6Cac3Eovx2hi0V23coyH",
-	"zaxr6EgQDq55Ip5vv+4z6rrdhuPrmdBWlZ0SPprQEUVon5HXZ1h9iHYhc1O9HAYvt0XpKM2sMfbbrMrc",
-	"cDS3rAmvqa6ch1EnrX4l9/Nt6kj0hq7WBrwooOrfnImiojErdUfxVnKJet5TNxvX7f73D5bjY2tod1rU",
-	"xXkfJYF7zmqzMHozbYhi83m9loaA6tc2tlvNqsF+2tk/PsrIdw1MV+9+57pbbmwqXz/MtZ5afVZbr6YE",
-	"03Z88BRH/ESPqj31q0/7LxpkS9MeoBCXUC0at3qlavVWTOClHfG64zy5kaJHxFXQHQ+J83jrmUnCYHP/",
-	"frPUFtsN/f8AAAD//w==",
+	"IpPzdq198XZIdTvYg3Y1LwpPjOjNXoIGunDWowstbht0yFvJNiLpdSw6Iv6rpIemSYunuNZW1ccF0yBz",
+	"3WekfuuJ5VLEn2UG/Y10EK3Nv3D9Ll8Lchc0t4hez8YfO2zTSeSq4gtEhDpisulBb+CjoRDMKoHjQtr2",
+	"8uLSidTmFnjWTlgIbivVc4tsqDc4ra/2e2EkAgNUXBs2Vipnl1A519wKpu/Gvkm3ao2RFALQlWTPfK6q",
+	"XLfyygtBhuuS6HWCMT3GhSOJua8a0Yc+S+3uzoc8u0iPmVYlkIpc2/GWxNCEEsY/gnQHghuyAkuXlh2w",
+	"1JpYl1CFN+MdvDiTE64ZyBzy4+AzcEC0mE3vycA/GTWVkX0OhSn7LM1npCKBtguFS6h44YCkvdcJ9S/k",
+	"JqQRgJyVFl3cuntJL+wW7W+3ViskwtMjrGqyrw3+6Q5J5tTxLX2Nb2HkBCC5ftc6k4lhDis1G09MDW0I",
+	"6Hli+WJ0JHiNxXO8EU/DIfuKG3nZXEl6HuU7ltR48WbOxE3P4a4Dbict3wRLIqZwD9zopVUYX1gbqy1m",
+	"Boy8wU56CatGW9AtCZhW3HtmSdTaPpY1IJFOKzWueLkUJ52R0nyOqut6HrTyU+RdbTv0KTeThKHr2pIt",
+	"mcks3GQVFdxfc0E+Jrb6Nm8/Lr/LKuHsV/qVff/25XP25Ong4AET0igEHBo3xnNyDdIk7P88+/l1cKLa",
+	"J5yws95ZDz0WpDAss/l2q3WjiKVokoNiKw5giP1O1P2RqsZgzlGfOefeS7EOq1/iHW/sDeTVWGMAYGyi",
+	"wzI4F/lGKrRveZVrYnAZiKk5nwuZq/lm7ohXv6eL8XYrG2QGevOt4cqNfFXCHLQJ7PWEDVwah7P9Km2i",
+	"NJmNLLPVJqHoadMkiXYTAXMFSK3Hm8Rhwg22DSLiTZg1VjUVoJnTVF12iYtd4ae7t25uBvU9jq+7710x",
+	"+6rQftnYsVvsRI+bkLbE8O5D2toX/zbNd0TwGKyIUfS0Usj4voNllL4hjPt6sGgV3sv7WdVSMLtwouas",
+	"UHLs7QTGmROzVovlTmfXVosZK2NAOpfbktnRZz9BAfYecv6hXWZNEPvoERoOx7V6m6kSNLOqPivQUy1I",
+	"NTjDNMgFmjl99rJSJUsPJikziqVPB3masPSHPGXDhQ/WnzDO5hNVgEvdQKVa2+tK+88kRWdEnjqTI+gT",
+	"B0d5k3P9rYVtRXi+ArzXPnsAVX1nfk75GFpNjTdOTVzSMoqZbj2Z4GcgE4ppvtCkFWkoRgkrxAXJPUu0",
+	"zMxV60vrY9RrsqY0VNYwcIadu8daouqElSRfuSRvjw7o4BJDhWZktc5Fw+MRWSZND0xrjqnTsPHJ9eXu",
+	"DYZlvAREudZNRrZh9x5XLVGRW2wMpqoDAlq4inZrcXbCixHjrBRyZqDPXscZI0pCnz2r7T0LnewCcjaf",
+	"gIz8XiW9lRTakAB02AYr1GLONZDraTutc1SpP9tcVaeLKfnB5xORTWpC1dGhcjaZydza8VEsQBh2ATDV",
+	"gcAn3B9RmeCXIVMZPXpO69IJm0kjCty5afAGYgglmbSqwsiMqRaYX7ONyGrm+qxKrg6V2FLkjsDEeEGm",
+	"ikYYr5dDYTh79tO7dicC+lB0BxHXQDih8I4Wclx4v6rRxDfqY6CHJcxMlHa8EtGHgGeU2gFq+Kw2gFVQ",
+	"KgPnPM+rVsgRNbTT68ef3jlqCacstD1V9DfZzcQspJVkNRjjUg826vk1Ks2kJk5vVf8RZjhIYAvY1kWi",
+	"hcxaVOZ3hlemjheBlUKRAHQ+L3SPbe9Qxxz/bZSGd3gh3lEBp0NdXfpMQ3XOx853uvK2yPmz8tucC7MR",
+	"Vd7jRa02Ee2kPrMGk4ppLKKENu3Pbva5kiMxXhWD/2ZhO+rwFpj+iW1PK/gQCn3uvEurgH2FfMdeg9uS",
+	"ylDKhRN/xSLoghbzSzA854Yn7hwwRTA6goMn7O/ix2MXg3LRYXqyUUXO+NRS2HDBhElqQV/yBZvgz87h",
+	"bOVpTUtDpQrg8hqGyef7hT9LCqzzXfjajyZTQz0E61HQob4tG7sf5rkzQ2vyrM9Ub7s91uu4XksAsZWT",
+	"Rc6ZbrPVm3YtmwDE2+VoByK2FdkWwl5bdvvF0i4rNPos1RNegbVootRjDMss7CNOiHeFWgsoAyfK1My+",
+	"h7KW3TW8UBIo78U+4UzW1KdZrSL3WQofrdUhLiE9tpYeHQCW9lCQYD4RBcRESdaeZQQiZxNubQASVl5o",
+	"4qasSiAwRCSbX9qHVIldxohXjOszaeJkMMt3sPyhwQfYM7+yOepBai5jo3RYqQugULfBNBksllMyCxqT",
+	"ZkMAaTmbyCBvcq6jAdOhNqQRiaIjQTvRAak13mRR4iZcMWgUfgb7fm8PhDMNBWRGVcdowqOdg+4ONrd8",
+	"eMq1PU6FByAjZjOEjM9QtwRRtYqBJUNHNjlzxBVu22XUkHOtIZqQ4hXnGFhkI7XU2WkIl9XYzd2FnXcL",
+	"JbtXmq1Cd0kPVZ01TJZgYmmC8rlyxyZ8PJZUJdJ5iHCTGEnqSLALA7sUK4LITtqPC6CueB67Yhdu9+c3",
+	"FHHdUtb5t66NqXqR7i4KHGYpnt/fXVno3s7yQUQlLKR7eZ8MUjL63+QCFbXrmUjvJyB9RkG0rxs2hTyS",
+	"BA3CmBaK+WXUCoomcT7ClNeVpRhTnHdR4vvJwvEM7dIgpTKoD3sbIocpyFwzJU8ooosxkX7Xi3SH5kNK",
+	"Q5QN4d5od3V6+jrivdGZ1u+uE+adgMwhK3hlbRdnJdXH365OG5fguou54kue1tVV1SWlTrt2oiWbKKW3",
+	"LLdap+S1vHiZMYU6ZbuC45r5fafZ96Re+pc9wKNtZFw0k2qEWTkJQg8+pBC25aH0PQ8LiQjkTNoLpMtp",
+	"95FvX3ozLXgGx/VZEsuwSjrV8chIGJ/JjWFuV0nn4pdEcZvk6TtPl0u5SXohs2ZqkpUcmTXdqzIkKLWx",
+	"KGveBTXPQovrCx2AmVoMFnKcHpNBTmi6ABNOIi4NsTrnBIqcUh2FYd+n6MlIY2fxA0xp8qlUdSjCXnAm",
+	"Vzg0JoVHem194J7SXD0QaqApHXTzwRicCMftrSt7uuhQqDHDWrZUKr2kYSJ0rSZC0OglUfoTvbFT5ew6",
+	"MXwAQbYQl84K4IYVYFUTFWtJbssRE/cLs3f2kp4ajQohwS/Lvr1tOVF1zXINDBW/JK51xduXz9nTo8c/",
+	"3HTiTFzQtbW2ZRVGC2GQjldwNoVKK4kpnBmXzg90wlK7ujRk17eyJl+csW3ctU42avP/SHs0GXTn8iyV",
+	"w3QoFnUBx5oOJKGLAy+0sviPeh/aapZtq3G/S5DP9HJZ86PDVk3CVYK0bYaeg2TXmTfpZdQSchRzvtCW",
+	"MkMBSXrsz8pAUSDvZBeCXLVRbXRUcbIlL6UNhF0nPpUoAnEbh3Xx3JZQnypLYXZNKSJTf8sg8nO6OMSR",
+	"eHZxXrYYBhhVRQ0C18Rcnhal0PDMSp0C8jH40v16qWpGdUlunRRxDaGWHd+HhtPS65hWVn5s+dZrOQZb",
+	"Fvrb1K7tYDBwdnQdfaG6obDUHGWd978QN43Sc7nxgYQdLCQ8wi6PQGwx7OKtW5EU/8TATMrEiHl/QRBu",
+	"9QZQV0oYFBpqud24x8tv6rQBub84BytIKsjTPnvmLE/vSyagCjRD6aKmbKxFYrgACY7W3CKHlig3cud5",
+	"X5+jn7rcpEGGawj4eSC8ZZfBBeTtQRq55jcvVlt/9PtuD/1IjlWPbR5fzO1wKeAuQOICGV7xPCFnoUVY",
+	"yVJcYGqVszlQd5rV93nFq+ttNU3womDDmavgXVHZzATK5tsDHvn3s/dcGItudXsCKKZ4Z39zxh5BO4A9",
+	"1qhqJSbspgHINefenqfxzdYndETOS1XBeYgcduRU8Apqm06NWDrnVUkHLHOWetCn3jDFTlJmDtIsGPBs",
+	"4oJN6Lqzn2urIqjjGijs5jwYba4arYpLyM+Hi22cKS6IXlc+bO0R+qxCgcCGPYfbAmc/tGpeoijOg0Le",
+	"7emL2LmOpFCCmQdyEaBxU447d+KtXhqrW+PmnDE+j4wlNIXRTFoRI97xWAsjb2VJgFzXDbnUFG5uH51M",
+	"r2sjQRmvk3+oJZozV7mpkztimqe2HHO+8A4Ei5UW+ZHaLC/fek/v/aLXbKiVLhBdavqsX53QUnz12vUh",
+	"251QsIYFvw+Jk6t5yCFX0aV+8/oEXGYaVsCjfMIAkLb/GEWCyHtfXIrmSe37aSS+cTIzSHcISYglJSE+",
+	"oiTEA0xCPJPXzUI8nGzOQnzbSAltOcshUDol5hdR+zbcVQH80jIC7N0IEqooxRNLXRMsMP9oQCII0SLW",
+	"kFVgaqqzZiNhLXPpitFT6OI+8n5JocwAk2PvTzUKKXtOUSt7JZazk3/M6hQXANPgC/PB06VGfJSYMY9X",
+	"FXre9FlKicGpf2ej8txzX/tmREDMIf7QDmlMmboBBaBDsi/lHgmZAeYLbu9PvwGpX4iRgTW8Ya5mRW6F",
+	"JVoBta97Jd7gHHkoVpcs7qUqQmdRqIryZlqLkLujQE7Ic9Mdm8A1NBYoClwguby2h+9nqRRb1+l9TuhH",
+	"7JCkIXN9Lja4yxt+ejxAIbUBnnedr8TcgigUgvfoyEe9zoezU5zhRssYm27xWuuODEVHTUie7TKp1vya",
+	"LGHoGlas2x42tbhKbqWajKIr3ZUUn7pOJNpdJ8lNK6EqYRbd8Tef5eXaAhgX+5yI8QS0tfmlThgvrayG",
+	"P2bcueZ0yYvC/u5jRtSJb8DEqL1tQbeHcRdKorRUNI13oFUSbhsLjvCqd7Oy5NWCbqO0jO7MMwc1HqAg",
+	"nPo1XERiUPOFT/3RUFyCPmYOuUvMM/qnEhJye0+mypLrhJqYcc3SQmW8EGbRr2AslPwfMEt8El8/45JX",
+	"C6uJnK7G4CJyp1BHHS0h9RtDI77dmBX/M4smbKhmMufV4jjOJ4lCgZi/U3BRLitAqyvtiKe2G6KoC4Ys",
+	"JkpkEIYy8KWKc5UrkDDXFKPyoZH0QKcn9EtI22dmIqqc5BVCg/JocNNjBdg/CrvSUGYNJQV+/Okd6jNn",
+	"0qqaLg/MBW4xOksOVuBmVgFLP+a6jwG1cd/1HtJ7XtHZM6ZI++yZjN+COvOeGu2ZCezNVVXkuDV7CCHu",
+	"hFvz1pMwLKu4noCmbSkJZxLji2rmIlQErFjHOg7aI5ljum6t45Q2llIIvTD8XMlikfbdKsVYqgpzQpiS",
+	"pFvqxMpGLBvW+EIiJ50wo85kcFg5MUIWITb/O268UWh6qdM5z6kH2Ioi3RXx/wwZNMMStd2Ytb+HdIbV",
+	"KHZX+Pz1hph4FNT3V0QMRKqIPpEHg949ij7hOgSXXNOrpE7hU9JxAkdHGFt0XekrVRRDnl3ciCSOZGTj",
+	"DNZJ5Y7WVs9YaGeVtnWuSkLqXMK8pEuYMUXi2FfCogcmWMF+lbpURPs8sl2oTX8FUNMJBuqC+2pxhlE9",
+	"6sjR1sqKOub8p33k2g5aiQ/ShX3ZBQh/NP5xQmqRw1bttjwEbyKNcV0m+m1nCMbuh5VtdKo3u7OFNfi8",
+	"blmnrXHMlhbJKPuRvJHoKFfFmu3NGD2Z8Vh+jjwWmxiqKeR74fOlqMyMF3sTpTHy4Yx27Onr+XHPKzf4",
+	"JGtal9T017sCENg1d42e0WIz00b+0cVjGmmannWgnFlNCnAJitGhRYlLYNoma7yOXNA8ZDiGFjo7Wppd",
+	"OuUvo9qf55MEBst5Iz7bB7kDCuY511sqm9fMytqe5e8Mr7WsPECsnQqsqb9Kltds19PRqYzi174aKFT7",
+	"WLqKWfZN+YwrMJVoi8qFAElYL7LyRsekE1ffp0ah5C+K42Ftxpzbr2YSz2aqpBbDAkKetgus9W+kWGN9",
+	"vYTfaHwA7addE8+K96zTHHLszvh20K5TTKUMdHnSnCG3FeRDSLQDVJ+XluHbekX+rum0aPVqOdm8kd3s",
+	"2rAk0pxco6bGVmoorTuqm5H+biH3If1VAR0+TO7QqeQLlqs+SzORktRBEw4LvH0/Qi9fLwXMsWtLJuy3",
+	"uTA4BojnpbBwVnMJVbvf2CnCUUv/bdtbBPzoUTn/nKynYIIdDY5iNnv8eKV5S4RhKynNSTAbJkIbVS1O",
+	"QguXg8HhUWsLl9YRLFv7W0hJdnaEhXQFGABoFYMbZqq04nsbHjR9MB2F2JrqoagIG29AtRpTcb3GZTX9",
+	"Va1kJOQYqmklOmTtKjswhT7P7ANGWHfV3nPT1H1Jtkyl57JJl10evkCAekYw2lgjh1toBW0xa1O61Byq",
+	"vYxrYAUYmmCTi7Fwpr6QEio2WUwnIHXrmJII3548WjfXie/9Odh7+uF798feh4f+qwf/8Zc2INEMlZvp",
+	"6LVrry3tgLVF/1u8NKhRG3pD0Z52bw7lmj49y0pgz1U1VdQ12r/encYKR/H729wH6vCxawN1Qh6DYjbu",
+	"bEW7PGOmE3qb2zstARRv7IbbTUg5h1X3IONOfSfa66Pz5/SbHvn+eKs8P8jQuBEEeoK7Gj/sSk+7t5q2",
+	"hnGx2ZCy11wlPdIHzr0t3BXswPkkVoHAGnf0uAnqhUzuUnd/W7nNmjZzuNDNpG+Pf3fKd8fWa3Z/o2l8",
+	"bCqm4LP8FRn4YpUL3GtH6g60+1HgCIfaWIg0uRMMUUAeVJ5wbP1NAqcTI3fggG0sbsNbbhJVX4OVvQ4s",
+	"aglvm3ga1yqS/9j+LOQYb9A+/6Xkiy0wOkbmDfjb0p6bT8V5aLW9lv/iRd2NucM4IddD4LObctcrWteT",
+	"G5dzI3Il7OuOxcr79uxOZzvVyVCYI+BzpIYwETKvE8baEgbCj94dtqpPl6qCHRJL/fRZfZuZpJ2pjO+/",
+	"yrxFb/L8OylxU1KiP/hGsni81FbqmSheilXiv10Nq5Z7mxStYJE6z0YYAUmTY1S7G6Nd6sWT2rwD9Vqi",
+	"zAQLbdOAS/ZGkZ9aMr/wzRzc9y3vis28j4hmKaVnsXMneK7bPCJpKbSryKzTnj1bDNUO8FFokzCtnHgW",
+	"plHPWpeI+4xuiwR4fUm5ebHvyr0xqif9cL8d7+cxBxry7OIEWVDhKm8XOqRVry23buSY7e4kDfO2hote",
+	"OK9WrLBH8BY0jv9dMbZ28Di7a0/YgJXApQ6kG2YNopMvysS/Ka90Iz6yE5/0sbsNlWebjh7zNhCVS55T",
+	"xiBFMOhAfXgscshvERhziSB6TfItZRij7ArElatGFzcNNBr6eCWFJWnNL2HfawD8JX2QsHQmswlQ9dT3",
+	"3rcZZUEjOB8kZ9IT/nlo45uy70O+MpLEMvmjv2y5eoqSPCjn2StfFrIG5AOK71+75rg7nuCxfSWksC7+",
+	"Q/lymA32zr7dcVTgVWvnYcme/fqKxErC0lHBz/v9fuoGoKEMwK+z8PXzV/iFqq9rygTcMhoq9MqwwIkx",
+	"U5q7JuRItRh1XFQFcJ8QRflMlJ01c0PWhGQ8dKxKXPcrSna6hApTsYwiQY1J+K4Du2vHhXXJPrDn2zxY",
+	"VOifyTP58OF7zNN++JA9Yw9p6w9dZntIq0P3tFYFTZm1F+LLHlJHXg0oJKPEIOxjRWp8vQ28zx/hQ9fn",
+	"4Exa1KR0sriXEnfREfYCM0yIKsQlOOJlJXbSsrz8ocech96J7u7Et2GhxcMVIGgLBcv0CQTPZmYC0rgZ",
+	"exYWqf1KVeJP/OaY/Yinys5mg8GjLKAOfoS0z1wZRKHk2A2AJ8OW4Ilgcpo6g488M8WCeszNo4Y5VEpA",
+	"C0KawUNx+7efMRetaxZgSrMvnh49/uGBL3VwrQyoQD1h3Ep3Xz2euhzQQquoEQXWT6T/e88FkvZe5amb",
+	"3EHIZEXlkOc0jATBD9IQfqTUjyBlU6hossfyaLzvNOYnuS1SPwBEbfvtw4cUpe6e4n7MUr4/TCNWxFL+",
+	"3w9fDlP3RGsPa/ec9BMyqIRFduwV1gTT34h+U/7HjALzaI14v4219ZrNny1P9NSCfhD7FprxH7a4IooW",
+	"20kh+9j0f744ZfsT4IWZ/Jmy790YhQy0xpYa2soAvAZnK/9JTD3jkrLiHlDFI15gzTs+Ff0FLwt8ktAh",
+	"a+sB2oJWBUDsJUZeiAykbrjrpzybwN5hf9BLerOqcExMH+/vz+fzPsef+6oa77t79f7rV89fvHn3Au+p",
+	"uy8E3hbl3B33Bv0DusottXfce9Qf9B/hwG4zQb69f3mwT7SDH8dtBsqzmgFb8eo6iNFNFtlL8JVQPNCh",
+	"wfy3fjBEhJKvchw7o82pe1802YZGn7ZJuPqS/deiFG7s+1Wy8WpylLjLPyxNZT8cDNaM/txt5GcUe2ib",
+	"+unhNFy4Wf54CdJt15PDUqNxoklP+6hn7zXSTYCi4VZp8raf7n3AKT7atPs1/VHq1cMhD/WpNyEdD/MD",
+	"O28QWM7NfdXUTUw1g6uVgzq44Xd3jWa1yjpBEI/oiDBk/fFEw/3xlqebbwlT46+PBgTFQHStmHCVxCS+",
+	"/4n+uIpovYkCYzDR+d8qxXQOi48P4WgzcMLc+OtD9C0OqloHz115Fm3Vc6GO09gnjbLzUCzTfEmXfCM8",
+	"sx5y04IEtFXkmOSGugdMIBbr28rpWLhFeOHO7bpoUbPrNn5Mc3xuhx3Hs6jumBu78UTdzBiBi/G3oPEN",
+	"Pp81P9p8y0tVDUWeU5hmZ4S7N+4/cvixgpTruc3+J/z/qs7G7uriRUaws/nIqAOZhx7UFKURmo0qAD8n",
+	"9DSaTzZW2M4yjBIKtd+rGggtpMb4Bu4drS7wJ8pq7t/RGV/zyGi1644s6ZTKHTAZ3A09ugzK+xPJayB2",
+	"Dc67WSIiVCI+zU026Q7ChWAm+b19d2oih8DFgmOwVJdwElwT3rlZoOnpnRWFUhf2W7NKLFQ7deviwU1y",
+	"20o83AM6fomy4LqsnVxvPPS01WAMusY/m8vvU9768ae7JZdWK/RZUTDfbZ6lwdecul6q3omiu6rpdKOc",
+	"DqlMWmCJwiUwkGvXkpF2WSInbKjMBDO5hsBK8RH9QdReX7L0VQ7lVBmQ2WLv77BIsd3MFOr2P1gh6SiM",
+	"jcHoqJGikvCddzuiTFxqzUbenybp+iqC3Q4jWubfYeE09F2ovjFOlET+78EbpYp8b8izC4h7rYaCMPuy",
+	"OoXdci4CzERNfZ9Hq7TVD4iCVL/XTRQg1+fumedZmBKE34ZPHIdwIOm7pa0s68VP73prfo5WfZVsyXCe",
+	"2SOhOlP75hh8C14WS+Br7u4/3Xvtf/2xUuMC+FTofqbKfbDI6KvA3cL6l4/6z91IwORGYfKZ+71T1h5H",
+	"YFsYvF2YcNPtyZ87kyGS+O2o/0cHW6zpVKnXvKJK3qODx5tv+E26RgOQ/wy54L6C8OjwcJubnS+cDymB",
+	"4/E2cPtN8ksuCn/PNWXfexdWbpbVadfdOoQuvRiMIpXbSsJ68GS3y/tNGBvmumRNeWXavdnPo8fdItHU",
+	"r+n0NE/ioZoYkcEZUSilvhILKbhdlkaE6ihUGZ1+fJR3bgq06jb2EJwqoCdqHqUwJ1FyKnuGxrGblk9q",
+	"jwiKhdBB8WuGp+NBA1Bo6PLg17hyS3ZB/YL78R0tvz9f50eqkSSpJ1xRXO7btSC8c2iJjjppZ3feuf9J",
+	"5GudRzh7UFzWHiSQeY35voVPPUp0CdGxwTssdAgQe8N4wvWxz06oOXR9XYZN7ey1bZo3VZosUcgmN9Nb",
+	"Kk/5SpgorXaHw79DxrlFDCIs7VW+XdwkYCdcwro49tswc3fe0s2RmgjQrDSQua77VjKR+3SbpQmA6MRk",
+	"0TzGg0EyGAwiYRUmpFOB7iOqmWlDTKtLvKANrJzHcp+NwjUMc3mjmC5tf/ljBthy0ZkIvr4/8NSobOXx",
+	"weGGspUtzuoLjS4hGLvUJIJxq3b0GYLgHtSjOTVmn05B4uTlqFlUq5JEHfHvVj3akmDDeIbOsOcb185/",
+	"M0FEWXFIGL7zk++XFRrvuMZ1JgpFuJ5w+KmuiLGCyeV11x38nAbhWqcOcbyMlWrIKLAm/kz6FnwdA3Tr",
+	"gRK+uqR+Jw5mi3vrEe/wzmCh7UXDmWk03G+OkUy3ar3Xxi9CQ8MOntHaMODrZRNhumcLl0C8Q5QR+VfF",
+	"Hb5yZrD/yf63Nj/ljZ/Pc4to0WlPoLS9vzCY65sUZhXd47FuvtoC8ho4sF97P8dddVP1vO3IVYRs3PLO",
+	"pSmBlJUcWrGapcGFSSjhiZvxuUxGarLty+bwOa7J8uo0wTeKDVUuQJ+4tn1TPoYzibO/qYOjKqFu+Zh6",
+	"t1ZK1QN99h6/X2qMruv2p/W4PR3Wx0cjLirvIqAOKC7PeUXVdETkpvRvI1zrRXi9E13dHXLEdQ7bjtyW",
+	"2+9teL9wRb7YtKprAWEC+NYEvzST9OsWau5gO3hYgGVby7Q7knT34Fg+haLwyhwqa3qCKtxEFbmn68W3",
+	"zlKr0Kjvy9zTusRlHpWor04yoymPVPfnc5WoIwBlV4wt4x1aM2Fe98/mbKoqV4Iwt5KDX4B0RSZBDsQD",
+	"dpjQZ1K7hlfYAzmjWnPMU8NPYuQKGoNS70amzd0AAxrhge102TOs8IzaMroicqlofMIxW56vIELbBtdn",
+	"sN3JZarFbetJ1PSxhclQQ4ZGG8RvKXB3D7zrFwtLTwAI0CVdpU0X3JI/NIpJO+3wt+GqbyQDudEXuQWJ",
+	"365IycQ1gpZ5Pcj6KzMMG2rcqnEYB1O/QAMxLG8fe31fbYewv4xOSR39F0TbbwthcYiXG9p7vxi7+WqL",
+	"c9dE7/1P9viWQmxt6dJv6+YHO+aTjX7GfNZbxdgN2T53nMF9dHC4DVJCpiT1X3vJRQH3ZbOEhPGov0U7",
+	"6rcXbvrslbgsmuu6YwdOIXATu1wfcx8g9w1SVzwH18C2N0rCHWBcPaZgvQFst0c117iEF6e8syulu2wf",
+	"r8HHPmqLE7tWZNj+CYGcvhrt2V3v4ba9g+ceHYgbEenL5KFbWJG83P7if5A4jKzOWYeD0ZIBNV/wacnr",
+	"Z3xY0nGJyW6WYp3gfJxGFe+U9PPPmf+sJPTP5Is/ZrwITZWXEolRklM/BrQPXWMZ9j70J5lGjKseRYyd",
+	"Wiqc1NVmLE5n5voSJPkM8v/MzOXbSCW+2tVbuXWi8Be12i8pzfc9tZZoT/O9BmP+Qr0Mn693/DtReE2i",
+	"8EaJtrXyTdx0kxfEX/XNmJPRfIhWc9Jt+CvOl4l7xnQ6Pvy5fqGOD7e8/U/+z7UR8rd1nvytY063ku37",
+	"3t2nsttSL3AvJ735ag/PG0CNfdeNqzNyjnVv6ZwLkyJ1uIR1Cky49n5U2+ZmFrmZwDRrk1Ii666OXC5c",
+	"CMRf5Ku8G/P0KVsSg9PLXfDOJC+KepCTVZtxehilaIkSouLxYLaaCTjdl6UY702ZoAwp3UyCocxNe4XL",
+	"50kwIG//tv93BMjdjPpN0fEwm9Qo7Pzp24VHM1ofDTRNhT94PBiUOq0ns6RPBjrtt4y3bItp26d3JmY9",
+	"ac7SGOw9/fDX78/O+vTXg//4vtT/Tz/4S681e2upv/hKFtHnxNt9t1Krv1KTVveHQwkL8tEIe9N/+IZS",
+	"yjzWdDJF/PlfIMze7P/3r8GK3WyoL6PIOpoDr1tSidykYpyTJEFjs2EeFyWRE2tC6VQlurVAmrjV+1LI",
+	"2e/+zouat6TMpcldX5YxbFcHOSYFRAaxUWwIdf25W8g3VQT7tVibP3OqqIk6OtcdKb2/zjWrJZrq4HRd",
+	"zAQL0m6kIPWUnnSb/dvCUIyuFm64hFab8Z4MwNBJtquVF88sht1gK6/Pqgt9o9DhnHHJstDdz0964Wwi",
+	"xhOoaNwLFhRQuVJrp03XzNFNOLmVXo7RxKK7buUYD5tZ19CRIBxc80Q8337dZ9R1uw3H1zOhrSo7JXw0",
+	"oSOK0D4jr8+w+hDtQuamejkMXm6L0lGaWWPst1mVueFoblkTXlNdOQ+jTlr9Su7n29SR6A1drQ14UUDV",
+	"vzkTRUVjVuqO4q3kEvW8p242rtv97x8sx8fW0O60qIvzPkoC95zVZmH0ZtoQxebzei0NAdWvbWy3mlWD",
+	"/bSzf3yUke8amK7e/c51t9zYVL5+mGs9tfqstl5NCabt+OApjviJHlV76lef9l80yJamPUAhLqFaNG71",
+	"StXqrZjASzvidcd5ciNFj4iroDseEufx1jOThMHm/v1mqS22G/r/AQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
