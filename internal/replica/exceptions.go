@@ -27,6 +27,7 @@ const (
 	actionDeleted   = "nothing kept back: the resource is deleted by now"
 	actionFrozen    = fleet.ActionFrozen + ": this node refuses so many resources of this type that it keeps those it had, until all are mended or a retry"
 	actionLost      = "left alone: the bytes of the last good version are not there any more; write the resource again"
+	actionBeside    = "; another stream with this node id goes on as it is" // behind one of the others
 	actionNoSuspect = "nothing sent: no resource could be held responsible"
 )
 
@@ -61,6 +62,9 @@ func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, 
 		over := f.Action == actionNewer || f.Action == actionDeleted
 		if e, ok := a.seat.over[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version {
 			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
+		}
+		if n.besides(a, r.Type) && !over {
+			f.Action += actionBeside
 		}
 		refusals = append(refusals, f)
 		if over {

@@ -122,6 +122,21 @@ func (n *neighbours) hasAll(when string, names ...string) {
 	}
 }
 
+// duplicates: the database is told of so many clients with the id, on all servers together.
+func (n *neighbours) duplicates(want int) {
+	n.db.mu.Lock()
+	defer n.db.mu.Unlock()
+	got := 0
+	for k, row := range n.db.status {
+		if k.node == "n" && row.Connected {
+			got += max(1, row.Duplicates)
+		}
+	}
+	if got != want {
+		n.problem("%d clients are told, want %d", got, want)
+	}
+}
+
 func (n *neighbours) open() (names []string) {
 	n.db.mu.Lock()
 	defer n.db.mu.Unlock()
@@ -173,6 +188,8 @@ func TestT41_ANodeDoesNotSpeakForItsNeighbour(t *testing.T) {
 						}
 					}
 
+					time.Sleep(40 * time.Second)
+					n.duplicates(2)
 					n.victim.connect(n.servers[1-server]) // in the midst of it
 					synctest.Wait()
 					n.act(n.victim)

@@ -78,6 +78,16 @@ func (n *node) refuses(t fleet.Type, name, version string) bool {
 	return false
 }
 
+// besides reports whether the node has another stream for the type.
+func (n *node) besides(a *attachment, t fleet.Type) bool {
+	for x := range n.streams {
+		if x != a && x.seat.serves[t] {
+			return true
+		}
+	}
+	return false
+}
+
 // took reports whether the stream has settled with the version.
 func (a *attachment) took(t fleet.Type, name, version string, history uint64) bool {
 	if c := a.inStep(history); c != nil && a.seat.serves[t] {

@@ -295,7 +295,7 @@ func (s *seat) readopt(o *owner, node string, refusals []fleet.PastRefusal) (rev
 			continue
 		case s.excepts(f.Type, f.Name):
 			continue
-		case f.Action == actionLeft:
+		case strings.HasPrefix(f.Action, actionLeft):
 			e.Leave = true
 		case f.Good == "" && !strings.HasPrefix(f.Action, fleet.ActionRemoved) && !strings.HasPrefix(f.Action, fleet.ActionFrozen):
 			continue // nothing was done about it

@@ -94,7 +94,7 @@ func (c *Client) recall(t fleet.Type, version string, target *Target) (held *Set
 	case t == fleet.Cluster && c.Subscribed(t) && c.pushed.Sum().String() == version && c.pushed.certain():
 		return c.pushed, true
 	}
-	for _, now := range []*Target{target, target.asHeld(t), {Types: target.view}} { // the last: nothing was refused by this client
+	for _, now := range []*Target{target, target.asHeld(t)} {
 		if c.sum(t, now).String() == version {
 			return c.wanted(t, now), true
 		}
