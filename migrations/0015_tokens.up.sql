@@ -21,7 +21,7 @@ REVOKE UPDATE ON api_tokens, node_credentials, fleets, fleet_heads FROM fairlead
 GRANT UPDATE (revoked_at, parent_id) ON api_tokens TO fairlead_app;
 GRANT UPDATE (revoked_at) ON node_credentials TO fairlead_app;
 GRANT UPDATE (deleted_at, reference_check, receipt_window, forget_nodes_after) ON fleets TO fairlead_app;
-GRANT UPDATE (revision, token, epoch, compacted, changed_at, deleted_at) ON fleet_heads TO fairlead_app;
+GRANT UPDATE (revision, token, epoch, compacted, changed_at, deleted_at, node_ids) ON fleet_heads TO fairlead_app;
 
 CREATE FUNCTION ended_stays_ended() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -13,6 +13,7 @@ type fleetCommand struct {
 	Connection connection `embed:""`
 
 	References       string `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
+	NodeIDs          string `name:"node-ids" enum:"shared,exclusive," default:"" placeholder:"shared|exclusive" help:"Whether several clients may have one node id at the same time, or the later one is refused."`
 	ReceiptWindow    string `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
 	ForgetNodesAfter string `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
 	JSON             bool   `name:"json" help:"Print the API's JSON."`
@@ -24,7 +25,7 @@ func (c *fleetCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	set := client.FleetUpdate{ReceiptWindow: given(c.ReceiptWindow), ForgetNodesAfter: given(c.ForgetNodesAfter), References: (*client.References)(given(c.References))}
+	set := client.FleetUpdate{ReceiptWindow: given(c.ReceiptWindow), ForgetNodesAfter: given(c.ForgetNodesAfter), References: (*client.References)(given(c.References)), NodeIds: (*client.NodeIds)(given(c.NodeIDs))}
 	ask := s.api.GetFleet
 	if set != (client.FleetUpdate{}) {
 		ask = func(ctx context.Context, tenant, fleet string, more ...client.RequestEditorFn) (*http.Response, error) {
@@ -41,7 +42,7 @@ func (c *fleetCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	t := table{
 		{"fleet", f.Name}, {"revision", fmt.Sprint(f.Revision)},
-		{"references", string(f.References)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
+		{"references", string(f.References)}, {"node-ids", string(f.NodeIds)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
 	}
 	fmt.Fprint(s.out, t)
 	return nil

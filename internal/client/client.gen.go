@@ -62,6 +62,24 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for NodeIds.
+const (
+	Exclusive NodeIds = "exclusive"
+	Shared    NodeIds = "shared"
+)
+
+// Valid indicates whether the value is a known member of the NodeIds enum.
+func (e NodeIds) Valid() bool {
+	switch e {
+	case Exclusive:
+		return true
+	case Shared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeResourceState.
 const (
 	NodeResourceStateAbsent  NodeResourceState = "absent"
@@ -322,8 +340,8 @@ type CredentialCreate struct {
 	// ExpiresAt At most 366 days from now; 90 days where it is left out.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*`.
-	Nodes *string `json:"nodes,omitempty"`
+	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*` for all of the fleet.
+	Nodes string `json:"nodes"`
 }
 
 // CredentialCreated defines model for CredentialCreated.
@@ -413,6 +431,11 @@ type Fleet struct {
 	Id               string           `json:"id"`
 	Name             string           `json:"name"`
 
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds NodeIds `json:"node_ids"`
+
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -445,6 +468,11 @@ type FleetCreate struct {
 	// Example: acme
 	Name Slug `json:"name"`
 
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds *NodeIds `json:"node_ids,omitempty"`
+
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -473,6 +501,11 @@ type FleetUpdate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds *NodeIds `json:"node_ids,omitempty"`
 
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
@@ -589,6 +622,11 @@ type NodeConfig struct {
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
 }
+
+// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+type NodeIds string
 
 // NodeList defines model for NodeList.
 type NodeList struct {

@@ -72,9 +72,10 @@ type Change struct {
 	// Broken are rows that cannot be read. They are not among Rows: whoever holds an
 	// earlier one of the name keeps it, on a reload as well.
 	Broken []Broken
-	// EpochMoved: Credentials and Settings hold the present ones.
+	// EpochMoved: Credentials and NodeIDs hold the present ones.
 	EpochMoved  bool
 	Credentials []Credential
+	NodeIDs     string // NodeIDsShared, ...
 	// Retries are the nodes that are to be offered again what they refused, since the known
 	// epoch.
 	Retries []string

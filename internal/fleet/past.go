@@ -16,8 +16,10 @@ type NodePast struct {
 	// View is the identity of the view that it had on that stream; "" where no selector
 	// matched it. Of several that live, one of theirs.
 	View string
-	// Live: some server says that it has a stream of the node.
-	Live bool
+	// Live: some server says that it has a stream of the node; LiveAs are the protocols of the
+	// newest of them on each such server.
+	Live   bool
+	LiveAs []string
 	// At is when the last stream ended or, if some live, when the newest of them began, on
 	// the database's clock.
 	At time.Time

@@ -119,11 +119,17 @@ func TestNodeCredentialIsShownOnceListedAndRevoked(t *testing.T) {
 	if len(list.Items) != 1 || list.Items[0].RevokedAt == nil {
 		t.Errorf("after it: %+v", list)
 	}
-	w.do(http.MethodPost, w.at("credentials"), `{}`).is(201, &made)
+	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "*"}`).is(201, &made)
 	if made.Credential.Nodes != "*" {
-		t.Errorf("default pattern %q", made.Credential.Nodes)
+		t.Errorf("pattern %q", made.Credential.Nodes)
 	}
-	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "a*b"}`).isProblem(400, "invalid_request", "/nodes")
+	for _, body := range []string{`{"nodes": "a*b"}`, `{"nodes": ""}`, `{}`, `{"description": "all"}`} {
+		a := w.do(http.MethodPost, w.at("credentials"), body)
+		a.isProblem(400, "invalid_request", "/nodes")
+		if !strings.Contains(string(a.body), "a prefix with") {
+			t.Errorf("T41: %s: the answer does not say what to write: %s", body, a.body)
+		}
+	}
 }
 
 func TestOperatorMakesTenantsAndTheirFirstTokens(t *testing.T) {

@@ -99,7 +99,7 @@ func faults(err error, parameter *string, out *[]oapi.FieldError) {
 		if name, ok := unknownField(schema); ok {
 			path, code = append(path, name), "unknown_field"
 		}
-		*out = append(*out, fault(parameter, path, code, schema.Reason))
+		*out = append(*out, fault(parameter, path, code, schema.Reason+meaning(schema, path)))
 	case parameter != nil:
 		*out = append(*out, fault(parameter, nil, "invalid", "the value cannot be read as what this parameter is"))
 	default:
@@ -126,6 +126,19 @@ func fault(parameter *string, path []string, code, detail string) oapi.FieldErro
 		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
 	}
 	return oapi.FieldError{Pointer: &pointer, Code: code, Detail: detail}
+}
+
+// meaning is what the contract says of a field that is missing, so that the answer says
+// what to write.
+func meaning(e *openapi3.SchemaError, path []string) string {
+	if e.SchemaField != "required" || len(path) == 0 {
+		return ""
+	}
+	field := e.Schema.Properties[path[len(path)-1]]
+	if field == nil || field.Value == nil || field.Value.Description == "" {
+		return ""
+	}
+	return ": " + strings.TrimSpace(field.Value.Description)
 }
 
 // unknownField finds the field that a closed object does not know. The validator points

@@ -42,10 +42,7 @@ func (a *API) ListCredentials(ctx context.Context, _ oapi.ListCredentialsRequest
 // else: what is stored is its hash.
 func (a *API) CreateCredential(ctx context.Context, r oapi.CreateCredentialRequestObject) (oapi.CreateCredentialResponseObject, error) {
 	c := callOf(ctx)
-	nodes, description := "*", deref(r.Body.Description)
-	if r.Body.Nodes != nil {
-		nodes = *r.Body.Nodes
-	}
+	nodes, description := r.Body.Nodes, deref(r.Body.Description)
 	if _, err := auth.ParseNodePattern(nodes); err != nil {
 		return nil, badField("/nodes", "invalid_pattern", "a node id, a prefix with * at its end, or *")
 	}

@@ -43,6 +43,26 @@ func TestFleetSettings(t *testing.T) {
 	want("after all that", oapi.Strict, "90m", "14d")
 }
 
+func TestNodeIDsOfAFleet(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	var f oapi.Fleet
+	w.do(http.MethodGet, w.at(), "").is(200, &f)
+	if f.NodeIds != oapi.Shared {
+		t.Errorf("by default %q", f.NodeIds)
+	}
+	w.do(http.MethodPatch, w.at(), `{"node_ids": "exclusive"}`).is(200, &f)
+	w.do(http.MethodPatch, w.at(), `{"receipt_window": "90m"}`).is(200, &f)
+	if f.NodeIds != oapi.Exclusive {
+		t.Errorf("set and left alone it is %q", f.NodeIds)
+	}
+	w.do(http.MethodPost, "/v1/tenants/"+w.tenant.Slug+"/fleets", `{"name": "new", "node_ids": "exclusive"}`).is(201, &f)
+	if f.NodeIds != oapi.Exclusive {
+		t.Errorf("of a new one it is %q", f.NodeIds)
+	}
+	w.do(http.MethodPatch, w.at(), `{"node_ids": "single"}`).isProblem(400, "invalid_request", "/node_ids")
+}
+
 func TestAgeText(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{0: "0s", time.Minute: "1m", 90 * time.Second: "90s", day: "1d", 36 * time.Hour: "36h"} {

@@ -46,7 +46,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 		w.refusingNode(f.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: "v", Revision: 1})
 	case "revokeCredential":
 		var c oapi.CredentialCreated
-		w.do(http.MethodPost, base+"/credentials", `{}`).is(201, &c)
+		w.do(http.MethodPost, base+"/credentials", `{"nodes": "*"}`).is(201, &c)
 		fill["{id}"] = c.Credential.Id
 	case "revokeOperatorToken":
 		fill["{id}"] = w.secondOperator().String()
@@ -60,7 +60,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
-		"createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{}`, "rollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`,
+		"createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "rollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`,
 		"putResource": asDocument(cluster("a")), "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]
 	return target{id: id, method: method, path: pattern, body: body}

@@ -170,7 +170,7 @@ func TestT27_TokensAreInNoTableAndNoLog(t *testing.T) {
 	var k oapi.TokenCreated
 	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "x", "role": "viewer"}`).is(201, &k)
 	var c oapi.CredentialCreated
-	w.do(http.MethodPost, w.at("credentials"), `{}`).is(201, &c)
+	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "*"}`).is(201, &c)
 	w.do(http.MethodGet, w.at(), "", "Authorization", "Bearer "+k.Token).is(200, nil)
 	w.do(http.MethodGet, w.at("nodes", k.Token)+"?limit="+k.Token, "").is(404, nil) // somebody pastes it into a path
 	w.do(http.MethodGet, "/"+k.Token, "").is(404, nil)

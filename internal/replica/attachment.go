@@ -51,6 +51,10 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 		if past == nil || past.Known {
 			known()
 		}
+		if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
+			r.leave(o)
+			return nil, err
+		}
 		a, err := o.attach(id, n, s, labels, past)
 		if err != nil {
 			r.leave(o)
@@ -88,7 +92,8 @@ type attachment struct {
 	resumed   bool   // the client said at once that it holds something
 	changed   chan struct{}
 	ended     chan error
-	round     int // readings that had begun when it came; guarded by owner.mu
+	round     int       // readings that had begun when it came; guarded by owner.mu
+	begun     time.Time // on the database's clock
 }
 
 func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels selector.Labels, asked *recalled) (*attachment, error) {
@@ -105,17 +110,22 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	} else if id.Credential != (fleet.CredentialID{}) {
 		signal(o.dirty) // made a moment ago, or gone
 	}
+	if err := o.exclude(n.ID, s.Protocol); err != nil {
+		return nil, err
+	}
 	a := &attachment{
-		owner: o, node: o.node(n.ID), id: id, round: o.rounds,
+		owner: o, node: o.node(n.ID), id: id, round: o.rounds, begun: o.r.now(),
 		changed: make(chan struct{}, 1),
 		ended:   make(chan error, 1),
 		kind:    s.Protocol,
 		resumed: s.Resumed,
-		seat:    seat{labels: labels},
+		seat:    seat{labels: labels, serves: servedBy(s.Protocol)},
 		build:   n.UserAgent + " " + n.Version,
 	}
 	o.place(&a.seat)
 	revised, resolved := o.remember(a, asked)
+	kept, over := o.inherit(a)
+	revised, resolved = append(revised, kept...), append(resolved, over...)
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
 		Doubtful: a.past.Known && !a.past.Clean, Before: a.past.Settled, View: a.seat.view.id,
@@ -157,26 +167,30 @@ func (a *attachment) Settled(r fleet.Revision) {
 	if t := a.Current(); t.Revision == r { // else the next one is on its way
 		a.confirmed.Store(t)
 	}
+	if !a.node.leaves.Load() {
+		return
+	}
+	o := a.owner
+	o.mu.Lock()
+	resolved := o.settle(a)
+	o.retarget(a.node)
+	o.mu.Unlock()
+	o.r.cfg.Recorder.Resolved(o.key, resolved)
 }
 
-// Refuse makes the culprits exceptions of the node and records them, before it tells
-// the node's streams to look again.
+// Refuse makes the culprits exceptions of the stream and records them, before it tells it
+// to look again.
 func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
 	refusals, resolved := a.owner.except(a, r)
 	a.record.Refused(ctx, refusals)
 	a.owner.r.cfg.Recorder.Resolved(a.owner.key, resolved)
-	o := a.owner
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for x := range a.node.streams {
-		signal(x.changed)
-	}
+	signal(a.changed)
 }
 
-// Reconsider ends exceptions of the node, and tells its streams to look again.
+// Reconsider ends exceptions of the stream, and tells it to look again.
 func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
 	o := a.owner
-	o.r.cfg.Recorder.Resolved(o.key, o.reconsider(a.node, doubted))
+	o.r.cfg.Recorder.Resolved(o.key, o.reconsider(a, doubted))
 }
 
 // Past is what is known of the node from before this stream. What it held then is told
@@ -192,13 +206,15 @@ func (a *attachment) Detach(clean bool) {
 	o := a.owner
 	o.mu.Lock()
 	_, tied := o.streams[a]
+	var resolved []fleet.Resolution
 	if tied {
 		delete(o.streams, a)
-		o.release(a)
+		resolved = o.release(a)
 		a.record.Close(clean)
 	}
 	o.mu.Unlock()
 	if tied {
+		o.r.cfg.Recorder.Resolved(o.key, resolved)
 		o.r.leave(o)
 		o.r.streams.remove(a.id)
 	}

@@ -100,6 +100,7 @@ type envoy struct {
 	id    string
 	edge  bool // of the cluster "edge"
 	delta bool
+	thief bool // it refuses all that it is sent
 	dice  *rand.Rand
 
 	holds    [fleet.NumTypes]map[string]item
@@ -159,6 +160,8 @@ func (e *envoy) wait(d time.Duration) {
 }
 
 func isNamed(t fleet.Type) bool { return t == fleet.Endpoint || t == fleet.Route }
+
+func (e *envoy) bad(x item) bool { return e.thief || x.poisons(e.id) }
 
 // connect opens a stream, the first one or after a loss.
 func (e *envoy) connect(to *server) {
@@ -220,9 +223,9 @@ func (e *envoy) process(m *message) {
 	if m.typ == fleet.Cluster && (len(e.sticky) > 0 || !e.warm(m)) || e.dice.IntN(2) == 0 {
 		return
 	}
-	bad := slices.ContainsFunc(m.items, func(x item) bool { return x.poisons(e.id) })
+	bad := slices.ContainsFunc(m.items, func(x item) bool { return e.bad(x) })
 	e.apply(m, func(name string) bool {
-		poisoned := slices.ContainsFunc(m.items, func(x item) bool { return x.name == name && x.poisons(e.id) })
+		poisoned := slices.ContainsFunc(m.items, func(x item) bool { return x.name == name && e.bad(x) })
 		return !poisoned && (!bad || e.dice.IntN(2) == 0)
 	})
 	if !bad {
@@ -393,7 +396,7 @@ func (e *envoy) swallow() {
 	}
 	for _, i := range slices.Backward(at[:len(at)-1]) {
 		for _, x := range e.answers[i].items {
-			if x.poisons(e.id) {
+			if e.bad(x) {
 				e.words += " " + x.name
 				e.said[x.name] = true
 			}
@@ -428,7 +431,7 @@ func (e *envoy) answer(pick int) bool {
 	i := ready[pick%len(ready)]
 	m := e.answers[i]
 	e.answers = slices.Delete(e.answers, i, i+1)
-	if slices.ContainsFunc(m.items, func(x item) bool { return x.poisons(e.id) }) {
+	if slices.ContainsFunc(m.items, func(x item) bool { return e.bad(x) }) {
 		e.refuse(m)
 	} else {
 		e.accept(m)
@@ -458,7 +461,7 @@ func (e *envoy) refuse(m *message) {
 	var bad []string
 	sticky := false
 	for _, x := range m.items {
-		if x.poisons(e.id) {
+		if e.bad(x) {
 			bad = append(bad, x.name)
 			sticky = sticky || x.sticks()
 			for _, n := range x.refs {
@@ -505,7 +508,7 @@ func (e *envoy) report(m *message) {
 // waits for them once more, and does not ask.
 func (e *envoy) warm(m *message) bool {
 	for _, x := range m.items {
-		if x.poisons(e.id) || !e.asked[fleet.Endpoint][x.name] {
+		if e.bad(x) || !e.asked[fleet.Endpoint][x.name] {
 			continue
 		}
 		if h, ok := e.holds[fleet.Cluster][x.name]; ok && h.version != x.version && e.came[x.name] < m.number {

@@ -24,17 +24,16 @@ func refuse(t *testing.T, a *attachment, name string, good *snapshot.Resource) {
 func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
-		a, a2, b := w.attach(id, "a"), w.attach(id, "a"), w.attach(id, "b")
+		a, b := w.attach(id, "a"), w.attach(id, "b")
 		good := a.Current().Types[fleet.Cluster].Get("c")
 		w.change(key, cluster("c", "bad"))
 		changed(a)
-		changed(a2)
 		changed(b)
 		refuse(t, a, "c", good)
-		if !changed(a) || !changed(a2) || changed(b) {
-			t.Error("the node's streams look again, the others do not")
+		if !changed(a) || changed(b) {
+			t.Error("the node looks again, the others do not")
 		}
-		if version(a.Current(), fleet.Cluster, "c") != "1" || a.Current() != a2.Current() || a.Current().Revision != 2 {
+		if version(a.Current(), fleet.Cluster, "c") != "1" || a.Current().Revision != 2 {
 			t.Errorf("the node has %s", version(a.Current(), fleet.Cluster, "c"))
 		}
 		if version(b.Current(), fleet.Cluster, "c") != "bad" {
@@ -263,5 +262,96 @@ func TestWhatKeepsTheVersionEndsNoRefusal(t *testing.T) {
 				t.Errorf("resolved %+v", rs)
 			}
 		})
+	})
+}
+
+// TestT41_ARefusalCountsForItsStream: beside it the node's streams go on as they are; what it
+// leaves behind is for those that come later, but for what another one has settled with.
+func TestT41_ARefusalCountsForItsStream(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"), cluster("d", "1"))
+		a, b := w.attach(id, "n"), w.attach(id, "n")
+		routes := w.attachAs(id, "n", "delta RDS")
+		good := a.Current().Types[fleet.Cluster].Get("c")
+		w.change(key, cluster("c", "2"), cluster("d", "2"))
+		for _, x := range []*attachment{a, b, routes} {
+			changed(x)
+		}
+		refuse(t, a, "c", good)
+		refuse(t, a, "d", nil)
+		if !changed(a) || changed(b) || changed(routes) {
+			t.Error("the stream that refused looks again, the others do not")
+		}
+		is := func(what string, x *attachment, c, d string) {
+			t.Helper()
+			if got := [2]string{inForce(x, fleet.Cluster, "c"), inForce(x, fleet.Cluster, "d")}; got != [2]string{c, d} {
+				t.Errorf("%s: c and d are at %q, want %q", what, got, [2]string{c, d})
+			}
+		}
+		is("the stream that refused", a, "1", "")
+		is("the one beside it", b, "2", "2")
+		if f := w.sink.allRefusals(); f[0].Action != actionKept+actionBeside || f[1].Action != actionRemoved+actionBeside {
+			t.Errorf("recorded %q, %q", f[0].Action, f[1].Action)
+		}
+		is("one that may take its place", w.attach(id, "n"), "1", "")
+
+		b.Settled(2)
+		a.Detach(true)
+		time.Sleep(time.Second)
+		if got := w.resolvedNames("n"); len(got) > 0 {
+			t.Errorf("resolved %q, though another stream still keeps them back", got)
+		}
+		for x := range b.node.streams {
+			if x != b && x != routes {
+				x.Detach(true)
+			}
+		}
+		time.Sleep(time.Second)
+		if got := w.resolvedNames("n"); len(got) != 2 {
+			t.Errorf("resolved %q, want both: the one that is left has them", got)
+		}
+		is("a later one", w.attach(id, "n"), "2", "2")
+	})
+}
+
+// TestT41_ALaterAnswerEndsWhatIsLeft: the other client takes what was refused after the one
+// that did has gone.
+func TestT41_ALaterAnswerEndsWhatIsLeft(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		a, b, routes := w.attach(id, "n"), w.attach(id, "n"), w.attachAs(id, "n", "delta RDS")
+		refuse(t, a, "c", nil)
+		a.Detach(true)
+		routes.Settled(1) // which has asked for no clusters
+		time.Sleep(time.Second)
+		if got := w.resolvedNames("n"); len(got) > 0 {
+			t.Errorf("resolved %q, and nobody has taken it", got)
+		}
+		b.Settled(1)
+		time.Sleep(time.Second)
+		if got := w.resolvedNames("n"); len(got) != 1 {
+			t.Errorf("resolved %q, want c", got)
+		}
+	})
+}
+
+// TestARefusalOutlivesItsStreamOfOneType, beside the streams of its client for other types.
+func TestARefusalOutlivesItsStreamOfOneType(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		clusters, listeners := w.attachAs(id, "n", "SotW CDS"), w.attachAs(id, "n", "SotW LDS")
+		refuse(t, clusters, "c", nil)
+		clusters.Detach(true)
+		listeners.Settled(1)
+		time.Sleep(time.Second)
+		if got := inForce(w.attachAs(id, "n", "delta RDS"), fleet.Cluster, "c"); got != "1" {
+			t.Errorf("c is at %q for a stream that has no word on it", got)
+		}
+		if got := inForce(w.attachAs(id, "n", "SotW CDS"), fleet.Cluster, "c"); got != "" {
+			t.Errorf("c is at %q: offered again", got)
+		}
+		if got := w.resolvedNames("n"); len(got) > 0 {
+			t.Errorf("resolved %q", got)
+		}
 	})
 }

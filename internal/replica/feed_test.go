@@ -31,6 +31,7 @@ type fakeFleet struct {
 	epoch   int64
 	creds   map[fleet.CredentialID]fleet.Credential
 	retries []retried
+	nodeIDs string
 	deleted bool
 	// compacted is up to where tombstones are not kept.
 	compacted fleet.Revision
@@ -221,6 +222,7 @@ func (f *feed) change(k fleet.Known) (fleet.Change, bool) {
 		}
 	}
 	if c.EpochMoved {
+		c.NodeIDs = x.nodeIDs
 		for _, cr := range x.creds {
 			c.Credentials = append(c.Credentials, cr)
 		}

@@ -27,18 +27,14 @@ func (f *freeze) has(name string) bool {
 // freeze keeps back one more culprit than there can be exceptions for. The first one
 // freezes the type where the node has settled; where it has not, or where it refuses
 // something of that too, what it should hold is the present without the culprits.
-func (n *node) freeze(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (action, good string) {
-	f := n.frozen[t]
+func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c xds.Culprit) (action, good string) {
+	f := x.frozen[t]
 	if f == nil {
-		base := n.inStep(snap.History)
-		if base == nil {
-			base = snapshot.NewTarget(snap, n.exceptions)
+		if settled == nil {
+			settled = snapshot.NewTarget(snap, x.list)
 		}
-		f = &freeze{set: base.Types[t], over: make(map[string]string)}
-		if n.frozen == nil {
-			n.frozen = make(map[fleet.Type]*freeze)
-		}
-		n.frozen[t] = f
+		f = &freeze{set: settled.Types[t], over: make(map[string]string)}
+		x.setFrozen(t, f)
 	}
 	name := c.Refused.Name
 	if len(f.over) < maxOver {
@@ -50,7 +46,7 @@ func (n *node) freeze(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (act
 		}
 		return actionFrozen, good
 	}
-	switch _, lost := n.lost[fleet.Ref{Type: t, Name: name}]; {
+	switch _, lost := x.lost[fleet.Ref{Type: t, Name: name}]; {
 	case c.Good != nil && c.Good.Version != c.Refused.Version:
 		f.set, good = f.set.With(c.Good), c.Good.Version
 	case !lost:
@@ -59,20 +55,17 @@ func (n *node) freeze(snap *snapshot.Snapshot, t fleet.Type, c xds.Culprit) (act
 	return actionFrozen, good
 }
 
-// inStep is the newest target that the node was in step with; nil if none is known.
-func (n *node) inStep(history uint64) (newest *snapshot.Target) {
-	for a := range n.streams {
-		if c := a.confirmed.Load(); c != nil && c.History == history && (newest == nil || c.Revision > newest.Revision) {
-			newest = c
-		}
+func (x *exceptions) setFrozen(t fleet.Type, f *freeze) {
+	if x.frozen == nil {
+		x.frozen = make(map[fleet.Type]*freeze)
 	}
-	return newest
+	x.frozen[t] = f
 }
 
 // freezes reports whether a culprit is of a frozen type, and what the node holds of it or
 // what the view has.
-func (n *node) freezes(present *snapshot.Resource, t fleet.Type, c xds.Culprit) bool {
-	f := n.frozen[t]
+func (x *exceptions) freezes(present *snapshot.Resource, t fleet.Type, c xds.Culprit) bool {
+	f := x.frozen[t]
 	if f == nil {
 		return false
 	}
@@ -83,25 +76,15 @@ func (n *node) freezes(present *snapshot.Resource, t fleet.Type, c xds.Culprit) 
 }
 
 // thaw ends the freezes of types of which no exception is left.
-func (n *node) thaw(by fleet.Revision) (resolved []fleet.Resolution) {
-	for t, f := range n.frozen {
-		if n.count(t) > 0 {
+func (x *exceptions) thaw(node string, by fleet.Revision) (resolved []fleet.Resolution) {
+	for t, f := range x.frozen {
+		if x.count(t) > 0 {
 			continue
 		}
 		for name, version := range f.over {
-			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: t, Name: name, Version: version, By: by})
+			resolved = append(resolved, fleet.Resolution{Node: node, Type: t, Name: name, Version: version, By: by})
 		}
-		delete(n.frozen, t)
+		delete(x.frozen, t)
 	}
 	return resolved
-}
-
-// newTarget is what the node should hold of a view.
-func (n *node) newTarget(snap *snapshot.Snapshot) *snapshot.Target {
-	t := snapshot.NewTarget(snap, n.exceptions)
-	t.Retries = n.retries
-	for typ, f := range n.frozen {
-		t.Types[typ] = f.set
-	}
-	return t
 }

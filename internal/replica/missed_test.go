@@ -219,3 +219,23 @@ func TestStreamsBesideTheFirstAskNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestT41_ALatePastIsOfBefore: what was refused with a stream's node id after the stream
+// began, another one refused.
+func TestT41_ALatePastIsOfBefore(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "2"), cluster("d", "2"))
+		w.attach(id, "first")
+		before, since := refused(cluster("c", "2"), 1, nil), refused(cluster("d", "2"), 1, nil)
+		before.At, since.At = time.Now(), time.Now().Add(2*time.Second)
+		w.left("n", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{before, since}})
+		w.feed.set(func(f *feed) { f.hangs = true })
+		a := w.resume(id, "n")
+		w.feed.set(func(f *feed) { f.hangs = false })
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if c, d := inForce(a, fleet.Cluster, "c"), inForce(a, fleet.Cluster, "d"); c != "" || d != "2" {
+			t.Errorf("c is at %q and d at %q", c, d)
+		}
+	})
+}

@@ -20,6 +20,8 @@ type held struct {
 	at      fleet.Position
 	content *content
 	creds   map[fleet.CredentialID]fleet.Credential
+	// exclusive: one client at a time may have a node id.
+	exclusive bool
 }
 
 // owner is one active fleet. Its goroutine alone reads the feed for it.
@@ -54,6 +56,8 @@ type owner struct {
 	orphans     []*node                        // of them, some that have no stream; oldest first
 	interned    map[internKey]*snapshot.Target // for the present views
 	newcomers   newcomers
+	// internedMost is how many of them there may be before those that nobody has are looked for.
+	internedMost int
 
 	users     int // guarded by Replica.mu
 	idleSince time.Time
@@ -238,9 +242,10 @@ func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }
 func (o *owner) take(old *held, c fleet.Change) {
 	next := &held{at: c.At}
 	if old != nil {
-		next.content, next.creds = old.content, old.creds
+		next.content, next.creds, next.exclusive = old.content, old.creds, old.exclusive
 	}
 	if c.EpochMoved || old == nil {
+		next.exclusive = c.NodeIDs == fleet.NodeIDsExclusive
 		next.creds = make(map[fleet.CredentialID]fleet.Credential, len(c.Credentials))
 		for _, x := range c.Credentials {
 			next.creds[x.ID] = x

@@ -113,7 +113,10 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 		}
 		return nil, nil
 	}
-	n.past, n.lost, n.ahead, n.left = xds.Past{}, nil, nil, nil
+	n.past = xds.Past{}
+	if n.left != nil {
+		n.left.lost, n.left.ahead = nil, nil
+	}
 	if asked == nil || asked.missed {
 		o.missed[n] = struct{}{}
 		signal(o.dirty)
@@ -135,14 +138,21 @@ func (o *owner) remember(a *attachment, asked *recalled) (revised []fleet.Refusa
 	if asked.round != o.retried {
 		return nil, nil // it may have been read before them: the node is offered all of it once more
 	}
+	left := n.left
+	if left == nil {
+		left = &seat{serves: servedBy("")}
+	}
+	left.labels, left.view = a.seat.labels, a.seat.view // it may have come back with other labels
 	if asked.elsewhere && len(asked.Refusals) < mostRefusals {
-		n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool { // ended there
+		left.list = slices.DeleteFunc(left.list, func(e snapshot.Exception) bool { // ended there
 			return !slices.ContainsFunc(asked.Refusals, func(f fleet.PastRefusal) bool {
 				return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused
 			})
 		})
 	}
-	return n.readopt(o, snap, asked.Refusals)
+	revised, resolved = left.readopt(o, n.id, asked.Refusals)
+	n.left = left // which inherit hands on
+	return revised, resolved
 }
 
 // mostRefusals is how many the database tells of a node: with so many there may be more.
@@ -197,36 +207,47 @@ func (o *owner) rememberLate(n *node, refusals []fleet.PastRefusal) (resolved []
 	delete(o.missed, n)
 	var a *attachment
 	for a = range n.streams {
-		if a.resumed {
-			break
+		var stands []fleet.PastRefusal
+		for _, f := range refusals {
+			switch {
+			case !a.seat.serves[f.Type]:
+			case f.Name == "", a.concerns(f, o.content.history):
+				stands = append(stands, f)
+			default:
+				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: a.seat.view.snap.Revision, At: o.r.now()})
+			}
 		}
+		revised, ended := a.seat.readopt(o, n.id, stands)
+		a.record.Revise(revised)
+		resolved = append(resolved, ended...)
+		signal(a.changed)
 	}
-	snap := a.seat.view.snap
-	var stands []fleet.PastRefusal
-	for _, f := range refusals {
-		here := n.refuses(snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version})
-		if f.Name == "" || f.Revision > snap.Revision || here || a.resumed && !n.took(f.Refusal, o.content.history) {
-			stands = append(stands, f)
-			continue
+	unserved := slices.DeleteFunc(slices.Clone(refusals), func(f fleet.PastRefusal) bool { return n.serves(f.Type) })
+	if len(unserved) > 0 {
+		left := n.left
+		if left == nil {
+			left = &seat{labels: a.seat.labels, view: a.seat.view, serves: servedBy("")}
 		}
-		resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision, At: o.r.now()})
+		revised, ended := left.readopt(o, n.id, unserved)
+		a.record.Revise(revised)
+		resolved = append(resolved, ended...)
+		n.leave(left)
 	}
-	revised, ended := n.readopt(o, snap, stands)
-	a.record.Revise(revised)
-	resolved = append(append(resolved, ended...), o.renew(n)...)
-	for x := range n.streams {
-		signal(x.changed)
-	}
-	return resolved
+	return append(n.ended(resolved), o.renew(n)...)
 }
 
-// took reports whether a stream of the node has settled with the version.
-func (n *node) took(f fleet.Refusal, history uint64) bool {
+// concerns reports whether a past refusal may be the stream's client's: it was told before
+// the stream began, and the client, which brought something with it, has not taken it since.
+func (a *attachment) concerns(f fleet.PastRefusal, history uint64) bool {
+	return f.Revision > a.seat.view.snap.Revision || a.seat.refuses(f.Type, f.Name, f.Version) ||
+		a.resumed && !f.At.After(a.begun) && !a.took(f.Type, f.Name, f.Version, history)
+}
+
+// serves reports whether some stream of the node can ask for the type.
+func (n *node) serves(t fleet.Type) bool {
 	for x := range n.streams {
-		if c := x.confirmed.Load(); c != nil && c.History == history {
-			if r := c.Types[f.Type].Get(f.Name); r != nil && r.Version == f.Version {
-				return true
-			}
+		if x.seat.serves[t] {
+			return true
 		}
 	}
 	return false
@@ -254,71 +275,58 @@ func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS")
 
 // readopt makes exceptions of the refusals that still apply, and ends the others. Those of
 // revisions that this server does not know yet are judged again when it does.
-func (n *node) readopt(o *owner, snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+func (s *seat) readopt(o *owner, node string, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+	snap := s.view.snap
 	for _, f := range refusals {
 		if f.Name == "" {
 			continue // nobody was held responsible
 		}
 		if f.Revision > snap.Revision {
-			n.ahead = append(n.ahead, f)
+			s.ahead = append(s.ahead, f)
 		}
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
-		snap := n.holding(e, snap)
 		switch {
-		case n.refuses(e), n.frozen[f.Type].has(f.Name):
+		case s.refuses(e.Type, e.Name, e.Refused), s.frozen[f.Type].has(f.Name):
 			continue // it is remembered here
 		case !e.Applies(snap):
 			if f.Revision <= snap.Revision && !isGood(refusals, f) {
-				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
+				resolved = append(resolved, fleet.Resolution{Node: node, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
 			}
 			continue
-		case n.excepts(f.Type, f.Name):
-			continue // for the sake of a stream with other labels
-		case f.Action == actionLeft:
+		case s.excepts(f.Type, f.Name):
+			continue
+		case strings.HasPrefix(f.Action, actionLeft):
 			e.Leave = true
 		case f.Good == "" && !strings.HasPrefix(f.Action, fleet.ActionRemoved) && !strings.HasPrefix(f.Action, fleet.ActionFrozen):
 			continue // nothing was done about it
 		case f.Good != "":
 			if e.Good = o.revive(f); e.Good == nil {
-				n.lose(f)
+				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
 				f.Action = actionLost
 				revised = append(revised, f.Refusal)
 				continue
 			}
 		}
-		if n.frozen[e.Type] == nil && n.count(e.Type) < maxExceptions {
-			n.insert(e)
+		if s.frozen[e.Type] == nil && s.count(e.Type) < maxExceptions {
+			s.insert(e)
 			continue
 		}
-		n.freeze(snap, e.Type, xds.Culprit{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
+		s.freeze(snap, nil, e.Type, xds.Culprit{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
 	}
 	return revised, resolved
 }
 
-// holding is the view of the node that has what was refused, the given one if none has.
-func (n *node) holding(e snapshot.Exception, given *snapshot.Snapshot) *snapshot.Snapshot {
-	if e.Applies(given) {
-		return given
-	}
-	for s := range n.seats() {
-		if e.Applies(s.view.snap) {
-			return s.view.snap
-		}
-	}
-	return given
-}
-
-// catchUpWith judges the refusals that were ahead of this server when the stream's node came.
-// o.mu is held.
+// catchUpWith judges the refusals that were ahead of this server when the stream came. o.mu
+// is held.
 func (o *owner) catchUpWith(a *attachment) (resolved []fleet.Resolution) {
-	ahead := a.node.ahead
+	ahead := a.seat.ahead
 	if len(ahead) == 0 {
 		return nil
 	}
-	a.node.ahead = nil
-	revised, resolved := a.node.readopt(o, a.seat.view.snap, ahead)
+	a.seat.ahead = nil
+	revised, resolved := a.seat.readopt(o, a.node.id, ahead)
 	a.record.Revise(revised)
-	return append(resolved, o.renew(a.node)...)
+	return append(a.node.ended(resolved), o.renew(a.node)...)
 }
 
 // isGood: a version that stood in and was refused too stays so while what it stands in for
@@ -351,10 +359,10 @@ func (o *owner) revive(f fleet.PastRefusal) *snapshot.Resource {
 	return snapshot.NewResource(f.Type, *f.Row, value)
 }
 
-// lose remembers that the node confirmed the name once, so that it is never removed.
-func (n *node) lose(f fleet.PastRefusal) {
-	if n.lost == nil {
-		n.lost = make(map[fleet.Ref]string)
+// lose remembers that the client confirmed the name once, so that it is never removed.
+func (x *exceptions) lose(ref fleet.Ref, version string) {
+	if x.lost == nil {
+		x.lost = make(map[fleet.Ref]string)
 	}
-	n.lost[fleet.Ref{Type: f.Type, Name: f.Name}] = f.Version
+	x.lost[ref] = version
 }

@@ -114,7 +114,7 @@ func TestWhatIsLeftAloneStaysSo(t *testing.T) {
 		left.Action, bad.Action = actionLeft, actionNoSuspect
 		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{left, bad}})
 		a := w.resume(id, "n")
-		if es := a.node.exceptions; len(es) != 1 || es[0].Name != "c" || !es[0].Leave || es[0].Good != nil {
+		if es := a.seat.list; len(es) != 1 || es[0].Name != "c" || !es[0].Leave || es[0].Good != nil {
 			t.Errorf("exceptions %+v, want c's, to be left alone", es)
 		}
 		if inForce(a, fleet.Cluster, "d") != "bad" {

@@ -28,11 +28,16 @@ func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
 		if n == nil {
 			continue
 		}
-		for _, e := range n.exceptions {
-			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: o.content.revision})
+		var over []fleet.Resolution
+		for s := range n.seats() {
+			for _, e := range s.list {
+				over = append(over, resolution(n.id, e, o.content.revision))
+			}
+			s.list, s.ahead = nil, nil
+			over = append(over, s.thaw(n.id, o.content.revision)...)
 		}
-		n.exceptions, n.ahead = nil, nil
-		resolved = append(resolved, n.thaw(o.content.revision)...)
+		n.leave(nil)
+		resolved = append(resolved, n.ended(over)...)
 		n.retries++
 		o.retarget(n)
 		for a := range n.streams {
@@ -49,26 +54,42 @@ func stamp(resolved []fleet.Resolution, at time.Time) {
 	}
 }
 
-// reconsider ends the exceptions that a client casts doubt on, of its node alone.
-func (o *owner) reconsider(n *node, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
+// reconsider ends the exceptions that a client casts doubt on, of its stream alone, and of
+// streams that have ended.
+func (o *owner) reconsider(a *attachment, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	defer func() { stamp(resolved, o.r.now()) }()
-	by := o.content.revision
-	n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool {
+	n := a.node
+	resolved = a.seat.doubt(doubted, n.id, o.content.revision)
+	if n.left != nil {
+		resolved = append(resolved, n.left.doubt(doubted, n.id, o.content.revision)...)
+		n.leave(n.left)
+	}
+	o.retarget(n)
+	signal(a.changed)
+	return n.ended(resolved)
+}
+
+// doubt ends the exceptions that are doubted. Of a frozen type the client has what it says.
+func (s *seat) doubt(doubted []snapshot.Doubted, node string, by fleet.Revision) (resolved []fleet.Resolution) {
+	s.list = slices.DeleteFunc(s.list, func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
 		if out {
-			resolved = append(resolved, fleet.Resolution{Node: n.id, Type: e.Type, Name: e.Name, Version: e.Refused, By: by})
+			resolved = append(resolved, resolution(node, e, by))
 		}
 		return out
 	})
-	if len(resolved) == 0 {
-		return nil
+	for _, d := range doubted {
+		f, r := s.frozen[d.Type], s.view.snap.Types[d.Type].Get(d.Name)
+		if f == nil || r == nil || r.Version != d.Version {
+			continue
+		}
+		f.set = f.set.With(r)
+		if f.over[d.Name] == d.Version {
+			delete(f.over, d.Name)
+			resolved = append(resolved, fleet.Resolution{Node: node, Type: d.Type, Name: d.Name, Version: d.Version, By: by})
+		}
 	}
-	resolved = append(resolved, n.thaw(by)...)
-	o.retarget(n)
-	for a := range n.streams {
-		signal(a.changed)
-	}
-	return resolved
+	return append(resolved, s.thaw(node, by)...)
 }

@@ -3,16 +3,19 @@ package replica
 import (
 	"sync/atomic"
 
+	"fairlead/internal/fleet"
 	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 )
 
 // seat is a stream's place in a view. A stream's labels are fixed, the selectors are not.
 type seat struct {
-	labels selector.Labels
-	view   *view                           // guarded by the owner's mu, like moved
-	moved  bool                            // the last change of the content gave it another one
-	target atomic.Pointer[snapshot.Target] // the view's, with the node's exceptions
+	exceptions                      // of the stream alone
+	serves     [fleet.NumTypes]bool // types that the stream can ask for
+	labels     selector.Labels
+	view       *view                           // guarded by the owner's mu, like moved
+	moved      bool                            // the last change of the content gave it another one
+	target     atomic.Pointer[snapshot.Target] // the view's, with the exceptions
 }
 
 // place gives a seat the view that is for its labels. o.mu is held.

@@ -130,7 +130,7 @@ func (s *server) serving(key fleet.Key, node string) (view *snapshot.Snapshot, t
 		return nil, nil, nil
 	}
 	for a := range n.streams {
-		return a.seat.view.snap, a.Current(), slices.Clone(n.exceptions)
+		return a.seat.view.snap, a.Current(), slices.Clone(a.seat.list)
 	}
 	return nil, nil, nil
 }
@@ -566,6 +566,18 @@ func namesAbsent(r *snapshot.Resource, view *snapshot.Snapshot, exceptions []sna
 	return false
 }
 
+func (w *whole) newEnvoy(id string, delta bool, seed uint64) *envoy {
+	e := &envoy{
+		w: w, id: id, delta: delta, dice: rand.New(rand.NewPCG(seed, uint64(len(w.envoys)))),
+		missing: map[string]bool{}, spoilt: map[string]bool{}, said: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]fleet.Revision{},
+	}
+	for typ := range e.holds {
+		e.holds[typ], e.asked[typ], e.reported[typ] = map[string]item{}, map[string]bool{}, map[string]string{}
+	}
+	w.envoys = append(w.envoys, e)
+	return e
+}
+
 // play runs steps in a bubble and returns what was wrong, and what happened.
 func play(t *testing.T, delta bool, seed uint64, steps []step) (problems, log []string) {
 	synctest.Test(t, func(t *testing.T) {
@@ -574,14 +586,7 @@ func play(t *testing.T, delta bool, seed uint64, steps []step) (problems, log []
 			w.servers = append(w.servers, w.start())
 		}
 		for i := range wholeNodes {
-			e := &envoy{
-				w: w, id: fmt.Sprint("n", i), edge: i == 2, delta: delta, dice: rand.New(rand.NewPCG(seed, uint64(i))),
-				missing: map[string]bool{}, spoilt: map[string]bool{}, said: map[string]bool{}, sticky: map[string]bool{}, came: map[string]int{}, refused: map[string]fleet.Revision{},
-			}
-			for typ := range e.holds {
-				e.holds[typ], e.asked[typ], e.reported[typ] = map[string]item{}, map[string]bool{}, map[string]string{}
-			}
-			w.envoys = append(w.envoys, e)
+			w.newEnvoy(fmt.Sprint("n", i), delta, seed).edge = i == 2
 		}
 		synctest.Wait()
 		for i, e := range w.envoys {

@@ -69,33 +69,54 @@ type Doubted struct {
 	Name, Version string
 }
 
-// Doubted returns, once, the exceptions that the first requests of the stream cast doubt on
-// (SEMANTICS 3.6). A client that reports nothing of a type is a new one, for all that is
-// known. One that reports the very version took it after all: it was presumed to refuse
-// what it only took its time for.
+// Doubted returns, once, the exceptions that are in doubt (SEMANTICS 3.6). A client whose first
+// request reports nothing of a type is a new one, for all that is known. One that has the
+// very version took it after all: it was presumed to refuse what it only took its time
+// for, or another client with its node id refused it (T41). In state of the world it may
+// have any version in a set that is not known.
 func (c *Client) Doubted() []Doubted {
 	d := c.doubted
 	c.doubted = nil
 	return d
 }
 
+// doubtTaken doubts what keeps a version back that the client has confirmed: it was not
+// this stream that refused it, and what one client took is not taken away for the words of
+// another with the same node id (T41). Its cost is that of the target's exceptions, where
+// something has moved.
+func (c *Client) doubtTaken(target *Target) (any bool) {
+	for _, t := range order {
+		tr := &c.types[t]
+		if target.Types[t] == target.view[t] || tr.heldWith == tr.held && tr.doubtedOf == target.Types[t] {
+			continue
+		}
+		tr.heldWith, tr.doubtedOf = tr.held, target.Types[t]
+		for refused := range Diff(target.view[t], target.Types[t]) {
+			if refused == nil {
+				continue
+			}
+			if held := tr.held.Get(refused.Name); held != nil && !held.doubt && Same(held, refused) {
+				c.doubted, any = append(c.doubted, Doubted{t, refused.Name, refused.Version}), true
+			}
+		}
+	}
+	return any
+}
+
 func (c *Client) doubtExceptions(r Request, target *Target) {
-	if target.repairs == nil {
-		return
-	}
+	tr := &c.types[r.Type]
 	anew := r.Version == "" && len(r.Versions) == 0
-	look := func(name string) {
-		if refused := target.view[r.Type].Get(name); refused != nil && (anew || r.Versions[name] == refused.Version) {
-			c.doubted = append(c.doubted, Doubted{r.Type, name, refused.Version})
+	for refused := range Diff(target.view[r.Type], target.Types[r.Type]) {
+		if refused == nil {
+			continue
 		}
-	}
-	for ref := range target.repairs.instead {
-		if ref.Type == r.Type {
-			look(ref.Name)
+		took := r.Versions[refused.Name] == refused.Version
+		if !c.Delta {
+			took = tr.unknown || tr.held.Get(refused.Name).versionHad() == refused.Version
 		}
-	}
-	for n := range target.repairs.left[r.Type] {
-		look(n)
+		if anew || took {
+			c.doubted = append(c.doubted, Doubted{r.Type, refused.Name, refused.Version})
+		}
 	}
 }
 

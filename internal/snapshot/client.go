@@ -100,6 +100,8 @@ type track struct {
 	inStepWith *Set
 	repairs    *repairs
 	inStep     bool
+	// heldWith and doubtedOf are what doubtTaken saw last.
+	heldWith, doubtedOf *Set
 }
 
 // Request is what a client says of one type, delta or state of the world.
@@ -143,13 +145,13 @@ func (c *Client) Subscribe(r Request, target *Target) {
 	if first && c.lostWarming(r.Type) && (r.Version != "" || len(r.Versions) > 0) {
 		c.lostAt = c.Now
 	}
-	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
-		c.doubtExceptions(r, target)
-	}
 	if c.Delta {
 		c.subscribeDelta(tr, r, target, first)
 	} else {
 		c.subscribeSotW(tr, r, target, first)
+	}
+	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
+		c.doubtExceptions(r, target)
 	}
 	if unasked && tr.trial != nil {
 		tr.trial.correct(tr.held)

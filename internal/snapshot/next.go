@@ -95,6 +95,9 @@ func (ch change) name() string {
 func (c *Client) Next(target *Target) *Response {
 	c.enter(target.History)
 	c.retry(target)
+	if c.doubtTaken(target) {
+		return nil // the target is about to be another one
+	}
 	c.pushUnasked(target)
 	c.presumeStuck()
 	for len(c.verdicts) == 0 { // else the target is about to be another one

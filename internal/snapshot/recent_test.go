@@ -169,7 +169,8 @@ func TestSlowClustersAreNotPresumedStuck(t *testing.T) {
 }
 
 // TestExceptionsThatAreInDoubt (SEMANTICS 3.6): a client that reports nothing of the type is
-// offered what was refused once more; so is one that has taken it after all.
+// offered what was refused once more; so is one that has taken it after all, whatever is
+// known of its last stream.
 func TestExceptionsThatAreInDoubt(t *testing.T) {
 	t.Parallel()
 	now := first(t, "clusters a@2 b@2 c@2; listeners l@2")
@@ -187,10 +188,12 @@ func TestExceptionsThatAreInDoubt(t *testing.T) {
 		"delta, nothing":              {snapshot.Request{Type: fleet.Cluster}, 3},
 		"delta, what stands in":       {snapshot.Request{Type: fleet.Cluster, Versions: map[string]string{"a": "1"}}, 0},
 		"delta, the refused versions": {snapshot.Request{Type: fleet.Cluster, Versions: map[string]string{"a": "2", "c": "2"}}, 2},
-		"a set":                       {snapshot.Request{Type: fleet.Cluster, Version: "of before"}, 0},
+		"a set that is not known":     {snapshot.Request{Type: fleet.Cluster, Version: "of before"}, 3}, // it may have any of them
+		"the set with what stands in": {snapshot.Request{Type: fleet.Cluster, Version: target.Types[fleet.Cluster].Sum().String()}, 0},
+		"the set without exceptions":  {snapshot.Request{Type: fleet.Cluster, Version: now.Types[fleet.Cluster].Sum().String()}, 3},
 		"no set":                      {snapshot.Request{Type: fleet.Cluster}, 3},
 	} {
-		client := snapshot.Client{Delta: c.request.Versions != nil || name == "delta, nothing", Envoy: true}
+		client := snapshot.Client{Delta: c.request.Versions != nil || name == "delta, nothing", Envoy: true, Past: snapshot.Past{Unclean: len(name)%2 == 0}}
 		client.Subscribe(c.request, target)
 		d := client.Doubted()
 		if len(d) != c.want {
@@ -205,5 +208,32 @@ func TestExceptionsThatAreInDoubt(t *testing.T) {
 		if d := client.Doubted(); len(d) > 0 {
 			t.Errorf("%s: %+v are in doubt a second time", name, d)
 		}
+	}
+}
+
+// TestT41_WhatAClientConfirmedIsKeptFromItByItselfAlone: exceptions that come from elsewhere
+// are doubted where the client has confirmed the refused version, before anything is sent;
+// what it refused itself is not.
+func TestT41_WhatAClientConfirmedIsKeptFromItByItselfAlone(t *testing.T) {
+	t.Parallel()
+	now := first(t, "clusters a@2 b@2")
+	s := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true}}
+	plain := snapshot.NewTarget(now, nil)
+	s.c.Subscribe(snapshot.Request{Type: fleet.Cluster}, plain)
+	s.step(plain, "clusters a@2 b@2", "")
+	refused := []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "2"}}
+	target := snapshot.NewTarget(now, refused)
+	s.step(target, "nothing", "")
+	if d := s.c.Doubted(); len(d) != 1 || d[0] != (snapshot.Doubted{Type: fleet.Cluster, Name: "a", Version: "2"}) {
+		t.Errorf("%+v are in doubt", d)
+	}
+	s.step(plain, "nothing", "")
+
+	own := &script{t: t, c: snapshot.Client{Delta: true, Envoy: true}}
+	own.c.Subscribe(snapshot.Request{Type: fleet.Cluster}, plain)
+	own.step(plain, "clusters a@2 b@2", "a: no")
+	own.step(target, "clusters b@2 -a", "")
+	if d := own.c.Doubted(); len(d) > 0 {
+		t.Errorf("%+v are in doubt, though the client itself refused it", d)
 	}
 }

@@ -87,7 +87,7 @@ func TestBellReachesListener(t *testing.T) {
 	write(put(fleet.Cluster, "a", "A"))
 	heard("a write")
 	id := fleet.NewCredentialID()
-	if _, err := s.CreateNodeCredential(ctx, tenant, f, actor, store.NodeCredential{ID: id}); err != nil {
+	if _, err := s.CreateNodeCredential(ctx, tenant, f, actor, store.NodeCredential{ID: id, Nodes: "*"}); err != nil {
 		t.Fatal(err)
 	}
 	heard("a new credential")

@@ -39,7 +39,7 @@ h AS MATERIALIZED (
               OR k.revision > 0 AND k.revision >= h.compacted AND k.revision < h.revision
                  AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = k.tenant_id AND x.fleet_id = k.fleet_id
                               AND x.revision = k.revision AND x.token = k.token)) AS reload,
-         h.epoch IS DISTINCT FROM k.epoch AS epoch_moved, k.epoch AS known_epoch, h.revision, h.token, h.epoch, h.changed_at, h.compacted
+         h.epoch IS DISTINCT FROM k.epoch AS epoch_moved, k.epoch AS known_epoch, h.node_ids, h.revision, h.token, h.epoch, h.changed_at, h.compacted
     FROM k LEFT JOIN fleet_heads h ON h.tenant_id = k.tenant_id AND h.fleet_id = k.fleet_id
    WHERE ` + headMoved + `)
 SELECT h.ord - 1, x.* FROM h CROSS JOIN LATERAL (
@@ -52,16 +52,17 @@ SELECT h.ord - 1, x.* FROM h CROSS JOIN LATERAL (
          CASE WHEN h.epoch_moved AND h.known_epoch > 0 THEN (
            SELECT jsonb_agg(n.node_id ORDER BY n.node_id) FROM node_retries n
             WHERE n.tenant_id = h.tenant_id AND n.fleet_id = h.fleet_id AND n.epoch > h.known_epoch) END,
+         coalesce(h.node_ids, ''),
          '', '', '', false, '', 0::bigint, '', 0, coalesce(h.compacted, 0), NULL::bytea, NULL::jsonb
   UNION ALL
-  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL,
+  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL, '',
          r.type, r.name, r.variant, r.deleted, r.version, r.ttl_ms, r.selector, r.priority, r.reselected,
          (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived
     FROM resources r
    WHERE NOT h.gone AND NOT h.reload AND uuid_hash(r.fleet_id) = uuid_hash(h.fleet_id) AND r.revision > h.known
      AND r.tenant_id IS NOT DISTINCT FROM h.tenant_id AND r.fleet_id IS NOT DISTINCT FROM h.fleet_id
   UNION ALL
-  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL,
+  SELECT false, false, false, false, r.revision, h.fleet_id, 0, r.updated_at, r.updated_at, NULL, NULL, '',
          r.type, r.name, r.variant, r.deleted, r.version, r.ttl_ms, r.selector, r.priority, r.reselected,
          (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived
     FROM resources r
@@ -142,6 +143,7 @@ type changeRow struct {
 	at                             fleet.Position
 	changed, now                   time.Time
 	credentials, retries           []byte
+	nodeIDs                        string
 	slug                           string
 	row                            fleet.Row
 	ttl                            int64
@@ -155,7 +157,7 @@ func (r *changeReader) read(rows pgx.Rows) error {
 	for rows.Next() {
 		var v changeRow
 		err := rows.Scan(&v.ord, &v.head, &v.gone, &v.reload, &v.epochMoved, (*int64)(&v.at.Revision), (*[16]byte)(&v.at.Token), &v.at.Epoch,
-			&v.changed, &v.now, &v.credentials, &v.retries, &v.slug, &v.row.Name, &v.row.Variant, &v.row.Deleted, &v.row.Version, &v.ttl,
+			&v.changed, &v.now, &v.credentials, &v.retries, &v.nodeIDs, &v.slug, &v.row.Name, &v.row.Variant, &v.row.Deleted, &v.row.Version, &v.ttl,
 			&v.row.Selector, &v.row.Priority, (*int64)(&v.floor), &v.row.Body, &v.derived)
 		if err != nil {
 			return err
@@ -179,6 +181,7 @@ func (r *changeReader) add(v changeRow) error {
 		c.Gone = true
 		return nil
 	case v.head:
+		c.NodeIDs = v.nodeIDs
 		c.At, c.Reload, c.EpochMoved, c.Compacted, c.CommittedAt, c.Now = v.at, v.reload, v.epochMoved, v.floor, v.changed.UTC(), v.now.UTC()
 		if len(v.retries) > 0 {
 			if err := json.Unmarshal(v.retries, &c.Retries); err != nil {

@@ -152,6 +152,34 @@ func TestCatchUpTellsCredentials(t *testing.T) {
 	}
 }
 
+// Whether node ids are exclusive reaches the servers with the epoch, and is what it was when
+// something else is set.
+func TestCatchUpTellsNodeIDs(t *testing.T) {
+	w := setup(t)
+	before := w.load()
+	if before.NodeIDs != fleet.NodeIDsShared {
+		t.Errorf("by default %q", before.NodeIDs)
+	}
+	w.set(store.FleetSettings{NodeIDs: fleet.NodeIDsExclusive})
+	w.set(store.FleetSettings{ReceiptWindow: time.Hour})
+	if cs := w.catchUp(at(before)); len(cs) != 1 || !cs[0].EpochMoved || cs[0].NodeIDs != fleet.NodeIDsExclusive || cs[0].At.Revision != before.At.Revision {
+		t.Errorf("told %+v", cs)
+	}
+	_, err := w.app.UpdateFleet(t.Context(), w.tenant, actor, w.fleet, store.FleetSettings{NodeIDs: "single"})
+	w.is(err, fleet.ErrInvalid)
+}
+
+// T41: which nodes a credential is for has to be said.
+func TestT41_ACredentialSaysForWhichNodesItIs(t *testing.T) {
+	w := setup(t)
+	_, err := w.app.CreateNodeCredential(t.Context(), w.tenant, w.fleet, actor, store.NodeCredential{ID: fleet.NewCredentialID()})
+	w.is(err, fleet.ErrInvalid)
+	if n := w.count(`SELECT count(*) FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+		WHERE d.adrelid = 'node_credentials'::regclass AND a.attname = 'nodes'`); n != 0 {
+		t.Error("the column has a default")
+	}
+}
+
 // Through the app's eyes no fleet exists: it must not be told that all are gone.
 func TestFeedIsTheNodesAlone(t *testing.T) {
 	w := setup(t)

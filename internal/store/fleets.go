@@ -23,18 +23,19 @@ type Fleet struct {
 	ReceiptWindow time.Duration
 	// ForgetNodesAfter is for how long a node without a sign of life is remembered.
 	ForgetNodesAfter time.Duration
+	NodeIDs          string         // fleet.NodeIDsShared, ...
 	Revision         fleet.Revision // 0 before the first change
 	ChangedAt        time.Time      // when Revision was made
 }
 
 const selectFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.revision, h.changed_at
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, h.revision, h.changed_at
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant() AND f.deleted_at IS NULL`
 
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
 	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*seconds)(&f.ReceiptWindow),
-		(*seconds)(&f.ForgetNodesAfter), (*int64)(&f.Revision), &f.ChangedAt)
+		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, (*int64)(&f.Revision), &f.ChangedAt)
 	f.CreatedAt, f.ChangedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC()
 	return f, err
 }
@@ -51,13 +52,16 @@ type FleetSettings struct {
 	References       string        // fleet.ReferencesWarn, ...
 	ReceiptWindow    time.Duration // a minute to 30 days
 	ForgetNodesAfter time.Duration // an hour to 90 days
+	NodeIDs          string        // fleet.NodeIDsShared, ...
 }
 
 // detail is what an audit event tells of the settings: those that were given.
 func (set FleetSettings) detail() map[string]any {
 	out := map[string]any{}
-	if set.References != "" {
-		out["references"] = set.References
+	for name, value := range map[string]string{"references": set.References, "node_ids": set.NodeIDs} {
+		if value != "" {
+			out[name] = value
+		}
 	}
 	for name, d := range map[string]time.Duration{"receipt_window": set.ReceiptWindow, "forget_nodes_after": set.ForgetNodesAfter} {
 		if d != 0 {
@@ -75,6 +79,8 @@ VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'), coalesce
 UPDATE fleets SET reference_check = coalesce(nullif($2, ''), reference_check), receipt_window = coalesce(nullif($3, 0), receipt_window),
        forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after)
  WHERE tenant_id = app_tenant() AND id = $1`
+	updateHead = `
+UPDATE fleet_heads SET node_ids = $2 WHERE tenant_id = app_tenant() AND fleet_id = $1 AND $2 <> '' AND deleted_at IS NULL`
 )
 
 // CreateFleetWith is CreateFleet with settings; of a new fleet what is zero is the default.
@@ -83,7 +89,7 @@ func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, 
 	var f Fleet
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter))
-		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id) VALUES (app_tenant(), $1)`, id.String())
+		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id, node_ids) VALUES (app_tenant(), $1, coalesce(nullif($2, ''), 'shared'))`, id.String(), set.NodeIDs)
 		queueAudit(b, a, event{action: "fleet.create", object: "fleet " + name, fleet: id})
 		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
 			f, err = pgx.CollectOneRow(rows, scanFleet)
@@ -103,6 +109,7 @@ func (s *Store) UpdateFleet(ctx context.Context, t fleet.TenantID, a Actor, id f
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, id.String())
 		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter))
+		b.Queue(updateHead, id.String(), set.NodeIDs)
 		b.Queue(moveEpoch, id.String())
 		queueAudit(b, a, event{action: "fleet.update", object: "fleet " + id.String(), fleet: id, detail: set.detail()})
 		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {

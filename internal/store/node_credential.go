@@ -14,7 +14,7 @@ import (
 type NodeCredential struct {
 	ID          fleet.CredentialID
 	Hash        [32]byte // SHA-256 of the token
-	Nodes       string   // allowed node ids: "exact", "prefix*" or "*"; "" is "*"
+	Nodes       string   // allowed node ids: "exact", "prefix*" or "*"
 	Description string
 	ExpiresAt   time.Time // zero: never
 	CreatedAt   time.Time
@@ -34,10 +34,11 @@ func scanNodeCredential(row pgx.CollectableRow) (c NodeCredential, err error) {
 	return c, err
 }
 
-// CreateNodeCredential adds a credential and tells the servers.
+// CreateNodeCredential adds a credential and tells the servers. One that does not say for
+// which nodes it is is fleet.ErrInvalid.
 func (s *Store) CreateNodeCredential(ctx context.Context, t fleet.TenantID, f fleet.ID, a Actor, c NodeCredential) (NodeCredential, error) {
 	if c.Nodes == "" {
-		c.Nodes = "*"
+		return NodeCredential{}, fmt.Errorf("create node credential: nodes is empty: name a node id, a prefix and *, or *: %w", fleet.ErrInvalid)
 	}
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, f.String())

@@ -19,7 +19,7 @@ const selectNodePast = `
 WITH every AS (
   SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view,
          least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w)) AS settled,
-         s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.since,
+         s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.protocol, s.since,
          CASE WHEN s.connected THEN coalesce(x.lease_until, s.since) ELSE s.since END AS ended
     FROM node_status s
     LEFT JOIN server_settled v ON v.tenant_id = s.tenant_id AND v.fleet_id = s.fleet_id AND v.server_id = s.server_id
@@ -32,7 +32,7 @@ past AS (
               THEN (SELECT min(settled) FROM s WHERE live OR ended > (SELECT min(since) FROM s WHERE live))
               ELSE (SELECT settled FROM last) END AS settled,
          (SELECT clean AND NOT EXISTS (SELECT FROM s WHERE live) FROM last) AS clean,
-         EXISTS (SELECT FROM s WHERE live) AS live,
+         (SELECT array_agg(protocol ORDER BY protocol) FROM s WHERE live) AS live,
          coalesce((SELECT max(since) FROM s WHERE live), (SELECT ended FROM last)) AS ended,
          CASE WHEN EXISTS (SELECT FROM s WHERE live)
               THEN (SELECT CASE WHEN count(DISTINCT view) = 1 THEN min(view) ELSE '?' END FROM s WHERE live) -- of several: another one
@@ -75,9 +75,9 @@ func scanPast(row pgx.CollectableRow, past *fleet.NodePast) error {
 	var ended, at *time.Time
 	var derived, body []byte
 	var by fleet.Revision
-	err := row.Scan((*int64)(&past.Settled), &past.Clean, &past.Live, &ended, &past.View,
+	err := row.Scan((*int64)(&past.Settled), &past.Clean, &past.LiveAs, &ended, &past.View,
 		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &at, &good, &goodRevision, &ttl, &derived, &body)
-	past.Known, past.At = true, timeOrZero(ended)
+	past.Known, past.Live, past.At = true, len(past.LiveAs) > 0, timeOrZero(ended)
 	if err != nil || slug == nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestNodePast(t *testing.T) {
 		return fleet.Status{Settled: 9, Nodes: []fleet.NodeStatus{{Node: "n", Settled: &rev, Clean: clean, Since: ago(d)}}}
 	}
 	here := func(rev *fleet.Revision, d time.Duration) fleet.Status {
-		return fleet.Status{Settled: 7, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: rev, Clean: true, Since: ago(d)}}}
+		return fleet.Status{Settled: 7, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: rev, Clean: true, Variant: "delta ADS", Since: ago(d)}}}
 	}
 	for name, c := range map[string]struct {
 		a, b    fleet.Status // what two servers say
@@ -40,9 +40,9 @@ func TestNodePast(t *testing.T) {
 		"its server died":           {a: here(nil, time.Hour), aDies: true, want: fleet.NodePast{Known: true, Settled: 7}},
 		"its server died after it had ended elsewhere": {
 			a: here(settled(2), time.Hour), b: gone(5, true, time.Minute), aDies: true, want: fleet.NodePast{Known: true, Settled: 2}},
-		"lives elsewhere": {a: here(nil, time.Minute), b: gone(2, true, time.Hour), want: fleet.NodePast{Known: true, Settled: 7, Live: true}},
+		"lives elsewhere": {a: here(nil, time.Minute), b: gone(2, true, time.Hour), want: fleet.NodePast{Known: true, Settled: 7, Live: true, LiveAs: []string{"delta ADS"}}},
 		"lives elsewhere, and ended somewhere since": {
-			a: here(nil, time.Hour), b: gone(2, true, time.Minute), want: fleet.NodePast{Known: true, Settled: 2, Live: true}},
+			a: here(nil, time.Hour), b: gone(2, true, time.Minute), want: fleet.NodePast{Known: true, Settled: 2, Live: true, LiveAs: []string{"delta ADS"}}},
 		"what the asking server said is left out": {
 			a: here(nil, time.Minute), b: gone(2, true, time.Hour), without: true, want: fleet.NodePast{Known: true, Settled: 2, Clean: true}},
 	} {

@@ -51,7 +51,7 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 	c.Derived = fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Endpoint, Name: "e"}}}
 	_, err := w.app.Apply(ctx, tenant, f, store.Write{Actor: actor, Changes: []store.ResourceChange{c}, Idempotency: &store.Idempotency{Key: "k"}})
 	w.ok(err)
-	_, err = w.app.CreateNodeCredential(ctx, tenant, f, actor, store.NodeCredential{ID: fleet.NewCredentialID()})
+	_, err = w.app.CreateNodeCredential(ctx, tenant, f, actor, store.NodeCredential{ID: fleet.NewCredentialID(), Nodes: "*"})
 	w.ok(err)
 	_, err = w.app.CreateToken(ctx, tenant, actor, store.APIToken{ID: fleet.NewCredentialID(), Role: auth.RoleOwner})
 	w.ok(err)
@@ -184,7 +184,7 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 		"Receipt":  func(f fleet.ID) error { _, err := w.app.Receipt(ctx, w.tenant, f, 1); return err },
 		"Node":     func(f fleet.ID) error { _, err := w.app.Node(ctx, w.tenant, f, "n"); return err },
 		"CreateNodeCredential": func(f fleet.ID) error {
-			_, err := w.app.CreateNodeCredential(ctx, w.tenant, f, actor, store.NodeCredential{ID: fleet.NewCredentialID()})
+			_, err := w.app.CreateNodeCredential(ctx, w.tenant, f, actor, store.NodeCredential{ID: fleet.NewCredentialID(), Nodes: "*"})
 			return err
 		},
 		"RevokeNodeCredential": func(f fleet.ID) error { return w.app.RevokeNodeCredential(ctx, w.tenant, f, actor, bCred[0].ID) },

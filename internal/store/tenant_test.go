@@ -175,7 +175,7 @@ func TestTokens(t *testing.T) {
 func TestNodeCredentials(t *testing.T) {
 	w := setup(t)
 	ctx := t.Context()
-	made, err := w.app.CreateNodeCredential(ctx, w.tenant, w.fleet, actor, store.NodeCredential{ID: fleet.NewCredentialID(), Hash: [32]byte{7}, Description: "d"})
+	made, err := w.app.CreateNodeCredential(ctx, w.tenant, w.fleet, actor, store.NodeCredential{ID: fleet.NewCredentialID(), Hash: [32]byte{7}, Nodes: "*", Description: "d"})
 	w.ok(err)
 	key, cred, err := w.node.FindNodeCredential(ctx, made.ID)
 	w.ok(err)

@@ -57,9 +57,7 @@ func (st *stream) handle(r *request) error {
 	} else {
 		st.handleSotW(t, r, first)
 	}
-	if d := st.client.Doubted(); len(d) > 0 {
-		st.att.Reconsider(d)
-	}
+	st.reconsider()
 	if n := st.client.Subscription(t).Len(); n > limit {
 		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream, and more than the fleet has: subscribe to what there is: %w", n, t, limit, fleet.ErrLimit)
 	}
@@ -156,6 +154,15 @@ func (st *stream) refused(t fleet.Type, r *request) {
 	}
 	st.log.Warn("response refused", "type", t.Slug(), "detail", redact(t, r.detail))
 	st.judge()
+}
+
+// reconsider passes on what the client casts doubt on. It says whether there was anything.
+func (st *stream) reconsider() bool {
+	d := st.client.Doubted()
+	if len(d) > 0 {
+		st.att.Reconsider(d)
+	}
+	return len(d) > 0
 }
 
 // judge records what was found out of refusals, before their repair is sent. It says

@@ -332,7 +332,7 @@ func (st *stream) pump() bool {
 	}
 	target := st.att.Current()
 	r := st.client.Next(target)
-	for r == nil && st.judge() {
+	for r == nil && (st.judge() || st.reconsider()) {
 		st.client.Now = time.Now() // the record of a refusal may have taken a second
 		target = st.att.Current()
 		r = st.client.Next(target)

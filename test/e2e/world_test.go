@@ -87,7 +87,7 @@ func setupOn(t testing.TB, db database) *world {
 // credential makes a node credential and returns its token and id.
 func (w *world) credential() (token, id string) {
 	w.t.Helper()
-	c, err := w.rest.CreateCredentialWithResponse(w.t.Context(), "acme", "edge", client.CredentialCreate{})
+	c, err := w.rest.CreateCredentialWithResponse(w.t.Context(), "acme", "edge", client.CredentialCreate{Nodes: "*"})
 	w.made(c, err)
 	return c.JSON201.Token, c.JSON201.Credential.Id
 }

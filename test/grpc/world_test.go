@@ -62,7 +62,7 @@ func setup(t testing.TB) *world {
 	w.rest = w.as(token.JSON201.Token)
 	f, err := w.rest.CreateFleetWithResponse(t.Context(), w.tenant, client.FleetCreate{Name: w.fleet})
 	w.made(f, err)
-	c, err := w.rest.CreateCredentialWithResponse(t.Context(), w.tenant, w.fleet, client.CredentialCreate{})
+	c, err := w.rest.CreateCredentialWithResponse(t.Context(), w.tenant, w.fleet, client.CredentialCreate{Nodes: "*"})
 	w.made(c, err)
 	w.nodeToken = c.JSON201.Token
 	return w

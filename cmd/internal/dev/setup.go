@@ -138,7 +138,7 @@ func (s *started) nodeToken(ctx context.Context, admin *client.ClientWithRespons
 		}
 	}
 	description := "fairlead dev"
-	c, err := admin.CreateCredentialWithResponse(ctx, tenantSlug, fleetName, client.CredentialCreate{Description: &description})
+	c, err := admin.CreateCredentialWithResponse(ctx, tenantSlug, fleetName, client.CredentialCreate{Nodes: "*", Description: &description})
 	if err := answered("make the node credential", c, err); err != nil {
 		return err
 	}

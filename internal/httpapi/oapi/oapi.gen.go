@@ -68,6 +68,24 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for NodeIds.
+const (
+	Exclusive NodeIds = "exclusive"
+	Shared    NodeIds = "shared"
+)
+
+// Valid indicates whether the value is a known member of the NodeIds enum.
+func (e NodeIds) Valid() bool {
+	switch e {
+	case Exclusive:
+		return true
+	case Shared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeResourceState.
 const (
 	NodeResourceStateAbsent  NodeResourceState = "absent"
@@ -328,8 +346,8 @@ type CredentialCreate struct {
 	// ExpiresAt At most 366 days from now; 90 days where it is left out.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*`.
-	Nodes *string `json:"nodes,omitempty"`
+	// Nodes The node ids that may use it: one id, a prefix with `*`, or `*` for all of the fleet.
+	Nodes string `json:"nodes"`
 }
 
 // CredentialCreated defines model for CredentialCreated.
@@ -419,6 +437,11 @@ type Fleet struct {
 	Id               string           `json:"id"`
 	Name             string           `json:"name"`
 
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds NodeIds `json:"node_ids"`
+
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -451,6 +474,11 @@ type FleetCreate struct {
 	// Example: acme
 	Name Slug `json:"name"`
 
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds *NodeIds `json:"node_ids,omitempty"`
+
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -479,6 +507,11 @@ type FleetUpdate struct {
 	//
 	// Example: 14d
 	ForgetNodesAfter *ForgetNodesAfter `json:"forget_nodes_after,omitempty"`
+
+	// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+	// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+	// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+	NodeIds *NodeIds `json:"node_ids,omitempty"`
 
 	// ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 	// default; a whole number of `s`, `m`, `h` or `d`.
@@ -595,6 +628,11 @@ type NodeConfig struct {
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
 }
+
+// NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
+// are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same service, on the same server or, as far as
+// the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
+type NodeIds string
 
 // NodeList defines model for NodeList.
 type NodeList struct {
@@ -7856,175 +7894,178 @@ var swaggerSpec = []string{
 	"mUxLu81GkKmUIUfl59zUTOqcGziwPLTq61s66C+rf4fPU1GC3umbIm/8lFQ5zbPZO8KElXyWfqwGNtNW",
 	"Yeujgigst9jLdyg+01aiz02V9v/dphmUcKkudtqJq9i8/oM87jTh+h4l8S5/Cp9Rg79DZuoH9AIfRObM",
 	"SWfgxW/RgQ15oSGJRXF9Y/BiQReQDpMJTqFHdqz68S8dZf1jr1TJpqCmhVWane150nv2lA0Whghvk+d+",
-	"mRaWFAv3zcdPn7Lc6uDDUk3spXnKnvXoN3PSZVHIeY+CHXg7ooqox7ke0YG6d1ra1Wu2kQDyRkaNmHid",
-	"UI7Y3Y5lzcAGr3yln1ojTYPMdZeRwq3HVi6RRJYZdDdSfjQ3P+B6Mn8jyDVTXyJ6mGv/2GGZ7g4uS77A",
-	"o6+iU5s+9BY+Gwp3rbI0TqRpLS8v3SVaXwLPmlkJt9ve47klKNQUnJ5X+Rgx6oPBQK4NGymVs0sonRt0",
-	"hbZ3E9ikTTXGowoB6LazZz5XZa4bpeOFIFN16bJ1V2Hax4kjG7lf1SI9XZba1Z0PeHaR9tHWJ6W48pkM",
-	"VUlGkzD+E6Qt0L4h81veswKApdaouoQyjIxv8OJMjrlmIHPI+8E/4zbRUjaNk4H/MuomQ0Cz3lrtXZbm",
-	"M1KKQNuJWhOeF26TtPfwocaFEoN0AJCziSUXN+9O0gmrRYvbzdWKnvD1iKrqAmtDLKDl7nIK+JZ+3Xcw",
-	"dFceudnXOu5JKA5KNRuNTbXbEMjz1Kol0ZHgM5bO8UU8DUfsKy77ZQMl6XiSb5lSbeDNkombjqNdt7mt",
-	"vLwPkURC4R6k0SurIr60VlVTfBIYed6d8iis4my3bumCaaS955ZFrbVjRQMy6bRUo5JPlmLSM1KTz1FZ",
-	"XS+DVv4UebKbDn3KzThhGCawbEuGMQsvWdUE11efkI8/ro7mLcblsazazX6jv7IH7169YE+f9Y4eMiGN",
-	"wo1Dc8Z4Sa5BmoT9n+e/vAkOa/uFU3bWOeugj6Io7JYvi/lmO3XjFUuRO7eLjTSAcIY7UfCHqhyBOUf1",
-	"6px7v8Q6qn6Fb7y1L5AfY43Kj3GgL01CLgMxNedzIXM13yzq8OmP9DC+bgW9zEBvfjU8uVFISpiDNkFW",
-	"nrKew784063UJsIXbZR/jSYFhZ3rFkW0mpWdaTygJA6qbrBHkJT2YYpY5VKAZk7XdFgcF+nDn+7eItkP",
-	"8XoqXffe+2J2f4S7REk439az3sflR/LnPi4/O/Dv03xHao23FcmDvjYRMn7vaJk+90M+90USq5u3PLlV",
-	"DQBRkmM1Z4WSI6+DM87cFWY1RO70YW01hJEyBqRzYC2p9F32MxRg3yFXGto8Vr23nx6iUt6vVMdMTUAz",
-	"q0azAv2+QrsYG4bW0IToslelmrD0aJwyo1j6rIcBwx/zlA0WHnRwyjibj1UBDoKCCqu2z03sf8YpGvN5",
-	"6tT5cFcfneR1mfLXBoHyC79o2rePY8Vy4TXfJc7KWxAoLmYr8ghAQT4QBIZZvQO3cQcTDb+Z0q46DTAA",
-	"XdTcmjzkdlVlam0m5n+q1EVteFFQDJ6lGspLsI9KENa86kb2D5n+Scd/opN06PFmY8eJ0PZtWMW/8Zxv",
-	"VJW8ut8m8SIhszL6G7/paPY4U3zKR9C442+dyrykcRUzbZopwqMC0ZykuDNqiBqKYcIKcUFqg5WYzMxV",
-	"46AV2+k1aD3ad+2MXPeOtcrVKZuQemLPWiLTevZ1gGRBRMbMXNS8P5GVVvdGNWKbHfngl6vH3QiGZXwC",
-	"KCIaFxnZye1rXLXKRW7pPJjtbhPQ2le0WitjxrwYMs4mQs4MdNmbGKmkJHTZ88r2tbuTXUBuuVB6ld6M",
-	"YUKjEnMH4Nlx016hEniugdxw22ngw1L9o8lt92ExpSgAwRWCYNXRoXI2nsm8hJxFkRBh2AXAVAeBPOb+",
-	"iCYJ/jIg5BEX7ZRWnbCZNKLAlZuaLCcBPiHzXpUYlzLlAnFd2+gLdYzZqtrQYh5YjtxxMzFakqmiFsTs",
-	"5FAYzp7//L7ZoYL+JN3CxNUmnFJwSws5Krwf2WiSG9Ux0McSZsZKu7sNyYc2zyi1w67ht5o2rISJMnDO",
-	"87xs3Dknihv59fPP7x23hFMW2p4q+t7sYmIR0siyGoxxwIuNZlJFSjOp6Wa2ltMQ8R0S2AK2dRdpIbOG",
-	"W+S94aWpomVgtYZIYXH+P3QVbh9OwNySjSqsyuE9PohvlMDpUFenPtNQnvOR8yOvjBY5wlb+NufCbCSV",
-	"j/hQo0lJK6nOrCakYh6LOKHxKlU5vFByKEar1+C/RNiOBpTdTP/Fpq8VfACFPneettWNfY1yxz6Dy5LK",
-	"EODEXX/FIujuCMEDw3NueOLOAaGp0REcPWV/Ez/1nfbpYuP0ZaOKnPGp5bDBggmTVBf9hC/YGP/snO/2",
-	"Pq14aaBUAVzewCq8vo/8WrfAOtePzzmqCzXUQzAPCoML24qx+xGeOwu0usy6pnrb7r1fJ/WWHRrkEF2V",
-	"ZJGbq91nYBe1D6cHWgDX4NWP1jbmTEMBmVFlH+1rVGrRscDmlummXFs1XF0iH0WUNYCMz1CRAFE28vyS",
-	"VivrbBiRwG07Z2pCrTE2EdBM7rYm2c296eKUctyXVUP67uKtu8VQ3ZBmq5hV0sF7bQ1H0Z6M7XoQupQ7",
-	"ZLMPRNK9SBccpbgmMZFUIVAX/3RoItqRna46Fzlc8fG1O+1x9ed7CjVuKdj8qGuDiV5+u4fCRbgUyO7u",
-	"fjO0L2f5IFbcPN4AR05G55hc4K18M334o7VeXSg9Wtee9V5PJOG6MKaBY34dNm5FnTkfI7pzZSrGFOdt",
-	"nPhxvHAyQzvEn1QGlR+vMOYwBZlrpuQphTIxlNBtG0i3XHOAmk0EA3Aj2lV9+PAmkr3RmVZjV9hwd1Hm",
-	"kBW8tIqqU4mr42/WnYzDcu6im/q8qnXJW1XeqlOl3NWSjZXSW+Z0rbvRGwZeFkwhGdrOoF8Jvx80e0C6",
-	"hB+MUlZqUIM6mkSYlZMg8uADit1aGUq/52EiEYOcSfuAdPBtH/L1+T2Yd9KvzpJEhtXIKFlIRpfxmdzo",
-	"tHTpei7WRxy36T597/lyyeOrFzKrY3LszZFZO62cBGROk4iyujzXbMhLdwFzfaHDZqaWgoUcpX2yvohM",
-	"F2DCScRZENbYGEORE6pPGPYgRbM1jT2DDxHL4zFEVZzAPnAmVyQ04p8ryyI6cM9pLvUF3XgpHXT9w5SU",
-	"44/bq9L2dNF6rCjDmjGUj10H+dDuWk2EdqOTRLgfGrHR3V3p0S0wKtrZQly6HCVuWAFWNVGxluSWHAlx",
-	"PzH7ZifpqOGwEBL8tOzoTdP51fnoP3h84M1hA3vE/U54DueDlhIKWDXBEVGIVmDMwOM30QvXcLcCy9Rk",
-	"YjfXbhHLW0zFNdrMrhjh6p3rrsa975S1bSDIJEOiE6wdTZNUqRHD7oF/F9DnOV+N598vALgxxNSEIjh+",
-	"4kEEjPLErbTHgQegRQ6VoKejwQQFwgVNlnAHW+V4bxWbbziWBmSwJ5rzAPVdpxfU+b4dIBzicM5+vzY4",
-	"eGl66wDCtbntwzxfXewdYxOidL3lpDrKpktcFaJ3r16wZydPftw3Li/OEN3aprVmeciOHaJjdAqlVhKJ",
-	"IOPSuVZPWWpnl4Z0nUZp6rO9tsWRVFjGJpeqtBdgBu1QwaX8uhbzrcoIW1NMKhTk4YVWVstA6xrDJFY5",
-	"VqNum7k008sVKh4fN9prLrWsaTH0HVRuWmHZ3hJYIo5ibmVnGmWkpX1/VgaKAjVUdiEo+hGF16MUti01",
-	"VlpAWHXikYrRFjcxhoO0NCgeajIRZlfVI1MzafSWOJoX9HAIzfLs4nzS4H5BYIlXGoRx4t6B+nhmdfsC",
-	"8hH4KizVVNWMEh3dPAl0EqKXO46H7qml4ZhWVkvfctQb+dobJvr71M7tqNdz3soqoEmJiGGqOVoUqvSa",
-	"jNVZI/Q/Nz42t4MfCo+wze8a+2V2cYCv6ON/x1hnysSQea9sMCGqBaBFmmDJgso6qr3jrSQqmgS5fzgH",
-	"q66XkKdd9tz593x4hjZVoLOPHqpbIJXhER5AhqM5N2j7S5wbeci9+9zxT5W/VmPDNQz8IjDesmP2AvLm",
-	"uKdc8zdvvDT+0a+7OZoqOaZRNwVREN7mMkxczNHFBr15f8pwByzBSpbiBFNrAs+BCo2tjufN27bRKp7g",
-	"RcEGM1cSYMUwtgpkffRAR3589pELY8mtqjQDxTSonhswxLTbYdtju7UyFcNqahu55tyboU/fbfpTm5mq",
-	"SjgPwfgWmBIvobJE1ZClc15O6IBlzlK/9al3/6FBaOYgzYIBz8YufotGov258t0Es1YDRbKdn7jJIa5V",
-	"cbnGCq37gxwupUqs2trvfq08pCCGvYTbgmY/NWpeoijOg9ujPZ4SiXMd3UIJgnnkIuzGvsIj7sQbfeFW",
-	"t8bFOZfnPHJJocMRnVEr14gP71SXkfdlSYBcV7UV1RT2t45Wode2kKCMV3g6qm7pnILcVHipmOepwtKc",
-	"L7yb1lKlJX7kNivLt17TRz/pNQtq5Askl4o/q6ETmoq3f2++s+0YnTUi+GPAjq+6NwJc2yWj8OoEHNgT",
-	"S2rg/TQAkEzb/xhFF5H3cTuU+mnlYa9hSTmZGaQ7BBz2hHDYjwmHfYQ47DN5UyD28XgzEPtdDRXfcJYD",
-	"IEQ5QvaowBOuqgB+iRWrCqENSCgjlDvmzidYseKzAYlbiBaxhqwEU3GdNRuJaplDAEdfoYe7KPtlmpB7",
-	"2+1J30etsL6Uw81zZp/E+hgUhbA6xQXANDiiFnR6S6WOHdZpHs8qlC/rspQSHVI/Zq2UhZe+dmQkQMyJ",
-	"+NS804hC3IMC0HKzL8H5hMwAIbjb+/72cOsXYmhgjWyYq1mR28sSrYAqorjieXbhErxWlyzupSRlZ1Go",
-	"kqBoO3qn3SXPTXsEGOdQm6AocIIUWNh+f6+lUmydBnydALvYAfckc30uNgQla9FQPEAhtQGet52vVBJq",
-	"AWd8R0eRwHU+nJ2iuXvNkq4HHyutOzIUHTchezbfSZXmVxcJA1cBZ93ysErOVXIryaoUw24PZ3xpO5Fo",
-	"da0sNy2FKoVZtKMcPHDSRaaMQ5iMxWgM2tr8UieMT+xdDX/OuHPN6QkvCvt3H5mnoqo9JobNYZB2D+Mu",
-	"nERIb6pquAM74eW2MRsSn3o/m0x4uaDXCPzWDuZ0u8bDLginfg0W0TWo+cLDgDUUl6D7zBH3BNND/q6E",
-	"hNy+g8E/nVBVRK5ZWqiMF8IsuiWMhJL/A2aJx8V2My55ubCayIdVpEPE7hRQrmLSpH5jANrXL7TX/8yS",
-	"CRuomcx5uejHqL0IcGHvo6zgYrKsAK3OtAW10myIoi7IPeCE4GLCUFKLVDH8vwQJc01IAB+ATo90ekp/",
-	"CZkwzIxFmdN9hbtBaEVc9MgFx7DMFeEXCWf7+ef3qM+cSatquvQdB49BDAw5WIGbWQks/ZzrLsIWRl1X",
-	"zEwfeEXnwJgi7bLnMh4FdeYDNTwwYziYq7LIcWn2EEJ0H5fmrSdhWFZyPcbapYApQmcSURxq5nAAtFmx",
-	"jtUP2iOZY7qq1eWUNpYSUKkw/FzJYpF23SzFSKoSkXdMSdItdWLvRqxKoHFAYiedMKPOZHBYuWuELEKs",
-	"49qvjSg0Dep0znMqKriiSLfhqq5xB80w5XY3Ye3fIZ1hFSvUBlJ6swF5FEGn/BORAJEq4k+UwaB3xyqN",
-	"uR4vFcRNqpYiSjpJ4PgIERyuwUipimLAs4u93MS1uH50Butu5ZZaec9ZqI+XNpXCSwJAOWH+pkuYMUXi",
-	"xFfCog8mWCDjKrUGngas90e2C3VcKQEqPsFAXXBfLc4wqkcFf5pq41HRrf+wn1xbki/xQbqwLiz264/G",
-	"f05ILXLYqn6f38F9RKPXJXfcdiA6dj+sLKNVvdldLKyh53XT+tAYx2yodo93v4lgM+g9EhTnrZBQZMZj",
-	"bQyUsVgVVU0hPwg/X4rSzHhxMFYaIx/OaMfy7F4ed7xyg1+ypvWE6rd7VwBudiVdo2802My0kP9qkzE1",
-	"MLwXHXjPrIICHAw8OrQIHgqmqUnSm8gFzQOOPFTo2hUH1aJT/jqs/HkeJNBbRud5TCVKB7yY51xvqWze",
-	"EPu6vcjfeb/WivKwY81cYE39Vba8YTWwlsKZFL/2CXYhgc7yVSyy9+UzLsGUoikqFwIkYb4oymsF2U5d",
-	"yqwahizaKI4XaiIgwoW5HhBiUEDIhnGBte5e8p/WpyD5hcYH0HzaFfOseM9azaEIJRiBA+elMtDmSXOG",
-	"3FY7H0KiLVt1PViGL0kR+bum06LRq+Xu5o3iZtcSSpHm5ApD1JZS7dK6o9rP7e8mch+3vyqgxYfJHTlN",
-	"+ILlqsvSTKSuU4E14bBmQgFQu18vBcyxpFQm7G9zQbU+eD4RWP5jLltKfrxzinDUnWVbjGmgjw5VyJiT",
-	"9RRMsJPeSSxm+09WkKgRha0kjiTBbBgLbVS5OA3I0KPe8UljfanGblpb+1tISfaNNYyyvGja8nw2tMdq",
-	"pPcmOqj7YFpqG2hK8KW6BvgCqtWY8OA1Lqvpr2olQyFHUE5L0XLXrooDU+jzzH5giNU+mov4mqrO0pYJ",
-	"S1zW+bLNwxcYUM9ojzamneISGre2mDUpXWoO5UHGNbACDDUjy8VIOFNfSAklGy+mY5C6seNURG9PH69r",
-	"0ccP/tE7ePbpgfvHwadH/lcP//0vTZtEMOf9IP93LeWn3WZtgWbHR5tA7U2HQGu6NoD9eTYB9kKVU0Vl",
-	"6P3w7jRWJMo14OWn5DEoZqNWaPsylLx19zbXnlvaUHyxfd/aahrvQAiDja5+qpZVi881nxL1K2sBcFg2",
-	"RK8jFSxQTPNF30U7UYHF6LJOnHkRArCdpmOnNppsKqbgM2cUmXOiMRrQXGirFuLssl/sxOyT1E4oU8ul",
-	"rPDa7RJBN22lChKpuQBNiKZSPZalD7Mt+1xsXz7XzQfPeAMN7UNdiknyHjQmGn5/C7mXNewxtUvmGl3L",
-	"m8p9raZhhUKAzpFtP9UUQHWJbbyo1yq4WXrZ0BfFXZ1z0GzjikcYn2mrcLQ5V20rwbff7DKn2a+1POwz",
-	"V0mHtPpz79FqC1liwzJrBmDxF/SbCxP1RHPvN6Umr0lHw4kuea/9zrUS7+43uTvwTr3U7AYJv4eMtYQ9",
-	"6wUsjt9Aj91x1Suxrs4Kk1yQ9W3ZImEzWYD2pS/SMZc55OfqEsq0yz426AuJT5Q7k9VM0D8CNJT9fokf",
-	"pzbDrpWdUhJKCiC5dr6uCR64bOUbsddPeO1FK43syFMMkEIeDK6wW91N6u7K8NH+NKthaInq/nLenlS4",
-	"31U4IuDb/HFgGNOSPGZyE4zbnWJa0UfaUtroGlmHu6YQ7pfz34A1SNwWLVNxne3jMhkUVLN/FnLkeic6",
-	"UOCEL7YQELFs2CAEGhIf+VRsl/N4Z7mO1YzWpTnuLb3x3tIaPzZD3p1DqUKIInDKC50BjK3WHlC0TUpA",
-	"+KOPEaw6GazGvwPaHjMKhK4I9zbg9a347o/fJJjb+4H+hdTehNT2B1/LoImn2sg9Y8UnYpX5b1fBre7A",
-	"TXpucNP5ss6+xXmo63yzcs43uspMcFttauDO3ioK3lU1rbs3Lh79MWKaJZzjYufuO1w3uYnTidCuGEiV",
-	"C+LFYqW/fBbaJEyrqFNxrR2Tr07k01wsEeDzEwIsxw59N2JUyuTT/XYZmscSaMCzi1MUQYUr+rLQIddk",
-	"baWfGvB298hR6Go6WHTCeTVShT2Cd6Cxx9yKvb1DGM49e8p6bAJc6sC6oaMzRj6i9KR9hepqQeOd5KQH",
-	"NGxIx9109AhmQ1K2ZiHeKhTW9fXv6WKMopRboAUcOk6vcdf5tt4yr5grV7VqsRpgoplR/RVcX9IIumMP",
-	"NAD+JX2YsHQmszFQSukDH/CJUkNwOx8mZ9Iz/nlo75CyByGJA1limf0xiLCcUkrIN0oE8cqX3VkD8iFZ",
-	"dzcuxNAeZPXUvhJnXRcUJxAxQmTf29GdRAVeNnakkOz5b6/pWklYOiz4ebfbTV2bWbwD8NdZ+PWL1/gL",
-	"VT1XvxNwyWio0JBhgmNjptTdVsihajDquCgL4B4lSiBPgqzOXCtbIRkPTaIT5kpCIwL0EkrEpxpFFzVm",
-	"JrmeOXS2VKzBox18hTFLCt0zeSYfPfqIySuPHrHn7BEt/ZFL9wlYY4zZaeU7ODxnj3CwR1T5XwNekhFa",
-	"Uo85ZozVloHv+SN85EpsnUlLmoSxjct4chcyZi8RdkdcIS7BMa+zsq0sf+Qp55GPLLo3cTTMPnu0sgna",
-	"7oIV+rQFz2fWSDeuk7Hdi9T+SpXiH/ibPvsJT5WdzXq9x1kgHfwRUtfgfwCFkiOMefucHNpP3CanqTP4",
-	"zDNTLKiW7Tyq1Uj5VTQh5Bk8FLd++zM6dNo6LqfUb+zZyZMfH/r8L1ffhap2JIzb292X1EgdML7QKqqB",
-	"hkll6f8+cNH1g9d56rqlETHZq3LAc2oAh9sP0hB9pFSkJWVTKKmb2nID4h80gjbdEqlICpK2/e2jRwTd",
-	"kWA/kIE0B9jfGXKmYTQBafos5YeDNBJFLOX//fjVIHVftPawdt9Jv6CASlhkx15hoQT6N5LflP85I7QS",
-	"WiPenWRtvXqTCSsTPbegH8SOQk6vsMSVq2ix3S1kP5v+z5cf2OEYeGHG/0jZA9f4KgOtsZqbtncAPlMC",
-	"zxf/IKGecUlQ4YeUBo4PWPOOT0V3wScFfknoAGV9iLagVQEocoSCvBAZSF2LYU55NoaD426vk3RmZeGE",
-	"mO4fHs7n8y7HP3dVOTp07+rDN69fvHz7/iW+U5WkCbItAiL3O73uET3lptrpdx53e93HHYxGj1FuH14e",
-	"HXrpeoiTxV+PmgwV9NK5Z3WXWbUgNEU4ddE7qrqD2ZZTXqLiGjqFv86x1582tVJP1BQN0WB0lRz3emua",
-	"n+/W9Hy1SlVL+3NaeuLrdyPuDnuzn/Qetw0SZn34SpUDkefk4AkNjDe9VXVkTzra4zw6b4gplgvMIU6V",
-	"W+3oj8i2wx6Jeruz8s7jsZpHDt8k8pmx1+TbJl7zSPzVM6TAQL1gV6gi5Luo7//8XIThqq7RmHIGVysk",
-	"dHSbU8jbqMgq/G5XcQsFlqajaDbSUm8zVfzEcw+5ug/yoxXWmksFL+kq+V0lTRLk8IvIryro80bqfG00",
-	"9VFyJBRnOyPpFr60pleR8RrJuLTX+QB83cU+aitBJyAmZu/sHxHCHOozkk4hlwrLkJiukzq9sUrqNWI7",
-	"WV3hOxrpmiLkhD65/o23yrzCanH4wrM1BB+rLzVMl69YR7WuVqr/edhHhxo26arkS1PxS3csS4fgihos",
-	"1MztPhOmXnKs39kS/+CLtZ30nlU33wslh4XIoq6scWG0q2RLLq+YYYWxKb5g2siwuwemI2rZlumiLrz2",
-	"T81DVo9E3ddf57/ZX3euPjnGJbW5/cp/Hs1IA7i69fSS1XMn4CtD8KCCG+pV13jzu3qdnV2X8EZMhHFz",
-	"TzYvGDVPv9RbVC8i5EnTjeD3abAgL+fetIOwi546/G+2VQharvQP3nt8G3d5DfB3x5e4B/asubbxietf",
-	"0882vxJE1f5uaRb8/auUUGfxwy/0j6uI1+skMAITnf+tckyrFh4fwo5X4I1FMM/X7+euMouW2ixww2kc",
-	"wiWsE8Afx8pZt153oagktcFCi8tZLlVAr9AQIw6jNqKMa1/Up0/9oCh3k76BnxgsYs3MSg1MFdDJmSSE",
-	"Bj4VPfKRiudNpyBRs4oSeiv3kr0sXbqnLxRvx6XFN+ld1WXxkjbou7oxKuRlAyPQghtN0TswH+6a7/BC",
-	"m9dKDhl1H4xIXt1W6WgJ8hU98p2QYtVNvIEIaamoulAo+L5II4gMHWuZEV24c7spWVR6U5NiRA3Tb0cv",
-	"ijv437Fa5PrAt2tFuLmIgQte195XLIvuTQ0bOvpYIcr10ubwC/5/ra+EyotTIMrFXeh2BZm7wJPPORWa",
-	"DUsASsclz4mLULGRwm5Goc17KEq3agrQRCqK3+Tq+JnSrbvfxn1Ds113ZEmretyyJ7274UeX2nl/uvGa",
-	"HbuB5N18I+KuRHKam2zcDoQLgELCnvjmhMQOQYqF4PxEXcJpCA96gEGB4R8fMCwUad4N4Qwq6nLr18Pv",
-	"OMx218M9kON3qJe+oPA3D/aKBmMQnnJtKX9ICfX9L3fLLo3uoOdFwXyzUZYGvEfqWmn5QKZuK/Oja3V+",
-	"kMuk3SxROO8owSssG2mH1D5lA2XGiNQfAJuIzxiTpe6qkqWvc5hMlQGZLQ7+BosU3fVTqOoSY+kmHyEY",
-	"gdFRhwcl4Qcf+sc7cQvXvi9vsNthRNP8Gyychr4L10fOd3/l/xEiwqrIDwY8u4C4CUyoVGMHq3LrreSi",
-	"jRmraTC8Yc6qD0RAsT+q6o6Q63P3zfMsdATH34afeG6lCbK+m9rKtF7+/L6z5s/RrLf2wj+3R0IFsOzI",
-	"8fYt+KRY2r766v7DjWv/1x0pNSqAT4XuZmpyCJYYfXk6N7Hu5ePuC/onFkbY355cc713KtpjFGSDgLcT",
-	"E5BHmIqZDGi+70f9PznaYk4flHrDSyoxdnL0ZPMLv0tXARHyXyAX3Jc2Ojk+3uZlh0fhAwJRP9lm336X",
-	"/JKLwr9zw7vvo4N21uv9aNfcMMAH/TUYoQW3vQmzEJJqd32+3R5Q8iL63C0yTTXMOihJtLa94Enuze2C",
-	"IMZoNZE/Nzr9+Cjv3BRo1G22BLs8R+N44bq/oNojgmIhdFD86hDRuM8sFBraQmkVrdySXVANcD++o+Xx",
-	"14JiKiKJkDGEjft+LQjvHFrio1be2V12bgTavDaEawweJJB5Rfm+trCvAbhC6Fi+AxY6gDS9YTzmuu8R",
-	"wpWErp7LsNq+fbYdVLPEIV8ZomZPiI6tD/8OBWeyB8RIK3VuiGe6bhSY4bnaZoKqG5oxiNIl2fuGGkzk",
-	"HvJu1QJehJLU6MRkTtAAFgFLer1eHHzkJWB2ElUOe0xZ+G1Rx7Z443IB0MJVMne5W5iyaP/y5wywF4Qz",
-	"EXzhwSBTo9TxJ0fHG7vPfqvRpTsMcd5XwHJT0DvidWrVd7fq0ZYMG/pGtoY937o+g5sZIspMQcbwJal9",
-	"Ie9QEdhV1DdRKCIPhTAWUVa6vZhcbmXVWsBpEK6nywD73tpbDQUFFus7k743ADOYwEK1p8ZcsqOn7G/i",
-	"p6rTpc/wrsbU2MEmKvpPssM7g4W2Dw1mptYJkB4/n1G963SrngBN8iJ0WmiRGY2VDL9dMWFpq01KIN0h",
-	"yYj8m5IO37gwOPxi/7cWKPbWNw6+RbJotSfwtr2/MJgr6ByaKN/jsW5+2m7kDWjgsPJ+jtpqF3g7ueYq",
-	"QjFuZSflejklqe8yA0OPGDQ9UM5mY6U0JCGNPu4S4GFq2P3LI93wO677U5VX51PM3yo2ULkAfer6CUz5",
-	"CM6kQJbE1hJqAlUvitS7tVLK4O2yj/j7pY5tuurLwvUFZfkLHebHh0MuSu8ioNKsLtdwRdV0TPSC9neb",
-	"y7WahNc70dXdco+4kubbsdtyX4AN4wtXaAerabdNwJfa3p7h/SxCBe9v+VJzB9siw8JeNtVyv6Ob7h4c",
-	"yx+gKLwyh8qaHqMKN1ZF7vl68b2L1DJ0EPg617Qug4BHZaJWW6wP8QmqveGxSlSVy6fLSEBEoZpXjb04",
-	"m6rSpQHP7c3BL0A6WHG4B+LOv0zoM6ldJW5szpRRvSfEqeFPYuiKigSl3vVyn7vOitRbFPv8sOdYZSXq",
-	"F+EKOUlFfR37bLnxowil01wDhGYnlykXt60nUTeK1qSlWn+G7ylwdw+y61e7l54BcEOXdJUmXXBL+VAr",
-	"6NJqh78LT30nCORaw6YGIn63cksmrkOVzL0O+c0ZhjU1btU4jIOpX6GBGKZ3iE3IrrYj2F+HH0gd/Sck",
-	"2++LYDE/g87ynil289OW5m5I3odf7PEthdia4NLvqgJkO+LJhr8gnvVWKXYD2ueOEdwnR8fbECVkSlIh",
-	"6VdcFHBfNksAjEc15ppJvzmD2qNX4tJEXFdV87A9omsl7hqs+QC579yy4jm4AbW9VRLugOKq/onrDWC7",
-	"PKp7hFN4+YG3tstwjx3iM/jZx01xYlcOGEuw4ianr4cHdtUHuGzv4LlHB+JGQvo6ZegWViSfbP/wf9F1",
-	"GFmdsxYHo2UDKoDmYcnrm49a1nHAZCp4GwGc+2lUdYpAP3+f+Z+VhO6ZfPnnjBeh29MSkBhvcqqJhvah",
-	"K+7IPoYagdNIcFVVI7BaYoktxJuMxenM3PwGSa7B/tdELt8GlPhqV2/l1kDhr2q2XxPM9yOVd2uG+d5A",
-	"MH+lXobr6x3/AgqvAQpvvNG2Vr5Jmm7ygvinvhtzMmpc2WhOugV/w3iZuG5jq+PDn+tX6vhw0zv84v+5",
-	"NkL+rsLJ3zrltCvZvvb0fSq7DfkC93LSm5/2+7kH0jh0FXHbC7tg+tycC5PGrX0oMOFKbFNum2umXPUK",
-	"kspBIqvK6lwuXAjEP+SzvMMjBEjB9jhSmZVK1GeSF0XVYdqqzUPXCMkwIyYQJY8Hs9WMwem+LMV4b8oE",
-	"IaR0HQRDyE37hMPzJBiQt/+2/28JkL9ze7ghOv6fas4KJUfMKKy+71v2VDGm9HFPp3ZN6dGTXm+i06pl",
-	"bPq0p9N6U77HPd0S07ZfbwVmPa03+ewdPPv0bw/Ozrr0r4f//mCi/59++JdOI3prqcfPCoroOvF23zHA",
-	"6q/UKMH9w5GE3fLhEJtsffqOIGWealqFIv75nyDMXq/B/c8hil3T6q8jydqSm4sZ6wYoETUsYtjAWYLG",
-	"hh88TkoiJ9aY4FQTdGuBNCGnmT1nfr0ERyJkhWSY2czU8EyGvOnQywDxFlxfUKO1UozGGEev9Q1zBbSV",
-	"pDtmRm09rPwkZ3eOGH02mvEyZ+Ws8BXwCWmFDRRodJXzRZe95NmYCpX/oNlUCWmwLuhISB1X9aZ9SVja",
-	"5oU/tHb8YbfbRbfOmWx/0IVa9OEX96/o3cZYvSebO88G31KkLfVi/7q8CHZ2kCONRJ4Eo9gA2DIBflfZ",
-	"w9+Kmf4Lp1SkqB1NxXheMrhOGySMWq6INim8oXD8Dpm8t18S/ial4O/Jcg5tMNpqoPHMUtgea6BdK6H2",
-	"rUJPfcYly0J9Ut+mkrOxGI2hpF6Vvr2qwL6fIX3LPV7VoI8bfp5J16W47zNFuGGuD5u3mApuwPfa8Vgv",
-	"LCZOuYPsV1+8OS61HLpH2F/OJZRoMsQNXZN6x+OGG8TVz73FUvj3WAL/Wyl9f18ZvlGPoyamXC81t8rh",
-	"bamOT4Ru1UbUJZWmlj5F4cUF8YhvnysMe+CqsLogmNIuYYqloW14SkwTvq3kQ8/bZ9Iyd+lzW7dk7rYC",
-	"/Gzr+vtfbd39vdV9X0tAt2yZ7ZLtG9HsoZWQB76h853PcG2h88ZKxa9c122mZGuXad+LO+oynUP9FjkN",
-	"uOa4vTSVm6ObjDbJWl+ED8VvUAVG54xz7NhE8XZXf72Etl4Te1aE1ipBPjumqSfM91nQ8w2YSq7NDJZO",
-	"aCKHNWJ+HjrGNoYG3J9v01qjEdqq0/CicOe3Hy+TinipaszWuEFR60AqSOaaBv7xybIzdthy4oOaYR0i",
-	"m7vvNFVGN2FBBK/Kq7nUVOVu5SZ1s1n1uX5obcMXJVW5GtSrb793BYo39uarPuaqB65+q6ncXoIk6PEv",
-	"2Ck5+lQVbF392n8KbVS5oKaZYCm6XNRe9ebd6quYg0Er4lXjPooERJ+IC1m0fCROxagq1QuDPRK79WoJ",
-	"bYcjpDa8oDP5Ia5bH70fuqRcfbr6/wEAAP//",
+	"mRaWFAv3zcdPn7Lc6uDDUk3spXnKnvXoN3PSZVHIeY+CHXg7orod6kGPBi8Kz4wYR1jaDXSerScXmtw2",
+	"5JA3sm3E0utEdMT8V0kHjcIGH32lrVqTTYPMdZeR+q3HVkqRfJYZdDfyQTQ3P+D6Vb4R5KipLxH9zbV/",
+	"7LBMdyOXJV8gIVSxqk0fegufDQW/VhkcJ9K0lpeX7kqtL4FnzYyF221v9dwSG+oNTuurPI4YA8LQINeG",
+	"jZTK2SWUzim6Qum7iW/SrRqjU4UAdOLZM5+rMteNsvJCkOG6dPW6izHt48SRxdyvanGfLkvt6s4HPLtI",
+	"+2j5k4pceVAsi6EJJYz/BOkOtG8oCixfWnHAUmtiXUIZRsY3eHEmx1wzkDnk/eCtcZtoKZvGycB/GTWV",
+	"IaCRb234LkvzGalIoO1ErUHPC7dJ2vv7UP9CaUIaAcjZxJKLm3cn6YTVov3t5movifD1iKrq4mtDZKDl",
+	"JnPq+JZe3ncwdBcgOd3XuvFJYA5KNRuNTbXbEMjz1MrF6EjwGUvn+CKehiP2FQf+srmSdDzJt0ypNvBm",
+	"ycRNx9Gu29xWXt6HSCKhcA/S6JVVGF9aG6spWgmM/PDu9hJWjbZbt3TBNNLec8ui1vaxogGZdFqqUckn",
+	"SxHqGSnN56i6rpdBK3+K/NpNhz7lZpwwDBpYtiUzmYWXrKKC66tPyEcjV0fz9uPyWFYJZ7/RX9mDd69e",
+	"sKfPekcPmZBG4cahcWO8JNcgTcL+z/Nf3gT3tf3CKTvrnHXQY0EKw7KYb7ZaN16xFMdzu9hIAwhuuBN1",
+	"f6jKEZhz1GfOufdSrKPqV/jGW/sCeTXWGAAYFWqxDM5FvpEL7Sivc00CLgMxNedzIXM13ywd8emP9DC+",
+	"bu8GmYHe/Gp4cqNclTAHbYJ4PWU9B6Bxtl+pTQRQ2igyG20SilvXTZJoNdFmrmxS4/EmcYB2g22DhLgP",
+	"s8aqpgI0c5qqw/W4qCH+dPfWzX5I39P4uvfeF7NviuyXjR27xFby2MdtSwLvPm5bO/Dv03xHAo+3FSmK",
+	"vjYRMn7vaJmk90Rx3w4Vre738npWtRTEdY7VnBVKjrydwDhz16zVYrnT2bXVYkbKGJDO5bZkdnTZz1CA",
+	"fYecf2iXWRPEfnqIhkO/Um8zNQHNrKrPCvRUC+2ighgMRDOny16VasLSo3HKjGLpsx6GOH/MUzZYeJjE",
+	"KeNsPlYFONAMKtXaPjex/xmn6IzIU2dyBH3i6CSvS66/NoitX/hF0759HCuWC6+dLzFj3oKZcVFmkUeQ",
+	"D/LaIJTN6ka4jTuYkfjNlHbVaakBmqPm1iwjR7EqU2vXMf9TpdJqw4uCUAMs1VBegn1UgrAmYDey0cg9",
+	"kXT8JzpJhx5vNsicoG7fhlXEHs/5RnXOmyRtQjKSSyujv/GbjqaZcxdM+Qgad/ytU+uXtMJipk0zRXgc",
+	"I5q8FClHLVZDMUxYIS5IT7FClpm5ahy0Yju9Bl9I+66dIe7egZwZdcompA/Zs5bItJ59HYRaEJExMxc1",
+	"D1VkSdY9Zo1obEc++OXqcTeCYRmfAIqIxkVGtnz7Glc9ByK3dB5cC24T0COhaLVWxox5MWScTYScGeiy",
+	"NzG2SknosueVfW53J7uA3HKhjPyUExqVmDtA5Y6b9gq1znMN5CrczkoYluofTa7FD4spxS0IYBEEq44O",
+	"lbPxTOYl5CyK3QjDLgCmOgjkMfdHNEnwlwHTjx5YpyXrhM2kEQWu3NRkOQnwCbkgVImRNFMuEIm2jYpR",
+	"R8WtahotJozlyB03E+M7mSpqYddODoXh7PnP75udPujz0i1MXG3CKYXjtJCjwvvBjSa5UR0DfSxhZqy0",
+	"u9uQfGjzjFI77Bp+q2nDSpgoA+c8z8vGnXOiuJFfP//83nFLOGWh7amif9AuJhYhjSyrwRgHFdlol1Wk",
+	"NJOabmZrqg0RkSKBLWBbl5YWMmu4Rd4bXpoqvgdWa4gUFuejRHfm9gEQzIbZRsl7jw/iGyVwOtTVqc80",
+	"lOd85HzdK6NFzrqVv825MBtJ5SM+1GjD0kqqM6sJqZjHIk5ovEpVDi+UHIrR6jX4LxG2o81lN9N/selr",
+	"BR9Aoc+dN3B1Y1+j3LHP4LKkMgSRcddfsQi6O4IGwfCcG564c0AwbXQER0/Z38RPfad9umg+fdmoImd8",
+	"ajlssGDCJNVFP+ELNsY/uwCBvU8rXhooVQCXNzAkr+/Hv9YtsM7X5LOk6kIN9RDM3MIAyLZi7H6E584C",
+	"rS6zrqnetkcY1km9hoBvoySLnGntbgZvijcsApBul6NTSNj2yrY77LVlt15MgrSXhjWPxrxEkG0E0scw",
+	"2sJ+4pRkV2WKTYIkytTMjkP4fvcML5R0EFv7hTNZcZ9mlYrcZSl8tlaHuARrw/kDwCQ4CurMx6KAmCnJ",
+	"OreCQOSIA+aMLit/aeKirEogMKQn67+0HykTO40hLxnXZ9LE4D0rdzBRqCYH2HM/sznqQWouYyfCoFQX",
+	"QNAEg7AmRP4qmQWNSbMBgLSSTWSQ1yXXSY/pkEVVixzSkaAZ6Tap0Ry1JLEP1xkahdcQ3x/tgXCmoYDM",
+	"qLKPLhe0c9A9xeZWDk+5tsep8ABkJGwGkPEZ6pYgysZrYMnQkXXJHEmF23bx1e65xpBagOTFmBBLbKSW",
+	"OjsN92XVt3J3MIHdQv9uSLNVqDXpoKqzRsjSnlieIPxd7sSEj5+TqkQ6DzFuEhNJFbl3YXsHiaMd2Un7",
+	"cQHvFU9xW6zJrf58TxHyLe86P+raGLi/0t1DQcIs4S+6uysL7ctZPogVz5/3ySAno79ULlBRu5mJ9HEM",
+	"0iNAonXt2RTyRBI0CGMaOObXYeNW1JnzMUKUV6ZiTHHexokfxwsnM7SDrUplUB/2NkQOU5C5ZkqeUgQe",
+	"Y1jdtoF0i+ZDSkOEXnEj2lV9+PAmkr3RmVZjVwkO7oLMISt4aW0XZyVVx9+sThsHSN7FXPHJgesyEKvk",
+	"a6ddu6slGyult0xMXKfkNQy8LJhCRr+dQb8Sfj9o9oDUSz8Y5V3VEDJ1EJQwKydB5MEHBDmwMpR+z8NE",
+	"IgY5k/YB6XIQPFLBJ6lh8lS/OksSGVZJp4w3GV3GZ3KjH9vlnLp4M3Hcpvv0vefLpSCAXsisDiWzN0dm",
+	"TfdyEgBlTSLKmndBzbO7xfWFDpuZWgoWcpT2ySAnMl2ACScRp/JYnXMMRU7QVGHYgxQ9GWnsLH6IEDQP",
+	"fatCR/aBM7kioRHEH+m11YF7TnP5W6iBpnTQ9Q9TZpk/bm9d2dNFh0JFGdaypaICSxom7q7VRGg3OkkE",
+	"V6MRW1XOthPDD9DOFuLSWQHcsAKsaqJiLcktORLifmL2zU7SUcNhIST4adnRm6bzqwvbfPCw1pujXfYI",
+	"Xp/wHM4HLXVAsPSHI6IQwMIwkocko2O24W4FlqnJxG6u3SKWt3gP1mgzuwLdq3euuxr3vlPWtsHRkwyJ",
+	"TrB2NE1SpUYMuyNOHJKE53wVSHK/KPbGqGMTfOX4iUevMCp2YKU9DjwALXKoBD0dDWbZEJxtsgR42apQ",
+	"wVYIj4ZjaQC0e6I5Dwj1dXpBne/bce0hNOtcOtfGtC9Nbx2uvTa3fZjnq4u9Y4RLlHO6nBlKKaGJK6X1",
+	"7tUL9uzkyY/7hpPGac5b27TWLA8p3piywaZQaiWRCDIunbf9lKV2dmnIOWuUpj5lcVs0UgXBbfKyS3sB",
+	"ZtCOcF1KEm0x36q0xjUV0UJVKV5oZbUMtK7RI2aVYzXqtplLM71cZuXxcaO95vIjmxZD30HlpjWbwFsC",
+	"S8RRzK3sTKO0yrTvz8pAUaCGyi4EBcQixEWUh7mlxkoLCKtOPMA22uImxnAopwbFQ00mwuyqepBDdUto",
+	"1Qt6OETreXZxPmlwvyDWyCsNwjhx74ClPLO6fQH5CHwpoWqqakbZum6ehEMKAe0dx0P31NJwTCurpW85",
+	"6o3CLw0T/X1q53bU6zlvZRXjpmzaMNUcLQrv5SadNUpa4caHa3fwQ+ERtvldY7/MLjGRFX387xj+TpkY",
+	"Mu+VDSZEtQC0SBOsu1FZR7V3vJVElb8g9w/nYNX1EvK0y547/56P2NGmCnT20UN1C6QyPMIDyHA05wZt",
+	"f4lzo6CJj6g4/qmSMGtsuIaBXwTGW3bMXkDeHAqXa/7mjZfGP/p1NwfYJcdaAE1xNUQ8usQoF4Z24WJv",
+	"3p9SSMYSrGQpTjC1JvAcqFre6njevG0breIJXhRsMHN1LVYMY6tA1kcPdOTHZx+5MJbcqnJJUEyD6rkB",
+	"x067HbY9tlsrUzGspraRa869GQ333WbttZmpqoTzgM9oQa7xEipLVA1ZOuflhA5Y5iz1W5969x8ahGYO",
+	"0iwY8GzsQvpoJNqfK99NMGs1ELjB+YmbHOJaFZdrrNC6P8hBlap8wK397tdKnwti2Eu4LWj2U6PmJYri",
+	"PLg92uMpkTjX0S2UIL5LLsJu7Cs84k680RdudWtcnHN5ziOXFDoc0Rm1co348E51GXlflgTIdVUgVE1h",
+	"f+toFXptCwnKeAWxpBKtzinITQWhi3meyoTN+cK7aS1VWuJHbrOyfOs1ffSTXrOgRr5Acqn4sxo6oal4",
+	"+/fmO9sO21ojgj+GdIJV90ZA8LuEKF6dgMP/Yl0YvJ8wzK7tf4yii8j7uF3iwmnlYa/BizmZGaQ7BGj+",
+	"hKD5jwmaf4TQ/DN5U2z+8XgzNv9dLVGi4SwHQEkGiOKkKmW4qgL4JZZdK4Q2IKGMEh+wAESCZVc+G5C4",
+	"hWgRa8hKMBXXWbORqJY5UHj0FXq4i7JfEmAk7EnfR62wSJpLpeDMPolFXigKYXWKC4BpcER5iMpSYWCC",
+	"v83jWYUafF2WUrpM6ses1WPx0teOjASImTWfmncagal7UABabvYlhKeQGSAqe3vf3x5u/UIMDayRDXM1",
+	"K3J7WaIVUEUUVzzPLlyC1+qSxb2UW+8sClUSOnFH77S75LlpjwDjHGoTFAVOkAIL2+/vtVSKrbPXrxNg",
+	"FztA4WSuz8WGoGQtGooHKKQ2wPO285WI4IoCzviOjiKB63w4O0Vz95rcXw8+Vlp3ZCg6bkL2bL6TKs2v",
+	"LhIGrozTuuVhqaer5FZyrCmG3R7O+NJ2ItHqWlluWgpVCrNoRzl4LK2LTBmHMBmL0Ri0tfmlThif2Lsa",
+	"/pxx55rTE14U9u8+Mk+VgXtMDJvDIO0exl04icD/VJpzB3bCy21jGi4+9X42mfByQa8R+K0d3+t2jYdd",
+	"EE79Giyia1DzhQdYaiguQfeZI+4Jojn/roSE3L6DwT+dUGlPrllaqIwXwiy6JYyEkv8DZomHSnczLnm5",
+	"sJrIh1WkQ8TuFFCuYtKkfmMA2hfhtNf/zJIJG6iZzHm56MeovQhwgSjJgovJsgK0OtMW1EqzIYq6YMCK",
+	"ElxMGMpzkirOCClBwlwTEsAHoNMjnZ7SX0JyFDNjUeZ0X+FuEFoRFz1ywTGs1Ub4RYJef/75PeozZ9Kq",
+	"mg5t6+AxiIEhBytwMyuBpZ9z3UXYwqjrKvLpA6/oHBhTpF32XMajoM58oIYHZgwHc1UWOS7NHkKI7uPS",
+	"vPUkDMtKrsdYgBcwa+xMIopDzRwOgDYr1rH6QXskc0xXBeec0sZSAioVhp8rWSzSrpulGElVIvKOKUm6",
+	"pU7s3YjFNDQOSOykE2bUmQwOK3eNkEWIxYj7tRGFpkGdznlOlTFXFOk2XNU17qAZJm7vJqz9O6QzrGKF",
+	"2kBKbzYgjyLolH8iEiBSRfyJMhj07lilMdfjparOSQWUVtJJAsdHiOBwXXJKVRQDnl3s5SauxfWjM1h3",
+	"K7cUfHzOQpHHtKmeYxIAygnzN13CjCkSJ74SFn0wwbouV6kDfNvvke1CbYNKgIpPMFAX3FeLM4zqUZ2q",
+	"pgKPVEfuP+wn19aVTHyQLqwLK1b7o/GfE1KLHLYqQul3cB/R6HX5PrcdiI7dDyvLaFVvdhcLa+h53bQ+",
+	"NMYxG1o24N1vItgMeo8ExXkrJBSZ8ViUBWUslvZVU8gPws+XojQzXhyMlcbIhzPasceAl8cdr9zgl6xp",
+	"PaEmBN4VgJtdSdfoGw02My3kv9pkTA0M70UH3jOroAAHA48OLYKHgmnq9PUmckHzgCMPheV2xUG16JS/",
+	"Dit/ngcJ9JbReR5TidIBL+Y511sqmzfEvm4v8nfer7WiPOxYMxdYU3+VLW9YxK6lfifFr33OZciptHwV",
+	"i+x9+YxLMKVoisqFAEmYL4ryWh3BU5dFrYYhsTqK44UyGYhwYa6RiRgUELJhXGCtu5eUuPVZaX6h8QE0",
+	"n3bFPCves1ZzKEIJRuDAeakMtHnSnCG31c6HkGjLVl0PluGrlET+rum0aPRqubt5o7jZtYxXpDm5WiG1",
+	"pVS7tO6o9nP7u4ncx+2vCmjxYXJHThO+YLnqsjQTqWu3YU04LKPhq/T6+/VSwBxrmWXC/jYXVP6F5xOB",
+	"FWHmsqUKzDunCEcthrbFmAb66FDRlDlZT8EEO+mdxGK2/2QFiRpR2EriSBLMhrHQRpWL04AMPeodnzQW",
+	"NmtsCbe1v4WUZN8dxijLi6Ytz2dDj7dGem+ig7oPpqXchaasUyp1gS+gWo0JD17jspr+qlYyFHIE5bQU",
+	"LXftqjgwhT7P7AeGmN3aXInaVNW6tkxY4rLOl20evsCAekZ7tDETGZfQuLXFrEnpUnMoDzKugRVgqKNe",
+	"LkbCmfpCSijZeDEdg9SNbdMienv6eF2fSX7wj97Bs08P3D8OPj3yv3r4739p2iSCOe8H+b9rBUrtNmsL",
+	"NDs+2gRqbzoEWtO1AezPswmwF6qcKuql4Id3p7EiUa4BLz8lj0ExG7VC25eh5K27t7no4dKG4ovt+9ZW",
+	"insHQhhsdPVTAbVafK75lKjpXguAw7Iheh2phoVimi/6LtqJCixGl3XizIsQgO00HTv1gmVTMQWfOaPI",
+	"nBON0YDm2mu1EGeX/WInZp+kcgKZWq5uhtdulwi6aStVkEjNNYlCNJVK9Cx9mG3ZrGX7qs9uPnjGG2ho",
+	"H+pSTJL3oDHR8PtbyL2sYY+pXTLX6FreVAFuNQ0r1IZ0jmz7qaYAqktswzIY3X2llw19LefVOQfNNi6C",
+	"hfGZtqJXm3PVthJ8+80uc5r9WsvDPnOVdEirP/cerbaQJXbds2YA1gNCv7kwUWM/935TavKadDSc6JL3",
+	"2u9cK/HufpO7A+/UaxxvkPB7yFhL2LNewOL4DfTYHVfQFEstrTDJBVnfli0SNpMFaF/6Ih1zmUN+ri6h",
+	"TLvsY4O+kPhEuTNZzQT9I0BD2e+X+HHqle36MSoloaQAkutJ7To5gstWvhF7/YTXXrTSyI48xQAp5MHg",
+	"CrvV3aTurgwf7U+zGoaWqO4v5+1JhftdhSMCvs0fB4YxLcljJjfBuN0pphV9pC3Vrq6RdbhrCuF+Of8N",
+	"WIPEbdEyFdfZPi6TQUE1+2chR64BqAMFTvhiCwERy4YNQqAh8ZFPxXY5j3eW61jNaF2a497SG+8trfFj",
+	"M+TdOZQqhCgCp7zQGcDYau0BRdukBIQ/+hjBqpPBavw7oO0xo0DoinBvA17fiu/++E2Cub0f6F9I7U1I",
+	"bX/wtQyaeKqN3DNWfCJWmf92FdzqDtyk5wY3na/07fv0h1LfN6vwfaOrzAS3VcNAvtS5LmYjbB9LCR2h",
+	"rkL3xvXEP0ZMs4RzXOzcNIrrJjdxOhHaFQOpckG8WKz0l89Cm4RpFbXbrnUR89WJfJqLJQJ8fkKA5dih",
+	"70aMSpl8ut/mWPNYAg14dnGKIqhwRV8WOuSarK30UwPe7h45Cq15B4tOOK9GqrBH8A70rGhyqO4QhnPP",
+	"nrIemwCXOrBuaEuOkY8oPWlfobpa0HgnOekBDRvScTcdPYLZkJStWYi3CoV1fUsEuhijKOUWaAGHjtNr",
+	"3HW+N73MK+bKVa2AsAaYaGZUfwXXlzSC7tgDDYB/SR8mLJ3JbAyUUvrAB3yi1BDczofJmfSMfx46fqTs",
+	"QUjiQJZYZn8MIiynlBLyjRJBvPJld9aAfEjW3Y0LMbQHWT21r8RZ1wXFCUSMENn3dnQnUYGXjU1KJHv+",
+	"22u6VhKWDgt+3u12U9crGe8A/HUWfv3iNf5CVc/V7wRcMhoqNGSY4NiYKbVoFnKoGow6LsoCuEeJEsiT",
+	"IKsz149ZSMZDsdTEFV4lBOgllIhPNYouasxMcs2aXCVYLNbg0Q6+wpglhe6ZPJOPHn3E5JVHj9hz9oiW",
+	"/sil+wSsMcbstPJNPZ6zRzjYI2oGoQEvyQgtiSVUSY2vloHv+SN85EpsnUlLmoSxjct4chcyZi8Rdkdc",
+	"IS7BMa+zsq0sf+Qp55GPLLo3cTTMPnu0sgna7oIV+rQFz2fWSDeuHbfdi9T+SpXiH/ibPvsJT5WdzXq9",
+	"x1kgHfwR0LGCuWGFkiOMefucHNpP3CanqTP4zDNTLKi88Tyq1Uj5VTQh5Bk8FLd++zM6dNrahqfUJu/Z",
+	"yZMfH/r8L1ffhap2JIzb292X1EgdML7QKqqBhkll6f8+cNH1g9d56pr8ETHZq3LAc+pbiNsP0hB9pFSk",
+	"JWVTKKkJ4HIX7R80gjbdEqlICpK2/e2jRwTdkWA/kIE0B9ikHHKmYTQBafos5YeDNBJFLOX//fjVIHVf",
+	"tPawdt9Jv6CASlhkx15hoQT6N5LflP85I7QSWiPenWRtvXrfESsTPbegH8SOQk6vsMSVq2ix3S1kP5v+",
+	"z5cf2OEYeGHG/0jZA9dxLQOtsZqbtncAPlMCzxf/IKGecUlQ4YeUBo4PWPOOT0V3wScFfknoAGV9iLag",
+	"VQEocoSCvBAZSF2LYU55NoaD426vk3RmZeGEmO4fHs7n8y7HP3dVOTp07+rDN69fvHz7/iW+U5WkCbIt",
+	"AiL3O73uET3lptrpdx53e93HHYxGj1FuH14eHXrpeoiTxV+PmgwV9NK5Z3WXWbUg9Mk4ddE7qrqD2ZZT",
+	"XqLiGtrdv86xRaU2tVJP1I0P0WB0lRz3ems6+O/WuX+1SlVLD39aeuJLuiPurmv37qT3uG2QMOvDV6oc",
+	"iDwnB4+Du29+yxecwivV4zw6b4gplgvMIU6VW+3oj8i2w9aeeruz8s7jsZpHDt8k8pmx1+TbJl7zSPzV",
+	"M6TAQL1gV6gi9JPLIdv/+bkIw1VdozHlDK5WSOjoNqeQt1GRVfjdroYy7j6ajbTU20wVP/HcQ67ug/xo",
+	"hbV+Y8FLukp+V0mTBDn8IvKrCvq8kTpfG02ttRwJxdnOSLqFL63pVWS8RjIu7XU+AF93sY/aStAJiInZ",
+	"O/tHhDCH+oykU8ilwjIkpuukTm+sknqN2E5WV/iORrqmCDmhT65/460yr7BaHL7wbA3Bx+pLDdPlK9ZR",
+	"rauV6n8e9tGhHl66KvnSVPzSHcvSIbiiBgs1c7vPhKmXHOt3tsQ/+GJtJ71n1c33QslhIbKomXBcGO0q",
+	"2ZLLK2ZYYWyKL5g2MuzugemIWrZluqh5tP1T85DVI4cvQpO31/lv9tedq0+OcUltbr/yn0cz0gCubj29",
+	"ZPXcCfjKEDyo4IbaFzbe/K5eZ2fXJbwRE2Hc3JPNC0bN0y/1FtWLCHnSdCP4fRosyMu5N+0g7KKnDv+b",
+	"bRWCliv9g/ce38ZdXgP83fEl7oE9a65tfOL61/Szza8EUbW/W5oFf/8qJdRZ/PAL/eMq4vU6CYzAROd/",
+	"qxzTqoXHh7DjFXhjEczz9fu5q8yipTYL3HAah3AJ6wTwx7Fy1q3XXSgqSZ3R0OJylksV0Cs0xIjDqLMs",
+	"w35CWNSnTy3CKHeTvoGfGCxizcxKDUwV0MmZJIQGPhU98pGK502nIFGzihJ6K/eSvSxduqcvFG/HpcU3",
+	"6V3VZfGSNui7ujEq5GUDI9CCG03ROzAf7prv8EKb10oOGXUfjEhe3VbpaAnyFT3ynZBi1ZO+gQhpqai6",
+	"UCj4vkgjiAwda5kRXbhzuylZVHpTk2JEbfdvRy/Cb9+PWkTLWqMV4eYiBi54XXtfsSy6NzVs6OhjhSjX",
+	"S5vDL/j/tb4SKi9OgSgXd6HbFWQeWhASUkpoNiwBKB2XPCcuQsVGCrsZhc7/oSjdqilAE6kofpOr42dK",
+	"t+5+G/cNzXbdkSWt6nHLnvTuhh9dauf96cZrduwGknfzjYi7EslpbrJxOxAuAAoJe+KbExI7BCkWgvMT",
+	"dQmnITzoAQYFhn98wLBQpHk3hDOoqMutXw+/4zDbXQ/3QI7foV76gsLfPNgrGoxBeMq1pfwhJdT3v9wt",
+	"uzS6g54XBfPNRlka8B6pa6XlA5m6rcyPrtX5QS6TdrNE4byjBK+wbKQdUvuUDZQZI1J/AGwiPmNMlrqr",
+	"Spa+zmEyVQZktjj4GyxSdNdPoapLjKWbfIRgBEZHHR6UhB986B/vxC1c+768wW6HEU3zb7BwGvouXB85",
+	"3/2V/0eICKsiPxjw7ALiJjChUo0drMqtt5KLNmaspsHwhjmrPhABxf6oqjtCrs/dN8+z0CQefxt+4tiD",
+	"GVnfTW1lWi9/ft9Z8+do1lt74Z/bI6ECWHbkePsWfFIsbV99df/hxrX/646UGhXAp0J3MzU5BEuMvjyd",
+	"m1j38nH3Bf0TCyPsb0+uud47Fe0xCrJBwNuJCcgjTMVMBjTf96P+nxxtMacPSr3hJZUYOzl6svmF36Wr",
+	"gAj5L5AL7ksbnRwfb/Oyw6PwAYGon2yzb79LfslF4d+54d330UE76/V+tGtuGOCD/hqM0ILb3oRZCEm1",
+	"uz7fbg8oeRF97haZphpmHZQkWtte8CT35nZBEGO0msifG51+fJR3bgo06jZbgl2eo3G8cN1fUO0RQbEQ",
+	"Oih+dYho3GcWCg1tobSKVm7JLqgGuB/f0fL4a0ExFZFEyBjCxn2/FoR3Di3xUSvv7C47NwJtXhvCNQYP",
+	"Esi8onxfW9jXAFwhdCzfAQsdQJreMB5z3fcI4UpCV89lWG3fPtsOqlnikK8MUbMnRMfWh3+HgjPZA2Kk",
+	"lTo3xDNdNwrM8FxtM0HVDc0YROmS7H1DDSZyD3m3agEvQklqdGIyJ2gAi4AlvV4vDj7yEjA7iSqHPaYs",
+	"/LaoY1u8cbkAaOEqmbvcLUxZtH/5cwbYC8KZCL7wYJCpUer4k6Pjjd1nv9Xo0h2GOO8rYLkp6B3xOrXq",
+	"u1v1aEuGDX0jW8Oeb12fwc0MEWWmIGP4ktS+kHeoCOwq6psoFJGHQhiLKCvdXkwut7JqLeA0CNfTZYB9",
+	"b+2thoICi/WdSd8bgBlMYKHaU2Mu2dFT9jfxU9Xp0md4V2Nq7GATFf0n2eGdwULbhwYzU+sESI+fz6je",
+	"dbpVT4AmeRE6LbTIjMZKht+umLC01SYlkO6QZET+TUmHb1wYHH6x/1sLFHvrGwffIlm02hN4295fGMwV",
+	"dA5NlO/xWDc/bTfyBjRwWHk/R221C7ydXHMVoRi3spNyvZyS1HeZgaFHDJoeKGezsVIakpBGH3cJ8DA1",
+	"7P7lkW74Hdf9qcqr8ynmbxUbqFyAPnX9BKZ8BGdSIEtiawk1gaoXRerdWill8HbZR/z9Usc2XfVl4fqC",
+	"svyFDvPjwyEXpXcRUGlWl2u4omo6JnpB+7vN5VpNwuud6OpuuUdcSfPt2G25L8CG8YUrtIPVtNsm4Ett",
+	"b8/wfhahgve3fKm5g22RYWEvm2q539FNdw+O5Q9QFF6ZQ2VNj1GFG6si93y9+N5Fahk6CHyda1qXQcCj",
+	"MlGrLdaH+ATV3vBYJarK5dNlJCCiUM2rxl6cTVXp0oDn9ubgFyAdrDjcA3HnXyb0mdSuEjc2Z8qo3hPi",
+	"1PAnMXRFRYJS73q5z11nReotin1+2HOsshL1i3CFnKSivo59ttz4UYTSaa4BQrOTy5SL29aTqBtFa9JS",
+	"rT/D9xS4uwfZ9avdS88AuKFLukqTLrilfKgVdGm1w9+Fp74TBHKtYVMDEb9buSUT16FK5l6H/OYMw5oa",
+	"t2ocxsHUr9BADNM7xCZkV9sR7K/DD6SO/hOS7fdFsJifQWd5zxS7+WlLczck78Mv9viWQmxNcOl3VQGy",
+	"HfFkw18Qz3qrFLsB7XPHCO6To+NtiBIyJamQ9CsuCrgvmyUAxqMac82k35xB7dErcWkirquqedge0bUS",
+	"dw3WfIDcd25Z8RzcgNreKgl3QHFV/8T1BrBdHtU9wim8/MBb22W4xw7xGfzs46Y4sSsHjCVYcZPT18MD",
+	"u+oDXLZ38NyjA3EjIX2dMnQLK5JPtn/4v+g6jKzOWYuD0bIBFUDzsOT1zUct6zhgMhW8jQDO/TSqOkWg",
+	"n7/P/M9KQvdMvvxzxovQ7WkJSIw3OdVEQ/vQFXdkH0ONwGkkuKqqEVgtscQW4k3G4nRmbn6DJNdg/2si",
+	"l28DSny1q7dya6DwVzXbrwnm+5HKuzXDfG8gmL9SL8P19Y5/AYXXAIU33mhbK98kTTd5QfxT3405GTWu",
+	"bDQn3YK/YbxMXLex1fHhz/UrdXy46R1+8f9cGyF/V+Hkb51y2pVsX3v6PpXdhnyBeznpzU/7/dwDaRy6",
+	"irjthV0wfW7OhUnj1j4UmHAltim3zTVTrnoFSeUgkVVldS4XLgTiH/JZ3uERAqRgexypzEol6jPJi6Lq",
+	"MG3V5qFrhGSYEROIkseD2WrG4HRflmK8N2WCEFK6DoIh5KZ9wuF5EgzI23/b/7cEyN+5PdwQHf9PNWeF",
+	"kiNmFFbf9y17qhhT+rinU7um9OhJrzfRadUyNn3a02m9Kd/jnm6JaduvtwKzntabfPYOnn36twdnZ136",
+	"18N/fzDR/08//EunEb211ONnBUV0nXi77xhg9VdqlOD+4UjCbvlwiE22Pn1HkDJPNa1CEf/8TxBmr9fg",
+	"/ucQxa5p9deRZG3JzcWMdQOUiBoWMWzgLEFjww8eJyWRE2tMcKoJurVAmpDTzJ4zv16CIxGyQjLMbGZq",
+	"eCZD3nToZYB4C64vqNFaKUZjjKPX+oa5AtpK0h0zo7YeVn6SsztHjD4bzXiZs3JW+Ar4hLTCBgo0usr5",
+	"oste8mxMhcp/0GyqhDRYF3QkpI6retO+JCxt88IfWjv+sNvtolvnTLY/6EIt+vCL+1f0bmOs3pPNnWeD",
+	"bynSlnqxf11eBDs7yJFGIk+CUWwAbJkAv6vs4W/FTP+FUypS1I6mYjwvGVynDRJGLVdEmxTeUDh+h0ze",
+	"2y8Jf5NS8PdkOYc2GG010HhmKWyPNdCulVD7VqGnPuOSZaE+qW9TydlYjMZQUq9K315VYN/PkL7lHq9q",
+	"0McNP8+k61Lc95ki3DDXh81bTAU34HvteKwXFhOn3EH2qy/eHJdaDt0j7C/nEko0GeKGrkm943HDDeLq",
+	"595iKfx7LIH/rZS+v68M36jHURNTrpeaW+XwtlTHJ0K3aiPqkkpTS5+i8OKCeMS3zxWGPXBVWF0QTGmX",
+	"MMXS0DY8JaYJ31byoeftM2mZu/S5rVsyd1sBfrZ1/f2vtu7+3uq+ryWgW7bMdsn2jWj20ErIA9/Q+c5n",
+	"uLbQeWOl4leu6zZTsrXLtO/FHXWZzqF+i5wGXHPcXprKzdFNRptkrS/Ch+I3qAKjc8Y5dmyieLurv15C",
+	"W6+JPStCa5Ugnx3T1BPm+yzo+QZMJddmBksnNJHDGjE/Dx1jG0MD7s+3aa3RCG3VaXhRuPPbj5dJRbxU",
+	"NWZr3KCodSAVJHNNA//4ZNkZO2w58UHNsA6Rzd13miqjm7Agglfl1VxqqnK3cpO62az6XD+0tuGLkqpc",
+	"DerVt9+7AsUbe/NVH3PVA1e/1VRuL0ES9PgX7JQcfaoKtq5+7T+FNqpcUNNMsBRdLmqvevNu9VXMwaAV",
+	"8apxH0UCok/EhSxaPhKnYlSV6oXBHonderWEtsMRUhte0Jn8ENetj94PXVKuPl39/wAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

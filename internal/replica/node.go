@@ -1,0 +1,253 @@
+package replica
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// node is one node id with streams or exceptions. It is guarded by its owner's mu.
+//
+// Nobody knows whether two streams with one node id are one client's or two clients'. So
+// what a stream refuses counts for that stream alone while it lives, and what it has left
+// behind for the streams that come after it (T41).
+type node struct {
+	id      string
+	streams map[*attachment]struct{}
+	past    xds.Past // before the first of its streams
+	retries int      // how often it was to be offered again what it refused
+	left    *seat    // what streams that have ended refused; nil: nothing
+	// leaves is left != nil, for those who do not hold mu.
+	leaves atomic.Bool
+}
+
+// seats yields the seats of a node: of its streams, and of what has ended.
+func (n *node) seats() iter.Seq[*seat] {
+	return func(yield func(*seat) bool) {
+		for a := range n.streams {
+			if !yield(&a.seat) {
+				return
+			}
+		}
+		if n.left != nil {
+			yield(n.left)
+		}
+	}
+}
+
+// node returns the node of that id, a new one if there is none. o.mu is held.
+func (o *owner) node(id string) *node {
+	n := o.nodes[id]
+	if n == nil {
+		n = &node{id: id, streams: make(map[*attachment]struct{})}
+		o.nodes[id] = n
+	}
+	return n
+}
+
+// ended are those of the resolutions whose version no stream of the node refuses any more,
+// each once.
+func (n *node) ended(all []fleet.Resolution) []fleet.Resolution {
+	type version struct {
+		fleet.Ref
+		version string
+	}
+	told := make(map[version]struct{}, len(all))
+	return slices.DeleteFunc(all, func(r fleet.Resolution) bool {
+		v := version{fleet.Ref{Type: r.Type, Name: r.Name}, r.Version}
+		if _, again := told[v]; again || n.refuses(r.Type, r.Name, r.Version) {
+			return true
+		}
+		told[v] = struct{}{}
+		return false
+	})
+}
+
+func (n *node) refuses(t fleet.Type, name, version string) bool {
+	for s := range n.seats() {
+		if s.refuses(t, name, version) {
+			return true
+		}
+	}
+	return false
+}
+
+// besides reports whether the node has another stream for the type.
+func (n *node) besides(a *attachment, t fleet.Type) bool {
+	for x := range n.streams {
+		if x != a && x.seat.serves[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// took reports whether the stream has settled with the version.
+func (a *attachment) took(t fleet.Type, name, version string, history uint64) bool {
+	if c := a.inStep(history); c != nil && a.seat.serves[t] {
+		r := c.Types[t].Get(name)
+		return r != nil && r.Version == version
+	}
+	return false
+}
+
+// inStep is the newest target that the stream was in step with; nil if none is known.
+func (a *attachment) inStep(history uint64) *snapshot.Target {
+	if c := a.confirmed.Load(); c != nil && c.History == history {
+		return c
+	}
+	return nil
+}
+
+// servedBy are the types that a stream of that kind can ask for: all, or that of its service.
+func servedBy(kind string) (types [fleet.NumTypes]bool) {
+	for _, t := range fleet.Types() {
+		if strings.HasSuffix(kind, " "+t.Service()) {
+			types[t] = true
+			return types
+		}
+	}
+	for t := range types {
+		types[t] = true
+	}
+	return types
+}
+
+// inherit gives a new stream what its node refuses: what streams that have ended left
+// behind of the types that it serves, and what those refuse that live. It may take the
+// place of one of them; what its client says that it has it is not kept from (Reconsider).
+// The node's streams are those beside it. o.mu is held.
+func (o *owner) inherit(a *attachment) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+	n, s := a.node, &a.seat
+	for x := range n.streams {
+		s.take(&x.seat, false)
+	}
+	if l := n.left; l != nil {
+		if len(n.streams) == 0 {
+			l.labels, l.view = s.labels, s.view // it may have come back with other labels
+		}
+		s.take(l, true)
+		n.leave(l)
+	}
+	ahead := s.ahead
+	s.ahead = nil
+	return s.readopt(o, n.id, ahead)
+}
+
+// take gives a seat what another one refuses of the types that it serves, as far as it
+// concerns the seat's view. move: the other one is rid of it.
+func (s *seat) take(from *seat, move bool) {
+	concerns := func(e snapshot.Exception) bool { return s.serves[e.Type] && e.Applies(s.view.snap) }
+	for _, e := range from.list {
+		if concerns(e) && !s.excepts(e.Type, e.Name) && s.count(e.Type) < maxExceptions {
+			s.insert(e)
+		}
+	}
+	for t, f := range from.frozen {
+		if s.serves[t] && s.frozen[t] == nil && s.view.id == from.view.id {
+			s.setFrozen(t, &freeze{set: f.set, over: maps.Clone(f.over)})
+		}
+	}
+	for ref, version := range from.lost {
+		if s.serves[ref.Type] {
+			s.lose(ref, version)
+		}
+	}
+	for _, f := range from.ahead {
+		if s.serves[f.Type] && !slices.ContainsFunc(s.ahead, func(x fleet.PastRefusal) bool { return x.Refusal == f.Refusal }) {
+			s.ahead = append(s.ahead, f)
+		}
+	}
+	if !move {
+		return
+	}
+	for ref, e := range from.over {
+		if s.serves[ref.Type] {
+			s.end(e)
+		}
+	}
+	from.list = slices.DeleteFunc(from.list, concerns)
+	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *freeze) bool { return s.serves[t] })
+	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.PastRefusal) bool { return s.serves[f.Type] })
+}
+
+// leave makes a seat what the node's streams have left behind, if there is something.
+func (n *node) leave(s *seat) {
+	if s != nil && s.none() && len(s.ahead) == 0 {
+		s = nil
+	}
+	n.left = s
+	n.leaves.Store(s != nil)
+}
+
+// release takes a stream from its node. What it refused is remembered, so that the next
+// one is not offered the same: but for what another stream has, which is no word about
+// that one. o.mu is held.
+func (o *owner) release(a *attachment) (resolved []fleet.Resolution) {
+	n := a.node
+	delete(n.streams, a)
+	left := &seat{labels: a.seat.labels, view: a.seat.view, serves: servedBy("")}
+	left.take(&a.seat, true)
+	if n.left != nil {
+		left.take(n.left, true)
+		for _, e := range n.left.list { // of another view
+			resolved = append(resolved, resolution(n.id, e, o.content.revision))
+		}
+	}
+	if len(n.streams) == 0 {
+		left.ahead = nil // whoever takes its next stream asks for them again
+	}
+	n.leave(left)
+	resolved = n.ended(resolved)
+	for x := range n.streams {
+		resolved = append(resolved, o.settle(x)...)
+	}
+	o.retarget(n)
+	if len(n.streams) > 0 {
+		return resolved
+	}
+	delete(o.missed, n)
+	if n.left == nil {
+		return resolved
+	}
+	o.orphans = slices.DeleteFunc(o.orphans, func(x *node) bool {
+		return x == n || len(x.streams) > 0 || x.left == nil
+	})
+	o.orphans = append(o.orphans, n)
+	for len(o.orphans) > maxOrphans {
+		old := o.orphans[0]
+		o.orphans = slices.Delete(o.orphans, 0, 1)
+		delete(o.nodes, old.id)
+		delete(o.excepted, old)
+	}
+	return resolved
+}
+
+// settle ends what streams that are gone refused, and the given one has taken. o.mu is held.
+func (o *owner) settle(a *attachment) (resolved []fleet.Resolution) {
+	n := a.node
+	if n.left == nil {
+		return nil
+	}
+	history := o.content.history
+	n.left.list = slices.DeleteFunc(n.left.list, func(e snapshot.Exception) bool {
+		took := a.took(e.Type, e.Name, e.Refused, history)
+		if took {
+			resolved = append(resolved, resolution(n.id, e, o.content.revision))
+		}
+		return took
+	})
+	if len(resolved) == 0 {
+		return nil
+	}
+	resolved = append(resolved, n.left.thaw(n.id, o.content.revision)...)
+	stamp(resolved, o.r.now())
+	n.leave(n.left)
+	return n.ended(resolved)
+}
