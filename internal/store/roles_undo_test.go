@@ -23,7 +23,7 @@ func TestT30_NobodyUndoesARevocation(t *testing.T) {
 	gone, err := w.app.CreateFleet(ctx, w.tenant, actor, "gone", "")
 	w.ok(err)
 	w.ok(w.app.DeleteFleet(ctx, w.tenant, actor, gone.ID))
-	cred, err := w.app.CreateNodeCredential(ctx, w.tenant, w.fleet, actor, store.NodeCredential{ID: fleet.NewCredentialID()})
+	cred, err := w.app.CreateNodeCredential(ctx, w.tenant, w.fleet, actor, store.NodeCredential{Nodes: "*", ID: fleet.NewCredentialID()})
 	w.ok(err)
 	w.ok(w.app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, cred.ID))
 	alive := w.mint(fleet.CredentialID{}, auth.RoleViewer)
