@@ -109,12 +109,36 @@ func TestT07_BadTokensAreNotLookedForTwice(t *testing.T) {
 				t.Errorf("%s: looked for %d times after a minute, want twice", name, n)
 			}
 		}
+		_, _ = w.Authenticate(t.Context(), unknown)
+		for range findsAtOnce { // a flood has all places
+			leave, err := w.lookups.Begin(t.Context(), "", time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer leave()
+		}
+		began := time.Now()
+		if _, err := w.Authenticate(t.Context(), unknown); !errors.Is(err, fleet.ErrUnauthenticated) || time.Since(began) > 0 {
+			t.Errorf("one that is known to be bad waits %s: %v", time.Since(began), err)
+		}
+	})
+}
+
+// TestT07_ADatabaseThatIsAwayRejectsNobody: nothing is remembered of it.
+func TestT07_ADatabaseThatIsAwayRejectsNobody(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, _, _ := w.newFleet(cluster("c", "1"))
+		_, good := w.newCredential(key, "*", time.Time{})
 		w.feed.fail(errAway)
 		_, another, _ := auth.NewNodeToken(time.Time{})
-		for range 2 { // that the database is away is not remembered
-			if _, err := w.Authenticate(t.Context(), another); !errors.Is(err, fleet.ErrUnavailable) {
+		for _, token := range []string{another, good, another} {
+			if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, fleet.ErrUnavailable) {
 				t.Error(err)
 			}
+		}
+		w.feed.fail(nil)
+		if _, err := w.Authenticate(t.Context(), good); err != nil {
+			t.Error(err)
 		}
 	})
 }

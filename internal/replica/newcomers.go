@@ -41,10 +41,7 @@ func (n *left) take(most int, now time.Time) bool {
 // many that were new (T14). Nothing is asked of the database before. If the id turns out not to
 // be new, known gives back what it took.
 func (o *owner) admit(id fleet.CredentialID, node string) (known func(), err error) {
-	o.mu.Lock()
-	here := o.nodes[node] != nil
-	o.mu.Unlock()
-	if here || o.r.cfg.Recorder.Remembers(o.key, node) {
+	if o.r.cfg.Recorder.Remembers(o.key, node) {
 		return func() {}, nil
 	}
 	o.mu.Lock()

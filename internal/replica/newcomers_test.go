@@ -161,7 +161,7 @@ func TestT14_ViewsOfLabelsThatNobodyHasGo(t *testing.T) {
 // TestSoakT14_FreshNodeIDsLeaveNothing: a million of them, or a twentieth, leave the heap as it
 // was. It runs alone.
 func TestSoakT14_FreshNodeIDsLeaveNothing(t *testing.T) {
-	n, most := 50_000, 5_000
+	n, most := 50_000, 12_000
 	if os.Getenv("FAIRLEAD_SOAK") != "" {
 		n, most = 1_000_000, defaultNewNodes
 	}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
 	"fairlead/internal/xds/xdstest"
 )
 
@@ -107,4 +108,35 @@ func TestSoakT12_HostileRequestsLeaveNothing(t *testing.T) {
 	if after := live(); after > before+8<<20 {
 		t.Errorf("the heap grew by %d KiB in %d rounds, want at most 8 MiB", (after-before)>>10, times)
 	}
+}
+
+// TestT40_TheFleetsSizeBoundsWhatIsDecoded: whatever the type, and it grows with the fleet
+// before a client can hear of that.
+func TestT40_TheFleetsSizeBoundsWhatIsDecoded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t, func(c *xds.Config) { c.Limits.Names = 10 })
+		publish := func(n int) {
+			var changes []xdstest.Change
+			for _, name := range manyNames(n) {
+				changes = append(changes, xdstest.Put(fleet.Cluster, name, "1"))
+			}
+			w.Publish(changes...)
+		}
+		publish(10)
+		few := w.Open(xdstest.DeltaADS, "n1")
+		few.Subscribe(fleet.Listener)
+		few.Settle()
+		few.Send(xdstest.Request{Type: fleet.Listener, Names: manyNames(31)})
+		if err := few.End(); status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "names 31 resources") || !strings.Contains(err.Error(), "30 is the limit") {
+			t.Errorf("31 names with a fleet of 10: %v", err)
+		}
+		many := w.Open(xdstest.DeltaADS, "n2")
+		many.Subscribe(fleet.Cluster)
+		many.Settle()
+		publish(40)
+		many.Settle()
+		many.Send(xdstest.Request{Type: fleet.Cluster, Names: manyNames(40)})
+		many.Settle()
+		many.Quiet()
+	})
 }
