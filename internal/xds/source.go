@@ -48,14 +48,14 @@ type Attachment interface {
 	Current() *snapshot.Target
 	// Changed has capacity 1 and says "look again": the newest wins.
 	Changed() <-chan struct{}
-	// Refuse makes the culprits exceptions of this node, which changes its target. It
+	// Refuse makes the culprits exceptions of this stream, which changes its target. It
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).
 	Refuse(ctx context.Context, r Refusal)
 	// Witness reports whether another node of the fleet with the same client build refused this
 	// version, found guilty by itself.
 	Witness(t fleet.Type, name, version string) bool
-	// Reconsider ends exceptions of this node, which changes its target: what they kept back
+	// Reconsider ends exceptions of this stream, which changes its target: what they kept back
 	// is offered again.
 	Reconsider(doubted []snapshot.Doubted)
 	// Sent says that a response that changes something for the client went out, for the
