@@ -6,6 +6,8 @@ import (
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that everything else uses
 	"google.golang.org/grpc/mem"
+
+	"fairlead/internal/fleet"
 )
 
 // codec writes responses as bytes that all streams share and reads requests without
@@ -31,6 +33,10 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	if q, ok := v.(*question); ok {
+		q.err = c.question(data, q.message)
+		return nil
+	}
 	r, ok := v.(*request)
 	if !ok {
 		return c.proto.Unmarshal(data, v)
@@ -39,6 +45,16 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	defer buf.Free()
 	if err := r.decode(buf.ReadOnlyData()); err != nil {
 		return fmt.Errorf("decode the discovery request: %w", err)
+	}
+	return nil
+}
+
+func (c codec) question(data mem.BufferSlice, m any) error {
+	if n := data.Len(); n > maxQuestion {
+		return fmt.Errorf("the request has %d bytes, %d is the limit: %w", n, maxQuestion, fleet.ErrLimit)
+	}
+	if err := c.proto.Unmarshal(data, m); err != nil {
+		return fmt.Errorf("decode the request: %w: %w", err, fleet.ErrInvalid)
 	}
 	return nil
 }
