@@ -87,6 +87,9 @@ func TestT39_AMessageThatIsBegunHasADeadline(t *testing.T) {
 					whole = whole[n:]
 					time.Sleep(10 * time.Second)
 				}
+				if len(c.parts) > 4 && r.Alive() == c.ends {
+					t.Errorf("the connection lives after %d0 s: %t, want %t", len(c.parts), r.Alive(), !c.ends)
+				}
 				time.Sleep(25 * time.Second)
 				if r.Alive() == c.ends {
 					t.Errorf("the connection lives: %t, want %t", r.Alive(), !c.ends)
@@ -137,13 +140,31 @@ func TestT39_TheFirstRequestHasItsOwnDeadline(t *testing.T) {
 	}
 }
 
+// TestT39_WindowsDoNotGrow: however much came, a call without a token may send no more than
+// its first window.
+func TestT39_WindowsDoNotGrow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		r := w.Raw()
+		for i := range 200 {
+			id := r.Call(deltaADS, "bad")
+			if sent := r.Send(id, make([]byte, 1<<20), false); sent > 64<<10 {
+				t.Fatalf("call %d sent %d bytes", i, sent)
+			}
+			if code, err := r.End(id); code != codes.Unauthenticated {
+				t.Fatalf("call %d ended with %v (%v), want Unauthenticated", i, code, err)
+			}
+		}
+	})
+}
+
 // TestT15_HeadersAreBounded: a header list of more than 16 KiB and a second authorization
 // value are refused, and a path that is none reaches no method.
 func TestT15_HeadersAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := xdstest.New(t)
 		large := w.Raw()
-		if code, err := large.End(large.Call(deltaADS, "*", "x-large", strings.Repeat("x", 17<<10))); err == nil {
+		if code, err := large.End(large.Call(deltaADS, "bad", "x-large", strings.Repeat("x", 17<<10))); err == nil {
 			t.Errorf("17 KiB of headers ended with %v, want a reset", code)
 		}
 		r := w.Raw()

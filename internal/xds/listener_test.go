@@ -191,6 +191,22 @@ func TestT08_AConnectionWithoutACallIsClosed(t *testing.T) {
 	})
 }
 
+// TestT08_AConnectionThatIsGoneCountsNoMore, whoever ended it.
+func TestT08_AConnectionThatIsGoneCountsNoMore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := openDoor(t, func(c *xds.Config) { c.Limits.UnauthenticatedPerAddress = 1 })
+		for i := range 5 {
+			conn := d.dial("10.0.0.1")
+			r := xdstest.NewRaw(t, conn)
+			if code, err := r.End(r.Call(checkMethod, "")); code != codes.OK {
+				t.Fatalf("connection %d: the health check ended with %v (%v)", i, code, err)
+			}
+			_ = conn.Close()
+			synctest.Wait()
+		}
+	})
+}
+
 // TestT08_AHandshakeHasADeadline: one that does not begin to speak is gone after 5 s.
 func TestT08_AHandshakeHasADeadline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
