@@ -26,6 +26,7 @@ const (
 	migrate      = "github.com/golang-migrate/migrate/v4"
 	xsync        = "golang.org/x/sync"
 	xtime        = "golang.org/x/time"
+	xhttp2       = "golang.org/x/net/http2"
 	yaml         = "sigs.k8s.io/yaml"
 	yamlTree     = "go.yaml.in/yaml/v3"
 	kinOpenAPI   = "github.com/getkin/kin-openapi"
@@ -72,7 +73,7 @@ var layers = map[string][]string{
 	},
 	"internal/xds/xdstest": {
 		"internal/fleet", "internal/auth", "internal/snapshot", "internal/xds", grpc, protobuf, controlPlane,
-		"google.golang.org/genproto/googleapis/rpc",
+		"google.golang.org/genproto/googleapis/rpc", xhttp2,
 	},
 	"internal/xds/conformance": {"internal/fleet", "internal/xds", "internal/xds/xdstest", grpc, controlPlane},
 	"internal/replica":         {"internal/fleet", "internal/auth", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", xsync},

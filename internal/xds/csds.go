@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	statusv3 "github.com/envoyproxy/go-control-plane/envoy/service/status/v3"
-	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -22,99 +18,41 @@ import (
 // csds is the client status discovery service: what each node was sent, ACKed and NACKed,
 // by the streams of this server. A credential sees the nodes of its own fleet for which
 // it is good.
-type csds struct {
-	statusv3.UnimplementedClientStatusDiscoveryServiceServer
-	srv *Server
-}
+type csds struct{ srv *Server }
 
 // maxStatus is the most bytes of one answer: what every client takes.
 const maxStatus = 4 << 20
 
-// FetchClientStatus answers once.
-func (c csds) FetchClientStatus(ctx context.Context, r *statusv3.ClientStatusRequest) (out *statusv3.ClientStatusResponse, err error) {
-	defer c.contain(&err)
-	id, ok := identityOf(ctx)
-	if !ok {
-		return nil, statusOf(errNoIdentity)
+// registerStatus offers both methods: one that answers once, and one that answers every
+// request.
+func (s *Server) registerStatus(r grpc.ServiceRegistrar) {
+	c := csds{srv: s}
+	r.RegisterService(&grpc.ServiceDesc{
+		ServiceName: "envoy.service.status.v3.ClientStatusDiscoveryService", Metadata: "envoy/service/status/v3/csds.proto",
+		Streams: []grpc.StreamDesc{
+			{StreamName: "FetchClientStatus", ServerStreams: true, Handler: s.once(c.answer)},
+			{StreamName: "StreamClientStatus", ServerStreams: true, ClientStreams: true, Handler: s.converse(func(t *talk) error {
+				for {
+					if err := c.answer(t); err != nil {
+						return err
+					}
+				}
+			})},
+		},
+	}, nil)
+}
+
+// answer answers the next request.
+func (c csds) answer(t *talk) error {
+	r := new(statusv3.ClientStatusRequest)
+	if err := t.RecvMsg(r); err != nil {
+		return err
 	}
-	leave, err := c.srv.streams.ask(id)
+	out, err := c.status(t.Context(), t.id, r)
 	if err != nil {
-		return nil, statusOf(err)
+		return err
 	}
-	defer leave()
-	out, err = c.status(ctx, id, r)
-	return out, statusOf(err)
-}
-
-type statusStream = grpc.BidiStreamingServer[statusv3.ClientStatusRequest, statusv3.ClientStatusResponse]
-
-// StreamClientStatus answers every request. The goroutine of converse receives and sends;
-// the handler's return frees it.
-func (c csds) StreamClientStatus(ss statusStream) (err error) {
-	defer c.contain(&err)
-	id, ok := identityOf(ss.Context())
-	if !ok {
-		return statusOf(errNoIdentity)
-	}
-	leave, err := c.srv.streams.ask(id)
-	if err != nil {
-		return statusOf(err)
-	}
-	defer leave()
-	ctx, cancel := context.WithCancelCause(ss.Context())
-	defer cancel(nil)
-	end := make(chan error, 1)
-	go func() { end <- c.converse(ctx, cancel, ss) }()
-	select {
-	case err := <-end:
-		return statusOf(err)
-	case <-ctx.Done():
-		return statusOf(context.Cause(ctx))
-	case <-c.srv.leaves(ctx):
-		return nil
-	case <-c.srv.drain:
-		return nil
-	}
-}
-
-// converse answers one request after the other, each for whom its credential is good by
-// then. It cancels the stream while the client does not read.
-func (c csds) converse(ctx context.Context, cancel context.CancelCauseFunc, ss statusStream) (err error) {
-	defer c.contain(&err)
-	limits := c.srv.cfg.Limits
-	pace := rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst)
-	for pace.Wait(ctx) == nil {
-		r, err := receiveStatus(ss)
-		if err != nil {
-			return ended(err)
-		}
-		id, err := c.srv.identify(ctx)
-		if err != nil {
-			return err
-		}
-		out, err := c.status(ctx, id, r)
-		if err != nil {
-			return err
-		}
-		stuck := time.AfterFunc(limits.Write, func() {
-			cancel(status.Errorf(codes.ResourceExhausted, "the client read nothing for %s", limits.Write))
-		})
-		err = ss.Send(out)
-		stuck.Stop()
-		if err != nil {
-			return err
-		}
-	}
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// contain makes of a panic the end of one call alone.
-func (c csds) contain(err *error) {
-	if p := recover(); p != nil { //nolint:revive // contain is what is deferred
-		c.srv.log.Error("panic in the client status service", "panic", p, "stack", stack())
-		*err = statusOf(fmt.Errorf("panic: %v", p))
-	}
+	return t.SendMsg(out)
 }
 
 func (c csds) status(ctx context.Context, id Identity, r *statusv3.ClientStatusRequest) (*statusv3.ClientStatusResponse, error) {

@@ -36,16 +36,18 @@ var methods = strings.Fields(`
 	envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets
 	envoy.service.status.v3.ClientStatusDiscoveryService/FetchClientStatus
 	envoy.service.status.v3.ClientStatusDiscoveryService/StreamClientStatus
+	grpc.reflection.v1.ServerReflection/ServerReflectionInfo
+	grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo
 `)
 
-// TestEveryMethodAsksWhoCalls: the set of methods is closed, and none of them answers a
-// call without a good credential (threat T03).
-func TestEveryMethodAsksWhoCalls(t *testing.T) {
+// TestT03_EveryMethodAsksWhoCalls: the set of methods is closed, and none of them but the
+// health check answers a call without a good credential. None is unary: grpc decodes the
+// request of such a one first.
+func TestT03_EveryMethodAsksWhoCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := xdstest.New(t)
-		offered := grpc.NewServer()
-		w.Server.Register(offered)
-		known := map[string]bool{}
+		w := xdstest.New(t, reflective)
+		offered := w.Server.NewGRPC()
+		known := map[string]bool{"grpc.health.v1.Health/Check": true}
 		for _, m := range methods {
 			known[m] = true
 		}
@@ -53,13 +55,16 @@ func TestEveryMethodAsksWhoCalls(t *testing.T) {
 		for name, info := range offered.GetServiceInfo() {
 			for _, m := range info.Methods {
 				n++
+				if !m.IsClientStream && !m.IsServerStream {
+					t.Errorf("%s/%s is unary", name, m.Name)
+				}
 				if !known[name+"/"+m.Name] {
 					t.Errorf("%s/%s is offered and not in the list", name, m.Name)
 				}
 			}
 		}
-		if n != len(methods) {
-			t.Errorf("%d methods are offered, want %d", n, len(methods))
+		if n != len(methods)+1 {
+			t.Errorf("%d methods are offered, want %d", n, len(methods)+1)
 		}
 		for _, m := range append(methods, "envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats") {
 			for _, token := range []string{"", "bad"} {

@@ -4,29 +4,17 @@ import (
 	"fmt"
 
 	statusv3 "github.com/envoyproxy/go-control-plane/envoy/service/status/v3"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"fairlead/internal/fleet"
 )
 
-// question is a request that is no discovery request, which the codec decodes if it may. It
+// question is a request of a talk, which the codec decodes if it may. It
 // keeps why it does not: whatever a codec returns, grpc makes an internal error of it.
 type question struct {
 	message any
 	err     error
-}
-
-// receiveStatus receives the next request for the status of clients. What it refuses is an
-// error with a kind.
-func receiveStatus(ss grpc.ServerStream) (*statusv3.ClientStatusRequest, error) {
-	r := new(statusv3.ClientStatusRequest)
-	q := question{message: r}
-	if err := ss.RecvMsg(&q); err != nil {
-		return nil, err
-	}
-	return r, q.err
 }
 
 // maxQuestion is the most bytes of a question: decoded it may take forty times as much.

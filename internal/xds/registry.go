@@ -7,12 +7,12 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// registry knows the streams that a server serves now, by fleet, and who asks for their
-// status.
+// registry knows the streams that a server serves now, by fleet, and who talks to it
+// beside them.
 type registry struct {
 	mu      sync.Mutex // guards what follows
 	byFleet map[fleet.Key]map[*stream]struct{}
-	asking  map[asker]int // calls of the client status service; none is 0
+	asking  map[asker]int // talks; none is 0
 	turns   chan struct{} // see turn
 }
 
@@ -32,17 +32,16 @@ type asker struct {
 	credential fleet.CredentialID
 }
 
-// maxStatusCalls is how many calls of the client status service a credential may have at
-// once: each may take maxStatus bytes.
-const maxStatusCalls = 4
+// maxTalks is how many talks a credential may have at once: each may take maxStatus bytes.
+const maxTalks = 4
 
-// ask counts a call of the client status service until its leave is called, once.
+// ask counts a talk until its leave is called, once.
 func (r *registry) ask(id Identity) (leave func(), err error) {
 	a := asker{id.Key, id.Credential}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.asking[a] == maxStatusCalls {
-		return nil, fmt.Errorf("the credential has %d client status calls at once, the limit: end one first: %w", maxStatusCalls, fleet.ErrLimit)
+	if r.asking[a] == maxTalks {
+		return nil, fmt.Errorf("the credential has %d calls of client status and reflection at once, the limit: end one first: %w", maxTalks, fleet.ErrLimit)
 	}
 	if r.asking == nil {
 		r.asking = make(map[asker]int)

@@ -2,6 +2,7 @@ package xds
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"time"
@@ -20,6 +21,10 @@ type Config struct {
 	Source    Source
 	Logger    *slog.Logger
 	Limits    Limits
+	// TLS is how the server proves itself; nil: plaintext.
+	TLS *tls.Config
+	// Reflection serves gRPC's server reflection, to whoever has a credential.
+	Reflection bool
 	// DrainSpread is the time over which Drain ends the streams. 0: at once.
 	DrainSpread time.Duration
 	// MaxAge is how old a connection gets, within a tenth of it: then its streams end with
@@ -42,6 +47,14 @@ type Limits struct {
 	// Requests are how many a stream may send in a second, and Burst how many at once; 50
 	// and 200. What comes faster waits unread.
 	Requests, Burst int
+	// Receive is how long a message may take from its first byte to its last: then its
+	// connection is closed. 30 s.
+	Receive time.Duration
+	// Unauthenticated are how many connections there may be on which no call has been
+	// authenticated, and UnauthenticatedPerAddress how many of them from one address; 2,000
+	// and 500. UnauthenticatedIdle is how long they may be without a call; 30 s.
+	Unauthenticated, UnauthenticatedPerAddress int
+	UnauthenticatedIdle                        time.Duration
 }
 
 func (l Limits) withDefaults() Limits {
@@ -69,6 +82,22 @@ func (l Limits) withDefaults() Limits {
 	if l.Burst == 0 {
 		l.Burst = 200
 	}
+	return l.withDoorDefaults()
+}
+
+func (l Limits) withDoorDefaults() Limits {
+	if l.Receive == 0 {
+		l.Receive = 30 * time.Second
+	}
+	if l.Unauthenticated == 0 {
+		l.Unauthenticated = 2000
+	}
+	if l.UnauthenticatedPerAddress == 0 {
+		l.UnauthenticatedPerAddress = 500
+	}
+	if l.UnauthenticatedIdle == 0 {
+		l.UnauthenticatedIdle = 30 * time.Second
+	}
 	return l
 }
 
@@ -80,6 +109,7 @@ type Server struct {
 	// stop closes drain.
 	stop    context.CancelFunc
 	streams registry
+	guests  guests
 }
 
 // New checks the configuration.
@@ -97,12 +127,21 @@ func New(cfg Config) (*Server, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel}
 	context.AfterFunc(ctx, func() { close(s.drain) })
+	s.guests.srv, s.guests.told.Interval = s, time.Second
 	return s, nil
+}
+
+// NewGRPC returns a grpc.Server with all that is offered. It is to serve a Listener.
+func (s *Server) NewGRPC() *grpc.Server {
+	gs := grpc.NewServer(s.Options()...)
+	s.Register(gs)
+	return gs
 }
 
 // Options are the options of the grpc.Server that Register is called with: the codec,
 // authentication of every method, limits, and a keepalive that does not cut quiet
-// clients: grpc's default enforcement ends every Envoy's connection each 130 s.
+// clients: grpc's default enforcement ends every Envoy's connection each 130 s. Windows are
+// fixed: a window that grows with the traffic is what each client may send unasked.
 func (s *Server) Options() []grpc.ServerOption {
 	params := keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}
 	if age := s.cfg.MaxAge; age > 0 {
@@ -114,8 +153,11 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.StatsHandler(ages{}),
 		grpc.UnknownServiceHandler(refuseUnknown),
 		grpc.ForceServerCodecV2(newCodec()),
-		grpc.ChainStreamInterceptor(s.authenticateStream),
-		grpc.ChainUnaryInterceptor(s.authenticateUnary),
+		grpc.Creds(newTransport(s, s.cfg.TLS)),
+		grpc.StreamInterceptor(s.authenticate),
+		grpc.UnaryInterceptor(refuseUnary),
+		grpc.StaticStreamWindowSize(64 << 10),
+		grpc.StaticConnWindowSize(1 << 20),
 		grpc.MaxRecvMsgSize(s.cfg.Limits.Message),
 		grpc.MaxConcurrentStreams(20_000),
 		grpc.MaxHeaderListSize(16 << 10),

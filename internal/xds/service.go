@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	statusv3 "github.com/envoyproxy/go-control-plane/envoy/service/status/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -71,23 +70,28 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 		}
 		r.RegisterService(desc, nil)
 	}
-	statusv3.RegisterClientStatusDiscoveryServiceServer(r, csds{srv: s})
+	s.registerStatus(r)
+	s.registerHealth(r)
+	s.registerReflection(r)
 }
 
 func (s *Server) handler(v variant) grpc.StreamHandler {
 	return func(_ any, ss grpc.ServerStream) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				s.log.Error("panic in a stream", "panic", p, "stack", stack())
-				err = statusOf(fmt.Errorf("panic: %v", p))
-			}
-		}()
+		defer s.contain(&err)
 		id, ok := identityOf(ss.Context())
 		if !ok {
 			return statusOf(errNoIdentity)
 		}
 		st := newStream(s, ss, id, v)
 		return statusOf(st.run())
+	}
+}
+
+// contain makes of a panic the end of one call alone.
+func (s *Server) contain(err *error) {
+	if p := recover(); p != nil { //nolint:revive // contain is what is deferred
+		s.log.Error("panic in a stream", "panic", p, "stack", stack())
+		*err = statusOf(fmt.Errorf("panic: %v", p))
 	}
 }
 

@@ -113,11 +113,12 @@ func TestPlaintextBeyondLoopbackMustBeAskedFor(t *testing.T) {
 	}
 }
 
-// TestHealthIsOpenAndReflectionIsNot: a load balancer has no token, anybody else needs one.
+// TestHealthIsOpenAndReflectionIsNot: a load balancer has no token, anybody else needs one,
+// and reflection has to be asked for.
 func TestHealthIsOpenAndReflectionIsNot(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	server := w.xds()
+	server := w.xds("--reflection")
 	conn, err := grpc.NewClient("passthrough:///"+server.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })

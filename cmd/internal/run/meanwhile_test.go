@@ -11,12 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"fairlead/cmd/internal/run"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func get(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()

@@ -11,10 +11,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/health"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/reflection"
 
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
@@ -41,6 +37,10 @@ type XDSConfig struct {
 	TokenStreams   int           `name:"max-streams-per-credential" env:"FAIRLEAD_MAX_STREAMS_PER_CREDENTIAL" help:"Of them, those of one node token; half by default."`
 	Name           string        `name:"name" env:"FAIRLEAD_NAME" help:"The server's name for people; the host's by default."`
 	Database
+
+	Unauthenticated           int  `name:"max-unauthenticated-connections" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS" default:"2000" help:"Connections without a call whose token was good, handshakes included. One more closes the oldest of them."`
+	UnauthenticatedPerAddress int  `name:"max-unauthenticated-connections-per-address" env:"FAIRLEAD_MAX_UNAUTHENTICATED_CONNECTIONS_PER_ADDRESS" default:"500" help:"Of them, those from one address (IPv6: from one /64); more are refused. Raise it where a load balancer or NAT hides the clients' addresses and many connect at once."`
+	Reflection                bool `name:"reflection" env:"FAIRLEAD_REFLECTION" help:"Serve gRPC server reflection, to clients with a node token."`
 }
 
 // XDS is the xDS server of a process.
@@ -162,36 +162,44 @@ func (x *XDS) Serve(p Port) lifecycle.Component {
 	}
 }
 
-// serve answers streams until ctx ends. Then it takes no new ones, ends those that
-// there are with OK, one after the other, and goes when all are gone.
-func (x *XDS) serve(ctx context.Context, p Port) error {
+// server is what answers on a port.
+type server struct {
+	*xds.Server
+	grpc *grpc.Server
+}
+
+func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Logger: x.log, DrainSpread: x.cfg.Drain,
-		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, Limits: xds.Limits{Message: x.cfg.MaxRequest},
+		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection,
+		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated, UnauthenticatedPerAddress: x.cfg.UnauthenticatedPerAddress},
 	})
+	if err != nil {
+		return server{}, err
+	}
+	return server{srv, srv.NewGRPC()}, nil
+}
+
+func (x *XDS) serve(ctx context.Context, p Port) error {
+	srv, err := x.server(p)
 	if err != nil {
 		return err
 	}
-	options := srv.Options()
-	if p.TLS != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(p.TLS)))
-	}
-	gs := grpc.NewServer(options...)
-	srv.Register(gs)
-	status := health.NewServer()
-	healthpb.RegisterHealthServer(gs, status)
-	reflection.Register(gs)
+	return srv.serve(ctx, p.Listener, x.cfg.Drain)
+}
 
+// serve answers streams until ctx ends. Then it takes no new ones, ends those that
+// there are with OK, one after the other, and goes when all are gone.
+func (s server) serve(ctx context.Context, lis net.Listener, drain time.Duration) error {
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)
-		status.Shutdown()
-		srv.Drain()
-		backstop := time.AfterFunc(x.cfg.Drain+2*time.Second, gs.Stop)
+		s.Drain()
+		backstop := time.AfterFunc(drain+2*time.Second, s.grpc.Stop)
 		defer backstop.Stop()
-		gs.GracefulStop()
+		s.grpc.GracefulStop()
 	})
-	err = gs.Serve(p.Listener)
+	err := s.grpc.Serve(s.Listener(lis))
 	if stop() {
 		return fmt.Errorf("serve xDS: %w", err)
 	}

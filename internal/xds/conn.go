@@ -1,0 +1,176 @@
+package xds
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/peer"
+)
+
+// conn is a connection as gRPC sees it, above TLS. It closes one on which a message was
+// begun and is not complete within Limits.Receive: gRPC has no hook for half a message,
+// and would hold it for as long as the connection lives. Until a call was authenticated
+// it reads no more than unauthenticatedBytes ahead of the calls' verdicts.
+type conn struct {
+	net.Conn // under TLS or not; what gRPC reads and writes
+	srv      *Server
+	guest    *guest // nil: the listener is not Server.Listener's
+
+	mu            sync.Mutex // guards all below
+	frames        *frames
+	room          sync.Cond // signalled when there may be room to read more, or nothing to read for
+	late          *time.Timer
+	authenticated bool
+	closed        bool
+}
+
+func newConn(s *Server, above net.Conn, g *guest) *conn {
+	c := &conn{Conn: above, srv: s, guest: g, frames: newFrames()}
+	c.room.L = &c.mu
+	return c
+}
+
+// unauthenticatedBytes is the most that an unauthenticated connection may make the server hold, as
+// frames weighs it: some 20 calls that wait for their verdicts.
+const unauthenticatedBytes = 512 << 10
+
+// Read blocks while the connection is unauthenticated and holds too much. Verdicts are made of
+// headers alone, so each call gets its own without anything more being read.
+func (c *conn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	for !c.closed && !c.authenticated && c.frames.held > unauthenticatedBytes {
+		c.room.Wait()
+	}
+	c.mu.Unlock()
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames.read(p[:n])
+	if c.frames.half > 0 && c.late == nil && !c.closed {
+		c.late = time.AfterFunc(c.srv.cfg.Limits.Receive, c.check)
+	}
+	return n, err
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	held := c.frames.held
+	c.frames.write(p)
+	if c.frames.held < held {
+		c.room.Broadcast()
+	}
+	c.mu.Unlock()
+	return c.Conn.Write(p)
+}
+
+// Close may be called more than once.
+func (c *conn) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	if c.late != nil {
+		c.late.Stop()
+	}
+	c.room.Broadcast()
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// check closes the connection if a message takes too long, or sets when to look again.
+// While messages are in flight it runs once in Limits.Receive.
+func (c *conn) check() {
+	if !c.overdue() {
+		return
+	}
+	c.srv.log.Warn("connection closed: a message was begun and not sent to its end in time", "remote", c.RemoteAddr().String(), "within", c.srv.cfg.Limits.Receive)
+	_ = c.Close() // it is of no use any more
+}
+
+func (c *conn) overdue() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	begun := c.frames.oldest()
+	if c.closed || begun.IsZero() {
+		c.late = nil
+		return false
+	}
+	left := c.srv.cfg.Limits.Receive - time.Since(begun)
+	if left > 0 {
+		c.late.Reset(left)
+	}
+	return left <= 0
+}
+
+// called notes that a call came.
+func (c *conn) called() {
+	if c.guest != nil {
+		c.guest.called.Store(time.Now().UnixNano())
+	}
+}
+
+// admit notes that a call was authenticated.
+func (c *conn) admit() {
+	c.mu.Lock()
+	was := c.authenticated
+	if !was {
+		c.authenticated = true
+		c.frames.stopWeighing()
+		c.room.Broadcast()
+	}
+	c.mu.Unlock()
+	if !was && c.guest != nil {
+		c.guest.leave()
+	}
+}
+
+// transport makes a conn of each connection after its handshake.
+type transport struct {
+	credentials.TransportCredentials
+	srv *Server
+}
+
+func newTransport(s *Server, conf *tls.Config) transport {
+	if conf == nil {
+		return transport{insecure.NewCredentials(), s}
+	}
+	return transport{credentials.NewTLS(conf), s}
+}
+
+// ServerHandshake is called with what the listener accepted.
+func (t transport) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	above, info, err := t.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, _ := raw.(*guest)
+	c := newConn(t.srv, above, g)
+	if t.srv.cfg.Anonymous != nil {
+		c.admit()
+	}
+	return c, authInfo{info, c}, nil
+}
+
+// Clone is what a grpc.Server serves with.
+func (t transport) Clone() credentials.TransportCredentials {
+	return transport{t.TransportCredentials.Clone(), t.srv}
+}
+
+// authInfo leads from a call to its connection.
+type authInfo struct {
+	credentials.AuthInfo
+	conn *conn
+}
+
+// connOf returns nil for a call of a server that was not made with Options.
+func connOf(ctx context.Context) *conn {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return nil
+	}
+	info, _ := p.AuthInfo.(authInfo)
+	return info.conn
+}

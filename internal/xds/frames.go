@@ -1,0 +1,277 @@
+package xds
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// frames follows the frames of an HTTP/2 connection in both directions and knows of which
+// streams a gRPC message has begun to come and is not complete. It reads bytes that have
+// passed and changes none. Its cost grows with the frames, and with the messages in them;
+// what it remembers is one entry for each open stream, of which the transport bounds the
+// number.
+type frames struct {
+	in, out  frameHeads
+	preface  int // bytes of the client's preface that are yet to come
+	newest   uint32
+	incoming map[uint32]incoming // of the streams that the client may still send on; while weigh is set, of all
+	half     int                 // of them, those with a message that is begun
+	held     int                 // what incoming weighs, while weigh is set
+	weigh    bool
+
+	padding   uint32 // of the DATA frame that comes in now; at its end
+	padLength bool   // its first byte, the length of the padding, is yet to come
+}
+
+// incoming is what a stream's client sends.
+type incoming struct {
+	begun  time.Time // of the message that is not complete; zero: there is none
+	left   uint32    // bytes of its body that are yet to come, once its prefix is there
+	prefix [5]byte   // "Compressed-Flag Message-Length", as gRPC puts before each message
+	have   uint8     // bytes of prefix
+	ended  bool      // the client sends no more
+	weight int
+}
+
+// What is weighed: the least that a call, and a DATA frame, takes here beside its bytes.
+const (
+	callWeight  = 16 << 10
+	frameWeight = 512
+)
+
+// Frames as RFC 9113 has them (sections 4.1 and 6).
+const (
+	frameData     = 0x0
+	frameHeaders  = 0x1
+	frameReset    = 0x3
+	flagEndStream = 0x1
+	flagPadded    = 0x8
+	frameHeadLen  = 9
+	prefaceLen    = len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+)
+
+func newFrames() *frames {
+	return &frames{preface: prefaceLen, incoming: make(map[uint32]incoming), weigh: true}
+}
+
+// frameHeads finds the heads of frames in one direction.
+type frameHeads struct {
+	head   [frameHeadLen]byte
+	have   int
+	length uint32 // of the payload
+	left   uint32 // of it, what is yet to come
+}
+
+func (h *frameHeads) kind() byte { return h.head[3] }
+
+func (h *frameHeads) flag(f byte) bool { return h.head[4]&f != 0 }
+
+func (h *frameHeads) stream() uint32 { return binary.BigEndian.Uint32(h.head[5:]) &^ (1 << 31) }
+
+// next takes bytes of a head. It returns what comes after, and whether the head is
+// complete.
+func (h *frameHeads) next(p []byte) (rest []byte, whole bool) {
+	n := copy(h.head[h.have:], p)
+	if h.have += n; h.have < frameHeadLen {
+		return nil, false
+	}
+	h.length = uint32(h.head[0])<<16 | uint32(h.head[1])<<8 | uint32(h.head[2])
+	h.have, h.left = 0, h.length
+	return p[n:], true
+}
+
+// pass takes bytes of the payload and returns them and the rest.
+func (h *frameHeads) pass(p []byte) (payload, rest []byte) {
+	n := min(int(h.left), len(p))
+	h.left -= uint32(n)
+	return p[:n], p[n:]
+}
+
+// ends reports whether no more of the frame's stream comes after it in its direction.
+func (h *frameHeads) ends() bool {
+	switch h.kind() {
+	case frameReset:
+		return true
+	case frameData, frameHeaders:
+		return h.flag(flagEndStream)
+	}
+	return false
+}
+
+// read follows what the client has sent.
+func (f *frames) read(p []byte) {
+	if n := min(f.preface, len(p)); n > 0 {
+		f.preface -= n
+		p = p[n:]
+	}
+	for len(p) > 0 {
+		if f.in.left == 0 {
+			var whole bool
+			if p, whole = f.in.next(p); !whole {
+				return
+			}
+			f.open()
+		} else {
+			var payload []byte
+			payload, p = f.in.pass(p)
+			if f.in.kind() == frameData {
+				f.data(payload)
+			}
+		}
+		if f.in.left == 0 && f.in.ends() {
+			f.finish(f.in.stream())
+		}
+	}
+}
+
+// open begins a frame of the client's.
+func (f *frames) open() {
+	id := f.in.stream()
+	switch f.in.kind() {
+	case frameHeaders:
+		if id%2 == 1 && id > f.newest { // else they are trailers, or an error that the transport answers
+			f.newest = id
+			f.incoming[id] = f.weighed(incoming{}, callWeight)
+		}
+	case frameData:
+		f.padding, f.padLength = 0, f.in.flag(flagPadded)
+		if s, ok := f.incoming[id]; ok {
+			f.incoming[id] = f.weighed(s, frameWeight+int(f.in.length))
+		}
+	}
+}
+
+func (f *frames) weighed(s incoming, by int) incoming {
+	if f.weigh {
+		s.weight += by
+		f.held += by
+	}
+	return s
+}
+
+// data takes a part of the payload of a DATA frame.
+func (f *frames) data(p []byte) {
+	s, ok := f.incoming[f.in.stream()]
+	if !ok || s.ended {
+		return // the server ended the stream, and its client had not heard of it yet
+	}
+	if f.padLength && len(p) > 0 {
+		f.padding, f.padLength = uint32(p[0]), false
+		p = p[1:]
+	}
+	if beyond := int64(f.padding) - int64(f.in.left); beyond > 0 { // of p, what is padding already
+		p = p[:max(0, int64(len(p))-beyond)]
+	}
+	if len(p) == 0 {
+		return
+	}
+	was := !s.begun.IsZero()
+	for len(p) > 0 {
+		p = s.take(p)
+	}
+	is := s.have > 0
+	switch {
+	case !is:
+		s.begun = time.Time{}
+	case s.begun.IsZero():
+		s.begun = time.Now()
+	}
+	f.incoming[f.in.stream()] = s
+	f.half += count(is) - count(was)
+}
+
+// take takes bytes of at most one message and returns the rest. A message that ends
+// leaves have at 0 and begun at zero.
+func (s *incoming) take(p []byte) []byte {
+	if int(s.have) < len(s.prefix) {
+		n := copy(s.prefix[s.have:], p)
+		s.have += uint8(n)
+		p = p[n:]
+		if int(s.have) < len(s.prefix) {
+			return nil
+		}
+		s.left = binary.BigEndian.Uint32(s.prefix[1:])
+	} else {
+		n := min(int64(s.left), int64(len(p)))
+		s.left -= uint32(n)
+		p = p[n:]
+	}
+	if s.left == 0 {
+		s.have, s.begun = 0, time.Time{}
+	}
+	return p
+}
+
+// write follows what the server sends: a stream that it ends is forgotten, with what had
+// come of a message.
+func (f *frames) write(p []byte) {
+	for len(p) > 0 {
+		if f.out.left == 0 {
+			var whole bool
+			if p, whole = f.out.next(p); !whole {
+				return
+			}
+			if f.out.ends() {
+				f.forget(f.out.stream())
+			}
+		} else {
+			_, p = f.out.pass(p)
+		}
+	}
+}
+
+func (f *frames) forget(id uint32) {
+	s, ok := f.incoming[id]
+	if !ok {
+		return
+	}
+	f.half -= count(!s.begun.IsZero())
+	f.held -= s.weight
+	delete(f.incoming, id)
+}
+
+// finish notes that the client ended a stream. Until the server ends it too, what came is
+// held.
+func (f *frames) finish(id uint32) {
+	s, ok := f.incoming[id]
+	if !ok || !f.weigh || f.in.kind() == frameReset {
+		f.forget(id)
+		return
+	}
+	f.half -= count(!s.begun.IsZero())
+	s.ended, s.begun = true, time.Time{}
+	f.incoming[id] = s
+}
+
+// stopWeighing forgets what all weighs.
+func (f *frames) stopWeighing() {
+	f.weigh, f.held = false, 0
+	for id, s := range f.incoming {
+		if s.weight = 0; s.ended {
+			delete(f.incoming, id)
+		} else {
+			f.incoming[id] = s
+		}
+	}
+}
+
+// oldest returns since when the message comes that began first of those that are not
+// complete; zero: there is none. It looks at every open stream.
+func (f *frames) oldest() (begun time.Time) {
+	if f.half == 0 {
+		return time.Time{}
+	}
+	for _, s := range f.incoming {
+		if !s.begun.IsZero() && (begun.IsZero() || s.begun.Before(begun)) {
+			begun = s.begun
+		}
+	}
+	return begun
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

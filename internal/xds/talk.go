@@ -1,0 +1,136 @@
+package xds
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/time/rate"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"fairlead/internal/fleet"
+)
+
+// talk is a call beside discovery, of the client status service or of reflection. A
+// credential has few at once, each is paced, and none outlives its credential, its
+// connection or its server. One goroutine receives and sends.
+type talk struct {
+	grpc.ServerStream
+	srv     *Server
+	ctx     context.Context //nolint:containedctx // the call's own
+	cancel  context.CancelCauseFunc
+	once    bool
+	id      Identity // whom the last request spoke for
+	pace    *rate.Limiter
+	silence *time.Timer // ends a call that begins with none
+}
+
+// recheckEvery is how often a talk's credential is looked at while its client is silent.
+const recheckEvery = 5 * time.Second
+
+// converse is the handler of a talk that lasts: do receives and sends until an error.
+func (s *Server) converse(do func(*talk) error) grpc.StreamHandler { return s.talks(do, false) }
+
+// once is the handler of a talk with one request and one answer. Ageing and draining do
+// not cut it off: it ends by itself.
+func (s *Server) once(do func(*talk) error) grpc.StreamHandler { return s.talks(do, true) }
+
+func (s *Server) talks(do func(*talk) error, once bool) grpc.StreamHandler {
+	return func(_ any, ss grpc.ServerStream) (err error) {
+		defer s.contain(&err)
+		id, ok := identityOf(ss.Context())
+		if !ok {
+			return statusOf(errNoIdentity)
+		}
+		leave, err := s.streams.ask(id)
+		if err != nil {
+			return statusOf(err)
+		}
+		defer leave()
+		t := s.newTalk(ss, id)
+		t.once = once
+		defer t.cancel(nil)
+		defer t.silence.Stop()
+		end := make(chan error, 1)
+		go func() { end <- t.run(do) }() // the handler's return frees it
+		return statusOf(t.await(end))
+	}
+}
+
+func (s *Server) newTalk(ss grpc.ServerStream, id Identity) *talk {
+	limits := s.cfg.Limits
+	ctx, cancel := context.WithCancelCause(ss.Context())
+	return &talk{
+		ServerStream: ss, srv: s, ctx: ctx, cancel: cancel, id: id, pace: rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst),
+		silence: time.AfterFunc(limits.FirstRequest, func() {
+			cancel(status.Errorf(codes.DeadlineExceeded, "no request came within %s of the stream's opening", limits.FirstRequest))
+		}),
+	}
+}
+
+func (t *talk) run(do func(*talk) error) (err error) {
+	defer t.srv.contain(&err)
+	return ended(do(t))
+}
+
+// await returns what the talk ends with.
+func (t *talk) await(end <-chan error) error {
+	drain, leaves := t.srv.drain, t.srv.leaves(t.ctx)
+	if t.once {
+		drain, leaves = nil, nil
+	}
+	recheck := time.NewTicker(recheckEvery)
+	defer recheck.Stop()
+	for {
+		select {
+		case err := <-end:
+			return err
+		case <-t.ctx.Done():
+			return context.Cause(t.ctx)
+		case <-leaves:
+			return nil
+		case <-drain:
+			return nil
+		case <-recheck.C:
+			// A database that does not answer ends nothing.
+			if _, err := t.srv.identify(t.ctx); err != nil && !errors.Is(err, fleet.ErrUnavailable) {
+				return err
+			}
+		}
+	}
+}
+
+// Context is the call's.
+func (t *talk) Context() context.Context { return t.ctx }
+
+// RecvMsg waits until the client may ask again, and for its request. It fails if the
+// credential is not good any more by then.
+func (t *talk) RecvMsg(m any) error {
+	if t.pace.Wait(t.ctx) != nil {
+		<-t.ctx.Done() // a deadline is known before it passes
+		return context.Cause(t.ctx)
+	}
+	q := &question{message: m}
+	if err := t.ServerStream.RecvMsg(q); err != nil {
+		return err
+	}
+	t.silence.Stop()
+	if q.err != nil || t.once { // once: the interceptor has just asked
+		return q.err
+	}
+	id, err := t.srv.identify(t.ctx)
+	t.id = id
+	return err
+}
+
+// SendMsg ends the talk if the client reads nothing for long.
+func (t *talk) SendMsg(m any) error {
+	limit := t.srv.cfg.Limits.Write
+	stuck := time.AfterFunc(limit, func() {
+		t.cancel(status.Errorf(codes.ResourceExhausted, "the client read nothing for %s", limit))
+	})
+	defer stuck.Stop()
+	return t.ServerStream.SendMsg(m)
+}
