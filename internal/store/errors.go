@@ -23,6 +23,7 @@ const (
 	stateKeyReused    = "FL422"
 	stateNothing      = "FL410" // that could be done
 	stateDangling     = "FL424"
+	stateLimit        = "FL429"
 )
 
 var (
@@ -94,6 +95,8 @@ func pgKind(pg *pgconn.PgError) error {
 		return ErrKeyReused
 	case stateNothing:
 		return ErrNothingRefused
+	case stateLimit:
+		return limitError(pg)
 	case stateDangling:
 		return danglingError(pg)
 	case "23505": // unique_violation

@@ -54,13 +54,14 @@ func scanToken(row pgx.CollectableRow) (k APIToken, err error) {
 	return k, err
 }
 
-// CreateToken adds an API token of the tenant.
+// CreateToken adds an API token of the tenant. One that has all its tokens gets a *LimitError.
 func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k APIToken) (APIToken, error) {
 	var f *[16]byte
 	if k.Fleet != nil {
 		f = uuidOrNil(*k.Fleet)
 	}
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		b.Queue(raiseUnlessRoom, string(LimitTokens))
 		b.Queue(`INSERT INTO api_tokens (tenant_id, id, hash, role, name, fleet_id, writes_secrets, expires_at, created_by)
 			VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7, $8)`,
 			k.ID.String(), k.Hash[:], string(k.Role), k.Name, f, k.WritesSecrets, timeOrNil(k.ExpiresAt), a.Name)

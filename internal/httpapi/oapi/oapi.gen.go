@@ -25,6 +25,7 @@ import (
 
 // Defines values for EventKind.
 const (
+	EventKindDropped    EventKind = "dropped"
 	EventKindDuplicates EventKind = "duplicates"
 	EventKindKeptBack   EventKind = "kept_back"
 	EventKindRecovered  EventKind = "recovered"
@@ -34,6 +35,8 @@ const (
 // Valid indicates whether the value is a known member of the EventKind enum.
 func (e EventKind) Valid() bool {
 	switch e {
+	case EventKindDropped:
+		return true
 	case EventKindDuplicates:
 		return true
 	case EventKindKeptBack:
@@ -41,6 +44,84 @@ func (e EventKind) Valid() bool {
 	case EventKindRecovered:
 		return true
 	case EventKindRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LimitName.
+const (
+	Credentials          LimitName = "credentials"
+	DeletedFleets        LimitName = "deleted_fleets"
+	EventBytes           LimitName = "event_bytes"
+	FleetBytes           LimitName = "fleet_bytes"
+	Fleets               LimitName = "fleets"
+	HistoryBytes         LimitName = "history_bytes"
+	ReadsPerMinute       LimitName = "reads_per_minute"
+	RefusalBytes         LimitName = "refusal_bytes"
+	Resources            LimitName = "resources"
+	TokenReadsPerMinute  LimitName = "token_reads_per_minute"
+	TokenWaitingPolls    LimitName = "token_waiting_polls"
+	TokenWritesPerMinute LimitName = "token_writes_per_minute"
+	Tokens               LimitName = "tokens"
+	WaitingPolls         LimitName = "waiting_polls"
+	WritesPerMinute      LimitName = "writes_per_minute"
+)
+
+// Valid indicates whether the value is a known member of the LimitName enum.
+func (e LimitName) Valid() bool {
+	switch e {
+	case Credentials:
+		return true
+	case DeletedFleets:
+		return true
+	case EventBytes:
+		return true
+	case FleetBytes:
+		return true
+	case Fleets:
+		return true
+	case HistoryBytes:
+		return true
+	case ReadsPerMinute:
+		return true
+	case RefusalBytes:
+		return true
+	case Resources:
+		return true
+	case TokenReadsPerMinute:
+		return true
+	case TokenWaitingPolls:
+		return true
+	case TokenWritesPerMinute:
+		return true
+	case Tokens:
+		return true
+	case WaitingPolls:
+		return true
+	case WritesPerMinute:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LimitScope.
+const (
+	LimitScopeFleet  LimitScope = "fleet"
+	LimitScopeTenant LimitScope = "tenant"
+	LimitScopeToken  LimitScope = "token"
+)
+
+// Valid indicates whether the value is a known member of the LimitScope enum.
+func (e LimitScope) Valid() bool {
+	switch e {
+	case LimitScopeFleet:
+		return true
+	case LimitScopeTenant:
+		return true
+	case LimitScopeToken:
 		return true
 	default:
 		return false
@@ -339,10 +420,11 @@ type Event struct {
 	Detail *string `json:"detail,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+	// limit, and older events or refusals were dropped; told once an hour at most.
 	Kind EventKind `json:"kind"`
 
-	// Node The node's id.
+	// Node The node's id; empty where it is about none.
 	Node     string       `json:"node"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
@@ -354,7 +436,8 @@ type Event struct {
 }
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+// limit, and older events or refusals were dropped; told once an hour at most.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -450,6 +533,17 @@ type FleetList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// FleetNumbers defines model for FleetNumbers.
+type FleetNumbers struct {
+	Credentials int64 `json:"credentials"`
+
+	// Fleet The fleet's name.
+	Fleet        string `json:"fleet"`
+	FleetBytes   int64  `json:"fleet_bytes"`
+	HistoryBytes int64  `json:"history_bytes"`
+	Resources    int64  `json:"resources"`
+}
+
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
@@ -471,11 +565,62 @@ type FleetUpdate struct {
 	References *References `json:"references,omitempty"`
 }
 
+// FleetUsage defines model for FleetUsage.
+type FleetUsage struct {
+	// Fleet The fleet's name.
+	Fleet string  `json:"fleet"`
+	Items []Limit `json:"items"`
+}
+
 // ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 // everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 //
 // Example: 14d
 type ForgetNodesAfter = string
+
+// Limit defines model for Limit.
+type Limit struct {
+	// Default What it is where the operator sets nothing else.
+	Default int64 `json:"default"`
+	Limit   int64 `json:"limit"`
+
+	// Of Whose it is.
+	Of LimitScope `json:"of"`
+
+	// Overridden The operator has set it.
+	Overridden bool `json:"overridden"`
+
+	// Used Of a limit of a token: the caller's. Of polls and rates: in the API server that answers. Of a limit of a fleet in a tenant's usage: of the fleet
+	// that uses the most of it, where that is counted.
+	Used *int64 `json:"used,omitempty"`
+
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (of the present bodies; one that two
+	// resources share counts twice), `history_bytes` (of the bodies of all kept revisions; the oldest are dropped, and at twice the limit writes are
+	// refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+	What LimitName `json:"what"`
+}
+
+// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (of the present bodies; one that two
+// resources share counts twice), `history_bytes` (of the bodies of all kept revisions; the oldest are dropped, and at twice the limit writes are
+// refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+type LimitName string
+
+// LimitScope Whose it is.
+type LimitScope string
+
+// Limits defines model for Limits.
+type Limits struct {
+	Items []Limit `json:"items"`
+}
+
+// LimitsUpdate By the names of `LimitName`.
+//
+// Example: {"fleet_bytes":null,"fleets":500}
+type LimitsUpdate map[string]*int64
 
 // NextCursor Left out on the last page.
 type NextCursor = string
@@ -644,6 +789,9 @@ type Problem struct {
 	// Instance The path of the request.
 	Instance *string `json:"instance,omitempty"`
 
+	// Limit With `what`: the limit.
+	Limit *int64 `json:"limit,omitempty"`
+
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
 	Status    int32  `json:"status"`
@@ -655,6 +803,16 @@ type Problem struct {
 	//
 	// Example: about:blank
 	Type string `json:"type"`
+
+	// Used With `what`: how much of it is used now, without this request.
+	Used *int64 `json:"used,omitempty"`
+
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (of the present bodies; one that two
+	// resources share counts twice), `history_bytes` (of the bodies of all kept revisions; the oldest are dropped, and at twice the limit writes are
+	// refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+	What *LimitName `json:"what,omitempty"`
 }
 
 // Receipt defines model for Receipt.
@@ -1021,6 +1179,15 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Usage defines model for Usage.
+type Usage struct {
+	Fleets []FleetNumbers `json:"fleets"`
+	Items  []Limit        `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -1300,6 +1467,15 @@ type RollbackParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetUsageParams defines parameters for GetUsage.
+type GetUsageParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateTenantJSONRequestBody defines body for CreateTenant for application/json ContentType.
 type CreateTenantJSONRequestBody = TenantCreate
 
@@ -1320,6 +1496,9 @@ type PutResourceJSONRequestBody = ResourceInput
 
 // RollbackJSONRequestBody defines body for Rollback for application/json ContentType.
 type RollbackJSONRequestBody = RollbackRequest
+
+// UpdateLimitsJSONRequestBody defines body for UpdateLimits for application/json ContentType.
+type UpdateLimitsJSONRequestBody = LimitsUpdate
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -1404,6 +1583,15 @@ type ServerInterface interface {
 	// Rollback Make a new revision with the content of an old one
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 	Rollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RollbackParams)
+	// GetFleetUsage Tell what a fleet uses of its limits
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
+	GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	// GetLimits Read the limits of a tenant
+	// (GET /v1/tenants/{tenant}/limits)
+	GetLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// UpdateLimits Change limits of a tenant
+	// (PATCH /v1/tenants/{tenant}/limits)
+	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -1413,6 +1601,9 @@ type ServerInterface interface {
 	// RevokeToken Revoke an API token
 	// (DELETE /v1/tenants/{tenant}/tokens/{id})
 	RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
+	// GetUsage Tell what a tenant uses of its limits
+	// (GET /v1/tenants/{tenant}/usage)
+	GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams)
 	// Whoami Tell who the token belongs to
 	// (GET /v1/whoami)
 	Whoami(w http.ResponseWriter, r *http.Request)
@@ -1578,6 +1769,24 @@ func (_ Unimplemented) Rollback(w http.ResponseWriter, r *http.Request, tenant T
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// GetFleetUsage Tell what a fleet uses of its limits
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
+func (_ Unimplemented) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLimits Read the limits of a tenant
+// (GET /v1/tenants/{tenant}/limits)
+func (_ Unimplemented) GetLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// UpdateLimits Change limits of a tenant
+// (PATCH /v1/tenants/{tenant}/limits)
+func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
 func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
@@ -1593,6 +1802,12 @@ func (_ Unimplemented) CreateToken(w http.ResponseWriter, r *http.Request, tenan
 // RevokeToken Revoke an API token
 // (DELETE /v1/tenants/{tenant}/tokens/{id})
 func (_ Unimplemented) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetUsage Tell what a tenant uses of its limits
+// (GET /v1/tenants/{tenant}/usage)
+func (_ Unimplemented) GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3089,6 +3304,93 @@ func (siw *ServerInterfaceWrapper) Rollback(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// GetFleetUsage operation middleware
+func (siw *ServerInterfaceWrapper) GetFleetUsage(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetFleetUsage(w, r, tenant, fleet)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLimits operation middleware
+func (siw *ServerInterfaceWrapper) GetLimits(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLimits(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UpdateLimits operation middleware
+func (siw *ServerInterfaceWrapper) UpdateLimits(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UpdateLimits(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Request) {
 
@@ -3167,6 +3469,61 @@ func (siw *ServerInterfaceWrapper) RevokeToken(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeToken(w, r, tenant, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetUsage operation middleware
+func (siw *ServerInterfaceWrapper) GetUsage(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetUsageParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetUsage(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3316,6 +3673,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}", wrapper.GetTenant)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/limits", wrapper.GetLimits)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/v1/tenants/{tenant}/limits", wrapper.UpdateLimits)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/usage", wrapper.GetUsage)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/tokens", wrapper.ListTokens)
 	})
 	r.Group(func(r chi.Router) {
@@ -3338,6 +3704,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Patch(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}", wrapper.UpdateFleet)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/usage", wrapper.GetFleetUsage)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources", wrapper.ListResources)
@@ -5679,6 +6048,221 @@ func (response RollbackdefaultApplicationProblemPlusJSONResponse) VisitRollbackR
 	return err
 }
 
+type GetFleetUsageRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+}
+
+type GetFleetUsageResponseObject interface {
+	VisitGetFleetUsageResponse(w http.ResponseWriter) error
+}
+
+type GetFleetUsage200JSONResponse FleetUsage
+
+func (response GetFleetUsage200JSONResponse) VisitGetFleetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFleetUsage404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetFleetUsage404ApplicationProblemPlusJSONResponse) VisitGetFleetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFleetUsagedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetFleetUsagedefaultApplicationProblemPlusJSONResponse) VisitGetFleetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLimitsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+}
+
+type GetLimitsResponseObject interface {
+	VisitGetLimitsResponse(w http.ResponseWriter) error
+}
+
+type GetLimits200JSONResponse Limits
+
+func (response GetLimits200JSONResponse) VisitGetLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLimits403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetLimits403ApplicationProblemPlusJSONResponse) VisitGetLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLimits404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetLimits404ApplicationProblemPlusJSONResponse) VisitGetLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLimitsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetLimitsdefaultApplicationProblemPlusJSONResponse) VisitGetLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimitsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Body   *UpdateLimitsJSONRequestBody
+}
+
+type UpdateLimitsResponseObject interface {
+	VisitUpdateLimitsResponse(w http.ResponseWriter) error
+}
+
+type UpdateLimits200JSONResponse Limits
+
+func (response UpdateLimits200JSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimits400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateLimits400ApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimits403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateLimits403ApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimits404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateLimits404ApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimitsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 }
@@ -5888,6 +6472,78 @@ func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevoke
 	return err
 }
 
+type GetUsageRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params GetUsageParams
+}
+
+type GetUsageResponseObject interface {
+	VisitGetUsageResponse(w http.ResponseWriter) error
+}
+
+type GetUsage200JSONResponse Usage
+
+func (response GetUsage200JSONResponse) VisitGetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUsage400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetUsage400ApplicationProblemPlusJSONResponse) VisitGetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUsage404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetUsage404ApplicationProblemPlusJSONResponse) VisitGetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUsagedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetUsagedefaultApplicationProblemPlusJSONResponse) VisitGetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type WhoamiRequestObject struct {
 }
 
@@ -6006,6 +6662,15 @@ type StrictServerInterface interface {
 	// Rollback Make a new revision with the content of an old one
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 	Rollback(ctx context.Context, request RollbackRequestObject) (RollbackResponseObject, error)
+	// GetFleetUsage Tell what a fleet uses of its limits
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
+	GetFleetUsage(ctx context.Context, request GetFleetUsageRequestObject) (GetFleetUsageResponseObject, error)
+	// GetLimits Read the limits of a tenant
+	// (GET /v1/tenants/{tenant}/limits)
+	GetLimits(ctx context.Context, request GetLimitsRequestObject) (GetLimitsResponseObject, error)
+	// UpdateLimits Change limits of a tenant
+	// (PATCH /v1/tenants/{tenant}/limits)
+	UpdateLimits(ctx context.Context, request UpdateLimitsRequestObject) (UpdateLimitsResponseObject, error)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -6015,6 +6680,9 @@ type StrictServerInterface interface {
 	// RevokeToken Revoke an API token
 	// (DELETE /v1/tenants/{tenant}/tokens/{id})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
+	// GetUsage Tell what a tenant uses of its limits
+	// (GET /v1/tenants/{tenant}/usage)
+	GetUsage(ctx context.Context, request GetUsageRequestObject) (GetUsageResponseObject, error)
 	// Whoami Tell who the token belongs to
 	// (GET /v1/whoami)
 	Whoami(ctx context.Context, request WhoamiRequestObject) (WhoamiResponseObject, error)
@@ -6841,6 +7509,92 @@ func (sh *strictHandler) Rollback(w http.ResponseWriter, r *http.Request, tenant
 	}
 }
 
+// GetFleetUsage operation middleware
+func (sh *strictHandler) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request GetFleetUsageRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFleetUsage(ctx, request.(GetFleetUsageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFleetUsage")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetFleetUsageResponseObject); ok {
+		if err := validResponse.VisitGetFleetUsageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLimits operation middleware
+func (sh *strictHandler) GetLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request GetLimitsRequestObject
+
+	request.Tenant = tenant
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLimits(ctx, request.(GetLimitsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLimits")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetLimitsResponseObject); ok {
+		if err := validResponse.VisitGetLimitsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateLimits operation middleware
+func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request UpdateLimitsRequestObject
+
+	request.Tenant = tenant
+
+	var body UpdateLimitsJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateLimits(ctx, request.(UpdateLimitsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateLimits")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UpdateLimitsResponseObject); ok {
+		if err := validResponse.VisitUpdateLimitsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request ListTokensRequestObject
@@ -6927,6 +7681,33 @@ func (sh *strictHandler) RevokeToken(w http.ResponseWriter, r *http.Request, ten
 	}
 }
 
+// GetUsage operation middleware
+func (sh *strictHandler) GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams) {
+	var request GetUsageRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetUsage(ctx, request.(GetUsageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetUsage")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetUsageResponseObject); ok {
+		if err := validResponse.VisitGetUsageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Whoami operation middleware
 func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 	var request WhoamiRequestObject
@@ -6956,186 +7737,206 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H37dxM51uC/ouOdPd0wFccJgR6Ss+f7aBr2Y4em+0B62D0dNiVXXduaVEnukhzjZvO/79G9kkplV/lB",
-	"XsDMLxDb9ZCu7vv5qZepcqokSKN7x596E+A5VPjni1M+tv/noLNKTI1Qsnfce8NL0MxMhGbacANMjZiZ",
-	"AKtAq1mVwQmTcAkVfqd5CYyPuZCMjwxUjLNswuUY+r2kBx95OS2gd9w76/2wd8APh4+yo/ys10t6OptA",
-	"ye27zWJqr9CmEnLcu7q6SnpTXvESjFvk8wpykEbw4lX+q/1ldcWnE2AiZ2bCDa6qENowPVFz3VzG4ODp",
-	"oyejx7D3t+xguPdDfsj3no4Gg70j/nj4JPsh/xs8HfWSnrDPnHIz6SU9yUt7p8h7Sa+CP2aigrx3bKoZ",
-	"xJsohXwNcmwmveODZGVLSe/5rNKqWrP6VMJHc57hZakH+JSPgQ1hpCoEJy7rjxlUi3pddEcDoCX/6Ndy",
-	"NHj6pG05LwsAs2Y1I/v7d5rZlzQhCPkY2iGE96wHUr2ww8dPko1Ae5VDOVUGZLb4OyzaV5rxooDqO83U",
-	"XOJy2UhVhLt2IaBNwi5gavDrwyM2UbNqCSmOhgfZgD+GvRymhVrsHfzt4NBvkWil3mS0pD27ps7tPV7e",
-	"3pQbA5V95v/9/ezs4+HB3tnZxx/gw1//0mvd++hnbrLJ6qbfV8JSpCwWTDTJkiG9iqJgc6IDoZklcASL",
-	"PmHpwzTcJ4y92kygAsYN40WxgV7boTHao1V2gOHg8G/te3ujJHTs7xfJOKuA5wluDjcQ6JpOm0247jO8",
-	"cI7QSB+mCR5wBJYK4SGVdOyLmxZsfrhmZ3aNG7Y3ODxq299rUYou6vovNWcllwsmDJSaGcW41HPLNw0r",
-	"lTZddF7YZzYWksOIzwpjlzFI7LJEOSt7x4/xk5D0qaYrIQ2MocIFWga/hvo9QjkGkDC73mzCK55Znpww",
-	"C9QpVBlIswcyUznkTMO4BGma8B3y7AJk3s4w8L8t+cXjg8PN/OKNytdtS6rcbknkO2ygUjMD1d5Bxw5U",
-	"frM7eAuXQgsl1x4OXWIPZ1YOoWos+IfWdfp71q51pKqSG8KUJ0e9CIkGrUh0CpLLdULE4AXfaaaL2bgJ",
-	"Vp6VHVKEbrpRMXK6mG6J7fbefse67GPXreovFYx6x73/tl8rW/v0q95/615hV4JL+gevxHrgXdIVjgRP",
-	"WAEjw9TMOPEGzJG/v7CLb7ifd+LQV3afeqqkBlTAfuT5W5Kl9lOmpAGJf/LptBAZt8ven1ZqWED5139q",
-	"u4dP9WHbO3JCnkteiPzcyeVe0svBcFFY6OI54NcsV2D5tmETfgm4VYuZXgYIzdQUKnwnM/wCtEWsqlJW",
-	"V/w9vMsodV7wCnWV8BaiF1bOtGFD8ByXPR4MepHOGZjt1Qc6b9DmXOTba49WZ55pq3xZwhEGMf5HnrO3",
-	"YeMO4nyoZuZ4WHB50bvaFpl+JUDTObWhM4Ex49ICcQgoTBnXS8Dr2zc+V3JUiGyXc732Il/FqkdhF7dI",
-	"mKoYl8p+GTagDZe5ZkIyYTSb8wWu+KWqhiLPQd7lkpGbqQuwTLdSBdQ4yotCzRGyuLo3yrxUM5lfi06k",
-	"MucjfEqTQrxGw/Qsm9h3yjGz3/aui6ZHNZq+UYa9dO++JSSl87fAwz3h2btPQZtHYP5aQaZkLux9L7ko",
-	"IL/rM481a7vEuddDp9HSSL22/LfFsG57ubtsH6/BN/tl3OH2nskFI3pD5okAP1XqNfLMOwbzUOULC2I+",
-	"VJfAjtjP4kdcz2+SX3JR8GFx50vKueFDrqHJRrMJ5EyqeZ+9UUR/QrMLaU3P4CJBQvxOMxiNIDMnrIIp",
-	"cMOEWcKQt2Cqxd6zEUqcZQ3gHaIXmgdzTreuOExqXewKYTWtVAZa7witdWKakD/mQgdsJKDIPT3wLIOp",
-	"wTe2CWH/pEtezBqPwS+CHB5XwA26k7hkAyvPp8puzkrifYsb+5mSEjJzbkQJanYDkvnwsGZ5DcixF9II",
-	"s7hdEY34Pufamblc5mjyel4jnXXehLCjCD2bTlVlIP8ZcsFRobwnalUjxlFjRg4uJOOSoS0l5DhpVdeC",
-	"1LR6Wx8VYfdOu6Rn02mxeCWnM7NKD+knDx59zH7PVTazppp9b2kPbgwfEpZDAQaO2e+faFFkujr99+pD",
-	"4i+9SvvsN0lUi9isGa8s5Y5mGvL+mbWSPu6N1Z7DAAu8/ls+/5lut8fwo8pb3FEv5KVaOE+Ue5dVu6aV",
-	"MuoR+1/vfnmTsLkwE9JpkY5QdARvn72QjURB0mTDGmqvqF3JtLJgNoIU9gwpKj/npmHY5dzAnqWhVY/T",
-	"0kF/Wv0dPk5FBXqnZ4q89VHWbNbdNjoTlvNZ/Cn5gs00MGGO0WS3pju3wnckPhIo0fOjKvt/v20FFVyq",
-	"i50gcRUbeb+T35cW3IRREkP5Q3iMGv4TMtM8oOd4IRJnTjoDL36NDmzECw1JzIqbgEHBgo4IHRYTXBMP",
-	"7buax790lM2HvVQVm4KaFpAEC+ho8PQJGy4MId4m//EyLiwpFu6Zj548YTlfaDaqVGmF5gl7OqBv5qTL",
-	"IpPzdq198XZIFWGPc4ChG+/GcWlX381GBMhbCTUi4nVMOSJ3+y5rjLT4hmv9VH1cMA0y131GCreeWL5E",
-	"HFlm0N+I+dHa/AvXo/lrQQ6C5hbRz9n4Y4dtOhlcVXyBR1/HSDY96A18NBR0WSVpXEjbXl5cOiHa3ALP",
-	"2kkJwW3leG4RCjUFp+fVni6MPWBIimvDxkrl7BIq54xbwe3dGDZpU61RkUIAOo/smc9VletW7nghyFRd",
-	"ErZOFKbHuHAkI/dVI97QZ6nd3fmQZxfpMdOqBFKKa8t9pCoymoTxjyBtgeCGxG9pzzIAllqj6hKq8Ga8",
-	"gxdncsI1A5lDfhy8BA6IFrPpPRn4J6NuMrLPocBkn6X5jJQi0HahcAkVLxyQtPczocaFHIN0AJCz0qKL",
-	"W3cv6YXdosXt1mpZT3h6hFVNhrXBI90hu5wCvqV38S2MnMgjZ+9a9zExxWGlZuOJqaENAT1PrFoSHQle",
-	"Y/Ecb8TTcMi+4jheNlCSnkf5jiU1XryZM3HTc7jrgNtJyzfBkogp3AM3emlVxBfWqmqLkgEj/69THoVV",
-	"nC3olgRMK+49syRqrR3LGpBIp5UaV7xciozOSE0+R2V1PQ9a+Snyp7Yd+pSbScLQWW3JlgxjFm6yqgnu",
-	"r7kgHwVbfZu3GJffZdVu9iv9yr5/+/I5e/J0cPCACWkUAg7NGeM5uQZpEvZ/nv38OrhN7RNO2FnvrIc+",
-	"iqKwIF9m8+126kYRS/EjB8VWHMCg+p0o+CNVjcGco3p1zr1fYh1Wv8Q73tgbyI+xRuXHaMSnNiaXgZia",
-	"87mQuZpvZnV49Xu6GG+3jF5moDffGq7cyCQlzEGbwCtP2MBlYTjTrdImynLZyP9aTQoKfjYtimg3K5Bp",
-	"PaAkDu1tsEcQlW7CFLHKpQDNnK7pMkJcvAk/3b1FcjPI67F03X3vitn9Ie4SJuF6O8/6JoQf8Z/7EH72",
-	"xb9N8x2xNQYrogc9rRQyvu9gGT9vBn3uCyVWgbe8uFUNAHP1JmrOCiXHXgdnnDkRZjVE7vRhbTWEsTIG",
-	"pHNgLan0ffYTFGDvIVca2jxWvbePHqFSflyrjpkqQTOrRrMC/b6CxO4ZJhUu0ITos5eVKll6MEmZUSx9",
-	"OsjThKU/5CkbLnzo+4RxNp+oAlwiBCqs2l5X2n8mKRrzeerU+SCrD47yJk/5WwtDiZB2BXivfSwe1Whn",
-	"2k35GFrV+DdOBVuS4MVMt55MsOHJPGGaLzRpHBqKUcIKcUFiyFIgM3PV+tL6GPWaHCQNlVW6ndHk7rFW",
-	"njphJYk7LslbogM6uDRLoRlZhHPR8CZEWn/Tu9Gasem0V3xyfbl7g2EZLwFRrnWTkd3VvcdVK0/kFhuD",
-	"GeiAgNajot1anJ3wYsQ4K4WcGeiz13H+hZLQZ89qW8pCJ7uAnM0nIL2KaCZQ0ltJWQzpNIdtsEKl4lwD",
-	"uXW20+hGlfqzzQ10upiSV3k+EdmkJlQdHSpnk5nMrY0cedaFYRcAUx0IfML9EZUJfhnyfjHb0ylBOmEz",
-	"aUSBOzcN3kAMoSRzUVUY5zDVArNVtpE/zcyZVTHUoW5aitwRmOh9z1TRCIr1cigMZ89+etduoKN/QncQ",
-	"cQ2EEwqWaCHHhfdLGk18oz4GeljCzERpxysRfQh4RqkdoIbPagNYBaUycM7zvGqFHFFDO71+/Omdo5Zw",
-	"ykLbU0Vfjt1MzEJaSVaDMS6Qv1HtrlFpJjVxequJjzBfQAJbwLbuBy1k1qLMvjO8MnX0BawUigSg8yeh",
-	"62l79zRmzG9UiVQO7/BCvKMCToe6uvSZhuqcj51fcuVtkWNl5bc5F2YjqrzHi1pNFNpJfWYNJhXTWEQJ",
-	"baqc3exzJUdivCoG/83CdlTILTD9E9ueVvAhFPrceW5WAfsK+Y69BrcllaEEBif+ikXQBS3ml2B4zg1P",
-	"3Dlgwl10BAdP2N/Fj8cuouNirfRko4qc8amlsOGCCZPUgr7kCzbBn50z18rTmpaGShXA5TWsjM/3uX6W",
-	"FFjnSvCVFE2mhnoIVnegs3pbNnY/zHNnhtbkWZ+p3nZ7g9dxvWUDmRxsq5wscpt026B2UzdhRKMF8Bm0",
-	"+t7aWpxpKCAzqjpGew2VWjRU2dwS3ZRrq4arS6SjCLOGkPEZKhIgqlaaX9JqZZMMIxS4bWO/wdRafd0h",
-	"O8ZJa+Ld3JsuTilHuKw6we8ufrdbTM690mwVA0l6KNfWUBTBZGL3g6kwOWYW1YEtkosk4KhwL4mRpA6p",
-	"uXiay04hiOwk6lwkasVn1O0Ext2f31DoakvG5t+6Njjl+be7KAjCpcBof3fJ0L2d5YOIsv9J0HoDHCkZ",
-	"nS1ygVL5evrwe2u9utBstK8b1ns9kgRxYUwLxfwyagVFkzgfYbbgylKMKc67KPH9ZOF4hnYZZFIZVH68",
-	"wpjDFGSumZInFBpD13S/60W6Q8wBajZRWNm90e7q9PR1xHujM63fXecaO0GZQ1bwyiqqTiWuj79ddzIu",
-	"N3AX3dRXi6wrSamr8Zwq5URLNlFKb1mpsk6it7x4mTGFEk+7guOa+X2n2fekS/iXPcCjbYSum9kJwqyc",
-	"BKEHH1Is0PJQ+p6HhUQEcibtBdKlA/sQoq9amBY8g+P6LIllWI2MSiBkJIzP5MZ4oStCcrEjorhN8vSd",
-	"p8ulJA+9kFkzx8NKjszaaVUZMj3aWJTV5blmI145Acz1hQ7ATC0GCzlOj8n6IjRdgAknEWfVW2NjAkVO",
-	"WWLCsO9TNFvT2DP4AHNDfE5K7Xe2F5zJFQ6N+bS1ZREduKc0V0qBbryUDrr5YPREh+P2qrQ9XbQea8yw",
-	"ZgxVmTaTRgi6VhMhaPSSKI+E3tiaK1Lr0R1pOQTZQlyC26hhBVjVRMVakttyxMT9wuydvaSnRqNCSPDL",
-	"sm9vW05UmLBcPkB1A4mr+n/78jl7evT4h5vOQIhrYbbWtqzCaCEM0vEKzqZQaSUxFy7j0hn9Jyy1q0tD",
-	"YnIra/J57dtGzOqsjTZjX9qjyaA7KWKpkqBDsahz39c0bwgF8LzQyuI/6n3owLNsW437XYJ8ppcrQh8d",
-	"tmoSLom+bTP0HCS7zgQ0L6OWkKOYW6swjXLv02N/VgaKAnknuxDkl4vKSqNk/S15KW0g7DrxORkRiNs4",
-	"rAvetcR1VFkKs2tuRqZm0ugtI4bP6eIQNODZxXnZYhhgCA01CFwTcwkvlL7AMyt1CsjH4Kue66WqGZV0",
-	"uHVSeC341Xd8HxpOS69jWln5seVbr+UFalnob1O7toPBwNnRtaudSi7CUnOUdcq5u4mbRnmO3Hiv8Q4W",
-	"Eh5hl0cgthh2cc2sSIp/ohc+ZWLEvL8gCLd6A6grJQwKDbXcbtzj5Tc1KYDcX5yDFSQV5GmfPXOWp3cc",
-	"ElAFmqF0UVM21iIxXIAER2tukUNLlBv5brxjx9FPnanfIMM1BPw8EN6yy+AC8naPvFzzmxerrT/6fbf7",
-	"+SXHgrE29x4G8l0urfOGO6+1VzxPGELAIqxkKS4wtcrZHKixx+r7vOLV9baaJnhRsOHMFT+uqGxmAmXz",
-	"7QGP/PvZey6MRbe6shuKKd7Z35wtRdAOYI81qlqJCbtpAHLNubcH5b/ZRO+OMGmpKjgPYaKOADqvoLbp",
-	"1Iilc16VdMAyZ6kHfeoNU2zCY+YgzYIBzyYusoCuO/u5tiqCOq6BYizOg9HmqtGquIT8fLjYxpniIqZ1",
-	"CvnWHqHPyrgObNhzuC1w9kOr5iWK4jwo5N2evoid60gKJRhmlosAjZty3LkTb/XSWN0aN+eM8XlkLKEp",
-	"jGbSihjxjsdaGHkrSwLkuu5lpKZwc/voZHpdGwnKeJ3pQd2knLnKTR3Jj2meOhrM+cI7ECxWWuRHarO8",
-	"fOs9vfeLXrOhVrpAdKnps351QkvxZUDXh2x39HgNC34fsuRW00FDYppLu+X1Cbg0JCweRvk0BJBM23+M",
-	"IkHkvS8uH++k9v00spw4mRmkO4SMs5Iyzh5RxtkBZpydyeumnB1ONqecvW3k/7Wc5RAodw6TSajzFe6q",
-	"AH5pGQG2vQMJVZTPh1WCCdbmfjQgEYRoEWvIKjA11VmzkbCWudy06Cl0cR95v0wTcrw4mBx7f6pRSNlz",
-	"ilrZK7ESmPxjVqe4AJgGX9iCTm+ptaCLws/jVYV2IX2WUkpn6t/ZKNr13Ne+GREQsz8/tEMa82NuQAHo",
-	"kOxLiSZCZoDJYdv7029A6hdiZGANb5irWZFbYYlWQO3rXok3OEceitUli3upHMtZFKqiJInW+s3uKJAT",
-	"8tx0xyZwDY0FigIXSC6v7eH7WSrF1gVPnxP6ETtE5GWuz8UGd3nDT48HKKQ2wPOu85VKQiMUgvfoyEe9",
-	"zoezU5zhRuvBmm7xWuuODEVHTUie7TKp1vyaLGHoav3XbQ/7AVwlt1KWQ9GV7hz4T10nEu2uk+SmlVCV",
-	"MIvu+JtP6XE11MbFPidiPAFtbX6pE8ZLK6vhjxl3rjld8qKwv/uYETUxGzAxaq/47vYw7kJJlIOIpvEO",
-	"tErCbWPdB171blaWvFrQbZSW0Z1m5KDGAxSEU7+Gi0gMar7wCWoaikvQx8whd4mJy/9UQkJu78lUWXKd",
-	"UP8nrllaqIwXwiz6FYyFkv8DZonP2OpnXPJqYTWR09UYXETuFOqooyWkfmNoxHdqsuJ/ZtGEDdVM5rxa",
-	"HMf5JFEo0MqjrOCiXFaAVlfaEU9tN0RRF+Q+FEqJDMJQurVUcWJqBRLmmmJUPjSSHuj0hH4JOdrMTESV",
-	"k7xCaFAeDW56rABb72BDD8qsoQywjz+9Q33mTFpV0yWWu8AtRmfJwQrczCpg6cdc9zGgNu67ti16zys6",
-	"e8YUaZ89k/FbUGfeU6M9M4G9uaqKHLdmDyHEnXBr3noShmUV1xPQtC0l4UxifFHNXISKgBXrWMdBeyRz",
-	"TNddSZzSxlIKoReGnytZLNK+W6UYS1VhTghTknRLnVjZiPWXGl9I5KQTZtSZDA4rJ0bIIsS+aceNNwpN",
-	"L3U65zm1T1pRpLsi/p8hg2ZYXLQbs/b3kM6wGsXuCp+/3hATj4L6/oqIgUgV0SfyYNC7R9EnXIfgkusX",
-	"lNQtvJV0nMDREcYWXUPvShXFkGcXNyKJIxnZOIN1UrmjK9AzFjoBpW1Nf5KQOpcwL+kSZkyROPaVsOiB",
-	"CZYCX6XWwNOAnY3IdqEO5xVATScYqAvuq8UZRvWotUFbFyBqL/Kf9pFrmw8lPkgX9mUXIPzR+McJqUUO",
-	"W3Uq8hC8iTTGdWnHt50hGLsfVrbRqd7szhbW4PO6ZZ22xjFbusui7EfyRqKjXBVrtjdj9GTGYxUw8ljs",
-	"/6amkO+Fz5eiMjNe7E2UxsiHM9qxHarnxz2v3OCTrGldUr9U7wpAYNfcNXpGi81MG/lHF49ppGl61oFy",
-	"ZjUpwCUoRocWJS6BaRtK8DpyQfOQ4Rh6kexoaXbplL+Man+eTxIYLOeN+Gwf5A4omOdcb6lsXjMra3uW",
-	"vzO81rLyALF2KrCm/ipZXrPvSUeLMIpf+9KPUNph6Spm2TflM67AVKItKhcCJGG9yMobrWdOXDGXGoX6",
-	"riiOh4n4c26/mkk8m6mSWgwLCHnaLrDWv5HM/PXJ8X6j8QG0n3ZNPCves05zyLE74zvpupYblTLQ5Ulz",
-	"htxWkA8h0Q5QfV5ahu+PFPm7ptOi1avlZPNGdrNrs4hIc3IdbxpbqaG07qhuRvq7hdyH9FcFdPgwuUOn",
-	"ki9YrvoszURKUgdNOKzmLQAa8vVSwBybZ2TCfpsLgxNUeF4KC2c1l1C1+42dIhx1Q9+2MUHAjx7Vbs/J",
-	"egom2NHgKGazx49XemhEGLaS0pwEs2EitFHV4iR00jgYHB61dtJonV6xtb+FlGRnR1hIV4ABgFYxuGEc",
-	"RSu+t+FB0wfTUXWrqfSMKm7xBlSrMRXXa1xW01/VSkZCjqGaVqJD1q6yA1Po88w+YIR16O3tCk3dUWLL",
-	"VHoum3TZ5eELBKhnBKONBVG4hVbQFrM2pUvNodrLuAZWgKHhH7kYC2fqCymhYpPFdAJSt054iPDtyaN1",
-	"I3H43p+Dvacfvnd/7H146L968B9/aQMSjZ+4mdZIuzYt0g5YW7QOxUuDGrWhRQ/tafcePa73zrOsBPZc",
-	"VVNFDXf9691prHAUv7/N7XgOH7tuPCfkMShm484unsvjOTqht7nLzhJA8cZuuN2ElHNYdQ8y7tS39Lw+",
-	"On9Oq96RbzS2yvODDI2r/tET3FXlv3sTsF279FrDuNhsSNlrrpIe6QPn3hbuCnbgaAerQGBBM3rcBDWO",
-	"JXepu7+t3GZNiy9c6GbSt8e/O+W7Y+s1m3DRIDM2FVPwWf6KDHyxygXutZlvB9r9KLD7fW0sRJrcCYYo",
-	"IA8qTzi2/iaB04mRO3DANha34S03iaqvwcpeBxa1hLdNPI1rFcl/bH8Wcow3aJ//UvLFFhgdI/MG/G3p",
-	"c8yn4jz0LF7Lf/Gi7g7HYRKLKxj/7O7G9YrWNTfG5dyIXAn7umOx8r49u9PZTnUyFOYI+BypIUyEzOuE",
-	"sbaEgfCjd4et6tOlqmCHxFI/uFPfZiZpZyrj+68yb9GbPP9OStyUlOgPvpEsHi+1lXomipdilfhvV8Oq",
-	"5d4mRStYpM6zEabn0dAN1e7GaJd68ZAr70C9ligzwULbNBuQvVHkp5bML3wzB/cNoLtiM+8jollK6Vns",
-	"3FKb6zaPSFoK7Soy67RnzxZDtQN8FNokTCsnnoVp1LPWJeI+o9siAV5fUm5e7Ltyb4zqST/cb+vwecyB",
-	"hjy7OEEWVLjK24UOadVry60bOWa7O0nDqKLhohfOqxUr7BG8BY2DI1aMrR08zu7aEzZgJXCpA+mGMW3o",
-	"5Isy8W/KK92Ij+zEJ33sbkPl2aajx7wNROWS55QxSBEMOlAfHosc8lsExlwiiF6TfEsZxii7AnHlqtGy",
-	"SwNN1T1eSWFJWvNL2PcaAH9JHyQsnclsAlQ99b33bUZZ0AjOB8mZ9IR/Hnq2puz7kK+MJLFM/ugvW66e",
-	"oiQPynn2ypeFrAH5gOL716457o4neGxfCSmsi/9Qvhxmg72zb3ccFXjV2mZWsme/viKxkrB0VPDzfr+f",
-	"utlRKAPw6yx8/fwVfqHq65oyAbeMhgq9MixwYsyURlYJOVItRh0XVQHcJ0RRPhNlZ83cfCohGQ+T3xLm",
-	"+vJhstMlVJiKZRQJakzCd42w6WypLtkH9nybB4sK/TN5Jh8+fI952g8fsmfsIW39octsD2l16J7WqqAB",
-	"nfZCfNlDar+qAYVklBikJxyLIxrbwPv8ET50fQ7OpEVNSieLeylxFx1hLzDDhKhCXIIjXlZiwzfLyx96",
-	"zHnonejuTnwbFlo8XAGCtlCwTJ9A8GxmJiCNG09mYZHar1Ql/sRvjtmPeKrsbDYYPMoC6uBHSPvMlUEU",
-	"So7d7GwybAmeCCanqTP4yDNTLKih2DxqmEOlBLQgpBk8FLd/+xlz0brGqKU0RODp0eMfHvhSB9fKgArU",
-	"E8atdPfV46nLAS20ihpRYP1E+r/3XCBp71WeuhEIhExWVA55TlMdEPwgDeFHSv0IUjaFikYkLE8V+05j",
-	"fpLbIvUDQNS23z58SFHq7gHYxyzl+8M0YkUs5f/98OUwdU+09rB2z0k/IYNKWGTHXmFNMP2N6Dflf8wo",
-	"MI/WiPfbWFuv2enX8kRPLegHsW+h8ehhiyuiaLGdFLKPTf/ni1O2PwFemMmfKfvedbPPQGtsqaGtDMBr",
-	"cCztn8TUMy4pK+4BVTziBda841PRX/CywCcJHbK2HqAtaFUAxF5i5IXIQOqGu37KswnsHfYHvaQ3qwrH",
-	"xPTx/v58Pu9z/LmvqvG+u1fvv371/MWbdy/wnrr7QuBtUc7dcW/QP6Cr3FJ7x71H/UH/Ec46NhPk2/uX",
-	"B/tEO/hx3GagPKsZsBWvroMY3WSRvQRfCcUDHRrMf+sHQ0Qo+SrH+R3anLr3RSNCaGpkm4SrL9mPpupf",
-	"JRuvJkeJu/zD0kDrw8FgzdTE3aYlRrGHtoGJHk7DhRuDjpe4wWXtTw5LjSYxJj3to56910g3AYqGW6XJ",
-	"23669wHHoWjT7tf0R6lXD4c81KfxAHbQxs86vEFgOTf3VVM3MdUMrlYO6uCG39011dIq6wRBPKIjwpD1",
-	"xxPNRcdbnm6+JQzcvj4aEBQD0bViwlUSk/j+J/rjKqL1JgqMwUTnf6sU0zlnOz6Eo83ACSO3rw/Rtzjx",
-	"Zx08d+VZtFXPhTpOY580ys5DsUzzJV3yjfDMejxJCxLQVpFjkhvqHjCBWKxvK6dj4RbhhTu366JFza7b",
-	"+DFNYLkddhyPBLpjbuwGy3QzYwQuxt+Cxjf4fNb8aPMtL1U1FHlOYZqdEe7euP/I4ccKUq7nNvuf8P+r",
-	"Ohu7q4sXGcHO5iOjDqQbWx0y2YVmowrAD1w8jcZEjRW2swxzY0Lt96oGQgupMb6Be0erC/yJspr7d3TG",
-	"1zwyWu26I0s6pXIHTAZ3Q48ug/L+RPIaiF2D826WiAiViE9zk026g3AhmEl+b9+dmsghcLHgGCzVJZwE",
-	"14R3bhZoenpnRaHUhf3WrBIL1U7dunhwM7i2Eg/3gI5foiy4Lmsn1xsPPW01GIOu8c/m8vuUt3786W7J",
-	"pdUKfVYUzHebZ2nwNaeul6p3ouiuajrdKKdDKpMWWKJwCQzk2rVkpF2WyAkbKjPBTK4hsFJ8RH8QtdeX",
-	"LH2VQzlVBmS22Ps7LFJsNzOFuv0PVkg6CmNjMDpqpKgkfOfdjigTl1qzkfenSbq+imC3w4iW+XdYOA19",
-	"F6pvTHUkkf978EapIt8b8uwC4l6roSDMvqxOYbeciwAzUVPf59EqbfUDoiDV73UTBcj1uXvmeRZGwuC3",
-	"4RPPLTdB0ndLW1nWi5/e9db8HK36KtmS4TyzR0J1pvbNMfgWvCyWwNfc3X+699r/+mOlxgXwqdD9TJX7",
-	"YJHRV4G7hfUvH/Wfu/lvyY3C5DP3e6esPY7AtjB4uzDhxoSTP3cmQyTx21H/jw62WNOpUq95RZW8RweP",
-	"N9/wm3SNBiD/GXLBfQXh0eHhNjc7XzgfUgLH423g9pvkl1wU/p5ryr73LqzcLKvTrrt1CF16MRhFKreV",
-	"hPWUwW6X95swI8p1yZryyrR7s59Hj7tFoqlf0+lpnsQTFDEigwOBUEp9JRZScLsszYPUUagyOv34KO/c",
-	"FGjVbewhOFVAT9Q8SmFOouRU9gyNYzd2nNQeERQLoYPi1wxPx4MGoNDQ5cGvceWW7IL6BffjO1p+f77O",
-	"j1QjiYuTCgtljMt9uxaEdw4t0VEn7ezOO/c/iXyt8wgHzYnL2oMEMq8x37fwqedGLiE6NniHhQ4BYm8Y",
-	"T7g+9tkJNYeur8uwqZ29tk3zpkqTJQrZ5GZ6S+UpXwkTpdXucPh3yDi3iEGEpb3Kt4ubBOyES1gXx34b",
-	"BqzOW7o5UhMBmpUGMtd130omcp9u4yYGxyOFybnjZO3BIBkMBpGwCuOwqUD3EdXMtCGm1SVe0AZWzmO5",
-	"z0bhGoa5vFFMl7a//DEDbLnoTARf3x94alS28vjgcEPZyhZn9YVGlxCMXWoSwbhVO/oMQXAP6tGcGrNP",
-	"pyBxzG7ULKpVSaKO+HerHm1JsGE8Q2fY841r57+ZIKKsOCQM3/nJ98sKjXdc4zoThSJcTzj8VFfEWMHk",
-	"8rrrDn5Og3CtU4c4XsZKNWQUWBN/Jn0Lvo5pqfVACV9dUr8TB7PFvfWId3hnsND2ouHMNBruN8dIplu1",
-	"3mvjF6GhYQfPaG0Y8PWyiTDds4VLIN4hyoj8q+IOXzkz2P9k/1ubn/LGz+e5RbTotCdQ2t5fGMz1TQqz",
-	"iu7xWDdfbQF5DRzYr72f4666qXq4cuQqQjZueefSlEDKSg6tWM3S4MIklPDEzfhcJiM12fZlc/gc12R5",
-	"dZrgG8WGKhegT1zbvikfw5nEQc/UwVGVULd8TL1bK6XqgT57j98vNUbXdfvTetyeDuvjoxEXlXcRUAcU",
-	"l+e8omo6InIj2bcRrvUivN6Jru4OOeI6h21Hbsvt9za8X7giX2xa1bWAMO55a4Jfmkn6dQs1d7AdPCzA",
-	"sq1l2h1JuntwLJ9CUXhlDpU1PUEVbqKK3NP14ltnqVVo1Pdl7mld4jKPStRXJ5nRlEeq+/O5StQRgLIr",
-	"xpbxDq2ZMK/7Z3M2VZUrQZhbycEvQLoikyAH4gE7TOgzqV3DK+yBnFGtOeap4ScxcgWNQal3I9PmboAB",
-	"jfDAdrrsGVZ4Rm0ZXRG5VDQ+4Zgtz1cQoW2D6zPY7uQy1eK29SRq+tjCZKghQ6MN4rcUuLsH3vWLhaUn",
-	"AATokq7SpgtuyR8axaSddvjbcNU3koHc6IvcgsRvV6Rk4hpBy7weZP2VGYYNNW7VOIyDqV+ggRiWt4+9",
-	"vq+2Q9hfRqekjv4Lou23hbA4xMsN7b1fjN18tcW5a6L3/id7fEshtrZ06bd184Md88lGP2M+661i7IZs",
-	"nzvO4D46ONwGKSFTkvqvveSigPuyWULCeNTfoh312ws3ffZKXBbNdd2xA6cQuIldro+5D5D7BqkrnoNr",
-	"YNsbJeEOMK4eU7DeALbbo5prXMKLU97ZldJdto/X4GMftcWJXSsybP+EQE5fjfbsrvdw297Bc48OxI2I",
-	"9GXy0C2sSF5uf/E/SBxGVuesw8FoyYCaL/i05PUzPizpuMRkN0uxTnA+TqOKd0r6+efMf1YS+mfyxR8z",
-	"XoSmykuJxCjJqR8D2oeusQx7H/qTTCPGVY8ixk4tFU7qajMWpzNzfQmSfAb5f2bm8m2kEl/t6q3cOlH4",
-	"i1rtl5Tm+55aS7Sn+V6DMX+hXobP1zv+nSi8JlF4o0TbWvkmbrrJC+Kv+mbMyWg+RKs56Tb8FefLxD1j",
-	"Oh0f/ly/UMeHW97+J//n2gj52zpP/tYxp1vJ9n3v7lPZbakXuJeT3ny1h+cNoMa+68bVGTnHurd0zoVJ",
-	"kTpcwjoFJlx7P6ptczOL3ExgmrVJKZF1V0cuFy4E4i/yVd6NefqULYnB6eUueGeSF0U9yMmqzTg9jFK0",
-	"RAlR8XgwW80EnO7LUoz3pkxQhpRuJsFQ5qa9wuXzJBiQt3/b/zsC5G5G/aboeJhNahR2/vTtwqMZrY8G",
-	"mqbCHzweDEqd1pNZ0icDnfZbxlu2xbTt0zsTs540Z2kM9p5++Ov3Z2d9+uvBf3xf6v+nH/yl15q9tdRf",
-	"fCWL6HPi7b5bqdVfqUmr+8OhhAX5aIS96T98QyllHms6mSL+/C8QZm/2//vXYMVuNtSXUWQdzYHXLalE",
-	"blIxzkmSoLHZMI+LksiJNaF0qhLdWiBN3Op9KeTsd3/nRc1bUubS5K4vyxi2q4MckwIig9goNoS6/twt",
-	"5Jsqgv1arM2fOVXURB2d646U3l/nmtUSTXVwui5mggVpN1KQekpPus3+bWEoRlcLN1xCq814TwZg6CTb",
-	"1cqLZxbDbrCV12fVhb5R6HDOuGRZ6O7nJ71wNhHjCVQ07gULCqhcqbXTpmvm6Cac3Eovx2hi0V23coyH",
-	"zaxr6EgQDq55Ip5vv+4z6rrdhuPrmdBWlZ0SPprQEUVon5HXZ1h9iHYhc1O9HAYvt0XpKM2sMfbbrMrc",
-	"cDS3rAmvqa6ch1EnrX4l9/Nt6kj0hq7WBrwooOrfnImiojErdUfxVnKJet5TNxvX7f73D5bjY2tod1rU",
-	"xXkfJYF7zmqzMHozbYhi83m9loaA6tc2tlvNqsF+2tk/PsrIdw1MV+9+57pbbmwqXz/MtZ5afVZbr6YE",
-	"03Z88BRH/ESPqj31q0/7LxpkS9MeoBCXUC0at3qlavVWTOClHfG64zy5kaJHxFXQHQ+J83jrmUnCYHP/",
-	"frPUFtsN/f8AAAD//w==",
+	"7H39dxM5tuC/ouOdPd3wKo4TAj0kZ897NA372KHpPkA/dk+HTclV17aGsuQuyTEeNv/7Ht0rqVS2yh8k",
+	"JDQzv0Bs14d0db8/P/UKNZ0pCdLo3umn3gR4CTX++ewtH9v/S9BFLWZGKNk77b3iU9DMTIRm2nADTI2Y",
+	"mQCrQat5XcAZk3AJNX6n+RQYH3MhGR8ZqBlnxYTLMfR7WQ8+8umsgt5p77z3w8ERPx4+KE7K814v6+li",
+	"AlNu322WM3uFNrWQ497V1VXWm/GaT8G4RT6toQRpBK9elL/aX9ZX/HYCTJTMTLjBVVVCG6YnaqHbyxgc",
+	"PX7waPQQDv5aHA0PfiiP+cHj0WBwcMIfDh8VP5R/hcejXtYT9pkzbia9rCf51N4pyl7Wq+GPuaih7J2a",
+	"eg7xJqZCvgQ5NpPe6VG2tqWs93Rea1VvWH0u4aO5KPCy3AN8xsfAhjBSNYITl/XHHOplsy66owXQKf/o",
+	"13IyePwotZznFYDZsJqR/f07zexL2hCEcgxpCOE9m4HULOz44aNsK9BelDCdKQOyWP4NlumVFryqoP5O",
+	"M7WQuFw2UjXhrl0IaJOxDzAz+PXxCZuoeb2CFCfDo2LAH8JBCbNKLQ+O/np07LdItNJsMlrSgV1T5/Ye",
+	"rm5vxo2B2j7z//5+fv7x+Ojg/PzjD/D+3/7SS+599DM3xWR90+9qYSlSVksm2mTJkF5FVbEF0YHQzBI4",
+	"gkWfsfx+Hu4Txl5tJlAD44bxqtpCr2lojA5olR1gODr+a3pvr5SEjv39IhlnNfAyw83hBgJd02mzCdd9",
+	"hhcuEBr5/TzDA47AUiM8pJKOfXGTwOb7G3Zm17hle4Pjk9T+Xoqp6KKu/1QLNuVyyYSBqWZGMS71wvJN",
+	"w6ZKmy46r+wzWwspYcTnlbHLGGR2WWI6n/ZOH+InIelTQ1dCGhhDjQu0DH4D9XuEcgwgY3a9xYTXvLA8",
+	"OWMWqDOoC5DmAGShSiiZhvEUpGnDd8iLDyDLNMPA/3bkFw+Pjrfzi1eq3LQtqUq7JVHusYFazQ3UB0cd",
+	"O1Dlze7gNVwKLZTceDh0iT2c+XQIdWvBPyTX6e/ZuNaRqqfcEKY8OulFSDRIItFbkFxuEiIGL/hOM13N",
+	"x22w8mLaIUXophsVI2+Xsx2x3d7b71iXfeymVf2lhlHvtPffDhtl65B+1Yev3SvsSnBJ/8VrsRl4l3SF",
+	"I8EzVsHIMDU3TrwBc+TvL+ziG+7nvTj0ld2nnimpARWwH3n5mmSp/VQoaUDin3w2q0TB7bIPZ7UaVjD9",
+	"t79ru4dPzWHbO0pCnkteifLCyeVe1ivBcFFZ6OI54NesVGD5tmETfgm4VYuZXgYIzdQManwnM/wDaItY",
+	"da2srvh7eJdR6qLiNeoq4S1EL2w614YNwXNc9nAw6EU6Z2C2V+/pvEGbC1Hurj1anXmurfJlCUcYxPgf",
+	"ecleh407iPOhmpvTYcXlh97Vrsj0KwGazimFzgTGgksLxCGgMGVcrwCvb9/4VMlRJYp9zvXai3wRqx6V",
+	"XdwyY6pmXCr7ZdiANlyWmgnJhNFswZe44ueqHoqyBHmbS0Zupj6AZbq1qqDBUV5VaoGQxdW9Uua5msvy",
+	"WnQilbkY4VPaFOI1GqbnxcS+U46Z/bZ3XTQ9adD0lTLsuXv3F0JSOn8LPNwTnr37FLR5BOavNRRKlsLe",
+	"95yLCsrbPvNYs7ZLXHg9dBYtjdRry38ThnXq5e6yQ7wG3+yXcYvbeyKXjOgNmScC/K1SL5Fn3jKYh6pc",
+	"WhDzoboEdsJ+Fj/ien6T/JKLig+rW19SyQ0fcg1tNlpMoGRSLfrslSL6E5p9kNb0DC4SJMTvNIPRCApz",
+	"xmqYATdMmBUMeQ2mXh48GaHEWdUA3iB6oXmw4HTrmsOk0cWuEFazWhWg9Z7Q2iSmCfljLnTERgKq0tMD",
+	"LwqYGXxjSgj7J13yat56DH4R5PC4Bm7QncQlG1h5PlN2c1YSH1rcOCyUlFCYCyOmoOY3IJmPjxuW14Ic",
+	"eyaNMMsvK6IR3xdcOzOXyxJNXs9rpLPO2xB2FKHns5mqDZQ/Qyk4KpR3RK1qxDhqzMjBhWRcMrSlhBxn",
+	"SXUtSE2rt/VREXbvtEt6MptVyxdyNjfr9JB/8uDRp+z3UhVza6rZ907twY3hfcZKqMDAKfv9Ey2KTFen",
+	"/169z/ylV3mf/SaJahGbNeO1pdzRXEPZP7dW0seDsTpwGGCB13/NFz/T7fYYflRlwh31TF6qpfNEuXdZ",
+	"tWtWK6MesP/15pdXGVsIMyGdFukIRUfw9tkL2UhUJE22rKHxitqVzGoLZiNIYS+QosoLblqGXckNHFga",
+	"Wvc4rRz0p/Xf4eNM1KD3eqYok4+yZrPuttGZsJzP4s+UL9lcAxPmFE12a7pzK3xH4iOBEj0/qrb/91Mr",
+	"qOFSfdgLElexkfc7+X1pwW0YZTGU34fHqOHfoTDtA3qKFyJxlqQz8OrX6MBGvNKQxay4DRgULOiI0GEx",
+	"wTVx376rffwrR9l+2HNVsxmoWQVZsIBOBo8fseHSEOJt8x+v4sKKYuGe+eDRI1bypWajWk2t0Dxjjwf0",
+	"zYJ0WWRy3q61L94NqSLscQ4wdOPdOC7t67vZigBlklAjIt7ElCNyt++yxkjCN9zop+rjkmmQpe4zUrj1",
+	"xPIl4siygP5WzI/W5l+4Gc1fCnIQtLeIfs7WH3ts08nguuZLPPomRrLtQa/go6GgyzpJ40JSe3l26YRo",
+	"ewu8SJMSgtvK8dIiFGoKTs9rPF0Ye8CQFNeGjZUq2SXUzhm3htv7MWzSppJRkUoAOo/smS9UXeokd/wg",
+	"yFRdEbZOFOanuHAkI/dVK97QZ7nd3cWQFx/yU6bVFEgpbiz3karJaBLGP4K0BYIbEr+lPcsAWG6Nqkuo",
+	"w5vxDl6dywnXDGQJ5WnwEjggWsym9xTgn4y6ycg+hwKTfZaXc1KKQNuFwiXUvHJA0t7PhBoXcgx7Q61m",
+	"s7AQDG2hhWIYP5foHiK9TVWlNaEu8UGq9kvWbGFZnHvKGTOqKpHsrJI0UfPG3Y/qBsj51GKmA1Ev6wXA",
+	"onHvwGK5XNiI/UCPj1C5zSW3uMHPGExnZtlix4TEUknoEKfOJtjR4fkaRk4Kk/95o0eb+PSwVvPxxDQI",
+	"AIFizqymFGEJXmNJD29EBHH0t+bLXrWZsp6nwo4ltV68nVly03Pk5EDfyV5ugksSn7oDBvncaq3PrKGX",
+	"CtwBI5e002eF1eUt6FZkXhIzn1iuYQ0wy62Qb8xqNa75dCVYOyfN/QL1581sce2nyMWbOvQZN5OMof/c",
+	"kjLZ6izcZEkW99dekA/Mrb/NG7Gr77KWAPuVfmXfv37+lD16PDi6x4Q0CgGHFpbxwkWDNBn7P09+fhk8",
+	"ufYJZ+y8d95Dmq0qC/JVyZM2nbdKfQppOSgmcQDj/Ldic4xUPQZzgRrfBfeukk1Y/RzveGVvINfKBisE",
+	"AySfUkyuADEzFwshS7XYzurw6nd0Md5uZY8sQG+/NVy5lUlKWIA2gVeesYFLDHHWZK1NlHizlf8lrRyK",
+	"x7aNnGg3a5BJHlAWRxu3mEiISjdhHVl9VwDKZ/vRJam4EBh+un0j6WaQ12PppvveVPO7Q9wVTML1dp71",
+	"TQg/4j93Ifzsi19hDFFvMuV0Mpq+roGMPCPdnn+1jlz2ggvExh3fNhHaqHq51z3B6bbT9SuAbPLB/EPa",
+	"y15dUtYCYecB/DYr92QXMV4jCOlpUyHj+45WGcTN0O9d0WQH8NB7uIa718HE/Yj3JUXWV4m3A3U20OIq",
+	"qNcVSsxGnagFq5QceyuTceY0ImtwcGfxaatwjpUxIJ2LdsVo7bOfoAJ7DzmL0aq3Bqx99AjNztPGEinU",
+	"FDSz1hurMLIhSIs7x7TZJRrJffa8VlOWH01yZhTLHw/KPGP5D2XOhkuf3HHGOFtMVAUu1QftH22vm9p/",
+	"Jjm6q8rcWZFB9Ts6Kdsi6q+Jg6OjWMOF4FVLejvISiSLEa0vdO6rmmkw6NtHBwBUGnY0wyq/ih2uVaOd",
+	"0OtNoWYo8K2ZWIdkgXXcDoufoJrtnTfuxUOlKuDSPgiN8nWDZ8Q4w/W7WIj6APK0Hcdmv4zYTFWVRm9B",
+	"bQ33UyYkXvTk1xdMQ02Z1Ny4REC6p/Vg536w+BpyquaWkk+9qYVXnEt8zFxj8jaQ1oKGQRZOjOP5FWou",
+	"jY917AB4Sw07gf6Vlf6r1Ix34+llwVryWNY6pBShN49Nwd+ENLNTliMQkDooFFReuG/Y94uJ0hTUbZJk",
+	"LQ3fy1iOx2YvkiBcAgrGDJhUNSNPd3mvfy5/GTHgxYRgfcrySFptuTljeRCCOfvehaTcMdhfI7GYs+9D",
+	"OAgs07DWoAB91rAXs1DnMjyQ6YnlSPgszcxCFGAf2ZKtzUPpYYhWDgTBpNBnRNFVaQ0N3rivXITS0MNd",
+	"fr1FTky+RYZo10Mek7k0orLXSLsKdIz5Ndin5M5BFtbV9crFRBQTtG4ludfcETQn7hxw7lTwFDNLJBZO",
+	"DWmdsnzBhRFyfIF0aNGD1n0xg/piKuTcQFgbL1tfe+y46Pf7edtVR6iFmBzjmneVr6oz+6hBEdDIAGsA",
+	"1st6rd34112sfru2xebKxC+rGw8Xr/3wvkuQENNNCA2lnW+xH0EvZHl6Sb8aX1h5ur6u0bCb3tGtb9Aq",
+	"tumeqSRan5f9eDD44ejx4+OHJz+cDB4/Pmrn18p55fJcKK90nQe34frjknzzPn6cBz6Zt7xAn9qWgn1N",
+	"5nH39OFgkNSD13YfmUtrJ/zSJ6Yq2cQ5Znyc1hZfOeffiu1UzXVSiQsBLfLVM82XmkSahmqUsUp8IIZk",
+	"bT/LGJMvbTQ+vSEhn/iFdiqOuwdKZtQZm5KjhRN3sVzJxwqCTKXwiOWQ/aQMbYf6kuVLjkfjk5vL3RsM",
+	"K/gUUDtNbjKKDHTvcT3kIUqruIaYiAMChlIU7XaEClJlFRFiAn32Mk5GVhL67EnjxbfQKawIXExAeuek",
+	"mcCU3ko6VsD946RlLGptLjSQ4rabL3FUq38kFb3ljEjESRSv0+voUDmbzGVZQ8miNBNh2AeAmQ62wIT7",
+	"I5pm+GUogiMFjdxvOnMy0O7ctMwIsh2mFKhQNSb9mHrZ72W7MbF2Gvm6A6TD0Wkpck9gYipKoapWhpgV",
+	"dYazJz+9SYeGKPLVbTg4IJyRUquFHFc+SG808Y3mGOhhGTMoQBCOiD4EPKPUHlDDZ6UAVsNUGbjgZVkn",
+	"IUfUkKbXjz+9aWnvLvBYU2DTbiZmIUmS1WBMlbIsEg7fBpXmUpNReMYGSIBY47SEXQNfWsgiIanfGF4b",
+	"tqJ7NpzTBVcxDrt7rgaWj251xqkS3uCFeEcNnA51felzDfUFH7sg/drbopDe2m9WQdqKKu/woqRznHbS",
+	"nFmLScU0FlFCSpGwm32q5EiME26Yf7Gw/bQ6C0z/xNTTKj6ESl+4mOE6YF8g37HX4LakMpTN68RftQxu",
+	"I4v5UzDcmpDeOMHqk+gIjh6xv4kfT52tHaw8+2SM//OZpbDhEg3yIOinfMkm+LPLbGjH3iMvxGf6t3fK",
+	"BejfmBTYFMTyzsQ2U0M9BEudMXNjVzZ2N8xzb4bW5lmfqd525yFs4nqroRkK7a5zsihg120B2U3dRPgG",
+	"LYDPoNV3wkys2gAVFEbVp+jaRaUWPfSUcDPj2qrh6hLpKMKsIRR8jooEiDpJ8yta7UoKTIQCXzrM1GJq",
+	"ySyLkCoee/8Y96aLU8oRLuvpF7eXzLZfgpp7pdkp+ybroVzbQFEEk4ndDzlo0MXTZHmRXCQBR10sshhJ",
+	"mvwyl1zmTG2CyF6izuVArUUru9MPcPcXN5Q0tSNj82/dmBbl+be7KAjClSzB/v6SoXs7qwcRlcK2ndpI",
+	"yRiXkUuUytfTh99Z69XlKUb7umG91yNJEBfGVJ2e7lVQtInzAZbOrC3FmOqiixLfTZaOZ2hXTiGVQeXH",
+	"K4wlzECWmil5RklZmBTR73qR7hBzgJpNlGPp3mh39fbty4j3RmfavLspvHOCsoSi4rVVVIOf2B9/Wncy",
+	"rlBmH93Ul05vqs9uWlM4VcqJlmKilN6xbHuTRE+8eJUxhX4ndgVRvup3Gr3+VnN1L7uHR9tKmmyn6gqz",
+	"dhI+LZSy0CwPpe95WEhEIOfSXuCjgD55zZfwzipewGlzlsQyrEZG9cAyEsbncmummqvId1lLRHHb5Okb",
+	"T5crGc96KYt2wrOVHIW10+ppSHtOsShMBNZsxGsngLn+oAMwc4vBQo7zU7K+CE2XYMJJxCWm1tiYQFVS",
+	"yYQw7HuMXeg89gze67MoQbsJUdsLzuUah8bQTWNZRAcegrhUV4xuvJwOuv1gDFqH4/aqtD1dtB4bzLBm",
+	"DLVcacdKCLpWEyFo9LIo05nemHT9N3p0R446QbYSlxBiVBVY1UTFWpLbcsTE/cLsnRiZHFVCgl+WfXtq",
+	"OVGV7motLRXRZq4F1uvnT9njk4c/3HTua1wYvrO2ZRVGC2GQjldwNoNaK4mFIQWXzug/Y7ldXR6q9JKs",
+	"yRd57pqr1eQLp4x9aY+mgO503JWy2uSSQgZBwl7ILbNxZI3X7awNNcWlG7qjhQ5TvNLKh/XJKWhFgRr3",
+	"u5SD+Vq06MFxciWuSjUFIHoOknJnhYeXeysIVy2spZlHxa35qT9/A1VFCQQfBPn6or4tUTVs4m3pPInW",
+	"SaDVNi8mZOaGwIlUiyw4W2LY9m8jQ8GJEoJ1OKDMJ0NH2JASMC5pKxHWUtOpMPsmRVMkf8dMsad0cYiZ",
+	"8OLDxTRhF2GyESpQuCbmMs0pb5gXVuhWUI7Bd0BqlqrmVN7t1kmJSCGssOf70G5ceR3TyorPHd96LSdY",
+	"YqG/zezajgYD50ZoIg1Ufh2WWqKoV87bT8IkqnnixjvN9zAQ8Qi7HCKxwbSPZ2pNUP4dgxA5EyPm3SVB",
+	"tjcbcIlCUGlo1JbWPV59oTwlKP3FJVg5WkOZ99kTZ3h7UiagCrTC6aK2atBoBOECJDhac0IMr1Bu5Lry",
+	"fi1HP03VbosMNxDw00B4qx6TD1CmAxJyw29eq0j+6PedDnNIjs0jUswUUx5dXZ0LBjinvde7z3x6l5UM",
+	"OS4wt7rpAqjJX4J5Or2z620NTfCqYsO5a4SyprGaCUzbbw945N/P3lGiStTlCaoZ3tnfnlJM0A5gjxXK",
+	"RocLu2kBcsO5p3MSvtmiz44o8VTVcBGiZB35A7yGxqRVI5YveD2lA5Ylyz3oc2+XY0NOswBplpim5QIr",
+	"ENK2glEVrBENFGJyDpx0Unp1CeXFcLmLL8kFjJty0p1VwM8qdQxs2HO4HXD2fVJJFFV1EeyRbkdnxM51",
+	"JIUyjLLLZYDGTfkt3Yl3pMO6zTlfxCKyFdETgFbimhjxftdGGHkjUwKUuknZVDO4uX10Mr2ujQRbpEl0",
+	"oc6yzlrnpklkiGmeupst+NL7TyxWWuRHarO8fOc9vfOL3rChJF0gujT02bw6o6X4lgDXh2x38HwDC34X",
+	"qiPW67BCCr+rd+PNCbgsLGwkhPJpCCCZtv8YRYLIO59cHUaURttK8uJkEZHuEHLzp5Sb/4By848wN/9c",
+	"Xjc5/3iyPTn/davuI3GWQ6AqA8yloS64uKsK+KVlBNgCGyTUUeUDdgzJMKP2owGJIESHgIaiBtNQnbVw",
+	"CWuZS82LnkIX95H3yzwjv5ODyal3JxuFlL2goJ29ErsCkXvQ6hQfAGbBFbik01tpM+6SEBbxqkLrwD7L",
+	"qZQn9+9sNfDx3Ne+GREQq37epyGN6UE3oAB0SPaVPBshC8DcuN3DCTcg9SsxMrCBNyzUvCqtsEQroHH1",
+	"r4VbnB8TxeqKc2ClNYOzKLArgqmXyV4u3UEwJ+S56Q7N4BpaCxQVLpA8frvD97NUij2cSftHvsQeCQmy",
+	"1BdiS7SgFabAAxRSG+Bl1/lKJaEVCcJ7dOSi3+Ru2ivMcqONGNpRgUbrjgxFR01InmmZ1Gh+bZYwdH2/",
+	"Nm0Pe4NdZV+kHp6CS5vyzztOJNpdJ8nNaqFqYZbd4Uef0eT6KRkX+p2I8QS0tfmlzhifWlkNf8y58yLq",
+	"Ka8q+7sPmVFD4wETo3T3p25n6D6URCmYaBrvQask3LYWXONVb+bTKa+XdBtlpXRnWTmo8QAF4dSv4TIS",
+	"g5ovfX6ehuoS9ClzyD3FvO2/KyGhtPcUajrlOqNesFyzvFIFr4RZ9msYCyX/B8wzn7DWL7jk9dJqIm/X",
+	"Q5ARuVOkpwkWkfqNkSHftdWK/7lFEzZUc1nyenkap9NEkVArj4qKi+mqArS+0o5wctoQRV2Q+0gw5XEI",
+	"Q9nmUsV5uTVIWGgK0fnIUH6k8zP6JaSoMzMRdek80hYalEaEmx4rwDac2NyPEosoAe7jT29QnzmXVtV0",
+	"efUubo3BaXKwAjfzGlj+sdR9jCeO+66Foz7wis6BMVXeZ09k/BbUmQ/U6MBM4GCh6qrErdlDCGE33Jq3",
+	"noRhRc31BDRtS0k4lxheVXMXoCNgxTrWadAeXfVh06HQKW0spwyCyvALJatl3nerFGOpakyJYUqSbqkz",
+	"Kxux8QkVPBI56YwZdS6Dw8qJEbIIsYfyaeuNQtNLnc55Qa1U1xTproSHz5BBcyzs2Y9Z+3tIZ1gP4ndl",
+	"D7zckhIQ5TT4KyIGIlVEn8iDQe+fRDDhOsTWXO/QrBnno6TjBI6OMLTqhvvUqqqGvPhwI5I4kpGtM9gk",
+	"lTs6hD5hoStonmoAmoXMwYx5SZcxY6rMsa+MRQ/MsAfPVc6ocNQ+j2wXmnZUAzR0gnHK4L5anmNQk9qc",
+	"pTqCUqvB/7CP3NiINPPxxLAvuwDhj8Y/TkgtStipa6mH4E1kcW7Kuv7SCZKx+2FtG53qzf5sYQM+b1rW",
+	"22TINTFpAmW/r+Jzab9otrdTFMiMx1JQ5LHYC1rNoDwIny9Fbea8OpgojZEPZ7RjMannxz2v3OCTrGk9",
+	"pWpT7wpAYDfcNXpGwmamjfxXF49pZal61oFyZj0nwuVnRocW5W2BSQ0oexm5oHlI8Ax9Cfe0NLt0yl9G",
+	"jT/P50gMVtNmfLITcgcUzAuud1Q2r5mUtjvL3xteG1l5gFiaCqypv06Wn1mC0OpAk0hIxfi1r3wJlS2W",
+	"rmKWfVM+4xpMLVJRuRAgacryLStvtaE8c7VsatR0iWzieFiHsOD2q7nEs5kpqcWwgpCm7rs23Ehhwuba",
+	"AL/R+ADSp90Qz5r3rNMccuzO+KkartddrQx0edKcIbcT5ENItANUn5eW4XulRv6u2axKerWcbN7Kbvbt",
+	"qBRpTq7VZGsrDZQ2HdXNSH+3kLuQ/qqCDh+ma8GCJVWl6rO8ELlvUmEUFTNXAC35eilggV3rCmG/LYXB",
+	"aYq8nAoLZ7WQUKf9xk4RjiYj7dqQKuBHj0rXF2Q9BRPsZHASs9nTh2vN6yIMW8vozoLZ4BpLnIUWdkeD",
+	"45NkC7vkJLud/S2kJDs7wkK6BgwAJMXgltF0SXxP4UHbB9NRdKxd591RiFugWo2ZyF7jspr+ulYyEnIM",
+	"9awWHbJ2nR2YSl8U9gEjLMNPty43TSexHSsJuGzTZZeHLxCgnhOMttaD4RaSoK3mKaVLLaA+KLgGVoGh",
+	"QYClGAtn6gspoWaT5WwCUienvUX49ujBpvGY/OAfg4PH7793fxy8v++/uvfvf0kBiUbR3UxP0n27hWoH",
+	"rB3GCOClQY3a0huT9rR/c0zX9PJJMQX2VNUzRcM3/OvdaaxxFJlssZTqg3n80LXBpH5B9qmdHf1XR/V1",
+	"Qm97e8sVgOKN3XC7CSnnsOoOZNxb397/+uj8OWM7NrQDDDI0bnqAnuCuJgf7d9/dd2KHNYyr7YaUveYq",
+	"dEbytnBXsAPHvFkFAuu50eMmaIgEuUvd/alqow29dXGh20nfHv/+lO+OrdfufktDjdlMzMAXOSgy8MU6",
+	"F7jTwR4daPejwElYjbEQaXJnGKKAMqg84dj62wROJ0buwQFTLG7LW24SVV+Clb0OLGoFb9t4Gpdqkv/Y",
+	"/izkGG/QPv9lypc7YHSMzFvwNzHzhM/ERZhfspH/4kXd007CVEZXL//Zk06aFW0adILLuRG5EvZ1y2Jl",
+	"U/fXPfsv+zbI127h0dGY7WaBEVqepaDyLp3z6izKJkUMMyd85tgQJkKWTRpdKo0i/OidhOtWxlTVsEe6",
+	"LZUx6Yacv0R+bWeC57s/ZTanNwT/laq5LVXTH3wrhT5eapJ6JopPxTpT+bJ6Z6MNbFM/g52+2nnSN/9N",
+	"T89J6gLxGODOftj7CHgT7NZt09PZK0Xeexm6Fm+Xa34eTVfE6l1ENCuJTsu9J/xwnfIT5VOhXZlukwzu",
+	"2WKoAYGPQpuMaeWUFmFaRc5N3wCf526RAK+fUsZi7NFzb4yKjN/f7SSjRcyBhrz4cIYsqHLl2Esdks03",
+	"1uC3Mu/2dx2HYa7DZS+cVxIr7BG8Bu2agK+YoHv44d21Z2zApsClDqQbBlmj6zOqT7gpX30rarQXn/QR",
+	"zS31eNuOHrNZEJWnvKQ8Sorr0IH6oGEUptilxpXSY/SGlGTKu0bZFYirVK0+bhpgqplRp2uJPVky64Z9",
+	"rwHwl/xexvK5LCZANWXfe49vlBuO4LyXnUtP+BdhgkHOvg9Z3EgSq+SPXsTVmjJKffFdpV3VWW1RQt6j",
+	"rIdrF6J3R1k8tq8FWjZFxSiLEHPk3ti3O44KvE6OKZDYrNq1r85HFcdm066jvGt0nY+qInz99AV+oZrr",
+	"2jIBt4zmG70yLHBizIyG+go5UglTl4u6Au7TxCjLi3LW5m6CL/ag97OxM+aaNWIK2CXUmKBmFAlqLE1w",
+	"c3nobKmw3Ic7fe8Piwr9c3ku799/h9nr9++zJ+w+bf2+y/cPyYbotNeqwuX07YX4svvUk1cDCskoXYqa",
+	"o/P2NvA+f4T3XfOLc2lRk5Ls4gZbrv1+nz3DvBuiCnEJjnjZFLsAWl5+32POfR9acHfi27D85P4aELSF",
+	"gmX6BIInczMBadwAZwuL3H6lavEP/OaU/Yinys7ng8GDIqAOfoS8z1xxSKXkGINePimf4EkN1UlTZ/CR",
+	"F6ZaUpe5RdRFiQosaEFIM3gobv/2M2bodQ2azmmm2eOThz/c8wUgrr8FdRjIGLfS3dfU5y4zttIq6k6C",
+	"VSX5/z5w4bWDF2XuJrIRMllROeQlDZlD8IM0hB85NanI2Qxqmti2Onf5O41ZW26L1NABUdt+e/8+xe4l",
+	"2AcUIM0BjrWGkmkYTwFnDfDDYR6xIpbz/378fJi7J1K38Pv3nWq6cMFJOgLk0RQz8b1i7LEpN1/SNZjG",
+	"uNVwyfKTwWNqXXHhBtDTkFr86fhx7vLJomnyuRMyriU8FthqgsC5pDYMGcvxka5sE9WsM5b/z2dvWb/f",
+	"P8TZEr4RRNTAOexO4+YslPJPyH4zFpnrV1gHTn8jcc34H3NKxkBby/vqrCXbbm5tOb7nBej7sm9BdG0O",
+	"cE3QLneTsfaxuMPDCfDKTP7hhg+44e/YRUZbCYfX1MDL5T9IZBVcUibkPQIXXmCNVz4T/SWfVvgkoUOm",
+	"3j20dK2Cg7RJYqoSBUjdCtHM7HkeHPcHvaw3ryvHovXp4eFisehz/Lmv6vGhu1cfvnzx9NmrN8/wnqY5",
+	"SODcUZ7laW/QP6Kr3FJ7p70H/UH/QQ+DbROUSoeXR4eElvhxnDK/nsh4ygu4pnl0kyXlKfjqt4Dilvc5",
+	"RTVMf39R4rBEbd6690XzGHXv9Pe0/G4uIU/Rr/Zz7yrbejX5g9zl71Fiz5SFod3g8WCwYWr+ftPyo3hT",
+	"amC+h9NwSYYclXmEETupJ4elRpP4s572ke7eS6SbAEXDrUroLVvde4+zJ7VJ+7L9Uer1w6GoxFtvIDsO",
+	"7Wfd3yCwXGjjqq15mXoOV2sHdXTD704eksvCIAjiEZ0Qhmw+nh956bM/8JbH2295quSocgPIrokGBMVA",
+	"dElMuMpiEj/8RH9cRbTeRoExmOj8vyjFdB1E6xBOtgPnlTLPsSfW9SH6GserboLnvjyLtuq5UMdpHDYO",
+	"+OShWKb53E+X+SZ4ZjMLMoEEtFXkmORkuwNMIBbrOynqWLhFeOGDCtdEi4Zdp/jx8zBG8ebZcTx/9Za5",
+	"sZvi2c2MEbgYcw0a3+DzWfOD7bc8V/WQ5pB9DsLdGfcPE5RWkXIztzn8hP9fNRn4XU3myMR3Fi2ZrCDd",
+	"ULBQvSA0G9UAfuD+22gm71hhB9cwVTHU+69rILSQBuNbuHeyvsCfKJO9f0tnfM0jo9VuOrKsUyp3wGRw",
+	"O/TosmbvTiRvgNg1OO92iYhQifg0N8WkO8QYQrXk1fcN2YkcAhcLbs+puoSz4HjxrtsKTU/viqkUThPk",
+	"Zp1YqF7ui4sHN/NsJ/FwB+j4NcqC67J2cizy0MZZgzHo+P9sLn9ItQqnn26XXJJW6JOqYn7AQmswJrUP",
+	"9k4U3VVBqVsllEhl0gJLVC49gxzXOLrQZQadsaEyE8zeGwKbio/oD6KJEpLlL0qYzpQBWSwP/gbLHFsM",
+	"zaBp+YRVsY7C2BiMjppnKgnfeacqysSVdnzk/WmTrq8c2e8womX+DZZOQ9+H6lsj9Enk/x68UaoqD4a8",
+	"+ABxe+FQBGhf1pQtWM5FgJmome/taZW25gFRCO73pnEGlPrCPfOiCFOQ8NvwiZeWmyDpu6WtLevZT296",
+	"G36OVn2V7chwntgjodpi++YYfEs+rVbA197df7j32v/6Y6XGFfCZ0P1CTQ/BIqOv/HcL618+6D91Iw+z",
+	"G4XJZ+73Vll7HF9OMHi7MAFl5M+dyxAn/XbU/5OjHdb0VqmXvKbq7ZOjh9tv+E265hJQ/gyl4L5q9OT4",
+	"eJebnS8cB5FeZb2Hu8DtN8kvuaj8PdeUfe9c0LxdSqldQ/cQmPViMIrD7ioJ46m8XS7vV2EsmuuMNuO1",
+	"SXuzn64O+f0yRNO8ptPTPImHhmJEBmdgoZT6k1hIwe2yMgJVR4HY6PTjo7x1UyCp29hDcKqAnqhFlLae",
+	"RQnJ7Akax0vXWBfVHhEUC6GD4tcOvsezNfyE/ZTHqMGVL2QXNC+4G9/R6vvLTX6kBklcFFhYKGNc7tu1",
+	"ILxzaIWOOmlnf955+EmUG51HOFtRXDYeJJBlg/m+bVMzKnUF0XH+ACx1CBB7w3jC9anPvWg4dHNdgY0M",
+	"7bUpzZuqi1YoZJub6TWVJP1JmCitdo/Dv0XGuUMMIiztRblb3CRgJ87N7xbqr8NM4UWigyc1jqDxgCBL",
+	"3fQqZaL0yURuSHY8RZucO07WHg2ywWAQCSvMkfgAM9dS8wHVSaUQ0+oSz2gDa+ex2lulck3iXFYsJoPb",
+	"X/6YA7bZdCaC7+kQeGpUqvTw6HhLqdIOZ/WVRpcQjF1qEsE4qR19hiC4A/VoQc34ZzOQOFk6ahCWVJJo",
+	"CsLtqkc7EmwYydEZ9nzlRjhsJ4go5w8Jw3f78j3SQrMl16zQRKEI1wcQPzX1PlYwnfrcLd8r0WkQrl3u",
+	"ECh76wkxCuyDcC5928WOAcHNEBFfO9O8E2cRxv0UiXd4Z7DQ9qLh3LSGLLQnp+Y7tVtM8YvQxLKDZySb",
+	"RPx52UQYaJvgEoh3iDKi/FNxhz85Mzj8ZP/bmJ/yys9k+oJo0WlPoLS9uzCY65UV5lPd4bFuv9oC8ho4",
+	"cNh4P8ddVWHNPPHIVYRs3PLOlcGYlHMd2u+alVmdWShQihswukxGaqzuiwLxOa6x9voAzVeKDVUpQJ+5",
+	"Vo0zPoZzibPNqWunmkLT5jP3bq2caiP67B1+v9IMXzctb5sJkzqsj49GXNTeRUDZwy6Le03VdET0lOC7",
+	"i3BtFuH1TnR1d8gR1y1uN3Jbbbm45f3CFXZjo7KuBYQJ5zsT/MoY3j+3UHMH28HDAixTbfJuSdLdgWP5",
+	"LVSVV+ZQWdMTVOEmqio9XS+/dZZah+aMX+eeNiUu86gAf316HQ02papGn6tEXSAou2JsGe9wSXMmfc90",
+	"zmaqdiUICys5+AeQroQmyIF4qBIT+lxq1+QM+14XVEmfUeVGAUz4sZZBqXdj8hZuaAWNbcEWyuwJ1q9G",
+	"rThdibxUNDLjlK3O1BChVYfrLZl2cpl6+aX1JGr0mWAy1ISj1fryWwrc3QHv+sXC0hMAAnRFV0npgjvy",
+	"h1apbKcd/jpc9Y1kILd6YSeQ+PWalMxc829ZNrPb/2SGYUuNWzcO42DqV2gghuUdYn/3q90Q9pfRW1JH",
+	"/wnR9ttCWBzc5gY13y3Gbr/a4tw10fvwkz2+lRBbKl36ddPaYc98stHPmM/6RTF2S7bPLWdwnxwd74KU",
+	"UChJPfeec1HBXdksIWE86t6RRv104abPXomLvrlu+pHg5Ak3pc31rvcBct8Ud81zcA1se6Uk3ALGNaMp",
+	"NhvAdntUUY5LePaWd3YidZcd4jX42AepOLFrP4fNrRDI+YvRgd31AW7bO3ju0IG4FZG+Th66gxXJp7tf",
+	"/F8kDiOrc97hYLRkQK0lfFry5rkulnRcYrKbn9kkOJ/mUcU7Jf38fe4/Kwn9c/nsjzmvQiPtlURilOTU",
+	"bQLtQ9c2h70L3VdmEeNqxk9jH5oap7OljMXZ3FxfgmSfQf6fmbn8JVKJr/b1Vu6cKPxVrfZrSvN9R40z",
+	"0mm+12DMX6mX4fP1jn8lCm9IFN4q0XZWvombbvOC+Ku+GXMymgmSNCfdhv/E+TJxz5hOx4c/16/U8eGW",
+	"d/jJ/7kxQv66yZP/4pjTrWT7rn53qewm6gXu5KS3X+3heQOoceh6jXVGzrHuLV9wYXKkDpewToEJ17yQ",
+	"atvcnCo3B5rmq1JKZNOzksulC4H4i3yVd7iEElJwxLtUZq3H37mMekyR2owT4yhFS0whKh4PZquZgNN9",
+	"WY7x3pwJypDS7SQYyty0V7h8ngwD8vZv+39HgPy1g+GW6HiYR2sU9tvyLeKjubwPBjq3e8qPHg4GU503",
+	"03jyRwOd9xMjTVMxbfv0zsSsR+35KYODx+//7fvz8z79de/fv5/q/6fv/aWXzN5a6Sm/lkX0OfF234vV",
+	"6q/Ugtb94VDCgnw0wnkE77+hlDKPNZ1MEX/+Jwizt7sb/nOwYjcP7Ososo5m/+tEKpGbTo2zsSRobKXM",
+	"46IkcmJNKJ1qim4tkCZuZL8Scva7v/Wi5h0pc2Va29dlDNvVQYlJAZFBbBQbQlN/7hbyTRXB/lmszZ85",
+	"VdRE/aqbjpTeX+da8RJNdXC6HZnJ3E/q2NgPhuZ5fOkuHPSWdClFvaTepHGj3LvQ+OPsLiq8wcydMFN5",
+	"Koy+6/YxXUfvVtelrbebNrInvsdm6G+BXmiXqop4k4zbvPQw+GLI4t6wGVH+NDV0vHQ9aqeis//bTfUF",
+	"7GwstHL2rYiEZNRw3K7NrdKF/M9YLudVlbOh1afJHHLwcCJmkWxYRC9w6DXCqVvWopla+wanPM5LYc4l",
+	"ldn5NLm1xkX4qIzaOfOhurR8k3iEz8WrFIYiT5nrrWtNOaZktWRDsEYoq0BbTP/1BbXdrSkzz/Nfbsgg",
+	"FJIdDVgypkGtkSKUv3mFgh5+N82RdqK0LPSfYlItvvluSTsSahcTxoLwG2kI8Zae9CX7p4ZBZF0tVHEJ",
+	"SZ/tHTlgQ5/6rhPihdXwbrCV5mf1ZXilkL1aplSE7rp+uh5nEzGeQE0j9rCgj8qFk52uXTNlN1Xui/RS",
+	"jqZE3nYr5XjA36aGygThEBon4vn2+y5EMz1SOL6ZCe3UWUHCRxM6kgntM+L7DKv/0S/L3CRVh8Grbck6",
+	"WiM0GPttdkXYcjRf2CDYp7vBqg24mtzlpqH6gYTeZeANoGj2OV7j5qVGw2LCJVKFSjo/1mzNfvC25jcR",
+	"99zFpG0a3Loe0O1+1F998DM2iZ1Ov9EmvuEm54swFzDpwnA/f0mXG72hq1MWryqo+zcHZxXNJGzG7yS5",
+	"fzQgipojutFQv7+3SO9MHvyFhoIcIjG456z3nqU304bIMiybtbT0rX4TsnGrWY//vO0cthQVeDpUWb/7",
+	"jWuWvnUCU/Mw54tZf1aq9WeGWeA+Fw/nYUaPahI/1p/2n8LaqUsajQaVsITeutX76NZvRUOXdsSb8Uxk",
+	"hEaPiJvqdDwkLgtrBowKg5Ow+u3OLdi98v8HAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
