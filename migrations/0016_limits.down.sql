@@ -108,10 +108,14 @@ END $$;
 DROP FUNCTION fleet_trim_reports(uuid);
 DROP FUNCTION event_bytes(node_events, text);
 DROP FUNCTION refusal_bytes(node_exceptions, text);
+DROP INDEX node_exceptions_by_text;
+CREATE INDEX node_exceptions_by_text ON node_exceptions (tenant_id, fleet_id, text_hash);
 DELETE FROM node_events WHERE kind = 'dropped';
 ALTER TABLE node_events DROP CONSTRAINT node_events_kind_check,
   ADD CONSTRAINT node_events_kind_check CHECK (kind IN ('refused', 'kept_back', 'recovered', 'duplicates'));
 DROP FUNCTION fleet_must_fit(fleet_heads, integer, bigint, bigint);
+DROP FUNCTION resource_bytes(integer, text, text, text, jsonb, text);
+DROP FUNCTION history_row_bytes();
 ALTER TABLE fleet_heads DROP COLUMN resources, DROP COLUMN bytes, DROP COLUMN history_bytes;
 ALTER TABLE resource_history DROP COLUMN bytes;
 ALTER TABLE resources DROP COLUMN bytes;

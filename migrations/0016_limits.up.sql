@@ -1,8 +1,8 @@
 SET lock_timeout = '5s';
 
 -- What one tenant may store and ask for. A limit's name is also its name in the API; null: there is no such limit.
--- Of a fleet: resources, fleet_bytes (of their bodies, per row: two resources with one body are two for the servers that
--- hold them), history_bytes (of the bodies of all kept revisions, per row), credentials, event_bytes and refusal_bytes (of what the
+-- Of a fleet: resources, fleet_bytes (see resource_bytes; per row: two resources with one body are two for the servers that
+-- hold them), history_bytes (the same of all kept revisions, with a fixed number for each row), credentials, event_bytes and refusal_bytes (of what the
 -- servers report). Of a tenant: fleets, deleted_fleets (whose data is still kept), tokens; and in each API server
 -- waiting_polls, writes and reads per minute, the same again for each token.
 CREATE FUNCTION limit_default(p_name text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -26,7 +26,7 @@ CREATE FUNCTION limit_default(p_name text) RETURNS bigint LANGUAGE sql IMMUTABLE
 
 -- Where the operator has set another one. 2^53 is what every JSON reader can hold.
 CREATE TABLE tenant_limits (
-  tenant_id uuid NOT NULL REFERENCES tenants (id),
+  tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
   name      text COLLATE "C" NOT NULL CHECK (limit_default(name) IS NOT NULL),
   most      bigint NOT NULL CHECK (most BETWEEN 0 AND 9007199254740991),
   PRIMARY KEY (tenant_id, name)
@@ -89,22 +89,34 @@ BEGIN
   PERFORM must_be_within('credentials', n, n + 1, tenant_limit('credentials'));
 END $$;
 
--- What a fleet holds: of live rows, and the bodies of all kept revisions. Kept by fleet_commit and fleet_compact, under the head's lock.
-ALTER TABLE resources ADD COLUMN bytes integer NOT NULL DEFAULT 0;        -- of its body
+-- What a live resource counts: all of it that a tenant can make long. p_body is its body's length.
+CREATE FUNCTION resource_bytes(p_body integer, p_name text, p_variant text, p_selector text, p_labels jsonb, p_description text) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce(p_body, 0) + octet_length(p_name) + octet_length(p_variant) + coalesce(octet_length(p_selector), 0)
+       + coalesce(octet_length(p_labels::text), 0) + coalesce(octet_length(p_description), 0) $$;
+
+-- What a row of the history counts beside that.
+CREATE FUNCTION history_row_bytes() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 256 $$;
+
+-- What a fleet holds: of live rows, and of all kept revisions. Kept by fleet_commit and fleet_compact, under the head's lock.
+ALTER TABLE resources ADD COLUMN bytes integer NOT NULL DEFAULT 0;        -- 0 of a tombstone
 ALTER TABLE resource_history ADD COLUMN bytes integer NOT NULL DEFAULT 0;
 ALTER TABLE fleet_heads
   ADD COLUMN resources     integer NOT NULL DEFAULT 0,
   ADD COLUMN bytes         bigint NOT NULL DEFAULT 0,
   ADD COLUMN history_bytes bigint NOT NULL DEFAULT 0;
 
-UPDATE resources r SET bytes = octet_length(b.body) FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash;
-UPDATE resource_history r SET bytes = octet_length(b.body) FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash;
+UPDATE resources r SET bytes = resource_bytes(octet_length(b.body), r.name, r.variant, r.selector, r.labels, r.description)
+  FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash;
+UPDATE resource_history r SET bytes = resource_bytes(octet_length(b.body), r.name, r.variant, r.selector, r.labels, r.description)
+  FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash;
 UPDATE fleet_heads h SET
   (resources, bytes) = (SELECT count(*), coalesce(sum(r.bytes), 0) FROM resources r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND NOT r.deleted),
-  history_bytes = (SELECT coalesce(sum(r.bytes), 0) FROM resource_history r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id);
+  history_bytes = (SELECT coalesce(sum(r.bytes + history_row_bytes()), 0) FROM resource_history r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id);
 
 -- Refuses what the fleet has no room for. A write that takes away is always possible, also above a limit that was lowered.
--- Compaction brings the history below its limit, oldest first, and runs once an hour: what may come in between is as much again.
+-- Compaction brings the history below its limit, oldest first, and runs once an hour: what may come in between is as much again,
+-- beside deletions (p_history 0), each of which a put must have come before.
 CREATE FUNCTION fleet_must_fit(h fleet_heads, p_rows integer, p_bytes bigint, p_history bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF p_rows > 0 THEN
@@ -128,10 +140,10 @@ DECLARE
   v_tok  uuid := gen_random_uuid();
   v_who  text := coalesce(p_write->>'actor', '');
   v_cred uuid := (p_write->>'credential')::uuid;
-  v_size integer[]; -- of the bodies of e, in its order; 0 of a deletion
+  v_size integer[]; -- of e, in its order; 0 of a deletion
   v_rows integer;   -- what the fleet has more than before
   v_more bigint;    -- bytes that it has more
-  v_all  bigint;    -- bytes that the history has more
+  v_all  bigint;    -- bytes that are put
 BEGIN
   SELECT coalesce(array_agg(c ORDER BY c.ord), '{}'), count(*) FILTER (WHERE r.name IS NULL) - count(*) FILTER (WHERE c.delete),
          -coalesce(sum(r.bytes), 0) INTO e, v_rows, v_more
@@ -149,8 +161,9 @@ BEGIN
   -- The sizes of what is sent, and of bodies that are stored already (of a rollback), which are not read for it. Before
   -- anything is written: what is refused is to leave nothing behind.
   SELECT array_agg(s.bytes ORDER BY s.ord), sum(s.bytes) INTO v_size, v_all
-    FROM (SELECT c.ord, CASE WHEN c.delete THEN 0 ELSE coalesce(b.bytes, (SELECT octet_length(x.body) FROM bodies x
-                                                                          WHERE x.tenant_id = h.tenant_id AND x.hash = c.body_hash), 0) END AS bytes
+    FROM (SELECT c.ord, CASE WHEN c.delete THEN 0 ELSE resource_bytes(
+                 coalesce(b.bytes, (SELECT octet_length(x.body) FROM bodies x WHERE x.tenant_id = h.tenant_id AND x.hash = c.body_hash)),
+                 c.name, c.variant, c.selector, c.labels, c.description) END AS bytes
             FROM unnest(e) c
             LEFT JOIN (SELECT octet_length(p.body) AS bytes, p.ord FROM unnest(p_bodies) WITH ORDINALITY p (body, ord)) b ON b.ord = c.ord) s;
   v_more := v_more + v_all;
@@ -206,7 +219,7 @@ BEGIN
 
   o_at := clock_timestamp();
   UPDATE fleet_heads SET revision = v_new, token = v_tok, changed_at = o_at, resources = resources + v_rows, bytes = bytes + v_more,
-         history_bytes = history_bytes + v_all
+         history_bytes = history_bytes + v_all + o_changed * history_row_bytes()
    WHERE tenant_id = h.tenant_id AND fleet_id = h.fleet_id;
   INSERT INTO fleet_history (tenant_id, fleet_id, revision, token, at, kind, message, actor, credential, changes)
   VALUES (h.tenant_id, h.fleet_id, v_new, v_tok, o_at, p_write->>'kind', coalesce(p_write->>'message', ''), v_who, v_cred, o_changed);
@@ -241,7 +254,7 @@ BEGIN
              WHERE y.tenant_id = x.tenant_id AND y.fleet_id = x.fleet_id AND y.type = x.type AND y.name = x.name AND y.variant = x.variant
                AND y.revision > x.revision AND y.revision <= v_floor))
     RETURNING x.bytes)
-  SELECT sum(d.bytes) INTO v_gone FROM d;
+  SELECT sum(d.bytes + history_row_bytes()) INTO v_gone FROM d;
   IF v_gone > 0 THEN
     UPDATE fleet_heads SET history_bytes = history_bytes - v_gone WHERE tenant_id = h.tenant_id AND fleet_id = h.fleet_id;
   END IF;
@@ -250,7 +263,8 @@ END $$;
 -- Keeps of what the servers report about a fleet the newest, within its limits: events, and refusals, of these first the
 -- open ones. Of the words of clients what nothing names any more goes too. What is dropped is told, once an hour at most. One at a
 -- time: who finds another at it leaves it to that one. A report that relied on a text that goes away at that moment gets a foreign
--- key violation and writes again. It is the owner's, because a server may add events and not remove them; it works in the
+-- key violation and writes again. It reads all that is reported of the fleet, once: each statement keeps the planner from a join, for
+-- which it would take any index that fits a little (see 0002), and a row that changes meanwhile is passed by. It is the owner's, because a server may add events and not remove them; it works in the
 -- transaction's tenant alone.
 CREATE FUNCTION fleet_trim_reports(p_fleet uuid) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -262,27 +276,25 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtextextended('fleet_trim_reports ' || p_fleet, 0)) THEN
     RETURN 0;
   END IF;
-  WITH s AS MATERIALIZED (
-    SELECT l.id FROM (
-      SELECT e.id, sum(event_bytes(e, x.text)) OVER (ORDER BY e.at DESC, e.id DESC) AS upto
-        FROM node_events e LEFT JOIN nack_texts x ON x.tenant_id = e.tenant_id AND x.fleet_id = e.fleet_id AND x.hash = e.text_hash
-       WHERE e.tenant_id = t AND e.fleet_id = p_fleet) l WHERE l.upto > v_events)
-  DELETE FROM node_events d USING s WHERE d.tenant_id = t AND d.fleet_id = p_fleet AND d.id = s.id;
+  DELETE FROM node_events d WHERE d.ctid = ANY (ARRAY(
+    SELECT l.ctid FROM (
+      SELECT e.ctid, sum(event_bytes(e, x.text)) OVER (ORDER BY e.at DESC, e.id DESC) AS upto
+        FROM node_events e
+        LEFT JOIN LATERAL (SELECT n.text FROM nack_texts n WHERE n.tenant_id = t AND n.fleet_id = p_fleet AND n.hash = e.text_hash OFFSET 0) x ON true
+       WHERE e.tenant_id = t AND e.fleet_id = p_fleet) l WHERE l.upto > v_events));
   GET DIAGNOSTICS v_events = ROW_COUNT;
-  WITH s AS MATERIALIZED (
-    SELECT l.* FROM (
-      SELECT e.node_id, e.type, e.name, e.version, e.revision,
-             sum(refusal_bytes(e, x.text)) OVER (ORDER BY e.resolved_at IS NULL DESC, e.at DESC, e.node_id, e.type, e.name, e.version, e.revision) AS upto
-        FROM node_exceptions e JOIN nack_texts x ON x.tenant_id = e.tenant_id AND x.fleet_id = e.fleet_id AND x.hash = e.text_hash
-       WHERE e.tenant_id = t AND e.fleet_id = p_fleet) l WHERE l.upto > v_refusals)
-  DELETE FROM node_exceptions d USING s
-   WHERE d.tenant_id = t AND d.fleet_id = p_fleet AND d.node_id = s.node_id AND d.type = s.type AND d.name = s.name AND d.version = s.version
-     AND d.revision = s.revision;
+  DELETE FROM node_exceptions d WHERE d.ctid = ANY (ARRAY(
+    SELECT l.ctid FROM (
+      SELECT e.ctid, sum(refusal_bytes(e, x.text)) OVER (ORDER BY e.resolved_at IS NULL DESC, e.at DESC, e.ctid) AS upto
+        FROM node_exceptions e
+        LEFT JOIN LATERAL (SELECT n.text FROM nack_texts n WHERE n.tenant_id = t AND n.fleet_id = p_fleet AND n.hash = e.text_hash OFFSET 0) x ON true
+       WHERE e.tenant_id = t AND e.fleet_id = p_fleet) l WHERE l.upto > v_refusals));
   GET DIAGNOSTICS v_refusals = ROW_COUNT;
   DELETE FROM nack_texts x
-   WHERE x.tenant_id = t AND x.fleet_id = p_fleet
-     AND NOT EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = t AND e.fleet_id = p_fleet AND e.text_hash = x.hash)
-     AND NOT EXISTS (SELECT FROM node_events e WHERE e.tenant_id = t AND e.fleet_id = p_fleet AND e.text_hash = x.hash);
+   WHERE x.tenant_id = t AND x.fleet_id = p_fleet AND x.hash NOT IN (
+         SELECT e.text_hash FROM node_exceptions e WHERE e.tenant_id = t AND e.fleet_id = p_fleet
+          UNION ALL
+         SELECT e.text_hash FROM node_events e WHERE e.tenant_id = t AND e.fleet_id = p_fleet AND e.text_hash IS NOT NULL);
   IF v_events + v_refusals > 0 THEN
     INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, action)
     VALUES (t, p_fleet, node_event_id(ARRAY['dropped', p_fleet::text, date_trunc('hour', clock_timestamp(), 'UTC')::text]), clock_timestamp(), 'dropped', '',
@@ -293,20 +305,27 @@ BEGIN
   RETURN v_events + v_refusals;
 END $$;
 
+-- Not led by the key's columns (see 0002): with those each text that went was looked for among all refusals of its fleet.
+DROP INDEX node_exceptions_by_text;
+CREATE INDEX node_exceptions_by_text ON node_exceptions (text_hash, tenant_id, fleet_id);
+
 ALTER TABLE node_events DROP CONSTRAINT node_events_kind_check,
   ADD CONSTRAINT node_events_kind_check CHECK (kind IN ('refused', 'kept_back', 'recovered', 'duplicates', 'dropped'));
 
--- What a row counts: its texts, and as much as the rest of it and its entries in the indexes come to.
-CREATE FUNCTION event_bytes(e node_events, p_text text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- What a row counts: its texts, and as much as the rest of it and its entries in the indexes come to. Stable, as what they call: only so
+-- they become part of the statement, which asks for 100,000 rows.
+CREATE FUNCTION event_bytes(e node_events, p_text text) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
   AS $$ SELECT 256 + octet_length(e.node_id) * 2 + octet_length(e.name) + octet_length(e.action) + coalesce(octet_length(p_text), 0)::bigint $$;
-CREATE FUNCTION refusal_bytes(e node_exceptions, p_text text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+CREATE FUNCTION refusal_bytes(e node_exceptions, p_text text) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
   AS $$ SELECT 512 + octet_length(e.node_id) + octet_length(e.name) * 2 + octet_length(e.action) + coalesce(pg_column_size(e.good_derived), 0)
              + coalesce(octet_length(p_text), 0)::bigint $$;
 
 REVOKE EXECUTE ON FUNCTION limit_default(text), tenant_limit(text), operator_set_limits(uuid, jsonb, jsonb), must_be_within(text, bigint, bigint, bigint),
-  tenant_must_have_room(text), fleet_must_have_room(uuid), fleet_must_fit(fleet_heads, integer, bigint, bigint), fleet_trim_reports(uuid),
+  tenant_must_have_room(text), fleet_must_have_room(uuid), resource_bytes(integer, text, text, text, jsonb, text),
+  history_row_bytes(), fleet_must_fit(fleet_heads, integer, bigint, bigint), fleet_trim_reports(uuid),
   event_bytes(node_events, text), refusal_bytes(node_exceptions, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION limit_default(text), tenant_limit(text), operator_set_limits(uuid, jsonb, jsonb), must_be_within(text, bigint, bigint, bigint),
-  tenant_must_have_room(text), fleet_must_have_room(uuid), fleet_must_fit(fleet_heads, integer, bigint, bigint), fleet_trim_reports(uuid),
+  tenant_must_have_room(text), fleet_must_have_room(uuid), resource_bytes(integer, text, text, text, jsonb, text),
+  history_row_bytes(), fleet_must_fit(fleet_heads, integer, bigint, bigint), fleet_trim_reports(uuid),
   event_bytes(node_events, text), refusal_bytes(node_exceptions, text) TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_trim_reports(uuid) TO fairlead_node;

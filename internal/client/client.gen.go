@@ -589,17 +589,17 @@ type Limit struct {
 	Used *int64 `json:"used,omitempty"`
 
 	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
-	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (of the present bodies; one that two
-	// resources share counts twice), `history_bytes` (of the bodies of all kept revisions; the oldest are dropped, and at twice the limit writes are
-	// refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
 	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
 	What LimitName `json:"what"`
 }
 
 // LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
-// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (of the present bodies; one that two
-// resources share counts twice), `history_bytes` (of the bodies of all kept revisions; the oldest are dropped, and at twice the limit writes are
-// refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
 // Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
 type LimitName string
 
@@ -802,9 +802,9 @@ type Problem struct {
 	Used *int64 `json:"used,omitempty"`
 
 	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
-	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (of the present bodies; one that two
-	// resources share counts twice), `history_bytes` (of the bodies of all kept revisions; the oldest are dropped, and at twice the limit writes are
-	// refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
 	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
 	What *LimitName `json:"what,omitempty"`
 }

@@ -23,12 +23,12 @@ const (
 // kept as far back as it fits, beside the state that it begins with; it alone is read whole for that.
 const selectFloors = `
 WITH h AS (
-  SELECT h.fleet_id, h.revision, h.compacted, f.forget_nodes_after, h.history_bytes > l.most AS over, greatest(l.most - h.bytes, 0) AS room
+  SELECT h.fleet_id, h.revision, h.compacted, f.forget_nodes_after, h.history_bytes > l.most AS over, greatest(l.most - h.bytes - h.resources * history_row_bytes(), 0) AS room
     FROM fleet_heads h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id CROSS JOIN (SELECT tenant_limit('history_bytes') AS most) l
    WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL),
 sized AS (
   SELECT coalesce(min(s.revision) FILTER (WHERE s.newer <= s.room), max(s.revision)) AS history
-    FROM (SELECT x.revision, h.room, sum(sum(x.bytes)) OVER (ORDER BY x.revision DESC) AS newer
+    FROM (SELECT x.revision, h.room, sum(sum(x.bytes + history_row_bytes())) OVER (ORDER BY x.revision DESC) AS newer
             FROM h JOIN resource_history x ON x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id
            WHERE h.over GROUP BY x.revision, h.room) s),
 aged AS (

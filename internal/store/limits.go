@@ -27,8 +27,8 @@ const (
 const (
 	LimitCredentials  LimitName = "credentials" // neither revoked nor expired
 	LimitResources    LimitName = "resources"
-	LimitFleetBytes   LimitName = "fleet_bytes"   // of the present bodies; one that two rows share counts twice
-	LimitHistoryBytes LimitName = "history_bytes" // of the bodies of all kept revisions, the same
+	LimitFleetBytes   LimitName = "fleet_bytes"   // bodies, names, labels, descriptions; a body that two rows share counts twice
+	LimitHistoryBytes LimitName = "history_bytes" // the same of all kept revisions, and 256 for each row
 	LimitEventBytes   LimitName = "event_bytes"
 	LimitRefusalBytes LimitName = "refusal_bytes"
 )

@@ -43,8 +43,9 @@ func (w *world) stored() (n int) {
 		+ (SELECT sum(revision) FROM fleet_heads) + (SELECT count(*) FROM fleets) + (SELECT count(*) FROM api_tokens) + (SELECT count(*) FROM node_credentials)`)
 }
 
+// clusterOf is a cluster that counts so many bytes.
 func clusterOf(name string, bytes int) store.ResourceChange {
-	return put(fleet.Cluster, name, (name + strings.Repeat("x", bytes))[:bytes])
+	return put(fleet.Cluster, name, (name + strings.Repeat("x", bytes))[:bytes-len(name)])
 }
 
 func TestT09_ResourcesOfAFleet(t *testing.T) {
@@ -97,9 +98,19 @@ func TestT09_BytesOfAFleet(t *testing.T) {
 	w.atLimit(err, store.LimitError{What: store.LimitFleetBytes, Limit: 1000, Used: 1000, Wanted: 1500})
 	w.limit(store.LimitFleetBytes, 600)
 	w.apply(clusterOf("b", 400))
-	w.apply(fill(store.ResourceChange{Type: fleet.Cluster, Name: "b", Body: clusterOf("b", 400).Body, Description: "not a byte more"}))
-	_, err = w.try(clusterOf("b", 401))
-	w.atLimit(err, store.LimitError{What: store.LimitFleetBytes, Limit: 600, Used: 900, Wanted: 901})
+	w.apply(fill(store.ResourceChange{Type: fleet.Cluster, Name: "b", Body: clusterOf("b", 400).Body, TTL: time.Hour})) // not a byte more
+	for _, more := range []store.ResourceChange{{}, {Description: "d"}, {Variant: "b", Selector: "abc"}, {Labels: map[string]string{"a": "b"}}} {
+		more.Type, more.Name, more.Body = fleet.Cluster, "b", clusterOf("b", 401).Body
+		_, err = w.try(fill(more))
+		want := int64(901 + len(more.Description))
+		if more.Labels != nil {
+			want += int64(len(`{"a": "b"}`))
+		}
+		if more.Variant != "" { // one more
+			want = 900 + 401 + int64(len("b"+"abc"))
+		}
+		w.atLimit(err, store.LimitError{What: store.LimitFleetBytes, Limit: 600, Used: 900, Wanted: want})
+	}
 	_, err = w.app.Rollback(t.Context(), w.tenant, w.fleet, 1, store.Write{Actor: actor})
 	w.ok(err)
 	w.limit(store.LimitFleetBytes, 500)
@@ -112,24 +123,27 @@ func TestT09_BytesOfAFleet(t *testing.T) {
 // can be at most twice as large.
 func TestT09_BytesOfAHistory(t *testing.T) {
 	w := setup(t)
-	w.limit(store.LimitHistoryBytes, 1000)
+	const most, row = 10_000, 256
+	w.limit(store.LimitHistoryBytes, most)
 	for i := range 20 {
-		w.apply(clusterOf(fmt.Sprint(i%2), 100-i/2))
-		w.apply(clusterOf(fmt.Sprint(i%2), i/2))
+		w.apply(clusterOf(fmt.Sprint(i%2), 100-i))
+		w.apply(clusterOf(fmt.Sprint(i%2), 1+i))
 	}
+	used := int64(20*101 + 40*row)
 	before := w.stored()
-	_, err := w.try(clusterOf("big", 1000))
-	w.atLimit(err, store.LimitError{What: store.LimitHistoryBytes, Limit: 1000, Used: 2000, Wanted: 3000})
-	w.apply(del(fleet.Cluster, "0"))
-	if after := w.stored(); after != before+3 { // the tombstone, the event, the revision
-		t.Errorf("a refused write left %d behind", after-before-3)
+	_, err := w.try(clusterOf("big", int(2*most-used+1)))
+	w.atLimit(err, store.LimitError{What: store.LimitHistoryBytes, Limit: most, Used: used, Wanted: 2*most + 1})
+	if after := w.stored(); after != before {
+		t.Errorf("a refused write left %d behind", after-before)
 	}
+	w.apply(clusterOf("big", int(2*most-used)))
+	w.apply(del(fleet.Cluster, "0"), del(fleet.Cluster, "big")) // always
 	_, err = w.app.CompactDue(t.Context())
 	w.ok(err)
 	u, err := w.app.FleetUsage(t.Context(), w.tenant, w.fleet)
 	w.ok(err)
-	if u.HistoryBytes > 1000 || u.HistoryBytes < 700 {
-		t.Errorf("%d bytes are kept of 1000", u.HistoryBytes)
+	if u.HistoryBytes > most || u.HistoryBytes < most-3*(100+row) {
+		t.Errorf("%d bytes are kept of %d", u.HistoryBytes, most)
 	}
 	w.recount()
 	w.apply(clusterOf("big", 900))
@@ -146,9 +160,9 @@ func (w *world) recount() {
 	wrong := strings1(w.T, w.super, `
 		SELECT format('fleet %s says %s resources, %s bytes, %s bytes of history; there are %s, %s, %s', h.fleet_id, h.resources, h.bytes, h.history_bytes, r.n, r.bytes, x.bytes)
 		  FROM fleet_heads h
-		 CROSS JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(octet_length(b.body)), 0) AS bytes FROM resources r JOIN bodies b ON b.tenant_id = r.tenant_id AND b.hash = r.body_hash
+		 CROSS JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(octet_length(b.body) + octet_length(name || variant || selector || description || coalesce(labels::text, ''))), 0) AS bytes FROM resources r JOIN bodies b ON b.tenant_id = r.tenant_id AND b.hash = r.body_hash
 		                      WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND NOT r.deleted) r
-		 CROSS JOIN LATERAL (SELECT coalesce(sum(octet_length(b.body)), 0) AS bytes FROM resource_history r JOIN bodies b ON b.tenant_id = r.tenant_id AND b.hash = r.body_hash
+		 CROSS JOIN LATERAL (SELECT coalesce(sum(CASE WHEN deleted THEN 0 ELSE octet_length(b.body) + octet_length(name || variant || selector || description || coalesce(labels::text, '')) END + 256), 0) AS bytes FROM resource_history r LEFT JOIN bodies b ON b.tenant_id = r.tenant_id AND b.hash = r.body_hash
 		                      WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id) x
 		 WHERE (h.resources, h.bytes, h.history_bytes) IS DISTINCT FROM (r.n, r.bytes, x.bytes)`)
 	for _, line := range wrong {
@@ -181,6 +195,9 @@ func (w *world) randomHistory(r *rand.Rand, steps int) {
 				c := store.ResourceChange{Type: fleet.Type(r.IntN(3)), Name: fmt.Sprint(i), Body: []byte(strings.Repeat("x", r.IntN(40)))}
 				if r.IntN(3) == 0 {
 					c.Variant, c.Selector = "v", "node.id=x"
+				}
+				if r.IntN(3) == 0 {
+					c.Description, c.Labels = strings.Repeat("ä", r.IntN(9)), map[string]string{"l": strings.Repeat("x", r.IntN(9))}
 				}
 				if c = fill(c); r.IntN(3) == 0 {
 					c = store.ResourceChange{Type: c.Type, Name: c.Name, Variant: c.Variant, Delete: true}

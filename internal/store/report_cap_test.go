@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -88,4 +89,42 @@ func TestT09_OpenRefusalsGoLast(t *testing.T) {
 	if open, all := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`), w.count(`SELECT count(*) FROM node_exceptions`); open != 5 || all != 5 {
 		t.Errorf("%d are kept, %d that are open", all, open)
 	}
+}
+
+// What a fleet costs that is at its limits of events and refusals: 10,000 and 125,000 rows.
+func BenchmarkReportsAtTheirLimit(b *testing.B) {
+	db, s, k := benchWorld(b, 1)
+	t, f := k.Tenant.String(), k.Fleet.String()
+	db.Exec(b, `INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT $1, $2, 'n' || g FROM generate_series(1, 1000) g`, t, f)
+	db.Exec(b, `INSERT INTO nack_texts SELECT $1, $2, sha256(g::text::bytea), 'text' || g FROM generate_series(1, 1000) g`, t, f)
+	db.Exec(b, `ALTER TABLE node_exceptions DISABLE TRIGGER USER`)
+	db.Exec(b, `INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
+		SELECT $1, $2, 'n' || (1 + g % 1000), 'clusters', 'c' || g, 'v', 1, sha256((1 + g % 1000)::text::bytea) FROM generate_series(1, 125000) g`, t, f)
+	db.Exec(b, `INSERT INTO node_events (tenant_id, fleet_id, at, kind, node_id, text_hash)
+		SELECT $1, $2, now() - g * interval '1 s', 'refused', 'n', sha256((1 + g % 1000)::text::bytea) FROM generate_series(1, 10000) g`, t, f)
+	b.Run("Usage", func(b *testing.B) {
+		for b.Loop() {
+			if u, err := s.FleetUsage(b.Context(), k.Tenant, k.Fleet); err != nil || u.RefusalBytes < 60<<20 {
+				b.Fatal(u, err)
+			}
+		}
+	})
+	b.Run("Trim", func(b *testing.B) {
+		conn := db.Connect(b, db.App)
+		defer conn.Close(context.Background()) //nolint:errcheck // only measured
+		for b.Loop() {
+			tx, err := conn.Begin(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, sql := range []string{`SELECT set_config('app.tenant_id', '` + t + `', true), set_config('enable_seqscan', 'off', true)`, `SELECT fleet_trim_reports('` + f + `')`} {
+				if _, err := tx.Exec(b.Context(), sql); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := tx.Rollback(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

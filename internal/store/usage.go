@@ -71,13 +71,16 @@ SELECT count(*) FILTER (WHERE f.deleted_at IS NULL), count(*) FILTER (WHERE f.de
 	selectFleetUsage = `
 SELECT f.name, h.resources, h.bytes, h.history_bytes,
        (SELECT count(*) FROM node_credentials c WHERE c.tenant_id = app_tenant() AND c.fleet_id = f.id AND ` + live + `)`
+	// Texts are looked up once each, however many rows name them.
 	countReports = `,
-       (SELECT coalesce(sum(event_bytes(e, x.text)), 0)::bigint FROM node_events e
-          LEFT JOIN nack_texts x ON x.tenant_id = e.tenant_id AND x.fleet_id = e.fleet_id AND x.hash = e.text_hash
-         WHERE e.tenant_id = app_tenant() AND e.fleet_id = f.id),
-       (SELECT coalesce(sum(refusal_bytes(e, x.text)), 0)::bigint FROM node_exceptions e
-          JOIN nack_texts x ON x.tenant_id = e.tenant_id AND x.fleet_id = e.fleet_id AND x.hash = e.text_hash
-         WHERE e.tenant_id = app_tenant() AND e.fleet_id = f.id)`
+       (SELECT coalesce(sum(g.bytes + g.n * octet_length(coalesce(x.text, ''))), 0)::bigint
+          FROM (SELECT e.text_hash, count(*) AS n, sum(event_bytes(e, '')) AS bytes FROM node_events e
+                 WHERE e.tenant_id = app_tenant() AND e.fleet_id = f.id GROUP BY e.text_hash) g
+          LEFT JOIN LATERAL (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = f.id AND t.hash = g.text_hash OFFSET 0) x ON true),
+       (SELECT coalesce(sum(g.bytes + g.n * octet_length(coalesce(x.text, ''))), 0)::bigint
+          FROM (SELECT e.text_hash, count(*) AS n, sum(refusal_bytes(e, '')) AS bytes FROM node_exceptions e
+                 WHERE e.tenant_id = app_tenant() AND e.fleet_id = f.id GROUP BY e.text_hash) g
+          LEFT JOIN LATERAL (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = f.id AND t.hash = g.text_hash OFFSET 0) x ON true)`
 	noReports      = `, 0::bigint, 0::bigint`
 	fromLiveFleets = `
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
