@@ -36,8 +36,11 @@ CREATE POLICY app ON tenant_limits FOR SELECT TO fairlead_app USING (tenant_id =
 CREATE POLICY owner ON tenant_limits TO fairlead_owner USING (true) WITH CHECK (true);
 GRANT SELECT ON tenant_limits TO fairlead_app;
 
-CREATE FUNCTION tenant_limit(p_name text) RETURNS bigint LANGUAGE sql STABLE
-  AS $$ SELECT coalesce((SELECT l.most FROM tenant_limits l WHERE l.tenant_id = app_tenant() AND l.name = p_name), limit_default(p_name)) $$;
+-- In plpgsql, which keeps its plan: every write asks for a limit.
+CREATE FUNCTION tenant_limit(p_name text) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN coalesce((SELECT l.most FROM tenant_limits l WHERE l.tenant_id = app_tenant() AND l.name = p_name), limit_default(p_name));
+END $$;
 
 -- The operator's door: p_set is {name: number, or null for the default}. An unknown name and a number that cannot be are
 -- check violations. The tenant sees it as an audit event.
