@@ -62,7 +62,7 @@ var layers = map[string][]string{
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/auth", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
-		"internal/store", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync,
+		"internal/store", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
 

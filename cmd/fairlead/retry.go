@@ -75,7 +75,7 @@ func repeat(resp *http.Response, err error, first bool) (time.Duration, bool) {
 		dropped := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 		return retryDropped, dropped || !first && errors.Is(err, syscall.ECONNREFUSED)
 	}
-	if resp.StatusCode != http.StatusServiceUnavailable && resp.StatusCode != http.StatusConflict {
+	if s := resp.StatusCode; s != http.StatusServiceUnavailable && s != http.StatusConflict && s != http.StatusTooManyRequests {
 		return 0, false
 	}
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))

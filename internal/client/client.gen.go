@@ -19,6 +19,7 @@ import (
 
 // Defines values for EventKind.
 const (
+	EventKindDropped    EventKind = "dropped"
 	EventKindDuplicates EventKind = "duplicates"
 	EventKindKeptBack   EventKind = "kept_back"
 	EventKindRecovered  EventKind = "recovered"
@@ -28,6 +29,8 @@ const (
 // Valid indicates whether the value is a known member of the EventKind enum.
 func (e EventKind) Valid() bool {
 	switch e {
+	case EventKindDropped:
+		return true
 	case EventKindDuplicates:
 		return true
 	case EventKindKeptBack:
@@ -35,6 +38,84 @@ func (e EventKind) Valid() bool {
 	case EventKindRecovered:
 		return true
 	case EventKindRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LimitName.
+const (
+	Credentials          LimitName = "credentials"
+	DeletedFleets        LimitName = "deleted_fleets"
+	EventBytes           LimitName = "event_bytes"
+	FleetBytes           LimitName = "fleet_bytes"
+	Fleets               LimitName = "fleets"
+	HistoryBytes         LimitName = "history_bytes"
+	ReadsPerMinute       LimitName = "reads_per_minute"
+	RefusalBytes         LimitName = "refusal_bytes"
+	Resources            LimitName = "resources"
+	TokenReadsPerMinute  LimitName = "token_reads_per_minute"
+	TokenWaitingPolls    LimitName = "token_waiting_polls"
+	TokenWritesPerMinute LimitName = "token_writes_per_minute"
+	Tokens               LimitName = "tokens"
+	WaitingPolls         LimitName = "waiting_polls"
+	WritesPerMinute      LimitName = "writes_per_minute"
+)
+
+// Valid indicates whether the value is a known member of the LimitName enum.
+func (e LimitName) Valid() bool {
+	switch e {
+	case Credentials:
+		return true
+	case DeletedFleets:
+		return true
+	case EventBytes:
+		return true
+	case FleetBytes:
+		return true
+	case Fleets:
+		return true
+	case HistoryBytes:
+		return true
+	case ReadsPerMinute:
+		return true
+	case RefusalBytes:
+		return true
+	case Resources:
+		return true
+	case TokenReadsPerMinute:
+		return true
+	case TokenWaitingPolls:
+		return true
+	case TokenWritesPerMinute:
+		return true
+	case Tokens:
+		return true
+	case WaitingPolls:
+		return true
+	case WritesPerMinute:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LimitScope.
+const (
+	LimitScopeFleet  LimitScope = "fleet"
+	LimitScopeTenant LimitScope = "tenant"
+	LimitScopeToken  LimitScope = "token"
+)
+
+// Valid indicates whether the value is a known member of the LimitScope enum.
+func (e LimitScope) Valid() bool {
+	switch e {
+	case LimitScopeFleet:
+		return true
+	case LimitScopeTenant:
+		return true
+	case LimitScopeToken:
 		return true
 	default:
 		return false
@@ -372,10 +453,11 @@ type Event struct {
 	Detail *string `json:"detail,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+	// limit, and older events or refusals were dropped; told once an hour at most.
 	Kind EventKind `json:"kind"`
 
-	// Node The node's id.
+	// Node The node's id; empty where it is about none.
 	Node     string       `json:"node"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
@@ -387,7 +469,8 @@ type Event struct {
 }
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+// limit, and older events or refusals were dropped; told once an hour at most.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -493,6 +576,17 @@ type FleetList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// FleetNumbers defines model for FleetNumbers.
+type FleetNumbers struct {
+	Credentials int64 `json:"credentials"`
+
+	// Fleet The fleet's name.
+	Fleet        string `json:"fleet"`
+	FleetBytes   int64  `json:"fleet_bytes"`
+	HistoryBytes int64  `json:"history_bytes"`
+	Resources    int64  `json:"resources"`
+}
+
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
@@ -519,11 +613,62 @@ type FleetUpdate struct {
 	References *References `json:"references,omitempty"`
 }
 
+// FleetUsage defines model for FleetUsage.
+type FleetUsage struct {
+	// Fleet The fleet's name.
+	Fleet string  `json:"fleet"`
+	Items []Limit `json:"items"`
+}
+
 // ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 // everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 //
 // Example: 14d
 type ForgetNodesAfter = string
+
+// Limit defines model for Limit.
+type Limit struct {
+	// Default What it is where the operator sets nothing else.
+	Default int64 `json:"default"`
+	Limit   int64 `json:"limit"`
+
+	// Of Whose it is.
+	Of LimitScope `json:"of"`
+
+	// Overridden The operator has set it.
+	Overridden bool `json:"overridden"`
+
+	// Used Of a limit of a token: the caller's. Of polls and rates: in the API server that answers. Of a limit of a fleet in a tenant's usage: of the fleet
+	// that uses the most of it, where that is counted.
+	Used *int64 `json:"used,omitempty"`
+
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+	What LimitName `json:"what"`
+}
+
+// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+type LimitName string
+
+// LimitScope Whose it is.
+type LimitScope string
+
+// Limits defines model for Limits.
+type Limits struct {
+	Items []Limit `json:"items"`
+}
+
+// LimitsUpdate By the names of `LimitName`.
+//
+// Example: {"fleet_bytes":null,"fleets":500}
+type LimitsUpdate map[string]*int64
 
 // Maker Who did it.
 type Maker struct {
@@ -754,6 +899,9 @@ type Problem struct {
 	// Instance The path of the request.
 	Instance *string `json:"instance,omitempty"`
 
+	// Limit With `what`: the limit.
+	Limit *int64 `json:"limit,omitempty"`
+
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
 	Status    int32  `json:"status"`
@@ -765,6 +913,16 @@ type Problem struct {
 	//
 	// Example: about:blank
 	Type string `json:"type"`
+
+	// Used With `what`: how much of it is used now, without this request.
+	Used *int64 `json:"used,omitempty"`
+
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+	What *LimitName `json:"what,omitempty"`
 }
 
 // Receipt defines model for Receipt.
@@ -1172,6 +1330,15 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Usage defines model for Usage.
+type Usage struct {
+	Fleets []FleetNumbers `json:"fleets"`
+	Items  []Limit        `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -1460,6 +1627,15 @@ type RollbackParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetUsageParams defines parameters for GetUsage.
+type GetUsageParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateOperatorTokenJSONRequestBody defines body for CreateOperatorToken for application/json ContentType.
 type CreateOperatorTokenJSONRequestBody = OperatorTokenCreate
 
@@ -1483,6 +1659,9 @@ type PutResourceJSONRequestBody = ResourceInput
 
 // RollbackJSONRequestBody defines body for Rollback for application/json ContentType.
 type RollbackJSONRequestBody = RollbackRequest
+
+// UpdateLimitsJSONRequestBody defines body for UpdateLimits for application/json ContentType.
+type UpdateLimitsJSONRequestBody = LimitsUpdate
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -1850,6 +2029,38 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
 	Rollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RollbackParams, body RollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetFleetUsage Tell what a fleet uses of its limits
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/usage (the `GetFleetUsage` operationId).
+	GetFleetUsage(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLimits Read the limits of a tenant
+	//
+	// For operators. A tenant reads its own in its usage.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/limits (the `GetLimits` operationId).
+	GetLimits(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateLimitsWithBody Change limits of a tenant
+	//
+	// For operators. The body is an object of limits by name; `null` brings the default back, what is left out stays. The tenant finds it among its audit
+	// events. What is stored already stays, also above a limit that is lowered: it can then only become less. API servers take a new rate within 10 s.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
+	UpdateLimitsWithBody(ctx context.Context, tenant TenantParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateLimits Change limits of a tenant
+	//
+	// For operators. The body is an object of limits by name; `null` brings the default back, what is left out stays. The tenant finds it among its audit
+	// events. What is stored already stays, also above a limit that is lowered: it can then only become less. API servers take a new rate within 10 s.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
+	UpdateLimits(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTokens List the API tokens of a tenant
 	//
 	// Never the secret part.
@@ -1892,6 +2103,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
 	HandOverToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUsage Tell what a tenant uses of its limits
+	//
+	// A token that is bound to a fleet is told of that fleet; an operator is told no fleet's name.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/usage (the `GetUsage` operationId).
+	GetUsage(ctx context.Context, tenant TenantParam, params *GetUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Whoami Tell who the token belongs to
 	//
@@ -2568,6 +2786,78 @@ func (c *Client) Rollback(ctx context.Context, tenant TenantParam, fleet FleetPa
 	return c.Client.Do(req)
 }
 
+// GetFleetUsage Tell what a fleet uses of its limits
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/usage (the `GetFleetUsage` operationId).
+func (c *Client) GetFleetUsage(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFleetUsageRequest(c.Server, tenant, fleet)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLimits Read the limits of a tenant
+//
+// For operators. A tenant reads its own in its usage.
+//
+// Corresponds with GET /v1/tenants/{tenant}/limits (the `GetLimits` operationId).
+func (c *Client) GetLimits(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLimitsRequest(c.Server, tenant)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateLimitsWithBody Change limits of a tenant
+//
+// For operators. The body is an object of limits by name; `null` brings the default back, what is left out stays. The tenant finds it among its audit
+// events. What is stored already stays, also above a limit that is lowered: it can then only become less. API servers take a new rate within 10 s.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
+func (c *Client) UpdateLimitsWithBody(ctx context.Context, tenant TenantParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateLimitsRequestWithBody(c.Server, tenant, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateLimits Change limits of a tenant
+//
+// For operators. The body is an object of limits by name; `null` brings the default back, what is left out stays. The tenant finds it among its audit
+// events. What is stored already stays, also above a limit that is lowered: it can then only become less. API servers take a new rate within 10 s.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
+func (c *Client) UpdateLimits(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateLimitsRequest(c.Server, tenant, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListTokens List the API tokens of a tenant
 //
 // Never the secret part.
@@ -2651,6 +2941,23 @@ func (c *Client) RevokeToken(ctx context.Context, tenant TenantParam, id Credent
 // Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
 func (c *Client) HandOverToken(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewHandOverTokenRequest(c.Server, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUsage Tell what a tenant uses of its limits
+//
+// A token that is bound to a fleet is told of that fleet; an operator is told no fleet's name.
+//
+// Corresponds with GET /v1/tenants/{tenant}/usage (the `GetUsage` operationId).
+func (c *Client) GetUsage(ctx context.Context, tenant TenantParam, params *GetUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUsageRequest(c.Server, tenant, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4639,6 +4946,128 @@ func NewRollbackRequestWithBody(server string, tenant TenantParam, fleet FleetPa
 	return req, nil
 }
 
+// NewGetFleetUsageRequest constructs an http.Request for the GetFleetUsage method
+func NewGetFleetUsageRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/usage", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetLimitsRequest constructs an http.Request for the GetLimits method
+func NewGetLimitsRequest(server string, tenant TenantParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/limits", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateLimitsRequest calls the generic UpdateLimits builder with application/json body
+func NewUpdateLimitsRequest(server string, tenant TenantParam, body UpdateLimitsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateLimitsRequestWithBody(server, tenant, "application/json", bodyReader)
+}
+
+// NewUpdateLimitsRequestWithBody constructs an http.Request for the UpdateLimits method, with any body, and a specified content type
+func NewUpdateLimitsRequestWithBody(server string, tenant TenantParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/limits", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListTokensRequest constructs an http.Request for the ListTokens method
 func NewListTokensRequest(server string, tenant TenantParam) (*http.Request, error) {
 	var err error
@@ -4795,6 +5224,79 @@ func NewHandOverTokenRequest(server string, tenant TenantParam, id CredentialIdP
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetUsageRequest constructs an http.Request for the GetUsage method
+func NewGetUsageRequest(server string, tenant TenantParam, params *GetUsageParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/usage", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -5206,6 +5708,42 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
 	RollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RollbackParams, body RollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*RollbackResponse, error)
 
+	// GetFleetUsageWithResponse Tell what a fleet uses of its limits
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/usage (the `GetFleetUsage` operationId).
+	GetFleetUsageWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*GetFleetUsageResponse, error)
+
+	// GetLimitsWithResponse Read the limits of a tenant
+	//
+	// For operators. A tenant reads its own in its usage.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/limits (the `GetLimits` operationId).
+	GetLimitsWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*GetLimitsResponse, error)
+
+	// UpdateLimitsWithBodyWithResponse Change limits of a tenant
+	//
+	// For operators. The body is an object of limits by name; `null` brings the default back, what is left out stays. The tenant finds it among its audit
+	// events. What is stored already stays, also above a limit that is lowered: it can then only become less. API servers take a new rate within 10 s.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
+	UpdateLimitsWithBodyWithResponse(ctx context.Context, tenant TenantParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateLimitsResponse, error)
+
+	// UpdateLimitsWithResponse Change limits of a tenant
+	//
+	// For operators. The body is an object of limits by name; `null` brings the default back, what is left out stays. The tenant finds it among its audit
+	// events. What is stored already stays, also above a limit that is lowered: it can then only become less. API servers take a new rate within 10 s.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
+	UpdateLimitsWithResponse(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateLimitsResponse, error)
+
 	// ListTokensWithResponse List the API tokens of a tenant
 	//
 	// Never the secret part.
@@ -5254,6 +5792,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/tokens/{id}/hand-over (the `HandOverToken` operationId).
 	HandOverTokenWithResponse(ctx context.Context, tenant TenantParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*HandOverTokenResponse, error)
+
+	// GetUsageWithResponse Tell what a tenant uses of its limits
+	//
+	// A token that is bound to a fleet is told of that fleet; an operator is told no fleet's name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/usage (the `GetUsage` operationId).
+	GetUsageWithResponse(ctx context.Context, tenant TenantParam, params *GetUsageParams, reqEditors ...RequestEditorFn) (*GetUsageResponse, error)
 
 	// WhoamiWithResponse Tell who the token belongs to
 	//
@@ -7319,6 +7866,192 @@ func (r RollbackResponse) ContentType() string {
 	return ""
 }
 
+type GetFleetUsageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FleetUsage
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFleetUsageResponse) GetJSON200() *FleetUsage {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetFleetUsageResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetFleetUsageResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFleetUsageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFleetUsageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFleetUsageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFleetUsageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetLimitsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Limits
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetLimitsResponse) GetJSON200() *Limits {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetLimitsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetLimitsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLimitsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLimitsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLimitsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLimitsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLimitsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type UpdateLimitsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Limits
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateLimitsResponse) GetJSON200() *Limits {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r UpdateLimitsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r UpdateLimitsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r UpdateLimitsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateLimitsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateLimitsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateLimitsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateLimitsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateLimitsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTokensResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7561,6 +8294,68 @@ func (r HandOverTokenResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r HandOverTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetUsageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Usage
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetUsageResponse) GetJSON200() *Usage {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetUsageResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetUsageResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetUsageResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetUsageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUsageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUsageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUsageResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8176,6 +8971,66 @@ func (c *ClientWithResponses) RollbackWithResponse(ctx context.Context, tenant T
 	return ParseRollbackResponse(rsp)
 }
 
+// GetFleetUsageWithResponse Tell what a fleet uses of its limits
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/usage (the `GetFleetUsage` operationId).
+func (c *ClientWithResponses) GetFleetUsageWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*GetFleetUsageResponse, error) {
+	rsp, err := c.GetFleetUsage(ctx, tenant, fleet, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFleetUsageResponse(rsp)
+}
+
+// GetLimitsWithResponse Read the limits of a tenant
+//
+// For operators. A tenant reads its own in its usage.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/limits (the `GetLimits` operationId).
+func (c *ClientWithResponses) GetLimitsWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*GetLimitsResponse, error) {
+	rsp, err := c.GetLimits(ctx, tenant, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLimitsResponse(rsp)
+}
+
+// UpdateLimitsWithBodyWithResponse Change limits of a tenant
+//
+// For operators. The body is an object of limits by name; `null` brings the default back, what is left out stays. The tenant finds it among its audit
+// events. What is stored already stays, also above a limit that is lowered: it can then only become less. API servers take a new rate within 10 s.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
+func (c *ClientWithResponses) UpdateLimitsWithBodyWithResponse(ctx context.Context, tenant TenantParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateLimitsResponse, error) {
+	rsp, err := c.UpdateLimitsWithBody(ctx, tenant, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateLimitsResponse(rsp)
+}
+
+// UpdateLimitsWithResponse Change limits of a tenant
+//
+// For operators. The body is an object of limits by name; `null` brings the default back, what is left out stays. The tenant finds it among its audit
+// events. What is stored already stays, also above a limit that is lowered: it can then only become less. API servers take a new rate within 10 s.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
+func (c *ClientWithResponses) UpdateLimitsWithResponse(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateLimitsResponse, error) {
+	rsp, err := c.UpdateLimits(ctx, tenant, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateLimitsResponse(rsp)
+}
+
 // ListTokensWithResponse List the API tokens of a tenant
 //
 // Never the secret part.
@@ -8253,6 +9108,21 @@ func (c *ClientWithResponses) HandOverTokenWithResponse(ctx context.Context, ten
 		return nil, err
 	}
 	return ParseHandOverTokenResponse(rsp)
+}
+
+// GetUsageWithResponse Tell what a tenant uses of its limits
+//
+// A token that is bound to a fleet is told of that fleet; an operator is told no fleet's name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/usage (the `GetUsage` operationId).
+func (c *ClientWithResponses) GetUsageWithResponse(ctx context.Context, tenant TenantParam, params *GetUsageParams, reqEditors ...RequestEditorFn) (*GetUsageResponse, error) {
+	rsp, err := c.GetUsage(ctx, tenant, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUsageResponse(rsp)
 }
 
 // WhoamiWithResponse Tell who the token belongs to
@@ -9943,6 +10813,147 @@ func ParseRollbackResponse(rsp *http.Response) (*RollbackResponse, error) {
 	return response, nil
 }
 
+// ParseGetFleetUsageResponse parses an HTTP response from a GetFleetUsageWithResponse call
+func ParseGetFleetUsageResponse(rsp *http.Response) (*GetFleetUsageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFleetUsageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FleetUsage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLimitsResponse parses an HTTP response from a GetLimitsWithResponse call
+func ParseGetLimitsResponse(rsp *http.Response) (*GetLimitsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLimitsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Limits
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUpdateLimitsResponse parses an HTTP response from a UpdateLimitsWithResponse call
+func ParseUpdateLimitsResponse(rsp *http.Response) (*UpdateLimitsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateLimitsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Limits
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListTokensResponse parses an HTTP response from a ListTokensWithResponse call
 func ParseListTokensResponse(rsp *http.Response) (*ListTokensResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -10121,6 +11132,53 @@ func ParseHandOverTokenResponse(rsp *http.Response) (*HandOverTokenResponse, err
 			return nil, err
 		}
 		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUsageResponse parses an HTTP response from a GetUsageWithResponse call
+func ParseGetUsageResponse(rsp *http.Response) (*GetUsageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUsageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Usage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

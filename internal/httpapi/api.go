@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"sigs.k8s.io/yaml"
@@ -42,6 +43,9 @@ type API struct {
 
 	operations map[string]operation
 	receipts   *board
+	limits     *limitsBook
+	pace       *pace
+	polls      polls
 	handler    http.Handler
 
 	drainOnce sync.Once
@@ -79,6 +83,7 @@ func New(c Config) (*API, error) {
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
 	})
+	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
 	contract, err := contractFile()
 	if err != nil {
 		return nil, err
@@ -118,7 +123,7 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.authorized, a.body, validate),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.body, validate),
 		ErrorHandlerFunc: unbound,
 	})
 	return r

@@ -123,7 +123,7 @@ func fault(parameter *string, path []string, code, detail string) oapi.FieldErro
 	}
 	pointer := ""
 	for _, s := range path {
-		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+		pointer += "/" + pointerEscape(s)
 	}
 	return oapi.FieldError{Pointer: &pointer, Code: code, Detail: detail}
 }
@@ -140,6 +140,9 @@ func meaning(e *openapi3.SchemaError, path []string) string {
 	}
 	return ": " + strings.TrimSpace(field.Value.Description)
 }
+
+// pointerEscape writes one step of a JSON Pointer.
+func pointerEscape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
 // unknownField finds the field that a closed object does not know. The validator points
 // at the object and names the field in its sentence alone, the first in order.

@@ -12,6 +12,7 @@ import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/resource"
+	"fairlead/internal/store"
 )
 
 // problem is an error whose words are meant for the client. Every other error is told
@@ -21,9 +22,11 @@ type problem struct {
 	code   string
 	detail string
 	faults []oapi.FieldError
-	retry  time.Duration // of Retry-After; 0: none
-	etag   string        // the present one, with 412
-	cause  error         // for the log; may be nil
+	retry  time.Duration     // of Retry-After; 0: none
+	at     *store.LimitError // what was reached; nil: no limit
+	window time.Duration     // for which at counts; 0: it is no rate
+	etag   string            // the present one, with 412
+	cause  error             // for the log; may be nil
 }
 
 func (p *problem) Error() string {
@@ -67,7 +70,12 @@ func problemOf(err error) *problem {
 	if errors.As(err, &faults) {
 		return refusedDocument(http.StatusUnprocessableEntity, "invalid_resource", faults)
 	}
-	p = byKind(err)
+	var at *store.LimitError
+	if errors.As(err, &at) {
+		p = limitReached(at)
+	} else {
+		p = byKind(err)
+	}
 	p.cause = err
 	return p
 }
@@ -128,8 +136,9 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.Del("Content-Length")
 	h.Del("ETag")
 	if p.retry > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((p.retry+time.Second-1)/time.Second)))
+		h.Set("Retry-After", strconv.Itoa(wholeSecondsUp(p.retry)))
 	}
+	rateHeaders(h, p)
 	if p.status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="fairlead"`)
 	}
@@ -149,6 +158,9 @@ func (p *problem) body(r *http.Request) oapi.Problem {
 	}
 	if len(p.faults) > 0 {
 		b.Errors = &p.faults
+	}
+	if p.at != nil {
+		b.What, b.Limit, b.Used = (*oapi.LimitName)(&p.at.What), &p.at.Limit, &p.at.Used
 	}
 	return b
 }

@@ -29,6 +29,11 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 		return nil, err
 	}
 	if wait > 0 && !settled(receipt) {
+		done, err := a.beginToWait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		k := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}

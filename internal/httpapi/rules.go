@@ -29,6 +29,10 @@ var rules = map[string]rule{
 	"createTenant": {scope: installation, action: auth.ManageTenants},
 	"getTenant":    {scope: ofTenant},
 
+	"getUsage":     {scope: ofTenant},
+	"getLimits":    {scope: ofTenant, action: auth.ManageTenants},
+	"updateLimits": {scope: ofTenant, action: auth.ManageTenants},
+
 	"listTenantEvents": {scope: ofTenant, action: auth.ExportAudit},
 
 	"listTokens":    {scope: ofTenant, action: auth.ManageTokens},
@@ -45,6 +49,8 @@ var rules = map[string]rule{
 	"getFleet":    {scope: ofFleet, action: auth.ReadConfig},
 	"updateFleet": {scope: ofFleet, action: auth.ManageFleets},
 	"deleteFleet": {scope: ofFleet, action: auth.ManageFleets},
+
+	"getFleetUsage": {scope: ofFleet, action: auth.ReadConfig},
 
 	"listResources":       {scope: ofFleet, action: auth.ReadConfig},
 	"listResourcesOfType": {scope: ofFleet, action: auth.ReadConfig},

@@ -39,7 +39,8 @@ func checked(changes string) string {
 // Apply makes the changes of w, all or none, as one revision. A precondition that does
 // not hold is fleet.ErrPrecondition (a *StaleError if it is a resource's), a fleet that
 // is gone fleet.ErrNotFound; an idempotency key may give ErrKeyReused or ErrBusy.
-// A fleet whose references are strict may give a *DanglingError. After fleet.ErrUnavailable the write may have happened.
+// A fleet whose references are strict may give a *DanglingError, one that would have more
+// than it may a *LimitError. After fleet.ErrUnavailable the write may have happened.
 func (s *Store) Apply(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write) (Result, error) {
 	if err := w.check(); err != nil {
 		return Result{}, fmt.Errorf("apply to fleet %s: %w", f, err)

@@ -39,12 +39,6 @@ DELETE FROM server_settled v
  WHERE v.tenant_id = app_tenant() AND v.fleet_id = $1
    AND NOT EXISTS (SELECT FROM xds_servers x WHERE x.server_id = v.server_id AND x.lease_until > clock_timestamp() - interval '1 hour')
    AND NOT EXISTS (SELECT FROM node_status s WHERE s.tenant_id = v.tenant_id AND s.fleet_id = v.fleet_id AND s.server_id = v.server_id)`
-	// A report that relied on a text that goes away at that moment gets a foreign key violation and writes again.
-	sweepTexts = `
-DELETE FROM nack_texts t
- WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1
-   AND NOT EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = t.tenant_id AND e.fleet_id = t.fleet_id AND e.text_hash = t.hash)
-   AND NOT EXISTS (SELECT FROM node_events e WHERE e.tenant_id = t.tenant_id AND e.fleet_id = t.fleet_id AND e.text_hash = t.hash)`
 )
 
 // Compact forgets what lies below the floors, the tenant's expired idempotency keys,
@@ -71,7 +65,7 @@ func (s *Store) forget(ctx context.Context, t fleet.TenantID, f fleet.ID, floors
 		b.Queue(sweepNodes, f.String())
 		b.Queue(sweepSettled, f.String())
 		b.Queue(sweepEvents, f.String(), keptEvents)
-		b.Queue(sweepTexts, f.String())
+		b.Queue(trimReports, f.String())
 	})
 	if err != nil {
 		return fmt.Errorf("sweep fleet %s: %w", f, err)

@@ -19,15 +19,23 @@ const (
 
 // selectFloors computes a fleet's floors: $1 the fleet, $2 the age of history in seconds, $3
 // the revisions. Tombstones are kept as long as nodes are remembered. A floor is 0 where nothing lies below it. The age of a revision is that
-// of the oldest one that is not older: clocks may go back, revisions do not.
+// of the oldest one that is not older: clocks may go back, revisions do not. A history that is above its limit of bytes is
+// kept as far back as it fits, beside the state that it begins with; it alone is read whole for that.
 const selectFloors = `
 WITH h AS (
-  SELECT h.fleet_id, h.revision, h.compacted, f.forget_nodes_after FROM fleet_heads h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id
+  SELECT h.fleet_id, h.revision, h.compacted, f.forget_nodes_after, h.history_bytes > l.most AS over, greatest(l.most - h.bytes - h.resources * history_row_bytes(), 0) AS room
+    FROM fleet_heads h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id CROSS JOIN (SELECT tenant_limit('history_bytes') AS most) l
    WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL),
+sized AS (
+  SELECT coalesce(min(s.revision) FILTER (WHERE s.newer <= s.room), max(s.revision)) AS history
+    FROM (SELECT x.revision, h.room, sum(sum(x.bytes + history_row_bytes())) OVER (ORDER BY x.revision DESC) AS newer
+            FROM h JOIN resource_history x ON x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id
+           WHERE h.over GROUP BY x.revision, h.room) s),
 aged AS (
   SELECT coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => h.forget_nodes_after)) - 1, max(h.revision)) AS tombstones,
-         least(coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => $2)), max(h.revision)),
-               max(h.revision) - $3 + 1) AS history
+         greatest(least(coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => $2)), max(h.revision)),
+                        max(h.revision) - $3 + 1),
+                  (SELECT sized.history FROM sized)) AS history
     FROM h LEFT JOIN fleet_history x ON x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id)
 SELECT CASE WHEN aged.tombstones > h.compacted
              AND EXISTS (SELECT FROM resources r WHERE r.tenant_id = app_tenant() AND r.fleet_id = h.fleet_id AND r.deleted
@@ -47,7 +55,8 @@ type Compaction struct {
 }
 
 // CompactDue compacts every fleet of every tenant down to what is kept (SEMANTICS 8.1):
-// tombstones as long as the fleet remembers nodes, history for 1,000 revisions or 90 days, whichever is more. Some
+// tombstones as long as the fleet remembers nodes, history for 1,000 revisions or 90 days, whichever is more, as far as
+// the tenant's limit of its bytes allows. Some
 // processes may do it at the same time. What cannot be compacted does not hold up the
 // others; the error is the first one. It ends early when the database is away or ctx
 // ends: then what was done is done.

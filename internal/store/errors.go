@@ -26,6 +26,7 @@ const (
 	stateNothing      = "FL410" // that could be done
 	stateDangling     = "FL424"
 	stateEnded        = "FL423" // what was to be changed
+	stateLimit        = "FL429"
 )
 
 var (
@@ -103,6 +104,8 @@ func pgKind(pg *pgconn.PgError) error {
 		return ErrKeyReused
 	case stateNothing:
 		return ErrNothingRefused
+	case stateLimit:
+		return limitError(pg)
 	case stateDangling:
 		return danglingError(pg)
 	case "23505": // unique_violation

@@ -16,6 +16,7 @@ const (
 	EventKeptBack   = "kept_back"  // something stands in for what it refused, or it was left without
 	EventRecovered  = "recovered"  // a refusal ended: another version is in force, or it is offered again
 	EventDuplicates = "duplicates" // several clients have its id
+	EventDropped    = "dropped"    // of no node: older events and refusals of the fleet were dropped at a limit
 )
 
 const (

@@ -41,7 +41,7 @@ func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
 }
 
 // CreateFleet makes an empty fleet at revision 0. A name that is taken is
-// fleet.ErrConflict.
+// fleet.ErrConflict; a tenant that has all its fleets gets a *LimitError.
 func (s *Store) CreateFleet(ctx context.Context, t fleet.TenantID, a Actor, name, description string) (Fleet, error) {
 	return s.CreateFleetWith(ctx, t, a, name, description, FleetSettings{})
 }
@@ -88,6 +88,7 @@ func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, 
 	id := fleet.NewID()
 	var f Fleet
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+		b.Queue(raiseUnlessRoom, string(LimitFleets))
 		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter))
 		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id, node_ids) VALUES (app_tenant(), $1, coalesce(nullif($2, ''), 'shared'))`, id.String(), set.NodeIDs)
 		queueAudit(b, a, event{action: "fleet.create", object: "fleet " + name, fleet: id})
@@ -175,3 +176,7 @@ func (s *Store) DeleteFleet(ctx context.Context, t fleet.TenantID, a Actor, f fl
 // raiseUnlessFleet ends a batch with FL404 when the fleet is not there, before anything
 // is written. It takes the head's lock.
 const raiseUnlessFleet = `SELECT fleet_lock($1, NULL)`
+
+// raiseUnlessRoom ends a batch with FL429 when the tenant has all that it may have of
+// something. Who makes one more at the same time waits until this transaction ends.
+const raiseUnlessRoom = `SELECT tenant_must_have_room($1)`

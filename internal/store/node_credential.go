@@ -35,13 +35,15 @@ func scanNodeCredential(row pgx.CollectableRow) (c NodeCredential, err error) {
 }
 
 // CreateNodeCredential adds a credential and tells the servers. One that does not say for
-// which nodes it is is fleet.ErrInvalid.
+// which nodes it is is fleet.ErrInvalid; a fleet that has all its credentials gets a
+// *LimitError.
 func (s *Store) CreateNodeCredential(ctx context.Context, t fleet.TenantID, f fleet.ID, a Actor, c NodeCredential) (NodeCredential, error) {
 	if c.Nodes == "" {
 		return NodeCredential{}, fmt.Errorf("create node credential: nodes is empty: name a node id, a prefix and *, or *: %w", fleet.ErrInvalid)
 	}
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, f.String())
+		b.Queue(`SELECT fleet_must_have_room($1)`, f.String())
 		b.Queue(`INSERT INTO node_credentials (tenant_id, fleet_id, id, hash, nodes, description, expires_at, created_by)
 			VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7)`,
 			f.String(), c.ID.String(), c.Hash[:], c.Nodes, c.Description, timeOrNil(c.ExpiresAt), a.Name)

@@ -147,6 +147,7 @@ func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 		return fmt.Errorf("report status of fleet %s: %w", r.Key.Fleet, err)
 	}
 	s.capNodes(ctx, r.Key.Tenant, len(r.Nodes))
+	s.capReports(ctx, r.Key, r.Refusals)
 	return nil
 }
 

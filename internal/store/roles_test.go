@@ -55,6 +55,8 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 	w.ok(err)
 	_, err = w.app.CreateToken(ctx, tenant, actor, store.APIToken{ID: fleet.NewCredentialID(), Role: auth.RoleOwner})
 	w.ok(err)
+	most := int64(50)
+	w.ok(w.app.SetLimits(ctx, tenant, actor, map[store.LimitName]*int64{store.LimitFleets: &most}))
 	server := fleet.NewServerID()
 	w.ok(w.node.Lease(ctx, server, "s", time.Minute))
 	w.ok(w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: tenant, Fleet: f}, Server: server, Settled: 1,
@@ -63,7 +65,7 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 }
 
 var tenantTables = []string{"fleets", "fleet_heads", "bodies", "resources", "resource_refs", "fleet_history", "resource_history", "api_tokens",
-	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions"}
+	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions", "tenant_limits"}
 
 // SECURITY T30: each role tries each forbidden act.
 func TestT30RolesMayNoMore(t *testing.T) {
@@ -120,6 +122,9 @@ func TestT30RolesMayNoMore(t *testing.T) {
 		{app, `SELECT FROM operator_tokens`, denied},
 		{app, `INSERT INTO tenants (id, slug) VALUES (gen_random_uuid(), 'x')`, denied},
 		{app, `UPDATE nodes SET cluster = ''`, denied},
+		{app, `INSERT INTO tenant_limits VALUES ('` + a + `', 'tokens', 5)`, denied},
+		{app, `UPDATE tenant_limits SET most = 5`, denied},
+		{app, `DELETE FROM tenant_limits`, denied},
 		{app, `INSERT INTO xds_servers (server_id, lease_until) VALUES (gen_random_uuid(), now())`, denied},
 		{app, `SELECT find_node_credential(gen_random_uuid())`, denied},
 		{app, `SET ROLE fairlead_owner`, denied},
@@ -132,6 +137,9 @@ func TestT30RolesMayNoMore(t *testing.T) {
 		{node, `SELECT FROM audit_events`, denied},
 		{node, `SELECT FROM idempotency_keys`, denied},
 		{node, `SELECT FROM tenants`, denied},
+		{node, `SELECT FROM tenant_limits`, denied},
+		{node, `DELETE FROM node_events`, denied},
+		{node, `SELECT operator_set_limits('` + a + `', '{}', '{}')`, denied},
 		{node, `SELECT find_token(gen_random_uuid())`, denied},
 		{node, `SELECT operator_tenants('', 1)`, denied},
 		{node, `UPDATE fleet_heads SET revision = revision`, denied},

@@ -52,6 +52,8 @@ type Store struct {
 	bell *Notifier
 	node bool // the role is fairlead_node's
 	cap  nodeCap
+
+	reports reportCap
 }
 
 // Open connects, and checks that the database and the role are fit: the schema is at

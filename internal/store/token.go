@@ -66,12 +66,14 @@ INSERT INTO api_tokens (tenant_id, id, hash, role, name, fleet_id, writes_secret
 VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
 // CreateToken adds an API token of the tenant. One with a Parent must not outlive it: it
-// is fleet.ErrUnauthenticated when the parent has ended meanwhile, or ends before it.
+// is fleet.ErrUnauthenticated when the parent has ended meanwhile, or ends before it. A
+// tenant that has all its tokens gets a *LimitError.
 func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k APIToken) (APIToken, error) {
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		if k.Parent != nil {
 			b.Queue(`SELECT token_makes($1, $2)`, k.Parent.String(), timeOrNil(k.ExpiresAt))
 		}
+		b.Queue(raiseUnlessRoom, string(LimitTokens))
 		b.Queue(insertToken, k.ID.String(), k.Hash[:], string(k.Role), k.Name, (*[16]byte)(k.Fleet), k.WritesSecrets, timeOrNil(k.ExpiresAt),
 			a.Name, uuidOrNil(a.Credential), (*[16]byte)(k.Parent))
 		queueAudit(b, a, event{action: "token.create", object: "token " + k.ID.String(), detail: map[string]any{"role": k.Role, "name": k.Name}})

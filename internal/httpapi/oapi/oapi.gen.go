@@ -25,6 +25,7 @@ import (
 
 // Defines values for EventKind.
 const (
+	EventKindDropped    EventKind = "dropped"
 	EventKindDuplicates EventKind = "duplicates"
 	EventKindKeptBack   EventKind = "kept_back"
 	EventKindRecovered  EventKind = "recovered"
@@ -34,6 +35,8 @@ const (
 // Valid indicates whether the value is a known member of the EventKind enum.
 func (e EventKind) Valid() bool {
 	switch e {
+	case EventKindDropped:
+		return true
 	case EventKindDuplicates:
 		return true
 	case EventKindKeptBack:
@@ -41,6 +44,84 @@ func (e EventKind) Valid() bool {
 	case EventKindRecovered:
 		return true
 	case EventKindRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LimitName.
+const (
+	Credentials          LimitName = "credentials"
+	DeletedFleets        LimitName = "deleted_fleets"
+	EventBytes           LimitName = "event_bytes"
+	FleetBytes           LimitName = "fleet_bytes"
+	Fleets               LimitName = "fleets"
+	HistoryBytes         LimitName = "history_bytes"
+	ReadsPerMinute       LimitName = "reads_per_minute"
+	RefusalBytes         LimitName = "refusal_bytes"
+	Resources            LimitName = "resources"
+	TokenReadsPerMinute  LimitName = "token_reads_per_minute"
+	TokenWaitingPolls    LimitName = "token_waiting_polls"
+	TokenWritesPerMinute LimitName = "token_writes_per_minute"
+	Tokens               LimitName = "tokens"
+	WaitingPolls         LimitName = "waiting_polls"
+	WritesPerMinute      LimitName = "writes_per_minute"
+)
+
+// Valid indicates whether the value is a known member of the LimitName enum.
+func (e LimitName) Valid() bool {
+	switch e {
+	case Credentials:
+		return true
+	case DeletedFleets:
+		return true
+	case EventBytes:
+		return true
+	case FleetBytes:
+		return true
+	case Fleets:
+		return true
+	case HistoryBytes:
+		return true
+	case ReadsPerMinute:
+		return true
+	case RefusalBytes:
+		return true
+	case Resources:
+		return true
+	case TokenReadsPerMinute:
+		return true
+	case TokenWaitingPolls:
+		return true
+	case TokenWritesPerMinute:
+		return true
+	case Tokens:
+		return true
+	case WaitingPolls:
+		return true
+	case WritesPerMinute:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LimitScope.
+const (
+	LimitScopeFleet  LimitScope = "fleet"
+	LimitScopeTenant LimitScope = "tenant"
+	LimitScopeToken  LimitScope = "token"
+)
+
+// Valid indicates whether the value is a known member of the LimitScope enum.
+func (e LimitScope) Valid() bool {
+	switch e {
+	case LimitScopeFleet:
+		return true
+	case LimitScopeTenant:
+		return true
+	case LimitScopeToken:
 		return true
 	default:
 		return false
@@ -378,10 +459,11 @@ type Event struct {
 	Detail *string `json:"detail,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+	// limit, and older events or refusals were dropped; told once an hour at most.
 	Kind EventKind `json:"kind"`
 
-	// Node The node's id.
+	// Node The node's id; empty where it is about none.
 	Node     string       `json:"node"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
@@ -393,7 +475,8 @@ type Event struct {
 }
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
-// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
+// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
+// limit, and older events or refusals were dropped; told once an hour at most.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -499,6 +582,17 @@ type FleetList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// FleetNumbers defines model for FleetNumbers.
+type FleetNumbers struct {
+	Credentials int64 `json:"credentials"`
+
+	// Fleet The fleet's name.
+	Fleet        string `json:"fleet"`
+	FleetBytes   int64  `json:"fleet_bytes"`
+	HistoryBytes int64  `json:"history_bytes"`
+	Resources    int64  `json:"resources"`
+}
+
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
@@ -525,11 +619,62 @@ type FleetUpdate struct {
 	References *References `json:"references,omitempty"`
 }
 
+// FleetUsage defines model for FleetUsage.
+type FleetUsage struct {
+	// Fleet The fleet's name.
+	Fleet string  `json:"fleet"`
+	Items []Limit `json:"items"`
+}
+
 // ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 // everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 //
 // Example: 14d
 type ForgetNodesAfter = string
+
+// Limit defines model for Limit.
+type Limit struct {
+	// Default What it is where the operator sets nothing else.
+	Default int64 `json:"default"`
+	Limit   int64 `json:"limit"`
+
+	// Of Whose it is.
+	Of LimitScope `json:"of"`
+
+	// Overridden The operator has set it.
+	Overridden bool `json:"overridden"`
+
+	// Used Of a limit of a token: the caller's. Of polls and rates: in the API server that answers. Of a limit of a fleet in a tenant's usage: of the fleet
+	// that uses the most of it, where that is counted.
+	Used *int64 `json:"used,omitempty"`
+
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+	What LimitName `json:"what"`
+}
+
+// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+type LimitName string
+
+// LimitScope Whose it is.
+type LimitScope string
+
+// Limits defines model for Limits.
+type Limits struct {
+	Items []Limit `json:"items"`
+}
+
+// LimitsUpdate By the names of `LimitName`.
+//
+// Example: {"fleet_bytes":null,"fleets":500}
+type LimitsUpdate map[string]*int64
 
 // Maker Who did it.
 type Maker struct {
@@ -760,6 +905,9 @@ type Problem struct {
 	// Instance The path of the request.
 	Instance *string `json:"instance,omitempty"`
 
+	// Limit With `what`: the limit.
+	Limit *int64 `json:"limit,omitempty"`
+
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
 	Status    int32  `json:"status"`
@@ -771,6 +919,16 @@ type Problem struct {
 	//
 	// Example: about:blank
 	Type string `json:"type"`
+
+	// Used With `what`: how much of it is used now, without this request.
+	Used *int64 `json:"used,omitempty"`
+
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+	What *LimitName `json:"what,omitempty"`
 }
 
 // Receipt defines model for Receipt.
@@ -1178,6 +1336,15 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Usage defines model for Usage.
+type Usage struct {
+	Fleets []FleetNumbers `json:"fleets"`
+	Items  []Limit        `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -1466,6 +1633,15 @@ type RollbackParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// GetUsageParams defines parameters for GetUsage.
+type GetUsageParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CreateOperatorTokenJSONRequestBody defines body for CreateOperatorToken for application/json ContentType.
 type CreateOperatorTokenJSONRequestBody = OperatorTokenCreate
 
@@ -1489,6 +1665,9 @@ type PutResourceJSONRequestBody = ResourceInput
 
 // RollbackJSONRequestBody defines body for Rollback for application/json ContentType.
 type RollbackJSONRequestBody = RollbackRequest
+
+// UpdateLimitsJSONRequestBody defines body for UpdateLimits for application/json ContentType.
+type UpdateLimitsJSONRequestBody = LimitsUpdate
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
@@ -1585,6 +1764,15 @@ type ServerInterface interface {
 	// Rollback Make a new revision with the content of an old one
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 	Rollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RollbackParams)
+	// GetFleetUsage Tell what a fleet uses of its limits
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
+	GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	// GetLimits Read the limits of a tenant
+	// (GET /v1/tenants/{tenant}/limits)
+	GetLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// UpdateLimits Change limits of a tenant
+	// (PATCH /v1/tenants/{tenant}/limits)
+	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -1597,6 +1785,9 @@ type ServerInterface interface {
 	// HandOverToken Let a token outlive the one that made it
 	// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 	HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
+	// GetUsage Tell what a tenant uses of its limits
+	// (GET /v1/tenants/{tenant}/usage)
+	GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams)
 	// Whoami Tell who the token belongs to
 	// (GET /v1/whoami)
 	Whoami(w http.ResponseWriter, r *http.Request)
@@ -1786,6 +1977,24 @@ func (_ Unimplemented) Rollback(w http.ResponseWriter, r *http.Request, tenant T
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// GetFleetUsage Tell what a fleet uses of its limits
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
+func (_ Unimplemented) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetLimits Read the limits of a tenant
+// (GET /v1/tenants/{tenant}/limits)
+func (_ Unimplemented) GetLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// UpdateLimits Change limits of a tenant
+// (PATCH /v1/tenants/{tenant}/limits)
+func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
 func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
@@ -1807,6 +2016,12 @@ func (_ Unimplemented) RevokeToken(w http.ResponseWriter, r *http.Request, tenan
 // HandOverToken Let a token outlive the one that made it
 // (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 func (_ Unimplemented) HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetUsage Tell what a tenant uses of its limits
+// (GET /v1/tenants/{tenant}/usage)
+func (_ Unimplemented) GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3412,6 +3627,93 @@ func (siw *ServerInterfaceWrapper) Rollback(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// GetFleetUsage operation middleware
+func (siw *ServerInterfaceWrapper) GetFleetUsage(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetFleetUsage(w, r, tenant, fleet)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetLimits operation middleware
+func (siw *ServerInterfaceWrapper) GetLimits(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetLimits(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UpdateLimits operation middleware
+func (siw *ServerInterfaceWrapper) UpdateLimits(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UpdateLimits(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Request) {
 
@@ -3525,6 +3827,61 @@ func (siw *ServerInterfaceWrapper) HandOverToken(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.HandOverToken(w, r, tenant, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetUsage operation middleware
+func (siw *ServerInterfaceWrapper) GetUsage(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetUsageParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetUsage(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3674,6 +4031,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}", wrapper.GetTenant)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/limits", wrapper.GetLimits)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/v1/tenants/{tenant}/limits", wrapper.UpdateLimits)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/usage", wrapper.GetUsage)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/tokens", wrapper.ListTokens)
 	})
 	r.Group(func(r chi.Router) {
@@ -3702,6 +4068,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Patch(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}", wrapper.UpdateFleet)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/usage", wrapper.GetFleetUsage)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources", wrapper.ListResources)
@@ -6344,6 +6713,221 @@ func (response RollbackdefaultApplicationProblemPlusJSONResponse) VisitRollbackR
 	return err
 }
 
+type GetFleetUsageRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+}
+
+type GetFleetUsageResponseObject interface {
+	VisitGetFleetUsageResponse(w http.ResponseWriter) error
+}
+
+type GetFleetUsage200JSONResponse FleetUsage
+
+func (response GetFleetUsage200JSONResponse) VisitGetFleetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFleetUsage404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetFleetUsage404ApplicationProblemPlusJSONResponse) VisitGetFleetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetFleetUsagedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetFleetUsagedefaultApplicationProblemPlusJSONResponse) VisitGetFleetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLimitsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+}
+
+type GetLimitsResponseObject interface {
+	VisitGetLimitsResponse(w http.ResponseWriter) error
+}
+
+type GetLimits200JSONResponse Limits
+
+func (response GetLimits200JSONResponse) VisitGetLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLimits403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetLimits403ApplicationProblemPlusJSONResponse) VisitGetLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLimits404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetLimits404ApplicationProblemPlusJSONResponse) VisitGetLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLimitsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetLimitsdefaultApplicationProblemPlusJSONResponse) VisitGetLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimitsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Body   *UpdateLimitsJSONRequestBody
+}
+
+type UpdateLimitsResponseObject interface {
+	VisitUpdateLimitsResponse(w http.ResponseWriter) error
+}
+
+type UpdateLimits200JSONResponse Limits
+
+func (response UpdateLimits200JSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimits400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateLimits400ApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimits403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateLimits403ApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimits404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response UpdateLimits404ApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateLimitsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 }
@@ -6641,6 +7225,78 @@ func (response HandOverTokendefaultApplicationProblemPlusJSONResponse) VisitHand
 	return err
 }
 
+type GetUsageRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params GetUsageParams
+}
+
+type GetUsageResponseObject interface {
+	VisitGetUsageResponse(w http.ResponseWriter) error
+}
+
+type GetUsage200JSONResponse Usage
+
+func (response GetUsage200JSONResponse) VisitGetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUsage400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetUsage400ApplicationProblemPlusJSONResponse) VisitGetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUsage404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetUsage404ApplicationProblemPlusJSONResponse) VisitGetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetUsagedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetUsagedefaultApplicationProblemPlusJSONResponse) VisitGetUsageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type WhoamiRequestObject struct {
 }
 
@@ -6771,6 +7427,15 @@ type StrictServerInterface interface {
 	// Rollback Make a new revision with the content of an old one
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 	Rollback(ctx context.Context, request RollbackRequestObject) (RollbackResponseObject, error)
+	// GetFleetUsage Tell what a fleet uses of its limits
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
+	GetFleetUsage(ctx context.Context, request GetFleetUsageRequestObject) (GetFleetUsageResponseObject, error)
+	// GetLimits Read the limits of a tenant
+	// (GET /v1/tenants/{tenant}/limits)
+	GetLimits(ctx context.Context, request GetLimitsRequestObject) (GetLimitsResponseObject, error)
+	// UpdateLimits Change limits of a tenant
+	// (PATCH /v1/tenants/{tenant}/limits)
+	UpdateLimits(ctx context.Context, request UpdateLimitsRequestObject) (UpdateLimitsResponseObject, error)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -6783,6 +7448,9 @@ type StrictServerInterface interface {
 	// HandOverToken Let a token outlive the one that made it
 	// (POST /v1/tenants/{tenant}/tokens/{id}/hand-over)
 	HandOverToken(ctx context.Context, request HandOverTokenRequestObject) (HandOverTokenResponseObject, error)
+	// GetUsage Tell what a tenant uses of its limits
+	// (GET /v1/tenants/{tenant}/usage)
+	GetUsage(ctx context.Context, request GetUsageRequestObject) (GetUsageResponseObject, error)
 	// Whoami Tell who the token belongs to
 	// (GET /v1/whoami)
 	Whoami(ctx context.Context, request WhoamiRequestObject) (WhoamiResponseObject, error)
@@ -7717,6 +8385,92 @@ func (sh *strictHandler) Rollback(w http.ResponseWriter, r *http.Request, tenant
 	}
 }
 
+// GetFleetUsage operation middleware
+func (sh *strictHandler) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request GetFleetUsageRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFleetUsage(ctx, request.(GetFleetUsageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFleetUsage")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetFleetUsageResponseObject); ok {
+		if err := validResponse.VisitGetFleetUsageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLimits operation middleware
+func (sh *strictHandler) GetLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request GetLimitsRequestObject
+
+	request.Tenant = tenant
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLimits(ctx, request.(GetLimitsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLimits")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetLimitsResponseObject); ok {
+		if err := validResponse.VisitGetLimitsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateLimits operation middleware
+func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request UpdateLimitsRequestObject
+
+	request.Tenant = tenant
+
+	var body UpdateLimitsJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateLimits(ctx, request.(UpdateLimitsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateLimits")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UpdateLimitsResponseObject); ok {
+		if err := validResponse.VisitUpdateLimitsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request ListTokensRequestObject
@@ -7830,6 +8584,33 @@ func (sh *strictHandler) HandOverToken(w http.ResponseWriter, r *http.Request, t
 	}
 }
 
+// GetUsage operation middleware
+func (sh *strictHandler) GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams) {
+	var request GetUsageRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetUsage(ctx, request.(GetUsageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetUsage")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetUsageResponseObject); ok {
+		if err := validResponse.VisitGetUsageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Whoami operation middleware
 func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 	var request WhoamiRequestObject
@@ -7859,213 +8640,234 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H17d9s4sudXwdHOnk5yaVl2nPREPnvuTaeTvdlJp/sk6Zvd086aEFmSMKYANQFZ0WT93fegCgBBidTD",
-	"lu0kM/90xzZJvKoK9fhV1ZdOpiZTJUEa3el/6YyB51DiP19+4CP7/xx0VoqpEUp2+p23fAKambHQTBtu",
-	"gKkhM2NgJWg1KzM4ZRIuocTfaT4BxkdcSMaHBkrGWTbmcgTdTtKBz3wyLaDT75x1fjw44seDx9lJftbp",
-	"JB2djWHC7dhmMbVPaFMKOepcXV0lnSkv+QSMm+SLEnKQRvDidf6b/cvqjD+MgYmcmTE3OKtCaMP0WM11",
-	"fRq9o2ePnw6fwMFfs6PBwY/5MT94Nuz1Dk74k8HT7Mf8r/Bs2Ek6wn5zys24k3Qkn9g3Rd5JOiX8ORMl",
-	"5J2+KWcQL2Ii5BuQIzPu9I+SlSUlnRezUqtyzexTCZ/NeYaPpX7Dp3wEbABDVeJ24rT+nEG5qOZFb9Q2",
-	"dMI/+7mc9J49bZrOqwLArJnN0P79B83sIPUdhHwEzTuE76zfpGpix0+eJhs37XUOk6kyILPF32DRPNOM",
-	"FwWUP2im5hKny4aqJNq1EwFtEnYBU4O/Pj5hYzUrl4jiZHCU9fgTOMhhWqjFwdFfj479EolXqkVGUzqw",
-	"c2pd3pPl5U25MVDab/7fP87OPh8fHZydff4RPv3bXzqNax/+wk02Xl30x1JYjpTFgok6WzLkV1EUbE58",
-	"IDSzDI7bok9Z+igN7wljnzZjKIFxw3hRbODX5t0YHtAsW7bh6PivzWt7qyS0rO9XyTgrgecJLg4XEPia",
-	"TpuNue4yfHCOu5E+ShM84GhbStwPqaQTX9w0UPOjNSuzc9ywvN7xSdP63oiJaOOu/1RzNuFywYSBiWZG",
-	"MS713MpNwyZKmzY+L+w3axPJYchnhbHT6CV2WmIym3T6T/AnIemniq+ENDCCEidoBfwa7vcE5QRAwux8",
-	"szEveWZlcsLspk6hzECaA5CZyiFnGkYTkKa+vwOeXYDMmwUG/m9LefHk6HizvHir8nXLkiq3SxL5Dgso",
-	"1cxAeXDUsgKV73cF7+BSaKHk2sOhR+zhzCYDKGsT/rFxnv6dtXMdqnLCDVHK05NORES9RiL6AJLLdZeI",
-	"wQd+0EwXs1F9W3k2ablF6KW9XiMfFtMtqd2+222Zl/3suln9pYRhp9/5b4eVsnVIf9WH79wQdiY4pf/i",
-	"pVi/eZf0hGPBU1bA0DA1M+56A+bY3z/YJjfcn3eS0Fd2nXqqpAZUwH7i+Tu6S+1PmZIGJP6TT6eFyLid",
-	"9uG0VIMCJv/2d23X8KU6bPtGTsRzyQuRn7t7uZN0cjBcFHZ38Rzw1yxXYOW2YWN+CbhUS5n+DhCaqSmU",
-	"OCYz/AK0JayyVFZX/COMZZQ6L3iJukoYhfiFTWbasAF4icue9HqdSOcMwvbqE503aHMu8u21R6szz7RV",
-	"vizjCIMU/xPP2buwcLfjfKBmpj8ouLzoXG1LTL/RRtM5NZEzbWPGpd3EAeBlyrhe2ryuHfGFksNCZLuc",
-	"640n+TpWPQo7uUXCVMm4VPaXYQHacJlrJiQTRrM5X+CMX6lyIPIc5F1OGaWZugArdEtVQEWjvCjUnHb2",
-	"QTr0c0sf4orsA0Y5HUWrSTCk3LzZg3Q042UOefqwzzjDH1g5K4BUNtTjzuTEUjnjbFqqzwtWziSzRJ4w",
-	"o2bZGDdnwrOxsIpOycyslHZQO9xA5QsGhYYu+3XIwlgJS4lhUqtI4V0I0pQLeyOyacGtgWe/akdhQp9J",
-	"evM8ZVzmpHHOilg5yPFxDXZRmTUJF3bqIhvjZtnpLdwmCNNlHy0jo6qqSsgrEphJMhzzBF8YAH7xTJJx",
-	"OVgwa3MuaP9RGOAndfdMdvDuN6/UTOY3klBSmfMhfqUum7wuybTdcTMWcsTsbzs3FRAnlYB4qwx75ca+",
-	"JfFAnIdUaWdf0WhkRyGT/VZCpmQu7HuvuCggv2tui20aO8W5twCm0dSIS+zN1+DSaBrcPXaIz+DIfhp3",
-	"uLzncsFI0iEX4oZ/UOoN3lZ3vM0oIYRmfKAugZ2wX8RPOJ/fJb/kouCD4s6nlHPDB1xD/QLLxpAzqeZd",
-	"9lYR/wnNLqQ1+oNzChnxB81gOITMnLISpmBFjVmikHdgysXB8yHe9cu613skLzTM5pxeXXFVVVrwFe7V",
-	"tFQZaL3jbq1TkIj4Yyl0xIYCitzzA88ymBocsUn98V+65MWs9hn8RdCARiVwg448LlnPalJTZRdndaBD",
-	"SxuHmZISMnNuxATUbA860fFxJfJqO8deSiPM4naVI6T3OdfOwWCvLh7JGun8IvUddhyhZ9OpKg3kv0Au",
-	"OKry98Stasg42ioowYVkXDK0YoUcJY2KctBXrMbcRRPEjWmn9Hw6LRav5XRmVvkh/eK3R/fZH7nKZtZI",
-	"tuNO7MGN4FPCcijAQJ/98YUmRXqBszyuPiX+0au0y36XxLVIzZrx0nLucKYhtxd50vl8MFIHjgLs5nXf",
-	"8fkv9Lo9hp9U3uAIfCkv1cL5AN1YVuGdlsqox+x/vf/1bcLmwozJmkA+IgXL+1ntg2woCrpNNsyh8kfb",
-	"mUxLu81GkKmUIUfl59zUTOqcGziwPLTq61s66C+rf4fPU1GC3umbIm/8lFQ5zbPZO8KElXyWfqwGNtNW",
-	"Yeujgigst9jLdyg+01aiz02V9v/dphmUcKkudtqJq9i8/oM87jTh+h4l8S5/Cp9Rg79DZuoH9AIfRObM",
-	"SWfgxW/RgQ15oSGJRXF9Y/BiQReQDpMJTqFHdqz68S8dZf1jr1TJpqCmhVWane150nv2lA0Whghvk+d+",
-	"mRaWFAv3zcdPn7Lc6uDDUk3spXnKnvXoN3PSZVHIeY+CHXg7orod6kGPBi8Kz4wYR1jaDXSerScXmtw2",
-	"5JA3sm3E0utEdMT8V0kHjcIGH32lrVqTTYPMdZeR+q3HVkqRfJYZdDfyQTQ3P+D6Vb4R5KipLxH9zbV/",
-	"7LBMdyOXJV8gIVSxqk0fegufDQW/VhkcJ9K0lpeX7kqtL4FnzYyF221v9dwSG+oNTuurPI4YA8LQINeG",
-	"jZTK2SWUzim6Qum7iW/SrRqjU4UAdOLZM5+rMteNsvJCkOG6dPW6izHt48SRxdyvanGfLkvt6s4HPLtI",
-	"+2j5k4pceVAsi6EJJYz/BOkOtG8oCixfWnHAUmtiXUIZRsY3eHEmx1wzkDnk/eCtcZtoKZvGycB/GTWV",
-	"IaCRb234LkvzGalIoO1ErUHPC7dJ2vv7UP9CaUIaAcjZxJKLm3cn6YTVov3t5movifD1iKrq4mtDZKDl",
-	"JnPq+JZe3ncwdBcgOd3XuvFJYA5KNRuNTbXbEMjz1MrF6EjwGUvn+CKehiP2FQf+srmSdDzJt0ypNvBm",
-	"ycRNx9Gu29xWXt6HSCKhcA/S6JVVGF9aG6spWgmM/PDu9hJWjbZbt3TBNNLec8ui1vaxogGZdFqqUckn",
-	"SxHqGSnN56i6rpdBK3+K/NpNhz7lZpwwDBpYtiUzmYWXrKKC66tPyEcjV0fz9uPyWFYJZ7/RX9mDd69e",
-	"sKfPekcPmZBG4cahcWO8JNcgTcL+z/Nf3gT3tf3CKTvrnHXQY0EKw7KYb7ZaN16xFMdzu9hIAwhuuBN1",
-	"f6jKEZhz1GfOufdSrKPqV/jGW/sCeTXWGAAYFWqxDM5FvpEL7Sivc00CLgMxNedzIXM13ywd8emP9DC+",
-	"bu8GmYHe/Gp4cqNclTAHbYJ4PWU9B6Bxtl+pTQRQ2igyG20SilvXTZJoNdFmrmxS4/EmcYB2g22DhLgP",
-	"s8aqpgI0c5qqw/W4qCH+dPfWzX5I39P4uvfeF7NviuyXjR27xFby2MdtSwLvPm5bO/Dv03xHAo+3FSmK",
-	"vjYRMn7vaJmk90Rx3w4Vre738npWtRTEdY7VnBVKjrydwDhz16zVYrnT2bXVYkbKGJDO5bZkdnTZz1CA",
-	"fYecf2iXWRPEfnqIhkO/Um8zNQHNrKrPCvRUC+2ighgMRDOny16VasLSo3HKjGLpsx6GOH/MUzZYeJjE",
-	"KeNsPlYFONAMKtXaPjex/xmn6IzIU2dyBH3i6CSvS66/NoitX/hF0759HCuWC6+dLzFj3oKZcVFmkUeQ",
-	"D/LaIJTN6ka4jTuYkfjNlHbVaakBmqPm1iwjR7EqU2vXMf9TpdJqw4uCUAMs1VBegn1UgrAmYDey0cg9",
-	"kXT8JzpJhx5vNsicoG7fhlXEHs/5RnXOmyRtQjKSSyujv/GbjqaZcxdM+Qgad/ytU+uXtMJipk0zRXgc",
-	"I5q8FClHLVZDMUxYIS5IT7FClpm5ahy0Yju9Bl9I+66dIe7egZwZdcompA/Zs5bItJ59HYRaEJExMxc1",
-	"D1VkSdY9Zo1obEc++OXqcTeCYRmfAIqIxkVGtnz7Glc9ByK3dB5cC24T0COhaLVWxox5MWScTYScGeiy",
-	"NzG2SknosueVfW53J7uA3HKhjPyUExqVmDtA5Y6b9gq1znMN5CrczkoYluofTa7FD4spxS0IYBEEq44O",
-	"lbPxTOYl5CyK3QjDLgCmOgjkMfdHNEnwlwHTjx5YpyXrhM2kEQWu3NRkOQnwCbkgVImRNFMuEIm2jYpR",
-	"R8WtahotJozlyB03E+M7mSpqYddODoXh7PnP75udPujz0i1MXG3CKYXjtJCjwvvBjSa5UR0DfSxhZqy0",
-	"u9uQfGjzjFI77Bp+q2nDSpgoA+c8z8vGnXOiuJFfP//83nFLOGWh7amif9AuJhYhjSyrwRgHFdlol1Wk",
-	"NJOabmZrqg0RkSKBLWBbl5YWMmu4Rd4bXpoqvgdWa4gUFuejRHfm9gEQzIbZRsl7jw/iGyVwOtTVqc80",
-	"lOd85HzdK6NFzrqVv825MBtJ5SM+1GjD0kqqM6sJqZjHIk5ovEpVDi+UHIrR6jX4LxG2o81lN9N/selr",
-	"BR9Aoc+dN3B1Y1+j3LHP4LKkMgSRcddfsQi6O4IGwfCcG564c0AwbXQER0/Z38RPfad9umg+fdmoImd8",
-	"ajlssGDCJNVFP+ELNsY/uwCBvU8rXhooVQCXNzAkr+/Hv9YtsM7X5LOk6kIN9RDM3MIAyLZi7H6E584C",
-	"rS6zrqnetkcY1km9hoBvoySLnGntbgZvijcsApBul6NTSNj2yrY77LVlt15MgrSXhjWPxrxEkG0E0scw",
-	"2sJ+4pRkV2WKTYIkytTMjkP4fvcML5R0EFv7hTNZcZ9mlYrcZSl8tlaHuARrw/kDwCQ4CurMx6KAmCnJ",
-	"OreCQOSIA+aMLit/aeKirEogMKQn67+0HykTO40hLxnXZ9LE4D0rdzBRqCYH2HM/sznqQWouYyfCoFQX",
-	"QNAEg7AmRP4qmQWNSbMBgLSSTWSQ1yXXSY/pkEVVixzSkaAZ6Tap0Ry1JLEP1xkahdcQ3x/tgXCmoYDM",
-	"qLKPLhe0c9A9xeZWDk+5tsep8ABkJGwGkPEZ6pYgysZrYMnQkXXJHEmF23bx1e65xpBagOTFmBBLbKSW",
-	"OjsN92XVt3J3MIHdQv9uSLNVqDXpoKqzRsjSnlieIPxd7sSEj5+TqkQ6DzFuEhNJFbl3YXsHiaMd2Un7",
-	"cQHvFU9xW6zJrf58TxHyLe86P+raGLi/0t1DQcIs4S+6uysL7ctZPogVz5/3ySAno79ULlBRu5mJ9HEM",
-	"0iNAonXt2RTyRBI0CGMaOObXYeNW1JnzMUKUV6ZiTHHexokfxwsnM7SDrUplUB/2NkQOU5C5ZkqeUgQe",
-	"Y1jdtoF0i+ZDSkOEXnEj2lV9+PAmkr3RmVZjVwkO7oLMISt4aW0XZyVVx9+sThsHSN7FXPHJgesyEKvk",
-	"a6ddu6slGyult0xMXKfkNQy8LJhCRr+dQb8Sfj9o9oDUSz8Y5V3VEDJ1EJQwKydB5MEHBDmwMpR+z8NE",
-	"IgY5k/YB6XIQPFLBJ6lh8lS/OksSGVZJp4w3GV3GZ3KjH9vlnLp4M3Hcpvv0vefLpSCAXsisDiWzN0dm",
-	"TfdyEgBlTSLKmndBzbO7xfWFDpuZWgoWcpT2ySAnMl2ACScRp/JYnXMMRU7QVGHYgxQ9GWnsLH6IEDQP",
-	"fatCR/aBM7kioRHEH+m11YF7TnP5W6iBpnTQ9Q9TZpk/bm9d2dNFh0JFGdaypaICSxom7q7VRGg3OkkE",
-	"V6MRW1XOthPDD9DOFuLSWQHcsAKsaqJiLcktORLifmL2zU7SUcNhIST4adnRm6bzqwvbfPCw1pujXfYI",
-	"Xp/wHM4HLXVAsPSHI6IQwMIwkocko2O24W4FlqnJxG6u3SKWt3gP1mgzuwLdq3euuxr3vlPWtsHRkwyJ",
-	"TrB2NE1SpUYMuyNOHJKE53wVSHK/KPbGqGMTfOX4iUevMCp2YKU9DjwALXKoBD0dDWbZEJxtsgR42apQ",
-	"wVYIj4ZjaQC0e6I5Dwj1dXpBne/bce0hNOtcOtfGtC9Nbx2uvTa3fZjnq4u9Y4RLlHO6nBlKKaGJK6X1",
-	"7tUL9uzkyY/7hpPGac5b27TWLA8p3piywaZQaiWRCDIunbf9lKV2dmnIOWuUpj5lcVs0UgXBbfKyS3sB",
-	"ZtCOcF1KEm0x36q0xjUV0UJVKV5oZbUMtK7RI2aVYzXqtplLM71cZuXxcaO95vIjmxZD30HlpjWbwFsC",
-	"S8RRzK3sTKO0yrTvz8pAUaCGyi4EBcQixEWUh7mlxkoLCKtOPMA22uImxnAopwbFQ00mwuyqepBDdUto",
-	"1Qt6OETreXZxPmlwvyDWyCsNwjhx74ClPLO6fQH5CHwpoWqqakbZum6ehEMKAe0dx0P31NJwTCurpW85",
-	"6o3CLw0T/X1q53bU6zlvZRXjpmzaMNUcLQrv5SadNUpa4caHa3fwQ+ERtvldY7/MLjGRFX387xj+TpkY",
-	"Mu+VDSZEtQC0SBOsu1FZR7V3vJVElb8g9w/nYNX1EvK0y547/56P2NGmCnT20UN1C6QyPMIDyHA05wZt",
-	"f4lzo6CJj6g4/qmSMGtsuIaBXwTGW3bMXkDeHAqXa/7mjZfGP/p1NwfYJcdaAE1xNUQ8usQoF4Z24WJv",
-	"3p9SSMYSrGQpTjC1JvAcqFre6njevG0breIJXhRsMHN1LVYMY6tA1kcPdOTHZx+5MJbcqnJJUEyD6rkB",
-	"x067HbY9tlsrUzGspraRa869GQ333WbttZmpqoTzgM9oQa7xEipLVA1ZOuflhA5Y5iz1W5969x8ahGYO",
-	"0iwY8GzsQvpoJNqfK99NMGs1ELjB+YmbHOJaFZdrrNC6P8hBlap8wK397tdKnwti2Eu4LWj2U6PmJYri",
-	"PLg92uMpkTjX0S2UIL5LLsJu7Cs84k680RdudWtcnHN5ziOXFDoc0Rm1co348E51GXlflgTIdVUgVE1h",
-	"f+toFXptCwnKeAWxpBKtzinITQWhi3meyoTN+cK7aS1VWuJHbrOyfOs1ffSTXrOgRr5Acqn4sxo6oal4",
-	"+/fmO9sO21ojgj+GdIJV90ZA8LuEKF6dgMP/Yl0YvJ8wzK7tf4yii8j7uF3iwmnlYa/BizmZGaQ7BGj+",
-	"hKD5jwmaf4TQ/DN5U2z+8XgzNv9dLVGi4SwHQEkGiOKkKmW4qgL4JZZdK4Q2IKGMEh+wAESCZVc+G5C4",
-	"hWgRa8hKMBXXWbORqJY5UHj0FXq4i7JfEmAk7EnfR62wSJpLpeDMPolFXigKYXWKC4BpcER5iMpSYWCC",
-	"v83jWYUafF2WUrpM6ses1WPx0teOjASImTWfmncagal7UABabvYlhKeQGSAqe3vf3x5u/UIMDayRDXM1",
-	"K3J7WaIVUEUUVzzPLlyC1+qSxb2UW+8sClUSOnFH77S75LlpjwDjHGoTFAVOkAIL2+/vtVSKrbPXrxNg",
-	"FztA4WSuz8WGoGQtGooHKKQ2wPO285WI4IoCzviOjiKB63w4O0Vz95rcXw8+Vlp3ZCg6bkL2bL6TKs2v",
-	"LhIGrozTuuVhqaer5FZyrCmG3R7O+NJ2ItHqWlluWgpVCrNoRzl4LK2LTBmHMBmL0Ri0tfmlThif2Lsa",
-	"/pxx55rTE14U9u8+Mk+VgXtMDJvDIO0exl04icD/VJpzB3bCy21jGi4+9X42mfByQa8R+K0d3+t2jYdd",
-	"EE79Giyia1DzhQdYaiguQfeZI+4Jojn/roSE3L6DwT+dUGlPrllaqIwXwiy6JYyEkv8DZomHSnczLnm5",
-	"sJrIh1WkQ8TuFFCuYtKkfmMA2hfhtNf/zJIJG6iZzHm56MeovQhwgSjJgovJsgK0OtMW1EqzIYq6YMCK",
-	"ElxMGMpzkirOCClBwlwTEsAHoNMjnZ7SX0JyFDNjUeZ0X+FuEFoRFz1ywTGs1Ub4RYJef/75PeozZ9Kq",
-	"mg5t6+AxiIEhBytwMyuBpZ9z3UXYwqjrKvLpA6/oHBhTpF32XMajoM58oIYHZgwHc1UWOS7NHkKI7uPS",
-	"vPUkDMtKrsdYgBcwa+xMIopDzRwOgDYr1rH6QXskc0xXBeec0sZSAioVhp8rWSzSrpulGElVIvKOKUm6",
-	"pU7s3YjFNDQOSOykE2bUmQwOK3eNkEWIxYj7tRGFpkGdznlOlTFXFOk2XNU17qAZJm7vJqz9O6QzrGKF",
-	"2kBKbzYgjyLolH8iEiBSRfyJMhj07lilMdfjparOSQWUVtJJAsdHiOBwXXJKVRQDnl3s5SauxfWjM1h3",
-	"K7cUfHzOQpHHtKmeYxIAygnzN13CjCkSJ74SFn0wwbouV6kDfNvvke1CbYNKgIpPMFAX3FeLM4zqUZ2q",
-	"pgKPVEfuP+wn19aVTHyQLqwLK1b7o/GfE1KLHLYqQul3cB/R6HX5PrcdiI7dDyvLaFVvdhcLa+h53bQ+",
-	"NMYxG1o24N1vItgMeo8ExXkrJBSZ8ViUBWUslvZVU8gPws+XojQzXhyMlcbIhzPasceAl8cdr9zgl6xp",
-	"PaEmBN4VgJtdSdfoGw02My3kv9pkTA0M70UH3jOroAAHA48OLYKHgmnq9PUmckHzgCMPheV2xUG16JS/",
-	"Dit/ngcJ9JbReR5TidIBL+Y511sqmzfEvm4v8nfer7WiPOxYMxdYU3+VLW9YxK6lfifFr33OZciptHwV",
-	"i+x9+YxLMKVoisqFAEmYL4ryWh3BU5dFrYYhsTqK44UyGYhwYa6RiRgUELJhXGCtu5eUuPVZaX6h8QE0",
-	"n3bFPCves1ZzKEIJRuDAeakMtHnSnCG31c6HkGjLVl0PluGrlET+rum0aPRqubt5o7jZtYxXpDm5WiG1",
-	"pVS7tO6o9nP7u4ncx+2vCmjxYXJHThO+YLnqsjQTqWu3YU04LKPhq/T6+/VSwBxrmWXC/jYXVP6F5xOB",
-	"FWHmsqUKzDunCEcthrbFmAb66FDRlDlZT8EEO+mdxGK2/2QFiRpR2EriSBLMhrHQRpWL04AMPeodnzQW",
-	"NmtsCbe1v4WUZN8dxijLi6Ytz2dDj7dGem+ig7oPpqXchaasUyp1gS+gWo0JD17jspr+qlYyFHIE5bQU",
-	"LXftqjgwhT7P7AeGmN3aXInaVNW6tkxY4rLOl20evsCAekZ7tDETGZfQuLXFrEnpUnMoDzKugRVgqKNe",
-	"LkbCmfpCSijZeDEdg9SNbdMienv6eF2fSX7wj97Bs08P3D8OPj3yv3r4739p2iSCOe8H+b9rBUrtNmsL",
-	"NDs+2gRqbzoEWtO1AezPswmwF6qcKuql4Id3p7EiUa4BLz8lj0ExG7VC25eh5K27t7no4dKG4ovt+9ZW",
-	"insHQhhsdPVTAbVafK75lKjpXguAw7Iheh2phoVimi/6LtqJCixGl3XizIsQgO00HTv1gmVTMQWfOaPI",
-	"nBON0YDm2mu1EGeX/WInZp+kcgKZWq5uhtdulwi6aStVkEjNNYlCNJVK9Cx9mG3ZrGX7qs9uPnjGG2ho",
-	"H+pSTJL3oDHR8PtbyL2sYY+pXTLX6FreVAFuNQ0r1IZ0jmz7qaYAqktswzIY3X2llw19LefVOQfNNi6C",
-	"hfGZtqJXm3PVthJ8+80uc5r9WsvDPnOVdEirP/cerbaQJXbds2YA1gNCv7kwUWM/935TavKadDSc6JL3",
-	"2u9cK/HufpO7A+/UaxxvkPB7yFhL2LNewOL4DfTYHVfQFEstrTDJBVnfli0SNpMFaF/6Ih1zmUN+ri6h",
-	"TLvsY4O+kPhEuTNZzQT9I0BD2e+X+HHqle36MSoloaQAkutJ7To5gstWvhF7/YTXXrTSyI48xQAp5MHg",
-	"CrvV3aTurgwf7U+zGoaWqO4v5+1JhftdhSMCvs0fB4YxLcljJjfBuN0pphV9pC3Vrq6RdbhrCuF+Of8N",
-	"WIPEbdEyFdfZPi6TQUE1+2chR64BqAMFTvhiCwERy4YNQqAh8ZFPxXY5j3eW61jNaF2a497SG+8trfFj",
-	"M+TdOZQqhCgCp7zQGcDYau0BRdukBIQ/+hjBqpPBavw7oO0xo0DoinBvA17fiu/++E2Cub0f6F9I7U1I",
-	"bX/wtQyaeKqN3DNWfCJWmf92FdzqDtyk5wY3na/07fv0h1LfN6vwfaOrzAS3VcNAvtS5LmYjbB9LCR2h",
-	"rkL3xvXEP0ZMs4RzXOzcNIrrJjdxOhHaFQOpckG8WKz0l89Cm4RpFbXbrnUR89WJfJqLJQJ8fkKA5dih",
-	"70aMSpl8ut/mWPNYAg14dnGKIqhwRV8WOuSarK30UwPe7h45Cq15B4tOOK9GqrBH8A70rGhyqO4QhnPP",
-	"nrIemwCXOrBuaEuOkY8oPWlfobpa0HgnOekBDRvScTcdPYLZkJStWYi3CoV1fUsEuhijKOUWaAGHjtNr",
-	"3HW+N73MK+bKVa2AsAaYaGZUfwXXlzSC7tgDDYB/SR8mLJ3JbAyUUvrAB3yi1BDczofJmfSMfx46fqTs",
-	"QUjiQJZYZn8MIiynlBLyjRJBvPJld9aAfEjW3Y0LMbQHWT21r8RZ1wXFCUSMENn3dnQnUYGXjU1KJHv+",
-	"22u6VhKWDgt+3u12U9crGe8A/HUWfv3iNf5CVc/V7wRcMhoqNGSY4NiYKbVoFnKoGow6LsoCuEeJEsiT",
-	"IKsz149ZSMZDsdTEFV4lBOgllIhPNYouasxMcs2aXCVYLNbg0Q6+wpglhe6ZPJOPHn3E5JVHj9hz9oiW",
-	"/sil+wSsMcbstPJNPZ6zRzjYI2oGoQEvyQgtiSVUSY2vloHv+SN85EpsnUlLmoSxjct4chcyZi8Rdkdc",
-	"IS7BMa+zsq0sf+Qp55GPLLo3cTTMPnu0sgna7oIV+rQFz2fWSDeuHbfdi9T+SpXiH/ibPvsJT5WdzXq9",
-	"x1kgHfwR0LGCuWGFkiOMefucHNpP3CanqTP4zDNTLKi88Tyq1Uj5VTQh5Bk8FLd++zM6dNrahqfUJu/Z",
-	"yZMfH/r8L1ffhap2JIzb292X1EgdML7QKqqBhkll6f8+cNH1g9d56pr8ETHZq3LAc+pbiNsP0hB9pFSk",
-	"JWVTKKkJ4HIX7R80gjbdEqlICpK2/e2jRwTdkWA/kIE0B9ikHHKmYTQBafos5YeDNBJFLOX//fjVIHVf",
-	"tPawdt9Jv6CASlhkx15hoQT6N5LflP85I7QSWiPenWRtvXrfESsTPbegH8SOQk6vsMSVq2ix3S1kP5v+",
-	"z5cf2OEYeGHG/0jZA9dxLQOtsZqbtncAPlMCzxf/IKGecUlQ4YeUBo4PWPOOT0V3wScFfknoAGV9iLag",
-	"VQEocoSCvBAZSF2LYU55NoaD426vk3RmZeGEmO4fHs7n8y7HP3dVOTp07+rDN69fvHz7/iW+U5WkCbIt",
-	"AiL3O73uET3lptrpdx53e93HHYxGj1FuH14eHXrpeoiTxV+PmgwV9NK5Z3WXWbUg9Mk4ddE7qrqD2ZZT",
-	"XqLiGtrdv86xRaU2tVJP1I0P0WB0lRz3ems6+O/WuX+1SlVLD39aeuJLuiPurmv37qT3uG2QMOvDV6oc",
-	"iDwnB4+Du29+yxecwivV4zw6b4gplgvMIU6VW+3oj8i2w9aeeruz8s7jsZpHDt8k8pmx1+TbJl7zSPzV",
-	"M6TAQL1gV6gi9JPLIdv/+bkIw1VdozHlDK5WSOjoNqeQt1GRVfjdroYy7j6ajbTU20wVP/HcQ67ug/xo",
-	"hbV+Y8FLukp+V0mTBDn8IvKrCvq8kTpfG02ttRwJxdnOSLqFL63pVWS8RjIu7XU+AF93sY/aStAJiInZ",
-	"O/tHhDCH+oykU8ilwjIkpuukTm+sknqN2E5WV/iORrqmCDmhT65/460yr7BaHL7wbA3Bx+pLDdPlK9ZR",
-	"rauV6n8e9tGhHl66KvnSVPzSHcvSIbiiBgs1c7vPhKmXHOt3tsQ/+GJtJ71n1c33QslhIbKomXBcGO0q",
-	"2ZLLK2ZYYWyKL5g2MuzugemIWrZluqh5tP1T85DVI4cvQpO31/lv9tedq0+OcUltbr/yn0cz0gCubj29",
-	"ZPXcCfjKEDyo4IbaFzbe/K5eZ2fXJbwRE2Hc3JPNC0bN0y/1FtWLCHnSdCP4fRosyMu5N+0g7KKnDv+b",
-	"bRWCliv9g/ce38ZdXgP83fEl7oE9a65tfOL61/Szza8EUbW/W5oFf/8qJdRZ/PAL/eMq4vU6CYzAROd/",
-	"qxzTqoXHh7DjFXhjEczz9fu5q8yipTYL3HAah3AJ6wTwx7Fy1q3XXSgqSZ3R0OJylksV0Cs0xIjDqLMs",
-	"w35CWNSnTy3CKHeTvoGfGCxizcxKDUwV0MmZJIQGPhU98pGK502nIFGzihJ6K/eSvSxduqcvFG/HpcU3",
-	"6V3VZfGSNui7ujEq5GUDI9CCG03ROzAf7prv8EKb10oOGXUfjEhe3VbpaAnyFT3ynZBi1ZO+gQhpqai6",
-	"UCj4vkgjiAwda5kRXbhzuylZVHpTk2JEbfdvRy/Cb9+PWkTLWqMV4eYiBi54XXtfsSy6NzVs6OhjhSjX",
-	"S5vDL/j/tb4SKi9OgSgXd6HbFWQeWhASUkpoNiwBKB2XPCcuQsVGCrsZhc7/oSjdqilAE6kofpOr42dK",
-	"t+5+G/cNzXbdkSWt6nHLnvTuhh9dauf96cZrduwGknfzjYi7EslpbrJxOxAuAAoJe+KbExI7BCkWgvMT",
-	"dQmnITzoAQYFhn98wLBQpHk3hDOoqMutXw+/4zDbXQ/3QI7foV76gsLfPNgrGoxBeMq1pfwhJdT3v9wt",
-	"uzS6g54XBfPNRlka8B6pa6XlA5m6rcyPrtX5QS6TdrNE4byjBK+wbKQdUvuUDZQZI1J/AGwiPmNMlrqr",
-	"Spa+zmEyVQZktjj4GyxSdNdPoapLjKWbfIRgBEZHHR6UhB986B/vxC1c+768wW6HEU3zb7BwGvouXB85",
-	"3/2V/0eICKsiPxjw7ALiJjChUo0drMqtt5KLNmaspsHwhjmrPhABxf6oqjtCrs/dN8+z0CQefxt+4tiD",
-	"GVnfTW1lWi9/ft9Z8+do1lt74Z/bI6ECWHbkePsWfFIsbV99df/hxrX/646UGhXAp0J3MzU5BEuMvjyd",
-	"m1j38nH3Bf0TCyPsb0+uud47Fe0xCrJBwNuJCcgjTMVMBjTf96P+nxxtMacPSr3hJZUYOzl6svmF36Wr",
-	"gAj5L5AL7ksbnRwfb/Oyw6PwAYGon2yzb79LfslF4d+54d330UE76/V+tGtuGOCD/hqM0ILb3oRZCEm1",
-	"uz7fbg8oeRF97haZphpmHZQkWtte8CT35nZBEGO0msifG51+fJR3bgo06jZbgl2eo3G8cN1fUO0RQbEQ",
-	"Oih+dYho3GcWCg1tobSKVm7JLqgGuB/f0fL4a0ExFZFEyBjCxn2/FoR3Di3xUSvv7C47NwJtXhvCNQYP",
-	"Esi8onxfW9jXAFwhdCzfAQsdQJreMB5z3fcI4UpCV89lWG3fPtsOqlnikK8MUbMnRMfWh3+HgjPZA2Kk",
-	"lTo3xDNdNwrM8FxtM0HVDc0YROmS7H1DDSZyD3m3agEvQklqdGIyJ2gAi4AlvV4vDj7yEjA7iSqHPaYs",
-	"/LaoY1u8cbkAaOEqmbvcLUxZtH/5cwbYC8KZCL7wYJCpUer4k6Pjjd1nv9Xo0h2GOO8rYLkp6B3xOrXq",
-	"u1v1aEuGDX0jW8Oeb12fwc0MEWWmIGP4ktS+kHeoCOwq6psoFJGHQhiLKCvdXkwut7JqLeA0CNfTZYB9",
-	"b+2thoICi/WdSd8bgBlMYKHaU2Mu2dFT9jfxU9Xp0md4V2Nq7GATFf0n2eGdwULbhwYzU+sESI+fz6je",
-	"dbpVT4AmeRE6LbTIjMZKht+umLC01SYlkO6QZET+TUmHb1wYHH6x/1sLFHvrGwffIlm02hN4295fGMwV",
-	"dA5NlO/xWDc/bTfyBjRwWHk/R221C7ydXHMVoRi3spNyvZyS1HeZgaFHDJoeKGezsVIakpBGH3cJ8DA1",
-	"7P7lkW74Hdf9qcqr8ynmbxUbqFyAPnX9BKZ8BGdSIEtiawk1gaoXRerdWill8HbZR/z9Usc2XfVl4fqC",
-	"svyFDvPjwyEXpXcRUGlWl2u4omo6JnpB+7vN5VpNwuud6OpuuUdcSfPt2G25L8CG8YUrtIPVtNsm4Ett",
-	"b8/wfhahgve3fKm5g22RYWEvm2q539FNdw+O5Q9QFF6ZQ2VNj1GFG6si93y9+N5Fahk6CHyda1qXQcCj",
-	"MlGrLdaH+ATV3vBYJarK5dNlJCCiUM2rxl6cTVXp0oDn9ubgFyAdrDjcA3HnXyb0mdSuEjc2Z8qo3hPi",
-	"1PAnMXRFRYJS73q5z11nReotin1+2HOsshL1i3CFnKSivo59ttz4UYTSaa4BQrOTy5SL29aTqBtFa9JS",
-	"rT/D9xS4uwfZ9avdS88AuKFLukqTLrilfKgVdGm1w9+Fp74TBHKtYVMDEb9buSUT16FK5l6H/OYMw5oa",
-	"t2ocxsHUr9BADNM7xCZkV9sR7K/DD6SO/hOS7fdFsJifQWd5zxS7+WlLczck78Mv9viWQmxNcOl3VQGy",
-	"HfFkw18Qz3qrFLsB7XPHCO6To+NtiBIyJamQ9CsuCrgvmyUAxqMac82k35xB7dErcWkirquqedge0bUS",
-	"dw3WfIDcd25Z8RzcgNreKgl3QHFV/8T1BrBdHtU9wim8/MBb22W4xw7xGfzs46Y4sSsHjCVYcZPT18MD",
-	"u+oDXLZ38NyjA3EjIX2dMnQLK5JPtn/4v+g6jKzOWYuD0bIBFUDzsOT1zUct6zhgMhW8jQDO/TSqOkWg",
-	"n7/P/M9KQvdMvvxzxovQ7WkJSIw3OdVEQ/vQFXdkH0ONwGkkuKqqEVgtscQW4k3G4nRmbn6DJNdg/2si",
-	"l28DSny1q7dya6DwVzXbrwnm+5HKuzXDfG8gmL9SL8P19Y5/AYXXAIU33mhbK98kTTd5QfxT3405GTWu",
-	"bDQn3YK/YbxMXLex1fHhz/UrdXy46R1+8f9cGyF/V+Hkb51y2pVsX3v6PpXdhnyBeznpzU/7/dwDaRy6",
-	"irjthV0wfW7OhUnj1j4UmHAltim3zTVTrnoFSeUgkVVldS4XLgTiH/JZ3uERAqRgexypzEol6jPJi6Lq",
-	"MG3V5qFrhGSYEROIkseD2WrG4HRflmK8N2WCEFK6DoIh5KZ9wuF5EgzI23/b/7cEyN+5PdwQHf9PNWeF",
-	"kiNmFFbf9y17qhhT+rinU7um9OhJrzfRadUyNn3a02m9Kd/jnm6JaduvtwKzntabfPYOnn36twdnZ136",
-	"18N/fzDR/08//EunEb211ONnBUV0nXi77xhg9VdqlOD+4UjCbvlwiE22Pn1HkDJPNa1CEf/8TxBmr9fg",
-	"/ucQxa5p9deRZG3JzcWMdQOUiBoWMWzgLEFjww8eJyWRE2tMcKoJurVAmpDTzJ4zv16CIxGyQjLMbGZq",
-	"eCZD3nToZYB4C64vqNFaKUZjjKPX+oa5AtpK0h0zo7YeVn6SsztHjD4bzXiZs3JW+Ar4hLTCBgo0usr5",
-	"oste8mxMhcp/0GyqhDRYF3QkpI6retO+JCxt88IfWjv+sNvtolvnTLY/6EIt+vCL+1f0bmOs3pPNnWeD",
-	"bynSlnqxf11eBDs7yJFGIk+CUWwAbJkAv6vs4W/FTP+FUypS1I6mYjwvGVynDRJGLVdEmxTeUDh+h0ze",
-	"2y8Jf5NS8PdkOYc2GG010HhmKWyPNdCulVD7VqGnPuOSZaE+qW9TydlYjMZQUq9K315VYN/PkL7lHq9q",
-	"0McNP8+k61Lc95ki3DDXh81bTAU34HvteKwXFhOn3EH2qy/eHJdaDt0j7C/nEko0GeKGrkm943HDDeLq",
-	"595iKfx7LIH/rZS+v68M36jHURNTrpeaW+XwtlTHJ0K3aiPqkkpTS5+i8OKCeMS3zxWGPXBVWF0QTGmX",
-	"MMXS0DY8JaYJ31byoeftM2mZu/S5rVsyd1sBfrZ1/f2vtu7+3uq+ryWgW7bMdsn2jWj20ErIA9/Q+c5n",
-	"uLbQeWOl4leu6zZTsrXLtO/FHXWZzqF+i5wGXHPcXprKzdFNRptkrS/Ch+I3qAKjc8Y5dmyieLurv15C",
-	"W6+JPStCa5Ugnx3T1BPm+yzo+QZMJddmBksnNJHDGjE/Dx1jG0MD7s+3aa3RCG3VaXhRuPPbj5dJRbxU",
-	"NWZr3KCodSAVJHNNA//4ZNkZO2w58UHNsA6Rzd13miqjm7Agglfl1VxqqnK3cpO62az6XD+0tuGLkqpc",
-	"DerVt9+7AsUbe/NVH3PVA1e/1VRuL0ES9PgX7JQcfaoKtq5+7T+FNqpcUNNMsBRdLmqvevNu9VXMwaAV",
-	"8apxH0UCok/EhSxaPhKnYlSV6oXBHonderWEtsMRUhte0Jn8ENetj94PXVKuPl39/wAAAP//",
+	"7H17d9s4sudXwdHOnk4ytCw7Tnoinz33ujPJ3uyk032S9M3uaWdNiIQktClATUBWNFl/9z1VBYCgROoR",
+	"y3aSO/90xzZJvKoK9fhV1edOpidTrYSyptP/3BkLnosS//niPR/B/3NhslJOrdSq0++84RNhmB1Lw4zl",
+	"VjA9ZHYsWCmMnpWZOGVKXIkSf2f4RDA+4lIxPrSiZJxlY65GottJOuITn0wL0el3zjs/Hhzx48Hj7CQ/",
+	"73SSjsnGYsJhbLuYwhPGllKNOtfX10lnyks+EdZN8nkpcqGs5MWr/Ff4y+qM348FkzmzY25xVoU0lpmx",
+	"npv6NHpHzx4/HT4RB3/LjgYHP+bH/ODZsNc7OOFPBk+zH/O/iWfDTtKR8M0pt+NO0lF8Am/KvJN0SvHn",
+	"TJYi7/RtORPxIiZSvRZqZMed/lGysqSk83xWGl2umX2qxCd7keFjqd/wKR8JNhBDXeJ24rT+nIlyUc2L",
+	"3qht6IR/8nM56T172jSdl4UQds1shvD3HwyDQeo7KPKRaN4hfGf9JlUTO37yNNm4aa9yMZlqK1S2+IdY",
+	"NM8040Uhyh8M03OF02VDXRLtwkSEsQm7FFOLvz4+YWM9K5eI4mRwlPX4E3GQi2mhFwdHfzs69kskXqkW",
+	"GU3pAObUurwny8ubcmtFCd/8v7+fn386Pjo4P//0o/j41790Gtc+/JnbbLy66A+lBI5UxYLJOlsy5FdZ",
+	"FGxOfCANAwbHbTGnLH2UhvekhaftWJSCcct4UWzg1+bdGB7QLFu24ej4b81re6OVaFnfL4pxVgqeJ7g4",
+	"XEDgazptNuamy/DBOe5G+ihN8ICjbSlxP5RWTnxx20DNj9asDOa4YXm945Om9b2WE9nGXf+h52zC1YJJ",
+	"KyaGWc24MnOQm5ZNtLFtfF7AN2sTycWQzwoL0+glMC05mU06/Sf4k1T0U8VXUlkxEiVOEAT8Gu73BOUE",
+	"QMJgvtmYlzwDmZww2NSpKDOh7IFQmc5FzowYTYSy9f0d8OxSqLxZYOD/tpQXT46ON8uLNzpftyylc1iS",
+	"zHdYQKlnVpQHRy0r0Pl+V/BWXEkjtVp7OPQIHM5sMhBlbcI/Ns7Tv7N2rkNdTrglSnl60omIqNdIRO+F",
+	"4mrdJWLxgR8MM8VsVN9Wnk1abhF6aa/XyPvFdEtqh3e7LfOCz66b1V9KMez0O//tsFK2Dumv5vCtGwJm",
+	"glP6T17K9Zt3RU84FjxlhRhapmfWXW+COfb3D7bJDffnnST0NazTTLUyAhWwn3j+lu5S+CnTygqF/+TT",
+	"aSEzDtM+nJZ6UIjJX/8wsIbP1WHDGzkRzxUvZH7h7uVO0smF5bKA3cVzwF+zXAuQ25aN+ZXApQJl+jtA",
+	"GqanosQxmeWXwgBhlaUGXfH3MJbV+qLgJeoqYRTiFzaZGcsGwktc9qTX60Q6ZxC21x/pvIWxFzLfXnsE",
+	"nXlmQPkCxpEWKf4nnrO3YeFux/lAz2x/UHB12bnelph+pY2mc2oiZ9rGjCvYxIHAy5Rxs7R5XRjxuVbD",
+	"Qma7nOuNJ/kqVj0KmNwiYbpkXGn4ZViAsVzlhknFpDVszhc445e6HMg8F+oup4zSTF8KELqlLkRFo7wo",
+	"9Jx29kE69HNLH+KK4AGrnY5i9CQYUm7e7EE6mvEyF3n6sM84wx9YOSsEqWyox52rCVA542xa6k8LVs4U",
+	"AyJPmNWzbIybM+HZWIKiUzI7KxUMCsMNdL5gojCiy34ZsjBWwlJimBQUKbwLhbLlAm5ENi04GHjwVRiF",
+	"SXOu6M2LlHGVk8Y5K2LlIMfHjYBFZWASLmDqMhvjZsH0Fm4TpO2yD8DIqKrqUuQVCcwUGY55gi8MBH7x",
+	"XJFxOVgwsDkXtP8oDPCTpnuuOnj325d6pvIbSSil7cUQv1KXTV6XZAZ23I6lGjH4beemAuKkEhBvtGUv",
+	"3di3JB6I85AqYfYVjUZ2FDLZr6XItMolvPeSy0Lkd81tsU0DU5x7C2AaTY24BG6+BpdG0+DusUN8Bkf2",
+	"07jD5Z2pBSNJh1yIG/5e69d4W93xNqOEkIbxgb4S7IT9LH/C+fym+BWXBR8Udz6lnFs+4EbUL7BsLHKm",
+	"9LzL3mjiP2nYpQKjPzinkBF/MEwMhyKzp6wUUwGixi5RyFthy8XB2RDv+mXd6x2SFxpmc06vrriqKi34",
+	"GvdqWupMGLPjbq1TkIj4Yyl0xIZSFLnnB55lYmpxxCb1x3/pihez2mfwF0EDGpWCW3TkccV6oElNNSwO",
+	"dKBDoI3DTCslMnth5UTo2R50ouPjSuTVdo69UFbaxe0qR0jvc26cgwGuLh7JGuX8IvUddhxhZtOpLq3I",
+	"fxa55KjK3xO36iHjaKugBJeKccXQipVqlDQqykFfAY25iyaIGxOmdDadFotXajqzq/yQfvbbY/rs91xn",
+	"MzCSYdwJHNxIfExYLgphRZ/9/pkmRXqBszyuPyb+0eu0y35TxLVIzYbxEjh3ODMih4s86Xw6GOkDRwGw",
+	"ed23fP4zvQ7H8JPOGxyBL9SVXjgfoBsLFN5pqa1+zP7Xu1/eJGwu7ZisCeQjUrC8nxUeZENZ0G2yYQ6V",
+	"PxpmMi1hm60kUylDjsovuK2Z1Dm34gB4aNXXt3TQn1f/Lj5NZSnMTt+UeeOnlM5pns3eESZB8gH9gAY2",
+	"M6Cw9VFBlMAtcPkO5SfaSvS56RL+322aQSmu9OVOO3Edm9e/k8edJlzfoyTe5Y/hM3rwh8hs/YCe44PI",
+	"nDnpDLz4NTqwIS+MSGJRXN8YvFjQBWTCZIJT6BGMVT/+paOsf+ylLtlU6GkBSrOzPU96z56ywcIS4W3y",
+	"3C/TwpJi4b75+OlTloMOPiz1BC7NU/asR7+Zky6LQs57FGDg7YjqdqgHPRq8KDwzYhxhaTfQebaeXGhy",
+	"25BD3si2EUuvE9ER818nHTQKG3z0lbYKJpsRKjddRuq3GYOUIvmsMtHdyAfR3PyA61f5WpKjpr5E9DfX",
+	"/rHDMt2NXJZ8gYRQxao2feiN+GQp+LXK4DiRprW8uHJXan0JPGtmLNxuuNVzIDbUG5zWV3kcMQaEoUFu",
+	"LBtpnbMrUTqn6Aql7ya+SbdqjE4VUqATD858rsvcNMrKS0mG69LV6y7GtI8TRxZzv6rFfboshdVdDHh2",
+	"mfbR8icVufKgAIuhCSWt/wTpDrRvKAqAL0EcsBRMrCtRhpHxDV6cqzE3TKhc5P3grXGbCJRN42TCfxk1",
+	"laFAIx9s+C5L8xmpSMLARMGg54XbJOP9fah/oTSBF0o9nYaJoGhAe8Uyfq7QTUdanC5yMKiu8EO69FM2",
+	"bA4Cz33llFld5Mh2oDKN9awKu6DyIdRsApTptqiTdMLGoqnvtgXuo7AQ+IE+H5FyXWZuCEecMjGZ2kVN",
+	"OBMRK61Ey+XqLIQtHc9vxdDdyRQHWBtZIBk+KPVsNLYVAYjAMacgqiMqwWeA9fBFJBDHfysxhWULKul4",
+	"LmyZUm3gzcKS245jJ7f1reJlH1KS5NQ9CMiXoMO+ALOvKYAqGIUG3IUqQbOHrVu68xop8wykBphjIK1Q",
+	"bkxLPSr5ZCloPiM9/gK16fViceVPkau96dCn3I4ThnEMYGWy3Fl4CVgW11efkA+Qro7mTdrlscAuYL/S",
+	"X9mDty+fs6fPekcPmVRW48ahvWX95WKEsgn7P2c/vw4edfjCKTvvnHeQZ0mHWb55mg3pjbc+hRbdLjbS",
+	"AOIt7sQCGepyJOwFqlgX3DtO1lH1S3zjDbxAjpY1NgkGqlqMlQuZb+RCGOVVbkjAZUJO7cVcqlzPN0tH",
+	"fPoDPYyvw3WlMmE2vxqe3ChXlZgLY4N4PWU9h+lx5mhpbISZ2igyG80kCqXXraRoNdFmrmxS4/Emccx4",
+	"g7mFhLgPSwu0ZSnwdocfHdTIBTLxp7s3uPZD+p7G1733rph9U2S/bH/BElvJYx+3LQm8+7htYeA3GDw2",
+	"62xH0wijWFV5hl5ybwberdIjPHCBBLzlaGNprC4XO70TfH5bPb+0kRUQ0H+kPu3lKSW1LWw9gN+m+Y4S",
+	"JqZr3EL62kSq+L2jZZmyJ5b/dti4Zb/R37lC7jch3t34/TWhMJb5vYXa1rDv8umsKr2IXB7rOSu0GnlL",
+	"mHHmtDYwirizSg0oxSNtrVDOqbxkWHfZ30Uh4B1yb6PnAYxs+PQQTeN+ZS1leiIMAwuTFRiLkcbFvTHc",
+	"jYZ8l70s9YSlR+OUWc3SZz0M4v+Yp2yw8ECgU8bZfKwL4WBhaKMZeG4C/xmn6G7LU2fpBvX06CSvX4R/",
+	"azg4OooVWggQxEaPDFmyZNWihYjhCF0yIyxGI9BJgfiE7UzFws9ii2f1cCvyepfpKaoVYMqWAViyStth",
+	"8mM0BbyDyQ080LoQHIEI6DhYNcqGjDOcv4ve6Euh+vXIO/tlyKa6KAx6NEpuhekzqfChs19fMSNKQt1z",
+	"60Cj9E7tw85FAvQa8Hcz4OR+zb96rvAzM4NAf0G6ERovSTgxgmlkeqasj85ssfHADVtt/RtQGJa5Gd/G",
+	"00uCReeprHZITYxefbZp/22AJPZZipuA3EHBq/zC/YY9mI+1oTB0BagGHn6YsBSPDR5SQjqwEkY5mNIl",
+	"I998/rB7rn4ZMsGzMe11n6XRBbfh5YSl4d5M2QMXRHPHAH+NbtKUPRjoXApDITcTYm4mYUYUIrO6NMm5",
+	"KvhAOKqKdsWAxKhMXDvXwaNomBmD6MJBDbNzmQkYu3Zvp+xBSAAB0nPbFOwcQ5654ydPUerhfoRQq0Vk",
+	"E698Tg77c0qSosjBYuKV687Fai3NxeV4ANETCCiOI7KZsrKARxTMGX2CfsbwkdT5BmuraBqRIExg2Cvy",
+	"LLqTrQjJ+R7dYSNxJMB7IN0rju2zdM6llWp0gewNVEfTvpiK8mIi1cyKMDee137tie6i2+2mdS8lUSwy",
+	"SEzCPkqwrFjtopBFm0aGZLVhnaRTW40f7mL5tytLrJ5s+MvywsPDK3/42HY/kSxvuIu0cW7VbrR7AWjs",
+	"FYjl0MrS181NzZft1Jl2NYZmsUkLbsJx+9SAZ73ej0fPnh0/OfnxpPfs2VEd4q1mhQP8ELR5VbTX9/Wn",
+	"BYUlfCA9DeI3rTnAPtdtFhgm8bTbf9LrNWrkK6v/mV82aW4fxprl0rubl44nb8GlOySnzCNYNV16mC4y",
+	"53BlinyXUA1+MyW9TscigmI/XZZ6BSLtgzwJ6kTw0RrLi4KQuSwlwZH2mbsqaoSLdJp0/Cc6SYceb44/",
+	"NF6H8TasZsXwnG/0T3ofe5vVHxnaK6O/9puuVRWSm/JRs9Hwxvmpl6zuYmZsM0X4XCEMKxEaFTUbI4ph",
+	"wgp5SfeHEp/w1msctFL8zZocHtp34zRd947ImdWnbEIOPk63AdwiPqwVVCuK5MGF1m1UpepR6caMR0c+",
+	"+OXqcTeCZRlczmCkNC4yCmK1r3E1OidzoPMQvnObgFE/Tasdop5cgD5KQrvLXsf5C1qJLjurLn/YnQw0",
+	"oflYqAgLMKFRibmDrDpu9KnI0tgLI0h/387tPSz1Pxv1/cWURJrTALxpZ6JD5Ww8U3kpchbho6Rll0JM",
+	"TTAJx9wf0STBX4a8WdLTSesxidNZYOW2Zk2SZjOhmJouEa1my0W3k2x36dQzT1ZdZy0+eeDIHTcTMVSZ",
+	"LmrQRlBNLGdnf3/XHMWkIG27/eg24ZRsGyPVqPBYE2tIblTHQB9LmMULH/cRyYc2z2q9w67ht5o2rBQT",
+	"bcUFz/OyceecKG7k109/f1cz4lyMvKQYPCwmFiGNLGuEtYXItwo0VKQ0U4Z8A6eshwyI99xCbBujNVJl",
+	"DbfIO8tLW2HohAF5W0lOhwNAyMD2ICPMON/GafYOH8Q3SsHpUFenPjOivOAjhydZGS2KPq/8DRTajaTy",
+	"AR9qDMrQSqozqwmpmMciTmi8SnUunms1lKMGb9y/RNhuWjhspv9i09fIVr5w4e3VjX2FcofsaVQYLcHQ",
+	"3fVXLIL3EBNzhOU5t9wbk5iwFh3B0VP2D/lT32mfwdiHLyNUhU+BwwYL9MuEi37CF2yMf3YgnDpMJHJG",
+	"fWFkZCvYSndvt8C64Kn3KdeFGuohWB0BQUbbirH7EZ47C7S6zPpC9bYdMrNO6jWAKhslWRQdbrdYfWij",
+	"YREC6XYZAYaEDVc27LDXlt160c8ElwaYR2NeYiJblAiLztQFfOKUZFdlik2CJHIOLcqhdc/wQiuXxgZf",
+	"OFcV9xlWqchdlopPYHXIKwE2nD8ALDRBjqf5WBYiZkqKD4AgkDk6jjmjy8pfmrgoUAkkwuZU/ZfwkTKB",
+	"aQx5ybg5VzZOkAG5g8n4NTnAzvzMyJGp5yoOYwxKfSkI/ktuYsyuQ0ic05gMGwihQLLJrHKDkeQ66THT",
+	"DJmjI0Ez0m1SozkKJLGPWDAahV8gvj/AgfDgHe1j0AftHAz3EVxwyg0cp8YDUJGwGYiMz1C3FLJsvAaW",
+	"DJ0lAF8kFW47Zl275xoxYsEXG8cFgNhILXV2Gu7Lqm/l7qC4u8Fr3ZB2K+xg0kFVZ42QpT0BnnA+Vicm",
+	"PEaVVCXSeYhxk5hIKnSsg8Y6bxntyE7aj0NwrkAf2sBTbvUXe4J8bnnX+VHXgjr9le4eChJmCePc3V1Z",
+	"aF/O8kGseP68TwY5GSO2aoGK2s1MpA9joTzKOlrXnk0hTyRBg7C2aI2BLW9FnTkfYxrgylSsLS7aOPHD",
+	"eOFkhnGpYUpb1Ie9DZGLqVC5YVqdEqQUQVndtoFMi+ZDSkOEEHcjwqrev38dyd7oTKuxqyRid0HmIit4",
+	"CbZLCPX4429Wp61L+tvFXPEFONZV+agKHDnt2l0t2Vhrs2Xxj3VKXsPAy4IpVM2CGURo+x8Me0DqpR+M",
+	"ahvUIN/1RANpV07Cg9oJQwsylH7Pw0QiBjlX8IDHB3jorS8EgQUK+tVZksgAJZ2qSqjoMj5XG/3Yrq6L",
+	"A1ASx226T995vlwKApiFyurpGnBzZGC6l5OQtNEkojCNwat5sFvcXJqwmSlQsFSjtE8GOZHpQthwEnG6",
+	"POicY1HklP4lLXuA4UeTxs7ih10WpZdU4BV44FytSGgMvkZ6bXXgAd5BNRJQA03poOsfpuoN/ri9dQWn",
+	"iw6FijLAsqXCXUsaJu4uaCK0G50kytOgEVtVzrYTww/QzhbySoQocyFANdGxluSWHAlxPzF4EzELw0Iq",
+	"4acFozdN5xcXtnnvU8duDt/eY4LohOfiYtBSa0/xqoRJCGBhGMmn/aFjtuFuFSzTkwlsLmwRy1u8B2u0",
+	"mV2TSat3vnQ1Hp0hbXfLXFWSIdEJ1o6mSarUiGF3CLWDRvOcryKj7zdTtDHq2ITHPn7i4diMCoqBtMeB",
+	"B8LIXFSCno4GM9kpP2OyhODeqhjYVpDlhmNpSBr1RHMRskDX6QV1vm/PHQ2hWefS+eK80aXprcsdrc1t",
+	"H+b56mLvGLId1XVZrr5CZVcSV6727cvn7NnJkx/3nR8VlxLa2qYFszyUUcK0aDYVpdEKiSDjHiZ1ylKY",
+	"XRrqOjRKU18WZFt4fZVT1uRlV3ABZqI9ZWupEEvjlAKCs8ErkwKnO+UJn9va5qzKkaypZByqwfLCaA+r",
+	"JC8bKNx61G0zwWYrsJrHx40zcXVNmjaIvoMKU2sWsLculgiumIM8TqNyKGnfn78VRUEAzktJQbYIxRHV",
+	"T2kYrRmnWjsJ9I3NsjH5lwNiQel5EqIc8d527wIh6hR22utwQIlPmIuooUkuONB8g96lJxNpd9W8yJ+8",
+	"JVL/OT0cwAo8u7yYNHifEOztdSZp3W3nEsV4BqZNIfKR8NVKq6nqGRUEcvMkIHiI5+84HnrnloZjRoOR",
+	"suWoN4o+NUz0tynM7ajXc87aKsRPBXvCVHM0qLyTn1T2KC+eWx+t3sENh0fY5naO3VK7hIRWzJE/MPqf",
+	"Mjlk3ikdLKhqAQ6oLQojKuOw9o43EgknLnL/cC7AWilFnnbZmXNvelamTZXo66SH6gZYZXeFB5DhaM4N",
+	"xs4S50YxIx9QcvxT1XmpseEaBn4eGG/ZL30p8mYkgFrzN2+7Nf7Rr7sZX6A4lhtrEqaYcuJqL7govIuW",
+	"e+/GqYfXw82Q4gRTxg2bCyrI3SA8nXXfNlrFE7wo2GDmSuet+AVAf66PHujIj88+EKI3qsgqimnQvDdk",
+	"gdFuh22PzfbKUg6rqW3kmnNvBgN+t4VB2qx0XYqLAE9pAe7xUlSGuB6ydM7LCR2wylnqtz713k+0h+1c",
+	"KLtAPLtDNIiAbw+uq2DVG0HYDucmb84jLK7WGOF1d5hDalUlR7ZWAb+oHEYQw17CbUGzHxuVRFkUF8Hr",
+	"0x5OisS5iW6hBOFtahF2Y1/RIXfiLelIbnHO4zuPPHLob0Vf3Mo14qNb1WXkXXlKiNxUKTN6Kva3jlah",
+	"17aQYItUCFPqAuF8otxWCMKY56kS8ZwvvJcaqBKIH7kNZPnWa/rgJ71mQY18geRS8Wc1dEJT8eb/zXe2",
+	"HbW2RgR/CNmpq96dkELpChxECT4O/oylJ/F+QpSBgf9YTReRd/G7PNjTKsBQQ1dzsohIdwi5kRPKjXxM",
+	"uZFHmBt5rm6aHHk83pwc+baWd9twlgNBWZ4IYqVCyLiqQvArrOxcSGOFEmWUeYo15hJMPfpkhcItRIeA",
+	"EVkpbMV1lPiFf3KY+Ogr9HAXZb8ivEzYk74P2mEdZpfLyhk8iXUkKQgDOsWlENPgh/MInaXeI4T+m8ez",
+	"CmW+uyyl7OvUj1kr+eilL4yMBIiJ2h+bdxpxuXtQAFpu9iWAq1SZQFD69q7PPdz6hRxasUY2zPWsyOGy",
+	"RCugCqiuON5dtAiv1SXnwFL5LmdRYOUsWy52dM67S57b9gA4zqE2QVngBCmusv3+fpFKsYMzaXd8gdwB",
+	"CahycyE3xGRrwWA8QKmMFTxvO1+FALYo3o7vmCgQus7dtFMwe6/Fuuqx10rrjgxFx03Ins13UqX51UXC",
+	"wFWKXbc8rCZ7ndxKzSQK4a9L1Gs5kWh1rSw3LaUupV20gzw8lNgF5qwD2IzlaCwM2PyYnzuBu1r8OePO",
+	"i2gmvCjg7x6YQM1HekwOm6NA7c7QXTiJch8oA3gHdsLLbWNZHXzq3Wwy4eWCXiPsXzu82e0aD7sgnfo1",
+	"WETXoOELjy81orgSps8ccU8QzPqHlkrk8A7GPk1C3QO4YWmhM15Iu+iWYiS1+h9ilnikeDfjipcL0ETe",
+	"rwI9InaneHoVkif1G+Pvvs4/XP8zIBM20DOV83LRj0GLEd4EQaIFl5NlBWh1pi2gnWZDFHXBAJUltJy0",
+	"lOaldJwQUwol5oaAED7+nh6Z9JT+EnLDmB3LMnceadgNAmviokcuNojloAm+ScjzT39/h/rMuQJV04GN",
+	"HToIIUDkYBXczkrB0k+56SJqY9R1Rb/NgVd0Dqwt0i47U/EoqDMf6OGBHYuDuS6LHJcGhxDADbg0bz1J",
+	"y7KSmzH2+BCYNHeuEMSiZw4GQZsV61j9oD266g9VTWuntLGUcFqF5RdaFYu062YpR0qXCDxkWpFuaRK4",
+	"G7E4HpUGIHYyCbP6XAWHlbtGyCLEfif92ojS0KBO57yg4vsrinQbrOwL7qAZZkDvJqz9O6QzrEKl2jBa",
+	"rzcAryLkmH8iEiBKR/yJMliY3aFaY27GS41jkgonrpWTBI6PEMDiGnGWuigGPLvcy01cgzVEZ7DuVm6p",
+	"KX/GQh35tKlkfFW9ImH+pkuYtUXixFcS17FIsIjFderw7vA9sl2oM2kpRMUnGKcM7qvFOQY1qRRuUw15",
+	"KlX97/DJtaXrEx9PDOvCpjj+aPznpDIyF1vVufc7uI9g/Lp0p9uOw8fuh5VltKo3u4uFNfS8blrvG0Ou",
+	"DV3h8O63EWoIvUeSYp4VEIzMeKyZgTIWu4foqcgPws9XsrQzXhyMtcHIhzPaseqGl8cdr9zgl8C0nlBZ",
+	"Du8KwM2upGv0jQabmRbyn20yppYL4EUH3jOrmAiHgo8OLULHCtvUTPh15ILmAUYfalfvCgNr0Sl/GVb+",
+	"PI+R6C2DEz2kFKUDXsxzbrZUNm8I/d1e5O+8X2tFedixZi4AU3+VLb8w969WNLAB9o/xa59yGlJKga9i",
+	"kb0vn3EpbCmbonIhQFJVOwJRXitVfuqSyPWwqiRexfFClRAE+DDXK1EOChGSgXzVrL1kBK5PyvMLjQ+g",
+	"+bQr5lnxnrWaQxFIMsJGzkttRZsnzRlyW+18CIm2bNWXwTJ8kZbI3zWdFo1eLXc3bxQ3uxbBjDQnVyql",
+	"tpRql9Yd1X5ufzeR+7j9dSFafJiuBB6mfOa6y9JMpr6Yl9VURcQ3AvH365UUc6xNnEn4bS6p+g3PJxIL",
+	"4sxVSxGct04RjrqYbguxDfTRoZoxc7Keggl20juJxWz/yQoQN6KwlbyZJJgNrgLXaQDGHvWOTxoLFTd2",
+	"nd7a30JKsm9AabHmm21Lc9rQRrqR3pvooO6Daan2YVx3hmGIW6BajfkeXuMCTX9VKxlKNRLltJQtd+2q",
+	"OLCFucjgA0NM7m1udmOr4q9b5mtxVefLNg9fYEAzoz3amIiNS2jc2mLWpHTpuSgPMm4EK4Slpt25HEln",
+	"6kulRMnGi+lYKNPYmTmit6eP17Wy5wf/7B08+/jA/ePg4yP/q4f/9pemTSKU934SH3atKG/cZm0B5sdH",
+	"mzD9TYdAa/pi/P5ZNhHsuS6nmtq1+eHdaaxIlC9A11NdRfhqK7J/GUnfunubi5gvbSi+2L5vbd1+diCE",
+	"wUZXP9WPq8Xnmk+Jit+1ADiADdHrSCU8NDN80XfRTlRgqUh44syLEIDtNB17LqaFXrCpnAqfOKTJnJON",
+	"0YDm0nO1EGeX/QwTgyepmkKml4u74bXbJYJu2kodJFJzSaYQTaUKRUsfZlv2g9y+i4ubD57xBhrah7oU",
+	"k+Q9aEw0/P4Wci9r2GNmm8oNupY3FcBbzUILxbmdIxs+1RRAdXl9WAWku6/sujVF0oNmG9cAw/hMW82v",
+	"zal6Wwm+/SbXOc1+reUBz1yHQrDeo9UWssTG3mAGYDkk9JtLG/UOd+83ZWavycbDiS55r/3OtRLv7je5",
+	"O/BOvWfJBgm/h4S9hD3rBSyO30CP3XEV5bHS1AqTXJL1DWyRsJkqhPGVP9IxV7nIL/SVKNMu+9CgLyQ+",
+	"T/BcVTNB/4igoeD7JX6cyWHAcBmtlSgpgEQGlG8WL9RSgfEvYa+f8NqLVhrZkacYIBV5MLjCbnU3qbsr",
+	"w0f706yGoSVq+stpi0rjflfhiIBv88eBYUwgeUxkJxi3O8W0oo+0pdjXFyRd7ppBuV/Ofy3AIHFbtEzF",
+	"dbaPq4RQUA3+LNUIXzAeFDjhiy0ERCwbNgiBhrxPPpXbpXzeWapnNaN1WZ57y+68t6zOdS1Jduwj5Nv5",
+	"3LigYEtZ7/1uRiiY3bQrH5oTAZybrcLNIpzMi+KBGIMtE7DFTapR+KOPnKy6XsAO2iEHgXI7TcXOt5F0",
+	"0Ip6//BNQty9d+xf+PVN+HV/8LW8oniqjdwz1nwiV4XK7ar9lWawSfsPzsvlvgWh/vvNyr7f6IK3wZnX",
+	"MJCvf2+K2ajL3mgKaVa177s3LjL/IWKaJfTnYufWuNw0Oc/TiTSuQkyVIePFYqXVfZLGJsxop7RIW6uv",
+	"U5Ws8sk/QAT4/IRg3HGYw40Y1bf5eL8tgOexBBrw7PIURVDhKgEtTMjAWVv+qQZH3j2e5paLjqBwXo1U",
+	"AUfwVhjXmWrJC7FDcDL0pOmxieDKBNb1cAKKB0VJW/sKYNZC6TvJSQ/z2JCkvOnoEeKHpAzGMt4qFOz2",
+	"fTLoYoxit9sk/hNm0KxxYlIyCrUq8syV61pVaSPExDCr+ytox6QRisgeGCHwL+nDhKUzlY0FJdo+8GGw",
+	"KGEGt/Nhcq4841+EtnopexBSW5AlltkfQyvLibaEB/Q9iVwqbgkkoR6SzXvj6hztoWdP7SvR53VQAYJW",
+	"I3D4HYzuJKrgZWPvPIWtjlzzo3RYcGxV5NqcuTZJ6bDIwq+fv8Jf6Oq5+p2AS0bzjYYMExxbO+1cX2M1",
+	"kqFuMHW5LAvBPXaWoK8E5J1RZIUao/kKuomrxku42CtRImrXarqoMV/LtaR15YGx2obHgPiyc0AK3XN1",
+	"rh49+oApPY8esTP2iJb+yCVBBQQ2RjKN9p1eztgjHOwRdQgxAi/JCENKjbh4fRn4nj/CR67u2rkC0iTk",
+	"cVzb1fWE67IXCEYkrpBXwjGv8z2ALH/kKeeRj7e6N3E0zMl7tLIJBnYBhD5twdnMjoWyMqOJPnrEUviV",
+	"LuU/8Td99hOeKjuf9XqPs0A6+KNAdxNmzBVajRAJ4DOVaD+pHRdp6kx84pktFlTzeh4V8KSsM5oQ8gwe",
+	"ils//IxuLj6l2s5Sq8Mp1Qv66x9Gq5SagT87efLjQ58V54r+UNmVhHG43X2hkdSlCxRGR4XxMNUu/d8H",
+	"DnNw8CpPXStzIia4Kgc8p+7suP1CWaKPlCr3pGwqSmp1nlQ+I0Sf/mAQyuqWSFVukLTht48eEaBJCfhA",
+	"JpQ9EAomnjMjRhOBDfD44SCNRBFL+X8/fjlI3Rep19SjR041nTvEBh0BymiKd/kyhXBsGs/G+nY3GMwf",
+	"LFh60ntG9XwuSlD/sW43rB3+dPwsdSBbxKIdYCPO1F0yrqEYVh0wtAPnimrTJCzFT7pcdlSzTln6P1+8",
+	"Z91u9xAbHvrqOFE7mbA6g4uDXUo/o/hNWGSuX2NxDPo3MteU/zkjhBraWt6FCJZsvdUOSHwvC9D3BaOQ",
+	"ozMc4MpFu9jujoXP4goPx4IXdvxP17puWupMGIMFDA3ccPhMKXi++CddWRlXBA9/SNuFD4Dxyqeyu+CT",
+	"Ar8kTYAvP0RLFxQcihbiNVXITChTi1tP4TwPjru9TtKZlYUT0aZ/eDifz7sc/9zV5ejQvWsOX796/uLN",
+	"uxf4TlUxKUjuCHze7/S6R/SUm2qn33nc7XUfdxCBMMZb6fDq6NDfHYeu7V3/c2fUZIahZ9Y9a7oMlJ7Q",
+	"GubURWypKBRm2E55iWo5vSK1epV3+ojxrVU3c431phrWB4Me93pUUAh1C3IYVoLmD2dl0L2+Ux01dN3h",
+	"9ddi1SEVYxcDxFp2Ye9Oeo/bBgmzPnypywG11bxO4qau69/yNdZQYfDYns5rYorlmoqITeag+/0eWa7X",
+	"SWeqzXZn5QMGYz2PnPxJ5CdlryieQbzmsy9Wz5CCQfUadaFy1E8ub3D/5+eiStd1fc2WM3G9QkJHtzmF",
+	"vI2KwJxxuxo6F3gEA9JSbzNV/MRzD7O7D/KjFdZa7AXP+Cr5XSdNEuTws8yvK7j7Rup8ZQ11k3MkFGe4",
+	"I+kWvpqsNwDwGsm4AmVlIHyp0T7qYkHjISZmb+GPCFsPJUlJY1JLxYRITNdJnd5YJfUasZ2srvAtjfSF",
+	"IuSEPrn+jTfavsQCifjCszUEHytnNRyfL9JI9c1WCl56qE+H2taZqsxPU71XdyxLh+AKWSz0zO0+k7Ze",
+	"Zq7f2RLz4msJnvSeVTffc62GhUSAizfqorp918mWXF4xwwpjU0zJtpFhdw9MR9SyLdPB9V3yicCMlf7v",
+	"zUNWjxw+D30NX+W/wq871x8d45JG2n7ln6m467hwrRroJdDiJ8JXAwnaLcg856NavfldidrOrktAfdrN",
+	"Pdm8YNQ8/VJvUb2I0EZNN4Lfp8GCfLh70w7CLnrq8L/ZViFoudLfe9/4bdzlNZDnHV/iHsy15trGJ778",
+	"mn62+ZUgqvZ3S7MQzVilhDqLH36mf1xHvF4ngZGw0fnfKse0auHxIex4Bd5YBPN8/X7uKrNoqc0CN5zG",
+	"IXYKbxfAH8baWbded6GYKzUDRIvLWS5VuLIwIkaZRs2UGbbQwkJOfeqKR/m69A38xGARa2YgNTA9xCTn",
+	"ilA51LK9euQDFUycToVCzSpK4q6cZ3BZuhRf3xsBxqXFN+ld1WXxgjbou7oxKrRtAyPQghtN0TswH+6a",
+	"7/BCm9fKTFl9H4xYgWAapSMQ5Et65DshRVxNGxHSUlF1oUD3fZFGEBkm1jIjuvDAnhuSRaU3NSlGuB23",
+	"pBfht+9HLaJlrdGKcHMR9xi8rr2vWBbdmxo2dPSxQpTrpc3hZ/z/Wl8JVb+nMJuLKtHtKlQeum4SDkwa",
+	"NiyFoBRs8py4+BsbaWzgRYj+uBDhqilAE6kofpOr4++UYt/9Nu4bmu26I0ta1eOWPendDT+6dN77043X",
+	"7NgNJO/mGxF3JZLT3GbjdphfgEsSssb34yR2CFIsQA8m+kqchuCnh08UGP7x4dBCk+bdEM6gQj63fj38",
+	"hsNsdz3cAzl+h3rpcwru82CvGGEtgm++WMofUhGF/ue7ZZdGd9BZUTDfX5elAc2Suu5xPpBp2ko7mVpt",
+	"J+QyBZslC+cdJfAIsJFx6PxTNtB2jNkZA8Em8hPGZKmhsGLpq1xMptoKlS0O/iEWKbrrp6KqRY3lunyE",
+	"YCSsibp6aCV+8MAGvBO3cO37kha7HUY0zX+IhdPQd+H6yPnur/zfQ0RYF/nBgGeXIu57FKoTwWBVPQWQ",
+	"XLQxYz0NhreYs+oDEQzu96qip8jNhfvmBcFiwm/DTxzbjiPru6mtTOvF39911vw5mvXWXvgzOBIqegYj",
+	"x9u34JNiafvqq/t3Ny78rzvSelQIPpWmm+nJoQBi9CUJ3cS6V4+7z+mfWAxjf3vyheu9U9EeYzwbBDxM",
+	"TIo8wlTMVMAqfj/q/8nRFnN6r/VrXlJZuZOjJ5tf+E25qpci/1nkkvtyVifHx9u87PAofEAQ8Sfb7Ntv",
+	"il9xWfh3bnj3fXDA1XqNJ+P6eQZwpL8GIyzktjdhFkJS7a7PN9sDSp5Hn7tFpqmGWQclida2FzzJvbld",
+	"EKIZrSby50anHx/lnZsCjbrNlmCXMzSOF67jD6o9MigW0gTFrw6AjVsri8KItlBaRSu3ZBdUA9yP72h5",
+	"/LWgmIpIImQMYeO+XwvCO4eW+KiVd3aXnRuBNq8s4RqDB0movKJ8X0/a131cIXQs2SIWJoA0vWE85qbv",
+	"8c+VhK6ey7DDAjzbDqpZ4pCvDFGzJ0TH1od/h4Iz2QNipJU6N8QzXQcSzF9dbS1CFS3tWMjSFVbwTVSY",
+	"zD2gH9QCXoQy5OjEZE7QCCz8lvR6vTj4yEuBuVdULe4xVV5oizq2xRuXi74Wrnq9y0zDhEz4y58zgf0/",
+	"nIngi00GmRqVC3hydLyx4fK3Gl26wxDnfQUsNwW9I16n9ox3qx5tybChV2hr2PON6y25mSGivBtkDF+G",
+	"3BdvD1WgXRcFG4Ui8lD8ZBHl3MPF1Pf5E76Jg9MgXB+fgaAMijMSFFig8Vz5fhDMYnoO1Rsbc8WOnrJ/",
+	"yJ+q7qY+f70a02DXoqjRA8kO7wyWBh4azGyt+yM9fjGjGufpVn0gmuRF6K7RIjMaq1d+u2ICaKtNSiDd",
+	"IcnI/JuSDt+4MDj8DP9bCxR745tF3yJZtNoTeNveXxjMFfEOjbPv8Vg3Pw0beQMaOKy8n6O2ygzeTq65",
+	"ilCMg+ykXC+nJPVd3mPoC4SmB8rZbKy1EUkoEhB3hvAwNez45pFu+B3X8avKGvQJ9G80G+hcCnPqekhM",
+	"+UicK4ksie1E9ERU/UdS79ZKKT+5yz7g75e69JmqF4/P3ENkm5sfHw65LL2LgDL4XCbliqrpmOg57e82",
+	"l2s1Ca93oqu75R5xZey3Y7flXhAbxpeuuBJWUG+bgC+vvj3D+1mEqu3f8qXmDrZFhoW9bKrff0c33T04",
+	"lt+LovDKHCprZowq3FgXuefrxfcuUsvQNeLrXNO6DAIeFcFabas/xCeosojHKlElNp8uowQiCvW8aubG",
+	"2VSXLg14DjcHvxTKwYrDPRB3e2bSnCvjqq9jQ66MqlkllD2dCSaHrmRKUOpd//6566ZJ/WSxtxM7wxoy",
+	"UY8QV6ZKaerl2WfLzT5lKJfnml40O7lsubhtPYk6kLQmLdV6cnxPgbt7kF2/wF56BsANXdJVmnTBLeVD",
+	"rVxNqx3+Njz1nSCQa026Goj47cotmbiuZCr3OuQ3ZxjW1LhV4zAOpn6FBmKY3iE2nrvejmB/Gb4ndfS/",
+	"INl+XwSL+Rl0lvdMsZufBpq7IXkffobjWwqxNcGl31bl1XbEkw1/RjzrrVLsBrTPHSO4T46OtyFKkWlF",
+	"xcNfclmI+7JZAmA8qqDXTPrNGdQevRIXXuKmqgmILTFd+3jXVM8HyH23nhXPwQ2o7Y1W4g4oruqZud4A",
+	"huVRVSecwov3vLVFinvsEJ/Bzz5uihO7EtBYYBY3OX01PIBVH+CyvYPnHh2IGwnp65ShW1iRfLL9w/9J",
+	"12Fkdc5aHIzABlTezcOS1zecBdZxwGQq5xsBnPtpVHWKQD9/zPzPWonuuXrx54wXocPXEpAYb3Kq+Ib2",
+	"oStdyT6ECojTSHBVVSOwFmSJbeObjMXpzN78Bkm+gP2/ELl8G1Di6129lVsDhb+q2X5NMN8PVLyuGeZ7",
+	"A8H8lXoZvlzv+BdQeA1QeOONtrXyTdJ0kxfEP/XdmJNRs9JGc9It+BvGy8R1G1sdH/5cv1LHh5ve4Wf/",
+	"z7UR8rcVTv7WKaddyfaVte9T2W3IF7iXk978tN/PPZDGoav3217YBdPn5lzaNG7nRIEJV0CccttcA+2q",
+	"P5TSDhJZ1Y3nauFCIP4hn+UdHiFACrZEUtqu1Nk+V1GdV1Kbh675lWVWTkSUPB7MVjsWTvdlKcZ7UyYJ",
+	"IWXqIBhCbsITDs+TYEAe/g3/bwmQv3V7uCE6/h96zgqtRsxqrHnr2zRVMab0cc+ksKb06EmvNzFp1SY4",
+	"fdozab0R4+OeaYlpw9dbgVlP641dewfPPv71wfl5l/718N8eTMz/Mw//0mlEby31dVpBEX1JvN33QwD9",
+	"ldpAuH84koAtHw6xsdrH7whS5qmmVSjin/8LhNnrFcb/a4hi16j860iyBnJzMWPTACWidkwMm3YrYbCd",
+	"CY+TksiJNSY41QTdWkLZkNPMzphfL8GRCFmhGGY2Mz08VyFvOnRqQLwFN5fUXK+UozHG0Wu94lwBbVeI",
+	"fDqjpiUgP8nZnSNGn41mvMxZOSt8fX9CWmF7CBpd53zRZS94NqYy7D8YNtVSWawLOpLKxFW9aV8SlrZ5",
+	"4Q/Bjj/sdrvo1jlX7Q+6UIs5/Oz+Fb3bGKv3ZHPn2eBbirSl/vtflxcBZidypJHIk2A1Gwi2TIDfVfbw",
+	"t2Km/8wpFSlqtlMxnpcMro8ICaOWK2JLKTzzbQbXFtKhZoS3Xb6ERmnOQSkX1Fgh7vJxH6ZSDIujjCWE",
+	"PDkEFU7R3Hfdnbajd7PbsmfAmS9EGQqDoPveYXyRbhoDXq/9HtwasbgR1hPKN5N8yHPXYGMiWwvn7aug",
+	"YmtFpoYeBCGUoxh1S4K5uVk6rMQpS9WsKFI2AEOE7Ei3H+6KmTdWeqIBHHkNsZMxmIITMAzh83yWS3uu",
+	"XMlR9qG54hN+KqFeNHygqX8wyggPYiw0xnD7zDUGwU7DWhULNhBgvbNCGKD0X19Rz5CSII1e/nJLlrRU",
+	"7KjHGoNBVFMqIvn9KxT08fupKrUVpyWhcBdTev7dl5naklHbhPCGxi07VNK4/ZYsN2nFck+e69Bkq+2E",
+	"eAYa3h5rkH5RQYs3GsUrCKUs1Af3rcE5G8vRWJTUH9y3tJfYaz2kT7vHqx4wcZP1czXhuWAS8zF90wfX",
+	"5dV7LAtuhe/k57HW2MyDcvfZL755QtzqIHRvgl/OlSjRZRc30U98hg/2zGySma5+/S22ornHFjTfSuuZ",
+	"+6qwEXVQbGLK9VJzqxoaLd1piNBBVUBfjjbUMLAovLggHgFmcCnLD1wVdAdC0cYlLLMUmA5bb6bENOHb",
+	"Wj30vH2ugLlLX1tiS+Zua4DDtu5/89X2vdlb35W1BHTLdtYu1TYimj0ECXkA8vHWvZ1NM1zbaKSxU8BL",
+	"auc6Zw4YRURYNYFVVQmAqsuOu3OiW+Q0mI1p1WM8rRkBuEnnylejwW9QBWQXDHPs2ETxsKu/XIm2Xk97",
+	"VoTWKkE+O7WpJ9v3WVD7tbCVXJtZLF3URA67iPllb9QyPrfewsr3ko87V2Air49i4m9PawqMf0TpkAzt",
+	"u8OveDK81+u7gK5s41yrapS7Mv71lgJfPX4lds4578Ja79ye+1TMx5pPZKsz1f35Np3/NEJbsUNeFE4c",
+	"7WefdXQ1VF2MG/k96rNN9W1dh+3fPwLRO+cL/oV6qx4iM7jvNDXasWFB5KPKq7nULL9uFXV3s1kN4b9v",
+	"7Vkd5eg7Ull9+53rd7GxkXX1MecVXv1WU/XmBCWqh1MzwbNx9KkKu7f6tf+QxupyQR3mBQjoclF71UcL",
+	"Vl9FlxutiFddrskdFn0irovW8pE4s7dqfCQtNhTv1otvtR2OVMbygs7kh7gNUvR+aLp3/fH6/wcAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
