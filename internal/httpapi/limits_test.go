@@ -42,7 +42,7 @@ func TestT09_LimitsAreToldInWords(t *testing.T) {
 		{store.LimitFleets, 1, 1, http.MethodPost, tenant + "/fleets", `{"name": "more"}`,
 			"the tenant has 1 fleets, this would make it 2, and 1 is the limit: delete one, or ask the operator for a higher limit"},
 		{store.LimitTokens, 1, 1, http.MethodPost, tenant + "/tokens", `{"name": "more", "role": "viewer"}`, "the tenant has 1 API tokens, this would make it 2, and 1 is the limit: revoke one"},
-		{store.LimitCredentials, 0, 0, http.MethodPost, w.at("credentials"), `{}`, "the fleet has 0 credentials, this would make it 1, and 0 is the limit: revoke one"},
+		{store.LimitCredentials, 0, 0, http.MethodPost, w.at("credentials"), `{"nodes": "*"}`, "the fleet has 0 credentials, this would make it 1, and 0 is the limit: revoke one"},
 		{store.LimitResources, 1, 1, http.MethodPut, w.at("resources", "clusters", "b"), asDocument(cluster("b")), "the fleet has 1 resources, this would make it 2, and 1 is the limit: delete some"},
 		{store.LimitHistoryBytes, 1, 274, http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "2s")), "wait until the oldest revisions are dropped"},
 		{store.LimitFleetBytes, 18, 18, http.MethodPut, w.at("resources", "clusters", "c"), asDocument(cluster("c")), "bytes of resources, this would make it"},
