@@ -233,6 +233,7 @@ func TestT39_HealthReadsNothing(t *testing.T) {
 			t.Errorf("List ended with %v, want Unimplemented", err)
 		}
 		w.Server.Drain()
+		synctest.Wait()
 		want(healthpb.HealthCheckResponse_NOT_SERVING)
 	})
 }
