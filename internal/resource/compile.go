@@ -99,6 +99,7 @@ func (out *Compiled) check(m protoreflect.Message, p place) error {
 			d.constraints(m, n, at)
 		}
 		d.rules(out.Type, m, here)
+		d.keys(out.Type, m, here)
 		d.message(m, here)
 		if warnUnchecked[m.Descriptor().FullName()] {
 			out.warn(at, codeUnchecked, "the content of a %s is not checked: write the message itself, with its \"@type\"", m.Descriptor().Name())
