@@ -90,13 +90,15 @@ func (l *layer) findWord(word []byte, found []bool) {
 	}
 }
 
-// note marks a part of the layer in the original, with the rest of the token that it is a
-// part of: what was cut off, or is encoded together with what stands beside it.
-func (l *layer) note(from, to int, found []bool, whole bool) {
-	if whole {
+// note marks a part of the layer in the original. wide: with the rest of the tokens at its
+// ends, which may be more of the value, cut off or encoded with what stands beside it.
+func (l *layer) note(from, to int, found []bool, wide bool) {
+	if wide && inToken(l.text[from]) {
 		for from > 0 && inToken(l.text[from-1]) && !found[l.at[from-1]] {
 			from--
 		}
+	}
+	if wide && inToken(l.text[to-1]) {
 		for to < len(l.text) && inToken(l.text[to]) && !found[l.at[to]] {
 			to++
 		}

@@ -95,6 +95,15 @@ func TestT42_WordsQuoteNoValue(t *testing.T) {
 	}
 }
 
+// TestT42_WordsBesideAValueAreKept although the value ends like what stands before them.
+func TestT42_WordsBesideAValueAreKept(t *testing.T) {
+	t.Parallel()
+	got := collect(old(t, canary+"\nmore")).Words("password: " + canary + "\nname: a")
+	if want := "password: " + Mark + "name: a"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // leak returns a part of the value that stands in the text, in any of the writings.
 func leak(text, value string) string {
 	const much = 8
