@@ -48,7 +48,8 @@ var layers = map[string][]string{
 	"internal/seal":       {"internal/fleet"},
 	"internal/selector":   {"internal/fleet"},
 	"internal/pattern":    {},
-	"internal/resource":   {"internal/fleet", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
+	"internal/redact":     {"internal/envoytypes", protobuf},
+	"internal/resource":   {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
 	"internal/snapshot":   {"internal/fleet", protobuf},
 	"internal/delivery":   {"internal/fleet", xsync},
 	"internal/envoytypes": {controlPlane},
@@ -61,14 +62,14 @@ var layers = map[string][]string{
 	"internal/store":           {"internal/fleet", "internal/auth", "migrations", pgx, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/auth", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/auth", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/pattern", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/pattern", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {

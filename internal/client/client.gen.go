@@ -398,7 +398,8 @@ func (e GetReceiptParamsState) Valid() bool {
 // ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
 type ApplyInput = json.RawMessage
 
-// Body Envoy's own message as proto3 JSON, with the field names of the proto files.
+// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
 
 // Credential defines model for Credential.
@@ -1050,7 +1051,8 @@ type Refusal struct {
 
 // Resource defines model for Resource.
 type Resource struct {
-	// Body Envoy's own message as proto3 JSON, with the field names of the proto files.
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 	Body        *Body              `json:"body,omitempty"`
 	CreatedAt   time.Time          `json:"created_at"`
 	Description *string            `json:"description,omitempty"`
@@ -1097,7 +1099,8 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. Unknown fields are refused, in the document and in every message inside.
+// stand, or Envoy's own message with `@type`. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
 type ResourceInput = json.RawMessage
 
 // ResourceList defines model for ResourceList.

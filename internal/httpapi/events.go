@@ -58,7 +58,7 @@ func eventCursor(list string, s *string) (after store.EventCursor, err error) {
 func eventOf(e store.Event) oapi.Event {
 	out := oapi.Event{
 		At: e.At, Kind: oapi.EventKind(e.Kind), Node: e.Node, Version: optional(e.Version), Revision: optional(int64(e.Revision)),
-		Detail: optional(e.Detail), Action: optional(e.Action),
+		Detail: wordsOf(e.Detail), Action: optional(e.Action),
 	}
 	if e.Resource.Name != "" {
 		ref := refOf(e.Resource)

@@ -96,7 +96,7 @@ func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeV
 	out.Version, out.Revision = optional(inForce.Version), optional(int64(inForce.Revision))
 	if f := r.Refusal; f != nil {
 		out.RefusedVersion, out.RefusedRevision = optional(f.Version), optional(int64(f.Revision))
-		out.Detail, out.Action, out.Since = optional(f.Detail), optional(f.Action), optionalTime(f.At)
+		out.Detail, out.Action, out.Since = wordsOf(f.Detail), optional(f.Action), optionalTime(f.At)
 		if r.GoodRefused != "" {
 			out.Action = &r.GoodRefused
 		}

@@ -6,6 +6,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/redact"
 	"fairlead/internal/store"
 )
 
@@ -107,7 +108,7 @@ func after(from, to time.Time) *float64 {
 func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
 	out := oapi.ReceiptNode{
 		Id: n.ID, State: oapi.ReceiptNodeState(n.State), At: optionalTime(n.At),
-		Detail: optional(n.Detail), Action: optional(n.Action), ResolvedBy: optional(int64(n.ResolvedBy)),
+		Detail: wordsOf(n.Detail), Action: optional(n.Action), ResolvedBy: optional(int64(n.ResolvedBy)),
 	}
 	if n.Resource.Name != "" {
 		ref := refOf(n.Resource)
@@ -123,6 +124,10 @@ func receiptNodeOf(n fleet.ReceiptNode) oapi.ReceiptNode {
 	}
 	return out
 }
+
+// wordsOf is what a client said. Servers take keys out of it before they keep it; this is
+// for what was kept before they did.
+func wordsOf(s string) *string { return optional(redact.Keys(s)) }
 
 func refOf(r fleet.Ref) oapi.ResourceRef {
 	return oapi.ResourceRef{Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name}

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/redact"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
@@ -116,7 +117,7 @@ func matches(header, etag string) bool {
 func resourceOf(row store.Resource) (oapi.Resource, error) {
 	out := oapi.Resource{
 		Type: oapi.ResourceType(row.Type.Slug()), Name: row.Name, Variant: optional(row.Variant), Selector: optional(row.Selector),
-		Priority: optional(row.Priority), Description: optional(row.Description), Version: row.Version,
+		Priority: optional(row.Priority), Description: optional(redact.Keys(row.Description)), Version: row.Version,
 		Revision: int64(row.Revision), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, UpdatedBy: optional(row.UpdatedBy),
 	}
 	if row.TTL > 0 {

@@ -112,6 +112,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 			d.constraints(m, n, at)
 		}
 		d.rules(out.Type, m, here)
+		d.keys(out.Type, m, here)
 		g.message(m, here, root)
 		d.message(m, here)
 		if warnUnchecked[m.Descriptor().FullName()] {

@@ -40,7 +40,7 @@ func decode(t fleet.Type, body []byte, root *node, at *path) (protoreflect.Messa
 	}
 	o := protojson.UnmarshalOptions{RecursionLimit: recursionLimit}
 	if err := o.Unmarshal(withoutType(body, root), m.Interface()); err != nil {
-		return nil, decodeError(err, body, root, at, s.hide)
+		return nil, decodeError(err, body, root, at, s.hide || s.near)
 	}
 	return m, nil
 }
@@ -69,8 +69,8 @@ func withoutType(body []byte, root *node) []byte {
 // decoderPlace is how protobuf's decoder begins a message, with a space that it varies.
 var decoderPlace = regexp.MustCompile(`^proto:[\s\x{a0}]*(?:syntax error )?\(line (\d+):(\d+)\): `)
 
-// decodeError gives an error of protobuf's decoder its place. Its words are dropped for
-// Secrets, since they hold values.
+// decodeError gives an error of protobuf's decoder its place. Its words are dropped where
+// there may be a key, since they hold values.
 func decodeError(err error, body []byte, root *node, at *path, hide bool) error {
 	text, place := err.Error(), at
 	if m := decoderPlace.FindStringSubmatch(text); m != nil {
@@ -88,8 +88,9 @@ func decodeError(err error, body []byte, root *node, at *path, hide bool) error 
 }
 
 // visit is called for every message of a tree, the outermost first, fields in their
-// order. root is set for the outermost and for what an Any holds. n is the JSON from
-// which m came, nil if there is none.
+// order; of a Struct, a Value or a ListValue for the whole alone. root is set for the
+// outermost and for what an Any holds. n is the JSON from which m came, nil if there is
+// none.
 type visit func(m protoreflect.Message, n *node, at *path, root bool)
 
 // walk visits m and everything below it, into every Any. It fails on an Any that cannot
@@ -106,7 +107,8 @@ func walk(m protoreflect.Message, n *node, at *path, root bool, f visit) error {
 		}
 		return walk(inner, n, at, true, f)
 	case "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue":
-		return nil // free form: nothing to check
+		f(m, n, at, root)
+		return nil // free form: it has no fields of its own
 	}
 	f(m, n, at, root)
 	fields := m.Descriptor().Fields()

@@ -79,6 +79,8 @@ const (
 	codeRegex         = "regex_invalid"       //
 	codeCertificate   = "certificate_invalid" //
 	codeKey           = "key_mismatch"        // a private key that is not the certificate's
+	codeInlineKey     = "inline_key"          // a key, password or token outside of a Secret
+	codeRedacted      = "redacted"            // what stands in the place of a value that is not shown
 	codeTTLNoEffect   = "ttl_without_effect"  // warning
 	codeTTLDeltaOnly  = "ttl_delta_only"      // warning: not every client is sent it
 	codeUnchecked     = "unchecked"           // warning: content that cannot be checked

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"maps"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fairlead/internal/fleet"
 )
 
 // ReferrersForTest returns the table of references: field -> its source's field.
@@ -55,4 +58,18 @@ func GuardTablesForTest() (fields map[protoreflect.FullName]Rule, dialled, notDi
 func GuardsMessageForTest(name protoreflect.FullName) bool {
 	_, ok := ruleOf(name)
 	return ok
+}
+
+// KeysForTest checks the bytes of a resource, without the JSON that they came from.
+func KeysForTest(t fleet.Type, value []byte) error {
+	m := newMessage(t)
+	if err := proto.Unmarshal(value, m.Interface()); err != nil {
+		return err
+	}
+	var r report
+	var at *path
+	if err := walk(m, nil, at.member("body"), true, func(m protoreflect.Message, n *node, at *path, _ bool) { r.keys(t, m, place{n, at}) }); err != nil {
+		return err
+	}
+	return r.err()
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/redact"
 	"fairlead/internal/selector"
 )
 
@@ -74,6 +75,8 @@ func (r *reader) plain(s string, at *path, most int) {
 		r.add(at, codeLimit, "this is longer than %d bytes", most)
 	case strings.ContainsRune(s, 0) || !utf8.ValidString(s):
 		r.add(at, codeValue, "this must be UTF-8 without the character NUL")
+	case redact.PrivateKey(s):
+		r.add(at, codeInlineKey, "there is a private key in this text, which is stored and shown in the clear: leave it out")
 	}
 }
 

@@ -9,11 +9,13 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/redact"
 )
 
 // Render writes stored bytes as proto3 JSON, with the names of fields as Envoy's users
-// write them (snake_case), without space, the same bytes every time. A Secret is never
-// rendered: that is ErrForbidden.
+// write them (snake_case), without space, the same bytes every time. In the place of a key,
+// a password or a token, which a resource may hold that was written before they were
+// refused, stands redact.Mark. A Secret is never rendered: that is ErrForbidden.
 func Render(t fleet.Type, value []byte) ([]byte, error) {
 	if t == fleet.Secret {
 		return nil, fmt.Errorf("the content of a Secret is never shown: %w", fleet.ErrForbidden)
@@ -22,6 +24,7 @@ func Render(t fleet.Type, value []byte) ([]byte, error) {
 	if err := proto.Unmarshal(value, m.Interface()); err != nil {
 		return nil, fmt.Errorf("render %s: the stored bytes are not its message: %w", t, fleet.ErrInvalid)
 	}
+	redact.Blank(m)
 	loose, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m.Interface())
 	if err != nil {
 		return nil, fmt.Errorf("render %s: %w", t, fleet.ErrInvalid)

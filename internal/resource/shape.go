@@ -7,18 +7,20 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/redact"
 )
 
 // shape compares a JSON tree with the message that it is to become and finds all that
 // does not fit, where protobuf's decoder stops at the first. What passes is decoded by
 // protobuf's decoder all the same, which has the last word.
 //
-// Of a Secret it repeats neither values nor the names of unknown fields: an indent too
-// much makes a name out of a value.
+// Of a Secret, and below any field that may hold a key, it repeats neither values nor the
+// names of unknown fields: an indent too much makes a name out of a value.
 type shape struct {
 	report
 	hide  bool
-	hints int // suggestions already given; finding one costs
+	near  bool // there is a field that may hold a key
+	hints int  // suggestions already given; finding one costs
 }
 
 // message checks an object against a message. The member "@type" is passed over: it
@@ -84,6 +86,11 @@ func takesNull(fd protoreflect.FieldDescriptor) bool {
 }
 
 func (s *shape) field(fd protoreflect.FieldDescriptor, n *node, at *path) {
+	if redact.Near(fd) {
+		s.near = true
+		defer func(before bool) { s.hide = before }(s.hide)
+		s.hide = true
+	}
 	switch {
 	case fd.IsList():
 		if n.kind != kindArray {

@@ -10,9 +10,9 @@ import (
 	statusv3 "github.com/envoyproxy/go-control-plane/envoy/service/status/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/anypb"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/redact"
 )
 
 // csds is the client status discovery service: what each node was sent, ACKed and NACKed,
@@ -125,8 +125,8 @@ type statusAnswer struct {
 	size  int
 }
 
-// add puts in what a stream of the node told. Bodies are decoded only as far as there is
-// room for them.
+// add puts in what a stream of the node told, without keys, passwords and tokens. Bodies are
+// decoded only as far as there is room for them.
 func (a *statusAnswer) add(node fleet.Node, told []standing) error {
 	n := a.nodes[node.ID]
 	if n == nil {
@@ -142,8 +142,14 @@ func (a *statusAnswer) add(node fleet.Node, told []standing) error {
 			return err
 		}
 		n.GenericXdsConfigs = append(n.GenericXdsConfigs, c)
-		if body := new(anypb.Any); s.Encoded != nil && proto.Unmarshal(s.Encoded, body) == nil {
-			c.XdsConfig = body
+		if s.Encoded == nil {
+			continue
+		}
+		c.XdsConfig = redact.Encoded(s.Encoded)
+		if grown := proto.Size(c.XdsConfig) - len(s.Encoded); grown > 0 { // by what says that a value is missing
+			if err := a.take(grown); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -136,6 +136,7 @@ func (st *stream) handleDelta(t fleet.Type, r *request, first bool) {
 // 16); gRPC's clients mean that they took the rest of it, and the request is a NACK.
 func (st *stream) answer(t fleet.Type, r *request) {
 	f := st.client.Answerable(t, r.nonce)
+	r.detail = st.words(t, f, r.detail)
 	if r.nack && (st.delta || !st.client.Envoy || f == nil || r.version != f.Version.String()) {
 		st.refused(t, r)
 		return
@@ -152,7 +153,7 @@ func (st *stream) refused(t fleet.Type, r *request) {
 	if !st.client.Refuse(t, r.nonce, r.detail) {
 		return
 	}
-	st.log.Warn("response refused", "type", t.Slug(), "detail", redact(t, r.detail))
+	st.log.Warn("response refused", "type", t.Slug(), "detail", kept(t, r.detail))
 	st.judge()
 }
 
@@ -170,7 +171,7 @@ func (st *stream) reconsider() bool {
 func (st *stream) judge() bool {
 	verdicts := st.client.Verdicts()
 	for _, v := range verdicts {
-		detail := redact(v.Type, v.Text)
+		detail := kept(v.Type, v.Text)
 		culprits := make([]Culprit, len(v.Culprits))
 		for i, b := range v.Culprits {
 			culprits[i] = Culprit{Refused: b.Refused, Good: b.Good, Leave: b.Leave, Had: b.Had}

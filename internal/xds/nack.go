@@ -6,15 +6,39 @@ import (
 	"unicode/utf8"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/redact"
+	"fairlead/internal/snapshot"
 )
 
 // maxDetail is the most that is kept of a NACK's text, in bytes.
 const maxDetail = 4 << 10
 
-// redact makes of a client's words what may be kept: at most 4 KiB of valid text without
+// words takes out of a client's words about the response f what they quote of keys,
+// passwords and tokens, before anything is done with them. Where these are more than can be
+// looked for only the reason is left. It costs nothing where nobody acts on the words,
+// and else grows with the resources that are not answered for, up to what Collect reads.
+func (st *stream) words(t fleet.Type, f *snapshot.Response, detail string) string {
+	if f == nil || detail == "" {
+		return ""
+	}
+	return quoteless(redact.Collect(st.client.Quotable(t)), detail)
+}
+
+// quoteless takes the values out of a text.
+func quoteless(values *redact.Values, detail string) string {
+	if !values.Whole {
+		detail = reason(detail)
+	}
+	if i := strings.LastIndex(detail, constraint); i >= 0 { // a key that was cut off ends there
+		return values.Words(detail[:i]) + values.Words(detail[i:])
+	}
+	return values.Words(detail)
+}
+
+// kept makes of a client's words what may be kept: at most 4 KiB of valid text without
 // control characters. The text is hostile, and of a Secret's NACK only the reason is
-// kept: what Envoy dumps before it can hold the private key (PROTOCOL rule 16).
-func redact(t fleet.Type, detail string) string {
+// kept: what Envoy dumps before it is the Secret (PROTOCOL rule 16).
+func kept(t fleet.Type, detail string) string {
 	if t == fleet.Secret {
 		detail = reason(detail)
 	}
