@@ -273,15 +273,8 @@ func (o *owner) trimInterned() {
 	}
 }
 
-// renewExceptions ends the exceptions whose name has another version in the node's new
-// view, and gives every node that has some its new target. o.mu is held.
-func (o *owner) renewExceptions() (resolved []fleet.Resolution) {
-	for n := range o.excepted {
-		resolved = append(resolved, o.renew(n)...)
-	}
-	return resolved
-}
-
+// renew ends the exceptions whose name has another version in the node's new view, and
+// gives a node that has some its new target. o.mu is held.
 func (o *owner) renew(n *node) (resolved []fleet.Resolution) {
 	by := o.content.revision
 	n.exceptions = slices.DeleteFunc(n.exceptions, func(e snapshot.Exception) bool {

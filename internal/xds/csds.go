@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 )
 
 // csds is the client status discovery service: what each node was sent, ACKed and NACKed,
@@ -112,8 +113,7 @@ func (c csds) converse(ctx context.Context, cancel context.CancelCauseFunc, ss s
 // contain makes of a panic the end of one call alone.
 func (c csds) contain(err *error) {
 	if p := recover(); p != nil { //nolint:revive // contain is what is deferred
-		c.srv.log.Error("panic in the client status service", "panic", p, "stack", stack())
-		*err = statusOf(fmt.Errorf("panic: %v", p))
+		*err = statusOf(lifecycle.Contained(c.srv.log, "the client status service", p))
 	}
 }
 

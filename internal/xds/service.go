@@ -1,7 +1,6 @@
 package xds
 
 import (
-	"fmt"
 	"strings"
 
 	statusv3 "github.com/envoyproxy/go-control-plane/envoy/service/status/v3"
@@ -75,13 +74,7 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 }
 
 func (s *Server) handler(v variant) grpc.StreamHandler {
-	return func(_ any, ss grpc.ServerStream) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				s.log.Error("panic in a stream", "panic", p, "stack", stack())
-				err = statusOf(fmt.Errorf("panic: %v", p))
-			}
-		}()
+	return func(_ any, ss grpc.ServerStream) error {
 		id, ok := identityOf(ss.Context())
 		if !ok {
 			return statusOf(errNoIdentity)

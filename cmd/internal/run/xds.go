@@ -67,7 +67,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 		}
 	}
 	x := &XDS{cfg: cfg, log: log}
-	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node"}, log)
+	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (x *XDS) wire(opener *seal.Opener) (err error) {
 	if url == "" {
 		url = x.cfg.DatabaseURL
 	}
-	x.listener = store.NewListener(store.ListenerConfig{URL: url, Wake: x.replica.Wake, Lost: func(err error) {
+	x.listener = store.NewListener(store.ListenerConfig{URL: url, Wake: x.replica.Wake, Logger: x.log, Lost: func(err error) {
 		x.log.Warn("the listening connection is lost: changes are found by polling", "reason", err)
 	}})
 	return nil
@@ -173,11 +173,14 @@ func (x *XDS) serve(ctx context.Context, p Port) error {
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)
-		status.Shutdown()
-		srv.Drain()
-		backstop := time.AfterFunc(x.cfg.Drain+2*time.Second, gs.Stop)
-		defer backstop.Stop()
-		gs.GracefulStop()
+		_ = lifecycle.Contain(x.log, "the end of the xDS server", func() error {
+			status.Shutdown()
+			srv.Drain()
+			backstop := time.AfterFunc(x.cfg.Drain+2*time.Second, gs.Stop)
+			defer backstop.Stop()
+			gs.GracefulStop()
+			return nil
+		})
 	})
 	err = gs.Serve(p.Listener)
 	if stop() {
