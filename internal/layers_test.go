@@ -51,7 +51,7 @@ var layers = map[string][]string{
 	"internal/redact":     {"internal/envoytypes", protobuf},
 	"internal/resource":   {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
 	"internal/snapshot":   {"internal/fleet", protobuf},
-	"internal/delivery":   {"internal/fleet", xsync},
+	"internal/delivery":   {"internal/fleet", "internal/lifecycle", xsync},
 	"internal/envoytypes": {controlPlane},
 	"internal/bootstrap":  {"internal/fleet"},
 	"migrations":          {},
@@ -59,17 +59,17 @@ var layers = map[string][]string{
 	"internal/lifecycle":  {xsync},
 
 	// The arm of the API.
-	"internal/store":           {"internal/fleet", "internal/auth", "migrations", pgx, migrate, xsync},
+	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/auth", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
-		"internal/store", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
+		"internal/store", "internal/lifecycle", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/pattern", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/pattern", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {
@@ -77,7 +77,7 @@ var layers = map[string][]string{
 		"google.golang.org/genproto/googleapis/rpc", xhttp2,
 	},
 	"internal/xds/conformance": {"internal/fleet", "internal/xds", "internal/xds/xdstest", grpc, controlPlane},
-	"internal/replica":         {"internal/fleet", "internal/auth", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", xsync},
+	"internal/replica":         {"internal/fleet", "internal/auth", "internal/seal", "internal/selector", "internal/snapshot", "internal/xds", "internal/delivery", "internal/lifecycle", xsync},
 
 	// Programs beside ours.
 	"internal/childproc":  {},

@@ -160,10 +160,7 @@ func (b *book) finish(rep *report, err error, now time.Time) {
 		for _, c := range rep.counts {
 			c.dirty = true
 		}
-		b.failures++
-		wait := min(retryMost, retryFirst<<min(b.failures-1, 10))
-		b.retryAt = now.Add(wait/2 + rand.N(wait/2+1))
-		b.schedule(b.retryAt)
+		b.failed(now)
 		return
 	}
 	b.failures, b.retryAt, b.sure = 0, time.Time{}, true
@@ -180,6 +177,54 @@ func (b *book) finish(rep *report, err error, now time.Time) {
 	}
 	b.told(rep.seq)
 	b.trimGone(now)
+}
+
+// failed sets when to try again.
+func (b *book) failed(now time.Time) {
+	b.failures++
+	wait := min(retryMost, retryFirst<<min(b.failures-1, 10))
+	b.retryAt = now.Add(wait/2 + rand.N(wait/2+1))
+	b.schedule(b.retryAt)
+}
+
+// next is compose. What it had put into a report when it broke off is not sure, and so in
+// the next one again.
+func (b *book) next(now time.Time) *report {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.compose(now)
+}
+
+// answered takes in what became of a report: nil if it could not be composed, or there was
+// nothing to tell.
+func (b *book) answered(rep *report, err error, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case rep != nil:
+		b.finish(rep, err, now)
+	case err != nil:
+		b.failed(now)
+	}
+	b.rec.dropIfDone(b)
+}
+
+func (b *book) revive(lost bool, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case lost:
+		b.again(now)
+	case b.failures > 0:
+		b.retryNow(now)
+	}
+}
+
+// close says that the server stops.
+func (b *book) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closing = true
 }
 
 // told removes refusals and resolutions up to seq and frees those who wait for them.

@@ -158,11 +158,13 @@ func (s *Stream) Refused(ctx context.Context, rs []fleet.Refusal) {
 	if len(rs) == 0 {
 		return
 	}
-	b := s.book
-	b.mu.Lock()
-	done := b.refuse(s.node, rs, time.Now())
-	b.mu.Unlock()
-	b.await(ctx, done)
+	s.book.await(ctx, s.refuse(rs, time.Now()))
+}
+
+func (s *Stream) refuse(rs []fleet.Refusal, now time.Time) chan struct{} {
+	s.book.mu.Lock()
+	defer s.book.mu.Unlock()
+	return s.book.refuse(s.node, rs, now)
 }
 
 // Close ends the stream. The node is shown as disconnected when it was its last one.

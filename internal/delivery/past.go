@@ -113,19 +113,20 @@ func (s *Stream) Confirmed() fleet.Revision {
 // Else a revision that is made in the instant after a node's very first stream began would
 // seem to concern nobody (SEMANTICS 5.4). Nodes that come together share a report.
 func (s *Stream) Announce(ctx context.Context) {
-	b := s.book
-	b.mu.Lock()
-	if s.closed || s.node.sure && !s.node.dirty {
-		b.mu.Unlock()
-		return
+	if done := s.announce(time.Now()); done != nil {
+		s.book.await(ctx, done)
 	}
-	done := b.announce(time.Now())
-	b.mu.Unlock()
-	b.await(ctx, done)
 }
 
-// announce makes the book due at once; the channel is closed when that is told.
-func (b *book) announce(now time.Time) chan struct{} {
+// announce makes the book due at once; the channel is closed when that is told. nil: it is
+// told already.
+func (s *Stream) announce(now time.Time) chan struct{} {
+	b := s.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.closed || s.node.sure && !s.node.dirty {
+		return nil
+	}
 	b.seq++
 	done := make(chan struct{})
 	b.waiters[done] = b.seq

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"fairlead/internal/lifecycle"
 )
 
 // Run holds the server's lease and reports, until ctx ends. Then it reports all nodes
@@ -13,8 +15,13 @@ import (
 func (r *Recorder) Run(ctx context.Context) error {
 	leased := make(chan struct{})
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { r.holdLease(ctx, leased); return nil })
-	g.Go(func() error { r.report(ctx, leased); return nil })
+	lease := lease{taken: leased}
+	g.Go(func() error {
+		return lifecycle.PersistThrough(ctx, r.log, "the server's lease", func(ctx context.Context) error { return r.holdLease(ctx, &lease) })
+	})
+	g.Go(func() error {
+		return lifecycle.PersistThrough(ctx, r.log, "the reports", func(ctx context.Context) error { return r.report(ctx, leased) })
+	})
 	_ = g.Wait() // neither fails
 	select {
 	case <-leased:
@@ -24,32 +31,38 @@ func (r *Recorder) Run(ctx context.Context) error {
 	return nil
 }
 
+// lease is what is known of the server's lease.
+type lease struct {
+	taken  chan<- struct{} // closed when it was taken first
+	last   time.Time       // the begin of the last call that went well
+	failed bool
+}
+
 // holdLease renews the lease. When it was lost in between, everything is reported
 // again: rows under a dead lease may have been taken away.
-func (r *Recorder) holdLease(ctx context.Context, leased chan<- struct{}) {
-	var last time.Time // the begin of the last call that went well
-	failed := false
+func (r *Recorder) holdLease(ctx context.Context, l *lease) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-timer.C:
 		}
 		begun := time.Now()
 		err := r.call(ctx, "renew the server's lease", func(ctx context.Context) error {
 			return r.cfg.Sink.Lease(ctx, r.cfg.Server, r.cfg.Name, leaseTTL)
 		})
+		first, lost, failed := l.last.IsZero(), begun.Sub(l.last) > leaseTTL, l.failed
+		l.failed = err != nil
 		switch {
 		case err != nil:
-			failed = true
-		case last.IsZero():
-			close(leased)
-			last, failed = begun, false
+		case first:
+			l.last = begun
+			close(l.taken)
 		default:
-			r.revive(begun.Sub(last) > leaseTTL, failed)
-			last, failed = begun, false
+			l.last = begun
+			r.revive(lost, failed)
 		}
 		timer.Reset(max(0, leaseEvery-time.Since(begun)))
 	}
@@ -63,23 +76,16 @@ func (r *Recorder) revive(lost, failed bool) {
 	}
 	now := time.Now()
 	for _, b := range r.allBooks() {
-		b.mu.Lock()
-		switch {
-		case lost:
-			b.again(now)
-		case b.failures > 0:
-			b.retryNow(now)
-		}
-		b.mu.Unlock()
+		_ = lifecycle.Contain(r.log, "a fleet's report", func() error { b.revive(lost, now); return nil }, "fleet", b.key)
 	}
 }
 
 // report gives the sink what is due, some fleets at the same time, one report per fleet.
-func (r *Recorder) report(ctx context.Context, leased <-chan struct{}) {
+func (r *Recorder) report(ctx context.Context, leased <-chan struct{}) error {
 	select {
 	case <-leased:
 	case <-ctx.Done():
-		return
+		return nil
 	}
 	var g errgroup.Group
 	g.SetLimit(flushAtOnce)
@@ -89,7 +95,7 @@ func (r *Recorder) report(ctx context.Context, leased <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-r.kick:
 		case <-timer.C:
 		}
@@ -122,25 +128,30 @@ func (r *Recorder) take(now time.Time) (due []*book, next time.Time) {
 	return due, next
 }
 
+// flush reports a book. A panic, in it or in the sink, is like an error of the sink:
+// what was to be told is told later (T36).
 func (r *Recorder) flush(ctx context.Context, b *book) {
-	b.mu.Lock()
-	rep := b.compose(time.Now())
-	b.mu.Unlock()
-	if rep != nil {
-		err := r.call(ctx, "report a fleet's status", func(ctx context.Context) error {
+	defer r.done(b)
+	var rep *report
+	err := lifecycle.Contain(r.log, "a fleet's report", func() error {
+		if rep = b.next(time.Now()); rep == nil {
+			return nil
+		}
+		return r.call(ctx, "report a fleet's status", func(ctx context.Context) error {
 			return r.cfg.Sink.Report(ctx, rep.status)
 		})
-		b.mu.Lock()
-		b.finish(rep, err, time.Now())
-		b.mu.Unlock()
-	}
-	b.mu.Lock()
-	r.dropIfDone(b)
-	b.mu.Unlock()
+	}, "fleet", b.key)
+	_ = lifecycle.Contain(r.log, "a fleet's report", func() error {
+		b.answered(rep, err, time.Now())
+		return nil
+	}, "fleet", b.key)
+}
 
+// done gives the book back to the queue.
+func (r *Recorder) done(b *book) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	delete(r.busy, b)
-	r.mu.Unlock()
 	select {
 	case r.kick <- struct{}{}:
 	default:
@@ -171,15 +182,14 @@ func (r *Recorder) leave(ctx context.Context) {
 	g.SetLimit(flushAtOnce)
 	for _, b := range r.allBooks() {
 		g.Go(func() error {
-			b.mu.Lock()
-			b.closing = true
-			b.mu.Unlock()
+			b.close()
 			r.flush(ctx, b)
 			return nil
 		})
 	}
 	_ = g.Wait()
-	if err := r.cfg.Sink.Release(ctx, r.cfg.Server); err != nil {
+	err := lifecycle.Contain(r.log, "the end of the server's lease", func() error { return r.cfg.Sink.Release(ctx, r.cfg.Server) })
+	if err != nil {
 		r.log.Info("the server's lease was not released: it ends by itself", "within", leaseTTL, "error", err)
 	}
 }

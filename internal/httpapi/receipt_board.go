@@ -63,7 +63,6 @@ func (b *board) wait(ctx context.Context, stop <-chan struct{}, k fleet.Key, rev
 		select {
 		case w.turn <- struct{}{}:
 			b.takeTurn(ctx, stop, k, w)
-			<-w.turn
 		case <-news:
 		case <-stop:
 			return last, nil
@@ -126,8 +125,9 @@ func (b *board) look(w *watched, rev fleet.Revision) (fleet.Receipt, bool, <-cha
 }
 
 // takeTurn pauses, then reads every revision that is waited for. A reader whose request
-// ends gives the turn back unread, and another waiter takes it.
+// ends, be it by a panic, gives the turn back unread, and another waiter takes it.
 func (b *board) takeTurn(ctx context.Context, stop <-chan struct{}, k fleet.Key, w *watched) {
+	defer func() { <-w.turn }()
 	b.mu.Lock()
 	pause := w.pause
 	w.pause = min(2*pause, pollLatest)

@@ -143,3 +143,37 @@ func TestWaitTellsThatTheDatabaseIsAway(t *testing.T) {
 		}
 	})
 }
+
+func TestT36_AReaderThatPanicsGivesTheTurnBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		broken.Store(true)
+		b := newBoard(func(context.Context, fleet.Key, fleet.Revision) (fleet.Receipt, error) {
+			if broken.Swap(false) {
+				panic("scripted")
+			}
+			return pending(0), nil
+		})
+		start, panics := time.Now(), atomic.Int32{}
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				defer func() {
+					if recover() != nil {
+						panics.Add(1)
+					}
+				}()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if r, err := b.wait(ctx, nil, testKey, 7, pending(1), settled); err != nil || r.Counts.Pending != 0 {
+					t.Errorf("the other one waits for %+v, %v", r, err)
+				}
+			})
+		}
+		all.Wait()
+		if took := time.Since(start); panics.Load() != 1 || took > time.Second || len(b.fleets) != 0 {
+			t.Errorf("%d panics, it took %v, %d fleets are remembered", panics.Load(), took, len(b.fleets))
+		}
+	})
+}

@@ -3,17 +3,16 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 )
 
 // requestNote collects what the access log tells of one request. It belongs to the
@@ -126,12 +125,11 @@ func contained(log *slog.Logger) func(http.Handler) http.Handler {
 				if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(v)
 				}
-				log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.String("request_id", note(r.Context()).id),
-					slog.String("panic", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
+				err := lifecycle.Contained(log, "a request", v, "request_id", note(r.Context()).id)
 				if ww, ok := w.(middleware.WrapResponseWriter); ok && ww.Status() != 0 {
 					panic(http.ErrAbortHandler)
 				}
-				fail(w, r, fmt.Errorf("panic: %v", v))
+				fail(w, r, err)
 			}()
 			next.ServeHTTP(w, r)
 		})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -60,7 +61,8 @@ func Run(ctx context.Context, components ...Component) error {
 		started = append(started, r)
 		group.Go(func() {
 			defer close(r.done)
-			err := r.Run(own)
+			// What a component does not contain by itself ends the process in order.
+			err := Contain(slog.Default(), r.Name, func() error { return r.Run(own) })
 			switch {
 			case own.Err() == nil:
 				failed(r.errorf(early(err)))

@@ -25,26 +25,42 @@ func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	if err := r.streams.add(id); err != nil {
 		return nil, err
 	}
+	kept := false
+	defer func() { // by a panic too: it counts against limits
+		if !kept {
+			r.streams.remove(id)
+		}
+	}()
 	a, err := r.attach(ctx, id, n, s)
 	if err != nil {
-		r.streams.remove(id)
 		return nil, err
 	}
+	kept = true
 	return a, nil
 }
 
-func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Attachment, error) {
+func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s xds.StreamInfo) (*attachment, error) {
 	o, err := r.use(id.Key)
 	if err != nil {
 		return nil, err
 	}
+	var a *attachment
+	kept := false
+	defer func() { // by a panic too
+		if kept {
+			return
+		}
+		defer r.leave(o)
+		if a != nil {
+			o.untie(a, false)
+		}
+	}()
 	timer := time.NewTimer(attachWait)
 	defer timer.Stop()
 	select {
 	case <-o.loaded:
 		known, err := o.admit(id.Credential, n.ID)
 		if err != nil {
-			r.leave(o)
 			return nil, err
 		}
 		past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
@@ -52,12 +68,9 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 			known()
 		}
 		if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
-			r.leave(o)
 			return nil, err
 		}
-		a, err := o.attach(id, n, s, labels, past)
-		if err != nil {
-			r.leave(o)
+		if a, err = o.attach(id, n, s, labels, past); err != nil {
 			return nil, err
 		}
 		if a.past.Settled > 0 && (s.Resumed || !a.past.Clean) { // a stuck one may report nothing but of clusters
@@ -66,13 +79,12 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 		if past != nil && !past.Known && !past.missed {
 			a.record.Announce(ctx)
 		}
+		kept = true
 		return a, nil
 	case <-timer.C:
-		r.leave(o)
 		return nil, fmt.Errorf("the fleet's configuration is not loaded yet, the database has not answered for %s: the client tries again by itself: %w",
 			attachWait, fleet.ErrUnavailable)
 	case <-ctx.Done():
-		r.leave(o)
 		return nil, fmt.Errorf("wait for the fleet's configuration: %w: %w", context.Cause(ctx), fleet.ErrUnavailable)
 	}
 }
@@ -122,6 +134,12 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 		seat:    seat{labels: labels, serves: servedBy(s.Protocol)},
 		build:   n.UserAgent + " " + n.Version,
 	}
+	done := false
+	defer func() {
+		if !done { // a panic: nobody has it, so nobody would detach it
+			o.untieLocked(a, false)
+		}
+	}()
 	o.place(&a.seat)
 	revised, resolved := o.remember(a, asked)
 	kept, over := o.inherit(a)
@@ -135,6 +153,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	o.streams[a] = struct{}{}
 	resolved = append(resolved, o.renew(a.node)...) // it may have come back with other labels
 	o.r.cfg.Recorder.Resolved(o.key, resolved)
+	done = true
 	return a, nil
 }
 
@@ -205,17 +224,30 @@ func (a *attachment) Past() xds.Past {
 func (a *attachment) Detach(clean bool) {
 	o := a.owner
 	o.mu.Lock()
-	_, tied := o.streams[a]
-	var resolved []fleet.Resolution
-	if tied {
-		delete(o.streams, a)
-		resolved = o.release(a)
-		a.record.Close(clean)
+	defer o.mu.Unlock()
+	if _, tied := o.streams[a]; !tied {
+		return
 	}
-	o.mu.Unlock()
-	if tied {
-		o.r.cfg.Recorder.Resolved(o.key, resolved)
-		o.r.leave(o)
-		o.r.streams.remove(a.id)
+	defer o.r.streams.remove(a.id)
+	defer o.r.leave(o)
+	o.untieLocked(a, clean)
+}
+
+func (o *owner) untie(a *attachment, clean bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.untieLocked(a, clean)
+}
+
+// untieLocked takes a stream out, also one that a panic has left half tied. o.mu is held.
+func (o *owner) untieLocked(a *attachment, clean bool) {
+	delete(o.streams, a)
+	var resolved []fleet.Resolution
+	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }()
+	if a.record != nil {
+		defer a.record.Close(clean)
+	}
+	if a.node != nil {
+		resolved = o.release(a)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 )
@@ -40,6 +40,8 @@ type owner struct {
 	failures int
 	retryAt  time.Time
 	expiryAt time.Time
+	late     unfinished
+	indexed  map[fleet.CredentialID]fleet.Credential // by which the fleet is found
 
 	mu          sync.Mutex // guards all below; taken before Replica.mu, never held while the feed or the recorder's sink is called
 	gone        bool
@@ -80,37 +82,72 @@ func newOwner(r *Replica, key fleet.Key) *owner {
 
 // run reads when the bell rings, when a retry is due, and ends streams whose
 // credentials have; until ctx ends, the fleet is gone, or nobody has used it for long.
+// A panic ends the turn (T36): what is held is served on, and the fleet is not looked at
+// again before a pause is over, whoever rings.
 func (o *owner) run(ctx context.Context) {
 	timer := time.NewTimer(o.r.cfg.IdleAfter)
 	defer timer.Stop()
 	for {
-		var read bool
+		rung := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-o.dirty:
-			read = true
+			rung = true
 		case <-timer.C:
-			read = !o.retryAt.IsZero() && !time.Now().Before(o.retryAt)
 		}
-		if read {
-			if gone := o.read(ctx); gone {
-				o.end()
-				return
+		var over bool
+		var idle time.Duration
+		err := lifecycle.Contain(o.r.log, "a fleet's turn", func() error {
+			over, idle = o.turn(ctx, rung)
+			return nil
+		}, "fleet", o.key)
+		if err != nil {
+			if over = o.afterPanic(ctx, err); !over {
+				signal(o.dirty)
 			}
-			if !o.failing.Load() && o.held.Load() != nil {
-				o.askMissed(ctx)
-			}
 		}
-		if o.expired() {
-			o.sweep()
-		}
-		dropped, idle := o.r.dropIfIdle(o)
-		if dropped {
+		if over {
 			return
 		}
 		timer.Reset(o.wait(idle))
 	}
+}
+
+// turn does what is due; over: the fleet is not served any more.
+func (o *owner) turn(ctx context.Context, rung bool) (over bool, idle time.Duration) {
+	if rung || !o.retryAt.IsZero() && !time.Now().Before(o.retryAt) {
+		if gone := o.read(ctx); gone {
+			o.end()
+			return true, 0
+		}
+		if !o.failing.Load() && o.held.Load() != nil {
+			o.askMissed(ctx)
+			o.failures = 0
+		}
+	}
+	if o.expired() {
+		o.sweep()
+	}
+	return o.r.dropIfIdle(o)
+}
+
+// afterPanic rests; over: ctx has ended, or the fleet is not used any more.
+func (o *owner) afterPanic(ctx context.Context, err error) (over bool) {
+	o.failed(err)
+	timer := time.NewTimer(time.Until(o.retryAt))
+	defer timer.Stop()
+	o.retryAt = time.Time{}
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return true
+	}
+	_ = lifecycle.Contain(o.r.log, "a fleet's turn", func() error {
+		over, _ = o.r.dropIfIdle(o)
+		return nil
+	}, "fleet", o.key)
+	return over
 }
 
 // wait is how long the goroutine can sleep without a bell.
@@ -145,19 +182,23 @@ func (o *owner) read(ctx context.Context) (gone bool) {
 		if o.failing.Swap(false) {
 			o.r.log.Info("the fleet is up to date again", "fleet", o.key)
 		}
-		o.failures, o.retryAt = 0, time.Time{}
+		o.retryAt = time.Time{}
 		return gone
 	}
-	if ctx.Err() != nil {
-		return false
+	if ctx.Err() == nil {
+		o.failed(err)
 	}
+	return false
+}
+
+// failed sets when to try again.
+func (o *owner) failed(err error) {
 	if !o.failing.Swap(true) {
 		o.r.log.Warn("the fleet cannot be read: what is held is served on", "fleet", o.key, "error", err)
 	}
 	back := min(retryMost, retryFirst<<min(o.failures, 10))
 	o.failures++
 	o.retryAt = time.Now().Add(back/2 + rand.N(back))
-	return false
 }
 
 // pause waits for this fleet's turn in a storm of reloads; false if ctx ends.
@@ -177,11 +218,6 @@ func (o *owner) pause(ctx context.Context) bool {
 }
 
 func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
-	defer func() {
-		if p := recover(); p != nil { // one fleet's content must not end the others' streams (T36)
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 
@@ -219,6 +255,7 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 	if old == nil {
 		return false, errors.New("the feed gave nothing for a fleet that is not held")
 	}
+	o.finish(nil) // what a panic has left
 	o.confirm(begun)
 	o.sweepUnknown(round)
 	return false, nil
@@ -255,7 +292,11 @@ func (o *owner) take(old *held, c fleet.Change) {
 	if old == nil || c.Reload || c.At.Revision != old.at.Revision || len(c.Rows) > 0 {
 		// Nobody has confirmed anything of an empty fleet: its first content cuts nothing.
 		cut := old != nil && c.Reload && old.at.Revision > 0
-		t = newTurn(o.derive(next.content, c, cut))
+		d := o.derive(next.content, c, cut)
+		if o.late.show {
+			d.last = nil // some streams have views of it, others of the one before
+		}
+		t = newTurn(d)
 		t.prepare(o)
 		next.content = t.next
 		if cut {
@@ -264,39 +305,72 @@ func (o *owner) take(old *held, c fleet.Change) {
 			o.r.cfg.Recorder.Head(o.key, c.At.Revision, c.CommittedAt)
 		}
 	}
+	o.late.creds = o.late.creds || old == nil || c.EpochMoved
+	o.late.show = o.late.show || t != nil
+	o.late.retries = append(o.late.retries, c.Retries...)
 	o.held.Store(next)
-	if old == nil || c.EpochMoved {
-		var before map[fleet.CredentialID]fleet.Credential
-		if old != nil {
-			before = old.creds
-		}
-		o.r.index(o, before, next.creds)
+	o.finish(t)
+}
+
+// unfinished is what is held and was not brought to the streams yet. It outlives a turn
+// that ends by a panic alone.
+type unfinished struct {
+	creds   bool
+	show    bool
+	retries []string
+}
+
+// finish brings what is held to the streams. It may be called again after a panic in it,
+// also with nothing to do; then it makes their views out of nothing.
+func (o *owner) finish(t *turn) {
+	h := o.held.Load()
+	if o.late.creds {
+		o.r.index(o, o.indexed, h.creds)
+		o.indexed = h.creds
 		o.sweep()
+		o.late.creds = false
 	}
-	if t != nil {
-		o.r.cfg.Recorder.Resolved(o.key, o.show(t))
+	if o.late.show {
+		if t == nil {
+			t = newTurn(difference{next: h.content})
+			t.prepare(o)
+		}
+		o.show(t)
+		o.late.show = false
 	}
-	o.retry(c.Retries)
-	if old == nil {
+	o.retry(o.late.retries)
+	o.late.retries = nil
+	o.open()
+}
+
+// open lets those go on who wait for the first load.
+func (o *owner) open() {
+	select {
+	case <-o.loaded:
+	default:
 		close(o.loaded)
 	}
 }
 
 // show gives all streams the views of the next content.
-func (o *owner) show(t *turn) (resolved []fleet.Resolution) {
+func (o *owner) show(t *turn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	var resolved []fleet.Resolution
+	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }() // by a panic too: nobody would find them again
 	o.content, o.views = t.next, make(map[selector.Vector]*view)
 	for s := range o.seats() {
 		v := t.of(s, s.view)
-		s.moved = v.id != s.view.id
+		s.moved = s.moved || v.id != s.view.id
 		s.view = v
 		if o.views[v.vector] == nil {
 			o.views[v.vector] = v
 		}
 	}
 	o.interned = make(map[internKey]*snapshot.Target)
-	resolved = o.renewExceptions()
+	for n := range o.excepted {
+		resolved = append(resolved, o.renew(n)...)
+	}
 	for a := range o.streams {
 		resolved = append(resolved, o.catchUpWith(a)...)
 	}
@@ -307,23 +381,24 @@ func (o *owner) show(t *turn) (resolved []fleet.Resolution) {
 		}
 		if a.seat.moved {
 			a.record.View(a.seat.view.id)
+			a.seat.moved = false
 		}
 		signal(a.changed)
 	}
-	return resolved
 }
 
 // end lets all streams of a deleted fleet go.
 func (o *owner) end() {
+	o.endStreams()
+	o.r.drop(o)
+	o.open()
+}
+
+func (o *owner) endStreams() {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.gone = true
 	for a := range o.streams {
 		a.end(errGone)
-	}
-	first := o.held.Load() == nil
-	o.mu.Unlock()
-	o.r.drop(o)
-	if first {
-		close(o.loaded)
 	}
 }

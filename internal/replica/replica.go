@@ -12,6 +12,7 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/delivery"
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 )
 
 // Feed is what a replica needs of the database.
@@ -148,7 +149,10 @@ func New(cfg Config) (*Replica, error) {
 func (r *Replica) Run(ctx context.Context) error {
 	var owners sync.WaitGroup
 	r.setStart(func(o *owner) { owners.Go(func() { o.run(ctx) }) })
-	r.pollHeads(ctx)
+	_ = lifecycle.PersistThrough(ctx, r.log, "the poll of the heads", func(ctx context.Context) error {
+		r.pollHeads(ctx)
+		return nil
+	})
 	r.setStart(nil)
 	owners.Wait()
 	return nil
@@ -245,9 +249,7 @@ func (r *Replica) dropLocked(o *owner) {
 	} else {
 		delete(r.byID, o.key.Fleet)
 	}
-	if s := o.held.Load(); s != nil {
-		r.unindexLocked(o, s.creds)
-	}
+	r.unindexLocked(o, o.indexed)
 	r.cfg.Recorder.Forget(o.key) // with the lock: a new owner of the fleet comes after it
 }
 

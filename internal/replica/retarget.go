@@ -84,15 +84,6 @@ func (o *owner) trimInterned() {
 	o.interned, o.internedMost = used, 2*len(used)
 }
 
-// renewExceptions ends the exceptions whose name has another version in the stream's new
-// view, and gives every stream that has some its new target. o.mu is held.
-func (o *owner) renewExceptions() (resolved []fleet.Resolution) {
-	for n := range o.excepted {
-		resolved = append(resolved, o.renew(n)...)
-	}
-	return resolved
-}
-
 func (o *owner) renew(n *node) (resolved []fleet.Resolution) {
 	by := o.content.revision
 	for s := range n.seats() {

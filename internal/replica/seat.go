@@ -14,7 +14,7 @@ type seat struct {
 	serves     [fleet.NumTypes]bool // types that the stream can ask for
 	labels     selector.Labels
 	view       *view                           // guarded by the owner's mu, like moved
-	moved      bool                            // the last change of the content gave it another one
+	moved      bool                            // a change of the content gave it another one, which is not recorded yet
 	target     atomic.Pointer[snapshot.Target] // the view's, with the exceptions
 }
 
@@ -62,25 +62,30 @@ func newTurn(d difference) *turn {
 
 // prepare works out what is for the seats that there are at present.
 func (t *turn) prepare(o *owner) {
-	type sitting struct {
-		seat *seat
-		view *view
+	for _, x := range o.sittings(t.reselects()) {
+		t.of(x.seat, x.view)
 	}
-	var all []sitting
+}
+
+// sitting is a view that somebody has; seat says who, where that matters.
+type sitting struct {
+	seat *seat
+	view *view
+}
+
+func (o *owner) sittings(seats bool) (all []sitting) {
 	o.mu.Lock()
-	if t.reselects() {
-		for s := range o.seats() {
-			all = append(all, sitting{s, s.view})
-		}
-	} else {
+	defer o.mu.Unlock()
+	if !seats {
 		for _, v := range o.views {
 			all = append(all, sitting{view: v})
 		}
+		return all
 	}
-	o.mu.Unlock()
-	for _, x := range all {
-		t.of(x.seat, x.view)
+	for s := range o.seats() {
+		all = append(all, sitting{s, s.view})
 	}
+	return all
 }
 
 // reselects reports whether the selectors are others.
@@ -97,7 +102,11 @@ func (t *turn) of(s *seat, has *view) *view {
 		}
 	}
 	if t.views[vector] == nil {
-		t.views[vector] = has.next(&t.difference, vector)
+		if t.last == nil {
+			t.views[vector] = newView(t.next, vector)
+		} else {
+			t.views[vector] = has.next(&t.difference, vector)
+		}
 	}
 	return t.views[vector]
 }

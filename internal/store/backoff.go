@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"time"
+
+	"fairlead/internal/lifecycle"
 )
 
 const (
@@ -16,12 +19,13 @@ const (
 )
 
 // forever calls serve again and again, with growing, random pauses, until ctx ends.
-// lost is told every error; it may be nil.
-func forever(ctx context.Context, lost func(error), serve func(context.Context) error) {
+// lost is told every error; it may be nil. A panic of serve, which where names, is an error
+// (T36).
+func forever(ctx context.Context, log *slog.Logger, where string, lost func(error), serve func(context.Context) error) {
 	pause := firstPause
 	for ctx.Err() == nil {
 		start := time.Now()
-		err := serve(ctx)
+		err := lifecycle.Contain(log, where, func() error { return serve(ctx) })
 		if ctx.Err() != nil {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 )
 
 // How long a fleet remembers (SEMANTICS 8.1).
@@ -61,7 +62,12 @@ type Compaction struct {
 // others; the error is the first one. It ends early when the database is away or ctx
 // ends: then what was done is done.
 func (s *Store) CompactDue(ctx context.Context) (Compaction, error) {
-	r := compactRun{store: s}
+	return s.compactDue(ctx, func(_ fleet.ID, compact func() error) error { return compact() })
+}
+
+// compactDue is CompactDue with something around the work for each fleet.
+func (s *Store) compactDue(ctx context.Context, around func(f fleet.ID, compact func() error) error) (Compaction, error) {
+	r := compactRun{store: s, around: around}
 	after := ""
 	for more := true; more; {
 		var ts []Tenant
@@ -82,9 +88,10 @@ func (s *Store) CompactDue(ctx context.Context) (Compaction, error) {
 
 // compactRun is a run of CompactDue.
 type compactRun struct {
-	store *Store
-	done  Compaction
-	err   error // the first one
+	store  *Store
+	around func(f fleet.ID, compact func() error) error
+	done   Compaction
+	err    error // the first one
 }
 
 func (r *compactRun) failed(err error) error {
@@ -115,7 +122,10 @@ func (r *compactRun) tenant(ctx context.Context, t fleet.TenantID) bool {
 		}
 		for _, f := range fs {
 			after = f.Name
-			if err := r.fleet(ctx, t, f.ID); err != nil && !r.goOn(ctx, err) {
+			err := lifecycle.Contain(r.store.log, "the compaction of a fleet", func() error {
+				return r.around(f.ID, func() error { return r.fleet(ctx, t, f.ID) })
+			}, "tenant", t, "fleet", f.ID)
+			if err != nil && !r.goOn(ctx, err) {
 				return false
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/golang-migrate/migrate/v4"
+	"github.com/jackc/pgx/v5"
 
 	"fairlead/internal/fleet"
 )
@@ -22,6 +23,17 @@ func MigrateDown(ctx context.Context, url string) error {
 		return nil
 	})
 }
+
+// CompactDueAround is CompactDue with something around the work for each fleet.
+func (s *Store) CompactDueAround(ctx context.Context, around func(f fleet.ID, compact func() error) error) (Compaction, error) {
+	return s.compactDue(ctx, around)
+}
+
+// Send rings what is pending on a connection.
+func (n *Notifier) Send(ctx context.Context, conn *pgx.Conn) error { return n.send(ctx, conn) }
+
+// Pending is how many fleets are to be rung.
+func (n *Notifier) Pending() int { return len(n.take()) }
 
 // Clean is clean.
 func Clean(s string, limit int) string { return clean(s, limit) }

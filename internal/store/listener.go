@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -27,7 +28,8 @@ type ListenerConfig struct {
 	// moved": after every LISTEN, the first too. It must not block.
 	Wake func(f fleet.ID, all bool)
 	// Lost is told why a connection was lost or could not be made; nil is silence.
-	Lost func(error)
+	Lost   func(error)
+	Logger *slog.Logger // of panics; nil: slog.Default()
 }
 
 // Listener hears the doorbell on a connection of its own. It carries "look again" and no
@@ -42,6 +44,9 @@ func NewListener(c ListenerConfig) *Listener {
 	if c.PingTimeout <= 0 {
 		c.PingTimeout = 2 * time.Second
 	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
 	return &Listener{config: c}
 }
 
@@ -54,7 +59,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	}
 	conf.RuntimeParams["application_name"] = "fairlead-listener"
 	conf.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // a standby refuses LISTEN
-	forever(ctx, l.config.Lost, func(ctx context.Context) error { return l.serve(ctx, conf) })
+	forever(ctx, l.config.Logger, "the listener", l.config.Lost, func(ctx context.Context) error { return l.serve(ctx, conf) })
 	return nil
 }
 

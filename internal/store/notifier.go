@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -31,7 +32,8 @@ type NotifierConfig struct {
 	// Delay is the least time between two notifications; 0 is 10 ms.
 	Delay time.Duration
 	// Lost is told why a connection was lost or could not be made; nil is silence.
-	Lost func(error)
+	Lost   func(error)
+	Logger *slog.Logger // of panics; nil: slog.Default()
 }
 
 // Notifier rings the doorbell: it tells listeners which fleets have moved. It does so
@@ -50,6 +52,9 @@ type Notifier struct {
 func NewNotifier(c NotifierConfig) *Notifier {
 	if c.Delay <= 0 {
 		c.Delay = 10 * time.Millisecond
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
 	}
 	return &Notifier{config: c, rung: make(chan struct{}, 1), pending: map[fleet.ID]struct{}{}}
 }
@@ -88,7 +93,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 		return fmt.Errorf("run notifier: %w: the URL cannot be read", fleet.ErrInvalid)
 	}
 	conf.RuntimeParams["application_name"] = "fairlead-notifier"
-	forever(ctx, n.config.Lost, func(ctx context.Context) error { return n.serve(ctx, conf) })
+	forever(ctx, n.config.Logger, "the notifier", n.config.Lost, func(ctx context.Context) error { return n.serve(ctx, conf) })
 	return nil
 }
 
@@ -117,12 +122,18 @@ func (n *Notifier) send(ctx context.Context, conn *pgx.Conn) error {
 	if len(ids) == 0 {
 		return nil
 	}
+	rung := false
+	defer func() {
+		if !rung { // by a panic too
+			n.add(ids...)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRing)
 	defer cancel()
 	if _, err := conn.Exec(ctx, `SELECT pg_notify($1, p) FROM unnest($2::text[]) p`, channel, payloads(ids)); err != nil {
-		n.add(ids...)
 		return fmt.Errorf("notify %d fleets: %w", len(ids), err)
 	}
+	rung = true
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -42,6 +43,7 @@ type Config struct {
 	// AllowUnsafe accepts a role that may lose acknowledged commits or that has no
 	// timeouts. For tests.
 	AllowUnsafe bool
+	Logger      *slog.Logger // of panics; nil: slog.Default()
 }
 
 // Store is safe for concurrent use. Its errors wrap one of the kinds of package fleet;
@@ -52,6 +54,7 @@ type Store struct {
 	bell *Notifier
 	node bool // the role is fairlead_node's
 	cap  nodeCap
+	log  *slog.Logger
 
 	reports reportCap
 }
@@ -93,7 +96,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
-	return &Store{pool: pool, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}}, nil
+	return &Store{log: cmp.Or(c.Logger, slog.Default()), pool: pool, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.

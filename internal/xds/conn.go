@@ -10,6 +10,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
+
+	"fairlead/internal/lifecycle"
 )
 
 // conn is a connection as gRPC sees it, above TLS. It closes one on which a message was
@@ -50,7 +52,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frames.read(p[:n])
+	c.follow(c.frames.read, p[:n])
 	if c.frames.half > 0 && c.late == nil && !c.closed {
 		c.late = time.AfterFunc(c.srv.cfg.Limits.Receive, c.check)
 	}
@@ -60,12 +62,28 @@ func (c *conn) Read(p []byte) (int, error) {
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	held := c.frames.held
-	c.frames.write(p)
+	c.follow(c.frames.write, p)
 	if c.frames.held < held {
 		c.room.Broadcast()
 	}
 	c.mu.Unlock()
 	return c.Conn.Write(p)
+}
+
+// follow ends the connection by a panic in what looks at its bytes: it is called in gRPC's
+// own goroutines, where a panic would end the process (T36). c.mu is held.
+func (c *conn) follow(look func([]byte), p []byte) {
+	defer func() {
+		if v := recover(); v != nil {
+			lifecycle.Contained(c.srv.log, "a connection", v, "remote", c.RemoteAddr().String())
+			c.frames, c.closed = newFrames(), true
+			c.room.Broadcast()
+			_ = c.Conn.Close() // it is of no use any more
+		}
+	}()
+	if !c.closed {
+		look(p)
+	}
 }
 
 // Close may be called more than once.

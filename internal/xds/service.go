@@ -1,7 +1,6 @@
 package xds
 
 import (
-	"fmt"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -76,22 +75,13 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 }
 
 func (s *Server) handler(v variant) grpc.StreamHandler {
-	return func(_ any, ss grpc.ServerStream) (err error) {
-		defer s.contain(&err)
+	return func(_ any, ss grpc.ServerStream) error {
 		id, ok := identityOf(ss.Context())
 		if !ok {
 			return statusOf(errNoIdentity)
 		}
 		st := newStream(s, ss, id, v)
 		return statusOf(st.run())
-	}
-}
-
-// contain makes of a panic the end of one call alone.
-func (s *Server) contain(err *error) {
-	if p := recover(); p != nil { //nolint:revive // contain is what is deferred
-		s.log.Error("panic in a stream", "panic", p, "stack", stack())
-		*err = statusOf(fmt.Errorf("panic: %v", p))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 	"fairlead/internal/snapshot"
 )
 
@@ -152,9 +152,9 @@ func (st *stream) write() {
 // contain makes of a panic in the reader or the writer the end of this stream alone.
 func (st *stream) contain(end chan<- error) {
 	if p := recover(); p != nil { //nolint:revive // contain is what is deferred
-		st.log.Error("panic in a stream", "panic", p, "stack", stack())
+		err := lifecycle.Contained(st.log, "a stream", p)
 		select {
-		case end <- statusOf(fmt.Errorf("panic: %v", p)):
+		case end <- statusOf(err):
 		case <-st.ctx.Done():
 		}
 	}
@@ -375,5 +375,3 @@ func ended(err error) error {
 	}
 	return err
 }
-
-func stack() string { return string(debug.Stack()) }

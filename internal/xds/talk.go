@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 )
 
 // talk is a call beside discovery, of the client status service or of reflection. A
@@ -38,8 +39,7 @@ func (s *Server) converse(do func(*talk) error) grpc.StreamHandler { return s.ta
 func (s *Server) once(do func(*talk) error) grpc.StreamHandler { return s.talks(do, true) }
 
 func (s *Server) talks(do func(*talk) error, once bool) grpc.StreamHandler {
-	return func(_ any, ss grpc.ServerStream) (err error) {
-		defer s.contain(&err)
+	return func(_ any, ss grpc.ServerStream) error {
 		id, ok := identityOf(ss.Context())
 		if !ok {
 			return statusOf(errNoIdentity)
@@ -70,9 +70,8 @@ func (s *Server) newTalk(ss grpc.ServerStream, id Identity) *talk {
 	}
 }
 
-func (t *talk) run(do func(*talk) error) (err error) {
-	defer t.srv.contain(&err)
-	return ended(do(t))
+func (t *talk) run(do func(*talk) error) error {
+	return ended(lifecycle.Contain(t.srv.log, "a call", func() error { return do(t) }))
 }
 
 // await returns what the talk ends with.

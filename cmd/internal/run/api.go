@@ -61,10 +61,10 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &API{log: log, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Lost: func(err error) {
+	a := &API{log: log, notifier: store.NewNotifier(store.NotifierConfig{URL: cfg.DatabaseURL, Logger: log, Lost: func(err error) {
 		log.Warn("the doorbell's connection is lost: servers hear of changes by their polls", "reason", err)
 	}})}
-	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier}, log)
+	a.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_app", Bell: a.notifier, Logger: log}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -113,10 +113,12 @@ func (a *API) serve(ctx context.Context, lis net.Listener, conf *tls.Config) err
 	}
 	served := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
-		a.handler.Drain()
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
-		defer cancel()
-		served <- srv.Shutdown(end)
+		served <- lifecycle.Contain(a.log, "the end of the API", func() error {
+			a.handler.Drain()
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+			defer cancel()
+			return srv.Shutdown(end)
+		})
 	})
 	err := srv.Serve(lis)
 	if stop() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 	"fairlead/internal/store"
 )
 
@@ -35,7 +36,7 @@ func (c compactor) run(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		}
-		c.once(ctx)
+		_ = lifecycle.Contain(c.log, "the compactor", func() error { c.once(ctx); return nil }) // the next run tries again
 		timer.Reset(compactEvery - compactEvery/5 + rand.N(2*compactEvery/5))
 	}
 }

@@ -16,6 +16,9 @@ import (
 	"fairlead/internal/store"
 )
 
+// errPanics is thrown.
+var errPanics = errors.New("scripted")
+
 // compactions answers each run with the next error.
 type compactions struct {
 	from time.Time
@@ -31,6 +34,9 @@ func (c *compactions) CompactDue(context.Context) (store.Compaction, error) {
 	c.at = append(c.at, time.Since(c.from))
 	err := c.errs[0]
 	c.errs = c.errs[1:]
+	if errors.Is(err, errPanics) {
+		panic(err)
+	}
 	return store.Compaction{Tenants: 2, Fleets: 5, Forgot: 3}, err
 }
 
@@ -40,11 +46,12 @@ func (c *compactions) left() int {
 	return len(c.errs)
 }
 
-func TestCompactorRunsAboutOnceAnHourWhateverHappens(t *testing.T) {
+// Errors and panics (T36) are whatever can happen.
+func TestT36_CompactorRunsAboutOnceAnHourWhateverHappens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		away := fmt.Errorf("list tenants: %w", fleet.ErrUnavailable)
-		fake := &compactions{errs: []error{away, errors.New("broken"), nil, nil}, from: time.Now()}
+		fake := &compactions{errs: []error{away, errors.New("broken"), nil, errPanics, nil}, from: time.Now()}
 		var out bytes.Buffer
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
@@ -68,8 +75,9 @@ func TestCompactorRunsAboutOnceAnHourWhateverHappens(t *testing.T) {
 			}
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		for i, level := range []string{"WARN", "ERROR", "INFO", "INFO"} {
-			if len(lines) != 4 || !strings.Contains(lines[i], "level="+level) || !strings.Contains(lines[i], "fleets=5 compacted=3") {
+		for i, want := range []string{"WARN fleets=5 compacted=3", "ERROR fleets=5 compacted=3", "INFO fleets=5 compacted=3", "ERROR msg=panic", "INFO fleets=5 compacted=3"} {
+			level, words, _ := strings.Cut(want, " ")
+			if len(lines) != 5 || !strings.Contains(lines[i], "level="+level) || !strings.Contains(lines[i], words) {
 				t.Fatalf("logged:\n%s", out.String())
 			}
 		}

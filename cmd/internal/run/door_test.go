@@ -59,7 +59,7 @@ func openDoor(t *testing.T) door {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- lifecycle.Run(ctx, append(x.Components(), lifecycle.Component{Name: "port", Run: func(ctx context.Context) error { return srv.serve(ctx, lis, 0) }})...)
+		ended <- lifecycle.Run(ctx, append(x.Components(), lifecycle.Component{Name: "port", Run: func(ctx context.Context) error { return srv.serve(ctx, lis) }})...)
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -13,11 +13,17 @@ import (
 )
 
 // Health serves /healthz (the process lives) and /readyz (it may be sent traffic) over
-// plain HTTP. ready returns why not.
+// plain HTTP. ready returns why not. A process that lives in spite of panics says how many
+// there were since its start.
 func Health(lis net.Listener, ready func(context.Context) error) lifecycle.Component {
 	return lifecycle.Component{Name: "health", Run: func(ctx context.Context) error {
 		mux := http.NewServeMux()
-		mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+		mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "ok\n")
+			if n := lifecycle.Panics(); n > 0 {
+				_, _ = fmt.Fprintf(w, "panics=%d\n", n)
+			}
+		})
 		mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 			err := ready(r.Context())
 			if err == nil {

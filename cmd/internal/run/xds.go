@@ -72,7 +72,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 		}
 	}
 	x := &XDS{cfg: cfg, log: log}
-	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node"}, log)
+	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (x *XDS) wire(opener *seal.Opener) (err error) {
 	if url == "" {
 		url = x.cfg.DatabaseURL
 	}
-	x.listener = store.NewListener(store.ListenerConfig{URL: url, Wake: x.replica.Wake, Lost: func(err error) {
+	x.listener = store.NewListener(store.ListenerConfig{URL: url, Wake: x.replica.Wake, Logger: x.log, Lost: func(err error) {
 		x.log.Warn("the listening connection is lost: changes are found by polling", "reason", err)
 	}})
 	return nil
@@ -165,7 +165,9 @@ func (x *XDS) Serve(p Port) lifecycle.Component {
 // server is what answers on a port.
 type server struct {
 	*xds.Server
-	grpc *grpc.Server
+	grpc  *grpc.Server
+	drain time.Duration
+	log   *slog.Logger
 }
 
 func (x *XDS) server(p Port) (server, error) {
@@ -177,7 +179,7 @@ func (x *XDS) server(p Port) (server, error) {
 	if err != nil {
 		return server{}, err
 	}
-	return server{srv, srv.NewGRPC()}, nil
+	return server{srv, srv.NewGRPC(), x.cfg.Drain, x.log}, nil
 }
 
 func (x *XDS) serve(ctx context.Context, p Port) error {
@@ -185,19 +187,22 @@ func (x *XDS) serve(ctx context.Context, p Port) error {
 	if err != nil {
 		return err
 	}
-	return srv.serve(ctx, p.Listener, x.cfg.Drain)
+	return srv.serve(ctx, p.Listener)
 }
 
 // serve answers streams until ctx ends. Then it takes no new ones, ends those that
 // there are with OK, one after the other, and goes when all are gone.
-func (s server) serve(ctx context.Context, lis net.Listener, drain time.Duration) error {
+func (s server) serve(ctx context.Context, lis net.Listener) error {
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(stopped)
-		s.Drain()
-		backstop := time.AfterFunc(drain+2*time.Second, s.grpc.Stop)
-		defer backstop.Stop()
-		s.grpc.GracefulStop()
+		_ = lifecycle.Contain(s.log, "the end of the xDS server", func() error {
+			s.Drain()
+			backstop := time.AfterFunc(s.drain+2*time.Second, s.grpc.Stop)
+			defer backstop.Stop()
+			s.grpc.GracefulStop()
+			return nil
+		})
 	})
 	err := s.grpc.Serve(s.Listener(lis))
 	if stop() {
