@@ -89,6 +89,6 @@ var allowed = map[Action][]Role{
 	DeleteTenant:      owners,
 }
 
-// operatorMay is what the operator's token is for: tenants, and a tenant's first
-// token. It reads and writes no configuration.
-var operatorMay = []Action{ManageTenants, ManageTokens}
+// operatorMay is what the operator's token is for: tenants, from the first token of each
+// to its end. It reads and writes no configuration.
+var operatorMay = []Action{ManageTenants, DeleteTenant, ManageTokens}

@@ -28,6 +28,7 @@ var rules = map[string]rule{
 	"listTenants":  {scope: self},
 	"createTenant": {scope: installation, action: auth.ManageTenants},
 	"getTenant":    {scope: ofTenant},
+	"deleteTenant": {scope: ofTenant, action: auth.DeleteTenant},
 
 	"listTokens":  {scope: ofTenant, action: auth.ManageTokens},
 	"createToken": {scope: ofTenant, action: auth.ManageTokens},

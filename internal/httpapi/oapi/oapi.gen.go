@@ -1332,6 +1332,9 @@ type ServerInterface interface {
 	// CreateTenant Create a tenant
 	// (POST /v1/tenants)
 	CreateTenant(w http.ResponseWriter, r *http.Request)
+	// DeleteTenant Delete a tenant
+	// (DELETE /v1/tenants/{tenant})
+	DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -1431,6 +1434,12 @@ func (_ Unimplemented) ListTenants(w http.ResponseWriter, r *http.Request, param
 // CreateTenant Create a tenant
 // (POST /v1/tenants)
 func (_ Unimplemented) CreateTenant(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteTenant Delete a tenant
+// (DELETE /v1/tenants/{tenant})
+func (_ Unimplemented) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -1662,6 +1671,32 @@ func (siw *ServerInterfaceWrapper) CreateTenant(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateTenant(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteTenant operation middleware
+func (siw *ServerInterfaceWrapper) DeleteTenant(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteTenant(w, r, tenant)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3313,6 +3348,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/tenants", wrapper.CreateTenant)
 	})
 	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/tenants/{tenant}", wrapper.DeleteTenant)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}", wrapper.GetTenant)
 	})
 	r.Group(func(r chi.Router) {
@@ -3530,6 +3568,71 @@ type CreateTenantdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreateTenantdefaultApplicationProblemPlusJSONResponse) VisitCreateTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTenantRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+}
+
+type DeleteTenantResponseObject interface {
+	VisitDeleteTenantResponse(w http.ResponseWriter) error
+}
+
+type DeleteTenant204Response struct {
+}
+
+func (response DeleteTenant204Response) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteTenant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteTenant403ApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTenant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteTenant404ApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTenantdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteTenantdefaultApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5934,6 +6037,9 @@ type StrictServerInterface interface {
 	// CreateTenant Create a tenant
 	// (POST /v1/tenants)
 	CreateTenant(ctx context.Context, request CreateTenantRequestObject) (CreateTenantResponseObject, error)
+	// DeleteTenant Delete a tenant
+	// (DELETE /v1/tenants/{tenant})
+	DeleteTenant(ctx context.Context, request DeleteTenantRequestObject) (DeleteTenantResponseObject, error)
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(ctx context.Context, request GetTenantRequestObject) (GetTenantResponseObject, error)
@@ -6109,6 +6215,32 @@ func (sh *strictHandler) CreateTenant(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateTenantResponseObject); ok {
 		if err := validResponse.VisitCreateTenantResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteTenant operation middleware
+func (sh *strictHandler) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request DeleteTenantRequestObject
+
+	request.Tenant = tenant
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteTenant(ctx, request.(DeleteTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteTenant")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteTenantResponseObject); ok {
+		if err := validResponse.VisitDeleteTenantResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -7089,53 +7221,54 @@ var swaggerSpec = []string{
 	"B/tEO/hx3GagPKsZsBWvroMY3WSRvQRfCcUDHRrMf+sHQ0Qo+SrH+R3anLr3RSNCaGpkm4SrL9mPpupf",
 	"JRuvJkeJu/zD0kDrw8FgzdTE3aYlRrGHtoGJHk7DhRuDjpe4wWXtTw5LjSYxJj3to56910g3AYqGW6XJ",
 	"23669wHHoWjT7tf0R6lXD4c81KfxAHbQxs86vEFgOTf3VVM3MdUMrlYO6uCG39011dIq6wRBPKIjwpD1",
-	"xxPNRcdbnm6+JQzcvj4aEBQD0bViwlUSk/j+J/rjKqL1JgqMwUTnf6sU0zlnOz6Eo83ACSO3rw/Rtzjx",
-	"Zx08d+VZtFXPhTpOY580ys5DsUzzJV3yjfDMejxJCxLQVpFjkhvqHjCBWKxvK6dj4RbhhTu366JFza7b",
-	"+DFNYLkddhyPBLpjbuwGy3QzYwQuxt+Cxjf4fNb8aPMtL1U1FHlOYZqdEe7euP/I4ccKUq7nNvuf8P+r",
-	"Ohu7q4sXGcHO5iOjDqQbWx0y2YVmowrAD1w8jcZEjRW2swxzY0Lt96oGQgupMb6Be0erC/yJspr7d3TG",
-	"1zwyWu26I0s6pXIHTAZ3Q48ug/L+RPIaiF2D826WiAiViE9zk026g3AhmEl+b9+dmsghcLHgGCzVJZwE",
-	"14R3bhZoenpnRaHUhf3WrBIL1U7dunhwM7i2Eg/3gI5foiy4Lmsn1xsPPW01GIOu8c/m8vuUt3786W7J",
-	"pdUKfVYUzHebZ2nwNaeul6p3ouiuajrdKKdDKpMWWKJwCQzk2rVkpF2WyAkbKjPBTK4hsFJ8RH8QtdeX",
-	"LH2VQzlVBmS22Ps7LFJsNzOFuv0PVkg6CmNjMDpqpKgkfOfdjigTl1qzkfenSbq+imC3w4iW+XdYOA19",
-	"F6pvTHUkkf978EapIt8b8uwC4l6roSDMvqxOYbeciwAzUVPf59EqbfUDoiDV73UTBcj1uXvmeRZGwuC3",
-	"4RPPLTdB0ndLW1nWi5/e9db8HK36KtmS4TyzR0J1pvbNMfgWvCyWwNfc3X+699r/+mOlxgXwqdD9TJX7",
-	"YJHRV4G7hfUvH/Wfu/lvyY3C5DP3e6esPY7AtjB4uzDhxoSTP3cmQyTx21H/jw62WNOpUq95RZW8RweP",
-	"N9/wm3SNBiD/GXLBfQXh0eHhNjc7XzgfUgLH423g9pvkl1wU/p5ryr73LqzcLKvTrrt1CF16MRhFKreV",
-	"hPWUwW6X95swI8p1yZryyrR7s59Hj7tFoqlf0+lpnsQTFDEigwOBUEp9JRZScLsszYPUUagyOv34KO/c",
-	"FGjVbewhOFVAT9Q8SmFOouRU9gyNYzd2nNQeERQLoYPi1wxPx4MGoNDQ5cGvceWW7IL6BffjO1p+f77O",
-	"j1QjiYuTCgtljMt9uxaEdw4t0VEn7ezOO/c/iXyt8wgHzYnL2oMEMq8x37fwqedGLiE6NniHhQ4BYm8Y",
-	"T7g+9tkJNYeur8uwqZ29tk3zpkqTJQrZ5GZ6S+UpXwkTpdXucPh3yDi3iEGEpb3Kt4ubBOyES1gXx34b",
-	"BqzOW7o5UhMBmpUGMtd130omcp9u4yYGxyOFybnjZO3BIBkMBpGwCuOwqUD3EdXMtCGm1SVe0AZWzmO5",
-	"z0bhGoa5vFFMl7a//DEDbLnoTARf3x94alS28vjgcEPZyhZn9YVGlxCMXWoSwbhVO/oMQXAP6tGcGrNP",
-	"pyBxzG7ULKpVSaKO+HerHm1JsGE8Q2fY841r57+ZIKKsOCQM3/nJ98sKjXdc4zoThSJcTzj8VFfEWMHk",
-	"8rrrDn5Og3CtU4c4XsZKNWQUWBN/Jn0Lvo5pqfVACV9dUr8TB7PFvfWId3hnsND2ouHMNBruN8dIplu1",
-	"3mvjF6GhYQfPaG0Y8PWyiTDds4VLIN4hyoj8q+IOXzkz2P9k/1ubn/LGz+e5RbTotCdQ2t5fGMz1TQqz",
-	"iu7xWDdfbQF5DRzYr72f4666qXq4cuQqQjZueefSlEDKSg6tWM3S4MIklPDEzfhcJiM12fZlc/gc12R5",
-	"dZrgG8WGKhegT1zbvikfw5nEQc/UwVGVULd8TL1bK6XqgT57j98vNUbXdfvTetyeDuvjoxEXlXcRUAcU",
-	"l+e8omo6InIj2bcRrvUivN6Jru4OOeI6h21Hbsvt9za8X7giX2xa1bWAMO55a4Jfmkn6dQs1d7AdPCzA",
-	"sq1l2h1JuntwLJ9CUXhlDpU1PUEVbqKK3NP14ltnqVVo1Pdl7mld4jKPStRXJ5nRlEeq+/O5StQRgLIr",
-	"xpbxDq2ZMK/7Z3M2VZUrQZhbycEvQLoikyAH4gE7TOgzqV3DK+yBnFGtOeap4ScxcgWNQal3I9PmboAB",
-	"jfDAdrrsGVZ4Rm0ZXRG5VDQ+4Zgtz1cQoW2D6zPY7uQy1eK29SRq+tjCZKghQ6MN4rcUuLsH3vWLhaUn",
-	"AATokq7SpgtuyR8axaSddvjbcNU3koHc6IvcgsRvV6Rk4hpBy7weZP2VGYYNNW7VOIyDqV+ggRiWt4+9",
-	"vq+2Q9hfRqekjv4Lou23hbA4xMsN7b1fjN18tcW5a6L3/id7fEshtrZ06bd184Md88lGP2M+661i7IZs",
-	"nzvO4D46ONwGKSFTkvqvveSigPuyWULCeNTfoh312ws3ffZKXBbNdd2xA6cQuIldro+5D5D7BqkrnoNr",
-	"YNsbJeEOMK4eU7DeALbbo5prXMKLU97ZldJdto/X4GMftcWJXSsybP+EQE5fjfbsrvdw297Bc48OxI2I",
-	"9GXy0C2sSF5uf/E/SBxGVuesw8FoyYCaL/i05PUzPizpuMRkN0uxTnA+TqOKd0r6+efMf1YS+mfyxR8z",
-	"XoSmykuJxCjJqR8D2oeusQx7H/qTTCPGVY8ixk4tFU7qajMWpzNzfQmSfAb5f2bm8m2kEl/t6q3cOlH4",
-	"i1rtl5Tm+55aS7Sn+V6DMX+hXobP1zv+nSi8JlF4o0TbWvkmbrrJC+Kv+mbMyWg+RKs56Tb8FefLxD1j",
-	"Oh0f/ly/UMeHW97+J//n2gj52zpP/tYxp1vJ9n3v7lPZbakXuJeT3ny1h+cNoMa+68bVGTnHurd0zoVJ",
-	"kTpcwjoFJlx7P6ptczOL3ExgmrVJKZF1V0cuFy4E4i/yVd6NefqULYnB6eUueGeSF0U9yMmqzTg9jFK0",
-	"RAlR8XgwW80EnO7LUoz3pkxQhpRuJsFQ5qa9wuXzJBiQt3/b/zsC5G5G/aboeJhNahR2/vTtwqMZrY8G",
-	"mqbCHzweDEqd1pNZ0icDnfZbxlu2xbTt0zsTs540Z2kM9p5++Ov3Z2d9+uvBf3xf6v+nH/yl15q9tdRf",
-	"fCWL6HPi7b5bqdVfqUmr+8OhhAX5aIS96T98QyllHms6mSL+/C8QZm/2//vXYMVuNtSXUWQdzYHXLalE",
-	"blIxzkmSoLHZMI+LksiJNaF0qhLdWiBN3Op9KeTsd3/nRc1bUubS5K4vyxi2q4MckwIig9goNoS6/twt",
-	"5Jsqgv1arM2fOVXURB2d646U3l/nmtUSTXVwui5mggVpN1KQekpPus3+bWEoRlcLN1xCq814TwZg6CTb",
-	"1cqLZxbDbrCV12fVhb5R6HDOuGRZ6O7nJ71wNhHjCVQ07gULCqhcqbXTpmvm6Cac3Eovx2hi0V23coyH",
-	"zaxr6EgQDq55Ip5vv+4z6rrdhuPrmdBWlZ0SPprQEUVon5HXZ1h9iHYhc1O9HAYvt0XpKM2sMfbbrMrc",
-	"cDS3rAmvqa6ch1EnrX4l9/Nt6kj0hq7WBrwooOrfnImiojErdUfxVnKJet5TNxvX7f73D5bjY2tod1rU",
-	"xXkfJYF7zmqzMHozbYhi83m9loaA6tc2tlvNqsF+2tk/PsrIdw1MV+9+57pbbmwqXz/MtZ5afVZbr6YE",
-	"03Z88BRH/ESPqj31q0/7LxpkS9MeoBCXUC0at3qlavVWTOClHfG64zy5kaJHxFXQHQ+J83jrmUnCYHP/",
-	"frPUFtsN/f8AAAD//w==",
+	"xxPNRcdbnm6+JQzcvj4aEBQD0bViwlUSk/j+J/rjqk7B24AkroNgZK9jcgQOldPE3RoJrCE+wJR0ycVO",
+	"iXI6AykFIPMTFo8SGStseSbM5Ew2CwT7jEYVPHLhhjB/h8r/SnUZag4xKj3LhWFwaSF4EhRrchdT2JJs",
+	"UsMDY24SAYElIoIGNh6twusnyqxzWPNo82nWE8zxjqPNd4Sp4tdHGlrteqRJvBxoQmYMpgssgzsi0gaB",
+	"3i3g3uI0qPVg202e0Va9hOqg1H2yNiLhvCpQX9Il34g8rUfXtCABbRWlKbko7wETSPz6loM6VnwivHDn",
+	"dl20qEV5m6ym6Ty3I6rjcVF3LKnd0KFuQY3AxdhssAYGny+2b51n35tmMHL4sYKU67nN/if8f62acLpG",
+	"tidBbcAIntBsVAH4YZynrXKf7S72+x3Cu6aKb1R2dx5rt+TugMngbmjWZeDen9heA7FrcOfNUhOhEvFy",
+	"brJJdxA3BMNJR/XdzYlkAqcLjmVLBCfBteWd4wW6Lryzq1Dqwn5rVomFau9uXYS4GW5biZB7QMcvUV5c",
+	"l/2T65aHnsgajMHQymdLgn2qezj+dLfk0urFeGZFgZtWwNIQq0hdL17vhNNd1Zi6UY6JVCYtsEThEmAo",
+	"NGDJSLssoxM2VGaCmYBDYKX4iP5EGs8gWfoqh3KqDMhssfd3WKTYrmgKdfsorLB1FMbGYHTUiFNJ+M67",
+	"rVFuLrX2azNSfRXKbocRLfPvsHBa/C5U35gKSmrB78GbqYp8b8izC4h79YaCQvuyugTCci4CzERNfZ9Q",
+	"q9jVD4iCnL/XTTgg1+fumedZGCmE34ZPPLfcBEnfLW1lWS9+etdb83O06qtkS4bzzB4J1SnbN8fgW/Cy",
+	"WAJfc3f/6d5r/+uPlRoXwKdC9zNV7oNFRt9FwC2sf/mo/9zND0xuFCafud87Ze1xBL+FwduFCTdmnuIB",
+	"Mxki0d+OiXB0sMWaTpV6zSuqBD86eLz5ht+ka1QB+c+QC+4rUI8OD7e52cVS+JASgB5vA7ffJL/kovD3",
+	"XFP2vXdpCc2yTO26o4fQtxeDUaR7W0lYT6nsDpm8CTPGXJe1Ka9MezTkefS4WySa+jWdkYpJPIETI3o4",
+	"UAql1FdiIQXXzNI8UR2FuqPTj4/yzk2BVt3GHoJTBfREzaMU+CRKbmbP0IB2Y+tJ7RFBsRA6KH7N9IZ4",
+	"UAUUGroiQDWu3JJdUL/gfvxLy+/P1/maaiSJwgwU1/12LQjvQFqio07a2Z137n8S+VoHEw4qFJe1lwlk",
+	"XmO+bwFVzx1dQnQcEAALHRIMvGE84frYZ7fUHLq+LsOmiPbaNs2bKpWWKGSTm+ktlTd9JUyUVrvD4d8h",
+	"49wiThGW9irfLrYSsJOihp1C/W0Y0Dtv6QZKTSho1h7IXNd9T5nIfbqWmzgdj6Qm546TtQeDZDAYRMIq",
+	"jFOnAm/nDW1DTKtLvKANrJzHcp+WwjWcc3nHmG5vf/ljBtiy05kIvj9E4KlR2dPjg8MNZU9bnNUXGoFC",
+	"MHapSQTjVu3oMwTBPahHc2rsP52CxDHNUbOxViWJJircrXq0JcGG8R6dodE3bhzEZoKIsiqRMHznMN9v",
+	"LTRuco0PTRSucD0F8VNdUWUFk6sLqDtAOg3Ctd4d4ngiK9WQUWBPhTPpWzh2TNutB5L46qT6nTjYL+7N",
+	"SLzDO4OFthcNZ6YxsKE5hjTdqnVjG78IDTE7eEZrw4mvl02E6bAtXALxDlFG5F8Vd/jKmcH+J/vfVSdP",
+	"GANN/rhltOi0J1Da3l8YzPXdCrOu7vFYN19tAXkNHNivvZ/jrrq7ejh35CpCNm5559KUScpqD618zdLg",
+	"yySUgMXNHF0mLDVp92WX+BzXpHt1GuUbxYYqF6BPXNvHKR/DmcRB4dQBVJVQtwxNvVsrpeqTPnuP3y81",
+	"1td1+9x6XKMO6+OjEReVdxFQBx2XJ7+iajoiciP9txGu9SK83omu7g454jrPbUduy+0bN7xfuCJxbHrW",
+	"tYAwLnxrgl+aaft1CzV3sB08LMCyreXeHUm6e3Asn0JReGUOlTU9QRVuoorc0/XiW2epVWj0+GXuaV3i",
+	"O49aHKxOwqMpoVQ36vOZqKMEZVeMLeMdWjNhXvdf52yqKlfCMuc+qZi9b8iBeEATE/pMatcwDXtoZ9Sr",
+	"AHPZ8JPwSU5BqXcj9+ZuAAaNgMF2zOwZVghHbT1dEwKpaPzGMVuezyFC2w/Xp7LdyWWqxW3rSdQ0tIXJ",
+	"UEOPRhvNbylwdw+86xcLS08ACNAlXaVNF9ySPzSKkTvt8Lfhqm8kS7nRV7sFid+uSMnENRKXeT0I/Ssz",
+	"DBtq3KpxGAdTv0ADMSxvH3vFX22HsL+MTkkd/RdE228LYXEInBv6fL8Yu/lqi3PXRO/9T/b4lkJsbenS",
+	"b+vmGTvmk41+xnzWW8XYDdk+d5zBfXRwuA1SQqYk9e97yUUB92WzhITxqD9KO+q3F/767JW4rJ7ruuML",
+	"TrFwE99cH3wfIPcNdlc8B9fAtjdKwh1gXD3mYr0BbLdHNfu4hBenvLOrqbtsH6/Bxz5qixO7VnbYPgyB",
+	"nL4a7dld7+G2vYPnHh2IGxHpy+ShW1iRvNz+4n+QOIyszlmHg9GSATXv8GnJ62fEWNJxicluFmed4Hyc",
+	"Rh0TKOnnnzP/WUnon8kXf8x4EZpyLyUSoySnfh5oH7rGROx96G8zjRhXPcoaO/1UOOmtzViczsz1JUjy",
+	"GeT/mZnLt5FKfLWrt3LrROEvarVfUprve2pN0p7mew3G/IV6GT5f7/h3ovCaROGNEm1r5Zu46SYviL/q",
+	"mzEno/kireak2/BXnC8T9xzqdHz4c/1CHR9uefuf/J9rI+Rv6zz5W8ecbiXb9028T2W3pV7gXk5689Ue",
+	"njeAGvuum1tn5Bzr3tI5FyZF6nAJ6xSYcO0hqbbNzbxyM6VpViulRNZdQblcuBCIv8hXgodLKCEFx8VL",
+	"ZVa6KJ5JVx1OOZhWbcbacUrREiVEBebBbDUTcLovSzHemzJBGVK6mQRDmZv2CpfPk2BA3v5t/+8IkL91",
+	"MNwQHQ+zbY3CzrG+3Xw04/fRQKd2T+nB48Gg1Gk92Sd9MtBpv2U8altM2z69MzHrSXMWy2Dv6Ye/fn92",
+	"1qe/HvzH96X+f/rBX3qt2VtL/elXsog+J97uu91a/ZWa/Lo/HEpYkI9GONvgwzeUUuaxppMp4s//AmH2",
+	"Zv/Ifw1W7GaLfRlF1hbdXMxYt6QSuUnXOGdLgsZm1TwuSiIn1oTSqUp0a4E08aiApZCz3/2dFzVvSZlL",
+	"k9++LGPYrg5yTAqIDGKj2BDq+nO3kG+qCPZrsTZ/5lRRE3UErzuaen+da3ZMNNXB6bqYCbXiu4mC1FN6",
+	"0m32eAtDVbravOESWm3GezIAQyfirnZfPLMYdoPtvj6rLvSNQodzxiXLQndIPymIs4kYT6CicUFYUEDl",
+	"Sq2dWl0zUDch51Z6gUYTr+66FWg8rGhdQ1CCcHDNE/F8+3WfUdf2Nhxfz4S2quyU8NGEjijY0gsz8voM",
+	"qw/RLmRuKpzD4OW2KB2lmTXGfptVmRuO5pY14TXVlfMwKqfVr+R+vk0did7Q1dqAFwVU/ZszUVQ0pqfu",
+	"SN9KLtHMBOpm46Yl/P7BcnxsLe5Oi7qA76MkcM9ZbRZGb6YNUWw+r9fSEFD92sZ2q1k12E875w9EGfmu",
+	"yenq3e9cB8yNQwnqh7nWU6vPauvVlGDajg+e4oio6FG1p371af9Fg5BpWggU4hKqReNWr1St3ooJvLQj",
+	"Xk8sIDdS9Ii4CrrjIXEebz1zSxgcDtFvltpiu6H/HwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
