@@ -92,7 +92,7 @@ var allowed = map[Action][]Role{
 	DeleteTenant:      owners,
 }
 
-// operatorMay is what the operator's token is for: tenants, a tenant's first token, and
-// other operator tokens. It reads and writes no configuration; what was done to a tenant
-// as a whole it may read.
-var operatorMay = []Action{ManageTenants, ManageOperators, ManageTokens, HandOverTokens, ExportAudit}
+// operatorMay is what the operator's token is for: tenants, from the first token of each to
+// its end, and other operator tokens. It reads and writes no configuration; what was done
+// to a tenant as a whole it may read.
+var operatorMay = []Action{ManageTenants, DeleteTenant, ManageOperators, ManageTokens, HandOverTokens, ExportAudit}

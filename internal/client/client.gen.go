@@ -1801,6 +1801,14 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants (the `CreateTenant` operationId).
 	CreateTenant(ctx context.Context, body CreateTenantJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DeleteTenant Delete a tenant
+	//
+	// For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
+	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
+	DeleteTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetTenant Read a tenant
 	//
 	// Corresponds with GET /v1/tenants/{tenant} (the `GetTenant` operationId).
@@ -1835,7 +1843,7 @@ type ClientInterface interface {
 
 	// DeleteFleet Delete a fleet
 	//
-	// The streams of its nodes end, and the name is free again. The proxies go on with what they have.
+	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
 	DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2248,6 +2256,24 @@ func (c *Client) CreateTenant(ctx context.Context, body CreateTenantJSONRequestB
 	return c.Client.Do(req)
 }
 
+// DeleteTenant Delete a tenant
+//
+// For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
+// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+//
+// Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
+func (c *Client) DeleteTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTenantRequest(c.Server, tenant)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetTenant Read a tenant
 //
 // Corresponds with GET /v1/tenants/{tenant} (the `GetTenant` operationId).
@@ -2332,7 +2358,7 @@ func (c *Client) CreateFleet(ctx context.Context, tenant TenantParam, body Creat
 
 // DeleteFleet Delete a fleet
 //
-// The streams of its nodes end, and the name is free again. The proxies go on with what they have.
+// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
 func (c *Client) DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3189,6 +3215,40 @@ func NewCreateTenantRequestWithBody(server string, contentType string, body io.R
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteTenantRequest constructs an http.Request for the DeleteTenant method
+func NewDeleteTenantRequest(server string, tenant TenantParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -5442,6 +5502,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants (the `CreateTenant` operationId).
 	CreateTenantWithResponse(ctx context.Context, body CreateTenantJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTenantResponse, error)
 
+	// DeleteTenantWithResponse Delete a tenant
+	//
+	// For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
+	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
+	DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error)
+
 	// GetTenantWithResponse Read a tenant
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5482,7 +5552,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteFleetWithResponse Delete a fleet
 	//
-	// The streams of its nodes end, and the name is free again. The proxies go on with what they have.
+	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6096,6 +6166,61 @@ func (r CreateTenantResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateTenantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteTenantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r DeleteTenantResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r DeleteTenantResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteTenantResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteTenantResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteTenantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteTenantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteTenantResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8519,6 +8644,22 @@ func (c *ClientWithResponses) CreateTenantWithResponse(ctx context.Context, body
 	return ParseCreateTenantResponse(rsp)
 }
 
+// DeleteTenantWithResponse Delete a tenant
+//
+// For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
+// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
+func (c *ClientWithResponses) DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error) {
+	rsp, err := c.DeleteTenant(ctx, tenant, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteTenantResponse(rsp)
+}
+
 // GetTenantWithResponse Read a tenant
 //
 // Returns a wrapper object for the known response body format(s).
@@ -8589,7 +8730,7 @@ func (c *ClientWithResponses) CreateFleetWithResponse(ctx context.Context, tenan
 
 // DeleteFleetWithResponse Delete a fleet
 //
-// The streams of its nodes end, and the name is free again. The proxies go on with what they have.
+// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9345,6 +9486,49 @@ func ParseCreateTenantResponse(rsp *http.Response) (*CreateTenantResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteTenantResponse parses an HTTP response from a DeleteTenantWithResponse call
+func ParseDeleteTenantResponse(rsp *http.Response) (*DeleteTenantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteTenantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

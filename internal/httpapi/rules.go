@@ -28,6 +28,7 @@ var rules = map[string]rule{
 	"listTenants":  {scope: self},
 	"createTenant": {scope: installation, action: auth.ManageTenants},
 	"getTenant":    {scope: ofTenant},
+	"deleteTenant": {scope: ofTenant, action: auth.DeleteTenant},
 
 	"getUsage":     {scope: ofTenant},
 	"getLimits":    {scope: ofTenant, action: auth.ManageTenants},

@@ -82,6 +82,15 @@ func (a *API) GetTenant(ctx context.Context, _ oapi.GetTenantRequestObject) (oap
 	return oapi.GetTenant200JSONResponse(tenantOf(callOf(ctx).tenant)), nil
 }
 
+// DeleteTenant implements deleteTenant.
+func (a *API) DeleteTenant(ctx context.Context, _ oapi.DeleteTenantRequestObject) (oapi.DeleteTenantResponseObject, error) {
+	c := callOf(ctx)
+	if err := a.store.DeleteTenant(ctx, c.tenant.ID, c.actor); err != nil {
+		return nil, err
+	}
+	return oapi.DeleteTenant204Response{}, nil
+}
+
 func tenantOf(t store.Tenant) oapi.Tenant {
 	return oapi.Tenant{Id: t.ID.String(), Slug: t.Slug, Name: t.Name, CreatedAt: t.CreatedAt}
 }

@@ -25,9 +25,9 @@ k AS (
 )
 
 // selectChanges is one statement, so it sees one snapshot. Of every fleet that moved
-// there is one head row, with the credentials and the nodes to be offered again what they
-// refused if the epoch is another one, and a row for
-// each resource that is to be told. A position that the fleet's history does not hold -
+// there is one head row, with the credentials, without those that ended more than a day
+// ago, and the nodes to be offered again what they refused if the epoch is another one, and
+// a row for each resource that is to be told. A position that the fleet's history does not hold -
 // compacted away, or of a timeline that a failover has lost - gets everything, the
 // tombstones that are kept too. What
 // changed is asked for so that only the index made for it fits (0002).
@@ -48,7 +48,8 @@ SELECT h.ord - 1, x.* FROM h CROSS JOIN LATERAL (
          CASE WHEN h.epoch_moved AND NOT h.gone THEN (
            SELECT jsonb_agg(jsonb_build_object('id', c.id, 'hash', encode(c.hash, 'hex'), 'nodes', c.nodes,
                                                'expires', c.expires_at, 'revoked', c.revoked_at) ORDER BY c.id)
-             FROM node_credentials c WHERE c.tenant_id = h.tenant_id AND c.fleet_id = h.fleet_id) END,
+             FROM node_credentials c WHERE c.tenant_id = h.tenant_id AND c.fleet_id = h.fleet_id
+              AND coalesce(least(c.revoked_at, c.expires_at) > clock_timestamp() - interval '1 day', true)) END,
          CASE WHEN h.epoch_moved AND h.known_epoch > 0 THEN (
            SELECT jsonb_agg(n.node_id ORDER BY n.node_id) FROM node_retries n
             WHERE n.tenant_id = h.tenant_id AND n.fleet_id = h.fleet_id AND n.epoch > h.known_epoch) END,

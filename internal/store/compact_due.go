@@ -52,12 +52,14 @@ type Compaction struct {
 	Tenants int // that were looked at
 	Fleets  int // that were looked at, those that failed apart
 	Forgot  int // of Fleets, those that had history or tombstones to forget
-	Failed  int // fleets and tenants that could not be compacted
+	Failed  int // fleets and tenants that could not be compacted or purged
+	Purged  int // fleets and tenants that were deleted 30 days ago
 }
 
 // CompactDue compacts every fleet of every tenant down to what is kept (SEMANTICS 8.1):
 // tombstones as long as the fleet remembers nodes, history for 1,000 revisions or 90 days, whichever is more, as far as
-// the tenant's limit of its bytes allows. Some
+// the tenant's limit of its bytes allows. It purges
+// what was deleted 30 days ago, fleets and tenants, and credentials that ended as long ago. Some
 // processes may do it at the same time. What cannot be compacted does not hold up the
 // others; the error is the first one. It ends early when the database is away or ctx
 // ends: then what was done is done.
@@ -82,6 +84,9 @@ func (s *Store) compactDue(ctx context.Context, around func(f fleet.ID, compact 
 				return r.done, r.err
 			}
 		}
+	}
+	if err := lifecycle.Contain(s.log, "the purge of tenants", func() error { return r.purgeTenants(ctx) }); err != nil {
+		r.goOn(ctx, err)
 	}
 	return r.done, r.err
 }
@@ -129,6 +134,9 @@ func (r *compactRun) tenant(ctx context.Context, t fleet.TenantID) bool {
 				return false
 			}
 		}
+	}
+	if err := r.clean(ctx, t); err != nil && !r.goOn(ctx, err) {
+		return false
 	}
 	if err := r.store.collect(ctx, t); err != nil {
 		return r.goOn(ctx, err)

@@ -105,6 +105,7 @@ func TestDoors(t *testing.T) {
 		                                       WHERE a.grantee <> p.proowner), '') || CASE WHEN p.proconfig IS NULL THEN ' without search_path' ELSE '' END
 		  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef ORDER BY 1`)
 	want := []string{
+		"delete_tenant: fairlead_app",
 		"find_node_credential: fairlead_node",
 		"find_token: fairlead_app",
 		"fleet_changed_since: fairlead_app",
@@ -118,6 +119,10 @@ func TestDoors(t *testing.T) {
 		"operator_set_limits: fairlead_app",
 		"operator_tenant_by_slug: fairlead_app",
 		"operator_tenants: fairlead_app",
+		"purge_fleet: fairlead_app",
+		"purge_tenant: fairlead_app",
+		"sweep_credentials: fairlead_app",
+		"tenants_to_purge: fairlead_app",
 	}
 	if d := cmp.Diff(want, doors); d != "" {
 		t.Error(d)

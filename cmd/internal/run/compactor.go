@@ -44,7 +44,7 @@ func (c compactor) run(ctx context.Context) error {
 func (c compactor) once(ctx context.Context) {
 	begun := time.Now()
 	done, err := c.store.CompactDue(ctx)
-	log := c.log.With("tenants", done.Tenants, "fleets", done.Fleets, "compacted", done.Forgot, "failed", done.Failed, "took", time.Since(begun))
+	log := c.log.With("tenants", done.Tenants, "fleets", done.Fleets, "compacted", done.Forgot, "failed", done.Failed, "purged", done.Purged, "took", time.Since(begun))
 	switch {
 	case err == nil:
 		log.Info("old history is compacted")

@@ -1692,6 +1692,9 @@ type ServerInterface interface {
 	// CreateTenant Create a tenant
 	// (POST /v1/tenants)
 	CreateTenant(w http.ResponseWriter, r *http.Request)
+	// DeleteTenant Delete a tenant
+	// (DELETE /v1/tenants/{tenant})
+	DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -1827,6 +1830,12 @@ func (_ Unimplemented) ListTenants(w http.ResponseWriter, r *http.Request, param
 // CreateTenant Create a tenant
 // (POST /v1/tenants)
 func (_ Unimplemented) CreateTenant(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteTenant Delete a tenant
+// (DELETE /v1/tenants/{tenant})
+func (_ Unimplemented) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2148,6 +2157,32 @@ func (siw *ServerInterfaceWrapper) CreateTenant(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateTenant(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteTenant operation middleware
+func (siw *ServerInterfaceWrapper) DeleteTenant(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteTenant(w, r, tenant)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4031,6 +4066,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/tenants", wrapper.CreateTenant)
 	})
 	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/tenants/{tenant}", wrapper.DeleteTenant)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}", wrapper.GetTenant)
 	})
 	r.Group(func(r chi.Router) {
@@ -4479,6 +4517,71 @@ type CreateTenantdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreateTenantdefaultApplicationProblemPlusJSONResponse) VisitCreateTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTenantRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+}
+
+type DeleteTenantResponseObject interface {
+	VisitDeleteTenantResponse(w http.ResponseWriter) error
+}
+
+type DeleteTenant204Response struct {
+}
+
+func (response DeleteTenant204Response) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteTenant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteTenant403ApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTenant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteTenant404ApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTenantdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteTenantdefaultApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7355,6 +7458,9 @@ type StrictServerInterface interface {
 	// CreateTenant Create a tenant
 	// (POST /v1/tenants)
 	CreateTenant(ctx context.Context, request CreateTenantRequestObject) (CreateTenantResponseObject, error)
+	// DeleteTenant Delete a tenant
+	// (DELETE /v1/tenants/{tenant})
+	DeleteTenant(ctx context.Context, request DeleteTenantRequestObject) (DeleteTenantResponseObject, error)
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(ctx context.Context, request GetTenantRequestObject) (GetTenantResponseObject, error)
@@ -7629,6 +7735,32 @@ func (sh *strictHandler) CreateTenant(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateTenantResponseObject); ok {
 		if err := validResponse.VisitCreateTenantResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteTenant operation middleware
+func (sh *strictHandler) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request DeleteTenantRequestObject
+
+	request.Tenant = tenant
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteTenant(ctx, request.(DeleteTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteTenant")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteTenantResponseObject); ok {
+		if err := validResponse.VisitDeleteTenantResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -8816,64 +8948,66 @@ var swaggerSpec = []string{
 	"S8yLL5J40ntW3XwvtBoWEgEu3qiLChJeJ1tyecUMK4xNMSXbRobdPTAdUcu2TAfXd8knAjNW+r83D1k9",
 	"cvgiNGx8nf8Kv+5cf3SMSxpp+5X/XMXt1IXrQUEvgRY/Eb7MSdBuQeY5H9Xqze9q73Z2XQLq027uyeYF",
 	"o+bpl3qL6kWENmq6Efw+DRbkw92bdhB20VOH/822CkHLlf7B+8Zv4y6vgTzv+BL3YK411zY+8eXX9LPN",
-	"rwRRtb9bmoVoxiol1Fn88DP94zri9ToJjISNzv9WOaZVC48PYccr8MYimOfr93NXmUVLbRa44TQOsQV6",
-	"uwA+G2tn3XrdhWKu1OUQLS5nuVThysKIGGUadYnGrFuqUNWndn+UiEzfwE8MFrFmBlID00NMcq4IlUO9",
-	"6KtHzqgS5HQqFGpWUXZ65TyDy9LlLvumDzAuLb5J76oui5e0Qd/VjVGhbRsYgRbcaIregflw13yHF9q8",
-	"Vj8Lc8rvnBErEEyjdASCfEWPfCekiKtpI0JaKqouFOi+L9IIIsPEWmZEFx7Yc0OyqPSmJsUIt+OW9CL8",
-	"9v2oRbSsNVoRbi7iHoPXtfcVy6J7U8OGjj5WiHK9tDn8jP9f6yuhsv4UZnNRJbpdhcpDO1FXd8OwYSkE",
-	"pWCT58TF39hIY2cyQvTHFRZXTQGaSEXxm1wdf6cU++63cd/QbNcdWdKqHrfsSe9u+NGl896fbrxmx24g",
-	"eTffiLgrkZzmNhu3w/wCXJKQNb7RKLFDkGIBejDRV+I0BD89fKLA8I8PhxaaNO+GcAZVKLr16+E3HGa7",
-	"6+EeyPE71EtfUHCfB3vFCGsRfPPFUv6Qiij0P98tuzS6g54XBfONg1ka0Cypa4vnA5mmrWaVqRWtQi5T",
-	"sFmycN5RAo8AGxmHzj9lA23HmJ0xEGwiP2FMljolK5a+zsVkqq1Q2eLgH2KRort+Kqoi21iHzEcIRsKa",
-	"qF2JVuIHD2zAO3EL174vabHbYUTT/IdYOA19F66PnO/+yv89RIR1kR8MeHYp4oZOoToRDFbVUwDJRRsz",
-	"1tNgeIs5qz4QweB+r0qVitxcuG+66lzht+Enjv3UkfXd1Fam9fLv7ztr/hzNemsv/HM4EqrmBiPH27fg",
-	"k2Jp++qr+3c3LvyvO9J6VAg+laab6cmhAGL0tRbdxLpXj7sv6J9YDGN/e/KF671T0R5jPBsEPExMijzC",
-	"VMxUwCp+P+r/ydEWc/qg9RteUlm5k6Mnm1/4TblyniL/WeSS+3JWJ8fH27zs8Ch8QBDxJ9vs22+KX3FZ",
-	"+HduePedOeBqvcaTcY1KAzjSX4MRFnLbmzALIal21+fb7QElL6LP3SLTVMOsg5JEa9sLnuTe3C4I0YxW",
-	"E/lzo9OPj/LOTYFG3WZLsMtzNI4XrpURqj0yKBbSBMWvDoCNe0aLwoi2UFpFK7dkF1QD3I/vaHn8taCY",
-	"ikgiZAxh475fC8I7h5b4qJV3dpedG4E2ry3hGoMHSai8onxfKNvXfVwhdCzZIhYmgDS9YTzmpu/xz5WE",
-	"rp7LsHUEPNsOqlnikK8MUbMnRMfWh3+HgjPZA2KklTo3xDNdaxXMX13tmUIVLe1YyNIVVvDdYZjMPaAf",
-	"1AJehPrq6MRkTtAILPyW9Hq9OPjIS4G5V1Qt7jFVXmiLOrbFG5eLvhauLL/LTMOETPjLnzOBjU2cieCL",
-	"TQaZGpULeHJ0vLGT9LcaXbrDEOd9BSw3Bb0jXqe+k3erHm3JsKEJamvY861rmrmZIaK8G2QMX1/dV6UP",
-	"VaBdewgbhSLyUPxkEeXcw8XU9/kTvjuF0yBcg6KBoAyK5yQosEDjufKNLpjF9ByqNzbmih09Zf+QP1Vt",
-	"W33+ejWmwXZMUQcLkh3eGSwNPDSY2VpbS3r8YkbF29OtGlw0yYvQNqRFZjRWr/x2xQTQVpuUQLpDkpH5",
-	"NyUdvnFhcPgZ/rcWKPbWd8G+RbJotSfwtr2/MJgr4h06gt/jsW5+GjbyBjRwWHk/R22VGbydXHMVoRgH",
-	"2Um5Xk5J6ru8x9DwCE0PlLPZWGsjklAkIG554WFq2MrOI93wO66VWZU16BPo32o20LkU5tQ1x5jykThX",
-	"ElkS+6Toiagaq6TerZVSfnKXneHvl9oPmqrJkM/cQ2Sbmx8fDrksvYuAMvhcJuWKqumY6AXt7zaXazUJ",
-	"r3eiq7vlHnFl7Ldjt+VeEBvGl664ElZQb5uAL6++PcP7WYSq7d/ypeYOtkWGhb1sqt9/RzfdPTiWP4ii",
-	"8MocKmtmjCrcWBe55+vF9y5Sy9A14utc07oMAh4VwfJ9GKsyT0N8giqLeKwSVWLz6TJKIKJQz6sudZxN",
-	"denSgOdwc/BLoRysONwDcRtrJs25Mq76OnYay6iaVULZ05lgcuhKpgSlPnGwaNcmlBrlYtMq9hxryEQ9",
-	"QlyZKqWpSWmfLXcxlaFcnmt60ezksuXitvUk6kDSmrRU68nxPQXu7kF2/QJ76RkAN3RJV2nSBbeUD7Vy",
-	"Na12+Lvw1HeCQK416Wog4ncrt2Ti2q2p3OuQ35xhWFPjVo3DOJj6FRqIYXqH2FHvejuC/WX4gdTR/4Zk",
-	"+30RLOZn0FneM8Vufhpo7obkffgZjm8pxNYEl35XlVfbEU82/BnxrLdKsRvQPneM4D45Ot6GKEWmFRUP",
-	"f8VlIe7LZgmA8aiCXjPpN2dQRz00Q+ElbqqagNjr0/XFd031fIDcd+tZ8RzcgNreaiXugOKqnpnrDWBY",
-	"HlV1wim8/MBbW6S4xw7xGfzs46Y4sSsBjQVmcZPT18MDWPUBLts7eO7RgbiRkL5OGbqFFckn2z/8n3Qd",
-	"RlbnrMXBCGxA5d08LHl9J11gHQdMpnK+EcC5n0ZVpwj088fM/6yV6J6rl3/OeBE6fC0BifEmp4pvaB+6",
-	"0pXsLFRAnEaCq6oagbUgS+yH32QsTmf25jdI8gXs/4XI5duAEl/v6q3cGij8Vc32a4L5nlHxumaY7w0E",
-	"81fqZfhyveNfQOE1QOGNN9rWyjdJ001eEP/Ud2NORs1KG81Jt+BvGC8T121sdXz4c/1KHR9ueoef/T/X",
-	"RsjfVTj5W6ecdiXbV9a+T2W3IV/gXk5689N+P/dAGoeu3m97YRdMn5tzadO4nRMFJlwBccptcw20q/5Q",
-	"SjtIZFU3nquFC4H4h3yWd3iEACnYEklpu1Jn+1xFdV5JbR665leWWTkRUfJ4MFvtWDjdl6UY702ZJISU",
-	"qYNgCLkJTzg8T4IBefg3/L8lQP7O7eGG6Ph/6DkrtBoxq7HmrW/TVMWY0sc9k8Ka0qMnvd7EpFWb4PRp",
-	"z6T1RoyPe6Ylpg1fbwVmPa03du0dPPv41wfn513618N/ezAx/9c8/EunEb211NdpBUX0JfF23w8B9Fdq",
-	"A+H+4UgCtnw4xMZqH78jSJmnmlahiH/+bxBmr1cY/+8hil2j8q8jyRrIzcWMTQOUiNoxMWzarYTBdiY8",
-	"TkoiJ9aY4FQTdGsJZUNOM3vO/HoJjkTICsUws5np4bkKedOhUwPiLbi5pOZ6pRyNMY5e6xXnCmi7QuTT",
-	"GTUtAflJzu4cMfpsNONlzspZ4ev7E9IK20PQ6Drniy57ybMxlWH/wbCplspiXdCRVCau6k37krC0zQt/",
-	"CHb8YbfbRbfOuWp/0IVazOFn96/o3cZYvSebO88G31KkLfXf/7q8CDA7kSONRJ4Eq9lAsGUC/K6yh78V",
-	"M/1nTqlIUbOdivG8ZHB9REgYtVwRW0rhmW8zuLaQDjUjvO3yJTRKcw5KuaDGCnGXj/swlWJYHGUsIeTJ",
-	"Iahwiua+6+60Hb2b3ZY9A577QpShMAi67x3GF+mmMeD1xu/BrRGLG2E9oXwzyYc8dw02JrK1cN6+Ciq2",
-	"VmRq6EEQQjmKUbckmJubpcNKnLJUzYoiZQMwRMiOdPvhrph5Y6UnGsCR1xA7GYMpOAHDED7PZ7m058qV",
-	"HGVnzRWf8FMJ9aLhA039g1FGeBBjoTGG22euMQh2GtaqWLCBAOudFcIApf/6mnqGlARp9PKXW7KkpWJH",
-	"PdYYDKKaUhHJ71+hoI/fT1WprTgtCYW7mNLz777M1JaM2iaENzRu2aGSxu23ZLlJK5Z78lyHJlttJ8Qz",
-	"0PD2WIP0iwpavNUoXkEoZaE+uG8NztlYjsaipP7gvqW9xF7rIX3aPV71gImbrJ+rCc8Fk5iP6Zs+uC6v",
-	"3mNZcCt8Jz+PtcZmHpS7z37xzRPiVgehexP8cq5EiS67uIl+4jN8sGdmk8x09etvsRXNPbag+VZaz9xX",
-	"hY2og2ITU66XmlvV0GjpTkOEDqoC+nK0oYaBReHFBfEIMINLWX7gqqA7EIo2LmGZpcB02HozJaYJ39bq",
-	"oeftcwXMXfraElsyd1sDHLZ1/5uvtu/N3vqurCWgW7azdqm2EdHsIUjIA5CPt+7tbJrh2kYjjZ0CXlE7",
-	"1zlzwCgiwqoJrKpKAFRddtydE90ip8FsTKse42nNCMBNOle+Gg1+gyogu2CYY8cmiodd/eVKtPV62rMi",
-	"tFYJ8tmpTT3Zvs+C2m+EreTazGLpoiZy2EXML3ujlvG59RZWvpd83LkCE3l9FBN/e1pTYPwjSodkaN8d",
-	"fsWT4b1e3wV0ZRvnWlWj3JXxr7cU+OrxK7FzznkX1nrn9tynYj7WfCJbnanuz7fp/KcR2ood8qJw4mg/",
-	"+6yjq6HqYtzI71Gfbapv6zps//4RiN45X/Av1Fv1EJnBfaep0Y4NCyIfVV7NpWb5dauou5vNagj/Q2vP",
-	"6ihH35HK6tvvXb+LjY2sq485r/Dqt5qqNycoUT2cmgmejaNPVdi91a/9hzRWlwvqMC9AQJeL2qs+WrD6",
-	"KrrcaEW86nJN7rDoE3FdtJaPxJm9VeMjabGheLdefKvtcKQylhd0Jj/EbZCi90PTveuP1/8vAAD//w==",
+	"rwRRtb9bmoVoxiol1Fn88DP9Y/t72beqqnUYFv6+ppu+1hDdI1mYVi5z2HmHnDOEvB1Cue7rzjXERhqb",
+	"ZqB1Wq/+02Voz7LHrli4s0R9bZ+JvgoFhRCZPculpRbq5jRqz05qWDEbOWe75cEmqzMBbUvEBJtu+b9T",
+	"dtld3fI3JBqa7XqiSfw9UN+ZkbBt29K7IyatMejdbtw7wfNN27bbfUZLbb6MA6ceEim3Xs5nY+08H16v",
+	"pXg8dcBEa9xZtVUouzAiRiBH/I0Z2VS9rE+tIClJ3TO6Qm9UpLWDsMDUIZOcKxIN+FT0yBlVCZ1OhUKt",
+	"O6pcUDlWgZldXrtvCALj0uKb2LRSJF7SBn1X2kSFxG5gBFpwo5viDkzLu+Y7VHbmtdpqWG/gzhmxAkg1",
+	"SkcgyFf0yHdCiriaNiKkpaJaSyCI+yKNIDJMbIFEdOFBXzcki0qnblKacTtuSWfGb9+PykzLWqMx4+Yi",
+	"JjZ45HtfsSy6NxV96OhjhSjXS5vDz/j/tfr6hzVKdmg162qyGDYshaD0fPKqrSrgbHf9u9uiRVdc8Z0q",
+	"0a3H2q5Ct+xJ72541qWD35/+vGbHbiCdN9+auCuRLOc2G7fDRAPcloxF36iWWCZIugBdASY4DcFzD78p",
+	"MHzow+mFJu28IRxGFa5u/Qr5DYfZ7gq5B3L8DnXXFwQO4cGmMcJaBG998U1wSEU4+p/vll0a3YnP4Spw",
+	"jadZGtBQqWur6APhpq3mmakVPUMuU7BZsnDedQIfARsZl91xygbajjG7ZyDYRH7CmD512lYsfZ2LyVRb",
+	"obLFwT/EIsVwz1RURdqxjp2PMI2ENVG7G63EDx4Yg/fmFqEhXxJlt8OIpvkPsXBa/C5cHwVvvFrwe0AU",
+	"6CI/GPDsUsQNwUJ1KxisqscBkos2ZqynwTgXc1Z9IIJR/l6VuhW5uXDfdNXdwm/DTxz78SPru6mtTOvl",
+	"39931vw5mvXWUZzncCRUDRBGjrdvwSfF0vbVV/fvblz4X3ek9agQfCpNN9OTQwHE6Gt1uol1rx53X9A/",
+	"sZjK/vbkC9d7p6I9xgg3CHiYmBR5hMmZqYB1/X5MhJOjLeb0Qes3vKSyhCdHTza/8Jty5WBF/rPIJffl",
+	"0E6Oj7d52eGZ+IBSDJ5ss2+/KX7FZeHfueHdd+aAz/UaYcY1ug3gWn8NRljabW/CLIQ0292jb7cHJL2I",
+	"PneLTFMNsw6KFK1tL3ike3PNIMQ3Wk3k841OPz7KOzcFGnWbLcFSz9GAXrhWWKj2yKBYSBMUvzqAOu45",
+	"Lgoj2kKxFa3ckl1QDXA//qXl8deCqioiieJ9hK38fi0I70Ba4qNW3tlddm4Ear22hIsNXiah8oryfaF1",
+	"Xzd0hdCx5I9YmADy9YbxmJu+x89XErp6LsPWI/BsOyhriUO+MkTWnhBBWx/+HQrOZA+Io1bq3BDzdK15",
+	"MP95tecOVUS1YyFLV5jDdxdiMvcJIaAW8CLU5ydHpxM0AgsHJr1eLw5Q8lJg7h5VG3Te0LbIZFtMcrlo",
+	"cOHaOrjMRkzohb/8ORPYGMeZCL5YaZCpUbmJJ0fHGzuRf6sRqDsMg95XUHNTYDzidepberfq0ZYMG5ro",
+	"toZG37qmq5sZIsrbQsbw9fl9V4NQRdy1F7FRuCIPxXMWUc0GuJj6Pv/GdzdxGoRrcDUQlIHznAQFFvg8",
+	"V75RCqKFfL26MVfs6Cn7h/ypavvr6x9UYxps5xV1QCHZ4Z3B0sBDg5mttUWlxy9mVPw/3apBSpO8CG1n",
+	"WmRGY/XTb1dMAG21SQmkOyQZmX9T0uEbFwaHn+F/160yYSSov+4tk0WrPYG37f2FwVwR+NBR/h6PdfPT",
+	"sJE3oIHDyvs5aqvs4e3kmqsIxTjITsoVdEpS3+XNhoZZaHqgnM3GWhuRhCITccsUD2XDVogeDYffca3w",
+	"qqxTX4DhrWYDnUthTl1zlSkfiXMlkSWxz46eiKoxT+rdWinlt3fZGf5+qX2lqZpU+cxPRL+5+fHhkMvS",
+	"uwgoA9Rl4q6omo6JXtD+bnO5VpPweie6ulvuEdcGYTt2W+4lsmF86YpzYQX+tgn48vzbM7yfRaj6/y1f",
+	"au5gW2RY2Mum/g93dNPdg2P5gygKr8yhsmbGqMKNdZF7vl587yK1DF1Hvs41rctA4VERNZ82UJUJG+IT",
+	"VJnG45mokp9Pt1ICUYd6XnU55GyqS5dGPuce3c/OavdA3AadSXOujKvej53qMqqGllD2fSaY9CCnoNQn",
+	"Djrt2sxSo2VsesaeYw2iqMeMK3OmNDW57bPlLrgylFt0TVOanVy2XNy2nkQdbFqT3mo9Xb6nwN09yK5f",
+	"YC89A+CGLukqTbrglvKhVu6o1Q5/F576TlDKtSZvDUT8buWWTFy7PpV7HfKbMwxratyqcRgHU79CAzFM",
+	"7xA7Ml5vR7C/DD+QOvrfkGy/L4LFHA46y3um2M1PA83dkLwPP8PxLYXYmuDS76ryfDviyYY/I571Vil2",
+	"A9rnjhHcJ0fH2xClyLSi4vOvuCzEfdksATAeVWBsJv3mDPyoB2so3MVNVVMSe8Wisuy7poQAue/2tOI5",
+	"uAG1vdVK3AHFVT1X1xvAsDyqCoZTePmBt7bYcY8d4jP42cdNcWJXQhwLFOMmp6+HB7DqA1y2d/DcowNx",
+	"IyF9nTJ0CyuST7Z/+D/pOoyszlmLgxHYgMoDeljy+k7MwDoOmEzloCOAcz+NqpYR6OePmf9ZK9E9Vy//",
+	"nPEidIhbAhLjTU4VA9E+dKVP2VmooDmNBFdVdQRriQJrq8bA83Rmb36DJF/A/l+IXL4NKPH1rt7KrYHC",
+	"X9VsvyaY7xkVP2yG+d5AMH+lXoYv1zv+BRReAxTeeKNtrXyTNN3kBfFPfTfmZNTsttGcdAv+hvEycd3P",
+	"VseHP9ev1PHhpnf42f9zbYT8XYWTv3XKaVeyfWX2+1R2G/IF7uWkNz/t93MPpHHo6kW3F3/B9Lk5lzaN",
+	"24FRYMIVoKfcNteAveovprSDRFZ9B7hauBCIf8hngodHCJCCLbWUtit12s9VVCeY1Oaha55mmZUTESWY",
+	"B7PVjoXTfVmK8d6USUJImToIhpCb8ITD8yQYkId/w/9bAuTv3B5uiI7/h56zQqsRsxprJvs2X1WMKX3c",
+	"MymsKT160utNTFq1mU6f9kxab+T5uGdaYtrw9VZg1tN6Y+DewbOPf31wft6lfz38twcT83/Nw790GtFb",
+	"S33BVlBEXxJv9/00QH+lNiLuH44kYMuHQ2zM9/E7gpR5qmkVivjn/wZh9nqF+v8eotg1uv86kqyB3FzM",
+	"2DRAiaidF8Om70oYbIfD46QkcmKNCU41QbeWUDbkNLPnzK+X4EiErFAMM5uZHp6rkDcdOn0g3oKbS2rO",
+	"WMrRGOPotV6DrgC7K2Q/nVHTG5Cf5OzOqTzgaMbLnJWzwveHIKQVtheh0XXOF132kmdjKuP/g2FTLZXF",
+	"urIjqUxcFZ72JWFpmxf+EOz4w263i26dc9X+oAu1mMPP7l/Ru42xek82d54NvqVIc/MLcuir8iLA7ESO",
+	"NBJ5EqxmA8GWCfC7yh7+Vsz0nzmlIkXNmirG85LB9aEhYdRyRWwphWe+TeXaQjrUzPK2y5fQKM05KOWC",
+	"GnPEXWLuw1SKYXGUsYSQJ4egwima+66703b0bnZb9px47otVhsIg6L53GF+km8aA1xu/B7dGLG6E9YTy",
+	"zSQf8tw1aJnI1uJ6+yq62FqRqaGHRQjlKEbdtmBubpYOK3HKUjUripQNwBAhO9Lth7ti5o2VnmgAR15D",
+	"7IQNpuAEDMNQXfhcubKk7Ky54hN+KqFeRnygqf80yggPYiw0xnD7zDWWwQrFWhULNhBgvbNCGKD0X19T",
+	"z5mSII1e/nJLlrRU7KjHGoNBVFMqIvn9KxT08fupKrUVpyWhcBdTev7dl5naklHbhPCGxj87VNK4/ZY+",
+	"N2nlc0+e69Ckre2EeAYa3h7rlH5RQYu3GsUrCKUs1Jf3reU5G8vRWJTUXx4zISnPWs9VSJ92j1c9hOIm",
+	"/edqwnPBJOZj+qYhrkuw91gW3ArfCdJjrbHWJOXus1988424VUbo/gW/nCtRosuO6mBf6CtRponP8MGe",
+	"q00y0/U/uMVWRvfYwuhbaV10XxU2og6cTUy5XmpuVUOjpbsRETqoCujL0YYaThaFFxfEI8AMLmX5gauU",
+	"7kAo2riEZZYC02Hr1pSYJnxbq4eet88VMHfpa0tsydxtDZTY1v2Tvtq+SXvr27OWgG7Zztql2kZEs4cg",
+	"IQ9APt66t7Nphmsb1TR2E3hV9ReJ+r9XTYRVVQKg6tLk7pzoFjkNZmNa9ahPa0YAbtK58tVo8BtUJdkF",
+	"wxw7NlE87OovV6KtV9ieFaG1SpDPTm3q6fd9Ft1+I2wl12YWSxc1kcMuYn7ZG7WMz623QBt452XU3QIT",
+	"eX0UE397WlNg/CNKh2RoyuRs8GR4r9d3AV3ZxrlW1TF3pf7rbQe+evxK7Jxz3oW13rk997KYjzWfyFZn",
+	"qvvzbTr/aYS2Yoe8KJw42s8+6+hqqLpgN/J71Ked6tu6Du2/fwSid84X/Av15j1EZnDfaWrGY8OCyEeV",
+	"V3OpWX7dKuruZrMawv/Q2vM8ytF3pLL69nvXE2NjI/TqY84rvPqtpurNCUpUD6dmgmfj6FMVdm/1a/8h",
+	"jdXlAncnFyCgy0XtVR8tWH0VXW60Il51SSd3WPSJuC5ay0fizN6qOZK02JC+Wy++1XY4UhnLCzqTH+JW",
+	"SdH7oWnj9cfr/xcAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
