@@ -75,7 +75,7 @@ func (c *conn) Write(p []byte) (int, error) {
 func (c *conn) follow(look func([]byte), p []byte) {
 	defer func() {
 		if v := recover(); v != nil {
-			lifecycle.Contained(c.srv.log, "a connection", v, "remote", c.RemoteAddr().String())
+			_ = lifecycle.Contained(c.srv.log, "a connection", v, "remote", c.RemoteAddr().String())
 			c.frames, c.closed = newFrames(), true
 			c.room.Broadcast()
 			_ = c.Conn.Close() // it is of no use any more
