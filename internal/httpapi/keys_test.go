@@ -224,3 +224,61 @@ func (w *world) refusedBy(revision, nodes int) {
 		}
 	}
 }
+
+// TestT42_OldWordsAreShownWithoutKeys: what servers recorded before they looked.
+func TestT42_OldWordsAreShownWithoutKeys(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	w.settledNode(w.fleet.ID, "n", 1)
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(`{"name": "a", "alt_stat_name": "b"}`)).is(200, nil)
+	var row oapi.Resource
+	w.do(http.MethodGet, w.at("resources", "clusters", "a"), "").is(200, &row)
+	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: row.Version, Revision: 2, Detail: "words " + oldKey, Action: "nothing sent"})
+	for _, path := range []string{w.at("revisions", "2", "receipt"), w.at("events"), w.at("nodes"), w.at("nodes", "n"), w.at("nodes", "n", "config")} {
+		if a := w.do(http.MethodGet, path, "").is(200, nil); strings.Contains(string(a.body), canary) || !strings.Contains(string(a.body), "words [redacted]") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+}
+
+// TestT28_AuditAndHistoryHoldNamesAndCounts: what was written is told by names, never by
+// values, whether it was taken or refused.
+func TestT28_AuditAndHistoryHoldNamesAndCounts(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.do(http.MethodPut, w.at("resources", "secrets", "s"), asDocument(`{"name": "s", "generic_secret": {"secret": {"inline_string": "`+canary+`"}}}`)).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "clusters", "redis"), asDocument(oldCluster("redis"))).isProblem(422, "invalid_resource", "/body/transport_socket/typed_config/common_tls_context/tls_certificates/0/private_key/inline_bytes")
+	w.do(http.MethodPost, w.at("apply"), `{"message": `+quoted(oldKey)+`, "resources": [{"type": "clusters", "name": "a", "body": {"name": "a"}}]}`).isProblem(422, "invalid_resource", "/message")
+	w.writeOld("redis")
+	w.do(http.MethodDelete, w.at("resources", "clusters", "redis"), "").is(200, nil)
+	w.do(http.MethodDelete, w.at("resources", "secrets", "s"), "").is(200, nil)
+
+	conn := w.db.Connect(t, w.db.Owner)
+	var details []map[string]any
+	must(t, conn.QueryRow(t.Context(), `SELECT jsonb_agg(detail) FROM audit_events WHERE action LIKE 'fleet.%' AND detail ? 'changed'`).Scan(&details))
+	if len(details) != 4 {
+		t.Errorf("%d audit events of writes, want 4", len(details))
+	}
+	for _, d := range details {
+		for key, value := range d {
+			switch key {
+			case "changed", "message":
+			case "resources":
+				for _, r := range value.([]any) {
+					if four := r.([]any); len(four) != 4 || four[0] != "put" && four[0] != "delete" {
+						t.Errorf("a resource is told as %v", r)
+					}
+				}
+			default:
+				t.Errorf("the audit tells %s: %v", key, value)
+			}
+		}
+	}
+	all := w.dump("public.bodies")
+	for _, trace := range traces(canary) {
+		if i := strings.Index(all, trace); i >= 0 {
+			t.Errorf("the key is in a table: %q", all[max(0, i-100):i+len(trace)])
+		}
+	}
+}

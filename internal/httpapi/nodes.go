@@ -7,6 +7,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/redact"
 	"fairlead/internal/store"
 )
 
@@ -77,7 +78,7 @@ func nodeOf(n store.NodeView) oapi.Node {
 
 func refusalOf(r store.NodeRefusal) oapi.Refusal {
 	out := oapi.Refusal{
-		Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Version: r.Version, Revision: int64(r.Revision), Detail: r.Detail,
+		Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Version: r.Version, Revision: int64(r.Revision), Detail: redact.Keys(r.Detail),
 		Action: optional(r.Action), At: r.At, ResolvedAt: optionalTime(r.ResolvedAt), ResolvedBy: optional(int64(r.ResolvedBy)),
 		StandsIn: optional(r.Good),
 	}

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -163,6 +164,7 @@ func TestT42_OnlySecretsAreBlanked(t *testing.T) {
 		"where a password is":    {redis, `"downstream_auth_password":{"filename":"/` + canary + `"}`, canary},
 		"a certificate":          {"envoy.extensions.transport_sockets.tls.v3.TlsCertificate", `"certificate_chain":{"inline_string":"` + canary + `"}`, canary},
 		"a key in free text":     {cluster, `"alt_stat_name":` + quoted(pemKey), ""},
+		"a key as bytes":         {"google.protobuf.BytesValue", `"value":"` + base64.StdEncoding.EncodeToString([]byte(pemKey)) + `"`, ""},
 		"a key in metadata":      {cluster, `"metadata":{"filter_metadata":{"a":{"b":["x",{"c":` + quoted(pemKey) + `}]}}}`, ""},
 		"a key as a key":         {cluster, `"metadata":{"filter_metadata":{"a":{` + quoted(pemKey) + `:1}}}`, ""},
 		"a word in metadata":     {cluster, `"metadata":{"filter_metadata":{"a":{"b":"` + canary + `"}}}`, canary},
@@ -175,6 +177,8 @@ func TestT42_OnlySecretsAreBlanked(t *testing.T) {
 		"keys in no plain JSON":  {jwt, `"local_jwks":{"inline_string":"{keys:[{'kty':'oct','k':'` + canary + `'}]}"}`, ""},
 		"a header":               {grpc, `"initial_metadata":[{"key":"Authorization","value":"Bearer ` + canary + `"}]`, ""},
 		"a header's formatter":   {grpc, `"initial_metadata":[{"key":"authorization","value":"Bearer %REQ(` + canary + `)%"}]`, canary},
+		"a token of GCP":         {"envoy.extensions.filters.http.gcp_authn.v3.Audience.IAMAccessToken", `"authorization":"Bearer ` + canary + `"`, ""},
+		"a template of GCP":      {"envoy.extensions.filters.http.gcp_authn.v3.Audience.IAMAccessToken", `"authorization":"Bearer %DYNAMIC_METADATA(` + canary + `)%"`, canary},
 		"another header":         {grpc, `"initial_metadata":[{"key":"x-team","value":"` + canary + `"}]`, canary},
 		"htpasswd":               {"envoy.extensions.filters.http.basic_auth.v3.BasicAuth", `"users":{"inline_string":"user:{SHA}` + canary + `"}`, ""},
 		"extensions of a check":  {"envoy.extensions.filters.http.ext_authz.v3.CheckSettings", `"context_extensions":{"` + canary[:6] + `":"` + canary + `"}`, ""},
@@ -191,10 +195,10 @@ func TestT42_OnlySecretsAreBlanked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Contains(string(shown), canary); got != (c.left != "") || blanked != (c.left == "") || blanked == proto.Equal(before, m) {
+			if got := bytes.Contains(m.GetValue(), []byte(canary)); got != (c.left != "") || blanked != (c.left == "") || blanked == proto.Equal(before, m) {
 				t.Errorf("blanked %v: %s", blanked, shown)
 			}
-			if blanked && !strings.Contains(string(shown), Mark) {
+			if blanked && !strings.Contains(string(shown), Mark) && !strings.Contains(string(shown), base64.StdEncoding.EncodeToString([]byte(Mark))) {
 				t.Errorf("nothing says that a value is missing: %s", shown)
 			}
 		})

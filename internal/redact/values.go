@@ -1,8 +1,6 @@
 package redact
 
 import (
-	"iter"
-
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 )
@@ -25,43 +23,39 @@ type Values struct {
 	size   int // bytes of values
 }
 
-// Collect takes the secrets out of resources, each an encoded Any. It decodes 4 MiB of
-// them and keeps 1,000 values and half a MiB of them, at most.
-func Collect(resources iter.Seq[[]byte]) *Values {
-	v := &Values{Whole: true, values: map[string]struct{}{}}
-	for encoded := range resources {
-		if v.read += len(encoded); v.read > maxRead {
-			v.Whole = false
-			return v
-		}
-		body := new(anypb.Any)
-		if proto.Unmarshal(encoded, body) != nil {
-			v.Whole = false
-			continue
-		}
-		w := walker{hit: v.add}
-		w.message(body.ProtoReflect(), false)
-		if !v.Whole {
-			return v
-		}
-	}
-	return v
-}
+// NewValues has none yet, and looked at nothing.
+func NewValues() *Values { return &Values{Whole: true, values: map[string]struct{}{}} }
 
-func (v *Values) add(value []byte) (blank bool) {
-	const shortest = 3 // what is shorter stands in every text
-	if len(value) < shortest {
-		return false
-	}
-	if _, twice := v.values[string(value)]; twice {
-		return false
-	}
-	if v.size += len(value); v.size > maxBytes || len(v.values) == maxValues {
+// Take takes the secrets out of a resource, an encoded Any, and reports whether it found out
+// that there is none. All in all it decodes 4 MiB, and keeps 1,000 values and half a MiB
+// of them, at most.
+func (v *Values) Take(resource []byte) (none bool) {
+	if v.read += len(resource); v.read > maxRead {
 		v.Whole = false
 		return false
 	}
+	body := new(anypb.Any)
+	if proto.Unmarshal(resource, body) != nil {
+		v.Whole = false
+		return false
+	}
+	none = true
+	w := walker{hit: func(value []byte) bool { none = false; v.add(value); return false }}
+	w.message(body.ProtoReflect(), false)
+	return none
+}
+
+func (v *Values) add(value []byte) {
+	const shortest = 3 // what is shorter stands in every text
+	if _, twice := v.values[string(value)]; twice || len(value) < shortest {
+		return
+	}
+	if v.size+len(value) > maxBytes || len(v.values) == maxValues {
+		v.Whole = false
+		return
+	}
+	v.size += len(value)
 	v.values[string(value)] = struct{}{}
-	return false
 }
 
 // Encoded returns a resource, an encoded Any, without its secrets: as it is if it has

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
 // old is a resource as it was written before keys had to be in Secrets.
@@ -30,7 +30,13 @@ func old(t testing.TB, value string) []byte {
 	return b
 }
 
-func collect(resources ...[]byte) *Values { return Collect(slices.Values(resources)) }
+func collect(resources ...[]byte) *Values {
+	v := NewValues()
+	for _, r := range resources {
+		v.Take(r)
+	}
+	return v
+}
 
 func octal(s string) string {
 	var b strings.Builder
@@ -68,6 +74,7 @@ var writings = map[string]func(string) string{
 	"base64 for URLs":  func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
 	"base64 after one": func(s string) string { return base64.StdEncoding.EncodeToString([]byte("x" + s + "yz")) },
 	"base64 after two": func(s string) string { return base64.StdEncoding.EncodeToString([]byte("xx" + s + "y")) },
+	"octal, escaped":   func(s string) string { return strconv.Quote(octal(s)) },
 	"yaml":             func(s string) string { return "|\n      " + strings.ReplaceAll(s, "\n", "\n      ") },
 	"the first half":   func(s string) string { return s[:len(s)/2] },
 	"the last half":    func(s string) string { return s[len(s)/2:] },
@@ -107,7 +114,13 @@ func TestT42_WordsBesideAValueAreKept(t *testing.T) {
 // leak returns a part of the value that stands in the text, in any of the writings.
 func leak(text, value string) string {
 	const much = 8
-	for _, form := range []string{value, base64.StdEncoding.EncodeToString([]byte(value)), octal(value), hexEscapes(value), unicodeEscapes(value)} {
+	in64 := func(before string) string {
+		return base64.StdEncoding.EncodeToString([]byte(before + value))[4*len(before)/2:]
+	}
+	for _, form := range []string{
+		value, in64(""), in64("x"), in64("xx"),
+		octal(value), strings.ReplaceAll(octal(value), `\`, `\\`), hexEscapes(value), unicodeEscapes(value),
+	} {
 		n := min(much, len(form))
 		if len(form) > 4*len(value)-1 { // escapes are longer
 			n = min(3*much, len(form))
@@ -166,6 +179,9 @@ func TestT42_KeysAreTakenOut(t *testing.T) {
 		if got := Keys(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
+		if got := collect().Words(in); got != want {
+			t.Errorf("%q, of a resource without secrets: got %q, want %q", in, got, want)
+		}
 	}
 }
 
@@ -185,12 +201,32 @@ func TestT42_MoreThanCanBeLookedFor(t *testing.T) {
 	if v := collect(old(t, strings.Repeat("x", maxBytes+1))); v.Whole {
 		t.Error("a value that is too long is said to be looked for")
 	}
+	if NewValues().Take(old(t, canary)) || !NewValues().Take(plain(t, 1)) || NewValues().Take([]byte("\xff")) || NewValues().Take(plain(t, maxRead)) {
+		t.Error("what holds no secret, for sure, is told wrong")
+	}
 	if v := collect([]byte("\xff")); v.Whole {
 		t.Error("what cannot be read is said to hold nothing")
 	}
-	if v := collect(bytes.Repeat([]byte{0}, maxRead+1)); v.Whole || v.read != maxRead+1 {
+	if v := collect(old(t, strings.Repeat("x", maxBytes)), plain(t, maxRead-maxBytes-1_000)); !v.Whole {
+		t.Error("what is few enough bytes is said to be too many")
+	}
+	if v := collect(plain(t, maxRead)); v.Whole {
 		t.Error("too many bytes are said to be read")
 	}
+}
+
+// plain is a resource of so many bytes, and some, without a secret.
+func plain(t *testing.T, size int) []byte {
+	t.Helper()
+	a, err := anypb.New(wrapperspb.String(strings.Repeat("x", size)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := proto.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // FuzzWords: whatever stands around it, the value does not survive.

@@ -180,17 +180,18 @@ var plainMarked = map[protoreflect.FullName]bool{
 const intoSecret = "put it into a Secret and name it with sds_config"
 
 const (
-	noSecret = "a key, a password or a token stands here in the clear, and Envoy takes none from a Secret here: "
+	inClear  = "a key, a password or a token stands here in the clear"
+	noSecret = inClear + ", and Envoy takes none from a Secret here: "
 	onHost   = "put it into a file on the proxy's host and name that with filename"
 	useEnvoy = "use envoy_grpc, and in its cluster the credential_injector filter, which takes a Secret with sds_config"
 )
 
 // advices say what to do instead, by the message that the field is one of.
 var advices = map[protoreflect.FullName]string{
-	"envoy.extensions.transport_sockets.tls.v3.TlsCertificate":       intoSecret + ", in tls_certificate_sds_secret_configs in the place of tls_certificates",
-	"envoy.extensions.transport_sockets.tls.v3.PrivateKeyProvider":   intoSecret + ", in tls_certificate_sds_secret_configs in the place of tls_certificates",
-	"envoy.extensions.transport_sockets.tls.v3.TlsSessionTicketKeys": intoSecret + ", in session_ticket_keys_sds_secret_config in the place of session_ticket_keys",
-	"envoy.extensions.transport_sockets.tls.v3.GenericSecret":        intoSecret,
+	"envoy.extensions.transport_sockets.tls.v3.TlsCertificate":       inClear + ": " + intoSecret + ", in tls_certificate_sds_secret_configs in the place of tls_certificates",
+	"envoy.extensions.transport_sockets.tls.v3.PrivateKeyProvider":   inClear + ": " + intoSecret + ", in tls_certificate_sds_secret_configs in the place of tls_certificates",
+	"envoy.extensions.transport_sockets.tls.v3.TlsSessionTicketKeys": inClear + ": " + intoSecret + ", in session_ticket_keys_sds_secret_config in the place of session_ticket_keys",
+	"envoy.extensions.transport_sockets.tls.v3.GenericSecret":        inClear + ": " + intoSecret,
 
 	"envoy.config.core.v3.HeaderValue": "a credential stands in this header in the clear: " + intoSecret + ", in the credential_injector filter",
 

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -11,10 +12,11 @@ import (
 // frames are a resource's bytes on the wire. The body is encoded once; what stands before
 // it is a small head, of which there is one for each way to send it.
 type frames struct {
-	any     []byte // the encoded google.protobuf.Any
-	sotw    []byte // head in a DiscoveryResponse
-	delta   []byte // head in a DeltaDiscoveryResponse
-	expires *expiring
+	any      []byte // the encoded google.protobuf.Any
+	sotw     []byte // head in a DiscoveryResponse
+	delta    []byte // head in a DeltaDiscoveryResponse
+	expires  *expiring
+	harmless *atomic.Bool // the body is known to hold no secret; all else never changes
 }
 
 // expiring are the ways to send a resource that has a TTL.
@@ -47,7 +49,7 @@ func (r *Resource) encode(t fleet.Type, value []byte) {
 	any = protowire.AppendTag(any, fieldAnyValue, protowire.BytesType)
 	any = protowire.AppendBytes(any, value)
 
-	f := frames{any: any}
+	f := frames{any: any, harmless: new(atomic.Bool)}
 	f.sotw = protowire.AppendTag(nil, fieldResources, protowire.BytesType)
 	f.sotw = protowire.AppendVarint(f.sotw, uint64(len(any)))
 	f.delta = element(r.wrapper(0, nil), len(any), true)

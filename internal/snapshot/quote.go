@@ -6,12 +6,11 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// Quotable yields what a client's words about a type may quote, each an encoded
-// google.protobuf.Any that is shared and must not be written to: the resources of every
+// Quotable yields what a client's words about a type may quote: the resources of every
 // response that it has not answered for, and those on trial. Its cost grows with these.
-func (c *Client) Quotable(t fleet.Type) iter.Seq[[]byte] {
+func (c *Client) Quotable(t fleet.Type) iter.Seq[*Resource] {
 	tr := &c.types[t]
-	return func(yield func([]byte) bool) {
+	return func(yield func(*Resource) bool) {
 		seen := map[*Resource]struct{}{}
 		again := func(r *Resource) bool {
 			_, again := seen[r]
@@ -23,7 +22,7 @@ func (c *Client) Quotable(t fleet.Type) iter.Seq[[]byte] {
 				continue
 			}
 			for _, r := range f.Resources {
-				if !again(r) && !yield(r.frames.any) {
+				if !again(r) && !yield(r) {
 					return
 				}
 			}
@@ -32,9 +31,19 @@ func (c *Client) Quotable(t fleet.Type) iter.Seq[[]byte] {
 			return
 		}
 		for _, s := range tr.trial.all() {
-			if !again(s.refused) && !yield(s.refused.frames.any) {
+			if !again(s.refused) && !yield(s.refused) {
 				return
 			}
 		}
 	}
 }
+
+// Encoded is the google.protobuf.Any. It is shared and must not be written to.
+func (r *Resource) Encoded() []byte { return r.frames.any }
+
+// Harmless reports whether somebody found that the resource holds no secret: it need not be
+// looked for again, on any stream.
+func (r *Resource) Harmless() bool { return r.frames.harmless.Load() }
+
+// SetHarmless notes that the resource holds no secret.
+func (r *Resource) SetHarmless() { r.frames.harmless.Store(true) }

@@ -15,13 +15,26 @@ const maxDetail = 4 << 10
 
 // words takes out of a client's words about the response f what they quote of keys,
 // passwords and tokens, before anything is done with them. Where these are more than can be
-// looked for only the reason is left. It costs nothing where nobody acts on the words,
-// and else grows with the resources that are not answered for, up to what Collect reads.
+// looked for only the reason is left. It costs nothing where nobody acts on the words. Else it
+// grows with the resources that are not answered for; those without a secret are decoded
+// once for all streams, and of the others no more than Take takes.
 func (st *stream) words(t fleet.Type, f *snapshot.Response, detail string) string {
 	if f == nil || detail == "" {
 		return ""
 	}
-	return quoteless(redact.Collect(st.client.Quotable(t)), detail)
+	values := redact.NewValues()
+	for r := range st.client.Quotable(t) {
+		if r.Harmless() {
+			continue
+		}
+		if values.Take(r.Encoded()) {
+			r.SetHarmless()
+		}
+		if !values.Whole {
+			break
+		}
+	}
+	return quoteless(values, detail)
 }
 
 // quoteless takes the values out of a text.

@@ -2,7 +2,6 @@ package xds
 
 import (
 	"encoding/base64"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +54,8 @@ func FuzzT42_Words(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	values := redact.Collect(slices.Values([][]byte{encoded}))
+	values := redact.NewValues()
+	values.Take(encoded)
 	f.Add("x", ": Proto constraint validation failed", uint8(0), uint8(0))
 	f.Add(strings.Repeat("ä", 2048), "goo.gle/", uint8(2), uint8(1))
 	f.Add(`\`, "-----BEGIN PRIVATE KEY-----", uint8(1), uint8(2))

@@ -50,6 +50,16 @@ func TestT42_AKeyIsInNoRefusalAndNoStatus(t *testing.T) {
 		if len(refusals) != 1 || refusals[0].Detail != `a is no good: "[redacted]"` {
 			t.Errorf("refusals %+v", refusals)
 		}
+		if refusals[0].Culprits[0].Refused.Harmless() {
+			t.Error("what holds a key is not looked at again")
+		}
+		s.Settle()
+		w.Publish(xdstest.Put(fleet.Extension, "a", "2"))
+		s.Nack(s.Next(), "a is no good")
+		synctest.Wait()
+		if last := w.Refusals()[len(w.Refusals())-1]; last.Detail != "a is no good" || !last.Culprits[0].Refused.Harmless() {
+			t.Errorf("what holds no key is looked at by each stream: %+v", last)
+		}
 	})
 }
 
@@ -68,6 +78,27 @@ func TestT42_WordsAboutTooManyKeysAreDropped(t *testing.T) {
 		synctest.Wait()
 		refusals := w.Refusals()
 		if len(refusals) != 1 || refusals[0].Detail != "Proto constraint validation failed (e7)" {
+			t.Errorf("refusals %+v", refusals)
+		}
+	})
+}
+
+// TestT42_WordsAboutAnEarlierResponse, which stand beside an ACK in state of the world, quote
+// no key of that one.
+func TestT42_WordsAboutAnEarlierResponse(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := xdstest.New(t)
+		s := w.Open(xdstest.SotWADS, "n1")
+		w.Publish(xdstest.Put(fleet.Extension, "a", "0"), xdstest.Put(fleet.Extension, "b", "0"))
+		s.Subscribe(fleet.Extension, "a", "b")
+		s.Ack(s.Next())
+		w.Publish(withUsers(t, "a", users+"a"), withUsers(t, "b", users+"b"))
+		s.Nack(s.Next(), "no good")
+		repair := s.Next()
+		s.Send(xdstest.Request{Type: fleet.Extension, Names: []string{"a", "b"}, Version: repair.Version, Nonce: repair.Nonce, Error: "a is no good: \"" + users + "a\""})
+		synctest.Wait()
+		refusals := w.Refusals()
+		if len(refusals) != 1 || refusals[0].Detail != `a is no good: "[redacted]"` {
 			t.Errorf("refusals %+v", refusals)
 		}
 	})
