@@ -226,6 +226,22 @@ func (w *world) refusedBy(revision, nodes int) {
 }
 
 // TestT42_OldWordsAreShownWithoutKeys: what servers recorded before they looked.
+// TestT42_ARollbackBringsNoKeyBack: what was written before the rule is told with its field, and
+// nothing is changed.
+func TestT42_ARollbackBringsNoKeyBack(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.writeOld("old")
+	w.do(http.MethodDelete, w.at("resources", "clusters", "old"), "").is(200, nil)
+	a := w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`)
+	a.isProblem(422, "invalid_resource",
+		"/resources/clusters/old/body/typed_extension_protocol_options/envoy.filters.network.redis_proxy/auth_password/inline_string")
+	if !strings.Contains(string(a.body), `"inline_key"`) || strings.Contains(string(a.body), canary) {
+		t.Errorf("answered %s", a.body)
+	}
+	w.do(http.MethodGet, w.at("resources", "clusters", "old"), "").isProblem(404, "not_found", "")
+}
+
 func TestT42_OldWordsAreShownWithoutKeys(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
