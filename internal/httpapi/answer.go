@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"fairlead/internal/redact"
 	"fairlead/internal/store"
 )
 
@@ -67,14 +68,17 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// textField refuses what a field of a small body cannot hold. The contract counts
-// characters, the database bytes.
+// textField refuses what a field of a small body cannot hold, and a private key in it. The
+// contract counts characters, the database bytes.
 func textField(pointer, s string, most int) error {
 	if !plainText(s) {
 		return badField(pointer, "invalid_text", "a text is UTF-8 without NUL")
 	}
 	if len(s) > most {
 		return badField(pointer, "too_long", "at most "+strconv.Itoa(most)+" bytes")
+	}
+	if redact.PrivateKey(s) {
+		return badField(pointer, "inline_key", "there is a private key in this text, which is stored and shown in the clear: leave it out")
 	}
 	return nil
 }

@@ -242,6 +242,17 @@ func TestT42_ARollbackBringsNoKeyBack(t *testing.T) {
 	w.do(http.MethodGet, w.at("resources", "clusters", "old"), "").isProblem(404, "not_found", "")
 }
 
+// TestT42_NoTextHoldsAPrivateKey: messages, names and descriptions are shown in the clear.
+func TestT42_NoTextHoldsAPrivateKey(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	key, err := json.Marshal(oldKey)
+	must(t, err)
+	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1, "message": `+string(key)+`}`).isProblem(400, "invalid_request", "/message")
+	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "*", "description": `+string(key)+`}`).isProblem(400, "invalid_request", "/description")
+	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"role": "viewer", "name": `+string(key)+`}`).isProblem(400, "invalid_request", "/name")
+}
+
 func TestT42_OldWordsAreShownWithoutKeys(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
