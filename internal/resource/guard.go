@@ -8,7 +8,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"fairlead/internal/redact"
 )
 
 // guard collects what the rules name on a walk over a resource. Its cost is that of the
@@ -194,8 +195,8 @@ func (g *guard) logPath(file string) bool {
 // it. Of a type that is not linked in, or where the content does not fit the type, nothing
 // can be known: that counts as code.
 func (g *guard) typedStruct(m protoreflect.Message, p place) {
-	inner, err := unpackTyped(m)
-	if err != nil {
+	inner := redact.Typed(m)
+	if inner == nil {
 		g.add(RuleCode, p.at)
 		return
 	}
@@ -206,22 +207,4 @@ func (g *guard) typedStruct(m protoreflect.Message, p place) {
 	if err := walk(inner, in.n, in.at, true, func(m protoreflect.Message, n *node, at *path, root bool) { g.message(m, place{n, at}, root) }); err != nil {
 		g.add(RuleCode, p.at)
 	}
-}
-
-// unpackTyped decodes what a TypedStruct holds. Fields that its type does not have are
-// passed over, as an Envoy may be told to do.
-func unpackTyped(m protoreflect.Message) (protoreflect.Message, error) {
-	fields := m.Descriptor().Fields()
-	url := m.Get(fields.ByName("type_url")).String()
-	mt, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(url[strings.LastIndexByte(url, '/')+1:]))
-	if err != nil {
-		return nil, err
-	}
-	b, err := protojson.Marshal(m.Get(fields.ByName("value")).Message().Interface())
-	if err != nil {
-		return nil, err
-	}
-	inner := mt.New()
-	o := protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: recursionLimit}
-	return inner, o.Unmarshal(b, inner.Interface())
 }
