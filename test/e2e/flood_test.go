@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,9 +12,13 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	statusv3 "github.com/envoyproxy/go-control-plane/envoy/service/status/v3"
+	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
 )
@@ -26,18 +31,8 @@ func BenchmarkFreshNodeIDs(b *testing.B) {
 	w.apply(together(static("a", "1s")))
 	server := w.xds()
 	arrivals := w.listen(server.address)
-	measure := func() float64 {
-		waits := make([]float64, 0, 200)
-		for i := range cap(waits) {
-			w.put(static("a", fmt.Sprint(2+i%2, "s")))
-			answered := time.Now()
-			waits = append(waits, (<-arrivals).Sub(answered).Seconds()*1000)
-		}
-		slices.Sort(waits)
-		return waits[len(waits)*99/100]
-	}
 	for b.Loop() {
-		alone := measure()
+		alone := w.p99(arrivals)
 		brought, end := w.flood(server.address)
 		for _, x := range []struct {
 			phase string
@@ -45,7 +40,7 @@ func BenchmarkFreshNodeIDs(b *testing.B) {
 		}{{"let-in", 1000}, {"refused", 25_000}} {
 			eventually(b, 2*time.Minute, "the flood is slow", func() bool { return brought.Load() >= x.from })
 			began, before := time.Now(), brought.Load()
-			beside := measure()
+			beside := w.p99(arrivals)
 			b.ReportMetric(float64(brought.Load()-before)/time.Since(began).Seconds(), x.phase+"-ids/s")
 			b.ReportMetric(beside, x.phase+"-p99-ms")
 			b.ReportMetric(beside/alone, x.phase+"-ratio")
@@ -53,6 +48,101 @@ func BenchmarkFreshNodeIDs(b *testing.B) {
 		end()
 		b.ReportMetric(alone, "alone-p99-ms")
 	}
+}
+
+// BenchmarkHostileRequests is the same beside requests that are small to send and would be dear to take:
+// all that one connection with another credential of the fleet sends, one after the other.
+func BenchmarkHostileRequests(b *testing.B) {
+	w := setup(b)
+	w.apply(together(static("a", "1s")))
+	server := w.xds()
+	arrivals := w.listen(server.address)
+	for b.Loop() {
+		alone := w.p99(arrivals)
+		b.ReportMetric(alone, "alone-p99-ms")
+		for _, attack := range []struct {
+			name string
+			send func(context.Context, *grpc.ClientConn) error
+		}{
+			{"names", discover(make([]string, 1_900_000))},
+			{"too-large", discover(make([]string, 5<<20))},
+			{"matchers", askStatus(1000, "")},
+			{"regex", askStatus(1, strings.Repeat(`.{1000}`, 73))},
+		} {
+			sent, end := w.repeat(server.address, attack.send)
+			began, before := time.Now(), sent.Load()
+			beside := w.p99(arrivals)
+			b.ReportMetric(float64(sent.Load()-before)/time.Since(began).Seconds(), attack.name+"/s")
+			b.ReportMetric(beside/alone, attack.name+"-ratio")
+			end()
+		}
+	}
+}
+
+// p99 is of 200 changes, from the answer to the write to the node's arrival, in ms.
+func (w *world) p99(arrivals <-chan time.Time) float64 {
+	waits := make([]float64, 0, 200)
+	for i := range cap(waits) {
+		w.put(static("a", fmt.Sprint(2+i%2, "s")))
+		answered := time.Now()
+		waits = append(waits, (<-arrivals).Sub(answered).Seconds()*1000)
+	}
+	slices.Sort(waits)
+	return waits[len(waits)*99/100]
+}
+
+// discover subscribes to the names on a stream of its own, and waits for the stream's end.
+func discover(names []string) func(context.Context, *grpc.ClientConn) error {
+	r := &discoveryv3.DeltaDiscoveryRequest{Node: &corev3.Node{Id: "hostile"}, TypeUrl: fleet.Cluster.URL(), ResourceNamesSubscribe: names}
+	return func(ctx context.Context, conn *grpc.ClientConn) error {
+		stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(ctx)
+		if err != nil {
+			return err
+		}
+		_ = stream.Send(r) // the reason comes with Recv
+		for err == nil {
+			_, err = stream.Recv()
+		}
+		return err
+	}
+}
+
+// askStatus asks for the status of clients with so many matchers.
+func askStatus(n int, expr string) func(context.Context, *grpc.ClientConn) error {
+	r := &statusv3.ClientStatusRequest{}
+	for range n {
+		m := &matcherv3.NodeMatcher{}
+		if expr != "" {
+			m.NodeId = &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: expr}}}
+		}
+		r.NodeMatchers = append(r.NodeMatchers, m)
+	}
+	return func(ctx context.Context, conn *grpc.ClientConn) error {
+		_, err := statusv3.NewClientStatusDiscoveryServiceClient(conn).FetchClientStatus(ctx, r)
+		return err
+	}
+}
+
+// repeat sends one after the other over one connection until end is called. All must be refused.
+func (w *world) repeat(address string, send func(context.Context, *grpc.ClientConn) error) (sent *atomic.Int64, end func()) {
+	w.t.Helper()
+	token, _ := w.credential()
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+token))
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	must(w.t, err)
+	w.whole.Cleanup(func() { _ = conn.Close() })
+	sent = new(atomic.Int64)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for ctx.Err() == nil {
+			if err := send(ctx, conn); ctx.Err() == nil && status.Code(err) != codes.ResourceExhausted {
+				w.t.Errorf("a hostile request ended with %v, want ResourceExhausted", err)
+				return
+			}
+			sent.Add(1)
+		}
+	})
+	return sent, func() { cancel(); running.Wait() }
 }
 
 // listen is a node that ACKs all clusters, and says when each response came.
