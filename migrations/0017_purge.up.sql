@@ -37,14 +37,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_te
   SELECT * FROM tenants t WHERE t.slug = p_slug AND t.deleted_at IS NULL
 $$;
 
--- Ends a tenant: its tokens and node credentials lead nowhere, its fleets are deleted. Returns those that were not yet.
+-- Ends a tenant: its tokens and node credentials lead nowhere, its fleets are deleted. Returns those that were not yet. The
+-- tenant's lock lets others add rows that name it: a write does, which has the head that this waits for.
 CREATE FUNCTION delete_tenant(p_tenant uuid, p_actor jsonb) RETURNS SETOF uuid
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
   v_slug text;
   v_at   timestamptz;
 BEGIN
-  SELECT t.slug INTO v_slug FROM tenants t WHERE t.id = p_tenant AND t.deleted_at IS NULL FOR UPDATE;
+  SELECT t.slug INTO v_slug FROM tenants t WHERE t.id = p_tenant AND t.deleted_at IS NULL FOR NO KEY UPDATE;
   PERFORM must_exist(FOUND);
   PERFORM FROM fleet_heads h WHERE h.tenant_id = p_tenant AND h.deleted_at IS NULL ORDER BY h.fleet_id FOR NO KEY UPDATE;
   v_at := clock_timestamp();

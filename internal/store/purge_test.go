@@ -268,3 +268,30 @@ func TestEndedCredentialsLeaveTheFeedAfterADayAndTheTablesAfter30(t *testing.T) 
 		t.Errorf("%d audit events, were %d", n, audit)
 	}
 }
+
+// TestADeletionOfATenantAndAWriteDoNotWaitForEachOther: a write has the fleet's head, for
+// which the deletion waits, and then adds rows that name the tenant.
+func TestADeletionOfATenantAndAWriteDoNotWaitForEachOther(t *testing.T) {
+	w := setup(t)
+	app := w.db.Connect(t, w.db.App)
+	defer app.Close(t.Context()) //nolint:errcheck // nothing is pending
+	write, err := app.Begin(t.Context())
+	w.ok(err)
+	_, err = write.Exec(t.Context(), `SELECT set_config('app.tenant_id', $1, true)`, w.tenant.String())
+	w.ok(err)
+	_, err = write.Exec(t.Context(), `SELECT fleet_lock($1, NULL)`, w.fleet.String())
+	w.ok(err)
+	deleted := make(chan error, 1)
+	go func() { deleted <- w.app.DeleteTenant(t.Context(), w.tenant, actor) }()
+	for w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 0 {
+		select {
+		case err := <-deleted:
+			t.Fatalf("the deletion does not wait for the write: %v", err)
+		default:
+		}
+	}
+	_, err = write.Exec(t.Context(), `INSERT INTO bodies (tenant_id, hash, body) VALUES (app_tenant(), sha256('x'), 'x')`)
+	w.ok(err)
+	w.ok(write.Commit(t.Context()))
+	w.ok(<-deleted)
+}
