@@ -191,13 +191,16 @@ func (g *guard) logPath(file string) bool {
 }
 
 // typedStruct goes into a message that is written as JSON with the URL of its type beside
-// it. Of a type that is not linked in, or where the content does not fit the type, nothing
-// can be known: that counts as code.
+// it. Of a type that is not linked in or takes anything, or where the content does not fit the
+// type, nothing can be known: that counts as code.
 func (g *guard) typedStruct(m protoreflect.Message, p place) {
-	inner, err := unpackTyped(m)
+	inner, fits, err := unpackTyped(m)
 	if err != nil {
 		g.add(RuleCode, p.at)
 		return
+	}
+	if !fits || freeForm[inner.Descriptor().FullName()] {
+		g.add(RuleCode, p.at)
 	}
 	in := p.to(m, "value")
 	if r, ok := ruleOf(inner.Descriptor().FullName()); ok {
@@ -209,19 +212,23 @@ func (g *guard) typedStruct(m protoreflect.Message, p place) {
 }
 
 // unpackTyped decodes what a TypedStruct holds. Fields that its type does not have are
-// passed over, as an Envoy may be told to do.
-func unpackTyped(m protoreflect.Message) (protoreflect.Message, error) {
+// passed over, as an Envoy may be told to do; then it does not fit.
+func unpackTyped(m protoreflect.Message) (inner protoreflect.Message, fits bool, err error) {
 	fields := m.Descriptor().Fields()
 	url := m.Get(fields.ByName("type_url")).String()
 	mt, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(url[strings.LastIndexByte(url, '/')+1:]))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	b, err := protojson.Marshal(m.Get(fields.ByName("value")).Message().Interface())
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	inner := mt.New()
-	o := protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: recursionLimit}
-	return inner, o.Unmarshal(b, inner.Interface())
+	inner = mt.New()
+	o := protojson.UnmarshalOptions{RecursionLimit: recursionLimit}
+	if o.Unmarshal(b, inner.Interface()) == nil {
+		return inner, true, nil
+	}
+	inner, o.DiscardUnknown = mt.New(), true
+	return inner, false, o.Unmarshal(b, inner.Interface())
 }
