@@ -2,8 +2,11 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -294,4 +297,37 @@ func TestADeletionOfATenantAndAWriteDoNotWaitForEachOther(t *testing.T) {
 	w.ok(err)
 	w.ok(write.Commit(t.Context()))
 	w.ok(<-deleted)
+}
+
+// TestT09_EndedCredentialsAreBounded: who makes and ends them without end fills neither the
+// tables nor what the servers are told; the newest are kept, and all that live.
+func TestT09_EndedCredentialsAreBounded(t *testing.T) {
+	w := setup(t)
+	ctx, other := t.Context(), w.db.Fleet(t, w.tenant)
+	w.exec(`INSERT INTO tenant_limits SELECT $1, unnest(ARRAY['tokens', 'credentials']), 3`, w.tenant.String())
+	token := func() fleet.CredentialID { return w.mint(fleet.CredentialID{}, auth.RoleViewer) }
+	credential := func(f fleet.ID) fleet.CredentialID {
+		id := fleet.NewCredentialID()
+		_, err := w.app.CreateNodeCredential(ctx, w.tenant, f, actor, store.NodeCredential{ID: id, Nodes: "*"})
+		w.ok(err)
+		return id
+	}
+	want := []string{token().String(), credential(w.fleet).String(), credential(other).String()} // they live
+	for i := range 8 {
+		k, c := token(), credential(w.fleet)
+		w.ok(w.app.RevokeToken(ctx, w.tenant, actor, k, auth.Roles()))
+		w.ok(w.app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, c))
+		if i >= 4 {
+			want = append(want, k.String(), c.String()) // and the last is not followed by another
+		}
+	}
+	got := strings1(t, w.super, `SELECT id::text FROM api_tokens WHERE tenant_id = $1 UNION ALL SELECT id::text FROM node_credentials WHERE tenant_id = $1`, w.tenant.String())
+	slices.Sort(got)
+	slices.Sort(want)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if n := len(w.load().Credentials); n != 5 {
+		t.Errorf("the servers are told of %d credentials", n)
+	}
 }
