@@ -34,7 +34,7 @@ CREATE OR REPLACE FUNCTION audit_events_stay() RETURNS trigger LANGUAGE plpgsql 
 BEGIN
   RAISE EXCEPTION 'audit events are never changed or removed' USING ERRCODE = 'insufficient_privilege';
 END $$;
-DROP FUNCTION delete_tenant(uuid, jsonb), purge_fleet(uuid, integer), tenants_to_purge(integer), purge_tenant(uuid, integer), sweep_credentials(),
+DROP FUNCTION delete_tenant(uuid, jsonb), purge_fleet(uuid, integer), tenants_to_purge(integer), purge_tenant(uuid, integer), sweep_credentials(), drop_ended_credentials(uuid), drop_ended_tokens(),
   purge_rows(text[], uuid, uuid, integer), tables_of_fleets();
 ALTER POLICY app ON tenants USING (id = app_tenant());
 DROP INDEX fleets_deleted;

@@ -37,14 +37,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_te
   SELECT * FROM tenants t WHERE t.slug = p_slug AND t.deleted_at IS NULL
 $$;
 
--- Ends a tenant: its tokens and node credentials lead nowhere, its fleets are deleted. Returns those that were not yet.
+-- Ends a tenant: its tokens and node credentials lead nowhere, its fleets are deleted. Returns those that were not yet. The
+-- tenant's lock lets others add rows that name it: a write does, which has the head that this waits for.
 CREATE FUNCTION delete_tenant(p_tenant uuid, p_actor jsonb) RETURNS SETOF uuid
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
   v_slug text;
   v_at   timestamptz;
 BEGIN
-  SELECT t.slug INTO v_slug FROM tenants t WHERE t.id = p_tenant AND t.deleted_at IS NULL FOR UPDATE;
+  SELECT t.slug INTO v_slug FROM tenants t WHERE t.id = p_tenant AND t.deleted_at IS NULL FOR NO KEY UPDATE;
   PERFORM must_exist(FOUND);
   PERFORM FROM fleet_heads h WHERE h.tenant_id = p_tenant AND h.deleted_at IS NULL ORDER BY h.fleet_id FOR NO KEY UPDATE;
   v_at := clock_timestamp();
@@ -137,7 +138,25 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $
   DELETE FROM api_tokens t WHERE t.tenant_id = app_tenant() AND least(t.revoked_at, t.expires_at) < clock_timestamp() - interval '30 days';
 $$;
 
+-- The same sooner: of those that ended only as many are kept, the newest, as there may be live ones. Else who makes and ends
+-- them at the rate of writes fills the lists and what every xDS server is told. Called before one more is made, under
+-- the lock of its limit. Its cost grows with what is kept. A token that ended has none below it that has not.
+CREATE FUNCTION drop_ended_credentials(p_fleet uuid) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+  DELETE FROM node_credentials d WHERE d.tenant_id = app_tenant() AND d.id = ANY (ARRAY(
+    SELECT c.id FROM node_credentials c
+     WHERE c.tenant_id = app_tenant() AND c.fleet_id = p_fleet AND least(c.revoked_at, c.expires_at) <= clock_timestamp()
+     ORDER BY least(c.revoked_at, c.expires_at) DESC, c.id DESC OFFSET tenant_limit('credentials')))
+$$;
+CREATE FUNCTION drop_ended_tokens() RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+  DELETE FROM api_tokens d WHERE d.tenant_id = app_tenant() AND d.id = ANY (ARRAY(
+    SELECT k.id FROM api_tokens k
+     WHERE k.tenant_id = app_tenant() AND least(k.revoked_at, k.expires_at) <= clock_timestamp()
+     ORDER BY least(k.revoked_at, k.expires_at) DESC, k.id DESC OFFSET tenant_limit('tokens')))
+$$;
+
 REVOKE EXECUTE ON FUNCTION delete_tenant(uuid, jsonb), purge_rows(text[], uuid, uuid, integer), tables_of_fleets(), purge_fleet(uuid, integer),
-  tenants_to_purge(integer), purge_tenant(uuid, integer), sweep_credentials() FROM PUBLIC;
+  tenants_to_purge(integer), purge_tenant(uuid, integer), sweep_credentials(), drop_ended_credentials(uuid), drop_ended_tokens() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION delete_tenant(uuid, jsonb), purge_fleet(uuid, integer), tenants_to_purge(integer), purge_tenant(uuid, integer),
-  sweep_credentials() TO fairlead_app;
+  sweep_credentials(), drop_ended_credentials(uuid), drop_ended_tokens() TO fairlead_app;

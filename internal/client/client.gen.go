@@ -2021,7 +2021,8 @@ type ClientInterface interface {
 	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
-	// `/resources/{type}/{name}/variants/{variant}/body/...`.
+	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
+	// `/description` or `/labels` there.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2033,7 +2034,8 @@ type ClientInterface interface {
 	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
-	// `/resources/{type}/{name}/variants/{variant}/body/...`.
+	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
+	// `/description` or `/labels` there.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2776,7 +2778,8 @@ func (c *Client) GetReceipt(ctx context.Context, tenant TenantParam, fleet Fleet
 // The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
-// `/resources/{type}/{name}/variants/{variant}/body/...`.
+// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
+// `/description` or `/labels` there.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2798,7 +2801,8 @@ func (c *Client) RollbackWithBody(ctx context.Context, tenant TenantParam, fleet
 // The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
-// `/resources/{type}/{name}/variants/{variant}/body/...`.
+// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
+// `/description` or `/labels` there.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5762,7 +5766,8 @@ type ClientWithResponsesInterface interface {
 	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
-	// `/resources/{type}/{name}/variants/{variant}/body/...`.
+	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
+	// `/description` or `/labels` there.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5774,7 +5779,8 @@ type ClientWithResponsesInterface interface {
 	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
-	// `/resources/{type}/{name}/variants/{variant}/body/...`.
+	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
+	// `/description` or `/labels` there.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9084,7 +9090,8 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, tenant
 // The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
-// `/resources/{type}/{name}/variants/{variant}/body/...`.
+// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
+// `/description` or `/labels` there.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9102,7 +9109,8 @@ func (c *ClientWithResponses) RollbackWithBodyWithResponse(ctx context.Context, 
 // The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
-// `/resources/{type}/{name}/variants/{variant}/body/...`.
+// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
+// `/description` or `/labels` there.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

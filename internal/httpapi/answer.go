@@ -78,7 +78,10 @@ func textField(pointer, s string, most int) error {
 		return badField(pointer, "too_long", "at most "+strconv.Itoa(most)+" bytes")
 	}
 	if redact.PrivateKey(s) {
-		return badField(pointer, "inline_key", "there is a private key in this text, which is stored and shown in the clear: leave it out")
+		return badField(pointer, "inline_key", inlineKey)
 	}
 	return nil
 }
+
+// inlineKey is what an apply says of it, too.
+const inlineKey = "there is a private key in this text, which is stored and shown in the clear: leave it out"

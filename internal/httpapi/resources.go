@@ -125,7 +125,11 @@ func resourceOf(row store.Resource) (oapi.Resource, error) {
 		out.Ttl = &ttl
 	}
 	if len(row.Labels) > 0 {
-		out.Labels = &row.Labels
+		labels := make(map[string]string, len(row.Labels))
+		for key, value := range row.Labels {
+			labels[redact.Keys(key)] = redact.Keys(value)
+		}
+		out.Labels = &labels
 	}
 	if row.Type == fleet.Secret {
 		out.Secret = &oapi.SecretSummary{}

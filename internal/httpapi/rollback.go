@@ -12,6 +12,7 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/redact"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
@@ -113,8 +114,25 @@ func (r *rollbackCheck) problem() error {
 	return nil
 }
 
+// texts refuses private keys in what stands beside a body.
+func (r *rollbackCheck) texts(ch store.RollbackChange) {
+	add := func(at string) {
+		r.bad = append(r.bad, oapi.FieldError{Pointer: &at, Code: "inline_key", Detail: inlineKey})
+	}
+	if redact.PrivateKey(ch.Description) {
+		add(pointerTo(ch) + "/description")
+	}
+	for key, value := range ch.Labels {
+		if redact.PrivateKey(key) || redact.PrivateKey(value) {
+			add(pointerTo(ch) + "/labels") // its key may be one
+			break
+		}
+	}
+}
+
 // checkStored checks one resource as it was stored. It may be older than a rule.
 func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []byte, into *rollbackCheck) error {
+	into.texts(ch)
 	at := pointerTo(ch) + "/body"
 	if ch.Type == fleet.Secret {
 		found, err := guardedSecret(ch.Summary)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"fairlead/internal/auth"
@@ -28,5 +29,8 @@ func TestADeletedTenantIsNotThere(t *testing.T) {
 		t.Errorf("gone %s, nowhere %s", withoutID(gone), withoutID(nowhere))
 	}
 	as(operator, http.MethodDelete, tenant).isProblem(404, "not_found", "")
-	w.do(http.MethodPost, "/v1/tenants", `{"slug": "`+w.tenant.Slug+`"}`, "Authorization", "Bearer "+operator).isProblem(409, "already_exists", "")
+	a := w.do(http.MethodPost, "/v1/tenants", `{"slug": "`+w.tenant.Slug+`"}`, "Authorization", "Bearer "+operator)
+	if a.isProblem(409, "already_exists", ""); !strings.Contains(string(a.body), "deleted less than 30 days ago") {
+		t.Errorf("nothing says why a slug that leads nowhere is taken: %s", a.body)
+	}
 }

@@ -29,27 +29,31 @@ func Inside(fd protoreflect.FieldDescriptor, v protoreflect.Value) (secret []byt
 	return secret
 }
 
-// Typed is the message that a TypedStruct is read as by Envoy, nil if m is none or
-// if the message is not known.
-func Typed(m protoreflect.Message) protoreflect.Message {
+// Typed is the message that a TypedStruct is read as by Envoy, nil if m is none, if the
+// message is not known or if the content is of another form. fits is false where it has
+// fields that the message does not have: they are passed over, as an Envoy may be told to.
+func Typed(m protoreflect.Message) (typed protoreflect.Message, fits bool) {
 	if name := m.Descriptor().FullName(); name != "xds.type.v3.TypedStruct" && name != "udpa.type.v1.TypedStruct" {
-		return nil
+		return nil, false
 	}
 	fields := m.Descriptor().Fields()
 	mt, err := protoregistry.GlobalTypes.FindMessageByURL(m.Get(fields.ByName("type_url")).String())
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	text, err := protojson.Marshal(m.Get(fields.ByName("value")).Message().Interface())
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	typed := mt.New()
-	o := protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: recursionLimit}
-	if o.Unmarshal(text, typed.Interface()) != nil {
-		return nil
+	o := protojson.UnmarshalOptions{RecursionLimit: recursionLimit}
+	if typed = mt.New(); o.Unmarshal(text, typed.Interface()) == nil {
+		return typed, true
 	}
-	return typed
+	o.DiscardUnknown = true
+	if typed = mt.New(); o.Unmarshal(text, typed.Interface()) != nil {
+		return nil, false
+	}
+	return typed, false
 }
 
 // recursionLimit is protobuf's own.
@@ -67,7 +71,7 @@ func (w *walker) message(m protoreflect.Message, all bool) (changed bool) {
 	if m.Descriptor().FullName() == "google.protobuf.Any" {
 		return w.any(m, all)
 	}
-	if typed := Typed(m); typed != nil && w.message(typed, all) {
+	if typed, _ := Typed(m); typed != nil && w.message(typed, all) {
 		changed = untype(m, typed)
 	}
 	fields := m.Descriptor().Fields()

@@ -192,13 +192,16 @@ func (g *guard) logPath(file string) bool {
 }
 
 // typedStruct goes into a message that is written as JSON with the URL of its type beside
-// it. Of a type that is not linked in, or where the content does not fit the type, nothing
-// can be known: that counts as code.
+// it. Of a type that is not linked in or takes anything, or where the content does not fit the
+// type, nothing can be known: that counts as code.
 func (g *guard) typedStruct(m protoreflect.Message, p place) {
-	inner := redact.Typed(m)
+	inner, fits := redact.Typed(m)
 	if inner == nil {
 		g.add(RuleCode, p.at)
 		return
+	}
+	if !fits || freeForm[inner.Descriptor().FullName()] {
+		g.add(RuleCode, p.at)
 	}
 	in := p.to(m, "value")
 	if r, ok := ruleOf(inner.Descriptor().FullName()); ok {

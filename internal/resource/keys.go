@@ -17,6 +17,7 @@ import (
 // cost is linear in the message. No error repeats a value.
 func (r *report) keys(t fleet.Type, m protoreflect.Message, p place) {
 	if t == fleet.Secret {
+		r.marks(m, p)
 		return
 	}
 	switch m.Descriptor().FullName() {
@@ -24,7 +25,7 @@ func (r *report) keys(t fleet.Type, m protoreflect.Message, p place) {
 		r.freeKeys(m, p)
 		return
 	}
-	if typed := redact.Typed(m); typed != nil {
+	if typed, _ := redact.Typed(m); typed != nil {
 		in := p.to(m, "value")
 		err := walk(typed, in.n, in.at, true, func(m protoreflect.Message, n *node, at *path, _ bool) { r.keys(t, m, place{n, at}) })
 		if err != nil {
@@ -37,6 +38,19 @@ func (r *report) keys(t fleet.Type, m protoreflect.Message, p place) {
 			r.keysIn(m, fd, p)
 		}
 	}
+}
+
+// marks refuses a Secret that was copied from where it is not shown: proxies would take the
+// mark for the key.
+func (r *report) marks(m protoreflect.Message, p place) {
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		text := fd.Kind() == protoreflect.StringKind && !fd.IsList() && v.String() == redact.Mark ||
+			fd.Kind() == protoreflect.BytesKind && !fd.IsList() && string(v.Bytes()) == redact.Mark
+		if text {
+			r.key(p.to(m, fd.Name()).at, codeRedacted, "%s stands in the place of a value that is not shown: write the value itself", redact.Mark)
+		}
+		return true
+	})
 }
 
 // mayHoldText leaves out the fields of numbers.

@@ -285,3 +285,21 @@ func TestT42_RenderingBlanksOldKeys(t *testing.T) {
 		t.Errorf("%s, %v", shown, err)
 	}
 }
+
+// TestT42_ASecretDoesNotTakeTheMark: proxies would take it for the key.
+func TestT42_ASecretDoesNotTakeTheMark(t *testing.T) {
+	t.Parallel()
+	for body, at := range map[string]string{
+		"generic_secret: {secret: {inline_string: '[redacted]'}}":                                      "/body/generic_secret/secret/inline_string",
+		"generic_secret: {secret: {inline_bytes: W3JlZGFjdGVkXQ==}}":                                   "/body/generic_secret/secret/inline_bytes",
+		"generic_secret: {secrets: {a: {inline_string: '[redacted]'}}}":                                "/body/generic_secret/secrets/a/inline_string",
+		"session_ticket_keys: {keys: [{inline_string: '[redacted]'}]}":                                 "/body/session_ticket_keys/keys/0/inline_string",
+		"tlsCertificate: {certificateChain: {filename: /a}, privateKey: {inlineString: '[redacted]'}}": "/body/tlsCertificate/privateKey/inlineString",
+	} {
+		_, err := compile(documentOf("secrets", body))
+		var faults resource.Errors
+		if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Code != "redacted" || faults[0].Pointer != at {
+			t.Errorf("%s: %v, want one fault at %s", body, err, at)
+		}
+	}
+}

@@ -44,6 +44,7 @@ func (s *Store) CreateNodeCredential(ctx context.Context, t fleet.TenantID, f fl
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, f.String())
 		b.Queue(`SELECT fleet_must_have_room($1)`, f.String())
+		b.Queue(`SELECT drop_ended_credentials($1)`, f.String())
 		b.Queue(`INSERT INTO node_credentials (tenant_id, fleet_id, id, hash, nodes, description, expires_at, created_by)
 			VALUES (app_tenant(), $1, $2, $3, $4, $5, $6, $7)`,
 			f.String(), c.ID.String(), c.Hash[:], c.Nodes, c.Description, timeOrNil(c.ExpiresAt), a.Name)

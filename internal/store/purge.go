@@ -13,7 +13,7 @@ import (
 
 // What was deleted is kept for 30 days (SEMANTICS 8.3), which the schema's functions know.
 const (
-	purgeAtOnce = 5_000 // rows that one transaction removes
+	purgeAtOnce = 1_000 // rows that one transaction removes; a body may have a MiB
 	purgeMost   = 1_000 // fleets of a tenant, and tenants, that one run purges
 )
 

@@ -2,8 +2,11 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -266,5 +269,65 @@ func TestEndedCredentialsLeaveTheFeedAfterADayAndTheTablesAfter30(t *testing.T) 
 	}
 	if n := w.count(`SELECT count(*) FROM audit_events`); n != audit {
 		t.Errorf("%d audit events, were %d", n, audit)
+	}
+}
+
+// TestADeletionOfATenantAndAWriteDoNotWaitForEachOther: a write has the fleet's head, for
+// which the deletion waits, and then adds rows that name the tenant.
+func TestADeletionOfATenantAndAWriteDoNotWaitForEachOther(t *testing.T) {
+	w := setup(t)
+	app := w.db.Connect(t, w.db.App)
+	defer app.Close(t.Context()) //nolint:errcheck // nothing is pending
+	write, err := app.Begin(t.Context())
+	w.ok(err)
+	_, err = write.Exec(t.Context(), `SELECT set_config('app.tenant_id', $1, true)`, w.tenant.String())
+	w.ok(err)
+	_, err = write.Exec(t.Context(), `SELECT fleet_lock($1, NULL)`, w.fleet.String())
+	w.ok(err)
+	deleted := make(chan error, 1)
+	go func() { deleted <- w.app.DeleteTenant(t.Context(), w.tenant, actor) }()
+	for w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 0 {
+		select {
+		case err := <-deleted:
+			t.Fatalf("the deletion does not wait for the write: %v", err)
+		default:
+		}
+	}
+	_, err = write.Exec(t.Context(), `INSERT INTO bodies (tenant_id, hash, body) VALUES (app_tenant(), sha256('x'), 'x')`)
+	w.ok(err)
+	w.ok(write.Commit(t.Context()))
+	w.ok(<-deleted)
+}
+
+// TestT09_EndedCredentialsAreBounded: who makes and ends them without end fills neither the
+// tables nor what the servers are told; the newest are kept, and all that live.
+func TestT09_EndedCredentialsAreBounded(t *testing.T) {
+	w := setup(t)
+	ctx, other := t.Context(), w.db.Fleet(t, w.tenant)
+	w.exec(`INSERT INTO tenant_limits SELECT $1, unnest(ARRAY['tokens', 'credentials']), 3`, w.tenant.String())
+	token := func() fleet.CredentialID { return w.mint(fleet.CredentialID{}, auth.RoleViewer) }
+	credential := func(f fleet.ID) fleet.CredentialID {
+		id := fleet.NewCredentialID()
+		_, err := w.app.CreateNodeCredential(ctx, w.tenant, f, actor, store.NodeCredential{ID: id, Nodes: "*"})
+		w.ok(err)
+		return id
+	}
+	want := []string{token().String(), credential(w.fleet).String(), credential(other).String()} // they live
+	for i := range 8 {
+		k, c := token(), credential(w.fleet)
+		w.ok(w.app.RevokeToken(ctx, w.tenant, actor, k, auth.Roles()))
+		w.ok(w.app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, c))
+		if i >= 4 {
+			want = append(want, k.String(), c.String()) // and the last is not followed by another
+		}
+	}
+	got := strings1(t, w.super, `SELECT id::text FROM api_tokens WHERE tenant_id = $1 UNION ALL SELECT id::text FROM node_credentials WHERE tenant_id = $1`, w.tenant.String())
+	slices.Sort(got)
+	slices.Sort(want)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if n := len(w.load().Credentials); n != 5 {
+		t.Errorf("the servers are told of %d credentials", n)
 	}
 }

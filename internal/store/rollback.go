@@ -18,6 +18,8 @@ type RollbackChange struct {
 	Name, Variant string
 	Delete        bool
 	Summary       []byte // JSON; of a Secret, what was written of it
+	Labels        map[string]string
+	Description   string
 
 	body []byte // its hash; nil of what is deleted, and of a Secret, which is sealed
 }
@@ -36,12 +38,12 @@ changed AS (
   UNION
   SELECT x.type, x.name, x.variant FROM resource_history x
    WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.revision > $2 AND EXISTS (SELECT FROM head WHERE compacted > $2))
-SELECT (SELECT revision FROM head), NULL, NULL, NULL, NULL, NULL, NULL
+SELECT (SELECT revision FROM head), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 UNION ALL
-SELECT NULL, c.type, c.name, c.variant, s.doc_hash IS NULL, s.body_hash, s.summary
+SELECT NULL, c.type, c.name, c.variant, s.doc_hash IS NULL, s.body_hash, s.summary, s.labels, s.description
   FROM head CROSS JOIN changed c
   LEFT JOIN LATERAL (
-    SELECT CASE WHEN NOT x.deleted THEN x.doc_hash END AS doc_hash, x.body_hash, x.summary FROM resource_history x
+    SELECT CASE WHEN NOT x.deleted THEN x.doc_hash END AS doc_hash, x.body_hash, x.summary, x.labels, x.description FROM resource_history x
      WHERE x.tenant_id = head.tenant_id AND x.fleet_id = head.fleet_id AND x.type = c.type AND x.name = c.name AND x.variant = c.variant
        AND x.revision <= $2
      ORDER BY x.revision DESC LIMIT 1) s ON true
@@ -78,8 +80,9 @@ func scanRollback(rows pgx.Rows) (at fleet.Revision, cs []RollbackChange, err er
 		var revision *int64
 		var slug, name, variant *string
 		var deleted *bool
+		var description *string
 		var c RollbackChange
-		if err := rows.Scan(&revision, &slug, &name, &variant, &deleted, &c.body, &c.Summary); err != nil {
+		if err := rows.Scan(&revision, &slug, &name, &variant, &deleted, &c.body, &c.Summary, &c.Labels, &description); err != nil {
 			return 0, nil, err
 		}
 		if slug == nil {
@@ -91,6 +94,9 @@ func scanRollback(rows pgx.Rows) (at fleet.Revision, cs []RollbackChange, err er
 		var known bool
 		if c.Type, known = fleet.TypeFromSlug(*slug); !known {
 			return 0, nil, fmt.Errorf("%s %q is of a type that this server does not know: %w", *slug, *name, fleet.ErrConflict)
+		}
+		if description != nil {
+			c.Description = *description
 		}
 		if c.Name, c.Variant, c.Delete = *name, *variant, *deleted; c.Delete || c.Type == fleet.Secret {
 			c.body = nil

@@ -106,6 +106,8 @@ func TestDoors(t *testing.T) {
 		  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef ORDER BY 1`)
 	want := []string{
 		"delete_tenant: fairlead_app",
+		"drop_ended_credentials: fairlead_app",
+		"drop_ended_tokens: fairlead_app",
 		"find_node_credential: fairlead_node",
 		"find_token: fairlead_app",
 		"fleet_changed_since: fairlead_app",

@@ -74,6 +74,7 @@ func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k AP
 			b.Queue(`SELECT token_makes($1, $2)`, k.Parent.String(), timeOrNil(k.ExpiresAt))
 		}
 		b.Queue(raiseUnlessRoom, string(LimitTokens))
+		b.Queue(`SELECT drop_ended_tokens()`)
 		b.Queue(insertToken, k.ID.String(), k.Hash[:], string(k.Role), k.Name, (*[16]byte)(k.Fleet), k.WritesSecrets, timeOrNil(k.ExpiresAt),
 			a.Name, uuidOrNil(a.Credential), (*[16]byte)(k.Parent))
 		queueAudit(b, a, event{action: "token.create", object: "token " + k.ID.String(), detail: map[string]any{"role": k.Role, "name": k.Name}})
