@@ -3,12 +3,15 @@ package xds
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
@@ -26,6 +29,7 @@ type talk struct {
 	id      Identity // whom the last request spoke for
 	pace    *rate.Limiter
 	silence *time.Timer // ends a call that begins with none
+	held    atomic.Pointer[answer]
 }
 
 // recheckEvery is how often a talk's credential is looked at while its client is silent.
@@ -51,6 +55,7 @@ func (s *Server) talks(do func(*talk) error, once bool) grpc.StreamHandler {
 		defer leave()
 		t := s.newTalk(ss, id)
 		t.once = once
+		defer t.release() // before leave: what its client does not read counts
 		defer t.cancel(nil)
 		defer t.silence.Stop()
 		end := make(chan error, 1)
@@ -124,12 +129,47 @@ func (t *talk) RecvMsg(m any) error {
 	return err
 }
 
-// SendMsg ends the talk if the client reads nothing for long.
+// SendMsg returns when the client was sent all of the message. It ends the talk if the client
+// reads nothing for long.
 func (t *talk) SendMsg(m any) error {
+	message, ok := m.(proto.Message)
+	if !ok {
+		return fmt.Errorf("send a %T: %w", m, fleet.ErrInvalid)
+	}
 	limit := t.srv.cfg.Limits.Write
 	stuck := time.AfterFunc(limit, func() {
 		t.cancel(status.Errorf(codes.ResourceExhausted, "the client read nothing for %s", limit))
 	})
 	defer stuck.Stop()
-	return t.ServerStream.SendMsg(m)
+	a := &answer{message: message, gone: make(chan struct{}), until: time.Now().Add(limit)}
+	t.held.Store(a)
+	if err := t.ServerStream.SendMsg(a); err != nil {
+		return err
+	}
+	select {
+	case <-a.gone:
+		return nil
+	case <-t.ctx.Done():
+		return context.Cause(t.ctx)
+	}
+}
+
+// release waits until nothing of an answer is held for the client, and ends the connection of
+// one that does not read: grpc has no other way to take back what it was given.
+func (t *talk) release() {
+	a := t.held.Load()
+	if a == nil {
+		return
+	}
+	timer := time.NewTimer(time.Until(a.until))
+	defer timer.Stop()
+	select {
+	case <-a.gone:
+	case <-t.ServerStream.Context().Done(): // reset, or without a connection: it is dropped
+	case <-timer.C:
+		if c := connOf(t.ctx); c != nil {
+			t.srv.log.Warn("connection closed: its client does not read what it asked for", "remote", c.RemoteAddr().String())
+			_ = c.Close() // it is of no use any more
+		}
+	}
 }
