@@ -1,8 +1,6 @@
 package xds
 
 import (
-	"time"
-
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that everything else uses
 	"google.golang.org/grpc/mem"
@@ -20,18 +18,18 @@ func newCodec() codec { return codec{proto: encoding.GetCodecV2("proto")} }
 func (codec) Name() string { return "proto" }
 
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	if a, ok := v.(*answer); ok {
-		return a.marshal()
+	switch v := v.(type) {
+	case *response:
+		out := make(mem.BufferSlice, len(v.shared), len(v.shared)+1)
+		for i, p := range v.shared {
+			out[i] = mem.SliceBuffer(p)
+		}
+		return append(out, mem.NewBuffer(&v.own, v.handed)), nil
+	case *answer:
+		b, err := proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, max(proto.Size(v.message), minHanded)), v.message)
+		return mem.BufferSlice{mem.NewBuffer(&b, v.handed)}, err
 	}
-	r, ok := v.(*response)
-	if !ok {
-		return c.proto.Marshal(v)
-	}
-	out := make(mem.BufferSlice, len(r.parts))
-	for i, p := range r.parts {
-		out[i] = mem.SliceBuffer(p)
-	}
-	return out, nil
+	return c.proto.Marshal(v)
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
@@ -47,28 +45,3 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	}
 	return c.question(data, v)
 }
-
-// answer is a message that tells when grpc holds it no more: when a message was sent, for grpc,
-// all of it may wait for a client that reads nothing.
-type answer struct {
-	message proto.Message
-	gone    chan struct{} // closed when its bytes were written, or dropped
-	until   time.Time     // when it must be gone
-}
-
-func (a *answer) marshal() (mem.BufferSlice, error) {
-	// A smaller buffer is not given back.
-	b := make([]byte, 0, max(proto.Size(a.message), 2<<10))
-	b, err := proto.MarshalOptions{}.MarshalAppend(b, a.message)
-	if err != nil {
-		close(a.gone)
-		return nil, err
-	}
-	return mem.BufferSlice{mem.NewBuffer(&b, a)}, nil
-}
-
-// Get is never called.
-func (*answer) Get(n int) *[]byte { b := make([]byte, n); return &b }
-
-// Put is called when nobody has the bytes any more.
-func (a *answer) Put(*[]byte) { close(a.gone) }

@@ -48,6 +48,7 @@ type stream struct {
 	nonces   [fleet.NumTypes]string // of the last response of each type
 	count    uint64                 // responses sent
 	writing  bool
+	held     *handed // the last response, nil if there was none
 	settled  settled
 	behind   time.Time   // since when something of the target is not confirmed; zero: all is
 	waits    fleet.Waits // as last told
@@ -87,6 +88,7 @@ func (st *stream) run() error {
 	go st.write()
 	defer func() {
 		if st.att != nil {
+			st.srv.release(st.ctx, st.held)
 			st.att.Detach(st.client.Clean())
 		}
 	}()
@@ -352,8 +354,9 @@ func (st *stream) pump() bool {
 	}
 	st.count++
 	nonce := strconv.FormatUint(st.count, 36)
+	st.held = newHanded(st.srv.cfg.Limits.Write)
 	select {
-	case st.writes <- newResponse(r, nonce, st.delta, st.client.TTL):
+	case st.writes <- newResponse(r, nonce, st.delta, st.client.TTL, st.held):
 	case <-st.ctx.Done():
 		return false
 	}

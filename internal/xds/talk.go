@@ -28,8 +28,8 @@ type talk struct {
 	once    bool
 	id      Identity // whom the last request spoke for
 	pace    *rate.Limiter
-	silence *time.Timer // ends a call that begins with none
-	held    atomic.Pointer[answer]
+	silence *time.Timer            // ends a call that begins with none
+	held    atomic.Pointer[handed] // the last answer
 }
 
 // recheckEvery is how often a talk's credential is looked at while its client is silent.
@@ -55,7 +55,7 @@ func (s *Server) talks(do func(*talk) error, once bool) grpc.StreamHandler {
 		defer leave()
 		t := s.newTalk(ss, id)
 		t.once = once
-		defer t.release() // before leave: what its client does not read counts
+		defer func() { s.release(ss.Context(), t.held.Load()) }()
 		defer t.cancel(nil)
 		defer t.silence.Stop()
 		end := make(chan error, 1)
@@ -141,8 +141,8 @@ func (t *talk) SendMsg(m any) error {
 		t.cancel(status.Errorf(codes.ResourceExhausted, "the client read nothing for %s", limit))
 	})
 	defer stuck.Stop()
-	a := &answer{message: message, gone: make(chan struct{}), until: time.Now().Add(limit)}
-	t.held.Store(a)
+	a := &answer{message, newHanded(limit)}
+	t.held.Store(a.handed)
 	if err := t.ServerStream.SendMsg(a); err != nil {
 		return err
 	}
@@ -151,25 +151,5 @@ func (t *talk) SendMsg(m any) error {
 		return nil
 	case <-t.ctx.Done():
 		return context.Cause(t.ctx)
-	}
-}
-
-// release waits until nothing of an answer is held for the client, and ends the connection of
-// one that does not read: grpc has no other way to take back what it was given.
-func (t *talk) release() {
-	a := t.held.Load()
-	if a == nil {
-		return
-	}
-	timer := time.NewTimer(time.Until(a.until))
-	defer timer.Stop()
-	select {
-	case <-a.gone:
-	case <-t.ServerStream.Context().Done(): // reset, or without a connection: it is dropped
-	case <-timer.C:
-		if c := connOf(t.ctx); c != nil {
-			t.srv.log.Warn("connection closed: its client does not read what it asked for", "remote", c.RemoteAddr().String())
-			_ = c.Close() // it is of no use any more
-		}
 	}
 }

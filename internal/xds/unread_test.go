@@ -40,3 +40,39 @@ func TestT08_AnAnswerThatIsNotReadCounts(t *testing.T) {
 		}
 	})
 }
+
+// TestT08_AStreamThatEndsUnreadCounts: so does one of discovery, whoever ends it.
+func TestT08_AStreamThatEndsUnreadCounts(t *testing.T) {
+	for name, end := range map[string]func(*xdstest.Raw, uint32){
+		"its client says no more":      func(r *xdstest.Raw, id uint32) { r.Send(id, nil, true) },
+		"its client says what is none": func(r *xdstest.Raw, id uint32) { r.Send(id, xdstest.Message(2, []byte{0xff, 0xff}), false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := xdstest.New(t)
+				w.Publish(xdstest.Put(fleet.Cluster, "c", "1"))
+				r := w.Raw()
+				r.Deaf()
+				id := listening(t, r)
+				time.Sleep(time.Second)
+				end(r, id)
+				time.Sleep(30 * time.Second)
+				if n := w.Attached(); n != 1 {
+					t.Errorf("%d streams count while what was sent to one is held, want it", n)
+				}
+				time.Sleep(31 * time.Second)
+				if w.Attached() != 0 || r.Alive() {
+					t.Errorf("%d streams count, and the connection lives: %t; want neither", w.Attached(), r.Alive())
+				}
+				reader := w.Raw()
+				id = listening(t, reader)
+				time.Sleep(time.Second)
+				end(reader, id)
+				synctest.Wait()
+				if w.Attached() != 0 || !reader.Alive() {
+					t.Errorf("of a client that reads %d streams count, and the connection lives: %t; want none, and it does", w.Attached(), reader.Alive())
+				}
+			})
+		})
+	}
+}
