@@ -138,6 +138,10 @@ func (s *Server) NewGRPC() *grpc.Server {
 	return gs
 }
 
+// maxStreams is how many streams a connection may have: an Envoy without the aggregated service
+// opens one for each cluster's endpoints.
+const maxStreams = 20_000
+
 // Options are the options of the grpc.Server that Register is called with: the codec,
 // authentication of every method, limits, and a keepalive that does not cut quiet
 // clients: grpc's default enforcement ends every Envoy's connection each 130 s. Windows are
@@ -159,7 +163,7 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.StaticStreamWindowSize(64 << 10),
 		grpc.StaticConnWindowSize(1 << 20),
 		grpc.MaxRecvMsgSize(s.cfg.Limits.Message),
-		grpc.MaxConcurrentStreams(20_000),
+		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(16 << 10),
 		grpc.ConnectionTimeout(5 * time.Second),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
