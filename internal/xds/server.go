@@ -36,7 +36,9 @@ type Config struct {
 // Limits bound what one stream may cost. Zero values become the defaults.
 type Limits struct {
 	FirstRequest time.Duration // how long a stream may be silent at first; 10 s
-	Write        time.Duration // how long a client may not read; 60 s
+	// Opening is how many streams of one credential may be silent at first; 10,000.
+	Opening int
+	Write   time.Duration // how long a client may not read; 60 s
 	// Youth is how long a new stream may take to say all that its client holds; until
 	// then no cluster is taken away from it. 500 ms. Envoy says it all at once.
 	Youth time.Duration
@@ -60,6 +62,9 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	if l.FirstRequest == 0 {
 		l.FirstRequest = 10 * time.Second
+	}
+	if l.Opening == 0 {
+		l.Opening = 10_000
 	}
 	if l.Write == 0 {
 		l.Write = 60 * time.Second
