@@ -190,11 +190,15 @@ func (a *attachment) Settled(r fleet.Revision) {
 		return
 	}
 	o := a.owner
+	o.r.cfg.Recorder.Resolved(o.key, o.settled(a))
+}
+
+func (o *owner) settled(a *attachment) []fleet.Resolution {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	resolved := o.settle(a)
 	o.retarget(a.node)
-	o.mu.Unlock()
-	o.r.cfg.Recorder.Resolved(o.key, resolved)
+	return resolved
 }
 
 // Refuse makes the culprits exceptions of the stream and records them, before it tells it

@@ -28,7 +28,7 @@ func (o *owner) exclude(id, kind string) error {
 // whether one lives is told within a second or two, and while the database is away nobody is
 // refused. past is what it told of the node, nil if it was not asked.
 func (o *owner) excludeElsewhere(ctx context.Context, id, kind string, past *recalled) error {
-	if h := o.held.Load(); h == nil || !h.exclusive {
+	if h := o.held.Load(); h == nil || !h.exclusive || !single(kind) { // the last: of these an Envoy has thousands
 		return nil
 	}
 	var as []string
@@ -44,13 +44,16 @@ func (o *owner) excludeElsewhere(ctx context.Context, id, kind string, past *rec
 }
 
 // collide reports whether one client has not both streams: they are of the same service,
-// be it in either protocol, and of one of which a client has a single stream. For types that are asked for by
-// names an Envoy opens a stream for each.
-func collide(a, b string) bool {
-	service := func(kind string) string { return kind[strings.LastIndexByte(kind, ' ')+1:] }
-	s := service(a)
-	return s == service(b) && slices.Contains([]string{"ADS", "CDS", "LDS", "SRDS"}, s)
+// be it in either protocol, and of one of which a client has a single stream.
+func collide(a, b string) bool { return service(a) == service(b) && single(a) }
+
+// single reports whether a client has one stream of the kind at most. For types that are asked
+// for by names an Envoy opens a stream for each.
+func single(kind string) bool {
+	return slices.Contains([]string{"ADS", "CDS", "LDS", "SRDS"}, service(kind))
 }
+
+func service(kind string) string { return kind[strings.LastIndexByte(kind, ' ')+1:] }
 
 func taken(id, kind, where string) error {
 	return fmt.Errorf("a client with the node id %q has a stream (%s)%s, and node_ids of this fleet is exclusive: give each client an id of its own; "+

@@ -1,8 +1,10 @@
 package replica
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,5 +125,41 @@ func TestT41_AClientWithATakenNodeIDIsToldSo(t *testing.T) {
 		n.publish("d")
 		n.act(n.victim)
 		n.hasAll("after its server", "c", "d", "r", "l")
+	})
+}
+
+// asking counts the pasts that are asked for.
+type asking struct {
+	*feed
+	pasts atomic.Int64
+}
+
+func (f *asking) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
+	f.pasts.Add(1)
+	return f.feed.NodePast(ctx, key, node, without)
+}
+
+// TestT41_StreamsThatCannotCollideCostNoQuery: an Envoy with services of single types opens one for
+// the endpoints of each of its clusters.
+func TestT41_StreamsThatCannotCollideCostNoQuery(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &asking{feed: newFeed()}
+		w := setupFeed(t, f, f.feed)
+		synctest.Wait()
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		w.feed.nodeIDs(key, fleet.NodeIDsExclusive)
+		w.attachAs(id, "n", "SotW CDS")
+		before := f.pasts.Load()
+		for range 100 {
+			w.attachAs(id, "n", "SotW EDS")
+		}
+		if n := f.pasts.Load() - before; n > 0 {
+			t.Errorf("100 streams for endpoints cost %d queries, want none", n)
+		}
+		w.attachAs(id, "n", "SotW LDS")
+		if n := f.pasts.Load() - before; n != 1 {
+			t.Errorf("one for listeners cost %d queries, want one", n)
+		}
 	})
 }

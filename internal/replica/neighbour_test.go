@@ -329,3 +329,48 @@ func TestT41_NothingIsTakenFromANeighbour(t *testing.T) {
 		})
 	}
 }
+
+// The victim is away when a change is made, and the thief refuses it, which never had what was
+// before: the victim keeps that when it comes back.
+func TestT41_WhatIsKeptBackIsNotTakenAway(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		for server := range wholeServers {
+			t.Run(fmt.Sprintf("delta=%v/servers=%d", delta, server+1), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					n := newNeighbours(t, delta)
+					defer n.stop()
+					n.publish("c", "d", "r", "l")
+					n.victim.connect(n.servers[0])
+					synctest.Wait()
+					n.act(n.victim)
+					n.hasAll("at first", "c", "d", "r", "l")
+					time.Sleep(5 * time.Second)
+					n.victim.lose()
+					synctest.Wait()
+					n.publish("c", "l")
+					n.thief.connect(n.servers[server])
+					synctest.Wait()
+					for range 3 {
+						n.act(n.thief)
+						time.Sleep(time.Second)
+						synctest.Wait()
+					}
+					n.victim.connect(n.servers[0])
+					synctest.Wait()
+					for range 3 {
+						n.act(n.victim)
+						time.Sleep(3 * time.Second)
+						synctest.Wait()
+					}
+					for typ, name := range map[fleet.Type]string{fleet.Cluster: "c", fleet.Listener: "l"} {
+						if got := n.victim.holds[typ][name].version; got == "" {
+							t.Errorf("the victim has no %s any more, open %q:\n%s", name, n.open(), strings.Join(n.log, "\n"))
+						}
+					}
+				})
+			})
+		}
+	}
+}

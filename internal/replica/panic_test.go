@@ -10,6 +10,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/selector"
+	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
 
@@ -299,6 +300,38 @@ func TestT36_ASecretThatMakesTheOpenerPanicStopsItsFleetAlone(t *testing.T) {
 		synctest.Wait()
 		if now := a.Current(); now.Revision != 3 || version(now, fleet.Secret, "s") != "2" {
 			t.Errorf("mended, it is at %d", now.Revision)
+		}
+	})
+}
+
+// What a stream has settled is taken in with the fleet's lock: a panic there gives it back.
+func TestT36_AConfirmationThatPanicsHoldsUpNobody(t *testing.T) {
+	mined(t, func(t *testing.T, w *world, _ *mine) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		a, other := w.attach(id, "a"), w.attach(id, "b")
+		a.owner.mu.Lock()
+		a.node.leave(&seat{exceptions: exceptions{list: []snapshot.Exception{{Type: fleet.Cluster, Name: "c"}}}})
+		view := a.seat.view
+		a.seat.view, a.seat.list = nil, a.node.left.list // no target can be made of it
+		a.owner.mu.Unlock()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("it does not panic: the test is blind")
+				}
+			}()
+			a.Settled(1)
+		}()
+		if !a.owner.mu.TryLock() {
+			t.Fatal("the fleet's lock is held for ever")
+		}
+		a.seat.view, a.seat.list = view, nil
+		a.node.leave(nil)
+		a.owner.mu.Unlock()
+		w.change(key, cluster("c", "2"))
+		synctest.Wait()
+		if got := version(other.Current(), fleet.Cluster, "c"); got == "" || other.Current().Revision != 2 {
+			t.Errorf("the other stream is at %d", other.Current().Revision)
 		}
 	})
 }

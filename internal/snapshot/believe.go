@@ -73,7 +73,8 @@ type Doubted struct {
 // request reports nothing of a type is a new one, for all that is known. One that has the
 // very version took it after all: it was presumed to refuse what it only took its time
 // for, or another client with its node id refused it (T41). In state of the world it may
-// have any version in a set that is not known.
+// have any version in a set that is not known. One that has some version of a name of which
+// there is to be none is not the client that never had any: nothing is taken away from it.
 func (c *Client) Doubted() []Doubted {
 	d := c.doubted
 	c.doubted = nil
@@ -106,15 +107,18 @@ func (c *Client) doubtTaken(target *Target) (any bool) {
 func (c *Client) doubtExceptions(r Request, target *Target) {
 	tr := &c.types[r.Type]
 	anew := r.Version == "" && len(r.Versions) == 0
-	for refused := range Diff(target.view[r.Type], target.Types[r.Type]) {
+	for refused, instead := range Diff(target.view[r.Type], target.Types[r.Type]) {
 		if refused == nil {
 			continue
 		}
-		took := r.Versions[refused.Name] == refused.Version
+		has := r.Versions[refused.Name]
 		if !c.Delta {
-			took = tr.unknown || tr.held.Get(refused.Name).versionHad() == refused.Version
+			has = tr.held.Get(refused.Name).versionHad()
 		}
-		if anew || took {
+		took := has == refused.Version || !c.Delta && tr.unknown
+		_, left := target.leaves(r.Type)[refused.Name]
+		other := has != "" && instead == nil && !left
+		if anew || took || other {
 			c.doubted = append(c.doubted, Doubted{r.Type, refused.Name, refused.Version})
 		}
 	}

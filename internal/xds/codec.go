@@ -4,6 +4,7 @@ import (
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that everything else uses
 	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
 )
 
 // codec writes responses as bytes that all streams share and reads requests without
@@ -17,15 +18,18 @@ func newCodec() codec { return codec{proto: encoding.GetCodecV2("proto")} }
 func (codec) Name() string { return "proto" }
 
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	r, ok := v.(*response)
-	if !ok {
-		return c.proto.Marshal(v)
+	switch v := v.(type) {
+	case *response:
+		out := make(mem.BufferSlice, len(v.shared), len(v.shared)+1)
+		for i, p := range v.shared {
+			out[i] = mem.SliceBuffer(p)
+		}
+		return append(out, mem.NewBuffer(&v.own, v.handed)), nil
+	case *answer:
+		b, err := proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, max(proto.Size(v.message), minHanded)), v.message)
+		return mem.BufferSlice{mem.NewBuffer(&b, v.handed)}, err
 	}
-	out := make(mem.BufferSlice, len(r.parts))
-	for i, p := range r.parts {
-		out[i] = mem.SliceBuffer(p)
-	}
-	return out, nil
+	return c.proto.Marshal(v)
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {

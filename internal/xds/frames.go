@@ -9,7 +9,7 @@ import (
 // streams a gRPC message has begun to come and is not complete. It reads bytes that have
 // passed and changes none. Its cost grows with the frames, and with the messages in them;
 // what it remembers is one entry for each open stream, of which the transport bounds the
-// number.
+// number, and for some that it ignores.
 type frames struct {
 	in, out  frameHeads
 	preface  int // bytes of the client's preface that are yet to come
@@ -131,7 +131,9 @@ func (f *frames) open() {
 	case frameHeaders:
 		if id%2 == 1 && id > f.newest { // else they are trailers, or an error that the transport answers
 			f.newest = id
-			f.incoming[id] = f.weighed(incoming{}, callWeight)
+			if len(f.incoming) < 2*maxStreams { // else the server has said GOAWAY, and answers no new one
+				f.incoming[id] = f.weighed(incoming{}, callWeight)
+			}
 		}
 	case frameData:
 		f.padding, f.padLength = 0, f.in.flag(flagPadded)

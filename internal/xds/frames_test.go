@@ -77,6 +77,20 @@ func TestT39_FramesKnowWhatIsBegun(t *testing.T) {
 	}
 }
 
+// TestT16_StreamsThatNobodyAnswersAreBounded: a server that has said GOAWAY ignores new streams,
+// and what is remembered of them does not grow with each.
+func TestT16_StreamsThatNobodyAnswersAreBounded(t *testing.T) {
+	f := newFrames()
+	f.stopWeighing()
+	f.read(preface())
+	for id := uint32(1); id < 2_000_000; id += 2 {
+		f.read(frame(frameHeaders, 4, id, 1))
+	}
+	if n := len(f.incoming); n > 2*maxStreams {
+		t.Errorf("%d streams are remembered, want at most %d", n, 2*maxStreams)
+	}
+}
+
 func feed(follow func([]byte), p []byte, bytewise bool) {
 	if !bytewise {
 		follow(p)

@@ -3,11 +3,13 @@ package xds
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/fleet"
@@ -26,7 +28,7 @@ type pinnedNode struct {
 	same [32]byte
 }
 
-// pin decodes the node of a first request. Envoy's 516 extensions are dropped.
+// pin decodes the node of a first request.
 func pin(encoded []byte) (pinnedNode, error) {
 	if encoded == nil {
 		return pinnedNode{}, fmt.Errorf("the first request of a stream must carry a node with an id: set node.id in the bootstrap: %w", fleet.ErrInvalid)
@@ -61,7 +63,7 @@ func pin(encoded []byte) (pinnedNode, error) {
 			Zone:          n.GetLocality().GetZone(),
 			SubZone:       n.GetLocality().GetSubZone(),
 			MetadataJSON:  metadata,
-			ClientFeature: n.GetClientFeatures(),
+			ClientFeature: features(n.GetClientFeatures()),
 		},
 	}, nil
 }
@@ -118,13 +120,65 @@ func checkTexts(n *corev3.Node) error {
 	return nil
 }
 
+// maxNode is the most bytes of a node without what is dropped: an empty element of a list takes
+// two of them, and a hundred and more in memory.
+const maxNode = 256 << 10
+
+// Field numbers of what is dropped of a Node. Envoy's 516 extensions are most of its bytes.
+const nodeExtensions, nodeAddresses, nodeParameters = 9, 11, 12
+
+var errNode = fmt.Errorf("the node of the request cannot be decoded: %w", fleet.ErrInvalid)
+
 func decodeNode(encoded []byte) (*corev3.Node, error) {
-	n := &corev3.Node{}
-	if err := (proto.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: 64}).Unmarshal(encoded, n); err != nil {
-		return nil, fmt.Errorf("the node of the request cannot be decoded: %w", fleet.ErrInvalid)
+	kept, err := keptOfNode(encoded)
+	if err != nil {
+		return nil, err
 	}
-	n.Extensions, n.DynamicParameters, n.ListeningAddresses = nil, nil, nil //nolint:staticcheck // deprecated, and dropped for that
+	n := &corev3.Node{}
+	if err := (proto.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: 64}).Unmarshal(kept, n); err != nil {
+		return nil, errNode
+	}
 	return n, nil
+}
+
+// keptOfNode takes out of an encoded node what is dropped, before anything is decoded.
+func keptOfNode(encoded []byte) ([]byte, error) {
+	size := 0
+	if err := eachKept(encoded, func(field []byte) { size += len(field) }); err != nil {
+		return nil, err
+	}
+	if size > maxNode {
+		return nil, fmt.Errorf("the node takes %d bytes without its extensions, %d is the limit: %w", size, maxNode, fleet.ErrLimit)
+	}
+	kept := make([]byte, 0, size)
+	err := eachKept(encoded, func(field []byte) { kept = append(kept, field...) })
+	return kept, err
+}
+
+// eachKept calls f for every field of an encoded node that is not dropped.
+func eachKept(encoded []byte, f func(field []byte)) error {
+	for len(encoded) > 0 {
+		num, _, n := protowire.ConsumeField(encoded)
+		if n < 0 {
+			return errNode
+		}
+		if num != nodeExtensions && num != nodeAddresses && num != nodeParameters {
+			f(encoded[:n])
+		}
+		encoded = encoded[n:]
+	}
+	return nil
+}
+
+// features are those of a client's that matter here, each once: they are kept as long as the
+// stream lives.
+func features(all []string) (known []string) {
+	for _, f := range []string{featureWrapped, featureTTL} {
+		if slices.Contains(all, f) {
+			known = append(known, f)
+		}
+	}
+	return known
 }
 
 func userAgentVersion(n *corev3.Node) string {

@@ -13,6 +13,7 @@ type registry struct {
 	mu      sync.Mutex // guards what follows
 	byFleet map[fleet.Key]map[*stream]struct{}
 	asking  map[asker]int // talks; none is 0
+	opening map[asker]int // streams whose first request is yet to come; none is 0
 	turns   chan struct{} // see turn
 }
 
@@ -37,23 +38,40 @@ const maxTalks = 4
 
 // ask counts a talk until its leave is called, once.
 func (r *registry) ask(id Identity) (leave func(), err error) {
+	if leave = r.enter(&r.asking, id, maxTalks); leave == nil {
+		return nil, fmt.Errorf("the credential has %d calls of client status and reflection at once, the limit: end one first: %w", maxTalks, fleet.ErrLimit)
+	}
+	return leave, nil
+}
+
+// open counts a stream that has asked for nothing until its leave is called, once. Its source
+// counts those that have.
+func (r *registry) open(id Identity, most int) (leave func(), err error) {
+	if leave = r.enter(&r.opening, id, most); leave == nil {
+		return nil, fmt.Errorf("the credential has %d streams without a request, the limit: send the first request when the stream is opened: %w", most, fleet.ErrLimit)
+	}
+	return leave, nil
+}
+
+// enter returns nil if there are so many.
+func (r *registry) enter(counts *map[asker]int, id Identity, most int) (leave func()) {
 	a := asker{id.Key, id.Credential}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.asking[a] == maxTalks {
-		return nil, fmt.Errorf("the credential has %d calls of client status and reflection at once, the limit: end one first: %w", maxTalks, fleet.ErrLimit)
+	if (*counts)[a] >= most {
+		return nil
 	}
-	if r.asking == nil {
-		r.asking = make(map[asker]int)
+	if *counts == nil {
+		*counts = make(map[asker]int)
 	}
-	r.asking[a]++
+	(*counts)[a]++
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.asking[a]--; r.asking[a] == 0 {
-			delete(r.asking, a)
+		if (*counts)[a]--; (*counts)[a] == 0 {
+			delete(*counts, a)
 		}
-	}, nil
+	}
 }
 
 func (r *registry) add(st *stream) {

@@ -10,7 +10,11 @@ import (
 
 // response is a DiscoveryResponse or a DeltaDiscoveryResponse as the bytes that make it
 // up, most of which are shared with every other stream.
-type response struct{ parts [][]byte }
+type response struct {
+	shared [][]byte
+	own    []byte // what differs from stream to stream
+	*handed
+}
 
 // Field numbers that both responses have, and those of one alone.
 const (
@@ -27,12 +31,12 @@ const (
 var controlPlane = protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "fairlead")
 
 // newResponse joins the parts. ttl: the client is sent TTLs.
-func newResponse(r *snapshot.Response, nonce string, delta, ttl bool) *response {
+func newResponse(r *snapshot.Response, nonce string, delta, ttl bool, h *handed) *response {
 	version := r.Version.String()
 	if delta {
 		version = strconv.FormatInt(int64(r.Revision), 10)
 	}
-	var own []byte // what differs from stream to stream
+	own := make([]byte, 0, minHanded)
 	own = appendString(own, respVersion, version)
 	own = appendString(own, respType, r.Type.URL())
 	own = appendString(own, respNonce, nonce)
@@ -48,11 +52,11 @@ func newResponse(r *snapshot.Response, nonce string, delta, ttl bool) *response 
 	}
 	own = protowire.AppendTag(own, plane, protowire.BytesType)
 	own = protowire.AppendBytes(own, controlPlane)
-	return &response{parts: append(resourceParts(r, delta, ttl), own)}
+	return &response{shared: resourceParts(r, delta, ttl), own: own, handed: h}
 }
 
 func resourceParts(r *snapshot.Response, delta, ttl bool) [][]byte {
-	parts := make([][]byte, 0, 2*len(r.Resources)+1)
+	parts := make([][]byte, 0, 2*len(r.Resources))
 	for _, x := range r.Resources {
 		if r.Heartbeat {
 			parts = append(parts, x.Heartbeat())

@@ -36,7 +36,9 @@ type Config struct {
 // Limits bound what one stream may cost. Zero values become the defaults.
 type Limits struct {
 	FirstRequest time.Duration // how long a stream may be silent at first; 10 s
-	Write        time.Duration // how long a client may not read; 60 s
+	// Opening is how many streams of one credential may be silent at first; 10,000.
+	Opening int
+	Write   time.Duration // how long a client may not read; 60 s
 	// Youth is how long a new stream may take to say all that its client holds; until
 	// then no cluster is taken away from it. 500 ms. Envoy says it all at once.
 	Youth time.Duration
@@ -60,6 +62,9 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	if l.FirstRequest == 0 {
 		l.FirstRequest = 10 * time.Second
+	}
+	if l.Opening == 0 {
+		l.Opening = 10_000
 	}
 	if l.Write == 0 {
 		l.Write = 60 * time.Second
@@ -138,6 +143,10 @@ func (s *Server) NewGRPC() *grpc.Server {
 	return gs
 }
 
+// maxStreams is how many streams a connection may have: an Envoy without the aggregated service
+// opens one for each cluster's endpoints.
+const maxStreams = 20_000
+
 // Options are the options of the grpc.Server that Register is called with: the codec,
 // authentication of every method, limits, and a keepalive that does not cut quiet
 // clients: grpc's default enforcement ends every Envoy's connection each 130 s. Windows are
@@ -159,7 +168,7 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.StaticStreamWindowSize(64 << 10),
 		grpc.StaticConnWindowSize(1 << 20),
 		grpc.MaxRecvMsgSize(s.cfg.Limits.Message),
-		grpc.MaxConcurrentStreams(20_000),
+		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(16 << 10),
 		grpc.ConnectionTimeout(5 * time.Second),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),

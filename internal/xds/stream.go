@@ -48,6 +48,7 @@ type stream struct {
 	nonces   [fleet.NumTypes]string // of the last response of each type
 	count    uint64                 // responses sent
 	writing  bool
+	held     *handed // the last response, nil if there was none
 	settled  settled
 	behind   time.Time   // since when something of the target is not confirmed; zero: all is
 	waits    fleet.Waits // as last told
@@ -87,6 +88,7 @@ func (st *stream) run() error {
 	go st.write()
 	defer func() {
 		if st.att != nil {
+			st.srv.release(st.ctx, st.held)
 			st.att.Detach(st.client.Clean())
 		}
 	}()
@@ -160,23 +162,37 @@ func (st *stream) contain(end chan<- error) {
 	}
 }
 
+// first waits for the first request.
+func (st *stream) first() (*request, error) {
+	limits := st.srv.cfg.Limits
+	leave, err := st.srv.streams.open(st.id, limits.Opening)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	silence := time.NewTimer(limits.FirstRequest)
+	defer silence.Stop()
+	select {
+	case r := <-st.requests:
+		return r, nil
+	case err := <-st.readEnd:
+		return nil, err
+	case <-silence.C:
+		return nil, status.Errorf(codes.DeadlineExceeded, "no request came within %s of the stream's opening", limits.FirstRequest)
+	case <-st.srv.drain:
+		return nil, status.Error(codes.Unavailable, "the server is shutting down: connect again")
+	case <-st.ctx.Done():
+		return nil, st.ctx.Err()
+	}
+}
+
 // attach waits for the first request, which names the node, and ties the stream to its
 // fleet. Everything that can be refused is refused here, before the first response: a
 // response resets the client's backoff.
 func (st *stream) attach() error {
-	var first *request
-	silence := time.NewTimer(st.srv.cfg.Limits.FirstRequest)
-	defer silence.Stop()
-	select {
-	case first = <-st.requests:
-	case err := <-st.readEnd:
+	first, err := st.first()
+	if err != nil {
 		return err
-	case <-silence.C:
-		return status.Errorf(codes.DeadlineExceeded, "no request came within %s of the stream's opening", st.srv.cfg.Limits.FirstRequest)
-	case <-st.srv.drain:
-		return status.Error(codes.Unavailable, "the server is shutting down: connect again")
-	case <-st.ctx.Done():
-		return st.ctx.Err()
 	}
 	node, err := pin(first.node)
 	if err != nil {
@@ -352,8 +368,9 @@ func (st *stream) pump() bool {
 	}
 	st.count++
 	nonce := strconv.FormatUint(st.count, 36)
+	st.held = newHanded(st.srv.cfg.Limits.Write)
 	select {
-	case st.writes <- newResponse(r, nonce, st.delta, st.client.TTL):
+	case st.writes <- newResponse(r, nonce, st.delta, st.client.TTL, st.held):
 	case <-st.ctx.Done():
 		return false
 	}

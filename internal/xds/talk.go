@@ -3,12 +3,15 @@ package xds
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
@@ -25,7 +28,8 @@ type talk struct {
 	once    bool
 	id      Identity // whom the last request spoke for
 	pace    *rate.Limiter
-	silence *time.Timer // ends a call that begins with none
+	silence *time.Timer            // ends a call that begins with none
+	held    atomic.Pointer[handed] // the last answer
 }
 
 // recheckEvery is how often a talk's credential is looked at while its client is silent.
@@ -51,6 +55,7 @@ func (s *Server) talks(do func(*talk) error, once bool) grpc.StreamHandler {
 		defer leave()
 		t := s.newTalk(ss, id)
 		t.once = once
+		defer func() { s.release(ss.Context(), t.held.Load()) }()
 		defer t.cancel(nil)
 		defer t.silence.Stop()
 		end := make(chan error, 1)
@@ -124,12 +129,27 @@ func (t *talk) RecvMsg(m any) error {
 	return err
 }
 
-// SendMsg ends the talk if the client reads nothing for long.
+// SendMsg returns when the client was sent all of the message. It ends the talk if the client
+// reads nothing for long.
 func (t *talk) SendMsg(m any) error {
+	message, ok := m.(proto.Message)
+	if !ok {
+		return fmt.Errorf("send a %T: %w", m, fleet.ErrInvalid)
+	}
 	limit := t.srv.cfg.Limits.Write
 	stuck := time.AfterFunc(limit, func() {
 		t.cancel(status.Errorf(codes.ResourceExhausted, "the client read nothing for %s", limit))
 	})
 	defer stuck.Stop()
-	return t.ServerStream.SendMsg(m)
+	a := &answer{message, newHanded(limit)}
+	t.held.Store(a.handed)
+	if err := t.ServerStream.SendMsg(a); err != nil {
+		return err
+	}
+	select {
+	case <-a.gone:
+		return nil
+	case <-t.ctx.Done():
+		return context.Cause(t.ctx)
+	}
 }

@@ -63,6 +63,16 @@ func (l *Line) Raw() *Raw {
 	return NewRaw(l.t, conn)
 }
 
+// Deaf lets the server send nothing of a body on streams that are opened from now on.
+func (r *Raw) Deaf() {
+	r.t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 func (r *Raw) read() {
 	for {
 		f, err := r.framer.ReadFrame()

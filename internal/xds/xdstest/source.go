@@ -134,6 +134,13 @@ func (s *Source) Authenticate(_ context.Context, token string) (xds.Identity, er
 	return xds.Identity{Nodes: p}, err
 }
 
+// Attached is how many streams are tied to the fleet.
+func (s *Source) Attached() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.attached)
+}
+
 // Attach never waits.
 func (s *Source) Attach(context.Context, xds.Identity, fleet.Node, xds.StreamInfo) (xds.Attachment, error) {
 	a := &attachment{source: s, changed: make(chan struct{}, 1), ended: make(chan error, 1)}
