@@ -116,6 +116,10 @@ func (r *routed) cutFiveTimes(delta bool) {
 		for _, typ := range []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route} {
 			eventually(r.t, soon, "Envoy did not ask for "+typ.Slug(), func() bool { return r.tap.sees(before, typ) })
 		}
+		// The tap sees an answer before Envoy has it: a cut in between would let the backoff grow.
+		eventually(r.t, soon, "Envoy did not take the answer", func() bool {
+			return slices.ContainsFunc(r.tap.requests(before), func(a asked) bool { return a.nonce != "" })
+		})
 	}
 	// What the last stream gets all the same would come within its first second.
 	quiet, last := r.tap.count(), time.Now()
