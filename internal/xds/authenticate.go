@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -63,10 +64,16 @@ func (s *Server) authenticate(srv any, ss grpc.ServerStream, info *grpc.StreamSe
 		s.log.Info("call refused", "method", info.FullMethod, "remote", remote(ss.Context()), "reason", err)
 		return statusOf(err)
 	}
+	known := &identified{ServerStream: ss, ctx: context.WithValue(ss.Context(), identityKey{}, id), conn: c, id: id}
 	if c != nil {
 		c.admit()
+		if err := c.await(ss.Context(), id.Credential); err != nil {
+			return statusOf(err)
+		}
 	}
-	return next(srv, &identified{ServerStream: ss, ctx: context.WithValue(ss.Context(), identityKey{}, id)})
+	err = next(srv, known)
+	known.note(err)
+	return err
 }
 
 // refuseUnary is for methods that are registered as unary by mistake: grpc decodes their
@@ -78,7 +85,34 @@ func refuseUnary(_ context.Context, _ any, info *grpc.UnaryServerInfo, _ grpc.Un
 // identified is a stream whose context knows whom it speaks for.
 type identified struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // grpc's own way to hand a context to a handler
+	ctx     context.Context //nolint:containedctx // grpc's own way to hand a context to a handler
+	conn    *conn           // see connOf
+	id      Identity
+	refused sync.Once
 }
 
 func (s *identified) Context() context.Context { return s.ctx }
+
+// RecvMsg looks at the error because gRPC ends a call whose message is too large by itself: its handler
+// may see no more than a context that ended.
+func (s *identified) RecvMsg(m any) error {
+	err := s.ServerStream.RecvMsg(m)
+	s.note(err)
+	return err //nolint:wrapcheck // it is the wrapped stream's
+}
+
+// note makes the credential's next calls wait if err is a refusal, once.
+func (s *identified) note(err error) {
+	if s.conn != nil && blames(err) {
+		s.refused.Do(func() { s.conn.refuse(s.id.Credential) })
+	}
+}
+
+// blames reports whether a call ends with the error for what its client sent.
+func blames(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.PermissionDenied, codes.ResourceExhausted:
+		return true
+	}
+	return false
+}

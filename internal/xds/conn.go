@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
 
+	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
 )
 
@@ -29,6 +30,7 @@ type conn struct {
 	late          *time.Timer
 	authenticated bool
 	closed        bool
+	refused       map[fleet.CredentialID]*backoff // see refuse
 }
 
 func newConn(s *Server, above net.Conn, g *guest) *conn {

@@ -2,6 +2,7 @@ package xdstest
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -131,7 +132,8 @@ func (s *Source) Authenticate(_ context.Context, token string) (xds.Identity, er
 		return xds.Identity{}, fleet.ErrUnauthenticated
 	}
 	p, err := auth.ParseNodePattern(token)
-	return xds.Identity{Nodes: p}, err
+	sum := sha256.Sum256([]byte(token))
+	return xds.Identity{Credential: fleet.CredentialID(sum[:16]), Nodes: p}, err
 }
 
 // Attached is how many streams are tied to the fleet.
