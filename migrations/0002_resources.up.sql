@@ -22,6 +22,9 @@ CREATE TABLE resources (
   name           text COLLATE "C" NOT NULL CHECK (octet_length(name) BETWEEN 1 AND 512),
   variant        text COLLATE "C" NOT NULL DEFAULT '' CHECK (octet_length(variant) <= 128),
   revision       bigint NOT NULL,                -- of the row's last change
+  -- The last revision that gave the row another selector or priority, deleted it, or brought it back; 0: none did. That of a
+  -- variant may have moved nodes to another variant of the name, whose own row says nothing of it.
+  reselected     bigint NOT NULL DEFAULT 0,
   deleted        boolean NOT NULL DEFAULT false, -- a tombstone: what follows is empty
   selector       text NOT NULL DEFAULT '',
   priority       integer NOT NULL DEFAULT 0,
@@ -34,6 +37,7 @@ CREATE TABLE resources (
   derived        jsonb,                          -- {"refs":[[type,name]],"eds":"","vhds":true,"domains":[]}; null: nothing
   derive_version smallint NOT NULL DEFAULT 0,    -- of the code that made it
   summary        jsonb,                          -- of a Secret: what may be shown of it
+  bytes          integer NOT NULL DEFAULT 0,     -- what it counts, see resource_bytes; 0 of a tombstone
   created_at     timestamptz NOT NULL,
   created_by     text NOT NULL,
   updated_at     timestamptz NOT NULL,
@@ -49,6 +53,8 @@ CREATE TABLE resources (
 -- a hash of the fleet, and the catch-up asks for it in words that fit this index alone.
 CREATE INDEX resources_by_revision ON resources (uuid_hash(fleet_id), revision);
 CREATE INDEX resources_by_body ON resources (body_hash, tenant_id);
+-- What selectors decide about. Not to be found by a lookup of a key: that names no variant in a condition.
+CREATE INDEX resources_with_variant ON resources (tenant_id, fleet_id) WHERE variant <> '';
 
 -- What a live resource names, to be found from both ends.
 CREATE TABLE resource_refs (
@@ -101,8 +107,31 @@ CREATE TABLE resource_history (
   derived        jsonb,
   derive_version smallint NOT NULL,
   summary        jsonb,
+  bytes          integer NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, fleet_id, type, name, variant, revision),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, body_hash) REFERENCES bodies (tenant_id, hash)
 );
 CREATE INDEX resource_history_by_body ON resource_history (body_hash, tenant_id);
+
+-- One change of one resource. Never a column's type: it can be altered at any time.
+CREATE TYPE resource_change AS (
+  ord            integer, -- its place in the call, from 1
+  type           text COLLATE "C",
+  name           text COLLATE "C",
+  variant        text COLLATE "C",
+  delete         boolean,
+  if_match       text,    -- '': none, '*': must exist, else the ETag
+  if_none_match  boolean, -- must not exist
+  selector       text,
+  priority       integer,
+  ttl_ms         bigint,
+  labels         jsonb,
+  description    text,
+  version        text,
+  doc_hash       bytea,
+  body_hash      bytea,
+  derived        jsonb,
+  derive_version smallint,
+  summary        jsonb
+);

@@ -1,6 +1,7 @@
 SET lock_timeout = '5s';
 
--- Tokens of the API. Only the SHA-256 of a token is kept: 256 random bits need no slow hash.
+-- Tokens of the API. Only the SHA-256 of a token is kept: 256 random bits need no slow hash. What ended stays ended, and
+-- what a token may is settled when it is made.
 CREATE TABLE api_tokens (
   tenant_id      uuid NOT NULL REFERENCES tenants (id),
   id             uuid NOT NULL,
@@ -9,16 +10,23 @@ CREATE TABLE api_tokens (
   name           text NOT NULL DEFAULT '' CHECK (octet_length(name) <= 256),
   fleet_id       uuid,                            -- bounds the token to one fleet
   writes_secrets boolean NOT NULL DEFAULT false,  -- for role ci
+  -- Who made it, and with which token it ends: its maker's, until an owner hands it over. An operator's makes tokens that
+  -- end with none. A token that is deleted takes those with it that end with it.
+  made_by        uuid,                            -- a credential, of the tenant or of an operator; no foreign key
+  parent_id      uuid,
   created_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
   created_by     text NOT NULL DEFAULT '',
   expires_at     timestamptz,
   revoked_at     timestamptz,
   PRIMARY KEY (tenant_id, id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
-  CHECK (role <> 'ci' OR fleet_id IS NOT NULL)
+  FOREIGN KEY (tenant_id, parent_id) REFERENCES api_tokens (tenant_id, id) ON DELETE CASCADE,
+  CHECK (role <> 'ci' OR fleet_id IS NOT NULL),
+  CHECK (parent_id <> id)
 );
 -- Not unique: no key without the tenant. Ids are ours and random.
 CREATE INDEX api_tokens_by_id ON api_tokens (id);
+CREATE INDEX api_tokens_by_parent ON api_tokens (tenant_id, parent_id) WHERE parent_id IS NOT NULL;
 
 -- The operator's tokens belong to no tenant, so they stand in a table of their own that no role but the owner can read.
 CREATE TABLE operator_tokens (
@@ -26,8 +34,10 @@ CREATE TABLE operator_tokens (
   hash       bytea NOT NULL CHECK (octet_length(hash) = 32),
   name       text NOT NULL DEFAULT '' CHECK (octet_length(name) <= 256),
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  expires_at timestamptz,
-  revoked_at timestamptz
+  created_by text NOT NULL DEFAULT '',
+  expires_at timestamptz NOT NULL,
+  revoked_at timestamptz,
+  revoked_by text NOT NULL DEFAULT ''
 );
 
 CREATE TABLE node_credentials (
@@ -35,7 +45,7 @@ CREATE TABLE node_credentials (
   fleet_id    uuid NOT NULL,
   id          uuid NOT NULL,
   hash        bytea NOT NULL CHECK (octet_length(hash) = 32),
-  nodes       text NOT NULL DEFAULT '*' CHECK (octet_length(nodes) BETWEEN 1 AND 512), -- 'exact', 'prefix*', '*'
+  nodes       text NOT NULL CHECK (octet_length(nodes) BETWEEN 1 AND 512), -- 'exact', 'prefix*', '*'
   description text NOT NULL DEFAULT '' CHECK (octet_length(description) <= 4096),
   created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
   created_by  text NOT NULL DEFAULT '',
@@ -64,13 +74,8 @@ CREATE TABLE audit_events (
   PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX audit_events_by_time ON audit_events (tenant_id, at);
-
-CREATE FUNCTION audit_events_stay() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'audit events are never changed or removed' USING ERRCODE = 'insufficient_privilege';
-END $$;
-CREATE TRIGGER audit_events_stay BEFORE UPDATE OR DELETE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_stay();
-CREATE TRIGGER audit_events_stay_all BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION audit_events_stay();
+-- What concerns the tenant as a whole and no fleet: its tokens, and itself.
+CREATE INDEX audit_events_of_tenant ON audit_events (tenant_id, at, id) WHERE fleet_id IS NULL;
 
 -- The answer to a request, in the transaction of its change: a repeat gets it again. Kept for 24 hours.
 CREATE TABLE idempotency_keys (
@@ -82,4 +87,4 @@ CREATE TABLE idempotency_keys (
   created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (tenant_id, principal, key)
 );
-CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at, tenant_id); -- not led by the key's column, see 0002
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at, tenant_id); -- not led by the key's column, see resources

@@ -18,9 +18,15 @@ CREATE TABLE nodes (
   cluster    text NOT NULL DEFAULT '',
   user_agent text NOT NULL DEFAULT '',
   version    text NOT NULL DEFAULT '',
+  -- What selectors ask of the node, as it said on its last connection: {region, zone, sub_zone, metadata, cut}. null: not told yet.
+  labels     jsonb CHECK (octet_length(labels::text) <= 131072),
+  -- The server that the node follows: set where one server alone has it connected, without a settled revision of its own
+  -- there and without anything that it waits for. What such a node has of a revision its server's own row says, so that a
+  -- receipt looks only at the others one by one. Null says nothing. No index has the column: a connect stays a HOT update.
+  follows    uuid,
   PRIMARY KEY (tenant_id, fleet_id, node_id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
-);
+) WITH (fillfactor = 70);
 
 -- Written on connect, disconnect, refusal, and when a node is behind; never for a node that just follows.
 CREATE TABLE node_status (
@@ -35,6 +41,15 @@ CREATE TABLE node_status (
   streams       integer NOT NULL DEFAULT 0,
   remote_addr   text NOT NULL DEFAULT '',
   credential_id uuid,
+  -- How the node's last stream on that server ended: with nothing refused and nothing unanswered. It means nothing while
+  -- the node is connected there; where the server died the row still says so, and that is no clean end.
+  clean         boolean NOT NULL DEFAULT false,
+  -- How many clients with the node's id the server has had for half a minute; 0: one, or it cannot tell.
+  duplicates    integer NOT NULL DEFAULT 0,
+  -- The view that the node had there at last: a hash of the selectors that match it, '' where none does (SEMANTICS 3.4).
+  view          text COLLATE "C" NOT NULL DEFAULT '' CHECK (octet_length(view) <= 64),
+  -- What the node waits for, of one that is behind: {"warming":[[type,name]],"withheld":[[type,name,by_type,by_name]],"more":n}.
+  waits         jsonb,
   PRIMARY KEY (tenant_id, fleet_id, node_id, server_id),
   FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE,
   CHECK (connected OR settled IS NOT NULL) -- a node that is gone follows nobody
@@ -87,6 +102,10 @@ CREATE TABLE node_exceptions (
   action      text NOT NULL DEFAULT '',
   good        text NOT NULL DEFAULT '', -- the version that stands in for it; '': none
   good_hash   bytea,                    -- its bytes, kept while they are named here
+  -- It outlives the history, so what was read out of it stands beside it, its TTL, and the revision that brought it.
+  good_revision bigint,
+  good_ttl_ms   bigint,
+  good_derived  jsonb,
   at          timestamptz NOT NULL DEFAULT clock_timestamp(),
   resolved_at timestamptz,
   resolved_by bigint,
@@ -98,5 +117,42 @@ CREATE TABLE node_exceptions (
 );
 CREATE INDEX node_exceptions_by_revision ON node_exceptions (tenant_id, fleet_id, revision);
 CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name) WHERE resolved_at IS NULL;
-CREATE INDEX node_exceptions_by_text ON node_exceptions (tenant_id, fleet_id, text_hash);
+-- Not led by the key's columns (see resources): with those each text that went was looked for among all refusals of its fleet.
+CREATE INDEX node_exceptions_by_text ON node_exceptions (text_hash, tenant_id, fleet_id);
 CREATE INDEX node_exceptions_by_body ON node_exceptions (tenant_id, good_hash) WHERE good_hash IS NOT NULL;
+
+-- Nodes that are to be offered again what they refused: since which epoch of the fleet's head. The catch-up brings those of
+-- an epoch that the reader does not know yet.
+CREATE TABLE node_retries (
+  tenant_id uuid NOT NULL,
+  fleet_id  uuid NOT NULL,
+  node_id   text COLLATE "C" NOT NULL,
+  epoch     bigint NOT NULL,
+  PRIMARY KEY (tenant_id, fleet_id, node_id),
+  FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE
+) WITH (fillfactor = 70);
+CREATE INDEX node_retries_by_epoch ON node_retries (tenant_id, fleet_id, epoch);
+
+-- What happened to nodes, in the order in which it did as far as clocks tell. Rows come by triggers, so that no
+-- statement that makes or ends a refusal can leave one out. The id follows from what happened, so that a report that is
+-- given again, because its answer was lost, tells nothing twice.
+CREATE TABLE node_events (
+  tenant_id uuid NOT NULL,
+  fleet_id  uuid NOT NULL,
+  at        timestamptz NOT NULL,
+  id        uuid NOT NULL DEFAULT gen_random_uuid(), -- no order
+  kind      text NOT NULL CHECK (kind IN ('refused', 'kept_back', 'recovered', 'duplicates', 'dropped')),
+  node_id   text COLLATE "C" NOT NULL, -- no foreign key: the record outlives the node
+  type      text COLLATE "C" NOT NULL DEFAULT '',
+  name      text COLLATE "C" NOT NULL DEFAULT '',
+  version   text COLLATE "C" NOT NULL DEFAULT '',
+  revision  bigint NOT NULL DEFAULT 0,
+  text_hash bytea,
+  action    text NOT NULL DEFAULT '',
+  PRIMARY KEY (tenant_id, fleet_id, id),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts
+);
+CREATE INDEX node_events_by_time ON node_events (tenant_id, fleet_id, at, id);
+CREATE INDEX node_events_by_node ON node_events (node_id, tenant_id, fleet_id, at, id); -- not led by the key's columns, see resources
+CREATE INDEX node_events_by_text ON node_events (text_hash, tenant_id, fleet_id) WHERE text_hash IS NOT NULL;

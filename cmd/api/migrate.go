@@ -18,14 +18,17 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 	if err := c.CheckURL("--database-url", c.DatabaseURL); err != nil {
 		return err
 	}
-	from, to, err := store.Migrate(ctx, c.DatabaseURL)
+	done, err := store.Migrate(ctx, c.DatabaseURL)
 	if err != nil {
 		return err
 	}
-	if from == to {
-		fmt.Printf("the schema is at version %d already\n", to)
-		return nil
+	switch {
+	case done.From != done.To:
+		fmt.Printf("the schema went from version %d to %d\n", done.From, done.To)
+	case done.Functions:
+		fmt.Printf("the schema stays at version %d, its functions were replaced\n", done.To)
+	default:
+		fmt.Printf("the schema is at version %d already\n", done.To)
 	}
-	fmt.Printf("the schema went from version %d to %d\n", from, to)
 	return nil
 }

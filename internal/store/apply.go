@@ -30,12 +30,6 @@ type answerJSON struct {
 	} `json:"rows"`
 }
 
-// checked is a write's answer after its references were looked at, in the same statement:
-// the head is still locked.
-func checked(changes string) string {
-	return `CASE WHEN replayed THEN answer ELSE fleet_check_references($1, $2, answer, ` + changes + `) END`
-}
-
 // Apply makes the changes of w, all or none, as one revision. A precondition that does
 // not hold is fleet.ErrPrecondition (a *StaleError if it is a resource's), a fleet that
 // is gone fleet.ErrNotFound; an idempotency key may give ErrKeyReused or ErrBusy.
@@ -51,7 +45,7 @@ func (s *Store) Apply(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	}
 	limit := writeTimeout + time.Duration(len(w.Changes))*perChange
 	r, err := s.write(ctx, t, f, w, limit, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
-		return b.Queue(`SELECT `+checked("$3")+`, replayed FROM fleet_apply($1, $2, $3, $4)`, f.String(), header, changes, bodies)
+		return b.Queue(`SELECT answer, replayed FROM fleet_apply($1, $2, $3, $4)`, f.String(), header, changes, bodies)
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("apply to fleet %s: %w", f, err)
@@ -75,7 +69,7 @@ func (s *Store) Rollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to f
 		w.Message = fmt.Sprintf("rollback to revision %d", to)
 	}
 	r, err := s.write(ctx, t, f, w, longTimeout, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
-		return b.Queue(`SELECT `+checked("NULL")+`, replayed FROM fleet_rollback($1, $3, $2)`, f.String(), header, int64(to))
+		return b.Queue(`SELECT answer, replayed FROM fleet_rollback($1, $2, $3)`, f.String(), int64(to), header)
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("roll fleet %s back to revision %d: %w", f, to, err)

@@ -30,7 +30,7 @@ k AS (
 // a row for each resource that is to be told. A position that the fleet's history does not hold -
 // compacted away, or of a timeline that a failover has lost - gets everything, the
 // tombstones that are kept too. What
-// changed is asked for so that only the index made for it fits (0002).
+// changed is asked for so that only the index made for it fits (migrations, resources).
 const selectChanges = `
 WITH ` + knownFleets + `,
 h AS MATERIALIZED (

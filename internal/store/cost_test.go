@@ -20,7 +20,7 @@ func (w *world) read() int {
 }
 
 // The cost of a write and of a catch-up follows the change, not the fleet, in a database
-// that has never been analyzed too, where the planner knows nothing (migration 0002).
+// that has never been analyzed too, where the planner knows nothing (migrations, resources).
 func TestCostFollowsTheChange(t *testing.T) {
 	w := setup(t)
 	w.app.Close()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/golang-migrate/migrate/v4"
 	"github.com/jackc/pgx/v5"
 
 	"fairlead/internal/fleet"
@@ -14,14 +13,14 @@ import (
 // MigrationLock is the advisory lock that Migrate takes.
 const MigrationLock = migrationLock
 
-// MigrateDown takes everything back.
-func MigrateDown(ctx context.Context, url string) error {
-	return withMigrator(ctx, url, func(m *migrate.Migrate) error {
-		if err := m.Down(); err != nil && !errors.Is(err, migrate.ErrNoChange) {
-			return err
-		}
-		return nil
-	})
+// SchemaVersion is the version of the database's tables, 0 when it has none.
+func SchemaVersion(ctx context.Context, url string) (uint, error) {
+	conf, err := pgx.ParseConfig(url)
+	if err != nil {
+		return 0, err
+	}
+	f, err := inspect(ctx, conf)
+	return f.version, err
 }
 
 // CompactDueAround is CompactDue with something around the work for each fleet.

@@ -19,6 +19,7 @@ type fitness struct {
 	statementTimeout, idleTx string
 	version                  uint
 	dirty                    bool
+	functions                string // their hash
 }
 
 const selectFitness = `
@@ -43,7 +44,11 @@ func inspect(ctx context.Context, conf *pgx.ConnConfig) (f fitness, err error) {
 	if err != nil {
 		return f, err
 	}
-	f.version, f.dirty, err = schemaVersion(ctx, conn)
+	if f.version, f.dirty, err = schemaVersion(ctx, conn); err != nil {
+		return f, err
+	}
+	c, err := readContents(ctx, conn)
+	f.functions = c.functions
 	return f, err
 }
 
@@ -58,6 +63,9 @@ func (f fitness) fit(allowUnsafe bool) error {
 		return fmt.Errorf("%w: migration %d has failed half-way: repair the schema and run the migrations", fleet.ErrUnavailable, f.version)
 	case f.version < migrations.Latest():
 		return fmt.Errorf("%w: the schema is at version %d, this program needs %d: run the migrations", fleet.ErrUnavailable, f.version, migrations.Latest())
+	case f.version == migrations.Latest() && f.functions != migrations.FunctionsHash():
+		// Above that version they are a newer program's, which keeps those that this one calls.
+		return fmt.Errorf("%w: the functions of the database are not those of this program: run the migrations", fleet.ErrUnavailable)
 	case f.owner:
 		return fmt.Errorf("%w: the role owns the tables: use fairlead_app or fairlead_node", fleet.ErrForbidden)
 	case f.app == f.node:
@@ -85,18 +93,4 @@ func schemaVersion(ctx context.Context, conn *pgx.Conn) (version uint, dirty boo
 	}
 	_, err = pgx.ForEachRow(rows, []any{&v, &dirty}, func() error { return nil })
 	return uint(v), dirty, err //nolint:gosec // versions are small and positive
-}
-
-// SchemaVersion returns the version of the database's schema, 0 when it has none. The
-// URL may be of any role that can connect.
-func SchemaVersion(ctx context.Context, url string) (uint, error) {
-	conf, err := pgx.ParseConfig(url)
-	if err != nil {
-		return 0, fmt.Errorf("read schema version: %w: the URL cannot be read", fleet.ErrInvalid)
-	}
-	f, err := inspect(ctx, conf)
-	if err != nil {
-		return 0, fmt.Errorf("read schema version: %w", kind(err))
-	}
-	return f.version, nil
 }

@@ -147,7 +147,7 @@ func (s *Store) Fleets(ctx context.Context, t fleet.TenantID, after string, limi
 }
 
 // moveEpoch tells readers that credentials or settings of the fleet have changed. The
-// value never comes back, not even after a failover that lost commits (0001).
+// value never comes back, not even after a failover that lost commits (migrations, fleet_heads).
 const moveEpoch = `
 UPDATE fleet_heads SET epoch = greatest(epoch + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
  WHERE tenant_id = app_tenant() AND fleet_id = $1 AND deleted_at IS NULL`

@@ -1,14 +1,12 @@
 package store_test
 
 import (
-	"io/fs"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"fairlead/internal/fleet"
-	"fairlead/migrations"
 )
 
 // follows is whom each node follows, by the server's id.
@@ -23,8 +21,7 @@ func (w *world) follows() map[string]string {
 	return out
 }
 
-// A node follows the one server that has it connected, with nothing of its own there. What
-// a database of before version 13 has comes to the same.
+// A node follows the one server that has it connected, with nothing of its own there.
 func TestWhomANodeFollows(t *testing.T) {
 	w := setup(t)
 	a, b := w.server("a"), w.server("b")
@@ -45,15 +42,5 @@ func TestWhomANodeFollows(t *testing.T) {
 	want["dies"] = ""
 	if d := cmp.Diff(want, w.follows()); d != "" {
 		t.Error(d)
-	}
-	for _, direction := range []string{"down", "up"} {
-		names, err := fs.Glob(migrations.FS, "0013_*."+direction+".sql")
-		w.ok(err)
-		sql, err := fs.ReadFile(migrations.FS, names[0])
-		w.ok(err)
-		w.exec(string(sql))
-	}
-	if d := cmp.Diff(want, w.follows()); d != "" {
-		t.Errorf("after the migration: %s", d)
 	}
 }

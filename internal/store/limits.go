@@ -13,7 +13,7 @@ import (
 )
 
 // LimitName names a bound on what one tenant stores or asks for. The names are those of
-// the schema (migration 0016), which has the defaults too.
+// the schema (functions/limit.sql), which has the defaults too.
 type LimitName string
 
 // Of what a tenant stores.

@@ -25,36 +25,72 @@ const (
 	lockPatience  = 2 * time.Minute
 )
 
-// Migrate brings the database to the newest schema and returns the versions before and
-// after. The URL is of a superuser, or of a role that may create roles and owns the
-// database, or of a member of fairlead_owner where the roles exist. It creates missing
-// roles and sets no passwords. Any number of processes may call it at once: one works,
-// the others wait and find nothing to do.
-func Migrate(ctx context.Context, ownerURL string) (from, to uint, err error) {
-	err = withMigrator(ctx, ownerURL, func(m *migrate.Migrate) error {
-		if from, err = versionOf(m); err != nil {
-			return err
-		}
-		if from > migrations.Latest() { // a newer program was here: schemas only expand, so it serves us
-			to = from
-			return nil
-		}
-		if err := m.Up(); err != nil && !errors.Is(err, migrate.ErrNoChange) {
-			return err
-		}
-		if to, err = versionOf(m); err == nil && to < migrations.Latest() {
-			err = context.Cause(ctx) // stopped between two migrations
-		}
+// Migrated is what Migrate did.
+type Migrated struct {
+	From, To  uint // the version of the tables
+	Functions bool // functions, triggers and the rights to them were laid anew
+}
+
+// Migrate brings the database to the newest schema. The URL is of a superuser, or of a
+// role that may create roles and owns the database, or of a member of fairlead_owner where
+// the roles exist. It creates missing roles and sets no passwords. Any number of processes
+// may call it at once: one works, the others wait and find nothing to do. A database that a
+// newer program has migrated is left as it is; one that was made from other migrations than
+// this program's is fleet.ErrConflict.
+func Migrate(ctx context.Context, ownerURL string) (done Migrated, err error) {
+	err = withMigrator(ctx, ownerURL, func(conn *pgx.Conn, m *migrate.Migrate) error {
+		done, err = bringUp(ctx, conn, m)
 		return err
 	})
 	if err != nil {
-		return from, to, fmt.Errorf("migrate the database: %w", kind(err))
+		return done, fmt.Errorf("migrate the database: %w", kind(err))
 	}
-	return from, to, nil
+	return done, nil
 }
 
-// withMigrator calls work while this process alone may migrate the database.
-func withMigrator(ctx context.Context, url string, work func(*migrate.Migrate) error) error {
+func bringUp(ctx context.Context, conn *pgx.Conn, m *migrate.Migrate) (done Migrated, err error) {
+	if done.From, err = versionOf(m); err != nil {
+		return done, err
+	}
+	done.To = done.From
+	if err := ours(ctx, conn, done.From); err != nil {
+		return done, err
+	}
+	if done.From > migrations.Latest() { // a newer program was here: schemas only expand, so it serves us
+		return done, nil
+	}
+	if err := m.Up(); err != nil && !errors.Is(err, migrate.ErrNoChange) {
+		return done, err
+	}
+	if done.To, err = versionOf(m); err != nil {
+		return done, err
+	}
+	if done.To < migrations.Latest() {
+		return done, context.Cause(ctx) // stopped between two migrations
+	}
+	done.Functions, err = layFunctions(ctx, conn)
+	return done, err
+}
+
+// ours refuses a database at version from, of which the migrations that ran are not those
+// that this program has under their numbers.
+func ours(ctx context.Context, conn *pgx.Conn, from uint) error {
+	if from == 0 {
+		return nil
+	}
+	c, err := readContents(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if !c.there || c.version != 0 && c.version <= migrations.Latest() && c.tables != migrations.TablesHash(c.version) {
+		return fmt.Errorf("%w: it was made from other migrations than those of this program: make a new one", fleet.ErrConflict)
+	}
+	return nil
+}
+
+// withMigrator calls work while this process alone may migrate the database, which the
+// connection sees to. Both act as the owner of the schema.
+func withMigrator(ctx context.Context, url string, work func(*pgx.Conn, *migrate.Migrate) error) error {
 	conf, err := pgx.ParseConfig(url)
 	if err != nil {
 		return fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
@@ -70,12 +106,15 @@ func withMigrator(ctx context.Context, url string, work func(*migrate.Migrate) e
 	if _, err := conn.Exec(ctx, migrations.Roles); err != nil {
 		return fmt.Errorf("create the roles: %w", err)
 	}
+	if _, err := conn.Exec(ctx, "SET ROLE "+ownerRole); err != nil {
+		return err
+	}
 	m, err := newMigrator(conf.Copy())
 	if err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, func() { m.GracefulStop <- true })
-	err = work(m)
+	err = work(conn, m)
 	stop()
 	source, database := m.Close()
 	return errors.Join(err, source, database)

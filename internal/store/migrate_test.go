@@ -2,9 +2,13 @@ package store_test
 
 import (
 	"context"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -12,33 +16,31 @@ import (
 	"fairlead/migrations"
 )
 
-func TestMigrateUpDownUp(t *testing.T) {
+func migrated(t *testing.T, url string) store.Migrated {
+	t.Helper()
+	done, err := store.Migrate(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+func TestMigrate(t *testing.T) {
 	t.Parallel()
 	db := storetest.Empty(t)
 	ctx := t.Context()
-	for range 2 {
-		if v, err := store.SchemaVersion(ctx, db.Owner); err != nil || v != 0 {
-			t.Fatalf("an empty database is at %d, %v", v, err)
-		}
-		if from, to, err := store.Migrate(ctx, db.Owner); err != nil || from != 0 || to != migrations.Latest() {
-			t.Fatalf("migrated from %d to %d, %v", from, to, err)
-		}
-		if from, to, err := store.Migrate(ctx, db.Owner); err != nil || from != to {
-			t.Fatalf("migrated again from %d to %d, %v", from, to, err)
-		}
-		if v, err := store.SchemaVersion(ctx, db.App); err != nil || v != migrations.Latest() {
-			t.Fatalf("the app sees version %d, %v", v, err)
-		}
-		if err := store.MigrateDown(ctx, db.Owner); err != nil {
-			t.Fatal(err)
-		}
-		conn := db.Connect(t, db.Owner)
-		left := strings1(t, conn, `SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'schema_migrations'
-			UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace`)
-		_ = conn.Close(ctx)
-		if len(left) > 0 {
-			t.Fatalf("down leaves %v", left)
-		}
+	if v, err := store.SchemaVersion(ctx, db.Owner); err != nil || v != 0 {
+		t.Fatalf("an empty database is at %d, %v", v, err)
+	}
+	latest := migrations.Latest()
+	if d := cmp.Diff(store.Migrated{To: latest, Functions: true}, migrated(t, db.Owner)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(store.Migrated{From: latest, To: latest}, migrated(t, db.Owner)); d != "" {
+		t.Error("again:", d)
+	}
+	if v, err := store.SchemaVersion(ctx, db.App); err != nil || v != latest {
+		t.Fatalf("the app sees version %d, %v", v, err)
 	}
 }
 
@@ -46,24 +48,24 @@ func TestEightMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	db := storetest.Empty(t)
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	worked := 0
+	var tables, functions atomic.Int64
 	for range 8 {
 		wg.Go(func() {
-			from, to, err := store.Migrate(t.Context(), db.Owner)
-			if err != nil || to != migrations.Latest() {
-				t.Errorf("from %d to %d: %v", from, to, err)
+			done, err := store.Migrate(t.Context(), db.Owner)
+			if err != nil || done.To != migrations.Latest() {
+				t.Errorf("%+v: %v", done, err)
 			}
-			if from == 0 {
-				mu.Lock()
-				worked++
-				mu.Unlock()
+			if done.From == 0 {
+				tables.Add(1)
+			}
+			if done.Functions {
+				functions.Add(1)
 			}
 		})
 	}
 	wg.Wait()
-	if worked != 1 {
-		t.Errorf("%d did the work", worked)
+	if tables.Load() != 1 || functions.Load() != 1 {
+		t.Errorf("%d made the tables, %d the functions", tables.Load(), functions.Load())
 	}
 	db.Store(t) // opens
 }
@@ -75,7 +77,7 @@ func TestMigrateSeveralDatabasesAtOnce(t *testing.T) {
 	for range 4 {
 		db := storetest.Empty(t)
 		wg.Go(func() {
-			if _, _, err := store.Migrate(t.Context(), db.Owner); err != nil {
+			if _, err := store.Migrate(t.Context(), db.Owner); err != nil {
 				t.Error(err)
 			}
 		})
@@ -93,17 +95,47 @@ func TestMigrateWaitsForTheLockAndGivesUp(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	_, _, err := store.Migrate(ctx, db.Owner)
+	_, err := store.Migrate(ctx, db.Owner)
 	(&world{T: t}).is(err, fleet.ErrUnavailable)
 }
 
-// A newer program has been here: its schema serves us.
+// A newer program has been here: its schema serves us, and we leave it alone.
 func TestMigrateToleratesANewerSchema(t *testing.T) {
 	t.Parallel()
 	db := storetest.New(t)
 	db.Exec(t, `UPDATE schema_migrations SET version = 9999`)
-	if from, to, err := store.Migrate(t.Context(), db.Owner); err != nil || from != 9999 || to != 9999 {
-		t.Errorf("from %d to %d: %v", from, to, err)
+	db.Exec(t, `UPDATE schema_contents SET version = 9999, hash = 'newer'`)
+	if d := cmp.Diff(store.Migrated{From: 9999, To: 9999}, migrated(t, db.Owner)); d != "" {
+		t.Error(d)
+	}
+	db.Store(t) // opens
+}
+
+// Numbers that ran with other contents, and a database of before contents were kept.
+func TestMigrateRefusesOtherMigrations(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"an edited file": `UPDATE schema_contents SET hash = 'other' WHERE what = 'tables'`,
+		"an older line":  `DROP TABLE schema_contents`,
+	} {
+		db := storetest.New(t)
+		db.Exec(t, change)
+		_, err := store.Migrate(t.Context(), db.Owner)
+		if (&world{T: t}).is(err, fleet.ErrConflict); err != nil && !strings.Contains(err.Error(), "make a new one") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A process that died between the tables and the functions: no server starts, and the next
+// one goes on.
+func TestMigrateGoesOnWhereAnotherStopped(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	db.Exec(t, `DELETE FROM schema_contents`)
+	refused(t, db.App, fleet.ErrUnavailable, "run the migrations")
+	if d := cmp.Diff(store.Migrated{From: migrations.Latest(), To: migrations.Latest(), Functions: true}, migrated(t, db.Owner)); d != "" {
+		t.Error(d)
 	}
 	db.Store(t) // opens
 }
@@ -116,8 +148,8 @@ func TestMigrateWithoutSuperuser(t *testing.T) {
 	db.Exec(t, `CREATE ROLE test_dba LOGIN`)
 	db.Exec(t, `GRANT fairlead_owner TO test_dba`)
 	db.Exec(t, `ALTER DATABASE `+db.Name+` OWNER TO test_dba`)
-	if _, to, err := store.Migrate(t.Context(), as(t, db.Owner, "test_dba", "")); err != nil || to != migrations.Latest() {
-		t.Fatalf("to %d: %v", to, err)
+	if done := migrated(t, as(t, db.Owner, "test_dba", "")); done.To != migrations.Latest() {
+		t.Fatalf("%+v", done)
 	}
 	db.Store(t)     // opens
 	db.NodeStore(t) // opens

@@ -17,7 +17,7 @@ import (
 // of it; it is blocked then, as when what is withheld is of a revision that is not known.
 // Counted is who was there before the commit, and lives or was seen in the fleet's receipt
 // window before it.
-// Most nodes follow a server that lives (nodes.follows, migration 0013): what they have
+// Most nodes follow a server that lives (nodes.follows): what they have
 // is what the server has settled, and only the others' own rows are read.
 const selectReceipt = `
 WITH rev AS MATERIALIZED (

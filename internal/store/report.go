@@ -29,7 +29,7 @@ INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES
 ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = excluded.settled, at = clock_timestamp() WHERE v.settled <> excluded.settled`
 
 	// A node is first seen when it connects, not when that is told. What it follows is what its
-	// status will most likely make it by the trigger (migration 0013), so that it is written
+	// status will most likely make it by the trigger (node_status_follow), so that it is written
 	// once: the zero id for nobody, null where nothing is said of the node.
 	upsertNodes = `
 INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen, labels, follows)

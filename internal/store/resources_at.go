@@ -14,7 +14,7 @@ import (
 const maxRowsAt = 20_000
 
 // selectResourcesAt: $1 the fleet, $2 the revision. What changed since then is found by the
-// index that the catch-up uses, in words that fit it alone (0002).
+// index that the catch-up uses, in words that fit it alone (migrations, resources).
 const selectResourcesAt = `
 WITH head AS (
   SELECT h.fleet_id FROM fleet_heads h

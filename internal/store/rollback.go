@@ -25,7 +25,7 @@ type RollbackChange struct {
 }
 
 // selectRollback: $1 the fleet, $2 the revision to go back to. What changed since is found by
-// the index that the catch-up uses (0018). Below the floor of tombstones that index has
+// the index that the catch-up uses (fleet_changed_since). Below the floor of tombstones that index has
 // forgotten what was deleted, and the history is read, which the rollback itself reads as
 // well.
 const selectRollback = `

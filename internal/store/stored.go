@@ -11,7 +11,7 @@ import (
 )
 
 // selectStored looks up each by its key: behind OFFSET 0 it cannot become a join over the
-// whole fleet (0006).
+// whole fleet (functions/write.sql).
 const selectStored = `
 SELECT k.type, k.name, k.variant, r.revision, r.doc_hash
   FROM unnest($2::text[], $3::text[], $4::text[]) k (type, name, variant)

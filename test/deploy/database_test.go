@@ -43,7 +43,7 @@ func TestRolesScript(t *testing.T) {
 	if _, err := conn.Exec(ctx, script(t, map[string]string{"app": "b2", "node": "c3"})); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := store.Migrate(ctx, admin); err != nil {
+	if _, err := store.Migrate(ctx, admin); err != nil {
 		t.Fatal(err)
 	}
 	for role, password := range map[string]string{"fairlead_app": "b2", "fairlead_node": "c3"} {

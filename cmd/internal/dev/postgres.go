@@ -2,6 +2,7 @@ package dev
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"fairlead/internal/fleet"
 	"fairlead/internal/localpg"
 	"fairlead/internal/store"
 )
@@ -28,15 +30,16 @@ func startPostgres(ctx context.Context, c Command, out *console, log io.Writer) 
 		return nil, err
 	}
 	p := &postgres{server}
-	if err := p.prepare(ctx); err != nil {
+	if err := p.prepare(ctx, c.Data); err != nil {
 		p.stop()
 		return nil, err
 	}
 	return p, nil
 }
 
-// prepare makes the database, if it is not there, and brings it to the newest schema.
-func (p *postgres) prepare(ctx context.Context) error {
+// prepare makes the database, if it is not there, and brings it to the newest schema. data
+// is the folder that it is in.
+func (p *postgres) prepare(ctx context.Context, data string) error {
 	conn, err := pgx.Connect(ctx, p.server.URL("postgres", localpg.Superuser))
 	if err != nil {
 		return fmt.Errorf("connect to the private Postgres: %w", err)
@@ -51,7 +54,10 @@ func (p *postgres) prepare(ctx context.Context) error {
 			return fmt.Errorf("make the database: %w", err)
 		}
 	}
-	_, _, err = store.Migrate(ctx, p.url(localpg.Superuser))
+	_, err = store.Migrate(ctx, p.url(localpg.Superuser))
+	if errors.Is(err, fleet.ErrConflict) {
+		return fmt.Errorf("%w: remove the folder %s and start again; what is in it is lost", err, data)
+	}
 	return err
 }
 

@@ -102,7 +102,7 @@ func prepare(ctx context.Context, s server) error {
 	if err := admin(ctx, s, "CREATE DATABASE "+template()); err != nil {
 		return err
 	}
-	_, _, err := store.Migrate(ctx, s.URL(template(), localpg.Superuser))
+	_, err := store.Migrate(ctx, s.URL(template(), localpg.Superuser))
 	return err
 }
 

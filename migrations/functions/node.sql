@@ -1,27 +1,6 @@
-SET lock_timeout = '5s';
-
--- Nodes that are to be offered again what they refused: since which epoch of the fleet's head. The catch-up brings those of
--- an epoch that the reader does not know yet.
-CREATE TABLE node_retries (
-  tenant_id uuid NOT NULL,
-  fleet_id  uuid NOT NULL,
-  node_id   text COLLATE "C" NOT NULL,
-  epoch     bigint NOT NULL,
-  PRIMARY KEY (tenant_id, fleet_id, node_id),
-  FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE
-) WITH (fillfactor = 70);
-CREATE INDEX node_retries_by_epoch ON node_retries (tenant_id, fleet_id, epoch);
-
-ALTER TABLE node_retries ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
-CREATE POLICY app ON node_retries TO fairlead_app USING (tenant_id = app_tenant()) WITH CHECK (tenant_id = app_tenant());
-CREATE POLICY owner ON node_retries TO fairlead_owner USING (true) WITH CHECK (true);
-CREATE POLICY node ON node_retries FOR SELECT TO fairlead_node USING (true);
-GRANT SELECT, INSERT, UPDATE ON node_retries TO fairlead_app;
-GRANT SELECT ON node_retries TO fairlead_node;
-
 -- Ends what a node refuses at present and tells the servers to offer it again; returns what that was. FL404 if the fleet
 -- has not seen the node, FL410 if it refuses nothing.
-CREATE FUNCTION node_retry(p_fleet uuid, p_node text) RETURNS TABLE (o_type text, o_name text) LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION node_retry(p_fleet uuid, p_node text) RETURNS TABLE (o_type text, o_name text) LANGUAGE plpgsql AS $$
 DECLARE
   h       fleet_heads%ROWTYPE := fleet_lock(p_fleet, NULL);
   v_epoch bigint;
@@ -43,5 +22,18 @@ BEGIN
   INSERT INTO node_retries (tenant_id, fleet_id, node_id, epoch) VALUES (app_tenant(), p_fleet, p_node, v_epoch)
   ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET epoch = excluded.epoch;
 END $$;
-REVOKE EXECUTE ON FUNCTION node_retry(uuid, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION node_retry(uuid, text) TO fairlead_app;
+
+-- A trigger, so that a server of an older version keeps it right as well. Whoever writes a node's status holds the lock of
+-- its row in nodes by then, so this statement sees what every other server has said of it. A row of a connected node is
+-- deleted with the node alone.
+CREATE OR REPLACE FUNCTION node_status_follow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE nodes n SET follows = f.server
+    FROM (SELECT c.tenant_id, c.fleet_id, c.node_id, s.server
+            FROM written c CROSS JOIN LATERAL (
+                   SELECT CASE WHEN count(*) = 1 AND bool_and(o.settled IS NULL AND o.waits IS NULL) THEN (array_agg(o.server_id))[1] END AS server
+                     FROM node_status o
+                    WHERE o.tenant_id = c.tenant_id AND o.fleet_id = c.fleet_id AND o.node_id = c.node_id AND o.connected) s) f
+   WHERE n.tenant_id = f.tenant_id AND n.fleet_id = f.fleet_id AND n.node_id = f.node_id AND n.follows IS DISTINCT FROM f.server;
+  RETURN NULL;
+END $$;

@@ -1,0 +1,173 @@
+-- The only way in which a fleet's resources change. One call is one revision, whatever the number of resources; a call
+-- that changes nothing makes none. The functions run as their caller, under row-level security: the tenant is the
+-- transaction's. SQLSTATEs of their own: FL404 not found, FL409 busy, FL412 a precondition failed, FL422 a key reused,
+-- FL424 a reference missing, FL429 no room.
+--
+-- Their plans live as long as a session and their cost must follow the change, not the fleet: what they look up by key is a
+-- lateral subquery behind OFFSET 0, which cannot become a join over the whole fleet.
+--
+-- Input comes as jsonb, so that a writer of the version before keeps working when a field is added.
+
+CREATE OR REPLACE FUNCTION resource_etag(revision bigint, doc_hash bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  AS $$ SELECT '"' || revision || '-' || left(encode(doc_hash, 'hex'), 8) || '"' $$;
+
+-- Locks the head: from here to the commit the fleet has one writer.
+CREATE OR REPLACE FUNCTION fleet_lock(p_fleet uuid, p_expect bigint) RETURNS fleet_heads LANGUAGE plpgsql AS $$
+DECLARE
+  h fleet_heads%ROWTYPE;
+BEGIN
+  SELECT * INTO h FROM fleet_heads f WHERE f.tenant_id = app_tenant() AND f.fleet_id = p_fleet FOR NO KEY UPDATE;
+  IF NOT FOUND OR h.deleted_at IS NOT NULL THEN
+    RAISE EXCEPTION 'no such fleet' USING ERRCODE = 'FL404';
+  END IF;
+  IF p_expect <> h.revision THEN
+    RAISE EXCEPTION 'the fleet is at revision %, expected %', h.revision, p_expect USING ERRCODE = 'FL412';
+  END IF;
+  RETURN h;
+END $$;
+
+-- Writes what of the changes is effective, under the lock that gave h. p_bodies holds the bytes of change ord at ord;
+-- null where they are stored already.
+CREATE OR REPLACE FUNCTION fleet_commit(h fleet_heads, p_write jsonb, p_changes resource_change[], p_bodies bytea[],
+                             OUT o_revision bigint, OUT o_changed integer, OUT o_at timestamptz)
+LANGUAGE plpgsql AS $$
+DECLARE
+  e      resource_change[];
+  v_new  bigint := h.revision + 1;
+  v_tok  uuid := gen_random_uuid();
+  v_who  text := coalesce(p_write->>'actor', '');
+  v_cred uuid := (p_write->>'credential')::uuid;
+  v_size integer[]; -- of e, in its order; 0 of a deletion
+  v_rows integer;   -- what the fleet has more than before
+  v_more bigint;    -- bytes that it has more
+  v_all  bigint;    -- bytes that are put
+BEGIN
+  SELECT coalesce(array_agg(c ORDER BY c.ord), '{}'), count(*) FILTER (WHERE r.name IS NULL) - count(*) FILTER (WHERE c.delete),
+         -coalesce(sum(r.bytes), 0) INTO e, v_rows, v_more
+    FROM unnest(p_changes) c
+    LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
+                          AND p.type = c.type AND p.name = c.name AND p.variant = c.variant AND NOT p.deleted OFFSET 0) r ON true
+   WHERE CASE WHEN c.delete THEN r.name IS NOT NULL ELSE r.doc_hash IS DISTINCT FROM c.doc_hash END;
+  o_changed := cardinality(e);
+  IF o_changed = 0 THEN
+    o_revision := h.revision;
+    o_at := h.changed_at;
+    RETURN;
+  END IF;
+
+  -- The sizes of what is sent, and of bodies that are stored already (of a rollback), which are not read for it. Before
+  -- anything is written: what is refused is to leave nothing behind.
+  SELECT array_agg(s.bytes ORDER BY s.ord), sum(s.bytes) INTO v_size, v_all
+    FROM (SELECT c.ord, CASE WHEN c.delete THEN 0 ELSE resource_bytes(
+                 coalesce(b.bytes, (SELECT octet_length(x.body) FROM bodies x WHERE x.tenant_id = h.tenant_id AND x.hash = c.body_hash)),
+                 c.name, c.variant, c.selector, c.labels, c.description) END AS bytes
+            FROM unnest(e) c
+            LEFT JOIN (SELECT octet_length(p.body) AS bytes, p.ord FROM unnest(p_bodies) WITH ORDINALITY p (body, ord)) b ON b.ord = c.ord) s;
+  v_more := v_more + v_all;
+  PERFORM fleet_must_fit(h, v_rows, v_more, v_all);
+  o_revision := v_new;
+  o_at := clock_timestamp();
+
+  -- In the order of the hash: two fleets that add the same bodies cannot wait for each other in a circle.
+  INSERT INTO bodies (tenant_id, hash, body)
+  SELECT DISTINCT ON (c.body_hash) h.tenant_id, c.body_hash, b.body
+    FROM unnest(e) c JOIN unnest(p_bodies) WITH ORDINALITY b (body, ord) ON b.ord = c.ord
+   WHERE NOT c.delete AND b.body IS NOT NULL
+   ORDER BY c.body_hash
+  ON CONFLICT DO NOTHING;
+
+  WITH w AS (
+    INSERT INTO resources AS r (tenant_id, fleet_id, type, name, variant, revision, deleted, selector, priority, ttl_ms, labels,
+           description, version, doc_hash, body_hash, derived, derive_version, summary, created_at, created_by, updated_at, updated_by, bytes)
+    SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, v_new, c.delete, coalesce(c.selector, ''), coalesce(c.priority, 0),
+           coalesce(c.ttl_ms, 0), c.labels, coalesce(c.description, ''), coalesce(c.version, ''), c.doc_hash, c.body_hash, c.derived,
+           coalesce(c.derive_version, 0), c.summary, o_at, v_who, o_at, v_who, v_size[c.ordinality]
+      FROM unnest(e) WITH ORDINALITY c
+    ON CONFLICT (tenant_id, fleet_id, type, name, variant) DO UPDATE
+       SET revision = excluded.revision, deleted = excluded.deleted, selector = excluded.selector, priority = excluded.priority,
+           ttl_ms = excluded.ttl_ms, labels = excluded.labels, description = excluded.description, version = excluded.version,
+           doc_hash = excluded.doc_hash, body_hash = excluded.body_hash, derived = excluded.derived,
+           derive_version = excluded.derive_version, summary = excluded.summary,
+           reselected = CASE WHEN (r.selector, r.priority, r.deleted) IS DISTINCT FROM (excluded.selector, excluded.priority, excluded.deleted)
+                             THEN excluded.revision ELSE r.reselected END,
+           created_at = CASE WHEN r.deleted THEN excluded.created_at ELSE r.created_at END,
+           created_by = CASE WHEN r.deleted THEN excluded.created_by ELSE r.created_by END,
+           updated_at = excluded.updated_at, updated_by = excluded.updated_by, bytes = excluded.bytes
+    RETURNING r.*)
+  INSERT INTO resource_history (tenant_id, fleet_id, type, name, variant, revision, deleted, selector, priority, ttl_ms, labels,
+         description, version, doc_hash, body_hash, derived, derive_version, summary, bytes)
+  SELECT tenant_id, fleet_id, type, name, variant, revision, deleted, selector, priority, ttl_ms, labels,
+         description, version, doc_hash, body_hash, derived, derive_version, summary, bytes FROM w;
+
+  DELETE FROM resource_refs x USING unnest(e) c
+   WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type AND x.name = c.name AND x.variant = c.variant;
+  INSERT INTO resource_refs (tenant_id, fleet_id, type, name, variant, ref_type, ref_name)
+  SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, f->>0, f->>1
+    FROM unnest(e) c CROSS JOIN LATERAL jsonb_array_elements(c.derived->'refs') f
+   WHERE NOT c.delete
+  ON CONFLICT DO NOTHING;
+
+  -- A refusal ends with the version that was refused, also where the server that recorded it is gone: when no variant of
+  -- the name has it any more. Where one still has it the node's server knows whether it is the node's.
+  UPDATE node_exceptions x SET resolved_at = clock_timestamp(), resolved_by = v_new FROM unnest(e) c
+   WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type AND x.name = c.name AND x.resolved_at IS NULL
+     AND NOT EXISTS (SELECT FROM resources r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND r.type = x.type AND r.name = x.name
+                        AND NOT r.deleted AND r.version = x.version OFFSET 0);
+
+  o_at := clock_timestamp();
+  UPDATE fleet_heads SET revision = v_new, token = v_tok, changed_at = o_at, resources = resources + v_rows, bytes = bytes + v_more,
+         history_bytes = history_bytes + v_all + o_changed * history_row_bytes()
+   WHERE tenant_id = h.tenant_id AND fleet_id = h.fleet_id;
+  INSERT INTO fleet_history (tenant_id, fleet_id, revision, token, at, kind, message, actor, credential, changes)
+  VALUES (h.tenant_id, h.fleet_id, v_new, v_tok, o_at, p_write->>'kind', coalesce(p_write->>'message', ''), v_who, v_cred, o_changed);
+  INSERT INTO audit_events (tenant_id, credential, actor, ip, request_id, action, object, fleet_id, old_revision, new_revision, detail)
+  SELECT h.tenant_id, v_cred, v_who, coalesce(p_write->>'ip', ''), coalesce(p_write->>'request_id', ''),
+         'fleet.' || (p_write->>'kind'), 'fleet ' || h.fleet_id, h.fleet_id, h.revision, v_new,
+         jsonb_build_object('changed', o_changed, 'message', coalesce(p_write->>'message', ''), 'resources', -- the first hundred
+           (SELECT jsonb_agg(jsonb_build_array(CASE WHEN c.delete THEN 'delete' ELSE 'put' END, c.type, c.name, c.variant) ORDER BY c.ord)
+              FROM unnest(e[:100]) c));
+END $$;
+
+-- Applies the changes of one request. answer: {revision, changed, at, rows: [{revision, created_at, created_by,
+-- updated_at, updated_by}]}, one row per change, in order; its revision is 0 where there is nothing and never was. It has
+-- "missing" in it as fleet_check_references says.
+CREATE OR REPLACE FUNCTION fleet_apply(p_fleet uuid, p_write jsonb, p_changes jsonb, p_bodies bytea[], OUT answer jsonb, OUT replayed boolean)
+LANGUAGE plpgsql AS $$
+DECLARE
+  h   fleet_heads%ROWTYPE;
+  v   resource_change[];
+  bad record;
+  res record;
+BEGIN
+  answer := idempotency_claim(p_write);
+  replayed := answer IS NOT NULL;
+  IF replayed THEN
+    RETURN;
+  END IF;
+  h := fleet_lock(p_fleet, (p_write->>'expect')::bigint);
+  SELECT coalesce(array_agg(c ORDER BY c.ord), '{}') INTO v FROM jsonb_populate_recordset(NULL::resource_change, p_changes) c;
+
+  SELECT c.ord, c.type, c.name, c.variant, r.name IS NOT NULL AS present, resource_etag(r.revision, r.doc_hash) AS etag INTO bad
+    FROM unnest(v) c
+    LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
+                          AND p.type = c.type AND p.name = c.name AND p.variant = c.variant AND NOT p.deleted OFFSET 0) r ON true
+   WHERE c.if_none_match AND r.name IS NOT NULL
+      OR c.if_match = '*' AND r.name IS NULL
+      OR c.if_match NOT IN ('', '*') AND c.if_match IS DISTINCT FROM resource_etag(r.revision, r.doc_hash)
+   ORDER BY c.ord LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION '% %: the resource %', bad.type, to_json(bad.name),
+          CASE WHEN NOT bad.present THEN 'does not exist' ELSE 'is now ' || bad.etag END
+    USING ERRCODE = 'FL412', DETAIL = jsonb_build_object('index', bad.ord - 1, 'etag', coalesce(bad.etag, ''));
+  END IF;
+
+  res := fleet_commit(h, p_write, v, p_bodies);
+  SELECT jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'rows',
+         coalesce(jsonb_agg(jsonb_build_object('revision', coalesce(r.revision, 0), 'created_at', r.created_at, 'created_by', r.created_by,
+                                      'updated_at', r.updated_at, 'updated_by', r.updated_by) ORDER BY c.ord), '[]')) INTO answer
+    FROM unnest(v) c
+    LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
+                          AND p.type = c.type AND p.name = c.name AND p.variant = c.variant OFFSET 0) r ON true;
+  answer := fleet_check_references(p_fleet, v, answer);
+  PERFORM idempotency_answer(p_write, answer);
+END $$;

@@ -1,0 +1,62 @@
+-- Who may call what. It is laid after the functions, anew each time: a right that is taken out here is gone.
+DO $$
+DECLARE
+  f regprocedure;
+BEGIN
+  FOR f IN SELECT p.oid FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.proowner = current_user::regrole LOOP
+    EXECUTE format('REVOKE ALL ON ROUTINE %s FROM PUBLIC, fairlead_app, fairlead_node', f);
+  END LOOP;
+END $$;
+
+-- What runs as its caller, under row-level security.
+GRANT EXECUTE ON FUNCTION app_tenant TO fairlead_app, fairlead_node;
+GRANT EXECUTE ON FUNCTION bodies_collect TO fairlead_app;
+GRANT EXECUTE ON FUNCTION event_bytes TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_apply TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_check_references TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_commit TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_compact TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_lock TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_must_fit TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_must_have_room TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_rollback TO fairlead_app;
+GRANT EXECUTE ON FUNCTION history_row_bytes TO fairlead_app;
+GRANT EXECUTE ON FUNCTION idempotency_answer TO fairlead_app;
+GRANT EXECUTE ON FUNCTION idempotency_claim TO fairlead_app;
+GRANT EXECUTE ON FUNCTION limit_default TO fairlead_app;
+GRANT EXECUTE ON FUNCTION must_be_within TO fairlead_app;
+GRANT EXECUTE ON FUNCTION must_exist TO fairlead_app;
+GRANT EXECUTE ON FUNCTION node_event_id TO fairlead_app, fairlead_node;
+GRANT EXECUTE ON FUNCTION node_retry TO fairlead_app;
+GRANT EXECUTE ON FUNCTION refusal_bytes TO fairlead_app;
+GRANT EXECUTE ON FUNCTION resource_bytes TO fairlead_app;
+GRANT EXECUTE ON FUNCTION resource_etag TO fairlead_app;
+GRANT EXECUTE ON FUNCTION tenant_limit TO fairlead_app;
+GRANT EXECUTE ON FUNCTION tenant_must_have_room TO fairlead_app;
+GRANT EXECUTE ON FUNCTION token_hand_over TO fairlead_app;
+GRANT EXECUTE ON FUNCTION token_makes TO fairlead_app;
+GRANT EXECUTE ON FUNCTION token_revoke TO fairlead_app;
+GRANT EXECUTE ON FUNCTION tokens_lock TO fairlead_app;
+
+-- The doors: they run as the owner, past row-level security, with a fixed search path, and each gives one narrow answer.
+-- All across tenants are here. A test lists them and fails when there is one more.
+GRANT EXECUTE ON FUNCTION delete_tenant TO fairlead_app;
+GRANT EXECUTE ON FUNCTION drop_ended_credentials TO fairlead_app;
+GRANT EXECUTE ON FUNCTION drop_ended_tokens TO fairlead_app;
+GRANT EXECUTE ON FUNCTION find_node_credential TO fairlead_node;
+GRANT EXECUTE ON FUNCTION find_token TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_changed_since TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_trim_reports TO fairlead_app, fairlead_node;
+GRANT EXECUTE ON FUNCTION is_operator TO fairlead_app;
+GRANT EXECUTE ON FUNCTION operator_create_tenant TO fairlead_app;
+GRANT EXECUTE ON FUNCTION operator_create_token TO fairlead_app;
+GRANT EXECUTE ON FUNCTION operator_first_token TO fairlead_app;
+GRANT EXECUTE ON FUNCTION operator_list_tokens TO fairlead_app;
+GRANT EXECUTE ON FUNCTION operator_revoke_token TO fairlead_app;
+GRANT EXECUTE ON FUNCTION operator_set_limits TO fairlead_app;
+GRANT EXECUTE ON FUNCTION operator_tenant_by_slug TO fairlead_app;
+GRANT EXECUTE ON FUNCTION operator_tenants TO fairlead_app;
+GRANT EXECUTE ON FUNCTION purge_fleet TO fairlead_app;
+GRANT EXECUTE ON FUNCTION purge_tenant TO fairlead_app;
+GRANT EXECUTE ON FUNCTION sweep_credentials TO fairlead_app;
+GRANT EXECUTE ON FUNCTION tenants_to_purge TO fairlead_app;

@@ -1,0 +1,32 @@
+-- All triggers. To lay one anew its table is locked against writers, so this is only done when this file has changed, in
+-- the order in which a write comes to the tables.
+
+-- What happened to nodes.
+CREATE OR REPLACE TRIGGER node_exceptions_tell AFTER INSERT OR UPDATE ON node_exceptions FOR EACH ROW EXECUTE FUNCTION node_exceptions_tell();
+CREATE OR REPLACE TRIGGER node_status_tell AFTER INSERT ON node_status FOR EACH ROW WHEN (NEW.duplicates > 1) EXECUTE FUNCTION node_status_tell();
+CREATE OR REPLACE TRIGGER node_status_tell_change AFTER UPDATE ON node_status FOR EACH ROW
+  WHEN (NEW.duplicates > 1 AND NEW.duplicates <> OLD.duplicates) EXECUTE FUNCTION node_status_tell();
+
+-- Whom a node follows.
+CREATE OR REPLACE TRIGGER node_status_follow AFTER INSERT ON node_status REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION node_status_follow();
+CREATE OR REPLACE TRIGGER node_status_follow_change AFTER UPDATE ON node_status REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION node_status_follow();
+
+-- What ended stays ended.
+CREATE OR REPLACE TRIGGER deleted_stays BEFORE UPDATE OF deleted_at ON fleet_heads FOR EACH ROW
+  WHEN (OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS DISTINCT FROM OLD.deleted_at) EXECUTE FUNCTION ended_stays_ended();
+CREATE OR REPLACE TRIGGER revoked_stays BEFORE UPDATE OF revoked_at ON api_tokens FOR EACH ROW
+  WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION ended_stays_ended();
+CREATE OR REPLACE TRIGGER parent_stays BEFORE UPDATE OF parent_id ON api_tokens FOR EACH ROW
+  WHEN (NEW.parent_id IS NOT NULL AND NEW.parent_id IS DISTINCT FROM OLD.parent_id) EXECUTE FUNCTION ended_stays_ended();
+CREATE OR REPLACE TRIGGER revoked_stays BEFORE UPDATE OF revoked_at ON node_credentials FOR EACH ROW
+  WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION ended_stays_ended();
+CREATE OR REPLACE TRIGGER revoked_stays BEFORE UPDATE OF revoked_at ON operator_tokens FOR EACH ROW
+  WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION ended_stays_ended();
+CREATE OR REPLACE TRIGGER deleted_stays BEFORE UPDATE OF deleted_at ON fleets FOR EACH ROW
+  WHEN (OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS DISTINCT FROM OLD.deleted_at) EXECUTE FUNCTION ended_stays_ended();
+
+-- Audit events stay.
+CREATE OR REPLACE TRIGGER audit_events_stay BEFORE UPDATE OR DELETE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_stay();
+CREATE OR REPLACE TRIGGER audit_events_stay_all BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION audit_events_stay();
