@@ -2,6 +2,7 @@ package xds_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -22,14 +23,14 @@ import (
 // answered with.
 type attack struct {
 	says string
-	send func() error
+	send func(token string) error
 }
 
 func attacks(t *testing.T, w *xdstest.World) []attack {
 	t.Helper()
-	discover := func(rs ...*discoveryv3.DeltaDiscoveryRequest) func() error {
-		return func() error {
-			ctx, cancel := context.WithCancel(xdstest.As(t.Context(), "*"))
+	discover := func(rs ...*discoveryv3.DeltaDiscoveryRequest) func(string) error {
+		return func(token string) error {
+			ctx, cancel := context.WithCancel(xdstest.As(t.Context(), token))
 			defer cancel()
 			ss, err := discoveryv3.NewAggregatedDiscoveryServiceClient(w.Conn()).DeltaAggregatedResources(ctx)
 			if err != nil {
@@ -44,7 +45,7 @@ func attacks(t *testing.T, w *xdstest.World) []attack {
 			return err
 		}
 	}
-	ask := func(n int, expr string) func() error {
+	ask := func(n int, expr string) func(string) error {
 		r := &statusv3.ClientStatusRequest{}
 		for range n {
 			m := &matcherv3.NodeMatcher{}
@@ -53,8 +54,8 @@ func attacks(t *testing.T, w *xdstest.World) []attack {
 			}
 			r.NodeMatchers = append(r.NodeMatchers, m)
 		}
-		return func() error {
-			ss, err := statusv3.NewClientStatusDiscoveryServiceClient(w.Conn()).StreamClientStatus(xdstest.As(t.Context(), "*"))
+		return func(token string) error {
+			ss, err := statusv3.NewClientStatusDiscoveryServiceClient(w.Conn()).StreamClientStatus(xdstest.As(t.Context(), token))
 			if err != nil {
 				return err
 			}
@@ -96,8 +97,9 @@ func TestSoakT12_HostileRequestsLeaveNothing(t *testing.T) {
 	}
 	var before uint64
 	for round := range times + 1 {
-		for _, a := range all {
-			if err := a.send(); status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), a.says) {
+		for i, a := range all {
+			token := fmt.Sprintf("*#%d-%d", round, i) // one that is refused often has to wait
+			if err := a.send(token); status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), a.says) {
 				t.Fatalf("got %.300v, want ResourceExhausted with %q", err, a.says)
 			}
 		}

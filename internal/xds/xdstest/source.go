@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,7 +17,7 @@ import (
 )
 
 // Source is a fleet in memory: an xds.Source and xds.Authenticator whose tokens are
-// node patterns ("Bearer edge-*").
+// node patterns ("Bearer edge-*"); what comes after a # makes another credential of the same pattern.
 type Source struct {
 	mu       sync.Mutex // guards what follows
 	snap     *snapshot.Snapshot
@@ -131,7 +132,8 @@ func (s *Source) Authenticate(_ context.Context, token string) (xds.Identity, er
 	if token == "bad" {
 		return xds.Identity{}, fleet.ErrUnauthenticated
 	}
-	p, err := auth.ParseNodePattern(token)
+	pattern, _, _ := strings.Cut(token, "#")
+	p, err := auth.ParseNodePattern(pattern)
 	sum := sha256.Sum256([]byte(token))
 	return xds.Identity{Credential: fleet.CredentialID(sum[:16]), Nodes: p}, err
 }
