@@ -2,16 +2,15 @@ package delivery
 
 import (
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"fairlead/internal/fleet"
 )
 
-// report is a status under way and what becomes sure when it is taken.
+// report is a status under way and what becomes acked when it is taken.
 type report struct {
 	status  fleet.Status
-	nodes   []*node
+	nodes   []*node // in the order of status.Nodes, as claims and waits
 	claims  []claim
 	waits   []fleet.Waits
 	counts  []*counter
@@ -20,75 +19,49 @@ type report struct {
 	begun   time.Time
 }
 
-// compose reads out of the book what the database should be told; nil if that is
-// nothing. All rows of one report are true at the same time: a node that does not
-// follow the server's new settled revision has its own row beside it.
-func (b *book) compose(now time.Time) *report {
-	b.dueAt = time.Time{}
-	floor := b.revs.knownFor(lagAfter, now)
-	settled, live := b.nextSettled(floor)
-	rep := &report{begun: now, seq: b.seq}
-	rep.status = fleet.Status{Key: b.key, Server: b.rec.cfg.Server, Settled: settled}
+// compose reads what the database should be told; nil if that is nothing. All rows of one
+// report are true at the same time: a node that does not follow the server's new settled
+// revision has its own row beside it.
+func (f *fleetStatus) compose(now time.Time) *report {
+	f.rhythm.dueAt = time.Time{}
+	settled, live := f.progress.next(f.roster.nodes, now)
+	rep := &report{begun: now}
+	rep.status = fleet.Status{Key: f.key, Server: f.rec.cfg.Server, Settled: settled}
 	behind := false
-	for _, n := range b.nodes {
-		behind = behind || n.live() && n.settled < b.head && !n.want(settled, b.toldWaits(n, now)).own
-		b.countDuplicates(n, now)
-		b.addRow(rep, n, settled)
-		b.addLasting(rep, n)
-		b.awaitWaits(n, now)
+	for _, n := range f.roster.nodes {
+		behind = behind || n.live() && n.settled < f.progress.head && !n.want(settled, f.dueWaits(n, now)).own
+		f.countDuplicates(n, now)
+		f.addRow(rep, n, settled)
+		f.addLasting(rep, n)
+		f.awaitWaits(n, now)
 	}
-	if at := b.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
-		b.schedule(later(at, b.flushed.Add(flushEvery)))
+	if at := f.progress.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
+		f.schedule(later(at, f.rhythm.begun.Add(flushEvery)))
 	}
-	moved := live && (settled != b.settled || !b.sure)
-	if !moved && len(rep.nodes)+len(rep.lasting) == 0 && len(b.refusals)+len(b.resolved) == 0 && !b.acksUntold() {
+	moved := live && (settled != f.progress.settled || !f.progress.acked)
+	counts := f.progress.counts()
+	if !moved && len(rep.nodes)+len(rep.lasting)+len(counts) == 0 && f.outbox.empty() {
 		return nil
 	}
-	b.addCounts(rep)
-	b.addRefusals(rep)
-	b.settled, b.sure = settled, false
-	b.spend(now)
-	b.quiet = !behind
+	rep.addCounts(counts)
+	rep.seq = f.outbox.take(&rep.status)
+	f.progress.claim(settled)
+	f.rhythm.begin(now, !behind)
 	return rep
 }
 
-// nextSettled is the revision that every node without a row of its own has confirmed.
-// Nodes that are behind a revision that has been known for longer than lagAfter, or
-// behind what the server has claimed already, get a row of their own and do not hold it
-// back; but when all are behind, they follow the foremost of them, and where all are
-// at the same revision nobody needs a row. live: there are live nodes.
-func (b *book) nextSettled(floor fleet.Revision) (settled fleet.Revision, live bool) {
-	floor = max(floor, b.settled)
-	least, foremost, found := b.head, b.settled, false
-	for _, n := range b.nodes {
-		if !n.live() {
-			continue
-		}
-		live = true
-		foremost = max(foremost, n.settled)
-		if n.settled >= floor {
-			found = true
-			least = min(least, n.settled)
-		}
-	}
-	if found {
-		return least, live
-	}
-	return foremost, live
-}
-
-func (b *book) addRow(rep *report, n *node, settled fleet.Revision) {
-	waits := b.toldWaits(n, rep.begun)
-	if b.closing && n.live() {
+func (f *fleetStatus) addRow(rep *report, n *node, settled fleet.Revision) {
+	waits := f.dueWaits(n, rep.begun)
+	if f.closing && n.live() {
 		waits = n.waits.PassedOver(n.settled)
 	}
 	want := n.want(settled, waits)
-	if b.closing && !want.own {
+	if f.closing && !want.own {
 		want = claim{own: true, settled: n.settled}
 	}
-	connected := n.live() && !b.closing
-	ending := b.closing && n.live()
-	if n.sure && !n.dirty && n.written == want && n.writtenWaits.Equal(waits) && !ending {
+	connected := n.live() && !f.closing
+	ending := f.closing && n.live()
+	if n.acked && !n.dirty && n.written == want && n.writtenWaits.Equal(waits) && !ending {
 		return
 	}
 	row := n.row
@@ -98,61 +71,30 @@ func (b *book) addRow(rep *report, n *node, settled fleet.Revision) {
 	if want.own {
 		row.Settled = &want.settled
 	}
-	if b.closing {
+	if f.closing {
 		row.Streams = 0
 		if ending {
-			row.Since = b.rec.dbTime(rep.begun)
+			row.Since = f.rec.dbTime(rep.begun)
 		}
 	}
-	n.dirty, n.sure, n.tried = false, false, n.tried || connected
+	n.dirty, n.acked, n.tried = false, false, n.tried || connected
 	rep.status.Nodes = append(rep.status.Nodes, row)
 	rep.nodes = append(rep.nodes, n)
 	rep.claims = append(rep.claims, want)
 	rep.waits = append(rep.waits, waits)
 }
 
-// acksUntold reports whether somebody confirmed a revision and it was not told.
-func (b *book) acksUntold() bool {
-	for _, c := range b.revs {
-		if c.dirty && c.Acked > 0 {
-			return true
-		}
+func (rep *report) addCounts(cs []*counter) {
+	for _, c := range cs {
+		c.dirty = false
+		rep.status.Delivered = append(rep.status.Delivered, c.Delivered)
 	}
-	return false
-}
-
-func (b *book) addCounts(rep *report) {
-	for _, c := range b.revs {
-		if c.dirty && c.Acked > 0 {
-			c.dirty = false
-			rep.counts = append(rep.counts, c)
-			rep.status.Delivered = append(rep.status.Delivered, c.Delivered)
-		}
-	}
-}
-
-func (b *book) addRefusals(rep *report) {
-	for _, p := range b.refusals {
-		rep.status.Refusals = append(rep.status.Refusals, p.Refusal)
-	}
-	for _, p := range b.resolved {
-		rep.status.Resolved = append(rep.status.Resolved, p.Resolution)
-	}
-}
-
-// spend pays for a report that comes sooner than flushEvery after the last one.
-func (b *book) spend(now time.Time) {
-	since := now.Sub(b.flushed)
-	if since < flushEvery {
-		b.saved = max(0, b.saved-1)
-	}
-	b.saved = min(quickFlush, b.saved+float64(since)/float64(flushEvery))
-	b.flushed = now
+	rep.counts = cs
 }
 
 // finish takes the sink's answer. After an error nobody knows what the database holds:
 // all that was in the report is in the next one again.
-func (b *book) finish(rep *report, err error, now time.Time) {
+func (f *fleetStatus) finish(rep *report, err error, now time.Time) {
 	if errors.Is(err, fleet.ErrNotFound) {
 		err = nil // the fleet was deleted: nobody asks any more
 	}
@@ -160,12 +102,13 @@ func (b *book) finish(rep *report, err error, now time.Time) {
 		for _, c := range rep.counts {
 			c.dirty = true
 		}
-		b.failed(now)
+		f.failed(now)
 		return
 	}
-	b.failures, b.retryAt, b.sure = 0, time.Time{}, true
+	f.rhythm.succeeded()
+	f.progress.acked = true
 	for i, n := range rep.nodes {
-		n.sure, n.written, n.writtenWaits = true, rep.claims[i], rep.waits[i]
+		n.acked, n.written, n.writtenWaits = true, rep.claims[i], rep.waits[i]
 		if n.labels == rep.status.Nodes[i].Labels {
 			n.labels = nil // they may be many, and the database has them
 		}
@@ -175,101 +118,33 @@ func (b *book) finish(rep *report, err error, now time.Time) {
 			n.lookAt = time.Time{}
 		}
 	}
-	b.told(rep.seq)
-	b.trimGone(now)
+	f.outbox.ack(rep.seq)
+	f.roster.trim(now)
 }
 
-// failed sets when to try again.
-func (b *book) failed(now time.Time) {
-	b.failures++
-	wait := min(retryMost, retryFirst<<min(b.failures-1, 10))
-	b.retryAt = now.Add(wait/2 + rand.N(wait/2+1))
-	b.schedule(b.retryAt)
+func (f *fleetStatus) failed(now time.Time) {
+	f.rhythm.failed(now)
+	f.schedule(now)
 }
 
-// next is compose. What it had put into a report when it broke off is not sure, and so in
+// next is compose. What it had put into a report when it broke off is not acked, and so in
 // the next one again.
-func (b *book) next(now time.Time) *report {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.compose(now)
+func (f *fleetStatus) next(now time.Time) *report {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.compose(now)
 }
 
 // answered takes in what became of a report: nil if it could not be composed, or there was
 // nothing to tell.
-func (b *book) answered(rep *report, err error, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (f *fleetStatus) answered(rep *report, err error, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
 	case rep != nil:
-		b.finish(rep, err, now)
+		f.finish(rep, err, now)
 	case err != nil:
-		b.failed(now)
+		f.failed(now)
 	}
-	b.rec.dropIfDone(b)
-}
-
-func (b *book) revive(lost bool, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case lost:
-		b.again(now)
-	case b.failures > 0:
-		b.retryNow(now)
-	}
-}
-
-// close says that the server stops.
-func (b *book) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closing = true
-}
-
-// told removes refusals and resolutions up to seq and frees those who wait for them.
-func (b *book) told(seq uint64) {
-	for k, p := range b.refusals {
-		if p.seq <= seq {
-			delete(b.refusals, k)
-		}
-	}
-	for k, p := range b.resolved {
-		if p.seq <= seq {
-			delete(b.resolved, k)
-		}
-	}
-	for done, at := range b.waiters {
-		if at <= seq {
-			close(done)
-			delete(b.waiters, done)
-		}
-	}
-}
-
-// again makes everything untold: the database may have lost it with the lease.
-func (b *book) again(now time.Time) {
-	b.sure = false
-	for _, n := range b.nodes {
-		if n.live() {
-			n.sure = false
-		}
-	}
-	for _, c := range b.revs {
-		c.dirty = true
-	}
-	b.retryNow(now)
-}
-
-// retryNow ends the wait after failures.
-func (b *book) retryNow(now time.Time) {
-	b.retryAt = time.Time{}
-	b.schedule(now)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	f.rec.dropIfDone(f)
 }

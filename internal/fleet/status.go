@@ -38,7 +38,7 @@ type NodeStatus struct {
 	Connected    bool
 	Settled      *Revision // nil: the node follows its server's settled revision
 	Since        time.Time // of the present connection, or of its end
-	Variant      string    // "delta ADS", "SotW ADS", ...
+	Protocol     string    // "delta ADS", "SotW ADS", ...
 	Streams      int
 	Duplicates   int // clients that seem to have the id on that server; 0: one
 	UserAgent    string

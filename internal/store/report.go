@@ -237,7 +237,7 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 	cleans, duplicates, views, waits := make([]bool, n), make([]int32, n), make([]string, n), make([]*string, n)
 	for i, x := range r.Nodes {
 		ids[i], connected[i], settled[i], since[i] = x.Node, x.Connected, (*int64)(x.Settled), timeOrNil(x.Since)
-		protocols[i], streams[i] = clean(x.Variant, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
+		protocols[i], streams[i] = clean(x.Protocol, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
 		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
 		waits[i] = encodeWaits(x.Waits)
