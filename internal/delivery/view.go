@@ -18,7 +18,8 @@ func (s *Stream) View(id string) {
 	f.wake(time.Now())
 }
 
-// maxLabels is the most that is told of a node's metadata, in bytes of JSON.
+// maxLabels is the most that is told of a node's metadata, in bytes of JSON: more is not kept
+// until it is told. The sink measures it once more, in the form in which it is stored.
 const maxLabels = 16 << 10
 
 // labelsOf is what is told of a node's labels. Metadata that is too large is left out as a
