@@ -56,6 +56,8 @@ func (f *fleetStatus) addLasting(rep *report, n *node) {
 	case n.lookAt.IsZero() || !n.live() || f.closing:
 	case n.lookAt.After(rep.begun):
 		f.schedule(n.lookAt)
+	case len(rep.lasting) == rep.rows:
+		rep.more = true
 	default:
 		rep.status.Lasting = append(rep.status.Lasting, n.row.Node)
 		rep.lasting = append(rep.lasting, n)

@@ -23,7 +23,7 @@ type fleetStatus struct {
 }
 
 func newFleetStatus(r *Recorder, key fleet.Key) *fleetStatus {
-	return &fleetStatus{rec: r, key: key, roster: newRoster(), outbox: newOutbox(), rhythm: newRhythm()}
+	return &fleetStatus{rec: r, key: key, roster: newRoster(), outbox: newOutbox(), rhythm: newRhythm(r.rows)}
 }
 
 func (f *fleetStatus) advance(rev fleet.Revision, committedAt, now time.Time) {

@@ -7,94 +7,141 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// report is a status under way and what becomes acked when it is taken.
+// report is a status under way and what becomes acked when it is taken. It has rows rows
+// of nodes at most, and as many of refusals and their ends.
 type report struct {
 	status  fleet.Status
-	nodes   []*node // in the order of status.Nodes, as claims and waits
-	claims  []claim
-	waits   []fleet.Waits
+	rows    int
+	nodes   []row // in the order of status.Nodes
 	counts  []*counter
 	lasting []*node
-	seq     uint64
+	tickets []ticket
+	more    bool // something is left for the next report
 	begun   time.Time
 }
 
+// row is what is to be told of a node.
+type row struct {
+	node  *node
+	claim claim
+	waits fleet.Waits
+}
+
+// early reports whether the row must stand in the database before the server's settled
+// revision rises: without it the node would seem to have what it has not.
+func (r row) early() bool { return r.claim.own || !r.waits.Empty() }
+
 // compose reads what the database should be told; nil if that is nothing. All rows of one
 // report are true at the same time: a node that does not follow the server's new settled
-// revision has its own row beside it.
+// revision has its own row beside it. Where those are too many for one report, Settled
+// waits for the last of them, and so it does for refusals. It looks at every node of the
+// fleet once.
 func (f *fleetStatus) compose(now time.Time) *report {
 	f.rhythm.dueAt = time.Time{}
-	settled, live := f.progress.next(f.roster.nodes, now)
-	rep := &report{begun: now}
-	rep.status = fleet.Status{Key: f.key, Server: f.rec.cfg.Server, Settled: settled}
-	behind := false
-	for _, n := range f.roster.nodes {
-		behind = behind || n.live() && n.settled < f.progress.head && !n.want(settled, f.dueWaits(n, now)).own
-		f.countDuplicates(n, now)
-		f.addRow(rep, n, settled)
-		f.addLasting(rep, n)
-		f.awaitWaits(n, now)
-	}
+	rep := &report{begun: now, rows: f.rhythm.rows}
+	var left held
+	rep.tickets, left, rep.more = f.outbox.take(&rep.status, rep.rows)
+	settled, live := f.progress.next(f.roster.nodes, left, now)
+	rep.status.Key, rep.status.Server, rep.status.Settled = f.key, f.rec.cfg.Server, settled
+	behind := f.addNodes(rep, left)
 	if at := f.progress.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
 		f.schedule(later(at, f.rhythm.begun.Add(flushEvery)))
 	}
+	if !rep.status.Partial {
+		rep.counts = f.progress.counts()
+	}
 	moved := live && (settled != f.progress.settled || !f.progress.acked)
-	counts := f.progress.counts()
-	if !moved && len(rep.nodes)+len(rep.lasting)+len(counts) == 0 && f.outbox.empty() {
+	if !moved && len(rep.nodes)+len(rep.lasting)+len(rep.counts)+len(rep.tickets) == 0 {
 		return nil
 	}
-	rep.addCounts(counts)
-	rep.seq = f.outbox.take(&rep.status)
-	f.progress.claim(settled)
+	for _, r := range rep.nodes {
+		rep.status.Nodes = append(rep.status.Nodes, f.flushed(r, now))
+	}
+	for _, c := range rep.counts {
+		c.dirty = false
+		rep.status.Delivered = append(rep.status.Delivered, c.Delivered)
+	}
+	if !rep.status.Partial {
+		f.progress.claim(settled)
+	}
 	f.rhythm.begin(now, !behind)
 	return rep
 }
 
-func (f *fleetStatus) addRow(rep *report, n *node, settled fleet.Revision) {
-	waits := f.dueWaits(n, rep.begun)
+// addNodes adds the rows of nodes that the database does not have: first those that must
+// stand there before Settled. behind: somebody follows the server and is not at the head.
+func (f *fleetStatus) addNodes(rep *report, left held) (behind bool) {
+	settled := rep.status.Settled
+	var follow []row
+	for _, n := range f.roster.nodes {
+		r := f.rowOf(n, settled, left, rep.begun)
+		behind = behind || n.live() && n.settled < f.progress.head && !r.claim.own
+		f.countDuplicates(n, rep.begun)
+		f.addLasting(rep, n)
+		f.awaitWaits(n, rep.begun)
+		switch {
+		case !f.changed(r):
+		case r.early() && len(rep.nodes) < rep.rows:
+			rep.nodes = append(rep.nodes, r)
+		case r.early():
+			rep.status.Partial = true
+		case len(follow) < rep.rows:
+			follow = append(follow, r)
+		default:
+			rep.more = true
+		}
+	}
+	room := rep.rows - len(rep.nodes)
+	if rep.status.Partial { // what these follow is not there yet
+		room = 0
+	}
+	rep.more = rep.more || rep.status.Partial || len(follow) > room
+	rep.nodes = append(rep.nodes, follow[:min(len(follow), room)]...)
+	return behind
+}
+
+// rowOf is what the database should hold of a node beside a settled revision of the server.
+func (f *fleetStatus) rowOf(n *node, server fleet.Revision, left held, now time.Time) row {
+	waits, settled := f.dueWaits(n, now), left.settled(n)
 	if f.closing && n.live() {
 		waits = n.waits.PassedOver(n.settled)
 	}
-	want := n.want(settled, waits)
+	want := n.want(settled, server, waits)
 	if f.closing && !want.own {
-		want = claim{own: true, settled: n.settled}
+		want = claim{own: true, settled: settled}
 	}
-	connected := n.live() && !f.closing
-	ending := f.closing && n.live()
-	if n.acked && !n.dirty && n.written == want && n.writtenWaits.Equal(waits) && !ending {
-		return
-	}
-	row := n.row
-	row.Connected, row.Streams, row.Clean = connected, len(n.streams), !n.live() && len(n.doubt) == 0
-	row.Labels = n.labels
-	row.Waits = waits
-	if want.own {
-		row.Settled = &want.settled
-	}
-	if f.closing {
-		row.Streams = 0
-		if ending {
-			row.Since = f.rec.dbTime(rep.begun)
-		}
-	}
-	n.dirty, n.acked, n.tried = false, false, n.tried || connected
-	rep.status.Nodes = append(rep.status.Nodes, row)
-	rep.nodes = append(rep.nodes, n)
-	rep.claims = append(rep.claims, want)
-	rep.waits = append(rep.waits, waits)
+	return row{n, want, waits}
 }
 
-func (rep *report) addCounts(cs []*counter) {
-	for _, c := range cs {
-		c.dirty = false
-		rep.status.Delivered = append(rep.status.Delivered, c.Delivered)
+// changed reports whether the database holds something else, or may.
+func (f *fleetStatus) changed(r row) bool {
+	n := r.node
+	return !n.acked || n.dirty || n.written != r.claim || !n.writtenWaits.Equal(r.waits) || f.closing && n.live() && !n.parted
+}
+
+// flushed makes a row the status that is reported.
+func (f *fleetStatus) flushed(r row, now time.Time) fleet.NodeStatus {
+	n, s := r.node, r.node.row
+	s.Connected, s.Streams, s.Clean = n.live() && !f.closing, len(n.streams), !n.live() && len(n.doubt) == 0
+	s.Labels = n.labels
+	s.Waits = r.waits
+	if r.claim.own {
+		s.Settled = &r.claim.settled
 	}
-	rep.counts = cs
+	if f.closing {
+		s.Streams = 0
+		if n.live() {
+			s.Since = f.rec.dbTime(now)
+		}
+	}
+	n.dirty, n.acked, n.tried = false, false, n.tried || s.Connected
+	n.parted = f.closing
+	return s
 }
 
 // finish takes the sink's answer. After an error nobody knows what the database holds:
-// all that was in the report is in the next one again.
-func (f *fleetStatus) finish(rep *report, err error, now time.Time) {
+// all that was in the report is in the next one again. again: that may be made at once.
+func (f *fleetStatus) finish(rep *report, err error, now time.Time) (again bool) {
 	if errors.Is(err, fleet.ErrNotFound) {
 		err = nil // the fleet was deleted: nobody asks any more
 	}
@@ -102,29 +149,31 @@ func (f *fleetStatus) finish(rep *report, err error, now time.Time) {
 		for _, c := range rep.counts {
 			c.dirty = true
 		}
-		f.failed(now)
-		return
+		return f.failed(now)
 	}
-	f.rhythm.succeeded()
-	f.progress.acked = true
-	for i, n := range rep.nodes {
-		n.acked, n.written, n.writtenWaits = true, rep.claims[i], rep.waits[i]
-		if n.labels == rep.status.Nodes[i].Labels {
-			n.labels = nil // they may be many, and the database has them
-		}
+	f.rhythm.succeeded(rep.more)
+	f.progress.acked = f.progress.acked || !rep.status.Partial
+	for i, r := range rep.nodes {
+		r.node.ack(r, rep.status.Nodes[i].Labels)
 	}
 	for _, n := range rep.lasting {
 		if !n.lookAt.After(rep.begun) { // else it came back meanwhile
 			n.lookAt = time.Time{}
 		}
 	}
-	f.outbox.ack(rep.seq)
+	f.outbox.ack(rep.tickets)
 	f.roster.trim(now)
+	if rep.more {
+		f.schedule(now)
+	}
+	return rep.more
 }
 
-func (f *fleetStatus) failed(now time.Time) {
-	f.rhythm.failed(now)
+// failed sets when to try again; smaller: with fewer rows.
+func (f *fleetStatus) failed(now time.Time) (smaller bool) {
+	smaller = f.rhythm.failed(now)
 	f.schedule(now)
+	return smaller
 }
 
 // next is compose. What it had put into a report when it broke off is not acked, and so in
@@ -136,15 +185,16 @@ func (f *fleetStatus) next(now time.Time) *report {
 }
 
 // answered takes in what became of a report: nil if it could not be composed, or there was
-// nothing to tell.
-func (f *fleetStatus) answered(rep *report, err error, now time.Time) {
+// nothing to tell. again: the next report may be made at once.
+func (f *fleetStatus) answered(rep *report, err error, now time.Time) (again bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case rep != nil:
-		f.finish(rep, err, now)
+		again = f.finish(rep, err, now)
 	case err != nil:
 		f.failed(now)
 	}
 	f.rec.dropIfDone(f)
+	return again
 }

@@ -38,10 +38,12 @@ type node struct {
 	settled fleet.Revision // the least of its streams'; of its last one when they are gone
 	before  fleet.Revision // what it had settled when the first of them began
 
-	written claim // what the database holds, if acked
-	acked   bool  // a report with this node's row was taken, and none failed after it
-	dirty   bool  // the row differs in something else
-	tried   bool  // some report had it as connected: the database may say so
+	written claim         // what the database holds, if acked
+	acked   bool          // a report with this node's row was taken, and none failed after it
+	dirty   bool          // the row differs in something else
+	tried   bool          // some report had it as connected: the database may say so
+	parted  bool          // its row was flushed since the server began to stop
+	entered chan struct{} // closed when the row is acked as it is; nil while nobody waits for that
 	goneAt  time.Time
 
 	counted fleet.Revision   // revisions up to this one have counted it as having confirmed them
@@ -63,15 +65,16 @@ type node struct {
 
 func (n *node) live() bool { return len(n.streams) > 0 }
 
-// want is what the database should say, given the server's settled revision and what is
+// want is what the database should say, given what may be said that the node has settled,
+// the server's settled revision, and what is
 // told of the node's waits: who is behind follows nobody, and one that is not only if its
 // waits name all revisions of which something is withheld: a row that changed with every
 // revision would cost what the others save.
-func (n *node) want(server fleet.Revision, waits fleet.Waits) claim {
-	if n.live() && n.settled >= server && waits.Cut == 0 && len(waits.Warming) == 0 {
+func (n *node) want(settled, server fleet.Revision, waits fleet.Waits) claim {
+	if n.live() && settled >= server && waits.Cut == 0 && len(waits.Warming) == 0 {
 		return claim{}
 	}
-	c := claim{own: true, settled: n.settled}
+	c := claim{own: true, settled: settled}
 	if waits.Cut > 0 {
 		c.settled = min(c.settled, waits.Cut-1)
 	}
@@ -95,6 +98,18 @@ func (n *node) least() {
 		if first || s.settled < n.settled {
 			n.settled, first = s.settled, false
 		}
+	}
+}
+
+// ack takes in that the database holds a row of the node, with labels.
+func (n *node) ack(r row, labels *fleet.NodeLabels) {
+	n.acked, n.written, n.writtenWaits = true, r.claim, r.waits
+	if n.labels == labels {
+		n.labels = nil // they may be many, and the database has them
+	}
+	if !n.dirty && n.entered != nil {
+		close(n.entered)
+		n.entered = nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -36,9 +37,31 @@ type pendingResolution struct {
 	earlier fleet.Revision // By of the last one that is not acked either
 }
 
-// outbox is refusals and their ends that the database does not hold yet.
+// ticket is the place of a refusal, or of an end, in the order in which they were put in.
+type ticket struct {
+	key refusalKey
+	end bool
+	seq uint64
+}
+
+// held is the nodes with refusals that stay in the outbox for now, and the least revision
+// that those are of.
+type held map[string]fleet.Revision
+
+// settled is what may be said that a node has settled: nothing that it refuses and of which
+// the refusal is not told yet.
+func (h held) settled(n *node) fleet.Revision {
+	if rev, ok := h[n.row.Node]; ok {
+		return min(n.settled, max(0, rev-1))
+	}
+	return n.settled
+}
+
+// outbox is refusals and their ends that the database does not hold yet. They leave it in
+// the order in which they came: an end never comes before its refusal.
 type outbox struct {
 	seq       uint64    // of what was put in last
+	order     []ticket  // oldest first; one whose seq is not that of what is in has no meaning
 	refusedAt time.Time // the last refusal's time
 	offeredAt time.Time // the last one that something was offered again
 	refusals  map[refusalKey]pendingRefusal
@@ -58,7 +81,6 @@ func (o *outbox) empty() bool { return len(o.refusals)+len(o.resolved) == 0 }
 
 // refuse puts a node's refusals in; at is the database's clock.
 func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
-	o.seq++
 	for _, r := range rs {
 		r.Node = node
 		r.Detail = plain(r.Detail, maxDetail)
@@ -68,7 +90,7 @@ func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
 		}
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
 		if len(o.refusals) < maxPending {
-			o.refusals[k] = pendingRefusal{r, o.seq}
+			o.refusals[k] = pendingRefusal{r, o.put(k, false)}
 		}
 		// Refused again after its end, which is not acked yet: it has not ended. The end of an
 		// earlier refusal stands.
@@ -84,7 +106,6 @@ func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
 }
 
 func (o *outbox) resolve(rs []fleet.Resolution) {
-	o.seq++
 	for _, r := range rs {
 		r.Node = plain(r.Node, maxNodeText)
 		if !r.At.IsZero() { // a clock that is set back must not reverse the order
@@ -93,7 +114,7 @@ func (o *outbox) resolve(rs []fleet.Resolution) {
 		}
 		k := refusalKey{node: r.Node, typ: r.Type, name: r.Name, version: r.Version}
 		if len(o.resolved) < maxPending {
-			o.resolved[k] = pendingResolution{r, o.seq, o.resolved[k].By}
+			o.resolved[k] = pendingResolution{r, o.put(k, true), o.resolved[k].By}
 		}
 	}
 }
@@ -106,31 +127,74 @@ func (o *outbox) wait() chan struct{} {
 	return done
 }
 
-// take adds all that is in to a status, and says up to which seq that is.
-func (o *outbox) take(s *fleet.Status) uint64 {
-	for _, p := range o.refusals {
-		s.Refusals = append(s.Refusals, p.Refusal)
-	}
-	for _, p := range o.resolved {
-		s.Resolved = append(s.Resolved, p.Resolution)
+// put gives what is put in a place at the end of the order.
+func (o *outbox) put(k refusalKey, end bool) uint64 {
+	o.seq++
+	o.order = append(o.order, ticket{k, end, o.seq})
+	if len(o.order) > 2*(len(o.refusals)+len(o.resolved))+64 {
+		o.order = slices.DeleteFunc(o.order, func(t ticket) bool { return t.seq != o.seq && !o.valid(t) })
 	}
 	return o.seq
 }
 
-// ack removes what was in up to seq and frees those who wait for it.
-func (o *outbox) ack(seq uint64) {
+// valid reports whether a ticket is of what is in, and not of what was replaced or taken back.
+func (o *outbox) valid(t ticket) bool {
+	if t.end {
+		return o.resolved[t.key].seq == t.seq
+	}
+	return o.refusals[t.key].seq == t.seq
+}
+
+// take adds what came first to a status, most rows at most, and says of which nodes refusals
+// stay in. more: something does.
+func (o *outbox) take(s *fleet.Status, most int) (ts []ticket, left held, more bool) {
+	for _, t := range o.order {
+		switch {
+		case !o.valid(t):
+			continue
+		case len(ts) == most:
+			return ts, o.after(ts[most-1].seq), true
+		case t.end:
+			s.Resolved = append(s.Resolved, o.resolved[t.key].Resolution)
+		default:
+			s.Refusals = append(s.Refusals, o.refusals[t.key].Refusal)
+		}
+		ts = append(ts, t)
+	}
+	return ts, nil, false
+}
+
+// after is whose refusals came after seq.
+func (o *outbox) after(seq uint64) held {
+	h := make(held)
 	for k, p := range o.refusals {
 		if p.seq <= seq {
-			delete(o.refusals, k)
+			continue
+		}
+		if rev, ok := h[k.node]; !ok || k.revision < rev {
+			h[k.node] = k.revision
 		}
 	}
-	for k, p := range o.resolved {
-		if p.seq <= seq {
-			delete(o.resolved, k)
+	return h
+}
+
+// ack removes what the sink has taken, if it is still the same, and frees those who wait for
+// that and what came before.
+func (o *outbox) ack(ts []ticket) {
+	for _, t := range ts {
+		switch {
+		case !o.valid(t):
+		case t.end:
+			delete(o.resolved, t.key)
+		default:
+			delete(o.refusals, t.key)
 		}
+	}
+	for len(o.order) > 0 && !o.valid(o.order[0]) {
+		o.order = o.order[1:]
 	}
 	for done, at := range o.waiters {
-		if at <= seq {
+		if len(o.order) == 0 || at < o.order[0].seq {
 			close(done)
 			delete(o.waiters, done)
 		}

@@ -111,9 +111,11 @@ func (s *Stream) announce(now time.Time) chan struct{} {
 	if s.closed || s.node.acked && !s.node.dirty {
 		return nil
 	}
-	f.outbox.seq++
+	if s.node.entered == nil {
+		s.node.entered = make(chan struct{})
+	}
 	f.schedule(now)
-	return f.outbox.wait()
+	return s.node.entered
 }
 
 // await gives up after recordWait, or when ctx ends.

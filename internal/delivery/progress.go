@@ -34,19 +34,21 @@ func (p *progress) restart(rev fleet.Revision, committedAt, now time.Time) {
 // Nodes that are behind a revision that has been known for longer than lagAfter, or
 // behind what the server has claimed already, get a row of their own and do not hold it
 // back; but when all are behind, they follow the foremost of them, and where all are
-// at the same revision nobody needs a row. live: there are live nodes.
-func (p *progress) next(nodes map[string]*node, now time.Time) (settled fleet.Revision, live bool) {
-	floor := max(p.revs.knownFor(lagAfter, now), p.settled)
+// at the same revision nobody needs a row. Nodes whose refusals are about to be told hold it
+// back for longer, or a burst of refusals would cost a row of each. live: there are live nodes.
+func (p *progress) next(nodes map[string]*node, left held, now time.Time) (settled fleet.Revision, live bool) {
+	floor, heldFloor := max(p.revs.knownFor(lagAfter, now), p.settled), max(p.revs.knownFor(holdMost, now), p.settled)
 	least, foremost, found := p.head, p.settled, false
 	for _, n := range nodes {
 		if !n.live() {
 			continue
 		}
 		live = true
-		foremost = max(foremost, n.settled)
-		if n.settled >= floor {
+		at := left.settled(n)
+		foremost = max(foremost, at)
+		if at >= floor || at < n.settled && at >= heldFloor {
 			found = true
-			least = min(least, n.settled)
+			least = min(least, at)
 		}
 	}
 	if found {

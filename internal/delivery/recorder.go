@@ -15,7 +15,7 @@ import (
 // was lost can be given again.
 type Sink interface {
 	// Report writes one fleet's status in one transaction: a reader sees all of it or
-	// none. Status.Settled may be lower than before, after a failover that lost commits.
+	// none. It has some hundred rows at most, what is left is in the next one. Status.Settled may be lower than before, after a failover that lost commits.
 	// Refusals come before Resolved, which ends those of its version that are not of a
 	// later revision.
 	Report(ctx context.Context, s fleet.Status) error
@@ -33,6 +33,7 @@ const (
 	firstFlush = 10 * time.Millisecond  // after a quiet time
 	flushEvery = 250 * time.Millisecond // while things go on
 	lagAfter   = time.Second            // behind for longer: a row of its own
+	holdMost   = 10 * time.Second       // the same, of nodes whose refusals are not told yet
 
 	callTimeout = 5 * time.Second // of one call of the sink
 	recordWait  = time.Second     // how long a refusal waits for its record
@@ -56,6 +57,7 @@ type Recorder struct {
 	log    *slog.Logger
 	offset atomic.Int64 // what the database's clock is ahead of ours, in ns
 	down   atomic.Bool  // the last call of the sink failed
+	rows   int          // most rows of a kind in one report
 
 	kick chan struct{} // capacity 1: the queue has changed
 
@@ -76,6 +78,7 @@ func New(cfg Config) (*Recorder, error) {
 	return &Recorder{
 		cfg:    cfg,
 		log:    cfg.Logger,
+		rows:   reportRows,
 		kick:   make(chan struct{}, 1),
 		fleets: make(map[fleet.Key]*fleetStatus),
 		queue:  make(map[*fleetStatus]time.Time),

@@ -128,9 +128,10 @@ func (r *Recorder) take(now time.Time) (due []*fleetStatus, next time.Time) {
 	return due, next
 }
 
-// flush reports a fleet. A panic, in it or in the sink, is like an error of the sink:
-// what was to be told is told later (T36).
-func (r *Recorder) flush(ctx context.Context, f *fleetStatus) {
+// flush reports a fleet; again: the next report may be made at once, as there is more to
+// tell, or the same in smaller parts. A panic, in it or in the sink, is like an error of the
+// sink: what was to be told is told later (T36).
+func (r *Recorder) flush(ctx context.Context, f *fleetStatus) (again bool) {
 	defer r.done(f)
 	var rep *report
 	err := lifecycle.Contain(r.log, "a fleet's report", func() error {
@@ -142,9 +143,10 @@ func (r *Recorder) flush(ctx context.Context, f *fleetStatus) {
 		})
 	}, "fleet", f.key)
 	_ = lifecycle.Contain(r.log, "a fleet's report", func() error {
-		f.answered(rep, err, time.Now())
+		again = f.answered(rep, err, time.Now())
 		return nil
 	}, "fleet", f.key)
+	return again
 }
 
 // done gives the fleet back to the queue.
@@ -183,7 +185,9 @@ func (r *Recorder) leave(ctx context.Context) {
 	for _, f := range r.all() {
 		g.Go(func() error {
 			f.close()
-			r.flush(ctx, f)
+			for again := true; again && ctx.Err() == nil; {
+				again = r.flush(ctx, f)
+			}
 			return nil
 		})
 	}
