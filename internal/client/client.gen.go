@@ -455,7 +455,7 @@ type Event struct {
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-	// limit, and older events or refusals were dropped; told once an hour at most.
+	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
@@ -471,7 +471,7 @@ type Event struct {
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 // has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-// limit, and older events or refusals were dropped; told once an hour at most.
+// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
 type EventKind string
 
 // EventList defines model for EventList.

@@ -25,7 +25,7 @@ func single(kind string) bool {
 
 // countDuplicates sees how many clients seem to have the node's id, 0 for one, and when to
 // look again (SEMANTICS 6.3). The node's row is written when the number has changed.
-func (b *book) countDuplicates(n *node, now time.Time) {
+func (f *fleetStatus) countDuplicates(n *node, now time.Time) {
 	most := 0
 	if len(n.streams) > 1 {
 		kinds := make(map[string]int)
@@ -34,7 +34,7 @@ func (b *book) countDuplicates(n *node, now time.Time) {
 				continue
 			}
 			if old := s.begun.Add(duplicateAfter); old.After(now) {
-				b.schedule(old)
+				f.schedule(old)
 				continue
 			}
 			kinds[s.kind]++
@@ -51,11 +51,13 @@ func (b *book) countDuplicates(n *node, now time.Time) {
 
 // addLasting tells of a node that has lasted, so that it is looked for on other servers
 // (SEMANTICS 6.3): whichever of two is the later one finds the other.
-func (b *book) addLasting(rep *report, n *node) {
+func (f *fleetStatus) addLasting(rep *report, n *node) {
 	switch {
-	case n.lookAt.IsZero() || !n.live() || b.closing:
+	case n.lookAt.IsZero() || !n.live() || f.closing:
 	case n.lookAt.After(rep.begun):
-		b.schedule(n.lookAt)
+		f.schedule(n.lookAt)
+	case len(rep.lasting) == rep.rows:
+		rep.more = true
 	default:
 		rep.status.Lasting = append(rep.status.Lasting, n.row.Node)
 		rep.lasting = append(rep.lasting, n)

@@ -2,157 +2,146 @@ package delivery
 
 import (
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"fairlead/internal/fleet"
 )
 
-// report is a status under way and what becomes sure when it is taken.
+// report is a status under way and what becomes acked when it is taken. It has rows rows
+// of nodes at most, and as many of refusals and their ends.
 type report struct {
 	status  fleet.Status
-	nodes   []*node
-	claims  []claim
-	waits   []fleet.Waits
+	rows    int
+	nodes   []row // in the order of status.Nodes
 	counts  []*counter
 	lasting []*node
-	seq     uint64
+	tickets []ticket
+	more    bool // something is left for the next report
 	begun   time.Time
 }
 
-// compose reads out of the book what the database should be told; nil if that is
-// nothing. All rows of one report are true at the same time: a node that does not
-// follow the server's new settled revision has its own row beside it.
-func (b *book) compose(now time.Time) *report {
-	b.dueAt = time.Time{}
-	floor := b.revs.knownFor(lagAfter, now)
-	settled, live := b.nextSettled(floor)
-	rep := &report{begun: now, seq: b.seq}
-	rep.status = fleet.Status{Key: b.key, Server: b.rec.cfg.Server, Settled: settled}
-	behind := false
-	for _, n := range b.nodes {
-		behind = behind || n.live() && n.settled < b.head && !n.want(settled, b.toldWaits(n, now)).own
-		b.countDuplicates(n, now)
-		b.addRow(rep, n, settled)
-		b.addLasting(rep, n)
-		b.awaitWaits(n, now)
+// row is what is to be told of a node.
+type row struct {
+	node  *node
+	claim claim
+	waits fleet.Waits
+}
+
+// early reports whether the row must stand in the database before the server's settled
+// revision rises: without it the node would seem to have what it has not.
+func (r row) early() bool { return r.claim.own || !r.waits.Empty() }
+
+// compose reads what the database should be told; nil if that is nothing. All rows of one
+// report are true at the same time: a node that does not follow the server's new settled
+// revision has its own row beside it. Where those are too many for one report, Settled
+// waits for the last of them, and so it does for refusals. It looks at every node of the
+// fleet once.
+func (f *fleetStatus) compose(now time.Time) *report {
+	f.rhythm.dueAt = time.Time{}
+	rep := &report{begun: now, rows: f.rhythm.rows}
+	var left held
+	rep.tickets, left, rep.more = f.outbox.take(&rep.status, rep.rows)
+	settled, live := f.progress.next(f.roster.nodes, left, now)
+	rep.status.Key, rep.status.Server, rep.status.Settled = f.key, f.rec.cfg.Server, settled
+	behind := f.addNodes(rep, left)
+	if at := f.progress.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
+		f.schedule(later(at, f.rhythm.begun.Add(flushEvery)))
 	}
-	if at := b.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
-		b.schedule(later(at, b.flushed.Add(flushEvery)))
+	if !rep.status.Partial {
+		rep.counts = f.progress.counts()
 	}
-	moved := live && (settled != b.settled || !b.sure)
-	if !moved && len(rep.nodes)+len(rep.lasting) == 0 && len(b.refusals)+len(b.resolved) == 0 && !b.acksUntold() {
+	moved := live && (settled != f.progress.settled || !f.progress.acked)
+	if !moved && len(rep.nodes)+len(rep.lasting)+len(rep.counts)+len(rep.tickets) == 0 {
 		return nil
 	}
-	b.addCounts(rep)
-	b.addRefusals(rep)
-	b.settled, b.sure = settled, false
-	b.spend(now)
-	b.quiet = !behind
+	for _, r := range rep.nodes {
+		rep.status.Nodes = append(rep.status.Nodes, f.flushed(r, now))
+	}
+	for _, c := range rep.counts {
+		c.dirty = false
+		rep.status.Delivered = append(rep.status.Delivered, c.Delivered)
+	}
+	if !rep.status.Partial {
+		f.progress.claim(settled)
+	}
+	f.rhythm.begin(now, !behind)
 	return rep
 }
 
-// nextSettled is the revision that every node without a row of its own has confirmed.
-// Nodes that are behind a revision that has been known for longer than lagAfter, or
-// behind what the server has claimed already, get a row of their own and do not hold it
-// back; but when all are behind, they follow the foremost of them, and where all are
-// at the same revision nobody needs a row. live: there are live nodes.
-func (b *book) nextSettled(floor fleet.Revision) (settled fleet.Revision, live bool) {
-	floor = max(floor, b.settled)
-	least, foremost, found := b.head, b.settled, false
-	for _, n := range b.nodes {
-		if !n.live() {
-			continue
-		}
-		live = true
-		foremost = max(foremost, n.settled)
-		if n.settled >= floor {
-			found = true
-			least = min(least, n.settled)
+// addNodes adds the rows of nodes that the database does not have: first those that must
+// stand there before Settled. behind: somebody follows the server and is not at the head.
+func (f *fleetStatus) addNodes(rep *report, left held) (behind bool) {
+	settled := rep.status.Settled
+	var follow []row
+	for _, n := range f.roster.nodes {
+		r := f.rowOf(n, settled, left, rep.begun)
+		behind = behind || n.live() && n.settled < f.progress.head && !r.claim.own
+		f.countDuplicates(n, rep.begun)
+		f.addLasting(rep, n)
+		f.awaitWaits(n, rep.begun)
+		switch {
+		case !f.changed(r):
+		case r.early() && len(rep.nodes) < rep.rows:
+			rep.nodes = append(rep.nodes, r)
+		case r.early():
+			rep.status.Partial = true
+		case len(follow) < rep.rows:
+			follow = append(follow, r)
+		default:
+			rep.more = true
 		}
 	}
-	if found {
-		return least, live
+	room := rep.rows - len(rep.nodes)
+	if rep.status.Partial { // what these follow is not there yet
+		room = 0
 	}
-	return foremost, live
+	rep.more = rep.more || rep.status.Partial || len(follow) > room
+	rep.nodes = append(rep.nodes, follow[:min(len(follow), room)]...)
+	return behind
 }
 
-func (b *book) addRow(rep *report, n *node, settled fleet.Revision) {
-	waits := b.toldWaits(n, rep.begun)
-	if b.closing && n.live() {
+// rowOf is what the database should hold of a node beside a settled revision of the server.
+func (f *fleetStatus) rowOf(n *node, server fleet.Revision, left held, now time.Time) row {
+	waits, settled := f.dueWaits(n, now), left.settled(n)
+	if f.closing && n.live() {
 		waits = n.waits.PassedOver(n.settled)
 	}
-	want := n.want(settled, waits)
-	if b.closing && !want.own {
-		want = claim{own: true, settled: n.settled}
+	want := n.want(settled, server, waits)
+	if f.closing && !want.own {
+		want = claim{own: true, settled: settled}
 	}
-	connected := n.live() && !b.closing
-	ending := b.closing && n.live()
-	if n.sure && !n.dirty && n.written == want && n.writtenWaits.Equal(waits) && !ending {
-		return
+	return row{n, want, waits}
+}
+
+// changed reports whether the database holds something else, or may.
+func (f *fleetStatus) changed(r row) bool {
+	n := r.node
+	return !n.acked || n.dirty || n.written != r.claim || !n.writtenWaits.Equal(r.waits) || f.closing && n.live() && !n.parted
+}
+
+// flushed makes a row the status that is reported.
+func (f *fleetStatus) flushed(r row, now time.Time) fleet.NodeStatus {
+	n, s := r.node, r.node.row
+	s.Connected, s.Streams, s.Clean = n.live() && !f.closing, len(n.streams), !n.live() && len(n.doubt) == 0
+	s.Labels = n.labels
+	s.Waits = r.waits
+	if r.claim.own {
+		s.Settled = &r.claim.settled
 	}
-	row := n.row
-	row.Connected, row.Streams, row.Clean = connected, len(n.streams), !n.live() && len(n.doubt) == 0
-	row.Labels = n.labels
-	row.Waits = waits
-	if want.own {
-		row.Settled = &want.settled
-	}
-	if b.closing {
-		row.Streams = 0
-		if ending {
-			row.Since = b.rec.dbTime(rep.begun)
+	if f.closing {
+		s.Streams = 0
+		if n.live() {
+			s.Since = f.rec.dbTime(now)
 		}
 	}
-	n.dirty, n.sure, n.tried = false, false, n.tried || connected
-	rep.status.Nodes = append(rep.status.Nodes, row)
-	rep.nodes = append(rep.nodes, n)
-	rep.claims = append(rep.claims, want)
-	rep.waits = append(rep.waits, waits)
-}
-
-// acksUntold reports whether somebody confirmed a revision and it was not told.
-func (b *book) acksUntold() bool {
-	for _, c := range b.revs {
-		if c.dirty && c.Acked > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func (b *book) addCounts(rep *report) {
-	for _, c := range b.revs {
-		if c.dirty && c.Acked > 0 {
-			c.dirty = false
-			rep.counts = append(rep.counts, c)
-			rep.status.Delivered = append(rep.status.Delivered, c.Delivered)
-		}
-	}
-}
-
-func (b *book) addRefusals(rep *report) {
-	for _, p := range b.refusals {
-		rep.status.Refusals = append(rep.status.Refusals, p.Refusal)
-	}
-	for _, p := range b.resolved {
-		rep.status.Resolved = append(rep.status.Resolved, p.Resolution)
-	}
-}
-
-// spend pays for a report that comes sooner than flushEvery after the last one.
-func (b *book) spend(now time.Time) {
-	since := now.Sub(b.flushed)
-	if since < flushEvery {
-		b.saved = max(0, b.saved-1)
-	}
-	b.saved = min(quickFlush, b.saved+float64(since)/float64(flushEvery))
-	b.flushed = now
+	n.dirty, n.acked, n.tried = false, false, n.tried || s.Connected
+	n.parted = f.closing
+	return s
 }
 
 // finish takes the sink's answer. After an error nobody knows what the database holds:
-// all that was in the report is in the next one again.
-func (b *book) finish(rep *report, err error, now time.Time) {
+// all that was in the report is in the next one again. again: that may be made at once.
+func (f *fleetStatus) finish(rep *report, err error, now time.Time) (again bool) {
 	if errors.Is(err, fleet.ErrNotFound) {
 		err = nil // the fleet was deleted: nobody asks any more
 	}
@@ -160,116 +149,52 @@ func (b *book) finish(rep *report, err error, now time.Time) {
 		for _, c := range rep.counts {
 			c.dirty = true
 		}
-		b.failed(now)
-		return
+		return f.failed(now)
 	}
-	b.failures, b.retryAt, b.sure = 0, time.Time{}, true
-	for i, n := range rep.nodes {
-		n.sure, n.written, n.writtenWaits = true, rep.claims[i], rep.waits[i]
-		if n.labels == rep.status.Nodes[i].Labels {
-			n.labels = nil // they may be many, and the database has them
-		}
+	f.rhythm.succeeded(rep.more)
+	f.progress.acked = f.progress.acked || !rep.status.Partial
+	for i, r := range rep.nodes {
+		r.node.ack(r, rep.status.Nodes[i].Labels)
 	}
 	for _, n := range rep.lasting {
 		if !n.lookAt.After(rep.begun) { // else it came back meanwhile
 			n.lookAt = time.Time{}
 		}
 	}
-	b.told(rep.seq)
-	b.trimGone(now)
+	f.outbox.ack(rep.tickets)
+	f.roster.trim(now)
+	if rep.more {
+		f.schedule(now)
+	}
+	return rep.more
 }
 
-// failed sets when to try again.
-func (b *book) failed(now time.Time) {
-	b.failures++
-	wait := min(retryMost, retryFirst<<min(b.failures-1, 10))
-	b.retryAt = now.Add(wait/2 + rand.N(wait/2+1))
-	b.schedule(b.retryAt)
+// failed sets when to try again; smaller: with fewer rows.
+func (f *fleetStatus) failed(now time.Time) (smaller bool) {
+	smaller = f.rhythm.failed(now)
+	f.schedule(now)
+	return smaller
 }
 
-// next is compose. What it had put into a report when it broke off is not sure, and so in
+// next is compose. What it had put into a report when it broke off is not acked, and so in
 // the next one again.
-func (b *book) next(now time.Time) *report {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.compose(now)
+func (f *fleetStatus) next(now time.Time) *report {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.compose(now)
 }
 
 // answered takes in what became of a report: nil if it could not be composed, or there was
-// nothing to tell.
-func (b *book) answered(rep *report, err error, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// nothing to tell. again: the next report may be made at once.
+func (f *fleetStatus) answered(rep *report, err error, now time.Time) (again bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
 	case rep != nil:
-		b.finish(rep, err, now)
+		again = f.finish(rep, err, now)
 	case err != nil:
-		b.failed(now)
+		f.failed(now)
 	}
-	b.rec.dropIfDone(b)
-}
-
-func (b *book) revive(lost bool, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case lost:
-		b.again(now)
-	case b.failures > 0:
-		b.retryNow(now)
-	}
-}
-
-// close says that the server stops.
-func (b *book) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closing = true
-}
-
-// told removes refusals and resolutions up to seq and frees those who wait for them.
-func (b *book) told(seq uint64) {
-	for k, p := range b.refusals {
-		if p.seq <= seq {
-			delete(b.refusals, k)
-		}
-	}
-	for k, p := range b.resolved {
-		if p.seq <= seq {
-			delete(b.resolved, k)
-		}
-	}
-	for done, at := range b.waiters {
-		if at <= seq {
-			close(done)
-			delete(b.waiters, done)
-		}
-	}
-}
-
-// again makes everything untold: the database may have lost it with the lease.
-func (b *book) again(now time.Time) {
-	b.sure = false
-	for _, n := range b.nodes {
-		if n.live() {
-			n.sure = false
-		}
-	}
-	for _, c := range b.revs {
-		c.dirty = true
-	}
-	b.retryNow(now)
-}
-
-// retryNow ends the wait after failures.
-func (b *book) retryNow(now time.Time) {
-	b.retryAt = time.Time{}
-	b.schedule(now)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	f.rec.dropIfDone(f)
+	return again
 }

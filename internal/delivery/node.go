@@ -38,10 +38,12 @@ type node struct {
 	settled fleet.Revision // the least of its streams'; of its last one when they are gone
 	before  fleet.Revision // what it had settled when the first of them began
 
-	written claim // what the database holds, if sure
-	sure    bool  // a report with this node's row was taken, and none failed after it
-	dirty   bool  // the row differs in something else
-	tried   bool  // some report had it as connected: the database may say so
+	written claim         // what the database holds, if acked
+	acked   bool          // a report with this node's row was taken, and none failed after it
+	dirty   bool          // the row differs in something else
+	tried   bool          // some report had it as connected: the database may say so
+	parted  bool          // its row was flushed since the server began to stop
+	entered chan struct{} // closed when the row is acked as it is; nil while nobody waits for that
 	goneAt  time.Time
 
 	counted fleet.Revision   // revisions up to this one have counted it as having confirmed them
@@ -58,24 +60,35 @@ type node struct {
 	waits        fleet.Waits // of its streams
 	waitsSince   time.Time   // when it began to wait for more than it has passed over; zero while it does not
 	left         fleet.Waits // what it had passed over when its last stream ended
-	writtenWaits fleet.Waits // what the database holds, if sure
+	writtenWaits fleet.Waits // what the database holds, if acked
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
 
-// want is what the database should say, given the server's settled revision and what is
+// want is what the database should say, given what may be said that the node has settled,
+// the server's settled revision, and what is
 // told of the node's waits: who is behind follows nobody, and one that is not only if its
 // waits name all revisions of which something is withheld: a row that changed with every
 // revision would cost what the others save.
-func (n *node) want(server fleet.Revision, waits fleet.Waits) claim {
-	if n.live() && n.settled >= server && waits.Cut == 0 && len(waits.Warming) == 0 {
+func (n *node) want(settled, server fleet.Revision, waits fleet.Waits) claim {
+	if n.live() && settled >= server && waits.Cut == 0 && len(waits.Warming) == 0 {
 		return claim{}
 	}
-	c := claim{own: true, settled: n.settled}
+	c := claim{own: true, settled: settled}
 	if waits.Cut > 0 {
 		c.settled = min(c.settled, waits.Cut-1)
 	}
 	return c
+}
+
+// restart begins anew after the head of the fleet was set to rev.
+func (n *node) restart(rev fleet.Revision) {
+	n.settled, n.before, n.counted, n.sent, n.absent, n.resumed = 0, 0, rev-1, 0, rev-1, true
+	n.passed, n.left = nil, fleet.Waits{}
+	for s := range n.streams {
+		s.settled = 0
+	}
+	n.dirty = n.dirty || !n.live() // what its row says is of the old history
 }
 
 // least recomputes the node's settled from its streams.
@@ -85,6 +98,18 @@ func (n *node) least() {
 		if first || s.settled < n.settled {
 			n.settled, first = s.settled, false
 		}
+	}
+}
+
+// ack takes in that the database holds a row of the node, with labels.
+func (n *node) ack(r row, labels *fleet.NodeLabels) {
+	n.acked, n.written, n.writtenWaits = true, r.claim, r.waits
+	if n.labels == labels {
+		n.labels = nil // they may be many, and the database has them
+	}
+	if !n.dirty && n.entered != nil {
+		close(n.entered)
+		n.entered = nil
 	}
 }
 
@@ -100,7 +125,7 @@ func (n *node) confirmed() fleet.Revision {
 
 // Stream is one stream of a node. Its methods are called by the stream's one owner.
 type Stream struct {
-	book    *book
+	fleet   *fleetStatus
 	node    *node
 	kind    string // its protocol
 	begun   time.Time
@@ -111,9 +136,9 @@ type Stream struct {
 
 // Connect records a new stream, which has confirmed nothing yet. Close must be called.
 func (r *Recorder) Connect(key fleet.Key, n fleet.Node, info StreamInfo) *Stream {
-	b := r.lock(key)
-	defer b.mu.Unlock()
-	return b.connect(n, info, time.Now())
+	f := r.lock(key)
+	defer f.mu.Unlock()
+	return f.connect(n, info, time.Now())
 }
 
 // Settled says that the stream's client has confirmed every type that it subscribes to
@@ -121,10 +146,10 @@ func (r *Recorder) Connect(key fleet.Key, n fleet.Node, info StreamInfo) *Stream
 // cut in between: what was confirmed once stays so when the client asks for more types.
 // One that the fleet is not at yet is ignored as well.
 func (s *Stream) Settled(rev fleet.Revision) {
-	b := s.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s.closed || rev <= s.settled || rev > b.head {
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.closed || rev <= s.settled || rev > f.progress.head {
 		return
 	}
 	s.settled = rev
@@ -133,19 +158,19 @@ func (s *Stream) Settled(rev fleet.Revision) {
 		return // another stream of the node is behind
 	}
 	now := time.Now()
-	b.revs.count(s.node, s.node.settled, b.rec.dbTime(now))
-	b.awaitMore(s.node, now)
-	b.wake(now)
+	f.progress.revs.count(s.node, s.node.settled, f.rec.dbTime(now))
+	f.awaitMore(s.node, now)
+	f.wake(now)
 }
 
 // Sent says that a response for the target of this revision went to the client: once the
 // client confirms it, it counts as affected by what it had not confirmed before. One
 // that the fleet is not at yet is ignored.
 func (s *Stream) Sent(rev fleet.Revision) {
-	b := s.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !s.closed && rev > s.node.sent && rev <= b.head {
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !s.closed && rev > s.node.sent && rev <= f.progress.head {
 		s.node.sent = rev
 	}
 }
@@ -158,25 +183,25 @@ func (s *Stream) Refused(ctx context.Context, rs []fleet.Refusal) {
 	if len(rs) == 0 {
 		return
 	}
-	s.book.await(ctx, s.refuse(rs, time.Now()))
+	s.fleet.await(ctx, s.refuse(rs, time.Now()))
 }
 
 func (s *Stream) refuse(rs []fleet.Refusal, now time.Time) chan struct{} {
-	s.book.mu.Lock()
-	defer s.book.mu.Unlock()
-	return s.book.refuse(s.node, rs, now)
+	s.fleet.mu.Lock()
+	defer s.fleet.mu.Unlock()
+	return s.fleet.refuse(s.node, rs, now)
 }
 
 // Close ends the stream. The node is shown as disconnected when it was its last one.
 // clean: nothing that was sent is unanswered or in doubt.
 func (s *Stream) Close(clean bool) {
-	b := s.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if !s.closed {
 		s.closed = true
 		s.node.doubt.ended(s.kind, clean)
-		b.disconnect(s, time.Now())
+		f.disconnect(s, time.Now())
 	}
 }
 
@@ -207,7 +232,7 @@ func newNode(n fleet.Node) *node {
 
 // describe takes what the newest stream says.
 func (n *node) describe(from fleet.Node, info StreamInfo) {
-	n.row.Variant = plain(info.Protocol, maxNodeText)
+	n.row.Protocol = plain(info.Protocol, maxNodeText)
 	n.row.RemoteAddr = plain(info.RemoteAddr, maxNodeText)
 	n.row.CredentialID = info.Credential
 	n.row.UserAgent = plain(from.UserAgent, maxNodeText)

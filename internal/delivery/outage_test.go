@@ -150,11 +150,11 @@ func TestStoppingDoesNotWaitForADatabaseThatIsAway(t *testing.T) {
 
 func TestADeletedFleetIsNotReportedForEver(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		b := w.lock(w.key)
+		f := w.lock(w.key)
 		rep := &report{}
-		b.finish(rep, fmt.Errorf("report: %w", fleet.ErrNotFound), time.Now())
-		failures := b.failures
-		b.mu.Unlock()
+		f.finish(rep, fmt.Errorf("report: %w", fleet.ErrNotFound), time.Now())
+		failures := f.rhythm.failures
+		f.mu.Unlock()
 		if failures != 0 {
 			t.Error("it is tried again")
 		}
@@ -169,8 +169,8 @@ func TestForgottenFleetsLeaveNothing(t *testing.T) {
 		s.Close(true)
 		w.Forget(w.key) // the end of a is not told yet
 		time.Sleep(time.Second)
-		if n := len(w.allBooks()); n != 0 {
-			t.Errorf("%d books", n)
+		if n := len(w.all()); n != 0 {
+			t.Errorf("%d fleets", n)
 		}
 		if n := w.sink.model(w.key).nodes["a"]; n.Connected {
 			t.Error("a is shown as connected")
@@ -180,12 +180,12 @@ func TestForgottenFleetsLeaveNothing(t *testing.T) {
 
 // T14: clients with a fresh id each time leave nothing behind, also when nobody listens.
 func TestT14FreshNodeIDsAreBounded(t *testing.T) {
-	for _, f := range []fault{healthy, refused} {
-		t.Run(fmt.Sprint(f), func(t *testing.T) {
+	for _, how := range []fault{healthy, refused} {
+		t.Run(fmt.Sprint(how), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.Head(w.key, 1, time.Now())
 				time.Sleep(time.Second)
-				w.sink.set(f)
+				w.sink.set(how)
 				for i := range 50_000 {
 					w.connect(fmt.Sprint("node-", i)).Close(true)
 					if i%500 == 0 {
@@ -193,9 +193,9 @@ func TestT14FreshNodeIDsAreBounded(t *testing.T) {
 					}
 				}
 				time.Sleep(time.Second)
-				b := w.lock(w.key)
-				n, g := len(b.nodes), len(b.gone)
-				b.mu.Unlock()
+				f := w.lock(w.key)
+				n, g := len(f.roster.nodes), len(f.roster.gone)
+				f.mu.Unlock()
 				if n > 4*maxGone || g > 4*maxGone {
 					t.Errorf("%d nodes, %d ends", n, g)
 				}
@@ -294,9 +294,9 @@ func TestWaitersLeaveWhenTheirTimeIsUp(t *testing.T) {
 		for i := range 30 {
 			s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Cluster, Name: fmt.Sprint(i), Version: "v"}})
 		}
-		b := w.lock(w.key)
-		waiters, kept := len(b.waiters), len(b.refusals)
-		b.mu.Unlock()
+		f := w.lock(w.key)
+		waiters, kept := len(f.outbox.waiters), len(f.outbox.refusals)
+		f.mu.Unlock()
 		if waiters != 0 || kept != 30 {
 			t.Errorf("%d wait, %d refusals are kept", waiters, kept)
 		}

@@ -99,15 +99,15 @@ func TestT36_AReportThatPanicsIsGivenAgain(t *testing.T) {
 }
 
 // A panic while a report is made up: what was taken out is put back, and no lock is held.
-func TestT36_ABookThatPanicsKeepsWhatItHad(t *testing.T) {
+func TestT36_AFleetStatusThatPanicsKeepsWhatItHad(t *testing.T) {
 	brittle(t, func(t *testing.T, w *world, _ *fragile) {
 		w.Head(w.key, 1, time.Now())
 		time.Sleep(2 * time.Second)
-		b := w.lock(w.key)
+		f := w.lock(w.key)
 		for i := range 50 { // before it and after it, in whatever order
-			b.nodes[fmt.Sprint("poison", i)] = nil
+			f.roster.nodes[fmt.Sprint("poison", i)] = nil
 		}
-		b.mu.Unlock()
+		f.mu.Unlock()
 		as := make([]*Stream, 50)
 		for i := range as {
 			as[i] = w.connect(fmt.Sprint(i))
@@ -121,11 +121,11 @@ func TestT36_ABookThatPanicsKeepsWhatItHad(t *testing.T) {
 		if n := len(w.sink.model(w.key).nodes); n != 0 {
 			t.Fatalf("%d nodes are told: the test is blind", n)
 		}
-		b = w.lock(w.key)
+		f = w.lock(w.key)
 		for i := range 50 {
-			delete(b.nodes, fmt.Sprint("poison", i))
+			delete(f.roster.nodes, fmt.Sprint("poison", i))
 		}
-		b.mu.Unlock()
+		f.mu.Unlock()
 		time.Sleep(2 * retryMost)
 		if m := w.sink.model(w.key); len(m.nodes) != 50 || m.delivered[2].Acked != 50 || m.settled != 2 {
 			t.Errorf("%d nodes, %d ACKs, settled %d", len(m.nodes), m.delivered[2].Acked, m.settled)

@@ -48,55 +48,39 @@ type Past struct {
 	Clean   bool
 	View    string
 	At      time.Time // the database's clock
-	// Untold are its refusals that the database has not heard of yet, without what stood in.
-	Untold []fleet.PastRefusal
+	// Unflushed are its refusals that the database has not heard of yet, without what stood in.
+	Unflushed []fleet.PastRefusal
 }
 
 // Past tells of a node that was here and has no stream any more, if it is remembered:
 // until the database has been told at least.
 func (r *Recorder) Past(key fleet.Key, node string) (Past, bool) {
 	r.mu.Lock()
-	b := r.books[key]
+	f := r.fleets[key]
 	r.mu.Unlock()
-	if b == nil {
+	if f == nil {
 		return Past{}, false
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := b.nodes[plain(node, maxNodeText)]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.roster.find(node)
 	if n == nil || n.live() {
 		return Past{}, false
 	}
-	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Untold: b.untoldOf(n)}, true
+	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Unflushed: f.outbox.of(n.row.Node)}, true
 }
 
 // Remembers reports whether anything is known here of a node, live or not.
 func (r *Recorder) Remembers(key fleet.Key, node string) bool {
 	r.mu.Lock()
-	b := r.books[key]
+	f := r.fleets[key]
 	r.mu.Unlock()
-	if b == nil {
+	if f == nil {
 		return false
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.nodes[plain(node, maxNodeText)] != nil
-}
-
-// untoldOf are a node's refusals that are not reported yet.
-func (b *book) untoldOf(n *node) (rs []fleet.PastRefusal) {
-	for k, r := range b.refusals {
-		if k.node != n.row.Node {
-			continue
-		}
-		past := fleet.PastRefusal{Refusal: r.Refusal}
-		k.revision = 0
-		if end, ok := b.resolved[k]; ok && r.Revision <= end.By {
-			past.By = end.By
-		}
-		rs = append(rs, past)
-	}
-	return rs
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.roster.find(node) != nil
 }
 
 // Server is whom the recorder reports for.
@@ -104,8 +88,8 @@ func (r *Recorder) Server() fleet.ServerID { return r.cfg.Server }
 
 // Confirmed is what all streams of the stream's node have settled, or the node before them.
 func (s *Stream) Confirmed() fleet.Revision {
-	s.book.mu.Lock()
-	defer s.book.mu.Unlock()
+	s.fleet.mu.Lock()
+	defer s.fleet.mu.Unlock()
 	return s.node.confirmed()
 }
 
@@ -114,28 +98,28 @@ func (s *Stream) Confirmed() fleet.Revision {
 // seem to concern nobody (SEMANTICS 5.4). Nodes that come together share a report.
 func (s *Stream) Announce(ctx context.Context) {
 	if done := s.announce(time.Now()); done != nil {
-		s.book.await(ctx, done)
+		s.fleet.await(ctx, done)
 	}
 }
 
-// announce makes the book due at once; the channel is closed when that is told. nil: it is
+// announce makes the fleet due at once; the channel is closed when that is told. nil: it is
 // told already.
 func (s *Stream) announce(now time.Time) chan struct{} {
-	b := s.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s.closed || s.node.sure && !s.node.dirty {
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.closed || s.node.acked && !s.node.dirty {
 		return nil
 	}
-	b.seq++
-	done := make(chan struct{})
-	b.waiters[done] = b.seq
-	b.schedule(now)
-	return done
+	if s.node.entered == nil {
+		s.node.entered = make(chan struct{})
+	}
+	f.schedule(now)
+	return s.node.entered
 }
 
 // await gives up after recordWait, or when ctx ends.
-func (b *book) await(ctx context.Context, done chan struct{}) {
+func (f *fleetStatus) await(ctx context.Context, done chan struct{}) {
 	timer := time.NewTimer(recordWait)
 	defer timer.Stop()
 	select {
@@ -144,9 +128,9 @@ func (b *book) await(ctx context.Context, done chan struct{}) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.waiters, done)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.outbox.waiters, done)
 }
 
 // Revise tells what has become of refusals that the database knows of already. It does
@@ -155,8 +139,8 @@ func (s *Stream) Revise(rs []fleet.Refusal) {
 	if len(rs) == 0 {
 		return
 	}
-	b := s.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.refuse(s.node, rs, time.Now())
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refuse(s.node, rs, time.Now())
 }

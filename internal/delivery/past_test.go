@@ -167,13 +167,13 @@ func TestRefusalsThatAreNotToldYetAreRemembered(t *testing.T) {
 		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}})
 		s.Close(false)
 		p, _ := w.Past(w.key, "n")
-		if len(p.Untold) != 1 || p.Untold[0].Name != "c" || p.Untold[0].By != 4 || !p.Untold[0].Stood(3) || p.Untold[0].Stood(4) {
-			t.Errorf("untold are %+v", p.Untold)
+		if len(p.Unflushed) != 1 || p.Unflushed[0].Name != "c" || p.Unflushed[0].By != 4 || !p.Unflushed[0].Stood(3) || p.Unflushed[0].Stood(4) {
+			t.Errorf("unflushed are %+v", p.Unflushed)
 		}
 		w.sink.set(healthy)
 		time.Sleep(time.Minute)
-		if p, _ := w.Past(w.key, "n"); len(p.Untold) > 0 {
-			t.Errorf("told, and still untold: %+v", p.Untold)
+		if p, _ := w.Past(w.key, "n"); len(p.Unflushed) > 0 {
+			t.Errorf("acked, and still unflushed: %+v", p.Unflushed)
 		}
 		other.Close(true)
 	})

@@ -15,7 +15,7 @@ import (
 // was lost can be given again.
 type Sink interface {
 	// Report writes one fleet's status in one transaction: a reader sees all of it or
-	// none. Status.Settled may be lower than before, after a failover that lost commits.
+	// none. It has some hundred rows at most, what is left is in the next one. Status.Settled may be lower than before, after a failover that lost commits.
 	// Refusals come before Resolved, which ends those of its version that are not of a
 	// later revision.
 	Report(ctx context.Context, s fleet.Status) error
@@ -33,6 +33,7 @@ const (
 	firstFlush = 10 * time.Millisecond  // after a quiet time
 	flushEvery = 250 * time.Millisecond // while things go on
 	lagAfter   = time.Second            // behind for longer: a row of its own
+	holdMost   = 10 * time.Second       // the same, of nodes whose refusals are not told yet
 
 	callTimeout = 5 * time.Second // of one call of the sink
 	recordWait  = time.Second     // how long a refusal waits for its record
@@ -56,13 +57,14 @@ type Recorder struct {
 	log    *slog.Logger
 	offset atomic.Int64 // what the database's clock is ahead of ours, in ns
 	down   atomic.Bool  // the last call of the sink failed
+	rows   int          // most rows of a kind in one report
 
 	kick chan struct{} // capacity 1: the queue has changed
 
-	mu    sync.Mutex // guards books, queue and busy
-	books map[fleet.Key]*book
-	queue map[*book]time.Time // when a book is due
-	busy  map[*book]struct{}  // books whose report is under way
+	mu     sync.Mutex // guards fleets, queue and busy
+	fleets map[fleet.Key]*fleetStatus
+	queue  map[*fleetStatus]time.Time // when a fleet is due
+	busy   map[*fleetStatus]struct{}  // fleets whose report is under way
 }
 
 // New checks the configuration and starts nothing. A missing part is fleet.ErrInvalid.
@@ -74,12 +76,13 @@ func New(cfg Config) (*Recorder, error) {
 		cfg.Logger = slog.Default()
 	}
 	return &Recorder{
-		cfg:   cfg,
-		log:   cfg.Logger,
-		kick:  make(chan struct{}, 1),
-		books: make(map[fleet.Key]*book),
-		queue: make(map[*book]time.Time),
-		busy:  make(map[*book]struct{}),
+		cfg:    cfg,
+		log:    cfg.Logger,
+		rows:   reportRows,
+		kick:   make(chan struct{}, 1),
+		fleets: make(map[fleet.Key]*fleetStatus),
+		queue:  make(map[*fleetStatus]time.Time),
+		busy:   make(map[*fleetStatus]struct{}),
 	}, nil
 }
 
@@ -94,18 +97,18 @@ func (r *Recorder) dbTime(t time.Time) time.Time { return t.Add(time.Duration(r.
 // is the database's clock when it was made. Revisions that were passed over are taken
 // as made at the same time.
 func (r *Recorder) Head(key fleet.Key, rev fleet.Revision, committedAt time.Time) {
-	b := r.lock(key)
-	defer b.mu.Unlock()
-	b.advance(rev, committedAt, time.Now())
+	f := r.lock(key)
+	defer f.mu.Unlock()
+	f.advance(rev, committedAt, time.Now())
 }
 
 // Restart says that the fleet's history was cut and goes on at rev: after a failover
 // that lost commits the same numbers mean other content. What nodes confirmed before
 // counts no more.
 func (r *Recorder) Restart(key fleet.Key, rev fleet.Revision, committedAt time.Time) {
-	b := r.lock(key)
-	defer b.mu.Unlock()
-	b.restart(rev, committedAt, time.Now())
+	f := r.lock(key)
+	defer f.mu.Unlock()
+	f.restart(rev, committedAt, time.Now())
 }
 
 // Resolved says that exceptions of nodes of the fleet have ended, whether or not the
@@ -114,74 +117,74 @@ func (r *Recorder) Resolved(key fleet.Key, rs []fleet.Resolution) {
 	if len(rs) == 0 {
 		return
 	}
-	b := r.lock(key)
-	defer b.mu.Unlock()
-	b.resolve(rs)
-	b.wake(time.Now())
+	f := r.lock(key)
+	defer f.mu.Unlock()
+	f.outbox.resolve(rs)
+	f.wake(time.Now())
 }
 
 // Forget lets go of a fleet that has no streams any more, as soon as all that is known
 // of it is reported.
 func (r *Recorder) Forget(key fleet.Key) {
 	r.mu.Lock()
-	b := r.books[key]
+	f := r.fleets[key]
 	r.mu.Unlock()
-	if b == nil {
+	if f == nil {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.forget = true
-	r.dropIfDone(b)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.forget = true
+	r.dropIfDone(f)
 }
 
-// dropIfDone removes a book that is to be forgotten and has nothing left to tell; its
+// dropIfDone removes a fleet that is to be forgotten and of which all is acked; its
 // mutex is held.
-func (r *Recorder) dropIfDone(b *book) {
-	if b.dropped || !b.forget || b.live() > 0 || b.untold() {
+func (r *Recorder) dropIfDone(f *fleetStatus) {
+	if f.dropped || !f.forget || f.roster.live() > 0 || f.unflushed() {
 		return
 	}
-	b.dropped = true
+	f.dropped = true
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.books, b.key)
-	delete(r.queue, b)
+	delete(r.fleets, f.key)
+	delete(r.queue, f)
 }
 
-// lock returns the fleet's book with its mutex held, a new one if there is none.
-func (r *Recorder) lock(key fleet.Key) *book {
+// lock returns the fleet's status with its mutex held, a new one if there is none.
+func (r *Recorder) lock(key fleet.Key) *fleetStatus {
 	for {
 		r.mu.Lock()
-		b := r.books[key]
-		if b == nil {
-			b = newBook(r, key)
-			r.books[key] = b
+		f := r.fleets[key]
+		if f == nil {
+			f = newFleetStatus(r, key)
+			r.fleets[key] = f
 		}
 		r.mu.Unlock()
-		b.mu.Lock()
-		if !b.dropped {
-			return b
+		f.mu.Lock()
+		if !f.dropped {
+			return f
 		}
-		b.mu.Unlock() // forgotten between the two locks: the next one is new
+		f.mu.Unlock() // forgotten between the two locks: the next one is new
 	}
 }
 
-func (r *Recorder) allBooks() []*book {
+func (r *Recorder) all() []*fleetStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	bs := make([]*book, 0, len(r.books))
-	for _, b := range r.books {
-		bs = append(bs, b)
+	fs := make([]*fleetStatus, 0, len(r.fleets))
+	for _, f := range r.fleets {
+		fs = append(fs, f)
 	}
-	return bs
+	return fs
 }
 
 // enqueue makes b due at the given time, or earlier if it is already.
-func (r *Recorder) enqueue(b *book, at time.Time) {
+func (r *Recorder) enqueue(f *fleetStatus, at time.Time) {
 	r.mu.Lock()
-	old, ok := r.queue[b]
+	old, ok := r.queue[f]
 	if !ok || at.Before(old) {
-		r.queue[b] = at
+		r.queue[f] = at
 	}
 	r.mu.Unlock()
 	select {

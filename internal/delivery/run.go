@@ -75,8 +75,8 @@ func (r *Recorder) revive(lost, failed bool) {
 		return
 	}
 	now := time.Now()
-	for _, b := range r.allBooks() {
-		_ = lifecycle.Contain(r.log, "a fleet's report", func() error { b.revive(lost, now); return nil }, "fleet", b.key)
+	for _, f := range r.all() {
+		_ = lifecycle.Contain(r.log, "a fleet's report", func() error { f.revive(lost, now); return nil }, "fleet", f.key)
 	}
 }
 
@@ -100,8 +100,8 @@ func (r *Recorder) report(ctx context.Context, leased <-chan struct{}) error {
 		case <-timer.C:
 		}
 		due, next := r.take(time.Now())
-		for _, b := range due {
-			g.Go(func() error { r.flush(ctx, b); return nil })
+		for _, f := range due {
+			g.Go(func() error { r.flush(ctx, f); return nil })
 		}
 		if !next.IsZero() {
 			timer.Reset(max(0, time.Until(next)))
@@ -109,18 +109,18 @@ func (r *Recorder) report(ctx context.Context, leased <-chan struct{}) error {
 	}
 }
 
-// take removes the books that are due from the queue and says when the next one is.
-func (r *Recorder) take(now time.Time) (due []*book, next time.Time) {
+// take removes the fleets that are due from the queue and says when the next one is.
+func (r *Recorder) take(now time.Time) (due []*fleetStatus, next time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for b, at := range r.queue {
-		if _, busy := r.busy[b]; busy {
+	for f, at := range r.queue {
+		if _, busy := r.busy[f]; busy {
 			continue // looked at again when its report is done
 		}
 		if !at.After(now) {
-			due = append(due, b)
-			delete(r.queue, b)
-			r.busy[b] = struct{}{}
+			due = append(due, f)
+			delete(r.queue, f)
+			r.busy[f] = struct{}{}
 		} else if next.IsZero() || at.Before(next) {
 			next = at
 		}
@@ -128,30 +128,32 @@ func (r *Recorder) take(now time.Time) (due []*book, next time.Time) {
 	return due, next
 }
 
-// flush reports a book. A panic, in it or in the sink, is like an error of the sink:
-// what was to be told is told later (T36).
-func (r *Recorder) flush(ctx context.Context, b *book) {
-	defer r.done(b)
+// flush reports a fleet; again: the next report may be made at once, as there is more to
+// tell, or the same in smaller parts. A panic, in it or in the sink, is like an error of the
+// sink: what was to be told is told later (T36).
+func (r *Recorder) flush(ctx context.Context, f *fleetStatus) (again bool) {
+	defer r.done(f)
 	var rep *report
 	err := lifecycle.Contain(r.log, "a fleet's report", func() error {
-		if rep = b.next(time.Now()); rep == nil {
+		if rep = f.next(time.Now()); rep == nil {
 			return nil
 		}
 		return r.call(ctx, "report a fleet's status", func(ctx context.Context) error {
 			return r.cfg.Sink.Report(ctx, rep.status)
 		})
-	}, "fleet", b.key)
+	}, "fleet", f.key)
 	_ = lifecycle.Contain(r.log, "a fleet's report", func() error {
-		b.answered(rep, err, time.Now())
+		again = f.answered(rep, err, time.Now())
 		return nil
-	}, "fleet", b.key)
+	}, "fleet", f.key)
+	return again
 }
 
-// done gives the book back to the queue.
-func (r *Recorder) done(b *book) {
+// done gives the fleet back to the queue.
+func (r *Recorder) done(f *fleetStatus) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.busy, b)
+	delete(r.busy, f)
 	select {
 	case r.kick <- struct{}{}:
 	default:
@@ -180,10 +182,12 @@ func (r *Recorder) leave(ctx context.Context) {
 	defer cancel()
 	var g errgroup.Group
 	g.SetLimit(flushAtOnce)
-	for _, b := range r.allBooks() {
+	for _, f := range r.all() {
 		g.Go(func() error {
-			b.close()
-			r.flush(ctx, b)
+			f.close()
+			for again := true; again && ctx.Err() == nil; {
+				again = r.flush(ctx, f)
+			}
 			return nil
 		})
 	}

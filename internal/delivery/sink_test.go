@@ -46,7 +46,11 @@ func newModel() *model {
 
 // apply does what the statement of a report does.
 func (m *model) apply(s fleet.Status) {
-	m.settled = s.Settled
+	if s.Partial {
+		m.settled = min(m.settled, s.Settled)
+	} else {
+		m.settled = s.Settled
+	}
 	for _, n := range s.Nodes {
 		m.nodes[n.Node] = n
 	}

@@ -8,17 +8,18 @@ import (
 
 // View says that the stream's node has another view since the selectors changed.
 func (s *Stream) View(id string) {
-	b := s.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if s.closed || s.node.row.View == id {
 		return
 	}
 	s.node.row.View, s.node.dirty = id, true
-	b.wake(time.Now())
+	f.wake(time.Now())
 }
 
-// maxLabels is the most that is told of a node's metadata, in bytes of JSON.
+// maxLabels is the most that is told of a node's metadata, in bytes of JSON: more is not kept
+// until it is told. The sink measures it once more, in the form in which it is stored.
 const maxLabels = 16 << 10
 
 // labelsOf is what is told of a node's labels. Metadata that is too large is left out as a

@@ -12,9 +12,9 @@ import (
 // that nobody is seen to have confirmed it (SEMANTICS 5.3); the rest only when it is waited
 // for longer than lagAfter: what comes and goes sooner is part of every start.
 func (s *Stream) Waits(w fleet.Waits) {
-	b := s.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if s.closed {
 		return
 	}
@@ -22,12 +22,12 @@ func (s *Stream) Waits(w fleet.Waits) {
 		return
 	}
 	s.waits = w
-	b.waitsChanged(s.node, time.Now())
+	f.waitsChanged(s.node, time.Now())
 }
 
 // waitsChanged recomputes what a node waits for and sees to it that it is told in time.
 // What is not withheld any more is confirmed, though the node's settled revision stays.
-func (b *book) waitsChanged(n *node, now time.Time) {
+func (f *fleetStatus) waitsChanged(n *node, now time.Time) {
 	var all fleet.Waits
 	for s := range n.streams {
 		all = all.With(s.waits)
@@ -37,19 +37,19 @@ func (b *book) waitsChanged(n *node, now time.Time) {
 	}
 	n.waits = all
 	if n.live() {
-		b.revs.count(n, n.settled, b.rec.dbTime(now))
+		f.progress.revs.count(n, n.settled, f.rec.dbTime(now))
 	}
-	b.awaitMore(n, now)
-	switch told := b.toldWaits(n, now); {
-	case !told.Equal(n.writtenWaits):
-		b.wake(now)
+	f.awaitMore(n, now)
+	switch due := f.dueWaits(n, now); {
+	case !due.Equal(n.writtenWaits):
+		f.wake(now)
 	case !n.waitsSince.IsZero():
-		b.awaitWaits(n, now)
+		f.awaitWaits(n, now)
 	}
 }
 
 // awaitMore notices since when the node waits for more than what it has passed over.
-func (b *book) awaitMore(n *node, now time.Time) {
+func (f *fleetStatus) awaitMore(n *node, now time.Time) {
 	passed := n.waits.PassedOver(n.settled)
 	switch more := len(n.waits.Warming) > 0 || len(n.waits.Withheld) > len(passed.Withheld) || n.waits.More > passed.More; {
 	case !more:
@@ -59,14 +59,14 @@ func (b *book) awaitMore(n *node, now time.Time) {
 	}
 }
 
-// toldWaits is what is told of the node's waits: what it has passed over, and the rest when
+// dueWaits is what is to be told of the node's waits: what it has passed over, and the rest when
 // that has lasted. Of the rest one that is at the head waits for nothing that a receipt
 // could tell of. A node that is gone has not got what was withheld from it.
-func (b *book) toldWaits(n *node, now time.Time) fleet.Waits {
+func (f *fleetStatus) dueWaits(n *node, now time.Time) fleet.Waits {
 	switch {
 	case !n.live():
 		return n.left
-	case n.settled >= b.head || n.waitsSince.IsZero() || now.Before(n.waitsSince.Add(lagAfter)):
+	case n.settled >= f.progress.head || n.waitsSince.IsZero() || now.Before(n.waitsSince.Add(lagAfter)):
 		return n.waits.PassedOver(n.settled)
 	}
 	return n.waits
@@ -85,9 +85,9 @@ func plainWaits(w fleet.Waits) fleet.Waits {
 	return out.With(fleet.Waits{})
 }
 
-// awaitWaits makes the book due when a node will have waited long enough.
-func (b *book) awaitWaits(n *node, now time.Time) {
+// awaitWaits makes the fleet due when a node will have waited long enough.
+func (f *fleetStatus) awaitWaits(n *node, now time.Time) {
 	if at := n.waitsSince.Add(lagAfter); !n.waitsSince.IsZero() && at.After(now) {
-		b.schedule(at)
+		f.schedule(at)
 	}
 }

@@ -38,7 +38,7 @@ type NodeStatus struct {
 	Connected    bool
 	Settled      *Revision // nil: the node follows its server's settled revision
 	Since        time.Time // of the present connection, or of its end
-	Variant      string    // "delta ADS", "SotW ADS", ...
+	Protocol     string    // "delta ADS", "SotW ADS", ...
 	Streams      int
 	Duplicates   int // clients that seem to have the id on that server; 0: one
 	UserAgent    string
@@ -102,12 +102,15 @@ type Delivered struct {
 	LastAck  time.Time
 }
 
-// Status is what a server reports of one fleet in one statement: few rows, whatever
+// Status is what a server reports of one fleet in one transaction: few rows, whatever
 // the number of nodes.
 type Status struct {
-	Key       Key
-	Server    ServerID
-	Settled   Revision // what every node without a row of its own has confirmed
+	Key     Key
+	Server  ServerID
+	Settled Revision // what every node without a row of its own has confirmed
+	// Partial: rows of nodes that have not confirmed Settled follow in another report. Until
+	// then the server's settled revision is at most what it was, and at most Settled.
+	Partial   bool
 	Delivered []Delivered
 	Nodes     []NodeStatus
 	Refusals  []Refusal

@@ -254,7 +254,7 @@ func (w *world) settledNode(f fleet.ID, node string, rev fleet.Revision) fleet.S
 	must(w.t, s.Lease(w.t.Context(), server, "test", time.Minute))
 	status := fleet.Status{
 		Key: fleet.Key{Tenant: w.tenant.ID, Fleet: f}, Server: server, Settled: rev,
-		Nodes: []fleet.NodeStatus{{Node: node, Connected: true, Since: time.Now(), Variant: "delta ADS", Streams: 1, UserAgent: "envoy", Version: "1.40.0"}},
+		Nodes: []fleet.NodeStatus{{Node: node, Connected: true, Since: time.Now(), Protocol: "delta ADS", Streams: 1, UserAgent: "envoy", Version: "1.40.0"}},
 	}
 	must(w.t, s.Report(w.t.Context(), status))
 	return status

@@ -174,7 +174,7 @@ func (d *database) NodePast(_ context.Context, _ fleet.Key, node string, without
 	case len(live) > 0:
 		p.Live = true
 		for _, x := range live {
-			p.LiveAs = append(p.LiveAs, d.status[statusKey{node, x.server}].Variant)
+			p.LiveAs = append(p.LiveAs, d.status[statusKey{node, x.server}].Protocol)
 		}
 		begun := slices.MinFunc(live, func(a, b standing) int { return a.since.Compare(b.since) }).since
 		first := true

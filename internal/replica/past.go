@@ -32,7 +32,7 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 		live := past.Live // on another server: a node that is in two places is believed nothing
 		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
 	}
-	past.Ended = append(past.Ended, here.Untold...)
+	past.Ended = append(past.Ended, here.Unflushed...)
 	return &recalled{past, round, err != nil, elsewhere}
 }
 

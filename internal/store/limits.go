@@ -120,7 +120,7 @@ func (s *Store) SetLimits(ctx context.Context, t fleet.TenantID, a Actor, set ma
 	if err != nil {
 		return fmt.Errorf("set limits of tenant %s: %w", t, err)
 	}
-	if _, err = door(ctx, s, pgx.RowTo[any], `SELECT operator_set_limits($1, $2, $3)`, t.String(), what, who); err != nil {
+	if _, err = crossTenant(ctx, s, pgx.RowTo[any], `SELECT operator_set_limits($1, $2, $3)`, t.String(), what, who); err != nil {
 		return fmt.Errorf("set limits of tenant %s: %w", t, err)
 	}
 	return nil

@@ -69,7 +69,7 @@ func TestNodeConfig(t *testing.T) {
 	s := w.server("s")
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	s.report(fleet.Status{Settled: 3, Nodes: []fleet.NodeStatus{
-		{Node: "a", Connected: true, Variant: "delta ADS", UserAgent: "envoy", Version: "1.40.0", Settled: settled(1)}, on("b")},
+		{Node: "a", Connected: true, Protocol: "delta ADS", UserAgent: "envoy", Version: "1.40.0", Settled: settled(1)}, on("b")},
 		Refusals: []fleet.Refusal{
 			{Node: "a", Type: fleet.Listener, Name: "l", Version: poison.Version, Revision: 3, Detail: "no filter", Action: "kept the last good version", Good: good.Version, At: at},
 			{Node: "a", Type: fleet.Cluster, Name: "fresh", Version: fresh.Version, Revision: 3, Detail: "no luck", Action: "removed from this node"},

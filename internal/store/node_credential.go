@@ -100,7 +100,7 @@ func (s *Store) FindNodeCredential(ctx context.Context, id fleet.CredentialID) (
 		key  fleet.Key
 		cred fleet.Credential
 	}
-	fs, err := door(ctx, s, func(row pgx.CollectableRow) (v found, err error) {
+	fs, err := crossTenant(ctx, s, func(row pgx.CollectableRow) (v found, err error) {
 		var hash []byte
 		var expires, revoked *time.Time
 		err = row.Scan((*[16]byte)(&v.key.Tenant), (*[16]byte)(&v.key.Fleet), &hash, &v.cred.Nodes, &expires, &revoked)

@@ -24,7 +24,7 @@ func TestNodePast(t *testing.T) {
 		return fleet.Status{Settled: 9, Nodes: []fleet.NodeStatus{{Node: "n", Settled: &rev, Clean: clean, Since: ago(d)}}}
 	}
 	here := func(rev *fleet.Revision, d time.Duration) fleet.Status {
-		return fleet.Status{Settled: 7, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: rev, Clean: true, Variant: "delta ADS", Since: ago(d)}}}
+		return fleet.Status{Settled: 7, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: rev, Clean: true, Protocol: "delta ADS", Since: ago(d)}}}
 	}
 	for name, c := range map[string]struct {
 		a, b    fleet.Status // what two servers say

@@ -26,7 +26,7 @@ type OperatorToken struct {
 // CreateFirstOperatorToken adds an operator token where none is good: the first of an
 // installation, or the first after all have ended. Else it is fleet.ErrConflict.
 func (s *Store) CreateFirstOperatorToken(ctx context.Context, k OperatorToken) error {
-	made, err := door(ctx, s, pgx.RowTo[bool], `SELECT operator_first_token($1, $2, $3, $4)`, k.ID.String(), k.Hash[:], k.Name, k.ExpiresAt)
+	made, err := crossTenant(ctx, s, pgx.RowTo[bool], `SELECT operator_first_token($1, $2, $3, $4)`, k.ID.String(), k.Hash[:], k.Name, k.ExpiresAt)
 	if err == nil && !made[0] {
 		err = fmt.Errorf("%w: there is one already", fleet.ErrConflict)
 	}
@@ -62,7 +62,7 @@ func scanOperatorToken(row pgx.CollectableRow) (k OperatorToken, err error) {
 
 // OperatorTokens lists all, the ended too, newest first.
 func (s *Store) OperatorTokens(ctx context.Context) ([]OperatorToken, error) {
-	ks, err := door(ctx, s, scanOperatorToken, selectOperatorTokens)
+	ks, err := crossTenant(ctx, s, scanOperatorToken, selectOperatorTokens)
 	if err != nil {
 		return nil, fmt.Errorf("list operator tokens: %w", err)
 	}
@@ -72,7 +72,7 @@ func (s *Store) OperatorTokens(ctx context.Context) ([]OperatorToken, error) {
 // RevokeOperatorToken ends an operator token; the last one that is good is
 // fleet.ErrConflict. Revoking twice is no error and keeps the first time.
 func (s *Store) RevokeOperatorToken(ctx context.Context, a Actor, id fleet.CredentialID) error {
-	done, err := door(ctx, s, pgx.RowTo[bool], `SELECT operator_revoke_token($1, $2)`, id.String(), a.Name)
+	done, err := crossTenant(ctx, s, pgx.RowTo[bool], `SELECT operator_revoke_token($1, $2)`, id.String(), a.Name)
 	if err == nil && !done[0] {
 		err = fmt.Errorf("%w: it is the last one that is good", fleet.ErrConflict)
 	}

@@ -25,7 +25,7 @@ func (s *Store) DeleteTenant(ctx context.Context, t fleet.TenantID, a Actor) err
 	if err != nil {
 		return fmt.Errorf("delete tenant %s: %w", t, err)
 	}
-	fs, err := door(ctx, s, pgx.RowTo[[16]byte], `SELECT delete_tenant($1, $2)`, t.String(), who)
+	fs, err := crossTenant(ctx, s, pgx.RowTo[[16]byte], `SELECT delete_tenant($1, $2)`, t.String(), who)
 	if err != nil {
 		return fmt.Errorf("delete tenant %s: %w", t, err)
 	}
@@ -62,13 +62,13 @@ func (r *compactRun) purgeFleets(ctx context.Context, t fleet.TenantID) error {
 
 // purgeTenants removes the tenants that are due. Nothing but the log tells of them then.
 func (r *compactRun) purgeTenants(ctx context.Context) error {
-	ts, err := door(ctx, r.store, scanTenant, `SELECT id, slug, name, created_at FROM tenants_to_purge($1)`, purgeMost)
+	ts, err := crossTenant(ctx, r.store, scanTenant, `SELECT id, slug, name, created_at FROM tenants_to_purge($1)`, purgeMost)
 	if err != nil {
 		return fmt.Errorf("find the deleted tenants: %w", err)
 	}
 	for _, t := range ts {
 		gone, err := stepwise(func() (*bool, error) {
-			gone, err := door(ctx, r.store, pgx.RowTo[*bool], `SELECT purge_tenant($1, $2)`, t.ID.String(), purgeAtOnce)
+			gone, err := crossTenant(ctx, r.store, pgx.RowTo[*bool], `SELECT purge_tenant($1, $2)`, t.ID.String(), purgeAtOnce)
 			if err != nil {
 				return nil, err
 			}

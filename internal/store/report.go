@@ -24,9 +24,11 @@ const (
 )
 
 const (
+	// Of a part ($4) the server's settled revision does not rise: rows that have to stand beside
+	// a higher one follow.
 	upsertSettled = `
-INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES (app_tenant(), $1, $2, $3)
-ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = excluded.settled, at = clock_timestamp() WHERE v.settled <> excluded.settled`
+INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES (app_tenant(), $1, $2, CASE WHEN $4::boolean THEN 0 ELSE $3::bigint END)
+ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = $3, at = clock_timestamp() WHERE v.settled > $3 OR v.settled < $3 AND NOT $4`
 
 	// A node is first seen when it connects, not when that is told. What it follows is what its
 	// status will most likely make it by the trigger (node_status_follow), so that it is written
@@ -127,13 +129,27 @@ DELETE FROM delivery d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1
 
 // Report writes what a server says of one fleet, in one transaction and one round trip.
 // A node that is not connected and has no Settled of its own stays where the server has
-// settled. What clients said of themselves is cut to size rather than refused. A fleet
-// that is gone is fleet.ErrNotFound. It works as the node role.
+// settled. What clients said of themselves is cut to size rather than refused, and a row
+// that the database refuses all the same is left out (see salvage): the rest is written. A
+// fleet that is gone is fleet.ErrNotFound. It works as the node role.
 func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 	r = tidy(r)
-	err := s.inTenant(ctx, writeTimeout, r.Key.Tenant, func(b *pgx.Batch) {
+	err := s.record(ctx, r)
+	if isRowRefused(err) {
+		err = s.salvage(ctx, r, err)
+	}
+	if err != nil {
+		return fmt.Errorf("report status of fleet %s: %w", r.Key.Fleet, err)
+	}
+	s.capNodes(ctx, r.Key.Tenant, len(r.Nodes))
+	s.capReports(ctx, r.Key, r.Refusals)
+	return nil
+}
+
+func (s *Store) record(ctx context.Context, r fleet.Status) error {
+	return s.inTenant(ctx, writeTimeout, r.Key.Tenant, func(b *pgx.Batch) {
 		f, server := r.Key.Fleet.String(), r.Server.String()
-		b.Queue(upsertSettled, f, server, int64(r.Settled))
+		b.Queue(upsertSettled, f, server, int64(r.Settled), r.Partial)
 		queueNodes(b, f, r)
 		queueStatus(b, f, server, r)
 		queueRefusals(b, f, r.Refusals)
@@ -143,12 +159,6 @@ func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 			b.Queue(insertShared, f, server, r.Lasting)
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("report status of fleet %s: %w", r.Key.Fleet, err)
-	}
-	s.capNodes(ctx, r.Key.Tenant, len(r.Nodes))
-	s.capReports(ctx, r.Key, r.Refusals)
-	return nil
 }
 
 // tidy cuts what clients said to size and keeps of each row's key the last, because one
@@ -237,7 +247,7 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 	cleans, duplicates, views, waits := make([]bool, n), make([]int32, n), make([]string, n), make([]*string, n)
 	for i, x := range r.Nodes {
 		ids[i], connected[i], settled[i], since[i] = x.Node, x.Connected, (*int64)(x.Settled), timeOrNil(x.Since)
-		protocols[i], streams[i] = clean(x.Variant, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
+		protocols[i], streams[i] = clean(x.Protocol, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
 		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
 		waits[i] = encodeWaits(x.Waits)

@@ -96,10 +96,10 @@ func TestRowSecurityIsForcedEverywhere(t *testing.T) {
 	}
 }
 
-// SEMANTICS 8.4: the doors across tenants are listed and few.
-func TestDoors(t *testing.T) {
+// SEMANTICS 8.4: the cross-tenant functions are listed and few.
+func TestCrossTenantFunctions(t *testing.T) {
 	w := setup(t)
-	doors := strings1(t, w.super, `
+	functions := strings1(t, w.super, `
 		SELECT p.proname || ': ' || coalesce((SELECT string_agg(a.grantee::regrole::text, ' ' ORDER BY 1) FROM aclexplode(p.proacl) a
 		                                       WHERE a.grantee <> p.proowner), '') || CASE WHEN p.proconfig IS NULL THEN ' without search_path' ELSE '' END
 		  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef ORDER BY 1`)
@@ -125,7 +125,7 @@ func TestDoors(t *testing.T) {
 		"sweep_credentials: fairlead_app",
 		"tenants_to_purge: fairlead_app",
 	}
-	if d := cmp.Diff(want, doors); d != "" {
+	if d := cmp.Diff(want, functions); d != "" {
 		t.Error(d)
 	}
 	public := strings1(t, w.super, `

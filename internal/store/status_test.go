@@ -314,7 +314,7 @@ func TestNodes(t *testing.T) {
 	s := w.server("east-1")
 	cred := fleet.NewCredentialID()
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{
-		{Node: "a", Connected: true, Variant: "delta ADS", Streams: 2, UserAgent: "envoy", Version: "1.40.0", Cluster: "edge", RemoteAddr: "10.0.0.1:1", CredentialID: cred},
+		{Node: "a", Connected: true, Protocol: "delta ADS", Streams: 2, UserAgent: "envoy", Version: "1.40.0", Cluster: "edge", RemoteAddr: "10.0.0.1:1", CredentialID: cred},
 		{Node: "b", Connected: true, Settled: settled(0)}, {Node: "c", Settled: settled(1)}, on("d")},
 		Refusals: []fleet.Refusal{{Node: "d", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", Good: "g", Action: "kept"}}})
 	ns, more, err := w.app.Nodes(ctx, w.tenant, w.fleet, "", 0)
@@ -366,7 +366,7 @@ func TestReportTakesHostileWords(t *testing.T) {
 	s := w.server("s\x00")
 	long := strings.Repeat("é", 5000)
 	s.report(fleet.Status{
-		Nodes: []fleet.NodeStatus{{Node: long, Connected: true, Cluster: long, UserAgent: long, Version: long, Variant: long, RemoteAddr: long},
+		Nodes: []fleet.NodeStatus{{Node: long, Connected: true, Cluster: long, UserAgent: long, Version: long, Protocol: long, RemoteAddr: long},
 			on("nul\x00"), on("nul\x00"), on("bad\xff")},
 		Refusals: []fleet.Refusal{{Node: long, Type: fleet.Cluster, Name: long, Detail: long}, {Node: long, Type: fleet.Cluster, Name: long, Detail: "again"}},
 		Resolved: []fleet.Resolution{{Node: long, Name: long + "\x00"}},

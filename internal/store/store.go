@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -57,6 +58,8 @@ type Store struct {
 	log  *slog.Logger
 
 	reports reportCap
+
+	rowsRefused atomic.Int64 // rows of reports that the database refused, since the start
 }
 
 // Open connects, and checks that the database and the role are fit: the schema is at

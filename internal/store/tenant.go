@@ -25,8 +25,8 @@ func scanTenant(row pgx.CollectableRow) (t Tenant, err error) {
 	return t, err
 }
 
-// door runs a query through one of the SECURITY DEFINER functions, outside any tenant.
-func door[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) (vs []T, err error) {
+// crossTenant runs a query through one of the SECURITY DEFINER functions, outside any tenant.
+func crossTenant[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) (vs []T, err error) {
 	b := &pgx.Batch{}
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		vs, err = pgx.CollectRows(rows, scan)
@@ -42,7 +42,7 @@ func (s *Store) CreateTenant(ctx context.Context, a Actor, slug, name string) (T
 	if err != nil {
 		return Tenant{}, fmt.Errorf("create tenant %q: %w", slug, err)
 	}
-	ts, err := door(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_create_tenant($1, $2, $3, $4)`,
+	ts, err := crossTenant(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_create_tenant($1, $2, $3, $4)`,
 		fleet.NewTenantID().String(), slug, name, who)
 	if err != nil {
 		return Tenant{}, fmt.Errorf("create tenant %q: %w", slug, err)
@@ -54,7 +54,7 @@ func (s *Store) CreateTenant(ctx context.Context, a Actor, slug, name string) (T
 // and whether there are more. A limit of 0 is 100; the most is 1000.
 func (s *Store) Tenants(ctx context.Context, after string, limit int) ([]Tenant, bool, error) {
 	limit = pageLimit(limit)
-	ts, err := door(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_tenants($1, $2)`, after, limit+1)
+	ts, err := crossTenant(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_tenants($1, $2)`, after, limit+1)
 	if err != nil {
 		return nil, false, fmt.Errorf("list tenants: %w", err)
 	}
@@ -65,7 +65,7 @@ func (s *Store) Tenants(ctx context.Context, after string, limit int) ([]Tenant,
 // TenantBySlug finds a tenant for whoever asks: the caller must not tell a stranger
 // that it exists.
 func (s *Store) TenantBySlug(ctx context.Context, slug string) (Tenant, error) {
-	ts, err := door(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_tenant_by_slug($1)`, slug)
+	ts, err := crossTenant(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_tenant_by_slug($1)`, slug)
 	if err == nil && len(ts) == 0 {
 		err = fleet.ErrNotFound
 	}

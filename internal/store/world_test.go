@@ -31,6 +31,12 @@ type world struct {
 func setup(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
+	return another(t)
+}
+
+// another is setup for a test that needs several worlds.
+func another(t *testing.T) *world {
+	t.Helper()
 	db := storetest.New(t)
 	w := &world{T: t, db: db, app: db.Store(t), node: db.NodeStore(t), tenant: db.Tenant(t), super: db.Connect(t, db.Owner)}
 	t.Cleanup(func() { _ = w.super.Close(context.Background()) })

@@ -83,7 +83,7 @@ func (st *stream) check(r *request) error {
 	case !ok:
 		return unknownType(r.typeURL)
 	case st.alone && t != st.only:
-		return fmt.Errorf("type_url %q is not served by %s, which is for %s alone: use the service of that type, or the aggregated one: %w", r.typeURL, st.variant, st.only, fleet.ErrInvalid)
+		return fmt.Errorf("type_url %q is not served by %s, which is for %s alone: use the service of that type, or the aggregated one: %w", r.typeURL, st.protocol, st.only, fleet.ErrInvalid)
 	case t == fleet.VirtualHost && !st.delta:
 		return fmt.Errorf("virtual hosts are served in the incremental protocol alone: set api_type to DELTA_GRPC: %w", fleet.ErrInvalid)
 	}

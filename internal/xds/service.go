@@ -33,21 +33,21 @@ var services = []service{
 	{name: "extension.v3.ExtensionConfigDiscoveryService", file: "extension/v3/ecds.proto", sotw: "StreamExtensionConfigs", delta: "DeltaExtensionConfigs", only: fleet.Extension},
 }
 
-// variant is how a stream speaks: by which service, and in which protocol.
-type variant struct {
+// protocol is how a stream speaks: by which service, and which of the two ways: delta or SotW.
+type protocol struct {
 	delta bool
 	alone bool // only one type's service
 	only  fleet.Type
 }
 
 // String is what people read: "delta ADS", "SotW CDS".
-func (v variant) String() string {
+func (p protocol) String() string {
 	s := "SotW "
-	if v.delta {
+	if p.delta {
 		s = "delta "
 	}
-	if v.alone {
-		return s + v.only.Service()
+	if p.alone {
+		return s + p.only.Service()
 	}
 	return s + "ADS"
 }
@@ -56,7 +56,7 @@ func (v variant) String() string {
 func (s *Server) Register(r grpc.ServiceRegistrar) {
 	for _, x := range services {
 		desc := &grpc.ServiceDesc{ServiceName: "envoy.service." + x.name, Metadata: "envoy/service/" + x.file}
-		v := variant{alone: !x.aggregated, only: x.only}
+		p := protocol{alone: !x.aggregated, only: x.only}
 		for _, m := range []struct {
 			name  string
 			delta bool
@@ -64,8 +64,8 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 			if m.name == "" {
 				continue
 			}
-			v.delta = m.delta
-			desc.Streams = append(desc.Streams, grpc.StreamDesc{StreamName: m.name, ServerStreams: true, ClientStreams: true, Handler: s.handler(v)})
+			p.delta = m.delta
+			desc.Streams = append(desc.Streams, grpc.StreamDesc{StreamName: m.name, ServerStreams: true, ClientStreams: true, Handler: s.handler(p)})
 		}
 		r.RegisterService(desc, nil)
 	}
@@ -74,13 +74,13 @@ func (s *Server) Register(r grpc.ServiceRegistrar) {
 	s.registerReflection(r)
 }
 
-func (s *Server) handler(v variant) grpc.StreamHandler {
+func (s *Server) handler(p protocol) grpc.StreamHandler {
 	return func(_ any, ss grpc.ServerStream) error {
 		id, ok := identityOf(ss.Context())
 		if !ok {
 			return statusOf(errNoIdentity)
 		}
-		st := newStream(s, ss, id, v)
+		st := newStream(s, ss, id, p)
 		return statusOf(st.run())
 	}
 }

@@ -38,7 +38,7 @@ type stream struct {
 	writes   chan *response
 	written  chan error // capacity 1
 
-	variant
+	protocol
 	node   pinnedNode
 	att    Attachment
 	client snapshot.Client
@@ -64,9 +64,9 @@ type settled struct {
 	revision fleet.Revision
 }
 
-func newStream(s *Server, ss grpc.ServerStream, id Identity, v variant) *stream {
+func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream {
 	st := &stream{
-		srv: s, ss: ss, ctx: ss.Context(), id: id, variant: v,
+		srv: s, ss: ss, ctx: ss.Context(), id: id, protocol: p,
 		log:      s.log.With("tenant", id.Key.Tenant, "fleet", id.Key.Fleet, "remote", remote(ss.Context())),
 		requests: make(chan *request),
 		readEnd:  make(chan error, 1),
@@ -75,7 +75,7 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, v variant) *stream 
 
 		inspections: make(chan inspection),
 		ended:       make(chan struct{}),
-		client:      snapshot.Client{Delta: v.delta, Alone: v.alone, Young: !v.alone},
+		client:      snapshot.Client{Delta: p.delta, Alone: p.alone, Young: !p.alone},
 	}
 	st.names.Store(int64(s.cfg.Limits.unknown()))
 	return st
@@ -208,7 +208,7 @@ func (st *stream) attach() error {
 	}
 	st.adapt()
 	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{
-		Protocol: st.variant.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || len(first.versions) > 0,
+		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || len(first.versions) > 0,
 	})
 	if err != nil {
 		return err

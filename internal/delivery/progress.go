@@ -1,0 +1,79 @@
+package delivery
+
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// progress is where a fleet is, and what this server has settled of it.
+type progress struct {
+	head    fleet.Revision
+	settled fleet.Revision // of the server, as last reported or tried
+	acked   bool           // the database holds that
+	revs    revisions
+}
+
+// advance takes a new head; false: it is none.
+func (p *progress) advance(rev fleet.Revision, committedAt, now time.Time) bool {
+	if rev <= p.head && len(p.revs) > 0 {
+		return false
+	}
+	p.head = rev
+	p.revs.add(rev, committedAt, now)
+	return true
+}
+
+// restart begins anew at rev: nothing of before counts.
+func (p *progress) restart(rev fleet.Revision, committedAt, now time.Time) {
+	*p = progress{head: rev}
+	p.revs.add(rev, committedAt, now)
+}
+
+// next is the revision that every node without a row of its own has confirmed.
+// Nodes that are behind a revision that has been known for longer than lagAfter, or
+// behind what the server has claimed already, get a row of their own and do not hold it
+// back; but when all are behind, they follow the foremost of them, and where all are
+// at the same revision nobody needs a row. Nodes whose refusals are about to be told hold it
+// back for longer, or a burst of refusals would cost a row of each. live: there are live nodes.
+func (p *progress) next(nodes map[string]*node, left held, now time.Time) (settled fleet.Revision, live bool) {
+	floor, heldFloor := max(p.revs.knownFor(lagAfter, now), p.settled), max(p.revs.knownFor(holdMost, now), p.settled)
+	least, foremost, found := p.head, p.settled, false
+	for _, n := range nodes {
+		if !n.live() {
+			continue
+		}
+		live = true
+		at := left.settled(n)
+		foremost = max(foremost, at)
+		if at >= floor || at < n.settled && at >= heldFloor {
+			found = true
+			least = min(least, at)
+		}
+	}
+	if found {
+		return least, live
+	}
+	return foremost, live
+}
+
+// claim notes what a report says of the server; nobody knows yet what the database holds.
+func (p *progress) claim(settled fleet.Revision) { p.settled, p.acked = settled, false }
+
+// counts are the revisions that somebody has confirmed since they were last reported.
+func (p *progress) counts() (cs []*counter) {
+	for _, c := range p.revs {
+		if c.dirty && c.Acked > 0 {
+			cs = append(cs, c)
+		}
+	}
+	return cs
+}
+
+// forget makes all of it unflushed.
+func (p *progress) forget() {
+	p.acked = false
+	for _, c := range p.revs {
+		c.dirty = true
+	}
+}
