@@ -160,10 +160,10 @@ func (d *database) standings(node string, without fleet.ServerID) (all []standin
 }
 
 // NodePast does what the store's statement does.
-func (d *database) NodePast(_ context.Context, _ fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
+func (d *database) NodePast(_ context.Context, _ fleet.Key, node string, without fleet.ServerID) (fleet.LastStream, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var p fleet.NodePast
+	var p fleet.LastStream
 	if _, ok := d.seen[node]; !ok {
 		return p, nil
 	}
@@ -339,12 +339,12 @@ func (l *line) Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, err
 	return l.database.Moved(ctx, known)
 }
 
-func (l *line) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
+func (l *line) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.LastStream, error) {
 	if err := l.broken(false); err != nil {
-		return fleet.NodePast{}, err
+		return fleet.LastStream{}, err
 	}
 	if l.isAway() {
-		return fleet.NodePast{}, errAway
+		return fleet.LastStream{}, errAway
 	}
 	return l.database.NodePast(ctx, key, node, without)
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // exclude refuses a stream of a client whose node id another one has here, if the fleet
-// wants that. o.mu is held.
-func (o *owner) exclude(id, kind string) error {
-	n := o.nodes[id]
-	if n == nil || !o.held.Load().exclusive {
+// wants that.
+func (ns *nodes) exclude(id, kind string) error {
+	n := ns.byID[id]
+	if n == nil {
 		return nil
 	}
 	for x := range n.streams {

@@ -58,10 +58,10 @@ type feed struct {
 	reloads            int
 	rowsSent           int
 	finds              int
-	pasts              map[string]fleet.NodePast // by node
-	asked              int                       // for pasts
-	asking, mostAsking int                       // for pasts, at the same time
-	now                int                       // readings under way
+	pasts              map[string]fleet.LastStream // by node
+	asked              int                         // for pasts
+	asking, mostAsking int                         // for pasts, at the same time
+	now                int                         // readings under way
 	most               int
 	readAt             int // earlier revisions
 }
@@ -260,7 +260,7 @@ func (f *feed) FindNodeCredential(_ context.Context, id fleet.CredentialID) (fle
 	return fleet.Key{}, fleet.Credential{}, fmt.Errorf("credential %s: %w", id, fleet.ErrNotFound)
 }
 
-func (f *feed) NodePast(ctx context.Context, _ fleet.Key, node string, _ fleet.ServerID) (fleet.NodePast, error) {
+func (f *feed) NodePast(ctx context.Context, _ fleet.Key, node string, _ fleet.ServerID) (fleet.LastStream, error) {
 	f.mu.Lock()
 	hangs, took := f.hangs, f.pastTook
 	f.asked++
@@ -270,7 +270,7 @@ func (f *feed) NodePast(ctx context.Context, _ fleet.Key, node string, _ fleet.S
 	defer f.set(func(f *feed) { f.asking-- })
 	if hangs {
 		<-ctx.Done()
-		return fleet.NodePast{}, ctx.Err()
+		return fleet.LastStream{}, ctx.Err()
 	}
 	f.mu.Lock()
 	past, err := f.pasts[node], f.err
@@ -278,7 +278,7 @@ func (f *feed) NodePast(ctx context.Context, _ fleet.Key, node string, _ fleet.S
 	select { // the answer is on its way
 	case <-time.After(took):
 	case <-ctx.Done():
-		return fleet.NodePast{}, ctx.Err()
+		return fleet.LastStream{}, ctx.Err()
 	}
 	return past, err
 }

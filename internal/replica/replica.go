@@ -26,7 +26,7 @@ type Feed interface {
 	FindNodeCredential(ctx context.Context, id fleet.CredentialID) (fleet.Key, fleet.Credential, error)
 	// NodePast tells what a node left behind, but for what the server "without" has told. A
 	// node that the fleet has not seen is no error.
-	NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error)
+	NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.LastStream, error)
 	// ResourcesAt tells how what changed after a revision was at it; what there was not then is
 	// deleted. fleet.ErrNotFound or fleet.ErrLimit if that is not known any more.
 	ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error)
@@ -85,7 +85,7 @@ type Replica struct {
 	cfg     Config
 	log     *slog.Logger
 	ready   atomic.Bool
-	offset  atomic.Int64  // what the database's clock is ahead of ours, in ns
+	clock   clock
 	pollNo  chan struct{} // capacity 1: poll now
 	loads   chan struct{} // a place is taken by sending
 	reads   chan struct{}
@@ -93,7 +93,7 @@ type Replica struct {
 	befores chan struct{} // readings of what nodes held before
 	forgot  atomic.Bool   // the last node's past could not be read
 
-	streams *streams
+	streams *streamCounts
 	lookups *auth.Lookups // of node tokens
 
 	mu     sync.Mutex // guards all below, and the users of every owner; taken after an owner's
@@ -130,7 +130,7 @@ func New(cfg Config) (*Replica, error) {
 	}
 	return &Replica{
 		cfg:     cfg,
-		streams: newStreams(cfg),
+		streams: newStreamCounts(cfg),
 		log:     cfg.Logger,
 		pollNo:  make(chan struct{}, 1),
 		loads:   make(chan struct{}, loadsAtOnce),
@@ -188,9 +188,6 @@ func signal(c chan<- struct{}) {
 	default: // already marked
 	}
 }
-
-// now is the database's clock, as far as it is known.
-func (r *Replica) now() time.Time { return time.Now().Add(time.Duration(r.offset.Load())) }
 
 // use returns the fleet's owner, a new one if there is none, and counts the caller as
 // a user until leave.

@@ -54,12 +54,12 @@ SELECT coalesce(past.settled, 0), coalesce(past.clean, false), past.live, past.e
 // server "without" do not count, which knows better what it had itself; the zero id
 // leaves none out. A node that the fleet has not seen is no error. It works as the node
 // role.
-func (s *Store) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
-	var past fleet.NodePast
+func (s *Store) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.LastStream, error) {
+	var past fleet.LastStream
 	_, err := many(ctx, s, key.Tenant, func(row pgx.CollectableRow) (struct{}, error) { return struct{}{}, scanPast(row, &past) },
 		selectNodePast, key.Fleet.String(), clean(node, maxNodeID), without.String())
 	if err != nil {
-		return fleet.NodePast{}, fmt.Errorf("read the past of node %q: %w", node, err)
+		return fleet.LastStream{}, fmt.Errorf("read the past of node %q: %w", node, err)
 	}
 	for _, rs := range [][]fleet.PastRefusal{past.Refusals, past.Ended} {
 		for i := range rs {
@@ -69,7 +69,7 @@ func (s *Store) NodePast(ctx context.Context, key fleet.Key, node string, withou
 	return past, nil
 }
 
-func scanPast(row pgx.CollectableRow, past *fleet.NodePast) error {
+func scanPast(row pgx.CollectableRow, past *fleet.LastStream) error {
 	var slug, name, version, detail, action, good *string
 	var revision, goodRevision, ttl *int64
 	var ended, at *time.Time

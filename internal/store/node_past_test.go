@@ -10,7 +10,7 @@ import (
 	"fairlead/internal/store"
 )
 
-func (w *world) past(node string, without fleet.ServerID) fleet.NodePast {
+func (w *world) past(node string, without fleet.ServerID) fleet.LastStream {
 	w.Helper()
 	p, err := w.node.NodePast(w.Context(), w.key(), node, without)
 	w.ok(err)
@@ -30,21 +30,21 @@ func TestNodePast(t *testing.T) {
 		a, b    fleet.Status // what two servers say
 		aDies   bool
 		without bool // a's row is left out
-		want    fleet.NodePast
+		want    fleet.LastStream
 	}{
 		"never seen":                {},
-		"ended clean":               {a: gone(3, true, time.Minute), want: fleet.NodePast{Known: true, Settled: 3, Clean: true}},
-		"ended otherwise":           {a: gone(3, false, time.Minute), want: fleet.NodePast{Known: true, Settled: 3}},
-		"the last end counts":       {a: gone(3, false, time.Hour), b: gone(5, true, time.Minute), want: fleet.NodePast{Known: true, Settled: 5, Clean: true}},
-		"also where it is the less": {a: gone(5, true, time.Hour), b: gone(0, false, time.Minute), want: fleet.NodePast{Known: true}},
-		"its server died":           {a: here(nil, time.Hour), aDies: true, want: fleet.NodePast{Known: true, Settled: 7}},
+		"ended clean":               {a: gone(3, true, time.Minute), want: fleet.LastStream{Known: true, Settled: 3, Clean: true}},
+		"ended otherwise":           {a: gone(3, false, time.Minute), want: fleet.LastStream{Known: true, Settled: 3}},
+		"the last end counts":       {a: gone(3, false, time.Hour), b: gone(5, true, time.Minute), want: fleet.LastStream{Known: true, Settled: 5, Clean: true}},
+		"also where it is the less": {a: gone(5, true, time.Hour), b: gone(0, false, time.Minute), want: fleet.LastStream{Known: true}},
+		"its server died":           {a: here(nil, time.Hour), aDies: true, want: fleet.LastStream{Known: true, Settled: 7}},
 		"its server died after it had ended elsewhere": {
-			a: here(settled(2), time.Hour), b: gone(5, true, time.Minute), aDies: true, want: fleet.NodePast{Known: true, Settled: 2}},
-		"lives elsewhere": {a: here(nil, time.Minute), b: gone(2, true, time.Hour), want: fleet.NodePast{Known: true, Settled: 7, Live: true, LiveAs: []string{"delta ADS"}}},
+			a: here(settled(2), time.Hour), b: gone(5, true, time.Minute), aDies: true, want: fleet.LastStream{Known: true, Settled: 2}},
+		"lives elsewhere": {a: here(nil, time.Minute), b: gone(2, true, time.Hour), want: fleet.LastStream{Known: true, Settled: 7, Live: true, LiveAs: []string{"delta ADS"}}},
 		"lives elsewhere, and ended somewhere since": {
-			a: here(nil, time.Hour), b: gone(2, true, time.Minute), want: fleet.NodePast{Known: true, Settled: 2, Live: true, LiveAs: []string{"delta ADS"}}},
+			a: here(nil, time.Hour), b: gone(2, true, time.Minute), want: fleet.LastStream{Known: true, Settled: 2, Live: true, LiveAs: []string{"delta ADS"}}},
 		"what the asking server said is left out": {
-			a: here(nil, time.Minute), b: gone(2, true, time.Hour), without: true, want: fleet.NodePast{Known: true, Settled: 2, Clean: true}},
+			a: here(nil, time.Minute), b: gone(2, true, time.Hour), without: true, want: fleet.LastStream{Known: true, Settled: 2, Clean: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := setup(t)

@@ -2,9 +2,9 @@ package fleet
 
 import "time"
 
-// NodePast is what the database knows of a node from before its present stream
+// LastStream is what the database knows of a node from before its present stream
 // (SEMANTICS 3.4).
-type NodePast struct {
+type LastStream struct {
 	// Known: the fleet has seen the node.
 	Known bool
 	// Settled is what the node confirmed on the stream that ended last, or less: of several
