@@ -55,37 +55,53 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 			o.untie(a, false)
 		}
 	}()
+	if err := o.waitUntilLoaded(ctx); err != nil {
+		return nil, err
+	}
+	known, err := o.admit(id.Credential, n.ID)
+	if err != nil {
+		return nil, err
+	}
+	past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
+	if past == nil || past.Known {
+		known()
+	}
+	if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
+		return nil, err
+	}
+	if a, err = o.attach(id, n, s, labels, past); err != nil {
+		return nil, err
+	}
+	if a.last.Settled > 0 && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
+		a.last.Before = o.before(ctx, o.recallBeside(ctx, a, past), labels)
+	}
+	if past != nil && !past.Known && !past.missed {
+		a.record.Announce(ctx)
+	}
+	kept = true
+	return a, nil
+}
+
+// waitUntilLoaded waits for the fleet's first load, for attachWait at most: the time in which
+// the load has to wait for those of other fleets does not count.
+func (o *owner) waitUntilLoaded(ctx context.Context) error {
+	begun, queued := time.Now(), o.pace.queued.read()
 	timer := time.NewTimer(attachWait)
 	defer timer.Stop()
-	select {
-	case <-o.loaded:
-		known, err := o.admit(id.Credential, n.ID)
-		if err != nil {
-			return nil, err
+	for {
+		select {
+		case <-o.loaded:
+			return nil
+		case <-timer.C:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the fleet's configuration: %w: %w", context.Cause(ctx), fleet.ErrUnavailable)
 		}
-		past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
-		if past == nil || past.Known {
-			known()
+		own := time.Since(begun) - (o.pace.queued.read() - queued)
+		if own >= attachWait {
+			return fmt.Errorf("the fleet's configuration is not loaded yet, the database has not answered for %s: the client tries again by itself: %w",
+				attachWait, fleet.ErrUnavailable)
 		}
-		if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
-			return nil, err
-		}
-		if a, err = o.attach(id, n, s, labels, past); err != nil {
-			return nil, err
-		}
-		if a.last.Settled > 0 && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
-			a.last.Before = o.before(ctx, o.recallBeside(ctx, a, past), labels)
-		}
-		if past != nil && !past.Known && !past.missed {
-			a.record.Announce(ctx)
-		}
-		kept = true
-		return a, nil
-	case <-timer.C:
-		return nil, fmt.Errorf("the fleet's configuration is not loaded yet, the database has not answered for %s: the client tries again by itself: %w",
-			attachWait, fleet.ErrUnavailable)
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for the fleet's configuration: %w: %w", context.Cause(ctx), fleet.ErrUnavailable)
+		timer.Reset(attachWait - own)
 	}
 }
 

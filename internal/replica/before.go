@@ -17,12 +17,16 @@ import (
 const (
 	maxBefore  = 4
 	keepBefore = time.Minute // after the last of them
+	beforeWait = time.Second // for one, with all that comes before it
 )
 
 // earlierContents are those of a fleet that were read lately. They are safe for concurrent use
 // and call nobody.
 type earlierContents struct {
-	mu   sync.Mutex // guards all
+	reading chan struct{} // one of the fleet's at a time: a place is taken by sending
+	pace    pace          // of whoever has it
+
+	mu   sync.Mutex // guards what follows
 	kept map[fleet.Revision]*earlier
 }
 
@@ -111,18 +115,22 @@ func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRe
 
 // contentAt derives an earlier content from the present one, by what has changed since.
 func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) (*content, error) {
-	ctx, cancel := context.WithTimeout(ctx, pastWait)
+	ctx, cancel := context.WithTimeout(ctx, beforeWait)
 	defer cancel()
 	select {
-	case o.r.befores <- struct{}{}: // one reading at a time: those who wait want the same, as a rule
-		defer func() { <-o.r.befores }()
+	case o.earlier.reading <- struct{}{}: // those who wait want the same, as a rule
+		defer func() { <-o.earlier.reading }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	if c := o.earlier.recall(at, now.history); c != nil {
 		return c, nil
 	}
-	rows, err := o.r.cfg.Feed.ResourcesAt(ctx, o.key, at)
+	var rows []fleet.Row
+	err := o.r.lastStreams.do(ctx, &o.earlier.pace, forever, func(ctx context.Context) (err error) {
+		rows, err = o.r.cfg.Feed.ResourcesAt(ctx, o.key, at)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

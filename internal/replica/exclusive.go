@@ -34,7 +34,7 @@ func (o *owner) excludeElsewhere(ctx context.Context, id, kind string, past *rec
 	var as []string
 	if past != nil {
 		as = past.LiveAs
-	} else if asked, err := o.r.askPast(ctx, o.key, id, o.r.cfg.Recorder.Server()); err == nil {
+	} else if asked, err := o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: o.r.cfg.Recorder.Server()}); err == nil {
 		as = asked.LiveAs
 	}
 	if slices.ContainsFunc(as, func(other string) bool { return collide(other, kind) }) {

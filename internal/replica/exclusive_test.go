@@ -134,9 +134,9 @@ type asking struct {
 	pasts atomic.Int64
 }
 
-func (f *asking) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.LastStream, error) {
+func (f *asking) LastStreams(ctx context.Context, key fleet.Key, nodes []fleet.AskedNode) ([]fleet.LastStream, error) {
 	f.pasts.Add(1)
-	return f.feed.NodePast(ctx, key, node, without)
+	return f.feed.LastStreams(ctx, key, nodes)
 }
 
 // TestT41_StreamsThatCannotCollideCostNoQuery: an Envoy with services of single types opens one for

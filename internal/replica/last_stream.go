@@ -22,7 +22,7 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 	if remembered {
 		without = o.r.cfg.Recorder.Server()
 	}
-	past, err := o.r.askPast(ctx, o.key, id, without)
+	past, err := o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: without})
 	elsewhere := err == nil && (!remembered || past.At.After(here.At))
 	if remembered && !elsewhere {
 		live := past.Live // on another server: a node that is in two places is believed nothing
@@ -37,7 +37,7 @@ func (o *owner) recallBeside(ctx context.Context, a *attachment, past *recalled)
 	if past != nil || a.last.Settled >= o.held.Load().at.Revision {
 		return past
 	}
-	asked, err := o.r.askPast(ctx, o.key, a.node.id, fleet.ServerID{})
+	asked, err := o.asker.ask(ctx, fleet.AskedNode{Node: a.node.id})
 	if err != nil {
 		return nil
 	}
@@ -61,71 +61,50 @@ func (o *owner) look(id string) (live bool, round int) {
 	return n != nil && len(n.streams) > 0, o.nodes.retried
 }
 
-// askPast gives up after pastWait. While the database answers it waits for its turn as well:
-// a crowd that nobody believed would be sent everything.
-func (r *Replica) askPast(ctx context.Context, key fleet.Key, id string, without fleet.ServerID) (fleet.LastStream, error) {
-	begun := time.Now()
-	turn, cancel := context.WithTimeout(ctx, pastTurn)
-	defer cancel()
-	select {
-	case r.pasts <- struct{}{}:
-		defer func() { <-r.pasts }()
-	case <-turn.Done():
+// missedFor is how long those that came late may keep a change of the fleet waiting, for a
+// place; then for one answer.
+const missedFor = 500 * time.Millisecond
+
+// askMissed asks between two readings of the fleet for what could not be read when its nodes
+// came: once, and once more after the next reading if that were not all.
+func (o *owner) askMissed(ctx context.Context) {
+	missed := o.someMissed(nodesAtOnce)
+	if len(missed) == 0 {
+		return
 	}
-	if turn.Err() != nil { // there was a place at that same moment
-		return fleet.LastStream{}, context.Cause(turn)
+	asked := make([]fleet.AskedNode, len(missed))
+	for i, n := range missed {
+		asked[i].Node = n.id
 	}
-	wait := pastWait
-	if r.forgot.Load() {
-		wait -= time.Since(begun)
+	var answers []fleet.LastStream
+	err := o.r.lastStreams.do(ctx, &o.missedPace, missedFor, func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, lastStreamsWait)
+		defer cancel()
+		answers, err = o.r.cfg.Feed.LastStreams(ctx, o.key, asked)
+		return err
+	})
+	if err != nil {
+		o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
+		return
 	}
-	answer, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	past, err := r.cfg.Feed.NodePast(answer, key, id, without)
-	switch {
-	case ctx.Err() != nil: // the client has gone
-	case err != nil && !r.forgot.Swap(true):
-		r.log.Warn("what nodes left behind cannot be read: it is asked for again, and until then they are not believed", "fleet", key, "node", id, "error", err)
-	case err == nil:
-		r.forgot.Store(false)
-	}
-	return past, err
+	o.resolve(func(ns *nodes) (resolved []fleet.Resolution) {
+		for i, x := range answers {
+			resolved = append(resolved, ns.rememberLate(missed[i], x.Refusals)...)
+		}
+		if len(ns.missed) > 0 {
+			signal(ns.missing)
+		}
+		return resolved
+	})
 }
 
-// Late pasts are asked for between two readings of the fleet: so many, and no further one
-// after so long.
-const (
-	missedAtOnce = 16
-	missedFor    = 500 * time.Millisecond
-)
-
-// askMissed asks for pasts that could not be read when their nodes came.
-func (o *owner) askMissed(ctx context.Context) {
+func (o *owner) someMissed(most int) (some []*node) {
 	o.mu.Lock()
-	asked := make([]*node, 0, missedAtOnce)
+	defer o.mu.Unlock()
 	for n := range o.nodes.missed {
-		if asked = append(asked, n); len(asked) == missedAtOnce {
+		if some = append(some, n); len(some) == most {
 			break
 		}
 	}
-	more := len(o.nodes.missed) > len(asked)
-	o.mu.Unlock()
-	begun := time.Now()
-	for i, n := range asked {
-		if i > 0 && (len(o.dirty) > 0 || time.Since(begun) >= missedFor) { // a change of the fleet comes first
-			more = true
-			break
-		}
-		asking, cancel := context.WithTimeout(ctx, pastWait)
-		past, err := o.r.askPast(asking, o.key, n.id, fleet.ServerID{})
-		cancel()
-		if err != nil {
-			o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
-			return
-		}
-		o.resolve(func(ns *nodes) []fleet.Resolution { return ns.rememberLate(n, past.Refusals) })
-	}
-	if more {
-		signal(o.dirty)
-	}
+	return some
 }

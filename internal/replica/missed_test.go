@@ -104,7 +104,7 @@ func TestManyPastsThatCouldNotBeRead(t *testing.T) {
 		_, id, _ := w.newFleet(cluster("c", "bad"))
 		w.attach(id, "first")
 		w.feed.set(func(f *feed) { f.hangs = true })
-		const many = 3*missedAtOnce + 1
+		const many = 3*nodesAtOnce + 1
 		all := make([]*attachment, many)
 		done := make(chan struct{})
 		for i := range all {
@@ -179,7 +179,7 @@ func TestLatePastsHoldUpNoChange(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		first := w.attach(id, "first")
 		w.feed.set(func(f *feed) { f.hangs = true })
-		for i := range 2 * missedAtOnce {
+		for i := range 2 * nodesAtOnce {
 			w.left(string(rune('A'+i)), fleet.LastStream{Settled: 1})
 			w.resume(id, string(rune('A'+i)))
 		}

@@ -20,7 +20,8 @@ type owner struct {
 	users     int     // guarded by Replica.mu, as idleSince is
 	idleSince time.Time
 
-	earlier     earlierContents // each with a lock of its own
+	asker       asker // each with a lock of its own
+	earlier     earlierContents
 	newcomers   newcomers
 	testimonies testimonies
 
@@ -36,6 +37,8 @@ func newOwner(r *Replica, key fleet.Key) *owner {
 		reading:   newReading(),
 		builder:   builder{key, r.cfg.Opener, r.log},
 		streams:   streams{tied: make(map[*attachment]struct{})},
+		asker:     asker{key: key, feed: r.cfg.Feed, lane: r.lastStreams, log: r.log},
+		earlier:   earlierContents{reading: make(chan struct{}, 1)},
 		idleSince: time.Now(),
 	}
 	o.nodes = newNodes(&o.views, &o.builder, &r.clock, o.dirty)
@@ -129,7 +132,7 @@ func (o *owner) run(ctx context.Context) {
 
 // step does what is due; over: the fleet is not served any more.
 func (o *owner) step(ctx context.Context, rung bool) (over bool, idle time.Duration) {
-	if rung || !o.retryAt.IsZero() && !time.Now().Before(o.retryAt) {
+	if rung && !o.rests() || o.due() {
 		if gone := o.read(ctx); gone {
 			o.end()
 			return true, 0
@@ -144,6 +147,13 @@ func (o *owner) step(ctx context.Context, rung bool) (over bool, idle time.Durat
 	}
 	return o.r.dropIfIdle(o)
 }
+
+// due reports whether it is time to try again.
+func (o *owner) due() bool { return !o.retryAt.IsZero() && !time.Now().Before(o.retryAt) }
+
+// rests reports whether the fleet is not to be read before it is due, whoever rings: the last
+// reading took its time and came to nothing.
+func (o *owner) rests() bool { return o.failing.Load() && o.pace.late && !o.retryAt.IsZero() }
 
 // afterPanic rests; over: ctx has ended, or the fleet is not used any more.
 func (o *owner) afterPanic(ctx context.Context, err error) (over bool) {

@@ -38,11 +38,11 @@ func (m *mine) Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, err
 	return m.feed.Moved(ctx, known)
 }
 
-func (m *mine) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.LastStream, error) {
+func (m *mine) LastStreams(ctx context.Context, key fleet.Key, nodes []fleet.AskedNode) ([]fleet.LastStream, error) {
 	if m.past.Load() {
 		panic("scripted")
 	}
-	return m.feed.NodePast(ctx, key, node, without)
+	return m.feed.LastStreams(ctx, key, nodes)
 }
 
 func (m *mine) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error) {

@@ -31,6 +31,8 @@ type reading struct {
 	confirmed atomic.Int64 // Unix ns: the feed said so then that held is the present
 
 	failures    int
+	pace        pace // of readings; anybody may ask how long it was queued
+	missedPace  pace // of questions about nodes that came before
 	retryAt     time.Time
 	expiryAt    time.Time // of the credential that ends next
 	unpublished unpublished
@@ -44,16 +46,6 @@ func newReading() reading {
 // read catches up once. On an error everything that is held goes on being served.
 func (o *owner) read(ctx context.Context) (gone bool) {
 	if !o.pause(ctx) {
-		return false
-	}
-	places := o.r.reads
-	if o.held.Load() == nil {
-		places = o.r.loads
-	}
-	select {
-	case places <- struct{}{}:
-		defer func() { <-places }()
-	case <-ctx.Done():
 		return false
 	}
 	gone, err := o.catchUp(ctx)
@@ -96,20 +88,36 @@ func (o *owner) pause(ctx context.Context) bool {
 	}
 }
 
-func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
+// ask reads what has changed; begun is before it was read. Who else waits for the database
+// does not wait for what is made of the answer.
+func (o *owner) ask(ctx context.Context, known fleet.Known) (changes []fleet.Change, begun time.Time, err error) {
+	lane := o.r.reads
+	if o.held.Load() == nil {
+		lane = o.r.loads
+	}
+	err = lane.do(ctx, &o.pace, forever, func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		begun = time.Now()
+		changes, err = o.r.cfg.Feed.CatchUp(ctx, []fleet.Known{known})
+		return err
+	})
+	if err != nil {
+		return nil, begun, fmt.Errorf("catch up after revision %d: %w", known.At.Revision, err)
+	}
+	return changes, begun, nil
+}
 
+func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 	round := o.beginRound()
 	old := o.held.Load()
 	known := fleet.Known{Key: o.key}
 	if old != nil {
 		known.At = old.at
 	}
-	begun := time.Now()
-	changes, err := o.r.cfg.Feed.CatchUp(ctx, []fleet.Known{known})
+	changes, begun, err := o.ask(ctx, known)
 	if err != nil {
-		return false, fmt.Errorf("catch up after revision %d: %w", known.At.Revision, err)
+		return false, err
 	}
 	for _, c := range changes {
 		if c.Key != o.key {
