@@ -38,7 +38,11 @@ func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity,
 			return xds.Identity{}, err
 		}
 	}
-	if why := refusal(c, sent, r.clock.now()); why != nil {
+	why := refusal(c, sent, r.clock.now())
+	if why == nil && r.gone.has(key) {
+		why = errGone
+	}
+	if why != nil {
 		r.lookups.Reject(sent, xds.RemoteAddr(ctx), why, time.Now())
 		return xds.Identity{}, why
 	}

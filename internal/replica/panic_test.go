@@ -190,6 +190,30 @@ func TestT36_ABrokenTurnIsFinished(t *testing.T) {
 	}
 }
 
+// A panic between storing a snapshot and showing it loses no revision, though the database, which
+// would not tell of it again, goes away before the fault does.
+func TestT36_WhatIsStoredIsShownWithoutTheDatabase(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		a := w.attach(id, "a")
+		cure := w.poison(key)
+		want := w.change(key, cluster("c", "2"))
+		if held, now := a.owner.held.Load().at.Revision, a.Current().Revision; held != want || now == want {
+			t.Fatalf("held is %d, shown %d: the test is blind", held, now)
+		}
+		w.feed.fail(errAway)
+		cure()
+		time.Sleep(3 * retryMost)
+		synctest.Wait()
+		if now := a.Current(); now.Revision != want || version(now, fleet.Cluster, "c") != "2" || !changed(a) {
+			t.Errorf("it is at %d of %d", now.Revision, want)
+		}
+		if now := w.attach(id, "new").Current().Revision; now != want {
+			t.Errorf("a new stream gets revision %d", now)
+		}
+	})
+}
+
 // variantOf is a variant of a cluster, whose version is its name.
 func variantOf(name, variant, text string) fleet.Row {
 	s, err := selector.Parse(text)

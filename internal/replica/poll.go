@@ -38,6 +38,7 @@ func (r *Replica) pollHeads(ctx context.Context) {
 }
 
 func (r *Replica) pollOnce(ctx context.Context) error {
+	r.gone.trim()
 	owners, known := r.positions()
 	for _, o := range owners {
 		o.earlier.forget()

@@ -37,6 +37,7 @@ func (o *owner) publish(t *viewUpdate) {
 // end lets all streams of a deleted fleet go.
 func (o *owner) end() {
 	o.endStreams()
+	o.r.gone.add(o.key)
 	o.r.drop(o)
 	o.open()
 }

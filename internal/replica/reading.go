@@ -88,9 +88,9 @@ func (o *owner) pause(ctx context.Context) bool {
 	}
 }
 
-// ask reads what has changed; begun is before it was read. Who else waits for the database
+// ask reads what has changed, between begun and ended. Who else waits for the database
 // does not wait for what is made of the answer.
-func (o *owner) ask(ctx context.Context, known fleet.Known) (changes []fleet.Change, begun time.Time, err error) {
+func (o *owner) ask(ctx context.Context, known fleet.Known) (changes []fleet.Change, begun, ended time.Time, err error) {
 	lane := o.r.reads
 	if o.held.Load() == nil {
 		lane = o.r.loads
@@ -100,12 +100,13 @@ func (o *owner) ask(ctx context.Context, known fleet.Known) (changes []fleet.Cha
 		defer cancel()
 		begun = time.Now()
 		changes, err = o.r.cfg.Feed.CatchUp(ctx, []fleet.Known{known})
+		ended = time.Now()
 		return err
 	})
 	if err != nil {
-		return nil, begun, fmt.Errorf("catch up after revision %d: %w", known.At.Revision, err)
+		return nil, begun, ended, fmt.Errorf("catch up after revision %d: %w", known.At.Revision, err)
 	}
-	return changes, begun, nil
+	return changes, begun, ended, nil
 }
 
 func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
@@ -115,8 +116,11 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 	if old != nil {
 		known.At = old.at
 	}
-	changes, begun, err := o.ask(ctx, known)
+	changes, begun, ended, err := o.ask(ctx, known)
 	if err != nil {
+		if old != nil {
+			o.finish(nil) // what a panic has left does not wait for the database
+		}
 		return false, err
 	}
 	for _, c := range changes {
@@ -132,7 +136,11 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 		if err := unreadable(old, c); err != nil {
 			return false, err
 		}
-		o.learnClock(c.Now, begun)
+		if !c.Now.IsZero() {
+			if d, used := o.r.clock.learn(c.Now, begun, ended); used {
+				o.r.cfg.Recorder.SetClockOffset(d)
+			}
+		}
 		o.take(old, c)
 		old = o.held.Load()
 	}
@@ -143,14 +151,6 @@ func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
 	o.confirm(begun)
 	o.sweepUnknown(round)
 	return false, nil
-}
-
-// learnClock takes the middle of the call for the moment at which now was read.
-func (o *owner) learnClock(now, begun time.Time) {
-	if now.IsZero() {
-		return
-	}
-	o.r.cfg.Recorder.SetClockOffset(o.r.clock.learn(now, begun))
 }
 
 func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }

@@ -89,6 +89,7 @@ type Replica struct {
 	loads, reads, lastStreams *lane
 
 	streams *streamCounts
+	gone    goneFleets
 	lookups *auth.Lookups // of node tokens
 
 	mu     sync.Mutex // guards all below, and the users of every owner; taken after an owner's
@@ -169,6 +170,7 @@ func (r *Replica) Wake(f fleet.ID, all bool) {
 		signal(r.pollNo)
 		return
 	}
+	r.gone.forget(f)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.byID[f] {
@@ -191,6 +193,9 @@ func (r *Replica) use(key fleet.Key) (*owner, error) {
 	defer r.mu.Unlock()
 	o := r.fleets[key]
 	if o == nil {
+		if r.gone.has(key) {
+			return nil, errGone
+		}
 		if r.start == nil {
 			return nil, fmt.Errorf("this server is starting or stopping: try again: %w", fleet.ErrUnavailable)
 		}
