@@ -23,6 +23,7 @@ var contained = map[string]string{
 	// The servers.
 	"internal/lifecycle/lifecycle.go Run group.Go":             "Run",
 	"internal/replica/replica.go Run owners.Go":                "owner.run",
+	"internal/replica/lane.go begin time.AfterFunc":            "none: it moves a place, or cancels a context",
 	"internal/delivery/run.go Run g.Go 1":                      "Recorder.Run",
 	"internal/delivery/run.go Run g.Go 2":                      "Recorder.Run",
 	"internal/delivery/run.go report g.Go":                     "Recorder.flush",

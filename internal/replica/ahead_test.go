@@ -14,7 +14,7 @@ func TestARefusalOfARevisionThatIsNotHereYet(t *testing.T) {
 		w.attach(id, "first") // so that the fleet is held
 		lost := refused(cluster("f", "bad"), 2, nil)
 		lost.Good, lost.Action = "1", actionKept
-		w.left("n", fleet.NodePast{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
 			refused(cluster("c", "bad"), 2, ptr(cluster("c", "old"))),
 			refused(cluster("d", "bad"), 2, ptr(cluster("d", "old"))), // over at 3
 			refused(cluster("e", "bad"), 2, nil),
@@ -47,7 +47,7 @@ func TestARefusalAheadIsOfferedAgainOnARetry(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "old"))
 		w.attach(id, "first")
-		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 2, ptr(cluster("c", "old")))}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 2, ptr(cluster("c", "old")))}})
 		a := w.attach(id, "n")
 		w.retry(key, "n")
 		w.change(key, cluster("c", "bad"))

@@ -55,48 +55,64 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 			o.untie(a, false)
 		}
 	}()
+	if err := o.waitUntilLoaded(ctx); err != nil {
+		return nil, err
+	}
+	known, err := o.admit(id.Credential, n.ID)
+	if err != nil {
+		return nil, err
+	}
+	past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
+	if past == nil || past.Known {
+		known()
+	}
+	if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
+		return nil, err
+	}
+	if a, err = o.attach(id, n, s, labels, past); err != nil {
+		return nil, err
+	}
+	if a.last.Settled > 0 && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
+		a.last.Before = o.before(ctx, o.recallBeside(ctx, a, past), labels)
+	}
+	if past != nil && !past.Known && !past.missed {
+		a.record.Announce(ctx)
+	}
+	kept = true
+	return a, nil
+}
+
+// waitUntilLoaded waits for the fleet's first load, for attachWait at most: the time in which
+// the load has to wait for those of other fleets does not count.
+func (o *owner) waitUntilLoaded(ctx context.Context) error {
+	begun, queued := time.Now(), o.pace.queued.read()
 	timer := time.NewTimer(attachWait)
 	defer timer.Stop()
-	select {
-	case <-o.loaded:
-		known, err := o.admit(id.Credential, n.ID)
-		if err != nil {
-			return nil, err
+	for {
+		select {
+		case <-o.loaded:
+			return nil
+		case <-timer.C:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the fleet's configuration: %w: %w", context.Cause(ctx), fleet.ErrUnavailable)
 		}
-		past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
-		if past == nil || past.Known {
-			known()
+		own := time.Since(begun) - (o.pace.queued.read() - queued)
+		if own >= attachWait {
+			return fmt.Errorf("the fleet's configuration is not loaded yet, the database has not answered for %s: the client tries again by itself: %w",
+				attachWait, fleet.ErrUnavailable)
 		}
-		if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
-			return nil, err
-		}
-		if a, err = o.attach(id, n, s, labels, past); err != nil {
-			return nil, err
-		}
-		if a.past.Settled > 0 && (s.Resumed || !a.past.Clean) { // a stuck one may report nothing but of clusters
-			a.past.Before = o.before(ctx, o.recallBeside(ctx, a, past), labels)
-		}
-		if past != nil && !past.Known && !past.missed {
-			a.record.Announce(ctx)
-		}
-		kept = true
-		return a, nil
-	case <-timer.C:
-		return nil, fmt.Errorf("the fleet's configuration is not loaded yet, the database has not answered for %s: the client tries again by itself: %w",
-			attachWait, fleet.ErrUnavailable)
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for the fleet's configuration: %w: %w", context.Cause(ctx), fleet.ErrUnavailable)
+		timer.Reset(attachWait - own)
 	}
 }
 
 // attachment is one stream's tie to its fleet.
 type attachment struct {
-	owner  *owner
-	node   *node
-	seat   seat
-	id     xds.Identity
-	record *delivery.Stream
-	past   xds.Past
+	owner      *owner
+	node       *node
+	subscriber subscriber
+	id         xds.Identity
+	record     *delivery.Stream
+	last       xds.LastStream
 	// confirmed is a target that the stream has settled at; nil if none is known.
 	confirmed atomic.Pointer[snapshot.Target]
 	kind      string // what the stream serves, "delta ADS"
@@ -111,28 +127,30 @@ type attachment struct {
 func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels selector.Labels, asked *recalled) (*attachment, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.gone {
+	if o.streams.gone {
 		return nil, errGone
 	}
 	c, ok := o.held.Load().creds[id.Credential]
 	if ok {
-		if err := ended(c, o.r.now()); err != nil {
+		if err := ended(c, o.r.clock.now()); err != nil {
 			return nil, err
 		}
 	} else if id.Credential != (fleet.CredentialID{}) {
 		signal(o.dirty) // made a moment ago, or gone
 	}
-	if err := o.exclude(n.ID, s.Protocol); err != nil {
-		return nil, err
+	if o.held.Load().exclusive {
+		if err := o.nodes.exclude(n.ID, s.Protocol); err != nil {
+			return nil, err
+		}
 	}
 	a := &attachment{
-		owner: o, node: o.node(n.ID), id: id, round: o.rounds, begun: o.r.now(),
-		changed: make(chan struct{}, 1),
-		ended:   make(chan error, 1),
-		kind:    s.Protocol,
-		resumed: s.Resumed,
-		seat:    seat{labels: labels, serves: servedBy(s.Protocol)},
-		build:   n.UserAgent + " " + n.Version,
+		owner: o, node: o.nodes.node(n.ID), id: id, round: o.streams.rounds, begun: o.r.clock.now(),
+		changed:    make(chan struct{}, 1),
+		ended:      make(chan error, 1),
+		kind:       s.Protocol,
+		resumed:    s.Resumed,
+		subscriber: subscriber{labels: labels, serves: servedBy(s.Protocol)},
+		build:      n.UserAgent + " " + n.Version,
 	}
 	done := false
 	defer func() {
@@ -140,18 +158,18 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 			o.untieLocked(a, false)
 		}
 	}()
-	o.place(&a.seat)
-	revised, resolved := o.remember(a, asked)
-	kept, over := o.inherit(a)
-	revised, resolved = append(revised, kept...), append(resolved, over...)
+	o.views.place(&a.subscriber, len(o.streams.tied)+len(o.nodes.excepted), o.subscribers())
+	revised, resolved := o.nodes.remember(a, asked)
+	kept, ended := o.nodes.inherit(a)
+	revised, resolved = append(revised, kept...), append(resolved, ended...)
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
-		Doubtful: a.past.Known && !a.past.Clean, Before: a.past.Settled, View: a.seat.view.id,
+		Doubtful: a.last.Known && !a.last.Clean, Before: a.last.Settled, View: a.subscriber.view.id,
 	})
 	a.record.Revise(revised)
 	a.node.streams[a] = struct{}{}
-	o.streams[a] = struct{}{}
-	resolved = append(resolved, o.renew(a.node)...) // it may have come back with other labels
+	o.streams.tied[a] = struct{}{}
+	resolved = append(resolved, o.nodes.renew(a.node)...) // it may have come back with other labels
 	o.r.cfg.Recorder.Resolved(o.key, resolved)
 	done = true
 	return a, nil
@@ -159,7 +177,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 
 // Current returns what the node should hold. Nodes of one view without exceptions share
 // one target.
-func (a *attachment) Current() *snapshot.Target { return a.seat.target.Load() }
+func (a *attachment) Current() *snapshot.Target { return a.subscriber.target.Load() }
 
 // Changed has capacity 1 and says "look again".
 func (a *attachment) Changed() <-chan struct{} { return a.changed }
@@ -186,41 +204,42 @@ func (a *attachment) Settled(r fleet.Revision) {
 	if t := a.Current(); t.Revision == r { // else the next one is on its way
 		a.confirmed.Store(t)
 	}
-	if !a.node.leaves.Load() {
+	if !a.node.hasOfEnded.Load() {
 		return
 	}
-	o := a.owner
-	o.r.cfg.Recorder.Resolved(o.key, o.settled(a))
-}
-
-func (o *owner) settled(a *attachment) []fleet.Resolution {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	resolved := o.settle(a)
-	o.retarget(a.node)
-	return resolved
+	a.owner.resolve(func(ns *nodes) []fleet.Resolution {
+		resolved := ns.settle(a)
+		ns.retarget(a.node)
+		return resolved
+	})
 }
 
 // Refuse makes the culprits exceptions of the stream and records them, before it tells it
 // to look again.
 func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
+	a.owner.testimonies.testify(a.build, r)
 	refusals, resolved := a.owner.except(a, r)
 	a.record.Refused(ctx, refusals)
 	a.owner.r.cfg.Recorder.Resolved(a.owner.key, resolved)
 	signal(a.changed)
 }
 
-// Reconsider ends exceptions of the stream, and tells it to look again.
-func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
-	o := a.owner
-	o.r.cfg.Recorder.Resolved(o.key, o.reconsider(a, doubted))
+func (o *owner) except(a *attachment, r xds.Refusal) ([]fleet.Refusal, []fleet.Resolution) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.nodes.except(a, r)
 }
 
-// Past is what is known of the node from before this stream. What it held then is told
+// Reconsider ends exceptions of the stream, and tells it to look again.
+func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
+	a.owner.resolve(func(ns *nodes) []fleet.Resolution { return ns.reconsider(a, doubted) })
+}
+
+// LastStream is what is known of the node from before this stream. What it held then is told
 // once, and not kept: it may be a whole fleet.
-func (a *attachment) Past() xds.Past {
-	p := a.past
-	a.past.Before = nil
+func (a *attachment) LastStream() xds.LastStream {
+	p := a.last
+	a.last.Before = nil
 	return p
 }
 
@@ -229,7 +248,7 @@ func (a *attachment) Detach(clean bool) {
 	o := a.owner
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, tied := o.streams[a]; !tied {
+	if _, tied := o.streams.tied[a]; !tied {
 		return
 	}
 	defer o.r.streams.remove(a.id)
@@ -245,13 +264,13 @@ func (o *owner) untie(a *attachment, clean bool) {
 
 // untieLocked takes a stream out, also one that a panic has left half tied. o.mu is held.
 func (o *owner) untieLocked(a *attachment, clean bool) {
-	delete(o.streams, a)
+	delete(o.streams.tied, a)
 	var resolved []fleet.Resolution
 	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }()
 	if a.record != nil {
 		defer a.record.Close(clean)
 	}
 	if a.node != nil {
-		resolved = o.release(a)
+		resolved = o.nodes.release(a)
 	}
 }

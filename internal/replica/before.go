@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -16,7 +17,18 @@ import (
 const (
 	maxBefore  = 4
 	keepBefore = time.Minute // after the last of them
+	beforeWait = time.Second // for one, with all that comes before it
 )
+
+// earlierContents are those of a fleet that were read lately. They are safe for concurrent use
+// and call nobody.
+type earlierContents struct {
+	reading chan struct{} // one of the fleet's at a time: a place is taken by sending
+	pace    pace          // of whoever has it
+
+	mu   sync.Mutex // guards what follows
+	kept map[fleet.Revision]*earlier
+}
 
 // earlier is the content of an earlier revision.
 type earlier struct {
@@ -24,10 +36,11 @@ type earlier struct {
 	used    time.Time
 }
 
-// recallBefore is the content of an earlier revision if it was read lately; nil if not.
-// o.mu is held.
-func (o *owner) recallBefore(at fleet.Revision, history uint64) *content {
-	e := o.befores[at]
+// recall is the content of an earlier revision if it was read lately; nil if not.
+func (es *earlierContents) recall(at fleet.Revision, history uint64) *content {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	e := es.kept[at]
 	if e == nil || e.content.history != history {
 		return nil
 	}
@@ -35,11 +48,26 @@ func (o *owner) recallBefore(at fleet.Revision, history uint64) *content {
 	return e.content
 }
 
-// forgetBefores drops what nobody has come back for lately.
-func (o *owner) forgetBefores() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	maps.DeleteFunc(o.befores, func(_ fleet.Revision, e *earlier) bool { return time.Since(e.used) >= keepBefore })
+// keep takes one in, in the place of another one if there are many.
+func (es *earlierContents) keep(c *content) {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	if es.kept == nil {
+		es.kept = make(map[fleet.Revision]*earlier)
+	}
+	for oldest := range es.kept { // any of them: they cost a reading
+		if len(es.kept) >= maxBefore {
+			delete(es.kept, oldest)
+		}
+	}
+	es.kept[c.revision] = &earlier{c, time.Now()}
+}
+
+// forget drops what nobody has come back for lately.
+func (es *earlierContents) forget() {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	maps.DeleteFunc(es.kept, func(_ fleet.Revision, e *earlier) bool { return time.Since(e.used) >= keepBefore })
 }
 
 // before is what a node that has settled an earlier revision held then: the last good of
@@ -49,10 +77,8 @@ func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labe
 	if past == nil || past.Settled == 0 {
 		return nil
 	}
-	o.mu.Lock()
-	now := o.content
-	c := o.recallBefore(past.Settled, now.history)
-	o.mu.Unlock()
+	now := o.shown()
+	c := o.earlier.recall(past.Settled, now.history)
 	if past.Settled >= now.revision {
 		return nil
 	}
@@ -65,20 +91,20 @@ func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labe
 	}
 	snap := newView(c, c.index.Match(labels)).snap
 	var exceptions []snapshot.Exception
-	exceptions, snap.Unknown = o.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
+	exceptions, snap.Unknown = o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
 	snap.Types = snapshot.NewTarget(snap, exceptions).Types
 	return snap
 }
 
 // exceptionsAt are what a node refused of an earlier content, and the names of which it is
 // not known what it had instead.
-func (o *owner) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, unknown []fleet.Ref) {
+func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, unknown []fleet.Ref) {
 	for _, f := range refusals {
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
 		if !f.Stood(snap.Revision) || !e.Applies(snap) {
 			continue
 		}
-		if e.Good = o.revive(f); e.Good == nil && !strings.HasPrefix(f.Action, fleet.ActionRemoved) {
+		if e.Good = bd.revive(f); e.Good == nil && !strings.HasPrefix(f.Action, fleet.ActionRemoved) {
 			unknown = append(unknown, fleet.Ref{Type: f.Type, Name: f.Name})
 			continue
 		}
@@ -89,35 +115,26 @@ func (o *owner) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefus
 
 // contentAt derives an earlier content from the present one, by what has changed since.
 func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) (*content, error) {
-	ctx, cancel := context.WithTimeout(ctx, pastWait)
+	ctx, cancel := context.WithTimeout(ctx, beforeWait)
 	defer cancel()
 	select {
-	case o.r.befores <- struct{}{}: // one reading at a time: those who wait want the same, as a rule
-		defer func() { <-o.r.befores }()
+	case o.earlier.reading <- struct{}{}: // those who wait want the same, as a rule
+		defer func() { <-o.earlier.reading }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	o.mu.Lock()
-	c := o.recallBefore(at, now.history)
-	o.mu.Unlock()
-	if c != nil {
+	if c := o.earlier.recall(at, now.history); c != nil {
 		return c, nil
 	}
-	rows, err := o.r.cfg.Feed.ResourcesAt(ctx, o.key, at)
+	var rows []fleet.Row
+	err := o.r.lastStreams.do(ctx, &o.earlier.pace, forever, func(ctx context.Context) (err error) {
+		rows, err = o.r.cfg.Feed.ResourcesAt(ctx, o.key, at)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	c = o.derive(now, fleet.Change{At: fleet.Position{Revision: at}, Rows: rows}, false).next
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.befores == nil {
-		o.befores = make(map[fleet.Revision]*earlier)
-	}
-	for oldest := range o.befores { // any of them: they cost a reading
-		if len(o.befores) >= maxBefore {
-			delete(o.befores, oldest)
-		}
-	}
-	o.befores[at] = &earlier{c, time.Now()}
+	c := o.builder.derive(now, fleet.Change{At: fleet.Position{Revision: at}, Rows: rows}, false).next
+	o.earlier.keep(c)
 	return c, nil
 }

@@ -15,14 +15,14 @@ func TestWhatANodeHeldBefore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("changed", "1"), cluster("gone", "1"), cluster("same", "1"))
 		w.change(key, cluster("changed", "2"), deleted(fleet.Cluster, "gone"), cluster("new", "2"))
-		w.left("n", fleet.NodePast{Settled: 1, Clean: true})
-		come := func(node string, resumed bool) xds.Past {
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true})
+		come := func(node string, resumed bool) xds.LastStream {
 			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: resumed})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer a.Detach(true)
-			return a.Past()
+			return a.LastStream()
 		}
 		for range 2 { // the second one finds it read
 			before := come("n", true).Before
@@ -43,8 +43,8 @@ func TestWhatANodeHeldBefore(t *testing.T) {
 		if w.feed.readAt != 1 {
 			t.Errorf("the database was asked %d times, want once", w.feed.readAt)
 		}
-		w.left("in step", fleet.NodePast{Settled: 2, Clean: true})
-		w.left("of a revision that is not kept", fleet.NodePast{Settled: 3, Clean: true})
+		w.left("in step", fleet.LastStream{Settled: 2, Clean: true})
+		w.left("of a revision that is not kept", fleet.LastStream{Settled: 3, Clean: true})
 		for _, node := range []string{"in step", "of a revision that is not kept", "new"} {
 			if before := come(node, true).Before; before != nil {
 				t.Errorf("%s: before is %+v, want nothing", node, before)
@@ -61,10 +61,10 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("kept", "bad"), cluster("removed", "bad"), cluster("took", "1"))
 		w.change(key, cluster("kept", "2"), cluster("removed", "2"), cluster("took", "2"))
-		w.left("n", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{
 			refused(cluster("kept", "bad"), 1, ptr(cluster("kept", "old"))), refused(cluster("removed", "bad"), 1, nil),
 		}})
-		before := w.resume(id, "n").Past().Before
+		before := w.resume(id, "n").LastStream().Before
 		if before == nil {
 			t.Fatal("it is not known what it held")
 		}
@@ -79,9 +79,9 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 		}
 		lost := refused(cluster("kept", "bad"), 1, nil)
 		lost.Good, lost.Action = "old", actionKept
-		w.left("m", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
+		w.left("m", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
 		kept := []fleet.Ref{{Type: fleet.Cluster, Name: "kept"}}
-		if before := w.resume(id, "m").Past().Before; before == nil || !slices.Equal(before.Unknown, kept) {
+		if before := w.resume(id, "m").LastStream().Before; before == nil || !slices.Equal(before.Unknown, kept) {
 			t.Errorf("%+v, but what it held of %v cannot be had", before, kept)
 		}
 	})
@@ -92,22 +92,22 @@ func TestWhatNodesHeldBeforeIsForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		w.change(key, cluster("c", "2"))
-		w.left("n", fleet.NodePast{Settled: 1, Clean: true})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true})
 		kept := func() int {
 			w.mu.Lock()
 			o := w.fleets[key]
 			w.mu.Unlock()
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			return len(o.befores)
+			o.earlier.mu.Lock()
+			defer o.earlier.mu.Unlock()
+			return len(o.earlier.kept)
 		}
 		for range 3 {
 			a := w.resume(id, "n")
-			if a.Past().Before == nil || a.Past().Before != nil {
+			if a.LastStream().Before == nil || a.LastStream().Before != nil {
 				t.Error("it is told once")
 			}
 			a.Detach(true)
-			w.left("n", fleet.NodePast{Settled: 1, Clean: true, At: time.Now().Add(time.Hour)}) // elsewhere meanwhile
+			w.left("n", fleet.LastStream{Settled: 1, Clean: true, At: time.Now().Add(time.Hour)}) // elsewhere meanwhile
 			time.Sleep(keepBefore - 10*time.Second)
 			if n := kept(); n != 1 {
 				t.Fatalf("%d are kept, want it for the next one", n)

@@ -38,7 +38,11 @@ func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity,
 			return xds.Identity{}, err
 		}
 	}
-	if why := refusal(c, sent, r.now()); why != nil {
+	why := refusal(c, sent, r.clock.now())
+	if why == nil && r.gone.has(key) {
+		why = errGone
+	}
+	if why != nil {
 		r.lookups.Reject(sent, xds.RemoteAddr(ctx), why, time.Now())
 		return xds.Identity{}, why
 	}
@@ -130,7 +134,7 @@ func ended(c fleet.Credential, now time.Time) error {
 
 // sweep ends the streams whose credentials have ended, and sets when to look again.
 func (o *owner) sweep() {
-	h, now := o.held.Load(), o.r.now()
+	h, now := o.held.Load(), o.r.clock.now()
 	o.expiryAt = time.Time{}
 	for _, c := range h.creds {
 		if c.ExpiresAt.After(now) && (o.expiryAt.IsZero() || c.ExpiresAt.Before(o.expiryAt)) {
@@ -139,31 +143,8 @@ func (o *owner) sweep() {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for a := range o.streams {
-		if c, ok := h.creds[a.id.Credential]; ok { // else it is judged by sweepUnknown
-			if err := ended(c, now); err != nil {
-				a.end(err)
-			}
-		}
-	}
-}
-
-// sweepUnknown ends the streams whose credential is not among the fleet's, if the
-// reading began after the stream did: a credential that was made a moment ago is found
-// in the database before the fleet's owner has heard of it.
-func (o *owner) sweepUnknown(round int) {
-	creds := o.held.Load().creds
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for a := range o.streams {
-		if a.id.Credential == (fleet.CredentialID{}) {
-			continue // of a port that asks for none
-		}
-		if _, ok := creds[a.id.Credential]; !ok && a.round < round {
-			a.end(errRemoved)
-		}
-	}
+	o.streams.sweep(h.creds, now)
 }
 
 // expired reports whether a credential has ended since the last sweep.
-func (o *owner) expired() bool { return !o.expiryAt.IsZero() && !o.r.now().Before(o.expiryAt) }
+func (o *owner) expired() bool { return !o.expiryAt.IsZero() && !o.r.clock.now().Before(o.expiryAt) }

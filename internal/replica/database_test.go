@@ -159,13 +159,21 @@ func (d *database) standings(node string, without fleet.ServerID) (all []standin
 	return all
 }
 
-// NodePast does what the store's statement does.
-func (d *database) NodePast(_ context.Context, _ fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
+// LastStreams does what the store's statement does.
+func (d *database) LastStreams(_ context.Context, _ fleet.Key, nodes []fleet.AskedNode) (all []fleet.LastStream, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var p fleet.NodePast
+	for _, n := range nodes {
+		all = append(all, d.lastStream(n.Node, n.Without))
+	}
+	return all, nil
+}
+
+// lastStream is of one node. d.mu is held.
+func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStream {
+	var p fleet.LastStream
 	if _, ok := d.seen[node]; !ok {
-		return p, nil
+		return p
 	}
 	p.Known = true
 	all := d.standings(node, without)
@@ -196,7 +204,7 @@ func (d *database) NodePast(_ context.Context, _ fleet.Key, node string, without
 	}
 	p.Refusals = d.open(node)
 	p.Ended = d.refused(node, func(x *refusalRow) bool { return x.resolved })
-	return p, nil
+	return p
 }
 
 // open are a node's refusals that stand. d.mu is held.
@@ -339,14 +347,14 @@ func (l *line) Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, err
 	return l.database.Moved(ctx, known)
 }
 
-func (l *line) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
+func (l *line) LastStreams(ctx context.Context, key fleet.Key, nodes []fleet.AskedNode) ([]fleet.LastStream, error) {
 	if err := l.broken(false); err != nil {
-		return fleet.NodePast{}, err
+		return nil, err
 	}
 	if l.isAway() {
-		return fleet.NodePast{}, errAway
+		return nil, errAway
 	}
-	return l.database.NodePast(ctx, key, node, without)
+	return l.database.LastStreams(ctx, key, nodes)
 }
 
 func (l *line) Report(_ context.Context, s fleet.Status) error {

@@ -37,17 +37,14 @@ type exceptions struct {
 	list   []snapshot.Exception // by type and name
 	frozen map[fleet.Type]*freeze
 	lost   map[fleet.Ref]string             // the refused version of what has a good one that cannot be had
-	over   map[fleet.Ref]snapshot.Exception // the last one of a name that has ended
+	ended  map[fleet.Ref]snapshot.Exception // the last one of a name that has ended
 	ahead  []fleet.PastRefusal              // of revisions that this server does not know yet
 }
 
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
 // its node has: those may be of another client (T41).
-func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	n, snap := a.node, a.seat.view.snap
-	o.testify(a.build, r)
+func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
+	n, snap := a.node, a.subscriber.view.snap
 	if len(r.Culprits) == 0 {
 		return []fleet.Refusal{{
 			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: actionNoSuspect,
@@ -58,9 +55,9 @@ func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, 
 			Node: n.id, Type: r.Type, Name: c.Refused.Name, Version: c.Refused.Version,
 			Revision: c.Refused.Revision, Detail: r.Detail,
 		}
-		f.Action, f.Good = a.seat.except(snap, a.inStep(snap.History), r.Type, c)
+		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), r.Type, c)
 		over := f.Action == actionNewer || f.Action == actionDeleted
-		if e, ok := a.seat.over[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version {
+		if e, ok := a.subscriber.ended[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version {
 			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
 		}
 		if n.besides(a, r.Type) && !over {
@@ -73,7 +70,7 @@ func (o *owner) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, 
 			})
 		}
 	}
-	o.retarget(n)
+	ns.retarget(n)
 	return refusals, n.ended(resolved)
 }
 
@@ -125,7 +122,7 @@ func (x *exceptions) excepts(t fleet.Type, name string) bool {
 }
 
 func (x *exceptions) refuses(t fleet.Type, name, version string) bool {
-	if f := x.frozen[t]; f != nil && f.over[name] == version && version != "" {
+	if f := x.frozen[t]; f != nil && f.refused[name] == version && version != "" {
 		return true
 	}
 	return slices.ContainsFunc(x.list, func(e snapshot.Exception) bool {
@@ -181,13 +178,13 @@ func resolution(node string, e snapshot.Exception, by fleet.Revision) fleet.Reso
 
 // end remembers an exception whose name has another version by now.
 func (x *exceptions) end(e snapshot.Exception) {
-	if len(x.over) >= maxExceptions || e.Leave {
+	if len(x.ended) >= maxExceptions || e.Leave {
 		return
 	}
-	if x.over == nil {
-		x.over = make(map[fleet.Ref]snapshot.Exception)
+	if x.ended == nil {
+		x.ended = make(map[fleet.Ref]snapshot.Exception)
 	}
-	x.over[fleet.Ref{Type: e.Type, Name: e.Name}] = e
+	x.ended[fleet.Ref{Type: e.Type, Name: e.Name}] = e
 }
 
 // internKey is equal for streams with equal exceptions that were offered them again as

@@ -211,7 +211,7 @@ func TestTargetsThatNobodyHasAreDropped(t *testing.T) {
 		o := w.fleets[key]
 		w.mu.Unlock()
 		o.mu.Lock()
-		n := len(o.interned)
+		n := len(o.views.interned)
 		o.mu.Unlock()
 		if n > 2*2+spareTargets {
 			t.Errorf("%d targets for two nodes", n)
@@ -251,7 +251,7 @@ func TestWhatKeepsTheVersionEndsNoRefusal(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
 			key, id, _ := w.newFleet(cluster("c", "bad"))
 			w.feed.write(key, cluster("c", "bad")) // other labels
-			w.left("n", fleet.NodePast{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+			w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
 				refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			}})
 			if got := inForce(w.attach(id, "n"), fleet.Cluster, "c"); got != "old" {

@@ -10,10 +10,10 @@ import (
 )
 
 // exclude refuses a stream of a client whose node id another one has here, if the fleet
-// wants that. o.mu is held.
-func (o *owner) exclude(id, kind string) error {
-	n := o.nodes[id]
-	if n == nil || !o.held.Load().exclusive {
+// wants that.
+func (ns *nodes) exclude(id, kind string) error {
+	n := ns.byID[id]
+	if n == nil {
 		return nil
 	}
 	for x := range n.streams {
@@ -34,7 +34,7 @@ func (o *owner) excludeElsewhere(ctx context.Context, id, kind string, past *rec
 	var as []string
 	if past != nil {
 		as = past.LiveAs
-	} else if asked, err := o.r.askPast(ctx, o.key, id, o.r.cfg.Recorder.Server()); err == nil {
+	} else if asked, err := o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: o.r.cfg.Recorder.Server()}); err == nil {
 		as = asked.LiveAs
 	}
 	if slices.ContainsFunc(as, func(other string) bool { return collide(other, kind) }) {

@@ -72,7 +72,7 @@ func TestT41_NodeIDsAreExclusiveAcrossServers(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		w.feed.nodeIDs(key, fleet.NodeIDsExclusive)
-		w.left("n", fleet.NodePast{Live: true, LiveAs: []string{"SotW LDS", "delta ADS"}})
+		w.left("n", fleet.LastStream{Live: true, LiveAs: []string{"SotW LDS", "delta ADS"}})
 		for _, kind := range []string{"delta ADS", "SotW ADS", "delta LDS"} {
 			if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: kind}); !errors.Is(err, fleet.ErrForbidden) {
 				t.Errorf("%s: %v", kind, err)
@@ -134,9 +134,9 @@ type asking struct {
 	pasts atomic.Int64
 }
 
-func (f *asking) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
+func (f *asking) LastStreams(ctx context.Context, key fleet.Key, nodes []fleet.AskedNode) ([]fleet.LastStream, error) {
 	f.pasts.Add(1)
-	return f.feed.NodePast(ctx, key, node, without)
+	return f.feed.LastStreams(ctx, key, nodes)
 }
 
 // TestT41_StreamsThatCannotCollideCostNoQuery: an Envoy with services of single types opens one for

@@ -51,17 +51,17 @@ type feed struct {
 	hold               chan struct{} // CatchUp waits for it to be closed
 	took               time.Duration // what the answer of CatchUp takes
 	panics             bool
-	hangs              bool            // NodePast does not answer
+	hangs              bool            // LastStreams does not answer
 	pastTook           time.Duration   // what its answer takes
 	broken             map[string]bool // names of clusters that cannot be read
 	catchUps           int
 	reloads            int
 	rowsSent           int
 	finds              int
-	pasts              map[string]fleet.NodePast // by node
-	asked              int                       // for pasts
-	asking, mostAsking int                       // for pasts, at the same time
-	now                int                       // readings under way
+	pasts              map[string]fleet.LastStream // by node
+	asked              int                         // for pasts
+	asking, mostAsking int                         // for pasts, at the same time
+	now                int                         // readings under way
 	most               int
 	readAt             int // earlier revisions
 }
@@ -260,7 +260,7 @@ func (f *feed) FindNodeCredential(_ context.Context, id fleet.CredentialID) (fle
 	return fleet.Key{}, fleet.Credential{}, fmt.Errorf("credential %s: %w", id, fleet.ErrNotFound)
 }
 
-func (f *feed) NodePast(ctx context.Context, _ fleet.Key, node string, _ fleet.ServerID) (fleet.NodePast, error) {
+func (f *feed) LastStreams(ctx context.Context, _ fleet.Key, nodes []fleet.AskedNode) (all []fleet.LastStream, err error) {
 	f.mu.Lock()
 	hangs, took := f.hangs, f.pastTook
 	f.asked++
@@ -270,17 +270,20 @@ func (f *feed) NodePast(ctx context.Context, _ fleet.Key, node string, _ fleet.S
 	defer f.set(func(f *feed) { f.asking-- })
 	if hangs {
 		<-ctx.Done()
-		return fleet.NodePast{}, ctx.Err()
+		return nil, ctx.Err()
 	}
 	f.mu.Lock()
-	past, err := f.pasts[node], f.err
+	for _, n := range nodes {
+		all = append(all, f.pasts[n.Node])
+	}
+	err = f.err
 	f.mu.Unlock()
 	select { // the answer is on its way
 	case <-time.After(took):
 	case <-ctx.Done():
-		return fleet.NodePast{}, ctx.Err()
+		return nil, ctx.Err()
 	}
-	return past, err
+	return all, err
 }
 
 // opener "opens" what begins with "sealed:".
@@ -388,4 +391,10 @@ func (f *feed) ResourcesAt(_ context.Context, key fleet.Key, at fleet.Revision) 
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+func (f *feed) head(key fleet.Key) fleet.Revision {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fleets[key].rev
 }

@@ -6,21 +6,21 @@ import (
 	"fairlead/internal/xds"
 )
 
-// maxOver is how many refusals beyond maxExceptions are remembered of a frozen type.
-const maxOver = 1_000
+// maxRefusedFrozen is how many refusals beyond maxExceptions are remembered of a frozen type.
+const maxRefusedFrozen = 1_000
 
 // freeze is a type of which a node refuses more than maxExceptions resources: it is left
 // with what it had (SEMANTICS 3.7).
 type freeze struct {
-	set  *snapshot.Set
-	over map[string]string // refused versions by name, without those that have exceptions
+	set     *snapshot.Set
+	refused map[string]string // refused versions by name, without those that have exceptions
 }
 
 func (f *freeze) has(name string) bool {
 	if f == nil {
 		return false
 	}
-	_, ok := f.over[name]
+	_, ok := f.refused[name]
 	return ok
 }
 
@@ -33,12 +33,12 @@ func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t
 		if settled == nil {
 			settled = snapshot.NewTarget(snap, x.list)
 		}
-		f = &freeze{set: settled.Types[t], over: make(map[string]string)}
+		f = &freeze{set: settled.Types[t], refused: make(map[string]string)}
 		x.setFrozen(t, f)
 	}
 	name := c.Refused.Name
-	if len(f.over) < maxOver {
-		f.over[name] = c.Refused.Version
+	if len(f.refused) < maxRefusedFrozen {
+		f.refused[name] = c.Refused.Version
 	}
 	if held := f.set.Get(name); held == nil || held.Version != c.Refused.Version {
 		if held != nil {
@@ -81,7 +81,7 @@ func (x *exceptions) thaw(node string, by fleet.Revision) (resolved []fleet.Reso
 		if x.count(t) > 0 {
 			continue
 		}
-		for name, version := range f.over {
+		for name, version := range f.refused {
 			resolved = append(resolved, fleet.Resolution{Node: node, Type: t, Name: name, Version: version, By: by})
 		}
 		delete(x.frozen, t)

@@ -98,7 +98,7 @@ func TestAFrozenTypeOutlivesTheServer(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		rows := poison(maxExceptions+5, "bad")
 		key, id, _ := w.newFleet(append(rows, cluster("c", "1"))...)
-		var past fleet.NodePast
+		var past fleet.LastStream
 		for _, r := range rows {
 			past.Refusals = append(past.Refusals, refused(r, 1, nil))
 		}

@@ -10,8 +10,8 @@ import (
 
 const defaultStreams = 20_000
 
-// streams counts those that live or wait to begin (T08).
-type streams struct {
+// streamCounts counts the streams of all fleets, that live or wait to begin (T08).
+type streamCounts struct {
 	cfg Config // its three limits
 
 	mu           sync.Mutex // guards all below
@@ -20,12 +20,12 @@ type streams struct {
 	byCredential map[fleet.CredentialID]int
 }
 
-func newStreams(cfg Config) *streams {
-	return &streams{cfg: cfg, byTenant: make(map[fleet.TenantID]int), byCredential: make(map[fleet.CredentialID]int)}
+func newStreamCounts(cfg Config) *streamCounts {
+	return &streamCounts{cfg: cfg, byTenant: make(map[fleet.TenantID]int), byCredential: make(map[fleet.CredentialID]int)}
 }
 
 // add counts one more stream, which remove takes back, or says which limit is reached.
-func (s *streams) add(id xds.Identity) error {
+func (s *streamCounts) add(id xds.Identity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, named := id.Credential, id.Credential != fleet.CredentialID{}
@@ -47,7 +47,7 @@ func (s *streams) add(id xds.Identity) error {
 	return nil
 }
 
-func (s *streams) remove(id xds.Identity) {
+func (s *streamCounts) remove(id xds.Identity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all--

@@ -40,9 +40,9 @@ func heapOf(b *testing.B, refuse bool) uint64 {
 	w.feed.write(key, rows...)
 	id, _ := w.newCredential(key, "*", time.Time{})
 	all := make([]*attachment, 10_000)
-	w.feed.pasts = map[string]fleet.NodePast{} // of a node that is known nobody is told first
+	w.feed.pasts = map[string]fleet.LastStream{} // of a node that is known nobody is told first
 	for i := range all {
-		w.feed.pasts[fmt.Sprint("node-", i)] = fleet.NodePast{Known: true, Clean: true}
+		w.feed.pasts[fmt.Sprint("node-", i)] = fleet.LastStream{Known: true, Clean: true}
 	}
 	before := alive()
 	for i := range all {

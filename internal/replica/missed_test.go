@@ -38,7 +38,7 @@ func TestAPastThatCannotBeReadIsAskedForAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "better"), cluster("e", "took"))
 		w.attach(id, "first")
-		past := fleet.NodePast{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+		past := fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
 			refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			refused(cluster("d", "bad"), 1, nil), // over by now
 			refused(cluster("e", "took"), 1, nil),
@@ -49,9 +49,9 @@ func TestAPastThatCannotBeReadIsAskedForAgain(t *testing.T) {
 		}
 		w.feed.set(func(f *feed) { f.hangs = true })
 		old, took, fresh, gone := w.resume(id, "old"), w.resume(id, "took"), w.attach(id, "new"), w.resume(id, "gone")
-		for a, want := range map[*attachment]xds.Past{old: {Known: true}, took: {Known: true}, fresh: {}} {
-			if a.Past() != want {
-				t.Errorf("past %+v, want %+v", a.Past(), want)
+		for a, want := range map[*attachment]xds.LastStream{old: {Known: true}, took: {Known: true}, fresh: {}} {
+			if a.LastStream() != want {
+				t.Errorf("past %+v, want %+v", a.LastStream(), want)
 			}
 			changed(a)
 		}
@@ -104,12 +104,12 @@ func TestManyPastsThatCouldNotBeRead(t *testing.T) {
 		_, id, _ := w.newFleet(cluster("c", "bad"))
 		w.attach(id, "first")
 		w.feed.set(func(f *feed) { f.hangs = true })
-		const many = 3*missedAtOnce + 1
+		const many = 3*nodesAtOnce + 1
 		all := make([]*attachment, many)
 		done := make(chan struct{})
 		for i := range all {
 			node := string(rune('A' + i))
-			w.left(node, fleet.NodePast{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+			w.left(node, fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
 			go func() { all[i] = w.resume(id, node); done <- struct{}{} }()
 		}
 		for range all {
@@ -140,11 +140,11 @@ func TestACrowdIsRemembered(t *testing.T) {
 		done := make(chan *attachment)
 		for i := range many {
 			node := fmt.Sprint("n", i)
-			w.left(node, fleet.NodePast{Settled: 1, Clean: true})
+			w.left(node, fleet.LastStream{Settled: 1, Clean: true})
 			go func() { done <- w.resume(id, node) }()
 		}
 		for range many {
-			if p := (<-done).Past(); p != (xds.Past{Known: true, Settled: 1, Clean: true}) {
+			if p := (<-done).LastStream(); p != (xds.LastStream{Known: true, Settled: 1, Clean: true}) {
 				t.Errorf("past %+v", p)
 			}
 		}
@@ -158,7 +158,7 @@ func TestLatePastsOfASlowDatabaseAreRead(t *testing.T) {
 		w.feed.set(func(f *feed) { f.hangs = true })
 		var all []*attachment
 		for _, node := range []string{"n", "m"} {
-			w.left(node, fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{
+			w.left(node, fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{
 				refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			}})
 			all = append(all, w.resume(id, node))
@@ -179,8 +179,8 @@ func TestLatePastsHoldUpNoChange(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		first := w.attach(id, "first")
 		w.feed.set(func(f *feed) { f.hangs = true })
-		for i := range 2 * missedAtOnce {
-			w.left(string(rune('A'+i)), fleet.NodePast{Settled: 1})
+		for i := range 2 * nodesAtOnce {
+			w.left(string(rune('A'+i)), fleet.LastStream{Settled: 1})
 			w.resume(id, string(rune('A'+i)))
 		}
 		w.feed.set(func(f *feed) { f.hangs, f.pastTook = false, 900*time.Millisecond })
@@ -203,7 +203,7 @@ func TestStreamsBesideTheFirstAskNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "1"))
 		w.attach(id, "first")
-		w.left("n", fleet.NodePast{Settled: 1, Clean: true})
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true})
 		come := func() {
 			if _, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta EDS", Resumed: true}); err != nil {
 				t.Fatal(err)
@@ -228,7 +228,7 @@ func TestT41_ALatePastIsOfBefore(t *testing.T) {
 		w.attach(id, "first")
 		before, since := refused(cluster("c", "2"), 1, nil), refused(cluster("d", "2"), 1, nil)
 		before.At, since.At = time.Now(), time.Now().Add(2*time.Second)
-		w.left("n", fleet.NodePast{Settled: 1, Refusals: []fleet.PastRefusal{before, since}})
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{before, since}})
 		w.feed.set(func(f *feed) { f.hangs = true })
 		a := w.resume(id, "n")
 		w.feed.set(func(f *feed) { f.hangs = false })

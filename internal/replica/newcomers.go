@@ -3,6 +3,7 @@ package replica
 import (
 	"fmt"
 	"maps"
+	"sync"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -16,17 +17,18 @@ const (
 )
 
 // newcomers are what each credential of a fleet has left to bring of node ids that are not
-// known here.
+// known here. They are safe for concurrent use and call nobody.
 type newcomers struct {
-	of     map[fleet.CredentialID]*left
+	mu     sync.Mutex // guards all below
+	of     map[fleet.CredentialID]*allowance
 	trimAt int // how many they get to be before those that have it all again are dropped
 }
 
-// left is what one credential has left: the time when it has it all again.
-type left struct{ whole time.Time }
+// allowance is what one credential has left: the time when it has it all again.
+type allowance struct{ whole time.Time }
 
 // take takes one of what is left of so many; false if nothing is.
-func (n *left) take(most int, now time.Time) bool {
+func (n *allowance) take(most int, now time.Time) bool {
 	if n.whole.Before(now) {
 		n.whole = now
 	}
@@ -44,33 +46,42 @@ func (o *owner) admit(id fleet.CredentialID, node string) (known func(), err err
 	if o.r.cfg.Recorder.Remembers(o.key, node) {
 		return func() {}, nil
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	n := o.newcomers.left(id, time.Now())
-	if !n.take(o.r.cfg.NewNodes, time.Now()) {
+	giveBack, ok := o.newcomers.take(id, o.r.cfg.NewNodes, time.Now())
+	if !ok {
 		return nil, fmt.Errorf("node credential %s has brought %d node ids that the fleet had not seen, and one more may come each %s: give a proxy one node.id that it keeps, or other proxies a credential of their own: %w",
 			id, o.r.cfg.NewNodes, newNodeEvery, fleet.ErrLimit)
 	}
-	return func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		n.whole = n.whole.Add(-newNodeEvery)
-	}, nil
+	return giveBack, nil
 }
 
-// left costs as much as there are credentials once for as many that are new.
-func (n *newcomers) left(id fleet.CredentialID, now time.Time) *left {
+// take takes one of what a credential has left; false if nothing is.
+func (n *newcomers) take(id fleet.CredentialID, most int, now time.Time) (giveBack func(), ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	a := n.allowance(id, now)
+	if !a.take(most, now) {
+		return nil, false
+	}
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		a.whole = a.whole.Add(-newNodeEvery)
+	}, true
+}
+
+// allowance costs as much as there are credentials once for as many that are new. n.mu is held.
+func (n *newcomers) allowance(id fleet.CredentialID, now time.Time) *allowance {
 	if l := n.of[id]; l != nil {
 		return l
 	}
 	if n.of == nil {
-		n.of = make(map[fleet.CredentialID]*left)
+		n.of = make(map[fleet.CredentialID]*allowance)
 	}
 	if len(n.of) >= n.trimAt {
-		maps.DeleteFunc(n.of, func(_ fleet.CredentialID, l *left) bool { return !l.whole.After(now) })
+		maps.DeleteFunc(n.of, func(_ fleet.CredentialID, l *allowance) bool { return !l.whole.After(now) })
 		n.trimAt = 2*len(n.of) + 64
 	}
-	l := &left{}
+	l := &allowance{}
 	n.of[id] = l
 	return l
 }

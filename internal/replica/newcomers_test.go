@@ -51,9 +51,9 @@ func TestT14_FreshNodeIDsAreRefusedInWords(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		neighbour, _ := w.newCredential(key, "*", time.Time{})
-		w.feed.pasts = map[string]fleet.NodePast{}
+		w.feed.pasts = map[string]fleet.LastStream{}
 		for i := range 10 {
-			w.feed.pasts[fmt.Sprint("known-", i)] = fleet.NodePast{Known: true, Clean: true}
+			w.feed.pasts[fmt.Sprint("known-", i)] = fleet.LastStream{Known: true, Clean: true}
 		}
 		const most = 500
 		w.cfg.NewNodes = most
@@ -120,7 +120,7 @@ func TestT14_CredentialsOfNewcomersAreForgotten(t *testing.T) {
 	var n newcomers
 	now := time.Now()
 	for i := range 10_000 {
-		n.left(fleet.NewCredentialID(), now).take(defaultNewNodes, now)
+		n.allowance(fleet.NewCredentialID(), now).take(defaultNewNodes, now)
 		if now = now.Add(time.Millisecond); len(n.of) > 2*100+64+1 {
 			t.Fatalf("%d after %d", len(n.of), i)
 		}
@@ -150,7 +150,7 @@ func TestT14_ViewsOfLabelsThatNobodyHasGo(t *testing.T) {
 			a.Detach(true)
 			o := stays.owner
 			o.mu.Lock()
-			if n := len(o.views); n > spareViews+2*2+1 {
+			if n := len(o.views.byVector); n > spareViews+2*2+1 {
 				t.Fatalf("%d views for one stream, after %d label sets", n, labels+1)
 			}
 			o.mu.Unlock()

@@ -20,35 +20,25 @@ import (
 type node struct {
 	id      string
 	streams map[*attachment]struct{}
-	past    xds.Past // before the first of its streams
-	retries int      // how often it was to be offered again what it refused
-	left    *seat    // what streams that have ended refused; nil: nothing
-	// leaves is left != nil, for those who do not hold mu.
-	leaves atomic.Bool
+	last    xds.LastStream // before the first of its streams
+	retries int            // how often it was to be offered again what it refused
+	ofEnded *subscriber    // what streams that have ended refused; nil: nothing
+	// hasOfEnded is ofEnded != nil, for those who do not hold mu.
+	hasOfEnded atomic.Bool
 }
 
-// seats yields the seats of a node: of its streams, and of what has ended.
-func (n *node) seats() iter.Seq[*seat] {
-	return func(yield func(*seat) bool) {
+// subscribers yields the subscribers of a node: of its streams, and of what has ended.
+func (n *node) subscribers() iter.Seq[*subscriber] {
+	return func(yield func(*subscriber) bool) {
 		for a := range n.streams {
-			if !yield(&a.seat) {
+			if !yield(&a.subscriber) {
 				return
 			}
 		}
-		if n.left != nil {
-			yield(n.left)
+		if n.ofEnded != nil {
+			yield(n.ofEnded)
 		}
 	}
-}
-
-// node returns the node of that id, a new one if there is none. o.mu is held.
-func (o *owner) node(id string) *node {
-	n := o.nodes[id]
-	if n == nil {
-		n = &node{id: id, streams: make(map[*attachment]struct{})}
-		o.nodes[id] = n
-	}
-	return n
 }
 
 // ended are those of the resolutions whose version no stream of the node refuses any more,
@@ -70,7 +60,7 @@ func (n *node) ended(all []fleet.Resolution) []fleet.Resolution {
 }
 
 func (n *node) refuses(t fleet.Type, name, version string) bool {
-	for s := range n.seats() {
+	for s := range n.subscribers() {
 		if s.refuses(t, name, version) {
 			return true
 		}
@@ -81,7 +71,7 @@ func (n *node) refuses(t fleet.Type, name, version string) bool {
 // besides reports whether the node has another stream for the type.
 func (n *node) besides(a *attachment, t fleet.Type) bool {
 	for x := range n.streams {
-		if x != a && x.seat.serves[t] {
+		if x != a && x.subscriber.serves[t] {
 			return true
 		}
 	}
@@ -90,7 +80,7 @@ func (n *node) besides(a *attachment, t fleet.Type) bool {
 
 // took reports whether the stream has settled with the version.
 func (a *attachment) took(t fleet.Type, name, version string, history uint64) bool {
-	if c := a.inStep(history); c != nil && a.seat.serves[t] {
+	if c := a.inStep(history); c != nil && a.subscriber.serves[t] {
 		r := c.Types[t].Get(name)
 		return r != nil && r.Version == version
 	}
@@ -122,27 +112,27 @@ func servedBy(kind string) (types [fleet.NumTypes]bool) {
 // inherit gives a new stream what its node refuses: what streams that have ended left
 // behind of the types that it serves, and what those refuse that live. It may take the
 // place of one of them; what its client says that it has it is not kept from (Reconsider).
-// The node's streams are those beside it. o.mu is held.
-func (o *owner) inherit(a *attachment) (revised []fleet.Refusal, resolved []fleet.Resolution) {
-	n, s := a.node, &a.seat
+// The node's streams are those beside it.
+func (ns *nodes) inherit(a *attachment) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+	n, s := a.node, &a.subscriber
 	for x := range n.streams {
-		s.take(&x.seat, false)
+		s.take(&x.subscriber, false)
 	}
-	if l := n.left; l != nil {
+	if l := n.ofEnded; l != nil {
 		if len(n.streams) == 0 {
 			l.labels, l.view = s.labels, s.view // it may have come back with other labels
 		}
 		s.take(l, true)
-		n.leave(l)
+		n.setOfEnded(l)
 	}
 	ahead := s.ahead
 	s.ahead = nil
-	return s.readopt(o, n.id, ahead)
+	return s.readopt(ns.builder, n.id, ahead)
 }
 
-// take gives a seat what another one refuses of the types that it serves, as far as it
-// concerns the seat's view. move: the other one is rid of it.
-func (s *seat) take(from *seat, move bool) {
+// take gives a subscriber what another one refuses of the types that it serves, as far as it
+// concerns the subscriber's view. move: the other one is rid of it.
+func (s *subscriber) take(from *subscriber, move bool) {
 	concerns := func(e snapshot.Exception) bool { return s.serves[e.Type] && e.Applies(s.view.snap) }
 	for _, e := range from.list {
 		if concerns(e) && !s.excepts(e.Type, e.Name) && s.count(e.Type) < maxExceptions {
@@ -151,7 +141,7 @@ func (s *seat) take(from *seat, move bool) {
 	}
 	for t, f := range from.frozen {
 		if s.serves[t] && s.frozen[t] == nil && s.view.id == from.view.id {
-			s.setFrozen(t, &freeze{set: f.set, over: maps.Clone(f.over)})
+			s.setFrozen(t, &freeze{set: f.set, refused: maps.Clone(f.refused)})
 		}
 	}
 	for ref, version := range from.lost {
@@ -167,7 +157,7 @@ func (s *seat) take(from *seat, move bool) {
 	if !move {
 		return
 	}
-	for ref, e := range from.over {
+	for ref, e := range from.ended {
 		if s.serves[ref.Type] {
 			s.end(e)
 		}
@@ -177,77 +167,77 @@ func (s *seat) take(from *seat, move bool) {
 	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.PastRefusal) bool { return s.serves[f.Type] })
 }
 
-// leave makes a seat what the node's streams have left behind, if there is something.
-func (n *node) leave(s *seat) {
+// setOfEnded makes a subscriber what the node's streams have left behind, if there is something.
+func (n *node) setOfEnded(s *subscriber) {
 	if s != nil && s.none() && len(s.ahead) == 0 {
 		s = nil
 	}
-	n.left = s
-	n.leaves.Store(s != nil)
+	n.ofEnded = s
+	n.hasOfEnded.Store(s != nil)
 }
 
 // release takes a stream from its node. What it refused is remembered, so that the next
 // one is not offered the same: but for what another stream has, which is no word about
-// that one. o.mu is held.
-func (o *owner) release(a *attachment) (resolved []fleet.Resolution) {
+// that one.
+func (ns *nodes) release(a *attachment) (resolved []fleet.Resolution) {
 	n := a.node
 	delete(n.streams, a)
-	left := &seat{labels: a.seat.labels, view: a.seat.view, serves: servedBy("")}
-	left.take(&a.seat, true)
-	if n.left != nil {
-		left.take(n.left, true)
-		for _, e := range n.left.list { // of another view
-			resolved = append(resolved, resolution(n.id, e, o.content.revision))
+	ofEnded := &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
+	ofEnded.take(&a.subscriber, true)
+	if n.ofEnded != nil {
+		ofEnded.take(n.ofEnded, true)
+		for _, e := range n.ofEnded.list { // of another view
+			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision))
 		}
 	}
 	if len(n.streams) == 0 {
-		left.ahead = nil // whoever takes its next stream asks for them again
+		ofEnded.ahead = nil // whoever takes its next stream asks for them again
 	}
-	n.leave(left)
+	n.setOfEnded(ofEnded)
 	resolved = n.ended(resolved)
 	for x := range n.streams {
-		resolved = append(resolved, o.settle(x)...)
+		resolved = append(resolved, ns.settle(x)...)
 	}
-	o.retarget(n)
+	ns.retarget(n)
 	if len(n.streams) > 0 {
 		return resolved
 	}
-	delete(o.missed, n)
-	if n.left == nil {
+	delete(ns.missed, n)
+	if n.ofEnded == nil {
 		return resolved
 	}
-	o.orphans = slices.DeleteFunc(o.orphans, func(x *node) bool {
-		return x == n || len(x.streams) > 0 || x.left == nil
+	ns.orphans = slices.DeleteFunc(ns.orphans, func(x *node) bool {
+		return x == n || len(x.streams) > 0 || x.ofEnded == nil
 	})
-	o.orphans = append(o.orphans, n)
-	for len(o.orphans) > maxOrphans {
-		old := o.orphans[0]
-		o.orphans = slices.Delete(o.orphans, 0, 1)
-		delete(o.nodes, old.id)
-		delete(o.excepted, old)
+	ns.orphans = append(ns.orphans, n)
+	for len(ns.orphans) > maxOrphans {
+		old := ns.orphans[0]
+		ns.orphans = slices.Delete(ns.orphans, 0, 1)
+		delete(ns.byID, old.id)
+		delete(ns.excepted, old)
 	}
 	return resolved
 }
 
-// settle ends what streams that are gone refused, and the given one has taken. o.mu is held.
-func (o *owner) settle(a *attachment) (resolved []fleet.Resolution) {
+// settle ends what streams that are gone refused, and the given one has taken.
+func (ns *nodes) settle(a *attachment) (resolved []fleet.Resolution) {
 	n := a.node
-	if n.left == nil {
+	if n.ofEnded == nil {
 		return nil
 	}
-	history := o.content.history
-	n.left.list = slices.DeleteFunc(n.left.list, func(e snapshot.Exception) bool {
+	history := ns.views.content.history
+	n.ofEnded.list = slices.DeleteFunc(n.ofEnded.list, func(e snapshot.Exception) bool {
 		took := a.took(e.Type, e.Name, e.Refused, history)
 		if took {
-			resolved = append(resolved, resolution(n.id, e, o.content.revision))
+			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision))
 		}
 		return took
 	})
 	if len(resolved) == 0 {
 		return nil
 	}
-	resolved = append(resolved, n.left.thaw(n.id, o.content.revision)...)
-	stamp(resolved, o.r.now())
-	n.leave(n.left)
+	resolved = append(resolved, n.ofEnded.thaw(n.id, ns.views.content.revision)...)
+	stamp(resolved, ns.clock.now())
+	n.setOfEnded(n.ofEnded)
 	return n.ended(resolved)
 }

@@ -2,82 +2,98 @@ package replica
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
+	"iter"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
-	"fairlead/internal/selector"
-	"fairlead/internal/snapshot"
 )
 
-// held is what is known of a fleet. It is immutable and swapped as a whole.
-type held struct {
-	at      fleet.Position
-	content *content
-	creds   map[fleet.CredentialID]fleet.Credential
-	// exclusive: one client at a time may have a node id.
-	exclusive bool
-}
-
-// owner is one active fleet. Its goroutine alone reads the feed for it.
+// owner is one active fleet: its goroutine, and the rooms that it shares with the streams.
 type owner struct {
 	r   *Replica
 	key fleet.Key
 
-	dirty     chan struct{} // capacity 1: look again
-	loaded    chan struct{} // closed when the fleet is held, or gone
-	held      atomic.Pointer[held]
-	failing   atomic.Bool
-	notBefore atomic.Int64 // Unix ns: a storm's reading waits until then
-	confirmed atomic.Int64 // Unix ns: the feed said so then that held is the present
-
-	// of the owner's goroutine alone
-	failures int
-	retryAt  time.Time
-	expiryAt time.Time
-	late     unfinished
-	indexed  map[fleet.CredentialID]fleet.Credential // by which the fleet is found
-
-	mu          sync.Mutex // guards all below; taken before Replica.mu, never held while the feed or the recorder's sink is called
-	gone        bool
-	content     *content                  // as the streams see it
-	views       map[selector.Vector]*view // of that content; those that somebody has, and some more
-	rounds      int                       // readings begun
-	retried     int                       // readings that brought nodes to be offered again what they refused
-	streams     map[*attachment]struct{}
-	nodes       map[string]*node
-	excepted    map[*node]struct{} // nodes with exceptions
-	testimonies map[testimony]struct{}
-	befores     map[fleet.Revision]*earlier    // what some nodes that came back had settled
-	missed      map[*node]struct{}             // with streams; what they left behind could not be read
-	orphans     []*node                        // of them, some that have no stream; oldest first
-	interned    map[internKey]*snapshot.Target // for the present views
-	newcomers   newcomers
-	// internedMost is how many of them there may be before those that nobody has are looked for.
-	internedMost int
-
-	users     int // guarded by Replica.mu
+	reading           // what the database has told; its owner's goroutine's
+	builder   builder // has no state
+	users     int     // guarded by Replica.mu, as idleSince is
 	idleSince time.Time
+
+	asker       asker // each with a lock of its own
+	earlier     earlierContents
+	newcomers   newcomers
+	testimonies testimonies
+
+	mu      sync.Mutex // guards the three below; taken before Replica.mu and before theirs, never held while the feed or the recorder's sink is called
+	views   views
+	nodes   nodes
+	streams streams
 }
 
 func newOwner(r *Replica, key fleet.Key) *owner {
 	o := &owner{
 		r: r, key: key,
-		dirty:     make(chan struct{}, 1),
-		loaded:    make(chan struct{}),
-		streams:   make(map[*attachment]struct{}),
-		nodes:     make(map[string]*node),
-		excepted:  make(map[*node]struct{}),
-		missed:    make(map[*node]struct{}),
+		reading:   newReading(),
+		builder:   builder{key, r.cfg.Opener, r.log},
+		streams:   streams{tied: make(map[*attachment]struct{})},
+		asker:     asker{key: key, feed: r.cfg.Feed, lane: r.lastStreams, log: r.log},
+		earlier:   earlierContents{reading: make(chan struct{}, 1)},
 		idleSince: time.Now(),
 	}
+	o.nodes = newNodes(&o.views, &o.builder, &r.clock, o.dirty)
 	signal(o.dirty) // the first load
 	return o
+}
+
+// subscribers yields those of all streams, and what streams that have ended refused. o.mu is
+// held.
+func (o *owner) subscribers() iter.Seq[*subscriber] {
+	return func(yield func(*subscriber) bool) {
+		for a := range o.streams.tied {
+			if !yield(&a.subscriber) {
+				return
+			}
+		}
+		for n := range o.nodes.excepted {
+			if n.ofEnded != nil && !yield(n.ofEnded) {
+				return
+			}
+		}
+	}
+}
+
+// holders are the views that somebody has, or all subscribers with theirs.
+func (o *owner) holders(subscribers bool) (all []holder) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !subscribers {
+		for _, v := range o.views.byVector {
+			all = append(all, holder{view: v})
+		}
+		return all
+	}
+	for s := range o.subscribers() {
+		all = append(all, holder{s, s.view})
+	}
+	return all
+}
+
+// shown is the content as the streams see it.
+func (o *owner) shown() *content {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.views.content
+}
+
+// resolve works on the nodes, and records what has ended by that.
+func (o *owner) resolve(do func(*nodes) []fleet.Resolution) {
+	resolved := func() []fleet.Resolution {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return do(&o.nodes)
+	}()
+	o.r.cfg.Recorder.Resolved(o.key, resolved)
 }
 
 // run reads when the bell rings, when a retry is due, and ends streams whose
@@ -99,7 +115,7 @@ func (o *owner) run(ctx context.Context) {
 		var over bool
 		var idle time.Duration
 		err := lifecycle.Contain(o.r.log, "a fleet's turn", func() error {
-			over, idle = o.turn(ctx, rung)
+			over, idle = o.step(ctx, rung)
 			return nil
 		}, "fleet", o.key)
 		if err != nil {
@@ -114,9 +130,9 @@ func (o *owner) run(ctx context.Context) {
 	}
 }
 
-// turn does what is due; over: the fleet is not served any more.
-func (o *owner) turn(ctx context.Context, rung bool) (over bool, idle time.Duration) {
-	if rung || !o.retryAt.IsZero() && !time.Now().Before(o.retryAt) {
+// step does what is due; over: the fleet is not served any more.
+func (o *owner) step(ctx context.Context, rung bool) (over bool, idle time.Duration) {
+	if rung && !o.rests() || o.due() {
 		if gone := o.read(ctx); gone {
 			o.end()
 			return true, 0
@@ -131,6 +147,13 @@ func (o *owner) turn(ctx context.Context, rung bool) (over bool, idle time.Durat
 	}
 	return o.r.dropIfIdle(o)
 }
+
+// due reports whether it is time to try again.
+func (o *owner) due() bool { return !o.retryAt.IsZero() && !time.Now().Before(o.retryAt) }
+
+// rests reports whether the fleet is not to be read before it is due, whoever rings: the last
+// reading took its time and came to nothing.
+func (o *owner) rests() bool { return o.failing.Load() && o.pace.late && !o.retryAt.IsZero() }
 
 // afterPanic rests; over: ctx has ended, or the fleet is not used any more.
 func (o *owner) afterPanic(ctx context.Context, err error) (over bool) {
@@ -157,248 +180,7 @@ func (o *owner) wait(idle time.Duration) time.Duration {
 		w = min(w, time.Until(o.retryAt))
 	}
 	if !o.expiryAt.IsZero() {
-		w = min(w, o.expiryAt.Sub(o.r.now()))
+		w = min(w, o.expiryAt.Sub(o.r.clock.now()))
 	}
 	return max(w, time.Millisecond)
-}
-
-// read catches up once. On an error everything that is held goes on being served.
-func (o *owner) read(ctx context.Context) (gone bool) {
-	if !o.pause(ctx) {
-		return false
-	}
-	places := o.r.reads
-	if o.held.Load() == nil {
-		places = o.r.loads
-	}
-	select {
-	case places <- struct{}{}:
-		defer func() { <-places }()
-	case <-ctx.Done():
-		return false
-	}
-	gone, err := o.catchUp(ctx)
-	if err == nil {
-		if o.failing.Swap(false) {
-			o.r.log.Info("the fleet is up to date again", "fleet", o.key)
-		}
-		o.retryAt = time.Time{}
-		return gone
-	}
-	if ctx.Err() == nil {
-		o.failed(err)
-	}
-	return false
-}
-
-// failed sets when to try again.
-func (o *owner) failed(err error) {
-	if !o.failing.Swap(true) {
-		o.r.log.Warn("the fleet cannot be read: what is held is served on", "fleet", o.key, "error", err)
-	}
-	back := min(retryMost, retryFirst<<min(o.failures, 10))
-	o.failures++
-	o.retryAt = time.Now().Add(back/2 + rand.N(back))
-}
-
-// pause waits for this fleet's turn in a storm of reloads; false if ctx ends.
-func (o *owner) pause(ctx context.Context) bool {
-	at := o.notBefore.Swap(0)
-	if at == 0 {
-		return true
-	}
-	timer := time.NewTimer(time.Until(time.Unix(0, at)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func (o *owner) catchUp(ctx context.Context) (gone bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-
-	o.mu.Lock()
-	o.rounds++
-	round := o.rounds
-	o.mu.Unlock()
-	old := o.held.Load()
-	known := fleet.Known{Key: o.key}
-	if old != nil {
-		known.At = old.at
-	}
-	begun := time.Now()
-	changes, err := o.r.cfg.Feed.CatchUp(ctx, []fleet.Known{known})
-	if err != nil {
-		return false, fmt.Errorf("catch up after revision %d: %w", known.At.Revision, err)
-	}
-	for _, c := range changes {
-		if c.Key != o.key {
-			continue
-		}
-		if c.Gone {
-			return true, nil
-		}
-		if old == nil && !c.Reload {
-			return false, errors.New("the feed gave a difference to a fleet that is not held")
-		}
-		if err := unreadable(old, c); err != nil {
-			return false, err
-		}
-		o.learnClock(c.Now, begun)
-		o.take(old, c)
-		old = o.held.Load()
-	}
-	if old == nil {
-		return false, errors.New("the feed gave nothing for a fleet that is not held")
-	}
-	o.finish(nil) // what a panic has left
-	o.confirm(begun)
-	o.sweepUnknown(round)
-	return false, nil
-}
-
-// learnClock takes the middle of the call for the moment at which now was read.
-func (o *owner) learnClock(now, begun time.Time) {
-	if now.IsZero() {
-		return
-	}
-	middle := begun.Add(time.Since(begun) / 2)
-	d := now.Sub(middle)
-	o.r.offset.Store(int64(d))
-	o.r.cfg.Recorder.SetClockOffset(d)
-}
-
-func (o *owner) confirm(at time.Time) { o.confirmed.Store(at.UnixNano()) }
-
-// take makes a change the present. The recorder hears of the revision before any
-// stream can see it.
-func (o *owner) take(old *held, c fleet.Change) {
-	next := &held{at: c.At}
-	if old != nil {
-		next.content, next.creds, next.exclusive = old.content, old.creds, old.exclusive
-	}
-	if c.EpochMoved || old == nil {
-		next.exclusive = c.NodeIDs == fleet.NodeIDsExclusive
-		next.creds = make(map[fleet.CredentialID]fleet.Credential, len(c.Credentials))
-		for _, x := range c.Credentials {
-			next.creds[x.ID] = x
-		}
-	}
-	var t *turn
-	if old == nil || c.Reload || c.At.Revision != old.at.Revision || len(c.Rows) > 0 {
-		// Nobody has confirmed anything of an empty fleet: its first content cuts nothing.
-		cut := old != nil && c.Reload && old.at.Revision > 0
-		d := o.derive(next.content, c, cut)
-		if o.late.show {
-			d.last = nil // some streams have views of it, others of the one before
-		}
-		t = newTurn(d)
-		t.prepare(o)
-		next.content = t.next
-		if cut {
-			o.r.cfg.Recorder.Restart(o.key, c.At.Revision, c.CommittedAt)
-		} else {
-			o.r.cfg.Recorder.Head(o.key, c.At.Revision, c.CommittedAt)
-		}
-	}
-	o.late.creds = o.late.creds || old == nil || c.EpochMoved
-	o.late.show = o.late.show || t != nil
-	o.late.retries = append(o.late.retries, c.Retries...)
-	o.held.Store(next)
-	o.finish(t)
-}
-
-// unfinished is what is held and was not brought to the streams yet. It outlives a turn
-// that ends by a panic alone.
-type unfinished struct {
-	creds   bool
-	show    bool
-	retries []string
-}
-
-// finish brings what is held to the streams. It may be called again after a panic in it,
-// also with nothing to do; then it makes their views out of nothing.
-func (o *owner) finish(t *turn) {
-	h := o.held.Load()
-	if o.late.creds {
-		o.r.index(o, o.indexed, h.creds)
-		o.indexed = h.creds
-		o.sweep()
-		o.late.creds = false
-	}
-	if o.late.show {
-		if t == nil {
-			t = newTurn(difference{next: h.content})
-			t.prepare(o)
-		}
-		o.show(t)
-		o.late.show = false
-	}
-	o.retry(o.late.retries)
-	o.late.retries = nil
-	o.open()
-}
-
-// open lets those go on who wait for the first load.
-func (o *owner) open() {
-	select {
-	case <-o.loaded:
-	default:
-		close(o.loaded)
-	}
-}
-
-// show gives all streams the views of the next content.
-func (o *owner) show(t *turn) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	var resolved []fleet.Resolution
-	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }() // by a panic too: nobody would find them again
-	o.content, o.views = t.next, make(map[selector.Vector]*view)
-	for s := range o.seats() {
-		v := t.of(s, s.view)
-		s.moved = s.moved || v.id != s.view.id
-		s.view = v
-		if o.views[v.vector] == nil {
-			o.views[v.vector] = v
-		}
-	}
-	o.interned = make(map[internKey]*snapshot.Target)
-	for n := range o.excepted {
-		resolved = append(resolved, o.renew(n)...)
-	}
-	for a := range o.streams {
-		resolved = append(resolved, o.catchUpWith(a)...)
-	}
-	o.forgetTestimonies()
-	for a := range o.streams {
-		if _, ok := o.excepted[a.node]; !ok { // else it has its own already
-			a.seat.target.Store(a.seat.view.target)
-		}
-		if a.seat.moved {
-			a.record.View(a.seat.view.id)
-			a.seat.moved = false
-		}
-		signal(a.changed)
-	}
-}
-
-// end lets all streams of a deleted fleet go.
-func (o *owner) end() {
-	o.endStreams()
-	o.r.drop(o)
-	o.open()
-}
-
-func (o *owner) endStreams() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.gone = true
-	for a := range o.streams {
-		a.end(errGone)
-	}
 }

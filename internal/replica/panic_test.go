@@ -38,11 +38,11 @@ func (m *mine) Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, err
 	return m.feed.Moved(ctx, known)
 }
 
-func (m *mine) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
+func (m *mine) LastStreams(ctx context.Context, key fleet.Key, nodes []fleet.AskedNode) ([]fleet.LastStream, error) {
 	if m.past.Load() {
 		panic("scripted")
 	}
-	return m.feed.NodePast(ctx, key, node, without)
+	return m.feed.LastStreams(ctx, key, nodes)
 }
 
 func (m *mine) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error) {
@@ -114,12 +114,12 @@ func (w *world) poison(key fleet.Key) (cure func()) {
 	defer o.mu.Unlock()
 	n := &node{id: "poison"}
 	for range 200 {
-		o.streams[&attachment{owner: o, node: n}] = struct{}{}
+		o.streams.tied[&attachment{owner: o, node: n}] = struct{}{}
 	}
 	return func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		maps.DeleteFunc(o.streams, func(a *attachment, _ struct{}) bool { return a.node == n })
+		maps.DeleteFunc(o.streams.tied, func(a *attachment, _ struct{}) bool { return a.node == n })
 	}
 }
 
@@ -130,7 +130,7 @@ func TestT36_ABrokenTurnIsFinished(t *testing.T) {
 		"as it was":                        {},
 		"with what came meanwhile":         {meanwhile: true},
 		"with what mended it":              {mended: true},
-		"before anything is shown":         {before: true}, // where selectors have changed all seats are looked at first
+		"before anything is shown":         {before: true}, // where selectors have changed all subscribers are looked at first
 		"before, and with what came later": {before: true, meanwhile: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,6 +190,30 @@ func TestT36_ABrokenTurnIsFinished(t *testing.T) {
 	}
 }
 
+// A panic between storing a snapshot and showing it loses no revision, though the database, which
+// would not tell of it again, goes away before the fault does.
+func TestT36_WhatIsStoredIsShownWithoutTheDatabase(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		a := w.attach(id, "a")
+		cure := w.poison(key)
+		want := w.change(key, cluster("c", "2"))
+		if held, now := a.owner.held.Load().at.Revision, a.Current().Revision; held != want || now == want {
+			t.Fatalf("held is %d, shown %d: the test is blind", held, now)
+		}
+		w.feed.fail(errAway)
+		cure()
+		time.Sleep(3 * retryMost)
+		synctest.Wait()
+		if now := a.Current(); now.Revision != want || version(now, fleet.Cluster, "c") != "2" || !changed(a) {
+			t.Errorf("it is at %d of %d", now.Revision, want)
+		}
+		if now := w.attach(id, "new").Current().Revision; now != want {
+			t.Errorf("a new stream gets revision %d", now)
+		}
+	})
+}
+
 // variantOf is a variant of a cluster, whose version is its name.
 func variantOf(name, variant, text string) fleet.Row {
 	s, err := selector.Parse(text)
@@ -216,7 +240,7 @@ func TestT36_AnAttachThatPanicsLeavesNothing(t *testing.T) {
 		}
 		m.past.Store(false)
 		m.at.Store(true)
-		w.feed.set(func(f *feed) { f.pasts = map[string]fleet.NodePast{"b": {Known: true, Settled: 1}} })
+		w.feed.set(func(f *feed) { f.pasts = map[string]fleet.LastStream{"b": {Known: true, Settled: 1}} })
 		if !attach("b") {
 			t.Error("the revision before does not panic: the test is blind")
 		}
@@ -226,7 +250,7 @@ func TestT36_AnAttachThatPanicsLeavesNothing(t *testing.T) {
 		users := o.users
 		w.mu.Unlock()
 		o.mu.Lock()
-		streams, nodes := len(o.streams), len(o.nodes)
+		streams, nodes := len(o.streams.tied), len(o.nodes.byID)
 		o.mu.Unlock()
 		if users != 0 || streams != 0 || nodes != 0 || w.Replica.streams.all != 0 {
 			t.Errorf("left: %d users, %d streams, %d nodes, %d counted", users, streams, nodes, w.Replica.streams.all)
@@ -310,9 +334,9 @@ func TestT36_AConfirmationThatPanicsHoldsUpNobody(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "1"))
 		a, other := w.attach(id, "a"), w.attach(id, "b")
 		a.owner.mu.Lock()
-		a.node.leave(&seat{exceptions: exceptions{list: []snapshot.Exception{{Type: fleet.Cluster, Name: "c"}}}})
-		view := a.seat.view
-		a.seat.view, a.seat.list = nil, a.node.left.list // no target can be made of it
+		a.node.setOfEnded(&subscriber{exceptions: exceptions{list: []snapshot.Exception{{Type: fleet.Cluster, Name: "c"}}}})
+		view := a.subscriber.view
+		a.subscriber.view, a.subscriber.list = nil, a.node.ofEnded.list // no target can be made of it
 		a.owner.mu.Unlock()
 		func() {
 			defer func() {
@@ -325,8 +349,8 @@ func TestT36_AConfirmationThatPanicsHoldsUpNobody(t *testing.T) {
 		if !a.owner.mu.TryLock() {
 			t.Fatal("the fleet's lock is held for ever")
 		}
-		a.seat.view, a.seat.list = view, nil
-		a.node.leave(nil)
+		a.subscriber.view, a.subscriber.list = view, nil
+		a.node.setOfEnded(nil)
 		a.owner.mu.Unlock()
 		w.change(key, cluster("c", "2"))
 		synctest.Wait()

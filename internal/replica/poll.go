@@ -38,9 +38,10 @@ func (r *Replica) pollHeads(ctx context.Context) {
 }
 
 func (r *Replica) pollOnce(ctx context.Context) error {
+	r.gone.trim()
 	owners, known := r.positions()
 	for _, o := range owners {
-		o.forgetBefores()
+		o.earlier.forget()
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -24,9 +24,10 @@ type Feed interface {
 	Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, error)
 	// FindNodeCredential looks in all fleets; fleet.ErrNotFound if there is none.
 	FindNodeCredential(ctx context.Context, id fleet.CredentialID) (fleet.Key, fleet.Credential, error)
-	// NodePast tells what a node left behind, but for what the server "without" has told. A
-	// node that the fleet has not seen is no error.
-	NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error)
+	// LastStreams tells what nodes of one fleet left behind, in their order: of the first one
+	// at least, of all unless that is too much at once. A node that the fleet has not seen is
+	// no error.
+	LastStreams(ctx context.Context, key fleet.Key, nodes []fleet.AskedNode) ([]fleet.LastStream, error)
 	// ResourcesAt tells how what changed after a revision was at it; what there was not then is
 	// deleted. fleet.ErrNotFound or fleet.ErrLimit if that is not known any more.
 	ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error)
@@ -42,15 +43,11 @@ const (
 	defaultPoll = 2 * time.Second
 	defaultIdle = 10 * time.Minute
 
-	attachWait  = 5 * time.Second  // for a fleet's first load
+	attachWait  = 5 * time.Second  // for a fleet's first load, besides the time that others take
 	findTimeout = 5 * time.Second  // for a credential
 	callTimeout = 15 * time.Second // for a catch-up
-	loadsAtOnce = 2                // first loads; as many catch-ups beside them
 	findsAtOnce = 2                // credentials that no held fleet has; one more from addresses in doubt
-	pastWait    = time.Second      // for what is known of a node
-	pastTurn    = 5 * time.Second  // while others ask
-	pastsAtOnce = 2
-	stormFrom   = 8 // fleets that moved in one poll: the others are spread
+	stormFrom   = 8                // fleets that moved in one poll: the others are spread
 	stormSpread = 2 * time.Second
 	retryFirst  = 100 * time.Millisecond
 	retryMost   = 5 * time.Second
@@ -82,18 +79,17 @@ type Config struct {
 // Replica serves fleets: it is the xds.Authenticator and the xds.Source of a server.
 // Its methods are safe for concurrent use.
 type Replica struct {
-	cfg     Config
-	log     *slog.Logger
-	ready   atomic.Bool
-	offset  atomic.Int64  // what the database's clock is ahead of ours, in ns
-	pollNo  chan struct{} // capacity 1: poll now
-	loads   chan struct{} // a place is taken by sending
-	reads   chan struct{}
-	pasts   chan struct{}
-	befores chan struct{} // readings of what nodes held before
-	forgot  atomic.Bool   // the last node's past could not be read
+	cfg    Config
+	log    *slog.Logger
+	ready  atomic.Bool
+	clock  clock
+	pollNo chan struct{} // capacity 1: poll now
+	// The ways to the database: first loads of fleets, readings of those that are held, and
+	// what is asked about nodes.
+	loads, reads, lastStreams *lane
 
-	streams *streams
+	streams *streamCounts
+	gone    goneFleets
 	lookups *auth.Lookups // of node tokens
 
 	mu     sync.Mutex // guards all below, and the users of every owner; taken after an owner's
@@ -128,19 +124,19 @@ func New(cfg Config) (*Replica, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	slow := newSlowLane()
 	return &Replica{
-		cfg:     cfg,
-		streams: newStreams(cfg),
-		log:     cfg.Logger,
-		pollNo:  make(chan struct{}, 1),
-		loads:   make(chan struct{}, loadsAtOnce),
-		reads:   make(chan struct{}, loadsAtOnce),
-		lookups: auth.NewLookups(findsAtOnce, 1),
-		pasts:   make(chan struct{}, pastsAtOnce),
-		befores: make(chan struct{}, 1),
-		fleets:  make(map[fleet.Key]*owner),
-		byID:    make(map[fleet.ID][]*owner),
-		creds:   make(map[fleet.CredentialID]*owner),
+		cfg:         cfg,
+		streams:     newStreamCounts(cfg),
+		log:         cfg.Logger,
+		pollNo:      make(chan struct{}, 1),
+		loads:       newLane(slow),
+		reads:       newLane(slow),
+		lookups:     auth.NewLookups(findsAtOnce, 1),
+		lastStreams: newLane(slow),
+		fleets:      make(map[fleet.Key]*owner),
+		byID:        make(map[fleet.ID][]*owner),
+		creds:       make(map[fleet.CredentialID]*owner),
 	}, nil
 }
 
@@ -174,6 +170,7 @@ func (r *Replica) Wake(f fleet.ID, all bool) {
 		signal(r.pollNo)
 		return
 	}
+	r.gone.forget(f)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.byID[f] {
@@ -189,9 +186,6 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// now is the database's clock, as far as it is known.
-func (r *Replica) now() time.Time { return time.Now().Add(time.Duration(r.offset.Load())) }
-
 // use returns the fleet's owner, a new one if there is none, and counts the caller as
 // a user until leave.
 func (r *Replica) use(key fleet.Key) (*owner, error) {
@@ -199,6 +193,9 @@ func (r *Replica) use(key fleet.Key) (*owner, error) {
 	defer r.mu.Unlock()
 	o := r.fleets[key]
 	if o == nil {
+		if r.gone.has(key) {
+			return nil, errGone
+		}
 		if r.start == nil {
 			return nil, fmt.Errorf("this server is starting or stopping: try again: %w", fleet.ErrUnavailable)
 		}

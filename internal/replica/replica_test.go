@@ -123,7 +123,7 @@ func TestTwoLoadsAtOnce(t *testing.T) {
 			wg.Go(func() { w.attach(id, "a") })
 		}
 		wg.Wait()
-		if w.feed.counts().most != loadsAtOnce {
+		if w.feed.counts().most != quickAtOnce {
 			t.Errorf("%d at once", w.feed.counts().most)
 		}
 	})

@@ -15,31 +15,29 @@ func (o *owner) retry(ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	o.r.cfg.Recorder.Resolved(o.key, o.offerAgain(ids))
+	o.resolve(func(ns *nodes) []fleet.Resolution { return ns.offerAgain(ids) })
 }
 
-func (o *owner) offerAgain(ids []string) (resolved []fleet.Resolution) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	defer func() { stamp(resolved, o.r.now()) }()
-	o.retried++
+func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
+	defer func() { stamp(resolved, ns.clock.now()) }()
+	ns.retried++
 	for _, id := range ids {
-		n := o.nodes[id]
+		n := ns.byID[id]
 		if n == nil {
 			continue
 		}
-		var over []fleet.Resolution
-		for s := range n.seats() {
+		var ended []fleet.Resolution
+		for s := range n.subscribers() {
 			for _, e := range s.list {
-				over = append(over, resolution(n.id, e, o.content.revision))
+				ended = append(ended, resolution(n.id, e, ns.views.content.revision))
 			}
 			s.list, s.ahead = nil, nil
-			over = append(over, s.thaw(n.id, o.content.revision)...)
+			ended = append(ended, s.thaw(n.id, ns.views.content.revision)...)
 		}
-		n.leave(nil)
-		resolved = append(resolved, n.ended(over)...)
+		n.setOfEnded(nil)
+		resolved = append(resolved, n.ended(ended)...)
 		n.retries++
-		o.retarget(n)
+		ns.retarget(n)
 		for a := range n.streams {
 			signal(a.changed)
 		}
@@ -56,23 +54,21 @@ func stamp(resolved []fleet.Resolution, at time.Time) {
 
 // reconsider ends the exceptions that a client casts doubt on, of its stream alone, and of
 // streams that have ended.
-func (o *owner) reconsider(a *attachment, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	defer func() { stamp(resolved, o.r.now()) }()
+func (ns *nodes) reconsider(a *attachment, doubted []snapshot.Doubted) (resolved []fleet.Resolution) {
+	defer func() { stamp(resolved, ns.clock.now()) }()
 	n := a.node
-	resolved = a.seat.doubt(doubted, n.id, o.content.revision)
-	if n.left != nil {
-		resolved = append(resolved, n.left.doubt(doubted, n.id, o.content.revision)...)
-		n.leave(n.left)
+	resolved = a.subscriber.doubt(doubted, n.id, ns.views.content.revision)
+	if n.ofEnded != nil {
+		resolved = append(resolved, n.ofEnded.doubt(doubted, n.id, ns.views.content.revision)...)
+		n.setOfEnded(n.ofEnded)
 	}
-	o.retarget(n)
+	ns.retarget(n)
 	signal(a.changed)
 	return n.ended(resolved)
 }
 
 // doubt ends the exceptions that are doubted. Of a frozen type the client has what it says.
-func (s *seat) doubt(doubted []snapshot.Doubted, node string, by fleet.Revision) (resolved []fleet.Resolution) {
+func (s *subscriber) doubt(doubted []snapshot.Doubted, node string, by fleet.Revision) (resolved []fleet.Resolution) {
 	s.list = slices.DeleteFunc(s.list, func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
 		if out {
@@ -86,8 +82,8 @@ func (s *seat) doubt(doubted []snapshot.Doubted, node string, by fleet.Revision)
 			continue
 		}
 		f.set = f.set.With(r)
-		if f.over[d.Name] == d.Version {
-			delete(f.over, d.Name)
+		if f.refused[d.Name] == d.Version {
+			delete(f.refused, d.Name)
 			resolved = append(resolved, fleet.Resolution{Node: node, Type: d.Type, Name: d.Name, Version: d.Version, By: by})
 		}
 	}

@@ -88,7 +88,7 @@ func TestARetryWhileAStreamComes(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "bad"))
 		w.attach(id, "first")
-		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil)}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil)}})
 		w.feed.set(func(f *feed) { f.pastTook = 100 * time.Millisecond })
 		done := make(chan *attachment)
 		go func() { done <- w.attach(id, "n") }()

@@ -24,7 +24,7 @@ type view struct {
 // newView makes a view out of nothing, at the cost of the names with variants.
 func newView(c *content, v selector.Vector) *view {
 	types, gone := c.plain, c.lost
-	for ref, f := range c.families.all() {
+	for ref, f := range c.variants.all() {
 		choose(&types, &gone, c, v, ref, f)
 	}
 	snap := c.snapshot(types, gone)
@@ -37,7 +37,7 @@ func newView(c *content, v selector.Vector) *view {
 func (v *view) next(d *difference, vector selector.Vector) *view {
 	types, gone := v.snap.Types, v.snap.Gone
 	for _, ref := range d.changed {
-		choose(&types, &gone, d.next, vector, ref, d.next.family(ref))
+		choose(&types, &gone, d.next, vector, ref, d.next.variantsOf(ref))
 	}
 	id := v.id
 	if d.last.index != d.next.index {
@@ -50,7 +50,7 @@ func (v *view) next(d *difference, vector selector.Vector) *view {
 	return &view{vector: vector, id: id, snap: snap, target: snapshot.NewTarget(snap, nil)}
 }
 
-func choose(types, gone *[fleet.NumTypes]*snapshot.Set, c *content, v selector.Vector, ref fleet.Ref, f *family) {
+func choose(types, gone *[fleet.NumTypes]*snapshot.Set, c *content, v selector.Vector, ref fleet.Ref, f *variants) {
 	has, lost := f.choose(c.index, v)
 	types[ref.Type] = replaced(types[ref.Type], ref.Name, has)
 	gone[ref.Type] = buried(gone[ref.Type], ref.Name, lost)
@@ -58,7 +58,7 @@ func choose(types, gone *[fleet.NumTypes]*snapshot.Set, c *content, v selector.V
 
 // snapshot makes one of a view's sets. All views share the sets of types without variants.
 func (c *content) snapshot(types, gone [fleet.NumTypes]*snapshot.Set) *snapshot.Snapshot {
-	for t, n := range c.families.count {
+	for t, n := range c.variants.count {
 		if n == 0 {
 			types[t], gone[t] = c.plain[t], c.lost[t]
 		}

@@ -163,32 +163,32 @@ func TestAnotherViewThanLastTime(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "1"), variant("c", "eu", "eu", "locality.region=eu", 0))
 		a := w.attachNode(id, fleet.Node{ID: "n", Region: "eu"})
 		a.Settled(1)
-		view := a.seat.view.id
+		view := a.subscriber.view.id
 		a.Detach(false)
 		a = w.attachNode(id, fleet.Node{ID: "n", Region: "eu", Zone: "other"})
-		if p := a.Past(); p.Settled != 1 || p.Clean {
+		if p := a.LastStream(); p.Settled != 1 || p.Clean {
 			t.Errorf("in the same view as before: %+v", p)
 		}
 		a.Settled(1)
 		a.Detach(false)
 		a = w.attachNode(id, fleet.Node{ID: "n", Region: "us"})
-		if p := a.Past(); p.Settled != 0 {
+		if p := a.LastStream(); p.Settled != 0 {
 			t.Errorf("in another view than before: %+v", p)
 		}
 		a.Settled(1)
 		w.change(key, variant("c", "us", "us", "locality.region=us", 0)) // its view changes while it lives
 		a.Settled(2)
-		now := a.seat.view.id
+		now := a.subscriber.view.id
 		a.Detach(false)
 		if now == view || now == "" {
 			t.Errorf("the view is %q, was %q", now, view)
 		}
-		w.left("m", fleet.NodePast{Settled: 2, View: now})
-		if p := w.attachNode(id, fleet.Node{ID: "m", Region: "us"}).Past(); p.Settled != 2 {
+		w.left("m", fleet.LastStream{Settled: 2, View: now})
+		if p := w.attachNode(id, fleet.Node{ID: "m", Region: "us"}).LastStream(); p.Settled != 2 {
 			t.Errorf("in the view that another server told of: %+v", p)
 		}
-		w.left("o", fleet.NodePast{Settled: 2, View: view})
-		if p := w.attachNode(id, fleet.Node{ID: "o", Region: "us"}).Past(); p.Settled != 0 {
+		w.left("o", fleet.LastStream{Settled: 2, View: view})
+		if p := w.attachNode(id, fleet.Node{ID: "o", Region: "us"}).LastStream(); p.Settled != 0 {
 			t.Errorf("in another view than another server told of: %+v", p)
 		}
 		time.Sleep(time.Second)
@@ -239,7 +239,7 @@ func TestOneNodeIDWithTwoLabels(t *testing.T) {
 		wantClusters(t, us, map[string]string{"c": "1"})
 		eu.Settled(1)
 		us.Settled(1)
-		if p := w.attachNode(id, fleet.Node{ID: "n", Region: "eu"}).Past(); p.Settled != 0 {
+		if p := w.attachNode(id, fleet.Node{ID: "n", Region: "eu"}).LastStream(); p.Settled != 0 {
 			t.Errorf("beside a stream of another view: %+v", p)
 		}
 		refuse(t, eu, "c", nil)

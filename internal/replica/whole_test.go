@@ -125,12 +125,12 @@ func (s *server) serving(key fleet.Key, node string) (view *snapshot.Snapshot, t
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	n := o.nodes[node]
+	n := o.nodes.byID[node]
 	if n == nil {
 		return nil, nil, nil
 	}
 	for a := range n.streams {
-		return a.seat.view.snap, a.Current(), slices.Clone(a.seat.list)
+		return a.subscriber.view.snap, a.Current(), slices.Clone(a.subscriber.list)
 	}
 	return nil, nil, nil
 }

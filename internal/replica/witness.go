@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"sync"
+
 	"fairlead/internal/fleet"
 	"fairlead/internal/xds"
 )
@@ -16,44 +18,49 @@ type testimony struct {
 // maxTestimonies is how many are remembered of a fleet.
 const maxTestimonies = 1_000
 
+// testimonies are those of a fleet. They are safe for concurrent use and call nobody.
+type testimonies struct {
+	mu  sync.Mutex // guards all
+	all map[testimony]struct{}
+}
+
 // testify takes in a refusal that has one culprit. What was presumed may be wrong, and tells
-// others nothing. o.mu is held.
-func (o *owner) testify(build string, r xds.Refusal) {
+// others nothing.
+func (ts *testimonies) testify(build string, r xds.Refusal) {
 	if len(r.Culprits) != 1 || r.Presumed {
 		return
 	}
-	if len(o.testimonies) >= maxTestimonies {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if len(ts.all) >= maxTestimonies {
 		return
 	}
-	if o.testimonies == nil {
-		o.testimonies = make(map[testimony]struct{})
+	if ts.all == nil {
+		ts.all = make(map[testimony]struct{})
 	}
 	c := r.Culprits[0].Refused
-	o.testimonies[testimony{r.Type, c.Name, c.Version, build}] = struct{}{}
+	ts.all[testimony{r.Type, c.Name, c.Version, build}] = struct{}{}
+}
+
+func (ts *testimonies) has(x testimony) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	_, ok := ts.all[x]
+	return ok
+}
+
+// forget drops those about versions that no view has any more.
+func (ts *testimonies) forget(vs *views) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for x := range ts.all {
+		if !vs.have(x.typ, x.name, x.version) {
+			delete(ts.all, x)
+		}
+	}
 }
 
 // Witness reports whether some node of the same client build refused the version alone.
 func (a *attachment) Witness(t fleet.Type, name, version string) bool {
-	o := a.owner
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	_, ok := o.testimonies[testimony{t, name, version, a.build}]
-	return ok
-}
-
-// forgetTestimonies drops those about versions that no stream is to hold any more. o.mu is
-// held.
-func (o *owner) forgetTestimonies() {
-	for x := range o.testimonies {
-		holds := false
-		for _, v := range o.views {
-			if r := v.snap.Types[x.typ].Get(x.name); r != nil && r.Version == x.version {
-				holds = true
-				break
-			}
-		}
-		if !holds {
-			delete(o.testimonies, x)
-		}
-	}
+	return a.owner.testimonies.has(testimony{t, name, version, a.build})
 }

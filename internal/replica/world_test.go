@@ -135,7 +135,7 @@ func (w *world) nodes(key fleet.Key) (all, excepted int) {
 	w.mu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.nodes), len(o.excepted)
+	return len(o.nodes.byID), len(o.nodes.excepted)
 }
 
 // change writes one revision and rings the bell.

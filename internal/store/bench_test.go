@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -119,5 +120,38 @@ func BenchmarkMoved1000Fleets(b *testing.B) {
 		if moved, err := node.Moved(b.Context(), known); err != nil || len(moved) != 0 {
 			b.Fatal(len(moved), err)
 		}
+	}
+}
+
+// BenchmarkLastStreams asks for nodes out of 5,000, alone and with others.
+func BenchmarkLastStreams(b *testing.B) {
+	const have = 5_000
+	db, _, k := benchWorld(b, 1)
+	node, server := db.NodeStore(b), fleet.NewServerID()
+	if err := node.Lease(b.Context(), server, "s", time.Minute); err != nil {
+		b.Fatal(err)
+	}
+	asked := make([]fleet.AskedNode, have)
+	for from := 0; from < have; from += 500 {
+		st := fleet.Status{Key: k, Server: server, Settled: 1}
+		for i := range 500 {
+			asked[from+i].Node = fmt.Sprint("n", from+i)
+			st.Nodes = append(st.Nodes, fleet.NodeStatus{Node: asked[from+i].Node, Settled: settled(1), Clean: true, Since: time.Now()})
+		}
+		if err := node.Report(b.Context(), st); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, size := range []int{1, 200} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			at := 0
+			for b.Loop() {
+				if all, err := node.LastStreams(b.Context(), k, asked[at:at+size]); err != nil || len(all) != size || !all[0].Clean {
+					b.Fatal(len(all), err)
+				}
+				at = (at + size) % have
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*size), "µs/node")
+		})
 	}
 }

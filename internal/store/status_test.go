@@ -242,9 +242,7 @@ func TestRefusalAfterItWasOfferedAgain(t *testing.T) {
 	refusal := fleet.Refusal{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", At: committed}
 	ended := fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", By: 1, At: committed.Add(time.Second)}
 	open := func() int {
-		p, err := w.node.NodePast(t.Context(), w.key(), "n", fleet.ServerID{})
-		w.ok(err)
-		return len(p.Refusals)
+		return len(w.past("n", fleet.ServerID{}).Refusals)
 	}
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Since: committed}}, Refusals: []fleet.Refusal{refusal}})
 	refusal.At = ended.At

@@ -70,15 +70,15 @@ type Attachment interface {
 	// Ended has capacity 1: the stream must end with this error (the credential was
 	// revoked, the fleet deleted).
 	Ended() <-chan error
-	// Past is what is known of the node from before this stream.
-	Past() Past
+	// LastStream is what is known of the node from before this stream.
+	LastStream() LastStream
 	// Detach ends the tie; nothing is called after it. clean: nothing that went out is
 	// unanswered or in doubt, and what the client reports next time can be believed.
 	Detach(clean bool)
 }
 
-// Past is what a node's last stream left behind (SEMANTICS 3.4).
-type Past struct {
+// LastStream is what a node's last stream left behind (SEMANTICS 3.4).
+type LastStream struct {
 	// Known: there was one.
 	Known bool
 	// Settled is the node's settled revision, 0 if there is none or it counts no more.

@@ -213,7 +213,7 @@ func (st *stream) attach() error {
 	if err != nil {
 		return err
 	}
-	past := st.att.Past()
+	past := st.att.LastStream()
 	st.client.Before, st.client.Witness = past.Before, st.att.Witness
 	if past.Known && !past.Clean {
 		st.client.Past = snapshot.Past{Unclean: true, Settled: past.Settled}

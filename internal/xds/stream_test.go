@@ -153,7 +153,7 @@ func TestWhatKeepsAClientBehindIsTold(t *testing.T) {
 // for them: that request is its first, and what it reports counts.
 func TestAFreedEnvoySaysWhatItHolds(t *testing.T) {
 	both(t, func(t *testing.T, w *xdstest.World, s *xdstest.Client) {
-		w.Left(xds.Past{Known: true})
+		w.Left(xds.LastStream{Known: true})
 		w.Publish(append(cluster("a", "1"), cluster("b", "1")...)...)
 		s.Subscribe(fleet.Endpoint, "a")
 		s.Ack(s.Want("endpoints a@1"))

@@ -24,7 +24,7 @@ type Source struct {
 	attached map[*attachment]struct{}
 	refusals []xds.Refusal
 	away     error
-	past     xds.Past
+	past     xds.LastStream
 }
 
 // NewSource returns an empty fleet at revision 0.
@@ -72,7 +72,7 @@ func (s *Source) End(err error) {
 }
 
 // Left is what nodes that come from now on left behind.
-func (s *Source) Left(p xds.Past) {
+func (s *Source) Left(p xds.LastStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.past = p
@@ -166,7 +166,7 @@ type attachment struct {
 	waits      atomic.Pointer[fleet.Waits]
 	changed    chan struct{}
 	ended      chan error
-	past       xds.Past
+	past       xds.LastStream
 	exceptions []snapshot.Exception // guarded by source.mu
 }
 
@@ -206,7 +206,7 @@ func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
 	a.retarget(a.source.snap)
 }
 
-func (a *attachment) Past() xds.Past { return a.past }
+func (a *attachment) LastStream() xds.LastStream { return a.past }
 
 func (a *attachment) Detach(bool) {
 	a.source.mu.Lock()

@@ -2,9 +2,9 @@ package fleet
 
 import "time"
 
-// NodePast is what the database knows of a node from before its present stream
+// LastStream is what the database knows of a node from before its present stream
 // (SEMANTICS 3.4).
-type NodePast struct {
+type LastStream struct {
 	// Known: the fleet has seen the node.
 	Known bool
 	// Settled is what the node confirmed on the stream that ended last, or less: of several
@@ -42,3 +42,10 @@ type PastRefusal struct {
 // Stood reports whether the node refused it when it had settled a revision, so that it held
 // what stood in.
 func (r PastRefusal) Stood(at Revision) bool { return r.Revision <= at && (r.By == 0 || r.By > at) }
+
+// AskedNode is a node of which the last stream is asked for. What the server Without has told
+// does not count, which knows better what it had itself; the zero id leaves none out.
+type AskedNode struct {
+	Node    string
+	Without ServerID
+}

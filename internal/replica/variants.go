@@ -9,14 +9,14 @@ import (
 	"fairlead/internal/snapshot"
 )
 
-// family is a name with all its variants. It is immutable.
+// variants are all those of a name. They are immutable.
 //
 // Its resources carry as Revision the one that brought their version or, if that is later,
 // the last one that took some variant of the name away from nodes: that deleted it, or
 // gave it another selector or priority. Whoever got another variant by that has nothing
 // older than that; so revisions are an order also between the variants of a name
 // (SEMANTICS 3.4 counts on it, and the planner where it sends what a target had before).
-type family struct {
+type variants struct {
 	def   *snapshot.Resource // the default variant; nil: there is none
 	lost  fleet.Revision     // the last revision that may have taken the name away from a node that has none of it; 0: none did
 	named []member           // by name
@@ -30,7 +30,7 @@ type member struct {
 	res      *snapshot.Resource
 }
 
-func (f *family) member(name string) *member {
+func (f *variants) member(name string) *member {
 	i, ok := f.find(name)
 	if !ok {
 		return nil
@@ -38,12 +38,12 @@ func (f *family) member(name string) *member {
 	return &f.named[i]
 }
 
-func (f *family) find(name string) (int, bool) {
+func (f *variants) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(f.named, name, func(m member, name string) int { return strings.Compare(m.name, name) })
 }
 
 // set puts a member in the place of any of its name. f is nobody else's yet.
-func (f *family) set(m member) {
+func (f *variants) set(m member) {
 	i, ok := f.find(m.name)
 	if ok {
 		f.named[i] = m
@@ -52,14 +52,14 @@ func (f *family) set(m member) {
 	f.named = slices.Insert(f.named, i, m)
 }
 
-func (f *family) remove(name string) {
+func (f *variants) remove(name string) {
 	if i, ok := f.find(name); ok {
 		f.named = slices.Delete(f.named, i, i+1)
 	}
 }
 
 // raise takes in that a revision took a variant away from nodes. f is nobody else's yet.
-func (f *family) raise(moved fleet.Revision) {
+func (f *variants) raise(moved fleet.Revision) {
 	raised := func(r *snapshot.Resource) *snapshot.Resource {
 		if r == nil || r.Revision >= moved {
 			return r
@@ -72,13 +72,13 @@ func (f *family) raise(moved fleet.Revision) {
 	}
 }
 
-// clone returns a family that nobody shares.
-func (f *family) clone() family {
-	return family{def: f.def, lost: f.lost, named: slices.Clone(f.named)}
+// clone returns some that nobody shares.
+func (f *variants) clone() variants {
+	return variants{def: f.def, lost: f.lost, named: slices.Clone(f.named)}
 }
 
 // same reports whether nothing differs, for any node.
-func (f *family) same(o *family) bool {
+func (f *variants) same(o *variants) bool {
 	if f.def != o.def || len(f.named) != len(o.named) || f.tombstoneAt() != o.tombstoneAt() {
 		return false
 	}
@@ -92,7 +92,7 @@ func (f *family) same(o *family) bool {
 }
 
 // tombstoneAt is lost as far as it can matter: everybody has the default variant.
-func (f *family) tombstoneAt() fleet.Revision {
+func (f *variants) tombstoneAt() fleet.Revision {
 	if f.def != nil {
 		return 0
 	}
@@ -101,7 +101,7 @@ func (f *family) tombstoneAt() fleet.Revision {
 
 // choose returns what a node has of the name whose decisions these are; nil, and the
 // revision of the name's tombstone if it has one, where it has nothing.
-func (f *family) choose(x *selector.Index, v selector.Vector) (has *snapshot.Resource, lost fleet.Revision) {
+func (f *variants) choose(x *selector.Index, v selector.Vector) (has *snapshot.Resource, lost fleet.Revision) {
 	has = f.def
 	if len(f.named) > 0 {
 		candidates := make([]selector.Variant, len(f.named))

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,15 +12,18 @@ import (
 	"fairlead/internal/store"
 )
 
-func (w *world) past(node string, without fleet.ServerID) fleet.NodePast {
+func (w *world) past(node string, without fleet.ServerID) fleet.LastStream {
 	w.Helper()
-	p, err := w.node.NodePast(w.Context(), w.key(), node, without)
+	ps, err := w.node.LastStreams(w.Context(), w.key(), []fleet.AskedNode{{Node: node, Without: without}})
 	w.ok(err)
-	return p
+	if len(ps) != 1 {
+		w.Fatalf("%d answers", len(ps))
+	}
+	return ps[0]
 }
 
 // SEMANTICS 3.4: how the node's last stream ended, wherever it was.
-func TestNodePast(t *testing.T) {
+func TestLastStreams(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return time.Now().Add(-d) }
 	gone := func(rev fleet.Revision, clean bool, d time.Duration) fleet.Status {
 		return fleet.Status{Settled: 9, Nodes: []fleet.NodeStatus{{Node: "n", Settled: &rev, Clean: clean, Since: ago(d)}}}
@@ -30,21 +35,21 @@ func TestNodePast(t *testing.T) {
 		a, b    fleet.Status // what two servers say
 		aDies   bool
 		without bool // a's row is left out
-		want    fleet.NodePast
+		want    fleet.LastStream
 	}{
 		"never seen":                {},
-		"ended clean":               {a: gone(3, true, time.Minute), want: fleet.NodePast{Known: true, Settled: 3, Clean: true}},
-		"ended otherwise":           {a: gone(3, false, time.Minute), want: fleet.NodePast{Known: true, Settled: 3}},
-		"the last end counts":       {a: gone(3, false, time.Hour), b: gone(5, true, time.Minute), want: fleet.NodePast{Known: true, Settled: 5, Clean: true}},
-		"also where it is the less": {a: gone(5, true, time.Hour), b: gone(0, false, time.Minute), want: fleet.NodePast{Known: true}},
-		"its server died":           {a: here(nil, time.Hour), aDies: true, want: fleet.NodePast{Known: true, Settled: 7}},
+		"ended clean":               {a: gone(3, true, time.Minute), want: fleet.LastStream{Known: true, Settled: 3, Clean: true}},
+		"ended otherwise":           {a: gone(3, false, time.Minute), want: fleet.LastStream{Known: true, Settled: 3}},
+		"the last end counts":       {a: gone(3, false, time.Hour), b: gone(5, true, time.Minute), want: fleet.LastStream{Known: true, Settled: 5, Clean: true}},
+		"also where it is the less": {a: gone(5, true, time.Hour), b: gone(0, false, time.Minute), want: fleet.LastStream{Known: true}},
+		"its server died":           {a: here(nil, time.Hour), aDies: true, want: fleet.LastStream{Known: true, Settled: 7}},
 		"its server died after it had ended elsewhere": {
-			a: here(settled(2), time.Hour), b: gone(5, true, time.Minute), aDies: true, want: fleet.NodePast{Known: true, Settled: 2}},
-		"lives elsewhere": {a: here(nil, time.Minute), b: gone(2, true, time.Hour), want: fleet.NodePast{Known: true, Settled: 7, Live: true, LiveAs: []string{"delta ADS"}}},
+			a: here(settled(2), time.Hour), b: gone(5, true, time.Minute), aDies: true, want: fleet.LastStream{Known: true, Settled: 2}},
+		"lives elsewhere": {a: here(nil, time.Minute), b: gone(2, true, time.Hour), want: fleet.LastStream{Known: true, Settled: 7, Live: true, LiveAs: []string{"delta ADS"}}},
 		"lives elsewhere, and ended somewhere since": {
-			a: here(nil, time.Hour), b: gone(2, true, time.Minute), want: fleet.NodePast{Known: true, Settled: 2, Live: true, LiveAs: []string{"delta ADS"}}},
+			a: here(nil, time.Hour), b: gone(2, true, time.Minute), want: fleet.LastStream{Known: true, Settled: 2, Live: true, LiveAs: []string{"delta ADS"}}},
 		"what the asking server said is left out": {
-			a: here(nil, time.Minute), b: gone(2, true, time.Hour), without: true, want: fleet.NodePast{Known: true, Settled: 2, Clean: true}},
+			a: here(nil, time.Minute), b: gone(2, true, time.Hour), without: true, want: fleet.LastStream{Known: true, Settled: 2, Clean: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := setup(t)
@@ -123,5 +128,65 @@ func TestThePastBringsWhatStandsIn(t *testing.T) {
 	s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: &at, Since: time.Now()}}})
 	if p := w.past("n", fleet.ServerID{}); len(p.Ended) != 0 {
 		t.Errorf("what ended before it settled is told: %+v", p.Ended)
+	}
+}
+
+// crowd reports nodes of a server, all of which have refused the same, some more than that.
+func (w *world) crowd(s server, nodes int, refused func(i int) int) (asked []fleet.AskedNode, good store.ResourceChange) {
+	w.Helper()
+	good = put(fleet.Route, "r", "good")
+	w.apply(good)
+	var st fleet.Status
+	for i := range nodes {
+		n := fmt.Sprint("n", i)
+		asked = append(asked, fleet.AskedNode{Node: n})
+		st.Nodes = append(st.Nodes, fleet.NodeStatus{Node: n, Settled: settled(fleet.Revision(i % 3)), Since: time.Now()})
+		for k := range refused(i) {
+			st.Refusals = append(st.Refusals, fleet.Refusal{Node: n, Type: fleet.Route, Name: "r", Version: fmt.Sprint("bad", k), Revision: 1, Action: "kept", Good: good.Version})
+		}
+	}
+	s.report(st)
+	return asked, good
+}
+
+// A crowd is answered in the order of the question, each node as if it had been asked for alone.
+func TestLastStreamsOfACrowd(t *testing.T) {
+	w := setup(t)
+	asked, good := w.crowd(w.server("s"), 40, func(i int) int { return i % 3 })
+	asked = slices.Insert(asked, 3, fleet.AskedNode{Node: "nobody"})
+	all, err := w.node.LastStreams(t.Context(), w.key(), asked)
+	w.ok(err)
+	if len(all) != len(asked) || all[3].Known {
+		t.Fatalf("%d answers for %d nodes, of nobody %+v", len(all), len(asked), all[3])
+	}
+	for i, n := range asked {
+		if d := cmp.Diff(w.past(n.Node, fleet.ServerID{}), all[i]); d != "" {
+			t.Errorf("%s: %s", n.Node, d)
+		}
+		for _, f := range all[i].Refusals {
+			if f.Row == nil || string(f.Row.Body) != "good" || f.Good != good.Version || f.Node != n.Node {
+				t.Errorf("%s: %+v", n.Node, f)
+			}
+		}
+	}
+	if none, err := w.node.LastStreams(t.Context(), w.key(), nil); err != nil || none != nil {
+		t.Errorf("of no node: %v, %v", none, err)
+	}
+}
+
+// Where nodes have refused very much the answer is about the first ones, and about these whole.
+func TestLastStreamsAreCutBetweenNodes(t *testing.T) {
+	w := setup(t)
+	const each = 900
+	asked, _ := w.crowd(w.server("s"), 6, func(int) int { return each })
+	all, err := w.node.LastStreams(t.Context(), w.key(), asked)
+	w.ok(err)
+	if len(all) != 4 {
+		t.Fatalf("%d answers", len(all))
+	}
+	for i, x := range all {
+		if len(x.Refusals) != each {
+			t.Errorf("node %d has %d refusals", i, len(x.Refusals))
+		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // left says what the database knows of a node.
-func (w *world) left(node string, p fleet.NodePast) {
+func (w *world) left(node string, p fleet.LastStream) {
 	p.Known = true
 	w.feed.set(func(f *feed) {
 		if f.pasts == nil {
-			f.pasts = map[string]fleet.NodePast{}
+			f.pasts = map[string]fleet.LastStream{}
 		}
 		f.pasts[node] = p
 	})
@@ -45,7 +45,7 @@ func inForce(a *attachment, t fleet.Type, name string) string {
 func TestAnotherServerRepairsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"), secret("s", "bad", "sealed:bad"), cluster("e", "good"), cluster("f", "2"))
-		w.left("n", fleet.NodePast{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
 			refused(cluster("c", "bad"), 1, ptr(cluster("c", "old"))),
 			refused(cluster("d", "bad"), 1, nil),
 			refused(cluster("e", "bad"), 1, nil),                                      // over by now
@@ -56,7 +56,7 @@ func TestAnotherServerRepairsAtOnce(t *testing.T) {
 			{Refusal: fleet.Refusal{Type: fleet.Cluster, Revision: 1, Detail: "nobody's fault"}},
 		}})
 		a := w.attach(id, "n")
-		if p := a.Past(); p != (xds.Past{Known: true, Settled: 1, Clean: true}) {
+		if p := a.LastStream(); p != (xds.LastStream{Known: true, Settled: 1, Clean: true}) {
 			t.Errorf("past %+v", p)
 		}
 		for name, want := range map[string]string{"c": "old", "d": "", "e": "good", "f": "1"} {
@@ -87,7 +87,7 @@ func TestWhatStandsInIsLost(t *testing.T) {
 		_, id, _ := w.newFleet(cluster("c", "bad"), secret("s", "bad", "sealed:bad"))
 		lost := refused(cluster("c", "bad"), 1, nil)
 		lost.Good, lost.Action = "old", actionKept
-		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{lost, refused(secret("s", "bad", ""), 1, ptr(secret("s", "old", "not to be opened")))}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{lost, refused(secret("s", "bad", ""), 1, ptr(secret("s", "old", "not to be opened")))}})
 		a := w.attach(id, "n")
 		refuse(t, a, "c", nil)
 		if inForce(a, fleet.Cluster, "c") != "bad" || inForce(a, fleet.Secret, "s") != "bad" {
@@ -112,9 +112,9 @@ func TestWhatIsLeftAloneStaysSo(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"))
 		left, bad := refused(cluster("c", "bad"), 1, nil), refused(cluster("d", "bad"), 1, nil)
 		left.Action, bad.Action = actionLeft, actionNoSuspect
-		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{left, bad}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{left, bad}})
 		a := w.resume(id, "n")
-		if es := a.seat.list; len(es) != 1 || es[0].Name != "c" || !es[0].Leave || es[0].Good != nil {
+		if es := a.subscriber.list; len(es) != 1 || es[0].Name != "c" || !es[0].Leave || es[0].Good != nil {
 			t.Errorf("exceptions %+v, want c's, to be left alone", es)
 		}
 		if inForce(a, fleet.Cluster, "d") != "bad" {
@@ -133,49 +133,49 @@ func TestWhatIsLeftAloneStaysSo(t *testing.T) {
 
 func TestWhenANodeIsBelieved(t *testing.T) {
 	t.Parallel()
-	clean := fleet.NodePast{Settled: 1, Clean: true}
+	clean := fleet.LastStream{Settled: 1, Clean: true}
 	for name, c := range map[string]struct {
-		past fleet.NodePast
+		past fleet.LastStream
 		do   func(w *world, id xds.Identity) // before it attaches
 		kind string
-		want xds.Past
+		want xds.LastStream
 	}{
-		"clean":                          {past: clean, want: xds.Past{Known: true, Settled: 1, Clean: true}},
-		"not clean":                      {past: fleet.NodePast{Settled: 1}, want: xds.Past{Known: true, Settled: 1}},
-		"of revisions that are not here": {past: fleet.NodePast{Settled: 9}, want: xds.Past{Known: true}},
-		"beside another stream": {past: clean, want: xds.Past{Known: true, Settled: 1},
+		"clean":                          {past: clean, want: xds.LastStream{Known: true, Settled: 1, Clean: true}},
+		"not clean":                      {past: fleet.LastStream{Settled: 1}, want: xds.LastStream{Known: true, Settled: 1}},
+		"of revisions that are not here": {past: fleet.LastStream{Settled: 9}, want: xds.LastStream{Known: true}},
+		"beside another stream": {past: clean, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n") }},
-		"that has confirmed": {past: fleet.NodePast{}, want: xds.Past{Known: true, Settled: 1},
+		"that has confirmed": {past: fleet.LastStream{}, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n").Settled(1) }},
-		"beside a stream of another type": {past: clean, want: xds.Past{Known: true, Settled: 1, Clean: true}, kind: "delta LDS",
+		"beside a stream of another type": {past: clean, want: xds.LastStream{Known: true, Settled: 1, Clean: true}, kind: "delta LDS",
 			do: func(w *world, id xds.Identity) { w.attachAs(id, "n", "delta CDS") }},
-		"here a moment ago, clean": {past: fleet.NodePast{}, want: xds.Past{Known: true, Settled: 1, Clean: true},
+		"here a moment ago, clean": {past: fleet.LastStream{}, want: xds.LastStream{Known: true, Settled: 1, Clean: true},
 			do: func(w *world, id xds.Identity) { a := w.attach(id, "n"); a.Settled(1); a.Detach(true) }},
-		"here a moment ago, in the midst": {past: clean, want: xds.Past{Known: true, Settled: 1},
+		"here a moment ago, in the midst": {past: clean, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { a := w.attach(id, "n"); a.Settled(1); a.Detach(false) }},
-		"cut before it settled again": {past: fleet.NodePast{}, want: xds.Past{Known: true, Settled: 1},
+		"cut before it settled again": {past: fleet.LastStream{}, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) {
 				a := w.attach(id, "n")
 				a.Settled(1)
 				a.Detach(true)
 				w.attach(id, "n").Detach(false)
 			}},
-		"beside a stream that has not settled again": {past: clean, want: xds.Past{Known: true, Settled: 1},
+		"beside a stream that has not settled again": {past: clean, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) {
 				a := w.attach(id, "n")
 				a.Settled(1)
 				a.Detach(true)
 				w.attach(id, "n")
 			}},
-		"elsewhere since it was here": {past: fleet.NodePast{Settled: 1, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, want: xds.Past{Known: true, Settled: 1},
+		"elsewhere since it was here": {past: fleet.LastStream{Settled: 1, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
-		"lives elsewhere since it was here": {past: fleet.NodePast{Settled: 1, Live: true, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, want: xds.Past{Known: true, Settled: 1},
+		"lives elsewhere since it was here": {past: fleet.LastStream{Settled: 1, Live: true, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)}, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) {
-				w.left("n", fleet.NodePast{})
+				w.left("n", fleet.LastStream{})
 				w.attach(id, "n").Detach(true)
-				w.left("n", fleet.NodePast{Settled: 1, Live: true, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)})
+				w.left("n", fleet.LastStream{Settled: 1, Live: true, At: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)})
 			}},
-		"lives elsewhere": {past: fleet.NodePast{Settled: 1, Live: true}, want: xds.Past{Known: true, Settled: 1},
+		"lives elsewhere": {past: fleet.LastStream{Settled: 1, Live: true}, want: xds.LastStream{Known: true, Settled: 1},
 			do: func(w *world, id xds.Identity) { w.attach(id, "n").Detach(true) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestWhenANodeIsBelieved(t *testing.T) {
 				if kind == "" {
 					kind = "delta ADS"
 				}
-				if p := w.attachAs(id, "n", kind).Past(); p != c.want {
+				if p := w.attachAs(id, "n", kind).LastStream(); p != c.want {
 					t.Errorf("%+v, want %+v", p, c.want)
 				}
 			})
@@ -219,14 +219,14 @@ func TestAPastThatCannotBeReadHoldsNothingUp(t *testing.T) {
 			go func() { done <- w.attach(id, fmt.Sprint("n", i)) }()
 		}
 		for range many {
-			if a := <-done; a.Past() != (xds.Past{}) || inForce(a, fleet.Cluster, "c") != "1" {
-				t.Errorf("past %+v", a.Past())
+			if a := <-done; a.LastStream() != (xds.LastStream{}) || inForce(a, fleet.Cluster, "c") != "1" {
+				t.Errorf("past %+v", a.LastStream())
 			}
 		}
-		if took := time.Since(begun); took > pastWait {
+		if took := time.Since(begun); took > lastStreamsWait {
 			t.Errorf("took %s", took)
 		}
-		if n := w.feed.counts().mostAsking; n > pastsAtOnce {
+		if n := w.feed.counts().mostAsking; n > 1 {
 			t.Errorf("the database was asked for %d at once", n)
 		}
 	})
@@ -236,7 +236,7 @@ func TestAPastThatCannotBeReadHoldsNothingUp(t *testing.T) {
 func TestAPastIsAskedForOncePerNode(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "bad"))
-		w.left("n", fleet.NodePast{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
+		w.left("n", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, ptr(cluster("c", "old")))}})
 		a, b := w.attach(id, "n"), w.attach(id, "n")
 		if n := w.feed.counts().asked; n != 1 {
 			t.Errorf("asked %d times", n)
@@ -256,7 +256,7 @@ func TestAPastIsAskedForOncePerNode(t *testing.T) {
 func TestANewNodeIsToldBeforeItIsServed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		_, id, _ := w.newFleet(cluster("c", "1"))
-		w.left("old", fleet.NodePast{})
+		w.left("old", fleet.LastStream{})
 		w.attach(id, "old")
 		if w.sink.knows("old") {
 			t.Error("a node that is known need not wait")

@@ -1,0 +1,70 @@
+package replica
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// The nodes of a deleted fleet try again and again. A server remembers for a while that it is
+// gone, so that they cost no question each.
+const (
+	goneFor = 30 * time.Second
+	maxGone = 10_000 // fleets that are remembered
+)
+
+// goneFleets are those that were not there lately. It is safe for concurrent use and calls
+// nobody.
+type goneFleets struct {
+	mu    sync.Mutex // guards until
+	until map[fleet.ID]goneFleet
+}
+
+type goneFleet struct {
+	tenant fleet.TenantID
+	until  time.Time
+}
+
+// add costs as much as are remembered when there are many, else nothing.
+func (g *goneFleets) add(key fleet.Key) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	if g.until == nil {
+		g.until = make(map[fleet.ID]goneFleet)
+	}
+	if len(g.until) >= maxGone {
+		maps.DeleteFunc(g.until, func(_ fleet.ID, x goneFleet) bool { return !now.Before(x.until) })
+	}
+	for id := range g.until { // any of them: it costs a question
+		if len(g.until) < maxGone {
+			break
+		}
+		delete(g.until, id)
+	}
+	g.until[key.Fleet] = goneFleet{key.Tenant, now.Add(goneFor)}
+}
+
+func (g *goneFleets) has(key fleet.Key) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	x, ok := g.until[key.Fleet]
+	return ok && x.tenant == key.Tenant && time.Now().Before(x.until)
+}
+
+// forget is for a fleet of which somebody has heard since.
+func (g *goneFleets) forget(id fleet.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.until, id)
+}
+
+// trim forgets those whose time is over.
+func (g *goneFleets) trim() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(g.until, func(_ fleet.ID, x goneFleet) bool { return !now.Before(x.until) })
+}

@@ -1,0 +1,110 @@
+package replica
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// recall asks the database what the node left behind, unless it has a stream here: then
+// its past is known, and the answer is nil. What cannot be found out in time is
+// missed, and the stream goes on without (SEMANTICS 3.4).
+func (o *owner) recall(ctx context.Context, id string) *recalled {
+	live, round := o.look(id)
+	if live {
+		return nil
+	}
+	// What it left behind here is known before the database has heard of it.
+	here, remembered := o.r.cfg.Recorder.Past(o.key, id)
+	var without fleet.ServerID
+	if remembered {
+		without = o.r.cfg.Recorder.Server()
+	}
+	past, err := o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: without})
+	elsewhere := err == nil && (!remembered || past.At.After(here.At))
+	if remembered && !elsewhere {
+		live := past.Live // on another server: a node that is in two places is believed nothing
+		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
+	}
+	past.Ended = append(past.Ended, here.Unflushed...)
+	return &recalled{past, round, err != nil, elsewhere}
+}
+
+// recallBeside asks what a node refuses that has other streams here; it was not asked before.
+func (o *owner) recallBeside(ctx context.Context, a *attachment, past *recalled) *recalled {
+	if past != nil || a.last.Settled >= o.held.Load().at.Revision {
+		return past
+	}
+	asked, err := o.asker.ask(ctx, fleet.AskedNode{Node: a.node.id})
+	if err != nil {
+		return nil
+	}
+	asked.Settled = a.last.Settled
+	return &recalled{LastStream: asked}
+}
+
+// recalled is a node's past as it was when so many retries had been heard of.
+type recalled struct {
+	fleet.LastStream
+	round  int
+	missed bool // the database did not answer
+	// elsewhere: what the database says is newer than what is remembered here.
+	elsewhere bool
+}
+
+func (o *owner) look(id string) (live bool, round int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := o.nodes.byID[id]
+	return n != nil && len(n.streams) > 0, o.nodes.retried
+}
+
+// missedFor is how long those that came late may keep a change of the fleet waiting, for a
+// place; then for one answer.
+const missedFor = 500 * time.Millisecond
+
+// askMissed asks between two readings of the fleet for what could not be read when its nodes
+// came: once, and once more after the next reading if that were not all.
+func (o *owner) askMissed(ctx context.Context) {
+	missed := o.someMissed(nodesAtOnce)
+	if len(missed) == 0 {
+		return
+	}
+	asked := make([]fleet.AskedNode, len(missed))
+	for i, n := range missed {
+		asked[i].Node = n.id
+	}
+	var answers []fleet.LastStream
+	err := o.r.lastStreams.do(ctx, &o.missedPace, missedFor, func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, lastStreamsWait)
+		defer cancel()
+		answers, err = o.r.cfg.Feed.LastStreams(ctx, o.key, asked)
+		return err
+	})
+	if err != nil {
+		o.retryAt = time.Now().Add(retryMost/2 + rand.N(retryMost))
+		return
+	}
+	o.resolve(func(ns *nodes) (resolved []fleet.Resolution) {
+		for i, x := range answers {
+			resolved = append(resolved, ns.rememberLate(missed[i], x.Refusals)...)
+		}
+		if len(ns.missed) > 0 {
+			signal(ns.missing)
+		}
+		return resolved
+	})
+}
+
+func (o *owner) someMissed(most int) (some []*node) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for n := range o.nodes.missed {
+		if some = append(some, n); len(some) == most {
+			break
+		}
+	}
+	return some
+}

@@ -1,0 +1,62 @@
+package replica
+
+import "fairlead/internal/fleet"
+
+// publish gives all streams the views of the next content.
+func (o *owner) publish(t *viewUpdate) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var resolved []fleet.Resolution
+	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }() // by a panic too: nobody would find them again
+	o.views.replace(t.next)
+	for s := range o.subscribers() {
+		v := t.of(s, s.view)
+		s.moved = s.moved || v.id != s.view.id
+		s.view = v
+		o.views.add(v)
+	}
+	for n := range o.nodes.excepted {
+		resolved = append(resolved, o.nodes.renew(n)...)
+	}
+	for a := range o.streams.tied {
+		resolved = append(resolved, o.nodes.catchUpWith(a)...)
+	}
+	o.testimonies.forget(&o.views)
+	for a := range o.streams.tied {
+		if _, ok := o.nodes.excepted[a.node]; !ok { // else it has its own already
+			a.subscriber.target.Store(a.subscriber.view.target)
+		}
+		if a.subscriber.moved {
+			a.record.View(a.subscriber.view.id)
+			a.subscriber.moved = false
+		}
+	}
+	o.streams.wake()
+}
+
+// end lets all streams of a deleted fleet go.
+func (o *owner) end() {
+	o.endStreams()
+	o.r.gone.add(o.key)
+	o.r.drop(o)
+	o.open()
+}
+
+func (o *owner) endStreams() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.streams.endAll(errGone)
+}
+
+func (o *owner) beginRound() (round int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.streams.beginRound()
+}
+
+// sweepUnknown: see there.
+func (o *owner) sweepUnknown(round int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.streams.sweepUnknown(o.held.Load().creds, round)
+}

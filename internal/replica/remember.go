@@ -1,0 +1,218 @@
+package replica
+
+import (
+	"slices"
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// mostRefusals is how many the database tells of a node: with so many there may be more.
+const mostRefusals = 1_000
+
+// remember takes in what a node left behind, when its first stream comes: what it refuses
+// becomes exceptions again. A later stream beside it shares that past; one of the same
+// kind, or one of all types, finds the node in the midst of something.
+func (ns *nodes) remember(a *attachment, asked *recalled) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+	n := a.node
+	if len(n.streams) > 0 {
+		a.last = n.last
+		if n.overlaps(a) {
+			a.last = xds.LastStream{Known: true, Settled: max(a.last.Settled, n.confirmed())}
+		}
+		for x := range n.streams {
+			if x.subscriber.view.id != a.subscriber.view.id {
+				a.last.Settled = 0 // the other one's labels are others
+			}
+		}
+		return nil, nil
+	}
+	n.last = xds.LastStream{}
+	if n.ofEnded != nil {
+		n.ofEnded.lost, n.ofEnded.ahead = nil, nil
+	}
+	if asked == nil || asked.missed {
+		ns.missed[n] = struct{}{}
+		signal(ns.missing)
+	}
+	switch {
+	case asked == nil, asked.missed && !asked.Known: // it may have left anything behind
+		n.last.Known = a.resumed
+		a.last = n.last
+		return nil, nil
+	case !asked.Known:
+		return nil, nil
+	}
+	snap := a.subscriber.view.snap
+	n.last = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean}
+	if n.last.Settled > snap.Revision || asked.View != a.subscriber.view.id {
+		n.last.Settled = 0 // of a history that was cut, or further than this server is; or of other content
+	}
+	a.last = n.last
+	if asked.round != ns.retried {
+		return nil, nil // it may have been read before them: the node is offered all of it once more
+	}
+	ofEnded := n.ofEnded
+	if ofEnded == nil {
+		ofEnded = &subscriber{serves: servedBy("")}
+	}
+	ofEnded.labels, ofEnded.view = a.subscriber.labels, a.subscriber.view // it may have come back with other labels
+	if asked.elsewhere && len(asked.Refusals) < mostRefusals {
+		ofEnded.list = slices.DeleteFunc(ofEnded.list, func(e snapshot.Exception) bool { // ended there
+			return !slices.ContainsFunc(asked.Refusals, func(f fleet.PastRefusal) bool {
+				return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused
+			})
+		})
+	}
+	revised, resolved = ofEnded.readopt(ns.builder, n.id, asked.Refusals)
+	n.ofEnded = ofEnded // which inherit hands on
+	return revised, resolved
+}
+
+// rememberLate takes in what a node refused before streams that live by now. Those have
+// been offered it again: what they took is over, and so is what a new client refused.
+func (ns *nodes) rememberLate(n *node, refusals []fleet.PastRefusal) (resolved []fleet.Resolution) {
+	if _, ok := ns.missed[n]; !ok {
+		return nil // it has gone meanwhile
+	}
+	delete(ns.missed, n)
+	var a *attachment
+	for a = range n.streams {
+		var stands []fleet.PastRefusal
+		for _, f := range refusals {
+			switch {
+			case !a.subscriber.serves[f.Type]:
+			case f.Name == "", a.concerns(f, ns.views.content.history):
+				stands = append(stands, f)
+			default:
+				resolved = append(resolved, fleet.Resolution{Node: n.id, Type: f.Type, Name: f.Name, Version: f.Version, By: a.subscriber.view.snap.Revision, At: ns.clock.now()})
+			}
+		}
+		revised, ended := a.subscriber.readopt(ns.builder, n.id, stands)
+		a.record.Revise(revised)
+		resolved = append(resolved, ended...)
+		signal(a.changed)
+	}
+	unserved := slices.DeleteFunc(slices.Clone(refusals), func(f fleet.PastRefusal) bool { return n.serves(f.Type) })
+	if len(unserved) > 0 {
+		ofEnded := n.ofEnded
+		if ofEnded == nil {
+			ofEnded = &subscriber{labels: a.subscriber.labels, view: a.subscriber.view, serves: servedBy("")}
+		}
+		revised, ended := ofEnded.readopt(ns.builder, n.id, unserved)
+		a.record.Revise(revised)
+		resolved = append(resolved, ended...)
+		n.setOfEnded(ofEnded)
+	}
+	return append(n.ended(resolved), ns.renew(n)...)
+}
+
+// concerns reports whether a past refusal may be the stream's client's: it was told before
+// the stream began, and the client, which brought something with it, has not taken it since.
+func (a *attachment) concerns(f fleet.PastRefusal, history uint64) bool {
+	return f.Revision > a.subscriber.view.snap.Revision || a.subscriber.refuses(f.Type, f.Name, f.Version) ||
+		a.resumed && !f.At.After(a.begun) && !a.took(f.Type, f.Name, f.Version, history)
+}
+
+// serves reports whether some stream of the node can ask for the type.
+func (n *node) serves(t fleet.Type) bool {
+	for x := range n.streams {
+		if x.subscriber.serves[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// overlaps reports whether the node has a stream for some type that a serves too.
+func (n *node) overlaps(a *attachment) bool {
+	for x := range n.streams {
+		if x.kind == a.kind || x.aggregated() || a.aggregated() {
+			return true
+		}
+	}
+	return false
+}
+
+// confirmed is what all streams of a node that has some have settled.
+func (n *node) confirmed() fleet.Revision {
+	for x := range n.streams {
+		return x.record.Confirmed()
+	}
+	return 0
+}
+
+func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }
+
+// readopt makes exceptions of the refusals that still apply, and ends the others. Those of
+// revisions that this server does not know yet are judged again when it does.
+func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefusal) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+	snap := s.view.snap
+	for _, f := range refusals {
+		if f.Name == "" {
+			continue // nobody was held responsible
+		}
+		if f.Revision > snap.Revision {
+			s.ahead = append(s.ahead, f)
+		}
+		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
+		switch {
+		case s.refuses(e.Type, e.Name, e.Refused), s.frozen[f.Type].has(f.Name):
+			continue // it is remembered here
+		case !e.Applies(snap):
+			if f.Revision <= snap.Revision && !isGood(refusals, f) {
+				resolved = append(resolved, fleet.Resolution{Node: node, Type: f.Type, Name: f.Name, Version: f.Version, By: snap.Revision})
+			}
+			continue
+		case s.excepts(f.Type, f.Name):
+			continue
+		case strings.HasPrefix(f.Action, actionLeft):
+			e.Leave = true
+		case f.Good == "" && !strings.HasPrefix(f.Action, fleet.ActionRemoved) && !strings.HasPrefix(f.Action, fleet.ActionFrozen):
+			continue // nothing was done about it
+		case f.Good != "":
+			if e.Good = bd.revive(f); e.Good == nil {
+				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
+				f.Action = actionLost
+				revised = append(revised, f.Refusal)
+				continue
+			}
+		}
+		if s.frozen[e.Type] == nil && s.count(e.Type) < maxExceptions {
+			s.insert(e)
+			continue
+		}
+		s.freeze(snap, nil, e.Type, xds.Culprit{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
+	}
+	return revised, resolved
+}
+
+// catchUpWith judges the refusals that were ahead of this server when the stream came.
+func (ns *nodes) catchUpWith(a *attachment) (resolved []fleet.Resolution) {
+	ahead := a.subscriber.ahead
+	if len(ahead) == 0 {
+		return nil
+	}
+	a.subscriber.ahead = nil
+	revised, resolved := a.subscriber.readopt(ns.builder, a.node.id, ahead)
+	a.record.Revise(revised)
+	return append(a.node.ended(resolved), ns.renew(a.node)...)
+}
+
+// isGood: a version that stood in and was refused too stays so while what it stands in for
+// is refused.
+func isGood(refusals []fleet.PastRefusal, f fleet.PastRefusal) bool {
+	return slices.ContainsFunc(refusals, func(x fleet.PastRefusal) bool {
+		return x.Type == f.Type && x.Name == f.Name && x.Good == f.Version
+	})
+}
+
+// lose remembers that the client confirmed the name once, so that it is never removed.
+func (x *exceptions) lose(ref fleet.Ref, version string) {
+	if x.lost == nil {
+		x.lost = make(map[fleet.Ref]string)
+	}
+	x.lost[ref] = version
+}

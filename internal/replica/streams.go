@@ -1,0 +1,61 @@
+package replica
+
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// streams are those of a fleet. They end and wake them, and know nothing of what they hold.
+// Whoever calls holds the owner's mu.
+type streams struct {
+	tied   map[*attachment]struct{}
+	rounds int  // readings begun
+	gone   bool // the fleet is deleted: nobody comes any more
+}
+
+// beginRound counts one more reading of the database; those that come now are not older than it.
+func (ss *streams) beginRound() (round int) {
+	ss.rounds++
+	return ss.rounds
+}
+
+// wake tells all to look again.
+func (ss *streams) wake() {
+	for a := range ss.tied {
+		signal(a.changed)
+	}
+}
+
+// endAll ends all, for good.
+func (ss *streams) endAll(why error) {
+	ss.gone = true
+	for a := range ss.tied {
+		a.end(why)
+	}
+}
+
+// sweep ends those whose credentials have ended.
+func (ss *streams) sweep(creds map[fleet.CredentialID]fleet.Credential, now time.Time) {
+	for a := range ss.tied {
+		if c, ok := creds[a.id.Credential]; ok { // else it is judged by sweepUnknown
+			if err := ended(c, now); err != nil {
+				a.end(err)
+			}
+		}
+	}
+}
+
+// sweepUnknown ends those whose credential is not among the fleet's, if the
+// reading began after the stream did: a credential that was made a moment ago is found
+// in the database before the fleet's owner has heard of it.
+func (ss *streams) sweepUnknown(creds map[fleet.CredentialID]fleet.Credential, round int) {
+	for a := range ss.tied {
+		if a.id.Credential == (fleet.CredentialID{}) {
+			continue // of a port that asks for none
+		}
+		if _, ok := creds[a.id.Credential]; !ok && a.round < round {
+			a.end(errRemoved)
+		}
+	}
+}
