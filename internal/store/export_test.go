@@ -64,7 +64,7 @@ func EncodeDerived(d fleet.Derived) (fleet.Derived, error) {
 
 // Leftover is the tenant that a call has left behind on the pool's connection.
 func (s *Store) Leftover(ctx context.Context) (tenant string, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT coalesce(current_setting('app.tenant_id', true), '')`).Scan(&tenant)
+	err = s.conns.pool.QueryRow(ctx, `SELECT coalesce(current_setting('app.tenant_id', true), '')`).Scan(&tenant)
 	return tenant, err
 }
 

@@ -56,8 +56,8 @@ SELECT coalesce(past.settled, 0), coalesce(past.clean, false), past.live, past.e
 // role.
 func (s *Store) NodePast(ctx context.Context, key fleet.Key, node string, without fleet.ServerID) (fleet.NodePast, error) {
 	var past fleet.NodePast
-	_, err := many(ctx, s, key.Tenant, func(row pgx.CollectableRow) (struct{}, error) { return struct{}{}, scanPast(row, &past) },
-		selectNodePast, key.Fleet.String(), clean(node, maxNodeID), without.String())
+	_, err := manyIn(ctx, s, call{limit: readTimeout, lane: laneFollow}, key.Tenant,
+		func(row pgx.CollectableRow) (struct{}, error) { return struct{}{}, scanPast(row, &past) }, selectNodePast, key.Fleet.String(), clean(node, maxNodeID), without.String())
 	if err != nil {
 		return fleet.NodePast{}, fmt.Errorf("read the past of node %q: %w", node, err)
 	}

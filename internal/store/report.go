@@ -131,7 +131,7 @@ DELETE FROM delivery d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1
 // that is gone is fleet.ErrNotFound. It works as the node role.
 func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 	r = tidy(r)
-	err := s.inTenant(ctx, writeTimeout, r.Key.Tenant, func(b *pgx.Batch) {
+	err := s.transact(ctx, call{limit: writeTimeout, lane: laneReport}, r.Key.Tenant, func(b *pgx.Batch) {
 		f, server := r.Key.Fleet.String(), r.Server.String()
 		b.Queue(upsertSettled, f, server, int64(r.Settled))
 		queueNodes(b, f, r)

@@ -19,33 +19,50 @@ const (
 	setPlans  = `SELECT set_config('enable_seqscan', 'off', true)`
 )
 
-// inTenant runs what queue queues, in one transaction for tenant t and one round trip.
+// call is what a call of the database may take: how long, once it has its place, and of
+// which connections.
+type call struct {
+	limit time.Duration
+	lane  lane
+}
+
+// inTenant is transact with any connection.
+func (s *Store) inTenant(ctx context.Context, limit time.Duration, t fleet.TenantID, queue func(*pgx.Batch)) error {
+	return s.transact(ctx, call{limit: limit}, t, queue)
+}
+
+// transact runs what queue queues, in one transaction for tenant t and one round trip.
 // A batch is one implicit transaction: it commits when every statement has succeeded.
 // An error of a callback comes too late to undo anything; what must undo must raise in
 // SQL. queue may run again, on repeatable errors.
-func (s *Store) inTenant(ctx context.Context, limit time.Duration, t fleet.TenantID, queue func(*pgx.Batch)) error {
+func (s *Store) transact(ctx context.Context, c call, t fleet.TenantID, queue func(*pgx.Batch)) error {
 	var err error
 	for range 3 {
 		b := &pgx.Batch{}
 		b.Queue(setTenant, t.String())
 		queue(b)
-		if err = s.send(ctx, limit, b); !repeatable(err) {
+		if err = s.send(ctx, c, b); !repeatable(err) {
 			break
 		}
 	}
 	return kind(err)
 }
 
-// send gets a connection within writeTimeout, whatever the limit: a database that is
-// away is noticed as fast by the long calls as by the short ones.
-func (s *Store) send(ctx context.Context, limit time.Duration, b *pgx.Batch) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	first, stop := context.WithTimeout(ctx, writeTimeout)
+// send waits for a place in the call's lane, for at most the call's limit, and then runs
+// the batch within it.
+func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) error {
+	first, stop := context.WithTimeout(ctx, c.limit)
 	defer stop()
-	conn, err := s.pool.Acquire(first)
+	leave, err := s.conns.enter(first, c.lane)
 	if err != nil {
-		return fmt.Errorf("%w: no connection: %w", fleet.ErrUnavailable, err)
+		return fmt.Errorf("%w: other calls take long: %w", fleet.ErrUnavailable, err)
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	conn, err := s.conns.acquire(ctx, c.lane)
+	if err != nil {
+		return err
 	}
 	defer conn.Release()
 	return conn.SendBatch(ctx, b).Close()
@@ -63,8 +80,13 @@ func one[T any](ctx context.Context, s *Store, t fleet.TenantID, scan pgx.RowToF
 }
 
 // many reads the rows of a query of the tenant; no row is nil.
-func many[T any](ctx context.Context, s *Store, t fleet.TenantID, scan pgx.RowToFunc[T], sql string, args ...any) (vs []T, err error) {
-	err = s.inTenant(ctx, readTimeout, t, func(b *pgx.Batch) {
+func many[T any](ctx context.Context, s *Store, t fleet.TenantID, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	return manyIn(ctx, s, call{limit: readTimeout}, t, scan, sql, args...)
+}
+
+// manyIn is many as another call.
+func manyIn[T any](ctx context.Context, s *Store, c call, t fleet.TenantID, scan pgx.RowToFunc[T], sql string, args ...any) (vs []T, err error) {
+	err = s.transact(ctx, c, t, func(b *pgx.Batch) {
 		b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 			vs, err = pgx.AppendRows([]T(nil), rows, scan)
 			return err
