@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"fairlead/internal/fleet"
@@ -120,4 +121,20 @@ func BenchmarkMoved1000Fleets(b *testing.B) {
 			b.Fatal(len(moved), err)
 		}
 	}
+}
+
+// BenchmarkOneFleetManyWriters is what one process writes to one fleet.
+func BenchmarkOneFleetManyWriters(b *testing.B) {
+	_, s, k := benchWorld(b, 0)
+	var at atomic.Int64
+	b.SetParallelism(8)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			n := at.Add(1)
+			c := put(fleet.Cluster, fmt.Sprint("c", n%100), fmt.Sprint(n, filler))
+			if _, err := s.Apply(b.Context(), k.Tenant, k.Fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{c}}); err != nil {
+				b.Error(err)
+			}
+		}
+	})
 }

@@ -129,10 +129,11 @@ func (s *Store) feed(ctx context.Context, l lane, sql string, known []fleet.Know
 	if len(known) == 0 {
 		return nil
 	}
+	c := call{limit: loadTimeout, lane: l}
 	b := &pgx.Batch{}
-	b.Queue(setPlans)
+	b.Queue(setPlans, c.statementTimeout())
 	b.Queue(sql, knownArgs(known)...).Query(read)
-	return kind(s.send(ctx, call{limit: loadTimeout, lane: l}, b))
+	return kind(c.timeout(s.send(ctx, c, b)))
 }
 
 // changeReader sorts the rows of selectChanges into changes, in whatever order they come.

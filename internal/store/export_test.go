@@ -72,3 +72,16 @@ func (s *Store) Leftover(ctx context.Context) (tenant string, err error) {
 func (s *Store) ReceiptBy(ctx context.Context, sql string, t fleet.TenantID, f fleet.ID, rev fleet.Revision, q ReceiptFilter) (fleet.Receipt, bool, error) {
 	return s.receiptPage(ctx, sql, t, f, rev, q)
 }
+
+// ErrCrowded is errCrowded.
+var ErrCrowded = errCrowded
+
+// AtHead is how many calls lock the fleet's head or wait to.
+func (s *Store) AtHead(f fleet.ID) int {
+	s.conns.heads.mu.Lock()
+	defer s.conns.heads.mu.Unlock()
+	if t := s.conns.heads.of[f]; t != nil {
+		return t.users
+	}
+	return 0
+}

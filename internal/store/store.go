@@ -13,11 +13,13 @@ import (
 )
 
 const (
-	// writeTimeout bounds a write: after it the caller is told ErrUnavailable, and the
-	// write may have happened (hence idempotency keys).
+	// writeTimeout bounds a write. Postgres gives it up a little earlier and the caller is
+	// told a *TimeoutError; when Postgres says nothing the caller is told ErrUnavailable, and
+	// the write may have happened (hence idempotency keys).
 	writeTimeout = 2 * time.Second
-	// perChange is added for every change beyond the first few.
+	// What is added for every change of an apply, and for every MiB of bodies.
 	perChange = 2 * time.Millisecond
+	perMiB    = time.Second
 	// longTimeout bounds what may move a whole fleet: a rollback, a compaction.
 	longTimeout = 10 * time.Second
 	readTimeout = 5 * time.Second

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,24 +10,23 @@ import (
 )
 
 // A transaction begins with its tenant, which is never a session's setting: that would
-// leak to the connection's next borrower. And it plans without sequential scans: plans
+// leak to the connection's next borrower. It bounds the work of each statement by what the
+// call may take, whatever the role's own bound is. And it plans without sequential scans: plans
 // live as long as their session, every statement finds its rows by a key, and what was
 // right for a table of one page is ruinous when the first large import has filled it.
 const (
-	setTenant = `SELECT set_config('app.tenant_id', $1, true), set_config('enable_seqscan', 'off', true)`
-	setPlans  = `SELECT set_config('enable_seqscan', 'off', true)`
+	setTenant = `SELECT set_config('app.tenant_id', $1, true), set_config('statement_timeout', $2, true), set_config('enable_seqscan', 'off', true)`
+	setPlans  = `SELECT set_config('statement_timeout', $1, true), set_config('enable_seqscan', 'off', true)`
 )
 
-// call is what a call of the database may take: how long, once it has its place, and of
-// which connections.
-type call struct {
-	limit time.Duration
-	lane  lane
-}
-
-// inTenant is transact with any connection.
+// inTenant is transact of a call that locks no fleet's head.
 func (s *Store) inTenant(ctx context.Context, limit time.Duration, t fleet.TenantID, queue func(*pgx.Batch)) error {
 	return s.transact(ctx, call{limit: limit}, t, queue)
+}
+
+// onHead is transact of a call that locks the head of fleet f.
+func (s *Store) onHead(ctx context.Context, limit time.Duration, t fleet.TenantID, f fleet.ID, queue func(*pgx.Batch)) error {
+	return s.transact(ctx, call{limit: limit, head: f}, t, queue)
 }
 
 // transact runs what queue queues, in one transaction for tenant t and one round trip.
@@ -36,36 +34,17 @@ func (s *Store) inTenant(ctx context.Context, limit time.Duration, t fleet.Tenan
 // An error of a callback comes too late to undo anything; what must undo must raise in
 // SQL. queue may run again, on repeatable errors.
 func (s *Store) transact(ctx context.Context, c call, t fleet.TenantID, queue func(*pgx.Batch)) error {
+	c.tenant = t
 	var err error
 	for range 3 {
 		b := &pgx.Batch{}
-		b.Queue(setTenant, t.String())
+		b.Queue(setTenant, t.String(), c.statementTimeout())
 		queue(b)
 		if err = s.send(ctx, c, b); !repeatable(err) {
 			break
 		}
 	}
-	return kind(err)
-}
-
-// send waits for a place in the call's lane, for at most the call's limit, and then runs
-// the batch within it.
-func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) error {
-	first, stop := context.WithTimeout(ctx, c.limit)
-	defer stop()
-	leave, err := s.conns.enter(first, c.lane)
-	if err != nil {
-		return fmt.Errorf("%w: other calls take long: %w", fleet.ErrUnavailable, err)
-	}
-	defer leave()
-	ctx, cancel := context.WithTimeout(ctx, c.limit)
-	defer cancel()
-	conn, err := s.conns.acquire(ctx, c.lane)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	return conn.SendBatch(ctx, b).Close()
+	return kind(c.timeout(err))
 }
 
 // one reads one row of a query of the tenant; no row is fleet.ErrNotFound.
