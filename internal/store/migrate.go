@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,9 @@ func ours(ctx context.Context, conn *pgx.Conn, from uint) error {
 	return nil
 }
 
+// errPooledMigration: a pooler would keep the lock, or the role, for whoever comes next.
+var errPooledMigration = fmt.Errorf("the URL leads through a connection pooler: migrations need a direct way to Postgres: %w", fleet.ErrInvalid)
+
 // withMigrator calls work while this process alone may migrate the database, which the
 // connection sees to. Both act as the owner of the schema.
 func withMigrator(ctx context.Context, url string, work func(*pgx.Conn, *migrate.Migrate) error) error {
@@ -100,6 +104,9 @@ func withMigrator(ctx context.Context, url string, work func(*pgx.Conn, *migrate
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // closing gives the lock back
+	if through, err := pooled(ctx, conn); err != nil || through {
+		return cmp.Or(err, errPooledMigration)
+	}
 	if err := lockMigrations(ctx, conn); err != nil {
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"fairlead/internal/fleet"
 )
 
@@ -66,9 +64,9 @@ type Store struct {
 // least as new as this program needs, the role is held by row-level security, and
 // commits are durable. The caller closes the Store.
 func Open(ctx context.Context, c Config) (*Store, error) {
-	conf, err := pgxpool.ParseConfig(c.URL)
+	conf, err := parseURL(c.URL)
 	if err != nil {
-		return nil, fmt.Errorf("open store: %w: the URL cannot be read", fleet.ErrInvalid) // pgx's words may quote a password
+		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if conf.ConnConfig.ConnectTimeout == 0 {
 		conf.ConnConfig.ConnectTimeout = writeTimeout
@@ -94,6 +92,9 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	if conf.ConnConfig.RuntimeParams["application_name"] == "" {
 		conf.ConnConfig.RuntimeParams["application_name"] = "fairlead"
+	}
+	if state.pooled {
+		unprepared(conf.ConnConfig, c.URL)
 	}
 	cs, err := newConns(ctx, conf, state.node)
 	if err != nil {
