@@ -84,5 +84,14 @@ func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) error {
 	defer conn.Release()
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	return conn.SendBatch(ctx, b).Close()
+	if err = conn.SendBatch(ctx, b).Close(); readOnly(err) {
+		_ = conn.Conn().Close(ctx) // the next one may be to another host
+	}
+	return err
+}
+
+// readOnly reports whether err says that the host takes no writes.
+func readOnly(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "25006"
 }

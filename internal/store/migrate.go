@@ -99,6 +99,7 @@ func withMigrator(ctx context.Context, url string, work func(*pgx.Conn, *migrate
 	if err != nil {
 		return fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
 	}
+	writable(&conf.Config)
 	conn, err := pgx.ConnectConfig(ctx, conf)
 	if err != nil {
 		return err

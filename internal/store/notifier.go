@@ -93,6 +93,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 		return fmt.Errorf("run notifier: %w: the URL cannot be read", fleet.ErrInvalid)
 	}
 	conf.RuntimeParams["application_name"] = "fairlead-notifier"
+	writable(&conf.Config)
 	conf.DefaultQueryExecMode = pgx.QueryExecModeExec // it may lead through a pooler
 	forever(ctx, n.config.Logger, "the notifier", n.config.Lost, func(ctx context.Context) error { return n.serve(ctx, conf) })
 	return nil

@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fairlead/internal/fleet"
@@ -20,6 +22,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
 	}
+	writable(&conf.ConnConfig.Config)
 	switch conf.ConnConfig.DefaultQueryExecMode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
 		// Both guess Postgres's types from Go's, which are not enough here. Who asks for them
@@ -27,6 +30,17 @@ func parseURL(url string) (*pgxpool.Config, error) {
 		conf.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	return conf, nil
+}
+
+// writable has connections go to the host that takes writes, where the URL names several
+// and does not say which it wants.
+func writable(conf *pgconn.Config) {
+	several := slices.ContainsFunc(conf.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+		return f.Host != conf.Host || f.Port != conf.Port // else the same one with or without TLS
+	})
+	if several && conf.ValidateConnect == nil {
+		conf.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
 }
 
 // pooled reports whether something answers in Postgres's place that hands a session's
