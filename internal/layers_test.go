@@ -60,7 +60,7 @@ var layers = map[string][]string{
 
 	// The arm of the API.
 	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, migrate, xsync},
-	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "migrations", pgx, containers},
+	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/auth", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,

@@ -60,6 +60,9 @@ const requestDetail = "the request does not have the form that this operation ta
 // retryAfter is what a client is told to wait for a database that is away.
 const retryAfter = time.Second
 
+// retryHeavy is the same for one that took too long.
+const retryHeavy = 5 * time.Second
+
 // problemOf turns any error into the one that the client sees.
 func problemOf(err error) *problem {
 	var p *problem
@@ -71,9 +74,13 @@ func problemOf(err error) *problem {
 		return refusedDocument(http.StatusUnprocessableEntity, "invalid_resource", faults)
 	}
 	var at *store.LimitError
-	if errors.As(err, &at) {
+	var late *store.TimeoutError
+	switch {
+	case errors.As(err, &at):
 		p = limitReached(at)
-	} else {
+	case errors.As(err, &late):
+		p = timedOut(late)
+	default:
 		p = byKind(err)
 	}
 	p.cause = err
@@ -102,6 +109,25 @@ func byKind(err error) *problem {
 		return p
 	}
 	return refuse(http.StatusInternalServerError, "internal", "the server failed; its log tells why under this request id")
+}
+
+// timedOut tells what to do about a request that took too long. It did nothing.
+func timedOut(late *store.TimeoutError) *problem {
+	p := refuse(http.StatusServiceUnavailable, "timeout", "")
+	p.retry = retryAfter
+	switch late.Wait {
+	case store.WaitHead:
+		p.detail = fmt.Sprintf("other writes of the fleet took more than the %v that this request may wait, and it did nothing: "+
+			"repeat it, or make fewer writes of one fleet at the same time", late.Limit)
+	case store.WaitShare:
+		p.detail = fmt.Sprintf("the tenant's other requests took more than the %v that this one may wait, and it did nothing: "+
+			"repeat it, or make fewer requests at the same time", late.Limit)
+	default:
+		p.retry = retryHeavy
+		p.detail = fmt.Sprintf("the database took more than the %v that a request of this size may take, and nothing was done: "+
+			"repeat it when the database has less to do, or ask for less at once", late.Limit)
+	}
+	return p
 }
 
 func errForbidden() *problem {

@@ -95,7 +95,8 @@ func TestT43_RollbackOfASecretThatIsOlderThanTheRules(t *testing.T) {
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, nil)
 }
 
-// queued holds the fleet's head until n writers wait for it; then they go on in order.
+// queued holds the fleet's head until the writers wait for it, each of another server; then
+// they go on in order.
 func (w *world) queued(start ...func()) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -131,7 +132,7 @@ func TestT43_GuardedContentIsNotSmuggledByARace(t *testing.T) {
 	old := asDocument(luaListener("l", "old"))
 	w.do(http.MethodPut, path, old).is(200, nil)
 	admin, adminDone := w.sent(http.MethodPut, path, asDocument(luaListener("l", "mended")))
-	editor, editorDone := w.sent(http.MethodPut, path, old, "Authorization", w.writers(w.fleet)[auth.RoleEditor])
+	editor, editorDone := w.beside().sent(http.MethodPut, path, old, "Authorization", w.writers(w.fleet)[auth.RoleEditor])
 	w.queued(admin, editor)
 	adminDone().is(200, nil)
 	editorDone().isProblem(403, "guarded", "/body"+luaAt)
@@ -150,7 +151,7 @@ func TestT43_RollbackIsCheckedAtTheRevisionWhereItIsMade(t *testing.T) {
 	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "2s"))).is(200, nil)
 	ci := "Bearer " + w.token(w.tenant, auth.RoleCI, &w.fleet.ID)
 	owner, ownerDone := w.sent(http.MethodDelete, w.at("resources", "secrets", "s"), "")
-	back, backDone := w.sent(http.MethodPost, w.at("rollback"), `{"revision": 1}`, "Authorization", ci)
+	back, backDone := w.beside().sent(http.MethodPost, w.at("rollback"), `{"revision": 1}`, "Authorization", ci)
 	w.queued(owner, back)
 	ownerDone().is(200, nil)
 	backDone().isProblem(403, "forbidden", "/resources/secrets/s")
@@ -158,7 +159,7 @@ func TestT43_RollbackIsCheckedAtTheRevisionWhereItIsMade(t *testing.T) {
 	// A fleet that only moved is rolled back all the same, on top of what moved it.
 	w.put("b")
 	other, otherDone := w.sent(http.MethodPut, w.at("resources", "clusters", "c"), asDocument(cluster("c")))
-	again, againDone := w.sent(http.MethodPost, w.at("rollback"), `{"revision": 3}`, "Authorization", ci)
+	again, againDone := w.beside().sent(http.MethodPost, w.at("rollback"), `{"revision": 3}`, "Authorization", ci)
 	w.queued(other, again)
 	otherDone().is(200, nil)
 	var out oapi.WriteResult

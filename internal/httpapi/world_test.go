@@ -75,18 +75,36 @@ func setupOn(t *testing.T, db *storetest.DB, s *store.Store) *world {
 	sealer, err := seal.NewSealer(keys.Public)
 	must(t, err)
 	w := &world{t: t, db: db, store: s, nodes: db.NodeStore(t), keys: keys, logs: &lines{}}
-	w.api, err = New(Config{
-		Store: s, Sealer: sealer, Compiler: resource.NewCompiler(resource.Config{VersionKey: keys.Version}),
-		Logger: slog.New(slog.NewJSONHandler(w.logs, nil)), Page: web.Handler(),
-	})
-	must(t, err)
-	server := httptest.NewServer(w.api.Handler())
-	t.Cleanup(server.Close)
-	w.url = server.URL
+	w.serve(sealer)
 	w.tenant, w.fleet = w.newTenant("acme"), store.Fleet{}
 	w.fleet = w.newFleet(w.tenant, "edge")
 	w.owner = w.token(w.tenant, auth.RoleOwner, nil)
 	return w
+}
+
+// serve begins to serve the API.
+func (w *world) serve(sealer *seal.Sealer) {
+	w.t.Helper()
+	var err error
+	w.api, err = New(Config{
+		Store: w.store, Sealer: sealer, Compiler: resource.NewCompiler(resource.Config{VersionKey: w.keys.Version}),
+		Logger: slog.New(slog.NewJSONHandler(w.logs, nil)), Page: web.Handler(),
+	})
+	must(w.t, err)
+	server := httptest.NewServer(w.api.Handler())
+	w.t.Cleanup(server.Close)
+	w.url = server.URL
+}
+
+// beside is another server of the same API, in a process of its own.
+func (w *world) beside() *world {
+	w.t.Helper()
+	sealer, err := seal.NewSealer(w.keys.Public)
+	must(w.t, err)
+	other := *w
+	other.store = w.db.Store(w.t)
+	other.serve(sealer)
+	return &other
 }
 
 func must(t *testing.T, err error) {

@@ -34,7 +34,8 @@ type answerJSON struct {
 // not hold is fleet.ErrPrecondition (a *StaleError if it is a resource's), a fleet that
 // is gone fleet.ErrNotFound; an idempotency key may give ErrKeyReused or ErrBusy.
 // A fleet whose references are strict may give a *DanglingError, one that would have more
-// than it may a *LimitError. After fleet.ErrUnavailable the write may have happened.
+// than it may a *LimitError. After fleet.ErrUnavailable the write may have happened,
+// unless it is a *TimeoutError. How long it may take grows with the changes.
 func (s *Store) Apply(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write) (Result, error) {
 	if err := w.check(); err != nil {
 		return Result{}, fmt.Errorf("apply to fleet %s: %w", f, err)
@@ -43,14 +44,23 @@ func (s *Store) Apply(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	if err != nil {
 		return Result{}, fmt.Errorf("apply to fleet %s: %w: %w", f, fleet.ErrInvalid, err)
 	}
-	limit := writeTimeout + time.Duration(len(w.Changes))*perChange
-	r, err := s.write(ctx, t, f, w, limit, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
+	r, err := s.write(ctx, t, f, w, applyTimeout(w.Changes), func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
 		return b.Queue(`SELECT answer, replayed FROM fleet_apply($1, $2, $3, $4)`, f.String(), header, changes, bodies)
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("apply to fleet %s: %w", f, err)
 	}
 	return r, nil
+}
+
+// applyTimeout is how long an apply of these changes may take.
+func applyTimeout(cs []ResourceChange) time.Duration {
+	var bytes int
+	for _, c := range cs {
+		bytes += len(c.Body)
+	}
+	d := writeTimeout + time.Duration(len(cs))*perChange + time.Duration(bytes)*perMiB>>20
+	return d.Truncate(100 * time.Millisecond) // it is told to people
 }
 
 // Rollback makes the fleet's resources what they were at revision to: bodies, TTLs,
@@ -88,7 +98,7 @@ func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	var answer []byte
 	var replayed bool
 	for start := time.Now(); ; {
-		err = s.inTenant(ctx, limit, t, func(b *pgx.Batch) {
+		err = s.onHead(ctx, limit, t, f, func(b *pgx.Batch) {
 			queue(b, header).QueryRow(func(row pgx.Row) error { return row.Scan(&answer, &replayed) })
 		})
 		if !errors.Is(err, ErrBusy) || time.Since(start) > idempotencyPatience {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,4 +155,20 @@ func BenchmarkLastStreams(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*size), "µs/node")
 		})
 	}
+}
+
+// BenchmarkOneFleetManyWriters is what one process writes to one fleet.
+func BenchmarkOneFleetManyWriters(b *testing.B) {
+	_, s, k := benchWorld(b, 0)
+	var at atomic.Int64
+	b.SetParallelism(8)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			n := at.Add(1)
+			c := put(fleet.Cluster, fmt.Sprint("c", n%100), fmt.Sprint(n, filler))
+			if _, err := s.Apply(b.Context(), k.Tenant, k.Fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{c}}); err != nil {
+				b.Error(err)
+			}
+		}
+	})
 }

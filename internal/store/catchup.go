@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -92,7 +93,11 @@ func knownArgs(known []fleet.Known) []any {
 // It works as the node role.
 func (s *Store) CatchUp(ctx context.Context, known []fleet.Known) ([]fleet.Change, error) {
 	r := changeReader{known: known, index: make(map[int64]int, len(known))}
-	if err := s.feed(ctx, selectChanges, known, r.read); err != nil {
+	l := laneFollow
+	if slices.ContainsFunc(known, func(k fleet.Known) bool { return k.At == fleet.Position{} }) {
+		l = laneReload
+	}
+	if err := s.feed(ctx, l, selectChanges, known, r.read); err != nil {
 		return nil, fmt.Errorf("catch up %d fleets: %w", len(known), err)
 	}
 	return r.changes, nil
@@ -103,7 +108,7 @@ func (s *Store) CatchUp(ctx context.Context, known []fleet.Known) ([]fleet.Chang
 // node role.
 func (s *Store) Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, error) {
 	var moved []fleet.Key
-	err := s.feed(ctx, selectMoved, known, func(rows pgx.Rows) (err error) {
+	err := s.feed(ctx, laneRequest, selectMoved, known, func(rows pgx.Rows) (err error) {
 		moved, err = pgx.AppendRows(moved, rows, func(row pgx.CollectableRow) (k fleet.Key, err error) {
 			return k, row.Scan((*[16]byte)(&k.Tenant), (*[16]byte)(&k.Fleet))
 		})
@@ -117,17 +122,18 @@ func (s *Store) Moved(ctx context.Context, known []fleet.Known) ([]fleet.Key, er
 
 // feed runs one of the two statements that look across tenants. Under another role than
 // the node's, row-level security would show no fleet at all, and all would seem gone.
-func (s *Store) feed(ctx context.Context, sql string, known []fleet.Known, read func(pgx.Rows) error) error {
+func (s *Store) feed(ctx context.Context, l lane, sql string, known []fleet.Known, read func(pgx.Rows) error) error {
 	if !s.node {
 		return fmt.Errorf("%w: only the role fairlead_node reads the feed", fleet.ErrForbidden)
 	}
 	if len(known) == 0 {
 		return nil
 	}
+	c := call{limit: loadTimeout, lane: l}
 	b := &pgx.Batch{}
-	b.Queue(setPlans)
+	b.Queue(setPlans, c.statementTimeout())
 	b.Queue(sql, knownArgs(known)...).Query(read)
-	return kind(s.send(ctx, loadTimeout, b))
+	return kind(c.timeout(s.send(ctx, c, b)))
 }
 
 // changeReader sorts the rows of selectChanges into changes, in whatever order they come.

@@ -54,7 +54,7 @@ func (s *Store) Compact(ctx context.Context, t fleet.TenantID, f fleet.ID, floor
 
 // forget is Compact without the bodies, which are the tenant's and not the fleet's.
 func (s *Store) forget(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors) error {
-	err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+	err := s.onHead(ctx, longTimeout, t, f, func(b *pgx.Batch) {
 		b.Queue(`SELECT fleet_compact($1, $2, $3)`, f.String(), int64(floors.Tombstones), int64(floors.History))
 	})
 	if err != nil {

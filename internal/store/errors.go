@@ -52,9 +52,12 @@ func (e *StaleError) Unwrap() error { return fleet.ErrPrecondition }
 // kind gives an error of the driver its kind. Errors that have one already keep it.
 func kind(err error) error {
 	var pg *pgconn.PgError
+	var late *TimeoutError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &late):
+		return err
 	case errors.As(err, &pg):
 		return pgKind(pg)
 	case errors.Is(err, pgx.ErrNoRows):

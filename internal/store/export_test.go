@@ -64,11 +64,24 @@ func EncodeDerived(d fleet.Derived) (fleet.Derived, error) {
 
 // Leftover is the tenant that a call has left behind on the pool's connection.
 func (s *Store) Leftover(ctx context.Context) (tenant string, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT coalesce(current_setting('app.tenant_id', true), '')`).Scan(&tenant)
+	err = s.conns.pool.QueryRow(ctx, `SELECT coalesce(current_setting('app.tenant_id', true), '')`).Scan(&tenant)
 	return tenant, err
 }
 
 // ReceiptBy is ReceiptPage by another statement.
 func (s *Store) ReceiptBy(ctx context.Context, sql string, t fleet.TenantID, f fleet.ID, rev fleet.Revision, q ReceiptFilter) (fleet.Receipt, bool, error) {
 	return s.receiptPage(ctx, sql, t, f, rev, q)
+}
+
+// ErrCrowded is errCrowded.
+var ErrCrowded = errCrowded
+
+// AtHead is how many calls lock the fleet's head or wait to.
+func (s *Store) AtHead(f fleet.ID) int {
+	s.conns.heads.mu.Lock()
+	defer s.conns.heads.mu.Unlock()
+	if t := s.conns.heads.of[f]; t != nil {
+		return t.users
+	}
+	return 0
 }

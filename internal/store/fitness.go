@@ -20,6 +20,7 @@ type fitness struct {
 	version                  uint
 	dirty                    bool
 	functions                string // their hash
+	pooled                   bool
 }
 
 const selectFitness = `
@@ -34,7 +35,9 @@ SELECT current_user::text, r.rolsuper, r.rolbypassrls,
 func inspect(ctx context.Context, conf *pgx.ConnConfig) (f fitness, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, conf.Copy())
+	conf = conf.Copy()
+	conf.DefaultQueryExecMode = pgx.QueryExecModeExec // it may lead through a pooler
+	conn, err := pgx.ConnectConfig(ctx, conf)
 	if err != nil {
 		return f, err
 	}
@@ -42,6 +45,9 @@ func inspect(ctx context.Context, conf *pgx.ConnConfig) (f fitness, err error) {
 	err = conn.QueryRow(ctx, selectFitness).Scan(&f.role, &f.super, &f.bypass, &f.owner, &f.app, &f.node,
 		&f.syncCommit, &f.statementTimeout, &f.idleTx)
 	if err != nil {
+		return f, err
+	}
+	if f.pooled, err = pooled(ctx, conn); err != nil {
 		return f, err
 	}
 	if f.version, f.dirty, err = schemaVersion(ctx, conn); err != nil {

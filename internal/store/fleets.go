@@ -107,7 +107,7 @@ func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, 
 // that is gone is fleet.ErrNotFound.
 func (s *Store) UpdateFleet(ctx context.Context, t fleet.TenantID, a Actor, id fleet.ID, set FleetSettings) (Fleet, error) {
 	var f Fleet
-	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+	err := s.onHead(ctx, writeTimeout, t, id, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, id.String())
 		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter))
 		b.Queue(updateHead, id.String(), set.NodeIDs)
@@ -161,7 +161,7 @@ UPDATE fleets f SET deleted_at = h.deleted_at FROM h WHERE f.tenant_id = h.tenan
 // DeleteFleet ends the fleet's streams and gives its name free. Its data stays, for a
 // while, for whoever can reach the database.
 func (s *Store) DeleteFleet(ctx context.Context, t fleet.TenantID, a Actor, f fleet.ID) error {
-	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+	err := s.onHead(ctx, writeTimeout, t, f, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, f.String())
 		b.Queue(softDelete, f.String())
 		queueAudit(b, a, event{action: "fleet.delete", object: "fleet " + f.String(), fleet: f})

@@ -71,7 +71,7 @@ func (s *Store) LastStreams(ctx context.Context, key fleet.Key, nodes []fleet.As
 		ids[i], without[i] = clean(n.Node, maxNodeID), n.Without
 	}
 	r := lastStreamReader{nodes: nodes, all: make([]fleet.LastStream, len(nodes)), bodies: make(map[string][]byte), hashes: make(map[*fleet.Row]string)}
-	_, err := many(ctx, s, key.Tenant, r.scan, selectLastStreams, key.Fleet.String(), ids, without, maxLastStreamRows)
+	_, err := manyIn(ctx, s, call{limit: readTimeout, lane: laneFollow}, key.Tenant, r.scan, selectLastStreams, key.Fleet.String(), ids, without, maxLastStreamRows)
 	if err != nil {
 		return nil, fmt.Errorf("read the last streams of %d nodes: %w", len(nodes), err)
 	}

@@ -25,7 +25,7 @@ func (s *Store) Lease(ctx context.Context, id fleet.ServerID, name string, ttl t
 	b := &pgx.Batch{}
 	b.Queue(upsertLease, id.String(), clean(name, 256), ttl.Seconds())
 	b.Queue(sweepServers)
-	if err := s.send(ctx, writeTimeout, b); err != nil {
+	if err := s.send(ctx, call{limit: writeTimeout, lane: laneLease}, b); err != nil {
 		return fmt.Errorf("renew the lease of server %s: %w", id, kind(err))
 	}
 	return nil
@@ -35,7 +35,7 @@ func (s *Store) Lease(ctx context.Context, id fleet.ServerID, name string, ttl t
 func (s *Store) Release(ctx context.Context, id fleet.ServerID) error {
 	b := &pgx.Batch{}
 	b.Queue(endLease, id.String())
-	if err := s.send(ctx, writeTimeout, b); err != nil {
+	if err := s.send(ctx, call{limit: writeTimeout, lane: laneLease}, b); err != nil {
 		return fmt.Errorf("release the lease of server %s: %w", id, kind(err))
 	}
 	return nil

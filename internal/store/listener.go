@@ -58,6 +58,7 @@ func (l *Listener) Run(ctx context.Context) error {
 		return fmt.Errorf("run listener: %w: the URL cannot be read, or there is nobody to wake", fleet.ErrInvalid)
 	}
 	conf.RuntimeParams["application_name"] = "fairlead-listener"
+	conf.DefaultQueryExecMode = pgx.QueryExecModeExec                        // it may lead through a pooler, of sessions
 	conf.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite // a standby refuses LISTEN
 	forever(ctx, l.config.Logger, "the listener", l.config.Lost, func(ctx context.Context) error { return l.serve(ctx, conf) })
 	return nil

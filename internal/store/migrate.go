@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,9 @@ func ours(ctx context.Context, conn *pgx.Conn, from uint) error {
 	return nil
 }
 
+// errPooledMigration: a pooler would keep the lock, or the role, for whoever comes next.
+var errPooledMigration = fmt.Errorf("the URL leads through a connection pooler: migrations need a direct way to Postgres: %w", fleet.ErrInvalid)
+
 // withMigrator calls work while this process alone may migrate the database, which the
 // connection sees to. Both act as the owner of the schema.
 func withMigrator(ctx context.Context, url string, work func(*pgx.Conn, *migrate.Migrate) error) error {
@@ -95,11 +99,15 @@ func withMigrator(ctx context.Context, url string, work func(*pgx.Conn, *migrate
 	if err != nil {
 		return fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
 	}
+	writable(&conf.Config)
 	conn, err := pgx.ConnectConfig(ctx, conf)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // closing gives the lock back
+	if through, err := pooled(ctx, conn); err != nil || through {
+		return cmp.Or(err, errPooledMigration)
+	}
 	if err := lockMigrations(ctx, conn); err != nil {
 		return err
 	}

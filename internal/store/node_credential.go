@@ -41,7 +41,7 @@ func (s *Store) CreateNodeCredential(ctx context.Context, t fleet.TenantID, f fl
 	if c.Nodes == "" {
 		return NodeCredential{}, fmt.Errorf("create node credential: nodes is empty: name a node id, a prefix and *, or *: %w", fleet.ErrInvalid)
 	}
-	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+	err := s.onHead(ctx, writeTimeout, t, f, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, f.String())
 		b.Queue(`SELECT fleet_must_have_room($1)`, f.String())
 		b.Queue(`SELECT drop_ended_credentials($1)`, f.String())
@@ -80,7 +80,7 @@ SELECT must_exist(EXISTS (SELECT FROM u))`
 // RevokeNodeCredential ends the credential and, through the servers, its live streams.
 // Revoking twice is no error and keeps the first time.
 func (s *Store) RevokeNodeCredential(ctx context.Context, t fleet.TenantID, f fleet.ID, a Actor, id fleet.CredentialID) error {
-	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+	err := s.onHead(ctx, writeTimeout, t, f, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, f.String())
 		b.Queue(revokeNodeCredential, f.String(), id.String())
 		b.Queue(moveEpoch, f.String())

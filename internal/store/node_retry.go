@@ -20,7 +20,7 @@ var ErrNothingRefused = fmt.Errorf("the node refuses nothing at present: %w", fl
 func (s *Store) RetryNode(ctx context.Context, t fleet.TenantID, f fleet.ID, a Actor, node string) ([]fleet.Ref, error) {
 	node = clean(node, maxNodeID)
 	var refs []fleet.Ref
-	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
+	err := s.onHead(ctx, writeTimeout, t, f, func(b *pgx.Batch) {
 		b.Queue(`SELECT o_type, o_name FROM node_retry($1, $2)`, f.String(), node).Query(func(rows pgx.Rows) (err error) {
 			refs, err = pgx.CollectRows(rows, scanRef)
 			return err

@@ -27,7 +27,7 @@ const (
 
 // NotifierConfig is how a Notifier reaches its database.
 type NotifierConfig struct {
-	// URL is of any role; never through a transaction pooler that forbids NOTIFY.
+	// URL is of any role.
 	URL string
 	// Delay is the least time between two notifications; 0 is 10 ms.
 	Delay time.Duration
@@ -93,6 +93,8 @@ func (n *Notifier) Run(ctx context.Context) error {
 		return fmt.Errorf("run notifier: %w: the URL cannot be read", fleet.ErrInvalid)
 	}
 	conf.RuntimeParams["application_name"] = "fairlead-notifier"
+	writable(&conf.Config)
+	conf.DefaultQueryExecMode = pgx.QueryExecModeExec // it may lead through a pooler
 	forever(ctx, n.config.Logger, "the notifier", n.config.Lost, func(ctx context.Context) error { return n.serve(ctx, conf) })
 	return nil
 }

@@ -45,7 +45,7 @@ func (s *Store) CreateOperatorToken(ctx context.Context, a Actor, k OperatorToke
 		k, err = pgx.CollectOneRow(rows, scanOperatorToken)
 		return err
 	})
-	if err := kind(s.send(ctx, writeTimeout, b)); err != nil {
+	if err := kind(s.send(ctx, call{limit: writeTimeout}, b)); err != nil {
 		return OperatorToken{}, fmt.Errorf("create operator token: %w", err)
 	}
 	return k, nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"fairlead/internal/store/storetest"
@@ -19,6 +20,9 @@ type proxy struct {
 	url   string
 	black chan struct{} // closed: nothing passes any more, and nobody is told
 	once  sync.Once
+	// Answers of 8 KiB and more pass once lift is closed.
+	lift    chan struct{}
+	stalled atomic.Int32 // connections that wait for it
 	// cut closes every connection and takes no more.
 	cut func()
 }
@@ -45,7 +49,8 @@ func newProxy(t *testing.T, to string, alter func([]byte) []byte) *proxy {
 	}
 	q.Set("host", dir)
 	u.RawQuery = q.Encode()
-	p := &proxy{url: u.String(), black: make(chan struct{})}
+	p := &proxy{url: u.String(), black: make(chan struct{}), lift: make(chan struct{})}
+	close(p.lift)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -61,7 +66,7 @@ func newProxy(t *testing.T, to string, alter func([]byte) []byte) *proxy {
 			}
 			stop := context.AfterFunc(ctx, func() { _ = client.Close(); _ = server.Close() })
 			wg.Go(func() { p.copy(ctx, server, client, alter); _ = server.Close(); stop() })
-			wg.Go(func() { p.copy(ctx, client, server, nil); _ = client.Close() })
+			wg.Go(func() { p.copy(ctx, client, server, p.stall(ctx)); _ = client.Close() })
 		}
 	})
 	p.cut = func() {
@@ -72,6 +77,26 @@ func newProxy(t *testing.T, to string, alter func([]byte) []byte) *proxy {
 	}
 	t.Cleanup(p.cut)
 	return p
+}
+
+// stalling holds large answers back from now on, until lift is called.
+func (p *proxy) stalling() (lift func()) {
+	p.lift = make(chan struct{})
+	return sync.OnceFunc(func() { close(p.lift) })
+}
+
+func (p *proxy) stall(ctx context.Context) func([]byte) []byte {
+	return func(b []byte) []byte {
+		if len(b) >= 8<<10 {
+			p.stalled.Add(1)
+			select {
+			case <-p.lift:
+			case <-ctx.Done():
+			}
+			p.stalled.Add(-1)
+		}
+		return b
+	}
 }
 
 func (p *proxy) copy(ctx context.Context, to io.Writer, from io.Reader, alter func([]byte) []byte) {

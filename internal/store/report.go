@@ -147,7 +147,7 @@ func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 }
 
 func (s *Store) record(ctx context.Context, r fleet.Status) error {
-	return s.inTenant(ctx, writeTimeout, r.Key.Tenant, func(b *pgx.Batch) {
+	return s.transact(ctx, call{limit: writeTimeout, lane: laneReport}, r.Key.Tenant, func(b *pgx.Batch) {
 		f, server := r.Key.Fleet.String(), r.Server.String()
 		b.Queue(upsertSettled, f, server, int64(r.Settled), r.Partial)
 		queueNodes(b, f, r)

@@ -49,7 +49,7 @@ func (s *Store) capReports(ctx context.Context, k fleet.Key, xs []fleet.Refusal)
 	if len(xs) == 0 || !s.reports.due(k, bytesOf(xs)) {
 		return
 	}
-	err := s.inTenant(ctx, longTimeout, k.Tenant, func(b *pgx.Batch) { b.Queue(trimReports, k.Fleet.String()) })
+	err := s.transact(ctx, call{limit: longTimeout, lane: laneReport}, k.Tenant, func(b *pgx.Batch) { b.Queue(trimReports, k.Fleet.String()) })
 	if err != nil {
 		s.reports.due(k, trimAfter)
 	}

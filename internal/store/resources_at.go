@@ -41,8 +41,8 @@ UNION ALL
 // resources ago is fleet.ErrLimit. It works as the node role.
 func (s *Store) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error) {
 	known := false
-	rows, err := many(ctx, s, key.Tenant, func(row pgx.CollectableRow) (*fleet.Row, error) { return scanRowAt(row, &known) },
-		selectResourcesAt, key.Fleet.String(), int64(at))
+	rows, err := manyIn(ctx, s, call{limit: readTimeout, lane: laneFollow}, key.Tenant,
+		func(row pgx.CollectableRow) (*fleet.Row, error) { return scanRowAt(row, &known) }, selectResourcesAt, key.Fleet.String(), int64(at))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read fleet %s at revision %d: %w", key.Fleet, at, err)

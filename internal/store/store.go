@@ -8,17 +8,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"fairlead/internal/fleet"
 )
 
 const (
-	// writeTimeout bounds a write: after it the caller is told ErrUnavailable, and the
-	// write may have happened (hence idempotency keys).
+	// writeTimeout bounds a write. Postgres gives it up a little earlier and the caller is
+	// told a *TimeoutError; when Postgres says nothing the caller is told ErrUnavailable, and
+	// the write may have happened (hence idempotency keys).
 	writeTimeout = 2 * time.Second
-	// perChange is added for every change beyond the first few.
+	// What is added for every change of an apply, and for every MiB of bodies.
 	perChange = 2 * time.Millisecond
+	perMiB    = time.Second
 	// longTimeout bounds what may move a whole fleet: a rollback, a compaction.
 	longTimeout = 10 * time.Second
 	readTimeout = 5 * time.Second
@@ -33,7 +33,8 @@ type Config struct {
 	// Bell is rung after every commit that a reader must hear of; nil leaves it to the
 	// readers' polls.
 	Bell *Notifier
-	// MaxConns is the size of the pool; 0 is 10 for the app and 4 for a node.
+	// MaxConns is the size of the pool; 0 is 10 for the app and 5 for a node, whose lease
+	// and reports have 3 more.
 	MaxConns int32
 	// MaxNodes is how many nodes of a tenant are remembered; 0 is 100,000. Those that are
 	// connected are, however many they are.
@@ -51,11 +52,11 @@ type Config struct {
 // of two that concern its connection, a database that is away and an answer that came too
 // late, both are fleet.ErrUnavailable.
 type Store struct {
-	pool *pgxpool.Pool
-	bell *Notifier
-	node bool // the role is fairlead_node's
-	cap  nodeCap
-	log  *slog.Logger
+	conns *conns
+	bell  *Notifier
+	node  bool // the role is fairlead_node's
+	cap   nodeCap
+	log   *slog.Logger
 
 	reports reportCap
 
@@ -66,9 +67,9 @@ type Store struct {
 // least as new as this program needs, the role is held by row-level security, and
 // commits are durable. The caller closes the Store.
 func Open(ctx context.Context, c Config) (*Store, error) {
-	conf, err := pgxpool.ParseConfig(c.URL)
+	conf, err := parseURL(c.URL)
 	if err != nil {
-		return nil, fmt.Errorf("open store: %w: the URL cannot be read", fleet.ErrInvalid) // pgx's words may quote a password
+		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if conf.ConnConfig.ConnectTimeout == 0 {
 		conf.ConnConfig.ConnectTimeout = writeTimeout
@@ -87,29 +88,32 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("open store as %s: %w: this server works as %s or a member of it: change the user in the database URL", state.role, fleet.ErrForbidden, c.Role)
 	}
 	if c.MaxConns == 0 {
-		conf.MaxConns = 10
+		conf.MaxConns = appConns
 		if state.node {
-			conf.MaxConns = 4
+			conf.MaxConns = nodeConns
 		}
 	}
 	if conf.ConnConfig.RuntimeParams["application_name"] == "" {
 		conf.ConnConfig.RuntimeParams["application_name"] = "fairlead"
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, conf)
+	if state.pooled {
+		unprepared(conf.ConnConfig, c.URL)
+	}
+	cs, err := newConns(ctx, conf, state.node)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
-	return &Store{log: cmp.Or(c.Logger, slog.Default()), pool: pool, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}}, nil
+	return &Store{log: cmp.Or(c.Logger, slog.Default()), conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() { s.conns.close() }
 
 // Ping asks the database for a sign of life.
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	if err := s.pool.Ping(ctx); err != nil {
+	if err := s.conns.pool.Ping(ctx); err != nil {
 		return fmt.Errorf("ping the database: %w", kind(err))
 	}
 	return nil

@@ -32,7 +32,7 @@ func crossTenant[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sq
 		vs, err = pgx.CollectRows(rows, scan)
 		return err
 	})
-	return vs, kind(s.send(ctx, readTimeout, b))
+	return vs, kind(s.send(ctx, call{limit: readTimeout}, b))
 }
 
 // CreateTenant is the operator's. A slug that is taken is fleet.ErrConflict, one of

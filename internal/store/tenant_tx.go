@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,44 +10,41 @@ import (
 )
 
 // A transaction begins with its tenant, which is never a session's setting: that would
-// leak to the connection's next borrower. And it plans without sequential scans: plans
+// leak to the connection's next borrower. It bounds the work of each statement by what the
+// call may take, whatever the role's own bound is. And it plans without sequential scans: plans
 // live as long as their session, every statement finds its rows by a key, and what was
 // right for a table of one page is ruinous when the first large import has filled it.
 const (
-	setTenant = `SELECT set_config('app.tenant_id', $1, true), set_config('enable_seqscan', 'off', true)`
-	setPlans  = `SELECT set_config('enable_seqscan', 'off', true)`
+	setTenant = `SELECT set_config('app.tenant_id', $1, true), set_config('statement_timeout', $2, true), set_config('enable_seqscan', 'off', true)`
+	setPlans  = `SELECT set_config('statement_timeout', $1, true), set_config('enable_seqscan', 'off', true)`
 )
 
-// inTenant runs what queue queues, in one transaction for tenant t and one round trip.
+// inTenant is transact of a call that locks no fleet's head.
+func (s *Store) inTenant(ctx context.Context, limit time.Duration, t fleet.TenantID, queue func(*pgx.Batch)) error {
+	return s.transact(ctx, call{limit: limit}, t, queue)
+}
+
+// onHead is transact of a call that locks the head of fleet f.
+func (s *Store) onHead(ctx context.Context, limit time.Duration, t fleet.TenantID, f fleet.ID, queue func(*pgx.Batch)) error {
+	return s.transact(ctx, call{limit: limit, head: f}, t, queue)
+}
+
+// transact runs what queue queues, in one transaction for tenant t and one round trip.
 // A batch is one implicit transaction: it commits when every statement has succeeded.
 // An error of a callback comes too late to undo anything; what must undo must raise in
 // SQL. queue may run again, on repeatable errors.
-func (s *Store) inTenant(ctx context.Context, limit time.Duration, t fleet.TenantID, queue func(*pgx.Batch)) error {
+func (s *Store) transact(ctx context.Context, c call, t fleet.TenantID, queue func(*pgx.Batch)) error {
+	c.tenant = t
 	var err error
 	for range 3 {
 		b := &pgx.Batch{}
-		b.Queue(setTenant, t.String())
+		b.Queue(setTenant, t.String(), c.statementTimeout())
 		queue(b)
-		if err = s.send(ctx, limit, b); !repeatable(err) {
+		if err = s.send(ctx, c, b); !repeatable(err) {
 			break
 		}
 	}
-	return kind(err)
-}
-
-// send gets a connection within writeTimeout, whatever the limit: a database that is
-// away is noticed as fast by the long calls as by the short ones.
-func (s *Store) send(ctx context.Context, limit time.Duration, b *pgx.Batch) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	first, stop := context.WithTimeout(ctx, writeTimeout)
-	defer stop()
-	conn, err := s.pool.Acquire(first)
-	if err != nil {
-		return fmt.Errorf("%w: no connection: %w", fleet.ErrUnavailable, err)
-	}
-	defer conn.Release()
-	return conn.SendBatch(ctx, b).Close()
+	return kind(c.timeout(err))
 }
 
 // one reads one row of a query of the tenant; no row is fleet.ErrNotFound.
@@ -63,8 +59,13 @@ func one[T any](ctx context.Context, s *Store, t fleet.TenantID, scan pgx.RowToF
 }
 
 // many reads the rows of a query of the tenant; no row is nil.
-func many[T any](ctx context.Context, s *Store, t fleet.TenantID, scan pgx.RowToFunc[T], sql string, args ...any) (vs []T, err error) {
-	err = s.inTenant(ctx, readTimeout, t, func(b *pgx.Batch) {
+func many[T any](ctx context.Context, s *Store, t fleet.TenantID, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	return manyIn(ctx, s, call{limit: readTimeout}, t, scan, sql, args...)
+}
+
+// manyIn is many as another call.
+func manyIn[T any](ctx context.Context, s *Store, c call, t fleet.TenantID, scan pgx.RowToFunc[T], sql string, args ...any) (vs []T, err error) {
+	err = s.transact(ctx, c, t, func(b *pgx.Batch) {
 		b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 			vs, err = pgx.AppendRows([]T(nil), rows, scan)
 			return err

@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead/internal/store"
+)
+
+func TestATimeoutSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[store.Wait]struct {
+		words string
+		retry time.Duration
+	}{
+		store.WaitWork:  {"ask for less at once", 5 * time.Second},
+		store.WaitHead:  {"fewer writes of one fleet", time.Second},
+		store.WaitShare: {"fewer requests", time.Second},
+	} {
+		p := problemOf(fmt.Errorf("apply: %w", &store.TimeoutError{Wait: wait, Limit: 22 * time.Second}))
+		if p.status != 503 || p.code != "timeout" || p.retry != want.retry || !strings.Contains(p.detail, want.words) || !strings.Contains(p.detail, "22s") {
+			t.Errorf("%d: %+v", wait, p)
+		}
+	}
+}
+
+func TestABusyFleetIsATimeout(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	conn := w.db.Connect(t, w.db.Owner)
+	defer conn.Close(t.Context()) //nolint:errcheck // it gives the lock back
+	tx, err := conn.Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT FROM fleet_heads FOR NO KEY UPDATE`)
+	must(t, err)
+	a := w.do(http.MethodPut, w.at("resources", "clusters", "b"), asDocument(cluster("b")))
+	a.isProblem(503, "timeout", "")
+	if a.header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))
+	}
+	must(t, tx.Rollback(t.Context()))
+	w.put("b")
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"fairlead/internal/fleet"
+)
+
+// call is what a call of the database may take: how long, once it has its connection, of
+// which connections, and whom it waits for before it takes one.
+type call struct {
+	limit  time.Duration
+	lane   lane
+	tenant fleet.TenantID // whose share of an app's connections it uses; zero: nobody's
+	head   fleet.ID       // the fleet whose head it locks; zero: none
+}
+
+// Wait is what a call has waited for until it was given up.
+type Wait int
+
+// What a call waits for.
+const (
+	WaitWork  Wait = iota // its own work in the database
+	WaitHead              // other writes of the fleet
+	WaitShare             // other calls of the tenant
+)
+
+// TimeoutError tells that a call was given up because it took too long, and changed
+// nothing. It is a fleet.ErrUnavailable.
+type TimeoutError struct {
+	Wait  Wait
+	Limit time.Duration // that the call had
+	cause error
+}
+
+func (e *TimeoutError) Error() string {
+	what := [...]string{WaitWork: "the database", WaitHead: "other writes of the fleet", WaitShare: "other requests of the tenant"}
+	return fmt.Sprintf("%s took longer than %v: %v: %v", what[e.Wait], e.Limit, fleet.ErrUnavailable, e.cause)
+}
+
+// Unwrap returns fleet.ErrUnavailable and the cause.
+func (e *TimeoutError) Unwrap() []error { return []error{fleet.ErrUnavailable, e.cause} }
+
+// statementTimeout is how long Postgres lets a statement of the call work, in its words:
+// less than the call's limit, so that it answers in time that nothing was done.
+func (c call) statementTimeout() string { return fmt.Sprint((c.limit - c.limit/10).Milliseconds()) }
+
+// timeout makes a TimeoutError of the database's own; others stay what they are.
+func (c call) timeout(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return err
+	}
+	switch pg.Code {
+	case "57014": // the statement_timeout
+		return &TimeoutError{Wait: WaitWork, Limit: c.limit, cause: pg}
+	case "55P03": // the lock_timeout: of the fleet's head, or of what bounds the tenant
+		if c.head == (fleet.ID{}) {
+			return &TimeoutError{Wait: WaitShare, Limit: c.limit, cause: pg}
+		}
+		return &TimeoutError{Wait: WaitHead, Limit: c.limit, cause: pg}
+	}
+	return err
+}
+
+// send waits until the call may take a connection, for at most its limit, and then runs
+// the batch within its limit.
+func (s *Store) send(ctx context.Context, c call, b *pgx.Batch) error {
+	leave, err := s.conns.enter(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	conn, err := s.conns.acquire(ctx, c.lane)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	if err = conn.SendBatch(ctx, b).Close(); readOnly(err) {
+		_ = conn.Conn().Close(ctx) // the next one may be to another host
+	}
+	return err
+}
+
+// readOnly reports whether err says that the host takes no writes.
+func readOnly(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "25006"
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"fairlead/internal/fleet"
+)
+
+// execMode is the parameter of a URL that says how statements are sent.
+const execMode = "default_query_exec_mode"
+
+// parseURL reads a database URL. What pgx says of a bad one may quote a password.
+func parseURL(url string) (*pgxpool.Config, error) {
+	conf, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
+	}
+	writable(&conf.ConnConfig.Config)
+	switch conf.ConnConfig.DefaultQueryExecMode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		// Both guess Postgres's types from Go's, which are not enough here. Who asks for them
+		// wants no prepared statements.
+		conf.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	return conf, nil
+}
+
+// writable has connections go to the host that takes writes, where the URL names several
+// and does not say which it wants.
+func writable(conf *pgconn.Config) {
+	several := slices.ContainsFunc(conf.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+		return f.Host != conf.Host || f.Port != conf.Port // else the same one with or without TLS
+	})
+	if several && conf.ValidateConnect == nil {
+		conf.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+}
+
+// pooled reports whether something answers in Postgres's place that hands a session's
+// statements to several backends: it gave another process id than the backend's.
+func pooled(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	var pid uint32
+	err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+	return pid != conn.PgConn().PID(), err
+}
+
+// unprepared makes statements go without a name, each with its parameters in one message:
+// a prepared one would be looked for on another backend than it was made on. A URL that
+// asks for prepared statements gets them, for poolers that follow them.
+func unprepared(conf *pgx.ConnConfig, url string) {
+	if conf.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement && !strings.Contains(url, execMode) {
+		conf.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+}
