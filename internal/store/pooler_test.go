@@ -41,7 +41,7 @@ func (w *world) calls(app, node *store.Store, worker, round int) error {
 		func() error {
 			return node.Report(ctx, fleet.Status{Key: w.key(), Server: id, Settled: rev, Nodes: []fleet.NodeStatus{on(name)}})
 		},
-		func() error { _, err := node.NodePast(ctx, w.key(), name, fleet.ServerID{}); return err },
+		func() error { _, err := node.LastStreams(ctx, w.key(), []fleet.AskedNode{{Node: name}}); return err },
 		func() error { _, err := app.Receipt(ctx, w.tenant, w.fleet, rev); return err },
 		func() error { return app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, cred) },
 		func() error { return app.Compact(ctx, w.tenant, w.fleet, store.Floors{}) },
