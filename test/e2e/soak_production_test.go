@@ -51,6 +51,7 @@ type storm struct {
 	late     []string
 	receipts []int64
 	answers  []time.Duration // to receipts
+	most     int64           // bytes of history, after the squeeze
 
 	compactions []time.Duration // the compacting goroutine's, until it has ended
 }
@@ -226,8 +227,8 @@ func (s *storm) mend() {
 // squeeze leaves the fleet room for two thirds of its history, so that compaction has to drop a third.
 func (s *storm) squeeze() {
 	s.t.Helper()
-	most := s.used("history_bytes") * 2 / 3
-	s.limit(s.tenant, client.LimitsUpdate{"history_bytes": &most})
+	s.most = s.used("history_bytes") * 2 / 3
+	s.limit(s.tenant, client.LimitsUpdate{"history_bytes": &s.most})
 }
 
 // compact is what an API server does once an hour, every two seconds.
@@ -284,7 +285,7 @@ func (s *storm) end() {
 	if n := ts["node_status"].rows; n > live {
 		s.late = append(s.late, sprintf("%d rows of node_status for %d nodes, all of them connected: dead servers leave theirs", n, live))
 	}
-	if n := ts["fleet_history"].rows; n > int64(s.size.history) {
-		s.late = append(s.late, sprintf("%d revisions are kept of %d, though there is room for two thirds", n, s.size.history))
+	if n := s.used("history_bytes"); n > s.most {
+		s.late = append(s.late, sprintf("the history has %d bytes, and its limit is %d", n, s.most))
 	}
 }
