@@ -1,0 +1,231 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead/internal/client"
+)
+
+// estate is one fleet of a tenant, with its own tokens and connections to the API.
+type estate struct {
+	*world
+	tenant, fleet string
+	api           *client.ClientWithResponses
+	nodeToken     string
+	again         int // writes that were refused for a moment (429 and 503) and sent again
+}
+
+// found makes a tenant whose rates do not stand in a test's way, and a fleet of it.
+func (w *world) found(tenant, fleetName string, limits client.LimitsUpdate) *estate {
+	w.t.Helper()
+	op := w.as(w.operator)
+	made, err := op.CreateTenantWithResponse(w.t.Context(), client.TenantCreate{Slug: tenant})
+	w.made(made, err)
+	most := int64(10_000_000)
+	all := client.LimitsUpdate{"writes_per_minute": &most, "token_writes_per_minute": &most, "reads_per_minute": &most, "token_reads_per_minute": &most}
+	for what, n := range limits {
+		all[what] = n
+	}
+	w.limit(tenant, all)
+	token, err := op.CreateTokenWithResponse(w.t.Context(), tenant, client.TokenCreate{Name: "soak", Role: client.Admin})
+	w.made(token, err)
+
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	w.whole.Cleanup(transport.CloseIdleConnections)
+	api, err := client.NewClientWithResponses(w.api, client.WithHTTPClient(&http.Client{Transport: transport}),
+		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+			r.Header.Set("Authorization", "Bearer "+token.JSON201.Token)
+			return nil
+		}))
+	must(w.t, err)
+	f, err := api.CreateFleetWithResponse(w.t.Context(), tenant, client.FleetCreate{Name: fleetName})
+	w.made(f, err)
+	c, err := api.CreateCredentialWithResponse(w.t.Context(), tenant, fleetName, client.CredentialCreate{Nodes: "*"})
+	w.made(c, err)
+	return &estate{world: w, tenant: tenant, fleet: fleetName, api: api, nodeToken: c.JSON201.Token}
+}
+
+// limit sets limits of a tenant, as the operator does.
+func (w *world) limit(tenant string, limits client.LimitsUpdate) {
+	w.t.Helper()
+	l, err := w.as(w.operator).UpdateLimitsWithResponse(w.t.Context(), tenant, limits)
+	w.made(l, err)
+}
+
+// used is how much of a limit the fleet uses.
+func (e *estate) used(what string) int64 {
+	e.t.Helper()
+	u, err := e.api.GetFleetUsageWithResponse(e.t.Context(), e.tenant, e.fleet)
+	e.made(u, err)
+	for _, l := range u.JSON200.Items {
+		if string(l.What) == what && l.Used != nil {
+			return *l.Used
+		}
+	}
+	e.t.Fatalf("no use of %s is told: %s", what, u.Body)
+	return 0
+}
+
+// write makes one revision.
+func (e *estate) write(rs ...res) *client.WriteResult {
+	e.t.Helper()
+	w, again, err := e.try(e.t.Context(), rs...)
+	must(e.t, err)
+	e.again += again
+	return w
+}
+
+// try is write for any goroutine. A write that is refused for a moment is sent again for a minute, as a client should;
+// again is how often.
+func (e *estate) try(ctx context.Context, rs ...res) (w *client.WriteResult, again int, err error) {
+	doc := together(rs...)
+	for until := time.Now().Add(time.Minute); ; again++ {
+		r, err := e.api.ApplyWithBodyWithResponse(ctx, e.tenant, e.fleet, nil, "application/yaml", strings.NewReader(doc))
+		if err != nil {
+			return nil, again, err
+		}
+		if r.JSON200 != nil {
+			return r.JSON200, again, nil
+		}
+		code := r.StatusCode()
+		if code != http.StatusServiceUnavailable && code != http.StatusTooManyRequests || time.Now().After(until) {
+			return nil, again, fmt.Errorf("the API answered %d: %s", code, r.Body)
+		}
+		after, _ := strconv.Atoi(r.HTTPResponse.Header.Get("Retry-After"))
+		select {
+		case <-time.After(time.Duration(after) * time.Second):
+		case <-ctx.Done():
+			return nil, again, ctx.Err()
+		}
+	}
+}
+
+// receiptNow asks for a receipt without waiting, and says how long the answer took.
+func (e *estate) receiptNow(revision int64) (*client.Receipt, time.Duration) {
+	e.t.Helper()
+	began := time.Now()
+	r, err := e.api.GetReceiptWithResponse(e.t.Context(), e.tenant, e.fleet, revision, nil)
+	took := time.Since(began)
+	must(e.t, err)
+	if r.StatusCode() == http.StatusServiceUnavailable {
+		return nil, took
+	}
+	e.made(r, nil)
+	return r.JSON200, took
+}
+
+// beat is the resource that a busy fleet changes.
+const beat = "beat"
+
+// bustle changes one cluster of the fleet, time and again, and measures how long each change takes from its PUT
+// until the last node has sent its ACK.
+type bustle struct {
+	*estate
+	every time.Duration
+	nodes int
+	acks  chan ackOf
+
+	mu    sync.Mutex // guards waits, and again while it runs
+	waits []time.Duration
+}
+
+type ackOf struct {
+	version string
+	at      time.Time
+}
+
+// bustle connects the nodes, and returns when all have the fleet.
+func (e *estate) bustle(nodes int, every time.Duration, sites ...*site) *bustle {
+	e.t.Helper()
+	b := &bustle{estate: e, every: every, nodes: nodes, acks: make(chan ackOf, 100*nodes)}
+	first := *e.write(static(beat, "1s")).Resources[0].Version
+	s := &swarm{nodes: nodes, prefix: e.fleet + "-", token: e.nodeToken, asks: []subscription{{typ: 0}}, sites: sites,
+		home: func(node, _ int) int { return node % len(sites) },
+		took: func(version string, at time.Time) { b.acks <- ackOf{version, at} }}
+	s.start(e.whole)
+	if _, ok := b.await(first); !ok {
+		e.t.FailNow()
+	}
+	return b
+}
+
+// await returns when the last of the nodes has ACKed the version; not ok: some did not, which is an error of the test.
+func (b *bustle) await(version string) (last time.Time, ok bool) {
+	deadline := time.After(time.Minute)
+	for missing := b.nodes; missing > 0; {
+		select {
+		case a := <-b.acks:
+			if a.version == version {
+				missing--
+				last = a.at
+			}
+		case <-deadline:
+			b.whole.Errorf("%d of %d nodes of the fleet %s did not take a change within a minute", missing, b.nodes, b.fleet)
+			return last, false
+		}
+	}
+	return last, true
+}
+
+// run makes changes until ctx ends.
+func (b *bustle) run(ctx context.Context) {
+	tick := time.NewTicker(b.every)
+	defer tick.Stop()
+	for count := 1; ctx.Err() == nil; count++ {
+		began := time.Now()
+		w, again, err := b.try(ctx, static(beat, sprintf("%d.%03ds", 1+count/1000%1000, count%1000)))
+		if err != nil {
+			if ctx.Err() == nil {
+				b.whole.Errorf("fleet %s: %v", b.fleet, err)
+			}
+			return
+		}
+		last, ok := b.await(*w.Resources[0].Version)
+		if !ok {
+			return
+		}
+		b.mu.Lock()
+		b.again += again
+		b.waits = append(b.waits, last.Sub(began))
+		b.mu.Unlock()
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// since returns what was measured since the last time.
+func (b *bustle) since() []time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := b.waits
+	b.waits = nil
+	return out
+}
+
+// quantiles are of times in milliseconds.
+type quantiles struct {
+	n                  int
+	p50, p90, p99, max float64
+}
+
+func quantilesOf(waits []time.Duration) quantiles {
+	if len(waits) == 0 {
+		return quantiles{}
+	}
+	slices.Sort(waits)
+	at := func(q int) float64 { return waits[min(len(waits)*q/100, len(waits)-1)].Seconds() * 1000 }
+	return quantiles{len(waits), at(50), at(90), at(99), waits[len(waits)-1].Seconds() * 1000}
+}
+
+func (q quantiles) String() string {
+	return sprintf("n=%d p50 %.1f p90 %.1f p99 %.1f max %.1f ms", q.n, q.p50, q.p90, q.p99, q.max)
+}

@@ -1,0 +1,291 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+	"unique"
+
+	"golang.org/x/sync/errgroup"
+
+	"fairlead/internal/client"
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+// production is how large TestSoakProductionSize is.
+type production struct {
+	nodes, restarts, history int
+	within                   time.Duration // of its commit, a receipt is complete
+	patience                 time.Duration // how long a receipt is looked at that is late
+	quiet                    time.Duration // how long the other fleets are measured without the crowd's storms
+	judged                   bool          // other fleets' times are judged too
+}
+
+func productionSize(t testing.TB) production {
+	if !full() {
+		return production{nodes: 500, restarts: 2, history: 300, within: 30 * time.Second, patience: 30 * time.Second, quiet: time.Second}
+	}
+	history := 200_000
+	if v := os.Getenv("FAIRLEAD_SOAK_HISTORY"); v != "" {
+		n, err := strconv.Atoi(v)
+		must(t, err)
+		history = n
+	}
+	return production{nodes: 10_000, restarts: 20, history: history, within: 10 * time.Second, patience: 30 * time.Second, quiet: 20 * time.Second, judged: true}
+}
+
+// storm is a fleet of many nodes on two xDS servers, the first of which dies again and again.
+type storm struct {
+	*estate
+	size  production
+	sites [2]*site
+	first *xds
+	nodes *swarm
+
+	n        int
+	late     []string
+	receipts []int64
+	answers  []time.Duration // to receipts
+	most     int64           // bytes of history, after the squeeze
+
+	compactions []time.Duration // the compacting goroutine's, until it has ended
+}
+
+// TestSoakProductionSize: 10,000 nodes, a server that dies 20 times, a burst of two refusals by each node, a history of
+// 200,000 revisions that compaction goes through meanwhile, and two other fleets that are busy. Every receipt is complete soon
+// after its commit, the other fleets hardly notice, and dead servers leave no rows.
+func TestSoakProductionSize(t *testing.T) {
+	w, _ := setupPostgres(t)
+	s := &storm{estate: w.found("large", "crowd", nil), size: productionSize(t), sites: [2]*site{{}, {}}}
+	s.makeHistory()
+	s.first = s.server(0)
+	s.server(1)
+
+	shop, bank := w.found("shop", "shop", nil), w.found("bank", "bank", nil)
+	others := []*bustle{shop.bustle(5, 50*time.Millisecond, s.sites[1]), bank.bustle(5, 50*time.Millisecond, s.sites[1])}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	t.Cleanup(func() { stop(); running.Wait() })
+	for _, b := range others {
+		running.Go(func() { b.run(ctx) })
+	}
+	measured := func() (all quantiles) {
+		var waits []time.Duration
+		for _, b := range others {
+			waits = append(waits, b.since()...)
+		}
+		return quantilesOf(waits)
+	}
+
+	s.connect()
+	measured()
+	<-time.After(s.size.quiet) // what is measured is time that passes
+	quiet := measured()
+	t.Logf("other fleets, PUT to ACK, quiet: %v", quiet)
+
+	s.squeeze()
+	running.Go(func() { s.compact(ctx) })
+	for s.n < s.size.restarts {
+		if s.n == s.size.restarts/2 {
+			s.refusals()
+		}
+		s.restart()
+		if s.n == s.size.restarts/2+max(1, s.size.restarts/4) {
+			s.mend()
+		}
+	}
+	busy := measured()
+	stop()
+	running.Wait()
+	t.Logf("other fleets, PUT to ACK, beside the storms: %v; writes sent again: %d and %d", busy, shop.again, bank.again)
+	if s.size.judged && busy.p99 > 2*quiet.p99 {
+		t.Errorf("other fleets' PUT to ACK: p99 %.1f ms, %.1f times that of the quiet run", busy.p99, busy.p99/quiet.p99)
+	}
+	s.end()
+	t.Logf("receipts answered: %v; compactions: %v", quantilesOf(s.answers), quantilesOf(s.compactions))
+	t.Logf("swarm: %d streams, %d ACKs, %d NACKs; why a stream broke: %s", s.nodes.opened.Load(), s.nodes.acks.Load(), s.nodes.nacks.Load(), s.nodes.reason())
+	for _, l := range s.late {
+		t.Error(l)
+	}
+}
+
+// makeHistory makes revisions as fast as the API takes them: of endpoints that no node asks for.
+func (s *storm) makeHistory() {
+	s.t.Helper()
+	began := time.Now()
+	for i := range 5 {
+		s.write(static(fmt.Sprint("c", i), "1s"), endpoints(fmt.Sprint("e", i), "127.0.0.1:80"))
+	}
+	const writers = 4
+	var writing errgroup.Group
+	var again [writers]int
+	for i := range writers {
+		writing.Go(func() error {
+			for k := i; k < s.size.history; k += writers {
+				_, n, err := s.try(s.t.Context(), endpoints(sprintf("history-%d", k%20), sprintf("127.0.0.%d:%d", 1+k/20%250, 1+k/5000)))
+				if again[i] += n; err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	must(s.t, writing.Wait())
+	took := time.Since(began)
+	s.t.Logf("%d revisions in %s, %.0f a second, writes sent again by writer: %v", s.size.history, took.Round(time.Millisecond), float64(s.size.history)/took.Seconds(), again)
+}
+
+// server starts an xDS server at a site.
+func (s *storm) server(i int) *xds {
+	s.t.Helper()
+	x := s.xds("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
+	s.sites[i].move(x.address)
+	return x
+}
+
+// connect has all nodes connect, half of them to each server. When a server has died, its nodes come back to it, but one in
+// fifty that goes to the other one.
+func (s *storm) connect() {
+	s.t.Helper()
+	s.nodes = &swarm{nodes: s.size.nodes, prefix: "node-", token: s.nodeToken, sites: s.sites[:], within: time.Second,
+		asks: []subscription{{typ: fleet.Cluster}, {typ: fleet.Endpoint, names: []string{"e0", "e1"}}},
+		home: func(node, try int) int {
+			if node%2 == 0 && (node/2+try)%50 != 0 {
+				return 0
+			}
+			return 1
+		}}
+	s.nodes.start(s.whole)
+	began := time.Now()
+	eventually(s.t, time.Minute, "not all nodes are known", func() bool { return s.rows("nodes") >= int64(s.size.nodes+10) })
+	s.t.Logf("all nodes are known after %.1f s", time.Since(began).Seconds())
+	s.taken("all connect", s.write(static("c0", "2s")), false)
+}
+
+// taken looks at a receipt until each node is in it: as acked, or all as refusing it. A node that is offline for a moment is in it
+// when it is back.
+func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
+	s.t.Helper()
+	s.receipts = append(s.receipts, w.Revision)
+	var r *client.Receipt
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var took time.Duration
+		if r, took = s.receiptNow(w.Revision); r != nil {
+			if (r.Counts.Acked+r.Counts.Nacked == s.size.nodes) && r.Counts.Pending == 0 && (r.Counts.Nacked == s.size.nodes) == refused {
+				break
+			}
+		}
+		s.answers = append(s.answers, took)
+		if time.Since(w.CommittedAt) > s.size.patience {
+			break
+		}
+		<-tick.C
+	}
+	took := time.Since(w.CommittedAt)
+	counts := "none"
+	if r != nil {
+		counts = sprintf("%s %+v", r.State, r.Counts)
+	}
+	s.t.Logf("%s: revision %d after %.1f s: %s; streams opened %d, broken %d, NACKs %d", what, w.Revision, took.Seconds(), counts,
+		s.nodes.opened.Load(), s.nodes.ended.Load(), s.nodes.nacks.Load())
+	if took > s.size.within {
+		s.late = append(s.late, sprintf("%s: the receipt of revision %d is not complete %.1f s after its commit: %s", what, w.Revision, took.Seconds(), counts))
+	}
+}
+
+// restart kills the first server, as a crash does, makes a revision, and starts another server in its place.
+func (s *storm) restart() {
+	s.t.Helper()
+	s.n++
+	s.first.Kill()
+	w := s.write(static("c1", sprintf("%ds", 1+s.n)))
+	s.first = s.server(0)
+	s.taken(sprintf("restart %d", s.n), w, false)
+}
+
+// refusals has each node refuse two new clusters of one revision.
+func (s *storm) refusals() {
+	s.t.Helper()
+	s.nodes.refuse(unique.Make("bad-1"), unique.Make("bad-2"))
+	s.taken("two refusals by each node", s.write(static("bad-1", "1s"), static("bad-2", "1s")), true)
+}
+
+// mend replaces what was refused.
+func (s *storm) mend() {
+	s.t.Helper()
+	s.nodes.refuse()
+	s.taken("what was refused is mended", s.write(static("bad-1", "2s"), static("bad-2", "2s")), false)
+}
+
+// squeeze leaves the fleet room for two thirds of its history, so that compaction has to drop a third.
+func (s *storm) squeeze() {
+	s.t.Helper()
+	s.most = s.used("history_bytes") * 2 / 3
+	s.limit(s.tenant, client.LimitsUpdate{"history_bytes": &s.most})
+}
+
+// compact is what an API server does once an hour, every two seconds.
+func (s *storm) compact(ctx context.Context) {
+	st, err := store.Open(ctx, store.Config{URL: s.db.app})
+	if err != nil {
+		s.whole.Error(err)
+		return
+	}
+	defer st.Close()
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		began := time.Now()
+		done, err := st.CompactDue(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		took := time.Since(began)
+		s.compactions = append(s.compactions, took)
+		if err != nil || done.Forgot > 0 && took > time.Second {
+			s.whole.Logf("compaction: %+v in %s, %v", done, took.Round(time.Millisecond), err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// end looks at what is left: receipts that stay complete, history that was dropped, no rows of dead servers.
+func (s *storm) end() {
+	s.t.Helper()
+	for _, revision := range s.receipts {
+		r, took := s.receiptNow(revision)
+		s.answers = append(s.answers, took)
+		if r == nil || r.Counts.Acked+r.Counts.Nacked != s.size.nodes {
+			s.late = append(s.late, sprintf("at the end the receipt of revision %d is %+v, not of %d nodes", revision, r, s.size.nodes))
+		}
+	}
+	st, err := store.Open(s.t.Context(), store.Config{URL: s.db.app})
+	must(s.t, err)
+	_, err = st.CompactDue(s.t.Context())
+	st.Close()
+	if err != nil {
+		s.late = append(s.late, "compaction at the end: "+err.Error())
+	}
+	live := int64(s.size.nodes + 10)
+	for until := time.Now().Add(10 * time.Second); s.rows("node_status") > live && time.Now().Before(until); {
+		<-time.After(time.Second)
+	}
+	ts := s.tables()
+	s.t.Logf("tables:%v", ts)
+	if n := ts["node_status"].rows; n > live {
+		s.late = append(s.late, sprintf("%d rows of node_status for %d nodes, all of them connected: dead servers leave theirs", n, live))
+	}
+	if n := s.used("history_bytes"); n > s.most {
+		s.late = append(s.late, sprintf("the history has %d bytes, and its limit is %d", n, s.most))
+	}
+}

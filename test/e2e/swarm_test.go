@@ -1,0 +1,210 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	"fairlead/internal/fleet"
+)
+
+// site is where an xDS server runs: a server that takes the place of another has its address.
+type site struct{ address atomic.Pointer[string] }
+
+func (s *site) move(address string) { s.address.Store(&address) }
+
+// subscription is what a simulated node asks for of one type: names, or all.
+type subscription struct {
+	typ   fleet.Type
+	names []string
+}
+
+// swarm is simulated nodes of one fleet, with an aggregated delta stream each, light enough for 10,000 of them beside the
+// servers on two cores: one goroutine a node (grpc-go adds one that waits), a hundred nodes a connection, no resource decoded.
+// They come back after a break as Envoy does, after 0.5 to 1 s at first, with what they have.
+type swarm struct {
+	nodes   int
+	prefix  string // of their ids
+	token   string
+	asks    []subscription
+	sites   []*site
+	within  time.Duration                       // over which they connect at first
+	home    func(node, try int) int             // which of the sites the node connects to
+	refuses atomic.Pointer[map[handle]struct{}] // names that they refuse
+	took    func(version string, at time.Time)  // nil: nobody wants to know of ACKs
+
+	opened, acks, nacks atomic.Int64
+	ended               atomic.Int64           // streams that broke
+	sample              atomic.Pointer[string] // why one of them did
+}
+
+// start connects the nodes; they leave when end is called, with the test at the latest.
+func (s *swarm) start(t testing.TB) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+s.token))
+	var running sync.WaitGroup
+	var conns []*grpc.ClientConn
+	dial := func(at *site) *grpc.ClientConn {
+		c, err := grpc.NewClient("passthrough:///xds", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableServiceConfig(),
+			grpc.WithDefaultCallOptions(grpc.ForceCodecV2(swarmCodec{})),
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 300 * time.Millisecond, Multiplier: 1.6, Jitter: 0.3, MaxDelay: 2 * time.Second}}),
+			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "tcp", *at.address.Load())
+			}))
+		must(t, err)
+		conns = append(conns, c)
+		return c
+	}
+	end = sync.OnceFunc(func() {
+		cancel()
+		running.Wait()
+		for _, c := range conns {
+			_ = c.Close()
+		}
+	})
+	t.Cleanup(end)
+	var shared []*grpc.ClientConn // by site
+	for i := range s.nodes {
+		if i%perConnection == 0 {
+			shared = make([]*grpc.ClientConn, len(s.sites))
+			for k, at := range s.sites {
+				shared[k] = dial(at)
+			}
+		}
+		m := member{swarm: s, number: i, id: fmt.Sprint(s.prefix, i), conns: shared, has: make([][]versioned, len(s.asks))}
+		running.Go(func() { m.run(ctx) })
+	}
+	return end
+}
+
+// reason is why one of the streams broke.
+func (s *swarm) reason() string {
+	if why := s.sample.Load(); why != nil {
+		return *why
+	}
+	return "none did"
+}
+
+// refuse has the nodes refuse these names from now on, and no others.
+func (s *swarm) refuse(names ...handle) {
+	m := make(map[handle]struct{}, len(names))
+	for _, n := range names {
+		m[n] = struct{}{}
+	}
+	s.refuses.Store(&m)
+}
+
+// member is one node.
+type member struct {
+	*swarm
+	number int
+	id     string
+	conns  []*grpc.ClientConn
+	has    [][]versioned // by the subscription
+}
+
+// run keeps a stream until ctx ends.
+func (m *member) run(ctx context.Context) {
+	wait := rand.N(m.within + 1)
+	for try, failed := 0, 0; ; try++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		answered, err := m.stream(ctx, m.conns[m.home(m.number, try)])
+		if ctx.Err() != nil {
+			return
+		}
+		if m.ended.Add(1); err != nil {
+			why := err.Error()
+			m.sample.Store(&why)
+		}
+		if failed++; answered {
+			failed = 0
+		}
+		const base = 500 * time.Millisecond
+		wait = base<<min(failed, 4) + rand.N(base<<min(failed, 4))
+	}
+}
+
+var deltaADS = &grpc.StreamDesc{StreamName: "DeltaAggregatedResources", ClientStreams: true, ServerStreams: true}
+
+// stream is one stream until it breaks. answered: the server had something to say.
+func (m *member) stream(ctx context.Context, conn *grpc.ClientConn) (answered bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := conn.NewStream(ctx, deltaADS, "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources")
+	if err != nil {
+		return false, err
+	}
+	node := m.id
+	for i, a := range m.asks {
+		if err := stream.SendMsg(firstRequest(node, a.typ, a.names, m.has[i])); err != nil {
+			return false, stream.RecvMsg(&delta{})
+		}
+		node = ""
+	}
+	m.opened.Add(1)
+	var d delta
+	for {
+		if err := stream.RecvMsg(&d); err != nil {
+			return answered, err
+		}
+		answered = true
+		words := m.take(&d)
+		if err := stream.SendMsg(answerTo(&d, words)); err != nil {
+			continue // the reason comes with RecvMsg
+		}
+		if words != "" {
+			m.nacks.Add(1)
+			continue
+		}
+		m.acks.Add(1)
+		if m.took != nil {
+			now := time.Now()
+			for _, r := range d.resources {
+				m.took(r.version.Value(), now)
+			}
+		}
+	}
+}
+
+// take has what is in the response, unless it says in which words it refuses it.
+func (m *member) take(d *delta) (words string) {
+	if refused := m.refuses.Load(); refused != nil && len(*refused) > 0 {
+		for _, r := range d.resources {
+			if _, no := (*refused)[r.name]; no {
+				return "the proxy cannot use " + r.name.Value()
+			}
+		}
+	}
+	i := slices.IndexFunc(m.asks, func(a subscription) bool { return a.typ == d.typ })
+	if i < 0 {
+		return "not asked for"
+	}
+	has := m.has[i]
+	for _, name := range d.removed {
+		has = slices.DeleteFunc(has, func(h versioned) bool { return h.name == name })
+	}
+	for _, r := range d.resources {
+		if k := slices.IndexFunc(has, func(h versioned) bool { return h.name == r.name }); k >= 0 {
+			has[k] = r
+		} else {
+			has = append(has, r)
+		}
+	}
+	m.has[i] = has
+	return ""
+}
