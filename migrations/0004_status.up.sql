@@ -6,7 +6,8 @@ CREATE TABLE xds_servers (
   server_id   uuid PRIMARY KEY,
   name        text NOT NULL DEFAULT '',
   started_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
-  lease_until timestamptz NOT NULL
+  lease_until timestamptz NOT NULL,
+  swept       boolean NOT NULL DEFAULT false -- it is dead, and what it said of nodes that are elsewhere by now is deleted
 ) WITH (fillfactor = 50);
 
 CREATE TABLE nodes (
@@ -28,7 +29,8 @@ CREATE TABLE nodes (
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
 ) WITH (fillfactor = 70);
 
--- Written on connect, disconnect, refusal, and when a node is behind; never for a node that just follows.
+-- Written on connect, disconnect, refusal, and when a node is behind; never for a node that just follows. A server that
+-- is dead for a day has no row here: what a node had last that was nowhere since stands under no_server().
 CREATE TABLE node_status (
   tenant_id     uuid NOT NULL,
   fleet_id      uuid NOT NULL,
@@ -54,6 +56,7 @@ CREATE TABLE node_status (
   FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE,
   CHECK (connected OR settled IS NOT NULL) -- a node that is gone follows nobody
 ) WITH (fillfactor = 70);
+CREATE INDEX node_status_by_server ON node_status (server_id, tenant_id, fleet_id, node_id); -- what a dead server leaves behind
 
 CREATE TABLE server_settled (
   tenant_id uuid NOT NULL,
