@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,16 +45,24 @@ func off(rev fleet.Revision) func(string) fleet.NodeStatus {
 	return func(node string) fleet.NodeStatus { return fleet.NodeStatus{Node: node, Settled: &rev, Clean: true} }
 }
 
+// tell reports all nodes, some at a time.
+func (s server) tell(ns []fleet.NodeStatus) {
+	s.Helper()
+	for part := range slices.Chunk(ns, 500) {
+		s.report(fleet.Status{Settled: 1, Nodes: part})
+	}
+}
+
 // restart moves all nodes to another server, which tells of them before the old one is known to
 // be dead if that crashed.
 func (s server) restart(nodes int, crash bool) server {
 	s.Helper()
 	if !crash {
-		s.report(fleet.Status{Settled: 1, Nodes: all(nodes, off(1))})
+		s.tell(all(nodes, off(1)))
 		s.ok(s.node.Release(s.Context(), s.id))
 	}
 	next := s.server("next")
-	next.report(fleet.Status{Settled: 1, Nodes: all(nodes, on)})
+	next.tell(all(nodes, on))
 	if crash {
 		s.dead(2 * time.Minute)
 	}
