@@ -33,7 +33,7 @@ type sweepCursor struct {
 // a time, and those that a report holds are left to the next run. Some processes may do it at
 // the same time.
 func (s *Store) SweepServers(ctx context.Context) (int, error) {
-	servers, err := door(ctx, s, pgx.RowTo[[16]byte], selectDead)
+	servers, err := crossTenant(ctx, s, pgx.RowTo[[16]byte], selectDead)
 	if err != nil {
 		return 0, fmt.Errorf("find dead servers: %w", err)
 	}
@@ -48,7 +48,7 @@ func (s *Store) SweepServers(ctx context.Context) (int, error) {
 func (s *Store) sweepServer(ctx context.Context, id fleet.ServerID) error {
 	var at sweepCursor
 	for whole := true; ; whole = whole && at.passed == 0 {
-		next, err := door(ctx, s, func(row pgx.CollectableRow) (c sweepCursor, err error) {
+		next, err := crossTenant(ctx, s, func(row pgx.CollectableRow) (c sweepCursor, err error) {
 			return c, row.Scan(&c.tenant, &c.fleet, &c.node, &c.passed)
 		}, `SELECT o_tenant, o_fleet, o_node, o_passed FROM sweep_server($1, $2, $3, $4, $5, $6)`, id.String(), at.tenant, at.fleet, at.node, whole, sweepAtOnce)
 		if err != nil || len(next) == 0 {

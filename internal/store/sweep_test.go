@@ -167,7 +167,7 @@ func TestAfterADayANodeKeepsWhatItHad(t *testing.T) {
 	withheld := fleet.NodeStatus{Node: "withheld", Connected: true, Waits: edgeWaits}
 	withheld.Waits.Withheld[0].Revision = 2
 	named := on("crashed")
-	named.View, named.Variant, named.RemoteAddr = "v", "delta ADS", "10.0.0.1:1"
+	named.View, named.Protocol, named.RemoteAddr = "v", "delta ADS", "10.0.0.1:1"
 	w.exec(`UPDATE fleet_history SET at = at + interval '1 hour'`)
 	s.report(fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{named, {Node: "behind", Connected: true, Settled: settled(1)}, withheld,
 		{Node: "left", Settled: settled(1), Clean: true, View: "w"}, {Node: "dirty", Settled: settled(2)}}})
@@ -176,7 +176,7 @@ func TestAfterADayANodeKeepsWhatItHad(t *testing.T) {
 	s.dead(25 * time.Hour)
 	type seen struct {
 		Receipts []fleet.Receipt
-		Pasts    []fleet.NodePast
+		Pasts    []fleet.LastStream
 		Nodes    []store.NodeView
 	}
 	look := func() (x seen) {
