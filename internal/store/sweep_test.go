@@ -164,8 +164,9 @@ func TestAfterADayANodeKeepsWhatItHad(t *testing.T) {
 	w.apply(put(fleet.Cluster, "c", "2"))
 	w.exec(`UPDATE fleets SET receipt_window = 7 * 86400`)
 	s := w.server("s")
-	withheld := fleet.NodeStatus{Node: "withheld", Connected: true, Waits: edgeWaits}
-	withheld.Waits.Withheld[0].Revision = 2
+	edge := edgeWaits.Withheld[0]
+	edge.Revision = 2
+	withheld := fleet.NodeStatus{Node: "withheld", Connected: true, Waits: fleet.Waits{Withheld: []fleet.Withheld{edge}}}
 	named := on("crashed")
 	named.View, named.Protocol, named.RemoteAddr = "v", "delta ADS", "10.0.0.1:1"
 	w.exec(`UPDATE fleet_history SET at = at + interval '1 hour'`)
