@@ -115,6 +115,29 @@ func TestAfterALostLeaseEverythingIsToldAgain(t *testing.T) {
 	})
 }
 
+// A renewal that is begun in time and taken too late has lost the lease.
+func TestASlowRenewalMayHaveLostTheLease(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		w.connect("a").Settled(1)
+		time.Sleep(5 * time.Second)
+		for slow, again := range map[time.Duration]bool{leaseTTL - leaseEvery - 1: false, leaseTTL - leaseEvery + 1: true} {
+			w.sink.take()
+			w.sink.mu.Lock()
+			w.sink.slow = slow
+			w.sink.mu.Unlock()
+			time.Sleep(leaseEvery)
+			w.sink.mu.Lock()
+			w.sink.slow = 0
+			w.sink.mu.Unlock()
+			time.Sleep(2 * leaseTTL)
+			if got := w.sink.take(); len(got) > 0 != again {
+				t.Errorf("a renewal that takes %v: %d reports", slow, len(got))
+			}
+		}
+	})
+}
+
 func TestStoppingTellsThatAllAreGone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.Head(w.key, 4, time.Now())

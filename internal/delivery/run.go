@@ -53,7 +53,8 @@ func (r *Recorder) holdLease(ctx context.Context, l *lease) error {
 		err := r.call(ctx, "renew the server's lease", func(ctx context.Context) error {
 			return r.cfg.Sink.Lease(ctx, r.cfg.Server, r.cfg.Name, leaseTTL)
 		})
-		first, lost, failed := l.last.IsZero(), begun.Sub(l.last) > leaseTTL, l.failed
+		// The database took the last lease after its call had begun, and this one before it ended.
+		first, lost, failed := l.last.IsZero(), time.Since(l.last) > leaseTTL, l.failed
 		l.failed = err != nil
 		switch {
 		case err != nil:

@@ -84,6 +84,7 @@ type sink struct {
 	mu       sync.Mutex // guards all below
 	fault    fault
 	delay    time.Duration
+	slow     time.Duration // of a lease
 	models   map[fleet.Key]*model
 	reports  []fleet.Status
 	at       []time.Time
@@ -116,10 +117,10 @@ func (s *sink) Report(ctx context.Context, st fleet.Status) error {
 
 func (s *sink) Lease(ctx context.Context, _ fleet.ServerID, _ string, _ time.Duration) error {
 	s.mu.Lock()
-	f := s.fault
+	f, slow := s.fault, s.slow
 	s.leases++
 	s.mu.Unlock()
-	return answer(ctx, f, 0)
+	return answer(ctx, f, slow)
 }
 
 func (s *sink) Release(context.Context, fleet.ServerID) error {

@@ -13,10 +13,8 @@ import (
 const (
 	upsertLease = `
 INSERT INTO xds_servers AS x (server_id, name, lease_until) VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3))
-ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until`
-	// Longer than nodes are remembered at most: until then a lease's end says when a node was last seen.
-	sweepServers = `DELETE FROM xds_servers WHERE lease_until < clock_timestamp() - interval '91 days'`
-	endLease     = `UPDATE xds_servers SET lease_until = least(lease_until, clock_timestamp()) WHERE server_id = $1`
+ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until, swept = false`
+	endLease = `UPDATE xds_servers SET lease_until = least(lease_until, clock_timestamp()) WHERE server_id = $1`
 )
 
 // Lease says that a server lives, for ttl from now by the database's clock. When the
@@ -24,7 +22,6 @@ ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = exclud
 func (s *Store) Lease(ctx context.Context, id fleet.ServerID, name string, ttl time.Duration) error {
 	b := &pgx.Batch{}
 	b.Queue(upsertLease, id.String(), clean(name, 256), ttl.Seconds())
-	b.Queue(sweepServers)
 	if err := s.send(ctx, call{limit: writeTimeout, lane: laneLease}, b); err != nil {
 		return fmt.Errorf("renew the lease of server %s: %w", id, kind(err))
 	}

@@ -331,3 +331,44 @@ func TestT09_EndedCredentialsAreBounded(t *testing.T) {
 		t.Errorf("the servers are told of %d credentials", n)
 	}
 }
+
+// An xDS server may tell of a fleet that is deleted, as long as it has not heard of it: while
+// the fleet is being purged that goes with the rest, and afterwards nothing is written.
+func TestLateReportsOfADeletedFleetStayNowhere(t *testing.T) {
+	w := setup(t)
+	crowded(w, w.tenant, w.fleet)
+	s := w.server("late")
+	late := func(node string) error {
+		return w.node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Settled: 2, Nodes: []fleet.NodeStatus{on(node)}, Lasting: []string{node},
+			Refusals:  []fleet.Refusal{{Node: node, Type: fleet.Cluster, Name: "mine", Version: "v", Revision: 2, Detail: "no, says " + node}},
+			Resolved:  []fleet.Resolution{{Node: node, Type: fleet.Cluster, Name: "mine", Version: "old", By: 2}},
+			Delivered: []fleet.Delivered{{Revision: 2, Affected: 1, Acked: 1}}})
+	}
+	w.ok(w.app.DeleteFleet(t.Context(), w.tenant, actor, w.fleet))
+	w.ok(late("deleted"))
+	w.aged(`UPDATE fleets SET deleted_at = deleted_at - interval '31 days'`)
+	app := w.db.Connect(t, w.db.App)
+	defer app.Close(t.Context()) //nolint:errcheck // nothing is pending
+	steps := 0
+	for gone := false; !gone; steps++ {
+		tx, err := app.Begin(t.Context())
+		w.ok(err)
+		_, err = tx.Exec(t.Context(), `SELECT set_config('app.tenant_id', $1, true)`, w.tenant.String())
+		w.ok(err)
+		w.ok(tx.QueryRow(t.Context(), `SELECT purge_fleet($1, 60)`, w.fleet.String()).Scan(&gone))
+		w.ok(tx.Commit(t.Context()))
+		if steps < 3 && !gone {
+			w.ok(late(fmt.Sprint("step", steps)))
+		}
+	}
+	w.is(late("purged"), fleet.ErrNotFound)
+	left := w.left("fleet_id", w.fleet)
+	delete(left, "audit_events")
+	if len(left) > 0 || steps < 4 {
+		t.Errorf("left after %d steps: %v", steps, left)
+	}
+	w.compactDue()
+	if n := w.count(`SELECT count(*) FROM bodies`); n != 0 {
+		t.Errorf("%d bodies that nothing names", n)
+	}
+}

@@ -108,6 +108,7 @@ func (r *random) step() {
 		r.exec(`UPDATE xds_servers SET lease_until = clock_timestamp() - make_interval(mins => $1) WHERE server_id = $2`, 1+r.IntN(3000), s.id.String())
 	case 2:
 		r.ok(r.node.Lease(r.Context(), s.id, "s", time.Hour))
+		r.exec(`UPDATE node_status SET since = since WHERE server_id = $1`, s.id.String()) // it reports again what it had, as one that lost its lease does
 	case 3:
 		if r.chance(10) {
 			r.exec(`UPDATE fleets SET receipt_window = $1`, 60+r.IntN(200_000))
@@ -171,7 +172,7 @@ func TestReceiptIsThatOfThePlainStatement(t *testing.T) {
 			for i := range 25 {
 				r.nodes = append(r.nodes, fmt.Sprintf("n%02d", i))
 			}
-			followers := 0
+			followers, swept := 0, 0
 			for range 40 {
 				for range 15 {
 					r.step()
@@ -179,10 +180,14 @@ func TestReceiptIsThatOfThePlainStatement(t *testing.T) {
 				for range 6 {
 					r.compare()
 				}
+				swept += r.sweep()
 				followers += w.count(`SELECT count(*) FROM nodes WHERE follows IS NOT NULL`)
 			}
 			if followers < 100 {
 				t.Errorf("hardly anybody followed: %d", followers)
+			}
+			if swept < 50 {
+				t.Errorf("hardly anything was swept: %d rows", swept)
 			}
 		})
 	}
@@ -205,4 +210,25 @@ func (r *random) compare() {
 	if d := cmp.Diff(want, got); d != "" || more != wantMore {
 		r.Fatalf("revision %d of %d, %+v (-plain +got):\n%s", rev, r.head, q, d)
 	}
+}
+
+// sweep changes no receipt; it returns how many rows went.
+func (r *random) sweep() int {
+	r.Helper()
+	all := func() (rs []fleet.Receipt) {
+		for rev := fleet.Revision(1); rev <= r.head; rev++ {
+			rs = append(rs, r.receipt(rev))
+		}
+		return rs
+	}
+	before, rows := all(), r.count(`SELECT count(*) FROM node_status`)
+	_, err := r.app.SweepServers(r.Context())
+	r.ok(err)
+	if d := cmp.Diff(before, all()); d != "" {
+		r.Fatalf("a sweep changes receipts:\n%s", d)
+	}
+	if n := r.count(`SELECT count(*) FROM node_status s JOIN xds_servers x USING (server_id) WHERE x.lease_until < now() - interval '1 day'`); n > 0 {
+		r.Fatalf("%d rows of servers that are dead for a day", n)
+	}
+	return rows - r.count(`SELECT count(*) FROM node_status`)
 }

@@ -123,6 +123,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"purge_fleet: fairlead_app",
 		"purge_tenant: fairlead_app",
 		"sweep_credentials: fairlead_app",
+		"sweep_server: fairlead_app",
 		"tenants_to_purge: fairlead_app",
 	}
 	if d := cmp.Diff(want, functions); d != "" {

@@ -426,6 +426,8 @@ func TestLeases(t *testing.T) {
 	s := w.server("a")
 	w.exec(`INSERT INTO xds_servers (server_id, lease_until) VALUES (gen_random_uuid(), now() - interval '92 days')`)
 	w.ok(w.node.Lease(t.Context(), s.id, "b", time.Hour))
+	_, err := w.app.SweepServers(t.Context())
+	w.ok(err)
 	if n := w.count(`SELECT count(*) FROM xds_servers WHERE name = 'b' AND lease_until > now() + interval '59 minutes'`); n != 1 {
 		t.Error("the lease was not renewed")
 	}

@@ -23,17 +23,25 @@ BEGIN
   ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET epoch = excluded.epoch;
 END $$;
 
--- A trigger, so that a server of an older version keeps it right as well. Whoever writes a node's status holds the lock of
--- its row in nodes by then, so this statement sees what every other server has said of it. A row of a connected node is
--- deleted with the node alone.
+-- A trigger, so that no statement can leave it out. Whoever writes a node's status holds the lock of its row in nodes by
+-- then, so this statement sees what every other server has said of it. Servers that live count alone. What dead ones said
+-- of a node goes when one that lives has it connected since: it is read here anyway, and no other report writes it. What
+-- ended later than the connection began, as after a crash, is left to sweep_server: it may be of another client with the id.
 CREATE OR REPLACE FUNCTION node_status_follow() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE nodes n SET follows = f.server
-    FROM (SELECT c.tenant_id, c.fleet_id, c.node_id, s.server
-            FROM written c CROSS JOIN LATERAL (
-                   SELECT CASE WHEN count(*) = 1 AND bool_and(o.settled IS NULL AND o.waits IS NULL) THEN (array_agg(o.server_id))[1] END AS server
-                     FROM node_status o
-                    WHERE o.tenant_id = c.tenant_id AND o.fleet_id = c.fleet_id AND o.node_id = c.node_id AND o.connected) s) f
+  WITH f AS MATERIALIZED (
+    SELECT c.tenant_id, c.fleet_id, c.node_id, s.server, s.dead
+      FROM written c CROSS JOIN LATERAL (
+             SELECT CASE WHEN count(*) FILTER (WHERE o.live) = 1 AND bool_and(o.settled IS NULL AND o.waits IS NULL) FILTER (WHERE o.live)
+                         THEN (array_agg(o.server_id) FILTER (WHERE o.live))[1] END AS server,
+                    CASE WHEN bool_or(o.live AND o.server_id = c.server_id)
+                         THEN array_agg(o.ctid) FILTER (WHERE NOT o.served AND o.ended <= c.since) END AS dead
+               FROM (SELECT x.ctid, x.server_id, x.settled, x.waits, x.lease > clock_timestamp() AS served, x.connected AND x.lease > clock_timestamp() AS live,
+                            CASE WHEN x.connected AND x.lease > '-infinity' THEN x.lease ELSE x.since END AS ended
+                       FROM (SELECT r.ctid, r.*, server_lease(r.server_id) AS lease FROM node_status r
+                              WHERE r.tenant_id = c.tenant_id AND r.fleet_id = c.fleet_id AND r.node_id = c.node_id OFFSET 0) x) o) s),
+  gone AS (DELETE FROM node_status d WHERE d.ctid = ANY (ARRAY(SELECT unnest(f.dead) FROM f)))
+  UPDATE nodes n SET follows = f.server FROM f
    WHERE n.tenant_id = f.tenant_id AND n.fleet_id = f.fleet_id AND n.node_id = f.node_id AND n.follows IS DISTINCT FROM f.server;
   RETURN NULL;
 END $$;

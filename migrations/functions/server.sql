@@ -1,0 +1,74 @@
+-- In whose name a node's last state stands when the server that told of it is dead for a day.
+CREATE OR REPLACE FUNCTION no_server() RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid $$;
+
+-- When a server's lease ends or has ended; '-infinity' of one that nobody knows.
+CREATE OR REPLACE FUNCTION server_lease(p_server uuid) RETURNS timestamptz LANGUAGE sql STABLE
+  AS $$ SELECT coalesce((SELECT x.lease_until FROM xds_servers x WHERE x.server_id = p_server), '-infinity') $$;
+
+-- Looks through p_limit nodes of which a server that is dead for a minute has a row, those after the given one. A row goes
+-- when the node has a newer one: where it lives, or where it ended later. After a day all go; of a node that was
+-- nowhere since the row stays under no_server(), with all that a receipt and a returning client need. Whom the nodes follow
+-- is put right. Returns the last of them, and how many were passed by because a report holds them; no row when there is none
+-- left, and then the server is forgotten, or while it has rows marked (p_whole: none was passed by). It waits for no
+-- lock, and locks no more than that many nodes.
+CREATE OR REPLACE FUNCTION sweep_server(p_server uuid, p_tenant uuid, p_fleet uuid, p_node text, p_whole boolean, p_limit integer)
+RETURNS TABLE (o_tenant uuid, o_fleet uuid, o_node text, o_passed integer)
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+  v_ended   timestamptz;
+  v_day     boolean;
+  v_tenants uuid[];
+  v_fleets  uuid[];
+  v_nodes   text[];
+  n         integer;
+BEGIN
+  SELECT x.lease_until, x.lease_until < clock_timestamp() - interval '1 day' INTO v_ended, v_day
+    FROM xds_servers x WHERE x.server_id = p_server AND x.lease_until < clock_timestamp() - interval '1 minute';
+  IF NOT FOUND THEN
+    RETURN; -- it lives again, or another process was faster
+  END IF;
+  SELECT array_agg(p.tenant_id), array_agg(p.fleet_id), array_agg(p.node_id), count(*) INTO v_tenants, v_fleets, v_nodes, n
+    FROM (SELECT s.tenant_id, s.fleet_id, s.node_id FROM node_status s
+           WHERE s.server_id = p_server AND (s.tenant_id, s.fleet_id, s.node_id) > (p_tenant, p_fleet, p_node)
+           ORDER BY s.tenant_id, s.fleet_id, s.node_id LIMIT p_limit) p;
+  IF n = 0 THEN
+    DELETE FROM xds_servers x WHERE x.server_id = p_server AND x.lease_until = v_ended
+       AND NOT EXISTS (SELECT FROM node_status s WHERE s.server_id = p_server);
+    UPDATE xds_servers x SET swept = true WHERE x.server_id = p_server AND x.lease_until = v_ended AND p_whole AND NOT v_day;
+    RETURN;
+  END IF;
+  o_tenant := v_tenants[n];
+  o_fleet := v_fleets[n];
+  o_node := v_nodes[n];
+  SELECT array_agg(l.tenant_id), array_agg(l.fleet_id), array_agg(l.node_id), n - count(*) INTO v_tenants, v_fleets, v_nodes, o_passed
+    FROM (SELECT k.tenant_id, k.fleet_id, k.node_id FROM unnest(v_tenants, v_fleets, v_nodes) u (tenant, fleet, node)
+            JOIN nodes k ON k.tenant_id = u.tenant AND k.fleet_id = u.fleet AND k.node_id = u.node
+             FOR NO KEY UPDATE OF k SKIP LOCKED) l;
+  -- Another statement, so that it sees what those have said that held the locks before.
+  WITH d AS MATERIALIZED (
+    SELECT s.ctid AS at, s.*, CASE WHEN s.connected THEN v_ended ELSE s.since END AS ended, o.server, o.newer
+      FROM unnest(v_tenants, v_fleets, v_nodes) u (tenant, fleet, node)
+      JOIN node_status s ON s.tenant_id = u.tenant AND s.fleet_id = u.fleet AND s.node_id = u.node AND s.server_id = p_server
+     CROSS JOIN LATERAL (
+           SELECT CASE WHEN count(*) FILTER (WHERE r.live) = 1 AND bool_and(r.settled IS NULL AND r.waits IS NULL) FILTER (WHERE r.live)
+                       THEN (array_agg(r.server_id) FILTER (WHERE r.live))[1] END AS server,
+                  coalesce(bool_or(r.live OR (r.ended, r.server_id) > (CASE WHEN s.connected THEN v_ended ELSE s.since END, p_server)), false) AS newer
+             FROM (SELECT x.server_id, x.settled, x.waits, x.connected AND x.lease > clock_timestamp() AS live,
+                          CASE WHEN x.connected AND x.lease > '-infinity' THEN x.lease ELSE x.since END AS ended
+                     FROM (SELECT y.*, server_lease(y.server_id) AS lease FROM node_status y
+                            WHERE y.tenant_id = u.tenant AND y.fleet_id = u.fleet AND y.node_id = u.node AND y.server_id <> p_server OFFSET 0) x) r) o),
+  kept AS (
+    INSERT INTO node_status AS k (tenant_id, fleet_id, node_id, server_id, connected, settled, since, protocol, remote_addr, credential_id, clean, view, waits)
+    SELECT d.tenant_id, d.fleet_id, d.node_id, no_server(), false,
+           coalesce(d.settled, (SELECT v.settled FROM server_settled v WHERE v.tenant_id = d.tenant_id AND v.fleet_id = d.fleet_id AND v.server_id = p_server), 0),
+           d.ended, d.protocol, d.remote_addr, d.credential_id, d.clean AND NOT d.connected, d.view, d.waits
+      FROM d WHERE v_day AND NOT d.newer
+    ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET settled = excluded.settled, since = excluded.since, protocol = excluded.protocol,
+      remote_addr = excluded.remote_addr, credential_id = excluded.credential_id, clean = excluded.clean, view = excluded.view, waits = excluded.waits),
+  gone AS (DELETE FROM node_status s WHERE s.ctid = ANY (ARRAY(SELECT d.at FROM d WHERE v_day OR d.newer)))
+  UPDATE nodes k SET follows = d.server, last_seen = greatest(k.last_seen, CASE WHEN d.connected THEN d.ended END)
+    FROM d WHERE k.tenant_id = d.tenant_id AND k.fleet_id = d.fleet_id AND k.node_id = d.node_id
+     AND (k.follows IS DISTINCT FROM d.server OR d.connected AND k.last_seen < d.ended);
+  RETURN NEXT;
+END $$;
