@@ -29,6 +29,7 @@ GRANT EXECUTE ON FUNCTION must_exist TO fairlead_app;
 GRANT EXECUTE ON FUNCTION node_event_id TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION node_retry TO fairlead_app;
 GRANT EXECUTE ON FUNCTION refusal_bytes TO fairlead_app;
+GRANT EXECUTE ON FUNCTION refusals_tell TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION resource_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION resource_etag TO fairlead_app;
 GRANT EXECUTE ON FUNCTION server_lease TO fairlead_node;

@@ -95,12 +95,19 @@ ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPD
      WHERE NOT (excluded.good_hash IS NOT NULL OR excluded.good <> o.good))`
 
 	// A refusal of a later revision is not what was resolved, even in the same report; nor is
-	// one that was made, on whichever server, after the version had been offered again.
+	// one that was made, on whichever server, after the version had been offered again. Each is
+	// looked up by its key, and locked; that there is such a row is what makes the insert an update,
+	// which finds it by its key again, whatever the planner thinks of how many there are.
 	resolveRefusals = `
-UPDATE node_exceptions e SET resolved_at = clock_timestamp(), resolved_by = u.by
+INSERT INTO node_exceptions AS e (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, resolved_at, resolved_by)
+SELECT app_tenant(), $1, u.node, u.type, u.name, u.version, x.revision, x.text_hash, clock_timestamp(), u.by
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[]) AS u (node, type, name, version, by, at)
- WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = u.node AND e.type = u.type AND e.name = u.name
-   AND e.version = u.version AND e.revision <= u.by AND e.resolved_at IS NULL AND (u.at IS NULL OR e.at < u.at)`
+ CROSS JOIN LATERAL (
+    SELECT o.revision, o.text_hash FROM node_exceptions o
+     WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = u.node AND o.type = u.type AND o.name = u.name
+       AND o.version = u.version AND o.revision <= u.by AND o.resolved_by IS NULL AND (u.at IS NULL OR o.at < u.at)
+       FOR NO KEY UPDATE) x
+ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET resolved_at = excluded.resolved_at, resolved_by = excluded.resolved_by`
 
 	upsertDelivery = `
 INSERT INTO delivery (tenant_id, fleet_id, server_id, revision, affected, acked, first_ack, last_ack)

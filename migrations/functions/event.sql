@@ -1,35 +1,42 @@
 CREATE OR REPLACE FUNCTION node_event_id(p_what text[]) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE
   AS $$ SELECT left(encode(sha256(convert_to(to_jsonb(p_what)::text, 'UTF8')), 'hex'), 32)::uuid $$;
 
--- A refusal that is new, or stands again; what was done about it; its end. It is the same refusal while its time is.
+-- What happened to refusals: those that are new, or stand again; those of which something else was done; those that have ended. It is
+-- the same refusal while its time is. A statement tells of all its rows at once.
+CREATE OR REPLACE FUNCTION refusals_tell(p_fresh node_exceptions[], p_other node_exceptions[], p_ended node_exceptions[]) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision, text_hash, action)
+  SELECT e.tenant_id, e.fleet_id, node_event_id(ARRAY[e.node_id, e.type, e.name, e.version, e.revision::text, extract(epoch FROM e.at)::text] || v.what),
+         v.at, v.kind, e.node_id, e.type, e.name, e.version, v.revision, v.text_hash, v.action
+    FROM (SELECT f.*, 'fresh' AS told FROM unnest(p_fresh) f
+           UNION ALL
+          SELECT o.*, 'other' FROM unnest(p_other) o
+           UNION ALL
+          SELECT x.*, 'ended' FROM unnest(p_ended) x) e
+   CROSS JOIN LATERAL (
+         SELECT e.good <> '' OR e.action LIKE 'removed%' OR e.action LIKE 'frozen%' AS kept,
+                CASE WHEN e.told = 'fresh' THEN least(e.at, clock_timestamp()) ELSE clock_timestamp() END AS at) k
+   CROSS JOIN LATERAL (
+         SELECT ARRAY['refused'] AS what, 'refused' AS kind, k.at, e.revision, e.text_hash, CASE WHEN k.kept THEN '' ELSE e.action END AS action WHERE e.told = 'fresh'
+          UNION ALL
+         SELECT ARRAY['kept_back', e.action, e.good], 'kept_back', k.at + interval '1 microsecond', e.revision, NULL, e.action WHERE k.kept AND e.told <> 'ended'
+          UNION ALL
+         SELECT ARRAY['recovered'], 'recovered', e.resolved_at, e.resolved_by, NULL, '' WHERE e.told = 'ended') v
+  ON CONFLICT DO NOTHING
+$$;
+
 CREATE OR REPLACE FUNCTION node_exceptions_tell() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  v_kept  boolean := NEW.good <> '' OR NEW.action LIKE 'removed%' OR NEW.action LIKE 'frozen%';
-  v_fresh boolean := TG_OP = 'INSERT' OR OLD.resolved_at IS NOT NULL;
-  v_what  text[] := ARRAY[NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.revision::text, extract(epoch FROM NEW.at)::text];
-  v_at    timestamptz := CASE WHEN v_fresh THEN least(NEW.at, clock_timestamp()) ELSE clock_timestamp() END;
 BEGIN
-  IF NEW.resolved_at IS NOT NULL THEN
-    IF NOT v_fresh THEN
-      INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision)
-      VALUES (NEW.tenant_id, NEW.fleet_id, node_event_id(v_what || ARRAY['recovered']), NEW.resolved_at, 'recovered', NEW.node_id, NEW.type, NEW.name,
-              NEW.version, NEW.resolved_by)
-      ON CONFLICT DO NOTHING;
-    END IF;
-    RETURN NULL;
-  END IF;
-  IF v_fresh THEN
-    INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision, text_hash, action)
-    VALUES (NEW.tenant_id, NEW.fleet_id, node_event_id(v_what || ARRAY['refused']), v_at, 'refused', NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.revision,
-            NEW.text_hash, CASE WHEN v_kept THEN '' ELSE NEW.action END)
-    ON CONFLICT DO NOTHING;
-  END IF;
-  IF v_kept AND (v_fresh OR OLD.good <> NEW.good OR OLD.action <> NEW.action) THEN
-    INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision, action)
-    VALUES (NEW.tenant_id, NEW.fleet_id, node_event_id(v_what || ARRAY['kept_back', NEW.action, NEW.good]), v_at + interval '1 microsecond', 'kept_back',
-            NEW.node_id, NEW.type, NEW.name, NEW.version, NEW.revision, NEW.action)
-    ON CONFLICT DO NOTHING;
-  END IF;
+  PERFORM refusals_tell(array_agg(ROW(n.*)::node_exceptions), NULL, NULL) FROM written n WHERE n.resolved_at IS NULL;
+  RETURN NULL;
+END $$;
+
+-- A statement's rows are some hundred, of which the planner knows nothing: they are not compared each with each.
+CREATE OR REPLACE FUNCTION node_exceptions_tell_change() RETURNS trigger LANGUAGE plpgsql SET enable_nestloop = off AS $$
+BEGIN
+  PERFORM refusals_tell(array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NOT NULL),
+                        array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NULL AND (o.good, o.action) <> (n.good, n.action)),
+                        array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NOT NULL AND o.resolved_at IS NULL))
+     FROM written n JOIN past o USING (tenant_id, fleet_id, node_id, type, name, version, revision);
   RETURN NULL;
 END $$;
 
