@@ -28,7 +28,7 @@ type production struct {
 
 func productionSize(t testing.TB) production {
 	if !full() {
-		return production{nodes: 500, restarts: 2, history: 300, within: 30 * time.Second, patience: 30 * time.Second, quiet: time.Second}
+		return production{nodes: 200, restarts: 1, history: 100, within: 30 * time.Second, patience: 30 * time.Second, quiet: time.Second}
 	}
 	history := 200_000
 	if v := os.Getenv("FAIRLEAD_SOAK_HISTORY"); v != "" {
@@ -45,6 +45,7 @@ type storm struct {
 	size  production
 	sites [2]*site
 	first *xds
+	lease string // the id under which first has its lease
 	nodes *swarm
 
 	n        int
@@ -63,8 +64,8 @@ func TestSoakProductionSize(t *testing.T) {
 	w, _ := setupPostgres(t)
 	s := &storm{estate: w.found("large", "crowd", nil), size: productionSize(t), sites: [2]*site{{}, {}}}
 	s.makeHistory()
-	s.first = s.server(0)
 	s.server(1)
+	s.replaceFirst()
 
 	shop, bank := w.found("shop", "shop", nil), w.found("bank", "bank", nil)
 	others := []*bustle{shop.bustle(5, 50*time.Millisecond, s.sites[1]), bank.bustle(5, 50*time.Millisecond, s.sites[1])}
@@ -173,7 +174,7 @@ func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
 	s.t.Helper()
 	s.receipts = append(s.receipts, w.Revision)
 	var r *client.Receipt
-	tick := time.NewTicker(100 * time.Millisecond)
+	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		var took time.Duration
@@ -200,21 +201,38 @@ func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
 	}
 }
 
-// restart kills the first server, as a crash does, makes a revision, and starts another server in its place.
+// replaceFirst starts a server at the first site.
+func (s *storm) replaceFirst() {
+	s.t.Helper()
+	had := s.rows("xds_servers")
+	s.first = s.server(0)
+	eventually(s.t, time.Minute, "the server has no lease", func() bool { return s.rows("xds_servers") > had })
+	s.lease = s.text(`SELECT server_id::text FROM xds_servers ORDER BY started_at DESC LIMIT 1`)
+}
+
+// restart kills the first server, as a crash does, makes a revision, and starts another server in its place. Where times are not
+// judged the dead one's lease ends with it.
 func (s *storm) restart() {
 	s.t.Helper()
 	s.n++
 	s.first.Kill()
+	if !s.size.judged {
+		s.text(`UPDATE xds_servers SET lease_until = clock_timestamp() WHERE server_id = $1 RETURNING ''`, s.lease)
+	}
 	w := s.write(static("c1", sprintf("%ds", 1+s.n)))
-	s.first = s.server(0)
+	s.replaceFirst()
 	s.taken(sprintf("restart %d", s.n), w, false)
 }
 
-// refusals has each node refuse two new clusters of one revision.
+// refusals has each node refuse two new clusters of one revision. The receipt has a node as soon as one of them is told; the others
+// have as long: what a server has told is offered nobody again, whoever dies later.
 func (s *storm) refusals() {
 	s.t.Helper()
 	s.nodes.refuse(unique.Make("bad-1"), unique.Make("bad-2"))
 	s.taken("two refusals by each node", s.write(static("bad-1", "1s"), static("bad-2", "1s")), true)
+	began := time.Now()
+	eventually(s.t, s.size.within, "not all refusals are told", func() bool { return s.rows("node_exceptions") >= int64(2*s.size.nodes) })
+	s.t.Logf("all %d refusals are told %.1f s later", 2*s.size.nodes, time.Since(began).Seconds())
 }
 
 // mend replaces what was refused.
@@ -271,19 +289,22 @@ func (s *storm) end() {
 	}
 	st, err := store.Open(s.t.Context(), store.Config{URL: s.db.app})
 	must(s.t, err)
-	_, err = st.CompactDue(s.t.Context())
-	st.Close()
-	if err != nil {
+	defer st.Close()
+	if _, err = st.CompactDue(s.t.Context()); err != nil {
 		s.late = append(s.late, "compaction at the end: "+err.Error())
 	}
+	// The minute that servers are kept which have died passes at once.
+	s.text(`WITH d AS (UPDATE xds_servers SET lease_until = lease_until - interval '1 minute' WHERE lease_until < clock_timestamp() RETURNING *) SELECT count(*)::text FROM d`)
+	_, err = st.SweepServers(s.t.Context())
+	must(s.t, err)
 	live := int64(s.size.nodes + 10)
-	for until := time.Now().Add(10 * time.Second); s.rows("node_status") > live && time.Now().Before(until); {
-		<-time.After(time.Second)
-	}
 	ts := s.tables()
 	s.t.Logf("tables:%v", ts)
 	if n := ts["node_status"].rows; n > live {
 		s.late = append(s.late, sprintf("%d rows of node_status for %d nodes, all of them connected: dead servers leave theirs", n, live))
+	}
+	if n := s.nodes.nacks.Load(); n != int64(2*s.size.nodes) {
+		s.late = append(s.late, sprintf("%d NACKs of %d nodes that refused two names: some were offered them again", n, s.size.nodes))
 	}
 	if n := s.used("history_bytes"); n > s.most {
 		s.late = append(s.late, sprintf("the history has %d bytes, and its limit is %d", n, s.most))

@@ -69,6 +69,16 @@ func (w *world) rows(table string) (n int64) {
 // full reports whether a soak has its full size, or the one that every run of the tests can bear.
 func full() bool { return os.Getenv("FAIRLEAD_SOAK") != "" }
 
+// text asks the database for one value.
+func (w *world) text(sql string, args ...any) (value string) {
+	w.t.Helper()
+	conn, err := pgx.Connect(w.t.Context(), w.db.owner)
+	must(w.t, err)
+	defer conn.Close(w.t.Context())
+	must(w.t, conn.QueryRow(w.t.Context(), sql, args...).Scan(&value))
+	return value
+}
+
 // set changes settings of Postgres, such as "autovacuum = off", for connections that are open too.
 func (w *world) set(t testing.TB, settings ...string) {
 	t.Helper()

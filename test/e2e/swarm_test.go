@@ -58,7 +58,10 @@ func (s *swarm) start(t testing.TB) (end func()) {
 	dial := func(at *site) *grpc.ClientConn {
 		c, err := grpc.NewClient("passthrough:///xds", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableServiceConfig(),
 			grpc.WithDefaultCallOptions(grpc.ForceCodecV2(swarmCodec{})),
-			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 300 * time.Millisecond, Multiplier: 1.6, Jitter: 0.3, MaxDelay: 2 * time.Second}}),
+			grpc.WithConnectParams(grpc.ConnectParams{
+				Backoff:           backoff.Config{BaseDelay: 300 * time.Millisecond, Multiplier: 1.6, Jitter: 0.3, MaxDelay: 2 * time.Second},
+				MinConnectTimeout: 5 * time.Second, // else it gives up when its turn to back off is over, and begins anew beside the others
+			}),
 			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, "tcp", *at.address.Load())
 			}))
