@@ -21,7 +21,7 @@ type firstDay struct {
 
 func firstDaySize() firstDay {
 	if !full() {
-		return firstDay{nodes: 500, batch: 100, applies: 10, large: 20, watch: 2 * time.Second}
+		return firstDay{nodes: 200, batch: 100, applies: 5, large: 10, watch: 2 * time.Second}
 	}
 	return firstDay{nodes: 10_000, batch: 1000, applies: 20, large: 100, judged: true, watch: 20 * time.Second}
 }

@@ -28,7 +28,7 @@ type production struct {
 
 func productionSize(t testing.TB) production {
 	if !full() {
-		return production{nodes: 200, restarts: 1, history: 100, within: 30 * time.Second, patience: 30 * time.Second, quiet: time.Second}
+		return production{nodes: 200, restarts: 1, history: 100, within: 30 * time.Second, patience: 30 * time.Second, quiet: time.Second / 2}
 	}
 	history := 200_000
 	if v := os.Getenv("FAIRLEAD_SOAK_HISTORY"); v != "" {
