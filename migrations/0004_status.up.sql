@@ -92,6 +92,9 @@ CREATE TABLE nack_texts (
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
 );
 
+-- What was done about a refusal; Go's fleet.Action says what each one means.
+CREATE TYPE refusal_action AS ENUM ('none', 'no_suspect', 'kept', 'removed', 'frozen', 'unknown', 'lost', 'stand_in_refused', 'superseded', 'deleted');
+
 -- What a node refused. A row belongs to the revision that introduced the refused version and stays after it is resolved.
 CREATE TABLE node_exceptions (
   tenant_id   uuid NOT NULL,
@@ -102,7 +105,8 @@ CREATE TABLE node_exceptions (
   version     text COLLATE "C" NOT NULL CHECK (octet_length(version) <= 64),
   revision    bigint NOT NULL,
   text_hash   bytea NOT NULL,
-  action      text NOT NULL DEFAULT '',
+  action      refusal_action NOT NULL DEFAULT 'none',
+  beside      boolean NOT NULL DEFAULT false, -- another stream with the node's id goes on as it is
   good        text NOT NULL DEFAULT '', -- the version that stands in for it; '': none
   good_hash   bytea,                    -- its bytes, kept while they are named here
   -- It outlives the history, so what was read out of it stands beside it, its TTL, and the revision that brought it.
@@ -151,7 +155,9 @@ CREATE TABLE node_events (
   version   text COLLATE "C" NOT NULL DEFAULT '',
   revision  bigint NOT NULL DEFAULT 0,
   text_hash bytea,
-  action    text NOT NULL DEFAULT '',
+  action    refusal_action NOT NULL DEFAULT 'none', -- of what was refused or kept back
+  beside    boolean NOT NULL DEFAULT false,
+  note      text NOT NULL DEFAULT '', -- for people, of another kind of event
   PRIMARY KEY (tenant_id, fleet_id, id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts

@@ -21,7 +21,7 @@ const selectLastStreams = `
 SELECT x.*, CASE WHEN x.first THEN (SELECT b.body FROM bodies b WHERE b.tenant_id = app_tenant() AND b.hash = x.good_hash) END
   FROM (
 SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''),
-       coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
+       coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        e.good_hash, e.good_hash IS NOT NULL AND row_number() OVER (PARTITION BY e.good_hash ORDER BY n.ord) = 1 AS first
   FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS n (node_id, without, ord)
  CROSS JOIN LATERAL (
@@ -120,9 +120,10 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	var derived, hash, body []byte
 	var by fleet.Revision
 	var first bool
+	var beside *bool
 	var x fleet.LastStream
 	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), &x.Clean, &x.LiveAs, &ended, &x.View,
-		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
+		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &beside, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
 	if err != nil {
 		return struct{}{}, err
 	}
@@ -145,7 +146,7 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	}
 	f := fleet.PastRefusal{By: by, Refusal: fleet.Refusal{
 		Node: r.nodes[r.last].Node,
-		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: *action, At: at.UTC(), Good: *good,
+		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good,
 	}}
 	if hash != nil && goodRevision != nil {
 		// Of columns that cannot be read nothing stands in: better than half of it.

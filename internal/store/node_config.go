@@ -31,8 +31,9 @@ type NodeResource struct {
 	// Good is the version that stands in for a refused one; its Version is "" if none
 	// does. Of one that the history does not hold any more Revision and TTL are zero.
 	Good NodeVersion
-	// GoodRefused is what was done when the node refused Good as well; "" if it did not.
-	GoodRefused string
+	// GoodRefused is the node's refusal of Good as well, its Action and Beside alone; nil if it
+	// did not refuse it.
+	GoodRefused *fleet.Refusal
 	// Keeps is what Good names and the fleet has deleted: it stays with the node.
 	Keeps []fleet.Ref
 }
@@ -81,7 +82,7 @@ func broughtBy(version, variant string) string {
 }
 
 // takenAway tells of a refusal x that the node was left without the resource.
-const takenAway = `x.good = '' AND (x.action LIKE '` + fleet.ActionRemoved + `%' OR x.action LIKE '` + fleet.ActionFrozen + `%')`
+const takenAway = `x.good = '' AND x.action IN ('removed', 'frozen')`
 
 // selectNodeConfig is one statement, so it sees one snapshot. $1 the fleet, $2 the node,
 // $3 the types, $4 and $5 the place after which to begin, $6 the limit, $7 the state, $8 to
@@ -94,13 +95,13 @@ node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, ser
   SELECT ` + nodeColumns + ` FROM nodes n LEFT JOIN facts f USING (node_id)
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2),
 refused AS MATERIALIZED (
-  SELECT DISTINCT ON (e.type, e.name, e.version) e.type, e.name, e.version, e.revision, e.good, e.action, e.at, t.text
+  SELECT DISTINCT ON (e.type, e.name, e.version) e.type, e.name, e.version, e.revision, e.good, e.action, e.beside, e.at, t.text
     FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
    WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.resolved_at IS NULL
    ORDER BY e.type, e.name, e.version, e.revision DESC),
 choice AS MATERIALIZED (SELECT * FROM unnest($8::text[], $9::text[], $10::text[], $11::bigint[]) AS o (type, name, variant, moved)),
 r AS MATERIALIZED (
-  SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.at, x.text, x.revision AS refused_revision
+  SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text, x.revision AS refused_revision
     FROM node CROSS JOIN resources r LEFT JOIN refused x ON (x.type, x.name, x.version) = (r.type, r.name, r.version)
     LEFT JOIN choice o ON (o.type, o.name) = (r.type, r.name)
    WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted AND r.variant = coalesce(o.variant, '')
@@ -115,8 +116,8 @@ r AS MATERIALIZED (
    ORDER BY r.type, r.name LIMIT $6)
 SELECT node.*, EXISTS (SELECT FROM refused), h.revision,
        r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,
-       r.refused_revision, r.text, r.action, r.at, r.good,
-       g.brought, g.ttl_ms, (SELECT y.action FROM refused y WHERE r.good <> '' AND (y.type, y.name, y.version) = (r.type, r.name, r.good)),
+       r.refused_revision, r.text, r.action, r.beside, r.at, r.good,
+       g.brought, g.ttl_ms, y.action, y.beside,
        (SELECT jsonb_agg(ref ORDER BY ref)
           FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
             SELECT d.deleted FROM resources d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1 AND d.type = ref->>0
@@ -129,6 +130,7 @@ SELECT node.*, EXISTS (SELECT FROM refused), h.revision,
      WHERE r.good <> '' AND o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.type = r.type AND o.name = r.name
        AND NOT o.deleted AND o.version = r.good
      ORDER BY o.revision DESC LIMIT 1) g ON true
+  LEFT JOIN refused y ON r.good <> '' AND (y.type, y.name, y.version) = (r.type, r.name, r.good)
  ORDER BY r.type, r.name`
 
 // NodeConfig reads a page of what a node should hold. A node that never connected is
@@ -173,9 +175,10 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	var brought, ttl, refused, goodBrought, goodTTL *int64
 	var at *time.Time
 	var refusing bool
+	var beside, goodBeside *bool
 	var keeps []byte
 	err := scanStatus(row, &c.Node, &refusing, (*int64)(&c.Revision), &slug, &name, &variant, &version, &brought, &ttl,
-		&refused, &detail, &action, &at, &good, &goodBrought, &goodTTL, &goodAction, &keeps)
+		&refused, &detail, &action, &beside, &at, &good, &goodBrought, &goodTTL, &goodAction, &goodBeside, &keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +193,14 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	}
 	r.Refusal = &fleet.Refusal{
 		Node: c.Node.ID, Type: r.Type, Name: r.Name, Version: *version, Revision: fleet.Revision(*refused),
-		Detail: *detail, Action: *action, At: at.UTC(), Good: *good,
+		Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good,
 	}
 	r.Good = NodeVersion{Version: *good, TTL: milliseconds(goodTTL)}
 	if goodBrought != nil {
 		r.Good.Revision = fleet.Revision(*goodBrought)
 	}
 	if goodAction != nil {
-		r.GoodRefused = *goodAction
+		r.GoodRefused = &fleet.Refusal{Action: actionOf(goodAction), Beside: *goodBeside}
 	}
 	r.Keeps, err = decodeRefs(keeps)
 	return r, err

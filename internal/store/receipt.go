@@ -70,7 +70,7 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, w.waits, c.behind
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, o.list, o.whole, w.waits, c.behind
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
@@ -103,7 +103,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withhel
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
+                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'open', l.list,
                          'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
@@ -177,6 +177,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		State                      int
 		At                         *time.Time
 		Detail, Type, Name, Action string
+		Beside                     bool
 		ResolvedBy                 fleet.Revision `json:"resolved_by"`
 		Open, Refusing             [][2]string
 		Waits                      json.RawMessage
@@ -187,7 +188,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 	}
 	out := make([]fleet.ReceiptNode, len(js))
 	for i, j := range js {
-		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: j.Action, ResolvedBy: j.ResolvedBy, Behind: j.Behind}
+		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, ResolvedBy: j.ResolvedBy, Behind: j.Behind}
 		n.Resource.Name = j.Name
 		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
 		n.StillRefusing, n.Refusing = refsOf(j.Open), refsOf(j.Refusing)

@@ -51,7 +51,7 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT e.*, t.text
@@ -76,7 +76,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withhel
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
+                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'open', l.list,
                          'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"fairlead/internal/fleet"
 	"fairlead/migrations"
 )
 
@@ -26,6 +27,18 @@ func strings1(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// The database and the code name the same actions.
+func TestActionsAreThoseOfTheCode(t *testing.T) {
+	w := setup(t)
+	var names []string
+	for _, a := range fleet.Actions() {
+		names = append(names, a.String())
+	}
+	if d := cmp.Diff(names, strings1(t, w.super, `SELECT unnest(enum_range(NULL::refusal_action))::text`)); d != "" {
+		t.Errorf("(-code +database):\n%s", d)
+	}
 }
 
 // DESIGN 6: every primary key, unique key and foreign key leads with tenant_id.

@@ -51,7 +51,7 @@ func TestRefusalOfAVariant(t *testing.T) {
 	refuse := func(rev fleet.Revision) {
 		t.Helper()
 		s.report(fleet.Status{Key: w.key(), Nodes: []fleet.NodeStatus{on("a")}, Refusals: []fleet.Refusal{
-			{Node: "a", Type: fleet.Listener, Name: "l", Version: eu.Version, Revision: rev, Detail: "no", Action: "removed"},
+			{Node: "a", Type: fleet.Listener, Name: "l", Version: eu.Version, Revision: rev, Detail: "no", Action: fleet.ActionRemoved},
 		}})
 	}
 	open := func() int { return w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`) }
