@@ -12,7 +12,7 @@ CREATE TABLE bodies (
   hash      bytea NOT NULL CHECK (octet_length(hash) = 32),
   body      bytea NOT NULL, -- of a Secret: sealed
   PRIMARY KEY (tenant_id, hash)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 ALTER TABLE bodies ALTER COLUMN body SET STORAGE EXTERNAL; -- small or sealed: compressing costs more than it saves
 
 CREATE TABLE resources (
@@ -46,7 +46,7 @@ CREATE TABLE resources (
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, body_hash) REFERENCES bodies (tenant_id, hash),
   CHECK (deleted = (doc_hash IS NULL) AND deleted = (body_hash IS NULL))
-) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
+) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 -- The other indexes must not begin with columns that a lookup by the key names. While a table is new and not analyzed
 -- yet, the planner takes every index that fits a little for as good as the key; with (tenant_id, fleet_id, revision)
 -- it read the whole fleet for every resource of the first large write, 10 s for 10,000 of them. So what changed is found by
@@ -67,7 +67,7 @@ CREATE TABLE resource_refs (
   ref_name  text COLLATE "C" NOT NULL CHECK (octet_length(ref_name) <= 512),
   PRIMARY KEY (tenant_id, fleet_id, type, name, variant, ref_type, ref_name),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 CREATE INDEX resource_refs_by_target ON resource_refs (ref_name, ref_type, tenant_id, fleet_id);
 
 -- One row per revision.
@@ -84,7 +84,7 @@ CREATE TABLE fleet_history (
   changes   integer NOT NULL CHECK (changes > 0),
   PRIMARY KEY (tenant_id, fleet_id, revision),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 
 -- One row per resource and revision that changed it, with all that a rollback restores. The state at revision N is, of
 -- each (type, name, variant), the row with the highest revision <= N, unless it is a tombstone.
@@ -111,7 +111,7 @@ CREATE TABLE resource_history (
   PRIMARY KEY (tenant_id, fleet_id, type, name, variant, revision),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, body_hash) REFERENCES bodies (tenant_id, hash)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 CREATE INDEX resource_history_by_body ON resource_history (body_hash, tenant_id);
 
 -- One change of one resource. Never a column's type: it can be altered at any time.

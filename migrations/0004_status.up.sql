@@ -8,8 +8,10 @@ CREATE TABLE xds_servers (
   started_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
   lease_until timestamptz NOT NULL,
   swept       boolean NOT NULL DEFAULT false -- it is dead, and what it said of nodes that are elsewhere by now is deleted
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
+-- How often a table is vacuumed and analyzed is set by its size: a row that is written every second on a page of its own, after some
+-- hundred writes; what grows with fleets, nodes and history, after a twentieth (a fiftieth for statistics). No statement waits for statistics.
 CREATE TABLE nodes (
   tenant_id  uuid NOT NULL,
   fleet_id   uuid NOT NULL,
@@ -27,7 +29,7 @@ CREATE TABLE nodes (
   follows    uuid,
   PRIMARY KEY (tenant_id, fleet_id, node_id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 
 -- Written on connect, disconnect, refusal, and when a node is behind; never for a node that just follows. A server that
 -- is dead for a day has no row here: what a node had last that was nowhere since stands under no_server().
@@ -55,7 +57,7 @@ CREATE TABLE node_status (
   PRIMARY KEY (tenant_id, fleet_id, node_id, server_id),
   FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE,
   CHECK (connected OR settled IS NOT NULL) -- a node that is gone follows nobody
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 CREATE INDEX node_status_by_server ON node_status (server_id, tenant_id, fleet_id, node_id); -- what a dead server leaves behind
 
 CREATE TABLE server_settled (
@@ -66,7 +68,7 @@ CREATE TABLE server_settled (
   at        timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (tenant_id, fleet_id, server_id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 
 -- What one revision came to on one server; the newest 200 revisions of a fleet.
 CREATE TABLE delivery (
@@ -80,7 +82,7 @@ CREATE TABLE delivery (
   last_ack  timestamptz,
   PRIMARY KEY (tenant_id, fleet_id, revision, server_id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 
 -- The words of clients that refused something, once each.
 CREATE TABLE nack_texts (
@@ -121,8 +123,10 @@ CREATE TABLE node_exceptions (
   FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts,
   FOREIGN KEY (tenant_id, good_hash) REFERENCES bodies (tenant_id, hash),
   CHECK ((resolved_at IS NULL) = (resolved_by IS NULL))
-);
-CREATE INDEX node_exceptions_by_revision ON node_exceptions (tenant_id, fleet_id, revision);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
+-- What stands of one node is asked for by resolved_by, which is null when resolved_at is: so the index of all that stands in the
+-- fleet does not fit, and only the key does.
+CREATE INDEX node_exceptions_by_revision ON node_exceptions (revision, tenant_id, fleet_id); -- not led by the key's columns, see resources
 CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name) WHERE resolved_at IS NULL;
 -- Not led by the key's columns (see resources): with those each text that went was looked for among all refusals of its fleet.
 CREATE INDEX node_exceptions_by_text ON node_exceptions (text_hash, tenant_id, fleet_id);
@@ -161,7 +165,7 @@ CREATE TABLE node_events (
   PRIMARY KEY (tenant_id, fleet_id, id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 CREATE INDEX node_events_by_time ON node_events (tenant_id, fleet_id, at, id);
 CREATE INDEX node_events_by_node ON node_events (node_id, tenant_id, fleet_id, at, id); -- not led by the key's columns, see resources
 CREATE INDEX node_events_by_text ON node_events (text_hash, tenant_id, fleet_id) WHERE text_hash IS NOT NULL;

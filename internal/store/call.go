@@ -19,6 +19,7 @@ type call struct {
 	lane   lane
 	tenant fleet.TenantID // whose share of an app's connections it uses; zero: nobody's
 	head   fleet.ID       // the fleet whose head it locks; zero: none
+	plans  string         // setJoins, setOrder, or ""
 }
 
 // Wait is what a call has waited for until it was given up.

@@ -44,30 +44,26 @@ type NodeView struct {
 	Refusals []fleet.PastRefusal // without Row
 }
 
-// nodeFacts is one row per node of the fleet $1 that has a row of its own anywhere. A row
+// nodeFacts is at most one row for a row n of nodes: none if it has no row of status anywhere. A row
 // is live if its server is; of several live ones the least settled counts, of dead ones
 // the one that ended last, with its server's lease at the latest. What a node settled is its own number, or its server's while it follows.
 const nodeFacts = `
-status AS (` + nodeStatus + `),
-facts AS (
-  SELECT DISTINCT ON (node_id) *,
-         count(*) FILTER (WHERE live) OVER w AS connections, coalesce(sum(clients) FILTER (WHERE live) OVER w, 0) AS all_clients,
+  SELECT *, count(*) FILTER (WHERE live) OVER w AS connections, coalesce(sum(clients) FILTER (WHERE live) OVER w, 0) AS all_clients,
          min(settled) FILTER (WHERE live) OVER w AS live_settled,
          jsonb_agg(waiting) FILTER (WHERE live AND waiting IS NOT NULL) OVER w AS waits,
          max(lease_end) OVER w AS last_lease
-    FROM status WINDOW w AS (PARTITION BY node_id)
-   ORDER BY node_id, live DESC, coalesce(lease_end, since) DESC)`
+    FROM (` + nodeStatus + `) status WINDOW w AS ()
+   ORDER BY live DESC, coalesce(lease_end, since) DESC LIMIT 1`
 
-// nodeStatus is one row per node of the fleet $1 and server that has one.
+// nodeStatus is one row per server that has one of n.
 const nodeStatus = `
-  SELECT s.node_id, s.server_id, s.since, s.protocol, s.streams, greatest(1, s.duplicates) AS clients, s.remote_addr, s.credential_id, s.waits AS waiting, x.name AS server,
-         coalesce(s.settled, v.settled, 0) AS settled,
+  SELECT s.since, s.protocol, s.streams, greatest(1, s.duplicates) AS clients, s.remote_addr, s.credential_id, s.waits AS waiting, x.name AS server,
+         coalesce(s.settled, (SELECT v.settled FROM server_settled v WHERE v.tenant_id = s.tenant_id AND v.fleet_id = s.fleet_id AND v.server_id = s.server_id), 0) AS settled,
          s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live,
          CASE WHEN s.connected THEN least(coalesce(x.lease_until, s.since), clock_timestamp()) END AS lease_end
     FROM node_status s
-    LEFT JOIN server_settled v ON v.tenant_id = s.tenant_id AND v.fleet_id = s.fleet_id AND v.server_id = s.server_id
-    LEFT JOIN xds_servers x ON x.server_id = s.server_id
-   WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1`
+    LEFT JOIN LATERAL (SELECT l.name, l.lease_until FROM xds_servers l WHERE l.server_id = s.server_id OFFSET 0) x ON true
+   WHERE s.tenant_id = n.tenant_id AND s.fleet_id = n.fleet_id AND s.node_id = n.node_id`
 
 // nodeColumns is what scanStatus scans, of the tables n and f.
 const nodeColumns = `
@@ -75,31 +71,30 @@ n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesc
        coalesce(f.server, ''), f.credential_id, n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
        coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
        ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
-              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND x.resolved_at IS NULL
+              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND x.resolved_by IS NULL
                 AND x.action = 'frozen' ORDER BY 1), f.waits`
 
 const selectNodes = `
-WITH ` + nodeFacts + `
 SELECT ` + nodeColumns + `, e.list
-  FROM nodes n LEFT JOIN facts f USING (node_id)
+  FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
   LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('type', l.type, 'name', l.name, 'version', l.version, 'revision', l.revision, 'detail', l.text,
                      'action', l.action, 'beside', l.beside, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by)) AS list
-      FROM (SELECT * FROM node_exceptions x JOIN nack_texts t ON t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash
-             WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_at IS NULL)
+      FROM (SELECT x.*, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash) AS text
+              FROM node_exceptions x
+             WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_by IS NULL)
              ORDER BY x.resolved_at DESC NULLS FIRST, x.revision DESC, x.type, x.name LIMIT 100) l) e ON true
  WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1`
 
 // refusalJSON is a node_exceptions row with its text.
 type refusalJSON struct {
-	Type, Name, Version string
-	Revision            fleet.Revision
-	Detail, Good        string
-	Action              string
-	Beside              bool
-	At                  time.Time
-	ResolvedAt          *time.Time      `json:"resolved_at"`
-	ResolvedBy          *fleet.Revision `json:"resolved_by"`
+	Type, Name, Version  string
+	Revision             fleet.Revision
+	Detail, Action, Good string
+	Beside               bool
+	At                   time.Time
+	ResolvedAt           *time.Time      `json:"resolved_at"`
+	ResolvedBy           *fleet.Revision `json:"resolved_by"`
 }
 
 func scanNode(row pgx.CollectableRow) (n NodeView, err error) {
@@ -172,7 +167,7 @@ func decodeRefusals(node string, b []byte) ([]fleet.PastRefusal, error) {
 // there are more. A limit of 0 is 100; the most is 1000.
 func (s *Store) Nodes(ctx context.Context, t fleet.TenantID, f fleet.ID, after string, limit int) ([]NodeView, bool, error) {
 	limit = pageLimit(limit)
-	ns, err := many(ctx, s, t, scanNode, selectNodes+` AND n.node_id > $3 ORDER BY n.node_id LIMIT $4`, f.String(), false, clean(after, maxNodeID), limit+1)
+	ns, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, scanNode, selectNodes+` AND n.node_id > $3 ORDER BY n.node_id LIMIT $4`, f.String(), false, clean(after, maxNodeID), limit+1)
 	if err != nil {
 		return nil, false, fmt.Errorf("list nodes of fleet %s: %w", f, err)
 	}

@@ -84,26 +84,28 @@ func broughtBy(version, variant string) string {
 // takenAway tells of a refusal x that the node was left without the resource.
 const takenAway = `x.good = '' AND x.action IN ('removed', 'frozen')`
 
+// refusalOf is what stands of the node's refusals of a version of r, in a place where r is
+// known.
+func refusalOf(version string) string {
+	return `SELECT e.version, e.revision, e.good, e.action, e.beside, e.at, e.text_hash FROM node_exceptions e
+       WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.type = r.type AND e.name = r.name AND e.version = ` + version + `
+         AND e.resolved_by IS NULL ORDER BY e.revision DESC LIMIT 1`
+}
+
 // selectNodeConfig is one statement, so it sees one snapshot. $1 the fleet, $2 the node,
-// $3 the types, $4 and $5 the place after which to begin, $6 the limit, $7 the state, $8 to
-// $11 the choices. The
+// $3 the types, $4 and $5 the place after which to begin, $6 the limit, $7 the state, $8 the
+// choices, {"type/name": [variant, moved]}: neither they nor the refusals are joined, each resource looks its own up. The
 // state is worked out here for the filter alone: what stands in for what is decided by
 // package snapshot. There is a row for the node even where there is no resource.
 var selectNodeConfig = `
-WITH ` + nodeFacts + `,
-node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, first_seen, last_seen, since, settled, connections, duplicates, frozen, waits) AS (
-  SELECT ` + nodeColumns + ` FROM nodes n LEFT JOIN facts f USING (node_id)
+WITH node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, first_seen, last_seen, since, settled, connections, duplicates, frozen, waits) AS (
+  SELECT ` + nodeColumns + ` FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2),
-refused AS MATERIALIZED (
-  SELECT DISTINCT ON (e.type, e.name, e.version) e.type, e.name, e.version, e.revision, e.good, e.action, e.beside, e.at, t.text
-    FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
-   WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.resolved_at IS NULL
-   ORDER BY e.type, e.name, e.version, e.revision DESC),
-choice AS MATERIALIZED (SELECT * FROM unnest($8::text[], $9::text[], $10::text[], $11::bigint[]) AS o (type, name, variant, moved)),
 r AS MATERIALIZED (
-  SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text, x.revision AS refused_revision
-    FROM node CROSS JOIN resources r LEFT JOIN refused x ON (x.type, x.name, x.version) = (r.type, r.name, r.version)
-    LEFT JOIN choice o ON (o.type, o.name) = (r.type, r.name)
+  SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
+    FROM node CROSS JOIN resources r
+    LEFT JOIN LATERAL (` + refusalOf("r.version") + `) x ON true
+    LEFT JOIN LATERAL (SELECT c->>0 AS variant, (c->>1)::bigint AS moved FROM (SELECT $8::jsonb->(r.type || '/' || r.name) AS c) c) o ON true
    WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted AND r.variant = coalesce(o.variant, '')
      AND r.type = ANY ($3) AND (r.type, r.name) > ($4, $5)
      AND CASE $7
@@ -114,9 +116,9 @@ r AS MATERIALIZED (
            AND NOT EXISTS (SELECT FROM jsonb_path_query(node.waits, '$[*].withheld') l CROSS JOIN jsonb_array_elements(l) h
                             WHERE h->>0 = r.type AND h->>1 = r.name)) END
    ORDER BY r.type, r.name LIMIT $6)
-SELECT node.*, EXISTS (SELECT FROM refused), h.revision,
+SELECT node.*, EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.resolved_by IS NULL), h.revision,
        r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,
-       r.refused_revision, r.text, r.action, r.beside, r.at, r.good,
+       r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
        g.brought, g.ttl_ms, y.action, y.beside,
        (SELECT jsonb_agg(ref ORDER BY ref)
           FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
@@ -130,7 +132,7 @@ SELECT node.*, EXISTS (SELECT FROM refused), h.revision,
      WHERE r.good <> '' AND o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.type = r.type AND o.name = r.name
        AND NOT o.deleted AND o.version = r.good
      ORDER BY o.revision DESC LIMIT 1) g ON true
-  LEFT JOIN refused y ON r.good <> '' AND (y.type, y.name, y.version) = (r.type, r.name, r.good)
+  LEFT JOIN LATERAL (SELECT * FROM (` + refusalOf("r.good") + `) y WHERE r.good <> '') y ON true
  ORDER BY r.type, r.name`
 
 // NodeConfig reads a page of what a node should hold. A node that never connected is
@@ -146,14 +148,17 @@ func (s *Store) NodeConfig(ctx context.Context, t fleet.TenantID, f fleet.ID, id
 	if q.After != (Cursor{}) {
 		after = q.After.Type.Slug()
 	}
-	n := len(q.Choices)
-	choiceTypes, choiceNames, variants, moved := make([]string, n), make([]string, n), make([]string, n), make([]int64, n)
-	for i, c := range q.Choices {
-		choiceTypes[i], choiceNames[i], variants[i], moved[i] = c.Type.Slug(), c.Name, c.Variant, int64(c.Moved)
+	choices := make(map[string][2]any, len(q.Choices))
+	for _, c := range q.Choices {
+		choices[c.Type.Slug()+"/"+c.Name] = [2]any{c.Variant, int64(c.Moved)}
+	}
+	choice, err := json.Marshal(choices)
+	if err != nil {
+		return NodeConfig{}, fmt.Errorf("encode the variants of node %q: %w", id, err)
 	}
 	var out NodeConfig
-	rows, err := many(ctx, s, t, out.scan, selectNodeConfig,
-		f.String(), clean(id, maxNodeID), types, after, q.After.Name, limit+1, q.State, choiceTypes, choiceNames, variants, moved)
+	rows, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, out.scan, selectNodeConfig,
+		f.String(), clean(id, maxNodeID), types, after, q.After.Name, limit+1, q.State, choice)
 	if err == nil && len(rows) == 0 {
 		err = fleet.ErrNotFound
 	}

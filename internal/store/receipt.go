@@ -19,6 +19,8 @@ import (
 // window before it.
 // Most nodes follow a server that lives (nodes.follows): what they have
 // is what the server has settled, and only the others' own rows are read.
+// It runs after setJoins; what is looked up by a key is a subquery that cannot become a join. Of a node's
+// refusals it asks so that the key alone fits (migrations, node_exceptions).
 const selectReceipt = `
 WITH rev AS MATERIALIZED (
   SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, jsonb_build_object('r', $2::bigint) AS vars
@@ -30,8 +32,12 @@ servers AS MATERIALIZED (
 hosts AS MATERIALIZED (
   SELECT array_agg(server_id) AS alive, array_agg(server_id) FILTER (WHERE settled >= $2) AS ahead FROM servers WHERE alive),
 refusing AS (
-  SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(e.resolved_at IS NULL AND e.revision <= $2) AS something
-    FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
+  SELECT u.node_id, bool_or(u.it) AS it, bool_or(u.something) AS something FROM (
+    SELECT e.node_id, true AS it, e.resolved_at IS NULL AS something
+      FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision = $2
+     UNION ALL
+    SELECT e.node_id, false, e.resolved_at IS NULL AND e.revision < $2
+      FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id),
 known AS MATERIALIZED (
   SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked,
          coalesce(n.follows = ANY (h.alive), false) AS follows,
@@ -48,8 +54,8 @@ facts AS (
          bool_or(s.waits ? 'withheld') FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS withheld,
          bool_or(s.waits ? 'warming' OR s.waits @? '$.withheld[*][4] ? (@ > 0)') FILTER (WHERE s.waits IS NOT NULL AND s.connected AND v.alive) AS moves
     FROM rev CROSS JOIN known n
-    LEFT JOIN (node_status s LEFT JOIN servers v USING (server_id))
-      ON s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id
+    LEFT JOIN LATERAL (SELECT * FROM node_status s WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id OFFSET 0) s ON true
+    LEFT JOIN servers v USING (server_id)
    WHERE NOT n.follows
    GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked),
 others AS MATERIALIZED (
@@ -76,15 +82,15 @@ listed AS (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
        WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = c.node_id AND s.connected AND v.alive AND s.waits IS NOT NULL) w ON c.state = 2
     LEFT JOIN LATERAL (
-      SELECT e.*, t.text
-        FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
-       WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision = $2
+      SELECT e.*, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash) AS text
+        FROM node_exceptions e
+       WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2
        ORDER BY e.resolved_at DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
         FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
-               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.resolved_at IS NULL
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.resolved_by IS NULL
                  AND c.refuses IS NOT NULL
                GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
 told AS (
@@ -138,7 +144,13 @@ func (s *Store) receiptPage(ctx context.Context, sql string, t fleet.TenantID, f
 			state = number
 		}
 	}
-	r, err := one(ctx, s, t, scanReceipt, sql, f.String(), int64(rev), state, clean(q.After, maxNodeID), limit+1)
+	var r fleet.Receipt
+	err := s.transact(ctx, call{limit: readTimeout, plans: setJoins}, t, func(b *pgx.Batch) {
+		b.Queue(sql, f.String(), int64(rev), state, clean(q.After, maxNodeID), limit+1).Query(func(rows pgx.Rows) (err error) {
+			r, err = pgx.CollectOneRow(rows, scanReceipt)
+			return err
+		})
+	})
 	if err != nil {
 		return r, false, fmt.Errorf("read the receipt of revision %d of fleet %s: %w", rev, f, err)
 	}

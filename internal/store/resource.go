@@ -97,7 +97,7 @@ func (s *Store) Resources(ctx context.Context, t fleet.TenantID, f fleet.ID, q F
 	if q.After != (Cursor{}) {
 		after = q.After.Type.Slug()
 	}
-	rs, err := many(ctx, s, t, scanResource, selectResource+
+	rs, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, scanResource, selectResource+
 		` AND r.type = ANY ($2) AND (r.type, r.name, r.variant) > ($3, $4, $5) ORDER BY r.type, r.name, r.variant LIMIT $6`,
 		f.String(), types, after, q.After.Name, q.After.Variant, limit+1)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"fairlead/internal/fleet"
 )
 
@@ -45,7 +47,7 @@ type Config struct {
 	// AllowUnsafe accepts a role that may lose acknowledged commits or that has no
 	// timeouts. For tests.
 	AllowUnsafe bool
-	Logger      *slog.Logger // of panics; nil: slog.Default()
+	Logger      *slog.Logger // of panics, and at level debug of the database's notices; nil: slog.Default()
 }
 
 // Store is safe for concurrent use. Its errors wrap one of the kinds of package fleet;
@@ -96,6 +98,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if conf.ConnConfig.RuntimeParams["application_name"] == "" {
 		conf.ConnConfig.RuntimeParams["application_name"] = "fairlead"
 	}
+	log := cmp.Or(c.Logger, slog.Default())
+	conf.ConnConfig.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		log.Debug("the database says", "severity", n.SeverityUnlocalized, "message", n.Message)
+	}
 	if state.pooled {
 		unprepared(conf.ConnConfig, c.URL)
 	}
@@ -103,7 +109,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
-	return &Store{log: cmp.Or(c.Logger, slog.Default()), conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}}, nil
+	return &Store{log: log, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.

@@ -17,6 +17,13 @@ import (
 const (
 	setTenant = `SELECT set_config('app.tenant_id', $1, true), set_config('statement_timeout', $2, true), set_config('enable_seqscan', 'off', true)`
 	setPlans  = `SELECT set_config('statement_timeout', $1, true), set_config('enable_seqscan', 'off', true)`
+	// setJoins is for a statement that joins sets which all grow with the fleet. Where nothing is
+	// known of a table the planner takes each for one row, and then compares each row with each. What
+	// remains is joins by hash or by merging, and look-ups from laterals and subqueries.
+	setJoins = `SELECT set_config('enable_nestloop', 'off', true)`
+	// setOrder is for a page in the order of a key, which ends as soon as it is full, instead of
+	// reading and sorting all that there is.
+	setOrder = `SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`
 )
 
 // inTenant is transact of a call that locks no fleet's head.
@@ -39,6 +46,9 @@ func (s *Store) transact(ctx context.Context, c call, t fleet.TenantID, queue fu
 	for range 3 {
 		b := &pgx.Batch{}
 		b.Queue(setTenant, t.String(), c.statementTimeout())
+		if c.plans != "" {
+			b.Queue(c.plans)
+		}
 		queue(b)
 		if err = s.send(ctx, c, b); !repeatable(err) {
 			break

@@ -4,7 +4,8 @@
 -- FL424 a reference missing, FL429 no room.
 --
 -- Their plans live as long as a session and their cost must follow the change, not the fleet: what they look up by key is a
--- lateral subquery behind OFFSET 0, which cannot become a join over the whole fleet.
+-- lateral subquery behind OFFSET 0, which cannot become a join over the whole fleet. Arrays of one length are read side by side, by
+-- unnest of both in one select list: a join of them may compare each element with each.
 --
 -- Input comes as jsonb, so that a writer of the version before keeps working when a field is added.
 
@@ -26,8 +27,8 @@ BEGIN
   RETURN h;
 END $$;
 
--- Writes what of the changes is effective, under the lock that gave h. p_bodies holds the bytes of change ord at ord;
--- null where they are stored already.
+-- Writes what of the changes is effective, under the lock that gave h. p_changes is in the order of ord; p_bodies holds the bytes
+-- of change ord at ord; null where they are stored already.
 CREATE OR REPLACE FUNCTION fleet_commit(h fleet_heads, p_write jsonb, p_changes resource_change[], p_bodies bytea[],
                              OUT o_revision bigint, OUT o_changed integer, OUT o_at timestamptz)
 LANGUAGE plpgsql AS $$
@@ -37,17 +38,19 @@ DECLARE
   v_tok  uuid := gen_random_uuid();
   v_who  text := coalesce(p_write->>'actor', '');
   v_cred uuid := (p_write->>'credential')::uuid;
-  v_size integer[]; -- of e, in its order; 0 of a deletion
+  v_one  resource_change;
+  v_bodies bytea[]; -- of e, in its order
+  v_size integer[]; -- likewise; 0 of a deletion
   v_rows integer;   -- what the fleet has more than before
   v_more bigint;    -- bytes that it has more
   v_all  bigint;    -- bytes that are put
 BEGIN
-  SELECT coalesce(array_agg(c ORDER BY c.ord), '{}'), count(*) FILTER (WHERE r.name IS NULL) - count(*) FILTER (WHERE c.delete),
-         -coalesce(sum(r.bytes), 0) INTO e, v_rows, v_more
-    FROM unnest(p_changes) c
+  SELECT coalesce(array_agg(z.c), '{}'), array_agg(z.body), count(*) FILTER (WHERE r.name IS NULL) - count(*) FILTER (WHERE (z.c).delete),
+         -coalesce(sum(r.bytes), 0) INTO e, v_bodies, v_rows, v_more
+    FROM (SELECT unnest(p_changes) AS c, unnest(p_bodies) AS body) z
     LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
-                          AND p.type = c.type AND p.name = c.name AND p.variant = c.variant AND NOT p.deleted OFFSET 0) r ON true
-   WHERE CASE WHEN c.delete THEN r.name IS NOT NULL ELSE r.doc_hash IS DISTINCT FROM c.doc_hash END;
+                          AND p.type = (z.c).type AND p.name = (z.c).name AND p.variant = (z.c).variant AND NOT p.deleted OFFSET 0) r ON true
+   WHERE CASE WHEN (z.c).delete THEN r.name IS NOT NULL ELSE r.doc_hash IS DISTINCT FROM (z.c).doc_hash END;
   o_changed := cardinality(e);
   IF o_changed = 0 THEN
     o_revision := h.revision;
@@ -57,12 +60,11 @@ BEGIN
 
   -- The sizes of what is sent, and of bodies that are stored already (of a rollback), which are not read for it. Before
   -- anything is written: what is refused is to leave nothing behind.
-  SELECT array_agg(s.bytes ORDER BY s.ord), sum(s.bytes) INTO v_size, v_all
-    FROM (SELECT c.ord, CASE WHEN c.delete THEN 0 ELSE resource_bytes(
-                 coalesce(b.bytes, (SELECT octet_length(x.body) FROM bodies x WHERE x.tenant_id = h.tenant_id AND x.hash = c.body_hash)),
-                 c.name, c.variant, c.selector, c.labels, c.description) END AS bytes
-            FROM unnest(e) c
-            LEFT JOIN (SELECT octet_length(p.body) AS bytes, p.ord FROM unnest(p_bodies) WITH ORDINALITY p (body, ord)) b ON b.ord = c.ord) s;
+  SELECT array_agg(s.bytes ORDER BY s.n), sum(s.bytes) INTO v_size, v_all
+    FROM (SELECT z.n, CASE WHEN (z.c).delete THEN 0 ELSE resource_bytes(
+                 coalesce(octet_length(z.body), (SELECT octet_length(x.body) FROM bodies x WHERE x.tenant_id = h.tenant_id AND x.hash = (z.c).body_hash)),
+                 (z.c).name, (z.c).variant, (z.c).selector, (z.c).labels, (z.c).description) END AS bytes
+            FROM (SELECT generate_series(1, o_changed) AS n, unnest(e) AS c, unnest(v_bodies) AS body) z) s;
   v_more := v_more + v_all;
   PERFORM fleet_must_fit(h, v_rows, v_more, v_all);
   o_revision := v_new;
@@ -70,10 +72,10 @@ BEGIN
 
   -- In the order of the hash: two fleets that add the same bodies cannot wait for each other in a circle.
   INSERT INTO bodies (tenant_id, hash, body)
-  SELECT DISTINCT ON (c.body_hash) h.tenant_id, c.body_hash, b.body
-    FROM unnest(e) c JOIN unnest(p_bodies) WITH ORDINALITY b (body, ord) ON b.ord = c.ord
-   WHERE NOT c.delete AND b.body IS NOT NULL
-   ORDER BY c.body_hash
+  SELECT DISTINCT ON ((z.c).body_hash) h.tenant_id, (z.c).body_hash, z.body
+    FROM (SELECT unnest(e) AS c, unnest(v_bodies) AS body) z
+   WHERE NOT (z.c).delete AND z.body IS NOT NULL
+   ORDER BY (z.c).body_hash
   ON CONFLICT DO NOTHING;
 
   WITH w AS (
@@ -99,8 +101,9 @@ BEGIN
   SELECT tenant_id, fleet_id, type, name, variant, revision, deleted, selector, priority, ttl_ms, labels,
          description, version, doc_hash, body_hash, derived, derive_version, summary, bytes FROM w;
 
-  DELETE FROM resource_refs x USING unnest(e) c
-   WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type AND x.name = c.name AND x.variant = c.variant;
+  FOREACH v_one IN ARRAY e LOOP
+    DELETE FROM resource_refs x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = v_one.type AND x.name = v_one.name AND x.variant = v_one.variant;
+  END LOOP;
   INSERT INTO resource_refs (tenant_id, fleet_id, type, name, variant, ref_type, ref_name)
   SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, f->>0, f->>1
     FROM unnest(e) c CROSS JOIN LATERAL jsonb_array_elements(c.derived->'refs') f

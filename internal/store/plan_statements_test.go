@@ -1,0 +1,138 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+// clusters makes clusters few to many, each of which names its secret, behind the store's back.
+func (w *world) clusters(few, many int) {
+	w.Helper()
+	w.exec(`WITH b AS (
+		INSERT INTO bodies SELECT $1, sha256(g::text::bytea), g::text::bytea FROM generate_series($3 + 1, $4::int) g ON CONFLICT (tenant_id, hash) DO UPDATE SET hash = excluded.hash RETURNING *),
+	  r AS (
+		INSERT INTO resources (tenant_id, fleet_id, type, name, revision, version, doc_hash, body_hash, created_at, created_by, updated_at, updated_by)
+		SELECT $1, $2, 'clusters', 'c' || convert_from(body, 'UTF8'), 1, 'v', hash, hash, now(), '', now(), '' FROM b ON CONFLICT DO NOTHING RETURNING *),
+	  h AS (
+		INSERT INTO resource_history (tenant_id, fleet_id, type, name, variant, revision, deleted, selector, priority, ttl_ms, description, version, doc_hash, body_hash, derive_version)
+		SELECT tenant_id, fleet_id, type, name, '', 1, false, '', 0, 0, '', version, doc_hash, body_hash, 0 FROM r)
+	  INSERT INTO resource_refs (tenant_id, fleet_id, type, name, variant, ref_type, ref_name) SELECT tenant_id, fleet_id, type, name, '', 'secrets', name FROM r ON CONFLICT DO NOTHING`,
+		w.tenant.String(), w.fleet.String(), few, many)
+	w.exec(`INSERT INTO fleet_history SELECT $1, $2, 1, gen_random_uuid(), now(), 'apply', '', '', NULL, 1 ON CONFLICT DO NOTHING`, w.tenant.String(), w.fleet.String())
+	w.exec(`UPDATE fleet_heads SET revision = greatest(revision, 1) WHERE fleet_id = $1`, w.fleet.String())
+}
+
+// nodes makes nodes few to many, connected to a server of this fleet, which has settled nothing: every
+// second follows it, every third has refused something once, and every tenth refuses it still.
+func (w *world) nodes(few, many int) {
+	w.Helper()
+	w.exec(`INSERT INTO fleet_history SELECT $1, $2, 1, gen_random_uuid(), now(), 'apply', '', '', NULL, 1 ON CONFLICT DO NOTHING`, w.tenant.String(), w.fleet.String())
+	w.exec(`INSERT INTO nack_texts SELECT $1, $2, sha256(g::text::bytea), g FROM generate_series(1, $3::int) g ON CONFLICT DO NOTHING`, w.tenant.String(), w.fleet.String(), many)
+	w.exec(`INSERT INTO xds_servers (server_id, lease_until) VALUES ($1, now() + interval '1 day') ON CONFLICT DO NOTHING`, w.fleet.String())
+	w.exec(`WITH n AS (
+		INSERT INTO nodes (tenant_id, fleet_id, node_id, first_seen) SELECT $1, $2, 'n' || to_char(g, 'FM000000'), now() - interval '1 day' FROM generate_series($3 + 1, $4::int) g RETURNING *),
+	  s AS (
+		INSERT INTO node_status (tenant_id, fleet_id, node_id, server_id, connected, settled, since)
+		SELECT tenant_id, fleet_id, node_id, fleet_id, true, CASE WHEN right(node_id, 6)::int % 2 = 0 THEN 0 END, now() FROM n)
+	  INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, resolved_at, resolved_by)
+	  SELECT tenant_id, fleet_id, node_id, 'clusters', 'c1', 'v', 1, sha256(right(node_id, 6)::int::text::bytea),
+	         CASE WHEN right(node_id, 6)::int % 10 > 0 THEN now() END, CASE WHEN right(node_id, 6)::int % 10 > 0 THEN 1 END
+	    FROM n WHERE right(node_id, 6)::int % 3 = 0 OR right(node_id, 6)::int % 10 = 0`, w.tenant.String(), w.fleet.String(), few, many)
+}
+
+// Every node of a plan counts what passes through it, so the least that a plan can read is some
+// times its answer.
+const perAnswer = 10
+
+func TestPlansOfALoad(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, node: true, most: perAnswer * 1000, fill: (*world).clusters,
+		work: func(w *world, p *planned) {
+			_, err := p.CatchUp(w.Context(), []fleet.Known{{Key: w.key()}})
+			w.ok(err)
+		},
+	}.judge(t)
+}
+
+// A write costs what it changes, with the rows' keys, references, bodies and both histories looked
+// up, whatever the fleet has.
+func TestPlansOfAnApply(t *testing.T) {
+	t.Parallel()
+	const changes = 50
+	round := 0
+	planCase{
+		many: 1000, most: 60 * changes, fill: (*world).clusters,
+		work: func(w *world, p *planned) {
+			round++
+			var cs []store.ResourceChange
+			for i := range changes {
+				c := put(fleet.Cluster, fmt.Sprint("c", i), fmt.Sprint("round", round))
+				c.Derived = fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Secret, Name: c.Name}}}
+				cs = append(cs, c)
+			}
+			_, err := p.Apply(w.Context(), w.tenant, w.fleet, store.Write{Changes: cs})
+			w.ok(err)
+		},
+	}.judge(t)
+}
+
+func TestPlansOfAReceipt(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: 2 * perAnswer * 1000, fill: (*world).nodes,
+		work: func(w *world, p *planned) {
+			r, err := p.Receipt(w.Context(), w.tenant, w.fleet, 1)
+			w.ok(err)
+			if r.Counts.Nacked == 0 || r.Counts.Pending == 0 {
+				w.Errorf("%+v", r.Counts)
+			}
+		},
+	}.judge(t)
+}
+
+func TestPlansOfAPageOfNodes(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: 2 * perAnswer * 20, fill: (*world).nodes,
+		work: func(w *world, p *planned) {
+			ns, _, err := p.Nodes(w.Context(), w.tenant, w.fleet, "n000003", 20)
+			w.ok(err)
+			if len(ns) == 0 {
+				w.Error("no node")
+			}
+		},
+	}.judge(t)
+}
+
+func TestPlansOfAPageOfANodesConfig(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: 4 * perAnswer * 20,
+		fill: func(w *world, few, many int) { w.clusters(few, many); w.nodes(few, many) },
+		work: func(w *world, p *planned) {
+			c, err := p.NodeConfig(w.Context(), w.tenant, w.fleet, "n000010", store.ConfigFilter{Limit: 20})
+			w.ok(err)
+			if len(c.Resources) == 0 || c.Resources[0].Refusal == nil {
+				w.Errorf("%+v", c.Resources)
+			}
+		},
+	}.judge(t)
+}
+
+// Usage reads each event and each refusal once.
+func TestPlansOfTheUsage(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 500, most: perAnswer * 500, fill: (*world).nodes,
+		work: func(w *world, p *planned) {
+			_, err := p.FleetUsage(w.Context(), w.tenant, w.fleet)
+			w.ok(err)
+			_, err = p.Usage(w.Context(), w.tenant)
+			w.ok(err)
+		},
+	}.judge(t)
+}
