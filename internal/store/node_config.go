@@ -96,7 +96,7 @@ node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, ser
 refused AS MATERIALIZED (
   SELECT DISTINCT ON (e.type, e.name, e.version) e.type, e.name, e.version, e.revision, e.good, e.action, e.at, t.text
     FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
-   WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.resolved_at IS NULL
+   WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `
    ORDER BY e.type, e.name, e.version, e.revision DESC),
 choice AS MATERIALIZED (SELECT * FROM unnest($8::text[], $9::text[], $10::text[], $11::bigint[]) AS o (type, name, variant, moved)),
 r AS MATERIALIZED (
