@@ -59,21 +59,25 @@ func (w *world) endpoints(n int) {
 
 // A rollback reads what it changes, however much was ever written, and whatever the planner
 // knows; one to before the tombstones were forgotten too.
-func TestARollbackCostsWhatItChanges(t *testing.T) { rollbackCosts(t, 100) }
+func TestARollbackCostsWhatItChanges(t *testing.T) {
+	rollbackCosts(t, 100, "absent", "stale", "fresh")
+}
 
 // Ten million rows of history.
-func TestSoakARollbackCostsWhatItChanges(t *testing.T) { rollbackCosts(t, soakSize(100, 100_000)) }
+func TestSoakARollbackCostsWhatItChanges(t *testing.T) {
+	rollbackCosts(t, soakSize(100, 100_000), "absent")
+}
 
-func rollbackCosts(t *testing.T, rounds int) {
+func rollbackCosts(t *testing.T, rounds int, statistics ...string) {
 	const endpoints, most = 100, 60
-	for _, statistics := range []string{"absent", "stale", "fresh"} {
+	for _, statistics := range statistics {
 		t.Run(statistics, func(t *testing.T) {
 			w := setup(t)
+			w.limit(store.LimitHistoryBytes, 1<<40)
 			w.endpoints(endpoints)
 			if statistics == "stale" {
 				w.exec(`ANALYZE`)
 			}
-			w.apply(put(fleet.Cluster, "gone", "1"))
 			w.app.Close()
 			w.node.Close()
 			w.lived(1, rounds, endpoints)
@@ -168,7 +172,7 @@ func findFloors(t *testing.T, n int) {
 			t.Errorf("to find what may be forgotten of %d revisions %d rows are read", n, read)
 		}
 	}
-	if at := w.count(`SELECT compacted FROM fleet_heads`); at < n*73/80-2 || at > n*73/80+2 {
+	if at := w.count(`SELECT compacted FROM fleet_heads`); at < n*73/80-n/1000 || at > n*73/80+n/1000 {
 		t.Errorf("readers below %d reload, of %d revisions in 80 days", at, n)
 	}
 }
@@ -199,7 +203,7 @@ func TestCompactionCostsWhatItRemoves(t *testing.T) {
 				}
 			}, "fleet_history", "resources", "resource_history")
 			t.Logf("to forget %d revisions %d rows are read", gone, n)
-			if n > 8*gone {
+			if n > 5*2*gone { // as many rows of the one table as of the other
 				t.Errorf("to forget %d revisions %d rows are read", gone, n)
 			}
 			if revisions, rows := w.count(`SELECT count(*) FROM fleet_history`), w.count(`SELECT count(*) FROM resource_history`); revisions != keep || rows < keep || rows > keep+endpoints {

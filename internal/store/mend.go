@@ -13,8 +13,8 @@ import (
 // commit, for whoever reads them, by one row in mends. Mend writes that down in the refusals
 // themselves.
 const (
-	mendAtOnce = 500 // refusals that one transaction ends
-	mendFleets = 100 // fleets that take turns
+	mendAtOnce = 1000 // refusals that one transaction ends
+	mendFleets = 100  // fleets that take turns
 )
 
 // ended joins the mend that ended a refusal of node_exceptions, whose alias is e, to it as
@@ -57,7 +57,7 @@ func (s *Store) Mend(ctx context.Context) error {
 	var first error
 	passed := map[fleet.Key]bool{}
 	for more := true; more; {
-		fs, err := door(ctx, s, scanKey, `SELECT tenant_id, fleet_id FROM fleets_to_mend($1)`, mendFleets)
+		fs, err := crossTenant(ctx, s, scanKey, `SELECT tenant_id, fleet_id FROM fleets_to_mend($1)`, mendFleets)
 		if err != nil {
 			return fmt.Errorf("find fleets whose refusals have ended: %w", err)
 		}

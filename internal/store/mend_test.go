@@ -224,7 +224,10 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	for _, app := range two {
 		app.Close()
 	}
-	if got := w.readOf("node_exceptions", "mends") - before; got > 12*n {
+	// Each step passes by the entries of the index that the steps before it have ended, until they are vacuumed.
+	got := w.readOf("node_exceptions", "mends") - before
+	w.Logf("to write down %d ends %d rows are read", n, got)
+	if got > n*(12+n/1000) {
 		w.Errorf("to write down %d ends %d rows are read", n, got)
 	}
 	if n := w.count(`SELECT count(*) FROM mends`); n != 0 {

@@ -33,6 +33,9 @@ BEGIN
             AND e.revision < m.revision AND e.resolved_at IS NULL
           LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED));
   GET DIAGNOSTICS v_done = ROW_COUNT;
+  IF v_done = p_limit THEN
+    RETURN false; -- to look for what is left is to pass by all that has been done
+  END IF;
   DELETE FROM mends x
    WHERE (x.tenant_id, x.fleet_id, x.type, x.name, x.version, x.revision) = (m.tenant_id, m.fleet_id, m.type, m.name, m.version, m.revision)
      AND NOT EXISTS (SELECT FROM node_exceptions e
