@@ -66,7 +66,7 @@ END $$;
 -- A door for the reason that fleet_rollback_changes is one; it works in the transaction's tenant alone.
 CREATE OR REPLACE FUNCTION fleet_compact(p_fleet uuid, p_tombstones bigint, p_history bigint, p_bytes bigint, p_limit integer) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
   h       fleet_heads%ROWTYPE;
   v_hash  integer := uuid_hash(p_fleet);
@@ -101,7 +101,7 @@ BEGIN
   END IF;
   v_upto := least(v_floor, h.history_from + p_limit, (
     SELECT x.revision FROM resource_history x
-     WHERE uuid_hash(x.fleet_id) = v_hash AND x.revision > h.history_from
+     WHERE uuid_hash(x.fleet_id) = v_hash AND x.revision > h.history_from AND x.revision <= h.history_from + p_limit
        AND x.tenant_id IS NOT DISTINCT FROM h.tenant_id AND x.fleet_id IS NOT DISTINCT FROM h.fleet_id
      ORDER BY x.revision OFFSET p_limit - 1 LIMIT 1));
   -- Each row goes with the one that came after it, or by itself if it says that there is nothing any more.
