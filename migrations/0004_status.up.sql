@@ -127,10 +127,24 @@ CREATE TABLE node_exceptions (
 -- What stands of one node is asked for by resolved_by, which is null when resolved_at is: so the index of all that stands in the
 -- fleet does not fit, and only the key does.
 CREATE INDEX node_exceptions_by_revision ON node_exceptions (revision, tenant_id, fleet_id); -- not led by the key's columns, see resources
-CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name) WHERE resolved_at IS NULL;
+CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name, version) WHERE resolved_at IS NULL;
 -- Not led by the key's columns (see resources): with those each text that went was looked for among all refusals of its fleet.
 CREATE INDEX node_exceptions_by_text ON node_exceptions (text_hash, tenant_id, fleet_id);
 CREATE INDEX node_exceptions_by_body ON node_exceptions (tenant_id, good_hash) WHERE good_hash IS NOT NULL;
+
+-- Versions that a revision took out of force while nodes refused them: with its commit every refusal of them that a lower
+-- revision brought is over, for whoever reads it, however many there are. A row goes when all of them say so themselves.
+CREATE TABLE mends (
+  tenant_id uuid NOT NULL,
+  fleet_id  uuid NOT NULL,
+  type      text COLLATE "C" NOT NULL,
+  name      text COLLATE "C" NOT NULL,
+  version   text COLLATE "C" NOT NULL,
+  revision  bigint NOT NULL,
+  at        timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, fleet_id, type, name, version, revision),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+);
 
 -- Nodes that are to be offered again what they refused: since which epoch of the fleet's head. The catch-up brings those of
 -- an epoch that the reader does not know yet.

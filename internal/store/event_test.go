@@ -53,6 +53,7 @@ func TestEvents(t *testing.T) {
 		t.Fatal(d)
 	}
 	w.apply(put(fleet.Cluster, "c", "mended")) // ends it in the commit
+	w.mend()
 	for range 2 {
 		s.report(fleet.Status{Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Cluster, Name: "c", Version: bad.Version, By: 3}}})
 	}

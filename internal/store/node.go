@@ -66,24 +66,27 @@ const nodeStatus = `
    WHERE s.tenant_id = n.tenant_id AND s.fleet_id = n.fleet_id AND s.node_id = n.node_id`
 
 // nodeColumns is what scanStatus scans, of the tables n and f.
-const nodeColumns = `
+var nodeColumns = `
 n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesce(f.streams, 0), coalesce(f.remote_addr, ''),
        coalesce(f.server, ''), f.credential_id, n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
        coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
        ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
-              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND x.resolved_by IS NULL
+              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ` + stands("x") + `
                 AND x.action = 'frozen' ORDER BY 1), f.waits`
 
-const selectNodes = `
+var selectNodes = `
 SELECT ` + nodeColumns + `, e.list
   FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
   LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('type', l.type, 'name', l.name, 'version', l.version, 'revision', l.revision, 'detail', l.text,
                      'action', l.action, 'beside', l.beside, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by)) AS list
-      FROM (SELECT x.*, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash) AS text
+      FROM (SELECT x.type, x.name, x.version, x.revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash) AS text,
+                   x.action, x.beside, x.good, x.at,
+                   coalesce(x.resolved_at, end_of.at) AS resolved_at, coalesce(x.resolved_by, end_of.revision) AS resolved_by
               FROM node_exceptions x
-             WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_by IS NULL)
-             ORDER BY x.resolved_at DESC NULLS FIRST, x.revision DESC, x.type, x.name LIMIT 100) l) e ON true
+              ` + ended("x") + `
+             WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_by IS NULL AND end_of.at IS NULL)
+             ORDER BY coalesce(x.resolved_at, end_of.at) DESC NULLS FIRST, x.revision DESC, x.type, x.name LIMIT 100) l) e ON true
  WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1`
 
 // refusalJSON is a node_exceptions row with its text.

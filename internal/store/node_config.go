@@ -89,7 +89,7 @@ const takenAway = `x.good = '' AND x.action IN ('removed', 'frozen')`
 func refusalOf(version string) string {
 	return `SELECT e.version, e.revision, e.good, e.action, e.beside, e.at, e.text_hash FROM node_exceptions e
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.type = r.type AND e.name = r.name AND e.version = ` + version + `
-         AND e.resolved_by IS NULL ORDER BY e.revision DESC LIMIT 1`
+         AND ` + stands("e") + ` ORDER BY e.revision DESC LIMIT 1`
 }
 
 // selectNodeConfig is one statement, so it sees one snapshot. $1 the fleet, $2 the node,
@@ -116,7 +116,7 @@ r AS MATERIALIZED (
            AND NOT EXISTS (SELECT FROM jsonb_path_query(node.waits, '$[*].withheld') l CROSS JOIN jsonb_array_elements(l) h
                             WHERE h->>0 = r.type AND h->>1 = r.name)) END
    ORDER BY r.type, r.name LIMIT $6)
-SELECT node.*, EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.resolved_by IS NULL), h.revision,
+SELECT node.*, EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `), h.revision,
        r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,
        r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
        g.brought, g.ttl_ms, y.action, y.beside,

@@ -21,7 +21,7 @@ import (
 // is what the server has settled, and only the others' own rows are read.
 // It runs after setJoins; what is looked up by a key is a subquery that cannot become a join. Of a node's
 // refusals it asks so that the key alone fits (migrations, node_exceptions).
-const selectReceipt = `
+var selectReceipt = `
 WITH rev AS MATERIALIZED (
   SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, jsonb_build_object('r', $2::bigint) AS vars
     FROM fleet_history h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id
@@ -33,10 +33,10 @@ hosts AS MATERIALIZED (
   SELECT array_agg(server_id) AS alive, array_agg(server_id) FILTER (WHERE settled >= $2) AS ahead FROM servers WHERE alive),
 refusing AS (
   SELECT u.node_id, bool_or(u.it) AS it, bool_or(u.something) AS something FROM (
-    SELECT e.node_id, true AS it, e.resolved_at IS NULL AS something
+    SELECT e.node_id, true AS it, ` + stands("e") + ` AS something
       FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision = $2
      UNION ALL
-    SELECT e.node_id, false, e.resolved_at IS NULL AND e.revision < $2
+    SELECT e.node_id, false, ` + stands("e") + ` AND e.revision < $2
       FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id),
 known AS MATERIALIZED (
   SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked,
@@ -82,15 +82,17 @@ listed AS (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
        WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = c.node_id AND s.connected AND v.alive AND s.waits IS NOT NULL) w ON c.state = 2
     LEFT JOIN LATERAL (
-      SELECT e.*, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash) AS text
+      SELECT e.at, e.type, e.name, e.action, e.beside, coalesce(e.resolved_by, end_of.revision) AS resolved_by,
+             (SELECT t.text FROM nack_texts t WHERE t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash) AS text
         FROM node_exceptions e
+        ` + ended("e") + `
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2
-       ORDER BY e.resolved_at DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
+       ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
         FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
-               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.resolved_by IS NULL
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND ` + stands("e") + `
                  AND c.refuses IS NOT NULL
                GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
 told AS (
