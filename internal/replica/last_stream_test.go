@@ -226,7 +226,8 @@ func TestAPastThatCannotBeReadHoldsNothingUp(t *testing.T) {
 		if took := time.Since(begun); took > lastStreamsWait {
 			t.Errorf("took %s", took)
 		}
-		if n := w.feed.counts().mostAsking; n > 1 {
+		// One for those that come, and one again for those that were missed.
+		if n := w.feed.counts().mostAsking; n > 2 {
 			t.Errorf("the database was asked for %d at once", n)
 		}
 	})
