@@ -23,6 +23,7 @@ const (
 	grpc         = "google.golang.org/grpc"
 	controlPlane = "github.com/envoyproxy/go-control-plane/envoy"
 	pgx          = "github.com/jackc/pgx/v5"
+	puddle       = "github.com/jackc/puddle/v2" // whose errors pgx's pool returns
 	migrate      = "github.com/golang-migrate/migrate/v4"
 	xsync        = "golang.org/x/sync"
 	xtime        = "golang.org/x/time"
@@ -59,7 +60,7 @@ var layers = map[string][]string{
 	"internal/lifecycle":  {xsync},
 
 	// The arm of the API.
-	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, migrate, xsync},
+	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
 		"internal/fleet", "internal/auth", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",

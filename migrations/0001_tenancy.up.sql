@@ -63,6 +63,7 @@ CREATE TABLE fleet_heads (
   -- commits the next value is not one that a reader may already hold with other content.
   epoch      bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
   compacted  bigint NOT NULL DEFAULT 0,                 -- what changed is complete for readers at revision >= compacted
+  history_from bigint NOT NULL DEFAULT 0,               -- lower revisions are forgotten: they can neither be shown nor restored
   -- Whether several clients may have one node id at once. The xDS servers act on it, so it stands where they read.
   node_ids   text   NOT NULL DEFAULT 'shared' CHECK (node_ids IN ('shared', 'exclusive')),
   -- What the fleet holds: of live rows, and of all kept revisions. Kept by fleet_commit and fleet_compact, under the lock.
@@ -73,5 +74,6 @@ CREATE TABLE fleet_heads (
   deleted_at timestamptz,
   PRIMARY KEY (tenant_id, fleet_id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
-  CHECK (0 <= compacted AND compacted <= revision)
+  CHECK (0 <= compacted AND compacted <= revision),
+  CHECK (0 <= history_from AND history_from <= revision)
 ) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);

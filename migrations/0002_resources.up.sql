@@ -52,6 +52,8 @@ CREATE TABLE resources (
 -- it read the whole fleet for every resource of the first large write, 10 s for 10,000 of them. So what changed is found by
 -- a hash of the fleet, and the catch-up asks for it in words that fit this index alone.
 CREATE INDEX resources_by_revision ON resources (uuid_hash(fleet_id), revision);
+-- What compaction looks for.
+CREATE INDEX resources_tombstones ON resources (uuid_hash(fleet_id), revision) WHERE deleted;
 CREATE INDEX resources_by_body ON resources (body_hash, tenant_id);
 -- What selectors decide about. Not to be found by a lookup of a key: that names no variant in a condition.
 CREATE INDEX resources_with_variant ON resources (tenant_id, fleet_id) WHERE variant <> '';
@@ -113,6 +115,9 @@ CREATE TABLE resource_history (
   FOREIGN KEY (tenant_id, body_hash) REFERENCES bodies (tenant_id, hash)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 CREATE INDEX resource_history_by_body ON resource_history (body_hash, tenant_id);
+-- What compaction comes to next, and what was deleted, which a rollback asks of revisions whose tombstones are gone.
+CREATE INDEX resource_history_by_revision ON resource_history (uuid_hash(fleet_id), revision);
+CREATE INDEX resource_history_tombstones ON resource_history (uuid_hash(fleet_id), revision) WHERE deleted;
 
 -- One change of one resource. Never a column's type: it can be altered at any time.
 CREATE TYPE resource_change AS (

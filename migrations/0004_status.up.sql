@@ -94,6 +94,9 @@ CREATE TABLE nack_texts (
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
 );
 
+-- What was done about a refusal; Go's fleet.Action says what each one means.
+CREATE TYPE refusal_action AS ENUM ('none', 'no_suspect', 'kept', 'removed', 'frozen', 'unknown', 'lost', 'stand_in_refused', 'superseded', 'deleted');
+
 -- What a node refused. A row belongs to the revision that introduced the refused version and stays after it is resolved.
 CREATE TABLE node_exceptions (
   tenant_id   uuid NOT NULL,
@@ -104,7 +107,8 @@ CREATE TABLE node_exceptions (
   version     text COLLATE "C" NOT NULL CHECK (octet_length(version) <= 64),
   revision    bigint NOT NULL,
   text_hash   bytea NOT NULL,
-  action      text NOT NULL DEFAULT '',
+  action      refusal_action NOT NULL DEFAULT 'none',
+  beside      boolean NOT NULL DEFAULT false, -- another stream with the node's id goes on as it is
   good        text NOT NULL DEFAULT '', -- the version that stands in for it; '': none
   good_hash   bytea,                    -- its bytes, kept while they are named here
   -- It outlives the history, so what was read out of it stands beside it, its TTL, and the revision that brought it.
@@ -123,10 +127,24 @@ CREATE TABLE node_exceptions (
 -- What stands of one node is asked for by resolved_by, which is null when resolved_at is: so the index of all that stands in the
 -- fleet does not fit, and only the key does.
 CREATE INDEX node_exceptions_by_revision ON node_exceptions (revision, tenant_id, fleet_id); -- not led by the key's columns, see resources
-CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name) WHERE resolved_at IS NULL;
+CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name, version) WHERE resolved_at IS NULL;
 -- Not led by the key's columns (see resources): with those each text that went was looked for among all refusals of its fleet.
 CREATE INDEX node_exceptions_by_text ON node_exceptions (text_hash, tenant_id, fleet_id);
 CREATE INDEX node_exceptions_by_body ON node_exceptions (tenant_id, good_hash) WHERE good_hash IS NOT NULL;
+
+-- Versions that a revision took out of force while nodes refused them: with its commit every refusal of them that a lower
+-- revision brought is over, for whoever reads it, however many there are. A row goes when all of them say so themselves.
+CREATE TABLE mends (
+  tenant_id uuid NOT NULL,
+  fleet_id  uuid NOT NULL,
+  type      text COLLATE "C" NOT NULL,
+  name      text COLLATE "C" NOT NULL,
+  version   text COLLATE "C" NOT NULL,
+  revision  bigint NOT NULL,
+  at        timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, fleet_id, type, name, version, revision),
+  FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
+);
 
 -- Nodes that are to be offered again what they refused: since which epoch of the fleet's head. The catch-up brings those of
 -- an epoch that the reader does not know yet.
@@ -155,7 +173,9 @@ CREATE TABLE node_events (
   version   text COLLATE "C" NOT NULL DEFAULT '',
   revision  bigint NOT NULL DEFAULT 0,
   text_hash bytea,
-  action    text NOT NULL DEFAULT '',
+  action    refusal_action NOT NULL DEFAULT 'none', -- of what was refused or kept back
+  beside    boolean NOT NULL DEFAULT false,
+  note      text NOT NULL DEFAULT '', -- for people, of another kind of event
   PRIMARY KEY (tenant_id, fleet_id, id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts

@@ -9,7 +9,7 @@ DECLARE
 BEGIN
   FOREACH t IN ARRAY ARRAY['fleets', 'fleet_heads', 'bodies', 'resources', 'resource_refs', 'fleet_history', 'resource_history',
       'api_tokens', 'node_credentials', 'audit_events', 'idempotency_keys',
-      'nodes', 'node_status', 'server_settled', 'delivery', 'nack_texts', 'node_exceptions', 'node_retries', 'node_events'] LOOP
+      'nodes', 'node_status', 'server_settled', 'delivery', 'nack_texts', 'node_exceptions', 'mends', 'node_retries', 'node_events'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', t);
     EXECUTE format('CREATE POLICY app ON %I TO fairlead_app USING (tenant_id = app_tenant()) WITH CHECK (tenant_id = app_tenant())', t);
     EXECUTE format('CREATE POLICY owner ON %I TO fairlead_owner USING (true) WITH CHECK (true)', t);
@@ -24,6 +24,9 @@ BEGIN
     EXECUTE format('GRANT SELECT, DELETE ON %I TO fairlead_app', t);
   END LOOP;
 END $$;
+CREATE POLICY node ON mends FOR SELECT TO fairlead_node USING (tenant_id = app_tenant());
+GRANT SELECT ON mends TO fairlead_node;
+GRANT SELECT, INSERT, DELETE ON mends TO fairlead_app;
 CREATE POLICY node ON node_events FOR INSERT TO fairlead_node WITH CHECK (tenant_id = app_tenant());
 GRANT INSERT ON node_events TO fairlead_node;
 

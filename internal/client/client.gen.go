@@ -17,6 +17,45 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ActionCode.
+const (
+	Deleted        ActionCode = "deleted"
+	Frozen         ActionCode = "frozen"
+	Kept           ActionCode = "kept"
+	Lost           ActionCode = "lost"
+	NoSuspect      ActionCode = "no_suspect"
+	Removed        ActionCode = "removed"
+	StandInRefused ActionCode = "stand_in_refused"
+	Superseded     ActionCode = "superseded"
+	Unknown        ActionCode = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ActionCode enum.
+func (e ActionCode) Valid() bool {
+	switch e {
+	case Deleted:
+		return true
+	case Frozen:
+		return true
+	case Kept:
+		return true
+	case Lost:
+		return true
+	case NoSuspect:
+		return true
+	case Removed:
+		return true
+	case StandInRefused:
+		return true
+	case Superseded:
+		return true
+	case Unknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -395,6 +434,12 @@ func (e GetReceiptParamsState) Valid() bool {
 	}
 }
 
+// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+type ActionCode string
+
 // ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
 type ApplyInput = json.RawMessage
 
@@ -444,11 +489,17 @@ type CredentialList struct {
 
 // Event defines model for Event.
 type Event struct {
-	// Action What was done about it.
+	// Action What was done about it, for people.
 	//
 	// Example: kept the last good version
-	Action *string   `json:"action,omitempty"`
-	At     time.Time `json:"at"`
+	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
+	At         time.Time   `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
@@ -787,10 +838,16 @@ type NodeList struct {
 
 // NodeResource One resource of the fleet as it is for one node.
 type NodeResource struct {
-	// Action What was done about it.
+	// Action What was done about it, for people.
 	//
 	// Example: kept the last good version
 	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
 
 	// Detail The client's own words about the refused version.
 	Detail *string `json:"detail,omitempty"`
@@ -967,11 +1024,17 @@ type ReceiptCounts struct {
 
 // ReceiptNode defines model for ReceiptNode.
 type ReceiptNode struct {
-	// Action What was done about it.
+	// Action What was done about it, for people.
 	//
 	// Example: kept the last good version
-	Action *string    `json:"action,omitempty"`
-	At     *time.Time `json:"at,omitempty"`
+	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
+	At         *time.Time  `json:"at,omitempty"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
@@ -1013,8 +1076,14 @@ type References string
 
 // Refusal defines model for Refusal.
 type Refusal struct {
-	// Action What was done about it.
+	// Action What was done about it, for people.
 	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
 
 	// At Since when.
 	At time.Time `json:"at"`

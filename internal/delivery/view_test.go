@@ -37,7 +37,7 @@ func TestLabelsAreToldOnce(t *testing.T) {
 			t.Errorf("the same view is told again: %+v", got)
 		}
 		s.Close(true)
-		if p, ok := w.Past(w.key, "n"); !ok || p.View != "v2" {
+		if p, ok := w.LastStream(w.key, "n"); !ok || p.View != "v2" {
 			t.Errorf("the past is %+v", p)
 		}
 		big.Close(true)

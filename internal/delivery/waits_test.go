@@ -262,7 +262,7 @@ func TestWhatIsWithheldOutlivesTheStream(t *testing.T) {
 				if n.Connected || n.Settled == nil || *n.Settled != 2 || !n.Waits.Equal(of(2)) {
 					t.Errorf("%+v", n)
 				}
-				if past, ok := w.Past(w.key, "n"); name == "stream" && (!ok || past.Settled != 1) {
+				if past, ok := w.LastStream(w.key, "n"); name == "stream" && (!ok || past.Settled != 1) {
 					t.Errorf("%+v", past)
 				}
 			})

@@ -31,6 +31,17 @@ func TestTypesAreAClosedSet(t *testing.T) {
 }
 
 // PROTOCOL rule 1: the legacy wildcard is of these types and of no other.
+func TestActionsHaveNames(t *testing.T) {
+	for _, a := range fleet.Actions() {
+		if got, ok := fleet.ParseAction(a.String()); !ok || got != a {
+			t.Errorf("%d is called %q, which is %d", a, a, got)
+		}
+	}
+	if a, ok := fleet.ParseAction("of another day"); ok || a != fleet.ActionNone {
+		t.Errorf("an unknown name is %v", a)
+	}
+}
+
 func TestLegacyWildcard(t *testing.T) {
 	t.Parallel()
 	for _, typ := range fleet.Types() {

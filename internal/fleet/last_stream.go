@@ -30,14 +30,20 @@ type LastStream struct {
 	Ended []PastRefusal
 }
 
-// PastRefusal is a refusal with what stands, or stood, in for the refused version.
+// PastRefusal is a refusal as it is remembered: with its end, and with what stands, or stood,
+// in for the refused version.
 type PastRefusal struct {
 	Refusal
 	// By is the revision that ended it, 0 if it stands.
 	By Revision
+	// Ended is when it ended, where that is asked for: for people. Zero if it stands.
+	Ended time.Time
 	// Row is what stands in, a Secret's sealed; nil if nothing does, or its bytes are lost.
 	Row *Row
 }
+
+// Stands reports whether the node refuses it still.
+func (r PastRefusal) Stands() bool { return r.By == 0 }
 
 // Stood reports whether the node refused it when it had settled a revision, so that it held
 // what stood in.

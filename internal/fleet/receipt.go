@@ -66,7 +66,8 @@ type ReceiptNode struct {
 	// Of a refusal. There may be more of the same revision: see StillRefusing.
 	Detail     string // the client's words: hostile text
 	Resource   Ref
-	Action     string
+	Action     Action
+	Beside     bool     // see Refusal
 	ResolvedBy Revision // 0 while the refusal stands
 
 	// StillRefusing is what the node refuses at present, of this revision or an earlier one;

@@ -58,14 +58,6 @@ type NodeStatus struct {
 	Waits Waits
 }
 
-// ActionRemoved begins the Action of a refusal after which the node was left without the
-// resource.
-const ActionRemoved = "removed"
-
-// ActionFrozen begins the Action of a refusal after which the node was left with what it
-// had of the type.
-const ActionFrozen = "frozen"
-
 // Refusal is one resource that one node would not take (SEMANTICS 5.2).
 type Refusal struct {
 	Node     string
@@ -74,7 +66,8 @@ type Refusal struct {
 	Version  string   // the refused version
 	Revision Revision // the one that introduced the refused version
 	Detail   string   // the client's words: redacted, at most 4 KiB; hostile text
-	Action   string   // what was done: "kept the last good version", "removed", "nothing sent"
+	Action   Action
+	Beside   bool // another stream with the node's id goes on as it is
 	At       time.Time
 	// Good is the version that stands in for it; "" if none does.
 	Good string

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"strconv"
@@ -58,7 +59,7 @@ func eventCursor(list string, s *string) (after store.EventCursor, err error) {
 func eventOf(e store.Event) oapi.Event {
 	out := oapi.Event{
 		At: e.At, Kind: oapi.EventKind(e.Kind), Node: e.Node, Version: optional(e.Version), Revision: optional(int64(e.Revision)),
-		Detail: wordsOf(e.Detail), Action: optional(e.Action),
+		Detail: wordsOf(e.Detail), Action: optional(cmp.Or(e.Note, actionWords(e.Action, e.Beside))), ActionCode: actionCode(e.Action),
 	}
 	if e.Resource.Name != "" {
 		ref := refOf(e.Resource)

@@ -18,7 +18,7 @@ func TestEventsArePaged(t *testing.T) {
 	w.put("a")
 	var refusals []fleet.Refusal
 	for i := range 5 {
-		refusals = append(refusals, fleet.Refusal{Type: fleet.Cluster, Name: fmt.Sprint("c", i), Version: "v", Revision: 1, Detail: "<b>no", Action: "nothing sent"})
+		refusals = append(refusals, fleet.Refusal{Type: fleet.Cluster, Name: fmt.Sprint("c", i), Version: "v", Revision: 1, Detail: "<b>no", Action: fleet.ActionNoSuspect})
 	}
 	w.refusingNode(w.fleet.ID, "a/b", refusals...)
 	w.refusingNode(w.fleet.ID, "other", fleet.Refusal{Type: fleet.Listener, Revision: 1, Detail: "no"})
@@ -27,7 +27,7 @@ func TestEventsArePaged(t *testing.T) {
 		var list oapi.EventList
 		w.do(http.MethodGet, w.at("events")+"?node=a%2Fb&limit=2&cursor="+cursor, "").is(200, &list)
 		for _, e := range list.Items {
-			if e.Kind != oapi.EventKindRefused || e.Node != "a/b" || *e.Detail != "<b>no" || *e.Action != "nothing sent" || *e.Revision != 1 || e.At.After(at) {
+			if e.Kind != oapi.EventKindRefused || e.Node != "a/b" || *e.Detail != "<b>no" || *e.Action != "nothing sent: no resource could be held responsible" || *e.ActionCode != oapi.NoSuspect || *e.Revision != 1 || e.At.After(at) {
 				t.Errorf("%+v", e)
 			}
 			seen[e.Resource.Name], at = true, e.At
@@ -71,7 +71,7 @@ func TestReceiptSaysWhatIsWithheld(t *testing.T) {
 	old := fleet.Revision(0)
 	status.Nodes[0].Settled = &old
 	status.Nodes[0].Waits = fleet.Waits{Withheld: []fleet.Withheld{{Ref: edge, By: bad}, {Ref: edge, By: missing}}, More: 3}
-	status.Refusals = []fleet.Refusal{{Node: "n", Type: bad.Type, Name: bad.Name, Version: "v", Revision: 2, Good: "g", Action: "kept the last good version"}}
+	status.Refusals = []fleet.Refusal{{Node: "n", Type: bad.Type, Name: bad.Name, Version: "v", Revision: 2, Good: "g", Action: fleet.ActionKept}}
 	must(t, w.nodes.Report(t.Context(), status))
 	var r oapi.Receipt
 	begun := time.Now()
@@ -171,7 +171,7 @@ func TestEventsShowNoSecret(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.do(http.MethodPut, w.at("resources", "secrets", "s"), asDocument(`{"name": "s", "generic_secret": {"secret": {"inline_string": "hush-hush"}}}`)).is(200, nil)
-	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Secret, Name: "s", Version: "v", Revision: 1, Detail: "Failed to load", Good: "g", Action: "kept the last good version"})
+	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Secret, Name: "s", Version: "v", Revision: 1, Detail: "Failed to load", Good: "g", Action: fleet.ActionKept})
 	for _, path := range []string{w.at("events"), w.at("nodes", "n"), w.at("revisions", "1", "receipt")} {
 		var any json.RawMessage
 		if a := w.do(http.MethodGet, path, "").is(200, &any); strings.Contains(string(a.body), "hush") {

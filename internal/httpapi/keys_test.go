@@ -250,7 +250,7 @@ func TestT42_OldWordsAreShownWithoutKeys(t *testing.T) {
 	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(`{"name": "a", "alt_stat_name": "b"}`)).is(200, nil)
 	var row oapi.Resource
 	w.do(http.MethodGet, w.at("resources", "clusters", "a"), "").is(200, &row)
-	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: row.Version, Revision: 2, Detail: "words " + oldKey, Action: "nothing sent"})
+	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: row.Version, Revision: 2, Detail: "words " + oldKey, Action: fleet.ActionNoSuspect})
 	for _, path := range []string{w.at("revisions", "2", "receipt"), w.at("events"), w.at("nodes"), w.at("nodes", "n"), w.at("nodes", "n", "config")} {
 		if a := w.do(http.MethodGet, path, "").is(200, nil); strings.Contains(string(a.body), canary) || !strings.Contains(string(a.body), "words [redacted]") {
 			t.Errorf("%s: %s", path, a.body)

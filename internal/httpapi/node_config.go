@@ -1,9 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -60,7 +60,7 @@ func targetOf(conf store.NodeConfig) *snapshot.Target {
 		switch {
 		case r.Good.Version != "":
 			e.Good = bodiless(r, r.Good)
-		case !strings.HasPrefix(r.Refusal.Action, fleet.ActionRemoved) && !strings.HasPrefix(r.Refusal.Action, fleet.ActionFrozen):
+		case !r.Refusal.KeptBack():
 			continue // nothing was done about it
 		}
 		exceptions = append(exceptions, e)
@@ -96,10 +96,9 @@ func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeV
 	out.Version, out.Revision = optional(inForce.Version), optional(int64(inForce.Revision))
 	if f := r.Refusal; f != nil {
 		out.RefusedVersion, out.RefusedRevision = optional(f.Version), optional(int64(f.Revision))
-		out.Detail, out.Action, out.Since = wordsOf(f.Detail), optional(f.Action), optionalTime(f.At)
-		if r.GoodRefused != "" {
-			out.Action = &r.GoodRefused
-		}
+		out.Detail, out.Since = wordsOf(f.Detail), optionalTime(f.At)
+		last := cmp.Or(r.GoodRefused, f)
+		out.Action, out.ActionCode = optional(actionWords(last.Action, last.Beside)), actionCode(last.Action)
 	}
 	if len(r.Keeps) > 0 {
 		keeps := each(r.Keeps, refOf)

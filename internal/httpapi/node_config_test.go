@@ -50,9 +50,9 @@ func (w *world) aNodeInTrouble(at time.Time) (good, poison, fresh, crowd string)
 	w.write("clusters", "late", `{"ttl": "1.5s", "body": `+cluster("late")+`}`)                                                         // 6
 	status := w.settledNode(w.fleet.ID, "n", 5)
 	status.Refusals = []fleet.Refusal{
-		{Node: "n", Type: fleet.Listener, Name: "l", Version: poison, Revision: 3, Detail: "<b>no</b>", Action: "kept the last good version", Good: good, At: at},
-		{Node: "n", Type: fleet.Cluster, Name: "fresh", Version: fresh, Revision: 4, Detail: "no luck", Action: "removed from this node: no version of it was ever accepted", At: at},
-		{Node: "n", Type: fleet.Cluster, Name: "crowd", Version: crowd, Revision: 5, Detail: "no more", Action: "nothing sent: this node refuses too many", At: at},
+		{Node: "n", Type: fleet.Listener, Name: "l", Version: poison, Revision: 3, Detail: "<b>no</b>", Action: fleet.ActionKept, Good: good, At: at},
+		{Node: "n", Type: fleet.Cluster, Name: "fresh", Version: fresh, Revision: 4, Detail: "no luck", Action: fleet.ActionRemoved, At: at},
+		{Node: "n", Type: fleet.Cluster, Name: "crowd", Version: crowd, Revision: 5, Detail: "no more", Action: fleet.ActionNoSuspect, At: at},
 	}
 	must(w.t, w.nodes.Report(w.t.Context(), status))
 	return good, poison, fresh, crowd
@@ -79,18 +79,19 @@ func TestNodeConfigTellsWhatANodeHoldsAndWhy(t *testing.T) {
 		return &r.Version
 	}
 	p := func(s string) *string { return &s }
+	code := func(c oapi.ActionCode) *oapi.ActionCode { return &c }
 	n := func(i int64) *int64 { return &i }
 	yes, no := true, false
 	const drops = "an Envoy over delta xDS drops what is not renewed"
 	want := []oapi.NodeResource{
 		{Type: oapi.Clusters, Name: "crowd", State: oapi.NodeResourceStateRefused, RefusedVersion: &crowd, RefusedRevision: n(5), Detail: p("no more"),
-			Action: p("nothing sent: this node refuses too many"), Since: &at},
+			Action: p("nothing sent: no resource could be held responsible"), ActionCode: code(oapi.NoSuspect), Since: &at},
 		{Type: oapi.Clusters, Name: "fresh", State: oapi.NodeResourceStateAbsent, RefusedVersion: &fresh, RefusedRevision: n(4), Detail: p("no luck"),
-			Action: p("removed from this node: no version of it was ever accepted"), Since: &at},
+			Action: p("removed from this node: no version of it was ever accepted"), ActionCode: code(oapi.Removed), Since: &at},
 		{Type: oapi.Clusters, Name: "late", State: oapi.NodeResourceStatePending, Version: version("clusters", "late"), Revision: n(6),
 			Ttl: p("1.5s"), TtlSent: &yes, TtlDetail: p(drops)},
 		{Type: oapi.Listeners, Name: "l", State: oapi.NodeResourceStateRefused, Version: &good, Revision: n(1), RefusedVersion: &poison, RefusedRevision: n(3),
-			Detail: p("<b>no</b>"), Action: p("kept the last good version"), Since: &at, Ttl: p("30s"), TtlSent: &yes, TtlDetail: p(drops)},
+			Detail: p("<b>no</b>"), Action: p("kept the last good version"), ActionCode: code(oapi.Kept), Since: &at, Ttl: p("30s"), TtlSent: &yes, TtlDetail: p(drops)},
 		{Type: oapi.Secrets, Name: "s", State: oapi.NodeResourceStateSynced, Version: version("secrets", "s"), Revision: n(2),
 			Ttl: p("60s"), TtlSent: &no, TtlDetail: p("clients ignore the ttl of secrets")},
 	}
@@ -175,12 +176,13 @@ func TestNodeConfigWhenTheSubstituteIsRefusedToo(t *testing.T) {
 	poison := w.write("clusters", "a", asDocument(clusterWith("a", "2s")))
 	status := w.settledNode(w.fleet.ID, "n", 0)
 	status.Refusals = []fleet.Refusal{
-		{Node: "n", Type: fleet.Cluster, Name: "a", Version: poison, Revision: 2, Detail: "first", Action: "kept the last good version", Good: good},
-		{Node: "n", Type: fleet.Cluster, Name: "a", Version: good, Revision: 1, Detail: "second", Action: "left alone: it was refused too"},
+		{Node: "n", Type: fleet.Cluster, Name: "a", Version: poison, Revision: 2, Detail: "first", Action: fleet.ActionKept, Good: good},
+		{Node: "n", Type: fleet.Cluster, Name: "a", Version: good, Revision: 1, Detail: "second", Action: fleet.ActionStandInRefused, Beside: true},
 	}
 	must(t, w.nodes.Report(t.Context(), status))
 	got := w.nodeConfig("n", "").Items[0]
-	if got.State != oapi.NodeResourceStateRefused || *got.Version != good || *got.Detail != "first" || *got.Action != "left alone: it was refused too" {
+	if got.State != oapi.NodeResourceStateRefused || *got.Version != good || *got.Detail != "first" || *got.ActionCode != oapi.StandInRefused ||
+		*got.Action != "left alone: the version that stood in for it was refused too; another stream with this node id goes on as it is" {
 		t.Errorf("%+v", got)
 	}
 	w.write("clusters", "a", asDocument(clusterWith("a", "3s"))) // ends both

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -76,13 +75,13 @@ func nodeOf(n store.NodeView) oapi.Node {
 	return out
 }
 
-func refusalOf(r store.NodeRefusal) oapi.Refusal {
+func refusalOf(r fleet.PastRefusal) oapi.Refusal {
 	out := oapi.Refusal{
 		Type: oapi.ResourceType(r.Type.Slug()), Name: r.Name, Version: r.Version, Revision: int64(r.Revision), Detail: redact.Keys(r.Detail),
-		Action: optional(r.Action), At: r.At, ResolvedAt: optionalTime(r.ResolvedAt), ResolvedBy: optional(int64(r.ResolvedBy)),
+		Action: optional(actionWords(r.Action, r.Beside)), ActionCode: actionCode(r.Action), At: r.At, ResolvedAt: optionalTime(r.Ended), ResolvedBy: optional(int64(r.By)),
 		StandsIn: optional(r.Good),
 	}
-	if r.ResolvedAt.IsZero() {
+	if r.Stands() {
 		lifted := liftedBy(r.Refusal)
 		out.LiftedBy = &lifted
 	}
@@ -92,7 +91,7 @@ func refusalOf(r store.NodeRefusal) oapi.Refusal {
 // liftedBy is what would end a refusal (SEMANTICS 3.6), in words.
 func liftedBy(r fleet.Refusal) string {
 	switch {
-	case strings.HasPrefix(r.Action, fleet.ActionFrozen):
+	case r.Action == fleet.ActionFrozen:
 		return "another version of all that it refuses of this type, or retry"
 	case r.Name == "":
 		return "another version of what it refused, or retry"
@@ -101,9 +100,9 @@ func liftedBy(r fleet.Refusal) string {
 }
 
 // standing are the resources that are refused at present.
-func standing(rs []store.NodeRefusal) (refs []fleet.Ref) {
+func standing(rs []fleet.PastRefusal) (refs []fleet.Ref) {
 	for _, r := range rs {
-		if r.ResolvedAt.IsZero() {
+		if r.Stands() {
 			refs = append(refs, fleet.Ref{Type: r.Type, Name: r.Name})
 		}
 	}

@@ -69,7 +69,7 @@ func TestReceiptAnswersAtTheFirstRefusal(t *testing.T) {
 	version := *w.put("a").Resources[0].Version
 	answered := w.waiting("1", "30s")
 	status.Refusals = []fleet.Refusal{{
-		Node: "router-1", Type: fleet.Cluster, Name: "a", Version: version, Revision: 1, Detail: "<b>no such luck</b>", Action: "removed", At: time.Now(),
+		Node: "router-1", Type: fleet.Cluster, Name: "a", Version: version, Revision: 1, Detail: "<b>no such luck</b>", Action: fleet.ActionRemoved, At: time.Now(),
 	}}
 	must(t, w.nodes.Report(t.Context(), status))
 	var r oapi.Receipt
@@ -78,7 +78,7 @@ func TestReceiptAnswersAtTheFirstRefusal(t *testing.T) {
 		t.Fatalf("%s", a.body)
 	}
 	n := r.Nodes[0]
-	if n.Id != "router-1" || *n.Detail != "<b>no such luck</b>" || n.Resource.Name != "a" || n.Resource.Type != oapi.Clusters || *n.Action != "removed" {
+	if n.Id != "router-1" || *n.Detail != "<b>no such luck</b>" || n.Resource.Name != "a" || n.Resource.Type != oapi.Clusters || *n.Action != "removed from this node: no version of it was ever accepted" || *n.ActionCode != oapi.Removed {
 		t.Errorf("%s", a.body)
 	}
 	if strings.Contains(string(a.body), "<b>") {

@@ -13,7 +13,7 @@ func TestARefusalOfARevisionThatIsNotHereYet(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("c", "old"), cluster("d", "old"), cluster("f", "old"))
 		w.attach(id, "first") // so that the fleet is held
 		lost := refused(cluster("f", "bad"), 2, nil)
-		lost.Good, lost.Action = "1", actionKept
+		lost.Good, lost.Action = "1", fleet.ActionKept
 		w.left("n", fleet.LastStream{Settled: 1, Clean: true, Refusals: []fleet.PastRefusal{
 			refused(cluster("c", "bad"), 2, ptr(cluster("c", "old"))),
 			refused(cluster("d", "bad"), 2, ptr(cluster("d", "old"))), // over at 3
@@ -36,7 +36,7 @@ func TestARefusalOfARevisionThatIsNotHereYet(t *testing.T) {
 		if rs := w.sink.allResolved(); len(rs) != 1 || rs[0] != (fleet.Resolution{Node: "n", Type: fleet.Cluster, Name: "d", Version: "bad", By: 3}) {
 			t.Errorf("resolved %+v", rs)
 		}
-		if rs := w.sink.allRefusals(); len(rs) != 1 || rs[0].Name != "f" || rs[0].Action != actionLost {
+		if rs := w.sink.allRefusals(); len(rs) != 1 || rs[0].Name != "f" || rs[0].Action != fleet.ActionLost {
 			t.Errorf("refusals %+v, want that f's last good version is lost", rs)
 		}
 	})

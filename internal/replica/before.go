@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -104,7 +103,7 @@ func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRe
 		if !f.Stood(snap.Revision) || !e.Applies(snap) {
 			continue
 		}
-		if e.Good = bd.revive(f); e.Good == nil && !strings.HasPrefix(f.Action, fleet.ActionRemoved) {
+		if e.Good = bd.revive(f); e.Good == nil && f.Action != fleet.ActionRemoved {
 			unknown = append(unknown, fleet.Ref{Type: f.Type, Name: f.Name})
 			continue
 		}

@@ -78,7 +78,7 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 			}
 		}
 		lost := refused(cluster("kept", "bad"), 1, nil)
-		lost.Good, lost.Action = "old", actionKept
+		lost.Good, lost.Action = "old", fleet.ActionKept
 		w.left("m", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{lost}})
 		kept := []fleet.Ref{{Type: fleet.Cluster, Name: "kept"}}
 		if before := w.resume(id, "m").LastStream().Before; before == nil || !slices.Equal(before.Unknown, kept) {

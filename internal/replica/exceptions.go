@@ -17,20 +17,6 @@ const (
 	spareTargets  = 16    // targets that are kept beyond twice the nodes that have one of their own
 )
 
-// What was done about a refusal, as people read it.
-const (
-	actionKept      = "kept the last good version"
-	actionLeft      = "left alone: the version that this node has is not known to this server"
-	actionRemoved   = fleet.ActionRemoved + " from this node: no version of it was ever accepted"
-	actionBothBad   = "left alone: the version that stood in for it was refused too"
-	actionNewer     = "nothing kept back: another version is in force by now"
-	actionDeleted   = "nothing kept back: the resource is deleted by now"
-	actionFrozen    = fleet.ActionFrozen + ": this node refuses so many resources of this type that it keeps those it had, until all are mended or a retry"
-	actionLost      = "left alone: the bytes of the last good version are not there any more; write the resource again"
-	actionBeside    = "; another stream with this node id goes on as it is" // behind one of the others
-	actionNoSuspect = "nothing sent: no resource could be held responsible"
-)
-
 // exceptions are what one stream refuses, or what a node's streams refused that have ended.
 // They are guarded by the owner's mu.
 type exceptions struct {
@@ -47,7 +33,7 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 	n, snap := a.node, a.subscriber.view.snap
 	if len(r.Culprits) == 0 {
 		return []fleet.Refusal{{
-			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: actionNoSuspect,
+			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: fleet.ActionNoSuspect,
 		}}, nil
 	}
 	for _, c := range r.Culprits {
@@ -56,13 +42,11 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 			Revision: c.Refused.Revision, Detail: r.Detail,
 		}
 		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), r.Type, c)
-		over := f.Action == actionNewer || f.Action == actionDeleted
+		over := f.Action == fleet.ActionSuperseded || f.Action == fleet.ActionDeleted
 		if e, ok := a.subscriber.ended[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version {
 			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
 		}
-		if n.besides(a, r.Type) && !over {
-			f.Action += actionBeside
-		}
+		f.Beside = !over && n.besides(a, r.Type)
 		refusals = append(refusals, f)
 		if over {
 			resolved = append(resolved, fleet.Resolution{
@@ -78,12 +62,12 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 // the version that stands in. A substitute that is refused too stays the stream's target:
 // the client has confirmed the name, so it is never removed (SEMANTICS 3.2), and a stream
 // is not sent again what it refused. settled is what the client was in step with, if known.
-func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c xds.Culprit) (action, good string) {
+func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c xds.Culprit) (action fleet.Action, good string) {
 	present := snap.Types[t].Get(c.Refused.Name)
 	i := slices.IndexFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Name == c.Refused.Name })
 	if i >= 0 {
 		if e := &x.list[i]; e.Good != nil && e.Good.Version == c.Refused.Version {
-			return actionBothBad, ""
+			return fleet.ActionStandInRefused, ""
 		} else if e.Refused == c.Refused.Version {
 			return outcome(e.Good)
 		}
@@ -92,13 +76,13 @@ func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t
 	case x.freezes(present, t, c):
 		return x.freeze(snap, settled, t, c)
 	case present == nil:
-		return actionDeleted, ""
+		return fleet.ActionDeleted, ""
 	case present.Version != c.Refused.Version:
-		return actionNewer, ""
+		return fleet.ActionSuperseded, ""
 	case x.count(t) >= maxExceptions:
 		return x.freeze(snap, settled, t, c)
 	case c.Good == nil && x.lost[fleet.Ref{Type: t, Name: c.Refused.Name}] == c.Refused.Version:
-		return actionLost, ""
+		return fleet.ActionLost, ""
 	}
 	e := snapshot.Exception{Type: t, Name: c.Refused.Name, Refused: c.Refused.Version}
 	if c.Good != nil && c.Good.Version != c.Refused.Version {
@@ -107,7 +91,7 @@ func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t
 	e.Leave = e.Good == nil && c.Leave
 	x.insert(e)
 	if e.Leave {
-		return actionLeft, ""
+		return fleet.ActionUnknown, ""
 	}
 	return outcome(e.Good)
 }
@@ -135,11 +119,11 @@ func (x *exceptions) insert(e snapshot.Exception) {
 	x.list = slices.Insert(x.list, at, e)
 }
 
-func outcome(good *snapshot.Resource) (action, version string) {
+func outcome(good *snapshot.Resource) (action fleet.Action, version string) {
 	if good == nil {
-		return actionRemoved, ""
+		return fleet.ActionRemoved, ""
 	}
-	return actionKept, good.Version
+	return fleet.ActionKept, good.Version
 }
 
 func (x *exceptions) count(t fleet.Type) int {

@@ -40,7 +40,7 @@ func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
 			t.Error("the other node is touched")
 		}
 		f := w.sink.allRefusals()[0]
-		if f.Node != "a" || f.Name != "c" || f.Version != "bad" || f.Revision != 2 || f.Good != "1" || f.Action != actionKept || f.Detail != "no" {
+		if f.Node != "a" || f.Name != "c" || f.Version != "bad" || f.Revision != 2 || f.Good != "1" || f.Action != fleet.ActionKept || f.Detail != "no" {
 			t.Errorf("recorded %+v", f)
 		}
 
@@ -67,7 +67,7 @@ func TestARefusedVersionWithoutAGoodOneIsAbsent(t *testing.T) {
 		if a.Current().Types[fleet.Cluster].Len() != 0 {
 			t.Error("it is still there")
 		}
-		if f := w.sink.allRefusals()[0]; f.Action != actionRemoved || f.Good != "" {
+		if f := w.sink.allRefusals()[0]; f.Action != fleet.ActionRemoved || f.Good != "" {
 			t.Errorf("recorded %+v", f)
 		}
 		w.change(key, deleted(fleet.Cluster, "c"))
@@ -90,7 +90,7 @@ func TestASubstituteThatIsRefusedTooIsLeftAlone(t *testing.T) {
 		if a.Current() != before || version(before, fleet.Cluster, "c") != "1" {
 			t.Errorf("the node, which has confirmed the name, should now hold %q", version(a.Current(), fleet.Cluster, "c"))
 		}
-		if f := w.sink.allRefusals()[1]; f.Version != "1" || f.Good != "" || f.Action != actionBothBad {
+		if f := w.sink.allRefusals()[1]; f.Version != "1" || f.Good != "" || f.Action != fleet.ActionStandInRefused {
 			t.Errorf("recorded %+v", f)
 		}
 		w.change(key, cluster("c", "3"))
@@ -178,7 +178,7 @@ func TestExceptionsAndTheirNodesAreBounded(t *testing.T) {
 		if n := a.Current().Types[fleet.Cluster].Len(); n != 0 {
 			t.Errorf("%d are left", n)
 		}
-		if f := w.sink.allRefusals()[maxExceptions]; f.Action != actionFrozen {
+		if f := w.sink.allRefusals()[maxExceptions]; f.Action != fleet.ActionFrozen {
 			t.Errorf("the last one: %+v", f)
 		}
 		for i := range maxOrphans + 100 {
@@ -290,8 +290,8 @@ func TestT41_ARefusalCountsForItsStream(t *testing.T) {
 		}
 		is("the stream that refused", a, "1", "")
 		is("the one beside it", b, "2", "2")
-		if f := w.sink.allRefusals(); f[0].Action != actionKept+actionBeside || f[1].Action != actionRemoved+actionBeside {
-			t.Errorf("recorded %q, %q", f[0].Action, f[1].Action)
+		if f := w.sink.allRefusals(); f[0].Action != fleet.ActionKept || f[1].Action != fleet.ActionRemoved || !f[0].Beside || !f[1].Beside {
+			t.Errorf("recorded %+v", f)
 		}
 		is("one that may take its place", w.attach(id, "n"), "1", "")
 

@@ -27,7 +27,7 @@ func (f *freeze) has(name string) bool {
 // freeze keeps back one more culprit than there can be exceptions for. The first one
 // freezes the type where the node has settled; where it has not, or where it refuses
 // something of that too, what it should hold is the present without the culprits.
-func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c xds.Culprit) (action, good string) {
+func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c xds.Culprit) (action fleet.Action, good string) {
 	f := x.frozen[t]
 	if f == nil {
 		if settled == nil {
@@ -44,7 +44,7 @@ func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t
 		if held != nil {
 			good = held.Version
 		}
-		return actionFrozen, good
+		return fleet.ActionFrozen, good
 	}
 	switch _, lost := x.lost[fleet.Ref{Type: t, Name: name}]; {
 	case c.Good != nil && c.Good.Version != c.Refused.Version:
@@ -52,7 +52,7 @@ func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t
 	case !lost:
 		f.set = f.set.Without(name)
 	}
-	return actionFrozen, good
+	return fleet.ActionFrozen, good
 }
 
 func (x *exceptions) setFrozen(t fleet.Type, f *freeze) {

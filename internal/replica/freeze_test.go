@@ -2,7 +2,6 @@ package replica
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -59,7 +58,7 @@ func TestATypeIsFrozenWhereTheNodeHasSettled(t *testing.T) {
 		}
 		frozen := 0
 		for _, r := range w.sink.allRefusals() {
-			if strings.HasPrefix(r.Action, fleet.ActionFrozen) {
+			if r.Action == fleet.ActionFrozen {
 				frozen++
 			}
 		}

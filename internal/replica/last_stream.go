@@ -17,7 +17,7 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 		return nil
 	}
 	// What it left behind here is known before the database has heard of it.
-	here, remembered := o.r.cfg.Recorder.Past(o.key, id)
+	here, remembered := o.r.cfg.Recorder.LastStream(o.key, id)
 	var without fleet.ServerID
 	if remembered {
 		without = o.r.cfg.Recorder.Server()
@@ -28,7 +28,7 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 		live := past.Live // on another server: a node that is in two places is believed nothing
 		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
 	}
-	past.Ended = append(past.Ended, here.Unflushed...)
+	past.Ended = append(past.Ended, here.Ended...)
 	return &recalled{past, round, err != nil, elsewhere}
 }
 

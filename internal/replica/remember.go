@@ -168,14 +168,14 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 			continue
 		case s.excepts(f.Type, f.Name):
 			continue
-		case strings.HasPrefix(f.Action, actionLeft):
+		case f.Action == fleet.ActionUnknown:
 			e.Leave = true
-		case f.Good == "" && !strings.HasPrefix(f.Action, fleet.ActionRemoved) && !strings.HasPrefix(f.Action, fleet.ActionFrozen):
+		case !f.KeptBack():
 			continue // nothing was done about it
 		case f.Good != "":
 			if e.Good = bd.revive(f); e.Good == nil {
 				s.lose(fleet.Ref{Type: f.Type, Name: f.Name}, f.Version)
-				f.Action = actionLost
+				f.Action = fleet.ActionLost
 				revised = append(revised, f.Refusal)
 				continue
 			}

@@ -20,6 +20,7 @@ type answerJSON struct {
 	Revision fleet.Revision `json:"revision"`
 	Changed  int            `json:"changed"`
 	At       time.Time      `json:"at"`
+	Mends    int            `json:"mends"`
 	Missing  []danglingJSON `json:"missing"`
 	Rows     []struct {
 		Revision  fleet.Revision `json:"revision"`
@@ -114,6 +115,9 @@ func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	}
 	if a.Changed > 0 { // a replay too: the first may have died before it could ring
 		s.ring(t, f)
+	}
+	if a.Mends > 0 {
+		s.mends.set()
 	}
 	r := Result{Revision: a.Revision, Changed: a.Changed, CommittedAt: a.At.UTC(), Replayed: replayed}
 	r.Resources = a.resources(w.Changes)

@@ -19,8 +19,12 @@ type Floors struct {
 	History fleet.Revision
 }
 
-// collectAtOnce is how many bodies one transaction removes.
-const collectAtOnce = 1000
+const (
+	// compactAtOnce is how many rows one transaction forgets.
+	compactAtOnce = 1000
+	// collectAtOnce is how many bodies one transaction looks at.
+	collectAtOnce = 1000
+)
 
 const (
 	sweepKeys = `DELETE FROM idempotency_keys WHERE tenant_id = app_tenant() AND created_at < clock_timestamp() - interval '24 hours'`
@@ -46,16 +50,23 @@ DELETE FROM server_settled v
 // that nothing names any more. The revision does not change, and what a floor below an
 // earlier one asks for is done already. It is safe beside writers of the fleet.
 func (s *Store) Compact(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors) error {
-	if err := s.forget(ctx, t, f, floors); err != nil {
+	if err := s.forget(ctx, t, f, floors, nil); err != nil {
 		return err
 	}
 	return s.collect(ctx, t)
 }
 
-// forget is Compact without the bodies, which are the tenant's and not the fleet's.
-func (s *Store) forget(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors) error {
-	err := s.onHead(ctx, longTimeout, t, f, func(b *pgx.Batch) {
-		b.Queue(`SELECT fleet_compact($1, $2, $3)`, f.String(), int64(floors.Tombstones), int64(floors.History))
+// forget is Compact without the bodies, which are the tenant's and not the fleet's. most, if
+// it is set, is how many bytes the history may come to, whatever the floors say. It takes as
+// many transactions as there are batches of rows; what an early end leaves the next run goes
+// on with.
+func (s *Store) forget(ctx context.Context, t fleet.TenantID, f fleet.ID, floors Floors, most *int64) error {
+	_, err := stepwise(func() (done *bool, err error) {
+		err = s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+			b.Queue(`SELECT fleet_compact($1, $2, $3, $4, $5)`, f.String(), int64(floors.Tombstones), int64(floors.History), most, compactAtOnce).
+				QueryRow(func(row pgx.Row) error { return row.Scan(&done) })
+		})
+		return done, err
 	})
 	if err != nil {
 		return fmt.Errorf("compact fleet %s: %w", f, err)
@@ -73,11 +84,12 @@ func (s *Store) forget(ctx context.Context, t fleet.TenantID, f fleet.ID, floors
 	return nil
 }
 
-// collect removes every body of the tenant that nothing names.
+// collect removes every body of the tenant that nothing names. It looks at all of them, a
+// thousand in a transaction.
 func (s *Store) collect(ctx context.Context, t fleet.TenantID) error {
-	for collected := collectAtOnce; collected == collectAtOnce; {
+	for at := []byte{}; at != nil; {
 		err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
-			b.Queue(`SELECT bodies_collect($1)`, collectAtOnce).QueryRow(func(row pgx.Row) error { return row.Scan(&collected) })
+			b.Queue(`SELECT bodies_collect($1, $2)`, at, collectAtOnce).QueryRow(func(row pgx.Row) error { return row.Scan(&at) })
 		})
 		if err != nil {
 			return fmt.Errorf("collect bodies of tenant %s: %w", t, err)

@@ -18,35 +18,6 @@ const (
 	keepRevisions = 1000 // or more, if they are younger than keepHistory
 )
 
-// selectFloors computes a fleet's floors: $1 the fleet, $2 the age of history in seconds, $3
-// the revisions. Tombstones are kept as long as nodes are remembered. A floor is 0 where nothing lies below it. The age of a revision is that
-// of the oldest one that is not older: clocks may go back, revisions do not. A history that is above its limit of bytes is
-// kept as far back as it fits, beside the state that it begins with; it alone is read whole for that.
-const selectFloors = `
-WITH h AS (
-  SELECT h.fleet_id, h.revision, h.compacted, f.forget_nodes_after, h.history_bytes > l.most AS over, greatest(l.most - h.bytes - h.resources * history_row_bytes(), 0) AS room
-    FROM fleet_heads h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id CROSS JOIN (SELECT tenant_limit('history_bytes') AS most) l
-   WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL),
-sized AS (
-  SELECT coalesce(min(s.revision) FILTER (WHERE s.newer <= s.room), max(s.revision)) AS history
-    FROM (SELECT x.revision, h.room, sum(sum(x.bytes + history_row_bytes())) OVER (ORDER BY x.revision DESC) AS newer
-            FROM h JOIN resource_history x ON x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id
-           WHERE h.over GROUP BY x.revision, h.room) s),
-aged AS (
-  SELECT coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => h.forget_nodes_after)) - 1, max(h.revision)) AS tombstones,
-         greatest(least(coalesce(min(x.revision) FILTER (WHERE x.at >= clock_timestamp() - make_interval(secs => $2)), max(h.revision)),
-                        max(h.revision) - $3 + 1),
-                  (SELECT sized.history FROM sized)) AS history
-    FROM h LEFT JOIN fleet_history x ON x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id)
-SELECT CASE WHEN aged.tombstones > h.compacted
-             AND EXISTS (SELECT FROM resources r WHERE r.tenant_id = app_tenant() AND r.fleet_id = h.fleet_id AND r.deleted
-                            AND r.revision <= aged.tombstones)
-            THEN aged.tombstones ELSE 0 END,
-       CASE WHEN EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = app_tenant() AND x.fleet_id = h.fleet_id
-                            AND x.revision < aged.history)
-            THEN aged.history ELSE 0 END
-  FROM h, aged`
-
 // Compaction is what a run of CompactDue did.
 type Compaction struct {
 	Tenants int // that were looked at
@@ -145,17 +116,18 @@ func (r *compactRun) tenant(ctx context.Context, t fleet.TenantID) bool {
 }
 
 func (r *compactRun) fleet(ctx context.Context, t fleet.TenantID, f fleet.ID) error {
+	var most *int64
 	floors, err := one(ctx, r.store, t, func(row pgx.CollectableRow) (v Floors, err error) {
-		return v, row.Scan((*int64)(&v.Tombstones), (*int64)(&v.History))
-	}, selectFloors, f.String(), keepHistory.Seconds(), keepRevisions)
+		return v, row.Scan((*int64)(&v.Tombstones), (*int64)(&v.History), &most)
+	}, `SELECT * FROM fleet_floors($1, $2, $3)`, f.String(), keepHistory.Seconds(), keepRevisions)
 	if err != nil {
 		return fmt.Errorf("find what fleet %s may forget: %w", f, err)
 	}
-	if err := r.store.forget(ctx, t, f, floors); err != nil {
+	if err := r.store.forget(ctx, t, f, floors, most); err != nil {
 		return err
 	}
 	r.done.Fleets++
-	if floors != (Floors{}) {
+	if floors != (Floors{}) || most != nil {
 		r.done.Forgot++
 	}
 	return nil

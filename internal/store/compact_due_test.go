@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -99,16 +100,24 @@ func TestCompactDueKeepsTombstonesForSevenDays(t *testing.T) {
 		t.Errorf("readers below %d reload", n)
 	}
 	w.backdate(4, "8 days")
-	w.exec(`UPDATE fleet_history SET at = clock_timestamp() WHERE revision = 2`) // a clock that went back
-	if got := w.compactDue(); got.Forgot != 0 || tombstones() != "young" {
-		t.Errorf("%+v, left: %s", got, tombstones())
-	}
-	w.backdate(4, "8 days")
 	if got := w.compactDue(); got.Forgot != 1 || tombstones() != "" {
 		t.Errorf("%+v, left: %s", got, tombstones())
 	}
 	if n := w.count(`SELECT count(*) FROM fleet_history`); n != 4 {
 		t.Errorf("%d revisions are left", n)
+	}
+}
+
+// The floors are found by halving, so revisions are in the order of their times, also when the
+// clock goes back.
+func TestRevisionsAreInTheOrderOfTheirTimes(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "a", "1"))
+	w.exec(`UPDATE fleet_heads SET changed_at = changed_at + interval '1 hour'`)
+	ahead := w.count(`SELECT extract(epoch FROM changed_at)::bigint FROM fleet_heads`)
+	r := w.apply(put(fleet.Cluster, "a", "2"))
+	if n := w.count(`SELECT extract(epoch FROM at)::bigint FROM fleet_history WHERE revision = 2`); n != ahead || int(r.CommittedAt.Round(time.Second).Unix()) < ahead-1 {
+		t.Errorf("revision 2 is of %d, the one before of %d", n, ahead)
 	}
 }
 

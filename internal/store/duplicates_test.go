@@ -88,7 +88,7 @@ func TestDuplicatesOnTwoServersMakeAnEvent(t *testing.T) {
 			w.ok(err)
 			got := ""
 			for _, e := range es {
-				got += e.Action
+				got += e.Note
 				if e.Kind != store.EventDuplicates || e.Node != "n" {
 					t.Errorf("%+v", e)
 				}

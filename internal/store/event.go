@@ -34,8 +34,10 @@ type Event struct {
 	Version  string    // the refused one
 	// Revision brought the refused version; of EventRecovered it is the one that ended it.
 	Revision fleet.Revision
-	Detail   string // the client's words: redacted, hostile text
-	Action   string
+	Detail   string       // the client's words: redacted, hostile text
+	Action   fleet.Action // of EventRefused and EventKeptBack
+	Beside   bool         // see fleet.Refusal
+	Note     string       // for people, of another kind
 }
 
 // EventCursor is the event after which a page begins; the zero one is the newest.
@@ -45,7 +47,7 @@ type EventCursor struct {
 }
 
 const selectEvents = `
-SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action
+SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action, e.beside, e.note
   FROM node_events e
   LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
  WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND ($2::timestamptz IS NULL OR (e.at, e.id) < ($2, $3::uuid))`
@@ -76,8 +78,9 @@ func (s *Store) Events(ctx context.Context, t fleet.TenantID, f fleet.ID, node s
 }
 
 func scanEvent(row pgx.CollectableRow) (e Event, err error) {
-	var slug string
-	err = row.Scan(&e.ID, &e.At, &e.Kind, &e.Node, &slug, &e.Resource.Name, &e.Version, (*int64)(&e.Revision), &e.Detail, &e.Action)
+	var slug, action string
+	err = row.Scan(&e.ID, &e.At, &e.Kind, &e.Node, &slug, &e.Resource.Name, &e.Version, (*int64)(&e.Revision), &e.Detail, &action, &e.Beside, &e.Note)
+	e.Action = actionOf(&action)
 	e.Resource.Type, _ = fleet.TypeFromSlug(slug) // of no resource: the zero Ref
 	e.At = e.At.UTC()
 	return e, err

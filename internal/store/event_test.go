@@ -18,7 +18,14 @@ func (w *world) events(node string) (out []string) {
 	es, _, err := w.app.Events(w.Context(), w.tenant, w.fleet, node, store.EventCursor{}, 1000)
 	w.ok(err)
 	for _, e := range es {
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s %d %s%s", e.Kind, e.Node, e.Resource.Name, e.Revision, e.Detail, e.Action)))
+		s := fmt.Sprintf("%s %s %s %d %s%s", e.Kind, e.Node, e.Resource.Name, e.Revision, e.Detail, e.Note)
+		if e.Action != fleet.ActionNone {
+			s += e.Action.String()
+		}
+		if e.Beside {
+			s += " beside another"
+		}
+		out = append(out, strings.TrimSpace(s))
 	}
 	return out
 }
@@ -37,15 +44,16 @@ func TestEvents(t *testing.T) {
 	if d := cmp.Diff(want, w.events("")); d != "" {
 		t.Fatal(d)
 	}
-	refusal.Action, refusal.Good = "kept the last good version", "g"
+	refusal.Action, refusal.Good = fleet.ActionKept, "g"
 	for range 3 {
 		s.report(fleet.Status{Refusals: []fleet.Refusal{refusal}})
 	}
-	want = append([]string{"kept_back a c 2 kept the last good version"}, want...)
+	want = append([]string{"kept_back a c 2 kept"}, want...)
 	if d := cmp.Diff(want, w.events("a")); d != "" {
 		t.Fatal(d)
 	}
 	w.apply(put(fleet.Cluster, "c", "mended")) // ends it in the commit
+	w.mend()
 	for range 2 {
 		s.report(fleet.Status{Resolved: []fleet.Resolution{{Node: "a", Type: fleet.Cluster, Name: "c", Version: bad.Version, By: 3}}})
 	}
@@ -55,16 +63,24 @@ func TestEvents(t *testing.T) {
 	}
 	refusal.At = time.Now()
 	s.report(fleet.Status{Refusals: []fleet.Refusal{refusal}}) // refused again
-	want = append([]string{"kept_back a c 2 kept the last good version", "refused a c 2 no"}, want...)
+	want = append([]string{"kept_back a c 2 kept", "refused a c 2 no"}, want...)
 	if d := cmp.Diff(want, w.events("")); d != "" {
 		t.Fatal(d)
 	}
 	for range 2 { // a whole refusal in one report, which is given again
 		s.report(fleet.Status{Nodes: []fleet.NodeStatus{on("whole")}, Settled: 2,
-			Refusals: []fleet.Refusal{{Node: "whole", Type: fleet.Cluster, Name: "c", Version: "x", Revision: 2, Detail: "no", Action: "removed", At: refusal.At}},
+			Refusals: []fleet.Refusal{{Node: "whole", Type: fleet.Cluster, Name: "c", Version: "x", Revision: 2, Detail: "no", Action: fleet.ActionRemoved, At: refusal.At}},
 			Resolved: []fleet.Resolution{{Node: "whole", Type: fleet.Cluster, Name: "c", Version: "x", By: 3}}})
 	}
 	if d := cmp.Diff([]string{"recovered whole c 3", "kept_back whole c 2 removed", "refused whole c 2 no"}, w.events("whole")); d != "" {
+		t.Fatal(d)
+	}
+	refusal.Beside = true
+	for range 2 {
+		s.report(fleet.Status{Refusals: []fleet.Refusal{refusal}})
+	}
+	want = append([]string{"kept_back a c 2 kept beside another"}, want...)
+	if d := cmp.Diff(want, w.events("a")); d != "" {
 		t.Fatal(d)
 	}
 	_, err := w.app.RetryNode(t.Context(), w.tenant, w.fleet, actor, "a")

@@ -68,6 +68,11 @@ func (s *Store) Leftover(ctx context.Context) (tenant string, err error) {
 	return tenant, err
 }
 
+// Stands is stands, and Ended ended.
+func Stands(e string) string { return stands(e) }
+
+func Ended(e string) string { return ended(e) }
+
 // ReceiptBy is ReceiptPage by another statement.
 func (s *Store) ReceiptBy(ctx context.Context, sql string, t fleet.TenantID, f fleet.ID, rev fleet.Revision, q ReceiptFilter) (fleet.Receipt, bool, error) {
 	return s.receiptPage(ctx, sql, t, f, rev, q)

@@ -17,11 +17,11 @@ import (
 // where there is none. What was withheld from it it has not, so it counts as settled before that.
 // Each node is looked up by its key, whatever the planner thinks of how many there are. What
 // stands in comes once, with the first node that has it: a crowd may have refused the same.
-const selectLastStreams = `
+var selectLastStreams = `
 SELECT x.*, CASE WHEN x.first THEN (SELECT b.body FROM bodies b WHERE b.tenant_id = app_tenant() AND b.hash = x.good_hash) END
   FROM (
 SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''),
-       coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
+       coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        e.good_hash, e.good_hash IS NOT NULL AND row_number() OVER (PARTITION BY e.good_hash ORDER BY n.ord) = 1 AS first
   FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS n (node_id, without, ord)
  CROSS JOIN LATERAL (
@@ -48,11 +48,14 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.clean, fals
               ELSE (SELECT view FROM last) END AS view,
          (SELECT min(settled) FROM every) AS least) p
   LEFT JOIN LATERAL (
-    SELECT * FROM node_exceptions
-     WHERE tenant_id = app_tenant() AND fleet_id = $1 AND node_id = n.node_id AND (resolved_at IS NULL OR resolved_by > p.least)
-     ORDER BY resolved_at IS NOT NULL, resolved_by DESC, type, name, revision DESC, version LIMIT 1000) e ON p.known
+    SELECT x.tenant_id, x.fleet_id, x.type, x.name, x.version, x.revision, x.text_hash, x.action, x.beside, x.at, x.good, x.good_hash, x.good_revision,
+           x.good_ttl_ms, x.good_derived, coalesce(x.resolved_by, end_of.revision) AS resolved_by
+      FROM node_exceptions x ` + ended("x") + `
+     WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.node_id = n.node_id
+       AND (x.resolved_by IS NULL AND end_of.revision IS NULL OR coalesce(x.resolved_by, end_of.revision) > p.least)
+     ORDER BY coalesce(x.resolved_by, end_of.revision) DESC NULLS FIRST, x.type, x.name, x.revision DESC, x.version LIMIT 1000) e ON p.known
   LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
- ORDER BY n.ord, e.resolved_at IS NOT NULL, e.type, e.name, e.revision DESC, e.version
+ ORDER BY n.ord, e.resolved_by IS NOT NULL, e.type, e.name, e.revision DESC, e.version
  LIMIT $4) x`
 
 // maxLastStreamRows is how many refusals an answer has at most, with all that is said of them:
@@ -120,9 +123,10 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	var derived, hash, body []byte
 	var by fleet.Revision
 	var first bool
+	var beside *bool
 	var x fleet.LastStream
 	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), &x.Clean, &x.LiveAs, &ended, &x.View,
-		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
+		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &beside, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
 	if err != nil {
 		return struct{}{}, err
 	}
@@ -145,7 +149,7 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	}
 	f := fleet.PastRefusal{By: by, Refusal: fleet.Refusal{
 		Node: r.nodes[r.last].Node,
-		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: *action, At: at.UTC(), Good: *good,
+		Type: t, Name: *name, Version: *version, Revision: fleet.Revision(*revision), Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good,
 	}}
 	if hash != nil && goodRevision != nil {
 		// Of columns that cannot be read nothing stands in: better than half of it.

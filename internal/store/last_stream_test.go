@@ -92,7 +92,7 @@ func TestThePastBringsWhatStandsIn(t *testing.T) {
 	w.apply(bad)
 	w.apply(put(fleet.Cluster, "c", "bad"))
 	refusals := []fleet.Refusal{
-		{Node: "n", Type: fleet.Route, Name: "r", Version: bad.Version, Revision: 2, Detail: "no", Action: "kept", Good: good.Version},
+		{Node: "n", Type: fleet.Route, Name: "r", Version: bad.Version, Revision: 2, Detail: "no", Action: fleet.ActionKept, Good: good.Version},
 		{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 3, Detail: "no", Action: fleet.ActionRemoved},
 		{Node: "other", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 3, Detail: "no", Action: fleet.ActionRemoved},
 	}
@@ -142,7 +142,7 @@ func (w *world) crowd(s server, nodes int, refused func(i int) int) (asked []fle
 		asked = append(asked, fleet.AskedNode{Node: n})
 		st.Nodes = append(st.Nodes, fleet.NodeStatus{Node: n, Settled: settled(fleet.Revision(i % 3)), Since: time.Now()})
 		for k := range refused(i) {
-			st.Refusals = append(st.Refusals, fleet.Refusal{Node: n, Type: fleet.Route, Name: "r", Version: fmt.Sprint("bad", k), Revision: 1, Action: "kept", Good: good.Version})
+			st.Refusals = append(st.Refusals, fleet.Refusal{Node: n, Type: fleet.Route, Name: "r", Version: fmt.Sprint("bad", k), Revision: 1, Action: fleet.ActionKept, Good: good.Version})
 		}
 	}
 	s.report(st)

@@ -41,14 +41,7 @@ type NodeView struct {
 	// Waits is what it waits for, of a node that is connected and behind.
 	Waits fleet.Waits
 	// Refusals are those that stand; of a single node the last hundred, resolved or not.
-	Refusals []NodeRefusal
-}
-
-// NodeRefusal is a refusal and its end.
-type NodeRefusal struct {
-	fleet.Refusal
-	ResolvedAt time.Time // zero while it stands
-	ResolvedBy fleet.Revision
+	Refusals []fleet.PastRefusal // without Row
 }
 
 // nodeFacts is at most one row for a row n of nodes: none if it has no row of status anywhere. A row
@@ -73,24 +66,27 @@ const nodeStatus = `
    WHERE s.tenant_id = n.tenant_id AND s.fleet_id = n.fleet_id AND s.node_id = n.node_id`
 
 // nodeColumns is what scanStatus scans, of the tables n and f.
-const nodeColumns = `
+var nodeColumns = `
 n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesce(f.streams, 0), coalesce(f.remote_addr, ''),
        coalesce(f.server, ''), f.credential_id, n.first_seen, greatest(n.last_seen, f.last_lease), coalesce(f.since, n.last_seen),
        coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
        ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
-              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND x.resolved_by IS NULL
-                AND x.action LIKE '` + fleet.ActionFrozen + `%' ORDER BY 1), f.waits`
+              WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ` + stands("x") + `
+                AND x.action = 'frozen' ORDER BY 1), f.waits`
 
-const selectNodes = `
+var selectNodes = `
 SELECT ` + nodeColumns + `, e.list
   FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
   LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object('type', l.type, 'name', l.name, 'version', l.version, 'revision', l.revision, 'detail', l.text,
-                     'action', l.action, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by)) AS list
-      FROM (SELECT x.*, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash) AS text
+                     'action', l.action, 'beside', l.beside, 'good', l.good, 'at', l.at, 'resolved_at', l.resolved_at, 'resolved_by', l.resolved_by)) AS list
+      FROM (SELECT x.type, x.name, x.version, x.revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = x.tenant_id AND t.fleet_id = x.fleet_id AND t.hash = x.text_hash) AS text,
+                   x.action, x.beside, x.good, x.at,
+                   coalesce(x.resolved_at, end_of.at) AS resolved_at, coalesce(x.resolved_by, end_of.revision) AS resolved_by
               FROM node_exceptions x
-             WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_by IS NULL)
-             ORDER BY x.resolved_at DESC NULLS FIRST, x.revision DESC, x.type, x.name LIMIT 100) l) e ON true
+              ` + ended("x") + `
+             WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ($2 OR x.resolved_by IS NULL AND end_of.at IS NULL)
+             ORDER BY coalesce(x.resolved_at, end_of.at) DESC NULLS FIRST, x.revision DESC, x.type, x.name LIMIT 100) l) e ON true
  WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1`
 
 // refusalJSON is a node_exceptions row with its text.
@@ -98,6 +94,7 @@ type refusalJSON struct {
 	Type, Name, Version  string
 	Revision             fleet.Revision
 	Detail, Action, Good string
+	Beside               bool
 	At                   time.Time
 	ResolvedAt           *time.Time      `json:"resolved_at"`
 	ResolvedBy           *fleet.Revision `json:"resolved_by"`
@@ -111,7 +108,7 @@ func scanNode(row pgx.CollectableRow) (n NodeView, err error) {
 	if n.Refusals, err = decodeRefusals(n.ID, refusals); err != nil {
 		return n, err
 	}
-	n.State = nodeState(n.Connections, slices.ContainsFunc(n.Refusals, func(r NodeRefusal) bool { return r.ResolvedAt.IsZero() }))
+	n.State = nodeState(n.Connections, slices.ContainsFunc(n.Refusals, fleet.PastRefusal.Stands))
 	return n, nil
 }
 
@@ -145,7 +142,7 @@ func nodeState(connections int, refusing bool) string {
 	return NodeLive
 }
 
-func decodeRefusals(node string, b []byte) ([]NodeRefusal, error) {
+func decodeRefusals(node string, b []byte) ([]fleet.PastRefusal, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
@@ -153,16 +150,16 @@ func decodeRefusals(node string, b []byte) ([]NodeRefusal, error) {
 	if err := json.Unmarshal(b, &js); err != nil {
 		return nil, fmt.Errorf("decode refusals: %w", err)
 	}
-	out := make([]NodeRefusal, 0, len(js))
+	out := make([]fleet.PastRefusal, 0, len(js))
 	for _, j := range js {
 		t, ok := fleet.TypeFromSlug(j.Type)
 		if !ok {
 			continue // of a newer server
 		}
-		r := NodeRefusal{Refusal: fleet.Refusal{Node: node, Type: t, Name: j.Name, Version: j.Version, Revision: j.Revision,
-			Detail: j.Detail, Action: j.Action, At: j.At.UTC(), Good: j.Good}, ResolvedAt: timeOrZero(j.ResolvedAt)}
+		r := fleet.PastRefusal{Refusal: fleet.Refusal{Node: node, Type: t, Name: j.Name, Version: j.Version, Revision: j.Revision,
+			Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, At: j.At.UTC(), Good: j.Good}, Ended: timeOrZero(j.ResolvedAt)}
 		if j.ResolvedBy != nil {
-			r.ResolvedBy = *j.ResolvedBy
+			r.By = *j.ResolvedBy
 		}
 		out = append(out, r)
 	}

@@ -31,8 +31,9 @@ type NodeResource struct {
 	// Good is the version that stands in for a refused one; its Version is "" if none
 	// does. Of one that the history does not hold any more Revision and TTL are zero.
 	Good NodeVersion
-	// GoodRefused is what was done when the node refused Good as well; "" if it did not.
-	GoodRefused string
+	// GoodRefused is the node's refusal of Good as well, its Action and Beside alone; nil if it
+	// did not refuse it.
+	GoodRefused *fleet.Refusal
 	// Keeps is what Good names and the fleet has deleted: it stays with the node.
 	Keeps []fleet.Ref
 }
@@ -81,14 +82,14 @@ func broughtBy(version, variant string) string {
 }
 
 // takenAway tells of a refusal x that the node was left without the resource.
-const takenAway = `x.good = '' AND (x.action LIKE '` + fleet.ActionRemoved + `%' OR x.action LIKE '` + fleet.ActionFrozen + `%')`
+const takenAway = `x.good = '' AND x.action IN ('removed', 'frozen')`
 
 // refusalOf is what stands of the node's refusals of a version of r, in a place where r is
 // known.
 func refusalOf(version string) string {
-	return `SELECT e.version, e.revision, e.good, e.action, e.at, e.text_hash FROM node_exceptions e
+	return `SELECT e.version, e.revision, e.good, e.action, e.beside, e.at, e.text_hash FROM node_exceptions e
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.type = r.type AND e.name = r.name AND e.version = ` + version + `
-         AND e.resolved_by IS NULL ORDER BY e.revision DESC LIMIT 1`
+         AND ` + stands("e") + ` ORDER BY e.revision DESC LIMIT 1`
 }
 
 // selectNodeConfig is one statement, so it sees one snapshot. $1 the fleet, $2 the node,
@@ -101,7 +102,7 @@ WITH node (node_id, cluster, user_agent, version, protocol, streams, remote_addr
   SELECT ` + nodeColumns + ` FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2),
 r AS MATERIALIZED (
-  SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.at, x.text_hash, x.revision AS refused_revision
+  SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
     FROM node CROSS JOIN resources r
     LEFT JOIN LATERAL (` + refusalOf("r.version") + `) x ON true
     LEFT JOIN LATERAL (SELECT c->>0 AS variant, (c->>1)::bigint AS moved FROM (SELECT $8::jsonb->(r.type || '/' || r.name) AS c) c) o ON true
@@ -115,10 +116,10 @@ r AS MATERIALIZED (
            AND NOT EXISTS (SELECT FROM jsonb_path_query(node.waits, '$[*].withheld') l CROSS JOIN jsonb_array_elements(l) h
                             WHERE h->>0 = r.type AND h->>1 = r.name)) END
    ORDER BY r.type, r.name LIMIT $6)
-SELECT node.*, EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND e.resolved_by IS NULL), h.revision,
+SELECT node.*, EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `), h.revision,
        r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,
-       r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.at, r.good,
-       g.brought, g.ttl_ms, CASE WHEN r.good <> '' THEN (SELECT y.action FROM (` + refusalOf("r.good") + `) y) END,
+       r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
+       g.brought, g.ttl_ms, y.action, y.beside,
        (SELECT jsonb_agg(ref ORDER BY ref)
           FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
             SELECT d.deleted FROM resources d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1 AND d.type = ref->>0
@@ -131,6 +132,7 @@ SELECT node.*, EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_ten
      WHERE r.good <> '' AND o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.type = r.type AND o.name = r.name
        AND NOT o.deleted AND o.version = r.good
      ORDER BY o.revision DESC LIMIT 1) g ON true
+  LEFT JOIN LATERAL (SELECT * FROM (` + refusalOf("r.good") + `) y WHERE r.good <> '') y ON true
  ORDER BY r.type, r.name`
 
 // NodeConfig reads a page of what a node should hold. A node that never connected is
@@ -178,9 +180,10 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	var brought, ttl, refused, goodBrought, goodTTL *int64
 	var at *time.Time
 	var refusing bool
+	var beside, goodBeside *bool
 	var keeps []byte
 	err := scanStatus(row, &c.Node, &refusing, (*int64)(&c.Revision), &slug, &name, &variant, &version, &brought, &ttl,
-		&refused, &detail, &action, &at, &good, &goodBrought, &goodTTL, &goodAction, &keeps)
+		&refused, &detail, &action, &beside, &at, &good, &goodBrought, &goodTTL, &goodAction, &goodBeside, &keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -195,14 +198,14 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	}
 	r.Refusal = &fleet.Refusal{
 		Node: c.Node.ID, Type: r.Type, Name: r.Name, Version: *version, Revision: fleet.Revision(*refused),
-		Detail: *detail, Action: *action, At: at.UTC(), Good: *good,
+		Detail: *detail, Action: actionOf(action), Beside: *beside, At: at.UTC(), Good: *good,
 	}
 	r.Good = NodeVersion{Version: *good, TTL: milliseconds(goodTTL)}
 	if goodBrought != nil {
 		r.Good.Revision = fleet.Revision(*goodBrought)
 	}
 	if goodAction != nil {
-		r.GoodRefused = *goodAction
+		r.GoodRefused = &fleet.Refusal{Action: actionOf(goodAction), Beside: *goodBeside}
 	}
 	r.Keeps, err = decodeRefs(keeps)
 	return r, err

@@ -31,8 +31,8 @@ func listed(c store.NodeConfig) map[string]string {
 		if r.Good.Version != "" {
 			s += fmt.Sprintf(" good %s @%d %s", r.Good.Version, r.Good.Revision, r.Good.TTL)
 		}
-		if r.GoodRefused != "" {
-			s += " but " + r.GoodRefused
+		if r.GoodRefused != nil {
+			s += " but " + r.GoodRefused.Action.String()
 		}
 		for _, k := range r.Keeps {
 			s += fmt.Sprintf(" keeps %s/%s", k.Type, k.Name)
@@ -71,8 +71,8 @@ func TestNodeConfig(t *testing.T) {
 	s.report(fleet.Status{Settled: 3, Nodes: []fleet.NodeStatus{
 		{Node: "a", Connected: true, Protocol: "delta ADS", UserAgent: "envoy", Version: "1.40.0", Settled: settled(1)}, on("b")},
 		Refusals: []fleet.Refusal{
-			{Node: "a", Type: fleet.Listener, Name: "l", Version: poison.Version, Revision: 3, Detail: "no filter", Action: "kept the last good version", Good: good.Version, At: at},
-			{Node: "a", Type: fleet.Cluster, Name: "fresh", Version: fresh.Version, Revision: 3, Detail: "no luck", Action: "removed from this node"},
+			{Node: "a", Type: fleet.Listener, Name: "l", Version: poison.Version, Revision: 3, Detail: "no filter", Action: fleet.ActionKept, Good: good.Version, At: at},
+			{Node: "a", Type: fleet.Cluster, Name: "fresh", Version: fresh.Version, Revision: 3, Detail: "no luck", Action: fleet.ActionRemoved},
 			{Node: "a", Type: fleet.Cluster, Name: "c", Version: "of another time", Revision: 1, Detail: "old"},
 			{Node: "a", Type: fleet.Secret, Name: "there", Version: there.Version, Revision: 1, Detail: "it is over"},
 			{Node: "b", Type: fleet.Cluster, Name: "c", Version: c.Version, Revision: 1, Detail: "of another node"}},
@@ -84,8 +84,8 @@ func TestNodeConfig(t *testing.T) {
 	}
 	want := map[string]string{
 		"clusters/c":     c.Version + " @1",
-		"clusters/fresh": fresh.Version + " @3 refused: no luck (removed from this node)",
-		"listeners/l": fmt.Sprintf("%s @3 refused: no filter (kept the last good version) good %s @1 30s keeps routes/r",
+		"clusters/fresh": fresh.Version + " @3 refused: no luck (removed)",
+		"listeners/l": fmt.Sprintf("%s @3 refused: no filter (kept) good %s @1 30s keeps routes/r",
 			poison.Version, good.Version),
 		"secrets/there": there.Version + " @1",
 	}
@@ -96,8 +96,8 @@ func TestNodeConfig(t *testing.T) {
 		}
 	}
 	// What stands in is refused as well; and another node's refusals are its own.
-	s.report(fleet.Status{Settled: 3, Refusals: []fleet.Refusal{{Node: "a", Type: fleet.Listener, Name: "l", Version: good.Version, Revision: 1, Action: "left alone"}}})
-	want["listeners/l"] = strings.Replace(want["listeners/l"], " keeps", " but left alone keeps", 1)
+	s.report(fleet.Status{Settled: 3, Refusals: []fleet.Refusal{{Node: "a", Type: fleet.Listener, Name: "l", Version: good.Version, Revision: 1, Action: fleet.ActionStandInRefused}}})
+	want["listeners/l"] = strings.Replace(want["listeners/l"], " keeps", " but stand_in_refused keeps", 1)
 	wantListed(t, w.config("a", store.ConfigFilter{}), want)
 	if b := w.config("b", store.ConfigFilter{}); b.Resources[0].Refusal.Detail != "of another node" || b.Resources[2].Refusal != nil {
 		t.Errorf("b holds %v", listed(b))
@@ -173,15 +173,15 @@ func TestNodeConfigPagesAndFilters(t *testing.T) {
 			all[store.ConfigPending] = append(all[store.ConfigPending], key)
 			continue
 		case 1:
-			f.Action, f.Good = "kept the last good version", "g"
+			f.Action, f.Good = fleet.ActionKept, "g"
 			all[store.ConfigRefused] = append(all[store.ConfigRefused], key)
 			refusals = append(refusals, f)
 		case 2:
-			f.Action = "removed from this node: no version of it was ever accepted"
+			f.Action = fleet.ActionRemoved
 			all[store.ConfigAbsent] = append(all[store.ConfigAbsent], key)
 			refusals = append(refusals, f)
 		case 3:
-			f.Action = "nothing sent: this node refuses too many resources of this type"
+			f.Action = fleet.ActionNoSuspect
 			all[store.ConfigRefused] = append(all[store.ConfigRefused], key)
 			refusals = append(refusals, f)
 		default:

@@ -81,7 +81,7 @@ func TestFrozenTypesAreShown(t *testing.T) {
 	w.apply(bad)
 	s := w.server("s")
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}, Refusals: []fleet.Refusal{
-		{Node: "a", Type: fleet.Cluster, Name: "c", Version: bad.Version, Revision: 1, Detail: "no", Action: fleet.ActionFrozen + ": so many"}}})
+		{Node: "a", Type: fleet.Cluster, Name: "c", Version: bad.Version, Revision: 1, Detail: "no", Action: fleet.ActionFrozen}}})
 	want := []fleet.Type{fleet.Cluster}
 	n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "a")
 	w.ok(err)

@@ -49,3 +49,15 @@ func TestPostgresIsKilled(t *testing.T) {
 		t.Error(heard)
 	}
 }
+
+// Who still works with a store that is closed is told what the caller of a database that is
+// away is told.
+func TestAClosedStoreIsUnavailable(t *testing.T) {
+	w := setup(t)
+	s, err := store.Open(t.Context(), store.Config{URL: w.db.App})
+	w.ok(err)
+	s.Close()
+	_, _, err = s.Resources(t.Context(), w.tenant, w.fleet, store.Filter{})
+	w.is(err, fleet.ErrUnavailable)
+	w.is(s.Ping(t.Context()), fleet.ErrUnavailable)
+}

@@ -21,7 +21,7 @@ import (
 // is what the server has settled, and only the others' own rows are read.
 // It runs after setJoins; what is looked up by a key is a subquery that cannot become a join. Of a node's
 // refusals it asks so that the key alone fits (migrations, node_exceptions).
-const selectReceipt = `
+var selectReceipt = `
 WITH rev AS MATERIALIZED (
   SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, jsonb_build_object('r', $2::bigint) AS vars
     FROM fleet_history h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id
@@ -33,10 +33,10 @@ hosts AS MATERIALIZED (
   SELECT array_agg(server_id) AS alive, array_agg(server_id) FILTER (WHERE settled >= $2) AS ahead FROM servers WHERE alive),
 refusing AS (
   SELECT u.node_id, bool_or(u.it) AS it, bool_or(u.something) AS something FROM (
-    SELECT e.node_id, true AS it, e.resolved_at IS NULL AS something
+    SELECT e.node_id, true AS it, ` + stands("e") + ` AS something
       FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision = $2
      UNION ALL
-    SELECT e.node_id, false, e.resolved_at IS NULL AND e.revision < $2
+    SELECT e.node_id, false, ` + stands("e") + ` AND e.revision < $2
       FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id),
 known AS MATERIALIZED (
   SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked,
@@ -76,21 +76,23 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, w.waits, c.behind
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, o.list, o.whole, w.waits, c.behind
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(s.waits) AS waits FROM node_status s JOIN servers v USING (server_id)
        WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = c.node_id AND s.connected AND v.alive AND s.waits IS NOT NULL) w ON c.state = 2
     LEFT JOIN LATERAL (
-      SELECT e.*, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash) AS text
+      SELECT e.at, e.type, e.name, e.action, e.beside, coalesce(e.resolved_by, end_of.revision) AS resolved_by,
+             (SELECT t.text FROM nack_texts t WHERE t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash) AS text
         FROM node_exceptions e
+        ` + ended("e") + `
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision IS NOT DISTINCT FROM $2
-       ORDER BY e.resolved_at DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
+       ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
         FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
-               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.resolved_by IS NULL
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND ` + stands("e") + `
                  AND c.refuses IS NOT NULL
                GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
 told AS (
@@ -109,7 +111,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withhel
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
+                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'open', l.list,
                          'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
   FROM rev, sums, told`
 
@@ -189,6 +191,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 		State                      int
 		At                         *time.Time
 		Detail, Type, Name, Action string
+		Beside                     bool
 		ResolvedBy                 fleet.Revision `json:"resolved_by"`
 		Open, Refusing             [][2]string
 		Waits                      json.RawMessage
@@ -199,7 +202,7 @@ func decodeReceiptNodes(b []byte) ([]fleet.ReceiptNode, error) {
 	}
 	out := make([]fleet.ReceiptNode, len(js))
 	for i, j := range js {
-		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: j.Action, ResolvedBy: j.ResolvedBy, Behind: j.Behind}
+		n := fleet.ReceiptNode{ID: j.ID, State: receiptStates[j.State], At: timeOrZero(j.At), Detail: j.Detail, Action: actionOf(&j.Action), Beside: j.Beside, ResolvedBy: j.ResolvedBy, Behind: j.Behind}
 		n.Resource.Name = j.Name
 		n.Resource.Type, _ = fleet.TypeFromSlug(j.Type) // of no refusal: the zero Ref
 		n.StillRefusing, n.Refusing = refsOf(j.Open), refsOf(j.Refusing)

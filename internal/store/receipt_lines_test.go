@@ -17,7 +17,7 @@ func (w *world) refusedAt(node string) map[string]fleet.Revision {
 	w.ok(err)
 	out := map[string]fleet.Revision{}
 	for _, r := range n.Refusals {
-		if r.ResolvedAt.IsZero() {
+		if r.Stands() {
 			out[r.Name] = r.Revision
 		}
 	}

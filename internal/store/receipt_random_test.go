@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,14 +14,14 @@ import (
 )
 
 // slowReceipt is SEMANTICS 5.3 to 5.5 said plainly: it looks at every row of every node.
-const slowReceipt = `
+var slowReceipt = strings.NewReplacer("OPEN", store.Stands("e"), "ENDED", store.Ended("e")).Replace(`
 WITH rev AS MATERIALIZED (SELECT at, (SELECT make_interval(secs => receipt_window) FROM fleets WHERE tenant_id = app_tenant() AND id = $1) AS win,
     jsonb_build_object('r', $2::bigint) AS vars FROM fleet_history WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 servers AS MATERIALIZED (
   SELECT coalesce(x.server_id, v.server_id) AS server_id, coalesce(v.settled, 0) AS settled, x.lease_until, coalesce(x.lease_until > clock_timestamp(), false) AS alive
     FROM xds_servers x FULL JOIN (SELECT * FROM server_settled WHERE tenant_id = app_tenant() AND fleet_id = $1) v ON v.server_id = x.server_id),
 refusing AS (
-  SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(e.resolved_at IS NULL AND e.revision <= $2) AS something
+  SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(OPEN AND e.revision <= $2) AS something
     FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
 facts AS (
   SELECT n.node_id, n.last_seen, coalesce(bool_or(s.connected AND v.alive), false) AS live,
@@ -51,18 +52,18 @@ page AS (
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
-         r.text, r.type, r.name, r.action, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
+         r.text, r.type, r.name, r.action, r.beside, r.resolved_by, o.list, o.whole, CASE c.state WHEN 2 THEN c.waits END AS waits, c.behind
     FROM rev CROSS JOIN page c
     LEFT JOIN LATERAL (
-      SELECT e.*, t.text
-        FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
+      SELECT e.at, e.type, e.name, e.action, e.beside, coalesce(e.resolved_by, end_of.revision) AS resolved_by, t.text
+        FROM node_exceptions e JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash ENDED
        WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.revision = $2
-       ORDER BY e.resolved_at DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
+       ORDER BY coalesce(e.resolved_at, end_of.at) DESC NULLS FIRST, e.type, e.name LIMIT 1) r ON c.state = 1
     LEFT JOIN LATERAL (
       SELECT jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) FILTER (WHERE first <= $2) AS list,
              jsonb_agg(jsonb_build_array(type, name) ORDER BY type, name) AS whole
         FROM (SELECT type, name, min(revision) AS first FROM node_exceptions e
-               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND e.resolved_at IS NULL
+               WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = c.node_id AND OPEN
                GROUP BY type, name ORDER BY min(revision) > $2, type, name LIMIT 100) o) o ON true),
 told AS (
   SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
@@ -76,9 +77,9 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withhel
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
        (SELECT jsonb_agg(jsonb_build_object('id', l.node_id, 'state', l.state, 'at', l.at, 'detail', l.text, 'type', l.type, 'name', l.name,
-                         'action', l.action, 'resolved_by', l.resolved_by, 'open', l.list,
+                         'action', l.action, 'beside', l.beside, 'resolved_by', l.resolved_by, 'open', l.list,
                          'refusing', l.whole, 'waits', l.waits, 'behind', l.state = 2 AND l.behind) ORDER BY l.state, l.node_id) FROM listed l)
-  FROM rev, sums, told`
+  FROM rev, sums, told`)
 
 // random is a fleet whose servers, nodes and revisions do anything at all.
 type random struct {

@@ -64,12 +64,12 @@ SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO N
 	// A server that loaded the fleet knows the last revision of the row; the refusal belongs to
 	// the first that the version was in force for without a break, for the same nodes (SEMANTICS 5.2).
 	upsertRefusals = `
-INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, good, at,
+INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, beside, good, at,
                                   good_hash, good_revision, good_ttl_ms, good_derived)
 SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.revision))
-       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.text_hash, u.action, u.good, u.at, g.*
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::text[], $10::timestamptz[])
-    AS u (node, type, name, version, revision, text_hash, action, good, at)
+       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.text_hash, u.action::refusal_action, u.beside, u.good, u.at, g.*
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[])
+    AS u (node, type, name, version, revision, text_hash, action, beside, good, at)
   LEFT JOIN LATERAL (
     SELECT h.body_hash, h.revision, h.ttl_ms, h.derived FROM resource_history h
      WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = u.type AND h.name = u.name
@@ -86,7 +86,7 @@ SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.rev
      LIMIT 1) run ON true
  ORDER BY u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.revision DESC
 ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET text_hash = excluded.text_hash,
-  action = excluded.action, good = excluded.good, at = excluded.at, resolved_at = NULL, resolved_by = NULL,
+  action = excluded.action, beside = excluded.beside, good = excluded.good, at = excluded.at, resolved_at = NULL, resolved_by = NULL,
   (good_hash, good_revision, good_ttl_ms, good_derived) = (
     SELECT excluded.good_hash, excluded.good_revision, excluded.good_ttl_ms, excluded.good_derived
      WHERE excluded.good_hash IS NOT NULL OR excluded.good <> o.good
@@ -118,7 +118,7 @@ ON CONFLICT (tenant_id, fleet_id, revision, server_id) DO UPDATE SET affected = 
 	// Who has lasted here, and lasts on another server that lives: told once an hour. One
 	// that moves from server to server does not last on both.
 	insertShared = `
-INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, action)
+INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, note)
 SELECT app_tenant(), $1, node_event_id(ARRAY['servers', d.node_id, d.clients::text, date_trunc('hour', clock_timestamp(), 'UTC')::text]), clock_timestamp(),
        'duplicates', d.node_id, d.clients || ' clients have this node id, on ' || d.servers || ' servers'
   FROM unnest($3::text[]) u (node) CROSS JOIN LATERAL (
@@ -269,18 +269,19 @@ func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {
 		return
 	}
 	nodes, types, names, versions := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	revisions, hashes, actions := make([]int64, n), make([][]byte, n), make([]string, n)
+	revisions, hashes, actions, besides := make([]int64, n), make([][]byte, n), make([]string, n), make([]bool, n)
 	goods, ats, texts := make([]string, n), make([]time.Time, n), make([]string, n)
 	for i, x := range xs {
 		h := sha256.Sum256([]byte(x.Detail))
 		nodes[i], types[i], names[i], versions[i] = x.Node, x.Type.Slug(), x.Name, x.Version
-		revisions[i], hashes[i], actions[i], goods[i], texts[i] = int64(x.Revision), h[:], x.Action, x.Good, x.Detail
+		revisions[i], hashes[i], actions[i], goods[i], texts[i] = int64(x.Revision), h[:], x.Action.String(), x.Good, x.Detail
+		besides[i] = x.Beside
 		if ats[i] = x.At; x.At.IsZero() {
 			ats[i] = time.Now()
 		}
 	}
 	b.Queue(insertTexts, f, hashes, texts)
-	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, goods, ats)
+	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats)
 }
 
 func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {

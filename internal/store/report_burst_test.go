@@ -56,8 +56,8 @@ func rush(t *testing.T, nodes int, limit time.Duration) {
 	cancel() // nobody waits: the test is about what is recorded
 	for _, s := range streams {
 		s.Refused(done, []fleet.Refusal{
-			{Type: fleet.Cluster, Name: "c", Version: "v2", Revision: 2, Detail: "no such filter", Action: "removed"},
-			{Type: fleet.Cluster, Name: "d", Version: "v2", Revision: 2, Detail: "no such filter", Action: "removed"},
+			{Type: fleet.Cluster, Name: "c", Version: "v2", Revision: 2, Detail: "no such filter", Action: fleet.ActionRemoved},
+			{Type: fleet.Cluster, Name: "d", Version: "v2", Revision: 2, Detail: "no such filter", Action: fleet.ActionRemoved},
 		})
 		s.Settled(2)
 	}

@@ -37,7 +37,7 @@ func (c *reportCap) due(k fleet.Key, bytes int) bool {
 // bytesOf is what refusals count in events and refusals together, at least.
 func bytesOf(xs []fleet.Refusal) (n int) {
 	for _, x := range xs {
-		n += 512 + len(x.Node) + len(x.Name) + len(x.Detail) + len(x.Action)
+		n += 512 + len(x.Node) + len(x.Name) + len(x.Detail)
 	}
 	return n
 }

@@ -9,12 +9,12 @@ import (
 	"fairlead/internal/store"
 )
 
-// What a report of nodes, refusals and their ends costs follows its rows, not the fleet, in a database that
+// What a report of nodes and refusals costs follows its rows, not the fleet, in a database that
 // has never been analyzed too.
 func TestCostOfAReportFollowsItsRows(t *testing.T) {
 	t.Parallel()
 	small, large := reportCost(t, 300), reportCost(t, 6000)
-	t.Logf("reports of 350 nodes, refusals and ends read %d rows of a fleet of 300, %d of one of 6,000", small, large)
+	t.Logf("reports of 350 nodes and refusals read %d rows of a fleet of 300, %d of one of 6,000", small, large)
 	if large > small+small/4 {
 		t.Errorf("a report reads %d rows of a small fleet and %d of a large one", small, large)
 	}
@@ -36,7 +36,6 @@ func reportCost(t *testing.T, have int) int {
 			n := on(fmt.Sprint("n", from+i))
 			r.Nodes, r.Lasting = append(r.Nodes, n), append(r.Lasting, n.Node)
 			r.Refusals = append(r.Refusals, fleet.Refusal{Node: n.Node, Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", At: time.Now()})
-			r.Resolved = append(r.Resolved, fleet.Resolution{Node: n.Node, Type: fleet.Cluster, Name: "c", Version: "v", By: 2})
 		}
 		w.ok(s.Report(t.Context(), r))
 	}

@@ -150,7 +150,7 @@ func nodeOf(r fleet.Status) string {
 // insertRefused tells of rows that were left out, once an hour at most: who sends such rows
 // could fill the events with them.
 const insertRefused = `
-INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, action)
+INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, note)
 SELECT app_tenant(), $1::uuid, node_event_id(ARRAY['left out', $1::uuid::text, date_trunc('hour', clock_timestamp(), 'UTC')::text]), clock_timestamp(), 'dropped', $2, $3
 ON CONFLICT DO NOTHING RETURNING true`
 
@@ -162,10 +162,10 @@ func (s *Store) tellRefused(ctx context.Context, k fleet.Key, d refused) (told b
 		state = pg.Code
 	}
 	// The node's own id may be what is refused: it is in the words in ASCII.
-	action := fmt.Sprintf("the database refuses what was reported of the node %+q (SQLSTATE %s): it was left out, %d rows in all", d.node, state, d.rows)
+	note := fmt.Sprintf("the database refuses what was reported of the node %+q (SQLSTATE %s): it was left out, %d rows in all", d.node, state, d.rows)
 	for _, node := range []string{d.node, ""} {
 		err = s.inTenant(ctx, writeTimeout, k.Tenant, func(b *pgx.Batch) {
-			b.Queue(insertRefused, k.Fleet.String(), node, action).Query(func(rows pgx.Rows) error {
+			b.Queue(insertRefused, k.Fleet.String(), node, note).Query(func(rows pgx.Rows) error {
 				told = rows.Next()
 				rows.Close()
 				return rows.Err()

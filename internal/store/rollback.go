@@ -24,38 +24,20 @@ type RollbackChange struct {
 	body []byte // its hash; nil of what is deleted, and of a Secret, which is sealed
 }
 
-// selectRollback: $1 the fleet, $2 the revision to go back to. What changed since is found by
-// the index that the catch-up uses (fleet_changed_since). Below the floor of tombstones that index has
-// forgotten what was deleted, and the history is read, which the rollback itself reads as
-// well.
+// selectRollback: $1 the fleet, $2 the revision to go back to.
 const selectRollback = `
-WITH head AS (
-  SELECT h.tenant_id, h.fleet_id, h.revision, h.compacted FROM fleet_heads h
+WITH head AS MATERIALIZED (
+  SELECT h.revision FROM fleet_heads h
    WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL
-     AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = $2)),
-changed AS (
-  SELECT c.type, c.name, c.variant FROM fleet_changed_since($1, $2) c
-  UNION
-  SELECT x.type, x.name, x.variant FROM resource_history x
-   WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.revision > $2 AND EXISTS (SELECT FROM head WHERE compacted > $2))
+     AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = $2))
 SELECT (SELECT revision FROM head), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 UNION ALL
-SELECT NULL, c.type, c.name, c.variant, s.doc_hash IS NULL, s.body_hash, s.summary, s.labels, s.description
-  FROM head CROSS JOIN changed c
-  LEFT JOIN LATERAL (
-    SELECT CASE WHEN NOT x.deleted THEN x.doc_hash END AS doc_hash, x.body_hash, x.summary, x.labels, x.description FROM resource_history x
-     WHERE x.tenant_id = head.tenant_id AND x.fleet_id = head.fleet_id AND x.type = c.type AND x.name = c.name AND x.variant = c.variant
-       AND x.revision <= $2
-     ORDER BY x.revision DESC LIMIT 1) s ON true
-  LEFT JOIN LATERAL (
-    SELECT y.doc_hash FROM resources y
-     WHERE y.tenant_id = head.tenant_id AND y.fleet_id = head.fleet_id AND y.type = c.type AND y.name = c.name AND y.variant = c.variant
-       AND NOT y.deleted OFFSET 0) r ON true
- WHERE s.doc_hash IS DISTINCT FROM r.doc_hash`
+SELECT NULL, c.type, c.name, c.variant, c.delete, c.body_hash, c.summary, c.labels, c.description
+  FROM head CROSS JOIN LATERAL fleet_rollback_changes($1, $2) c`
 
 // RollbackChanges tells what a rollback to revision to would change if it were made at the
 // revision that it returns, by type, name and variant. A revision that is not kept is
-// fleet.ErrNotFound. It costs what changed since, as long as its tombstones are kept.
+// fleet.ErrNotFound. It costs what changed since.
 func (s *Store) RollbackChanges(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision) (at fleet.Revision, cs []RollbackChange, err error) {
 	err = s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
 		b.Queue(selectRollback, f.String(), int64(to)).Query(func(rows pgx.Rows) (err error) {

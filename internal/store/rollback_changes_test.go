@@ -149,6 +149,7 @@ func (w *world) readOf(tables ...string) int {
 	until(w.T, "the sessions have ended", func() bool {
 		return w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`) == 0
 	})
+	w.exec(`SELECT pg_stat_force_next_flush()`) // of what w.super has read itself
 	sum := 0
 	for _, table := range tables {
 		sum += w.count(`SELECT (seq_tup_read + (SELECT coalesce(sum(idx_tup_read), 0) FROM pg_stat_user_indexes i WHERE i.relid = t.relid))::int

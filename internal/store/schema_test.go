@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"fairlead/internal/fleet"
 	"fairlead/migrations"
 )
 
@@ -26,6 +27,18 @@ func strings1(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// The database and the code name the same actions.
+func TestActionsAreThoseOfTheCode(t *testing.T) {
+	w := setup(t)
+	var names []string
+	for _, a := range fleet.Actions() {
+		names = append(names, a.String())
+	}
+	if d := cmp.Diff(names, strings1(t, w.super, `SELECT unnest(enum_range(NULL::refusal_action))::text`)); d != "" {
+		t.Errorf("(-code +database):\n%s", d)
+	}
 }
 
 // DESIGN 6: every primary key, unique key and foreign key leads with tenant_id.
@@ -109,8 +122,11 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"drop_ended_tokens: fairlead_app",
 		"find_node_credential: fairlead_node",
 		"find_token: fairlead_app",
-		"fleet_changed_since: fairlead_app",
+		"fleet_compact: fairlead_app",
+		"fleet_floors: fairlead_app",
+		"fleet_rollback_changes: fairlead_app",
 		"fleet_trim_reports: fairlead_app fairlead_node",
+		"fleets_to_mend: fairlead_app",
 		"is_operator: fairlead_app",
 		"operator_create_tenant: fairlead_app",
 		"operator_create_token: fairlead_app",

@@ -228,7 +228,8 @@ func (s *soak) failOver() (lost fleet.Revision) {
 	         doc_hash, body_hash, derived, derive_version, summary, bytes, created_at, created_by, updated_at, updated_by)
 	  SELECT l.*, now(), '', now(), '' FROM (SELECT DISTINCT ON (type, name, variant) * FROM resource_history ORDER BY type, name, variant, revision DESC) l
 	  ON CONFLICT DO NOTHING;
-	  UPDATE fleet_heads SET revision = r, token = (SELECT token FROM fleet_history WHERE revision = r), compacted = least(compacted, r);
+	  UPDATE fleet_heads SET revision = r, token = (SELECT token FROM fleet_history WHERE revision = r), compacted = least(compacted, r),
+	         history_from = least(history_from, r);
 	END $$`)
 	s.line = &timeline{base: back, told: map[fleet.Revision]int{}}
 	return head

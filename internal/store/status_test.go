@@ -50,7 +50,7 @@ func on(node string) fleet.NodeStatus { return fleet.NodeStatus{Node: node, Conn
 func TestReceipt(t *testing.T) {
 	refusal := func(node string, rev fleet.Revision) fleet.Refusal {
 		return fleet.Refusal{Node: node, Type: fleet.Listener, Name: "l", Version: fmt.Sprint("v", rev), Revision: rev,
-			Detail: "no such filter", Action: "kept the last good version"}
+			Detail: "no such filter", Action: fleet.ActionKept}
 	}
 	behind := func(n fleet.NodeStatus, rev fleet.Revision) fleet.NodeStatus { n.Settled = &rev; return n }
 	off := func(node string, rev *fleet.Revision) fleet.NodeStatus {
@@ -212,13 +212,13 @@ func TestReceiptTellsTheWords(t *testing.T) {
 	committed := w.apply(put(fleet.Cluster, "c", "2")).CommittedAt
 	early := committed.Add(-time.Second) // a server's clock that is slow
 	s.report(fleet.Status{Settled: 2, Delivered: []fleet.Delivered{{Revision: 2, Affected: 1, FirstAck: early, LastAck: committed.Add(time.Second)}},
-		Refusals: []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 2, Detail: "bad\x00 \xff words", Action: "removed", At: committed}}})
+		Refusals: []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 2, Detail: "bad\x00 \xff words", Action: fleet.ActionRemoved, At: committed}}})
 	r := w.receipt(2)
 	if r.FirstAck.Before(r.CommittedAt) || !r.LastAck.Equal(committed.Add(time.Second)) || !r.CommittedAt.Equal(committed) {
 		t.Errorf("times: committed %v, first %v, last %v", r.CommittedAt, r.FirstAck, r.LastAck)
 	}
 	want := []fleet.ReceiptNode{{ID: "a", State: fleet.NodeNacked, At: committed, Detail: "bad� � words", Resource: fleet.Ref{Type: fleet.Cluster, Name: "c"},
-		Action: "removed", StillRefusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}},
+		Action: fleet.ActionRemoved, StillRefusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}},
 		Refusing: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}, {Type: fleet.Cluster, Name: "old"}}}}
 	if d := cmp.Diff(want, r.Nodes); d != "" {
 		t.Error(d)
@@ -278,7 +278,7 @@ func TestRefusalEndsWithItsVersion(t *testing.T) {
 		w.ok(err)
 		got := map[string]fleet.Revision{}
 		for _, r := range n.Refusals {
-			got[r.Name] = r.ResolvedBy
+			got[r.Name] = r.By
 		}
 		if d := cmp.Diff(resolved, got); d != "" {
 			t.Errorf("refusals and what ended them (-want +got):\n%s", d)
@@ -314,7 +314,7 @@ func TestNodes(t *testing.T) {
 	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{
 		{Node: "a", Connected: true, Protocol: "delta ADS", Streams: 2, UserAgent: "envoy", Version: "1.40.0", Cluster: "edge", RemoteAddr: "10.0.0.1:1", CredentialID: cred},
 		{Node: "b", Connected: true, Settled: settled(0)}, {Node: "c", Settled: settled(1)}, on("d")},
-		Refusals: []fleet.Refusal{{Node: "d", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", Good: "g", Action: "kept"}}})
+		Refusals: []fleet.Refusal{{Node: "d", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "no", Good: "g", Action: fleet.ActionKept}}})
 	ns, more, err := w.app.Nodes(ctx, w.tenant, w.fleet, "", 0)
 	w.ok(err)
 	states := map[string]string{}
@@ -337,14 +337,14 @@ func TestNodes(t *testing.T) {
 	s.report(fleet.Status{Settled: 2, Resolved: []fleet.Resolution{{Node: "d", Type: fleet.Cluster, Name: "c", Version: "v", By: 2}}})
 	d, err := w.app.Node(ctx, w.tenant, w.fleet, "d")
 	w.ok(err)
-	if d.State != store.NodeLive || d.Settled != 2 || len(d.Refusals) != 1 || d.Refusals[0].ResolvedBy != 2 || d.Refusals[0].Detail != "no" || d.Refusals[0].Good != "g" {
+	if d.State != store.NodeLive || d.Settled != 2 || len(d.Refusals) != 1 || d.Refusals[0].By != 2 || d.Refusals[0].Detail != "no" || d.Refusals[0].Good != "g" {
 		t.Errorf("d is %+v", d)
 	}
 	// The same refusal again: it stands again, once.
 	s.report(fleet.Status{Settled: 2, Refusals: []fleet.Refusal{{Node: "d", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 3}}})
 	d, err = w.app.Node(ctx, w.tenant, w.fleet, "d")
 	w.ok(err)
-	if d.State != store.NodeRefusing || len(d.Refusals) != 2 || !d.Refusals[0].ResolvedAt.IsZero() {
+	if d.State != store.NodeRefusing || len(d.Refusals) != 2 || !d.Refusals[0].Stands() {
 		t.Errorf("d is %+v", d)
 	}
 	s.die()

@@ -63,6 +63,7 @@ type Store struct {
 	reports reportCap
 
 	rowsRefused atomic.Int64 // rows of reports that the database refused, since the start
+	mends       mendSignal
 }
 
 // Open connects, and checks that the database and the role are fit: the schema is at
@@ -109,7 +110,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", kind(err))
 	}
-	return &Store{log: log, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}}, nil
+	return &Store{log: log, conns: cs, bell: c.Bell, node: state.node, cap: nodeCap{most: cmp.Or(c.MaxNodes, maxNodes)}, mends: make(mendSignal, 1)}, nil
 }
 
 // Close waits for the calls that are under way and gives the connections back.

@@ -4,23 +4,24 @@ CREATE OR REPLACE FUNCTION node_event_id(p_what text[]) RETURNS uuid LANGUAGE sq
 -- What happened to refusals: those that are new, or stand again; those of which something else was done; those that have ended. It is
 -- the same refusal while its time is. A statement tells of all its rows at once.
 CREATE OR REPLACE FUNCTION refusals_tell(p_fresh node_exceptions[], p_other node_exceptions[], p_ended node_exceptions[]) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision, text_hash, action)
+  INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, type, name, version, revision, text_hash, action, beside)
   SELECT e.tenant_id, e.fleet_id, node_event_id(ARRAY[e.node_id, e.type, e.name, e.version, e.revision::text, extract(epoch FROM e.at)::text] || v.what),
-         v.at, v.kind, e.node_id, e.type, e.name, e.version, v.revision, v.text_hash, v.action
+         v.at, v.kind, e.node_id, e.type, e.name, e.version, v.revision, v.text_hash, v.action, v.beside
     FROM (SELECT f.*, 'fresh' AS told FROM unnest(p_fresh) f
            UNION ALL
           SELECT o.*, 'other' FROM unnest(p_other) o
            UNION ALL
           SELECT x.*, 'ended' FROM unnest(p_ended) x) e
    CROSS JOIN LATERAL (
-         SELECT e.good <> '' OR e.action LIKE 'removed%' OR e.action LIKE 'frozen%' AS kept,
+         SELECT e.good <> '' OR e.action IN ('removed', 'frozen') AS kept,
                 CASE WHEN e.told = 'fresh' THEN least(e.at, clock_timestamp()) ELSE clock_timestamp() END AS at) k
    CROSS JOIN LATERAL (
-         SELECT ARRAY['refused'] AS what, 'refused' AS kind, k.at, e.revision, e.text_hash, CASE WHEN k.kept THEN '' ELSE e.action END AS action WHERE e.told = 'fresh'
+         SELECT ARRAY['refused'] AS what, 'refused' AS kind, k.at, e.revision, e.text_hash,
+                CASE WHEN k.kept THEN 'none' ELSE e.action END AS action, e.beside AND NOT k.kept AS beside WHERE e.told = 'fresh'
           UNION ALL
-         SELECT ARRAY['kept_back', e.action, e.good], 'kept_back', k.at + interval '1 microsecond', e.revision, NULL, e.action WHERE k.kept AND e.told <> 'ended'
+         SELECT ARRAY['kept_back', e.action::text, e.beside::text, e.good], 'kept_back', k.at + interval '1 microsecond', e.revision, NULL, e.action, e.beside WHERE k.kept AND e.told <> 'ended'
           UNION ALL
-         SELECT ARRAY['recovered'], 'recovered', e.resolved_at, e.resolved_by, NULL, '' WHERE e.told = 'ended') v
+         SELECT ARRAY['recovered'], 'recovered', e.resolved_at, e.resolved_by, NULL, 'none', false WHERE e.told = 'ended') v
   ON CONFLICT DO NOTHING
 $$;
 
@@ -34,7 +35,7 @@ END $$;
 CREATE OR REPLACE FUNCTION node_exceptions_tell_change() RETURNS trigger LANGUAGE plpgsql SET enable_nestloop = off AS $$
 BEGIN
   PERFORM refusals_tell(array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NOT NULL),
-                        array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NULL AND (o.good, o.action) <> (n.good, n.action)),
+                        array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NULL AND o.resolved_at IS NULL AND (o.good, o.action, o.beside) <> (n.good, n.action, n.beside)),
                         array_agg(ROW(n.*)::node_exceptions) FILTER (WHERE n.resolved_at IS NOT NULL AND o.resolved_at IS NULL))
      FROM written n JOIN past o USING (tenant_id, fleet_id, node_id, type, name, version, revision);
   RETURN NULL;
@@ -42,7 +43,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION node_status_tell() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO node_events (tenant_id, fleet_id, at, kind, node_id, action)
+  INSERT INTO node_events (tenant_id, fleet_id, at, kind, node_id, note)
   VALUES (NEW.tenant_id, NEW.fleet_id, clock_timestamp(), 'duplicates', NEW.node_id, NEW.duplicates || ' clients have this node id');
   RETURN NULL;
 END $$;

@@ -34,7 +34,7 @@ BEGIN
           UNION ALL
          SELECT e.text_hash FROM node_events e WHERE e.tenant_id = t AND e.fleet_id = p_fleet AND e.text_hash IS NOT NULL);
   IF v_events + v_refusals > 0 THEN
-    INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, action)
+    INSERT INTO node_events (tenant_id, fleet_id, id, at, kind, node_id, note)
     VALUES (t, p_fleet, node_event_id(ARRAY['dropped', p_fleet::text, date_trunc('hour', clock_timestamp(), 'UTC')::text]), clock_timestamp(), 'dropped', '',
             'the fleet is at its limit: the ' || concat_ws(' and the ', CASE WHEN v_events > 0 THEN v_events || ' oldest events' END,
                                                                        CASE WHEN v_refusals > 0 THEN v_refusals || ' oldest refusals' END) || ' were dropped')
@@ -46,8 +46,8 @@ END $$;
 -- What a row counts: its texts, and as much as the rest of it and its entries in the indexes come to. Stable, as what they call: only so
 -- they become part of the statement, which asks for 100,000 rows.
 CREATE OR REPLACE FUNCTION event_bytes(e node_events, p_text text) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
-  AS $$ SELECT 256 + octet_length(e.node_id) * 2 + octet_length(e.name) + octet_length(e.action) + coalesce(octet_length(p_text), 0)::bigint $$;
+  AS $$ SELECT 256 + octet_length(e.node_id) * 2 + octet_length(e.name) + octet_length(e.note) + coalesce(octet_length(p_text), 0)::bigint $$;
 
 CREATE OR REPLACE FUNCTION refusal_bytes(e node_exceptions, p_text text) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
-  AS $$ SELECT 512 + octet_length(e.node_id) + octet_length(e.name) * 2 + octet_length(e.action) + coalesce(pg_column_size(e.good_derived), 0)
+  AS $$ SELECT 512 + octet_length(e.node_id) + octet_length(e.name) * 2 + coalesce(pg_column_size(e.good_derived), 0)
              + coalesce(octet_length(p_text), 0)::bigint $$;

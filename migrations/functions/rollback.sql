@@ -15,29 +15,38 @@ BEGIN
   IF NOT EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = p_to) THEN
     RAISE EXCEPTION 'revision % is not kept', p_to USING ERRCODE = 'FL404';
   END IF;
-  SELECT array_agg(d.c) INTO v FROM (
-    SELECT ROW(row_number() OVER (), coalesce(s.type, r.type), coalesce(s.name, r.name), coalesce(s.variant, r.variant), s.name IS NULL,
-               '', false, s.selector, s.priority, s.ttl_ms, s.labels, s.description, s.version, s.doc_hash, s.body_hash,
-               s.derived, s.derive_version, s.summary)::resource_change AS c
-      FROM (SELECT * FROM (SELECT DISTINCT ON (type, name, variant) * FROM resource_history x
-                            WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision <= p_to
-                            ORDER BY type, name, variant, revision DESC) l
-             WHERE NOT l.deleted) s
-      FULL JOIN (SELECT * FROM resources y WHERE y.tenant_id = h.tenant_id AND y.fleet_id = h.fleet_id AND NOT y.deleted) r
-        ON (s.type, s.name, s.variant) = (r.type, r.name, r.variant)
-     WHERE s.doc_hash IS DISTINCT FROM r.doc_hash) d;
+  SELECT array_agg(c) INTO v FROM fleet_rollback_changes(p_fleet, p_to) c;
   res := fleet_commit(h, p_write, coalesce(v, '{}'), '{}');
-  answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'rows', '[]'::jsonb);
+  answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows', '[]'::jsonb);
   answer := fleet_check_references(p_fleet, coalesce(v, '{}'), answer);
   PERFORM idempotency_answer(p_write, answer);
 END $$;
 
--- Which resources of the tenant's fleet changed after a revision. A door, though not across tenants: under the policy of
--- the application's role the index by revision cannot be used, as the function that it is made with is not leakproof, and
--- the whole fleet would be read, or all fleets. The words fit that index alone (see resources).
-CREATE OR REPLACE FUNCTION fleet_changed_since(p_fleet uuid, p_revision bigint) RETURNS TABLE (type text, name text, variant text)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-  SELECT r.type, r.name, r.variant FROM resources r
-   WHERE uuid_hash(r.fleet_id) = uuid_hash(p_fleet) AND r.revision > p_revision
-     AND r.tenant_id IS NOT DISTINCT FROM app_tenant() AND r.fleet_id IS NOT DISTINCT FROM p_fleet
+-- What a rollback of the tenant's fleet to p_to changes. It costs what has changed since then: that is found in the index that the
+-- catch-up uses, and what was deleted so long ago that the tombstone is gone in the history's index of deletions.
+--
+-- A door, though not across tenants: under the policy of the application's role an index that is made with a function which is not
+-- leakproof cannot be used, and the whole fleet would be read, or all fleets. The words fit these indexes alone (see resources).
+CREATE OR REPLACE FUNCTION fleet_rollback_changes(p_fleet uuid, p_to bigint) RETURNS SETOF resource_change
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+  WITH changed AS MATERIALIZED (
+    SELECT r.type, r.name, r.variant FROM resources r
+     WHERE uuid_hash(r.fleet_id) = uuid_hash(p_fleet) AND r.revision > p_to
+       AND r.tenant_id IS NOT DISTINCT FROM app_tenant() AND r.fleet_id IS NOT DISTINCT FROM p_fleet
+     UNION
+    SELECT x.type, x.name, x.variant FROM resource_history x
+     WHERE x.deleted AND uuid_hash(x.fleet_id) = uuid_hash(p_fleet) AND x.revision > p_to
+       AND x.revision <= (SELECT h.compacted FROM fleet_heads h WHERE h.tenant_id = app_tenant() AND h.fleet_id = p_fleet)
+       AND x.tenant_id IS NOT DISTINCT FROM app_tenant() AND x.fleet_id IS NOT DISTINCT FROM p_fleet)
+  SELECT (row_number() OVER ())::integer, c.type, c.name, c.variant, s.name IS NULL, '', false, s.selector, s.priority, s.ttl_ms, s.labels,
+         s.description, s.version, s.doc_hash, s.body_hash, s.derived, s.derive_version, s.summary
+    FROM changed c
+    LEFT JOIN LATERAL (SELECT x.* FROM resource_history x
+                        WHERE x.tenant_id = app_tenant() AND x.fleet_id = p_fleet AND x.type = c.type AND x.name = c.name AND x.variant = c.variant
+                          AND x.revision <= p_to ORDER BY x.revision DESC LIMIT 1) s ON NOT s.deleted
+    LEFT JOIN LATERAL (SELECT y.doc_hash FROM resources y
+                        WHERE y.tenant_id = app_tenant() AND y.fleet_id = p_fleet AND y.type = c.type AND y.name = c.name AND y.variant = c.variant
+                          AND NOT y.deleted OFFSET 0) r ON true
+   WHERE s.doc_hash IS DISTINCT FROM r.doc_hash
 $$;

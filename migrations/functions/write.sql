@@ -30,7 +30,7 @@ END $$;
 -- Writes what of the changes is effective, under the lock that gave h. p_changes is in the order of ord; p_bodies holds the bytes
 -- of change ord at ord; null where they are stored already.
 CREATE OR REPLACE FUNCTION fleet_commit(h fleet_heads, p_write jsonb, p_changes resource_change[], p_bodies bytea[],
-                             OUT o_revision bigint, OUT o_changed integer, OUT o_at timestamptz)
+                             OUT o_revision bigint, OUT o_changed integer, OUT o_at timestamptz, OUT o_mends integer)
 LANGUAGE plpgsql AS $$
 DECLARE
   e      resource_change[];
@@ -55,6 +55,7 @@ BEGIN
   IF o_changed = 0 THEN
     o_revision := h.revision;
     o_at := h.changed_at;
+    o_mends := 0;
     RETURN;
   END IF;
 
@@ -111,13 +112,19 @@ BEGIN
   ON CONFLICT DO NOTHING;
 
   -- A refusal ends with the version that was refused, also where the server that recorded it is gone: when no variant of
-  -- the name has it any more. Where one still has it the node's server knows whether it is the node's.
-  UPDATE node_exceptions x SET resolved_at = clock_timestamp(), resolved_by = v_new FROM unnest(e) c
-   WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type AND x.name = c.name AND x.resolved_at IS NULL
-     AND NOT EXISTS (SELECT FROM resources r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND r.type = x.type AND r.name = x.name
-                        AND NOT r.deleted AND r.version = x.version OFFSET 0);
+  -- the name has it any more. Where one still has it the node's server knows whether it is the node's. However many nodes
+  -- refuse it, one row says so here (mends).
+  INSERT INTO mends (tenant_id, fleet_id, type, name, version, revision, at)
+  SELECT h.tenant_id, h.fleet_id, c.type, c.name, v.version, v_new, clock_timestamp()
+    FROM (SELECT DISTINCT c.type, c.name FROM unnest(e) c
+           WHERE EXISTS (SELECT FROM node_exceptions x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = c.type
+                            AND x.name = c.name AND x.resolved_at IS NULL OFFSET 0) OFFSET 0) c
+   CROSS JOIN LATERAL refused_versions(h.fleet_id, c.type, c.name) v (version)
+   WHERE NOT EXISTS (SELECT FROM resources r WHERE r.tenant_id = h.tenant_id AND r.fleet_id = h.fleet_id AND r.type = c.type AND r.name = c.name
+                        AND NOT r.deleted AND r.version = v.version OFFSET 0);
+  GET DIAGNOSTICS o_mends = ROW_COUNT;
 
-  o_at := clock_timestamp();
+  o_at := greatest(clock_timestamp(), h.changed_at); -- of a clock that was set back too, what came later is later
   UPDATE fleet_heads SET revision = v_new, token = v_tok, changed_at = o_at, resources = resources + v_rows, bytes = bytes + v_more,
          history_bytes = history_bytes + v_all + o_changed * history_row_bytes()
    WHERE tenant_id = h.tenant_id AND fleet_id = h.fleet_id;
@@ -131,7 +138,7 @@ BEGIN
               FROM unnest(e[:100]) c));
 END $$;
 
--- Applies the changes of one request. answer: {revision, changed, at, rows: [{revision, created_at, created_by,
+-- Applies the changes of one request. answer: {revision, changed, at, mends, rows: [{revision, created_at, created_by,
 -- updated_at, updated_by}]}, one row per change, in order; its revision is 0 where there is nothing and never was. It has
 -- "missing" in it as fleet_check_references says.
 CREATE OR REPLACE FUNCTION fleet_apply(p_fleet uuid, p_write jsonb, p_changes jsonb, p_bodies bytea[], OUT answer jsonb, OUT replayed boolean)
@@ -165,7 +172,7 @@ BEGIN
   END IF;
 
   res := fleet_commit(h, p_write, v, p_bodies);
-  SELECT jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'rows',
+  SELECT jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows',
          coalesce(jsonb_agg(jsonb_build_object('revision', coalesce(r.revision, 0), 'created_at', r.created_at, 'created_by', r.created_by,
                                       'updated_at', r.updated_at, 'updated_by', r.updated_by) ORDER BY c.ord), '[]')) INTO answer
     FROM unnest(v) c

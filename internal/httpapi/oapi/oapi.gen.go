@@ -23,6 +23,45 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ActionCode.
+const (
+	Deleted        ActionCode = "deleted"
+	Frozen         ActionCode = "frozen"
+	Kept           ActionCode = "kept"
+	Lost           ActionCode = "lost"
+	NoSuspect      ActionCode = "no_suspect"
+	Removed        ActionCode = "removed"
+	StandInRefused ActionCode = "stand_in_refused"
+	Superseded     ActionCode = "superseded"
+	Unknown        ActionCode = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the ActionCode enum.
+func (e ActionCode) Valid() bool {
+	switch e {
+	case Deleted:
+		return true
+	case Frozen:
+		return true
+	case Kept:
+		return true
+	case Lost:
+		return true
+	case NoSuspect:
+		return true
+	case Removed:
+		return true
+	case StandInRefused:
+		return true
+	case Superseded:
+		return true
+	case Unknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -401,6 +440,12 @@ func (e GetReceiptParamsState) Valid() bool {
 	}
 }
 
+// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+type ActionCode string
+
 // ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
 type ApplyInput = json.RawMessage
 
@@ -450,11 +495,17 @@ type CredentialList struct {
 
 // Event defines model for Event.
 type Event struct {
-	// Action What was done about it.
+	// Action What was done about it, for people.
 	//
 	// Example: kept the last good version
-	Action *string   `json:"action,omitempty"`
-	At     time.Time `json:"at"`
+	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
+	At         time.Time   `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
@@ -793,10 +844,16 @@ type NodeList struct {
 
 // NodeResource One resource of the fleet as it is for one node.
 type NodeResource struct {
-	// Action What was done about it.
+	// Action What was done about it, for people.
 	//
 	// Example: kept the last good version
 	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
 
 	// Detail The client's own words about the refused version.
 	Detail *string `json:"detail,omitempty"`
@@ -973,11 +1030,17 @@ type ReceiptCounts struct {
 
 // ReceiptNode defines model for ReceiptNode.
 type ReceiptNode struct {
-	// Action What was done about it.
+	// Action What was done about it, for people.
 	//
 	// Example: kept the last good version
-	Action *string    `json:"action,omitempty"`
-	At     *time.Time `json:"at,omitempty"`
+	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
+	At         *time.Time  `json:"at,omitempty"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
@@ -1019,8 +1082,14 @@ type References string
 
 // Refusal defines model for Refusal.
 type Refusal struct {
-	// Action What was done about it.
+	// Action What was done about it, for people.
 	Action *string `json:"action,omitempty"`
+
+	// ActionCode What was done about a refusal; left out where `action` is of something else. `kept`: the last good version stands in. `removed`: the node is left without it, as it never
+	// accepted any version. `frozen`: the node refuses so many resources of the type that it keeps those it had. Left alone are `unknown`: the version that the
+	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
+	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
+	ActionCode *ActionCode `json:"action_code,omitempty"`
 
 	// At Since when.
 	At time.Time `json:"at"`
@@ -8775,241 +8844,246 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19d9s4sif8VXD0zHM6ydCy7DjpiXz23JvOJHuzk073SdLXu6eda0IkJKFNARoCsqLO+rvvqSoABCVS",
-	"L7FsJ7nzT3dsk8RbVaFeflX1uZPpyVQroazp9D93xoLnosR/vvzAR/D/XJislFMrter0O2/5RBhmx9Iw",
-	"Y7kVTA+ZHQtWCqNnZSZOmRJXosTfGT4RjI+4VIwPrSgZZ9mYq5HodpKO+MQn00J0+p3zzo8HR/x48Dg7",
-	"yc87naRjsrGYcBjbLqbwhLGlVKPO9fV10pnykk+EdZN8UYpcKCt58Tr/Ff6yOuMPY8FkzuyYW5xVIY1l",
-	"Zqznpj6N3tGzx0+HT8TB37KjwcGP+TE/eDbs9Q5O+JPB0+zH/G/i2bCTdCR8c8rtuJN0FJ/AmzLvJJ1S",
-	"/HMmS5F3+raciXgRE6neCDWy407/KFlZUtJ5MSuNLtfMPlXik73I8LHUb/iUjwQbiKEucTtxWv+ciXJR",
-	"zYveqG3ohH/ycznpPXvaNJ1XhRB2zWyG8PcfDINB6jso8pFo3iF8Z/0mVRM7fvI02bhpr3MxmWorVLb4",
-	"h1g0zzTjRSHKHwzTc4XTZUNdEu3CRISxCbsUU4u/Pj5hYz0rl4jiZHCU9fgTcZCLaaEXB0d/Ozr2SyRe",
-	"qRYZTekA5tS6vCfLy5tya0UJ3/yv38/PPx0fHZyff/pRfPzrXzqNax/+zG02Xl30WSmBI1WxYLLOlgz5",
-	"VRYFmxMfSMOAwXFbzClLH6XhPWnhaTsWpWDcMl4UG/i1eTeGBzTLlm04Ov5b89reaiVa1veLYpyVgucJ",
-	"Lg4XEPiaTpuNuekyfHCOu5E+ShM84GhbStwPpZUTX9w2UPOjNSuDOW5YXu/4pGl9b+REtnHXf+g5m3C1",
-	"YNKKiWFWM67MHOSmZRNtbBufF/DN2kRyMeSzwsI0eglMS05mk07/Cf4kFf1U8ZVUVoxEiRMEAb+G+z1B",
-	"OQGQMJhvNuYlz0AmJww2dSrKTCh7IFSmc5EzI0YToWx9fwc8uxQqbxYY+L8t5cWTo+PN8uKtztctS+kc",
-	"liTzHRZQ6pkV5cFRywp0vt8VvBNX0kit1h4OPQKHM5sMRFmb8I+N8/TvrJ3rUJcTbolSnp50IiLqNRLR",
-	"B6G4WneJWHzgB8NMMRvVt5Vnk5ZbhF7a6zXyYTHdktrh3W7LvOCz62b1l1IMO/3O/3dYKVuH9Fdz+M4N",
-	"ATPBKf0nL+X6zbuiJxwLnrJCDC3TM+uuN8Ec+/sH2+SG+/NOEvoa1mmmWhmBCthPPH9Hdyn8lGllhcJ/",
-	"8um0kBmHaR9OSz0oxOSvfxhYw+fqsOGNnIjnihcyv3D3cifp5MJyWcDu4jngr1muBchty8b8SuBSgTL9",
-	"HSAN01NR4pjM8kthgLDKUoOu+HsYy2p9UfASdZUwCvELm8yMZQPhJS570ut1Ip0zCNvrj3TewtgLmW+v",
-	"PYLOPDOgfAHjSIsU/xPP2buwcLfjfKBntj8ouLrsXG9LTL/SRtM5NZEzbWPGFWziQOBlyrhZ2rwujPhC",
-	"q2Ehs13O9caTfB2rHgVMbpEwXTKuNPwyLMBYrnLDpGLSGjbnC5zxK10OZJ4LdZdTRmmmLwUI3VIXoqJR",
-	"XhR6Tjv7IB36uaUPcUXwgNVORzF6EgwpN2/2IB3NeJmLPH3YZ5zhD6ycFYJUNtTjztUEqJxxNi31pwUr",
-	"Z4oBkSfM6lk2xs2Z8GwsQdEpmZ2VCgaF4QY6XzBRGNFlvwxZGCthKTFMCooU3oVC2XIBNyKbFhwMPPgq",
-	"jMKkOVf05kXKuMpJ45wVsXKQ4+NGwKIyMAkXMHWZjXGzYHoLtwnSdtkZMDKqqroUeUUCM0WGY57gCwOB",
-	"XzxXZFwOFgxszgXtPwoD/KTpnqsO3v32lZ6p/EYSSml7McSv1GWT1yWZgR23Y6lGDH7buamAOKkExFtt",
-	"2Ss39i2JB+I8pEqYfUWjkR2FTPZrKTKtcgnvveKyEPldc1ts08AU594CmEZTIy6Bm6/BpdE0uHvsEJ/B",
-	"kf007nB5z9WCkaRDLsQN/6D1G7yt7nibUUJIw/hAXwl2wn6WP+F8flP8isuCD4o7n1LOLR9wI+oXWDYW",
-	"OVN6zh6ks2puIDbh1gB+lIZdKj1XlbMKGfMHw8RwKDJ7ykoxFSB6bJf9UsbPMKv1JSu0GonyXNkxV8yZ",
-	"jSjX5J8CJBKyy5xLK3J4AZ8P2ph3mLgfg+qLBw13g5UToWcWZiwty2XuJ04CNCVxk6LwPFdE7prlGsRb",
-	"jb7fCVsuDp4PUVNZ1hzfI3OgWQkz7TY52iod/hpPelrqTBiz41mvU++IdWMZesSGUhS552aeZWJqccQm",
-	"5c1/6YoXs9pn8BdBfxuVglt0Q3LFeqAHTjUsDjS4Q6Dsw0wrJTJ74Tb/5hrd8XElsGs7x14qK+3idlU7",
-	"5NY5N849AnTDI0mpnFenvsOOn81sOtWlFfnPIpccDZF7kjV6yDhaWshQUjGuGNrgyAxNan7QtkDf76IB",
-	"5caEKT2fTovFazWd2VV+SD/77TF99nuusxmY+DDuBA5uJD4mLBeFsKLPfv9MkyKtxtlN1x8T/+h12mW/",
-	"KZIxSM2G8RJkyHBmRE58+ulgpA8cBcDmdd/x+c/0OhzDTzpvcGO+VFd64TyYbixQ16eltvox+1/vf3mb",
-	"sLm0YxI0yEekHnovMTzIhrIQpsvS30uR88yK/GMaqdD4HKh2tP2XYpGARsmNmesyR/WbNNzEaW78XAXK",
-	"AnVsrAvnXwcCBNXLCuV80/D1BZuLajeIOPWQ7m1QQRmukk14eWlgdUYoI628ElttXBUCgO2blkAbVpJ1",
-	"mqEYyC+4rXkxcm7FATD+qnt1iTo/r/5dfJrKUpidvinzxk8pndM8mx1STIK4hl2CXZ4Z0JH7eP3IHI+o",
-	"FEP5ic4f3Zy6hP93m2ZQiit9udNOXMcejd8pyEETru9REu/yx/AZPfhDZLZ+QC/wQZQoOalpvPg1OrAh",
-	"L4xI4vujvjF4L6PXzYTJBD/cIxirfvxLR1n/2CtdsqnQ0wLsFGfun/SePWWDhSXNcVOwZJkWlnQ5983H",
-	"T5+yHMyeYaknoKecsmc9+s2czAeUzN6JAwNvR1S3Qz2otvCi8BIEtZel3UB/5XpyocltQw55I9tGLL3u",
-	"XomY/zrpoJRqCItUBgJYyUao3HQZWTxmDKKVLhWVie5GPojm5gdcv8o3knxj9SWii7/2jx2W6dSIsuQL",
-	"JIQqPLjpQ2/FJ0vxxlUGx4k0reXlldMD6kvgWTNjnfmbIAdiQ2WHySXfOYbdMBrLjWUjrXN2JUrnh16h",
-	"9N3ENymEjQHBQgpSveeKweVmGmXlpSRfwZK+4O6vtI8TRxZzv6qF2roshdVdDHh2mfbR2UJWSHXjAovh",
-	"7SdtdSuCwkP7hqIA+BLEAUvBqr0SZRgZ3+DFuRpzw4TKRd4PDjK3iUDZNE4m/JdRvRoK9KuMuFRdluYz",
-	"0uuEgYmKK1Hywm2S8S5WVBpRmsALpZ5Ow0RQNKCJaEEnQM+ou92LHGzYK/yQLv2UDSkC7iuJt4iCWee3",
-	"k7NSz4OKwGkChsv8lFnQNYBTQTUc61kVHENdQajZBIjZfamTdMJZoEPG7SRcYWHt8APNKKL+upjdEDQ6",
-	"ZWIytYuaPCe6V1qJlvvYWUJbhgfeiaG7xilaszb+Q2J/UOrZaGwrmhGByU5hcyPCwmeAW/FFpCnHsiuR",
-	"n2VLMel4xm2ZUm3gzfKV247jQLf1rRJpH4KVRNs9yNRXoKu/BPO2KcwtGAVw3B0swYKBrVu6Jhsp8zkI",
-	"GjA7UXsHUTMt9ajkkyVow4zslQu0GtZL0pU/RQGRpkOfcjtOGEabgMfJQ8HCS8CyuL76hHwYe3U0b7ov",
-	"jwX2D/uV/soevHv1gj191jt6yKSyGjcO7cpgmRihbML+z/Of34S4B3zhlJ13zjvIs6T2LF9WzQ6DjYoC",
-	"BYDdLjbSAKJi7sRoGepyJOwFamUX3DuI1lH1K3zjLbxADqU1ZgyGE1vsmwuZb+RCGOV1bkjAZUJO7cVc",
-	"qlzPN0tHfPqMHsbX4YZTmTCbXw1PbpSrSsyFsUG8nrJeZN2yoSyNjZBtG0Vmo2VFgIe6YRWtJtrMlU1q",
-	"PN4kjuxvsNCQEPdhnIGCLQUqBPCjA4S5cDP+dPc22n5I39P4uvfeF7NviuyXTTZYYit57OO2JYF3H7ct",
-	"DPwWQ/xmnblpGsEuqyrP0EvuzfDIVXqEBy6QgLccbSyN1eVip3eCb3Or55c2soJr+o/Up708paS2ha0H",
-	"8Ns031HCxHSNW0hfm0gVv3e0LFP2xPLfDhu37De6SFfI/SbEuxu/vyGszDK/t1DbGvZdPp1VpRfx5WM9",
-	"p9CbM54ZZ05rA6PI2ZHSgFI80taiR1va8bIt3mV/F4WAd8iNj84KsMt9VM870lCzzPREGAYWJisw5iSN",
-	"QycgKAFt/y57VeoJS4/GKbOapc96CLX4MU/ZYOHhWqeMs/lYF8KB99BGM/DcBP4zTtFDl6fO0g3q6dFJ",
-	"Xr8I/9ZwcHQUK7QQgKKNThyyZMmqRQsRwy66ZEZYE6KriCLZzlQs/Cy2eFYPtyKv95meoloBpmwZ4D+r",
-	"tB0mP0ZTwPuk3MADrQvBES6CjoNVo2zIOMP5uyiVvhSqX8dHsF+GbKqLwqATpORWmL6PsDz/9TUzoqTc",
-	"CG4dtJfeqX3YeVWAXkOoeAac3K+5ZDEYbdnMYDqGIN0IjZcknBiBaTI9U9ZHobbYeOCGrbb+LSgMy9yM",
-	"b+PpJcGi81RWO6QmRq8+27T/VfS8z1LcBOQOCtLlF+437MF8rA15lSrYO/Dww4SleGzwkBLSQcowMMKU",
-	"Lhm58/OH3XP1y5AJno1pr/ssjS64DS8nLA33ZsoeuGChOwb4a3STpuzBQOdSGAotmhBbNAkzohCZ1aVJ",
-	"zlXBB8JRVbQrBiRGZeLauQ5OSMPMGEQXDmqYnctMwNi1eztlD0KaDpCe26Zg5xhy5h0/eYpSD/cjBP4s",
-	"4s945XNyCK1TkhRFDhYTj719GJO2NBeXiQNET1CtOF7KZsrKAh5RMGd0I/oZIyDCuRNrq2gakcKVYNgr",
-	"cka6k60IKQQjcXEuyikJ41FxbJ+lcy6tVKMLZG+gOpr2xVSUFxOpZlaEufG89mtPdBfdbjeteymJYpFB",
-	"YhL2gYVlxWoXhSzaNDIkqw3rJJ3aavxwF8u/XVli9WTDX5YXHh5e+cPHtvuJZHnDXaSNc6t2o90LcHCv",
-	"QCxHY5a+bm5qvmynzrSrMTSLTVpwE9reJ3A86/V+PHr27PjJyY8nvWfPjupAfDUrHCyLAOiror2+rz8t",
-	"KJLhAQNpEL9pzQH2uW6zwDCJp93+k16vUSNfWf3P/LJJczsba4Q8yQYHp8xbsgcc3lbmEfidLj1M6plz",
-	"uDJFvkt0B7+Z9llICoqRWnPVZalXINI+yJOgTgQfrbG8KAg/zVISHGmfuauiRrhIp0nHf6KTdOjx5vhD",
-	"43UYb8Nq7hLP+Ub/pPext1n9kaG9Mvobv+laVVG8KR81Gw1vnZ96yeouZsY2U4TP6MJIFGGGCXAnimHC",
-	"CnlJ94cSn/DWaxy0UvzNmkwr2nfjNF33DoL4TtmEHHwO8Qe3iI+EBdWKgn9woXUbVal6ILsxL9WRD365",
-	"etyNYFkGlzMYKY2LjIJY7WtcDejJHOg8RPzcJmA8TtNqh6gnF6CPktDusjdxlolWosueV5c/7E4GmtB8",
-	"LFQEH5jQqMTcQVYdN/pUZGnshRGkv2/n9h6W+s9GfX8xJZHmNABv2pnoUDkbz1ReipxFODBp2aUQUxNM",
-	"wjH3RzRJ8Jchu5n0dNJ6TOJ0Fli5rVmTpNlMKKaGWKpS2HLR7STbXTr1/KBV11mLTx44csfNRKxYposa",
-	"hBNUE8vZ87+/b45iUly33X50m3BKto2RalR4eIo1JDeqY6CPJczihY/7iORDm2e13mHX8FtNG1aKibbi",
-	"gud52bhzThQ38uunv7+vGXEurF5S2B4WE4uQRpY1wtpC5FsFGipSmilDvoFT1kMGxHtuIbaN0RqpsoZb",
-	"5L3lpa2wgsKAvK0kp4MOIMpge1wS1gXYxmn2Hh/EN0rB6VBXpz4zorzgIwdBWRktij6v/A0U2o2kcoYP",
-	"NQZlaCXVmdWEVMxjESc0XqU6Fy+0GspRgzfuXyJsNy0cNtN/selrZCtfuPD26sa+RrlD9jQqjJaSA9z1",
-	"VyyC9xDTp4TlObfcG5OYVhgdwdFT9g/5U99pn8HYhy8jVIVPgcMGC/TLhIs+oGY9bqcOE4mcUV8YGdkK",
-	"ttLd2y2wLnjqfcp1oYZ6CNawQFzStmLsfoTnzgKtLrO+UL1th8ysk3oNOMxGSRZFh9stVh/aaFiEQLpd",
-	"Bo0hYcOVDTvstWW3XvQzwaUB5tGYl5huGKUr9wkrPuGLU5JdlSk2CZLIObQot8Y9wwutXLIhfOFcVdxn",
-	"WKUid1kqPoHVIa8E2HD+ALAcCDme5mNZiJgpKT4AgkDm6DjmjC4rf2niokAlkIi0U/VfwkfKBKYx5CXj",
-	"5lzV8G4gd7BkQk0OsOd+ZuTI1HMVhzEGpb4UhBgmNzHmQCIkzmlMhg2EUCDZZFa5wUhynfSYaYbM0ZGg",
-	"Gek2qdEcBZLYRywYjcIvEN9ncCA8eEf7GPRBOwfDfYQwnHIDx6nxAFQkbAYi4zPULYUsG6+BJUNnCcAX",
-	"SYXbjlnX7rlGjFjwxcZxASA2UkudnYb7supbuTv07m6IXDek3Qo7mHRQ1VkjZGlPgCecj9WJCQ9rJVWJ",
-	"dB5i3CQmkgpQ69C0zltGO7KT9uMQnCvQhzbwlFv9xZ4gn1vedX7UtaBOf6W7h4KEWYJFd3dXFtqXs3wQ",
-	"K54/75NBTsaIrVqgonYzE+lsLJQHZkfr2rMp5IkkaBDWFq0xsOWtqDPnY0x3XJmKtcVFGyeejRdOZhiX",
-	"Aqe0pZxWp0PlYipUbphWpwQpRVBWt20g06L5kNIQgcrdiLCqDx/eRLI3OtNq7CrV212QucgKXoLtEkI9",
-	"/vib1Wnrkht3MVd8mZR1tViqMlROu3ZXSzbW2mxZomWdktcw8LJgCrXNYAb9WubxA5eu7AZ7GJD3AcRQ",
-	"z02QduUkPKidMLQgQ+n3PEwkYpBzBQ94fICH3vpyHZhr2K/OkkQGKOlU+0NFl/G52ujHdtV3HICSOG7T",
-	"ffre8+VSEMAsVFbP8ICbIwPTvZyEPI8mEYWZD17Ng93i5tKEzUyBgqUapX0yyIlMF8KGk4iLGoDOORZF",
-	"Thlj0rIHGH40aewsfthlUUZKBV6BB87VioTG4Guk11YHHuAdVMkCNdCUDrr+Yaqx4Y/bW1dwuuhQqCgD",
-	"LFsqr7akYeLugiZCu9FJojwNGrFV5Ww7MfwA7Wwhr0SIMhcCVBMda0luyZEQ9xODNxGzMCykEn5aMHrT",
-	"dH5xYZsPPtvs5vDtPeaUTnguLgYtFREVrwrNhAAWhpF8piA6ZhvuVsEyPZnA5sIWsbzFe7BGm9k1/7R6",
-	"50tX49EZ0na3TG8lGRKdYO1omqRKjRh2h1A7aDTP+Soy+n6TSxujjk147OMnHo7NqOwbSHsceCCMzEUl",
-	"6OloMGOf8jMmSwjurUq2bQVZbjiWhjxTTzQXIXF0nV5Q5/v2dNMQmnUunS9ONV2a3rp009rc9mGery72",
-	"jiHbUfWd5Ro5VBwncUWF3716wZ6dPPlx3/lRccGnrW1aMMtDsSvMpGZTURqtkAgy7mFSpyyF2aWhfkWj",
-	"NPXlT7aF11c5ZU1edgUXYCbaU7aWyuM0TikgOBu8MilwulOe8Lmtbc6q7MqaetOhZi8vjPawSvKygcKt",
-	"R902E2y2Aqt5fNw4E1e/pWmD6DuoMLUmDnvrYongijnI4zQq+5L2/flbURQE4LyUFGSLUBxRnZiG0Zpx",
-	"qrWTQN/YLBuTfzkgFpSeJyHKEe9t9y4Qok5hp70OB5T4hLmIGprkggPNN+hdejKRdlfNi/zJWyL1X9DD",
-	"AazAs8uLSYP3CcHeXmeS1t12LlGMZ2DaFCIfCV9TtpqqnlHhIzdPAoKHeP6O46F3bmk4ZjQYKVuOeqPo",
-	"U8NEf5vC3I56PeesrUL8VJgoTDVHg8o7+Ullj1LpufXR6h3ccHiEbW7n2C21S0hoxRz5A6P/KZND5p3S",
-	"wYKqFuCA2lj9JhiHtXe8kUg4cZH7h3MB1kop8rTLnjv3pmdl2lSJvk56qG6AVXZXeAAZjubcYOwscW4U",
-	"M/IBJcc/VWmYGhuuYeAXgfGW/dKXIm9GAqg1f/O2W+Mf/bqb8QWKYxG4JmGKKSeuXIOLwrtoufdunHp4",
-	"PdwMKU4wZdywuaCy6Q3C01n3baNVPMGLgg1mrsDhil8A9Of66IGO/PjsjBC9Ud1cUUyD5r0hC4x2O2x7",
-	"bLZXlnJYTW0j15x7Mxjwu60l0mal61JcBHhKC3CPl6IyxPWQpXNeTuiAVc5Sv/Wp936iPWznQtkF4tkd",
-	"okEEfHtwXQWr3gjCdjg3eXMeYXG1xgivu8McUquqUrK1CvhF5TCCGPYSbgua/dioJMqiuAhen/ZwUiTO",
-	"TXQLJQhvU4uwG/uKDrkTb0lHcotzHt955JFDfyv64lauER/dqi4j78pTQuSmSpnRU7G/dbQKvbaFBFuk",
-	"QphSrw7nE+W2QhDGPE/1oud84b3UQJVA/MhtIMu3XtOZn/SaBTXyBZJLxZ/V0AlNxZv/N9/ZdtTaGhF8",
-	"FrJTV707IYXSFTiIEnwc/BlLbOL9hCgDA/+xmi4i7+J3ebCnVYChhq7mZBGR7hByIyeUG/mYciOPMDfy",
-	"XN00OfJ4vDk58l0t77bhLAeCsjwRxErlqnFVheBXWH+7kMYKJcoo8xTL0iWYevTJCoVbiA4BI7JS2Irr",
-	"KPEL/+Qw8dFX6OEuyn5FeJmwJ30ftMNq2S6XlTN4MhSPJZXwUohp8MN5hM5ShxhC/83jWYVi7F2WUvZ1",
-	"6seslbb00hdGRgLERO2PzTuNuNw9KAAtN/sSwFWqTCAofXvX5x5u/UIOrVgjG+Z6VuRwWaIVUAVUVxzv",
-	"LlqE1+qSc2Cp4pezKLDYli0XOzrn3SXPbXsAHOdQm6AscIIUV9l+f79IpdjBmbQ7vkDugARUubmQG2Ky",
-	"tWAwHqBUxgqet52vQgBbFG/Hd0wUCF3nbtopmL3XYl312GuldUeGouMmZM/mO6nS/OoiYeAq4q5bHlbN",
-	"vU5upWYShfDXJeq1nEi0ulaWm5ZSl9Iu2kEeHkrsAnPWAWzGcjQWBmx+zM+dwF0t/jnjzotoJrwo4O8e",
-	"mEAtYnpMDpujQO3O0F04iXIfKAN4B3bCy21jWR186v1sMuHlgl4j7F87vNntGg+7IJ36NVhE16DhC48v",
-	"NaK4EqbPHHFPEMz6h5ZK5PAOxj5NQj0euGFpoTNeSLvolmIktfofYpZ4pHg344qXC9BEPqwCPSJ2p3h6",
-	"FZIn9Rvj774bA1z/MyATNtAzlfNy0Y9BixHeBEGiBZeTZQVodaYtoJ1mQxR1wQCVJbSctJTmpXScEFMK",
-	"JeaGgBA+/p4emfSU/hJyw5gdyzJ3HmnYDQJr4qJHLjZIBaERvknI809/f4/6zLkCVdOBjR06CCFA5GAV",
-	"3M5KwdJPuekiamPUdcXNzYFXdA6sLdIue67iUVBnPtDDAzsWB3NdFjkuDQ4hgBtwad56kpZlJTdj7MQi",
-	"MGnuXCGIRc8cDII2K9ax+kF7dNUfqtrdTmljKeG0CssvtCoWadfNUo6ULhF4yLQi3dIkcDdicTwqDUDs",
-	"ZBJm9bkKDit3jZBFiF1p+rURpaFBnc55QS0RVhTpNljZF9xBM8yA3k1Y+3dIZ1iFSrVhtN5sAF5FyDH/",
-	"RCRAlI74E2WwMLtDtcbcjJfa+yQVTlwrJwkcHyGAxbVLLXVRDHh2uZebuAZriM5g3a3cUjv/OQv18tOm",
-	"0vhV9YqE+ZsuYdYWiRNfSVzHIsEiFtepw7vD98h2of6xpRAVn2CcMrivFucY1KRSsk218qm69b/DJ9eW",
-	"6E98PDGsC1sX+aPxn5PKyBwR+tNSXnErGqvlg5DC8L9Cn5BvXVUVzlCVFQjcJ1Uhlbi4FIu0z6YzSisE",
-	"QReeCrshrVuSyc0FSbi0XtgfYWgwArWOREXSJjiOfyjtBxsW9IxiJjxSYZt6+5409oEyWJfHddsAg9iv",
-	"srKMVr1td3m3hlHXTetDYyy5oSkhKjU2gkOhW0xSMLdCuJF/AouB4OWB7V/0VOQH4ecrWdoZLw7G2mBI",
-	"x3kjsJyIv2g6XmvDL80UyGt8wPs4cLOrayP6RoMzgBbyn23Cs5bk4GUiku4q2MPB+6NDi2C/wjb1sn4T",
-	"+dZ5yA8Idbx3xbe1KMu/DCtHpQd/9JZRlx4ri4yOGsecmy216Btimre/y3ber7V3VNixZi6w5aKBLb8w",
-	"qbFWDbEhnwED8z6XNuTKAl/Fd9G+nOGlsKVsCjeGyE9VxgnuqFrZ9lOXHa+HVVX1KkAZyp8gcom5Vp1y",
-	"UIiQ5eTLge0l1XF9tqFfaHwAzaddMc+KW7DVzovQnxHoc15qK9pchM5C3WrnQ6y3Zau+DG/iq89Ejrzp",
-	"tGh01zmlY6O42bW6Z6QSuhowtaVUu7TuqPZz+7uJ3MftrwvR4px1tf0wlzXXXZZmMvVVyqym8ii+KYq/",
-	"X6+kmGPR5UzCb3NJZX14PpFY6WeuWqr7vHMaftREd1vscKCPDhXDmZNZGGzLk95JLGb7T1YQxhGFrSQE",
-	"JcEecqXFTgPi96h3fNJYgbmx6fnWjiTS/n3/U4vF7Gxb/taGLuaN9N5EB3XnUksZE+PaTgyDRo72Qmia",
-	"Bfc7mDCrWslQqpEop6VsuWtXxYEtzEUGHxhi1nJz4x9bVbXdMhGNqzpftrkuAwOaGe3RxgxzXELj1haz",
-	"JqVLz0V5kHEjWCEs9YzP5Ug6H4ZUCqyWxXQslGlsDB7R29PHy3DxKYdPwjj/9Ts/+LN38OzjA/ePg4+P",
-	"/K8e/ttfmjaJ4Ov7yejYtVS+cZu1RZYCPtqUrNB0CLSmL05MeJ5NBHuhy6mmfnt+eHcaKxLlC9IGqGAk",
-	"fLU1ZWE5RaB19zZXZ1/aUHyxfd/aOh/tQAiDjTEMKoxXCzw2nxJV9WtBpgAborVPtUk0M3zRd2FcVGCp",
-	"+nnizIsQWe40HXsupoVesKmcCp8Rpcmck41hjuaaerXYbZf9DBODJ6lMRKaXq9bhtdslgm7aSh0kUnOt",
-	"qRAmptJLSx9mWzb03L49jZsPnvEGGtqHuhST5D1oTDT8/hZyL2vYY8qeyg36zDdV9ltNrwtVx52HHj7V",
-	"FBl2CYtY3qS7r7TBNdXfg2YbFzfDwFNbMbPNOYhbCb79Zg06zX6t5QHPXIcKt96j1RaLxb7yYAZgnSd0",
-	"50obta537zelnK9JM8SJLrnl/c61Eu/uN7k78E69GcsGCb+HTMSEPesFkJHfQA9KcqXy0Re+wiSXZH0D",
-	"WyRspgphfEmTdMxVLvILfSXKtMvOGvSFxCdAnqtqJugfETQUfL/EjzM5DOA0o7USJUXGnOvcuCxKtVQ5",
-	"/UvY6ye89qKVRnbkKUZ+RR4MrrBb3U3q7srw0f40q2FoiZr+cj6m0rjfVZwlAPf8cWB8FkgeM/QJn+5O",
-	"Ma3oI22pYvYF2aS7pobul/PfCDBI3BYtU3Gd7ePyJxTrgT9LNcIXjEc7TvhiCwERy4YNQqAhoZVP5Xa5",
-	"rHeWw1rNaF366t7SVu8tXXVdr5UdGyT5PkU3rpTYUq98v5sRKoE37cpZc4aDc7NVgGDEyXlRPBBjsGUC",
-	"aLpJNQp/9JGTVdcL2EE7JFdQ0qqp2Pk2sila4fxn3yR233vH/gXM3wTM9wdfS5iKp9rIPWPNJ3JVqNyu",
-	"2l9pBpu0/+C8XG7IEArb36ye/Y0ueBuceQ0D+cL+ppiNuuytppBmVdS/e+Pq+WcR0yzBWhc79/zlpsl5",
-	"nk6kcaVvqtQfLxYrre6TNDZhRjulRdpa4aCqFpfPagIiwOcnhE+PwxxuxKhwz8f77W08jyXQgGeXpyiC",
-	"ClfiaGFCatHaulY1nPXu8TS3XHQEhfNqpAo4gnfCuJZbS16IHYKTodlOj00EVyawrocTUDwoykbbVwCz",
-	"FkrfSU56mMeG7OtNR4/YRSRlMJbxVqFgt28AQhdjFLvdpqIBgSHNGicmZdlQDybPXLmulcs2QkwMs7q/",
-	"AuNMGjGW7IERAv+SPkxYOlPZWFAG8QMfBosygXA7HybnyjP+RegXmLIHIWcHWWKZ/TG0spxBTEBH32zJ",
-	"5RiXQBLqIdm8Ny470h569tS+En1eBxUgzDgiot/D6E6iCl42NgVU2MPJdXVKhwXHHkyuf5vr/5QOiyz8",
-	"+sVr/IWunqvfCbhkNN9oyDDBsbXTzvU1llkZ6gZTl8uyENyDggnTS/i9GUVWqOObLw2cuDLDBPi9EiXC",
-	"ka2mixoT0VyvXVf3GMuIeAyIr6cHpNA9V+fq0aMzzFV69Ig9Z49o6Y9cdleAlmMk02jfwuY5e4SDPaLW",
-	"J0bgJRmBY6nDGK8vA9/zR/jIFZQ7V0CaBKmOi9a6Zndd9hJRlsQV8ko45nW+B5DljzzlPPLxVvcmjobJ",
-	"ho9WNsHALoDQpy14PrNjoazMaKKPHrEUfqVL+Sf+ps9+wlNl57Ne73EWSAd/FOhuwlTAQqsRIgF8Chbt",
-	"J/UZI02diU88s8WCinnPo8qklE5HE0KewUNx64ef0c3Fp1S0Wmp1OKVCSH/9w2iVUpfzZydPfnzo0/1c",
-	"NSOqJ5MwDre7r6CSujyIwuio4h/mEKb/+8BhDg5e56nr0U7EBFflgOfUdh63XyhL9JFSSaKUTUVJPdyT",
-	"ymeEsNofDGJ03RKpfA+SNvz20SMCNCkBH8iEsgdCwcRzZsRoIrCzHz8cpJEoYin//49fDVL3RWqi9eiR",
-	"U03nDrFBR4AymuJdvv4iHJvGs7G+jw8G8wcLlp70nlGhoosS1H8sSA5rhz8dP0sd1BaxaAfYYTR1l4zr",
-	"lIblFAztwLmiojsJS/GTLkkf1axTlv7Plx9Yt9s9xE6OvuxP1CcnrM7g4mCX0s8ofhMWmevXWPWD/o3M",
-	"NeX/nBFCDW0t70IES7beQwgkvpcF6PuCUcjRGQ5w5aJdbHfHwmdxhYdjwQs7/tP15JuWOhPGYGVGAzcc",
-	"PlMKni/+pCsr44pw7w9pu/ABMF75VHYXfFLgl6QJuOyHaOmCgkPRQrymCpkJZWpx6ymc58Fxt9dJOrOy",
-	"cCLa9A8P5/N5l+Ofu7ocHbp3zeGb1y9evn3/Et+pSkEFyR2h6vudXveInnJT7fQ7j7u97uMOIhDGeCsd",
-	"Xh0d+rvj0PXz63/ujJrMMPTMumdNl4HSE3renLqILVW7Qjj4lJeoltMrUqvXeaePGN9a2TbXMXCqYX0w",
-	"6HGvR5WSULcgh2ElaP5wVgbd6zsViEPXHV5/LVYdUjG2Z0CsZRf27qT3uG2QMOvDV7ocUL/Q6yTuVrv+",
-	"LV88DhUGj+3pvCGmWC4WidhkDrrf75Hlep10ptpsd1Y+YDDW88jJn0R+Uvaa4hnEaz6tZPUMKRhUL74X",
-	"SmL95BIi939+Lqp0XdfXbDkT1yskdHSbU8jbqAjMGberoSWDRzAgLfU2U8VPPPcwu/sgP1phrXdg8Iyv",
-	"kt910iRBDj/L/LqCu2+kztfWUJs8R0Jx6j6SbuHL5HoDAK+RjCtQVgbC11Dtoy4WNB5iYvYO/oiw9VBr",
-	"lTQmtVQlicR0ndTpjVVSrxHbyeoK39FIXyhCTuiT6994q+0rrPyILzxbQ/CxclbD8fnqk1S4baWSp4f6",
-	"dKgfn6nqFzUVsnXHsnQIrkLHQs/c7jNp6/Xz+p0tMS++SOJJ71l1873QalhIBLh4oy4qSHidbMnlFTOs",
-	"MDbFlGwbGXb3wHRELdsyHVzfJZ8IzFjp/948ZPXI4YvQsPF1/iv8unP90TEuaaTtV/5zFbdTF64HBb0E",
-	"WvxE+DInQbsFmed8VKs3v6u929l1CahPu7knmxeMmqdf6i2qFxHaqOlG8Ps0WJAPd2/aQdhFTx3+N9sq",
-	"BC1X+gfvG7+Nu7wG8rzjS9yDudZc2/jEl1/Tzza/EkTV/m5pFqIZq5RQZ/HDz/SP7e9l36qq1mFY+Pua",
-	"bvpaQ3SPZGFaucxh5x1yzhDydgjluq871xAbaWyagdZpvfpPl6E9yx67YuHOEvW1fSb6KhQUQmT2LJeW",
-	"Wqib06g9O6lhxWzknO2WB5uszgS0LRETbLrl/07ZZXd1y9+QaGi264km8fdAfWdGwrZtS++OmLTGoHe7",
-	"ce8Ezzdt2273GS21+TIOnHpIpNx6OZ+NtfN8eL2W4vHUAROtcWfVVqHswogYgRzxN2ZkU/WyPrWCpCR1",
-	"z+gKvVGR1g7CAlOHTHKuSDTgU9EjZ1QldDoVCrXuqHJB5VgFZnZ57b4hCIxLi29i00qReEkb9F1pExUS",
-	"u4ERaMGNboo7MC3vmu9Q2ZnXaqthvYE7Z8QKINUoHYEgX9Ej3wkp4mraiJCWimotgSDuizSCyDCxBRLR",
-	"hQd93ZAsKp26SWnG7bglnRm/fT8qMy1rjcaMm4uY2OCR733FsujeVPSho48VolwvbQ4/4//X6usf1ijZ",
-	"odWsq8li2LAUgtLzyau2qoCz3fXvbosWXXHFd6pEtx5ruwrdsie9u+FZlw5+f/rzmh27gXTefGvirkSy",
-	"nNts3A4TDXBbMhZ9o1pimSDpAnQFmOA0BM89/KbA8KEPpxeatPOGcBhVuLr1K+Q3HGa7K+QeyPE71F1f",
-	"EDiEB5vGCGsRvPXFN8EhFeHof75bdml0Jz6Hq8A1nmZpQEOlrq2iD4Sbtppnplb0DLlMwWbJwnnXCXwE",
-	"bGRcdscpG2g7xuyegWAT+Qlj+tRpW7H0dS4mU22FyhYH/xCLFMM9U1EVacc6dj7CNBLWRO1utBI/eGAM",
-	"3ptbhIZ8SZTdDiOa5j/Ewmnxu3B9FLzxasHvAVGgi/xgwLNLETcEC9WtYLCqHgdILtqYsZ4G41zMWfWB",
-	"CEb5e1XqVuTmwn3TVXcLvw0/cezHj6zvprYyrZd/f99Z8+do1ltHcZ7DkVA1QBg53r4FnxRL21df3b+7",
-	"ceF/3ZHWo0LwqTTdTE8OBRCjr9XpJta9etx9Qf/EYir725MvXO+divYYI9wg4GFiUuQRJmemAtb1+zER",
-	"To62mNMHrd/wksoSnhw92fzCb8qVgxX5zyKX3JdDOzk+3uZlh2fiA0oxeLLNvv2m+BWXhX/nhnffmQM+",
-	"12uEGdfoNoBr/TUYYWm3vQmzENJsd4++3R6Q9CL63C0yTTXMOihStLa94JHuzTWDEN9oNZHPNzr9+Cjv",
-	"3BRo1G22BEs9RwN64Vphodojg2IhTVD86gDquOe4KIxoC8VWtHJLdkE1wP34l5bHXwuqqogkivcRtvL7",
-	"tSC8A2mJj1p5Z3fZuRGo9doSLjZ4mYTKK8r3hdZ93dAVQseSP2JhAsjXG8ZjbvoeP19J6Oq5DFuPwLPt",
-	"oKwlDvnKEFl7QgRtffh3KDiTPSCOWqlzQ8zTtebB/OfVnjtUEdWOhSxdYQ7fXYjJ3CeEgFrAi1Cfnxyd",
-	"TtAILByY9Hq9OEDJS4G5e1Rt0HlD2yKTbTHJ5aLBhWvr4DIbMaEX/vLPmcDGOM5E8MVKg0yNyk08OTre",
-	"2In8W41A3WEY9L6CmpsC4xGvU9/Su1WPtmTY0ES3NTT61jVd3cwQUd4WMoavz++7GoQq4q69iI3CFXko",
-	"nrOIajbAxdT3+Te+u4nTIFyDq4GgDJznJCiwwOe58o1SEC3k69WNuWJHT9k/5E9V219f/6Aa02A7r6gD",
-	"CskO7wyWBh4azGytLSo9fjGj4v/pVg1SmuRFaDvTIjMaq59+u2ICaKtNSiDdIcnI/JuSDt+4MDj8DP+7",
-	"bpUJI0H9dW+ZLFrtCbxt7y8M5orAh47y93ism5+GjbwBDRxW3s9RW2UPbyfXXEUoxkF2Uq6gU5L6Lm82",
-	"NMxC0wPlbDbW2ogkFJmIW6Z4KBu2QvRoOPyOa4VXZZ36AgxvNRvoXApz6pqrTPlInCuJLIl9dvREVI15",
-	"Uu/WSim/vcvO8PdL7StN1aTKZ34i+s3Njw+HXJbeRUAZoC4Td0XVdEz0gvZ3m8u1moTXO9HV3XKPuDYI",
-	"27Hbci+RDeNLV5wLK/C3TcCX59+e4f0sQtX/b/lScwfbIsPCXjb1f7ijm+4eHMsfRFF4ZQ6VNTNGFW6s",
-	"i9zz9eJ7F6ll6Dryda5pXQYKj4qo+bSBqkzYEJ+gyjQez0SV/Hy6lRKIOtTzqsshZ1NdujTyOffofnZW",
-	"uwfiNuhMmnNlXPV+7FSXUTW0hLLvM8GkBzkFpT5x0GnXZpYaLWPTM/YcaxBFPWZcmTOlqcltny13wZWh",
-	"3KJrmtLs5LLl4rb1JOpg05r0Vuvp8j0F7u5Bdv0Ce+kZADd0SVdp0gW3lA+1cketdvi78NR3glKuNXlr",
-	"IOJ3K7dk4tr1qdzrkN+cYVhT41aNwziY+hUaiGF6h9iR8Xo7gv1l+IHU0f+GZPt9ESzmcNBZ3jPFbn4a",
-	"aO6G5H34GY5vKcTWBJd+V5Xn2xFPNvwZ8ay3SrEb0D53jOA+OTrehihFphUVn3/FZSHuy2YJgPGoAmMz",
-	"6Tdn4Ec9WEPhLm6qmpLYKxaVZd81JQTIfbenFc/BDajtrVbiDiiu6rm63gCG5VFVMJzCyw+8tcWOe+wQ",
-	"n8HPPm6KE7sS4ligGDc5fT08gFUf4LK9g+ceHYgbCenrlKFbWJF8sv3D/0nXYWR1zlocjMAGVB7Qw5LX",
-	"d2IG1nHAZCoHHQGc+2lUtYxAP3/M/M9aie65evnPGS9Ch7glIDHe5FQxEO1DV/qUnYUKmtNIcFVVR7CW",
-	"KLC2agw8T2f25jdI8gXs/4XI5duAEl/v6q3cGij8Vc32a4L5nlHxw2aY7w0E81fqZfhyveNfQOE1QOGN",
-	"N9rWyjdJ001eEP/Ud2NORs1uG81Jt+BvGC8T1/1sdXz4c/1KHR9ueoef/T/XRsjfVTj5W6ecdiXbV2a/",
-	"T2W3IV/gXk5689N+P/dAGoeuXnR78RdMn5tzadO4HRgFJlwBesptcw3Yq/5iSjtIZNV3gKuFC4H4h3wm",
-	"eHiEACnYUktpu1Kn/VxFdYJJbR665mmWWTkRUYJ5MFvtWDjdl6UY702ZJISUqYNgCLkJTzg8T4IBefg3",
-	"/L8lQP7O7eGG6Ph/6DkrtBoxq7Fmsm/zVcWY0sc9k8Ka0qMnvd7EpFWb6fRpz6T1Rp6Pe6Ylpg1fbwVm",
-	"Pa03Bu4dPPv41wfn513618N/ezAx/9c8/EunEb211BdsBUX0JfF2308D9FdqI+L+4UgCtnw4xMZ8H78j",
-	"SJmnmlahiH/+bxBmr1eo/+8hil2j+68jyRrIzcWMTQOUiNp5MWz6roTBdjg8TkoiJ9aY4FQTdGsJZUNO",
-	"M3vO/HoJjkTICsUws5np4bkKedOh0wfiLbi5pOaMpRyNMY5e6zXoCrC7QvbTGTW9AflJzu6cygOOZrzM",
-	"WTkrfH8IQlphexEaXed80WUveTamMv4/GDbVUlmsKzuSysRV4WlfEpa2eeEPwY4/7Ha76NY5V+0PulCL",
-	"Ofzs/hW9e8o4uxQLyle34pNlA2FkLlyXCnI1IXSLWxgjOlK6Qg4JsZaGLguroX9PhXeeXL6lhHTzC2Lt",
-	"q3JKwOxEjiQXOSasZgPBlun5u0pG/las/p85ZTZFvZ8qPvaCxrW1IdnWcuNsKdRnvuvl2ro81Bvztquh",
-	"0CjNKS3lgvp8xE1n7sPyilF2lACFCCoHyMIpmvsu49N29G52W7aweO5rX4Y6IxgNcJBhpJvG+Nkbvwe3",
-	"RixuhPWE8s3kMvLc9XuZyNZaffuq4dha4KmhJUaIDClGzbtgbm6WDnpxylI1K4qUDcCuIbPU7Ye7YuaN",
-	"haNoAEdeQ2ysDZblBOzMUKz4XLkqp+ysuYAUfiqh1kh8oKmdNcoIj4ksNIaE+8z1qcGCx1oVCzYQmZ4I",
-	"VggDlP7ra2phUxJC0stfbskwl4od9VhjbIlKVEUkv3+Fgj5+P0WqtuK0JNQBY0rPv/uqVVsyapsQ3tBH",
-	"aIfCHLffIegmnYHuyREeer61nRDPQMPbY9nTL6qP8VajeAWhlIVy9b5TPWdjORqLktrVY2IlpW3ruQrZ",
-	"2O7xqiVR3PP/XE14LpjE9E7fg8Q1HfYO0IJb4RtLeug2lq6kUgDsF9/LI+68EZqJwS/nSpToAaSy2hf6",
-	"SpRp4hOGsIVrk8x07RRusTPSPXZE+lY6Id1XwY6ooWcTU66XmluV5GhplkSEDqoCuoa0of6VReHFBfEI",
-	"MIPLgH7gCq87TIs2Lv+ZpcB02Ak2JaYJ39bqoeftcwXMXfpSFVsyd1s/JrZ1O6avtg3T3toArSWgW7az",
-	"dineEdHsIUjIA5CPt+48bZrh2r43jc0JXlXtSqJ28lVPYlVVFKiaPrk7J7pFToPZmFYt79OaEYCbdK58",
-	"cRv8BhVddrE1x45NFA+7+suVaGs9tmdFaK0S5JNdm1oEfp81vN8IW8m1mcVKSE3ksIuYX/ZGLcN96x3V",
-	"Bt55GTXLQOeyD4rib09rCox/ROmQW02JoQ2eDO/1+i6QMNs416qy6K5zQL2LwVcPh4mdc867sNY7t+fW",
-	"GPOx5hPZ6kx1f75N5z+N0FY7kReFE0f72WcdXQ1VU+1Gfo/avlO5XNfw/fePQPTO+YJ/oVa/h8gM7jtN",
-	"vX1sWBD5qPJqLjXLr1sF8d1sVhEBH1pbqEcp/45UVt9+71psbOyrXn3MeYVXv9VUDDpBierR2UzwbBx9",
-	"qoICrn7tP6Sxulzg7uQCBHS5qL3qowWrr6LLjVbEq6br5A6LPhGXWWv5SJwoXPVakhb723frtbzaDkcq",
-	"Y3lBZ/JD3Hkpej/0gLz+eP3/AgAA//8=",
+	"7L19d9s4sif8VXD0zHM6ydCy7DjpiXz23JvOJHuzk073STI3u6eVa0IkJKFNARoCsqLJ+rvvqSoABCVS",
+	"L7Fsd3Lnn+7YJom3qkK9/KrqSyfT05lWQlnT6X/pTATPRYn/fPmBj+H/uTBZKWdWatXpd97yqTDMTqRh",
+	"xnIrmB4xOxGsFEbPy0ycMyWuRIm/M3wqGB9zqRgfWVEyzrIJV2PR7SQd8ZlPZ4Xo9DuDzo9HJ/x0+Dg7",
+	"ywedTtIx2URMOYxtlzN4wthSqnHn+vo66cx4yafCukm+KEUulJW8eJ3/Cn9Zn/GHiWAyZ3bCLc6qkMYy",
+	"M9ELU59G7+TZ46ejJ+LoL9nJ8OjH/JQfPRv1ekdn/MnwafZj/hfxbNRJOhK+OeN20kk6ik/hTZl3kk4p",
+	"/jGXpcg7fVvORbyIqVRvhBrbSad/kqwtKem8mJdGlxtmnyrx2V5k+FjqN3zGx4INxUiXuJ04rX/MRbms",
+	"5kVv1DZ0yj/7uZz1nj1tms6rQgi7YTYj+PsPhsEg9R0U+Vg07xC+s3mTqomdPnmabN2017mYzrQVKlv+",
+	"TSybZ5rxohDlD4bphcLpspEuiXZhIsLYhF2KmcVfn56xiZ6XK0RxNjzJevyJOMrFrNDLo5O/nJz6JRKv",
+	"VIuMpnQEc2pd3pPV5c24taKEb/7Xb4PB59OTo8Hg84/i05//1Glc++hnbrPJ+qI/lhI4UhVLJutsyZBf",
+	"ZVGwBfGBNAwYHLfFnLP0URrekxaethNRCsYt40WxhV+bd2N0RLNs2YaT0780r+2tVqJlfb8oxlkpeJ7g",
+	"4nABga/ptNmEmy7DBxe4G+mjNMEDjralxP1QWjnxxW0DNT/asDKY45bl9U7Pmtb3Rk5lG3f9h16wKVdL",
+	"Jq2YGmY148osQG5aNtXGtvF5Ad+sTSQXIz4vLEyjl8C05HQ+7fSf4E9S0U8VX0llxViUOEEQ8Bu43xOU",
+	"EwAJg/lmE17yDGRywmBTZ6LMhLJHQmU6FzkzYjwVytb3d8izS6HyZoGB/9tRXjw5Od0uL97qfNOylM5h",
+	"STLfYwGlnltRHp20rEDnh13BO3EljdRq4+HQI3A48+lQlLUJ/9g4T//OxrmOdDnllijl6VknIqJeIxF9",
+	"EIqrTZeIxQd+MMwU83F9W3k2bblF6KWDXiMflrMdqR3e7bbMCz67aVZ/KsWo0+/8f8eVsnVMfzXH79wQ",
+	"MBOc0n/yUm7evCt6wrHgOSvEyDI9t+56E8yxv3+wTW64P+8loa9hnWamlRGogP3E83d0l8JPmVZWKPwn",
+	"n80KmXGY9vGs1MNCTP/8u4E1fKkOG97IiXiueCHzC3cvd5JOLiyXBewungP+muVagNy2bMKvBC4VKNPf",
+	"AdIwPRMljsksvxQGCKssNeiKv4WxrNYXBS9RVwmjEL+w6dxYNhRe4rInvV4n0jmDsL3+ROctjL2Q+e7a",
+	"I+jMcwPKFzCOtEjxP/GcvQsLdzvOh3pu+8OCq8vO9a7E9CttNJ1TEznTNmZcwSYOBV6mjJuVzevCiC+0",
+	"GhUy2+dcbzzJ17HqUcDklgnTJeNKwy/DAozlKjdMKiatYQu+xBm/0uVQ5rlQdzlllGb6UoDQLXUhKhrl",
+	"RaEXtLMP0pGfW/oQVwQPWO10FKOnwZBy82YP0vGcl7nI04d9xhn+wMp5IUhlQz1uoKZA5YyzWak/L1k5",
+	"VwyIPGFWz7MJbs6UZxMJik7J7LxUMCgMN9T5konCiC77ZcTCWAlLiWFSUKTwLhTKlku4Edms4GDgwVdh",
+	"FCbNQNGbFynjKieNc17EykGOjxsBi8rAJFzC1GU2wc2C6S3dJkjbZR+BkVFV1aXIKxKYKzIc8wRfGAr8",
+	"4kCRcTlcMrA5l7T/KAzwk6Y7UB28++0rPVf5jSSU0vZihF+pyyavSzIDO24nUo0Z/LZzUwFxVgmIt9qy",
+	"V27sWxIPxHlIlTD7ikYjOwqZ7NdSZFrlEt57xWUh8rvmttimgSkuvAUwi6ZGXAI3X4NLo2lw99gxPoMj",
+	"+2nc4fKeqyUjSYdciBv+Qes3eFvd8TajhJCG8aG+EuyM/Sx/wvn8XfErLgs+LO58Sjm3fMiNqF9g2UTk",
+	"TOkFe5DOq7mB2IRbA/hRGnap9EJVzipkzB8ME6ORyOw5K8VMgOixXfZLGT/DrNaXrNBqLMqBshOumDMb",
+	"Ua7JfwqQSMguCy6tyOEFfD5oY95h4n4Mqi8eNNwNVk6FnluYsbQsl7mfOAnQlMRNisJzoIjcNcs1iLca",
+	"fb8TtlwePR+hprKqOb5H5kCzEmbabXK0VTr8NZ70rNSZMGbPs96k3hHrxjL0hI2kKHLPzTzLxMziiE3K",
+	"m//SFS/mtc/gL4L+Ni4Ft+iG5Ir1QA+caVgcaHDHQNnHmVZKZPbCbf7NNbrT00pg13aOvVRW2uXtqnbI",
+	"rQtunHsE6IZHklI5r059hx0/m/lspksr8p9FLjkaIvcka/SIcbS0kKGkYlwxtMGRGZrU/KBtgb7fRQPK",
+	"jQlTep7BQy+QdNacZagncMNyYGg8E9yy0dzwIjKqFnjHpxw/lbpZggpFsoV0qPRSzGzaJwczN5aNtc7Z",
+	"lSjBtK7U1S5LSzHVVyJ3zyrSo2i0hbQTGFHaBHRyacmXPlB0YqAQqaX/aJelo1L/U6j4Szh7YZjR5Ejy",
+	"BGC85IO9pX2Ull0KMQNtWxvQvtiE5132BibCC9wSWPZcoeR0g/gFeafbQOGwoCo64sKnz1laaOP3Y7i0",
+	"1QTWNweGGWslzlmK+3Qh1QWtI28a1Vh4WSpH7PgcyNwue1tJezpSO1Cp0hdmbmYig9koXbFEpudFDqJi",
+	"AsLH2bRyWOA85jNRGpHjDLzt4Wch0e4YafjIcAkXzzmI6ELYMOFYQ4GluedIXgs1n3b6v3WqmXWSDpAP",
+	"aoxIHJ2kQ2fbSTruADpJB7aUBE5tk+BXYb4oEXEqnU9rxnvSeT6bFcvXaja36/yQfgnU0me/5TqbT8EO",
+	"0SWbgiAbi08Jo2/32W9fiElJy3d+hOtPiX/0Ou2yv9PESbobPGY3Y9qHz0djfeRmCMKk+44vfqbXYao/",
+	"6bzBrf9SXeml8+i7sYBVZqW2+jH7X+9/eZsgG9HFi/cKmUs+agIPspEshOmy9LdS5DyzIv+URiYlPgem",
+	"DomjS7FMwMLixix0maM5ShZf4iwZPlDhxME8mejCxZuARsEUsUK5WA18fckWotoNEtZ6RHosiBOGq2RT",
+	"Xl4aWJ0Rykgrr8ROG1eFxGD7ZiXISivJW5PhtZhfcFvz6uXciiO4CDsNNFM7gC/rfxefZ7IUZq9vyrzx",
+	"UyBMTLuDlklQX2CXYJfnKLX6qI7JHI+oFCP5mc4f3f66hP93m2ZQiit9uddOXMcevt8o6EcTru9REu9y",
+	"xYR6+Duweu2AXuCDeMPmZLbw4tfowEa8MCKJ9an6xqCsQS+0CZMJfulHMFb9+FeOsv6xV7pkM6FnBdjt",
+	"zv111nv2lOQ3bOK24OEqLazYNu6bj58+ZTlfGjYq9ZTE57Me/YauWtJU/P0LA+9GVLdDPajG86LwEgS1",
+	"+ZXdQP/9ZnKhye1CDnkj20YsvUnPipj/OumglGrRfJw0/LwE8ZKbLiMPgJmAaCUlS2Wiu5UPorn5ATev",
+	"8o0kX3F9iRjyqv1jj2U6tbos+RIJoQqXb/vQW/HZUvx9ncFxIk1reXnl9OL6EkhD3E3RBBVvFBiuHgDB",
+	"kHSjrtRE9TTqReZ03E2LjbRheHGvO4CsrMYoeyEF2bMLxeCGNI0C91KSA25F6ahrepESm9c0KadhXwx5",
+	"dpn2I/W7urZhOxdOsw1XK1gRtPmxho1qeKavRBmpbKj3DxToskLlIt+o+fkvozUwEuisHHNU8PM5GUvC",
+	"wERBgeeF2yTj4xaoLKNIghdKPZuFiaB8Qb+LBcUCww1ORShyUTJxhR/SpZ+yIW3CfSXxbobgK/HbyVmp",
+	"F0HP4DQBw2V+ziwoLMDuYG9N9LyKONc01krhDGeBOqvbSbgHw9rhB5pRoyKqGk2yWiT2nInpzC5rlwIx",
+	"j9JKtFzqzr2wY8ztnRg5XYBCoBuDqnR3DEs9H09sRTMicOc5bG5EWPgMsDy+iDTFZP0+8+HUVfdL0vEc",
+	"3zKl2sDbhTRHG0Mqr7O0i7VDSGeSj/cgmF+Bwv+yLHXZhB0RjKKi7iKXYAbB1q3ctY2U+RwEzbAQKOBI",
+	"cpd6XPLpCl7IWWsXaHpslqRrf4qijE2HPuN2kjAM4QKPk9uPhZeAZXF99Ql5bMj6aN4ftjoWGFHsV/or",
+	"e/Du1Qv29Fnv5CGTymqy53W+rMwbI5RN2P95/vObEEyEL5yzQWfQQZ4l3UmuTKzZC7dV2yBUhdvFRhpA",
+	"qNmdWD4jXY6FvUDV7oJ7r+smqn6Fb7yFF8hLu8EWwhh9i5F0IfOtXAijvM4NCbhMyJm9WEiV68V26YhP",
+	"f6SH8XW44VQmzPZXw5Nb5aoSC2FsEK/nrBeZyGwkS2MjuOhWkdlonhGKqG6dRauJNnNtkxqPN4nhMlvM",
+	"PCTEQ1h4oKVLgQoB/OhQlg7DgT/dvaF3GNL3NL7pvffF/Jsi+1W7D5bYSh6HuG1J4N3HbQsDv0XcjNlk",
+	"s5pGBNm6yjPykns75nidHuGBCyTgHUebSGN1udzrneAg3en5lY2sMND+I/Vpr04pqW1h6wH8fZbvKWFi",
+	"usYtpK9NpYrfO1mVKQdi+W+HjVv2G/2sa+R+E+Ldj9/fEABtld9bqG0D+66ezrrSi0kbE72geLYPT3Hm",
+	"tDaM3oQQFtCHthbd4tJOVm3xLvurKAS8Q7EA9HKAXe5D5d4bh5plpqfCMLAwWYGBXGkc5AeRPmj7d9mr",
+	"Uk9ZejJJmdUsfdZD/NKPecqGS4+BPGecLSa6EA4Rizaageem8J9Jim6+PHWWblBPT87y+kX4l4aDo6NY",
+	"o4WAvm70BJElS1YtWogYy9QlM8KaAFnAsOJupmLhZ7HDs3q0E3m9z/QM1QowZcuAqVun7TD5CZoC1qn5",
+	"buCh1oXgiMFCx8G6UTZinOH8XehXXwrVr4OO2C8jNtNFYdAJUnIrTN+HaZ7/+poZUVLCEbcOL0/v1D7s",
+	"vCpArwF/MQdO7tf8uojwsAxjqPBL1I3QeEnCiRFCLdNzZX0oa4eNB27YaevfgsKwys34Np5eEiw6T2W1",
+	"Q2pi9OqzTftfQVL6LMVNQO5wUcQL9xv2YIFh4pxbXuWSAA8/TFiKxwYPKSEdThOjK0zpklFMIH/YHahf",
+	"RkzwbEJ73WdpdMFteTlhabg3U/bARRzdMcBfo5s0ZQ+GOpfCUHzShAClSZgRhcisLk0yUAUfCkdV0a4Y",
+	"kBiViWsXOoqimwmILhzUMLuQmYCxa/d2yh6E3DcgPbdNwc4x5Mw7ffIUpR7uR4geWgR18srn5GCP5yQp",
+	"ihwsJh57+xDoYWkuLr0NiJ7wj3HQlc2VlQU8omDO6Eb0M0aUkXMn1lbRNCLFPMGwV+SMdCdbEVKIaOLi",
+	"XKhUEnCq4tg+SxdcWqnGF8jeQHU07YuZKC+mUs2tCHPjee3Xnuguut1uWvdSEsVWgfCL8Asi0xXFah+F",
+	"LNo0MiSrDeskndpq/HAXq79dW2L1ZMNfVhceHl77w6e2+4lkecNd5GAfklxYbvdCjoVXIFZDOitfNzc1",
+	"X3ZTZ9rVGJrFNi24KYXFZ0U96/V+PHn27PTJ2Y9nvWfPTurZLWpeOKwjZXWsi/b6vv60pEiGRx2kQfym",
+	"NQfYl7rNAsMknnb7T3q9Ro18bfU/88smze3jRCOOUDY4OGXekpLjQOwyXwM/YabcgsOVKfJ9ojv4zbTP",
+	"QqZdDH9cqC5LvQKBQJtKnQg+WmN5UVBSAktJcKR95q6KGuEinSYd/4lO0qHHm+MPjddhvA3rCYE851v9",
+	"k97H3mb1R4b22uhv/KZrVYX/ZnzcbDS8dX7qFau7mBvbTBE+TRIjUQTEJxSrKEYJK+Ql3R9KfMZbr3HQ",
+	"SvE3G9IXad+N03TdO4jSOmdTcvA5GC3cIj4SFlQrCv7BhdZtVKXq0fDGZG9HPvjl6vEAfMvgcgYjpXGR",
+	"URCrfY3rAT2ZA52HiJ/bBIzHaVrtCPXkAvRREtoObudTt7QSXfa8uvxhdzLQhBYToSIMwpRGJeYOsuq0",
+	"0aciS2MvjCD9fTe3t4Oere/tckYizWkANsANq0PlbDJXeSlyFoHJAtTQm4QT7o9omuAvQ8kA0tNJ6zGJ",
+	"01lg5bZmTZJmM6WYGgKySmHLZbeT7Hbp1JPu1l1nLT554Mg9NxMBZ5kuarhoUE0sZ8//+r45iklx3Xb7",
+	"0W3COdk2Rqpx4TEu1pDcqI6BPpY4nCfuI5IPbZ7Veo9dw281bVgpptqKC57nZePOOVHcyK+f//q+ZsS5",
+	"sHpJYXtYTCxCGlnWCGsLke8UaKhIaa4M+QbOWQ8ZEO+5pdg1RmukyhpukfeWl7YCHAoD8raSnA46gCiD",
+	"3cFNWGxjF6fZe3wQ3ygFp0Ndn/rciPKCjx2OZW20KPq89jdQaLeSykd8qDEoQyupzqwmpGIeizih8SrV",
+	"uXih1UiOG7xx/xJh+2nhsJn+i01fI1v5woOR1zb2NcodsqdRYXRIcHf9FcsI3G7YVFiec8u9MYm5utER",
+	"nDxlf5M/9Z32GYx9+DJCVfgMOGy4RL9MuOgD9NbjduowkcgZ9ZWRkZ1gK92D3QKbgqfep1wXaqiHYGEY",
+	"xCXtKsbuR3juLdDqMusr1dt2yMwmqdcA5myUZFF0uN1i9aGNhkUIpNtV0BgSNlzZsMNeW3brRT8TXBpg",
+	"Hk14iTm8UQ2APgHOp3x5TrKrMsWmQRI5hxYlrLlnMAck8Wm9y4GquM+wSkXuslR8BqtDXgmw4fwByCo5",
+	"YzGRhYiZkuIDIAhkjo5jzuiy8pcmLgpUAolIO1X/JXykxAyZES8ZNwNVw7uB3ME6JDU5wJ77mZEjUy9U",
+	"HMYYlvrSJeKQmxgTixES5zQmw4ZCKJBsMqvcYCS5znrMNEPm6EjQjHSb1GiOAkkcIhb81mE79xXfH+FA",
+	"ePCO9jHog3YOhvsIYTjjBo5T4wGoSNgMRcbnqFsKWTZeAyuGzgqAL5IKtx2zrt1zjRix4IuN4wIuHYui",
+	"XIEN130r3xgEeD9Yr5u33QmAmHRQX9ogqWljgbGco9bJGo+NJX2LFCfi/iSmtAqV65OxyOVGVvFeKpSD",
+	"ga7hJ9oQWG71FwfCje54YfpRNyJDvV7gHgpiagVb3d1f42hfzupBrLkPvWMHxQGGfdUStb2b2VkfJ0J5",
+	"dHe0rgPbU55IghpibdEaSFvdijpXP8ZE5LWpWFtctHHix8nSCR7jkvGUtpRt7hSxXMyEyg3T6nxFnDQO",
+	"ZFrUJ9I8ImS6GxFW9eHDm0iAR2dajV0VYXC3bC6ygpdgAIV4kT/+Zp3curTjfWweX8BoU5WkqkCcU9Hd",
+	"/ZRNtDY7Fk/apCk2DLwqmELVQZhBv1YT4IErJOAGexjg+wEJUU9wkHbtJDwynoC4IEPp9zxMJGKQgYIH",
+	"PMjA43d9IR3MeuxXZ0kiAzR9qsqjoht9oLY6w11dLIfCJI7bdim/93y5EkkwS5XV00Tg5sjA/i+nIVmk",
+	"SUS5bGrSFWG3uLk0YTNToGCpxmmfrHoi06Ww4STiZF5QXDFfGHPXpGUPMIZp0tjj/LDLorSWCgFDCdNr",
+	"EhojuJFyXB14wIhQjRlUY1M66PqHqfpNLU3ayUX0SlSUAeYxFT5cUVNxd0Gdod3oJFGyB43Yqre2nRh+",
+	"gHa2kFcihKoLATqNjlUtt+RIiPuJwZsIfBgVUgk/LRi9aTq/uNjPB5/3dnMM+AGzW6c8FxfDllqlilcl",
+	"oEIUDGNRPmcRvbsNd6tgmZ5OYXNhi1je4oLYoM3smwlbvfO1q/EQD2m7OybakgyJTrB2NE1SpUYM++Ow",
+	"Hb6a53wdXn2/aa6NocsmUPfpE4/pZlSQEaQ9DjwURuaiEvR0NFhLg5I8pisw8J2KKe6Ee244loaMV080",
+	"FyGFdZNeUOf79sTXEN91fqGvTnpdmd6mxNfa3A5h468v9o5x31FdrNXqVVS2KnHlvt+9esGenT358dBJ",
+	"VnEptp1TVcG2D2XoMKebzURptEIiyLjHWp2zFGaXhsoyjdLUFybaFaNfJaY1ueoVXICZaM/7Wilc1Til",
+	"AANtcO2kwOm+PA08t7PNWRVE2lAJPlTT5oXRHptJrjpQuPW422aCzdewOY9PG2fiKis1bRB9BxWm1uxj",
+	"b12sEFyxAHmcRgWZ0r4/fyuKglCgl5IidREUJKrg1DBaM9i1dhLoYJtnE3JSB9iD0oskhErive3eBczU",
+	"Key01+GAEp91F1FDk1xwyPsGvUtPp9Luq3mRU3pHuP8LejggHnh2eTFt8D4hYtzrTNK6285lm/EMTJtC",
+	"5GPhqz1XU9VzKknm5klo8gAK2HM8dOutDMeMBiNlx1FvFMJqmOjfZzC3k17PeXwrnACVDAtTzdGg8pEC",
+	"UtmjfHxufch7DzccHmGb7zp2S+0TV1ozR35HCEHK5Ih5z3awoKoFOLQ31uEJxmHtHW8kEthc5P7hXIC1",
+	"Uoo87bLnzr3pWZk2VaKvkx6qG2CV3RUeQIajOTcYOyucGwWefFTK8U9VpKbGhhsY+EVgvFXn9qXIm+EE",
+	"asPfvO3W+Ee/7maQguJYnrFJmGLeiqv54EL5LuTuvRvnHqMPN0OKE0wZN2whqKFBg/B01n3baBVP8KJg",
+	"w7krPbrmFwD9uT56oCM/PvtIsOCoorUoZkHz3pJKRrsdtj022ytLOaymtpEbzr0ZUfivqiab9Io2U1+X",
+	"4iIAZVoghLwUlTWvRyxd8HJKVKJylvrzS70LFY1quxDKLhFZ77AVIiDtg/8ruAYMVfHzvvbmjMbiaoMl",
+	"X/epOcxYVS9lZz3yqwpzBFnuxeQOhP+pUdOURXERXEftMalaEcXqKksQaIf1FGk3DhVicifekhjlFufc",
+	"xovIrYdOW3Tord1FPkRW3WjeH6iEyE2VvKNn4nDraJWcbQsJBk2FdaVWPM6xym2FZYyFBZWDX/Cld3UD",
+	"VQLxI7eB9Nl5TR/9pDcsqJEvkFwq/qyGTmgq3odw851tx89tkOMfQ57suosoJHO6UgtRqpEDYmMFXbzk",
+	"EO9g4D9W023m4wQuI/e8ilLUcN6czCpSQEKW5pSyNB9TluYJZmkO1E3TNE8n29M039UygBvOcigo3xTh",
+	"tFSNHldVCH6F5fULaaxQooxyYLHKXoJJUJ+tULiF6FUwIiuFrbiOUtDwTw6dH32FHu6i7FeE3Al70veR",
+	"PyyG77JqOYMnQ21o0isvhZgFZ57HCq00gCIc4iKeVei10GUp5YGnfsxapU4vfWFkJEBMGf/UvNOIED6w",
+	"FnFo9WAFrytVJhBjv7sT9gCqQyFHVmwQMAssUCtUvrIhayEAF7fCu3nFTbFSwMzZNlg7zJbLPcMETlPg",
+	"tj0Uj3OoTVAWOEGK8Oy+v1+ll+zh1tof6SD3ADaq3FzILdHhWliaKigrYwXP285XIR4vivyvVl3e6Pja",
+	"K6x+0Npj9ShwpfNHJqvjJmTP5outUh/rcmXoqgRvWh5WEr5ObqUEFIEJNuUdtpxItLpWlpuVUpfSLtvh",
+	"Jh4Z7UKE1kF9JnI8EcayhcR04ylc+OIfc+78mWbKiwL+7iES1Eaqx+SoOR7V7pbdh5MolYMSmvdgJ7wh",
+	"t1YJwqfez6dTXi7pNYIytqO13a7xsAvS6XDDZXSXGr70cFkjiith+swR9xSxub9rqUQO72AU1iTUB4Yb",
+	"lhY644W0y24pxlKr/yHmiQe+dzOueLkEdebDOuQkYneK7FfgANLhEQngO7aADjEHMmFDPVc5L5f9GIMZ",
+	"IV8Q81pwOV3VotZn2gIfarZmUaEMyF/C7UlLWWtKx/k9pVBiYQiS4ZEA6YlJz+kvIdWN2Yksc+cbh90g",
+	"7CkueuyilFQkG9GoBKT//Nf3qBQNFOirDjvtcEoIRiJXr+B2XgqWfs5NF/Ej465rgGCOvLZ0ZG2Rdtlz",
+	"FY+CiveRHh3ZiTha6LLIcWlwCAFmgUvzJpi0LCu5mWC3JoE5gAOFcBo9d4AMX4K/UtT6QQV1xSyqeuZO",
+	"82MpIcYKyy+0KpZp181SjpUuEQLJtCIF1SRwN2KtP6p0QOxkEmb1QAXXmbtGyKzEzlX92ojS0KBOcb2g",
+	"tilr2ngbwO0r7qA5JnTvJ6z9O6QzrIO22tBib7ZAwCIMm38iEiBKR/yJMliY/UFjE24mKy3Akgr2rpWT",
+	"BI6PEErjWiqXuiiGPLs8yE1cA1hEZ7DpVm7pJ/CchR4CaVO7gKoYR8L8TZcwa4vEia8kLsuRYE2O69TB",
+	"97GPBRpA1GO6FKLiE4yYBh/YcoDhVaqM29Q/gCp+/zt8cmPbgsRHNsO6sL2ZPxr/OamMzDHhYFbKK25F",
+	"YwcBEFIIRFDoWPLt7ao6IKoyJYH7pCqkEheXYpn22WxOWZIg6MJTYTekdUsyubkgCZfWmx0gIA5GoPay",
+	"qEjaBMfxD6X9YAiDnlHMhcdM7NKDwJPGIfAOm9LSbhvqEDtn1pbRqrftL+82MOqmaX1ojGo3NC5FpcZG",
+	"wCz0rUkKK1dYO3JyYG0TvDywRZSeifwo/HwlSzvnxdFEGwwuOZcGVkfxF03Ha234pbkCeY0PeEcJbnZ1",
+	"bUTfaPAo0EL+s0141nI2vExE0l2HnfjWKNWhRQBkYZv63b+JHPQ8ZCqEsuT7Iu1alOVfRpW308NQeqv4",
+	"T4/aRUZHjWPBzY5a9A3R1bvfZXvv18Y7KuxYMxfYctnAll+Zo1kr7tiQWYEQAZ8aHFJ/ga/iu+hQHvVS",
+	"2FI2BT5D+KiqSgV3VK0K/blL9tejqkh8FSoN1VwQQxW3PgpJW7662UEyNzcnT/qFxgfQfNoV86z5Flvt",
+	"vAiHGsFPF6W2ohl8mnSchbrTzoeoc8tWfR3yxRfTiRx5s1nR6K5zSsdWcbNvsdJIJXQlbWpLqXZp01Ed",
+	"5vZ3E7mP218XbX3jXKlCTM3NdZelmUx90TWrqdqLbxTj79crKRZYQzqT8NtcUpUink8lFi5aqJZiRe+c",
+	"hh812t4VxRzoo0O1fRZkFgbb8qx3FovZ/pM1rHNEYWupSUmwh1yltPOAPT7pnZ41FpSGP3x98hlp/75H",
+	"ssXafLYtkyyUxjnZnd6b6KDuXGqpymJcF41R0MjRXgiNxOB+BxNmXSsZSTUW5ayULXftujiwhbnI4AMj",
+	"TMJuboZkqyK9O6bEcVXnyzbXZWBAM6c92powj0to3Npi3qR06YUojzJuBCuEtVhGKZdj6XwYUimwWpaz",
+	"iVAr0GCe4doienv6eBW4PuPwSRjnv37jR//sHT379MD94+jTI/+rh//2p6ZNIiD9YXJL9q38b9xm7ZAv",
+	"gY82pU00HQKt6atTJJ5nU8Fe6HKmqSenH96dxppE+YoEBqp/CV9tTZ5YTVZo3b3txeZXNhRfbN+3tm5Q",
+	"exDCcGsMg+r81QKPzadERQpb4C3AhmjtU6kVzQxf9l0sGBVYKuaeOPMihKc7Tceei1mhl2wmZ8LnZmky",
+	"52RjmKO5RGAtANxlP8PE4EmqepHp1SJ8eO12iaCbtlIHidRcOivEmqmS1MqH2Y5Nf3fvtuPmg2e8hYYO",
+	"oS7FJHkPGhMNf7iF3MsaDpg8qHKDPvNthQrXE/1CEXXnoYdPNUWGXeokVmvpHiqBcUMx+6DZxrXaMPDU",
+	"VpttezbkToLvsPmLTrPfaHnAM9ehYK/3aLXFYuGTaAZg2Sp050pqNUl+VPd+U/L7hoRHnOiKW97vXCvx",
+	"7n+TuwPv1HvLbJHwB8iJTNizXkAq+Q30yCZX+R994WtMcknWN7BFwuaqEMZXaEknXOUiv9BXoky77GOD",
+	"vpD4VMyBqmaC/hFBQ8H3S/w4k6OAcDNaK1FSZMy5zo3L51QrheC/hr1+wmsvWmlkR55j5FfkweAKu9Xd",
+	"pu6uDR/tT7Mahpao6a9mhiqN+13FWQL6zx8HxmeB5LFWACHl3SmmFX2kLUXZviKvdd8k1cNy/hsBBonb",
+	"olUqrrN9XIiFYj3wZ6nG+ILxkMkpX+4gIGLZsEUINKTW8pncLav2zrJpqxltSqQ9WALtvSXObmods2e/",
+	"J9926caFH1vKrx92M0Jh86Zd+dicJuHcbBWqGHFyXhQPxQRsmYC8blKNwh995GTd9QJ20B4ZGpQ+ayp2",
+	"vo2UjNacgI/fZAKA9479C92/Dd3vD76WuhVPtZF7JppP5bpQuV21v9IMtmn/wXm52l8i1Om/WXn+G13w",
+	"NjjzGgbyfQpMMR932VtNIc2qR0H3xs0APkZMswJrXe7dwpibJud5OpXGFeGp8oe8WKy0us/S2IQZ7ZQW",
+	"aWsljKqqYD41CogAn58SPj0Oc7gRoxJCn+63VfMilkBDnl2eowgqXLGlpQn5SRsrbNVw1vvH09xy0REU",
+	"zquRKuAI3gnjOoiteCH2CE6G3kE9NhVcmcC6Hk5A8aAope1QAcxaKH0vOelhHlvywLcdPWIXkZTBWMZb",
+	"hYLdvp8JXYxR7HaX2goEhjQbnJiUqkMtpTxz5bpW/dsIMTXM6v4ajDNpxFiyB0YI/Ev6MGHpXGUTQbnM",
+	"D3wYLEonwu18mAyUZ/yL0P4wZQ9C4g+yxCr7Y2hlNZeZgI6+d5TLdi6BJNRDsnlvXAClPfTsqX0t+rwJ",
+	"KkCYcUREv4fRnUQVvGzscaiwJZVrUpWOCo4tpVw7OtfOKh0VWfj1i9f4C109V78TcMlovtGQYYITa2ed",
+	"62ss+DLSDaYul2UhuAcFE6aX8HtziqxQAztf6ThxVZMJ8HslSoQjW00XNWazudbBrowzFjTxGBBf2Q9I",
+	"oTtQA/Xo0UfMVXr0iD1nj2jpj1yKWICWYyTTaN+R5zl7hIM9ok4uRuAlGYFjqWEary8D3/NH+MiVthso",
+	"IE2CVMc1eF3vvi57iShL4gp5JRzzOt8DyPJHnnIe+XirexNHw4zFR2ubYGAXQOjTFjyf24lQVmY00UeP",
+	"WAq/0qX8J/6mz37CU2WDea/3OAukgz8KdDdhPmGh1RiRAD4Fi/aT2qaRps7EZ57ZYkm1yRdRjVTKyaMJ",
+	"Ic/gobj1w8/o5uIzqsEttTqeUUmmP/9utEqpafuzsyc/PvQ5g66uElW2SRiH293XckldHkRhdFR7EBMR",
+	"0/995DAHR6/z1LWcJ2KCq3LIc+qij9svlCX6SKk4UspmoqSW9EnlM0JY7Q8GMbpuiVRICEkbfvvoEQGa",
+	"lIAPZELZI6Fg4jkzYjwV2KiQHw/TSBSxlP//p6+Gqfsi9QR79MippguH2KAjQBlN8S5fCRKOTePZWN+W",
+	"CIP5wyVLz3rPqGTSRQnqP9ZXh7XDn06fpQ5qi1i0I2yYmrpLxjV+w8IOhnZgoKj8T8JS/KTL9Ec165yl",
+	"//PlB9btdo+xMaUvQBS1/QmrM7g42KX0C4rfhEXm+jXWH6F/I3PN+D/mhFBDW8u7EMGSrbdEAonvZQH6",
+	"vmAUcnSGA1y7aJe73bHwWVzh8UTwwk7+6VoMzkqdCWOwRqSBGw6fKQXPl/+kKyvjinDvD2m78AEwXvlM",
+	"dpd8WuCXpAm47Ido6YKCQ9FCvKYKmQllanHrGZzn0Wm310k687JwItr0j48Xi0WX45+7uhwfu3fN8ZvX",
+	"L16+ff8S36mKUgXJHaHq+51e94SeclPt9DuPu73u4w4iECZ4Kx1fnRz7u+PYtSfsf+mMm8ww9My6Z02X",
+	"gdITWvicu4gt1d1COPiMl6iW0ytSq9d5p48Y31oBOdcAcaZhfTDoaa9HNZtQtyCHYSVofndWBt3re5Wq",
+	"Q9cdXn8tVh1SMXabQKxlF/burPe4bZAw6+NXuhxS+9PrJG6+u/ktX8YOFQaP7em8IaZYLVuJ2GQOut9v",
+	"keV6nXRm2ux2Vj5gMNGLyMmfRH5S9priGcRrPq1k/QwpGFQvAxiKc/3kEiIPf34uqnRd19dsORfXayR0",
+	"cptTyNuoCMwZt6uhw4RHMCAt9bZTxU889zC7+yA/WmGtFWLwjK+T33XSJEGOv8j8uoK7b6XO19ZQ1z9H",
+	"QnH+P5Ju4Qv2egMAr5GMK1BWhsJXc+2jLhY0HmJi9g7+iLD1UPWVNCa1Uq+JxHSd1OmNdVKvEdvZ+grf",
+	"0UhfKULO6JOb33ir7SusQYkvPNtA8LFyVsPx+TqYVEJuraaoh/p0qL2gqaonNZXUdceycgiuzMdSz93u",
+	"M2nrlfz6nR0xL75c41nvWXXzvdBqVEgEuHijLiqNeJ3syOUVM6wxNsWUbBsZdg/AdEQtuzIdXN8lnwrM",
+	"WOn/1jxk9cjxi9B/8nX+K/y6c/3JMS5ppO1X/nMVd4cXrhsGvQRa/FT4WilBuwWZ53xU6ze/qwLc2XcJ",
+	"qE+7uSfbF4yap1/qLaoXEdqo6Ubw+zRckg/3YNpB2EVPHf43uyoELVf6B+8bv427vAbyvONL3IO5Nlzb",
+	"+MTXX9PPtr8SRNXhbmkWohnrlFBn8eMv9I/d72XfeavWMFn4+5pu+lp/d49kYVq5zGHnHXLOEPJ2COWa",
+	"yTvXEBtrbN+B1mm9hFCXoT3LHruy5c4S9QWCpvoqVCVCZPY8l5Y6wpvzqNs8qWHFfOyc7ZYHm6zOBLQt",
+	"ERNsu+X/Stlld3XL35BoaLabiSbx90B9Z8bCtm1L746YtMagd7tx7wTPt23bfvcZLbX5Mg6cekyk3Ho5",
+	"f5xo5/nwei3F46mhJ1rjzqqtQtmFETECOeJvzMimEmh96mxJSeqe0RV6oyKtHYQFpg6ZZKBINOBT0SMf",
+	"qV7pbCYUat1R5YLKsQrM7PLafWsSGJcW38SmlSLxkjbou9ImKiR2AyPQghvdFHdgWt4136Gys6gVaMN6",
+	"A3fOiBVAqlE6AkG+oke+E1LE1bQRIS0V1VoCQdwXaQSRYWILJKILD/q6IVlUOnWT0ozbcUs6M377flRm",
+	"WtYGjRk3FzGxwSPf+wPLontT0UeOPtaIcrO0Of6C/9+or3/YoGSHzrmuJotho1IISs8nr9q6As7217+7",
+	"LVp0xRXfqRLdeqztKnTLnvTuhmddOvj96c8bduwG0nn7rYm7EslybrNJO0w0wG3JWPR9d4llgqQL0BVg",
+	"gvMQPPfwmwLDhz6cXmjSzhvCYVTh6tavkL/jMLtdIfdAjt+h7vqCwCE82DRGWIvgra++CY6pCEf/y92y",
+	"S6M78TlcBa6PNksDGip1DR59INy01TwztaJnyGUKNksWzrtO4CNgI+OyO87ZUNsJZvcMBZvKzxjTp8bh",
+	"iqWvczGdaStUtjz6m1imGO6ZiarSO9ax8xGmsbAmaryjlfjBA2Pw3twhNORLoux3GNE0/yaWTovfh+uj",
+	"4I1XC34LiAJd5EdDnl2KuDVZqG4Fg1X1OEBy0cZM9CwY52LBqg9EMMrfqlK3IjcX7puuulv4bfiJ5yBN",
+	"kPXd1Nam9fKv7zsb/hzNeucoznM4EqoGCCPH27fk02Jl++qr+3c3LvyvO9Z6XAg+k6ab6emxAGL0tTrd",
+	"xLpXj7sv6J9YTOVwe/KV671T0R5jhBsEPExMijzC5MxVwLp+PybC2ckOc/qg9RteUlnCs5Mn21/4u3Ll",
+	"YEX+s8gl9+XQzk5Pd3nZ4Zn4kFIMnuyyb39X/IrLwr9zw7vvowM+12uEGddyN4Br/TUYYWl3vQmzENJs",
+	"d4++3R2Q9CL63C0yTTXMJihStLaD4JHuzTWDEN9oNZHPNzr9+Cjv3BRo1G12BEs9RwN66Zpyodojg2Ih",
+	"TVD86gDquPu5KIxoC8VWtHJLdkE1wP34l1bH3wiqqogkivcRtvL7tSC8A2mFj1p5Z3/ZuRWo9doSLjZ4",
+	"mYTKK8r3hdZ93dA1QseSP2JpAsjXG8YTbvoeP19J6Oq5DFuPwLPtoKwVDvmDIbIOhAja+fDvUHAmB0Ac",
+	"tVLnlpin6++D+c/rjXuoIqqdCFm6why+RRGTuU8IAbWAF6E+Pzk6naARWDgw6fV6cYCSlwJz96jaoPOG",
+	"tkUm22KSq0WDC9fWwWU2YkIv/OUfc4GNcZyJ4IuVBpkalZt4cnK6tSf6txqBusMw6H0FNbcFxiNepw6q",
+	"d6se7ciwoZ1va2j0rWv/up0horwtZAxfn993NQhVxF17ERuFK/JQPGcZ1WyAi6nv8298dxOnQbgGV0NB",
+	"GTjPSVBggc+B8o1SEC3k69VNuGInT9nf5E9VA2Jf/6Aa02A7r6gDCskO7wyWBh4azm2tQSs9fjGn4v/p",
+	"Tg1SmuRFaDvTIjMaq59+u2ICaKtNSiDdIcnI/JuSDt+4MDj+Av+7bpUJY0Gdfm+ZLFrtCbxt7y8M5orA",
+	"h97293is25+GjbwBDRxX3s9xW2UPbyfXXEUoxkF2Uq6gU5L6Lm82NMxC0wPlbDbR2ogkFJmIW6Z4KBu2",
+	"QvRoOPyOa4VXZZ36AgxvNRvqXApz7pqrzPhYDJRElsQ+O3oqqsY8qXdrpZTf3mUf8fcrPTBN1aTKZ34i",
+	"+s3Nj49GXJbeRUAZoC4Td03VdEz0gvZ3l8u1moTXO9HV3XKPuDYIu7Hbai+RLeNLV5wLK/C3TcCX59+d",
+	"4f0sQtX/b/lScwfbIsPCXjb1f7ijm+4eHMsfRFF4ZQ6VNTNBFW6ii9zz9fJ7F6ll6Dryx1zTpgwUHhVR",
+	"82kDVZmwET5BlWk8nokq+fl0KyUQdagXVZdDzma6dGnkC+7R/exj7R6Ie6kzaQbKuOr92Kkuo2poCWXf",
+	"Z4JJD3IKSn3ioNOuzSx1a8amZ+w51iCKesy4MmdKU5PbPlvtgitDuUXXNKXZyWXL5W3rSdTBpjXprdbT",
+	"5XsK3N2D7PoF9tIzAG7oiq7SpAvuKB9q5Y5a7fB34anvBKVca/LWQMTv1m7JxLXrU7nXIb85w7Cmxq0b",
+	"h3Ew9Q9oIIbpHWNHxuvdCPaX0QdSR/8bku33RbCYw0Fnec8Uu/1poLkbkvfxFzi+lRBbE1z6XVWeb088",
+	"2ehnxLPeKsVuQfvcMYL77OR0F6IUmVZUfP4Vl4W4L5slAMajCozNpN+cgR/1YA2Fu7ipakpir1hUln3X",
+	"lBAg992e1jwHN6C2t1qJO6C4qufqZgMYlkdVwXAKLz/w1hY77rFjfAY/+7gpTuxKiGOBYtzk9PXoCFZ9",
+	"hMv2Dp57dCBuJaQ/pgzdwYrk090f/k+6DiOrc97iYAQ2oPKAHpa8uRMzsI4DJlM56Ajg3E+jqmUE+vl9",
+	"7n/WSnQH6uU/5rwIHeJWgMR4k1PFQLQPXelT9jFU0JxFgquqOoK1RIG1VWPgeTa3N79Bkq9g/69ELt8G",
+	"lPh6X2/lzkDhP9Rs/0gw349U/LAZ5nsDwfwH9TJ8vd7xL6DwBqDw1httZ+WbpOk2L4h/6rsxJ6Nmt43m",
+	"pFvwN4yXiet+tjo+/Ln+QR0fbnrHX/w/N0bI31U4+VunnHYl21dmv09ltyFf4F5OevvTfj8PQBrHrl50",
+	"e/EXTJ9bcGnTuB0YBSZcAXrKbXMN2Kv+Yko7SGTVd4CrpQuB+Id8Jnh4hAAp2FJLabtWp32gojrBpDaP",
+	"XPM0y6yciijBPJitdiKc7stSjPemTBJCytRBMITchCccnifBgDz8G/7fEiB/5/ZwS3T8P/SCFVqNmdVY",
+	"M9m3+apiTOnjnklhTenJk15vatKqzXT6tGfSeiPPxz3TEtOGr7cCs57WGwP3jp59+vODwaBL/3r4bw+m",
+	"5v+ah3/qNKK3VvqCraGIvibe7vtpgP5KbUTcPxxJwJaPRtiY79N3BCnzVNMqFPHP/w3C7PUK9f89RLFr",
+	"dP/HSLIGcnMxY9MAJaJ2XgybvithsB0Oj5OSyIk1ITjVFN1aQtmQ08yeM79egiMRskIxzGxmejRQIW86",
+	"dPpAvAU3l9ScsZTjCcbRa70GXQF2V8h+NqemNyA/ydmdU3nA8ZyXOSvnhe8PQUgrbC9Co+ucL7vsJc8m",
+	"VMb/B8NmWiqLdWXHUpm4KjztS8LSNi/8Mdjxx91uF906A9X+oAu1mOMv7l/Ru+eMs0uxpHx1Kz5bNhRG",
+	"5sJ1qSBXE0K3uIUxoiOlK+SYEGtp6LKwHvr3VHjnyeU7Skg3vyDW/lBOCZidyJHkIseE1Wwo2Co9f1fJ",
+	"yN+K1f8zp8ymqPdTxcde0Li2NiTbWm6cHYX63He93FiXh3pj3nY1FBqlOaWlXFKfj7jpzH1YXjHKjhKg",
+	"EEHlAFk4RXPfZXzajt7NbscWFs997ctQZwSjAQ4yjHTTGD974/fg1ojFjbCZUL6ZXEaeu34vU9laq+9Q",
+	"NRxbCzw1tMQIkSHFqHkXzM3N0kEvzlmq5kWRsiHYNWSWuv1wV8yisXAUDeDIa4SNtcGynIKdGYoVD5Sr",
+	"cso+NheQwk8l1BqJDzW1s0YZ4TGRhcaQcJ+5PjVY8FirYsmGItNTwQphgNJ/fU0tbEpCSHr5yy0Z5lKx",
+	"kx5rjC1RiaqI5A+vUNDH76dI1U6cloQ6YEzpxXdftWpHRm0Twlv6CO1RmOP2OwTdpDPQPTnCQ8+3thPi",
+	"GWh4Byx7+lX1Md5qFK8glLJQrt53qudsIscTUVK7ekyspLRtvVAhG9s9XrUkinv+D9SU54JJTO/0PUhc",
+	"02HvAC24Fb6xpIduY+lKKgXAfvG9POLOG6GZGPxyoUSJHkAqq32hr0SZJj5hCFu4NslM107hFjsj3WNH",
+	"pG+lE9J9FeyIGno2MeVmqblTSY6WZklE6KAqoGtIG+pfWRReXBCPADO4DOgHrvC6w7Ro4/KfWQpMh51g",
+	"U2Ka8G2tHnreHihg7tKXqtiRudv6MbGd2zH9YdswHawN0EYCumU7a5/iHRHNHoOEPAL5eOvO06YZbux7",
+	"09ic4FXVriRqJ1/1JFZVRYGq6ZO7c6Jb5DyYjWnV8j6tGQG4SQPli9vgN6josoutOXZsonjY1V+uRFvr",
+	"sQMrQhuVIJ/s2tQi8Pus4f1G2EquzS1WQmoih33E/Ko3ahXuW++oNvTOy6hZBjqXfVAUf3teU2D8I0qH",
+	"3GpKDG3wZHiv13eBhNnFuVaVRXedA+pdDP7wcJjYOee8Cxu9cwdujbGYaD6Vrc5U9+fbdP7TCG21E3lR",
+	"OHF0mH3W0dVQNdVu5Peo7TuVy3UN33/7BETvnC/4F2r1e4zM4L7T1NvHhgWRjyqv5lKz/LpVEN/NZh0R",
+	"8KG1hXqU8u9IZf3t967Fxta+6tXHnFd4/VtNxaATlKgenc0EzybRpyoo4PrX/kMaq8sl7k4uQECXy9qr",
+	"Plqw/iq63GhFvGq6Tu6w6BNxmbWWj8SJwlWvJWmxv323Xsur7XCkMpYXdCY/xJ2XovdDD8jrT9f/LwAA",
+	"//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

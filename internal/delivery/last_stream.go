@@ -42,32 +42,25 @@ func (d *doubt) ended(kind string, clean bool) {
 	}
 }
 
-// Past is what this server knows of how a node's last stream here ended.
-type Past struct {
-	Settled fleet.Revision
-	Clean   bool
-	View    string
-	At      time.Time // the database's clock
-	// Unflushed are its refusals that the database has not heard of yet, without what stood in.
-	Unflushed []fleet.PastRefusal
-}
-
-// Past tells of a node that was here and has no stream any more, if it is remembered:
-// until the database has been told at least.
-func (r *Recorder) Past(key fleet.Key, node string) (Past, bool) {
+// LastStream tells of a node that was here and has no stream any more, if it is remembered
+// (until the database has been told at least): how its last stream here ended. Ended are its
+// refusals that the database has not heard of yet, standing or not, without what stood in.
+func (r *Recorder) LastStream(key fleet.Key, node string) (last fleet.LastStream, remembered bool) {
 	r.mu.Lock()
 	f := r.fleets[key]
 	r.mu.Unlock()
 	if f == nil {
-		return Past{}, false
+		return last, false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.roster.find(node)
 	if n == nil || n.live() {
-		return Past{}, false
+		return last, false
 	}
-	return Past{Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Unflushed: f.outbox.of(n.row.Node)}, true
+	return fleet.LastStream{
+		Known: true, Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Ended: f.outbox.of(n.row.Node),
+	}, true
 }
 
 // Remembers reports whether anything is known here of a node, live or not.

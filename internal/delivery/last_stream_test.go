@@ -43,11 +43,11 @@ func TestHowAStreamEndedIsRecorded(t *testing.T) {
 				if w.sink.model(w.key).nodes["n"].Clean {
 					t.Error("clean before its end")
 				}
-				if _, ok := w.Past(w.key, "n"); ok {
+				if _, ok := w.LastStream(w.key, "n"); ok {
 					t.Error("a node that lives has a past")
 				}
 				last.Close(c.ends[len(c.ends)-1].clean)
-				if p, ok := w.Past(w.key, "n"); !ok || p.Clean != c.want || p.Settled != 1 || p.At.IsZero() {
+				if p, ok := w.LastStream(w.key, "n"); !ok || p.Clean != c.want || p.Settled != 1 || p.At.IsZero() {
 					t.Errorf("remembered %+v, %v", p, ok)
 				}
 				time.Sleep(time.Second)
@@ -166,14 +166,14 @@ func TestRefusalsThatAreNotToldYetAreRemembered(t *testing.T) {
 		other.Refused(t.Context(), []fleet.Refusal{r})
 		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}})
 		s.Close(false)
-		p, _ := w.Past(w.key, "n")
-		if len(p.Unflushed) != 1 || p.Unflushed[0].Name != "c" || p.Unflushed[0].By != 4 || !p.Unflushed[0].Stood(3) || p.Unflushed[0].Stood(4) {
-			t.Errorf("unflushed are %+v", p.Unflushed)
+		p, _ := w.LastStream(w.key, "n")
+		if len(p.Ended) != 1 || p.Ended[0].Name != "c" || p.Ended[0].By != 4 || !p.Ended[0].Stood(3) || p.Ended[0].Stood(4) {
+			t.Errorf("unflushed are %+v", p.Ended)
 		}
 		w.sink.set(healthy)
 		time.Sleep(time.Minute)
-		if p, _ := w.Past(w.key, "n"); len(p.Unflushed) > 0 {
-			t.Errorf("acked, and still unflushed: %+v", p.Unflushed)
+		if p, _ := w.LastStream(w.key, "n"); len(p.Ended) > 0 {
+			t.Errorf("acked, and still unflushed: %+v", p.Ended)
 		}
 		other.Close(true)
 	})

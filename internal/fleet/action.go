@@ -1,0 +1,50 @@
+package fleet
+
+// Action is what was done about a refusal. Databases and the API know it by its name; the
+// words for people are the API's.
+type Action uint8
+
+// The actions, in an order that means nothing.
+const (
+	ActionNone           Action = iota // none is told of
+	ActionNoSuspect                    // nothing: no resource could be held responsible
+	ActionKept                         // the last good version stands in for it
+	ActionRemoved                      // the node was left without it: it never accepted any version
+	ActionFrozen                       // the node was left with what it had of the type: it refuses too much of it
+	ActionUnknown                      // left alone: the version that the node has is not known
+	ActionLost                         // left alone: the bytes of the last good version are gone
+	ActionStandInRefused               // left alone: the version that stood in was refused too
+	ActionSuperseded                   // nothing: another version is in force by now
+	ActionDeleted                      // nothing: the resource is deleted by now
+
+	NumActions = 10
+)
+
+var actionNames = [NumActions]string{"none", "no_suspect", "kept", "removed", "frozen", "unknown", "lost", "stand_in_refused", "superseded", "deleted"}
+
+// Actions returns every action.
+func Actions() []Action {
+	as := make([]Action, NumActions)
+	for i := range as {
+		as[i] = Action(i)
+	}
+	return as
+}
+
+// ParseAction finds the action of a name.
+func ParseAction(name string) (Action, bool) {
+	for a, n := range actionNames {
+		if n == name {
+			return Action(a), true
+		}
+	}
+	return ActionNone, false
+}
+
+func (a Action) String() string { return actionNames[a] }
+
+// KeptBack reports whether the node is to have something else than the version that it
+// refused: another version, what it had, or nothing.
+func (r Refusal) KeptBack() bool {
+	return r.Good != "" || r.Action == ActionRemoved || r.Action == ActionFrozen
+}

@@ -1,0 +1,237 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+// mend writes down what mends have ended.
+func (w *world) mend() {
+	w.Helper()
+	w.ok(w.app.Mend(w.Context()))
+	if n := w.count(`SELECT count(*) FROM mends`); n != 0 {
+		w.Errorf("%d mends are left", n)
+	}
+}
+
+// refusedBy writes a good and a bad version of the cluster, and n nodes of the server that
+// refuse the bad one. It returns the revision of the bad one.
+func (s server) refusedBy(name string, n int) fleet.Revision {
+	s.Helper()
+	good, bad := put(fleet.Cluster, name, "good"), put(fleet.Cluster, name, "bad")
+	s.apply(good)
+	s.exec(`INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT $1, $2, 'n' || lpad(i::text, 6, '0') FROM generate_series(0, $3::integer - 1) i`, s.tenant.String(), s.fleet.String(), n)
+	rev := s.apply(bad).Revision
+	const each = 500
+	for at := 0; at < n; at += each {
+		var rs []fleet.Refusal
+		var ns []fleet.NodeStatus
+		for i := at; i < min(n, at+each); i++ {
+			node := fmt.Sprintf("n%06d", i)
+			ns = append(ns, on(node))
+			rs = append(rs, fleet.Refusal{Node: node, Type: fleet.Cluster, Name: name, Version: bad.Version, Revision: rev,
+				Detail: "no such filter", Action: fleet.ActionKept, Good: good.Version, At: time.Now()})
+		}
+		s.report(fleet.Status{Settled: rev, Nodes: ns, Refusals: rs})
+	}
+	return rev
+}
+
+// seen is what anybody is told of a node and its refusals, but for events.
+type seen struct {
+	State, Receipt         string
+	ResolvedBy             fleet.Revision
+	StillRefusing          []fleet.Ref
+	ResolvedAt             time.Time
+	Config                 string
+	Open, Ended            int
+	Frozen                 []fleet.Type
+	ListState, Refused     string
+	ReceiptOfLater, Retry  string
+	RefusingOfLater, Later []fleet.Ref
+}
+
+func (w *world) see(node string, rev, later fleet.Revision) (s seen) {
+	w.Helper()
+	n, err := w.app.Node(w.Context(), w.tenant, w.fleet, node)
+	w.ok(err)
+	s.State, s.Frozen, s.ResolvedAt, s.ResolvedBy = n.State, n.Frozen, n.Refusals[0].Ended, n.Refusals[0].By
+	ns, _, err := w.app.Nodes(w.Context(), w.tenant, w.fleet, "", 0)
+	w.ok(err)
+	s.ListState, s.Refused = ns[0].State, fmt.Sprint(len(ns[0].Refusals))
+	for _, r := range w.receipt(rev).Nodes {
+		if r.ID == node {
+			s.Receipt, s.StillRefusing = fmt.Sprint(r.State, " resolved by ", r.ResolvedBy), r.Refusing
+		}
+	}
+	for _, r := range w.receipt(later).Nodes {
+		if r.ID == node {
+			s.ReceiptOfLater, s.RefusingOfLater, s.Later = r.State, r.Refusing, r.StillRefusing
+		}
+	}
+	for _, r := range w.config(node, store.ConfigFilter{}).Resources {
+		s.Config += fmt.Sprint(r.Name, r.Refusal != nil, " ")
+	}
+	past := w.past(node, fleet.ServerID{})
+	s.Open, s.Ended = len(past.Refusals), len(past.Ended)
+	return s
+}
+
+// What a write mends is mended with its commit, whoever looks; what is written down later
+// changes nothing of it but that the events come.
+func TestMendedIsMendedAtTheCommit(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	rev := s.refusedBy("c", 3)
+	s.report(fleet.Status{Settled: rev, Refusals: []fleet.Refusal{{Node: "n000001", Type: fleet.Cluster, Name: "d", Version: "v", Revision: rev, Detail: "no", Action: fleet.ActionFrozen}}})
+	before := w.see("n000000", rev, rev)
+	if before.State != store.NodeRefusing || before.Receipt != "nacked resolved by 0" || len(before.StillRefusing) != 1 || before.Open != 1 {
+		t.Fatalf("before: %+v", before)
+	}
+	mended := w.apply(put(fleet.Cluster, "c", "mended"))
+	at := w.see("n000000", rev, mended.Revision)
+	if at.ResolvedAt.IsZero() || at.ResolvedAt.After(mended.CommittedAt) || at.ResolvedAt.Before(mended.CommittedAt.Add(-time.Minute)) {
+		t.Errorf("the end is at %v, the commit was at %v", at.ResolvedAt, mended.CommittedAt)
+	}
+	want := seen{State: store.NodeLive, ListState: store.NodeLive, Receipt: fmt.Sprint("nacked resolved by ", mended.Revision), ResolvedBy: mended.Revision,
+		ResolvedAt: at.ResolvedAt, Config: "cfalse ", Ended: 1, Refused: "0", ReceiptOfLater: fleet.NodePending}
+	if d := cmp.Diff(want, at); d != "" {
+		t.Error("at the commit:", d)
+	}
+	if other := w.see("n000001", rev, mended.Revision); other.State != store.NodeRefusing || len(other.Frozen) != 1 || other.Open != 1 {
+		t.Errorf("who refuses another resource: %+v", other)
+	}
+	_, err := w.app.RetryNode(t.Context(), w.tenant, w.fleet, actor, "n000000")
+	w.is(err, store.ErrNothingRefused)
+	if n := w.count(`SELECT count(*) FROM node_events WHERE kind = 'recovered'`); n != 0 {
+		t.Errorf("%d events come with the commit", n)
+	}
+	select {
+	case <-w.app.Mending():
+	default:
+		t.Error("nobody is told that there is something to write down")
+	}
+	w.mend()
+	if d := cmp.Diff(want, w.see("n000000", rev, mended.Revision)); d != "" {
+		t.Error("after it is written down:", d)
+	}
+	if got := w.events("n000000"); got[0] != fmt.Sprint("recovered n000000 c ", mended.Revision) {
+		t.Errorf("%q", got)
+	}
+	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`); n != 1 {
+		t.Errorf("%d refusals stand", n)
+	}
+	w.apply(put(fleet.Cluster, "c", "again"))
+	select {
+	case <-w.app.Mending():
+		t.Error("a write that mends nothing makes work")
+	default:
+	}
+}
+
+// A version that comes back before its end was written down, and is refused anew, stands.
+func TestAVersionThatComesBackIsNotMended(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	first := s.refusedBy("c", 1)
+	by := w.apply(put(fleet.Cluster, "c", "mended")).Revision
+	again := w.apply(put(fleet.Cluster, "c", "bad")).Revision
+	s.report(fleet.Status{Settled: again, Refusals: []fleet.Refusal{{Node: "n000000", Type: fleet.Cluster, Name: "c", Version: put(fleet.Cluster, "c", "bad").Version, Revision: again, Detail: "no"}}})
+	for range 2 {
+		n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n000000")
+		w.ok(err)
+		got := map[fleet.Revision]fleet.Revision{}
+		for _, r := range n.Refusals {
+			got[r.Revision] = r.By
+		}
+		if d := cmp.Diff(map[fleet.Revision]fleet.Revision{first: by, again: 0}, got); d != "" || n.State != store.NodeRefusing {
+			t.Error(n.State, d)
+		}
+		w.mend()
+	}
+	w.apply(put(fleet.Cluster, "c", "mended again"))
+	w.mend()
+	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`); n != 0 {
+		t.Errorf("%d refusals stand", n)
+	}
+}
+
+// A mend costs what it changes, not how many nodes refuse it, and what is left is written down in
+// batches, by several processes at once, of which one dies.
+func TestAMendCostsNothingForEachNode(t *testing.T) {
+	w := setup(t)
+	w.mendMany(2000, 60)
+}
+
+// 100,000 nodes refuse a cluster; FAIRLEAD_SOAK is at least a second.
+func TestSoakMendWhatManyNodesRefuse(t *testing.T) {
+	w := setup(t)
+	n := 2000
+	if os.Getenv("FAIRLEAD_SOAK") != "" {
+		n = 100_000
+	}
+	begun := w.mendMany(n, 60)
+	t.Logf("mending what %d nodes refuse: the write took %v", n, begun)
+}
+
+func (w *world) mendMany(n, most int) (took time.Duration) {
+	w.Helper()
+	s := w.server("s")
+	s.refusedBy("c", n)
+	w.app.Close()
+	w.node.Close()
+	tables := []string{"node_exceptions", "nodes", "node_status", "node_events", "mends"}
+	before := w.readOf(tables...)
+	app, err := store.Open(w.Context(), store.Config{URL: w.db.App, MaxConns: 1})
+	w.ok(err)
+	begun := time.Now()
+	r, err := app.Apply(w.Context(), w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, "c", "mended")}})
+	w.ok(err)
+	took = time.Since(begun)
+	app.Close()
+	if got := w.readOf(tables...) - before; got > most {
+		w.Errorf("a write that mends what %d nodes refuse reads %d of their rows", n, got)
+	}
+	before = w.readOf("node_exceptions", "mends")
+	two := []*store.Store{w.db.Store(w.T), w.db.Store(w.T)}
+	ctx, die := context.WithCancel(w.Context())
+	var wg sync.WaitGroup
+	for i, app := range two {
+		wg.Go(func() {
+			if i == 0 {
+				_ = app.Mend(ctx)
+			} else if err := app.Mend(w.Context()); err != nil {
+				w.Error(err)
+			}
+		})
+	}
+	until(w.T, "the first batch", func() bool { return w.count(`SELECT count(*) FROM node_events WHERE kind = 'recovered'`) > 0 })
+	die()
+	wg.Wait()
+	w.ok(two[1].Mend(w.Context()))
+	if open, told := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_by IS DISTINCT FROM $1`, int64(r.Revision)), w.count(`SELECT count(*) FROM node_events WHERE kind = 'recovered'`); open != 0 || told != n {
+		w.Errorf("%d of %d refusals stand, %d ends are told", open, n, told)
+	}
+	for _, app := range two {
+		app.Close()
+	}
+	// Each step passes by the entries of the index that the steps before it have ended, until they are vacuumed.
+	got := w.readOf("node_exceptions", "mends") - before
+	w.Logf("to write down %d ends %d rows are read", n, got)
+	if got > n*(12+n/1000) {
+		w.Errorf("to write down %d ends %d rows are read", n, got)
+	}
+	if n := w.count(`SELECT count(*) FROM mends`); n != 0 {
+		w.Errorf("%d mends are left", n)
+	}
+	return took
+}
