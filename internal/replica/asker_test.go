@@ -75,7 +75,7 @@ func TestT44_LastStreamsOfOneFleetDoNotHoldUpAnother(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		a := w.resume(id, "other")
-		if p := a.LastStream(); !p.Clean || time.Since(begun) > 1250*time.Millisecond {
+		if p := a.LastStream(); !p.Clean || time.Since(begun) > 1500*time.Millisecond { // a quick place is held for a second at most, behind others for a quarter each
 			t.Errorf("the other fleet's node attached after %v, its last stream %+v", time.Since(begun), p)
 		}
 		wg.Wait()
