@@ -271,6 +271,7 @@ func BenchmarkReceipt(b *testing.B) {
 	}{
 		{"Healthy", 0, 0, 0, fleet.Counts{Acked: 10_000}},
 		{"100Pending", 0, 0, 1, fleet.Counts{Acked: 9900, Pending: 100}},
+		{"AllPending", 0, 0, 100, fleet.Counts{Pending: 10_000}},
 		{"AllRefuse", 0, 100, 0, fleet.Counts{Nacked: 10_000}},
 		{"Mixed", 10, 10, 10, fleet.Counts{Acked: 7000, Nacked: 1000, Pending: 1000, Offline: 1000}},
 	} {
