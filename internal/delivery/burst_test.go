@@ -129,8 +129,8 @@ func TestWhatIsLeftHoldsAtItsLeastRevision(t *testing.T) {
 		var s fleet.Status
 		_, left, more := o.take(&s, 1)
 		n := newNode(fleet.Node{ID: "n"})
-		n.settled = 9
-		if at := left.settled(n); len(s.Refusals) != 1 || s.Refusals[0].Revision != 1 || !more || at != 2 {
+		n.settled, n.before = 9, 9
+		if at := left.settled(n, 9); len(s.Refusals) != 1 || s.Refusals[0].Revision != 1 || !more || at != 2 {
 			t.Fatalf("%d are taken, more %v, the node is held at %d", len(s.Refusals), more, at)
 		}
 	}
@@ -232,6 +232,55 @@ func TestStoppingIsToldInParts(t *testing.T) {
 		}
 		if len(m.nodes) != 100 || len(m.refusals) != 200 {
 			t.Errorf("%d nodes, %d refusals", len(m.nodes), len(m.refusals))
+		}
+	})
+}
+
+// The sink knows whether a refused version was in force before the revision that the server has
+// of it, and that is whose refusal it is: until it is told, a node has not moved at all.
+func TestWhoseRefusalIsLeftHasNotMoved(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Recorder.rows = 2
+		w.sink.mu.Lock()
+		w.sink.delay = 50 * time.Millisecond
+		w.sink.mu.Unlock()
+		const nodes = 10
+		w.Head(w.key, 4, time.Now())
+		streams := map[string]*Stream{}
+		for i := range nodes {
+			id := fmt.Sprint("n", i)
+			streams[id] = w.connect(id)
+			streams[id].Settled(4)
+		}
+		time.Sleep(5 * time.Second)
+		waiting := 0
+		w.sink.watch(func(_ fleet.Status, m *model) {
+			for id := range streams {
+				if _, told := m.refusals[refusalKey{id, fleet.Cluster, "c", "v", 6}]; !told {
+					waiting++
+					if m.effective(id) != 4 {
+						t.Errorf("%s is shown at %d, its refusal is not", id, m.effective(id))
+					}
+				}
+			}
+		})
+		w.Head(w.key, 6, time.Now()) // with what revision 5 brought
+		done, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, s := range streams {
+			s.Refused(done, []fleet.Refusal{{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 6}})
+			s.Settled(6)
+		}
+		time.Sleep(5 * time.Second)
+		w.sink.watch(nil)
+		m := w.sink.model(w.key)
+		for id := range streams {
+			if m.effective(id) != 6 {
+				t.Errorf("in the end %s is at %d", id, m.effective(id))
+			}
+		}
+		if len(m.refusals) != nodes || waiting == 0 {
+			t.Errorf("%d refusals are told, %d were waited for", len(m.refusals), waiting)
 		}
 	})
 }

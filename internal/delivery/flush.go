@@ -102,7 +102,7 @@ func (f *fleetStatus) addNodes(rep *report, left held) (behind bool) {
 
 // rowOf is what the database should hold of a node beside a settled revision of the server.
 func (f *fleetStatus) rowOf(n *node, server fleet.Revision, left held, now time.Time) row {
-	waits, settled := f.dueWaits(n, now), left.settled(n)
+	waits, settled := f.dueWaits(n, now), left.settled(n, f.progress.settled)
 	if f.closing && n.live() {
 		waits = n.waits.PassedOver(n.settled)
 	}

@@ -81,6 +81,15 @@ func (n *node) want(settled, server fleet.Revision, waits fleet.Waits) claim {
 	return c
 }
 
+// told is what the database holds of the node's settled revision, at the least, where it
+// holds server of the server.
+func (n *node) told(server fleet.Revision) fleet.Revision {
+	if n.written.own {
+		return max(n.written.settled, n.before)
+	}
+	return server
+}
+
 // restart begins anew after the head of the fleet was set to rev.
 func (n *node) restart(rev fleet.Revision) {
 	n.settled, n.before, n.counted, n.sent, n.absent, n.resumed = 0, 0, rev-1, 0, rev-1, true
@@ -227,6 +236,7 @@ func newNode(n fleet.Node) *node {
 	return &node{
 		row:     fleet.NodeStatus{Node: plain(n.ID, maxNodeText)},
 		streams: make(map[*Stream]struct{}),
+		written: claim{own: true}, // nothing
 	}
 }
 

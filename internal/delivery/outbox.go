@@ -49,10 +49,11 @@ type ticket struct {
 type held map[string]fleet.Revision
 
 // settled is what may be said that a node has settled: nothing that it refuses and of which
-// the refusal is not told yet.
-func (h held) settled(n *node) fleet.Revision {
+// the refusal is not told yet. No more than was told of it before either, with server of the
+// server: the sink may know that what is refused was in force since an earlier revision.
+func (h held) settled(n *node, server fleet.Revision) fleet.Revision {
 	if rev, ok := h[n.row.Node]; ok {
-		return min(n.settled, max(0, rev-1))
+		return min(n.settled, max(0, rev-1), n.told(server))
 	}
 	return n.settled
 }

@@ -44,7 +44,7 @@ func (p *progress) next(nodes map[string]*node, left held, now time.Time) (settl
 			continue
 		}
 		live = true
-		at := left.settled(n)
+		at := left.settled(n, p.settled)
 		foremost = max(foremost, at)
 		if at >= floor || at < n.settled && at >= heldFloor {
 			found = true

@@ -236,3 +236,47 @@ func TestASweepPassesByWhatAReportHolds(t *testing.T) {
 		t.Errorf("then %d rows are left, %d of the lease", got[0], got[1])
 	}
 }
+
+// A server that comes back, and tells of its nodes, while a step of its sweep is under way keeps
+// what it has told.
+func TestASweepSparesAServerThatComesBackMeanwhile(t *testing.T) {
+	for name, ago := range map[string]time.Duration{"minutes": 2 * time.Minute, "a day": 25 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := setup(t)
+			w.apply(put(fleet.Cluster, "c", "1"))
+			a, b := w.server("a"), w.server("b")
+			a.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("n")}})
+			b.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("n")}})
+			a.dead(ago)
+			b.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{{Node: "n", Settled: settled(1)}}})
+			other := w.db.Connect(t, w.db.Owner)
+			defer other.Close(t.Context()) //nolint:errcheck // nothing is pending
+			tx, err := other.Begin(t.Context())
+			w.ok(err)
+			_, err = tx.Exec(t.Context(), `LOCK TABLE nodes`)
+			w.ok(err)
+			done := make(chan error, 1)
+			go func() {
+				_, err := w.app.SweepServers(t.Context())
+				done <- err
+			}()
+			until(t, "the sweep has found the server dead", func() bool { return w.waitingForLocks() == 1 })
+			_, err = tx.Exec(t.Context(), `UPDATE xds_servers SET lease_until = clock_timestamp() + interval '1 minute' WHERE server_id = $1`, a.id.String())
+			w.ok(err)
+			_, err = tx.Exec(t.Context(), `UPDATE node_status SET since = clock_timestamp() WHERE server_id = $1`, a.id.String())
+			w.ok(err)
+			w.ok(tx.Commit(t.Context()))
+			w.ok(<-done)
+			if got := a.rows(); got != [2]int{1, 1} {
+				t.Errorf("%d rows of the server are left, %d of its lease", got[0], got[1])
+			}
+			n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n")
+			if w.ok(err); n.State != store.NodeLive {
+				t.Errorf("the node is %s", n.State)
+			}
+			if d := cmp.Diff(map[string]string{"n": a.id.String()}, w.follows()); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

@@ -75,12 +75,13 @@ DECLARE
   v_rows  tid[];
   v_gone  bigint;
 BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('fleet_compact ' || p_fleet, 0)) THEN
+    RETURN true;
+  END IF;
+  -- Under the lock: of before the last step of another process the history would come to more than it does.
   SELECT * INTO h FROM fleet_heads f WHERE f.tenant_id = app_tenant() AND f.fleet_id = p_fleet AND f.deleted_at IS NULL;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'no such fleet' USING ERRCODE = 'FL404';
-  END IF;
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('fleet_compact ' || p_fleet, 0)) THEN
-    RETURN true;
   END IF;
   v_floor := least(p_tombstones, h.revision);
   IF v_floor > h.compacted THEN

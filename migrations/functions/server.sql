@@ -45,7 +45,8 @@ BEGIN
     FROM (SELECT k.tenant_id, k.fleet_id, k.node_id FROM unnest(v_tenants, v_fleets, v_nodes) u (tenant, fleet, node)
             JOIN nodes k ON k.tenant_id = u.tenant AND k.fleet_id = u.fleet AND k.node_id = u.node
              FOR NO KEY UPDATE OF k SKIP LOCKED) l;
-  -- Another statement, so that it sees what those have said that held the locks before.
+  -- Another statement, so that it sees what those have said that held the locks before. A server that lives again by now may be
+  -- one of them; one that does so later has to wait for the locks before it tells of these nodes.
   WITH d AS MATERIALIZED (
     SELECT s.ctid AS at, s.*, CASE WHEN s.connected THEN v_ended ELSE s.since END AS ended, o.server, o.newer
       FROM unnest(v_tenants, v_fleets, v_nodes) u (tenant, fleet, node)
@@ -57,7 +58,8 @@ BEGIN
              FROM (SELECT x.server_id, x.settled, x.waits, x.connected AND x.lease > clock_timestamp() AS live,
                           CASE WHEN x.connected AND x.lease > '-infinity' THEN x.lease ELSE x.since END AS ended
                      FROM (SELECT y.*, server_lease(y.server_id) AS lease FROM node_status y
-                            WHERE y.tenant_id = u.tenant AND y.fleet_id = u.fleet AND y.node_id = u.node AND y.server_id <> p_server OFFSET 0) x) r) o),
+                            WHERE y.tenant_id = u.tenant AND y.fleet_id = u.fleet AND y.node_id = u.node AND y.server_id <> p_server OFFSET 0) x) r) o
+     WHERE EXISTS (SELECT FROM xds_servers l WHERE l.server_id = p_server AND l.lease_until = v_ended)),
   kept AS (
     INSERT INTO node_status AS k (tenant_id, fleet_id, node_id, server_id, connected, settled, since, protocol, remote_addr, credential_id, clean, view, waits)
     SELECT d.tenant_id, d.fleet_id, d.node_id, no_server(), false,
