@@ -217,7 +217,10 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	until(w.T, "the first batch", func() bool { return w.count(`SELECT count(*) FROM node_events WHERE kind = 'recovered'`) > 0 })
 	die()
 	wg.Wait()
-	w.ok(two[1].Mend(w.Context()))
+	until(w.T, "what the one that died held is written down", func() bool { // the database lets go of it a moment later
+		w.ok(two[1].Mend(w.Context()))
+		return w.count(`SELECT count(*) FROM mends`) == 0
+	})
 	if open, told := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_by IS DISTINCT FROM $1`, int64(r.Revision)), w.count(`SELECT count(*) FROM node_events WHERE kind = 'recovered'`); open != 0 || told != n {
 		w.Errorf("%d of %d refusals stand, %d ends are told", open, n, told)
 	}
@@ -229,9 +232,6 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	w.Logf("to write down %d ends %d rows are read", n, got)
 	if got > n*(12+n/1000) {
 		w.Errorf("to write down %d ends %d rows are read", n, got)
-	}
-	if n := w.count(`SELECT count(*) FROM mends`); n != 0 {
-		w.Errorf("%d mends are left", n)
 	}
 	return took
 }
