@@ -52,6 +52,7 @@ func TestSoakRestartsCostNothingLater(t *testing.T) {
 	}
 	measure := func(when string) (receipt, list int) {
 		w.ok(w.app.Compact(t.Context(), w.tenant, w.fleet, store.Floors{}))
+		w.exec(`VACUUM nodes, node_status, server_settled, xds_servers`) // dead rows that are not pruned yet are read too, by chance
 		var took [2][]time.Duration
 		timed := func(at int, f func()) {
 			begun := time.Now()
@@ -95,8 +96,7 @@ func TestSoakRestartsCostNothingLater(t *testing.T) {
 	if n := w.count(`SELECT count(*) FROM node_status`); n != nodes {
 		t.Errorf("%d rows of %d nodes", n, nodes)
 	}
-	// Rows that are dead and not yet pruned are read too, as many as other work lets stand: twice is not more.
-	if r, l := measure("after many"); r > receipt*2 || l > list*2 {
+	if r, l := measure("after many"); r*10 > receipt*11 || l*10 > list*11 {
 		t.Errorf("a receipt reads %d rows, a page %d; after one restart it was %d and %d", r/7, l/7, receipt/7, list/7)
 	}
 }
