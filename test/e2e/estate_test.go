@@ -142,14 +142,15 @@ type ackOf struct {
 }
 
 // bustle connects the nodes, and returns when all have the fleet.
-func (e *estate) bustle(nodes int, every time.Duration, sites ...*site) *bustle {
+func (e *estate) bustle(nodes int, every time.Duration, at *site) *bustle {
 	e.t.Helper()
 	b := &bustle{estate: e, every: every, nodes: nodes, acks: make(chan ackOf, 100*nodes)}
 	first := *e.write(static(beat, "1s")).Resources[0].Version
-	s := &swarm{nodes: nodes, prefix: e.fleet + "-", token: e.nodeToken, asks: []subscription{{typ: 0}}, sites: sites,
-		home: func(node, _ int) int { return node % len(sites) },
+	s := &swarm{nodes: nodes, prefix: e.fleet + "-", token: e.nodeToken, asks: []subscription{{}}, sites: []*site{at},
 		took: func(version string, at time.Time) { b.acks <- ackOf{version, at} }}
-	s.start(e.whole)
+	end, err := s.start(context.WithoutCancel(e.t.Context()))
+	must(e.t, err)
+	e.whole.Cleanup(end)
 	if _, ok := b.await(first); !ok {
 		e.t.FailNow()
 	}

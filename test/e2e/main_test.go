@@ -34,7 +34,16 @@ func (r runner) Run() int {
 	return r.m.Run()
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(runner{m})) }
+func TestMain(m *testing.M) {
+	if os.Getenv(swarmEnv) != "" {
+		if err := runSwarm(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "swarm:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(storetest.Main(runner{m}))
+}
 
 func prepare(ctx context.Context) (err error) {
 	if os.Getenv("GORACE") == "" { // a program under the race detector takes a second to exit
