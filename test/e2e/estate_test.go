@@ -132,8 +132,9 @@ type bustle struct {
 	nodes int
 	acks  chan ackOf
 
-	mu    sync.Mutex // guards waits, and again while it runs
+	mu    sync.Mutex // guards waits and puts, and again while it runs
 	waits []time.Duration
+	puts  []time.Duration // how long the PUTs took of these
 }
 
 type ackOf struct {
@@ -188,6 +189,7 @@ func (b *bustle) run(ctx context.Context) {
 			}
 			return
 		}
+		put := time.Since(began)
 		last, ok := b.await(*w.Resources[0].Version)
 		if !ok {
 			return
@@ -195,6 +197,7 @@ func (b *bustle) run(ctx context.Context) {
 		b.mu.Lock()
 		b.again += again
 		b.waits = append(b.waits, last.Sub(began))
+		b.puts = append(b.puts, put)
 		b.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -203,13 +206,13 @@ func (b *bustle) run(ctx context.Context) {
 	}
 }
 
-// since returns what was measured since the last time.
-func (b *bustle) since() []time.Duration {
+// since returns what was measured since the last time: until the last ACK, and until the answer to the PUT.
+func (b *bustle) since() (waits, puts []time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out := b.waits
-	b.waits = nil
-	return out
+	waits, puts = b.waits, b.puts
+	b.waits, b.puts = nil, nil
+	return waits, puts
 }
 
 // quantiles are of times in milliseconds.

@@ -76,19 +76,21 @@ func TestSoakProductionSize(t *testing.T) {
 	for _, b := range others {
 		running.Go(func() { b.run(ctx) })
 	}
-	measured := func() (all quantiles) {
-		var waits []time.Duration
+	measured := func(when string) (all quantiles) {
+		var waits, puts []time.Duration
 		for _, b := range others {
-			waits = append(waits, b.since()...)
+			w, p := b.since()
+			waits, puts = append(waits, w...), append(puts, p...)
 		}
-		return quantilesOf(waits)
+		all = quantilesOf(waits)
+		t.Logf("other fleets, %s: PUT to ACK %v; the PUT alone %v", when, all, quantilesOf(puts))
+		return all
 	}
 
 	s.connect()
-	measured()
+	measured("while all connect")
 	<-time.After(s.size.quiet) // what is measured is time that passes
-	quiet := measured()
-	t.Logf("other fleets, PUT to ACK, quiet: %v", quiet)
+	quiet := measured("quiet")
 
 	s.squeeze()
 	running.Go(func() { s.compact(ctx) })
@@ -101,10 +103,10 @@ func TestSoakProductionSize(t *testing.T) {
 			s.mend()
 		}
 	}
-	busy := measured()
+	busy := measured("beside the storms")
 	stop()
 	running.Wait()
-	t.Logf("other fleets, PUT to ACK, beside the storms: %v; writes sent again: %d and %d", busy, shop.again, bank.again)
+	t.Logf("other fleets' writes sent again: %d and %d", shop.again, bank.again)
 	if s.size.judged && busy.p99 > 2*quiet.p99 {
 		t.Errorf("other fleets' PUT to ACK: p99 %.1f ms, %.1f times that of the quiet run", busy.p99, busy.p99/quiet.p99)
 	}
