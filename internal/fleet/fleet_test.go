@@ -1,8 +1,11 @@
 package fleet_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"fairlead/internal/fleet"
@@ -98,4 +101,16 @@ func FuzzParseID(f *testing.F) {
 			t.Errorf("%q is read as %s, and that as %s, %v", s, id, again, err)
 		}
 	})
+}
+
+// A log line names a fleet as the API does.
+func TestIDsAreReadableInALog(t *testing.T) {
+	t.Parallel()
+	for _, id := range []fmt.Stringer{fleet.NewTenantID(), fleet.NewID(), fleet.NewCredentialID(), fleet.Key{Tenant: fleet.NewTenantID(), Fleet: fleet.NewID()}} {
+		var line bytes.Buffer
+		slog.New(slog.NewJSONHandler(&line, nil)).Info("", "id", id)
+		if !strings.Contains(line.String(), `"`+id.String()+`"`) {
+			t.Errorf("a %T is logged as %s", id, line.String())
+		}
+	}
 }
