@@ -246,7 +246,7 @@ func (s *storm) squeeze() {
 	s.limit(s.tenant, client.LimitsUpdate{"history_bytes": &s.most})
 }
 
-// compact is what an API server does once an hour, every two seconds.
+// compact is what an API server does once an hour, every ten seconds.
 func (s *storm) compact(ctx context.Context) {
 	st, err := store.Open(ctx, store.Config{URL: s.db.app})
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *storm) compact(ctx context.Context) {
 		return
 	}
 	defer st.Close()
-	tick := time.NewTicker(2 * time.Second)
+	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		began := time.Now()
