@@ -35,7 +35,7 @@ type Config struct {
 	// Bell is rung after every commit that a reader must hear of; nil leaves it to the
 	// readers' polls.
 	Bell *Notifier
-	// MaxConns is the size of the pool; 0 is 10 for the app and 5 for a node, whose lease
+	// MaxConns is the size of the pool; 0 is 10 for the app and 12 for a node, whose lease
 	// and reports have 3 more.
 	MaxConns int32
 	// MaxNodes is how many nodes of a tenant are remembered; 0 is 100,000. Those that are
@@ -73,9 +73,6 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	conf, err := parseURL(c.URL)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
-	}
-	if conf.ConnConfig.ConnectTimeout == 0 {
-		conf.ConnConfig.ConnectTimeout = writeTimeout
 	}
 	if c.MaxConns > 0 {
 		conf.MaxConns = c.MaxConns
