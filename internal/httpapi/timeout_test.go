@@ -27,6 +27,16 @@ func TestATimeoutSaysWhatToDo(t *testing.T) {
 	}
 }
 
+func TestWhoDidNotWaitIsNotToldSo(t *testing.T) {
+	t.Parallel()
+	for wait, whose := range map[store.Wait]string{store.WaitHead: "fleet", store.WaitShare: "tenant"} {
+		p := problemOf(&store.TimeoutError{Wait: wait, Limit: 22 * time.Second, Crowded: true})
+		if p.code != "timeout" || p.retry != time.Second || strings.Contains(p.detail, "22s") || !strings.Contains(p.detail, whose) {
+			t.Errorf("%d: %+v", wait, p)
+		}
+	}
+}
+
 func TestABusyFleetIsATimeout(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

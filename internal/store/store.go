@@ -18,9 +18,13 @@ const (
 	// told a *TimeoutError; when Postgres says nothing the caller is told ErrUnavailable, and
 	// the write may have happened (hence idempotency keys).
 	writeTimeout = 2 * time.Second
-	// What is added for every change of an apply, and for every MiB of bodies.
-	perChange = 2 * time.Millisecond
-	perMiB    = time.Second
+	// What is added for every change of an apply, and for every MiB of bodies, up to
+	// mostTimeout: with the wait for its turn it is answered before its client gives up.
+	perChange   = 2 * time.Millisecond
+	perMiB      = time.Second
+	mostTimeout = 30 * time.Second
+	// lockTimeout is the roles' own.
+	lockTimeout = 1500 * time.Millisecond
 	// longTimeout bounds what may move a whole fleet: a rollback, a compaction.
 	longTimeout = 10 * time.Second
 	readTimeout = 5 * time.Second
