@@ -52,6 +52,9 @@ func TestABusyFleetIsATimeout(t *testing.T) {
 	if a.header.Get("Retry-After") != "1" {
 		t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))
 	}
+	if got := w.logs.String(); strings.Contains(got, `"level":"ERROR"`) || !strings.Contains(got, `"code":"timeout"`) {
+		t.Errorf("a tenant's own writes are an error of the server: %s", got)
+	}
 	must(t, tx.Rollback(t.Context()))
 	w.put("b")
 }
