@@ -1,6 +1,9 @@
 package fleet
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // ServerID names one running xDS server process. It is drawn at its start, so that
 // the rows of an earlier life are never taken for its own.
@@ -10,6 +13,9 @@ type ServerID [16]byte
 func NewServerID() ServerID { return ServerID(newUUIDv7()) }
 
 func (s ServerID) String() string { return formatUUID(s) }
+
+// LogValue is the canonical form.
+func (s ServerID) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Node is what an xDS client says of itself. It is a claim: nothing is allowed by it.
 type Node struct {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -101,7 +102,7 @@ func (c *conns) enter(ctx context.Context, k call) (leave func(), err error) {
 		case ctx.Err() != nil:
 			err = fmt.Errorf("%w: given up by the caller: %w", fleet.ErrUnavailable, ctx.Err())
 		default:
-			err = &TimeoutError{Wait: wait, Limit: k.limit, cause: failed}
+			err = &TimeoutError{Wait: wait, Limit: k.limit, Crowded: errors.Is(failed, errCrowded), cause: failed}
 		}
 	}
 	if k.head != (fleet.ID{}) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -90,3 +91,6 @@ func (s *Store) AtHead(f fleet.ID) int {
 	}
 	return 0
 }
+
+// ApplyTimeout is applyTimeout.
+func ApplyTimeout(cs []ResourceChange) time.Duration { return applyTimeout(cs) }

@@ -372,3 +372,27 @@ func TestLateReportsOfADeletedFleetStayNowhere(t *testing.T) {
 		t.Errorf("%d bodies that nothing names", n)
 	}
 }
+
+// What cannot be purged holds up neither other fleets nor other tenants.
+func TestPurgesGoOnAfterOneThatFails(t *testing.T) {
+	w := setup(t)
+	second := w.db.Fleet(t, w.tenant)
+	tenants := []fleet.TenantID{w.db.Tenant(t), w.db.Tenant(t)}
+	for _, f := range []fleet.ID{w.fleet, second} {
+		w.ok(w.app.DeleteFleet(t.Context(), w.tenant, actor, f))
+	}
+	for _, tenant := range tenants {
+		w.ok(w.app.DeleteTenant(t.Context(), tenant, actor))
+	}
+	w.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF OLD.id IN ('` + w.fleet.String() + `', '` + tenants[0].String() + `') THEN RAISE EXCEPTION 'broken'; END IF; RETURN OLD; END $$`)
+	for table, first := range map[string]string{"fleets": w.fleet.String(), "tenants": tenants[0].String()} {
+		w.exec(`CREATE TRIGGER refuse BEFORE DELETE ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION refuse()`)
+		w.aged(`UPDATE ` + table + ` SET deleted_at = deleted_at - interval '31 days' WHERE deleted_at IS NOT NULL`)
+		w.aged(`UPDATE `+table+` SET deleted_at = deleted_at - interval '1 hour' WHERE id = $1`, first)
+	}
+	got, err := w.app.CompactDue(t.Context())
+	if got.Purged != 2 || got.Failed != 2 || err == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -280,3 +280,24 @@ func TestASweepSparesAServerThatComesBackMeanwhile(t *testing.T) {
 		})
 	}
 }
+
+// A server whose rows cannot be deleted keeps none that died after it.
+func TestASweepGoesOnAfterAServerThatFails(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	broken, other, living := w.server("broken"), w.server("other"), w.server("living")
+	for _, s := range []server{broken, other, living} {
+		s.report(fleet.Status{Settled: 1, Nodes: all(5, on)})
+	}
+	broken.dead(3 * time.Minute)
+	other.dead(2 * time.Minute)
+	w.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF OLD.server_id = '` + broken.id.String() + `' THEN RAISE EXCEPTION 'broken'; END IF; RETURN OLD; END $$`)
+	w.exec(`CREATE TRIGGER refuse BEFORE DELETE ON xds_servers FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	if n, err := w.app.SweepServers(t.Context()); n != 1 || err == nil {
+		t.Errorf("%d servers are swept, and %v", n, err)
+	}
+	if got := other.rows(); got != [2]int{} {
+		t.Errorf("%v rows are left of the server that died later", got)
+	}
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,6 +17,7 @@ import (
 // right for a table of one page is ruinous when the first large import has filled it.
 const (
 	setTenant = `SELECT set_config('app.tenant_id', $1, true), set_config('statement_timeout', $2, true), set_config('enable_seqscan', 'off', true)`
+	setLocks  = `SELECT set_config('lock_timeout', $1, true)`
 	setPlans  = `SELECT set_config('statement_timeout', $1, true), set_config('enable_seqscan', 'off', true)`
 	// setJoins is for a statement that joins sets which all grow with the fleet. Where nothing is
 	// known of a table the planner takes each for one row, and then compares each row with each. What
@@ -46,6 +48,9 @@ func (s *Store) transact(ctx context.Context, c call, t fleet.TenantID, queue fu
 	for range 3 {
 		b := &pgx.Batch{}
 		b.Queue(setTenant, t.String(), c.statementTimeout())
+		if wait := c.lockTimeout(); wait != lockTimeout {
+			b.Queue(setLocks, fmt.Sprint(wait.Milliseconds()))
+		}
 		if c.plans != "" {
 			b.Queue(c.plans)
 		}
