@@ -326,3 +326,26 @@ func TestWaitersLeaveWhenTheirTimeIsUp(t *testing.T) {
 		w.sink.set(healthy)
 	})
 }
+
+// What is told again before the sink has heard of it the first time has the words of then.
+func TestARefusalToldAgainInAnOutageHasItsWords(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 2, time.Now())
+		s := w.connect("a")
+		time.Sleep(time.Second)
+		w.sink.set(refused)
+		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 2, Detail: "no"}})
+		for _, rev := range []fleet.Revision{4, 6} {
+			w.Head(w.key, rev, time.Now())
+			w.Refused(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: "v", Revision: rev, Again: rev - 2}})
+		}
+		w.sink.set(healthy)
+		time.Sleep(10 * time.Second)
+		m := w.sink.model(w.key)
+		for _, rev := range []fleet.Revision{2, 4, 6} {
+			if r := m.refusals[refusalKey{"a", fleet.Cluster, "c", "v", rev}]; r.Detail != "no" {
+				t.Errorf("of revision %d: %+v", rev, r)
+			}
+		}
+	})
+}

@@ -111,6 +111,21 @@ func (r *Recorder) Restart(key fleet.Key, rev fleet.Revision, committedAt time.T
 	f.restart(rev, committedAt, time.Now())
 }
 
+// Refused says of nodes of the fleet, whether or not they have streams, that they refuse what
+// they refused before. It does not wait for the sink.
+func (r *Recorder) Refused(key fleet.Key, rs []fleet.Refusal) {
+	if len(rs) == 0 {
+		return
+	}
+	f := r.lock(key)
+	defer f.mu.Unlock()
+	now := time.Now()
+	for _, x := range rs {
+		f.outbox.refuse(plain(x.Node, maxNodeText), []fleet.Refusal{x}, f.rec.dbTime(now))
+	}
+	f.schedule(now)
+}
+
 // Resolved says that exceptions of nodes of the fleet have ended, whether or not the
 // nodes have streams.
 func (r *Recorder) Resolved(key fleet.Key, rs []fleet.Resolution) {

@@ -71,6 +71,10 @@ type Refusal struct {
 	At       time.Time
 	// Good is the version that stands in for it; "" if none does.
 	Good string
+	// Again is the revision that it was told of before, in the words of then: the version had been
+	// out of force meanwhile, and Revision has brought it back to a node that never took another
+	// one. 0: the node has just refused it.
+	Again Revision
 }
 
 // Resolution ends a refusal: the name's version is another one now, or the node is offered

@@ -343,6 +343,10 @@ func (s *sink) allRefusals() []fleet.Refusal {
 	return slices.Clone(s.refusals)
 }
 
+func (s *sink) refusalsOf(node string) []fleet.Refusal {
+	return slices.DeleteFunc(s.allRefusals(), func(r fleet.Refusal) bool { return r.Node != node })
+}
+
 func (s *sink) allResolved() []fleet.Resolution {
 	s.mu.Lock()
 	defer s.mu.Unlock()
