@@ -7,8 +7,12 @@ CREATE TABLE xds_servers (
   name        text NOT NULL DEFAULT '',
   started_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
   lease_until timestamptz NOT NULL,
+  -- Which of the server's leases it is: another one begins where one is taken after the last has ended. A report says of which it is.
+  term        bigint NOT NULL DEFAULT 0,
   swept       boolean NOT NULL DEFAULT false -- it is dead, and what it said of nodes that are elsewhere by now is deleted
 ) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+-- A key, so that another term waits for the reports of the last one (server_must_hold), as a renewal does not.
+CREATE UNIQUE INDEX xds_servers_term ON xds_servers (term, server_id);
 
 -- How often a table is vacuumed and analyzed is set by its size: a row that is written every second on a page of its own, after some
 -- hundred writes; what grows with fleets, nodes and history, after a twentieth (a fiftieth for statistics). No statement waits for statistics.

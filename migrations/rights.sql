@@ -34,6 +34,8 @@ GRANT EXECUTE ON FUNCTION refusals_tell TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION resource_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION resource_etag TO fairlead_app;
 GRANT EXECUTE ON FUNCTION server_lease TO fairlead_node;
+GRANT EXECUTE ON FUNCTION server_must_hold TO fairlead_node;
+GRANT EXECUTE ON FUNCTION server_take_lease TO fairlead_node;
 GRANT EXECUTE ON FUNCTION tenant_limit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION tenant_must_have_room TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_hand_over TO fairlead_app;

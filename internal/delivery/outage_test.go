@@ -115,6 +115,30 @@ func TestAfterALostLeaseEverythingIsToldAgain(t *testing.T) {
 	})
 }
 
+// A report that was taken before the lease was lost, and of which the answer comes after it was
+// taken anew, says nothing of what the database holds by then.
+func TestAnAnswerOfAnEarlierLeaseAcksNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		w.connect("a").Settled(1)
+		time.Sleep(5 * time.Second)
+		w.sink.mu.Lock()
+		w.sink.delay = 3 * time.Second
+		w.sink.mu.Unlock()
+		w.connect("b")
+		time.Sleep(time.Second) // it is taken, and not answered
+		w.sink.mu.Lock()
+		w.sink.delay = 0
+		w.sink.until = time.Time{} // as on a machine that was suspended: no time has passed here
+		w.sink.models = map[fleet.Key]*model{}
+		w.sink.mu.Unlock()
+		time.Sleep(10 * time.Second)
+		if m := w.sink.model(w.key); len(m.nodes) != 2 || m.settled != 1 {
+			t.Errorf("%d nodes, settled %d", len(m.nodes), m.settled)
+		}
+	})
+}
+
 // A renewal that is begun in time and taken too late has lost the lease.
 func TestASlowRenewalMayHaveLostTheLease(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

@@ -99,11 +99,16 @@ type Delivered struct {
 	LastAck  time.Time
 }
 
+// Term tells a server's leases apart: another one begins where a lease is taken after the last
+// one had ended. 0: it has none.
+type Term int64
+
 // Status is what a server reports of one fleet in one transaction: few rows, whatever
 // the number of nodes.
 type Status struct {
 	Key     Key
 	Server  ServerID
+	Term    Term     // of the lease that the server held when it said this
 	Settled Revision // what every node without a row of its own has confirmed
 	// Partial: rows of nodes that have not confirmed Settled follow in another report. Until
 	// then the server's settled revision is at most what it was, and at most Settled.

@@ -328,8 +328,10 @@ func (s *sink) Report(_ context.Context, st fleet.Status) error {
 	return nil
 }
 
-func (s *sink) Lease(context.Context, fleet.ServerID, string, time.Duration) error { return nil }
-func (s *sink) Release(context.Context, fleet.ServerID) error                      { return nil }
+func (s *sink) Lease(context.Context, fleet.ServerID, string, time.Duration) (fleet.Term, error) {
+	return 1, nil
+}
+func (s *sink) Release(context.Context, fleet.ServerID) error { return nil }
 
 func (s *sink) viewOf(node string) string {
 	s.mu.Lock()

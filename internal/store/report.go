@@ -145,7 +145,8 @@ DELETE FROM delivery d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1
 // A node that is not connected and has no Settled of its own stays where the server has
 // settled. What clients said of themselves is cut to size rather than refused, and a row
 // that the database refuses all the same is left out (see salvage): the rest is written. A
-// fleet that is gone is fleet.ErrNotFound. It works as the node role.
+// fleet that is gone is fleet.ErrNotFound, a lease that has ended and was taken anew
+// ErrLeaseLost. It works as the node role.
 func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 	r = tidy(r)
 	err := s.record(ctx, r)
@@ -163,6 +164,7 @@ func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 func (s *Store) record(ctx context.Context, r fleet.Status) error {
 	return s.transact(ctx, call{limit: writeTimeout, lane: laneReport}, r.Key.Tenant, func(b *pgx.Batch) {
 		f, server := r.Key.Fleet.String(), r.Server.String()
+		b.Queue(`SELECT server_must_hold($1, $2)`, server, int64(r.Term))
 		b.Queue(upsertSettled, f, server, int64(r.Settled), r.Partial)
 		queueNodes(b, f, r)
 		queueStatus(b, f, server, r)
