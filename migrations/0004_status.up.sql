@@ -131,7 +131,7 @@ CREATE TABLE node_exceptions (
 -- What stands of one node is asked for by resolved_by, which is null when resolved_at is: so the index of all that stands in the
 -- fleet does not fit, and only the key does.
 CREATE INDEX node_exceptions_by_revision ON node_exceptions (revision, tenant_id, fleet_id); -- not led by the key's columns, see resources
-CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name, version) WHERE resolved_at IS NULL;
+CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name, version, node_id) WHERE resolved_at IS NULL;
 -- Not led by the key's columns (see resources): with those each text that went was looked for among all refusals of its fleet.
 CREATE INDEX node_exceptions_by_text ON node_exceptions (text_hash, tenant_id, fleet_id);
 CREATE INDEX node_exceptions_by_body ON node_exceptions (tenant_id, good_hash) WHERE good_hash IS NOT NULL;
