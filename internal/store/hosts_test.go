@@ -59,7 +59,8 @@ func TestSeveralHosts(t *testing.T) {
 	for i := range 5 {
 		_, err := app.CreateTenant(t.Context(), actor, fmt.Sprint("before-", i), "")
 		w.ok(err)
-		w.ok(node.Lease(t.Context(), fleet.NewServerID(), "xds-1", time.Minute))
+		_, err = node.Lease(t.Context(), fleet.NewServerID(), "xds-1", time.Minute)
+		w.ok(err)
 	}
 	bell := store.NewNotifier(store.NotifierConfig{URL: both(t, one.App, two.App)})
 	run(t, bell.Run)
@@ -78,7 +79,8 @@ func TestSeveralHosts(t *testing.T) {
 		return err == nil
 	})
 	until(t, "so does the lease", func() bool {
-		return node.Lease(t.Context(), fleet.NewServerID(), "xds-1", time.Minute) == nil
+		_, err := node.Lease(t.Context(), fleet.NewServerID(), "xds-1", time.Minute)
+		return err == nil
 	})
 	if _, err := one.Store(t).TenantBySlug(t.Context(), "after"); err != nil {
 		t.Error(err)

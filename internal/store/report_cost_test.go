@@ -29,9 +29,10 @@ func reportCost(t *testing.T, have int) int {
 	w.node.Close()
 	const rows = 50
 	id := fleet.NewServerID()
+	var term fleet.Term
 	report := func(s *store.Store, from int) {
 		t.Helper()
-		r := fleet.Status{Key: w.key(), Server: id, Settled: 1}
+		r := fleet.Status{Key: w.key(), Server: id, Term: term, Settled: 1}
 		for i := range rows {
 			n := on(fmt.Sprint("n", from+i))
 			r.Nodes, r.Lasting = append(r.Nodes, n), append(r.Lasting, n.Node)
@@ -53,7 +54,9 @@ func reportCost(t *testing.T, have int) int {
 		return read() - before
 	}
 	session(func(s *store.Store) {
-		w.ok(s.Lease(t.Context(), id, "s", time.Minute))
+		var err error
+		term, err = s.Lease(t.Context(), id, "s", time.Minute)
+		w.ok(err)
 		for i := range 7 { // plans are made while the tables are small
 			report(s, i)
 		}

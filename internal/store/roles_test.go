@@ -58,8 +58,8 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 	most := int64(50)
 	w.ok(w.app.SetLimits(ctx, tenant, actor, map[store.LimitName]*int64{store.LimitFleets: &most}))
 	server := fleet.NewServerID()
-	w.ok(w.node.Lease(ctx, server, "s", time.Minute))
-	w.ok(w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: tenant, Fleet: f}, Server: server, Settled: 1,
+	term := w.lease(server, "s", time.Minute)
+	w.ok(w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: tenant, Fleet: f}, Server: server, Term: term, Settled: 1,
 		Delivered: []fleet.Delivered{{Revision: 1, Affected: 1}}, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true}},
 		Refusals: []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "mine", Version: c.Version, Revision: 1, Detail: "no", Good: c.Version}}}))
 	other := put(fleet.Cluster, "mine", "another body of "+tenant.String())
@@ -178,6 +178,7 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 	w.ok(err)
 	bCred, err := w.app.NodeCredentials(ctx, b, bf)
 	w.ok(err)
+	s := w.server("s")
 	for name, call := range map[string]func(f fleet.ID) error{
 		"Apply": func(f fleet.ID) error {
 			_, err := w.app.Apply(ctx, w.tenant, f, store.Write{Changes: []store.ResourceChange{put(fleet.Cluster, "mine", "X")}})
@@ -206,7 +207,7 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 			return err
 		},
 		"Report": func(f fleet.ID) error {
-			return w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: w.tenant, Fleet: f}, Server: fleet.NewServerID(), Nodes: []fleet.NodeStatus{{Node: "n"}}})
+			return w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: w.tenant, Fleet: f}, Server: s.id, Term: s.term, Nodes: []fleet.NodeStatus{{Node: "n"}}})
 		},
 	} {
 		foreign, nowhere := call(bf), call(fleet.ID{1})

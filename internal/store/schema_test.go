@@ -124,6 +124,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"find_token: fairlead_app",
 		"fleet_compact: fairlead_app",
 		"fleet_floors: fairlead_app",
+		"fleet_mend: fairlead_app",
 		"fleet_rollback_changes: fairlead_app",
 		"fleet_trim_reports: fairlead_app fairlead_node",
 		"fleets_to_mend: fairlead_app",

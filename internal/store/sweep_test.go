@@ -144,7 +144,7 @@ func TestAServerThatComesBack(t *testing.T) {
 		t.Errorf("while it is away: %+v", got.Counts)
 	}
 	w.sweep(0) // it has a row, and has been looked at
-	w.ok(w.node.Lease(t.Context(), a.id, "a", time.Minute))
+	a.term = w.lease(a.id, "a", time.Minute)
 	if got := w.receipt(1); got.Counts != (fleet.Counts{Acked: 1, Pending: 1}) {
 		t.Errorf("when it is back: %+v", got.Counts)
 	}

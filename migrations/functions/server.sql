@@ -5,6 +5,33 @@ CREATE OR REPLACE FUNCTION no_server() RETURNS uuid LANGUAGE sql IMMUTABLE PARAL
 CREATE OR REPLACE FUNCTION server_lease(p_server uuid) RETURNS timestamptz LANGUAGE sql STABLE
   AS $$ SELECT coalesce((SELECT x.lease_until FROM xds_servers x WHERE x.server_id = p_server), '-infinity') $$;
 
+-- Renews a server's lease or, where it has ended, takes another one; returns its term. No two terms of a server are equal, also
+-- where its row had been deleted.
+CREATE OR REPLACE FUNCTION server_take_lease(p_server uuid, p_name text, p_ttl double precision) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_term bigint;
+BEGIN
+  UPDATE xds_servers x SET name = p_name, lease_until = clock_timestamp() + make_interval(secs => p_ttl), swept = false
+   WHERE x.server_id = p_server AND x.lease_until > clock_timestamp() RETURNING x.term INTO v_term;
+  IF NOT FOUND THEN
+    v_term := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+    INSERT INTO xds_servers AS x (server_id, name, lease_until, term) VALUES (p_server, p_name, clock_timestamp() + make_interval(secs => p_ttl), v_term)
+    ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until, swept = false, term = greatest(x.term + 1, excluded.term)
+    RETURNING x.term INTO v_term;
+  END IF;
+  RETURN v_term;
+END $$;
+
+-- Refuses a report of an earlier term than the server's present one, or of a server that is forgotten. Until the report's end neither
+-- another term begins nor is the server forgotten.
+CREATE OR REPLACE FUNCTION server_must_hold(p_server uuid, p_term bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM xds_servers x WHERE x.server_id = p_server AND x.term = p_term FOR KEY SHARE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the lease that the report was made under has ended' USING ERRCODE = 'FL408';
+  END IF;
+END $$;
+
 -- Looks through p_limit nodes of which a server that is dead for a minute has a row, those after the given one. A row goes
 -- when the node has a newer one: where it lives, or where it ended later. After a day all go; of a node that was
 -- nowhere since the row stays under no_server(), with all that a receipt and a returning client need. Whom the nodes follow
@@ -33,8 +60,12 @@ BEGIN
            WHERE s.server_id = p_server AND (s.tenant_id, s.fleet_id, s.node_id) > (p_tenant, p_fleet, p_node)
            ORDER BY s.tenant_id, s.fleet_id, s.node_id LIMIT p_limit) p;
   IF n = 0 THEN
-    DELETE FROM xds_servers x WHERE x.server_id = p_server AND x.lease_until = v_ended
-       AND NOT EXISTS (SELECT FROM node_status s WHERE s.server_id = p_server);
+    PERFORM FROM xds_servers x WHERE x.server_id = p_server AND x.lease_until = v_ended FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      RETURN; -- a report of it is under way
+    END IF;
+    -- Another statement, so that it sees what that has said.
+    DELETE FROM xds_servers x WHERE x.server_id = p_server AND NOT EXISTS (SELECT FROM node_status s WHERE s.server_id = p_server);
     UPDATE xds_servers x SET swept = true WHERE x.server_id = p_server AND x.lease_until = v_ended AND p_whole AND NOT v_day;
     RETURN;
   END IF;
