@@ -8,7 +8,7 @@ import (
 	"fairlead/internal/store"
 )
 
-// SEMANTICS 6.4, SECURITY T14: a client that comes with a new id each second, for ten
+// SEMANTICS 6.4, T14: a client that comes with a new id each second, for ten
 // minutes. Who is connected stays, as do those that were seen last, and another tenant's.
 func TestNodesOfATenantAreCapped(t *testing.T) {
 	w := setup(t)

@@ -249,7 +249,7 @@ func TestLine5_6_ReceiptIsPaged(t *testing.T) {
 	}
 }
 
-// SEMANTICS 5.6: what is refused of a later revision is known of a node that waits for it.
+// SEMANTICS 5.3: what is refused of a later revision is known of a node that waits for it.
 func TestRefusingOfAnyRevision(t *testing.T) {
 	w := setup(t)
 	s := w.server("s")

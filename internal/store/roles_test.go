@@ -71,7 +71,7 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 var tenantTables = []string{"fleets", "fleet_heads", "bodies", "resources", "resource_refs", "fleet_history", "resource_history", "api_tokens",
 	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions", "mends", "tenant_limits"}
 
-// SECURITY T30: each role tries each forbidden act.
+// T30: each role tries each forbidden act.
 func TestT30RolesMayNoMore(t *testing.T) {
 	w := setup(t)
 	b := w.db.Tenant(t)
@@ -164,7 +164,7 @@ func TestT30RolesMayNoMore(t *testing.T) {
 	}
 }
 
-// SECURITY T04, the store's half: no method given tenant A reaches B, not even with B's
+// T04, the store's half: no method given tenant A reaches B, not even with B's
 // own ids, and says the same as of what is nowhere (T06).
 func TestT04ForeignIDsAreNowhere(t *testing.T) {
 	w := setup(t)
@@ -234,7 +234,7 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 	}
 }
 
-// SECURITY T31: two tenants share one connection, calls are cancelled at random: nobody
+// T31: two tenants share one connection, calls are cancelled at random: nobody
 // ever sees a row of the other.
 func TestT31OneConnectionTwoTenants(t *testing.T) {
 	w := setup(t)

@@ -14,8 +14,8 @@ import (
 	"fairlead/internal/store/storetest"
 )
 
-// The programs under test.
-var binDir, envoyBin string
+// The programs under test, and which Envoy it is: "1.40.0".
+var binDir, envoyBin, envoyVersion string
 
 // runner prepares what all tests share and takes it away again.
 type runner struct{ m *testing.M }
@@ -55,6 +55,10 @@ func prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if envoyVersion, err = localenvoy.VersionOf(ctx, envoyBin); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "the end-to-end tests run with Envoy", envoyVersion)
 	args := append([]string{"build"}, raceFlags...)
 	args = append(args, "-o", binDir+string(filepath.Separator), "./cmd/api", "./cmd/xds", "./cmd/fairlead")
 	build := exec.CommandContext(ctx, "go", args...)
