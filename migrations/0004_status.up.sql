@@ -27,10 +27,13 @@ CREATE TABLE nodes (
   version    text NOT NULL DEFAULT '',
   -- What selectors ask of the node, as it said on its last connection: {region, zone, sub_zone, metadata, cut}. null: not told yet.
   labels     jsonb CHECK (octet_length(labels::text) <= 131072),
-  -- The server that the node follows: set where one server alone has it connected, without a settled revision of its own
-  -- there and without anything that it waits for. What such a node has of a revision its server's own row says, so that a
-  -- receipt looks only at the others one by one. Null says nothing. No index has the column: a connect stays a HOT update.
-  follows    uuid,
+  -- What node_status says of a node that one living server alone has connected: that server, what the node has settled
+  -- there (null: what the server has settled) and withheld_of its waits. With that a receipt knows what the node has of a
+  -- revision, and looks only at the others' status row by row. Without a server there it says nothing. A trigger keeps it
+  -- (node_status_served). No index has the columns: a connect stays a HOT update.
+  served_by  uuid,
+  settled    bigint,
+  withheld   jsonb,
   PRIMARY KEY (tenant_id, fleet_id, node_id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);

@@ -41,6 +41,7 @@ GRANT EXECUTE ON FUNCTION token_hand_over TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_makes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_revoke TO fairlead_app;
 GRANT EXECUTE ON FUNCTION tokens_lock TO fairlead_app;
+GRANT EXECUTE ON FUNCTION withheld_of TO fairlead_node;
 
 -- The doors: they run as the owner, past row-level security, with a fixed search path, and each gives one narrow answer.
 -- All across tenants are here. A test lists them and fails when there is one more.

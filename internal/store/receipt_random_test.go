@@ -192,7 +192,7 @@ func TestReceiptIsThatOfThePlainStatement(t *testing.T) {
 					r.compare()
 				}
 				swept += r.sweep()
-				followers += w.count(`SELECT count(*) FROM nodes WHERE follows IS NOT NULL`)
+				followers += w.count(`SELECT count(*) FROM nodes WHERE served_by IS NOT NULL`)
 			}
 			if followers < 100 {
 				t.Errorf("hardly anybody followed: %d", followers)

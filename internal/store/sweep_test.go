@@ -91,7 +91,7 @@ func TestRowsOfDeadServersGo(t *testing.T) {
 			t.Fatalf("%d rows of %d nodes after a crash", n, nodes)
 		}
 		w.sweep(1)
-		if n, m := w.count(`SELECT count(*) FROM node_status`), w.count(`SELECT count(*) FROM nodes WHERE follows = $1`, s.id.String()); n != nodes || m != nodes {
+		if n, m := w.count(`SELECT count(*) FROM node_status`), w.count(`SELECT count(*) FROM nodes WHERE served_by = $1`, s.id.String()); n != nodes || m != nodes {
 			t.Fatalf("%d rows of %d nodes after a sweep, %d of them follow", n, nodes, m)
 		}
 	}

@@ -21,8 +21,9 @@ const (
 	setPlans  = `SELECT set_config('statement_timeout', $1, true), set_config('enable_seqscan', 'off', true)`
 	// setJoins is for a statement that joins sets which all grow with the fleet. Where nothing is
 	// known of a table the planner takes each for one row, and then compares each row with each. What
-	// remains is joins by hash or by merging, and look-ups from laterals and subqueries.
-	setJoins = `SELECT set_config('enable_nestloop', 'off', true)`
+	// remains is joins by hash or by merging, and look-ups from laterals and subqueries. Such a statement
+	// is long, and to plan it for its values each time costs as much as half of its work: they change nothing.
+	setJoins = `SELECT set_config('enable_nestloop', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 	// setOrder is for a page in the order of a key, which ends as soon as it is full, instead of
 	// reading and sorting all that there is.
 	setOrder = `SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`
