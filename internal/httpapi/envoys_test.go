@@ -17,10 +17,11 @@ func TestNodesThatAreTooOldAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	server := fleet.NewServerID()
-	must(t, w.nodes.Lease(t.Context(), server, "test", time.Minute))
+	term, err := w.nodes.Lease(t.Context(), server, "test", time.Minute)
+	must(t, err)
 	come := func(agent, version string, ids ...string) {
 		t.Helper()
-		s := fleet.Status{Key: fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}, Server: server}
+		s := fleet.Status{Key: fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}, Server: server, Term: term}
 		for _, id := range ids {
 			s.Nodes = append(s.Nodes, fleet.NodeStatus{Node: id, Connected: true, Since: time.Now(), Protocol: "delta ADS", Streams: 1, UserAgent: agent, Version: version})
 		}
