@@ -40,14 +40,14 @@ refusing AS (
       FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id),
 known AS MATERIALIZED (
   SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked,
-         coalesce(n.served_by = ANY (h.alive), false) AS served, -- what is below is of one that is
-         coalesce(n.settled >= $2, n.served_by = ANY (h.ahead)) IS NOT TRUE AS behind,
-         coalesce(n.settled >= $2, n.served_by = ANY (h.ahead)) IS TRUE OR coalesce(n.withheld @> '0', false) AS blocked,
+         coalesce(n.served_by = ANY ((SELECT alive FROM hosts)::uuid[]), false) AS served, -- what is below is of one that is
+         coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) IS NOT TRUE AS behind,
+         coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) IS TRUE OR coalesce(n.withheld @> '0', false) AS blocked,
          CASE WHEN r.it THEN 1
-              WHEN coalesce(n.settled >= $2, n.served_by = ANY (h.ahead)) AND (n.withheld @> rev.this) IS NOT TRUE THEN 4
+              WHEN coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) AND (n.withheld @> (SELECT this FROM rev)) IS NOT TRUE THEN 4
               ELSE 2 END AS state -- refuses is null where there is nothing
-    FROM rev CROSS JOIN hosts h CROSS JOIN nodes n LEFT JOIN refusing r USING (node_id)
-   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at),
+    FROM nodes n LEFT JOIN refusing r USING (node_id)
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= (SELECT at FROM rev)),
 facts AS (
   SELECT n.node_id, n.last_seen, n.refuses, n.nacked, coalesce(bool_or(s.connected AND v.alive), false) AS live,
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,

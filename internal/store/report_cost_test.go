@@ -72,3 +72,23 @@ func reportCost(t *testing.T, have int) int {
 		}
 	})
 }
+
+// Nodes that come by the thousand to a database that is new cost what each report says of them: the plans are made while
+// there is nothing, and nobody analyzes.
+func TestPlansOfReportsToANewDatabase(t *testing.T) {
+	t.Parallel()
+	w := another(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	s := w.server("s")
+	p := w.planned(w.db.Node)
+	const nodes, perNode = 100, 40
+	for i := range 10 {
+		r := fleet.Status{Key: w.key(), Server: s.id, Settled: 1}
+		for k := range nodes {
+			r.Nodes = append(r.Nodes, fleet.NodeStatus{Node: fmt.Sprint("n", i*nodes+k), Connected: true, Settled: settled(fleet.Revision(k % 2))})
+		}
+		if got := p.reads(func() { w.ok(p.Report(t.Context(), r)) }); got.rows > perNode*nodes {
+			t.Fatalf("report %d of %d nodes reads %d rows:%s", i, nodes, got.rows, got.most(12))
+		}
+	}
+}
