@@ -7,6 +7,12 @@ import (
 	"fairlead/internal/fleet"
 )
 
+// The one answer for what is not there and for what the token may not see.
+var (
+	errNoTenant = refuse(errNotFound.status, errNotFound.code, "this token sees no tenant of the name in the path")
+	errNoFleet  = refuse(errNotFound.status, errNotFound.code, "this token sees no fleet of the name in the path; it may be deleted")
+)
+
 // Whoever may see a fleet is told what of it is not there, and where to look.
 
 func noSuchNode(err error) error {

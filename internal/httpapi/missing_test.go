@@ -19,6 +19,8 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		{http.MethodGet, w.at("resources", "clusters", "a") + "?variant=eu", "", `no clusters "a" with the variant "eu"`},
 		{http.MethodDelete, w.at("resources", "clusters", "b"), "", `no clusters "b"`},
 		{http.MethodGet, w.at("nodes", "n"), "", "forget_nodes_after"},
+		{http.MethodGet, "/v1/tenants/nobody/fleets/edge/nodes", "", "no tenant"},
+		{http.MethodGet, "/v1/tenants/" + w.tenant.Slug + "/fleets/nothing/nodes", "", "no fleet"},
 	} {
 		p := w.do(c.method, c.path, c.body).isProblem(404, "not_found", "")
 		if p.Detail == nil || !strings.Contains(*p.Detail, c.names) {

@@ -125,6 +125,8 @@ func timedOut(late *store.TimeoutError) *problem {
 	case late.Wait == store.WaitHead:
 		p.detail = fmt.Sprintf("other writes of the fleet took more than the %v that this request may wait, and it did nothing: "+
 			"repeat it, or make fewer writes of one fleet at the same time", late.Limit)
+	case late.Wait == store.WaitConn:
+		p.detail = fmt.Sprintf("this server's other requests took more than the %v that this one may wait, and it did nothing: repeat it", late.Limit)
 	case late.Wait == store.WaitShare:
 		p.detail = fmt.Sprintf("the tenant's other requests took more than the %v that this one may wait, and it did nothing: "+
 			"repeat it, or make fewer requests at the same time", late.Limit)

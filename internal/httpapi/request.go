@@ -100,7 +100,7 @@ func writeLine(ctx context.Context, log *slog.Logger, n *requestNote, ww middlew
 // tenant's own requests kept this one waiting.
 func levelOf(err error, r *http.Request) slog.Level {
 	var late *store.TimeoutError
-	if r.Context().Err() != nil || errors.As(err, &late) && late.Wait != store.WaitWork {
+	if r.Context().Err() != nil || errors.As(err, &late) && (late.Wait == store.WaitHead || late.Wait == store.WaitShare) {
 		return slog.LevelWarn
 	}
 	return slog.LevelError

@@ -19,6 +19,7 @@ func TestATimeoutSaysWhatToDo(t *testing.T) {
 		store.WaitWork:  {"ask for less at once", 5 * time.Second},
 		store.WaitHead:  {"fewer writes of one fleet", time.Second},
 		store.WaitShare: {"fewer requests", time.Second},
+		store.WaitConn:  {"server's other requests", time.Second},
 	} {
 		p := problemOf(fmt.Errorf("apply: %w", &store.TimeoutError{Wait: wait, Limit: 22 * time.Second}))
 		if p.status != 503 || p.code != "timeout" || p.retry != want.retry || !strings.Contains(p.detail, want.words) || !strings.Contains(p.detail, "22s") {

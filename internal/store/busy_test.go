@@ -101,6 +101,20 @@ func TestATenantHasAPartOfThePool(t *testing.T) {
 	readers.Wait()
 }
 
+// Who got no connection, because others had all of them, is told so: the database is there,
+// and nothing was done.
+func TestABusyPoolIsNotADatabaseThatIsAway(t *testing.T) {
+	w := setup(t)
+	s := w.db.Open(t, store.Config{URL: w.db.App, MaxConns: 2})
+	for range 2 {
+		release, err := s.TakeConn(t.Context())
+		w.ok(err)
+		defer release()
+	}
+	_, err := s.Tenant(t.Context(), w.tenant)
+	waitedFor(t, err, store.WaitConn)
+}
+
 func TestWaitingForAHeadEnds(t *testing.T) {
 	w := setup(t)
 	release := w.headLocked()

@@ -30,6 +30,7 @@ const (
 	WaitWork  Wait = iota // its own work in the database
 	WaitHead              // other writes of the fleet
 	WaitShare             // other calls of the tenant
+	WaitConn              // other calls of anybody, which had all connections
 )
 
 // TimeoutError tells that a call was given up because it took too long, or would have, and
@@ -43,7 +44,7 @@ type TimeoutError struct {
 }
 
 func (e *TimeoutError) Error() string {
-	what := [...]string{WaitWork: "the database", WaitHead: "other writes of the fleet", WaitShare: "other requests of the tenant"}
+	what := [...]string{WaitWork: "the database", WaitHead: "other writes of the fleet", WaitShare: "other requests of the tenant", WaitConn: "other requests"}
 	if e.Crowded {
 		return fmt.Sprintf("too many wait for %s: %v", what[e.Wait], fleet.ErrUnavailable)
 	}
