@@ -83,7 +83,7 @@ func TestPlansOfReportsToANewDatabase(t *testing.T) {
 	p := w.planned(w.db.Node)
 	const nodes, perNode = 100, 40
 	for i := range 10 {
-		r := fleet.Status{Key: w.key(), Server: s.id, Settled: 1}
+		r := fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Settled: 1}
 		for k := range nodes {
 			r.Nodes = append(r.Nodes, fleet.NodeStatus{Node: fmt.Sprint("n", i*nodes+k), Connected: true, Settled: settled(fleet.Revision(k % 2))})
 		}
