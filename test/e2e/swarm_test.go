@@ -87,7 +87,7 @@ func (s *swarm) start(ctx context.Context) (end func(), err error) {
 }
 
 // dial makes a connection that follows the site.
-func (at *site) dial() (*grpc.ClientConn, error) {
+func (s *site) dial() (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///xds", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(swarmCodec{})),
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -95,7 +95,7 @@ func (at *site) dial() (*grpc.ClientConn, error) {
 			MinConnectTimeout: 5 * time.Second, // else it gives up when its turn to back off is over, and begins anew beside the others
 		}),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", *at.address.Load())
+			return (&net.Dialer{}).DialContext(ctx, "tcp", *s.address.Load())
 		}))
 }
 
