@@ -15,7 +15,7 @@ import (
 // server is an xDS server that reports on the world's fleet.
 type server struct {
 	*world
-	id fleet.ServerID
+	id   fleet.ServerID
 	term fleet.Term
 }
 
