@@ -30,19 +30,22 @@ const (
 INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES (app_tenant(), $1, $2, CASE WHEN $4::boolean THEN 0 ELSE $3::bigint END)
 ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = $3, at = clock_timestamp() WHERE v.settled > $3 OR v.settled < $3 AND NOT $4`
 
-	// A node is first seen when it connects, not when that is told. What it follows is what its
-	// status will most likely make it by the trigger (node_status_follow), so that it is written
+	// A node is first seen when it connects, not when that is told. Who serves it is what its
+	// status will most likely make it by the trigger (node_status_served), so that it is written
 	// once: the zero id for nobody, null where nothing is said of the node.
 	upsertNodes = `
-INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen, labels, follows)
-SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp()), u.labels::jsonb, u.follows
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::uuid[]) AS u (node, cluster, agent, version, since, labels, follows)
+INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen, labels, served_by, settled, withheld)
+SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp()), u.labels::jsonb, u.served_by, u.settled, withheld_of(u.waits)
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::uuid[], $9::bigint[], $10::jsonb[])
+    AS u (node, cluster, agent, version, since, labels, served_by, settled, waits)
 ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_timestamp(),
   cluster    = CASE WHEN excluded.cluster    <> '' THEN excluded.cluster    ELSE n.cluster    END,
   user_agent = CASE WHEN excluded.user_agent <> '' THEN excluded.user_agent ELSE n.user_agent END,
   version    = CASE WHEN excluded.version    <> '' THEN excluded.version    ELSE n.version    END,
   labels     = coalesce(excluded.labels, n.labels),
-  follows    = nullif(coalesce(excluded.follows, n.follows), '00000000-0000-0000-0000-000000000000')`
+  served_by  = nullif(coalesce(excluded.served_by, n.served_by), '00000000-0000-0000-0000-000000000000'),
+  settled    = CASE WHEN excluded.served_by IS NULL THEN n.settled  ELSE excluded.settled  END,
+  withheld   = CASE WHEN excluded.served_by IS NULL THEN n.withheld ELSE excluded.withheld END`
 
 	// $3 is what the server has settled: where a node that goes away and followed it stays.
 	upsertNodeStatus = `
@@ -229,25 +232,28 @@ func queueNodes(b *pgx.Batch, f string, r fleet.Status) {
 	}
 	ids := slices.Sorted(maps.Keys(named))
 	clusters, agents, versions := make([]string, len(ids)), make([]string, len(ids)), make([]string, len(ids))
-	since, labels, follows := make([]*time.Time, len(ids)), make([]*string, len(ids)), make([]*[16]byte, len(ids))
+	since, labels, servedBy := make([]*time.Time, len(ids)), make([]*string, len(ids)), make([]*[16]byte, len(ids))
+	settled, waits := make([]*int64, len(ids)), make([]*string, len(ids))
 	for i, id := range ids {
 		n := named[id]
-		follows[i] = guessFollows(n, r.Server)
+		if servedBy[i] = guessServedBy(n, r.Server); n.Connected {
+			settled[i], waits[i] = (*int64)(n.Settled), encodeWaits(n.Waits)
+		}
 		labels[i] = encodeLabels(n.Labels)
 		clusters[i], agents[i], versions[i] = clean(n.Cluster, maxNodeID), clean(n.UserAgent, 128), clean(n.Version, 128)
 		if n.Connected {
 			since[i] = timeOrNil(n.Since)
 		}
 	}
-	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since, labels, follows)
+	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since, labels, servedBy, settled, waits)
 }
 
-// guessFollows is right where no other server has the node connected.
-func guessFollows(n fleet.NodeStatus, server fleet.ServerID) *[16]byte {
+// guessServedBy is right where no other server has the node connected.
+func guessServedBy(n fleet.NodeStatus, server fleet.ServerID) *[16]byte {
 	switch {
 	case n.Node == "":
 		return nil // a refusal alone
-	case n.Connected && n.Settled == nil && n.Waits.Empty():
+	case n.Connected:
 		return (*[16]byte)(&server)
 	}
 	return &[16]byte{}
