@@ -94,7 +94,7 @@ func (rs results) value(f figure, server string, c cell) (v float64, clean bool)
 
 func (rs results) table(w io.Writer, protocol string, detail bool) {
 	servers := rs.servers()
-	fmt.Fprintf(w, "\n%s, %s:\n\n| streams x clusters |", protocol, strings.Join(servers, " / "))
+	fmt.Fprintf(w, "\n### %s: %s\n\n| streams x clusters |", protocol, strings.Join(servers, " / "))
 	lines := "|---|"
 	for _, f := range figures {
 		if !f.detail || detail {
@@ -149,7 +149,7 @@ func (rs results) summary(w io.Writer) {
 		if s == theFloor {
 			continue
 		}
-		fmt.Fprintf(w, "\n%s to the floor:\n\n| figure | median | worst | where |\n|---|---|---|---|\n", s)
+		fmt.Fprintf(w, "\n### %s to the floor\n\n| figure | median | worst | where |\n|---|---|---|---|\n", s)
 		for _, f := range figures {
 			if s != ours {
 				f.share = 0

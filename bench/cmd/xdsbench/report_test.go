@@ -50,7 +50,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"delta, fairlead / incumbent / floor:",
+		"### delta: fairlead / incumbent / floor",
 		"| 100x10 | 24.0 / – / 10.0 (2.1x) | 23.0 / – / 10.0 (2.3x) | 1.50 / – / 1.00 (1.5x) |",
 		"| 16.0 / – / 0.00 (+16) |",
 		"| 100x1000+own | 53.0 / – / 10.0 (5.0x) | ~53.0 / – / 10.0 (5.3x) | 12.0 / – / 1.00 (12x) |",
