@@ -10,8 +10,6 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 
 	"fairlead/internal/fleet"
 	"fairlead/test/world"
@@ -24,17 +22,14 @@ const perConnection = 100
 // have answered the first response.
 func (w *installation) crowd(address string, nodes int) {
 	w.T.Helper()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+w.NodeToken))
+	ctx, cancel := context.WithCancel(world.WithToken(context.Background(), w.NodeToken))
 	var running, answered sync.WaitGroup
 	w.Whole.Cleanup(func() { cancel(); running.Wait() })
 	answered.Add(nodes)
 	var conn *grpc.ClientConn
 	for i := range nodes {
 		if i%perConnection == 0 {
-			next, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-			world.Must(w.T, err)
-			w.Whole.Cleanup(func() { _ = next.Close() })
-			conn = next
+			conn = w.Dial(address)
 		}
 		stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(ctx)
 		world.Must(w.T, err, stream.Send(&discoveryv3.DeltaDiscoveryRequest{

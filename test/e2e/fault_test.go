@@ -151,8 +151,8 @@ func TestRevokedCredentialEndsItsStreams(t *testing.T) {
 			return err == nil && stats["control_plane.connected_state"] == 0
 		})
 		world.Eventually(t, world.Soon, "the node is not shown as offline", func() bool {
-			n, err := r.REST.GetNodeWithResponse(t.Context(), "acme", "edge", "n1")
-			return err == nil && n.StatusCode() == http.StatusOK && n.JSON200.State == client.NodeState("offline")
+			n := r.Node("n1")
+			return n != nil && n.State == client.NodeStateOffline
 		})
 		r.awaitBody("a")
 	})

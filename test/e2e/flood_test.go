@@ -16,8 +16,6 @@ import (
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
@@ -128,10 +126,8 @@ func askStatus(n int, expr string) func(context.Context, *grpc.ClientConn) error
 func (w *installation) repeat(address string, send func(context.Context, *grpc.ClientConn) error) (sent *atomic.Int64, end func()) {
 	w.T.Helper()
 	token, _ := w.Credential()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+token))
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	world.Must(w.T, err)
-	w.Whole.Cleanup(func() { _ = conn.Close() })
+	ctx, cancel := context.WithCancel(world.WithToken(context.Background(), token))
+	conn := w.Dial(address)
 	sent = new(atomic.Int64)
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -170,10 +166,7 @@ func (w *installation) listen(address string) <-chan time.Time {
 // deltaStream ends with the test.
 func (w *installation) deltaStream(address, token string) discoveryv3.AggregatedDiscoveryService_DeltaAggregatedResourcesClient {
 	w.T.Helper()
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	world.Must(w.T, err)
-	w.Whole.Cleanup(func() { _ = conn.Close() })
-	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+token))
+	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(w.Dial(address)).DeltaAggregatedResources(world.WithToken(context.Background(), token))
 	world.Must(w.T, err)
 	return stream
 }
@@ -182,14 +175,11 @@ func (w *installation) deltaStream(address, token string) discoveryv3.Aggregated
 func (w *installation) flood(address string) (brought *atomic.Int64, end func()) {
 	w.T.Helper()
 	token, _ := w.Credential()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+token))
+	ctx, cancel := context.WithCancel(world.WithToken(context.Background(), token))
 	brought = new(atomic.Int64)
 	var running sync.WaitGroup
 	for range 4 {
-		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		world.Must(w.T, err)
-		w.Whole.Cleanup(func() { _ = conn.Close() })
-		c := discoveryv3.NewAggregatedDiscoveryServiceClient(conn)
+		c := discoveryv3.NewAggregatedDiscoveryServiceClient(w.Dial(address))
 		running.Go(func() {
 			for ctx.Err() == nil {
 				one, done := context.WithCancel(ctx)

@@ -8,9 +8,6 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
@@ -21,10 +18,8 @@ import (
 // word is sent for each refusal. end closes the stream and waits.
 func (w *installation) thief(address, id string) (refusals <-chan struct{}, end func()) {
 	w.T.Helper()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+w.NodeToken))
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	world.Must(w.T, err)
-	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(ctx)
+	ctx, cancel := context.WithCancel(world.WithToken(context.Background(), w.NodeToken))
+	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(w.Dial(address)).DeltaAggregatedResources(ctx)
 	world.Must(w.T, err)
 	for i, t := range []fleet.Type{fleet.Cluster, fleet.Listener} {
 		r := &discoveryv3.DeltaDiscoveryRequest{TypeUrl: t.URL()}
@@ -53,7 +48,7 @@ func (w *installation) thief(address, id string) (refusals <-chan struct{}, end 
 			}
 		}
 	})
-	end = sync.OnceFunc(func() { cancel(); reading.Wait(); _ = conn.Close() })
+	end = sync.OnceFunc(func() { cancel(); reading.Wait() })
 	w.Whole.Cleanup(end)
 	return told, end
 }

@@ -98,10 +98,8 @@ func TestPoisonListenerIsSeenAndHarmsNothing(t *testing.T) {
 		if n := receipt.Nodes[0]; n.Id != "n1" || n.Detail == nil || !strings.Contains(*n.Detail, "has duplicate address") {
 			t.Errorf("node %+v, want n1 with Envoy's words", n)
 		}
-		node, err := r.REST.GetNodeWithResponse(t.Context(), "acme", "edge", "n1")
-		r.Made(node, err)
-		if len(node.JSON200.Refusals) != 1 || node.JSON200.Refusals[0].Name != "poison" {
-			t.Errorf("the node's refusals %+v, want the poison", node.JSON200.Refusals)
+		if refusals := r.Node("n1").Refusals; len(refusals) != 1 || refusals[0].Name != "poison" {
+			t.Errorf("the node's refusals %+v, want the poison", refusals)
 		}
 		// What comes after it arrives.
 		good := r.Apply(world.Together(world.Route("r", "b"), world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b"))))

@@ -15,11 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/metadata"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
@@ -92,9 +89,7 @@ func TestHealthIsOpenAndReflectionIsNot(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	server := w.XDS("--reflection")
-	conn, err := grpc.NewClient("passthrough:///"+server.Address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	world.Must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := w.Dial(server.Address)
 	h, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 	if err != nil || h.GetStatus() != healthpb.HealthCheckResponse_SERVING {
 		t.Errorf("health: %v, %v", h, err)
@@ -108,7 +103,7 @@ func TestHealthIsOpenAndReflectionIsNot(t *testing.T) {
 	if _, err := list(t.Context()); status.Code(err) != codes.Unauthenticated {
 		t.Errorf("reflection without a token: %v, want Unauthenticated", err)
 	}
-	r, err := list(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+w.NodeToken))
+	r, err := list(world.WithToken(t.Context(), w.NodeToken))
 	if err != nil || !strings.Contains(r.String(), "AggregatedDiscoveryService") {
 		t.Errorf("reflection with a token: %v, %v", r, err)
 	}
@@ -124,10 +119,8 @@ func TestServersStopInOrder(t *testing.T) {
 		t.Errorf("the xDS server ended with %v", err)
 	}
 	r.awaitBody("a")
-	n, err := r.REST.GetNodeWithResponse(t.Context(), "acme", "edge", "n1")
-	r.Made(n, err)
-	if n.JSON200.State != client.NodeStateOffline {
-		t.Errorf("the node is %s after its server stopped, want offline", n.JSON200.State)
+	if n := r.Node("n1"); n.State != client.NodeStateOffline {
+		t.Errorf("the node is %s after its server stopped, want offline", n.State)
 	}
 }
 

@@ -75,8 +75,8 @@ func (r *routed) awaitFreed(start time.Time) {
 	world.Eventually(r.T, world.Soon, "no answer from later", func() bool { _, body := world.Get(r.proxy + "/later"); return body == "later" })
 	world.Eventually(r.T, world.Soon, "it is stuck", func() bool { return len(warmingClusters(r.T, r.envoy)) == 0 })
 	world.Eventually(r.T, world.Soon, "the refusal is not told", func() bool {
-		n, err := r.REST.GetNodeWithResponse(r.T.Context(), "acme", "edge", "n1")
-		return err == nil && n.JSON200 != nil && len(n.JSON200.Refusals) == 1 && n.JSON200.Refusals[0].Name == sticky
+		n := r.Node("n1")
+		return n != nil && len(n.Refusals) == 1 && n.Refusals[0].Name == sticky
 	})
 }
 

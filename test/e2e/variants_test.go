@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -58,8 +57,8 @@ func TestTwoEnvoysEachWithItsVariant(t *testing.T) {
 		w.awaitServed(now2)
 		w.awaitServed(now1)
 		world.Eventually(t, world.Soon, "n2 has not settled", func() bool {
-			n, err := w.REST.GetNodeWithResponse(t.Context(), "acme", "edge", "n2")
-			return err == nil && n.StatusCode() == http.StatusOK && n.JSON200.Settled >= revision && n.JSON200.State == client.NodeStateLive
+			n := w.Node("n2")
+			return n != nil && n.Settled >= revision && n.State == client.NodeStateLive
 		})
 		w.wantVariant("n1", "first")
 		w.wantVariant("n2", "second")

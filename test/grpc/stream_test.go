@@ -9,9 +9,6 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
@@ -66,12 +63,9 @@ func TestStreamsOfOneNode(t *testing.T) {
 // ads opens state-of-the-world and delta streams by hand.
 func (w *installation) ads(t *testing.T, address string) (discoveryv3.AggregatedDiscoveryServiceClient, context.Context) {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	world.Must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+w.NodeToken), 4*world.Soon)
+	ctx, cancel := context.WithTimeout(world.WithToken(t.Context(), w.NodeToken), 4*world.Soon)
 	t.Cleanup(cancel)
-	return discoveryv3.NewAggregatedDiscoveryServiceClient(conn), ctx
+	return discoveryv3.NewAggregatedDiscoveryServiceClient(w.Dial(address)), ctx
 }
 
 // TestUnreferenced: a resource that no other one names is served to who asks for it.
