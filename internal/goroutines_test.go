@@ -58,8 +58,8 @@ var contained = map[string]string{
 	"internal/xds/xdstest/raw.go End time.AfterFunc":  "none: tests",
 	"internal/xds/xdstest/raw.go Gone time.AfterFunc": "none: tests",
 	"test/world/tap.go NewTap go func":                "none: tests",
-	"test/world/call.go serve go func 1":              "none: tests",
-	"test/world/call.go serve go func 2":              "none: tests",
+	"test/world/call.go serve go c.requests":          "none: tests",
+	"test/world/call.go serve go func":                "none: tests",
 	"test/world/call.go responses held.Go":            "none: tests",
 	"test/world/wire.go Accept go w.read":             "none: tests",
 }

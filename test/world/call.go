@@ -41,11 +41,7 @@ func (p *Tap) serve(_ any, down grpc.ServerStream) error {
 		return err
 	}
 	over := make(chan error, 2)
-	go func() {
-		if err := c.requests(); err != nil {
-			over <- err
-		}
-	}()
+	go c.requests(over)
 	go func() { over <- c.responses(ctx) }()
 	select {
 	case err := <-over:
@@ -72,24 +68,25 @@ func (c *call) open(ctx context.Context, method string) (ended <-chan struct{}, 
 	return ended, err
 }
 
-// requests passes them on until the client breaks off, which is an error, or has no more
-// to say.
-func (c *call) requests() error {
+// requests passes them on until the client has no more to say, or breaks off, which is
+// told.
+func (c *call) requests(over chan<- error) {
 	for {
 		var b []byte
 		switch err := c.down.RecvMsg(&b); {
 		case errors.Is(err, io.EOF):
 			_ = c.up.CloseSend() // a half-close is one for the server too
-			return nil
+			return
 		case err != nil:
-			return err
+			over <- err
+			return
 		}
 		if a, err := c.asked(b); err == nil {
 			a.Stream, a.Method = c.stream, c.method
 			c.p.noteAsked(a)
 		}
 		if c.up.SendMsg(b) != nil {
-			return nil // the other direction learns why
+			return // the other direction learns why
 		}
 	}
 }

@@ -46,8 +46,11 @@ func NewTap(t testing.TB, upstream string) *Tap {
 	p := &Tap{Address: lis.Addr().String(), wires: newWires(lis), ended: make(chan struct{}), began: time.Now()}
 	p.Move(t, upstream)
 	gs := grpc.NewServer(grpc.ForceServerCodecV2(Raw{}), grpc.UnknownServiceHandler(p.serve), grpc.MaxRecvMsgSize(mostBytes))
-	served := make(chan error, 1)
-	go func() { served <- gs.Serve(p.wires) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = gs.Serve(p.wires)
+	}()
 	t.Cleanup(func() {
 		p.End()
 		gs.Stop()
