@@ -167,8 +167,6 @@ func warmingClusters(t testing.TB, e *localenvoy.Envoy) (names []string) {
 	return names
 }
 
-// Append to test/e2e/stuck_test.go. Red in both variants.
-
 // TestStuckOnAChangeThenCut: what served before the change that it is stuck on goes on to.
 func TestStuckOnAChangeThenCut(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
