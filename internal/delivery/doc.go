@@ -9,4 +9,8 @@
 // room has no lock and knows none of the others; fleetStatus alone calls it, with its
 // mutex held. What is flushed is in a report that was given to the sink; it is acked when
 // the sink has answered that it holds it.
+//
+// A report looks at the nodes to which something happened (checks) and at those that the
+// server's settled revision has passed, which it finds by what they have settled (levels).
+// A revision that all nodes confirm is a move between two levels and no look at any.
 package delivery

@@ -23,18 +23,14 @@ func single(kind string) bool {
 	return false
 }
 
-// countDuplicates sees how many clients seem to have the node's id, 0 for one, and when to
-// look again (SEMANTICS 6.3). The node's row is written when the number has changed.
-func (f *fleetStatus) countDuplicates(n *node, now time.Time) {
+// countDuplicates sees how many clients seem to have the node's id, 0 for one (SEMANTICS 6.3).
+// The node's row is written when the number has changed.
+func (n *node) countDuplicates(now time.Time) {
 	most := 0
 	if len(n.streams) > 1 {
 		kinds := make(map[string]int)
 		for s := range n.streams {
-			if !single(s.kind) {
-				continue
-			}
-			if old := s.begun.Add(duplicateAfter); old.After(now) {
-				f.schedule(old)
+			if !single(s.kind) || s.begun.Add(duplicateAfter).After(now) {
 				continue
 			}
 			kinds[s.kind]++
@@ -50,16 +46,17 @@ func (f *fleetStatus) countDuplicates(n *node, now time.Time) {
 }
 
 // addLasting tells of a node that has lasted, so that it is looked for on other servers
-// (SEMANTICS 6.3): whichever of two is the later one finds the other.
-func (f *fleetStatus) addLasting(rep *report, n *node) {
+// (SEMANTICS 6.3): whichever of two is the later one finds the other. false: it has not lasted,
+// or the database knows.
+func (f *fleetStatus) addLasting(rep *report, n *node) bool {
 	switch {
-	case n.lookAt.IsZero() || !n.live() || f.closing:
-	case n.lookAt.After(rep.begun):
-		f.schedule(n.lookAt)
+	case n.lookAt.IsZero() || !n.live() || f.closing || n.lookAt.After(rep.begun):
+		return false
 	case len(rep.lasting) == rep.rows:
 		rep.more = true
 	default:
 		rep.status.Lasting = append(rep.status.Lasting, n.row.Node)
 		rep.lasting = append(rep.lasting, n)
 	}
+	return true
 }

@@ -28,7 +28,9 @@ func newFleetStatus(r *Recorder, key fleet.Key) *fleetStatus {
 
 func (f *fleetStatus) advance(rev fleet.Revision, committedAt, now time.Time) {
 	f.forget = false
+	before := f.progress.head
 	if f.progress.advance(rev, committedAt, now) {
+		f.roster.advance(before)
 		// Nothing is reported for a head alone: the first confirmation would then wait for
 		// the next flush. Who does not confirm is looked for when the time is up.
 		f.schedule(now.Add(lagAfter))
@@ -38,9 +40,7 @@ func (f *fleetStatus) advance(rev fleet.Revision, committedAt, now time.Time) {
 func (f *fleetStatus) restart(rev fleet.Revision, committedAt, now time.Time) {
 	f.forget = false
 	f.progress.restart(rev, committedAt, now)
-	for _, n := range f.roster.nodes {
-		n.restart(rev)
-	}
+	f.roster.restart(rev)
 	f.schedule(now)
 }
 
@@ -66,8 +66,10 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 	}
 	n.streams[s] = struct{}{}
 	n.least()
+	f.roster.levels.place(n)
 	n.describe(from, info)
 	n.dirty = true
+	f.roster.check(n)
 	f.wake(now)
 	return s
 }
@@ -79,16 +81,19 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	}
 	delete(n.streams, s)
 	n.dirty = true
+	f.roster.check(n)
 	f.waitsChanged(n, now)
 	f.wake(now)
 	if n.live() {
 		before := n.settled
 		if n.least(); n.settled > before {
+			f.roster.levels.place(n)
 			f.progress.revs.count(n, n.settled, f.rec.dbTime(now))
 		}
 		return
 	}
 	n.row.Since = f.rec.dbTime(now)
+	f.roster.levels.place(n)
 	f.roster.leave(n, now)
 }
 
@@ -97,6 +102,7 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 func (f *fleetStatus) refuse(n *node, rs []fleet.Refusal, now time.Time) chan struct{} {
 	f.outbox.refuse(n.row.Node, rs, f.rec.dbTime(now))
 	n.dirty = true
+	f.roster.check(n)
 	f.schedule(now)
 	return f.outbox.wait()
 }
@@ -139,4 +145,5 @@ func (f *fleetStatus) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closing = true
+	f.roster.checkAll()
 }

@@ -53,17 +53,23 @@ func (r row) early() bool {
 // compose reads what the database should be told; nil if that is nothing. All rows of one
 // report are true at the same time: a node that does not follow the server's new settled
 // revision has its own row beside it. Where those are too many for one report, Settled
-// waits for the last of them, and so it does for refusals. It looks at every node of the
-// fleet once.
+// waits for the last of them, and so it does for refusals. What it costs follows what has
+// changed, and not how many nodes there are.
 func (f *fleetStatus) compose(now time.Time) *report {
 	f.rhythm.dueAt = time.Time{}
 	rep := &report{begun: now, rows: f.rhythm.rows}
 	var left held
 	rep.tickets, left, rep.more = f.outbox.take(&rep.status, rep.rows)
-	settled, live := f.progress.next(f.roster.nodes, left, now)
+	settled, live := f.progress.next(f.roster.levels, f.heldBack(left), now), len(f.roster.levels) > 0
 	rep.status.Key, rep.status.Server, rep.status.Settled = f.key, f.rec.cfg.Server, settled
 	rep.status.Term = f.rec.held()
-	behind := f.addNodes(rep, left)
+	f.roster.checks.expire(now)
+	f.roster.checks.move(settled, f.roster.levels)
+	f.addNodes(rep, left)
+	behind := f.behind(settled, left, now)
+	if at := f.roster.checks.timers.next(); !at.IsZero() {
+		f.schedule(at)
+	}
 	if at := f.progress.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
 		f.schedule(later(at, f.rhythm.begun.Add(flushEvery)))
 	}
@@ -74,6 +80,7 @@ func (f *fleetStatus) compose(now time.Time) *report {
 	if !moved && len(rep.nodes)+len(rep.lasting)+len(rep.counts)+len(rep.tickets) == 0 {
 		return nil
 	}
+	rep.status.Nodes = slices.Grow(rep.status.Nodes, len(rep.nodes))
 	for _, r := range rep.nodes {
 		rep.status.Nodes = append(rep.status.Nodes, f.flushed(r, now))
 	}
@@ -88,19 +95,75 @@ func (f *fleetStatus) compose(now time.Time) *report {
 	return rep
 }
 
+// heldBack are the live nodes whose refusals are not told yet, with what may be said that they
+// have settled. As long as they are that, each report looks at them.
+func (f *fleetStatus) heldBack(left held) map[*node]fleet.Revision {
+	back := make(map[*node]fleet.Revision, len(left))
+	for id := range left {
+		n := f.roster.nodes[id]
+		if n == nil {
+			continue
+		}
+		f.roster.checks.add(n)
+		if n.live() {
+			back[n] = left.settled(n, f.progress.settled)
+		}
+	}
+	return back
+}
+
+// behind reports whether somebody follows the server and is not at the head. It looks at nodes
+// until it finds one that does: at many only where as many have rows of their own because
+// something warms.
+func (f *fleetStatus) behind(server fleet.Revision, left held, now time.Time) bool {
+	for rev, l := range f.roster.levels {
+		if f.closing || rev < server || rev >= f.progress.head {
+			continue
+		}
+		if slices.ContainsFunc(l.nodes, func(n *node) bool { return !f.rowOf(n, server, left, now).claim.own }) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextCheck is when to look at a node again though nothing happens to it; zero: never.
+func (f *fleetStatus) nextCheck(n *node, now time.Time) (at time.Time) {
+	see := func(t time.Time) {
+		if t.After(now) && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	if n.live() && !f.closing {
+		see(n.lookAt)
+	}
+	see(n.waitsSince.Add(lagAfter)) // long past if it waits for nothing
+	if len(n.streams) > 1 {
+		for s := range n.streams {
+			if single(s.kind) {
+				see(s.begun.Add(duplicateAfter))
+			}
+		}
+	}
+	return at
+}
+
 // addNodes adds the rows of nodes that the database does not have: first those that must
-// stand there before Settled. behind: somebody follows the server and is not at the head.
-func (f *fleetStatus) addNodes(rep *report, left held) (behind bool) {
+// stand there before Settled.
+func (f *fleetStatus) addNodes(rep *report, left held) {
 	settled := rep.status.Settled
 	var follow []row
-	for _, n := range f.roster.nodes {
+	defer f.roster.checks.shrink(len(f.roster.checks.due))
+	for n := range f.roster.checks.due {
 		r := f.rowOf(n, settled, left, rep.begun)
-		behind = behind || n.live() && n.settled < f.progress.head && !r.claim.own
-		f.countDuplicates(n, rep.begun)
-		f.addLasting(rep, n)
-		f.awaitWaits(n, rep.begun)
+		n.countDuplicates(rep.begun)
+		lasting := f.addLasting(rep, n)
+		f.roster.checks.timers.set(n, f.nextCheck(n, rep.begun))
+		_, back := left[n.row.Node]
 		switch {
+		case !f.changed(r) && (lasting || back):
 		case !f.changed(r):
+			f.roster.checks.done(n)
 		case r.early() && len(rep.nodes) < rep.rows:
 			rep.nodes = append(rep.nodes, r)
 		case r.early():
@@ -117,7 +180,6 @@ func (f *fleetStatus) addNodes(rep *report, left held) (behind bool) {
 	}
 	rep.more = rep.more || rep.status.Partial || len(follow) > room
 	rep.nodes = append(rep.nodes, follow[:min(len(follow), room)]...)
-	return behind
 }
 
 // rowOf is what the database should hold of a node beside a settled revision of the server.

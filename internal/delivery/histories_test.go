@@ -38,7 +38,7 @@ func genAct() *rapid.Generator[act] {
 		return act{
 			Kind: rapid.SampledFrom([]string{
 				"connect", "connect", "connect", "close", "settle", "settle", "settle", "all settle", "head", "head", "warm", "withhold", "release", "sent",
-				"view", "refuse", "refuse closed", "resolve", "restart", "lost", "answer", "fail", "old term", "flush", "flush", "flush", "flush",
+				"view", "refuse", "refuse again", "refuse closed", "resolve", "restart", "lost", "answer", "fail", "old term", "flush", "flush", "flush", "rest",
 			}).Draw(t, "kind"),
 			Node: rapid.IntRange(0, 7).Draw(t, "node"),
 			Pick: rapid.IntRange(0, 3).Draw(t, "pick"),
@@ -60,6 +60,14 @@ func (h *history) flush() {
 	h.problems = append(h.problems, want.compare(h.f, h.rep, rows)...)
 	if h.rep != nil {
 		h.told++
+	}
+}
+
+// rest flushes until all is told.
+func (h *history) rest() {
+	for last := -1; last != h.told; {
+		last = h.told
+		h.flush()
 	}
 }
 
@@ -104,6 +112,11 @@ func (h *history) do(a act) {
 		h.answer(nil)
 	case a.Kind == "flush":
 		h.flush()
+	case a.Kind == "rest":
+		h.rest()
+	case a.Kind == "refuse again": // without a stream
+		refusal[0].Node = id
+		r.Refused(h.f.key, refusal)
 	case a.Kind == "refuse closed" && len(h.closed) > 0: // its last words come late
 		h.closed[a.Node%len(h.closed)].Refused(done, refusal)
 	case s == nil:
@@ -157,10 +170,7 @@ func TestAReportIsWhatALookAtEveryNodeSays(t *testing.T) {
 			if stops {
 				h.f.close()
 			}
-			for last := -1; last != h.told; {
-				last = h.told
-				h.flush()
-			}
+			h.rest()
 			problems = h.problems
 		})
 		if len(problems) > 0 {

@@ -37,15 +37,30 @@ type node struct {
 	streams map[*Stream]struct{}
 	settled fleet.Revision // the least of its streams'; of its last one when they are gone
 	before  fleet.Revision // what it had settled when the first of them began
-
-	written claim         // what the database holds, if acked
-	acked   bool          // a report with this node's row was taken, and none failed after it
-	dirty   bool          // the row differs in something else
-	tried   bool          // some report had it as connected: the database may say so
-	parted  bool          // its row was flushed since the server began to stop
-	entered chan struct{} // closed when the row is acked as it is; nil while nobody waits for that
 	goneAt  time.Time
+	doubt   doubt
+	lookAt  time.Time // when it will have lasted; zero: that is told
+	record
+	tally
+	waiting
+	position
+	alarm
+}
 
+// record is what the database holds of a node.
+type record struct {
+	written      claim             // if acked
+	writtenWaits fleet.Waits       // if acked
+	acked        bool              // a report with this node's row was taken, and none failed after it
+	dirty        bool              // the row differs in something else
+	tried        bool              // some report had it as connected: the database may say so
+	parted       bool              // its row was flushed since the server began to stop
+	entered      chan struct{}     // closed when the row is acked as it is; nil while nobody waits for that
+	labels       *fleet.NodeLabels // what the database was not told yet
+}
+
+// tally is which revisions a node has been counted for.
+type tally struct {
 	counted fleet.Revision   // revisions up to this one have counted it as having confirmed them
 	passed  []fleet.Revision // those of them that have not, as something of them is withheld from it
 	sent    fleet.Revision   // the highest one for whose target something was sent to it
@@ -53,17 +68,20 @@ type node struct {
 	// for the node is not known here: it counts as affected.
 	absent  fleet.Revision
 	resumed bool // it came with content of its own
-	doubt   doubt
-	lookAt  time.Time         // when it will have lasted; zero: that is told
-	labels  *fleet.NodeLabels // what the database was not told yet
+}
 
-	waits        fleet.Waits // of its streams
-	waitsSince   time.Time   // when it began to wait for more than it has passed over; zero while it does not
-	left         fleet.Waits // what it had passed over when its last stream ended
-	writtenWaits fleet.Waits // what the database holds, if acked
+// waiting is what a node waits for.
+type waiting struct {
+	waits      fleet.Waits // of its streams
+	waitsSince time.Time   // when it began to wait for more than it has passed over; zero while it does not
+	left       fleet.Waits // what it had passed over when its last stream ended
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
+
+// follows reports whether the database holds no more of where the node is than that it follows
+// its server: as long as it does not fall behind that, its row is the same wherever it is.
+func (n *node) follows() bool { return !n.written.own && n.waits.Equal(fleet.Waits{}) }
 
 // want is what the database should say, given what may be said that the node has settled,
 // the server's settled revision, and what is
@@ -166,9 +184,13 @@ func (s *Stream) Settled(rev fleet.Revision) {
 	if s.node.least(); s.node.settled == before {
 		return // another stream of the node is behind
 	}
+	f.roster.levels.place(s.node)
 	now := time.Now()
 	f.progress.revs.count(s.node, s.node.settled, f.rec.dbTime(now))
 	f.awaitMore(s.node, now)
+	if !s.node.follows() {
+		f.roster.check(s.node)
+	}
 	f.wake(now)
 }
 
@@ -236,7 +258,7 @@ func newNode(n fleet.Node) *node {
 	return &node{
 		row:     fleet.NodeStatus{Node: plain(n.ID, maxNodeText)},
 		streams: make(map[*Stream]struct{}),
-		written: claim{own: true}, // nothing
+		record:  record{written: claim{own: true}}, // nothing
 	}
 }
 

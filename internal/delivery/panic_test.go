@@ -104,8 +104,10 @@ func TestT36_AFleetStatusThatPanicsKeepsWhatItHad(t *testing.T) {
 		w.Head(w.key, 1, time.Now())
 		time.Sleep(2 * time.Second)
 		f := w.lock(w.key)
-		for i := range 50 { // before it and after it, in whatever order
-			f.roster.nodes[fmt.Sprint("poison", i)] = nil
+		poison := make([]*node, 50)
+		for i := range poison { // before it and after it, in whatever order
+			poison[i] = &node{streams: map[*Stream]struct{}{nil: {}, {kind: "delta ADS"}: {}}}
+			f.roster.checks.add(poison[i])
 		}
 		f.mu.Unlock()
 		as := make([]*Stream, 50)
@@ -123,7 +125,7 @@ func TestT36_AFleetStatusThatPanicsKeepsWhatItHad(t *testing.T) {
 		}
 		f = w.lock(w.key)
 		for i := range 50 {
-			delete(f.roster.nodes, fmt.Sprint("poison", i))
+			f.roster.checks.drop(poison[i])
 		}
 		f.mu.Unlock()
 		time.Sleep(2 * retryMost)

@@ -35,26 +35,35 @@ func (p *progress) restart(rev fleet.Revision, committedAt, now time.Time) {
 // behind what the server has claimed already, get a row of their own and do not hold it
 // back; but when all are behind, they follow the foremost of them, and where all are
 // at the same revision nobody needs a row. Nodes whose refusals are about to be told hold it
-// back for longer, or a burst of refusals would cost a row of each. live: there are live nodes.
-func (p *progress) next(nodes map[string]*node, left held, now time.Time) (settled fleet.Revision, live bool) {
+// back for longer, or a burst of refusals would cost a row of each: they are in back, with what
+// may be said that they have settled.
+func (p *progress) next(live levels, back map[*node]fleet.Revision, now time.Time) fleet.Revision {
 	floor, heldFloor := max(p.revs.knownFor(lagAfter, now), p.settled), max(p.revs.knownFor(holdMost, now), p.settled)
 	least, foremost, found := p.head, p.settled, false
-	for _, n := range nodes {
-		if !n.live() {
-			continue
-		}
-		live = true
-		at := left.settled(n, p.settled)
+	see := func(at, floor fleet.Revision) {
 		foremost = max(foremost, at)
-		if at >= floor || at < n.settled && at >= heldFloor {
-			found = true
-			least = min(least, at)
+		if at >= floor {
+			found, least = true, min(least, at)
+		}
+	}
+	apart := make(map[fleet.Revision]int) // how many of a level are in back
+	for n, at := range back {
+		apart[n.settled]++
+		if at < n.settled {
+			see(at, heldFloor)
+		} else {
+			see(at, floor)
+		}
+	}
+	for rev, l := range live {
+		if len(l.nodes) > apart[rev] {
+			see(rev, floor)
 		}
 	}
 	if found {
-		return least, live
+		return least
 	}
-	return foremost, live
+	return foremost
 }
 
 // claim notes what a report says of the server; nobody knows yet what the database holds.

@@ -159,7 +159,7 @@ func (r *Recorder) Forget(key fleet.Key) {
 // dropIfDone removes a fleet that is to be forgotten and of which all is acked; its
 // mutex is held.
 func (r *Recorder) dropIfDone(f *fleetStatus) {
-	if f.dropped || !f.forget || f.roster.live() > 0 || f.unflushed() {
+	if f.dropped || !f.forget || len(f.roster.levels) > 0 || f.unflushed() {
 		return
 	}
 	f.dropped = true

@@ -1,6 +1,10 @@
 package delivery
 
-import "time"
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+)
 
 // Bounds of what is remembered of nodes that are gone.
 const (
@@ -12,8 +16,10 @@ const (
 // roster is a fleet's nodes on this server: live ones and some that are gone.
 type roster struct {
 	nodes  map[string]*node // by node id
-	gone   []gone           // oldest first
-	trimAt int              // how long gone gets before it is trimmed
+	levels levels
+	checks checks
+	gone   []gone // oldest first
+	trimAt int    // how long gone gets before it is trimmed
 }
 
 // gone is a node's end.
@@ -22,24 +28,55 @@ type gone struct {
 	at   time.Time
 }
 
-func newRoster() roster { return roster{nodes: make(map[string]*node), trimAt: maxGone} }
+func newRoster() roster {
+	return roster{nodes: make(map[string]*node), levels: make(levels), checks: newChecks(), trimAt: maxGone}
+}
 
 // find returns the node with the id that a client says it has; nil if nothing is known of it.
 func (r *roster) find(id string) *node { return r.nodes[plain(id, maxNodeText)] }
 
-func (r *roster) live() int {
-	n := 0
-	for _, x := range r.nodes {
-		if x.live() {
-			n++
+// check has the next report look at a node, if that is still one of the roster: the last words
+// of a stream may come when its node is forgotten.
+func (r *roster) check(n *node) {
+	if r.nodes[n.row.Node] == n {
+		r.checks.add(n)
+	}
+}
+
+// checkAll has the next report look at every node.
+func (r *roster) checkAll() {
+	for _, n := range r.nodes {
+		r.checks.add(n)
+	}
+}
+
+// advance has the next report look at the nodes that had all there was and wait for something:
+// from now on they wait for what a receipt tells of.
+func (r *roster) advance(before fleet.Revision) {
+	for rev, l := range r.levels {
+		if rev < before {
+			continue
+		}
+		for _, n := range l.nodes { // each has settled since the last head: they are as many as have moved
+			if !n.waitsSince.IsZero() {
+				r.checks.add(n)
+			}
 		}
 	}
-	return n
+}
+
+// restart begins anew at rev: no node has settled anything.
+func (r *roster) restart(rev fleet.Revision) {
+	for _, n := range r.nodes {
+		n.restart(rev)
+		r.levels.place(n)
+	}
+	r.checkAll()
 }
 
 // unflushed reports whether something of a node is not acked yet.
 func (r *roster) unflushed() bool {
-	for _, n := range r.nodes {
+	for n := range r.checks.due {
 		if n.dirty || !n.acked {
 			return true
 		}
@@ -49,11 +86,18 @@ func (r *roster) unflushed() bool {
 
 // forget makes all live nodes unflushed.
 func (r *roster) forget() {
-	for _, n := range r.nodes {
-		if n.live() {
+	for _, l := range r.levels {
+		for _, n := range l.nodes {
 			n.acked = false
+			r.checks.add(n)
 		}
 	}
+}
+
+// remove forgets a node that is gone.
+func (r *roster) remove(n *node) {
+	delete(r.nodes, n.row.Node)
+	r.checks.drop(n)
 }
 
 // leave notes the end of a node's last stream.
@@ -79,7 +123,7 @@ func (r *roster) trim(now time.Time) {
 		acked := n.acked && !n.dirty
 		old := now.Sub(g.at) > rememberFor
 		if acked && (old || i < over) || !acked && !n.tried && i < over || i < hard {
-			delete(r.nodes, n.row.Node)
+			r.remove(n)
 			continue
 		}
 		keep = append(keep, g)

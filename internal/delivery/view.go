@@ -15,6 +15,7 @@ func (s *Stream) View(id string) {
 		return
 	}
 	s.node.row.View, s.node.dirty = id, true
+	f.roster.check(s.node)
 	f.wake(time.Now())
 }
 

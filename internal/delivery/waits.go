@@ -36,6 +36,7 @@ func (f *fleetStatus) waitsChanged(n *node, now time.Time) {
 		return
 	}
 	n.waits = all
+	f.roster.check(n)
 	if n.live() {
 		f.progress.revs.count(n, n.settled, f.rec.dbTime(now))
 	}
@@ -43,8 +44,8 @@ func (f *fleetStatus) waitsChanged(n *node, now time.Time) {
 	switch due := f.dueWaits(n, now); {
 	case !due.Equal(n.writtenWaits):
 		f.wake(now)
-	case !n.waitsSince.IsZero():
-		f.awaitWaits(n, now)
+	case n.waitsSince.Add(lagAfter).After(now):
+		f.schedule(n.waitsSince.Add(lagAfter))
 	}
 }
 
@@ -83,11 +84,4 @@ func plainWaits(w fleet.Waits) fleet.Waits {
 		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision)})
 	}
 	return out.With(fleet.Waits{})
-}
-
-// awaitWaits makes the fleet due when a node will have waited long enough.
-func (f *fleetStatus) awaitWaits(n *node, now time.Time) {
-	if at := n.waitsSince.Add(lagAfter); !n.waitsSince.IsZero() && at.After(now) {
-		f.schedule(at)
-	}
 }

@@ -330,15 +330,15 @@ func TestWhatIsToldEarly(t *testing.T) {
 		row  row
 		want bool
 	}{
-		"it has come further":                 {node{acked: true, written: at(5)}, row{claim: at(6)}, false},
-		"it has less than it says":            {node{acked: true, written: at(5)}, row{claim: at(4)}, true},
-		"it followed":                         {node{acked: true}, row{claim: at(6)}, true},
-		"nobody knows":                        {node{written: at(5)}, row{claim: at(6)}, true},
-		"it follows":                          {node{acked: true, written: at(5)}, row{}, false},
-		"something later is withheld":         {node{acked: true, written: at(5)}, row{claim: at(6), waits: withheld(6)}, false},
-		"something of before is withheld now": {node{acked: true, written: at(5)}, row{claim: at(6), waits: withheld(4)}, true},
-		"something was withheld":              {node{acked: true, written: at(5), writtenWaits: withheld(4)}, row{claim: at(6), waits: withheld(4)}, false},
-		"it follows but for what is withheld": {node{acked: true}, row{waits: withheld(6)}, true},
+		"it has come further":                 {node{record: record{acked: true, written: at(5)}}, row{claim: at(6)}, false},
+		"it has less than it says":            {node{record: record{acked: true, written: at(5)}}, row{claim: at(4)}, true},
+		"it followed":                         {node{record: record{acked: true}}, row{claim: at(6)}, true},
+		"nobody knows":                        {node{record: record{written: at(5)}}, row{claim: at(6)}, true},
+		"it follows":                          {node{record: record{acked: true, written: at(5)}}, row{}, false},
+		"something later is withheld":         {node{record: record{acked: true, written: at(5)}}, row{claim: at(6), waits: withheld(6)}, false},
+		"something of before is withheld now": {node{record: record{acked: true, written: at(5)}}, row{claim: at(6), waits: withheld(4)}, true},
+		"something was withheld":              {node{record: record{acked: true, written: at(5), writtenWaits: withheld(4)}}, row{claim: at(6), waits: withheld(4)}, false},
+		"it follows but for what is withheld": {node{record: record{acked: true}}, row{waits: withheld(6)}, true},
 	} {
 		c.row.node = &c.node
 		if got := c.row.early(); got != c.want {
