@@ -13,8 +13,7 @@ import (
 
 const codeUnsupported = "unsupported_by_nodes"
 
-// unsupported warns of what a write brought and some Envoys of the fleet are too old for, by
-// the versions that they told when they were seen last.
+// unsupported warns of what a write brought and some Envoys that are connected are too old for.
 func (a *API) unsupported(ctx context.Context, changes []store.ResourceChange, at func(i int) string) ([]oapi.FieldError, error) {
 	var warnings []oapi.FieldError
 	old := ""

@@ -19,11 +19,12 @@ func TestNodesThatAreTooOldAreWarnedOf(t *testing.T) {
 	server := fleet.NewServerID()
 	term, err := w.nodes.Lease(t.Context(), server, "test", time.Minute)
 	must(t, err)
+	connected := true
 	come := func(agent, version string, ids ...string) {
 		t.Helper()
 		s := fleet.Status{Key: fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}, Server: server, Term: term}
 		for _, id := range ids {
-			s.Nodes = append(s.Nodes, fleet.NodeStatus{Node: id, Connected: true, Since: time.Now(), Protocol: "delta ADS", Streams: 1, UserAgent: agent, Version: version})
+			s.Nodes = append(s.Nodes, fleet.NodeStatus{Node: id, Connected: connected, Since: time.Now(), Protocol: "delta ADS", Streams: 1, UserAgent: agent, Version: version})
 		}
 		must(t, w.nodes.Report(t.Context(), s))
 	}
@@ -39,6 +40,12 @@ func TestNodesThatAreTooOldAreWarnedOf(t *testing.T) {
 	if got := warned(onDemand); got != "" {
 		t.Errorf("no node is too old: %s", got)
 	}
+	connected = false
+	come("envoy", "1.35.0", "gone")
+	if got := warned(onDemand); got != "" {
+		t.Errorf("the old node is not here any more: %s", got)
+	}
+	connected = true
 	come("envoy", "1.36.4", "a", "b")
 	come("envoy", "1.36.1", "c")
 	if got := warned(plain); got != "" {

@@ -37,12 +37,15 @@ DELETE FROM nodes n USING f
  WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.last_seen < f.since
    AND NOT EXISTS (SELECT FROM node_status s JOIN xds_servers x USING (server_id)
                     WHERE s.tenant_id = n.tenant_id AND s.fleet_id = n.fleet_id AND s.node_id = n.node_id
-                      AND s.connected AND x.lease_until > f.since)`
+                      AND s.connected AND x.lease_until > f.since OFFSET 0)`
+
+	// Of the fleet it asks in words that the key of node_status does not fit: by that it would read
+	// all of the fleet's rows for each server.
 	sweepSettled = `
 DELETE FROM server_settled v
  WHERE v.tenant_id = app_tenant() AND v.fleet_id = $1
-   AND NOT EXISTS (SELECT FROM xds_servers x WHERE x.server_id = v.server_id AND x.lease_until > clock_timestamp() - interval '1 hour')
-   AND NOT EXISTS (SELECT FROM node_status s WHERE s.tenant_id = v.tenant_id AND s.fleet_id = v.fleet_id AND s.server_id = v.server_id)`
+   AND NOT EXISTS (SELECT FROM xds_servers x WHERE x.server_id = v.server_id AND x.lease_until > clock_timestamp() - interval '1 hour' OFFSET 0)
+   AND NOT EXISTS (SELECT FROM node_status s WHERE s.server_id = v.server_id AND s.tenant_id IS NOT DISTINCT FROM v.tenant_id AND s.fleet_id IS NOT DISTINCT FROM v.fleet_id OFFSET 0)`
 )
 
 // Compact forgets what lies below the floors, the tenant's expired idempotency keys,

@@ -103,3 +103,10 @@ func (s *Store) TakeConn(ctx context.Context) (release func(), err error) {
 	}
 	return conn.Release, nil
 }
+
+// Planned is how often the statements that contain text were run on the pool's connection with one plan for all
+// values, and how often they were planned for theirs.
+func (s *Store) Planned(ctx context.Context, text string) (generic, custom int, err error) {
+	err = s.conns.pool.QueryRow(ctx, `SELECT coalesce(sum(generic_plans), 0), coalesce(sum(custom_plans), 0) FROM pg_prepared_statements WHERE strpos(statement, $1) > 0`, text).Scan(&generic, &custom)
+	return generic, custom, err
+}

@@ -82,6 +82,15 @@ func TestSoakAFirstImport(t *testing.T) {
 		if size == 20_000 && all > 8*time.Second {
 			t.Errorf("20,000 resources take %v", all)
 		}
+		const changes = 100
+		app := w.planned(w.db.App)
+		got := app.reads(func() {
+			_, err := app.Apply(t.Context(), w.tenant, w.fleet, store.Write{Changes: batch(size, changes)})
+			w.ok(err)
+		})
+		if got.rows > 60*changes {
+			t.Errorf("after %d resources an apply of %d reads %d rows:%s", size, changes, got.rows, got.most(12))
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 const maxNodes = 100_000
 
 // forgetOverCap removes those of the tenant's nodes above $1 that were seen last the longest
-// ago, none that is connected. One that comes at this moment is locked, or seen just now.
+// ago, none that is connected. It reads what is known of all of them once, after setJoins. One that comes at this moment is locked, or seen just now.
 const forgetOverCap = `
 WITH o AS MATERIALIZED (
   SELECT n.fleet_id, n.node_id FROM nodes n
@@ -56,7 +56,7 @@ func (s *Store) capNodes(ctx context.Context, t fleet.TenantID, n int) {
 	if !s.cap.due(t, n) {
 		return
 	}
-	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) { b.Queue(forgetOverCap, s.cap.most) })
+	err := s.transact(ctx, call{limit: writeTimeout, plans: setJoins}, t, func(b *pgx.Batch) { b.Queue(forgetOverCap, s.cap.most) })
 	if err != nil {
 		s.cap.due(t, s.cap.most/20)
 	}

@@ -50,7 +50,7 @@ const perAnswer = 10
 func TestPlansOfALoad(t *testing.T) {
 	t.Parallel()
 	planCase{
-		many: 1000, node: true, most: perAnswer * 1000, fill: (*world).clusters,
+		many: 1000, node: true, most: 7 * 1010, fill: (*world).clusters, // each row passes seven nodes at most; of another fleet none
 		work: func(w *world, p *planned) {
 			_, err := p.CatchUp(w.Context(), []fleet.Known{{Key: w.key()}})
 			w.ok(err)
@@ -133,6 +133,35 @@ func TestPlansOfTheUsage(t *testing.T) {
 			w.ok(err)
 			_, err = p.Usage(w.Context(), w.tenant)
 			w.ok(err)
+		},
+	}.judge(t)
+}
+
+// A write that a version of Envoy may be too old for asks for them: some rows for each node that the fleet remembers, of
+// which a third is not connected, and a third to two servers.
+func TestPlansOfTheVersionsOfEnvoy(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: perAnswer * 1000,
+		fill: func(w *world, few, many int) {
+			w.Helper()
+			w.nodes(few, many)
+			w.exec(`UPDATE nodes SET user_agent = 'envoy', version = '1.' || right(node_id, 6)::int % 7 WHERE fleet_id = $1`, w.fleet.String())
+			w.exec(`UPDATE node_status SET connected = false, settled = 0 WHERE fleet_id = $1 AND right(node_id, 6)::int % 3 = 1`, w.fleet.String())
+			w.exec(`INSERT INTO xds_servers (server_id, lease_until) VALUES ($1, now() + interval '1 day') ON CONFLICT DO NOTHING`, w.tenant.String())
+			w.exec(`INSERT INTO node_status (tenant_id, fleet_id, node_id, server_id, connected, since) SELECT tenant_id, fleet_id, node_id, tenant_id, true, now() FROM nodes
+			         WHERE fleet_id = $1 AND right(node_id, 6)::int % 3 = 2 ON CONFLICT DO NOTHING`, w.fleet.String())
+		},
+		work: func(w *world, p *planned) {
+			vs, err := p.EnvoyVersions(w.Context(), w.tenant, w.fleet)
+			w.ok(err)
+			sum := 0
+			for _, v := range vs {
+				sum += v.Nodes
+			}
+			if want := w.count(`SELECT count(DISTINCT node_id) FROM node_status WHERE fleet_id = $1 AND connected`, w.fleet.String()); sum != want || len(vs) < 5 {
+				w.Errorf("%d nodes of %d versions, want %d", sum, len(vs), want)
+			}
 		},
 	}.judge(t)
 }

@@ -79,7 +79,7 @@ func (w *world) planned(url string, settings ...string) *planned {
 		url += "&" + settings[i] + "=" + settings[i+1]
 	}
 	p := &planned{t: w.T}
-	p.Store = w.db.Open(w.T, store.Config{URL: url, MaxConns: 1, Logger: slog.New(planHandler{p})})
+	p.Store = w.db.Open(w.T, store.Config{URL: url, MaxConns: 1, MaxNodes: w.mostNodes, Logger: slog.New(planHandler{p})})
 	return p
 }
 

@@ -26,6 +26,8 @@ type world struct {
 	tenant fleet.TenantID
 	fleet  fleet.ID
 	super  *pgx.Conn
+
+	mostNodes int // of the stores of planned; 0: the default
 }
 
 func setup(t *testing.T) *world {

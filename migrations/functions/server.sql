@@ -49,6 +49,7 @@ DECLARE
   v_fleets  uuid[];
   v_nodes   text[];
   n         integer;
+  d         record;
 BEGIN
   SELECT x.lease_until, x.lease_until < clock_timestamp() - interval '1 day' INTO v_ended, v_day
     FROM xds_servers x WHERE x.server_id = p_server AND x.lease_until < clock_timestamp() - interval '1 minute';
@@ -73,16 +74,18 @@ BEGIN
   o_fleet := v_fleets[n];
   o_node := v_nodes[n];
   SELECT array_agg(l.tenant_id), array_agg(l.fleet_id), array_agg(l.node_id), n - count(*) INTO v_tenants, v_fleets, v_nodes, o_passed
-    FROM (SELECT k.tenant_id, k.fleet_id, k.node_id FROM unnest(v_tenants, v_fleets, v_nodes) u (tenant, fleet, node)
-            JOIN nodes k ON k.tenant_id = u.tenant AND k.fleet_id = u.fleet AND k.node_id = u.node
-             FOR NO KEY UPDATE OF k SKIP LOCKED) l;
+    FROM unnest(v_tenants, v_fleets, v_nodes) u (tenant, fleet, node) CROSS JOIN LATERAL (
+           SELECT k.tenant_id, k.fleet_id, k.node_id FROM nodes k WHERE k.tenant_id = u.tenant AND k.fleet_id = u.fleet AND k.node_id = u.node
+              FOR NO KEY UPDATE SKIP LOCKED) l;
   -- Another statement, so that it sees what those have said that held the locks before. A server that lives again by now may be
-  -- one of them; one that does so later has to wait for the locks before it tells of these nodes.
-  WITH d AS MATERIALIZED (
-    SELECT s.ctid AS at, s.*, CASE WHEN s.connected THEN v_ended ELSE s.since END AS ended, CASE o.lives WHEN 1 THEN o.server END AS server,
+  -- one of them; one that does so later has to wait for the locks before it tells of these nodes. What it finds is written one by
+  -- one, by key: joined with what was found, each node of the fleet would be compared with each.
+  FOR d IN
+    SELECT s.*, CASE WHEN s.connected THEN v_ended ELSE s.since END AS ended, CASE o.lives WHEN 1 THEN o.server END AS server,
            CASE o.lives WHEN 1 THEN o.settled END AS own, CASE o.lives WHEN 1 THEN o.withheld END AS withheld, o.newer
       FROM unnest(v_tenants, v_fleets, v_nodes) u (tenant, fleet, node)
-      JOIN node_status s ON s.tenant_id = u.tenant AND s.fleet_id = u.fleet AND s.node_id = u.node AND s.server_id = p_server
+     CROSS JOIN LATERAL (
+           SELECT * FROM node_status y WHERE y.tenant_id = u.tenant AND y.fleet_id = u.fleet AND y.node_id = u.node AND y.server_id = p_server OFFSET 0) s
      CROSS JOIN LATERAL (
            SELECT count(*) FILTER (WHERE r.live) AS lives, (array_agg(r.server_id) FILTER (WHERE r.live))[1] AS server,
                   max(r.settled) FILTER (WHERE r.live) AS settled, (array_agg(withheld_of(r.waits)) FILTER (WHERE r.live))[1] AS withheld,
@@ -91,18 +94,22 @@ BEGIN
                           CASE WHEN x.connected AND x.lease > '-infinity' THEN x.lease ELSE x.since END AS ended
                      FROM (SELECT y.*, server_lease(y.server_id) AS lease FROM node_status y
                             WHERE y.tenant_id = u.tenant AND y.fleet_id = u.fleet AND y.node_id = u.node AND y.server_id <> p_server OFFSET 0) x) r) o
-     WHERE EXISTS (SELECT FROM xds_servers l WHERE l.server_id = p_server AND l.lease_until = v_ended)),
-  kept AS (
-    INSERT INTO node_status AS k (tenant_id, fleet_id, node_id, server_id, connected, settled, since, protocol, remote_addr, credential_id, clean, view, waits)
-    SELECT d.tenant_id, d.fleet_id, d.node_id, no_server(), false,
-           coalesce(d.settled, (SELECT v.settled FROM server_settled v WHERE v.tenant_id = d.tenant_id AND v.fleet_id = d.fleet_id AND v.server_id = p_server), 0),
-           d.ended, d.protocol, d.remote_addr, d.credential_id, d.clean AND NOT d.connected, d.view, d.waits
-      FROM d WHERE v_day AND NOT d.newer
-    ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET settled = excluded.settled, since = excluded.since, protocol = excluded.protocol,
-      remote_addr = excluded.remote_addr, credential_id = excluded.credential_id, clean = excluded.clean, view = excluded.view, waits = excluded.waits),
-  gone AS (DELETE FROM node_status s WHERE s.ctid = ANY (ARRAY(SELECT d.at FROM d WHERE v_day OR d.newer)))
-  UPDATE nodes k SET served_by = d.server, settled = d.own, withheld = d.withheld, last_seen = greatest(k.last_seen, CASE WHEN d.connected THEN d.ended END)
-    FROM d WHERE k.tenant_id = d.tenant_id AND k.fleet_id = d.fleet_id AND k.node_id = d.node_id
-     AND ((k.served_by, k.settled, k.withheld) IS DISTINCT FROM (d.server, d.own, d.withheld) OR d.connected AND k.last_seen < d.ended);
+     WHERE EXISTS (SELECT FROM xds_servers l WHERE l.server_id = p_server AND l.lease_until = v_ended)
+  LOOP
+    IF v_day OR d.newer THEN
+      DELETE FROM node_status s WHERE s.tenant_id = d.tenant_id AND s.fleet_id = d.fleet_id AND s.node_id = d.node_id AND s.server_id = p_server;
+    END IF;
+    IF v_day AND NOT d.newer THEN
+      INSERT INTO node_status AS k (tenant_id, fleet_id, node_id, server_id, connected, settled, since, protocol, remote_addr, credential_id, clean, view, waits)
+      VALUES (d.tenant_id, d.fleet_id, d.node_id, no_server(), false,
+              coalesce(d.settled, (SELECT v.settled FROM server_settled v WHERE v.tenant_id = d.tenant_id AND v.fleet_id = d.fleet_id AND v.server_id = p_server), 0),
+              d.ended, d.protocol, d.remote_addr, d.credential_id, d.clean AND NOT d.connected, d.view, d.waits)
+      ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET settled = excluded.settled, since = excluded.since, protocol = excluded.protocol,
+        remote_addr = excluded.remote_addr, credential_id = excluded.credential_id, clean = excluded.clean, view = excluded.view, waits = excluded.waits;
+    END IF;
+    UPDATE nodes k SET served_by = d.server, settled = d.own, withheld = d.withheld, last_seen = greatest(k.last_seen, CASE WHEN d.connected THEN d.ended END)
+     WHERE k.tenant_id = d.tenant_id AND k.fleet_id = d.fleet_id AND k.node_id = d.node_id
+       AND ((k.served_by, k.settled, k.withheld) IS DISTINCT FROM (d.server, d.own, d.withheld) OR d.connected AND k.last_seen < d.ended);
+  END LOOP;
   RETURN NEXT;
 END $$;

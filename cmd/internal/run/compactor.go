@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/lifecycle"
 	"fairlead/internal/store"
 )
 
@@ -26,22 +25,12 @@ type compactor struct {
 	log *slog.Logger
 }
 
-// run goes on until ctx ends, whatever a single run comes to.
 func (c compactor) run(ctx context.Context) error {
-	timer := time.NewTimer(compactFirst + rand.N(compactFirst/5))
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		}
-		_ = lifecycle.Contain(c.log, "the compactor", func() error { c.once(ctx); return nil }) // the next run tries again
-		timer.Reset(compactEvery - compactEvery/5 + rand.N(2*compactEvery/5))
-	}
+	first := compactFirst + rand.N(compactFirst/5)
+	return routine{log: c.log, name: "the compactor", first: first, every: compactEvery, once: c.once}.run(ctx)
 }
 
-func (c compactor) once(ctx context.Context) {
+func (c compactor) once(ctx context.Context) (failed bool) {
 	begun := time.Now()
 	done, err := c.store.CompactDue(ctx)
 	log := c.log.With("tenants", done.Tenants, "fleets", done.Fleets, "compacted", done.Forgot, "failed", done.Failed, "purged", done.Purged, "took", time.Since(begun))
@@ -54,4 +43,5 @@ func (c compactor) once(ctx context.Context) {
 	default:
 		log.Error("old history is not compacted everywhere", "error", err)
 	}
+	return err != nil
 }

@@ -3,10 +3,7 @@ package run
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"time"
-
-	"fairlead/internal/lifecycle"
 )
 
 // mendEvery is how often, give or take a fifth, a mender looks for what another process has
@@ -27,27 +24,12 @@ type mender struct {
 	log *slog.Logger
 }
 
-// run goes on until ctx ends, whatever a single run comes to.
 func (m mender) run(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		case <-m.store.Mending():
-		}
-		err := lifecycle.Contain(m.log, "the mender", func() error { failing = m.once(ctx, failing); return nil }) // the next run tries again
-		timer.Reset(mendEvery - mendEvery/5 + rand.N(2*mendEvery/5))
-		if failing || err != nil {
-			select {
-			case <-ctx.Done():
-			case <-time.After(mendRest):
-			}
-		}
-	}
+	return routine{log: m.log, name: "the mender", every: mendEvery, now: m.store.Mending(), rest: mendRest, once: func(ctx context.Context) bool {
+		failing = m.once(ctx, failing)
+		return failing
+	}}.run(ctx)
 }
 
 // once tells the first of several failures, and returns whether this is one.

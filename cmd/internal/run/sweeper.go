@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"fairlead/internal/fleet"
-	"fairlead/internal/lifecycle"
 )
 
 const sweepEvery = time.Minute // give or take a fifth
@@ -23,23 +21,11 @@ type sweeper struct {
 	log *slog.Logger
 }
 
-// run goes on until ctx ends, whatever a single run comes to.
 func (s sweeper) run(ctx context.Context) error {
-	next := func() time.Duration { return sweepEvery - sweepEvery/5 + rand.N(2*sweepEvery/5) }
-	timer := time.NewTimer(next())
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		}
-		_ = lifecycle.Contain(s.log, "the sweeper", func() error { s.once(ctx); return nil }) // the next run tries again
-		timer.Reset(next())
-	}
+	return routine{log: s.log, name: "the sweeper", first: about(sweepEvery), every: sweepEvery, once: s.once}.run(ctx)
 }
 
-func (s sweeper) once(ctx context.Context) {
+func (s sweeper) once(ctx context.Context) (failed bool) {
 	n, err := s.store.SweepServers(ctx)
 	switch {
 	case err == nil && n > 0:
@@ -50,4 +36,5 @@ func (s sweeper) once(ctx context.Context) {
 	default:
 		s.log.Error("what dead xDS servers said is not swept", "error", err)
 	}
+	return err != nil
 }
