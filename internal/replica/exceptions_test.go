@@ -18,7 +18,7 @@ func refuse(t *testing.T, a *attachment, name string, good *snapshot.Resource) {
 	if r == nil {
 		t.Fatalf("%s is not in the target", name)
 	}
-	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Culprits: []xds.Culprit{{Refused: r, Good: good}}})
+	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r, Good: good}}})
 }
 
 func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
@@ -106,11 +106,11 @@ func TestALateRefusalOfAnOlderVersionIsRecordedAlone(t *testing.T) {
 		a, b := w.attach(id, "a"), w.attach(id, "b")
 		old := a.Current()
 		w.change(key, cluster("c", "2"), deleted(fleet.Cluster, "d"))
-		var cs []xds.Culprit
+		var cs []snapshot.Blame
 		for _, name := range []string{"c", "d"} {
-			cs = append(cs, xds.Culprit{Refused: old.Types[fleet.Cluster].Get(name)})
+			cs = append(cs, snapshot.Blame{Refused: old.Types[fleet.Cluster].Get(name)})
 		}
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Culprits: cs})
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Blame: cs})
 		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
 		if a.Current() != b.Current() {
 			t.Error("the target changed")

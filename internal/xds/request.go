@@ -3,13 +3,17 @@ package xds
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
+	"fairlead/internal/snapshot"
 )
 
 // request is a DiscoveryRequest or a DeltaDiscoveryRequest, decoded as far as the
@@ -18,17 +22,45 @@ type request struct {
 	delta   bool // set before decoding
 	bounds  bounds
 	refused error // why it was not decoded, or not to its end
+	longest int   // bytes of a name or a version
 
 	node     []byte // the encoded Node, nil if there is none
 	typeURL  string
-	version  string            // version_info (state of the world)
-	names    []string          // resource_names, or resource_names_subscribe
-	dropped  []string          // resource_names_unsubscribe (delta)
-	versions map[string]string // initial_resource_versions (delta)
+	version  string     // version_info (state of the world)
+	names    counted    // resource_names, or resource_names_subscribe
+	dropped  counted    // resource_names_unsubscribe (delta)
+	versions counted    // initial_resource_versions (delta)
+	raw      mem.Buffer // what the lists are read out of; nil if it is free
 	nonce    string
 	nack     bool
 	detail   string // error_detail.message
 	locators bool   // xdstp locators, which are not served
+}
+
+// counted is a list of a request, counted and not kept: what most streams say is known already.
+type counted struct {
+	snapshot.Count
+	star bool // "*" is an element; it is not counted
+}
+
+func (l *counted) add(v []byte) error {
+	if !utf8.Valid(v) {
+		return errUTF8
+	}
+	if len(v) == 1 && v[0] == '*' {
+		l.star = true
+		return nil
+	}
+	l.Count = l.Plus(snapshot.IDOf(v))
+	return nil
+}
+
+// len is how many elements were read.
+func (l *counted) len() int {
+	if l.star {
+		return l.N + 1
+	}
+	return l.N
 }
 
 // Field numbers of DiscoveryRequest (state of the world) and DeltaDiscoveryRequest.
@@ -64,61 +96,77 @@ func (r *request) unmarshal(b []byte) {
 	}
 }
 
-// decode copies what it keeps: b goes back to a pool. Names are counted before the first is
-// kept: an empty one takes two bytes of a request, and sixteen and more in memory.
+// decode copies what it keeps, but for the lists: they are read again where they say something
+// new.
 func (r *request) decode(b []byte) error {
-	n, err := r.count(b)
-	if err != nil {
+	field := r.sotwField
+	if r.delta {
+		field = r.deltaField
+	}
+	if err := eachBytes(b, field); err != nil {
 		return err
 	}
-	if n.names > 0 {
-		r.names = make([]string, 0, n.names)
-	}
-	if n.dropped > 0 {
-		r.dropped = make([]string, 0, n.dropped)
-	}
-	if n.versions > 0 {
-		r.versions = make(map[string]string, n.versions)
-	}
-	if r.delta {
-		return eachBytes(b, r.deltaField)
-	}
-	return eachBytes(b, r.sotwField)
+	n := counts{r.names.len(), r.dropped.len(), r.versions.len(), r.longest}
+	return n.check(r.bounds)
 }
 
-// counts are how long the lists of a request are.
-type counts struct{ names, dropped, versions int }
+// counts are how long the lists of a request are, and the longest name or version in bytes.
+type counts struct{ names, dropped, versions, longest int }
 
-// count looks at every field and keeps nothing.
-func (r *request) count(b []byte) (n counts, err error) {
-	longest := 0
-	err = eachBytes(b, func(num protowire.Number, v []byte) error {
-		switch {
-		case !r.delta && num == sotwNames, r.delta && num == deltaSubscribe:
-			n.names++
-			longest = max(longest, len(v))
-		case r.delta && num == deltaUnsubscribe:
-			n.dropped++
-			longest = max(longest, len(v))
-		case r.delta && num == deltaVersions:
-			n.versions++
-			return eachBytes(v, func(_ protowire.Number, v []byte) error {
-				longest = max(longest, len(v))
-				return nil
-			})
+func (n counts) check(b bounds) error {
+	if most := int(b.names.Load()); max(n.names, n.dropped, n.versions) > most {
+		return fmt.Errorf("the request names %d resources, drops %d and reports the versions of %d, %d is the limit: %w", n.names, n.dropped, n.versions, most, fleet.ErrLimit)
+	}
+	if n.longest > b.bytes {
+		return fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", n.longest, b.bytes, fleet.ErrLimit)
+	}
+	return nil
+}
+
+// free gives back what the lists are read out of.
+func (r *request) free() {
+	if r.raw != nil {
+		r.raw.Free()
+		r.raw = nil
+	}
+}
+
+// subscription is what the request says of names. It is good until free.
+func (r *request) subscription(t fleet.Type) planner.Request {
+	q := planner.Request{Type: t, Star: r.names.star, Unstar: r.dropped.star, Version: r.version}
+	q.Names = planner.Names{Count: r.names.Count, Each: r.elements(sotwNames)} // which is deltaSubscribe
+	q.Dropped = planner.Names{Count: r.dropped.Count, Each: r.elements(deltaUnsubscribe)}
+	q.Versions = planner.Versions{Count: r.versions.Count, Each: func(yield func(_, _ []byte) bool) {
+		for entry := range r.elements(deltaVersions) {
+			if name, version, err := pair(entry); err != nil || !yield(name, version) {
+				return
+			}
 		}
-		return nil
-	})
-	if err != nil {
-		return n, err
+	}}
+	return q
+}
+
+// elements yields the elements of a list but "*".
+func (r *request) elements(field protowire.Number) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if r.raw == nil {
+			return
+		}
+		_ = eachBytes(r.raw.ReadOnlyData(), func(num protowire.Number, v []byte) error { // decode has read them all
+			if num == field && (len(v) != 1 || v[0] != '*') && !yield(v) {
+				return errEnough
+			}
+			return nil
+		})
 	}
-	if most := int(r.bounds.names.Load()); max(n.names, n.dropped, n.versions) > most {
-		return n, fmt.Errorf("the request names %d resources, drops %d and reports the versions of %d, %d is the limit: %w", n.names, n.dropped, n.versions, most, fleet.ErrLimit)
-	}
-	if longest > r.bounds.bytes {
-		return n, fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", longest, r.bounds.bytes, fleet.ErrLimit)
-	}
-	return n, nil
+}
+
+var errEnough = errors.New("no more is read")
+
+// name counts an element of a list of names.
+func (r *request) name(to *counted, v []byte) error {
+	r.longest = max(r.longest, len(v))
+	return to.add(v)
 }
 
 func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
@@ -128,7 +176,7 @@ func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
 	case sotwNode:
 		r.node = append([]byte{}, v...)
 	case sotwNames:
-		r.names, err = appendText(r.names, v)
+		err = r.name(&r.names, v)
 	case sotwType:
 		r.typeURL, err = text(v)
 	case sotwNonce:
@@ -148,9 +196,9 @@ func (r *request) deltaField(num protowire.Number, v []byte) (err error) {
 	case deltaType:
 		r.typeURL, err = text(v)
 	case deltaSubscribe:
-		r.names, err = appendText(r.names, v)
+		err = r.name(&r.names, v)
 	case deltaUnsubscribe:
-		r.dropped, err = appendText(r.dropped, v)
+		err = r.name(&r.dropped, v)
 	case deltaVersions:
 		err = r.initialVersion(v)
 	case deltaNonce:
@@ -163,23 +211,32 @@ func (r *request) deltaField(num protowire.Number, v []byte) (err error) {
 	return err
 }
 
-// initialVersion decodes one entry of a map<string, string>.
+// initialVersion counts one entry of a map<string, string>.
 func (r *request) initialVersion(b []byte) error {
-	var key, value string
-	err := eachBytes(b, func(num protowire.Number, v []byte) (err error) {
-		switch num {
-		case 1:
-			key, err = text(v)
-		case 2:
-			value, err = text(v)
-		}
-		return err
-	})
+	name, version, err := pair(b)
 	if err != nil {
 		return err
 	}
-	r.versions[key] = value
+	if !utf8.Valid(name) || !utf8.Valid(version) {
+		return errUTF8
+	}
+	r.longest = max(r.longest, len(name), len(version))
+	r.versions.Count = r.versions.Plus(snapshot.IDOf(b))
 	return nil
+}
+
+// pair decodes an entry of a map<string, string>.
+func pair(b []byte) (key, value []byte, err error) {
+	err = eachBytes(b, func(num protowire.Number, v []byte) error {
+		switch num {
+		case 1:
+			key = v
+		case 2:
+			value = v
+		}
+		return nil
+	})
+	return key, value, err
 }
 
 // status decodes a google.rpc.Status. Its text is the client's and may be anything: it
@@ -222,9 +279,4 @@ func text(v []byte) (string, error) {
 		return "", errUTF8
 	}
 	return string(v), nil
-}
-
-func appendText(to []string, v []byte) ([]string, error) {
-	s, err := text(v)
-	return append(to, s), err
 }
