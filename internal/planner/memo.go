@@ -1,8 +1,10 @@
 package planner
 
 import (
+	"hash/maphash"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"weak"
 
 	"fairlead/internal/fleet"
@@ -12,7 +14,9 @@ import (
 // memo is what was worked out of one target. It goes with the target, and forgetting it
 // earlier is always safe.
 type memo struct {
-	mu      sync.RWMutex // guards what follows
+	seed    maphash.Seed
+	mu      sync.RWMutex        // guards what follows
+	seen    map[uint64]struct{} // hashes of positions that somebody was in
 	steps   map[stepKey]*entry[*step]
 	beliefs map[beliefKey]*entry[belief]
 	resumes map[resumeKey]*entry[resumed]
@@ -22,6 +26,7 @@ type memo struct {
 // entry is worked out once, however many ask at a time.
 type entry[V any] struct {
 	once  sync.Once
+	done  atomic.Bool
 	value V
 }
 
@@ -29,6 +34,9 @@ type stepKey struct {
 	fleet fleet.Key
 	pos   Position
 }
+
+// seenSize is about what it takes to remember that somebody was in a position.
+const seenSize = 32
 
 // stepSize is about what it takes to remember a step, its bytes apart.
 const stepSize = 2 << 10
@@ -62,10 +70,28 @@ func (ts *targetMemos) of(pl *Planner) *memo {
 			return o.memo
 		}
 	}
-	m := new(memo)
+	m := &memo{seed: maphash.MakeSeed()}
 	pl.memos.add(m)
 	ts.list = append(ts.list, ownMemo{pl, m})
 	return m
+}
+
+// recall returns the remembered step of a position, nil if there is none. It allocates nothing.
+func (in interner) recall(p *Position, rec *Record, target *snapshot.Target) *step {
+	if in.maxMemo == 0 || rec.bends() {
+		return nil
+	}
+	m := in.memoOf(target)
+	m.mu.RLock()
+	e := m.steps[stepKey{in.key, *p}]
+	m.mu.RUnlock()
+	if e == nil || !e.done.Load() {
+		return nil
+	}
+	if r := e.value.response; r != nil && rec.refuses(r.Type, r.content) {
+		return nil
+	}
+	return e.value
 }
 
 // step returns what to do at the position of a look: as it is remembered, or worked out.
@@ -77,7 +103,11 @@ func (in interner) step(l *look) *step {
 	if m == nil {
 		return l.walk()
 	}
-	s := remembered(&m.mu, &m.steps, stepKey{in.key, *l.pos}, func() *step {
+	k := stepKey{in.key, *l.pos}
+	if in.first(m, k) {
+		return l.walk()
+	}
+	s := remembered(&m.mu, &m.steps, k, func() *step {
 		healthy := *l
 		healthy.rec = nil
 		s := healthy.walk()
@@ -88,6 +118,25 @@ func (in interner) step(l *look) *step {
 		return l.walk()
 	}
 	return s
+}
+
+// first reports whether nobody was in the position before: then it may be one stream's own, and
+// is not worth remembering.
+func (in interner) first(m *memo, k stepKey) bool {
+	h := maphash.Comparable(m.seed, k)
+	m.mu.Lock()
+	_, seen := m.seen[h]
+	if !seen {
+		if m.seen == nil {
+			m.seen = make(map[uint64]struct{})
+		}
+		m.seen[h] = struct{}{}
+	}
+	m.mu.Unlock()
+	if !seen {
+		in.grow(m, seenSize)
+	}
+	return !seen
 }
 
 // remembered returns what is remembered under a key, or what work returns.
@@ -106,7 +155,10 @@ func remembered[K comparable, V any](mu *sync.RWMutex, all *map[K]*entry[V], k K
 		}
 		mu.Unlock()
 	}
-	e.once.Do(func() { e.value = work() })
+	e.once.Do(func() {
+		e.value = work()
+		e.done.Store(true)
+	})
 	return e.value
 }
 
@@ -133,7 +185,7 @@ func (in interner) grow(m *memo, size int) {
 func (m *memo) clear() (size int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.steps, m.beliefs, m.resumes = nil, nil, nil
+	m.seen, m.steps, m.beliefs, m.resumes = nil, nil, nil, nil
 	size, m.size = m.size, 0
 	return size
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 )
 
 const (
@@ -18,10 +19,10 @@ const (
 // overtake plans newer clusters although older ones were not answered. What is
 // unanswered is in doubt from then on, and so stands in the newer response as well. nil
 // if there is nothing newer to say.
-func (c *Client) overtake(l *look) *step {
+func (c *Client) overtake(target *snapshot.Target) *step {
 	const t = fleet.Cluster
 	f := c.flights[t]
-	if !c.mayOvertake(t) || l.target.Types[t] == f.target.Types[t] {
+	if !c.mayOvertake(t) || target.Types[t] == f.target.Types[t] {
 		return nil
 	}
 	s := &step{after: c.pos}
@@ -35,7 +36,7 @@ func (c *Client) overtake(l *look) *step {
 	}
 	p.held, tr.Held = c.in.doubted(t, p.held, tr.Held, f.changes)
 	p.next, tr.Next, tr.InFlight = nil, nil, false
-	doubting := *l
+	doubting := *c.look(target)
 	doubting.pos, doubting.rec = &s.after, &rec
 	r := doubting.plan(t, true).response
 	if r == nil || r.content == f.content || c.rec.refuses(t, r.content) {

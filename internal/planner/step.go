@@ -34,16 +34,19 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 	c.pushUnasked(target)
 	c.presumeStuck(target)
 	for !c.found.Any() {
-		l := c.look(c.effective(target))
-		if r := c.heartbeat(l.target); r != nil {
+		effective := c.effective(target)
+		if r := c.heartbeat(effective); r != nil {
 			return Outcome{Response: r}
 		}
 		c.offerAgain(target)
-		if s := c.overtake(l); s != nil {
+		if s := c.overtake(effective); s != nil {
 			return c.offer(s)
 		}
-		s := c.in.step(l)
-		c.note(s, l.target)
+		s := c.in.recall(&c.pos, c.rec, effective)
+		if s == nil {
+			s = c.in.step(c.look(effective))
+		}
+		c.note(s, effective)
 		c.accuseAgain(s.again)
 		if s.response != nil || s.err != nil || !c.advance(target) {
 			return c.offer(s)
