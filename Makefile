@@ -45,6 +45,20 @@ test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are f
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy and real gRPC clients
 	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/...
 
+# The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
+# last one is what every other test runs with.
+ENVOY_MINORS := 1.36 1.37 1.38 1.39 1.40
+
+.PHONY: e2e-versions
+e2e-versions: race-ready ## Run the end-to-end tests with every Envoy that is supported, in turn. VERSION=1.36 runs one
+	@for v in $(or $(VERSION),$(ENVOY_MINORS)); do echo "== Envoy $$v"; \
+		ENVOY_VERSION=$$v $(RACE) -p 1 -count=1 -timeout 8m $(TEST_FLAGS) ./internal/bootstrap ./test/e2e; done
+
+.PHONY: e2e-turn
+e2e-turn: ## Run them with one of the older ones, which the commit's hash chooses
+	@minors=($(ENVOY_MINORS)); commit=$$(git rev-parse HEAD 2>/dev/null || date +%s%N | sha256sum); \
+		$(MAKE) e2e-versions VERSION=$${minors[$$((16#$${commit:0:6} % ($${#minors[@]} - 1)))]}
+
 # How long the long checks take: writers of the store, a client that refuses everything,
 # random sequences of requests. Then how many revisions 10,000 nodes have behind them, whose
 # times are judged and who therefore do without the race detector.

@@ -44,27 +44,28 @@ const (
 // store and replica to xds, share the pure packages and meet in cmd alone.
 var layers = map[string][]string{
 	// Pure.
-	"internal/fleet":      {},
-	"internal/auth":       {"internal/fleet"},
-	"internal/seal":       {"internal/fleet"},
-	"internal/selector":   {"internal/fleet"},
-	"internal/pattern":    {},
-	"internal/redact":     {"internal/envoytypes", protobuf},
-	"internal/resource":   {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
-	"internal/snapshot":   {"internal/fleet", protobuf},
-	"internal/planner":    {"internal/fleet", "internal/snapshot", protobuf},
-	"internal/delivery":   {"internal/fleet", "internal/lifecycle", xsync},
-	"internal/envoytypes": {controlPlane},
-	"internal/bootstrap":  {"internal/fleet"},
-	"migrations":          {},
-	"web":                 {},
-	"internal/lifecycle":  {xsync},
+	"internal/fleet":        {},
+	"internal/auth":         {"internal/fleet"},
+	"internal/seal":         {"internal/fleet"},
+	"internal/selector":     {"internal/fleet"},
+	"internal/pattern":      {},
+	"internal/envoyversion": {"internal/fleet"},
+	"internal/redact":       {"internal/envoytypes", protobuf},
+	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
+	"internal/snapshot":     {"internal/fleet", protobuf},
+	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
+	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
+	"internal/envoytypes":   {controlPlane},
+	"internal/bootstrap":    {"internal/fleet"},
+	"migrations":            {},
+	"web":                   {},
+	"internal/lifecycle":    {xsync},
 
 	// The arm of the API.
 	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/auth", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
@@ -86,7 +87,7 @@ var layers = map[string][]string{
 	"internal/filelock":   {},
 	"internal/fetch":      {"internal/filelock"},
 	"internal/localpg":    {"internal/fleet", "internal/childproc", "internal/fetch", "internal/filelock"},
-	"internal/localenvoy": {"internal/fleet", "internal/childproc", "internal/fetch"},
+	"internal/localenvoy": {"internal/fleet", "internal/childproc", "internal/envoyversion", "internal/fetch"},
 
 	// Clients of the API.
 	"internal/client": {oapiRuntime},

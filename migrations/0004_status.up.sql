@@ -7,8 +7,12 @@ CREATE TABLE xds_servers (
   name        text NOT NULL DEFAULT '',
   started_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
   lease_until timestamptz NOT NULL,
+  -- Which of the server's leases it is: another one begins where one is taken after the last has ended. A report says of which it is.
+  term        bigint NOT NULL DEFAULT 0,
   swept       boolean NOT NULL DEFAULT false -- it is dead, and what it said of nodes that are elsewhere by now is deleted
 ) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+-- A key, so that another term waits for the reports of the last one (server_must_hold), as a renewal does not.
+CREATE UNIQUE INDEX xds_servers_term ON xds_servers (term, server_id);
 
 -- How often a table is vacuumed and analyzed is set by its size: a row that is written every second on a page of its own, after some
 -- hundred writes; what grows with fleets, nodes and history, after a twentieth (a fiftieth for statistics). No statement waits for statistics.
@@ -23,10 +27,13 @@ CREATE TABLE nodes (
   version    text NOT NULL DEFAULT '',
   -- What selectors ask of the node, as it said on its last connection: {region, zone, sub_zone, metadata, cut}. null: not told yet.
   labels     jsonb CHECK (octet_length(labels::text) <= 131072),
-  -- The server that the node follows: set where one server alone has it connected, without a settled revision of its own
-  -- there and without anything that it waits for. What such a node has of a revision its server's own row says, so that a
-  -- receipt looks only at the others one by one. Null says nothing. No index has the column: a connect stays a HOT update.
-  follows    uuid,
+  -- What node_status says of a node that one living server alone has connected: that server, what the node has settled
+  -- there (null: what the server has settled) and withheld_of its waits. With that a receipt knows what the node has of a
+  -- revision, and looks only at the others' status row by row. Without a server there it says nothing. A trigger keeps it
+  -- (node_status_served). No index has the columns: a connect stays a HOT update.
+  served_by  uuid,
+  settled    bigint,
+  withheld   jsonb,
   PRIMARY KEY (tenant_id, fleet_id, node_id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
@@ -127,7 +134,7 @@ CREATE TABLE node_exceptions (
 -- What stands of one node is asked for by resolved_by, which is null when resolved_at is: so the index of all that stands in the
 -- fleet does not fit, and only the key does.
 CREATE INDEX node_exceptions_by_revision ON node_exceptions (revision, tenant_id, fleet_id); -- not led by the key's columns, see resources
-CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name, version) WHERE resolved_at IS NULL;
+CREATE INDEX node_exceptions_open ON node_exceptions (tenant_id, fleet_id, type, name, version, node_id) WHERE resolved_at IS NULL;
 -- Not led by the key's columns (see resources): with those each text that went was looked for among all refusals of its fleet.
 CREATE INDEX node_exceptions_by_text ON node_exceptions (text_hash, tenant_id, fleet_id);
 CREATE INDEX node_exceptions_by_body ON node_exceptions (tenant_id, good_hash) WHERE good_hash IS NOT NULL;

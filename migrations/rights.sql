@@ -16,7 +16,6 @@ GRANT EXECUTE ON FUNCTION fleet_apply TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_check_references TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_commit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_lock TO fairlead_app;
-GRANT EXECUTE ON FUNCTION fleet_mend TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_fit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_have_room TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback TO fairlead_app;
@@ -34,12 +33,15 @@ GRANT EXECUTE ON FUNCTION refusals_tell TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION resource_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION resource_etag TO fairlead_app;
 GRANT EXECUTE ON FUNCTION server_lease TO fairlead_node;
+GRANT EXECUTE ON FUNCTION server_must_hold TO fairlead_node;
+GRANT EXECUTE ON FUNCTION server_take_lease TO fairlead_node;
 GRANT EXECUTE ON FUNCTION tenant_limit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION tenant_must_have_room TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_hand_over TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_makes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION token_revoke TO fairlead_app;
 GRANT EXECUTE ON FUNCTION tokens_lock TO fairlead_app;
+GRANT EXECUTE ON FUNCTION withheld_of TO fairlead_node;
 
 -- The doors: they run as the owner, past row-level security, with a fixed search path, and each gives one narrow answer.
 -- All across tenants are here. A test lists them and fails when there is one more.
@@ -50,6 +52,7 @@ GRANT EXECUTE ON FUNCTION find_node_credential TO fairlead_node;
 GRANT EXECUTE ON FUNCTION find_token TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_compact TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_floors TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_mend TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback_changes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_trim_reports TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION fleets_to_mend TO fairlead_app;

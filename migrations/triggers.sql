@@ -10,11 +10,11 @@ CREATE OR REPLACE TRIGGER node_status_tell AFTER INSERT ON node_status FOR EACH 
 CREATE OR REPLACE TRIGGER node_status_tell_change AFTER UPDATE ON node_status FOR EACH ROW
   WHEN (NEW.duplicates > 1 AND NEW.duplicates <> OLD.duplicates) EXECUTE FUNCTION node_status_tell();
 
--- Whom a node follows.
-CREATE OR REPLACE TRIGGER node_status_follow AFTER INSERT ON node_status REFERENCING NEW TABLE AS written
-  FOR EACH STATEMENT EXECUTE FUNCTION node_status_follow();
-CREATE OR REPLACE TRIGGER node_status_follow_change AFTER UPDATE ON node_status REFERENCING NEW TABLE AS written
-  FOR EACH STATEMENT EXECUTE FUNCTION node_status_follow();
+-- Who serves a node.
+CREATE OR REPLACE TRIGGER node_status_served AFTER INSERT ON node_status REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION node_status_served();
+CREATE OR REPLACE TRIGGER node_status_served_change AFTER UPDATE ON node_status REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION node_status_served();
 
 -- What ended stays ended.
 CREATE OR REPLACE TRIGGER deleted_stays BEFORE UPDATE OF deleted_at ON fleet_heads FOR EACH ROW

@@ -9,7 +9,7 @@ import (
 )
 
 type serveCommand struct {
-	Listen string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the API and the page."`
+	Listen string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:8080" help:"Address of the API and the page."`
 	run.APIConfig
 	run.TLS
 	run.Log

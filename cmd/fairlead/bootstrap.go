@@ -35,7 +35,8 @@ func (*bootstrapCommand) Help() string {
 	return `The token never stands in the file. It comes
 
   envoy        from --token-file, which Envoy reads through a second file that is written beside --out: a
-               new token is written by a rename and needs no restart. Or from --token-env.
+               new token is written by a rename and needs no restart. Before Envoy 1.40 it must not end in a newline.
+               Or from --token-env.
   google-grpc  from --token-file, which must not end in a newline. Over TLS alone.
   grpc         from --token-file, which must not end in a newline, over TLS alone, and only if the client's
                environment has ` + bootstrap.CallCredsVariable + `=true: else no token is sent

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -26,6 +27,9 @@ type retrier struct {
 	next  client.HttpRequestDoer
 	now   func() time.Time
 	pause func(context.Context, time.Duration) error
+	// doubt: an attempt that was repeated may have had an effect. It is for whoever sends one
+	// request after the other.
+	doubt bool
 }
 
 // Do sends the request and repeats it for at most retryFor.
@@ -40,6 +44,7 @@ func (r *retrier) Do(req *http.Request) (*http.Response, error) {
 			}
 			return resp, err
 		}
+		r.doubt = r.doubt || !undone(resp)
 		if resp != nil {
 			_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
 			resp.Body.Close()
@@ -62,6 +67,18 @@ type lateError struct{ err error }
 func (e *lateError) Error() string { return e.err.Error() }
 
 func (e *lateError) Unwrap() error { return e.err }
+
+// undone reports whether an answer that is repeated says that nothing was done.
+func undone(resp *http.Response) bool {
+	if resp == nil {
+		return false
+	}
+	var p client.Problem
+	return json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&p) == nil && (p.Code == codeTimeout || resp.StatusCode == http.StatusTooManyRequests)
+}
+
+// codeTimeout is of a 503 after which nothing was done.
+const codeTimeout = "timeout"
 
 func repeatable(req *http.Request) bool {
 	return req.Method == http.MethodGet || req.Header.Get("Idempotency-Key") != ""

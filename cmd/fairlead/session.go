@@ -28,7 +28,8 @@ const (
 type session struct {
 	*shell
 	target
-	api *client.Client
+	api   *client.Client
+	doubt *bool // the retrier's
 }
 
 // open finds the settings. It asks nothing yet.
@@ -51,7 +52,7 @@ func (c connection) open(sh *shell) (*session, error) {
 			r.Header.Set("User-Agent", "fairlead-cli")
 			return nil
 		}))
-	return &session{sh, t, api}, err
+	return &session{sh, t, api, &doer.doubt}, err
 }
 
 // answer reads what the API answered: a T with the JSON that it was, or an error.
@@ -123,7 +124,7 @@ func (s *session) unreachable(err error) error {
 }
 
 // unsure tells whether a write may have been stored although it failed.
-func unsure(err error) bool {
+func (s *session) unsure(err error) bool {
 	var p *problem
 	var strange *strangeAnswer
 	var lost *lostConnection
@@ -132,6 +133,9 @@ func unsure(err error) bool {
 	case errors.As(err, &late):
 		return true
 	case errors.As(err, &p):
+		if p.Code == codeTimeout || p.Status == http.StatusTooManyRequests {
+			return *s.doubt
+		}
 		return p.Status >= 500 || p.Code == "in_flight"
 	case errors.As(err, &strange):
 		return strange.status/100 == 2 || strange.status >= 500

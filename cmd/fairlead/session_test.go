@@ -80,6 +80,24 @@ It is not known whether the change was stored. Repeat the command with --idempot
 	}
 }
 
+// After a timeout nothing was done; what came before it may have been.
+func TestATimeoutLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	const open = "It is not known whether the change was stored."
+	timeout := problemReply(http.StatusServiceUnavailable, "timeout", "other writes of the fleet took more than the 2s")
+	timeout.header["Retry-After"] = "5"
+	for _, c := range []struct {
+		replies []reply
+		open    bool
+	}{{[]reply{timeout}, false}, {[]reply{timeout, timeout}, false}, {[]reply{unavailable(), timeout}, true}, {[]reply{{drop: true}, timeout}, true}} {
+		w := setup(t)
+		w.on("POST", "/apply", c.replies...)
+		if r := w.run("apply", "-f", w.file("a.yaml", oneCluster)); r.code != exitFailed || strings.Contains(r.err, open) != c.open {
+			t.Errorf("after %d answers: %d, %s", len(c.replies), r.code, r.err)
+		}
+	}
+}
+
 func TestWhatIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

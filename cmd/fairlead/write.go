@@ -33,9 +33,10 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 	if !keyForm.MatchString(key) {
 		return usageError("an idempotency key is 1 to 255 visible ASCII characters, without spaces")
 	}
+	*s.doubt = false
 	resp, err := send(ctx, key) //nolint:bodyclose // answer closes it
 	result, raw, err := answer[client.WriteResult](s, resp, err)
-	if err != nil && unsure(err) {
+	if err != nil && s.unsure(err) {
 		return &unsureError{err, key}
 	}
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 )
 
 type command struct {
-	Listen       string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:18000" placeholder:"ADDR" help:"Address for xDS clients."`
-	HealthListen string `name:"health-listen" env:"FAIRLEAD_HEALTH_LISTEN" default:"127.0.0.1:18001" placeholder:"ADDR" help:"Address of /healthz and /readyz."`
+	Listen       string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:18000" help:"Address for xDS clients."`
+	HealthListen string `name:"health-listen" env:"FAIRLEAD_HEALTH_LISTEN" default:"127.0.0.1:18001" help:"Address of /healthz and /readyz."`
 	run.XDSConfig
 	run.TLS
 	run.Log

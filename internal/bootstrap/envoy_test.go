@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"fairlead/internal/bootstrap"
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/localenvoy"
 )
 
@@ -112,6 +114,19 @@ func envoyBinary(t *testing.T) string {
 	return bin
 }
 
+// tokenEnd is what may stand at the end of a token's file: a newline, if this Envoy leaves it out.
+func tokenEnd(t *testing.T, c bootstrap.Config, bin string) string {
+	t.Helper()
+	version, err := localenvoy.VersionOf(t.Context(), bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.GoogleGRPC || !envoyversion.Has(version, envoyversion.TokenNewline) {
+		return ""
+	}
+	return "\n"
+}
+
 // files puts a CA, a token and its SDS file into a directory and points c to them.
 func files(t *testing.T, c bootstrap.Config, ca []byte, token string) bootstrap.Config {
 	t.Helper()
@@ -127,9 +142,6 @@ func files(t *testing.T, c bootstrap.Config, ca []byte, token string) bootstrap.
 		c.CAFile = write("ca.crt", ca)
 	}
 	if c.TokenFile != "" {
-		if !c.GoogleGRPC {
-			token += "\n" // which does no harm, there alone
-		}
 		c.TokenFile, c.TokenSDSFile = write("token", []byte(token)), ""
 		sds, err := bootstrap.TokenSDS(c.TokenFile)
 		if err != nil {
@@ -172,6 +184,8 @@ func TestEnvoyTakesEveryVariant(t *testing.T) {
 	}
 }
 
+// call is what reached the server. authorization is all that could carry the token, so that one
+// that arrives a second time is seen.
 type call struct{ path, authorization, authority string }
 
 // control is a server that notes what reaches it and answers nothing.
@@ -180,7 +194,7 @@ func control(t *testing.T, plaintext bool) (*httptest.Server, <-chan call) {
 	calls := make(chan call, 1)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		select {
-		case calls <- call{r.URL.Path, r.Header.Get("Authorization"), r.Host}:
+		case calls <- call{r.URL.Path, strings.Join(slices.Concat(r.Header["Authorization"], r.Header["Fairlead-Token"]), " and "), r.Host}:
 		default:
 		}
 		<-r.Context().Done()
@@ -220,7 +234,7 @@ func TestEnvoyArrivesWithItsToken(t *testing.T) {
 			if !c.config.Plaintext {
 				ca = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 			}
-			config := files(t, c.config, ca, "secret")
+			config := files(t, c.config, ca, "secret"+tokenEnd(t, c.config, bin))
 			config.NodeID, config.XDSAddresses = "node-1", []string{server.Listener.Addr().(*net.TCPAddr).String()}
 			text, err := bootstrap.Envoy(config)
 			if err != nil {

@@ -1473,7 +1473,8 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written).
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 

@@ -7,6 +7,10 @@ import (
 	"fairlead/internal/fleet"
 )
 
+// errOldTerm: a report was taken under a lease that has ended since, so what it said may have been
+// taken away with what else was said under that.
+var errOldTerm = errors.New("the lease has ended since")
+
 // report is a status under way and what becomes acked when it is taken. It has rows rows
 // of nodes at most, and as many of refusals and their ends.
 type report struct {
@@ -43,6 +47,7 @@ func (f *fleetStatus) compose(now time.Time) *report {
 	rep.tickets, left, rep.more = f.outbox.take(&rep.status, rep.rows)
 	settled, live := f.progress.next(f.roster.nodes, left, now)
 	rep.status.Key, rep.status.Server, rep.status.Settled = f.key, f.rec.cfg.Server, settled
+	rep.status.Term = f.rec.held()
 	behind := f.addNodes(rep, left)
 	if at := f.progress.revs.nextKnownFor(lagAfter, settled, now); live && !at.IsZero() {
 		f.schedule(later(at, f.rhythm.begun.Add(flushEvery)))
@@ -144,6 +149,9 @@ func (f *fleetStatus) flushed(r row, now time.Time) fleet.NodeStatus {
 func (f *fleetStatus) finish(rep *report, err error, now time.Time) (again bool) {
 	if errors.Is(err, fleet.ErrNotFound) {
 		err = nil // the fleet was deleted: nobody asks any more
+	}
+	if err == nil && rep.status.Term != f.rec.held() {
+		err = errOldTerm
 	}
 	if err != nil {
 		for _, c := range rep.counts {

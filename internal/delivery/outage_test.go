@@ -115,6 +115,30 @@ func TestAfterALostLeaseEverythingIsToldAgain(t *testing.T) {
 	})
 }
 
+// A report that was taken before the lease was lost, and of which the answer comes after it was
+// taken anew, says nothing of what the database holds by then.
+func TestAnAnswerOfAnEarlierLeaseAcksNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		w.connect("a").Settled(1)
+		time.Sleep(5 * time.Second)
+		w.sink.mu.Lock()
+		w.sink.delay = 3 * time.Second
+		w.sink.mu.Unlock()
+		w.connect("b")
+		time.Sleep(time.Second) // it is taken, and not answered
+		w.sink.mu.Lock()
+		w.sink.delay = 0
+		w.sink.until = time.Time{} // as on a machine that was suspended: no time has passed here
+		w.sink.models = map[fleet.Key]*model{}
+		w.sink.mu.Unlock()
+		time.Sleep(10 * time.Second)
+		if m := w.sink.model(w.key); len(m.nodes) != 2 || m.settled != 1 {
+			t.Errorf("%d nodes, settled %d", len(m.nodes), m.settled)
+		}
+	})
+}
+
 // A renewal that is begun in time and taken too late has lost the lease.
 func TestASlowRenewalMayHaveLostTheLease(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
@@ -324,5 +348,28 @@ func TestWaitersLeaveWhenTheirTimeIsUp(t *testing.T) {
 			t.Errorf("%d wait, %d refusals are kept", waiters, kept)
 		}
 		w.sink.set(healthy)
+	})
+}
+
+// What is told again before the sink has heard of it the first time has the words of then.
+func TestARefusalToldAgainInAnOutageHasItsWords(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 2, time.Now())
+		s := w.connect("a")
+		time.Sleep(time.Second)
+		w.sink.set(refused)
+		s.Refused(t.Context(), []fleet.Refusal{{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 2, Detail: "no"}})
+		for _, rev := range []fleet.Revision{4, 6} {
+			w.Head(w.key, rev, time.Now())
+			w.Refused(w.key, []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: "v", Revision: rev, Again: rev - 2}})
+		}
+		w.sink.set(healthy)
+		time.Sleep(10 * time.Second)
+		m := w.sink.model(w.key)
+		for _, rev := range []fleet.Revision{2, 4, 6} {
+			if r := m.refusals[refusalKey{"a", fleet.Cluster, "c", "v", rev}]; r.Detail != "no" {
+				t.Errorf("of revision %d: %+v", rev, r)
+			}
+		}
 	})
 }

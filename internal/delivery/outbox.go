@@ -90,6 +90,11 @@ func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
 			o.refusedAt = later(o.refusedAt, r.At)
 		}
 		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
+		if r.Again > 0 { // in the words that are in, or that the sink has
+			was := k
+			was.revision = r.Again
+			r.Detail = o.refusals[was].Detail
+		}
 		if len(o.refusals) < maxPending {
 			o.refusals[k] = pendingRefusal{r, o.put(k, false)}
 		}

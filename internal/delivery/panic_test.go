@@ -33,7 +33,7 @@ func (f *fragile) Report(ctx context.Context, st fleet.Status) error {
 	return f.sink.Report(ctx, st)
 }
 
-func (f *fragile) Lease(ctx context.Context, id fleet.ServerID, name string, ttl time.Duration) error {
+func (f *fragile) Lease(ctx context.Context, id fleet.ServerID, name string, ttl time.Duration) (fleet.Term, error) {
 	if f.leases.Load() {
 		panic("scripted")
 	}

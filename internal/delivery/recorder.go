@@ -17,10 +17,12 @@ type Sink interface {
 	// Report writes one fleet's status in one transaction: a reader sees all of it or
 	// none. It has some hundred rows at most, what is left is in the next one. Status.Settled may be lower than before, after a failover that lost commits.
 	// Refusals come before Resolved, which ends those of its version that are not of a
-	// later revision.
+	// later revision. It fails if the lease is of another term than the status by now.
 	Report(ctx context.Context, s fleet.Status) error
-	// Lease says that the server is alive for ttl from now on.
-	Lease(ctx context.Context, id fleet.ServerID, name string, ttl time.Duration) error
+	// Lease says that the server is alive for ttl from now on. Where the last lease had ended
+	// by then this one is of another term. The sink judges that: the clock here may have stood
+	// still, on a machine that was suspended.
+	Lease(ctx context.Context, id fleet.ServerID, name string, ttl time.Duration) (fleet.Term, error)
 	// Release ends the lease at once.
 	Release(ctx context.Context, id fleet.ServerID) error
 }
@@ -56,6 +58,7 @@ type Recorder struct {
 	cfg    Config
 	log    *slog.Logger
 	offset atomic.Int64 // what the database's clock is ahead of ours, in ns
+	term   atomic.Int64 // of the lease
 	down   atomic.Bool  // the last call of the sink failed
 	rows   int          // most rows of a kind in one report
 
@@ -109,6 +112,21 @@ func (r *Recorder) Restart(key fleet.Key, rev fleet.Revision, committedAt time.T
 	f := r.lock(key)
 	defer f.mu.Unlock()
 	f.restart(rev, committedAt, time.Now())
+}
+
+// Refused says of nodes of the fleet, whether or not they have streams, that they refuse what
+// they refused before. It does not wait for the sink.
+func (r *Recorder) Refused(key fleet.Key, rs []fleet.Refusal) {
+	if len(rs) == 0 {
+		return
+	}
+	f := r.lock(key)
+	defer f.mu.Unlock()
+	now := time.Now()
+	for _, x := range rs {
+		f.outbox.refuse(plain(x.Node, maxNodeText), []fleet.Refusal{x}, f.rec.dbTime(now))
+	}
+	f.schedule(now)
 }
 
 // Resolved says that exceptions of nodes of the fleet have ended, whether or not the

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
 )
 
@@ -34,7 +35,6 @@ func (r *Recorder) Run(ctx context.Context) error {
 // lease is what is known of the server's lease.
 type lease struct {
 	taken  chan<- struct{} // closed when it was taken first
-	last   time.Time       // the begin of the last call that went well
 	failed bool
 }
 
@@ -50,24 +50,29 @@ func (r *Recorder) holdLease(ctx context.Context, l *lease) error {
 		case <-timer.C:
 		}
 		begun := time.Now()
-		err := r.call(ctx, "renew the server's lease", func(ctx context.Context) error {
-			return r.cfg.Sink.Lease(ctx, r.cfg.Server, r.cfg.Name, leaseTTL)
+		var term fleet.Term
+		err := r.call(ctx, "renew the server's lease", func(ctx context.Context) (err error) {
+			term, err = r.cfg.Sink.Lease(ctx, r.cfg.Server, r.cfg.Name, leaseTTL)
+			return err
 		})
-		// The database took the last lease after its call had begun, and this one before it ended.
-		first, lost, failed := l.last.IsZero(), time.Since(l.last) > leaseTTL, l.failed
+		failed := l.failed
 		l.failed = err != nil
-		switch {
-		case err != nil:
-		case first:
-			l.last = begun
-			close(l.taken)
-		default:
-			l.last = begun
-			r.revive(lost, failed)
+		if err == nil {
+			if last := r.hold(term); last == 0 {
+				close(l.taken)
+			} else {
+				r.revive(term != last, failed)
+			}
 		}
 		timer.Reset(max(0, leaseEvery-time.Since(begun)))
 	}
 }
+
+// held is the term of the lease, 0 before there is one.
+func (r *Recorder) held() fleet.Term { return fleet.Term(r.term.Load()) }
+
+// hold takes in the term of a lease that was taken, and returns the last one.
+func (r *Recorder) hold(t fleet.Term) (last fleet.Term) { return fleet.Term(r.term.Swap(int64(t))) }
 
 // revive is called after every renewal: lost says that the lease had run out, failed
 // that the sink was away.

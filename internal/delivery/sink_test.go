@@ -79,12 +79,16 @@ func (m *model) effective(id string) fleet.Revision {
 	return m.settled
 }
 
+var errAway = fmt.Errorf("the database is away: %w", fleet.ErrUnavailable)
+
 // sink records reports and applies them.
 type sink struct {
 	mu       sync.Mutex // guards all below
 	fault    fault
 	delay    time.Duration
 	slow     time.Duration // of a lease
+	term     fleet.Term
+	until    time.Time // when the lease ends
 	models   map[fleet.Key]*model
 	reports  []fleet.Status
 	at       []time.Time
@@ -98,6 +102,10 @@ func newSink() *sink { return &sink{models: map[fleet.Key]*model{}} }
 func (s *sink) Report(ctx context.Context, st fleet.Status) error {
 	s.mu.Lock()
 	f, delay := s.fault, s.delay
+	if st.Term != s.term {
+		s.mu.Unlock()
+		return fmt.Errorf("a report of term %d in term %d: %w", st.Term, s.term, fleet.ErrPrecondition)
+	}
 	s.reports = append(s.reports, st)
 	s.at = append(s.at, time.Now())
 	if f == healthy || f == lost {
@@ -115,12 +123,24 @@ func (s *sink) Report(ctx context.Context, st fleet.Status) error {
 	return answer(ctx, f, delay)
 }
 
-func (s *sink) Lease(ctx context.Context, _ fleet.ServerID, _ string, _ time.Duration) error {
+func (s *sink) Lease(ctx context.Context, _ fleet.ServerID, _ string, ttl time.Duration) (fleet.Term, error) {
 	s.mu.Lock()
 	f, slow := s.fault, s.slow
 	s.leases++
 	s.mu.Unlock()
-	return answer(ctx, f, slow)
+	if err := answer(ctx, f, slow); err != nil && f != lost {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Now().After(s.until) {
+		s.term++
+	}
+	s.until = time.Now().Add(ttl)
+	if f == lost {
+		return 0, errAway
+	}
+	return s.term, nil
 }
 
 func (s *sink) Release(context.Context, fleet.ServerID) error {
@@ -141,7 +161,7 @@ func answer(ctx context.Context, f fault, delay time.Duration) error {
 		return ctx.Err()
 	}
 	if f != healthy {
-		return fmt.Errorf("the database is away: %w", fleet.ErrUnavailable)
+		return errAway
 	}
 	return nil
 }

@@ -1,8 +1,11 @@
 package fleet_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"fairlead/internal/fleet"
@@ -30,7 +33,6 @@ func TestTypesAreAClosedSet(t *testing.T) {
 	}
 }
 
-// PROTOCOL rule 1: the legacy wildcard is of these types and of no other.
 func TestActionsHaveNames(t *testing.T) {
 	for _, a := range fleet.Actions() {
 		if got, ok := fleet.ParseAction(a.String()); !ok || got != a {
@@ -42,6 +44,7 @@ func TestActionsHaveNames(t *testing.T) {
 	}
 }
 
+// PROTOCOL rule 1: the legacy wildcard is of these types and of no other.
 func TestLegacyWildcard(t *testing.T) {
 	t.Parallel()
 	for _, typ := range fleet.Types() {
@@ -51,6 +54,19 @@ func TestLegacyWildcard(t *testing.T) {
 		}
 		if got, want := typ.LegacyWildcard(true), sotw || typ == fleet.VirtualHost; got != want {
 			t.Errorf("%s in delta: %v", typ, got)
+		}
+	}
+}
+
+// A log is searched for the id that the API tells.
+func TestLogsHoldReadableIDs(t *testing.T) {
+	t.Parallel()
+	tenant, id, credential, server := fleet.NewTenantID(), fleet.NewID(), fleet.NewCredentialID(), fleet.NewServerID()
+	for _, x := range []fmt.Stringer{tenant, id, credential, server, fleet.Key{Tenant: tenant, Fleet: id}} {
+		var line bytes.Buffer
+		slog.New(slog.NewJSONHandler(&line, nil)).Info("a line", "id", x)
+		if !strings.Contains(line.String(), `"id":"`+x.String()+`"`) {
+			t.Errorf("%T is logged as %s", x, &line)
 		}
 	}
 }

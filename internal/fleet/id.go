@@ -70,7 +70,16 @@ func (c CredentialID) String() string { return formatUUID(c) }
 
 func (k Key) String() string { return k.Tenant.String() + "/" + k.Fleet.String() }
 
-// LogValue keeps a log line readable.
+// LogValue is the canonical form: a line of JSON would hold sixteen numbers.
+func (t TenantID) LogValue() slog.Value { return slog.StringValue(t.String()) }
+
+// LogValue is the canonical form.
+func (f ID) LogValue() slog.Value { return slog.StringValue(f.String()) }
+
+// LogValue is the canonical form.
+func (c CredentialID) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// LogValue is the canonical forms of both.
 func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
 // newUUIDv7 follows RFC 9562, section 5.7: 48 bits of milliseconds, then random bits.

@@ -1,6 +1,9 @@
 package fleet
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // ServerID names one running xDS server process. It is drawn at its start, so that
 // the rows of an earlier life are never taken for its own.
@@ -10,6 +13,9 @@ type ServerID [16]byte
 func NewServerID() ServerID { return ServerID(newUUIDv7()) }
 
 func (s ServerID) String() string { return formatUUID(s) }
+
+// LogValue is the canonical form.
+func (s ServerID) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Node is what an xDS client says of itself. It is a claim: nothing is allowed by it.
 type Node struct {
@@ -71,6 +77,10 @@ type Refusal struct {
 	At       time.Time
 	// Good is the version that stands in for it; "" if none does.
 	Good string
+	// Again is the revision that it was told of before, in the words of then: the version had been
+	// out of force meanwhile, and Revision has brought it back to a node that never took another
+	// one. 0: the node has just refused it.
+	Again Revision
 }
 
 // Resolution ends a refusal: the name's version is another one now, or the node is offered
@@ -95,11 +105,16 @@ type Delivered struct {
 	LastAck  time.Time
 }
 
+// Term tells a server's leases apart: another one begins where a lease is taken after the last
+// one had ended. 0: it has none.
+type Term int64
+
 // Status is what a server reports of one fleet in one transaction: few rows, whatever
 // the number of nodes.
 type Status struct {
 	Key     Key
 	Server  ServerID
+	Term    Term     // of the lease that the server held when it said this
 	Settled Revision // what every node without a row of its own has confirmed
 	// Partial: rows of nodes that have not confirmed Settled follow in another report. Until
 	// then the server's settled revision is at most what it was, and at most Settled.

@@ -173,11 +173,11 @@ func (a *API) resolveTenant(ctx context.Context, c *call, slug string) error {
 	}
 	switch {
 	case errors.Is(err, fleet.ErrNotFound):
-		return errNotFound
+		return errNoTenant
 	case err != nil:
 		return err
 	case t.Slug != slug, !c.principal.Sees(t.ID):
-		return errNotFound
+		return errNoTenant
 	}
 	c.tenant, note(ctx).tenant = t, t.Slug
 	return nil
@@ -187,11 +187,11 @@ func (a *API) resolveFleet(ctx context.Context, c *call, name string) error {
 	f, err := a.store.FleetByName(ctx, c.tenant.ID, name)
 	switch {
 	case errors.Is(err, fleet.ErrNotFound):
-		return errNotFound
+		return errNoFleet
 	case err != nil:
 		return err
 	case c.principal.Fleet != nil && *c.principal.Fleet != f.ID:
-		return errNotFound // a token that is bound to a fleet does not see its neighbours
+		return errNoFleet // a token that is bound to a fleet does not see its neighbours
 	}
 	c.fleet, note(ctx).fleet = f, f.Name
 	return nil

@@ -166,7 +166,7 @@ func TestReceiptIsPagedByState(t *testing.T) {
 	w.do(http.MethodGet, w.at("revisions", "1", "receipt")+"?cursor="+good.String(), "").isProblem(400, "invalid_request", "?cursor")
 }
 
-// T16: a Secret's refusal shows no secret, in events neither.
+// T27: a Secret's refusal shows no secret, in events neither.
 func TestEventsShowNoSecret(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -14,7 +14,7 @@ import (
 	"fairlead/internal/store"
 )
 
-// matrix is the checked-in table of SECURITY: for viewer, ci, editor, admin, owner and
+// matrix says what each role may do: for viewer, ci, editor, admin, owner and
 // operator, y: allowed, n: 403. (ci is bound to the fleet that the operation is about.)
 var matrix = map[string]string{
 	"whoami": "yyyyyy", "listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy",

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -43,17 +42,6 @@ func (a *API) GetNode(ctx context.Context, r oapi.GetNodeRequestObject) (oapi.Ge
 		return nil, noSuchNode(err)
 	}
 	return oapi.GetNode200JSONResponse(nodeOf(n)), nil
-}
-
-// noSuchNode says more than that there is none, to a caller who may see the fleet.
-func noSuchNode(err error) error {
-	if !errors.Is(err, fleet.ErrNotFound) {
-		return err
-	}
-	p := refuse(errNotFound.status, errNotFound.code, "no node of this id has connected to this fleet in the last 7 days: the id is the client's node.id, "+
-		"to the letter; the list of nodes has those that have")
-	p.cause = err
-	return p
 }
 
 func nodeOf(n store.NodeView) oapi.Node {

@@ -115,11 +115,19 @@ func byKind(err error) *problem {
 func timedOut(late *store.TimeoutError) *problem {
 	p := refuse(http.StatusServiceUnavailable, "timeout", "")
 	p.retry = retryAfter
-	switch late.Wait {
-	case store.WaitHead:
+	switch {
+	case late.Crowded && late.Wait == store.WaitHead:
+		p.detail = "so many writes of the fleet wait for their turn that this request did not, and did nothing: " +
+			"repeat it, or make fewer writes of one fleet at the same time"
+	case late.Crowded:
+		p.detail = "so many of the tenant's requests wait for their turn that this one did not, and did nothing: " +
+			"repeat it, or make fewer requests at the same time"
+	case late.Wait == store.WaitHead:
 		p.detail = fmt.Sprintf("other writes of the fleet took more than the %v that this request may wait, and it did nothing: "+
 			"repeat it, or make fewer writes of one fleet at the same time", late.Limit)
-	case store.WaitShare:
+	case late.Wait == store.WaitConn:
+		p.detail = fmt.Sprintf("this server's other requests took more than the %v that this one may wait, and it did nothing: repeat it", late.Limit)
+	case late.Wait == store.WaitShare:
 		p.detail = fmt.Sprintf("the tenant's other requests took more than the %v that this one may wait, and it did nothing: "+
 			"repeat it, or make fewer requests at the same time", late.Limit)
 	default:

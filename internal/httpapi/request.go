@@ -13,6 +13,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/store"
 )
 
 // requestNote collects what the access log tells of one request. It belongs to the
@@ -89,10 +90,20 @@ func writeLine(ctx context.Context, log *slog.Logger, n *requestNote, ww middlew
 		}
 	}
 	if n.err != nil {
-		level = slog.LevelError
+		level = levelOf(n.err, r)
 		attrs = append(attrs, slog.String("error", n.err.Error()))
 	}
 	log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// levelOf is an error where something of ours failed, and not where the client went away or a
+// tenant's own requests kept this one waiting.
+func levelOf(err error, r *http.Request) slog.Level {
+	var late *store.TimeoutError
+	if r.Context().Err() != nil || errors.As(err, &late) && (late.Wait == store.WaitHead || late.Wait == store.WaitShare) {
+		return slog.LevelWarn
+	}
+	return slog.LevelError
 }
 
 // route returns the pattern that matched; "" before routing and where none did.

@@ -78,7 +78,7 @@ func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) 
 	}
 	row, err := a.store.Resource(ctx, c.tenant.ID, c.fleet.ID, typeOf(r.Type), r.Name, deref(r.Params.Variant))
 	if err != nil {
-		return nil, err
+		return nil, noSuchResource(err, typeOf(r.Type), r.Name, deref(r.Params.Variant))
 	}
 	if matches(deref(r.Params.IfNoneMatch), row.ETag()) {
 		return notModified{etag: row.ETag()}, nil

@@ -34,7 +34,7 @@ func (a *API) GetRevision(ctx context.Context, r oapi.GetRevisionRequestObject) 
 	c := callOf(ctx)
 	info, err := a.store.Revision(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(r.Revision))
 	if err != nil {
-		return nil, err
+		return nil, noSuchRevision(err, r.Revision)
 	}
 	return oapi.GetRevision200JSONResponse(revisionOf(info)), nil
 }
@@ -55,7 +55,7 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
 	result, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
 	if err != nil {
-		return nil, repeated(where.refused(err), w.Idempotency)
+		return nil, repeated(where.refused(noSuchRevision(err, r.Body.Revision)), w.Idempotency)
 	}
 	return oapi.Rollback200JSONResponse(writeResult(result, where.warn(nil, result))), nil
 }

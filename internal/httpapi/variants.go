@@ -75,8 +75,8 @@ func (c *contest) winner(x *selector.Index, v selector.Vector) string {
 }
 
 // withFindings adds to the warnings of a write that was made what is to be said of its
-// variants. It does not fail: that would be said of the write. at is where the change with
-// the number stood.
+// variants, and of nodes that are too old for it. It does not fail: that would be said of the
+// write. at is where the change with the number stood.
 func (a *API) withFindings(ctx context.Context, warnings []oapi.FieldError, changes []store.ResourceChange, at func(i int) string) []oapi.FieldError {
 	for i, ch := range changes {
 		if pointer := at(i) + "/selector"; ch.Type == fleet.Secret && ch.Variant != "" && !ch.Delete {
@@ -88,7 +88,11 @@ func (a *API) withFindings(ctx context.Context, warnings []oapi.FieldError, chan
 	if err != nil {
 		a.log.WarnContext(ctx, "look for variants of the same priority", "error", err)
 	}
-	return append(warnings, ties...)
+	old, err := a.unsupported(ctx, changes, at)
+	if err != nil {
+		a.log.WarnContext(ctx, "look for nodes that are too old", "error", err)
+	}
+	return append(append(warnings, ties...), old...)
 }
 
 // ties warns of variants that were written and that are told apart from another one of the

@@ -269,9 +269,10 @@ func (w *world) settledNode(f fleet.ID, node string, rev fleet.Revision) fleet.S
 	w.t.Helper()
 	s := w.nodes
 	server := fleet.NewServerID()
-	must(w.t, s.Lease(w.t.Context(), server, "test", time.Minute))
+	term, err := s.Lease(w.t.Context(), server, "test", time.Minute)
+	must(w.t, err)
 	status := fleet.Status{
-		Key: fleet.Key{Tenant: w.tenant.ID, Fleet: f}, Server: server, Settled: rev,
+		Key: fleet.Key{Tenant: w.tenant.ID, Fleet: f}, Server: server, Term: term, Settled: rev,
 		Nodes: []fleet.NodeStatus{{Node: node, Connected: true, Since: time.Now(), Protocol: "delta ADS", Streams: 1, UserAgent: "envoy", Version: "1.40.0"}},
 	}
 	must(w.t, s.Report(w.t.Context(), status))

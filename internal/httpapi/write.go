@@ -69,7 +69,7 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	where.deleted[fleet.Ref{Type: t, Name: r.Name}] = ""
 	result, err := a.write(ctx, store.Write{Kind: "delete", Changes: []store.ResourceChange{change}})
 	if errors.Is(err, fleet.ErrPrecondition) && match == "" {
-		return nil, errNotFound
+		return nil, noSuchResource(fleet.ErrNotFound, t, r.Name, variant)
 	}
 	if err != nil {
 		return nil, stale(where.refused(err))

@@ -27,6 +27,7 @@ func fakeEnvoy(t *testing.T, path, says string) string {
 
 func TestFindOrder(t *testing.T) {
 	t.Setenv("ENVOY_BIN", "")
+	t.Setenv("ENVOY_VERSION", "")
 	cache, onPath := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", onPath)
 	find := func(want string) {
@@ -41,6 +42,19 @@ func TestFindOrder(t *testing.T) {
 	t.Setenv("ENVOY_BIN", named)
 	find(named)
 
+	t.Setenv("ENVOY_BIN", "")
+	t.Setenv("ENVOY_VERSION", "1.36")
+	find(fakeEnvoy(t, filepath.Join(cache, "envoy-1.36.4", "envoy", "_bin", "envoy"), goodVersion))
+	t.Setenv("ENVOY_VERSION", "1.37") // the one on PATH may be any
+	if got, err := localenvoy.Find(t.Context(), localenvoy.FindConfig{CacheDir: cache}); !errors.Is(err, fleet.ErrUnavailable) {
+		t.Errorf("asked for 1.37, found %q, %v", got, err)
+	}
+	t.Setenv("ENVOY_VERSION", "1.2")
+	if got, err := localenvoy.Find(t.Context(), localenvoy.FindConfig{CacheDir: cache}); !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "ENVOY_VERSION") {
+		t.Errorf("asked for 1.2, found %q, %v", got, err)
+	}
+
+	t.Setenv("ENVOY_BIN", named)
 	fakeEnvoy(t, named, "this is no Envoy")
 	_, err := localenvoy.Find(t.Context(), localenvoy.FindConfig{CacheDir: cache})
 	if !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "ENVOY_BIN") {

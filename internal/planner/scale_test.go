@@ -194,7 +194,9 @@ func TestMemoryOfAStreamInStep(t *testing.T) {
 		before := big(n)
 		target := snapshot.NewTarget(before, nil)
 		endpoints := planner.NamesOf(namesIn(before.Types[fleet.Endpoint])...)
-		newStream(pl, true).connect(target, endpoints)
+		for range 2 { // the second one's steps are remembered
+			newStream(pl, true).connect(target, endpoints)
+		}
 		const streams = 50
 		keep := make([]*stream, streams)
 		begin := heap()

@@ -22,6 +22,7 @@ type database struct {
 	status   map[statusKey]statusRow
 	settled  map[fleet.ServerID]fleet.Revision
 	leases   map[fleet.ServerID]time.Time
+	terms    map[fleet.ServerID]fleet.Term
 	seen     map[string]time.Time // nodes
 	refusals map[refusalKey]*refusalRow
 	rows     int // written
@@ -53,7 +54,7 @@ type refusalRow struct {
 func newDatabase() *database {
 	d := &database{
 		feed: newFeed(), status: map[statusKey]statusRow{}, settled: map[fleet.ServerID]fleet.Revision{},
-		leases: map[fleet.ServerID]time.Time{}, seen: map[string]time.Time{}, refusals: map[refusalKey]*refusalRow{},
+		leases: map[fleet.ServerID]time.Time{}, terms: map[fleet.ServerID]fleet.Term{}, seen: map[string]time.Time{}, refusals: map[refusalKey]*refusalRow{},
 	}
 	d.key = d.add()
 	return d
@@ -104,14 +105,17 @@ func (d *database) report(s fleet.Status) error {
 	return nil
 }
 
-func (d *database) lease(id fleet.ServerID, ttl time.Duration) error {
+func (d *database) lease(id fleet.ServerID, ttl time.Duration) (fleet.Term, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.away {
-		return errAway
+		return 0, errAway
+	}
+	if time.Now().After(d.leases[id]) {
+		d.terms[id]++
 	}
 	d.leases[id] = time.Now().Add(ttl)
-	return nil
+	return d.terms[id], nil
 }
 
 // standing is a node's row as readers take it.
@@ -364,9 +368,9 @@ func (l *line) Report(_ context.Context, s fleet.Status) error {
 	return l.report(s)
 }
 
-func (l *line) Lease(_ context.Context, id fleet.ServerID, _ string, ttl time.Duration) error {
+func (l *line) Lease(_ context.Context, id fleet.ServerID, _ string, ttl time.Duration) (fleet.Term, error) {
 	if err := l.broken(false); err != nil {
-		return err
+		return 0, err
 	}
 	return l.lease(id, ttl)
 }
@@ -375,5 +379,6 @@ func (l *line) Release(_ context.Context, id fleet.ServerID) error {
 	if err := l.broken(false); err != nil {
 		return err
 	}
-	return l.lease(id, 0)
+	_, err := l.lease(id, 0)
+	return err
 }

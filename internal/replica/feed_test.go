@@ -328,8 +328,10 @@ func (s *sink) Report(_ context.Context, st fleet.Status) error {
 	return nil
 }
 
-func (s *sink) Lease(context.Context, fleet.ServerID, string, time.Duration) error { return nil }
-func (s *sink) Release(context.Context, fleet.ServerID) error                      { return nil }
+func (s *sink) Lease(context.Context, fleet.ServerID, string, time.Duration) (fleet.Term, error) {
+	return 1, nil
+}
+func (s *sink) Release(context.Context, fleet.ServerID) error { return nil }
 
 func (s *sink) viewOf(node string) string {
 	s.mu.Lock()
@@ -341,6 +343,10 @@ func (s *sink) allRefusals() []fleet.Refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.refusals)
+}
+
+func (s *sink) refusalsOf(node string) []fleet.Refusal {
+	return slices.DeleteFunc(s.allRefusals(), func(r fleet.Refusal) bool { return r.Node != node })
 }
 
 func (s *sink) allResolved() []fleet.Resolution {

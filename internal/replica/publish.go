@@ -9,6 +9,7 @@ func (o *owner) publish(t *viewUpdate) {
 	var resolved []fleet.Resolution
 	defer func() { o.r.cfg.Recorder.Resolved(o.key, resolved) }() // by a panic too: nobody would find them again
 	o.views.replace(t.next)
+	o.r.cfg.Recorder.Refused(o.key, o.nodes.again(t))
 	for s := range o.subscribers() {
 		v := t.of(s, s.view)
 		s.moved = s.moved || v.id != s.view.id

@@ -61,7 +61,7 @@ func applyTimeout(cs []ResourceChange) time.Duration {
 		bytes += len(c.Body)
 	}
 	d := writeTimeout + time.Duration(len(cs))*perChange + time.Duration(bytes)*perMiB>>20
-	return d.Truncate(100 * time.Millisecond) // it is told to people
+	return min(d.Truncate(100*time.Millisecond), mostTimeout) // it is told to people
 }
 
 // Rollback makes the fleet's resources what they were at revision to: bodies, TTLs,

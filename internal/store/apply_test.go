@@ -198,7 +198,7 @@ func TestIdempotency(t *testing.T) {
 	w.is(err, fleet.ErrInvalid)
 }
 
-// SECURITY, acceptance 14.
+// SEMANTICS 7.2: forty repeats at once make one revision and one event.
 func TestConcurrentRepeatsHaveOneEffect(t *testing.T) {
 	w := setup(t)
 	const repeats = 40

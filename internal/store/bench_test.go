@@ -129,12 +129,13 @@ func BenchmarkLastStreams(b *testing.B) {
 	const have = 5_000
 	db, _, k := benchWorld(b, 1)
 	node, server := db.NodeStore(b), fleet.NewServerID()
-	if err := node.Lease(b.Context(), server, "s", time.Minute); err != nil {
+	term, err := node.Lease(b.Context(), server, "s", time.Minute)
+	if err != nil {
 		b.Fatal(err)
 	}
 	asked := make([]fleet.AskedNode, have)
 	for from := 0; from < have; from += 500 {
-		st := fleet.Status{Key: k, Server: server, Settled: 1}
+		st := fleet.Status{Key: k, Server: server, Term: term, Settled: 1}
 		for i := range 500 {
 			asked[from+i].Node = fmt.Sprint("n", from+i)
 			st.Nodes = append(st.Nodes, fleet.NodeStatus{Node: asked[from+i].Node, Settled: settled(1), Clean: true, Since: time.Now()})

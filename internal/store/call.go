@@ -30,18 +30,24 @@ const (
 	WaitWork  Wait = iota // its own work in the database
 	WaitHead              // other writes of the fleet
 	WaitShare             // other calls of the tenant
+	WaitConn              // other calls of anybody, which had all connections
 )
 
-// TimeoutError tells that a call was given up because it took too long, and changed
-// nothing. It is a fleet.ErrUnavailable.
+// TimeoutError tells that a call was given up because it took too long, or would have, and
+// changed nothing. It is a fleet.ErrUnavailable.
 type TimeoutError struct {
 	Wait  Wait
-	Limit time.Duration // that the call had
-	cause error
+	Limit time.Duration // that the call had for it
+	// Crowded: so many waited already that it did not wait at all.
+	Crowded bool
+	cause   error
 }
 
 func (e *TimeoutError) Error() string {
-	what := [...]string{WaitWork: "the database", WaitHead: "other writes of the fleet", WaitShare: "other requests of the tenant"}
+	what := [...]string{WaitWork: "the database", WaitHead: "other writes of the fleet", WaitShare: "other requests of the tenant", WaitConn: "other requests"}
+	if e.Crowded {
+		return fmt.Sprintf("too many wait for %s: %v", what[e.Wait], fleet.ErrUnavailable)
+	}
 	return fmt.Sprintf("%s took longer than %v: %v: %v", what[e.Wait], e.Limit, fleet.ErrUnavailable, e.cause)
 }
 
@@ -51,6 +57,15 @@ func (e *TimeoutError) Unwrap() []error { return []error{fleet.ErrUnavailable, e
 // statementTimeout is how long Postgres lets a statement of the call work, in its words:
 // less than the call's limit, so that it answers in time that nothing was done.
 func (c call) statementTimeout() string { return fmt.Sprint((c.limit - c.limit/10).Milliseconds()) }
+
+// lockTimeout is how long Postgres lets the call wait for a lock: what locks a fleet's head
+// waits for writes of other processes too, and the longer the more it has to do.
+func (c call) lockTimeout() time.Duration {
+	if c.head == (fleet.ID{}) {
+		return lockTimeout
+	}
+	return max(lockTimeout, c.limit*3/4)
+}
 
 // timeout makes a TimeoutError of the database's own; others stay what they are.
 func (c call) timeout(err error) error {
@@ -63,9 +78,9 @@ func (c call) timeout(err error) error {
 		return &TimeoutError{Wait: WaitWork, Limit: c.limit, cause: pg}
 	case "55P03": // the lock_timeout: of the fleet's head, or of what bounds the tenant
 		if c.head == (fleet.ID{}) {
-			return &TimeoutError{Wait: WaitShare, Limit: c.limit, cause: pg}
+			return &TimeoutError{Wait: WaitShare, Limit: c.lockTimeout(), cause: pg}
 		}
-		return &TimeoutError{Wait: WaitHead, Limit: c.limit, cause: pg}
+		return &TimeoutError{Wait: WaitHead, Limit: c.lockTimeout(), cause: pg}
 	}
 	return err
 }

@@ -56,9 +56,7 @@ func (s *Store) compactDue(ctx context.Context, around func(f fleet.ID, compact 
 			}
 		}
 	}
-	if err := lifecycle.Contain(s.log, "the purge of tenants", func() error { return r.purgeTenants(ctx) }); err != nil {
-		r.goOn(ctx, err)
-	}
+	r.purgeTenants(ctx)
 	return r.done, r.err
 }
 
@@ -106,7 +104,7 @@ func (r *compactRun) tenant(ctx context.Context, t fleet.TenantID) bool {
 			}
 		}
 	}
-	if err := r.clean(ctx, t); err != nil && !r.goOn(ctx, err) {
+	if !r.clean(ctx, t) {
 		return false
 	}
 	if err := r.store.collect(ctx, t); err != nil {

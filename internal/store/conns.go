@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -101,7 +102,7 @@ func (c *conns) enter(ctx context.Context, k call) (leave func(), err error) {
 		case ctx.Err() != nil:
 			err = fmt.Errorf("%w: given up by the caller: %w", fleet.ErrUnavailable, ctx.Err())
 		default:
-			err = &TimeoutError{Wait: wait, Limit: k.limit, cause: failed}
+			err = &TimeoutError{Wait: wait, Limit: k.limit, Crowded: errors.Is(failed, errCrowded), cause: failed}
 		}
 	}
 	if k.head != (fleet.ID{}) {
@@ -123,15 +124,18 @@ func (c *conns) enter(ctx context.Context, k call) (leave func(), err error) {
 // acquire waits for a connection of the lane for writeTimeout, however long the call may
 // take: a database that is away is noticed as fast by the long calls as by the short ones.
 func (c *conns) acquire(ctx context.Context, l lane) (*pgxpool.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	within, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	pool := c.pool
 	if c.vital != nil && (l == laneReport || l == laneLease) {
 		pool = c.vital
 	}
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%w: no connection: %w", fleet.ErrUnavailable, err)
+	conn, err := pool.Acquire(within)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() == nil && within.Err() != nil && pool.Stat().AcquiredConns() == pool.Config().MaxConns:
+		return nil, &TimeoutError{Wait: WaitConn, Limit: writeTimeout, cause: err}
 	}
-	return conn, nil
+	return nil, fmt.Errorf("%w: no connection: %w", fleet.ErrUnavailable, err)
 }

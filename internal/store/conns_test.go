@@ -49,8 +49,9 @@ func TestNothingVitalWaitsForLoads(t *testing.T) {
 
 	id := fleet.NewServerID()
 	for range 5 {
-		w.ok(node.Lease(t.Context(), id, "xds-1", 6*time.Second))
-		w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: id, Settled: 1, Nodes: []fleet.NodeStatus{on("n")}}))
+		term, err := node.Lease(t.Context(), id, "xds-1", 6*time.Second)
+		w.ok(err)
+		w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: id, Term: term, Settled: 1, Nodes: []fleet.NodeStatus{on("n")}}))
 		moved, err := node.Moved(t.Context(), []fleet.Known{known})
 		w.ok(err)
 		followed, err := node.CatchUp(t.Context(), []fleet.Known{known})
@@ -70,8 +71,8 @@ func TestNothingVitalWaitsForLoads(t *testing.T) {
 func TestTheLeaseDoesNotWaitForReports(t *testing.T) {
 	w := setup(t)
 	id := fleet.NewServerID()
-	w.ok(w.node.Lease(t.Context(), id, "xds-1", time.Minute))
-	status := fleet.Status{Key: w.key(), Server: id, Settled: 1, Nodes: []fleet.NodeStatus{on("n")}}
+	term := w.lease(id, "xds-1", time.Minute)
+	status := fleet.Status{Key: w.key(), Server: id, Term: term, Settled: 1, Nodes: []fleet.NodeStatus{on("n")}}
 	w.ok(w.node.Report(t.Context(), status))
 	tx, err := w.super.Begin(t.Context())
 	w.ok(err)
@@ -89,7 +90,7 @@ func TestTheLeaseDoesNotWaitForReports(t *testing.T) {
 		return n == 2
 	})
 	for range 5 {
-		w.ok(w.node.Lease(t.Context(), id, "xds-1", time.Minute))
+		w.lease(id, "xds-1", time.Minute)
 	}
 	w.ok(tx.Rollback(t.Context()))
 	reports.Wait()

@@ -68,7 +68,7 @@ func TestCostFollowsTheChange(t *testing.T) {
 		w.ok(err)
 		held = at(cs[0])
 	}), 3*have)
-	bounded("a small write", session(app, func(s *store.Store) { write(s, "small again", 2) }), 50)
+	bounded("a small write", session(app, func(s *store.Store) { write(s, "small again", 2) }), 100) // with dead rows that another test's snapshot keeps from being pruned
 	bounded("a small catch-up", session(node, func(s *store.Store) {
 		for range 10 { // past the plans that know the parameters
 			cs, err := s.CatchUp(t.Context(), []fleet.Known{held})

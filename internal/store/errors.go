@@ -22,6 +22,7 @@ const (
 	stateToken        = "FL401" // the caller's own token has ended
 	stateForbidden    = "FL403"
 	stateNotFound     = "FL404"
+	stateLease        = "FL408" // that a report was made under has ended
 	stateBusy         = "FL409"
 	statePrecondition = "FL412"
 	stateKeyReused    = "FL422"
@@ -34,6 +35,8 @@ const (
 var (
 	// ErrBusy: the first request with the same idempotency key is still running.
 	ErrBusy = fmt.Errorf("a request with the same idempotency key is in flight: %w", fleet.ErrConflict)
+	// ErrLeaseLost: a report was made under a lease that has ended since. It is a fleet.ErrPrecondition.
+	ErrLeaseLost = fmt.Errorf("the lease that the report was made under has ended: %w", fleet.ErrPrecondition)
 	// ErrKeyReused: the idempotency key belongs to another request.
 	ErrKeyReused = fmt.Errorf("the idempotency key was used for another request: %w", fleet.ErrInvalid)
 )
@@ -100,6 +103,8 @@ func pgKind(pg *pgconn.PgError) error {
 		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrConflict)
 	case stateNotFound:
 		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrNotFound)
+	case stateLease:
+		return ErrLeaseLost
 	case stateBusy:
 		return ErrBusy
 	case statePrecondition:

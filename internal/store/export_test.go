@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -89,4 +90,16 @@ func (s *Store) AtHead(f fleet.ID) int {
 		return t.users
 	}
 	return 0
+}
+
+// ApplyTimeout is applyTimeout.
+func ApplyTimeout(cs []ResourceChange) time.Duration { return applyTimeout(cs) }
+
+// TakeConn takes one of the pool's connections, as a call does.
+func (s *Store) TakeConn(ctx context.Context) (release func(), err error) {
+	conn, err := s.conns.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return conn.Release, nil
 }

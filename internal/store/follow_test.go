@@ -12,7 +12,7 @@ import (
 // follows is whom each node follows, by the server's id.
 func (w *world) follows() map[string]string {
 	w.Helper()
-	rows, err := w.super.Query(w.Context(), `SELECT node_id, coalesce(follows::text, '') FROM nodes`)
+	rows, err := w.super.Query(w.Context(), `SELECT node_id, coalesce(CASE WHEN settled IS NULL AND withheld IS NULL THEN served_by END::text, '') FROM nodes`)
 	w.ok(err)
 	out := map[string]string{}
 	var node, server string

@@ -59,7 +59,8 @@ func TestSeveralHosts(t *testing.T) {
 	for i := range 5 {
 		_, err := app.CreateTenant(t.Context(), actor, fmt.Sprint("before-", i), "")
 		w.ok(err)
-		w.ok(node.Lease(t.Context(), fleet.NewServerID(), "xds-1", time.Minute))
+		_, err = node.Lease(t.Context(), fleet.NewServerID(), "xds-1", time.Minute)
+		w.ok(err)
 	}
 	bell := store.NewNotifier(store.NotifierConfig{URL: both(t, one.App, two.App)})
 	run(t, bell.Run)
@@ -78,9 +79,32 @@ func TestSeveralHosts(t *testing.T) {
 		return err == nil
 	})
 	until(t, "so does the lease", func() bool {
-		return node.Lease(t.Context(), fleet.NewServerID(), "xds-1", time.Minute) == nil
+		_, err := node.Lease(t.Context(), fleet.NewServerID(), "xds-1", time.Minute)
+		return err == nil
 	})
 	if _, err := one.Store(t).TenantBySlug(t.Context(), "after"); err != nil {
 		t.Error(err)
 	}
+}
+
+// A host that neither answers nor refuses, as after a power cut, does not use up the time for
+// the others: the doorbell is heard, and no call fails.
+func TestAHostThatHangsIsPassedBy(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	hangs := func(to string) string {
+		p := newProxy(t, to, nil)
+		p.darken()
+		return p.url
+	}
+	w := &world{T: t}
+	app := db.Open(t, store.Config{URL: both(t, hangs(db.App), db.App)})
+	_, err := app.CreateTenant(t.Context(), actor, "acme", "")
+	w.ok(err)
+	bell := store.NewNotifier(store.NotifierConfig{URL: both(t, hangs(db.App), db.App)})
+	run(t, bell.Run)
+	e := listen(t, store.ListenerConfig{URL: both(t, hangs(db.Node), db.Node)})
+	e.all(t)
+	bell.Ring(fleet.Key{Fleet: fleet.NewID()})
+	e.next(t)
 }

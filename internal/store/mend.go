@@ -14,7 +14,7 @@ import (
 // themselves.
 const (
 	mendAtOnce = 1000 // refusals that one transaction ends
-	mendFleets = 100  // fleets that take turns
+	mendFleets = 100  // fleets that are asked for at once
 )
 
 // ended joins the mend that ended a refusal of node_exceptions, whose alias is e, to it as
@@ -52,36 +52,66 @@ func (s *Store) Mending() <-chan struct{} { return s.mends }
 
 // Mend writes into the refusals of every fleet what mends have made of them, and tells an
 // event of each, until nothing is left. It holds no lock that a write waits for, and any
-// number of processes may do it at once; fleets take turns. What fails does not hold up the
-// others; the error is the first one, and what is left is done by the next run.
+// number of processes may do it at once. Fleets take turns: each has one batch before any has
+// another one. What fails does not hold up the others; the error is the first one, and what is
+// left is done by the next run.
 func (s *Store) Mend(ctx context.Context) error {
-	var first error
-	passed := map[fleet.Key]bool{}
+	r := mendRun{store: s, at: map[fleet.Key][]string{}, passed: map[fleet.Key]bool{}}
 	for more := true; more; {
-		fs, err := crossTenant(ctx, s, scanKey, `SELECT tenant_id, fleet_id FROM fleets_to_mend($1)`, mendFleets)
-		if err != nil {
-			return fmt.Errorf("find fleets whose refusals have ended: %w", err)
-		}
-		more = false
-		for _, k := range fs {
-			if passed[k] {
-				continue
-			}
-			more = true
-			step, err := one(ctx, s, k.Tenant, pgx.RowTo[*bool], `SELECT fleet_mend($1, $2)`, k.Fleet.String(), mendAtOnce)
-			if err == nil && step != nil {
-				continue
-			}
-			passed[k] = true
-			if first == nil && err != nil {
-				first = fmt.Errorf("end refusals of fleet %s: %w", k.Fleet, err)
-			}
-			if ctx.Err() != nil {
-				return first
-			}
+		var err error
+		if more, err = r.round(ctx); err != nil {
+			return err
 		}
 	}
-	return first
+	return r.first
+}
+
+// mendRun is a run of Mend.
+type mendRun struct {
+	store  *Store
+	at     map[fleet.Key][]string // where each goes on
+	passed map[fleet.Key]bool     // what failed, or is held by reports
+	first  error
+}
+
+// round gives each fleet a turn; more: one of them has something left.
+func (r *mendRun) round(ctx context.Context) (more bool, err error) {
+	var after fleet.Key
+	for {
+		fs, err := crossTenant(ctx, r.store, scanKey, `SELECT tenant_id, fleet_id FROM fleets_to_mend($1, $2, $3)`, after.Tenant.String(), after.Fleet.String(), mendFleets)
+		if err != nil {
+			return false, fmt.Errorf("find fleets whose refusals have ended: %w", err)
+		}
+		for _, k := range fs {
+			if r.passed[k] {
+				continue
+			}
+			left := r.step(ctx, k)
+			more = more || left
+			if ctx.Err() != nil {
+				return false, r.first
+			}
+		}
+		if len(fs) < mendFleets {
+			return more, nil
+		}
+		after = fs[len(fs)-1]
+	}
+}
+
+// step is a fleet's turn; left: it has more to do.
+func (r *mendRun) step(ctx context.Context, k fleet.Key) (left bool) {
+	type answer struct {
+		Done *bool
+		At   []string
+	}
+	a, err := one(ctx, r.store, k.Tenant, pgx.RowToStructByPos[answer], `SELECT o_done, o_at FROM fleet_mend($1, $2, $3)`, k.Fleet.String(), r.at[k], mendAtOnce)
+	r.at[k] = a.At
+	r.passed[k] = err != nil || a.Done == nil
+	if r.first == nil && err != nil {
+		r.first = fmt.Errorf("end refusals of fleet %s: %w", k.Fleet, err)
+	}
+	return !r.passed[k] && !*a.Done
 }
 
 func scanKey(row pgx.CollectableRow) (k fleet.Key, err error) {

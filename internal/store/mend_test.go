@@ -227,11 +227,83 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	for _, app := range two {
 		app.Close()
 	}
-	// Each step passes by the entries of the index that the steps before it have ended, until they are vacuumed.
 	got := w.readOf("node_exceptions", "mends") - before
 	w.Logf("to write down %d ends %d rows are read", n, got)
-	if got > n*(12+n/1000) {
+	if got > 8*n {
 		w.Errorf("to write down %d ends %d rows are read", n, got)
 	}
 	return took
+}
+
+// refusedEverywhere has each fleet of the tenant have so many refusals of a version that was mended.
+func (w *world) refusedEverywhere(each int) {
+	w.Helper()
+	for _, sql := range []string{
+		`INSERT INTO nodes (tenant_id, fleet_id, node_id) SELECT f.tenant_id, f.id, 'n' || lpad(g::text, 6, '0') FROM fleets f, generate_series(1, $1) g`,
+		`INSERT INTO nack_texts (tenant_id, fleet_id, hash, text) SELECT f.tenant_id, f.id, sha256(''), '' FROM fleets f WHERE $1 > 0`,
+		`INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
+		 SELECT n.tenant_id, n.fleet_id, n.node_id, 'clusters', 'c', 'v', 1, sha256('') FROM nodes n WHERE $1 > 0`,
+		`INSERT INTO mends (tenant_id, fleet_id, type, name, version, revision, at) SELECT f.tenant_id, f.id, 'clusters', 'c', 'v', 2, now() FROM fleets f WHERE $1 > 0`,
+	} {
+		w.exec(sql, each)
+	}
+}
+
+// A step reads what it ends, not what the steps before it have ended, of which the index has
+// entries until it is vacuumed.
+func TestAStepOfAMendReadsWhatItEnds(t *testing.T) {
+	w := setup(t)
+	const each, steps = 50, 60
+	w.refusedEverywhere(each * steps)
+	w.app.Close()
+	w.node.Close()
+	before := w.readOf("node_exceptions")
+	conn := w.db.Connect(t, w.db.App)
+	tx, err := conn.Begin(t.Context()) // one for all: what is not committed cannot be cleaned up on the way
+	w.ok(err)
+	_, err = tx.Exec(t.Context(), `SELECT set_config('app.tenant_id', $1, true)`, w.tenant.String())
+	w.ok(err)
+	var at []string
+	for range steps - 1 {
+		var done *bool
+		w.ok(tx.QueryRow(t.Context(), `SELECT o_done, o_at FROM fleet_mend($1, $2, $3)`, w.fleet.String(), at, each).Scan(&done, &at))
+	}
+	w.ok(tx.Commit(t.Context()))
+	w.ok(conn.Close(t.Context()))
+	got := w.readOf("node_exceptions") - before
+	t.Logf("to write down %d ends in %d steps %d rows are read", each*steps, steps, got)
+	if got > 2*each*steps {
+		t.Errorf("to write down %d ends in %d steps %d rows are read", each*steps, steps, got)
+	}
+	w.app = w.db.Store(t)
+	w.mend()
+	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`); n != 0 {
+		t.Errorf("%d refusals stand", n)
+	}
+}
+
+// Fleets of which reports hold all that is to be written down do not stand in the way of another
+// one, however many they are; nor do those that have very much of it.
+func TestMendingIsFair(t *testing.T) {
+	w := setup(t)
+	w.limit(store.LimitFleets, 200)
+	for range 100 {
+		w.db.Fleet(t, w.tenant)
+	}
+	w.refusedEverywhere(1)
+	var last string
+	w.ok(w.super.QueryRow(t.Context(), `SELECT max(fleet_id::text) FROM mends`).Scan(&last))
+	tx, err := w.super.Begin(t.Context())
+	w.ok(err)
+	_, err = tx.Exec(t.Context(), `SELECT FROM node_exceptions WHERE fleet_id <> $1 FOR UPDATE`, last)
+	w.ok(err)
+	w.ok(w.app.Mend(t.Context()))
+	w.ok(tx.Rollback(t.Context()))
+	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NOT NULL`); n != 1 {
+		t.Errorf("%d refusals are ended, one could be", n)
+	}
+	w.mend()
+	if n := w.count(`SELECT count(*) FROM node_exceptions WHERE resolved_at IS NULL`); n != 0 {
+		t.Errorf("%d refusals stand", n)
+	}
 }

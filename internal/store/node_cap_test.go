@@ -8,7 +8,7 @@ import (
 	"fairlead/internal/store"
 )
 
-// SEMANTICS 6.4, SECURITY T14: a client that comes with a new id each second, for ten
+// SEMANTICS 6.4, T14: a client that comes with a new id each second, for ten
 // minutes. Who is connected stays, as do those that were seen last, and another tenant's.
 func TestNodesOfATenantAreCapped(t *testing.T) {
 	w := setup(t)
@@ -18,7 +18,7 @@ func TestNodesOfATenantAreCapped(t *testing.T) {
 	t.Cleanup(node.Close)
 	s := w.server("s")
 	report := func(k fleet.Key, ns ...fleet.NodeStatus) {
-		w.ok(node.Report(t.Context(), fleet.Status{Key: k, Server: s.id, Nodes: ns}))
+		w.ok(node.Report(t.Context(), fleet.Status{Key: k, Server: s.id, Term: s.term, Nodes: ns}))
 	}
 	other := fleet.Key{Tenant: w.db.Tenant(t)}
 	other.Fleet = w.db.Fleet(t, other.Tenant)
@@ -60,15 +60,15 @@ func TestConnectedNodesAreNotCapped(t *testing.T) {
 		ns = append(ns, on(fmt.Sprint("n", i)))
 	}
 	for range 2 {
-		w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Nodes: ns}))
+		w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Nodes: ns}))
 		w.exec(`UPDATE nodes SET last_seen = last_seen - interval '1 h'`)
 	}
-	w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Nodes: ns[:1]}))
+	w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Nodes: ns[:1]}))
 	if n := w.count(`SELECT count(*) FROM nodes`); n != 20 {
 		t.Errorf("%d of 20", n)
 	}
 	s.die()
-	w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Nodes: []fleet.NodeStatus{{Node: "n0"}}}))
+	w.ok(node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Nodes: []fleet.NodeStatus{{Node: "n0"}}}))
 	if n := w.count(`SELECT count(*) FROM nodes`); n != 5 {
 		t.Errorf("%d after their server died", n)
 	}

@@ -153,11 +153,14 @@ func payloads(ids []fleet.ID) []string {
 	return out
 }
 
-// connect gives a connection of one's own, outside any pool, within writeTimeout.
+// connect gives a connection of one's own, outside any pool, within writeTimeout, or within
+// what the URL gives each of its hosts.
 func connect(ctx context.Context, conf *pgx.ConnConfig) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	conf = conf.Copy()
+	shareTime(&conf.Config)
+	ctx, cancel := context.WithTimeout(ctx, conf.ConnectTimeout*time.Duration(1+len(conf.Fallbacks)))
 	defer cancel()
-	return pgx.ConnectConfig(ctx, conf.Copy())
+	return pgx.ConnectConfig(ctx, conf)
 }
 
 func hangUp(ctx context.Context, conn *pgx.Conn) {

@@ -87,7 +87,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// POSTGRES, "When Postgres is away": writes answer within 2 s, whatever kind of away.
+// Where the database is away writes answer within 2 s, whatever kind of away.
 func TestAwayIsUnavailableInTime(t *testing.T) {
 	t.Parallel()
 	t.Run("SilentConnection", func(t *testing.T) {

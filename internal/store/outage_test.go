@@ -27,7 +27,7 @@ func TestPostgresIsKilled(t *testing.T) {
 		"a write":    func() error { _, err := w.try(put(fleet.Cluster, "a", "B")); return err },
 		"a read":     func() error { _, _, err := w.app.Resources(t.Context(), w.tenant, w.fleet, store.Filter{}); return err },
 		"a catch-up": func() error { _, err := w.node.CatchUp(t.Context(), []fleet.Known{{Key: w.key()}}); return err },
-		"a lease":    func() error { return w.node.Lease(t.Context(), fleet.ServerID{1}, "s", time.Second) },
+		"a lease":    func() error { _, err := w.node.Lease(t.Context(), fleet.ServerID{1}, "s", time.Second); return err },
 		"a report":   func() error { return w.node.Report(t.Context(), fleet.Status{Key: w.key(), Server: fleet.ServerID{1}}) },
 		"an opening": func() error { _, err := store.Open(t.Context(), store.Config{URL: db.App}); return err },
 		"a ping":     func() error { return w.app.Ping(t.Context()) },

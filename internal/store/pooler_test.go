@@ -20,6 +20,7 @@ func (w *world) calls(app, node *store.Store, worker, round int) error {
 	name := fmt.Sprint("c", worker)
 	var cred fleet.CredentialID
 	var rev fleet.Revision
+	var term fleet.Term
 	for _, call := range []func() error{
 		func() error {
 			r, err := app.Apply(ctx, w.tenant, w.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{put(fleet.Cluster, name, fmt.Sprint(worker, round))}})
@@ -37,9 +38,9 @@ func (w *world) calls(app, node *store.Store, worker, round int) error {
 		func() error { _, _, err := node.FindNodeCredential(ctx, cred); return err },
 		func() error { _, err := node.CatchUp(ctx, []fleet.Known{{Key: w.key()}}); return err },
 		func() error { _, err := node.Moved(ctx, []fleet.Known{{Key: w.key()}}); return err },
-		func() error { return node.Lease(ctx, id, "xds-1", time.Minute) },
+		func() (err error) { term, err = node.Lease(ctx, id, "xds-1", time.Minute); return err },
 		func() error {
-			return node.Report(ctx, fleet.Status{Key: w.key(), Server: id, Settled: rev, Nodes: []fleet.NodeStatus{on(name)}})
+			return node.Report(ctx, fleet.Status{Key: w.key(), Server: id, Term: term, Settled: rev, Nodes: []fleet.NodeStatus{on(name)}})
 		},
 		func() error { _, err := node.LastStreams(ctx, w.key(), []fleet.AskedNode{{Node: name}}); return err },
 		func() error { _, err := app.Receipt(ctx, w.tenant, w.fleet, rev); return err },

@@ -38,51 +38,58 @@ func (s *Store) DeleteTenant(ctx context.Context, t fleet.TenantID, a Actor) err
 const selectPurgeable = `
 SELECT id FROM fleets WHERE tenant_id = app_tenant() AND deleted_at < clock_timestamp() - interval '30 days' ORDER BY deleted_at LIMIT $1`
 
-// purgeFleets removes the tenant's fleets that are due, with all that is theirs.
-func (r *compactRun) purgeFleets(ctx context.Context, t fleet.TenantID) error {
+// purgeFleets removes the tenant's fleets that are due, with all that is theirs; false ends the
+// run.
+func (r *compactRun) purgeFleets(ctx context.Context, t fleet.TenantID) bool {
 	fs, err := many(ctx, r.store, t, pgx.RowTo[[16]byte], selectPurgeable, purgeMost)
 	if err != nil {
-		return fmt.Errorf("find the deleted fleets of tenant %s: %w", t, err)
+		return r.goOn(ctx, fmt.Errorf("find the deleted fleets of tenant %s: %w", t, err))
 	}
-	for _, f := range fs {
-		gone, err := stepwise(func() (gone *bool, err error) {
-			gone, err = one(ctx, r.store, t, pgx.RowTo[*bool], `SELECT purge_fleet($1, $2)`, fleet.ID(f).String(), purgeAtOnce)
-			return gone, err
-		})
-		if err != nil {
-			return fmt.Errorf("purge fleet %s: %w", fleet.ID(f), err)
-		}
-		if gone {
-			r.done.Purged++
-			r.store.log.Info("a deleted fleet is purged", "tenant", t, "fleet", fleet.ID(f))
+	for _, id := range fs {
+		f := fleet.ID(id)
+		on := r.purge(ctx, fmt.Sprintf("purge fleet %s", f), func() (*bool, error) {
+			return one(ctx, r.store, t, pgx.RowTo[*bool], `SELECT purge_fleet($1, $2)`, f.String(), purgeAtOnce)
+		}, "a deleted fleet is purged", "tenant", t, "fleet", f)
+		if !on {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // purgeTenants removes the tenants that are due. Nothing but the log tells of them then.
-func (r *compactRun) purgeTenants(ctx context.Context) error {
+func (r *compactRun) purgeTenants(ctx context.Context) {
 	ts, err := crossTenant(ctx, r.store, scanTenant, `SELECT id, slug, name, created_at FROM tenants_to_purge($1)`, purgeMost)
 	if err != nil {
-		return fmt.Errorf("find the deleted tenants: %w", err)
+		r.goOn(ctx, fmt.Errorf("find the deleted tenants: %w", err))
+		return
 	}
 	for _, t := range ts {
-		gone, err := stepwise(func() (*bool, error) {
+		on := r.purge(ctx, fmt.Sprintf("purge tenant %s", t.ID), func() (*bool, error) {
 			gone, err := crossTenant(ctx, r.store, pgx.RowTo[*bool], `SELECT purge_tenant($1, $2)`, t.ID.String(), purgeAtOnce)
 			if err != nil {
 				return nil, err
 			}
 			return gone[0], nil
-		})
-		if err != nil {
-			return fmt.Errorf("purge tenant %s: %w", t.ID, err)
-		}
-		if gone {
-			r.done.Purged++
-			r.store.log.Info("a deleted tenant is purged", "tenant", t.ID, "slug", t.Slug)
+		}, "a deleted tenant is purged", "tenant", t.ID, "slug", t.Slug)
+		if !on {
+			return
 		}
 	}
-	return nil
+}
+
+// purge repeats a step until all is gone, and tells of it by said and attrs; false ends the run.
+func (r *compactRun) purge(ctx context.Context, doing string, step func() (gone *bool, err error), said string, attrs ...any) bool {
+	gone := false
+	err := lifecycle.Contain(r.store.log, "a purge", func() (err error) { gone, err = stepwise(step); return err }, attrs...)
+	if err != nil {
+		return r.goOn(ctx, fmt.Errorf("%s: %w", doing, err))
+	}
+	if gone {
+		r.done.Purged++
+		r.store.log.Info(said, attrs...)
+	}
+	return true
 }
 
 // stepwise repeats a step until it says that all is gone, or that it is not to be done.
@@ -95,13 +102,13 @@ func stepwise(step func() (gone *bool, err error)) (bool, error) {
 	}
 }
 
-// clean removes what of the tenant has been over for 30 days.
-func (r *compactRun) clean(ctx context.Context, t fleet.TenantID) error {
-	return lifecycle.Contain(r.store.log, "the purge of a tenant's fleets", func() error {
-		err := r.store.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) { b.Queue(`SELECT sweep_credentials()`) })
-		if err != nil {
-			return fmt.Errorf("sweep the credentials of tenant %s: %w", t, err)
-		}
-		return r.purgeFleets(ctx, t)
+// clean removes what of the tenant has been over for 30 days; false ends the run.
+func (r *compactRun) clean(ctx context.Context, t fleet.TenantID) bool {
+	err := lifecycle.Contain(r.store.log, "the sweep of a tenant's credentials", func() error {
+		return r.store.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) { b.Queue(`SELECT sweep_credentials()`) })
 	}, "tenant", t)
+	if err != nil && !r.goOn(ctx, fmt.Errorf("sweep the credentials of tenant %s: %w", t, err)) {
+		return false
+	}
+	return r.purgeFleets(ctx, t)
 }

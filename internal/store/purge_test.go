@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,8 +47,7 @@ func crowded(w *world, tenant fleet.TenantID, f fleet.ID) {
 	w.ok(err)
 	_, err = w.app.CreateToken(w.Context(), tenant, actor, store.APIToken{ID: fleet.NewCredentialID(), Role: auth.RoleCI, Fleet: &f})
 	w.ok(err)
-	s := fleet.NewServerID()
-	w.ok(w.node.Lease(w.Context(), s, "t", time.Minute))
+	s := w.server("t")
 	var rs []fleet.Refusal
 	var ns []fleet.NodeStatus
 	for i := range 40 {
@@ -57,7 +55,7 @@ func crowded(w *world, tenant fleet.TenantID, f fleet.ID) {
 		ns = append(ns, fleet.NodeStatus{Node: n, Connected: true})
 		rs = append(rs, fleet.Refusal{Node: n, Type: fleet.Cluster, Name: "mine", Version: "v", Revision: 2, Detail: "no, says " + n})
 	}
-	w.ok(w.node.Report(w.Context(), fleet.Status{Key: fleet.Key{Tenant: tenant, Fleet: f}, Server: s, Settled: 1, Nodes: ns, Refusals: rs}))
+	w.ok(w.node.Report(w.Context(), fleet.Status{Key: fleet.Key{Tenant: tenant, Fleet: f}, Server: s.id, Term: s.term, Settled: 1, Nodes: ns, Refusals: rs}))
 	_, err = w.app.RetryNode(w.Context(), tenant, f, actor, "n1")
 	w.ok(err)
 }
@@ -339,7 +337,7 @@ func TestLateReportsOfADeletedFleetStayNowhere(t *testing.T) {
 	crowded(w, w.tenant, w.fleet)
 	s := w.server("late")
 	late := func(node string) error {
-		return w.node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Settled: 2, Nodes: []fleet.NodeStatus{on(node)}, Lasting: []string{node},
+		return w.node.Report(t.Context(), fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Settled: 2, Nodes: []fleet.NodeStatus{on(node)}, Lasting: []string{node},
 			Refusals:  []fleet.Refusal{{Node: node, Type: fleet.Cluster, Name: "mine", Version: "v", Revision: 2, Detail: "no, says " + node}},
 			Resolved:  []fleet.Resolution{{Node: node, Type: fleet.Cluster, Name: "mine", Version: "old", By: 2}},
 			Delivered: []fleet.Delivered{{Revision: 2, Affected: 1, Acked: 1}}})
@@ -370,5 +368,29 @@ func TestLateReportsOfADeletedFleetStayNowhere(t *testing.T) {
 	w.compactDue()
 	if n := w.count(`SELECT count(*) FROM bodies`); n != 0 {
 		t.Errorf("%d bodies that nothing names", n)
+	}
+}
+
+// What cannot be purged holds up neither other fleets nor other tenants.
+func TestPurgesGoOnAfterOneThatFails(t *testing.T) {
+	w := setup(t)
+	second := w.db.Fleet(t, w.tenant)
+	tenants := []fleet.TenantID{w.db.Tenant(t), w.db.Tenant(t)}
+	for _, f := range []fleet.ID{w.fleet, second} {
+		w.ok(w.app.DeleteFleet(t.Context(), w.tenant, actor, f))
+	}
+	for _, tenant := range tenants {
+		w.ok(w.app.DeleteTenant(t.Context(), tenant, actor))
+	}
+	w.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF OLD.id IN ('` + w.fleet.String() + `', '` + tenants[0].String() + `') THEN RAISE EXCEPTION 'broken'; END IF; RETURN OLD; END $$`)
+	for table, first := range map[string]string{"fleets": w.fleet.String(), "tenants": tenants[0].String()} {
+		w.exec(`CREATE TRIGGER refuse BEFORE DELETE ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION refuse()`)
+		w.aged(`UPDATE ` + table + ` SET deleted_at = deleted_at - interval '31 days' WHERE deleted_at IS NOT NULL`)
+		w.aged(`UPDATE `+table+` SET deleted_at = deleted_at - interval '1 hour' WHERE id = $1`, first)
+	}
+	got, err := w.app.CompactDue(t.Context())
+	if got.Purged != 2 || got.Failed != 2 || err == nil {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

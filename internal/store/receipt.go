@@ -17,13 +17,13 @@ import (
 // of it; it is blocked then, as when what is withheld is of a revision that is not known.
 // Counted is who was there before the commit, and lives or was seen in the fleet's receipt
 // window before it.
-// Most nodes follow a server that lives (nodes.follows): what they have
-// is what the server has settled, and only the others' own rows are read.
+// Most nodes are served by one server that lives, and nodes says what they have of each revision
+// (served_by, settled, withheld): only the others' status is read.
 // It runs after setJoins; what is looked up by a key is a subquery that cannot become a join. Of a node's
 // refusals it asks so that the key alone fits (migrations, node_exceptions).
 var selectReceipt = `
 WITH rev AS MATERIALIZED (
-  SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, jsonb_build_object('r', $2::bigint) AS vars
+  SELECT h.at, h.at - make_interval(secs => f.receipt_window) AS since, to_jsonb($2::bigint) AS this, jsonb_build_object('r', $2::bigint) AS vars
     FROM fleet_history h JOIN fleets f ON f.tenant_id = h.tenant_id AND f.id = h.fleet_id
    WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.revision = $2),
 servers AS MATERIALIZED (
@@ -40,10 +40,14 @@ refusing AS (
       FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id),
 known AS MATERIALIZED (
   SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked,
-         coalesce(n.follows = ANY (h.alive), false) AS follows,
-         CASE WHEN r.it THEN 1 WHEN n.follows = ANY (h.ahead) THEN 4 ELSE 2 END AS state -- of one that follows; refuses is null where there is nothing
-    FROM rev CROSS JOIN hosts h CROSS JOIN nodes n LEFT JOIN refusing r USING (node_id)
-   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at),
+         coalesce(n.served_by = ANY ((SELECT alive FROM hosts)::uuid[]), false) AS served, -- what is below is of one that is
+         coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) IS NOT TRUE AS behind,
+         coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) IS TRUE OR coalesce(n.withheld @> '0', false) AS blocked,
+         CASE WHEN r.it THEN 1
+              WHEN coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) AND (n.withheld @> (SELECT this FROM rev)) IS NOT TRUE THEN 4
+              ELSE 2 END AS state -- refuses is null where there is nothing
+    FROM nodes n LEFT JOIN refusing r USING (node_id)
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= (SELECT at FROM rev)),
 facts AS (
   SELECT n.node_id, n.last_seen, n.refuses, n.nacked, coalesce(bool_or(s.connected AND v.alive), false) AS live,
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
@@ -56,7 +60,7 @@ facts AS (
     FROM rev CROSS JOIN known n
     LEFT JOIN LATERAL (SELECT * FROM node_status s WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id OFFSET 0) s ON true
     LEFT JOIN servers v USING (server_id)
-   WHERE NOT n.follows
+   WHERE NOT n.served
    GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked),
 others AS MATERIALIZED (
   SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.live_settled < $2 AS behind,
@@ -69,7 +73,7 @@ others AS MATERIALIZED (
    WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.since),
 page AS (
   SELECT c.* FROM (
-    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, true AS behind FROM known WHERE follows
+    SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, behind FROM known WHERE served
      UNION ALL
     SELECT node_id, state, refuses, last_seen, behind FROM others) c
    WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR coalesce(c.refuses, false) ELSE c.state = $3 AND c.node_id > $4 END
@@ -99,9 +103,9 @@ told AS (
   SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
     FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 sums AS (
-  SELECT f.acked + o.acked AS acked, f.nacked + o.nacked AS nacked, f.pending + o.pending AS pending, o.offline, o.withheld
+  SELECT k.acked + o.acked AS acked, k.nacked + o.nacked AS nacked, k.pending + o.pending AS pending, o.offline, k.withheld + o.withheld AS withheld
     FROM (SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
-                 count(*) FILTER (WHERE state = 2) AS pending FROM known WHERE follows) f
+                 count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 2 AND blocked) AS withheld FROM known WHERE served) k
     CROSS JOIN (
           SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
                  count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,

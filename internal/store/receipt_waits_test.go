@@ -188,10 +188,11 @@ func crowd(t testing.TB, db *storetest.DB, k fleet.Key, n, offline, refuse, behi
 	t.Helper()
 	node := db.NodeStore(t)
 	server := fleet.NewServerID()
-	if err := node.Lease(t.Context(), server, "s", time.Hour); err != nil {
+	term, err := node.Lease(t.Context(), server, "s", time.Hour)
+	if err != nil {
 		t.Fatal(err)
 	}
-	s := fleet.Status{Key: k, Server: server, Settled: 1}
+	s := fleet.Status{Key: k, Server: server, Term: term, Settled: 1}
 	long := time.Now().Add(-time.Minute)
 	for i := range n {
 		x := fleet.NodeStatus{Node: fmt.Sprintf("n%06d", i), Connected: true, Since: long}
@@ -248,7 +249,7 @@ func TestLine5_6_ReceiptIsPaged(t *testing.T) {
 	}
 }
 
-// SEMANTICS 5.6: what is refused of a later revision is known of a node that waits for it.
+// SEMANTICS 5.3: what is refused of a later revision is known of a node that waits for it.
 func TestRefusingOfAnyRevision(t *testing.T) {
 	w := setup(t)
 	s := w.server("s")

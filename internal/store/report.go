@@ -30,19 +30,22 @@ const (
 INSERT INTO server_settled AS v (tenant_id, fleet_id, server_id, settled) VALUES (app_tenant(), $1, $2, CASE WHEN $4::boolean THEN 0 ELSE $3::bigint END)
 ON CONFLICT (tenant_id, fleet_id, server_id) DO UPDATE SET settled = $3, at = clock_timestamp() WHERE v.settled > $3 OR v.settled < $3 AND NOT $4`
 
-	// A node is first seen when it connects, not when that is told. What it follows is what its
-	// status will most likely make it by the trigger (node_status_follow), so that it is written
+	// A node is first seen when it connects, not when that is told. Who serves it is what its
+	// status will most likely make it by the trigger (node_status_served), so that it is written
 	// once: the zero id for nobody, null where nothing is said of the node.
 	upsertNodes = `
-INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen, labels, follows)
-SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp()), u.labels::jsonb, u.follows
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::uuid[]) AS u (node, cluster, agent, version, since, labels, follows)
+INSERT INTO nodes AS n (tenant_id, fleet_id, node_id, cluster, user_agent, version, first_seen, labels, served_by, settled, withheld)
+SELECT app_tenant(), $1, u.node, u.cluster, u.agent, u.version, least(u.since, clock_timestamp()), u.labels::jsonb, u.served_by, u.settled, withheld_of(u.waits)
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::uuid[], $9::bigint[], $10::jsonb[])
+    AS u (node, cluster, agent, version, since, labels, served_by, settled, waits)
 ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_timestamp(),
   cluster    = CASE WHEN excluded.cluster    <> '' THEN excluded.cluster    ELSE n.cluster    END,
   user_agent = CASE WHEN excluded.user_agent <> '' THEN excluded.user_agent ELSE n.user_agent END,
   version    = CASE WHEN excluded.version    <> '' THEN excluded.version    ELSE n.version    END,
   labels     = coalesce(excluded.labels, n.labels),
-  follows    = nullif(coalesce(excluded.follows, n.follows), '00000000-0000-0000-0000-000000000000')`
+  served_by  = nullif(coalesce(excluded.served_by, n.served_by), '00000000-0000-0000-0000-000000000000'),
+  settled    = CASE WHEN excluded.served_by IS NULL THEN n.settled  ELSE excluded.settled  END,
+  withheld   = CASE WHEN excluded.served_by IS NULL THEN n.withheld ELSE excluded.withheld END`
 
 	// $3 is what the server has settled: where a node that goes away and followed it stays.
 	upsertNodeStatus = `
@@ -63,13 +66,15 @@ SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO N
 	// also when the same is told again and the history has forgotten it.
 	// A server that loaded the fleet knows the last revision of the row; the refusal belongs to
 	// the first that the version was in force for without a break, for the same nodes (SEMANTICS 5.2).
+	// What is told again is a refusal of its own only if the version was out of force since the last
+	// one, and has the words of that.
 	upsertRefusals = `
 INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, beside, good, at,
                                   good_hash, good_revision, good_ttl_ms, good_derived)
 SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.revision))
-       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.text_hash, u.action::refusal_action, u.beside, u.good, u.at, g.*
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[])
-    AS u (node, type, name, version, revision, text_hash, action, beside, good, at)
+       app_tenant(), $1, u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), coalesce(was.text_hash, u.text_hash), u.action::refusal_action, u.beside, u.good, u.at, g.*
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::boolean[], $10::text[], $11::timestamptz[], $12::boolean[])
+    AS u (node, type, name, version, revision, text_hash, action, beside, good, at, again)
   LEFT JOIN LATERAL (
     SELECT h.body_hash, h.revision, h.ttl_ms, h.derived FROM resource_history h
      WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.type = u.type AND h.name = u.name
@@ -84,6 +89,11 @@ SELECT DISTINCT ON (u.node, u.type, u.name, u.version, coalesce(run.first, u.rev
       FROM resource_history l
      WHERE l.tenant_id = app_tenant() AND l.fleet_id = $1 AND l.type = u.type AND l.name = u.name AND l.revision = u.revision AND l.version = u.version
      LIMIT 1) run ON true
+  LEFT JOIN LATERAL (
+    SELECT o.revision, o.text_hash FROM node_exceptions o
+     WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1 AND o.node_id = u.node AND o.type = u.type AND o.name = u.name AND o.version = u.version
+     ORDER BY o.revision DESC LIMIT 1) was ON u.again
+ WHERE was.revision IS NULL OR was.revision < run.first
  ORDER BY u.node, u.type, u.name, u.version, coalesce(run.first, u.revision), u.revision DESC
 ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPDATE SET text_hash = excluded.text_hash,
   action = excluded.action, beside = excluded.beside, good = excluded.good, at = excluded.at, resolved_at = NULL, resolved_by = NULL,
@@ -138,7 +148,8 @@ DELETE FROM delivery d WHERE d.tenant_id = app_tenant() AND d.fleet_id = $1
 // A node that is not connected and has no Settled of its own stays where the server has
 // settled. What clients said of themselves is cut to size rather than refused, and a row
 // that the database refuses all the same is left out (see salvage): the rest is written. A
-// fleet that is gone is fleet.ErrNotFound. It works as the node role.
+// fleet that is gone is fleet.ErrNotFound, a lease that has ended and was taken anew
+// ErrLeaseLost. It works as the node role.
 func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 	r = tidy(r)
 	err := s.record(ctx, r)
@@ -156,6 +167,7 @@ func (s *Store) Report(ctx context.Context, r fleet.Status) error {
 func (s *Store) record(ctx context.Context, r fleet.Status) error {
 	return s.transact(ctx, call{limit: writeTimeout, lane: laneReport}, r.Key.Tenant, func(b *pgx.Batch) {
 		f, server := r.Key.Fleet.String(), r.Server.String()
+		b.Queue(`SELECT server_must_hold($1, $2)`, server, int64(r.Term))
 		b.Queue(upsertSettled, f, server, int64(r.Settled), r.Partial)
 		queueNodes(b, f, r)
 		queueStatus(b, f, server, r)
@@ -220,25 +232,28 @@ func queueNodes(b *pgx.Batch, f string, r fleet.Status) {
 	}
 	ids := slices.Sorted(maps.Keys(named))
 	clusters, agents, versions := make([]string, len(ids)), make([]string, len(ids)), make([]string, len(ids))
-	since, labels, follows := make([]*time.Time, len(ids)), make([]*string, len(ids)), make([]*[16]byte, len(ids))
+	since, labels, servedBy := make([]*time.Time, len(ids)), make([]*string, len(ids)), make([]*[16]byte, len(ids))
+	settled, waits := make([]*int64, len(ids)), make([]*string, len(ids))
 	for i, id := range ids {
 		n := named[id]
-		follows[i] = guessFollows(n, r.Server)
+		if servedBy[i] = guessServedBy(n, r.Server); n.Connected {
+			settled[i], waits[i] = (*int64)(n.Settled), encodeWaits(n.Waits)
+		}
 		labels[i] = encodeLabels(n.Labels)
 		clusters[i], agents[i], versions[i] = clean(n.Cluster, maxNodeID), clean(n.UserAgent, 128), clean(n.Version, 128)
 		if n.Connected {
 			since[i] = timeOrNil(n.Since)
 		}
 	}
-	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since, labels, follows)
+	b.Queue(upsertNodes, f, ids, clusters, agents, versions, since, labels, servedBy, settled, waits)
 }
 
-// guessFollows is right where no other server has the node connected.
-func guessFollows(n fleet.NodeStatus, server fleet.ServerID) *[16]byte {
+// guessServedBy is right where no other server has the node connected.
+func guessServedBy(n fleet.NodeStatus, server fleet.ServerID) *[16]byte {
 	switch {
 	case n.Node == "":
 		return nil // a refusal alone
-	case n.Connected && n.Settled == nil && n.Waits.Empty():
+	case n.Connected:
 		return (*[16]byte)(&server)
 	}
 	return &[16]byte{}
@@ -270,18 +285,18 @@ func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {
 	}
 	nodes, types, names, versions := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	revisions, hashes, actions, besides := make([]int64, n), make([][]byte, n), make([]string, n), make([]bool, n)
-	goods, ats, texts := make([]string, n), make([]time.Time, n), make([]string, n)
+	goods, ats, texts, again := make([]string, n), make([]time.Time, n), make([]string, n), make([]bool, n)
 	for i, x := range xs {
 		h := sha256.Sum256([]byte(x.Detail))
 		nodes[i], types[i], names[i], versions[i] = x.Node, x.Type.Slug(), x.Name, x.Version
 		revisions[i], hashes[i], actions[i], goods[i], texts[i] = int64(x.Revision), h[:], x.Action.String(), x.Good, x.Detail
-		besides[i] = x.Beside
+		besides[i], again[i] = x.Beside, x.Again > 0
 		if ats[i] = x.At; x.At.IsZero() {
 			ats[i] = time.Now()
 		}
 	}
 	b.Queue(insertTexts, f, hashes, texts)
-	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats)
+	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats, again)
 }
 
 func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {

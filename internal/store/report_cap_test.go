@@ -27,7 +27,7 @@ func TestT09_ANodeThatRefusesForEver(t *testing.T) {
 	w.limit(store.LimitRefusalBytes, 100_000)
 	neighbour := fleet.Key{Tenant: w.tenant, Fleet: w.db.Fleet(t, w.tenant)}
 	s := w.server("s")
-	w.ok(w.node.Report(t.Context(), fleet.Status{Key: neighbour, Server: s.id, Refusals: []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "neighbour"}}}))
+	w.ok(w.node.Report(t.Context(), fleet.Status{Key: neighbour, Server: s.id, Term: s.term, Refusals: []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1, Detail: "neighbour"}}}))
 	const rounds, each = 30, 100
 	start := time.Now().Add(-time.Hour)
 	for round := range rounds { // 12 MiB of words

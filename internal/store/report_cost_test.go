@@ -29,9 +29,10 @@ func reportCost(t *testing.T, have int) int {
 	w.node.Close()
 	const rows = 50
 	id := fleet.NewServerID()
+	var term fleet.Term
 	report := func(s *store.Store, from int) {
 		t.Helper()
-		r := fleet.Status{Key: w.key(), Server: id, Settled: 1}
+		r := fleet.Status{Key: w.key(), Server: id, Term: term, Settled: 1}
 		for i := range rows {
 			n := on(fmt.Sprint("n", from+i))
 			r.Nodes, r.Lasting = append(r.Nodes, n), append(r.Lasting, n.Node)
@@ -53,7 +54,9 @@ func reportCost(t *testing.T, have int) int {
 		return read() - before
 	}
 	session(func(s *store.Store) {
-		w.ok(s.Lease(t.Context(), id, "s", time.Minute))
+		var err error
+		term, err = s.Lease(t.Context(), id, "s", time.Minute)
+		w.ok(err)
 		for i := range 7 { // plans are made while the tables are small
 			report(s, i)
 		}
@@ -68,4 +71,24 @@ func reportCost(t *testing.T, have int) int {
 			report(s, 2000+i*rows)
 		}
 	})
+}
+
+// Nodes that come by the thousand to a database that is new cost what each report says of them: the plans are made while
+// there is nothing, and nobody analyzes.
+func TestPlansOfReportsToANewDatabase(t *testing.T) {
+	t.Parallel()
+	w := another(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	s := w.server("s")
+	p := w.planned(w.db.Node)
+	const nodes, perNode = 100, 40
+	for i := range 10 {
+		r := fleet.Status{Key: w.key(), Server: s.id, Term: s.term, Settled: 1}
+		for k := range nodes {
+			r.Nodes = append(r.Nodes, fleet.NodeStatus{Node: fmt.Sprint("n", i*nodes+k), Connected: true, Settled: settled(fleet.Revision(k % 2))})
+		}
+		if got := p.reads(func() { w.ok(p.Report(t.Context(), r)) }); got.rows > perNode*nodes {
+			t.Fatalf("report %d of %d nodes reads %d rows:%s", i, nodes, got.rows, got.most(12))
+		}
+	}
 }

@@ -116,7 +116,7 @@ func TestT45_ARowThatIsRefusedStopsNoReport(t *testing.T) {
 	if n := w.count(`SELECT count(*) FROM node_events WHERE kind = 'dropped'`); n != 1 {
 		t.Errorf("told %d times", n)
 	}
-	w.is(w.node.Report(t.Context(), fleet.Status{Key: fleet.Key{Tenant: w.tenant, Fleet: fleet.NewID()}, Server: s.id, Settled: 1}), fleet.ErrNotFound)
+	w.is(w.node.Report(t.Context(), fleet.Status{Key: fleet.Key{Tenant: w.tenant, Fleet: fleet.NewID()}, Server: s.id, Term: s.term, Settled: 1}), fleet.ErrNotFound)
 }
 
 // Rows of which something is left out never make a node seem further than it is: until all

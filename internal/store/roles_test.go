@@ -58,8 +58,8 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 	most := int64(50)
 	w.ok(w.app.SetLimits(ctx, tenant, actor, map[store.LimitName]*int64{store.LimitFleets: &most}))
 	server := fleet.NewServerID()
-	w.ok(w.node.Lease(ctx, server, "s", time.Minute))
-	w.ok(w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: tenant, Fleet: f}, Server: server, Settled: 1,
+	term := w.lease(server, "s", time.Minute)
+	w.ok(w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: tenant, Fleet: f}, Server: server, Term: term, Settled: 1,
 		Delivered: []fleet.Delivered{{Revision: 1, Affected: 1}}, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true}},
 		Refusals: []fleet.Refusal{{Node: "n", Type: fleet.Cluster, Name: "mine", Version: c.Version, Revision: 1, Detail: "no", Good: c.Version}}}))
 	other := put(fleet.Cluster, "mine", "another body of "+tenant.String())
@@ -71,7 +71,7 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 var tenantTables = []string{"fleets", "fleet_heads", "bodies", "resources", "resource_refs", "fleet_history", "resource_history", "api_tokens",
 	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions", "mends", "tenant_limits"}
 
-// SECURITY T30: each role tries each forbidden act.
+// T30: each role tries each forbidden act.
 func TestT30RolesMayNoMore(t *testing.T) {
 	w := setup(t)
 	b := w.db.Tenant(t)
@@ -164,7 +164,7 @@ func TestT30RolesMayNoMore(t *testing.T) {
 	}
 }
 
-// SECURITY T04, the store's half: no method given tenant A reaches B, not even with B's
+// T04, the store's half: no method given tenant A reaches B, not even with B's
 // own ids, and says the same as of what is nowhere (T06).
 func TestT04ForeignIDsAreNowhere(t *testing.T) {
 	w := setup(t)
@@ -178,6 +178,7 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 	w.ok(err)
 	bCred, err := w.app.NodeCredentials(ctx, b, bf)
 	w.ok(err)
+	s := w.server("s")
 	for name, call := range map[string]func(f fleet.ID) error{
 		"Apply": func(f fleet.ID) error {
 			_, err := w.app.Apply(ctx, w.tenant, f, store.Write{Changes: []store.ResourceChange{put(fleet.Cluster, "mine", "X")}})
@@ -206,7 +207,7 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 			return err
 		},
 		"Report": func(f fleet.ID) error {
-			return w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: w.tenant, Fleet: f}, Server: fleet.NewServerID(), Nodes: []fleet.NodeStatus{{Node: "n"}}})
+			return w.node.Report(ctx, fleet.Status{Key: fleet.Key{Tenant: w.tenant, Fleet: f}, Server: s.id, Term: s.term, Nodes: []fleet.NodeStatus{{Node: "n"}}})
 		},
 	} {
 		foreign, nowhere := call(bf), call(fleet.ID{1})
@@ -233,7 +234,7 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 	}
 }
 
-// SECURITY T31: two tenants share one connection, calls are cancelled at random: nobody
+// T31: two tenants share one connection, calls are cancelled at random: nobody
 // ever sees a row of the other.
 func TestT31OneConnectionTwoTenants(t *testing.T) {
 	w := setup(t)

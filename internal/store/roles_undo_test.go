@@ -12,7 +12,7 @@ import (
 	"fairlead/internal/store"
 )
 
-// SECURITY T30: what ended stays ended, and what a credential may never changes, whoever
+// T30: what ended stays ended, and what a credential may never changes, whoever
 // writes with the servers' database roles. The superuser's tries show that it is a
 // trigger that stops what the grants leave to the API's role.
 func TestT30_NobodyUndoesARevocation(t *testing.T) {

@@ -41,7 +41,7 @@ func TestActionsAreThoseOfTheCode(t *testing.T) {
 	}
 }
 
-// DESIGN 6: every primary key, unique key and foreign key leads with tenant_id.
+// T04: every primary key, unique key and foreign key leads with tenant_id.
 func TestKeysLeadWithTheTenant(t *testing.T) {
 	w := setup(t)
 	tables := strings1(t, w.super, `SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY 1`)
@@ -124,6 +124,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"find_token: fairlead_app",
 		"fleet_compact: fairlead_app",
 		"fleet_floors: fairlead_app",
+		"fleet_mend: fairlead_app",
 		"fleet_rollback_changes: fairlead_app",
 		"fleet_trim_reports: fairlead_app fairlead_node",
 		"fleets_to_mend: fairlead_app",
@@ -176,7 +177,7 @@ func TestMigrationFiles(t *testing.T) {
 }
 
 // The large lists must not fall back to reading a whole table because an operator is
-// not leakproof (POSTGRES, "Tenancy").
+// not leakproof, so that row-level security keeps it from the index.
 func TestListsUseTheirIndex(t *testing.T) {
 	w := setup(t)
 	app := w.db.Connect(t, w.db.App)

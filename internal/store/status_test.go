@@ -15,19 +15,27 @@ import (
 // server is an xDS server that reports on the world's fleet.
 type server struct {
 	*world
-	id fleet.ServerID
+	id   fleet.ServerID
+	term fleet.Term
 }
 
 func (w *world) server(name string) server {
 	w.Helper()
-	s := server{w, fleet.NewServerID()}
-	w.ok(w.node.Lease(w.Context(), s.id, name, time.Minute))
-	return s
+	id := fleet.NewServerID()
+	return server{w, id, w.lease(id, name, time.Minute)}
+}
+
+// lease takes or renews a server's lease.
+func (w *world) lease(id fleet.ServerID, name string, ttl time.Duration) fleet.Term {
+	w.Helper()
+	term, err := w.node.Lease(w.Context(), id, name, ttl)
+	w.ok(err)
+	return term
 }
 
 func (s server) report(r fleet.Status) {
 	s.Helper()
-	r.Key, r.Server = s.key(), s.id
+	r.Key, r.Server, r.Term = s.key(), s.id, s.term
 	s.ok(s.node.Report(s.Context(), r))
 }
 
@@ -425,7 +433,7 @@ func TestLeases(t *testing.T) {
 	w := setup(t)
 	s := w.server("a")
 	w.exec(`INSERT INTO xds_servers (server_id, lease_until) VALUES (gen_random_uuid(), now() - interval '92 days')`)
-	w.ok(w.node.Lease(t.Context(), s.id, "b", time.Hour))
+	w.lease(s.id, "b", time.Hour)
 	_, err := w.app.SweepServers(t.Context())
 	w.ok(err)
 	if n := w.count(`SELECT count(*) FROM xds_servers WHERE name = 'b' AND lease_until > now() + interval '59 minutes'`); n != 1 {
@@ -434,5 +442,6 @@ func TestLeases(t *testing.T) {
 	if n := w.count(`SELECT count(*) FROM xds_servers`); n != 1 {
 		t.Errorf("%d servers", n)
 	}
-	w.is(w.app.Lease(t.Context(), s.id, "c", time.Hour), fleet.ErrForbidden)
+	_, err = w.app.Lease(t.Context(), s.id, "c", time.Hour)
+	w.is(err, fleet.ErrForbidden)
 }

@@ -18,9 +18,13 @@ const (
 	// told a *TimeoutError; when Postgres says nothing the caller is told ErrUnavailable, and
 	// the write may have happened (hence idempotency keys).
 	writeTimeout = 2 * time.Second
-	// What is added for every change of an apply, and for every MiB of bodies.
-	perChange = 2 * time.Millisecond
-	perMiB    = time.Second
+	// What is added for every change of an apply, and for every MiB of bodies, up to
+	// mostTimeout: with the wait for its turn it is answered before its client gives up.
+	perChange   = 2 * time.Millisecond
+	perMiB      = time.Second
+	mostTimeout = 30 * time.Second
+	// lockTimeout is the roles' own.
+	lockTimeout = 1500 * time.Millisecond
 	// longTimeout bounds what may move a whole fleet: a rollback, a compaction.
 	longTimeout = 10 * time.Second
 	readTimeout = 5 * time.Second
@@ -35,7 +39,7 @@ type Config struct {
 	// Bell is rung after every commit that a reader must hear of; nil leaves it to the
 	// readers' polls.
 	Bell *Notifier
-	// MaxConns is the size of the pool; 0 is 10 for the app and 5 for a node, whose lease
+	// MaxConns is the size of the pool; 0 is 10 for the app and 12 for a node, whose lease
 	// and reports have 3 more.
 	MaxConns int32
 	// MaxNodes is how many nodes of a tenant are remembered; 0 is 100,000. Those that are
@@ -73,9 +77,6 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	conf, err := parseURL(c.URL)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
-	}
-	if conf.ConnConfig.ConnectTimeout == 0 {
-		conf.ConnConfig.ConnectTimeout = writeTimeout
 	}
 	if c.MaxConns > 0 {
 		conf.MaxConns = c.MaxConns

@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/lifecycle"
 )
 
 // sweepAtOnce is how many nodes one transaction locks: a report of one of them waits some
@@ -31,18 +33,26 @@ type sweepCursor struct {
 // at once, of the others after a day, when what they had last is kept as the node's own. It
 // returns the number of servers that it looked through. Their rows are found by key, some at
 // a time, and those that a report holds are left to the next run. Some processes may do it at
-// the same time.
-func (s *Store) SweepServers(ctx context.Context) (int, error) {
+// the same time. What fails does not hold up the others; the error is the first one.
+func (s *Store) SweepServers(ctx context.Context) (n int, first error) {
 	servers, err := crossTenant(ctx, s, pgx.RowTo[[16]byte], selectDead)
 	if err != nil {
 		return 0, fmt.Errorf("find dead servers: %w", err)
 	}
-	for i, id := range servers {
-		if err := s.sweepServer(ctx, fleet.ServerID(id)); err != nil {
-			return i, fmt.Errorf("sweep server %s: %w", fleet.ServerID(id), err)
+	for _, id := range servers {
+		err := lifecycle.Contain(s.log, "the sweep of a server", func() error { return s.sweepServer(ctx, fleet.ServerID(id)) }, "server", fleet.ServerID(id))
+		if err == nil {
+			n++
+			continue
+		}
+		if first == nil {
+			first = fmt.Errorf("sweep server %s: %w", fleet.ServerID(id), err)
+		}
+		if ctx.Err() != nil || errors.Is(err, fleet.ErrUnavailable) && s.Ping(ctx) != nil {
+			break
 		}
 	}
-	return len(servers), nil
+	return n, first
 }
 
 func (s *Store) sweepServer(ctx context.Context, id fleet.ServerID) error {

@@ -91,7 +91,7 @@ func TestRowsOfDeadServersGo(t *testing.T) {
 			t.Fatalf("%d rows of %d nodes after a crash", n, nodes)
 		}
 		w.sweep(1)
-		if n, m := w.count(`SELECT count(*) FROM node_status`), w.count(`SELECT count(*) FROM nodes WHERE follows = $1`, s.id.String()); n != nodes || m != nodes {
+		if n, m := w.count(`SELECT count(*) FROM node_status`), w.count(`SELECT count(*) FROM nodes WHERE served_by = $1`, s.id.String()); n != nodes || m != nodes {
 			t.Fatalf("%d rows of %d nodes after a sweep, %d of them follow", n, nodes, m)
 		}
 	}
@@ -144,7 +144,7 @@ func TestAServerThatComesBack(t *testing.T) {
 		t.Errorf("while it is away: %+v", got.Counts)
 	}
 	w.sweep(0) // it has a row, and has been looked at
-	w.ok(w.node.Lease(t.Context(), a.id, "a", time.Minute))
+	a.term = w.lease(a.id, "a", time.Minute)
 	if got := w.receipt(1); got.Counts != (fleet.Counts{Acked: 1, Pending: 1}) {
 		t.Errorf("when it is back: %+v", got.Counts)
 	}
@@ -278,5 +278,26 @@ func TestASweepSparesAServerThatComesBackMeanwhile(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// A server whose rows cannot be deleted keeps none that died after it.
+func TestASweepGoesOnAfterAServerThatFails(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	broken, other, living := w.server("broken"), w.server("other"), w.server("living")
+	for _, s := range []server{broken, other, living} {
+		s.report(fleet.Status{Settled: 1, Nodes: all(5, on)})
+	}
+	broken.dead(3 * time.Minute)
+	other.dead(2 * time.Minute)
+	w.exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		IF OLD.server_id = '` + broken.id.String() + `' THEN RAISE EXCEPTION 'broken'; END IF; RETURN OLD; END $$`)
+	w.exec(`CREATE TRIGGER refuse BEFORE DELETE ON xds_servers FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	if n, err := w.app.SweepServers(t.Context()); n != 1 || err == nil {
+		t.Errorf("%d servers are swept, and %v", n, err)
+	}
+	if got := other.rows(); got != [2]int{} {
+		t.Errorf("%v rows are left of the server that died later", got)
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,11 +17,13 @@ import (
 // right for a table of one page is ruinous when the first large import has filled it.
 const (
 	setTenant = `SELECT set_config('app.tenant_id', $1, true), set_config('statement_timeout', $2, true), set_config('enable_seqscan', 'off', true)`
+	setLocks  = `SELECT set_config('lock_timeout', $1, true)`
 	setPlans  = `SELECT set_config('statement_timeout', $1, true), set_config('enable_seqscan', 'off', true)`
 	// setJoins is for a statement that joins sets which all grow with the fleet. Where nothing is
 	// known of a table the planner takes each for one row, and then compares each row with each. What
-	// remains is joins by hash or by merging, and look-ups from laterals and subqueries.
-	setJoins = `SELECT set_config('enable_nestloop', 'off', true)`
+	// remains is joins by hash or by merging, and look-ups from laterals and subqueries. Such a statement
+	// is long, and to plan it for its values each time costs as much as half of its work: they change nothing.
+	setJoins = `SELECT set_config('enable_nestloop', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 	// setOrder is for a page in the order of a key, which ends as soon as it is full, instead of
 	// reading and sorting all that there is.
 	setOrder = `SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`
@@ -46,6 +49,9 @@ func (s *Store) transact(ctx context.Context, c call, t fleet.TenantID, queue fu
 	for range 3 {
 		b := &pgx.Batch{}
 		b.Queue(setTenant, t.String(), c.statementTimeout())
+		if wait := c.lockTimeout(); wait != lockTimeout {
+			b.Queue(setLocks, fmt.Sprint(wait.Milliseconds()))
+		}
 		if c.plans != "" {
 			b.Queue(c.plans)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -23,6 +24,7 @@ func parseURL(url string) (*pgxpool.Config, error) {
 		return nil, fmt.Errorf("%w: the URL cannot be read", fleet.ErrInvalid)
 	}
 	writable(&conf.ConnConfig.Config)
+	shareTime(&conf.ConnConfig.Config)
 	switch conf.ConnConfig.DefaultQueryExecMode {
 	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
 		// Both guess Postgres's types from Go's, which are not enough here. Who asks for them
@@ -40,6 +42,14 @@ func writable(conf *pgconn.Config) {
 	})
 	if several && conf.ValidateConnect == nil {
 		conf.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+}
+
+// shareTime gives each way to a host that the URL names its part of writeTimeout, unless the
+// URL says how long: a host that does not answer leaves enough for the others.
+func shareTime(conf *pgconn.Config) {
+	if conf.ConnectTimeout == 0 {
+		conf.ConnectTimeout = writeTimeout / time.Duration(1+len(conf.Fallbacks))
 	}
 }
 

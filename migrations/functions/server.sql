@@ -5,10 +5,37 @@ CREATE OR REPLACE FUNCTION no_server() RETURNS uuid LANGUAGE sql IMMUTABLE PARAL
 CREATE OR REPLACE FUNCTION server_lease(p_server uuid) RETURNS timestamptz LANGUAGE sql STABLE
   AS $$ SELECT coalesce((SELECT x.lease_until FROM xds_servers x WHERE x.server_id = p_server), '-infinity') $$;
 
+-- Renews a server's lease or, where it has ended, takes another one; returns its term. No two terms of a server are equal, also
+-- where its row had been deleted.
+CREATE OR REPLACE FUNCTION server_take_lease(p_server uuid, p_name text, p_ttl double precision) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_term bigint;
+BEGIN
+  UPDATE xds_servers x SET name = p_name, lease_until = clock_timestamp() + make_interval(secs => p_ttl), swept = false
+   WHERE x.server_id = p_server AND x.lease_until > clock_timestamp() RETURNING x.term INTO v_term;
+  IF NOT FOUND THEN
+    v_term := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+    INSERT INTO xds_servers AS x (server_id, name, lease_until, term) VALUES (p_server, p_name, clock_timestamp() + make_interval(secs => p_ttl), v_term)
+    ON CONFLICT (server_id) DO UPDATE SET name = excluded.name, lease_until = excluded.lease_until, swept = false, term = greatest(x.term + 1, excluded.term)
+    RETURNING x.term INTO v_term;
+  END IF;
+  RETURN v_term;
+END $$;
+
+-- Refuses a report of an earlier term than the server's present one, or of a server that is forgotten. Until the report's end neither
+-- another term begins nor is the server forgotten.
+CREATE OR REPLACE FUNCTION server_must_hold(p_server uuid, p_term bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM xds_servers x WHERE x.server_id = p_server AND x.term = p_term FOR KEY SHARE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the lease that the report was made under has ended' USING ERRCODE = 'FL408';
+  END IF;
+END $$;
+
 -- Looks through p_limit nodes of which a server that is dead for a minute has a row, those after the given one. A row goes
 -- when the node has a newer one: where it lives, or where it ended later. After a day all go; of a node that was
--- nowhere since the row stays under no_server(), with all that a receipt and a returning client need. Whom the nodes follow
--- is put right. Returns the last of them, and how many were passed by because a report holds them; no row when there is none
+-- nowhere since the row stays under no_server(), with all that a receipt and a returning client need. Who serves
+-- the nodes is put right. Returns the last of them, and how many were passed by because a report holds them; no row when there is none
 -- left, and then the server is forgotten, or while it has rows marked (p_whole: none was passed by). It waits for no
 -- lock, and locks no more than that many nodes.
 CREATE OR REPLACE FUNCTION sweep_server(p_server uuid, p_tenant uuid, p_fleet uuid, p_node text, p_whole boolean, p_limit integer)
@@ -33,8 +60,12 @@ BEGIN
            WHERE s.server_id = p_server AND (s.tenant_id, s.fleet_id, s.node_id) > (p_tenant, p_fleet, p_node)
            ORDER BY s.tenant_id, s.fleet_id, s.node_id LIMIT p_limit) p;
   IF n = 0 THEN
-    DELETE FROM xds_servers x WHERE x.server_id = p_server AND x.lease_until = v_ended
-       AND NOT EXISTS (SELECT FROM node_status s WHERE s.server_id = p_server);
+    PERFORM FROM xds_servers x WHERE x.server_id = p_server AND x.lease_until = v_ended FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      RETURN; -- a report of it is under way
+    END IF;
+    -- Another statement, so that it sees what that has said.
+    DELETE FROM xds_servers x WHERE x.server_id = p_server AND NOT EXISTS (SELECT FROM node_status s WHERE s.server_id = p_server);
     UPDATE xds_servers x SET swept = true WHERE x.server_id = p_server AND x.lease_until = v_ended AND p_whole AND NOT v_day;
     RETURN;
   END IF;
@@ -48,12 +79,13 @@ BEGIN
   -- Another statement, so that it sees what those have said that held the locks before. A server that lives again by now may be
   -- one of them; one that does so later has to wait for the locks before it tells of these nodes.
   WITH d AS MATERIALIZED (
-    SELECT s.ctid AS at, s.*, CASE WHEN s.connected THEN v_ended ELSE s.since END AS ended, o.server, o.newer
+    SELECT s.ctid AS at, s.*, CASE WHEN s.connected THEN v_ended ELSE s.since END AS ended, CASE o.lives WHEN 1 THEN o.server END AS server,
+           CASE o.lives WHEN 1 THEN o.settled END AS own, CASE o.lives WHEN 1 THEN o.withheld END AS withheld, o.newer
       FROM unnest(v_tenants, v_fleets, v_nodes) u (tenant, fleet, node)
       JOIN node_status s ON s.tenant_id = u.tenant AND s.fleet_id = u.fleet AND s.node_id = u.node AND s.server_id = p_server
      CROSS JOIN LATERAL (
-           SELECT CASE WHEN count(*) FILTER (WHERE r.live) = 1 AND bool_and(r.settled IS NULL AND r.waits IS NULL) FILTER (WHERE r.live)
-                       THEN (array_agg(r.server_id) FILTER (WHERE r.live))[1] END AS server,
+           SELECT count(*) FILTER (WHERE r.live) AS lives, (array_agg(r.server_id) FILTER (WHERE r.live))[1] AS server,
+                  max(r.settled) FILTER (WHERE r.live) AS settled, (array_agg(withheld_of(r.waits)) FILTER (WHERE r.live))[1] AS withheld,
                   coalesce(bool_or(r.live OR (r.ended, r.server_id) > (CASE WHEN s.connected THEN v_ended ELSE s.since END, p_server)), false) AS newer
              FROM (SELECT x.server_id, x.settled, x.waits, x.connected AND x.lease > clock_timestamp() AS live,
                           CASE WHEN x.connected AND x.lease > '-infinity' THEN x.lease ELSE x.since END AS ended
@@ -69,8 +101,8 @@ BEGIN
     ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET settled = excluded.settled, since = excluded.since, protocol = excluded.protocol,
       remote_addr = excluded.remote_addr, credential_id = excluded.credential_id, clean = excluded.clean, view = excluded.view, waits = excluded.waits),
   gone AS (DELETE FROM node_status s WHERE s.ctid = ANY (ARRAY(SELECT d.at FROM d WHERE v_day OR d.newer)))
-  UPDATE nodes k SET follows = d.server, last_seen = greatest(k.last_seen, CASE WHEN d.connected THEN d.ended END)
+  UPDATE nodes k SET served_by = d.server, settled = d.own, withheld = d.withheld, last_seen = greatest(k.last_seen, CASE WHEN d.connected THEN d.ended END)
     FROM d WHERE k.tenant_id = d.tenant_id AND k.fleet_id = d.fleet_id AND k.node_id = d.node_id
-     AND (k.follows IS DISTINCT FROM d.server OR d.connected AND k.last_seen < d.ended);
+     AND ((k.served_by, k.settled, k.withheld) IS DISTINCT FROM (d.server, d.own, d.withheld) OR d.connected AND k.last_seen < d.ended);
   RETURN NEXT;
 END $$;

@@ -132,8 +132,9 @@ type bustle struct {
 	nodes int
 	acks  chan ackOf
 
-	mu    sync.Mutex // guards waits, and again while it runs
+	mu    sync.Mutex // guards waits and puts, and again while it runs
 	waits []time.Duration
+	puts  []time.Duration // how long the PUTs took of these
 }
 
 type ackOf struct {
@@ -142,14 +143,15 @@ type ackOf struct {
 }
 
 // bustle connects the nodes, and returns when all have the fleet.
-func (e *estate) bustle(nodes int, every time.Duration, sites ...*site) *bustle {
+func (e *estate) bustle(nodes int, every time.Duration, at *site) *bustle {
 	e.t.Helper()
 	b := &bustle{estate: e, every: every, nodes: nodes, acks: make(chan ackOf, 100*nodes)}
 	first := *e.write(static(beat, "1s")).Resources[0].Version
-	s := &swarm{nodes: nodes, prefix: e.fleet + "-", token: e.nodeToken, asks: []subscription{{typ: 0}}, sites: sites,
-		home: func(node, _ int) int { return node % len(sites) },
+	s := &swarm{nodes: nodes, prefix: e.fleet + "-", token: e.nodeToken, asks: []subscription{{}}, sites: []*site{at},
 		took: func(version string, at time.Time) { b.acks <- ackOf{version, at} }}
-	s.start(e.whole)
+	end, err := s.start(context.WithoutCancel(e.t.Context()))
+	must(e.t, err)
+	e.whole.Cleanup(end)
 	if _, ok := b.await(first); !ok {
 		e.t.FailNow()
 	}
@@ -187,6 +189,7 @@ func (b *bustle) run(ctx context.Context) {
 			}
 			return
 		}
+		put := time.Since(began)
 		last, ok := b.await(*w.Resources[0].Version)
 		if !ok {
 			return
@@ -194,6 +197,7 @@ func (b *bustle) run(ctx context.Context) {
 		b.mu.Lock()
 		b.again += again
 		b.waits = append(b.waits, last.Sub(began))
+		b.puts = append(b.puts, put)
 		b.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -202,13 +206,13 @@ func (b *bustle) run(ctx context.Context) {
 	}
 }
 
-// since returns what was measured since the last time.
-func (b *bustle) since() []time.Duration {
+// since returns what was measured since the last time: until the last ACK, and until the answer to the PUT.
+func (b *bustle) since() (waits, puts []time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out := b.waits
-	b.waits = nil
-	return out
+	waits, puts = b.waits, b.puts
+	b.waits, b.puts = nil, nil
+	return waits, puts
 }
 
 // quantiles are of times in milliseconds.

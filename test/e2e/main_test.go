@@ -14,8 +14,8 @@ import (
 	"fairlead/internal/store/storetest"
 )
 
-// The programs under test.
-var binDir, envoyBin string
+// The programs under test, and which Envoy it is: "1.40.0".
+var binDir, envoyBin, envoyVersion string
 
 // runner prepares what all tests share and takes it away again.
 type runner struct{ m *testing.M }
@@ -34,7 +34,16 @@ func (r runner) Run() int {
 	return r.m.Run()
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(runner{m})) }
+func TestMain(m *testing.M) {
+	if os.Getenv(swarmEnv) != "" {
+		if err := runSwarm(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "swarm:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(storetest.Main(runner{m}))
+}
 
 func prepare(ctx context.Context) (err error) {
 	if os.Getenv("GORACE") == "" { // a program under the race detector takes a second to exit
@@ -46,6 +55,10 @@ func prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if envoyVersion, err = localenvoy.VersionOf(ctx, envoyBin); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "the end-to-end tests run with Envoy", envoyVersion)
 	args := append([]string{"build"}, raceFlags...)
 	args = append(args, "-o", binDir+string(filepath.Separator), "./cmd/api", "./cmd/xds", "./cmd/fairlead")
 	build := exec.CommandContext(ctx, "go", args...)

@@ -99,12 +99,9 @@ func wantLevel(t *testing.T, took []time.Duration) {
 func (e *estate) crowdComes(size firstDay) {
 	e.t.Helper()
 	x := e.xds("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
-	here := &site{}
-	here.move(x.address)
 	const name = "service-000000"
-	s := &swarm{nodes: size.nodes, prefix: "node-", token: e.nodeToken, sites: []*site{here}, home: func(int, int) int { return 0 },
-		asks: []subscription{{typ: fleet.Cluster, names: []string{name}}, {typ: fleet.Endpoint, names: []string{name}}}}
-	s.start(e.whole)
+	s := e.swarm(swarmOrder{Nodes: size.nodes, Prefix: "node-", Token: e.nodeToken, Sites: []string{x.address},
+		Asks: []subscription{{fleet.Cluster, []string{name}}, {fleet.Endpoint, []string{name}}}})
 	var answers []time.Duration
 	slow := ""
 	began := time.Now()
@@ -130,7 +127,7 @@ func (e *estate) crowdComes(size firstDay) {
 		}
 		<-tick.C
 	}
-	e.t.Logf("all nodes have the last revision after %.1f s; %d receipts answered: %v; a stream broke: %s", time.Since(began).Seconds(), len(answers), quantilesOf(answers), s.reason())
+	e.t.Logf("all nodes have the last revision after %.1f s; %d receipts answered: %v; a stream broke: %s", time.Since(began).Seconds(), len(answers), quantilesOf(answers), s.now().Reason)
 	if slow != "" {
 		e.t.Errorf("receipts that took more than 50 ms to answer, as second:ms:%s", slow)
 	}

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unique"
 
 	"golang.org/x/sync/errgroup"
 
@@ -43,10 +42,10 @@ func productionSize(t testing.TB) production {
 type storm struct {
 	*estate
 	size  production
-	sites [2]*site
 	first *xds
 	lease string // the id under which first has its lease
-	nodes *swarm
+	last  *xds   // the server that lives to the end
+	nodes *swarmProcess
 
 	n        int
 	late     []string
@@ -62,32 +61,36 @@ type storm struct {
 // after its commit, the other fleets hardly notice, and dead servers leave no rows.
 func TestSoakProductionSize(t *testing.T) {
 	w, _ := setupPostgres(t)
-	s := &storm{estate: w.found("large", "crowd", nil), size: productionSize(t), sites: [2]*site{{}, {}}}
+	s := &storm{estate: w.found("large", "crowd", nil), size: productionSize(t)}
 	s.makeHistory()
-	s.server(1)
+	s.last = s.server()
 	s.replaceFirst()
 
 	shop, bank := w.found("shop", "shop", nil), w.found("bank", "bank", nil)
-	others := []*bustle{shop.bustle(5, 50*time.Millisecond, s.sites[1]), bank.bustle(5, 50*time.Millisecond, s.sites[1])}
+	there := &site{}
+	there.move(s.last.address)
+	others := []*bustle{shop.bustle(5, 50*time.Millisecond, there), bank.bustle(5, 50*time.Millisecond, there)}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	t.Cleanup(func() { stop(); running.Wait() })
 	for _, b := range others {
 		running.Go(func() { b.run(ctx) })
 	}
-	measured := func() (all quantiles) {
-		var waits []time.Duration
+	measured := func(when string) (all quantiles) {
+		var waits, puts []time.Duration
 		for _, b := range others {
-			waits = append(waits, b.since()...)
+			w, p := b.since()
+			waits, puts = append(waits, w...), append(puts, p...)
 		}
-		return quantilesOf(waits)
+		all = quantilesOf(waits)
+		t.Logf("other fleets, %s: PUT to ACK %v; the PUT alone %v", when, all, quantilesOf(puts))
+		return all
 	}
 
 	s.connect()
-	measured()
+	measured("while all connect")
 	<-time.After(s.size.quiet) // what is measured is time that passes
-	quiet := measured()
-	t.Logf("other fleets, PUT to ACK, quiet: %v", quiet)
+	quiet := measured("quiet")
 
 	s.squeeze()
 	running.Go(func() { s.compact(ctx) })
@@ -100,16 +103,16 @@ func TestSoakProductionSize(t *testing.T) {
 			s.mend()
 		}
 	}
-	busy := measured()
+	busy := measured("beside the storms")
 	stop()
 	running.Wait()
-	t.Logf("other fleets, PUT to ACK, beside the storms: %v; writes sent again: %d and %d", busy, shop.again, bank.again)
+	t.Logf("other fleets' writes sent again: %d and %d", shop.again, bank.again)
 	if s.size.judged && busy.p99 > 2*quiet.p99 {
 		t.Errorf("other fleets' PUT to ACK: p99 %.1f ms, %.1f times that of the quiet run", busy.p99, busy.p99/quiet.p99)
 	}
 	s.end()
 	t.Logf("receipts answered: %v; compactions: %v", quantilesOf(s.answers), quantilesOf(s.compactions))
-	t.Logf("swarm: %d streams, %d ACKs, %d NACKs; why a stream broke: %s", s.nodes.opened.Load(), s.nodes.acks.Load(), s.nodes.nacks.Load(), s.nodes.reason())
+	t.Logf("swarm: %+v", s.nodes.now())
 	for _, l := range s.late {
 		t.Error(l)
 	}
@@ -141,27 +144,18 @@ func (s *storm) makeHistory() {
 	s.t.Logf("%d revisions in %s, %.0f a second, writes sent again by writer: %v", s.size.history, took.Round(time.Millisecond), float64(s.size.history)/took.Seconds(), again)
 }
 
-// server starts an xDS server at a site.
-func (s *storm) server(i int) *xds {
+// server starts an xDS server.
+func (s *storm) server() *xds {
 	s.t.Helper()
-	x := s.xds("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
-	s.sites[i].move(x.address)
-	return x
+	return s.xds("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
 }
 
-// connect has all nodes connect, half of them to each server. When a server has died, its nodes come back to it, but one in
-// fifty that goes to the other one.
+// connect has all nodes connect, half of them to each server.
 func (s *storm) connect() {
 	s.t.Helper()
-	s.nodes = &swarm{nodes: s.size.nodes, prefix: "node-", token: s.nodeToken, sites: s.sites[:], within: time.Second,
-		asks: []subscription{{typ: fleet.Cluster}, {typ: fleet.Endpoint, names: []string{"e0", "e1"}}},
-		home: func(node, try int) int {
-			if node%2 == 0 && (node/2+try)%50 != 0 {
-				return 0
-			}
-			return 1
-		}}
-	s.nodes.start(s.whole)
+	s.nodes = s.swarm(swarmOrder{Nodes: s.size.nodes, Prefix: "node-", Token: s.nodeToken, Within: time.Second,
+		Sites: []string{s.first.address, s.last.address},
+		Asks:  []subscription{{Type: fleet.Cluster}, {fleet.Endpoint, []string{"e0", "e1"}}}})
 	began := time.Now()
 	eventually(s.t, time.Minute, "not all nodes are known", func() bool { return s.rows("nodes") >= int64(s.size.nodes+10) })
 	s.t.Logf("all nodes are known after %.1f s", time.Since(began).Seconds())
@@ -194,8 +188,8 @@ func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
 	if r != nil {
 		counts = sprintf("%s %+v", r.State, r.Counts)
 	}
-	s.t.Logf("%s: revision %d after %.1f s: %s; streams opened %d, broken %d, NACKs %d", what, w.Revision, took.Seconds(), counts,
-		s.nodes.opened.Load(), s.nodes.ended.Load(), s.nodes.nacks.Load())
+	n := s.nodes.now()
+	s.t.Logf("%s: revision %d after %.1f s: %s; streams opened %d, broken %d, NACKs %d", what, w.Revision, took.Seconds(), counts, n.Opened, n.Ended, n.Nacks)
 	if took > s.size.within {
 		s.late = append(s.late, sprintf("%s: the receipt of revision %d is not complete %.1f s after its commit: %s", what, w.Revision, took.Seconds(), counts))
 	}
@@ -205,9 +199,12 @@ func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
 func (s *storm) replaceFirst() {
 	s.t.Helper()
 	had := s.rows("xds_servers")
-	s.first = s.server(0)
+	s.first = s.server()
 	eventually(s.t, time.Minute, "the server has no lease", func() bool { return s.rows("xds_servers") > had })
 	s.lease = s.text(`SELECT server_id::text FROM xds_servers ORDER BY started_at DESC LIMIT 1`)
+	if s.nodes != nil {
+		s.nodes.move(0, s.first.address)
+	}
 }
 
 // restart kills the first server, as a crash does, makes a revision, and starts another server in its place. Where times are not
@@ -228,7 +225,7 @@ func (s *storm) restart() {
 // have as long: what a server has told is offered nobody again, whoever dies later.
 func (s *storm) refusals() {
 	s.t.Helper()
-	s.nodes.refuse(unique.Make("bad-1"), unique.Make("bad-2"))
+	s.nodes.refuse("bad-1", "bad-2")
 	s.taken("two refusals by each node", s.write(static("bad-1", "1s"), static("bad-2", "1s")), true)
 	began := time.Now()
 	eventually(s.t, s.size.within, "not all refusals are told", func() bool { return s.rows("node_exceptions") >= int64(2*s.size.nodes) })
@@ -249,7 +246,7 @@ func (s *storm) squeeze() {
 	s.limit(s.tenant, client.LimitsUpdate{"history_bytes": &s.most})
 }
 
-// compact is what an API server does once an hour, every two seconds.
+// compact is what an API server does once an hour, every ten seconds.
 func (s *storm) compact(ctx context.Context) {
 	st, err := store.Open(ctx, store.Config{URL: s.db.app})
 	if err != nil {
@@ -257,7 +254,7 @@ func (s *storm) compact(ctx context.Context) {
 		return
 	}
 	defer st.Close()
-	tick := time.NewTicker(2 * time.Second)
+	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -303,7 +300,7 @@ func (s *storm) end() {
 	if n := ts["node_status"].rows; n > live {
 		s.late = append(s.late, sprintf("%d rows of node_status for %d nodes, all of them connected: dead servers leave theirs", n, live))
 	}
-	if n := s.nodes.nacks.Load(); n != int64(2*s.size.nodes) {
+	if n := s.nodes.now().Nacks; n != int64(2*s.size.nodes) {
 		s.late = append(s.late, sprintf("%d NACKs of %d nodes that refused two names: some were offered them again", n, s.size.nodes))
 	}
 	if n := s.used("history_bytes"); n > s.most {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"google.golang.org/grpc"
@@ -26,8 +25,8 @@ func (s *site) move(address string) { s.address.Store(&address) }
 
 // subscription is what a simulated node asks for of one type: names, or all.
 type subscription struct {
-	typ   fleet.Type
-	names []string
+	Type  fleet.Type
+	Names []string
 }
 
 // swarm is simulated nodes of one fleet, with an aggregated delta stream each, light enough for 10,000 of them beside the
@@ -40,7 +39,6 @@ type swarm struct {
 	asks    []subscription
 	sites   []*site
 	within  time.Duration                       // over which they connect at first
-	home    func(node, try int) int             // which of the sites the node connects to
 	refuses atomic.Pointer[map[handle]struct{}] // names that they refuse
 	took    func(version string, at time.Time)  // nil: nobody wants to know of ACKs
 
@@ -49,26 +47,20 @@ type swarm struct {
 	sample              atomic.Pointer[string] // why one of them did
 }
 
-// start connects the nodes; they leave when end is called, with the test at the latest.
-func (s *swarm) start(t testing.TB) (end func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+s.token))
+// home is the site that a node connects to: with two of them half of the nodes to each. When its server has died, a node of the
+// first site comes back to it, but one in fifty that goes to the other one.
+func (s *swarm) home(node, try int) int {
+	if len(s.sites) == 1 || node%2 == 0 && (node/2+try)%50 != 0 {
+		return 0
+	}
+	return 1
+}
+
+// start connects the nodes; they leave when end is called.
+func (s *swarm) start(ctx context.Context) (end func(), err error) {
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+s.token))
 	var running sync.WaitGroup
 	var conns []*grpc.ClientConn
-	dial := func(at *site) *grpc.ClientConn {
-		c, err := grpc.NewClient("passthrough:///xds", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableServiceConfig(),
-			grpc.WithDefaultCallOptions(grpc.ForceCodecV2(swarmCodec{})),
-			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff:           backoff.Config{BaseDelay: 300 * time.Millisecond, Multiplier: 1.6, Jitter: 0.3, MaxDelay: 2 * time.Second},
-				MinConnectTimeout: 5 * time.Second, // else it gives up when its turn to back off is over, and begins anew beside the others
-			}),
-			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, "tcp", *at.address.Load())
-			}))
-		must(t, err)
-		conns = append(conns, c)
-		return c
-	}
 	end = sync.OnceFunc(func() {
 		cancel()
 		running.Wait()
@@ -76,27 +68,44 @@ func (s *swarm) start(t testing.TB) (end func()) {
 			_ = c.Close()
 		}
 	})
-	t.Cleanup(end)
 	var shared []*grpc.ClientConn // by site
 	for i := range s.nodes {
 		if i%perConnection == 0 {
 			shared = make([]*grpc.ClientConn, len(s.sites))
 			for k, at := range s.sites {
-				shared[k] = dial(at)
+				if shared[k], err = at.dial(); err != nil {
+					end()
+					return nil, err
+				}
+				conns = append(conns, shared[k])
 			}
 		}
 		m := member{swarm: s, number: i, id: fmt.Sprint(s.prefix, i), conns: shared, has: make([][]versioned, len(s.asks))}
 		running.Go(func() { m.run(ctx) })
 	}
-	return end
+	return end, nil
 }
 
-// reason is why one of the streams broke.
-func (s *swarm) reason() string {
+// dial makes a connection that follows the site.
+func (s *site) dial() (*grpc.ClientConn, error) {
+	return grpc.NewClient("passthrough:///xds", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableServiceConfig(),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(swarmCodec{})),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 300 * time.Millisecond, Multiplier: 1.6, Jitter: 0.3, MaxDelay: 2 * time.Second},
+			MinConnectTimeout: 5 * time.Second, // else it gives up when its turn to back off is over, and begins anew beside the others
+		}),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", *s.address.Load())
+		}))
+}
+
+// count is what happened until now.
+func (s *swarm) count() swarmCount {
+	n := swarmCount{Opened: s.opened.Load(), Ended: s.ended.Load(), Acks: s.acks.Load(), Nacks: s.nacks.Load(), Reason: "none did"}
 	if why := s.sample.Load(); why != nil {
-		return *why
+		n.Reason = *why
 	}
-	return "none did"
+	return n
 }
 
 // refuse has the nodes refuse these names from now on, and no others.
@@ -154,7 +163,7 @@ func (m *member) stream(ctx context.Context, conn *grpc.ClientConn) (answered bo
 	}
 	node := m.id
 	for i, a := range m.asks {
-		if err := stream.SendMsg(firstRequest(node, a.typ, a.names, m.has[i])); err != nil {
+		if err := stream.SendMsg(firstRequest(node, a.Type, a.Names, m.has[i])); err != nil {
 			return false, stream.RecvMsg(&delta{})
 		}
 		node = ""
@@ -193,7 +202,7 @@ func (m *member) take(d *delta) (words string) {
 			}
 		}
 	}
-	i := slices.IndexFunc(m.asks, func(a subscription) bool { return a.typ == d.typ })
+	i := slices.IndexFunc(m.asks, func(a subscription) bool { return a.Type == d.typ })
 	if i < 0 {
 		return "not asked for"
 	}

@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/fleet"
 )
 
@@ -63,6 +65,10 @@ func TestVirtualHostsOnDemand(t *testing.T) {
 	))
 	h.envoy = w.launch("n1", h.tap.address, true)
 	promptly(t, "LIVE", func() bool { return live(t, h.envoy) })
+	if !envoyversion.Has(envoyVersion, envoyversion.VirtualHosts) {
+		w.step("refused by a version that has none over ADS", h.refused)
+		return
+	}
 
 	w.step("a known host", func() { h.routes("known.host", "a") })
 	w.step("an unknown host, twice", func() {
@@ -101,6 +107,25 @@ func TestVirtualHostsOnDemand(t *testing.T) {
 		h.refuses("later.host")
 		h.awaitState(revision, "delivered")
 	})
+}
+
+// refused: the route is, in words that name the cause, and its writer was warned. What else the
+// proxy is sent goes on.
+func (h *hosts) refused() {
+	h.t.Helper()
+	doc := together(emptyRoute("r2"), httpListener{name: "m", address: freePort(h.t), routes: rds("r2", ads), filters: onDemand}.res())
+	written, err := h.rest.ApplyWithBodyWithResponse(h.t.Context(), "acme", "edge", nil, "application/yaml", strings.NewReader(doc))
+	h.made(written, err)
+	if ws := written.JSON200.Warnings; ws == nil || len(*ws) != 1 || (*ws)[0].Code != "unsupported_by_nodes" {
+		h.t.Errorf("the warnings are %s", written.Body)
+	}
+	receipt := h.receipt(written.JSON200.Revision)
+	if receipt.State != "rejected" || len(receipt.Nodes) != 1 || receipt.Nodes[0].Detail == nil || !strings.Contains(*receipt.Nodes[0].Detail, "only 'DELTA_GRPC' is supported") {
+		h.t.Errorf("the receipt is %+v", receipt)
+	}
+	address := freePort(h.t)
+	h.apply(together(route("plain", "a"), listener("plain", address, "plain")))
+	promptly(h.t, "another listener serves", func() bool { _, body := get("http://" + address); return body == "a" })
 }
 
 // secondRoute: Envoy sends no request for its virtual hosts, and its listener warms until

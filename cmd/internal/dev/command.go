@@ -17,14 +17,14 @@ import (
 
 // Command is `fairlead dev` and its flags.
 type Command struct {
-	Data      string     `name:"data" type:"path" default:".fairlead" placeholder:"DIR" help:"Folder that keeps everything; a second start finds it."`
+	Data      string     `name:"data" type:"path" default:".fairlead" help:"Folder that keeps everything; a second start finds it."`
 	ReadyFile string     `name:"ready-file" type:"path" placeholder:"FILE" help:"JSON file that is written when all is up; ready.json in the data folder by default."`
 	NoEnvoy   bool       `name:"no-envoy" help:"Start no Envoy."`
 	NoDemo    bool       `name:"no-demo" help:"Leave the tenant and the fleet empty."`
-	HTTP      string     `name:"http" default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the API and the page."`
-	XDS       string     `name:"xds" default:"127.0.0.1:18000" placeholder:"ADDR" help:"Address for xDS clients: plaintext, with a token."`
+	HTTP      string     `name:"http" default:"127.0.0.1:8080" help:"Address of the API and the page."`
+	XDS       string     `name:"xds" default:"127.0.0.1:18000" help:"Address for xDS clients: plaintext, with a token."`
 	OpenXDS   string     `name:"open-xds" placeholder:"ADDR" help:"A second xDS address without a token, for gRPC clients that cannot send one in the clear. Loopback only; off by default."`
-	Proxy     string     `name:"proxy" default:"127.0.0.1:10000" placeholder:"ADDR" help:"Address on which the demo's listener routes."`
+	Proxy     string     `name:"proxy" default:"127.0.0.1:10000" help:"Address on which the demo's listener routes."`
 	NoFetch   bool       `name:"no-fetch" help:"Download nothing: fail if Postgres is not on this machine, and go on without Envoy if that is not."`
 	LogLevel  slog.Level `name:"log-level" default:"info" help:"Of the log file: debug, info, warn or error."`
 }

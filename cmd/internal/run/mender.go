@@ -13,6 +13,9 @@ import (
 // left: one look at a table that is empty nearly always.
 const mendEvery = 10 * time.Second
 
+// mendRest is for how long nothing is tried after a run that failed, however many writes say so.
+const mendRest = time.Second
+
 // mender writes down that refusals have ended, after the writes that ended them. Every API
 // server has one, which begins at once with what its own writes leave; any number may be at
 // it at the same time.
@@ -36,8 +39,14 @@ func (m mender) run(ctx context.Context) error {
 		case <-timer.C:
 		case <-m.store.Mending():
 		}
-		_ = lifecycle.Contain(m.log, "the mender", func() error { failing = m.once(ctx, failing); return nil }) // the next run tries again
+		err := lifecycle.Contain(m.log, "the mender", func() error { failing = m.once(ctx, failing); return nil }) // the next run tries again
 		timer.Reset(mendEvery - mendEvery/5 + rand.N(2*mendEvery/5))
+		if failing || err != nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(mendRest):
+			}
+		}
 	}
 }
 

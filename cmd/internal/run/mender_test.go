@@ -65,9 +65,14 @@ func TestT36_MenderRunsAtOnceAndNowAndThen(t *testing.T) {
 			last = at
 			synctest.Wait()
 		}
+		fake.signal <- struct{}{} // the last run has failed
+		if at := <-fake.ran; at != last+mendRest {
+			t.Errorf("after a write it tries again what failed after %v", at-last)
+		}
+		synctest.Wait()
 		fake.signal <- struct{}{}
-		if at := <-fake.ran; at != last {
-			t.Errorf("after a write it waits %v", at-last)
+		if at := <-fake.ran; at != last+mendRest {
+			t.Errorf("after a write it waits %v", at-last-mendRest)
 		}
 		cancel()
 		wg.Wait()

@@ -1,0 +1,56 @@
+package replica
+
+import (
+	"fairlead/internal/fleet"
+)
+
+// again are the refusals of versions that a change brings back: the server has not seen the revisions
+// in between, in which they were out of force, so their exceptions stand and nothing is offered
+// again. But what was told of them has ended for whoever reads it.
+func (ns *nodes) again(t *viewUpdate) (refusals []fleet.Refusal) {
+	for n := range ns.excepted {
+		told := make(map[fleet.Ref]bool) // by another stream
+		for s := range n.subscribers() {
+			for _, r := range s.again(t.of(s, s.view)) {
+				ref := fleet.Ref{Type: r.Type, Name: r.Name}
+				if told[ref] {
+					continue
+				}
+				told[ref] = true
+				r.Node, r.Beside = n.id, len(n.streams) > 1
+				refusals = append(refusals, r)
+			}
+		}
+	}
+	return refusals
+}
+
+// again compares the view that a subscriber has with the next one.
+func (s *subscriber) again(next *view) (refusals []fleet.Refusal) {
+	add := func(t fleet.Type, name, version string, action fleet.Action, good string) {
+		was, is := s.view.snap.Types[t].Get(name), next.snap.Types[t].Get(name)
+		if was == nil || is == nil || was.Version != version || is.Version != version || is.Revision <= was.Revision {
+			return
+		}
+		refusals = append(refusals, fleet.Refusal{
+			Type: t, Name: name, Version: version, Revision: is.Revision, Again: was.Revision, Action: action, Good: good,
+		})
+	}
+	for _, e := range s.list {
+		action, good := outcome(e.Good)
+		if e.Leave {
+			action = fleet.ActionUnknown
+		}
+		add(e.Type, e.Name, e.Refused, action, good)
+	}
+	for t, f := range s.frozen {
+		for name, version := range f.refused {
+			good := ""
+			if held := f.set.Get(name); held != nil {
+				good = held.Version
+			}
+			add(t, name, version, fleet.ActionFrozen, good)
+		}
+	}
+	return refusals
+}

@@ -1,0 +1,96 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+// late is a report of before, which the network has held up.
+func (s server) late(node string) error {
+	return s.node.Report(s.Context(), fleet.Status{Key: s.key(), Server: s.id, Term: s.term, Settled: 1, Nodes: []fleet.NodeStatus{on(node)}})
+}
+
+// A lease that is renewed in time is the same one; the database's clock judges that.
+func TestALeaseThatHasEndedIsTakenAnew(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	if term := w.lease(s.id, "s", time.Minute); term != s.term {
+		t.Errorf("renewed in time it is of term %d, and was of %d", term, s.term)
+	}
+	s.dead(time.Second)
+	if term := w.lease(s.id, "s", time.Minute); term <= s.term {
+		t.Errorf("taken anew it is of term %d after %d", term, s.term)
+	}
+	w.exec(`DELETE FROM xds_servers`)
+	if term := w.lease(s.id, "s", time.Minute); term <= s.term {
+		t.Errorf("taken anew by a server that was forgotten it is of term %d after %d", term, s.term)
+	}
+}
+
+// A server loses its lease, what it said is swept, and it comes back: what it said before, and
+// what comes late, is not written.
+func TestAReportOfAnEarlierLeaseIsRefused(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	old := w.server("s")
+	w.ok(old.late("n"))
+	old.dead(2 * time.Minute)
+	w.ok(old.late("n")) // nobody has taken it anew
+	back := old
+	back.term = w.lease(old.id, "s", time.Minute)
+	back.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{{Node: "n", Settled: settled(1)}}})
+	w.is(old.late("n"), store.ErrLeaseLost)
+	if n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n"); err != nil || n.State != store.NodeOffline {
+		t.Errorf("the node is %s, %v", n.State, err)
+	}
+}
+
+// Of a server that is forgotten nothing is written that no sweep would find.
+func TestAReportOfAForgottenServerIsRefused(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	s.dead(2 * time.Minute)
+	w.sweep(1)
+	w.is(s.late("n"), store.ErrLeaseLost)
+	if got := s.rows(); got != [2]int{0, 0} {
+		t.Errorf("%d rows of the server are left, %d of its lease", got[0], got[1])
+	}
+}
+
+// Nor is a server forgotten, or its lease taken anew, while a report of it is under way.
+func TestAReportThatIsUnderWayKeepsItsServer(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "c", "1"))
+	s := w.server("s")
+	w.ok(s.late("n"))
+	w.exec(`DELETE FROM node_status`)
+	s.dead(2 * time.Minute)
+	tx, err := w.super.Begin(t.Context())
+	w.ok(err)
+	_, err = tx.Exec(t.Context(), `SELECT FROM nodes FOR UPDATE`)
+	w.ok(err)
+	done, taken := make(chan error, 1), make(chan error, 1)
+	go func() { done <- s.late("n") }()
+	look := w.db.Connect(t, w.db.Owner)
+	defer look.Close(t.Context()) //nolint:errcheck // nothing is pending
+	waiting := func() (n int) {
+		w.ok(look.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n))
+		return n
+	}
+	until(t, "the report waits for its node", func() bool { return waiting() == 1 })
+	w.sweep(1)
+	go func() {
+		_, err := w.node.Lease(t.Context(), s.id, "s", time.Minute)
+		taken <- err
+	}()
+	until(t, "the lease waits for the report", func() bool { return waiting() == 2 })
+	w.ok(tx.Rollback(t.Context()))
+	w.ok(<-done)
+	w.ok(<-taken)
+	if got := s.rows(); got != [2]int{1, 1} {
+		t.Errorf("%d rows of the server are left, %d of its lease", got[0], got[1])
+	}
+}

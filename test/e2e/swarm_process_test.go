@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unique"
+)
+
+// swarmEnv makes the test program a swarm: it is told what to do on its input, and tells its counters on its output.
+const swarmEnv = "FAIRLEAD_E2E_SWARM"
+
+// swarmOrder is what a swarm in a process of its own is told. The first one starts it; of later ones Sites and Refuses count.
+type swarmOrder struct {
+	Nodes   int
+	Prefix  string
+	Token   string
+	Asks    []subscription
+	Within  time.Duration
+	Sites   []string // addresses
+	Refuses []string
+}
+
+// swarmCount is what it tells.
+type swarmCount struct {
+	Opened, Ended, Acks, Nacks int64
+	Reason                     string // why one of the streams that ended did
+}
+
+// swarmProcess is a swarm in a process of its own, which lets the servers go first: the clients of a production run on other machines.
+type swarmProcess struct {
+	t     testing.TB
+	order swarmOrder
+	tell  *json.Encoder
+	last  atomic.Pointer[swarmCount]
+}
+
+// swarm starts a swarm in a process of its own. It ends with the test.
+func (w *world) swarm(order swarmOrder) *swarmProcess {
+	w.t.Helper()
+	cmd := exec.Command("nice", "-n", "10", os.Args[0])
+	cmd.Env, cmd.Stderr = append(os.Environ(), swarmEnv+"=1"), os.Stderr
+	in, err := cmd.StdinPipe()
+	must(w.t, err)
+	out, err := cmd.StdoutPipe()
+	must(w.t, err)
+	must(w.t, cmd.Start())
+	c := &swarmProcess{t: w.whole, order: order, tell: json.NewEncoder(in)}
+	c.last.Store(&swarmCount{})
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		lines := json.NewDecoder(bufio.NewReader(out))
+		for {
+			var n swarmCount
+			if lines.Decode(&n) != nil {
+				return
+			}
+			c.last.Store(&n)
+		}
+	}()
+	w.whole.Cleanup(func() {
+		_ = in.Close()
+		<-read
+		if err := cmd.Wait(); err != nil {
+			w.whole.Errorf("the swarm's process: %v", err)
+		}
+	})
+	must(w.t, c.tell.Encode(c.order))
+	return c
+}
+
+// now is what has been counted, at most a tenth of a second ago.
+func (c *swarmProcess) now() swarmCount { return *c.last.Load() }
+
+// move tells where the server of a site is now.
+func (c *swarmProcess) move(site int, address string) {
+	c.order.Sites[site] = address
+	must(c.t, c.tell.Encode(c.order))
+}
+
+// refuse has the nodes refuse these names from now on, and no others.
+func (c *swarmProcess) refuse(names ...string) {
+	c.order.Refuses = names
+	must(c.t, c.tell.Encode(c.order))
+}
+
+// runSwarm is that process, until its input ends.
+func runSwarm(in io.Reader, out io.Writer) error {
+	orders := json.NewDecoder(in)
+	var o swarmOrder
+	if err := orders.Decode(&o); err != nil {
+		return fmt.Errorf("the first order: %w", err)
+	}
+	s := &swarm{nodes: o.Nodes, prefix: o.Prefix, token: o.Token, asks: o.Asks, within: o.Within}
+	for range o.Sites {
+		s.sites = append(s.sites, &site{})
+	}
+	obey := func(o swarmOrder) {
+		for i, address := range o.Sites {
+			s.sites[i].move(address)
+		}
+		names := make([]handle, len(o.Refuses))
+		for i, n := range o.Refuses {
+			names[i] = unique.Make(n)
+		}
+		s.refuse(names...)
+	}
+	obey(o)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	end, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		tell := json.NewEncoder(out)
+		for tick := time.NewTicker(50 * time.Millisecond); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				_ = tell.Encode(s.count()) // who does not listen any more has ended
+			}
+		}
+	}()
+	for orders.Decode(&o) == nil {
+		obey(o)
+	}
+	cancel()
+	<-told
+	return nil
+}
