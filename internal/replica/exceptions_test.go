@@ -87,7 +87,7 @@ func TestASubstituteThatIsRefusedTooIsLeftAlone(t *testing.T) {
 		refuse(t, a, "c", good)
 		before := a.Current()
 		refuse(t, a, "c", nil) // the substitute
-		if a.Current().Types != before.Types || version(before, fleet.Cluster, "c") != "1" {
+		if !a.Current().Types[fleet.Cluster].Equal(before.Types[fleet.Cluster]) || version(before, fleet.Cluster, "c") != "1" {
 			t.Errorf("the node, which has confirmed the name, should now hold %q", version(a.Current(), fleet.Cluster, "c"))
 		}
 		if f := w.sink.allRefusals()[1]; f.Version != "1" || f.Good != "" || f.Action != fleet.ActionStandInRefused {
