@@ -256,7 +256,12 @@ func TestNameTakenUpAgainInFlight(t *testing.T) {
 		} else {
 			s.step(two, "clusters a@1 b@1", "")
 		}
-		s.step(two, "routes r@2", "")
+		moved := s.send(two)
+		if got := describe(moved); got != "routes r@2" {
+			t.Fatalf("got %s, want r@2", got)
+		}
+		s.step(two, "nothing", "") // the client may have the route that names a
+		s.c.Acknowledge(fleet.Route, moved.Nonce)
 		if delta {
 			s.step(two, "clusters -a", "")
 		} else {

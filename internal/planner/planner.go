@@ -52,25 +52,6 @@ func (in interner) apply(t fleet.Type, s *snapshot.Set, edits []snapshot.Edit) *
 	return in.sets.put(k, s.Apply(edits))
 }
 
-// adopt makes a set the one of its content, if there is none yet.
-func (in interner) adopt(t fleet.Type, s *snapshot.Set) *snapshot.Set {
-	if s.Len() == 0 {
-		return nil
-	}
-	return in.sets.put(setKey{in.key, t, s.Identity()}, s)
-}
-
-// without takes names out of a set, those of another one.
-func (in interner) without(t fleet.Type, s, names *snapshot.Set) *snapshot.Set {
-	var edits []snapshot.Edit
-	for n := range names.All() {
-		if r := s.Get(n.Name); r != nil {
-			edits = append(edits, snapshot.Edit{Old: r})
-		}
-	}
-	return in.apply(t, s, edits)
-}
-
 // adding puts names into a set of names.
 func (in interner) adding(t fleet.Type, s *snapshot.Set, names ...*snapshot.Resource) *snapshot.Set {
 	edits := make([]snapshot.Edit, 0, len(names))

@@ -20,12 +20,11 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 	if first && c.pos.startsWarming(t) && (r.Version != "" || r.Versions.N > 0) {
 		c.times.lost = now
 	}
-	asked := false
+	take := c.requestSotW
 	if c.pos.Kind.Delta {
-		asked = c.requestDelta(&r, target, first)
-	} else {
-		asked = c.requestSotW(&r, target, first)
+		take = c.requestDelta
 	}
+	asked := take(&r, target, first)
 	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
 		c.doubtExceptions(&r, target)
 	}

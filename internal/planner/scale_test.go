@@ -50,7 +50,6 @@ func routeTo(cluster, version string, rev fleet.Revision) *snapshot.Resource {
 type stream struct {
 	*planner.Client
 	delta bool
-	names []string // endpoints
 	sent  int
 }
 

@@ -50,7 +50,7 @@ func (s *Set) NamesAfter(edits []Edit) Count {
 	return Count{t.names, t.n}
 }
 
-// Names counts the names, and Entries the names with their versions as requests report them.
+// Names counts the names.
 func (s *Set) Names() Count {
 	if s == nil {
 		return Count{}
@@ -58,7 +58,7 @@ func (s *Set) Names() Count {
 	return Count{s.names, s.n}
 }
 
-// Entries: see Names.
+// Entries counts the names with their versions, as requests report them.
 func (s *Set) Entries() Count {
 	if s == nil {
 		return Count{}
