@@ -39,6 +39,7 @@ build: ## Build the programs into bin/
 .PHONY: test
 test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are found or fetched
 	$(RACE) -p $(TEST_P) -timeout 8m $(TEST_FLAGS) $(UNIT)
+	cd bench && $(RACE) -timeout 5m $(TEST_FLAGS) ./...
 	$(MAKE) e2e
 
 .PHONY: e2e
@@ -81,13 +82,38 @@ mutants: ## Break the engine, one rule of the protocol at a time, and see its te
 	go run ./test/mutants $(ARGS)
 
 .PHONY: bench
-bench: ## Run the benchmarks that the README quotes
+bench: bench-go bench-grid ## Measure everything that docs/performance.md and the README quote, for hours
+
+.PHONY: bench-go
+bench-go: ## Run the Go benchmarks, each of one part
 	go test -vet=off -run '^$$' -bench . -benchmem -timeout 30m $(TEST_FLAGS) ./internal/...
 	go test -vet=off -run '^$$' -bench . -benchtime 50x -timeout 10m $(TEST_FLAGS) ./test/e2e
+
+# The grid has the xDS servers under the load of thousands of streams, on a machine of two
+# cores and 24 GB; docs/performance.md. Cells are streams x clusters.
+BENCH_GRID ?= 100x10,100x100,100x1000,100x10000,1000x10,1000x100,1000x1000,10000x10,10000x100,1000x100+node,1000x100+own,1000x1000+own
+BENCH_OUT ?= bin/bench.jsonl
+BENCH_FLAGS ?=
+# A connection is a file of both sides.
+XDSBENCH = ulimit -n 20000 && rm -f $(BENCH_OUT) && bin/bench/xdsbench -out $(BENCH_OUT)
+
+.PHONY: bench-grid
+bench-grid: bench-build ## Load our xDS server, the floor and the incumbent in turn, over the grid; prints the table
+	$(XDSBENCH) -cells $(BENCH_GRID) $(BENCH_FLAGS)
+
+.PHONY: bench-quick
+bench-quick: bench-build ## The same in less than a minute, with a few small cells
+	$(XDSBENCH) -cells 100x100,200x500 -rounds 1 -changes 4 -idle-wait 0s $(BENCH_FLAGS)
+
+.PHONY: bench-build
+bench-build:
+	@go build -o bin/bench/ ./cmd/fairlead ./cmd/xds
+	@cd bench && go build -o ../bin/bench/ ./cmd/...
 
 .PHONY: lint
 lint: $(GOLANGCI) ## Run the linters
 	$(GOLANGCI) run ./...
+	cd bench && $(GOLANGCI) run --config ../.golangci.yml ./...
 
 .PHONY: generate
 generate: tools ## Write the generated files anew

@@ -40,6 +40,7 @@ var contained = map[string]string{
 	"cmd/internal/run/xds.go serve context.AfterFunc":          "server.serve",
 	"cmd/internal/run/xds.go serve time.AfterFunc":             "none: a method of grpc's",
 	"cmd/internal/run/health.go Health context.AfterFunc":      "none: a method of the standard library's",
+	"cmd/internal/run/debug.go serveDebug context.AfterFunc":   "none: a method of the standard library's",
 	"cmd/internal/run/meanwhile.go Meanwhile g.Go 1":           "none: the standard library's server, which contains its handlers",
 	"cmd/internal/run/meanwhile.go Meanwhile g.Go 2":           "none: nothing is served yet; what cannot start may end",
 	"internal/store/migrate.go withMigrator context.AfterFunc": "none: it sends on a channel, before anything is served",

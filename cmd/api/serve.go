@@ -12,6 +12,7 @@ type serveCommand struct {
 	Listen string `name:"listen" env:"FAIRLEAD_LISTEN" default:"127.0.0.1:8080" help:"Address of the API and the page."`
 	run.APIConfig
 	run.TLS
+	run.Debug
 	run.Log
 }
 
@@ -28,6 +29,10 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer lis.Close() //nolint:errcheck // the server has closed it already, but for an early return
+	profiles, err := c.Debug.Open()
+	if err != nil {
+		return err
+	}
 	log.Info("the port is open", "address", lis.Addr().String(), "tls", conf != nil)
 	var api *run.API
 	err = run.Meanwhile(ctx, lis, conf, log, func(ctx context.Context) (err error) {
@@ -41,5 +46,5 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	log.Info("serving the API", "address", lis.Addr().String(), "tls", conf != nil)
-	return lifecycle.Run(ctx, api.Components(lis, conf)...)
+	return lifecycle.Run(ctx, append(profiles, api.Components(lis, conf)...)...)
 }

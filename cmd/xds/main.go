@@ -23,6 +23,7 @@ type command struct {
 	HealthListen string `name:"health-listen" env:"FAIRLEAD_HEALTH_LISTEN" default:"127.0.0.1:18001" help:"Address of /healthz and /readyz."`
 	run.XDSConfig
 	run.TLS
+	run.Debug
 	run.Log
 }
 
@@ -56,6 +57,10 @@ func (c *command) Run(ctx context.Context) error {
 		return err
 	}
 	defer health.Close() //nolint:errcheck // as above
+	profiles, err := c.Debug.Open()
+	if err != nil {
+		return err
+	}
 	log.Info("the ports are open", "address", lis.Addr().String(), "health_address", health.Addr().String(), "tls", conf != nil)
 	// Liveness is answered while the database is still waited for.
 	var server atomic.Pointer[run.XDS]
@@ -65,7 +70,7 @@ func (c *command) Run(ctx context.Context) error {
 		}
 		return errors.New("the database was not reached yet")
 	}
-	return lifecycle.Run(ctx, run.Health(health, ready), lifecycle.Component{
+	return lifecycle.Run(ctx, append(profiles, run.Health(health, ready), lifecycle.Component{
 		Name: "xds", StopTimeout: c.Drain + 30*time.Second,
 		Run: func(ctx context.Context) error {
 			s, err := run.NewXDS(ctx, c.XDSConfig, log)
@@ -77,5 +82,5 @@ func (c *command) Run(ctx context.Context) error {
 			log.Info("serving xDS", "address", lis.Addr().String(), "tls", conf != nil)
 			return lifecycle.Run(ctx, s.Components(run.Port{Listener: lis, TLS: conf})...)
 		},
-	})
+	})...)
 }

@@ -53,7 +53,7 @@ func TestABurstIsToldInParts(t *testing.T) {
 			for id := range refused {
 				for _, name := range []string{"a", "b"} {
 					if _, told := m.refusals[refusalKey{id, fleet.Cluster, name, "v", 2}]; !told && m.effective(id) >= 2 {
-						t.Fatalf("%s is shown at %d, its refusal is not", id, m.effective(id))
+						t.Errorf("%s is shown at %d, its refusal is not", id, m.effective(id))
 					}
 				}
 			}
@@ -86,6 +86,62 @@ func TestABurstIsToldInParts(t *testing.T) {
 		f.mu.Unlock()
 		if waiters+order > 0 {
 			t.Errorf("%d wait, %d tickets are left", waiters, order)
+		}
+	})
+}
+
+// Nodes that are behind, more than a report holds, and of which each has come further with every
+// report, do not keep the server's settled revision from rising for those that follow it.
+func TestManyThatAreAlwaysBehindHoldUpNobody(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Recorder.rows = 2
+		const slow, lag = 9, 5
+		w.Head(w.key, 1, time.Now())
+		first := w.connect("first")
+		first.Settled(1)
+		var streams []*Stream
+		for i := range slow {
+			streams = append(streams, w.connect(fmt.Sprint("slow", i)))
+			streams[i].Settled(1)
+		}
+		time.Sleep(5 * time.Second)
+		w.sink.mu.Lock()
+		w.sink.delay = 100 * time.Millisecond
+		w.sink.mu.Unlock()
+		at := fleet.Revision(1) // guarded by sink.mu
+		w.sink.watch(func(_ fleet.Status, m *model) {
+			for i := range slow {
+				if id := fmt.Sprint("slow", i); m.effective(id) > at {
+					t.Errorf("%s is shown at %d and is at %d", id, m.effective(id), at)
+				}
+			}
+		})
+		risen := 0
+		for rev := fleet.Revision(2); rev < 60; rev++ {
+			w.Head(w.key, rev, time.Now())
+			first.Settled(rev)
+			if rev > lag {
+				w.sink.mu.Lock()
+				at = rev - lag
+				w.sink.mu.Unlock()
+				for _, s := range streams {
+					s.Settled(rev - lag)
+				}
+			}
+			time.Sleep(300 * time.Millisecond)
+			if m := w.sink.model(w.key); m.effective("first") >= rev-lag {
+				risen++
+			}
+		}
+		if risen < 50 {
+			t.Errorf("who is always at the head is shown near it after %d of 58 revisions", risen)
+		}
+		w.sink.watch(nil)
+		time.Sleep(5 * time.Second)
+		for i := range slow {
+			if got := w.sink.model(w.key).effective(fmt.Sprint("slow", i)); got != at {
+				t.Errorf("in the end one is shown at %d and is at %d", got, at)
+			}
 		}
 	})
 }

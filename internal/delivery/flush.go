@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -32,8 +33,22 @@ type row struct {
 }
 
 // early reports whether the row must stand in the database before the server's settled
-// revision rises: without it the node would seem to have what it has not.
-func (r row) early() bool { return r.claim.own || !r.waits.Empty() }
+// revision rises: without it the node would seem to have what it has not. Where one of its own
+// stands there already that says no more than this one, the node seems to have less for a while:
+// such a row may come late, or nodes that are behind, more than a report holds, would keep the
+// server from ever rising.
+func (r row) early() bool {
+	if !r.claim.own && r.waits.Empty() {
+		return false
+	}
+	n := r.node
+	if !n.acked || !n.written.own || r.claim.own && n.written.settled > r.claim.settled {
+		return true
+	}
+	return slices.ContainsFunc(r.waits.Withheld, func(h fleet.Withheld) bool {
+		return h.Revision <= n.written.settled && !n.writtenWaits.Withholds(h.Revision)
+	})
+}
 
 // compose reads what the database should be told; nil if that is nothing. All rows of one
 // report are true at the same time: a node that does not follow the server's new settled

@@ -317,3 +317,32 @@ func TestWhatIsWithheldCostsNoRowsPerRevision(t *testing.T) {
 		}
 	})
 }
+
+// What must stand in the database before the server's settled revision rises, of a node with a
+// row of its own there, at 5.
+func TestWhatIsToldEarly(t *testing.T) {
+	at := func(rev fleet.Revision) claim { return claim{own: true, settled: rev} }
+	withheld := func(rev fleet.Revision) fleet.Waits {
+		return fleet.Waits{Withheld: []fleet.Withheld{{Revision: rev}}}
+	}
+	for name, c := range map[string]struct {
+		node node
+		row  row
+		want bool
+	}{
+		"it has come further":                 {node{acked: true, written: at(5)}, row{claim: at(6)}, false},
+		"it has less than it says":            {node{acked: true, written: at(5)}, row{claim: at(4)}, true},
+		"it followed":                         {node{acked: true}, row{claim: at(6)}, true},
+		"nobody knows":                        {node{written: at(5)}, row{claim: at(6)}, true},
+		"it follows":                          {node{acked: true, written: at(5)}, row{}, false},
+		"something later is withheld":         {node{acked: true, written: at(5)}, row{claim: at(6), waits: withheld(6)}, false},
+		"something of before is withheld now": {node{acked: true, written: at(5)}, row{claim: at(6), waits: withheld(4)}, true},
+		"something was withheld":              {node{acked: true, written: at(5), writtenWaits: withheld(4)}, row{claim: at(6), waits: withheld(4)}, false},
+		"it follows but for what is withheld": {node{acked: true}, row{waits: withheld(6)}, true},
+	} {
+		c.row.node = &c.node
+		if got := c.row.early(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -124,7 +124,7 @@ func TestT42_AnOldKeyIsInNoAnswerNoTableAndNoLog(t *testing.T) {
 	must(t, protojson.Unmarshal([]byte(oldCluster("redis")), quoted))
 	clients := map[*xdstest.Client]string{}
 	for how, words := range dumps(quoted) {
-		for _, v := range []xdstest.Variant{xdstest.DeltaADS, xdstest.SotWADS} {
+		for _, v := range []xdstest.Protocol{xdstest.DeltaADS, xdstest.SotWADS} {
 			c := xdstest.Open(t, line.Conn(), v, xdstest.Envoy(how+" "+v.String()), xdstest.Token(made.Token))
 			clients[c] = words
 			c.Subscribe(fleet.Cluster)

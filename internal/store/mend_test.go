@@ -229,7 +229,7 @@ func (w *world) mendMany(n, most int) (took time.Duration) {
 	}
 	got := w.readOf("node_exceptions", "mends") - before
 	w.Logf("to write down %d ends %d rows are read", n, got)
-	if got > 8*n {
+	if got > 16*n { // two are at it at once
 		w.Errorf("to write down %d ends %d rows are read", n, got)
 	}
 	return took

@@ -285,18 +285,18 @@ func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {
 	}
 	nodes, types, names, versions := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	revisions, hashes, actions, besides := make([]int64, n), make([][]byte, n), make([]string, n), make([]bool, n)
-	goods, ats, texts, again := make([]string, n), make([]time.Time, n), make([]string, n), make([]bool, n)
+	goods, ats, texts, repeats := make([]string, n), make([]time.Time, n), make([]string, n), make([]bool, n)
 	for i, x := range xs {
 		h := sha256.Sum256([]byte(x.Detail))
 		nodes[i], types[i], names[i], versions[i] = x.Node, x.Type.Slug(), x.Name, x.Version
 		revisions[i], hashes[i], actions[i], goods[i], texts[i] = int64(x.Revision), h[:], x.Action.String(), x.Good, x.Detail
-		besides[i], again[i] = x.Beside, x.Again > 0
+		besides[i], repeats[i] = x.Beside, x.Again > 0
 		if ats[i] = x.At; x.At.IsZero() {
 			ats[i] = time.Now()
 		}
 	}
 	b.Queue(insertTexts, f, hashes, texts)
-	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats, again)
+	b.Queue(upsertRefusals, f, nodes, types, names, versions, revisions, hashes, actions, besides, goods, ats, repeats)
 }
 
 func queueResolved(b *pgx.Batch, f string, xs []fleet.Resolution) {

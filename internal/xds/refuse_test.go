@@ -39,7 +39,7 @@ func everyday() time.Duration {
 // TestClientThatRefusesEverythingHearsNothingTwice: 60 s, of a clock that jumps.
 func TestClientThatRefusesEverythingHearsNothingTwice(t *testing.T) {
 	t.Parallel()
-	everyClient(t, func(t *testing.T, v xdstest.Variant, node *corev3.Node) {
+	everyClient(t, func(t *testing.T, v xdstest.Protocol, node *corev3.Node) {
 		bubble(t, func(t *testing.T) { refuseEverything(t, v, node, time.Minute) })
 	})
 }
@@ -47,7 +47,7 @@ func TestClientThatRefusesEverythingHearsNothingTwice(t *testing.T) {
 // TestSoakClientThatRefusesEverything is the same in real time.
 func TestSoakClientThatRefusesEverything(t *testing.T) {
 	t.Parallel()
-	everyClient(t, func(t *testing.T, v xdstest.Variant, node *corev3.Node) {
+	everyClient(t, func(t *testing.T, v xdstest.Protocol, node *corev3.Node) {
 		t.Parallel()
 		d := 2 * time.Second
 		if os.Getenv("FAIRLEAD_SOAK") != "" {
@@ -58,8 +58,8 @@ func TestSoakClientThatRefusesEverything(t *testing.T) {
 }
 
 // everyClient runs a test with both kinds of clients, in every variant.
-func everyClient(t *testing.T, f func(t *testing.T, v xdstest.Variant, node *corev3.Node)) {
-	for _, v := range xdstest.Variants {
+func everyClient(t *testing.T, f func(t *testing.T, v xdstest.Protocol, node *corev3.Node)) {
+	for _, v := range xdstest.Protocols {
 		for _, node := range []*corev3.Node{xdstest.Envoy("n1"), xdstest.GRPC("n1", xdstest.FeatureTTL, xdstest.FeatureInSotW)} {
 			t.Run(v.String()+"/"+node.GetUserAgentName(), func(t *testing.T) { f(t, v, node) })
 		}
@@ -68,7 +68,7 @@ func everyClient(t *testing.T, f func(t *testing.T, v xdstest.Variant, node *cor
 
 // refuseEverything is refused everything of a fleet of all types, three times changed
 // meanwhile, and wants silence in the last third of the time.
-func refuseEverything(t *testing.T, v xdstest.Variant, node *corev3.Node, d time.Duration) {
+func refuseEverything(t *testing.T, v xdstest.Protocol, node *corev3.Node, d time.Duration) {
 	w := xdstest.New(t)
 	w.Publish(everything("1")...)
 	c := xdstest.Open(t, w.Conn(), v, node)

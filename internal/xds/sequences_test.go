@@ -93,7 +93,7 @@ func playSequence(t *testing.T, script []byte) {
 		t.Fatal(log)
 	}
 	w.Publish(xdstest.Put(fleet.Listener, "after", "1"))
-	for _, v := range xdstest.Variants {
+	for _, v := range xdstest.Protocols {
 		c := xdstest.Open(t, w.Conn(), v, xdstest.Envoy("good"))
 		c.Subscribe(fleet.Listener, "after")
 		c.Ack(c.Want("listeners after@1"))
@@ -106,7 +106,7 @@ func (s *sequence) open() {
 	if s.draw(2) == 1 {
 		node = xdstest.GRPC("n1", xdstest.FeatureTTL, xdstest.FeatureInSotW)
 	}
-	s.c = xdstest.Open(s.t, s.w.Conn(), xdstest.Variants[s.draw(4)], node)
+	s.c = xdstest.Open(s.t, s.w.Conn(), xdstest.Protocols[s.draw(4)], node)
 	s.nonces = []string{"", "bogus"}
 }
 
@@ -170,7 +170,7 @@ func (s *sequence) publish() {
 // request is one that hardly makes sense.
 func (s *sequence) request() xdstest.Request {
 	r := xdstest.Request{Type: fleet.Type(s.draw(fleet.NumTypes)), Nonce: s.nonces[s.draw(len(s.nonces))]}
-	if !s.c.Variant().Serves(r.Type) {
+	if !s.c.Protocol().Serves(r.Type) {
 		r.Type = fleet.Cluster
 	}
 	for range s.draw(5) {

@@ -28,7 +28,7 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 // both runs a script in both protocols on aggregated streams.
 func both(t *testing.T, script func(t *testing.T, w *xdstest.World, s *xdstest.Client)) {
 	t.Parallel()
-	for _, v := range []xdstest.Variant{xdstest.DeltaADS, xdstest.SotWADS} {
+	for _, v := range []xdstest.Protocol{xdstest.DeltaADS, xdstest.SotWADS} {
 		t.Run(v.String(), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := xdstest.New(t)
@@ -160,7 +160,7 @@ func TestAFreedEnvoySaysWhatItHolds(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		unasked := s.Next()
 		first := xdstest.Request{Type: fleet.Cluster, Nonce: unasked.Nonce, Version: unasked.Version}
-		if s.Variant().Delta {
+		if s.Protocol().Delta {
 			first.Versions, first.Version = map[string]string{"a": "another", "zombie": "1"}, ""
 		}
 		s.Send(first)
@@ -173,7 +173,7 @@ func TestAFreedEnvoySaysWhatItHolds(t *testing.T) {
 			sent += r.String() + "; "
 			s.Ack(r)
 		}
-		if s.Variant().Delta && !strings.Contains(sent, "-zombie") {
+		if s.Protocol().Delta && !strings.Contains(sent, "-zombie") {
 			t.Errorf("it was sent %s and keeps what the fleet does not have", sent)
 		}
 		time.Sleep(10 * time.Second)

@@ -59,11 +59,11 @@ func followers(t *testing.T, streams, revisions int) {
 		wg.Wait()
 		for i, c := range clients {
 			for _, typ := range []fleet.Type{fleet.Cluster, fleet.Listener, fleet.Route} {
-				if c.Variant().PerType && typ != fleet.Cluster {
+				if c.Protocol().PerType && typ != fleet.Cluster {
 					continue
 				}
 				if c.Holds(typ, f.held(typ)); t.Failed() {
-					t.Fatalf("client %d, %s", i, c.Variant())
+					t.Fatalf("client %d, %s", i, c.Protocol())
 				}
 			}
 		}
@@ -81,9 +81,9 @@ const changingNames = 12
 
 // follower opens one of many clients, of one stream.
 func (f *changing) follower(w *xdstest.World, i int) *xdstest.Client {
-	c := w.Open(xdstest.Variants[i%len(xdstest.Variants)], "n"+strconv.Itoa(i))
+	c := w.Open(xdstest.Protocols[i%len(xdstest.Protocols)], "n"+strconv.Itoa(i))
 	c.Subscribe(fleet.Cluster)
-	if !c.Variant().PerType {
+	if !c.Protocol().PerType {
 		c.Subscribe(fleet.Endpoint, f.names(fleet.Cluster)...)
 		c.Subscribe(fleet.Listener)
 		c.Subscribe(fleet.Route, f.names(fleet.Route)...)

@@ -27,6 +27,8 @@ type Command struct {
 	Proxy     string     `name:"proxy" default:"127.0.0.1:10000" help:"Address on which the demo's listener routes."`
 	NoFetch   bool       `name:"no-fetch" help:"Download nothing: fail if Postgres is not on this machine, and go on without Envoy if that is not."`
 	LogLevel  slog.Level `name:"log-level" default:"info" help:"Of the log file: debug, info, warn or error."`
+
+	run.Debug
 }
 
 // started is what one start holds.
@@ -84,7 +86,11 @@ func (s *started) run(ctx context.Context, logFile io.Writer) (err error) {
 	}
 	defer s.api.Close()
 	defer s.xds.Close()
-	components := []lifecycle.Component{{Name: "postgres", Run: s.pg.server.Run, StopTimeout: 35 * time.Second}}
+	components, err := s.cmd.Debug.Open()
+	if err != nil {
+		return err
+	}
+	components = append(components, lifecycle.Component{Name: "postgres", Run: s.pg.server.Run, StopTimeout: 35 * time.Second})
 	components = append(components, s.api.Components(s.ports.http, nil)...)
 	components = append(components, s.xds.Components(run.Port{Listener: s.ports.xds})...)
 	components = append(components, lifecycle.Component{Name: "demo", Run: s.demo, StopTimeout: 40 * time.Second})

@@ -21,7 +21,7 @@ type Check struct {
 	Name  string // in CamelCase, unique within the rule
 	Shows string // a sentence
 	// In are the variants to which the rule applies; nil is all four.
-	In []xdstest.Variant
+	In []xdstest.Protocol
 	// Needs is what a server must offer besides the protocol, or nothing.
 	Needs Need
 	// Config is how our server is set up for it; nil is the defaults.
@@ -30,18 +30,18 @@ type Check struct {
 }
 
 // Variants are those to which the check applies.
-func (c Check) Variants() []xdstest.Variant {
+func (c Check) Variants() []xdstest.Protocol {
 	if c.In == nil {
-		return xdstest.Variants
+		return xdstest.Protocols
 	}
 	return c.In
 }
 
 var (
-	ads    = []xdstest.Variant{xdstest.SotWADS, xdstest.DeltaADS}
-	delta  = []xdstest.Variant{xdstest.DeltaADS, xdstest.Delta}
-	sotw   = []xdstest.Variant{xdstest.SotWADS, xdstest.SotW}
-	single = []xdstest.Variant{xdstest.SotW, xdstest.Delta}
+	ads    = []xdstest.Protocol{xdstest.SotWADS, xdstest.DeltaADS}
+	delta  = []xdstest.Protocol{xdstest.DeltaADS, xdstest.Delta}
+	sotw   = []xdstest.Protocol{xdstest.SotWADS, xdstest.SotW}
+	single = []xdstest.Protocol{xdstest.SotW, xdstest.Delta}
 )
 
 // Need is something that is no part of the protocol: a library may leave it to the
@@ -71,20 +71,20 @@ type Server interface {
 
 // Start starts an empty server that ends with t. The variant is that of its clients;
 // config is for our own server alone.
-type Start func(t testing.TB, v xdstest.Variant, config func(*xds.Config)) Server
+type Start func(t testing.TB, v xdstest.Protocol, config func(*xds.Config)) Server
 
 // Bed is what a check works with: an empty server and a variant, in a bubble.
 type Bed struct {
 	testing.TB
 	Server
-	Variant xdstest.Variant
+	Variant xdstest.Protocol
 
 	start Start
 	check Check
 }
 
 // Lay starts the server that a check is run against. It needs a bubble.
-func Lay(t testing.TB, c Check, v xdstest.Variant, start Start) *Bed {
+func Lay(t testing.TB, c Check, v xdstest.Protocol, start Start) *Bed {
 	t.Helper()
 	b := &Bed{TB: t, Server: start(t, v, c.Config), Variant: v, start: start, check: c}
 	if c.Needs != Nobody {
@@ -135,7 +135,7 @@ func Checks() []Check {
 }
 
 // Fairlead starts our own server.
-func Fairlead(t testing.TB, _ xdstest.Variant, config func(*xds.Config)) Server {
+func Fairlead(t testing.TB, _ xdstest.Protocol, config func(*xds.Config)) Server {
 	t.Helper()
 	if config == nil {
 		config = func(*xds.Config) {}

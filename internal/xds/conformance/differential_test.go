@@ -68,11 +68,11 @@ func contenders() []contender {
 // contenders.
 func broken() []contender {
 	return []contender{
-		{name: "panics", start: func(testing.TB, xdstest.Variant, func(*xds.Config)) conformance.Server {
+		{name: "panics", start: func(testing.TB, xdstest.Protocol, func(*xds.Config)) conformance.Server {
 			go panic("of the server's own")
 			select {}
 		}},
-		{name: "hangs", start: func(t testing.TB, _ xdstest.Variant, _ func(*xds.Config)) conformance.Server {
+		{name: "hangs", start: func(t testing.TB, _ xdstest.Protocol, _ func(*xds.Config)) conformance.Server {
 			r, w, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +87,7 @@ func broken() []contender {
 // trial is one check of one variant against one server.
 type trial struct {
 	Contender, Check int
-	Variant          xdstest.Variant
+	Variant          xdstest.Protocol
 }
 
 // verdict is how it ended: why it failed, or nothing.

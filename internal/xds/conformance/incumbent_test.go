@@ -32,7 +32,7 @@ type snapshotCache struct {
 	resources map[string]map[string]types.ResourceWithTTL // by type URL and name
 }
 
-func startSnapshotCache(t testing.TB, v xdstest.Variant, _ func(*xds.Config)) conformance.Server {
+func startSnapshotCache(t testing.TB, v xdstest.Protocol, _ func(*xds.Config)) conformance.Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -103,7 +103,7 @@ type linearCache struct {
 	caches map[string]*cache.LinearCache
 }
 
-func startLinearCache(t testing.TB, _ xdstest.Variant, _ func(*xds.Config)) conformance.Server {
+func startLinearCache(t testing.TB, _ xdstest.Protocol, _ func(*xds.Config)) conformance.Server {
 	t.Helper()
 	l := &linearCache{t: t, caches: map[string]*cache.LinearCache{}}
 	mux := &cache.MuxCache{
@@ -159,7 +159,7 @@ func serve(ctx context.Context, t testing.TB, c cache.Cache) *xdstest.Line {
 	s := sotw.NewServer(ctx, c, nil, sotw.WithOrderedADS(), sotw.DeactivateLegacyWildcardForTypes(namedSotW))
 	d := delta.NewServer(ctx, c, nil, delta.DeactivateLegacyWildcardForTypes(named))
 	return xdstest.Serve(t, func(r grpc.ServiceRegistrar) {
-		xdstest.Register(r, func(ss grpc.ServerStream, v xdstest.Variant, typ fleet.Type) error {
+		xdstest.Register(r, func(ss grpc.ServerStream, v xdstest.Protocol, typ fleet.Type) error {
 			url := ""
 			if v.PerType {
 				url = typ.URL()

@@ -31,7 +31,7 @@ var order = []Check{
 		},
 	},
 	{
-		Rule: 19, Name: "TheUnionHasItsOwnVersion", In: []xdstest.Variant{xdstest.SotWADS}, Needs: Together,
+		Rule: 19, Name: "TheUnionHasItsOwnVersion", In: []xdstest.Protocol{xdstest.SotWADS}, Needs: Together,
 		Shows: "SotW: the union of old and new clusters goes out under a version of its own, then the final set under the one that every client in step has.",
 		Run: func(b *Bed) {
 			c := b.settled()

@@ -136,7 +136,7 @@ func totals(verdicts map[trial]string) string {
 				continue
 			}
 			applied++
-			if !slices.ContainsFunc(c.Variants(), func(v xdstest.Variant) bool {
+			if !slices.ContainsFunc(c.Variants(), func(v xdstest.Protocol) bool {
 				why, ran := verdicts[trial{j, i, v}]
 				return !ran || why != ""
 			}) {

@@ -10,7 +10,7 @@ import (
 
 // deltaADS: virtual hosts are incremental alone, and what belongs to a route can only be
 // known on the stream that has the route.
-var deltaADS = []xdstest.Variant{xdstest.DeltaADS}
+var deltaADS = []xdstest.Protocol{xdstest.DeltaADS}
 
 var virtualHosts = []Check{
 	{

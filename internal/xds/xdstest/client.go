@@ -18,15 +18,15 @@ import (
 // Patience is how long a script waits for a response that must come. Envoy waits 15 s.
 const Patience = 5 * time.Second
 
-// Client is a scripted client of one variant: one stream, or one for each type that is
+// Client is a scripted client of one protocol: one stream, or one for each type that is
 // opened when it is first used. Its methods fail the test; they are for one goroutine.
 type Client struct {
-	t       testing.TB
-	variant Variant
-	node    *corev3.Node
-	conn    *grpc.ClientConn
-	ctx     context.Context //nolint:containedctx // of the client's streams
-	cancel  context.CancelFunc
+	t        testing.TB
+	protocol Protocol
+	node     *corev3.Node
+	conn     *grpc.ClientConn
+	ctx      context.Context //nolint:containedctx // of the client's streams
+	cancel   context.CancelFunc
 
 	types   [fleet.NumTypes]state
 	streams map[string]*stream // by method
@@ -57,12 +57,12 @@ type label struct {
 type Token string
 
 // Open starts a client. It ends with the test.
-func Open(t testing.TB, conn *grpc.ClientConn, v Variant, node *corev3.Node, token ...Token) *Client {
+func Open(t testing.TB, conn *grpc.ClientConn, v Protocol, node *corev3.Node, token ...Token) *Client {
 	t.Helper()
 	as := append(token, "*")[0]
 	ctx, cancel := context.WithCancel(As(t.Context(), string(as)))
 	c := &Client{
-		t: t, variant: v, node: node, conn: conn, ctx: ctx, cancel: cancel,
+		t: t, protocol: v, node: node, conn: conn, ctx: ctx, cancel: cancel,
 		streams: map[string]*stream{}, labels: map[label]string{},
 		inbox: make(chan *Response, 1024), ends: make(chan error, 16), turn: make(chan struct{}, 1),
 	}
@@ -79,7 +79,7 @@ func (c *Client) Again() *Client { return c.At(c.conn) }
 func (c *Client) At(conn *grpc.ClientConn) *Client {
 	c.t.Helper()
 	c.Close()
-	next := Open(c.t, conn, c.variant, c.node)
+	next := Open(c.t, conn, c.protocol, c.node)
 	for t, s := range c.types {
 		next.types[t] = state{names: slices.Clone(s.names), wildcard: s.wildcard, accepted: s.accepted, held: maps.Clone(s.held)}
 	}
@@ -90,13 +90,13 @@ func (c *Client) At(conn *grpc.ClientConn) *Client {
 // Close ends the client's streams, as a lost connection does.
 func (c *Client) Close() { c.cancel() }
 
-// Variant is the client's.
-func (c *Client) Variant() Variant { return c.variant }
+// Protocol is the client's.
+func (c *Client) Protocol() Protocol { return c.protocol }
 
 // stream returns the one that serves the type.
 func (c *Client) stream(t fleet.Type) *stream {
 	c.t.Helper()
-	method := c.variant.Method(t)
+	method := c.protocol.Method(t)
 	if s := c.streams[method]; s != nil {
 		return s
 	}
@@ -104,7 +104,7 @@ func (c *Client) stream(t fleet.Type) *stream {
 	if err != nil {
 		c.t.Fatalf("open %s: %v", method, err)
 	}
-	s := &stream{ClientStream: cs, delta: c.variant.Delta, seen: map[string]bool{}}
+	s := &stream{ClientStream: cs, delta: c.protocol.Delta, seen: map[string]bool{}}
 	c.streams[method] = s
 	go c.read(s)
 	return s
@@ -221,7 +221,7 @@ func (c *Client) take(r *Response) {
 func (c *Client) Want(want string) *Response {
 	c.t.Helper()
 	slug, _, _ := strings.Cut(want, " ")
-	r := c.next(func(r *Response) bool { return !c.variant.PerType || r.Type.Slug() == slug })
+	r := c.next(func(r *Response) bool { return !c.protocol.PerType || r.Type.Slug() == slug })
 	if r.String() != want {
 		c.t.Fatalf("got  %s\nwant %s", r, want)
 	}

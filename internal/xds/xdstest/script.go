@@ -13,13 +13,13 @@ import (
 func (c *Client) Subscribe(t fleet.Type, names ...string) {
 	c.t.Helper()
 	s := &c.types[t]
-	s.wildcard = s.wildcard || len(names)+len(s.names) == 0 && t.LegacyWildcard(c.variant.Delta) || slices.Contains(names, "*")
+	s.wildcard = s.wildcard || len(names)+len(s.names) == 0 && t.LegacyWildcard(c.protocol.Delta) || slices.Contains(names, "*")
 	for _, n := range names {
 		if !slices.Contains(s.names, n) {
 			s.names = append(s.names, n)
 		}
 	}
-	if c.variant.Delta {
+	if c.protocol.Delta {
 		c.Send(Request{Type: t, Names: names})
 		return
 	}
@@ -37,7 +37,7 @@ func (c *Client) Unsubscribe(t fleet.Type, names ...string) {
 		}
 	}
 	s.names = slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return slices.Contains(names, n) })
-	if c.variant.Delta {
+	if c.protocol.Delta {
 		c.Send(Request{Type: t, Unsubscribe: names})
 		return
 	}
@@ -49,7 +49,7 @@ func (c *Client) Unsubscribe(t fleet.Type, names ...string) {
 func (c *Client) Return(t fleet.Type) {
 	c.t.Helper()
 	s := &c.types[t]
-	if !c.variant.Delta {
+	if !c.protocol.Delta {
 		c.Send(Request{Type: t, Names: s.names, Version: s.accepted})
 		return
 	}
@@ -89,7 +89,7 @@ func (c *Client) Nack(r *Response, text string) {
 func (c *Client) answer(r *Response) Request {
 	s := &c.types[r.Type]
 	a := Request{Type: r.Type, Nonce: r.Nonce}
-	if !c.variant.Delta {
+	if !c.protocol.Delta {
 		a.Names, a.Version = s.names, s.accepted
 	}
 	return a
@@ -99,7 +99,7 @@ func (c *Client) answer(r *Response) Request {
 func (c *Client) accept(r *Response) {
 	s := &c.types[r.Type]
 	s.accepted = r.Version
-	if s.held == nil || !c.variant.Delta && r.Type.FullSet() {
+	if s.held == nil || !c.protocol.Delta && r.Type.FullSet() {
 		s.held = map[string]Item{}
 	}
 	for _, x := range r.Resources {

@@ -45,8 +45,8 @@ func (w *World) Conn() *grpc.ClientConn { return w.line.Conn() }
 // Dial is one more connection, of its own options.
 func (w *World) Dial(opts ...grpc.DialOption) *grpc.ClientConn { return w.line.Dial(opts...) }
 
-// Open starts an Envoy of the variant.
-func (w *World) Open(v Variant, id string) *Client {
+// Open starts an Envoy of the protocol.
+func (w *World) Open(v Protocol, id string) *Client {
 	w.t.Helper()
 	return Open(w.t, w.Conn(), v, Envoy(id))
 }

@@ -11,24 +11,24 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// Variant is one of the four variants of the protocol.
-type Variant struct {
+// Protocol is one of the four ways in which xDS is spoken.
+type Protocol struct {
 	Delta   bool // incremental; else state of the world
 	PerType bool // a stream of its own for each type; else aggregated
 }
 
-// The four variants.
+// All four.
 var (
-	SotW      = Variant{PerType: true}
-	SotWADS   = Variant{}
-	Delta     = Variant{Delta: true, PerType: true}
-	DeltaADS  = Variant{Delta: true}
-	Variants  = []Variant{SotWADS, DeltaADS, SotW, Delta}
+	SotW      = Protocol{PerType: true}
+	SotWADS   = Protocol{}
+	Delta     = Protocol{Delta: true, PerType: true}
+	DeltaADS  = Protocol{Delta: true}
+	Protocols = []Protocol{SotWADS, DeltaADS, SotW, Delta}
 	protocols = map[bool]string{false: "SotW", true: "delta"}
 )
 
 // String is "SotW ADS", "delta ADS", "SotW" or "delta".
-func (v Variant) String() string {
+func (v Protocol) String() string {
 	if v.PerType {
 		return protocols[v.Delta]
 	}
@@ -53,11 +53,11 @@ var services = [fleet.NumTypes]service{
 // aggregated serves all types.
 var aggregated = service{"envoy.service.discovery.v3.AggregatedDiscoveryService", "AggregatedResources"}
 
-// Serves reports whether the variant has the type: virtual hosts are incremental alone.
-func (v Variant) Serves(t fleet.Type) bool { return v.Delta || t != fleet.VirtualHost }
+// Serves reports whether the protocol has the type: virtual hosts are incremental alone.
+func (v Protocol) Serves(t fleet.Type) bool { return v.Delta || t != fleet.VirtualHost }
 
 // Method is the full name of the method that serves the type.
-func (v Variant) Method(t fleet.Type) string {
+func (v Protocol) Method(t fleet.Type) string {
 	s := aggregated
 	if v.PerType {
 		s = services[t]
@@ -87,12 +87,12 @@ func Call(t testing.TB, conn *grpc.ClientConn, method string) error {
 }
 
 // Register offers every service as another server's. handle serves a stream of the
-// variant; t is the type of a service that has but one.
-func Register(r grpc.ServiceRegistrar, handle func(ss grpc.ServerStream, v Variant, t fleet.Type) error) {
+// protocol; t is the type of a service that has but one.
+func Register(r grpc.ServiceRegistrar, handle func(ss grpc.ServerStream, v Protocol, t fleet.Type) error) {
 	offer := func(s service, perType bool, t fleet.Type) {
 		desc := &grpc.ServiceDesc{ServiceName: s.name}
 		for _, d := range []bool{false, true} {
-			v := Variant{Delta: d, PerType: perType}
+			v := Protocol{Delta: d, PerType: perType}
 			if !v.Serves(t) && v.PerType {
 				continue
 			}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead/bench/internal/load"
+)
+
+// cell is a point of the grid.
+type cell struct {
+	Streams  int `json:"streams"`
+	Clusters int `json:"clusters"`
+	// Option is what is special about the clients: "own", each chooses its clusters, so that
+	// no two streams share what they ask for; "node", the first request has a node of 61 kB,
+	// as that of a real Envoy. "" is nothing.
+	Option string `json:"option,omitempty"`
+}
+
+const (
+	optionOwn  = "own"
+	optionNode = "node"
+	nodeBytes  = 61_000
+)
+
+func (c cell) String() string {
+	s := fmt.Sprintf("%dx%d", c.Streams, c.Clusters)
+	if c.Option != "" {
+		s += "+" + c.Option
+	}
+	return s
+}
+
+// parseGrid reads cells such as 100x1000,100x1000+own.
+func parseGrid(s string) (grid []cell, err error) {
+	for f := range strings.SplitSeq(s, ",") {
+		var c cell
+		size, option, _ := strings.Cut(f, "+")
+		if n, err := fmt.Sscanf(size, "%dx%d", &c.Streams, &c.Clusters); err != nil || n != 2 || c.Streams < 1 || c.Clusters < 1 {
+			return nil, fmt.Errorf("bad cell %q: write streams x clusters, such as 100x1000", f)
+		}
+		if c.Option = option; option != "" && option != optionOwn && option != optionNode {
+			return nil, fmt.Errorf("bad cell %q: behind the + stands own or node", f)
+		}
+		grid = append(grid, c)
+	}
+	return grid, nil
+}
+
+// compare orders cells as a table lists them.
+func (c cell) compare(d cell) int {
+	return cmp.Or(cmp.Compare(c.Option, d.Option), cmp.Compare(c.Streams, d.Streams), cmp.Compare(c.Clusters, d.Clusters))
+}
+
+// run is one line of the results file.
+type run struct {
+	Server   string  `json:"server"`
+	Protocol string  `json:"protocol"`
+	Cell     cell    `json:"cell"`
+	Round    int     `json:"round"`
+	Foreign  float64 `json:"foreign"` // share of the machine that other processes had
+	Error    string  `json:"error,omitempty"`
+
+	Result *load.Result `json:"result,omitempty"`
+}
+
+// sortedCells returns the distinct cells of the runs.
+func sortedCells(runs []run) (cells []cell) {
+	for _, r := range runs {
+		cells = append(cells, r.Cell)
+	}
+	slices.SortFunc(cells, cell.compare)
+	return slices.Compact(cells)
+}

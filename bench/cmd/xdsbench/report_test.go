@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/bench/internal/load"
+	"fairlead/bench/internal/proc"
+)
+
+// result has a CPU time of ms in each change, and of s seconds in each connect.
+func result(ms, s float64, rss int64) *load.Result {
+	c := load.Change{Usage: load.Usage{ServerCPU: ms / 1e3}, Latency: load.Dist{Max: ms}}
+	warmUp := load.Change{Usage: load.Usage{ServerCPU: 99}, Latency: load.Dist{Max: 99_000}}
+	u := load.Usage{ServerCPU: s}
+	return &load.Result{
+		Changes: []load.Change{warmUp, c, c}, Storm: u, Same: u, Other: u, Changed: u,
+		Idle: load.Memory{Memory: proc.Memory{RSS: 1 << 20}}, Rest: load.Memory{Memory: proc.Memory{RSS: 1<<20 + rss}},
+	}
+}
+
+// TestReport: the table has medians over the rounds, each server's, with the ratio of ours to
+// the floor; times of rounds in which others worked count where there are no better ones.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	small, large := cell{100, 10, ""}, cell{100, 1000, optionOwn}
+	file := filepath.Join(t.TempDir(), "results.jsonl")
+	var b bytes.Buffer
+	for _, r := range []run{
+		{Server: theFloor, Protocol: "delta", Cell: large, Result: result(10, 1, 0)},
+		{Server: theFloor, Protocol: "delta", Cell: small, Result: result(10, 1, 0)},
+		{Server: ours, Protocol: "delta", Cell: small, Result: result(23, 1.5, 1600<<10)},
+		{Server: ours, Protocol: "delta", Cell: small, Round: 1, Foreign: 0.5, Result: result(25, 1.5, 1600<<10)},
+		{Server: ours, Protocol: "delta", Cell: large, Foreign: 0.5, Result: result(53, 12, 0)},
+		{Server: theIncumbent, Protocol: "delta", Cell: large, Error: "it fell over"},
+	} {
+		if err := json.NewEncoder(&b).Encode(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := report(&out, file, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"### delta: fairlead / incumbent / floor",
+		"| 100x10 | 24.0 / – / 10.0 (2.1x) | 23.0 / – / 10.0 (2.3x) | 1.50 / – / 1.00 (1.5x) |",
+		"| 16.0 / – / 0.00 (+16) |",
+		"| 100x1000+own | 53.0 / – / 10.0 (5.0x) | ~53.0 / – / 10.0 (5.3x) | 12.0 / – / 1.00 (12x) |",
+		"| CPU per change, ms | 3.5x | 5.0x | delta 100x1000+own |",
+		"Failed: incumbent delta 100x1000+own: it fell over",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "p99") {
+		t.Error("details stand in the short table")
+	}
+}
+
+func TestGrid(t *testing.T) {
+	t.Parallel()
+	grid, err := parseGrid("100x10,1000x100+own,5x5+node")
+	if err != nil || len(grid) != 3 || grid[1] != (cell{1000, 100, optionOwn}) || grid[2].String() != "5x5+node" {
+		t.Errorf("%v, %v", grid, err)
+	}
+	for _, bad := range []string{"", "100", "0x10", "10x0", "10x10+all", "x"} {
+		if _, err := parseGrid(bad); err == nil || !strings.Contains(err.Error(), "bad cell") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package load
+
+import (
+	"context"
+	"time"
+)
+
+// storm connects all clients for the first time, until each is complete.
+func (r *Runner) storm(ctx context.Context, fail context.CancelCauseFunc, res *Result) (err error) {
+	if res.Idle, err = r.memory(ctx); err != nil {
+		return err
+	}
+	r.start = time.Now()
+	res.Storm, err = r.measure(ctx, func(ctx context.Context) error {
+		if err := r.connect(ctx, fail); err != nil {
+			return err
+		}
+		select {
+		case <-r.full:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	res.Full = newDist(r.fullAt)
+	return err
+}
+
+// changes makes one change after the other, each when all clients have the one before.
+func (r *Runner) changes(ctx context.Context, _ context.CancelCauseFunc, res *Result) (err error) {
+	for range r.cfg.Changes {
+		var c Change
+		var made Made
+		c.Usage, err = r.measure(ctx, func(ctx context.Context) (err error) {
+			if made, err = r.change(ctx); err != nil {
+				return err
+			}
+			return r.epochs.wait(ctx, made.Epoch, len(r.clients))
+		})
+		if err != nil {
+			return err
+		}
+		c.Latency = r.epochs.latencies(made.Epoch)
+		res.Changes = append(res.Changes, c)
+	}
+	res.Rest, err = r.memory(ctx)
+	return err
+}
+
+// same has all clients come back to the server that they have left.
+func (r *Runner) same(ctx context.Context, fail context.CancelCauseFunc, res *Result) (err error) {
+	r.disconnect()
+	if err := r.quiesce(ctx); err != nil {
+		return err
+	}
+	res.Same, err = r.measure(ctx, func(ctx context.Context) error { return r.connect(ctx, fail) })
+	return err
+}
+
+// other has all clients come to a server that has never seen them.
+func (r *Runner) other(ctx context.Context, fail context.CancelCauseFunc, res *Result) error {
+	r.disconnect()
+	if err := r.quiesce(ctx); err != nil {
+		return err
+	}
+	err := call(ctx, r.cfg.Control+"/another", &r.server)
+	if err != nil {
+		return err
+	}
+	if err := r.quiesce(ctx); err != nil {
+		return err
+	}
+	res.Other, err = r.measure(ctx, func(ctx context.Context) error { return r.connect(ctx, fail) })
+	return err
+}
+
+// changed has all clients come back to that one after a change that they have missed.
+func (r *Runner) changed(ctx context.Context, fail context.CancelCauseFunc, res *Result) error {
+	r.disconnect()
+	made, err := r.change(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.quiesce(ctx); err != nil {
+		return err
+	}
+	res.Changed, err = r.measure(ctx, func(ctx context.Context) error {
+		if err := r.connect(ctx, fail); err != nil {
+			return err
+		}
+		return r.epochs.wait(ctx, made.Epoch, len(r.clients))
+	})
+	return err
+}
+
+// change has a change made.
+func (r *Runner) change(ctx context.Context) (made Made, err error) {
+	err = call(ctx, r.cfg.Control+"/change", &made)
+	if err == nil {
+		r.epochs.made(made)
+	}
+	return made, err
+}

@@ -1,0 +1,41 @@
+package load
+
+import "fairlead/bench/internal/proc"
+
+// Usage is what a phase has cost, until the server was at rest again. Bytes are those of the
+// TCP streams.
+type Usage struct {
+	Seconds   float64 `json:"seconds"`   // until the phase's condition held
+	LastByte  float64 `json:"last_byte"` // until the last byte came in, in seconds
+	ServerCPU float64 `json:"server_cpu_s"`
+	ClientCPU float64 `json:"client_cpu_s"`
+	Received  int64   `json:"received"`
+	Sent      int64   `json:"sent"`
+	Messages  int64   `json:"messages"`
+	Resources int64   `json:"resources"`
+}
+
+// Change is what one change has cost.
+type Change struct {
+	Usage
+	Latency Dist `json:"latency"` // from the change to each client
+}
+
+// Memory is that of the server. Heap is 0 where nobody tells.
+type Memory struct {
+	proc.Memory
+	Heap int64 `json:"heap"` // with stacks, after a garbage collection
+}
+
+// Result is the outcome of a run.
+type Result struct {
+	Storm   Usage    `json:"storm"`   // all clients connect, until each is complete
+	Full    Dist     `json:"full"`    // from the start of that to each client
+	Changes []Change `json:"changes"` // while all are connected
+	Same    Usage    `json:"same"`    // all come back to the server that they left, up to date
+	Other   Usage    `json:"other"`   // all come to another server, up to date
+	Changed Usage    `json:"changed"` // all come back to it, one change behind
+
+	Idle Memory `json:"idle"` // before the first client
+	Rest Memory `json:"rest"` // with all clients, after the changes
+}

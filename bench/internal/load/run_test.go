@@ -1,0 +1,222 @@
+package load
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"fairlead/bench/internal/admin"
+	"fairlead/bench/internal/fleet"
+	"fairlead/bench/internal/floor"
+	"fairlead/bench/internal/incumbent"
+	"fairlead/bench/internal/xds"
+)
+
+// maker makes a server that serves nothing yet.
+type maker func() (*grpc.Server, admin.Backend)
+
+func newFloor() (*grpc.Server, admin.Backend) {
+	s := floor.New()
+	return grpc.NewServer(grpc.ForceServerCodecV2(floor.Codec{}), grpc.UnknownServiceHandler(s.Serve)), s
+}
+
+func newIncumbent(nodes int, partial bool) maker {
+	return func() (*grpc.Server, admin.Backend) {
+		g := grpc.NewServer()
+		return g, incumbent.New(nodes, partial, g)
+	}
+}
+
+// world is a server, what it serves, and the next one.
+type world struct {
+	t    *testing.T
+	make maker
+
+	mu       sync.Mutex // guards what follows
+	fleet    *fleet.Fleet
+	backends []admin.Backend
+}
+
+func setup(t *testing.T, m maker, clusters int) (*world, Config) {
+	t.Helper()
+	w := &world{t: t, make: m, fleet: fleet.New(clusters)}
+	control := httptest.NewServer(http.HandlerFunc(w.control))
+	t.Cleanup(control.Close)
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	return w, Config{
+		Server: w.another(), Control: control.URL, Clients: testClients, Clusters: clusters, Changes: testChanges, Timeout: 30 * time.Second,
+	}
+}
+
+// another serves the newest content; content is shared, so that both are told of changes.
+func (w *world) another() Server {
+	g, b := w.make()
+	if err := b.Set(w.fleet); err != nil {
+		w.t.Error(err)
+	}
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		w.t.Error(err)
+		return Server{}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- g.Serve(lis) }()
+	w.t.Cleanup(func() {
+		g.Stop()
+		if err := <-ended; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			w.t.Error(err)
+		}
+	})
+	w.backends = append(w.backends, b)
+	return Server{Target: lis.Addr().String()}
+}
+
+func (w *world) control(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.URL.Path == "/another" {
+		_ = json.NewEncoder(rw).Encode(w.another())
+		return
+	}
+	now := time.Now()
+	i := w.fleet.Change(now)
+	for _, b := range w.backends {
+		if err := b.Change(w.fleet, i); err != nil {
+			w.t.Error(err)
+		}
+	}
+	_ = json.NewEncoder(rw).Encode(Made{Epoch: w.fleet.Epoch, Nanos: now.UnixNano()})
+}
+
+const (
+	testClients = 7
+	testChanges = 3
+)
+
+// TestServers: every server serves all clients through all phases, and the clients receive
+// what there is to receive, once.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]maker{
+		"floor": newFloor, "incumbent": newIncumbent(0, false), "incumbent-nodes": newIncumbent(testClients, false),
+	} {
+		for _, p := range []xds.Protocol{xds.SotW, xds.Delta} {
+			t.Run(name+"/"+string(p), func(t *testing.T) {
+				t.Parallel()
+				_, cfg := setup(t, m, 30)
+				cfg.Protocol = p
+				check(t, cfg, 2*30+2)
+			})
+		}
+	}
+}
+
+// TestClientsOfTheirOwn: clients that choose their clusters get these and no others, from a
+// server that knows what a subscription is.
+func TestClientsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, p := range []xds.Protocol{xds.SotW, xds.Delta} {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			_, cfg := setup(t, newIncumbent(0, true), 80)
+			cfg.Protocol, cfg.Own = p, true
+			r := check(t, cfg, 2*(80-leftOut)+2)
+			chosen := map[*nameSet]bool{}
+			for _, c := range r.clients {
+				chosen[c.types[xds.Clusters].sub] = true
+			}
+			if len(chosen) != testClients {
+				t.Errorf("%d clients have %d subscriptions", testClients, len(chosen))
+			}
+		})
+	}
+}
+
+// TestLargeMessages: messages both ways are larger than the flow control windows.
+func TestLargeMessages(t *testing.T) {
+	t.Parallel()
+	for _, p := range []xds.Protocol{xds.SotW, xds.Delta} {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			const clusters = 3000
+			_, cfg := setup(t, newFloor, clusters)
+			cfg.Protocol, cfg.StreamWindow, cfg.ConnWindow, cfg.NodeBytes = p, 65535, 65535, 61_000
+			check(t, cfg, 2*clusters+2)
+		})
+	}
+}
+
+// check runs cfg, where a client's full configuration has so many resources.
+func check(t *testing.T, cfg Config, each int) *Runner {
+	t.Helper()
+	r, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := res.Storm.Resources, int64(testClients*each); got != want {
+		t.Errorf("first connect: %d resources, want %d", got, want)
+	}
+	if got := res.Full.Count; got != testClients {
+		t.Errorf("first connect: %d clients are complete", got)
+	}
+	for _, c := range res.Changes {
+		if c.Latency.Count != testClients || c.Latency.Max <= 0 {
+			t.Errorf("change: %+v", c.Latency)
+		}
+	}
+	if len(res.Changes) != testChanges {
+		t.Errorf("%d changes, want %d", len(res.Changes), testChanges)
+	}
+	if got, want := r.resources.Load(), int64(testClients*(each+testChanges+1)); cfg.Protocol == xds.Delta && got != want {
+		t.Errorf("%d resources in all, want %d: those that a client has are not sent again", got, want)
+	}
+	return r
+}
+
+// TestTheFirstErrorEndsARun: a server that refuses a client is told of in the words that it
+// used.
+func TestTheFirstErrorEndsARun(t *testing.T) {
+	t.Parallel()
+	_, cfg := setup(t, func() (*grpc.Server, admin.Backend) { return grpc.NewServer(), floor.New() }, 30)
+	cfg.Protocol = xds.Delta
+	r, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "first connect: node-") || !strings.Contains(err.Error(), "unknown service") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConfigsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	good := Config{Protocol: xds.Delta, Clients: 1, Clusters: 100, Changes: 3, Timeout: time.Second}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for name, breakIt := range map[string]func(*Config){
+		"no protocol":            func(c *Config) { c.Protocol = "rest" },
+		"no clients":             func(c *Config) { c.Clients = 0 },
+		"no limit":               func(c *Config) { c.Timeout = 0 },
+		"little to choose among": func(c *Config) { c.Own, c.Clusters = true, 63 },
+		"changes for some":       func(c *Config) { c.Own, c.Changes = true, 32 },
+	} {
+		c := good
+		breakIt(&c)
+		if _, err := New(c); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2/hpack"
+
+	"fairlead/bench/internal/h2"
+	"fairlead/bench/internal/xds"
+)
+
+// Runner holds the clients of a run.
+type Runner struct {
+	cfg     Config
+	server  Server // that the clients connect to; changes while none is connected
+	catalog *catalog
+	epochs  epochs
+	clients []*client
+	node    []byte // what the nodes of all clients have in common, encoded
+
+	traffic
+	conns  sync.WaitGroup
+	hangUp context.CancelFunc // ends all connections
+
+	mu     sync.Mutex // guards what follows
+	start  time.Time  // of the first connection
+	fullAt []time.Duration
+	full   chan struct{} // closed when all clients are complete
+}
+
+// New checks cfg and prepares a run.
+func New(cfg Config) (*Runner, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	if cfg.StreamWindow == 0 {
+		cfg.StreamWindow, cfg.ConnWindow = envoysStreamWindow, envoysConnWindow
+	}
+	r := &Runner{cfg: cfg, server: cfg.Server, catalog: newCatalog(), full: make(chan struct{}), hangUp: func() {}}
+	r.epochs.m = make(map[uint64]*epoch)
+	r.node = commonNode(cfg.NodeBytes)
+	for i := range cfg.Clients {
+		c := newClient(r, i)
+		if cfg.Own {
+			c.choose(i)
+		}
+		r.clients = append(r.clients, c)
+	}
+	return r, nil
+}
+
+// Run makes the load, phase after phase. The first error of a client ends it.
+func (r *Runner) Run(ctx context.Context) (*Result, error) {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	defer r.disconnect()
+	res := &Result{}
+	for _, phase := range []struct {
+		name string
+		run  func(context.Context, context.CancelCauseFunc, *Result) error
+	}{
+		{"first connect", r.storm},
+		{"changes", r.changes},
+		{"reconnect to the same server", r.same},
+		{"reconnect to another server", r.other},
+		{"reconnect after a change", r.changed},
+	} {
+		if err := phase.run(ctx, fail, res); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return nil, fmt.Errorf("%s: %w", phase.name, err)
+		}
+	}
+	return res, nil
+}
+
+// connect has all clients connect, and returns when all have sent their first requests.
+func (r *Runner) connect(ctx context.Context, fail context.CancelCauseFunc) error {
+	live, hangUp := context.WithCancel(context.WithoutCancel(ctx)) // the phase's limit is not theirs
+	r.hangUp = hangUp
+	headers := r.headers()
+	slots := make(chan struct{}, dials)
+	connected := make(chan struct{}, len(r.clients))
+	for _, c := range r.clients {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		r.conns.Go(func() {
+			nc, err := (&net.Dialer{}).DialContext(live, "tcp", r.server.Target)
+			<-slots
+			if err == nil {
+				err = r.serve(live, c, h2.New(nc, h2.Config{StreamWindow: r.cfg.StreamWindow, ConnWindow: r.cfg.ConnWindow, Count: r.count}), headers, connected)
+			}
+			if err != nil && live.Err() == nil {
+				fail(fmt.Errorf("%s: %w", c.id, err))
+			}
+		})
+	}
+	for range r.clients {
+		select {
+		case <-connected:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// serve runs a client on a connection until that ends.
+func (r *Runner) serve(ctx context.Context, c *client, conn *h2.Conn, headers []byte, connected chan<- struct{}) error {
+	stop := context.AfterFunc(ctx, conn.Close)
+	defer stop()
+	c.connect(conn, headers)
+	connected <- struct{}{} // has room for all
+	return conn.Run()
+}
+
+// disconnect ends all connections and waits until their goroutines are gone.
+func (r *Runner) disconnect() {
+	r.hangUp()
+	r.conns.Wait()
+}
+
+func (r *Runner) headers() []byte {
+	fields := []hpack.HeaderField{
+		{Name: ":method", Value: "POST"},
+		{Name: ":scheme", Value: "http"},
+		{Name: ":path", Value: r.cfg.Protocol.Method()},
+		{Name: ":authority", Value: r.server.Target},
+		{Name: "content-type", Value: "application/grpc"},
+		{Name: "te", Value: "trailers"},
+		{Name: "user-agent", Value: "xdsbench"},
+	}
+	if r.server.Token != "" {
+		fields = append(fields, hpack.HeaderField{Name: "authorization", Value: "Bearer " + r.server.Token})
+	}
+	return h2.Headers(fields...)
+}
+
+// isFull is called once per client, when it is complete for the first time.
+func (r *Runner) isFull() {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fullAt = append(r.fullAt, now.Sub(r.start))
+	if len(r.fullAt) == len(r.clients) {
+		close(r.full)
+	}
+}
+
+func (r *Runner) delta() bool { return r.cfg.Protocol == xds.Delta }

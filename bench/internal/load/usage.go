@@ -1,0 +1,117 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"fairlead/bench/internal/admin"
+	"fairlead/bench/internal/proc"
+)
+
+// traffic counts what all clients receive and send.
+type traffic struct {
+	received, sent, messages, resources atomic.Int64
+	last                                atomic.Int64 // when bytes came in, in Unix nanoseconds
+}
+
+func (t *traffic) count(read, written int) {
+	t.received.Add(int64(read))
+	t.sent.Add(int64(written))
+	if read > 0 {
+		t.last.Store(time.Now().UnixNano())
+	}
+}
+
+// usage is the cost of everything so far.
+func (r *Runner) usage() (u Usage, err error) {
+	u = Usage{
+		Received: r.received.Load(), Sent: r.sent.Load(),
+		Messages: r.messages.Load(), Resources: r.resources.Load(),
+	}
+	if r.server.PID == 0 {
+		return u, nil
+	}
+	own, err := proc.CPU(os.Getpid())
+	if err != nil {
+		return u, err
+	}
+	server, err := proc.CPU(r.server.PID)
+	u.ClientCPU, u.ServerCPU = own.Seconds(), server.Seconds()
+	return u, err
+}
+
+// measure runs a phase and takes its cost.
+func (r *Runner) measure(ctx context.Context, phase func(context.Context) error) (Usage, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
+	defer cancel()
+	before, err := r.usage()
+	if err != nil {
+		return before, err
+	}
+	start := time.Now()
+	if err := phase(ctx); err != nil {
+		return Usage{}, err
+	}
+	took := time.Since(start)
+	if err := r.quiesce(ctx); err != nil {
+		return Usage{}, err
+	}
+	after, err := r.usage()
+	return Usage{
+		Seconds: took.Seconds(), LastByte: max(0, time.Unix(0, r.last.Load()).Sub(start).Seconds()),
+		ServerCPU: after.ServerCPU - before.ServerCPU, ClientCPU: after.ClientCPU - before.ClientCPU,
+		Received: after.Received - before.Received, Sent: after.Sent - before.Sent,
+		Messages: after.Messages - before.Messages, Resources: after.Resources - before.Resources,
+	}, err
+}
+
+// quiesce waits until the server is at rest.
+func (r *Runner) quiesce(ctx context.Context) error {
+	if r.server.PID == 0 {
+		return nil
+	}
+	return proc.Quiesce(ctx, r.server.PID)
+}
+
+// memory is the server's.
+func (r *Runner) memory(ctx context.Context) (m Memory, err error) {
+	if r.server.Memory != "" {
+		var left admin.Memory
+		if err := call(ctx, r.server.Memory, &left); err != nil {
+			return m, err
+		}
+		m.Heap = int64(left.Heap + left.Stacks)
+	}
+	if r.server.PID != 0 {
+		m.Memory, err = proc.MemoryOf(r.server.PID)
+	}
+	return m, err
+}
+
+// call POSTs to url and decodes the answer.
+func call(ctx context.Context, url string, answer any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s: %s", url, resp.Status, bytes.TrimSpace(b))
+	}
+	return json.Unmarshal(b, answer)
+}

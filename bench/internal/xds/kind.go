@@ -1,0 +1,69 @@
+package xds
+
+import "fmt"
+
+// Kind is one of the four resource types that the bench speaks, in the order in which a
+// client needs them.
+type Kind uint8
+
+// The kinds.
+const (
+	Clusters Kind = iota
+	Endpoints
+	Listeners
+	Routes
+	Kinds // how many there are
+)
+
+var typeURLs = [Kinds]string{
+	"type.googleapis.com/envoy.config.cluster.v3.Cluster",
+	"type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
+	"type.googleapis.com/envoy.config.listener.v3.Listener",
+	"type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+}
+
+// TypeURL is the kind's name on the wire.
+func (k Kind) TypeURL() string { return typeURLs[k] }
+
+// Parent returns the kind whose resources name those of k; Clusters and Listeners have none.
+func (k Kind) Parent() (Kind, bool) {
+	if k == Endpoints || k == Routes {
+		return k - 1, true
+	}
+	return 0, false
+}
+
+// KindOf maps a type URL to its kind.
+func KindOf(url []byte) (Kind, bool) {
+	for k, u := range typeURLs {
+		if string(url) == u {
+			return Kind(k), true
+		}
+	}
+	return 0, false
+}
+
+// Protocol is a variant of aggregated xDS.
+type Protocol string
+
+// The protocols.
+const (
+	SotW  Protocol = "sotw"
+	Delta Protocol = "delta"
+)
+
+// ParseProtocol reads sotw or delta.
+func ParseProtocol(s string) (Protocol, error) {
+	if p := Protocol(s); p == SotW || p == Delta {
+		return p, nil
+	}
+	return "", fmt.Errorf("bad protocol %q: write sotw or delta", s)
+}
+
+// Method is the path of the protocol's gRPC method.
+func (p Protocol) Method() string {
+	if p == Delta {
+		return "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources"
+	}
+	return "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources"
+}
