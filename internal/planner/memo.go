@@ -14,13 +14,14 @@ import (
 // memo is what was worked out of one target. It goes with the target, and forgetting it
 // earlier is always safe.
 type memo struct {
-	seed    maphash.Seed
-	mu      sync.RWMutex        // guards what follows
-	seen    map[uint64]struct{} // hashes of positions that somebody was in
-	steps   map[stepKey]*entry[*step]
-	beliefs map[beliefKey]*entry[belief]
-	resumes map[resumeKey]*entry[resumed]
-	size    int
+	seed     maphash.Seed
+	mu       sync.RWMutex        // guards what follows
+	seen     map[uint64]struct{} // hashes of positions that somebody was in
+	steps    map[stepKey]*entry[*step]
+	beliefs  map[beliefKey]*entry[belief]
+	resumes  map[resumeKey]*entry[resumed]
+	withheld map[withheldKey]*entry[[]fleet.Withheld]
+	size     int
 }
 
 // entry is worked out once, however many ask at a time.
@@ -33,6 +34,12 @@ type entry[V any] struct {
 type stepKey struct {
 	fleet fleet.Key
 	pos   Position
+}
+
+// withheldKey is of what is withheld of a type in a position.
+type withheldKey struct {
+	stepKey
+	typ fleet.Type
 }
 
 // seenSize is about what it takes to remember that somebody was in a position.
@@ -185,7 +192,7 @@ func (in interner) grow(m *memo, size int) {
 func (m *memo) clear() (size int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen, m.steps, m.beliefs, m.resumes = nil, nil, nil, nil
+	m.seen, m.steps, m.beliefs, m.resumes, m.withheld = nil, nil, nil, nil, nil
 	size, m.size = m.size, 0
 	return size
 }

@@ -55,8 +55,25 @@ type effect struct {
 }
 
 type body struct {
-	once  sync.Once
-	bytes []byte
+	once     sync.Once
+	bytes    []byte
+	warmOnce sync.Once
+	warm     []fleet.Ref
+}
+
+// warming is what the client takes in while the response is unanswered, not to be
+// written to.
+func (r *Response) warming() []fleet.Ref {
+	r.body.warmOnce.Do(func() {
+		var w fleet.Waits
+		for _, ch := range r.changes {
+			if ch.new != nil && !ch.old.is(ch.new) {
+				w.Warming = append(w.Warming, fleet.Ref{Type: r.Type, Name: ch.name})
+			}
+		}
+		r.body.warm = w.Warming
+	})
+	return r.body.warm
 }
 
 // Changes reports whether the response changes what the client holds: an answer that

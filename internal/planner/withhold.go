@@ -183,11 +183,7 @@ func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w 
 		}
 		var waits fleet.Waits
 		if f := c.flights[t]; warming && f != nil && now.Sub(f.sentAt) >= warmsLong {
-			for _, ch := range f.changes {
-				if ch.new != nil && !ch.old.is(ch.new) {
-					waits.Warming = append(waits.Warming, fleet.Ref{Type: t, Name: ch.name})
-				}
-			}
+			waits.Warming = f.warming()
 		}
 		waits.Withheld = c.withheld(l, t)
 		w = w.With(waits)
@@ -195,8 +191,21 @@ func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w 
 	return w
 }
 
-// withheld is what is withheld of a type, and forgets what is not any more.
+// withheld is what is withheld of a type, and forgets what is not any more. Where nothing is
+// peculiar it is worked out once for all.
 func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
+	m := c.in.memoOf(l.target)
+	if m == nil || len(c.settled.kept) > 0 || l.rec.bends() {
+		return c.withheldNow(l, t)
+	}
+	return remembered(&m.mu, &m.withheld, withheldKey{stepKey{c.in.key, c.pos}, t}, func() []fleet.Withheld {
+		all := c.withheldNow(l, t)
+		c.in.grow(m, stepSize+64*len(all))
+		return all
+	})
+}
+
+func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 	still := make(map[fleet.Ref]struct{})
 	for ch := range l.differences(t) {
 		ref := fleet.Ref{Type: t, Name: ch.name}

@@ -31,10 +31,7 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	switch v := v.(type) {
 	case *request:
-		v.raw = data.MaterializeToBuffer(mem.DefaultBufferPool())
-		if v.unmarshal(v.raw.ReadOnlyData()); v.refused != nil || v.names.N+v.dropped.N+v.versions.N == 0 {
-			v.free()
-		}
+		v.receive(data)
 		return nil
 	case *question:
 		v.err = c.question(data, v.message)

@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -26,11 +27,11 @@ type request struct {
 
 	node     []byte // the encoded Node, nil if there is none
 	typeURL  string
-	version  string     // version_info (state of the world)
-	names    counted    // resource_names, or resource_names_subscribe
-	dropped  counted    // resource_names_unsubscribe (delta)
-	versions counted    // initial_resource_versions (delta)
-	raw      mem.Buffer // what the lists are read out of; nil if it is free
+	version  string  // version_info (state of the world)
+	names    counted // resource_names, or resource_names_subscribe
+	dropped  counted // resource_names_unsubscribe (delta)
+	versions counted // initial_resource_versions (delta)
+	raw      []byte  // what the lists are read out of; nil if they are empty
 	nonce    string
 	nack     bool
 	detail   string // error_detail.message
@@ -123,15 +124,26 @@ func (n counts) check(b bounds) error {
 	return nil
 }
 
-// free gives back what the lists are read out of.
-func (r *request) free() {
-	if r.raw != nil {
-		r.raw.Free()
-		r.raw = nil
+// receive decodes what came, and keeps it if there are lists in it. grpc's pools have 1 MB for
+// what has more than 32 kB, so nothing of theirs is held.
+func (r *request) receive(data mem.BufferSlice) {
+	if len(data) == 1 {
+		b := data[0].ReadOnlyData()
+		if r.unmarshal(b); r.lists() {
+			r.raw = bytes.Clone(b)
+		}
+		return
+	}
+	b := data.Materialize()
+	if r.unmarshal(b); r.lists() {
+		r.raw = b
 	}
 }
 
-// subscription is what the request says of names. It is good until free.
+// lists reports whether there is something to read again.
+func (r *request) lists() bool { return r.refused == nil && r.names.N+r.dropped.N+r.versions.N > 0 }
+
+// subscription is what the request says of names.
 func (r *request) subscription(t fleet.Type) planner.Request {
 	q := planner.Request{Type: t, Star: r.names.star, Unstar: r.dropped.star, Version: r.version}
 	q.Names = planner.Names{Count: r.names.Count, Each: r.elements(sotwNames)} // which is deltaSubscribe
@@ -152,7 +164,7 @@ func (r *request) elements(field protowire.Number) iter.Seq[[]byte] {
 		if r.raw == nil {
 			return
 		}
-		_ = eachBytes(r.raw.ReadOnlyData(), func(num protowire.Number, v []byte) error { // decode has read them all
+		_ = eachBytes(r.raw, func(num protowire.Number, v []byte) error { // decode has read them all
 			if num == field && (len(v) != 1 || v[0] != '*') && !yield(v) {
 				return errEnough
 			}

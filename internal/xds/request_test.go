@@ -10,7 +10,6 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/planner"
@@ -33,7 +32,7 @@ func FuzzRequest(f *testing.F) {
 		sotw, delta := &discoveryv3.DiscoveryRequest{}, &discoveryv3.DeltaDiscoveryRequest{}
 		all := new(atomic.Int64)
 		all.Store(math.MaxInt64)
-		r := request{bounds: bounds{all, math.MaxInt}, raw: mem.SliceBuffer(b)}
+		r := request{bounds: bounds{all, math.MaxInt}, raw: b}
 		if proto.Unmarshal(b, sotw) == nil {
 			if err := r.decode(b); err != nil {
 				t.Fatalf("state of the world: %v", err)
@@ -43,7 +42,7 @@ func FuzzRequest(f *testing.F) {
 				t.Errorf("got %+v, want %v", r, sotw)
 			}
 		}
-		r = request{delta: true, bounds: r.bounds, raw: mem.SliceBuffer(b)}
+		r = request{delta: true, bounds: r.bounds, raw: b}
 		if proto.Unmarshal(b, delta) == nil {
 			if err := r.decode(b); err != nil {
 				t.Fatalf("delta: %v", err)

@@ -220,7 +220,6 @@ func (st *stream) attach() error {
 	}
 	st.now = time.Now()
 	st.client = st.srv.planner.Client(st.id.Key, st.kind(), origin, !st.singleType, st.now)
-	defer first.free()
 	return st.handle(first)
 }
 
@@ -273,9 +272,7 @@ func (st *stream) loop() error {
 		select {
 		case r := <-st.requests:
 			st.now = time.Now()
-			err := st.handle(r)
-			r.free()
-			if err != nil {
+			if err := st.handle(r); err != nil {
 				return err
 			}
 		case <-st.att.Changed(): // look again: pump does
