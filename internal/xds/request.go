@@ -83,6 +83,7 @@ type bounds struct {
 	// read when the request has come.
 	names *atomic.Int64
 	bytes int // of one name, or one version
+	lists *lists
 }
 
 // unmarshal decodes the request, or keeps why it does not.
@@ -104,11 +105,48 @@ func (r *request) decode(b []byte) error {
 	if r.delta {
 		field = r.deltaField
 	}
-	if err := eachBytes(b, field); err != nil {
+	before, after, err := r.known(b)
+	if err == nil {
+		err = eachBytes(before, field)
+	}
+	if err == nil {
+		err = eachBytes(after, field)
+	}
+	if err != nil {
 		return err
 	}
 	n := counts{r.names.len(), r.dropped.len(), r.versions.len(), r.longest}
 	return n.check(r.bounds)
+}
+
+// known takes the list of names out of a request, as far as it is in one piece: as it is known, or
+// name by name. It returns what stands before it and behind it.
+func (r *request) known(b []byte) (before, after []byte, err error) {
+	at := 0
+	for at < len(b) && b[at] != nameTag {
+		_, _, n := protowire.ConsumeField(b[at:])
+		if n < 0 {
+			return nil, nil, protowire.ParseError(n)
+		}
+		at += n
+	}
+	if k, ok := r.bounds.lists.find(b[at:]); ok {
+		r.names, r.longest = k.names, k.longest
+		return b[:at], b[at+k.size:], nil
+	}
+	end := at
+	for end < len(b) && b[end] == nameTag {
+		v, n := protowire.ConsumeBytes(b[end+1:])
+		if n < 0 {
+			return nil, nil, protowire.ParseError(n)
+		}
+		if err := r.name(&r.names, v); err != nil {
+			return nil, nil, err
+		}
+		end += 1 + n
+	}
+	r.bounds.lists.add(b[at:end], r.names, r.longest)
+	return b[:at], b[end:], nil
 }
 
 // counts are how long the lists of a request are, and the longest name or version in bytes.

@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -32,7 +33,7 @@ func FuzzRequest(f *testing.F) {
 		sotw, delta := &discoveryv3.DiscoveryRequest{}, &discoveryv3.DeltaDiscoveryRequest{}
 		all := new(atomic.Int64)
 		all.Store(math.MaxInt64)
-		r := request{bounds: bounds{all, math.MaxInt}, raw: b}
+		r := request{bounds: bounds{all, math.MaxInt, new(lists)}, raw: b}
 		if proto.Unmarshal(b, sotw) == nil {
 			if err := r.decode(b); err != nil {
 				t.Fatalf("state of the world: %v", err)
@@ -71,4 +72,39 @@ func sameVersions(got planner.Versions, want map[string]string) bool {
 		read[string(name)] = string(version)
 	}
 	return maps.Equal(read, want)
+}
+
+// TestAListThatIsKnownIsReadAlike: with whatever stands before it and behind it, and not for
+// one that only begins or ends like it.
+func TestAListThatIsKnownIsReadAlike(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for i := range 200 {
+		names = append(names, fmt.Sprint("cluster-", i))
+	}
+	all := new(atomic.Int64)
+	all.Store(math.MaxInt64)
+	known := new(lists)
+	for _, m := range []*discoveryv3.DiscoveryRequest{
+		{TypeUrl: "t", ResourceNames: names},
+		{TypeUrl: "t", ResourceNames: names, VersionInfo: "1", ResponseNonce: "2"},
+		{VersionInfo: "1", ResourceNames: append(slices.Clone(names), "more")},
+		{VersionInfo: "1", ResourceNames: names[:199], ResponseNonce: "3"},
+		{ResourceNames: names},
+		{ResourceNames: append(slices.Clone(names[:199]), "cluster-201"), ResponseNonce: "4"},
+	} {
+		b, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			r := request{bounds: bounds{all, math.MaxInt, known}, raw: b}
+			if err := r.decode(b); err != nil {
+				t.Fatal(err)
+			}
+			if !sameNames(r.subscription(0).Names, r.names, m.GetResourceNames()) || r.version != m.GetVersionInfo() || r.nonce != m.GetResponseNonce() || r.longest == 0 {
+				t.Errorf("read %d names, version %q, nonce %q of %d names, %q, %q", r.names.N, r.version, r.nonce, len(m.GetResourceNames()), m.GetVersionInfo(), m.GetResponseNonce())
+			}
+		}
+	}
 }

@@ -116,6 +116,7 @@ type Server struct {
 	// stop closes drain.
 	stop    context.CancelFunc
 	planner *planner.Planner
+	lists   lists
 	streams registry
 	guests  guests
 }

@@ -119,7 +119,7 @@ func (st *stream) read() {
 	limits := st.srv.cfg.Limits
 	pace := rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst)
 	for pace.Wait(st.ctx) == nil {
-		r := &request{delta: st.delta, bounds: bounds{&st.names, limits.NameBytes}}
+		r := &request{delta: st.delta, bounds: bounds{&st.names, limits.NameBytes, &st.srv.lists}}
 		err := st.ss.RecvMsg(r)
 		if err == nil {
 			err = r.refused
