@@ -193,8 +193,10 @@ func TestMemoryOfAStreamInStep(t *testing.T) {
 		before := big(n)
 		target := snapshot.NewTarget(before, nil)
 		endpoints := planner.NamesOf(namesIn(before.Types[fleet.Endpoint])...)
-		for range 2 { // the second one's steps are remembered
-			newStream(pl, true).connect(target, endpoints)
+		var earlier [2]*stream // the second one's steps are remembered
+		for i := range earlier {
+			earlier[i] = newStream(pl, true)
+			earlier[i].connect(target, endpoints)
 		}
 		const streams = 50
 		keep := make([]*stream, streams)
@@ -207,6 +209,7 @@ func TestMemoryOfAStreamInStep(t *testing.T) {
 			t.Errorf("%d endpoints named: %d bytes a stream", n, each)
 		}
 		runtime.KeepAlive(keep)
+		runtime.KeepAlive(earlier)
 	}
 }
 
@@ -218,19 +221,20 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// BenchmarkSwap is a cluster that goes while another one comes, for the second stream to see
-// it: the cost of all its steps and of what it asks for.
+// BenchmarkSwap is a cluster that goes while another one comes, for the first and for the third
+// stream to see it: the cost of all its steps and of what it asks for.
 func BenchmarkSwap(b *testing.B) {
 	for _, n := range []int{1_000, 4_000, 16_000} {
-		for _, who := range []string{"first", "second"} {
+		for _, who := range []string{"first", "third"} {
 			b.Run(fmt.Sprint(n, "/", who), func(b *testing.B) {
 				pl := planner.New(planner.DefaultMemo)
 				at := big(n)
 				names := namesIn(at.Types[fleet.Cluster])
-				one, two := newStream(pl, true), newStream(pl, true)
+				one, two, three := newStream(pl, true), newStream(pl, true), newStream(pl, true)
 				target := snapshot.NewTarget(at, nil)
 				one.connect(target, planner.NamesOf(names...))
 				two.connect(target, planner.NamesOf(names...))
+				three.connect(target, planner.NamesOf(names...))
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
 					b.StopTimer()
@@ -238,11 +242,12 @@ func BenchmarkSwap(b *testing.B) {
 					names[i%n] = name
 					at = swapped(at, old, name, fleet.Revision(i+2))
 					target = snapshot.NewTarget(at, nil)
-					if who == "second" {
+					if who == "third" { // the second one's steps are remembered
 						one.swap(target, old, name)
+						two.swap(target, old, name)
 					}
 					b.StartTimer()
-					two.swap(target, old, name)
+					three.swap(target, old, name)
 				}
 			})
 		}
