@@ -214,6 +214,14 @@ func (r *request) status(b []byte) error {
 // eachBytes calls f for every length-delimited field.
 func eachBytes(b []byte, f func(protowire.Number, []byte) error) error {
 	for len(b) > 0 {
+		if len(b) > 1 && b[0]&0x87 == 2 && b[0] > 7 && b[1] < 0x80 && len(b) >= 2+int(b[1]) { // nearly all fields are so short
+			end := 2 + int(b[1])
+			if err := f(protowire.Number(b[0]>>3), b[2:end]); err != nil {
+				return err
+			}
+			b = b[end:]
+			continue
+		}
 		num, typ, n := protowire.ConsumeTag(b)
 		if n < 0 {
 			return protowire.ParseError(n)
