@@ -205,7 +205,9 @@ func TestMemoryOfAStreamInStep(t *testing.T) {
 			keep[i] = newStream(pl, true)
 			keep[i].connect(target, endpoints)
 		}
-		if each := (heap() - begin) / streams; each > 8<<10 {
+		each := (heap() - begin) / streams
+		t.Logf("%d endpoints named: %d bytes a stream", n, each)
+		if each > 8<<10 {
 			t.Errorf("%d endpoints named: %d bytes a stream", n, each)
 		}
 		runtime.KeepAlive(keep)
