@@ -186,9 +186,9 @@ func TestOneNameForAnotherIsNotSettled(t *testing.T) {
 	}
 }
 
-// TestNothingIsSettledInAStreamsYouth: the clusters are current, and of the rest the
+// TestNothingIsSettledWhileAStreamOpens: the clusters are current, and of the rest the
 // client has not spoken yet.
-func TestNothingIsSettledInAStreamsYouth(t *testing.T) {
+func TestNothingIsSettledWhileAStreamOpens(t *testing.T) {
 	t.Parallel()
 	target := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1")}, fleet.Route: {row("r", "2")}})
 	s := script{t: t, c: client{Envoy: true, Young: true}}

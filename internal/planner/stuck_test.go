@@ -33,9 +33,9 @@ func presumed(t *testing.T, delta bool) (s *script, target *snapshot.Target, lat
 	return s, target, late, back
 }
 
-// TestALateAnswerAcquits: a proxy that was only busy took what it was presumed to stick on. It
+// TestALateAnswerClears: a proxy that was only busy took what it was presumed to stick on. It
 // keeps that, and is given more time from then on.
-func TestALateAnswerAcquits(t *testing.T) {
+func TestALateAnswerClears(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		s, target, late, back := presumed(t, delta)
@@ -60,9 +60,9 @@ func TestALateAnswerAcquits(t *testing.T) {
 	}
 }
 
-// TestALateAnswerAcquitsTheOnlySuspect: one whose endpoints nobody asked for is guilty as soon
+// TestALateAnswerClearsTheOnlySuspect: one whose endpoints nobody asked for is guilty as soon
 // as what takes it away is ACKed; not if it was ACKed itself.
-func TestALateAnswerAcquitsTheOnlySuspect(t *testing.T) {
+func TestALateAnswerClearsTheOnlySuspect(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
 		for _, late := range []bool{true, false} {

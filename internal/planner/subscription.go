@@ -35,9 +35,6 @@ type subKey struct {
 	names              snapshot.Count
 }
 
-// Wildcard reports whether everything is wanted.
-func (s *Subscription) Wildcard() bool { return s != nil && s.wildcard }
-
 // Has reports whether the client wants the resource of that name.
 func (s *Subscription) Has(name string) bool { return s != nil && (s.wildcard || s.Named(name)) }
 

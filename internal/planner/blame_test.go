@@ -46,7 +46,7 @@ func TestWhatAFellowNodeRefusedIsTriedLast(t *testing.T) {
 			t.Errorf("%s: %q are blamed after %d responses", c.culprit, blamed, sent)
 		}
 		if truth := c.says == c.culprit; truth && sent > 3 {
-			t.Errorf("%d responses, though the witness was right", sent)
+			t.Errorf("%d responses, though the peer was right", sent)
 		}
 	}
 }
