@@ -57,6 +57,11 @@ var contained = map[string]string{
 	"internal/xds/xdstest/raw.go NewRaw go r.read":    "none: tests",
 	"internal/xds/xdstest/raw.go End time.AfterFunc":  "none: tests",
 	"internal/xds/xdstest/raw.go Gone time.AfterFunc": "none: tests",
+	"test/world/tap.go NewTap go func":                "none: tests",
+	"test/world/call.go serve go c.requests":          "none: tests",
+	"test/world/call.go serve go func":                "none: tests",
+	"test/world/call.go responses held.Go":            "none: tests",
+	"test/world/wire.go Accept go w.read":             "none: tests",
 }
 
 // starts returns what in a file starts a goroutine, in order, by the enclosing function.

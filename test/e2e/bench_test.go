@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"fairlead/test/world"
 )
 
 // BenchmarkReceipt is what a person waits for: from the answer of a PUT to the receipt
@@ -12,12 +14,12 @@ func BenchmarkReceipt(b *testing.B) {
 	for name, delta := range map[string]bool{"delta": true, "SotW": false} {
 		b.Run(name, func(b *testing.B) {
 			r := setupRouted(b, setup(b), delta)
-			r.awaitState(r.apply(together(cluster("b", "1s"), endpoints("b", backend(b, "b")))), "delivered")
+			r.AwaitState(r.Apply(world.Together(world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(b, "b")))), "delivered")
 			var waits, acks []float64
 			for i := 0; b.Loop(); i++ {
-				revision := r.put(route("r", []string{"b", "a"}[i%2]))
+				revision := r.Put(world.Route("r", []string{"b", "a"}[i%2]))
 				answered := time.Now()
-				receipt := r.receipt(revision)
+				receipt := r.Receipt(revision)
 				waits = append(waits, time.Since(answered).Seconds()*1000)
 				if receipt.State != "delivered" || receipt.Counts.Acked != 1 || receipt.LastAckMs == nil {
 					b.Fatalf("receipt %+v, want delivered to 1", receipt)

@@ -10,10 +10,9 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // perConnection is how many simulated nodes share a connection.
@@ -21,22 +20,19 @@ const perConnection = 100
 
 // crowd connects simulated nodes, which take all clusters that come. It returns when all
 // have answered the first response.
-func (w *world) crowd(address string, nodes int) {
-	w.t.Helper()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+w.nodeToken))
+func (w *installation) crowd(address string, nodes int) {
+	w.T.Helper()
+	ctx, cancel := context.WithCancel(world.WithToken(context.Background(), w.NodeToken))
 	var running, answered sync.WaitGroup
-	w.whole.Cleanup(func() { cancel(); running.Wait() })
+	w.Whole.Cleanup(func() { cancel(); running.Wait() })
 	answered.Add(nodes)
 	var conn *grpc.ClientConn
 	for i := range nodes {
 		if i%perConnection == 0 {
-			next, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-			must(w.t, err)
-			w.whole.Cleanup(func() { _ = next.Close() })
-			conn = next
+			conn = w.Dial(address)
 		}
 		stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(ctx)
-		must(w.t, err, stream.Send(&discoveryv3.DeltaDiscoveryRequest{
+		world.Must(w.T, err, stream.Send(&discoveryv3.DeltaDiscoveryRequest{
 			Node: &corev3.Node{Id: fmt.Sprint("node-", i), UserAgentName: "envoy"}, TypeUrl: fleet.Cluster.URL(),
 		}))
 		running.Go(func() {
@@ -55,8 +51,8 @@ func (w *world) crowd(address string, nodes int) {
 }
 
 // static is a cluster that names no endpoints, and so is whole by itself.
-func static(name, timeout string) res {
-	return res{"clusters", name, fmt.Sprintf(`{name: %s, type: STATIC, connect_timeout: %s}`, name, timeout)}
+func static(name, timeout string) world.Resource {
+	return world.NewResource("clusters", name, fmt.Sprintf(`{name: %s, type: STATIC, connect_timeout: %s}`, name, timeout))
 }
 
 // BenchmarkPutToReceipt is BenchmarkReceipt for many nodes, which are simulated: from the
@@ -65,14 +61,14 @@ func BenchmarkPutToReceipt(b *testing.B) {
 	for _, nodes := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			w := setup(b)
-			w.apply(together(static("a", "1s")))
-			w.crowd(w.xds().address, nodes)
-			w.receipt(w.put(static("a", "2s")))
+			w.Apply(world.Together(static("a", "1s")))
+			w.crowd(w.XDS().Address, nodes)
+			w.Receipt(w.Put(static("a", "2s")))
 			var waits []float64
 			for i := 0; b.Loop(); i++ {
-				revision := w.put(static("a", fmt.Sprint(3+i%2, "s")))
+				revision := w.Put(static("a", fmt.Sprint(3+i%2, "s")))
 				answered := time.Now()
-				receipt := w.receipt(revision)
+				receipt := w.Receipt(revision)
 				waits = append(waits, time.Since(answered).Seconds()*1000)
 				if receipt.State != "delivered" || receipt.Counts.Acked != nodes {
 					b.Fatalf("receipt %+v, want delivered to %d", receipt, nodes)

@@ -9,34 +9,36 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fairlead/test/world"
 )
 
 func TestDevWithoutEnvoySaysHowToGetOne(t *testing.T) {
 	t.Parallel()
-	d := startDev(t, dataDir(t), []string{"ENVOY_BIN=/nowhere/envoy"})
-	if d.ready.EnvoyVersion != "" || d.ready.ProxyURL != "" || d.ready.EnvoyAdminURL != "" {
-		t.Errorf("the ready file names an Envoy: %+v", d.ready)
+	d := startDev(t, world.DataDir(t), []string{"ENVOY_BIN=/nowhere/envoy"})
+	if d.Ready.EnvoyVersion != "" || d.Ready.ProxyURL != "" || d.Ready.EnvoyAdminURL != "" {
+		t.Errorf("the ready file names an Envoy: %+v", d.Ready)
 	}
-	eventually(t, soon, "it did not print how to get an Envoy", func() bool {
-		out := d.out.String() // printed after the ready file was written
+	world.Eventually(t, world.Soon, "it did not print how to get an Envoy", func() bool {
+		out := d.Out.String() // printed after the ready file was written
 		return strings.Contains(out, "No Envoy is started") && strings.Contains(out, "ENVOY_BIN")
 	})
-	if code, _ := get(d.ready.APIURL + "/healthz"); code != http.StatusOK {
+	if code, _ := world.Get(d.Ready.APIURL + "/healthz"); code != http.StatusOK {
 		t.Errorf("the API answers %d", code)
 	}
 }
 
 func TestDevEmpty(t *testing.T) {
 	t.Parallel()
-	d := startDev(t, dataDir(t), nil, "--no-demo", "--no-envoy", "--open-xds", "127.0.0.1:0")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.ready.APIURL+"/v1/tenants/demo/fleets/edge/resources", nil)
-	must(t, err)
-	req.Header.Set("Authorization", "Bearer "+d.ready.APIToken)
+	d := startDev(t, world.DataDir(t), nil, "--no-demo", "--no-envoy", "--open-xds", "127.0.0.1:0")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.Ready.APIURL+"/v1/tenants/demo/fleets/edge/resources", nil)
+	world.Must(t, err)
+	req.Header.Set("Authorization", "Bearer "+d.Ready.APIToken)
 	resp, err := http.DefaultClient.Do(req)
-	must(t, err)
+	world.Must(t, err)
 	defer resp.Body.Close() //nolint:errcheck // it is read below
 	var list struct{ Items []any }
-	must(t, json.NewDecoder(resp.Body).Decode(&list))
+	world.Must(t, json.NewDecoder(resp.Body).Decode(&list))
 	http.DefaultClient.CloseIdleConnections()
 	if resp.StatusCode != http.StatusOK || len(list.Items) != 0 {
 		t.Errorf("status %d, %d resources, want an empty fleet", resp.StatusCode, len(list.Items))
@@ -47,9 +49,9 @@ func TestDevEmpty(t *testing.T) {
 func TestDevSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	world.Must(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
-	busy := dataDir(t)
+	busy := world.DataDir(t)
 	startDev(t, busy, nil, "--no-demo", "--no-envoy")
 	type start struct {
 		data string
@@ -68,7 +70,7 @@ func TestDevSaysWhatToDo(t *testing.T) {
 	}
 	if os.Geteuid() == 0 { // Postgres runs as another user, who may not enter there
 		closed := t.TempDir()
-		must(t, os.Chmod(closed, 0o700))
+		world.Must(t, os.Chmod(closed, 0o700))
 		cases["started as root, below a closed folder"] = start{filepath.Join(closed, "data"), nil, nil,
 			[]string{"started as root", closed, "0700", "choose a directory"}}
 	}
@@ -76,9 +78,9 @@ func TestDevSaysWhatToDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.data == "" {
-				c.data = dataDir(t)
+				c.data = world.DataDir(t)
 			}
-			cmd := exec.CommandContext(t.Context(), filepath.Join(binDir, "fairlead"), devArgs(c.data, append([]string{"--no-envoy"}, c.args...)...)...) //nolint:gosec // our own program
+			cmd := exec.CommandContext(t.Context(), world.Bin("fairlead"), world.DevArgs(c.data, append([]string{"--no-envoy"}, c.args...)...)...) //nolint:gosec // our own program
 			cmd.Env = append(os.Environ(), c.env...)
 			out, err := cmd.CombinedOutput()
 			if err == nil {

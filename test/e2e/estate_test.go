@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"fairlead/internal/client"
+	"fairlead/test/world"
 )
 
 // estate is one fleet of a tenant, with its own tokens and connections to the API.
 type estate struct {
-	*world
+	*installation
 	tenant, fleet string
 	api           *client.ClientWithResponses
 	nodeToken     string
@@ -23,69 +24,69 @@ type estate struct {
 }
 
 // found makes a tenant whose rates do not stand in a test's way, and a fleet of it.
-func (w *world) found(tenant, fleetName string, limits client.LimitsUpdate) *estate {
-	w.t.Helper()
-	op := w.as(w.operator)
-	made, err := op.CreateTenantWithResponse(w.t.Context(), client.TenantCreate{Slug: tenant})
-	w.made(made, err)
+func (w *installation) found(tenant, fleetName string, limits client.LimitsUpdate) *estate {
+	w.T.Helper()
+	op := w.As(w.Operator)
+	made, err := op.CreateTenantWithResponse(w.T.Context(), client.TenantCreate{Slug: tenant})
+	w.Made(made, err)
 	most := int64(10_000_000)
 	all := client.LimitsUpdate{"writes_per_minute": &most, "token_writes_per_minute": &most, "reads_per_minute": &most, "token_reads_per_minute": &most}
 	for what, n := range limits {
 		all[what] = n
 	}
 	w.limit(tenant, all)
-	token, err := op.CreateTokenWithResponse(w.t.Context(), tenant, client.TokenCreate{Name: "soak", Role: client.Admin})
-	w.made(token, err)
+	token, err := op.CreateTokenWithResponse(w.T.Context(), tenant, client.TokenCreate{Name: "soak", Role: client.Admin})
+	w.Made(token, err)
 
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
-	w.whole.Cleanup(transport.CloseIdleConnections)
-	api, err := client.NewClientWithResponses(w.api, client.WithHTTPClient(&http.Client{Transport: transport}),
+	w.Whole.Cleanup(transport.CloseIdleConnections)
+	api, err := client.NewClientWithResponses(w.API, client.WithHTTPClient(&http.Client{Transport: transport}),
 		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 			r.Header.Set("Authorization", "Bearer "+token.JSON201.Token)
 			return nil
 		}))
-	must(w.t, err)
-	f, err := api.CreateFleetWithResponse(w.t.Context(), tenant, client.FleetCreate{Name: fleetName})
-	w.made(f, err)
-	c, err := api.CreateCredentialWithResponse(w.t.Context(), tenant, fleetName, client.CredentialCreate{Nodes: "*"})
-	w.made(c, err)
-	return &estate{world: w, tenant: tenant, fleet: fleetName, api: api, nodeToken: c.JSON201.Token}
+	world.Must(w.T, err)
+	f, err := api.CreateFleetWithResponse(w.T.Context(), tenant, client.FleetCreate{Name: fleetName})
+	w.Made(f, err)
+	c, err := api.CreateCredentialWithResponse(w.T.Context(), tenant, fleetName, client.CredentialCreate{Nodes: "*"})
+	w.Made(c, err)
+	return &estate{installation: w, tenant: tenant, fleet: fleetName, api: api, nodeToken: c.JSON201.Token}
 }
 
 // limit sets limits of a tenant, as the operator does.
-func (w *world) limit(tenant string, limits client.LimitsUpdate) {
-	w.t.Helper()
-	l, err := w.as(w.operator).UpdateLimitsWithResponse(w.t.Context(), tenant, limits)
-	w.made(l, err)
+func (w *installation) limit(tenant string, limits client.LimitsUpdate) {
+	w.T.Helper()
+	l, err := w.As(w.Operator).UpdateLimitsWithResponse(w.T.Context(), tenant, limits)
+	w.Made(l, err)
 }
 
 // used is how much of a limit the fleet uses.
 func (e *estate) used(what string) int64 {
-	e.t.Helper()
-	u, err := e.api.GetFleetUsageWithResponse(e.t.Context(), e.tenant, e.fleet)
-	e.made(u, err)
+	e.T.Helper()
+	u, err := e.api.GetFleetUsageWithResponse(e.T.Context(), e.tenant, e.fleet)
+	e.Made(u, err)
 	for _, l := range u.JSON200.Items {
 		if string(l.What) == what && l.Used != nil {
 			return *l.Used
 		}
 	}
-	e.t.Fatalf("no use of %s is told: %s", what, u.Body)
+	e.T.Fatalf("no use of %s is told: %s", what, u.Body)
 	return 0
 }
 
 // write makes one revision.
-func (e *estate) write(rs ...res) *client.WriteResult {
-	e.t.Helper()
-	w, again, err := e.try(e.t.Context(), rs...)
-	must(e.t, err)
+func (e *estate) write(rs ...world.Resource) *client.WriteResult {
+	e.T.Helper()
+	w, again, err := e.try(e.T.Context(), rs...)
+	world.Must(e.T, err)
 	e.again += again
 	return w
 }
 
 // try is write for any goroutine. A write that is refused for a moment is sent again for a minute, as a client should;
 // again is how often.
-func (e *estate) try(ctx context.Context, rs ...res) (w *client.WriteResult, again int, err error) {
-	doc := together(rs...)
+func (e *estate) try(ctx context.Context, rs ...world.Resource) (w *client.WriteResult, again int, err error) {
+	doc := world.Together(rs...)
 	for until := time.Now().Add(time.Minute); ; again++ {
 		r, err := e.api.ApplyWithBodyWithResponse(ctx, e.tenant, e.fleet, nil, "application/yaml", strings.NewReader(doc))
 		if err != nil {
@@ -109,15 +110,15 @@ func (e *estate) try(ctx context.Context, rs ...res) (w *client.WriteResult, aga
 
 // receiptNow asks for a receipt without waiting, and says how long the answer took.
 func (e *estate) receiptNow(revision int64) (*client.Receipt, time.Duration) {
-	e.t.Helper()
+	e.T.Helper()
 	began := time.Now()
-	r, err := e.api.GetReceiptWithResponse(e.t.Context(), e.tenant, e.fleet, revision, nil)
+	r, err := e.api.GetReceiptWithResponse(e.T.Context(), e.tenant, e.fleet, revision, nil)
 	took := time.Since(began)
-	must(e.t, err)
+	world.Must(e.T, err)
 	if r.StatusCode() == http.StatusServiceUnavailable {
 		return nil, took
 	}
-	e.made(r, nil)
+	e.Made(r, nil)
 	return r.JSON200, took
 }
 
@@ -144,16 +145,16 @@ type ackOf struct {
 
 // bustle connects the nodes, and returns when all have the fleet.
 func (e *estate) bustle(nodes int, every time.Duration, at *site) *bustle {
-	e.t.Helper()
+	e.T.Helper()
 	b := &bustle{estate: e, every: every, nodes: nodes, acks: make(chan ackOf, 100*nodes)}
 	first := *e.write(static(beat, "1s")).Resources[0].Version
 	s := &swarm{nodes: nodes, prefix: e.fleet + "-", token: e.nodeToken, asks: []subscription{{}}, sites: []*site{at},
 		took: func(version string, at time.Time) { b.acks <- ackOf{version, at} }}
-	end, err := s.start(context.WithoutCancel(e.t.Context()))
-	must(e.t, err)
-	e.whole.Cleanup(end)
+	end, err := s.start(context.WithoutCancel(e.T.Context()))
+	world.Must(e.T, err)
+	e.Whole.Cleanup(end)
 	if _, ok := b.await(first); !ok {
-		e.t.FailNow()
+		e.T.FailNow()
 	}
 	return b
 }
@@ -169,7 +170,7 @@ func (b *bustle) await(version string) (last time.Time, ok bool) {
 				last = a.at
 			}
 		case <-deadline:
-			b.whole.Errorf("%d of %d nodes of the fleet %s did not take a change within a minute", missing, b.nodes, b.fleet)
+			b.Whole.Errorf("%d of %d nodes of the fleet %s did not take a change within a minute", missing, b.nodes, b.fleet)
 			return last, false
 		}
 	}
@@ -185,7 +186,7 @@ func (b *bustle) run(ctx context.Context) {
 		w, again, err := b.try(ctx, static(beat, sprintf("%d.%03ds", 1+count/1000%1000, count%1000)))
 		if err != nil {
 			if ctx.Err() == nil {
-				b.whole.Errorf("fleet %s: %v", b.fleet, err)
+				b.Whole.Errorf("fleet %s: %v", b.fleet, err)
 			}
 			return
 		}

@@ -8,27 +8,28 @@ import (
 
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // wantOnly fails unless the responses since n hold one resource of that type and
 // nothing else but empty ones. In state of the world one full set of listeners may come
 // beside it: it resets Envoy's backoff (PROTOCOL rule 13).
 func (r *routed) wantOnly(n int, delta bool, typ fleet.Type, name string) {
-	r.t.Helper()
+	r.T.Helper()
 	resources, sets := 0, 0
-	for _, s := range r.tap.since(n) {
+	for _, s := range r.tap.Since(n) {
 		switch {
-		case len(s.names) == 0 && len(s.removed) == 0:
-		case !delta && s.typ == fleet.Listener && typ != fleet.Listener:
+		case len(s.Names) == 0 && len(s.Removed) == 0:
+		case !delta && s.Type == fleet.Listener && typ != fleet.Listener:
 			sets++
-		case s.typ == typ && len(s.names) == 1 && (!delta || s.names[0] == name) && len(s.removed) == 0:
+		case s.Type == typ && len(s.Names) == 1 && (!delta || s.Names[0] == name) && len(s.Removed) == 0:
 			resources++
 		default:
-			r.t.Errorf("the server sent %s, want %s %s alone: %s", s, typ, name, r.tap.since(n))
+			r.T.Errorf("the server sent %s, want %s %s alone: %s", s, typ, name, r.tap.Since(n))
 		}
 	}
 	if resources != 1 || sets > 1 {
-		r.t.Errorf("the server sent %s, want %s %s once: %s", r.tap.since(n), typ, name, r.tap.since(n))
+		r.T.Errorf("the server sent %s, want %s %s once: %s", r.tap.Since(n), typ, name, r.tap.Since(n))
 	}
 }
 
@@ -36,14 +37,14 @@ func (r *routed) wantOnly(n int, delta bool, typ fleet.Type, name string) {
 func TestXDSServerKilled(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		r.apply(together(cluster("b", "1s"), endpoints("b", backend(t, "b"))))
-		r.awaitState(r.put(endpoints("a", backend(t, "a"))), "delivered")
+		r.Apply(world.Together(world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b"))))
+		r.AwaitState(r.Put(world.Endpoints("a", world.Backend(t, "a"))), "delivered")
 		load := startLoad(t, r.proxy)
 		r.xds.Kill()
-		n := r.tap.count()
-		r.put(route("r", "b"))
+		n := r.tap.Count()
+		r.Put(world.Route("r", "b"))
 		next := r.xdsAgain()
-		r.tap.move(t, next.address)
+		r.tap.Move(t, next.Address)
 		r.awaitBody("b")
 		r.wantOnly(n, delta, fleet.Route, "r")
 		if done, failed := load.stop(); failed > 0 || done == 0 {
@@ -52,9 +53,9 @@ func TestXDSServerKilled(t *testing.T) {
 	})
 }
 
-func (r *routed) xdsAgain() *xds {
-	r.t.Helper()
-	r.xds = r.world.xds()
+func (r *routed) xdsAgain() *world.XDS {
+	r.T.Helper()
+	r.xds = r.XDS()
 	return r.xds
 }
 
@@ -63,22 +64,22 @@ func (r *routed) xdsAgain() *xds {
 func TestEnvoyMovesBetweenServers(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		r.awaitState(r.apply(together(cluster("b", "1s"), endpoints("b", backend(t, "b")))), "delivered")
-		other := r.world.xds()
-		n := r.tap.count()
-		r.tap.move(t, other.address)
-		r.tap.end()
-		revision := r.put(route("r", "b"))
+		r.AwaitState(r.Apply(world.Together(world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b")))), "delivered")
+		other := r.XDS()
+		n := r.tap.Count()
+		r.tap.Move(t, other.Address)
+		r.tap.End()
+		revision := r.Put(world.Route("r", "b"))
 		r.awaitBody("b")
 		r.awaitAcked(revision)
 		r.wantOnly(n, delta, fleet.Route, "r")
 
 		// And back, with nothing changed: nothing but the answer that resets the backoff.
-		n = r.tap.count()
-		r.tap.move(t, r.xds.address)
-		r.tap.end()
-		eventually(t, soon, "Envoy did not come back", func() bool { return r.tap.count() > n })
-		r.put(route("r", "a"))
+		n = r.tap.Count()
+		r.tap.Move(t, r.xds.Address)
+		r.tap.End()
+		world.Eventually(t, world.Soon, "Envoy did not come back", func() bool { return r.tap.Count() > n })
+		r.Put(world.Route("r", "a"))
 		r.awaitBody("a")
 		r.wantOnly(n, delta, fleet.Route, "r")
 	})
@@ -89,33 +90,33 @@ func TestPostgresKilled(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		w, pg := setupPostgres(t)
 		r := setupRouted(t, w, delta)
-		r.awaitState(r.apply(together(cluster("b", "1s"), endpoints("b", backend(t, "b")))), "delivered")
+		r.AwaitState(r.Apply(world.Together(world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b")))), "delivered")
 		load := startLoad(t, r.proxy)
 		pg.Kill()
 
 		start := time.Now()
-		p, err := r.rest.PutResourceWithBodyWithResponse(t.Context(), "acme", "edge", "routes", "r", nil, "application/yaml", strings.NewReader(route("r", "b").document()))
-		must(t, err)
+		p, err := r.REST.PutResourceWithBodyWithResponse(t.Context(), "acme", "edge", "routes", "r", nil, "application/yaml", strings.NewReader(world.Route("r", "b").Document()))
+		world.Must(t, err)
 		if took := time.Since(start); p.StatusCode() != http.StatusServiceUnavailable || took > 3*time.Second || p.HTTPResponse.Header.Get("Retry-After") == "" {
 			t.Errorf("a write without a database: %d after %s with Retry-After %q, want 503 within 2 s and a time", p.StatusCode(), took, p.HTTPResponse.Header.Get("Retry-After"))
 		}
 		// A new stream is taken, of the fleet that the server holds.
-		n := r.tap.count()
-		r.tap.end()
-		eventually(t, soon, "Envoy was not taken while Postgres is away", func() bool { return r.tap.count() > n })
+		n := r.tap.Count()
+		r.tap.End()
+		world.Eventually(t, world.Soon, "Envoy was not taken while Postgres is away", func() bool { return r.tap.Count() > n })
 
-		must(t, pg.Restart(t.Context()))
+		world.Must(t, pg.Restart(t.Context()))
 		var revision int64
-		eventually(t, 2*soon, "no write was taken after Postgres came back", func() bool {
-			p, err := r.rest.PutResourceWithBodyWithResponse(t.Context(), "acme", "edge", "routes", "r", nil, "application/yaml", strings.NewReader(route("r", "b").document()))
+		world.Eventually(t, 2*world.Soon, "no write was taken after Postgres came back", func() bool {
+			p, err := r.REST.PutResourceWithBodyWithResponse(t.Context(), "acme", "edge", "routes", "r", nil, "application/yaml", strings.NewReader(world.Route("r", "b").Document()))
 			if err != nil || p.StatusCode() != http.StatusOK {
 				return false
 			}
-			revision = revisionOf(t, p.Body)
+			revision = world.RevisionOf(t, p.Body)
 			return true
 		})
 		r.awaitBody("b")
-		eventually(t, 2*soon, "the receipt did not say so", func() bool { return r.receipt(revision).State == "delivered" })
+		world.Eventually(t, 2*world.Soon, "the receipt did not say so", func() bool { return r.Receipt(revision).State == "delivered" })
 		if done, failed := load.stop(); failed > 0 || done == 0 {
 			t.Errorf("%d of %d requests failed: %s", failed, done, load.first.Load())
 		}
@@ -126,11 +127,11 @@ func TestPostgresKilled(t *testing.T) {
 func TestChangeArrivesByPollWhileListenIsBroken(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta, "--listen-database-url", "postgres://nobody@"+silent(t)+"/none?connect_timeout=1", "--poll", "500ms")
-		if reason := r.xds.logged("the listening connection is lost: changes are found by polling", "reason"); reason == "" {
+		if reason := r.xds.Logged("the listening connection is lost: changes are found by polling", "reason"); reason == "" {
 			t.Error("the lost connection is told without a reason")
 		}
-		r.awaitState(r.apply(together(cluster("b", "1s"), endpoints("b", backend(t, "b")))), "delivered")
-		r.put(route("r", "b"))
+		r.AwaitState(r.Apply(world.Together(world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b")))), "delivered")
+		r.Put(world.Route("r", "b"))
 		t.Logf("the change arrived after %s", r.awaitBody("b").Round(time.Millisecond))
 	})
 }
@@ -140,18 +141,18 @@ func TestRevokedCredentialEndsItsStreams(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		w := setup(t)
 		var id string
-		w.nodeToken, id = w.credential()
+		w.NodeToken, id = w.Credential()
 		r := setupRouted(t, w, delta)
-		c, err := r.rest.RevokeCredentialWithResponse(t.Context(), "acme", "edge", id)
-		r.made(c, err)
+		c, err := r.REST.RevokeCredentialWithResponse(t.Context(), "acme", "edge", id)
+		r.Made(c, err)
 		// One poll, which is 2 s and at most a fifth, and time for busy processes.
-		eventually(t, 3*time.Second, "the stream did not end", func() bool {
+		world.Eventually(t, 3*time.Second, "the stream did not end", func() bool {
 			stats, err := r.envoy.Stats(t.Context(), "^control_plane.connected_state$")
 			return err == nil && stats["control_plane.connected_state"] == 0
 		})
-		eventually(t, soon, "the node is not shown as offline", func() bool {
-			n, err := r.rest.GetNodeWithResponse(t.Context(), "acme", "edge", "n1")
-			return err == nil && n.StatusCode() == http.StatusOK && n.JSON200.State == client.NodeState("offline")
+		world.Eventually(t, world.Soon, "the node is not shown as offline", func() bool {
+			n := r.Node("n1")
+			return n != nil && n.State == client.NodeStateOffline
 		})
 		r.awaitBody("a")
 	})

@@ -16,11 +16,10 @@ import (
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // BenchmarkFreshNodeIDs is how long a change takes to a node while another credential of its
@@ -28,17 +27,17 @@ import (
 // alone, beside them while they are let in, and while they are refused. What the flood has to do for itself is in it.
 func BenchmarkFreshNodeIDs(b *testing.B) {
 	w := setup(b)
-	w.apply(together(static("a", "1s")))
-	server := w.xds()
-	arrivals := w.listen(server.address)
+	w.Apply(world.Together(static("a", "1s")))
+	server := w.XDS()
+	arrivals := w.listen(server.Address)
 	for b.Loop() {
 		alone := w.p99(arrivals)
-		brought, end := w.flood(server.address)
+		brought, end := w.flood(server.Address)
 		for _, x := range []struct {
 			phase string
 			from  int64
 		}{{"let-in", 1000}, {"refused", 20_000}} {
-			eventually(b, 2*time.Minute, "the flood is slow", func() bool { return brought.Load() >= x.from })
+			world.Eventually(b, 2*time.Minute, "the flood is slow", func() bool { return brought.Load() >= x.from })
 			began, before := time.Now(), brought.Load()
 			beside := w.p99(arrivals)
 			b.ReportMetric(float64(brought.Load()-before)/time.Since(began).Seconds(), x.phase+"-ids/s")
@@ -54,9 +53,9 @@ func BenchmarkFreshNodeIDs(b *testing.B) {
 // all that one connection with another credential of the fleet sends, one after the other.
 func BenchmarkHostileRequests(b *testing.B) {
 	w := setup(b)
-	w.apply(together(static("a", "1s")))
-	server := w.xds()
-	arrivals := w.listen(server.address)
+	w.Apply(world.Together(static("a", "1s")))
+	server := w.XDS()
+	arrivals := w.listen(server.Address)
 	for b.Loop() {
 		alone := w.p99(arrivals)
 		b.ReportMetric(alone, "alone-p99-ms")
@@ -69,7 +68,7 @@ func BenchmarkHostileRequests(b *testing.B) {
 			{"matchers", askStatus(1000, "")},
 			{"regex", askStatus(1, strings.Repeat(`.{1000}`, 73))},
 		} {
-			sent, end := w.repeat(server.address, attack.send)
+			sent, end := w.repeat(server.Address, attack.send)
 			began, before := time.Now(), sent.Load()
 			beside := w.p99(arrivals)
 			b.ReportMetric(float64(sent.Load()-before)/time.Since(began).Seconds(), attack.name+"/s")
@@ -80,10 +79,10 @@ func BenchmarkHostileRequests(b *testing.B) {
 }
 
 // p99 is of 1,000 changes, from the answer to the write to the node's arrival, in ms.
-func (w *world) p99(arrivals <-chan time.Time) float64 {
+func (w *installation) p99(arrivals <-chan time.Time) float64 {
 	waits := make([]float64, 0, 1000)
 	for i := range cap(waits) {
-		w.put(static("a", fmt.Sprint(2+i%2, "s")))
+		w.Put(static("a", fmt.Sprint(2+i%2, "s")))
 		answered := time.Now()
 		waits = append(waits, (<-arrivals).Sub(answered).Seconds()*1000)
 	}
@@ -124,19 +123,17 @@ func askStatus(n int, expr string) func(context.Context, *grpc.ClientConn) error
 }
 
 // repeat sends one after the other over one connection until end is called. All must be refused.
-func (w *world) repeat(address string, send func(context.Context, *grpc.ClientConn) error) (sent *atomic.Int64, end func()) {
-	w.t.Helper()
-	token, _ := w.credential()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+token))
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	must(w.t, err)
-	w.whole.Cleanup(func() { _ = conn.Close() })
+func (w *installation) repeat(address string, send func(context.Context, *grpc.ClientConn) error) (sent *atomic.Int64, end func()) {
+	w.T.Helper()
+	token, _ := w.Credential()
+	ctx, cancel := context.WithCancel(world.WithToken(context.Background(), token))
+	conn := w.Dial(address)
 	sent = new(atomic.Int64)
 	var running sync.WaitGroup
 	running.Go(func() {
 		for ctx.Err() == nil {
 			if err := send(ctx, conn); ctx.Err() == nil && status.Code(err) != codes.ResourceExhausted {
-				w.t.Errorf("a hostile request ended with %v, want ResourceExhausted", err)
+				w.T.Errorf("a hostile request ended with %v, want ResourceExhausted", err)
 				return
 			}
 			sent.Add(1)
@@ -146,12 +143,12 @@ func (w *world) repeat(address string, send func(context.Context, *grpc.ClientCo
 }
 
 // listen is a node that ACKs all clusters, and says when each response came.
-func (w *world) listen(address string) <-chan time.Time {
-	w.t.Helper()
-	stream := w.deltaStream(address, w.nodeToken)
-	must(w.t, stream.Send(&discoveryv3.DeltaDiscoveryRequest{Node: &corev3.Node{Id: "listens", UserAgentName: "envoy"}, TypeUrl: fleet.Cluster.URL()}))
+func (w *installation) listen(address string) <-chan time.Time {
+	w.T.Helper()
+	stream := w.deltaStream(address, w.NodeToken)
+	world.Must(w.T, stream.Send(&discoveryv3.DeltaDiscoveryRequest{Node: &corev3.Node{Id: "listens", UserAgentName: "envoy"}, TypeUrl: fleet.Cluster.URL()}))
 	_, err := stream.Recv()
-	must(w.t, err)
+	world.Must(w.T, err)
 	arrivals := make(chan time.Time, 1000)
 	go func() {
 		for {
@@ -167,28 +164,22 @@ func (w *world) listen(address string) <-chan time.Time {
 }
 
 // deltaStream ends with the test.
-func (w *world) deltaStream(address, token string) discoveryv3.AggregatedDiscoveryService_DeltaAggregatedResourcesClient {
-	w.t.Helper()
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	must(w.t, err)
-	w.whole.Cleanup(func() { _ = conn.Close() })
-	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+token))
-	must(w.t, err)
+func (w *installation) deltaStream(address, token string) discoveryv3.AggregatedDiscoveryService_DeltaAggregatedResourcesClient {
+	w.T.Helper()
+	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(w.Dial(address)).DeltaAggregatedResources(world.WithToken(context.Background(), token))
+	world.Must(w.T, err)
 	return stream
 }
 
 // flood opens one stream after the other, each with a node id of its own, until end is called.
-func (w *world) flood(address string) (brought *atomic.Int64, end func()) {
-	w.t.Helper()
-	token, _ := w.credential()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+token))
+func (w *installation) flood(address string) (brought *atomic.Int64, end func()) {
+	w.T.Helper()
+	token, _ := w.Credential()
+	ctx, cancel := context.WithCancel(world.WithToken(context.Background(), token))
 	brought = new(atomic.Int64)
 	var running sync.WaitGroup
 	for range 4 {
-		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-		must(w.t, err)
-		w.whole.Cleanup(func() { _ = conn.Close() })
-		c := discoveryv3.NewAggregatedDiscoveryServiceClient(conn)
+		c := discoveryv3.NewAggregatedDiscoveryServiceClient(w.Dial(address))
 		running.Go(func() {
 			for ctx.Err() == nil {
 				one, done := context.WithCancel(ctx)

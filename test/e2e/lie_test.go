@@ -8,6 +8,7 @@ import (
 
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // halfApplied is a change that Envoy takes by half: of one type, with a poison in it.
@@ -28,20 +29,20 @@ type halfApplied struct {
 func TestHalfAppliedThenRolledBackElsewhere(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		servers := []*xds{r.world.xds(), r.xds}
+		servers := []*world.XDS{r.XDS(), r.xds}
 		for i, h := range append(halves(t), halves(t)...) {
-			r.step(sprintf("%d %s", i, h.typ.Slug()), func() {
-				good := r.apply(h.before)
+			r.Step(sprintf("%d %s", i, h.typ.Slug()), func() {
+				good := r.Apply(h.before)
 				r.awaitAcked(good)
 				refused := r.refuseUnrepaired(h)
 				if r.held(h.typ)[h.changed] != "2" {
-					r.t.Errorf("Envoy has %v, want what it refused applied by half", r.held(h.typ))
+					r.T.Errorf("Envoy has %v, want what it refused applied by half", r.held(h.typ))
 				}
 				if i >= 2 {
 					r.moveAfter(refused, servers[i%2])
 				}
-				back, err := r.rest.RollbackWithResponse(r.t.Context(), "acme", "edge", nil, client.RollbackRequest{Revision: good})
-				r.made(back, err)
+				back, err := r.REST.RollbackWithResponse(r.T.Context(), "acme", "edge", nil, client.RollbackRequest{Revision: good})
+				r.Made(back, err)
 				if i < 2 {
 					r.moveAfter(refused, servers[i%2])
 				}
@@ -54,19 +55,19 @@ func TestHalfAppliedThenRolledBackElsewhere(t *testing.T) {
 
 // halves are of clusters and of listeners.
 func halves(t testing.TB) []halfApplied {
-	m, free, bad := freePort(t), freePort(t), poisonListeners(freePort(t))[0].res
-	staged := func(name, at, stage string) res {
-		return with(listener(name, at, "r"), sprintf("stat_prefix: %q", stage))
+	m, free, bad := world.FreePort(t), world.FreePort(t), poisonListeners(world.FreePort(t))[0].res
+	staged := func(name, at, stage string) world.Resource {
+		return world.Listener(name, at, "r").With(sprintf("stat_prefix: %q", stage))
 	}
 	return []halfApplied{
 		{
-			typ: fleet.Cluster, before: together(cluster("m", "1s"), endpoints("m", backend(t, "m"))),
-			change: together(cluster("m", "2s"), cluster("fresh", "1s"), endpoints("fresh", backend(t, "fresh")), poisonClusters()[0].res),
-			poison: poisonClusters()[0].res.name, fresh: []string{"fresh"}, changed: "m",
+			typ: fleet.Cluster, before: world.Together(world.Cluster("m", "1s"), world.Endpoints("m", world.Backend(t, "m"))),
+			change: world.Together(world.Cluster("m", "2s"), world.Cluster("fresh", "1s"), world.Endpoints("fresh", world.Backend(t, "fresh")), poisonClusters()[0].res),
+			poison: poisonClusters()[0].res.Name, fresh: []string{"fresh"}, changed: "m",
 		},
 		{
-			typ: fleet.Listener, before: together(staged("m", m, "1")), change: together(staged("m", m, "2"), staged("fresh", free, "1"), bad),
-			poison: bad.name, fresh: []string{"fresh"}, changed: "m",
+			typ: fleet.Listener, before: world.Together(staged("m", m, "1")), change: world.Together(staged("m", m, "2"), staged("fresh", free, "1"), bad),
+			poison: bad.Name, fresh: []string{"fresh"}, changed: "m",
 		},
 	}
 }
@@ -74,10 +75,10 @@ func halves(t testing.TB) []halfApplied {
 // refuseUnrepaired makes the change and waits until Envoy refused it; what the server
 // sends afterwards, its repair, does not arrive. It returns the streams so far.
 func (r *routed) refuseUnrepaired(h halfApplied) (streams int) {
-	r.t.Helper()
+	r.T.Helper()
 	first := true
-	r.tap.holdBack(func(s sent) time.Duration {
-		if s.typ != h.typ || s.empty() {
+	r.tap.HoldBack(func(s world.Sent) time.Duration {
+		if s.Type != h.typ || s.Empty() {
 			return 0
 		}
 		if first {
@@ -86,53 +87,53 @@ func (r *routed) refuseUnrepaired(h halfApplied) (streams int) {
 		}
 		return time.Hour
 	})
-	asked := len(r.tap.requests(0))
-	r.apply(h.change)
-	eventually(r.t, soon, "nothing was refused", func() bool {
-		for _, a := range r.tap.requests(0)[asked:] {
-			if a.refusal != "" {
+	asked := len(r.tap.Requests(0))
+	r.Apply(h.change)
+	world.Eventually(r.T, world.Soon, "nothing was refused", func() bool {
+		for _, a := range r.tap.Requests(0)[asked:] {
+			if a.Refusal != "" {
 				return true
 			}
 		}
 		return false
 	})
-	return r.tap.opened()
+	return r.tap.Opened()
 }
 
 // moveAfter brings Envoy to another server.
-func (r *routed) moveAfter(streams int, to *xds) {
-	r.t.Helper()
-	r.tap.move(r.t, to.address)
-	r.tap.holdBack(nil)
-	r.tap.cut()
-	promptly(r.t, "at the other server", func() bool { return r.tap.sees(streams, fleet.Endpoint) })
+func (r *routed) moveAfter(streams int, to *world.XDS) {
+	r.T.Helper()
+	r.tap.Move(r.T, to.Address)
+	r.tap.HoldBack(nil)
+	r.tap.Cut()
+	promptly(r.T, "at the other server", func() bool { return r.tap.Sees(streams, fleet.Endpoint) })
 }
 
 // wantAsInFleet fails unless Envoy soon holds what the fleet does of a type, no more and
 // no less, and nothing warms.
 func (r *routed) wantAsInFleet(typ fleet.Type) {
-	r.t.Helper()
+	r.T.Helper()
 	want := r.inFleet(typ)
 	defer func() {
-		if r.t.Failed() {
-			r.t.Errorf("Envoy holds the %s %v, want %v", typ.Slug(), r.held(typ), want)
+		if r.T.Failed() {
+			r.T.Errorf("Envoy holds the %s %v, want %v", typ.Slug(), r.held(typ), want)
 		}
 	}()
-	promptly(r.t, "as in the fleet", func() bool { return maps.Equal(want, r.held(typ)) })
+	promptly(r.T, "as in the fleet", func() bool { return maps.Equal(want, r.held(typ)) })
 }
 
 // inFleet is what the fleet has of clusters or listeners, by name, and of each what
 // differs.
 func (r *routed) inFleet(typ fleet.Type) map[string]string {
-	r.t.Helper()
-	page, err := r.rest.ListResourcesOfTypeWithResponse(r.t.Context(), "acme", "edge", client.TypeParam(typ.Slug()), nil)
-	r.made(page, err)
+	r.T.Helper()
+	page, err := r.REST.ListResourcesOfTypeWithResponse(r.T.Context(), "acme", "edge", client.TypeParam(typ.Slug()), nil)
+	r.Made(page, err)
 	all := map[string]string{}
 	for _, item := range page.JSON200.Items {
-		one, err := r.rest.GetResourceWithResponse(r.t.Context(), "acme", "edge", client.TypeParam(typ.Slug()), item.Name, nil)
-		r.made(one, err)
+		one, err := r.REST.GetResourceWithResponse(r.T.Context(), "acme", "edge", client.TypeParam(typ.Slug()), item.Name, nil)
+		r.Made(one, err)
 		var v struct{ Body distinct }
-		must(r.t, json.Unmarshal(one.Body, &v))
+		world.Must(r.T, json.Unmarshal(one.Body, &v))
 		all[item.Name] = v.Body.mark()
 	}
 	return all
@@ -154,19 +155,19 @@ func (d distinct) mark() string {
 
 // held is what Envoy has of clusters or listeners, in the form of inFleet.
 func (r *routed) held(typ fleet.Type) map[string]string {
-	r.t.Helper()
+	r.T.Helper()
 	all := map[string]string{}
 	if typ == fleet.Cluster {
-		for name, timeout := range activeClusters(r.t, r.envoy) {
+		for name, timeout := range activeClusters(r.T, r.envoy) {
 			all[name] = timeout[:len(timeout)-1]
 		}
-		for _, name := range warmingClusters(r.t, r.envoy) {
+		for _, name := range warmingClusters(r.T, r.envoy) {
 			all[name] += " warming"
 		}
 		return all
 	}
-	b, err := r.envoy.Admin(r.t.Context(), "/config_dump?resource=dynamic_listeners")
-	must(r.t, err)
+	b, err := r.envoy.Admin(r.T.Context(), "/config_dump?resource=dynamic_listeners")
+	world.Must(r.T, err)
 	var dump struct {
 		Configs []struct {
 			Name         string
@@ -174,7 +175,7 @@ func (r *routed) held(typ fleet.Type) map[string]string {
 			WarmingState any                          `json:"warming_state"`
 		}
 	}
-	must(r.t, json.Unmarshal(b, &dump))
+	world.Must(r.T, json.Unmarshal(b, &dump))
 	for _, l := range dump.Configs {
 		if l.ActiveState != nil {
 			all[l.Name] = l.ActiveState.Listener.StatPrefix

@@ -8,29 +8,25 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // thief opens a stream with a node id and refuses all clusters and listeners that come. A
 // word is sent for each refusal. end closes the stream and waits.
-func (w *world) thief(address, id string) (refusals <-chan struct{}, end func()) {
-	w.t.Helper()
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+w.nodeToken))
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	must(w.t, err)
-	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).DeltaAggregatedResources(ctx)
-	must(w.t, err)
+func (w *installation) thief(address, id string) (refusals <-chan struct{}, end func()) {
+	w.T.Helper()
+	ctx, cancel := context.WithCancel(world.WithToken(context.Background(), w.NodeToken))
+	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(w.Dial(address)).DeltaAggregatedResources(ctx)
+	world.Must(w.T, err)
 	for i, t := range []fleet.Type{fleet.Cluster, fleet.Listener} {
 		r := &discoveryv3.DeltaDiscoveryRequest{TypeUrl: t.URL()}
 		if i == 0 {
 			r.Node = &corev3.Node{Id: id, UserAgentName: "envoy"}
 		}
-		must(w.t, stream.Send(r))
+		world.Must(w.T, stream.Send(r))
 	}
 	told := make(chan struct{}, 100)
 	var reading sync.WaitGroup
@@ -52,8 +48,8 @@ func (w *world) thief(address, id string) (refusals <-chan struct{}, end func())
 			}
 		}
 	})
-	end = sync.OnceFunc(func() { cancel(); reading.Wait(); _ = conn.Close() })
-	w.whole.Cleanup(end)
+	end = sync.OnceFunc(func() { cancel(); reading.Wait() })
+	w.Whole.Cleanup(end)
 	return told, end
 }
 
@@ -62,24 +58,24 @@ func (w *world) thief(address, id string) (refusals <-chan struct{}, end func())
 func TestT41_AnEnvoyBesideAThiefOfItsNodeID(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		for where, server := range map[string]*xds{"here": r.xds, "on another server": r.world.xds()} {
-			r.step(where, func() {
-				refusals, end := r.thief(server.address, "n1")
+		for where, server := range map[string]*world.XDS{"here": r.xds, "on another server": r.XDS()} {
+			r.Step(where, func() {
+				refusals, end := r.thief(server.Address, "n1")
 				<-refusals // clusters
 				<-refusals // listeners
 				name := "b-" + where[:2]
-				revision := r.apply(together(route("r", name), cluster(name, "1s"), endpoints(name, backend(t, name)), cluster("a", "2s")))
+				revision := r.Apply(world.Together(world.Route("r", name), world.Cluster(name, "1s"), world.Endpoints(name, world.Backend(t, name)), world.Cluster("a", "2s")))
 				<-refusals
 				r.awaitBody(name)
-				eventually(r.t, soon, "the changed cluster is not active", func() bool { return activeClusters(r.t, r.envoy)["a"] == "2s" })
-				if got := r.receipt(revision); got.State != client.ReceiptStateRejected || got.Counts.Nacked != 1 {
-					r.t.Errorf("one client with the id refuses it, and the receipt is %s", readable(got))
+				world.Eventually(r.T, world.Soon, "the changed cluster is not active", func() bool { return activeClusters(r.T, r.envoy)["a"] == "2s" })
+				if got := r.Receipt(revision); got.State != client.ReceiptStateRejected || got.Counts.Nacked != 1 {
+					r.T.Errorf("one client with the id refuses it, and the receipt is %s", world.AsJSON(got))
 				}
 				end()
-				r.put(cluster("a", "1s"))
-				eventually(r.t, soon, "the cluster that was changed again is not active", func() bool { return activeClusters(r.t, r.envoy)["a"] == "1s" })
-				if _, body := get(r.proxy); body != name {
-					r.t.Errorf("answered by %q, want %s", body, name)
+				r.Put(world.Cluster("a", "1s"))
+				world.Eventually(r.T, world.Soon, "the cluster that was changed again is not active", func() bool { return activeClusters(r.T, r.envoy)["a"] == "1s" })
+				if _, body := world.Get(r.proxy); body != name {
+					r.T.Errorf("answered by %q, want %s", body, name)
 				}
 			})
 		}

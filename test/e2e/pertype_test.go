@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // fromService is the source of what comes over a type's own service.
@@ -30,51 +31,51 @@ func TestPerTypeServices(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		source := fromService(delta)
 		w := setup(t)
-		r := &routed{world: w, xds: w.xds()}
-		r.tap = newTap(t, r.xds.address)
-		address, secured := freePort(t), freePort(t)
+		r := &routed{installation: w, xds: w.XDS()}
+		r.tap = world.NewTap(t, r.xds.Address)
+		address, secured := world.FreePort(t), world.FreePort(t)
 		r.proxy = "http://" + address
-		cert, key := certificate(t)
-		w.apply(together(
-			httpListener{name: "l", address: address, routes: rds("r", source)}.res(), route("r", "a"),
-			edsCluster("a", "1s", source), endpoints("a", backend(t, "a")), layer("layer", "e2e.key", 7),
-			httpListener{name: "tls", address: secured, routes: rds("r", source), tls: presents("server", source)}.res(), secret("server", cert, key),
+		cert, key := world.Certificate(t)
+		w.Apply(world.Together(
+			world.HTTPListener{Name: "l", Address: address, Routes: world.RDS("r", source)}.Resource(), world.Route("r", "a"),
+			world.EDSCluster("a", "1s", source), world.Endpoints("a", world.Backend(t, "a")), layer("layer", "e2e.key", 7),
+			world.HTTPListener{Name: "tls", Address: secured, Routes: world.RDS("r", source), TLS: presents("server", source)}.Resource(), secret("server", cert, key),
 		))
-		r.envoy = w.launch("n1", r.tap.address, delta, withoutADS(source), runtimeLayer("layer", source))
+		r.envoy = w.Launch("n1", r.tap.Address, delta, withoutADS(source), runtimeLayer("layer", source))
 		promptly(t, "LIVE", func() bool { return live(t, r.envoy) })
-		w.awaitLive("n1")
+		w.AwaitLive("n1")
 
-		w.step("a route, a runtime, a secret", func() {
-			promptly(w.t, "routed", func() bool { _, body := get(r.proxy); return body == "a" })
-			promptly(w.t, "in the runtime", func() bool { return runtimeValue(w.t, r.envoy, "e2e.key") == "7" })
-			promptly(w.t, "routed over TLS", func() bool { _, err := request(secured); return err == nil })
+		w.Step("a route, a runtime, a secret", func() {
+			promptly(w.T, "routed", func() bool { _, body := world.Get(r.proxy); return body == "a" })
+			promptly(w.T, "in the runtime", func() bool { return runtimeValue(w.T, r.envoy, "e2e.key") == "7" })
+			promptly(w.T, "routed over TLS", func() bool { _, err := request(secured); return err == nil })
 		})
-		w.step("each type by its own service", func() { r.wantOwnServices(delta) })
-		w.step("a changed cluster", func() { r.awaitChanged("2s", r.put(edsCluster("a", "2s", source))) })
-		w.step("a cluster without endpoints", func() {
-			r.put(edsCluster("b", "1s", source))
-			promptly(w.t, "active", func() bool { return activeClusters(w.t, r.envoy)["b"] == "1s" })
+		w.Step("each type by its own service", func() { r.wantOwnServices(delta) })
+		w.Step("a changed cluster", func() { r.awaitChanged("2s", r.Put(world.EDSCluster("a", "2s", source))) })
+		w.Step("a cluster without endpoints", func() {
+			r.Put(world.EDSCluster("b", "1s", source))
+			promptly(w.T, "active", func() bool { return activeClusters(w.T, r.envoy)["b"] == "1s" })
 		})
-		w.step("a changed route, to a new cluster", func() {
-			r.put(edsCluster("c", "1s", source), endpoints("c", backend(r.whole, "c")))
-			r.awaitState(r.put(route("r", "c")), "delivered")
-			promptly(w.t, "routed", func() bool { _, body := get(r.proxy); return body == "c" })
+		w.Step("a changed route, to a new cluster", func() {
+			r.Put(world.EDSCluster("c", "1s", source), world.Endpoints("c", world.Backend(r.Whole, "c")))
+			r.AwaitState(r.Put(world.Route("r", "c")), "delivered")
+			promptly(w.T, "routed", func() bool { _, body := world.Get(r.proxy); return body == "c" })
 		})
-		w.step("a poison is recorded and taken back", func() {
-			revision := r.put(httpListener{name: "poison", address: address, routes: rds("r", source)}.res()) // the address of l
-			got := r.receipt(revision)
+		w.Step("a poison is recorded and taken back", func() {
+			revision := r.Put(world.HTTPListener{Name: "poison", Address: address, Routes: world.RDS("r", source)}.Resource()) // the address of l
+			got := r.Receipt(revision)
 			if got.State != "rejected" || got.Counts.Nacked != 1 || !strings.Contains(*got.Nodes[0].Detail, "duplicate address") {
-				w.t.Fatalf("receipt %+v, want rejected by 1, in Envoy's words", got)
+				w.T.Fatalf("receipt %+v, want rejected by 1, in Envoy's words", got)
 			}
-			r.awaitState(r.apply("delete: [{type: listeners, name: poison}]\n"), "delivered")
+			r.AwaitState(r.Apply("delete: [{type: listeners, name: poison}]\n"), "delivered")
 		})
-		w.step("a cut", func() {
-			before := r.tap.cut()
-			last := r.put(endpoints("c", backend(r.whole, "d")))
-			promptly(w.t, "routed", func() bool { _, body := get(r.proxy); return body == "d" })
+		w.Step("a cut", func() {
+			before := r.tap.Cut()
+			last := r.Put(world.Endpoints("c", world.Backend(r.Whole, "d")))
+			promptly(w.T, "routed", func() bool { _, body := world.Get(r.proxy); return body == "d" })
 			r.awaitBack(before)
-			eventually(w.t, soon, "the node did not ACK it", func() bool {
-				got := r.receipt(last)
+			world.Eventually(w.T, world.Soon, "the node did not ACK it", func() bool {
+				got := r.Receipt(last)
 				return got.State == "delivered" && got.Counts.Acked == 1
 			})
 		})
@@ -90,24 +91,24 @@ var services = map[fleet.Type]string{
 func (r *routed) wantOwnServices(delta bool) {
 	word := map[bool]string{true: "Delta", false: "Stream"}[delta]
 	seen := map[fleet.Type]bool{}
-	for _, a := range r.tap.requests(0) {
-		if a.method != word+services[a.typ] {
-			r.t.Errorf("Envoy asked for %s by %s, want %s", a.typ, a.method, word+services[a.typ])
+	for _, a := range r.tap.Requests(0) {
+		if a.Method != word+services[a.Type] {
+			r.T.Errorf("Envoy asked for %s by %s, want %s", a.Type, a.Method, word+services[a.Type])
 		}
-		seen[a.typ] = true
+		seen[a.Type] = true
 	}
 	if len(seen) != len(services) {
-		r.t.Errorf("Envoy asked for %v, want %v", seen, services)
+		r.T.Errorf("Envoy asked for %v, want %v", seen, services)
 	}
 }
 
 // awaitBack waits until Envoy asked for every type on the streams after those before.
 func (r *routed) awaitBack(before int) {
-	r.t.Helper()
+	r.T.Helper()
 	for typ := range services {
-		eventually(r.t, soon, "Envoy did not ask for "+typ.Slug()+" again", func() bool { return r.tap.sees(before, typ) })
+		world.Eventually(r.T, world.Soon, "Envoy did not ask for "+typ.Slug()+" again", func() bool { return r.tap.Sees(before, typ) })
 	}
-	if code, _ := get(r.proxy); code != http.StatusOK {
-		r.t.Errorf("it answers %d", code)
+	if code, _ := world.Get(r.proxy); code != http.StatusOK {
+		r.T.Errorf("it answers %d", code)
 	}
 }

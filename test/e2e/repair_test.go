@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"net"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // oneNACK is how long it may take until a refusal is told, and until what was refused
@@ -19,7 +19,7 @@ const oneNACK = 3 * time.Second
 // poison is one resource that the API takes and Envoy refuses, with three good ones.
 type poison struct {
 	what string
-	res  res
+	res  world.Resource
 	good [3]string
 	says string // Envoy, of it
 }
@@ -27,7 +27,7 @@ type poison struct {
 // poisonClusters are refused at once, each in another way, and each stands elsewhere by
 // name among the good ones.
 func poisonClusters() []poison {
-	of := func(name, fields string) res { return with(cluster(name, "1s"), fields) }
+	of := func(name, fields string) world.Resource { return world.Cluster(name, "1s").With(fields) }
 	return []poison{
 		{"first: a file that is not there", of("k-a", `transport_socket: {name: tls, typed_config: {
     "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext,
@@ -42,21 +42,21 @@ func TestPoisonClusterAmongGoodOnes(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
 		for _, p := range poisonClusters() {
-			r.step(p.what, func() {
-				all := []res{p.res, endpoints(p.res.name, backend(t, p.res.name)), paths("r", p.good[:]...)}
+			r.Step(p.what, func() {
+				all := []world.Resource{p.res, world.Endpoints(p.res.Name, world.Backend(t, p.res.Name)), paths("r", p.good[:]...)}
 				for _, name := range p.good {
-					all = append(all, cluster(name, "1s"), endpoints(name, backend(t, name)))
+					all = append(all, world.Cluster(name, "1s"), world.Endpoints(name, world.Backend(t, name)))
 				}
-				revision := r.apply(together(all...))
+				revision := r.Apply(world.Together(all...))
 				start := time.Now()
-				r.awaitRefusal(revision, p.res.name, p.says)
+				r.awaitRefusal(revision, p.res.Name, p.says)
 				for _, name := range p.good {
-					eventually(r.t, soon, "no answer from "+name, func() bool { _, body := get(r.proxy + "/" + name); return body == name })
+					world.Eventually(r.T, world.Soon, "no answer from "+name, func() bool { _, body := world.Get(r.proxy + "/" + name); return body == name })
 				}
 				r.within(oneNACK, start, "the good clusters serve")
-				r.acked(func() int64 { return r.put(cluster(p.good[1], "2s")) })
-				r.put(cluster(p.res.name, "3s"))
-				promptly(r.t, "active when it is mended", func() bool { return activeClusters(r.t, r.envoy)[p.res.name] == "3s" })
+				r.acked(func() int64 { return r.Put(world.Cluster(p.good[1], "2s")) })
+				r.Put(world.Cluster(p.res.Name, "3s"))
+				promptly(r.T, "active when it is mended", func() bool { return activeClusters(r.T, r.envoy)[p.res.Name] == "3s" })
 				r.wantRefusedOnce()
 			})
 		}
@@ -64,76 +64,70 @@ func TestPoisonClusterAmongGoodOnes(t *testing.T) {
 }
 
 // paths is a route of which /<name> goes to the cluster of that name, all else to "a".
-func paths(name string, clusters ...string) res {
+func paths(name string, clusters ...string) world.Resource {
 	var b strings.Builder
 	for _, c := range clusters {
 		b.WriteString(sprintf("{match: {prefix: /%s}, route: {cluster: %s}}, ", c, c))
 	}
-	return res{"routes", name, sprintf(`{name: %s, virtual_hosts: [{name: all, domains: ["*"], routes: [%s{match: {prefix: /}, route: {cluster: a}}]}]}`, name, b.String())}
+	return world.NewResource("routes", name, sprintf(`{name: %s, virtual_hosts: [{name: all, domains: ["*"], routes: [%s{match: {prefix: /}, route: {cluster: a}}]}]}`, name, b.String()))
 }
 
 // awaitRefusal waits for the receipt of a revision of which n1 refuses one resource, in
 // these words among others.
 func (r *routed) awaitRefusal(revision int64, name, says string) {
-	r.t.Helper()
+	r.T.Helper()
 	start := time.Now()
-	got := r.receipt(revision)
+	got := r.Receipt(revision)
 	r.within(oneNACK, start, "the refusal is told")
 	n := got.Nodes
 	if got.State != client.ReceiptStateRejected || got.Counts.Nacked != 1 || len(n) != 1 || n[0].Resource == nil || n[0].Resource.Name != name ||
 		n[0].Detail == nil || !strings.Contains(*n[0].Detail, says) {
-		r.t.Fatalf("the receipt is %s, want %s refused because of %s", readable(got), name, says)
+		r.T.Fatalf("the receipt is %s, want %s refused because of %s", world.AsJSON(got), name, says)
 	}
 }
 
-// readable is an answer of the API as it was sent, but for the order of its fields.
-func readable(answer any) string {
-	b, _ := json.Marshal(answer)
-	return string(b)
-}
-
 func (r *routed) within(limit time.Duration, start time.Time, what string) {
-	r.t.Helper()
+	r.T.Helper()
 	took := time.Since(start)
-	r.t.Logf("%s after %s", what, took.Round(time.Millisecond))
+	r.T.Logf("%s after %s", what, took.Round(time.Millisecond))
 	if took > limit {
-		r.t.Errorf("%s after %s, want at most %s", what, took, limit)
+		r.T.Errorf("%s after %s, want at most %s", what, took, limit)
 	}
 }
 
 // acked fails unless a good change is acknowledged at once.
 func (r *routed) acked(change func() int64) {
-	r.t.Helper()
+	r.T.Helper()
 	revision := change()
-	promptly(r.t, "acknowledged", func() bool {
-		got := r.receipt(revision)
+	promptly(r.T, "acknowledged", func() bool {
+		got := r.Receipt(revision)
 		return got.State == client.ReceiptStateDelivered && got.Counts.Acked == 1
 	})
 }
 
 // wantRefusedOnce fails if a stream was sent again, as a whole, what it had refused.
 func (r *routed) wantRefusedOnce() {
-	r.t.Helper()
-	refused, again := sentAgain(r.tap.since(0), r.tap.requests(0))
+	r.T.Helper()
+	refused, again := sentAgain(r.tap.Since(0), r.tap.Requests(0))
 	if refused == 0 || len(again) > 0 {
-		r.t.Errorf("of %d refused responses these were sent again: %s", refused, again)
+		r.T.Errorf("of %d refused responses these were sent again: %s", refused, again)
 	}
 }
 
 // sentAgain counts the responses that were refused, and returns those of the same content
 // that their stream was sent besides.
-func sentAgain(all []sent, asked []asked) (refused int, again []sent) {
+func sentAgain(all []world.Sent, asked []world.Asked) (refused int, again []world.Sent) {
 	for _, a := range asked {
-		if a.refusal == "" {
+		if a.Refusal == "" {
 			continue
 		}
-		at := slices.IndexFunc(all, func(s sent) bool { return s.stream == a.stream && s.typ == a.typ && s.nonce == a.nonce })
+		at := slices.IndexFunc(all, func(s world.Sent) bool { return s.Stream == a.Stream && s.Type == a.Type && s.Nonce == a.Nonce })
 		if at < 0 {
 			continue
 		}
 		refused++
 		for i, s := range all {
-			if i != at && s.stream == a.stream && s.typ == a.typ && slices.Equal(s.content, all[at].content) && slices.Equal(s.removed, all[at].removed) {
+			if i != at && s.Stream == a.Stream && s.Type == a.Type && slices.Equal(s.Content, all[at].Content) && slices.Equal(s.Removed, all[at].Removed) {
 				again = append(again, s)
 			}
 		}
@@ -143,15 +137,15 @@ func sentAgain(all []sent, asked []asked) (refused int, again []sent) {
 
 func TestSentAgain(t *testing.T) {
 	t.Parallel()
-	refusal := []asked{{stream: 1, typ: fleet.Listener, nonce: "1", refusal: "no"}, {stream: 1, typ: fleet.Listener, nonce: "2"}}
-	response := func(stream int, nonce string, content ...string) sent {
-		return sent{stream: stream, typ: fleet.Listener, nonce: nonce, content: content}
+	refusal := []world.Asked{{Stream: 1, Type: fleet.Listener, Nonce: "1", Refusal: "no"}, {Stream: 1, Type: fleet.Listener, Nonce: "2"}}
+	response := func(stream int, nonce string, content ...string) world.Sent {
+		return world.Sent{Stream: stream, Type: fleet.Listener, Nonce: nonce, Content: content}
 	}
 	first := response(1, "1", "a at 1", "b at 1")
 	less := response(1, "3", "a at 1", "b at 1")
-	less.removed = []string{"c"}
+	less.Removed = []string{"c"}
 	for what, c := range map[string]struct {
-		then sent
+		then world.Sent
 		want int
 	}{
 		"the same":            {response(1, "2", "a at 1", "b at 1"), 1},
@@ -160,7 +154,7 @@ func TestSentAgain(t *testing.T) {
 		"a removal beside it": {less, 0},
 		"on another stream":   {response(2, "2", "a at 1", "b at 1"), 0},
 	} {
-		if refused, again := sentAgain([]sent{first, c.then}, refusal); refused != 1 || len(again) != c.want {
+		if refused, again := sentAgain([]world.Sent{first, c.then}, refusal); refused != 1 || len(again) != c.want {
 			t.Errorf("%s: %d refused, %s sent again, want 1 and %d", what, refused, again, c.want)
 		}
 	}
@@ -170,47 +164,41 @@ func TestSentAgain(t *testing.T) {
 // certificate that is not there, and a port that is not free.
 func poisonListeners(taken string) []poison {
 	address := "127.0.0.1:0"
-	without := httpListener{name: "m-b", address: address, routes: rds("r", ads), tls: `transport_socket: {name: tls, typed_config: {
+	without := world.HTTPListener{Name: "m-b", Address: address, Routes: world.RDS("r", world.ADS), TLS: `transport_socket: {name: tls, typed_config: {
     "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext,
     common_tls_context: {tls_certificates: [{certificate_chain: {filename: nope.pem}, private_key: {filename: nope.key}}]}}},`}
 	return []poison{
-		{"first: a log that cannot be opened", with(listener("k-a", address, "r"), `access_log: [{name: file, typed_config: {
+		{"first: a log that cannot be opened", world.Listener("k-a", address, "r").With(`access_log: [{name: file, typed_config: {
     "@type": type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog, path: /nope/log}}]`), [3]string{"k-b", "k-c", "k-d"}, "/nope/log"},
-		{"in the middle: a file that is not there", without.res(), [3]string{"m-a", "m-c", "m-d"}, "nope.key"},
-		{"last: a port that is taken", listener("z-d", taken, "r"), [3]string{"z-a", "z-b", "z-c"}, "Address already in use"},
+		{"in the middle: a file that is not there", without.Resource(), [3]string{"m-a", "m-c", "m-d"}, "nope.key"},
+		{"last: a port that is taken", world.Listener("z-d", taken, "r"), [3]string{"z-a", "z-b", "z-c"}, "Address already in use"},
 	}
-}
-
-// with is the resource with more fields.
-func with(r res, fields string) res {
-	r.body = strings.TrimSuffix(r.body, "}") + ", " + fields + "}"
-	return r
 }
 
 func TestPoisonListenerAmongGoodOnes(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
 		taken, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
+		world.Must(t, err)
 		t.Cleanup(func() { _ = taken.Close() })
 		for _, p := range poisonListeners(taken.Addr().String()) {
-			r.step(p.what, func() {
-				all, at := []res{p.res}, map[string]string{}
+			r.Step(p.what, func() {
+				all, at := []world.Resource{p.res}, map[string]string{}
 				for _, name := range p.good {
-					at[name] = freePort(r.t)
-					all = append(all, listener(name, at[name], "r"))
+					at[name] = world.FreePort(r.T)
+					all = append(all, world.Listener(name, at[name], "r"))
 				}
-				revision := r.apply(together(all...))
+				revision := r.Apply(world.Together(all...))
 				start := time.Now()
-				r.awaitRefusal(revision, p.res.name, p.says)
+				r.awaitRefusal(revision, p.res.Name, p.says)
 				for _, name := range p.good {
 					r.awaitServed(at[name])
 				}
 				r.within(oneNACK, start, "the good listeners serve")
-				r.acked(func() int64 { return r.put(with(listener(p.good[1], at[p.good[1]], "r"), "stat_prefix: changed")) })
-				mended := freePort(r.t)
-				r.put(listener(p.res.name, mended, "r"))
-				promptly(r.t, "served when it is mended", func() bool { _, body := get("http://" + mended); return body == "a" })
+				r.acked(func() int64 { return r.Put(world.Listener(p.good[1], at[p.good[1]], "r").With("stat_prefix: changed")) })
+				mended := world.FreePort(r.T)
+				r.Put(world.Listener(p.res.Name, mended, "r"))
+				promptly(r.T, "served when it is mended", func() bool { _, body := world.Get("http://" + mended); return body == "a" })
 				r.wantRefusedOnce()
 			})
 		}
@@ -219,13 +207,13 @@ func TestPoisonListenerAmongGoodOnes(t *testing.T) {
 
 // poisonRoutes are poison among routes that are there already.
 func poisonRoutes() []poison {
-	poisoned := func(name, action string) res {
-		return res{"routes", name, sprintf(`{name: %s, virtual_hosts: [{name: all, domains: ["*"], routes: [{match: {prefix: /}, %s}]}]}`, name, action)}
+	poisoned := func(name, action string) world.Resource {
+		return world.NewResource("routes", name, sprintf(`{name: %s, virtual_hosts: [{name: all, domains: ["*"], routes: [{match: {prefix: /}, %s}]}]}`, name, action))
 	}
 	return []poison{
 		{"first: weights that come to nothing", poisoned("ra", "route: {weighted_clusters: {clusters: [{name: b, weight: 0}]}}"), [3]string{"rb", "rc", "rd"}, "weight"},
-		{"in the middle: a cluster that must be there", with(poisoned("rb", "route: {cluster: nope}"), "validate_clusters: true"), [3]string{"ra", "rc", "rd"}, "unknown cluster 'nope'"},
-		{"last: a plugin that does not exist", with(poisoned("rd", "route: {cluster: b}"), `cluster_specifier_plugins: [{extension: {name: nope, typed_config: {
+		{"in the middle: a cluster that must be there", poisoned("rb", "route: {cluster: nope}").With("validate_clusters: true"), [3]string{"ra", "rc", "rd"}, "unknown cluster 'nope'"},
+		{"last: a plugin that does not exist", poisoned("rd", "route: {cluster: b}").With(`cluster_specifier_plugins: [{extension: {name: nope, typed_config: {
     "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}}]`), [3]string{"ra", "rb", "rc"}, "nope"},
 	}
 }
@@ -235,35 +223,35 @@ func TestPoisonRouteAmongGoodOnes(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
 		names, at := []string{"ra", "rb", "rc", "rd"}, map[string]string{}
-		all := []res{cluster("b", "1s"), endpoints("b", backend(t, "b"))}
+		all := []world.Resource{world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b"))}
 		for _, name := range names {
-			at[name] = freePort(t)
-			all = append(all, route(name, "a"), listener("l-"+name, at[name], name))
+			at[name] = world.FreePort(t)
+			all = append(all, world.Route(name, "a"), world.Listener("l-"+name, at[name], name))
 		}
-		r.awaitState(r.apply(together(all...)), "delivered")
-		answers := func(name, want string) bool { _, body := get("http://" + at[name]); return body == want }
+		r.AwaitState(r.Apply(world.Together(all...)), "delivered")
+		answers := func(name, want string) bool { _, body := world.Get("http://" + at[name]); return body == want }
 		for _, p := range poisonRoutes() {
-			r.step(p.what, func() {
-				all := []res{p.res}
+			r.Step(p.what, func() {
+				all := []world.Resource{p.res}
 				for _, name := range p.good {
-					all = append(all, route(name, "b"))
+					all = append(all, world.Route(name, "b"))
 				}
-				revision := r.apply(together(all...))
+				revision := r.Apply(world.Together(all...))
 				start := time.Now()
-				r.awaitRefusal(revision, p.res.name, p.says)
+				r.awaitRefusal(revision, p.res.Name, p.says)
 				for _, name := range p.good {
-					eventually(r.t, soon, name+" was not changed", func() bool { return answers(name, "b") })
+					world.Eventually(r.T, world.Soon, name+" was not changed", func() bool { return answers(name, "b") })
 				}
 				r.within(oneNACK, start, "the good routes serve")
-				if !answers(p.res.name, "a") {
-					r.t.Error("the refused route does not go on as it was")
+				if !answers(p.res.Name, "a") {
+					r.T.Error("the refused route does not go on as it was")
 				}
-				r.acked(func() int64 { return r.put(route(p.good[1], "a")) })
-				r.put(route(p.res.name, "b"))
-				promptly(r.t, "changed when it is mended", func() bool { return answers(p.res.name, "b") })
-				r.apply(together(route(names[0], "a"), route(names[1], "a"), route(names[2], "a"), route(names[3], "a")))
+				r.acked(func() int64 { return r.Put(world.Route(p.good[1], "a")) })
+				r.Put(world.Route(p.res.Name, "b"))
+				promptly(r.T, "changed when it is mended", func() bool { return answers(p.res.Name, "b") })
+				r.Apply(world.Together(world.Route(names[0], "a"), world.Route(names[1], "a"), world.Route(names[2], "a"), world.Route(names[3], "a")))
 				for _, name := range names {
-					eventually(r.t, soon, name+" was not changed back", func() bool { return answers(name, "a") })
+					world.Eventually(r.T, world.Soon, name+" was not changed back", func() bool { return answers(name, "a") })
 				}
 				r.wantRefusedOnce()
 			})

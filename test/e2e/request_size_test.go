@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // TestSoakT40_LargestRequest: what a real Envoy says at once when it comes back with 10,000
@@ -29,30 +30,30 @@ func TestSoakT40_LargestRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := setup(t)
 			w.fill(n, service)
-			p := newTap(t, w.xds().address)
-			e := w.launch("large", p.address, true)
+			p := world.NewTap(t, w.XDS().Address)
+			e := w.Launch("large", p.Address, true)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			must(t, e.Ready(ctx))
+			world.Must(t, e.Ready(ctx))
 			w.taken(static("last", "1s"))
-			before := p.cut()
-			eventually(t, time.Minute, "it did not come back", func() bool { return p.sees(before, fleet.Cluster) && p.sees(before, fleet.Endpoint) })
+			before := p.Cut()
+			world.Eventually(t, time.Minute, "it did not come back", func() bool { return p.Sees(before, fleet.Cluster) && p.Sees(before, fleet.Endpoint) })
 			w.taken(static("last", "2s"))
-			first, again := largestOf(p.requests(0)), largestOf(p.requests(before))
-			t.Logf("%d names: the largest request has %d bytes, the largest of those that come back %d", n, first.size, again.size)
-			if most := max(first.size, again.size); most > limit*n/10_000 {
+			first, again := largestOf(p.Requests(0)), largestOf(p.Requests(before))
+			t.Logf("%d names: the largest request has %d bytes, the largest of those that come back %d", n, first.Size, again.Size)
+			if most := max(first.Size, again.Size); most > limit*n/10_000 {
 				t.Errorf("%d bytes for %d names, more than fit", most, n)
 			}
-			if len(again.reported) < n {
-				t.Errorf("it reported %d versions: the measure is of something else", len(again.reported))
+			if len(again.Reported) < n {
+				t.Errorf("it reported %d versions: the measure is of something else", len(again.Reported))
 			}
 		})
 	}
 }
 
-func largestOf(requests []asked) (most asked) {
+func largestOf(requests []world.Asked) (most world.Asked) {
 	for _, a := range requests {
-		if a.size > most.size {
+		if a.Size > most.Size {
 			most = a
 		}
 	}
@@ -60,21 +61,21 @@ func largestOf(requests []asked) (most asked) {
 }
 
 // fill writes so many clusters and their endpoints.
-func (w *world) fill(n int, service func(i int) string) {
-	w.t.Helper()
+func (w *installation) fill(n int, service func(i int) string) {
+	w.T.Helper()
 	const batch = 500
 	for at := 0; at < n; at += batch {
-		var rs []res
+		var rs []world.Resource
 		for i := at; i < min(n, at+batch); i++ {
-			rs = append(rs, cluster(service(i), "1s"), endpoints(service(i), "127.0.0.1:80"))
+			rs = append(rs, world.Cluster(service(i), "1s"), world.Endpoints(service(i), "127.0.0.1:80"))
 		}
-		w.apply(together(rs...))
+		w.Apply(world.Together(rs...))
 	}
 }
 
 // taken waits until all nodes have ACKed a resource that is written now.
-func (w *world) taken(r res) {
-	w.t.Helper()
-	revision := w.put(r)
-	eventually(w.t, time.Minute, r.name+" was not taken", func() bool { return w.receipt(revision).State == "delivered" })
+func (w *installation) taken(r world.Resource) {
+	w.T.Helper()
+	revision := w.Put(r)
+	world.Eventually(w.T, time.Minute, r.Name+" was not taken", func() bool { return w.Receipt(revision).State == "delivered" })
 }

@@ -10,58 +10,40 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/internal/client"
 	"fairlead/internal/fleet"
 	"fairlead/internal/localenvoy"
+	"fairlead/test/world"
 )
 
 // routed is a world with a server, a tap, an Envoy and a route to the backend "a".
 type routed struct {
-	*world
-	xds   *xds
-	tap   *tap
+	*installation
+	xds   *world.XDS
+	tap   *world.Tap
 	envoy *localenvoy.Envoy
 	proxy string // URL
 	last  int64  // revision
 }
 
-func setupRouted(t testing.TB, w *world, delta bool, xdsArgs ...string) *routed {
+func setupRouted(t testing.TB, w *installation, delta bool, xdsArgs ...string) *routed {
 	t.Helper()
-	r := &routed{world: w, xds: w.xds(xdsArgs...)}
-	r.tap = newTap(t, r.xds.address)
-	address := freePort(t)
+	r := &routed{installation: w, xds: w.XDS(xdsArgs...)}
+	r.tap = world.NewTap(t, r.xds.Address)
+	address := world.FreePort(t)
 	r.proxy = "http://" + address
-	r.last = w.apply(together(listener("l", address, "r"), route("r", "a"), cluster("a", "1s"), endpoints("a", backend(t, "a"))))
-	r.envoy = w.envoy("n1", r.tap.address, delta)
+	r.last = w.Apply(world.Together(world.Listener("l", address, "r"), world.Route("r", "a"), world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a"))))
+	r.envoy = w.Envoy("n1", r.tap.Address, delta)
 	r.awaitBody("a")
-	w.awaitLive("n1")
+	w.AwaitLive("n1")
 	return r
 }
 
-// awaitLive waits until a node is known to be connected: it is told after its stream is
-// served, and the receipt of a fleet without nodes is "delivered".
-func (w *world) awaitLive(id string) {
-	w.t.Helper()
-	eventually(w.t, soon, "the node is not shown as live", func() bool {
-		n, err := w.rest.GetNodeWithResponse(w.t.Context(), "acme", "edge", id)
-		return err == nil && n.StatusCode() == http.StatusOK && n.JSON200.State == client.NodeStateLive
-	})
-}
-
 func (r *routed) awaitBody(want string) time.Duration {
-	r.t.Helper()
-	return eventually(r.t, soon, "no answer from "+want, func() bool {
-		code, body := get(r.proxy)
+	r.T.Helper()
+	return world.Eventually(r.T, world.Soon, "no answer from "+want, func() bool {
+		code, body := world.Get(r.proxy)
 		return code == http.StatusOK && body == want
 	})
-}
-
-// awaitState waits for a receipt and fails if it is another one.
-func (r *routed) awaitState(revision int64, want string) {
-	r.t.Helper()
-	if got := r.receipt(revision); string(got.State) != want {
-		r.t.Fatalf("revision %d is %s, want %s: %+v", revision, got.State, want, got)
-	}
 }
 
 // TestClustersAreSwappedUnderLoad swaps the route twenty times between clusters that come
@@ -71,13 +53,13 @@ func (r *routed) awaitState(revision int64, want string) {
 func TestClustersAreSwappedUnderLoad(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		r.tap.delay(late)
+		r.tap.Delay(late)
 		load := startLoad(t, r.proxy)
 		var last int64
 		for i := range 20 {
 			if i == 10 {
-				r.tap.holdBack(func(s sent) time.Duration {
-					if s.typ == fleet.Endpoint || s.typ == fleet.Route {
+				r.tap.HoldBack(func(s world.Sent) time.Duration {
+					if s.Type == fleet.Endpoint || s.Type == fleet.Route {
 						return late
 					}
 					return 0
@@ -87,11 +69,11 @@ func TestClustersAreSwappedUnderLoad(t *testing.T) {
 			if i%2 == 1 {
 				from, to = to, from
 			}
-			last = r.apply(together(route("r", to), cluster(to, "1s"), endpoints(to, backend(t, to))) +
+			last = r.Apply(world.Together(world.Route("r", to), world.Cluster(to, "1s"), world.Endpoints(to, world.Backend(t, to))) +
 				sprintf("delete: [{type: clusters, name: %s}, {type: endpoints, name: %s}]\n", from, from))
 			r.awaitBody(to)
 		}
-		r.awaitState(last, "delivered")
+		r.AwaitState(last, "delivered")
 		done, failed := load.stop()
 		t.Logf("%d requests, %d failed", done, failed)
 		if failed > 0 || done == 0 {
@@ -107,29 +89,27 @@ func TestPoisonListenerIsSeenAndHarmsNothing(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
 		load := startLoad(t, r.proxy)
-		poison := listener("poison", strings.TrimPrefix(r.proxy, "http://"), "r") // the address of l
-		revision := r.put(poison)
-		receipt := r.receipt(revision)
+		poison := world.Listener("poison", strings.TrimPrefix(r.proxy, "http://"), "r") // the address of l
+		revision := r.Put(poison)
+		receipt := r.Receipt(revision)
 		if receipt.State != "rejected" || receipt.Counts.Nacked != 1 {
 			t.Fatalf("receipt %+v, want rejected by 1", receipt)
 		}
 		if n := receipt.Nodes[0]; n.Id != "n1" || n.Detail == nil || !strings.Contains(*n.Detail, "has duplicate address") {
 			t.Errorf("node %+v, want n1 with Envoy's words", n)
 		}
-		node, err := r.rest.GetNodeWithResponse(t.Context(), "acme", "edge", "n1")
-		r.made(node, err)
-		if len(node.JSON200.Refusals) != 1 || node.JSON200.Refusals[0].Name != "poison" {
-			t.Errorf("the node's refusals %+v, want the poison", node.JSON200.Refusals)
+		if refusals := r.Node("n1").Refusals; len(refusals) != 1 || refusals[0].Name != "poison" {
+			t.Errorf("the node's refusals %+v, want the poison", refusals)
 		}
 		// What comes after it arrives.
-		good := r.apply(together(route("r", "b"), cluster("b", "1s"), endpoints("b", backend(t, "b"))))
+		good := r.Apply(world.Together(world.Route("r", "b"), world.Cluster("b", "1s"), world.Endpoints("b", world.Backend(t, "b"))))
 		r.awaitBody("b")
-		r.awaitState(good, "delivered")
+		r.AwaitState(good, "delivered")
 		if done, failed := load.stop(); failed > 0 || done == 0 {
 			t.Errorf("%d of %d requests failed: %s", failed, done, load.first.Load())
 		}
-		mended := r.put(listener("poison", freePort(t), "r"))
-		r.awaitState(mended, "delivered")
+		mended := r.Put(world.Listener("poison", world.FreePort(t), "r"))
+		r.AwaitState(mended, "delivered")
 	})
 }
 
@@ -139,17 +119,17 @@ func TestPoisonThatComesBack(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
 		taken, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
+		world.Must(t, err)
 		t.Cleanup(func() { _ = taken.Close() })
-		poison := listener("poison", taken.Addr().String(), "r")
+		poison := world.Listener("poison", taken.Addr().String(), "r")
 		remove := "delete: [{type: listeners, name: poison}]\n"
 		for range 2 {
-			r.awaitState(r.put(poison), "rejected")
-			r.awaitState(r.apply(remove), "delivered")
+			r.AwaitState(r.Put(poison), "rejected")
+			r.AwaitState(r.Apply(remove), "delivered")
 		}
-		must(t, taken.Close())
-		r.awaitState(r.put(poison), "delivered")
-		eventually(t, soon, "the listener did not come up", func() bool { _, body := get("http://" + taken.Addr().String()); return body == "a" })
+		world.Must(t, taken.Close())
+		r.AwaitState(r.Put(poison), "delivered")
+		world.Eventually(t, world.Soon, "the listener did not come up", func() bool { _, body := world.Get("http://" + taken.Addr().String()); return body == "a" })
 	})
 }
 
@@ -174,7 +154,7 @@ func startLoad(t testing.TB, url string) *load {
 		start := time.After(time.Duration(i) * 2 * time.Millisecond)
 		l.wg.Go(func() {
 			<-start
-			l.work(ctx, url, &http.Client{Transport: transport, Timeout: soon})
+			l.work(ctx, url, &http.Client{Transport: transport, Timeout: world.Soon})
 		})
 	}
 	t.Cleanup(func() {

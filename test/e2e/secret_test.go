@@ -16,15 +16,16 @@ import (
 	"time"
 
 	"fairlead/internal/client"
+	"fairlead/test/world"
 )
 
 // secret is a server's certificate.
-func secret(name string, cert, key []byte) res {
+func secret(name string, cert, key []byte) world.Resource {
 	body, _ := json.Marshal(map[string]any{"name": name, "tls_certificate": map[string]any{
 		"certificate_chain": map[string]string{"inline_string": string(cert)},
 		"private_key":       map[string]string{"inline_string": string(key)},
 	}})
-	return res{"secrets", name, string(body)}
+	return world.NewResource("secrets", name, string(body))
 }
 
 // presents is the httpListener.tls of one that shows the certificate of a secret.
@@ -39,10 +40,10 @@ func presents(secret, source string) string {
 func TestSecretIsServedAndRotatedUnderLoad(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		address := freePort(t)
-		cert, key := certificate(t)
-		tls := httpListener{name: "tls", address: address, routes: rds("r", ads), tls: presents("server", ads)}
-		revision := r.apply(together(secret("server", cert, key), tls.res()))
+		address := world.FreePort(t)
+		cert, key := world.Certificate(t)
+		tls := world.HTTPListener{Name: "tls", Address: address, Routes: world.RDS("r", world.ADS), TLS: presents("server", world.ADS)}
+		revision := r.Apply(world.Together(secret("server", cert, key), tls.Resource()))
 		c := trusting(t, cert)
 		promptly(t, "routed over TLS", func() bool {
 			resp, err := c.Get("https://" + address)
@@ -52,20 +53,20 @@ func TestSecretIsServedAndRotatedUnderLoad(t *testing.T) {
 			_ = resp.Body.Close()
 			return resp.StatusCode == 200
 		})
-		r.awaitState(revision, "delivered")
-		s, err := r.rest.GetResourceWithResponse(t.Context(), "acme", "edge", client.TypeParam("secrets"), "server", nil)
-		r.made(s, err)
-		if body := string(s.Body); strings.Contains(body, "PRIVATE KEY") || !strings.Contains(body, "CN=e2e") {
+		r.AwaitState(revision, "delivered")
+		s, err := r.REST.GetResourceWithResponse(t.Context(), "acme", "edge", client.TypeParam("secrets"), "server", nil)
+		r.Made(s, err)
+		if body := string(s.Body); strings.Contains(body, "PRIVATE KEY") || !strings.Contains(body, "CN=test") {
 			t.Errorf("the secret is shown as %s, want its subject and no key", body)
 		}
 
 		load := startHandshakes(t, address)
 		for range 10 {
-			cert, key = certificate(t)
-			revision = r.put(secret("server", cert, key))
+			cert, key = world.Certificate(t)
+			revision = r.Put(secret("server", cert, key))
 			promptly(t, "served with the new certificate", func() bool { return load.serves(cert) })
 		}
-		r.awaitState(revision, "delivered")
+		r.AwaitState(revision, "delivered")
 		done, failed := load.stop()
 		t.Logf("%d handshakes, %d failed", done, failed)
 		if failed > 0 || done == 0 {
@@ -126,13 +127,13 @@ func (h *handshakes) shake(address string) {
 
 func request(address string) (der []byte, err error) {
 	// Any certificate is good: which one it is is compared.
-	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: soon}, Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: world.Soon}, Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
 	c, err := d.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(soon))
+	_ = c.SetDeadline(time.Now().Add(world.Soon))
 	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: e2e\r\nConnection: close\r\n\r\n")); err != nil {
 		return nil, err
 	}

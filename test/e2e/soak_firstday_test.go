@@ -7,6 +7,7 @@ import (
 
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // firstDay is how large TestSoakFirstDay is.
@@ -44,7 +45,7 @@ func TestSoakFirstDay(t *testing.T) {
 		wantLevel(t, firsts)
 	}
 	other, err := e.api.CreateFleetWithResponse(t.Context(), e.tenant, client.FleetCreate{Name: "large"})
-	w.made(other, err)
+	w.Made(other, err)
 	l := *e
 	l.fleet = "large"
 	larges := l.bulk(size, size.large)
@@ -61,19 +62,19 @@ func TestSoakFirstDay(t *testing.T) {
 
 // bulk writes resources, none of them twice, and says how long each apply took.
 func (e *estate) bulk(size firstDay, applies int) (took []time.Duration) {
-	e.t.Helper()
+	e.T.Helper()
 	for i := range applies {
-		rs := make([]res, 0, size.batch)
+		rs := make([]world.Resource, 0, size.batch)
 		for k := i * size.batch / 2; k < (i+1)*size.batch/2; k++ {
 			name := fmt.Sprintf("service-%06d", k)
-			rs = append(rs, cluster(name, "1s"), endpoints(name, "127.0.0.1:80"))
+			rs = append(rs, world.Cluster(name, "1s"), world.Endpoints(name, "127.0.0.1:80"))
 		}
 		began := time.Now()
 		e.write(rs...)
 		took = append(took, time.Since(began).Round(time.Millisecond))
 	}
 	if e.again > 0 {
-		e.t.Errorf("%d applies were refused for a moment", e.again)
+		e.T.Errorf("%d applies were refused for a moment", e.again)
 	}
 	return took
 }
@@ -97,10 +98,10 @@ func wantLevel(t *testing.T, took []time.Duration) {
 // crowdComes has all nodes connect at once, while revisions are made of what all of them have, and asks for the receipt of each one
 // time and again.
 func (e *estate) crowdComes(size firstDay) {
-	e.t.Helper()
-	x := e.xds("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
+	e.T.Helper()
+	x := e.XDS("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
 	const name = "service-000000"
-	s := e.swarm(swarmOrder{Nodes: size.nodes, Prefix: "node-", Token: e.nodeToken, Sites: []string{x.address},
+	s := e.swarm(swarmOrder{Nodes: size.nodes, Prefix: "node-", Token: e.nodeToken, Sites: []string{x.Address},
 		Asks: []subscription{{fleet.Cluster, []string{name}}, {fleet.Endpoint, []string{name}}}})
 	var answers []time.Duration
 	slow := ""
@@ -111,11 +112,11 @@ func (e *estate) crowdComes(size firstDay) {
 	revision := int64(0)
 	for i := 0; time.Since(began) < size.watch || r == nil || r.Counts.Acked < size.nodes; i++ {
 		if time.Since(began) > size.watch+time.Minute {
-			e.t.Errorf("the last revision is not acked by all: %+v", r)
+			e.T.Errorf("the last revision is not acked by all: %+v", r)
 			break
 		}
 		if i%5 == 0 && time.Since(began) < size.watch || r != nil && r.Counts.Pending == 0 && r.Counts.Acked < size.nodes {
-			revision = e.write(cluster(name, fmt.Sprintf("%d.5s", i+1))).Revision
+			revision = e.write(world.Cluster(name, fmt.Sprintf("%d.5s", i+1))).Revision
 		}
 		var took time.Duration
 		r, took = e.receiptNow(revision)
@@ -127,8 +128,8 @@ func (e *estate) crowdComes(size firstDay) {
 		}
 		<-tick.C
 	}
-	e.t.Logf("all nodes have the last revision after %.1f s; %d receipts answered: %v; a stream broke: %s", time.Since(began).Seconds(), len(answers), quantilesOf(answers), s.now().Reason)
+	e.T.Logf("all nodes have the last revision after %.1f s; %d receipts answered: %v; a stream broke: %s", time.Since(began).Seconds(), len(answers), quantilesOf(answers), s.now().Reason)
 	if slow != "" {
-		e.t.Errorf("receipts that took more than 50 ms to answer, as second:ms:%s", slow)
+		e.T.Errorf("receipts that took more than 50 ms to answer, as second:ms:%s", slow)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
+	"fairlead/test/world"
 )
 
 // production is how large TestSoakProductionSize is.
@@ -32,7 +33,7 @@ func productionSize(t testing.TB) production {
 	history := 200_000
 	if v := os.Getenv("FAIRLEAD_SOAK_HISTORY"); v != "" {
 		n, err := strconv.Atoi(v)
-		must(t, err)
+		world.Must(t, err)
 		history = n
 	}
 	return production{nodes: 10_000, restarts: 20, history: history, within: 10 * time.Second, patience: 30 * time.Second, quiet: 20 * time.Second, judged: true}
@@ -42,9 +43,9 @@ func productionSize(t testing.TB) production {
 type storm struct {
 	*estate
 	size  production
-	first *xds
-	lease string // the id under which first has its lease
-	last  *xds   // the server that lives to the end
+	first *world.XDS
+	lease string     // the id under which first has its lease
+	last  *world.XDS // the server that lives to the end
 	nodes *swarmProcess
 
 	n        int
@@ -68,7 +69,7 @@ func TestSoakProductionSize(t *testing.T) {
 
 	shop, bank := w.found("shop", "shop", nil), w.found("bank", "bank", nil)
 	there := &site{}
-	there.move(s.last.address)
+	there.move(s.last.Address)
 	others := []*bustle{shop.bustle(5, 50*time.Millisecond, there), bank.bustle(5, 50*time.Millisecond, there)}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -120,10 +121,10 @@ func TestSoakProductionSize(t *testing.T) {
 
 // makeHistory makes revisions as fast as the API takes them: of endpoints that no node asks for.
 func (s *storm) makeHistory() {
-	s.t.Helper()
+	s.T.Helper()
 	began := time.Now()
 	for i := range 5 {
-		s.write(static(fmt.Sprint("c", i), "1s"), endpoints(fmt.Sprint("e", i), "127.0.0.1:80"))
+		s.write(static(fmt.Sprint("c", i), "1s"), world.Endpoints(fmt.Sprint("e", i), "127.0.0.1:80"))
 	}
 	const writers = 4
 	var writing errgroup.Group
@@ -131,7 +132,7 @@ func (s *storm) makeHistory() {
 	for i := range writers {
 		writing.Go(func() error {
 			for k := i; k < s.size.history; k += writers {
-				_, n, err := s.try(s.t.Context(), endpoints(sprintf("history-%d", k%20), sprintf("127.0.0.%d:%d", 1+k/20%250, 1+k/5000)))
+				_, n, err := s.try(s.T.Context(), world.Endpoints(sprintf("history-%d", k%20), sprintf("127.0.0.%d:%d", 1+k/20%250, 1+k/5000)))
 				if again[i] += n; err != nil {
 					return err
 				}
@@ -139,33 +140,33 @@ func (s *storm) makeHistory() {
 			return nil
 		})
 	}
-	must(s.t, writing.Wait())
+	world.Must(s.T, writing.Wait())
 	took := time.Since(began)
-	s.t.Logf("%d revisions in %s, %.0f a second, writes sent again by writer: %v", s.size.history, took.Round(time.Millisecond), float64(s.size.history)/took.Seconds(), again)
+	s.T.Logf("%d revisions in %s, %.0f a second, writes sent again by writer: %v", s.size.history, took.Round(time.Millisecond), float64(s.size.history)/took.Seconds(), again)
 }
 
 // server starts an xDS server.
-func (s *storm) server() *xds {
-	s.t.Helper()
-	return s.xds("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
+func (s *storm) server() *world.XDS {
+	s.T.Helper()
+	return s.XDS("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
 }
 
 // connect has all nodes connect, half of them to each server.
 func (s *storm) connect() {
-	s.t.Helper()
+	s.T.Helper()
 	s.nodes = s.swarm(swarmOrder{Nodes: s.size.nodes, Prefix: "node-", Token: s.nodeToken, Within: time.Second,
-		Sites: []string{s.first.address, s.last.address},
+		Sites: []string{s.first.Address, s.last.Address},
 		Asks:  []subscription{{Type: fleet.Cluster}, {fleet.Endpoint, []string{"e0", "e1"}}}})
 	began := time.Now()
-	eventually(s.t, time.Minute, "not all nodes are known", func() bool { return s.rows("nodes") >= int64(s.size.nodes+10) })
-	s.t.Logf("all nodes are known after %.1f s", time.Since(began).Seconds())
+	world.Eventually(s.T, time.Minute, "not all nodes are known", func() bool { return s.rows("nodes") >= int64(s.size.nodes+10) })
+	s.T.Logf("all nodes are known after %.1f s", time.Since(began).Seconds())
 	s.taken("all connect", s.write(static("c0", "2s")), false)
 }
 
 // taken looks at a receipt until each node is in it: as acked, or all as refusing it. A node that is offline for a moment is in it
 // when it is back.
 func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
-	s.t.Helper()
+	s.T.Helper()
 	s.receipts = append(s.receipts, w.Revision)
 	var r *client.Receipt
 	tick := time.NewTicker(250 * time.Millisecond)
@@ -189,7 +190,7 @@ func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
 		counts = sprintf("%s %+v", r.State, r.Counts)
 	}
 	n := s.nodes.now()
-	s.t.Logf("%s: revision %d after %.1f s: %s; streams opened %d, broken %d, NACKs %d", what, w.Revision, took.Seconds(), counts, n.Opened, n.Ended, n.Nacks)
+	s.T.Logf("%s: revision %d after %.1f s: %s; streams opened %d, broken %d, NACKs %d", what, w.Revision, took.Seconds(), counts, n.Opened, n.Ended, n.Nacks)
 	if took > s.size.within {
 		s.late = append(s.late, sprintf("%s: the receipt of revision %d is not complete %.1f s after its commit: %s", what, w.Revision, took.Seconds(), counts))
 	}
@@ -197,20 +198,20 @@ func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
 
 // replaceFirst starts a server at the first site.
 func (s *storm) replaceFirst() {
-	s.t.Helper()
+	s.T.Helper()
 	had := s.rows("xds_servers")
 	s.first = s.server()
-	eventually(s.t, time.Minute, "the server has no lease", func() bool { return s.rows("xds_servers") > had })
+	world.Eventually(s.T, time.Minute, "the server has no lease", func() bool { return s.rows("xds_servers") > had })
 	s.lease = s.text(`SELECT server_id::text FROM xds_servers ORDER BY started_at DESC LIMIT 1`)
 	if s.nodes != nil {
-		s.nodes.move(0, s.first.address)
+		s.nodes.move(0, s.first.Address)
 	}
 }
 
 // restart kills the first server, as a crash does, makes a revision, and starts another server in its place. Where times are not
 // judged the dead one's lease ends with it.
 func (s *storm) restart() {
-	s.t.Helper()
+	s.T.Helper()
 	s.n++
 	s.first.Kill()
 	if !s.size.judged {
@@ -224,33 +225,33 @@ func (s *storm) restart() {
 // refusals has each node refuse two new clusters of one revision. The receipt has a node as soon as one of them is told; the others
 // have as long: what a server has told is offered nobody again, whoever dies later.
 func (s *storm) refusals() {
-	s.t.Helper()
+	s.T.Helper()
 	s.nodes.refuse("bad-1", "bad-2")
 	s.taken("two refusals by each node", s.write(static("bad-1", "1s"), static("bad-2", "1s")), true)
 	began := time.Now()
-	eventually(s.t, s.size.within, "not all refusals are told", func() bool { return s.rows("node_exceptions") >= int64(2*s.size.nodes) })
-	s.t.Logf("all %d refusals are told %.1f s later", 2*s.size.nodes, time.Since(began).Seconds())
+	world.Eventually(s.T, s.size.within, "not all refusals are told", func() bool { return s.rows("node_exceptions") >= int64(2*s.size.nodes) })
+	s.T.Logf("all %d refusals are told %.1f s later", 2*s.size.nodes, time.Since(began).Seconds())
 }
 
 // mend replaces what was refused.
 func (s *storm) mend() {
-	s.t.Helper()
+	s.T.Helper()
 	s.nodes.refuse()
 	s.taken("what was refused is mended", s.write(static("bad-1", "2s"), static("bad-2", "2s")), false)
 }
 
 // squeeze leaves the fleet room for two thirds of its history, so that compaction has to drop a third.
 func (s *storm) squeeze() {
-	s.t.Helper()
+	s.T.Helper()
 	s.most = s.used("history_bytes") * 2 / 3
 	s.limit(s.tenant, client.LimitsUpdate{"history_bytes": &s.most})
 }
 
 // compact is what an API server does once an hour, every ten seconds.
 func (s *storm) compact(ctx context.Context) {
-	st, err := store.Open(ctx, store.Config{URL: s.db.app})
+	st, err := store.Open(ctx, store.Config{URL: s.DB.App})
 	if err != nil {
-		s.whole.Error(err)
+		s.Whole.Error(err)
 		return
 	}
 	defer st.Close()
@@ -265,7 +266,7 @@ func (s *storm) compact(ctx context.Context) {
 		took := time.Since(began)
 		s.compactions = append(s.compactions, took)
 		if err != nil || done.Forgot > 0 && took > time.Second {
-			s.whole.Logf("compaction: %+v in %s, %v", done, took.Round(time.Millisecond), err)
+			s.Whole.Logf("compaction: %+v in %s, %v", done, took.Round(time.Millisecond), err)
 		}
 		select {
 		case <-ctx.Done():
@@ -276,7 +277,7 @@ func (s *storm) compact(ctx context.Context) {
 
 // end looks at what is left: receipts that stay complete, history that was dropped, no rows of dead servers.
 func (s *storm) end() {
-	s.t.Helper()
+	s.T.Helper()
 	for _, revision := range s.receipts {
 		r, took := s.receiptNow(revision)
 		s.answers = append(s.answers, took)
@@ -284,19 +285,19 @@ func (s *storm) end() {
 			s.late = append(s.late, sprintf("at the end the receipt of revision %d is %+v, not of %d nodes", revision, r, s.size.nodes))
 		}
 	}
-	st, err := store.Open(s.t.Context(), store.Config{URL: s.db.app})
-	must(s.t, err)
+	st, err := store.Open(s.T.Context(), store.Config{URL: s.DB.App})
+	world.Must(s.T, err)
 	defer st.Close()
-	if _, err = st.CompactDue(s.t.Context()); err != nil {
+	if _, err = st.CompactDue(s.T.Context()); err != nil {
 		s.late = append(s.late, "compaction at the end: "+err.Error())
 	}
 	// The minute that servers are kept which have died passes at once.
 	s.text(`WITH d AS (UPDATE xds_servers SET lease_until = lease_until - interval '1 minute' WHERE lease_until < clock_timestamp() RETURNING *) SELECT count(*)::text FROM d`)
-	_, err = st.SweepServers(s.t.Context())
-	must(s.t, err)
+	_, err = st.SweepServers(s.T.Context())
+	world.Must(s.T, err)
 	live := int64(s.size.nodes + 10)
 	ts := s.tables()
-	s.t.Logf("tables:%v", ts)
+	s.T.Logf("tables:%v", ts)
 	if n := ts["node_status"].rows; n > live {
 		s.late = append(s.late, sprintf("%d rows of node_status for %d nodes, all of them connected: dead servers leave theirs", n, live))
 	}

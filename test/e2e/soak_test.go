@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fairlead/test/world"
 )
 
 // tables is the size of each table of the database, by name.
@@ -17,25 +19,25 @@ type tableSize struct {
 }
 
 // tables counts rows, so that no statistics are needed.
-func (w *world) tables() tables {
-	w.t.Helper()
-	conn, err := pgx.Connect(w.t.Context(), w.db.owner)
-	must(w.t, err)
-	defer conn.Close(w.t.Context())
-	rows, err := conn.Query(w.t.Context(), `
+func (w *installation) tables() tables {
+	w.T.Helper()
+	conn, err := pgx.Connect(w.T.Context(), w.DB.Owner)
+	world.Must(w.T, err)
+	defer conn.Close(w.T.Context())
+	rows, err := conn.Query(w.T.Context(), `
 SELECT c.relname, pg_table_size(c.oid), pg_indexes_size(c.oid),
        (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', c.relname), false, true, '')))[1]::text::bigint
   FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'`)
-	must(w.t, err)
+	world.Must(w.T, err)
 	defer rows.Close()
 	out := tables{}
 	for rows.Next() {
 		var name string
 		var s tableSize
-		must(w.t, rows.Scan(&name, &s.heap, &s.indexes, &s.rows))
+		world.Must(w.T, rows.Scan(&name, &s.heap, &s.indexes, &s.rows))
 		out[name] = s
 	}
-	must(w.t, rows.Err())
+	world.Must(w.T, rows.Err())
 	return out
 }
 
@@ -57,12 +59,12 @@ func (ts tables) String() string {
 }
 
 // rows counts a table's.
-func (w *world) rows(table string) (n int64) {
-	w.t.Helper()
-	conn, err := pgx.Connect(w.t.Context(), w.db.owner)
-	must(w.t, err)
-	defer conn.Close(w.t.Context())
-	must(w.t, conn.QueryRow(w.t.Context(), "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize()).Scan(&n))
+func (w *installation) rows(table string) (n int64) {
+	w.T.Helper()
+	conn, err := pgx.Connect(w.T.Context(), w.DB.Owner)
+	world.Must(w.T, err)
+	defer conn.Close(w.T.Context())
+	world.Must(w.T, conn.QueryRow(w.T.Context(), "SELECT count(*) FROM "+pgx.Identifier{table}.Sanitize()).Scan(&n))
 	return n
 }
 
@@ -70,35 +72,35 @@ func (w *world) rows(table string) (n int64) {
 func full() bool { return os.Getenv("FAIRLEAD_SOAK") != "" }
 
 // text asks the database for one value.
-func (w *world) text(sql string, args ...any) (value string) {
-	w.t.Helper()
-	conn, err := pgx.Connect(w.t.Context(), w.db.owner)
-	must(w.t, err)
-	defer conn.Close(w.t.Context())
-	must(w.t, conn.QueryRow(w.t.Context(), sql, args...).Scan(&value))
+func (w *installation) text(sql string, args ...any) (value string) {
+	w.T.Helper()
+	conn, err := pgx.Connect(w.T.Context(), w.DB.Owner)
+	world.Must(w.T, err)
+	defer conn.Close(w.T.Context())
+	world.Must(w.T, conn.QueryRow(w.T.Context(), sql, args...).Scan(&value))
 	return value
 }
 
 // set changes settings of Postgres, such as "autovacuum = off", for connections that are open too.
-func (w *world) set(t testing.TB, settings ...string) {
+func (w *installation) set(t testing.TB, settings ...string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), w.db.owner)
-	must(t, err)
+	conn, err := pgx.Connect(t.Context(), w.DB.Owner)
+	world.Must(t, err)
 	defer conn.Close(t.Context())
 	for _, s := range settings {
 		_, err := conn.Exec(t.Context(), "ALTER SYSTEM SET "+s)
-		must(t, err)
+		world.Must(t, err)
 	}
 	_, err = conn.Exec(t.Context(), "SELECT pg_reload_conf()")
-	must(t, err)
+	world.Must(t, err)
 }
 
 // analysed counts the tables of ours that have statistics.
-func (w *world) analysed() (n int) {
-	w.t.Helper()
-	conn, err := pgx.Connect(w.t.Context(), w.db.owner)
-	must(w.t, err)
-	defer conn.Close(w.t.Context())
-	must(w.t, conn.QueryRow(w.t.Context(), "SELECT count(DISTINCT tablename) FROM pg_stats WHERE schemaname = 'public'").Scan(&n))
+func (w *installation) analysed() (n int) {
+	w.T.Helper()
+	conn, err := pgx.Connect(w.T.Context(), w.DB.Owner)
+	world.Must(w.T, err)
+	defer conn.Close(w.T.Context())
+	world.Must(w.T, conn.QueryRow(w.T.Context(), "SELECT count(DISTINCT tablename) FROM pg_stats WHERE schemaname = 'public'").Scan(&n))
 	return n
 }

@@ -15,6 +15,7 @@ import (
 	"fairlead/internal/localenvoy"
 	"fairlead/internal/resource"
 	"fairlead/internal/store"
+	"fairlead/test/world"
 )
 
 // sticky is the name of the cluster that Envoy's load balancer refuses: after it Envoy
@@ -31,7 +32,7 @@ func TestStuckEnvoyIsFreed(t *testing.T) {
 		r.putSticky("b")
 		r.awaitFreed(start)
 		r.wantServed("a", "b")
-		if _, body := get("http://" + address); body != sticky {
+		if _, body := world.Get("http://" + address); body != sticky {
 			t.Errorf("what was there before is answered by %q", body)
 		}
 	})
@@ -42,7 +43,7 @@ func TestStuckEnvoyIsFreed(t *testing.T) {
 func TestStuckEnvoyIsFreedAfterACut(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		other := r.world.xds()
+		other := r.XDS()
 		r.putSticky("b")
 		r.cutWhileStuck(other)
 		r.wantServed("a", "b")
@@ -51,31 +52,31 @@ func TestStuckEnvoyIsFreedAfterACut(t *testing.T) {
 
 // cutWhileStuck brings an Envoy that is stuck to another server, and waits until it is
 // free.
-func (r *routed) cutWhileStuck(next *xds) {
-	r.t.Helper()
-	eventually(r.t, soon, "it is not stuck", func() bool { return slices.Contains(warmingClusters(r.t, r.envoy), sticky) })
-	r.tap.move(r.t, next.address)
-	before := r.tap.cut()
+func (r *routed) cutWhileStuck(next *world.XDS) {
+	r.T.Helper()
+	world.Eventually(r.T, world.Soon, "it is not stuck", func() bool { return slices.Contains(warmingClusters(r.T, r.envoy), sticky) })
+	r.tap.Move(r.T, next.Address)
+	before := r.tap.Cut()
 	start := time.Now()
-	eventually(r.t, soon, "Envoy did not come back", func() bool { return r.tap.sees(before, fleet.Endpoint) })
+	world.Eventually(r.T, world.Soon, "Envoy did not come back", func() bool { return r.tap.Sees(before, fleet.Endpoint) })
 	r.within(atOnce, start, "back")
-	if r.tap.sees(before, fleet.Cluster) {
-		r.t.Error("Envoy asked for clusters though it is stuck")
+	if r.tap.Sees(before, fleet.Cluster) {
+		r.T.Error("Envoy asked for clusters though it is stuck")
 	}
 	r.awaitFreed(start)
 }
 
 // awaitFreed writes a cluster and waits until it is active, and what was stuck is gone.
 func (r *routed) awaitFreed(start time.Time) {
-	r.t.Helper()
-	r.put(cluster("later", "1s"), endpoints("later", backend(r.t, "later")), paths("r", "later", "b"))
-	eventually(r.t, 4*soon, "the later cluster is not active", func() bool { return activeClusters(r.t, r.envoy)["later"] == "1s" })
+	r.T.Helper()
+	r.Put(world.Cluster("later", "1s"), world.Endpoints("later", world.Backend(r.T, "later")), paths("r", "later", "b"))
+	world.Eventually(r.T, 4*world.Soon, "the later cluster is not active", func() bool { return activeClusters(r.T, r.envoy)["later"] == "1s" })
 	r.within(freed, start, "active")
-	eventually(r.t, soon, "no answer from later", func() bool { _, body := get(r.proxy + "/later"); return body == "later" })
-	eventually(r.t, soon, "it is stuck", func() bool { return len(warmingClusters(r.t, r.envoy)) == 0 })
-	eventually(r.t, soon, "the refusal is not told", func() bool {
-		n, err := r.rest.GetNodeWithResponse(r.t.Context(), "acme", "edge", "n1")
-		return err == nil && n.JSON200 != nil && len(n.JSON200.Refusals) == 1 && n.JSON200.Refusals[0].Name == sticky
+	world.Eventually(r.T, world.Soon, "no answer from later", func() bool { _, body := world.Get(r.proxy + "/later"); return body == "later" })
+	world.Eventually(r.T, world.Soon, "it is stuck", func() bool { return len(warmingClusters(r.T, r.envoy)) == 0 })
+	world.Eventually(r.T, world.Soon, "the refusal is not told", func() bool {
+		n := r.Node("n1")
+		return n != nil && len(n.Refusals) == 1 && n.Refusals[0].Name == sticky
 	})
 }
 
@@ -83,10 +84,10 @@ func (r *routed) awaitFreed(start time.Time) {
 const freed = 3 * time.Second
 
 func (r *routed) wantServed(clusters ...string) {
-	r.t.Helper()
+	r.T.Helper()
 	for _, c := range clusters {
-		if _, body := get(r.proxy + "/" + c); body != c {
-			r.t.Errorf("%s answered %q", c, body)
+		if _, body := world.Get(r.proxy + "/" + c); body != c {
+			r.T.Errorf("%s answered %q", c, body)
 		}
 	}
 }
@@ -94,10 +95,10 @@ func (r *routed) wantServed(clusters ...string) {
 // putRing writes a good version of the sticky cluster, and returns the address of a
 // listener that routes to it.
 func (r *routed) putRing() (address string) {
-	r.t.Helper()
-	address = freePort(r.t)
-	r.awaitState(r.apply(together(with(cluster(sticky, "1s"), ring), endpoints(sticky, backend(r.t, sticky)), route("ring", sticky), listener("ring", address, "ring"))), "delivered")
-	eventually(r.t, soon, "no answer from the ring", func() bool { _, body := get("http://" + address); return body == sticky })
+	r.T.Helper()
+	address = world.FreePort(r.T)
+	r.AwaitState(r.Apply(world.Together(world.Cluster(sticky, "1s").With(ring), world.Endpoints(sticky, world.Backend(r.T, sticky)), world.Route("ring", sticky), world.Listener("ring", address, "ring"))), "delivered")
+	world.Eventually(r.T, world.Soon, "no answer from the ring", func() bool { _, body := world.Get("http://" + address); return body == sticky })
 	return address
 }
 
@@ -107,35 +108,35 @@ const ring = "lb_policy: RING_HASH, ring_hash_lb_config: {minimum_ring_size: 10,
 // putSticky writes the sticky cluster past the check that keeps it out, together with
 // these good ones.
 func (r *routed) putSticky(good ...string) {
-	r.t.Helper()
-	db, err := store.Open(r.t.Context(), store.Config{URL: r.db.app})
-	must(r.t, err)
+	r.T.Helper()
+	db, err := store.Open(r.T.Context(), store.Config{URL: r.DB.App})
+	world.Must(r.T, err)
 	defer db.Close()
-	tenant, err := db.TenantBySlug(r.t.Context(), "acme")
-	must(r.t, err)
-	edge, err := db.FleetByName(r.t.Context(), tenant.ID, "edge")
-	must(r.t, err)
+	tenant, err := db.TenantBySlug(r.T.Context(), "acme")
+	world.Must(r.T, err)
+	edge, err := db.FleetByName(r.T.Context(), tenant.ID, "edge")
+	world.Must(r.T, err)
 	key := fleet.Key{Tenant: tenant.ID, Fleet: edge.ID}
-	changes := []store.ResourceChange{shrunk(r.t, compiled(r.t, key, fleet.Cluster, with(cluster(sticky, "2s"), ring)))}
+	changes := []store.ResourceChange{shrunk(r.T, compiled(r.T, key, fleet.Cluster, world.Cluster(sticky, "2s").With(ring)))}
 	for _, name := range good {
-		changes = append(changes, compiled(r.t, key, fleet.Cluster, cluster(name, "1s")), compiled(r.t, key, fleet.Endpoint, endpoints(name, backend(r.t, name))))
+		changes = append(changes, compiled(r.T, key, fleet.Cluster, world.Cluster(name, "1s")), compiled(r.T, key, fleet.Endpoint, world.Endpoints(name, world.Backend(r.T, name))))
 	}
-	_, err = db.Apply(r.t.Context(), tenant.ID, edge.ID, store.Write{Actor: store.Actor{Name: "e2e"}, Changes: changes})
-	must(r.t, err)
-	r.put(paths("r", good...)) // which rings the bell too
+	_, err = db.Apply(r.T.Context(), tenant.ID, edge.ID, store.Write{Actor: store.Actor{Name: "e2e"}, Changes: changes})
+	world.Must(r.T, err)
+	r.Put(paths("r", good...)) // which rings the bell too
 }
 
 // compiled is a resource as the API would write it.
-func compiled(t testing.TB, key fleet.Key, typ fleet.Type, r res) store.ResourceChange {
+func compiled(t testing.TB, key fleet.Key, typ fleet.Type, r world.Resource) store.ResourceChange {
 	t.Helper()
-	doc, err := resource.ToJSON(resource.YAML, []byte(r.document()))
-	must(t, err)
-	d, err := resource.ParsePut(doc, typ, r.name, "")
-	must(t, err)
+	doc, err := resource.ToJSON(resource.YAML, []byte(r.Document()))
+	world.Must(t, err)
+	d, err := resource.ParsePut(doc, typ, r.Name, "")
+	world.Must(t, err)
 	c, err := resource.NewCompiler(resource.Config{}).Compile(key, d)
-	must(t, err)
+	world.Must(t, err)
 	return store.ResourceChange{
-		Type: typ, Name: r.name, Version: c.Version, DocHash: c.DocHash, BodyHash: c.BodyHash, Body: c.Value, Derived: c.Derived, DeriveVersion: resource.DeriveVersion,
+		Type: typ, Name: r.Name, Version: c.Version, DocHash: c.DocHash, BodyHash: c.BodyHash, Body: c.Value, Derived: c.Derived, DeriveVersion: resource.DeriveVersion,
 	}
 }
 
@@ -143,10 +144,10 @@ func compiled(t testing.TB, key fleet.Key, typ fleet.Type, r res) store.Resource
 func shrunk(t testing.TB, c store.ResourceChange) store.ResourceChange {
 	t.Helper()
 	var m clusterv3.Cluster
-	must(t, proto.Unmarshal(c.Body, &m))
+	world.Must(t, proto.Unmarshal(c.Body, &m))
 	m.GetRingHashLbConfig().MinimumRingSize = wrapperspb.UInt64(100)
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(&m)
-	must(t, err)
+	world.Must(t, err)
 	c.Body = b
 	return c
 }
@@ -155,29 +156,27 @@ func shrunk(t testing.TB, c store.ResourceChange) store.ResourceChange {
 func warmingClusters(t testing.TB, e *localenvoy.Envoy) (names []string) {
 	t.Helper()
 	b, err := e.Admin(t.Context(), "/config_dump?resource=dynamic_warming_clusters")
-	must(t, err)
+	world.Must(t, err)
 	var dump struct {
 		Configs []struct{ Cluster struct{ Name string } }
 	}
-	must(t, json.Unmarshal(b, &dump))
+	world.Must(t, json.Unmarshal(b, &dump))
 	for _, c := range dump.Configs {
 		names = append(names, c.Cluster.Name)
 	}
 	return names
 }
 
-// Append to test/e2e/stuck_test.go. Red in both variants.
-
 // TestStuckOnAChangeThenCut: what served before the change that it is stuck on goes on to.
 func TestStuckOnAChangeThenCut(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		other := r.world.xds()
+		other := r.XDS()
 		address := r.putRing()
 		r.putSticky("b")
 		r.cutWhileStuck(other)
 		r.wantServed("a", "b")
-		if _, body := get("http://" + address); body != sticky {
+		if _, body := world.Get("http://" + address); body != sticky {
 			t.Errorf("what was there before is answered by %q", body)
 		}
 	})

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"unique"
+
+	"fairlead/test/world"
 )
 
 // swarmEnv makes the test program a swarm: it is told what to do on its input, and tells its counters on its output.
@@ -43,16 +45,16 @@ type swarmProcess struct {
 }
 
 // swarm starts a swarm in a process of its own. It ends with the test.
-func (w *world) swarm(order swarmOrder) *swarmProcess {
-	w.t.Helper()
+func (w *installation) swarm(order swarmOrder) *swarmProcess {
+	w.T.Helper()
 	cmd := exec.Command("nice", "-n", "10", os.Args[0])
 	cmd.Env, cmd.Stderr = append(os.Environ(), swarmEnv+"=1"), os.Stderr
 	in, err := cmd.StdinPipe()
-	must(w.t, err)
+	world.Must(w.T, err)
 	out, err := cmd.StdoutPipe()
-	must(w.t, err)
-	must(w.t, cmd.Start())
-	c := &swarmProcess{t: w.whole, order: order, tell: json.NewEncoder(in)}
+	world.Must(w.T, err)
+	world.Must(w.T, cmd.Start())
+	c := &swarmProcess{t: w.Whole, order: order, tell: json.NewEncoder(in)}
 	c.last.Store(&swarmCount{})
 	read := make(chan struct{})
 	go func() {
@@ -66,14 +68,14 @@ func (w *world) swarm(order swarmOrder) *swarmProcess {
 			c.last.Store(&n)
 		}
 	}()
-	w.whole.Cleanup(func() {
+	w.Whole.Cleanup(func() {
 		_ = in.Close()
 		<-read
 		if err := cmd.Wait(); err != nil {
-			w.whole.Errorf("the swarm's process: %v", err)
+			w.Whole.Errorf("the swarm's process: %v", err)
 		}
 	})
-	must(w.t, c.tell.Encode(c.order))
+	world.Must(w.T, c.tell.Encode(c.order))
 	return c
 }
 
@@ -83,13 +85,13 @@ func (c *swarmProcess) now() swarmCount { return *c.last.Load() }
 // move tells where the server of a site is now.
 func (c *swarmProcess) move(site int, address string) {
 	c.order.Sites[site] = address
-	must(c.t, c.tell.Encode(c.order))
+	world.Must(c.t, c.tell.Encode(c.order))
 }
 
 // refuse has the nodes refuse these names from now on, and no others.
 func (c *swarmProcess) refuse(names ...string) {
 	c.order.Refuses = names
-	must(c.t, c.tell.Encode(c.order))
+	world.Must(c.t, c.tell.Encode(c.order))
 }
 
 // runSwarm is that process, until its input ends.

@@ -9,11 +9,12 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/localenvoy"
+	"fairlead/test/world"
 )
 
-// expiring gives a resource a TTL.
-func (r res) expiring(ttl time.Duration) string {
-	return sprintf("{type: %s, name: %q, ttl: %s, body: %s}\n", r.typ, r.name, ttl, r.body)
+// expiring is a resource with a TTL.
+func expiring(r world.Resource, ttl time.Duration) string {
+	return sprintf("{type: %s, name: %q, ttl: %s, body: %s}\n", r.Type, r.Name, ttl, r.Body)
 }
 
 // declaring adds client features to a bootstrap's node.
@@ -31,11 +32,11 @@ func impatient(bootstrap string) string {
 func hasListener(t testing.TB, e *localenvoy.Envoy, name string) bool {
 	t.Helper()
 	b, err := e.Admin(t.Context(), "/listeners?format=json")
-	must(t, err)
+	world.Must(t, err)
 	var page struct {
 		Statuses []struct{ Name string } `json:"listener_statuses"`
 	}
-	must(t, json.Unmarshal(b, &page))
+	world.Must(t, json.Unmarshal(b, &page))
 	return slices.ContainsFunc(page.Statuses, func(s struct{ Name string }) bool { return s.Name == name })
 }
 
@@ -57,60 +58,60 @@ const ttl = 2 * time.Second
 func TestResourcesExpireWithTheirServer(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.apply("resources:\n- " + listener("short", freePort(t), "r").expiring(ttl) + "- " + layer("layer", "e2e.key", 7).expiring(ttl))
-	address := freePort(t)
-	w.apply(together(listener("l", address, "r"), route("r", "a"), cluster("a", "1s"), endpoints("a", backend(t, "a"))))
-	server := w.xds()
-	tap, tapSotW := newTap(t, server.address), newTap(t, server.address)
-	e := w.envoy("delta", tap.address, true, runtimeLayer("layer", ads), impatient)
-	sotw := w.envoy("SotW", tapSotW.address, false, runtimeLayer("layer", ads), impatient,
+	w.Apply("resources:\n- " + expiring(world.Listener("short", world.FreePort(t), "r"), ttl) + "- " + expiring(layer("layer", "e2e.key", 7), ttl))
+	address := world.FreePort(t)
+	w.Apply(world.Together(world.Listener("l", address, "r"), world.Route("r", "a"), world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a"))))
+	server := w.XDS()
+	tap, tapSotW := world.NewTap(t, server.Address), world.NewTap(t, server.Address)
+	e := w.Envoy("delta", tap.Address, true, runtimeLayer("layer", world.ADS), impatient)
+	sotw := w.Envoy("SotW", tapSotW.Address, false, runtimeLayer("layer", world.ADS), impatient,
 		declaring("xds.config.supports-resource-in-sotw", "xds.config.supports-resource-ttl"))
 	promptly(t, "there", func() bool { return held(t, e) && held(t, sotw) })
-	wantTTLs(t, tap.since(0))
-	n := tap.count()
+	wantTTLs(t, tap.Since(0))
+	n := tap.Count()
 
-	w.step("they stay for three periods", func() {
+	w.Step("they stay for three periods", func() {
 		start := time.Now()
-		eventually(w.t, 4*ttl, "no three periods", func() bool {
-			if !held(w.t, e) {
-				w.t.Fatalf("gone after %s", time.Since(start))
+		world.Eventually(w.T, 4*ttl, "no three periods", func() bool {
+			if !held(w.T, e) {
+				w.T.Fatalf("gone after %s", time.Since(start))
 			}
 			return time.Since(start) > 3*ttl
 		})
-		wantHeartbeats(w.t, tap.since(n))
+		wantHeartbeats(w.T, tap.Since(n))
 	})
-	w.step("they vanish after their server was killed", func() {
+	w.Step("they vanish after their server was killed", func() {
 		server.Kill()
-		took := eventually(w.t, 2*ttl, "not gone", func() bool { return expired(w.t, e) })
-		w.t.Logf("gone after %s", took.Round(time.Millisecond))
-		if _, body := get("http://" + address); body != "a" {
-			w.t.Errorf("what has no TTL answers %q", body)
+		took := world.Eventually(w.T, 2*ttl, "not gone", func() bool { return expired(w.T, e) })
+		w.T.Logf("gone after %s", took.Round(time.Millisecond))
+		if _, body := world.Get("http://" + address); body != "a" {
+			w.T.Errorf("what has no TTL answers %q", body)
 		}
 	})
-	w.step("they come back with a server", func() {
-		server = w.xds()
-		tap.move(w.t, server.address)
-		tapSotW.move(w.t, server.address)
-		promptly(w.t, "back", func() bool { return held(w.t, e) })
+	w.Step("they come back with a server", func() {
+		server = w.XDS()
+		tap.Move(w.T, server.Address)
+		tapSotW.Move(w.T, server.Address)
+		promptly(w.T, "back", func() bool { return held(w.T, e) })
 	})
-	w.step("state of the world knows nothing of it", func() {
-		for _, s := range tapSotW.since(0) {
-			if s.wrapped > 0 {
-				w.t.Fatalf("the server sent %s in a wrapper, where a TTL can stand", s)
+	w.Step("state of the world knows nothing of it", func() {
+		for _, s := range tapSotW.Since(0) {
+			if s.Wrapped > 0 {
+				w.T.Fatalf("the server sent %s in a wrapper, where a TTL can stand", s)
 			}
 		}
-		if !live(w.t, sotw) || !held(w.t, sotw) {
-			w.t.Error("it is not LIVE with all that it had")
+		if !live(w.T, sotw) || !held(w.T, sotw) {
+			w.T.Error("it is not LIVE with all that it had")
 		}
 	})
 }
 
 // wantTTLs fails unless the resources themselves came with their TTLs, and no other did.
-func wantTTLs(t testing.TB, all []sent) {
+func wantTTLs(t testing.TB, all []world.Sent) {
 	t.Helper()
 	var got []string
 	for _, s := range all {
-		got = append(got, s.ttls...)
+		got = append(got, s.TTLs...)
 	}
 	if slices.Sort(got); !slices.Equal(slices.Compact(got), []string{"layer", "short"}) {
 		t.Errorf("TTLs were sent with %s, want layer and short", got)
@@ -119,14 +120,14 @@ func wantTTLs(t testing.TB, all []sent) {
 
 // wantHeartbeats fails unless heartbeats alone were sent, of both types, with the TTL and
 // in time.
-func wantHeartbeats(t testing.TB, all []sent) {
+func wantHeartbeats(t testing.TB, all []world.Sent) {
 	t.Helper()
 	beats := map[fleet.Type]int{}
 	for _, s := range all {
-		if len(s.beats) == 0 || len(s.beats) != len(s.names) || len(s.ttls) != len(s.names) {
+		if len(s.Beats) == 0 || len(s.Beats) != len(s.Names) || len(s.TTLs) != len(s.Names) {
 			t.Fatalf("the server sent %s, want heartbeats alone: %s", s, all)
 		}
-		beats[s.typ]++
+		beats[s.Type]++
 	}
 	t.Logf("heartbeats %v", beats)
 	if beats[fleet.Listener] < 3 || beats[fleet.Runtime] < 3 {

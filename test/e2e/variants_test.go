@@ -2,21 +2,21 @@ package e2e
 
 import (
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 
 	"fairlead/internal/client"
+	"fairlead/test/world"
 )
 
 // variantOf is a resource's variant for the nodes that a selector matches.
-func variantOf(r res, name, selector string) string {
-	return sprintf("- {type: %s, name: %q, variant: %s, selector: %q, body: %s}\n", r.typ, r.name, name, selector, r.body)
+func variantOf(r world.Resource, name, selector string) string {
+	return sprintf("- {type: %s, name: %q, variant: %s, selector: %q, body: %s}\n", r.Type, r.Name, name, selector, r.Body)
 }
 
 // own is the listener "l" as each of two nodes has it: on a port of its own.
 func own(first, second string) string {
-	return "resources:\n" + variantOf(listener("l", first, "r"), "first", "node.id=n1") + variantOf(listener("l", second, "r"), "second", "node.id = n2")
+	return "resources:\n" + variantOf(world.Listener("l", first, "r"), "first", "node.id=n1") + variantOf(world.Listener("l", second, "r"), "second", "node.id = n2")
 }
 
 // TestTwoEnvoysEachWithItsVariant: what one refuses of its own variant does not concern the
@@ -24,23 +24,23 @@ func own(first, second string) string {
 func TestTwoEnvoysEachWithItsVariant(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		w := setup(t)
-		server := w.xds()
-		w.apply(together(route("r", "a"), cluster("a", "1s"), endpoints("a", backend(t, "a"))))
-		was1, was2 := freePort(t), freePort(t)
-		w.apply(own(was1, was2))
-		w.envoy("n1", server.address, delta)
-		w.envoy("n2", server.address, delta)
+		server := w.XDS()
+		w.Apply(world.Together(world.Route("r", "a"), world.Cluster("a", "1s"), world.Endpoints("a", world.Backend(t, "a"))))
+		was1, was2 := world.FreePort(t), world.FreePort(t)
+		w.Apply(own(was1, was2))
+		w.Envoy("n1", server.Address, delta)
+		w.Envoy("n2", server.Address, delta)
 		w.awaitServed(was1)
 		w.awaitServed(was2)
-		w.awaitLive("n1")
-		w.awaitLive("n2")
+		w.AwaitLive("n1")
+		w.AwaitLive("n2")
 
 		taken, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
+		world.Must(t, err)
 		t.Cleanup(func() { _ = taken.Close() })
-		now1, now2 := freePort(t), taken.Addr().String()
-		revision := w.apply(own(now1, now2))
-		r := w.receipt(revision)
+		now1, now2 := world.FreePort(t), taken.Addr().String()
+		revision := w.Apply(own(now1, now2))
+		r := w.Receipt(revision)
 		if r.State != client.ReceiptStateRejected || r.Counts.Acked != 1 || r.Counts.Nacked != 1 {
 			r = w.receiptOfAll(revision)
 		}
@@ -51,40 +51,40 @@ func TestTwoEnvoysEachWithItsVariant(t *testing.T) {
 		w.awaitServed(now1)
 		w.awaitServed(was2)
 
-		must(t, taken.Close())
-		again, err := w.rest.RetryNodeWithResponse(t.Context(), "acme", "edge", "n2")
-		w.made(again, err)
+		world.Must(t, taken.Close())
+		again, err := w.REST.RetryNodeWithResponse(t.Context(), "acme", "edge", "n2")
+		w.Made(again, err)
 		w.awaitServed(now2)
 		w.awaitServed(now1)
-		eventually(t, soon, "n2 has not settled", func() bool {
-			n, err := w.rest.GetNodeWithResponse(t.Context(), "acme", "edge", "n2")
-			return err == nil && n.StatusCode() == http.StatusOK && n.JSON200.Settled >= revision && n.JSON200.State == client.NodeStateLive
+		world.Eventually(t, world.Soon, "n2 has not settled", func() bool {
+			n := w.Node("n2")
+			return n != nil && n.Settled >= revision && n.State == client.NodeStateLive
 		})
 		w.wantVariant("n1", "first")
 		w.wantVariant("n2", "second")
 	})
 }
 
-func (w *world) awaitServed(address string) {
-	w.t.Helper()
-	eventually(w.t, 2*soon, "nothing was served at "+address, func() bool { _, body := get("http://" + address); return body == "a" })
+func (w *installation) awaitServed(address string) {
+	w.T.Helper()
+	world.Eventually(w.T, 2*world.Soon, "nothing was served at "+address, func() bool { _, body := world.Get("http://" + address); return body == "a" })
 }
 
 // receiptOfAll waits until nobody is pending: the wait of a receipt ends with the first
 // refusal.
-func (w *world) receiptOfAll(revision int64) (r *client.Receipt) {
-	w.t.Helper()
-	eventually(w.t, soon, "nodes are pending", func() bool { r = w.receipt(revision); return r.Counts.Pending == 0 })
+func (w *installation) receiptOfAll(revision int64) (r *client.Receipt) {
+	w.T.Helper()
+	world.Eventually(w.T, world.Soon, "nodes are pending", func() bool { r = w.Receipt(revision); return r.Counts.Pending == 0 })
 	return r
 }
 
-func (w *world) wantVariant(node, want string) {
-	w.t.Helper()
-	c, err := w.rest.GetNodeConfigWithResponse(w.t.Context(), "acme", "edge", node, nil)
-	w.made(c, err)
+func (w *installation) wantVariant(node, want string) {
+	w.T.Helper()
+	c, err := w.REST.GetNodeConfigWithResponse(w.T.Context(), "acme", "edge", node, nil)
+	w.Made(c, err)
 	for _, r := range c.JSON200.Items {
 		if r.Type == "listeners" && (r.Variant == nil || *r.Variant != want || r.State != client.NodeResourceStateSynced) {
-			w.t.Errorf("%s holds %+v, want the variant %s, synced", node, r, want)
+			w.T.Errorf("%s holds %+v, want the variant %s, synced", node, r, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // TestNoZombies: what Envoy took out of a response that it refused is unknown to the next
@@ -11,21 +12,21 @@ import (
 func TestNoZombies(t *testing.T) {
 	both(t, func(t *testing.T, delta bool) {
 		r := setupRouted(t, setup(t), delta)
-		servers := []*xds{r.xds, r.world.xds()}
+		servers := []*world.XDS{r.xds, r.XDS()}
 		for i, h := range halves(t) {
-			r.step(h.typ.Slug(), func() {
-				r.awaitAcked(r.apply(h.before))
+			r.Step(h.typ.Slug(), func() {
+				r.awaitAcked(r.Apply(h.before))
 				refused := r.refuseUnrepaired(h)
 				for _, name := range h.fresh {
 					if _, there := r.held(h.typ)[name]; !there {
-						r.t.Errorf("Envoy has %v, want %s among it", r.held(h.typ), name)
+						r.T.Errorf("Envoy has %v, want %s among it", r.held(h.typ), name)
 					}
 				}
 				gone := "delete: "
 				for _, name := range append(h.fresh, h.changed, h.poison) {
 					gone += sprintf("\n- {type: %s, name: %s}", h.typ.Slug(), name)
 				}
-				last := r.apply(gone)
+				last := r.Apply(gone)
 				r.moveAfter(refused, servers[(i+1)%2])
 				r.awaitAcked(last)
 				for _, typ := range []fleet.Type{fleet.Cluster, fleet.Listener} {

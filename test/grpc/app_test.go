@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"fairlead/test/world"
 )
 
 // implementation is one of the gRPC clients.
@@ -26,7 +28,7 @@ type implementation struct {
 var (
 	grpcGo = implementation{
 		name:    "grpc-go",
-		command: func() []string { return []string{filepath.Join(binDir, "goclient")} },
+		command: func() []string { return []string{world.Bin("goclient")} },
 		// It picks by a new route before its balancer has the cluster of that route.
 		excused: "unknown cluster selected for RPC",
 	}
@@ -76,9 +78,9 @@ func (impl implementation) start(t testing.TB, bootstrap []byte, env ...string) 
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "bootstrap.json")
-	must(t, os.WriteFile(file, bootstrap, 0o600))
+	world.Must(t, os.WriteFile(file, bootstrap, 0o600))
 	log, err := os.Create(filepath.Join(dir, impl.name+".log"))
-	must(t, err)
+	world.Must(t, err)
 	args := impl.command()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = log
@@ -87,10 +89,10 @@ func (impl implementation) start(t testing.TB, bootstrap []byte, env ...string) 
 		cmd.Env = append(cmd.Env, impl.env()...)
 	}
 	in, err := cmd.StdinPipe()
-	must(t, err)
+	world.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	world.Must(t, err)
+	world.Must(t, cmd.Start())
 	a := &app{t: t, excused: impl.excused, in: in, out: make(chan answer)}
 	read := make(chan struct{})
 	go func() {
@@ -106,7 +108,7 @@ func (impl implementation) start(t testing.TB, bootstrap []byte, env ...string) 
 	}()
 	a.end = sync.OnceFunc(func() {
 		_ = in.Close() // it ends then
-		kill := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(world.Soon, func() { _ = cmd.Process.Kill() })
 		for range a.out { // an answer that nobody waited for
 		}
 		<-read
@@ -116,7 +118,7 @@ func (impl implementation) start(t testing.TB, bootstrap []byte, env ...string) 
 	})
 	t.Cleanup(func() {
 		a.end()
-		dump(t, log.Name())
+		world.Dump(t, log.Name())
 	})
 	return a
 }
@@ -134,7 +136,7 @@ func (a *app) do(format string, args ...any) answer {
 			return answer{Code: "GONE", Details: "the program ended"}
 		}
 		return got
-	case <-time.After(2 * soon):
+	case <-time.After(2 * world.Soon):
 		return answer{Code: "GONE", Details: "no answer"}
 	}
 }
@@ -174,8 +176,8 @@ func (a *app) awaitCall(channel, what string, good func(answer) bool) time.Durat
 		if good(got) {
 			return time.Since(start)
 		}
-		if time.Since(start) > soon {
-			a.t.Fatalf("no %s within %s; the last call: %s", what, soon, got)
+		if time.Since(start) > world.Soon {
+			a.t.Fatalf("no %s within %s; the last call: %s", what, world.Soon, got)
 		}
 		if got.Code == "GONE" {
 			a.t.Fatalf("the client is gone: %s", got)

@@ -4,70 +4,32 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
-
-	"go.uber.org/goleak"
 
 	"fairlead/internal/fetch"
-	"fairlead/internal/localenvoy"
-	"fairlead/internal/store/storetest"
+	"fairlead/test/world"
 )
 
-// The programs under test, and the clients' packages.
-var binDir, envoyBin, nodeModules, pythonPath string
+// The packages of the clients.
+var nodeModules, pythonPath string
 
-// runner prepares what all tests share and takes it away again.
-type runner struct{ m *testing.M }
-
-func (r runner) Run() int {
-	dir, err := os.MkdirTemp("", "fairlead-grpc-")
-	if err == nil {
-		defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-		binDir = dir
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-		defer cancel()
-		err = prepare(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "prepare the tests with gRPC clients:", err)
-		return 1
-	}
-	return r.m.Run()
+func TestMain(m *testing.M) {
+	// The programs are built without the race detector: test/e2e has it, and here a test
+	// starts so many of them that it would double the time.
+	world.Main(m, world.Suite{Name: "grpc", Prepare: prepare})
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(storetest.Main(runner{m})) }
-
 func prepare(ctx context.Context) (err error) {
-	say := func(s string) { fmt.Fprintln(os.Stderr, s) }
-	envoyBin, err = localenvoy.Find(ctx, localenvoy.FindConfig{Fetch: true, Progress: say})
-	if err != nil {
-		return err
-	}
 	if nodeModules, err = installNode(ctx); err != nil {
 		return fmt.Errorf("install grpc-js with npm: %w", err)
 	}
 	if pythonPath, err = installPython(ctx); err != nil {
 		return fmt.Errorf("install grpcio with pip: %w", err)
 	}
-	out := binDir + string(filepath.Separator)
-	return errors.Join(
-		build(ctx, filepath.Join("..", ".."), "-o", out, "./cmd/api", "./cmd/xds", "./cmd/fairlead"),
-		build(ctx, "goclient", "-o", out, "."))
-}
-
-// build builds without the race detector: test/e2e has it, and here a test starts so many
-// programs that it would double the time.
-func build(ctx context.Context, dir string, args ...string) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"build"}, args...)...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	return cmd.Run()
+	return world.Build(ctx, "goclient", ".")
 }
 
 // installNode brings what the lock file names into the cache and returns its

@@ -5,19 +5,20 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"fairlead/test/world"
 )
 
 // serverListener is what a gRPC server that listens on the address asks for.
-func serverListener(address, routes string) res {
-	host, port, _ := net.SplitHostPort(address)
+func serverListener(address, routes string) world.Resource {
 	name := "grpc/server?xds.resource.listening_address=" + address
-	return res{"listeners", name, fmt.Sprintf(`{name: %q, address: {socket_address: {address: %q, port_value: %s}},
-    filter_chains: [{name: all, filters: [{name: hcm, typed_config: %s}]}]}`, name, host, port, manager(routes))}
+	return world.NewResource("listeners", name, fmt.Sprintf(`{name: %q, address: %s,
+    filter_chains: [{name: all, filters: [{name: hcm, typed_config: %s}]}]}`, name, world.Socket(address), world.Manager("s", routes, "")))
 }
 
 // served answers calls; what is not served fails.
-func served(name string) res {
-	return res{"routes", name, routeBody(name, "non_forwarding_action: {}")}
+func served(name string) world.Resource {
+	return world.NewResource("routes", name, routeBody(name, "non_forwarding_action: {}"))
 }
 
 // loopbacks are this machine's: few have no IPv6.
@@ -39,41 +40,41 @@ func TestServer(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
 			tap := w.tapped()
-			a := grpcGo.start(t, plaintext(t, "server-1", tap.address))
-			address := freePort(t, host)
+			a := grpcGo.start(t, plaintext(t, "server-1", tap.Address))
+			address := world.FreePortOf(t, host)
 			if got := a.do("serve %s one", address); got.Code != "OK" {
 				t.Fatalf("serve: %s", got)
 			}
 			a.open("plain", "passthrough:///"+address)
 
 			listener := serverListener(address, byName("r"))
-			w.put(served("r"))
-			w.put(listener)
+			w.Put(served("r"))
+			w.Put(listener)
 			a.awaitMode("SERVING")
 			a.awaitReply("plain", "one")
-			w.awaitLive("server-1")
+			w.AwaitLive("server-1")
 
 			stop := a.traffic("plain")
-			w.awaitDelivered(w.put(serverListener(address, inline(routeBody("r", "non_forwarding_action: {}")))), 1)
+			w.AwaitDelivered(w.Put(serverListener(address, inline(routeBody("r", "non_forwarding_action: {}")))), 1)
 			bad := listener
-			bad.body = strings.Replace(bad.body, "http_filters: [",
+			bad.Body = strings.Replace(bad.Body, "http_filters: [",
 				`http_filters: [{name: grpc_web, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.grpc_web.v3.GrpcWeb}}, `, 1)
-			if refusal := w.awaitRejected(w.put(bad)); refusal.Resource.Name != listener.name || !strings.Contains(*refusal.Detail, "grpc_web") {
-				t.Errorf("the receipt of the bad revision: %s", asJSON(refusal))
+			if refusal := w.AwaitRejected(w.Put(bad)); refusal.Resource.Name != listener.Name || !strings.Contains(*refusal.Detail, "grpc_web") {
+				t.Errorf("the receipt of the bad revision: %s", world.AsJSON(refusal))
 			}
 			stop()
-			w.awaitDelivered(w.put(listener), 1)
+			w.AwaitDelivered(w.Put(listener), 1)
 
 			// A route that forwards is not for a server.
-			w.awaitDelivered(w.put(route("r", "elsewhere")), 1)
+			w.AwaitDelivered(w.Put(route("r", "elsewhere")), 1)
 			a.awaitFailure("plain", "UNAVAILABLE")
-			w.awaitDelivered(w.put(served("r")), 1)
+			w.AwaitDelivered(w.Put(served("r")), 1)
 			a.awaitReply("plain", "one")
 
-			w.awaitDelivered(w.apply(removal(listener)), 1)
+			w.AwaitDelivered(w.Apply(world.Removal(listener)), 1)
 			a.awaitMode("NOT_SERVING")
 			a.awaitFailure("plain", "UNAVAILABLE")
-			w.put(listener)
+			w.Put(listener)
 			a.awaitMode("SERVING")
 			a.awaitReply("plain", "one")
 		})
@@ -84,7 +85,7 @@ func TestServer(t *testing.T) {
 func (a *app) awaitMode(mode string) {
 	a.t.Helper()
 	for {
-		got := a.do("mode %d", soon.Milliseconds())
+		got := a.do("mode %d", world.Soon.Milliseconds())
 		if got.Code == mode {
 			return
 		}

@@ -9,12 +9,10 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/metadata"
 
 	"fairlead/internal/client"
 	"fairlead/internal/fleet"
+	"fairlead/test/world"
 )
 
 // TestStreamsOfOneNode: two programs with two channels each have one node id. Every
@@ -23,9 +21,9 @@ func TestStreamsOfOneNode(t *testing.T) {
 	everyClient(t, func(t *testing.T, impl implementation) {
 		w := setup(t)
 		tap := w.tapped()
-		w.apply(together(cluster("a", "ROUND_ROBIN"), endpoints("a", backend(t, "one")), route("r", "a"),
+		w.Apply(world.Together(cluster("a", "ROUND_ROBIN"), endpoints("a", backend(t, "one")), route("r", "a"),
 			target("shop", byName("r")), target("bank", inline(routeBody("i", toCluster("a"))))))
-		apps := []*app{impl.start(t, plaintext(t, "n1", tap.address)), impl.start(t, plaintext(t, "n1", tap.address))}
+		apps := []*app{impl.start(t, plaintext(t, "n1", tap.Address)), impl.start(t, plaintext(t, "n1", tap.Address))}
 		everyChannel := func(backend string) {
 			for _, a := range apps {
 				a.awaitReply("shop", backend)
@@ -37,65 +35,59 @@ func TestStreamsOfOneNode(t *testing.T) {
 			a.open("bank", "xds:///bank")
 		}
 		everyChannel("one")
-		w.awaitLive("n1")
-		w.awaitDelivered(w.put(endpoints("a", backend(t, "two"))), 1)
+		w.AwaitLive("n1")
+		w.AwaitDelivered(w.Put(endpoints("a", backend(t, "two"))), 1)
 		everyChannel("two")
 
 		first := map[int]bool{}
-		for _, m := range tap.since(0) {
-			if m.request == nil {
-				continue
+		for _, a := range tap.Requests(0) {
+			if !first[a.Stream] && a.Node.GetId() != "n1" || first[a.Stream] && a.Node != nil {
+				t.Errorf("stream %d says of its node %v", a.Stream, a.Node)
 			}
-			if node := m.request.GetNode(); !first[m.stream] && node.GetId() != "n1" || first[m.stream] && node != nil {
-				t.Errorf("stream %d says of its node %v", m.stream, node)
-			}
-			first[m.stream] = true
+			first[a.Stream] = true
 		}
 		t.Logf("%d streams", len(first))
-		n := w.node("n1")
+		n := w.Node("n1")
 		if n.State != client.NodeStateLive || n.Streams == nil || *n.Streams != len(first) {
-			t.Errorf("the node is %s, want it live with %d streams", asJSON(n), len(first))
+			t.Errorf("the node is %s, want it live with %d streams", world.AsJSON(n), len(first))
 		}
 		// One program goes: the node stays, and the other one is served.
 		apps[0].end()
 		apps = apps[1:]
-		eventually(t, soon, "the node's streams did not end", func() bool { s := w.node("n1").Streams; return s != nil && *s < len(first) })
-		w.awaitDelivered(w.put(endpoints("a", backend(t, "three"))), 1)
+		world.Eventually(t, world.Soon, "the node's streams did not end", func() bool { s := w.Node("n1").Streams; return s != nil && *s < len(first) })
+		w.AwaitDelivered(w.Put(endpoints("a", backend(t, "three"))), 1)
 		everyChannel("three")
 	})
 }
 
 // ads opens state-of-the-world and delta streams by hand.
-func (w *world) ads(t *testing.T, address string) (discoveryv3.AggregatedDiscoveryServiceClient, context.Context) {
+func (w *installation) ads(t *testing.T, address string) (discoveryv3.AggregatedDiscoveryServiceClient, context.Context) {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+w.nodeToken), 4*soon)
+	ctx, cancel := context.WithTimeout(world.WithToken(t.Context(), w.NodeToken), 4*world.Soon)
 	t.Cleanup(cancel)
-	return discoveryv3.NewAggregatedDiscoveryServiceClient(conn), ctx
+	return discoveryv3.NewAggregatedDiscoveryServiceClient(w.Dial(address)), ctx
 }
 
 // TestUnreferenced: a resource that no other one names is served to who asks for it.
 func TestUnreferenced(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	address := w.xds()
-	lonely := []res{endpoints("lonely", "127.0.0.1:1"), route("lonely", "nowhere"), cluster("lonely", "ROUND_ROBIN"), target("lonely", byName("lonely"))}
-	w.apply(together(lonely...))
+	address := w.XDS().Address
+	lonely := []world.Resource{endpoints("lonely", "127.0.0.1:1"), route("lonely", "nowhere"), cluster("lonely", "ROUND_ROBIN"), target("lonely", byName("lonely"))}
+	w.Apply(world.Together(lonely...))
 	ads, ctx := w.ads(t, address)
 	sotw, err := ads.StreamAggregatedResources(ctx)
-	must(t, err)
+	world.Must(t, err)
 	delta, err := ads.DeltaAggregatedResources(ctx)
-	must(t, err)
+	world.Must(t, err)
 	node := &corev3.Node{Id: "raw"}
 	for _, r := range lonely {
-		typ, _ := fleet.TypeFromSlug(r.typ)
-		must(t, sotw.Send(&discoveryv3.DiscoveryRequest{Node: node, TypeUrl: typ.URL(), ResourceNames: []string{"lonely"}}))
+		typ, _ := fleet.TypeFromSlug(r.Type)
+		world.Must(t, sotw.Send(&discoveryv3.DiscoveryRequest{Node: node, TypeUrl: typ.URL(), ResourceNames: []string{"lonely"}}))
 		if got, err := sotw.Recv(); err != nil || got.GetTypeUrl() != typ.URL() || len(got.GetResources()) != 1 {
 			t.Errorf("%s, state of the world: %v, %v", typ, got, err)
 		}
-		must(t, delta.Send(&discoveryv3.DeltaDiscoveryRequest{Node: node, TypeUrl: typ.URL(), ResourceNamesSubscribe: []string{"lonely"}}))
+		world.Must(t, delta.Send(&discoveryv3.DeltaDiscoveryRequest{Node: node, TypeUrl: typ.URL(), ResourceNamesSubscribe: []string{"lonely"}}))
 		if got, err := delta.Recv(); err != nil || len(got.GetResources()) != 1 || got.GetResources()[0].GetName() != "lonely" {
 			t.Errorf("%s, delta: %v, %v", typ, got, err)
 		}
@@ -126,24 +118,24 @@ func (s deltaStream) next() error { _, err := s.Recv(); return err }
 func TestHalfClose(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	address := w.xds()
-	w.apply(together(cluster("a", "ROUND_ROBIN"), endpoints("a", "127.0.0.1:1")))
+	address := w.XDS().Address
+	w.Apply(world.Together(cluster("a", "ROUND_ROBIN"), endpoints("a", "127.0.0.1:1")))
 	ads, ctx := w.ads(t, address)
 	node := &corev3.Node{Id: "raw"}
 	open := map[string]func(first bool) stream{
 		"SotW": func(first bool) stream {
 			s, err := ads.StreamAggregatedResources(ctx)
-			must(t, err)
+			world.Must(t, err)
 			if first {
-				must(t, s.Send(&discoveryv3.DiscoveryRequest{Node: node, TypeUrl: fleet.Cluster.URL()}))
+				world.Must(t, s.Send(&discoveryv3.DiscoveryRequest{Node: node, TypeUrl: fleet.Cluster.URL()}))
 			}
 			return sotwStream{s}
 		},
 		"delta": func(first bool) stream {
 			s, err := ads.DeltaAggregatedResources(ctx)
-			must(t, err)
+			world.Must(t, err)
 			if first {
-				must(t, s.Send(&discoveryv3.DeltaDiscoveryRequest{Node: node, TypeUrl: fleet.Cluster.URL()}))
+				world.Must(t, s.Send(&discoveryv3.DeltaDiscoveryRequest{Node: node, TypeUrl: fleet.Cluster.URL()}))
 			}
 			return deltaStream{s}
 		},
@@ -153,22 +145,22 @@ func TestHalfClose(t *testing.T) {
 			for range 20 {
 				s := open(when != "before the first request")
 				if when == "with an answer unconfirmed" {
-					must(t, s.next())
+					world.Must(t, s.next())
 				}
-				must(t, s.CloseSend())
+				world.Must(t, s.CloseSend())
 				start := time.Now()
 				err := s.next()
 				for err == nil { // an answer that was under way
 					err = s.next()
 				}
-				if !errors.Is(err, io.EOF) || time.Since(start) > soon {
+				if !errors.Is(err, io.EOF) || time.Since(start) > world.Soon {
 					t.Fatalf("%s, half-closed %s: the stream ended with %v after %s, want OK", name, when, err, time.Since(start))
 				}
 			}
 		}
 	}
-	eventually(t, soon, "the node is live without a stream", func() bool {
-		n := w.node("raw") // streams that end at once may never be seen
+	world.Eventually(t, world.Soon, "the node is live without a stream", func() bool {
+		n := w.Node("raw") // streams that end at once may never be seen
 		return n == nil || n.State == client.NodeStateOffline
 	})
 }

@@ -1,0 +1,49 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"fairlead/internal/localpg"
+	"fairlead/test/world"
+)
+
+// both runs a test with an Envoy that speaks delta and with one that speaks state of the
+// world.
+func both(t *testing.T, test func(t *testing.T, delta bool)) {
+	t.Parallel()
+	t.Run("delta", func(t *testing.T) { t.Parallel(); test(t, true) })
+	t.Run("SotW", func(t *testing.T) { t.Parallel(); test(t, false) })
+}
+
+// installation is a world and what these tests alone do with it.
+type installation struct{ *world.World }
+
+func setup(t testing.TB) *installation {
+	t.Helper()
+	return &installation{world.New(t)}
+}
+
+// setupPostgres is setup with a Postgres of its own, for tests that kill it.
+func setupPostgres(t testing.TB) (*installation, *localpg.Server) {
+	t.Helper()
+	w, pg := world.NewAlone(t)
+	return &installation{w}, pg
+}
+
+// atOnce is how long it may take when nothing has to be waited for but processes that
+// share two cores.
+const atOnce = time.Second
+
+// promptly waits until it holds, and fails when that took longer than atOnce.
+func promptly(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	took := world.Eventually(t, world.Soon, "not "+what, holds)
+	t.Logf("%s after %s", what, took.Round(time.Millisecond))
+	if took > atOnce {
+		t.Errorf("%s after %s, want at once", what, took)
+	}
+}
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -1,0 +1,61 @@
+package world
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"fairlead/internal/bootstrap"
+	"fairlead/internal/localenvoy"
+)
+
+// Envoy starts a real Envoy against an xDS address and waits until it serves. edit may
+// change its bootstrap.
+func (w *World) Envoy(id, xdsAddress string, delta bool, edit ...func(string) string) *localenvoy.Envoy {
+	w.T.Helper()
+	e := w.Launch(id, xdsAddress, delta, edit...)
+	w.AwaitReady(e, Soon)
+	return e
+}
+
+// Launch is Envoy without waiting.
+func (w *World) Launch(id, xdsAddress string, delta bool, edit ...func(string) string) *localenvoy.Envoy {
+	w.T.Helper()
+	text, err := bootstrap.Envoy(bootstrap.Config{
+		NodeID: id, NodeCluster: w.Fleet, XDSAddresses: []string{xdsAddress}, Delta: delta, Plaintext: true,
+		TokenEnv: "FAIRLEAD_TOKEN", AdminAddress: AnyPort, RetryBase: 500 * time.Millisecond, RetryMax: 30 * time.Second,
+	})
+	Must(w.T, err)
+	for _, f := range edit {
+		text = []byte(f(string(text)))
+	}
+	dir, err := os.MkdirTemp(w.Dir, "envoy-"+id+"-")
+	Must(w.T, err)
+	return w.StartEnvoy(localenvoy.Config{Bootstrap: text, Dir: dir, Env: []string{"FAIRLEAD_TOKEN=" + w.NodeToken}})
+}
+
+// StartEnvoy starts the tests' Envoy. It outlives a step; the test fails if it ever waited
+// for what it asked for until its timeout.
+func (w *World) StartEnvoy(c localenvoy.Config) *localenvoy.Envoy {
+	w.T.Helper()
+	c.Bin = envoyBin
+	e, err := localenvoy.Start(w.Whole.Context(), c)
+	Must(w.T, err)
+	w.Whole.Cleanup(func() {
+		_ = e.Stop()
+		if log := string(Read(w.Whole, e.LogFile())); strings.Contains(log, "initial fetch timed out for") {
+			w.Whole.Error("Envoy waited for what it asked for until its timeout of 15 s")
+		}
+		Dump(w.Whole, e.LogFile())
+	})
+	return e
+}
+
+// AwaitReady waits until an Envoy serves.
+func (w *World) AwaitReady(e *localenvoy.Envoy, within time.Duration) {
+	w.T.Helper()
+	ctx, cancel := context.WithTimeout(w.T.Context(), within)
+	defer cancel()
+	Must(w.T, e.Ready(ctx))
+}

@@ -1,0 +1,112 @@
+package world
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/internal/client"
+	"fairlead/internal/localpg"
+	"fairlead/internal/seal"
+	"fairlead/internal/store/storetest"
+)
+
+// World is an installation: a database, an API server and xDS servers as processes. One
+// goroutine uses it.
+type World struct {
+	T     testing.TB // of the present step
+	Whole testing.TB // of the test: what it starts outlives the step
+	Dir   string     // the test's own
+	DB    *storetest.DB
+
+	API  string                      // base URL
+	REST *client.ClientWithResponses // as an admin of the tenant
+	// Tenant and Fleet are the slug and the name of those that the methods are about.
+	Tenant, Fleet string
+
+	Operator, Token, NodeToken string // of the operator, the tenant's admin, the fleet's nodes
+}
+
+// New starts an API server on a database of its own and makes the tenant "acme" with the
+// fleet "edge".
+func New(t testing.TB) *World {
+	t.Helper()
+	return newOn(t, storetest.New(t))
+}
+
+// NewAlone is New with a Postgres of its own, for tests that kill or set it.
+func NewAlone(t testing.TB) (*World, *localpg.Server) {
+	t.Helper()
+	db, pg := storetest.Alone(t)
+	return newOn(t, db), pg
+}
+
+// Empty is a world in which nothing runs.
+func Empty(t testing.TB) *World {
+	t.Helper()
+	return &World{T: t, Whole: t, Dir: t.TempDir()}
+}
+
+func newOn(t testing.TB, db *storetest.DB) *World {
+	t.Helper()
+	w := Empty(t)
+	w.DB, w.Tenant, w.Fleet = db, "acme", "edge"
+	w.MakeKeys()
+	Run(t, "api", "bootstrap-token", "--database-url", db.App, "--out", w.Path("operator"))
+	w.Operator = strings.TrimSpace(string(Read(t, w.Path("operator"))))
+	w.API = "http://" + w.StartAPI("--listen", AnyPort, "--database-url", db.App).Logged("the port is open", "address")
+	AwaitOK(t, w.API+"/readyz")
+
+	op := w.As(w.Operator)
+	tenant, err := op.CreateTenantWithResponse(t.Context(), client.TenantCreate{Slug: w.Tenant})
+	w.Made(tenant, err)
+	token, err := op.CreateTokenWithResponse(t.Context(), w.Tenant, client.TokenCreate{Name: "test", Role: client.Admin})
+	w.Made(token, err)
+	w.Token = token.JSON201.Token
+	w.REST = w.As(w.Token)
+	f, err := w.REST.CreateFleetWithResponse(t.Context(), w.Tenant, client.FleetCreate{Name: w.Fleet})
+	w.Made(f, err)
+	w.NodeToken, _ = w.Credential()
+	return w
+}
+
+// Step is one part of a scenario: what follows needs what it leaves behind.
+func (w *World) Step(name string, do func()) {
+	w.T.Helper()
+	defer func() { w.T = w.Whole }()
+	if !w.Whole.(*testing.T).Run(name, func(t *testing.T) { w.T = t; do() }) {
+		w.Whole.FailNow()
+	}
+}
+
+// Path is of a file in the test's own folder.
+func (w *World) Path(parts ...string) string {
+	return filepath.Join(append([]string{w.Dir}, parts...)...)
+}
+
+// MakeKeys makes the keys that both servers need.
+func (w *World) MakeKeys() {
+	w.T.Helper()
+	Run(w.T, "api", "keys", "--dir", w.Path("keys"))
+}
+
+// StartAPI starts an API server.
+func (w *World) StartAPI(args ...string) *Program {
+	w.T.Helper()
+	return w.Start("api", append([]string{"serve", "--seal-public-key", w.Path("keys", seal.PublicFile), "--version-key", w.Path("keys", seal.VersionFile)}, args...)...)
+}
+
+// XDS is an xDS server that runs.
+type XDS struct {
+	*Program
+	Address string
+}
+
+// XDS starts an xDS server.
+func (w *World) XDS(args ...string) *XDS {
+	w.T.Helper()
+	p := w.Start("xds", append([]string{"--listen", AnyPort, "--health-listen", AnyPort, "--database-url", w.DB.Node,
+		"--seal-private-key", w.Path("keys", seal.PrivateFile), "--drain", "100ms"}, args...)...)
+	AwaitOK(w.T, "http://"+p.Logged("the ports are open", "health_address")+"/readyz")
+	return &XDS{p, p.Logged("the ports are open", "address")}
+}
