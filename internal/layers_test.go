@@ -54,6 +54,7 @@ var layers = map[string][]string{
 	"internal/redact":       {"internal/envoytypes", protobuf},
 	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
 	"internal/snapshot":     {"internal/fleet", protobuf},
+	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
 	"internal/envoytypes":   {controlPlane},
 	"internal/bootstrap":    {"internal/fleet"},
@@ -72,7 +73,7 @@ var layers = map[string][]string{
 
 	// The arm of the streams.
 	"internal/xds": {
-		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/pattern", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
+		"internal/fleet", "internal/auth", "internal/lifecycle", "internal/pattern", "internal/planner", "internal/redact", "internal/snapshot", grpc, protobuf, controlPlane, xsync, xtime,
 		"google.golang.org/genproto/googleapis/rpc",
 	},
 	"internal/xds/xdstest": {

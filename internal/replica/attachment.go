@@ -116,7 +116,6 @@ type attachment struct {
 	// confirmed is a target that the stream has settled at; nil if none is known.
 	confirmed atomic.Pointer[snapshot.Target]
 	kind      string // what the stream serves, "delta ADS"
-	build     string // of the client: "envoy 1.40.0"
 	resumed   bool   // the client said at once that it holds something
 	changed   chan struct{}
 	ended     chan error
@@ -149,8 +148,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 		ended:      make(chan error, 1),
 		kind:       s.Protocol,
 		resumed:    s.Resumed,
-		subscriber: subscriber{labels: labels, serves: servedBy(s.Protocol)},
-		build:      n.UserAgent + " " + n.Version,
+		subscriber: subscriber{labels: labels, serves: servedBy(s.Protocol), build: n.UserAgent + " " + n.Version},
 	}
 	done := false
 	defer func() {
@@ -217,7 +215,6 @@ func (a *attachment) Settled(r fleet.Revision) {
 // Refuse makes the culprits exceptions of the stream and records them, before it tells it
 // to look again.
 func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
-	a.owner.testimonies.testify(a.build, r)
 	refusals, resolved := a.owner.except(a, r)
 	a.record.Refused(ctx, refusals)
 	a.owner.r.cfg.Recorder.Resolved(a.owner.key, resolved)
@@ -227,6 +224,9 @@ func (a *attachment) Refuse(ctx context.Context, r xds.Refusal) {
 func (o *owner) except(a *attachment, r xds.Refusal) ([]fleet.Refusal, []fleet.Resolution) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.views.rejected.add(a.subscriber.build, r) {
+		o.nodes.retargetBuild(a.subscriber.build)
+	}
 	return o.nodes.except(a, r)
 }
 

@@ -9,6 +9,6 @@
 //   - builder, content, view: rows become values; anybody, they have no state.
 //   - views, nodes, streams: what streams see, what nodes refuse, and who is to be woken;
 //     whoever holds the owner's mu. Nodes know the views, streams know neither.
-//   - earlierContents, newcomers, testimonies: anybody, each has a lock of its own and calls
+//   - earlierContents, newcomers: anybody, each has a lock of its own and calls
 //     nobody.
 package replica

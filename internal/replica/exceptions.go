@@ -31,12 +31,12 @@ type exceptions struct {
 // its node has: those may be of another client (T41).
 func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
 	n, snap := a.node, a.subscriber.view.snap
-	if len(r.Culprits) == 0 {
+	if len(r.Blame) == 0 {
 		return []fleet.Refusal{{
 			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: fleet.ActionNoSuspect,
 		}}, nil
 	}
-	for _, c := range r.Culprits {
+	for _, c := range r.Blame {
 		f := fleet.Refusal{
 			Node: n.id, Type: r.Type, Name: c.Refused.Name, Version: c.Refused.Version,
 			Revision: c.Refused.Revision, Detail: r.Detail,
@@ -62,7 +62,7 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 // the version that stands in. A substitute that is refused too stays the stream's target:
 // the client has confirmed the name, so it is never removed (SEMANTICS 3.2), and a stream
 // is not sent again what it refused. settled is what the client was in step with, if known.
-func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c xds.Culprit) (action fleet.Action, good string) {
+func (x *exceptions) except(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c snapshot.Blame) (action fleet.Action, good string) {
 	present := snap.Types[t].Get(c.Refused.Name)
 	i := slices.IndexFunc(x.list, func(e snapshot.Exception) bool { return e.Type == t && e.Name == c.Refused.Name })
 	if i >= 0 {

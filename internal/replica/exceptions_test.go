@@ -18,7 +18,7 @@ func refuse(t *testing.T, a *attachment, name string, good *snapshot.Resource) {
 	if r == nil {
 		t.Fatalf("%s is not in the target", name)
 	}
-	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Culprits: []xds.Culprit{{Refused: r, Good: good}}})
+	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r, Good: good}}})
 }
 
 func TestARefusedVersionGivesWayToTheLastGoodOne(t *testing.T) {
@@ -87,7 +87,7 @@ func TestASubstituteThatIsRefusedTooIsLeftAlone(t *testing.T) {
 		refuse(t, a, "c", good)
 		before := a.Current()
 		refuse(t, a, "c", nil) // the substitute
-		if a.Current() != before || version(before, fleet.Cluster, "c") != "1" {
+		if !a.Current().Types[fleet.Cluster].Equal(before.Types[fleet.Cluster]) || version(before, fleet.Cluster, "c") != "1" {
 			t.Errorf("the node, which has confirmed the name, should now hold %q", version(a.Current(), fleet.Cluster, "c"))
 		}
 		if f := w.sink.allRefusals()[1]; f.Version != "1" || f.Good != "" || f.Action != fleet.ActionStandInRefused {
@@ -106,11 +106,11 @@ func TestALateRefusalOfAnOlderVersionIsRecordedAlone(t *testing.T) {
 		a, b := w.attach(id, "a"), w.attach(id, "b")
 		old := a.Current()
 		w.change(key, cluster("c", "2"), deleted(fleet.Cluster, "d"))
-		var cs []xds.Culprit
+		var cs []snapshot.Blame
 		for _, name := range []string{"c", "d"} {
-			cs = append(cs, xds.Culprit{Refused: old.Types[fleet.Cluster].Get(name)})
+			cs = append(cs, snapshot.Blame{Refused: old.Types[fleet.Cluster].Get(name)})
 		}
-		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Culprits: cs})
+		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Blame: cs})
 		a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "nobody's fault"})
 		if a.Current() != b.Current() {
 			t.Error("the target changed")

@@ -3,7 +3,6 @@ package replica
 import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
-	"fairlead/internal/xds"
 )
 
 // maxRefusedFrozen is how many refusals beyond maxExceptions are remembered of a frozen type.
@@ -27,7 +26,7 @@ func (f *freeze) has(name string) bool {
 // freeze keeps back one more culprit than there can be exceptions for. The first one
 // freezes the type where the node has settled; where it has not, or where it refuses
 // something of that too, what it should hold is the present without the culprits.
-func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c xds.Culprit) (action fleet.Action, good string) {
+func (x *exceptions) freeze(snap *snapshot.Snapshot, settled *snapshot.Target, t fleet.Type, c snapshot.Blame) (action fleet.Action, good string) {
 	f := x.frozen[t]
 	if f == nil {
 		if settled == nil {
@@ -64,7 +63,7 @@ func (x *exceptions) setFrozen(t fleet.Type, f *freeze) {
 
 // freezes reports whether a culprit is of a frozen type, and what the node holds of it or
 // what the view has.
-func (x *exceptions) freezes(present *snapshot.Resource, t fleet.Type, c xds.Culprit) bool {
+func (x *exceptions) freezes(present *snapshot.Resource, t fleet.Type, c snapshot.Blame) bool {
 	f := x.frozen[t]
 	if f == nil {
 		return false

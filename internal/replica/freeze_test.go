@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
 
@@ -20,16 +21,16 @@ func poison(n int, version string) []fleet.Row {
 // refuseAll is one NACK that names all clusters of a version.
 func refuseAll(t *testing.T, a *attachment, version string) {
 	t.Helper()
-	var cs []xds.Culprit
+	var cs []snapshot.Blame
 	for _, r := range a.Current().Types[fleet.Cluster].Sorted() {
 		if r.Version == version {
-			cs = append(cs, xds.Culprit{Refused: r})
+			cs = append(cs, snapshot.Blame{Refused: r})
 		}
 	}
 	if len(cs) == 0 {
 		t.Fatalf("nothing of version %s is in the target", version)
 	}
-	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Culprits: cs})
+	a.Refuse(t.Context(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: cs})
 }
 
 // SEMANTICS 3.7: above 100 exceptions a type stays as the node had it.

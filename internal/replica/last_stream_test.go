@@ -246,7 +246,7 @@ func TestAPastIsAskedForOncePerNode(t *testing.T) {
 			t.Error("its streams differ")
 		}
 		r := snapshot.NewResource(fleet.Cluster, cluster("c", "bad"), nil)
-		a.Refuse(context.Background(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Culprits: []xds.Culprit{{Refused: r}}})
+		a.Refuse(context.Background(), xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: r}}})
 		if inForce(a, fleet.Cluster, "c") != "old" {
 			t.Error("what stands in is gone")
 		}

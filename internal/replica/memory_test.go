@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
 
@@ -51,7 +52,7 @@ func heapOf(b *testing.B, refuse bool) uint64 {
 	}
 	if refuse {
 		for _, a := range all {
-			a.owner.except(a, xds.Refusal{Type: fleet.Cluster, Detail: "no", Culprits: []xds.Culprit{{Refused: a.Current().Types[fleet.Cluster].Get("cluster-7")}}})
+			a.owner.except(a, xds.Refusal{Type: fleet.Cluster, Detail: "no", Blame: []snapshot.Blame{{Refused: a.Current().Types[fleet.Cluster].Get("cluster-7")}}})
 		}
 	}
 	after := alive()

@@ -20,10 +20,9 @@ type owner struct {
 	users     int     // guarded by Replica.mu, as idleSince is
 	idleSince time.Time
 
-	asker       asker // each with a lock of its own
-	earlier     earlierContents
-	newcomers   newcomers
-	testimonies testimonies
+	asker     asker // each with a lock of its own
+	earlier   earlierContents
+	newcomers newcomers
 
 	mu      sync.Mutex // guards the three below; taken before Replica.mu and before theirs, never held while the feed or the recorder's sink is called
 	views   views
@@ -36,6 +35,7 @@ func newOwner(r *Replica, key fleet.Key) *owner {
 		r: r, key: key,
 		reading:   newReading(),
 		builder:   builder{key, r.cfg.Opener, r.log},
+		views:     views{rejected: make(rejections)},
 		streams:   streams{tied: make(map[*attachment]struct{})},
 		asker:     asker{key: key, feed: r.cfg.Feed, lane: r.lastStreams, log: r.log},
 		earlier:   earlierContents{reading: make(chan struct{}, 1)},

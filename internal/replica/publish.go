@@ -16,16 +16,16 @@ func (o *owner) publish(t *viewUpdate) {
 		s.view = v
 		o.views.add(v)
 	}
+	o.views.rejected.forget(&o.views)
 	for n := range o.nodes.excepted {
 		resolved = append(resolved, o.nodes.renew(n)...)
 	}
 	for a := range o.streams.tied {
 		resolved = append(resolved, o.nodes.catchUpWith(a)...)
 	}
-	o.testimonies.forget(&o.views)
 	for a := range o.streams.tied {
 		if _, ok := o.nodes.excepted[a.node]; !ok { // else it has its own already
-			a.subscriber.target.Store(a.subscriber.view.target)
+			a.subscriber.target.Store(o.views.target(&a.subscriber, 0))
 		}
 		if a.subscriber.moved {
 			a.record.View(a.subscriber.view.id)

@@ -184,7 +184,7 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 			s.insert(e)
 			continue
 		}
-		s.freeze(snap, nil, e.Type, xds.Culprit{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
+		s.freeze(snap, nil, e.Type, snapshot.Blame{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
 	}
 	return revised, resolved
 }

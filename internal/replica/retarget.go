@@ -11,11 +11,7 @@ func (ns *nodes) retarget(n *node) {
 	excepted := n.ofEnded != nil
 	for a := range n.streams {
 		s := &a.subscriber
-		if s.none() && n.retries == 0 {
-			s.target.Store(s.view.target)
-			continue
-		}
-		excepted = true
+		excepted = excepted || !s.none() || n.retries > 0
 		s.target.Store(ns.views.target(s, n.retries))
 	}
 	if excepted {
@@ -50,4 +46,17 @@ func (ns *nodes) renew(n *node) (resolved []fleet.Resolution) {
 	}
 	ns.retarget(n)
 	return n.ended(resolved)
+}
+
+// retargetBuild gives the streams of a client build their targets, of which something new is
+// known.
+func (ns *nodes) retargetBuild(build string) {
+	ns.views.dropBuild(build)
+	for _, n := range ns.byID {
+		for a := range n.streams {
+			if a.subscriber.build == build {
+				a.subscriber.target.Store(ns.views.target(&a.subscriber, n.retries))
+			}
+		}
+	}
 }

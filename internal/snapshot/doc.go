@@ -1,9 +1,8 @@
-// Package snapshot turns a fleet's resources at one revision into what its nodes
-// should hold, and decides, for one client, what to send next. It does no I/O and
-// holds no locks: everything shared is immutable.
+// Package snapshot holds what a fleet's resources are at one revision and what its nodes
+// should hold of them. It does no I/O and decides nothing: everything here is immutable
+// and shared.
 //
 // A Resource is encoded once and shared by every set, node and stream. A Set is a
 // persistent map, so that deriving the next one costs what changed and comparing two
-// costs what differs. A Client is what one stream knows of its client, type by type;
-// Next compares that with a Target and names the next response.
+// costs what differs. A Target is what one node should hold: a Snapshot with exceptions.
 package snapshot

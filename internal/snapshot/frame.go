@@ -16,7 +16,8 @@ type frames struct {
 	sotw     []byte // head in a DiscoveryResponse
 	delta    []byte // head in a DeltaDiscoveryResponse
 	expires  *expiring
-	harmless *atomic.Bool // the body is known to hold no secret; all else never changes
+	harmless atomic.Bool              // the body is known to hold no secret
+	name     atomic.Pointer[Resource] // see NameOnly; all else never changes
 }
 
 // expiring are the ways to send a resource that has a TTL.
@@ -49,7 +50,7 @@ func (r *Resource) encode(t fleet.Type, value []byte) {
 	any = protowire.AppendTag(any, fieldAnyValue, protowire.BytesType)
 	any = protowire.AppendBytes(any, value)
 
-	f := frames{any: any, harmless: new(atomic.Bool)}
+	f := &frames{any: any}
 	f.sotw = protowire.AppendTag(nil, fieldResources, protowire.BytesType)
 	f.sotw = protowire.AppendVarint(f.sotw, uint64(len(any)))
 	f.delta = element(r.wrapper(0, nil), len(any), true)
@@ -158,6 +159,9 @@ func Nonexistent(name string) []byte {
 
 // Size is the number of bytes that the resource takes in a response, at most, aliases apart.
 func (r *Resource) Size() int {
+	if r.frames == nil {
+		return 0
+	}
 	n := len(r.frames.delta) + len(r.frames.any)
 	if e := r.frames.expires; e != nil {
 		n += len(e.sotw)

@@ -11,7 +11,7 @@ type index struct {
 	expiring []*Resource // with a TTL, by name
 	shortest time.Duration
 	hosts    map[string]*hosts // virtual hosts by route
-	eds      map[string]bool   // names of endpoints that clusters get over gRPC
+	eds      map[string]bool   // names of endpoints that clusters of another name get over gRPC
 }
 
 // hosts are the virtual hosts of one route.
@@ -25,6 +25,21 @@ func expire(r *Resource) int {
 		return 1
 	}
 	return 0
+}
+
+func foreign(r *Resource) int {
+	if r.EDSName != "" && r.EDSName != r.Name {
+		return 1
+	}
+	return 0
+}
+
+// HasEDSName reports whether some cluster gets its endpoints under that name.
+func (s *Set) HasEDSName(name string) bool {
+	if r := s.Get(name); r != nil && r.EDSName == name {
+		return true
+	}
+	return s != nil && s.foreign > 0 && s.lookInto().eds[name]
 }
 
 // lookInto returns the set's index.
@@ -47,7 +62,7 @@ func (x *index) add(r *Resource) {
 			x.shortest = r.TTL
 		}
 	}
-	if r.EDSName != "" {
+	if foreign(r) > 0 {
 		if x.eds == nil {
 			x.eds = make(map[string]bool)
 		}
@@ -56,7 +71,7 @@ func (x *index) add(r *Resource) {
 	if len(r.Domains) == 0 {
 		return
 	}
-	route, _ := splitHost(r.Name)
+	route, _ := SplitHost(r.Name)
 	h := x.hosts[route]
 	if h == nil {
 		h = &hosts{domain: make(map[string]*Resource)}
@@ -74,9 +89,9 @@ func (x *index) add(r *Resource) {
 	}
 }
 
-// expiring returns the resources with a TTL, by name, and the shortest TTL, 0 if there
+// Expiring returns the resources with a TTL, by name, and the shortest TTL, 0 if there
 // are none.
-func (s *Set) expiring() ([]*Resource, time.Duration) {
+func (s *Set) Expiring() ([]*Resource, time.Duration) {
 	if s == nil || s.ttls == 0 {
 		return nil, 0
 	}
@@ -84,17 +99,17 @@ func (s *Set) expiring() ([]*Resource, time.Duration) {
 	return x.expiring, x.shortest
 }
 
-// hostsOf returns the virtual hosts of a route, by name.
-func (s *Set) hostsOf(route string) []*Resource {
+// HostsOf returns the virtual hosts of a route, by name.
+func (s *Set) HostsOf(route string) []*Resource {
 	if h := s.lookInto().hosts[route]; h != nil {
 		return h.all
 	}
 	return nil
 }
 
-// splitHost splits the name of a virtual host at its last slash, as Envoy does to find
+// SplitHost splits the name of a virtual host at its last slash, as Envoy does to find
 // the route that it belongs to.
-func splitHost(name string) (route, host string) {
+func SplitHost(name string) (route, host string) {
 	i := strings.LastIndexByte(name, '/')
 	if i < 0 {
 		return "", name
@@ -102,15 +117,15 @@ func splitHost(name string) (route, host string) {
 	return name[:i], name[i+1:]
 }
 
-// host finds a virtual host by its name, or by an alias: the route and what stands in a
+// Host finds a virtual host by its name, or by an alias: the route and what stands in a
 // request's Host header, with or without its port. Of several domains that match the one
 // is taken that Envoy takes: the exact one, then "*.x", then "x.*", the longest first, and
 // "*" last.
-func (s *Set) host(name string) *Resource {
+func (s *Set) Host(name string) *Resource {
 	if r := s.Get(name); r != nil {
 		return r
 	}
-	route, host := splitHost(name)
+	route, host := SplitHost(name)
 	h := s.lookInto().hosts[route]
 	if h == nil {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -24,19 +25,13 @@ type Resource struct {
 	EDSName  string        // of a cluster that gets its endpoints over gRPC
 	Slow     bool          // of a cluster that resolves names or checks endpoints before it is warm
 	VHDS     bool          // of a route that fetches virtual hosts on demand
+	Empty    bool          // nobody wrote it: it stands for endpoints that there are not
 	Domains  []string      // of a virtual host
 	Refs     []fleet.Ref   // what it names; sorted
 
 	key    Sum // of name and version
-	frames frames
-
-	// doubt: the client refused a response that carried this name, so that it may hold
-	// the old version, the new one or none. had: it holds one of the two for sure. last:
-	// the last one that it confirmed.
-	doubt, had bool
-	// empty: nobody wrote it. It stands for endpoints that there are not.
-	empty bool
-	last  *Resource
+	id     identity
+	frames *frames // nil: its bytes are not known, or there are none
 }
 
 // NewResource encodes a row of type t. value holds the bytes of the Any's value: the
@@ -51,7 +46,8 @@ func NewResource(t fleet.Type, row fleet.Row, value []byte) *Resource {
 		VHDS:     row.Derived.VHDS,
 		Domains:  row.Derived.Domains,
 		Refs:     row.Derived.Refs,
-		key:      keyOf(row.Name, row.Version),
+		key:      KeyOf(row.Name, row.Version),
+		id:       identify(row.Name, row.Version, row.Revision, kindHeld),
 	}
 	if t.Expires() {
 		r.TTL = row.TTL
@@ -64,6 +60,7 @@ func NewResource(t fleet.Type, row fleet.Row, value []byte) *Resource {
 func (r *Resource) At(rev fleet.Revision) *Resource {
 	later := *r
 	later.Revision = rev
+	later.id = identify(r.Name, r.Version, rev, kindHeld)
 	return &later
 }
 
@@ -74,66 +71,82 @@ func EmptyEndpoint(name string) *Resource {
 	value := protowire.AppendTag(nil, 1, protowire.BytesType) // ClusterLoadAssignment.cluster_name
 	value = protowire.AppendString(value, name)
 	h := sha256.Sum256(value)
-	r := &Resource{Name: name, Version: base64.RawURLEncoding.EncodeToString(h[:15]), empty: true}
-	r.key = keyOf(r.Name, r.Version)
+	r := &Resource{Name: name, Version: base64.RawURLEncoding.EncodeToString(h[:15]), Empty: true}
+	r.key, r.id = KeyOf(r.Name, r.Version), identify(r.Name, r.Version, 0, kindHeld)
 	r.encode(fleet.Endpoint, value)
 	return r
 }
 
+// Reported is a version of which a client says that it holds it, and nothing else is known.
+func Reported(name, version string) *Resource {
+	return &Resource{Name: name, Version: version, key: KeyOf(name, version), id: identify(name, version, 0, kindReported)}
+}
+
+// Tombstone is an entry of Snapshot.Gone.
+func Tombstone(name string, at fleet.Revision) *Resource {
+	return &Resource{Name: name, Revision: at, key: KeyOf(name, "\x00gone"), id: identify(name, "", at, kindGone)}
+}
+
+// NameOnly is an entry of a set of names.
+func NameOnly(name string) *Resource {
+	return &Resource{Name: name, id: identify(name, "", 0, kindName)}
+}
+
+// Overdue is an entry of a set of names of one that has waited long enough.
+func Overdue(name string) *Resource {
+	return &Resource{Name: name, Slow: true, id: identify(name, "", 0, kindOverdue)}
+}
+
+// IsOverdue reports whether the entry is one of Overdue.
+func (r *Resource) IsOverdue() bool { return r.Slow && r.frames == nil }
+
+// NameOnly is the resource's name as an entry of a set of names, which all share.
+func (r *Resource) NameOnly() *Resource {
+	if r.frames == nil {
+		return NameOnly(r.Name)
+	}
+	if n := r.frames.name.Load(); n != nil {
+		return n
+	}
+	r.frames.name.CompareAndSwap(nil, NameOnly(r.Name))
+	return r.frames.name.Load()
+}
+
+// NameID is that of the name alone, as a request is counted.
+func (r *Resource) NameID() ID { return r.id.name }
+
 // Names reports whether the resource names the given one.
-func (r *Resource) Names(ref fleet.Ref) bool {
-	for _, x := range r.Refs {
-		if x == ref {
-			return true
-		}
-	}
-	return false
-}
+func (r *Resource) Names(ref fleet.Ref) bool { return slices.Contains(r.Refs, ref) }
 
-// reported: the client said that it holds this version, which the fleet does not have.
-// Nothing else is known of it.
-func (r *Resource) reported() bool { return r.frames.any == nil && !r.doubt }
+// Known reports whether the resource's bytes are known: of what a client only reported they
+// are not.
+func (r *Resource) Known() bool { return r.frames != nil }
 
-// lastGood is the resource itself or, if the client may not hold it, the last one that
-// it confirmed. One that was only reported by the client has no bytes and does not count.
-func (r *Resource) lastGood() *Resource {
-	switch {
-	case r == nil:
-		return nil
-	case r.doubt:
-		return r.last
-	case r.reported():
+// Key is the part that the resource has in a Sum.
+func (r *Resource) Key() Sum { return r.key }
+
+// Encoded is the google.protobuf.Any, nil if it is not known. It is shared and must not be
+// written to.
+func (r *Resource) Encoded() []byte {
+	if r.frames == nil {
 		return nil
 	}
-	return r
+	return r.frames.any
 }
 
-// settledOn reports whether the client confirmed some version of it, or surely has one.
-func (r *Resource) settledOn() bool { return !r.doubt || r.last != nil || r.had }
+// Harmless reports whether somebody found that the resource holds no secret: it need not be
+// looked for again, on any stream.
+func (r *Resource) Harmless() bool { return r.frames.harmless.Load() }
 
-// leftAlone reports whether the client has a version of the name whose bytes are not to be
-// had: one that it only reported.
-func (r *Resource) leftAlone() bool {
-	return r != nil && r.lastGood() == nil && (r.reported() || r.had)
-}
-
-// versionHad is the version that the client reported, "" if it did not.
-func (r *Resource) versionHad() string {
-	if r == nil {
-		return ""
-	}
-	return r.Version
-}
-
-// inDoubt stands in the place of a version that is not known.
-const inDoubt = "\x00in doubt"
+// SetHarmless notes that the resource holds no secret.
+func (r *Resource) SetHarmless() { r.frames.harmless.Store(true) }
 
 // Same reports whether a and b are one resource of one version, or both absent.
 func Same(a, b *Resource) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a == b || a.key == b.key && !a.doubt && !b.doubt
+	return a == b || a.key == b.key && (a.key != (Sum{}) || a.id.content == b.id.content)
 }
 
 // Sum is a sum modulo 2^128 of the hashes of names and versions. It does not depend
@@ -149,7 +162,8 @@ func (s Sum) String() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-func keyOf(name, version string) Sum {
+// KeyOf is the part of a name at a version in a Sum.
+func KeyOf(name, version string) Sum {
 	b := make([]byte, 0, 16+len(name)+len(version))
 	b = binary.BigEndian.AppendUint64(b, uint64(len(name)))
 	b = append(b, name...)

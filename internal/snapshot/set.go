@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"hash/maphash"
 	"iter"
 	"math/bits"
 	"slices"
@@ -13,9 +12,7 @@ import (
 // versions share what they have in common. The nil *Set is the empty set.
 type Set struct {
 	root *trie
-	n    int
-	sum  Sum
-	ttls int // resources with a TTL
+	tally
 
 	indexed sync.Once // fills index when it is first asked for
 	index   index
@@ -40,10 +37,33 @@ const (
 	lastShift  = 60 // 64 bits make 13 levels; the 13th has 4 bits
 )
 
-// seed is drawn once per process: nobody can choose names that collide.
-var seed = maphash.MakeSeed()
+// tally is what a set amounts to. It is known before the set is built.
+type tally struct {
+	n       int
+	sum     Sum
+	content ID
+	names   ID
+	entries ID
+	ttls    int // resources with a TTL
+	foreign int // clusters whose endpoints have another name than they
+}
 
-func hashOf(name string) uint64 { return maphash.String(seed, name) }
+func (t *tally) count(old, next *Resource) {
+	if old != nil {
+		t.n--
+		t.sum, t.content = t.sum.Minus(old.key), t.content.minus(old.id.content)
+		t.names, t.entries = t.names.minus(old.id.name), t.entries.minus(old.id.entry)
+		t.ttls -= expire(old)
+		t.foreign -= foreign(old)
+	}
+	if next != nil {
+		t.n++
+		t.sum, t.content = t.sum.Plus(next.key), t.content.plus(next.id.content)
+		t.names, t.entries = t.names.plus(next.id.name), t.entries.plus(next.id.entry)
+		t.ttls += expire(next)
+		t.foreign += foreign(next)
+	}
+}
 
 // Len is the number of resources.
 func (s *Set) Len() int {
@@ -94,18 +114,13 @@ func (s *Set) With(r *Resource) *Set {
 	if old != nil && Same(old, r) {
 		return s
 	}
-	next := &Set{n: s.Len() + 1, sum: s.Sum().plus(r.key), ttls: expire(r)}
+	next := &Set{}
 	var root *trie
 	if s != nil {
-		root = s.root
-		next.ttls += s.ttls
+		root, next.tally = s.root, s.tally
 	}
-	if old != nil {
-		next.n--
-		next.sum = next.sum.minus(old.key)
-		next.ttls -= expire(old)
-	}
-	next.root = root.with(hashOf(r.Name), 0, r)
+	next.count(old, r)
+	next.root = root.with(r.id.name.a, 0, r)
 	return next
 }
 
@@ -118,7 +133,9 @@ func (s *Set) Without(name string) *Set {
 	if s.n == 1 {
 		return nil
 	}
-	return &Set{n: s.n - 1, sum: s.sum.minus(old.key), ttls: s.ttls - expire(old), root: s.root.without(hashOf(name), 0, name)}
+	next := &Set{tally: s.tally, root: s.root.without(old.id.name.a, 0, name)}
+	next.count(old, nil)
+	return next
 }
 
 // All yields every resource, in an order of no meaning.
@@ -186,7 +203,7 @@ func (t *trie) with(h uint64, shift int, r *Resource) *trie {
 		next.slots[i] = slot{res: r}
 	default: // two names share this branch: one level more
 		var sub *trie
-		sub = sub.with(hashOf(sl.res.Name), shift+branchBits, sl.res)
+		sub = sub.with(sl.res.id.name.a, shift+branchBits, sl.res)
 		next.slots[i] = slot{sub: sub.with(h, shift+branchBits, r)}
 	}
 	return next

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"fairlead/internal/fleet"
 )
@@ -36,6 +37,25 @@ type Exception struct {
 	Leave bool
 }
 
+// Doubted is a version that a node's target keeps back, and that the node might take by now.
+type Doubted struct {
+	Type          fleet.Type
+	Name, Version string
+}
+
+// Blame is a version that is held responsible for a refusal.
+type Blame struct {
+	Refused *Resource
+	Good    *Resource // the last one that the stream's client confirmed, nil if none
+	Leave   bool      // there is one, and its bytes are not known
+}
+
+// Rejection is that a node refused a version, found guilty by itself.
+type Rejection struct {
+	Type          fleet.Type
+	Name, Version string
+}
+
 // Target is what one node should hold: a snapshot with the node's exceptions. It is
 // immutable, and shared by the nodes that should hold the same.
 type Target struct {
@@ -43,21 +63,23 @@ type Target struct {
 	History  uint64
 	Types    [fleet.NumTypes]*Set
 	Gone     [fleet.NumTypes]*Set // of the snapshot
-	view     [fleet.NumTypes]*Set // the snapshot's own: what Types were without exceptions
-	recent   Recent
-	// repairs is what exceptions do beyond replacing resources; nil without any.
-	repairs *repairs
+	View     [fleet.NumTypes]*Set // the snapshot's own: what Types were without exceptions
+	Recent   Recent
 	// Retries moves when the node is asked again to take what it refused: then a content
 	// may go a second time to a stream that refused it.
 	Retries int
+	// Rejected are the versions that other nodes of the same client build refused.
+	Rejected map[Rejection]struct{}
+
+	repairs  *repairs // nil without exceptions
+	remember sync.Once
+	memo     any
 }
 
-// repairs are the names that exceptions touch besides their own.
+// repairs is what exceptions do beyond replacing resources.
 type repairs struct {
-	absent map[fleet.Ref]struct{} // the snapshot has them, the node does not
-	kept   map[fleet.Ref]struct{} // a substitute names them: they stay although they are deleted
-	// instead is what stands in for a name, nil for nothing.
-	instead map[fleet.Ref]*Resource
+	kept    map[fleet.Ref]struct{}              // a substitute names them: they stay although they are deleted
+	instead map[fleet.Ref]*Resource             // what stands in for a name, nil for nothing
 	left    [fleet.NumTypes]map[string]struct{} // the node has some version, whose bytes are not to be had
 }
 
@@ -65,9 +87,19 @@ type repairs struct {
 // version by now is over and changes nothing. What a substitute names stays with the
 // client although the revision deleted it (SEMANTICS 3.3).
 func NewTarget(s *Snapshot, exceptions []Exception) *Target {
-	t := &Target{Revision: s.Revision, History: s.History, Types: s.Types, Gone: s.Gone, view: s.Types, recent: s.Recent}
+	t := &Target{Revision: s.Revision, History: s.History, Types: s.Types, Gone: s.Gone, View: s.Types, Recent: s.Recent}
 	t.except(slices.DeleteFunc(slices.Clone(exceptions), func(e Exception) bool { return !e.Applies(s) }))
 	return t
+}
+
+// Except returns the target with more exceptions.
+func (t *Target) Except(es []Exception) *Target {
+	more := &Target{
+		Revision: t.Revision, History: t.History, Types: t.Types, Gone: t.Gone, View: t.View, Recent: t.Recent,
+		Retries: t.Retries, Rejected: t.Rejected, repairs: t.repairs,
+	}
+	more.except(es)
+	return more
 }
 
 // except applies exceptions to a target that nobody shares yet.
@@ -75,34 +107,34 @@ func (t *Target) except(es []Exception) {
 	if len(es) == 0 {
 		return
 	}
-	own := &repairs{absent: map[fleet.Ref]struct{}{}, kept: map[fleet.Ref]struct{}{}, instead: map[fleet.Ref]*Resource{}}
+	own := &repairs{kept: map[fleet.Ref]struct{}{}, instead: map[fleet.Ref]*Resource{}}
 	if t.repairs != nil {
-		own = &repairs{absent: maps.Clone(t.repairs.absent), kept: maps.Clone(t.repairs.kept), instead: maps.Clone(t.repairs.instead)}
+		own = &repairs{kept: maps.Clone(t.repairs.kept), instead: maps.Clone(t.repairs.instead)}
 		for typ, names := range t.repairs.left {
 			own.left[typ] = maps.Clone(names)
 		}
 	}
 	t.repairs = own
 	for _, e := range es {
-		if e.Leave {
-			own.kept[fleet.Ref{Type: e.Type, Name: e.Name}] = struct{}{}
+		ref := fleet.Ref{Type: e.Type, Name: e.Name}
+		switch {
+		case e.Leave:
+			own.kept[ref] = struct{}{}
 			if own.left[e.Type] == nil {
 				own.left[e.Type] = make(map[string]struct{})
 			}
 			own.left[e.Type][e.Name] = struct{}{}
 			t.Types[e.Type] = t.Types[e.Type].Without(e.Name)
 			continue
-		}
-		own.instead[fleet.Ref{Type: e.Type, Name: e.Name}] = e.Good
-		if e.Good == nil {
-			own.absent[fleet.Ref{Type: e.Type, Name: e.Name}] = struct{}{}
+		case e.Good == nil:
 			t.Types[e.Type] = t.Types[e.Type].Without(e.Name)
-			continue
+		default:
+			for _, ref := range e.Good.Refs {
+				own.kept[ref] = struct{}{}
+			}
+			t.Types[e.Type] = t.Types[e.Type].With(e.Good)
 		}
-		for _, ref := range e.Good.Refs {
-			own.kept[ref] = struct{}{}
-		}
-		t.Types[e.Type] = t.Types[e.Type].With(e.Good)
+		own.instead[ref] = e.Good
 	}
 }
 
@@ -112,52 +144,8 @@ func (e Exception) Applies(s *Snapshot) bool {
 	return r != nil && r.Version == e.Refused
 }
 
-// withholds reports whether the target leaves this name out because the node refused it.
-func (t *Target) withholds(ref fleet.Ref) bool {
-	if t.repairs == nil {
-		return false
-	}
-	_, ok := t.repairs.absent[ref]
-	return ok
-}
-
-// keeps reports whether what stands in for a refused resource names it.
-func (t *Target) keeps(ref fleet.Ref) bool {
-	if t.repairs == nil {
-		return false
-	}
-	_, ok := t.repairs.kept[ref]
-	return ok
-}
-
-// excepts reports whether the node refused this version, which the snapshot has.
-func (t *Target) excepts(typ fleet.Type, r *Resource) bool {
-	if t.repairs == nil || !Same(t.view[typ].Get(r.Name), r) {
-		return false
-	}
-	_, replaced := t.repairs.instead[fleet.Ref{Type: typ, Name: r.Name}]
-	_, left := t.repairs.left[typ][r.Name]
-	return replaced || left
-}
-
-// leaves returns the names of a type that the node has and that nothing can be said about.
-func (t *Target) leaves(typ fleet.Type) map[string]struct{} {
-	if t.repairs == nil {
-		return nil
-	}
-	return t.repairs.left[typ]
-}
-
-// hasEDSName reports whether some cluster gets its endpoints under that name.
-func (t *Target) hasEDSName(name string) bool {
-	clusters := t.Types[fleet.Cluster]
-	if r := clusters.Get(name); r != nil && r.EDSName == name {
-		return true
-	}
-	return clusters.lookInto().eds[name]
-}
-
-// Tombstone is an entry of Snapshot.Gone.
-func Tombstone(name string, at fleet.Revision) *Resource {
-	return &Resource{Name: name, Revision: at, key: keyOf(name, "\x00gone")}
+// Memo returns what the first call made: what somebody worked out of the target goes with it.
+func (t *Target) Memo(first func() any) any {
+	t.remember.Do(func() { t.memo = first() })
+	return t.memo
 }

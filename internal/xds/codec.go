@@ -20,11 +20,7 @@ func (codec) Name() string { return "proto" }
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	switch v := v.(type) {
 	case *response:
-		out := make(mem.BufferSlice, len(v.shared), len(v.shared)+1)
-		for i, p := range v.shared {
-			out[i] = mem.SliceBuffer(p)
-		}
-		return append(out, mem.NewBuffer(&v.own, v.handed)), nil
+		return mem.BufferSlice{mem.SliceBuffer(v.shared), mem.NewBuffer(&v.own, v.handed)}, nil
 	case *answer:
 		b, err := proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, max(proto.Size(v.message), minHanded)), v.message)
 		return mem.BufferSlice{mem.NewBuffer(&b, v.handed)}, err
@@ -35,9 +31,7 @@ func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	switch v := v.(type) {
 	case *request:
-		buf := data.MaterializeToBuffer(mem.DefaultBufferPool())
-		defer buf.Free()
-		v.unmarshal(buf.ReadOnlyData())
+		v.receive(data)
 		return nil
 	case *question:
 		v.err = c.question(data, v.message)

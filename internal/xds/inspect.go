@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -50,7 +51,7 @@ func (st *stream) inspect(ctx context.Context, bare bool) ([]standing, error) {
 // standing is how one resource stands with a client. It shares its body with the fleet:
 // a stream's owner only points, and whoever asked decodes.
 type standing struct {
-	snapshot.Holding
+	planner.Holding
 	t       fleet.Type
 	known   bool // there is a Holding
 	at      time.Time
@@ -78,17 +79,17 @@ func (st *stream) tell(bare bool) []standing {
 		}
 		for name, n := range st.nacks[t] {
 			if !seen[name] {
-				out = append(out, standing{Holding: snapshot.Holding{Name: name}, t: t, refusal: &n})
+				out = append(out, standing{Holding: planner.Holding{Name: name}, t: t, refusal: &n})
 			}
 		}
 	}
 	return out
 }
 
-var statuses = map[snapshot.Standing]statusv3.ConfigStatus{
-	snapshot.Unsent:     statusv3.ConfigStatus_NOT_SENT,
-	snapshot.Unanswered: statusv3.ConfigStatus_STALE,
-	snapshot.Confirmed:  statusv3.ConfigStatus_SYNCED,
+var statuses = map[planner.Standing]statusv3.ConfigStatus{
+	planner.Unsent:     statusv3.ConfigStatus_NOT_SENT,
+	planner.Unanswered: statusv3.ConfigStatus_STALE,
+	planner.Confirmed:  statusv3.ConfigStatus_SYNCED,
 }
 
 // config is the standing without the body.
@@ -122,15 +123,15 @@ func (n nacked) mark(c *genericConfig) {
 // maxNacks is how many refused names of a type a stream remembers for its status.
 const maxNacks = 100
 
-func (st *stream) noteNack(t fleet.Type, detail string, culprits []Culprit) {
+func (st *stream) noteNack(t fleet.Type, detail string, blame []snapshot.Blame) {
 	if st.nacks[t] == nil {
 		st.nacks[t] = make(map[string]nacked)
 	}
-	for _, c := range culprits {
+	for _, c := range blame {
 		if len(st.nacks[t]) == maxNacks {
 			return
 		}
-		n := nacked{version: c.Refused.Version, detail: detail, at: st.client.Now}
+		n := nacked{version: c.Refused.Version, detail: detail, at: st.now}
 		if c.Good != nil {
 			n.good = c.Good.Version
 		}
@@ -139,7 +140,7 @@ func (st *stream) noteNack(t fleet.Type, detail string, culprits []Culprit) {
 }
 
 // noteOffer forgets refusals of names of which another version goes out now.
-func (st *stream) noteOffer(r *snapshot.Response) {
+func (st *stream) noteOffer(r *planner.Response) {
 	notes := st.nacks[r.Type]
 	if len(notes) == 0 || r.Heartbeat {
 		return
@@ -156,7 +157,7 @@ func (st *stream) noteOffer(r *snapshot.Response) {
 // because this node refused it stays refused.
 func (st *stream) forgetDeleted(t fleet.Type, target *snapshot.Target) {
 	for name := range st.nacks[t] {
-		if target.Types[t].Get(name) == nil && !target.Withholds(t, name) {
+		if target.Types[t].Get(name) == nil && !target.Withholds(fleet.Ref{Type: t, Name: name}) {
 			delete(st.nacks[t], name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -45,10 +46,10 @@ func (st *stream) handle(r *request) error {
 	// A client may ask for all that there is, whatever the limit.
 	limit := max(st.srv.cfg.Limits.Names, st.att.Current().Types[t].Len())
 	most := st.srv.cfg.Limits.reported(st.att.Current().Types[t].Len())
-	if len(r.versions) > most || len(r.dropped) > most {
-		return fmt.Errorf("the request names %d versions and drops %d names of %s, %d is the limit: %w", len(r.versions), len(r.dropped), t, most, fleet.ErrLimit)
+	if r.versions.len() > most || r.dropped.len() > most {
+		return fmt.Errorf("the request names %d versions and drops %d names of %s, %d is the limit: %w", r.versions.len(), r.dropped.len(), t, most, fleet.ErrLimit)
 	}
-	if n := len(r.names); n > most {
+	if n := r.names.len(); n > most {
 		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream: %w", n, t, limit, fleet.ErrLimit)
 	}
 	first := !st.client.Subscribed(t)
@@ -57,11 +58,10 @@ func (st *stream) handle(r *request) error {
 	} else {
 		st.handleSotW(t, r, first)
 	}
-	st.reconsider()
 	if n := st.client.Subscription(t).Len(); n > limit {
 		return fmt.Errorf("the stream subscribes to %d %s, %d names is the limit of a stream, and more than the fleet has: subscribe to what there is: %w", n, t, limit, fleet.ErrLimit)
 	}
-	if n := st.client.Owed(t); n > most {
+	if n := st.client.Pending(t); n > most {
 		return fmt.Errorf("%d names of %s wait for an answer, %d is the limit: answer what was sent: %w", n, t, most, fleet.ErrLimit)
 	}
 	if n := st.client.NameBytes(); n > max(maxNameBytes, 128*limit) {
@@ -75,14 +75,14 @@ const maxNameBytes = 4 << 20
 
 // check refuses what no stream may ask for.
 func (st *stream) check(r *request) error {
-	if st.alone && r.typeURL == "" {
+	if st.singleType && r.typeURL == "" {
 		r.typeURL = st.only.URL() // "type_url ... is implicit in singleton xDS APIs such as CDS"
 	}
 	t, ok := fleet.TypeFromURL(r.typeURL)
 	switch {
 	case !ok:
 		return unknownType(r.typeURL)
-	case st.alone && t != st.only:
+	case st.singleType && t != st.only:
 		return fmt.Errorf("type_url %q is not served by %s, which is for %s alone: use the service of that type, or the aggregated one: %w", r.typeURL, st.protocol, st.only, fleet.ErrInvalid)
 	case t == fleet.VirtualHost && !st.delta:
 		return fmt.Errorf("virtual hosts are served in the incremental protocol alone: set api_type to DELTA_GRPC: %w", fleet.ErrInvalid)
@@ -115,7 +115,7 @@ func (st *stream) handleSotW(t fleet.Type, r *request, first bool) {
 			return
 		}
 	}
-	st.client.Subscribe(snapshot.Request{Type: t, Names: r.names, Version: r.version}, st.att.Current())
+	st.pass(st.client.Request(st.now, r.subscription(t), st.att.Current()))
 }
 
 // handleDelta: the nonce decides what is answered, and changes of the subscription hold
@@ -124,8 +124,8 @@ func (st *stream) handleDelta(t fleet.Type, r *request, first bool) {
 	if r.nonce != "" {
 		st.answer(t, r)
 	}
-	if first || len(r.names) > 0 || len(r.dropped) > 0 {
-		st.client.Subscribe(snapshot.Request{Type: t, Names: r.names, Dropped: r.dropped, Versions: r.versions}, st.att.Current())
+	if q := r.subscription(t); first || q.Says() {
+		st.pass(st.client.Request(st.now, q, st.att.Current()))
 	}
 }
 
@@ -137,47 +137,25 @@ func (st *stream) handleDelta(t fleet.Type, r *request, first bool) {
 func (st *stream) answer(t fleet.Type, r *request) {
 	f := st.client.Answerable(t, r.nonce)
 	r.detail = st.words(t, f, r.detail)
-	if r.nack && (st.delta || !st.client.Envoy || f == nil || r.version != f.Version.String()) {
-		st.refused(t, r)
-		return
-	}
-	if r.nack {
-		st.client.Explain(t, r.detail)
-	}
-	st.client.Acknowledge(t, r.nonce)
-	st.judge()
-}
-
-// refused takes in a NACK.
-func (st *stream) refused(t fleet.Type, r *request) {
-	if !st.client.Refuse(t, r.nonce, r.detail) {
-		return
-	}
-	st.log.Warn("response refused", "type", t.Slug(), "detail", kept(t, r.detail))
-	st.judge()
-}
-
-// reconsider passes on what the client casts doubt on. It says whether there was anything.
-func (st *stream) reconsider() bool {
-	d := st.client.Doubted()
-	if len(d) > 0 {
-		st.att.Reconsider(d)
-	}
-	return len(d) > 0
-}
-
-// judge records what was found out of refusals, before their repair is sent. It says
-// whether there was anything.
-func (st *stream) judge() bool {
-	verdicts := st.client.Verdicts()
-	for _, v := range verdicts {
-		detail := kept(v.Type, v.Text)
-		culprits := make([]Culprit, len(v.Culprits))
-		for i, b := range v.Culprits {
-			culprits[i] = Culprit{Refused: b.Refused, Good: b.Good, Leave: b.Leave, Had: b.Had}
+	if r.nack && (st.delta || !st.client.Kind().Envoy || f == nil || r.version != f.Version.String()) {
+		found, counts := st.client.Nack(st.now, t, r.nonce, r.detail)
+		if counts {
+			st.log.Warn("response refused", "type", t.Slug(), "detail", kept(t, r.detail))
 		}
-		st.noteNack(v.Type, detail, culprits)
-		st.att.Refuse(st.ctx, Refusal{Type: v.Type, Detail: detail, Culprits: culprits, Presumed: v.Presumed})
+		st.pass(found)
+		return
 	}
-	return len(verdicts) > 0
+	st.pass(st.client.Ack(st.now, t, r.nonce, r.detail))
+}
+
+// pass passes on what was found: what clients refuse is recorded before its repair is sent.
+func (st *stream) pass(f planner.Findings) {
+	for _, v := range f.Verdicts {
+		detail := kept(v.Type, v.Words)
+		st.noteNack(v.Type, detail, v.Blame)
+		st.att.Refuse(st.ctx, Refusal{Type: v.Type, Detail: detail, Blame: v.Blame, Presumed: v.Presumed})
+	}
+	if len(f.Doubted) > 0 {
+		st.att.Reconsider(f.Doubted)
+	}
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 	"fairlead/internal/redact"
-	"fairlead/internal/snapshot"
 )
 
 // maxDetail is the most that is kept of a NACK's text, in bytes.
@@ -18,7 +18,7 @@ const maxDetail = 4 << 10
 // looked for only the reason is left. It costs nothing where nobody acts on the words. Else it
 // grows with the resources that are not answered for; those without a secret are decoded
 // once for all streams, and of the others no more than Take takes.
-func (st *stream) words(t fleet.Type, f *snapshot.Response, detail string) string {
+func (st *stream) words(t fleet.Type, f *planner.Response, detail string) string {
 	if f == nil || detail == "" {
 		return ""
 	}

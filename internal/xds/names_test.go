@@ -40,7 +40,7 @@ func TestT40_NamesAreCountedWhileTheyAreDecoded(t *testing.T) {
 		body := mem.BufferSlice{mem.SliceBuffer(bytes.Repeat([]byte(c.entry), 1_000_000))}
 		var most atomic.Int64
 		most.Store(20_000)
-		r := &request{delta: c.delta, bounds: bounds{&most, 512}}
+		r := &request{delta: c.delta, bounds: bounds{&most, 512, nil}}
 		var err error
 		n := allocated(func() { err = newCodec().Unmarshal(body, r) })
 		if err != nil || !errors.Is(r.refused, fleet.ErrLimit) || !strings.Contains(r.refused.Error(), c.says) || !strings.Contains(r.refused.Error(), "20000 is the limit") {
@@ -57,7 +57,7 @@ func TestT40_LongNamesAreRefusedBeforeTheyAreKept(t *testing.T) {
 	body := append([]byte{0x1a, 0x80, 0x80, 0xc0, 0x01}, bytes.Repeat([]byte("x"), 3<<20)...)
 	var most atomic.Int64
 	most.Store(1)
-	r := &request{delta: true, bounds: bounds{&most, 512}}
+	r := &request{delta: true, bounds: bounds{&most, 512, nil}}
 	n := allocated(func() { _ = newCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(body)}, r) })
 	if !errors.Is(r.refused, fleet.ErrLimit) || !strings.Contains(r.refused.Error(), "512 is the limit") {
 		t.Error(r.refused)

@@ -1,15 +1,18 @@
 package xds
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 )
 
 // request is a DiscoveryRequest or a DeltaDiscoveryRequest, decoded as far as the
@@ -18,13 +21,15 @@ type request struct {
 	delta   bool // set before decoding
 	bounds  bounds
 	refused error // why it was not decoded, or not to its end
+	longest int   // bytes of a name or a version
 
 	node     []byte // the encoded Node, nil if there is none
 	typeURL  string
-	version  string            // version_info (state of the world)
-	names    []string          // resource_names, or resource_names_subscribe
-	dropped  []string          // resource_names_unsubscribe (delta)
-	versions map[string]string // initial_resource_versions (delta)
+	version  string  // version_info (state of the world)
+	names    counted // resource_names, or resource_names_subscribe
+	dropped  counted // resource_names_unsubscribe (delta)
+	versions counted // initial_resource_versions (delta)
+	raw      []byte  // what the lists are read out of; nil if they are empty
 	nonce    string
 	nack     bool
 	detail   string // error_detail.message
@@ -50,6 +55,7 @@ type bounds struct {
 	// read when the request has come.
 	names *atomic.Int64
 	bytes int // of one name, or one version
+	lists *lists
 }
 
 // unmarshal decodes the request, or keeps why it does not.
@@ -64,61 +70,63 @@ func (r *request) unmarshal(b []byte) {
 	}
 }
 
-// decode copies what it keeps: b goes back to a pool. Names are counted before the first is
-// kept: an empty one takes two bytes of a request, and sixteen and more in memory.
+// decode copies what it keeps, but for the lists: they are read again where they say something
+// new.
 func (r *request) decode(b []byte) error {
-	n, err := r.count(b)
+	field := r.sotwField
+	if r.delta {
+		field = r.deltaField
+	}
+	before, after, err := r.known(b)
+	if err == nil {
+		err = eachBytes(before, field)
+	}
+	if err == nil {
+		err = eachBytes(after, field)
+	}
 	if err != nil {
 		return err
 	}
-	if n.names > 0 {
-		r.names = make([]string, 0, n.names)
-	}
-	if n.dropped > 0 {
-		r.dropped = make([]string, 0, n.dropped)
-	}
-	if n.versions > 0 {
-		r.versions = make(map[string]string, n.versions)
-	}
-	if r.delta {
-		return eachBytes(b, r.deltaField)
-	}
-	return eachBytes(b, r.sotwField)
+	n := counts{r.names.len(), r.dropped.len(), r.versions.len(), r.longest}
+	return n.check(r.bounds)
 }
 
-// counts are how long the lists of a request are.
-type counts struct{ names, dropped, versions int }
+// counts are how long the lists of a request are, and the longest name or version in bytes.
+type counts struct{ names, dropped, versions, longest int }
 
-// count looks at every field and keeps nothing.
-func (r *request) count(b []byte) (n counts, err error) {
-	longest := 0
-	err = eachBytes(b, func(num protowire.Number, v []byte) error {
-		switch {
-		case !r.delta && num == sotwNames, r.delta && num == deltaSubscribe:
-			n.names++
-			longest = max(longest, len(v))
-		case r.delta && num == deltaUnsubscribe:
-			n.dropped++
-			longest = max(longest, len(v))
-		case r.delta && num == deltaVersions:
-			n.versions++
-			return eachBytes(v, func(_ protowire.Number, v []byte) error {
-				longest = max(longest, len(v))
-				return nil
-			})
+func (n counts) check(b bounds) error {
+	if most := int(b.names.Load()); max(n.names, n.dropped, n.versions) > most {
+		return fmt.Errorf("the request names %d resources, drops %d and reports the versions of %d, %d is the limit: %w", n.names, n.dropped, n.versions, most, fleet.ErrLimit)
+	}
+	if n.longest > b.bytes {
+		return fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", n.longest, b.bytes, fleet.ErrLimit)
+	}
+	return nil
+}
+
+// receive decodes what came, and keeps it if there are lists in it. grpc's pools have 1 MB for
+// what has more than 32 kB, so nothing of theirs is held.
+func (r *request) receive(data mem.BufferSlice) {
+	if len(data) == 1 {
+		b := data[0].ReadOnlyData()
+		if r.unmarshal(b); r.lists() {
+			r.raw = bytes.Clone(b)
 		}
-		return nil
-	})
-	if err != nil {
-		return n, err
+		return
 	}
-	if most := int(r.bounds.names.Load()); max(n.names, n.dropped, n.versions) > most {
-		return n, fmt.Errorf("the request names %d resources, drops %d and reports the versions of %d, %d is the limit: %w", n.names, n.dropped, n.versions, most, fleet.ErrLimit)
+	b := data.Materialize()
+	if r.unmarshal(b); r.lists() {
+		r.raw = b
 	}
-	if longest > r.bounds.bytes {
-		return n, fmt.Errorf("a resource name has %d bytes, %d is the limit: %w", longest, r.bounds.bytes, fleet.ErrLimit)
-	}
-	return n, nil
+}
+
+// lists reports whether there is something to read again.
+func (r *request) lists() bool { return r.refused == nil && r.names.N+r.dropped.N+r.versions.N > 0 }
+
+// name counts an element of a list of names.
+func (r *request) name(to *counted, v []byte) error {
+	r.longest = max(r.longest, len(v))
+	return to.add(v)
 }
 
 func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
@@ -128,7 +136,7 @@ func (r *request) sotwField(num protowire.Number, v []byte) (err error) {
 	case sotwNode:
 		r.node = append([]byte{}, v...)
 	case sotwNames:
-		r.names, err = appendText(r.names, v)
+		err = r.name(&r.names, v)
 	case sotwType:
 		r.typeURL, err = text(v)
 	case sotwNonce:
@@ -148,9 +156,9 @@ func (r *request) deltaField(num protowire.Number, v []byte) (err error) {
 	case deltaType:
 		r.typeURL, err = text(v)
 	case deltaSubscribe:
-		r.names, err = appendText(r.names, v)
+		err = r.name(&r.names, v)
 	case deltaUnsubscribe:
-		r.dropped, err = appendText(r.dropped, v)
+		err = r.name(&r.dropped, v)
 	case deltaVersions:
 		err = r.initialVersion(v)
 	case deltaNonce:
@@ -163,23 +171,32 @@ func (r *request) deltaField(num protowire.Number, v []byte) (err error) {
 	return err
 }
 
-// initialVersion decodes one entry of a map<string, string>.
+// initialVersion counts one entry of a map<string, string>.
 func (r *request) initialVersion(b []byte) error {
-	var key, value string
-	err := eachBytes(b, func(num protowire.Number, v []byte) (err error) {
-		switch num {
-		case 1:
-			key, err = text(v)
-		case 2:
-			value, err = text(v)
-		}
-		return err
-	})
+	name, version, err := pair(b)
 	if err != nil {
 		return err
 	}
-	r.versions[key] = value
+	if !utf8.Valid(name) || !utf8.Valid(version) {
+		return errUTF8
+	}
+	r.longest = max(r.longest, len(name), len(version))
+	r.versions.Count = r.versions.Plus(snapshot.IDOf(b))
 	return nil
+}
+
+// pair decodes an entry of a map<string, string>.
+func pair(b []byte) (key, value []byte, err error) {
+	err = eachBytes(b, func(num protowire.Number, v []byte) error {
+		switch num {
+		case 1:
+			key = v
+		case 2:
+			value = v
+		}
+		return nil
+	})
+	return key, value, err
 }
 
 // status decodes a google.rpc.Status. Its text is the client's and may be anything: it
@@ -197,6 +214,14 @@ func (r *request) status(b []byte) error {
 // eachBytes calls f for every length-delimited field.
 func eachBytes(b []byte, f func(protowire.Number, []byte) error) error {
 	for len(b) > 0 {
+		if len(b) > 1 && b[0]&0x87 == 2 && b[0] > 7 && b[1] < 0x80 && len(b) >= 2+int(b[1]) { // nearly all fields are so short
+			end := 2 + int(b[1])
+			if err := f(protowire.Number(b[0]>>3), b[2:end]); err != nil {
+				return err
+			}
+			b = b[end:]
+			continue
+		}
 		num, typ, n := protowire.ConsumeTag(b)
 		if n < 0 {
 			return protowire.ParseError(n)
@@ -222,9 +247,4 @@ func text(v []byte) (string, error) {
 		return "", errUTF8
 	}
 	return string(v), nil
-}
-
-func appendText(to []string, v []byte) ([]string, error) {
-	s, err := text(v)
-	return append(to, s), err
 }

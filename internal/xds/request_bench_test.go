@@ -36,7 +36,7 @@ func BenchmarkDecode(b *testing.B) {
 			var most atomic.Int64
 			most.Store(math.MaxInt64)
 			for b.Loop() {
-				r := request{delta: c.name != "SotW", bounds: bounds{&most, 512}}
+				r := request{delta: c.name != "SotW", bounds: bounds{&most, 512, nil}}
 				if err := r.decode(body); err != nil {
 					b.Fatal(err)
 				}

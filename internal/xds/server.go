@@ -10,6 +10,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/peer"
+
+	"fairlead/internal/planner"
 )
 
 // Config is what a Server needs. Authenticator (or Anonymous) and Source are required.
@@ -39,10 +41,10 @@ type Limits struct {
 	// Opening is how many streams of one credential may be silent at first; 10,000.
 	Opening int
 	Write   time.Duration // how long a client may not read; 60 s
-	// Youth is how long a new stream may take to say all that its client holds; until
+	// OpenedAfter is how long a new stream may take to say all that its client holds; until
 	// then no cluster is taken away from it. 500 ms. Envoy says it all at once.
-	Youth time.Duration
-	Names int // of one type; 10,000
+	OpenedAfter time.Duration
+	Names       int // of one type; 10,000
 	// Message is the most bytes of one request; 4 MiB. docs/servers.md has what Envoy needs.
 	Message   int
 	NameBytes int // of one name; 512
@@ -69,8 +71,8 @@ func (l Limits) withDefaults() Limits {
 	if l.Write == 0 {
 		l.Write = 60 * time.Second
 	}
-	if l.Youth == 0 {
-		l.Youth = 500 * time.Millisecond
+	if l.OpenedAfter == 0 {
+		l.OpenedAfter = 500 * time.Millisecond
 	}
 	if l.Names == 0 {
 		l.Names = 10_000
@@ -106,13 +108,15 @@ func (l Limits) withDoorDefaults() Limits {
 	return l
 }
 
-// Server speaks xDS. It has no state but its streams.
+// Server speaks xDS. It has no state but its streams and what was worked out for them.
 type Server struct {
 	cfg   Config
 	log   *slog.Logger
 	drain chan struct{}
 	// stop closes drain.
 	stop    context.CancelFunc
+	planner *planner.Planner
+	lists   lists
 	streams registry
 	guests  guests
 }
@@ -130,7 +134,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo)}
 	context.AfterFunc(ctx, func() { close(s.drain) })
 	s.guests.srv, s.guests.told.Interval = s, time.Second
 	return s, nil

@@ -35,9 +35,9 @@ var services = []service{
 
 // protocol is how a stream speaks: by which service, and which of the two ways: delta or SotW.
 type protocol struct {
-	delta bool
-	alone bool // only one type's service
-	only  fleet.Type
+	delta      bool
+	singleType bool // only one type's service
+	only       fleet.Type
 }
 
 // String is what people read: "delta ADS", "SotW CDS".
@@ -46,7 +46,7 @@ func (p protocol) String() string {
 	if p.delta {
 		s = "delta "
 	}
-	if p.alone {
+	if p.singleType {
 		return s + p.only.Service()
 	}
 	return s + "ADS"
@@ -56,7 +56,7 @@ func (p protocol) String() string {
 func (s *Server) Register(r grpc.ServiceRegistrar) {
 	for _, x := range services {
 		desc := &grpc.ServiceDesc{ServiceName: "envoy.service." + x.name, Metadata: "envoy/service/" + x.file}
-		p := protocol{alone: !x.aggregated, only: x.only}
+		p := protocol{singleType: !x.aggregated, only: x.only}
 		for _, m := range []struct {
 			name  string
 			delta bool

@@ -48,13 +48,10 @@ type Attachment interface {
 	Current() *snapshot.Target
 	// Changed has capacity 1 and says "look again": the newest wins.
 	Changed() <-chan struct{}
-	// Refuse makes the culprits exceptions of this stream, which changes its target. It
+	// Refuse makes what is to blame exceptions of this stream, which changes its target. It
 	// returns when the refusal is recorded, or after a second at most: the repair must
 	// not wait for a database that is away (SEMANTICS 3.4).
 	Refuse(ctx context.Context, r Refusal)
-	// Witness reports whether another node of the fleet with the same client build refused this
-	// version, found guilty by itself.
-	Witness(t fleet.Type, name, version string) bool
 	// Reconsider ends exceptions of this stream, which changes its target: what they kept back
 	// is offered again.
 	Reconsider(doubted []snapshot.Doubted)
@@ -95,18 +92,8 @@ type LastStream struct {
 type Refusal struct {
 	Type   fleet.Type
 	Detail string // the client's words, redacted and cut to 4 KiB; hostile text
-	// Culprits are the resources of the refused response that are held responsible.
-	Culprits []Culprit
+	// Blame are the resources of the refused response that are held responsible.
+	Blame []snapshot.Blame
 	// Presumed: the client refused nothing, and was taken for stuck.
 	Presumed bool
-}
-
-// Culprit is a refused version and the one that this stream last confirmed.
-type Culprit struct {
-	Refused *snapshot.Resource
-	Good    *snapshot.Resource // nil: the name was never confirmed
-	// Leave: Good is nil, and the client has a version all the same: Had, if it reported
-	// that. If its bytes can be found it is the good one; if not the name is left alone.
-	Leave bool
-	Had   string
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,6 +19,7 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/lifecycle"
+	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -41,8 +41,8 @@ type stream struct {
 	protocol
 	node   pinnedNode
 	att    Attachment
-	client snapshot.Client
-	names  atomic.Int64 // how many the next request may hold; see admit
+	client *planner.Client // nil until it is attached
+	names  atomic.Int64    // how many the next request may hold; see admit
 	// admitted is the target that names was worked out of.
 	admitted *snapshot.Target
 	nonces   [fleet.NumTypes]string // of the last response of each type
@@ -50,6 +50,7 @@ type stream struct {
 	writing  bool
 	held     *handed // the last response, nil if there was none
 	settled  settled
+	now      time.Time   // of what happens now
 	behind   time.Time   // since when something of the target is not confirmed; zero: all is
 	waits    fleet.Waits // as last told
 
@@ -75,7 +76,6 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 
 		inspections: make(chan inspection),
 		ended:       make(chan struct{}),
-		client:      snapshot.Client{Delta: p.delta, Alone: p.alone, Young: !p.alone},
 	}
 	st.names.Store(int64(s.cfg.Limits.unknown()))
 	return st
@@ -89,7 +89,7 @@ func (st *stream) run() error {
 	defer func() {
 		if st.att != nil {
 			st.srv.release(st.ctx, st.held)
-			st.att.Detach(st.client.Clean())
+			st.att.Detach(st.client != nil && st.client.Clean())
 		}
 	}()
 	switch err := st.attach(); {
@@ -118,7 +118,7 @@ func (st *stream) read() {
 	limits := st.srv.cfg.Limits
 	pace := rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst)
 	for pace.Wait(st.ctx) == nil {
-		r := &request{delta: st.delta, bounds: bounds{&st.names, limits.NameBytes}}
+		r := &request{delta: st.delta, bounds: bounds{&st.names, limits.NameBytes, &st.srv.lists}}
 		err := st.ss.RecvMsg(r)
 		if err == nil {
 			err = r.refused
@@ -206,19 +206,19 @@ func (st *stream) attach() error {
 	if err := st.check(first); err != nil {
 		return err
 	}
-	st.adapt()
 	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{
-		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || len(first.versions) > 0,
+		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || first.versions.N > 0,
 	})
 	if err != nil {
 		return err
 	}
 	past := st.att.LastStream()
-	st.client.Before, st.client.Witness = past.Before, st.att.Witness
+	origin := planner.Origin{Before: past.Before}
 	if past.Known && !past.Clean {
-		st.client.Past = snapshot.Past{Unclean: true, Settled: past.Settled}
+		origin.Past = planner.Past{Unclean: true, Settled: past.Settled}
 	}
-	st.client.Now = time.Now()
+	st.now = time.Now()
+	st.client = st.srv.planner.Client(st.id.Key, st.kind(), origin, !st.singleType, st.now)
 	return st.handle(first)
 }
 
@@ -228,48 +228,49 @@ const (
 	featureTTL     = "xds.config.supports-resource-ttl"
 )
 
-// adapt notes what the client can do. An Envoy understands TTLs in delta without saying
+// kind is what the client can do. An Envoy understands TTLs in delta without saying
 // so; in state of the world it crashes when one runs out (PROTOCOL rule 20). Every
 // client but Envoy's own gRPC, which names no user agent there, takes 4 MiB at once.
-func (st *stream) adapt() {
-	c, n := &st.client, st.node.node
-	c.Envoy = n.UserAgent == "envoy"
+func (st *stream) kind() planner.Kind {
+	n := st.node.node
+	k := planner.Kind{Delta: st.delta, SingleType: st.singleType, Envoy: n.UserAgent == "envoy"}
 	ttl := slices.Contains(n.ClientFeature, featureTTL)
 	if st.delta {
-		c.TTL = ttl || c.Envoy
+		k.TTL = ttl || k.Envoy
 	} else {
-		c.TTL = ttl && !c.Envoy && slices.Contains(n.ClientFeature, featureWrapped)
+		k.TTL = ttl && !k.Envoy && slices.Contains(n.ClientFeature, featureWrapped)
 	}
 	md, _ := metadata.FromIncomingContext(st.ctx)
 	for _, agent := range md.Get("user-agent") {
 		if strings.HasPrefix(agent, "grpc-") {
-			c.MaxSet = 4 << 20
+			k.MaxSet = 4 << 20
 		}
 	}
+	return k
 }
 
 func (st *stream) loop() error {
 	drain := st.srv.drain
-	grown := time.After(st.srv.cfg.Limits.Youth)
+	opened := time.After(st.srv.cfg.Limits.OpenedAfter)
 	leave := st.srv.leaves(st.ctx)
 	var stuck <-chan time.Time
 	due := time.NewTimer(0)
 	defer due.Stop()
 	for {
-		st.client.Now = time.Now()
-		if st.pump() {
+		st.now = time.Now()
+		switch wrote, err := st.pump(); {
+		case err != nil:
+			return err
+		case wrote:
 			stuck = time.After(st.srv.cfg.Limits.Write)
 		}
 		if !st.writing {
 			stuck = nil
 		}
-		if err := st.client.Err(); err != nil {
-			return err
-		}
 		st.alarm(due)
 		select {
 		case r := <-st.requests:
-			st.client.Now = time.Now()
+			st.now = time.Now()
 			if err := st.handle(r); err != nil {
 				return err
 			}
@@ -277,8 +278,8 @@ func (st *stream) loop() error {
 		case <-due.C: // pump looks
 		case q := <-st.inspections:
 			q.answer <- st.tell(q.bare)
-		case <-grown:
-			st.client.Grow()
+		case <-opened:
+			st.client.Opened(time.Now())
 		case err := <-st.written:
 			if err != nil {
 				return ended(err)
@@ -299,89 +300,6 @@ func (st *stream) loop() error {
 			return st.ctx.Err()
 		}
 	}
-}
-
-// tellAfter is how long a client may be behind before its waits are looked for. Those that
-// last are recorded a second later.
-const tellAfter = 250 * time.Millisecond
-
-// tellWaits tells what keeps a client that has been behind for long from the target, and
-// at once what counts as settled although it is withheld.
-func (st *stream) tellWaits(target *snapshot.Target) {
-	long := false
-	switch {
-	case st.client.Settled() >= target.Revision:
-		st.behind = time.Time{}
-	case st.behind.IsZero():
-		st.behind = st.client.Now
-	default:
-		long = st.client.Now.Sub(st.behind) >= tellAfter
-	}
-	var w fleet.Waits
-	if long || st.client.Keeps() {
-		w = st.client.Waits(target, long)
-	}
-	if !w.Equal(st.waits) {
-		st.waits = w
-		st.att.Waits(w)
-	}
-}
-
-// alarm sets the timer to when something is to be said though nothing happened.
-func (st *stream) alarm(due *time.Timer) {
-	at := st.client.Due()
-	if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.client.Now) && (at.IsZero() || tell.Before(at)) {
-		at = tell
-	}
-	if at.IsZero() {
-		due.Stop()
-	} else {
-		due.Reset(at.Sub(st.client.Now))
-	}
-}
-
-// pump hands the writer the next response, if it is free and there is one, and reports
-// what is settled. It says whether it handed one over.
-func (st *stream) pump() bool {
-	if st.writing {
-		return false
-	}
-	target := st.att.Current()
-	r := st.client.Next(target)
-	for r == nil && (st.judge() || st.reconsider()) {
-		st.client.Now = time.Now() // the record of a refusal may have taken a second
-		target = st.att.Current()
-		r = st.client.Next(target)
-	}
-	st.admit(target)
-	s := settled{target.History, st.client.Settled()}
-	moved := s.history != st.settled.history || s.revision > st.settled.revision
-	if moved || r == nil {
-		st.tellWaits(target) // what is withheld before what counts as settled
-	}
-	if moved {
-		st.settled = s
-		st.att.Settled(s.revision)
-	}
-	if r == nil {
-		return false
-	}
-	st.count++
-	nonce := strconv.FormatUint(st.count, 36)
-	st.held = newHanded(st.srv.cfg.Limits.Write)
-	select {
-	case st.writes <- newResponse(r, nonce, st.delta, st.client.TTL, st.held):
-	case <-st.ctx.Done():
-		return false
-	}
-	st.writing = true
-	st.nonces[r.Type] = nonce
-	st.client.Sent(r, nonce)
-	st.noteOffer(r)
-	if r.Changes() {
-		st.att.Sent(r.Revision)
-	}
-	return true
 }
 
 // ended makes of the end of a connection what it is: io.EOF is a client that has no more

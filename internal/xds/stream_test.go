@@ -68,10 +68,10 @@ func TestPoisonStopsItself(t *testing.T) {
 		s.Ack(r)
 		s.Quiet()
 		refusals := w.Refusals()
-		if len(refusals) != 1 || len(refusals[0].Culprits) != 1 {
+		if len(refusals) != 1 || len(refusals[0].Blame) != 1 {
 			t.Fatalf("refusals %+v, want one with one culprit", refusals)
 		}
-		if c := refusals[0].Culprits[0]; c.Refused.Name != "bad" || c.Good != nil {
+		if c := refusals[0].Blame[0]; c.Refused.Name != "bad" || c.Good != nil {
 			t.Errorf("culprit %s, good %v; want bad, never confirmed", c.Refused.Name, c.Good)
 		}
 		if want := "Error adding/updating listener(s) bad: no such extension"; refusals[0].Detail != want {

@@ -50,14 +50,14 @@ func TestT42_AKeyIsInNoRefusalAndNoStatus(t *testing.T) {
 		if len(refusals) != 1 || refusals[0].Detail != `a is no good: "[redacted]"` {
 			t.Errorf("refusals %+v", refusals)
 		}
-		if refusals[0].Culprits[0].Refused.Harmless() {
+		if refusals[0].Blame[0].Refused.Harmless() {
 			t.Error("what holds a key is not looked at again")
 		}
 		s.Settle()
 		w.Publish(xdstest.Put(fleet.Extension, "a", "2"))
 		s.Nack(s.Next(), "a is no good")
 		synctest.Wait()
-		if last := w.Refusals()[len(w.Refusals())-1]; last.Detail != "a is no good" || !last.Culprits[0].Refused.Harmless() {
+		if last := w.Refusals()[len(w.Refusals())-1]; last.Detail != "a is no good" || !last.Blame[0].Refused.Harmless() {
 			t.Errorf("what holds no key is looked at by each stream: %+v", last)
 		}
 	})

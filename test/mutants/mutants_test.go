@@ -22,7 +22,9 @@ func TestEveryRuleHasAMutantThatApplies(t *testing.T) {
 	}
 	tests := map[string]bool{}
 	for _, m := range ms {
-		tests[m.test] = true
+		if m.pkg == "./internal/xds" { // the others are of what the rules are kept by
+			tests[m.test] = true
+		}
 		if _, err := m.apply(t.Context(), root, t.TempDir()); err != nil {
 			t.Errorf("%s %v", m.file, err)
 		}

@@ -78,7 +78,7 @@ var answers = []Check{
 			c.Nack(first, "Error adding/updating cluster(s) a: no\n")
 			c.NextOrQuiet()
 			rs := b.World().Refusals()
-			if len(rs) != 1 || len(rs[0].Culprits) != 1 || rs[0].Culprits[0].Refused.Name != "a" {
+			if len(rs) != 1 || len(rs[0].Blame) != 1 || rs[0].Blame[0].Refused.Name != "a" {
 				b.Errorf("refusals %+v, want one of a", rs)
 			}
 		},

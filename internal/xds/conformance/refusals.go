@@ -127,10 +127,10 @@ var refusals = []Check{
 			c.Nack(c.Want("listeners bad@1"), "Error adding/updating listener(s) bad: \x1b[31m"+strings.Repeat("ä", 4<<10)+"\n")
 			c.Settle()
 			rs := b.World().Refusals()
-			if len(rs) != 1 || len(rs[0].Culprits) != 1 {
+			if len(rs) != 1 || len(rs[0].Blame) != 1 {
 				b.Fatalf("%d refusals, want one of one resource", len(rs))
 			}
-			if x := rs[0].Culprits[0]; x.Refused.Name != "bad" || x.Good != nil {
+			if x := rs[0].Blame[0]; x.Refused.Name != "bad" || x.Good != nil {
 				b.Errorf("refused %s, good %v", x.Refused.Name, x.Good)
 			}
 			if d := rs[0].Detail; len(d) > 4<<10 || len(d) < 4<<9 || strings.Contains(d, "\x1b") || !strings.HasPrefix(d, "Error adding/updating listener(s) bad: ") {

@@ -189,13 +189,11 @@ func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {
 	a.source.mu.Lock()
 	defer a.source.mu.Unlock()
 	a.source.refusals = append(a.source.refusals, r)
-	for _, c := range r.Culprits {
+	for _, c := range r.Blame {
 		a.exceptions = append(a.exceptions, snapshot.Exception{Type: r.Type, Name: c.Refused.Name, Refused: c.Refused.Version, Good: c.Good})
 	}
 	a.retarget(a.source.snap)
 }
-
-func (a *attachment) Witness(fleet.Type, string, string) bool { return false }
 
 func (a *attachment) Reconsider(doubted []snapshot.Doubted) {
 	a.source.mu.Lock()

@@ -1,0 +1,102 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+func cloned(doubts map[string]Doubt) map[string]Doubt {
+	if len(doubts) == 0 {
+		return nil
+	}
+	return maps.Clone(doubts)
+}
+
+// Answerable returns the response that an answer with this nonce is about: the one in
+// flight, or one that it has overtaken. nil if there is none.
+func (c *Client) Answerable(t fleet.Type, nonce string) *Response {
+	if f := c.flights[t]; f != nil && f.nonce == nonce {
+		return f.Response
+	}
+	if i := c.rec.of(t).lateIndex(nonce); i >= 0 {
+		return c.rec.of(t).late[i].Response
+	}
+	return nil
+}
+
+// Ack takes in an ACK. A nonce that is not that of the response in flight is late, or a
+// heartbeat's, and settles nothing. words stand beside an ACK in state of the world: they are
+// about an earlier response that was held back (PROTOCOL rule 16).
+func (c *Client) Ack(now time.Time, t fleet.Type, nonce, words string) Findings {
+	c.now = now
+	if words != "" {
+		c.explain(t, words)
+	}
+	f := c.flights[t]
+	if f == nil || f.nonce != nonce {
+		if late := c.takeLate(t, nonce); late != nil && late.presumed {
+			c.clear(t, late, "")
+		}
+		c.beats[t].answered(nonce)
+		return c.report()
+	}
+	if c.counts.refused && c.counts.last == f.content && t == fleet.Cluster && c.pos.Kind.Envoy && !c.pos.Kind.Delta {
+		c.refuse(t, nonce, c.counts.words)
+		return c.report()
+	}
+	c.clearUnsaid(t, words)
+	c.take(t, f)
+	return c.report()
+}
+
+// take takes in that the client has what a response brought.
+func (c *Client) take(t fleet.Type, f *flight) {
+	tr := &c.pos.Types[t]
+	if b := c.rec.of(t).bisection; b != nil && b.offered != nil && tr.has(b.offered) {
+		b.taken()
+	}
+	before := tr.Held
+	tr.Held, tr.Next, tr.InFlight = tr.Next, nil, false
+	c.flights[t] = nil
+	if c.rec != nil {
+		p := &c.rec.types[t]
+		p.late = nil // whatever they brought, this one came after them
+		p.held, p.next = p.next, nil
+	}
+	c.expireLate(t, f, before)
+	c.times.confirmed[t] = c.now
+	if t == fleet.Cluster && !f.cut {
+		c.pos.Warm = f.target
+		if f.refusals != c.counts.refusals || f.target.History != c.settled.history {
+			c.pos.Warm = nil
+		}
+	}
+	if f.complete && f.target.History == c.settled.history && tr.Pending.Len() == 0 {
+		c.confirm(t, f.target.Revision)
+	}
+}
+
+// has reports whether the client has all candidates of a group once it ACKs.
+func (tr *Track) has(g *group) bool {
+	return !slices.ContainsFunc(g.candidates, func(x candidate) bool { return !snapshot.Same(tr.Next.Get(x.refused.Name), x.refused) })
+}
+
+func (p *peculiar) lateIndex(nonce string) int {
+	return slices.IndexFunc(p.late, func(f *flight) bool { return f.nonce == nonce })
+}
+
+// takeLate takes the overtaken response of that nonce out, nil if there is none.
+func (c *Client) takeLate(t fleet.Type, nonce string) *flight {
+	i := c.rec.of(t).lateIndex(nonce)
+	if i < 0 {
+		return nil
+	}
+	p := c.peculiar(t)
+	f := p.late[i]
+	p.late = slices.Delete(p.late, i, i+1)
+	return f
+}

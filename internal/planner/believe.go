@@ -1,0 +1,213 @@
+package planner
+
+import (
+	"slices"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Past is how a client's last stream ended (SEMANTICS 3.4). Envoy applies half of what it
+// refuses and reports a changed name under its old version: after a stream that did not
+// end clean, what it reports is believed only of what has not changed since it settled.
+type Past struct {
+	Unclean bool
+	Settled fleet.Revision
+}
+
+// doubts reports whether the client may hold something else than the resource although
+// it reports its version.
+func (p Past) doubts(r *snapshot.Resource) bool { return p.Unclean && r.Revision > p.Settled }
+
+// doubts is the same of what the target has under a name. What stands in for a refused
+// version is as old as it is; the client may hold half of the version that was refused.
+func (c *Client) doubts(t fleet.Type, r *snapshot.Resource, target *snapshot.Target) bool {
+	refused := target.View[t].Get(r.Name)
+	return c.origin.Past.doubts(r) || refused != nil && c.origin.Past.doubts(refused)
+}
+
+// belief is what a client holds by its own account, and what of its subscription it said
+// nothing of.
+type belief struct {
+	held     *snapshot.Set
+	unspoken *snapshot.Set // names
+}
+
+// beliefKey tells beliefs of one target apart.
+type beliefKey struct {
+	fleet    fleet.Key
+	sub      *Subscription
+	versions snapshot.Count
+}
+
+// resumeDelta takes in what the first request of a type reports.
+func (c *Client) resumeDelta(r *Request, target *snapshot.Target, believe bool) {
+	t, tr := r.Type, &c.pos.Types[r.Type]
+	unspoken := tr.Sub.names
+	if believe {
+		unspoken = c.believe(r, target)
+	}
+	c.ask(t, unspoken)
+	// The first request of a wildcard that reports nothing is answered even if there is
+	// nothing to say: unanswered it costs Envoy 15 s of its start (PROTOCOL rule 6). And
+	// one type is answered on every stream (rule 13).
+	one := t == fleet.Cluster || t == fleet.Listener || c.pos.Kind.SingleType && !c.wouldMislead(t, target)
+	tr.Answer = tr.Sub.wildcard && r.Versions.N == 0 || one && !c.counts.sent
+}
+
+// wouldMislead reports whether an empty answer would end an Envoy's patience with a route
+// or an extension that does not exist: its listener would warm for ever.
+func (c *Client) wouldMislead(t fleet.Type, target *snapshot.Target) bool {
+	if !c.pos.Kind.patient(t) {
+		return false
+	}
+	_, missing := c.look(target).wanted(t)
+	return missing.Len() > 0
+}
+
+// believe takes in what a client holds by the versions that it reports, and returns the names
+// that it asks for and reports no version of. What all of a fleet report is worked out for the
+// first of them.
+func (c *Client) believe(r *Request, target *snapshot.Target) (unspoken *snapshot.Set) {
+	t, tr := r.Type, &c.pos.Types[r.Type]
+	if r.Versions.N == 0 && !c.origin.Past.Unclean {
+		return tr.Sub.names
+	}
+	l := c.look(target)
+	want, missing := l.wanted(t)
+	if !c.origin.Past.Unclean && want.Len() > 0 && want.Entries() == r.Versions.Count {
+		if tr.Held = want; tr.Sub.wildcard || t == fleet.VirtualHost {
+			return c.unspoken(t)
+		}
+		return missing
+	}
+	if c.origin.Past.Unclean || t == fleet.VirtualHost || c.origin.Before != nil {
+		c.believeEach(r, target)
+		return c.unspoken(t)
+	}
+	m := c.in.memoOf(target)
+	if m == nil {
+		c.believeEach(r, target)
+		return c.unspoken(t)
+	}
+	b := remembered(&m.mu, &m.beliefs, beliefKey{c.in.key, tr.Sub, r.Versions.Count}, func() belief {
+		c.believeEach(r, target)
+		c.in.grow(m, 256+64*r.Versions.N)
+		return belief{tr.Held, c.unspoken(t)}
+	})
+	tr.Held = b.held
+	return b.unspoken
+}
+
+// unspoken are the names of the subscription of which the client is not known to have
+// reported anything.
+func (c *Client) unspoken(t fleet.Type) *snapshot.Set {
+	tr, doubts := &c.pos.Types[t], c.rec.of(t).held
+	if len(doubts) == 0 && tr.Held.Names() == tr.Sub.names.Names() {
+		return nil
+	}
+	var edits []snapshot.Edit
+	for n := range tr.Sub.names.All() {
+		if d, ok := doubts[n.Name]; tr.Held.Get(n.Name) == nil && (!ok || d.Certainty != Something) {
+			edits = append(edits, snapshot.Edit{New: n})
+		}
+	}
+	return c.in.apply(t, nil, edits)
+}
+
+// believeEach looks at every version that is reported.
+func (c *Client) believeEach(r *Request, target *snapshot.Target) {
+	t := r.Type
+	look := func(name, version string) *snapshot.Resource { return c.known(t, name, version, target) }
+	var edits []snapshot.Edit
+	seen := make(map[string]struct{}, r.Versions.N)
+	want, _ := c.look(target).wanted(t)
+	if r.Versions.N > 0 {
+		for n, v := range r.Versions.Each {
+			if _, again := seen[string(n)]; again {
+				continue
+			}
+			name, version := string(n), string(v)
+			seen[name] = struct{}{}
+			if held := c.believeOne(t, name, version, want.Get(name), target, look); held != nil {
+				edits = append(edits, snapshot.Edit{New: held})
+			}
+		}
+	}
+	c.pos.Types[t].Held = c.in.apply(t, nil, edits)
+	c.zombies(t, target)
+}
+
+// believeOne returns what the client has of a name by its own account; nil if it is in doubt,
+// or not asked for. find returns older resources, nil for those that are not known.
+func (c *Client) believeOne(t fleet.Type, name, version string, want *snapshot.Resource, target *snapshot.Target, find func(name, version string) *snapshot.Resource) *snapshot.Resource {
+	same := want != nil && want.Version == version
+	switch {
+	case same && !c.doubts(t, want, target):
+		return want
+	case !c.pos.Types[t].Sub.Has(name) && t != fleet.VirtualHost: // which is asked for by an alias
+		return nil
+	case same:
+		last, known := c.settledWith(t, name, target)
+		if last == nil || !known {
+			last = want
+		}
+		c.doubt(t, name, Doubt{Certainty: Something, Last: last, Refs: slices.Concat(want.Refs, last.Refs)})
+		return nil
+	case c.origin.Past.Unclean:
+		d := Doubt{Certainty: Something, Version: version}
+		if d.Last = find(name, version); d.Last != nil {
+			d.Refs = d.Last.Refs
+		}
+		c.doubt(t, name, d)
+		return nil
+	}
+	if old := find(name, version); old != nil {
+		return old
+	}
+	return snapshot.Reported(name, version)
+}
+
+// zombies doubts what the client may have taken from a response that it refused, and does
+// not report: what came into the fleet, or left it, since the client settled.
+func (c *Client) zombies(t fleet.Type, target *snapshot.Target) {
+	if !c.origin.Past.Unclean {
+		return
+	}
+	l := c.look(target)
+	l.rec = c.rec
+	for _, s := range []*snapshot.Set{target.Gone[t], target.View[t]} { // what is withheld from the node was refused
+		for r := range s.All() {
+			if l.rec = c.rec; c.origin.Past.doubts(r) && c.pos.Types[t].Sub.Has(r.Name) && l.held(t, r.Name).nothing() {
+				c.doubt(t, r.Name, Doubt{})
+			}
+		}
+	}
+}
+
+// unchanged reports whether nothing of what the client wants has changed since it settled,
+// if its last stream did not end clean: then an equal version means equal content.
+func (c *Client) unchanged(t fleet.Type, want *snapshot.Set, target *snapshot.Target) bool {
+	if !c.origin.Past.Unclean {
+		return true
+	}
+	for r := range want.All() {
+		if c.doubts(t, r, target) {
+			return false
+		}
+	}
+	for _, s := range []*snapshot.Set{target.Gone[t], target.View[t]} { // what is withheld from the node was refused
+		for r := range s.All() {
+			if c.origin.Past.doubts(r) && c.pos.Types[t].Sub.Has(r.Name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// unheard reports whether the client has said nothing of clusters on this stream, though
+// its last one did not end clean: it may be stuck.
+func (c *Client) unheard() bool {
+	return c.origin.Past.Unclean && !c.pos.Kind.SingleType && !c.Subscribed(fleet.Cluster)
+}

@@ -1,0 +1,125 @@
+package planner_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// TestHalvesFindTheCulprit: a client that names nobody is asked at most 2 + 2 log2(n)
+// times about one poison among n (SEMANTICS 3.5), and every poison is found, alone.
+func TestHalvesFindTheCulprit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 64).Draw(t, "n")
+		bad := rapid.SliceOfNDistinct(rapid.IntRange(0, n-1), 1, 3, rapid.ID).Draw(t, "bad")
+		known := rapid.Bool().Draw(t, "known")
+		delta := rapid.Bool().Draw(t, "delta")
+		typ := rapid.SampledFrom([]fleet.Type{fleet.Listener, fleet.Cluster, fleet.Route}).Draw(t, "type")
+		p := newPoisoned(t, delta, typ, n, bad)
+		if known { // all had a version before
+			p.offer(1, "")
+			p.rest()
+		}
+		asked := p.offer(2, "!")
+		asked += p.rest()
+		if most := 2 + 2*math.Log2(float64(n)); len(bad) == 1 && float64(asked-1) > most {
+			t.Fatalf("%d responses after the first to find one of %d, want at most %.1f", asked-1, n, most)
+		}
+		slices.Sort(bad)
+		if got := p.found; !slices.Equal(got, bad) {
+			t.Fatalf("found %v, want %v", got, bad)
+		}
+		if got := p.s.Settled(); got != 2 {
+			t.Fatalf("settled %d, want 2", got)
+		}
+	})
+}
+
+// poisoned is a client that refuses some of its resources and names none.
+type poisoned struct {
+	t      *rapid.T
+	s      client
+	typ    fleet.Type
+	n      int
+	bad    []int
+	snap   *snapshot.Snapshot
+	except []snapshot.Exception
+	found  []int
+	sent   int
+	seen   map[string]bool
+}
+
+func newPoisoned(t *rapid.T, delta bool, typ fleet.Type, n int, bad []int) *poisoned {
+	p := &poisoned{t: t, typ: typ, n: n, bad: bad, snap: &snapshot.Snapshot{}, seen: map[string]bool{}, s: client{Delta: delta, Envoy: true}}
+	r := request{Type: typ}
+	if typ == fleet.Route {
+		for i := range n {
+			r.Names = append(r.Names, fmt.Sprint(i))
+		}
+	}
+	p.s.Subscribe(r, snapshot.NewTarget(p.snap, nil))
+	return p
+}
+
+// offer makes a revision in which the poison is marked; it returns how many responses it took.
+func (p *poisoned) offer(rev fleet.Revision, mark string) int {
+	p.snap = &snapshot.Snapshot{Revision: rev}
+	for i := range p.n {
+		v := fmt.Sprint(rev)
+		if slices.Contains(p.bad, i) {
+			v += mark
+		}
+		p.snap.Types[p.typ] = p.snap.Types[p.typ].With(snapshot.NewResource(p.typ, fleet.Row{Name: fmt.Sprint(i), Version: v, Revision: rev}, nil))
+	}
+	return 0
+}
+
+// rest answers until nothing comes any more.
+func (p *poisoned) rest() (responses int) {
+	for {
+		r := p.s.Next(snapshot.NewTarget(p.snap, p.except))
+		if p.judge() {
+			continue
+		}
+		if r == nil {
+			return responses
+		}
+		responses++
+		p.sent++
+		p.s.Sent(r, fmt.Sprint(p.sent))
+		if slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return strings.HasSuffix(x.Version, "!") }) {
+			if p.seen[describe(r)] {
+				p.t.Fatalf("sent again: %s", describe(r))
+			}
+			p.seen[describe(r)] = true
+			p.s.Refuse(r.Type, r.Nonce, "no luck")
+		} else {
+			p.s.Acknowledge(r.Type, r.Nonce)
+		}
+		p.judge()
+	}
+}
+
+func (p *poisoned) judge() bool {
+	vs := p.s.Verdicts()
+	for _, v := range vs {
+		for _, b := range v.Blame {
+			var i int
+			if _, err := fmt.Sscan(b.Refused.Name, &i); err != nil {
+				p.t.Fatal(err)
+			}
+			p.found = append(p.found, i)
+			p.except = append(p.except, snapshot.Exception{Type: v.Type, Name: b.Refused.Name, Refused: b.Refused.Version, Good: b.Good})
+		}
+	}
+	slices.Sort(p.found)
+	return len(vs) > 0
+}

@@ -1,0 +1,146 @@
+package planner
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// candidate is a version that may be what the client refuses.
+type candidate struct {
+	refused, good *snapshot.Resource
+	leave         bool           // the client has another version, whose bytes are not known here
+	blamed        fleet.Revision // the target's when it was found out, 0 while it was not
+}
+
+// candidates are the versions of a response that the client did not have before.
+func (r *Response) candidates() (all []candidate) {
+	for _, ch := range r.changes {
+		good := ch.old.lastGood()
+		if ch.new != nil && !ch.new.Empty && (good == nil || !snapshot.Same(ch.new, good)) && ch.old.version() != ch.new.Version {
+			all = append(all, candidate{refused: ch.new, good: good, leave: ch.old.leftAlone() || r.blind})
+		}
+	}
+	return all
+}
+
+// accuse finds who is to blame for a refusal, or begins the bisection that does.
+func (c *Client) accuse(t fleet.Type, r *Response, words string) {
+	all := r.candidates()
+	named := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return !standsWhole(words, x.refused.Name) })
+	if len(named) == 0 {
+		named = r.indexed(words, all)
+	}
+	b := c.rec.of(t).bisection
+	switch {
+	case len(named) > 0:
+		c.blame(t, words, named)
+	case len(all) == 1:
+		c.blame(t, words, all)
+	case len(all) == 0:
+		c.accuseRepair(t, r, words)
+	case r.blind && t.FullSet():
+		c.verdict(t, words, nil) // a set without some of them would take away what the client has of them
+	case b == nil:
+		c.peculiar(t).bisection = newBisection(all, words, c.rejectedElsewhere(t, all))
+	default:
+		b.accuse(all)
+	}
+}
+
+// accuseRepair: what was refused is what put others back, or takes something away. Nothing
+// is left that this client could be asked to take.
+func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
+	if b := c.rec.of(t).bisection; b != nil && b.offered == nil {
+		c.blame(t, b.words, b.all())
+		return
+	}
+	var all []candidate
+	for _, ch := range r.changes {
+		if ch.new != nil {
+			all = append(all, candidate{refused: ch.new, good: ch.old.lastGood(), leave: ch.old.leftAlone()})
+		}
+	}
+	c.verdict(t, words, all)
+}
+
+// blame keeps those back that are to blame, until the node's target does.
+func (c *Client) blame(t fleet.Type, words string, culprits []candidate) {
+	p := c.peculiar(t)
+	if p.bisection == nil {
+		p.bisection = &bisection{words: words}
+	}
+	p.bisection.blame(culprits, c.overlay.base.Revision)
+	c.verdict(t, words, culprits)
+}
+
+func (c *Client) verdict(t fleet.Type, words string, culprits []candidate) {
+	v := Verdict{Type: t, Words: words, Presumed: words == nevermind}
+	for _, x := range culprits {
+		if now := c.overlay.base.View[t].Get(x.refused.Name); now != nil && snapshot.Same(now, x.refused) {
+			x.refused = now // a later revision has brought it anew meanwhile
+		}
+		v.Blame = append(v.Blame, snapshot.Blame{Refused: x.refused, Good: x.good, Leave: x.leave})
+	}
+	c.found.Verdicts = append(c.found.Verdicts, v)
+}
+
+// rejectedElsewhere returns the candidates that another node refused alone.
+func (c *Client) rejectedElsewhere(t fleet.Type, all []candidate) (bad []candidate) {
+	for _, x := range all {
+		if _, ok := c.overlay.base.Rejected[snapshot.Rejection{Type: t, Name: x.refused.Name, Version: x.refused.Version}]; ok {
+			bad = append(bad, x)
+		}
+	}
+	return bad
+}
+
+// gRPC names what it cannot even read by its place in the response.
+var resourceIndex = regexp.MustCompile(`\bresource index ([0-9]{1,6})\b`)
+
+// indexed returns the candidates whose places in the response stand in the words.
+func (r *Response) indexed(words string, all []candidate) (named []candidate) {
+	for _, m := range resourceIndex.FindAllStringSubmatch(words, maxRefused) {
+		i, _ := strconv.Atoi(m[1]) // digits
+		if i >= len(r.Resources) {
+			continue
+		}
+		if at := slices.IndexFunc(all, func(x candidate) bool { return x.refused == r.Resources[i] }); at >= 0 && !slices.Contains(named, all[at]) {
+			named = append(named, all[at])
+		}
+	}
+	return named
+}
+
+// standsWhole reports whether name stands in text as a word of its own, so that the
+// cluster "a" is not blamed for every text with an a in it.
+func standsWhole(text, name string) bool {
+	if name == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return false
+		}
+		start, end := from+i, from+i+len(name)
+		if (start == 0 || !partOfName(text[start-1])) && (end == len(text) || !partOfName(text[end]) || endsSentence(text, end)) {
+			return true
+		}
+		from = start + 1
+	}
+}
+
+func partOfName(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' ||
+		b == '_' || b == '-' || b == '.' || b == '/' || b >= 0x80
+}
+
+// endsSentence: a full stop that is followed by nothing of a name.
+func endsSentence(text string, at int) bool {
+	return text[at] == '.' && (at+1 == len(text) || !partOfName(text[at+1]))
+}

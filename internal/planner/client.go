@@ -1,0 +1,235 @@
+package planner
+
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Client is what one stream knows of its client: its position, what is peculiar of it, and
+// the times of what happened. It is owned by one goroutine. Request, Ack, Nack, Sent and
+// Opened tell it what happened, Step says what to do.
+type Client struct {
+	in      interner
+	pos     Position
+	rec     *Record // nil: nothing is peculiar
+	origin  Origin
+	now     time.Time // of what happens now
+	flights [fleet.NumTypes]*flight
+	settled settled
+	times   times
+	beats   [fleet.NumTypes]*beats // nil: nothing that it holds has a TTL
+	found   Findings               // of what happens now
+	overlay overlay
+	counts  counts
+	pushed  *snapshot.Set // clusters that it has by what it was sent unasked, as far as they were ACKed
+	asked   *reconsidered // nil: nothing was doubted
+	planned *step         // to be sent
+}
+
+// Origin is what is known of a client from before its stream.
+type Origin struct {
+	Past Past
+	// Before is what the client should have held when it settled last, if that is not the
+	// present; nil if it is not known. It is forgotten when the client has said what it holds.
+	Before *snapshot.Snapshot
+}
+
+// flight is a response that was sent, with what differs from stream to stream.
+type flight struct {
+	*Response
+	nonce    string
+	sentAt   time.Time
+	presumed bool // stuck: what is to repair it does not wait for the answer
+	refusals int  // of the client, when it was sent
+}
+
+// settled is what the client has confirmed.
+type settled struct {
+	// history is that of the last target: what was confirmed in another one counts no more.
+	history uint64
+	// confirmed is the highest revision whose target a type was in step with.
+	confirmed [fleet.NumTypes]fleet.Revision
+	// kept are the names that counted as settled though they are kept back.
+	kept map[fleet.Ref]keeping
+}
+
+// times are when something happened.
+type times struct {
+	opened    time.Time                 // the stream's opening was over
+	lost      time.Time                 // the stream began with endpoints: see Position.Warming
+	confirmed [fleet.NumTypes]time.Time // the client last ACKed something of the type
+	asked     []asking
+}
+
+// counts are of what happened.
+type counts struct {
+	sent     bool         // some response went out on this stream
+	last     snapshot.Sum // the content of the last clusters
+	refused  bool         // which the client would not take,
+	words    string       // with these words
+	refusals int          // NACKs: a target of before one may hold what was refused
+	cleared  int          // how often the client took what it was presumed to stick on
+	retries  int          // of the last target
+}
+
+// Findings are what the owner of the stream has to pass on before it takes the next step.
+type Findings struct {
+	// Verdicts are what was found out of refusals. Until the target leaves the blamed out
+	// nothing is sent that would give them back.
+	Verdicts []Verdict
+	// Doubted are exceptions that are in doubt (SEMANTICS 3.6).
+	Doubted []snapshot.Doubted
+}
+
+// Any reports whether something was found.
+func (f Findings) Any() bool { return len(f.Verdicts)+len(f.Doubted) > 0 }
+
+// Verdict is what was found out of a refusal: who is to blame, and the client's words.
+type Verdict struct {
+	Type  fleet.Type
+	Words string
+	Blame []snapshot.Blame
+	// Presumed: the client said nothing, and was taken for stuck.
+	Presumed bool
+}
+
+// Client returns the state of a new stream. opening: the client will say more of what it
+// holds (Opened).
+func (pl *Planner) Client(key fleet.Key, k Kind, o Origin, opening bool, now time.Time) *Client {
+	return &Client{in: interner{pl, key}, pos: Position{Kind: k, Opening: opening}, origin: o, now: now}
+}
+
+// report returns what was found, and forgets it.
+func (c *Client) report() Findings {
+	f := c.found
+	c.found = Findings{}
+	c.heal()
+	return f
+}
+
+func (c *Client) look(target *snapshot.Target) *look {
+	return &look{in: c.in, pos: &c.pos, rec: c.rec, target: target, base: c.base(target)}
+}
+
+// base is the node's own target, as last seen.
+func (c *Client) base(otherwise *snapshot.Target) *snapshot.Target {
+	if c.overlay.base != nil {
+		return c.overlay.base
+	}
+	return otherwise
+}
+
+// Subscribed reports whether a request of the type was seen.
+func (c *Client) Subscribed(t fleet.Type) bool {
+	return c.pos.subscribed(t) && !c.rec.of(t).unasked
+}
+
+// Subscription returns what the client wants of a type, nil for nothing.
+func (c *Client) Subscription(t fleet.Type) *Subscription { return c.pos.Types[t].Sub }
+
+// NameBytes is what the names of all subscriptions take.
+func (c *Client) NameBytes() int {
+	n := 0
+	for i := range c.pos.Types {
+		if s := c.pos.Types[i].Sub; s != nil {
+			n += s.bytes
+		}
+	}
+	return n
+}
+
+// Pending is how many names of a type wait for an answer.
+func (c *Client) Pending(t fleet.Type) int { return c.pos.Types[t].Pending.Len() }
+
+// Kind is what the client can do.
+func (c *Client) Kind() Kind { return c.pos.Kind }
+
+// Keeps reports whether something is kept back from the client that counts as settled all
+// the same: Waits tells of it.
+func (c *Client) Keeps() bool { return len(c.settled.kept) > 0 }
+
+// Opened ends the stream's opening: the client has had the time to say what it holds. If
+// nothing was sent meanwhile one set is sent now, since only a response resets a
+// client's backoff (PROTOCOL rule 13).
+func (c *Client) Opened(now time.Time) {
+	c.now, c.pos.Opening, c.times.opened = now, false, now
+	if c.pos.subscribed(fleet.Cluster) || c.pos.Kind.SingleType {
+		c.origin.Before = nil // else what warms is still to be asked for
+	}
+	if c.counts.sent {
+		return
+	}
+	for _, t := range []fleet.Type{fleet.Listener, fleet.ScopedRoute, fleet.Cluster} {
+		if c.pos.subscribed(t) {
+			c.pos.Types[t].Answer = true
+			return
+		}
+	}
+}
+
+// confirm: while a bisection goes on what the client is to hold is not known.
+func (c *Client) confirm(t fleet.Type, r fleet.Revision) {
+	if c.rec.of(t).bisection == nil {
+		c.settled.confirmed[t] = max(c.settled.confirmed[t], r)
+	}
+}
+
+// enter takes in that the target belongs to a history.
+func (c *Client) enter(history uint64) {
+	if history != c.settled.history {
+		c.settled.history, c.pos.Warm = history, nil
+		c.settled.confirmed = [fleet.NumTypes]fleet.Revision{}
+	}
+}
+
+// retry forgets what was refused, if the target says that it is to be offered again.
+func (c *Client) retry(target *snapshot.Target) {
+	if target.Retries == c.counts.retries {
+		return
+	}
+	c.counts.retries = target.Retries
+	if c.rec != nil {
+		for i := range c.rec.types {
+			c.rec.types[i].refused = nil
+		}
+	}
+}
+
+// Settled returns the highest revision of the present history that every subscribed type
+// confirmed (SEMANTICS 5.1), 0 while there is none.
+func (c *Client) Settled() fleet.Revision {
+	if c.pos.Opening {
+		return 0
+	}
+	var low fleet.Revision
+	found := false
+	for i, r := range c.settled.confirmed {
+		if c.pos.Types[i].Sub != nil && (!found || r < low) {
+			low, found = r, true
+		}
+	}
+	if c.unheard() {
+		return min(low, c.origin.Past.Settled)
+	}
+	return low
+}
+
+// Clean reports whether what the client will report on its next stream can be believed:
+// nothing is unanswered, and nothing in doubt (SEMANTICS 3.4).
+func (c *Client) Clean() bool {
+	if c.unheard() {
+		return false
+	}
+	for i := range c.pos.Types {
+		p := c.rec.of(fleet.Type(i))
+		if f := c.flights[i]; f != nil && f.alters() || len(p.late) > 0 || p.bisection != nil || len(p.held) > 0 {
+			return false
+		}
+		if c.origin.Past.Unclean && c.pos.Types[i].Sub != nil && c.settled.confirmed[i] == 0 {
+			return false // what was not believed was not sent yet
+		}
+	}
+	return true
+}

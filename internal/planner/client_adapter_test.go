@@ -1,0 +1,173 @@
+package planner_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
+	"fairlead/internal/snapshot"
+)
+
+// client is a stream's client as the tests write it down: twice, once with a planner that
+// remembers and once with one that does not. Both must say the same.
+type client struct {
+	Delta, Envoy, Alone, TTL, Young bool
+	MaxSet                          int
+	Past                            planner.Past
+	Before                          *snapshot.Snapshot
+	Now                             time.Time
+
+	c, plain *planner.Client
+	verdicts []planner.Verdict
+	doubted  []snapshot.Doubted
+	err      error
+}
+
+// request is a request with its names as texts.
+type request struct {
+	Type           fleet.Type
+	Names, Dropped []string
+	Version        string
+	Versions       map[string]string
+}
+
+// response is one that was sent.
+type response struct {
+	*planner.Response
+	Nonce string
+	plain *planner.Response
+}
+
+func (c *client) init() {
+	if c.c != nil {
+		return
+	}
+	k := planner.Kind{Delta: c.Delta, Envoy: c.Envoy, SingleType: c.Alone, TTL: c.TTL, MaxSet: c.MaxSet}
+	o := planner.Origin{Past: c.Past, Before: c.Before}
+	c.c = planner.New(planner.DefaultMemo).Client(fleet.Key{}, k, o, c.Young, c.Now)
+	c.plain = planner.New(0).Client(fleet.Key{}, k, o, c.Young, c.Now)
+}
+
+func (c *client) find(f, plain planner.Findings) {
+	if len(f.Verdicts) != len(plain.Verdicts) || !slices.Equal(sorted(f.Doubted), sorted(plain.Doubted)) {
+		panic("without a memo something else was found")
+	}
+	c.verdicts, c.doubted = append(c.verdicts, f.Verdicts...), append(c.doubted, f.Doubted...)
+}
+
+func sorted(ds []snapshot.Doubted) []snapshot.Doubted {
+	ds = slices.Clone(ds)
+	slices.SortFunc(ds, func(a, b snapshot.Doubted) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return ds
+}
+
+func (c *client) Subscribe(r request, target *snapshot.Target) {
+	c.init()
+	star := func(names []string) ([]string, bool) {
+		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "*" }), slices.Contains(names, "*")
+	}
+	names, all := star(r.Names)
+	dropped, none := star(r.Dropped)
+	q := planner.Request{
+		Type: r.Type, Names: planner.NamesOf(names...), Star: all, Dropped: planner.NamesOf(dropped...), Unstar: none,
+		Version: r.Version, Versions: planner.VersionsOf(r.Versions),
+	}
+	c.find(c.c.Request(c.Now, q, target), c.plain.Request(c.Now, q, target))
+}
+
+func (c *client) Next(target *snapshot.Target) *response {
+	c.init()
+	if len(c.verdicts) > 0 {
+		return nil
+	}
+	out, plain := c.c.Step(c.Now, target), c.plain.Step(c.Now, target)
+	c.find(out.Findings, plain.Findings)
+	c.err = out.Err
+	if (out.Response == nil) != (plain.Response == nil) {
+		panic("without a memo there is something else to send")
+	}
+	if out.Response == nil {
+		return nil
+	}
+	r := &response{Response: out.Response, plain: plain.Response}
+	if string(out.Response.Body()) != string(plain.Response.Body()) {
+		panic("without a memo the response is " + describe(&response{Response: plain.Response}) + " and not " + describe(r))
+	}
+	return r
+}
+
+func (c *client) Sent(r *response, nonce string) {
+	r.Nonce = nonce
+	c.c.Sent(c.Now, r.Response, nonce)
+	c.plain.Sent(c.Now, r.plain, nonce)
+}
+
+func (c *client) acknowledge(t fleet.Type, nonce, words string) {
+	c.find(c.c.Ack(c.Now, t, nonce, words), c.plain.Ack(c.Now, t, nonce, words))
+}
+
+func (c *client) Acknowledge(t fleet.Type, nonce string) { c.acknowledge(t, nonce, "") }
+
+func (c *client) Refuse(t fleet.Type, nonce, words string) bool {
+	f, ok := c.c.Nack(c.Now, t, nonce, words)
+	plain, _ := c.plain.Nack(c.Now, t, nonce, words)
+	c.find(f, plain)
+	return ok
+}
+
+func (c *client) Verdicts() []planner.Verdict {
+	vs := c.verdicts
+	c.verdicts = nil
+	return vs
+}
+
+func (c *client) Doubted() []snapshot.Doubted {
+	ds := c.doubted
+	c.doubted = nil
+	return ds
+}
+
+func (c *client) Grow() {
+	c.init()
+	c.c.Opened(c.Now)
+	c.plain.Opened(c.Now)
+}
+
+func (c *client) Settled() fleet.Revision {
+	c.init()
+	return c.c.Settled()
+}
+
+func (c *client) Waits(target *snapshot.Target, warming bool) fleet.Waits {
+	c.plain.Waits(c.Now, target, warming)
+	return c.c.Waits(c.Now, target, warming)
+}
+
+func (c *client) Due() time.Time { return c.c.Due(c.Now) }
+func (c *client) Clean() bool    { return c.c.Clean() }
+func (c *client) Keeps() bool    { return c.c.Keeps() }
+func (c *client) Err() error     { return c.err }
+
+// contents is a set as a plain map from names to versions.
+func contents(s *snapshot.Set) map[string]string {
+	m := map[string]string{}
+	for r := range s.All() {
+		m[r.Name] = r.Version
+	}
+	return m
+}
+
+func manyNames(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("name-%d", i)
+	}
+	return names
+}

@@ -1,0 +1,177 @@
+package planner
+
+import (
+	"iter"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Make before break (PROTOCOL rule 19, SEMANTICS 3.9): a resource that names a cluster
+// which the client is to have and does not have yet waits for that cluster's ACK, and a
+// cluster is taken away only when all that stopped naming it was ACKed.
+
+// naming are the types whose resources name clusters.
+var naming = []fleet.Type{fleet.Listener, fleet.Route, fleet.ScopedRoute, fleet.VirtualHost, fleet.Extension}
+
+// waitsForCluster reports whether a resource names a cluster that the client is to have
+// and does not have yet, or one that this node refused. A changed cluster keeps nothing
+// waiting: the old one serves (SEMANTICS 3.3, 3.9).
+func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
+	clusters := &l.pos.Types[fleet.Cluster]
+	for _, ref := range ch.new.Refs {
+		if ref.Type != fleet.Cluster {
+			continue
+		}
+		if l.target.Withholds(ref) && !ch.old.names(ref) {
+			return true
+		}
+		if t == fleet.Cluster { // clusters come together, and may name each other
+			continue
+		}
+		there := l.target.Types[fleet.Cluster].Get(ref.Name) != nil
+		if l.pos.Warming && clusters.Sub == nil && there && !ch.old.names(ref) {
+			return true
+		}
+		if there && clusters.Sub.Has(ref.Name) && !l.surelyHas(ref.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// surelyHas reports whether the client has the cluster of that name, of whatever version,
+// whether or not it has taken in what is in flight.
+func (l *look) surelyHas(cluster string) bool {
+	if !l.held(fleet.Cluster, cluster).surely() {
+		return false
+	}
+	return !l.pos.Types[fleet.Cluster].InFlight || !l.next(fleet.Cluster, cluster).nothing()
+}
+
+// earlier returns what goes out in the place of a resource that waits for a cluster: the
+// one that stood in the target whose clusters the client ACKed last, so that changes
+// without end cannot keep it at an old version for ever. nil if there is none.
+func (l *look) earlier(t fleet.Type, ch change) *snapshot.Resource {
+	if l.pos.Warm == nil || ch.new == nil {
+		return nil
+	}
+	r := l.pos.Warm.Find(t, ch.name)
+	if r == nil || !ch.old.nothing() && r.Revision <= ch.old.revision() || ch.old.is(r) ||
+		l.at(l.pos.Warm).waitsForCluster(t, change{name: ch.name, old: ch.old, new: r}) {
+		return nil
+	}
+	return r
+}
+
+// leavesWithCluster reports whether endpoints belong to a cluster that is about to be
+// taken away from the client: they stay until then, for it serves until then.
+func (l *look) leavesWithCluster(edsName string) bool {
+	return !l.target.Types[fleet.Cluster].HasEDSName(edsName) && l.pos.Types[fleet.Cluster].Held.HasEDSName(edsName)
+}
+
+// rested reports whether nothing is left to do of a type but what is kept back.
+func (l *look) rested(t fleet.Type) bool {
+	return !l.pos.Types[t].InFlight && l.rests[t] >= keptBack && l.rec.of(t).bisection == nil
+}
+
+// namedBy is who in the client names a cluster that is to go.
+type namedBy int
+
+const (
+	byNone   namedBy = iota
+	byKept           // only what is withheld: it stays until somebody writes something
+	byMoving         // what is about to stop
+)
+
+// namers are who names what in the client, and will not once the client is in step.
+type namers struct {
+	clusters map[string]namedBy
+	any      namedBy // of what the client has, that is not known
+}
+
+func (n *namers) of(cluster string) namedBy { return max(n.clusters[cluster], n.any) }
+
+// stillNamed finds what names clusters in the client and will not name them once the client
+// is in step: such a cluster stays until that was ACKed. What a client merely reported, at a
+// version that the fleet no longer has, may name any cluster; so may the routes of a listener
+// that is about to leave them, if they are not known.
+func (l *look) stillNamed() *namers {
+	n := &namers{clusters: map[string]namedBy{}}
+	if l.pos.Opening {
+		n.any = byMoving
+	}
+	for _, t := range naming {
+		tr := &l.pos.Types[t]
+		if tr.Sub == nil {
+			continue
+		}
+		by := byMoving
+		if l.rested(t) { // what is left of it is kept back
+			by = byKept
+		}
+		for ch := range l.differences(t) {
+			if ch.new != nil && l.waitsForCluster(t, ch) {
+				if r := l.earlier(t, ch); r != nil {
+					l.leaves(n, has{res: r}, ch.new, by)
+				}
+			}
+			if ch.old.nothing() || ch.new == nil && !l.pos.Kind.Delta && !t.FullSet() {
+				continue // state of the world cannot take it away: what names it does
+			}
+			l.leaves(n, ch.old, ch.new, by)
+		}
+		if !tr.InFlight {
+			continue
+		}
+		for name, h := range l.arriving(t) { // the client may have taken it in
+			l.leaves(n, h, l.target.Types[t].Get(name), byMoving)
+		}
+	}
+	return n
+}
+
+// arriving yields what a response in flight may bring.
+func (l *look) arriving(t fleet.Type) iter.Seq2[string, has] {
+	tr := &l.pos.Types[t]
+	return func(yield func(string, has) bool) {
+		for _, r := range snapshot.Diff(tr.Held, tr.Next) {
+			if r != nil && !yield(r.Name, has{res: r}) {
+				return
+			}
+		}
+		for name, d := range l.rec.of(t).next {
+			if !yield(name, has{doubt: &d}) {
+				return
+			}
+		}
+	}
+}
+
+// leaves notes what old names and new does not.
+func (l *look) leaves(n *namers, old has, now *snapshot.Resource, by namedBy) {
+	if old.namesAnything() {
+		n.any = max(n.any, by)
+	}
+	note := func(cluster string) { n.clusters[cluster] = max(n.clusters[cluster], by) }
+	routes := &l.pos.Types[fleet.Route]
+	for _, ref := range old.refs() {
+		switch {
+		case now != nil && now.Names(ref):
+		case ref.Type == fleet.Cluster:
+			note(ref.Name)
+		case ref.Type == fleet.Route:
+			for _, r := range []has{l.held(fleet.Route, ref.Name), l.next(fleet.Route, ref.Name)} {
+				if r.namesAnything() {
+					n.any = max(n.any, by)
+				}
+				for _, x := range r.refs() {
+					note(x.Name)
+				}
+			}
+			if routes.Sub == nil || routes.Unknown {
+				n.any = max(n.any, by)
+			}
+		}
+	}
+}

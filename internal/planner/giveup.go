@@ -1,0 +1,161 @@
+package planner
+
+import (
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// What changes for a client when it asks for other names than before.
+
+// change takes in that one subscription took the place of another one. It reports whether
+// some name is new.
+func (c *Client) change(t fleet.Type, old, next *Subscription) (asked bool) {
+	if old.Len() == 0 && !old.wildcard && c.flights[t] == nil {
+		return next.Len() > 0 // nothing was given up
+	}
+	tr := &c.pos.Types[t]
+	stays := next.wildcard
+	gone := 0
+	var dropped []string
+	for was, is := range snapshot.Diff(old.names, next.names) {
+		if is != nil {
+			asked = true
+			c.rewant(t, is.Name)
+			continue
+		}
+		if gone++; !next.Has(was.Name) {
+			dropped = append(dropped, was.Name)
+		} else {
+			stays = true
+		}
+	}
+	stays = stays || gone < old.Len()
+	if old.wildcard && !next.wildcard {
+		c.forgetUnwanted(t)
+	}
+	c.forget(t, dropped)
+	tr.Unknown = tr.Unknown && stays // what is not known was given up
+	return asked
+}
+
+// giveUp ends the subscription to names. Under a wildcard the client is told what the
+// name is now (PROTOCOL rule 6); a name that was never asked for is ignored.
+func (c *Client) giveUp(t fleet.Type, old, next *Subscription) {
+	tr := &c.pos.Types[t]
+	if old.wildcard && !next.wildcard {
+		c.forgetUnwanted(t)
+	}
+	var dropped []string
+	var told []*snapshot.Resource
+	for was := range snapshot.Diff(old.names, next.names) {
+		if was == nil {
+			continue
+		}
+		if next.wildcard {
+			told = append(told, was)
+		} else {
+			dropped = append(dropped, was.Name)
+		}
+	}
+	c.forget(t, dropped)
+	if len(told) > 0 {
+		tr.Pending = c.in.adding(t, tr.Pending, told...)
+	}
+}
+
+// forget: the client gave names up and holds them no more.
+func (c *Client) forget(t fleet.Type, dropped []string) {
+	if len(dropped) == 0 {
+		return
+	}
+	tr := &c.pos.Types[t]
+	tr.Held, tr.Pending = c.in.dropped(t, tr.Held, dropped), c.in.dropped(t, tr.Pending, dropped)
+	if tr.InFlight {
+		tr.Next = c.in.dropped(t, tr.Next, dropped)
+	}
+	if c.rec == nil {
+		return
+	}
+	for _, name := range dropped {
+		delete(c.rec.types[t].held, name)
+		delete(c.rec.types[t].next, name)
+	}
+}
+
+// dropped takes names out of a set.
+func (in interner) dropped(t fleet.Type, s *snapshot.Set, names []string) *snapshot.Set {
+	var edits []snapshot.Edit
+	for _, n := range names {
+		if r := s.Get(n); r != nil {
+			edits = append(edits, snapshot.Edit{Old: r})
+		}
+	}
+	return in.apply(t, s, edits)
+}
+
+// takeUp takes names up.
+func (c *Client) takeUp(t fleet.Type, old, next *Subscription) {
+	if c.flights[t] == nil {
+		return
+	}
+	for _, is := range snapshot.Diff(old.names, next.names) {
+		if is != nil {
+			c.rewant(t, is.Name)
+		}
+	}
+}
+
+// rewant takes a name up again. If it was given up since a response left that carries it,
+// the client may or may not take the resource in when that arrives.
+func (c *Client) rewant(t fleet.Type, name string) {
+	f := c.flights[t]
+	if f == nil || c.pos.Types[t].Next.Get(name) != nil {
+		return
+	}
+	r := f.after.Get(name)
+	if r == nil {
+		return
+	}
+	p := c.peculiar(t)
+	if p.next == nil {
+		p.next = make(map[string]Doubt)
+	}
+	p.next[name] = change{name: name, new: r}.doubtful()
+}
+
+func (c *Client) forgetUnwanted(t fleet.Type) {
+	tr := &c.pos.Types[t]
+	var dropped []string
+	sets := []*snapshot.Set{tr.Held}
+	if tr.InFlight {
+		sets = append(sets, tr.Next)
+	}
+	for _, s := range sets {
+		for r := range s.All() {
+			if !tr.Sub.Has(r.Name) {
+				dropped = append(dropped, r.Name)
+			}
+		}
+	}
+	for _, doubts := range []map[string]Doubt{c.rec.of(t).held, c.rec.of(t).next} {
+		for name := range doubts {
+			if !tr.Sub.Has(name) {
+				dropped = append(dropped, name)
+			}
+		}
+	}
+	c.forget(t, unique(dropped))
+}
+
+// unique are names, each once.
+func unique(names []string) []string {
+	seen := make(map[string]struct{}, len(names))
+	once := names[:0]
+	for _, n := range names {
+		if _, again := seen[n]; !again {
+			seen[n] = struct{}{}
+			once = append(once, n)
+		}
+	}
+	return once
+}

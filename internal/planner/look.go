@@ -1,0 +1,153 @@
+package planner
+
+import (
+	"iter"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// look is one look at where a client stands and at what it should hold. It asks, and changes
+// nothing but what it notes of its own pass.
+type look struct {
+	in     interner
+	pos    *Position
+	rec    *Record
+	target *snapshot.Target // with what bisections keep back
+	base   *snapshot.Target // the node's own
+	rests  [fleet.NumTypes]rest
+}
+
+// rest is what is left to do of a type when there is nothing to send.
+type rest uint8
+
+const (
+	unseen   rest = iota
+	behind        // something has to wait
+	keptBack      // nothing but what is withheld, which settles all the same (SEMANTICS 5.3)
+	inStep
+)
+
+// at is the same look at another target.
+func (l *look) at(target *snapshot.Target) *look {
+	other := *l
+	other.target = target
+	return &other
+}
+
+// held is what the client has of a name, and next what it has once it ACKs what is in flight.
+func (l *look) held(t fleet.Type, name string) has {
+	if d, ok := l.rec.of(t).held[name]; ok {
+		return has{doubt: &d}
+	}
+	return has{res: l.pos.Types[t].Held.Get(name)}
+}
+
+func (l *look) next(t fleet.Type, name string) has {
+	if !l.pos.Types[t].InFlight {
+		return has{}
+	}
+	if d, ok := l.rec.of(t).next[name]; ok {
+		return has{doubt: &d}
+	}
+	return has{res: l.pos.Types[t].Next.Get(name)}
+}
+
+// wanted is the set that the client should hold of a type, but for what nobody wrote.
+func (l *look) wanted(t fleet.Type) (want, missing *snapshot.Set) {
+	return l.pos.Types[t].Sub.wants(l.in, l.target.Types[t])
+}
+
+// wantedOf is the same of another target's, with what stands in for endpoints that nobody
+// wrote.
+func (l *look) wantedOf(t fleet.Type, target *snapshot.Target) *snapshot.Set {
+	want, missing := l.pos.Types[t].Sub.wantedOf(l.in, target.Types[t])
+	if l.pos.Kind.Delta || t != fleet.Endpoint || missing.Len() == 0 {
+		return want
+	}
+	var edits []snapshot.Edit
+	other := l.at(target)
+	for n := range missing.All() {
+		if r := other.lookup(t, n.Name); r != nil {
+			edits = append(edits, snapshot.Edit{New: r})
+		}
+	}
+	return l.in.apply(t, want, edits)
+}
+
+// lookup finds what the target has under a name. In state of the world a cluster's
+// endpoints that nobody wrote, and that the client does not have, are an empty
+// ClusterLoadAssignment (PROTOCOL rule 5).
+func (l *look) lookup(t fleet.Type, name string) *snapshot.Resource {
+	if r := l.target.Find(t, name); r != nil || t != fleet.Endpoint || l.pos.Kind.Delta {
+		return r
+	}
+	return l.unwritten(name)
+}
+
+func (l *look) unwritten(name string) *snapshot.Resource {
+	if h := l.held(fleet.Endpoint, name); h.res != nil {
+		return nil
+	}
+	if l.target.Types[fleet.Cluster].HasEDSName(name) || l.arrives(name) {
+		return snapshot.EmptyEndpoint(name)
+	}
+	return nil
+}
+
+// arrives reports whether a cluster that waits for the endpoints of that name is on its
+// way to the client, though the fleet may have lost it meanwhile.
+func (l *look) arrives(edsName string) bool {
+	tr := &l.pos.Types[fleet.Cluster]
+	return tr.InFlight && tr.Next.HasEDSName(edsName)
+}
+
+// meant is what the target has under a name, whatever the client holds.
+func (l *look) meant(t fleet.Type, name string) *snapshot.Resource {
+	if r := l.target.Find(t, name); r != nil || t != fleet.Endpoint || l.pos.Kind.Delta {
+		return r
+	}
+	return snapshot.EmptyEndpoint(name)
+}
+
+// differences yields every name of the subscription whose resource is another one in
+// the target than with the client. Its cost is that of what differs.
+func (l *look) differences(t fleet.Type) iter.Seq[change] {
+	tr, doubts := &l.pos.Types[t], l.rec.of(t).held
+	return func(yield func(change) bool) {
+		want, missing := l.wanted(t)
+		for old, now := range snapshot.Diff(tr.Held, want) {
+			ch := change{name: snapshot.Edit{Old: old, New: now}.Name(), old: has{res: old}, new: now}
+			if _, ok := doubts[ch.name]; !ok && !yield(ch) {
+				return
+			}
+		}
+		for _, name := range names(doubts) {
+			d := doubts[name]
+			if !tr.Sub.Has(name) && t != fleet.VirtualHost { // which is asked for by an alias
+				continue
+			}
+			if !yield(change{name: name, old: has{doubt: &d}, new: l.doubtfulWanted(t, name, want)}) {
+				return
+			}
+		}
+		if t != fleet.Endpoint || l.pos.Kind.Delta {
+			return
+		}
+		for n := range missing.All() {
+			if _, ok := doubts[n.Name]; ok {
+				continue
+			}
+			if r := l.unwritten(n.Name); r != nil && !yield(change{name: n.Name, new: r}) {
+				return
+			}
+		}
+	}
+}
+
+func (l *look) doubtfulWanted(t fleet.Type, name string, want *snapshot.Set) *snapshot.Resource {
+	if r := want.Get(name); r != nil || t != fleet.Endpoint {
+		return r
+	}
+	return l.lookup(t, name)
+}

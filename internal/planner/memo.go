@@ -1,0 +1,240 @@
+package planner
+
+import (
+	"hash/maphash"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// memo is what was worked out of one target. It goes with the target, and forgetting it
+// earlier is always safe.
+type memo struct {
+	seed     maphash.Seed
+	mu       sync.RWMutex        // guards what follows
+	seen     map[uint64]struct{} // hashes of positions that somebody was in
+	steps    map[stepKey]*entry[*step]
+	beliefs  map[beliefKey]*entry[belief]
+	resumes  map[resumeKey]*entry[resumed]
+	withheld map[withheldKey]*entry[[]fleet.Withheld]
+	size     int
+}
+
+// entry is worked out once, however many ask at a time.
+type entry[V any] struct {
+	once  sync.Once
+	done  atomic.Bool
+	value V
+}
+
+type stepKey struct {
+	fleet fleet.Key
+	pos   Position
+}
+
+// withheldKey is of what is withheld of a type in a position.
+type withheldKey struct {
+	stepKey
+	typ fleet.Type
+}
+
+// seenSize is about what it takes to remember that somebody was in a position.
+const seenSize = 32
+
+// stepSize is about what it takes to remember a step, its bytes apart.
+const stepSize = 2 << 10
+
+// memoOf is the target's memo, nil if nothing is remembered.
+func (pl *Planner) memoOf(t *snapshot.Target) *memo {
+	if pl.maxMemo == 0 {
+		return nil
+	}
+	all, _ := t.Memo(func() any { return new(targetMemos) }).(*targetMemos)
+	return all.of(pl)
+}
+
+// targetMemos are those of one target, by the planner: there is one in a server, and several
+// in tests.
+type targetMemos struct {
+	mu   sync.Mutex // guards list
+	list []ownMemo
+}
+
+type ownMemo struct {
+	planner *Planner
+	memo    *memo
+}
+
+func (ts *targetMemos) of(pl *Planner) *memo {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, o := range ts.list {
+		if o.planner == pl {
+			return o.memo
+		}
+	}
+	m := &memo{seed: maphash.MakeSeed()}
+	pl.memos.add(m)
+	ts.list = append(ts.list, ownMemo{pl, m})
+	return m
+}
+
+// recall returns the remembered step of a position, nil if there is none. It allocates nothing.
+func (in interner) recall(p *Position, rec *Record, target *snapshot.Target) *step {
+	if in.maxMemo == 0 || rec.bends() {
+		return nil
+	}
+	m := in.memoOf(target)
+	m.mu.RLock()
+	e := m.steps[stepKey{in.key, *p}]
+	m.mu.RUnlock()
+	if e == nil || !e.done.Load() {
+		return nil
+	}
+	if r := e.value.response; r != nil && rec.refuses(r.Type, r.content) {
+		return nil
+	}
+	return e.value
+}
+
+// step returns what to do at the position of a look: as it is remembered, or worked out.
+func (in interner) step(l *look) *step {
+	if l.rec.bends() || l.target != l.base {
+		return l.walk()
+	}
+	m := in.memoOf(l.target)
+	if m == nil {
+		return l.walk()
+	}
+	k := stepKey{in.key, *l.pos}
+	if in.first(m, k) {
+		return l.walk()
+	}
+	s := remembered(&m.mu, &m.steps, k, func() *step {
+		healthy := *l
+		healthy.rec = nil
+		s := healthy.walk()
+		in.note(m, s)
+		return s
+	})
+	if s.response != nil && l.rec.refuses(s.response.Type, s.response.content) {
+		return l.walk()
+	}
+	return s
+}
+
+// first reports whether nobody was in the position before: then it may be one stream's own, and
+// is not worth remembering.
+func (in interner) first(m *memo, k stepKey) bool {
+	h := maphash.Comparable(m.seed, k)
+	m.mu.Lock()
+	_, seen := m.seen[h]
+	if !seen {
+		if m.seen == nil {
+			m.seen = make(map[uint64]struct{})
+		}
+		m.seen[h] = struct{}{}
+	}
+	m.mu.Unlock()
+	if !seen {
+		in.grow(m, seenSize)
+	}
+	return !seen
+}
+
+// remembered returns what is remembered under a key, or what work returns.
+func remembered[K comparable, V any](mu *sync.RWMutex, all *map[K]*entry[V], k K, work func() V) V {
+	mu.RLock()
+	e := (*all)[k]
+	mu.RUnlock()
+	if e == nil {
+		mu.Lock()
+		if e = (*all)[k]; e == nil {
+			if *all == nil {
+				*all = make(map[K]*entry[V])
+			}
+			e = new(entry[V])
+			(*all)[k] = e
+		}
+		mu.Unlock()
+	}
+	e.once.Do(func() {
+		e.value = work()
+		e.done.Store(true)
+	})
+	return e.value
+}
+
+// note counts what a step takes, with its bytes and its changes, and has everything
+// forgotten when that has become too much.
+func (in interner) note(m *memo, s *step) {
+	size := stepSize
+	if r := s.response; r != nil {
+		for _, x := range r.Resources {
+			size += x.Size()
+		}
+		size += 128 * (len(r.changes) + len(r.Resources) + len(r.Removed))
+	}
+	in.grow(m, size)
+}
+
+func (in interner) grow(m *memo, size int) {
+	m.mu.Lock()
+	m.size += size
+	m.mu.Unlock()
+	in.memos.grow(size, in.maxMemo)
+}
+
+func (m *memo) clear() (size int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seen, m.steps, m.beliefs, m.resumes, m.withheld = nil, nil, nil, nil, nil
+	size, m.size = m.size, 0
+	return size
+}
+
+// memos are all of a planner's, and what they take.
+type memos struct {
+	mu   sync.Mutex // guards what follows
+	all  map[weak.Pointer[memo]]struct{}
+	size int
+}
+
+func (ms *memos) add(m *memo) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if ms.all == nil {
+		ms.all = make(map[weak.Pointer[memo]]struct{})
+	}
+	p := weak.Make(m)
+	ms.all[p] = struct{}{}
+	runtime.AddCleanup(m, ms.drop, p)
+}
+
+// drop forgets a memo whose target is gone. What it took is counted until all is forgotten.
+func (ms *memos) drop(p weak.Pointer[memo]) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	delete(ms.all, p)
+}
+
+func (ms *memos) grow(size, most int) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if ms.size += size; ms.size <= most {
+		return
+	}
+	ms.size = 0
+	for p := range ms.all {
+		if m := p.Value(); m != nil {
+			m.clear()
+		}
+	}
+}
+
+// Forget drops all that is remembered. It changes nothing but what the next steps cost.
+func (pl *Planner) Forget() { pl.memos.grow(0, -1) }

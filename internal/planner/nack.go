@@ -1,0 +1,147 @@
+package planner
+
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Nack takes in the NACK of the response that is in flight, or of one that it has
+// overtaken, and finds out who is to blame (SEMANTICS 3.5): the changed names that stand
+// whole in the words, or at the index that they tell; else the only changed one; else those
+// that a bisection finds, which begins with what other nodes of the same client build refused
+// alone. It reports false for any other nonce: such an answer is late, or a heartbeat's, and
+// nobody is to blame.
+//
+// From here on the client may hold any of the response's resources, old or new: Envoy
+// applies half of what it refuses (PROTOCOL rule 16). They are in doubt until a later
+// response about them is ACKed, and so they are sent again, the blamed at their last
+// good version.
+func (c *Client) Nack(now time.Time, t fleet.Type, nonce, words string) (Findings, bool) {
+	c.now = now
+	ok := c.refuse(t, nonce, words)
+	return c.report(), ok
+}
+
+func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
+	if beat := c.beats[t].answered(nonce); beat != nil {
+		for _, x := range beat.Resources {
+			c.lose(t, x)
+		}
+		return false
+	}
+	tr := &c.pos.Types[t]
+	f := c.takeLate(t, nonce)
+	if f == nil {
+		if f = c.flights[t]; f == nil || f.nonce != nonce {
+			return false
+		}
+		c.flights[t], tr.Next, tr.InFlight = nil, nil, false
+		c.peculiar(t).next = nil
+	}
+	tr.Unknown = f.blind // what it held is no better known than before
+	c.counts.refusals++
+	c.pos.Warm = nil
+	c.remember(t, f.Response, words)
+	if t == fleet.Cluster && c.counts.last == f.content {
+		c.counts.refused, c.counts.words = true, words
+	}
+	c.accuse(t, f.Response, words)
+	c.doubtChanges(t, f.changes) // of an overtaken one they are already
+	return true
+}
+
+// refusal is a content that this stream would not take: what it changed or, if it was
+// only an answer, the set that it was given out of.
+type refusal struct {
+	changes []change
+	set     *snapshot.Set
+	then    []*snapshot.Resource // what the node's target had under the changes' names
+	words   string
+	at      fleet.Revision // the target's
+	// again is where it was looked into once more.
+	again place
+}
+
+// maxRefused is how many refused contents of a type are remembered.
+const maxRefused = 1_000
+
+func (c *Client) remember(t fleet.Type, r *Response, words string) {
+	p, l := c.peculiar(t), c.look(c.overlay.base)
+	if p.refused == nil {
+		p.refused = make(map[snapshot.Sum]refusal)
+	}
+	for content := range p.refused {
+		if len(p.refused) < maxRefused {
+			break
+		}
+		delete(p.refused, content)
+	}
+	x := refusal{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
+	for _, ch := range r.changes {
+		x.then = append(x.then, l.meant(t, ch.name))
+	}
+	p.refused[r.content] = x
+}
+
+// accuseAgain looks into contents that were refused, and would go out again: the bisection of
+// that time ended early, because the client gave the names up.
+func (c *Client) accuseAgain(again []*Response) {
+	for _, r := range again {
+		t := r.Type
+		p := c.peculiar(t)
+		x := p.refused[r.content]
+		at := c.place()
+		all := r.candidates()
+		if b := p.bisection; b != nil && b.offered != nil && r.carries(b.offered) {
+			b.refused() // it was, before it was offered by itself
+			continue
+		}
+		if p.bisection != nil || x.again == at || len(all) == 0 || r.blind && t.FullSet() {
+			continue
+		}
+		x.again = at
+		p.refused[r.content] = x
+		p.bisection = newBisection(all, x.words, c.rejectedElsewhere(t, all))
+	}
+}
+
+// offerAgain forgets the refused contents that the target has left, or that were never
+// its own and stood in for something that it has left: a later revision
+// that brings a refused version back asks again, once (SEMANTICS 3.6).
+func (c *Client) offerAgain(target *snapshot.Target) {
+	if c.rec == nil {
+		return
+	}
+	l := c.look(target)
+	for _, t := range order {
+		if c.pos.subscribed(t) && (!c.pos.Types[t].InFlight || c.mayOvertake(t)) {
+			c.rec.types[t].offerAgain(l, t)
+		}
+	}
+}
+
+func (p *peculiar) offerAgain(l *look, t fleet.Type) {
+	for content, x := range p.refused {
+		if x.over(l, t) {
+			delete(p.refused, content)
+		}
+	}
+}
+
+func (x *refusal) over(l *look, t fleet.Type) bool {
+	if len(x.changes) == 0 {
+		return x.set != l.target.Types[t]
+	}
+	for i, ch := range x.changes {
+		now := l.meant(t, ch.name)
+		if !snapshot.Same(ch.new, now) && !snapshot.Same(x.then[i], now) {
+			return true
+		}
+		if ch.new != nil && snapshot.Same(ch.new, now) && now.Revision > x.at { // or a later revision brought it back
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,65 @@
+package planner
+
+import (
+	"slices"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+const (
+	// overtakeAfter is how long newer clusters wait for the answer to older ones: a node
+	// that warms gets newer content all the same (PROTOCOL rule 15).
+	overtakeAfter = 20 * time.Second
+	// maxLate is how many overtaken responses are remembered, of a type.
+	maxLate = 16
+)
+
+// overtake plans newer clusters although older ones were not answered. What is
+// unanswered is in doubt from then on, and so stands in the newer response as well. nil
+// if there is nothing newer to say.
+func (c *Client) overtake(target *snapshot.Target) *step {
+	const t = fleet.Cluster
+	f := c.flights[t]
+	if !c.mayOvertake(t) || target.Types[t] == f.target.Types[t] {
+		return nil
+	}
+	s := &step{after: c.pos}
+	rec := Record{}
+	if c.rec != nil {
+		rec = *c.rec
+	}
+	p, tr := &rec.types[t], &s.after.Types[t]
+	if p.held = cloned(p.held); p.held == nil {
+		p.held = make(map[string]Doubt, len(f.changes))
+	}
+	p.held, tr.Held = c.in.doubted(t, p.held, tr.Held, f.changes)
+	p.next, tr.Next, tr.InFlight = nil, nil, false
+	doubting := *c.look(target)
+	doubting.pos, doubting.rec = &s.after, &rec
+	r := doubting.plan(t, true).response
+	if r == nil || r.content == f.content || c.rec.refuses(t, r.content) {
+		return nil
+	}
+	c.in.sent(&s.after, r)
+	s.response = r
+	return s
+}
+
+// mayOvertake reports whether what is in flight need not be waited for any longer.
+func (c *Client) mayOvertake(t fleet.Type) bool {
+	f := c.flights[t]
+	return t == fleet.Cluster && f != nil && (f.presumed || c.now.Sub(f.sentAt) >= overtakeAfter)
+}
+
+// overtaken takes in that a response went out beside the one in flight.
+func (c *Client) overtaken(r *Response) {
+	f := c.flights[r.Type]
+	c.doubtChanges(r.Type, f.changes)
+	p := c.peculiar(r.Type)
+	p.late = append(p.late, f)
+	if len(p.late) > maxLate {
+		p.late = slices.Delete(p.late, 0, 1)
+	}
+}

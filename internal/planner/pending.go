@@ -1,0 +1,192 @@
+package planner
+
+import (
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Pending replies are names that must be answered though the client may hold them already:
+// it asked for them, or waits for them once more.
+
+// collectPending puts what is owed an answer, and is not pending anyway, in its place among
+// the changes: the resource, or, by a change from nothing to nothing, that there is none.
+func (p *plan) collectPending() {
+	if p.tr.Pending.Len() == 0 {
+		return
+	}
+	there := make(map[string]struct{}, len(p.pending))
+	for _, ch := range p.pending {
+		there[ch.name] = struct{}{}
+	}
+	nonexistent := 0
+	for _, n := range p.tr.Pending.Sorted() {
+		ch := change{name: n.Name, new: p.lookup(p.t, n.Name)}
+		if ch.new != nil {
+			ch.name = ch.new.Name
+		}
+		ch.old = p.held(p.t, ch.name)
+		if ch.new == nil && !p.pos.Kind.Delta && p.t == fleet.Endpoint && ch.old.res != nil && ch.old.res.Known() {
+			ch.new = ch.old.res // its cluster changed, and waits for it, whether or not the fleet still has it
+		}
+		switch {
+		case ch.new != nil && (p.withholds(ch) || p.waitsForCluster(p.t, ch)), ch.new == nil && !ch.old.nothing() && ch.old.settledOn() && p.stays(ch.name):
+			p.wait(ch)
+			continue
+		case ch.new == nil && p.t == fleet.VirtualHost && p.tr.Sub.Named(n.Name):
+			if !ch.old.nothing() {
+				continue // its removal is the answer: no name stands twice in a response
+			}
+			if nonexistent += 2*len(n.Name) + 16; nonexistent > MaxResponse/2 {
+				p.waiting, p.r.cut = true, true
+				continue
+			}
+			p.r.Nonexistent = append(p.r.Nonexistent, n.Name)
+			p.r.answered = append(p.r.answered, n.Name)
+			p.r.content = p.r.content.Plus(snapshot.KeyOf(n.Name, "\x00nonexistent"))
+			continue
+		case ch.new == nil && p.pos.Kind.patient(p.t) && !n.IsOverdue():
+			continue
+		case ch.new == nil && !p.pos.Kind.Delta:
+			p.unsaid = append(p.unsaid, n) // if it comes into being it is sent
+			continue
+		case ch.new != nil:
+			p.r.alias(ch.new.Name, n.Name)
+		}
+		if _, ok := there[ch.name]; !ok {
+			there[ch.name] = struct{}{}
+			p.pending = append(p.pending, ch)
+		} else if ch.new != nil && ch.old.is(ch.new) {
+			p.keepInPlace(ch)
+		}
+	}
+	p.sortPending()
+}
+
+// keepInPlace puts a resource that the client holds in the place of its removal.
+func (p *plan) keepInPlace(ch change) {
+	for i := range p.pending {
+		if p.pending[i].name == ch.name && p.pending[i].new == nil {
+			p.pending[i] = ch
+		}
+	}
+}
+
+// sent moves a position by a response that goes out.
+func (in interner) sent(p *Position, r *Response) {
+	tr := &p.Types[r.Type]
+	tr.Next, tr.InFlight, tr.Answer, tr.Unknown = r.after, true, false, false
+	tr.Pending = in.answered(r, tr.Pending)
+	switch r.Type {
+	case fleet.Cluster:
+		in.oweEndpoints(p, r)
+	case fleet.Route:
+		in.oweEntries(p, r)
+	}
+}
+
+// answered takes out of the pending replies what a response answers.
+func (in interner) answered(r *Response, pending *snapshot.Set) *snapshot.Set {
+	if pending.Len() == 0 {
+		return nil
+	}
+	var edits []snapshot.Edit
+	out := make(map[string]struct{})
+	take := func(name string) {
+		n := pending.Get(name)
+		if _, again := out[name]; n != nil && !again {
+			out[name] = struct{}{}
+			edits = append(edits, snapshot.Edit{Old: n})
+		}
+	}
+	for _, x := range r.Resources {
+		take(x.Name)
+	}
+	for _, n := range r.answered {
+		take(n)
+	}
+	return in.apply(r.Type, pending, edits)
+}
+
+// oweEndpoints: after a cluster was added or changed its endpoints are sent again,
+// unasked, behind it. Delta Envoy never asks for them and waits 15 s (PROTOCOL rule 14).
+func (in interner) oweEndpoints(p *Position, r *Response) {
+	tr := &p.Types[fleet.Endpoint]
+	if tr.Sub.Len() == 0 {
+		return
+	}
+	var owed []*snapshot.Resource
+	for _, ch := range r.changes {
+		if ch.new == nil || ch.new.EDSName == "" {
+			continue
+		}
+		if n := tr.Sub.names.Get(ch.new.EDSName); n != nil {
+			owed = append(owed, n)
+		}
+	}
+	if len(owed) > 0 {
+		tr.Pending = in.adding(fleet.Endpoint, tr.Pending, owed...)
+	}
+}
+
+// A client subscribes to virtual hosts once per stream and names no route. Each route
+// that fetches them on demand keeps its listener warming until it has got one, or the
+// word that one is not there: so whenever such a route goes out an entry of it is owed
+// (PROTOCOL rule 8).
+
+// oweEntries owes an entry to the routes of a response that the client did not have: one
+// that it had keeps its virtual hosts.
+func (in interner) oweEntries(p *Position, r *Response) {
+	if !p.subscribed(fleet.VirtualHost) {
+		return
+	}
+	for _, ch := range r.changes {
+		if ch.new == nil || !ch.new.VHDS {
+			continue
+		}
+		if h := ch.old; h.nothing() || h.doubtful() || !h.res.VHDS && !h.reported() {
+			in.oweEntry(p, ch.name, r.target)
+		}
+	}
+}
+
+// oweEntry owes the virtual hosts of a route or, if it has none, the removal of a name
+// that it never had, which ends the wait as well.
+func (in interner) oweEntry(p *Position, route string, target *snapshot.Target) {
+	tr := &p.Types[fleet.VirtualHost]
+	var owed []*snapshot.Resource
+	for _, h := range target.Types[fleet.VirtualHost].HostsOf(route) {
+		if tr.Sub.Has(h.Name) {
+			owed = append(owed, h.NameOnly())
+		}
+	}
+	if len(owed) == 0 {
+		owed = append(owed, snapshot.NameOnly(route+"/-"))
+	}
+	tr.Pending = in.adding(fleet.VirtualHost, tr.Pending, owed...)
+}
+
+// enterRoutes owes an entry to every route that the client has already, or is about to,
+// but those of which it reports a virtual host.
+func (c *Client) enterRoutes(reported Versions, target *snapshot.Target) {
+	known := map[string]bool{}
+	if reported.N > 0 {
+		for n := range reported.Each {
+			route, _ := snapshot.SplitHost(strings.Clone(string(n)))
+			known[route] = true
+		}
+	}
+	routes := &c.pos.Types[fleet.Route]
+	sets := []*snapshot.Set{routes.Held}
+	if routes.InFlight {
+		sets = append(sets, routes.Next)
+	}
+	for _, s := range sets {
+		for r := range s.All() {
+			if r.VHDS && !known[r.Name] {
+				c.in.oweEntry(&c.pos, r.Name, target)
+			}
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// plan is the work on one response of one type.
+type plan struct {
+	*look
+	t       fleet.Type
+	tr      *Track
+	last    bool // all else was sent: clusters may be taken away
+	r       *Response
+	pending []change             // may go out now, by name
+	given   []snapshot.Edit      // what the response changes of what is held
+	doubts  map[string]Doubt     // what is in doubt after it
+	kept    []keeping            // what is kept back
+	used    uses                 // by what the client has of withheld resources
+	unsaid  []*snapshot.Resource // names whose asking cannot be answered
+	waiting bool                 // something has to wait
+	keeps   bool                 // something is kept back, or stays, until somebody writes something
+	hold    bool                 // nothing can be sent yet
+	err     error
+}
+
+// planned is what came of it.
+type planned struct {
+	response *Response // nil if there is nothing to send now
+	rest     rest      // what is left to do beside it
+	kept     []keeping
+	err      error // the client cannot be served
+}
+
+// plan makes the response for one type.
+func (l *look) plan(t fleet.Type, last bool) planned {
+	tr := &l.pos.Types[t]
+	p := plan{look: l, tr: tr, t: t, last: last, doubts: l.rec.of(t).held}
+	p.r = &Response{Type: t, Revision: l.target.Revision, kind: l.pos.Kind, effect: effect{target: l.target, after: tr.Held}}
+	p.collect()
+	switch {
+	case l.pos.Kind.Delta:
+		p.delta()
+	case t.FullSet():
+		p.fullSet()
+	default:
+		p.changed()
+	}
+	if len(p.unsaid) > 0 {
+		var edits []snapshot.Edit
+		for _, n := range p.unsaid {
+			edits = append(edits, snapshot.Edit{Old: n})
+		}
+		tr.Pending = p.in.apply(t, tr.Pending, edits)
+	}
+	if p.hold {
+		return planned{rest: behind}
+	}
+	if p.waiting {
+		p.kept = nil
+	}
+	if len(p.r.Resources) == 0 && len(p.r.Removed) == 0 && len(p.r.Nonexistent) == 0 && len(p.r.changes) == 0 && !tr.Answer {
+		return planned{rest: p.rest(), kept: p.kept}
+	}
+	if p.tooLarge() {
+		return planned{rest: behind, kept: p.kept, err: p.err}
+	}
+	p.r.complete = !p.waiting && !p.rec.bisecting() // else what it brings is not the target's
+	p.r.doubts = p.doubts
+	return planned{p.r, p.rest(), p.kept, nil}
+}
+
+func (p *plan) rest() rest {
+	switch {
+	case p.waiting:
+		return behind
+	case p.keeps:
+		return keptBack
+	}
+	return inStep
+}
+
+// collect finds what differs and leaves out what has to wait.
+func (p *plan) collect() {
+	var named *namers
+	for ch := range p.differences(p.t) {
+		switch {
+		case ch.new == nil && ch.old.settledOn() && p.target.Keeps(fleet.Ref{Type: p.t, Name: ch.name}):
+			continue
+		case ch.new == nil && p.t == fleet.Cluster && ch.old.settledOn():
+			by := byMoving
+			if p.last {
+				if named == nil {
+					named = p.stillNamed()
+				}
+				by = named.of(ch.name)
+			}
+			if by != byNone {
+				p.waiting = p.waiting || by == byMoving
+				p.keeps = p.keeps || by == byKept
+				if !ch.old.doubtful() || ch.old.doubt.Last == nil {
+					continue
+				}
+				ch.new = ch.old.doubt.Last // as long as it has to stay it is the one that was good
+			}
+		case ch.new == nil && ch.old.settledOn() && p.stays(ch.name):
+			p.wait(ch)
+			continue
+		case p.withholds(ch):
+			p.wait(ch)
+			d := ch.old.doubt
+			if d == nil || d.Last == nil && (d.Certainty == Something || p.t != fleet.Listener) {
+				continue
+			}
+			ch.new = d.Last // or away, where the client may have half of what it refused
+		case ch.new == nil && p.t == fleet.Endpoint && p.leavesWithCluster(ch.name):
+			stays := p.rested(fleet.Cluster) // though the cluster is there
+			p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
+			continue
+		case ch.new != nil && p.waitsForCluster(p.t, ch):
+			p.wait(ch)
+			if ch.new = p.earlier(p.t, ch); ch.new == nil {
+				continue
+			}
+		}
+		p.pending = append(p.pending, ch)
+	}
+	p.sortPending()
+}
+
+func (p *plan) sortPending() {
+	slices.SortFunc(p.pending, func(a, b change) int { return strings.Compare(a.name, b.name) })
+}
+
+// take puts a change into the response.
+func (p *plan) take(ch change) {
+	if ch.missing() {
+		return // nothing changes for the client
+	}
+	p.r.changes = append(p.r.changes, ch)
+	if !ch.old.is(ch.new) || ch.old.res == nil {
+		p.given = append(p.given, snapshot.Edit{Old: ch.old.res, New: ch.new})
+	}
+}
+
+// settleAfter works out what the client holds once it took the response, and what is in
+// doubt then.
+func (p *plan) settleAfter() {
+	var edits []snapshot.Edit
+	for _, e := range p.given {
+		if e.Old != nil || e.New != nil {
+			edits = append(edits, e)
+		}
+	}
+	p.r.after = p.in.apply(p.t, p.tr.Held, edits)
+	if want, _ := p.wanted(p.t); p.r.after != want && p.r.after.Equal(want) {
+		p.r.after = want
+	}
+	if len(p.doubts) == 0 {
+		return
+	}
+	left := make(map[string]Doubt, len(p.doubts))
+	for name, d := range p.doubts {
+		left[name] = d
+	}
+	for _, ch := range p.r.changes {
+		delete(left, ch.name)
+	}
+	if p.doubts = left; len(left) == 0 {
+		p.doubts = nil
+	}
+}
+
+// delta: what differs and what is owed, as far as it fits. The rest follows the ACK.
+func (p *plan) delta() {
+	p.collectPending()
+	for _, ch := range p.fitting() {
+		if ch.new != nil {
+			p.send(ch.new)
+		} else {
+			p.remove(ch.name)
+		}
+		p.take(ch)
+	}
+	p.settleAfter()
+}
+
+// fitting returns the changes that one response may hold: one at least.
+func (p *plan) fitting() []change {
+	size := 0
+	for _, n := range p.r.Nonexistent {
+		size += 2*len(n) + 16
+	}
+	for i, ch := range p.pending {
+		size += len(ch.name) + 4
+		for _, a := range p.r.Aliases[ch.name] {
+			size += len(a) + 4
+		}
+		if ch.new != nil {
+			size += ch.new.Size()
+		}
+		if size > MaxResponse && i > 0 {
+			p.waiting, p.r.cut = true, true
+			return p.pending[:i]
+		}
+	}
+	return p.pending
+}
+
+// tooLarge reports whether the client could never take the response: it would end its
+// stream and try again for ever (PROTOCOL rule 25).
+func (p *plan) tooLarge() bool {
+	most := p.pos.Kind.MaxSet
+	if most == 0 {
+		return false
+	}
+	size := 0
+	for _, r := range p.r.Resources {
+		size += r.Size()
+	}
+	if size <= most {
+		return false
+	}
+	p.err = fmt.Errorf("the response with %d %s takes %d bytes, and this client takes %d at most: subscribe to less of them, or use the incremental protocol: %w",
+		len(p.r.Resources), p.t, size, most, fleet.ErrLimit)
+	return true
+}
+
+func (p *plan) send(r *snapshot.Resource) {
+	p.r.Resources = append(p.r.Resources, r)
+	p.r.content = p.r.content.Plus(r.Key())
+	for _, a := range p.r.Aliases[r.Name] {
+		p.r.answered = append(p.r.answered, a)
+		p.r.content = p.r.content.Plus(snapshot.KeyOf(a, r.Version))
+	}
+}
+
+func (p *plan) remove(name string) {
+	p.r.Removed = append(p.r.Removed, name)
+	p.r.answered = append(p.r.answered, name)
+	p.r.content = p.r.content.Plus(snapshot.KeyOf(name, "\x00removed"))
+}
+
+// fullSet: "a state-of-the-world response must hold every subscribed resource", so what
+// has to wait goes out as the client has it.
+func (p *plan) fullSet() {
+	taken := make(map[string]struct{}, len(p.pending))
+	for _, ch := range p.pending {
+		taken[ch.name] = struct{}{}
+		p.take(ch)
+	}
+	for _, name := range names(p.doubts) {
+		d := p.doubts[name]
+		if _, ok := taken[name]; !ok && d.Last != nil {
+			p.take(change{name: name, old: has{doubt: &d}, new: d.Last})
+		}
+	}
+	p.settleAfter()
+	p.doubts = nil // what the set has not the client has not
+	if len(p.r.changes) == 0 && !p.tr.Answer {
+		return
+	}
+	if p.tr.Unknown && p.waiting || p.takesLeft() {
+		// What the client has is not known: a set without what waits would take it away.
+		p.r.changes, p.hold = nil, true
+		return
+	}
+	p.r.blind = p.tr.Unknown
+	p.r.Resources = p.r.after.Sorted()
+	p.r.Version = p.r.after.Sum()
+	p.r.content = p.r.Version
+}
+
+// takesLeft reports whether the set is without a name that must be left alone.
+func (p *plan) takesLeft() bool {
+	for n := range p.target.Leaves(p.t) {
+		if p.tr.Sub.Has(n) && p.r.after.Get(n) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// changed: of the other types only what differs is sent, as far as it fits; that a
+// resource is no more cannot be said.
+func (p *plan) changed() {
+	p.collectPending()
+	p.pending = slices.DeleteFunc(p.pending, func(ch change) bool { return ch.new == nil })
+	for _, ch := range p.fitting() {
+		p.send(ch.new)
+		p.take(ch)
+	}
+	p.settleAfter()
+	p.r.Version = p.r.after.Sum()
+}

@@ -1,0 +1,160 @@
+package planner
+
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Request takes in what a request says about names and, if it is the type's first,
+// about what the client holds.
+func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Findings {
+	c.now = now
+	t := r.Type
+	p := c.rec.of(t)
+	first, unasked := !c.pos.subscribed(t) || p.unasked, p.unasked
+	if unasked {
+		c.forgetUnasked(t)
+	}
+	if first && c.pos.startsWarming(t) && (r.Version != "" || r.Versions.N > 0) {
+		c.times.lost = now
+	}
+	take := c.requestSotW
+	if c.pos.Kind.Delta {
+		take = c.requestDelta
+	}
+	asked := take(&r, target, first)
+	if first && !unasked { // an Envoy that was just freed reports what it was stuck on
+		c.doubtExceptions(&r, target)
+	}
+	if b := c.rec.of(t).bisection; unasked && b != nil {
+		b.correct(func(name string) has { return c.look(target).held(t, name) })
+	}
+	if first && t == fleet.Endpoint {
+		if f := c.flights[fleet.Cluster]; f != nil {
+			// It crossed clusters on their way. What it says of them the client has, and waits for
+			// all the same.
+			c.in.oweEndpoints(&c.pos, f.Response)
+		}
+	}
+	if first && t == fleet.VirtualHost {
+		c.enterRoutes(r.Versions, target)
+	}
+	if asked { // which was not confirmed with the rest
+		c.settled.confirmed[t] = min(c.settled.confirmed[t], target.Revision-1)
+	}
+	return c.report()
+}
+
+// forgetUnasked forgets what was presumed of a type that the client asks for only now.
+func (c *Client) forgetUnasked(t fleet.Type) {
+	p, tr := c.peculiar(t), &c.pos.Types[t]
+	c.pushed = nil
+	if len(p.held) == 0 {
+		c.pushed = tr.Held
+	}
+	*tr = Track{Pending: tr.Pending, Answer: tr.Answer, Unknown: tr.Unknown}
+	p.unasked, p.held, p.next, p.late = false, nil, nil, nil
+	c.flights[t] = nil
+}
+
+// requestSotW replaces the subscription. An empty list on a stream that never named a
+// resource of the type is the legacy wildcard; after that it means nothing (PROTOCOL
+// rules 1 and 2). It reports whether some name was not asked for before.
+func (c *Client) requestSotW(r *Request, target *snapshot.Target, first bool) (asked bool) {
+	t, tr := r.Type, &c.pos.Types[r.Type]
+	old := tr.Sub
+	if old == nil {
+		old = &Subscription{typ: t}
+	}
+	legacy := first || old.wildcard && !old.explicit && old.Len() == 0
+	explicit := r.Star && t != fleet.Secret // nobody may have all secrets
+	wildcard := explicit || legacy && r.Names.N == 0 && !r.Star && t.LegacyWildcard(false)
+	next := c.in.subscription(t, wildcard, explicit, r.Names.Count)
+	if next == nil {
+		next = c.in.derive(old, wildcard, explicit, old.replacing(r.Names, target.Types[t]))
+	}
+	tr.Sub = next
+	if next != old {
+		asked = c.change(t, old, next)
+	}
+	if first {
+		c.resumeSotW(r, target)
+	}
+	return asked
+}
+
+// requestDelta changes the subscription. It reports whether some name is asked for.
+func (c *Client) requestDelta(r *Request, target *snapshot.Target, first bool) (asked bool) {
+	t, tr := r.Type, &c.pos.Types[r.Type]
+	old := tr.Sub
+	if old == nil {
+		old = &Subscription{typ: t}
+	}
+	wildcard, explicit := old.wildcard, old.explicit
+	if first && !r.Says() {
+		wildcard = t.LegacyWildcard(true)
+	}
+	if r.Unstar {
+		wildcard = false
+	}
+	less := c.in.derive(old, wildcard, explicit, old.dropping(r.Dropped))
+	tr.Sub = less
+	if less != old {
+		c.giveUp(t, old, less)
+	}
+	if r.Star && t != fleet.Secret { // nobody may have all secrets
+		wildcard, explicit = true, true
+	}
+	more := (*Subscription)(nil)
+	if less.Len() == 0 {
+		more = c.in.subscription(t, wildcard, explicit, r.Names.Count)
+	}
+	if more == nil {
+		more = c.in.derive(less, wildcard, explicit, less.adding(r.Names, target.Types[t]))
+	}
+	tr.Sub = more
+	if r.Names.N > 0 {
+		c.takeUp(t, less, more)
+	}
+	believe := first && !c.pos.startsWarming(t)
+	if first {
+		c.resumeDelta(r, target, believe)
+	} else {
+		c.ask(t, c.namesOf(r.Names, more))
+	}
+	return r.Names.N > 0
+}
+
+// namesOf are names of a request as a set of names of the subscription.
+func (c *Client) namesOf(n Names, s *Subscription) *snapshot.Set {
+	switch {
+	case n.N == 0:
+		return nil
+	case n.Count == s.names.Names():
+		return s.names
+	}
+	var edits []snapshot.Edit
+	seen := make(map[string]struct{}, n.N)
+	for b := range n.Each {
+		x := s.names.Get(string(b))
+		if _, again := seen[x.Name]; !again {
+			seen[x.Name] = struct{}{}
+			edits = append(edits, snapshot.Edit{New: x})
+		}
+	}
+	return c.in.apply(s.typ, nil, edits)
+}
+
+// ask owes an answer to names.
+func (c *Client) ask(t fleet.Type, names *snapshot.Set) {
+	if names.Len() == 0 {
+		return
+	}
+	tr := &c.pos.Types[t]
+	tr.Pending = c.in.all(t, tr.Pending, names)
+	if c.pos.Kind.patient(t) {
+		c.times.asked = append(c.times.asked, asking{t, names, c.now})
+	}
+}

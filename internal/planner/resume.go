@@ -1,0 +1,165 @@
+package planner
+
+import (
+	"slices"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// known returns the resource of that name and version that the client may hold, nil if
+// that is none that it is known to have been sent.
+func (c *Client) known(t fleet.Type, name, version string, target *snapshot.Target) *snapshot.Resource {
+	if c.origin.Before != nil {
+		if r := c.origin.Before.Types[t].Get(name); r != nil && r.Version == version {
+			return r
+		}
+	}
+	return target.Recent.Find(t, name, version)
+}
+
+// settledWith returns what the client had of a name when it settled last, nil for nothing.
+// known is false if that cannot be told.
+func (c *Client) settledWith(t fleet.Type, name string, target *snapshot.Target) (r *snapshot.Resource, known bool) {
+	past, before := c.origin.Past, c.origin.Before
+	switch {
+	case past.Settled >= target.Revision:
+		return target.Types[t].Get(name), true
+	case before != nil && slices.Contains(before.Unknown, fleet.Ref{Type: t, Name: name}):
+		return nil, false
+	case before != nil && before.Revision == past.Settled:
+		return before.Types[t].Get(name), true
+	}
+	for _, e := range target.Recent {
+		if e.At <= past.Settled {
+			return e.Types[t].Get(name), past.Settled > 0
+		}
+	}
+	return nil, past.Settled == 0
+}
+
+// resumeSotW takes in what the first request of a type reports.
+func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
+	t, tr := r.Type, &c.pos.Types[r.Type]
+	held, known := c.resume(t, r.Version, target)
+	if known {
+		want := c.look(target).wantedOf(t, target)
+		if held.Equal(want) && c.unchanged(t, want, target) {
+			tr.Held = want
+		} else {
+			c.believeSet(t, held, want, target)
+		}
+	}
+	tr.Unknown = !known && r.Version != ""
+	// A set that the client does not hold is sent even when it is empty. And one type is
+	// always answered, or Envoy's backoff is never reset: the listeners, whose set is
+	// small (PROTOCOL rule 13).
+	tr.Answer = t.FullSet() && (!known || c.pos.Kind.SingleType) || t == fleet.Listener && !c.counts.sent
+	if c.pos.Kind.SingleType || c.pos.startsWarming(t) {
+		c.ask(t, tr.Sub.names)
+	}
+}
+
+// believeSet is believeEach of a set whose resources are known.
+func (c *Client) believeSet(t fleet.Type, held, want *snapshot.Set, target *snapshot.Target) {
+	tr := &c.pos.Types[t]
+	if !c.origin.Past.Unclean {
+		tr.Held = held
+		return
+	}
+	find := func(name, _ string) *snapshot.Resource { return held.Get(name) }
+	var edits []snapshot.Edit
+	for r := range held.All() {
+		if has := c.believeOne(t, r.Name, r.Version, want.Get(r.Name), target, find); has != nil {
+			edits = append(edits, snapshot.Edit{New: has})
+		}
+	}
+	tr.Held = c.in.apply(t, nil, edits)
+	c.zombies(t, target)
+}
+
+// maxTried is how many resources are looked at to find the set of a version.
+const maxTried = 50_000
+
+// resume returns what a state-of-the-world client holds of its subscription by the
+// version that it reports: the target's own set, or one that the view held before.
+func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (held *snapshot.Set, ok bool) {
+	switch {
+	case version == "":
+		return nil, false
+	case t == fleet.Cluster && c.pushed.Len() > 0 && c.pushed.Sum().String() == version:
+		return c.pushed, true
+	}
+	l := c.look(target)
+	if l.sum(t, target) == version {
+		return l.wantedOf(t, target), true
+	}
+	if b := c.origin.Before; b != nil {
+		for _, before := range target.Before(t, b.Types) {
+			if before = asHeld(before, t); l.sum(t, before) == version {
+				return l.wantedOf(t, before), true
+			}
+		}
+	}
+	m := c.in.memoOf(target)
+	if m == nil {
+		return l.older(t, version, target)
+	}
+	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version}
+	found := remembered(&m.mu, &m.resumes, k, func() resumed {
+		held, ok := l.older(t, version, target)
+		c.in.grow(m, 512)
+		return resumed{held, ok}
+	})
+	return found.held, found.ok
+}
+
+// resumeKey tells apart what resume finds for one target, and resumed is that.
+type resumeKey struct {
+	fleet    fleet.Key
+	sub      *Subscription
+	arriving *snapshot.Set
+	version  string
+}
+
+type resumed struct {
+	held *snapshot.Set
+	ok   bool
+}
+
+// arrivingClusters are those on their way, which endpoints that nobody wrote depend on.
+func (l *look) arrivingClusters(t fleet.Type) *snapshot.Set {
+	if tr := &l.pos.Types[fleet.Cluster]; t == fleet.Endpoint && tr.InFlight {
+		return tr.Next
+	}
+	return nil
+}
+
+// older looks for the set of a version in what the view held before, or holds without what
+// is withheld.
+func (l *look) older(t fleet.Type, version string, target *snapshot.Target) (*snapshot.Set, bool) {
+	if held := asHeld(target, t); held != target && l.sum(t, held) == version {
+		return l.wantedOf(t, held), true
+	}
+	last, tried := &target.Types, 0
+	for _, e := range target.Recent {
+		if e.Types[t] == last[t] && (t != fleet.Endpoint || e.Types[fleet.Cluster] == last[fleet.Cluster]) { // endpoints that nobody wrote depend on the clusters
+			continue
+		}
+		last = &e.Types
+		for _, before := range target.Before(t, e.Types) {
+			if l.sum(t, before) == version {
+				return l.wantedOf(t, before), true
+			}
+		}
+		if tried += l.pos.Types[t].Sub.Len(); tried > maxTried {
+			break
+		}
+	}
+	return nil, false
+}
+
+// sum is that of what the client should hold of a type.
+func (l *look) sum(t fleet.Type, target *snapshot.Target) string {
+	return l.wantedOf(t, target).Sum().String()
+}

@@ -1,0 +1,243 @@
+package planner
+
+import (
+	"slices"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// A cluster that Envoy's load balancer refuses stays in warming and holds back every
+// answer for clusters, ACK and NACK, for good, on this stream and on the next ones
+// (SEMANTICS 3.8). Such clusters are presumed stuck, and repaired without having been
+// refused.
+
+const (
+	// stuckAfter is how long clusters may stay unanswered once all that they asked for was
+	// ACKed, and stuckEach how much longer for each changed one: thousands take their time.
+	stuckAfter = time.Second
+	// blindAfter is the same where nothing tells which of them it is: a busy proxy may be
+	// late by itself.
+	blindAfter = 2 * time.Second
+	stuckEach  = time.Millisecond
+	// pauseAfter is how long something else may be unanswered until that says that the client
+	// answers nothing at all.
+	pauseAfter = 500 * time.Millisecond
+	// slowAfter is the same where a cluster resolves names or checks its endpoints first.
+	slowAfter = 30 * time.Second
+)
+
+// What stands in the place of the client's words.
+const (
+	stuckWords = "the proxy answered neither ACK nor NACK, though it had all endpoints and secrets that it asked for"
+	nevermind  = stuckWords + ": it holds back all answers for clusters, as Envoy does when its load balancer refuses one"
+)
+
+// quietSince returns when the client last had something of what clusters need to take
+// in; the zero time while it still has.
+func (c *Client) quietSince(from time.Time) time.Time {
+	for _, t := range []fleet.Type{fleet.Endpoint, fleet.Secret} {
+		tr := &c.pos.Types[t]
+		switch at := c.times.confirmed[t]; {
+		case tr.Sub == nil:
+		case tr.InFlight || tr.Pending.Len() > 0:
+			return time.Time{}
+		case at.After(from):
+			from = at
+		}
+	}
+	return from
+}
+
+// stuckAt returns when the clusters in flight are presumed stuck; the zero time if they
+// are not.
+func (c *Client) stuckAt() time.Time {
+	f := c.flights[fleet.Cluster]
+	if f == nil || f.presumed || !c.pos.Kind.Envoy || c.pos.Kind.SingleType {
+		return time.Time{}
+	}
+	since := c.quietSince(f.sentAt)
+	if since.IsZero() {
+		return since
+	}
+	if c.pauses() {
+		return since.Add(slowAfter)
+	}
+	if soonest := since.Add(stuckAfter); c.now.Before(soonest) {
+		return soonest // when it is worth looking at each of them
+	}
+	after := stuckAfter
+	if len(c.neverAsked(f)) == 0 {
+		after = blindAfter
+		if slices.ContainsFunc(f.changes, func(ch change) bool { return ch.new != nil && ch.new.Slow }) {
+			return since.Add(slowAfter)
+		}
+	}
+	after += time.Duration(len(f.changes)) * stuckEach
+	return since.Add(min(after<<min(c.counts.cleared, 5), max(after, slowAfter)))
+}
+
+// pauses reports whether the client leaves more than clusters unanswered: it is busy, or
+// does not read.
+func (c *Client) pauses() bool {
+	for i, f := range c.flights {
+		if f != nil && fleet.Type(i) != fleet.Cluster && c.now.Sub(f.sentAt) >= pauseAfter { //nolint:gosec // one of nine
+			return true
+		}
+	}
+	return false
+}
+
+// neverAsked returns the new clusters of a response whose endpoints the client never
+// asked for: Envoy asks for those of good ones at once. One that it has from before this
+// stream it asked endpoints for as the stream began.
+func (c *Client) neverAsked(f *flight) (never []candidate) {
+	endpoints := c.pos.Types[fleet.Endpoint].Sub
+	for _, x := range f.candidates() {
+		if x.good == nil && x.refused.EDSName != "" && !endpoints.Has(x.refused.EDSName) {
+			x.leave = x.leave && !f.blind
+			never = append(never, x)
+		}
+	}
+	return never
+}
+
+// presumeStuck begins the bisection of the clusters in flight when it is time: those that
+// the client never asked endpoints for, else all that changed.
+func (c *Client) presumeStuck(target *snapshot.Target) {
+	const t = fleet.Cluster
+	at := c.stuckAt()
+	if at.IsZero() || c.now.Before(at) {
+		return
+	}
+	c.overlay.base = target
+	f := c.flights[t]
+	f.presumed = true
+	all, sure := c.neverAsked(f), true
+	if len(all) == 0 {
+		all = f.candidates()
+		sure = len(all) == 1
+	}
+	p := c.peculiar(t)
+	if p.bisection != nil {
+		all = slices.DeleteFunc(all, func(x candidate) bool { return p.bisection.keepsBack(x.refused) })
+	}
+	if len(all) == 0 {
+		if p.bisection != nil {
+			p.bisection.giveUp(f.Response)
+		}
+		return
+	}
+	c.counts.refusals++
+	c.pos.Warm = nil
+	if p.bisection == nil {
+		p.bisection = &bisection{words: nevermind}
+	}
+	p.bisection.suspect(all, sure)
+	// What would have to be fetched first cannot be tried: it is judged.
+	fetch := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return !x.leave })
+	if len(fetch) > 0 {
+		c.blame(t, nevermind, fetch)
+	}
+}
+
+// suspect keeps candidates back that were not answered for. Unless one of them is the
+// culprit for sure, each half is given back by itself.
+func (b *bisection) suspect(all []candidate, sure bool) {
+	b.drop(func(x candidate) bool {
+		return slices.ContainsFunc(all, func(y candidate) bool { return y.refused == x.refused })
+	})
+	b.offered = nil
+	if sure {
+		b.waiting = slices.Insert(b.waiting, 0, &group{candidates: all, bad: true})
+		return
+	}
+	at := len(all) / 2
+	b.waiting = slices.Insert(b.waiting, 0, &group{candidates: slices.Clone(all[:at])}, &group{candidates: slices.Clone(all[at:])})
+}
+
+// giveUp takes in that what was put back sticks as well: then nothing good is known of the
+// name, and without it the client is free.
+func (b *bisection) giveUp(r *Response) {
+	for _, all := range b.groups() {
+		for i := range all {
+			if good := all[i].good; good != nil && r.brings(good) {
+				all[i].good = nil
+			}
+		}
+	}
+}
+
+// keepsBack reports whether the version is kept back by now.
+func (b *bisection) keepsBack(r *snapshot.Resource) bool {
+	for x := range b.withheld {
+		if x.refused == r {
+			return true
+		}
+	}
+	return false
+}
+
+// explain takes in the words that stand beside an ACK of what was put back: they are about
+// what stuck.
+func (c *Client) explain(t fleet.Type, words string) {
+	p := c.rec.of(t)
+	if p.bisection == nil {
+		return
+	}
+	named := slices.DeleteFunc(p.bisection.all(), func(x candidate) bool {
+		return !standsWhole(words, x.refused.Name) || slices.Contains(p.bisection.blamed, x) || p.overtookOther(x)
+	})
+	if len(named) > 0 {
+		c.blame(t, words, named)
+	}
+}
+
+// overtookOther reports whether a held response carried another version of the name: the
+// words may be about that one.
+func (p *peculiar) overtookOther(x candidate) bool {
+	return slices.ContainsFunc(p.late, func(f *flight) bool {
+		return slices.ContainsFunc(f.changes, func(ch change) bool {
+			return ch.new != nil && ch.name == x.refused.Name && !snapshot.Same(ch.new, x.refused)
+		})
+	})
+}
+
+// clearUnsaid: what an Envoy in state of the world stuck on it tells beside the ACK of what
+// was put back. On what it does not name it was only slow.
+func (c *Client) clearUnsaid(t fleet.Type, words string) {
+	if !c.pos.Kind.Envoy || c.pos.Kind.Delta || t != fleet.Cluster {
+		return
+	}
+	for _, late := range c.rec.of(t).late {
+		if late.presumed {
+			c.clear(t, late, words)
+		}
+	}
+}
+
+// clear takes in that the client took clusters after all that it was presumed to stick on,
+// but for those that it names: they are offered again, and it is given more time from now
+// on.
+func (c *Client) clear(t fleet.Type, late *flight, words string) {
+	if words == "" {
+		c.counts.cleared++
+	}
+	taken := func(name, version string) bool {
+		return !standsWhole(words, name) && slices.ContainsFunc(late.changes, func(ch change) bool {
+			return ch.new != nil && ch.name == name && ch.new.Version == version
+		})
+	}
+	if b := c.rec.of(t).bisection; b != nil {
+		b.drop(func(x candidate) bool { return taken(x.refused.Name, x.refused.Version) })
+	}
+	c.found.Verdicts = slices.DeleteFunc(c.found.Verdicts, func(v Verdict) bool {
+		return v.Type == t && !slices.ContainsFunc(v.Blame, func(b snapshot.Blame) bool { return !taken(b.Refused.Name, b.Refused.Version) })
+	})
+	for _, ch := range late.changes {
+		if ch.new != nil && taken(ch.name, ch.new.Version) && c.overlay.base.Excepts(t, ch.new) {
+			c.reconsider(t, ch.new)
+		}
+	}
+}

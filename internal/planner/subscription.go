@@ -1,0 +1,248 @@
+package planner
+
+import (
+	"sync"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// Subscription is what a client wants of one type: everything, names, or both
+// (PROTOCOL rules 1 and 2). It is interned: clients that want the same have the same one.
+type Subscription struct {
+	typ      fleet.Type
+	wildcard bool
+	explicit bool          // the wildcard was asked for as "*"
+	names    *snapshot.Set // of names
+	bytes    int           // of the names
+
+	mu   sync.Mutex // guards last
+	last answer
+}
+
+// answer is what is wanted of a set.
+type answer struct {
+	known   bool
+	of      *snapshot.Set
+	want    *snapshot.Set
+	missing *snapshot.Set // names that the set has not
+}
+
+type subKey struct {
+	fleet              fleet.Key
+	typ                fleet.Type
+	wildcard, explicit bool
+	names              snapshot.Count
+}
+
+// Has reports whether the client wants the resource of that name.
+func (s *Subscription) Has(name string) bool { return s != nil && (s.wildcard || s.Named(name)) }
+
+// Named reports whether the client asked for the name itself.
+func (s *Subscription) Named(name string) bool { return s != nil && s.names.Get(name) != nil }
+
+// Len is the number of names.
+func (s *Subscription) Len() int {
+	if s == nil {
+		return 0
+	}
+	return s.names.Len()
+}
+
+// wants returns what of a set is wanted, and the names that it has not.
+func (s *Subscription) wants(in interner, set *snapshot.Set) (want, missing *snapshot.Set) {
+	if s.wildcard {
+		return set, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.last.known || s.last.of != set {
+		s.last = s.follow(in, s.last, set)
+	}
+	return s.last.want, s.last.missing
+}
+
+// wantedOf is wants of a set that is not the present one.
+func (s *Subscription) wantedOf(in interner, set *snapshot.Set) (want, missing *snapshot.Set) {
+	if s.wildcard {
+		return set, nil
+	}
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	if !last.known || last.of != set {
+		last = s.follow(in, last, set)
+	}
+	return last.want, last.missing
+}
+
+func (s *Subscription) follow(in interner, last answer, set *snapshot.Set) answer {
+	next := answer{known: true, of: set, want: last.want, missing: last.missing}
+	switch {
+	case s.typ == fleet.VirtualHost:
+		next.want, next.missing = s.hosts(in, set), nil
+	case s.names.Names() == set.Names():
+		next.want, next.missing = set, nil
+	case !last.known:
+		var has, lacks []snapshot.Edit
+		for n := range s.names.All() {
+			if r := set.Get(n.Name); r != nil {
+				has = append(has, snapshot.Edit{New: r})
+			} else {
+				lacks = append(lacks, snapshot.Edit{New: n})
+			}
+		}
+		next.want, next.missing = in.apply(s.typ, nil, has), in.apply(s.typ, nil, lacks)
+	default:
+		var has, lacks []snapshot.Edit
+		for old, now := range snapshot.Diff(last.of, set) {
+			name := snapshot.Edit{Old: old, New: now}.Name()
+			n := s.names.Get(name)
+			if n == nil {
+				continue
+			}
+			has = append(has, snapshot.Edit{Old: last.want.Get(name), New: now})
+			switch {
+			case old == nil:
+				lacks = append(lacks, snapshot.Edit{Old: last.missing.Get(name)})
+			case now == nil:
+				lacks = append(lacks, snapshot.Edit{New: n})
+			}
+		}
+		next.want, next.missing = in.apply(s.typ, last.want, has), in.apply(s.typ, last.missing, lacks)
+	}
+	return next
+}
+
+// hosts are the virtual hosts that are wanted: a name may be an alias.
+func (s *Subscription) hosts(in interner, set *snapshot.Set) *snapshot.Set {
+	var edits []snapshot.Edit
+	seen := make(map[string]struct{})
+	for n := range s.names.All() {
+		if r := set.Host(n.Name); r != nil {
+			if _, again := seen[r.Name]; !again {
+				seen[r.Name] = struct{}{}
+				edits = append(edits, snapshot.Edit{New: r})
+			}
+		}
+	}
+	return in.apply(s.typ, nil, edits)
+}
+
+// subscription returns the one with these names that is known already, nil if none is.
+func (in interner) subscription(t fleet.Type, wildcard, explicit bool, names snapshot.Count) *Subscription {
+	return in.subs.get(subKey{in.key, t, wildcard, explicit, names})
+}
+
+// derive returns the subscription that edits of the names lead to; s may be a zero one.
+func (in interner) derive(s *Subscription, wildcard, explicit bool, edits []snapshot.Edit) *Subscription {
+	k := subKey{in.key, s.typ, wildcard, explicit, s.names.NamesAfter(edits)}
+	if known := in.subs.get(k); known != nil {
+		return known
+	}
+	next := &Subscription{typ: s.typ, wildcard: wildcard, explicit: explicit, bytes: s.bytes, names: in.apply(s.typ, s.names, edits)}
+	for _, e := range edits {
+		if e.New != nil {
+			next.bytes += len(e.New.Name)
+		} else {
+			next.bytes -= len(e.Old.Name)
+		}
+	}
+	if !wildcard && !s.wildcard && s.typ != fleet.VirtualHost {
+		next.last = s.lead(in, edits)
+	}
+	return in.subs.put(k, next)
+}
+
+// lead is the last answer as that of a subscription that edits lead to: it is one step away
+// as well.
+func (s *Subscription) lead(in interner, edits []snapshot.Edit) answer {
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	if !last.known {
+		return last
+	}
+	var has, lacks []snapshot.Edit
+	for _, e := range edits {
+		name := e.Name()
+		switch r := last.of.Get(name); {
+		case e.New != nil && r != nil:
+			has = append(has, snapshot.Edit{New: r})
+		case e.New != nil:
+			lacks = append(lacks, snapshot.Edit{New: e.New})
+		case last.want.Get(name) != nil:
+			has = append(has, snapshot.Edit{Old: last.want.Get(name)})
+		default:
+			lacks = append(lacks, snapshot.Edit{Old: last.missing.Get(name)})
+		}
+	}
+	last.want, last.missing = in.apply(s.typ, last.want, has), in.apply(s.typ, last.missing, lacks)
+	return last
+}
+
+// adding and dropping are the edits of the names that a request adds or gives up. Of the
+// fleet's resources the names are lent.
+func (s *Subscription) adding(names Names, set *snapshot.Set) (edits []snapshot.Edit) {
+	if names.N == 0 {
+		return nil
+	}
+	seen := make(map[string]struct{}, names.N)
+	for b := range names.Each {
+		if _, again := seen[string(b)]; again || s.Named(string(b)) {
+			continue
+		}
+		var n *snapshot.Resource
+		if r := set.Get(string(b)); r != nil {
+			n = r.NameOnly()
+		} else {
+			n = snapshot.NameOnly(string(b))
+		}
+		seen[n.Name] = struct{}{}
+		edits = append(edits, snapshot.Edit{New: n})
+	}
+	return edits
+}
+
+func (s *Subscription) dropping(names Names) (edits []snapshot.Edit) {
+	if names.N == 0 {
+		return nil
+	}
+	seen := make(map[string]struct{}, names.N)
+	for b := range names.Each {
+		n := s.names.Get(string(b))
+		if n == nil {
+			continue
+		}
+		if _, again := seen[n.Name]; !again {
+			seen[n.Name] = struct{}{}
+			edits = append(edits, snapshot.Edit{Old: n})
+		}
+	}
+	return edits
+}
+
+// replacing are the edits that lead to these names alone.
+func (s *Subscription) replacing(names Names, set *snapshot.Set) (edits []snapshot.Edit) {
+	edits = s.adding(names, set)
+	if s.names.Len() == 0 {
+		return edits
+	}
+	stay := make(map[string]struct{}, names.N)
+	if names.N > 0 {
+		for b := range names.Each {
+			if n := s.names.Get(string(b)); n != nil {
+				stay[n.Name] = struct{}{}
+			}
+		}
+	}
+	if len(stay) == s.names.Len() {
+		return edits
+	}
+	for n := range s.names.All() {
+		if _, ok := stay[n.Name]; !ok {
+			edits = append(edits, snapshot.Edit{Old: n})
+		}
+	}
+	return edits
+}

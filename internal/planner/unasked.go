@@ -1,0 +1,106 @@
+package planner
+
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// An Envoy that is stuck does not ask for clusters on a new stream, and would never be
+// repaired: it is sent them unasked (SEMANTICS 3.8c).
+
+const (
+	// unaskedAfter is how long a returning client may keep silent about clusters: what is
+	// sent to it then may take something away that serves, so it is the last resort.
+	unaskedAfter = 5 * time.Second
+	// unaskedSoon is the same where it is known what it had of the clusters that changed since
+	// it settled: that takes nothing away.
+	unaskedSoon = time.Second
+)
+
+// unaskedAt returns when clusters are due although the client did not ask for them; the
+// zero time if they are not. One that merely warms asks as soon as it has its endpoints.
+func (c *Client) unaskedAt(target *snapshot.Target) time.Time {
+	if !c.origin.Past.Unclean || !c.pos.Kind.Envoy || c.pos.Kind.SingleType || c.pos.Opening || c.pos.subscribed(fleet.Cluster) {
+		return time.Time{} // many a client has no clusters to ask for
+	}
+	if !c.pos.subscribed(fleet.Endpoint) && !c.pos.subscribed(fleet.Listener) {
+		return time.Time{}
+	}
+	since := c.quietSince(c.times.opened)
+	if since.IsZero() {
+		return since
+	}
+	if len(c.changedSince(target)) > 0 {
+		return since.Add(unaskedSoon)
+	}
+	return since.Add(unaskedAfter)
+}
+
+// pushUnasked subscribes the client to clusters, if it is time: what may be stuck is in
+// doubt and kept back, the rest counts as held until the client asks and says what it is.
+func (c *Client) pushUnasked(target *snapshot.Target) {
+	const t = fleet.Cluster
+	if !c.origin.Past.Unclean {
+		return
+	}
+	at := c.unaskedAt(target)
+	if at.IsZero() || c.now.Before(at) {
+		return
+	}
+	suspects := c.changedSince(target)
+	if len(suspects) == 0 {
+		suspects = c.neverAskedOf(target)
+	}
+	p, tr := c.peculiar(t), &c.pos.Types[t]
+	p.unasked = true
+	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, nil), !c.pos.Kind.Delta
+	tr.Held = target.Types[t]
+	for r := range target.Types[t].All() {
+		if c.origin.Past.doubts(r) {
+			tr.Held = c.in.dropped(t, tr.Held, []string{r.Name})
+		}
+	}
+	for _, x := range suspects {
+		c.doubt(t, x.refused.Name, change{name: x.refused.Name, old: has{res: x.good}, new: x.refused}.doubtful())
+	}
+	for _, name := range target.Withheld(t) {
+		c.doubt(t, name, Doubt{})
+	}
+	for r := range target.Gone[t].All() {
+		if c.origin.Past.doubts(r) {
+			c.doubt(t, r.Name, Doubt{})
+		}
+	}
+	if len(suspects) > 0 {
+		p.bisection = &bisection{words: nevermind}
+		p.bisection.suspect(suspects, false) // what it sticks on may be an older version
+	}
+}
+
+// neverAskedOf returns the target's clusters whose endpoints the client did not ask for,
+// though it asked for those of others.
+func (c *Client) neverAskedOf(target *snapshot.Target) (all []candidate) {
+	endpoints := c.pos.Types[fleet.Endpoint].Sub
+	for r := range target.Types[fleet.Cluster].All() {
+		if r.EDSName != "" && !endpoints.Has(r.EDSName) {
+			all = append(all, candidate{refused: r})
+		}
+	}
+	return all
+}
+
+// changedSince returns the clusters that changed since the client settled, if its last
+// stream did not end clean, with what it had of them then.
+func (c *Client) changedSince(target *snapshot.Target) (all []candidate) {
+	for r := range target.Types[fleet.Cluster].All() {
+		if !c.origin.Past.doubts(r) || r.Slow {
+			continue
+		}
+		if good, known := c.settledWith(fleet.Cluster, r.Name, target); known && !snapshot.Same(good, r) {
+			all = append(all, candidate{refused: r, good: good})
+		}
+	}
+	return all
+}

@@ -1,0 +1,233 @@
+package planner
+
+import (
+	"maps"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// What newly names something that is not there is withheld: it stays as the client has it.
+
+// needs tells of which types a resource of a type cannot do without what it names: Envoy
+// would keep it warming. Other references never hold anything up (SEMANTICS 4.3).
+func needs(t, named fleet.Type) bool {
+	switch t {
+	case fleet.Listener:
+		return named == fleet.Route || named == fleet.Extension || named == fleet.Secret
+	case fleet.Cluster:
+		return named == fleet.Secret
+	}
+	return false
+}
+
+// lacking returns what a resource waits for that newly names something which is not
+// there: it does not exist, or the node refused it (SEMANTICS 3.3, 4.3). What the client
+// has goes on naming what it named.
+func lacking(t fleet.Type, ch change, target *snapshot.Target) (by fleet.Ref, ok bool) {
+	if ch.new == nil {
+		return by, false
+	}
+	for _, ref := range ch.new.Refs {
+		if needs(t, ref.Type) && !target.Has(ref) && !ch.old.names(ref) {
+			return ref, true
+		}
+	}
+	return by, false
+}
+
+// withholds reports whether a change has to wait. Of a state-of-the-world client that comes
+// with an unknown set nothing is withheld: a set without it would take away what it has.
+func (p *plan) withholds(ch change) bool {
+	if p.tr.Unknown {
+		return false
+	}
+	_, ok := lacking(p.t, ch, p.target)
+	return ok
+}
+
+// uses are what the client's versions of withheld resources name.
+type uses struct {
+	known bool
+	refs  map[fleet.Ref]struct{}
+	any   bool // and what is not known of them
+}
+
+// stays reports whether something is to be taken away that the client's present version of
+// a withheld resource needs, or may need: of one that it only reported that is not known.
+func (p *plan) stays(name string) bool {
+	if !needs(fleet.Listener, p.t) && !needs(fleet.Cluster, p.t) {
+		return false
+	}
+	if !p.used.known {
+		p.used = uses{known: true, refs: make(map[fleet.Ref]struct{})}
+		for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
+			if needs(t, p.t) && p.pos.subscribed(t) {
+				p.use(t)
+			}
+		}
+	}
+	_, ok := p.used.refs[fleet.Ref{Type: p.t, Name: name}]
+	return ok || p.used.any
+}
+
+func (p *plan) use(t fleet.Type) {
+	for ch := range p.differences(t) {
+		if _, ok := lacking(t, ch, p.target); !ok || ch.old.nothing() {
+			continue
+		}
+		p.used.any = p.used.any || ch.old.reported() || ch.old.doubtful() && ch.old.doubt.Last == nil
+		for _, ref := range ch.old.refs() {
+			p.used.refs[ref] = struct{}{}
+		}
+	}
+}
+
+// asHeld is a target with what is withheld at the version that the view had of it last
+// when it was not, or without it: what a client that is in step holds of it.
+func asHeld(t *snapshot.Target, typ fleet.Type) *snapshot.Target {
+	if typ != fleet.Listener && typ != fleet.Cluster {
+		return t
+	}
+	types := t.Types
+	for r := range t.Types[typ].All() {
+		if _, ok := lacking(typ, change{new: r}, t); !ok {
+			continue
+		}
+		types[typ] = types[typ].Without(r.Name)
+		for _, e := range t.Recent {
+			before := e.Types[typ].Get(r.Name)
+			if before == nil {
+				continue
+			}
+			if _, ok := lacking(typ, change{new: before}, &snapshot.Target{Types: e.Types}); !ok {
+				types[typ] = types[typ].With(before)
+				break
+			}
+		}
+	}
+	if types == t.Types {
+		return t
+	}
+	return t.WithTypes(types)
+}
+
+// wait notes that a change has to wait: for what is under way, or for what is not there.
+func (p *plan) wait(ch change) {
+	by, ok := p.lacks(p.t, ch)
+	switch {
+	case p.tr.Unknown && p.t.FullSet() || !ok && (ch.new != nil || p.rec.bisecting()):
+		p.waiting = true
+		return
+	case ok:
+		p.kept = append(p.kept, keeping{fleet.Ref{Type: p.t, Name: ch.name}, by, ch.new.Revision})
+	}
+	p.keeps = true
+}
+
+// keeping is a name that is kept back though its type counts as settled, what it waits for,
+// and since which revision: while it is, a later one may have replaced what that brought,
+// and the client has neither.
+type keeping struct {
+	fleet.Ref
+	by    fleet.Ref
+	since fleet.Revision
+}
+
+// lacks returns what a change waits for that comes only when somebody writes something.
+// While a bisection goes on that is not known.
+func (l *look) lacks(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
+	if l.rec.bisecting() {
+		return by, false
+	}
+	return l.at(l.base).waitsFor(t, ch)
+}
+
+// waitsFor returns what a change waits for that will not come by itself.
+func (l *look) waitsFor(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
+	if by, ok = lacking(t, ch, l.target); ok || ch.new == nil {
+		return by, ok
+	}
+	for _, ref := range ch.new.Refs {
+		if ref.Type != fleet.Cluster || ch.old.names(ref) {
+			continue
+		}
+		cluster := l.target.Types[fleet.Cluster].Get(ref.Name)
+		if cluster == nil {
+			if l.target.Withholds(ref) {
+				return ref, true
+			}
+			continue
+		}
+		_, kept := lacking(fleet.Cluster, change{name: ref.Name, old: l.held(fleet.Cluster, ref.Name), new: cluster}, l.target)
+		if kept && l.waitsForCluster(t, ch) {
+			return ref, true
+		}
+	}
+	return by, false
+}
+
+// warmsLong is how long resources are unanswered before they count as warming.
+const warmsLong = 200 * time.Millisecond
+
+// Waits tells what keeps the client from the target: what is withheld from it, until it
+// has it, and, if warming is asked for, what it was sent and warms.
+func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w fleet.Waits) {
+	c.now = now
+	l := c.look(c.effective(target))
+	l.base = l.target
+	for _, t := range fleet.Types() {
+		if !c.pos.subscribed(t) {
+			continue
+		}
+		var waits fleet.Waits
+		if f := c.flights[t]; warming && f != nil && now.Sub(f.sentAt) >= warmsLong {
+			waits.Warming = f.warming()
+		}
+		waits.Withheld = c.withheld(l, t)
+		w = w.With(waits)
+	}
+	return w
+}
+
+// withheld is what is withheld of a type, and forgets what is not any more. Where nothing is
+// peculiar it is worked out once for all.
+func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
+	m := c.in.memoOf(l.target)
+	if m == nil || len(c.settled.kept) > 0 || l.rec.bends() {
+		return c.withheldNow(l, t)
+	}
+	return remembered(&m.mu, &m.withheld, withheldKey{stepKey{c.in.key, c.pos}, t}, func() []fleet.Withheld {
+		all := c.withheldNow(l, t)
+		c.in.grow(m, stepSize+64*len(all))
+		return all
+	})
+}
+
+func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
+	still := make(map[fleet.Ref]struct{})
+	for ch := range l.differences(t) {
+		ref := fleet.Ref{Type: t, Name: ch.name}
+		by, ok := l.waitsFor(t, ch)
+		before := c.settled.kept[ref]
+		if ok = ok && !(c.pos.Types[t].Unknown && t.FullSet()); !ok && ch.new != nil {
+			by, ok = before.by, before != keeping{} // it is on its way, and counts as settled
+		}
+		if !ok {
+			continue
+		}
+		still[ref] = struct{}{}
+		h := fleet.Withheld{Ref: ref, By: by, Revision: ch.new.Revision}
+		all = append(all, h)
+		if before.since > 0 && before.since < h.Revision {
+			h.Revision = before.since
+			all = append(all, h)
+		}
+	}
+	maps.DeleteFunc(c.settled.kept, func(ref fleet.Ref, _ keeping) bool {
+		_, ok := still[ref]
+		return ref.Type == t && !ok
+	})
+	return all
+}

@@ -1,0 +1,190 @@
+package planner_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// TestWhatNamesNothingWaits (SEMANTICS 4.3): what newly names a route, an extension or a
+// secret that is not there waits, and goes out when that is.
+func TestWhatNamesNothingWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		typ   fleet.Type
+		ref   fleet.Type
+		waits bool
+	}{
+		{fleet.Listener, fleet.Route, true},
+		{fleet.Listener, fleet.Extension, true},
+		{fleet.Listener, fleet.Secret, true},
+		{fleet.Cluster, fleet.Secret, true},
+		{fleet.Listener, fleet.Cluster, false},
+		{fleet.ScopedRoute, fleet.Route, false},
+		{fleet.Route, fleet.Cluster, false},
+	} {
+		naming := func(version, name string) fleet.Row {
+			return fleet.Row{Name: "x", Version: version, Revision: 1, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: c.ref, Name: name}}}}
+		}
+		for _, delta := range []bool{true, false} {
+			s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+			without := fleetAt(1, 1, map[fleet.Type][]fleet.Row{c.typ: {naming("1", "y")}})
+			r := request{Type: c.typ}
+			if !c.typ.LegacyWildcard(delta) {
+				r.Names = []string{"x"}
+			}
+			s.c.Subscribe(r, without)
+			if !c.waits {
+				s.step(without, c.typ.Slug()+" x@1", "")
+				continue
+			}
+			s.step(without, c.typ.Slug(), "") // a wildcard is answered
+			s.step(without, "nothing", "")
+			if s.c.Settled() != 1 || !s.c.Keeps() {
+				t.Errorf("%s: settled at %d with what is withheld, want 1", c.typ, s.c.Settled())
+			}
+			want := fleet.Withheld{Ref: fleet.Ref{Type: c.typ, Name: "x"}, By: fleet.Ref{Type: c.ref, Name: "y"}, Revision: 1}
+			if w := s.c.Waits(without, false); len(w.Withheld) != 1 || w.Withheld[0] != want {
+				t.Errorf("%s waits for %+v, want %+v", c.typ, w, want)
+			}
+			with := fleetAt(2, 1, map[fleet.Type][]fleet.Row{c.typ: {naming("1", "y")}, c.ref: {row("y", "1")}})
+			s.step(with, c.typ.Slug()+" x@1", "")
+			if s.c.Settled() != 2 || !s.c.Waits(with, true).Empty() {
+				t.Errorf("%s: settled at %d at the end, waits for %+v", c.typ, s.c.Settled(), s.c.Waits(with, true))
+			}
+			// What it names already may go: that newly names nothing.
+			gone := fleetAt(3, 1, map[fleet.Type][]fleet.Row{c.typ: {naming("2", "y")}})
+			s.step(gone, c.typ.Slug()+" x@2", "")
+			// It stays at that while the next one names what is not there.
+			other := fleetAt(4, 1, map[fleet.Type][]fleet.Row{c.typ: {naming("3", "z")}})
+			s.step(other, "nothing", "")
+			both := fleetAt(5, 1, map[fleet.Type][]fleet.Row{c.typ: {naming("3", "z"), row("w", "1")}})
+			if !delta && r.Names == nil {
+				s.step(both, c.typ.Slug()+" w@1 x@2", "")
+			}
+		}
+	}
+}
+
+// TestWhatReplacesAWithheldOneKeepsBothPending: the client has neither, until it has the
+// later one.
+func TestWhatReplacesAWithheldOneKeepsBothPending(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	one, two := world(t, 1, "listeners l@1>r"), world(t, 2, "listeners l@2>r")
+	s.c.Subscribe(request{Type: fleet.Listener}, one)
+	s.steps(one)
+	s.steps(two)
+	revisions := func(target *snapshot.Target) (got []fleet.Revision) {
+		for _, h := range s.c.Waits(target, false).Withheld {
+			got = append(got, h.Revision)
+		}
+		return got
+	}
+	if got := revisions(two); s.c.Settled() != 2 || !slices.Equal(got, []fleet.Revision{1, 2}) {
+		t.Errorf("settled at %d, withheld of %v, want both", s.c.Settled(), got)
+	}
+	three := world(t, 3, "listeners l@2>r; routes r@1")
+	r := s.send(three)
+	if got := revisions(three); r == nil || len(got) != 2 {
+		t.Errorf("on its way, it is withheld of %v, want two revisions", got)
+	}
+	s.c.Acknowledge(fleet.Listener, r.Nonce)
+	if got := revisions(three); len(got) > 0 {
+		t.Errorf("at the end it is withheld of %v", got)
+	}
+}
+
+// TestWhatAWithheldListenerUsesStays: its old version goes on serving, with its route,
+// although the fleet has deleted that.
+func TestWhatAWithheldListenerUsesStays(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	before := world(t, 1, "clusters a@1; endpoints a@1; listeners l@1>r; routes r@1>a")
+	for typ, names := range map[fleet.Type][]string{fleet.Cluster: nil, fleet.Listener: nil, fleet.Endpoint: {"a"}, fleet.Route: {"r"}} {
+		s.c.Subscribe(request{Type: typ, Names: names}, before)
+	}
+	s.steps(before)
+	if got := s.steps(world(t, 2, "listeners l@2>s")); len(got) > 0 {
+		t.Fatalf("sent %q, want nothing", got)
+	}
+	got := s.steps(world(t, 3, "clusters b@1; endpoints b@1; listeners l@2>s; routes s@1>b"))
+	want := []string{"clusters b@1", "listeners l@2", "routes -r", "|", "clusters -a", "|", "endpoints -a"}
+	if !slices.Equal(got, want) {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+}
+
+// TestAReturningClientIsKnownWithoutWhatIsWithheld: its set is none that the fleet ever had.
+func TestAReturningClientIsKnownWithoutWhatIsWithheld(t *testing.T) {
+	t.Parallel()
+	before := first(t, "listeners l@1>r; routes r@1>a")
+	_, now := after(t, before, "listeners l@2>s m@1>r n@1>s; routes r@1>a")
+	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Listener, Version: before.Types[fleet.Listener].Sum().String()}, now)
+	s.step(now, "listeners l@1 m@1", "")
+	version := world(t, 9, "listeners l@1>r m@1>r").Types[fleet.Listener].Sum().String()
+	again := &script{t: t, c: client{Envoy: true, Now: start}}
+	again.c.Subscribe(request{Type: fleet.Listener, Version: version}, now)
+	again.step(now, "listeners l@1 m@1", "") // one answer
+	again.step(now, "nothing", "")
+
+	// Of a set that is not known nothing is taken away.
+	unknown := &script{t: t, c: client{Envoy: true, Now: start}}
+	unknown.c.Subscribe(request{Type: fleet.Listener, Version: "of before"}, now)
+	unknown.step(now, "listeners l@2 m@1 n@1", "")
+}
+
+// TestWarmingIsTold once clusters are unanswered for a second, and what a cluster that is
+// withheld or refused holds up.
+func TestWarmingIsTold(t *testing.T) {
+	t.Parallel()
+	target := world(t, 1, "clusters a@1; routes r@1>a")
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, target)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, target)
+	s.send(target)
+	if w := s.c.Waits(target, true); !w.Empty() {
+		t.Errorf("waits for %+v at once", w)
+	}
+	s.at(time.Second)
+	want := []fleet.Ref{{Type: fleet.Cluster, Name: "a"}}
+	if w := s.c.Waits(target, true); !slices.Equal(w.Warming, want) || len(w.Withheld) > 0 {
+		t.Errorf("waits for %+v, want a warming", w)
+	}
+	s.c.Refuse(fleet.Cluster, "1", "a: no")
+	s.c.Verdicts()
+	w := s.c.Waits(target, true)
+	if len(w.Withheld) != 1 || w.Withheld[0].Ref.Name != "r" || w.Withheld[0].By != want[0] {
+		t.Errorf("waits for %+v, want r for a", w)
+	}
+}
+
+// TestWhatAReportedListenerMayUseStays: its bytes are not known.
+func TestWhatAReportedListenerMayUseStays(t *testing.T) {
+	t.Parallel()
+	naming := fleet.Row{Name: "l", Version: "2", Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Extension, Name: "f"}}}}
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	now := fleetAt(9, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {naming}})
+	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
+	s.c.Subscribe(request{Type: fleet.Extension, Names: []string{"e"}, Versions: map[string]string{"e": "1"}}, now)
+	s.step(now, "listeners", "") // one answer
+	s.step(now, "nothing", "")
+	s.step(fleetAt(10, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {naming}, fleet.Extension: {row("f", "1")}}), "listeners l@2", "")
+	s.step(fleetAt(10, 1, map[fleet.Type][]fleet.Row{fleet.Listener: {naming}, fleet.Extension: {row("f", "1")}}), "extensions -e", "")
+}
+
+// TestWhatIsLeftAloneIsThere: the node has some version of it.
+func TestWhatIsLeftAloneIsThere(t *testing.T) {
+	t.Parallel()
+	snap := &snapshot.Snapshot{Revision: 2, Types: fleetAt(2, 1, map[fleet.Type][]fleet.Row{
+		fleet.Listener: {row("l", "1", "r")}, fleet.Route: {row("r", "2")},
+	}).Types}
+	target := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Route, Name: "r", Refused: "2", Leave: true}})
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Listener}, target)
+	s.step(target, "listeners l@1", "")
+}

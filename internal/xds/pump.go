@@ -1,0 +1,100 @@
+package xds
+
+import (
+	"strconv"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
+	"fairlead/internal/snapshot"
+)
+
+// tellAfter is how long a client may be behind before its waits are looked for. Those that
+// last are recorded a second later.
+const tellAfter = 250 * time.Millisecond
+
+// tellWaits tells what keeps a client that has been behind for long from the target, and
+// at once what counts as settled although it is withheld.
+func (st *stream) tellWaits(target *snapshot.Target) {
+	long := false
+	switch {
+	case st.client.Settled() >= target.Revision:
+		st.behind = time.Time{}
+	case st.behind.IsZero():
+		st.behind = st.now
+	default:
+		long = st.now.Sub(st.behind) >= tellAfter
+	}
+	var w fleet.Waits
+	if long || st.client.Keeps() {
+		w = st.client.Waits(st.now, target, long)
+	}
+	if !w.Equal(st.waits) {
+		st.waits = w
+		st.att.Waits(w)
+	}
+}
+
+// alarm sets the timer to when something is to be said though nothing happened.
+func (st *stream) alarm(due *time.Timer) {
+	at := st.client.Due(st.now)
+	if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.now) && (at.IsZero() || tell.Before(at)) {
+		at = tell
+	}
+	if at.IsZero() {
+		due.Stop()
+	} else {
+		due.Reset(at.Sub(st.now))
+	}
+}
+
+// pump hands the writer the next response, if it is free and there is one, and reports
+// what is settled. It says whether it handed one over, and why the client cannot be served.
+func (st *stream) pump() (wrote bool, err error) {
+	if st.writing {
+		return false, nil
+	}
+	target := st.att.Current()
+	step := st.client.Step(st.now, target)
+	for step.Response == nil && step.Any() {
+		st.pass(step.Findings)
+		st.now = time.Now() // the record of a refusal may have taken a second
+		target = st.att.Current()
+		step = st.client.Step(st.now, target)
+	}
+	st.pass(step.Findings)
+	st.admit(target)
+	s := settled{target.History, st.client.Settled()}
+	moved := s.history != st.settled.history || s.revision > st.settled.revision
+	if moved || step.Response == nil {
+		st.tellWaits(target) // what is withheld before what counts as settled
+	}
+	if moved {
+		st.settled = s
+		st.att.Settled(s.revision)
+	}
+	if step.Response == nil {
+		return false, step.Err
+	}
+	return st.hand(step.Response), step.Err
+}
+
+// hand gives a response to the writer. It says whether it did: not if the stream has ended.
+func (st *stream) hand(r *planner.Response) bool {
+	st.count++
+	nonce := strconv.FormatUint(st.count, 36)
+	st.held = newHanded(st.srv.cfg.Limits.Write)
+	select {
+	case st.writes <- newResponse(r, nonce, st.held):
+	case <-st.ctx.Done():
+		return false
+	}
+	st.writing = true
+	st.nonces[r.Type] = nonce
+	st.client.Sent(st.now, r, nonce)
+	st.noteOffer(r)
+	if r.Changes() {
+		st.att.Sent(r.Revision)
+	}
+	return true
+}
