@@ -28,26 +28,25 @@ func (s *Set) Identity() Identity {
 // IdentityAfter identifies the set that edits lead to, which need not be built for it. Old
 // is what the set has, and no name stands in two edits.
 func (s *Set) IdentityAfter(edits []Edit) Identity {
-	var t tally
-	if s != nil {
-		t = s.tally
-	}
-	for _, e := range edits {
-		t.count(e.Old, e.New)
-	}
+	t := s.after(edits)
 	return Identity{t.content, t.n}
 }
 
 // NamesAfter counts the names of the set that edits lead to.
 func (s *Set) NamesAfter(edits []Edit) Count {
-	var t tally
+	t := s.after(edits)
+	return Count{t.names, t.n}
+}
+
+// after counts the set that edits lead to.
+func (s *Set) after(edits []Edit) (t tally) {
 	if s != nil {
 		t = s.tally
 	}
 	for _, e := range edits {
 		t.count(e.Old, e.New)
 	}
-	return Count{t.names, t.n}
+	return t
 }
 
 // Names counts the names.
@@ -72,12 +71,9 @@ func (s *Set) Apply(edits []Edit) *Set {
 	if len(edits) == 0 {
 		return s
 	}
-	next := &Set{}
+	next := &Set{tally: s.after(edits)}
 	if s != nil {
-		next.tally, next.root = s.tally, s.root
-	}
-	for _, e := range edits {
-		next.count(e.Old, e.New)
+		next.root = s.root
 	}
 	if next.n == 0 {
 		return nil
