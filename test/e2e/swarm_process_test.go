@@ -28,10 +28,12 @@ type swarmOrder struct {
 	Within  time.Duration
 	Sites   []string // addresses
 	Refuses []string
+	Number  int64 // of this order; larger than the one before
 }
 
 // swarmCount is what it tells.
 type swarmCount struct {
+	Order                      int64 // the number of the last order that is obeyed
 	Opened, Ended, Acks, Nacks int64
 	Reason                     string // why one of the streams that ended did
 }
@@ -84,14 +86,24 @@ func (c *swarmProcess) now() swarmCount { return *c.last.Load() }
 
 // move tells where the server of a site is now.
 func (c *swarmProcess) move(site int, address string) {
+	c.t.Helper()
 	c.order.Sites[site] = address
-	world.Must(c.t, c.tell.Encode(c.order))
+	c.send()
 }
 
 // refuse has the nodes refuse these names from now on, and no others.
 func (c *swarmProcess) refuse(names ...string) {
+	c.t.Helper()
 	c.order.Refuses = names
+	c.send()
+}
+
+// send returns when the order is obeyed: a write that follows it meets nodes that know of it.
+func (c *swarmProcess) send() {
+	c.t.Helper()
+	c.order.Number++
 	world.Must(c.t, c.tell.Encode(c.order))
+	world.Eventually(c.t, time.Minute, "the swarm does not obey", func() bool { return c.now().Order == c.order.Number })
 }
 
 // runSwarm is that process, until its input ends.
@@ -105,6 +117,7 @@ func runSwarm(in io.Reader, out io.Writer) error {
 	for range o.Sites {
 		s.sites = append(s.sites, &site{})
 	}
+	var obeyed atomic.Int64
 	obey := func(o swarmOrder) {
 		for i, address := range o.Sites {
 			s.sites[i].move(address)
@@ -114,6 +127,7 @@ func runSwarm(in io.Reader, out io.Writer) error {
 			names[i] = unique.Make(n)
 		}
 		s.refuse(names...)
+		obeyed.Store(o.Number)
 	}
 	obey(o)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -132,7 +146,9 @@ func runSwarm(in io.Reader, out io.Writer) error {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_ = tell.Encode(s.count()) // who does not listen any more has ended
+				n := s.count()
+				n.Order = obeyed.Load()
+				_ = tell.Encode(n) // who does not listen any more has ended
 			}
 		}
 	}()
