@@ -68,6 +68,7 @@ type outbox struct {
 	refusals  map[refusalKey]pendingRefusal
 	resolved  map[refusalKey]pendingResolution
 	waiters   map[chan struct{}]uint64 // the seq that each waits for; closed when it is acked
+	acked     []chan struct{}          // to be closed
 }
 
 func newOutbox() outbox {
@@ -184,8 +185,8 @@ func (o *outbox) after(seq uint64) held {
 	return h
 }
 
-// ack removes what the sink has taken, if it is still the same, and frees those who wait for
-// that and what came before.
+// ack removes what the sink has taken, if it is still the same. Those who wait for that and what came before are
+// freed then; see fleetStatus.free.
 func (o *outbox) ack(ts []ticket) {
 	for _, t := range ts {
 		switch {
@@ -201,7 +202,7 @@ func (o *outbox) ack(ts []ticket) {
 	}
 	for done, at := range o.waiters {
 		if len(o.order) == 0 || at < o.order[0].seq {
-			close(done)
+			o.acked = append(o.acked, done)
 			delete(o.waiters, done)
 		}
 	}

@@ -152,6 +152,7 @@ func (r *Recorder) flush(ctx context.Context, f *fleetStatus) (again bool) {
 		again = f.answered(rep, err, time.Now())
 		return nil
 	}, "fleet", f.key)
+	f.free()
 	return again
 }
 

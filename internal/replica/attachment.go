@@ -115,8 +115,9 @@ type attachment struct {
 	last       xds.LastStream
 	// confirmed is a target that the stream has settled at; nil if none is known.
 	confirmed atomic.Pointer[snapshot.Target]
-	kind      string // what the stream serves, "delta ADS"
-	resumed   bool   // the client said at once that it holds something
+	seen      atomic.Pointer[snapshot.Target] // the last one that the stream has looked at
+	kind      string                          // what the stream serves, "delta ADS"
+	resumed   bool                            // the client said at once that it holds something
 	changed   chan struct{}
 	ended     chan error
 	round     int       // readings that had begun when it came; guarded by owner.mu
@@ -175,7 +176,13 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 
 // Current returns what the node should hold. Nodes of one view without exceptions share
 // one target.
-func (a *attachment) Current() *snapshot.Target { return a.subscriber.target.Load() }
+func (a *attachment) Current() *snapshot.Target {
+	t := a.subscriber.target.Load()
+	if a.seen.Load() != t {
+		a.seen.Store(t)
+	}
+	return t
+}
 
 // Changed has capacity 1 and says "look again".
 func (a *attachment) Changed() <-chan struct{} { return a.changed }
@@ -199,7 +206,7 @@ func (a *attachment) Waits(w fleet.Waits) { a.record.Waits(w) }
 // Settled records what the stream's client has confirmed.
 func (a *attachment) Settled(r fleet.Revision) {
 	a.record.Settled(r)
-	if t := a.Current(); t.Revision == r { // else the next one is on its way
+	if t := a.subscriber.target.Load(); t.Revision == r { // else the next one is on its way
 		a.confirmed.Store(t)
 	}
 	if !a.node.hasOfEnded.Load() {

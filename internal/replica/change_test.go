@@ -221,11 +221,40 @@ func TestAThousandStreamsGetTheChange(t *testing.T) {
 			as[i] = w.attach(id, fmt.Sprint(i))
 		}
 		w.change(key, cluster("c", "2"))
+		time.Sleep(time.Second) // nobody looks, so each part is waited for
 		for _, a := range as {
 			if !changed(a) || a.Current() != as[0].Current() || a.Current().Revision != 2 {
 				t.Fatalf("revision %d", a.Current().Revision)
 			}
 		}
+	})
+}
+
+// The next streams are woken when those before them have looked, or after a while.
+func TestT44_StreamsAreWokenInParts(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "1"))
+		as := make(map[*attachment]struct{})
+		for i := range 2000 {
+			as[w.attach(id, fmt.Sprint(i))] = struct{}{}
+		}
+		w.change(key, cluster("c", "2"))
+		parts := 0
+		for ; len(as) > 0; parts++ {
+			woken := 0
+			for a := range as {
+				if changed(a) {
+					a.Current()
+					delete(as, a)
+					woken++
+				}
+			}
+			if woken == 0 || woken > 1000 {
+				t.Fatalf("%d of 2000 are woken together", woken)
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+		t.Logf("in %d parts", parts)
 	})
 }
 

@@ -2,8 +2,12 @@ package replica
 
 import "fairlead/internal/fleet"
 
-// publish gives all streams the views of the next content.
+// publish gives all streams the views of the next content, and wakes them.
 func (o *owner) publish(t *viewUpdate) {
+	wake(o.show(t))
+}
+
+func (o *owner) show(t *viewUpdate) (tied []*attachment) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var resolved []fleet.Resolution
@@ -32,7 +36,7 @@ func (o *owner) publish(t *viewUpdate) {
 			a.subscriber.moved = false
 		}
 	}
-	o.streams.wake()
+	return o.streams.all()
 }
 
 // end lets all streams of a deleted fleet go.

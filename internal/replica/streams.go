@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -20,12 +22,7 @@ func (ss *streams) beginRound() (round int) {
 	return ss.rounds
 }
 
-// wake tells all to look again.
-func (ss *streams) wake() {
-	for a := range ss.tied {
-		signal(a.changed)
-	}
-}
+func (ss *streams) all() []*attachment { return slices.Collect(maps.Keys(ss.tied)) }
 
 // endAll ends all, for good.
 func (ss *streams) endAll(why error) {

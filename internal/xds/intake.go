@@ -32,9 +32,8 @@ func (l Limits) reported(has int) int { return 2*has + l.Names }
 // not known: more than a client that returns has where a name and its version take 32 bytes.
 func (l Limits) unknown() int { return max(l.Names, l.Message/32) }
 
-// handle takes in a request, in a turn of its stream.
+// handle takes in a request that passed check.
 func (st *stream) handle(r *request) error {
-	st.turn.take()
 	if st.att != nil && r.node != nil {
 		if err := st.node.check(r.node); err != nil {
 			return err
@@ -151,11 +150,6 @@ func (st *stream) answer(t fleet.Type, r *request) {
 
 // pass passes on what was found: what clients refuse is recorded before its repair is sent.
 func (st *stream) pass(f planner.Findings) {
-	if !f.Any() {
-		return
-	}
-	st.turn.leave() // the record may take a second
-	defer st.turn.take()
 	for _, v := range f.Verdicts {
 		detail := kept(v.Type, v.Words)
 		st.noteNack(v.Type, detail, v.Blame)

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"google.golang.org/grpc"
@@ -118,7 +117,6 @@ type Server struct {
 	stop    context.CancelFunc
 	planner *planner.Planner
 	lists   lists
-	turns   *turns
 	streams registry
 	guests  guests
 }
@@ -136,7 +134,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), turns: newTurns(runtime.GOMAXPROCS(0))}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo)}
 	context.AfterFunc(ctx, func() { close(s.drain) })
 	s.guests.srv, s.guests.told.Interval = s, time.Second
 	return s, nil

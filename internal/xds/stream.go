@@ -57,7 +57,6 @@ type stream struct {
 	inspections chan inspection
 	ended       chan struct{} // closed when the owner answers no more
 	nacks       [fleet.NumTypes]map[string]nacked
-	turn        turn // to plan
 }
 
 // settled is what was last reported, in which history.
@@ -77,7 +76,6 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 
 		inspections: make(chan inspection),
 		ended:       make(chan struct{}),
-		turn:        turn{of: s.turns, key: id.Key},
 	}
 	st.names.Store(int64(s.cfg.Limits.unknown()))
 	return st
@@ -89,7 +87,6 @@ func (st *stream) run() error {
 	go st.read()
 	go st.write()
 	defer func() {
-		st.turn.leave()
 		if st.att != nil {
 			st.srv.release(st.ctx, st.held)
 			st.att.Detach(st.client != nil && st.client.Clean())
@@ -260,7 +257,6 @@ func (st *stream) loop() error {
 	due := time.NewTimer(0)
 	defer due.Stop()
 	for {
-		st.turn.take()
 		st.now = time.Now()
 		switch wrote, err := st.pump(); {
 		case err != nil:
@@ -272,7 +268,6 @@ func (st *stream) loop() error {
 			stuck = nil
 		}
 		st.alarm(due)
-		st.turn.leave()
 		select {
 		case r := <-st.requests:
 			st.now = time.Now()

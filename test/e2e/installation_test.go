@@ -18,18 +18,21 @@ func both(t *testing.T, test func(t *testing.T, delta bool)) {
 }
 
 // installation is a world and what these tests alone do with it.
-type installation struct{ *world.World }
+type installation struct {
+	*world.World
+	apart bool // programs are started as if each had a machine; see on
+}
 
 func setup(t testing.TB) *installation {
 	t.Helper()
-	return &installation{world.New(t)}
+	return &installation{World: world.New(t)}
 }
 
 // setupPostgres is setup with a Postgres of its own, for tests that kill it.
 func setupPostgres(t testing.TB) (*installation, *localpg.Server) {
 	t.Helper()
 	w, pg := world.NewAlone(t)
-	return &installation{w}, pg
+	return &installation{World: w}, pg
 }
 
 // atOnce is how long it may take when nothing has to be waited for but processes that

@@ -31,9 +31,9 @@ func firstDaySize() firstDay {
 // 1,000, and 100,000 into another fleet, the last apply like the first; then 10,000 nodes connect at once, and receipts
 // are answered in an instant from the first second on.
 func TestSoakFirstDay(t *testing.T) {
-	w, _ := setupPostgres(t)
-	w.set(t, "autovacuum = off")
 	size := firstDaySize()
+	w, _ := setupSoak(t, size.judged)
+	w.set(t, "autovacuum = off")
 	plenty := int64(1 << 40)
 	e := w.found("first", "first", client.LimitsUpdate{"resources": &plenty, "fleet_bytes": &plenty, "history_bytes": &plenty})
 	firsts := e.bulk(size, size.applies)
@@ -99,10 +99,16 @@ func wantLevel(t *testing.T, took []time.Duration) {
 // time and again.
 func (e *estate) crowdComes(size firstDay) {
 	e.T.Helper()
-	x := e.XDS("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
+	var x *world.XDS
+	e.on(servers, func() {
+		x = e.XDS("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
+	})
 	const name = "service-000000"
-	s := e.swarm(swarmOrder{Nodes: size.nodes, Prefix: "node-", Token: e.nodeToken, Sites: []string{x.Address},
-		Asks: []subscription{{fleet.Cluster, []string{name}}, {fleet.Endpoint, []string{name}}}})
+	var s *swarmProcess
+	e.on(clients, func() {
+		s = e.swarm(swarmOrder{Nodes: size.nodes, Prefix: "node-", Token: e.nodeToken, Sites: []string{x.Address},
+			Asks: []subscription{{fleet.Cluster, []string{name}}, {fleet.Endpoint, []string{name}}}})
+	})
 	var answers []time.Duration
 	slow := ""
 	began := time.Now()

@@ -23,7 +23,7 @@ type production struct {
 	within                   time.Duration // of its commit, a receipt is complete
 	patience                 time.Duration // how long a receipt is looked at that is late
 	quiet                    time.Duration // how long the other fleets are measured without the crowd's storms
-	judged                   bool          // other fleets' times are judged too
+	judged                   bool          // other fleets' times are judged too, and programs run as if each had a machine
 }
 
 func productionSize(t testing.TB) production {
@@ -61,10 +61,11 @@ type storm struct {
 // 200,000 revisions that compaction goes through meanwhile, and two other fleets that are busy. Every receipt is complete soon
 // after its commit, the other fleets hardly notice, and dead servers leave no rows.
 func TestSoakProductionSize(t *testing.T) {
-	w, _ := setupPostgres(t)
-	s := &storm{estate: w.found("large", "crowd", nil), size: productionSize(t)}
+	size := productionSize(t)
+	w, _ := setupSoak(t, size.judged)
+	s := &storm{estate: w.found("large", "crowd", nil), size: size}
 	s.makeHistory()
-	s.last = s.server()
+	s.last = s.server(servers)
 	s.replaceFirst()
 
 	shop, bank := w.found("shop", "shop", nil), w.found("bank", "bank", nil)
@@ -146,17 +147,21 @@ func (s *storm) makeHistory() {
 }
 
 // server starts an xDS server.
-func (s *storm) server() *world.XDS {
+func (s *storm) server(m machine) (x *world.XDS) {
 	s.T.Helper()
-	return s.XDS("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
+	s.on(m, func() {
+		x = s.XDS("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
+	})
+	return x
 }
 
 // connect has all nodes connect, half of them to each server.
 func (s *storm) connect() {
 	s.T.Helper()
-	s.nodes = s.swarm(swarmOrder{Nodes: s.size.nodes, Prefix: "node-", Token: s.nodeToken, Within: time.Second,
+	order := swarmOrder{Nodes: s.size.nodes, Prefix: "node-", Token: s.nodeToken, Within: time.Second,
 		Sites: []string{s.first.Address, s.last.Address},
-		Asks:  []subscription{{Type: fleet.Cluster}, {fleet.Endpoint, []string{"e0", "e1"}}}})
+		Asks:  []subscription{{Type: fleet.Cluster}, {fleet.Endpoint, []string{"e0", "e1"}}}}
+	s.on(clients, func() { s.nodes = s.swarm(order) })
 	began := time.Now()
 	world.Eventually(s.T, time.Minute, "not all nodes are known", func() bool { return s.rows("nodes") >= int64(s.size.nodes+10) })
 	s.T.Logf("all nodes are known after %.1f s", time.Since(began).Seconds())
@@ -169,7 +174,7 @@ func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
 	s.T.Helper()
 	s.receipts = append(s.receipts, w.Revision)
 	var r *client.Receipt
-	tick := time.NewTicker(250 * time.Millisecond)
+	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		var took time.Duration
@@ -200,7 +205,7 @@ func (s *storm) taken(what string, w *client.WriteResult, refused bool) {
 func (s *storm) replaceFirst() {
 	s.T.Helper()
 	had := s.rows("xds_servers")
-	s.first = s.server()
+	s.first = s.server(replaced)
 	world.Eventually(s.T, time.Minute, "the server has no lease", func() bool { return s.rows("xds_servers") > had })
 	s.lease = s.text(`SELECT server_id::text FROM xds_servers ORDER BY started_at DESC LIMIT 1`)
 	if s.nodes != nil {

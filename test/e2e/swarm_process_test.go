@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ type swarmCount struct {
 	Reason                     string // why one of the streams that ended did
 }
 
-// swarmProcess is a swarm in a process of its own, which lets the servers go first: the clients of a production run on other machines.
+// swarmProcess is a swarm in a process of its own.
 type swarmProcess struct {
 	t     testing.TB
 	order swarmOrder
@@ -49,7 +50,8 @@ type swarmProcess struct {
 // swarm starts a swarm in a process of its own. It ends with the test.
 func (w *installation) swarm(order swarmOrder) *swarmProcess {
 	w.T.Helper()
-	cmd := exec.Command("nice", "-n", "10", os.Args[0])
+	command := append(slices.Clone(w.Under), os.Args[0])
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), swarmEnv+"=1"), os.Stderr
 	in, err := cmd.StdinPipe()
 	world.Must(w.T, err)

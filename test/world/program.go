@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +28,10 @@ func (w *World) Start(name string, args ...string) *Program {
 	w.T.Helper()
 	f, err := os.CreateTemp(w.Dir, name+"-*.log")
 	Must(w.T, err)
-	p, err := childproc.Start(childproc.Spec{Path: Bin(name), Args: args, Stdout: f, Stderr: f})
+	command := slices.Concat(w.Under, []string{Bin(name)}, args)
+	path, err := exec.LookPath(command[0])
+	Must(w.T, err)
+	p, err := childproc.Start(childproc.Spec{Path: path, Args: command[1:], Stdout: f, Stderr: f})
 	Must(w.T, err)
 	w.Whole.Cleanup(func() {
 		_ = p.Stop()

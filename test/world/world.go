@@ -16,6 +16,7 @@ import (
 type World struct {
 	T     testing.TB // of the present step
 	Whole testing.TB // of the test: what it starts outlives the step
+	Under []string   // a command and its arguments under which programs are started, as nice(1) is; none if empty
 	Dir   string     // the test's own
 	DB    *storetest.DB
 

@@ -25,7 +25,6 @@ type Source struct {
 	refusals []xds.Refusal
 	away     error
 	past     xds.LastStream
-	record   func() // what the record of a refusal waits for; nil: nothing
 }
 
 // NewSource returns an empty fleet at revision 0.
@@ -58,22 +57,6 @@ func (s *Source) Refusals() []xds.Refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]xds.Refusal{}, s.refusals...)
-}
-
-// Record has every refusal wait for wait before it is recorded.
-func (s *Source) Record(wait func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.record = wait
-}
-
-func (s *Source) recorded() {
-	s.mu.Lock()
-	wait := s.record
-	s.mu.Unlock()
-	if wait != nil {
-		wait()
-	}
 }
 
 // End ends every stream with an error, as a revoked credential does.
@@ -203,7 +186,6 @@ func (a *attachment) Waits(w fleet.Waits)       { a.waits.Store(&w) }
 func (a *attachment) Settled(r fleet.Revision)  { a.settled.Store(int64(r)) }
 
 func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {
-	a.source.recorded()
 	a.source.mu.Lock()
 	defer a.source.mu.Unlock()
 	a.source.refusals = append(a.source.refusals, r)

@@ -1,0 +1,21 @@
+package replica
+
+import "fairlead/internal/lifecycle"
+
+// wake tells streams to look again, some at a time: the next ones when those before them have seen their targets. They may
+// have ended meanwhile. No lock is held.
+func wake(all []*attachment) {
+	lifecycle.InParts(len(all), func(from, to int) {
+		for _, a := range all[from:to] {
+			signal(a.changed)
+		}
+	}, func(from, to int) bool {
+		missing := 0
+		for _, a := range all[from:to] {
+			if a.seen.Load() != a.subscriber.target.Load() {
+				missing++
+			}
+		}
+		return missing <= (to-from)/8
+	})
+}
