@@ -24,6 +24,10 @@ type conn struct {
 	srv      *Server
 	guest    *guest // nil: the listener is not Server.Listener's
 
+	// Of ReadOnReady.
+	first [glance]byte
+	more  bool // the last read filled its buffer
+
 	mu            sync.Mutex // guards all below
 	frames        *frames
 	room          sync.Cond // signalled when there may be room to read more, or nothing to read for
