@@ -22,7 +22,8 @@ import (
 type conn struct {
 	net.Conn // under TLS or not; what gRPC reads and writes
 	srv      *Server
-	guest    *guest // nil: the listener is not Server.Listener's
+	guest    *guest    // nil: the listener is not Server.Listener's
+	born     time.Time // a stream's life is measured by its connection's
 
 	// Of ReadOnReady.
 	first [glance]byte
@@ -38,7 +39,7 @@ type conn struct {
 }
 
 func newConn(s *Server, above net.Conn, g *guest) *conn {
-	c := &conn{Conn: above, srv: s, guest: g, frames: newFrames()}
+	c := &conn{Conn: above, srv: s, guest: g, born: time.Now(), frames: newFrames()}
 	c.room.L = &c.mu
 	return c
 }

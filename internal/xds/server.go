@@ -163,7 +163,6 @@ func (s *Server) Options() []grpc.ServerOption {
 		params.MaxConnectionAge, params.MaxConnectionAgeGrace = age, age/5+s.cfg.AgeGrace+10*time.Second
 	}
 	return []grpc.ServerOption{
-		grpc.StatsHandler(ages{}),
 		grpc.UnknownServiceHandler(refuseUnknown),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.Creds(newTransport(s, s.cfg.TLS)),
