@@ -142,8 +142,9 @@ func (c *Client) release(t fleet.Type, target *snapshot.Target) (any bool) {
 }
 
 // correct takes in what the client holds of the candidates by its own account: what it was
-// thought never to have had is not taken away.
+// thought never to have had is not taken away, and what it has taken it does not refuse.
 func (b *bisection) correct(held func(name string) has) {
+	b.drop(func(x candidate) bool { return snapshot.Same(held(x.refused.Name).lastGood(), x.refused) })
 	for _, all := range b.groups() {
 		for i := range all {
 			x := &all[i]

@@ -223,3 +223,33 @@ func TestWordsBesideAnACKAreNotKept(t *testing.T) {
 	}
 	runtime.KeepAlive(s)
 }
+
+// TestWhatAFreedEnvoyReportsIsNotBlamed: it was sent a newer version of a cluster unasked, was
+// taken for stuck on that as well, and then says that it has it.
+func TestWhatAFreedEnvoyReportsIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1 b@1; listeners l@1")
+	one := snapshot.NewTarget(before, nil)
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Young: true, Now: start, Past: planner.Past{Unclean: true}}}
+	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, one)
+	s.steps(one)
+	s.at(time.Second)
+	s.c.Grow()
+	s.at(10 * time.Second)
+	s.send(one) // clusters, which it did not ask for
+	_, two := after(t, before, "clusters a@2 b@1; listeners l@1")
+	for _, want := range []struct {
+		at   time.Duration
+		sent string
+	}{{30 * time.Second, "clusters a@2 -b"}, {33 * time.Second, "clusters -a -b"}} {
+		s.at(want.at)
+		if r := s.send(two); r == nil || describe(r) != want.sent {
+			t.Fatalf("sent %v, want %s", r, want.sent)
+		}
+	}
+	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"a": "2"}}, two)
+	s.steps(two)
+	if vs := s.c.Verdicts(); len(vs) > 0 || s.c.Settled() != two.Revision || !s.c.Clean() {
+		t.Errorf("settled at %d, clean %v; blamed are %+v", s.c.Settled(), s.c.Clean(), vs)
+	}
+}
