@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"fairlead/internal/client"
@@ -214,6 +215,19 @@ func (b *bustle) since() (waits, puts []time.Duration) {
 	waits, puts = b.waits, b.puts
 	b.waits, b.puts = nil, nil
 	return waits, puts
+}
+
+// sinceThen is what several measured since the last time, until the last ACK.
+func sinceThen(t testing.TB, when string, others []*bustle) (all quantiles) {
+	t.Helper()
+	var waits, puts []time.Duration
+	for _, b := range others {
+		w, p := b.since()
+		waits, puts = append(waits, w...), append(puts, p...)
+	}
+	all = quantilesOf(waits)
+	t.Logf("other fleets, %s: PUT to ACK %v; the PUT alone %v", when, all, quantilesOf(puts))
+	return all
 }
 
 // quantiles are of times in milliseconds.

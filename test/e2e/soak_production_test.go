@@ -78,16 +78,7 @@ func TestSoakProductionSize(t *testing.T) {
 	for _, b := range others {
 		running.Go(func() { b.run(ctx) })
 	}
-	measured := func(when string) (all quantiles) {
-		var waits, puts []time.Duration
-		for _, b := range others {
-			w, p := b.since()
-			waits, puts = append(waits, w...), append(puts, p...)
-		}
-		all = quantilesOf(waits)
-		t.Logf("other fleets, %s: PUT to ACK %v; the PUT alone %v", when, all, quantilesOf(puts))
-		return all
-	}
+	measured := func(when string) quantiles { return sinceThen(t, when, others) }
 
 	s.connect()
 	measured("while all connect")
@@ -150,7 +141,8 @@ func (s *storm) makeHistory() {
 func (s *storm) server(m machine) (x *world.XDS) {
 	s.T.Helper()
 	s.on(m, func() {
-		x = s.XDS("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000")
+		x = s.XDS("--max-streams", "30000", "--max-streams-per-tenant", "30000", "--max-streams-per-credential", "30000",
+			"--max-unauthenticated-connections", "30000", "--max-unauthenticated-connections-per-address", "30000")
 	})
 	return x
 }

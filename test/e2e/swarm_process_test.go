@@ -27,6 +27,7 @@ type swarmOrder struct {
 	Token   string
 	Asks    []subscription
 	Within  time.Duration
+	Alone   bool     // each node has a connection of its own
 	Sites   []string // addresses
 	Refuses []string
 	Number  int64 // of this order; larger than the one before
@@ -36,6 +37,7 @@ type swarmOrder struct {
 type swarmCount struct {
 	Order                      int64 // the number of the last order that is obeyed
 	Opened, Ended, Acks, Nacks int64
+	Resources                  int64
 	Reason                     string // why one of the streams that ended did
 }
 
@@ -115,7 +117,7 @@ func runSwarm(in io.Reader, out io.Writer) error {
 	if err := orders.Decode(&o); err != nil {
 		return fmt.Errorf("the first order: %w", err)
 	}
-	s := &swarm{nodes: o.Nodes, prefix: o.Prefix, token: o.Token, asks: o.Asks, within: o.Within}
+	s := &swarm{nodes: o.Nodes, prefix: o.Prefix, token: o.Token, asks: o.Asks, alone: o.Alone, within: o.Within}
 	for range o.Sites {
 		s.sites = append(s.sites, &site{})
 	}

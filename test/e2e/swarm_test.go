@@ -38,11 +38,13 @@ type swarm struct {
 	token   string
 	asks    []subscription
 	sites   []*site
+	alone   bool                                // each has a connection of its own, as a proxy has
 	within  time.Duration                       // over which they connect at first
 	refuses atomic.Pointer[map[handle]struct{}] // names that they refuse
 	took    func(version string, at time.Time)  // nil: nobody wants to know of ACKs
 
 	opened, acks, nacks atomic.Int64
+	resources           atomic.Int64           // that came
 	ended               atomic.Int64           // streams that broke
 	sample              atomic.Pointer[string] // why one of them did
 }
@@ -70,7 +72,7 @@ func (s *swarm) start(ctx context.Context) (end func(), err error) {
 	})
 	var shared []*grpc.ClientConn // by site
 	for i := range s.nodes {
-		if i%perConnection == 0 {
+		if s.alone || i%perConnection == 0 {
 			shared = make([]*grpc.ClientConn, len(s.sites))
 			for k, at := range s.sites {
 				if shared[k], err = at.dial(); err != nil {
@@ -101,7 +103,7 @@ func (s *site) dial() (*grpc.ClientConn, error) {
 
 // count is what happened until now.
 func (s *swarm) count() swarmCount {
-	n := swarmCount{Opened: s.opened.Load(), Ended: s.ended.Load(), Acks: s.acks.Load(), Nacks: s.nacks.Load(), Reason: "none did"}
+	n := swarmCount{Opened: s.opened.Load(), Ended: s.ended.Load(), Acks: s.acks.Load(), Nacks: s.nacks.Load(), Resources: s.resources.Load(), Reason: "none did"}
 	if why := s.sample.Load(); why != nil {
 		n.Reason = *why
 	}
@@ -175,6 +177,7 @@ func (m *member) stream(ctx context.Context, conn *grpc.ClientConn) (answered bo
 			return answered, err
 		}
 		answered = true
+		m.resources.Add(int64(len(d.resources)))
 		words := m.take(&d)
 		if err := stream.SendMsg(answerTo(&d, words)); err != nil {
 			continue // the reason comes with RecvMsg
