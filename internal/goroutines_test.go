@@ -29,7 +29,6 @@ var contained = map[string]string{
 	"internal/delivery/run.go report g.Go":                     "Recorder.flush",
 	"internal/delivery/run.go leave g.Go":                      "Recorder.flush",
 	"internal/xds/stream.go run go st.read":                    "stream.contain",
-	"internal/xds/stream.go run go st.write":                   "stream.contain",
 	"internal/xds/talk.go talks go func":                       "talk.run",
 	"internal/xds/talk.go newTalk time.AfterFunc":              "none: it cancels a context",
 	"internal/xds/talk.go SendMsg time.AfterFunc":              "none: it cancels a context",

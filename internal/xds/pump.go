@@ -41,6 +41,9 @@ func (st *stream) alarm(due *time.Timer) {
 	if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.now) && (at.IsZero() || tell.Before(at)) {
 		at = tell
 	}
+	if stuck := st.since.Add(st.srv.cfg.Limits.Write); st.waiting != nil && (at.IsZero() || stuck.Before(at)) {
+		at = stuck
+	}
 	if at.IsZero() {
 		due.Stop()
 	} else {
@@ -48,11 +51,11 @@ func (st *stream) alarm(due *time.Timer) {
 	}
 }
 
-// pump hands the writer the next response, if it is free and there is one, and reports
-// what is settled. It says whether it handed one over, and why the client cannot be served.
+// pump sends the next response, if there is room and there is one, and reports what is
+// settled. It says whether it sent one, and why the client cannot be served.
 func (st *stream) pump() (wrote bool, err error) {
-	if st.writing {
-		return false, nil
+	if st.waiting != nil {
+		return st.offer()
 	}
 	target := st.att.Current()
 	step := st.client.Step(st.now, target)
@@ -73,28 +76,26 @@ func (st *stream) pump() (wrote bool, err error) {
 		st.settled = s
 		st.att.Settled(s.revision)
 	}
-	if step.Response == nil {
-		return false, step.Err
+	if step.Response != nil {
+		wrote, err = st.hand(step.Response)
 	}
-	return st.hand(step.Response), step.Err
+	if err == nil {
+		err = step.Err
+	}
+	return wrote, err
 }
 
-// hand gives a response to the writer. It says whether it did: not if the stream has ended.
-func (st *stream) hand(r *planner.Response) bool {
+// hand sends a response, or has it wait for room, which is the same to the planner.
+func (st *stream) hand(r *planner.Response) (wrote bool, err error) {
 	st.count++
 	nonce := strconv.FormatUint(st.count, 36)
-	st.held = newHanded(st.srv.cfg.Limits.Write)
-	select {
-	case st.writes <- newResponse(r, nonce, st.held):
-	case <-st.ctx.Done():
-		return false
-	}
-	st.writing = true
+	st.waiting, st.since = newResponse(r, nonce), st.now
+	wrote, err = st.offer()
 	st.nonces[r.Type] = nonce
 	st.client.Sent(st.now, r, nonce)
 	st.noteOffer(r)
 	if r.Changes() {
 		st.att.Sent(r.Revision)
 	}
-	return true
+	return wrote, err
 }

@@ -23,9 +23,9 @@ import (
 	"fairlead/internal/snapshot"
 )
 
-// stream is one client's stream. The goroutine of run owns everything in it; a reader
-// only receives and a writer only sends. A client that does not read blocks the writer
-// alone: when the owner's deadline passes, run returns, and that frees both.
+// stream is one client's stream. The goroutine of run owns everything in it, and sends, which
+// does not wait for the client (see room); a reader only receives. When the deadline of a client
+// that does not read passes, run returns, and that frees the reader.
 type stream struct {
 	srv *Server
 	ss  grpc.ServerStream
@@ -35,8 +35,6 @@ type stream struct {
 
 	requests chan *request
 	readEnd  chan error // capacity 1
-	writes   chan *response
-	written  chan error // capacity 1
 
 	protocol
 	node   pinnedNode
@@ -47,12 +45,11 @@ type stream struct {
 	admitted *snapshot.Target
 	nonces   [fleet.NumTypes]string // of the last response of each type
 	count    uint64                 // responses sent
-	writing  bool
-	held     *handed // the last response, nil if there was none
-	settled  settled
-	now      time.Time   // of what happens now
-	behind   time.Time   // since when something of the target is not confirmed; zero: all is
-	waits    fleet.Waits // as last told
+	room
+	settled settled
+	now     time.Time   // of what happens now
+	behind  time.Time   // since when something of the target is not confirmed; zero: all is
+	waits   fleet.Waits // as last told
 
 	inspections chan inspection
 	ended       chan struct{} // closed when the owner answers no more
@@ -71,8 +68,6 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 		log:      s.log.With("tenant", id.Key.Tenant, "fleet", id.Key.Fleet, "remote", remote(ss.Context())),
 		requests: make(chan *request),
 		readEnd:  make(chan error, 1),
-		writes:   make(chan *response),
-		written:  make(chan error, 1),
 
 		inspections: make(chan inspection),
 		ended:       make(chan struct{}),
@@ -81,11 +76,10 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 	return st
 }
 
-// run serves the stream until its end. The reader and the writer end with ctx, which
-// grpc cancels when the handler returns.
+// run serves the stream until its end. The reader ends with ctx, which grpc cancels when the
+// handler returns.
 func (st *stream) run() error {
 	go st.read()
-	go st.write()
 	defer func() {
 		if st.att != nil {
 			st.srv.release(st.ctx, st.held)
@@ -135,23 +129,7 @@ func (st *stream) read() {
 	}
 }
 
-func (st *stream) write() {
-	defer st.contain(st.written)
-	for {
-		select {
-		case r := <-st.writes:
-			err := st.ss.SendMsg(r)
-			st.written <- err
-			if err != nil {
-				return
-			}
-		case <-st.ctx.Done():
-			return
-		}
-	}
-}
-
-// contain makes of a panic in the reader or the writer the end of this stream alone.
+// contain makes of a panic in the reader the end of this stream alone.
 func (st *stream) contain(end chan<- error) {
 	if p := recover(); p != nil { //nolint:revive // contain is what is deferred
 		err := lifecycle.Contained(st.log, "a stream", p)
@@ -253,19 +231,17 @@ func (st *stream) loop() error {
 	drain := st.srv.drain
 	opened := time.After(st.srv.cfg.Limits.OpenedAfter)
 	leave := st.srv.leaves(st.ctx)
-	var stuck <-chan time.Time
 	due := time.NewTimer(0)
 	defer due.Stop()
 	for {
 		st.now = time.Now()
-		switch wrote, err := st.pump(); {
-		case err != nil:
-			return err
-		case wrote:
-			stuck = time.After(st.srv.cfg.Limits.Write)
+		wrote, err := st.pump()
+		if err != nil {
+			return ended(err)
 		}
-		if !st.writing {
-			stuck = nil
+		if wrote {
+			st.turn.leave()
+			continue // there may be more to say
 		}
 		st.alarm(due)
 		select {
@@ -280,17 +256,11 @@ func (st *stream) loop() error {
 			q.answer <- st.tell(q.bare)
 		case <-opened:
 			st.client.Opened(time.Now())
-		case err := <-st.written:
-			if err != nil {
-				return ended(err)
-			}
-			st.writing = false
+		case <-st.freed(): // pump sends what waits
 		case err := <-st.readEnd:
 			return ended(err)
 		case err := <-st.att.Ended():
 			return err
-		case <-stuck:
-			return status.Errorf(codes.ResourceExhausted, "the client read nothing for %s", st.srv.cfg.Limits.Write)
 		case <-drain:
 			drain = nil
 			leave = time.After(spread(st.srv.cfg.DrainSpread))

@@ -1,11 +1,14 @@
 package xds_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/xds/xdstest"
@@ -71,6 +74,41 @@ func TestT08_AStreamThatEndsUnreadCounts(t *testing.T) {
 				synctest.Wait()
 				if w.Attached() != 0 || !reader.Alive() {
 					t.Errorf("of a client that reads %d streams count, and the connection lives: %t; want none, and it does", w.Attached(), reader.Alive())
+				}
+			})
+		})
+	}
+}
+
+// TestT08_AStreamThatIsNotReadEnds: with two large responses on their way the second has to wait, and its stream for
+// no longer than Limits.Write. With one, the client may be slow.
+func TestT08_AStreamThatIsNotReadEnds(t *testing.T) {
+	for name, types := range map[string][]fleet.Type{"one": {fleet.Cluster}, "two": {fleet.Cluster, fleet.Listener}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := xdstest.New(t)
+				for i := range 2000 {
+					name := fmt.Sprintf("a-name-that-takes-some-bytes-%d", i)
+					w.Publish(xdstest.Put(fleet.Cluster, name, "1"), xdstest.Put(fleet.Listener, name, "1"))
+				}
+				r := w.Raw()
+				r.Deaf()
+				id := r.Call(deltaADS, "*")
+				for _, typ := range types {
+					body, err := proto.Marshal(&discoveryv3.DeltaDiscoveryRequest{Node: xdstest.Envoy("n1"), TypeUrl: typ.URL()})
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.Send(id, xdstest.Message(len(body), body), false)
+					synctest.Wait()
+				}
+				time.Sleep(59 * time.Second)
+				if n := w.Attached(); n != 1 {
+					t.Errorf("after 59 s %d streams are served, want it", n)
+				}
+				time.Sleep(2 * time.Second)
+				if n, want := w.Attached(), 2-len(types); n != want {
+					t.Errorf("after 61 s %d streams are served, want %d", n, want)
 				}
 			})
 		})
