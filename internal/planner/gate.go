@@ -18,7 +18,7 @@ var naming = []fleet.Type{fleet.Listener, fleet.Route, fleet.ScopedRoute, fleet.
 // and does not have yet, or one that this node refused. A changed cluster keeps nothing
 // waiting: the old one serves (SEMANTICS 3.3, 3.9).
 func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
-	clusters := &l.pos.Types[fleet.Cluster]
+	clusters, all := &l.pos.Types[fleet.Cluster], l.hasAllClusters()
 	for _, ref := range ch.new.Refs {
 		if ref.Type != fleet.Cluster {
 			continue
@@ -26,7 +26,7 @@ func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 		if l.target.Withholds(ref) && !ch.old.names(ref) {
 			return true
 		}
-		if t == fleet.Cluster { // clusters come together, and may name each other
+		if all || t == fleet.Cluster { // clusters come together, and may name each other
 			continue
 		}
 		there := l.target.Types[fleet.Cluster].Get(ref.Name) != nil
@@ -38,6 +38,16 @@ func (l *look) waitsForCluster(t fleet.Type, ch change) bool {
 		}
 	}
 	return false
+}
+
+// hasAllClusters reports whether the client has just what it is to have of clusters, of each the
+// version that it is to have: then no single one need be looked for.
+func (l *look) hasAllClusters() bool {
+	tr := &l.pos.Types[fleet.Cluster]
+	if tr.Sub == nil || tr.InFlight || len(l.rec.of(fleet.Cluster).held) > 0 {
+		return false
+	}
+	return tr.Sub.answeredBy(l.target.Types[fleet.Cluster], tr.Held)
 }
 
 // surelyHas reports whether the client has the cluster of that name, of whatever version,

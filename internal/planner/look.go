@@ -37,8 +37,8 @@ func (l *look) at(target *snapshot.Target) *look {
 
 // held is what the client has of a name, and next what it has once it ACKs what is in flight.
 func (l *look) held(t fleet.Type, name string) has {
-	if d, ok := l.rec.of(t).held[name]; ok {
-		return has{doubt: &d}
+	if h, ok := doubtOf(l.rec.of(t).held, name); ok {
+		return h
 	}
 	return has{res: l.pos.Types[t].Held.Get(name)}
 }
@@ -47,10 +47,23 @@ func (l *look) next(t fleet.Type, name string) has {
 	if !l.pos.Types[t].InFlight {
 		return has{}
 	}
-	if d, ok := l.rec.of(t).next[name]; ok {
-		return has{doubt: &d}
+	if h, ok := doubtOf(l.rec.of(t).next, name); ok {
+		return h
 	}
 	return has{res: l.pos.Types[t].Next.Get(name)}
+}
+
+// doubtOf allocates only where there is a doubt: it is asked for every name.
+func doubtOf(doubts map[string]Doubt, name string) (h has, ok bool) {
+	if len(doubts) == 0 {
+		return h, false
+	}
+	d, ok := doubts[name]
+	if !ok {
+		return h, false
+	}
+	found := d
+	return has{doubt: &found}, true
 }
 
 // wanted is the set that the client should hold of a type, but for what nobody wrote.

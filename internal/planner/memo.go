@@ -15,6 +15,7 @@ import (
 // earlier is always safe.
 type memo struct {
 	seed     maphash.Seed
+	whole    whole
 	mu       sync.RWMutex        // guards what follows
 	seen     map[uint64]struct{} // hashes of positions that somebody was in
 	steps    map[stepKey]*entry[*step]

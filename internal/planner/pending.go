@@ -20,7 +20,7 @@ func (p *plan) collectPending() {
 	for _, ch := range p.pending {
 		there[ch.name] = struct{}{}
 	}
-	nonexistent := 0
+	nonexistent, all := 0, len(p.pending)
 	for _, n := range p.tr.Pending.Sorted() {
 		ch := change{name: n.Name, new: p.lookup(p.t, n.Name)}
 		if ch.new != nil {
@@ -61,7 +61,9 @@ func (p *plan) collectPending() {
 			p.keepInPlace(ch)
 		}
 	}
-	p.sortPending()
+	if len(p.pending) > all {
+		p.sortPending()
+	}
 }
 
 // keepInPlace puts a resource that the client holds in the place of its removal.
@@ -91,8 +93,9 @@ func (in interner) answered(r *Response, pending *snapshot.Set) *snapshot.Set {
 	if pending.Len() == 0 {
 		return nil
 	}
-	var edits []snapshot.Edit
-	out := make(map[string]struct{})
+	most := min(pending.Len(), len(r.Resources)+len(r.answered))
+	edits := make([]snapshot.Edit, 0, most)
+	out := make(map[string]struct{}, most)
 	take := func(name string) {
 		n := pending.Get(name)
 		if _, again := out[name]; n != nil && !again {

@@ -87,6 +87,8 @@ func (p *plan) rest() rest {
 // collect finds what differs and leaves out what has to wait.
 func (p *plan) collect() {
 	var named *namers
+	want, _ := p.wanted(p.t)
+	p.pending = make([]change, 0, max(0, want.Len()-p.tr.Held.Len())) // at least so many differ
 	for ch := range p.differences(p.t) {
 		switch {
 		case ch.new == nil && ch.old.settledOn() && p.target.Keeps(fleet.Ref{Type: p.t, Name: ch.name}):
@@ -141,6 +143,9 @@ func (p *plan) take(ch change) {
 	if ch.missing() {
 		return // nothing changes for the client
 	}
+	if p.r.changes == nil {
+		p.r.changes, p.given = make([]change, 0, len(p.pending)), make([]snapshot.Edit, 0, len(p.pending))
+	}
 	p.r.changes = append(p.r.changes, ch)
 	if !ch.old.is(ch.new) || ch.old.res == nil {
 		p.given = append(p.given, snapshot.Edit{Old: ch.old.res, New: ch.new})
@@ -150,13 +155,8 @@ func (p *plan) take(ch change) {
 // settleAfter works out what the client holds once it took the response, and what is in
 // doubt then.
 func (p *plan) settleAfter() {
-	var edits []snapshot.Edit
-	for _, e := range p.given {
-		if e.Old != nil || e.New != nil {
-			edits = append(edits, e)
-		}
-	}
-	p.r.after = p.in.apply(p.t, p.tr.Held, edits)
+	p.given = slices.DeleteFunc(p.given, func(e snapshot.Edit) bool { return e.Old == nil && e.New == nil })
+	p.r.after = p.in.apply(p.t, p.tr.Held, p.given)
 	if want, _ := p.wanted(p.t); p.r.after != want && p.r.after.Equal(want) {
 		p.r.after = want
 	}

@@ -62,6 +62,16 @@ func (s *Subscription) wants(in interner, set *snapshot.Set) (want, missing *sna
 	return s.last.want, s.last.missing
 }
 
+// answeredBy reports whether a set is what is wanted of another one, if that was worked out last.
+func (s *Subscription) answeredBy(of, want *snapshot.Set) bool {
+	if s.wildcard {
+		return of == want
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last.known && s.last.of == of && s.last.want == want
+}
+
 // wantedOf is wants of a set that is not the present one.
 func (s *Subscription) wantedOf(in interner, set *snapshot.Set) (want, missing *snapshot.Set) {
 	if s.wildcard {
@@ -84,7 +94,8 @@ func (s *Subscription) follow(in interner, last answer, set *snapshot.Set) answe
 	case s.names.Names() == set.Names():
 		next.want, next.missing = set, nil
 	case !last.known:
-		var has, lacks []snapshot.Edit
+		has := make([]snapshot.Edit, 0, min(s.names.Len(), set.Len()))
+		var lacks []snapshot.Edit
 		for n := range s.names.All() {
 			if r := set.Get(n.Name); r != nil {
 				has = append(has, snapshot.Edit{New: r})
@@ -188,6 +199,7 @@ func (s *Subscription) adding(names Names, set *snapshot.Set) (edits []snapshot.
 		return nil
 	}
 	seen := make(map[string]struct{}, names.N)
+	edits = make([]snapshot.Edit, 0, names.N)
 	for b := range names.Each {
 		if _, again := seen[string(b)]; again || s.Named(string(b)) {
 			continue

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"maps"
+	"sync"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -198,11 +199,38 @@ func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
 	if m == nil || len(c.settled.kept) > 0 || l.rec.bends() {
 		return c.withheldNow(l, t)
 	}
+	if m.whole.of(l.target) {
+		return nil
+	}
 	return remembered(&m.mu, &m.withheld, withheldKey{stepKey{c.in.key, c.pos}, t}, func() []fleet.Withheld {
 		all := c.withheldNow(l, t)
 		c.in.grow(m, stepSize+64*len(all))
 		return all
 	})
+}
+
+// whole is what a target is that has all that anything of it needs: nothing of it is withheld
+// from anybody.
+type whole struct {
+	once sync.Once
+	is   bool
+}
+
+// of looks at every listener and every cluster, once for a target.
+func (w *whole) of(target *snapshot.Target) bool {
+	w.once.Do(func() { w.is = target.Plain() && !lacksAnything(target) })
+	return w.is
+}
+
+func lacksAnything(target *snapshot.Target) bool {
+	for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
+		for r := range target.Types[t].All() {
+			if _, lacks := lacking(t, change{new: r}, target); lacks {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {

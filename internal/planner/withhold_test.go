@@ -188,3 +188,38 @@ func TestWhatIsLeftAloneIsThere(t *testing.T) {
 	s.c.Subscribe(request{Type: fleet.Listener}, target)
 	s.step(target, "listeners l@1", "")
 }
+
+// TestARouteWaitsForAWithheldCluster: the client has all clusters that it can be given, and not that one.
+func TestARouteWaitsForAWithheldCluster(t *testing.T) {
+	t.Parallel()
+	naming := func(name string, typ fleet.Type, named string) fleet.Row {
+		return fleet.Row{Name: name, Version: "1", Revision: 1, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: typ, Name: named}}}}
+	}
+	rows := map[fleet.Type][]fleet.Row{
+		fleet.Cluster: {row("a", "1"), naming("b", fleet.Secret, "s")},
+		fleet.Route:   {naming("r", fleet.Cluster, "b")},
+	}
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	without := fleetAt(1, 1, rows)
+	s.c.Subscribe(request{Type: fleet.Cluster}, without)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, without)
+	s.step(without, "clusters a@1", "")
+	s.step(without, "nothing", "")
+	rows[fleet.Secret] = []fleet.Row{row("s", "1")}
+	with := fleetAt(2, 1, rows)
+	s.step(with, "clusters b@1", "")
+	s.step(with, "routes r@1", "")
+}
+
+// TestWhatIsWithheldIsToldWhileItsTypeIsUnanswered, before a step has come to it.
+func TestWhatIsWithheldIsToldWhileItsTypeIsUnanswered(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	one, two := world(t, 1, "listeners l@1"), world(t, 2, "listeners l@1 m@1>r")
+	s.c.Subscribe(request{Type: fleet.Listener}, one)
+	s.send(one)
+	w := s.c.Waits(two, true)
+	if len(w.Withheld) != 1 || w.Withheld[0].Ref.Name != "m" || w.Withheld[0].By != (fleet.Ref{Type: fleet.Route, Name: "r"}) {
+		t.Errorf("waits for %+v, want m for r", w)
+	}
+}

@@ -4,6 +4,9 @@ import (
 	"fairlead/internal/fleet"
 )
 
+// Plain reports whether the target has no exceptions.
+func (t *Target) Plain() bool { return t.repairs == nil }
+
 // Withholds reports whether the target leaves this name out because the node refused it,
 // not because the fleet has none.
 func (t *Target) Withholds(ref fleet.Ref) bool {
