@@ -132,10 +132,14 @@ func (b *bisection) refused() {
 	b.waiting = slices.Insert(b.waiting, 0, g)
 }
 
-// accuse takes in that a response with these candidates was refused, and none was named.
+// accuse takes in that a response with these candidates was refused, and none was named. One
+// that went out before a culprit in it was found out says nothing of the others.
 func (b *bisection) accuse(all []candidate) {
 	fresh := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return b.knows(x.refused) })
-	if b.offered == nil {
+	explained := slices.ContainsFunc(b.blamed, func(x candidate) bool {
+		return slices.ContainsFunc(all, func(y candidate) bool { return snapshot.Same(x.refused, y.refused) })
+	})
+	if b.offered == nil || explained {
 		if len(fresh) > 0 {
 			b.waiting = slices.Insert(b.waiting, 0, &group{candidates: fresh, bad: len(fresh) == len(all)})
 		}

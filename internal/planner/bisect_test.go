@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -122,4 +123,46 @@ func (p *poisoned) judge() bool {
 	}
 	slices.Sort(p.found)
 	return len(vs) > 0
+}
+
+// TestARefusalThatIsExplainedBlamesNobodyElse: an Envoy answers late for all that it held back.
+// Its words for one response name the culprit, those for the next one, which had that as well,
+// name nobody.
+func TestARefusalThatIsExplainedBlamesNobodyElse(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters d@1; listeners l@1")
+	more := &snapshot.Snapshot{Revision: 2, Types: before.Types}
+	more.Types[fleet.Cluster] = more.Types[fleet.Cluster].With(edsCluster("b", "1", 2))
+	one, two := snapshot.NewTarget(before, nil), snapshot.NewTarget(more, nil)
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Listener}, one)
+	alone, listeners := s.send(one), s.send(one)
+	s.at(20 * time.Second)
+	both := s.send(two)
+	if both == nil || describe(both) != "clusters b@1 d@1" {
+		t.Fatalf("sent %v", both)
+	}
+	s.at(23 * time.Second)
+	s.c.Acknowledge(fleet.Listener, listeners.Nonce) // it is not that it answers nothing at all
+	back := s.send(two)
+	if back == nil || describe(back) != "clusters -b -d" {
+		t.Fatalf("sent %v", back)
+	}
+	s.c.Refuse(fleet.Cluster, alone.Nonce, "Error adding d")
+	s.c.Refuse(fleet.Cluster, both.Nonce, "this does not look right")
+	s.c.Acknowledge(fleet.Cluster, back.Nonce)
+	for _, v := range s.c.Verdicts() {
+		for _, b := range v.Blame {
+			if b.Refused.Name != "d" {
+				t.Errorf("%s is blamed: %s", b.Refused.Name, v.Words)
+			}
+		}
+	}
+	two = two.Except([]snapshot.Exception{{Type: fleet.Cluster, Name: "d", Refused: "1"}})
+	s.step(two, "clusters b@1", "")
+	s.step(two, "nothing", "")
+	if vs := s.c.Verdicts(); len(vs) > 0 || s.c.Settled() != 2 {
+		t.Errorf("settled at %d; found out: %+v", s.c.Settled(), vs)
+	}
 }
