@@ -240,7 +240,6 @@ func (st *stream) loop() error {
 			return ended(err)
 		}
 		if wrote {
-			st.turn.leave()
 			continue // there may be more to say
 		}
 		st.alarm(due)
