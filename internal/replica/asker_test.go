@@ -179,6 +179,7 @@ func TestWhoAsksForAllMayGo(t *testing.T) {
 					t.Errorf("%d of 10 that waited are believed, want %d", n, want)
 				}
 				cancel()
+				synctest.Wait() // who asked gives its place back after it has told the others
 				if n := len(w.lastStreams.quick) + len(w.lastStreams.slow); n > 0 {
 					t.Errorf("%d places are held", n)
 				}

@@ -21,7 +21,7 @@ func BenchmarkComeback(b *testing.B) {
 		e := w.found("large", "crowd", nil)
 		s := &storm{estate: e}
 		s.write(static("c0", "1s"), world.EDSCluster("e0", "1s", world.ADS), world.Endpoints("e0", "127.0.0.1:80"))
-		dies, lives := s.server(servers), s.server(servers)
+		dies, lives := s.server(replaced), s.server(servers)
 		shop, bank := w.found("shop", "shop", nil), w.found("bank", "bank", nil)
 		there := &site{}
 		there.move(lives.Address)
