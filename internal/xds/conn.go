@@ -137,6 +137,13 @@ func (c *conn) called() {
 	}
 }
 
+// arrived notes that a stream was attached or refused. c may be nil.
+func (c *conn) arrived() {
+	if c != nil && c.guest != nil {
+		c.guest.arrival.end()
+	}
+}
+
 // admit notes that a call was authenticated.
 func (c *conn) admit() {
 	c.mu.Lock()

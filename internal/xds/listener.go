@@ -31,6 +31,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return raw, err
 		}
 		if g := l.srv.guests.admit(raw); g != nil {
+			g.arrival = l.srv.arrivals.next()
 			return g, nil
 		}
 		_ = raw.Close() // nothing was said on it
@@ -52,6 +53,8 @@ type guest struct {
 	all    *guests
 	from   netip.Prefix // invalid: the address is none of IP
 	called atomic.Int64 // when the last call came, or the connection; Unix nanoseconds
+
+	arrival *arrival
 
 	// Guarded by guests.mu.
 	place *list.Element // nil: it is a guest no more
@@ -136,6 +139,7 @@ func (g *guest) leaveLocked() {
 // Close may be called more than once.
 func (g *guest) Close() error {
 	g.leave()
+	g.arrival.end()
 	if err := g.Conn.Close(); err != nil {
 		return fmt.Errorf("close the connection: %w", err)
 	}

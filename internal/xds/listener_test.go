@@ -2,6 +2,7 @@ package xds_test
 
 import (
 	"net"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -220,6 +221,34 @@ func TestT08_AHandshakeHasADeadline(t *testing.T) {
 		}
 		if took := time.Since(began); took != 5*time.Second {
 			t.Errorf("it was closed after %s, want 5 s", took)
+		}
+	})
+}
+
+// Connections are taken in as fast as streams are made of them; who says nothing is waited for for 20 ms.
+func TestT16_ConnectionsArriveInParts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		most := 64 * runtime.GOMAXPROCS(0)
+		d := openDoor(t, func(c *xds.Config) { c.Limits.UnauthenticatedPerAddress = 4 * most })
+		began := time.Now()
+		for range most + 1 { // the last one is accepted, and waits
+			d.dial("192.0.2.1")
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("%d are accepted after %s", most+1, took)
+		}
+		d.dial("192.0.2.1")
+		if took := time.Since(began); took != 20*time.Millisecond {
+			t.Errorf("the next one is accepted after %s", took)
+		}
+		time.Sleep(time.Second)
+		began = time.Now()
+		for range 2 * most { // a stream is made of each before the next one comes
+			listening(t, d.raw("192.0.2.1"))
+			synctest.Wait()
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("those that say what they want are accepted after %s", took)
 		}
 	})
 }

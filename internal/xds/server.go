@@ -114,11 +114,12 @@ type Server struct {
 	log   *slog.Logger
 	drain chan struct{}
 	// stop closes drain.
-	stop    context.CancelFunc
-	planner *planner.Planner
-	lists   lists
-	streams registry
-	guests  guests
+	stop     context.CancelFunc
+	planner  *planner.Planner
+	lists    lists
+	streams  registry
+	guests   guests
+	arrivals arrivals
 }
 
 // New checks the configuration.
@@ -134,7 +135,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo)}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals()}
 	context.AfterFunc(ctx, func() { close(s.drain) })
 	s.guests.srv, s.guests.told.Interval = s, time.Second
 	return s, nil

@@ -86,7 +86,9 @@ func (st *stream) run() error {
 			st.att.Detach(st.client != nil && st.client.Clean())
 		}
 	}()
-	switch err := st.attach(); {
+	err := st.attach()
+	connOf(st.ctx).arrived()
+	switch {
 	case errors.Is(err, io.EOF):
 		return nil // it had nothing to ask for
 	case err != nil:
@@ -99,7 +101,7 @@ func (st *stream) run() error {
 		st.srv.streams.remove(st)
 		close(st.ended)
 	}()
-	err := st.loop()
+	err = st.loop()
 	if errors.Is(err, fleet.ErrLimit) {
 		st.log.Warn("stream ended: the client asks for more than it may, and will come back", "reason", err)
 	}
