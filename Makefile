@@ -87,8 +87,8 @@ mutants: ## Break the engine, one rule at a time, and see its test fail. ARGS=05
 MUTANTS ?= 3
 
 .PHONY: mutants-sample
-mutants-sample: ## The same with a few of them, which the commit's hash chooses. MUTANTS=3
-	go run ./test/mutants -sample $(MUTANTS)
+mutants-sample: race-ready ## The same with a few of them, which the commit's hash chooses. MUTANTS=3
+	CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" go run ./test/mutants -sample $(MUTANTS) # as "make test" has built all
 
 .PHONY: bench
 bench: bench-go bench-grid ## Measure everything that docs/performance.md and the README quote, for hours
