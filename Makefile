@@ -61,11 +61,13 @@ e2e-turn: ## Run them with one of the older ones, which the commit's hash choose
 		$(MAKE) e2e-versions VERSION=$${minors[$$((16#$${commit:0:6} % ($${#minors[@]} - 1)))]}
 
 # How long the long checks take: writers of the store, a client that refuses everything,
-# random sequences of requests. Then how many revisions 10,000 nodes have behind them, whose
+# random sequences of requests; and how many random histories of a fleet on several servers are
+# played of each protocol, other ones each time. Then how many revisions 10,000 nodes have behind them, whose
 # times are judged and who therefore do without the race detector.
 SOAK_STORE ?= 30s
 SOAK_REFUSALS ?= 60s
 SOAK_REQUESTS ?= 10m
+SOAK_HISTORIES ?= 12000
 SOAK_HISTORY ?= 200000
 SOAK_LARGE := 'Soak(ProductionSize|FirstDay)'
 SOAK := $(RACE) -p 1 -count=1 -timeout 60m -v
@@ -75,11 +77,18 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of; docs/soak
 	FAIRLEAD_SOAK=$(SOAK_STORE) $(SOAK) -run 'Soak' -skip $(SOAK_LARGE) $(TEST_FLAGS) $$(go list ./... | grep -v '/internal/xds$$')
 	FAIRLEAD_SOAK=$(SOAK_REFUSALS) $(SOAK) -run 'Soak(Client|Thousand|T[0-9])' $(TEST_FLAGS) ./internal/xds
 	FAIRLEAD_SOAK=$(SOAK_REQUESTS) $(SOAK) -run 'SoakRequests' $(TEST_FLAGS) ./internal/xds
+	go test -vet=off -count=1 -timeout 60m -v -run 'TestTheWhole$$' $(TEST_FLAGS) ./internal/replica -rapid.checks=$(SOAK_HISTORIES) -rapid.seed=0
 	FAIRLEAD_SOAK=full FAIRLEAD_SOAK_HISTORY=$(SOAK_HISTORY) go test -vet=off -p 1 -count=1 -timeout 90m -v -run $(SOAK_LARGE) $(TEST_FLAGS) ./test/e2e
 
 .PHONY: mutants
-mutants: ## Break the engine, one rule of the protocol at a time, and see its test fail. ARGS=05-patience.patch
+mutants: ## Break the engine, one rule at a time, and see its test fail. ARGS=05-patience.patch
 	go run ./test/mutants $(ARGS)
+
+MUTANTS ?= 3
+
+.PHONY: mutants-sample
+mutants-sample: race-ready ## The same with a few of them, which the commit's hash chooses. MUTANTS=3
+	CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" go run ./test/mutants -sample $(MUTANTS) # as "make test" has built all
 
 .PHONY: bench
 bench: bench-go bench-grid ## Measure everything that docs/performance.md and the README quote, for hours

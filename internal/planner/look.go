@@ -130,6 +130,7 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 	return func(yield func(change) bool) {
 		want, missing := l.wanted(t)
 		for old, now := range snapshot.Diff(tr.Held, want) {
+			now = l.own(t, now)
 			ch := change{name: snapshot.Edit{Old: old, New: now}.Name(), old: has{res: old}, new: now}
 			if _, ok := doubts[ch.name]; !ok && !yield(ch) {
 				return
@@ -158,9 +159,20 @@ func (l *look) differences(t fleet.Type) iter.Seq[change] {
 	}
 }
 
+// own is the target's own resource: that of an interned set may be another view's, of the same
+// content and of another revision.
+func (l *look) own(t fleet.Type, r *snapshot.Resource) *snapshot.Resource {
+	if r != nil {
+		if own := l.target.Types[t].Get(r.Name); own != nil && snapshot.Same(own, r) {
+			return own
+		}
+	}
+	return r
+}
+
 func (l *look) doubtfulWanted(t fleet.Type, name string, want *snapshot.Set) *snapshot.Resource {
 	if r := want.Get(name); r != nil || t != fleet.Endpoint {
-		return r
+		return l.own(t, r)
 	}
 	return l.lookup(t, name)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
 )
 
 // oneRowFeed answers at once: first everything, then one changed row per revision.
@@ -46,7 +48,37 @@ func BenchmarkChange(b *testing.B) {
 	for i := range 10_000 {
 		f.all = append(f.all, cluster(fmt.Sprint("cluster-", i), "1"))
 	}
-	benchmarkChange(b, f)
+	benchmarkChange(b, f, nil)
+}
+
+// BenchmarkChangeBesideExceptions is the same where each of the 1,000 nodes refuses something,
+// which the change leaves alone: "same" all the same, "own" each something else.
+func BenchmarkChangeBesideExceptions(b *testing.B) {
+	for _, refused := range []int{0, 1, 100} {
+		for _, who := range []string{"same", "own"} {
+			b.Run(fmt.Sprint(refused, "/", who), func(b *testing.B) {
+				f := &oneRowFeed{feed: newFeed(), rev: make(chan fleet.Revision, 1)}
+				for i := range 10_000 {
+					f.all = append(f.all, cluster(fmt.Sprint("cluster-", i), "1"))
+				}
+				own := 1
+				if who == "same" {
+					own = 0
+				}
+				benchmarkChange(b, f, func(i int, a *attachment) {
+					var r xds.Refusal
+					for j := range refused { // from the end, where no change comes to
+						name := fmt.Sprint("cluster-", 9_999-(i*own+j)%5_000)
+						r.Blame = append(r.Blame, snapshot.Blame{Refused: a.Current().Types[fleet.Cluster].Get(name)})
+					}
+					if refused > 0 {
+						a.Refuse(context.Background(), r)
+						<-a.Changed()
+					}
+				})
+			})
+		}
+	}
 }
 
 // BenchmarkChangeInManyViews is the same where each of the 1,000 nodes has a variant of its
@@ -59,10 +91,10 @@ func BenchmarkChangeInManyViews(b *testing.B) {
 	for i := range 1000 {
 		f.variants = append(f.variants, variant("own", fmt.Sprint("of-", i), fmt.Sprint(i), fmt.Sprint("node.id=node-", i), 0))
 	}
-	benchmarkChange(b, f)
+	benchmarkChange(b, f, nil)
 }
 
-func benchmarkChange(b *testing.B, f *oneRowFeed) {
+func benchmarkChange(b *testing.B, f *oneRowFeed, before func(i int, a *attachment)) {
 	b.Helper()
 	rev := fleet.Revision(1)
 	f.rev <- rev
@@ -71,6 +103,9 @@ func benchmarkChange(b *testing.B, f *oneRowFeed) {
 	as := make([]*attachment, 1000)
 	for i := range as {
 		as[i] = w.attachWhenRunning(id, fmt.Sprint("node-", i))
+		if before != nil {
+			before(i, as[i])
+		}
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -20,7 +20,8 @@ const (
 // exceptions are what one stream refuses, or what a node's streams refused that have ended.
 // They are guarded by the owner's mu.
 type exceptions struct {
-	list   []snapshot.Exception // by type and name
+	list   []snapshot.Exception // by type and name; insert and drop change it
+	key    string               // of the list, "" while nobody has asked for it
 	frozen map[fleet.Type]*freeze
 	lost   map[fleet.Ref]string             // the refused version of what has a good one that cannot be had
 	ended  map[fleet.Ref]snapshot.Exception // the last one of a name that has ended
@@ -116,7 +117,15 @@ func (x *exceptions) refuses(t fleet.Type, name, version string) bool {
 
 func (x *exceptions) insert(e snapshot.Exception) {
 	at, _ := slices.BinarySearchFunc(x.list, e, byName)
-	x.list = slices.Insert(x.list, at, e)
+	x.list, x.key = slices.Insert(x.list, at, e), ""
+}
+
+// drop takes out the exceptions that are gone.
+func (x *exceptions) drop(gone func(snapshot.Exception) bool) {
+	before := len(x.list)
+	if x.list = slices.DeleteFunc(x.list, gone); len(x.list) < before {
+		x.key = ""
+	}
 }
 
 func outcome(good *snapshot.Resource) (action fleet.Action, version string) {
@@ -145,7 +154,7 @@ func byName(a, b snapshot.Exception) int {
 
 // renew ends the exceptions whose name has another version in the view.
 func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revision) (resolved []fleet.Resolution) {
-	x.list = slices.DeleteFunc(x.list, func(e snapshot.Exception) bool {
+	x.drop(func(e snapshot.Exception) bool {
 		if e.Applies(snap) {
 			return false
 		}
@@ -172,14 +181,36 @@ func (x *exceptions) end(e snapshot.Exception) {
 }
 
 // internKey is equal for streams with equal exceptions that were offered them again as
-// often. Every part carries its length.
+// often. It costs what the list has once, and nothing until that changes.
 func (x *exceptions) internKey(retries int) string {
-	b := binary.AppendUvarint(nil, uint64(retries))
+	if x.key == "" && len(x.list) > 0 {
+		x.key = listKey(x.list)
+	}
+	if retries == 0 && len(x.frozen) == 0 {
+		return x.key
+	}
+	b := append([]byte(x.key), beyondList)
+	b = binary.AppendUvarint(b, uint64(retries))
+	for _, t := range fleet.Types() {
+		if f := x.frozen[t]; f != nil {
+			b = append(b, byte(t))
+			b = fmt.Append(b, f.set.Sum())
+		}
+	}
+	return string(b)
+}
+
+// beyondList ends the exceptions of a key: it is no type.
+const beyondList = 255
+
+// listKey: every part carries its length.
+func listKey(list []snapshot.Exception) string {
+	var b []byte
 	put := func(s string) {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	for _, e := range x.list {
+	for _, e := range list {
 		b = append(b, byte(e.Type))
 		put(e.Name)
 		put(e.Refused)
@@ -192,12 +223,6 @@ func (x *exceptions) internKey(retries int) string {
 		}
 		b = append(b, 1)
 		put(e.Good.Version)
-	}
-	for _, t := range fleet.Types() {
-		if f := x.frozen[t]; f != nil {
-			b = append(b, byte(t))
-			b = fmt.Append(b, f.set.Sum())
-		}
 	}
 	return string(b)
 }

@@ -355,3 +355,39 @@ func TestARefusalOutlivesItsStreamOfOneType(t *testing.T) {
 		}
 	})
 }
+
+// TestTheKeyIsTheLists: it is made once, and anew when the list has changed.
+func TestTheKeyIsTheLists(t *testing.T) { // not beside others, who allocate too
+	var x exceptions
+	keys := map[string]string{}
+	is := func(when string, retries int) {
+		t.Helper()
+		fresh := exceptions{list: x.list, frozen: x.frozen}
+		k := x.internKey(retries)
+		if again := fresh.internKey(retries); k != again {
+			t.Errorf("%s the key is %q, that of the list %q", when, k, again)
+		}
+		if other, taken := keys[k]; taken {
+			t.Errorf("%s the key is as it was %s", when, other)
+		}
+		keys[k] = when
+	}
+	e := func(name string) snapshot.Exception {
+		return snapshot.Exception{Type: fleet.Cluster, Name: name, Refused: "1"}
+	}
+	is("at first", 0)
+	x.insert(e("a"))
+	is("with a", 0)
+	is("with a, offered again", 1)
+	x.insert(e("b"))
+	is("with a and b", 0)
+	if n := testing.AllocsPerRun(100, func() { x.internKey(0) }); n > 0 {
+		t.Errorf("a key that is known allocates %.0f times", n)
+	}
+	x.drop(func(y snapshot.Exception) bool { return y.Name == "a" })
+	is("with b", 0)
+	x.setFrozen(fleet.Listener, &freeze{})
+	is("with b, frozen", 0)
+	x.drop(func(snapshot.Exception) bool { return true })
+	is("frozen", 0)
+}

@@ -162,7 +162,7 @@ func (s *subscriber) take(from *subscriber, move bool) {
 			s.end(e)
 		}
 	}
-	from.list = slices.DeleteFunc(from.list, concerns)
+	from.drop(concerns)
 	maps.DeleteFunc(from.frozen, func(t fleet.Type, _ *freeze) bool { return s.serves[t] })
 	from.ahead = slices.DeleteFunc(from.ahead, func(f fleet.PastRefusal) bool { return s.serves[f.Type] })
 }
@@ -226,7 +226,7 @@ func (ns *nodes) settle(a *attachment) (resolved []fleet.Resolution) {
 		return nil
 	}
 	history := ns.views.content.history
-	n.ofEnded.list = slices.DeleteFunc(n.ofEnded.list, func(e snapshot.Exception) bool {
+	n.ofEnded.drop(func(e snapshot.Exception) bool {
 		took := a.took(e.Type, e.Name, e.Refused, history)
 		if took {
 			resolved = append(resolved, resolution(n.id, e, ns.views.content.revision))

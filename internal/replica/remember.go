@@ -60,7 +60,7 @@ func (ns *nodes) remember(a *attachment, asked *recalled) (revised []fleet.Refus
 	}
 	ofEnded.labels, ofEnded.view = a.subscriber.labels, a.subscriber.view // it may have come back with other labels
 	if asked.elsewhere && len(asked.Refusals) < mostRefusals {
-		ofEnded.list = slices.DeleteFunc(ofEnded.list, func(e snapshot.Exception) bool { // ended there
+		ofEnded.drop(func(e snapshot.Exception) bool { // ended there
 			return !slices.ContainsFunc(asked.Refusals, func(f fleet.PastRefusal) bool {
 				return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused
 			})

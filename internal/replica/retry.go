@@ -28,10 +28,11 @@ func (ns *nodes) offerAgain(ids []string) (resolved []fleet.Resolution) {
 		}
 		var ended []fleet.Resolution
 		for s := range n.subscribers() {
-			for _, e := range s.list {
+			s.drop(func(e snapshot.Exception) bool {
 				ended = append(ended, resolution(n.id, e, ns.views.content.revision))
-			}
-			s.list, s.ahead = nil, nil
+				return true
+			})
+			s.ahead = nil
 			ended = append(ended, s.thaw(n.id, ns.views.content.revision)...)
 		}
 		n.setOfEnded(nil)
@@ -69,7 +70,7 @@ func (ns *nodes) reconsider(a *attachment, doubted []snapshot.Doubted) (resolved
 
 // doubt ends the exceptions that are doubted. Of a frozen type the client has what it says.
 func (s *subscriber) doubt(doubted []snapshot.Doubted, node string, by fleet.Revision) (resolved []fleet.Resolution) {
-	s.list = slices.DeleteFunc(s.list, func(e snapshot.Exception) bool {
+	s.drop(func(e snapshot.Exception) bool {
 		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
 		if out {
 			resolved = append(resolved, resolution(node, e, by))

@@ -21,6 +21,8 @@ type mutant struct {
 	touched []string // files, from the module's root
 }
 
+func (m mutant) name() string { return filepath.Base(m.file) }
+
 // load reads the patches of a directory, in order of their names.
 func load(dir string) ([]mutant, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.patch"))
@@ -111,6 +113,8 @@ func (m mutant) run(ctx context.Context, root string) error {
 	}
 	test := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-timeout=120s", "-overlay", file, "-run", "^"+m.test+"$", m.pkg)
 	test.Dir = root
+	// A failure that was found need not be made shorter, and the next run is not to begin with it.
+	test.Env = append(os.Environ(), "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
 	out, err := test.CombinedOutput()
 	switch {
 	case err == nil:
