@@ -54,18 +54,7 @@ type question struct {
 func (a *asker) ask(ctx context.Context, n fleet.AskedNode) (fleet.LastStream, error) {
 	q := &question{node: n, begun: time.Now(), lead: make(chan struct{}), done: make(chan struct{})}
 	a.join(q)
-	turn := time.NewTimer(lastStreamsTurn)
-	defer turn.Stop()
-	var err error
-	select {
-	case <-q.lead:
-	case <-q.done:
-	case <-turn.C:
-		err = context.DeadlineExceeded
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	}
-	if err != nil && a.withdraw(q) {
+	if err := q.wait(ctx); err != nil && a.withdraw(q) {
 		return fleet.LastStream{}, err
 	}
 	select { // it leads, or is being asked for
@@ -74,6 +63,25 @@ func (a *asker) ask(ctx context.Context, n fleet.AskedNode) (fleet.LastStream, e
 	case <-q.done:
 	}
 	return q.answer, q.err
+}
+
+// wait returns when it is to ask, or is answered.
+func (q *question) wait(ctx context.Context) error {
+	if closed(q.lead) {
+		return nil
+	}
+	turn := time.NewTimer(lastStreamsTurn)
+	defer turn.Stop()
+	select {
+	case <-q.lead:
+		return nil
+	case <-q.done:
+		return nil
+	case <-turn.C:
+		return context.DeadlineExceeded
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (a *asker) join(q *question) {

@@ -85,6 +85,9 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 // waitUntilLoaded waits for the fleet's first load, for attachWait at most: the time in which
 // the load has to wait for those of other fleets does not count.
 func (o *owner) waitUntilLoaded(ctx context.Context) error {
+	if closed(o.loaded) {
+		return nil
+	}
 	begun, queued := time.Now(), o.pace.queued.read()
 	timer := time.NewTimer(attachWait)
 	defer timer.Stop()

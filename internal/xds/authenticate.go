@@ -30,8 +30,7 @@ func (s *Server) identify(ctx context.Context) (Identity, error) {
 	if s.cfg.Anonymous != nil {
 		return *s.cfg.Anonymous, nil
 	}
-	md, _ := metadata.FromIncomingContext(ctx)
-	values := md.Get("authorization")
+	values := metadata.ValueFromIncomingContext(ctx, "authorization")
 	switch len(values) {
 	case 0:
 		return Identity{}, fmt.Errorf("no credential: send a node token as \"authorization: Bearer ...\" (gRPC clients send call_creds only with GRPC_EXPERIMENTAL_XDS_BOOTSTRAP_CALL_CREDS=true): %w", fleet.ErrUnauthenticated)

@@ -185,8 +185,13 @@ func (r *request) initialVersion(b []byte) error {
 	return nil
 }
 
-// pair decodes an entry of a map<string, string>.
+// pair decodes an entry of a map<string, string>: nearly all are a short key and a short value.
 func pair(b []byte) (key, value []byte, err error) {
+	if key, rest, ok := short(b, 1); ok {
+		if value, rest, ok := short(rest, 2); ok && len(rest) == 0 {
+			return key, value, nil
+		}
+	}
 	err = eachBytes(b, func(num protowire.Number, v []byte) error {
 		switch num {
 		case 1:
@@ -197,6 +202,16 @@ func pair(b []byte) (key, value []byte, err error) {
 		return nil
 	})
 	return key, value, err
+}
+
+// short takes a length-delimited field of that number, below 16, and of less than 128 bytes; ok if b
+// begins with one.
+func short(b []byte, num byte) (v, rest []byte, ok bool) {
+	if len(b) < 2 || b[0] != num<<3|2 || b[1] >= 0x80 || len(b) < 2+int(b[1]) {
+		return nil, nil, false
+	}
+	end := 2 + int(b[1])
+	return b[2:end], b[end:], true
 }
 
 // status decodes a google.rpc.Status. Its text is the client's and may be anything: it

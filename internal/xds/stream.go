@@ -220,8 +220,7 @@ func (st *stream) kind() planner.Kind {
 	} else {
 		k.TTL = ttl && !k.Envoy && slices.Contains(n.ClientFeature, featureWrapped)
 	}
-	md, _ := metadata.FromIncomingContext(st.ctx)
-	for _, agent := range md.Get("user-agent") {
+	for _, agent := range metadata.ValueFromIncomingContext(st.ctx, "user-agent") {
 		if strings.HasPrefix(agent, "grpc-") {
 			k.MaxSet = 4 << 20
 		}
