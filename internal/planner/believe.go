@@ -175,7 +175,6 @@ func (c *Client) zombies(t fleet.Type, target *snapshot.Target) {
 		return
 	}
 	l := c.look(target)
-	l.rec = c.rec
 	for _, s := range []*snapshot.Set{target.Gone[t], target.View[t]} { // what is withheld from the node was refused
 		for r := range s.All() {
 			if l.rec = c.rec; c.origin.Past.doubts(r) && c.pos.Types[t].Sub.Has(r.Name) && l.held(t, r.Name).nothing() {
