@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// leaves returns when a stream has to end because of its connection's age, nil if never:
+// leaves returns when a stream has to end because of its connection's age, zero if never:
 // after grpc has said GOAWAY, which takes up to a tenth longer than the age, and spread,
 // so that a server's clients do not all come back at once (PROTOCOL rule 25).
-func (s *Server) leaves(ctx context.Context) <-chan time.Time {
+func (s *Server) leaves(ctx context.Context) time.Time {
 	age := s.cfg.MaxAge
 	c := connOf(ctx)
 	if age <= 0 || c == nil {
-		return nil
+		return time.Time{}
 	}
-	return time.After(max(time.Until(c.born.Add(age+age/10)), leastLife) + spread(s.cfg.AgeGrace))
+	return time.Now().Add(max(time.Until(c.born.Add(age+age/10)), leastLife) + spread(s.cfg.AgeGrace))
 }
 
 // leastLife is how long a stream lives that was opened on a connection which is of age

@@ -45,34 +45,32 @@ func (s *Server) identify(ctx context.Context) (Identity, error) {
 	return s.cfg.Authenticator.Authenticate(ctx, token)
 }
 
-// authenticate lets a call through if its headers hold a good credential. It runs before
+// authenticate tells whom a call speaks for if its headers hold a good credential, nil if it needs none. It runs before
 // anything of a body is decoded or asked for: what the client may send meanwhile is the
 // stream's first window, which is freed when the call is refused. grpc's tap handle would
 // see the headers earlier, but must not wait for a database, and grpc leaves the timer of
 // a call's grpc-timeout behind when a tap refuses it.
-func (s *Server) authenticate(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+func (s *Server) authenticate(ss grpc.ServerStream, method string) (*identified, error) {
 	c := connOf(ss.Context())
 	if c != nil {
 		c.called()
 	}
-	if strings.HasPrefix(info.FullMethod, open) {
-		return next(srv, ss)
+	if strings.HasPrefix(method, open) {
+		return nil, nil
 	}
 	id, err := s.identify(ss.Context())
 	if err != nil {
-		s.log.Info("call refused", "method", info.FullMethod, "remote", remote(ss.Context()), "reason", err)
-		return statusOf(err)
+		s.log.Info("call refused", "method", method, "remote", remote(ss.Context()), "reason", err)
+		return nil, statusOf(err)
 	}
 	known := &identified{ServerStream: ss, ctx: context.WithValue(ss.Context(), identityKey{}, id), conn: c, id: id}
 	if c != nil {
 		c.admit()
 		if err := c.await(ss.Context(), id.Credential); err != nil {
-			return statusOf(err)
+			return nil, statusOf(err)
 		}
 	}
-	err = next(srv, known)
-	known.note(err)
-	return err
+	return known, nil
 }
 
 // refuseUnary is for methods that are registered as unary by mistake: grpc decodes their

@@ -20,10 +20,11 @@ func (codec) Name() string { return "proto" }
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	switch v := v.(type) {
 	case *response:
-		return mem.BufferSlice{mem.SliceBuffer(v.shared), mem.NewBuffer(&v.own, v.handed)}, nil
+		return mem.BufferSlice{mem.SliceBuffer(v.shared), &v.handed}, nil
 	case *answer:
-		b, err := proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, max(proto.Size(v.message), minHanded)), v.message)
-		return mem.BufferSlice{mem.NewBuffer(&b, v.handed)}, err
+		b, err := proto.Marshal(v.message)
+		v.SliceBuffer = b
+		return mem.BufferSlice{&v.handed}, err //nolint:wrapcheck // grpc wraps it
 	}
 	return c.proto.Marshal(v)
 }

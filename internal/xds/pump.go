@@ -35,22 +35,6 @@ func (st *stream) tellWaits(target *snapshot.Target) {
 	}
 }
 
-// alarm sets the timer to when something is to be said though nothing happened.
-func (st *stream) alarm(due *time.Timer) {
-	at := st.client.Due(st.now)
-	if tell := st.behind.Add(tellAfter); !st.behind.IsZero() && tell.After(st.now) && (at.IsZero() || tell.Before(at)) {
-		at = tell
-	}
-	if stuck := st.since.Add(st.srv.cfg.Limits.Write); st.waiting != nil && (at.IsZero() || stuck.Before(at)) {
-		at = stuck
-	}
-	if at.IsZero() {
-		due.Stop()
-	} else {
-		due.Reset(at.Sub(st.now))
-	}
-}
-
 // pump sends the next response, if there is room and there is one, and reports what is
 // settled. It says whether it sent one, and why the client cannot be served.
 func (st *stream) pump() (wrote bool, err error) {

@@ -9,15 +9,16 @@ import (
 // response is a DiscoveryResponse or a DeltaDiscoveryResponse as its bytes: those that it
 // shares with every other stream, and its own.
 type response struct {
-	shared  []byte
-	own     []byte
-	*handed // nil until it is sent
+	shared []byte
+	handed          // what is its own
+	nonce  [16]byte // as it is encoded
 }
 
 // respNonce is the field number of the nonce in both responses.
 const respNonce = 5
 
 func newResponse(r *planner.Response, nonce string) *response {
-	own := protowire.AppendTag(make([]byte, 0, minHanded), respNonce, protowire.BytesType)
-	return &response{shared: r.Body(), own: protowire.AppendString(own, nonce)}
+	x := &response{shared: r.Body()}
+	x.SliceBuffer = protowire.AppendString(protowire.AppendTag(x.nonce[:0], respNonce, protowire.BytesType), nonce)
+	return x
 }

@@ -50,8 +50,10 @@ func (st *stream) offer() (wrote bool, err error) {
 		return false, nil
 	}
 	r := st.waiting
-	st.waiting, st.held = nil, newHanded(limit)
-	st.unsent += messagePrefix + len(r.shared) + len(r.own)
-	r.handed = st.held
-	return true, st.ss.SendMsg(r) //nolint:wrapcheck // it is a status, or the end of the stream
+	r.hand(st.now, limit)
+	st.waiting, st.held = nil, &r.handed
+	st.unsent += messagePrefix + len(r.shared) + r.Len()
+	err = st.ss.SendMsg(r)
+	r.shared = nil   // grpc has it, and held keeps r
+	return true, err //nolint:wrapcheck // it is a status, or the end of the stream
 }

@@ -23,7 +23,7 @@ func (u *unread) SendMsg(m any) error {
 
 func (u *unread) read() {
 	for _, r := range u.sent {
-		r.Put(nil)
+		r.Free()
 	}
 	u.sent = nil
 }

@@ -167,7 +167,7 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.UnknownServiceHandler(refuseUnknown),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.Creds(newTransport(s, s.cfg.TLS)),
-		grpc.ChainStreamInterceptor(s.containStream, s.authenticate),
+		grpc.StreamInterceptor(s.door),
 		grpc.UnaryInterceptor(refuseUnary),
 		grpc.StaticStreamWindowSize(64 << 10),
 		grpc.StaticConnWindowSize(1 << 20),

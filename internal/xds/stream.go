@@ -33,8 +33,8 @@ type stream struct {
 	id  Identity
 	log *slog.Logger
 
-	requests chan *request
-	readEnd  chan error // capacity 1
+	requests chan *request // closed at the reader's end
+	readErr  error         // why the reader ended
 
 	protocol
 	node   pinnedNode
@@ -54,6 +54,9 @@ type stream struct {
 	inspections chan inspection
 	ended       chan struct{} // closed when the owner answers no more
 	nacks       [fleet.NumTypes]map[string]nacked
+	alarm       alarm
+	opening     time.Time // until when the client may be telling what it holds; zero: it has told
+	leave       time.Time // when the stream has to end; zero: never
 }
 
 // settled is what was last reported, in which history.
@@ -67,7 +70,6 @@ func newStream(s *Server, ss grpc.ServerStream, id Identity, p protocol) *stream
 		srv: s, ss: ss, ctx: ss.Context(), id: id, protocol: p,
 		log:      s.log.With("tenant", id.Key.Tenant, "fleet", id.Key.Fleet, "remote", remote(ss.Context())),
 		requests: make(chan *request),
-		readEnd:  make(chan error, 1),
 
 		inspections: make(chan inspection),
 		ended:       make(chan struct{}),
@@ -109,9 +111,14 @@ func (st *stream) run() error {
 	return err
 }
 
+// read hands on the requests, and says why there are no more.
 func (st *stream) read() {
-	defer st.contain(st.readEnd)
-	limits := st.srv.cfg.Limits
+	defer close(st.requests)
+	st.readErr = panicStatus(lifecycle.Contain(st.log, "a stream", st.receive))
+}
+
+func (st *stream) receive() error {
+	limits, ended := st.srv.cfg.Limits, st.ctx.Done()
 	pace := rate.NewLimiter(rate.Limit(limits.Requests), limits.Burst)
 	for pace.Wait(st.ctx) == nil {
 		r := &request{delta: st.delta, bounds: bounds{&st.names, limits.NameBytes, &st.srv.lists}}
@@ -120,26 +127,16 @@ func (st *stream) read() {
 			err = r.refused
 		}
 		if err != nil {
-			st.readEnd <- err
-			return
+			return err
 		}
 		select {
 		case st.requests <- r:
-		case <-st.ctx.Done():
-			return
+		case <-ended:
+			return st.ctx.Err()
 		}
 	}
-}
-
-// contain makes of a panic in the reader the end of this stream alone.
-func (st *stream) contain(end chan<- error) {
-	if p := recover(); p != nil { //nolint:revive // contain is what is deferred
-		err := lifecycle.Contained(st.log, "a stream", p)
-		select {
-		case end <- statusOf(err):
-		case <-st.ctx.Done():
-		}
-	}
+	<-ended // a deadline is known before it passes
+	return st.ctx.Err()
 }
 
 // first waits for the first request.
@@ -153,16 +150,15 @@ func (st *stream) first() (*request, error) {
 	silence := time.NewTimer(limits.FirstRequest)
 	defer silence.Stop()
 	select {
-	case r := <-st.requests:
+	case r, ok := <-st.requests:
+		if !ok {
+			return nil, st.readErr
+		}
 		return r, nil
-	case err := <-st.readEnd:
-		return nil, err
 	case <-silence.C:
 		return nil, status.Errorf(codes.DeadlineExceeded, "no request came within %s of the stream's opening", limits.FirstRequest)
 	case <-st.srv.drain:
 		return nil, status.Error(codes.Unavailable, "the server is shutting down: connect again")
-	case <-st.ctx.Done():
-		return nil, st.ctx.Err()
 	}
 }
 
@@ -198,6 +194,7 @@ func (st *stream) attach() error {
 		origin.Past = planner.Past{Unclean: true, Settled: past.Settled}
 	}
 	st.now = time.Now()
+	st.opening, st.leave, st.alarm.rung = st.now.Add(st.srv.cfg.Limits.OpenedAfter), st.srv.leaves(st.ctx), make(chan struct{}, 1)
 	st.client = st.srv.planner.Client(st.id.Key, st.kind(), origin, !st.singleType, st.now)
 	return st.handle(first)
 }
@@ -228,14 +225,19 @@ func (st *stream) kind() planner.Kind {
 	return k
 }
 
+// loop waits for little at once: what a stream waits for costs it each time. What a clock decides, one alarm does.
 func (st *stream) loop() error {
 	drain := st.srv.drain
-	opened := time.After(st.srv.cfg.Limits.OpenedAfter)
-	leave := st.srv.leaves(st.ctx)
-	due := time.NewTimer(0)
-	defer due.Stop()
+	defer st.alarm.stop()
 	for {
 		st.now = time.Now()
+		if !st.leave.IsZero() && !st.now.Before(st.leave) {
+			return nil
+		}
+		if !st.opening.IsZero() && !st.now.Before(st.opening) {
+			st.opening = time.Time{}
+			st.client.Opened(st.now)
+		}
 		wrote, err := st.pump()
 		if err != nil {
 			return ended(err)
@@ -243,31 +245,27 @@ func (st *stream) loop() error {
 		if wrote {
 			continue // there may be more to say
 		}
-		st.alarm(due)
+		st.setAlarm()
 		select {
-		case r := <-st.requests:
+		case r, ok := <-st.requests:
+			if !ok {
+				return ended(st.readErr)
+			}
 			st.now = time.Now()
 			if err := st.handle(r); err != nil {
 				return err
 			}
 		case <-st.att.Changed(): // look again: pump does
-		case <-due.C: // pump looks
+		case <-st.alarm.rung: // pump looks
+			st.alarm.at = time.Time{}
+		case <-st.freed(): // pump sends what waits
 		case q := <-st.inspections:
 			q.answer <- st.tell(q.bare)
-		case <-opened:
-			st.client.Opened(time.Now())
-		case <-st.freed(): // pump sends what waits
-		case err := <-st.readEnd:
-			return ended(err)
 		case err := <-st.att.Ended():
 			return err
 		case <-drain:
 			drain = nil
-			leave = time.After(spread(st.srv.cfg.DrainSpread))
-		case <-leave:
-			return nil
-		case <-st.ctx.Done():
-			return st.ctx.Err()
+			st.leave = time.Now().Add(spread(st.srv.cfg.DrainSpread))
 		}
 	}
 }

@@ -81,9 +81,13 @@ func (t *talk) run(do func(*talk) error) error {
 
 // await returns what the talk ends with.
 func (t *talk) await(end <-chan error) error {
-	drain, leaves := t.srv.drain, t.srv.leaves(t.ctx)
-	if t.once {
-		drain, leaves = nil, nil
+	var leaves <-chan time.Time
+	drain, at := t.srv.drain, t.srv.leaves(t.ctx)
+	switch {
+	case t.once:
+		drain = nil
+	case !at.IsZero():
+		leaves = time.After(time.Until(at))
 	}
 	recheck := time.NewTicker(recheckEvery)
 	defer recheck.Stop()
@@ -141,8 +145,9 @@ func (t *talk) SendMsg(m any) error {
 		t.cancel(status.Errorf(codes.ResourceExhausted, "the client read nothing for %s", limit))
 	})
 	defer stuck.Stop()
-	a := &answer{message, newHanded(limit)}
-	t.held.Store(a.handed)
+	a := &answer{message: message}
+	a.hand(time.Now(), limit)
+	t.held.Store(&a.handed)
 	if err := t.ServerStream.SendMsg(a); err != nil {
 		return err
 	}

@@ -2,35 +2,41 @@ package xds
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 )
 
-// handed is what was handed to grpc for a client. For grpc it is sent then, though all of it
-// may wait for a client that reads nothing.
+// handed is a buffer that was handed to grpc for a client, the last of a message. For grpc it is
+// sent then, though all of it may wait for a client that reads nothing.
 type handed struct {
-	gone  chan struct{} // closed when it was written, or dropped
-	until time.Time     // when it must be gone
+	mem.SliceBuffer               // the bytes; it counts no references, and has those of grpc's methods that are not exported
+	refs            atomic.Int32  // besides the first one, which the codec gives to grpc
+	gone            chan struct{} // closed when it was written, or dropped
+	until           time.Time     // when it must be gone
 }
 
-func newHanded(limit time.Duration) *handed {
-	return &handed{gone: make(chan struct{}), until: time.Now().Add(limit)}
+// hand is called before grpc has it.
+func (h *handed) hand(now time.Time, limit time.Duration) {
+	h.gone, h.until = make(chan struct{}), now.Add(limit)
 }
 
-// minHanded is the capacity that makes a buffer one that grpc gives back.
-const minHanded = 1<<10 + 128
+// Ref is called by grpc.
+func (h *handed) Ref() { h.refs.Add(1) }
 
-// Get is never called: handed is the pool of one buffer.
-func (*handed) Get(n int) *[]byte { b := make([]byte, n); return &b }
-
-// Put is called when nobody has the buffer any more.
-func (h *handed) Put(*[]byte) { close(h.gone) }
+// Free is called by grpc, at last when it was written or dropped.
+func (h *handed) Free() {
+	if h.refs.Add(-1) < 0 {
+		close(h.gone)
+	}
+}
 
 // answer is a message of a talk.
 type answer struct {
 	message proto.Message
-	*handed
+	handed
 }
 
 func (h *handed) isGone() bool {
