@@ -85,6 +85,7 @@ func FuzzCompile(f *testing.F) {
 	f.Add(uint8(fleet.Listener), listener.Body)
 	for t, s := range map[fleet.Type]string{
 		fleet.Cluster:   `{"name":"ingress","type":"EDS","edsClusterConfig":{"edsConfig":{"ads":{}}},"metadata":{"filter_metadata":{"a":{"b":[1,null,"x"]}}}}`,
+		fleet.Listener:  `{"name":"ingress","filter_chains":[{"filters":[{"name":"f","typed_config":{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","type_url":"type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy","value":{"statPrefix":"s","weightedClusters":{"clusters":[{"name":"a/b~c","weight":1}]}}}}]}],"address":{"socket_address":{"address":"1.2.3.4","port_value":1}}}`,
 		fleet.Route:     `{"name":"ingress","virtual_hosts":[{"name":"v","domains":["*"],"routes":[{"match":{"prefix":"/"},"route":{"cluster":"c"}}]}]}`,
 		fleet.Endpoint:  `{"cluster_name":"ingress","endpoints":[{"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"1.2.3.4","port_value":1}}}}]}]}`,
 		fleet.Secret:    `{"name":"ingress","generic_secret":{"secret":{"inline_bytes":"eA"}}}`,
@@ -107,6 +108,11 @@ func FuzzCompile(f *testing.F) {
 		if err != nil || len(derived.Refs) != len(first.Derived.Refs) {
 			t.Errorf("%q: derived %v, then %v, %v", body, first.Derived, derived, err)
 		}
+		facts, err := resource.FactsOf(first.Type, first.Value)
+		if err != nil {
+			t.Fatalf("%q: %v", body, err)
+		}
+		checkMentions(t, first, facts)
 		d.Body, err = resource.Render(first.Type, first.Value)
 		if first.Type == fleet.Secret {
 			if err == nil {
