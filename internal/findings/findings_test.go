@@ -186,6 +186,18 @@ func TestUnknownBodies(t *testing.T) {
 	}
 }
 
+// TestBootstrapCluster: the cluster is the one of the generated bootstraps.
+func TestBootstrapCluster(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../bootstrap/parts.yaml.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte("- name: "+findings.BootstrapCluster+"\n")) {
+		t.Errorf("no cluster %s", findings.BootstrapCluster)
+	}
+}
+
 // TestDocumented: docs/findings.md describes every code.
 func TestDocumented(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,9 @@ type Resource struct {
 	Facts    *resource.Facts // nil: nothing is known of its body
 }
 
+// BootstrapCluster is the cluster that leads to Fairlead in the bootstraps that it makes.
+const BootstrapCluster = "fairlead_xds"
+
 // Check returns what is to be said of the fleet, the worst first, the same for the same
 // fleet whatever the order of its parts.
 func Check(f Fleet) []Finding {
