@@ -29,7 +29,7 @@ func (c *fleetCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	set := client.FleetUpdate{ReceiptWindow: given(c.ReceiptWindow), ForgetNodesAfter: given(c.ForgetNodesAfter), References: (*client.References)(given(c.References)), NodeIds: (*client.NodeIds)(given(c.NodeIDs))}
 	if c.StaticClusters != nil {
-		names := client.StaticClusters(strings.FieldsFunc(*c.StaticClusters, func(r rune) bool { return r == ',' }))
+		names := strings.FieldsFunc(*c.StaticClusters, func(r rune) bool { return r == ',' })
 		set.StaticClusters = &names
 	}
 	ask := s.api.GetFleet

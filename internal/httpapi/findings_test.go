@@ -77,8 +77,11 @@ func TestFindings(t *testing.T) {
 	w.do(http.MethodDelete, w.at("resources", "clusters", "backend"), "").is(200, nil)
 	want("deleted")
 
-	w.settledNode(w.fleet.ID, "n", 0)
+	status := w.settledNode(w.fleet.ID, "n", 0) // of which not all labels are known
 	w.do(http.MethodPut, w.at("resources", "routes", "r")+"?variant=eu", `{"selector": "node.id=x", "body": `+fmt.Sprintf(toCluster, "fairlead_xds")+`}`).is(200, nil)
+	want("a variant for nobody that is known")
+	status.Nodes[0].Labels = &fleet.NodeLabels{Region: "us"}
+	must(t, w.nodes.Report(t.Context(), status))
 	want("a variant for nobody", "warning variant_unmatched routes/r@eu /selector")
 }
 

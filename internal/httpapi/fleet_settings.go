@@ -41,9 +41,8 @@ func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forg
 	if static == nil || err != nil {
 		return set, err
 	}
-	names := []string(*static)
-	set.StaticClusters = &names
-	for i, n := range names {
+	set.StaticClusters = static
+	for i, n := range *static {
 		if err := textField(fmt.Sprintf("/static_clusters/%d", i), n, maxName); err != nil {
 			return set, err
 		}
