@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-func TestFindings(t *testing.T) {
+func TestFindingsCommand(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	const one = `{"code": "missing_reference", "severity": "error", "type": "routes", "name": "r", "variant": "eu", "pointer": "/body/x", "to": {"type": "clusters", "name": "c"}, "detail": "write it\u001b[2J"}`

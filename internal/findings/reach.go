@@ -6,8 +6,8 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// walkway goes from what clients ask for by themselves to all that it leads to.
-type walkway struct {
+// reachable goes from what clients ask for by themselves to all that it leads to.
+type reachable struct {
 	*checker
 	reached map[*name]bool
 	next    []*name
@@ -22,7 +22,7 @@ func (c *checker) reach() {
 	if len(c.byType[fleet.Listener]) == 0 {
 		return
 	}
-	w := &walkway{checker: c, reached: make(map[*name]bool, len(c.order)), hosts: map[string][]*name{}}
+	w := &reachable{checker: c, reached: make(map[*name]bool, len(c.order)), hosts: map[string][]*name{}}
 	namedBy := map[fleet.Ref]fleet.Ref{}
 	for _, n := range c.order {
 		if n.Type == fleet.VirtualHost {
@@ -46,7 +46,7 @@ func (c *checker) reach() {
 	}
 }
 
-func (w *walkway) run() {
+func (w *reachable) run() {
 	for _, n := range w.order {
 		if n.Type == fleet.Listener || n.Type == fleet.Runtime {
 			w.reach(n)
@@ -65,27 +65,27 @@ func (w *walkway) run() {
 	}
 }
 
-func (w *walkway) reach(n *name) {
+func (w *reachable) reach(n *name) {
 	if !w.reached[n] {
 		w.reached[n] = true
 		w.next = append(w.next, n)
 	}
 }
 
-func (w *walkway) to(r fleet.Ref) {
+func (w *reachable) to(r fleet.Ref) {
 	if n := w.names[r]; n != nil {
 		w.reach(n)
 	}
 }
 
-func (w *walkway) all(t fleet.Type) {
+func (w *reachable) all(t fleet.Type) {
 	for _, n := range w.byType[t] {
 		w.to(fleet.Ref{Type: t, Name: n})
 	}
 }
 
 // from goes to all that a variant leads to.
-func (w *walkway) from(v *variant) {
+func (w *reachable) from(v *variant) {
 	for _, m := range v.facts.Mentions {
 		w.to(m.Ref)
 	}
@@ -108,7 +108,7 @@ func (w *walkway) from(v *variant) {
 }
 
 // unreached says why nothing leads to a name, and what to do.
-func (w *walkway) unreached(n *name, by fleet.Ref, named bool) string {
+func (w *reachable) unreached(n *name, by fleet.Ref, named bool) string {
 	const otherwise = ", or delete it"
 	switch {
 	case n.Type == fleet.ScopedRoute:

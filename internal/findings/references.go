@@ -52,12 +52,12 @@ func (c *checker) mention(n *name, v *variant, m *resource.Mention) {
 
 // missingForNodes: of a name that has no default variant, some nodes have none.
 func (c *checker) missingForNodes(n *name, v *variant, m *resource.Mention, l *lack) {
-	who := l.crowd
+	who := l.someNodes
 	if len(n.variants) > 1 || !n.fallback() {
 		if v.won == nil {
 			c.wins(n, func(*variant, int, int) {})
 		}
-		who = crowd{}
+		who = someNodes{}
 		v.won.shares(l.views, func(i int) { who.take(&c.views, i) })
 	}
 	if who.nodes == 0 {

@@ -84,16 +84,16 @@ func (s set) shares(o set, f func(i int)) {
 // lack says who gets none of a name's variants.
 type lack struct {
 	views set
-	crowd
+	someNodes
 }
 
-// crowd is some nodes.
-type crowd struct {
+// someNodes is some nodes.
+type someNodes struct {
 	nodes   int
 	example string // the first by id
 }
 
-func (c *crowd) take(vs *views, i int) {
+func (c *someNodes) take(vs *views, i int) {
 	if c.nodes == 0 || vs.example[i] < c.example {
 		c.example = vs.example[i]
 	}
@@ -161,7 +161,7 @@ func byRank(variants []*variant) []*variant {
 }
 
 // text is how a sentence speaks of them.
-func (c *crowd) text() string {
+func (c *someNodes) text() string {
 	if c.nodes == 1 {
 		return fmt.Sprintf("1 node, %q, has", c.example)
 	}

@@ -8,6 +8,7 @@ import (
 	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/redact"
 	"fairlead/internal/store"
 )
 
@@ -93,10 +94,10 @@ func findingsCursor(s *string) (int, error) {
 func findingOf(f findings.Finding) oapi.Finding {
 	out := oapi.Finding{
 		Code: oapi.FindingCode(f.Code), Severity: oapi.FindingSeverity(f.Severity), Type: oapi.ResourceType(f.Type.Slug()), Name: f.Name,
-		Variant: optional(f.Variant), Pointer: f.Pointer, ToVariant: optional(f.ToVariant), Nodes: optional(f.Nodes), Detail: f.Detail,
+		Variant: optional(f.Variant), Pointer: f.Pointer, ToVariant: optional(f.ToVariant), Nodes: optional(f.Nodes), Detail: redact.Keys(f.Detail),
 	}
 	if f.To.Name != "" {
-		to := refOf(f.To)
+		to := refOf(fleet.Ref{Type: f.To.Type, Name: redact.Keys(f.To.Name)})
 		out.To = &to
 	}
 	return out
