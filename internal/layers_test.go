@@ -53,6 +53,7 @@ var layers = map[string][]string{
 	"internal/envoyversion": {"internal/fleet"},
 	"internal/redact":       {"internal/envoytypes", protobuf},
 	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
+	"internal/findings":     {"internal/fleet", "internal/resource", "internal/selector", protobuf},
 	"internal/snapshot":     {"internal/fleet", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
@@ -66,7 +67,7 @@ var layers = map[string][]string{
 	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/auth", "internal/envoyversion", "internal/findings", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},

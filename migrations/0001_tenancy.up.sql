@@ -43,6 +43,8 @@ CREATE TABLE fleets (
   -- of life it is forgotten, both in seconds. Tombstones are kept as long as nodes are remembered.
   receipt_window     integer NOT NULL DEFAULT 86400 CHECK (receipt_window BETWEEN 60 AND 30 * 86400),
   forget_nodes_after integer NOT NULL DEFAULT 7 * 86400 CHECK (forget_nodes_after BETWEEN 3600 AND 90 * 86400),
+  -- Clusters that the proxies have in their own bootstrap, sorted: what names one names what is there.
+  static_clusters text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (cardinality(static_clusters) <= 100),
   created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
   created_by      text NOT NULL DEFAULT '',
   deleted_at      timestamptz,

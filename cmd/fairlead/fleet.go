@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"fairlead/internal/client"
 )
@@ -12,11 +13,12 @@ import (
 type fleetCommand struct {
 	Connection connection `embed:""`
 
-	References       string `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
-	NodeIDs          string `name:"node-ids" enum:"shared,exclusive," default:"" placeholder:"shared|exclusive" help:"Whether several clients may have one node id at the same time, or the later one is refused."`
-	ReceiptWindow    string `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
-	ForgetNodesAfter string `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
-	JSON             bool   `name:"json" help:"Print the API's JSON."`
+	References       string  `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
+	NodeIDs          string  `name:"node-ids" enum:"shared,exclusive," default:"" placeholder:"shared|exclusive" help:"Whether several clients may have one node id at the same time, or the later one is refused."`
+	ReceiptWindow    string  `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
+	ForgetNodesAfter string  `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
+	StaticClusters   *string `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. Empty: none."`
+	JSON             bool    `name:"json" help:"Print the API's JSON."`
 }
 
 // Run changes the settings that are given, and prints all.
@@ -26,6 +28,10 @@ func (c *fleetCommand) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	set := client.FleetUpdate{ReceiptWindow: given(c.ReceiptWindow), ForgetNodesAfter: given(c.ForgetNodesAfter), References: (*client.References)(given(c.References)), NodeIds: (*client.NodeIds)(given(c.NodeIDs))}
+	if c.StaticClusters != nil {
+		names := strings.FieldsFunc(*c.StaticClusters, func(r rune) bool { return r == ',' })
+		set.StaticClusters = &names
+	}
 	ask := s.api.GetFleet
 	if set != (client.FleetUpdate{}) {
 		ask = func(ctx context.Context, tenant, fleet string, more ...client.RequestEditorFn) (*http.Response, error) {
@@ -43,6 +49,7 @@ func (c *fleetCommand) Run(ctx context.Context, sh *shell) error {
 	t := table{
 		{"fleet", f.Name}, {"revision", fmt.Sprint(f.Revision)},
 		{"references", string(f.References)}, {"node-ids", string(f.NodeIds)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
+		{"static-clusters", strings.Join(f.StaticClusters, ",")},
 	}
 	fmt.Fprint(s.out, t)
 	return nil

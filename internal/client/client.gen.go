@@ -83,6 +83,72 @@ func (e EventKind) Valid() bool {
 	}
 }
 
+// Defines values for FindingCode.
+const (
+	CertificateExpired FindingCode = "certificate_expired"
+	CertificateExpires FindingCode = "certificate_expires"
+	DuplicateDomain    FindingCode = "duplicate_domain"
+	KeyMismatch        FindingCode = "key_mismatch"
+	MissingForNodes    FindingCode = "missing_for_nodes"
+	MissingReference   FindingCode = "missing_reference"
+	StaticCluster      FindingCode = "static_cluster"
+	Unreachable        FindingCode = "unreachable"
+	VariantShadowed    FindingCode = "variant_shadowed"
+	VariantTie         FindingCode = "variant_tie"
+	VariantUnmatched   FindingCode = "variant_unmatched"
+)
+
+// Valid indicates whether the value is a known member of the FindingCode enum.
+func (e FindingCode) Valid() bool {
+	switch e {
+	case CertificateExpired:
+		return true
+	case CertificateExpires:
+		return true
+	case DuplicateDomain:
+		return true
+	case KeyMismatch:
+		return true
+	case MissingForNodes:
+		return true
+	case MissingReference:
+		return true
+	case StaticCluster:
+		return true
+	case Unreachable:
+		return true
+	case VariantShadowed:
+		return true
+	case VariantTie:
+		return true
+	case VariantUnmatched:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FindingSeverity.
+const (
+	Error   FindingSeverity = "error"
+	Info    FindingSeverity = "info"
+	Warning FindingSeverity = "warning"
+)
+
+// Valid indicates whether the value is a known member of the FindingSeverity enum.
+func (e FindingSeverity) Valid() bool {
+	switch e {
+	case Error:
+		return true
+	case Info:
+		return true
+	case Warning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LimitName.
 const (
 	Credentials          LimitName = "credentials"
@@ -552,6 +618,64 @@ type FieldError struct {
 	Pointer *string `json:"pointer,omitempty"`
 }
 
+// Finding defines model for Finding.
+type Finding struct {
+	// Code What kind of finding it is; docs/findings.md describes each.
+	Code FindingCode `json:"code"`
+
+	// Detail A sentence for people, which says what to do.
+	Detail string `json:"detail"`
+	Name   string `json:"name"`
+
+	// Nodes How many nodes it is about, where it is about some only.
+	Nodes *int `json:"nodes,omitempty"`
+
+	// Pointer JSON Pointer (RFC 6901) into the resource as it is read; "" is all of it.
+	//
+	// Example: /body/virtual_hosts/0/routes/0/route/cluster
+	Pointer string `json:"pointer"`
+
+	// Severity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+	Severity FindingSeverity `json:"severity"`
+	To       *ResourceRef    `json:"to,omitempty"`
+
+	// ToVariant Of the other resource that it is about, `to`.
+	ToVariant *string `json:"to_variant,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Of the resource; not there for the default one.
+	Variant *string `json:"variant,omitempty"`
+}
+
+// FindingCode What kind of finding it is; docs/findings.md describes each.
+type FindingCode string
+
+// FindingList defines model for FindingList.
+type FindingList struct {
+	// Errors How many findings there are of severity `error`, on all pages.
+	Errors int `json:"errors"`
+
+	// Infos The same of `info`.
+	Infos int       `json:"infos"`
+	Items []Finding `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Revision Of the content that was looked at.
+	Revision int64 `json:"revision"`
+
+	// Warnings The same of `warning`.
+	Warnings int `json:"warnings"`
+}
+
+// FindingSeverity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+type FindingSeverity string
+
 // Fleet defines model for Fleet.
 type Fleet struct {
 	CreatedAt   time.Time `json:"created_at"`
@@ -584,6 +708,13 @@ type Fleet struct {
 
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
+
+	// StaticClusters Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to Fairlead, `fairlead_xds`, is known without being
+	// listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["local_agent"]
+	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
@@ -618,6 +749,13 @@ type FleetCreate struct {
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References *References `json:"references,omitempty"`
+
+	// StaticClusters Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to Fairlead, `fairlead_xds`, is known without being
+	// listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["local_agent"]
+	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
 // FleetList defines model for FleetList.
@@ -663,6 +801,13 @@ type FleetUpdate struct {
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References *References `json:"references,omitempty"`
+
+	// StaticClusters Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to Fairlead, `fairlead_xds`, is known without being
+	// listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["local_agent"]
+	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
 // FleetUsage defines model for FleetUsage.
@@ -1282,6 +1427,12 @@ type SecretSummary struct {
 // Example: acme
 type Slug = string
 
+// StaticClusters Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to Fairlead, `fairlead_xds`, is known without being
+// listed. A list that is given takes the place of the present one.
+//
+// Example: ["local_agent"]
+type StaticClusters = []string
+
 // Tenant defines model for Tenant.
 type Tenant struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -1583,6 +1734,18 @@ type ApplyParams struct {
 type ListEventsParams struct {
 	// Node Only of this node.
 	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListFindingsParams defines parameters for ListFindings.
+type ListFindingsParams struct {
+	// Severity Only findings of this severity.
+	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1999,6 +2162,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 	ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListFindings Tell what is wrong in a fleet as a whole
+	//
+	// What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
+	// node gets. It is found anew for every page; `revision` tells of which content.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
+	ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListNodes List the nodes of a fleet
 	//
@@ -2617,6 +2788,24 @@ func (c *Client) RevokeCredential(ctx context.Context, tenant TenantParam, fleet
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListEventsRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListFindings Tell what is wrong in a fleet as a whole
+//
+// What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
+// node gets. It is found anew for every page; `revision` tells of which content.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
+func (c *Client) ListFindings(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFindingsRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3947,6 +4136,98 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 		if params.Node != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "node", *params.Node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListFindingsRequest constructs an http.Request for the ListFindings method
+func NewListFindingsRequest(server string, tenant TenantParam, fleet FleetParam, params *ListFindingsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/findings", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Severity != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "severity", *params.Severity, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5723,6 +6004,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 	ListEventsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*ListEventsResponse, error)
 
+	// ListFindingsWithResponse Tell what is wrong in a fleet as a whole
+	//
+	// What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
+	// node gets. It is found anew for every page; `revision` tells of which content.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
+	ListFindingsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*ListFindingsResponse, error)
+
 	// ListNodesWithResponse List the nodes of a fleet
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7090,6 +7381,68 @@ func (r ListEventsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListEventsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListFindingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FindingList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListFindingsResponse) GetJSON200() *FindingList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListFindingsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListFindingsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListFindingsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListFindingsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFindingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFindingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListFindingsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8969,6 +9322,22 @@ func (c *ClientWithResponses) ListEventsWithResponse(ctx context.Context, tenant
 	return ParseListEventsResponse(rsp)
 }
 
+// ListFindingsWithResponse Tell what is wrong in a fleet as a whole
+//
+// What no single resource shows: references that lead nowhere, certificates that expire, domains that stand twice, resources that nothing leads to, variants that no
+// node gets. It is found anew for every page; `revision` tells of which content.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/findings (the `ListFindings` operationId).
+func (c *ClientWithResponses) ListFindingsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*ListFindingsResponse, error) {
+	rsp, err := c.ListFindings(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFindingsResponse(rsp)
+}
+
 // ListNodesWithResponse List the nodes of a fleet
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10214,6 +10583,53 @@ func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest EventList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListFindingsResponse parses an HTTP response from a ListFindingsWithResponse call
+func ParseListFindingsResponse(rsp *http.Response) (*ListFindingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFindingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FindingList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

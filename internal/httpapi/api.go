@@ -46,6 +46,7 @@ type API struct {
 	limits     *limitsBook
 	pace       *pace
 	polls      polls
+	facts      *factBook
 	handler    http.Handler
 
 	drainOnce sync.Once
@@ -82,6 +83,9 @@ func New(c Config) (*API, error) {
 	}
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
+	})
+	a.facts = newFactBook(func(ctx context.Context, k fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error) {
+		return c.Store.Overview(ctx, k.Tenant, k.Fleet, after, f)
 	})
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
 	contract, err := contractFile()

@@ -21,7 +21,7 @@ var units = []struct {
 // UpdateFleet implements updateFleet.
 func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) (oapi.UpdateFleetResponseObject, error) {
 	c := callOf(ctx)
-	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter)
+	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +33,21 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 }
 
 // settingsOf reads the settings that are given.
-func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forget *string) (set store.FleetSettings, err error) {
+func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forget *string, static *oapi.StaticClusters) (set store.FleetSettings, err error) {
 	set.References, set.NodeIDs = string(deref(references)), string(deref(nodeIDs))
 	if set.ReceiptWindow, err = parseAge("/receipt_window", window, time.Minute, 30*day); err == nil {
 		set.ForgetNodesAfter, err = parseAge("/forget_nodes_after", forget, time.Hour, 90*day)
 	}
-	return set, err
+	if static == nil || err != nil {
+		return set, err
+	}
+	set.StaticClusters = static
+	for i, n := range *static {
+		if err := textField(fmt.Sprintf("/static_clusters/%d", i), n, maxName); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
 }
 
 // parseAge reads a field such as "12h"; 0 if it is not there.

@@ -72,7 +72,7 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 	if err := textField("/description", description, maxText); err != nil {
 		return nil, err
 	}
-	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter)
+	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (a *API) DeleteFleet(ctx context.Context, _ oapi.DeleteFleetRequestObject) 
 func fleetOf(f store.Fleet) oapi.Fleet {
 	return oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References), NodeIds: oapi.NodeIds(f.NodeIDs),
-		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter),
+		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters,
 		Revision: int64(f.Revision), CreatedAt: f.CreatedAt,
 	}
 }

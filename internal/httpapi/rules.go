@@ -53,6 +53,8 @@ var rules = map[string]rule{
 
 	"getFleetUsage": {scope: ofFleet, action: auth.ReadConfig},
 
+	"listFindings": {scope: ofFleet, action: auth.ReadConfig},
+
 	"listResources":       {scope: ofFleet, action: auth.ReadConfig},
 	"listResourcesOfType": {scope: ofFleet, action: auth.ReadConfig},
 	"getResource":         {scope: ofFleet, action: auth.ReadConfig},

@@ -53,14 +53,16 @@ type Compiled struct {
 	Warnings  []FieldError
 	Guarded   []Guarded // where it has what a guard rule names; who may write that is not decided here
 
-	refsAt map[fleet.Ref]*path
+	mentions []mention
 }
 
-// Pointer tells where in the document that was sent a resource is named, as RFC 6901; of
+// Pointer tells where in the document that was sent a resource is named first, as RFC 6901; of
 // one that it does not name it is the document's own place.
 func (out *Compiled) Pointer(r fleet.Ref) string {
-	if at, ok := out.refsAt[r]; ok {
-		return at.String()
+	for _, m := range out.mentions {
+		if m.Ref == r {
+			return m.at.String()
+		}
 	}
 	return out.root().String()
 }
@@ -127,7 +129,7 @@ func (out *Compiled) check(m protoreflect.Message, p place, g guard) error {
 	if err := d.err(); err != nil {
 		return err
 	}
-	out.Derived, out.refsAt, out.Guarded = d.derived(m), d.at, g.found
+	out.Derived, out.mentions, out.Guarded = d.derived(m), d.found, g.found
 	return nil
 }
 

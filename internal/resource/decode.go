@@ -102,7 +102,7 @@ func walk(m protoreflect.Message, n *node, at *path, root bool, f visit) error {
 		if err != nil {
 			return fail(at, codeUnknownType, "%v", err)
 		}
-		if _, special := wellKnown[inner.Descriptor().FullName()]; special && n != nil {
+		if _, special := wellKnown[inner.Descriptor().FullName()]; special {
 			n, at = n.get("value"), at.member("value")
 		}
 		return walk(inner, n, at, true, f)

@@ -19,6 +19,9 @@ func ReferrersForTest() map[protoreflect.FullName]protoreflect.Name {
 	return out
 }
 
+// ChoosersForTest returns the fields by which a cluster is chosen while the proxy serves.
+func ChoosersForTest() map[protoreflect.FullName][]protoreflect.Name { return choosers }
+
 // DecodeErrorForTest places an error of protobuf's decoder.
 func DecodeErrorForTest(err error, body []byte, hide bool) error {
 	root, scanErr := scan(body)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"fairlead/internal/fleet"
@@ -85,6 +86,7 @@ func FuzzCompile(f *testing.F) {
 	f.Add(uint8(fleet.Listener), listener.Body)
 	for t, s := range map[fleet.Type]string{
 		fleet.Cluster:   `{"name":"ingress","type":"EDS","edsClusterConfig":{"edsConfig":{"ads":{}}},"metadata":{"filter_metadata":{"a":{"b":[1,null,"x"]}}}}`,
+		fleet.Listener:  `{"name":"ingress","filter_chains":[{"filters":[{"name":"f","typed_config":{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","type_url":"type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy","value":{"statPrefix":"s","weightedClusters":{"clusters":[{"name":"a/b~c","weight":1}]}}}}]}],"address":{"socket_address":{"address":"1.2.3.4","port_value":1}}}`,
 		fleet.Route:     `{"name":"ingress","virtual_hosts":[{"name":"v","domains":["*"],"routes":[{"match":{"prefix":"/"},"route":{"cluster":"c"}}]}]}`,
 		fleet.Endpoint:  `{"cluster_name":"ingress","endpoints":[{"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"1.2.3.4","port_value":1}}}}]}]}`,
 		fleet.Secret:    `{"name":"ingress","generic_secret":{"secret":{"inline_bytes":"eA"}}}`,
@@ -107,6 +109,11 @@ func FuzzCompile(f *testing.F) {
 		if err != nil || len(derived.Refs) != len(first.Derived.Refs) {
 			t.Errorf("%q: derived %v, then %v, %v", body, first.Derived, derived, err)
 		}
+		facts, err := resource.FactsOf(first.Type, first.Value)
+		if err != nil {
+			t.Fatalf("%q: %v", body, err)
+		}
+		checkMentions(t, first, facts)
 		d.Body, err = resource.Render(first.Type, first.Value)
 		if first.Type == fleet.Secret {
 			if err == nil {
@@ -120,6 +127,31 @@ func FuzzCompile(f *testing.F) {
 		second, err := c.Compile(testKey, d)
 		if err != nil || second.Version != first.Version || second.DocHash != first.DocHash {
 			t.Errorf("%q was rendered as %q, which is another resource, %v", body, d.Body, err)
+		}
+	})
+}
+
+// FuzzFactsOf: bytes of any origin are read, or refused, and what they name is what is derived.
+func FuzzFactsOf(f *testing.F) {
+	f.Add(uint8(fleet.Listener), mustCompile(f, testdata(f, "listener.yaml")).Value)
+	f.Add(uint8(fleet.Route), mustCompile(f, routeTo("weighted_clusters: {clusters: [{name: c, weight: 1}, {cluster_header: x, weight: 1}]}")).Value)
+	f.Add(uint8(fleet.Listener), mustCompile(f, listener(networkFilter("'@type': type.googleapis.com/xds.type.v3.TypedStruct, type_url: type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, value: {statPrefix: s, cluster: c}"))).Value)
+	f.Fuzz(func(t *testing.T, ty uint8, value []byte) {
+		typ := fleet.Type(ty % fleet.NumTypes)
+		facts, err := resource.FactsOf(typ, value)
+		derived, derr := resource.Derive(typ, value)
+		if (err == nil) != (derr == nil) || err != nil && !errors.Is(err, fleet.ErrInvalid) {
+			t.Fatalf("%v, and derived %v", err, derr)
+		}
+		seen := map[fleet.Ref]bool{}
+		for _, m := range facts.Mentions {
+			seen[m.Ref] = true
+			if !strings.HasPrefix(m.Pointer, "/body/") {
+				t.Errorf("%v", m)
+			}
+		}
+		if len(seen) != len(derived.Refs) {
+			t.Errorf("mentions %v, derived %v", facts.Mentions, derived.Refs)
 		}
 	})
 }

@@ -45,7 +45,7 @@ func (s *shape) typeHint(url string) string {
 			shorts = append(shorts, k)
 		}
 		slices.Sort(shorts)
-		full = known[closest(short, shorts)]
+		full = known[Closest(short, shorts)]
 	}
 	if len(full) == 0 {
 		return ""
@@ -54,9 +54,9 @@ func (s *shape) typeHint(url string) string {
 	return ": is " + fleet.URLPrefix + best + " meant?"
 }
 
-// closest returns the candidate that differs from s in at most a third of its letters,
+// Closest returns the candidate that differs from s in at most a third of its letters,
 // or "".
-func closest(s string, candidates []string) string {
+func Closest(s string, candidates []string) string {
 	const longest = 64
 	if len(s) > longest {
 		return ""

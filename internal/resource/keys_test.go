@@ -106,7 +106,7 @@ func TestT42_StoredKeysAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := found(t, resource.KeysForTest(fleet.Extension, value)); !slices.Equal(got, []string{"inline_key /body/typed_config"}) {
+	if got := found(t, resource.KeysForTest(fleet.Extension, value)); !slices.Equal(got, []string{"inline_key /body/typed_config/value"}) {
 		t.Errorf("got %v", got)
 	}
 }

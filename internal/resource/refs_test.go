@@ -134,6 +134,8 @@ var notReferences = map[protoreflect.FullName]string{
 	"envoy.config.endpoint.v3.ClusterStats.cluster_name":                                                 "a load report",
 	"envoy.config.endpoint.v3.ClusterStats.cluster_service_name":                                         "a load report",
 	"envoy.extensions.clusters.aggregate.v3.AggregateClusterResource.resource_name":                      "a type that is not served",
+	"envoy.extensions.transport_sockets.tls.v3.GenericSecret.secrets":                                    "a secret's values by names of its own",
+	"envoy.extensions.formatter.generic_secret.v3.GenericSecret.secret_configs":                          "the Secrets are named in its values",
 	"envoy.extensions.clusters.dynamic_modules.v3.ClusterConfig.cluster_name":                            "names code in a module",
 	"envoy.extensions.common.aws.v3.InlineCredentialProvider.secret_access_key":                          "a secret's value, not its name",
 	"envoy.extensions.filters.http.aws_lambda.v3.Credentials.secret_access_key":                          "a secret's value, not its name",
@@ -191,6 +193,9 @@ func TestEveryReferenceIsClassified(t *testing.T) {
 					}
 					continue
 				}
+				if strings.HasSuffix(string(fd.Name()), "cluster_header") && !slices.Contains(resource.ChoosersForTest()[md.FullName()], fd.Name()) {
+					t.Errorf("%s names a field of requests that names a cluster: put it into choosers", fd.FullName())
+				}
 				if looksLikeReference(md, fd) && notReferences[fd.FullName()] == "" {
 					t.Errorf("%s names a resource, or does it? put it into referrers or into notReferences", fd.FullName())
 				}
@@ -219,6 +224,17 @@ func TestEveryReferenceIsClassified(t *testing.T) {
 			}
 		}
 	}
+	for message, fields := range resource.ChoosersForTest() {
+		if mt, err := protoregistry.GlobalTypes.FindMessageByName(message); err != nil {
+			t.Errorf("the chooser %s does not exist", message)
+		} else {
+			for _, field := range fields {
+				if mt.Descriptor().Fields().ByName(field) == nil {
+					t.Errorf("the chooser %s has no field %s", message, field)
+				}
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(resource.ReferrersForTest())) {
 		if !seen[name] {
 			t.Errorf("the referrer %s does not exist", name)
@@ -227,7 +243,7 @@ func TestEveryReferenceIsClassified(t *testing.T) {
 }
 
 func looksLikeReference(md protoreflect.MessageDescriptor, fd protoreflect.FieldDescriptor) bool {
-	if fd.Kind() != protoreflect.StringKind || fd.IsMap() {
+	if fd.Kind() != protoreflect.StringKind && (!fd.IsMap() || fd.MapKey().Kind() != protoreflect.StringKind) {
 		return false
 	}
 	field, message := string(fd.Name()), string(md.Name())

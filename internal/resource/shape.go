@@ -128,7 +128,7 @@ func (s *shape) unknownField(md protoreflect.MessageDescriptor, key string, at *
 	}
 	hint := ""
 	if s.hints++; s.hints <= maxHints {
-		if best := closest(key, fieldList(md.Fields())); best != "" {
+		if best := Closest(key, fieldList(md.Fields())); best != "" {
 			hint = ": is " + best + " meant?"
 		}
 	}

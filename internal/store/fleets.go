@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,18 +25,19 @@ type Fleet struct {
 	// ForgetNodesAfter is for how long a node without a sign of life is remembered.
 	ForgetNodesAfter time.Duration
 	NodeIDs          string         // fleet.NodeIDsShared, ...
+	StaticClusters   []string       // that the proxies have in their bootstrap; sorted
 	Revision         fleet.Revision // 0 before the first change
 	ChangedAt        time.Time      // when Revision was made
 }
 
 const selectFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, h.revision, h.changed_at
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, h.revision, h.changed_at
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant() AND f.deleted_at IS NULL`
 
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
 	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*seconds)(&f.ReceiptWindow),
-		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, (*int64)(&f.Revision), &f.ChangedAt)
+		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, (*int64)(&f.Revision), &f.ChangedAt)
 	f.CreatedAt, f.ChangedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC()
 	return f, err
 }
@@ -53,6 +55,7 @@ type FleetSettings struct {
 	ReceiptWindow    time.Duration // a minute to 30 days
 	ForgetNodesAfter time.Duration // an hour to 90 days
 	NodeIDs          string        // fleet.NodeIDsShared, ...
+	StaticClusters   *[]string     // at most 100, of at most 512 bytes each, else fleet.ErrInvalid
 }
 
 // detail is what an audit event tells of the settings: those that were given.
@@ -68,16 +71,29 @@ func (set FleetSettings) detail() map[string]any {
 			out[name] = d.String()
 		}
 	}
+	if set.StaticClusters != nil {
+		out["static_clusters"] = len(*set.StaticClusters)
+	}
 	return out
+}
+
+// clusters is null where nothing was given; sorted, none twice.
+func (set FleetSettings) clusters() []string {
+	if set.StaticClusters == nil {
+		return nil
+	}
+	names := append([]string{}, *set.StaticClusters...) // an empty list takes all of them off
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 const (
 	insertFleet = `
-INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check, receipt_window, forget_nodes_after)
-VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'), coalesce(nullif($6, 0), 86400), coalesce(nullif($7, 0), 7 * 86400))`
+INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check, receipt_window, forget_nodes_after, static_clusters)
+VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'), coalesce(nullif($6, 0), 86400), coalesce(nullif($7, 0), 7 * 86400), coalesce($8::text[], '{}'))`
 	updateFleet = `
 UPDATE fleets SET reference_check = coalesce(nullif($2, ''), reference_check), receipt_window = coalesce(nullif($3, 0), receipt_window),
-       forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after)
+       forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after), static_clusters = coalesce($5::text[], static_clusters)
  WHERE tenant_id = app_tenant() AND id = $1`
 	updateHead = `
 UPDATE fleet_heads SET node_ids = $2 WHERE tenant_id = app_tenant() AND fleet_id = $1 AND $2 <> '' AND deleted_at IS NULL`
@@ -89,7 +105,7 @@ func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, 
 	var f Fleet
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessRoom, string(LimitFleets))
-		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter))
+		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters())
 		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id, node_ids) VALUES (app_tenant(), $1, coalesce(nullif($2, ''), 'shared'))`, id.String(), set.NodeIDs)
 		queueAudit(b, a, event{action: "fleet.create", object: "fleet " + name, fleet: id})
 		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
@@ -109,7 +125,7 @@ func (s *Store) UpdateFleet(ctx context.Context, t fleet.TenantID, a Actor, id f
 	var f Fleet
 	err := s.onHead(ctx, writeTimeout, t, id, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, id.String())
-		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter))
+		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters())
 		b.Queue(updateHead, id.String(), set.NodeIDs)
 		b.Queue(moveEpoch, id.String())
 		queueAudit(b, a, event{action: "fleet.update", object: "fleet " + id.String(), fleet: id, detail: set.detail()})

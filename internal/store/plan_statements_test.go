@@ -94,6 +94,22 @@ func TestPlansOfAReceipt(t *testing.T) {
 	}.judge(t)
 }
 
+// An overview reads each resource once, and each body that is asked for.
+func TestPlansOfAnOverview(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: 2 * perAnswer * 1000, fill: (*world).clusters,
+		work: func(w *world, p *planned) {
+			bodies := 0
+			_, err := p.Overview(w.Context(), w.tenant, w.fleet, 0, func(r store.Resource) { bodies += len(r.Body) })
+			w.ok(err)
+			if bodies == 0 {
+				w.Error("no body")
+			}
+		},
+	}.judge(t)
+}
+
 func TestPlansOfAPageOfNodes(t *testing.T) {
 	t.Parallel()
 	planCase{

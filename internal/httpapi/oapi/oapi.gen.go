@@ -89,6 +89,72 @@ func (e EventKind) Valid() bool {
 	}
 }
 
+// Defines values for FindingCode.
+const (
+	CertificateExpired FindingCode = "certificate_expired"
+	CertificateExpires FindingCode = "certificate_expires"
+	DuplicateDomain    FindingCode = "duplicate_domain"
+	KeyMismatch        FindingCode = "key_mismatch"
+	MissingForNodes    FindingCode = "missing_for_nodes"
+	MissingReference   FindingCode = "missing_reference"
+	StaticCluster      FindingCode = "static_cluster"
+	Unreachable        FindingCode = "unreachable"
+	VariantShadowed    FindingCode = "variant_shadowed"
+	VariantTie         FindingCode = "variant_tie"
+	VariantUnmatched   FindingCode = "variant_unmatched"
+)
+
+// Valid indicates whether the value is a known member of the FindingCode enum.
+func (e FindingCode) Valid() bool {
+	switch e {
+	case CertificateExpired:
+		return true
+	case CertificateExpires:
+		return true
+	case DuplicateDomain:
+		return true
+	case KeyMismatch:
+		return true
+	case MissingForNodes:
+		return true
+	case MissingReference:
+		return true
+	case StaticCluster:
+		return true
+	case Unreachable:
+		return true
+	case VariantShadowed:
+		return true
+	case VariantTie:
+		return true
+	case VariantUnmatched:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FindingSeverity.
+const (
+	Error   FindingSeverity = "error"
+	Info    FindingSeverity = "info"
+	Warning FindingSeverity = "warning"
+)
+
+// Valid indicates whether the value is a known member of the FindingSeverity enum.
+func (e FindingSeverity) Valid() bool {
+	switch e {
+	case Error:
+		return true
+	case Info:
+		return true
+	case Warning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LimitName.
 const (
 	Credentials          LimitName = "credentials"
@@ -558,6 +624,64 @@ type FieldError struct {
 	Pointer *string `json:"pointer,omitempty"`
 }
 
+// Finding defines model for Finding.
+type Finding struct {
+	// Code What kind of finding it is; docs/findings.md describes each.
+	Code FindingCode `json:"code"`
+
+	// Detail A sentence for people, which says what to do.
+	Detail string `json:"detail"`
+	Name   string `json:"name"`
+
+	// Nodes How many nodes it is about, where it is about some only.
+	Nodes *int `json:"nodes,omitempty"`
+
+	// Pointer JSON Pointer (RFC 6901) into the resource as it is read; "" is all of it.
+	//
+	// Example: /body/virtual_hosts/0/routes/0/route/cluster
+	Pointer string `json:"pointer"`
+
+	// Severity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+	Severity FindingSeverity `json:"severity"`
+	To       *ResourceRef    `json:"to,omitempty"`
+
+	// ToVariant Of the other resource that it is about, `to`.
+	ToVariant *string `json:"to_variant,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Of the resource; not there for the default one.
+	Variant *string `json:"variant,omitempty"`
+}
+
+// FindingCode What kind of finding it is; docs/findings.md describes each.
+type FindingCode string
+
+// FindingList defines model for FindingList.
+type FindingList struct {
+	// Errors How many findings there are of severity `error`, on all pages.
+	Errors int `json:"errors"`
+
+	// Infos The same of `info`.
+	Infos int       `json:"infos"`
+	Items []Finding `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Revision Of the content that was looked at.
+	Revision int64 `json:"revision"`
+
+	// Warnings The same of `warning`.
+	Warnings int `json:"warnings"`
+}
+
+// FindingSeverity `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
+type FindingSeverity string
+
 // Fleet defines model for Fleet.
 type Fleet struct {
 	CreatedAt   time.Time `json:"created_at"`
@@ -590,6 +714,13 @@ type Fleet struct {
 
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
+
+	// StaticClusters Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to Fairlead, `fairlead_xds`, is known without being
+	// listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["local_agent"]
+	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
@@ -624,6 +755,13 @@ type FleetCreate struct {
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References *References `json:"references,omitempty"`
+
+	// StaticClusters Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to Fairlead, `fairlead_xds`, is known without being
+	// listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["local_agent"]
+	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
 // FleetList defines model for FleetList.
@@ -669,6 +807,13 @@ type FleetUpdate struct {
 	// References What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a cluster without a secret. `warn`, the
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References *References `json:"references,omitempty"`
+
+	// StaticClusters Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to Fairlead, `fairlead_xds`, is known without being
+	// listed. A list that is given takes the place of the present one.
+	//
+	//
+	// Example: ["local_agent"]
+	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
 // FleetUsage defines model for FleetUsage.
@@ -1288,6 +1433,12 @@ type SecretSummary struct {
 // Example: acme
 type Slug = string
 
+// StaticClusters Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to Fairlead, `fairlead_xds`, is known without being
+// listed. A list that is given takes the place of the present one.
+//
+// Example: ["local_agent"]
+type StaticClusters = []string
+
 // Tenant defines model for Tenant.
 type Tenant struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -1597,6 +1748,18 @@ type ListEventsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListFindingsParams defines parameters for ListFindings.
+type ListFindingsParams struct {
+	// Severity Only findings of this severity.
+	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListNodesParams defines parameters for ListNodes.
 type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
@@ -1801,6 +1964,9 @@ type ServerInterface interface {
 	// ListEvents List what happened to the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
+	// ListFindings Tell what is wrong in a fleet as a whole
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
+	ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams)
@@ -1978,6 +2144,12 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 // ListEvents List what happened to the nodes of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListFindings Tell what is wrong in a fleet as a whole
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
+func (_ Unimplemented) ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2770,6 +2942,83 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListEvents(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListFindings operation middleware
+func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListFindingsParams
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", r.URL.Query(), &params.Severity, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "severity"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "severity", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListFindings(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4182,6 +4431,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/usage", wrapper.GetFleetUsage)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/findings", wrapper.ListFindings)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources", wrapper.ListResources)
@@ -5641,6 +5893,79 @@ type ListEventsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListEventsdefaultApplicationProblemPlusJSONResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFindingsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params ListFindingsParams
+}
+
+type ListFindingsResponseObject interface {
+	VisitListFindingsResponse(w http.ResponseWriter) error
+}
+
+type ListFindings200JSONResponse FindingList
+
+func (response ListFindings200JSONResponse) VisitListFindingsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFindings400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFindings400ApplicationProblemPlusJSONResponse) VisitListFindingsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFindings404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListFindings404ApplicationProblemPlusJSONResponse) VisitListFindingsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFindingsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListFindingsdefaultApplicationProblemPlusJSONResponse) VisitListFindingsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7567,6 +7892,9 @@ type StrictServerInterface interface {
 	// ListEvents List what happened to the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
+	// ListFindings Tell what is wrong in a fleet as a whole
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/findings)
+	ListFindings(ctx context.Context, request ListFindingsRequestObject) (ListFindingsResponseObject, error)
 	// ListNodes List the nodes of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes)
 	ListNodes(ctx context.Context, request ListNodesRequestObject) (ListNodesResponseObject, error)
@@ -8190,6 +8518,34 @@ func (sh *strictHandler) ListEvents(w http.ResponseWriter, r *http.Request, tena
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListEventsResponseObject); ok {
 		if err := validResponse.VisitListEventsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListFindings operation middleware
+func (sh *strictHandler) ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams) {
+	var request ListFindingsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListFindings(ctx, request.(ListFindingsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListFindings")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListFindingsResponseObject); ok {
+		if err := validResponse.VisitListFindingsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -8845,247 +9201,260 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19d9s4sif8VXD0zHM6ydCy7DjpiXz23JvOJHuzk073STI3u6eVa0IkJKFNARoCsqLJ+rvvqSoABCVS",
-	"L7Fsd3Lnn+7YJom3qkK9/KrqSyfT05lWQlnT6X/pTATPRYn/fPmBj+H/uTBZKWdWatXpd97yqTDMTqRh",
-	"xnIrmB4xOxGsFEbPy0ycMyWuRIm/M3wqGB9zqRgfWVEyzrIJV2PR7SQd8ZlPZ4Xo9DuDzo9HJ/x0+Dg7",
-	"ywedTtIx2URMOYxtlzN4wthSqnHn+vo66cx4yafCukm+KEUulJW8eJ3/Cn9Zn/GHiWAyZ3bCLc6qkMYy",
-	"M9ELU59G7+TZ46ejJ+LoL9nJ8OjH/JQfPRv1ekdn/MnwafZj/hfxbNRJOhK+OeN20kk6ik/hTZl3kk4p",
-	"/jGXpcg7fVvORbyIqVRvhBrbSad/kqwtKem8mJdGlxtmnyrx2V5k+FjqN3zGx4INxUiXuJ04rX/MRbms",
-	"5kVv1DZ0yj/7uZz1nj1tms6rQgi7YTYj+PsPhsEg9R0U+Vg07xC+s3mTqomdPnmabN2017mYzrQVKlv+",
-	"TSybZ5rxohDlD4bphcLpspEuiXZhIsLYhF2KmcVfn56xiZ6XK0RxNjzJevyJOMrFrNDLo5O/nJz6JRKv",
-	"VIuMpnQEc2pd3pPV5c24taKEb/7Xb4PB59OTo8Hg84/i05//1Glc++hnbrPJ+qI/lhI4UhVLJutsyZBf",
-	"ZVGwBfGBNAwYHLfFnLP0URrekxaethNRCsYt40WxhV+bd2N0RLNs2YaT0780r+2tVqJlfb8oxlkpeJ7g",
-	"4nABga/ptNmEmy7DBxe4G+mjNMEDjralxP1QWjnxxW0DNT/asDKY45bl9U7Pmtb3Rk5lG3f9h16wKVdL",
-	"Jq2YGmY148osQG5aNtXGtvF5Ad+sTSQXIz4vLEyjl8C05HQ+7fSf4E9S0U8VX0llxViUOEEQ8Bu43xOU",
-	"EwAJg/lmE17yDGRywmBTZ6LMhLJHQmU6FzkzYjwVytb3d8izS6HyZoGB/9tRXjw5Od0uL97qfNOylM5h",
-	"STLfYwGlnltRHp20rEDnh13BO3EljdRq4+HQI3A48+lQlLUJ/9g4T//OxrmOdDnllijl6VknIqJeIxF9",
-	"EIqrTZeIxQd+MMwU83F9W3k2bblF6KWDXiMflrMdqR3e7bbMCz67aVZ/KsWo0+/8f8eVsnVMfzXH79wQ",
-	"MBOc0n/yUm7evCt6wrHgOSvEyDI9t+56E8yxv3+wTW64P+8loa9hnWamlRGogP3E83d0l8JPmVZWKPwn",
-	"n80KmXGY9vGs1MNCTP/8u4E1fKkOG97IiXiueCHzC3cvd5JOLiyXBewungP+muVagNy2bMKvBC4VKNPf",
-	"AdIwPRMljsksvxQGCKssNeiKv4WxrNYXBS9RVwmjEL+w6dxYNhRe4rInvV4n0jmDsL3+ROctjL2Q+e7a",
-	"I+jMcwPKFzCOtEjxP/GcvQsLdzvOh3pu+8OCq8vO9a7E9CttNJ1TEznTNmZcwSYOBV6mjJuVzevCiC+0",
-	"GhUy2+dcbzzJ17HqUcDklgnTJeNKwy/DAozlKjdMKiatYQu+xBm/0uVQ5rlQdzlllGb6UoDQLXUhKhrl",
-	"RaEXtLMP0pGfW/oQVwQPWO10FKOnwZBy82YP0vGcl7nI04d9xhn+wMp5IUhlQz1uoKZA5YyzWak/L1k5",
-	"VwyIPGFWz7MJbs6UZxMJik7J7LxUMCgMN9T5konCiC77ZcTCWAlLiWFSUKTwLhTKlku4Edms4GDgwVdh",
-	"FCbNQNGbFynjKieNc17EykGOjxsBi8rAJFzC1GU2wc2C6S3dJkjbZR+BkVFV1aXIKxKYKzIc8wRfGAr8",
-	"4kCRcTlcMrA5l7T/KAzwk6Y7UB28++0rPVf5jSSU0vZihF+pyyavSzIDO24nUo0Z/LZzUwFxVgmIt9qy",
-	"V27sWxIPxHlIlTD7ikYjOwqZ7NdSZFrlEt57xWUh8rvmttimgSkuvAUwi6ZGXAI3X4NLo2lw99gxPoMj",
-	"+2nc4fKeqyUjSYdciBv+Qes3eFvd8TajhJCG8aG+EuyM/Sx/wvn8XfErLgs+LO58Sjm3fMiNqF9g2UTk",
-	"TOkFe5DOq7mB2IRbA/hRGnap9EJVzipkzB8ME6ORyOw5K8VMgOixXfZLGT/DrNaXrNBqLMqBshOumDMb",
-	"Ua7JfwqQSMguCy6tyOEFfD5oY95h4n4Mqi8eNNwNVk6FnluYsbQsl7mfOAnQlMRNisJzoIjcNcs1iLca",
-	"fb8TtlwePR+hprKqOb5H5kCzEmbabXK0VTr8NZ70rNSZMGbPs96k3hHrxjL0hI2kKHLPzTzLxMziiE3K",
-	"m//SFS/mtc/gL4L+Ni4Ft+iG5Ir1QA+caVgcaHDHQNnHmVZKZPbCbf7NNbrT00pg13aOvVRW2uXtqnbI",
-	"rQtunHsE6IZHklI5r059hx0/m/lspksr8p9FLjkaIvcka/SIcbS0kKGkYlwxtMGRGZrU/KBtgb7fRQPK",
-	"jQlTep7BQy+QdNacZagncMNyYGg8E9yy0dzwIjKqFnjHpxw/lbpZggpFsoV0qPRSzGzaJwczN5aNtc7Z",
-	"lSjBtK7U1S5LSzHVVyJ3zyrSo2i0hbQTGFHaBHRyacmXPlB0YqAQqaX/aJelo1L/U6j4Szh7YZjR5Ejy",
-	"BGC85IO9pX2Ull0KMQNtWxvQvtiE5132BibCC9wSWPZcoeR0g/gFeafbQOGwoCo64sKnz1laaOP3Y7i0",
-	"1QTWNweGGWslzlmK+3Qh1QWtI28a1Vh4WSpH7PgcyNwue1tJezpSO1Cp0hdmbmYig9koXbFEpudFDqJi",
-	"AsLH2bRyWOA85jNRGpHjDLzt4Wch0e4YafjIcAkXzzmI6ELYMOFYQ4GluedIXgs1n3b6v3WqmXWSDpAP",
-	"aoxIHJ2kQ2fbSTruADpJB7aUBE5tk+BXYb4oEXEqnU9rxnvSeT6bFcvXaja36/yQfgnU0me/5TqbT8EO",
-	"0SWbgiAbi08Jo2/32W9fiElJy3d+hOtPiX/0Ou2yv9PESbobPGY3Y9qHz0djfeRmCMKk+44vfqbXYao/",
-	"6bzBrf9SXeml8+i7sYBVZqW2+jH7X+9/eZsgG9HFi/cKmUs+agIPspEshOmy9LdS5DyzIv+URiYlPgem",
-	"DomjS7FMwMLixix0maM5ShZf4iwZPlDhxME8mejCxZuARsEUsUK5WA18fckWotoNEtZ6RHosiBOGq2RT",
-	"Xl4aWJ0Rykgrr8ROG1eFxGD7ZiXISivJW5PhtZhfcFvz6uXciiO4CDsNNFM7gC/rfxefZ7IUZq9vyrzx",
-	"UyBMTLuDlklQX2CXYJfnKLX6qI7JHI+oFCP5mc4f3f66hP93m2ZQiit9uddOXMcevt8o6EcTru9REu9y",
-	"xYR6+Duweu2AXuCDeMPmZLbw4tfowEa8MCKJ9an6xqCsQS+0CZMJfulHMFb9+FeOsv6xV7pkM6FnBdjt",
-	"zv111nv2lOQ3bOK24OEqLazYNu6bj58+ZTlfGjYq9ZTE57Me/YauWtJU/P0LA+9GVLdDPajG86LwEgS1",
-	"+ZXdQP/9ZnKhye1CDnkj20YsvUnPipj/OumglGrRfJw0/LwE8ZKbLiMPgJmAaCUlS2Wiu5UPorn5ATev",
-	"8o0kX3F9iRjyqv1jj2U6tbos+RIJoQqXb/vQW/HZUvx9ncFxIk1reXnl9OL6EkhD3E3RBBVvFBiuHgDB",
-	"kHSjrtRE9TTqReZ03E2LjbRheHGvO4CsrMYoeyEF2bMLxeCGNI0C91KSA25F6ahrepESm9c0KadhXwx5",
-	"dpn2I/W7urZhOxdOsw1XK1gRtPmxho1qeKavRBmpbKj3DxToskLlIt+o+fkvozUwEuisHHNU8PM5GUvC",
-	"wERBgeeF2yTj4xaoLKNIghdKPZuFiaB8Qb+LBcUCww1ORShyUTJxhR/SpZ+yIW3CfSXxbobgK/HbyVmp",
-	"F0HP4DQBw2V+ziwoLMDuYG9N9LyKONc01krhDGeBOqvbSbgHw9rhB5pRoyKqGk2yWiT2nInpzC5rlwIx",
-	"j9JKtFzqzr2wY8ztnRg5XYBCoBuDqnR3DEs9H09sRTMicOc5bG5EWPgMsDy+iDTFZP0+8+HUVfdL0vEc",
-	"3zKl2sDbhTRHG0Mqr7O0i7VDSGeSj/cgmF+Bwv+yLHXZhB0RjKKi7iKXYAbB1q3ctY2U+RwEzbAQKOBI",
-	"cpd6XPLpCl7IWWsXaHpslqRrf4qijE2HPuN2kjAM4QKPk9uPhZeAZXF99Ql5bMj6aN4ftjoWGFHsV/or",
-	"e/Du1Qv29Fnv5CGTymqy53W+rMwbI5RN2P95/vObEEyEL5yzQWfQQZ4l3UmuTKzZC7dV2yBUhdvFRhpA",
-	"qNmdWD4jXY6FvUDV7oJ7r+smqn6Fb7yFF8hLu8EWwhh9i5F0IfOtXAijvM4NCbhMyJm9WEiV68V26YhP",
-	"f6SH8XW44VQmzPZXw5Nb5aoSC2FsEK/nrBeZyGwkS2MjuOhWkdlonhGKqG6dRauJNnNtkxqPN4nhMlvM",
-	"PCTEQ1h4oKVLgQoB/OhQlg7DgT/dvaF3GNL3NL7pvffF/Jsi+1W7D5bYSh6HuG1J4N3HbQsDv0XcjNlk",
-	"s5pGBNm6yjPykns75nidHuGBCyTgHUebSGN1udzrneAg3en5lY2sMND+I/Vpr04pqW1h6wH8fZbvKWFi",
-	"usYtpK9NpYrfO1mVKQdi+W+HjVv2G/2sa+R+E+Ldj9/fEABtld9bqG0D+66ezrrSi0kbE72geLYPT3Hm",
-	"tDaM3oQQFtCHthbd4tJOVm3xLvurKAS8Q7EA9HKAXe5D5d4bh5plpqfCMLAwWYGBXGkc5AeRPmj7d9mr",
-	"Uk9ZejJJmdUsfdZD/NKPecqGS4+BPGecLSa6EA4Rizaageem8J9Jim6+PHWWblBPT87y+kX4l4aDo6NY",
-	"o4WAvm70BJElS1YtWogYy9QlM8KaAFnAsOJupmLhZ7HDs3q0E3m9z/QM1QowZcuAqVun7TD5CZoC1qn5",
-	"buCh1oXgiMFCx8G6UTZinOH8XehXXwrVr4OO2C8jNtNFYdAJUnIrTN+HaZ7/+poZUVLCEbcOL0/v1D7s",
-	"vCpArwF/MQdO7tf8uojwsAxjqPBL1I3QeEnCiRFCLdNzZX0oa4eNB27YaevfgsKwys34Np5eEiw6T2W1",
-	"Q2pi9OqzTftfQVL6LMVNQO5wUcQL9xv2YIFh4pxbXuWSAA8/TFiKxwYPKSEdThOjK0zpklFMIH/YHahf",
-	"RkzwbEJ73WdpdMFteTlhabg3U/bARRzdMcBfo5s0ZQ+GOpfCUHzShAClSZgRhcisLk0yUAUfCkdV0a4Y",
-	"kBiViWsXOoqimwmILhzUMLuQmYCxa/d2yh6E3DcgPbdNwc4x5Mw7ffIUpR7uR4geWgR18srn5GCP5yQp",
-	"ihwsJh57+xDoYWkuLr0NiJ7wj3HQlc2VlQU8omDO6Eb0M0aUkXMn1lbRNCLFPMGwV+SMdCdbEVKIaOLi",
-	"XKhUEnCq4tg+SxdcWqnGF8jeQHU07YuZKC+mUs2tCHPjee3Xnuguut1uWvdSEsVWgfCL8Asi0xXFah+F",
-	"LNo0MiSrDeskndpq/HAXq79dW2L1ZMNfVhceHl77w6e2+4lkecNd5GAfklxYbvdCjoVXIFZDOitfNzc1",
-	"X3ZTZ9rVGJrFNi24KYXFZ0U96/V+PHn27PTJ2Y9nvWfPTurZLWpeOKwjZXWsi/b6vv60pEiGRx2kQfym",
-	"NQfYl7rNAsMknnb7T3q9Ro18bfU/88smze3jRCOOUDY4OGXekpLjQOwyXwM/YabcgsOVKfJ9ojv4zbTP",
-	"QqZdDH9cqC5LvQKBQJtKnQg+WmN5UVBSAktJcKR95q6KGuEinSYd/4lO0qHHm+MPjddhvA3rCYE851v9",
-	"k97H3mb1R4b22uhv/KZrVYX/ZnzcbDS8dX7qFau7mBvbTBE+TRIjUQTEJxSrKEYJK+Ql3R9KfMZbr3HQ",
-	"SvE3G9IXad+N03TdO4jSOmdTcvA5GC3cIj4SFlQrCv7BhdZtVKXq0fDGZG9HPvjl6vEAfMvgcgYjpXGR",
-	"URCrfY3rAT2ZA52HiJ/bBIzHaVrtCPXkAvRREtoObudTt7QSXfa8uvxhdzLQhBYToSIMwpRGJeYOsuq0",
-	"0aciS2MvjCD9fTe3t4Oere/tckYizWkANsANq0PlbDJXeSlyFoHJAtTQm4QT7o9omuAvQ8kA0tNJ6zGJ",
-	"01lg5bZmTZJmM6WYGgKySmHLZbeT7Hbp1JPu1l1nLT554Mg9NxMBZ5kuarhoUE0sZ8//+r45iklx3Xb7",
-	"0W3COdk2Rqpx4TEu1pDcqI6BPpY4nCfuI5IPbZ7Veo9dw281bVgpptqKC57nZePOOVHcyK+f//q+ZsS5",
-	"sHpJYXtYTCxCGlnWCGsLke8UaKhIaa4M+QbOWQ8ZEO+5pdg1RmukyhpukfeWl7YCHAoD8raSnA46gCiD",
-	"3cFNWGxjF6fZe3wQ3ygFp0Ndn/rciPKCjx2OZW20KPq89jdQaLeSykd8qDEoQyupzqwmpGIeizih8SrV",
-	"uXih1UiOG7xx/xJh+2nhsJn+i01fI1v5woOR1zb2NcodsqdRYXRIcHf9FcsI3G7YVFiec8u9MYm5utER",
-	"nDxlf5M/9Z32GYx9+DJCVfgMOGy4RL9MuOgD9NbjduowkcgZ9ZWRkZ1gK92D3QKbgqfep1wXaqiHYGEY",
-	"xCXtKsbuR3juLdDqMusr1dt2yMwmqdcA5myUZFF0uN1i9aGNhkUIpNtV0BgSNlzZsMNeW3brRT8TXBpg",
-	"Hk14iTm8UQ2APgHOp3x5TrKrMsWmQRI5hxYlrLlnMAck8Wm9y4GquM+wSkXuslR8BqtDXgmw4fwByCo5",
-	"YzGRhYiZkuIDIAhkjo5jzuiy8pcmLgpUAolIO1X/JXykxAyZES8ZNwNVw7uB3ME6JDU5wJ77mZEjUy9U",
-	"HMYYlvrSJeKQmxgTixES5zQmw4ZCKJBsMqvcYCS5znrMNEPm6EjQjHSb1GiOAkkcIhb81mE79xXfH+FA",
-	"ePCO9jHog3YOhvsIYTjjBo5T4wGoSNgMRcbnqFsKWTZeAyuGzgqAL5IKtx2zrt1zjRix4IuN4wIuHYui",
-	"XIEN130r3xgEeD9Yr5u33QmAmHRQX9ogqWljgbGco9bJGo+NJX2LFCfi/iSmtAqV65OxyOVGVvFeKpSD",
-	"ga7hJ9oQWG71FwfCje54YfpRNyJDvV7gHgpiagVb3d1f42hfzupBrLkPvWMHxQGGfdUStb2b2VkfJ0J5",
-	"dHe0rgPbU55IghpibdEaSFvdijpXP8ZE5LWpWFtctHHix8nSCR7jkvGUtpRt7hSxXMyEyg3T6nxFnDQO",
-	"ZFrUJ9I8ImS6GxFW9eHDm0iAR2dajV0VYXC3bC6ygpdgAIV4kT/+Zp3curTjfWweX8BoU5WkqkCcU9Hd",
-	"/ZRNtDY7Fk/apCk2DLwqmELVQZhBv1YT4IErJOAGexjg+wEJUU9wkHbtJDwynoC4IEPp9zxMJGKQgYIH",
-	"PMjA43d9IR3MeuxXZ0kiAzR9qsqjoht9oLY6w11dLIfCJI7bdim/93y5EkkwS5XV00Tg5sjA/i+nIVmk",
-	"SUS5bGrSFWG3uLk0YTNToGCpxmmfrHoi06Ww4STiZF5QXDFfGHPXpGUPMIZp0tjj/LDLorSWCgFDCdNr",
-	"EhojuJFyXB14wIhQjRlUY1M66PqHqfpNLU3ayUX0SlSUAeYxFT5cUVNxd0Gdod3oJFGyB43Yqre2nRh+",
-	"gHa2kFcihKoLATqNjlUtt+RIiPuJwZsIfBgVUgk/LRi9aTq/uNjPB5/3dnMM+AGzW6c8FxfDllqlilcl",
-	"oEIUDGNRPmcRvbsNd6tgmZ5OYXNhi1je4oLYoM3smwlbvfO1q/EQD2m7OybakgyJTrB2NE1SpUYM++Ow",
-	"Hb6a53wdXn2/aa6NocsmUPfpE4/pZlSQEaQ9DjwURuaiEvR0NFhLg5I8pisw8J2KKe6Ee244loaMV080",
-	"FyGFdZNeUOf79sTXEN91fqGvTnpdmd6mxNfa3A5h468v9o5x31FdrNXqVVS2KnHlvt+9esGenT358dBJ",
-	"VnEptp1TVcG2D2XoMKebzURptEIiyLjHWp2zFGaXhsoyjdLUFybaFaNfJaY1ueoVXICZaM/7Wilc1Til",
-	"AANtcO2kwOm+PA08t7PNWRVE2lAJPlTT5oXRHptJrjpQuPW422aCzdewOY9PG2fiKis1bRB9BxWm1uxj",
-	"b12sEFyxAHmcRgWZ0r4/fyuKglCgl5IidREUJKrg1DBaM9i1dhLoYJtnE3JSB9iD0oskhErive3eBczU",
-	"Key01+GAEp91F1FDk1xwyPsGvUtPp9Luq3mRU3pHuP8LejggHnh2eTFt8D4hYtzrTNK6285lm/EMTJtC",
-	"5GPhqz1XU9VzKknm5klo8gAK2HM8dOutDMeMBiNlx1FvFMJqmOjfZzC3k17PeXwrnACVDAtTzdGg8pEC",
-	"UtmjfHxufch7DzccHmGb7zp2S+0TV1ozR35HCEHK5Ih5z3awoKoFOLQ31uEJxmHtHW8kEthc5P7hXIC1",
-	"Uoo87bLnzr3pWZk2VaKvkx6qG2CV3RUeQIajOTcYOyucGwWefFTK8U9VpKbGhhsY+EVgvFXn9qXIm+EE",
-	"asPfvO3W+Ee/7maQguJYnrFJmGLeiqv54EL5LuTuvRvnHqMPN0OKE0wZN2whqKFBg/B01n3baBVP8KJg",
-	"w7krPbrmFwD9uT56oCM/PvtIsOCoorUoZkHz3pJKRrsdtj022ytLOaymtpEbzr0ZUfivqiab9Io2U1+X",
-	"4iIAZVoghLwUlTWvRyxd8HJKVKJylvrzS70LFY1quxDKLhFZ77AVIiDtg/8ruAYMVfHzvvbmjMbiaoMl",
-	"X/epOcxYVS9lZz3yqwpzBFnuxeQOhP+pUdOURXERXEftMalaEcXqKksQaIf1FGk3DhVicifekhjlFufc",
-	"xovIrYdOW3Tord1FPkRW3WjeH6iEyE2VvKNn4nDraJWcbQsJBk2FdaVWPM6xym2FZYyFBZWDX/Cld3UD",
-	"VQLxI7eB9Nl5TR/9pDcsqJEvkFwq/qyGTmgq3odw851tx89tkOMfQ57suosoJHO6UgtRqpEDYmMFXbzk",
-	"EO9g4D9W023m4wQuI/e8ilLUcN6czCpSQEKW5pSyNB9TluYJZmkO1E3TNE8n29M039UygBvOcigo3xTh",
-	"tFSNHldVCH6F5fULaaxQooxyYLHKXoJJUJ+tULiF6FUwIiuFrbiOUtDwTw6dH32FHu6i7FeE3Al70veR",
-	"PyyG77JqOYMnQ21o0isvhZgFZ57HCq00gCIc4iKeVei10GUp5YGnfsxapU4vfWFkJEBMGf/UvNOIED6w",
-	"FnFo9WAFrytVJhBjv7sT9gCqQyFHVmwQMAssUCtUvrIhayEAF7fCu3nFTbFSwMzZNlg7zJbLPcMETlPg",
-	"tj0Uj3OoTVAWOEGK8Oy+v1+ll+zh1tof6SD3ADaq3FzILdHhWliaKigrYwXP285XIR4vivyvVl3e6Pja",
-	"K6x+0Npj9ShwpfNHJqvjJmTP5outUh/rcmXoqgRvWh5WEr5ObqUEFIEJNuUdtpxItLpWlpuVUpfSLtvh",
-	"Jh4Z7UKE1kF9JnI8EcayhcR04ylc+OIfc+78mWbKiwL+7iES1Eaqx+SoOR7V7pbdh5MolYMSmvdgJ7wh",
-	"t1YJwqfez6dTXi7pNYIytqO13a7xsAvS6XDDZXSXGr70cFkjiith+swR9xSxub9rqUQO72AU1iTUB4Yb",
-	"lhY644W0y24pxlKr/yHmiQe+dzOueLkEdebDOuQkYneK7FfgANLhEQngO7aADjEHMmFDPVc5L5f9GIMZ",
-	"IV8Q81pwOV3VotZn2gIfarZmUaEMyF/C7UlLWWtKx/k9pVBiYQiS4ZEA6YlJz+kvIdWN2Yksc+cbh90g",
-	"7CkueuyilFQkG9GoBKT//Nf3qBQNFOirDjvtcEoIRiJXr+B2XgqWfs5NF/Ej465rgGCOvLZ0ZG2Rdtlz",
-	"FY+CiveRHh3ZiTha6LLIcWlwCAFmgUvzJpi0LCu5mWC3JoE5gAOFcBo9d4AMX4K/UtT6QQV1xSyqeuZO",
-	"82MpIcYKyy+0KpZp181SjpUuEQLJtCIF1SRwN2KtP6p0QOxkEmb1QAXXmbtGyKzEzlX92ojS0KBOcb2g",
-	"tilr2ngbwO0r7qA5JnTvJ6z9O6QzrIO22tBib7ZAwCIMm38iEiBKR/yJMliY/UFjE24mKy3Akgr2rpWT",
-	"BI6PEErjWiqXuiiGPLs8yE1cA1hEZ7DpVm7pJ/CchR4CaVO7gKoYR8L8TZcwa4vEia8kLsuRYE2O69TB",
-	"97GPBRpA1GO6FKLiE4yYBh/YcoDhVaqM29Q/gCp+/zt8cmPbgsRHNsO6sL2ZPxr/OamMzDHhYFbKK25F",
-	"YwcBEFIIRFDoWPLt7ao6IKoyJYH7pCqkEheXYpn22WxOWZIg6MJTYTekdUsyubkgCZfWmx0gIA5GoPay",
-	"qEjaBMfxD6X9YAiDnlHMhcdM7NKDwJPGIfAOm9LSbhvqEDtn1pbRqrftL+82MOqmaX1ojGo3NC5FpcZG",
-	"wCz0rUkKK1dYO3JyYG0TvDywRZSeifwo/HwlSzvnxdFEGwwuOZcGVkfxF03Ha234pbkCeY0PeEcJbnZ1",
-	"bUTfaPAo0EL+s0141nI2vExE0l2HnfjWKNWhRQBkYZv63b+JHPQ8ZCqEsuT7Iu1alOVfRpW308NQeqv4",
-	"T4/aRUZHjWPBzY5a9A3R1bvfZXvv18Y7KuxYMxfYctnAll+Zo1kr7tiQWYEQAZ8aHFJ/ga/iu+hQHvVS",
-	"2FI2BT5D+KiqSgV3VK0K/blL9tejqkh8FSoN1VwQQxW3PgpJW7662UEyNzcnT/qFxgfQfNoV86z5Flvt",
-	"vAiHGsFPF6W2ohl8mnSchbrTzoeoc8tWfR3yxRfTiRx5s1nR6K5zSsdWcbNvsdJIJXQlbWpLqXZp01Ed",
-	"5vZ3E7mP218XbX3jXKlCTM3NdZelmUx90TWrqdqLbxTj79crKRZYQzqT8NtcUpUink8lFi5aqJZiRe+c",
-	"hh812t4VxRzoo0O1fRZkFgbb8qx3FovZ/pM1rHNEYWupSUmwh1yltPOAPT7pnZ41FpSGP3x98hlp/75H",
-	"ssXafLYtkyyUxjnZnd6b6KDuXGqpymJcF41R0MjRXgiNxOB+BxNmXSsZSTUW5ayULXftujiwhbnI4AMj",
-	"TMJuboZkqyK9O6bEcVXnyzbXZWBAM6c92powj0to3Npi3qR06YUojzJuBCuEtVhGKZdj6XwYUimwWpaz",
-	"iVAr0GCe4doienv6eBW4PuPwSRjnv37jR//sHT379MD94+jTI/+rh//2p6ZNIiD9YXJL9q38b9xm7ZAv",
-	"gY82pU00HQKt6atTJJ5nU8Fe6HKmqSenH96dxppE+YoEBqp/CV9tTZ5YTVZo3b3txeZXNhRfbN+3tm5Q",
-	"exDCcGsMg+r81QKPzadERQpb4C3AhmjtU6kVzQxf9l0sGBVYKuaeOPMihKc7Tceei1mhl2wmZ8LnZmky",
-	"52RjmKO5RGAtANxlP8PE4EmqepHp1SJ8eO12iaCbtlIHidRcOivEmqmS1MqH2Y5Nf3fvtuPmg2e8hYYO",
-	"oS7FJHkPGhMNf7iF3MsaDpg8qHKDPvNthQrXE/1CEXXnoYdPNUWGXeokVmvpHiqBcUMx+6DZxrXaMPDU",
-	"VpttezbkToLvsPmLTrPfaHnAM9ehYK/3aLXFYuGTaAZg2Sp050pqNUl+VPd+U/L7hoRHnOiKW97vXCvx",
-	"7n+TuwPv1HvLbJHwB8iJTNizXkAq+Q30yCZX+R994WtMcknWN7BFwuaqEMZXaEknXOUiv9BXoky77GOD",
-	"vpD4VMyBqmaC/hFBQ8H3S/w4k6OAcDNaK1FSZMy5zo3L51QrheC/hr1+wmsvWmlkR55j5FfkweAKu9Xd",
-	"pu6uDR/tT7Mahpao6a9mhiqN+13FWQL6zx8HxmeB5LFWACHl3SmmFX2kLUXZviKvdd8k1cNy/hsBBonb",
-	"olUqrrN9XIiFYj3wZ6nG+ILxkMkpX+4gIGLZsEUINKTW8pncLav2zrJpqxltSqQ9WALtvSXObmods2e/",
-	"J9926caFH1vKrx92M0Jh86Zd+dicJuHcbBWqGHFyXhQPxQRsmYC8blKNwh995GTd9QJ20B4ZGpQ+ayp2",
-	"vo2UjNacgI/fZAKA9479C92/Dd3vD76WuhVPtZF7JppP5bpQuV21v9IMtmn/wXm52l8i1Om/WXn+G13w",
-	"NjjzGgbyfQpMMR932VtNIc2qR0H3xs0APkZMswJrXe7dwpibJud5OpXGFeGp8oe8WKy0us/S2IQZ7ZQW",
-	"aWsljKqqYD41CogAn58SPj0Oc7gRoxJCn+63VfMilkBDnl2eowgqXLGlpQn5SRsrbNVw1vvH09xy0REU",
-	"zquRKuAI3gnjOoiteCH2CE6G3kE9NhVcmcC6Hk5A8aAope1QAcxaKH0vOelhHlvywLcdPWIXkZTBWMZb",
-	"hYLdvp8JXYxR7HaX2goEhjQbnJiUqkMtpTxz5bpW/dsIMTXM6v4ajDNpxFiyB0YI/Ev6MGHpXGUTQbnM",
-	"D3wYLEonwu18mAyUZ/yL0P4wZQ9C4g+yxCr7Y2hlNZeZgI6+d5TLdi6BJLCNlMOIXFjpWzWRwXPh/kDT",
-	"H6hcZ+bYw9W705yW4nC3CNmkxpIpe4AQPbNSfhXd1ZrpIndMmmApI/ysgBeOnAaBHydj/MaVWdpj4p4N",
-	"18LimzAMBGZHqPZ7GN2JesHLxuaLCntlue5Z6ajg2OvK9clzfbbSUZGFX794jb/Q1XP1ywqXjHYlDRkm",
-	"OLF21rm+xko0I91gg3NZFoJ7tDKBjQlYOKeQD3XW8yWYE1fOmZDIV6JEnLTVdJh4tK6nsasvjZVWPDjF",
-	"lxwEGu0O1EA9evQRk6gePWLP2SNa+iOXuxYw7xhiNdq3CnrOHuFgj6jFjBF4e0eoXerkxuvLwPf8ET5y",
-	"NfcGCniGsN5xcWDXVLDLXiL8k9hVXgknVZxTBC6ZR55yHvlAsHsTR8NUykdrm2BgF+A2oi14PrcToazM",
-	"aKKPHrEUfqVL+U/8TZ/9hKfKBvNe73EWSAd/FOgHw0THQqsxQhR8bhjtJ/VzIxOCic88s8WSiqYvouKt",
-	"lCxIE0KewUNx64ef0f/GZ1QcXGp1PKNaUX/+3WiVUjf5Z2dPfnzokxldwScquZMwDmqHLzKTugSNwuio",
-	"KCJmSKb/+8iBIY5e56nrhU/EBOJhyHNq74/bL5Ql+kipalPKZqKkXvlJ5cxCvO8PBsHDbolU4QhJG377",
-	"6BEhrZSAD2RC2SOhYOI5M2I8FdhBkR8P00hGspT//6evhqn7IjUre/TI6cwLByWhI8DLgwJxvkQlHJvG",
-	"s7G+XxKiDIZLlp71nlEtp4sS7BIs/A5rhz+dPksdBhhBckfYyTV1t5/rSIcVJwztwEBRXaKEpfhJJ8tR",
-	"/ztn6f98+YF1u91j7JjpKyNF/YjC6gwuDnYp/YLiN2GRH+EaC6PQv5G5Zvwfc4LOoRHofZtgYtd7NcFV",
-	"5GUBOuVgFPLAhgNc0wCWu13+8Flc4fFE8MJO/ul6H85KnQljsHilgfsKnykFz5f/pLs044oA+Q9pu/AB",
-	"sKr5THaXfFrgl6QJgPGHaIKD5kVhTLymCpkJZWoB9Rmc59Fpt9dJOvOycCLa9I+PF4tFl+Ofu7ocH7t3",
-	"zfGb1y9evn3/Et+pqmUFyR3B/fudXveEnnJT7fQ7j7u97uMOQiMmeCsdX50c+7vj2PVN7H/pjJvsQ3QZ",
-	"u2dNl4E2FnoLnbtQMhUEQ5z6jJdoL9ArUqvXeaeP4ONaZTvXmXGmYX0w6GmvR8WkUOkhT2YlaH535g/d",
-	"63vV0EOfIl5/LeYmUjG2wUAQaBf27qz3uG2QMOvjV7ocUl/W6yTuCrz5LV9fDxUGDzrqvCGmWK2niaBp",
-	"Dkrpb5FJfZ10ZtrsdlY+kjHRiyj6kEQOXPaaAi3Eaz7fZf0MKUpVr08Yqob95DI1D39+Ltx1XdfXbDkX",
-	"12skdHKbU8jbqAjsLLerofWFh1YgLfW2U8VPPPf4v/sgP1phrUdjcNmvk9910iRBjr/I/LrC4W+lztfW",
-	"UDtCR0JxYQIk3cJXEvaWCV4jGVegrAyFLzPbR10saDzExOwd/BHx9KEcLWlMaqWQFInpOqnTG+ukXiO2",
-	"s/UVvqORvlKEnNEnN7/xVttXWBwTX3i2geBj5awGMPQFOqm23VqxU49B6lDfQ1OVdWqq9euOZeUQXP2R",
-	"pZ673WfS1ksM9js7gnF8Hcmz3rPq5nuh1aiQiLzxRl1Us/E62ZHLK2ZYY2wKdtk2MuwegOmIWnZlOri+",
-	"Sz4VmErT/615yOqR4xehMebr/Ff4def6k2Nc0kjbr/znKm5bL1ybDnoJtPip8EVcgnYLMs85z9Zvflee",
-	"uLPvElCfdnNPti8YNU+/1FtULyIYVNON4PdpuCTn8sG0g7CLnjr8b3ZVCFqu9A/eaX8bd3kNfXrHl7hH",
-	"mW24tvGJr7+mn21/JYiqw93SLIRZ1imhzuLHX+gfu9/LviVYrZOz8Pc13fS1xvMeYsO0cinNzjvknCHk",
-	"7RDKdbl3riE21thXBK3Tem2jLkN7lj129dSdJeorF031VSiXhJDxeS4ttao351EbfFLDivnYRQEsDzZZ",
-	"nQloWyIm2HbL/5XS3u7qlr8h0dBsNxNN4u+B+s6MhW3blt4dMWmNQe92494Jnm/btv3uM1pq82UcOPWY",
-	"SLn1cv440c7z4fVaAgpQp1G0xp1VW8XYCyNiaHTE35gqTrXZ+tRyk7LnPaMr9EZFWjsIC8xpMslAkWjA",
-	"p6JHPlIh1dlMKNS6o5IKlWMVmNkl3PueKTAuLb6JTStF4iVt0HelTVQQ8QZGoAU3uinuwLS8a75DZWdR",
-	"qxyHhRDunBEr5FajdASCfEWPfCekiKtpI0JaKqq1hM64L9IIIsPEFkhEFx6NdkOyqHTqJqUZt+OWdGb8",
-	"9v2ozLSsDRozbi6CdYNHvvcHlkX3pqKPHH2sEeVmaXP8Bf+/UV//sEHJDi19XbEYw0alEFQ3gLxq6wo4",
-	"21//7rZo0RVXfKdKdOuxtqvQLXvSuxuedXnq96c/b9ixG0jn7bcm7koky7nNJu341YADJmPRNwQmlgmS",
-	"LmBqgAnOQ/Dc44IKDB/6cHqhSTtvCIdR6a1bv0L+jsPsdoXcAzl+h7rrCwKH8GDTGGEtosq++iY4puog",
-	"/S93yy6N7sTncBW4Bt8sDWio1HWe9IFw01aMzdSqsSGXKdgsWTjvOoGPgI2MSzs5Z0NtJ5h2NBRsKj9j",
-	"TJ86miuWvs7FdKatUNny6G9imWK4ZyaqEvRYYM9HmMbCmqgjkFbiBw+MwXtzh9CQr9Wy32FE0/ybWDot",
-	"fh+uj4I3Xi34LSAKdJEfDXl2KeKeaaHsFgxWFQoByUUbM9GzYJyLBas+EOE7f6tq8IrcXLhvurJz4bfh",
-	"J56DNEHWd1Nbm9bLv77vbPhzNOudozjP4UioTCGMHG/fkk+Lle2rr+7f3bjwv+5Y63Eh+EyabqanhDz0",
-	"RUTdxLpXj7sv6J9Y5eVwe/KV671T0R6DlxsEPExMijzC5MxVAOF+PybC2ckOc/qg9RteUr3Es5Mn21/4",
-	"e4WX/Vnkkvs6bWenp7u87PBMfEi5D0922be/K37FZeHfueHd99EhsuvFy4zrBRzAtf4ajLC0u96EWQhp",
-	"trtH3+4OSHoRfe4WmaYaZhMUKVrbQfBI9+aaQYhvtJrI5xudfnyUd24KNOo2O4KlnqMBvXTdwlDtkUGx",
-	"kCYofnUAddyWXRRGtIViK1q5JbugGuB+/Eur428EVVVEEsX7CFv5/VoQ3oG0wketvLO/7NwK1HptCRcb",
-	"vExC5RXl+wrwvqDpGqFjLSKxNAHk6w3jCTd9j5+vJHT1XIY9UeDZdlDWCof8wRBZB0IE7Xz4dyg4kwMg",
-	"jlqpc0vM0zUewsTs9Y5CVKrVToQsXcUQ3zuJydwnhIBawIvQOIAcnU7QCKxomPR6vThAyUuBSYVUBtF5",
-	"Q9sik20xydVqxoXrN+FSLjHTGP7yj7nAjj3ORPBVVINMjepgPDk53dqs/VuNQN1hGPS+gprbAuMRr1Nr",
-	"17tVj3Zk2NBnuDU0+tb1pd3OEFHeFjKGbxzg2y2E8uau74mNwhV5qOqzjIpJwMXU9/k3vu2K0yBc562h",
-	"oAyc5yQosPLoQPkOLogW8oX0Jlyxk6fsb/KnqjOyL8xQjWmwz1jUmoVkh3cGSwMPDee21jmWHr+YU1eC",
-	"dKfOLU3yIvTDaZEZjWVZv10xAbTVJiWQ7pBkZP5NSYdvXBgcf4H/XbfKhLGgFsS3TBat9gTetvcXBnPV",
-	"6UPT/Xs81u1Pw0begAaOK+/nuK3kiLeTa64iFOMgOylX0ClJfZc3Gzp5oemBcjabaG1EEqpfxL1cPJQN",
-	"ezR6NBx+x/Xoq7JOfWWIt5oNdS6FOXddX2Z8LAZKIktiAyA9FVXHoNS7tVJKvO+yj/j7leacpuqe5TM/",
-	"Ef3m5sdHIy5L7yKgDFCXibumajomekH7u8vlWk3C653o6m65R1x/ht3YbbXJyZbxpasahq0B2ibg+wbs",
-	"zvB+FqEdwbd8qbmDbZFhYS+bGlPc0U13D47lD6IovDKHypqZoAo30UXu+Xr5vYvUMrRD+WOuaVMGCo+q",
-	"u/m0gap+2QifoJI5Hs9EJQZ9upUSiDrUi6r9ImczXbo08gX36H72sXYPxE3emTQDZVxbAWyhl1GZtoSy",
-	"7zPBpAc5BaU+cdBp1/+W2khjNzb2HIsjRc1vXP01pan7bp+ttueVoQ6k6+bS7OSy5fK29SRqrdOa9FZr",
-	"NvM9Be7uQXb9AnvpGQA3dEVXadIFd5QPtTpMrXb4u/DUd4JSrnWfayDid2u3ZOL6CKrc65DfnGFYU+PW",
-	"jcM4mPoHNBDD9I6xVeT1bgT7y+gDqaP/Dcn2+yJYzOGgs7xnit3+NNDcDcn7+Asc30qIrQku/a6qG7gn",
-	"nmz0M+JZb5Vit6B97hjBfXZyugtRikwrqor/istC3JfNEgDjUWnIZtJvzsCPmsOGwl3cVMUusYktKsu+",
-	"nUsIkPs2VGuegxtQ21utxB1QXNUMdrMBDMujqmA4hZcfeGvvH/fYMT6Dn33cFCd2tc2xcjJucvp6dASr",
-	"PsJlewfPPToQtxLSH1OG7mBF8unuD/8nXYeR1TlvcTACG1B5QA9L3twiGljHAZOpTnUEcO6nUdUyAv38",
-	"Pvc/ayW6A/XyH3NehNZ1K0BivMmpYiDah64mK/sYSnvOIsFVVR3BIqfA2qox8Dyb25vfIMlXsP9XIpdv",
-	"A0p8va+3cmeg8B9qtn8kmO9HKn7YDPO9gWD+g3oZvl7v+BdQeANQeOuNtrPyTdJ0mxfEP/XdmJNRF95G",
-	"c9It+BvGy8R1P1sdH/5c/6CODze94y/+nxsj5O8qnPytU067ku1Lxt+nstuQL3AvJ739ab+fByCNY1cv",
-	"ur34C6bPLbi0adynjAITrjI+5ba5zvBV4zOlHSSyaojA1dKFQPxDPhM8PEKAFOz1pbRdKyA/UFGdYFKb",
-	"R66rm2VWTkWUYB7MVjsRTvdlKcZ7UyYJIWXqIBhCbsITDs+TYEAe/g3/bwmQv3N7uCU6/h96wQqtxsxq",
-	"rJns+49VMab0cc+ksKb05EmvNzVp1f86fdozab3D6OOeaYlpw9dbgVlP6x2Le0fPPv35wWDQpX89/LcH",
-	"U/N/zcM/dRrRWysNy9ZQRF8Tb/eNPkB/pf4m7h+OJGDLRyPsGPjpO4KUeappFYr45/8GYfZ6hfr/HqLY",
-	"deD/YyRZA7n5dhcNUCLqM4a9MrQSBvv08DgpiZxYE4JTTdGtJZQNOc3sOfPrJTgSISsUw8xmpkcDFfKm",
-	"QwsSxFtwc0ldI0s5nmAcvdYE0RVgd4XsZ3PqxgPyk5zdOZUHHM95mbNyXvj+EIS0wr4nNLrO+bLLXvJs",
-	"QmX8fzBspqWyWFd2LJWJq8LTviQsbfPCH4Mdf9ztdtGtM1DtD/oGJsdf3L+id88ZZ5diSfnqVny2bCiM",
-	"zIXrUkGuJoRucQtjREdKV8gxIdbS0GVhPfTvqfDOk8t3lJBufkGs/aGcEjA7kSPJRY4Jq9lQsFV6/q6S",
-	"kb8Vq/9nTplNUVOqio+9oHFtbUi2tdw4Owr1uW/HubEuDzXtvO1qKDRKc0pLuaQ+H3HTmfuwvGKUHSVA",
-	"IYLKAbJwiua+y/i0Hb2b3Y4tLJ772pehzghGAxxkGOmmMX72xu/BrRGLG2EzoXwzuYw8d/1eprK1Vt+h",
-	"aji2FnhqaIkRIkOKUfMumJubpYNenLNUzYsiZUOwa8gsdfvhrphFY+EoGsCR1wg7foNlOQU7MxQrHihX",
-	"5ZR9bC4ghZ9KqDUSH2rqs40ywmMiC40h4T5zfWqw4LFWxZINRaanghXCAKX/+ppa2JSEkPTyl1syzKVi",
-	"Jz3WGFuiElURyR9eoaCP30+Rqp04LQl1wJjSi+++atWOjNomhLf0EdqjMMftdwi6SWege3KEh55vbSfE",
-	"M9DwDlj29KvqY7zVKF5BKGWhXL1voc/ZRI4noqQ++phYSWnbeqFCNrZ7vGpJZF2HYhB+AzXluWAS0zt9",
-	"DxLXDdk7QAtuhe946aHbWLqSSgGwX3wvj7jzRmgmBr9cKFGiB5DKal/oK1GmiU8Ywt6yTTLTtVO4xc5I",
-	"99gR6VvphHRfBTuihp5NTLlZau5UkqOlWRIROqgK6BrShvpXFoUXF8QjwAwuA/qBK7zuMC3auPxnlgLT",
-	"YYvalJgmfFurh563BwqYu/SlKnZk7rZ+TGzndkx/2DZMB2sDtJGAbtnO2qd4R0SzxyAhj0A+3rrztGmG",
-	"G/veNDYneFW1K4n63FfNklVVUaBq+uTunOgWOQ9mY1r14k9rRgBu0kD54jb4DSq67GJrjh2bKB529Zcr",
-	"0dZ67MCK0EYlyCe7NrUI/D5reL8RtpJrc4uVkJrIYR8xv+qNWoX71juqDb3zMmqWgc5lHxTF357XFBj/",
-	"iNIht5oSQxs8Gd7r9V0gYXZxrlVl0V3ngHoXgz88HCZ2zjnvwkbv3IFbYywmmk9lqzPV/fk2nf80Qlvt",
-	"RF4UThwdZp91dDVUTbUb+T1q+07lcl3D998+AdE75wv+hVr9HiMzuO809faxYUHko8qrudQsv24VxHez",
-	"WUcEfGhtoR6l/DtSWX/7vWuxsbWvevUx5xVe/1ZTMegEJapHZzPBs0n0qQoKuP61/5DG6nKJu5MLENDl",
-	"svaqjxasv4ouN1oRr5qukzss+kRcZq3lI3GicNVrSVrsb9+t1/JqOxypjOUFnckPceel6P3QA/L60/X/",
-	"CwAA//8=",
+	"7L19kxM5sjf6VRS+e2OArXa7oWEWd9w4h2HhHu4yzASwh/sE5rjkKtnWdFnyluQ2Xp7+7k9kpqRS2VV+",
+	"oQ0N7P4Dbbte9JKZypdfZn7qZHo210ooazr9T52p4Lko8c9nb/kE/s+FyUo5t1KrTr/zis+EYXYqDTOW",
+	"W8H0mNmpYKUwelFm4oIpcSVK/M7wmWB8wqVifGxFyTjLplxNRLeTdMRHPpsXotPvDDo/n5zx+6MH2Xk+",
+	"6HSSjsmmYsbh3XY1hyuMLaWadK6vr5POnJd8Jqwb5NNS5EJZyYsX+e/wy+aI304FkzmzU25xVIU0lpmp",
+	"Xpr6MHpnjx88Gj8UJ3/JzkYnP+f3+cnjca93cs4fjh5lP+d/EY/HnaQj4ZlzbqedpKP4DO6UeSfplOIf",
+	"C1mKvNO35ULEk5hJ9VKoiZ12+mfJxpSSztNFaXS5ZfSpEh/tMMPLUr/gcz4RbCTGusTlxGH9YyHKVTUu",
+	"uqO2oDP+0Y/lvPf4UdNwnhdC2C2jGcPvPxkGL6mvoMgnonmF8J7ti1QN7P7DR8nORXuRi9lcW6Gy1d/E",
+	"qnmkGS8KUf5kmF4qHC4b65JoFwYijE3YpZhb/Pr+OZvqRblGFOejs6zHH4qTXMwLvTo5+8vZfT9F4pVq",
+	"ktGQTmBMrdN7uD69ObdWlPDM/3k/GHy8f3YyGHz8WXz48586jXMf/8ptNt2c9LtSAkeqYsVknS0Z8qss",
+	"CrYkPpCGAYPjspgLlt5Lw33SwtV2KkrBuGW8KHbwa/NqjE9olC3LcHb/L81ze6WVaJnfb4pxVgqeJzg5",
+	"nEDga9ptNuWmy/DCJa5Gei9NcIOjZSlxPZRWTnxx20DN97bMDMa4Y3q9++dN83spZ7KNu/5LL9mMqxWT",
+	"VswMs5pxZZYgNy2baWPb+LyAZ9YGkosxXxQWhtFLYFhytph1+g/xk1T0qeIrqayYiBIHCAJ+C/d7gnIC",
+	"IGEw3mzKS56BTE4YLOpclJlQ9kSoTOciZ0ZMZkLZ+vqOeHYpVN4sMPC/PeXFw7P7u+XFK51vm5bSOUxJ",
+	"5gdMoNQLK8qTs5YZ6Py4M3gtrqSRWm3dHLoENmcxG4myNuCfG8fp79k61rEuZ9wSpTw670RE1GskordC",
+	"cbXtELF4wU+GmWIxqS8rz2YtpwjddNRj5O1qvie1w73dlnHBY7eN6k+lGHf6nf/rtFK2TulXc/ravQJG",
+	"gkP6b17K7Yt3RVc4FrxghRhbphfWHW+COfb3F7bJDffzQRL6GuZp5loZgQrYLzx/TWcpfMq0skLhn3w+",
+	"L2TGYdin81KPCjH78x8G5vCp2my4IyfiueKFzIfuXO4knVxYLgtYXdwH/JrlWoDctmzKrwROFSjTnwHS",
+	"MD0XJb6TWX4pDBBWWWrQFd+Hd1mthwUvUVcJbyF+YbOFsWwkvMRlD3u9TqRzBmF7/YH2Wxg7lPn+2iPo",
+	"zAsDyhcwjrRI8b/wnL0OE3crzkd6YfujgqvLzvW+xPQ7LTTtUxM50zJmXMEijgQepoybtcXrwhufajUu",
+	"ZHbIvt54kC9i1aOAwa0SpkvGlYYvwwSM5So3TComrWFLvsIRP9flSOa5UF9zyCjN9KUAoVvqQlQ0yotC",
+	"L2ll76RjP7b0Ls4ILrDa6ShGz4Ih5cbN7qSTBS9zkad3+4wz/MDKRSFIZUM9bqBmQOWMs3mpP65YuVAM",
+	"iDxhVi+yKS7OjGdTCYpOyeyiVPBSeN1I5ysmCiO67LcxC+9KWEoMk4IihWehULZcwYnI5gUHAw+eCm9h",
+	"0gwU3TlMGVc5aZyLIlYOcrzcCJhUBibhCoYusykuFgxv5RZB2i57B4yMqqouRV6RwEKR4ZgneMNI4BMH",
+	"iozL0YqBzbmi9UdhgI803YHq4Nlvn+uFym8koZS2wzE+pS6bvC7JDKy4nUo1YfBt56YC4rwSEK+0Zc/d",
+	"u7+QeCDOQ6qE0Vc0GtlRyGS/lyLTKpdw33MuC5F/bW6LbRoY4tJbAPNoaMQlcPI1uDSaXu4uO8Vr8M1+",
+	"GF9xek/UipGkQy7EBX+r9Us8rb7yMqOEkIbxkb4S7Jz9Kn/B8fxd8SsuCz4qvvqQcm75iBtRP8CyqciZ",
+	"0kt2J11UYwOxCacG8KM07FLppaqcVciYPxkmxmOR2QtWirkA0WO77LcyvoZZrS9ZodVElANlp1wxZzai",
+	"XJP/FCCRkF2WXFqRww14fdDGvMPEfQyqL240nA1WzoReWBixtCyXuR84CdCUxE2KwnOgiNw1yzWItxp9",
+	"vxa2XJ08GaOmsq45vkHmQLMSRtptcrRVOvw17vS81Jkw5sC93qbeEevGMvSMjaUocs/NPMvE3OIbm5Q3",
+	"/6QrXixqj8Evgv42KQW36IbkivVAD5xrmBxocKdA2aeZVkpkdugW/+Ya3f37lcCurRx7pqy0qy+r2iG3",
+	"Lrlx7hGgGx5JSuW8OvUVdvxsFvO5Lq3IfxW55GiI3JKs0WPG0dJChpKKccXQBkdmaFLzg7YF+n4XDSj3",
+	"ThjSkwwueoqks+EsQz2BG5YDQ+Oe4JKNF4YXkVG1xDM+5fio1I0SVCiSLaRDpZdibtM+OZi5sWyidc6u",
+	"RAmmdaWudllaipm+Erm7VpEeRW9bSjuFN0qbgE4uLfnSB4p2DBQitfIP7bJ0XOp/ChU/CUcvDDOaHEme",
+	"AIyXfLC2tI7Ssksh5qBtawPaF5vyvMtewkB4gUsC014olJzuJX5C3uk2UPhaUBUdceHVFywttPHrMVrZ",
+	"agCbiwOvmWglLliK6zSUakjzyJveaizcLJUjdrwOZG6XvaqkPW2pHahU6aFZmLnIYDRKVyyR6UWRg6iY",
+	"gvBxNq0cFTiOxVyURuQ4Am97+FFItDvGGh4yWsHBcwEiuhA2DDjWUGBq7jqS10ItZp3++041sk7SAfJB",
+	"jRGJo5N0aG87ScdtQCfpwJKSwKktEnwVxosSEYfS+bBhvCedJ/N5sXqh5gu7yQ/pp0AtffY+19liBnaI",
+	"LtkMBNlEfEgYPbvP3n8iJiUt3/kRrj8k/tLrtMv+TgMn6W5wm92IaR0+nkz0iRshCJPua778lW6Hof6i",
+	"8wa3/jN1pVfOo+/eBawyL7XVD9j/9+a3VwmyER28eK6QueSjJnAhG8tCmC5L35ci55kV+Yc0MinxOjB1",
+	"SBxdilUCFhY3ZqnLHM1RsvgSZ8nwgQo7DubJVBcu3gQ0CqaIFcrFauDpK7YU1WqQsNZj0mNBnDCcJZvx",
+	"8tLA7IxQRlp5JfZauCokBss3L0FWWknemgyPxXzIbc2rl3MrTuAg7DTQTG0DPm3+Lj7OZSnMQc+UeeOj",
+	"QJiYdgctk6C+wCrBKi9QavVRHZM5blEpxvIj7T+6/XUJ/3ebRlCKK3150Epcxx6+9xT0owHX1yiJV7li",
+	"Qj36A1i9tkFP8UI8YXMyW3jxe7RhY14YkcT6VH1hUNagF9qEwQS/9D14V33717ay/rDnumRzoecF2O3O",
+	"/XXee/yI5Dcs4q7g4TotrNk27pkPHj1iOV8ZNi71jMTn4x59Q0ctaSr+/IUX70dUX4Z6UI3nReElCGrz",
+	"a6uB/vvt5EKD24cc8ka2jVh6m54VMf910kEp1aL5OGn4cQXiJTddRh4AMwXRSkqWykR3Jx9EY/Mv3D7L",
+	"l5J8xfUpYsir9scB03RqdVnyFRJCFS7f9aBX4qOl+Psmg+NAmuby7MrpxfUpkIa4n6IJKt44MFw9AIIh",
+	"6UZdqYnq6a3DzOm42yYbacNw40FnAFlZjVH2QgqyZ5eKwQlpGgXupSQH3JrSUdf0IiU2r2lSTsMejnh2",
+	"mfYj9bs6tmE5l06zDUcrWBG0+LGGjWp4pq9EGalsqPcPFOiyQuUi36r5+SejNTAW6KyccFTw8wUZS8LA",
+	"QEGB54VbJOPjFqgso0iCG0o9n4eBoHxBv4sFxQLDDU5FKHJRMnGFD9KlH7IhbcI9JfFuhuAr8cvJWamX",
+	"Qc/gNADDZX7BLCgswO5gb031ooo41zTWSuEMe4E6q1tJOAfD3OEDjahREVWNJlktEnvBxGxuV7VDgZhH",
+	"aSVaDnXnXtgz5vZajJ0uQCHQrUFVOjtGpV5MpraiGRG48wIWNyIsvAZYHm9EmmKyfp75cOq6+yXpeI5v",
+	"GVLtxbuFNEcbQyqvs7SLtWNIZ5KPtyCYn4PC/6wsddmEHRGMoqLuIJdgBsHSrZ21jZT5BATNqBAo4Ehy",
+	"l3pS8tkaXshZa0M0PbZL0o2foihj06bPuZ0mDEO4wOPk9mPhJmBZnF99QB4bsvk27w9bfxcYUex3+pXd",
+	"ef38KXv0uHd2l0llNdnzOl9V5o0Ryibsfz359WUIJsITLtigM+ggz5LuJNcG1uyF26ltEKrCrWIzDagc",
+	"7txUovY4Id3N/ohsO/aeVAGtcaQ1kzXoQlzBSduoqmIAfn8LKCCD8PdYGCYN8pHCiapYdRtFy+fvfLBy",
+	"uR8DbPmeW30lS7vgxXCqjTWnvVM0U8Ifp1mxMBZhVhuLgoeotKs9d++Nvxw14APPAquHHhaxKUJIcPhQ",
+	"tFsL702rdiS1utnotM61uj8eJOnsGk0EvPXBuw0cSPN52cxaYbETj2txWCxPNvtw3xaPK5xCQCRjupJW",
+	"7oLlOjOn7jvTneWMbh0JwwTPpt1IDZlJY6SaDEsBipfCaIL/bqzLoTfKM+D9MaojQzJM88ZvDSo0q+FM",
+	"mpmD9AU9ZpjrGZfK+fllNqzI1G3M0EoRfVoofAa+yn9npjzXS/xqoTBgheGNJr3IrV/zKeyjIa3Swa+f",
+	"R1CU6MLyO+pC+2DZKmTVOZ8I0ywjpBrrFlsaUd2g6cA1acvtB+kLXmQfT2PYptP9VsdZhIOs0PoS1OR9",
+	"NbQlLxUs9o5Vcpc1LtQaB0ZQPLfV0Vv8niRb9Z+6ANw0t4gC+syWfDyWGRtzWRgX7IeTJdcoRibChdUj",
+	"B2a3mgvGKY3Wii1lUSBeSlHEmuwisHPKvFixmeAKrC0klVo8dsrLmchjtsb7qxm7CTdzCcLJv4p3c6zL",
+	"ibAkU4bcR1a3UjPe8QpuoEjsFn/nNjVgKPOdnANveZEbIvhMyLkdLqXK9XL3KYNXv6OL8XYnTM3uW8OV",
+	"O20nJZbC2GBCXbBe5AZnY1kaG6WE7MF0dSm8c6xv8PKn/upmHy4db3UXbrQc0W5srHIjfWyOMolZe4d3",
+	"GGn7GI7heak/SoF+BPjokjMc9BM/fX3/8HG4ybPN1p0vFt8ZJx2XtHGNWunrGFY+CeHbsPLhxa8Qr2u2",
+	"+cpNI3J9U6aM/WmyO9dpk6DhgiFywJ5vm0pjdbk66J4QmN3r+rWFrHKv/EPqw14fUlJbwtYN+Ps8P1BE",
+	"xYyBS0hPm0kV33e2LpSOJDP+heRAy4ZhgHiDX25C/YcJjJeEnF8XGC3kuoX/17d30z+D2aZTvSQgnsfV",
+	"cObcTQg7CdgbIDANGq6DDqwFEbrsr6IQcA+BGDA8g/aCw/j5MCJaEpmeCcNGPLtkBSLQpHFYZYQoo/7b",
+	"Zc9LPWPp2TRlVrP0cQ+B1z/nKRutvNF+wThbTnUhXCoPGhMGrpvBP9MU45N56lz0wdlydp7Xj+K/NGwc",
+	"bcUGLYS0sUbLnXwc5G5CPwiCsHTJjLAm6PaIh9pPmSv8KPa4Vo/3Iq83mSa3ib4SZRmSATZpOwx+ij5M",
+	"65xW7sUjrQvBETyOEY8mI5IzHL/DrOlLofp1tDT7bczmuigMRm9KboXpe3zJk99fMCNKypTm1iX60T21",
+	"B7twENBrAI4ugJP7tYA0QlMtQ/AXfInaGbrikrBjBK3P9EJZj8HZx8ydkjm1c+lfgcaxzs14N+5eElzR",
+	"nspqm9TE6NVj24x4WpI+S3ERkDsc/GnovmF3lohvy7nlVRIs8PBddNRdCgUXKSGdVw9hIUzpkjmf0d3u",
+	"QP02Ri8UrXWfpdEJuePmhKXh4E3ZHecSctsAv0ZHccrujHQuhSFglQnIKpMwIwqRWV2aZKAKPhKOqqJV",
+	"MSAxKt+8XeoI/memILrwpYbZpcwEvLt28Kfsjo0cF9wtUzDeDEUh7z98hFIP16PmBB0oXgXLXL7GBUmK",
+	"IgczkMdhSkSoWhqLy8sHoqfEjRgtxhbKygIuUTBmjH/6ESM82sVBa7NoeiO556VBZwU8xe1sRUgBioWT",
+	"cxgvSYjvimP7LF1yaaWaDJG9gepo2MO5KIczqRZWhLHxvPa1J7pht9tN6+FVotgKwTcMXxCZrmlmh2h0",
+	"0aKRcVstGHpcotn41w3Xv92YYnVlwy/rEw8Xb/zwoe18IlnecBY5vKo0sfsoJId6BWIdi7L2dHNT+2c/",
+	"daZdjaFR7FKjm3JvfTr3417v57PHj+8/PP/5vPf48Vk9LVctCpekQemom6K9vq6/rAiC4eGSaRC/aS2c",
+	"86lu9MBrEk+7/Ye9XqNKvzH7X/llk+b2bqoxAUI2RGZl3pJL7LLvZL6B2sYU/yWHI5OcjfvCUvCZaZ+F",
+	"EgFx3sZSdVnqFQhECFfqRAguG8uLgrIpWUqCI+0zd1TUCBfpNOn4R2AMBi5vBk40HofxMmxWMuA53xn9",
+	"8eCANrdBZKlvvP2lX3StKtzSnE+ajYZXLja0Zra7uEo7WI0gNBRepfQbUYwTVshLOj+U+IinXuNLK8V/",
+	"W/yE1t3HNt09CC+/YDPyWrr8HzhFPIQnqFaEWoIDrTkqUofxNVapceSDT64uDzHGDA5nMFIaJxmhb9rn",
+	"uIlEkjnQeYAquUVAT76m2Y5RTy5AHyWh7fIEfM65VqLLnlSHP6xOBprQcipUBJ6c0VuJuYOsut/olJGl",
+	"sUMjSH/fz5fvMPOba7uak0hzGoANeRLVpnI2Xai8FDmLUPAhR8KbhFPut2iW4Jeh1hHp6aT1mMTpLDBz",
+	"W7MmSbOZERgIkeSlsCUG6vc6dNajw+u+t5ZAA3DkgYuJSPlMF7WELlBNLGdP/vqmGX5FgLR2+9EtwgXZ",
+	"NkaqSeHBudaQ3Ki2gR6WuAQVXEckH1o8q/UBq4bPalqwUsy0FUOe52XjyjlR3MivH//6pmbEOTxgSeFE",
+	"mEwsQrrN0AZrC5HvFT2pSGmhDPkGLlgPGRDPuZXYN3RppMoaTpE3lpe2ypQQBuRtJTkd5hHhkfujsrFK",
+	"2D5etzd4Id5RCk6bujn0hRHlkE8cAHfjbRFsbuM3UGh3kso7vKgxUEQzqfasJqRiHos4ofEo1bl4qtVY",
+	"NoCU/i3CDtTCYTH9E5ueRrby0GdRbSzsC5Q7ZE+jwuhS2NzxV6yirDzDZsLynFvujUksMhJtwdkj9jf5",
+	"S99pn8HYhycjxpbPgcNGK/TLhIM+5Ax5wHEdrxM5oz4bDrEH3rZ7tFNgW0TY+5TrQg31EKxoh4DqfcXY",
+	"7QjPgwVaXWZ9pnrbjvXdJvUaslAaJVkUn263WH1spGESAul2He2OhA1HNqyw15bdfNHPBIcGmEdTXmLx",
+	"kQi01qdMuRlfXZDsqkyxWZBEzqFFeDd3DSavJr4eyWqgKu4zrFKRuywVH8HqkFcCbDi/AbLKKl1OZSFi",
+	"pqT4AAgCmaPjmDM6rPyhiZMClUBiioCqfwkPKTG1d8xLxs1A1YD6IHcMgbMiOcCe+JGRI1MvVRzGGJX6",
+	"0mUQk5sYK6Iglt9pTIaNhFAg2WRWucFIcp33mGnG+tOWoBnpFqnRHAWSOEYw+ZVD3B4qvt/BhvDgHe1j",
+	"0CdCymJqxJwb2E6NG6AiYTMSGV+gbilk2XgMrBk6a5kHkVT40kHv2jnXCG4Pvtg4LlAhdZ2dhuuy6Vv5",
+	"znKXDstHcuO2e2VOJB3Ul7ZIalpYYCznqHWyxif1kL5FihNxfxJTWpVO5LPIyeVGVvFBKpTHLK8DMNpg",
+	"ZW72wyMlvOx5YPq3bk1p8XqBuyiIqbWksO7hGkf7dNY3YsN96B07KA4w7KtWqO3dzM56NxXKp6VF8zqy",
+	"PeWJJKgh1hatgbT1pahz9QOsoLIJZ7fFsI0T301XTvAYV0VAaUtlcpwilou5ULlhWl2siZPGF5kW9Yk0",
+	"jyilzr0RZvX27ctIgEd7Wr27qh7lTtlcZAUvwQAK8SK//c06+VFB/VF5x6qyrVPR3fmUTbU2e1Z93KYp",
+	"Nrx4XTCFcskwgn6tmNEdVwHJvexuyDsMSIh6Zqa0GzvhcyYogwhkKH3Pw0AiBhkouMCDDHzika8AiOUa",
+	"+tVeksgATZ/KCaroRB+onc7weuIDcdyuQ/mN58u1SIJZqaye3wonRwb2fzkLWa5NIsqVgSFdEVaLm0sT",
+	"FjMFCg5gbHgmTHElbNiJuAoJKK5Y6AST7qVldzCGadLY43y3y6J83AoBQ5VeNiQ0RnAj5bja8IARoeJ4",
+	"qMamtNH1B1PZvlp9FycX0StRUQaYx1SxeU1NxdUFdYZWo5NEWar0xla9tW3H8AG0soW8EiFUXQjQaXSs",
+	"arkpR0LcDwzuRODDuJBK+GHB25uG85uL/bz1Cfs3B7YfsSzHjOdiOGopsq54VbsyRMEwFuWLLaB3t+Fs",
+	"FSzTsxksLiwRy1tcEFu0mUNLeFT3fO5sPMRD2u6eFUJIhkQ7WNuaJqlSI4bDkeAO4c1zvgnwvt36HI2h",
+	"yyZY+f2HHlXOqJI0SHt88UgYmYtK0NPWYBEwylGcrQHR96oCvRdwumFbGkp1eKIZhtob2/SCOt+3V+wI",
+	"8V3nF/rsah1rw9tWsaM2tmPY+JuT/crA8aig53rZTZ+9RH1KXj9/yh6fP/z52NnhcQ3ZvWtsgG1fSzfm",
+	"bC5KoxUSQcY91uqCpTC6NJTEa5SmVQ7hnql5IaO+yVWv4ADMRHvC+lrFzcYhBRhog2snBU73dfXgur1t",
+	"zqqS45YWNqENCC+M9thMctWBwq0n3TYTbLGBzXlwv3EkriRkY44gPgcVptayKd66WCO4YgnyOI0qSaZ9",
+	"v/9WFAWhQC8lReoiKEhUerLhbc1g19pOoINtkU3JSR1gD0ovkxAqide2+zVgpk5hp7UOG5T4nOaIGprk",
+	"goPuN5UMmM2kPVTzIqf0nvkCT+nigHjg2eVw1uB9QsS415mkdaedS6HjGZg2hcgnwrepqIaqF1RL1Y2T",
+	"0OQBFHDg+9Ctt/Y6ZjQYKXu+9UYhrIaB/n0OYzvr9ZzHt8IJUK3TMNQcDSofKSCVPSokxK0PeR/ghsMt",
+	"bPNdx26pQ+JKG+bIHwghSJkcM+/ZDhZUNQGH9sYCgsE4rN3jjUQCm4vcX5wLsFZKkadd9sS5Nz0ru4IT",
+	"6Ouki+oGWGV3hQuQ4WjMDcZOe86zj0o5/qmq69XYcAsDPw2Mt+7cvhR5M5xAbfnN226NP/p5N4MUFMe6",
+	"0k3CFPNWXLEqF8p3IXfv3bjwGH04GVIcYMq4YUtBnZgahKez7tveVvEELwo2Wrjk7g2/AOjP9bcHOvLv",
+	"Z+8IFhy14hDFPGjeO3LRaLXDssdme2Uph9nUFnLLvjcjCv9djm2bXtFm6utSDANQpgVCyEtRWfOuxsGM",
+	"qETlLPX7l3oXKhrVdimUXSGy3mErREDaB/9XcA0Yql7hfe3NKZHF1RZLvu5Tc5ixqtDb3nrkZ1UUC7Lc",
+	"i8k9CP9Do6Ypi2IYXEftMala9efqKEsQaIeFoGk1jhVicjvekhjlJufcxsvIrYdOW3TobZxFPkRWnWje",
+	"H6iEyE2VvKPn4njzaJWcbRMJBk2FdaUegs6xym2FZYyFBfWxWfKVd3UDVQLxI7eB9Nl7Tu/8oLdMqJEv",
+	"kFwq/qxendBQvA/h5ivbjp/bIsffhUTbTRdRSOZ09SOiVCMHxMbS/3jIId7BwD9W02nm4wQupfeiilLU",
+	"cN6czCpSQEKW5oyyNB9QluYZZmkO1E3TNO9Pd6dpvq6lEDfs5UhQvinCaamNDs6qEPwK+wIV0lihRBnl",
+	"wGK5rQSToD5aoXAJ0atgRFYKW3EdpaDhTw6dHz2FLnY1YQi5E9ak7yN/2MXHZdVy5gq7EP2TXnkpxDw4",
+	"8zxWaK1zJeEQl/GoQpOoLkspkTzth4JkUYlxL33hzUiAmHP+oXmlESF8ZC3i2OrBGl5Xqkwgxn5/J+wR",
+	"VIdCjq3YImCWWFlfqHxtQTZCAC5uhWfzmptirfKqs22w6KktVweGCZymwG17KB7HUBugLHCAFOHZf30/",
+	"Sy85wK11ONJBHgBsVLkZyh3R4VpYmlo/KGOxDmDz/irE40WR//V2EcerlXfUoqn1KHCl80cmq+MmZM/m",
+	"g61SH+tyZeTaG2ybHrZAuE6+SF0rAhNsyzts2ZFodq0sNy+lbi5A5uEmHhntQoTWQX2mcjIVxrKlxHTj",
+	"GRz44h8L7vyZZsaLAn73EAnqf9ljctwcj2p3yx7CSZTKQQnNB7ATnpA7y3fgVW8WsxkvV3QbQRnb0dpu",
+	"1XhYBel0uNEqOksNX3m4rBHFlTB95oh7htjcP7RUIod7MAprEmpgxw1LC53xQtpVtxQTqdX/IxaJB753",
+	"M654uQJ15u0m5CRid4rsV+AA0uERCeBbzYEOscDChCO9UDkvV/0YgxkhXxDzWnA5W9eiNkfaAh9qtmZR",
+	"oQzIX8LtSUtZa0rH+T2lUGJpCJLhkQDpmUkv6JeQ6sbsVJa5843DahD2FCc9cVFK6u6BaFQC0n/86xtU",
+	"igYK9FWHnXY4JQQjkatXcLsoBUs/5qaL+JFJ13VuMideWzqxtki77ImK34KK94ken9ipOFnqsshxarAJ",
+	"AWaBU/MmmLQsK7mZYptJgTmAA4VwGqxvCvqb7x1UKWr9oIK6YhZVIxan+bGUEGOF5UOtilXadaOUE6VL",
+	"qmurFSmoJoGzEWuOUqUDYieTMKsHKrjO3DFCZiW23OzX3igNvdQprkPq97ahjbcB3D7jDFpgQvdhwtrf",
+	"QzrDJmirDS32cgcELMKw+SsiAaJ0xJ9UtdQcDhqbcjNd612aVLB3rZwkcHyEUBqMsYIhUhQjnl0e5SSu",
+	"ASyiPdh2Krc0QnrCQvOjtKnPUVWMI2H+pEuYtUXixFcSl+VIsCbHderg+9iACw0gWB4+KYWo+AQjpsEH",
+	"thpgeJVK+jc1PqJWJf8Jj9zabynxkc0wL+zL6rfGP04qI3NMOJiX8opb0dj6CIQUAhEUOpY2iyGrypQE",
+	"7pOqkEoML8Uq7bP5grIkQdCFq8JqSOumZHIzJAmX1rs0ISAO3kB98VGRtAm+x1+U9oMhDHpGsRAeM7FP",
+	"8yRPGsfAO2xLS/vSUIfYObMxjVa97XB5t4VRtw3rbWNUu6HjOio1NgJmoW9NUli5wtqRkwNrm+Dhgb0t",
+	"9VzkJ+GzKz9+guXHQWBUxTnDQdPxWhs+aaFAXuMF3lGCi10dG9EzGjwKNJH/bhOetZwNLxORdDdhJ76n",
+	"W7VpEQBZWD7ZVpRhzHjIVAj9VA5F2rUXUw7eTg9D6a3jPz1qFxkdNY4lN3tq0TdEV+9/lh28XlvPqLBi",
+	"zVxgy1UDW35mjmatOmRDZgVCBHxqcEj9Bb6Kz6JjedRLYUvZFPgM4aOqKhUVKI/a51y4ZH89rrrbVKHS",
+	"UM0FMVRxz8aQtOWrmx0lc3N78qSfaLwBzbtdMc+Gb7HVzotwqBH8dFlqK5rBp0nHWah7rXyIOrcs1ech",
+	"X3wxnciRN58Xje46p3TsFDeHVjuNVEJX0qY2lWqVtm3VcU5/N5DbOP110dZ+wZUqxNTcXHdZmsnUF12z",
+	"mqq9+A53/ny9kmKJda0zCd/mkqoU8XyGnRH0UrUUK3rtNPzXhL86BMUc6KNDtX2WZBYG2/K8dx6L2f7D",
+	"DaxzRGEbqUlJsIdcpbSLgD0+690/byxpDT98fvIZaf+h6QDW5rNtmWShNM7Z/vTeRAd151JLVRbj2n+N",
+	"g0aO9kLogArnO5gwm1rJWKqJKOelbDlrN8WBLcwwasDR3MXRVlV+90yJ46rOl22uy8CAZkFrtDNhHqfQ",
+	"uLTFoknp0ktRnmTcCFYIa7GMUi4n0vkwpFJgtazmU6HWoME8w7lF9PbowTpwfc7hkfCe/3nPT/7ZO3n8",
+	"4Y774+TDPf/V3f/4U9MirdUJ3hi6/6Xy7/sC8lSzSbksaTAxR1pbY0s+7wMl01mlnKrnm5B02ds4G6wQ",
+	"nHrPP+eyLLBHeTp2fw4/5iZNqi79Pso4ElJNBgrV+xzsUvgrhG0n8gqORcxjr7XsjavXVAlDfqXfk9PQ",
+	"1WP4ECk96w09t2YN4Fa9oFvPer1NEqPEhePk8hzaPsI44twjPwUvbUpTaSJ6mtNnp6Q8yWaCPdXlXFPz",
+	"dv96R/0bEvwzEkao3ig8tTVZZT05pHX1drcXWFtQvLF93drahh5ACKOdMSOqq1gL9DbvEhWFbIETYZOm",
+	"KfelbTQzfNV3sXc0GKj6fuLMuQAH6DRtey7mhV6xuZwLnwunyXyWjWGl5pKMtYB7l/0KA4MrqcpIpteL",
+	"HqKa0yWCblpKHU6A5lJlIbZPlbvWHsx6Z48fPBo/FCd/yc5GJz/n9/nJ43Gvd3LOH44eZT/nfxGPxwe1",
+	"ZXTjwT3eQUPHUE9jkrwFDZVef7yJ3MocjpisqXKDMYpdhSE3EytD0XoXEYFHNUXiXaoqVsfpHithdEvz",
+	"gGBJxLXxMNDXVgtvd/bpXoLvuPmizpLaaunBNdehQLL3ILY27NOFQLMLy4Sh+1xST3LyW7v7m4oNbEkw",
+	"xYGuhUH8yrUS7+EnudvwTr2b0A4Jf4Qc1IQ97gVkmF9AjyRznRYw9rDBJJfk7QC2SNhCFcL4ijjplKtc",
+	"5EN9Jcq0y9416AuJT30dqGok6I8S9Cp4fokPZ3IcVFOjtRIlRSJdqMJ1BRVqrfD+57DXL3jsRTON7PYL",
+	"jLSLPBi4YbW6u8yLjddH69OshqHlb/rrmbhK43pXca1gBfjtwHg4kDzWZqDMBLeLaUUfaUsRvM/IIz40",
+	"Kfi4nP9SgAHolmidiutsHxe+odga/CzVBG8wHqI646s9BEQsG3YIgYZUZj6X+2Uxf7Xs5WpE2xKXj5aw",
+	"fGuJytta9RzYoMv3ybpxoc2WcvfHXYxQSL5pVd41p6U4t2aF4kZcohfFIzEFWyYg3ZtUo/Cjj1RturrA",
+	"DjogI4bSlU3Fzl8iBaY1B+Pdd5lw4b2R/86m2JVN4Te+lioXD7WRe6aaz2RDU+EvqvZXmsEu7T84i9f7",
+	"eYS+CDdrh3CjA94GZ17Di3xfCFMsJl32SlMIueoJ0b1x84V3EdOswYhXBxJWKbhpClakroN2GudrebFY",
+	"aXUfpbEJM9opLViIqioZVVVh86loQAR4/YzyARr6eEclmz5siW4fPM/DkfLLWAKNeHZ5gSKocMWtVibk",
+	"g22taFbDtR8ev3TTRUdQ2K9GqoAteC2M69i25oU4IBgcejX1sGFzFQLw8A2Kv0UphMcKGNegCwfJSQ+r",
+	"2ZF3v2vrESuKpAzGMp4qBC7w/WPoYIxi5TfqDB6cmJQaRS28PHPlulZt3QgxM8zq/gZsNmnEtLI7Rgj8",
+	"Jb2bsHShsqmg3PE7PuwYpW/hct5NBirdaKefsjsh0QpZYp39MZS1njtOwFLfq8tll1PncBhO1C3fpQmT",
+	"wTN0P9DwByrXmTn16QHdWU5TcThnhMhSJ9CU3UFIpFkrd4vuas10kTsmTbB0FD5WwA0nToPAh5MxfuNK",
+	"OO0YBM+GGzCEbZgRSh5AaPwbeLsT9YKXjc0uFfYmc93K0nHBsbeY60vo+pql4yILXz99gV/o6rr6YYVT",
+	"RruSXhkGOLV23rm+vnat2TdtcBfQc+hwAncTkHNBIR/qZOhLXieufDYhv69Eibh0q2kzcWtdENLV88bK",
+	"Nh4M5Es8Ao12B2qg7t17h0lr9+6xJ+weTf2eyxUMOQYY0jbat2Z6wu7hy+5RSx8j8PSOUNLUOY/Xp4H3",
+	"+S2852ocDhTwDGHr42LMroljlz1DuC2xq7wSTqo4pwgcMvc85dzzgXd3J74NU1fvbSyCgVWA04iW4MnC",
+	"ToWyMqOB3rvHUvhKl/Kf+E2f/YK7ygaLXu9BFkgHPwr0g2FiaaHVBAO2PheP1pP655EJwcRHntliRUXq",
+	"l1GxXErOpAEhz+CmuPnDZ/S/8TkVY5danc6pNtef/zBapeyOr8B11yePugJbVOIoYRzUDl/UJ3UJMYXR",
+	"URFKzEhN//8TBz45eZGnbCp4LkoiJhAPI54zqeYLKusolCX6SKlKVsrmomSIqE8qZxbiq38yCNZ2U6SK",
+	"Ukja8O29e4RsUwIekAllT4SCgefMiMlMYMdKfjpKIxnJUv5/338+St0TqTncvXtOZ1466A5tAR4eFIjz",
+	"JUFh2zTujfWheER1jFYsPe89ptpZwxLsEiy0D3OHn+4/Th3mGkGJJ9g5N3Wnn+sAiBU+DK3AQFEdqISl",
+	"+Egny1H/u2Dp//vsLet2u6fYodRXoor6P4XZGZwcrFL6CcVvwiI/wjUWoqG/kbnm/B8LgiqiEeh9mxEe",
+	"wPXGgqPIywJ0ysFbyAMbNnBDA1jtd/jDY3GGp1PBCzv9p+s1OS91JozBYqEGziu8phQ8X/2TztKMK0qA",
+	"uEvLhReAVc3nsrviswKfJE0A6N9FExw0Lwpj4jFVyEwoUwuoz2E/T+53e52ksygLJ6JN//R0uVx2Of7c",
+	"1eXk1N1rTl++ePrs1ZtneE9VnSxI7ii9ot/pdc/oKjfUTr/zoNvrPuggFGWKp9Lp1dmpPztOXZ/K/qfO",
+	"pMk+RJexu9YQPiT0crpwoWQqwIZ5AXNeor1At0itXuSdPoK9a5UEXSfMuYb5wUvv93pUvAuVHvJkVoLm",
+	"D2f+0Ll+UM1C9Cni8ddibiIVY9sRBN12Ye3Oew/aXhJGffpclyPqg3udxF2Yt9/l6xmiwuBBXp2XxBTr",
+	"9UsRpM5BKX0fmdTXSWeuzX575SMZU72Mog9J5MBlLyjQQrzm84s295CiVPV6kKFK2y8uM/b4++fCXdd1",
+	"fc2WC3G9QUJnX3IIeRsVgZ3lVjW0GvHQCqSl3m6q+IXnHm95G+RHM6z1xAwu+03yu06aJMjpJ5lfV3kP",
+	"O6nzhTXU/tGRUFwIAkm38JWbA3gMjpGMK1BWRsKX9e2jLhY0HmJi9hp+xPyFUP6XNCa1VriLxHSd1OmO",
+	"TVKvEdv55gxf05s+U4Sc0yO33/FK2+dYjBRveLyF4GPlrAbo9AVRqZbgRnFZj0HqUJ9JU5XRaqqt7LZl",
+	"bRNcvZeVXrjVZ9LWSzr2O3uCcXzdzvPe4+rke6rVuJCIvPFGXVQj8zrZk8srZthgbAp22TYy7B6B6Yha",
+	"9mU6OL5LPhMEBH3f/MrqktOnoRHpi/x3+Lpz/cExLmmk7Uf+k2hERgjXFoVuAi1+JnzRnKDdgsxzzrPN",
+	"k9+Vg+4cOgXUp93Yk90TRs3TT/ULqhcRDKrpRPDrNFqRc/lo2kFYRU8d/pt9FYKWI/2td9p/ibO8hj79",
+	"yoe4R5ltObbxis8/ph/vviWIquOd0iyEWTYpoc7ip5/oj/3PZd+CrdY5W/jzmk76WqN/D7FhWrkUcucd",
+	"cs4Q8nYIlV/U8OkTjX1c0Dqt15LqMrRn2QNXv95Zor5S1ExfhfJUCNFf5NIy7JVvLoIrk2ALhCmmKIDl",
+	"wSarMwEtS8QEu075v1Ka4dc65W9INDTa7UST+HOgvjITYduWpfeVmLTGoF934V4Lnu9atsPOM5pq82Ec",
+	"OPWUSLn1cH431c7z4fVaAgpQZ1e0xp1VW8XYCyNiaHTE35iaT7Xw+tTilKoVeEZX6I2KtHYQFphDZpKB",
+	"ItGAV0WXvKPCtfO5UKh1RyUsKscqMLMrcOB71MB7afJNbFopEs9ogX4obaKCiDcwAk240U3xFUzLr813",
+	"qOwsa5X6sPDEV2fECrnVKB2BIJ/TJT8IKeJs2oiQpopqLaEzbos0gsgwsQUS0YVHo92QLCqduklpxuX4",
+	"QjozPvt2VGaa1haNGRcXwbrBI9/7hmXRranoY0cfG0S5XdqcfsL/t+rrb7co2aGFsivOY9i4FILqNJBX",
+	"bVMBZ4fr390WLbriih9UiW7d1nYVumVNel+HZ11dgNvTn7es2A2k8+5TE1clkuXcZtN2/GrAAZOx6Bsw",
+	"E8sESRcwNcAEFyF47nFBBYYPfTi90KSdN4TDqNTZFz9C/o6v2e8IuQVy/AF116cEDuHBpjHCWkSVffZJ",
+	"cErVWPqfvi67NLoTn8BR4BqqszSgoVLX6dMHwk1b8TtTq36HXKZgsWThvOsEPiqx7AClnVywkbZTTDsa",
+	"CTaTHzGmTx3kFUtf5GI211aobHXyN7FKMdwzF1XJfyxo6CNME2FN1IFJK/GTB8bgublHaMjXxjlsM6Jh",
+	"/k2snBZ/CNdHwRuvFrwPiAJd5Ccjnl2KuEddKHMGL6sKs4DkooWZ6nkwzsWSVQ+I8J3vq5rHIjdD90xX",
+	"5i98Gz7xHKQJsr4b2sawnv31TWfLz9Go947iPIEtobKQ8OZ4+VZ8VqwtX312/+neC/91J1pPCsHn0nQz",
+	"PSPkoS/a6gbWvXrQdUU3sKrO8dbkM+f7VUV7DF5uEPAwMCnyCJOzUAGE++OYCOdne4zprdYveUn1Kc/P",
+	"Hu6+4e8VXvZXkUvu6+Kd37+/z80Oz8RHlPvwcJ91+7viV1wW/p4bnn3vHCK7XizOuN7LAVzrj8EIS7vv",
+	"SZiFkGa7e/TV/oCkp9HjviDTVK/ZBkWK5nYUPNKtuWYQ4hvNJvL5Rrsfb+VXNwUadZs9wVJP0IBeue5s",
+	"qPbIoFhIExS/OoA6boMvCiPaQrEVrXwhu6B6we34l9bfvxVUVRFJFO8jbOWPa0F4B9IaH7XyzuGycydQ",
+	"64UlXGzwMgmVV5TvK+77ArIbhI61iMTKBJCvN4yn3PQ9fr6S0NV1GfaggWvbQVlrHPKNIbKOhAjae/O/",
+	"ouBMjoA4aqXOHTFP1+gJE7M3OzhRaVwqdEcVQ3yvKiZznxACagEvQqMGcnQ6QSOwgmTS6/XiACUvBSYV",
+	"UtlJ5w1ti0y2xSTXq0cXrr+HS7nETGP45R8LgR2SnIngq9YGmXpQmbs99uobjUB9xTDobQU1dwXGI16n",
+	"VrpfVz3ak2FdvchtMAVqVmGkmhRRzXTUrfos5C2aqtIkUxpzOBIWVRt1v1PCe8JyPePSJ7ti2hCzS5kh",
+	"GsLbHK5PBmlbvoRlsta+SOmBQhEBqpuvbUJGK8c4ly5dp4U5xzb93oTxCTJ67NK5HOG3SYbnfqX2kQ1+",
+	"WYOQQLkl7apNUPjfO/s6D9xw3vj7vmNh4abSGrB2a0motKUuvcxICB+2WUv9+xAlb0VRVK2gS60mzotK",
+	"p1bA89x2zGVPSRI6xLeCLF65juK72SfKAHXcQy1ffKOc0JjCdayyUeAzD/XBVlFZGlBx+z6TzzfMcraI",
+	"65k4EpTL94RUDqwZPVC+95ardUslOadcsbNH7G/yl6qnvS/xUr3TYIfIqKkWaSE+rISFdbEfeNzzmy4f",
+	"LqifTLpXz61mgeI6mbVoH40Ftb9fGQK01SZAkO6QZGT+XekZ369agUM7/QT/XbfKhImg5vFfmCxaPROo",
+	"t99eQN31FXF5Mbe6rbuvhoW8AQ2cVnGUSVvxIu9xqzmdUYyD7KSsY2du9Z3KFnowohMD5Ww21dqIJNTR",
+	"ibtweVAsdtf1uFp8juuuWuWv+xozrzQb6VwKcxFpkQMlkSWxdZueiarXW6RdYgmPLnuH36+1VTZV30Of",
+	"Q444Wjc+Ph5zWXpnI+WSu5z+DdXUMdFTWt99DtdqEF45xaBZyzniOuvsx27r7al2vF+6+oPY1KVVM3Yd",
+	"X/ZneD+K0Ejmez7U3Ma2yLCwlsntqcG3EKKqVGfnYjNTVOGmusg9X69+dJFahkZW3+actuWy8ahOpE9A",
+	"qiohjvEKKr7lkZFUrNQnbiqB+GW9rBrncjbXpStIseQ+T4i9q50DWKLDt6eQZqCMawiDzU8zKviYUB2P",
+	"TDDp4ZJBqU9cEobrXJ7pmTAIuQC7YUYFFYKPhCo5Kk190/tsvbG6DBVlXR+uZne5LVdfWk+ipmit6bO1",
+	"NmE/EgTgFmTXb7CWngFwQdd0lSZdcE/5UKvo1mqHvw5X/SD5DrW+oQ1E/HrjlExcB1iVex3yuzMMa2rc",
+	"pnEYwzK+QQMxDO8Um/xe70ewv43fkjr6L0i2PxbBYjYY7eUtU+zuq4Hmbkjep59g+9aC9U2JF6+rCqQH",
+	"IlPHvyIy/otS7A7c4FfOBTk/u78PUYpMK+qv8ZzLQtyWzRJST6Iis82k31zLI2rrHUoAclOVzcXmbags",
+	"+8ZQAWrjGwhueA5uQG2vtBJfgeKqNt7bDWCYHtUXxCE8e8tbu4i5y07xGnzsgybEieuSgDXYcZHTF+MT",
+	"mPUJTts7eG7RgbiTkL5NGbqHFcln+1/833QcRlbnosXBCGxAhUZ9gsP25v7AOi7FgSreR6kS/TSqf0jw",
+	"wT8W/jP1PXz2jwUvQtPRtZQEPMmp9ijah666M3sXigTPI8FV1S/CcsnA2qoRwjJf2JufIMlnsP9n5kB8",
+	"iaSE60O9lXunHHxTo/2WEgbeURnV5oSBGwjmb9TL8Pl6x79TDrakHOw80fZWvkma7vKC+Kt+GHMy6p/e",
+	"aE66CX/HyLu4gnCr48Pv6zfq+HDDO/3k/9waIX9dZdx8ccppV7J984nbVHYbMo9uZad3X+3X8wikceoq",
+	"z7fjMzERd8mlTeOOhxSYcD02KEu2JPB11UJRaQeurlqrcLVyIRB/0TI0JHeXECAFuwYqbTdaUQxUVHGc",
+	"1Oax6w9pmZUzEZWqCGarnQqn+7IU470pk4SQMnUQjIeLWuHwPAkG5OFv+L8lQP7areGO6Ph/6SUrtJow",
+	"q7H6uu9kWMWY0gc9k8Kc0rOHvd7MpBeh22H6qGfSeq/iBz3TEtOGp7cCsx7Ve833Th5/+POdwaBLf939",
+	"jzsz87/N3T91GtFba60PN1BEnxNv9y2DQH+lTknuD0cSsOTjMfYe/fADQco81bQKRfz5XyDMXu918a8h",
+	"inVRgL32bZRrAHLzjXMaoETUsRC77mglDHb84nF6IzmxpgSnmqFbS6gAre+yJ8zPl+BIhKxQDGskMD0e",
+	"qFCBITQzQrwFN5fUf7aUkynG0WvtVF0rB9cSY76gvl4gP8nZnROke7LgZc7KReE7zRDSCjso0dt1zldd",
+	"9oxnU2oI8pNhcy2VxQrVE6lM3F+C1iVhaZsX/hTs+NNut4tunYFqv9CnGpx+cn9F914wzi7FijDbVny0",
+	"bCSMzIXrd0OuJoRucQvviLaUjpBTQqyloV/LZujfU+FXL1Oxp4R04wti7ZtySsDoRI4kFzkmrGYjwdbp",
+	"+Ycqa/C9WP2/csqRjNrbVXzsBY1rkEWyreXE2VOoL3xj360Vvqj975euq0RvaU6OK1fUMShuX3W7CSo+",
+	"KQURVA6QhUM032pyihvdns1wnvgquqFiEUYDHGQY6aYxfvbSr8EXIxb3hu2E8t1kRfPcdY6aydaqn8eq",
+	"BttaKq6huU6IDClGbQBhbG6UDnpxwVK1KIqUjUpM7IN5uPVwR8yysQQdvcCR11gqqjPBZ5ju5cueD5Sr",
+	"l8zeNZeiw0cl1GSNjzR17EcZ4TGRhcaQcJ+5jleYGqdVsWIjkemZYIUwQOm/v6BmWCUhJL385ZYMc6nY",
+	"WY81xpao2F1E8sdXKOjht1Pubi9OS0JFQab08oevf7cno7YJ4R0dyQ4o8fPle43dpMfYLTnCQ/fIth3i",
+	"GWh4Ryyg/FmVdl5pFK8glLLQ+AIbD+Gop3IyFSVYoC6xkgpA6KUKdR3c5VVzM+t6nYPwG6gZzwWTmN7p",
+	"uxm5vureAVpwK3zvXA/dxiK4VFSE/ea7AsU9fEJbQvhyqUSJHkAq0D/UV6JME58whF2qm2Sma8zyBXus",
+	"3WJvte+lp9ptlf6JWgM3MeV2qblXcZ+WtmtE6KAqoGtIG+qEWxReXBCPADO4DOg7roWDw7Ro4/KfWQpM",
+	"h82uU2Ka8Gyt7nreHihg7tIXvdmTuds6u7G9G7t9sw3djtZQbCsBfWE765AyQBHNnoKEPAH5+MWdp00j",
+	"3NpBq7HNyfOq8VF1gkVt11VVUaBqH+fOnOgUuQhmY+pOnyG3ac0IwEUaKF8mC59B5dtdbM2xYxPFw6r+",
+	"diXamhgeWRHaqgT5ZNemZqM/ZjeAl8JWcm1hsaZaEzkcIubXvVHrcN96b8aRd15GbXfQueyDovjtRU2B",
+	"8ZcoHXKrKTG0wZPhvV4/BBJmH+da1WDB9SCp90P5jqrHhN6NW71zR26ys5xqPpOtzlT385d0/tMb2qqw",
+	"8qJw4ug466yjo6Fqz9/I73C7yBZYlQkLb2PH/07//Qcgeud8wV+oafgpMoN7TlOXMBsmRD6qvBpLzfLr",
+	"VkF8N5pNRAB5uxYq59RsXxpd4PJHN3tS2bz7jWvWE9XnMVNQMnm9fGT0MOcV3nxWU1n5BCWqR2czwbNp",
+	"9KgKCrj5tP+SxupyhauTCxDQ5ap2q48WbN7qKpzBjPjCTkGhyLw7LHpEXLCx5SFxonDVtU1aVi6U6dar",
+	"ArZtjlTG8oL25Ke4h1t0f+gme/3h+v8EAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,213 @@
+package findings_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/findings"
+	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
+)
+
+// serves is a fleet of which nothing is to be said.
+var serves = []string{rds("l", "r"), route("r", "cluster: c"), cluster("c")}
+
+func serving(docs ...string) []string { return slices.Concat(serves, docs) }
+
+// TestCheck has every kind of finding, and beside each what is not one.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	const (
+		action = "/body/virtual_hosts/0/routes/0/route"
+		vhds   = "{type: routes, name: r, body: {name: r, vhds: {config_source: {ads: {}}}, virtual_hosts: [{name: v, domains: [a, b]}]}}"
+		scopes = hcmType + ", scoped_routes: {name: s, scope_key_builder: {fragments: [{header_value_extractor: {name: x, index: 0}}]}, rds_config_source: {ads: {}}, scoped_rds: {scoped_rds_config_source: {ads: {}}}}"
+		scope  = "{type: scoped-routes, name: s, body: {name: s, route_configuration_name: r, key: {fragments: [{string_key: x}]}}}"
+		upTLS  = "{type: clusters, name: c, body: {name: c, transport_socket: {name: tls, typed_config: {" + tlsType + "UpstreamTlsContext, common_tls_context: {tls_certificate_sds_secret_configs: [{name: k, sds_config: {ads: {}}}]}}}}}"
+		ecds   = "{type: listeners, name: l, body: {name: l, address: {socket_address: {address: 0.0.0.0, port_value: 1}}, filter_chains: [{filters: [{name: e, config_discovery: {config_source: {ads: {}}, type_urls: [type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy]}}]}]}}"
+		ext    = "{type: extensions, name: e, body: {name: e, typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, stat_prefix: s, cluster: c}}}"
+	)
+	host := func(name, domains string) string {
+		return fmt.Sprintf("{type: virtual-hosts, name: %s, body: {name: %[1]s, domains: [%s]}}", name, domains)
+	}
+	for name, c := range map[string]struct {
+		docs  []string
+		fleet findings.Fleet
+		want  []string
+	}{
+		"nothing": {docs: serves},
+
+		"a route to no cluster":    {docs: []string{rds("l", "r"), route("r", "cluster: d")}, want: []string{"error missing_reference routes/r " + action + "/cluster -> clusters/d"}},
+		"a weighted one":           {docs: []string{rds("l", "r"), cluster("c"), route("r", "weighted_clusters: {clusters: [{name: c, weight: 1}, {name: d, weight: 1}]}")}, want: []string{"error missing_reference routes/r " + action + "/weighted_clusters/clusters/1/name -> clusters/d"}},
+		"a mirror":                 {docs: []string{rds("l", "r"), cluster("c"), route("r", "cluster: c, request_mirror_policies: [{cluster: d}]")}, want: []string{"warning missing_reference routes/r " + action + "/request_mirror_policies/0/cluster -> clusters/d"}},
+		"in the bootstrap":         {docs: []string{rds("l", "r"), route("r", "cluster: d")}, fleet: findings.Fleet{StaticClusters: []string{"d"}}},
+		"there and here":           {docs: serving(), fleet: findings.Fleet{StaticClusters: []string{"c"}}, want: []string{"warning static_cluster clusters/c"}},
+		"a listener to no route":   {docs: []string{rds("l", "r")}, want: []string{"error missing_reference listeners/l " + at + "/rds/route_config_name -> routes/r"}},
+		"a cluster to no secret":   {docs: []string{rds("l", "r"), route("r", "cluster: c"), upTLS}, want: []string{"error missing_reference clusters/c /body/transport_socket/typed_config/common_tls_context/tls_certificate_sds_secret_configs/0/name -> secrets/k"}},
+		"to a secret":              {docs: []string{rds("l", "r"), route("r", "cluster: c"), upTLS, secret("k")}},
+		"to no extension":          {docs: []string{ecds}, want: []string{"error missing_reference listeners/l /body/filter_chains/0/filters/0/name -> extensions/e"}},
+		"to an extension":          {docs: []string{ecds, ext, cluster("c")}},
+		"a cluster to no endpoint": {docs: []string{rds("l", "r"), route("r", "cluster: c"), edsCluster("c")}, want: []string{"warning missing_reference clusters/c /body/name -> endpoints/c"}},
+		"to endpoints":             {docs: []string{rds("l", "r"), route("r", "cluster: c"), edsCluster("c"), endpoints("c")}},
+		"a scope to no route":      {docs: []string{listener("l", scopes), scope}, want: []string{"error missing_reference scoped-routes/s /body/route_configuration_name -> routes/r"}},
+		"to a route":               {docs: []string{listener("l", scopes), scope, route("r", "cluster: c"), cluster("c")}},
+
+		"unused":                      {docs: serving(cluster("d"), route("s", "cluster: d"), endpoints("c"), secret("k"), ext), want: []string{"info unreachable clusters/d -> routes/s", "info unreachable endpoints/c", "info unreachable extensions/e", "info unreachable routes/s", "info unreachable secrets/k"}},
+		"requests choose":             {docs: []string{rds("l", "r"), route("r", "cluster_header: x"), edsCluster("d"), endpoints("d"), secret("k")}, want: []string{"info unreachable secrets/k"}},
+		"what chooses is unused":      {docs: serving(route("s", "cluster_header: x"), cluster("d")), want: []string{"info unreachable clusters/d", "info unreachable routes/s"}},
+		"in a circle":                 {docs: serving(aggregate("x", "z"), aggregate("z", "x")), want: []string{"info unreachable clusters/x -> clusters/z", "info unreachable clusters/z -> clusters/x"}},
+		"no listeners":                {docs: []string{route("r", "cluster: c"), cluster("c"), secret("k")}},
+		"runtimes are asked for":      {docs: serving("{type: runtimes, name: x, body: {name: x}}")},
+		"no scopes":                   {docs: serving(scope), want: []string{"info unreachable scoped-routes/s"}},
+		"virtual hosts":               {docs: []string{rds("l", "r"), vhds, host("r/h", "c")}},
+		"of a route without":          {docs: serving(host("r/h", "c")), want: []string{"info unreachable virtual-hosts/r/h"}},
+		"of no route":                 {docs: serving(host("x/h", "c")), want: []string{"info unreachable virtual-hosts/x/h"}},
+		"of an unused one":            {docs: serving(strings.ReplaceAll(vhds, "name: r", "name: s"), host("s/h", "c")), want: []string{"info unreachable routes/s", "info unreachable virtual-hosts/s/h"}},
+		"endpoints of the bootstrap":  {docs: serving(endpoints("x")), fleet: findings.Fleet{StaticClusters: []string{"x"}}},
+		"a domain in route and host":  {docs: []string{rds("l", "r"), vhds, host("r/h", "c, B")}, want: []string{"error duplicate_domain virtual-hosts/r/h /body/domains/1 -> routes/r"}},
+		"in two hosts":                {docs: []string{rds("l", "r"), vhds, host("r/h", "c"), host("r/i", "d, c")}, want: []string{"error duplicate_domain virtual-hosts/r/i /body/domains/1 -> virtual-hosts/r/h"}},
+		"in two variants":             {docs: []string{rds("l", "r"), vhds, host("r/h", "c"), variant(host("r/h", "c"), "eu", "node.cluster=eu")}},
+		"for nodes that have both":    {docs: []string{rds("l", "r"), vhds, host("r/h", "c"), variant(host("r/i", "c"), "eu", "node.cluster=eu")}, want: []string{"error duplicate_domain virtual-hosts/r/i@eu /body/domains/0 -> virtual-hosts/r/h"}},
+		"for no node that has both":   {docs: []string{rds("l", "r"), vhds, variant(host("r/h", "c"), "us", "node.cluster=us"), variant(host("r/i", "c"), "eu", "node.cluster=eu")}},
+		"in different routes":         {docs: []string{rds("l", "r"), vhds, rds("m", "s"), strings.ReplaceAll(vhds, "name: r", "name: s"), host("r/h", "c"), host("s/h", "c")}},
+		"in a host that is not asked": {docs: serving(host("r/h", "c"), host("r/i", "c")), want: []string{"info unreachable virtual-hosts/r/h", "info unreachable virtual-hosts/r/i"}},
+
+		"a variant for nobody": {
+			docs: serving(variant(cluster("c"), "eu", "node.id=x")), fleet: findings.Fleet{Nodes: nodes("a", "b")},
+			want: []string{"warning variant_unmatched clusters/c@eu /selector"},
+		},
+		"not all nodes known": {docs: serving(variant(cluster("c"), "eu", "node.id=x")), fleet: findings.Fleet{Nodes: nodes("a", "b"), NodesCut: true}},
+		"no nodes":            {docs: serving(variant(cluster("c"), "eu", "node.id=x"))},
+		"a variant that never wins": {
+			docs:  serving(with(variant(cluster("c"), "all", "node.id"), "priority: 1"), variant(cluster("c"), "some", "node.id=a")),
+			fleet: findings.Fleet{Nodes: nodes("a", "b")}, want: []string{"warning variant_shadowed clusters/c@some /priority (1 nodes)"},
+		},
+		"a tie":  {docs: serving(variant(cluster("c"), "all", "node.id"), variant(cluster("c"), "some", "node.id=a")), want: []string{"warning variant_tie clusters/c@some /priority -> clusters/c@all"}},
+		"no tie": {docs: serving(variant(cluster("c"), "one", "node.id=b"), variant(cluster("c"), "some", "node.id=a"), with(variant(cluster("c"), "all", "node.id"), "priority: 1"))},
+		"for some": {
+			docs:  []string{rds("l", "r"), route("r", "cluster: c"), variant(cluster("c"), "a", "node.id=a"), variant(cluster("c"), "b", "node.id=b")},
+			fleet: findings.Fleet{Nodes: nodes("a", "b", "c", "d")}, want: []string{"error missing_for_nodes routes/r " + action + "/cluster -> clusters/c (2 nodes)"},
+		},
+		"for those that have it": {
+			docs: []string{
+				rds("l", "r"), variant(route("r", "cluster: c"), "x", "node.id in (a, c)"), route("r", "cluster: d"), cluster("d"),
+				variant(cluster("c"), "a", "node.id=a"), variant(cluster("c"), "b", "node.id=b"),
+			},
+			fleet: findings.Fleet{Nodes: nodes("a", "b", "c", "d")}, want: []string{"error missing_for_nodes routes/r@x " + action + "/cluster -> clusters/c (1 nodes)"},
+		},
+		"for all that need it": {
+			docs: []string{
+				rds("l", "r"), variant(route("r", "cluster: c"), "x", "node.id=a"), route("r", "cluster: d"), cluster("d"), variant(cluster("c"), "a", "node.id=a"),
+			},
+			fleet: findings.Fleet{Nodes: nodes("a", "b")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := c.fleet
+			f.Resources, f.Now = stored(t, c.docs...), now
+			got := findings.Check(f)
+			if diff := cmp.Diff(c.want, lines(got)); diff != "" {
+				t.Error(diff)
+			}
+			rand.Shuffle(len(f.Resources), func(i, j int) { f.Resources[i], f.Resources[j] = f.Resources[j], f.Resources[i] })
+			rand.Shuffle(len(f.Nodes), func(i, j int) { f.Nodes[i], f.Nodes[j] = f.Nodes[j], f.Nodes[i] })
+			if diff := cmp.Diff(got, findings.Check(f)); diff != "" {
+				t.Errorf("in another order: %s", diff)
+			}
+		})
+	}
+}
+
+func aggregate(name, of string) string {
+	return fmt.Sprintf("{type: clusters, name: %s, body: {name: %[1]s, cluster_type: {name: x, typed_config: {'@type': type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig, clusters: [%s]}}}}", name, of)
+}
+
+func TestCertificates(t *testing.T) {
+	t.Parallel()
+	const day = 24 * 60 * 60 * 1e9
+	for name, c := range map[string]struct {
+		cert resource.Certificate
+		want string
+		says string
+	}{
+		"good":              {cert: resource.Certificate{NotAfter: now.Add(30*day + 1)}},
+		"thirty days":       {resource.Certificate{NotAfter: now.Add(30 * day)}, "warning certificate_expires", "on 2030-05-31, in 30 days"},
+		"a day":             {resource.Certificate{NotAfter: now.Add(day), Subject: "CN=x"}, "warning certificate_expires", "the certificate of CN=x in secrets/s expires on 2030-05-02, in 1 day:"},
+		"now":               {resource.Certificate{NotAfter: now}, "error certificate_expired", "expired on 2030-05-01"},
+		"an old authority":  {resource.Certificate{NotAfter: now.Add(-day), Authority: true}, "warning certificate_expired", "a certificate authority in secrets/s"},
+		"an authority soon": {resource.Certificate{NotAfter: now.Add(day / 2), Authority: true}, "warning certificate_expires", "in less than a day"},
+		"another key":       {resource.Certificate{NotAfter: now.Add(31 * day), OtherKey: true}, "error key_mismatch", "is not the one of its certificate"},
+	} {
+		c.cert.Pointer = "/body/x"
+		r := findings.Resource{Ref: fleet.Ref{Type: fleet.Secret, Name: "s"}, Facts: &resource.Facts{Certificates: []resource.Certificate{c.cert}}}
+		got := findings.Check(findings.Fleet{Resources: []findings.Resource{r}, Now: now})
+		switch {
+		case c.want == "" && len(got) > 0:
+			t.Errorf("%s: %v", name, lines(got))
+		case c.want != "" && (len(got) != 1 || lines(got)[0] != c.want+" secrets/s /body/x" || !strings.Contains(got[0].Detail, c.says)):
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestSentences: each says what is wrong and what to do.
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	got := findings.Check(findings.Fleet{Now: now, Resources: stored(t, rds("l", "r"),
+		route("r", "weighted_clusters: {clusters: [{name: backnd, weight: 1}, {name: backnd, weight: 1}]}"), cluster("backend"))})
+	want := []string{
+		"routes/r names clusters/backnd (here and in 1 more place), which does not exist: what is sent there fails, requests with 503; is clusters/backend meant? Else write it, " +
+			"name another one, or list it in the fleet's static_clusters if it stands in the proxies' bootstrap",
+		"nothing in the fleet names clusters/backend, so it is not used: name it where it is wanted, or delete it",
+	}
+	var sentences []string
+	for _, f := range got {
+		sentences = append(sentences, f.Detail)
+	}
+	if diff := cmp.Diff(want, sentences); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestUnknownBodies: of a resource of whose body nothing is known nothing is said.
+func TestUnknownBodies(t *testing.T) {
+	t.Parallel()
+	rs := []findings.Resource{{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}}, {Ref: fleet.Ref{Type: fleet.Cluster, Name: "c"}, Variant: "v", Selector: "("}}
+	got := findings.Check(findings.Fleet{Resources: rs, Nodes: nodes("a"), Now: now})
+	if diff := cmp.Diff([]string{"warning variant_unmatched clusters/c@v /selector", "info unreachable clusters/c@v"}, lines(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBootstrapCluster: the cluster is the one of the generated bootstraps.
+func TestBootstrapCluster(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../bootstrap/parts.yaml.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte("- name: "+findings.BootstrapCluster+"\n")) {
+		t.Errorf("no cluster %s", findings.BootstrapCluster)
+	}
+}
+
+// TestDocumented: docs/findings.md describes every code.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/findings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range findings.Codes() {
+		if !bytes.Contains(page, []byte("| `"+string(c)+"` |")) {
+			t.Errorf("docs/findings.md does not describe %s", c)
+		}
+	}
+}

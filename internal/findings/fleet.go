@@ -1,0 +1,131 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
+	"fairlead/internal/selector"
+)
+
+// Fleet is what is looked at.
+type Fleet struct {
+	Resources []Resource
+	// Nodes are those that are remembered. Without any nothing is said of who gets what.
+	Nodes []fleet.Node
+	// NodesCut: some nodes, or labels of some, are left out; so nothing is said of variants
+	// that no node gets.
+	NodesCut       bool
+	StaticClusters []string  // that the proxies have in their bootstrap
+	Now            time.Time // against which certificates are held
+}
+
+// Resource is one variant of a resource, as it is stored.
+type Resource struct {
+	fleet.Ref
+	Variant  string // "" for the default variant
+	Selector string // "" for the default variant
+	Priority int32
+	Facts    *resource.Facts // nil: nothing is known of its body
+}
+
+// BootstrapCluster is the cluster that leads to Fairlead in the bootstraps that it makes.
+const BootstrapCluster = "fairlead_xds"
+
+// Check returns what is to be said of the fleet, the worst first, the same for the same
+// fleet whatever the order of its parts.
+func Check(f Fleet) []Finding {
+	c := newChecker(f)
+	c.references()
+	c.certificates()
+	c.domains()
+	c.staticClusters()
+	c.variants()
+	c.reach()
+	sortFindings(c.found)
+	return c.found
+}
+
+// checker is one check on its way.
+type checker struct {
+	Fleet
+	found  []Finding
+	names  map[fleet.Ref]*name
+	order  []*name // by type and name
+	static map[string]bool
+	views  views
+	hints  int // how many names were suggested
+	byType [fleet.NumTypes][]string
+}
+
+// name is all variants of one name.
+type name struct {
+	fleet.Ref
+	variants []*variant // by name: the default one, if there is one, is the first
+	lacks    *lack      // who has none of the variants, once it was asked
+}
+
+type variant struct {
+	*Resource
+	facts    *resource.Facts
+	selector selector.Selector
+	won      set // the views that have it, once it was asked
+}
+
+var noFacts resource.Facts
+
+func newChecker(f Fleet) *checker {
+	c := &checker{Fleet: f, names: make(map[fleet.Ref]*name, len(f.Resources)), static: make(map[string]bool, len(f.StaticClusters))}
+	for _, s := range f.StaticClusters {
+		c.static[s] = true
+	}
+	var selectors []selector.Selector
+	for i := range f.Resources {
+		r := &f.Resources[i]
+		n := c.names[r.Ref]
+		if n == nil {
+			n = &name{Ref: r.Ref}
+			c.names[r.Ref], c.order = n, append(c.order, n)
+		}
+		v := &variant{Resource: r, facts: r.Facts}
+		if v.facts == nil {
+			v.facts = &noFacts
+		}
+		if r.Variant != "" {
+			if s, err := selector.Parse(r.Selector); err == nil { // else no server serves by it
+				v.selector, selectors = s, append(selectors, s)
+			}
+		}
+		n.variants = append(n.variants, v)
+	}
+	slices.SortFunc(c.order, func(a, b *name) int { return cmp.Or(cmp.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name)) })
+	for _, n := range c.order {
+		slices.SortFunc(n.variants, func(a, b *variant) int { return strings.Compare(a.Variant, b.Variant) })
+		c.byType[n.Type] = append(c.byType[n.Type], n.Name)
+	}
+	c.views = newViews(selectors, f.Nodes)
+	return c
+}
+
+// add takes a finding about a variant of a resource.
+func (c *checker) add(v *variant, f Finding) {
+	f.Ref, f.Variant = v.Ref, v.Variant
+	c.found = append(c.found, f)
+}
+
+// fallback reports whether every node gets one of the variants.
+func (n *name) fallback() bool { return n.variants[0].Variant == "" }
+
+// called is how a sentence speaks of a resource.
+func called(r fleet.Ref) string { return r.Type.Slug() + "/" + r.Name }
+
+// named is the same of a variant.
+func (v *variant) named() string {
+	if v.Variant == "" {
+		return called(v.Ref)
+	}
+	return "the variant " + v.Variant + " of " + called(v.Ref)
+}

@@ -1,0 +1,139 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"fairlead/internal/findings"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+const (
+	// mostFacts is of how many resources facts are kept, of all fleets together.
+	mostFacts = 100_000
+	// readersOfFacts is how many fleets are read at the same time: of one that is not kept all
+	// bodies are.
+	readersOfFacts = 2
+)
+
+// factBook keeps the facts of resources, so that only what changed is read again.
+type factBook struct {
+	overview func(ctx context.Context, k fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error)
+	turns    chan struct{}
+
+	mu     sync.Mutex // guards fleets and kept
+	fleets map[fleet.Key]knownFacts
+	kept   int // in all fleets
+}
+
+// knownFacts are the facts of a fleet at a revision.
+type knownFacts struct {
+	at    fleet.Revision
+	facts map[content]*resource.Facts
+}
+
+// content is what facts depend on.
+type content struct {
+	t       fleet.Type
+	version string
+}
+
+func newFactBook(overview func(context.Context, fleet.Key, fleet.Revision, func(store.Resource)) (fleet.Revision, error)) *factBook {
+	return &factBook{overview: overview, turns: make(chan struct{}, readersOfFacts), fleets: map[fleet.Key]knownFacts{}}
+}
+
+// read returns the fleet's resources with their facts, and of which revision they are.
+func (b *factBook) read(ctx context.Context, k fleet.Key) ([]findings.Resource, fleet.Revision, error) {
+	select {
+	case b.turns <- struct{}{}:
+		defer func() { <-b.turns }()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	b.mu.Lock()
+	old, again := b.fleets[k]
+	b.mu.Unlock()
+	out, now, complete, err := b.readAfter(ctx, k, old, again)
+	if err == nil && !complete { // a failover has taken revisions back
+		out, now, _, err = b.readAfter(ctx, k, knownFacts{}, false)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	b.keep(k, now)
+	return out, now.at, nil
+}
+
+// readAfter reads what changed after what is known. It is not complete if something was neither
+// known nor read.
+func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, again bool) (out []findings.Resource, now knownFacts, complete bool, err error) {
+	after := fleet.Revision(-1)
+	if again {
+		after = old.at
+	}
+	now.facts, complete = make(map[content]*resource.Facts, len(old.facts)), true
+	now.at, err = b.overview(ctx, k, after, func(r store.Resource) {
+		key := content{r.Type, r.Version}
+		facts := old.facts[key]
+		switch {
+		case r.Type == fleet.Secret:
+			facts = factsOfSecret(r)
+		case r.Body != nil:
+			facts = factsOf(r)
+			now.facts[key] = facts
+		case facts == nil:
+			complete = false
+		default:
+			now.facts[key] = facts
+		}
+		out = append(out, findings.Resource{
+			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts,
+		})
+	})
+	return out, now, complete, err
+}
+
+// keep makes room by forgetting other fleets. One that is too large by itself is read each time.
+func (b *factBook) keep(k fleet.Key, now knownFacts) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.forget(k)
+	if len(now.facts) > mostFacts {
+		return
+	}
+	for other := range b.fleets {
+		if b.kept+len(now.facts) <= mostFacts {
+			break
+		}
+		b.forget(other)
+	}
+	b.fleets[k] = now
+	b.kept += len(now.facts)
+}
+
+func (b *factBook) forget(k fleet.Key) {
+	b.kept -= len(b.fleets[k].facts)
+	delete(b.fleets, k)
+}
+
+// factsOf reads a body. Of one that cannot be read, as it is of a newer server, what that has stored
+// beside it counts.
+func factsOf(r store.Resource) *resource.Facts {
+	facts, err := resource.FactsOf(r.Type, r.Body)
+	if err != nil {
+		facts = resource.FactsOfStored(r.Derived, "", "", time.Time{})
+	}
+	return &facts
+}
+
+func factsOfSecret(r store.Resource) *resource.Facts {
+	var s oapi.SecretSummary
+	_ = json.Unmarshal(r.Summary, &s) // else nothing is known of it
+	facts := resource.FactsOfStored(r.Derived, s.Kind, deref(s.Subject), deref(s.NotAfter))
+	return &facts
+}

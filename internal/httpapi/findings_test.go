@@ -1,0 +1,167 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"fairlead/internal/findings"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+const toCluster = `{"name": "r", "virtual_hosts": [{"name": "v", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": %q}}]}]}`
+
+func (w *world) findings(query string) (list oapi.FindingList) {
+	w.t.Helper()
+	w.do(http.MethodGet, w.at("findings")+query, "").is(200, &list)
+	return list
+}
+
+func found(list oapi.FindingList) (out []string) {
+	for _, f := range list.Items {
+		line := fmt.Sprintf("%s %s %s/%s", f.Severity, f.Code, f.Type, f.Name)
+		if v := deref(f.Variant); v != "" {
+			line += "@" + v
+		}
+		out = append(out, line+" "+f.Pointer)
+	}
+	return out
+}
+
+// TestFindings follows a fleet: what is wrong is found, and gone when it is put right.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	want := func(what string, want ...string) {
+		t.Helper()
+		if got := found(w.findings("")); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", what, got, want)
+		}
+	}
+	want("an empty fleet")
+	const dangling = "error missing_reference routes/r /body/virtual_hosts/0/routes/0/route/cluster"
+	w.do(http.MethodPut, w.at("resources", "listeners", "l"), asDocument(listener("l", "r"))).is(200, nil)
+	want("a listener", "error missing_reference listeners/l /body"+routeField)
+	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(fmt.Sprintf(toCluster, "backnd"))).is(200, nil)
+	want("a misspelt cluster", dangling)
+	w.do(http.MethodPut, w.at("resources", "clusters", "backend"), asDocument(`{"name": "backend"}`)).is(200, nil)
+	want("the cluster that was meant", dangling, "info unreachable clusters/backend ")
+
+	list := w.findings("?limit=1")
+	if list.Revision != 3 || list.Errors != 1 || list.Warnings != 0 || list.Infos != 1 || len(list.Items) != 1 || list.NextCursor == nil {
+		t.Fatalf("%+v", list)
+	}
+	if f := list.Items[0]; f.To == nil || *f.To != (oapi.ResourceRef{Type: "clusters", Name: "backnd"}) {
+		t.Errorf("%+v", f)
+	}
+	if list = w.findings("?limit=1&cursor=" + *list.NextCursor); len(list.Items) != 1 || list.Items[0].Code != "unreachable" || list.NextCursor != nil {
+		t.Errorf("the second page: %+v", list)
+	}
+	if list = w.findings("?severity=info"); len(list.Items) != 1 || list.Items[0].Severity != "info" || list.Errors != 1 {
+		t.Errorf("of one severity: %+v", list)
+	}
+
+	w.do(http.MethodPatch, w.at(), `{"static_clusters": ["backnd", "a"]}`).is(200, nil)
+	want("it stands in the bootstrap", "info unreachable clusters/backend ")
+	w.do(http.MethodPatch, w.at(), `{"static_clusters": []}`).is(200, nil)
+	want("it does not", dangling, "info unreachable clusters/backend ")
+	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(fmt.Sprintf(toCluster, "backend"))).is(200, nil)
+	want("put right")
+	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(fmt.Sprintf(toCluster, "fairlead_xds"))).is(200, nil)
+	want("the cluster that leads here", "info unreachable clusters/backend ")
+	w.do(http.MethodDelete, w.at("resources", "clusters", "backend"), "").is(200, nil)
+	want("deleted")
+
+	status := w.settledNode(w.fleet.ID, "n", 0) // of which not all labels are known
+	w.do(http.MethodPut, w.at("resources", "routes", "r")+"?variant=eu", `{"selector": "node.id=x", "body": `+fmt.Sprintf(toCluster, "fairlead_xds")+`}`).is(200, nil)
+	want("a variant for nobody that is known")
+	status.Nodes[0].Labels = &fleet.NodeLabels{Region: "us"}
+	must(t, w.nodes.Report(t.Context(), status))
+	want("a variant for nobody", "warning variant_unmatched routes/r@eu /selector")
+}
+
+func TestFindingsBadInput(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for _, name := range []string{"", "x", "-1", "1e9"} {
+		w.do(http.MethodGet, w.at("findings")+"?cursor="+cursor{List: "findings", Name: name, Revision: 1}.String(), "").isProblem(400, "invalid_request", "?cursor")
+	}
+	w.do(http.MethodGet, w.at("findings")+"?cursor="+cursor{List: "nodes", Name: "1"}.String(), "").isProblem(400, "invalid_request", "?cursor")
+	w.do(http.MethodGet, w.at("findings")+"?severity=bad", "").isProblem(400, "invalid_request", "?severity")
+	if list := w.findings("?cursor=" + cursor{List: "findings", Name: "99"}.String()); len(list.Items) != 0 {
+		t.Errorf("beyond the end: %+v", list)
+	}
+	for body, pointer := range map[string]string{`{"static_clusters": [""]}`: "/static_clusters/0", `{"static_clusters": ["a", "b\u0000"]}`: "/static_clusters/1"} {
+		w.do(http.MethodPatch, w.at(), body).isProblem(400, "invalid_request", pointer)
+	}
+}
+
+// TestFactsAreReadOnce: of a fleet that is known only what changed is read, and where what
+// is kept does not fit, all of it.
+func TestFactsAreReadOnce(t *testing.T) {
+	t.Parallel()
+	cluster := func(name, version string, rev fleet.Revision) store.Resource {
+		return store.Resource{Row: fleet.Row{Type: fleet.Cluster, Name: name, Version: version, Revision: rev}}
+	}
+	rows, head, asked, read := []store.Resource{cluster("a", "1", 1), cluster("b", "2", 2)}, fleet.Revision(2), []fleet.Revision{}, 0
+	b := newFactBook(func(_ context.Context, _ fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error) {
+		asked = append(asked, after)
+		for _, r := range rows {
+			if r.Revision > after {
+				r.Body = []byte("\n\x01" + r.Name)
+				read++
+			}
+			f(r)
+		}
+		return head, nil
+	})
+	want := func(what string, bodies int, after ...fleet.Revision) {
+		t.Helper()
+		asked, read = nil, 0
+		rs, at, err := b.read(t.Context(), fleet.Key{Fleet: fleet.ID{1}})
+		if err != nil || at != head || len(rs) != len(rows) || slices.ContainsFunc(rs, func(r findings.Resource) bool { return r.Facts == nil }) {
+			t.Errorf("%s: %v at %d, %v", what, rs, at, err)
+		}
+		if !slices.Equal(asked, after) || read != bodies {
+			t.Errorf("%s: asked after %v, want %v; %d bodies, want %d", what, asked, after, read, bodies)
+		}
+	}
+	want("unknown", 2, -1)
+	want("known", 0, 2)
+	rows[1], head = cluster("b", "3", 3), 3
+	want("one changed", 1, 2)
+	rows[1], head = cluster("b", "4", 2), 2
+	want("another past", 2, 3, -1)
+	want("known again", 0, 2)
+	if b.kept != 2 {
+		t.Errorf("%d are kept", b.kept)
+	}
+}
+
+// TestFactsMakeRoom for those of other fleets.
+func TestFactsMakeRoom(t *testing.T) {
+	t.Parallel()
+	b := newFactBook(nil)
+	many := func(n int) knownFacts {
+		k := knownFacts{facts: map[content]*resource.Facts{}}
+		for i := range n {
+			k.facts[content{version: fmt.Sprint(i)}] = &resource.Facts{}
+		}
+		return k
+	}
+	for i, c := range []struct{ n, fleets, kept int }{{mostFacts - 1, 1, mostFacts - 1}, {1, 2, mostFacts}, {2, 2, 0}, {mostFacts + 1, 2, 0}} {
+		b.keep(fleet.Key{Fleet: fleet.ID{byte(i)}}, many(c.n))
+		sum := 0
+		for _, k := range b.fleets {
+			sum += len(k.facts)
+		}
+		if sum != b.kept || b.kept > mostFacts || len(b.fleets) > c.fleets || c.kept > 0 && b.kept != c.kept {
+			t.Errorf("after %d: %d fleets, %d kept, counted %d", c.n, len(b.fleets), b.kept, sum)
+		}
+	}
+}

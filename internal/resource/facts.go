@@ -1,0 +1,214 @@
+package resource
+
+import (
+	"crypto"
+	"slices"
+	"time"
+
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	filterstate "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/common/set_filter_state/v3"
+	hcm "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	tls "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"fairlead/internal/fleet"
+)
+
+// Facts is what a body says that counts beyond its own resource. It is a function of the
+// type and the bytes alone, so whoever keeps it keeps it under the version.
+type Facts struct {
+	Mentions []Mention // of each resource and field the first, in the order of the body
+	// Hosts are the domains of a route's own virtual hosts, by their place; of a virtual
+	// host that stands alone they are one.
+	Hosts        [][]string
+	Certificates []Certificate
+	EDSName      string // as in fleet.Derived
+	VHDS         bool   // a route fetches virtual hosts from this control plane
+	Scopes       bool   // a listener takes scoped routes from it
+	// AnyCluster: which clusters it uses is decided by requests, connections or code.
+	AnyCluster bool
+}
+
+// Mention is that a resource names another one.
+type Mention struct {
+	fleet.Ref
+	Field   protoreflect.FullName // the field that names it
+	Pointer string                // RFC 6901, into the document that Render makes, "/body/..."
+	More    int                   // how often the same field names it again
+}
+
+// Certificate is a certificate that stands in a body itself.
+type Certificate struct {
+	Pointer   string // of the chain or bundle, as Mention.Pointer
+	Authority bool   // peers are checked against it; NotAfter is the earliest of the bundle
+	Subject   string
+	NotAfter  time.Time
+	// OtherKey: the private key beside it is not its own.
+	OtherKey bool
+}
+
+// FactsOf reads the facts out of a body: of a Secret out of what was sealed. The error is
+// ErrInvalid.
+func FactsOf(t fleet.Type, value []byte) (Facts, error) {
+	m := newMessage(t)
+	if err := proto.Unmarshal(value, m.Interface()); err != nil {
+		return Facts{}, fail(nil, codeValue, "the stored bytes are not a %s", t.Message())
+	}
+	var f finder
+	if err := walk(m, nil, (*path)(nil).member("body"), true, f.visit); err != nil {
+		return Facts{}, err
+	}
+	f.facts.EDSName, f.facts.Mentions = f.eds, mentionsOf(f.found)
+	switch v := m.Interface().(type) {
+	case *route.RouteConfiguration:
+		f.facts.VHDS = fromUs(v.GetVhds().GetConfigSource())
+		for _, h := range v.GetVirtualHosts() {
+			f.facts.Hosts = append(f.facts.Hosts, h.GetDomains())
+		}
+	case *route.VirtualHost:
+		f.facts.Hosts = [][]string{v.GetDomains()}
+	}
+	return f.facts, nil
+}
+
+// FactsOfStored is for a resource whose body is not there to be read, because it is sealed
+// or of a newer server: pointers lead to the whole of it. kind, subject and notAfter are those of a
+// Secret's summary, zero of all else.
+func FactsOfStored(d fleet.Derived, kind, subject string, notAfter time.Time) Facts {
+	f := Facts{EDSName: d.EDSName, VHDS: d.VHDS}
+	for _, r := range d.Refs {
+		f.Mentions = append(f.Mentions, Mention{Ref: r, Pointer: "/body"})
+	}
+	if d.Domains != nil {
+		f.Hosts = [][]string{d.Domains}
+	}
+	if !notAfter.IsZero() {
+		f.Certificates = []Certificate{{Pointer: "/body/" + kind, Authority: kind == "validation_context", Subject: subject, NotAfter: notAfter}}
+	}
+	return f
+}
+
+// mentionsOf counts those of one field and resource as one.
+func mentionsOf(found []mention) (out []Mention) {
+	type same struct {
+		fleet.Ref
+		field protoreflect.FullName
+	}
+	at := make(map[same]int, len(found))
+	for _, f := range found {
+		key := same{f.Ref, f.field}
+		if i, again := at[key]; again {
+			out[i].More++
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, Mention{Ref: f.Ref, Field: f.field, Pointer: f.at.String()})
+	}
+	return out
+}
+
+// finder collects facts on a walk.
+type finder struct {
+	deriver
+	facts Facts
+}
+
+func (f *finder) visit(m protoreflect.Message, n *node, at *path, _ bool) {
+	p := place{n, at}
+	if warnUnchecked[m.Descriptor().FullName()] {
+		walked := false
+		walkTyped(m, p, func(m protoreflect.Message, n *node, at *path, root bool) {
+			walked = true
+			f.visit(m, n, at, root)
+		})
+		f.facts.AnyCluster = f.facts.AnyCluster || !walked // it may be anything
+		return
+	}
+	f.message(m, p)
+	f.facts.AnyCluster = f.facts.AnyCluster || chooses(m)
+	switch v := m.Interface().(type) {
+	case *hcm.ScopedRds:
+		f.facts.Scopes = f.facts.Scopes || fromUs(v.GetScopedRdsConfigSource())
+	case *tls.TlsCertificate:
+		f.certificate(v, p)
+	case *tls.CertificateValidationContext:
+		f.authorities(v, p)
+	}
+}
+
+// choosers are the fields by which the cluster is chosen while the proxy serves; of a
+// message without any it is the message.
+var choosers = map[protoreflect.FullName][]protoreflect.Name{
+	"envoy.config.route.v3.RouteAction":                               {"cluster_header", "cluster_specifier_plugin", "inline_cluster_specifier_plugin"},
+	"envoy.config.route.v3.RouteAction.RequestMirrorPolicy":           {"cluster_header"},
+	"envoy.config.route.v3.WeightedCluster.ClusterWeight":             {"cluster_header"},
+	"envoy.extensions.filters.network.thrift_proxy.v3.RouteAction":    {"cluster_header"},
+	"envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand": nil,
+	"envoy.extensions.filters.http.on_demand.v3.OnDemandCds":          nil,
+	"envoy.extensions.filters.network.sni_cluster.v3.SniCluster":      nil,
+}
+
+// tcpCluster is the object of a connection's state by which the TCP proxy's cluster is set.
+const tcpCluster = "envoy.tcp_proxy.cluster"
+
+// chooses reports whether m lets a request, a connection or code decide about the cluster.
+func chooses(m protoreflect.Message) bool {
+	md := m.Descriptor()
+	if r, ok := ruleOf(md.FullName()); ok && r == RuleCode {
+		return true
+	}
+	if v, ok := m.Interface().(*filterstate.FilterStateValue); ok {
+		return v.GetObjectKey() == tcpCluster || v.GetFactoryKey() == tcpCluster
+	}
+	names, ok := choosers[md.FullName()]
+	if !ok {
+		return false
+	}
+	return len(names) == 0 || slices.ContainsFunc(names, func(n protoreflect.Name) bool { return m.Has(md.Fields().ByName(n)) })
+}
+
+// certificate reads the leaf of a chain that stands in the message itself, and whether the
+// key beside it is its own. What cannot be read says nothing.
+func (f *finder) certificate(c *tls.TlsCertificate, p place) {
+	chain, ok := inline(c.GetCertificateChain())
+	if !ok {
+		return
+	}
+	certs, err := parseCertificates(chain)
+	if err != nil || len(certs) == 0 {
+		return
+	}
+	out := Certificate{Pointer: p.to(c.ProtoReflect(), "certificate_chain").at.String(), Subject: plainText(certs[0].Subject.String()), NotAfter: certs[0].NotAfter.UTC()}
+	if key, ok := inline(c.GetPrivateKey()); ok && !hasInline(c.GetPassword()) {
+		if private, err := parseKey(key); err == nil {
+			public, ok := private.Public().(interface{ Equal(crypto.PublicKey) bool })
+			out.OtherKey = !ok || !public.Equal(certs[0].PublicKey)
+		}
+	}
+	f.facts.Certificates = append(f.facts.Certificates, out)
+}
+
+func hasInline(s *core.DataSource) bool { _, ok := inline(s); return ok }
+
+// authorities reads the bundle that peers are checked against.
+func (f *finder) authorities(v *tls.CertificateValidationContext, p place) {
+	bundle, ok := inline(v.GetTrustedCa())
+	if !ok {
+		return
+	}
+	certs, err := parseCertificates(bundle)
+	if err != nil || len(certs) == 0 {
+		return
+	}
+	first := certs[0]
+	for _, c := range certs {
+		if c.NotAfter.Before(first.NotAfter) {
+			first = c
+		}
+	}
+	f.facts.Certificates = append(f.facts.Certificates, Certificate{
+		Pointer: p.to(v.ProtoReflect(), "trusted_ca").at.String(), Authority: true, Subject: plainText(first.Subject.String()), NotAfter: first.NotAfter.UTC(),
+	})
+}

@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+// look returns "type/name@variant" of each resource, with the body where it was read.
+func (w *world) look(after fleet.Revision) (out []string, at fleet.Revision) {
+	w.Helper()
+	at, err := w.app.Overview(w.Context(), w.tenant, w.fleet, after, func(r store.Resource) {
+		line := fmt.Sprintf("%s/%s@%s %d %s", r.Type, r.Name, r.Variant, len(r.Derived.Refs), r.Selector)
+		if r.Body != nil {
+			line += " " + string(r.Body)
+		}
+		out = append(out, line)
+	})
+	w.ok(err)
+	slices.Sort(out)
+	return out, at
+}
+
+func TestOverview(t *testing.T) {
+	w := setup(t)
+	want := func(what string, after, at fleet.Revision, want ...string) {
+		t.Helper()
+		if got, now := w.look(after); now != at || !slices.Equal(got, want) {
+			t.Errorf("%s: %q at %d, want %q at %d", what, got, now, want, at)
+		}
+	}
+	want("an empty fleet", -1, 0)
+	variant := put(fleet.Cluster, "c", "3")
+	variant.Variant, variant.Selector = "eu", "node.id=x"
+	w.apply(edge, put(fleet.Cluster, "gone", "2"))
+	w.apply(variant, put(fleet.Secret, "s", "sealed"), del(fleet.Cluster, "gone"))
+	want("all", -1, 2, "clusters/c@eu 0 node.id=x 3", "listeners/edge@ 4  1", "secrets/s@ 0 ")
+	want("what changed", 1, 2, "clusters/c@eu 0 node.id=x 3", "listeners/edge@ 4 ", "secrets/s@ 0 ")
+	want("nothing changed", 2, 2, "clusters/c@eu 0 node.id=x", "listeners/edge@ 4 ", "secrets/s@ 0 ")
+	if _, err := w.app.Overview(w.Context(), w.tenant, fleet.NewID(), -1, nil); !errors.Is(err, fleet.ErrNotFound) {
+		t.Errorf("no fleet: %v", err)
+	}
+}
+
+func TestStaticClusters(t *testing.T) {
+	w := setup(t)
+	want := func(want ...string) {
+		t.Helper()
+		fs, _, err := w.app.Fleets(w.Context(), w.tenant, "", 0)
+		w.ok(err)
+		if !slices.Equal(fs[0].StaticClusters, want) {
+			t.Errorf("%q, want %q", fs[0].StaticClusters, want)
+		}
+	}
+	want()
+	w.set(store.FleetSettings{StaticClusters: &[]string{"b", "a", "b"}})
+	want("a", "b")
+	w.set(store.FleetSettings{References: fleet.ReferencesStrict})
+	want("a", "b")
+	w.set(store.FleetSettings{StaticClusters: &[]string{}})
+	want()
+}
