@@ -20,10 +20,19 @@ type Write struct {
 	Kind    string // for the history, such as "apply"; "" is that
 	Message string
 	// Expect, if set, is the revision that the fleet must be at.
-	Expect  *fleet.Revision
+	Expect *fleet.Revision
+	// Seen, if set, is when the resources that are changed must have been last changed at
+	// the latest: at that revision of that history.
+	Seen    *Seen
 	Changes []ResourceChange // no resource twice
 	// Idempotency, if set, makes a repeat of the call return the first one's Result.
 	Idempotency *Idempotency
+}
+
+// Seen is a fleet as somebody saw it.
+type Seen struct {
+	Revision fleet.Revision
+	Token    fleet.Token
 }
 
 // Idempotency is a key that the caller chose, within its Actor's Credential, and the
@@ -108,6 +117,9 @@ func (w Write) json() ([]byte, error) {
 	}
 	if w.Expect != nil {
 		m["expect"] = *w.Expect
+	}
+	if w.Seen != nil {
+		m["seen"] = map[string]any{"revision": w.Seen.Revision, "token": w.Seen.Token.String()}
 	}
 	if w.Idempotency != nil {
 		m["idempotency_key"] = w.Idempotency.Key

@@ -251,6 +251,51 @@ func (e NodeState) Valid() bool {
 	}
 }
 
+// Defines values for PlanAction.
+const (
+	Create    PlanAction = "create"
+	Delete    PlanAction = "delete"
+	Unchanged PlanAction = "unchanged"
+	Update    PlanAction = "update"
+)
+
+// Valid indicates whether the value is a known member of the PlanAction enum.
+func (e PlanAction) Valid() bool {
+	switch e {
+	case Create:
+		return true
+	case Delete:
+		return true
+	case Unchanged:
+		return true
+	case Update:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlannedChangeOp.
+const (
+	Add     PlannedChangeOp = "add"
+	Remove  PlannedChangeOp = "remove"
+	Replace PlannedChangeOp = "replace"
+)
+
+// Valid indicates whether the value is a known member of the PlannedChangeOp enum.
+func (e PlannedChangeOp) Valid() bool {
+	switch e {
+	case Add:
+		return true
+	case Remove:
+		return true
+	case Replace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReceiptState.
 const (
 	ReceiptStateDelivered ReceiptState = "delivered"
@@ -446,7 +491,11 @@ func (e GetReceiptParamsState) Valid() bool {
 // `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 type ActionCode string
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
+// AnyValue Any JSON value.
+type AnyValue = json.RawMessage
+
+// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
+// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
 type ApplyInput = json.RawMessage
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
@@ -546,6 +595,9 @@ type FieldError struct {
 	// Example: unknown_field
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
+
+	// LastChange With 412, who changed the resource last, or deleted it.
+	LastChange *LastChange `json:"last_change,omitempty"`
 
 	// Parameter The path, query or header parameter at fault.
 	//
@@ -683,6 +735,14 @@ type FleetUsage struct {
 //
 // Example: 14d
 type ForgetNodesAfter = string
+
+// LastChange With 412, who changed the resource last, or deleted it.
+type LastChange struct {
+	// Actor The name of the token that wrote it.
+	Actor    string    `json:"actor"`
+	At       time.Time `json:"at"`
+	Revision int64     `json:"revision"`
+}
 
 // Limit defines model for Limit.
 type Limit struct {
@@ -949,6 +1009,84 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Plan What an apply would do.
+type Plan struct {
+	Counts PlanCounts `json:"counts"`
+
+	// Resources What was sent, in its order, resources before deletions.
+	Resources []PlannedResource `json:"resources"`
+
+	// Revision The fleet's revision that it was planned on; 0 before the first.
+	Revision int64 `json:"revision"`
+
+	// Token For the apply's `plan`.
+	//
+	// Example: plan-AQAAAAAAAAAMwH8f
+	Token string `json:"token"`
+
+	// Warnings Those of the apply.
+	Warnings *[]FieldError `json:"warnings,omitempty"`
+}
+
+// PlanAction What would become of a resource.
+type PlanAction string
+
+// PlanCounts defines model for PlanCounts.
+type PlanCounts struct {
+	Create int `json:"create"`
+	Delete int `json:"delete"`
+
+	// Unchanged The same is stored already, or what is to be deleted is not there.
+	Unchanged int `json:"unchanged"`
+	Update    int `json:"update"`
+}
+
+// PlannedChange defines model for PlannedChange.
+type PlannedChange struct {
+	// After Any JSON value.
+	After *AnyValue `json:"after,omitempty"`
+
+	// Before Any JSON value.
+	Before *AnyValue       `json:"before,omitempty"`
+	Op     PlannedChangeOp `json:"op"`
+
+	// Pointer JSON Pointer (RFC 6901) into the document; "" is all of it. Of an element of a list, its place after the changes before this one.
+	//
+	// Example: /body/connect_timeout
+	Pointer string `json:"pointer"`
+}
+
+// PlannedChangeOp defines model for PlannedChange.Op.
+type PlannedChangeOp string
+
+// PlannedResource defines model for PlannedResource.
+type PlannedResource struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what would change is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The plan is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Revision The revision that last changed what is there now; left out where there is nothing.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
+
 // Problem An error, after RFC 9457.
 type Problem struct {
 	// Code A stable word for programs.
@@ -964,7 +1102,8 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit *int64 `json:"limit,omitempty"`
+	Limit  *int64    `json:"limit,omitempty"`
+	Newest *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1265,6 +1404,9 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
@@ -1733,6 +1875,9 @@ type ApplyJSONRequestBody = ApplyInput
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
 
+// PlanJSONRequestBody defines body for Plan for application/json ContentType.
+type PlanJSONRequestBody = ApplyInput
+
 // PutResourceJSONRequestBody defines body for PutResource for application/json ContentType.
 type PutResourceJSONRequestBody = ResourceInput
 
@@ -1813,6 +1958,9 @@ type ServerInterface interface {
 	// RetryNode Offer a node again what it refuses
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 	RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam)
+	// Plan Tell what an apply would do
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
+	Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// ListResources List the resources of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources)
 	ListResources(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListResourcesParams)
@@ -2002,6 +2150,12 @@ func (_ Unimplemented) GetNodeConfig(w http.ResponseWriter, r *http.Request, ten
 // RetryNode Offer a node again what it refuses
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 func (_ Unimplemented) RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// Plan Tell what an apply would do
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
+func (_ Unimplemented) Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3034,6 +3188,41 @@ func (siw *ServerInterfaceWrapper) RetryNode(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RetryNode(w, r, tenant, fleet, node)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Plan operation middleware
+func (siw *ServerInterfaceWrapper) Plan(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Plan(w, r, tenant, fleet)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4202,6 +4391,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/plan", wrapper.Plan)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/rollback", wrapper.Rollback)
 	})
 	r.Group(func(r chi.Router) {
@@ -5267,6 +5459,25 @@ func (response Apply409ApplicationProblemPlusJSONResponse) VisitApplyResponse(w 
 	return err
 }
 
+type Apply412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response Apply412ApplicationProblemPlusJSONResponse) VisitApplyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type Apply413ApplicationProblemPlusJSONResponse struct {
 	TooLargeApplicationProblemPlusJSONResponse
 }
@@ -5988,6 +6199,198 @@ type RetryNodedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RetryNodedefaultApplicationProblemPlusJSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRequestObject struct {
+	Tenant   TenantParam `json:"tenant"`
+	Fleet    FleetParam  `json:"fleet"`
+	JSONBody *PlanJSONRequestBody
+	Body     io.Reader
+}
+
+type PlanResponseObject interface {
+	VisitPlanResponse(w http.ResponseWriter) error
+}
+
+type Plan200JSONResponse Plan
+
+func (response Plan200JSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response Plan400ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response Plan403ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response Plan404ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response Plan409ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response Plan412ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response Plan413ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response Plan415ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response Plan422ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response Plan503ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlandefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PlandefaultApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -6837,6 +7240,25 @@ func (response Rollback409ApplicationProblemPlusJSONResponse) VisitRollbackRespo
 	return err
 }
 
+type Rollback412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response Rollback412ApplicationProblemPlusJSONResponse) VisitRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type Rollback422ApplicationProblemPlusJSONResponse struct {
 	UnprocessableApplicationProblemPlusJSONResponse
 }
@@ -7579,6 +8001,9 @@ type StrictServerInterface interface {
 	// RetryNode Offer a node again what it refuses
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 	RetryNode(ctx context.Context, request RetryNodeRequestObject) (RetryNodeResponseObject, error)
+	// Plan Tell what an apply would do
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
+	Plan(ctx context.Context, request PlanRequestObject) (PlanResponseObject, error)
 	// ListResources List the resources of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources)
 	ListResources(ctx context.Context, request ListResourcesRequestObject) (ListResourcesResponseObject, error)
@@ -8310,6 +8735,46 @@ func (sh *strictHandler) RetryNode(w http.ResponseWriter, r *http.Request, tenan
 	}
 }
 
+// Plan operation middleware
+func (sh *strictHandler) Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request PlanRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+
+		var body PlanJSONRequestBody
+		if err := runtime.BindJSONBody(r, &body); err != nil {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+		request.JSONBody = &body
+
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/yaml") {
+		request.Body = r.Body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.Plan(ctx, request.(PlanRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Plan")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PlanResponseObject); ok {
+		if err := validResponse.VisitPlanResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListResources operation middleware
 func (sh *strictHandler) ListResources(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListResourcesParams) {
 	var request ListResourcesRequestObject
@@ -8845,247 +9310,265 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19d9s4sif8VXD0zHM6ydCy7DjpiXz23JvOJHuzk073STI3u6eVa0IkJKFNARoCsqLJ+rvvqSoABCVS",
-	"L7Fsd3Lnn+7YJom3qkK9/KrqSyfT05lWQlnT6X/pTATPRYn/fPmBj+H/uTBZKWdWatXpd97yqTDMTqRh",
-	"xnIrmB4xOxGsFEbPy0ycMyWuRIm/M3wqGB9zqRgfWVEyzrIJV2PR7SQd8ZlPZ4Xo9DuDzo9HJ/x0+Dg7",
-	"ywedTtIx2URMOYxtlzN4wthSqnHn+vo66cx4yafCukm+KEUulJW8eJ3/Cn9Zn/GHiWAyZ3bCLc6qkMYy",
-	"M9ELU59G7+TZ46ejJ+LoL9nJ8OjH/JQfPRv1ekdn/MnwafZj/hfxbNRJOhK+OeN20kk6ik/hTZl3kk4p",
-	"/jGXpcg7fVvORbyIqVRvhBrbSad/kqwtKem8mJdGlxtmnyrx2V5k+FjqN3zGx4INxUiXuJ04rX/MRbms",
-	"5kVv1DZ0yj/7uZz1nj1tms6rQgi7YTYj+PsPhsEg9R0U+Vg07xC+s3mTqomdPnmabN2017mYzrQVKlv+",
-	"TSybZ5rxohDlD4bphcLpspEuiXZhIsLYhF2KmcVfn56xiZ6XK0RxNjzJevyJOMrFrNDLo5O/nJz6JRKv",
-	"VIuMpnQEc2pd3pPV5c24taKEb/7Xb4PB59OTo8Hg84/i05//1Glc++hnbrPJ+qI/lhI4UhVLJutsyZBf",
-	"ZVGwBfGBNAwYHLfFnLP0URrekxaethNRCsYt40WxhV+bd2N0RLNs2YaT0780r+2tVqJlfb8oxlkpeJ7g",
-	"4nABga/ptNmEmy7DBxe4G+mjNMEDjralxP1QWjnxxW0DNT/asDKY45bl9U7Pmtb3Rk5lG3f9h16wKVdL",
-	"Jq2YGmY148osQG5aNtXGtvF5Ad+sTSQXIz4vLEyjl8C05HQ+7fSf4E9S0U8VX0llxViUOEEQ8Bu43xOU",
-	"EwAJg/lmE17yDGRywmBTZ6LMhLJHQmU6FzkzYjwVytb3d8izS6HyZoGB/9tRXjw5Od0uL97qfNOylM5h",
-	"STLfYwGlnltRHp20rEDnh13BO3EljdRq4+HQI3A48+lQlLUJ/9g4T//OxrmOdDnllijl6VknIqJeIxF9",
-	"EIqrTZeIxQd+MMwU83F9W3k2bblF6KWDXiMflrMdqR3e7bbMCz67aVZ/KsWo0+/8f8eVsnVMfzXH79wQ",
-	"MBOc0n/yUm7evCt6wrHgOSvEyDI9t+56E8yxv3+wTW64P+8loa9hnWamlRGogP3E83d0l8JPmVZWKPwn",
-	"n80KmXGY9vGs1MNCTP/8u4E1fKkOG97IiXiueCHzC3cvd5JOLiyXBewungP+muVagNy2bMKvBC4VKNPf",
-	"AdIwPRMljsksvxQGCKssNeiKv4WxrNYXBS9RVwmjEL+w6dxYNhRe4rInvV4n0jmDsL3+ROctjL2Q+e7a",
-	"I+jMcwPKFzCOtEjxP/GcvQsLdzvOh3pu+8OCq8vO9a7E9CttNJ1TEznTNmZcwSYOBV6mjJuVzevCiC+0",
-	"GhUy2+dcbzzJ17HqUcDklgnTJeNKwy/DAozlKjdMKiatYQu+xBm/0uVQ5rlQdzlllGb6UoDQLXUhKhrl",
-	"RaEXtLMP0pGfW/oQVwQPWO10FKOnwZBy82YP0vGcl7nI04d9xhn+wMp5IUhlQz1uoKZA5YyzWak/L1k5",
-	"VwyIPGFWz7MJbs6UZxMJik7J7LxUMCgMN9T5konCiC77ZcTCWAlLiWFSUKTwLhTKlku4Edms4GDgwVdh",
-	"FCbNQNGbFynjKieNc17EykGOjxsBi8rAJFzC1GU2wc2C6S3dJkjbZR+BkVFV1aXIKxKYKzIc8wRfGAr8",
-	"4kCRcTlcMrA5l7T/KAzwk6Y7UB28++0rPVf5jSSU0vZihF+pyyavSzIDO24nUo0Z/LZzUwFxVgmIt9qy",
-	"V27sWxIPxHlIlTD7ikYjOwqZ7NdSZFrlEt57xWUh8rvmttimgSkuvAUwi6ZGXAI3X4NLo2lw99gxPoMj",
-	"+2nc4fKeqyUjSYdciBv+Qes3eFvd8TajhJCG8aG+EuyM/Sx/wvn8XfErLgs+LO58Sjm3fMiNqF9g2UTk",
-	"TOkFe5DOq7mB2IRbA/hRGnap9EJVzipkzB8ME6ORyOw5K8VMgOixXfZLGT/DrNaXrNBqLMqBshOumDMb",
-	"Ua7JfwqQSMguCy6tyOEFfD5oY95h4n4Mqi8eNNwNVk6FnluYsbQsl7mfOAnQlMRNisJzoIjcNcs1iLca",
-	"fb8TtlwePR+hprKqOb5H5kCzEmbabXK0VTr8NZ70rNSZMGbPs96k3hHrxjL0hI2kKHLPzTzLxMziiE3K",
-	"m//SFS/mtc/gL4L+Ni4Ft+iG5Ir1QA+caVgcaHDHQNnHmVZKZPbCbf7NNbrT00pg13aOvVRW2uXtqnbI",
-	"rQtunHsE6IZHklI5r059hx0/m/lspksr8p9FLjkaIvcka/SIcbS0kKGkYlwxtMGRGZrU/KBtgb7fRQPK",
-	"jQlTep7BQy+QdNacZagncMNyYGg8E9yy0dzwIjKqFnjHpxw/lbpZggpFsoV0qPRSzGzaJwczN5aNtc7Z",
-	"lSjBtK7U1S5LSzHVVyJ3zyrSo2i0hbQTGFHaBHRyacmXPlB0YqAQqaX/aJelo1L/U6j4Szh7YZjR5Ejy",
-	"BGC85IO9pX2Ull0KMQNtWxvQvtiE5132BibCC9wSWPZcoeR0g/gFeafbQOGwoCo64sKnz1laaOP3Y7i0",
-	"1QTWNweGGWslzlmK+3Qh1QWtI28a1Vh4WSpH7PgcyNwue1tJezpSO1Cp0hdmbmYig9koXbFEpudFDqJi",
-	"AsLH2bRyWOA85jNRGpHjDLzt4Wch0e4YafjIcAkXzzmI6ELYMOFYQ4GluedIXgs1n3b6v3WqmXWSDpAP",
-	"aoxIHJ2kQ2fbSTruADpJB7aUBE5tk+BXYb4oEXEqnU9rxnvSeT6bFcvXaja36/yQfgnU0me/5TqbT8EO",
-	"0SWbgiAbi08Jo2/32W9fiElJy3d+hOtPiX/0Ou2yv9PESbobPGY3Y9qHz0djfeRmCMKk+44vfqbXYao/",
-	"6bzBrf9SXeml8+i7sYBVZqW2+jH7X+9/eZsgG9HFi/cKmUs+agIPspEshOmy9LdS5DyzIv+URiYlPgem",
-	"DomjS7FMwMLixix0maM5ShZf4iwZPlDhxME8mejCxZuARsEUsUK5WA18fckWotoNEtZ6RHosiBOGq2RT",
-	"Xl4aWJ0Rykgrr8ROG1eFxGD7ZiXISivJW5PhtZhfcFvz6uXciiO4CDsNNFM7gC/rfxefZ7IUZq9vyrzx",
-	"UyBMTLuDlklQX2CXYJfnKLX6qI7JHI+oFCP5mc4f3f66hP93m2ZQiit9uddOXMcevt8o6EcTru9REu9y",
-	"xYR6+Duweu2AXuCDeMPmZLbw4tfowEa8MCKJ9an6xqCsQS+0CZMJfulHMFb9+FeOsv6xV7pkM6FnBdjt",
-	"zv111nv2lOQ3bOK24OEqLazYNu6bj58+ZTlfGjYq9ZTE57Me/YauWtJU/P0LA+9GVLdDPajG86LwEgS1",
-	"+ZXdQP/9ZnKhye1CDnkj20YsvUnPipj/OumglGrRfJw0/LwE8ZKbLiMPgJmAaCUlS2Wiu5UPorn5ATev",
-	"8o0kX3F9iRjyqv1jj2U6tbos+RIJoQqXb/vQW/HZUvx9ncFxIk1reXnl9OL6EkhD3E3RBBVvFBiuHgDB",
-	"kHSjrtRE9TTqReZ03E2LjbRheHGvO4CsrMYoeyEF2bMLxeCGNI0C91KSA25F6ahrepESm9c0KadhXwx5",
-	"dpn2I/W7urZhOxdOsw1XK1gRtPmxho1qeKavRBmpbKj3DxToskLlIt+o+fkvozUwEuisHHNU8PM5GUvC",
-	"wERBgeeF2yTj4xaoLKNIghdKPZuFiaB8Qb+LBcUCww1ORShyUTJxhR/SpZ+yIW3CfSXxbobgK/HbyVmp",
-	"F0HP4DQBw2V+ziwoLMDuYG9N9LyKONc01krhDGeBOqvbSbgHw9rhB5pRoyKqGk2yWiT2nInpzC5rlwIx",
-	"j9JKtFzqzr2wY8ztnRg5XYBCoBuDqnR3DEs9H09sRTMicOc5bG5EWPgMsDy+iDTFZP0+8+HUVfdL0vEc",
-	"3zKl2sDbhTRHG0Mqr7O0i7VDSGeSj/cgmF+Bwv+yLHXZhB0RjKKi7iKXYAbB1q3ctY2U+RwEzbAQKOBI",
-	"cpd6XPLpCl7IWWsXaHpslqRrf4qijE2HPuN2kjAM4QKPk9uPhZeAZXF99Ql5bMj6aN4ftjoWGFHsV/or",
-	"e/Du1Qv29Fnv5CGTymqy53W+rMwbI5RN2P95/vObEEyEL5yzQWfQQZ4l3UmuTKzZC7dV2yBUhdvFRhpA",
-	"qNmdWD4jXY6FvUDV7oJ7r+smqn6Fb7yFF8hLu8EWwhh9i5F0IfOtXAijvM4NCbhMyJm9WEiV68V26YhP",
-	"f6SH8XW44VQmzPZXw5Nb5aoSC2FsEK/nrBeZyGwkS2MjuOhWkdlonhGKqG6dRauJNnNtkxqPN4nhMlvM",
-	"PCTEQ1h4oKVLgQoB/OhQlg7DgT/dvaF3GNL3NL7pvffF/Jsi+1W7D5bYSh6HuG1J4N3HbQsDv0XcjNlk",
-	"s5pGBNm6yjPykns75nidHuGBCyTgHUebSGN1udzrneAg3en5lY2sMND+I/Vpr04pqW1h6wH8fZbvKWFi",
-	"usYtpK9NpYrfO1mVKQdi+W+HjVv2G/2sa+R+E+Ldj9/fEABtld9bqG0D+66ezrrSi0kbE72geLYPT3Hm",
-	"tDaM3oQQFtCHthbd4tJOVm3xLvurKAS8Q7EA9HKAXe5D5d4bh5plpqfCMLAwWYGBXGkc5AeRPmj7d9mr",
-	"Uk9ZejJJmdUsfdZD/NKPecqGS4+BPGecLSa6EA4Rizaageem8J9Jim6+PHWWblBPT87y+kX4l4aDo6NY",
-	"o4WAvm70BJElS1YtWogYy9QlM8KaAFnAsOJupmLhZ7HDs3q0E3m9z/QM1QowZcuAqVun7TD5CZoC1qn5",
-	"buCh1oXgiMFCx8G6UTZinOH8XehXXwrVr4OO2C8jNtNFYdAJUnIrTN+HaZ7/+poZUVLCEbcOL0/v1D7s",
-	"vCpArwF/MQdO7tf8uojwsAxjqPBL1I3QeEnCiRFCLdNzZX0oa4eNB27YaevfgsKwys34Np5eEiw6T2W1",
-	"Q2pi9OqzTftfQVL6LMVNQO5wUcQL9xv2YIFh4pxbXuWSAA8/TFiKxwYPKSEdThOjK0zpklFMIH/YHahf",
-	"RkzwbEJ73WdpdMFteTlhabg3U/bARRzdMcBfo5s0ZQ+GOpfCUHzShAClSZgRhcisLk0yUAUfCkdV0a4Y",
-	"kBiViWsXOoqimwmILhzUMLuQmYCxa/d2yh6E3DcgPbdNwc4x5Mw7ffIUpR7uR4geWgR18srn5GCP5yQp",
-	"ihwsJh57+xDoYWkuLr0NiJ7wj3HQlc2VlQU8omDO6Eb0M0aUkXMn1lbRNCLFPMGwV+SMdCdbEVKIaOLi",
-	"XKhUEnCq4tg+SxdcWqnGF8jeQHU07YuZKC+mUs2tCHPjee3Xnuguut1uWvdSEsVWgfCL8Asi0xXFah+F",
-	"LNo0MiSrDeskndpq/HAXq79dW2L1ZMNfVhceHl77w6e2+4lkecNd5GAfklxYbvdCjoVXIFZDOitfNzc1",
-	"X3ZTZ9rVGJrFNi24KYXFZ0U96/V+PHn27PTJ2Y9nvWfPTurZLWpeOKwjZXWsi/b6vv60pEiGRx2kQfym",
-	"NQfYl7rNAsMknnb7T3q9Ro18bfU/88smze3jRCOOUDY4OGXekpLjQOwyXwM/YabcgsOVKfJ9ojv4zbTP",
-	"QqZdDH9cqC5LvQKBQJtKnQg+WmN5UVBSAktJcKR95q6KGuEinSYd/4lO0qHHm+MPjddhvA3rCYE851v9",
-	"k97H3mb1R4b22uhv/KZrVYX/ZnzcbDS8dX7qFau7mBvbTBE+TRIjUQTEJxSrKEYJK+Ql3R9KfMZbr3HQ",
-	"SvE3G9IXad+N03TdO4jSOmdTcvA5GC3cIj4SFlQrCv7BhdZtVKXq0fDGZG9HPvjl6vEAfMvgcgYjpXGR",
-	"URCrfY3rAT2ZA52HiJ/bBIzHaVrtCPXkAvRREtoObudTt7QSXfa8uvxhdzLQhBYToSIMwpRGJeYOsuq0",
-	"0aciS2MvjCD9fTe3t4Oere/tckYizWkANsANq0PlbDJXeSlyFoHJAtTQm4QT7o9omuAvQ8kA0tNJ6zGJ",
-	"01lg5bZmTZJmM6WYGgKySmHLZbeT7Hbp1JPu1l1nLT554Mg9NxMBZ5kuarhoUE0sZ8//+r45iklx3Xb7",
-	"0W3COdk2Rqpx4TEu1pDcqI6BPpY4nCfuI5IPbZ7Veo9dw281bVgpptqKC57nZePOOVHcyK+f//q+ZsS5",
-	"sHpJYXtYTCxCGlnWCGsLke8UaKhIaa4M+QbOWQ8ZEO+5pdg1RmukyhpukfeWl7YCHAoD8raSnA46gCiD",
-	"3cFNWGxjF6fZe3wQ3ygFp0Ndn/rciPKCjx2OZW20KPq89jdQaLeSykd8qDEoQyupzqwmpGIeizih8SrV",
-	"uXih1UiOG7xx/xJh+2nhsJn+i01fI1v5woOR1zb2NcodsqdRYXRIcHf9FcsI3G7YVFiec8u9MYm5utER",
-	"nDxlf5M/9Z32GYx9+DJCVfgMOGy4RL9MuOgD9NbjduowkcgZ9ZWRkZ1gK92D3QKbgqfep1wXaqiHYGEY",
-	"xCXtKsbuR3juLdDqMusr1dt2yMwmqdcA5myUZFF0uN1i9aGNhkUIpNtV0BgSNlzZsMNeW3brRT8TXBpg",
-	"Hk14iTm8UQ2APgHOp3x5TrKrMsWmQRI5hxYlrLlnMAck8Wm9y4GquM+wSkXuslR8BqtDXgmw4fwByCo5",
-	"YzGRhYiZkuIDIAhkjo5jzuiy8pcmLgpUAolIO1X/JXykxAyZES8ZNwNVw7uB3ME6JDU5wJ77mZEjUy9U",
-	"HMYYlvrSJeKQmxgTixES5zQmw4ZCKJBsMqvcYCS5znrMNEPm6EjQjHSb1GiOAkkcIhb81mE79xXfH+FA",
-	"ePCO9jHog3YOhvsIYTjjBo5T4wGoSNgMRcbnqFsKWTZeAyuGzgqAL5IKtx2zrt1zjRix4IuN4wIuHYui",
-	"XIEN130r3xgEeD9Yr5u33QmAmHRQX9ogqWljgbGco9bJGo+NJX2LFCfi/iSmtAqV65OxyOVGVvFeKpSD",
-	"ga7hJ9oQWG71FwfCje54YfpRNyJDvV7gHgpiagVb3d1f42hfzupBrLkPvWMHxQGGfdUStb2b2VkfJ0J5",
-	"dHe0rgPbU55IghpibdEaSFvdijpXP8ZE5LWpWFtctHHix8nSCR7jkvGUtpRt7hSxXMyEyg3T6nxFnDQO",
-	"ZFrUJ9I8ImS6GxFW9eHDm0iAR2dajV0VYXC3bC6ygpdgAIV4kT/+Zp3curTjfWweX8BoU5WkqkCcU9Hd",
-	"/ZRNtDY7Fk/apCk2DLwqmELVQZhBv1YT4IErJOAGexjg+wEJUU9wkHbtJDwynoC4IEPp9zxMJGKQgYIH",
-	"PMjA43d9IR3MeuxXZ0kiAzR9qsqjoht9oLY6w11dLIfCJI7bdim/93y5EkkwS5XV00Tg5sjA/i+nIVmk",
-	"SUS5bGrSFWG3uLk0YTNToGCpxmmfrHoi06Ww4STiZF5QXDFfGHPXpGUPMIZp0tjj/LDLorSWCgFDCdNr",
-	"EhojuJFyXB14wIhQjRlUY1M66PqHqfpNLU3ayUX0SlSUAeYxFT5cUVNxd0Gdod3oJFGyB43Yqre2nRh+",
-	"gHa2kFcihKoLATqNjlUtt+RIiPuJwZsIfBgVUgk/LRi9aTq/uNjPB5/3dnMM+AGzW6c8FxfDllqlilcl",
-	"oEIUDGNRPmcRvbsNd6tgmZ5OYXNhi1je4oLYoM3smwlbvfO1q/EQD2m7OybakgyJTrB2NE1SpUYM++Ow",
-	"Hb6a53wdXn2/aa6NocsmUPfpE4/pZlSQEaQ9DjwURuaiEvR0NFhLg5I8pisw8J2KKe6Ee244loaMV080",
-	"FyGFdZNeUOf79sTXEN91fqGvTnpdmd6mxNfa3A5h468v9o5x31FdrNXqVVS2KnHlvt+9esGenT358dBJ",
-	"VnEptp1TVcG2D2XoMKebzURptEIiyLjHWp2zFGaXhsoyjdLUFybaFaNfJaY1ueoVXICZaM/7Wilc1Til",
-	"AANtcO2kwOm+PA08t7PNWRVE2lAJPlTT5oXRHptJrjpQuPW422aCzdewOY9PG2fiKis1bRB9BxWm1uxj",
-	"b12sEFyxAHmcRgWZ0r4/fyuKglCgl5IidREUJKrg1DBaM9i1dhLoYJtnE3JSB9iD0oskhErive3eBczU",
-	"Key01+GAEp91F1FDk1xwyPsGvUtPp9Luq3mRU3pHuP8LejggHnh2eTFt8D4hYtzrTNK6285lm/EMTJtC",
-	"5GPhqz1XU9VzKknm5klo8gAK2HM8dOutDMeMBiNlx1FvFMJqmOjfZzC3k17PeXwrnACVDAtTzdGg8pEC",
-	"UtmjfHxufch7DzccHmGb7zp2S+0TV1ozR35HCEHK5Ih5z3awoKoFOLQ31uEJxmHtHW8kEthc5P7hXIC1",
-	"Uoo87bLnzr3pWZk2VaKvkx6qG2CV3RUeQIajOTcYOyucGwWefFTK8U9VpKbGhhsY+EVgvFXn9qXIm+EE",
-	"asPfvO3W+Ee/7maQguJYnrFJmGLeiqv54EL5LuTuvRvnHqMPN0OKE0wZN2whqKFBg/B01n3baBVP8KJg",
-	"w7krPbrmFwD9uT56oCM/PvtIsOCoorUoZkHz3pJKRrsdtj022ytLOaymtpEbzr0ZUfivqiab9Io2U1+X",
-	"4iIAZVoghLwUlTWvRyxd8HJKVKJylvrzS70LFY1quxDKLhFZ77AVIiDtg/8ruAYMVfHzvvbmjMbiaoMl",
-	"X/epOcxYVS9lZz3yqwpzBFnuxeQOhP+pUdOURXERXEftMalaEcXqKksQaIf1FGk3DhVicifekhjlFufc",
-	"xovIrYdOW3Tord1FPkRW3WjeH6iEyE2VvKNn4nDraJWcbQsJBk2FdaVWPM6xym2FZYyFBZWDX/Cld3UD",
-	"VQLxI7eB9Nl5TR/9pDcsqJEvkFwq/qyGTmgq3odw851tx89tkOMfQ57suosoJHO6UgtRqpEDYmMFXbzk",
-	"EO9g4D9W023m4wQuI/e8ilLUcN6czCpSQEKW5pSyNB9TluYJZmkO1E3TNE8n29M039UygBvOcigo3xTh",
-	"tFSNHldVCH6F5fULaaxQooxyYLHKXoJJUJ+tULiF6FUwIiuFrbiOUtDwTw6dH32FHu6i7FeE3Al70veR",
-	"PyyG77JqOYMnQ21o0isvhZgFZ57HCq00gCIc4iKeVei10GUp5YGnfsxapU4vfWFkJEBMGf/UvNOIED6w",
-	"FnFo9WAFrytVJhBjv7sT9gCqQyFHVmwQMAssUCtUvrIhayEAF7fCu3nFTbFSwMzZNlg7zJbLPcMETlPg",
-	"tj0Uj3OoTVAWOEGK8Oy+v1+ll+zh1tof6SD3ADaq3FzILdHhWliaKigrYwXP285XIR4vivyvVl3e6Pja",
-	"K6x+0Npj9ShwpfNHJqvjJmTP5outUh/rcmXoqgRvWh5WEr5ObqUEFIEJNuUdtpxItLpWlpuVUpfSLtvh",
-	"Jh4Z7UKE1kF9JnI8EcayhcR04ylc+OIfc+78mWbKiwL+7iES1Eaqx+SoOR7V7pbdh5MolYMSmvdgJ7wh",
-	"t1YJwqfez6dTXi7pNYIytqO13a7xsAvS6XDDZXSXGr70cFkjiith+swR9xSxub9rqUQO72AU1iTUB4Yb",
-	"lhY644W0y24pxlKr/yHmiQe+dzOueLkEdebDOuQkYneK7FfgANLhEQngO7aADjEHMmFDPVc5L5f9GIMZ",
-	"IV8Q81pwOV3VotZn2gIfarZmUaEMyF/C7UlLWWtKx/k9pVBiYQiS4ZEA6YlJz+kvIdWN2Yksc+cbh90g",
-	"7CkueuyilFQkG9GoBKT//Nf3qBQNFOirDjvtcEoIRiJXr+B2XgqWfs5NF/Ej465rgGCOvLZ0ZG2Rdtlz",
-	"FY+CiveRHh3ZiTha6LLIcWlwCAFmgUvzJpi0LCu5mWC3JoE5gAOFcBo9d4AMX4K/UtT6QQV1xSyqeuZO",
-	"82MpIcYKyy+0KpZp181SjpUuEQLJtCIF1SRwN2KtP6p0QOxkEmb1QAXXmbtGyKzEzlX92ojS0KBOcb2g",
-	"tilr2ngbwO0r7qA5JnTvJ6z9O6QzrIO22tBib7ZAwCIMm38iEiBKR/yJMliY/UFjE24mKy3Akgr2rpWT",
-	"BI6PEErjWiqXuiiGPLs8yE1cA1hEZ7DpVm7pJ/CchR4CaVO7gKoYR8L8TZcwa4vEia8kLsuRYE2O69TB",
-	"97GPBRpA1GO6FKLiE4yYBh/YcoDhVaqM29Q/gCp+/zt8cmPbgsRHNsO6sL2ZPxr/OamMzDHhYFbKK25F",
-	"YwcBEFIIRFDoWPLt7ao6IKoyJYH7pCqkEheXYpn22WxOWZIg6MJTYTekdUsyubkgCZfWmx0gIA5GoPay",
-	"qEjaBMfxD6X9YAiDnlHMhcdM7NKDwJPGIfAOm9LSbhvqEDtn1pbRqrftL+82MOqmaX1ojGo3NC5FpcZG",
-	"wCz0rUkKK1dYO3JyYG0TvDywRZSeifwo/HwlSzvnxdFEGwwuOZcGVkfxF03Ha234pbkCeY0PeEcJbnZ1",
-	"bUTfaPAo0EL+s0141nI2vExE0l2HnfjWKNWhRQBkYZv63b+JHPQ8ZCqEsuT7Iu1alOVfRpW308NQeqv4",
-	"T4/aRUZHjWPBzY5a9A3R1bvfZXvv18Y7KuxYMxfYctnAll+Zo1kr7tiQWYEQAZ8aHFJ/ga/iu+hQHvVS",
-	"2FI2BT5D+KiqSgV3VK0K/blL9tejqkh8FSoN1VwQQxW3PgpJW7662UEyNzcnT/qFxgfQfNoV86z5Flvt",
-	"vAiHGsFPF6W2ohl8mnSchbrTzoeoc8tWfR3yxRfTiRx5s1nR6K5zSsdWcbNvsdJIJXQlbWpLqXZp01Ed",
-	"5vZ3E7mP218XbX3jXKlCTM3NdZelmUx90TWrqdqLbxTj79crKRZYQzqT8NtcUpUink8lFi5aqJZiRe+c",
-	"hh812t4VxRzoo0O1fRZkFgbb8qx3FovZ/pM1rHNEYWupSUmwh1yltPOAPT7pnZ41FpSGP3x98hlp/75H",
-	"ssXafLYtkyyUxjnZnd6b6KDuXGqpymJcF41R0MjRXgiNxOB+BxNmXSsZSTUW5ayULXftujiwhbnI4AMj",
-	"TMJuboZkqyK9O6bEcVXnyzbXZWBAM6c92powj0to3Npi3qR06YUojzJuBCuEtVhGKZdj6XwYUimwWpaz",
-	"iVAr0GCe4doienv6eBW4PuPwSRjnv37jR//sHT379MD94+jTI/+rh//2p6ZNIiD9YXJL9q38b9xm7ZAv",
-	"gY82pU00HQKt6atTJJ5nU8Fe6HKmqSenH96dxppE+YoEBqp/CV9tTZ5YTVZo3b3txeZXNhRfbN+3tm5Q",
-	"exDCcGsMg+r81QKPzadERQpb4C3AhmjtU6kVzQxf9l0sGBVYKuaeOPMihKc7Tceei1mhl2wmZ8LnZmky",
-	"52RjmKO5RGAtANxlP8PE4EmqepHp1SJ8eO12iaCbtlIHidRcOivEmqmS1MqH2Y5Nf3fvtuPmg2e8hYYO",
-	"oS7FJHkPGhMNf7iF3MsaDpg8qHKDPvNthQrXE/1CEXXnoYdPNUWGXeokVmvpHiqBcUMx+6DZxrXaMPDU",
-	"VpttezbkToLvsPmLTrPfaHnAM9ehYK/3aLXFYuGTaAZg2Sp050pqNUl+VPd+U/L7hoRHnOiKW97vXCvx",
-	"7n+TuwPv1HvLbJHwB8iJTNizXkAq+Q30yCZX+R994WtMcknWN7BFwuaqEMZXaEknXOUiv9BXoky77GOD",
-	"vpD4VMyBqmaC/hFBQ8H3S/w4k6OAcDNaK1FSZMy5zo3L51QrheC/hr1+wmsvWmlkR55j5FfkweAKu9Xd",
-	"pu6uDR/tT7Mahpao6a9mhiqN+13FWQL6zx8HxmeB5LFWACHl3SmmFX2kLUXZviKvdd8k1cNy/hsBBonb",
-	"olUqrrN9XIiFYj3wZ6nG+ILxkMkpX+4gIGLZsEUINKTW8pncLav2zrJpqxltSqQ9WALtvSXObmods2e/",
-	"J9926caFH1vKrx92M0Jh86Zd+dicJuHcbBWqGHFyXhQPxQRsmYC8blKNwh995GTd9QJ20B4ZGpQ+ayp2",
-	"vo2UjNacgI/fZAKA9479C92/Dd3vD76WuhVPtZF7JppP5bpQuV21v9IMtmn/wXm52l8i1Om/WXn+G13w",
-	"NjjzGgbyfQpMMR932VtNIc2qR0H3xs0APkZMswJrXe7dwpibJud5OpXGFeGp8oe8WKy0us/S2IQZ7ZQW",
-	"aWsljKqqYD41CogAn58SPj0Oc7gRoxJCn+63VfMilkBDnl2eowgqXLGlpQn5SRsrbNVw1vvH09xy0REU",
-	"zquRKuAI3gnjOoiteCH2CE6G3kE9NhVcmcC6Hk5A8aAope1QAcxaKH0vOelhHlvywLcdPWIXkZTBWMZb",
-	"hYLdvp8JXYxR7HaX2goEhjQbnJiUqkMtpTxz5bpW/dsIMTXM6v4ajDNpxFiyB0YI/Ev6MGHpXGUTQbnM",
-	"D3wYLEonwu18mAyUZ/yL0P4wZQ9C4g+yxCr7Y2hlNZeZgI6+d5TLdi6BJLCNlMOIXFjpWzWRwXPh/kDT",
-	"H6hcZ+bYw9W705yW4nC3CNmkxpIpe4AQPbNSfhXd1ZrpIndMmmApI/ysgBeOnAaBHydj/MaVWdpj4p4N",
-	"18LimzAMBGZHqPZ7GN2JesHLxuaLCntlue5Z6ajg2OvK9clzfbbSUZGFX794jb/Q1XP1ywqXjHYlDRkm",
-	"OLF21rm+xko0I91gg3NZFoJ7tDKBjQlYOKeQD3XW8yWYE1fOmZDIV6JEnLTVdJh4tK6nsasvjZVWPDjF",
-	"lxwEGu0O1EA9evQRk6gePWLP2SNa+iOXuxYw7xhiNdq3CnrOHuFgj6jFjBF4e0eoXerkxuvLwPf8ET5y",
-	"NfcGCniGsN5xcWDXVLDLXiL8k9hVXgknVZxTBC6ZR55yHvlAsHsTR8NUykdrm2BgF+A2oi14PrcToazM",
-	"aKKPHrEUfqVL+U/8TZ/9hKfKBvNe73EWSAd/FOgHw0THQqsxQhR8bhjtJ/VzIxOCic88s8WSiqYvouKt",
-	"lCxIE0KewUNx64ef0f/GZ1QcXGp1PKNaUX/+3WiVUjf5Z2dPfnzokxldwScquZMwDmqHLzKTugSNwuio",
-	"KCJmSKb/+8iBIY5e56nrhU/EBOJhyHNq74/bL5Ql+kipalPKZqKkXvlJ5cxCvO8PBsHDbolU4QhJG377",
-	"6BEhrZSAD2RC2SOhYOI5M2I8FdhBkR8P00hGspT//6evhqn7IjUre/TI6cwLByWhI8DLgwJxvkQlHJvG",
-	"s7G+XxKiDIZLlp71nlEtp4sS7BIs/A5rhz+dPksdBhhBckfYyTV1t5/rSIcVJwztwEBRXaKEpfhJJ8tR",
-	"/ztn6f98+YF1u91j7JjpKyNF/YjC6gwuDnYp/YLiN2GRH+EaC6PQv5G5Zvwfc4LOoRHofZtgYtd7NcFV",
-	"5GUBOuVgFPLAhgNc0wCWu13+8Flc4fFE8MJO/ul6H85KnQljsHilgfsKnykFz5f/pLs044oA+Q9pu/AB",
-	"sKr5THaXfFrgl6QJgPGHaIKD5kVhTLymCpkJZWoB9Rmc59Fpt9dJOvOycCLa9I+PF4tFl+Ofu7ocH7t3",
-	"zfGb1y9evn3/Et+pqmUFyR3B/fudXveEnnJT7fQ7j7u97uMOQiMmeCsdX50c+7vj2PVN7H/pjJvsQ3QZ",
-	"u2dNl4E2FnoLnbtQMhUEQ5z6jJdoL9ArUqvXeaeP4ONaZTvXmXGmYX0w6GmvR8WkUOkhT2YlaH535g/d",
-	"63vV0EOfIl5/LeYmUjG2wUAQaBf27qz3uG2QMOvjV7ocUl/W6yTuCrz5LV9fDxUGDzrqvCGmWK2niaBp",
-	"Dkrpb5FJfZ10ZtrsdlY+kjHRiyj6kEQOXPaaAi3Eaz7fZf0MKUpVr08Yqob95DI1D39+Ltx1XdfXbDkX",
-	"12skdHKbU8jbqAjsLLerofWFh1YgLfW2U8VPPPf4v/sgP1phrUdjcNmvk9910iRBjr/I/LrC4W+lztfW",
-	"UDtCR0JxYQIk3cJXEvaWCV4jGVegrAyFLzPbR10saDzExOwd/BHx9KEcLWlMaqWQFInpOqnTG+ukXiO2",
-	"s/UVvqORvlKEnNEnN7/xVttXWBwTX3i2geBj5awGMPQFOqm23VqxU49B6lDfQ1OVdWqq9euOZeUQXP2R",
-	"pZ673WfS1ksM9js7gnF8Hcmz3rPq5nuh1aiQiLzxRl1Us/E62ZHLK2ZYY2wKdtk2MuwegOmIWnZlOri+",
-	"Sz4VmErT/615yOqR4xehMebr/Ff4def6k2Nc0kjbr/znKm5bL1ybDnoJtPip8EVcgnYLMs85z9Zvflee",
-	"uLPvElCfdnNPti8YNU+/1FtULyIYVNON4PdpuCTn8sG0g7CLnjr8b3ZVCFqu9A/eaX8bd3kNfXrHl7hH",
-	"mW24tvGJr7+mn21/JYiqw93SLIRZ1imhzuLHX+gfu9/LviVYrZOz8Pc13fS1xvMeYsO0cinNzjvknCHk",
-	"7RDKdbl3riE21thXBK3Tem2jLkN7lj129dSdJeorF031VSiXhJDxeS4ttao351EbfFLDivnYRQEsDzZZ",
-	"nQloWyIm2HbL/5XS3u7qlr8h0dBsNxNN4u+B+s6MhW3blt4dMWmNQe92494Jnm/btv3uM1pq82UcOPWY",
-	"SLn1cv440c7z4fVaAgpQp1G0xp1VW8XYCyNiaHTE35gqTrXZ+tRyk7LnPaMr9EZFWjsIC8xpMslAkWjA",
-	"p6JHPlIh1dlMKNS6o5IKlWMVmNkl3PueKTAuLb6JTStF4iVt0HelTVQQ8QZGoAU3uinuwLS8a75DZWdR",
-	"qxyHhRDunBEr5FajdASCfEWPfCekiKtpI0JaKqq1hM64L9IIIsPEFkhEFx6NdkOyqHTqJqUZt+OWdGb8",
-	"9v2ozLSsDRozbi6CdYNHvvcHlkX3pqKPHH2sEeVmaXP8Bf+/UV//sEHJDi19XbEYw0alEFQ3gLxq6wo4",
-	"21//7rZo0RVXfKdKdOuxtqvQLXvSuxuedXnq96c/b9ixG0jn7bcm7koky7nNJu341YADJmPRNwQmlgmS",
-	"LmBqgAnOQ/Dc44IKDB/6cHqhSTtvCIdR6a1bv0L+jsPsdoXcAzl+h7rrCwKH8GDTGGEtosq++iY4puog",
-	"/S93yy6N7sTncBW4Bt8sDWio1HWe9IFw01aMzdSqsSGXKdgsWTjvOoGPgI2MSzs5Z0NtJ5h2NBRsKj9j",
-	"TJ86miuWvs7FdKatUNny6G9imWK4ZyaqEvRYYM9HmMbCmqgjkFbiBw+MwXtzh9CQr9Wy32FE0/ybWDot",
-	"fh+uj4I3Xi34LSAKdJEfDXl2KeKeaaHsFgxWFQoByUUbM9GzYJyLBas+EOE7f6tq8IrcXLhvurJz4bfh",
-	"J56DNEHWd1Nbm9bLv77vbPhzNOudozjP4UioTCGMHG/fkk+Lle2rr+7f3bjwv+5Y63Eh+EyabqanhDz0",
-	"RUTdxLpXj7sv6J9Y5eVwe/KV671T0R6DlxsEPExMijzC5MxVAOF+PybC2ckOc/qg9RteUr3Es5Mn21/4",
-	"e4WX/Vnkkvs6bWenp7u87PBMfEi5D0922be/K37FZeHfueHd99EhsuvFy4zrBRzAtf4ajLC0u96EWQhp",
-	"trtH3+4OSHoRfe4WmaYaZhMUKVrbQfBI9+aaQYhvtJrI5xudfnyUd24KNOo2O4KlnqMBvXTdwlDtkUGx",
-	"kCYofnUAddyWXRRGtIViK1q5JbugGuB+/Eur428EVVVEEsX7CFv5/VoQ3oG0wketvLO/7NwK1HptCRcb",
-	"vExC5RXl+wrwvqDpGqFjLSKxNAHk6w3jCTd9j5+vJHT1XIY9UeDZdlDWCof8wRBZB0IE7Xz4dyg4kwMg",
-	"jlqpc0vM0zUewsTs9Y5CVKrVToQsXcUQ3zuJydwnhIBawIvQOIAcnU7QCKxomPR6vThAyUuBSYVUBtF5",
-	"Q9sik20xydVqxoXrN+FSLjHTGP7yj7nAjj3ORPBVVINMjepgPDk53dqs/VuNQN1hGPS+gprbAuMRr1Nr",
-	"17tVj3Zk2NBnuDU0+tb1pd3OEFHeFjKGbxzg2y2E8uau74mNwhV5qOqzjIpJwMXU9/k3vu2K0yBc562h",
-	"oAyc5yQosPLoQPkOLogW8oX0Jlyxk6fsb/KnqjOyL8xQjWmwz1jUmoVkh3cGSwMPDee21jmWHr+YU1eC",
-	"dKfOLU3yIvTDaZEZjWVZv10xAbTVJiWQ7pBkZP5NSYdvXBgcf4H/XbfKhLGgFsS3TBat9gTetvcXBnPV",
-	"6UPT/Xs81u1Pw0begAaOK+/nuK3kiLeTa64iFOMgOylX0ClJfZc3Gzp5oemBcjabaG1EEqpfxL1cPJQN",
-	"ezR6NBx+x/Xoq7JOfWWIt5oNdS6FOXddX2Z8LAZKIktiAyA9FVXHoNS7tVJKvO+yj/j7leacpuqe5TM/",
-	"Ef3m5sdHIy5L7yKgDFCXibumajomekH7u8vlWk3C653o6m65R1x/ht3YbbXJyZbxpasahq0B2ibg+wbs",
-	"zvB+FqEdwbd8qbmDbZFhYS+bGlPc0U13D47lD6IovDKHypqZoAo30UXu+Xr5vYvUMrRD+WOuaVMGCo+q",
-	"u/m0gap+2QifoJI5Hs9EJQZ9upUSiDrUi6r9ImczXbo08gX36H72sXYPxE3emTQDZVxbAWyhl1GZtoSy",
-	"7zPBpAc5BaU+cdBp1/+W2khjNzb2HIsjRc1vXP01pan7bp+ttueVoQ6k6+bS7OSy5fK29SRqrdOa9FZr",
-	"NvM9Be7uQXb9AnvpGQA3dEVXadIFd5QPtTpMrXb4u/DUd4JSrnWfayDid2u3ZOL6CKrc65DfnGFYU+PW",
-	"jcM4mPoHNBDD9I6xVeT1bgT7y+gDqaP/Dcn2+yJYzOGgs7xnit3+NNDcDcn7+Asc30qIrQku/a6qG7gn",
-	"nmz0M+JZb5Vit6B97hjBfXZyugtRikwrqor/istC3JfNEgDjUWnIZtJvzsCPmsOGwl3cVMUusYktKsu+",
-	"nUsIkPs2VGuegxtQ21utxB1QXNUMdrMBDMujqmA4hZcfeGvvH/fYMT6Dn33cFCd2tc2xcjJucvp6dASr",
-	"PsJlewfPPToQtxLSH1OG7mBF8unuD/8nXYeR1TlvcTACG1B5QA9L3twiGljHAZOpTnUEcO6nUdUyAv38",
-	"Pvc/ayW6A/XyH3NehNZ1K0BivMmpYiDah64mK/sYSnvOIsFVVR3BIqfA2qox8Dyb25vfIMlXsP9XIpdv",
-	"A0p8va+3cmeg8B9qtn8kmO9HKn7YDPO9gWD+g3oZvl7v+BdQeANQeOuNtrPyTdJ0mxfEP/XdmJNRF95G",
-	"c9It+BvGy8R1P1sdH/5c/6CODze94y/+nxsj5O8qnPytU067ku1Lxt+nstuQL3AvJ739ab+fByCNY1cv",
-	"ur34C6bPLbi0adynjAITrjI+5ba5zvBV4zOlHSSyaojA1dKFQPxDPhM8PEKAFOz1pbRdKyA/UFGdYFKb",
-	"R66rm2VWTkWUYB7MVjsRTvdlKcZ7UyYJIWXqIBhCbsITDs+TYEAe/g3/bwmQv3N7uCU6/h96wQqtxsxq",
-	"rJns+49VMab0cc+ksKb05EmvNzVp1f86fdozab3D6OOeaYlpw9dbgVlP6x2Le0fPPv35wWDQpX89/LcH",
-	"U/N/zcM/dRrRWysNy9ZQRF8Tb/eNPkB/pf4m7h+OJGDLRyPsGPjpO4KUeappFYr45/8GYfZ6hfr/HqLY",
-	"deD/YyRZA7n5dhcNUCLqM4a9MrQSBvv08DgpiZxYE4JTTdGtJZQNOc3sOfPrJTgSISsUw8xmpkcDFfKm",
-	"QwsSxFtwc0ldI0s5nmAcvdYE0RVgd4XsZ3PqxgPyk5zdOZUHHM95mbNyXvj+EIS0wr4nNLrO+bLLXvJs",
-	"QmX8fzBspqWyWFd2LJWJq8LTviQsbfPCH4Mdf9ztdtGtM1DtD/oGJsdf3L+id88ZZ5diSfnqVny2bCiM",
-	"zIXrUkGuJoRucQtjREdKV8gxIdbS0GVhPfTvqfDOk8t3lJBufkGs/aGcEjA7kSPJRY4Jq9lQsFV6/q6S",
-	"kb8Vq/9nTplNUVOqio+9oHFtbUi2tdw4Owr1uW/HubEuDzXtvO1qKDRKc0pLuaQ+H3HTmfuwvGKUHSVA",
-	"IYLKAbJwiua+y/i0Hb2b3Y4tLJ772pehzghGAxxkGOmmMX72xu/BrRGLG2EzoXwzuYw8d/1eprK1Vt+h",
-	"aji2FnhqaIkRIkOKUfMumJubpYNenLNUzYsiZUOwa8gsdfvhrphFY+EoGsCR1wg7foNlOQU7MxQrHihX",
-	"5ZR9bC4ghZ9KqDUSH2rqs40ywmMiC40h4T5zfWqw4LFWxZINRaanghXCAKX/+ppa2JSEkPTyl1syzKVi",
-	"Jz3WGFuiElURyR9eoaCP30+Rqp04LQl1wJjSi+++atWOjNomhLf0EdqjMMftdwi6SWege3KEh55vbSfE",
-	"M9DwDlj29KvqY7zVKF5BKGWhXL1voc/ZRI4noqQ++phYSWnbeqFCNrZ7vGpJZF2HYhB+AzXluWAS0zt9",
-	"DxLXDdk7QAtuhe946aHbWLqSSgGwX3wvj7jzRmgmBr9cKFGiB5DKal/oK1GmiU8Ywt6yTTLTtVO4xc5I",
-	"99gR6VvphHRfBTuihp5NTLlZau5UkqOlWRIROqgK6BrShvpXFoUXF8QjwAwuA/qBK7zuMC3auPxnlgLT",
-	"YYvalJgmfFurh563BwqYu/SlKnZk7rZ+TGzndkx/2DZMB2sDtJGAbtnO2qd4R0SzxyAhj0A+3rrztGmG",
-	"G/veNDYneFW1K4n63FfNklVVUaBq+uTunOgWOQ9mY1r14k9rRgBu0kD54jb4DSq67GJrjh2bKB529Zcr",
-	"0dZ67MCK0EYlyCe7NrUI/D5reL8RtpJrc4uVkJrIYR8xv+qNWoX71juqDb3zMmqWgc5lHxTF357XFBj/",
-	"iNIht5oSQxs8Gd7r9V0gYXZxrlVl0V3ngHoXgz88HCZ2zjnvwkbv3IFbYywmmk9lqzPV/fk2nf80Qlvt",
-	"RF4UThwdZp91dDVUTbUb+T1q+07lcl3D998+AdE75wv+hVr9HiMzuO809faxYUHko8qrudQsv24VxHez",
-	"WUcEfGhtoR6l/DtSWX/7vWuxsbWvevUx5xVe/1ZTMegEJapHZzPBs0n0qQoKuP61/5DG6nKJu5MLENDl",
-	"svaqjxasv4ouN1oRr5qukzss+kRcZq3lI3GicNVrSVrsb9+t1/JqOxypjOUFnckPceel6P3QA/L60/X/",
-	"CwAA//8=",
+	"7L17lxM5si/6VbR8564GJsvlKgq6ca279q5m4A53aLovMMPZC7Mr5UzZ1lRa8qTkMh5OffezIkJSKu1M",
+	"P6gXze7+oynb+ZBCoVA8fhHxpZPp6Uwroazp9L90JoLnosQ/X7znY/g3FyYr5cxKrTr9zhs+FYbZiTTM",
+	"WG4F0yNmJ4KVwuh5mYlTpsSlKPE7w6eC8TGXivGRFSXjLJtwNRbdTtIRn/l0VohOvzPo/HhwxI+Hj7OT",
+	"fNDpJB2TTcSUw7vtcgZXGFtKNe5cXV0lnRkv+VRYN8jnpciFspIXr/Lf4Jf1Eb+fCCZzZifc4qgKaSwz",
+	"E70w9WH0jp49fjp6Ig5+yo6GBz/mx/zg2ajXOzjhT4ZPsx/zn8SzUSfpSHjmjNtJJ+koPoU7Zd5JOqX4",
+	"11yWIu/0bTkX8SSmUr0Wamwnnf5RsjalpPN8Xhpdbhh9qsRne57hZakn+IyPBRuKkS6RnDisf81FuazG",
+	"RXfUCDrln/1YTnrPnjYN52UhhN0wmhH8/oNh8JI6BUU+Fs0Uwns2E6ka2PGTp8lWor3KxXSmrVDZ8m9i",
+	"2TzSjBeFKH8wTC8UDpeNdEm8CwMRxibsQswsfn18wiZ6Xq4wxcnwKOvxJ+IgF7NCLw+Ofjo69lOkvVJN",
+	"MhrSAYypdXpPVqc349aKEp753x8Hg8/HRweDwecfxac//6nTOPfRL9xmk/VJfygl7EhVLJmsb0uG+1UW",
+	"BVvQPpCGwQZHsphTlj5Kw33SwtV2IkrBuGW8KLbs12ZqjA5olC1kODr+qXlub7QSLfP7VTHOSsHzBCeH",
+	"Ewj7mlabTbjpMrxwgdRIH6UJLnBElhLpobRy4ovbBm5+tGFmMMYt0+sdnzTN77Wcyrbd9Ve9YFOulkxa",
+	"MTXMasaVWYDctGyqjW3b5wU8szaQXIz4vLAwjF4Cw5LT+bTTf4KfpKJP1b6SyoqxKHGAIOA37H7PUE4A",
+	"JAzGm014yTOQyQkDos5EmQllD4TKdC5yZsR4KpSt03fIswuh8maBgf/sKC+eHB1vlxdvdL5pWkrnMCWZ",
+	"7zGBUs+tKA+OWmag85udwVtxKY3UauPi0CWwOPPpUJS1Af/YOE5/z8axjnQ55ZY45elJJ2KiXiMTvReK",
+	"q02HiMULfjDMFPNxnaw8m7acInTTjR4j75ezHbkd7u22jAseu2lUfyrFqNPv/F+HlbJ1SL+aw7fuFTAS",
+	"HNI/eCk3E++SrnBb8JQVYmSZnlt3vAnmtr+/sE1uuJ/3ktBXME8z08oIVMB+5vlbOkvhU6aVFQr/5LNZ",
+	"ITMOwz6clXpYiOmf/2lgDl+qxYY7cmKeS17I/Nydy52kkwvLZQHUxXXAr1muBchtyyb8UuBUgTP9GSAN",
+	"0zNR4juZ5RfCAGOVpQZd8WN4l9X6vOAl6irhLbRf2HRuLBsKL3HZk16vE+mcQdhefaL1Fsaey3x37RF0",
+	"5rkB5Qs2jrTI8T/znL0NE3cU50M9t/1hwdVF52pXZvqNCE3r1MTORMaMKyDiUOBhyrhZIV4X3vhcq1Eh",
+	"s33W9dqDfBWrHgUMbpkwXTKuNHwZJmAsV7lhUjFpDVvwJY74pS6HMs+FusshozTTFwKEbqkLUfEoLwq9",
+	"IMo+SEd+bOlDnBFcYLXTUYyeBkPKjZs9SMdzXuYiTx/2GWf4gZXzQpDKhnrcQE2Byxlns1J/XrJyrhgw",
+	"ecKsnmcTJM6UZxMJik7J7LxU8FJ43VDnSyYKI7rs1xEL70pYShsmBUUKz0KhbLmEE5HNCg4GHjwV3sKk",
+	"GSi68zxlXOWkcc6LWDnI8XIjYFIZmIRLGLrMJkgsGN7SEUHaLvsAGxlVVV2KvGKBuSLDMU/whqHAJw4U",
+	"GZfDJQObc0n0R2GAjzTdgerg2W9f6rnKryWhlLbnI3xKXTZ5XZIZoLidSDVm8G3nugLipBIQb7RlL927",
+	"b0k80M5DroTRVzwa2VG4yX4rRaZVLuG+l1wWIr/r3eYPZRyj9RZp4se/8AbBLBopbRrkdU7Xg1W9EMam",
+	"zIqiAKaE3aitoAeQEcRtAvuSV3ZUWnBjz4kbUxBAfr8MFDzBsSncDhcCAyZNTpWm6bvLDvEanLsnxB0S",
+	"+EwtGclanBcu+XutX+N5eccLjTIKVmGoLwU7Yb/In3E8f1f8ksuCD4s7H1LOLR9yI+pHaDYROVN6wR6k",
+	"82psILjh3AKJIA27UHqhKncZioYfDBOjkcjsKSvFTCDfddmvZXwNs1pfsEKrsSgHyk64Ys5wRckq/y1A",
+	"JuJmWHBpRQ434PVBH/QuG/cxKN+40HA6WTkVem5hxNKyXOZ+4CTCUxJ4KYpvYHSOh1eu1/j7rbDl8uBs",
+	"hLrSqu76DvcjGrYw0m6Tq6+yIq5wpWelzoQxe671JgWTNnIsxY/YSIoi9wKEZ5mYWXxjk/ron3TJi3nt",
+	"MfhF0CDHpeAWHaFcsR5oojMNkwMd8hA4+zDTSonMnjviX1+nPD6ujowa5dgLZaVd3q5yibt1wY1z0ADf",
+	"RHITVbV1Crv9bOazmS6tyH8RueRoCt2TrEFpD1TCDSUV44qhFwA3Q5OhEfQ9sDi6aMK5d8KQzjK46Dmy",
+	"zpq7DjUVblgOGxrXBEk2mhteRGbdArWMlOOjUjdKUOJItpAWl16ImU375OLmxrKx1jm7FCUY95XC3GVp",
+	"Kab6UuTuWkWaHL1tIe0E3ihtAlaBtOTNHyhaMVDJ1NI/tMvSUan/LVT8JBy9MMxocmV5BjBe8gFtiY7S",
+	"sgshZqDvawP6H5vwvMtew0B4gSSBac8VSk73Ej8h7/YbKHwtKKuOufDqU5YW2nh6DJe2GsA6ceA1Y63E",
+	"KUuRTudSndM88qa3Ggs3S+WYHa8DmdtlbyppT0tqBypV+tzMzUxkMBqlqy2R6XmRg6iYgPBxVrUcFjiO",
+	"+UyURuQ4Am/9+FFItHxGGh4yXMLBcwoiuhA2DDj2+8LU3HUkr4WaTzv9j51qZJ2kA+yDOisyRyfp0Np2",
+	"ko5bgE7SAZKSwKkRCb4K40WJiEPpfFpzHySgX/wDBefabgDN4/979+sbhnIUDofPB2N94J4Am737li9+",
+	"AZE2Fvio2axYvlKzuV1/WPolMF6ffcx1Np+CUaVLNqUHfEoYDbPPPn6h/U4mi3OKXH1K/KUJE5+BSAJO",
+	"D3KWJWALqau0y/5OxKETxCArOap0BypduzF19m1w1VX+a9JKKwdEwlJ4SUq7BixMEk7wJa3jFvr8rPOG",
+	"wMgLdamXLibiJghbfVZqqx/jAiQoBmhMeC6SwenjTnAhG8kC1On0YylyDjP8lEZGOV4HxiKN+EIsExg4",
+	"N2ahyxwNeppR4mxBPlCBY8HAm+jCRexgj4ExZ4Vy0S54+pItREVpOmz0iDR3EIcMZ8mmvLwwMDsjlJFW",
+	"XoqdCFcFFYF8sxJkvZXk78rwWM/Pua35RXNuxQEc5J0Gnq8twJf138XnmSyF2euZMm98FAhD0+7iZhLU",
+	"L6ASUHmOUreP6qTMcYlKMZKfaf0xcKJL+LfbNIJSXOqLvShxFftIP1LYlAZcp1ESU7kSInr4TxBVtQV6",
+	"jheihpCTpceL36IFG/HCiCTWB+uEwa2IfnwTBhM8+4/gXfXlX1nK+sNe6pLNhJ4VIgkOxJPes6d0/gAR",
+	"t4VfV3lhRUK6Zz5++pTlfGnYqNRTEv/PevQNqQqkaXn9AV68G1PdDvegGcKLwksQFHQr1MAIyGZ2ocHt",
+	"wg5547aNtvQmPTHa/FdJB6VUi+bmpOHnJYiX3HQZ+VDMBEQrKYkqE92t+yAam3/h5lm+luRtr08Rg4a1",
+	"P/aYpjMLypIvkREqwMG2B70Rny0hGNY3OA6kaS4vLp1eX58Cabi7Kcqgoo7ChquHkDCo36jrNXE9vfU8",
+	"czr6pslG2jzcuNcZQFZiI06hkILs8YVicEKaRoF7IcmFuaLp1DXVSAnPa5qgsxDOhzy7SPuR+VAd20BO",
+	"7/wKRytYQUT82EJAMyLTl6KMVE60WwYKdHGhcpFv1Fz9k9GaGQl09445Gij5nIw9YWCgYIDwwhHJ+MgP",
+	"KvsokuCGUs9mYSCkSKH3DhQLDNg4FaHIRcnEJT5Il37IhrQJ95TgVgy+Hk9Ozkq9CHoGpwEYLvNTZkFh",
+	"ge0O9uJEz6uYfU3jrhTmsBaocztKwjkY5g4faESNirRqNClrsexTJqYzu6wdCrR5lFai5VB37pEdo5Zv",
+	"xcjpAhRE3hiWprNjWOr5eGIrnhFhd54CcSPGwmtgy+ONyFNM1s8zH5BedR8lHb/jW4ZUe/F2Ic3RRpLK",
+	"6yztYu0mpDPJx3sQzC9B4X9RlrpsQt8IRnFld5BLsL2AdCtnbSNnnoGgGRYCBRxJ7lKPSz5dQVw5a/Mc",
+	"TY/NknTtp8g3v406r7mxz+nKq1qAt4lbZtxOEobRcxAO5O9k4SbY60iY+kw8LGdtmMERuPouNH9/o1/Z",
+	"g7cvn7Onz3pHD5lUVpMjQ+fLyi4yQtmE/dfZL69DHBeecMoGnUEHNzspXXJlYM3ux61qCgFaHPkbmQdR",
+	"fndiMo10ORb2HHXCc+7dzZsW/CXe8QZuIPf0BiMK4REt1tW5zLduX3jLq9yQZMyEnNnzhVS5XmwXq3j1",
+	"B7oYb4ejUWXCbL81XLlVIFPkK8jlU9aLbGs2kqWxEVJ3q6xttOsIwFU366LZRMRcI1Lj8iYxUmmLfYiM",
+	"eBOmIaj3UqAmAR8dwNXBZ/DT3VuIN8P6nsc33feumP+u2H7VYIQptrLHTRzTJPDu45iGF79ByJLZZOya",
+	"RvDeuq408pJ7O9x7nR/hgnNk4B3fNpHG6nK51z3BnbvT9SuErODn/iH1Ya8OKamRsHUB/j7L95QwMV8j",
+	"CelpU6ni+45WZcoNbfnfzzZuoTc6aNfY/TrMu99+f03Yv9X93sJtG7bv6uqsa8uYLzPRCwrk+7gcZ05r",
+	"w7BViN0Bf2hr0Z8u7WTViO+yv4hCwD0UoED3CBj0HiPg3XioWWZ6KgwD05QVGMGWxqGtEGSFToMue1nq",
+	"KUuPJimzmqXPeggd+zFP2XDp4aenjLPFRBfCgZHRuDNw3RT+N0nRP5inzkQO6unRSV4/CH9qWLhIf193",
+	"FwENTo6OExZDcmphMbAU0NB3sSqnI6+5o3SLRYDZJD6iibEZBzvThGRr9DPtof/G+tu+0i7Sk2gG+Oom",
+	"PiR+XttQIXug0Q9HfgTyKaB9jpFwXTIjrAmAFwxK72aoF34UO1yrRzvt0XeZnqFupi9FWQZM6Po6hsFP",
+	"0J6y9bUbal0IjhhCdNusm8QjxhmO3wEHgBX6ddAc+3XEZrooDLqgSm6F6fsg2dlvr5gRJSXMcevyPTxO",
+	"LXqw82nBpg/onTmIw37Nq474IMswAg9fooKJFmASVowQlpmeK4tByt0WCUTKTqR/A1rXKkvi3bh6STCL",
+	"PZfVFqmVS984fXWN/hWgqc9SJAKKGLevz9037MECQQY5t7zKhQJB+DBhKS4bXKSEdDhjjG0xpUtGEZn8",
+	"YXegfh0xwbMJ0brP0khL2HJzwtKgfKTsgQsyu2WAXyN1JGUPhjqXwlBI2oSYtEmYEYWAPW2SgSr4UDiu",
+	"iqhiQOxWfgK70BEGw0xA/uNLDbMLmQl4d035SdmDkLsJrOfIFIxFQ67U4ydP8ehAegSxahGUzCuPnxO+",
+	"pyQpihzMTh77WhEmZGksLj0TmJ7wu3E4nc2VlQVcomDM6MT1I0aMmnPm1mbR9EaKOEuDyB54ilvZipFC",
+	"PBkn5wLVkmB31Y7ts3TBpZVqfI7bG7iOhn0+E+X5VKq5FWFsPK997ZnuvNvtpnUfMXFsBaM4D18Qm65o",
+	"p/totRHRyBqvCNZJOrXZ+Nedr367NsXqyoZfViceLl77ocnHHcnyhrPIgYYkORAd9UKOkNfCVgNqK083",
+	"17UBd9MJ23VBGsU2U6IpBctn9T3r9X48evbs+MnJjye9Z8+O6tlZal44pCxlJa2L9jpdf15SHMljPtIg",
+	"ftOaF/FL3fCD1ySed/tPer1Gs2Zt9r/wiyb198NEIwq1SSuTeUtKmUvCkPkadA4zPRccjkyR7xNbw2em",
+	"fRYyRWPw7EJ1WeoVCIRpVepE8JAby4uCkmpYSoIj7TN3VNQYF/k06fhHdJIOXd4c/Wk8DmMyrCe08pxv",
+	"dfL6CEeb6yTyVqy9/bUnulZV8HXGx82W1xsXJVhxXRRzY5s5wqf5YhyQEkkIAy2KUcIKeUHnhxKf8dRr",
+	"fGllPZkN6bdEd+M0XXcPYvxO2ZS8pA6EDaeIj0MG1YpCr3CgdRtVqToWobFYgWMffHJ1eYBNZnA4g6XX",
+	"OMkohNg+x/VwqsyBz0O81REBjSRNsx2hnlyAPkpC24E1feqhVqLLzqrDH6iTgSa0mAgVIUCm9Fba3EFW",
+	"HTc6pmRp7LkRQu1uOzng4jptlzMSaU4DsAGsWi0qZ5O5ykuRswg/GICq3q6ecL9E0wS/DCUvSE8nrcck",
+	"TmeBmduaSU6azZQimgiHK4Utl91OstuhU08aXfc/tgQ2MD62HzER7pfpooaqB9XEcnb2l3fNtitF1dvt",
+	"R0eEU7JtjFTjwiOMrCG5US0DPSxxKGGkI7IPEc9qvQfV8FlNBCvFVFtxzvO8bKScE8WN+/XzX97VjDgH",
+	"aigJNAGTiUVI45Y1wtpC5DtFaypWmitDDpZT1sMNiOfcUuwaITdSZQ2nyDvLS1vBPYUBeVtJTgfcQIzH",
+	"7tAyLBazi+fxHV6Id5SC06KuD31uRHnOxw5FtPa2KPa/9hsotFtZ5QNe1BjZoplUa1YTUvEei3ZC41Gq",
+	"c/Fcq5EcN7g0/xBh+2nhQEz/xKanka187qHsa4R9hXKH7GlUGF0egTv+imWUGmHYVFiec8u9MYm55tES",
+	"HD1lf5M/9532GYx9eDIChfgMdthwiX6ZcNAH4LNHTdVBOpEz6ivDSzuBhro3dgpsikB7x/wqDF4aKmyE",
+	"qLBdxdj9CM+9BVpdZn2letsOWNok9RqgtI2SLHIdt1usPj7UMAmBfLsK2UPGhiMbKOy1ZTdf9DPBoQHm",
+	"0YSXmIMe1bDoE9x/ypenJLsqU2waJJFzaFG6o7sGM4gSn5a+HKhq9xlWqchdlorPYHXISwE2nF8AWaX2",
+	"LCayEPGmpCALCAKZo+OYMzqs/KGJkwKVQCLOUdW/hIeUmF814iXjZqBqaEOQO1hHpyYH2JkfGTky9ULF",
+	"saBhqS9cGhe5iTExHgGJTmMybCiEAskms8oNRpLrpMdMM2CRlgTNSEekRnMUWOImAupvHLJ2X/GNER8e",
+	"vKN9jJyhnYMxU8J3zriB5dS4ACoSNkOR8TnqlkKWjcfAiqGzAp+MpMJtB/5r51wjQi/4YuO4gEvmo1Bh",
+	"2IaNEa/fEwB7P1C1G7fdCf6ZdFBf2iCpibCwsXwMkWSNRyaTvkWKE+3+JOa0ChPtU/nI5UZW8V4qlAPh",
+	"roFQ2mBsbvbnN4Ta3fHA9G/diMv1eoG7KIipFWR7d3+No306qwux5j70jh0UBxg7V0vU9q5nZ32YCOWx",
+	"9dG8btie8kwS1BBri9ZA2iop6rv6Maaxrw3F2uK8bSd+mCyd4DEu/1JpCrx7QyQXM6Fyw7Q6XREnjS8y",
+	"LeoTaR5RXoB7I8zq/fvXkQCP1rR6d1U1xJ2yucgKXoIBFOJFfvmbdXLrktb3sXl8Aa5NVb6qBFGnorvz",
+	"KZtobXYs/rVJU2x48apgClUzYQT9WkWJB64MhXvZw5A8EeAk9fQSaddWwuclEJoZZCh9z8NAog0yUHCB",
+	"Bxl4ELQvBIU5p/1qLUlkgKZPWbcqOtEHaqsz3NV1c1BW2nHbDuV3fl+uRBLMUmX1JB04OTKw/8tpQKc0",
+	"iSiXi0+6IlCLmwsTiJkCB0s1Tvtk1RObLoUNKxGngoPiitnmmDkoLXuAMUyTxh7nh10WJRVVMCJKt1+T",
+	"0BjBjZTjasEDRoRqJKEam9JC1x9M1ZtqSfZOLqJXouIMMI+pcOeKmorUBXWGqNFJolQbemOr3tq2YvgA",
+	"omwhL0UIVRcCdBodq1puypEQ9wODOxH4MCqkEn5Y8Pam4fzqYj/vfdbh9YH0N5hbPOW5OB8utwOiQhQs",
+	"QkbBzUzahrNVsExPp0BcIBHLW1wQG7SZffOQq3u+djYe4tGI9NoAh49WsLY0TVKlxgz7g9kdSJ3nfB2j",
+	"fr9Jxo2hyyZk/PETD4xnVFAUpD2+eCiMzEUl6GlpsBILZcpMV7D0OxUD3Qk83rAsDfnGnmnOQwLxJr2g",
+	"vu/b045DfNf5hb465XhleJvSjmtjuwkbf32ydwye/63gbSYuV4zPZsWSLbA2S66bstvmanv8AN7xnK5c",
+	"Ba+3WNZ0yDlFRpe5KJMIuOXSc3KP493ZRoSBKJFv8o1/jafWHc8zejprziHa0TxqYfaXTn/BBfnBuGoo",
+	"dYsEvjo4+//P/H+/LP7606hJ6Cx4qaQaNxY3QHfaqHrXzrSNkiW34X/i3CViizpuq33/wQKebXTLuDJC",
+	"mSsiWhXdihUROnk6SWdOSCMPL8P6Pg6l16iTRJzcopA0R+jc45ujd+GNjSyHntKGKqDBakQpPxQVeDuq",
+	"XNnsl5sHfNUW8PSedKqvkxJ5hUlf8aztkrURiiNdJR3aTPvcoWd4trsF53keyjnhH2gcNS7x1+ej+sJK",
+	"TSmniGFWTBSCSi8RotmAkPOmmmsLgjogxRsrGeIMhhtIXPXTQwptWLrYr9rmFt0mat1OvUo6bkLNHJ7L",
+	"kct3QduOsxm32cSRw9H52AulUL2KG5aOhaXSvAjpdjHJYIsFIY2uSDkVex8UVU706jEBY942G5rMXMmR",
+	"FDl+D5P4r7NfXjfq9JMWZP47J8oWlXwjcvqdjgpP38FHRFbiCeXKBTo5gSXz1stTtQRU24wLPZXWtskp",
+	"OH1IGGmGBcX7gW9/MDFVVvTk9ffv47okRIlLagny0OEcF00Gli9RTKk7Ox7K13Nn7eNYcburcWdWBXBX",
+	"i8VRfdok2jPPTp78eNPVCOKqzzvXdPlViariNRY/YjNRGq1QX8+4h8WfshRGl4YSko2bxFcg/XJ9pSTp",
+	"ICC10Rvt6xysVKhtHFLI2GmIwqXAkr4OJVy3I8NRoH47y7mNclWvlbqhTVVo9cMLo33iDcVhfzCs0ONu",
+	"m399vga8fnzcvFmo6GqjLoPPQW9Ya2Efv9dWWLRYgLGdRrVa077nGKpZDTO5kATDinC+UXHXhrc1ZzLV",
+	"1g6jp/NsQid5wLQqvajOnJi23bvIIXJCg2gdFijxdSkibmiSJC43tUGH1VOS8Xs5kHazAt1LK0OQkGI8",
+	"uzifNmgGmFPpHWLSOleGq8fAswulF4XIx8K3oqmGqudUrdiNk/ItA+Jzz/fhAbPyOmY0G/Fyx7deC5/U",
+	"MNC/z2BsR72eC+dXIFCqJhyGmqNa5GEg5I+NSl1x6/GMe8RYcQnbgAl75WlGUbs1X/M/ER+aMjliHrYQ",
+	"3OPVBFwqH5a4DJ7/2j0+AkCZhCL3F+eikFRUqcvOXOzab2UiqsRANl1U965XTvVwAW44GnODSdFu/HrI",
+	"UTCCff3H2jbcsIHbTFEEmjdbm2rDb94x3/ijn3eLDcuxcnuTMMXMbldOzeE0vX3jtLBTn4CJLQRwgCko",
+	"zwtB3dYahKcL3bS9rdoTYIIN5zbohvWgj52Iaf3tgY/8+9kHyvmK2u2IYhbcqlssaKJ2IHsck6nCIGE2",
+	"NUJuWPfmdJE/CgZu0iva4ji6FOcBBd2SH8JLUVkSesTSBS+nxCUqZ6lfv9THxzFiYhdC2SWmTTrgrAhp",
+	"lMGICWaJoQLfHkjRXPOjuNwQpqkbRi4hoCpFuDMw5atq3gVZHjwu2xn/U6OmKYviPMQF2wFHtfrq1VFG",
+	"HUqw1DpR46bwQ27FW7Le3eQcJmAROYUxIo/R2rWzyOOfqhPNe5OVELmpMrP1TNzcPFolZ9tEgglUJTJR",
+	"n1AXNee2SlSJhQX1qlrwpccxAFcC8+NuA+mz85w++EFvmFDjvkB2qfZn9eqEhuIDRNenbHtyxAY5/iFU",
+	"kln39odyJ84JGOWRuyw7rI6OhxyCWQ38z2o6zXzsxNWsOa0gKLUkPk5mFSkgoY7JlOqYPKY6JkdYx2Sg",
+	"rlvI5HiyvZDJ21qNnIa1JM++60xBrbLIDyT4Jfb+KqSxQokyqhKDBawTdL9+tkIhCdEPQc6yatdRfQH8",
+	"yaVeRk+hi7so+xXBsgNN+h7WhT56V3eGMxdnIf4nvfJCiFmI1Hog+Ep3WkoyWcSjCl6tLkupUlLq31kV",
+	"2I+UVHgzMiAWVfrUTGlM/7phLeKm1YMVV6hUmcAEyt0j7DegOhRyZMUGAUNOWaHyFYKsuR8dKAnP5hU3",
+	"xUptYGfbYFleWy73xIA4TYHbdpwljqE2QFngACvP8K7oka/QS3Z2hH0NjFXukbWicnMut0D/aphDCjco",
+	"YwXP29ZXYbJFBOtcbciy0fG1l5P5Rsv61j3Rlc4fmaxuN7UWUWoPGw1dA45N08MmHVfJrRRJJaTopqIS",
+	"LSsSza51y81KqUtpl+1YYp/25vBf1uG4J3I8EcayhcRaMlM48MW/5tz5M82UFwX87vGv1OO2x+SoGWzU",
+	"7pb96qjK7tsJT8itdTTxqnfz6ZSXS7qN8lTaU/Ec1XiggnQ63HAZnaWGL30ulBHFpTB95ph7iolX/9RS",
+	"iRzuQYidSahJJTcsLXTGC2mX3VKMpVb/j5gnPquxm3HFyyWoM+/X8cTRdifYZoX8JB0eYZ6+nSToEHNg",
+	"EzbUc5XzctmPE2wiWDMmNBVcTle1qPWRtmDDm61ZVChDWhclZUhLJQmUjpO3S6HEggKrAeaZHpn0lH4J",
+	"dQyYncgyd75xoAYlFuGkxw6CRv1nMNWIsiQ//+UdKkUDBfqqS4xzIHREmpOrV3A7LwVLP+emi+Dgcdf1",
+	"RjMHXls6sLZIu+xMxW9BxftAjw7sRBwsdFnkODVYhIChxal5E0xalpXcTLCVrMACDwOFWGk9d2hb352r",
+	"UtT6QQV1lcqqVkFO82MppQMUlp9rVSzTrhulHCtdYn4L04oUVJPA2YjheSpjRdvJJMzqgQquMx/zRbMS",
+	"2+r2a2+Uhl7qFNdz6qi4po23ZS98xRlE2JD9hLW/h3SGdUR+WyrA6y34/ihBwV8RCRClo/2JMliY/TMC",
+	"JtxMVvoTJ1VOo1ZOErh9hDhpjMqCIVIUQ55d3MhJXEPPRmuw6VRu6Q92VqEq0qb2X1WltYT5ky5h1haJ",
+	"E19JXHMtwYJrV6nLzcQWd2gAAXn4uBSi2icYYw0+sOUAA7LUdKKpNRc10/lPeOTGbmOJj2xWaBGF7l1a",
+	"Gv84qYzMMZt0VspLbkVjcy4QUogyVehY8r23qyJvqjIlYfdJVUglzi/EMu2z2ZxKYICgC1cFakjrpmRy",
+	"c04SLq33ESNEjHISJmBd4D3+orQfDGFB7eI8IHaX9l6eNW4CzLoJV3nbONbYObM2jVa9bX95t2GjbhrW",
+	"+8aodtzA+QfjOm0Oq5pjvq9tISmsXCVSkJMDgZN4eGD3WD0T+UH4fClLO+fFwUQbDC45lwaWvvMHTcdr",
+	"bfikuUKUFB4UzlGCxK6OjegZDR4Fmsg/2oRnLSHXy0Rk3XWgiu+aWC1aBBASlo83VdwaMR7QkDH8c680",
+	"ihZl+ddR5e30wJVeC7qINjpqHAtu7gVrtOEs25teG8+oQLHmXWDLZcO2/MoCHBsQ5O8DRMDXfQl1XWBf",
+	"xWfRTXnUS2FL2RT4DOGjCrkOZ1StwdOpq+SkR1X/pSpUGkr1Ieoq7ooaMvJ96dobKcuxuTKGn2i8AM2r",
+	"XW2eW60h3YqbbqB8iDq3kOrrkC++UmLkyJvNikZ3nVM6toqbaxS4dvUKa1OpqLRpqW7m9K/QaHd++uui",
+	"raW0q0ONdVdy3WVpJlNfUddqKuXnezD68/VSigVipDMJ3+bSFQ7PpxKrUi5USyXKt07Df0v4q31S1AJ/",
+	"dKhw44LMwmBbnvROYjHbf9KUyFbvr7uLq6e52a4uCSlDBufJ0XHj4RVXVl3fURHDr6XBJ8E8c1V5T0Oe",
+	"21Hv+KSxAwz88PWFDsgYcfYaLHwpMFqzeWJHu2+/Jras+7paKgAa1y+vgm+j+RJaBoO6ARbVupI0kmos",
+	"ylkpW47+delkC3OewQNGWPCnue2prbpq7Fh+gau6mGjzpAZ5YOZEo63gaJxCI2mLeZMOqBeiPMi4EawQ",
+	"1mLJzlyOpXOpSKXAiFrOJkKtYJt5hnOL+O3p49UkyRmHR8J7/vsjP/h37+DZpwfuj4NPj/xXD//jT01E",
+	"oqTNm8lj3rdVl3HE2iE3Fy9tStFtWgSa01en455lU8Ge63KmS+6aYtFIaTXWBNxXJMtSrXV4amui7mpi",
+	"bCv1tneHWiEo3thOt7a+r3swwnBrSIVqStfioM2rRAWxW9A2sA3R+UBl/TQzfNl3oWnUp6n7UuKsnRAt",
+	"7zQtey5mhV6ymZwJXwdAk3UpG6MuzeWoa/HoLvsFBgZXUoW1TK8WfEYtoBsy2taTW4JEai7TGkLfVLV0",
+	"5cGsd/Ts8dPRE3HwU3Y0PPgxP+YHz0a93sEJfzJ8mv2Y/ySejfbqq+nGg2u8hYduQnuLWfIeFDh6/c1N",
+	"5F7mcIOFKlRu0IW/rSj2elGJ0PXIBQzgUU2BalemAysDdm+qWMaG7lNB0Y7rAmMcrK0O8PbKGzsJvput",
+	"leEMjY2GEFxzFZpDeAdbW2gYHolWCZZIRe+ypKby5NZ19zflym0oroEDXYkSeMq1Mu/+J7lb8E69GeQW",
+	"CX8D9TcS9qwXgFOegB5o5Vp1oWt+bZNckDMAtkXC5qoQxlcDTCdc5SI/15eiTLvsQ4O+kPiyHwNVjYQy",
+	"LOlV8PwSH87kKADujNZKlBSoc55842qHqJWmQ1+zvX7GYy+aaWTWnmIgWuTB4ArU6m5Td9czVCv6NKth",
+	"aBib/moVEqWR3lXYJ4AR/XJguBhYHutSEXDfrWJa8Ue6OV91nxoq+xZEudmd/1qAQeJItMrF9W0fF/2j",
+	"0BP8LNUYbzAewTnlyx0ERCwbtgiBhjIufCZ3q+ByZ5VbqhFtKhpxY8Va7q1Iy6Zej3s2aPV9Uq9dZLyl",
+	"1c/NEiM00WmiyofmrA3n9atAzgjb86J4KCZgywQgeJNqFH6M08TrpJ+6chQ7JoxQ/q+ptvNtZIi0pih8",
+	"+F3mI3jv2B/JBtuSDfzC1zLJ4qE27p6J5lO5LlRuV+2vNINt2n9wXq72Mgs9oa7XCupaB7wNzryGF/me",
+	"WKaYj7vsjaYIa9UPq3vtxlMfok2zgrJd7slYpeCmyXmeTqVxBR+rdCYvFiut7jPWsDHaKS1YhLMql1lV",
+	"oPWZWsAEeP2U4PJx1MW9MSpX+WlD8Hfvee4PJF/EEmjIs4tTFEGFK+y5NCFdamM11xrse//wnpsuOoLC",
+	"ejVyBSzBW2Fct9oVL8QesdLQp7LHpoIrE7auRzdQeCrKsLupeGotsr+XnPSok71Luq2Hw4iVwVjGU4Vi",
+	"7753Hh2MUSh5l1IPrfXWqoJ3rrqXyqvNletapxkjxNQwq/trqNKkEfLJHhgh8Jf0YcLSucomglKrH/gw",
+	"WJTdhOR8mAyU3/jnoV95yh6EPCTcEqvbH0Mrq6nVhLv0fUpd8nUJLIEtSx1k5dxK3xaUDJ5z9wMNf6By",
+	"nZlDj57vTnOaioMBI4KUOsGn7AEiBs1KqX90V2umi9xt0gTLZuJjBdxw4DQIfDgZ47dZ785tw7Uo/SZI",
+	"BWHrETn+Dt7uRL3gZWO3dIV9WV2n1nRUcOyr6noyu56u6ajIwtfPX+EXurqufljhlNGupFeGAU6snXWu",
+	"rrCUzkg32OBcloXgHjxN2GfCOc4p5ENdnH27j8S1DiFg9KUoEbZtNS0mLu2s1J+xGzAW9cLCLx4r48tb",
+	"A492B2qgHj36gDldjx6xM/aIpv7IpdIFCD6GWI32bSnP2CN82SNqZ2gEnt4RiJi6BvP6NPA+v4SPXH3n",
+	"gYI9Q9DzuBGFa2DdZS8QjUrbVV76sm/OKQKHzCPPOY98INjdiW/DzM5Ha0QwQAU4jYgEZ3M7EcrKjAb6",
+	"6BFL4Stdyn/jN332M64qG8x7vcdZYB38KNAPhnmXhVZjREz4VDWiJ/UOJhOCic88s8WSGvQsokYBlLtI",
+	"A8I9g4vi5g+f0f/GZ9SIRmp1OKNiV3/+p9EqpXJ7z06e/PjQ51a6ilVUAShhHNQOX/MmdfkihdFRAW5M",
+	"2Ez/14HDZhy8ylM2ERxriwIzgXgY8pxJNZtTSWuhLPFHSmWnUjYTJUPAeVI5sxB+/INBLLObIhVcQtaG",
+	"bx89IuCXEvCATCh7IBQMPGdGjKcCu3Xzw2EayUiW8v/7+OUwdU+kxriPHjmdeeGQLbQEeHhQIM6XQ4dl",
+	"07g21vfmRJTBcMnSk94zKkZ1XoJdgk2GYO7w0/Gz1EGSEbN3cDayokzd6ee6H2MBDEMUGCgqk5SwFB/p",
+	"ZDnqf6cs/X9fvGfdbvcQu7P7Qk1R78swO4OTAyqlX1D8JizyI1xhnRb6GzfXjP9rTkg+NAK9bxNM7Hpf",
+	"UDiKvCxApxy8hTywYQHXNIDlboc/PBZneDgRvLCTf7s+27NSZ8IYLJRu4LzCa7Bs57/pLM24ovyAh0Qu",
+	"vACsaj6T3SWfFvgkaQJ+/SGa4KB5URgTj6lCZkKZWkB9But5cNztdZLOvCyciDb9w8PFYtHl+HNXl+ND",
+	"d685fP3q+Ys3717gPVXxriC5o+yDfqfXPaKr3FA7/c7jbq/7uIPQiAmeSoeXR4f+7Dh0Pbr7XzrjJvsQ",
+	"XcbuWtNloI2FPpanLpRM9ckQNj/jJdoLdIvU6lXe6SMWulZF2VWTnWmYH7z0uNej2lao9JAnsxI0/3Tm",
+	"D53re9VrRp8iHn8t5iZyMbZccyWAr5LOSe9x20vCqA9f6nJI5SDx4Shytt/lCwSiwuBBR53XtClWa7cj",
+	"hpuDUvoxMqmxAKrZba18JGOiF1H0IYkcuOwVBVpor/n0m/U1pChVvRZ2KGL2s0scvfn1c+Guq7q+Zsu5",
+	"uFpjoaPbHELexkVgZzmqhjZrHlqBvNTbzhU/89zDEe+D/WiGtX7gwWW/zn5XSZMEOfwi86sqLWArd76y",
+	"hlpfOxaK6yQg6xa+a4W3TPAYybgCZWUofEuDPupiQeOhTczewo8I7w+tD0hjUit1rUhM11md7lhn9Rqz",
+	"nazP8C296StFyAk9cvMdb7R9idU98YZnGxg+Vs5qAENfYZRK7a0V1vcYpA712DZVlammvhJuWVYWwZVD",
+	"Weq5oz6Ttl7xsN/ZEYzjy1qe9J5VJ99zrUaFzKJKynEJyatkx11ebYa1jf3K1qe+wobdG9h0xC27bjo4",
+	"vks+FZjZ0//Y/MrqksPnoQn7q/w3+Lpz9cltXNJI24/8s2hERgjXEo5uAi1+KnxNmaDdYgsAcp6tn/yu",
+	"FUZn3ymgPu3GnmyfMGqefqq3qF5EMKimE8HTabgk5/KNaQeBip47/De7KgQtR/p777S/jbO8hj6940Pc",
+	"o8w2HNt4xdcf08+23xJE1c2d0iyEWdY5ob7FD7/QH7ufy779bBUhIbwIndd00sdZvAHsw7RyGdbOO+Sc",
+	"IeTtECo/dd3Z0TXExhp72KF1Wi+11GVoz7LHrndPqM9PCsJUX4bqTQgZn+fSMnEJFDwNrkyCLRCmmKIA",
+	"lgebrL4JiCzRJth2yv+FsvDu6pS/JtPQaDczTeLPgTplxsK2kaV3R5u0tkHvlnBvBc+3kW2/84ym2nwY",
+	"h516SKzcejh/mGjn+fB6LQEFqKs9WuPOqq1i7IURMTQ62t/U/gBLxfWpvTsl8/uNrtAbFWntICwwxcok",
+	"A0WiAa+KLvlAdV1nM6FQ644qPFSOVdjMLv/f9+uB99Lkm7ZppUi8IAJ9V9pEBRFv2Ag04UY3xR2Ylne9",
+	"71DZWdQK2WFdhjvfiBVyq1E6AkO+pEu+E1bE2bQxIU0V1VpCZ9wXawSRYWILJOILj0a7JltUOnWT0ozk",
+	"uCWdGZ99PyozTWuDxozERbBu8Mj3vmFZdG8q+sjxxxpTbpY2h1/w3436+vsNSnYS9HflWpKNSiGojAF5",
+	"1dYVcLa//t1t0aKrXfGdKtGty9quQrfQpHc3e9alzd+f/ryBYteQzttPTaRKJMu5zSbt+NWAAyZjkbt0",
+	"E9oyQdIFTA1sgtMQPK93/fPh9EKTdt4QDqNKYLd+hPydGgLudITcAzt+h7or9aLzXP+DYUZYi6iyrz4J",
+	"DqlYSf/L3W6XRnfiGRwFJXUzZ2lAQ6Wuy7kPhJu22nCmVhwOd5kCYsnCedcJfATbyLi0k1M21HaCaUdD",
+	"wabyM8b0sfcTVyx9lYvpTFuhsuXB38QyxXDPTFQV8bHen48wjYU1UYMi6nrnIqRwbq6HhgaKmrj6YEDI",
+	"BuLYS68fZADuF2rsGWwX12s2KjzoMX1aVd9h5R5MKUCkTVy0zjJpCaBkmsp9kKWNERfjivDo0UrtO4Po",
+	"UCocXYkvrJFwimlb9Wokqa/KuJhotgjFcJsMcl9EZz+2jBbsb2Lp7Jl95F8UxvIK0seArdBFfjDk2YWI",
+	"29+FemjwsqqCC8hwWoWJngU3hViw6gER0vVjVRxZ5ObcPdPVAwzfhk88B7mKQtANbW1YL/7yrrPh52jU",
+	"O8ezzmBJqH4kvDkm35JPixXy1Wf3n+698E93rPW4EHwmTTfTU8Jg+uqubmDdy8fd5/Qnlt+5OZp85Xzv",
+	"9JCLYdwNR90ZSYMInRRa8X5PxtLJ0fEuJ6XItKJM5ZdcFoLedbTDdN5r/ZqXVAPz5OjJ9hv+XoGOfxG5",
+	"5L723snx8S43O1AYH1ICyZNdSP53xS+5LPw911QgPjhYe70gHQFNI4Sy1yUiQPKu6kQW4sLtPuY3u6O6",
+	"nkePu8X9Vr1mE54rmtuNgLruzb+FOOloNpHjPFr9eCnv3J5qVBB3RJydoRdi6TrAoe4og3YmTdCe6yh0",
+	"qhtA8E7QhNri2RWv3JJxVb3gfpx0q+/fiEyrmCQKmhJA9fs1w7wXbmUfte6d/WXnVrTbK0vg4uCqEyqv",
+	"ON9X9fdFatcYHQs6iaUJSGnvXZhw0/dJCJWErq7LsM8NXNuObFvZId8YrO2GYFU7L/4dCs7kBmBbrdy5",
+	"JXDsmklhdvt6lygqv2snQpau7Irvh8Vk7rNqQC3gRWgGQd5iJ2gEloVMer1eHOXlpcDMTKol6VzKbeHd",
+	"tsDuaoXqwvUQcXmrmK4Nv/xrLrALk7MufGXcIFOjYiJPjo63FBPZYa2+0TDeHcaS7ysyvA1dEO11atd7",
+	"t+rRjhs29I5ujS+/cb2Gt2+IKPkNN4ZvBuFbaISS9a6XjY1iPnkojbSMKnLAwdT3SUy+lY7TIFw3taGg",
+	"NKYzEhRYvnWgfFcehFz5aoQTrtjRU/Y3+XPV7dpXt6jeabB3XNRuh2SH96hLAxcN57bWDZguP59Tp4l0",
+	"p248TfIi9DhqkRmNtW1/v2ICeKtNSiDfIcvI/HclHX7nwuDwC/xz1SoTxoLaSt8yW7TaE3ja3l8s0XUc",
+	"cCkB97qs268GQl6DBw4rx+m4rW6Lt5NrriIU4yA7KeHSKUl9l3wcurOh6YFyNptobUQSSojE/Xk8HhD7",
+	"bnpIIT7H9V2sUnd9eY03mg11LoU5dRGNGR+LgZK4JbGpk56KqgtUWoUeMNDRZR/w+5WGq6bqiObTZxFC",
+	"6MbHRyMuS+8ioDRal868pmq6TfSc6LvL4VoNwuud6CVvOUdcz43dtttq45ot75eu9BoGjdoG4HtB7L7h",
+	"/ShCi4nf86HmFrZFhgVaNjUbuaOT7h4cy+9FUXhlDpU1M0EVbqKL3O/r5fcuUsvQ4ubbnNOmNB4elcjz",
+	"uRdVEbgRXkF1hzwojOo0+pw1JRC6qRdVS03OZrp0ufgL7lMk2IfaORA37mfSDJRxvRmwLWJGte4SKmGQ",
+	"CSY9Uiwo9YnDn7uextQaHDvssTOsMBU1NHJF7JSmjsp9ttpyWYZimq5DT7OTy5bL29aTqF1Sa+ZgrYHQ",
+	"9xTzuwfZ9SvQ0m8AJOiKrtKkC+4oH2YFV98GuOY9Wss4MSyyskzJgE5I4fEzhg9OYFN/HBcScaZ6xhWY",
+	"5Q564j96dIrzASDuhGIArqqrlyikP+L1SzLyB2oIuqGrjsWkyop5LvK4tk8bdoXq+LkkFO8xgP3vO6eH",
+	"6h65HLk6VqFpJ1dayYwXFaqo7xuJmoHyLnJd5pSJ6vpL5po6r070wgmydCxsWkFf4Jfok3U9J3k8BCGx",
+	"AsJAUTthCmj9YFiKJEtD40qkEnyPEKHE1QQy89IRYAdsUJe984Wu4JvutFGgIZPeTixrB8jIt47F+K3A",
+	"KspXjY0xuIqZmeX6D/zFH/iLndTkVca5HuyiVjSx1d/7Nlz1naQU1TrXNuzRt2vWWOJ6EKvc+yp+dw7I",
+	"mrtg3QkZc8836IgMwzvENtNXuzHsr6P35Pb4H8i23xfDYsIlreU9c+z2q4Hnrsneh19g+VagHE25TW+r",
+	"Ir97Qp5Hv2Dyya1y7BZA6h2nW11DMbmHQz9kd0V1nJtZv7lcTtRYPlTZ5KaqTI0N8J3J4zpNeyCW7xm5",
+	"5qG+Bre90UrcAcdVjeQ3O1phelTCE4fw4j1vbdTnLjvEa/Cxj5vwSK4RCbY5IHv51egAZn2A0/aBhHsM",
+	"VG1lpG9Thu7greTT3S/+Bx2HkeNj3hLIgm1AtXy9td+WQlRtHZdFRE0lomykfhqVGCVw6T/n/rNWojtQ",
+	"L/4150VIxlnJ+sGTnEx59EO6AursQ6jDPYsEV1UiDN0xsLVVI8BpNrfXP0GSr9j+X5lccxvZLlf7RsV2",
+	"zmX5pkb7LWWifKBKxc2ZKNcQzN+oB+UPh8itJKRsPdF2Vr5Jmm7zgvirvhtzMurg32hOugn/jnGZcZHu",
+	"VseHX9dv1PHhhnf4xf+5EYn1tsrHunXOaVeyfX+X+1R2G/LS7mWlt1/t6XkDrHHomju0V2rDXPcFlzaN",
+	"m4pSANy1saFE9JKg+VWXUqUd9L7qXsTV0oXa/UW+bEu4hICP2JhTabvW7WWgoqL+pDaPXAtWy6yciqga",
+	"TDBb7UQ43ZeliCtKmSQkrqmDLSlDAK5wuNEEgV/wN/zbAsR662i4BYX1V71ghVZjZjU2OPDNQissQ/q4",
+	"Z1KYU3r0pNebmvQ0NBRNn/ZMWm8H/rhnWrBT8PRWAPBTrCNiRQk3/vfH3sGzT39+MBh06a+H//Fgav63",
+	"efinTiNKeKW76Bpa9WtwXb4rF+iv1IzM/eFYAkg+GmF730/fEXTZc02rUMSf/wfAuertZP5niGJdFGCv",
+	"fSOgjYnw2CTTAFmlpqDY2EorYbCpHo+TX8mJNSHYxRTdWkLZUICEnTE/3wgFEkKTejRQa7VFKF7JzQW1",
+	"eC7leIJ4rVrHYtctxXWdmc2pdR7IT3J2u6Il4zkvc1bOC9/MiXAe2KSM3q5zvuyyFzybUM+dHwybaaks",
+	"FoEfS2XiFi5El4SlbV74Q7DjD7vdLrp1Bqr9Qt9t7PCL+yu695RxdiGWhOuw4rNlQ2FkLlxLKXI1IUSY",
+	"W3hHtKR0hBwSMjoNLZHWIWaeC++8/smOEtKNL4i1b8opAaMTObJc5Jiwmg3FWq2cP/Aa+e/KYfALp+Tb",
+	"qPlkJQJC/SNqX0diseWw2vE8mPu22xvr71Fz7tuuekZvac66LJfUzytuLncfRlsMBKccXQT5OswwDtHc",
+	"d7m+tqV3o9uxVdWZr3Ed6olhIMFltSDfNIbeXnsa3BqzuDdsZpTfTbo9z11ft6lsrcl7U7WaWws5NrS+",
+	"CkElxahJJ4zNjdKhNk5ZquZFkbJhiehWxKISPdzptGgsEEkvcOw1kooKmPApmKihKcFAuWrm7ENzoUh8",
+	"VEItEPlQX4LcJBnh8bOFxmhyn7l+dNjYQKti6YG0hTDA6b+9olZ1JYH4vfzllmx6qdhRjzWGpagUZcTy",
+	"N6+L0MPvpxjlTjstCfU+mdKL77465Y4btU0Ib+kXuEftqNvvBHidDoD35EMPvV3bVohnoOHdYHnzryrh",
+	"9EajeAWhlIW2NFVxzIkcYxVKXbjcf6osohcqFAxxl1etB9FSdn22BmrKc8EkViDwvcbE55ksK99pwa3w",
+	"na19dhGmMlC1Gvar79kVd9gKTUPhy4USJToPqX3Gub4UZZr4nFbsId8kM13bpFvsgHiPnQ9/Lx0P76um",
+	"VNS4u2lTbpaaO1WNammKSIwOqgJ6lbShPtVF4cUF7RHYDK5IxwOXp+LgMNq4Eh0shU2HrehT2jTh2Vo9",
+	"9Ht7oGBzl76a0o6bu63vItu57eI3227xxtr9bWSgW7az9qkvFfHsIUjIA5CPt+53bRrhxv52jU2IXlZt",
+	"yaLCzSHxS6iq6E3V3NGdOdEpchrMxtSdPufcpjUjAIk0UL7+Gj6Dmiu4sJzbjk0cD1T99VK0tRi9YUVo",
+	"oxLk6zE0tQL+Pnt1vBa2kmtzi8X6mthhHzG/6o1aRQrXO6cOvd8zaoqFfmkfT8VvT2sKjL9E6VD+g2oX",
+	"NHgyvNfruwDR7OJcq9qfuA5B9W5F3zySJnbOOe/CRu/cDbfAWkw0n8pWZ6r7+TbjBvSGtvK+vCicOLoZ",
+	"OuvoaBiKQqMLSDfud7hdZPNS2iUVgxe8hMPw4ydgeud8wV+opf8hbgb3nKYefjZMiHxUeTWWmuXXreL/",
+	"bjTrYALyds1VzkssjSiNLpD80c2eVdbvfudaaUUl5MwElExer0saPcx5hdef1dT0IUGJ6oHdTPBsEj2q",
+	"QhGuP+2v0lhdLpE6uQABXS5rt/powfqt6HKjGfG5nYBCkXl3WPSIuBJoy0PiWhZVT0VpWTlXplsvN9m2",
+	"OFIZywtakx/iDovR/aHX89Wnq/8TAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
