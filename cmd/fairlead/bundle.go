@@ -118,11 +118,8 @@ func (s *section) addAll(d *document, at string, list json.RawMessage) bool {
 	return true
 }
 
-// body is the apply's body. A message that is given replaces those of the files.
-func (b *bundle) body(message string) ([]byte, error) {
-	if message == "" {
-		message = strings.Join(b.messages, "; ")
-	}
+// body is the apply's body. What m says replaces what the files say.
+func (b *bundle) body(m members) ([]byte, error) {
 	out := map[string]any{}
 	for key, o := range b.others {
 		out[key] = o.value
@@ -133,14 +130,34 @@ func (b *bundle) body(message string) ([]byte, error) {
 	if b.deletions.there {
 		out["delete"] = append([]json.RawMessage{}, b.deletions.items...)
 	}
-	if message != "" {
-		out["message"] = message
+	if len(b.messages) > 0 {
+		out["message"] = strings.Join(b.messages, "; ")
 	}
+	m.into(out)
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	err := e.Encode(out) // keys in order: the same files are the same bytes, as a repeat needs
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
+}
+
+// members stand in an apply beside its lists; what is zero does not, or as the files say.
+type members struct {
+	message  string
+	expected *int64
+	plan     string
+}
+
+func (m members) into(body map[string]any) {
+	if m.message != "" {
+		body["message"] = m.message
+	}
+	if m.expected != nil {
+		body["expected_revision"] = *m.expected
+	}
+	if m.plan != "" {
+		body["plan"] = m.plan
+	}
 }
 
 // place finds what the API calls by a pointer into the body: file, document, and the
