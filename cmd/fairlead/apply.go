@@ -13,6 +13,7 @@ type applyCommand struct {
 	Connection connection `embed:""`
 	Writing    writing    `embed:""`
 
+	Force  bool   `help:"Write over what others changed since the files were read with get: pass over their revisions."`
 	DryRun bool   `help:"Tell what would be done, as \"fairlead diff\" does, and write nothing."`
 	Plan   string `placeholder:"TOKEN" help:"Apply what \"fairlead diff\" showed with the same files, or nothing."`
 }
@@ -34,7 +35,7 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	m := members{c.Writing.Message, c.Writing.ExpectedRevision, c.Plan}
+	m := members{c.Writing.Message, c.Writing.ExpectedRevision, c.Plan, c.Force}
 	if c.DryRun {
 		return c.tell(ctx, s, b, m)
 	}

@@ -125,7 +125,11 @@ func (b *bundle) body(m members) ([]byte, error) {
 		out[key] = o.value
 	}
 	if b.resources.there {
-		out["resources"] = append([]json.RawMessage{}, b.resources.items...) // never null
+		items := append([]json.RawMessage{}, b.resources.items...) // never null
+		if m.force {
+			forget(items)
+		}
+		out["resources"] = items
 	}
 	if b.deletions.there {
 		out["delete"] = append([]json.RawMessage{}, b.deletions.items...)
@@ -141,11 +145,29 @@ func (b *bundle) body(m members) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
+// forget takes out of documents the revisions that they were read at.
+func forget(items []json.RawMessage) {
+	for i, item := range items {
+		var doc map[string]json.RawMessage
+		if json.Unmarshal(item, &doc) != nil || doc["revision"] == nil {
+			continue
+		}
+		delete(doc, "revision")
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if e.Encode(doc) == nil {
+			items[i] = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+		}
+	}
+}
+
 // members stand in an apply beside its lists; what is zero does not, or as the files say.
 type members struct {
 	message  string
 	expected *int64
 	plan     string
+	force    bool // not what the files say of when they were read
 }
 
 func (m members) into(body map[string]any) {

@@ -17,6 +17,7 @@ type diffCommand struct {
 	Connection connection `embed:""`
 
 	ExpectedRevision *int64 `placeholder:"N" help:"Fail unless the fleet is at this revision."`
+	Force            bool   `help:"As the --force of apply: pass over the revisions of files that get made."`
 	JSON             bool   `name:"json" help:"Print the API's JSON."`
 }
 
@@ -48,7 +49,7 @@ func (c *diffCommand) plan(ctx context.Context, sh *shell) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	return s.tellPlan(ctx, b, members{expected: c.ExpectedRevision}, c.JSON)
+	return s.tellPlan(ctx, b, members{expected: c.ExpectedRevision, force: c.Force}, c.JSON)
 }
 
 // trouble is what keeps a difference from being told.

@@ -147,6 +147,31 @@ request id req-1
 `)
 }
 
+// What get wrote says when it was read; --force takes that out, and nothing else.
+func TestForce(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("POST", "/apply", written(13, 1))
+	w.on("POST", "/plan", ok(nothingNew))
+	a := w.file("a.yaml", "type: clusters\nname: a\nrevision: 7\nbody: {name: a, big: 12345678901234567890}\n---\n'@type': x\nname: b\n---\nresources: [{type: clusters, revision: 8}, 5]\n")
+	rest := `{"@type":"x","name":"b"},`
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"apply"}, `{"resources":[{"type":"clusters","name":"a","revision":7,"body":{"name":"a","big":12345678901234567890}},` + rest + `{"type":"clusters","revision":8},5]}`},
+		{[]string{"apply", "--force"}, `{"resources":[{"body":{"name":"a","big":12345678901234567890},"name":"a","type":"clusters"},` + rest + `{"type":"clusters"},5]}`},
+		{[]string{"diff", "--force"}, `{"resources":[{"body":{"name":"a","big":12345678901234567890},"name":"a","type":"clusters"},` + rest + `{"type":"clusters"},5]}`},
+	} {
+		if r := w.run(append(c.args, "-f", a)...); r.code != exitOK {
+			t.Errorf("%v: %+v", c.args, r)
+		}
+		if got := w.sent[len(w.sent)-1].body; got != c.want {
+			t.Errorf("%v sent %s, want %s", c.args, got, c.want)
+		}
+	}
+}
+
 func TestDiffInColours(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

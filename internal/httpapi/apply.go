@@ -75,6 +75,9 @@ func (s *sentApply) at(change int) string {
 func (s *sentApply) refused(err error) error {
 	return notAsExpected(s.where.refused(err), s.write, func(i int) oapi.FieldError {
 		pointer := s.at(i)
+		if s.write.Seen == nil && s.write.Changes[i].ReadAt != nil {
+			pointer += "/revision"
+		}
 		return oapi.FieldError{Pointer: &pointer}
 	})
 }

@@ -181,7 +181,9 @@ func (a *API) writeGuarded(ctx context.Context, w store.Write, not guarded, writ
 }
 
 // preconditioned holds of a change of which the caller said what must be stored.
-func preconditioned(c store.ResourceChange) bool { return c.IfMatch != "" || c.IfNoneMatch }
+func preconditioned(c store.ResourceChange) bool {
+	return c.IfMatch != "" || c.IfNoneMatch || c.ReadAt != nil
+}
 
 // errMoving tells that others wrote each time between the check of a write and the write.
 func errMoving() error {

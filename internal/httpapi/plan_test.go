@@ -352,3 +352,31 @@ func TestALargePlanLeavesDifferencesOut(t *testing.T) {
 	}
 	w.do(http.MethodPost, w.at("apply"), withMember(applyOf(docs...), "plan", p.Token)).is(200, nil)
 }
+
+// Of two who read a resource, edit it and write it, the second is told of the first.
+func TestWhatWasReadIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	path := w.at("resources", "clusters", "a")
+	read := string(w.do(http.MethodGet, path, "").body)
+	if !strings.Contains(read, `"revision":1`) {
+		t.Fatal(read)
+	}
+	mine, theirs := strings.Replace(read, `"1s"`, `"2s"`, 1), strings.Replace(read, `"1s"`, `"3s"`, 1)
+	w.do(http.MethodPut, path, theirs).is(200, nil)
+	told := func(a answer, where string) {
+		t.Helper()
+		p := a.isProblem(412, "precondition_failed", where)
+		if f := (*p.Errors)[0]; f.LastChange == nil || f.LastChange.Revision != 2 || f.LastChange.Actor != "owner" || a.header.Get("ETag") == "" {
+			t.Errorf("%s", a.body)
+		}
+	}
+	told(w.do(http.MethodPut, path, mine), "/revision")
+	told(w.do(http.MethodPost, w.at("apply"), applyOf(named("clusters", "b", cluster("b")), mine)), "/resources/1/revision")
+	told(w.do(http.MethodPost, w.at("plan"), applyOf(mine)), "/resources/0/revision")
+	w.do(http.MethodPut, path, theirs).is(200, nil) // it is what is there
+	w.do(http.MethodPut, path, strings.Replace(mine, `"revision":1`, `"revision":2`, 1)).is(200, nil)
+	w.do(http.MethodPut, path, strings.Replace(mine, `"revision":1`, `"revision":"2"`, 1)).isProblem(422, "invalid_resource", "/revision")
+	w.do(http.MethodPut, path, strings.Replace(mine, `"revision":1`, `"etag":"x"`, 1)).isProblem(422, "invalid_resource", "/etag")
+}

@@ -93,7 +93,7 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 	change = store.ResourceChange{
 		Type: out.Type, Name: out.Name, Variant: out.Variant, Selector: out.Selector, Priority: out.Priority, TTL: out.TTL,
 		Labels: out.Labels, Description: out.Description, Version: out.Version, DocHash: out.DocHash, BodyHash: out.BodyHash,
-		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion,
+		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion, ReadAt: (*fleet.Revision)(out.Revision),
 	}
 	if change.Summary, err = summaryOf(out); err != nil {
 		return change, nil, nil, err
@@ -125,11 +125,18 @@ func (a *API) write(ctx context.Context, w store.Write) (store.Result, error) {
 	return a.store.Apply(ctx, c.tenant.ID, c.fleet.ID, w)
 }
 
-// preconditionOf tells which header asked for the state of the one resource of a write.
+// preconditionOf tells what asked for the state of the one resource of a write: a header, or
+// else the document's revision.
 func preconditionOf(c store.ResourceChange) func(int) oapi.FieldError {
-	name := "If-Match"
-	if c.IfNoneMatch {
+	name := ""
+	switch {
+	case c.IfNoneMatch:
 		name = "If-None-Match"
+	case c.IfMatch != "":
+		name = "If-Match"
+	default:
+		pointer := "/revision"
+		return func(int) oapi.FieldError { return oapi.FieldError{Pointer: &pointer} }
 	}
 	return func(int) oapi.FieldError { return oapi.FieldError{Parameter: &name} }
 }

@@ -238,3 +238,35 @@ func TestWhoMovedTheFleetIsTold(t *testing.T) {
 		t.Error("something was written")
 	}
 }
+
+// A change that was made from what is not there any more is stale, unless it changes nothing.
+func TestReadAt(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "a", "A"), put(fleet.Cluster, "gone", "G")) // 1
+	w.apply(put(fleet.Cluster, "a", "A2"), del(fleet.Cluster, "gone"))     // 2
+	read := func(c store.ResourceChange, at fleet.Revision) store.ResourceChange { c.ReadAt = &at; return c }
+	for name, c := range map[string]struct {
+		change store.ResourceChange
+		stale  fleet.Revision // who changed it since; -1: it is not stale
+	}{
+		"of now":                 {read(put(fleet.Cluster, "a", "A3"), 2), -1},
+		"of before":              {read(put(fleet.Cluster, "a", "A3"), 1), 2},
+		"the same again":         {read(put(fleet.Cluster, "a", "A2"), 1), -1},
+		"must not be there":      {read(put(fleet.Cluster, "a", "A3"), 0), 2},
+		"is not there":           {read(put(fleet.Cluster, "new", "N"), 0), -1},
+		"never was there":        {read(put(fleet.Cluster, "new", "N"), 7), 0},
+		"is not there any more":  {read(put(fleet.Cluster, "gone", "G"), 1), 2},
+		"deleted, and that seen": {read(put(fleet.Cluster, "gone", "G2"), 2), -1},
+	} {
+		_, err := w.app.Plan(t.Context(), w.tenant, w.fleet, store.Write{Changes: []store.ResourceChange{put(fleet.Cluster, "other", "O"), c.change}})
+		var stale *store.StaleError
+		switch {
+		case c.stale < 0:
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		case !errors.As(err, &stale) || stale.Changed[0].Index != 1 || stale.Changed[0].Revision != c.stale:
+			t.Errorf("%s: %v %+v", name, err, stale)
+		}
+	}
+}

@@ -161,12 +161,14 @@ BEGIN
 
   SELECT c.ord, c.type, c.name, c.variant, r.* INTO bad
     FROM unnest(v) c
-    LEFT JOIN LATERAL (SELECT NOT p.deleted AS present, CASE WHEN NOT p.deleted THEN resource_etag(p.revision, p.doc_hash) END AS etag, p.revision, p.updated_by, p.updated_at
+    LEFT JOIN LATERAL (SELECT NOT p.deleted AS present, CASE WHEN NOT p.deleted THEN resource_etag(p.revision, p.doc_hash) END AS etag, p.revision, p.updated_by, p.updated_at,
+                              p.doc_hash IS NOT DISTINCT FROM c.doc_hash AS same
                          FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
                           AND p.type = c.type AND p.name = c.name AND p.variant = c.variant OFFSET 0) r ON true
    WHERE c.if_none_match AND r.present
       OR c.if_match = '*' AND r.present IS NOT TRUE
       OR c.if_match NOT IN ('', '*') AND c.if_match IS DISTINCT FROM r.etag
+      OR c.read_at <> coalesce(r.revision, 0) AND r.same IS NOT TRUE
    ORDER BY c.ord LIMIT 1;
   IF FOUND THEN
     RAISE EXCEPTION '% %: the resource %', bad.type, to_json(bad.name), CASE WHEN bad.present THEN 'is now ' || bad.etag ELSE 'does not exist' END
