@@ -138,5 +138,6 @@ CREATE TYPE resource_change AS (
   body_hash      bytea,
   derived        jsonb,
   derive_version smallint,
-  summary        jsonb
+  summary        jsonb,
+  read_at        bigint   -- the revision of the row that it was made from; null: not told
 );

@@ -3,17 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
-	"strings"
 )
 
 // applyCommand is "fairlead apply".
 type applyCommand struct {
-	File []string `short:"f" required:"" sep:"none" placeholder:"FILE" help:"A YAML or JSON file, a directory of them, or - for the standard input. May be given several times: all of it becomes one revision."`
+	Files files `embed:""`
 
 	Connection connection `embed:""`
 	Writing    writing    `embed:""`
+
+	Force  bool   `help:"Write over what others changed since the files were read with get: pass over their revisions."`
+	DryRun bool   `help:"Tell what would be done, as \"fairlead diff\" does, and write nothing."`
+	Plan   string `placeholder:"TOKEN" help:"Apply what \"fairlead diff\" showed with the same files, or nothing."`
 }
 
 // Help is printed with the command's own help.
@@ -29,46 +31,31 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	b, err := c.read(sh)
+	b, err := c.Files.read(sh)
 	if err != nil {
 		return err
 	}
-	body, err := b.body(c.Writing.Message)
+	m := members{c.Writing.Message, c.Writing.ExpectedRevision, c.Plan, c.Force}
+	if c.DryRun {
+		return c.tell(ctx, s, b, m)
+	}
+	body, err := b.body(m)
 	if err != nil {
 		return err
 	}
 	err = c.Writing.write(ctx, s, b.place, func(ctx context.Context, key string) (*http.Response, error) {
 		return s.apply(ctx, key, body)
 	})
-	var p *problem
-	if errors.As(err, &p) {
-		p.place = b.place
-	}
-	return err
+	return placed(err, b)
 }
 
-func (c *applyCommand) read(sh *shell) (*bundle, error) {
-	sources, err := readSources(c.File, sh.in)
-	if err != nil {
-		return nil, err
+// tell makes a dry run. A flag that is about a write says that one is wanted.
+func (c *applyCommand) tell(ctx context.Context, s *session, b *bundle, m members) error {
+	if c.Writing.Wait.on || c.Writing.IdempotencyKey != "" {
+		return usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
 	}
-	var docs []*document
-	var wrong faults
-	for _, source := range sources {
-		d, w := source.documents()
-		docs, wrong = append(docs, d...), append(wrong, w...)
-	}
-	if len(wrong) > 0 {
-		return nil, wrong
-	}
-	if len(docs) == 0 {
-		return nil, usageError("there is no document in " + strings.Join(c.File, ", "))
-	}
-	b, wrong := newBundle(docs)
-	if len(wrong) > 0 {
-		return nil, wrong
-	}
-	return b, nil
+	_, err := s.tellPlan(ctx, b, m, c.Writing.JSON)
+	return err
 }
 
 // deleteCommand is "fairlead delete".
@@ -104,9 +91,10 @@ func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
 		Variant string `json:"variant,omitempty"`
 	}
 	body, err := json.Marshal(struct {
-		Delete  []deletion `json:"delete"`
-		Message string     `json:"message,omitempty"`
-	}{[]deletion{{c.Name, c.Type, c.Variant}}, c.Writing.Message})
+		Delete   []deletion `json:"delete"`
+		Message  string     `json:"message,omitempty"`
+		Expected *int64     `json:"expected_revision,omitempty"`
+	}{[]deletion{{c.Name, c.Type, c.Variant}}, c.Writing.Message, c.Writing.ExpectedRevision})
 	if err != nil {
 		return err
 	}

@@ -118,29 +118,68 @@ func (s *section) addAll(d *document, at string, list json.RawMessage) bool {
 	return true
 }
 
-// body is the apply's body. A message that is given replaces those of the files.
-func (b *bundle) body(message string) ([]byte, error) {
-	if message == "" {
-		message = strings.Join(b.messages, "; ")
-	}
+// body is the apply's body. What m says replaces what the files say.
+func (b *bundle) body(m members) ([]byte, error) {
 	out := map[string]any{}
 	for key, o := range b.others {
 		out[key] = o.value
 	}
 	if b.resources.there {
-		out["resources"] = append([]json.RawMessage{}, b.resources.items...) // never null
+		items := append([]json.RawMessage{}, b.resources.items...) // never null
+		if m.force {
+			forget(items)
+		}
+		out["resources"] = items
 	}
 	if b.deletions.there {
 		out["delete"] = append([]json.RawMessage{}, b.deletions.items...)
 	}
-	if message != "" {
-		out["message"] = message
+	if len(b.messages) > 0 {
+		out["message"] = strings.Join(b.messages, "; ")
 	}
+	m.into(out)
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	err := e.Encode(out) // keys in order: the same files are the same bytes, as a repeat needs
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
+}
+
+// forget takes out of documents the revisions that they were read at.
+func forget(items []json.RawMessage) {
+	for i, item := range items {
+		var doc map[string]json.RawMessage
+		if json.Unmarshal(item, &doc) != nil || doc["revision"] == nil {
+			continue
+		}
+		delete(doc, "revision")
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if e.Encode(doc) == nil {
+			items[i] = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+		}
+	}
+}
+
+// members stand in an apply beside its lists; what is zero does not, or as the files say.
+type members struct {
+	message  string
+	expected *int64
+	plan     string
+	force    bool // not what the files say of when they were read
+}
+
+func (m members) into(body map[string]any) {
+	if m.message != "" {
+		body["message"] = m.message
+	}
+	if m.expected != nil {
+		body["expected_revision"] = *m.expected
+	}
+	if m.plan != "" {
+		body["plan"] = m.plan
+	}
 }
 
 // place finds what the API calls by a pointer into the body: file, document, and the

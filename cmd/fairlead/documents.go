@@ -18,6 +18,35 @@ import (
 // can be somewhat larger.
 const maxSource = 16 << 20
 
+// files is what -f names.
+type files struct {
+	File []string `short:"f" required:"" sep:"none" placeholder:"FILE" help:"A YAML or JSON file, a directory of them, or - for the standard input. May be given several times: all of it becomes one revision."`
+}
+
+func (c *files) read(sh *shell) (*bundle, error) {
+	sources, err := readSources(c.File, sh.in)
+	if err != nil {
+		return nil, err
+	}
+	var docs []*document
+	var wrong faults
+	for _, source := range sources {
+		d, w := source.documents()
+		docs, wrong = append(docs, d...), append(wrong, w...)
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	if len(docs) == 0 {
+		return nil, usageError("there is no document in " + strings.Join(c.File, ", "))
+	}
+	b, wrong := newBundle(docs)
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return b, nil
+}
+
 // source is one file's content.
 type source struct {
 	name string

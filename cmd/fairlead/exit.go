@@ -13,8 +13,10 @@ import (
 // The exit statuses. Scripts rely on them.
 const (
 	exitOK       = 0
+	exitDiffers  = 1 // of diff: there is a difference
 	exitFailed   = 1 // refused by the API, or failed
 	exitUsage    = 2 // called wrongly, or a setting is missing
+	exitTrouble  = 2 // of diff: refused or failed
 	exitRejected = 3 // a node rejected the revision
 	exitPending  = 4 // the revision was not delivered in time
 )
@@ -127,8 +129,12 @@ func (sh *shell) fail(ctx context.Context, err error) int {
 		fmt.Fprintf(sh.err, "It is not known whether the change was stored. Repeat the command with --idempotency-key %s: it is then made once, not twice.\n", plain(unsure.key))
 	}
 	var wrongly usageError
-	if errors.As(err, &wrongly) {
+	var untold *trouble
+	switch {
+	case errors.As(err, &wrongly):
 		return exitUsage
+	case errors.As(err, &untold):
+		return exitTrouble
 	}
 	return exitFailed
 }

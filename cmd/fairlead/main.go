@@ -3,7 +3,8 @@
 //
 // It ends with 0 when all is well, 1 when something was refused or failed, 2 when it was
 // called wrongly, 3 when a node rejected a revision, 4 when a revision was not delivered
-// in time.
+// in time. "fairlead diff" ends with 0 when there is no difference, 1 when there is one, 2
+// when it could not be told.
 package main
 
 import (
@@ -28,6 +29,7 @@ type commands struct {
 	Bootstrap bootstrapCommand `cmd:"" help:"Print the file that a proxy or a gRPC client starts with."`
 
 	Apply     applyCommand     `cmd:"" help:"Write resources from files as one revision."`
+	Diff      diffCommand      `cmd:"" help:"Tell what an apply would change."`
 	Get       getCommand       `cmd:"" help:"Print resources as YAML, in the form that apply takes."`
 	Delete    deleteCommand    `cmd:"" help:"Delete one resource."`
 	Receipt   receiptCommand   `cmd:"" help:"Tell which nodes run a revision."`
@@ -42,7 +44,7 @@ type commands struct {
 
 const description = `Fairlead keeps Envoy configuration and delivers it to fleets of proxies.
 
-Exit status: 0 all is well, 1 refused or failed, 2 called wrongly, 3 rejected by a node, 4 not delivered in time.`
+Exit status: 0 all is well, 1 refused or failed, 2 called wrongly, 3 rejected by a node, 4 not delivered in time; of diff 0 no difference, 1 some, 2 trouble.`
 
 // shell is what a command has of the world around it. Tests give it another world.
 type shell struct {
@@ -51,6 +53,7 @@ type shell struct {
 	dir      string // where .fairlead/ready.json is looked for; "" is the working directory
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
+	colours  bool // what is printed is read on a terminal
 
 	onLine map[string]bool // the flags that stand on the command line, by long name
 }
@@ -58,7 +61,7 @@ type shell struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	sh := &shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause}
+	sh := &shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, colours: takesColours(os.Stdout)}
 	code := run(ctx, sh, os.Args[1:])
 	stop()
 	os.Exit(code)

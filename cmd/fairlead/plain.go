@@ -11,8 +11,11 @@ import (
 // written by others - a node's error text, a resource's name - and control characters in
 // it could move the cursor, set the title or hide what stands there; characters of
 // direction could show it in another order. What breaks a line becomes a space.
-func plain(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
+func plain(s string) string { return strings.TrimSpace(plainLine(s)) }
+
+// plainLine is plain of a line whose spaces at the ends matter.
+func plainLine(s string) string {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r), unicode.In(r, unicode.Zl, unicode.Zp):
 			return ' '
@@ -20,7 +23,7 @@ func plain(s string) string {
 			return -1
 		}
 		return r
-	}, s))
+	}, s)
 }
 
 // invisible holds for control characters (C0, DEL, C1) and for those of format, among

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 )
 
 // retrier repeats a request that the server asks to repeat, or whose connection broke
-// before the answer: a read, or a write with an Idempotency-Key, of which the server
+// before the answer: a read, a plan, or a write with an Idempotency-Key, of which the server
 // makes one change however often it comes. So a write whose commit nobody heard of
 // resolves to one revision.
 type retrier struct {
@@ -81,7 +82,7 @@ func undone(resp *http.Response) bool {
 const codeTimeout = "timeout"
 
 func repeatable(req *http.Request) bool {
-	return req.Method == http.MethodGet || req.Header.Get("Idempotency-Key") != ""
+	return req.Method == http.MethodGet || req.Header.Get("Idempotency-Key") != "" || strings.HasSuffix(req.URL.Path, "/plan")
 }
 
 // repeat reports whether an attempt should be followed by another, and after how long.

@@ -18,6 +18,8 @@ type writing struct {
 	Message        string   `short:"m" placeholder:"TEXT" help:"Why, for the history."`
 	IdempotencyKey string   `placeholder:"KEY" help:"A name for this change: repeated with the same one, it is made once."`
 	JSON           bool     `name:"json" help:"Print the API's JSON."`
+
+	ExpectedRevision *int64 `placeholder:"N" help:"Write only if the fleet is at this revision."`
 }
 
 var keyForm = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
@@ -42,7 +44,7 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 	if err != nil {
 		return err
 	}
-	s.warn(result, place)
+	s.warn(result.Warnings, place)
 	if w.JSON {
 		if err := s.printJSON(raw); err != nil {
 			return err
@@ -61,11 +63,11 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 type places func(pointer string) (string, bool)
 
 // warn prints what the API warns of.
-func (s *session) warn(r client.WriteResult, place places) {
-	if r.Warnings == nil {
+func (s *session) warn(warnings *[]client.FieldError, place places) {
+	if warnings == nil {
 		return
 	}
-	for _, w := range *r.Warnings {
+	for _, w := range *warnings {
 		fmt.Fprintf(s.err, "warning: %s\n", plain(faultLine(w, place)))
 	}
 }
@@ -106,7 +108,7 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	body := client.RollbackRequest{Revision: to}
+	body := client.RollbackRequest{Revision: to, ExpectedRevision: c.Writing.ExpectedRevision}
 	if c.Writing.Message != "" {
 		body.Message = &c.Writing.Message
 	}

@@ -311,6 +311,51 @@ func (e NodeState) Valid() bool {
 	}
 }
 
+// Defines values for PlanAction.
+const (
+	Create    PlanAction = "create"
+	Delete    PlanAction = "delete"
+	Unchanged PlanAction = "unchanged"
+	Update    PlanAction = "update"
+)
+
+// Valid indicates whether the value is a known member of the PlanAction enum.
+func (e PlanAction) Valid() bool {
+	switch e {
+	case Create:
+		return true
+	case Delete:
+		return true
+	case Unchanged:
+		return true
+	case Update:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlannedChangeOp.
+const (
+	Add     PlannedChangeOp = "add"
+	Remove  PlannedChangeOp = "remove"
+	Replace PlannedChangeOp = "replace"
+)
+
+// Valid indicates whether the value is a known member of the PlannedChangeOp enum.
+func (e PlannedChangeOp) Valid() bool {
+	switch e {
+	case Add:
+		return true
+	case Remove:
+		return true
+	case Replace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReceiptState.
 const (
 	ReceiptStateDelivered ReceiptState = "delivered"
@@ -506,7 +551,11 @@ func (e GetReceiptParamsState) Valid() bool {
 // `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 type ActionCode string
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
+// AnyValue Any JSON value.
+type AnyValue = json.RawMessage
+
+// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
+// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
 type ApplyInput = json.RawMessage
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
@@ -606,6 +655,9 @@ type FieldError struct {
 	// Example: unknown_field
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
+
+	// LastChange With 412, who changed the resource last, or deleted it.
+	LastChange *LastChange `json:"last_change,omitempty"`
 
 	// Parameter The path, query or header parameter at fault.
 	//
@@ -822,6 +874,14 @@ type FleetUsage struct {
 //
 // Example: 14d
 type ForgetNodesAfter = string
+
+// LastChange With 412, who changed the resource last, or deleted it.
+type LastChange struct {
+	// Actor The name of the token that wrote it.
+	Actor    string    `json:"actor"`
+	At       time.Time `json:"at"`
+	Revision int64     `json:"revision"`
+}
 
 // Limit defines model for Limit.
 type Limit struct {
@@ -1088,6 +1148,84 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Plan What an apply would do.
+type Plan struct {
+	Counts PlanCounts `json:"counts"`
+
+	// Resources What was sent, in its order, resources before deletions.
+	Resources []PlannedResource `json:"resources"`
+
+	// Revision The fleet's revision that it was planned on; 0 before the first.
+	Revision int64 `json:"revision"`
+
+	// Token For the apply's `plan`.
+	//
+	// Example: plan-AQAAAAAAAAAMwH8f
+	Token string `json:"token"`
+
+	// Warnings Those of the apply.
+	Warnings *[]FieldError `json:"warnings,omitempty"`
+}
+
+// PlanAction What would become of a resource.
+type PlanAction string
+
+// PlanCounts defines model for PlanCounts.
+type PlanCounts struct {
+	Create int `json:"create"`
+	Delete int `json:"delete"`
+
+	// Unchanged The same is stored already, or what is to be deleted is not there.
+	Unchanged int `json:"unchanged"`
+	Update    int `json:"update"`
+}
+
+// PlannedChange defines model for PlannedChange.
+type PlannedChange struct {
+	// After Any JSON value.
+	After *AnyValue `json:"after,omitempty"`
+
+	// Before Any JSON value.
+	Before *AnyValue       `json:"before,omitempty"`
+	Op     PlannedChangeOp `json:"op"`
+
+	// Pointer JSON Pointer (RFC 6901) into the document; "" is all of it. Of an element of a list, its place after the changes before this one.
+	//
+	// Example: /body/connect_timeout
+	Pointer string `json:"pointer"`
+}
+
+// PlannedChangeOp defines model for PlannedChange.Op.
+type PlannedChangeOp string
+
+// PlannedResource defines model for PlannedResource.
+type PlannedResource struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what would change is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The plan is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Revision The revision that last changed what is there now; left out where there is nothing.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
+
 // Problem An error, after RFC 9457.
 type Problem struct {
 	// Code A stable word for programs.
@@ -1103,7 +1241,8 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit *int64 `json:"limit,omitempty"`
+	Limit  *int64    `json:"limit,omitempty"`
+	Newest *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1313,7 +1452,8 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
+// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
 type ResourceInput = json.RawMessage
 
@@ -1404,6 +1544,9 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
@@ -1890,6 +2033,9 @@ type ApplyJSONRequestBody = ApplyInput
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
 
+// PlanJSONRequestBody defines body for Plan for application/json ContentType.
+type PlanJSONRequestBody = ApplyInput
+
 // PutResourceJSONRequestBody defines body for PutResource for application/json ContentType.
 type PutResourceJSONRequestBody = ResourceInput
 
@@ -2109,6 +2255,9 @@ type ClientInterface interface {
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
 	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
 	//
+	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
+	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -2118,6 +2267,9 @@ type ClientInterface interface {
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
 	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	//
+	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
+	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2196,6 +2348,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
 	RetryNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanWithBody Tell what an apply would do
+	//
+	// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
+	// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
+	// and the order of fields do not show. What `get` does not show does not stand in a difference either.
+	//
+	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
+	PlanWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Plan Tell what an apply would do
+	//
+	// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
+	// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
+	// and the order of fields do not show. What `get` does not show does not stand in a difference either.
+	//
+	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
+	Plan(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListResources List the resources of a fleet
 	//
@@ -2674,6 +2852,9 @@ func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet Flee
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
 // With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
 //
+// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
+// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -2693,6 +2874,9 @@ func (c *Client) ApplyWithBody(ctx context.Context, tenant TenantParam, fleet Fl
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
 // With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+//
+// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
+// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2872,6 +3056,52 @@ func (c *Client) GetNodeConfig(ctx context.Context, tenant TenantParam, fleet Fl
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
 func (c *Client) RetryNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRetryNodeRequest(c.Server, tenant, fleet, node)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanWithBody Tell what an apply would do
+//
+// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
+// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
+// and the order of fields do not show. What `get` does not show does not stand in a difference either.
+//
+// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
+func (c *Client) PlanWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRequestWithBody(c.Server, tenant, fleet, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Plan Tell what an apply would do
+//
+// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
+// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
+// and the order of fields do not show. What `get` does not show does not stand in a difference either.
+//
+// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
+func (c *Client) Plan(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRequest(c.Server, tenant, fleet, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4574,6 +4804,60 @@ func NewRetryNodeRequest(server string, tenant TenantParam, fleet FleetParam, no
 	return req, nil
 }
 
+// NewPlanRequest calls the generic Plan builder with application/json body
+func NewPlanRequest(server string, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+}
+
+// NewPlanRequestWithBody constructs an http.Request for the Plan method, with any body, and a specified content type
+func NewPlanRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/plan", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListResourcesRequest constructs an http.Request for the ListResources method
 func NewListResourcesRequest(server string, tenant TenantParam, fleet FleetParam, params *ListResourcesParams) (*http.Request, error) {
 	var err error
@@ -5944,6 +6228,9 @@ type ClientWithResponsesInterface interface {
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
 	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
 	//
+	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
+	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -5953,6 +6240,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
 	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	//
+	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
+	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6047,6 +6337,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
 	RetryNodeWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*RetryNodeResponse, error)
+
+	// PlanWithBodyWithResponse Tell what an apply would do
+	//
+	// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
+	// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
+	// and the order of fields do not show. What `get` does not show does not stand in a difference either.
+	//
+	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
+	PlanWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanResponse, error)
+
+	// PlanWithResponse Tell what an apply would do
+	//
+	// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
+	// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
+	// and the order of fields do not show. What `get` does not show does not stand in a difference either.
+	//
+	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
+	PlanWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanResponse, error)
 
 	// ListResourcesWithResponse List the resources of a fleet
 	//
@@ -7028,6 +7344,11 @@ func (r UpdateFleetResponse) ContentType() string {
 	return ""
 }
 
+// ApplyResponse412Headers the declared response headers of an HTTP 412 response for Apply
+type ApplyResponse412Headers struct {
+	ETag *string
+}
+
 // ApplyResponse503Headers the declared response headers of an HTTP 503 response for Apply
 type ApplyResponse503Headers struct {
 	RetryAfter *int
@@ -7046,6 +7367,8 @@ type ApplyResponse struct {
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationproblemJSON412 *PreconditionFailed
 	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationproblemJSON413 *TooLarge
 	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -7056,6 +7379,8 @@ type ApplyResponse struct {
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *ApplyResponse412Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *ApplyResponse503Headers
 }
@@ -7083,6 +7408,11 @@ func (r ApplyResponse) GetApplicationproblemJSON404() *NotFound {
 // GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ApplyResponse) GetApplicationproblemJSON409() *Conflict {
 	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r ApplyResponse) GetApplicationproblemJSON412() *PreconditionFailed {
+	return r.ApplicationproblemJSON412
 }
 
 // GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -7732,6 +8062,131 @@ func (r RetryNodeResponse) ContentType() string {
 	return ""
 }
 
+// PlanResponse412Headers the declared response headers of an HTTP 412 response for Plan
+type PlanResponse412Headers struct {
+	ETag *string
+}
+
+// PlanResponse503Headers the declared response headers of an HTTP 503 response for Plan
+type PlanResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PlanResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Plan
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationproblemJSON412 *PreconditionFailed
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedMediaType
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PlanResponse412Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PlanResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlanResponse) GetJSON200() *Plan {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON412() *PreconditionFailed {
+	return r.ApplicationproblemJSON412
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON415() *UnsupportedMediaType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlanResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlanResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlanResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListResourcesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8326,6 +8781,11 @@ func (r GetReceiptResponse) ContentType() string {
 	return ""
 }
 
+// RollbackResponse412Headers the declared response headers of an HTTP 412 response for Rollback
+type RollbackResponse412Headers struct {
+	ETag *string
+}
+
 // RollbackResponse503Headers the declared response headers of an HTTP 503 response for Rollback
 type RollbackResponse503Headers struct {
 	RetryAfter *int
@@ -8344,12 +8804,16 @@ type RollbackResponse struct {
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationproblemJSON412 *PreconditionFailed
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *Unprocessable
 	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *RollbackResponse412Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
 	Headers503 *RollbackResponse503Headers
 }
@@ -8377,6 +8841,11 @@ func (r RollbackResponse) GetApplicationproblemJSON404() *NotFound {
 // GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r RollbackResponse) GetApplicationproblemJSON409() *Conflict {
 	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r RollbackResponse) GetApplicationproblemJSON412() *PreconditionFailed {
+	return r.ApplicationproblemJSON412
 }
 
 // GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -9220,6 +9689,9 @@ func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenan
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
 // With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
 //
+// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
+// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -9235,6 +9707,9 @@ func (c *ClientWithResponses) ApplyWithBodyWithResponse(ctx context.Context, ten
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
 // With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+//
+// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
+// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9394,6 +9869,44 @@ func (c *ClientWithResponses) RetryNodeWithResponse(ctx context.Context, tenant 
 		return nil, err
 	}
 	return ParseRetryNodeResponse(rsp)
+}
+
+// PlanWithBodyWithResponse Tell what an apply would do
+//
+// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
+// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
+// and the order of fields do not show. What `get` does not show does not stand in a difference either.
+//
+// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
+func (c *ClientWithResponses) PlanWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanResponse, error) {
+	rsp, err := c.PlanWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanResponse(rsp)
+}
+
+// PlanWithResponse Tell what an apply would do
+//
+// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
+// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
+// and the order of fields do not show. What `get` does not show does not stand in a difference either.
+//
+// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
+func (c *ClientWithResponses) PlanWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanResponse, error) {
+	rsp, err := c.Plan(ctx, tenant, fleet, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanResponse(rsp)
 }
 
 // ListResourcesWithResponse List the resources of a fleet
@@ -10370,6 +10883,13 @@ func ParseApplyResponse(rsp *http.Response) (*ApplyResponse, error) {
 		}
 		response.ApplicationproblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON412 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -10408,6 +10928,16 @@ func ParseApplyResponse(rsp *http.Response) (*ApplyResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 412:
+		var headers ApplyResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
 	case rsp.StatusCode == 503:
 		var headers ApplyResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
@@ -10883,6 +11413,125 @@ func ParseRetryNodeResponse(rsp *http.Response) (*RetryNodeResponse, error) {
 	switch {
 	case rsp.StatusCode == 503:
 		var headers RetryNodeResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlanResponse parses an HTTP response from a PlanWithResponse call
+func ParsePlanResponse(rsp *http.Response) (*PlanResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Plan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 412:
+		var headers PlanResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 503:
+		var headers PlanResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -11455,6 +12104,13 @@ func ParseRollbackResponse(rsp *http.Response) (*RollbackResponse, error) {
 		}
 		response.ApplicationproblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON412 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11479,6 +12135,16 @@ func ParseRollbackResponse(rsp *http.Response) (*RollbackResponse, error) {
 	}
 
 	switch {
+	case rsp.StatusCode == 412:
+		var headers RollbackResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
 	case rsp.StatusCode == 503:
 		var headers RollbackResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {

@@ -21,6 +21,7 @@ type operation struct {
 	id      string
 	hasBody bool
 	rule    rule
+	parameters
 }
 
 // operations reads the contract: by "METHOD pattern", as the router names its routes.
@@ -33,7 +34,7 @@ func operations(spec *openapi3.T) (map[string]operation, error) {
 			if !ok {
 				return nil, fmt.Errorf("operation %s has no rule", op.OperationID)
 			}
-			out[method+" "+pattern] = operation{id: op.OperationID, hasBody: op.RequestBody != nil, rule: r}
+			out[method+" "+pattern] = operation{id: op.OperationID, hasBody: op.RequestBody != nil, rule: r, parameters: parametersOf(item.Parameters, op.Parameters)}
 		}
 	}
 	return out, nil

@@ -155,10 +155,11 @@ const maxLooks = 5
 
 // writeGuarded makes a write of which the caller may not write some. What is stored
 // already, byte for byte, is no change and may stand in it: each such change is tied to
-// the ETag under which it was found the same, so that it cannot become a change.
-func (a *API) writeGuarded(ctx context.Context, w store.Write, not guarded) (store.Result, error) {
+// the ETag under which it was found the same, so that it cannot become a change. write is
+// the store's call.
+func (a *API) writeGuarded(ctx context.Context, w store.Write, not guarded, write func(context.Context, store.Write) (store.Result, error)) (store.Result, error) {
 	if len(not) == 0 {
-		return a.write(ctx, w)
+		return write(ctx, w)
 	}
 	for look := 1; ; look++ {
 		tied, refused, err := a.tie(ctx, w, not)
@@ -168,10 +169,10 @@ func (a *API) writeGuarded(ctx context.Context, w store.Write, not guarded) (sto
 		if err := refused.problem(); err != nil {
 			return a.replayed(ctx, w, err)
 		}
-		result, err := a.write(ctx, tied)
+		result, err := write(ctx, tied)
 		var stale *store.StaleError
 		switch {
-		case !errors.As(err, &stale) || not[stale.Index] == nil || preconditioned(w.Changes[stale.Index]):
+		case !errors.As(err, &stale) || w.Seen != nil || not[stale.Changed[0].Index] == nil || preconditioned(w.Changes[stale.Changed[0].Index]):
 			return result, err
 		case look == maxLooks:
 			return result, errMoving()
@@ -180,7 +181,9 @@ func (a *API) writeGuarded(ctx context.Context, w store.Write, not guarded) (sto
 }
 
 // preconditioned holds of a change of which the caller said what must be stored.
-func preconditioned(c store.ResourceChange) bool { return c.IfMatch != "" || c.IfNoneMatch }
+func preconditioned(c store.ResourceChange) bool {
+	return c.IfMatch != "" || c.IfNoneMatch || c.ReadAt != nil
+}
 
 // errMoving tells that others wrote each time between the check of a write and the write.
 func errMoving() error {

@@ -22,11 +22,12 @@ type problem struct {
 	code   string
 	detail string
 	faults []oapi.FieldError
-	retry  time.Duration     // of Retry-After; 0: none
-	at     *store.LimitError // what was reached; nil: no limit
-	window time.Duration     // for which at counts; 0: it is no rate
-	etag   string            // the present one, with 412
-	cause  error             // for the log; may be nil
+	retry  time.Duration       // of Retry-After; 0: none
+	at     *store.LimitError   // what was reached; nil: no limit
+	window time.Duration       // for which at counts; 0: it is no rate
+	etag   string              // the present one, with 412
+	newest *store.RevisionInfo // of the fleet, with 412
+	cause  error               // for the log; may be nil
 }
 
 func (p *problem) Error() string {
@@ -96,7 +97,7 @@ func byKind(err error) *problem {
 	case errors.Is(err, fleet.ErrConflict):
 		return refuse(http.StatusConflict, "conflict", "the present state does not allow this")
 	case errors.Is(err, fleet.ErrPrecondition):
-		return refuse(http.StatusPreconditionFailed, "precondition_failed", "the resource is not what the precondition names")
+		return refuse(http.StatusPreconditionFailed, "precondition_failed", "what is there is not what the precondition names")
 	case errors.Is(err, fleet.ErrUnauthenticated):
 		return refuse(http.StatusUnauthorized, "unauthenticated", "the token is not valid")
 	case errors.Is(err, fleet.ErrForbidden):
@@ -192,6 +193,10 @@ func (p *problem) body(r *http.Request) oapi.Problem {
 	}
 	if len(p.faults) > 0 {
 		b.Errors = &p.faults
+	}
+	if p.newest != nil {
+		newest := revisionOf(*p.newest)
+		b.Newest = &newest
 	}
 	if p.at != nil {
 		b.What, b.Limit, b.Used = (*oapi.LimitName)(&p.at.What), &p.at.Limit, &p.at.Used

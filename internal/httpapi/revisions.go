@@ -51,11 +51,11 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	}
 	where := newPlaces()
 	where.whole = "/revision"
-	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message}
+	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision)}
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
 	result, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
 	if err != nil {
-		return nil, repeated(where.refused(noSuchRevision(err, r.Body.Revision)), w.Idempotency)
+		return nil, repeated(notAsExpected(where.refused(noSuchRevision(err, r.Body.Revision)), w, nil), w.Idempotency)
 	}
 	return oapi.Rollback200JSONResponse(writeResult(result, where.warn(nil, result))), nil
 }

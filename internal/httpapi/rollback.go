@@ -19,9 +19,11 @@ import (
 
 // rollback makes the fleet what it was, if the caller could write what that changes: a
 // rollback asks what an apply of the same content asks. It is checked at one revision and
-// made at that one alone; where the fleet has moved, it is looked at again.
+// made at that one alone; where the fleet has moved, it is looked at again, unless the caller
+// expects it to be at one revision.
 func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (store.Result, error) {
 	c := callOf(ctx)
+	expected := w.Expect
 	for range maxLooks {
 		at, err := a.mayRollBack(ctx, to)
 		switch {
@@ -29,14 +31,27 @@ func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (s
 			return store.Result{}, err
 		case err != nil:
 			return a.replayed(ctx, w, err)
+		case expected != nil && at != *expected:
+			return a.replayed(ctx, w, a.moved(ctx, at))
 		}
 		w.Expect = &at
 		result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, to, w)
-		if !errors.Is(err, fleet.ErrPrecondition) {
+		if expected != nil || !errors.Is(err, fleet.ErrPrecondition) {
 			return result, err
 		}
 	}
 	return store.Result{}, errMoving()
+}
+
+// moved tells that the fleet is at another revision than the caller expects.
+func (a *API) moved(ctx context.Context, at fleet.Revision) error {
+	c := callOf(ctx)
+	newest, err := a.store.Revision(ctx, c.tenant.ID, c.fleet.ID, at)
+	if err != nil && !errors.Is(err, fleet.ErrNotFound) {
+		return err
+	}
+	newest.Revision = at
+	return &store.MovedError{Newest: newest}
 }
 
 // bodiesAtOnce bounds what a check of a rollback holds: each body may have a MiB.

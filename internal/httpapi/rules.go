@@ -61,6 +61,7 @@ var rules = map[string]rule{
 	"putResource":         {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"deleteResource":      {scope: ofFleet, action: auth.WriteConfig},
 	"apply":               {scope: ofFleet, action: auth.WriteConfig, document: true},
+	"plan":                {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"rollback":            {scope: ofFleet, action: auth.WriteConfig},
 
 	"listRevisions": {scope: ofFleet, action: auth.ReadConfig},

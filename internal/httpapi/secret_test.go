@@ -177,7 +177,9 @@ func TestT27_TokensAreInNoTableAndNoLog(t *testing.T) {
 	var c oapi.CredentialCreated
 	w.do(http.MethodPost, w.at("credentials"), `{"nodes": "*"}`).is(201, &c)
 	w.do(http.MethodGet, w.at(), "", "Authorization", "Bearer "+k.Token).is(200, nil)
-	w.do(http.MethodGet, w.at("nodes", k.Token)+"?limit="+k.Token, "").is(404, nil) // somebody pastes it into a path
+	w.do(http.MethodGet, w.at("nodes", k.Token), "").is(404, nil) // somebody pastes it into a path
+	w.do(http.MethodGet, w.at("nodes")+"?cursor="+k.Token, "").is(400, nil)
+	w.do(http.MethodGet, w.at("nodes")+"?"+k.Token+"="+k.Token, "").is(400, nil)
 	w.do(http.MethodGet, "/"+k.Token, "").is(404, nil)
 	all := w.dump() + w.logs.String()
 	for _, token := range []string{k.Token, c.Token, w.owner} {

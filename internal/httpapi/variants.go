@@ -74,7 +74,7 @@ func (c *contest) winner(x *selector.Index, v selector.Vector) string {
 	return c.variants[i].Name
 }
 
-// withFindings adds to the warnings of a write that was made what is to be said of its
+// withFindings adds to the warnings of a write that was made, or planned, what is to be said of its
 // variants, and of nodes that are too old for it. It does not fail: that would be said of the
 // write. at is where the change with the number stood.
 func (a *API) withFindings(ctx context.Context, warnings []oapi.FieldError, changes []store.ResourceChange, at func(i int) string) []oapi.FieldError {
@@ -113,11 +113,9 @@ func (a *API) ties(ctx context.Context, changes []store.ResourceChange, at func(
 		return nil, err
 	}
 	byName := make(map[fleet.Ref][]fleet.Row)
-	for _, row := range rows {
-		if !row.Deleted {
-			ref := fleet.Ref{Type: row.Type, Name: row.Name}
-			byName[ref] = append(byName[ref], row)
-		}
+	for _, row := range written(rows, changes) {
+		ref := fleet.Ref{Type: row.Type, Name: row.Name}
+		byName[ref] = append(byName[ref], row)
 	}
 	var warnings []oapi.FieldError
 	for i, ch := range changes {
@@ -129,6 +127,24 @@ func (a *API) ties(ctx context.Context, changes []store.ResourceChange, at func(
 		}
 	}
 	return warnings, nil
+}
+
+// written are the variants that there are when the changes are made, of those that there are,
+// whether they are made already or planned.
+func written(rows []fleet.Row, changes []store.ResourceChange) (out []fleet.Row) {
+	touched := make(map[store.Cursor]bool, len(changes))
+	for _, ch := range changes {
+		touched[cursorOf(ch)] = true
+		if ch.Variant != "" && !ch.Delete {
+			out = append(out, fleet.Row{Type: ch.Type, Name: ch.Name, Variant: ch.Variant, Selector: ch.Selector, Priority: ch.Priority})
+		}
+	}
+	for _, row := range rows {
+		if !row.Deleted && !touched[store.Cursor{Type: row.Type, Name: row.Name, Variant: row.Variant}] {
+			out = append(out, row)
+		}
+	}
+	return out
 }
 
 // rivalsOf are the variants of a name that have the change's priority and may match the

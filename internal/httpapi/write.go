@@ -3,9 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"strconv"
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
@@ -38,9 +36,10 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 		return nil, err
 	}
 	change.IfMatch, change.IfNoneMatch = deref(r.Params.IfMatch), r.Params.IfNoneMatch != nil
-	result, err := a.writeGuarded(ctx, store.Write{Kind: "put", Changes: []store.ResourceChange{change}}, guarded{0: not}.some())
+	w := store.Write{Kind: "put", Changes: []store.ResourceChange{change}}
+	result, err := a.writeGuarded(ctx, w, guarded{0: not}.some(), a.write)
 	if err != nil {
-		return nil, stale(where.refused(err))
+		return nil, notAsExpected(where.refused(err), w, preconditionOf(change))
 	}
 	warnings = a.withFindings(ctx, warnings, []store.ResourceChange{change}, func(int) string { return "" })
 	out := writeResult(result, where.warn(warnings, result))
@@ -67,70 +66,15 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	}
 	where := newPlaces()
 	where.deleted[fleet.Ref{Type: t, Name: r.Name}] = ""
-	result, err := a.write(ctx, store.Write{Kind: "delete", Changes: []store.ResourceChange{change}})
+	w := store.Write{Kind: "delete", Changes: []store.ResourceChange{change}}
+	result, err := a.write(ctx, w)
 	if errors.Is(err, fleet.ErrPrecondition) && match == "" {
 		return nil, noSuchResource(fleet.ErrNotFound, t, r.Name, variant)
 	}
 	if err != nil {
-		return nil, stale(where.refused(err))
+		return nil, notAsExpected(where.refused(err), w, preconditionOf(change))
 	}
 	return oapi.DeleteResource200JSONResponse(writeResult(result, where.warn(nil, result))), nil
-}
-
-// Apply implements apply.
-func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyResponseObject, error) {
-	raw, err := sentDocument(ctx).json()
-	if err != nil {
-		return nil, err
-	}
-	in, err := resource.ParseApply(raw)
-	if err != nil {
-		return nil, err
-	}
-	where := newPlaces()
-	changes, warnings, not, err := a.compileAll(ctx, in, where)
-	if err != nil {
-		return nil, err
-	}
-	w := store.Write{Kind: "apply", Message: in.Message, Changes: changes}
-	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
-	result, err := a.writeGuarded(ctx, w, not)
-	if err != nil {
-		return nil, repeated(where.refused(err), w.Idempotency)
-	}
-	warnings = a.withFindings(ctx, warnings, changes, func(i int) string { return fmt.Sprintf("/resources/%d", i) })
-	return oapi.Apply200JSONResponse(writeResult(result, where.warn(warnings, result))), nil
-}
-
-// compileAll compiles everything before it complains, so that all faults of a file are
-// told at once.
-func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) ([]store.ResourceChange, []oapi.FieldError, guarded, error) {
-	var changes []store.ResourceChange
-	var warnings []oapi.FieldError
-	var bad resource.Errors
-	not := guarded{}
-	for i, d := range in.Resources {
-		change, warn, refused, err := a.compile(ctx, d, where)
-		var faults resource.Errors
-		switch {
-		case errors.As(err, &faults):
-			bad = append(bad, faults...)
-		case err != nil:
-			return nil, nil, nil, err
-		}
-		changes, warnings, not[i] = append(changes, change), append(warnings, warn...), refused
-	}
-	for i, d := range in.Delete {
-		if err := mayWrite(ctx, d.Type); err != nil {
-			return nil, nil, nil, err
-		}
-		changes = append(changes, store.ResourceChange{Type: d.Type, Name: d.Name, Variant: d.Variant, Delete: true})
-		where.deleted[fleet.Ref{Type: d.Type, Name: d.Name}] = "/delete/" + strconv.Itoa(i)
-	}
-	if len(bad) > 0 {
-		return nil, nil, nil, bad
-	}
-	return changes, warnings, not.some(), nil
 }
 
 // compile turns a document into what the store keeps, and notes where it names what. A
@@ -149,7 +93,7 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 	change = store.ResourceChange{
 		Type: out.Type, Name: out.Name, Variant: out.Variant, Selector: out.Selector, Priority: out.Priority, TTL: out.TTL,
 		Labels: out.Labels, Description: out.Description, Version: out.Version, DocHash: out.DocHash, BodyHash: out.BodyHash,
-		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion,
+		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion, ReadAt: (*fleet.Revision)(out.Revision),
 	}
 	if change.Summary, err = summaryOf(out); err != nil {
 		return change, nil, nil, err
@@ -181,15 +125,20 @@ func (a *API) write(ctx context.Context, w store.Write) (store.Result, error) {
 	return a.store.Apply(ctx, c.tenant.ID, c.fleet.ID, w)
 }
 
-// stale adds to a failed precondition the ETag that the resource has now.
-func stale(err error) error {
-	var present *store.StaleError
-	if !errors.As(err, &present) {
-		return err
+// preconditionOf tells what asked for the state of the one resource of a write: a header, or
+// else the document's revision.
+func preconditionOf(c store.ResourceChange) func(int) oapi.FieldError {
+	name := ""
+	switch {
+	case c.IfNoneMatch:
+		name = "If-None-Match"
+	case c.IfMatch != "":
+		name = "If-Match"
+	default:
+		pointer := "/revision"
+		return func(int) oapi.FieldError { return oapi.FieldError{Pointer: &pointer} }
 	}
-	p := problemOf(err)
-	p.etag = present.ETag
-	return p
+	return func(int) oapi.FieldError { return oapi.FieldError{Parameter: &name} }
 }
 
 func writeResult(r store.Result, warnings []oapi.FieldError) oapi.WriteResult {

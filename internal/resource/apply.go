@@ -11,6 +11,9 @@ type Apply struct {
 	Resources []Document
 	Delete    []Deletion
 	Message   string // why, for the history
+	// ExpectedRevision is the revision that the fleet must be at; nil: any.
+	ExpectedRevision *int64
+	Plan             string // the token of a plan; "": none
 }
 
 // Deletion names a resource that is to go.
@@ -25,7 +28,8 @@ const maxMessage = 1024 // bytes
 // mean nothing here.
 var envoyFileFields = map[string]bool{"version_info": true, "versionInfo": true, "type_url": true, "typeUrl": true}
 
-// ParseApply reads {resources: [...], delete: [{type, name, variant}], message}. An
+// ParseApply reads {resources: [...], delete: [{type, name, variant}], message,
+// expected_revision, plan}. An
 // element of resources is a document or Envoy's message itself with "@type", whose name
 // then is the one inside. No resource may be named twice. The error is Errors.
 func ParseApply(in []byte) (Apply, error) {
@@ -63,9 +67,15 @@ func (r *reader) apply(root *node) (a Apply) {
 		case "message":
 			a.Message, _ = r.text(m.value, at)
 			r.plain(a.Message, at, maxMessage)
+		case "expected_revision":
+			v := r.revision(m.value, at)
+			a.ExpectedRevision = &v
+		case "plan":
+			a.Plan, _ = r.text(m.value, at)
+			r.plain(a.Plan, at, maxMessage)
 		default:
 			if !envoyFileFields[m.key] {
-				r.add(at, codeUnknownField, "there is no such field: there are resources, delete, message")
+				r.add(at, codeUnknownField, "there is no such field: there are resources, delete, message, expected_revision, plan")
 			}
 		}
 	}

@@ -24,6 +24,7 @@ type Document struct {
 	Labels      map[string]string
 	Description string
 	Body        []byte // Envoy's message as proto3 JSON, as it was sent
+	Revision    *int64 // that it was read at; nil: it does not say
 
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
@@ -88,12 +89,12 @@ const (
 	maxTTL         = 366 * 24 * time.Hour
 )
 
-// answerFields stand in what the API answers. They may come back, so that an answer can
+// answerFields stand beside the revision in what the API answers. They may come back, so that an answer can
 // be edited and sent, and mean nothing there.
-var answerFields = map[string]bool{"version": true, "revision": true, "created_at": true, "updated_at": true, "updated_by": true}
+var answerFields = map[string]bool{"version": true, "created_at": true, "updated_at": true, "updated_by": true}
 
 // documentFields are the fields of a document, for the sentence about an unknown one.
-const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body"
+const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body, and the revision that it was read at"
 
 // ParseDocument reads one document as JSON. It must have type, name and body; unknown
 // fields are refused. The error is Errors.
@@ -236,6 +237,9 @@ func (r *reader) field(d *Document, m *member, at *path) {
 			r.add(at, codeWrongType, "body must be an object, not %s", v.kind)
 		}
 		d.Body = bytes.Clone(v.raw(r.in))
+	case "revision":
+		n := r.revision(v, at)
+		d.Revision = &n
 	default:
 		if !answerFields[m.key] {
 			r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)

@@ -97,6 +97,15 @@ func (r *reader) int32(n *node, at *path) int32 {
 	return int32(v)
 }
 
+func (r *reader) revision(n *node, at *path) int64 {
+	v, err := strconv.ParseInt(n.text, 10, 64)
+	if n.kind != kindNumber || err != nil || v < 0 {
+		r.add(at, codeWrongType, "this must be the number of a revision")
+		return 0
+	}
+	return v
+}
+
 // ttl reads a duration as proto3 JSON has it: "30s", "1.5s".
 func (r *reader) ttl(n *node, at *path) time.Duration {
 	if n.kind != kindString {

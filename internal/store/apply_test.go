@@ -100,11 +100,11 @@ func TestPreconditions(t *testing.T) {
 	} {
 		r, err := w.try(put(fleet.Cluster, "other", name), c)
 		var stale *store.StaleError
-		if !errors.Is(err, fleet.ErrPrecondition) || !errors.As(err, &stale) || stale.Index != 1 {
+		if !errors.Is(err, fleet.ErrPrecondition) || !errors.As(err, &stale) || stale.Changed[0].Index != 1 {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
-		if c.Name == "a" && stale.ETag != tag || c.Name == "b" && stale.ETag != "" {
-			t.Errorf("%s: the present tag is said to be %q", name, stale.ETag)
+		if c.Name == "a" && stale.Changed[0].ETag != tag || c.Name == "b" && stale.Changed[0].ETag != "" {
+			t.Errorf("%s: the present tag is said to be %q", name, stale.Changed[0].ETag)
 		}
 	}
 	zero, one := fleet.Revision(0), fleet.Revision(1)

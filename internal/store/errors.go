@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,19 +39,6 @@ var (
 	// ErrKeyReused: the idempotency key belongs to another request.
 	ErrKeyReused = fmt.Errorf("the idempotency key was used for another request: %w", fleet.ErrInvalid)
 )
-
-// StaleError says which change of a Write met a resource in another state than it
-// asked for. It is a fleet.ErrPrecondition.
-type StaleError struct {
-	Index int    // in Write.Changes
-	ETag  string // the present one; "" when there is no such resource
-	text  string
-}
-
-func (e *StaleError) Error() string { return e.text + ": " + fleet.ErrPrecondition.Error() }
-
-// Unwrap returns fleet.ErrPrecondition.
-func (e *StaleError) Unwrap() error { return fleet.ErrPrecondition }
 
 // kind gives an error of the driver its kind. Errors that have one already keep it.
 func kind(err error) error {
@@ -134,17 +120,6 @@ func pgKind(pg *pgconn.PgError) error {
 		return fmt.Errorf("%w: %w", fleet.ErrInvalid, pg)
 	}
 	return pg
-}
-
-func precondition(pg *pgconn.PgError) error {
-	var at struct {
-		Index int    `json:"index"`
-		ETag  string `json:"etag"`
-	}
-	if pg.Detail == "" || json.Unmarshal([]byte(pg.Detail), &at) != nil {
-		return fmt.Errorf("%s: %w", pg.Message, fleet.ErrPrecondition)
-	}
-	return &StaleError{Index: at.Index, ETag: at.ETag, text: pg.Message}
 }
 
 // repeatable reports whether a write that failed with err did nothing and may succeed

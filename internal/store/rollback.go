@@ -100,19 +100,9 @@ func (s *Store) RollbackBodies(ctx context.Context, t fleet.TenantID, cs []Rollb
 			hashes = append(hashes, c.body)
 		}
 	}
-	byHash := map[string][]byte{}
-	err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
-		b.Queue(`SELECT hash, body FROM bodies WHERE tenant_id = app_tenant() AND hash = ANY ($1)`, hashes).Query(func(rows pgx.Rows) error {
-			var hash, body []byte
-			_, err := pgx.ForEachRow(rows, []any{&hash, &body}, func() error {
-				byHash[string(hash)] = body
-				return nil
-			})
-			return err
-		})
-	})
+	byHash, err := s.bodies(ctx, t, hashes)
 	if err != nil {
-		return nil, fmt.Errorf("read %d bodies: %w", len(hashes), err)
+		return nil, err
 	}
 	out := make([][]byte, len(cs))
 	for i, c := range cs {
@@ -123,9 +113,29 @@ func (s *Store) RollbackBodies(ctx context.Context, t fleet.TenantID, cs []Rollb
 		if !ok {
 			return nil, fmt.Errorf("%s %q is not kept any more: %w", c.Type, c.Name, fleet.ErrConflict)
 		}
-		if out[i] = body; body == nil {
-			out[i] = []byte{}
-		}
+		out[i] = body
 	}
 	return out, nil
+}
+
+// bodies reads bodies by their hashes; what is gone is left out.
+func (s *Store) bodies(ctx context.Context, t fleet.TenantID, hashes [][]byte) (map[string][]byte, error) {
+	byHash := make(map[string][]byte, len(hashes))
+	err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
+		b.Queue(`SELECT hash, body FROM bodies WHERE tenant_id = app_tenant() AND hash = ANY ($1)`, hashes).Query(func(rows pgx.Rows) error {
+			var hash, body []byte
+			_, err := pgx.ForEachRow(rows, []any{&hash, &body}, func() error {
+				if body == nil {
+					body = []byte{}
+				}
+				byHash[string(hash)] = body
+				return nil
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %d bodies: %w", len(hashes), err)
+	}
+	return byHash, nil
 }

@@ -20,10 +20,19 @@ type Write struct {
 	Kind    string // for the history, such as "apply"; "" is that
 	Message string
 	// Expect, if set, is the revision that the fleet must be at.
-	Expect  *fleet.Revision
+	Expect *fleet.Revision
+	// Seen, if set, is when the resources that are changed must have been last changed at
+	// the latest: at that revision of that history.
+	Seen    *Seen
 	Changes []ResourceChange // no resource twice
 	// Idempotency, if set, makes a repeat of the call return the first one's Result.
 	Idempotency *Idempotency
+}
+
+// Seen is a fleet as somebody saw it.
+type Seen struct {
+	Revision fleet.Revision
+	Token    fleet.Token
 }
 
 // Idempotency is a key that the caller chose, within its Actor's Credential, and the
@@ -41,6 +50,9 @@ type ResourceChange struct {
 	Delete        bool
 	IfMatch       string // "": none; "*": must exist; else the ETag that it must have
 	IfNoneMatch   bool   // must not exist
+	// ReadAt, if set, is the revision that last changed the resource that this was made from: if
+	// it is another one now, and this would change it, the write is stale. 0: there was none.
+	ReadAt *fleet.Revision
 
 	Selector    string
 	Priority    int32
@@ -109,6 +121,9 @@ func (w Write) json() ([]byte, error) {
 	if w.Expect != nil {
 		m["expect"] = *w.Expect
 	}
+	if w.Seen != nil {
+		m["seen"] = map[string]any{"revision": w.Seen.Revision, "token": w.Seen.Token.String()}
+	}
 	if w.Idempotency != nil {
 		m["idempotency_key"] = w.Idempotency.Key
 		m["idempotency_hash"] = hex.EncodeToString(w.Idempotency.RequestHash[:])
@@ -125,6 +140,7 @@ type changeJSON struct {
 	Delete        bool              `json:"delete"`
 	IfMatch       string            `json:"if_match"`
 	IfNoneMatch   bool              `json:"if_none_match"`
+	ReadAt        *fleet.Revision   `json:"read_at,omitempty"`
 	Selector      string            `json:"selector,omitempty"`
 	Priority      int32             `json:"priority,omitempty"`
 	TTL           int64             `json:"ttl_ms,omitempty"`
@@ -142,7 +158,7 @@ type changeJSON struct {
 func encodeChanges(cs []ResourceChange) ([]byte, [][]byte, error) {
 	out, bodies := make([]changeJSON, len(cs)), make([][]byte, len(cs))
 	for i, c := range cs {
-		j := changeJSON{Ord: i + 1, Type: c.Type.Slug(), Name: c.Name, Variant: c.Variant, Delete: c.Delete, IfMatch: c.IfMatch, IfNoneMatch: c.IfNoneMatch}
+		j := changeJSON{Ord: i + 1, Type: c.Type.Slug(), Name: c.Name, Variant: c.Variant, Delete: c.Delete, IfMatch: c.IfMatch, IfNoneMatch: c.IfNoneMatch, ReadAt: c.ReadAt}
 		if !c.Delete {
 			j.Selector, j.Priority, j.TTL, j.Labels, j.Description = c.Selector, c.Priority, c.TTL.Milliseconds(), c.Labels, c.Description
 			j.Version, j.DocHash, j.BodyHash = c.Version, bytea(c.DocHash), bytea(bodyAddress(c))

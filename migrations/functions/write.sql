@@ -22,7 +22,7 @@ BEGIN
     RAISE EXCEPTION 'no such fleet' USING ERRCODE = 'FL404';
   END IF;
   IF p_expect <> h.revision THEN
-    RAISE EXCEPTION 'the fleet is at revision %, expected %', h.revision, p_expect USING ERRCODE = 'FL412';
+    PERFORM fleet_has_moved(h, format('the fleet is at revision %s, expected %s', h.revision, p_expect));
   END IF;
   RETURN h;
 END $$;
@@ -157,18 +157,23 @@ BEGIN
   h := fleet_lock(p_fleet, (p_write->>'expect')::bigint);
   SELECT coalesce(array_agg(c ORDER BY c.ord), '{}') INTO v FROM jsonb_populate_recordset(NULL::resource_change, p_changes) c;
 
-  SELECT c.ord, c.type, c.name, c.variant, r.name IS NOT NULL AS present, resource_etag(r.revision, r.doc_hash) AS etag INTO bad
+  PERFORM fleet_must_be_as_seen(h, v, p_write->'seen');
+
+  SELECT c.ord, c.type, c.name, c.variant, r.* INTO bad
     FROM unnest(v) c
-    LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
-                          AND p.type = c.type AND p.name = c.name AND p.variant = c.variant AND NOT p.deleted OFFSET 0) r ON true
-   WHERE c.if_none_match AND r.name IS NOT NULL
-      OR c.if_match = '*' AND r.name IS NULL
-      OR c.if_match NOT IN ('', '*') AND c.if_match IS DISTINCT FROM resource_etag(r.revision, r.doc_hash)
+    LEFT JOIN LATERAL (SELECT NOT p.deleted AS present, CASE WHEN NOT p.deleted THEN resource_etag(p.revision, p.doc_hash) END AS etag, p.revision, p.updated_by, p.updated_at,
+                              p.doc_hash IS NOT DISTINCT FROM c.doc_hash AS same
+                         FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
+                          AND p.type = c.type AND p.name = c.name AND p.variant = c.variant OFFSET 0) r ON true
+   WHERE c.if_none_match AND r.present
+      OR c.if_match = '*' AND r.present IS NOT TRUE
+      OR c.if_match NOT IN ('', '*') AND c.if_match IS DISTINCT FROM r.etag
+      OR c.read_at <> coalesce(r.revision, 0) AND r.same IS NOT TRUE
    ORDER BY c.ord LIMIT 1;
   IF FOUND THEN
-    RAISE EXCEPTION '% %: the resource %', bad.type, to_json(bad.name),
-          CASE WHEN NOT bad.present THEN 'does not exist' ELSE 'is now ' || bad.etag END
-    USING ERRCODE = 'FL412', DETAIL = jsonb_build_object('index', bad.ord - 1, 'etag', coalesce(bad.etag, ''));
+    RAISE EXCEPTION '% %: the resource %', bad.type, to_json(bad.name), CASE WHEN bad.present THEN 'is now ' || bad.etag ELSE 'does not exist' END
+    USING ERRCODE = 'FL412', DETAIL = jsonb_build_object('changed', jsonb_build_array(jsonb_build_object('index', bad.ord - 1, 'etag', coalesce(bad.etag, ''),
+          'revision', coalesce(bad.revision, 0), 'actor', coalesce(bad.updated_by, ''), 'at', bad.updated_at)));
   END IF;
 
   res := fleet_commit(h, p_write, v, p_bodies);

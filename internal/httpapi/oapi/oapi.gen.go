@@ -317,6 +317,51 @@ func (e NodeState) Valid() bool {
 	}
 }
 
+// Defines values for PlanAction.
+const (
+	Create    PlanAction = "create"
+	Delete    PlanAction = "delete"
+	Unchanged PlanAction = "unchanged"
+	Update    PlanAction = "update"
+)
+
+// Valid indicates whether the value is a known member of the PlanAction enum.
+func (e PlanAction) Valid() bool {
+	switch e {
+	case Create:
+		return true
+	case Delete:
+		return true
+	case Unchanged:
+		return true
+	case Update:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlannedChangeOp.
+const (
+	Add     PlannedChangeOp = "add"
+	Remove  PlannedChangeOp = "remove"
+	Replace PlannedChangeOp = "replace"
+)
+
+// Valid indicates whether the value is a known member of the PlannedChangeOp enum.
+func (e PlannedChangeOp) Valid() bool {
+	switch e {
+	case Add:
+		return true
+	case Remove:
+		return true
+	case Replace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReceiptState.
 const (
 	ReceiptStateDelivered ReceiptState = "delivered"
@@ -512,7 +557,11 @@ func (e GetReceiptParamsState) Valid() bool {
 // `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 type ActionCode string
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message}`. Unknown fields are refused.
+// AnyValue Any JSON value.
+type AnyValue = json.RawMessage
+
+// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
+// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
 type ApplyInput = json.RawMessage
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
@@ -612,6 +661,9 @@ type FieldError struct {
 	// Example: unknown_field
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
+
+	// LastChange With 412, who changed the resource last, or deleted it.
+	LastChange *LastChange `json:"last_change,omitempty"`
 
 	// Parameter The path, query or header parameter at fault.
 	//
@@ -828,6 +880,14 @@ type FleetUsage struct {
 //
 // Example: 14d
 type ForgetNodesAfter = string
+
+// LastChange With 412, who changed the resource last, or deleted it.
+type LastChange struct {
+	// Actor The name of the token that wrote it.
+	Actor    string    `json:"actor"`
+	At       time.Time `json:"at"`
+	Revision int64     `json:"revision"`
+}
 
 // Limit defines model for Limit.
 type Limit struct {
@@ -1094,6 +1154,84 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// Plan What an apply would do.
+type Plan struct {
+	Counts PlanCounts `json:"counts"`
+
+	// Resources What was sent, in its order, resources before deletions.
+	Resources []PlannedResource `json:"resources"`
+
+	// Revision The fleet's revision that it was planned on; 0 before the first.
+	Revision int64 `json:"revision"`
+
+	// Token For the apply's `plan`.
+	//
+	// Example: plan-AQAAAAAAAAAMwH8f
+	Token string `json:"token"`
+
+	// Warnings Those of the apply.
+	Warnings *[]FieldError `json:"warnings,omitempty"`
+}
+
+// PlanAction What would become of a resource.
+type PlanAction string
+
+// PlanCounts defines model for PlanCounts.
+type PlanCounts struct {
+	Create int `json:"create"`
+	Delete int `json:"delete"`
+
+	// Unchanged The same is stored already, or what is to be deleted is not there.
+	Unchanged int `json:"unchanged"`
+	Update    int `json:"update"`
+}
+
+// PlannedChange defines model for PlannedChange.
+type PlannedChange struct {
+	// After Any JSON value.
+	After *AnyValue `json:"after,omitempty"`
+
+	// Before Any JSON value.
+	Before *AnyValue       `json:"before,omitempty"`
+	Op     PlannedChangeOp `json:"op"`
+
+	// Pointer JSON Pointer (RFC 6901) into the document; "" is all of it. Of an element of a list, its place after the changes before this one.
+	//
+	// Example: /body/connect_timeout
+	Pointer string `json:"pointer"`
+}
+
+// PlannedChangeOp defines model for PlannedChange.Op.
+type PlannedChangeOp string
+
+// PlannedResource defines model for PlannedResource.
+type PlannedResource struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what would change is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The plan is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Revision The revision that last changed what is there now; left out where there is nothing.
+	Revision *int64 `json:"revision,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
+
 // Problem An error, after RFC 9457.
 type Problem struct {
 	// Code A stable word for programs.
@@ -1109,7 +1247,8 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit *int64 `json:"limit,omitempty"`
+	Limit  *int64    `json:"limit,omitempty"`
+	Newest *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1319,7 +1458,8 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
+// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
 type ResourceInput = json.RawMessage
 
@@ -1410,6 +1550,9 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
@@ -1896,6 +2039,9 @@ type ApplyJSONRequestBody = ApplyInput
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialCreate
 
+// PlanJSONRequestBody defines body for Plan for application/json ContentType.
+type PlanJSONRequestBody = ApplyInput
+
 // PutResourceJSONRequestBody defines body for PutResource for application/json ContentType.
 type PutResourceJSONRequestBody = ResourceInput
 
@@ -1979,6 +2125,9 @@ type ServerInterface interface {
 	// RetryNode Offer a node again what it refuses
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 	RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam)
+	// Plan Tell what an apply would do
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
+	Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// ListResources List the resources of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources)
 	ListResources(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListResourcesParams)
@@ -2174,6 +2323,12 @@ func (_ Unimplemented) GetNodeConfig(w http.ResponseWriter, r *http.Request, ten
 // RetryNode Offer a node again what it refuses
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 func (_ Unimplemented) RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// Plan Tell what an apply would do
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
+func (_ Unimplemented) Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3283,6 +3438,41 @@ func (siw *ServerInterfaceWrapper) RetryNode(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RetryNode(w, r, tenant, fleet, node)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// Plan operation middleware
+func (siw *ServerInterfaceWrapper) Plan(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.Plan(w, r, tenant, fleet)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4454,6 +4644,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/plan", wrapper.Plan)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/rollback", wrapper.Rollback)
 	})
 	r.Group(func(r chi.Router) {
@@ -5519,6 +5712,25 @@ func (response Apply409ApplicationProblemPlusJSONResponse) VisitApplyResponse(w 
 	return err
 }
 
+type Apply412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response Apply412ApplicationProblemPlusJSONResponse) VisitApplyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type Apply413ApplicationProblemPlusJSONResponse struct {
 	TooLargeApplicationProblemPlusJSONResponse
 }
@@ -6313,6 +6525,198 @@ type RetryNodedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RetryNodedefaultApplicationProblemPlusJSONResponse) VisitRetryNodeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRequestObject struct {
+	Tenant   TenantParam `json:"tenant"`
+	Fleet    FleetParam  `json:"fleet"`
+	JSONBody *PlanJSONRequestBody
+	Body     io.Reader
+}
+
+type PlanResponseObject interface {
+	VisitPlanResponse(w http.ResponseWriter) error
+}
+
+type Plan200JSONResponse Plan
+
+func (response Plan200JSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response Plan400ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response Plan403ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response Plan404ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response Plan409ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response Plan412ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response Plan413ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedMediaTypeApplicationProblemPlusJSONResponse
+}
+
+func (response Plan415ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response Plan422ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Plan503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response Plan503ApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlandefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PlandefaultApplicationProblemPlusJSONResponse) VisitPlanResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7162,6 +7566,25 @@ func (response Rollback409ApplicationProblemPlusJSONResponse) VisitRollbackRespo
 	return err
 }
 
+type Rollback412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response Rollback412ApplicationProblemPlusJSONResponse) VisitRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type Rollback422ApplicationProblemPlusJSONResponse struct {
 	UnprocessableApplicationProblemPlusJSONResponse
 }
@@ -7907,6 +8330,9 @@ type StrictServerInterface interface {
 	// RetryNode Offer a node again what it refuses
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 	RetryNode(ctx context.Context, request RetryNodeRequestObject) (RetryNodeResponseObject, error)
+	// Plan Tell what an apply would do
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
+	Plan(ctx context.Context, request PlanRequestObject) (PlanResponseObject, error)
 	// ListResources List the resources of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources)
 	ListResources(ctx context.Context, request ListResourcesRequestObject) (ListResourcesResponseObject, error)
@@ -8666,6 +9092,46 @@ func (sh *strictHandler) RetryNode(w http.ResponseWriter, r *http.Request, tenan
 	}
 }
 
+// Plan operation middleware
+func (sh *strictHandler) Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request PlanRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+
+		var body PlanJSONRequestBody
+		if err := runtime.BindJSONBody(r, &body); err != nil {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+		request.JSONBody = &body
+
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/yaml") {
+		request.Body = r.Body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.Plan(ctx, request.(PlanRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Plan")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PlanResponseObject); ok {
+		if err := validResponse.VisitPlanResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListResources operation middleware
 func (sh *strictHandler) ListResources(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListResourcesParams) {
 	var request ListResourcesRequestObject
@@ -9201,260 +9667,278 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19kxM5sjf6VRS+e2OArXa7oWEWd9w4h2HhHu4yzASwh/sE5rjkKtnWdFnyluQ2Xp7+7k9kpqRS2VV+",
-	"oQ0N7P4Dbbte9JKZypdfZn7qZHo210ooazr9T52p4Lko8c9nb/kE/s+FyUo5t1KrTr/zis+EYXYqDTOW",
-	"W8H0mNmpYKUwelFm4oIpcSVK/M7wmWB8wqVifGxFyTjLplxNRLeTdMRHPpsXotPvDDo/n5zx+6MH2Xk+",
-	"6HSSjsmmYsbh3XY1hyuMLaWadK6vr5POnJd8Jqwb5NNS5EJZyYsX+e/wy+aI304FkzmzU25xVIU0lpmp",
-	"Xpr6MHpnjx88Gj8UJ3/JzkYnP+f3+cnjca93cs4fjh5lP+d/EY/HnaQj4ZlzbqedpKP4DO6UeSfplOIf",
-	"C1mKvNO35ULEk5hJ9VKoiZ12+mfJxpSSztNFaXS5ZfSpEh/tMMPLUr/gcz4RbCTGusTlxGH9YyHKVTUu",
-	"uqO2oDP+0Y/lvPf4UdNwnhdC2C2jGcPvPxkGL6mvoMgnonmF8J7ti1QN7P7DR8nORXuRi9lcW6Gy1d/E",
-	"qnmkGS8KUf5kmF4qHC4b65JoFwYijE3YpZhb/Pr+OZvqRblGFOejs6zHH4qTXMwLvTo5+8vZfT9F4pVq",
-	"ktGQTmBMrdN7uD69ObdWlPDM/3k/GHy8f3YyGHz8WXz48586jXMf/8ptNt2c9LtSAkeqYsVknS0Z8qss",
-	"CrYkPpCGAYPjspgLlt5Lw33SwtV2KkrBuGW8KHbwa/NqjE9olC3LcHb/L81ze6WVaJnfb4pxVgqeJzg5",
-	"nEDga9ptNuWmy/DCJa5Gei9NcIOjZSlxPZRWTnxx20DN97bMDMa4Y3q9++dN83spZ7KNu/5LL9mMqxWT",
-	"VswMs5pxZZYgNy2baWPb+LyAZ9YGkosxXxQWhtFLYFhytph1+g/xk1T0qeIrqayYiBIHCAJ+C/d7gnIC",
-	"IGEw3mzKS56BTE4YLOpclJlQ9kSoTOciZ0ZMZkLZ+vqOeHYpVN4sMPC/PeXFw7P7u+XFK51vm5bSOUxJ",
-	"5gdMoNQLK8qTs5YZ6Py4M3gtrqSRWm3dHLoENmcxG4myNuCfG8fp79k61rEuZ9wSpTw670RE1GskordC",
-	"cbXtELF4wU+GmWIxqS8rz2YtpwjddNRj5O1qvie1w73dlnHBY7eN6k+lGHf6nf/rtFK2TulXc/ravQJG",
-	"gkP6b17K7Yt3RVc4FrxghRhbphfWHW+COfb3F7bJDffzQRL6GuZp5loZgQrYLzx/TWcpfMq0skLhn3w+",
-	"L2TGYdin81KPCjH78x8G5vCp2my4IyfiueKFzIfuXO4knVxYLgtYXdwH/JrlWoDctmzKrwROFSjTnwHS",
-	"MD0XJb6TWX4pDBBWWWrQFd+Hd1mthwUvUVcJbyF+YbOFsWwkvMRlD3u9TqRzBmF7/YH2Wxg7lPn+2iPo",
-	"zAsDyhcwjrRI8b/wnL0OE3crzkd6YfujgqvLzvW+xPQ7LTTtUxM50zJmXMEijgQepoybtcXrwhufajUu",
-	"ZHbIvt54kC9i1aOAwa0SpkvGlYYvwwSM5So3TComrWFLvsIRP9flSOa5UF9zyCjN9KUAoVvqQlQ0yotC",
-	"L2ll76RjP7b0Ls4ILrDa6ShGz4Ih5cbN7qSTBS9zkad3+4wz/MDKRSFIZUM9bqBmQOWMs3mpP65YuVAM",
-	"iDxhVi+yKS7OjGdTCYpOyeyiVPBSeN1I5ysmCiO67LcxC+9KWEoMk4IihWehULZcwYnI5gUHAw+eCm9h",
-	"0gwU3TlMGVc5aZyLIlYOcrzcCJhUBibhCoYusykuFgxv5RZB2i57B4yMqqouRV6RwEKR4ZgneMNI4BMH",
-	"iozL0YqBzbmi9UdhgI803YHq4Nlvn+uFym8koZS2wzE+pS6bvC7JDKy4nUo1YfBt56YC4rwSEK+0Zc/d",
-	"u7+QeCDOQ6qE0Vc0GtlRyGS/lyLTKpdw33MuC5F/bW6LbRoY4tJbAPNoaMQlcPI1uDSaXu4uO8Vr8M1+",
-	"GF9xek/UipGkQy7EBX+r9Us8rb7yMqOEkIbxkb4S7Jz9Kn/B8fxd8SsuCz4qvvqQcm75iBtRP8CyqciZ",
-	"0kt2J11UYwOxCacG8KM07FLppaqcVciYPxkmxmOR2QtWirkA0WO77LcyvoZZrS9ZodVElANlp1wxZzai",
-	"XJP/FCCRkF2WXFqRww14fdDGvMPEfQyqL240nA1WzoReWBixtCyXuR84CdCUxE2KwnOgiNw1yzWItxp9",
-	"vxa2XJ08GaOmsq45vkHmQLMSRtptcrRVOvw17vS81Jkw5sC93qbeEevGMvSMjaUocs/NPMvE3OIbm5Q3",
-	"/6QrXixqj8Evgv42KQW36IbkivVAD5xrmBxocKdA2aeZVkpkdugW/+Ya3f37lcCurRx7pqy0qy+r2iG3",
-	"Lrlx7hGgGx5JSuW8OvUVdvxsFvO5Lq3IfxW55GiI3JKs0WPG0dJChpKKccXQBkdmaFLzg7YF+n4XDSj3",
-	"ThjSkwwueoqks+EsQz2BG5YDQ+Oe4JKNF4YXkVG1xDM+5fio1I0SVCiSLaRDpZdibtM+OZi5sWyidc6u",
-	"RAmmdaWudllaipm+Erm7VpEeRW9bSjuFN0qbgE4uLfnSB4p2DBQitfIP7bJ0XOp/ChU/CUcvDDOaHEme",
-	"AIyXfLC2tI7Ssksh5qBtawPaF5vyvMtewkB4gUsC014olJzuJX5C3uk2UPhaUBUdceHVFywttPHrMVrZ",
-	"agCbiwOvmWglLliK6zSUakjzyJveaizcLJUjdrwOZG6XvaqkPW2pHahU6aFZmLnIYDRKVyyR6UWRg6iY",
-	"gvBxNq0cFTiOxVyURuQ4Am97+FFItDvGGh4yWsHBcwEiuhA2DDjWUGBq7jqS10ItZp3++041sk7SAfJB",
-	"jRGJo5N0aG87ScdtQCfpwJKSwKktEnwVxosSEYfS+bBhvCedJ/N5sXqh5gu7yQ/pp0AtffY+19liBnaI",
-	"LtkMBNlEfEgYPbvP3n8iJiUt3/kRrj8k/tLrtMv+TgMn6W5wm92IaR0+nkz0iRshCJPua778lW6Hof6i",
-	"8wa3/jN1pVfOo+/eBawyL7XVD9j/9+a3VwmyER28eK6QueSjJnAhG8tCmC5L35ci55kV+Yc0MinxOjB1",
-	"SBxdilUCFhY3ZqnLHM1RsvgSZ8nwgQo7DubJVBcu3gQ0CqaIFcrFauDpK7YU1WqQsNZj0mNBnDCcJZvx",
-	"8tLA7IxQRlp5JfZauCokBss3L0FWWknemgyPxXzIbc2rl3MrTuAg7DTQTG0DPm3+Lj7OZSnMQc+UeeOj",
-	"QJiYdgctk6C+wCrBKi9QavVRHZM5blEpxvIj7T+6/XUJ/3ebRlCKK3150Epcxx6+9xT0owHX1yiJV7li",
-	"Qj36A1i9tkFP8UI8YXMyW3jxe7RhY14YkcT6VH1hUNagF9qEwQS/9D14V33717ay/rDnumRzoecF2O3O",
-	"/XXee/yI5Dcs4q7g4TotrNk27pkPHj1iOV8ZNi71jMTn4x59Q0ctaSr+/IUX70dUX4Z6UI3nReElCGrz",
-	"a6uB/vvt5EKD24cc8ka2jVh6m54VMf910kEp1aL5OGn4cQXiJTddRh4AMwXRSkqWykR3Jx9EY/Mv3D7L",
-	"l5J8xfUpYsir9scB03RqdVnyFRJCFS7f9aBX4qOl+Psmg+NAmuby7MrpxfUpkIa4n6IJKt44MFw9AIIh",
-	"6UZdqYnq6a3DzOm42yYbacNw40FnAFlZjVH2QgqyZ5eKwQlpGgXupSQH3JrSUdf0IiU2r2lSTsMejnh2",
-	"mfYj9bs6tmE5l06zDUcrWBG0+LGGjWp4pq9EGalsqPcPFOiyQuUi36r5+SejNTAW6KyccFTw8wUZS8LA",
-	"QEGB54VbJOPjFqgso0iCG0o9n4eBoHxBv4sFxQLDDU5FKHJRMnGFD9KlH7IhbcI9JfFuhuAr8cvJWamX",
-	"Qc/gNADDZX7BLCgswO5gb031ooo41zTWSuEMe4E6q1tJOAfD3OEDjahREVWNJlktEnvBxGxuV7VDgZhH",
-	"aSVaDnXnXtgz5vZajJ0uQCHQrUFVOjtGpV5MpraiGRG48wIWNyIsvAZYHm9EmmKyfp75cOq6+yXpeI5v",
-	"GVLtxbuFNEcbQyqvs7SLtWNIZ5KPtyCYn4PC/6wsddmEHRGMoqLuIJdgBsHSrZ21jZT5BATNqBAo4Ehy",
-	"l3pS8tkaXshZa0M0PbZL0o2foihj06bPuZ0mDEO4wOPk9mPhJmBZnF99QB4bsvk27w9bfxcYUex3+pXd",
-	"ef38KXv0uHd2l0llNdnzOl9V5o0Ryibsfz359WUIJsITLtigM+ggz5LuJNcG1uyF26ltEKrCrWIzDagc",
-	"7txUovY4Id3N/ohsO/aeVAGtcaQ1kzXoQlzBSduoqmIAfn8LKCCD8PdYGCYN8pHCiapYdRtFy+fvfLBy",
-	"uR8DbPmeW30lS7vgxXCqjTWnvVM0U8Ifp1mxMBZhVhuLgoeotKs9d++Nvxw14APPAquHHhaxKUJIcPhQ",
-	"tFsL702rdiS1utnotM61uj8eJOnsGk0EvPXBuw0cSPN52cxaYbETj2txWCxPNvtw3xaPK5xCQCRjupJW",
-	"7oLlOjOn7jvTneWMbh0JwwTPpt1IDZlJY6SaDEsBipfCaIL/bqzLoTfKM+D9MaojQzJM88ZvDSo0q+FM",
-	"mpmD9AU9ZpjrGZfK+fllNqzI1G3M0EoRfVoofAa+yn9npjzXS/xqoTBgheGNJr3IrV/zKeyjIa3Swa+f",
-	"R1CU6MLyO+pC+2DZKmTVOZ8I0ywjpBrrFlsaUd2g6cA1acvtB+kLXmQfT2PYptP9VsdZhIOs0PoS1OR9",
-	"NbQlLxUs9o5Vcpc1LtQaB0ZQPLfV0Vv8niRb9Z+6ANw0t4gC+syWfDyWGRtzWRgX7IeTJdcoRibChdUj",
-	"B2a3mgvGKY3Wii1lUSBeSlHEmuwisHPKvFixmeAKrC0klVo8dsrLmchjtsb7qxm7CTdzCcLJv4p3c6zL",
-	"ibAkU4bcR1a3UjPe8QpuoEjsFn/nNjVgKPOdnANveZEbIvhMyLkdLqXK9XL3KYNXv6OL8XYnTM3uW8OV",
-	"O20nJZbC2GBCXbBe5AZnY1kaG6WE7MF0dSm8c6xv8PKn/upmHy4db3UXbrQc0W5srHIjfWyOMolZe4d3",
-	"GGn7GI7heak/SoF+BPjokjMc9BM/fX3/8HG4ybPN1p0vFt8ZJx2XtHGNWunrGFY+CeHbsPLhxa8Qr2u2",
-	"+cpNI3J9U6aM/WmyO9dpk6DhgiFywJ5vm0pjdbk66J4QmN3r+rWFrHKv/EPqw14fUlJbwtYN+Ps8P1BE",
-	"xYyBS0hPm0kV33e2LpSOJDP+heRAy4ZhgHiDX25C/YcJjJeEnF8XGC3kuoX/17d30z+D2aZTvSQgnsfV",
-	"cObcTQg7CdgbIDANGq6DDqwFEbrsr6IQcA+BGDA8g/aCw/j5MCJaEpmeCcNGPLtkBSLQpHFYZYQoo/7b",
-	"Zc9LPWPp2TRlVrP0cQ+B1z/nKRutvNF+wThbTnUhXCoPGhMGrpvBP9MU45N56lz0wdlydp7Xj+K/NGwc",
-	"bcUGLYS0sUbLnXwc5G5CPwiCsHTJjLAm6PaIh9pPmSv8KPa4Vo/3Iq83mSa3ib4SZRmSATZpOwx+ij5M",
-	"65xW7sUjrQvBETyOEY8mI5IzHL/DrOlLofp1tDT7bczmuigMRm9KboXpe3zJk99fMCNKypTm1iX60T21",
-	"B7twENBrAI4ugJP7tYA0QlMtQ/AXfInaGbrikrBjBK3P9EJZj8HZx8ydkjm1c+lfgcaxzs14N+5eElzR",
-	"nspqm9TE6NVj24x4WpI+S3ERkDsc/GnovmF3lohvy7nlVRIs8PBddNRdCgUXKSGdVw9hIUzpkjmf0d3u",
-	"QP02Ri8UrXWfpdEJuePmhKXh4E3ZHecSctsAv0ZHccrujHQuhSFglQnIKpMwIwqRWV2aZKAKPhKOqqJV",
-	"MSAxKt+8XeoI/memILrwpYbZpcwEvLt28Kfsjo0cF9wtUzDeDEUh7z98hFIP16PmBB0oXgXLXL7GBUmK",
-	"IgczkMdhSkSoWhqLy8sHoqfEjRgtxhbKygIuUTBmjH/6ESM82sVBa7NoeiO556VBZwU8xe1sRUgBioWT",
-	"cxgvSYjvimP7LF1yaaWaDJG9gepo2MO5KIczqRZWhLHxvPa1J7pht9tN6+FVotgKwTcMXxCZrmlmh2h0",
-	"0aKRcVstGHpcotn41w3Xv92YYnVlwy/rEw8Xb/zwoe18IlnecBY5vKo0sfsoJId6BWIdi7L2dHNT+2c/",
-	"daZdjaFR7FKjm3JvfTr3417v57PHj+8/PP/5vPf48Vk9LVctCpekQemom6K9vq6/rAiC4eGSaRC/aS2c",
-	"86lu9MBrEk+7/Ye9XqNKvzH7X/llk+b2bqoxAUI2RGZl3pJL7LLvZL6B2sYU/yWHI5OcjfvCUvCZaZ+F",
-	"EgFx3sZSdVnqFQhECFfqRAguG8uLgrIpWUqCI+0zd1TUCBfpNOn4R2AMBi5vBk40HofxMmxWMuA53xn9",
-	"8eCANrdBZKlvvP2lX3StKtzSnE+ajYZXLja0Zra7uEo7WI0gNBRepfQbUYwTVshLOj+U+IinXuNLK8V/",
-	"W/yE1t3HNt09CC+/YDPyWrr8HzhFPIQnqFaEWoIDrTkqUofxNVapceSDT64uDzHGDA5nMFIaJxmhb9rn",
-	"uIlEkjnQeYAquUVAT76m2Y5RTy5AHyWh7fIEfM65VqLLnlSHP6xOBprQcipUBJ6c0VuJuYOsut/olJGl",
-	"sUMjSH/fz5fvMPOba7uak0hzGoANeRLVpnI2Xai8FDmLUPAhR8KbhFPut2iW4Jeh1hHp6aT1mMTpLDBz",
-	"W7MmSbOZERgIkeSlsCUG6vc6dNajw+u+t5ZAA3DkgYuJSPlMF7WELlBNLGdP/vqmGX5FgLR2+9EtwgXZ",
-	"NkaqSeHBudaQ3Ki2gR6WuAQVXEckH1o8q/UBq4bPalqwUsy0FUOe52XjyjlR3MivH//6pmbEOTxgSeFE",
-	"mEwsQrrN0AZrC5HvFT2pSGmhDPkGLlgPGRDPuZXYN3RppMoaTpE3lpe2ypQQBuRtJTkd5hHhkfujsrFK",
-	"2D5etzd4Id5RCk6bujn0hRHlkE8cAHfjbRFsbuM3UGh3kso7vKgxUEQzqfasJqRiHos4ofEo1bl4qtVY",
-	"NoCU/i3CDtTCYTH9E5ueRrby0GdRbSzsC5Q7ZE+jwuhS2NzxV6yirDzDZsLynFvujUksMhJtwdkj9jf5",
-	"S99pn8HYhycjxpbPgcNGK/TLhIM+5Ax5wHEdrxM5oz4bDrEH3rZ7tFNgW0TY+5TrQg31EKxoh4DqfcXY",
-	"7QjPgwVaXWZ9pnrbjvXdJvUaslAaJVkUn263WH1spGESAul2He2OhA1HNqyw15bdfNHPBIcGmEdTXmLx",
-	"kQi01qdMuRlfXZDsqkyxWZBEzqFFeDd3DSavJr4eyWqgKu4zrFKRuywVH8HqkFcCbDi/AbLKKl1OZSFi",
-	"pqT4AAgCmaPjmDM6rPyhiZMClUBiioCqfwkPKTG1d8xLxs1A1YD6IHcMgbMiOcCe+JGRI1MvVRzGGJX6",
-	"0mUQk5sYK6Iglt9pTIaNhFAg2WRWucFIcp33mGnG+tOWoBnpFqnRHAWSOEYw+ZVD3B4qvt/BhvDgHe1j",
-	"0CdCymJqxJwb2E6NG6AiYTMSGV+gbilk2XgMrBk6a5kHkVT40kHv2jnXCG4Pvtg4LlAhdZ2dhuuy6Vv5",
-	"znKXDstHcuO2e2VOJB3Ul7ZIalpYYCznqHWyxif1kL5FihNxfxJTWpVO5LPIyeVGVvFBKpTHLK8DMNpg",
-	"ZW72wyMlvOx5YPq3bk1p8XqBuyiIqbWksO7hGkf7dNY3YsN96B07KA4w7KtWqO3dzM56NxXKp6VF8zqy",
-	"PeWJJKgh1hatgbT1pahz9QOsoLIJZ7fFsI0T301XTvAYV0VAaUtlcpwilou5ULlhWl2siZPGF5kW9Yk0",
-	"jyilzr0RZvX27ctIgEd7Wr27qh7lTtlcZAUvwQAK8SK//c06+VFB/VF5x6qyrVPR3fmUTbU2e1Z93KYp",
-	"Nrx4XTCFcskwgn6tmNEdVwHJvexuyDsMSIh6Zqa0GzvhcyYogwhkKH3Pw0AiBhkouMCDDHzika8AiOUa",
-	"+tVeksgATZ/KCaroRB+onc7weuIDcdyuQ/mN58u1SIJZqaye3wonRwb2fzkLWa5NIsqVgSFdEVaLm0sT",
-	"FjMFCg5gbHgmTHElbNiJuAoJKK5Y6AST7qVldzCGadLY43y3y6J83AoBQ5VeNiQ0RnAj5bja8IARoeJ4",
-	"qMamtNH1B1PZvlp9FycX0StRUQaYx1SxeU1NxdUFdYZWo5NEWar0xla9tW3H8AG0soW8EiFUXQjQaXSs",
-	"arkpR0LcDwzuRODDuJBK+GHB25uG85uL/bz1Cfs3B7YfsSzHjOdiOGopsq54VbsyRMEwFuWLLaB3t+Fs",
-	"FSzTsxksLiwRy1tcEFu0mUNLeFT3fO5sPMRD2u6eFUJIhkQ7WNuaJqlSI4bDkeAO4c1zvgnwvt36HI2h",
-	"yyZY+f2HHlXOqJI0SHt88UgYmYtK0NPWYBEwylGcrQHR96oCvRdwumFbGkp1eKIZhtob2/SCOt+3V+wI",
-	"8V3nF/rsah1rw9tWsaM2tmPY+JuT/crA8aig53rZTZ+9RH1KXj9/yh6fP/z52NnhcQ3ZvWtsgG1fSzfm",
-	"bC5KoxUSQcY91uqCpTC6NJTEa5SmVQ7hnql5IaO+yVWv4ADMRHvC+lrFzcYhBRhog2snBU73dfXgur1t",
-	"zqqS45YWNqENCC+M9thMctWBwq0n3TYTbLGBzXlwv3EkriRkY44gPgcVptayKd66WCO4YgnyOI0qSaZ9",
-	"v/9WFAWhQC8lReoiKEhUerLhbc1g19pOoINtkU3JSR1gD0ovkxAqide2+zVgpk5hp7UOG5T4nOaIGprk",
-	"goPuN5UMmM2kPVTzIqf0nvkCT+nigHjg2eVw1uB9QsS415mkdaedS6HjGZg2hcgnwrepqIaqF1RL1Y2T",
-	"0OQBFHDg+9Ctt/Y6ZjQYKXu+9UYhrIaB/n0OYzvr9ZzHt8IJUK3TMNQcDSofKSCVPSokxK0PeR/ghsMt",
-	"bPNdx26pQ+JKG+bIHwghSJkcM+/ZDhZUNQGH9sYCgsE4rN3jjUQCm4vcX5wLsFZKkadd9sS5Nz0ru4IT",
-	"6Ouki+oGWGV3hQuQ4WjMDcZOe86zj0o5/qmq69XYcAsDPw2Mt+7cvhR5M5xAbfnN226NP/p5N4MUFMe6",
-	"0k3CFPNWXLEqF8p3IXfv3bjwGH04GVIcYMq4YUtBnZgahKez7tveVvEELwo2Wrjk7g2/AOjP9bcHOvLv",
-	"Z+8IFhy14hDFPGjeO3LRaLXDssdme2Uph9nUFnLLvjcjCv9djm2bXtFm6utSDANQpgVCyEtRWfOuxsGM",
-	"qETlLPX7l3oXKhrVdimUXSGy3mErREDaB/9XcA0Yql7hfe3NKZHF1RZLvu5Tc5ixqtDb3nrkZ1UUC7Lc",
-	"i8k9CP9Do6Ypi2IYXEftMala9efqKEsQaIeFoGk1jhVicjvekhjlJufcxsvIrYdOW3TobZxFPkRWnWje",
-	"H6iEyE2VvKPn4njzaJWcbRMJBk2FdaUegs6xym2FZYyFBfWxWfKVd3UDVQLxI7eB9Nl7Tu/8oLdMqJEv",
-	"kFwq/qxendBQvA/h5ivbjp/bIsffhUTbTRdRSOZ09SOiVCMHxMbS/3jIId7BwD9W02nm4wQupfeiilLU",
-	"cN6czCpSQEKW5oyyNB9QluYZZmkO1E3TNO9Pd6dpvq6lEDfs5UhQvinCaamNDs6qEPwK+wIV0lihRBnl",
-	"wGK5rQSToD5aoXAJ0atgRFYKW3EdpaDhTw6dHz2FLnY1YQi5E9ak7yN/2MXHZdVy5gq7EP2TXnkpxDw4",
-	"8zxWaK1zJeEQl/GoQpOoLkspkTzth4JkUYlxL33hzUiAmHP+oXmlESF8ZC3i2OrBGl5Xqkwgxn5/J+wR",
-	"VIdCjq3YImCWWFlfqHxtQTZCAC5uhWfzmptirfKqs22w6KktVweGCZymwG17KB7HUBugLHCAFOHZf30/",
-	"Sy85wK11ONJBHgBsVLkZyh3R4VpYmlo/KGOxDmDz/irE40WR//V2EcerlXfUoqn1KHCl80cmq+MmZM/m",
-	"g61SH+tyZeTaG2ybHrZAuE6+SF0rAhNsyzts2ZFodq0sNy+lbi5A5uEmHhntQoTWQX2mcjIVxrKlxHTj",
-	"GRz44h8L7vyZZsaLAn73EAnqf9ljctwcj2p3yx7CSZTKQQnNB7ATnpA7y3fgVW8WsxkvV3QbQRnb0dpu",
-	"1XhYBel0uNEqOksNX3m4rBHFlTB95oh7htjcP7RUIod7MAprEmpgxw1LC53xQtpVtxQTqdX/IxaJB753",
-	"M654uQJ15u0m5CRid4rsV+AA0uERCeBbzYEOscDChCO9UDkvV/0YgxkhXxDzWnA5W9eiNkfaAh9qtmZR",
-	"oQzIX8LtSUtZa0rH+T2lUGJpCJLhkQDpmUkv6JeQ6sbsVJa5843DahD2FCc9cVFK6u6BaFQC0n/86xtU",
-	"igYK9FWHnXY4JQQjkatXcLsoBUs/5qaL+JFJ13VuMideWzqxtki77ImK34KK94ken9ipOFnqsshxarAJ",
-	"AWaBU/MmmLQsK7mZYptJgTmAA4VwGqxvCvqb7x1UKWr9oIK6YhZVIxan+bGUEGOF5UOtilXadaOUE6VL",
-	"qmurFSmoJoGzEWuOUqUDYieTMKsHKrjO3DFCZiW23OzX3igNvdQprkPq97ahjbcB3D7jDFpgQvdhwtrf",
-	"QzrDJmirDS32cgcELMKw+SsiAaJ0xJ9UtdQcDhqbcjNd612aVLB3rZwkcHyEUBqMsYIhUhQjnl0e5SSu",
-	"ASyiPdh2Krc0QnrCQvOjtKnPUVWMI2H+pEuYtUXixFcSl+VIsCbHderg+9iACw0gWB4+KYWo+AQjpsEH",
-	"thpgeJVK+jc1PqJWJf8Jj9zabynxkc0wL+zL6rfGP04qI3NMOJiX8opb0dj6CIQUAhEUOpY2iyGrypQE",
-	"7pOqkEoML8Uq7bP5grIkQdCFq8JqSOumZHIzJAmX1rs0ISAO3kB98VGRtAm+x1+U9oMhDHpGsRAeM7FP",
-	"8yRPGsfAO2xLS/vSUIfYObMxjVa97XB5t4VRtw3rbWNUu6HjOio1NgJmoW9NUli5wtqRkwNrm+Dhgb0t",
-	"9VzkJ+GzKz9+guXHQWBUxTnDQdPxWhs+aaFAXuMF3lGCi10dG9EzGjwKNJH/bhOetZwNLxORdDdhJ76n",
-	"W7VpEQBZWD7ZVpRhzHjIVAj9VA5F2rUXUw7eTg9D6a3jPz1qFxkdNY4lN3tq0TdEV+9/lh28XlvPqLBi",
-	"zVxgy1UDW35mjmatOmRDZgVCBHxqcEj9Bb6Kz6JjedRLYUvZFPgM4aOqKhUVKI/a51y4ZH89rrrbVKHS",
-	"UM0FMVRxz8aQtOWrmx0lc3N78qSfaLwBzbtdMc+Gb7HVzotwqBH8dFlqK5rBp0nHWah7rXyIOrcs1ech",
-	"X3wxnciRN58Xje46p3TsFDeHVjuNVEJX0qY2lWqVtm3VcU5/N5DbOP110dZ+wZUqxNTcXHdZmsnUF12z",
-	"mqq9+A53/ny9kmKJda0zCd/mkqoU8XyGnRH0UrUUK3rtNPzXhL86BMUc6KNDtX2WZBYG2/K8dx6L2f7D",
-	"DaxzRGEbqUlJsIdcpbSLgD0+690/byxpDT98fvIZaf+h6QDW5rNtmWShNM7Z/vTeRAd151JLVRbj2n+N",
-	"g0aO9kLogArnO5gwm1rJWKqJKOelbDlrN8WBLcwwasDR3MXRVlV+90yJ46rOl22uy8CAZkFrtDNhHqfQ",
-	"uLTFoknp0ktRnmTcCFYIa7GMUi4n0vkwpFJgtazmU6HWoME8w7lF9PbowTpwfc7hkfCe/3nPT/7ZO3n8",
-	"4Y774+TDPf/V3f/4U9MirdUJ3hi6/6Xy7/sC8lSzSbksaTAxR1pbY0s+7wMl01mlnKrnm5B02ds4G6wQ",
-	"nHrPP+eyLLBHeTp2fw4/5iZNqi79Pso4ElJNBgrV+xzsUvgrhG0n8gqORcxjr7XsjavXVAlDfqXfk9PQ",
-	"1WP4ECk96w09t2YN4Fa9oFvPer1NEqPEhePk8hzaPsI44twjPwUvbUpTaSJ6mtNnp6Q8yWaCPdXlXFPz",
-	"dv96R/0bEvwzEkao3ig8tTVZZT05pHX1drcXWFtQvLF93drahh5ACKOdMSOqq1gL9DbvEhWFbIETYZOm",
-	"KfelbTQzfNV3sXc0GKj6fuLMuQAH6DRtey7mhV6xuZwLnwunyXyWjWGl5pKMtYB7l/0KA4MrqcpIpteL",
-	"HqKa0yWCblpKHU6A5lJlIbZPlbvWHsx6Z48fPBo/FCd/yc5GJz/n9/nJ43Gvd3LOH44eZT/nfxGPxwe1",
-	"ZXTjwT3eQUPHUE9jkrwFDZVef7yJ3MocjpisqXKDMYpdhSE3EytD0XoXEYFHNUXiXaoqVsfpHithdEvz",
-	"gGBJxLXxMNDXVgtvd/bpXoLvuPmizpLaaunBNdehQLL3ILY27NOFQLMLy4Sh+1xST3LyW7v7m4oNbEkw",
-	"xYGuhUH8yrUS7+EnudvwTr2b0A4Jf4Qc1IQ97gVkmF9AjyRznRYw9rDBJJfk7QC2SNhCFcL4ijjplKtc",
-	"5EN9Jcq0y9416AuJT30dqGok6I8S9Cp4fokPZ3IcVFOjtRIlRSJdqMJ1BRVqrfD+57DXL3jsRTON7PYL",
-	"jLSLPBi4YbW6u8yLjddH69OshqHlb/rrmbhK43pXca1gBfjtwHg4kDzWZqDMBLeLaUUfaUsRvM/IIz40",
-	"Kfi4nP9SgAHolmidiutsHxe+odga/CzVBG8wHqI646s9BEQsG3YIgYZUZj6X+2Uxf7Xs5WpE2xKXj5aw",
-	"fGuJytta9RzYoMv3ybpxoc2WcvfHXYxQSL5pVd41p6U4t2aF4kZcohfFIzEFWyYg3ZtUo/Cjj1RturrA",
-	"DjogI4bSlU3Fzl8iBaY1B+Pdd5lw4b2R/86m2JVN4Te+lioXD7WRe6aaz2RDU+EvqvZXmsEu7T84i9f7",
-	"eYS+CDdrh3CjA94GZ17Di3xfCFMsJl32SlMIueoJ0b1x84V3EdOswYhXBxJWKbhpClakroN2GudrebFY",
-	"aXUfpbEJM9opLViIqioZVVVh86loQAR4/YzyARr6eEclmz5siW4fPM/DkfLLWAKNeHZ5gSKocMWtVibk",
-	"g22taFbDtR8ev3TTRUdQ2K9GqoAteC2M69i25oU4IBgcejX1sGFzFQLw8A2Kv0UphMcKGNegCwfJSQ+r",
-	"2ZF3v2vrESuKpAzGMp4qBC7w/WPoYIxi5TfqDB6cmJQaRS28PHPlulZt3QgxM8zq/gZsNmnEtLI7Rgj8",
-	"Jb2bsHShsqmg3PE7PuwYpW/hct5NBirdaKefsjsh0QpZYp39MZS1njtOwFLfq8tll1PncBhO1C3fpQmT",
-	"wTN0P9DwByrXmTn16QHdWU5TcThnhMhSJ9CU3UFIpFkrd4vuas10kTsmTbB0FD5WwA0nToPAh5MxfuNK",
-	"OO0YBM+GGzCEbZgRSh5AaPwbeLsT9YKXjc0uFfYmc93K0nHBsbeY60vo+pql4yILXz99gV/o6rr6YYVT",
-	"RruSXhkGOLV23rm+vnat2TdtcBfQc+hwAncTkHNBIR/qZOhLXieufDYhv69Eibh0q2kzcWtdENLV88bK",
-	"Nh4M5Es8Ao12B2qg7t17h0lr9+6xJ+weTf2eyxUMOQYY0jbat2Z6wu7hy+5RSx8j8PSOUNLUOY/Xp4H3",
-	"+S2852ocDhTwDGHr42LMroljlz1DuC2xq7wSTqo4pwgcMvc85dzzgXd3J74NU1fvbSyCgVWA04iW4MnC",
-	"ToWyMqOB3rvHUvhKl/Kf+E2f/YK7ygaLXu9BFkgHPwr0g2FiaaHVBAO2PheP1pP655EJwcRHntliRUXq",
-	"l1GxXErOpAEhz+CmuPnDZ/S/8TkVY5danc6pNtef/zBapeyOr8B11yePugJbVOIoYRzUDl/UJ3UJMYXR",
-	"URFKzEhN//8TBz45eZGnbCp4LkoiJhAPI54zqeYLKusolCX6SKlKVsrmomSIqE8qZxbiq38yCNZ2U6SK",
-	"Ukja8O29e4RsUwIekAllT4SCgefMiMlMYMdKfjpKIxnJUv5/338+St0TqTncvXtOZ1466A5tAR4eFIjz",
-	"JUFh2zTujfWheER1jFYsPe89ptpZwxLsEiy0D3OHn+4/Th3mGkGJJ9g5N3Wnn+sAiBU+DK3AQFEdqISl",
-	"+Egny1H/u2Dp//vsLet2u6fYodRXoor6P4XZGZwcrFL6CcVvwiI/wjUWoqG/kbnm/B8LgiqiEeh9mxEe",
-	"wPXGgqPIywJ0ysFbyAMbNnBDA1jtd/jDY3GGp1PBCzv9p+s1OS91JozBYqEGziu8phQ8X/2TztKMK0qA",
-	"uEvLhReAVc3nsrviswKfJE0A6N9FExw0Lwpj4jFVyEwoUwuoz2E/T+53e52ksygLJ6JN//R0uVx2Of7c",
-	"1eXk1N1rTl++ePrs1ZtneE9VnSxI7ii9ot/pdc/oKjfUTr/zoNvrPuggFGWKp9Lp1dmpPztOXZ/K/qfO",
-	"pMk+RJexu9YQPiT0crpwoWQqwIZ5AXNeor1At0itXuSdPoK9a5UEXSfMuYb5wUvv93pUvAuVHvJkVoLm",
-	"D2f+0Ll+UM1C9Cni8ddibiIVY9sRBN12Ye3Oew/aXhJGffpclyPqg3udxF2Yt9/l6xmiwuBBXp2XxBTr",
-	"9UsRpM5BKX0fmdTXSWeuzX575SMZU72Mog9J5MBlLyjQQrzm84s295CiVPV6kKFK2y8uM/b4++fCXdd1",
-	"fc2WC3G9QUJnX3IIeRsVgZ3lVjW0GvHQCqSl3m6q+IXnHm95G+RHM6z1xAwu+03yu06aJMjpJ5lfV3kP",
-	"O6nzhTXU/tGRUFwIAkm38JWbA3gMjpGMK1BWRsKX9e2jLhY0HmJi9hp+xPyFUP6XNCa1VriLxHSd1OmO",
-	"TVKvEdv55gxf05s+U4Sc0yO33/FK2+dYjBRveLyF4GPlrAbo9AVRqZbgRnFZj0HqUJ9JU5XRaqqt7LZl",
-	"bRNcvZeVXrjVZ9LWSzr2O3uCcXzdzvPe4+rke6rVuJCIvPFGXVQj8zrZk8srZthgbAp22TYy7B6B6Yha",
-	"9mU6OL5LPhMEBH3f/MrqktOnoRHpi/x3+Lpz/cExLmmk7Uf+k2hERgjXFoVuAi1+JnzRnKDdgsxzzrPN",
-	"k9+Vg+4cOgXUp93Yk90TRs3TT/ULqhcRDKrpRPDrNFqRc/lo2kFYRU8d/pt9FYKWI/2td9p/ibO8hj79",
-	"yoe4R5ltObbxis8/ph/vviWIquOd0iyEWTYpoc7ip5/oj/3PZd+CrdY5W/jzmk76WqN/D7FhWrkUcucd",
-	"cs4Q8nYIlV/U8OkTjX1c0Dqt15LqMrRn2QNXv95Zor5S1ExfhfJUCNFf5NIy7JVvLoIrk2ALhCmmKIDl",
-	"wSarMwEtS8QEu075v1Ka4dc65W9INDTa7UST+HOgvjITYduWpfeVmLTGoF934V4Lnu9atsPOM5pq82Ec",
-	"OPWUSLn1cH431c7z4fVaAgpQZ1e0xp1VW8XYCyNiaHTE35iaT7Xw+tTilKoVeEZX6I2KtHYQFphDZpKB",
-	"ItGAV0WXvKPCtfO5UKh1RyUsKscqMLMrcOB71MB7afJNbFopEs9ogX4obaKCiDcwAk240U3xFUzLr813",
-	"qOwsa5X6sPDEV2fECrnVKB2BIJ/TJT8IKeJs2oiQpopqLaEzbos0gsgwsQUS0YVHo92QLCqduklpxuX4",
-	"QjozPvt2VGaa1haNGRcXwbrBI9/7hmXRranoY0cfG0S5XdqcfsL/t+rrb7co2aGFsivOY9i4FILqNJBX",
-	"bVMBZ4fr390WLbriih9UiW7d1nYVumVNel+HZ11dgNvTn7es2A2k8+5TE1clkuXcZtN2/GrAAZOx6Bsw",
-	"E8sESRcwNcAEFyF47nFBBYYPfTi90KSdN4TDqNTZFz9C/o6v2e8IuQVy/AF116cEDuHBpjHCWkSVffZJ",
-	"cErVWPqfvi67NLoTn8BR4BqqszSgoVLX6dMHwk1b8TtTq36HXKZgsWThvOsEPiqx7AClnVywkbZTTDsa",
-	"CTaTHzGmTx3kFUtf5GI211aobHXyN7FKMdwzF1XJfyxo6CNME2FN1IFJK/GTB8bgublHaMjXxjlsM6Jh",
-	"/k2snBZ/CNdHwRuvFrwPiAJd5Ccjnl2KuEddKHMGL6sKs4DkooWZ6nkwzsWSVQ+I8J3vq5rHIjdD90xX",
-	"5i98Gz7xHKQJsr4b2sawnv31TWfLz9Go947iPIEtobKQ8OZ4+VZ8VqwtX312/+neC/91J1pPCsHn0nQz",
-	"PSPkoS/a6gbWvXrQdUU3sKrO8dbkM+f7VUV7DF5uEPAwMCnyCJOzUAGE++OYCOdne4zprdYveUn1Kc/P",
-	"Hu6+4e8VXvZXkUvu6+Kd37+/z80Oz8RHlPvwcJ91+7viV1wW/p4bnn3vHCK7XizOuN7LAVzrj8EIS7vv",
-	"SZiFkGa7e/TV/oCkp9HjviDTVK/ZBkWK5nYUPNKtuWYQ4hvNJvL5Rrsfb+VXNwUadZs9wVJP0IBeue5s",
-	"qPbIoFhIExS/OoA6boMvCiPaQrEVrXwhu6B6we34l9bfvxVUVRFJFO8jbOWPa0F4B9IaH7XyzuGycydQ",
-	"64UlXGzwMgmVV5TvK+77ArIbhI61iMTKBJCvN4yn3PQ9fr6S0NV1GfaggWvbQVlrHPKNIbKOhAjae/O/",
-	"ouBMjoA4aqXOHTFP1+gJE7M3OzhRaVwqdEcVQ3yvKiZznxACagEvQqMGcnQ6QSOwgmTS6/XiACUvBSYV",
-	"UtlJ5w1ti0y2xSTXq0cXrr+HS7nETGP45R8LgR2SnIngq9YGmXpQmbs99uobjUB9xTDobQU1dwXGI16n",
-	"VrpfVz3ak2FdvchtMAVqVmGkmhRRzXTUrfos5C2aqtIkUxpzOBIWVRt1v1PCe8JyPePSJ7ti2hCzS5kh",
-	"GsLbHK5PBmlbvoRlsta+SOmBQhEBqpuvbUJGK8c4ly5dp4U5xzb93oTxCTJ67NK5HOG3SYbnfqX2kQ1+",
-	"WYOQQLkl7apNUPjfO/s6D9xw3vj7vmNh4abSGrB2a0motKUuvcxICB+2WUv9+xAlb0VRVK2gS60mzotK",
-	"p1bA89x2zGVPSRI6xLeCLF65juK72SfKAHXcQy1ffKOc0JjCdayyUeAzD/XBVlFZGlBx+z6TzzfMcraI",
-	"65k4EpTL94RUDqwZPVC+95ardUslOadcsbNH7G/yl6qnvS/xUr3TYIfIqKkWaSE+rISFdbEfeNzzmy4f",
-	"LqifTLpXz61mgeI6mbVoH40Ftb9fGQK01SZAkO6QZGT+XekZ369agUM7/QT/XbfKhImg5vFfmCxaPROo",
-	"t99eQN31FXF5Mbe6rbuvhoW8AQ2cVnGUSVvxIu9xqzmdUYyD7KSsY2du9Z3KFnowohMD5Ww21dqIJNTR",
-	"ibtweVAsdtf1uFp8juuuWuWv+xozrzQb6VwKcxFpkQMlkSWxdZueiarXW6RdYgmPLnuH36+1VTZV30Of",
-	"Q444Wjc+Ph5zWXpnI+WSu5z+DdXUMdFTWt99DtdqEF45xaBZyzniOuvsx27r7al2vF+6+oPY1KVVM3Yd",
-	"X/ZneD+K0Ejmez7U3Ma2yLCwlsntqcG3EKKqVGfnYjNTVOGmusg9X69+dJFahkZW3+actuWy8ahOpE9A",
-	"qiohjvEKKr7lkZFUrNQnbiqB+GW9rBrncjbXpStIseQ+T4i9q50DWKLDt6eQZqCMawiDzU8zKviYUB2P",
-	"TDDp4ZJBqU9cEobrXJ7pmTAIuQC7YUYFFYKPhCo5Kk190/tsvbG6DBVlXR+uZne5LVdfWk+ipmit6bO1",
-	"NmE/EgTgFmTXb7CWngFwQdd0lSZdcE/5UKvo1mqHvw5X/SD5DrW+oQ1E/HrjlExcB1iVex3yuzMMa2rc",
-	"pnEYwzK+QQMxDO8Um/xe70ewv43fkjr6L0i2PxbBYjYY7eUtU+zuq4Hmbkjep59g+9aC9U2JF6+rCqQH",
-	"IlPHvyIy/otS7A7c4FfOBTk/u78PUYpMK+qv8ZzLQtyWzRJST6Iis82k31zLI2rrHUoAclOVzcXmbags",
-	"+8ZQAWrjGwhueA5uQG2vtBJfgeKqNt7bDWCYHtUXxCE8e8tbu4i5y07xGnzsgybEieuSgDXYcZHTF+MT",
-	"mPUJTts7eG7RgbiTkL5NGbqHFcln+1/833QcRlbnosXBCGxAhUZ9gsP25v7AOi7FgSreR6kS/TSqf0jw",
-	"wT8W/jP1PXz2jwUvQtPRtZQEPMmp9ijah666M3sXigTPI8FV1S/CcsnA2qoRwjJf2JufIMlnsP9n5kB8",
-	"iaSE60O9lXunHHxTo/2WEgbeURnV5oSBGwjmb9TL8Pl6x79TDrakHOw80fZWvkma7vKC+Kt+GHMy6p/e",
-	"aE66CX/HyLu4gnCr48Pv6zfq+HDDO/3k/9waIX9dZdx8ccppV7J984nbVHYbMo9uZad3X+3X8wikceoq",
-	"z7fjMzERd8mlTeOOhxSYcD02KEu2JPB11UJRaQeurlqrcLVyIRB/0TI0JHeXECAFuwYqbTdaUQxUVHGc",
-	"1Oax6w9pmZUzEZWqCGarnQqn+7IU470pk4SQMnUQjIeLWuHwPAkG5OFv+L8lQP7areGO6Ph/6SUrtJow",
-	"q7H6uu9kWMWY0gc9k8Kc0rOHvd7MpBeh22H6qGfSeq/iBz3TEtOGp7cCsx7Ve833Th5/+POdwaBLf939",
-	"jzsz87/N3T91GtFba60PN1BEnxNv9y2DQH+lTknuD0cSsOTjMfYe/fADQco81bQKRfz5XyDMXu918a8h",
-	"inVRgL32bZRrAHLzjXMaoETUsRC77mglDHb84nF6IzmxpgSnmqFbS6gAre+yJ8zPl+BIhKxQDGskMD0e",
-	"qFCBITQzQrwFN5fUf7aUkynG0WvtVF0rB9cSY76gvl4gP8nZnROke7LgZc7KReE7zRDSCjso0dt1zldd",
-	"9oxnU2oI8pNhcy2VxQrVE6lM3F+C1iVhaZsX/hTs+NNut4tunYFqv9CnGpx+cn9F914wzi7FijDbVny0",
-	"bCSMzIXrd0OuJoRucQvviLaUjpBTQqyloV/LZujfU+FXL1Oxp4R04wti7ZtySsDoRI4kFzkmrGYjwdbp",
-	"+Ycqa/C9WP2/csqRjNrbVXzsBY1rkEWyreXE2VOoL3xj360Vvqj975euq0RvaU6OK1fUMShuX3W7CSo+",
-	"KQURVA6QhUM032pyihvdns1wnvgquqFiEUYDHGQY6aYxfvbSr8EXIxb3hu2E8t1kRfPcdY6aydaqn8eq",
-	"BttaKq6huU6IDClGbQBhbG6UDnpxwVK1KIqUjUpM7IN5uPVwR8yysQQdvcCR11gqqjPBZ5ju5cueD5Sr",
-	"l8zeNZeiw0cl1GSNjzR17EcZ4TGRhcaQcJ+5jleYGqdVsWIjkemZYIUwQOm/v6BmWCUhJL385ZYMc6nY",
-	"WY81xpao2F1E8sdXKOjht1Pubi9OS0JFQab08oevf7cno7YJ4R0dyQ4o8fPle43dpMfYLTnCQ/fIth3i",
-	"GWh4Ryyg/FmVdl5pFK8glLLQ+AIbD+Gop3IyFSVYoC6xkgpA6KUKdR3c5VVzM+t6nYPwG6gZzwWTmN7p",
-	"uxm5vureAVpwK3zvXA/dxiK4VFSE/ea7AsU9fEJbQvhyqUSJHkAq0D/UV6JME58whF2qm2Sma8zyBXus",
-	"3WJvte+lp9ptlf6JWgM3MeV2qblXcZ+WtmtE6KAqoGtIG+qEWxReXBCPADO4DOg7roWDw7Ro4/KfWQpM",
-	"h82uU2Ka8Gyt7nreHihg7tIXvdmTuds6u7G9G7t9sw3djtZQbCsBfWE765AyQBHNnoKEPAH5+MWdp00j",
-	"3NpBq7HNyfOq8VF1gkVt11VVUaBqH+fOnOgUuQhmY+pOnyG3ac0IwEUaKF8mC59B5dtdbM2xYxPFw6r+",
-	"diXamhgeWRHaqgT5ZNemZqM/ZjeAl8JWcm1hsaZaEzkcIubXvVHrcN96b8aRd15GbXfQueyDovjtRU2B",
-	"8ZcoHXKrKTG0wZPhvV4/BBJmH+da1WDB9SCp90P5jqrHhN6NW71zR26ys5xqPpOtzlT385d0/tMb2qqw",
-	"8qJw4ug466yjo6Fqz9/I73C7yBZYlQkLb2PH/07//Qcgeud8wV+oafgpMoN7TlOXMBsmRD6qvBpLzfLr",
-	"VkF8N5pNRAB5uxYq59RsXxpd4PJHN3tS2bz7jWvWE9XnMVNQMnm9fGT0MOcV3nxWU1n5BCWqR2czwbNp",
-	"9KgKCrj5tP+SxupyhauTCxDQ5ap2q48WbN7qKpzBjPjCTkGhyLw7LHpEXLCx5SFxonDVtU1aVi6U6dar",
-	"ArZtjlTG8oL25Ke4h1t0f+gme/3h+v8EAAD//w==",
+	"7L19dxu5sSf8VXD45DljOy2KkmXPmDp77tU44403Hs+s7cR7z9CXDXaDJKImwDRA0YxX330PqgpoNNnN",
+	"F0uyPE7mj7FI9gtQKBTq5VdVnzqZns21EsqaTv9TZyp4Lkr486d3fOL+zYXJSjm3UqtOv/Oaz4RhdioN",
+	"M5ZbwfSY2algpTB6UWbinClxJUr4zvCZYHzCpWJ8bEXJOMumXE1Et5N0xEc+mxei0+8MOt8fnfDT0ePs",
+	"LB90OknHZFMx4+7ddjV3VxhbSjXpXF9fJ505L/lMWBrk81LkQlnJi5f5r+6XzRG/mwomc2an3MKoCmks",
+	"M1O9NPVh9E6ePX46fiKOfshORkff56f86Nm41zs6409GT7Pv8x/Es3En6Uj3zDm3007SUXzm7pR5J+mU",
+	"4h8LWYq807flQsSTmEn1SqiJnXb6J8nGlJLO80VpdLll9KkSH+0wg8tST/A5nwg2EmNdAjlhWP9YiHJV",
+	"jQvvqBF0xj/6sZz1nj1tGs6LQgi7ZTRj9/t3hrmX1Cko8olophDcs51I1cBOnzxNdhLtZS5mc22FylZ/",
+	"EavmkWa8KET5nWF6qWC4bKxL5F03EGFswi7F3MLXp2dsqhflGlOcjU6yHn8ijnIxL/Tq6OSHk1M/Rdwr",
+	"1SSjIR25MbVO78n69ObcWlG6Z/73b4PBx9OTo8Hg4/fiwx//0Gmc+/hnbrPp5qTfl9LtSFWsmKxvSwb7",
+	"VRYFW+I+kIa5DQ5kMecsfZSG+6R1V9upKAXjlvGi2LFfm6kxPsJRtpDh5PSH5rm91kq0zO8XxTgrBc8T",
+	"mBxMIOxrXG025abL4MIlUCN9lCawwBFZSqCH0orEF7cN3Pxoy8zcGHdMr3d61jS/V3Im23bXn/WSzbha",
+	"MWnFzDCrGVdm6eSmZTNtbNs+L9wzawPJxZgvCuuG0UvcsORsMev0n8AnqfBTta+ksmIiShigE/Bbdr9n",
+	"KBIACXPjzaa85JmTyQlzRJ2LMhPKHgmV6VzkzIjJTChbp++IZ5dC5c0CA/7ZU148OTndLS9e63zbtJTO",
+	"3ZRkfsAESr2wojw6aZmBzm93Bm/ElTRSq62Lg5e4xVnMRqKsDfj7xnH6e7aOdazLGbfIKU/POhET9RqZ",
+	"6J1QXG07RCxc8J1hplhM6mTl2azlFMGbbvUYebea78nt7t5uy7jcY7eN6g+lGHf6nf/vuFK2jvFXc/yG",
+	"XuFGAkP6Gy/lduJd4RW0Bc9ZIcaW6YWl400w2v7+wja5QT8fJKGv3TzNXCsjQAH7kedv8Cx1nzKtrFDw",
+	"J5/PC5lxN+zjealHhZj98e/GzeFTtdjujhyZ54oXMh/SudxJOrmwXBaOurAO8DXLtXBy27IpvxIwVceZ",
+	"/gyQhum5KOGdzPJLYRxjlaV2uuJv4V1W62HBS9BVwltwv7DZwlg2El7isie9XifSOYOwvf6A6y2MHcp8",
+	"f+3R6cwL45Qvt3GkBY7/kefsTZg4UZyP9ML2RwVXl53rfZnpVyQ0rlMTOyMZM64cEUcCDlPGzRrxuu6N",
+	"z7UaFzI7ZF1vPMiXsepRuMGtEqZLxpV2X4YJGMtVbphUTFrDlnwFI36hy5HMc6G+5JBBmulL4YRuqQtR",
+	"8SgvCr1Eyj5Ix35s6UOYkbvAatJRjJ4FQ4rGzR6kkwUvc5GnD/uMM/jAykUhUGUDPW6gZo7LGWfzUn9c",
+	"sXKhmGPyhFm9yKZAnBnPptIpOiWzi1K5l7rXjXS+YqIwost+GbPwroSluGFSp0jBWSiULVfuRGTzgjsD",
+	"zz3VvYVJM1B45zBlXOWocS6KWDnI4XIj3KQyZxKu3NBlNgViueGtiAjSdtl7t5FBVdWlyCsWWCg0HPME",
+	"bhgJeOJAoXE5WjFnc66Q/iAM4JGmO1AdOPvtC71Q+Y0klNJ2OIan1GWT1yWZcRS3U6kmzH3buamAOKsE",
+	"xGtt2Qt69x2JB9x5wJVu9BWPRnYUbLJfS5FplUt33wsuC5F/6d3mD2UYo/UWaeLHv/QGwTwaKW4a4HWO",
+	"1zureimMTZkVReGY0u1GbQU+AI0gbhO3L3llR6UFN3aI3Jg6AeT3y0C5JxCbutvdhY4BkyanStP06bJj",
+	"uAbm7gnxBQl8oVYMZS3MC5b8ndav4Lz8wgsNMsqtwkhfCXbGfpY/wnj+qvgVlwUfFV98SDm3fMSNqB+h",
+	"2VTkTOkle5AuqrE5we3OLScRpGGXSi9V5S4D0fCdYWI8Fpk9Z6WYC+C7LvuljK9hVutLVmg1EeVA2SlX",
+	"jAxXkKzyn8LJRNgMSy6tyN0NcH3QB73Lhj4G5RsW2p1OVs6EXlg3YmlZLnM/cBThKQq8FMS3Y3QOh1eu",
+	"N/j7jbDl6uhiDLrSuu76FvYjGLZupN0mV19lRVzDSs9LnQljDlzrbQombuRYip+wsRRF7gUIzzIxt/DG",
+	"JvXRP+mKF4vaY+CLoEFOSsEtOEK5Yj2nic61m5zTIY8dZx9nWimR2SER/+Y65elpdWTUKMd+Ulba1d0q",
+	"l7Bbl9yQg8bxTSQ3QVXbpDDtZ7OYz3VpRf6zyCUHU+ieZA1Ie0cl2FBSMa4YeAFgMzQZGkHfcxZHF0w4",
+	"eqcb0kXmLnoOrLPhrgNNhRuWuw0NawIkGy8MLyKzbglaRsrhUSmN0ilxKFtQi0svxdymfXRxc2PZROuc",
+	"XYnSGfeVwtxlaSlm+krkdK1CTQ7ftpR26t4obeKsAmnRmz9QuGJOJVMr/9AuS8el/qdQ8ZNg9MIwo9GV",
+	"5RnAeMnnaIt0lJZdCjF3+r42Tv9jU5532Ss3EF4ASdy0FwokJ73ET8i7/QYKXuuUVWIuuPqcpYU2nh6j",
+	"la0GsEkc95qJVuKcpUCnoVRDnEfe9FZj3c1SEbPDdU7mdtnrStrjktqBSpUemoWZi8yNRulqS2R6UeRO",
+	"VEyd8CGrWo4KGMdiLkojchiBt378KCRYPmPtHjJauYPn3InoQtgw4Njv66ZG16G8Fmox6/R/61Qj6yQd",
+	"xz6gswJzdJIOrm0n6dACdJKOIykKnBqR3FdhvCARYSidDxvug8TpF38DwbmxG5zm8b/e/vKagRx1h8PH",
+	"o4k+oie4zd59w5c/O5E2EfCo+bxYvVTzhd18WPopMF6f/ZbrbDFzRpUu2Qwf8CFhOMw+++0T7nc0Wcgp",
+	"cv0h8ZcmTHx0RBLu9EBnWeJsIXWddtlfkTh4ghhgJaJKd6DSjRtTsm+Dq67yX6NWWjkgEpa6l6S4a5yF",
+	"icLJfYnruIM+P+q8ITDyk7rSK4qJ0ATdVp+X2urHsAAJiAEcE5yLaHD6uJO7kI1l4dTp9LdS5NzN8EMa",
+	"GeVwnTMWccSXYpW4gXNjlrrMwaDHGSVkC/KBChzrDLypLihi5/aYM+asUBTtck9fsaWoKI2HjR6j5u7E",
+	"IYNZshkvL42bnRHKSCuvxF6Eq4KKjnzz0sl6K9HflcGxng+5rflFc27FkTvIOw08X1uAT5u/i49zWQpz",
+	"0DNl3vgoJwxNu4ubSad+OSo5Ki9A6vZBnZQ5LFEpxvIjrj8ETnTp/u02jaAUV/ryIEpcxz7S3zBsigOu",
+	"0yiJqVwJET36uxNVtQV6DheChpCjpceLX6MFG/PCiCTWB+uEga0IfnwTBhM8+4/cu+rLv7aU9Ye90CWb",
+	"Cz0vRBIciGe9Z0/x/HFE3BV+XeeFNQlJz3z89CnL+cqwcalnKP6f9fAbVBVQ0/L6g3vxfkx1N9wDZggv",
+	"Ci9BQNCtUQMiINvZBQe3Dzvkjds22tLb9MRo818nHZBSLZobScOPKydectNl6EMxUydaUUlUmeju3AfR",
+	"2PwLt8/ylURve32KEDSs/XHANMksKEu+AkaoAAe7HvRafLSIYNjc4DCQprn8dEV6fX0KqOHupyg7FXUc",
+	"Nlw9hARB/UZdr4nr8a3DjHT0bZONtHl340FnAFqJjTiFQgq0x5eKuRPSNArcS4kuzDVNp66pRkp4XtME",
+	"yUIYjnh2mfYj86E6th05vfMrHK3OCkLixxYCmBGZvhJlpHKC3TJQThcXKhf5Vs3VPxmsmbEAd++Eg4GS",
+	"L9DYE8YN1BkgvCAiGR/5AWUfRJK7odTzeRgIKlLgvXOKBQRsSEUoclEycQUP0qUfskFtgp4S3IrB1+PJ",
+	"yVmpl0HP4DgAw2V+zqxTWNx2d/biVC+qmH1N464U5rAWoHMTJd05GObuPuCIGhVp1WhS1mLZ50zM5nZV",
+	"OxRw8yitRMuhTu6RPaOWb8SYdAEMIm8NS+PZMSr1YjK1Fc+IsDvPHXEjxoJr3JaHG4GnmKyfZz4gve4+",
+	"Sjp+x7cMqfbi3UKag40klddZ2sXabUhnlI/3IJhfOIX/p7LUZRP6RjCMK9NBLp3t5Ui3dtY2cuaFEzSj",
+	"QoCAQ8ld6knJZ2uIK7I2h2B6bJekGz9Fvvld1HnFjX2OV17XArxN3DLndpowiJ474YD+ThZucnsdCFOf",
+	"iYflbAwzOALX3wXm76/4K3vw5sVz9vRZ7+Qhk8pqdGTofFXZRUYom7D/uvj5VYjjuiecs0Fn0IHNjkqX",
+	"XBtYs/txp5qCgBYifzPzqNzdual97XG00s3+bG07Ly+qWOI4UrfRjKToYvBON+q4gH3Y33QKoCz4PZai",
+	"SYNgxUiuKlbdRpn0+SsfzGPux+CWfM+lvpKlXfBiONXGmuPeMdg34Y/jrFgYCwi3DaLA6Svtas/Ve+sv",
+	"B9X5wEPE6qFHpGzKHpQ4HgVAtLBRpA5XJLW62Vq15FPeH4qTdHaNJsI8+7jpBgSn+aBt3lqB2ImHFBEM",
+	"zrPNPrtvi6vZHV+OScZ4JVLunOU6M8f0nenOcoa3joRhgmfTbqS/zKQxUk2GpXAam4Iwiv9urMuht+Yz",
+	"t/fHoMcM0aLNG781oAmthjNpZoSmDArQMNczLhUFOGQ2rNiUFmZopYg+LRQ8A17lvzNTnuslfLVQEKmD",
+	"uE6TQkX0az6+fRioVTp4+nnwSgm+L7+iFCV2JrGCrTrnE2GaZYRUY91ihAOg3qlI7pq05faDFA0vsm9P",
+	"1dimDP5Sh7iEg6zQ+tLp1/uqdkteKkfsHVSiyxoJtbYDIxQkLXX0Fr8myVbFqS4AN+005IA+syUfj2XG",
+	"xlwWhnAW7mTJNYiRiSAIQ+T57FZzgQCt0VqxpSwK8BQrDNWjQeUMpDIvVmwmuHJmGrBKLRA95eVM5PG2",
+	"hvurGdOEm3cJIPm/iFt0rMuJsChThtyHlLdyM9zx2t2AIegtjtJtasBQ5jt3jnvLy9wgw2dCzu1wKVWu",
+	"l7tPGbj6PV4Mt5MwNbtvDVfuNLoQ3RJsr3PWi/znbCxLY6NsnD02XV0K7xzrW7j8ub+62fmLx1vd9xuR",
+	"I1qNDSo38sfmKJN4a+9wKwNv34ZHeV7qj1KAA8J9pLwYQt3Cpy/vWL6d3eS3zdaVLxa/s510u6wNNGrl",
+	"r9twD6AQvg/3gHvxa4BKm21OdtOYNLApU8b+NNmdZrbJ0O6CIeyAPd82lcbqcnXQPSGMvNf1a4Ss0t78",
+	"Q+rDXh9SUiNh6wL8dZ4fKKLijQEkxKfNpIrvO1kXSrckM/6F5EDLgkFkeWO/3IT7DxMYrzBpYV1gtLDr",
+	"lv2/vryb/hlI9J3qJSIQPaCIM3I3Ad4mgI4cg2mn4RLmYC360GV/EoVw9yCyAuI6YC8QuNHHH8GSyPRM",
+	"GDbi2SUrAHonDcHEAR0O+m+XvSj1jKUn05RZzdJnPcC8f5+nbLTyRvs542w51YWgLCowJoy7bub+N00h",
+	"sJmn5NsPzpaTs7x+FP/QsHCR43HTSnc0ODs5TViMJa65fwpuLGj6BLIhj89GHE23uDIVr1INEFRCeHmN",
+	"EPzGANkBSn2slB4qLiNNDWcAr27iQ+TnjQ0V0h4b3R/oKEKfHTiTAMKnS2aENcFAAjTdfhpx4Uexx7V6",
+	"vNcefZtp9D3pK1GWIZllcx3D4KfgCLb1tRtpXQgOyQ8Qb2qyxDmD8RPi0bFCv472Z7+M2VwXhYHYWcmt",
+	"MH2P7rn49SUzosRMf24pUdUD7KMHUzDObfoAO144cdivwQEA2GwZQAfdl6Digj8zCSuGqSGZXigL6Ko9",
+	"fQVTZN+dpH/t1LZ1loS7YfWS4M/3XFZbpFYufU0ac6MnBEnSZykQAUQM7eshfcMeLAEdmXPLqyRuJwgf",
+	"grfzUih3kRKSXKMAymFKl4wcbw+7A/XLGFx5SOs+SyM1Y8fNCUuD9pKyB+RXo2Vwv0b6TMoejHQuhUEs",
+	"nQlgOpMwIwrh9rRJBqrgI0FcFVHFOLFbBTjsUkfgUTN18h9eaphdyky4d9e0p5Q9sJH3hxOZggVsMAZ8",
+	"+uQpHB1Aj5oneaB4Faok4XuOkqLInS3N4yAx4JstjoXqSjimx8SjGAfIFsrKwl2i3Jgh+uxHDOB6ikLX",
+	"ZtH0RoxxSAMeH/cUWtmKkQIQDiZHCDuJ+QLVju2zdMmllWoyhO3tuA6HPZyLcjiTamFFGBvPa197pht2",
+	"u920HtxGjq3wn8PwBbLpmnp7iFocEQ09BBXBwG0Vzca/brj+7cYUqysbflmfeLh444cmL1kkyxvOIkI7",
+	"SxP74EJys9fC1pFAa083NzUi99MJ23VBHMUuW6Qpd9yXI3jW631/8uzZ6ZOz7896z56d1NPK1aKgFB9M",
+	"p94U7XW6/rhCAIwHq6ZB/Ka1mNinuuXoXpN43u0/6fUa7aKN2f/ML5vU3/dTDekzTVqZzFty4Sl7VOYb",
+	"mH8oUbHk7shEj+2+oCB4ZtpnocRFnPWzVF2WegUC8OWVOhFC+8byosBsYJai4Ej7jI6KGuMCnyYd/wgI",
+	"ZLnLm2ErjcdhTIbNShw85ztDaB6a0eZ7idwdG29/5YmuVYUam/NJs+X1mgJsa74PCk61QwURwIQxakze",
+	"EsU4YYW8xPNDiY9w6jW+tLKetgWhkO4+QEz3QHLCOZuh65eyx9wp4gFUQbVCzJg70JpDS3UQZWOVJWIf",
+	"eHJ1eQjUZu5wdpZe4yQj7FP7HDdxYDJ3fB6AYkQEMJI0znYMenLh9FEU2pRl4msmaCW67KI6/B11MqcJ",
+	"LadCRdDVGb4VN3eQVaeNni1ZGjs0Qqj9bSfKuNik7WqOIo00ABuybKpF5Wy6UHkpchYlPoQMG29XT7lf",
+	"olkCX4ZaXaino9ZjEtJZ3MxtzSRHzWaGUCzA8ZfCloB22OvQWQ+xrzswW6I1AOw5jJiQp5DpopYO6FQT",
+	"y9nFn942264IB2y3H4kI52jbGKkmhYdGW4Nyo1oGfFhC6U1AR2AfJJ7V+gCqwbOaCFaKmbZiyPO8bKQc",
+	"ieLG/frxT29rRhyhMUuMybrJxCKk24wPsbYQ+V4hqIqVFsqgg+Wc9WADwjm3EvvGf41UWcMp8tby0lZ5",
+	"KsI4eVtJTkKcAjh1f0w8VLnbx3X5Fi6EO0rBcVE3h74wohzyCcGfN94WgRY3fnMK7U5WeQ8XNUbbcCbV",
+	"mtWEVLzHop3QeJTqXDzXaiwbkF7/FmEHauGOmP6JTU9DW3noc/A2CPsS5A7a06AwUgIkHX/FKsrpNGwm",
+	"LM+55d6YhCI50RKcPGV/kT/2SfsMxr57MiCc+dztsNEK/DLhoA8ZWx7uXQc9Rc6oz8aU7IF27t7aKbAt",
+	"rO4d8+v5e9JgRUaAs+8rxu5HeB4s0Ooy6zPV23ak9Tap15AD1CjJItdxu8XqA0wNkxDAt+u5BsDY7sh2",
+	"FPbaMs0X/Ezu0HDm0ZSXUDwnQv71MU9xxlfnKLsqU2wWJBE5tBA0SNdA6nPi6+msBqrafYZVKnKXpeKj",
+	"szrklXA2nF8AWeUkL6eyEPGmxCCLEwQyB8cxZ3hY+UMTJuVUAgkJGqr+pXtICYnhY14ybgaqlibh5I5B",
+	"hFskB9iFHxk6MvVSxbGgUakvKf8c3cRQ0QcyKUhjMmwkhHKSTWaVGwwl11mPmeZMC1wSMCOJSI3mqGOJ",
+	"24jIvybY8qHiGyI+PHhH+xA5i+DGkJgy58Ytp4YFUJGwGYmML0C3FLJsPAbWDJ21vI9IKtw1cqB2zjWm",
+	"FgRfbBwXqODOZKcBXRojXr+nzLHDssFo3HavvJWkA/rSFkmNhHUby8cQUdb4lCrUt1Bxwt2fxJxWJXP5",
+	"GgTockOr+CAVygO/11Esbdg8mv3wltKN9jww/Vu3JhR5vYAuCmJqLSWve7jG0T6d9YXYcB96xw6IA4id",
+	"qxVoezezs95PhfJJgdG8btme8kwS1BBri9ZA2jop6rv6MdTf2cwJsMWwbSe+n65I8BgqHKE0Bt69IZKL",
+	"uVC5YVqdr4mTxheZFvUJNY8ooZHe6Gb17t2rSIBHa1q9uyp3RqdsLrKCl84ACvEiv/zNOvmtZkZE5Umr",
+	"yhakotP5lE21NntWLd2mKTa8eF0whXLfbgT9WimsB1Q/i172MGR9BjhJPS9W2o2V8IknmIblZCh+z8NA",
+	"og0yUO4CDzLw2Vu+giUUy+hXa4kiw2n6WC5ERSf6QO10htezR3DH7TqU3/p9uRZJMCuV1bOL3cmROfu/",
+	"nAV0SpOIoiJCqCs6anFzaQIxU8fBAdHunummuBI2rERcw8YprlAmB0oeSMseQAzTpLHH+WGXRdnQFYwI",
+	"6wRtSGiI4EbKcbXgASOCxR1BjU1xoesPxrKTtepAJBfBK1FxhjOPseL4mpoK1HXqDFKjk0Q5wvjGVr21",
+	"bcXgAUjZQl6JEKouhNNpdKxq0ZQjIe4H5u4E4MO4kEr4Ybm3Nw3nF4r9vPPlEm6eHXCLRVFmPBfD0Wo3",
+	"ICpEwSJklLuZSdtwtgqW6dnMEdeRiOUtLogt2syhBVSqez53Nh7i0Yj02gLRj1awtjRNUqXGDIfD6Qkm",
+	"z3O+iZK/3+oojaHLJmz+6RMPzWdYCd1Je3jxSBiZi0rQ49JACTlM9Jytofn3qmK+F/q8YVkaCqV4phmG",
+	"yifb9IL6vm+vlxLiu+QX+uxaKWvD21YvpTa227DxNyf7hdH3vxa8zcTlivH5vFixJRSVw9zn9STshdod",
+	"P3DveI5XrqPfWyxrPORIkdFlLsokAm5RzlHucbx724huIErk23zjn+OppeN5jk9nzYlRe5pHLcz+gvQX",
+	"WJDvDJVxq1sk7quji/994f/7efnnH8ZNQmdbqiO408bVu/ambVTlYRf+J86eQrao47ba959bwIutbhmq",
+	"f5hR9fOqWmisiODJ00k6C0QaeXgZZPQSSq9RJ4k4uUUhaY7Q0eObo3fhje2Zpw3ly4PVCFJ+JCrwdlRy",
+	"u9kvtwj4qh3g6QPpVF8nJfIKk77mWdsn7SNUdbxOOriZDrlDz+FspwXneR7qUMIfYBw1LvHnl1PwFSGb",
+	"CigAhlkxUQisGYmIZuOEnDfVqJ8Z6IAYb6xkCBkMt1Bxo0r71/NtSxf7VdvcortELe3U66RDE2rm8FyO",
+	"KWEGbDvO5txmUyIH0fnUC6VQdpMblk6ExZ4CAOmmmGSwxYKQBleknImDD4qqmMv6MeHGvGs2OJmFkmMp",
+	"cvjeTeK/Ln5+1ajTT1uQ+W9JlC0r+Ybk9DsdFJ4+wUdEVsIJRfnwJCeg1u9mXc2WgGqbcaFn0to2OeVO",
+	"HxRGmkEnlH7g2+9MTJU1PXnz/Ye4LhFRQkktQR4SznHZZGD53gqYurPnoXwzd9YhjhXaXY07s6rcv17l",
+	"1mfrV3vm2dmT72+7jFLcrmLvYnS/KFEvr8PZXJRGK9DXM+5h8ecsdaNLQ+3rxk1S1cy4sVKSdACQ2uiN",
+	"9gWa1krrNw4pZOw0ROFSx5K+gLa7bk+Gw0D9bpajjXJdL/K+pb9m6FHIC6N94g3GYb8zrNCTbpt/fbEB",
+	"vH582rxZsFp8oy4DzwFvWGtFQr/X1li0WDpjO42KzKd9zzHYbMPN5FIiDCvC+UZV6Rve1pzJVFs7iJ4u",
+	"sime5AHTqvSyOnNi2na/RA4RCQ2kdVigxFf9ibihSZJQcmtTUa0ZyviDHEj7WYH00soQRKQYzy6HswbN",
+	"AHIqvUNMWnJlUJEJnl0qvSxEPhG+h141VL3ANgs0Tsy3DIjPA98HB8za65jRbMzLPd96I3xSw0D/Ondj",
+	"O+n1KJxfgUCxDUIYag5qkYeBoD82qtHJrcczHhBjhSVsAyYclKcZRe02fM1/B3xoyuSYedhCcI9XE6BU",
+	"PqjNHTz/tXt8BAAzCUXuL85FIbEaZJddUOzab2UqyQaBbLyo7l2vnOrhAthwOOYGk6Ld+PWQo2AEh1JX",
+	"8TbcsoHbTFEAmjdbm2rLb94x3/ijn3eLDcuh5UyTMIXMbqoDSzhNb9+QFnbuEzCh9xEMMHXK81Jgm9gG",
+	"4Umhm7a3VXvCmWCjhQ26YT3oY6diVn974CP/fvYec76iPoGimAe36g4LGqkdyB7HZKowSJhNjZBb1r05",
+	"XeTflY636RVtcRxdimFAQbfkh/BSVJYEVQGbIZeonKV+/VIfH4eIiV0KZVeQNknAWRHSKIMRE8wSg/Xd",
+	"PJCiuWhIcbUlTFM3jCghoKqhvDcw5bOK9QZZHjwuuxn/Q6OmKYtiGOKC7YCjWmOY6ijD1mrQIwapcVv4",
+	"IVrxlqx3mhxhApaRUxgi8hCt3TiLPP6pOtG8N1kJkZsqM1vPxe3No1Vytk0kmEBVIhM2OKeoObdVokos",
+	"LLDJ5pKvPI7BcaVjfthtTvrsPaf3ftBbJtS4L4Bdqv1ZvTrBofgA0c0p254csUWOvw+laDa9/aHcCTkB",
+	"ozxyyrKDti5wyAGY1bj/WY2nmY+dUNGb8wqCUkvi42hWoQIS6pjMsI7JY6xjcgJ1TAbqpoVMTqe7C5m8",
+	"qRXZaVhL9OxTSy3s8Yl+IMGvoGlpIY0VSpRRlRgoSJuA+/WjFQpICH4IdJZVuw7rC8BPlHoZPQUvpqqJ",
+	"CMsONOl7WBf46KnuDGcUZ0H+R73yUoh5iNR6IPhaW31MMlnGowperS5LsdRS2g8le31noEhJdW8GBoSq",
+	"TB+aKQ3pX7esRdy2erDmCpUqE5BAuX+E/RZUh0KOrdgiYNApK1S+RpAN9yOBkuBsXnNTrDU1INsG+gnY",
+	"cnUgBoQ0BW7bcZYwhtoAZQEDrDzD+6JHPkMv2dsR9jkwVnlA1orKzVDugP7VMIcYblDGQqXs5vVVkGwR",
+	"wTrXO8ndXjXpW+1HUPdEVzp/ZLLSbmototQeNhpR57Bt04PuYtfJnVR+RaTotqISLSsSza51y81LqZtL",
+	"9HossU97I/yXJRz3VE6mwli2lFBLZuYOfPGPBSd/ppnxonC/e/wrNufvMTluBhu1u2U/O6qy/3aCE3Jn",
+	"gTu46u1iNuPlCm/DPJX2VDyiGg9UkKTDjVbRWWr4yudCGVFcCdNnxNwzSLz6u5ZK5O4egNiZBLtrc8PS",
+	"Qme8kHbVLcVEavU/xCLxWY3djCterpw6824TTxxtd4RtVshP1OEB5un7YDsdYgGlu0d6oXJervpxgk0E",
+	"a4aEpoLL2boWtTnSFmx4szULCmVI68KkDGmxJIHScfJ2KZRYYmA1wDzTE5Oe4y+hjgGzU1nm5Bt31MDE",
+	"Ipj0hCBo2DgPUo0wS/Ljn96CUjRQTl+lxDgCoQPSHF29gttFKVj6MTddAAdPutTU1Rx5benI2iLtsgsV",
+	"vwUU7yM9PrJTcbTUZZHD1NwiBAwtTM2bYNKyrORmCj3wBRR4GCjASkMHAKe/+bailaLWDyooVSqrehyS",
+	"5sdSTAcoLB9qVazSLo1STpQusfODVqigmsSdjRCexzJWuJ1MwqweqOA68zFfMCst40XRr71RGnwpKa5D",
+	"bAW9oY23ZS98xhmE2JDDhLW/B3WGTUR+WyrAqx34/ihBwV8RCRClo/2Jdf3N4RkBU25CXDBE2asqYYok",
+	"Ae0jwElDVNYZIkUx4tnlrZzENfRstAbbTuWWxqYXFaoibepbWlVaS5g/6RJmbZGQ+ErimmsJFFy7Tik3",
+	"E3rzggHkyMMnpRDVPoEYa/CBrQYQkMVuWU09RbEL4H+6R4LnPgx7xlcs42WJ5ZrSqjNqjM/DfjaYQMAV",
+	"bVqCj/j0dOpeDnZZVCszaiUK+UtJld5WR2QAoMex39nJ6bZGromPvVZ4FgUOaGQeP2GpjMwh33Veyitu",
+	"RWPfUydGAQerwPW12dBEVcaukw9SFVKJ4aVYpX02X2CRDieKw1VhvaQlopvcDFEGp/UWrY3kTOA9/qK0",
+	"H0x1gZ14PWR3n86pnnlvA267Dfl510jb2H20MY1WzfJwibxFlGwb1rvGuPu76Lz7zlAT81FVFY3S8sHt",
+	"Uk/1QDcMQDvheIPG/Hou8qPwmVoIHUELISfSqgL74SjseL0SnrRQgOOCo4xcOUDs6mCLntHg88CJ/K1N",
+	"vNdShr3UBtbdhNL4htTVokUQJmH5ZFtNsDHjAa8ZA1QPSvRob4gS/LEeWtNrwT/hRgedaMnNvaChtpy2",
+	"B9Nr6ykaKNa8C2y5atiWn1kiZAvG/V0AMfjKNKHyjNtX8Wl5Wz7/UthSNoVmQ4CrwtZjk6God+Y51ZrS",
+	"46q1ZRXMDcUEARcWN5wPNQN8cd1bKRyyvXaHn2i8AM2rXW2eO61y3YrsbqB8iIu3kOrzsDm+lmPkapzP",
+	"i0aHIikdO8XNDUpwU0XF2lQqKm1bqts5/Su83Bc//XXR1kKNKmWDEpvrLkszmfqav1ZjsUHf3tqfr1dS",
+	"LAHFnUn3bS6ptHk+g+5meqlaamW+IRvkDSLEDkmiC/zRwdKSSzRcg/V71juLxWz/SVOqHcSdDiq2UJWX",
+	"gIDXSIAOr0vE8lTadtPhFdd+3dxREcNvJOonwYCkusHnIRPvpHd61tglx/3w+aUY0FwKfcygUrVtq6sQ",
+	"Jnay//ZrYsu6N66lRqGhVsQVwBzMF8xaIAXQ2XybStJYqoko56VsOfo3pZMtzDDq6dfcUd5WjUP2LBDB",
+	"VV1MtPl6gzwwC6TRTvg2TKGRtMWiSQfUS1EeZdwIVghroahoLieSnD5SKWdEreZTodbQ1zyDuUX89vTx",
+	"ehrnnLtHuvf892/86J+9o2cfHtAfRx8e+a8e/scfmoi01npkY+j+l2pb+p5UWMFUUc0gZ/GOtLbGlnze",
+	"d5yMR6cizdP3Neyyd3FthELwHATeCy5L9yFh6Zj+HH7MTQpGJRrUPiw7ElJNBgqsjdyZye6vEOeeyCt3",
+	"SkNVJ4spClUpIF/LsUqf95T+Db2sVJ3sQ6SDRbR/cnK6I4cWluol3nrS622yGKbx3k5m+6Ed6Qwx5x7Z",
+	"2nBpU9J2E9PjnD47Qfsimwn2XJdzXXJq3YYjRe7fOFA+I30aq++7p7ambq+nSrdSb3fHsjWCwo3tdMMW",
+	"3ZtK6QGMMNoZZMMq47XIePMqYYn0FvwV9H2dcl/oUTPDV30CK4D9gg29ErIuA36i07TsuZgXesXmci58",
+	"ZQiN1rxsjMM1FyivIRS67Gc3MHcl1tzL9HoJcNC6uiHHcTPdKZwAzYV7AxgC69iuPZj1Tp49fjp+Io5+",
+	"yE5GR9/np/zo2bjXOzrjT0ZPs+/zH8Sz8UEt4mk8sMY7eOg2tOWYJe9BYcbX395E7mUOt1i6ROUGgjq7",
+	"yqRvlhkJfbAohOQe1QRdoMItUCuye1vlU7b0IwuGTVwpGiKjbZWhd9di2Uvw3W71FDLsthqe7prr0C7E",
+	"OzRbe4DrQoAVCFEJ8OZLjHGgG53ub8qe3FJuBQa6FjfylGtl3sNPclrwTr1B6Q4JfwsVWRL2rBegdJ6A",
+	"HnpHzdsgFLKxSS7R+eK2RcIWqhDG14dMp1zlIh/qK1GmXfa+QV9IfCGYgapGgjm3+Cr3/BIezuQ4qKZG",
+	"ayVKDN1S5MRQNRm11obqc7bXj3DsRTON3AjnAE0QeTBwA7W6u8yLzZzlij7Nahg4Ikx/vS6N0kDvKhAY",
+	"rAC/HAAgcCwPlcowlYNWMa34I92ewXxIVZ1DS+Tc7s5/JZwBSCRa5+L6to/LQGKoz/0s1QRuMB7TO+Or",
+	"PQRELBt2CIGGwj58Lver6fPFavlUI9pWRuTWyvfcW9mebd0/D+z561vv3rjsfEvzp9slRmir1ESV9815",
+	"PORlrWDvAOT0ongkps6WCakBTapR+DEuHFAn/YwKlOyZQoQZ4abazneRM9SatPL+d5mh4r2R/04/2ZV+",
+	"4he+llsYD7Vx90w1n8lNoXK3an+lGezS/oOzeL27XegSdrPmYDc64G1w5jW8yHdJM8Vi0mWvNUa0qw5p",
+	"3Ru3InsfbZo13PXqQMYqBTdNwYp0Jg2VAK0S3LxYrLS6j1DVyGhSWqAsa1VAtapJ7HP3HBPA9TNMoIij",
+	"XPTGqIDphy3B9oPneXhqwTKWQCOeXZ6DCCqo1OvKhAS6rfV9a4kAh4dTabrgCArr1cgVbgneCEP9i9e8",
+	"EAfEpkPn0h6bCa6qEIBHk2A4MMq5vK34dQ1JcZCc9Cifg4v8bYYfkZWdsQynCmIdfDdFPBij0P0+xT9a",
+	"K/BVJRCp3pvKq82V61rvISPEzDCr+xs446QRBMweGCHgl/RhwtKFyqYCk+0f+LBjlO8G5HyYDJTf+MPQ",
+	"Aj9lD0JmGmyJ9e0Poaz1ZHtE4vrOtZSOXzqWgCa2BBEaWukbxaLBM6QfcPgDlevMHPt8iu4sx6kQMBww",
+	"xUN4U8oeAIbUrDV/AHe1ZrrIaZMmUEgVHivcDUekQcDD0Ri/ywqItA03UBHbICyYbQG5BG/d20nUC142",
+	"9s9X0KmXevem44JDp13q0k1dftNxkYWvn7+EL3R1Xf2wgimDXYmvDAOcWjvvXF9DcaWxbrDBKaBHcHpE",
+	"wyOudIEhH+zr7RvAJNRMBqHyV6IEIL/VuJiwtBSEJEgulALy2CRf8NzxaHegBurRo/eQ5ffoEbtgj3Dq",
+	"jyi5MiRlQEjbaN+o9II9gpc9wgaXRsDpHcHKsY80r08D7vNL+Igqfg+U2zOYjBC3JqGW5l32E6B/cbvK",
+	"AEEmp4g7ZB55znnkA+90J7wNcn0fbRDBOCq40whJcLGwU6GszHCgjx6x1H2lS/lP+KbPfoRVZYNFr/c4",
+	"C6wDHwX4wSATt9BqAgFbn7yI9MRu0mhCMPGRZ7ZYYcumZdQ6ArNZcUCwZ2BRaP7uM/jf+BxbE0mtjudY",
+	"/uyPfzdapViA8dnZk+8f+mxbqmGGNaESxp3a4asgERAcil5VJdkB2J3+nyPCwhy9zFM2FRyqzTpmcuJh",
+	"xHMm1XyBRc6FssgfKRYiS9lclAxSEJLKmQVw7+8MoNtpiliCC1jbffvoEQLtlHAPyISyR0K5gefMiMlM",
+	"QP92fjxKIxnJUv7/n74YpfREbJX86BHpzEtCEuESwOGBgThfIN8tm4a1sT4UD6iO0YqlZ71nWJ5sWDq7",
+	"BNpOubm7n06fpQQBB4zk0cXYijKl04/6YUNJFIMUGCgsnJWwFB5Jshz0v3OW/s+f3rFut3sM/fp96a6o",
+	"G2qYnYHJOSqln0D8JizyI1wD/h//hs015/9YIHISjEDv24zwANQp1h1FXhaAU869BT2wYQE3NIDVfoe/",
+	"eyzM8HgqeGGn/6TO6/NSZ8IYKJ1v3HkF10Ah13/iWZpxhRkjD5FccIGzqvlcdld8VsCTpAn5Ag/BBHea",
+	"F4Yx4ZgqZCaUqQXU5249j067vU7SWZQFiWjTPz5eLpddDj93dTk5pnvN8auXz396/fYnuKcq5xYkd5SP",
+	"0u/0uid4FQ210+887va6jzsARZnCqXR8dXLsz45j6tre/9SZNNmH4DKmaw3iQ0Jn03MKJWPFOkhTmPMS",
+	"7AW8RWr1Mu/0AXteq6tN9YXn2s3PvfS018NqZ6D0oCezEjR/J/MHz/WDKniDTxGOvxZzE7gYmvBRUejr",
+	"pHPWe9z2kjDq4xe6HGGBUHg4iJzdd/mSkaAweJBX5xVuivVq/oCZ504p/S0yqaEkrtlvrXwkY6qXUfQh",
+	"iRy47CUGWnCv+YSszTXEKFW9Onooa/cjpRLf/vpRuOu6rq/ZciGuN1jo5C6HkLdxkbOziKqh8Z6HVgAv",
+	"9XZzxY889/DP+2A/nGGtQ3xw2W+y33XSJEGOP8n8ukrD2MmdL63BZujEQnHlDGDdwvcxCeAxd4xkXDll",
+	"ZSR8k4s+6GJB48FNzN64HyGdIjTDQI1JrVU6QzFdZ3W8Y5PVa8x2tjnDN/imzxQhZ/jI7Xe81vYF1HuF",
+	"G55tYfhYOasBOn3NWSy+uNFqwWOQOth13VR1x5o6jdCyrC0CFchZ6QVRn0lbr4HZ7+wJxvGFTs96z6qT",
+	"77lW40JmUW3tuKjodbLnLq82w8bGfmnrU19jw+4tbDrkln03nTu+Sz4TCAT9rfmV1SXHz0Nb/pf5r+7r",
+	"zvUH2riokbYf+RfRiIwQ1CQQb3Ja/Ez4KkNBu4WmEOg82zz5qTlK59ApgD5NY092Txg0Tz/VO1QvIhhU",
+	"04ng6TRaoXP51rSDQEXPHf6bfRWCliP9nXfa38VZXkOffuFD3KPMthzbcMXnH9PPdt8SRNXtndIshFk2",
+	"OaG+xY8/4R/7n8u+IXEVIUG8CJ7XeNLHWdMB7MO0opx78g6RMwS9HULl5zV8+kRDV0OwTuvFt7oM7Fn2",
+	"mLo5hY4NqCDM9FWo5wUQ/UUuLRNXjoLnwZWJsAXEFGMUwPJgk9U3AZIl2gS7Tvk/Ydbjlzrlb8g0ONrt",
+	"TJP4c6BOmYmwbWTpfaFNWtugX5Zwb6A2wXayHXae4VSbD+OwU4+RlVsP5/dTTZ4Pr9ciUABscnDHequ2",
+	"irEXRsTQ6Gh/Y0MMKB7Yx4b/WN7Bb3QF3qhIa3fCAlLaTDJQKBrgquiS91jpdz4XCrTuqOZH5Vh1m5nq",
+	"LfgOTu69OPmmbVopEj8hgb4pbaKCiDdsBJxwo5viC5iWX3rfgbKzrJU2hDoYX3wjVsitRunoGPIFXvKN",
+	"sCLMpo0Jcaqg1iI6475YI4gME1sgEV94NNoN2aLSqZuUZiDHHenM8Oz7UZlxWls0ZiAugHWDR773Fcui",
+	"e1PRx8QfG0y5Xdocf4J/t+rr77Yo2UnQ3xU1qRuXQmDZCPSqbSrg7HD9u9uiRVe74htVoluXtV2FbqFJ",
+	"78vsWSpTcH/68xaK3UA67z41gSqRLOc2m7bjVwMOGI1FTukmuGWCpAuYGrcJzkPwvN4H0ofTC43aeUM4",
+	"DGvD3fkR8ldsEbnXEXIP7PgN6q7YndBz/XeGGWEtoMo++yQ4xuIw/U9fdrs0uhMv3FFQYn97lgY0VEp9",
+	"730g3LRVCzS1coGwy5QjlizIu47goxLKDmDayTkbaTuFtKORYDP5EWL60A2MK5a+zMVsrq1Q2eroL2KV",
+	"QrhnLqoeCVAB0keYJsKaqGUV9kGkCKk7NzdDQwOFbX19MCBkA3HortgPMgD2C7Z6DbYLdR+OSlF6TJ9W",
+	"1XdQKQlSCgBpExcJtExaBCiZpvIqaGlTfUQseqTHa7UGDaBDsZR4Jb6gJsU5pG3Vq7+kvk7ncqrZMpRH",
+	"bjLIfdGiw9gyWrC/iBXZM4fIvyiM5RWk3wK2Qhf50YhnlyJuiBjqz7mXVRVznAzHVZjqeXBTiCWrHhAh",
+	"XX+rymWL3AzpmVR/MXwbPvHcyVUQgjS0jWH99Ke3nS0/R6PeO5514ZYEK4q6N8fkW/FZsUa++uz+k97r",
+	"/ulOtJ4Ugs+l6WZ6hhhMX++XBta9etyl8iNQ7uj2aPKZ8/2ih1wM42446i5QGkTopNCc+Vsyls5OTvc5",
+	"KUWmFWYqv+CyEPiukz2m807rV7zEmqNnJ0923/DXCnT8s8gl97UOz05P97mZQGF8hAkkT/Yh+V8Vv+Ky",
+	"8PfcUIF4T7D2egFABJpGCGWvS0SA5H3ViSzEhdt9zK/3R3U9jx53h/utes02PFc0t1sBdd2bfwtw0tFs",
+	"Isd5tPrxUn5xe6pRQdwTcXYBXogV9QQE3VEG7UyaoD3XUehYNwDhnU4TaotnV7xyR8ZV9YL7cdKtv38r",
+	"Mq1ikihoigDVb9cM8164tX3UuncOl5070W4vLYKLg6tOqLzifN/nwRcF3mB0KOgkViYgpb13YcpN3ych",
+	"VBK6ui6D4ufu2nZk29oO+cpgbbcEq9p78b+g4ExuAbbVyp07AsfUXgyy2zf7hmG5Y6wWiGVXfIc0JnOf",
+	"VePUAl6E9iDoLSZBI6AMZ9Lr9eIoLy8FZGZi7U5yKbeFd9sCu+sVwQvqKkN5q5Cu7X75x0JAXy6yLnwl",
+	"4iBTD6oVuMdafaVhvC8YS76vyPAudEG017GB85dVj/bcsFR0cxvWA1ukGKkmRVQHH3SrPgvJn6Yq18mU",
+	"hkSYhEUlW+l3rBqQsFzPuPQZw5B7xexSZgAp8TYHdWdBbcvXAU3WmmYpPVAgIpzq5gvEoL3LIVioS/Jq",
+	"zflEnNe6gECWkR5TThwxfptkeOEptY9s8GQNQgLklrSrNkHhf+/s63eg4bz19/2OhQVNpTXqT7REH+ZS",
+	"l15mJAiy26yP//sQJe9EUVQNyEutJuSKxlMrgKLuO3C1pyRBIbcNqfKa+tjv3j5RGi3tHmw05NszhWYj",
+	"1CfNRtHjPBRZW0W1fZyK2/fpkL5NG9ki1KxnJDAh8gJVDii8PVC+4xsVDMa6plOu2MlT9hf5I7jXqK+8",
+	"ocYG/p3QEyhu5YZaiI/NQXVi6EIfd5rHy4cL7BGU7tXprVmgUP+8Fu2jsSr571eGON5qEyDAd8AyMv9d",
+	"6Rm/X7UChnb8yf1z3SoTJgJEQueO2aLVMwF6+/2hEqhXDCUX3euy7r7aEfIGPHBchWAmbRWgvMet5nQG",
+	"Me5kJ6Zuk7nVJ5UtdP4EJwbI2WyqtRFJKEYUd1bzyGLo6ezByfAc6ulbFQHwhXpeazbSuRTmPNIiB0rC",
+	"loSGgXomqg6DkXYJIdMuew/frzXzNlW3TZ+ID2BkGh8fj7ksvbMRE/KpMMKGakqb6DnSd5/DtRqEV04h",
+	"3tZyjlC3pP2223rLsR3vl1TEEcLPrZoxdfHZf8P7UYTmQL/nQ40WtkWGBVom96cG30OIqlKdycVmpqDC",
+	"TXWR+329+tZFahmak32dc9qWEMijYps+i6sqJzmGK7CCmYeXYsVXn/2qBIDA9bJq18zZXJdU1WPJfbIV",
+	"e187B6DOie/xIc1AGeqqAy13M6yamWAxlEww6TGnQalPKJOF+uVneiYMoDWc3TDDqhTBR4LlMJXGbv19",
+	"tt7OX4ayvNRbrdldbsvVXetJ2OiuNQe51vrtW0IP3IPs+sXR0m8AIOiartKkC+4pH+YFV18HTO8dWMsw",
+	"MSjXtErRgE5Q4fEzdh9IYGNnM3L3kameceXMcgKx+Y8e50Y+AECwYTSR3H9eoqD+CNev0MgfqJHTDanO",
+	"HpMqKxa5yOMqYW0oOKwISuls3mPg9j9KqKjQUy7H5BQNDaG50kpmvKjwiX3fpNoMlA+26TLHnHbqDJxr",
+	"7Oo91UsSZOlE2LQC0blfok+WugXzeAhCQi2VgcJW9Rga/86wFEiWhpbDQCX3PYANE6ouZhYlEWAPlGGX",
+	"vfUl89w33VmjQAMmvZuo+B7gs68d1fVrAfXYrxtb7HAVMzPL9b+RXP9Gcu2lJq8zzs0AXLXyq63+3jfh",
+	"qm8kObHWc7xhj77ZsMYS6m+vcu+r+N05IGvugk0nZMw9X6EjMgzv+JNbj+v9GPaX8Tt0e/wLsu23xbCQ",
+	"uo1rec8cu/tqx3M3ZO/jT2751kBhTVmSb6py4QcmT4x/hjS2O+XYHdD2L5y4eQPF5B4O/ZAnGlWEb2b9",
+	"5sJbHm8d1+vlpqpxD51WyeTB0psB0um7/W54qG/Aba+1El+A48IIdzha3fSwGDAM4ad3vLXlJ112DNfA",
+	"Yx83IRuppRE0TEF7+eX4yM36CKbtAwn3GKjayUhfpwzdw1vJZ/tf/Dc8DiPHx6IlkOW2AVYF99Z+WzJi",
+	"tXUoHxHb00R5jf00KlaMMPW/L/xnbFL80z8WvAhpfWv5g3CSoykPfkhqxcDeh4r+80hwVcUGwR3jtrZq",
+	"hErOF/bmJ0jyGdv/M9P07iJv7vrQqNjeWXFf1Wi/ppy291jzvDmn7QaC+Sv1oPzbIXInqW07T7S9lW+U",
+	"pru8IP6qb8acxAm1m5M04d8xwjsu99/q+PDr+pU6Pmh4x5/8n1uRWG+qzM4755x2Jdt3irpPZbchw/Ve",
+	"Vnr31Z6et8Aax9Qmpj0PAKpmLLm0adyeGAPg1BALS1qUmORT9TtWmpJ4qj5oXK0o1O4v8gWgwiUIfIQW",
+	"v0rbjb5RAxW1B0G1eUzNnC2zciaiulLBbLVTQbovSwFXlDKJSFxTB1v6tAQrCDeaAPDL/e3+bQFivSEa",
+	"7kBh/VkvWaHVhFkNrVJ82+EKy5A+7pnUzSk9edLrzUx6HloTp097BvobV5jgxz3Tgp1yT28FAD+FikRW",
+	"lO7G//6td/Tswx8fDAZd/OvhfzyYmf9rHv6h04gSXutTvIFW/Rxcl+/v5/RXbGtIfxBLOJKPx9Ao/MM3",
+	"BF32XNMqFOHnfwE4V70x1b+GKNZF4ey1rwS0MRUem2QaIKvYXhha5GklDLTn5HEaPTqxpgi7mIFbS6iQ",
+	"wtVlF8zPN0KBhNCkHg/URpUijFdyc4nN4ks5mQJeq9b7nPouUf+q+QKbcDr5ic5uKn80WfAyZ+Wi8G3h",
+	"EOcB7Q7x7Trnqy77iWdT7N71nWFzLZWFdhITqUzcDArpkrC0zQt/7Oz44263C26dgWq/0Ke0HX+iv6J7",
+	"zxlnl2KFuA4rPlo2EkbmgprToasJIMLcundES4pHyDEio9PQXG0TYua58ItXUtpTQtL4glj7qpwSbnQi",
+	"B5aLHBNWs5HYqLr1b7xG/rtyGPzMMY0/amNbiYBQSQ0bYaJYbDms9jwPFr6B/9ZKntjm/67rJ+JbmvO3",
+	"yxV2BozbVN5vDqXPmwSQL2GGYYjma82fpNHt2fTuwlfLD5UJIZBAWS3AN42ht1eeBnfGLPSG7Yzyuync",
+	"wXPqEDmTrdW9b6vqe2tJ2IYmeiGopBi2+3Vjo1ESauOcpWpRFCkblYBuBSwq0oNOp2VjqVl8AbHXWCos",
+	"hcRnkJHs25sMFPVFYO+bS87CoxJspspH+srJTZQRHj9baIgm9xl1toTsba2KlQfSFsI4Tv/1JTa9LBHE",
+	"7+Uvt2jTS8VOeqwxLIVFbSOWv31dBB9+P2Vt99ppSagczJRefvN1bvfcqG1CeEfn0QOq0N19T9Gb9BK9",
+	"Jx966BLdtkI8cxreLTZK+KxicK81iFcnlLLQ4KoqszuVE6hnqwvK/ccaRXqpQukhurxqYgqWMnXsG6gZ",
+	"zwWTUIHAdy3ESijBd1pwK3yPfJ9dBKkMWPeK/eK7/8W9+kL7YfflUokSnIfYiGeor0SZJj6nlReIFmhr",
+	"wHaHvVTvsYfq76V36n1Vp1PVDm3alNul5l7151raqyKjO1UBvEraYMf7ovDiAveI2wxUpOMB5akQHEYb",
+	"KtHBUrfphu6yFDdNeLZWD/3eHii3uUtfl23Pzd3WwZXt3cD1q23cemuNQ7cy0B3bWYdUqot49thJyCMn",
+	"H+/c79o0wq2dMhvbmb2oGhxGJeBD4pdQVdGbqk0snTnRKXIezMaUTp8ht2nNCAAiDZSv5AjPwDYtFJaj",
+	"7djE8Y6qv1yJtmbFt6wIbVWCfD2Gpqbi32bXn1fCVnJtYaHsZxM7HCLm171R60jheg/mkfd7Ru31wC/t",
+	"46nw7XlNgfGXKB3Kf2DtggZPhvd6fRMgmn2ca1UjJeo1Vu979jsqcBZ6NG/1zt1yM73lVPOZbHWm0s93",
+	"GTfAN7QVCudFQeLoduiso6NhJAoNLiDduN/d7SJbQOFAaCsheOkOw98+OKYn5wv8siiLTr9zDJuBntPU",
+	"DdSGCaGPKq/GUrP8ulX8n0azCSZAb9dC5byEIqvS6ALIH93sWWXz7rfUlC8qIWemTsnk9QrH0cPIK7z5",
+	"rKb2MQlIVA/sZoJn0+hRFYpw82l/lsbqcgXUyYUT0OWqdquPFmzeSkU43Yz4wk6dQpF5d1j0iLimcMtD",
+	"4loWVXdWaVm5UKZbL1zbtjhSGcsLXJPv4l6t0f2ha/z1h+v/FwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

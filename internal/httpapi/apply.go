@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+// Apply implements apply.
+func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyResponseObject, error) {
+	s, err := a.sentApply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.write.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
+	result, err := a.writeGuarded(ctx, s.write, s.not, a.write)
+	if err != nil {
+		return nil, repeated(s.refused(err), s.write.Idempotency)
+	}
+	warnings := a.withFindings(ctx, s.warnings, s.write.Changes, s.at)
+	return oapi.Apply200JSONResponse(writeResult(result, s.where.warn(warnings, result))), nil
+}
+
+// sentApply is an apply, or a plan of one, as it was sent.
+type sentApply struct {
+	write     store.Write
+	resources int // how many of the changes stood in the list of resources; the others in that of deletions
+	warnings  []oapi.FieldError
+	not       guarded // what the caller may not write
+	where     *places
+}
+
+func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
+	raw, err := sentDocument(ctx).json()
+	if err != nil {
+		return s, err
+	}
+	in, err := resource.ParseApply(raw)
+	if err != nil {
+		return s, err
+	}
+	s.where, s.resources = newPlaces(), len(in.Resources)
+	s.write = store.Write{Actor: callOf(ctx).actor, Kind: "apply", Message: in.Message, Expect: (*fleet.Revision)(in.ExpectedRevision)}
+	if s.write.Changes, s.warnings, s.not, err = a.compileAll(ctx, in, s.where); err != nil {
+		return s, err
+	}
+	if in.Plan == "" {
+		return s, nil
+	}
+	plan, err := parsePlanToken(in.Plan)
+	if err != nil {
+		return s, err
+	}
+	if plan.content != contentOf(callOf(ctx).fleet.ID, s.write.Changes) {
+		return s, errNotPlanned()
+	}
+	s.write.Seen = &plan.seen
+	return s, nil
+}
+
+// at is where a change stood in what was sent.
+func (s *sentApply) at(change int) string {
+	if change >= s.resources {
+		return "/delete/" + strconv.Itoa(change-s.resources)
+	}
+	return "/resources/" + strconv.Itoa(change)
+}
+
+// refused turns the store's refusal into a problem that points into what was sent.
+func (s *sentApply) refused(err error) error {
+	return notAsExpected(s.where.refused(err), s.write, func(i int) oapi.FieldError {
+		pointer := s.at(i)
+		if s.write.Seen == nil && s.write.Changes[i].ReadAt != nil {
+			pointer += "/revision"
+		}
+		return oapi.FieldError{Pointer: &pointer}
+	})
+}
+
+// compileAll compiles everything before it complains, so that all faults of a file are
+// told at once.
+func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) ([]store.ResourceChange, []oapi.FieldError, guarded, error) {
+	var changes []store.ResourceChange
+	var warnings []oapi.FieldError
+	var bad resource.Errors
+	not := guarded{}
+	for i, d := range in.Resources {
+		change, warn, refused, err := a.compile(ctx, d, where)
+		var faults resource.Errors
+		switch {
+		case errors.As(err, &faults):
+			bad = append(bad, faults...)
+		case err != nil:
+			return nil, nil, nil, err
+		}
+		changes, warnings, not[i] = append(changes, change), append(warnings, warn...), refused
+	}
+	for i, d := range in.Delete {
+		if err := mayWrite(ctx, d.Type); err != nil {
+			return nil, nil, nil, err
+		}
+		changes = append(changes, store.ResourceChange{Type: d.Type, Name: d.Name, Variant: d.Variant, Delete: true})
+		where.deleted[fleet.Ref{Type: d.Type, Name: d.Name}] = "/delete/" + strconv.Itoa(i)
+	}
+	if len(bad) > 0 {
+		return nil, nil, nil, bad
+	}
+	return changes, warnings, not.some(), nil
+}

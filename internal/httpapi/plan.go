@@ -1,0 +1,236 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"fairlead/internal/docdiff"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/redact"
+	"fairlead/internal/store"
+)
+
+// maxDiffs bounds the differences of one plan, in bytes; the others are left out.
+const maxDiffs = 4 << 20
+
+// Plan implements plan.
+func (a *API) Plan(ctx context.Context, _ oapi.PlanRequestObject) (oapi.PlanResponseObject, error) {
+	s, err := a.sentApply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := callOf(ctx)
+	var p store.Planned
+	_, err = a.writeGuarded(ctx, s.write, s.not, func(ctx context.Context, w store.Write) (_ store.Result, err error) {
+		p, err = a.store.Plan(ctx, c.tenant.ID, c.fleet.ID, w)
+		return store.Result{}, err
+	})
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	out := oapi.Plan200JSONResponse{
+		Revision: int64(p.Seen.Revision), Token: planToken{p.Seen, contentOf(c.fleet.ID, s.write.Changes)}.String(),
+	}
+	if out.Resources, err = a.planned(ctx, s.write.Changes, p.Before); err != nil {
+		return nil, err
+	}
+	for _, r := range out.Resources {
+		*map[oapi.PlanAction]*int{
+			oapi.Create: &out.Counts.Create, oapi.Update: &out.Counts.Update, oapi.Delete: &out.Counts.Delete, oapi.Unchanged: &out.Counts.Unchanged,
+		}[r.Action]++
+	}
+	warnings := a.withFindings(ctx, s.warnings, s.write.Changes, s.at)
+	if warnings = s.where.warn(warnings, store.Result{Dangling: p.Dangling, MoreDangling: p.MoreDangling}); len(warnings) > 0 {
+		out.Warnings = &warnings
+	}
+	return out, nil
+}
+
+// difference is a resource that a plan changes.
+type difference struct {
+	out    *oapi.PlannedResource
+	change store.ResourceChange
+	before *store.Before
+}
+
+// planned tells of each change what becomes of what was there before.
+func (a *API) planned(ctx context.Context, changes []store.ResourceChange, before []store.Before) ([]oapi.PlannedResource, error) {
+	out := make([]oapi.PlannedResource, len(changes))
+	var differ []difference
+	for i, ch := range changes {
+		was := before[i].Revision
+		out[i] = oapi.PlannedResource{
+			Type: oapi.ResourceType(ch.Type.Slug()), Name: ch.Name, Variant: optional(ch.Variant), Action: oapi.Update, Revision: optional(int64(was)),
+		}
+		switch {
+		case ch.Delete && was == 0, !ch.Delete && was > 0 && before[i].DocHash == ch.DocHash:
+			out[i].Action = oapi.Unchanged
+			continue
+		case ch.Delete:
+			out[i].Action = oapi.Delete
+		case was == 0:
+			out[i].Action = oapi.Create
+		}
+		differ = append(differ, difference{&out[i], ch, &before[i]})
+	}
+	room := maxDiffs
+	for batch := range slices.Chunk(differ, bodiesAtOnce) {
+		if room > 0 {
+			if err := a.bodiesBefore(ctx, batch); err != nil {
+				return nil, err
+			}
+		}
+		for _, d := range batch {
+			if room <= 0 {
+				d.out.Omitted = optional(true)
+				continue
+			}
+			size, err := d.tell()
+			if err != nil {
+				return nil, err
+			}
+			if room -= size; room < 0 {
+				d.out.Omitted, d.out.Changes, d.out.Diff = optional(true), nil, nil
+			}
+			d.before.Body = nil
+		}
+	}
+	return out, nil
+}
+
+// bodiesBefore reads what is there now; a Secret's body is sealed and stays where it is.
+func (a *API) bodiesBefore(ctx context.Context, of []difference) error {
+	var which []*store.Before
+	for _, d := range of {
+		if d.before.Revision > 0 && d.before.Type != fleet.Secret {
+			which = append(which, d.before)
+		}
+	}
+	if len(which) == 0 {
+		return nil
+	}
+	return a.store.PlannedBodies(ctx, callOf(ctx).tenant.ID, which)
+}
+
+// tell writes the difference and returns its size in bytes.
+func (d *difference) tell() (size int, err error) {
+	var before, after *shown
+	if d.before.Revision > 0 {
+		if before, err = shownOf(d.before.Resource); err != nil {
+			return 0, err
+		}
+	}
+	if !d.change.Delete {
+		if after, err = shownOf(rowOf(d.change)); err != nil {
+			return 0, err
+		}
+	}
+	diff, hidden, err := compare(before, after)
+	if err != nil {
+		return 0, err
+	}
+	name := titleOf(d.change)
+	text := diff.Unified(fmt.Sprintf("%s (revision %d)", name, d.before.Revision), name+" (planned)", docdiff.Context)
+	changes := each(diff.Changes(), func(c docdiff.Change) oapi.PlannedChange {
+		size += len(c.Pointer) + len(c.Before) + len(c.After)
+		out := oapi.PlannedChange{Pointer: c.Pointer, Op: oapi.PlannedChangeOp(c.Op)}
+		if c.Op != docdiff.Add {
+			out.Before = &c.Before
+		}
+		if c.Op != docdiff.Remove {
+			out.After = &c.After
+		}
+		return out
+	})
+	d.out.Changes, d.out.Diff, d.out.Hidden = &changes, optional(text), optional(hidden)
+	return size + len(text), nil
+}
+
+// shown is a resource as get shows it, without what is of its row.
+type shown struct {
+	Type        oapi.ResourceType   `json:"type"`
+	Name        string              `json:"name"`
+	Variant     *string             `json:"variant,omitempty"`
+	Selector    *string             `json:"selector,omitempty"`
+	Priority    *int32              `json:"priority,omitempty"`
+	TTL         *string             `json:"ttl,omitempty"`
+	Labels      *map[string]string  `json:"labels,omitempty"`
+	Description *string             `json:"description,omitempty"`
+	Body        *oapi.Body          `json:"body,omitempty"`
+	Secret      *oapi.SecretSummary `json:"secret,omitempty"`
+	Version     string              `json:"version,omitempty"`
+
+	version string
+}
+
+func shownOf(row store.Resource) (*shown, error) {
+	r, err := resourceOf(row)
+	return &shown{
+		Type: r.Type, Name: r.Name, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, TTL: r.Ttl, Labels: r.Labels,
+		Description: r.Description, Body: r.Body, Secret: r.Secret, version: r.Version,
+	}, err
+}
+
+// rowOf is what the change would leave.
+func rowOf(c store.ResourceChange) store.Resource {
+	return store.Resource{
+		Row: fleet.Row{
+			Type: c.Type, Name: c.Name, Variant: c.Variant, Selector: c.Selector, Priority: c.Priority, TTL: c.TTL, Version: c.Version, Body: c.Body,
+		},
+		Labels: c.Labels, Description: c.Description, DocHash: c.DocHash, Summary: c.Summary,
+	}
+}
+
+// compare compares what may be shown of two resources; nil is none. Where all of that is the
+// same their versions, which are hashes, tell that the content is not. hidden: there may be
+// more of a difference than what is shown.
+func compare(before, after *shown) (d docdiff.Diff, hidden bool, err error) {
+	b, err := before.json()
+	if err != nil {
+		return d, false, err
+	}
+	a, err := after.json()
+	if err != nil {
+		return d, false, err
+	}
+	if d, err = docdiff.Compare(b, a); err != nil {
+		return d, false, err
+	}
+	if before == nil || after == nil {
+		return d, before != nil && before.Secret != nil || after != nil && after.Secret != nil, nil
+	}
+	mark := []byte(redact.Mark)
+	hidden = before.version != after.version && (after.Secret != nil || bytes.Contains(b, mark) && bytes.Contains(a, mark))
+	if !d.Same() || before.version == after.version {
+		return d, hidden || d.Same(), nil
+	}
+	before.Version, after.Version = before.version, after.version
+	d, _, err = compare(before, after)
+	return d, true, err
+}
+
+func (s *shown) json() ([]byte, error) {
+	if s == nil {
+		return nil, nil
+	}
+	return json.Marshal(s)
+}
+
+// titleOf is how a diff speaks of a resource, on one line.
+func titleOf(c store.ResourceChange) string {
+	name := called(fleet.Ref{Type: c.Type, Name: c.Name})
+	if c.Variant != "" {
+		name += ", variant " + c.Variant
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.QuoteToASCII(name)
+	}
+	return name
+}

@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"fairlead/internal/httpapi/oapi"
+)
+
+// promises are headers by which a client asks not to be harmed: where one is not honoured it
+// must not be passed over. An operation that honours one lists it in openapi.yaml.
+var promises = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Idempotency-Key"}
+
+// parameters are what an operation takes beside its path and its body, by name.
+type parameters struct {
+	query   []string
+	headers []string // of promises
+}
+
+func parametersOf(lists ...openapi3.Parameters) (p parameters) {
+	for _, list := range lists {
+		for _, ref := range list {
+			switch name := ref.Value.Name; ref.Value.In {
+			case openapi3.ParameterInQuery:
+				p.query = append(p.query, name)
+			case openapi3.ParameterInHeader:
+				p.headers = append(p.headers, http.CanonicalHeaderKey(name))
+			}
+		}
+	}
+	slices.Sort(p.query)
+	return p
+}
+
+// known refuses what the operation does not know, so that nothing that was asked for is
+// passed over: a server that ignores ?dry_run=true writes.
+func (a *API) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if faults := a.operation(r).unknown(r); len(faults) > 0 {
+			fail(w, r, refuse(http.StatusBadRequest, "invalid_request", faults[0].Detail, boundFaults(faults)...))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (p parameters) unknown(r *http.Request) (faults []oapi.FieldError) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return []oapi.FieldError{{Code: "malformed", Detail: "the query cannot be read: it is name=value, joined by &, with what is not a letter or a digit percent-encoded"}}
+	}
+	for name := range query {
+		if !slices.Contains(p.query, name) {
+			name = shortened(name, maxName)
+			faults = append(faults, headerFault(name, "unknown_parameter", "this operation has no such query parameter: "+p.there(name)))
+		}
+	}
+	slices.SortFunc(faults, func(a, b oapi.FieldError) int { return strings.Compare(*a.Parameter, *b.Parameter) })
+	for _, name := range promises {
+		if len(r.Header.Values(name)) > 0 && !slices.Contains(p.headers, name) {
+			faults = append(faults, headerFault(name, "unknown_parameter", "this operation does not honour the header "+name+": leave it out"))
+		}
+	}
+	return faults
+}
+
+// there says what there is instead.
+func (p parameters) there(name string) string {
+	plain := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+	switch {
+	case plain == "dryrun":
+		return "to see what an apply would do and write nothing, POST it to .../plan"
+	case len(p.query) == 0:
+		return "it has none"
+	}
+	return "it has " + strings.Join(p.query, ", ")
+}
+
+// shortened cuts what a client sent to what an answer repeats of it.
+func shortened(s string, most int) string {
+	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "")
+	}
+	return s
+}
