@@ -70,7 +70,7 @@ SOAK_REQUESTS ?= 10m
 SOAK_HISTORIES ?= 12000
 SOAK_HISTORY ?= 200000
 SOAK_LARGE := 'Soak(ProductionSize|FirstDay)'
-SOAK := $(RACE) -p 1 -count=1 -timeout 60m -v
+SOAK := $(RACE) -p 1 -parallel 1 -count=1 -timeout 60m -v
 
 .PHONY: soak
 soak: race-ready ## Run the long checks, which CI runs a twentieth of; docs/soak has a log
