@@ -182,7 +182,7 @@ func (b *bisection) over() bool {
 // blame takes candidates out of their groups: they are the culprits.
 func (b *bisection) blame(culprits []candidate, at fleet.Revision) {
 	b.drop(func(x candidate) bool {
-		return slices.ContainsFunc(culprits, func(y candidate) bool { return y.refused == x.refused })
+		return slices.ContainsFunc(culprits, func(y candidate) bool { return snapshot.Same(y.refused, x.refused) })
 	})
 	b.sentence(culprits, at)
 	if b.offered == nil && len(b.waiting) > 0 && !b.waiting[0].bad {

@@ -109,7 +109,7 @@ func (r *Response) indexed(words string, all []candidate) (named []candidate) {
 		if i >= len(r.Resources) {
 			continue
 		}
-		if at := slices.IndexFunc(all, func(x candidate) bool { return x.refused == r.Resources[i] }); at >= 0 && !slices.Contains(named, all[at]) {
+		if at := slices.IndexFunc(all, func(x candidate) bool { return snapshot.Same(x.refused, r.Resources[i]) }); at >= 0 && !slices.Contains(named, all[at]) {
 			named = append(named, all[at])
 		}
 	}

@@ -146,7 +146,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 // culprit for sure, each half is given back by itself.
 func (b *bisection) suspect(all []candidate, sure bool) {
 	b.drop(func(x candidate) bool {
-		return slices.ContainsFunc(all, func(y candidate) bool { return y.refused == x.refused })
+		return slices.ContainsFunc(all, func(y candidate) bool { return snapshot.Same(y.refused, x.refused) })
 	})
 	b.offered = nil
 	if sure {
@@ -172,7 +172,7 @@ func (b *bisection) giveUp(r *Response) {
 // keepsBack reports whether the version is kept back by now.
 func (b *bisection) keepsBack(r *snapshot.Resource) bool {
 	for x := range b.withheld {
-		if x.refused == r {
+		if snapshot.Same(x.refused, r) {
 			return true
 		}
 	}

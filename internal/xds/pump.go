@@ -38,10 +38,10 @@ func (st *stream) tellWaits(target *snapshot.Target) {
 // pump sends the next response, if there is room and there is one, and reports what is
 // settled. It says whether it sent one, and why the client cannot be served.
 func (st *stream) pump() (wrote bool, err error) {
+	target := st.att.Current() // has the fleet see that the stream looks, also where it must wait
 	if st.waiting != nil {
 		return st.offer()
 	}
-	target := st.att.Current()
 	step := st.client.Step(st.now, target)
 	for step.Response == nil && step.Any() {
 		st.pass(step.Findings)
