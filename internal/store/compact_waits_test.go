@@ -30,7 +30,7 @@ func (h waitsCounted) Handle(_ context.Context, r slog.Record) error {
 }
 
 // patient opens a store that counts each time one of its statements has waited 50 ms for a
-// lock, by the database's own clock: what the machine does besides does not count.
+// lock, by the database's own clock.
 func (w *world) patient() (s *store.Store, waits *atomic.Int64) {
 	w.Helper()
 	w.exec(`DO $$ DECLARE s text; BEGIN
@@ -42,7 +42,9 @@ func (w *world) patient() (s *store.Store, waits *atomic.Int64) {
 }
 
 // Revisions of many rows each are forgotten, each in one step, beside a writer that brings back resources
-// and bytes which are forgotten at this moment: it never waits 50 ms for that.
+// and bytes which are forgotten at this moment: it never waits 50 ms for that. Who holds the lock may
+// itself wait for a processor, so the soak alone, which has the machine, judges the time; what a step
+// locks is judged in every run (TestAStepOfCompactionLocksFewRows).
 func TestSoakCompactionOfLargeRevisions(t *testing.T) {
 	w := setup(t)
 	n := soakSize(500, 10_000)
@@ -76,7 +78,7 @@ func TestSoakCompactionOfLargeRevisions(t *testing.T) {
 		}
 	}
 	t.Logf("%d revisions of %d rows are forgotten beside %d writes", last-1, n, writes)
-	if waits.Load() > 0 {
+	if soakSize(0, 1) == 1 && waits.Load() > 0 {
 		t.Errorf("%d of %d writes waited 50 ms for a lock", waits.Load(), writes)
 	}
 	if left := w.count(`SELECT count(*) FROM resource_history WHERE revision < $1`, int64(last)); left != 0 {
