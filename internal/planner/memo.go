@@ -84,8 +84,8 @@ func (ts *targetMemos) of(pl *Planner) *memo {
 	return m
 }
 
-// recall returns the remembered step of a position, nil if there is none. It allocates nothing.
-func (in interner) recall(p *Position, rec *Record, target *snapshot.Target) *step {
+// remembered returns the remembered step of a position, nil if there is none. It allocates nothing.
+func (in interner) remembered(p *Position, rec *Record, target *snapshot.Target) *step {
 	if in.maxMemo == 0 || rec.bends() {
 		return nil
 	}

@@ -35,8 +35,8 @@ type earlier struct {
 	used    time.Time
 }
 
-// recall is the content of an earlier revision if it was read lately; nil if not.
-func (es *earlierContents) recall(at fleet.Revision, history uint64) *content {
+// get is the content of an earlier revision if it was read lately; nil if not.
+func (es *earlierContents) get(at fleet.Revision, history uint64) *content {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	e := es.kept[at]
@@ -72,12 +72,12 @@ func (es *earlierContents) forget() {
 // before is what a node that has settled an earlier revision held then: the last good of
 // whatever it refuses now (SEMANTICS 3.2). nil: that cannot be found out, or it is known
 // anyway.
-func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labels) *snapshot.Snapshot {
+func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labels) *snapshot.Snapshot {
 	if past == nil || past.Settled == 0 {
 		return nil
 	}
 	now := o.shown()
-	c := o.earlier.recall(past.Settled, now.history)
+	c := o.earlier.get(past.Settled, now.history)
 	if past.Settled >= now.revision {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if c := o.earlier.recall(at, now.history); c != nil {
+	if c := o.earlier.get(at, now.history); c != nil {
 		return c, nil
 	}
 	var rows []fleet.Row
