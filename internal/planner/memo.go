@@ -32,9 +32,20 @@ type entry[V any] struct {
 	value V
 }
 
+// stepKey has a position without its Warm: a target that was remembered here would have the one before it
+// remembered, and so on.
 type stepKey struct {
 	fleet fleet.Key
 	pos   Position
+	warm  uint64 // the serial of the position's Warm, 0 if it has none
+}
+
+func (in interner) keyOf(p *Position) stepKey {
+	k := stepKey{fleet: in.key, pos: *p}
+	if p.Warm != nil {
+		k.pos.Warm, k.warm = nil, p.Warm.Serial()
+	}
+	return k
 }
 
 // withheldKey is of what is withheld of a type in a position.
@@ -91,7 +102,7 @@ func (in interner) remembered(p *Position, rec *Record, target *snapshot.Target)
 	}
 	m := in.memoOf(target)
 	m.mu.RLock()
-	e := m.steps[stepKey{in.key, *p}]
+	e := m.steps[in.keyOf(p)]
 	m.mu.RUnlock()
 	if e == nil || !e.done.Load() {
 		return nil
@@ -111,7 +122,7 @@ func (in interner) step(l *look) *step {
 	if m == nil {
 		return l.walk()
 	}
-	k := stepKey{in.key, *l.pos}
+	k := in.keyOf(l.pos)
 	if in.first(m, k) {
 		return l.walk()
 	}
@@ -119,6 +130,9 @@ func (in interner) step(l *look) *step {
 		healthy := *l
 		healthy.rec = nil
 		s := healthy.walk()
+		if s.after.Warm != l.target {
+			s.after.Warm, s.warmStays = nil, true // see stepKey
+		}
 		in.note(m, s)
 		return s
 	})

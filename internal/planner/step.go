@@ -79,7 +79,7 @@ func (c *Client) note(s *step, target *snapshot.Target) {
 		c.settled.kept[k.Ref] = k
 	}
 	if s.response == nil {
-		c.pos = s.after
+		c.pos = s.leadsFrom(&c.pos)
 	}
 }
 
@@ -97,7 +97,7 @@ func (c *Client) Sent(now time.Time, r *Response, nonce string) {
 	if c.flights[r.Type] != nil {
 		c.overtaken(r)
 	}
-	c.pos, c.planned = c.planned.after, nil
+	c.pos, c.planned = c.planned.leadsFrom(&c.pos), nil
 	c.flights[r.Type] = f
 	if len(r.doubts) > 0 || len(c.rec.of(r.Type).next) > 0 {
 		c.peculiar(r.Type).next = cloned(r.doubts)
