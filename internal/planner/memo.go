@@ -123,7 +123,7 @@ func (in interner) step(l *look) *step {
 		return l.walk()
 	}
 	k := in.keyOf(l.pos)
-	if in.first(m, k) {
+	if first(in, m, k) {
 		return l.walk()
 	}
 	s := remembered(&m.mu, &m.steps, k, func() *step {
@@ -142,9 +142,9 @@ func (in interner) step(l *look) *step {
 	return s
 }
 
-// first reports whether nobody was in the position before: then it may be one stream's own, and
+// first reports whether nobody was in the position before, or came with that: then it may be one stream's own, and
 // is not worth remembering.
-func (in interner) first(m *memo, k stepKey) bool {
+func first[K comparable](in interner, m *memo, k K) bool {
 	h := maphash.Comparable(m.seed, k)
 	m.mu.Lock()
 	_, seen := m.seen[h]
