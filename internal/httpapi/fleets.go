@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -17,10 +18,14 @@ func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	if c.principal.Fleet != nil {
-		return a.ownFleet(ctx, c)
+	prefix, err := prefixOf(r.Params.Prefix)
+	if err != nil {
+		return nil, err
 	}
-	fleets, more, err := a.store.Fleets(ctx, c.tenant.ID, from.Name, pageLimit(r.Params.Limit))
+	if c.principal.Fleet != nil {
+		return a.ownFleet(ctx, c, prefix, from.Name)
+	}
+	fleets, more, err := a.store.FleetsNamed(ctx, c.tenant.ID, prefix, from.Name, pageLimit(r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}
@@ -31,13 +36,14 @@ func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (o
 	return out, nil
 }
 
-func (a *API) ownFleet(ctx context.Context, c *call) (oapi.ListFleetsResponseObject, error) {
+// ownFleet is the list of a caller that is bound to a fleet, if it has a name of the list behind the cursor.
+func (a *API) ownFleet(ctx context.Context, c *call, prefix, after string) (oapi.ListFleetsResponseObject, error) {
 	out := oapi.ListFleets200JSONResponse{Items: []oapi.Fleet{}}
 	names, err := a.fleetNames(ctx, c.tenant.ID)
 	if err != nil {
 		return nil, err
 	}
-	if name, ok := names[*c.principal.Fleet]; ok {
+	if name, ok := names[*c.principal.Fleet]; ok && strings.HasPrefix(name, prefix) && name > after {
 		f, err := a.store.FleetByName(ctx, c.tenant.ID, name)
 		if err != nil {
 			return nil, err

@@ -25,11 +25,14 @@ func noSuchRevision(err error, rev int64) error {
 }
 
 func noSuchResource(err error, t fleet.Type, name, variant string) error {
-	what := fmt.Sprintf("%s %q", t.Slug(), name)
-	if variant != "" {
-		what += fmt.Sprintf(" with the variant %q", variant)
+	return missing(err, noResource(t, name, variant))
+}
+
+func noResource(t fleet.Type, name, variant string) string {
+	if variant == "" {
+		return fmt.Sprintf("the fleet has no %s %q", t.Slug(), name)
 	}
-	return missing(err, "the fleet has no "+what)
+	return fmt.Sprintf("the fleet has no %s %q with the variant %q", t.Slug(), name, variant)
 }
 
 // missing gives a fleet.ErrNotFound its words; other errors stay what they are.

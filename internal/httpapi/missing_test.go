@@ -17,7 +17,6 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		{http.MethodGet, w.at("revisions", "77", "receipt"), "", "no revision 77"},
 		{http.MethodGet, w.at("resources", "clusters", "b"), "", `no clusters "b"`},
 		{http.MethodGet, w.at("resources", "clusters", "a") + "?variant=eu", "", `no clusters "a" with the variant "eu"`},
-		{http.MethodDelete, w.at("resources", "clusters", "b"), "", `no clusters "b"`},
 		{http.MethodGet, w.at("nodes", "n"), "", "forget_nodes_after"},
 		{http.MethodGet, "/v1/tenants/nobody/fleets/edge/nodes", "", "no tenant"},
 		{http.MethodGet, "/v1/tenants/" + w.tenant.Slug + "/fleets/nothing/nodes", "", "no fleet"},

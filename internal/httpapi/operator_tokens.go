@@ -13,12 +13,20 @@ import (
 )
 
 // ListOperatorTokens implements listOperatorTokens.
-func (a *API) ListOperatorTokens(ctx context.Context, _ oapi.ListOperatorTokensRequestObject) (oapi.ListOperatorTokensResponseObject, error) {
-	list, err := a.store.OperatorTokens(ctx)
+func (a *API) ListOperatorTokens(ctx context.Context, r oapi.ListOperatorTokensRequestObject) (oapi.ListOperatorTokensResponseObject, error) {
+	q, err := credentialFilter("operator tokens", r.Params.State, r.Params.Prefix, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return oapi.ListOperatorTokens200JSONResponse{Items: each(list, operatorTokenOf)}, nil
+	list, more, err := a.store.OperatorTokens(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := oapi.ListOperatorTokens200JSONResponse{Items: each(list, operatorTokenOf)}
+	if more {
+		out.NextCursor = nextCredential("operator tokens", list[len(list)-1].ID)
+	}
+	return out, nil
 }
 
 // CreateOperatorToken implements createOperatorToken. The token is in the answer and

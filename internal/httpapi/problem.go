@@ -181,9 +181,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("ETag", p.etag)
 	}
 	w.WriteHeader(p.status)
-	if r.Method != http.MethodHead {
-		_ = json.NewEncoder(w).Encode(p.body(r)) // the client is gone: nobody to tell
-	}
+	_ = json.NewEncoder(w).Encode(p.body(r)) // the client is gone: nobody to tell
 }
 
 func (p *problem) body(r *http.Request) oapi.Problem {

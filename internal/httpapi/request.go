@@ -56,6 +56,19 @@ func rawPath(next http.Handler) http.Handler {
 	})
 }
 
+// headAsGet answers HEAD wherever there is a GET, like it: net/http leaves the body out of what a
+// HEAD is answered, whatever the handler writes.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			get := *r
+			get.Method = http.MethodGet
+			r = &get
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // logged gives the request its id and writes one line when it is answered. The line
 // holds no header, no query, no body and of the path only the route and the slugs.
 func logged(log *slog.Logger) func(http.Handler) http.Handler {
@@ -154,13 +167,16 @@ func notFound(w http.ResponseWriter, r *http.Request) { fail(w, r, errNotFound) 
 // work out again: chi keeps its list to itself.
 func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 	methods := []string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+		http.MethodGet, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete, http.MethodOptions,
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, m := range methods {
 			if routes.Match(chi.NewRouteContext(), m, r.URL.RawPath) {
 				w.Header().Add("Allow", m)
+				if m == http.MethodGet {
+					w.Header().Add("Allow", http.MethodHead)
+				}
 			}
 		}
 		fail(w, r, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not know the method"))

@@ -13,9 +13,14 @@ import (
 )
 
 // ListTokens implements listTokens.
-func (a *API) ListTokens(ctx context.Context, _ oapi.ListTokensRequestObject) (oapi.ListTokensResponseObject, error) {
+func (a *API) ListTokens(ctx context.Context, r oapi.ListTokensRequestObject) (oapi.ListTokensResponseObject, error) {
 	t := callOf(ctx).tenant.ID
-	list, err := a.store.Tokens(ctx, t)
+	q, err := credentialFilter("tokens", r.Params.State, r.Params.Prefix, r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	q.Role = auth.Role(deref(r.Params.Role))
+	list, more, err := a.store.Tokens(ctx, t, q)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +28,11 @@ func (a *API) ListTokens(ctx context.Context, _ oapi.ListTokensRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	return oapi.ListTokens200JSONResponse{Items: each(list, func(k store.APIToken) oapi.Token { return tokenOf(k, names) })}, nil
+	out := oapi.ListTokens200JSONResponse{Items: each(list, func(k store.APIToken) oapi.Token { return tokenOf(k, names) })}
+	if more {
+		out.NextCursor = nextCredential("tokens", list[len(list)-1].ID)
+	}
+	return out, nil
 }
 
 // CreateToken implements createToken. The token is in the answer and nowhere else.

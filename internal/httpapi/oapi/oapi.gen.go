@@ -62,6 +62,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -608,6 +629,9 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
+
 // Event defines model for Event.
 type Event struct {
 	// Action What was done about it, for people.
@@ -778,7 +802,7 @@ type Fleet struct {
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -816,6 +840,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -837,6 +864,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -1412,11 +1442,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1458,8 +1493,8 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
 type ResourceInput = json.RawMessage
 
@@ -1773,13 +1808,19 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
 	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1796,14 +1837,23 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
 
 // NodeParam defines model for NodeParam.
 type NodeParam = string
+
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
 
 // RevisionParam defines model for RevisionParam.
 type RevisionParam = int64
@@ -1846,8 +1896,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1866,6 +1934,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1877,6 +1948,18 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListEventsParams defines parameters for ListEvents.
@@ -1896,6 +1979,15 @@ type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
 
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1908,6 +2000,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1933,6 +2031,15 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1942,6 +2049,15 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1951,11 +2067,17 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
@@ -1969,6 +2091,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -1977,6 +2102,9 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -2010,6 +2138,24 @@ type GetReceiptParamsState string
 type RollbackParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetUsageParams defines parameters for GetUsage.
@@ -2058,7 +2204,7 @@ type CreateTokenJSONRequestBody = TokenCreate
 type ServerInterface interface {
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
-	ListOperatorTokens(w http.ResponseWriter, r *http.Request)
+	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
 	// CreateOperatorToken Create an operator token
 	// (POST /v1/operator/tokens)
 	CreateOperatorToken(w http.ResponseWriter, r *http.Request)
@@ -2100,7 +2246,7 @@ type ServerInterface interface {
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
 	// CreateCredential Create a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -2166,7 +2312,7 @@ type ServerInterface interface {
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
-	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
 	// CreateToken Create an API token
 	// (POST /v1/tenants/{tenant}/tokens)
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -2190,7 +2336,7 @@ type Unimplemented struct{}
 
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
-func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2274,7 +2420,7 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2406,7 +2552,7 @@ func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tena
 
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
-func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2452,8 +2598,66 @@ type MiddlewareFunc func(http.Handler) http.Handler
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOperatorTokens(w, r)
+		siw.Handler.ListOperatorTokens(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2511,6 +2715,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2687,6 +2904,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2939,8 +3169,50 @@ func (siw *ServerInterfaceWrapper) ListCredentials(w http.ResponseWriter, r *htt
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCredentialsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListCredentials(w, r, tenant, fleet)
+		siw.Handler.ListCredentials(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3146,6 +3418,45 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", r.URL.Query(), &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "code"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "code", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3219,6 +3530,32 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "selector"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "selector", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
 		}
 		return
 	}
@@ -3509,6 +3846,45 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3581,6 +3957,45 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -3664,6 +4079,19 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3695,6 +4123,25 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 		}
 
 		params.IfMatch = &IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -3844,6 +4291,19 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PutResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3894,6 +4354,25 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 		}
 
 		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -4276,8 +4755,76 @@ func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTokens(w, r, tenant)
+		siw.Handler.ListTokens(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4730,6 +5277,7 @@ type UnprocessableApplicationProblemPlusJSONResponse Problem
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
 
 type ListOperatorTokensRequestObject struct {
+	Params ListOperatorTokensParams
 }
 
 type ListOperatorTokensResponseObject interface {
@@ -4746,6 +5294,22 @@ func (response ListOperatorTokens200JSONResponse) VisitListOperatorTokensRespons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorTokens400ApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4951,6 +5515,22 @@ func (response ListTenants200JSONResponse) VisitListTenantsResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenants400ApplicationProblemPlusJSONResponse) VisitListTenantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5270,6 +5850,22 @@ func (response ListFleets200JSONResponse) VisitListFleetsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFleets400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFleets400ApplicationProblemPlusJSONResponse) VisitListFleetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5818,6 +6414,7 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params ListCredentialsParams
 }
 
 type ListCredentialsResponseObject interface {
@@ -5834,6 +6431,22 @@ func (response ListCredentials200JSONResponse) VisitListCredentialsResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCredentials400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListCredentials400ApplicationProblemPlusJSONResponse) VisitListCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6901,6 +7514,22 @@ func (response DeleteResource200JSONResponse) VisitDeleteResourceResponse(w http
 	return err
 }
 
+type DeleteResource400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource400ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource403ApplicationProblemPlusJSONResponse struct {
 	ForbiddenApplicationProblemPlusJSONResponse
 }
@@ -6933,6 +7562,22 @@ func (response DeleteResource404ApplicationProblemPlusJSONResponse) VisitDeleteR
 	return err
 }
 
+type DeleteResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource409ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource412ApplicationProblemPlusJSONResponse struct {
 	PreconditionFailedApplicationProblemPlusJSONResponse
 }
@@ -6948,6 +7593,22 @@ func (response DeleteResource412ApplicationProblemPlusJSONResponse) VisitDeleteR
 		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
 	}
 	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteResource422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource422ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7103,6 +7764,30 @@ func (response PutResource200JSONResponse) VisitPutResourceResponse(w http.Respo
 	return err
 }
 
+type PutResource201ResponseHeaders struct {
+	ETag *string
+}
+
+type PutResource201JSONResponse struct {
+	Body    WriteResult
+	Headers PutResource201ResponseHeaders
+}
+
+func (response PutResource201JSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutResource400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -7147,6 +7832,22 @@ func (response PutResource404ApplicationProblemPlusJSONResponse) VisitPutResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutResource409ApplicationProblemPlusJSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7854,6 +8555,7 @@ func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdat
 
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params ListTokensParams
 }
 
 type ListTokensResponseObject interface {
@@ -7870,6 +8572,22 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTokens400ApplicationProblemPlusJSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8429,8 +9147,10 @@ type strictHandler struct {
 }
 
 // ListOperatorTokens operation middleware
-func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	var request ListOperatorTokensRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
@@ -8835,11 +9555,12 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 }
 
 // ListCredentials operation middleware
-func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCredentials(ctx, request.(ListCredentialsRequestObject))
@@ -9499,10 +10220,11 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListTokens operation middleware
-func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
@@ -9667,278 +10389,292 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19dxu5sSf8VXD45DljOy2KkmXPmDp77tU44403Hs+s7cR7z9CXDXaDJKImwDRA0YxX330PqgpoNNnN",
-	"F0uyPE7mj7FI9gtQKBTq5VdVnzqZns21EsqaTv9TZyp4Lkr486d3fOL+zYXJSjm3UqtOv/Oaz4RhdioN",
-	"M5ZbwfSY2algpTB6UWbinClxJUr4zvCZYHzCpWJ8bEXJOMumXE1Et5N0xEc+mxei0+8MOt8fnfDT0ePs",
-	"LB90OknHZFMx4+7ddjV3VxhbSjXpXF9fJ505L/lMWBrk81LkQlnJi5f5r+6XzRG/mwomc2an3MKoCmks",
-	"M1O9NPVh9E6ePX46fiKOfshORkff56f86Nm41zs6409GT7Pv8x/Es3En6Uj3zDm3007SUXzm7pR5J+mU",
-	"4h8LWYq807flQsSTmEn1SqiJnXb6J8nGlJLO80VpdLll9KkSH+0wg8tST/A5nwg2EmNdAjlhWP9YiHJV",
-	"jQvvqBF0xj/6sZz1nj1tGs6LQgi7ZTRj9/t3hrmX1Cko8olophDcs51I1cBOnzxNdhLtZS5mc22FylZ/",
-	"EavmkWa8KET5nWF6qWC4bKxL5F03EGFswi7F3MLXp2dsqhflGlOcjU6yHn8ijnIxL/Tq6OSHk1M/Rdwr",
-	"1SSjIR25MbVO78n69ObcWlG6Z/73b4PBx9OTo8Hg4/fiwx//0Gmc+/hnbrPp5qTfl9LtSFWsmKxvSwb7",
-	"VRYFW+I+kIa5DQ5kMecsfZSG+6R1V9upKAXjlvGi2LFfm6kxPsJRtpDh5PSH5rm91kq0zO8XxTgrBc8T",
-	"mBxMIOxrXG025abL4MIlUCN9lCawwBFZSqCH0orEF7cN3Pxoy8zcGHdMr3d61jS/V3Im23bXn/WSzbha",
-	"MWnFzDCrGVdm6eSmZTNtbNs+L9wzawPJxZgvCuuG0UvcsORsMev0n8AnqfBTta+ksmIiShigE/Bbdr9n",
-	"KBIACXPjzaa85JmTyQlzRJ2LMhPKHgmV6VzkzIjJTChbp++IZ5dC5c0CA/7ZU148OTndLS9e63zbtJTO",
-	"3ZRkfsAESr2wojw6aZmBzm93Bm/ElTRSq62Lg5e4xVnMRqKsDfj7xnH6e7aOdazLGbfIKU/POhET9RqZ",
-	"6J1QXG07RCxc8J1hplhM6mTl2azlFMGbbvUYebea78nt7t5uy7jcY7eN6g+lGHf6nf/vuFK2jvFXc/yG",
-	"XuFGAkP6Gy/lduJd4RW0Bc9ZIcaW6YWl400w2v7+wja5QT8fJKGv3TzNXCsjQAH7kedv8Cx1nzKtrFDw",
-	"J5/PC5lxN+zjealHhZj98e/GzeFTtdjujhyZ54oXMh/SudxJOrmwXBaOurAO8DXLtXBy27IpvxIwVceZ",
-	"/gyQhum5KOGdzPJLYRxjlaV2uuJv4V1W62HBS9BVwltwv7DZwlg2El7isie9XifSOYOwvf6A6y2MHcp8",
-	"f+3R6cwL45Qvt3GkBY7/kefsTZg4UZyP9ML2RwVXl53rfZnpVyQ0rlMTOyMZM64cEUcCDlPGzRrxuu6N",
-	"z7UaFzI7ZF1vPMiXsepRuMGtEqZLxpV2X4YJGMtVbphUTFrDlnwFI36hy5HMc6G+5JBBmulL4YRuqQtR",
-	"8SgvCr1Eyj5Ix35s6UOYkbvAatJRjJ4FQ4rGzR6kkwUvc5GnD/uMM/jAykUhUGUDPW6gZo7LGWfzUn9c",
-	"sXKhmGPyhFm9yKZAnBnPptIpOiWzi1K5l7rXjXS+YqIwost+GbPwroSluGFSp0jBWSiULVfuRGTzgjsD",
-	"zz3VvYVJM1B45zBlXOWocS6KWDnI4XIj3KQyZxKu3NBlNgViueGtiAjSdtl7t5FBVdWlyCsWWCg0HPME",
-	"bhgJeOJAoXE5WjFnc66Q/iAM4JGmO1AdOPvtC71Q+Y0klNJ2OIan1GWT1yWZcRS3U6kmzH3buamAOKsE",
-	"xGtt2Qt69x2JB9x5wJVu9BWPRnYUbLJfS5FplUt33wsuC5F/6d3mD2UYo/UWaeLHv/QGwTwaKW4a4HWO",
-	"1zureimMTZkVReGY0u1GbQU+AI0gbhO3L3llR6UFN3aI3Jg6AeT3y0C5JxCbutvdhY4BkyanStP06bJj",
-	"uAbm7gnxBQl8oVYMZS3MC5b8ndav4Lz8wgsNMsqtwkhfCXbGfpY/wnj+qvgVlwUfFV98SDm3fMSNqB+h",
-	"2VTkTOkle5AuqrE5we3OLScRpGGXSi9V5S4D0fCdYWI8Fpk9Z6WYC+C7LvuljK9hVutLVmg1EeVA2SlX",
-	"jAxXkKzyn8LJRNgMSy6tyN0NcH3QB73Lhj4G5RsW2p1OVs6EXlg3YmlZLnM/cBThKQq8FMS3Y3QOh1eu",
-	"N/j7jbDl6uhiDLrSuu76FvYjGLZupN0mV19lRVzDSs9LnQljDlzrbQombuRYip+wsRRF7gUIzzIxt/DG",
-	"JvXRP+mKF4vaY+CLoEFOSsEtOEK5Yj2nic61m5zTIY8dZx9nWimR2SER/+Y65elpdWTUKMd+Ulba1d0q",
-	"l7Bbl9yQg8bxTSQ3QVXbpDDtZ7OYz3VpRf6zyCUHU+ieZA1Ie0cl2FBSMa4YeAFgMzQZGkHfcxZHF0w4",
-	"eqcb0kXmLnoOrLPhrgNNhRuWuw0NawIkGy8MLyKzbglaRsrhUSmN0ilxKFtQi0svxdymfXRxc2PZROuc",
-	"XYnSGfeVwtxlaSlm+krkdK1CTQ7ftpR26t4obeKsAmnRmz9QuGJOJVMr/9AuS8el/qdQ8ZNg9MIwo9GV",
-	"5RnAeMnnaIt0lJZdCjF3+r42Tv9jU5532Ss3EF4ASdy0FwokJ73ET8i7/QYKXuuUVWIuuPqcpYU2nh6j",
-	"la0GsEkc95qJVuKcpUCnoVRDnEfe9FZj3c1SEbPDdU7mdtnrStrjktqBSpUemoWZi8yNRulqS2R6UeRO",
-	"VEyd8CGrWo4KGMdiLkojchiBt378KCRYPmPtHjJauYPn3InoQtgw4Njv66ZG16G8Fmox6/R/61Qj6yQd",
-	"xz6gswJzdJIOrm0n6dACdJKOIykKnBqR3FdhvCARYSidDxvug8TpF38DwbmxG5zm8b/e/vKagRx1h8PH",
-	"o4k+oie4zd59w5c/O5E2EfCo+bxYvVTzhd18WPopMF6f/ZbrbDFzRpUu2Qwf8CFhOMw+++0T7nc0Wcgp",
-	"cv0h8ZcmTHx0RBLu9EBnWeJsIXWddtlfkTh4ghhgJaJKd6DSjRtTsm+Dq67yX6NWWjkgEpa6l6S4a5yF",
-	"icLJfYnruIM+P+q8ITDyk7rSK4qJ0ATdVp+X2urHsAAJiAEcE5yLaHD6uJO7kI1l4dTp9LdS5NzN8EMa",
-	"GeVwnTMWccSXYpW4gXNjlrrMwaDHGSVkC/KBChzrDLypLihi5/aYM+asUBTtck9fsaWoKI2HjR6j5u7E",
-	"IYNZshkvL42bnRHKSCuvxF6Eq4KKjnzz0sl6K9HflcGxng+5rflFc27FkTvIOw08X1uAT5u/i49zWQpz",
-	"0DNl3vgoJwxNu4ubSad+OSo5Ki9A6vZBnZQ5LFEpxvIjrj8ETnTp/u02jaAUV/ryIEpcxz7S3zBsigOu",
-	"0yiJqVwJET36uxNVtQV6DheChpCjpceLX6MFG/PCiCTWB+uEga0IfnwTBhM8+4/cu+rLv7aU9Ye90CWb",
-	"Cz0vRBIciGe9Z0/x/HFE3BV+XeeFNQlJz3z89CnL+cqwcalnKP6f9fAbVBVQ0/L6g3vxfkx1N9wDZggv",
-	"Ci9BQNCtUQMiINvZBQe3Dzvkjds22tLb9MRo818nHZBSLZobScOPKydectNl6EMxUydaUUlUmeju3AfR",
-	"2PwLt8/ylURve32KEDSs/XHANMksKEu+AkaoAAe7HvRafLSIYNjc4DCQprn8dEV6fX0KqOHupyg7FXUc",
-	"Nlw9hARB/UZdr4nr8a3DjHT0bZONtHl340FnAFqJjTiFQgq0x5eKuRPSNArcS4kuzDVNp66pRkp4XtME",
-	"yUIYjnh2mfYj86E6th05vfMrHK3OCkLixxYCmBGZvhJlpHKC3TJQThcXKhf5Vs3VPxmsmbEAd++Eg4GS",
-	"L9DYE8YN1BkgvCAiGR/5AWUfRJK7odTzeRgIKlLgvXOKBQRsSEUoclEycQUP0qUfskFtgp4S3IrB1+PJ",
-	"yVmpl0HP4DgAw2V+zqxTWNx2d/biVC+qmH1N464U5rAWoHMTJd05GObuPuCIGhVp1WhS1mLZ50zM5nZV",
-	"OxRw8yitRMuhTu6RPaOWb8SYdAEMIm8NS+PZMSr1YjK1Fc+IsDvPHXEjxoJr3JaHG4GnmKyfZz4gve4+",
-	"Sjp+x7cMqfbi3UKag40klddZ2sXabUhnlI/3IJhfOIX/p7LUZRP6RjCMK9NBLp3t5Ui3dtY2cuaFEzSj",
-	"QoCAQ8ld6knJZ2uIK7I2h2B6bJekGz9Fvvld1HnFjX2OV17XArxN3DLndpowiJ474YD+ThZucnsdCFOf",
-	"iYflbAwzOALX3wXm76/4K3vw5sVz9vRZ7+Qhk8pqdGTofFXZRUYom7D/uvj5VYjjuiecs0Fn0IHNjkqX",
-	"XBtYs/txp5qCgBYifzPzqNzdual97XG00s3+bG07Ly+qWOI4UrfRjKToYvBON+q4gH3Y33QKoCz4PZai",
-	"SYNgxUiuKlbdRpn0+SsfzGPux+CWfM+lvpKlXfBiONXGmuPeMdg34Y/jrFgYCwi3DaLA6Svtas/Ve+sv",
-	"B9X5wEPE6qFHpGzKHpQ4HgVAtLBRpA5XJLW62Vq15FPeH4qTdHaNJsI8+7jpBgSn+aBt3lqB2ImHFBEM",
-	"zrPNPrtvi6vZHV+OScZ4JVLunOU6M8f0nenOcoa3joRhgmfTbqS/zKQxUk2GpXAam4Iwiv9urMuht+Yz",
-	"t/fHoMcM0aLNG781oAmthjNpZoSmDArQMNczLhUFOGQ2rNiUFmZopYg+LRQ8A17lvzNTnuslfLVQEKmD",
-	"uE6TQkX0az6+fRioVTp4+nnwSgm+L7+iFCV2JrGCrTrnE2GaZYRUY91ihAOg3qlI7pq05faDFA0vsm9P",
-	"1dimDP5Sh7iEg6zQ+tLp1/uqdkteKkfsHVSiyxoJtbYDIxQkLXX0Fr8myVbFqS4AN+005IA+syUfj2XG",
-	"xlwWhnAW7mTJNYiRiSAIQ+T57FZzgQCt0VqxpSwK8BQrDNWjQeUMpDIvVmwmuHJmGrBKLRA95eVM5PG2",
-	"hvurGdOEm3cJIPm/iFt0rMuJsChThtyHlLdyM9zx2t2AIegtjtJtasBQ5jt3jnvLy9wgw2dCzu1wKVWu",
-	"l7tPGbj6PV4Mt5MwNbtvDVfuNLoQ3RJsr3PWi/znbCxLY6NsnD02XV0K7xzrW7j8ub+62fmLx1vd9xuR",
-	"I1qNDSo38sfmKJN4a+9wKwNv34ZHeV7qj1KAA8J9pLwYQt3Cpy/vWL6d3eS3zdaVLxa/s510u6wNNGrl",
-	"r9twD6AQvg/3gHvxa4BKm21OdtOYNLApU8b+NNmdZrbJ0O6CIeyAPd82lcbqcnXQPSGMvNf1a4Ss0t78",
-	"Q+rDXh9SUiNh6wL8dZ4fKKLijQEkxKfNpIrvO1kXSrckM/6F5EDLgkFkeWO/3IT7DxMYrzBpYV1gtLDr",
-	"lv2/vryb/hlI9J3qJSIQPaCIM3I3Ad4mgI4cg2mn4RLmYC360GV/EoVw9yCyAuI6YC8QuNHHH8GSyPRM",
-	"GDbi2SUrAHonDcHEAR0O+m+XvSj1jKUn05RZzdJnPcC8f5+nbLTyRvs542w51YWgLCowJoy7bub+N00h",
-	"sJmn5NsPzpaTs7x+FP/QsHCR43HTSnc0ODs5TViMJa65fwpuLGj6BLIhj89GHE23uDIVr1INEFRCeHmN",
-	"EPzGANkBSn2slB4qLiNNDWcAr27iQ+TnjQ0V0h4b3R/oKEKfHTiTAMKnS2aENcFAAjTdfhpx4Uexx7V6",
-	"vNcefZtp9D3pK1GWIZllcx3D4KfgCLb1tRtpXQgOyQ8Qb2qyxDmD8RPi0bFCv472Z7+M2VwXhYHYWcmt",
-	"MH2P7rn49SUzosRMf24pUdUD7KMHUzDObfoAO144cdivwQEA2GwZQAfdl6Digj8zCSuGqSGZXigL6Ko9",
-	"fQVTZN+dpH/t1LZ1loS7YfWS4M/3XFZbpFYufU0ac6MnBEnSZykQAUQM7eshfcMeLAEdmXPLqyRuJwgf",
-	"grfzUih3kRKSXKMAymFKl4wcbw+7A/XLGFx5SOs+SyM1Y8fNCUuD9pKyB+RXo2Vwv0b6TMoejHQuhUEs",
-	"nQlgOpMwIwrh9rRJBqrgI0FcFVHFOLFbBTjsUkfgUTN18h9eaphdyky4d9e0p5Q9sJH3hxOZggVsMAZ8",
-	"+uQpHB1Aj5oneaB4Faok4XuOkqLInS3N4yAx4JstjoXqSjimx8SjGAfIFsrKwl2i3Jgh+uxHDOB6ikLX",
-	"ZtH0RoxxSAMeH/cUWtmKkQIQDiZHCDuJ+QLVju2zdMmllWoyhO3tuA6HPZyLcjiTamFFGBvPa197pht2",
-	"u920HtxGjq3wn8PwBbLpmnp7iFocEQ09BBXBwG0Vzca/brj+7cYUqysbflmfeLh444cmL1kkyxvOIkI7",
-	"SxP74EJys9fC1pFAa083NzUi99MJ23VBHMUuW6Qpd9yXI3jW631/8uzZ6ZOz7896z56d1NPK1aKgFB9M",
-	"p94U7XW6/rhCAIwHq6ZB/Ka1mNinuuXoXpN43u0/6fUa7aKN2f/ML5vU3/dTDekzTVqZzFty4Sl7VOYb",
-	"mH8oUbHk7shEj+2+oCB4ZtpnocRFnPWzVF2WegUC8OWVOhFC+8byosBsYJai4Ej7jI6KGuMCnyYd/wgI",
-	"ZLnLm2ErjcdhTIbNShw85ztDaB6a0eZ7idwdG29/5YmuVYUam/NJs+X1mgJsa74PCk61QwURwIQxakze",
-	"EsU4YYW8xPNDiY9w6jW+tLKetgWhkO4+QEz3QHLCOZuh65eyx9wp4gFUQbVCzJg70JpDS3UQZWOVJWIf",
-	"eHJ1eQjUZu5wdpZe4yQj7FP7HDdxYDJ3fB6AYkQEMJI0znYMenLh9FEU2pRl4msmaCW67KI6/B11MqcJ",
-	"LadCRdDVGb4VN3eQVaeNni1ZGjs0Qqj9bSfKuNik7WqOIo00ABuybKpF5Wy6UHkpchYlPoQMG29XT7lf",
-	"olkCX4ZaXaino9ZjEtJZ3MxtzSRHzWaGUCzA8ZfCloB22OvQWQ+xrzswW6I1AOw5jJiQp5DpopYO6FQT",
-	"y9nFn942264IB2y3H4kI52jbGKkmhYdGW4Nyo1oGfFhC6U1AR2AfJJ7V+gCqwbOaCFaKmbZiyPO8bKQc",
-	"ieLG/frxT29rRhyhMUuMybrJxCKk24wPsbYQ+V4hqIqVFsqgg+Wc9WADwjm3EvvGf41UWcMp8tby0lZ5",
-	"KsI4eVtJTkKcAjh1f0w8VLnbx3X5Fi6EO0rBcVE3h74wohzyCcGfN94WgRY3fnMK7U5WeQ8XNUbbcCbV",
-	"mtWEVLzHop3QeJTqXDzXaiwbkF7/FmEHauGOmP6JTU9DW3noc/A2CPsS5A7a06AwUgIkHX/FKsrpNGwm",
-	"LM+55d6YhCI50RKcPGV/kT/2SfsMxr57MiCc+dztsNEK/DLhoA8ZWx7uXQc9Rc6oz8aU7IF27t7aKbAt",
-	"rO4d8+v5e9JgRUaAs+8rxu5HeB4s0Ooy6zPV23ak9Tap15AD1CjJItdxu8XqA0wNkxDAt+u5BsDY7sh2",
-	"FPbaMs0X/Ezu0HDm0ZSXUDwnQv71MU9xxlfnKLsqU2wWJBE5tBA0SNdA6nPi6+msBqrafYZVKnKXpeKj",
-	"szrklXA2nF8AWeUkL6eyEPGmxCCLEwQyB8cxZ3hY+UMTJuVUAgkJGqr+pXtICYnhY14ybgaqlibh5I5B",
-	"hFskB9iFHxk6MvVSxbGgUakvKf8c3cRQ0QcyKUhjMmwkhHKSTWaVGwwl11mPmeZMC1wSMCOJSI3mqGOJ",
-	"24jIvybY8qHiGyI+PHhH+xA5i+DGkJgy58Ytp4YFUJGwGYmML0C3FLJsPAbWDJ21vI9IKtw1cqB2zjWm",
-	"FgRfbBwXqODOZKcBXRojXr+nzLHDssFo3HavvJWkA/rSFkmNhHUby8cQUdb4lCrUt1Bxwt2fxJxWJXP5",
-	"GgTockOr+CAVygO/11Esbdg8mv3wltKN9jww/Vu3JhR5vYAuCmJqLSWve7jG0T6d9YXYcB96xw6IA4id",
-	"qxVoezezs95PhfJJgdG8btme8kwS1BBri9ZA2jop6rv6MdTf2cwJsMWwbSe+n65I8BgqHKE0Bt69IZKL",
-	"uVC5YVqdr4mTxheZFvUJNY8ooZHe6Gb17t2rSIBHa1q9uyp3RqdsLrKCl84ACvEiv/zNOvmtZkZE5Umr",
-	"yhakotP5lE21NntWLd2mKTa8eF0whXLfbgT9WimsB1Q/i172MGR9BjhJPS9W2o2V8IknmIblZCh+z8NA",
-	"og0yUO4CDzLw2Vu+giUUy+hXa4kiw2n6WC5ERSf6QO10htezR3DH7TqU3/p9uRZJMCuV1bOL3cmROfu/",
-	"nAV0SpOIoiJCqCs6anFzaQIxU8fBAdHunummuBI2rERcw8YprlAmB0oeSMseQAzTpLHH+WGXRdnQFYwI",
-	"6wRtSGiI4EbKcbXgASOCxR1BjU1xoesPxrKTtepAJBfBK1FxhjOPseL4mpoK1HXqDFKjk0Q5wvjGVr21",
-	"bcXgAUjZQl6JEKouhNNpdKxq0ZQjIe4H5u4E4MO4kEr4Ybm3Nw3nF4r9vPPlEm6eHXCLRVFmPBfD0Wo3",
-	"ICpEwSJklLuZSdtwtgqW6dnMEdeRiOUtLogt2syhBVSqez53Nh7i0Yj02gLRj1awtjRNUqXGDIfD6Qkm",
-	"z3O+iZK/3+oojaHLJmz+6RMPzWdYCd1Je3jxSBiZi0rQ49JACTlM9Jytofn3qmK+F/q8YVkaCqV4phmG",
-	"yifb9IL6vm+vlxLiu+QX+uxaKWvD21YvpTa227DxNyf7hdH3vxa8zcTlivH5vFixJRSVw9zn9STshdod",
-	"P3DveI5XrqPfWyxrPORIkdFlLsokAm5RzlHucbx724huIErk23zjn+OppeN5jk9nzYlRe5pHLcz+gvQX",
-	"WJDvDJVxq1sk7quji/994f/7efnnH8ZNQmdbqiO408bVu/ambVTlYRf+J86eQrao47ba959bwIutbhmq",
-	"f5hR9fOqWmisiODJ00k6C0QaeXgZZPQSSq9RJ4k4uUUhaY7Q0eObo3fhje2Zpw3ly4PVCFJ+JCrwdlRy",
-	"u9kvtwj4qh3g6QPpVF8nJfIKk77mWdsn7SNUdbxOOriZDrlDz+FspwXneR7qUMIfYBw1LvHnl1PwFSGb",
-	"CigAhlkxUQisGYmIZuOEnDfVqJ8Z6IAYb6xkCBkMt1Bxo0r71/NtSxf7VdvcortELe3U66RDE2rm8FyO",
-	"KWEGbDvO5txmUyIH0fnUC6VQdpMblk6ExZ4CAOmmmGSwxYKQBleknImDD4qqmMv6MeHGvGs2OJmFkmMp",
-	"cvjeTeK/Ln5+1ajTT1uQ+W9JlC0r+Ybk9DsdFJ4+wUdEVsIJRfnwJCeg1u9mXc2WgGqbcaFn0to2OeVO",
-	"HxRGmkEnlH7g2+9MTJU1PXnz/Ye4LhFRQkktQR4SznHZZGD53gqYurPnoXwzd9YhjhXaXY07s6rcv17l",
-	"1mfrV3vm2dmT72+7jFLcrmLvYnS/KFEvr8PZXJRGK9DXM+5h8ecsdaNLQ+3rxk1S1cy4sVKSdACQ2uiN",
-	"9gWa1krrNw4pZOw0ROFSx5K+gLa7bk+Gw0D9bpajjXJdL/K+pb9m6FHIC6N94g3GYb8zrNCTbpt/fbEB",
-	"vH582rxZsFp8oy4DzwFvWGtFQr/X1li0WDpjO42KzKd9zzHYbMPN5FIiDCvC+UZV6Rve1pzJVFs7iJ4u",
-	"sime5AHTqvSyOnNi2na/RA4RCQ2kdVigxFf9ibihSZJQcmtTUa0ZyviDHEj7WYH00soQRKQYzy6HswbN",
-	"AHIqvUNMWnJlUJEJnl0qvSxEPhG+h141VL3ANgs0Tsy3DIjPA98HB8za65jRbMzLPd96I3xSw0D/Ondj",
-	"O+n1KJxfgUCxDUIYag5qkYeBoD82qtHJrcczHhBjhSVsAyYclKcZRe02fM1/B3xoyuSYedhCcI9XE6BU",
-	"PqjNHTz/tXt8BAAzCUXuL85FIbEaZJddUOzab2UqyQaBbLyo7l2vnOrhAthwOOYGk6Ld+PWQo2AEh1JX",
-	"8TbcsoHbTFEAmjdbm2rLb94x3/ijn3eLDcuh5UyTMIXMbqoDSzhNb9+QFnbuEzCh9xEMMHXK81Jgm9gG",
-	"4Umhm7a3VXvCmWCjhQ26YT3oY6diVn974CP/fvYec76iPoGimAe36g4LGqkdyB7HZKowSJhNjZBb1r05",
-	"XeTflY636RVtcRxdimFAQbfkh/BSVJYEVQGbIZeonKV+/VIfH4eIiV0KZVeQNknAWRHSKIMRE8wSg/Xd",
-	"PJCiuWhIcbUlTFM3jCghoKqhvDcw5bOK9QZZHjwuuxn/Q6OmKYtiGOKC7YCjWmOY6ijD1mrQIwapcVv4",
-	"IVrxlqx3mhxhApaRUxgi8hCt3TiLPP6pOtG8N1kJkZsqM1vPxe3No1Vytk0kmEBVIhM2OKeoObdVokos",
-	"LLDJ5pKvPI7BcaVjfthtTvrsPaf3ftBbJtS4L4Bdqv1ZvTrBofgA0c0p254csUWOvw+laDa9/aHcCTkB",
-	"ozxyyrKDti5wyAGY1bj/WY2nmY+dUNGb8wqCUkvi42hWoQIS6pjMsI7JY6xjcgJ1TAbqpoVMTqe7C5m8",
-	"qRXZaVhL9OxTSy3s8Yl+IMGvoGlpIY0VSpRRlRgoSJuA+/WjFQpICH4IdJZVuw7rC8BPlHoZPQUvpqqJ",
-	"CMsONOl7WBf46KnuDGcUZ0H+R73yUoh5iNR6IPhaW31MMlnGowperS5LsdRS2g8le31noEhJdW8GBoSq",
-	"TB+aKQ3pX7esRdy2erDmCpUqE5BAuX+E/RZUh0KOrdgiYNApK1S+RpAN9yOBkuBsXnNTrDU1INsG+gnY",
-	"cnUgBoQ0BW7bcZYwhtoAZQEDrDzD+6JHPkMv2dsR9jkwVnlA1orKzVDugP7VMIcYblDGQqXs5vVVkGwR",
-	"wTrXO8ndXjXpW+1HUPdEVzp/ZLLSbmototQeNhpR57Bt04PuYtfJnVR+RaTotqISLSsSza51y81LqZtL",
-	"9HossU97I/yXJRz3VE6mwli2lFBLZuYOfPGPBSd/ppnxonC/e/wrNufvMTluBhu1u2U/O6qy/3aCE3Jn",
-	"gTu46u1iNuPlCm/DPJX2VDyiGg9UkKTDjVbRWWr4yudCGVFcCdNnxNwzSLz6u5ZK5O4egNiZBLtrc8PS",
-	"Qme8kHbVLcVEavU/xCLxWY3djCterpw6824TTxxtd4RtVshP1OEB5un7YDsdYgGlu0d6oXJervpxgk0E",
-	"a4aEpoLL2boWtTnSFmx4szULCmVI68KkDGmxJIHScfJ2KZRYYmA1wDzTE5Oe4y+hjgGzU1nm5Bt31MDE",
-	"Ipj0hCBo2DgPUo0wS/Ljn96CUjRQTl+lxDgCoQPSHF29gttFKVj6MTddAAdPutTU1Rx5benI2iLtsgsV",
-	"vwUU7yM9PrJTcbTUZZHD1NwiBAwtTM2bYNKyrORmCj3wBRR4GCjASkMHAKe/+bailaLWDyooVSqrehyS",
-	"5sdSTAcoLB9qVazSLo1STpQusfODVqigmsSdjRCexzJWuJ1MwqweqOA68zFfMCst40XRr71RGnwpKa5D",
-	"bAW9oY23ZS98xhmE2JDDhLW/B3WGTUR+WyrAqx34/ihBwV8RCRClo/2Jdf3N4RkBU25CXDBE2asqYYok",
-	"Ae0jwElDVNYZIkUx4tnlrZzENfRstAbbTuWWxqYXFaoibepbWlVaS5g/6RJmbZGQ+ErimmsJFFy7Tik3",
-	"E3rzggHkyMMnpRDVPoEYa/CBrQYQkMVuWU09RbEL4H+6R4LnPgx7xlcs42WJ5ZrSqjNqjM/DfjaYQMAV",
-	"bVqCj/j0dOpeDnZZVCszaiUK+UtJld5WR2QAoMex39nJ6bZGromPvVZ4FgUOaGQeP2GpjMwh33Veyitu",
-	"RWPfUydGAQerwPW12dBEVcaukw9SFVKJ4aVYpX02X2CRDieKw1VhvaQlopvcDFEGp/UWrY3kTOA9/qK0",
-	"H0x1gZ14PWR3n86pnnlvA267Dfl510jb2H20MY1WzfJwibxFlGwb1rvGuPu76Lz7zlAT81FVFY3S8sHt",
-	"Uk/1QDcMQDvheIPG/Hou8qPwmVoIHUELISfSqgL74SjseL0SnrRQgOOCo4xcOUDs6mCLntHg88CJ/K1N",
-	"vNdShr3UBtbdhNL4htTVokUQJmH5ZFtNsDHjAa8ZA1QPSvRob4gS/LEeWtNrwT/hRgedaMnNvaChtpy2",
-	"B9Nr6ykaKNa8C2y5atiWn1kiZAvG/V0AMfjKNKHyjNtX8Wl5Wz7/UthSNoVmQ4CrwtZjk6God+Y51ZrS",
-	"46q1ZRXMDcUEARcWN5wPNQN8cd1bKRyyvXaHn2i8AM2rXW2eO61y3YrsbqB8iIu3kOrzsDm+lmPkapzP",
-	"i0aHIikdO8XNDUpwU0XF2lQqKm1bqts5/Su83Bc//XXR1kKNKmWDEpvrLkszmfqav1ZjsUHf3tqfr1dS",
-	"LAHFnUn3bS6ptHk+g+5meqlaamW+IRvkDSLEDkmiC/zRwdKSSzRcg/V71juLxWz/SVOqHcSdDiq2UJWX",
-	"gIDXSIAOr0vE8lTadtPhFdd+3dxREcNvJOonwYCkusHnIRPvpHd61tglx/3w+aUY0FwKfcygUrVtq6sQ",
-	"Jnay//ZrYsu6N66lRqGhVsQVwBzMF8xaIAXQ2XybStJYqoko56VsOfo3pZMtzDDq6dfcUd5WjUP2LBDB",
-	"VV1MtPl6gzwwC6TRTvg2TKGRtMWiSQfUS1EeZdwIVghroahoLieSnD5SKWdEreZTodbQ1zyDuUX89vTx",
-	"ehrnnLtHuvf892/86J+9o2cfHtAfRx8e+a8e/scfmoi01npkY+j+l2pb+p5UWMFUUc0gZ/GOtLbGlnze",
-	"d5yMR6cizdP3Neyyd3FthELwHATeCy5L9yFh6Zj+HH7MTQpGJRrUPiw7ElJNBgqsjdyZye6vEOeeyCt3",
-	"SkNVJ4spClUpIF/LsUqf95T+Db2sVJ3sQ6SDRbR/cnK6I4cWluol3nrS622yGKbx3k5m+6Ed6Qwx5x7Z",
-	"2nBpU9J2E9PjnD47Qfsimwn2XJdzXXJq3YYjRe7fOFA+I30aq++7p7ambq+nSrdSb3fHsjWCwo3tdMMW",
-	"3ZtK6QGMMNoZZMMq47XIePMqYYn0FvwV9H2dcl/oUTPDV30CK4D9gg29ErIuA36i07TsuZgXesXmci58",
-	"ZQiN1rxsjMM1FyivIRS67Gc3MHcl1tzL9HoJcNC6uiHHcTPdKZwAzYV7AxgC69iuPZj1Tp49fjp+Io5+",
-	"yE5GR9/np/zo2bjXOzrjT0ZPs+/zH8Sz8UEt4mk8sMY7eOg2tOWYJe9BYcbX395E7mUOt1i6ROUGgjq7",
-	"yqRvlhkJfbAohOQe1QRdoMItUCuye1vlU7b0IwuGTVwpGiKjbZWhd9di2Uvw3W71FDLsthqe7prr0C7E",
-	"OzRbe4DrQoAVCFEJ8OZLjHGgG53ub8qe3FJuBQa6FjfylGtl3sNPclrwTr1B6Q4JfwsVWRL2rBegdJ6A",
-	"HnpHzdsgFLKxSS7R+eK2RcIWqhDG14dMp1zlIh/qK1GmXfa+QV9IfCGYgapGgjm3+Cr3/BIezuQ4qKZG",
-	"ayVKDN1S5MRQNRm11obqc7bXj3DsRTON3AjnAE0QeTBwA7W6u8yLzZzlij7Nahg4Ikx/vS6N0kDvKhAY",
-	"rAC/HAAgcCwPlcowlYNWMa34I92ewXxIVZ1DS+Tc7s5/JZwBSCRa5+L6to/LQGKoz/0s1QRuMB7TO+Or",
-	"PQRELBt2CIGGwj58Lver6fPFavlUI9pWRuTWyvfcW9mebd0/D+z561vv3rjsfEvzp9slRmir1ESV9815",
-	"PORlrWDvAOT0ongkps6WCakBTapR+DEuHFAn/YwKlOyZQoQZ4abazneRM9SatPL+d5mh4r2R/04/2ZV+",
-	"4he+llsYD7Vx90w1n8lNoXK3an+lGezS/oOzeL27XegSdrPmYDc64G1w5jW8yHdJM8Vi0mWvNUa0qw5p",
-	"3Ru3InsfbZo13PXqQMYqBTdNwYp0Jg2VAK0S3LxYrLS6j1DVyGhSWqAsa1VAtapJ7HP3HBPA9TNMoIij",
-	"XPTGqIDphy3B9oPneXhqwTKWQCOeXZ6DCCqo1OvKhAS6rfV9a4kAh4dTabrgCArr1cgVbgneCEP9i9e8",
-	"EAfEpkPn0h6bCa6qEIBHk2A4MMq5vK34dQ1JcZCc9Cifg4v8bYYfkZWdsQynCmIdfDdFPBij0P0+xT9a",
-	"K/BVJRCp3pvKq82V61rvISPEzDCr+xs446QRBMweGCHgl/RhwtKFyqYCk+0f+LBjlO8G5HyYDJTf+MPQ",
-	"Aj9lD0JmGmyJ9e0Poaz1ZHtE4vrOtZSOXzqWgCa2BBEaWukbxaLBM6QfcPgDlevMHPt8iu4sx6kQMBww",
-	"xUN4U8oeAIbUrDV/AHe1ZrrIaZMmUEgVHivcDUekQcDD0Ri/ywqItA03UBHbICyYbQG5BG/d20nUC142",
-	"9s9X0KmXevem44JDp13q0k1dftNxkYWvn7+EL3R1Xf2wgimDXYmvDAOcWjvvXF9DcaWxbrDBKaBHcHpE",
-	"wyOudIEhH+zr7RvAJNRMBqHyV6IEIL/VuJiwtBSEJEgulALy2CRf8NzxaHegBurRo/eQ5ffoEbtgj3Dq",
-	"jyi5MiRlQEjbaN+o9II9gpc9wgaXRsDpHcHKsY80r08D7vNL+Igqfg+U2zOYjBC3JqGW5l32E6B/cbvK",
-	"AEEmp4g7ZB55znnkA+90J7wNcn0fbRDBOCq40whJcLGwU6GszHCgjx6x1H2lS/lP+KbPfoRVZYNFr/c4",
-	"C6wDHwX4wSATt9BqAgFbn7yI9MRu0mhCMPGRZ7ZYYcumZdQ6ArNZcUCwZ2BRaP7uM/jf+BxbE0mtjudY",
-	"/uyPfzdapViA8dnZk+8f+mxbqmGGNaESxp3a4asgERAcil5VJdkB2J3+nyPCwhy9zFM2FRyqzTpmcuJh",
-	"xHMm1XyBRc6FssgfKRYiS9lclAxSEJLKmQVw7+8MoNtpiliCC1jbffvoEQLtlHAPyISyR0K5gefMiMlM",
-	"QP92fjxKIxnJUv7/n74YpfREbJX86BHpzEtCEuESwOGBgThfIN8tm4a1sT4UD6iO0YqlZ71nWJ5sWDq7",
-	"BNpOubm7n06fpQQBB4zk0cXYijKl04/6YUNJFIMUGCgsnJWwFB5Jshz0v3OW/s+f3rFut3sM/fp96a6o",
-	"G2qYnYHJOSqln0D8JizyI1wD/h//hs015/9YIHISjEDv24zwANQp1h1FXhaAU869BT2wYQE3NIDVfoe/",
-	"eyzM8HgqeGGn/6TO6/NSZ8IYKJ1v3HkF10Ah13/iWZpxhRkjD5FccIGzqvlcdld8VsCTpAn5Ag/BBHea",
-	"F4Yx4ZgqZCaUqQXU5249j067vU7SWZQFiWjTPz5eLpddDj93dTk5pnvN8auXz396/fYnuKcq5xYkd5SP",
-	"0u/0uid4FQ210+887va6jzsARZnCqXR8dXLsz45j6tre/9SZNNmH4DKmaw3iQ0Jn03MKJWPFOkhTmPMS",
-	"7AW8RWr1Mu/0AXteq6tN9YXn2s3PvfS018NqZ6D0oCezEjR/J/MHz/WDKniDTxGOvxZzE7gYmvBRUejr",
-	"pHPWe9z2kjDq4xe6HGGBUHg4iJzdd/mSkaAweJBX5xVuivVq/oCZ504p/S0yqaEkrtlvrXwkY6qXUfQh",
-	"iRy47CUGWnCv+YSszTXEKFW9Onooa/cjpRLf/vpRuOu6rq/ZciGuN1jo5C6HkLdxkbOziKqh8Z6HVgAv",
-	"9XZzxY889/DP+2A/nGGtQ3xw2W+y33XSJEGOP8n8ukrD2MmdL63BZujEQnHlDGDdwvcxCeAxd4xkXDll",
-	"ZSR8k4s+6GJB48FNzN64HyGdIjTDQI1JrVU6QzFdZ3W8Y5PVa8x2tjnDN/imzxQhZ/jI7Xe81vYF1HuF",
-	"G55tYfhYOasBOn3NWSy+uNFqwWOQOth13VR1x5o6jdCyrC0CFchZ6QVRn0lbr4HZ7+wJxvGFTs96z6qT",
-	"77lW40JmUW3tuKjodbLnLq82w8bGfmnrU19jw+4tbDrkln03nTu+Sz4TCAT9rfmV1SXHz0Nb/pf5r+7r",
-	"zvUH2riokbYf+RfRiIwQ1CQQb3Ja/Ez4KkNBu4WmEOg82zz5qTlK59ApgD5NY092Txg0Tz/VO1QvIhhU",
-	"04ng6TRaoXP51rSDQEXPHf6bfRWCliP9nXfa38VZXkOffuFD3KPMthzbcMXnH9PPdt8SRNXtndIshFk2",
-	"OaG+xY8/4R/7n8u+IXEVIUG8CJ7XeNLHWdMB7MO0opx78g6RMwS9HULl5zV8+kRDV0OwTuvFt7oM7Fn2",
-	"mLo5hY4NqCDM9FWo5wUQ/UUuLRNXjoLnwZWJsAXEFGMUwPJgk9U3AZIl2gS7Tvk/Ydbjlzrlb8g0ONrt",
-	"TJP4c6BOmYmwbWTpfaFNWtugX5Zwb6A2wXayHXae4VSbD+OwU4+RlVsP5/dTTZ4Pr9ciUABscnDHequ2",
-	"irEXRsTQ6Gh/Y0MMKB7Yx4b/WN7Bb3QF3qhIa3fCAlLaTDJQKBrgquiS91jpdz4XCrTuqOZH5Vh1m5nq",
-	"LfgOTu69OPmmbVopEj8hgb4pbaKCiDdsBJxwo5viC5iWX3rfgbKzrJU2hDoYX3wjVsitRunoGPIFXvKN",
-	"sCLMpo0Jcaqg1iI6475YI4gME1sgEV94NNoN2aLSqZuUZiDHHenM8Oz7UZlxWls0ZiAugHWDR773Fcui",
-	"e1PRx8QfG0y5Xdocf4J/t+rr77Yo2UnQ3xU1qRuXQmDZCPSqbSrg7HD9u9uiRVe74htVoluXtV2FbqFJ",
-	"78vsWSpTcH/68xaK3UA67z41gSqRLOc2m7bjVwMOGI1FTukmuGWCpAuYGrcJzkPwvN4H0ofTC43aeUM4",
-	"DGvD3fkR8ldsEbnXEXIP7PgN6q7YndBz/XeGGWEtoMo++yQ4xuIw/U9fdrs0uhMv3FFQYn97lgY0VEp9",
-	"730g3LRVCzS1coGwy5QjlizIu47goxLKDmDayTkbaTuFtKORYDP5EWL60A2MK5a+zMVsrq1Q2eroL2KV",
-	"QrhnLqoeCVAB0keYJsKaqGUV9kGkCKk7NzdDQwOFbX19MCBkA3HortgPMgD2C7Z6DbYLdR+OSlF6TJ9W",
-	"1XdQKQlSCgBpExcJtExaBCiZpvIqaGlTfUQseqTHa7UGDaBDsZR4Jb6gJsU5pG3Vq7+kvk7ncqrZMpRH",
-	"bjLIfdGiw9gyWrC/iBXZM4fIvyiM5RWk3wK2Qhf50YhnlyJuiBjqz7mXVRVznAzHVZjqeXBTiCWrHhAh",
-	"XX+rymWL3AzpmVR/MXwbPvHcyVUQgjS0jWH99Ke3nS0/R6PeO5514ZYEK4q6N8fkW/FZsUa++uz+k97r",
-	"/ulOtJ4Ugs+l6WZ6hhhMX++XBta9etyl8iNQ7uj2aPKZ8/2ih1wM42446i5QGkTopNCc+Vsyls5OTvc5",
-	"KUWmFWYqv+CyEPiukz2m807rV7zEmqNnJ0923/DXCnT8s8gl97UOz05P97mZQGF8hAkkT/Yh+V8Vv+Ky",
-	"8PfcUIF4T7D2egFABJpGCGWvS0SA5H3ViSzEhdt9zK/3R3U9jx53h/utes02PFc0t1sBdd2bfwtw0tFs",
-	"Isd5tPrxUn5xe6pRQdwTcXYBXogV9QQE3VEG7UyaoD3XUehYNwDhnU4TaotnV7xyR8ZV9YL7cdKtv38r",
-	"Mq1ikihoigDVb9cM8164tX3UuncOl5070W4vLYKLg6tOqLzifN/nwRcF3mB0KOgkViYgpb13YcpN3ych",
-	"VBK6ui6D4ufu2nZk29oO+cpgbbcEq9p78b+g4ExuAbbVyp07AsfUXgyy2zf7hmG5Y6wWiGVXfIc0JnOf",
-	"VePUAl6E9iDoLSZBI6AMZ9Lr9eIoLy8FZGZi7U5yKbeFd9sCu+sVwQvqKkN5q5Cu7X75x0JAXy6yLnwl",
-	"4iBTD6oVuMdafaVhvC8YS76vyPAudEG017GB85dVj/bcsFR0cxvWA1ukGKkmRVQHH3SrPgvJn6Yq18mU",
-	"hkSYhEUlW+l3rBqQsFzPuPQZw5B7xexSZgAp8TYHdWdBbcvXAU3WmmYpPVAgIpzq5gvEoL3LIVioS/Jq",
-	"zflEnNe6gECWkR5TThwxfptkeOEptY9s8GQNQgLklrSrNkHhf+/s63eg4bz19/2OhQVNpTXqT7REH+ZS",
-	"l15mJAiy26yP//sQJe9EUVQNyEutJuSKxlMrgKLuO3C1pyRBIbcNqfKa+tjv3j5RGi3tHmw05NszhWYj",
-	"1CfNRtHjPBRZW0W1fZyK2/fpkL5NG9ki1KxnJDAh8gJVDii8PVC+4xsVDMa6plOu2MlT9hf5I7jXqK+8",
-	"ocYG/p3QEyhu5YZaiI/NQXVi6EIfd5rHy4cL7BGU7tXprVmgUP+8Fu2jsSr571eGON5qEyDAd8AyMv9d",
-	"6Rm/X7UChnb8yf1z3SoTJgJEQueO2aLVMwF6+/2hEqhXDCUX3euy7r7aEfIGPHBchWAmbRWgvMet5nQG",
-	"Me5kJ6Zuk7nVJ5UtdP4EJwbI2WyqtRFJKEYUd1bzyGLo6ezByfAc6ulbFQHwhXpeazbSuRTmPNIiB0rC",
-	"loSGgXomqg6DkXYJIdMuew/frzXzNlW3TZ+ID2BkGh8fj7ksvbMRE/KpMMKGakqb6DnSd5/DtRqEV04h",
-	"3tZyjlC3pP2223rLsR3vl1TEEcLPrZoxdfHZf8P7UYTmQL/nQ40WtkWGBVom96cG30OIqlKdycVmpqDC",
-	"TXWR+329+tZFahmak32dc9qWEMijYps+i6sqJzmGK7CCmYeXYsVXn/2qBIDA9bJq18zZXJdU1WPJfbIV",
-	"e187B6DOie/xIc1AGeqqAy13M6yamWAxlEww6TGnQalPKJOF+uVneiYMoDWc3TDDqhTBR4LlMJXGbv19",
-	"tt7OX4ayvNRbrdldbsvVXetJ2OiuNQe51vrtW0IP3IPs+sXR0m8AIOiartKkC+4pH+YFV18HTO8dWMsw",
-	"MSjXtErRgE5Q4fEzdh9IYGNnM3L3kameceXMcgKx+Y8e50Y+AECwYTSR3H9eoqD+CNev0MgfqJHTDanO",
-	"HpMqKxa5yOMqYW0oOKwISuls3mPg9j9KqKjQUy7H5BQNDaG50kpmvKjwiX3fpNoMlA+26TLHnHbqDJxr",
-	"7Oo91UsSZOlE2LQC0blfok+WugXzeAhCQi2VgcJW9Rga/86wFEiWhpbDQCX3PYANE6ouZhYlEWAPlGGX",
-	"vfUl89w33VmjQAMmvZuo+B7gs68d1fVrAfXYrxtb7HAVMzPL9b+RXP9Gcu2lJq8zzs0AXLXyq63+3jfh",
-	"qm8kObHWc7xhj77ZsMYS6m+vcu+r+N05IGvugk0nZMw9X6EjMgzv+JNbj+v9GPaX8Tt0e/wLsu23xbCQ",
-	"uo1rec8cu/tqx3M3ZO/jT2751kBhTVmSb6py4QcmT4x/hjS2O+XYHdD2L5y4eQPF5B4O/ZAnGlWEb2b9",
-	"5sJbHm8d1+vlpqpxD51WyeTB0psB0um7/W54qG/Aba+1El+A48IIdzha3fSwGDAM4ad3vLXlJ112DNfA",
-	"Yx83IRuppRE0TEF7+eX4yM36CKbtAwn3GKjayUhfpwzdw1vJZ/tf/Dc8DiPHx6IlkOW2AVYF99Z+WzJi",
-	"tXUoHxHb00R5jf00KlaMMPW/L/xnbFL80z8WvAhpfWv5g3CSoykPfkhqxcDeh4r+80hwVcUGwR3jtrZq",
-	"hErOF/bmJ0jyGdv/M9P07iJv7vrQqNjeWXFf1Wi/ppy291jzvDmn7QaC+Sv1oPzbIXInqW07T7S9lW+U",
-	"pru8IP6qb8acxAm1m5M04d8xwjsu99/q+PDr+pU6Pmh4x5/8n1uRWG+qzM4755x2Jdt3irpPZbchw/Ve",
-	"Vnr31Z6et8Aax9Qmpj0PAKpmLLm0adyeGAPg1BALS1qUmORT9TtWmpJ4qj5oXK0o1O4v8gWgwiUIfIQW",
-	"v0rbjb5RAxW1B0G1eUzNnC2zciaiulLBbLVTQbovSwFXlDKJSFxTB1v6tAQrCDeaAPDL/e3+bQFivSEa",
-	"7kBh/VkvWaHVhFkNrVJ82+EKy5A+7pnUzSk9edLrzUx6HloTp097BvobV5jgxz3Tgp1yT28FAD+FikRW",
-	"lO7G//6td/Tswx8fDAZd/OvhfzyYmf9rHv6h04gSXutTvIFW/Rxcl+/v5/RXbGtIfxBLOJKPx9Ao/MM3",
-	"BF32XNMqFOHnfwE4V70x1b+GKNZF4ey1rwS0MRUem2QaIKvYXhha5GklDLTn5HEaPTqxpgi7mIFbS6iQ",
-	"wtVlF8zPN0KBhNCkHg/URpUijFdyc4nN4ks5mQJeq9b7nPouUf+q+QKbcDr5ic5uKn80WfAyZ+Wi8G3h",
-	"EOcB7Q7x7Trnqy77iWdT7N71nWFzLZWFdhITqUzcDArpkrC0zQt/7Oz44263C26dgWq/0Ke0HX+iv6J7",
-	"zxlnl2KFuA4rPlo2EkbmgprToasJIMLcundES4pHyDEio9PQXG0TYua58ItXUtpTQtL4glj7qpwSbnQi",
-	"B5aLHBNWs5HYqLr1b7xG/rtyGPzMMY0/amNbiYBQSQ0bYaJYbDms9jwPFr6B/9ZKntjm/67rJ+JbmvO3",
-	"yxV2BozbVN5vDqXPmwSQL2GGYYjma82fpNHt2fTuwlfLD5UJIZBAWS3AN42ht1eeBnfGLPSG7Yzyuync",
-	"wXPqEDmTrdW9b6vqe2tJ2IYmeiGopBi2+3Vjo1ESauOcpWpRFCkblYBuBSwq0oNOp2VjqVl8AbHXWCos",
-	"hcRnkJHs25sMFPVFYO+bS87CoxJspspH+srJTZQRHj9baIgm9xl1toTsba2KlQfSFsI4Tv/1JTa9LBHE",
-	"7+Uvt2jTS8VOeqwxLIVFbSOWv31dBB9+P2Vt99ppSagczJRefvN1bvfcqG1CeEfn0QOq0N19T9Gb9BK9",
-	"Jx966BLdtkI8cxreLTZK+KxicK81iFcnlLLQ4KoqszuVE6hnqwvK/ccaRXqpQukhurxqYgqWMnXsG6gZ",
-	"zwWTUIHAdy3ESijBd1pwK3yPfJ9dBKkMWPeK/eK7/8W9+kL7YfflUokSnIfYiGeor0SZJj6nlReIFmhr",
-	"wHaHvVTvsYfq76V36n1Vp1PVDm3alNul5l7151raqyKjO1UBvEraYMf7ovDiAveI2wxUpOMB5akQHEYb",
-	"KtHBUrfphu6yFDdNeLZWD/3eHii3uUtfl23Pzd3WwZXt3cD1q23cemuNQ7cy0B3bWYdUqot49thJyCMn",
-	"H+/c79o0wq2dMhvbmb2oGhxGJeBD4pdQVdGbqk0snTnRKXIezMaUTp8ht2nNCAAiDZSv5AjPwDYtFJaj",
-	"7djE8Y6qv1yJtmbFt6wIbVWCfD2Gpqbi32bXn1fCVnJtYaHsZxM7HCLm171R60jheg/mkfd7Ru31wC/t",
-	"46nw7XlNgfGXKB3Kf2DtggZPhvd6fRMgmn2ca1UjJeo1Vu979jsqcBZ6NG/1zt1yM73lVPOZbHWm0s93",
-	"GTfAN7QVCudFQeLoduiso6NhJAoNLiDduN/d7SJbQOFAaCsheOkOw98+OKYn5wv8siiLTr9zDJuBntPU",
-	"DdSGCaGPKq/GUrP8ulX8n0azCSZAb9dC5byEIqvS6ALIH93sWWXz7rfUlC8qIWemTsnk9QrH0cPIK7z5",
-	"rKb2MQlIVA/sZoJn0+hRFYpw82l/lsbqcgXUyYUT0OWqdquPFmzeSkU43Yz4wk6dQpF5d1j0iLimcMtD",
-	"4loWVXdWaVm5UKZbL1zbtjhSGcsLXJPv4l6t0f2ha/z1h+v/FwAA//8=",
+	"7L37dxO58i/6r2j57rsG2B3HCYEZnPVd52SY4WzuZmAuMJt7FubrlrtlW5O25N2SY7y5+d/PUlVJrba7",
+	"/YBAYB4/DLHdD6lUKtXzUx86mZ7NtRLKmk7/Q2cqeC5K+PPn13zi/s2FyUo5t1KrTr/znM+EYXYqDTOW",
+	"W8H0mNmpYKUwelFm4pwpcSVK+M7wmWB8wqVifGxFyTjLplxNRLeTdMR7PpsXotPvDDrfH53w09H97Cwf",
+	"dDpJx2RTMePu3XY1d1cYW0o16VxfXyedOS/5TFga5I86l8L86r7bHGs65oURKSsEvxKG6YWtDdV8x0Zw",
+	"e8KWU5lNGS8Fm2lj3ZyWU24ZZ4U0li2FnEyNG7R0j/33QpSrTtJRfOYGh8+oDTsXY74obKdvy4VI/CxG",
+	"WheCq46bxeNS5EJZyYunecvoX08FkzmzbiBu2DAUM9VLUydf7+TR/YfjB+Loh+xkdPR9fsqPHo17vaMz",
+	"/mD0MPs+/0E8Gvuhz7mdViOXeSfplOLfC1mK3A+2msWMv38m1MROO/3TBw+Tzkwq//kk2ViaeE6vHGe0",
+	"TOuFKlZIXWmYVBErtREYfqzR92+lGHf6nf/ruGLeY/zVHK+NAke2KI0ut9A5VeK9HWZwWepZes4ngo3E",
+	"WJetQ8M7Oi1UO3l4/4ezJko9KYSwW4Yzdr9/Z5h7S32xRT4RzYsJ99zoej7NxWyurVDZ6p9i1TzSjBeF",
+	"KL8zTC8VDJeNdYlr6gYijE3YpZhb+Pr0jE31olzj37PRSdbjD8RRLuaFXh2d/HBy6qeI4qiaZDSkIzem",
+	"1uk9WJ/enFsrSvfM/347GLw/PTkaDN5/L979/W+dxrmPf+E2m25O+k0pndBzTCzrko8BH8uiQO4GGjgZ",
+	"CmQx5yy9l4b7JHC/nYpSMCdnimKHSGymxvgIR9nGf6c/NM/tuVaiZX4vFOOsFDxPYHIwgSCCcLXZlJsu",
+	"gwuXQI30XprAAkdkKYEeSis6Ibht4OZ7W2bmxrhjer3Txt31jI9EsU36hAOALaWd4koV7qaEpZdi9V9X",
+	"vFiItMv+l7wSihl3nvGCWTmDo8LdwouCpMSsNqO3HSv47L/MVM8775pFBryoNiVpxcysze3ByemODZq4",
+	"y5/irScPw8+8LPkKySBnsk3I/EMv2YyrFYN3M6sZV2bpTmgLJ2CbvCvcM5uPupNeD4YkZ4tZp/8APkmF",
+	"n6rRS2XFRJQwwF+EMXzSdk68ma4SEiaCTaWxulyd+/Ext/ZstLJiTZjM9JVA3WOq525e7m8llmzEs0uh",
+	"8pZ5zXAoh3KaU4a2iHHPZyTJE+Yonk15yTOnvyTM7Y65KDOh7JFQmc5FzoyYzISy9Wmtjb4u+eGfPQX/",
+	"br5y09L5tmkpnbspyfyACZR6YUV5dNIyA53f7Ax+LcVYvt+pgUy5YRyPrTucmWIxcWvktC49dj/oXNxF",
+	"2TUSE6kiedG2Qebw4s62sW+O9qW4kkZqtZWV8BLHSovZSJQ18n7fSFV/z1bKjnU54xZ35sOzTrRpe42b",
+	"9rVQXG3TXSxc8J0BctaZgGezFuUFb7pR7eX1ar7n3nT3dlvG5R67bVTbNNGX9Ao3EhjSv3gptxPvCq8g",
+	"gXHOCjG2YLd4QUji1l/Yxob080GKwbWbp5lrZQSaVjx/iSqc+5RpZYWCP/l8XsiMu2Efz0s9KsTs778b",
+	"N4cP1WK7O3JkniteyHxI6mAn6eTCclk46sI6wNcs18KpC25PkgR3nOlVD2mYnosS3sksvwR7S5Sldlbg",
+	"2/Auq/Ww4CUI8vAW3C9stjBuG4cT5EGv14msyXC4Xb/D9RbGDmW+v33lrJSF6fTP3MlnpQWO/5Hn7GWY",
+	"uD+iR3ph+6OCq0t3jO/HTL8ioXGdmtgZyZhx5Yg4EqDDMW7WiNd1b3ys1biQ2SHr+smDfBprvIUb3Cph",
+	"umRcafdlmICxXOVgGEpr2JKvYMRPdDmSeS7UlxwySDN9KZzQLXUhKh7lRaGXSNk76diPLb0LM3IXWE2q",
+	"sdGz4CKhcbM76WTBy1zk6d0+4ww+sHJRCLQU4GgaqJnjcsbZvNTvV6xcKOaYPGFWL7IpEGfGs6l0+nXJ",
+	"7KJU7qXudSOdr5gojOiyF2MW3pWwFDdMCseeO7mFsuXKnd9sXvBMnMNT3VuYNAOFdw5TxlWOhs6iiFWZ",
+	"HC43wk0qE8zwlSE/iiOWG96KiCBtl70hi9/pcSKvWGCh0CWUJ3DDSMATBwrdRqMVc9r3CukPwgAeaboD",
+	"1QFNxT7RC5V/koRS2g7H8JS6bPImDDOO4nYq1YS5bzufKiDOKgHxXFv2hN79mcQD7jzgSjf6ikcj8x02",
+	"2a+lyLTKpbvvCZeFyL/0bvOHMozRekdI4se/9HboPBopbhrgdY7Xs1SJpTA2ZVYUhWNKtxu1FeR2Anpw",
+	"m6CSF8z3tODGDpEbUyeA/H4ZKPcEYlN3u7vQMWDS5C5tmj5ddgzXXKOCioT4ggS+UCuGshbmBUv+Wutn",
+	"cF5+4YUGGeVWYeTstTP2i/wRxvOb4ldcFnxUfPEh5dzyETeifoRmU5EzpZfsTrqoxuYEtzu3nESQhl0q",
+	"vVSVIxxEw3eGifFYZPaclWIugO+67EUZX8Os1pes0GoiyoGyU64Y+UtAssr/CCcTYTMsubQidzfA9UEf",
+	"9J5C+hiUb1hodzpZORN6Yd2IpWW5zP3AUYSnKPBSEN+O0TkcXrne4O+Xwparo4sx6Erruusr2I/gSHAj",
+	"7TY58Ssr4hpWel7qzJndh631NgUTN3IsxU/YWIoi9wKEZ5mYW3hjk/ronwT+n/gx8EXQICel4BZCHFyx",
+	"ntNE59pNzumQx46zjzOtlMjskIj/6Trl6Wl1ZNQox35WVtrV51UuYbcuuSG/oOObSG6CqrZJYdrPZjGf",
+	"69KK/BeRSw6m0C3JGpD2jkqwoaRylj74LGAzNBkaQd9zFkcXTDh6pxvSReYuegyss+m8cpoKNyx3GxrW",
+	"BEg2XhheRGbdErSMlMOjUhqlU+JQtqAWl16KuU37GATixrKJ1jm7EqUz7iuFucvSUsz0lcjpWoWaHL5t",
+	"Ke3UvVHaxFkF0mKcbqBwxZxKplb+oV2Wjkv9H6HiJ8HohWFGo+uw8qKS5HO0RTpKyy6FmDt9Xxun/7Ep",
+	"z7vsmRsIL4AkbtoLBZKTXuIn5L3NAwWvdcoqMRdcfc7SQhtPD3AB+gFsEse9ZqKVOGcp0Gko1RDnkTe9",
+	"1Vh3s1TE7HCdk7ld9ryS9rikdqBSpYdmYeYic6NRutoSmV4UuRMVUyd8yKqWowLGsZiL0ogcRuCtHz8K",
+	"DImNtXvIaOUOnnMnogthw4DjcIObGl2H8lqoxazTf9upRtZJOo59QGcF5ugkHVzbTtKhBegkHUdSFDg1",
+	"IrmvwnhBIsJQOu8a3NEXavUvEJwbu8FpHv/PqxfPGchRdzi8P5roI3qC2+zdl3xJ7mB41HxerJ6q+cI2",
+	"BHU/BMbrs7e5zhYzZ1TpkpET913CcJh99vYD7nc0Wcgpcv0u8ZcmTLx3RBLu9EBnWeJsIXWddtlvSBw8",
+	"QQywElGlO1Dpxo0p2bfBVVeFTVArrRwQCUvdS1LcNc7CROHkvsR13EGfH3XeEI/7WV3pFYXiaIJuq89L",
+	"bfV9WIDEOzAFnYtocPp4p7uQjWXh1On0bSly7mb4Lo2McrjOGYs44kuxStzAuTFLXeZg0OOMQkx9oALH",
+	"OgNvqguKabs95ow5KxRFWd3TV2wpKkrjYePD8U4cMpglm/Hy0rjZGaGMtPJK7EW4KjjsyDcvnay3Ev1d",
+	"GRzr+ZDbml8051YcuYO808DztQX4sPm7eD+XpTAHPVPmjY9ywtC0O+SZdOqXo5Kj8gKkbh/USZnDEoFj",
+	"Gtcf4nW6dP92m0ZQiit9eRAlrmMf6VtMLMAB12mUxFSuhIge/e5EVW2BHsOFoCHkaOnx4tdowSC3I4n1",
+	"wTphYCtC1MGEwYQ4xD33rvryry1l/WFPdMnmQs8LkQQH4lnv0cMqBBV5V90PyS5eWJOQ9Mz7Dx+ynK8M",
+	"G5d6huL/UQ+/QVUBNS2vP7gX78dUn4d7wAypYqEo6Nao0RLziNkFB7cPO+SN2zba0vtlhrhHg5Rq0dxI",
+	"Gr5fOfGSmy5DH4qZOtGKSqLKRHfnPojG5l+4fZbPJHrb61MMAeLwxwHTrIWFk06U6LLrQc/Fe4uZM5sb",
+	"HAayfS6YfrN5fjtl90qkfZ8EwS+FUzhxe+TwvYFgO6jDV6IExRYkUtqvPJxOLxQqB48MmsikeboVA07t",
+	"RgoRvrTjdyEmPsEzG3WZn6/IOqkvBOrp+6n7blTjIDbqgTDIiGnUWJv2Lr51mJGlsW3JIpvE3XjQSYa2",
+	"bmOSTyEFehWWirlz3jQeG5cSHbFr613XtyNTIq/ps2TnDEc8u6R1RpW7Uj7G0SoHBcHZckj82M4Bnskc",
+	"90SKM1hfAxU4Z6v+7Z8MNtlYgNN6wsHMyhdosgrjBkrpIUgk4+NXYLKAYHU3lHo+DwNBdRB8kE49grAT",
+	"KTpFLkomruBBuvRDNqgT0VOCczR4rDw5OSv1MkpehAEYLvNzZp3a5YSWs3qnelFletTshkrtD2sBO4Uo",
+	"6U7zMHf3AUfUuIVUo2Fcyx84Z2I2t6va0YabR2klWlQTcvLsGXt9Kcak0WAofGtwnUL9pV5MprbiGRF2",
+	"57kjbsRYcI3b8nCjl0a1U9mH1dedYEnH7/iWIdVevPuo4WDpSeU1r0bhDGLtJs4YlI+3cLw8cWbLz2Wp",
+	"y6a8DsEwOk7qiHQWpCPdmsbQyJkXTtCMCgECDiV3qScln61lGJHNPAQDarsk3fgpijDsos4zbuxjvPK6",
+	"FqZu4pY5t9OEQQ6AEw7otWXhJrfXgTD1mfhkro1hBnfm+rvAiP8Vf2V3Xj55zB4+6p3cZVJRphWczMG6",
+	"M0LZhP3vi1+ehWi0e8I5G3QGHdjsqDrKtYE1O1F3KluYRETkb2Yelbs7N3XIPY5WutmfrW3n5UUVER1H",
+	"RgMawxQjDT72Rk0dMjj2NwBDKh/8HkvRpEGwYjxaFatuo0z6+JUPRj73Y3BLvudSX8nSLngxnGpjzXHv",
+	"GKy08MdxViyMhfTQDaLA6Svtas/Ve+UvBwPgwEPE6qHPq9mUPShxfC4D0cJG8UZckdTqZpvbkmd8/4Si",
+	"pLNrNFFNho/+biQSNR+0zVsrEDvxiVGUeujZZp/dt8Vh7o4vxyRjvBIpd85ynZlj+s50ZznDW0fCMMGz",
+	"mpo/k8ZINRmWwmlsCoJB/ruxLofeJ5G5vT8GPWZYWQSb3xrQhFbDmTQzSkUOCtAw1zMuFYVpZDas2JQW",
+	"ZmiliD4tFDwDXuW/M1Oe6yV8tVAQb4ToVJNCRfRrPr59MKtVOnj6+RScEjx4fkUp1u0MewVbdc4nwjTL",
+	"CKnGusWVAAU/TkVy16Qttx+kaHiRfXOqxjZl8EU9USccZIV2liLj+6p2S14qR+wdVKLLGgm1tgOjXE5a",
+	"6ugtfk2SrYpTXQBu2mnIAX1mSz4ey4yNuSwMZYu4kyXXIEYmghIxIv9tt5oLmPVGa8WWsijA360w4QAN",
+	"KmcglXmxYjPBlTPTgFVq4fQpL2cij7c13F/NmCbcvEugDOaLOHfHupwIizJlyH1gfCs3wx3P3Q0YSN/i",
+	"7t2mBgxlvnPnuLc8zQ0yfCbk3A6XUuV6ufuUgavf4MVwOwlTs/vWcOVOowtzdILtdc56URSAjWVpbFQt",
+	"uMemq0vhnWN9BZc/9lc3u7DxeKt7sCNyRKuxQeVG/tgcZRJv7R3OceDtm/CLz0v9XgpwQLiPVFRGucPw",
+	"aZd7fCuXu2H+FF1/Y3vFb4qt61osvrF9crOMCzRq5Z6fPneUA95yEy4GFOS34WJwL34OSeNmW7jBNJZP",
+	"bMqlsT+Rdtd5bh4x7oIhkH/Pt1Gl1EH3hID6XtevEbKqO/UPqQ97fUhJjYStC/DbPD9QzMXbD0iIT5tJ",
+	"Fd938nUKtj+RsGpZbwjRb2y3T9k8h8mbZ1j90VBI2cTtW8TH+vJuuogAC2Gql5jK6TOzOCOPFyQuhewt",
+	"x2DaKdmUvLEWAOmyn0Qh3D2YogKhJTBZKEvUB3LBmMn0TBiohWQF5DBKQ/n2kGYPKniXPSn1jKUn05RZ",
+	"zdJHPSge+D5P2Wjl/QbnjLPlVBeCytHAnjHuupn73zSFCHGeUngh+HtOzvL6MfJDw8JFvs9NR4GjwdnJ",
+	"acLipOyaB6rgBiOClK1ETqeNUJ5u8aYqXtVsYHYOFR5orGVojNEdYFfEevGh0jZSFnEG8OomPkR+3thQ",
+	"oV630QODvip0G4I/C3IhdcmMsCbYaJCWuJ9SXvhR7HGtHu+1R19lGt1f+kqUZagK2lzHMPgp+KJtfe0C",
+	"GkfSgZBXkzOAMxg/pY46VujXyybYizGb66IwEL4ruRWm79OkLn59yowoEQyFW6qw9pUK0YMpHug2fcjf",
+	"Xjhx2K/lVUCGuGWQg+m+9EglMjh6LdXYZHqhLKSp7emumCL77iT9c6dbrrMk3A2rl4SQguey2iK1culz",
+	"UusbnTFIkj5LgQggYmhfD+kbdmcJaaY5t7wCYXCC8C44XC+FchcpIck7C3F/pnTJyPd3tztQL8bgTURa",
+	"91kaaSk7bk5YGpSflN0h1x4tg/s1UodSdsdjzkDuXchKNAkzohBuT5tkoAAlALkqoopxYreKsdiljrJw",
+	"zdTJf3ipYXYpM+HeXVO+UnbHRg4oTmQKRrjBMPTpg4dwdAA9as7sgeJVtJSE7zlKiiJ35jyP49SQKG5x",
+	"LARh45geK7jihEq2UFYW7hLlxgwBcD9iqFKgQHhtFk1vxDCLNOB0ck+hla0YKWQUwuQoVVFi4UW1Y/ss",
+	"XXJppZoMYXs7rsNhD+eiHM6kWlgRxsbz2tee6Ybdbjetx9eRY6tE2mH4Atl0TTs+RKuOiIZOiopg4DmL",
+	"ZuNfN1z/dmOK1ZUNv6xPPFy88UOToy6S5Q1nEaWNY6G9p16oEvda2HpK1drTzafaoPvphO26II5ilynT",
+	"VITvcTQe9Xrfnzx6dPrg7Puz3qNHJ/X6fLUoqFaqBjQVifY6XX9cYQ6Oz/pNg/hNa2G5D3XD070m8bzb",
+	"f9DrNZpVG7P/hV82qb9vphrqkJq0Mpm3gApQGa7MN4onAGJmyd2RiU7jffOS4JlpnwWImrh8aqm6LPUK",
+	"BCTqV+pEyC4wlhcFllWzFAVH2md0VNQYF/g06fhHQCzNXd6cOdN4HMZk2ETS4TnfGcXz2SFtDqLIW7Lx",
+	"9mee6FpViWtzPmm2vJ5TjG/NdULxsfacS8yhwjA5VsGJYpywQl4KAnJ5D6de40sr62lbHAzp7mPUdA9U",
+	"eZyzGXqfqQxPmmCF5UG1wrQ1d6A1R7fq2aiNgG7EPvDk6vIQK87c4ezTFzdjElX6VfscN1PRZO74POSq",
+	"ERHASNI42zHoyYXTR1FoU7mOB5/QSnTZRXX4O+pkThNaToWK8ZDwrbi5g6w6bXSMydLYoRFC7W87UenK",
+	"Jm1XcxRppAHYUK5ULSpn04XKS5GzqIIklCp5u3rK/RLNEvgywBmino5aj0lIZ3EztzWTHDWbGWaDQUFE",
+	"KWwJCRd7HTrrUf51/2dLwAhyiw4jJhR8ZLqo1VU61cRydvHTq2bbFTMS2+1HIsI52jZGqknhc8ytQblR",
+	"LQM+LKE6MYuYPFeCUums1gdQDZ7VRLBSzLQVQ57nZSPlSBQ37tf3P72qGXGUEFpiWNhNJhYh3eYUFWsL",
+	"ke8VBatYaaEMOljOWQ82IJxzK7FvCNpIlTWcIq8sL21V8COMk7eV5KSkV8iP3b+4wPhM712uS0JkdHeU",
+	"guOibg59YUQ55BPKwN54W5Q3ufGbU2h3ssobuKgx4BegJmnNakIq3mPRTmg8SnUuHms1lg3JZn+JsAO1",
+	"cEdM/8Smp6GtPPTFjBuEfWoJ3g+nFSpJ6fgrVlFxrGEzYXnOLffGJKANRUtw8pD9U/7YJ+0zGPvuyZBk",
+	"zeduh41W4JcJB30offMZ5/W8q8gZ9dFpLXskXHdv7BTYFtn3jvn1QkhpEFIVMur3FWO3IzwPFmh1mfWR",
+	"6m17svc2qddQTNUoySLXcbvF6gNMDZMQwLfr5Q7A2O7IdhT22jLNF/xM7tBw5tGUl4BCFCUf9rHgc8ZX",
+	"5yi7KlNsFiQRObQwb5GugRryxAMTrQaq2n2GVSoyVBU5qwPrjbhfAFkVdy+nshDxpsQgixMEMid8QDys",
+	"/KEJk3IqgYQaEVX/0j2khAr7MS8ZNwNVq9Rwcsdgkl0kB9iFHxk6MvVSxbGgUakvqZAf3cQAjQTFHNaj",
+	"GI6EUE6yyaxyg6HkOusx01zsgUsCZiQRqdEcdSxxEwH955Q5faj4hogPD97RPkTOooxnqI2Zc+OWU8MC",
+	"qEjYjETGF6BbClk2HgNrhs5a6UkkFT534kHtnGusbgi+2DguUGVck50GdGmMeH1LxWuHFaTRuO1epTNJ",
+	"B/SlLZIaCes2lo8hoqzxVV2ob6HihLs/iTmtqifzYA7ockOr+CAVyueeryfBtKUH0uyHN1TxtOeB6d+6",
+	"tabJ6wV0URBTa1WB3cM1jvbprC/EhvvQO3ZAHEDsXK1A2/s0O+vNVChflxjN64btKc8kQQ2xtmgNpK2T",
+	"or6r7wOQ0WZZgi2GbTvxzXRFgscQAofS9VLcXMyhGler8zVx0vgi06I+oeYR1VTSG92sXr9+FgnwaE2r",
+	"d1e4cXTK5iIreFn1fYiWv1knv9HijAjntYIIIRWdzqdsqrXZE/51m6bY8OJ1wRTg+t0I+jVMsTsEREYv",
+	"uxsKT0M6Sb00V9qNlfC1L1gJ5mQofs/DQKINMlDuAp9k4AvIPBQooI70q7VEkeE0fcRdUdGJPlA7neH1",
+	"AhbccbsO5baKdrNSWb3A2Z0cmbP/y1nITmkSUYTGhLqioxY3lyYQM3UcHJLq3TPdFFfChpWIwYCc4gp4",
+	"Q4AdIS27AzFMk8Ye57tdFhVkV2lECLi0IaEhghspx9WChxwRRMkENTbFha4/GPE7azBLJBfBK1FxhjOP",
+	"sWPAmpoK1HXqDFKjk0RlyvjGVr21bcXgAUjZQl6JEKouhNNpdKxq0ZQjIe4HViCigB6PC6mEH5Z7e9Nw",
+	"XlDs57XHnfj0AoUbRJeZ8VwMR6vdCVEhChZlRrmbmbQNZ6tgmZ7NHHEdiVje4oLYos0cikRT3fOxs/Ep",
+	"Ho2ZXluqBKIVrC1Nk1SpMcPhGf2Uqc9zvpmof7swM42hy6a88tMHPq2cIaS8k/bw4pEwMheVoMelASw+",
+	"rDWdrWWi7wUHv1eKfMOyNCDOeKYZBgiZbXpBfd+3A8+E+C75hT4adGZteNuAZ2pjuwkbf3OyXzh5/9eC",
+	"t5m4XDE+nxcrtgR0Piy/Xq8DX6jd8QP3jsd45XryfItljYccKTK6zEWZRIlbVPaU+zzevW1ENxAl8m2+",
+	"8Y/x1NLxPMens+barD3NoxZmf0L6CyzId4bw8OoWifvq6OL/vfD//bL8xw/jJqGzrdoS3Gnj6l170zYC",
+	"mtiV/xMXcCFb1PO22vefW8CLrW4ZApLMCEa+gl2NFRE8eTpJZ4GZRj69DIqKKUuvUSeJOLlFIWmO0NHj",
+	"m6N34Y3txa8NOPDBagQpPxJV8naEXd7sl1uE/KodydMH0qm+TkrkVU76mmdtn7KPAI95nXRwMx1yh57D",
+	"2e7RrPI8AHrCH2AcNS7xxyM6eGjNJgwHyGFWTBQCwTfH1CoxqUw1avkIOiDGGysZQgbDDYB+VMgD2HGr",
+	"beliv2qbW3SXqKWdep10aELNHJ7LMRXMgG3H2ZzbbErkIDqfeqEU8Eu5YelEWGzOACndFJMMtlgQ0uCK",
+	"lDNx8EFR4cmsHxNuzLtmg5NZKDmWIofv3ST+98Uvzxp1+mlLZv4rEmXLSr4hOf1OB4WnT+kjIivhhKKS",
+	"fJITAJq8CVDaElBtMy70TFrbJqfc6YPCSDNoKdMPfPudiamypidvvv8Q1yVmlFBRS5CHlOe4bDKwfJMK",
+	"LN3Z81D+NHfWIY4V2l2NO7NqgbAOF+wBA6o98+jswfc3jeQU9/3YGw/vhRJ1hB/O5qI0WoG+nnGfFn/O",
+	"Uje6NICIN26SCrbjk5WSpAMJqY3eaI8RtdajoHFIoWKnIQqXOpb0SOTuuj0ZDgP1u1mONsp1HS1/Swvi",
+	"0GOUF0b7whuMw35nWKEn3Tb/+mIj8fr+afNmQdj9Rl0GngPesFZQRL/X1li0WDpjO43Q+tO+5xjsWuJm",
+	"cikxDSvK843g/Rve1lzJVFs7iJ4usime5CGnVelldebEtO1+iRoiEhpI67BAiQceirihSZJQcWsTrtcM",
+	"ZfxBDqT9rEB6aWUIYqYYzy6HswbNAGoqvUNMWt+aEnEueHap9LIQ+UT41onVUPUC+1XQOLHeMmR8Hvg+",
+	"OGDWXseMZmNe7vnWT8pPahjob9Cm86TXo3B+lQSK/STCUAPQK3npxgsjIphQbn0+4wExVljCtsSEg+o0",
+	"o6jdhq/5d8gPTZkcM5+2ENzj1QSolA9AzoPnv3aPjwBgJaHI/cW5KCQCUnbZBcWu/VYmVDgIZONFde96",
+	"5VQPF8CGwzE3mBTtxq9POQpGcEDbirfhlg3cZopConmztam2/OYd840/+nm32LAcevc0CVOo7CYoWsrT",
+	"9PYNaWHnvgATmkjBAFOnPC8FtnluEJ4Uuml7W7UnnAk2WtigG9aDPnYqZvW3Bz7y72dvsOYrargoinlw",
+	"q+6woJHagexxTKYKg4TZ1Ai5Zd2by0X+Alveple0xXF0KYYhC7qlPoSXorIkCIhshlyicpb69Ut9fBwi",
+	"JnYplF1B2SQlzopQRhmMmGCWGISY84kUzZgjxdWWME3dMKKCgArGee/ElI/CCw6yvMIP38n47xo1TVkU",
+	"wxAXbE84qnXYqY4y7FEHzXaQGjeVP0Qr3lL1TpOjnIBl5BSGiDxEazfOIp//VJ1o3pushMhNVZmt5+Lm",
+	"5tEqOdsmEkygqpAJJISPmnNbFarEwgK7lS75yucxOK50zA+7zUmfvef0xg96y4Qa9wWwS7U/q1cnOBQf",
+	"IPp0yrYXR2yR428CFM2mtz/AnZATMKojpyo76I8Dhxwksxr3P6vxNPOxEwK9Oa9SUGpFfBzNKlRAAo7J",
+	"DHFM7iOOyQngmAzUpwKZnE53A5m8rIHsNKwlevapNxk2S0U/kOBX0P21kMYKJcoIJQYwcaFPuXhvhQIS",
+	"gh8CnWXVrkN8AfiJSi+jp+DFBNyIadmBJr41A/roCXeGM4qzIP+jXnkpxDxEan0ieB18lopMlvGogler",
+	"y1JEagrtIKoWS5GS6t4MDAigTu+aKQ3lXzesRdy0erDmCpUqE1BAuX+E/QZUh0KOrdgiYNApK1S+RpAN",
+	"9yMlJcHZvOamWOurQLYNtDSw5erAHBDSFLhtz7OEMdQGKAsYYOUZ3jd75CP0kr0dYR+TxioPqFpRuRnK",
+	"Hal/tZxDDDcoYwGsu3l9FRRbRGmd6y35bg7Q+kZbItQ90ZXOH5mstJtaQZTaw0YjasG2bXrQpu06+Tyd",
+	"xSyfbHWNwmntNx5HfyI1BqBAMs/BCKzv3EHn+6MTfjq6n53lg06j+IAc1W1wFi28ENG1dbPPS6mb8Yl9",
+	"FrMvuKPMM0sZ5FM5mQpj2VICis3MqRri3wtOnlQz40XhfveZt24E56zH5Lg5zandIfzR8Zz9NzKczTuh",
+	"9eCqV4vZjJcrvA0rZNqLAIlqPFBBkvY4WkWnuOErX4VlRHElTJ/RtppBydfvWiqRu3sguc8k2CCdG5YW",
+	"OuOFtKtuKSZSq/8Si8TXU3Yzrni5corU681M5kjQYMJolXOK1gMkmPpW5k57WQBu+UgvVM7LVT8u7YkS",
+	"qqGUquBytq6/bY60JSu92Y4GVTYUlGE5iLQIhqB0XDZeCiWWGNINCabpiUnP8ZeAoOB2bZmTV95RA0ua",
+	"YNITSn7D3odQ5IT1me9/egXq2EA5TZlK8ij9HXLc0cksuF2UgqXvc9OFtORJl/rymiOvpx1ZW6RddqHi",
+	"t4AQOdLjIzsVR0tdFjlMzS1CyN6FqXnjT1qWldxMhcFpaSUGCrK0of2B0xx9Z9hKRewH5Zcw0qo2laRz",
+	"shQLEQrLh1oVq7RLo5QTpUtse6EVqsYmcacyJAYggBZuJ5MwqwcqOO18tBkMWst4UfRrb5QGX0oq8xC7",
+	"eW/YAW11Ex9x+mFWymHHhL8HtZXNWoC2IoRnOyoLotIIf0UkQJSO9ic2NTCH1yJMuQkRyRDfr/DJFEkC",
+	"2keQoQ3xYGcCFcWIZ5c3ogPASbqWvhstxTa1oKVF7UWV1pE2daCtoN4S5g+8hFlbJCTFkhj0LQHEt+uU",
+	"ikOhyzJYYI5KfFIKUW0XCPIGJ9xqABFh7BjW1B0W+zn+T/dICB2EYc/4imW8LBEvKq163BIvpI5oaS1d",
+	"EDv8oK7BFe1kEGTuIPH18tSX3hmKA9WI3gkFVUlVb1dPEYEMI8eVZyen21r0Jj4YXCXYKPCII095Akhl",
+	"ZA4FuPNSXjmFqamjrZOukJirwBe32eRFVda3ExtSFVKJ4aVYpX02XyBqiJPQ4aqwftLSIpjcDFE0p/Xm",
+	"uw0EBSoYtyx4UdoPvgOBPZZ9DvE+PXE9M99E/u+2VNTPnfob+7M2ptGqcB4uqLdImG3Det2YCPA6Yv3v",
+	"DLWnH1UwbYQTAH6geu0J+oUg1xROvU7SMZmei/wofKa2SkfQVsmJuKrpQDghO17dhCctFCSWwQlHviUg",
+	"dnXeRc9ocMLgRP7VJvVrNcxemAPrbub2+Fbj1aJFOVXN1s+zKKbBQwJpnDF7UOVJe5OY4CD2uT69loQs",
+	"3OigKi25uZX0rC2H8MH02nq4Boo17wJbrhq25UdilmxJun8dsio8VE6AwnH7Kj49byoIUQpbyqZYcYi4",
+	"Vcn+2Hgp6id6TuBXely1+6yiywHdEBLV3HPmWhk5KkQAMfBovzeCZLIdTMRPNF6A5tWuNs9nhd1uTTVv",
+	"oHwI1LeQ6uOShTy4ZOT7nM+LRg8nKR07xc0nYIITxGNtKhWVti3VzZz+VQLfFz/9ddHWVo6gu0GpzXWX",
+	"pZlMPQix1Yh+6BuX+/P1SoolpJVn0n2bS8Jaz2fQ8U0vVQt450syTV5iytohVX2BPzqIdblEezYYxWe9",
+	"s1jM9h801f5BIOwg9IcK7wIicCMBWrwuMbmo0rabDq8YjHZzR0UMv4EckAS7koCMz0Np4Env9Kyx5Yz7",
+	"4eOxIdB8Cr3dADrbtgE9hImd7L/9mtiy7qRrAU001J65yngH8wXLKEgBdDbgppI0lmoiynkpW47+Telk",
+	"CzOM+hw26kTaVp1M9kSs4KouJtpcwEEemAXSaGc+OUyhkbTFokkH1EtRHmXcCFYIawHlNJcTSb4gqZQz",
+	"olbzqVBrnm+ewdwifnt4f72udM7dI917/vstP/pP7+jRuzv0x9G7e/6ru//jb01EWuuFsjF0/0u1LX2f",
+	"LoRUVQRi5CzekdbW2JLP+46T8ehUpHn6Xo9d9joGaygEz0HgPeGydB8Slo7pz+H73KRgVKJB7ePEIyHV",
+	"ZKDA2sidmez+CoH3ibxypzTATFmsmaiwiTy4ZFXP7yn9Fp2vBJf2LtLBIto/ODndUdQLS/UUbz3p9TZZ",
+	"DOuKb6bU/tAufYaYc4/ycbi0qYq8ielxTh9dMX6RzQR7rMu5Ljm1s8ORIvdvHCgfUc+N7QDcU1tryddr",
+	"t1upt7vP2xpB4cZ2umHb8k2l9ABGGO2M+iHseS1U37xKiNnekhAGvXCn3CNPamb4qk/ZE2C/YIOyhKzL",
+	"kNDRaVr2XMwLvWJzORceqkKjNS8bw3PNiOm1lIku+8UNzF2JIICZXsckB62rG4ouN+uvwgnQjCQcsjMQ",
+	"WHftwax38uj+w/EDcfRDdjI6+j4/5UePxr3e0Rl/MHqYfZ//IB6ND2qbT+OBNd7BQzehLccseQsKM77+",
+	"5iZyK3O4QSwVlRuI9ezCbd/EPQmNuSiy5B7VlEtBSDIAXtm9KTyXLQ3SgmETQ1dDwLQNqno3OMxegu9m",
+	"4VzIsNtqeLprrkP/Eu/QbO2LrgsBViBEJcCbLzHmgW50ur+pnHML/gsMdC2O5CnXyryHn+S04J1609Yd",
+	"Ev4GIGIS9qgXcvs8AX0uIHWTg1DIxia5ROeL2xYJW6hCGA9YmU65ykU+1FeiTLvsTYO+kHhkmoGqRoJF",
+	"wPgq9/wSHs7kOKimRmslSozoUuTEELyNWuuL9THb60c49qKZRm6Ec8hYEHkwcAO1urvMi80i6oo+zWoY",
+	"OCJMfx0oR2mgdxUYDFaAXw7IK3AsD9BpWFtCq5hW/JFuL6k+BObnUMyem935z4QzAIlE61xc3/YxLiWG",
+	"+tzPUk3gBuOTjGd8tYeAiGXDDiHQgDTE53I/kKEvBi5UjWgbrsmN4QndGo7QtnakB/Yw9q2EPxkHv6Ub",
+	"1c0SI/R5aqLKm+bCIvKyVnn4kFnqRfFITJ0tE2oVmlSj8GOMZFAn/YwQU/asacISdVNt589RxNRaRfPm",
+	"myyZ8d7Iv+phdtXD+IWvFTvGQ23cPVPNZ3JTqHxetb/SDHZp/8FZvN5uL7Qt+7RuZZ90wNvgzGt4kW/b",
+	"ZorFpMuea4xoVy3bup/cG+1NtGnWEsFXBzJWKbhpClakM2kIk7SquPNisdLq3gPMktGktABObIXoWoEk",
+	"+2JCxwRw/QwrOuIoF70xQlR9tyXYfvA8D691WMYSaMSzy3MQQQVhz65MqOjbCjhcq0w4PJxK0wVHUFiv",
+	"Rq5wS/BSGGqovOaFOCA2HVqp9thMcFWFAHw2CYYDoyLQm4pf1zIpDpKTPsvnYNTBzfAjsrIzluFUwVwH",
+	"394RD8YodL8PGkkrJGCFyUgAdCqvNleua82QjBAzw6zub6QfJ425weyOEQJ+Se8mLF2obCqw+v+ODztG",
+	"BXhAzrvJQPmNPww9+VN2J5TKwZZY3/4Qylqv/scEXd9Kl/ABSscS0FWXwJnZnaUnQR1ob8kjpD13A+UU",
+	"Da30rW7RQhrSDzjfgcp1Zo59XUZ3luPcKcEccpOHMLSU3YEkVLPWvgL825rpIqddnQAULDxWuBuOSOWA",
+	"h6P1/jkxHGnfbqRRbMt5waoNqEl45d5OZ4PgZZPlfqGg1zB1H07HBYdewdRnnPoUp+MiC18/fgpf6Oq6",
+	"+ukGUwZDFF8ZBji1dt65vgZ4qLFuMNopAkhp+ZhVj4moC4wRYWdy38ImoXY4mHJ/JUooCLAaFxOWlqKW",
+	"lMMLYEY+mclDtjsW7A7UQN279wbqFO/dYxfsHk79HpWHhuIOiIEb7VutXrB78LJ72KLTCDjuo/R07ITN",
+	"69OA+/wS3iPM8oFymwyLGuLmKtSUvct+hnRh3N/yykMZkhfFnUr3POfc85F6uhPeBtXK9zaIYBwV3PGF",
+	"JLhY2KlQVmY40Hv3WOq+0qX8D3zTZz/CqrLBote7nwXWgY8CHGdQS1xoNYFd7csvkZ7YDxttDibe88wW",
+	"K2w6tYyaX2A9Lg4I9gwsCs3ffQaHHZ9jcyWp1fEcAdz+/rvRKkUIyUdnD76/6+uFCYUNUa0Sxp2e4nGc",
+	"KHccYLsqUHkoQk7/vyNKnjl6mqdUs4bM5MTDiOdMqvkCYdqFssgfKUKppWwuSgalDEnl/YL88O8MpMfT",
+	"FLFSDljbfXvvHmbmKeEekAllj4RyA8+ZEZOZgA70/HiURkKVpfz/Pn0ySumJ2Oz53j1SspeUeoRLAKcN",
+	"Ru48xL9bNg1rY33sHtJARiuWnvUeIcDasHSGDDTOcnN3P50+SilnHJIqjy7GVpQpHZfU0RtAXQxSYKAQ",
+	"+ithKTySZDkojOcs/V8/v2bdbvd4YfgkgI9F/VzD7AxMzlEp/QDiN2GR4+EaCgjwb9hcc/7vBaZagtXo",
+	"naFRAgH1unVnV7RWUPwxloUVpQE3laKaRgJwca/2W23OJ04g6YHCVEH3PyqoL7FoKkCOcsuqHv5zwa2B",
+	"Hv5TmcOyrNDrgHP9x88XP927V9s2QF0MtDqCSbM+YsKCAzsfONZ4+QaeSUc5dEOH2zbUoNV+GpB7LKza",
+	"8VTwwk7/Q/3w56XOhDHQ0MC4MxiuAXjd/6BCkXGF1TR3kQXgAj0Xis9ld8VnBTxJmlA0cRf8EE79xFgu",
+	"HL2FzIQytayCuePRo9Nur5N0FmVBx47pHx8vl8suh5+7upwc073m+NnTxz8/f/Uz3FOB7IXTKKrV6Xd6",
+	"3RO8ioba6Xfud3vd+x3Ix5nCSXt8dXLsz8Nj6qXf/9CZNBnJ4Denaw0myYR+s+cUT0ccQajVmPMSjCa8",
+	"RWr1NO/0IQG/hnZuYDglnwnM7nnbrJtUlxw/Ds2fIfn2V/dL5zrZed+vpRjL93tfDnJp76vROUiXvwOl",
+	"Z67dkjk6nvZ6CKsHyix6qKvz4Hcya1H9OggqHnzFoKW0uBFA2EC3R0Ifv046ZziappeEUR//yHOfigm3",
+	"3N99yxNdjhC8FsYDh8nuuzycKaiCPt+v8wzF3XqnCSif4M4+eRt5VwCu2ezHsT6oNdXLKBCVRL58Jzsh",
+	"LAYSx5fsbXIyBizryP0BcvFHKnO/+SWnyOd1XRO35UJcb3DdyeccQt7GeM7kJqqGppA+y+YbYT+cYWws",
+	"sBC92WS/66RJjh5/kPl1VZGzkzufuqNVvLceQDRGdQHWLXyPnZBH6BSEjCunho6Eb8DSBy076LK479lL",
+	"9yNU1oRGLagLqzUUPjys6qyOd2yyeo3ZzjZn+BLf1P24NTzDR26/47m2TwCLGG54tIXhY7W7ltvr8ZAR",
+	"GHSjDYhPR+uAiJCRStXUBYeWZW0RSJ1a6QVRn0lbx2ftd/bMy/IgvGe9R9X5/1ircSGzCPc9Bry9Tvbc",
+	"5dVm2NjYT2196mts2L2BTYfcsu+m+3it4Wnuj2nauGhrtCs+F9GIjBDUwBJvcvbZTHgErGC3QMMS9KNu",
+	"6j/UuOdgxeePocBECXRNB4gn62iFYYmPPDJuRP8I6+T5z3+zr8rRojS89hGiz6Et1FKdv7Ca4FMatygG",
+	"cMXHKwKPdt8ShOHN6QEsxPQ2OaEuRI4/4B/7n/y+HXcVjsPkJNQIUJeIS/RDZhnTinAfyLNI1j16yoTK",
+	"z2vFEBMNPT3Bs1GHnusy8IWw+9TLLPQrQRVkpq8Cmh3UgyxyaZm4chQ8D35zzJHBBHYMOVkebN/6JkCy",
+	"RJtglx7xE7rav5Qe8YlMg6PdzjSJP2nqlJkI20aW3hfapLUN+mUJ9xKgMLaT7bATE6fafNyHnXqMrNx6",
+	"/L+ZavIwec0Zs1LA9wGufG9qVwkdhRFxHn60v7EdDEBn9t0hR5pC2OgKPJmRXeCEBdRPmmSgUDTAVdEl",
+	"bxDnej4XCvT6CHemcsq7zUzgHr5/mXsvTr5pm1aqys9IoEOp/1UrIFU9QsNGwAnflu/kS+87UHaWNWBP",
+	"AF354huxShNslI6OIZ/gJX9O1Rkm38azSBlQnDFz6GPZ9RaYLwglE1tREef55MpPZLxKa29Sy4GCn0kr",
+	"h2ffjlKO09qikwNxIfc8xFZ6X7G0uzUjYEz8scGU2+XZ8Qf4d6tF8HqLGp8EC0FRE8hxKQSioKBncFPF",
+	"Z4dr+N0WPb3aFX9QNb11WduV9Baa9L7MniXUjdvT0LdQ7BOk8+6DFqgSyXJus4a6Q8i9wNjvaIGuOIQR",
+	"BLRWmU2rTJtI6cYnYCE/ZEj6rO6QHY9WLaciLNx5QWCGTDO3l85Dhki9XSuTZgDe+kKjHWGb9G4EUfzs",
+	"h9Fv2Mx1r8PoFhj7D6hnYx9Rv3++M8wIayHd8qPPlGNETep/+LIbr9H1eeEOlRKgtyC3mrL+UjbVRV4l",
+	"R5g2WE1Tw9WEjaYcsWRBsQZMsisBjwPrsc7ZSNsp1OONBJvJ95DnAX37uGLp01zM5toKla2O/ilWKQS/",
+	"5qLqZgIpKD7eNhHWRM3lsGMpxYudhFgPlLEX1I01xYMyjWAG4uQwf0MItVUHeoDp9UmmUGxpNCarQHNv",
+	"H3YJJXgceqz2g4iBvYgNn4MNRz3II1hYn0irVT33But4IFstRuZ0YhOT/EwTphEKRwIlRaQxPV4D+DSQ",
+	"ko0NBSrpCEAw51ArWYdcSj1m7nKq2TJAlTcJSI8UdhjLR8zwT7EiQ+0Q2RoFDL0a9zbk8ugiPxrx7FLE",
+	"bVED6KN7WQVT5Y4IXIWpngd3jViy6gFRevnbCjRf5GZIzyTQ0/Bt+MRzJ7NBwNLQNob180+vOlt+jka9",
+	"d+Twwi0Jwvq6N8fkW/FZsUa++uz+J73X/dOdaD0pBJ9L0830DPOYPfY2Dax7db9LmD+AMXZzNPnI+X7R",
+	"AzSunWg4Ri9QGkTZcKFF+x/JpDs7Od3nFBaZVggP8ITLQuC7TvaYzmutn/ESgX7PTh7svuG3KnH/F5FL",
+	"7gFGz05P97mZkhD5CKu2HuxD8t8Uv+Ky8Pd8onLyhmpJ6qibmKwdZfl7PSVK6t9XVclCBL7d1/58/yzC",
+	"x9HjvlQK4VfqF6ymsy0hMKL/n8qzHXr2RASI4iIRU8cc+sWN2Uades+UxQswaVfU8BTUbRkUWmmCwVEv",
+	"UEEMErSUnYLXlq5QsddnskerF9yOh3T9/VtTGysmiWLimOf9x7VcvQt0bR+17p3Dj4Sd6ZJPLeboBz+p",
+	"UHnF+b6VjAcY32B0AIcTKxOKKLxPZspN39cnVQdPdV0GjRTcte2pkWs75CvLi7yhvLy9F/8LCs7kBvL+",
+	"WrlzR14A9U4EpIzNpogInY7Iowjh5Ns/Mpn7gjun7fAidCBCVz0JGgGQvkmv14uD+LwUUOWNOMDkz2+L",
+	"3rfF7de7CxTUuIpq4AH6wf3y74WApoNkNHlU8yBTD8Id/XbVqy+YKnBbgf9dySPRXsfu9F9WPdpzwxKA",
+	"77ZUHuzCZKSaFHHzHKdb9VkoJDcV9C9TGurJEhbBP9PviECSsFzPuPToA1CWyexSZpAx5E0pagCF2pbH",
+	"FE7W+vIpPVAgIpzq5sGm0IznEKnVJTnr5nwizuMOQ1iAqMcU4iDGb5MMTzyl9pENnqxBSIDcknbVJij8",
+	"75193Sk0nFf+PhAW+4zkUqq8bRTZurjaYwTYdnaPt1cL64cC7quWoVDHj/2Gst425yPGErp0NElxhFb7",
+	"00lxWuHW9BkiKPrMl7r0wjzB5NbNJijfhox/LYoixAqWpVYTCqugOhGSEW87nLuniMfTZ1uG2HO4Yh+5",
+	"FkEfkFjD7nK+NV/oKEU9Mm2UU5EHJM1VBODmbI++L2H3LTrJSKSObCOBRewXqAtCd4WB8t0+CRV+RsXX",
+	"ip08ZP+UPybYQI7bAIZWvRMav8VtPFE9pAgUQtBDIJwa3rjlT/Hy4QIbwaV7dflslvTUO7VFoDS2nmgR",
+	"abgcUkV9eMG+Cx33AmRwOod0Pmir50ET/NoVWl8CNgDpzvhUwtU8Z1TOPYIzv6SGHbO5JTg2hI0jWM80",
+	"qtNPW8866vGznxCqtQz6k2Qtujm3SV3YrLDPZP7NZSx+m0oyDO34g/vnulWQTgTI0c5nZotWPxtYobeX",
+	"4ERd1KjW8laXdffVjpCfwAPHVZx00oaN6P3HtcgQnH3uwEGMEnIe9MkACa2ywSUHh1M21dqIJMD0xT1H",
+	"fRnEUpd5qKSA51D7/QrtxkPYPddspHMpzHlkEw2UhC0JHXb1TFQteSNbCfIauuwNfO9Rjaup+fbUHnEG",
+	"KidofHw85rL0rnNEniEEoA1DizbRY6TvPhrJbVsVUde32jF8Y2efH8X+Z+BXfKjRwrbIsEDL5PZsh1uI",
+	"I1f2BjmMzRT03qkucr+vV390kVqGtp1f55y2VS/zCIbal5xWQMtjuAKxPX2mOmKhezAAJaAERS8TZhbZ",
+	"FE3MuS4JvgoAFKEylL2pnQOgpPvuV9IMlKF+c9CjPkM86QRRvzLBpE9fD5ZQQmV3WIpKgFbQ7pxdAIpr",
+	"1KSVgKKVZrBU/YDU4I8bGQDrqetoc/DHlqvPrSdhC9hWSIZaU9Q/UorPLciuF46WfgMAQdd0lSZdcE/5",
+	"MC+4+jrydF+DiwEzVyGVMkWvQ4IKj5+x+0ACG3t+kvOa/BtkRVOmqf/ok1HJcQJpphgbJ2e2lyioP8L1",
+	"K/SMDNTI6YaEQMukyopFLvIYDrMtVRUdnlR7690sbv+jhIow53I5Jhe/1/syrrSSGS+qBOU+Iz4yA+VD",
+	"x7rMEeKDeubnGvQ/M9VLEmTpRNi0ynR1v0SfLPXR5/EQEFgPkn2rRI/vDEuBZGloxg9Uct9DRnBCMJpm",
+	"4RH69kgF7rJXHhvWfdOdNQo0YNLPk+OxR4bo1556+WsBnUquG5vPcRUzM8v1X+mWf6Vb7qUmrzPOp2VZ",
+	"1oDJW53kL8NVn7uS2pn+e1/9I9jz37rD0xO3zen5csMyTLC0050R5Df55pyhNdfFpkM05uSv0Ckahnf8",
+	"wa3H9X6b58X4Nbpg/tpCt7qF/libB/A3kK9ueffsvtrx/yduteMPbvm2pn5C8fqSl7mJGpUg8HrV/LDW",
+	"h4EQF5M1FOg9Su8SqvAF1R0bBgT1m+r8uix9Oj76hdts2mf3UnA5b1auUZuIs5PTdgysl1XPlMMW9Rcs",
+	"Jtt7nZ6OYbh7XdpUJ3c7xUwEKBAVM+Fi/aVa59+UshugFqIeQc2irRl/0xcDxcjy3FRdj6D3Ppn6iEMe",
+	"EvNHOl91myIzH731no6fayVoO32JM3BXgMFNj7Dz3SN/fs1bm8DTZcdwDTz2flN+OjW5hFwI9BM9HR+5",
+	"WaPQ8wG0WwzQ7mSkr/OM3MNLz2f7X/wvVHcih9+iJYDrtgG2ffFerrYq/GrrUCE+NiyMCvr7adSNAouN",
+	"fl/4z1qJ7kD9/O8FL0LN+VrhPBzB6MIC/zs152JvQo+neSTuKsxhcEO6ra0MXrx/jf9AfWyRf5OTbGG/",
+	"ynM7lkvJFy2H/xz16deHBrb3rj7/qkb7NdWOIz5JS+34J5wxN1mqt2sKWL/3ScP9S7H8y2e7pUR+p/Kx",
+	"tx2MB98uR62/6g+Cvuon1O7ZoQl/wyVVcZuqVn+oX9ev1B9Kwzv+4P/cmiz6skKI+Oyc024P+Tavt2mX",
+	"NCBl3MpK777a0/MGWOOYWja2F95B2v6SS5tiRBs1bszRoW62qJGXWFULSgik8ihNVbNVE2OuVpQN5C/y",
+	"cJfhEszNhkR+pe1G09eBilr1oYUDAJnouJMzEaFoBg+DnQoyU1gKqY8pk1hhYer54L4O0ApKbU+wimGE",
+	"OaotuaIviYY7EkX/oZes0GrCrIa2hb62oUq3Su/3DNRGpCcPer2ZSc/9NSx92DNQylDVetzvmZb0Tvf0",
+	"1sKOh4C/aEXpbvzvt72jR+/+fmcw6OJfd//HnZn5/83dv3X2qP7YTKj/mNRT35zb6efYk5z+IJZwJB+P",
+	"C6lEQ7fubzlSglzTKhTh5z9Bxmm9SeyfQxTronD26FeSVzYVPn3SNGTVlwivoYucaSUM9NbnMW6Nr70C",
+	"YToDD6RQtoJbvGB+vlGiWsie0OOB2kA7xJQKbi77OBo5mUJcBhune6QP7BdKvWTnC+yg7+Rn7uMP7ubJ",
+	"gpc5KxeFjyJhKhr0Kse365yvuuxnnk2xk+53hs21VBYagE2kMnETU6RLwtK2gNjxSOer4263Cx64gWq/",
+	"0NeQH3+gv6J7zxlnl2KFqWdWvLdsJIzMBTWKRq8gVDFw694RLSkeIcdYvJGGRsebWbCeC784IuOeEpLG",
+	"F8TaV+V0caMTObBc5HjB2OE6P/8V9/q24l6/cMTNEcsKKDqIgIDIik3pUSy2HFZ7ngcLBBj9sB23/De4",
+	"6nNjPONbmgFTyhV26Y5bxt9ubbyvh4c6BCprgCGar7Uunka3Z7PmC999KKAnQ8yHCu+AbxqjpM88DT4b",
+	"s9AbtjPKN4OUxXPq1j6Trb1MbqqLTisAfkPb4xD/U0yPfhcZbD0aJSVQnbNULYoiZaMSEvAhXR7pQafT",
+	"shERH19A7DWWCpN0+AyQJny7uIGiPlMBVn8NGR8elTBeOK1wpKH+HmWET/EvNAT++76EH1A5tCpWPte/",
+	"EMZx+q9PsVl7iXVGXv5yiza9VOykx0w78H7E8jevi+DDbwd6f6+dloQGB0zp5R8ei3/PjdomhHd0zD8A",
+	"zfame+E3FPdSswvvXil10epdKREQZm/9+s8EZ/GFG+/fUvjCidGKYRo2B8+ccn2DHbk+Cvj2uYaTzZ0H",
+	"WejVWnVKmMoJtCTQBcHpIB6jXqoAs0iXVx3/wUlB7a0HasZzwSSA+vgW34j6FtzWBbfCWF/ajLWnUOiG",
+	"GJ/shW+VHTe2xn6SuoQvl0qU4LfFnpJDfSXKNPGIB7zAnJq2XsKhG/tnaCVcdfv/4p2Eq1dvReMllghJ",
+	"Syho//hIvKraoU2bcvuBtRfWrhLvbeiNUlVuEk6SJoeeNlBJCR3RUVzgHnGbgXCv7lAVIyWNaUOoVyx1",
+	"m27oLktx04Rna3XX7+2Bcpu79Bi0e25uwKyFUFFo2op37pHfhTdU++qPiea7g4E+s4l7CCpvxLPHTkIe",
+	"Ofn42V3eTSPc2vS9sTPvk6pXd9TFJ5QFC1XhyIVDh9GZE50i58FiT+n0GXKb1uwvINJAedRqeAb2A6SI",
+	"KG3HJo53VH1xJcoWnr9h3Wmr3uTReqrzWGlsLNT9g7aXfCZsJdcWFiDOm9jhEDG/7ghcz6fHt3nLeuRd",
+	"zlGnaAgJ+FA2fHteU2D8JUoHcCgPOrrhRPIOxz9E/tI+fs2qyoia2n5jPXljvyg5drY6Rm+4L/RyqvlM",
+	"tvqx6efPGbLBN7T1UeFFQeLoZuiso6NhJAoN3jfduN/d7SJbAEgydAYTvHSH4dt3junJ7wW/LMqi0+8c",
+	"w2ag5zQ1trdhQugezKux1Cy/buUcoNFsehnQ0bhQOS8BUF4aXQD5o5s9q2ze/Yq6P0eorGbqlExe7+YQ",
+	"PYwc8pvPauoumIBE9eUPTPBsGj2qSuDcfNo/pLG6XAF1cuEEdLmq3eoDNZu3EuA4QJAu7NQpFJn3REaP",
+	"iPsntDwkRjoiW5OQaRbKdOsg/W2LI5WxvMA1IergSkf3ewnvtuP/CQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
