@@ -95,10 +95,10 @@ func (a *API) RevokeCredential(ctx context.Context, r oapi.RevokeCredentialReque
 	c := callOf(ctx)
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
-		return nil, errNotFound
+		return nil, noSuchCredential(fleet.ErrNotFound, r.Id)
 	}
 	if err := a.store.RevokeNodeCredential(ctx, c.tenant.ID, c.fleet.ID, c.actor, id); err != nil {
-		return nil, err
+		return nil, noSuchCredential(err, r.Id)
 	}
 	return oapi.RevokeCredential204Response{}, nil
 }

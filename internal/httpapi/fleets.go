@@ -94,7 +94,10 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 
 // GetFleet implements getFleet.
 func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.GetFleetResponseObject, error) {
-	return oapi.GetFleet200JSONResponse(fleetOf(callOf(ctx).fleet)), nil
+	out := fleetOf(callOf(ctx).fleet)
+	var err error
+	out.Counts, err = a.fleetCounts(ctx)
+	return oapi.GetFleet200JSONResponse(out), err
 }
 
 // DeleteFleet implements deleteFleet.
@@ -110,6 +113,6 @@ func fleetOf(f store.Fleet) oapi.Fleet {
 	return oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References), NodeIds: oapi.NodeIds(f.NodeIDs),
 		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters,
-		Revision: int64(f.Revision), CreatedAt: f.CreatedAt,
+		Revision: int64(f.Revision), ChangedAt: f.ChangedAt, Resources: f.Resources, CreatedAt: f.CreatedAt,
 	}
 }

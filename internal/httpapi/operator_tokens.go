@@ -51,14 +51,14 @@ func (a *API) CreateOperatorToken(ctx context.Context, r oapi.CreateOperatorToke
 func (a *API) RevokeOperatorToken(ctx context.Context, r oapi.RevokeOperatorTokenRequestObject) (oapi.RevokeOperatorTokenResponseObject, error) {
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
-		return nil, errNotFound
+		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
 	err = a.store.RevokeOperatorToken(ctx, callOf(ctx).actor, id)
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "last_operator_token", "this is the last operator token that is good: make another before you revoke it")
 	}
 	if err != nil {
-		return nil, err
+		return nil, noSuchToken(err, r.Id)
 	}
 	return oapi.RevokeOperatorToken204Response{}, nil
 }

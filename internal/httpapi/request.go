@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/store"
 )
@@ -161,7 +162,9 @@ func contained(log *slog.Logger) func(http.Handler) http.Handler {
 }
 
 // notFound answers what no route matches.
-func notFound(w http.ResponseWriter, r *http.Request) { fail(w, r, errNotFound) }
+func notFound(w http.ResponseWriter, r *http.Request) {
+	fail(w, r, errMissing(oapi.MissingPath, "the API has no such path: /openapi.yaml has those that it has"))
+}
 
 // methodNotAllowed answers with the Allow header, which a handler of one's own has to
 // work out again: chi keeps its list to itself.

@@ -122,7 +122,7 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 	c := callOf(ctx)
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
-		return nil, errNotFound
+		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
 	var within []auth.Role
 	for _, role := range auth.Roles() {
@@ -135,7 +135,7 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 		return nil, refuse(http.StatusForbidden, "forbidden", "nobody can revoke a token of a higher role than their own")
 	}
 	if err != nil {
-		return nil, err
+		return nil, noSuchToken(err, r.Id)
 	}
 	return oapi.RevokeToken204Response{}, nil
 }
@@ -145,14 +145,14 @@ func (a *API) HandOverToken(ctx context.Context, r oapi.HandOverTokenRequestObje
 	c := callOf(ctx)
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
-		return nil, errNotFound
+		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
 	k, err := a.store.HandOverToken(ctx, c.tenant.ID, c.actor, id)
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "token_ended", "the token has ended: make a new one")
 	}
 	if err != nil {
-		return nil, err
+		return nil, noSuchToken(err, r.Id)
 	}
 	names, err := a.fleetNames(ctx, c.tenant.ID)
 	if err != nil {

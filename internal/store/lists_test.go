@@ -44,3 +44,35 @@ func TestPlansOfAPageOfNodeStates(t *testing.T) {
 		},
 	}.judge(t)
 }
+
+// What a fleet has is counted by reading each of it once; a list of fleets reads none of it.
+func TestPlansOfCounts(t *testing.T) {
+	t.Parallel()
+	both := func(w *world, few, many int) { w.clusters(few, many); w.nodes(few, many) }
+	t.Run("of a fleet", func(t *testing.T) {
+		t.Parallel()
+		planCase{
+			many: 1000, most: 2 * perAnswer * 1000, fill: both,
+			work: func(w *world, p *planned) {
+				c, err := p.FleetCounts(w.Context(), w.tenant, w.fleet)
+				w.ok(err)
+				if c.Refusing == 0 || c.OpenRefusals < c.Refusing || c.Resources[fleet.Cluster] < 10 {
+					w.Errorf("%+v", c)
+				}
+			},
+		}.judge(t)
+	})
+	t.Run("of a list", func(t *testing.T) {
+		t.Parallel()
+		planCase{
+			many: 1000, most: 3 * perAnswer, fill: both,
+			work: func(w *world, p *planned) {
+				fs, _, err := p.Fleets(w.Context(), w.tenant, "", 0)
+				w.ok(err)
+				if len(fs) == 0 {
+					w.Error("no fleet")
+				}
+			},
+		}.judge(t)
+	})
+}

@@ -275,6 +275,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -383,27 +419,6 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
-// Defines values for ReceiptState.
-const (
-	ReceiptStateDelivered ReceiptState = "delivered"
-	ReceiptStatePending   ReceiptState = "pending"
-	ReceiptStateRejected  ReceiptState = "rejected"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptState enum.
-func (e ReceiptState) Valid() bool {
-	switch e {
-	case ReceiptStateDelivered:
-		return true
-	case ReceiptStatePending:
-		return true
-	case ReceiptStateRejected:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ReceiptNodeState.
 const (
 	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
@@ -422,6 +437,27 @@ func (e ReceiptNodeState) Valid() bool {
 	case ReceiptNodeStateOffline:
 		return true
 	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReceiptState.
+const (
+	ReceiptStateDelivered ReceiptState = "delivered"
+	ReceiptStatePending   ReceiptState = "pending"
+	ReceiptStateRejected  ReceiptState = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptState enum.
+func (e ReceiptState) Valid() bool {
+	switch e {
+	case ReceiptStateDelivered:
+		return true
+	case ReceiptStatePending:
+		return true
+	case ReceiptStateRejected:
 		return true
 	default:
 		return false
@@ -581,9 +617,24 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
@@ -760,8 +811,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -788,6 +844,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -797,6 +856,21 @@ type Fleet struct {
 	//
 	// Example: ["local_agent"]
 	StaticClusters StaticClusters `json:"static_clusters"`
+}
+
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
 }
 
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
@@ -980,6 +1054,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1059,6 +1136,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1277,8 +1361,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1321,12 +1408,9 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
 	State ReceiptState `json:"state"`
 }
-
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
-type ReceiptState string
 
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
@@ -1383,6 +1467,9 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
@@ -1496,7 +1583,39 @@ type Resource struct {
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
-type ResourceInput = json.RawMessage
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag     *string            `json:"etag,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1504,6 +1623,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1579,6 +1711,11 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1737,6 +1874,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1855,8 +2002,10 @@ type NodeParam = string
 // PrefixParam defines model for PrefixParam.
 type PrefixParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -2199,6 +2348,239 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
+
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -4478,7 +4860,7 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4522,7 +4904,7 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -10389,292 +10771,304 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37dxO58i/6r2j57rsG2B3HCYEZnPVd52SY4WzuZmAuMJt7FubrlrtlW5O25N2SY7y5+d/PUlVJrba7",
-	"/YBAYB4/DLHdD6lUKtXzUx86mZ7NtRLKmk7/Q2cqeC5K+PPn13zi/s2FyUo5t1KrTr/znM+EYXYqDTOW",
-	"W8H0mNmpYKUwelFm4pwpcSVK+M7wmWB8wqVifGxFyTjLplxNRLeTdMR7PpsXotPvDDrfH53w09H97Cwf",
-	"dDpJx2RTMePu3XY1d1cYW0o16VxfXyedOS/5TFga5I86l8L86r7bHGs65oURKSsEvxKG6YWtDdV8x0Zw",
-	"e8KWU5lNGS8Fm2lj3ZyWU24ZZ4U0li2FnEyNG7R0j/33QpSrTtJRfOYGh8+oDTsXY74obKdvy4VI/CxG",
-	"WheCq46bxeNS5EJZyYunecvoX08FkzmzbiBu2DAUM9VLUydf7+TR/YfjB+Loh+xkdPR9fsqPHo17vaMz",
-	"/mD0MPs+/0E8Gvuhz7mdViOXeSfplOLfC1mK3A+2msWMv38m1MROO/3TBw+Tzkwq//kk2ViaeE6vHGe0",
-	"TOuFKlZIXWmYVBErtREYfqzR92+lGHf6nf/ruGLeY/zVHK+NAke2KI0ut9A5VeK9HWZwWepZes4ngo3E",
-	"WJetQ8M7Oi1UO3l4/4ezJko9KYSwW4Yzdr9/Z5h7S32xRT4RzYsJ99zoej7NxWyurVDZ6p9i1TzSjBeF",
-	"KL8zTC8VDJeNdYlr6gYijE3YpZhb+Pr0jE31olzj37PRSdbjD8RRLuaFXh2d/HBy6qeI4qiaZDSkIzem",
-	"1uk9WJ/enFsrSvfM/347GLw/PTkaDN5/L979/W+dxrmPf+E2m25O+k0pndBzTCzrko8BH8uiQO4GGjgZ",
-	"CmQx5yy9l4b7JHC/nYpSMCdnimKHSGymxvgIR9nGf6c/NM/tuVaiZX4vFOOsFDxPYHIwgSCCcLXZlJsu",
-	"gwuXQI30XprAAkdkKYEeSis6Ibht4OZ7W2bmxrhjer3Txt31jI9EsU36hAOALaWd4koV7qaEpZdi9V9X",
-	"vFiItMv+l7wSihl3nvGCWTmDo8LdwouCpMSsNqO3HSv47L/MVM8775pFBryoNiVpxcysze3ByemODZq4",
-	"y5/irScPw8+8LPkKySBnsk3I/EMv2YyrFYN3M6sZV2bpTmgLJ2CbvCvcM5uPupNeD4YkZ4tZp/8APkmF",
-	"n6rRS2XFRJQwwF+EMXzSdk68ma4SEiaCTaWxulyd+/Ext/ZstLJiTZjM9JVA3WOq525e7m8llmzEs0uh",
-	"8pZ5zXAoh3KaU4a2iHHPZyTJE+Yonk15yTOnvyTM7Y65KDOh7JFQmc5FzoyYzISy9Wmtjb4u+eGfPQX/",
-	"br5y09L5tmkpnbspyfyACZR6YUV5dNIyA53f7Ax+LcVYvt+pgUy5YRyPrTucmWIxcWvktC49dj/oXNxF",
-	"2TUSE6kiedG2Qebw4s62sW+O9qW4kkZqtZWV8BLHSovZSJQ18n7fSFV/z1bKjnU54xZ35sOzTrRpe42b",
-	"9rVQXG3TXSxc8J0BctaZgGezFuUFb7pR7eX1ar7n3nT3dlvG5R67bVTbNNGX9Ao3EhjSv3gptxPvCq8g",
-	"gXHOCjG2YLd4QUji1l/Yxob080GKwbWbp5lrZQSaVjx/iSqc+5RpZYWCP/l8XsiMu2Efz0s9KsTs778b",
-	"N4cP1WK7O3JkniteyHxI6mAn6eTCclk46sI6wNcs18KpC25PkgR3nOlVD2mYnosS3sksvwR7S5Sldlbg",
-	"2/Auq/Ww4CUI8vAW3C9stjBuG4cT5EGv14msyXC4Xb/D9RbGDmW+v33lrJSF6fTP3MlnpQWO/5Hn7GWY",
-	"uD+iR3ph+6OCq0t3jO/HTL8ioXGdmtgZyZhx5Yg4EqDDMW7WiNd1b3ys1biQ2SHr+smDfBprvIUb3Cph",
-	"umRcafdlmICxXOVgGEpr2JKvYMRPdDmSeS7UlxwySDN9KZzQLXUhKh7lRaGXSNk76diPLb0LM3IXWE2q",
-	"sdGz4CKhcbM76WTBy1zk6d0+4ww+sHJRCLQU4GgaqJnjcsbZvNTvV6xcKOaYPGFWL7IpEGfGs6l0+nXJ",
-	"7KJU7qXudSOdr5gojOiyF2MW3pWwFDdMCseeO7mFsuXKnd9sXvBMnMNT3VuYNAOFdw5TxlWOhs6iiFWZ",
-	"HC43wk0qE8zwlSE/iiOWG96KiCBtl70hi9/pcSKvWGCh0CWUJ3DDSMATBwrdRqMVc9r3CukPwgAeaboD",
-	"1QFNxT7RC5V/koRS2g7H8JS6bPImDDOO4nYq1YS5bzufKiDOKgHxXFv2hN79mcQD7jzgSjf6ikcj8x02",
-	"2a+lyLTKpbvvCZeFyL/0bvOHMozRekdI4se/9HboPBopbhrgdY7Xs1SJpTA2ZVYUhWNKtxu1FeR2Anpw",
-	"m6CSF8z3tODGDpEbUyeA/H4ZKPcEYlN3u7vQMWDS5C5tmj5ddgzXXKOCioT4ggS+UCuGshbmBUv+Wutn",
-	"cF5+4YUGGeVWYeTstTP2i/wRxvOb4ldcFnxUfPEh5dzyETeifoRmU5EzpZfsTrqoxuYEtzu3nESQhl0q",
-	"vVSVIxxEw3eGifFYZPaclWIugO+67EUZX8Os1pes0GoiyoGyU64Y+UtAssr/CCcTYTMsubQidzfA9UEf",
-	"9J5C+hiUb1hodzpZORN6Yd2IpWW5zP3AUYSnKPBSEN+O0TkcXrne4O+Xwparo4sx6Erruusr2I/gSHAj",
-	"7TY58Ssr4hpWel7qzJndh631NgUTN3IsxU/YWIoi9wKEZ5mYW3hjk/ronwT+n/gx8EXQICel4BZCHFyx",
-	"ntNE59pNzumQx46zjzOtlMjskIj/6Trl6Wl1ZNQox35WVtrV51UuYbcuuSG/oOObSG6CqrZJYdrPZjGf",
-	"69KK/BeRSw6m0C3JGpD2jkqwoaRylj74LGAzNBkaQd9zFkcXTDh6pxvSReYuegyss+m8cpoKNyx3GxrW",
-	"BEg2XhheRGbdErSMlMOjUhqlU+JQtqAWl16KuU37GATixrKJ1jm7EqUz7iuFucvSUsz0lcjpWoWaHL5t",
-	"Ke3UvVHaxFkF0mKcbqBwxZxKplb+oV2Wjkv9H6HiJ8HohWFGo+uw8qKS5HO0RTpKyy6FmDt9Xxun/7Ep",
-	"z7vsmRsIL4AkbtoLBZKTXuIn5L3NAwWvdcoqMRdcfc7SQhtPD3AB+gFsEse9ZqKVOGcp0Gko1RDnkTe9",
-	"1Vh3s1TE7HCdk7ld9ryS9rikdqBSpYdmYeYic6NRutoSmV4UuRMVUyd8yKqWowLGsZiL0ogcRuCtHz8K",
-	"DImNtXvIaOUOnnMnogthw4DjcIObGl2H8lqoxazTf9upRtZJOo59QGcF5ugkHVzbTtKhBegkHUdSFDg1",
-	"IrmvwnhBIsJQOu8a3NEXavUvEJwbu8FpHv/PqxfPGchRdzi8P5roI3qC2+zdl3xJ7mB41HxerJ6q+cI2",
-	"BHU/BMbrs7e5zhYzZ1TpkpET913CcJh99vYD7nc0Wcgpcv0u8ZcmTLx3RBLu9EBnWeJsIXWddtlvSBw8",
-	"QQywElGlO1Dpxo0p2bfBVVeFTVArrRwQCUvdS1LcNc7CROHkvsR13EGfH3XeEI/7WV3pFYXiaIJuq89L",
-	"bfV9WIDEOzAFnYtocPp4p7uQjWXh1On0bSly7mb4Lo2McrjOGYs44kuxStzAuTFLXeZg0OOMQkx9oALH",
-	"OgNvqguKabs95ow5KxRFWd3TV2wpKkrjYePD8U4cMpglm/Hy0rjZGaGMtPJK7EW4KjjsyDcvnay3Ev1d",
-	"GRzr+ZDbml8051YcuYO808DztQX4sPm7eD+XpTAHPVPmjY9ywtC0O+SZdOqXo5Kj8gKkbh/USZnDEoFj",
-	"Gtcf4nW6dP92m0ZQiit9eRAlrmMf6VtMLMAB12mUxFSuhIge/e5EVW2BHsOFoCHkaOnx4tdowSC3I4n1",
-	"wTphYCtC1MGEwYQ4xD33rvryry1l/WFPdMnmQs8LkQQH4lnv0cMqBBV5V90PyS5eWJOQ9Mz7Dx+ynK8M",
-	"G5d6huL/UQ+/QVUBNS2vP7gX78dUn4d7wAypYqEo6Nao0RLziNkFB7cPO+SN2zba0vtlhrhHg5Rq0dxI",
-	"Gr5fOfGSmy5DH4qZOtGKSqLKRHfnPojG5l+4fZbPJHrb61MMAeLwxwHTrIWFk06U6LLrQc/Fe4uZM5sb",
-	"HAayfS6YfrN5fjtl90qkfZ8EwS+FUzhxe+TwvYFgO6jDV6IExRYkUtqvPJxOLxQqB48MmsikeboVA07t",
-	"RgoRvrTjdyEmPsEzG3WZn6/IOqkvBOrp+6n7blTjIDbqgTDIiGnUWJv2Lr51mJGlsW3JIpvE3XjQSYa2",
-	"bmOSTyEFehWWirlz3jQeG5cSHbFr613XtyNTIq/ps2TnDEc8u6R1RpW7Uj7G0SoHBcHZckj82M4Bnskc",
-	"90SKM1hfAxU4Z6v+7Z8MNtlYgNN6wsHMyhdosgrjBkrpIUgk4+NXYLKAYHU3lHo+DwNBdRB8kE49grAT",
-	"KTpFLkomruBBuvRDNqgT0VOCczR4rDw5OSv1MkpehAEYLvNzZp3a5YSWs3qnelFletTshkrtD2sBO4Uo",
-	"6U7zMHf3AUfUuIVUo2Fcyx84Z2I2t6va0YabR2klWlQTcvLsGXt9Kcak0WAofGtwnUL9pV5MprbiGRF2",
-	"57kjbsRYcI3b8nCjl0a1U9mH1dedYEnH7/iWIdVevPuo4WDpSeU1r0bhDGLtJs4YlI+3cLw8cWbLz2Wp",
-	"y6a8DsEwOk7qiHQWpCPdmsbQyJkXTtCMCgECDiV3qScln61lGJHNPAQDarsk3fgpijDsos4zbuxjvPK6",
-	"FqZu4pY5t9OEQQ6AEw7otWXhJrfXgTD1mfhkro1hBnfm+rvAiP8Vf2V3Xj55zB4+6p3cZVJRphWczMG6",
-	"M0LZhP3vi1+ehWi0e8I5G3QGHdjsqDrKtYE1O1F3KluYRETkb2Yelbs7N3XIPY5WutmfrW3n5UUVER1H",
-	"RgMawxQjDT72Rk0dMjj2NwBDKh/8HkvRpEGwYjxaFatuo0z6+JUPRj73Y3BLvudSX8nSLngxnGpjzXHv",
-	"GKy08MdxViyMhfTQDaLA6Svtas/Ve+UvBwPgwEPE6qHPq9mUPShxfC4D0cJG8UZckdTqZpvbkmd8/4Si",
-	"pLNrNFFNho/+biQSNR+0zVsrEDvxiVGUeujZZp/dt8Vh7o4vxyRjvBIpd85ynZlj+s50ZznDW0fCMMGz",
-	"mpo/k8ZINRmWwmlsCoJB/ruxLofeJ5G5vT8GPWZYWQSb3xrQhFbDmTQzSkUOCtAw1zMuFYVpZDas2JQW",
-	"ZmiliD4tFDwDXuW/M1Oe6yV8tVAQb4ToVJNCRfRrPr59MKtVOnj6+RScEjx4fkUp1u0MewVbdc4nwjTL",
-	"CKnGusWVAAU/TkVy16Qttx+kaHiRfXOqxjZl8EU9USccZIV2liLj+6p2S14qR+wdVKLLGgm1tgOjXE5a",
-	"6ugtfk2SrYpTXQBu2mnIAX1mSz4ey4yNuSwMZYu4kyXXIEYmghIxIv9tt5oLmPVGa8WWsijA360w4QAN",
-	"KmcglXmxYjPBlTPTgFVq4fQpL2cij7c13F/NmCbcvEugDOaLOHfHupwIizJlyH1gfCs3wx3P3Q0YSN/i",
-	"7t2mBgxlvnPnuLc8zQ0yfCbk3A6XUuV6ufuUgavf4MVwOwlTs/vWcOVOowtzdILtdc56URSAjWVpbFQt",
-	"uMemq0vhnWN9BZc/9lc3u7DxeKt7sCNyRKuxQeVG/tgcZRJv7R3OceDtm/CLz0v9XgpwQLiPVFRGucPw",
-	"aZd7fCuXu2H+FF1/Y3vFb4qt61osvrF9crOMCzRq5Z6fPneUA95yEy4GFOS34WJwL34OSeNmW7jBNJZP",
-	"bMqlsT+Rdtd5bh4x7oIhkH/Pt1Gl1EH3hID6XtevEbKqO/UPqQ97fUhJjYStC/DbPD9QzMXbD0iIT5tJ",
-	"Fd938nUKtj+RsGpZbwjRb2y3T9k8h8mbZ1j90VBI2cTtW8TH+vJuuogAC2Gql5jK6TOzOCOPFyQuhewt",
-	"x2DaKdmUvLEWAOmyn0Qh3D2YogKhJTBZKEvUB3LBmMn0TBiohWQF5DBKQ/n2kGYPKniXPSn1jKUn05RZ",
-	"zdJHPSge+D5P2Wjl/QbnjLPlVBeCytHAnjHuupn73zSFCHGeUngh+HtOzvL6MfJDw8JFvs9NR4GjwdnJ",
-	"acLipOyaB6rgBiOClK1ETqeNUJ5u8aYqXtVsYHYOFR5orGVojNEdYFfEevGh0jZSFnEG8OomPkR+3thQ",
-	"oV630QODvip0G4I/C3IhdcmMsCbYaJCWuJ9SXvhR7HGtHu+1R19lGt1f+kqUZagK2lzHMPgp+KJtfe0C",
-	"GkfSgZBXkzOAMxg/pY46VujXyybYizGb66IwEL4ruRWm79OkLn59yowoEQyFW6qw9pUK0YMpHug2fcjf",
-	"Xjhx2K/lVUCGuGWQg+m+9EglMjh6LdXYZHqhLKSp7emumCL77iT9c6dbrrMk3A2rl4SQguey2iK1culz",
-	"UusbnTFIkj5LgQggYmhfD+kbdmcJaaY5t7wCYXCC8C44XC+FchcpIck7C3F/pnTJyPd3tztQL8bgTURa",
-	"91kaaSk7bk5YGpSflN0h1x4tg/s1UodSdsdjzkDuXchKNAkzohBuT5tkoAAlALkqoopxYreKsdiljrJw",
-	"zdTJf3ipYXYpM+HeXVO+UnbHRg4oTmQKRrjBMPTpg4dwdAA9as7sgeJVtJSE7zlKiiJ35jyP49SQKG5x",
-	"LARh45geK7jihEq2UFYW7hLlxgwBcD9iqFKgQHhtFk1vxDCLNOB0ck+hla0YKWQUwuQoVVFi4UW1Y/ss",
-	"XXJppZoMYXs7rsNhD+eiHM6kWlgRxsbz2tee6Ybdbjetx9eRY6tE2mH4Atl0TTs+RKuOiIZOiopg4DmL",
-	"ZuNfN1z/dmOK1ZUNv6xPPFy88UOToy6S5Q1nEaWNY6G9p16oEvda2HpK1drTzafaoPvphO26II5ilynT",
-	"VITvcTQe9Xrfnzx6dPrg7Puz3qNHJ/X6fLUoqFaqBjQVifY6XX9cYQ6Oz/pNg/hNa2G5D3XD070m8bzb",
-	"f9DrNZpVG7P/hV82qb9vphrqkJq0Mpm3gApQGa7MN4onAGJmyd2RiU7jffOS4JlpnwWImrh8aqm6LPUK",
-	"BCTqV+pEyC4wlhcFllWzFAVH2md0VNQYF/g06fhHQCzNXd6cOdN4HMZk2ETS4TnfGcXz2SFtDqLIW7Lx",
-	"9mee6FpViWtzPmm2vJ5TjG/NdULxsfacS8yhwjA5VsGJYpywQl4KAnJ5D6de40sr62lbHAzp7mPUdA9U",
-	"eZyzGXqfqQxPmmCF5UG1wrQ1d6A1R7fq2aiNgG7EPvDk6vIQK87c4ezTFzdjElX6VfscN1PRZO74POSq",
-	"ERHASNI42zHoyYXTR1FoU7mOB5/QSnTZRXX4O+pkThNaToWK8ZDwrbi5g6w6bXSMydLYoRFC7W87UenK",
-	"Jm1XcxRppAHYUK5ULSpn04XKS5GzqIIklCp5u3rK/RLNEvgywBmino5aj0lIZ3EztzWTHDWbGWaDQUFE",
-	"KWwJCRd7HTrrUf51/2dLwAhyiw4jJhR8ZLqo1VU61cRydvHTq2bbFTMS2+1HIsI52jZGqknhc8ytQblR",
-	"LQM+LKE6MYuYPFeCUums1gdQDZ7VRLBSzLQVQ57nZSPlSBQ37tf3P72qGXGUEFpiWNhNJhYh3eYUFWsL",
-	"ke8VBatYaaEMOljOWQ82IJxzK7FvCNpIlTWcIq8sL21V8COMk7eV5KSkV8iP3b+4wPhM712uS0JkdHeU",
-	"guOibg59YUQ55BPKwN54W5Q3ufGbU2h3ssobuKgx4BegJmnNakIq3mPRTmg8SnUuHms1lg3JZn+JsAO1",
-	"cEdM/8Smp6GtPPTFjBuEfWoJ3g+nFSpJ6fgrVlFxrGEzYXnOLffGJKANRUtw8pD9U/7YJ+0zGPvuyZBk",
-	"zeduh41W4JcJB30offMZ5/W8q8gZ9dFpLXskXHdv7BTYFtn3jvn1QkhpEFIVMur3FWO3IzwPFmh1mfWR",
-	"6m17svc2qddQTNUoySLXcbvF6gNMDZMQwLfr5Q7A2O7IdhT22jLNF/xM7tBw5tGUl4BCFCUf9rHgc8ZX",
-	"5yi7KlNsFiQRObQwb5GugRryxAMTrQaq2n2GVSoyVBU5qwPrjbhfAFkVdy+nshDxpsQgixMEMid8QDys",
-	"/KEJk3IqgYQaEVX/0j2khAr7MS8ZNwNVq9Rwcsdgkl0kB9iFHxk6MvVSxbGgUakvqZAf3cQAjQTFHNaj",
-	"GI6EUE6yyaxyg6HkOusx01zsgUsCZiQRqdEcdSxxEwH955Q5faj4hogPD97RPkTOooxnqI2Zc+OWU8MC",
-	"qEjYjETGF6BbClk2HgNrhs5a6UkkFT534kHtnGusbgi+2DguUGVck50GdGmMeH1LxWuHFaTRuO1epTNJ",
-	"B/SlLZIaCes2lo8hoqzxVV2ob6HihLs/iTmtqifzYA7ockOr+CAVyueeryfBtKUH0uyHN1TxtOeB6d+6",
-	"tabJ6wV0URBTa1WB3cM1jvbprC/EhvvQO3ZAHEDsXK1A2/s0O+vNVChflxjN64btKc8kQQ2xtmgNpK2T",
-	"or6r7wOQ0WZZgi2GbTvxzXRFgscQAofS9VLcXMyhGler8zVx0vgi06I+oeYR1VTSG92sXr9+FgnwaE2r",
-	"d1e4cXTK5iIreFn1fYiWv1knv9HijAjntYIIIRWdzqdsqrXZE/51m6bY8OJ1wRTg+t0I+jVMsTsEREYv",
-	"uxsKT0M6Sb00V9qNlfC1L1gJ5mQofs/DQKINMlDuAp9k4AvIPBQooI70q7VEkeE0fcRdUdGJPlA7neH1",
-	"AhbccbsO5baKdrNSWb3A2Z0cmbP/y1nITmkSUYTGhLqioxY3lyYQM3UcHJLq3TPdFFfChpWIwYCc4gp4",
-	"Q4AdIS27AzFMk8Ye57tdFhVkV2lECLi0IaEhghspx9WChxwRRMkENTbFha4/GPE7azBLJBfBK1FxhjOP",
-	"sWPAmpoK1HXqDFKjk0RlyvjGVr21bcXgAUjZQl6JEKouhNNpdKxq0ZQjIe4HViCigB6PC6mEH5Z7e9Nw",
-	"XlDs57XHnfj0AoUbRJeZ8VwMR6vdCVEhChZlRrmbmbQNZ6tgmZ7NHHEdiVje4oLYos0cikRT3fOxs/Ep",
-	"Ho2ZXluqBKIVrC1Nk1SpMcPhGf2Uqc9zvpmof7swM42hy6a88tMHPq2cIaS8k/bw4pEwMheVoMelASw+",
-	"rDWdrWWi7wUHv1eKfMOyNCDOeKYZBgiZbXpBfd+3A8+E+C75hT4adGZteNuAZ2pjuwkbf3OyXzh5/9eC",
-	"t5m4XDE+nxcrtgR0Piy/Xq8DX6jd8QP3jsd45XryfItljYccKTK6zEWZRIlbVPaU+zzevW1ENxAl8m2+",
-	"8Y/x1NLxPMens+barD3NoxZmf0L6CyzId4bw8OoWifvq6OL/vfD//bL8xw/jJqGzrdoS3Gnj6l170zYC",
-	"mtiV/xMXcCFb1PO22vefW8CLrW4ZApLMCEa+gl2NFRE8eTpJZ4GZRj69DIqKKUuvUSeJOLlFIWmO0NHj",
-	"m6N34Y3txa8NOPDBagQpPxJV8naEXd7sl1uE/KodydMH0qm+TkrkVU76mmdtn7KPAI95nXRwMx1yh57D",
-	"2e7RrPI8AHrCH2AcNS7xxyM6eGjNJgwHyGFWTBQCwTfH1CoxqUw1avkIOiDGGysZQgbDDYB+VMgD2HGr",
-	"beliv2qbW3SXqKWdep10aELNHJ7LMRXMgG3H2ZzbbErkIDqfeqEU8Eu5YelEWGzOACndFJMMtlgQ0uCK",
-	"lDNx8EFR4cmsHxNuzLtmg5NZKDmWIofv3ST+98Uvzxp1+mlLZv4rEmXLSr4hOf1OB4WnT+kjIivhhKKS",
-	"fJITAJq8CVDaElBtMy70TFrbJqfc6YPCSDNoKdMPfPudiamypidvvv8Q1yVmlFBRS5CHlOe4bDKwfJMK",
-	"LN3Z81D+NHfWIY4V2l2NO7NqgbAOF+wBA6o98+jswfc3jeQU9/3YGw/vhRJ1hB/O5qI0WoG+nnGfFn/O",
-	"Uje6NICIN26SCrbjk5WSpAMJqY3eaI8RtdajoHFIoWKnIQqXOpb0SOTuuj0ZDgP1u1mONsp1HS1/Swvi",
-	"0GOUF0b7whuMw35nWKEn3Tb/+mIj8fr+afNmQdj9Rl0GngPesFZQRL/X1li0WDpjO43Q+tO+5xjsWuJm",
-	"cikxDSvK843g/Rve1lzJVFs7iJ4usime5CGnVelldebEtO1+iRoiEhpI67BAiQceirihSZJQcWsTrtcM",
-	"ZfxBDqT9rEB6aWUIYqYYzy6HswbNAGoqvUNMWt+aEnEueHap9LIQ+UT41onVUPUC+1XQOLHeMmR8Hvg+",
-	"OGDWXseMZmNe7vnWT8pPahjob9Cm86TXo3B+lQSK/STCUAPQK3npxgsjIphQbn0+4wExVljCtsSEg+o0",
-	"o6jdhq/5d8gPTZkcM5+2ENzj1QSolA9AzoPnv3aPjwBgJaHI/cW5KCQCUnbZBcWu/VYmVDgIZONFde96",
-	"5VQPF8CGwzE3mBTtxq9POQpGcEDbirfhlg3cZopConmztam2/OYd840/+nm32LAcevc0CVOo7CYoWsrT",
-	"9PYNaWHnvgATmkjBAFOnPC8FtnluEJ4Uuml7W7UnnAk2WtigG9aDPnYqZvW3Bz7y72dvsOYrargoinlw",
-	"q+6woJHagexxTKYKg4TZ1Ai5Zd2by0X+Alveple0xXF0KYYhC7qlPoSXorIkCIhshlyicpb69Ut9fBwi",
-	"JnYplF1B2SQlzopQRhmMmGCWGISY84kUzZgjxdWWME3dMKKCgArGee/ElI/CCw6yvMIP38n47xo1TVkU",
-	"wxAXbE84qnXYqY4y7FEHzXaQGjeVP0Qr3lL1TpOjnIBl5BSGiDxEazfOIp//VJ1o3pushMhNVZmt5+Lm",
-	"5tEqOdsmEkygqpAJJISPmnNbFarEwgK7lS75yucxOK50zA+7zUmfvef0xg96y4Qa9wWwS7U/q1cnOBQf",
-	"IPp0yrYXR2yR428CFM2mtz/AnZATMKojpyo76I8Dhxwksxr3P6vxNPOxEwK9Oa9SUGpFfBzNKlRAAo7J",
-	"DHFM7iOOyQngmAzUpwKZnE53A5m8rIHsNKwlevapNxk2S0U/kOBX0P21kMYKJcoIJQYwcaFPuXhvhQIS",
-	"gh8CnWXVrkN8AfiJSi+jp+DFBNyIadmBJr41A/roCXeGM4qzIP+jXnkpxDxEan0ieB18lopMlvGogler",
-	"y1JEagrtIKoWS5GS6t4MDAigTu+aKQ3lXzesRdy0erDmCpUqE1BAuX+E/QZUh0KOrdgiYNApK1S+RpAN",
-	"9yMlJcHZvOamWOurQLYNtDSw5erAHBDSFLhtz7OEMdQGKAsYYOUZ3jd75CP0kr0dYR+TxioPqFpRuRnK",
-	"Hal/tZxDDDcoYwGsu3l9FRRbRGmd6y35bg7Q+kZbItQ90ZXOH5mstJtaQZTaw0YjasG2bXrQpu06+Tyd",
-	"xSyfbHWNwmntNx5HfyI1BqBAMs/BCKzv3EHn+6MTfjq6n53lg06j+IAc1W1wFi28ENG1dbPPS6mb8Yl9",
-	"FrMvuKPMM0sZ5FM5mQpj2VICis3MqRri3wtOnlQz40XhfveZt24E56zH5Lg5zandIfzR8Zz9NzKczTuh",
-	"9eCqV4vZjJcrvA0rZNqLAIlqPFBBkvY4WkWnuOErX4VlRHElTJ/RtppBydfvWiqRu3sguc8k2CCdG5YW",
-	"OuOFtKtuKSZSq/8Si8TXU3Yzrni5corU681M5kjQYMJolXOK1gMkmPpW5k57WQBu+UgvVM7LVT8u7YkS",
-	"qqGUquBytq6/bY60JSu92Y4GVTYUlGE5iLQIhqB0XDZeCiWWGNINCabpiUnP8ZeAoOB2bZmTV95RA0ua",
-	"YNITSn7D3odQ5IT1me9/egXq2EA5TZlK8ij9HXLc0cksuF2UgqXvc9OFtORJl/rymiOvpx1ZW6RddqHi",
-	"t4AQOdLjIzsVR0tdFjlMzS1CyN6FqXnjT1qWldxMhcFpaSUGCrK0of2B0xx9Z9hKRewH5Zcw0qo2laRz",
-	"shQLEQrLh1oVq7RLo5QTpUtse6EVqsYmcacyJAYggBZuJ5MwqwcqOO18tBkMWst4UfRrb5QGX0oq8xC7",
-	"eW/YAW11Ex9x+mFWymHHhL8HtZXNWoC2IoRnOyoLotIIf0UkQJSO9ic2NTCH1yJMuQkRyRDfr/DJFEkC",
-	"2keQoQ3xYGcCFcWIZ5c3ogPASbqWvhstxTa1oKVF7UWV1pE2daCtoN4S5g+8hFlbJCTFkhj0LQHEt+uU",
-	"ikOhyzJYYI5KfFIKUW0XCPIGJ9xqABFh7BjW1B0W+zn+T/dICB2EYc/4imW8LBEvKq163BIvpI5oaS1d",
-	"EDv8oK7BFe1kEGTuIPH18tSX3hmKA9WI3gkFVUlVb1dPEYEMI8eVZyen21r0Jj4YXCXYKPCII095Akhl",
-	"ZA4FuPNSXjmFqamjrZOukJirwBe32eRFVda3ExtSFVKJ4aVYpX02XyBqiJPQ4aqwftLSIpjcDFE0p/Xm",
-	"uw0EBSoYtyx4UdoPvgOBPZZ9DvE+PXE9M99E/u+2VNTPnfob+7M2ptGqcB4uqLdImG3Det2YCPA6Yv3v",
-	"DLWnH1UwbYQTAH6geu0J+oUg1xROvU7SMZmei/wofKa2SkfQVsmJuKrpQDghO17dhCctFCSWwQlHviUg",
-	"dnXeRc9ocMLgRP7VJvVrNcxemAPrbub2+Fbj1aJFOVXN1s+zKKbBQwJpnDF7UOVJe5OY4CD2uT69loQs",
-	"3OigKi25uZX0rC2H8MH02nq4Boo17wJbrhq25UdilmxJun8dsio8VE6AwnH7Kj49byoIUQpbyqZYcYi4",
-	"Vcn+2Hgp6id6TuBXely1+6yiywHdEBLV3HPmWhk5KkQAMfBovzeCZLIdTMRPNF6A5tWuNs9nhd1uTTVv",
-	"oHwI1LeQ6uOShTy4ZOT7nM+LRg8nKR07xc0nYIITxGNtKhWVti3VzZz+VQLfFz/9ddHWVo6gu0GpzXWX",
-	"pZlMPQix1Yh+6BuX+/P1SoolpJVn0n2bS8Jaz2fQ8U0vVQt450syTV5iytohVX2BPzqIdblEezYYxWe9",
-	"s1jM9h801f5BIOwg9IcK7wIicCMBWrwuMbmo0rabDq8YjHZzR0UMv4EckAS7koCMz0Np4Env9Kyx5Yz7",
-	"4eOxIdB8Cr3dADrbtgE9hImd7L/9mtiy7qRrAU001J65yngH8wXLKEgBdDbgppI0lmoiynkpW47+Telk",
-	"CzOM+hw26kTaVp1M9kSs4KouJtpcwEEemAXSaGc+OUyhkbTFokkH1EtRHmXcCFYIawHlNJcTSb4gqZQz",
-	"olbzqVBrnm+ewdwifnt4f72udM7dI917/vstP/pP7+jRuzv0x9G7e/6ru//jb01EWuuFsjF0/0u1LX2f",
-	"LoRUVQRi5CzekdbW2JLP+46T8ehUpHn6Xo9d9joGaygEz0HgPeGydB8Slo7pz+H73KRgVKJB7ePEIyHV",
-	"ZKDA2sidmez+CoH3ibxypzTATFmsmaiwiTy4ZFXP7yn9Fp2vBJf2LtLBIto/ODndUdQLS/UUbz3p9TZZ",
-	"DOuKb6bU/tAufYaYc4/ycbi0qYq8ielxTh9dMX6RzQR7rMu5Ljm1s8ORIvdvHCgfUc+N7QDcU1tryddr",
-	"t1upt7vP2xpB4cZ2umHb8k2l9ABGGO2M+iHseS1U37xKiNnekhAGvXCn3CNPamb4qk/ZE2C/YIOyhKzL",
-	"kNDRaVr2XMwLvWJzORceqkKjNS8bw3PNiOm1lIku+8UNzF2JIICZXsckB62rG4ouN+uvwgnQjCQcsjMQ",
-	"WHftwax38uj+w/EDcfRDdjI6+j4/5UePxr3e0Rl/MHqYfZ//IB6ND2qbT+OBNd7BQzehLccseQsKM77+",
-	"5iZyK3O4QSwVlRuI9ezCbd/EPQmNuSiy5B7VlEtBSDIAXtm9KTyXLQ3SgmETQ1dDwLQNqno3OMxegu9m",
-	"4VzIsNtqeLprrkP/Eu/QbO2LrgsBViBEJcCbLzHmgW50ur+pnHML/gsMdC2O5CnXyryHn+S04J1609Yd",
-	"Ev4GIGIS9qgXcvs8AX0uIHWTg1DIxia5ROeL2xYJW6hCGA9YmU65ykU+1FeiTLvsTYO+kHhkmoGqRoJF",
-	"wPgq9/wSHs7kOKimRmslSozoUuTEELyNWuuL9THb60c49qKZRm6Ec8hYEHkwcAO1urvMi80i6oo+zWoY",
-	"OCJMfx0oR2mgdxUYDFaAXw7IK3AsD9BpWFtCq5hW/JFuL6k+BObnUMyem935z4QzAIlE61xc3/YxLiWG",
-	"+tzPUk3gBuOTjGd8tYeAiGXDDiHQgDTE53I/kKEvBi5UjWgbrsmN4QndGo7QtnakB/Yw9q2EPxkHv6Ub",
-	"1c0SI/R5aqLKm+bCIvKyVnn4kFnqRfFITJ0tE2oVmlSj8GOMZFAn/YwQU/asacISdVNt589RxNRaRfPm",
-	"myyZ8d7Iv+phdtXD+IWvFTvGQ23cPVPNZ3JTqHxetb/SDHZp/8FZvN5uL7Qt+7RuZZ90wNvgzGt4kW/b",
-	"ZorFpMuea4xoVy3bup/cG+1NtGnWEsFXBzJWKbhpClakM2kIk7SquPNisdLq3gPMktGktABObIXoWoEk",
-	"+2JCxwRw/QwrOuIoF70xQlR9tyXYfvA8D691WMYSaMSzy3MQQQVhz65MqOjbCjhcq0w4PJxK0wVHUFiv",
-	"Rq5wS/BSGGqovOaFOCA2HVqp9thMcFWFAHw2CYYDoyLQm4pf1zIpDpKTPsvnYNTBzfAjsrIzluFUwVwH",
-	"394RD8YodL8PGkkrJGCFyUgAdCqvNleua82QjBAzw6zub6QfJ425weyOEQJ+Se8mLF2obCqw+v+ODztG",
-	"BXhAzrvJQPmNPww9+VN2J5TKwZZY3/4Qylqv/scEXd9Kl/ABSscS0FWXwJnZnaUnQR1ob8kjpD13A+UU",
-	"Da30rW7RQhrSDzjfgcp1Zo59XUZ3luPcKcEccpOHMLSU3YEkVLPWvgL825rpIqddnQAULDxWuBuOSOWA",
-	"h6P1/jkxHGnfbqRRbMt5waoNqEl45d5OZ4PgZZPlfqGg1zB1H07HBYdewdRnnPoUp+MiC18/fgpf6Oq6",
-	"+ukGUwZDFF8ZBji1dt65vgZ4qLFuMNopAkhp+ZhVj4moC4wRYWdy38ImoXY4mHJ/JUooCLAaFxOWlqKW",
-	"lMMLYEY+mclDtjsW7A7UQN279wbqFO/dYxfsHk79HpWHhuIOiIEb7VutXrB78LJ72KLTCDjuo/R07ITN",
-	"69OA+/wS3iPM8oFymwyLGuLmKtSUvct+hnRh3N/yykMZkhfFnUr3POfc85F6uhPeBtXK9zaIYBwV3PGF",
-	"JLhY2KlQVmY40Hv3WOq+0qX8D3zTZz/CqrLBote7nwXWgY8CHGdQS1xoNYFd7csvkZ7YDxttDibe88wW",
-	"K2w6tYyaX2A9Lg4I9gwsCs3ffQaHHZ9jcyWp1fEcAdz+/rvRKkUIyUdnD76/6+uFCYUNUa0Sxp2e4nGc",
-	"KHccYLsqUHkoQk7/vyNKnjl6mqdUs4bM5MTDiOdMqvkCYdqFssgfKUKppWwuSgalDEnl/YL88O8MpMfT",
-	"FLFSDljbfXvvHmbmKeEekAllj4RyA8+ZEZOZgA70/HiURkKVpfz/Pn0ySumJ2Oz53j1SspeUeoRLAKcN",
-	"Ru48xL9bNg1rY33sHtJARiuWnvUeIcDasHSGDDTOcnN3P50+SilnHJIqjy7GVpQpHZfU0RtAXQxSYKAQ",
-	"+ithKTySZDkojOcs/V8/v2bdbvd4YfgkgI9F/VzD7AxMzlEp/QDiN2GR4+EaCgjwb9hcc/7vBaZagtXo",
-	"naFRAgH1unVnV7RWUPwxloUVpQE3laKaRgJwca/2W23OJ04g6YHCVEH3PyqoL7FoKkCOcsuqHv5zwa2B",
-	"Hv5TmcOyrNDrgHP9x88XP927V9s2QF0MtDqCSbM+YsKCAzsfONZ4+QaeSUc5dEOH2zbUoNV+GpB7LKza",
-	"8VTwwk7/Q/3w56XOhDHQ0MC4MxiuAXjd/6BCkXGF1TR3kQXgAj0Xis9ld8VnBTxJmlA0cRf8EE79xFgu",
-	"HL2FzIQytayCuePRo9Nur5N0FmVBx47pHx8vl8suh5+7upwc073m+NnTxz8/f/Uz3FOB7IXTKKrV6Xd6",
-	"3RO8ioba6Xfud3vd+x3Ix5nCSXt8dXLsz8Nj6qXf/9CZNBnJ4Denaw0myYR+s+cUT0ccQajVmPMSjCa8",
-	"RWr1NO/0IQG/hnZuYDglnwnM7nnbrJtUlxw/Ds2fIfn2V/dL5zrZed+vpRjL93tfDnJp76vROUiXvwOl",
-	"Z67dkjk6nvZ6CKsHyix6qKvz4Hcya1H9OggqHnzFoKW0uBFA2EC3R0Ifv046ZziappeEUR//yHOfigm3",
-	"3N99yxNdjhC8FsYDh8nuuzycKaiCPt+v8wzF3XqnCSif4M4+eRt5VwCu2ezHsT6oNdXLKBCVRL58Jzsh",
-	"LAYSx5fsbXIyBizryP0BcvFHKnO/+SWnyOd1XRO35UJcb3DdyeccQt7GeM7kJqqGppA+y+YbYT+cYWws",
-	"sBC92WS/66RJjh5/kPl1VZGzkzufuqNVvLceQDRGdQHWLXyPnZBH6BSEjCunho6Eb8DSBy076LK479lL",
-	"9yNU1oRGLagLqzUUPjys6qyOd2yyeo3ZzjZn+BLf1P24NTzDR26/47m2TwCLGG54tIXhY7W7ltvr8ZAR",
-	"GHSjDYhPR+uAiJCRStXUBYeWZW0RSJ1a6QVRn0lbx2ftd/bMy/IgvGe9R9X5/1ircSGzCPc9Bry9Tvbc",
-	"5dVm2NjYT2196mts2L2BTYfcsu+m+3it4Wnuj2nauGhrtCs+F9GIjBDUwBJvcvbZTHgErGC3QMMS9KNu",
-	"6j/UuOdgxeePocBECXRNB4gn62iFYYmPPDJuRP8I6+T5z3+zr8rRojS89hGiz6Et1FKdv7Ca4FMatygG",
-	"cMXHKwKPdt8ShOHN6QEsxPQ2OaEuRI4/4B/7n/y+HXcVjsPkJNQIUJeIS/RDZhnTinAfyLNI1j16yoTK",
-	"z2vFEBMNPT3Bs1GHnusy8IWw+9TLLPQrQRVkpq8Cmh3UgyxyaZm4chQ8D35zzJHBBHYMOVkebN/6JkCy",
-	"RJtglx7xE7rav5Qe8YlMg6PdzjSJP2nqlJkI20aW3hfapLUN+mUJ9xKgMLaT7bATE6fafNyHnXqMrNx6",
-	"/L+ZavIwec0Zs1LA9wGufG9qVwkdhRFxHn60v7EdDEBn9t0hR5pC2OgKPJmRXeCEBdRPmmSgUDTAVdEl",
-	"bxDnej4XCvT6CHemcsq7zUzgHr5/mXsvTr5pm1aqys9IoEOp/1UrIFU9QsNGwAnflu/kS+87UHaWNWBP",
-	"AF354huxShNslI6OIZ/gJX9O1Rkm38azSBlQnDFz6GPZ9RaYLwglE1tREef55MpPZLxKa29Sy4GCn0kr",
-	"h2ffjlKO09qikwNxIfc8xFZ6X7G0uzUjYEz8scGU2+XZ8Qf4d6tF8HqLGp8EC0FRE8hxKQSioKBncFPF",
-	"Z4dr+N0WPb3aFX9QNb11WduV9Baa9L7MniXUjdvT0LdQ7BOk8+6DFqgSyXJus4a6Q8i9wNjvaIGuOIQR",
-	"BLRWmU2rTJtI6cYnYCE/ZEj6rO6QHY9WLaciLNx5QWCGTDO3l85Dhki9XSuTZgDe+kKjHWGb9G4EUfzs",
-	"h9Fv2Mx1r8PoFhj7D6hnYx9Rv3++M8wIayHd8qPPlGNETep/+LIbr9H1eeEOlRKgtyC3mrL+UjbVRV4l",
-	"R5g2WE1Tw9WEjaYcsWRBsQZMsisBjwPrsc7ZSNsp1OONBJvJ95DnAX37uGLp01zM5toKla2O/ilWKQS/",
-	"5qLqZgIpKD7eNhHWRM3lsGMpxYudhFgPlLEX1I01xYMyjWAG4uQwf0MItVUHeoDp9UmmUGxpNCarQHNv",
-	"H3YJJXgceqz2g4iBvYgNn4MNRz3II1hYn0irVT33But4IFstRuZ0YhOT/EwTphEKRwIlRaQxPV4D+DSQ",
-	"ko0NBSrpCEAw51ArWYdcSj1m7nKq2TJAlTcJSI8UdhjLR8zwT7EiQ+0Q2RoFDL0a9zbk8ugiPxrx7FLE",
-	"bVED6KN7WQVT5Y4IXIWpngd3jViy6gFRevnbCjRf5GZIzyTQ0/Bt+MRzJ7NBwNLQNob180+vOlt+jka9",
-	"d+Twwi0Jwvq6N8fkW/FZsUa++uz+J73X/dOdaD0pBJ9L0830DPOYPfY2Dax7db9LmD+AMXZzNPnI+X7R",
-	"AzSunWg4Ri9QGkTZcKFF+x/JpDs7Od3nFBaZVggP8ITLQuC7TvaYzmutn/ESgX7PTh7svuG3KnH/F5FL",
-	"7gFGz05P97mZkhD5CKu2HuxD8t8Uv+Ky8Pd8onLyhmpJ6qibmKwdZfl7PSVK6t9XVclCBL7d1/58/yzC",
-	"x9HjvlQK4VfqF6ymsy0hMKL/n8qzHXr2RASI4iIRU8cc+sWN2Uades+UxQswaVfU8BTUbRkUWmmCwVEv",
-	"UEEMErSUnYLXlq5QsddnskerF9yOh3T9/VtTGysmiWLimOf9x7VcvQt0bR+17p3Dj4Sd6ZJPLeboBz+p",
-	"UHnF+b6VjAcY32B0AIcTKxOKKLxPZspN39cnVQdPdV0GjRTcte2pkWs75CvLi7yhvLy9F/8LCs7kBvL+",
-	"WrlzR14A9U4EpIzNpogInY7Iowjh5Ns/Mpn7gjun7fAidCBCVz0JGgGQvkmv14uD+LwUUOWNOMDkz2+L",
-	"3rfF7de7CxTUuIpq4AH6wf3y74WApoNkNHlU8yBTD8Id/XbVqy+YKnBbgf9dySPRXsfu9F9WPdpzwxKA",
-	"77ZUHuzCZKSaFHHzHKdb9VkoJDcV9C9TGurJEhbBP9PviECSsFzPuPToA1CWyexSZpAx5E0pagCF2pbH",
-	"FE7W+vIpPVAgIpzq5sGm0IznEKnVJTnr5nwizuMOQ1iAqMcU4iDGb5MMTzyl9pENnqxBSIDcknbVJij8",
-	"75193Sk0nFf+PhAW+4zkUqq8bRTZurjaYwTYdnaPt1cL64cC7quWoVDHj/2Gst425yPGErp0NElxhFb7",
-	"00lxWuHW9BkiKPrMl7r0wjzB5NbNJijfhox/LYoixAqWpVYTCqugOhGSEW87nLuniMfTZ1uG2HO4Yh+5",
-	"FkEfkFjD7nK+NV/oKEU9Mm2UU5EHJM1VBODmbI++L2H3LTrJSKSObCOBRewXqAtCd4WB8t0+CRV+RsXX",
-	"ip08ZP+UPybYQI7bAIZWvRMav8VtPFE9pAgUQtBDIJwa3rjlT/Hy4QIbwaV7dflslvTUO7VFoDS2nmgR",
-	"abgcUkV9eMG+Cx33AmRwOod0Pmir50ET/NoVWl8CNgDpzvhUwtU8Z1TOPYIzv6SGHbO5JTg2hI0jWM80",
-	"qtNPW8866vGznxCqtQz6k2Qtujm3SV3YrLDPZP7NZSx+m0oyDO34g/vnulWQTgTI0c5nZotWPxtYobeX",
-	"4ERd1KjW8laXdffVjpCfwAPHVZx00oaN6P3HtcgQnH3uwEGMEnIe9MkACa2ywSUHh1M21dqIJMD0xT1H",
-	"fRnEUpd5qKSA51D7/QrtxkPYPddspHMpzHlkEw2UhC0JHXb1TFQteSNbCfIauuwNfO9Rjaup+fbUHnEG",
-	"KidofHw85rL0rnNEniEEoA1DizbRY6TvPhrJbVsVUde32jF8Y2efH8X+Z+BXfKjRwrbIsEDL5PZsh1uI",
-	"I1f2BjmMzRT03qkucr+vV390kVqGtp1f55y2VS/zCIbal5xWQMtjuAKxPX2mOmKhezAAJaAERS8TZhbZ",
-	"FE3MuS4JvgoAFKEylL2pnQOgpPvuV9IMlKF+c9CjPkM86QRRvzLBpE9fD5ZQQmV3WIpKgFbQ7pxdAIpr",
-	"1KSVgKKVZrBU/YDU4I8bGQDrqetoc/DHlqvPrSdhC9hWSIZaU9Q/UorPLciuF46WfgMAQdd0lSZdcE/5",
-	"MC+4+jrydF+DiwEzVyGVMkWvQ4IKj5+x+0ACG3t+kvOa/BtkRVOmqf/ok1HJcQJpphgbJ2e2lyioP8L1",
-	"K/SMDNTI6YaEQMukyopFLvIYDrMtVRUdnlR7690sbv+jhIow53I5Jhe/1/syrrSSGS+qBOU+Iz4yA+VD",
-	"x7rMEeKDeubnGvQ/M9VLEmTpRNi0ynR1v0SfLPXR5/EQEFgPkn2rRI/vDEuBZGloxg9Uct9DRnBCMJpm",
-	"4RH69kgF7rJXHhvWfdOdNQo0YNLPk+OxR4bo1556+WsBnUquG5vPcRUzM8v1X+mWf6Vb7qUmrzPOp2VZ",
-	"1oDJW53kL8NVn7uS2pn+e1/9I9jz37rD0xO3zen5csMyTLC0050R5Df55pyhNdfFpkM05uSv0Ckahnf8",
-	"wa3H9X6b58X4Nbpg/tpCt7qF/libB/A3kK9ueffsvtrx/yduteMPbvm2pn5C8fqSl7mJGpUg8HrV/LDW",
-	"h4EQF5M1FOg9Su8SqvAF1R0bBgT1m+r8uix9Oj76hdts2mf3UnA5b1auUZuIs5PTdgysl1XPlMMW9Rcs",
-	"Jtt7nZ6OYbh7XdpUJ3c7xUwEKBAVM+Fi/aVa59+UshugFqIeQc2irRl/0xcDxcjy3FRdj6D3Ppn6iEMe",
-	"EvNHOl91myIzH731no6fayVoO32JM3BXgMFNj7Dz3SN/fs1bm8DTZcdwDTz2flN+OjW5hFwI9BM9HR+5",
-	"WaPQ8wG0WwzQ7mSkr/OM3MNLz2f7X/wvVHcih9+iJYDrtgG2ffFerrYq/GrrUCE+NiyMCvr7adSNAouN",
-	"fl/4z1qJ7kD9/O8FL0LN+VrhPBzB6MIC/zs152JvQo+neSTuKsxhcEO6ra0MXrx/jf9AfWyRf5OTbGG/",
-	"ynM7lkvJFy2H/xz16deHBrb3rj7/qkb7NdWOIz5JS+34J5wxN1mqt2sKWL/3ScP9S7H8y2e7pUR+p/Kx",
-	"tx2MB98uR62/6g+Cvuon1O7ZoQl/wyVVcZuqVn+oX9ev1B9Kwzv+4P/cmiz6skKI+Oyc024P+Tavt2mX",
-	"NCBl3MpK777a0/MGWOOYWja2F95B2v6SS5tiRBs1bszRoW62qJGXWFULSgik8ihNVbNVE2OuVpQN5C/y",
-	"cJfhEszNhkR+pe1G09eBilr1oYUDAJnouJMzEaFoBg+DnQoyU1gKqY8pk1hhYer54L4O0ApKbU+wimGE",
-	"OaotuaIviYY7EkX/oZes0GrCrIa2hb62oUq3Su/3DNRGpCcPer2ZSc/9NSx92DNQylDVetzvmZb0Tvf0",
-	"1sKOh4C/aEXpbvzvt72jR+/+fmcw6OJfd//HnZn5/83dv3X2qP7YTKj/mNRT35zb6efYk5z+IJZwJB+P",
-	"C6lEQ7fubzlSglzTKhTh5z9Bxmm9SeyfQxTronD26FeSVzYVPn3SNGTVlwivoYucaSUM9NbnMW6Nr70C",
-	"YToDD6RQtoJbvGB+vlGiWsie0OOB2kA7xJQKbi77OBo5mUJcBhune6QP7BdKvWTnC+yg7+Rn7uMP7ubJ",
-	"gpc5KxeFjyJhKhr0Kse365yvuuxnnk2xk+53hs21VBYagE2kMnETU6RLwtK2gNjxSOer4263Cx64gWq/",
-	"0NeQH3+gv6J7zxlnl2KFqWdWvLdsJIzMBTWKRq8gVDFw694RLSkeIcdYvJGGRsebWbCeC784IuOeEpLG",
-	"F8TaV+V0caMTObBc5HjB2OE6P/8V9/q24l6/cMTNEcsKKDqIgIDIik3pUSy2HFZ7ngcLBBj9sB23/De4",
-	"6nNjPONbmgFTyhV26Y5bxt9ubbyvh4c6BCprgCGar7Uunka3Z7PmC999KKAnQ8yHCu+AbxqjpM88DT4b",
-	"s9AbtjPKN4OUxXPq1j6Trb1MbqqLTisAfkPb4xD/U0yPfhcZbD0aJSVQnbNULYoiZaMSEvAhXR7pQafT",
-	"shERH19A7DWWCpN0+AyQJny7uIGiPlMBVn8NGR8elTBeOK1wpKH+HmWET/EvNAT++76EH1A5tCpWPte/",
-	"EMZx+q9PsVl7iXVGXv5yiza9VOykx0w78H7E8jevi+DDbwd6f6+dloQGB0zp5R8ei3/PjdomhHd0zD8A",
-	"zfame+E3FPdSswvvXil10epdKREQZm/9+s8EZ/GFG+/fUvjCidGKYRo2B8+ccn2DHbk+Cvj2uYaTzZ0H",
-	"WejVWnVKmMoJtCTQBcHpIB6jXqoAs0iXVx3/wUlB7a0HasZzwSSA+vgW34j6FtzWBbfCWF/ajLWnUOiG",
-	"GJ/shW+VHTe2xn6SuoQvl0qU4LfFnpJDfSXKNPGIB7zAnJq2XsKhG/tnaCVcdfv/4p2Eq1dvReMllghJ",
-	"Syho//hIvKraoU2bcvuBtRfWrhLvbeiNUlVuEk6SJoeeNlBJCR3RUVzgHnGbgXCv7lAVIyWNaUOoVyx1",
-	"m27oLktx04Rna3XX7+2Bcpu79Bi0e25uwKyFUFFo2op37pHfhTdU++qPiea7g4E+s4l7CCpvxLPHTkIe",
-	"Ofn42V3eTSPc2vS9sTPvk6pXd9TFJ5QFC1XhyIVDh9GZE50i58FiT+n0GXKb1uwvINJAedRqeAb2A6SI",
-	"KG3HJo53VH1xJcoWnr9h3Wmr3uTReqrzWGlsLNT9g7aXfCZsJdcWFiDOm9jhEDG/7ghcz6fHt3nLeuRd",
-	"zlGnaAgJ+FA2fHteU2D8JUoHcCgPOrrhRPIOxz9E/tI+fs2qyoia2n5jPXljvyg5drY6Rm+4L/RyqvlM",
-	"tvqx6efPGbLBN7T1UeFFQeLoZuiso6NhJAoN3jfduN/d7SJbAEgydAYTvHSH4dt3junJ7wW/LMqi0+8c",
-	"w2ag5zQ1trdhQugezKux1Cy/buUcoNFsehnQ0bhQOS8BUF4aXQD5o5s9q2ze/Yq6P0eorGbqlExe7+YQ",
-	"PYwc8pvPauoumIBE9eUPTPBsGj2qSuDcfNo/pLG6XAF1cuEEdLmq3eoDNZu3EuA4QJAu7NQpFJn3REaP",
-	"iPsntDwkRjoiW5OQaRbKdOsg/W2LI5WxvMA1IergSkf3ewnvtuP/CQAA//8=",
+	"7L17l9s2si/6VbB0567Y3mx1t1+J1Wuvc5yHz/iO4+TanvHdK50tQiQkIU0BGgJqWePt734XqgogKIES",
+	"ZbcfyWT+mLgpPvAs1ONXv3o7KPRiqZVQ1gxGbwdzwUtRwz9/eMVn7r+lMEUtl1ZqNRgNnvOFMMzOpWHG",
+	"ciuYnjI7F6wWRq/qQlwwJa5FDdcMXwjGZ1wqxqdW1IyzYs7VTAwH2UC84YtlJQajweXg65Nzfndyr7hf",
+	"Xg4G2cAUc7Hg7tt2s3R3GFtLNRu8e/cuGyx5zRfCUiO/1aUU5md3bbet+ZRXRuSsEvxaGKZXttVU8xWb",
+	"wOMZW89lMWe8FmyhjXV9Ws+5ZZxV0li2FnI2N67R0r32nytRbwbZQPGFaxy+o9XsUkz5qrKDka1XIvO9",
+	"mGhdCa4Grhff1aIUykpePS07Wv9qLpgsmXUNcc2Gppi5Xpv28J2dP7r3cPpAnHxTnE9Ovi7v8pNH07Oz",
+	"k/v8weRh8XX5jXg09U1fcjtvWi7LQTaoxT9Xshalb2zTiwV/80yomZ0PRncfPMwGC6n83+fZztTEfXrp",
+	"VkZHt35S1QZHVxomVbSUugYYfmyN719qMR2MBv/XabN4T/FXc7rVCmzZqja63jPOuRJv7LiA23K/pJd8",
+	"JthETHXd2TR8YtAxaucP731zPzVSTyoh7J7mTN3vXxnmvtKebFHORHoy4Zkbnc+npVgstRWq2PxNbNIt",
+	"LXhViforw/RaQXPZVNc4p64hwtiMXYmlhct377O5XtVb6/f+5Lw44w/ESSmWld6cnH9zftd3EcVR08mo",
+	"SSeuTZ3de7DdvSW3VtTunf/9y+Xlm7vnJ5eXb74Wv/7HXwbJvk9/5LaY73b6dS2d0HOLWLYlH4N1LKsK",
+	"VzeMgZOhMCzmguV38vCchNVv56IWzMmZqjogEtOjMT3BVnatv7vfpPv2XCvR0b+fFOOsFrzMoHPQgSCC",
+	"cLbZnJshgxvXMBr5nTyDCY6GpYbxUFrRCcFtYjXf2dMz18YD3Tu7m9xdz/hEVPukTzgA2FraOc5U5R7K",
+	"WH4lNv95zauVyIfs/8hroZhx5xmvmJULOCrcI7yqSEosWj36ZWAFX/ynmevl4Ne0yIAPtbokrViYrb49",
+	"OL97YINm7van+Oj5w/Azr2u+wWGQC9klZP6q12zB1YbBt5nVjCuzdie0hROwS95V7p3po+787AyaJBer",
+	"xWD0AP6SCv9qWi+VFTNRQwN/FMbwWdc58Xq+yUiYCDaXxup6c+Hbx9zcs8nGii1hstDXAnWPuV66frl/",
+	"K7FmE15cCVV29GuBTTl2pTllaI8Y9+uMJHnG3IgXc17zwukvGXO7YynqQih7IlShS1EyI2YLoWy7W1ut",
+	"b0t++E9PwX94Xblu6XJft5QuXZdkeUQHar2yoj457+iBLm+2Bz/XYirfHNRA5twwjsfWLc5MtZq5OXJa",
+	"l566H3QpbqPsmoiZVJG86NogS/jwYF/bd1v7QlxLI7Xau5TwFreUVouJqDOma5ZX3Apj8/ZY48X0SPv3",
+	"7B3tfeqVb+tzaAU0/5VQXO1TZyzc8JWBEW63lReLDn0GH7pRhebVZtlzu7pnhx3tcq99/9HDT7iWQJP+",
+	"wWu5f/Cu8Q6SIResElMLpoyXjSSB/Y1dK5N+PkpXeOf6aZZaGYHWFi9foFbn/iq0skLBP/lyWcmCu2af",
+	"Lms9qcTiP34zrg9vm8l2T5R4CFzzSpZj0hAH2aAUlsvKjS7MA1xmpRZOg3DblIT6VNcLr41Iw/RS1PBN",
+	"ZvkVmGCirrUzDH8J37Jajyteg2wPX8EtxBYr43Z2OFQenJ0NIgMznHfvfsX5FsaOZdnf5HKGy8oMRvfd",
+	"YWilhRX/LS/Zi9Bxf2pP9MqOJhVXV+5k77eYfsaBxnlKLWccxoIrN4gTAWod42Zr8Ibui99pNa1kccy8",
+	"fnAjn8ZKcOUatwGpxpV2F0MHjOWqBFtRWsPWfAMtfqLriSxLoT5lk0Ga6Svh5HCtK9GsUV5Veo0jeyuf",
+	"+rblt6FH7garSVs2ehG8JtRudiufrXhdijK/PWKcwR+sXlUCjQc4rS7Vwq1yxtmy1m82rF4p5hZ5xqxe",
+	"FXMYnAUv5tKp3DWzq1q5j7rPTXS5YaIyYsh+mrLwrYzluGFyOAndYS6UrTfuSGfLihfiAt7qvsKkuVT4",
+	"5DhnXJVo+6yqWLsp4XYjXKcKwQzfGHKtuMFyzdvQIEg7ZK/JCeBUO1E2S2Cl0EtUZvDARMAbLxV6kiYb",
+	"5hTyDY4/CAN4pRleqgEoL/aJXqnygySU0nY8hbdsySawsmG0lGZFtTJOkWOXXkEDW20hjXHy0522KO4H",
+	"Hyo/7jfy47m27Ak17SNJD9yYsGjd5myWcGTwwx78uRaFVqV0zz3hshLlp96MfoShjWGCMt/+tbdcl1FL",
+	"cU/BVuA0obkSa6dIMSuqyq1Zt1m1FeSogvHgNkO1MBj8ecWNHeNizZ188tvpUrk30Cp2j7sb3frMUg7W",
+	"VPfptlO45x2qtDgQn3CAH6sNQ1EM/YIpf6X1MzhOP/FEgwhzszBxFt599qP8Ftrzd8Wvuaz4pPrkTSq5",
+	"5RNuRPuELeaiZEqv2a181bTNyXV3rEk1c724UnqtGtc5iIavDBPTqSjsBavFUsC6G7Kf6vgeZrW+YpVW",
+	"M1FfKjvnipGHBQSv/JdwIhM2w5pLK0r3ANwf1EXvW6Q/g24OE+0OLysXQq+sa7G0rJSlbzhK+BzlYQ7S",
+	"3S10DmdbqXfW9wth683J4ymoUtuq7UvYj+B6cC0dptz+jbPgHcz0staFM9SPm+t9+mcQz0HIn7OpFFXp",
+	"BQgvCrG08MWUdunfBB6j+DVwISiYs1pwC0ERrtiZU1SX2nXOqZinbmWfFlopUdgxDf6Hq5x37zZHRmvk",
+	"2A/KSrv5uLon7NY1N+RJdOsmkpugye2OMO1ns1oudW1F+aMoJQdL6TPJGpD2bpRgQ0nFuGLg5YDNkLJD",
+	"gjroDJIhWHj0Tdekx4W76TtYOrvuLqfIcMNKt6FhTmDIpivDq8jqW4O6nHN4VU6tdDoeyhZU8vIrsbT5",
+	"CMNG3Fg207pk16J2lnujTw9ZXouFvhYl3atQ0cOvraWduy9KmzmjQVqM7F0qnDGnsamNf+mQ5dNa/0uo",
+	"+E3QemGY0ehsbPyuJPnc2OI4SsuuhFg6c0Abpx6yOS+H7JlrCK9gSFy3VwokJ33Ed8j7py8VfNZpZ7S4",
+	"4O4Lllfa+PEAp6FvwO7guM/MtBIXLIdxGks1xn6Uqa8a6x6WihY73Odk7pA9b6Q9Tqm9VLnSY7MyS1G4",
+	"1ijdbIlCr6rSiYq5Ez5kdMtJBe1YLUVtRAkt8MaRbwUG0abavWSycQfPhRPRlbChwXGAwnWN7kN5LdRq",
+	"MRj9MmhaNsgGbvmAzgqLY5ANcG4H2YAmYJAN3JCiwGkNkrsU2gsSEZoy+DXhwH6sNv8AwbmzG5zm8f+8",
+	"/Ok5AznqDoc3JzN9Qm9wm334gq/JgQyvWi6rzVO1XKGEKFHT49XPtducVgozGEE0eHu/f6+L1cIJh8ZA",
+	"c9KqWarubIM+wC5ww+d9aOCNroRbQiHMIZhdawjVgotwGX3+LY1Fy+Xfx1n0nC+gj20PfzYQb9x0CXeO",
+	"kVNvr+uwCeOgztt4P0C8OclBYvn++V3X+KmuF9ziOfzw/iDy55/t+vOz4EP/IE/+Iad7NlhWvKOjYJij",
+	"0HY39XtdmOijpwVXW2Je3N/jVV0lAAzZgPbtWKqpTrimwSSR3rDliv2grvUGjlEDYyitEdU0Y5W8EhTc",
+	"eAPrz5nqbCG4MkHRdEfFMBnepCt68pvb8O+ywbe6TER44eMU3KXpdZtgWWur78EGzbxLXJDehP4KH0F3",
+	"N0J/zJDlv9Si5G7B/ppHPh24r+KFwJm7EpvMTSA3Zq3rEvxBOLMBpXGpgkRb8A2b64pQEk4Guy1shaK4",
+	"vXv7hq3dkUnyCZURD/CARY9DvOD1lXG9M0IZaeW1QAF5QPA0cAM3fO39XoDaV445CKWwnUpuxYlT9AaJ",
+	"9diagMT6EW+WshbmqHfKMvkqd1ia7hAPk049d6PkRnkF0mEEkk6WMEUQ6sD5hwiwrt1/h4PkLrvWV0eN",
+	"xLvYxf4LQlWwwe0xyuJR/jWxspsJ+g5uPHg+RPZCe2DgLIU4lgmNCZGtOyCbtsR9ayrbL3uia7YUelm5",
+	"c4VE4f2zRw+TotD9kB1aC1snKL3z3sOHrOQbw6a1XqB68OgMr6AqiSLf65ctub93UX2c1QMyromu41G1",
+	"NRodUbR4uWDj+iyHMrltoy3dD2sEct9JqQ7NnqThm40TL6UZMvSxmbkTrWhEqKJDWMcdi9rmP7i/l88k",
+	"BmvaXQwHXa8Tb6ubW8ddBJ069KLn4o1FLNbuBoeG7O8LArp2YX7OGLoW+cjDaviVcAYJbo8SrhuAb4C5",
+	"dC1qMHxAIuWjxkHu7AahSvDYoQuFLBM3Y7BSh5HCjB8d+F2IUDp4Z1LX/eGarNf2RKAd188cdK2aBrHR",
+	"jqMCxipp0aT2Ln51XJAlum/KIpvVPXjUSYa+kCRsrJICvU5rxdw5b5LHxpVEP/7WfLftscjULFv2DtnB",
+	"4wkvrmieUS9qlI9pNMtBQQAtCwY/toNhzRRu9USGFVjnlyqsnL32mX8z2OxTATGPGQczvFyhS0MY11AC",
+	"HOEgGR/+BJMWBKt7oNbLZWgIKvTgo3bqEUQtSdGpSlEzcQ0v0rVvskGdiN4SnOfBo+mHk7NaryM4LDTA",
+	"cFleMOvULie0nJY616sGO9SyKxuzMMwF7BQaSXeah767P7BFyS2kko6TFiLlgonF0m5aRxtuHqWV6FBN",
+	"yAnYU+1/Iaak0fS2uSa1Xs3mtlkzIuzOCze40cKCe9yWhwe9NEpaY7sWmN/xHU1qffjwUcPBEyCV17yS",
+	"whnE2k2cMSgfP8Px8sSZLT/Uta5TSCHBEFxB6oh0Nt+uYV8kV+ZjJ2gmlQABh5K71rOaL7Ywa+RTGYMB",
+	"tV+S7vwURaAOjc4zbux3eOe7FsohtVqW3M4zBhASJxzQq8/CQ26vw8BsIY8IHrhrtHt39/a3wMnzM/7K",
+	"br148h17+Ojs/DaTirB7cDIH684IZTP2X49/fBbADO4NF+xycDmAzY6qo9xqWNrJflDZQlgaDX968agS",
+	"Qr1vO1bEvgmhh/3Z2nVePm4C6tPIaEBjmELsIQaT1NQBANTfAAzgUPg9lqJZQrAinEFVm2FSJr3/zAcj",
+	"n/s2uCnvOdXXsrYrXo3n2lhzenYKVlr4xylF7lOjBaevtJues/fS3w4GwJGHiNVjD8tKuYLgLCAoDI2F",
+	"jeLROCO51Wmb21LkpD8eLRscak2U5ePRATs4tPRBm95aYbAzj6sjMKtfNn12356Aiju+3CKZ4p04ches",
+	"1IU5pWtmuCgZPjoRhgletNR8AnOMa+E0NgXBQn9tquux90kUbu9PQY8ZNxbB7lUDmtBmvJBmQeD2oACN",
+	"S73gUlEYTxbjZpnSxIytFNFfKwXvgE/5a2bOS72GSysF8WiIXqYUKhq/9PHtg52d0sGPn0dw1eDB8zNK",
+	"WAhn2CvYqks+EyYtI6Sa6g5XAqSQORXJ3ZN3PH6UouFF9s2pGvuUwZ/aOK9wkFXaWYqM91Xt1rxWbrAP",
+	"jBLdlhyorR0YIYFpqqOv+DnJ9ipObQG4a6fhChgxW/PpVBZsymVlCE3kTpZSgxiZCQLqRP7bYdMXMOuN",
+	"1oqtZVVBxEIhIAUNKmcg1WW1Aee3M9NgqbTgFnNeL0QZb2t4vukxdTi9SyCxaveER3RP0vn2ei5UM9cL",
+	"XoqLyCHNprI2luBB7kRVkRG35qa/D67QK8rb3Lvi3Yu/w1vfZR/FKz3V9UxYFIZj7hEfexsFTzx3DyBC",
+	"ZI+fep/+MpblwQFwX3laGtyphZBLO15LVer14eMR7n6NN8PjdAr0iBKFO7ejTB3ytAk5QvTbXHhEt2Ew",
+	"zz0lxX7DFHFuUQjzrGth9vxc+6Q6OCwv4fbv/N1pNz+qAG0vfzTy0cTvTGhyKe62MovFX7ST45k6GFmI",
+	"91W31xe3daGVkcYipsSyZS2cUj9kkItCUTBKwXJyfCYsvN0JT43TzwqnyjaIxoBE9fAaTFUGHMGSk83k",
+	"dDOnAniEGDxk0EPTFmfBFji0kRpBopeCwv682r+wyecEfjcEUVYVngG9FzXMcs/9Som//bZdS3uBsWpQ",
+	"Ka1xHg6yfhqGU6ZhlHZ1jGSYor3o2qPave5uIJi1rPUbKcBr6P6k3GLKF4G/DsW0Dh4730f339g54Q+E",
+	"vYKmWv3OzoiblaQwRp2r5/uPHZqEr9yEXxC1r8/hF3Qfxiw3sy9GaFpaVLcIm3o18nC6/6565W4Yw/D3",
+	"/BrBbI56piUtD96/NZAN/UAjyuJmbzcpaw1h5wT8fVkeKebi7QdDiG9bSBU/d/5lCrZ/I2HVMd8eQtae",
+	"nQ/ZPMfJm2eY8Xfg4ParfY/42J7eXb8uUOLM9Rrx+R5uyxm5qQGNGiC5boFpZxkT4morajlk34tKuGcM",
+	"6DIQDwY/A0H/PfoC9JpCL4SBlHhWATBdGsqxgtQqsJuH7EmtFyw/n+dOB80fnUHC2NdlziYb7+y7YJyt",
+	"57oSlJUMyqtx9y3c/81zgHWUOcUEg5P2/H7ZPka+SUxcFLDYVa/dGNw/v5uxONOm5TauuMEwPkFQyVO8",
+	"E3/XHSEQxZs8PYQWUrKZxvy1ZGD9CJs6NtSOlbaR9YI9gE+n1iGu550NFWgbknYLOpjR1w9OaAC465oZ",
+	"YRt4IWDN++nvlW9Fj3v1tNcefVlo9Fnra1HXIRN0dx5D4+cQQLLtuQukTNkA4tRpSCa0n/IB3FIYtXPh",
+	"2E9TttRVZRA7zK0wI2/VPf75KTOiRk4swHQ6K8+nn0UvpiC+2/QhKWflxOGoBYaCtB/LAFjvLnrCKhmi",
+	"M5byKsFsFCXuvT4+xjm3vYYeAclbSxKehtnLQhzQr7LWJHWu0uek1ic9qDgkI5ajCeukC+3rMV1ht9aQ",
+	"O1ByyxsuHicIb0OU5Eood5MSkkIqANZhypnI6LC/PbxUP5ERCC8dsTzSUg48nLE8KD85u9V23rhfI3Uo",
+	"Z7c89RgAZrPg68mYEZVwe9pklwrIYnBVRaNinNhtAqN2rSPnkZk7+Y+eQWbXshDu2y3lK2e3bOQ15jRM",
+	"wStELoW7Dx42DoRWBOpS8QbiQML3AiVFVQpj4QgK4BJwT1hsCzGZuUWPWbtwq8cmrJSVlbtFuTYDasW3",
+	"GFLPyCxu9SL1RYyNSgOeYvcWmtlmIQUYMFr8iC+WmE3X7NgRy9dcWqlmY9jebtVhs8dLUY8XUq2sCG3j",
+	"ZeuyX3Tj4XCYt0ExuGKb7IhxuIDLdEs7PkarjgYNvWbNgIG7O+qN/9x4++pOF5s7E79sdzzcvPNDyrse",
+	"yfLEWaR9TkLsuw/MIF4L28ZBbr3dfKgN2k8n7NYFsRWHTJnE4RjolB6dnX19/ujR3Qf3v75/9ujReTsX",
+	"Q60qSoBt8Q1Gor09rt9uEDjnofp5EL9tJpm3bcPTfSbza3f04OwsaVbt9P5HfpVSf1/PNSSXprQyWe7J",
+	"8CCg11ZGHDCNrbk7MjHS0xdMCO/MR60UnpATu1ZDlnsFArKvGnUiQIKM5VWFVBosR8GRjxgdFa2FC+sU",
+	"XHzwCgiAu9vTcLfkcRgPwy6hGi/5wdC7h3R1OYh+9PQFaZ377H4W6Bv3UwRcNLnCuNSkHbJ8ye2cYItO",
+	"0BKVglkVcwAdtQUlUe/s7PgWsUJQhYlGyg9zhJVOjW/kFdrp6jO/uLRqULVLPktbmM8JgLDlIqLgfXdo",
+	"AAGeiOFBB30itceu06iexkrc593G9eUBNPQMpChesAWGfSiHXJpgbZZBhURMrTu406H3NlQ+yV9K2wTe",
+	"3NwegCyFU0I8tno37thgQ7v7uIuTlaXbzwFIS4MAi1Rjb6dgD1RO78bDiXJNPbGSVmLIHjdKjhudwml8",
+	"EK6N6P/wqyjEgky+m3QAytrYsRFC9bcRKe9yd2w3SxTdpOnYkGvbTCpn85UqaxElM46aPFvvP5hzP0UL",
+	"3NeBvZcCV6DdmYx0M9dz23I9oAa3QKgqZGvVwtab3tGSbQjStp+3IygMwMfjBhOy0QpdtUgBnApmOXv8",
+	"/cu0jd4V3XrdHoQLtOGc4Kx8Aow1KDeaacCXZZTkbJGC7loQztdqfcSowbtSA1aLhbZizMuyTo4cHTnJ",
+	"/frm+5ctY5XQ6jViVlxnYhEyTOPnrK1E2Sv83CyllTLoSLpgZ7AB4TzfiL5RbyNVkTgtX1pe2yYbEYKu",
+	"kX+NEPkA3u+PujA+DeWQizbEIY2tBcdJ3W36yoh6zGeUHtKVMJr8zSnuB5fKa7gpGWkPzMo0Zy0hFe+x",
+	"aCekVAaMC6upTCBh/xRhR1obbjD9G1NvQ5/A2Gfi7wzsU0tsttitQINAx1+1iZgdDFsIy0tuuTeagUkv",
+	"moLzh+xv8tsRadnBqeHeDBkgfOl22GQD/qdw0Ie8XJ8O0waFRk6398bc9cgGGd7YKbAPUuMDENt59tIg",
+	"gzik+/QVY59HeB4t0Noy6z3V2+5MlH1SLwGhSEqyyC7otswjQMshGLxb8VKhvyjQ1bdFXSWvRW8n97SS",
+	"SvSOzE5X3iY7NlRQYZZieEXz7a4BeVom9R0BG3k7OQ12utNh3JLz5gMtAHAwulPU2cVzXgPlYAQVH2F6",
+	"/oJvLlCYNzb4Iohm8mQiypzuAUaYzLMQbi5VI44Ma2wGyAF1Zhhmh3K/ImVD1bKey0rEUgqja04yypL4",
+	"gfH09loEdMrpSBIy+lT7ontJDUwhU14zbi5VK6/OCWKDkOhIMLLHvmXowdZrFQcBJ7W+IloejA8ADyKk",
+	"3lnPYjwRQjlRL4vG/4mi/P4ZM+nUPJwS8B/QIKXtZF2Km0ByPKc8l2PPM3A78OAWH0HINNqYkMm45MZN",
+	"p4YJUJH0nYiCr0DZFrJOnotblt9WomC0Cz824qR18Cdz0YITPg4INfkxZLjCuCRDnb+nVOPj0oep3bZX",
+	"omM2AAXyIGjTbSwfPEZZ43NwUQFFTRJ3fxavtCb711MzBQfYsTqlzxTaRj91YaKp9+Mbyk/tjc/Er+7N",
+	"QPWKEt0UxNRWDvfweBWsuzvbE7HjN7aRKxNBE2oD6u+HGZ6QAUBZ5FG/btjA9Isk6GXWVp0R1O2haO/q",
+	"e0BLuJtEZqtx1058Pd+Q4AGzGj3ALeKEUiyBO0Griy1xkvyQ6dAnUfOIMuDpi65Xr149iwR4NKfNtxvM",
+	"NJ2ypSgqXjd1n6LpTxspN5pKF5G6NyhjslnofCrmWpueXO/7VOfEh7cFUyjX41owajGE3iLQOH3sdqAJ",
+	"CDiiNpGCtDsz4TMVMW/XyVC8zkNDog1yqdwNHl3i03097zdwRI2auUSR4UwfJBFX0Yl+qQ5GQdrphrjj",
+	"Dh3KXfwjZqOKNh2FOzkKraayXgRYUkpEEbci6oputLi5MmEwc7eCQwoURkqss+vCTMTUfk5xBfZAYPqR",
+	"lt2C4LXJYxf87SGL6DMa/BjSJ+5IaAjdR8pxM+EBHISFfkCNzXGi2y9Gsu4WaSLJRXDTNCtjrqsSKwZt",
+	"qakwuk6dwdEYZBGpBH6xU2/tmjFvDeUj5uyjgFFo2PzCyFKXIyHuG0aWlTenIhsr1ZyfKOj3yrMEfThX",
+	"2A1ygS14KcaTzWEkXAh/RpA49zCTNnG2ClboxcINrhsiVnb4ZPZoM8fyhjXPvG9vPLYnCfHbk68UzWBr",
+	"alJSpbUYjk/loBQNXvLdDI3PSwqWjFmnEgruPvD5BAzrxzhpDx+eCCNL0Qh6nBpg1kVmgMVWCkKv2i+9",
+	"ciMS05LgB/OLZhwIv/bpBe19300T1jBYoqPsvSnCtpq3jyas1babsPF3O/uJszZ+TrKDviYyTb5cVhvK",
+	"kUOyjG3Wjj75tO4bTRbcnhyz123aElJkdF2KOosQe5SAWXoAd28b0TVEiXJfsOB9XNd0PC/x7SydJdrT",
+	"POpY7E9If4EJ+cqw3H1sq4yVu3Ty+P997P/34/qv30xTQmdfbjy406bNt3qPbUQLdAj4FaeS4rJoA/a6",
+	"95+bwMd73TJEC11QzZiGRD1WRPDkGWSDFULMPK4QKCAInpnUSaKV3KGQpEOWDZFxIpwZvthNVZAo+hKs",
+	"RpDyE9Gg9iOYUdovtwrAugOu8CPHqT1PSpRNMsKWZ61Pvk8gu36XDXAzHfOEXsLZ7rkHyzLQc8M/wDhK",
+	"TvH78++UxIydYtwB8LpiohILMP2nlH+cNaYalXwGHRADsI0MIYPhBiiaGp4YrLjZNXWxX7XLLXpI1NJO",
+	"feczxjvIOEo5pUwpsO04W3JbzGk4aJzveqHkB9ndmc+ExUpMgOWnIG2wxYKQBlekXIijD4qG/Wv7mHBt",
+	"PtQb7MxKyakUJVx3nfivxz8+S+r0846UjJckytaNfCMmDNrpoPCMCE8jihpOKCJQITkBJRB26aQ7Isxd",
+	"xoVeSGu75JQ7fVAYaQb140Zh3X5l4lHZ0pN3v3+M6xIhNpTNFOQhAVzXKQPL19nFnK2eh/KHubOOcazQ",
+	"7kruzKag0Tb5v6d3afbMo/sPvr5p3r24yFdv9tKflGjzsXG2FLXRCvT1gvt8iAuWu9bloSRIcpM0JEsf",
+	"rJRkA0AiJ73RntFvq+JQskkhVSsRhcvdkvR1Rdx9PRfcooEU7+ueRx6DnbCmKpN9ipEO3rWr5Ww3/jlE",
+	"X9pVyXlltM/RwsjtV4ZVejbs8sivdjD69+6mtxeW3UlqP/Ae8J91kt763bm1qKu1M8/zqFpPPvJrDKuW",
+	"uZ5cSUSyRZDwqLxP4mvppLfWbEO8deVJRAIsWOl1c0rFYzv8FOlmJGZwrMMEZZ5YLloNKdnzouET2ZYo",
+	"CzwVjnI59bMb6aON6YhgO15cjRcJXQLSb70LTVpfzBo5enhxpfS6EuVM+GLLTVP1CutVUTsVleolQN+R",
+	"34MjaetzzGg25XXPr34QxCvR0L9DYe/zszMCADQ4WqwnFZoaiLzJrzddGRHRQEc8PP2jsjCFXVCGo1J6",
+	"e8b52pw23aanR0AFEzQwE8ZLes9m6DIEAfeetvXUnt8ihFOCFVQE3tSUBcmhDl5KMEFCPdF2E2zUWxek",
+	"A134vFcoyAgNzJ3quhZVlbYffeCk62vN+nIG0GRlg2bWDrnYuVi0v+7jN+H77DWm2kW1jUW1DE7NA/Yr",
+	"jnYY9jgi0gQhQm9aA7ln3tPZK38S0+87o7uiKLoW4wDK7oAT8lo0ejyRNi5wlaiS5X7+ch+dhniFXQtl",
+	"N4A+JBxvw1cVTIhgFBgktPIwhjTVS3W9J0jSNksoP6GhvO8NC3kvbvUgF5taCwcX/q9JrU1W1TgGT3bA",
+	"fVrV6ppjAanKgMEMR+Om0Ds04x1kA9Q5isivI5csxMMhVkqxYCQTEGWDPmqON+/LVUKUpkmI10txc/3o",
+	"lJxdHQkGSJNXBRLCx6y5bfJmYmGBhcHXfONRBG5VusUPu81Jn959eu0bvadDyX0By6XZn82nM+LYo/DM",
+	"h49sd67GHjneHev+Dc6AnElcza2CGc162ZqaDItjNWdY/PTu+sObS1FJLGQwZI89oymZCMQmDpA6vGkr",
+	"1zPs6XADKPK/bZ9gzQZv0xklowyBX4ecjxFxAaU7Qh08ON4BRGvc/wXSRYrZEMvSRQN9aWVTcjTOUPUK",
+	"xDkLJM65h8Q550Ccc6k+lDnn7vwwc86LFqtTYhVjRIEqnGLVQ/Q/CX4NJeYraaxQoo5oiYA5PQO37xsr",
+	"FAwh+D/QSdfIGyS0gJ8oBzZ6C95M9L4IBw9j4gv4YGyAiI44o/gO7nxcRVdCLEOE2APQ2xTllO2zjlsV",
+	"vGlDliM1WCga5PEdrSXpvgxbD1jE0isQ8/BuWH+6acVoywUrVYHEw/0j+zegNFVyasUe0YrOYKHKrQHZ",
+	"cXsSGAq0ki1nx1b1HeLFgcI3tt4ciT0hHamT4VmSZtRqoKyggY1Hui9q5T00MnkzpMBd2LT+6UOqNGN5",
+	"AHLYwjpimEMZCyUd0vOrIMkjgpNuF/a9ubIHN1o4p+0Bb6ydyFin3dTJ2tUdrppQoc593YNinh+J6VtY",
+	"PtvrYAU9xW88jl5JKh9DAWxegvnb3rmXg69Pzvndyb3ifnk5SIoPwMbu40/pWAvRuHZu9mUtdZrF3qOn",
+	"feYjId4sIdfncjYXxmk5QJu0cKqG+OeKkz/WLHhVud894te14IKdOW0qCa/qdiu/dxyp/0aGs/kglyPc",
+	"9XK1WPB6g49hZk53NiaNGg+jIElvnmyiU9zwjc/+MqK6FmbEaFthgebftFSidM8AqNBkyBrCDcsrXfBK",
+	"2s2wFjOp1X+KVeYTW4cFV7zeOEXq1S6COhI0CFRtsK5oNwGw9SmlCDjtZQXVLSZ6pUpeb0ZxSlEE5IYU",
+	"rorLxbb+ttvSDjR82oMAqmxIZMM0FGmRlULpOH+/FkqsMZQcgK35uckv8JdAZeF2bV2Sb9+NBqZSQadn",
+	"BLrDCrmQXIWJsm++fwnq2KVymjKlAhLsHrD16KoW3K5qwfI3pRkCHHo2pOr+5sTraSfWVs5aUPFXQIic",
+	"6OmJnYuTta6rErrmJiGghqFr3uyVlhU1N3NhsFtaiUsF6HAokuM0R19fvlERR0H5JVK+ppgx6ZwsxwSI",
+	"yvKxVtUmH1Ir5UzpGqn6tULV2GTuVAZAAjK24XYyGbP6UgV3pY9ygylvGa+qUeuL0uBHSWUeC3Dh7dgB",
+	"Xfka73H6IRrmuGPCP4Paym4OQlfyw7MDGQ1RSoa/IxIgSkf7E0vfmONzIObchEhowBU0hHiKJAHtI0CG",
+	"QxzamUBVNeHF1Y3oAHCSbsGGo6nYpxYcKHSPLGDbQfEANcnfuhcj82DWDLwX4xnzh2HGrK0yknBZzECY",
+	"Af3gu5wSVoExH6wzN4J8VgvRbCUIPAfX5OZS+TIANUvVF8eKwP/bvRKcCKHZC75hBa9rJC/L/UjmPhci",
+	"dwOatyCMWCMO9RCufIGFOWolC09qAEsK6YMuVZJKFpK8siYHsA1bAdSTr5vP/o55rFgOvUVvmPlwcwP6",
+	"URAnwPXmB0AqI0tICl7W8topU6ma6E7yAlhYgVdmt0yYaixzJ1KkqqQS4yuxyUdsuUJqFye9w11h/qSl",
+	"STClGaPYztvl2xMDCqNg3LTgTfko+BWc8lSthMc1J4pP/O90zPunaWqFjDDbB8Bo0OtopIEQFW/7akvB",
+	"dJ8YzrSeVYIvpTuPFqfCvd2fTOSrGF7fG37XUR6OqsET/J6qwHsxeoxm/n5a9jN5JdbSiKzBT9Ei/5y6",
+	"9HZl7r1I/LamfcNab3vXJ5XemDYxpQA3mmzUrfOzu/e7lbTeZ3LCQ+4lAeIm8/hkzi8YDzIhsCxwXO14",
+	"fMkUBWBU42bfsRx37+43qeOs8/S5iUSBfZj1j50j4L/t+Yb3Zt1sVcl5vzV/o/mjz3okhR6e3S5lZd+A",
+	"vRDT3XnvNKmP7/R7NutVcn+9ig7wrwxDlWfSMJ/6kkiVRMRSk9WHnm9A8YNeP8gGptBLUZ6Ev6m86AmU",
+	"F3VKXLPpgg0w8AY1vGmlALILW5W857A6+21c39V/dOm1LXYIr67CAbyLmiRkfTRpEVq14+SJ4tU8QPPj",
+	"XISjcvq6iyWG4J9HUZ51QF1RXQFjcLtk3qcCvu4xM44er73mQxix9C6w9SaxLd+THmtPOtOrgD7zrGyB",
+	"dc3tq9gGuKkAcy1sLVM4oETVPCzhFdXVvyCeRT1tSpA1yKFAGAwQYPeepVZGTioR6GE8gf6NkGbt563y",
+	"HY0nID3bzeb5qJUsOpN40vUK6fYOltj3AlV6vuYourNcVskYDqlJB8XNB5TZINbkVleaUdo3VTejLjVA",
+	"50+vLuG3sRZWxwoLMWweAQh0zfKKW2Fs3nhzkMRuJ/3n61iCR+O+5NaK2n3nv2/hu/7n7H9+OT959Osv",
+	"ZyePfn17lp1//e72X7pMtWaCH96Hzuiqq1Y0lfYAXbvUQ5YXMvdFCqxG1uBKiJaycC3FGuzEQrqrpaRa",
+	"LOUCyjjrteog935BnqQXiFM+Jvk7LPYBjSe6H4MP8/7Z/fjMGD1IpYgDbuEokqCGFgkAExMBjhVdI/Kj",
+	"cYAcb3VFu3eHYCYLC4cKHVyEDHJnlSVL0nWYaz07ix6tULAZSmvYLj6g0LHz/rIktcfaMZUOsmGDFHdR",
+	"YhR4lDDbjrTZiS43uxrfVKqZqJe17NBjdkWtrcw4Kl6eVPC0bSqd9SQ24qot87q8DEG4mRWO0cG0I+hC",
+	"cmirVUqh1WtRnxTcCFYJJ2FMxko5k+S6l0qJms03y7lQW34kXkDfovX28N62ARgJrV/4yb+coLpF/zj5",
+	"9Y6/dPt//SU1SFu10naa7n9ptqWv44lU5Iq47vRasYnW1tiaL6GOLOoBitRoX8B9yF7FnD6V4CUIvCdc",
+	"1u6PjOVT+uf4TWly8POhj9PDeiZCqtmlAtOpHLLHWIvW46Rm8tqpHMBGaDG1rqGw86TMDe2LH+lfMFZG",
+	"NKO/Rgrlkdb3gr95io+en53tLjGkn7gZRpZjK1gbWpw9WEbg1hTZSGrRY5/em1jkcbEQ7DtdL3XNqf4y",
+	"thRX/7sut8gRtB9YLsi9tZNyZJvio3P0DteB3RpQeLB73H64FqkFccxCmBx0BWNZlBayqn80JyCXndgD",
+	"/zsyNmtm+GZEYDcwxrCAaUamcsDfDVLTXoplpTdsKZfCMxppdE3IpAc4XVGlhXAbsh9dw9ydyBVb6G2H",
+	"JWhdw5Cbv5umG06ANAN/ANMhIf3Wi9nZ+aN7D6cPxMk3xfnk5OvyLj95ND07O7nPH0weFl+X34hH04P2",
+	"OCj7ZAJQe2COD6yhm1D94yX5GbR//PzNdeSz9OEGKbdUaSA0f6jeyS49VijcSUAA96oU9I0Ix4DjeHhT",
+	"tF97CqgGwyYu+QD4lq4SD4c5xHoJvptl/SLDbq8V7e55F+qbee9sF+TLvRKsQAgUQ6hRYhgaI5v0fCrr",
+	"fw9NGDR0K+zvR65z8R5/ktOED9pF3Q9I+BtgEsvYo7MAxfYD6KHbVG0WotM7m+QKPUluW2RspSphPK9x",
+	"PueqFOVYX4s6H7LXCX0h8wRml6ppCXJF4Kfc+2t4OZPToJoarZWoEYBDwWxDLGhqq27m+2yvb+HYi3oa",
+	"uREuAGAmymDghtEaHjIvdrk2mvFJq2HgiDCjbT41pWG8G6xGsAL8dAAMzC15iLlTCBJnMW/WR76feeMY",
+	"Nrhjqd1uduc/E84ApCHaXsXtbR/TFyMOwf0s1QweMD4nZME3PQRELBsOCIEEIR1fyn5cdJ+Mg65p0T76",
+	"qxujnftsdHOvNkusH5FiEqDLHyUulY4X4TdTDd1XV/0I/hF3O/qBzYcXuukoq3mzsxYKVqZG5XU6VZfc",
+	"wU1+F2Qs+DNjIubO6ArZfykdLvwYM/O0h35BDGA9s4SRcsU0cudjpAV35qW+/l0moXq36Z8ZpocyTP3E",
+	"t+gD4qYmd89c84XcFSof1z5pVJhDZkrwam/XDQ71Vz+s7OoHaSI2eB0TH/L1Z021mg3Zc404gqb27PCD",
+	"i7y+jjbNVoLR5siFVQtuUlGVnFif8jiH3YvFRv18A7SBRpN2BbznDUN5Q/rv0/PdIoD7F5gpGIfjPM9U",
+	"wxD+6x6Iw9H9PD6Hbh1LoAkvri5ABFXEpb4xIUd+L4F+K+Pt+CB2qJU72QzCfCVXhZuCF8KsqpRCcwQi",
+	"INSEP2MLwVUTq/AYHoxbRrQKN4UaaOFXjpKTHlt1NIvubpwUl7Kz6uFUQYSJr1ONB2MEmOjDldVJcdtw",
+	"DBOhqiqbzVXqVrVDI8TCMKtHO2ktWTLnhN0yQsAv+e2M5StVzAXy6dzy8dEosRuG83Z2qfzGH9c+DT1n",
+	"t0IKNmyJ7e0PMbdtPh1M/MA0bq98uZG1QrnmULEBdisgodvEsWseMce6BwjJNbbS1+xHU25MP2B/L1Wp",
+	"C3Pq8/2GixL7TolLkPMyhqbl7BbA081WOSZwxGumq5J2dQbU5vBaQJyfkMoBL0c3w8fkJKZ9uwNe2Yc0",
+	"wmxAyHV76b5OZ4PgdcrF8FhBLW84IDOWTys+Hg6HOYaq8TSDy0W4/N1TuKCb+9qnG3QZLGb8ZGjg3Nrl",
+	"4N07oDuc6oR3gUKVlO6F2VqI8F9hMAtSJkJJtozKu2Eq17WoIdHMapxMmFoKr1L+B1DteQiZL0HiluDw",
+	"Ul2qO3deQ/77nTvsMbuDXb9DtAMhaRCC9Ub7mvGP2R342B2swW0EHPdR2hMUakODpOkGPOen8A7V4LhU",
+	"bpNhslxcLIwTdIX9AKkmuL/ltafmJXePO5Xu+JVzx0MK6En4GrBg3NkZBONGwR1fOASPV3YulJUFNvTO",
+	"HZa7S7qW/4IrI/YtzCq7XJ2d3SvC0oE/BXj4gKOi0moGu9qn9eN4wjCRzcHEG17YaoNVJXfq0lODYM/A",
+	"pFD/3d/gWeRLLBYotTpdIiHpf/xmtMqREvnR/Qdf3/Y8FMQqipyLGeNOT/Esg5R3BKSSTZEUILfI/78T",
+	"QvmcPC1zyoXGxeTEw4SXTKrlCsuOCGVxfeRIDZqzpagZ4Luzxk0HOQBfGV8w33URM7Bhaburd+4gHlIJ",
+	"94JCKHsilGt4yYyYLYSyI5bz00keCVWW8//77pNJTm8E89zcuUNK9powUjgFcNpgiNGXrHHTpmFurAcZ",
+	"AF5lsmH5/bNHSBg6rp0hA4UgXd/dT3cf5ZRvBFDWk8dTK+qcjss18aXNRbU0OAKXCokpM5bDK0mWg8J4",
+	"wfL/88MrNhwOT1eGzwI1ZlSwPfTOQOfcKOVvQfxmLHI8vIPkM/w3bK4l/+cKAa5gNXqvbYR0oGL27uyK",
+	"5gqSCqeysqI24E9TlCtPlGju036rLfnMCSR9qRCg6f6PiFpqTMYNFNrc2dSSsr6Wglu36ms2l1CrVG3Q",
+	"64B9/esPj7+/c6e1bWB0MSLsBkya7RYTUynY+bBijZdv4EJ1I4f+8vDYjhq06acBudfCrJ3OBa/s/F85",
+	"u0WolkIYAwV6jDuD4R6gi/8XKhQFV5ileRuXANygl0LxpRxu+KKCN0kT0mxugx/CqZ8YdIajt5KFUKYF",
+	"f1i6NXpyd3g2yAaruqJjx4xOT9fr9ZDDz0Ndz07pWXP67Ol3Pzx/+QM801DAhtMoygEdDc6G53gXNXUw",
+	"Gtwbng3vIdpxDift6fX5qT8PT6GxcHmWMpLBwU/3GkTzhILyFxT4R5ZbyPNb8hqMJnxEavW0HIwg7aFV",
+	"vcNAc2q+EAhD+iWtmzS3nH5Xi9KJfV4B5Pln98vgXXbwuZ9rMZVvet8Ocqn33egcpNt/BaVnqd2UuXG8",
+	"e3aGrlpQZtGV3pwHv5FZi+rXUaVPwKkNWkqHGwGEDSBhqZrGu2xwH1uT+kho9em3vPSYUXjk3uFHnuh6",
+	"gmTs0B44TA4/5em5QRX0wMTBMxR325WTIGmFO/vkl8i7AuUHTL8V66Nvc72OImZZFHRwshPidyBxfCr4",
+	"7krGyGq7Ek0gBP6WkjRvfsopRPuurYnbeiXe7ay684/ZhLJr4TmTm0Y1FDn2cKDfyfLDHsbGAgthpt3l",
+	"9y5LydHTt7J81+RBHVydT93RKt5YT28ds4XB0q18zbgAeHQKQsGVU0MnwhcUG4GWHXRZ3PfshfsR8plC",
+	"4THUhdUWry0eVu2ljk/sLvXWYru/28MX+KXh+83hfXzl/ieea/sEuPXhgUd7FnysdrdAyJ7fH2mrd8pa",
+	"edzcAESEjFSqVFU3mpatSSB1aqNXNPpM2jZ7+GjQE0DmKeLvnz1qzv/vtJpWsojqmMR07O+ynru82Qw7",
+	"G/upbXd9axkOb2DT4Wrpu+neX2t4WvpjmjYu2hrdis/jqEVGCCrIjA9lkD3dZKV409ECl0Ba/6FCdEcr",
+	"Pn8MBSZC+qUOED+skw2GJd7zyLgR/SPMk19//kpflaNDaXjlI0QfQ1toYbI/sZrgsZd7FAO44/0VgUeH",
+	"HwnC8Ob0ABZiersroS1ETt/iP/qf/ET3EoXjEEWFGgHqEjG9S4DAMa2IT4g8i2Tdo6dMqPKilbUx01Cj",
+	"GjwbbUrTIQNfCLtHtTlD/S1UQRb6OrCkQuLKqpSWiWs3ghfBb45gHkTaY8jJ8mD7tjcBDku0CQ7pEd+j",
+	"q/1T6REfuGiwtfsXTeZPmvbIzITtGpazT7RJWxv00w7cCyBU2T9sx52Y2NX0cR926iku5c7j//Vck4fJ",
+	"a86ISgHfB7jyvandADoqI+KEgWh/Y3kzoGQeuUOONIWw0RV4MiO7wAkLSPQ02aVC0QB3Rbe8xsoRy6VQ",
+	"oNdHfGaNU95tZiKG8vU43Xex86lt2qgqP+AAHTv6X7QC0iROJDYCdvhz+U4+9b4DZWfdIowGwq5PvhEb",
+	"mGBSOroF+QRv+fdUnaHzXWsWRwYUZ0QOve9y/QyLLwglE1tR0crz4MoPXHiN1p5Sy2EEP5JWDu/+PEo5",
+	"dmuPTg6DCyD5EFs5+4Kl3WczAqa0PnYW5X55dvoW/rvXIni1R43PgoWgqKjxtBYCuWfQM7ir4rPjNfxh",
+	"h57e7Io/qJreOa3dSnrHmJx9mj1L9CCfT0PfM2IfIJ0PH7QwKpEs57ZIJEgC9gJjv5MVuuKQghZYwGUx",
+	"b5A2kdKNb0DGAUBIelR3QMejVcspWwx3XhCYAWnm9tJFQIi0y48zaS7BW19ptCNsSu9Gct6Pfhj9HYuT",
+	"9zqMPsPC/gPq2VgX2++frwwzwlqAW773mXKKXFWjt5924yVdn4/doVID4Rlgqwn1l7O5rsoGHGG6KJlN",
+	"i5MZNpoCItKKYg0IsquBOAQTxy7YRNs5JA5OBFvIN4DzgKqyXLH8aSkWS22FKjYnfxObHIJfS9HUBwMI",
+	"io+3zYQ1UelTrMBN8WInIbYDZewnYsfN8aDMIz6EGBzmHwihtuZAD/TvHmQKWaFGI1hlWXGV+7BLyBXk",
+	"UDN8FEQM7EWBuFZvwy2xEHtEN+6BtFq1sTeYxwNotZjV2YlNBPmZFPkSCkcitEZ+Nz3dIoc2AMnGQjWN",
+	"dATGmgtI6mxzQ+Wei30912wdSmCkBKTnZztuyUeL4W9iQ4baMbI1Chh6Ne6XgOXRVXky4cWViMt8B6pN",
+	"97GGT8sdETgLc70M7hqxZs0LInj5L00xFlGaMb2TCLPD1fAXL53MBgFLTdtp1g/fvxzs+Tlqde/I4WM3",
+	"JUgX774cD9+GL6qt4Wv3jli535M5+ybH5D37+0kP0Dh3InGMPkZpEKHhVirkAPxxTLr753f7nMKi0Ap5",
+	"DJ5wWQn81nmP7rzS+hmvZwIfeHD4gb83wP0fRSm5p3W9f/dun4cJhMgnmLX1oM+Q/13xay4r/8wHKiev",
+	"KZekzXWKYO0I5e/1lAjU31dVKUIEvtvX/rw/ivC76HWfCkL4hfoFm+7sAwRG4/9v5dkOteCiAYjiItGi",
+	"jlfoJzdmkzp1T8jiYzBpN1RCHNRtGRRaaYLB0U5QQbIUtJSdgtcFV2iW10eyR5sPfB4P6fb390Ibm0US",
+	"xcQR5/3HtVy9C3RrH3XuneOPhINwyacWMfrBTypU2ax8X6LM07rvLHRgsRMbE5IovE9mzs3I5yc1B09z",
+	"XwFFeKD6SSc0cmuHfGG4yBvC5fWe/E8oOLMbwP11rs4DuACqyQtMGbvFdpGwHilSkWvKlxVmsvQJd07b",
+	"4VWobIeu+lcNffX5WXZ2dhYH8XktIMsbCYvJn98Vve+K22/XdKg2TaEXXSL1g/vlnysBxWzJaPJc8kGm",
+	"HkWQ+vtVrz4hVOBzBf4PgUeivQ4/fWL1qOeGJabhfVAerO5npJpVceE1p1uNWEgkNw1HMVMa8skyFvFU",
+	"0+/IQJKxUi+49OwDkJbJ7FoWgBjyphQVFkRty5MfZ1v1XpW+VCAinOrmWbHQjOcQqdU1OeuWfCYu4up0",
+	"mIAIBbtkMff+vi7J8MSPVB/Z4Ic1CAmQW9JuugSF/33Q151CzXnpnwNh0aclV1KVXa0otsVVjxZgOfMe",
+	"X28m1jcF3FcdTSHerH5N2Wbgeo+2hNooKSmOHHD/dlKcZrgTPkMDij7zta69MM8Q3Lpbeub3IeNfiaoK",
+	"sYJ1rdWMwiqoTgQw4ucO5/YU8Xj67EOIPYc7+si1iPqAxBqW5fMlX0MdL6q9bCNMRRkoPzcRgZuzPUY+",
+	"hd2XfiYjkap5TgQmsT9GXRDKQFwqX0Wa6OsXlHyt2PlD9jf5bYbFR7kNZGjNN6FoaFweGtVDikAhVz4E",
+	"wqnMkJv+HG8fr7CIaN6renRa0lMlww6BkqyR0SHScDqkiuq7g30XqrUGbuN8CXA+KMnqSRP83FVaXwE3",
+	"AOnO+FYiAL1glM49gTO/psoii6UlOjakjSP+0TzK0887zzqqrNRPCLUKNf2boBZdn7ukLmxW2Gey/N0h",
+	"Fn+fSjI07fSt+8+7TkE6EyBHBx95WXT62cAK/XwAJ6pdR7mWn3VaD9/tBvID1sBpEyeddXEjev9xKzIE",
+	"Z587cJCjhJwHIzJA/OmHLjk4nIq51kZkgaYvrlft0yDWui5DJgW8B/ksIrYbT2H3XLOJLqUwF5FNdKkk",
+	"bEmo3K6x5i2+KLKVANcwZK/huqdfbrpG/pjAOAOZE9Q+Pp1yWXvXOTLPEAPQjqFFm+g7HN8+Gsnntiqi",
+	"WnutY/jGzj7fiv5n4Bd8qNHEdsiwMJbZ57MdPkMcubE3yGFs5qD3znVV+n29+aOL1DoUS/0y+7Qve5lH",
+	"NNQ+5bQhWp7CHcjt6ZHqSNruyQCUgBQUvc6YWRVzNDGXuib6KiBQhMxQ9rp1DoCS7st0SXOpDBXGkxai",
+	"nGAUZcj6VQgmPXw9WEIZpd1hKioRWk14ceWsiAVSFQWPHxJFK81gqkaBqcEfNzIw61Ot13Twx9abj60n",
+	"YeHdTkqGVinaPxLE5zPIrp/cWPoNAAO6paukdMGe8mFZcfVl4HRfgYsBkasApczR65ChwuN77P4ggY3F",
+	"Scl5Tf4NsqIJaer/9GBUcpwAzBRj4+TM9hIF9Ue4f4OekUs1cbohMdAyqYpqVYoypsPsgqqiw5Nyb72b",
+	"xe1/lFAR51wpp+Ti93pfwZVWsuBVA1Ae+VL35lL50LGuS6T4AE5Ew0oN+p+Z6zUJsnwmbN4gXd0v0V8W",
+	"yz0yHjcBifUA7NsAPb4yLIchyzOfrwuj5K4DIjgjGk2z8gx9PaDAQ/bSc8O6K8NFUqDBIv04GI8eCNEv",
+	"HXr5cwUlVd4lq+RxFS9mVuo/4ZZ/wi17qcnbC+fDUJYtYvJOJ/mLcNfHzqR2pn/vu78Fe/737vD0g9vl",
+	"9HyxYxlmmNrpzgjym/zunKEt18WuQzReyV+gUzQ07/Stm493/TbPT9NX6IL5cwt91i30x9o8wL+B6+oz",
+	"757Dd7v1/4Fb7fStm7690E9IXl/zujRRoRIkXm+qNLbqMBDjYrbFAt0j9S6jDF9Q3bFgQFC/Kc9vyPKn",
+	"05MfuS3mI3YnB5fzbuYalYm4f363mwPrRVMz5bhJ/RGTyXrP09MpNLfXrak8uc+TzESEAlEyE07Wn6p1",
+	"+btSdgPVQlQjKC3a0vybPhkoZpbnpql6pPRaeVMfecgDMH+iy80wFZl57633dPpcK0Hb6VOcgYcCDK57",
+	"xJ3vXvnDK95ZrZ5uO4V74LX3Uvh0qsYJWAj0Ez2dnrheo9DzAbTPGKA9uJC+zDOyh5eeL/rf/A9UdyKH",
+	"36ojgOu2AZZ98V6uriz8ZutQIj4WLIwS+kd5VI0Ck41+W/m/tRLDS/XDP1e8CjnnW4nzcASjCwv871Sc",
+	"i70ONZ6WkbhrOIfBDem2tjJ4c/8c/0v1vkn+KSfZyn6R53Ysl7JPmg7/MfLT3x0b2O6dff5FtfZLyh1H",
+	"fpKO3PEPOGNuMlXvUBcwf++DmvunYvmnz3ZPivxB5aO3HYwH3yFHrb/rD8K+6jvU7dmhDv+OU6riMlWd",
+	"/lA/r1+oP5Sad/rW/3MvWPRFwxDx0VdOtz3ky7x+TrskwZTxWWb68N1+PG9gaZxSycbuxDuA7a+5tDlG",
+	"tFHjRowOVbNFjbzGrFpQQgDKozRlzTZFjLnaEBrI3+TpLsMtiM0GIL/Sdqfo66WKSvWhhQMEmei4kwsR",
+	"sWgGD4OdCzJTWA7Qx5xJzLAwbTy4zwO0gqDtGWYxTBCj2oEVfUFjeAAo+le9ZpVWM2Y1lC30uQ0N3Cq/",
+	"d2YgNyI/f3B2tjD5hb+H5Q/PDKQyNLke985MB7zTvb0zseMh8C9aUbsH//uXs5NHv/7HrcvLIf7r9v+6",
+	"tTD/Y27/ZdAj+2MXUP8+0FNfnNvp51iTnP5BS8IN+XRaSSUS1bp/z5ESXDWdQhF+/jdAnLaLxP57iGJd",
+	"Vc4e/UJwZXPh4ZMmgaqvkV5DVyXTShiorc9j3hqfewXCdAEeSKFsQ7f4mPn+RkC1gJ7Q00u1w3aIkApu",
+	"rkbYGjmbQ1wGC6d7pg+sF0q1ZJcrrKDv5Gfp4w/u4dmK1yWrV5WPIiEUDWqV49d1yTdD9gMv5lhJ9yvD",
+	"lloqCwXAZlKZuIgpjkvG8q6A2OlEl5vT4XAIHrhL1X2jzyE/fUv/ip69YJxdiQ1Cz6x4Y9lEGFkKKhSN",
+	"XkHIYuDWfSOaUjxCTjF5Iw+FjndRsH4VfnJGxp4SktoXxNoX5XRxrRMlLLnI8YKxw+31/Gfc6/cV9/qR",
+	"I2+OWDdE0UEEBEZWLEqPYrHjsOp5HqyQYPTtft7yv8NdH5vjGb+SJkypN1ilOy4Z/3lz430+POQhUFoD",
+	"NNF8qXnx1LqexZof++pDgT0ZYj6UeAfrJhklfebH4KMtFvrC/oXyu2HK4iVVa1/IzlomN1VFp5MAP1H2",
+	"OMT/FNOT30QBW49aSQCqC5arVVXlbFIDAB/g8jgedDqtk4z4+AFaXlOpEKTDF8A04cvFXSqqMxVo9beY",
+	"8eFVGeOV0wonGvLvUUZ4iH+lIfA/8in8wMqhVbXxWP9KGLfSf36KxdprzDPy8pdbtOmlYudnzHQT70dL",
+	"/uZ1EXz556He77XTslDggCm9/sNz8ffcqF1C+EDF/CPYbG+6Fn4iuZeKXXj3Sq2rTu9KjYQwvfXrfyc6",
+	"i09ceP8zhS+cGG0WTGJz8MIp1zdYkeu9iG+fazjZ3HlQhFqtTaWEuZxBSQJdEZ0O8jHqtQo0i3R7U/Ef",
+	"nBRU3vpSLXgpmARSH1/iG1nfgtu64lYY61ObMfcUEt2Q45P95Etlx4WtsZ6kruHiWoka/LZYU3Ksr0Wd",
+	"Z57xgFeIqemqJRyqsX+EUsJNtf9PXkm4+fReNl5aEgG0hIL2j8/Eq5odmtqU+w+sXly7SryxoTZKk7lJ",
+	"PEmaHHraQCYlVERHcYF7xG0G4r26RVmMBBrThlivWO423djdluOmCe/W6rbf25fKbe7ac9D23NzAWQuh",
+	"olC0FZ/sge/CB5p99cdk8z2wgD6yiXsMK2+0Zk+dhDxx8vGju7xTLdxb9D1ZmfdJU6s7quIT0oKFanjk",
+	"wqHD6MyJTpGLYLHndPqMuc1b9hcM0qXyrNXwDqwHSBFR2o6pFe9G9adrUXes+RvWnfbqTZ6tpzmPlcbC",
+	"QsM/aHnJZ8I2cm1lgeI8tRyOEfPbjsBtPD1+zVvWE+9yjipFQ0jAh7Lh6kVLgfG3KB3IoTzp6I4TyTsc",
+	"/xD4pT5+zSbLiIra/s5q8sZ+UXLs7HWM3nBd6PVc84Xs9GPTzx8zZINf6KqjwquKxNHNjLOOjoaJqDR4",
+	"33Ryv7vHRbECkmSoDCZ47Q7DX351i578XvDLqq4Go8EpbAZ6T6qwvQ0dQvdg2bSlZfkNG+cAtWbXy4CO",
+	"xpUqeQ2E8tLoCoY/etgvld2nX1L154iV1cydksnb1Ryil5FDfvddqeqCGUhUn/7ABC/m0asaAOfu2/4q",
+	"jdX1BkanFE5A15vWoz5Qs/soEY4DBenKzp1CUXhPZPSKuH5Cx0tipiOyNYmZZqXMsE3S3zU5UhnLK5wT",
+	"Gh2c6eh5L+Hddvz/AwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
