@@ -62,6 +62,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -254,6 +275,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -362,27 +419,6 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
-// Defines values for ReceiptState.
-const (
-	ReceiptStateDelivered ReceiptState = "delivered"
-	ReceiptStatePending   ReceiptState = "pending"
-	ReceiptStateRejected  ReceiptState = "rejected"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptState enum.
-func (e ReceiptState) Valid() bool {
-	switch e {
-	case ReceiptStateDelivered:
-		return true
-	case ReceiptStatePending:
-		return true
-	case ReceiptStateRejected:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ReceiptNodeState.
 const (
 	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
@@ -401,6 +437,27 @@ func (e ReceiptNodeState) Valid() bool {
 	case ReceiptNodeStateOffline:
 		return true
 	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReceiptState.
+const (
+	ReceiptStateDelivered ReceiptState = "delivered"
+	ReceiptStatePending   ReceiptState = "pending"
+	ReceiptStateRejected  ReceiptState = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptState enum.
+func (e ReceiptState) Valid() bool {
+	switch e {
+	case ReceiptStateDelivered:
+		return true
+	case ReceiptStatePending:
+		return true
+	case ReceiptStateRejected:
 		return true
 	default:
 		return false
@@ -560,9 +617,24 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
@@ -607,6 +679,9 @@ type CredentialList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
 
 // Event defines model for Event.
 type Event struct {
@@ -736,8 +811,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -764,6 +844,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -775,10 +858,25 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
+}
+
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -816,6 +914,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -837,6 +938,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -950,6 +1054,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1029,6 +1136,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1247,8 +1361,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1291,12 +1408,9 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
 	State ReceiptState `json:"state"`
 }
-
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
-type ReceiptState string
 
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
@@ -1353,6 +1467,9 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
@@ -1412,11 +1529,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1458,10 +1580,42 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
-type ResourceInput = json.RawMessage
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag     *string            `json:"etag,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1469,6 +1623,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1544,6 +1711,11 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1702,6 +1874,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1773,13 +1955,19 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
 	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1796,8 +1984,14 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
@@ -1805,8 +1999,13 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
+
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -1846,8 +2045,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1866,6 +2083,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1877,6 +2097,18 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListEventsParams defines parameters for ListEvents.
@@ -1896,6 +2128,15 @@ type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
 
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1908,6 +2149,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1933,6 +2180,15 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1942,6 +2198,15 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1951,11 +2216,17 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
@@ -1969,6 +2240,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -1977,6 +2251,9 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -2010,6 +2287,24 @@ type GetReceiptParamsState string
 type RollbackParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetUsageParams defines parameters for GetUsage.
@@ -2054,11 +2349,244 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
 
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
-	ListOperatorTokens(w http.ResponseWriter, r *http.Request)
+	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
 	// CreateOperatorToken Create an operator token
 	// (POST /v1/operator/tokens)
 	CreateOperatorToken(w http.ResponseWriter, r *http.Request)
@@ -2100,7 +2628,7 @@ type ServerInterface interface {
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
 	// CreateCredential Create a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -2166,7 +2694,7 @@ type ServerInterface interface {
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
-	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
 	// CreateToken Create an API token
 	// (POST /v1/tenants/{tenant}/tokens)
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -2190,7 +2718,7 @@ type Unimplemented struct{}
 
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
-func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2274,7 +2802,7 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2406,7 +2934,7 @@ func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tena
 
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
-func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2452,8 +2980,66 @@ type MiddlewareFunc func(http.Handler) http.Handler
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOperatorTokens(w, r)
+		siw.Handler.ListOperatorTokens(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2511,6 +3097,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2687,6 +3286,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2939,8 +3551,50 @@ func (siw *ServerInterfaceWrapper) ListCredentials(w http.ResponseWriter, r *htt
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCredentialsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListCredentials(w, r, tenant, fleet)
+		siw.Handler.ListCredentials(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3146,6 +3800,45 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", r.URL.Query(), &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "code"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "code", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3219,6 +3912,32 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "selector"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "selector", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
 		}
 		return
 	}
@@ -3509,6 +4228,45 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3581,6 +4339,45 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -3664,6 +4461,19 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3695,6 +4505,25 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 		}
 
 		params.IfMatch = &IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -3844,6 +4673,19 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PutResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3894,6 +4736,25 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 		}
 
 		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -3999,7 +4860,7 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4043,7 +4904,7 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4276,8 +5137,76 @@ func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTokens(w, r, tenant)
+		siw.Handler.ListTokens(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4730,6 +5659,7 @@ type UnprocessableApplicationProblemPlusJSONResponse Problem
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
 
 type ListOperatorTokensRequestObject struct {
+	Params ListOperatorTokensParams
 }
 
 type ListOperatorTokensResponseObject interface {
@@ -4746,6 +5676,22 @@ func (response ListOperatorTokens200JSONResponse) VisitListOperatorTokensRespons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorTokens400ApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4951,6 +5897,22 @@ func (response ListTenants200JSONResponse) VisitListTenantsResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenants400ApplicationProblemPlusJSONResponse) VisitListTenantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5270,6 +6232,22 @@ func (response ListFleets200JSONResponse) VisitListFleetsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFleets400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFleets400ApplicationProblemPlusJSONResponse) VisitListFleetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5818,6 +6796,7 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params ListCredentialsParams
 }
 
 type ListCredentialsResponseObject interface {
@@ -5834,6 +6813,22 @@ func (response ListCredentials200JSONResponse) VisitListCredentialsResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCredentials400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListCredentials400ApplicationProblemPlusJSONResponse) VisitListCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6901,6 +7896,22 @@ func (response DeleteResource200JSONResponse) VisitDeleteResourceResponse(w http
 	return err
 }
 
+type DeleteResource400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource400ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource403ApplicationProblemPlusJSONResponse struct {
 	ForbiddenApplicationProblemPlusJSONResponse
 }
@@ -6933,6 +7944,22 @@ func (response DeleteResource404ApplicationProblemPlusJSONResponse) VisitDeleteR
 	return err
 }
 
+type DeleteResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource409ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource412ApplicationProblemPlusJSONResponse struct {
 	PreconditionFailedApplicationProblemPlusJSONResponse
 }
@@ -6948,6 +7975,22 @@ func (response DeleteResource412ApplicationProblemPlusJSONResponse) VisitDeleteR
 		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
 	}
 	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteResource422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource422ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7103,6 +8146,30 @@ func (response PutResource200JSONResponse) VisitPutResourceResponse(w http.Respo
 	return err
 }
 
+type PutResource201ResponseHeaders struct {
+	ETag *string
+}
+
+type PutResource201JSONResponse struct {
+	Body    WriteResult
+	Headers PutResource201ResponseHeaders
+}
+
+func (response PutResource201JSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutResource400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -7147,6 +8214,22 @@ func (response PutResource404ApplicationProblemPlusJSONResponse) VisitPutResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutResource409ApplicationProblemPlusJSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7854,6 +8937,7 @@ func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdat
 
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params ListTokensParams
 }
 
 type ListTokensResponseObject interface {
@@ -7870,6 +8954,22 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTokens400ApplicationProblemPlusJSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8429,8 +9529,10 @@ type strictHandler struct {
 }
 
 // ListOperatorTokens operation middleware
-func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	var request ListOperatorTokensRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
@@ -8835,11 +9937,12 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 }
 
 // ListCredentials operation middleware
-func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCredentials(ctx, request.(ListCredentialsRequestObject))
@@ -9499,10 +10602,11 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListTokens operation middleware
-func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
@@ -9667,278 +10771,304 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19dxu5sSf8VXD45DljOy2KkmXPmDp77tU44403Hs+s7cR7z9CXDXaDJKImwDRA0YxX330PqgpoNNnN",
-	"F0uyPE7mj7FI9gtQKBTq5VdVnzqZns21EsqaTv9TZyp4Lkr486d3fOL+zYXJSjm3UqtOv/Oaz4RhdioN",
-	"M5ZbwfSY2algpTB6UWbinClxJUr4zvCZYHzCpWJ8bEXJOMumXE1Et5N0xEc+mxei0+8MOt8fnfDT0ePs",
-	"LB90OknHZFMx4+7ddjV3VxhbSjXpXF9fJ505L/lMWBrk81LkQlnJi5f5r+6XzRG/mwomc2an3MKoCmks",
-	"M1O9NPVh9E6ePX46fiKOfshORkff56f86Nm41zs6409GT7Pv8x/Es3En6Uj3zDm3007SUXzm7pR5J+mU",
-	"4h8LWYq807flQsSTmEn1SqiJnXb6J8nGlJLO80VpdLll9KkSH+0wg8tST/A5nwg2EmNdAjlhWP9YiHJV",
-	"jQvvqBF0xj/6sZz1nj1tGs6LQgi7ZTRj9/t3hrmX1Cko8olophDcs51I1cBOnzxNdhLtZS5mc22FylZ/",
-	"EavmkWa8KET5nWF6qWC4bKxL5F03EGFswi7F3MLXp2dsqhflGlOcjU6yHn8ijnIxL/Tq6OSHk1M/Rdwr",
-	"1SSjIR25MbVO78n69ObcWlG6Z/73b4PBx9OTo8Hg4/fiwx//0Gmc+/hnbrPp5qTfl9LtSFWsmKxvSwb7",
-	"VRYFW+I+kIa5DQ5kMecsfZSG+6R1V9upKAXjlvGi2LFfm6kxPsJRtpDh5PSH5rm91kq0zO8XxTgrBc8T",
-	"mBxMIOxrXG025abL4MIlUCN9lCawwBFZSqCH0orEF7cN3Pxoy8zcGHdMr3d61jS/V3Im23bXn/WSzbha",
-	"MWnFzDCrGVdm6eSmZTNtbNs+L9wzawPJxZgvCuuG0UvcsORsMev0n8AnqfBTta+ksmIiShigE/Bbdr9n",
-	"KBIACXPjzaa85JmTyQlzRJ2LMhPKHgmV6VzkzIjJTChbp++IZ5dC5c0CA/7ZU148OTndLS9e63zbtJTO",
-	"3ZRkfsAESr2wojw6aZmBzm93Bm/ElTRSq62Lg5e4xVnMRqKsDfj7xnH6e7aOdazLGbfIKU/POhET9RqZ",
-	"6J1QXG07RCxc8J1hplhM6mTl2azlFMGbbvUYebea78nt7t5uy7jcY7eN6g+lGHf6nf/vuFK2jvFXc/yG",
-	"XuFGAkP6Gy/lduJd4RW0Bc9ZIcaW6YWl400w2v7+wja5QT8fJKGv3TzNXCsjQAH7kedv8Cx1nzKtrFDw",
-	"J5/PC5lxN+zjealHhZj98e/GzeFTtdjujhyZ54oXMh/SudxJOrmwXBaOurAO8DXLtXBy27IpvxIwVceZ",
-	"/gyQhum5KOGdzPJLYRxjlaV2uuJv4V1W62HBS9BVwltwv7DZwlg2El7isie9XifSOYOwvf6A6y2MHcp8",
-	"f+3R6cwL45Qvt3GkBY7/kefsTZg4UZyP9ML2RwVXl53rfZnpVyQ0rlMTOyMZM64cEUcCDlPGzRrxuu6N",
-	"z7UaFzI7ZF1vPMiXsepRuMGtEqZLxpV2X4YJGMtVbphUTFrDlnwFI36hy5HMc6G+5JBBmulL4YRuqQtR",
-	"8SgvCr1Eyj5Ix35s6UOYkbvAatJRjJ4FQ4rGzR6kkwUvc5GnD/uMM/jAykUhUGUDPW6gZo7LGWfzUn9c",
-	"sXKhmGPyhFm9yKZAnBnPptIpOiWzi1K5l7rXjXS+YqIwost+GbPwroSluGFSp0jBWSiULVfuRGTzgjsD",
-	"zz3VvYVJM1B45zBlXOWocS6KWDnI4XIj3KQyZxKu3NBlNgViueGtiAjSdtl7t5FBVdWlyCsWWCg0HPME",
-	"bhgJeOJAoXE5WjFnc66Q/iAM4JGmO1AdOPvtC71Q+Y0klNJ2OIan1GWT1yWZcRS3U6kmzH3buamAOKsE",
-	"xGtt2Qt69x2JB9x5wJVu9BWPRnYUbLJfS5FplUt33wsuC5F/6d3mD2UYo/UWaeLHv/QGwTwaKW4a4HWO",
-	"1zureimMTZkVReGY0u1GbQU+AI0gbhO3L3llR6UFN3aI3Jg6AeT3y0C5JxCbutvdhY4BkyanStP06bJj",
-	"uAbm7gnxBQl8oVYMZS3MC5b8ndav4Lz8wgsNMsqtwkhfCXbGfpY/wnj+qvgVlwUfFV98SDm3fMSNqB+h",
-	"2VTkTOkle5AuqrE5we3OLScRpGGXSi9V5S4D0fCdYWI8Fpk9Z6WYC+C7LvuljK9hVutLVmg1EeVA2SlX",
-	"jAxXkKzyn8LJRNgMSy6tyN0NcH3QB73Lhj4G5RsW2p1OVs6EXlg3YmlZLnM/cBThKQq8FMS3Y3QOh1eu",
-	"N/j7jbDl6uhiDLrSuu76FvYjGLZupN0mV19lRVzDSs9LnQljDlzrbQombuRYip+wsRRF7gUIzzIxt/DG",
-	"JvXRP+mKF4vaY+CLoEFOSsEtOEK5Yj2nic61m5zTIY8dZx9nWimR2SER/+Y65elpdWTUKMd+Ulba1d0q",
-	"l7Bbl9yQg8bxTSQ3QVXbpDDtZ7OYz3VpRf6zyCUHU+ieZA1Ie0cl2FBSMa4YeAFgMzQZGkHfcxZHF0w4",
-	"eqcb0kXmLnoOrLPhrgNNhRuWuw0NawIkGy8MLyKzbglaRsrhUSmN0ilxKFtQi0svxdymfXRxc2PZROuc",
-	"XYnSGfeVwtxlaSlm+krkdK1CTQ7ftpR26t4obeKsAmnRmz9QuGJOJVMr/9AuS8el/qdQ8ZNg9MIwo9GV",
-	"5RnAeMnnaIt0lJZdCjF3+r42Tv9jU5532Ss3EF4ASdy0FwokJ73ET8i7/QYKXuuUVWIuuPqcpYU2nh6j",
-	"la0GsEkc95qJVuKcpUCnoVRDnEfe9FZj3c1SEbPDdU7mdtnrStrjktqBSpUemoWZi8yNRulqS2R6UeRO",
-	"VEyd8CGrWo4KGMdiLkojchiBt378KCRYPmPtHjJauYPn3InoQtgw4Njv66ZG16G8Fmox6/R/61Qj6yQd",
-	"xz6gswJzdJIOrm0n6dACdJKOIykKnBqR3FdhvCARYSidDxvug8TpF38DwbmxG5zm8b/e/vKagRx1h8PH",
-	"o4k+oie4zd59w5c/O5E2EfCo+bxYvVTzhd18WPopMF6f/ZbrbDFzRpUu2Qwf8CFhOMw+++0T7nc0Wcgp",
-	"cv0h8ZcmTHx0RBLu9EBnWeJsIXWddtlfkTh4ghhgJaJKd6DSjRtTsm+Dq67yX6NWWjkgEpa6l6S4a5yF",
-	"icLJfYnruIM+P+q8ITDyk7rSK4qJ0ATdVp+X2urHsAAJiAEcE5yLaHD6uJO7kI1l4dTp9LdS5NzN8EMa",
-	"GeVwnTMWccSXYpW4gXNjlrrMwaDHGSVkC/KBChzrDLypLihi5/aYM+asUBTtck9fsaWoKI2HjR6j5u7E",
-	"IYNZshkvL42bnRHKSCuvxF6Eq4KKjnzz0sl6K9HflcGxng+5rflFc27FkTvIOw08X1uAT5u/i49zWQpz",
-	"0DNl3vgoJwxNu4ubSad+OSo5Ki9A6vZBnZQ5LFEpxvIjrj8ETnTp/u02jaAUV/ryIEpcxz7S3zBsigOu",
-	"0yiJqVwJET36uxNVtQV6DheChpCjpceLX6MFG/PCiCTWB+uEga0IfnwTBhM8+4/cu+rLv7aU9Ye90CWb",
-	"Cz0vRBIciGe9Z0/x/HFE3BV+XeeFNQlJz3z89CnL+cqwcalnKP6f9fAbVBVQ0/L6g3vxfkx1N9wDZggv",
-	"Ci9BQNCtUQMiINvZBQe3Dzvkjds22tLb9MRo818nHZBSLZobScOPKydectNl6EMxUydaUUlUmeju3AfR",
-	"2PwLt8/ylURve32KEDSs/XHANMksKEu+AkaoAAe7HvRafLSIYNjc4DCQprn8dEV6fX0KqOHupyg7FXUc",
-	"Nlw9hARB/UZdr4nr8a3DjHT0bZONtHl340FnAFqJjTiFQgq0x5eKuRPSNArcS4kuzDVNp66pRkp4XtME",
-	"yUIYjnh2mfYj86E6th05vfMrHK3OCkLixxYCmBGZvhJlpHKC3TJQThcXKhf5Vs3VPxmsmbEAd++Eg4GS",
-	"L9DYE8YN1BkgvCAiGR/5AWUfRJK7odTzeRgIKlLgvXOKBQRsSEUoclEycQUP0qUfskFtgp4S3IrB1+PJ",
-	"yVmpl0HP4DgAw2V+zqxTWNx2d/biVC+qmH1N464U5rAWoHMTJd05GObuPuCIGhVp1WhS1mLZ50zM5nZV",
-	"OxRw8yitRMuhTu6RPaOWb8SYdAEMIm8NS+PZMSr1YjK1Fc+IsDvPHXEjxoJr3JaHG4GnmKyfZz4gve4+",
-	"Sjp+x7cMqfbi3UKag40klddZ2sXabUhnlI/3IJhfOIX/p7LUZRP6RjCMK9NBLp3t5Ui3dtY2cuaFEzSj",
-	"QoCAQ8ld6knJZ2uIK7I2h2B6bJekGz9Fvvld1HnFjX2OV17XArxN3DLndpowiJ474YD+ThZucnsdCFOf",
-	"iYflbAwzOALX3wXm76/4K3vw5sVz9vRZ7+Qhk8pqdGTofFXZRUYom7D/uvj5VYjjuiecs0Fn0IHNjkqX",
-	"XBtYs/txp5qCgBYifzPzqNzdual97XG00s3+bG07Ly+qWOI4UrfRjKToYvBON+q4gH3Y33QKoCz4PZai",
-	"SYNgxUiuKlbdRpn0+SsfzGPux+CWfM+lvpKlXfBiONXGmuPeMdg34Y/jrFgYCwi3DaLA6Svtas/Ve+sv",
-	"B9X5wEPE6qFHpGzKHpQ4HgVAtLBRpA5XJLW62Vq15FPeH4qTdHaNJsI8+7jpBgSn+aBt3lqB2ImHFBEM",
-	"zrPNPrtvi6vZHV+OScZ4JVLunOU6M8f0nenOcoa3joRhgmfTbqS/zKQxUk2GpXAam4Iwiv9urMuht+Yz",
-	"t/fHoMcM0aLNG781oAmthjNpZoSmDArQMNczLhUFOGQ2rNiUFmZopYg+LRQ8A17lvzNTnuslfLVQEKmD",
-	"uE6TQkX0az6+fRioVTp4+nnwSgm+L7+iFCV2JrGCrTrnE2GaZYRUY91ihAOg3qlI7pq05faDFA0vsm9P",
-	"1dimDP5Sh7iEg6zQ+tLp1/uqdkteKkfsHVSiyxoJtbYDIxQkLXX0Fr8myVbFqS4AN+005IA+syUfj2XG",
-	"xlwWhnAW7mTJNYiRiSAIQ+T57FZzgQCt0VqxpSwK8BQrDNWjQeUMpDIvVmwmuHJmGrBKLRA95eVM5PG2",
-	"hvurGdOEm3cJIPm/iFt0rMuJsChThtyHlLdyM9zx2t2AIegtjtJtasBQ5jt3jnvLy9wgw2dCzu1wKVWu",
-	"l7tPGbj6PV4Mt5MwNbtvDVfuNLoQ3RJsr3PWi/znbCxLY6NsnD02XV0K7xzrW7j8ub+62fmLx1vd9xuR",
-	"I1qNDSo38sfmKJN4a+9wKwNv34ZHeV7qj1KAA8J9pLwYQt3Cpy/vWL6d3eS3zdaVLxa/s510u6wNNGrl",
-	"r9twD6AQvg/3gHvxa4BKm21OdtOYNLApU8b+NNmdZrbJ0O6CIeyAPd82lcbqcnXQPSGMvNf1a4Ss0t78",
-	"Q+rDXh9SUiNh6wL8dZ4fKKLijQEkxKfNpIrvO1kXSrckM/6F5EDLgkFkeWO/3IT7DxMYrzBpYV1gtLDr",
-	"lv2/vryb/hlI9J3qJSIQPaCIM3I3Ad4mgI4cg2mn4RLmYC360GV/EoVw9yCyAuI6YC8QuNHHH8GSyPRM",
-	"GDbi2SUrAHonDcHEAR0O+m+XvSj1jKUn05RZzdJnPcC8f5+nbLTyRvs542w51YWgLCowJoy7bub+N00h",
-	"sJmn5NsPzpaTs7x+FP/QsHCR43HTSnc0ODs5TViMJa65fwpuLGj6BLIhj89GHE23uDIVr1INEFRCeHmN",
-	"EPzGANkBSn2slB4qLiNNDWcAr27iQ+TnjQ0V0h4b3R/oKEKfHTiTAMKnS2aENcFAAjTdfhpx4Uexx7V6",
-	"vNcefZtp9D3pK1GWIZllcx3D4KfgCLb1tRtpXQgOyQ8Qb2qyxDmD8RPi0bFCv472Z7+M2VwXhYHYWcmt",
-	"MH2P7rn49SUzosRMf24pUdUD7KMHUzDObfoAO144cdivwQEA2GwZQAfdl6Digj8zCSuGqSGZXigL6Ko9",
-	"fQVTZN+dpH/t1LZ1loS7YfWS4M/3XFZbpFYufU0ac6MnBEnSZykQAUQM7eshfcMeLAEdmXPLqyRuJwgf",
-	"grfzUih3kRKSXKMAymFKl4wcbw+7A/XLGFx5SOs+SyM1Y8fNCUuD9pKyB+RXo2Vwv0b6TMoejHQuhUEs",
-	"nQlgOpMwIwrh9rRJBqrgI0FcFVHFOLFbBTjsUkfgUTN18h9eaphdyky4d9e0p5Q9sJH3hxOZggVsMAZ8",
-	"+uQpHB1Aj5oneaB4Faok4XuOkqLInS3N4yAx4JstjoXqSjimx8SjGAfIFsrKwl2i3Jgh+uxHDOB6ikLX",
-	"ZtH0RoxxSAMeH/cUWtmKkQIQDiZHCDuJ+QLVju2zdMmllWoyhO3tuA6HPZyLcjiTamFFGBvPa197pht2",
-	"u920HtxGjq3wn8PwBbLpmnp7iFocEQ09BBXBwG0Vzca/brj+7cYUqysbflmfeLh444cmL1kkyxvOIkI7",
-	"SxP74EJys9fC1pFAa083NzUi99MJ23VBHMUuW6Qpd9yXI3jW631/8uzZ6ZOz7896z56d1NPK1aKgFB9M",
-	"p94U7XW6/rhCAIwHq6ZB/Ka1mNinuuXoXpN43u0/6fUa7aKN2f/ML5vU3/dTDekzTVqZzFty4Sl7VOYb",
-	"mH8oUbHk7shEj+2+oCB4ZtpnocRFnPWzVF2WegUC8OWVOhFC+8byosBsYJai4Ej7jI6KGuMCnyYd/wgI",
-	"ZLnLm2ErjcdhTIbNShw85ztDaB6a0eZ7idwdG29/5YmuVYUam/NJs+X1mgJsa74PCk61QwURwIQxakze",
-	"EsU4YYW8xPNDiY9w6jW+tLKetgWhkO4+QEz3QHLCOZuh65eyx9wp4gFUQbVCzJg70JpDS3UQZWOVJWIf",
-	"eHJ1eQjUZu5wdpZe4yQj7FP7HDdxYDJ3fB6AYkQEMJI0znYMenLh9FEU2pRl4msmaCW67KI6/B11MqcJ",
-	"LadCRdDVGb4VN3eQVaeNni1ZGjs0Qqj9bSfKuNik7WqOIo00ABuybKpF5Wy6UHkpchYlPoQMG29XT7lf",
-	"olkCX4ZaXaino9ZjEtJZ3MxtzSRHzWaGUCzA8ZfCloB22OvQWQ+xrzswW6I1AOw5jJiQp5DpopYO6FQT",
-	"y9nFn942264IB2y3H4kI52jbGKkmhYdGW4Nyo1oGfFhC6U1AR2AfJJ7V+gCqwbOaCFaKmbZiyPO8bKQc",
-	"ieLG/frxT29rRhyhMUuMybrJxCKk24wPsbYQ+V4hqIqVFsqgg+Wc9WADwjm3EvvGf41UWcMp8tby0lZ5",
-	"KsI4eVtJTkKcAjh1f0w8VLnbx3X5Fi6EO0rBcVE3h74wohzyCcGfN94WgRY3fnMK7U5WeQ8XNUbbcCbV",
-	"mtWEVLzHop3QeJTqXDzXaiwbkF7/FmEHauGOmP6JTU9DW3noc/A2CPsS5A7a06AwUgIkHX/FKsrpNGwm",
-	"LM+55d6YhCI50RKcPGV/kT/2SfsMxr57MiCc+dztsNEK/DLhoA8ZWx7uXQc9Rc6oz8aU7IF27t7aKbAt",
-	"rO4d8+v5e9JgRUaAs+8rxu5HeB4s0Ooy6zPV23ak9Tap15AD1CjJItdxu8XqA0wNkxDAt+u5BsDY7sh2",
-	"FPbaMs0X/Ezu0HDm0ZSXUDwnQv71MU9xxlfnKLsqU2wWJBE5tBA0SNdA6nPi6+msBqrafYZVKnKXpeKj",
-	"szrklXA2nF8AWeUkL6eyEPGmxCCLEwQyB8cxZ3hY+UMTJuVUAgkJGqr+pXtICYnhY14ybgaqlibh5I5B",
-	"hFskB9iFHxk6MvVSxbGgUakvKf8c3cRQ0QcyKUhjMmwkhHKSTWaVGwwl11mPmeZMC1wSMCOJSI3mqGOJ",
-	"24jIvybY8qHiGyI+PHhH+xA5i+DGkJgy58Ytp4YFUJGwGYmML0C3FLJsPAbWDJ21vI9IKtw1cqB2zjWm",
-	"FgRfbBwXqODOZKcBXRojXr+nzLHDssFo3HavvJWkA/rSFkmNhHUby8cQUdb4lCrUt1Bxwt2fxJxWJXP5",
-	"GgTockOr+CAVygO/11Esbdg8mv3wltKN9jww/Vu3JhR5vYAuCmJqLSWve7jG0T6d9YXYcB96xw6IA4id",
-	"qxVoezezs95PhfJJgdG8btme8kwS1BBri9ZA2jop6rv6MdTf2cwJsMWwbSe+n65I8BgqHKE0Bt69IZKL",
-	"uVC5YVqdr4mTxheZFvUJNY8ooZHe6Gb17t2rSIBHa1q9uyp3RqdsLrKCl84ACvEiv/zNOvmtZkZE5Umr",
-	"yhakotP5lE21NntWLd2mKTa8eF0whXLfbgT9WimsB1Q/i172MGR9BjhJPS9W2o2V8IknmIblZCh+z8NA",
-	"og0yUO4CDzLw2Vu+giUUy+hXa4kiw2n6WC5ERSf6QO10htezR3DH7TqU3/p9uRZJMCuV1bOL3cmROfu/",
-	"nAV0SpOIoiJCqCs6anFzaQIxU8fBAdHunummuBI2rERcw8YprlAmB0oeSMseQAzTpLHH+WGXRdnQFYwI",
-	"6wRtSGiI4EbKcbXgASOCxR1BjU1xoesPxrKTtepAJBfBK1FxhjOPseL4mpoK1HXqDFKjk0Q5wvjGVr21",
-	"bcXgAUjZQl6JEKouhNNpdKxq0ZQjIe4H5u4E4MO4kEr4Ybm3Nw3nF4r9vPPlEm6eHXCLRVFmPBfD0Wo3",
-	"ICpEwSJklLuZSdtwtgqW6dnMEdeRiOUtLogt2syhBVSqez53Nh7i0Yj02gLRj1awtjRNUqXGDIfD6Qkm",
-	"z3O+iZK/3+oojaHLJmz+6RMPzWdYCd1Je3jxSBiZi0rQ49JACTlM9Jytofn3qmK+F/q8YVkaCqV4phmG",
-	"yifb9IL6vm+vlxLiu+QX+uxaKWvD21YvpTa227DxNyf7hdH3vxa8zcTlivH5vFixJRSVw9zn9STshdod",
-	"P3DveI5XrqPfWyxrPORIkdFlLsokAm5RzlHucbx724huIErk23zjn+OppeN5jk9nzYlRe5pHLcz+gvQX",
-	"WJDvDJVxq1sk7quji/994f/7efnnH8ZNQmdbqiO408bVu/ambVTlYRf+J86eQrao47ba959bwIutbhmq",
-	"f5hR9fOqWmisiODJ00k6C0QaeXgZZPQSSq9RJ4k4uUUhaY7Q0eObo3fhje2Zpw3ly4PVCFJ+JCrwdlRy",
-	"u9kvtwj4qh3g6QPpVF8nJfIKk77mWdsn7SNUdbxOOriZDrlDz+FspwXneR7qUMIfYBw1LvHnl1PwFSGb",
-	"CigAhlkxUQisGYmIZuOEnDfVqJ8Z6IAYb6xkCBkMt1Bxo0r71/NtSxf7VdvcortELe3U66RDE2rm8FyO",
-	"KWEGbDvO5txmUyIH0fnUC6VQdpMblk6ExZ4CAOmmmGSwxYKQBleknImDD4qqmMv6MeHGvGs2OJmFkmMp",
-	"cvjeTeK/Ln5+1ajTT1uQ+W9JlC0r+Ybk9DsdFJ4+wUdEVsIJRfnwJCeg1u9mXc2WgGqbcaFn0to2OeVO",
-	"HxRGmkEnlH7g2+9MTJU1PXnz/Ye4LhFRQkktQR4SznHZZGD53gqYurPnoXwzd9YhjhXaXY07s6rcv17l",
-	"1mfrV3vm2dmT72+7jFLcrmLvYnS/KFEvr8PZXJRGK9DXM+5h8ecsdaNLQ+3rxk1S1cy4sVKSdACQ2uiN",
-	"9gWa1krrNw4pZOw0ROFSx5K+gLa7bk+Gw0D9bpajjXJdL/K+pb9m6FHIC6N94g3GYb8zrNCTbpt/fbEB",
-	"vH582rxZsFp8oy4DzwFvWGtFQr/X1li0WDpjO42KzKd9zzHYbMPN5FIiDCvC+UZV6Rve1pzJVFs7iJ4u",
-	"sime5AHTqvSyOnNi2na/RA4RCQ2kdVigxFf9ibihSZJQcmtTUa0ZyviDHEj7WYH00soQRKQYzy6HswbN",
-	"AHIqvUNMWnJlUJEJnl0qvSxEPhG+h141VL3ANgs0Tsy3DIjPA98HB8za65jRbMzLPd96I3xSw0D/Ondj",
-	"O+n1KJxfgUCxDUIYag5qkYeBoD82qtHJrcczHhBjhSVsAyYclKcZRe02fM1/B3xoyuSYedhCcI9XE6BU",
-	"PqjNHTz/tXt8BAAzCUXuL85FIbEaZJddUOzab2UqyQaBbLyo7l2vnOrhAthwOOYGk6Ld+PWQo2AEh1JX",
-	"8TbcsoHbTFEAmjdbm2rLb94x3/ijn3eLDcuh5UyTMIXMbqoDSzhNb9+QFnbuEzCh9xEMMHXK81Jgm9gG",
-	"4Umhm7a3VXvCmWCjhQ26YT3oY6diVn974CP/fvYec76iPoGimAe36g4LGqkdyB7HZKowSJhNjZBb1r05",
-	"XeTflY636RVtcRxdimFAQbfkh/BSVJYEVQGbIZeonKV+/VIfH4eIiV0KZVeQNknAWRHSKIMRE8wSg/Xd",
-	"PJCiuWhIcbUlTFM3jCghoKqhvDcw5bOK9QZZHjwuuxn/Q6OmKYtiGOKC7YCjWmOY6ijD1mrQIwapcVv4",
-	"IVrxlqx3mhxhApaRUxgi8hCt3TiLPP6pOtG8N1kJkZsqM1vPxe3No1Vytk0kmEBVIhM2OKeoObdVokos",
-	"LLDJ5pKvPI7BcaVjfthtTvrsPaf3ftBbJtS4L4Bdqv1ZvTrBofgA0c0p254csUWOvw+laDa9/aHcCTkB",
-	"ozxyyrKDti5wyAGY1bj/WY2nmY+dUNGb8wqCUkvi42hWoQIS6pjMsI7JY6xjcgJ1TAbqpoVMTqe7C5m8",
-	"qRXZaVhL9OxTSy3s8Yl+IMGvoGlpIY0VSpRRlRgoSJuA+/WjFQpICH4IdJZVuw7rC8BPlHoZPQUvpqqJ",
-	"CMsONOl7WBf46KnuDGcUZ0H+R73yUoh5iNR6IPhaW31MMlnGowperS5LsdRS2g8le31noEhJdW8GBoSq",
-	"TB+aKQ3pX7esRdy2erDmCpUqE5BAuX+E/RZUh0KOrdgiYNApK1S+RpAN9yOBkuBsXnNTrDU1INsG+gnY",
-	"cnUgBoQ0BW7bcZYwhtoAZQEDrDzD+6JHPkMv2dsR9jkwVnlA1orKzVDugP7VMIcYblDGQqXs5vVVkGwR",
-	"wTrXO8ndXjXpW+1HUPdEVzp/ZLLSbmototQeNhpR57Bt04PuYtfJnVR+RaTotqISLSsSza51y81LqZtL",
-	"9HossU97I/yXJRz3VE6mwli2lFBLZuYOfPGPBSd/ppnxonC/e/wrNufvMTluBhu1u2U/O6qy/3aCE3Jn",
-	"gTu46u1iNuPlCm/DPJX2VDyiGg9UkKTDjVbRWWr4yudCGVFcCdNnxNwzSLz6u5ZK5O4egNiZBLtrc8PS",
-	"Qme8kHbVLcVEavU/xCLxWY3djCterpw6824TTxxtd4RtVshP1OEB5un7YDsdYgGlu0d6oXJervpxgk0E",
-	"a4aEpoLL2boWtTnSFmx4szULCmVI68KkDGmxJIHScfJ2KZRYYmA1wDzTE5Oe4y+hjgGzU1nm5Bt31MDE",
-	"Ipj0hCBo2DgPUo0wS/Ljn96CUjRQTl+lxDgCoQPSHF29gttFKVj6MTddAAdPutTU1Rx5benI2iLtsgsV",
-	"vwUU7yM9PrJTcbTUZZHD1NwiBAwtTM2bYNKyrORmCj3wBRR4GCjASkMHAKe/+bailaLWDyooVSqrehyS",
-	"5sdSTAcoLB9qVazSLo1STpQusfODVqigmsSdjRCexzJWuJ1MwqweqOA68zFfMCst40XRr71RGnwpKa5D",
-	"bAW9oY23ZS98xhmE2JDDhLW/B3WGTUR+WyrAqx34/ihBwV8RCRClo/2Jdf3N4RkBU25CXDBE2asqYYok",
-	"Ae0jwElDVNYZIkUx4tnlrZzENfRstAbbTuWWxqYXFaoibepbWlVaS5g/6RJmbZGQ+ErimmsJFFy7Tik3",
-	"E3rzggHkyMMnpRDVPoEYa/CBrQYQkMVuWU09RbEL4H+6R4LnPgx7xlcs42WJ5ZrSqjNqjM/DfjaYQMAV",
-	"bVqCj/j0dOpeDnZZVCszaiUK+UtJld5WR2QAoMex39nJ6bZGromPvVZ4FgUOaGQeP2GpjMwh33Veyitu",
-	"RWPfUydGAQerwPW12dBEVcaukw9SFVKJ4aVYpX02X2CRDieKw1VhvaQlopvcDFEGp/UWrY3kTOA9/qK0",
-	"H0x1gZ14PWR3n86pnnlvA267Dfl510jb2H20MY1WzfJwibxFlGwb1rvGuPu76Lz7zlAT81FVFY3S8sHt",
-	"Uk/1QDcMQDvheIPG/Hou8qPwmVoIHUELISfSqgL74SjseL0SnrRQgOOCo4xcOUDs6mCLntHg88CJ/K1N",
-	"vNdShr3UBtbdhNL4htTVokUQJmH5ZFtNsDHjAa8ZA1QPSvRob4gS/LEeWtNrwT/hRgedaMnNvaChtpy2",
-	"B9Nr6ykaKNa8C2y5atiWn1kiZAvG/V0AMfjKNKHyjNtX8Wl5Wz7/UthSNoVmQ4CrwtZjk6God+Y51ZrS",
-	"46q1ZRXMDcUEARcWN5wPNQN8cd1bKRyyvXaHn2i8AM2rXW2eO61y3YrsbqB8iIu3kOrzsDm+lmPkapzP",
-	"i0aHIikdO8XNDUpwU0XF2lQqKm1bqts5/Su83Bc//XXR1kKNKmWDEpvrLkszmfqav1ZjsUHf3tqfr1dS",
-	"LAHFnUn3bS6ptHk+g+5meqlaamW+IRvkDSLEDkmiC/zRwdKSSzRcg/V71juLxWz/SVOqHcSdDiq2UJWX",
-	"gIDXSIAOr0vE8lTadtPhFdd+3dxREcNvJOonwYCkusHnIRPvpHd61tglx/3w+aUY0FwKfcygUrVtq6sQ",
-	"Jnay//ZrYsu6N66lRqGhVsQVwBzMF8xaIAXQ2XybStJYqoko56VsOfo3pZMtzDDq6dfcUd5WjUP2LBDB",
-	"VV1MtPl6gzwwC6TRTvg2TKGRtMWiSQfUS1EeZdwIVghroahoLieSnD5SKWdEreZTodbQ1zyDuUX89vTx",
-	"ehrnnLtHuvf892/86J+9o2cfHtAfRx8e+a8e/scfmoi01npkY+j+l2pb+p5UWMFUUc0gZ/GOtLbGlnze",
-	"d5yMR6cizdP3Neyyd3FthELwHATeCy5L9yFh6Zj+HH7MTQpGJRrUPiw7ElJNBgqsjdyZye6vEOeeyCt3",
-	"SkNVJ4spClUpIF/LsUqf95T+Db2sVJ3sQ6SDRbR/cnK6I4cWluol3nrS622yGKbx3k5m+6Ed6Qwx5x7Z",
-	"2nBpU9J2E9PjnD47Qfsimwn2XJdzXXJq3YYjRe7fOFA+I30aq++7p7ambq+nSrdSb3fHsjWCwo3tdMMW",
-	"3ZtK6QGMMNoZZMMq47XIePMqYYn0FvwV9H2dcl/oUTPDV30CK4D9gg29ErIuA36i07TsuZgXesXmci58",
-	"ZQiN1rxsjMM1FyivIRS67Gc3MHcl1tzL9HoJcNC6uiHHcTPdKZwAzYV7AxgC69iuPZj1Tp49fjp+Io5+",
-	"yE5GR9/np/zo2bjXOzrjT0ZPs+/zH8Sz8UEt4mk8sMY7eOg2tOWYJe9BYcbX395E7mUOt1i6ROUGgjq7",
-	"yqRvlhkJfbAohOQe1QRdoMItUCuye1vlU7b0IwuGTVwpGiKjbZWhd9di2Uvw3W71FDLsthqe7prr0C7E",
-	"OzRbe4DrQoAVCFEJ8OZLjHGgG53ub8qe3FJuBQa6FjfylGtl3sNPclrwTr1B6Q4JfwsVWRL2rBegdJ6A",
-	"HnpHzdsgFLKxSS7R+eK2RcIWqhDG14dMp1zlIh/qK1GmXfa+QV9IfCGYgapGgjm3+Cr3/BIezuQ4qKZG",
-	"ayVKDN1S5MRQNRm11obqc7bXj3DsRTON3AjnAE0QeTBwA7W6u8yLzZzlij7Nahg4Ikx/vS6N0kDvKhAY",
-	"rAC/HAAgcCwPlcowlYNWMa34I92ewXxIVZ1DS+Tc7s5/JZwBSCRa5+L6to/LQGKoz/0s1QRuMB7TO+Or",
-	"PQRELBt2CIGGwj58Lver6fPFavlUI9pWRuTWyvfcW9mebd0/D+z561vv3rjsfEvzp9slRmir1ESV9815",
-	"PORlrWDvAOT0ongkps6WCakBTapR+DEuHFAn/YwKlOyZQoQZ4abazneRM9SatPL+d5mh4r2R/04/2ZV+",
-	"4he+llsYD7Vx90w1n8lNoXK3an+lGezS/oOzeL27XegSdrPmYDc64G1w5jW8yHdJM8Vi0mWvNUa0qw5p",
-	"3Ru3InsfbZo13PXqQMYqBTdNwYp0Jg2VAK0S3LxYrLS6j1DVyGhSWqAsa1VAtapJ7HP3HBPA9TNMoIij",
-	"XPTGqIDphy3B9oPneXhqwTKWQCOeXZ6DCCqo1OvKhAS6rfV9a4kAh4dTabrgCArr1cgVbgneCEP9i9e8",
-	"EAfEpkPn0h6bCa6qEIBHk2A4MMq5vK34dQ1JcZCc9Cifg4v8bYYfkZWdsQynCmIdfDdFPBij0P0+xT9a",
-	"K/BVJRCp3pvKq82V61rvISPEzDCr+xs446QRBMweGCHgl/RhwtKFyqYCk+0f+LBjlO8G5HyYDJTf+MPQ",
-	"Aj9lD0JmGmyJ9e0Poaz1ZHtE4vrOtZSOXzqWgCa2BBEaWukbxaLBM6QfcPgDlevMHPt8iu4sx6kQMBww",
-	"xUN4U8oeAIbUrDV/AHe1ZrrIaZMmUEgVHivcDUekQcDD0Ri/ywqItA03UBHbICyYbQG5BG/d20nUC142",
-	"9s9X0KmXevem44JDp13q0k1dftNxkYWvn7+EL3R1Xf2wgimDXYmvDAOcWjvvXF9DcaWxbrDBKaBHcHpE",
-	"wyOudIEhH+zr7RvAJNRMBqHyV6IEIL/VuJiwtBSEJEgulALy2CRf8NzxaHegBurRo/eQ5ffoEbtgj3Dq",
-	"jyi5MiRlQEjbaN+o9II9gpc9wgaXRsDpHcHKsY80r08D7vNL+Igqfg+U2zOYjBC3JqGW5l32E6B/cbvK",
-	"AEEmp4g7ZB55znnkA+90J7wNcn0fbRDBOCq40whJcLGwU6GszHCgjx6x1H2lS/lP+KbPfoRVZYNFr/c4",
-	"C6wDHwX4wSATt9BqAgFbn7yI9MRu0mhCMPGRZ7ZYYcumZdQ6ArNZcUCwZ2BRaP7uM/jf+BxbE0mtjudY",
-	"/uyPfzdapViA8dnZk+8f+mxbqmGGNaESxp3a4asgERAcil5VJdkB2J3+nyPCwhy9zFM2FRyqzTpmcuJh",
-	"xHMm1XyBRc6FssgfKRYiS9lclAxSEJLKmQVw7+8MoNtpiliCC1jbffvoEQLtlHAPyISyR0K5gefMiMlM",
-	"QP92fjxKIxnJUv7/n74YpfREbJX86BHpzEtCEuESwOGBgThfIN8tm4a1sT4UD6iO0YqlZ71nWJ5sWDq7",
-	"BNpOubm7n06fpQQBB4zk0cXYijKl04/6YUNJFIMUGCgsnJWwFB5Jshz0v3OW/s+f3rFut3sM/fp96a6o",
-	"G2qYnYHJOSqln0D8JizyI1wD/h//hs015/9YIHISjEDv24zwANQp1h1FXhaAU869BT2wYQE3NIDVfoe/",
-	"eyzM8HgqeGGn/6TO6/NSZ8IYKJ1v3HkF10Ah13/iWZpxhRkjD5FccIGzqvlcdld8VsCTpAn5Ag/BBHea",
-	"F4Yx4ZgqZCaUqQXU5249j067vU7SWZQFiWjTPz5eLpddDj93dTk5pnvN8auXz396/fYnuKcq5xYkd5SP",
-	"0u/0uid4FQ210+887va6jzsARZnCqXR8dXLsz45j6tre/9SZNNmH4DKmaw3iQ0Jn03MKJWPFOkhTmPMS",
-	"7AW8RWr1Mu/0AXteq6tN9YXn2s3PvfS018NqZ6D0oCezEjR/J/MHz/WDKniDTxGOvxZzE7gYmvBRUejr",
-	"pHPWe9z2kjDq4xe6HGGBUHg4iJzdd/mSkaAweJBX5xVuivVq/oCZ504p/S0yqaEkrtlvrXwkY6qXUfQh",
-	"iRy47CUGWnCv+YSszTXEKFW9Onooa/cjpRLf/vpRuOu6rq/ZciGuN1jo5C6HkLdxkbOziKqh8Z6HVgAv",
-	"9XZzxY889/DP+2A/nGGtQ3xw2W+y33XSJEGOP8n8ukrD2MmdL63BZujEQnHlDGDdwvcxCeAxd4xkXDll",
-	"ZSR8k4s+6GJB48FNzN64HyGdIjTDQI1JrVU6QzFdZ3W8Y5PVa8x2tjnDN/imzxQhZ/jI7Xe81vYF1HuF",
-	"G55tYfhYOasBOn3NWSy+uNFqwWOQOth13VR1x5o6jdCyrC0CFchZ6QVRn0lbr4HZ7+wJxvGFTs96z6qT",
-	"77lW40JmUW3tuKjodbLnLq82w8bGfmnrU19jw+4tbDrkln03nTu+Sz4TCAT9rfmV1SXHz0Nb/pf5r+7r",
-	"zvUH2riokbYf+RfRiIwQ1CQQb3Ja/Ez4KkNBu4WmEOg82zz5qTlK59ApgD5NY092Txg0Tz/VO1QvIhhU",
-	"04ng6TRaoXP51rSDQEXPHf6bfRWCliP9nXfa38VZXkOffuFD3KPMthzbcMXnH9PPdt8SRNXtndIshFk2",
-	"OaG+xY8/4R/7n8u+IXEVIUG8CJ7XeNLHWdMB7MO0opx78g6RMwS9HULl5zV8+kRDV0OwTuvFt7oM7Fn2",
-	"mLo5hY4NqCDM9FWo5wUQ/UUuLRNXjoLnwZWJsAXEFGMUwPJgk9U3AZIl2gS7Tvk/Ydbjlzrlb8g0ONrt",
-	"TJP4c6BOmYmwbWTpfaFNWtugX5Zwb6A2wXayHXae4VSbD+OwU4+RlVsP5/dTTZ4Pr9ciUABscnDHequ2",
-	"irEXRsTQ6Gh/Y0MMKB7Yx4b/WN7Bb3QF3qhIa3fCAlLaTDJQKBrgquiS91jpdz4XCrTuqOZH5Vh1m5nq",
-	"LfgOTu69OPmmbVopEj8hgb4pbaKCiDdsBJxwo5viC5iWX3rfgbKzrJU2hDoYX3wjVsitRunoGPIFXvKN",
-	"sCLMpo0Jcaqg1iI6475YI4gME1sgEV94NNoN2aLSqZuUZiDHHenM8Oz7UZlxWls0ZiAugHWDR773Fcui",
-	"e1PRx8QfG0y5Xdocf4J/t+rr77Yo2UnQ3xU1qRuXQmDZCPSqbSrg7HD9u9uiRVe74htVoluXtV2FbqFJ",
-	"78vsWSpTcH/68xaK3UA67z41gSqRLOc2m7bjVwMOGI1FTukmuGWCpAuYGrcJzkPwvN4H0ofTC43aeUM4",
-	"DGvD3fkR8ldsEbnXEXIP7PgN6q7YndBz/XeGGWEtoMo++yQ4xuIw/U9fdrs0uhMv3FFQYn97lgY0VEp9",
-	"730g3LRVCzS1coGwy5QjlizIu47goxLKDmDayTkbaTuFtKORYDP5EWL60A2MK5a+zMVsrq1Q2eroL2KV",
-	"QrhnLqoeCVAB0keYJsKaqGUV9kGkCKk7NzdDQwOFbX19MCBkA3HortgPMgD2C7Z6DbYLdR+OSlF6TJ9W",
-	"1XdQKQlSCgBpExcJtExaBCiZpvIqaGlTfUQseqTHa7UGDaBDsZR4Jb6gJsU5pG3Vq7+kvk7ncqrZMpRH",
-	"bjLIfdGiw9gyWrC/iBXZM4fIvyiM5RWk3wK2Qhf50YhnlyJuiBjqz7mXVRVznAzHVZjqeXBTiCWrHhAh",
-	"XX+rymWL3AzpmVR/MXwbPvHcyVUQgjS0jWH99Ke3nS0/R6PeO5514ZYEK4q6N8fkW/FZsUa++uz+k97r",
-	"/ulOtJ4Ugs+l6WZ6hhhMX++XBta9etyl8iNQ7uj2aPKZ8/2ih1wM42446i5QGkTopNCc+Vsyls5OTvc5",
-	"KUWmFWYqv+CyEPiukz2m807rV7zEmqNnJ0923/DXCnT8s8gl97UOz05P97mZQGF8hAkkT/Yh+V8Vv+Ky",
-	"8PfcUIF4T7D2egFABJpGCGWvS0SA5H3ViSzEhdt9zK/3R3U9jx53h/utes02PFc0t1sBdd2bfwtw0tFs",
-	"Isd5tPrxUn5xe6pRQdwTcXYBXogV9QQE3VEG7UyaoD3XUehYNwDhnU4TaotnV7xyR8ZV9YL7cdKtv38r",
-	"Mq1ikihoigDVb9cM8164tX3UuncOl5070W4vLYKLg6tOqLzifN/nwRcF3mB0KOgkViYgpb13YcpN3ych",
-	"VBK6ui6D4ufu2nZk29oO+cpgbbcEq9p78b+g4ExuAbbVyp07AsfUXgyy2zf7hmG5Y6wWiGVXfIc0JnOf",
-	"VePUAl6E9iDoLSZBI6AMZ9Lr9eIoLy8FZGZi7U5yKbeFd9sCu+sVwQvqKkN5q5Cu7X75x0JAXy6yLnwl",
-	"4iBTD6oVuMdafaVhvC8YS76vyPAudEG017GB85dVj/bcsFR0cxvWA1ukGKkmRVQHH3SrPgvJn6Yq18mU",
-	"hkSYhEUlW+l3rBqQsFzPuPQZw5B7xexSZgAp8TYHdWdBbcvXAU3WmmYpPVAgIpzq5gvEoL3LIVioS/Jq",
-	"zflEnNe6gECWkR5TThwxfptkeOEptY9s8GQNQgLklrSrNkHhf+/s63eg4bz19/2OhQVNpTXqT7REH+ZS",
-	"l15mJAiy26yP//sQJe9EUVQNyEutJuSKxlMrgKLuO3C1pyRBIbcNqfKa+tjv3j5RGi3tHmw05NszhWYj",
-	"1CfNRtHjPBRZW0W1fZyK2/fpkL5NG9ki1KxnJDAh8gJVDii8PVC+4xsVDMa6plOu2MlT9hf5I7jXqK+8",
-	"ocYG/p3QEyhu5YZaiI/NQXVi6EIfd5rHy4cL7BGU7tXprVmgUP+8Fu2jsSr571eGON5qEyDAd8AyMv9d",
-	"6Rm/X7UChnb8yf1z3SoTJgJEQueO2aLVMwF6+/2hEqhXDCUX3euy7r7aEfIGPHBchWAmbRWgvMet5nQG",
-	"Me5kJ6Zuk7nVJ5UtdP4EJwbI2WyqtRFJKEYUd1bzyGLo6ezByfAc6ulbFQHwhXpeazbSuRTmPNIiB0rC",
-	"loSGgXomqg6DkXYJIdMuew/frzXzNlW3TZ+ID2BkGh8fj7ksvbMRE/KpMMKGakqb6DnSd5/DtRqEV04h",
-	"3tZyjlC3pP2223rLsR3vl1TEEcLPrZoxdfHZf8P7UYTmQL/nQ40WtkWGBVom96cG30OIqlKdycVmpqDC",
-	"TXWR+329+tZFahmak32dc9qWEMijYps+i6sqJzmGK7CCmYeXYsVXn/2qBIDA9bJq18zZXJdU1WPJfbIV",
-	"e187B6DOie/xIc1AGeqqAy13M6yamWAxlEww6TGnQalPKJOF+uVneiYMoDWc3TDDqhTBR4LlMJXGbv19",
-	"tt7OX4ayvNRbrdldbsvVXetJ2OiuNQe51vrtW0IP3IPs+sXR0m8AIOiartKkC+4pH+YFV18HTO8dWMsw",
-	"MSjXtErRgE5Q4fEzdh9IYGNnM3L3kameceXMcgKx+Y8e50Y+AECwYTSR3H9eoqD+CNev0MgfqJHTDanO",
-	"HpMqKxa5yOMqYW0oOKwISuls3mPg9j9KqKjQUy7H5BQNDaG50kpmvKjwiX3fpNoMlA+26TLHnHbqDJxr",
-	"7Oo91UsSZOlE2LQC0blfok+WugXzeAhCQi2VgcJW9Rga/86wFEiWhpbDQCX3PYANE6ouZhYlEWAPlGGX",
-	"vfUl89w33VmjQAMmvZuo+B7gs68d1fVrAfXYrxtb7HAVMzPL9b+RXP9Gcu2lJq8zzs0AXLXyq63+3jfh",
-	"qm8kObHWc7xhj77ZsMYS6m+vcu+r+N05IGvugk0nZMw9X6EjMgzv+JNbj+v9GPaX8Tt0e/wLsu23xbCQ",
-	"uo1rec8cu/tqx3M3ZO/jT2751kBhTVmSb6py4QcmT4x/hjS2O+XYHdD2L5y4eQPF5B4O/ZAnGlWEb2b9",
-	"5sJbHm8d1+vlpqpxD51WyeTB0psB0um7/W54qG/Aba+1El+A48IIdzha3fSwGDAM4ad3vLXlJ112DNfA",
-	"Yx83IRuppRE0TEF7+eX4yM36CKbtAwn3GKjayUhfpwzdw1vJZ/tf/Dc8DiPHx6IlkOW2AVYF99Z+WzJi",
-	"tXUoHxHb00R5jf00KlaMMPW/L/xnbFL80z8WvAhpfWv5g3CSoykPfkhqxcDeh4r+80hwVcUGwR3jtrZq",
-	"hErOF/bmJ0jyGdv/M9P07iJv7vrQqNjeWXFf1Wi/ppy291jzvDmn7QaC+Sv1oPzbIXInqW07T7S9lW+U",
-	"pru8IP6qb8acxAm1m5M04d8xwjsu99/q+PDr+pU6Pmh4x5/8n1uRWG+qzM4755x2Jdt3irpPZbchw/Ve",
-	"Vnr31Z6et8Aax9Qmpj0PAKpmLLm0adyeGAPg1BALS1qUmORT9TtWmpJ4qj5oXK0o1O4v8gWgwiUIfIQW",
-	"v0rbjb5RAxW1B0G1eUzNnC2zciaiulLBbLVTQbovSwFXlDKJSFxTB1v6tAQrCDeaAPDL/e3+bQFivSEa",
-	"7kBh/VkvWaHVhFkNrVJ82+EKy5A+7pnUzSk9edLrzUx6HloTp097BvobV5jgxz3Tgp1yT28FAD+FikRW",
-	"lO7G//6td/Tswx8fDAZd/OvhfzyYmf9rHv6h04gSXutTvIFW/Rxcl+/v5/RXbGtIfxBLOJKPx9Ao/MM3",
-	"BF32XNMqFOHnfwE4V70x1b+GKNZF4ey1rwS0MRUem2QaIKvYXhha5GklDLTn5HEaPTqxpgi7mIFbS6iQ",
-	"wtVlF8zPN0KBhNCkHg/URpUijFdyc4nN4ks5mQJeq9b7nPouUf+q+QKbcDr5ic5uKn80WfAyZ+Wi8G3h",
-	"EOcB7Q7x7Trnqy77iWdT7N71nWFzLZWFdhITqUzcDArpkrC0zQt/7Oz44263C26dgWq/0Ke0HX+iv6J7",
-	"zxlnl2KFuA4rPlo2EkbmgprToasJIMLcundES4pHyDEio9PQXG0TYua58ItXUtpTQtL4glj7qpwSbnQi",
-	"B5aLHBNWs5HYqLr1b7xG/rtyGPzMMY0/amNbiYBQSQ0bYaJYbDms9jwPFr6B/9ZKntjm/67rJ+JbmvO3",
-	"yxV2BozbVN5vDqXPmwSQL2GGYYjma82fpNHt2fTuwlfLD5UJIZBAWS3AN42ht1eeBnfGLPSG7Yzyuync",
-	"wXPqEDmTrdW9b6vqe2tJ2IYmeiGopBi2+3Vjo1ESauOcpWpRFCkblYBuBSwq0oNOp2VjqVl8AbHXWCos",
-	"hcRnkJHs25sMFPVFYO+bS87CoxJspspH+srJTZQRHj9baIgm9xl1toTsba2KlQfSFsI4Tv/1JTa9LBHE",
-	"7+Uvt2jTS8VOeqwxLIVFbSOWv31dBB9+P2Vt99ppSagczJRefvN1bvfcqG1CeEfn0QOq0N19T9Gb9BK9",
-	"Jx966BLdtkI8cxreLTZK+KxicK81iFcnlLLQ4KoqszuVE6hnqwvK/ccaRXqpQukhurxqYgqWMnXsG6gZ",
-	"zwWTUIHAdy3ESijBd1pwK3yPfJ9dBKkMWPeK/eK7/8W9+kL7YfflUokSnIfYiGeor0SZJj6nlReIFmhr",
-	"wHaHvVTvsYfq76V36n1Vp1PVDm3alNul5l7151raqyKjO1UBvEraYMf7ovDiAveI2wxUpOMB5akQHEYb",
-	"KtHBUrfphu6yFDdNeLZWD/3eHii3uUtfl23Pzd3WwZXt3cD1q23cemuNQ7cy0B3bWYdUqot49thJyCMn",
-	"H+/c79o0wq2dMhvbmb2oGhxGJeBD4pdQVdGbqk0snTnRKXIezMaUTp8ht2nNCAAiDZSv5AjPwDYtFJaj",
-	"7djE8Y6qv1yJtmbFt6wIbVWCfD2Gpqbi32bXn1fCVnJtYaHsZxM7HCLm171R60jheg/mkfd7Ru31wC/t",
-	"46nw7XlNgfGXKB3Kf2DtggZPhvd6fRMgmn2ca1UjJeo1Vu979jsqcBZ6NG/1zt1yM73lVPOZbHWm0s93",
-	"GTfAN7QVCudFQeLoduiso6NhJAoNLiDduN/d7SJbQOFAaCsheOkOw98+OKYn5wv8siiLTr9zDJuBntPU",
-	"DdSGCaGPKq/GUrP8ulX8n0azCSZAb9dC5byEIqvS6ALIH93sWWXz7rfUlC8qIWemTsnk9QrH0cPIK7z5",
-	"rKb2MQlIVA/sZoJn0+hRFYpw82l/lsbqcgXUyYUT0OWqdquPFmzeSkU43Yz4wk6dQpF5d1j0iLimcMtD",
-	"4loWVXdWaVm5UKZbL1zbtjhSGcsLXJPv4l6t0f2ha/z1h+v/FwAA//8=",
+	"7L17l9s2si/6VbB0567Y3mx1t1+J1Wuvc5yHz/iO4+TanvHdK50tQiQkIU0BGgJqWePt734XqgogKIES",
+	"ZbcfyWT+mLgpPvAs1ONXv3o7KPRiqZVQ1gxGbwdzwUtRwz9/eMVn7r+lMEUtl1ZqNRgNnvOFMMzOpWHG",
+	"ciuYnjI7F6wWRq/qQlwwJa5FDdcMXwjGZ1wqxqdW1IyzYs7VTAwH2UC84YtlJQajweXg65Nzfndyr7hf",
+	"Xg4G2cAUc7Hg7tt2s3R3GFtLNRu8e/cuGyx5zRfCUiO/1aUU5md3bbet+ZRXRuSsEvxaGKZXttVU8xWb",
+	"wOMZW89lMWe8FmyhjXV9Ws+5ZZxV0li2FnI2N67R0r32nytRbwbZQPGFaxy+o9XsUkz5qrKDka1XIvO9",
+	"mGhdCa4Grhff1aIUykpePS07Wv9qLpgsmXUNcc2Gppi5Xpv28J2dP7r3cPpAnHxTnE9Ovi7v8pNH07Oz",
+	"k/v8weRh8XX5jXg09U1fcjtvWi7LQTaoxT9Xshalb2zTiwV/80yomZ0PRncfPMwGC6n83+fZztTEfXrp",
+	"VkZHt35S1QZHVxomVbSUugYYfmyN719qMR2MBv/XabN4T/FXc7rVCmzZqja63jPOuRJv7LiA23K/pJd8",
+	"JthETHXd2TR8YtAxaucP731zPzVSTyoh7J7mTN3vXxnmvtKebFHORHoy4Zkbnc+npVgstRWq2PxNbNIt",
+	"LXhViforw/RaQXPZVNc4p64hwtiMXYmlhct377O5XtVb6/f+5Lw44w/ESSmWld6cnH9zftd3EcVR08mo",
+	"SSeuTZ3de7DdvSW3VtTunf/9y+Xlm7vnJ5eXb74Wv/7HXwbJvk9/5LaY73b6dS2d0HOLWLYlH4N1LKsK",
+	"VzeMgZOhMCzmguV38vCchNVv56IWzMmZqjogEtOjMT3BVnatv7vfpPv2XCvR0b+fFOOsFrzMoHPQgSCC",
+	"cLbZnJshgxvXMBr5nTyDCY6GpYbxUFrRCcFtYjXf2dMz18YD3Tu7m9xdz/hEVPukTzgA2FraOc5U5R7K",
+	"WH4lNv95zauVyIfs/8hroZhx5xmvmJULOCrcI7yqSEosWj36ZWAFX/ynmevl4Ne0yIAPtbokrViYrb49",
+	"OL97YINm7van+Oj5w/Azr2u+wWGQC9klZP6q12zB1YbBt5nVjCuzdie0hROwS95V7p3po+787AyaJBer",
+	"xWD0AP6SCv9qWi+VFTNRQwN/FMbwWdc58Xq+yUiYCDaXxup6c+Hbx9zcs8nGii1hstDXAnWPuV66frl/",
+	"K7FmE15cCVV29GuBTTl2pTllaI8Y9+uMJHnG3IgXc17zwukvGXO7YynqQih7IlShS1EyI2YLoWy7W1ut",
+	"b0t++E9PwX94Xblu6XJft5QuXZdkeUQHar2yoj457+iBLm+2Bz/XYirfHNRA5twwjsfWLc5MtZq5OXJa",
+	"l566H3QpbqPsmoiZVJG86NogS/jwYF/bd1v7QlxLI7Xau5TwFreUVouJqDOma5ZX3Apj8/ZY48X0SPv3",
+	"7B3tfeqVb+tzaAU0/5VQXO1TZyzc8JWBEW63lReLDn0GH7pRhebVZtlzu7pnhx3tcq99/9HDT7iWQJP+",
+	"wWu5f/Cu8Q6SIResElMLpoyXjSSB/Y1dK5N+PkpXeOf6aZZaGYHWFi9foFbn/iq0skLBP/lyWcmCu2af",
+	"Lms9qcTiP34zrg9vm8l2T5R4CFzzSpZj0hAH2aAUlsvKjS7MA1xmpRZOg3DblIT6VNcLr41Iw/RS1PBN",
+	"ZvkVmGCirrUzDH8J37Jajyteg2wPX8EtxBYr43Z2OFQenJ0NIgMznHfvfsX5FsaOZdnf5HKGy8oMRvfd",
+	"YWilhRX/LS/Zi9Bxf2pP9MqOJhVXV+5k77eYfsaBxnlKLWccxoIrN4gTAWod42Zr8Ibui99pNa1kccy8",
+	"fnAjn8ZKcOUatwGpxpV2F0MHjOWqBFtRWsPWfAMtfqLriSxLoT5lk0Ga6Svh5HCtK9GsUV5Veo0jeyuf",
+	"+rblt6FH7garSVs2ehG8JtRudiufrXhdijK/PWKcwR+sXlUCjQc4rS7Vwq1yxtmy1m82rF4p5hZ5xqxe",
+	"FXMYnAUv5tKp3DWzq1q5j7rPTXS5YaIyYsh+mrLwrYzluGFyOAndYS6UrTfuSGfLihfiAt7qvsKkuVT4",
+	"5DhnXJVo+6yqWLsp4XYjXKcKwQzfGHKtuMFyzdvQIEg7ZK/JCeBUO1E2S2Cl0EtUZvDARMAbLxV6kiYb",
+	"5hTyDY4/CAN4pRleqgEoL/aJXqnygySU0nY8hbdsySawsmG0lGZFtTJOkWOXXkEDW20hjXHy0522KO4H",
+	"Hyo/7jfy47m27Ak17SNJD9yYsGjd5myWcGTwwx78uRaFVqV0zz3hshLlp96MfoShjWGCMt/+tbdcl1FL",
+	"cU/BVuA0obkSa6dIMSuqyq1Zt1m1FeSogvHgNkO1MBj8ecWNHeNizZ188tvpUrk30Cp2j7sb3frMUg7W",
+	"VPfptlO45x2qtDgQn3CAH6sNQ1EM/YIpf6X1MzhOP/FEgwhzszBxFt599qP8Ftrzd8Wvuaz4pPrkTSq5",
+	"5RNuRPuELeaiZEqv2a181bTNyXV3rEk1c724UnqtGtc5iIavDBPTqSjsBavFUsC6G7Kf6vgeZrW+YpVW",
+	"M1FfKjvnipGHBQSv/JdwIhM2w5pLK0r3ANwf1EXvW6Q/g24OE+0OLysXQq+sa7G0rJSlbzhK+BzlYQ7S",
+	"3S10DmdbqXfW9wth683J4ymoUtuq7UvYj+B6cC0dptz+jbPgHcz0staFM9SPm+t9+mcQz0HIn7OpFFXp",
+	"BQgvCrG08MWUdunfBB6j+DVwISiYs1pwC0ERrtiZU1SX2nXOqZinbmWfFlopUdgxDf6Hq5x37zZHRmvk",
+	"2A/KSrv5uLon7NY1N+RJdOsmkpugye2OMO1ns1oudW1F+aMoJQdL6TPJGpD2bpRgQ0nFuGLg5YDNkLJD",
+	"gjroDJIhWHj0Tdekx4W76TtYOrvuLqfIcMNKt6FhTmDIpivDq8jqW4O6nHN4VU6tdDoeyhZU8vIrsbT5",
+	"CMNG3Fg207pk16J2lnujTw9ZXouFvhYl3atQ0cOvraWduy9KmzmjQVqM7F0qnDGnsamNf+mQ5dNa/0uo",
+	"+E3QemGY0ehsbPyuJPnc2OI4SsuuhFg6c0Abpx6yOS+H7JlrCK9gSFy3VwokJ33Ed8j7py8VfNZpZ7S4",
+	"4O4Lllfa+PEAp6FvwO7guM/MtBIXLIdxGks1xn6Uqa8a6x6WihY73Odk7pA9b6Q9Tqm9VLnSY7MyS1G4",
+	"1ijdbIlCr6rSiYq5Ez5kdMtJBe1YLUVtRAkt8MaRbwUG0abavWSycQfPhRPRlbChwXGAwnWN7kN5LdRq",
+	"MRj9MmhaNsgGbvmAzgqLY5ANcG4H2YAmYJAN3JCiwGkNkrsU2gsSEZoy+DXhwH6sNv8AwbmzG5zm8f+8",
+	"/Ok5AznqDoc3JzN9Qm9wm334gq/JgQyvWi6rzVO1XKGEKFHT49XPtducVgozGEE0eHu/f6+L1cIJh8ZA",
+	"c9KqWarubIM+wC5ww+d9aOCNroRbQiHMIZhdawjVgotwGX3+LY1Fy+Xfx1n0nC+gj20PfzYQb9x0CXeO",
+	"kVNvr+uwCeOgztt4P0C8OclBYvn++V3X+KmuF9ziOfzw/iDy55/t+vOz4EP/IE/+Iad7NlhWvKOjYJij",
+	"0HY39XtdmOijpwVXW2Je3N/jVV0lAAzZgPbtWKqpTrimwSSR3rDliv2grvUGjlEDYyitEdU0Y5W8EhTc",
+	"eAPrz5nqbCG4MkHRdEfFMBnepCt68pvb8O+ywbe6TER44eMU3KXpdZtgWWur78EGzbxLXJDehP4KH0F3",
+	"N0J/zJDlv9Si5G7B/ppHPh24r+KFwJm7EpvMTSA3Zq3rEvxBOLMBpXGpgkRb8A2b64pQEk4Guy1shaK4",
+	"vXv7hq3dkUnyCZURD/CARY9DvOD1lXG9M0IZaeW1QAF5QPA0cAM3fO39XoDaV445CKWwnUpuxYlT9AaJ",
+	"9diagMT6EW+WshbmqHfKMvkqd1ia7hAPk049d6PkRnkF0mEEkk6WMEUQ6sD5hwiwrt1/h4PkLrvWV0eN",
+	"xLvYxf4LQlWwwe0xyuJR/jWxspsJ+g5uPHg+RPZCe2DgLIU4lgmNCZGtOyCbtsR9ayrbL3uia7YUelm5",
+	"c4VE4f2zRw+TotD9kB1aC1snKL3z3sOHrOQbw6a1XqB68OgMr6AqiSLf65ctub93UX2c1QMyromu41G1",
+	"NRodUbR4uWDj+iyHMrltoy3dD2sEct9JqQ7NnqThm40TL6UZMvSxmbkTrWhEqKJDWMcdi9rmP7i/l88k",
+	"BmvaXQwHXa8Tb6ubW8ddBJ069KLn4o1FLNbuBoeG7O8LArp2YX7OGLoW+cjDaviVcAYJbo8SrhuAb4C5",
+	"dC1qMHxAIuWjxkHu7AahSvDYoQuFLBM3Y7BSh5HCjB8d+F2IUDp4Z1LX/eGarNf2RKAd188cdK2aBrHR",
+	"jqMCxipp0aT2Ln51XJAlum/KIpvVPXjUSYa+kCRsrJICvU5rxdw5b5LHxpVEP/7WfLftscjULFv2DtnB",
+	"4wkvrmieUS9qlI9pNMtBQQAtCwY/toNhzRRu9USGFVjnlyqsnL32mX8z2OxTATGPGQczvFyhS0MY11AC",
+	"HOEgGR/+BJMWBKt7oNbLZWgIKvTgo3bqEUQtSdGpSlEzcQ0v0rVvskGdiN4SnOfBo+mHk7NaryM4LDTA",
+	"cFleMOvULie0nJY616sGO9SyKxuzMMwF7BQaSXeah767P7BFyS2kko6TFiLlgonF0m5aRxtuHqWV6FBN",
+	"yAnYU+1/Iaak0fS2uSa1Xs3mtlkzIuzOCze40cKCe9yWhwe9NEpaY7sWmN/xHU1qffjwUcPBEyCV17yS",
+	"whnE2k2cMSgfP8Px8sSZLT/Uta5TSCHBEFxB6oh0Nt+uYV8kV+ZjJ2gmlQABh5K71rOaL7Ywa+RTGYMB",
+	"tV+S7vwURaAOjc4zbux3eOe7FsohtVqW3M4zBhASJxzQq8/CQ26vw8BsIY8IHrhrtHt39/a3wMnzM/7K",
+	"br148h17+Ojs/DaTirB7cDIH684IZTP2X49/fBbADO4NF+xycDmAzY6qo9xqWNrJflDZQlgaDX968agS",
+	"Qr1vO1bEvgmhh/3Z2nVePm4C6tPIaEBjmELsIQaT1NQBANTfAAzgUPg9lqJZQrAinEFVm2FSJr3/zAcj",
+	"n/s2uCnvOdXXsrYrXo3n2lhzenYKVlr4xylF7lOjBaevtJues/fS3w4GwJGHiNVjD8tKuYLgLCAoDI2F",
+	"jeLROCO51Wmb21LkpD8eLRscak2U5ePRATs4tPRBm95aYbAzj6sjMKtfNn12356Aiju+3CKZ4p04ches",
+	"1IU5pWtmuCgZPjoRhgletNR8AnOMa+E0NgXBQn9tquux90kUbu9PQY8ZNxbB7lUDmtBmvJBmQeD2oACN",
+	"S73gUlEYTxbjZpnSxIytFNFfKwXvgE/5a2bOS72GSysF8WiIXqYUKhq/9PHtg52d0sGPn0dw1eDB8zNK",
+	"WAhn2CvYqks+EyYtI6Sa6g5XAqSQORXJ3ZN3PH6UouFF9s2pGvuUwZ/aOK9wkFXaWYqM91Xt1rxWbrAP",
+	"jBLdlhyorR0YIYFpqqOv+DnJ9ipObQG4a6fhChgxW/PpVBZsymVlCE3kTpZSgxiZCQLqRP7bYdMXMOuN",
+	"1oqtZVVBxEIhIAUNKmcg1WW1Aee3M9NgqbTgFnNeL0QZb2t4vukxdTi9SyCxaveER3RP0vn2ei5UM9cL",
+	"XoqLyCHNprI2luBB7kRVkRG35qa/D67QK8rb3Lvi3Yu/w1vfZR/FKz3V9UxYFIZj7hEfexsFTzx3DyBC",
+	"ZI+fep/+MpblwQFwX3laGtyphZBLO15LVer14eMR7n6NN8PjdAr0iBKFO7ejTB3ytAk5QvTbXHhEt2Ew",
+	"zz0lxX7DFHFuUQjzrGth9vxc+6Q6OCwv4fbv/N1pNz+qAG0vfzTy0cTvTGhyKe62MovFX7ST45k6GFmI",
+	"91W31xe3daGVkcYipsSyZS2cUj9kkItCUTBKwXJyfCYsvN0JT43TzwqnyjaIxoBE9fAaTFUGHMGSk83k",
+	"dDOnAniEGDxk0EPTFmfBFji0kRpBopeCwv682r+wyecEfjcEUVYVngG9FzXMcs/9Som//bZdS3uBsWpQ",
+	"Ka1xHg6yfhqGU6ZhlHZ1jGSYor3o2qPave5uIJi1rPUbKcBr6P6k3GLKF4G/DsW0Dh4730f339g54Q+E",
+	"vYKmWv3OzoiblaQwRp2r5/uPHZqEr9yEXxC1r8/hF3Qfxiw3sy9GaFpaVLcIm3o18nC6/6565W4Yw/D3",
+	"/BrBbI56piUtD96/NZAN/UAjyuJmbzcpaw1h5wT8fVkeKebi7QdDiG9bSBU/d/5lCrZ/I2HVMd8eQtae",
+	"nQ/ZPMfJm2eY8Xfg4ParfY/42J7eXb8uUOLM9Rrx+R5uyxm5qQGNGiC5boFpZxkT4morajlk34tKuGcM",
+	"6DIQDwY/A0H/PfoC9JpCL4SBlHhWATBdGsqxgtQqsJuH7EmtFyw/n+dOB80fnUHC2NdlziYb7+y7YJyt",
+	"57oSlJUMyqtx9y3c/81zgHWUOcUEg5P2/H7ZPka+SUxcFLDYVa/dGNw/v5uxONOm5TauuMEwPkFQyVO8",
+	"E3/XHSEQxZs8PYQWUrKZxvy1ZGD9CJs6NtSOlbaR9YI9gE+n1iGu550NFWgbknYLOpjR1w9OaAC465oZ",
+	"YRt4IWDN++nvlW9Fj3v1tNcefVlo9Fnra1HXIRN0dx5D4+cQQLLtuQukTNkA4tRpSCa0n/IB3FIYtXPh",
+	"2E9TttRVZRA7zK0wI2/VPf75KTOiRk4swHQ6K8+nn0UvpiC+2/QhKWflxOGoBYaCtB/LAFjvLnrCKhmi",
+	"M5byKsFsFCXuvT4+xjm3vYYeAclbSxKehtnLQhzQr7LWJHWu0uek1ic9qDgkI5ajCeukC+3rMV1ht9aQ",
+	"O1ByyxsuHicIb0OU5Eood5MSkkIqANZhypnI6LC/PbxUP5ERCC8dsTzSUg48nLE8KD85u9V23rhfI3Uo",
+	"Z7c89RgAZrPg68mYEZVwe9pklwrIYnBVRaNinNhtAqN2rSPnkZk7+Y+eQWbXshDu2y3lK2e3bOQ15jRM",
+	"wStELoW7Dx42DoRWBOpS8QbiQML3AiVFVQpj4QgK4BJwT1hsCzGZuUWPWbtwq8cmrJSVlbtFuTYDasW3",
+	"GFLPyCxu9SL1RYyNSgOeYvcWmtlmIQUYMFr8iC+WmE3X7NgRy9dcWqlmY9jebtVhs8dLUY8XUq2sCG3j",
+	"ZeuyX3Tj4XCYt0ExuGKb7IhxuIDLdEs7PkarjgYNvWbNgIG7O+qN/9x4++pOF5s7E79sdzzcvPNDyrse",
+	"yfLEWaR9TkLsuw/MIF4L28ZBbr3dfKgN2k8n7NYFsRWHTJnE4RjolB6dnX19/ujR3Qf3v75/9ujReTsX",
+	"Q60qSoBt8Q1Gor09rt9uEDjnofp5EL9tJpm3bcPTfSbza3f04OwsaVbt9P5HfpVSf1/PNSSXprQyWe7J",
+	"8CCg11ZGHDCNrbk7MjHS0xdMCO/MR60UnpATu1ZDlnsFArKvGnUiQIKM5VWFVBosR8GRjxgdFa2FC+sU",
+	"XHzwCgiAu9vTcLfkcRgPwy6hGi/5wdC7h3R1OYh+9PQFaZ377H4W6Bv3UwRcNLnCuNSkHbJ8ye2cYItO",
+	"0BKVglkVcwAdtQUlUe/s7PgWsUJQhYlGyg9zhJVOjW/kFdrp6jO/uLRqULVLPktbmM8JgLDlIqLgfXdo",
+	"AAGeiOFBB30itceu06iexkrc593G9eUBNPQMpChesAWGfSiHXJpgbZZBhURMrTu406H3NlQ+yV9K2wTe",
+	"3NwegCyFU0I8tno37thgQ7v7uIuTlaXbzwFIS4MAi1Rjb6dgD1RO78bDiXJNPbGSVmLIHjdKjhudwml8",
+	"EK6N6P/wqyjEgky+m3QAytrYsRFC9bcRKe9yd2w3SxTdpOnYkGvbTCpn85UqaxElM46aPFvvP5hzP0UL",
+	"3NeBvZcCV6DdmYx0M9dz23I9oAa3QKgqZGvVwtab3tGSbQjStp+3IygMwMfjBhOy0QpdtUgBnApmOXv8",
+	"/cu0jd4V3XrdHoQLtOGc4Kx8Aow1KDeaacCXZZTkbJGC7loQztdqfcSowbtSA1aLhbZizMuyTo4cHTnJ",
+	"/frm+5ctY5XQ6jViVlxnYhEyTOPnrK1E2Sv83CyllTLoSLpgZ7AB4TzfiL5RbyNVkTgtX1pe2yYbEYKu",
+	"kX+NEPkA3u+PujA+DeWQizbEIY2tBcdJ3W36yoh6zGeUHtKVMJr8zSnuB5fKa7gpGWkPzMo0Zy0hFe+x",
+	"aCekVAaMC6upTCBh/xRhR1obbjD9G1NvQ5/A2Gfi7wzsU0tsttitQINAx1+1iZgdDFsIy0tuuTeagUkv",
+	"moLzh+xv8tsRadnBqeHeDBkgfOl22GQD/qdw0Ie8XJ8O0waFRk6398bc9cgGGd7YKbAPUuMDENt59tIg",
+	"gzik+/QVY59HeB4t0Noy6z3V2+5MlH1SLwGhSEqyyC7otswjQMshGLxb8VKhvyjQ1bdFXSWvRW8n97SS",
+	"SvSOzE5X3iY7NlRQYZZieEXz7a4BeVom9R0BG3k7OQ12utNh3JLz5gMtAHAwulPU2cVzXgPlYAQVH2F6",
+	"/oJvLlCYNzb4Iohm8mQiypzuAUaYzLMQbi5VI44Ma2wGyAF1Zhhmh3K/ImVD1bKey0rEUgqja04yypL4",
+	"gfH09loEdMrpSBIy+lT7ontJDUwhU14zbi5VK6/OCWKDkOhIMLLHvmXowdZrFQcBJ7W+IloejA8ADyKk",
+	"3lnPYjwRQjlRL4vG/4mi/P4ZM+nUPJwS8B/QIKXtZF2Km0ByPKc8l2PPM3A78OAWH0HINNqYkMm45MZN",
+	"p4YJUJH0nYiCr0DZFrJOnotblt9WomC0Cz824qR18Cdz0YITPg4INfkxZLjCuCRDnb+nVOPj0oep3bZX",
+	"omM2AAXyIGjTbSwfPEZZ43NwUQFFTRJ3fxavtCb711MzBQfYsTqlzxTaRj91YaKp9+Mbyk/tjc/Er+7N",
+	"QPWKEt0UxNRWDvfweBWsuzvbE7HjN7aRKxNBE2oD6u+HGZ6QAUBZ5FG/btjA9Isk6GXWVp0R1O2haO/q",
+	"e0BLuJtEZqtx1058Pd+Q4AGzGj3ALeKEUiyBO0Griy1xkvyQ6dAnUfOIMuDpi65Xr149iwR4NKfNtxvM",
+	"NJ2ypSgqXjd1n6LpTxspN5pKF5G6NyhjslnofCrmWpueXO/7VOfEh7cFUyjX41owajGE3iLQOH3sdqAJ",
+	"CDiiNpGCtDsz4TMVMW/XyVC8zkNDog1yqdwNHl3i03097zdwRI2auUSR4UwfJBFX0Yl+qQ5GQdrphrjj",
+	"Dh3KXfwjZqOKNh2FOzkKraayXgRYUkpEEbci6oputLi5MmEwc7eCQwoURkqss+vCTMTUfk5xBfZAYPqR",
+	"lt2C4LXJYxf87SGL6DMa/BjSJ+5IaAjdR8pxM+EBHISFfkCNzXGi2y9Gsu4WaSLJRXDTNCtjrqsSKwZt",
+	"qakwuk6dwdEYZBGpBH6xU2/tmjFvDeUj5uyjgFFo2PzCyFKXIyHuG0aWlTenIhsr1ZyfKOj3yrMEfThX",
+	"2A1ygS14KcaTzWEkXAh/RpA49zCTNnG2ClboxcINrhsiVnb4ZPZoM8fyhjXPvG9vPLYnCfHbk68UzWBr",
+	"alJSpbUYjk/loBQNXvLdDI3PSwqWjFmnEgruPvD5BAzrxzhpDx+eCCNL0Qh6nBpg1kVmgMVWCkKv2i+9",
+	"ciMS05LgB/OLZhwIv/bpBe19300T1jBYoqPsvSnCtpq3jyas1babsPF3O/uJszZ+TrKDviYyTb5cVhvK",
+	"kUOyjG3Wjj75tO4bTRbcnhyz123aElJkdF2KOosQe5SAWXoAd28b0TVEiXJfsOB9XNd0PC/x7SydJdrT",
+	"POpY7E9If4EJ+cqw3H1sq4yVu3Ty+P997P/34/qv30xTQmdfbjy406bNt3qPbUQLdAj4FaeS4rJoA/a6",
+	"95+bwMd73TJEC11QzZiGRD1WRPDkGWSDFULMPK4QKCAInpnUSaKV3KGQpEOWDZFxIpwZvthNVZAo+hKs",
+	"RpDyE9Gg9iOYUdovtwrAugOu8CPHqT1PSpRNMsKWZ61Pvk8gu36XDXAzHfOEXsLZ7rkHyzLQc8M/wDhK",
+	"TvH78++UxIydYtwB8LpiohILMP2nlH+cNaYalXwGHRADsI0MIYPhBiiaGp4YrLjZNXWxX7XLLXpI1NJO",
+	"feczxjvIOEo5pUwpsO04W3JbzGk4aJzveqHkB9ndmc+ExUpMgOWnIG2wxYKQBlekXIijD4qG/Wv7mHBt",
+	"PtQb7MxKyakUJVx3nfivxz8+S+r0846UjJckytaNfCMmDNrpoPCMCE8jihpOKCJQITkBJRB26aQ7Isxd",
+	"xoVeSGu75JQ7fVAYaQb140Zh3X5l4lHZ0pN3v3+M6xIhNpTNFOQhAVzXKQPL19nFnK2eh/KHubOOcazQ",
+	"7kruzKag0Tb5v6d3afbMo/sPvr5p3r24yFdv9tKflGjzsXG2FLXRCvT1gvt8iAuWu9bloSRIcpM0JEsf",
+	"rJRkA0AiJ73RntFvq+JQskkhVSsRhcvdkvR1Rdx9PRfcooEU7+ueRx6DnbCmKpN9ipEO3rWr5Ww3/jlE",
+	"X9pVyXlltM/RwsjtV4ZVejbs8sivdjD69+6mtxeW3UlqP/Ae8J91kt763bm1qKu1M8/zqFpPPvJrDKuW",
+	"uZ5cSUSyRZDwqLxP4mvppLfWbEO8deVJRAIsWOl1c0rFYzv8FOlmJGZwrMMEZZ5YLloNKdnzouET2ZYo",
+	"CzwVjnI59bMb6aON6YhgO15cjRcJXQLSb70LTVpfzBo5enhxpfS6EuVM+GLLTVP1CutVUTsVleolQN+R",
+	"34MjaetzzGg25XXPr34QxCvR0L9DYe/zszMCADQ4WqwnFZoaiLzJrzddGRHRQEc8PP2jsjCFXVCGo1J6",
+	"e8b52pw23aanR0AFEzQwE8ZLes9m6DIEAfeetvXUnt8ihFOCFVQE3tSUBcmhDl5KMEFCPdF2E2zUWxek",
+	"A134vFcoyAgNzJ3quhZVlbYffeCk62vN+nIG0GRlg2bWDrnYuVi0v+7jN+H77DWm2kW1jUW1DE7NA/Yr",
+	"jnYY9jgi0gQhQm9aA7ln3tPZK38S0+87o7uiKLoW4wDK7oAT8lo0ejyRNi5wlaiS5X7+ch+dhniFXQtl",
+	"N4A+JBxvw1cVTIhgFBgktPIwhjTVS3W9J0jSNksoP6GhvO8NC3kvbvUgF5taCwcX/q9JrU1W1TgGT3bA",
+	"fVrV6ppjAanKgMEMR+Om0Ds04x1kA9Q5isivI5csxMMhVkqxYCQTEGWDPmqON+/LVUKUpkmI10txc/3o",
+	"lJxdHQkGSJNXBRLCx6y5bfJmYmGBhcHXfONRBG5VusUPu81Jn959eu0bvadDyX0By6XZn82nM+LYo/DM",
+	"h49sd67GHjneHev+Dc6AnElcza2CGc162ZqaDItjNWdY/PTu+sObS1FJLGQwZI89oymZCMQmDpA6vGkr",
+	"1zPs6XADKPK/bZ9gzQZv0xklowyBX4ecjxFxAaU7Qh08ON4BRGvc/wXSRYrZEMvSRQN9aWVTcjTOUPUK",
+	"xDkLJM65h8Q550Ccc6k+lDnn7vwwc86LFqtTYhVjRIEqnGLVQ/Q/CX4NJeYraaxQoo5oiYA5PQO37xsr",
+	"FAwh+D/QSdfIGyS0gJ8oBzZ6C95M9L4IBw9j4gv4YGyAiI44o/gO7nxcRVdCLEOE2APQ2xTllO2zjlsV",
+	"vGlDliM1WCga5PEdrSXpvgxbD1jE0isQ8/BuWH+6acVoywUrVYHEw/0j+zegNFVyasUe0YrOYKHKrQHZ",
+	"cXsSGAq0ki1nx1b1HeLFgcI3tt4ciT0hHamT4VmSZtRqoKyggY1Hui9q5T00MnkzpMBd2LT+6UOqNGN5",
+	"AHLYwjpimEMZCyUd0vOrIMkjgpNuF/a9ubIHN1o4p+0Bb6ydyFin3dTJ2tUdrppQoc593YNinh+J6VtY",
+	"PtvrYAU9xW88jl5JKh9DAWxegvnb3rmXg69Pzvndyb3ifnk5SIoPwMbu40/pWAvRuHZu9mUtdZrF3qOn",
+	"feYjId4sIdfncjYXxmk5QJu0cKqG+OeKkz/WLHhVud894te14IKdOW0qCa/qdiu/dxyp/0aGs/kglyPc",
+	"9XK1WPB6g49hZk53NiaNGg+jIElvnmyiU9zwjc/+MqK6FmbEaFthgebftFSidM8AqNBkyBrCDcsrXfBK",
+	"2s2wFjOp1X+KVeYTW4cFV7zeOEXq1S6COhI0CFRtsK5oNwGw9SmlCDjtZQXVLSZ6pUpeb0ZxSlEE5IYU",
+	"rorLxbb+ttvSDjR82oMAqmxIZMM0FGmRlULpOH+/FkqsMZQcgK35uckv8JdAZeF2bV2Sb9+NBqZSQadn",
+	"BLrDCrmQXIWJsm++fwnq2KVymjKlAhLsHrD16KoW3K5qwfI3pRkCHHo2pOr+5sTraSfWVs5aUPFXQIic",
+	"6OmJnYuTta6rErrmJiGghqFr3uyVlhU1N3NhsFtaiUsF6HAokuM0R19fvlERR0H5JVK+ppgx6ZwsxwSI",
+	"yvKxVtUmH1Ir5UzpGqn6tULV2GTuVAZAAjK24XYyGbP6UgV3pY9ygylvGa+qUeuL0uBHSWUeC3Dh7dgB",
+	"Xfka73H6IRrmuGPCP4Paym4OQlfyw7MDGQ1RSoa/IxIgSkf7E0vfmONzIObchEhowBU0hHiKJAHtI0CG",
+	"QxzamUBVNeHF1Y3oAHCSbsGGo6nYpxYcKHSPLGDbQfEANcnfuhcj82DWDLwX4xnzh2HGrK0yknBZzECY",
+	"Af3gu5wSVoExH6wzN4J8VgvRbCUIPAfX5OZS+TIANUvVF8eKwP/bvRKcCKHZC75hBa9rJC/L/UjmPhci",
+	"dwOatyCMWCMO9RCufIGFOWolC09qAEsK6YMuVZJKFpK8siYHsA1bAdSTr5vP/o55rFgOvUVvmPlwcwP6",
+	"URAnwPXmB0AqI0tICl7W8topU6ma6E7yAlhYgVdmt0yYaixzJ1KkqqQS4yuxyUdsuUJqFye9w11h/qSl",
+	"STClGaPYztvl2xMDCqNg3LTgTfko+BWc8lSthMc1J4pP/O90zPunaWqFjDDbB8Bo0OtopIEQFW/7akvB",
+	"dJ8YzrSeVYIvpTuPFqfCvd2fTOSrGF7fG37XUR6OqsET/J6qwHsxeoxm/n5a9jN5JdbSiKzBT9Ei/5y6",
+	"9HZl7r1I/LamfcNab3vXJ5XemDYxpQA3mmzUrfOzu/e7lbTeZ3LCQ+4lAeIm8/hkzi8YDzIhsCxwXO14",
+	"fMkUBWBU42bfsRx37+43qeOs8/S5iUSBfZj1j50j4L/t+Yb3Zt1sVcl5vzV/o/mjz3okhR6e3S5lZd+A",
+	"vRDT3XnvNKmP7/R7NutVcn+9ig7wrwxDlWfSMJ/6kkiVRMRSk9WHnm9A8YNeP8gGptBLUZ6Ev6m86AmU",
+	"F3VKXLPpgg0w8AY1vGmlALILW5W857A6+21c39V/dOm1LXYIr67CAbyLmiRkfTRpEVq14+SJ4tU8QPPj",
+	"XISjcvq6iyWG4J9HUZ51QF1RXQFjcLtk3qcCvu4xM44er73mQxix9C6w9SaxLd+THmtPOtOrgD7zrGyB",
+	"dc3tq9gGuKkAcy1sLVM4oETVPCzhFdXVvyCeRT1tSpA1yKFAGAwQYPeepVZGTioR6GE8gf6NkGbt563y",
+	"HY0nID3bzeb5qJUsOpN40vUK6fYOltj3AlV6vuYourNcVskYDqlJB8XNB5TZINbkVleaUdo3VTejLjVA",
+	"50+vLuG3sRZWxwoLMWweAQh0zfKKW2Fs3nhzkMRuJ/3n61iCR+O+5NaK2n3nv2/hu/7n7H9+OT959Osv",
+	"ZyePfn17lp1//e72X7pMtWaCH96Hzuiqq1Y0lfYAXbvUQ5YXMvdFCqxG1uBKiJaycC3FGuzEQrqrpaRa",
+	"LOUCyjjrteog935BnqQXiFM+Jvk7LPYBjSe6H4MP8/7Z/fjMGD1IpYgDbuEokqCGFgkAExMBjhVdI/Kj",
+	"cYAcb3VFu3eHYCYLC4cKHVyEDHJnlSVL0nWYaz07ix6tULAZSmvYLj6g0LHz/rIktcfaMZUOsmGDFHdR",
+	"YhR4lDDbjrTZiS43uxrfVKqZqJe17NBjdkWtrcw4Kl6eVPC0bSqd9SQ24qot87q8DEG4mRWO0cG0I+hC",
+	"cmirVUqh1WtRnxTcCFYJJ2FMxko5k+S6l0qJms03y7lQW34kXkDfovX28N62ARgJrV/4yb+coLpF/zj5",
+	"9Y6/dPt//SU1SFu10naa7n9ptqWv44lU5Iq47vRasYnW1tiaL6GOLOoBitRoX8B9yF7FnD6V4CUIvCdc",
+	"1u6PjOVT+uf4TWly8POhj9PDeiZCqtmlAtOpHLLHWIvW46Rm8tqpHMBGaDG1rqGw86TMDe2LH+lfMFZG",
+	"NKO/Rgrlkdb3gr95io+en53tLjGkn7gZRpZjK1gbWpw9WEbg1hTZSGrRY5/em1jkcbEQ7DtdL3XNqf4y",
+	"thRX/7sut8gRtB9YLsi9tZNyZJvio3P0DteB3RpQeLB73H64FqkFccxCmBx0BWNZlBayqn80JyCXndgD",
+	"/zsyNmtm+GZEYDcwxrCAaUamcsDfDVLTXoplpTdsKZfCMxppdE3IpAc4XVGlhXAbsh9dw9ydyBVb6G2H",
+	"JWhdw5Cbv5umG06ANAN/ANMhIf3Wi9nZ+aN7D6cPxMk3xfnk5OvyLj95ND07O7nPH0weFl+X34hH04P2",
+	"OCj7ZAJQe2COD6yhm1D94yX5GbR//PzNdeSz9OEGKbdUaSA0f6jeyS49VijcSUAA96oU9I0Ix4DjeHhT",
+	"tF97CqgGwyYu+QD4lq4SD4c5xHoJvptl/SLDbq8V7e55F+qbee9sF+TLvRKsQAgUQ6hRYhgaI5v0fCrr",
+	"fw9NGDR0K+zvR65z8R5/ktOED9pF3Q9I+BtgEsvYo7MAxfYD6KHbVG0WotM7m+QKPUluW2RspSphPK9x",
+	"PueqFOVYX4s6H7LXCX0h8wRml6ppCXJF4Kfc+2t4OZPToJoarZWoEYBDwWxDLGhqq27m+2yvb+HYi3oa",
+	"uREuAGAmymDghtEaHjIvdrk2mvFJq2HgiDCjbT41pWG8G6xGsAL8dAAMzC15iLlTCBJnMW/WR76feeMY",
+	"Nrhjqd1uduc/E84ApCHaXsXtbR/TFyMOwf0s1QweMD4nZME3PQRELBsOCIEEIR1fyn5cdJ+Mg65p0T76",
+	"qxujnftsdHOvNkusH5FiEqDLHyUulY4X4TdTDd1XV/0I/hF3O/qBzYcXuukoq3mzsxYKVqZG5XU6VZfc",
+	"wU1+F2Qs+DNjIubO6ArZfykdLvwYM/O0h35BDGA9s4SRcsU0cudjpAV35qW+/l0moXq36Z8ZpocyTP3E",
+	"t+gD4qYmd89c84XcFSof1z5pVJhDZkrwam/XDQ71Vz+s7OoHaSI2eB0TH/L1Z021mg3Zc404gqb27PCD",
+	"i7y+jjbNVoLR5siFVQtuUlGVnFif8jiH3YvFRv18A7SBRpN2BbznDUN5Q/rv0/PdIoD7F5gpGIfjPM9U",
+	"wxD+6x6Iw9H9PD6Hbh1LoAkvri5ABFXEpb4xIUd+L4F+K+Pt+CB2qJU72QzCfCVXhZuCF8KsqpRCcwQi",
+	"INSEP2MLwVUTq/AYHoxbRrQKN4UaaOFXjpKTHlt1NIvubpwUl7Kz6uFUQYSJr1ONB2MEmOjDldVJcdtw",
+	"DBOhqiqbzVXqVrVDI8TCMKtHO2ktWTLnhN0yQsAv+e2M5StVzAXy6dzy8dEosRuG83Z2qfzGH9c+DT1n",
+	"t0IKNmyJ7e0PMbdtPh1M/MA0bq98uZG1QrnmULEBdisgodvEsWseMce6BwjJNbbS1+xHU25MP2B/L1Wp",
+	"C3Pq8/2GixL7TolLkPMyhqbl7BbA081WOSZwxGumq5J2dQbU5vBaQJyfkMoBL0c3w8fkJKZ9uwNe2Yc0",
+	"wmxAyHV76b5OZ4PgdcrF8FhBLW84IDOWTys+Hg6HOYaq8TSDy0W4/N1TuKCb+9qnG3QZLGb8ZGjg3Nrl",
+	"4N07oDuc6oR3gUKVlO6F2VqI8F9hMAtSJkJJtozKu2Eq17WoIdHMapxMmFoKr1L+B1DteQiZL0HiluDw",
+	"Ul2qO3deQ/77nTvsMbuDXb9DtAMhaRCC9Ub7mvGP2R342B2swW0EHPdR2hMUakODpOkGPOen8A7V4LhU",
+	"bpNhslxcLIwTdIX9AKkmuL/ltafmJXePO5Xu+JVzx0MK6En4GrBg3NkZBONGwR1fOASPV3YulJUFNvTO",
+	"HZa7S7qW/4IrI/YtzCq7XJ2d3SvC0oE/BXj4gKOi0moGu9qn9eN4wjCRzcHEG17YaoNVJXfq0lODYM/A",
+	"pFD/3d/gWeRLLBYotTpdIiHpf/xmtMqREvnR/Qdf3/Y8FMQqipyLGeNOT/Esg5R3BKSSTZEUILfI/78T",
+	"QvmcPC1zyoXGxeTEw4SXTKrlCsuOCGVxfeRIDZqzpagZ4Luzxk0HOQBfGV8w33URM7Bhaburd+4gHlIJ",
+	"94JCKHsilGt4yYyYLYSyI5bz00keCVWW8//77pNJTm8E89zcuUNK9powUjgFcNpgiNGXrHHTpmFurAcZ",
+	"AF5lsmH5/bNHSBg6rp0hA4UgXd/dT3cf5ZRvBFDWk8dTK+qcjss18aXNRbU0OAKXCokpM5bDK0mWg8J4",
+	"wfL/88MrNhwOT1eGzwI1ZlSwPfTOQOfcKOVvQfxmLHI8vIPkM/w3bK4l/+cKAa5gNXqvbYR0oGL27uyK",
+	"5gqSCqeysqI24E9TlCtPlGju036rLfnMCSR9qRCg6f6PiFpqTMYNFNrc2dSSsr6Wglu36ms2l1CrVG3Q",
+	"64B9/esPj7+/c6e1bWB0MSLsBkya7RYTUynY+bBijZdv4EJ1I4f+8vDYjhq06acBudfCrJ3OBa/s/F85",
+	"u0WolkIYAwV6jDuD4R6gi/8XKhQFV5ileRuXANygl0LxpRxu+KKCN0kT0mxugx/CqZ8YdIajt5KFUKYF",
+	"f1i6NXpyd3g2yAaruqJjx4xOT9fr9ZDDz0Ndz07pWXP67Ol3Pzx/+QM801DAhtMoygEdDc6G53gXNXUw",
+	"Gtwbng3vIdpxDift6fX5qT8PT6GxcHmWMpLBwU/3GkTzhILyFxT4R5ZbyPNb8hqMJnxEavW0HIwg7aFV",
+	"vcNAc2q+EAhD+iWtmzS3nH5Xi9KJfV4B5Pln98vgXXbwuZ9rMZVvet8Ocqn33egcpNt/BaVnqd2UuXG8",
+	"e3aGrlpQZtGV3pwHv5FZi+rXUaVPwKkNWkqHGwGEDSBhqZrGu2xwH1uT+kho9em3vPSYUXjk3uFHnuh6",
+	"gmTs0B44TA4/5em5QRX0wMTBMxR325WTIGmFO/vkl8i7AuUHTL8V66Nvc72OImZZFHRwshPidyBxfCr4",
+	"7krGyGq7Ek0gBP6WkjRvfsopRPuurYnbeiXe7ay684/ZhLJr4TmTm0Y1FDn2cKDfyfLDHsbGAgthpt3l",
+	"9y5LydHTt7J81+RBHVydT93RKt5YT28ds4XB0q18zbgAeHQKQsGVU0MnwhcUG4GWHXRZ3PfshfsR8plC",
+	"4THUhdUWry0eVu2ljk/sLvXWYru/28MX+KXh+83hfXzl/ieea/sEuPXhgUd7FnysdrdAyJ7fH2mrd8pa",
+	"edzcAESEjFSqVFU3mpatSSB1aqNXNPpM2jZ7+GjQE0DmKeLvnz1qzv/vtJpWsojqmMR07O+ynru82Qw7",
+	"G/upbXd9axkOb2DT4Wrpu+neX2t4WvpjmjYu2hrdis/jqEVGCCrIjA9lkD3dZKV409ECl0Ba/6FCdEcr",
+	"Pn8MBSZC+qUOED+skw2GJd7zyLgR/SPMk19//kpflaNDaXjlI0QfQ1toYbI/sZrgsZd7FAO44/0VgUeH",
+	"HwnC8Ob0ABZiersroS1ETt/iP/qf/ET3EoXjEEWFGgHqEjG9S4DAMa2IT4g8i2Tdo6dMqPKilbUx01Cj",
+	"GjwbbUrTIQNfCLtHtTlD/S1UQRb6OrCkQuLKqpSWiWs3ghfBb45gHkTaY8jJ8mD7tjcBDku0CQ7pEd+j",
+	"q/1T6REfuGiwtfsXTeZPmvbIzITtGpazT7RJWxv00w7cCyBU2T9sx52Y2NX0cR926iku5c7j//Vck4fJ",
+	"a86ISgHfB7jyvandADoqI+KEgWh/Y3kzoGQeuUOONIWw0RV4MiO7wAkLSPQ02aVC0QB3Rbe8xsoRy6VQ",
+	"oNdHfGaNU95tZiKG8vU43Xex86lt2qgqP+AAHTv6X7QC0iROJDYCdvhz+U4+9b4DZWfdIowGwq5PvhEb",
+	"mGBSOroF+QRv+fdUnaHzXWsWRwYUZ0QOve9y/QyLLwglE1tR0crz4MoPXHiN1p5Sy2EEP5JWDu/+PEo5",
+	"dmuPTg6DCyD5EFs5+4Kl3WczAqa0PnYW5X55dvoW/rvXIni1R43PgoWgqKjxtBYCuWfQM7ir4rPjNfxh",
+	"h57e7Io/qJreOa3dSnrHmJx9mj1L9CCfT0PfM2IfIJ0PH7QwKpEs57ZIJEgC9gJjv5MVuuKQghZYwGUx",
+	"b5A2kdKNb0DGAUBIelR3QMejVcspWwx3XhCYAWnm9tJFQIi0y48zaS7BW19ptCNsSu9Gct6Pfhj9HYuT",
+	"9zqMPsPC/gPq2VgX2++frwwzwlqAW773mXKKXFWjt5924yVdn4/doVID4Rlgqwn1l7O5rsoGHGG6KJlN",
+	"i5MZNpoCItKKYg0IsquBOAQTxy7YRNs5JA5OBFvIN4DzgKqyXLH8aSkWS22FKjYnfxObHIJfS9HUBwMI",
+	"io+3zYQ1UelTrMBN8WInIbYDZewnYsfN8aDMIz6EGBzmHwihtuZAD/TvHmQKWaFGI1hlWXGV+7BLyBXk",
+	"UDN8FEQM7EWBuFZvwy2xEHtEN+6BtFq1sTeYxwNotZjV2YlNBPmZFPkSCkcitEZ+Nz3dIoc2AMnGQjWN",
+	"dATGmgtI6mxzQ+Wei30912wdSmCkBKTnZztuyUeL4W9iQ4baMbI1Chh6Ne6XgOXRVXky4cWViMt8B6pN",
+	"97GGT8sdETgLc70M7hqxZs0LInj5L00xFlGaMb2TCLPD1fAXL53MBgFLTdtp1g/fvxzs+Tlqde/I4WM3",
+	"JUgX774cD9+GL6qt4Wv3jli535M5+ybH5D37+0kP0Dh3InGMPkZpEKHhVirkAPxxTLr753f7nMKi0Ap5",
+	"DJ5wWQn81nmP7rzS+hmvZwIfeHD4gb83wP0fRSm5p3W9f/dun4cJhMgnmLX1oM+Q/13xay4r/8wHKiev",
+	"KZekzXWKYO0I5e/1lAjU31dVKUIEvtvX/rw/ivC76HWfCkL4hfoFm+7sAwRG4/9v5dkOteCiAYjiItGi",
+	"jlfoJzdmkzp1T8jiYzBpN1RCHNRtGRRaaYLB0U5QQbIUtJSdgtcFV2iW10eyR5sPfB4P6fb390Ibm0US",
+	"xcQR5/3HtVy9C3RrH3XuneOPhINwyacWMfrBTypU2ax8X6LM07rvLHRgsRMbE5IovE9mzs3I5yc1B09z",
+	"XwFFeKD6SSc0cmuHfGG4yBvC5fWe/E8oOLMbwP11rs4DuACqyQtMGbvFdpGwHilSkWvKlxVmsvQJd07b",
+	"4VWobIeu+lcNffX5WXZ2dhYH8XktIMsbCYvJn98Vve+K22/XdKg2TaEXXSL1g/vlnysBxWzJaPJc8kGm",
+	"HkWQ+vtVrz4hVOBzBf4PgUeivQ4/fWL1qOeGJabhfVAerO5npJpVceE1p1uNWEgkNw1HMVMa8skyFvFU",
+	"0+/IQJKxUi+49OwDkJbJ7FoWgBjyphQVFkRty5MfZ1v1XpW+VCAinOrmWbHQjOcQqdU1OeuWfCYu4up0",
+	"mIAIBbtkMff+vi7J8MSPVB/Z4Ic1CAmQW9JuugSF/33Q151CzXnpnwNh0aclV1KVXa0otsVVjxZgOfMe",
+	"X28m1jcF3FcdTSHerH5N2Wbgeo+2hNooKSmOHHD/dlKcZrgTPkMDij7zta69MM8Q3Lpbeub3IeNfiaoK",
+	"sYJ1rdWMwiqoTgQw4ucO5/YU8Xj67EOIPYc7+si1iPqAxBqW5fMlX0MdL6q9bCNMRRkoPzcRgZuzPUY+",
+	"hd2XfiYjkap5TgQmsT9GXRDKQFwqX0Wa6OsXlHyt2PlD9jf5bYbFR7kNZGjNN6FoaFweGtVDikAhVz4E",
+	"wqnMkJv+HG8fr7CIaN6renRa0lMlww6BkqyR0SHScDqkiuq7g30XqrUGbuN8CXA+KMnqSRP83FVaXwE3",
+	"AOnO+FYiAL1glM49gTO/psoii6UlOjakjSP+0TzK0887zzqqrNRPCLUKNf2boBZdn7ukLmxW2Gey/N0h",
+	"Fn+fSjI07fSt+8+7TkE6EyBHBx95WXT62cAK/XwAJ6pdR7mWn3VaD9/tBvID1sBpEyeddXEjev9xKzIE",
+	"Z587cJCjhJwHIzJA/OmHLjk4nIq51kZkgaYvrlft0yDWui5DJgW8B/ksIrYbT2H3XLOJLqUwF5FNdKkk",
+	"bEmo3K6x5i2+KLKVANcwZK/huqdfbrpG/pjAOAOZE9Q+Pp1yWXvXOTLPEAPQjqFFm+g7HN8+Gsnntiqi",
+	"WnutY/jGzj7fiv5n4Bd8qNHEdsiwMJbZ57MdPkMcubE3yGFs5qD3znVV+n29+aOL1DoUS/0y+7Qve5lH",
+	"NNQ+5bQhWp7CHcjt6ZHqSNruyQCUgBQUvc6YWRVzNDGXuib6KiBQhMxQ9rp1DoCS7st0SXOpDBXGkxai",
+	"nGAUZcj6VQgmPXw9WEIZpd1hKioRWk14ceWsiAVSFQWPHxJFK81gqkaBqcEfNzIw61Ot13Twx9abj60n",
+	"YeHdTkqGVinaPxLE5zPIrp/cWPoNAAO6paukdMGe8mFZcfVl4HRfgYsBkasApczR65ChwuN77P4ggY3F",
+	"Scl5Tf4NsqIJaer/9GBUcpwAzBRj4+TM9hIF9Ue4f4OekUs1cbohMdAyqYpqVYoypsPsgqqiw5Nyb72b",
+	"xe1/lFAR51wpp+Ti93pfwZVWsuBVA1Ae+VL35lL50LGuS6T4AE5Ew0oN+p+Z6zUJsnwmbN4gXd0v0V8W",
+	"yz0yHjcBifUA7NsAPb4yLIchyzOfrwuj5K4DIjgjGk2z8gx9PaDAQ/bSc8O6K8NFUqDBIv04GI8eCNEv",
+	"HXr5cwUlVd4lq+RxFS9mVuo/4ZZ/wi17qcnbC+fDUJYtYvJOJ/mLcNfHzqR2pn/vu78Fe/737vD0g9vl",
+	"9HyxYxlmmNrpzgjym/zunKEt18WuQzReyV+gUzQ07/Stm493/TbPT9NX6IL5cwt91i30x9o8wL+B6+oz",
+	"757Dd7v1/4Fb7fStm7690E9IXl/zujRRoRIkXm+qNLbqMBDjYrbFAt0j9S6jDF9Q3bFgQFC/Kc9vyPKn",
+	"05MfuS3mI3YnB5fzbuYalYm4f363mwPrRVMz5bhJ/RGTyXrP09MpNLfXrak8uc+TzESEAlEyE07Wn6p1",
+	"+btSdgPVQlQjKC3a0vybPhkoZpbnpql6pPRaeVMfecgDMH+iy80wFZl57633dPpcK0Hb6VOcgYcCDK57",
+	"xJ3vXvnDK95ZrZ5uO4V74LX3Uvh0qsYJWAj0Ez2dnrheo9DzAbTPGKA9uJC+zDOyh5eeL/rf/A9UdyKH",
+	"36ojgOu2AZZ98V6uriz8ZutQIj4WLIwS+kd5VI0Ck41+W/m/tRLDS/XDP1e8CjnnW4nzcASjCwv871Sc",
+	"i70ONZ6WkbhrOIfBDem2tjJ4c/8c/0v1vkn+KSfZyn6R53Ysl7JPmg7/MfLT3x0b2O6dff5FtfZLyh1H",
+	"fpKO3PEPOGNuMlXvUBcwf++DmvunYvmnz3ZPivxB5aO3HYwH3yFHrb/rD8K+6jvU7dmhDv+OU6riMlWd",
+	"/lA/r1+oP5Sad/rW/3MvWPRFwxDx0VdOtz3ky7x+TrskwZTxWWb68N1+PG9gaZxSycbuxDuA7a+5tDlG",
+	"tFHjRowOVbNFjbzGrFpQQgDKozRlzTZFjLnaEBrI3+TpLsMtiM0GIL/Sdqfo66WKSvWhhQMEmei4kwsR",
+	"sWgGD4OdCzJTWA7Qx5xJzLAwbTy4zwO0gqDtGWYxTBCj2oEVfUFjeAAo+le9ZpVWM2Y1lC30uQ0N3Cq/",
+	"d2YgNyI/f3B2tjD5hb+H5Q/PDKQyNLke985MB7zTvb0zseMh8C9aUbsH//uXs5NHv/7HrcvLIf7r9v+6",
+	"tTD/Y27/ZdAj+2MXUP8+0FNfnNvp51iTnP5BS8IN+XRaSSUS1bp/z5ESXDWdQhF+/jdAnLaLxP57iGJd",
+	"Vc4e/UJwZXPh4ZMmgaqvkV5DVyXTShiorc9j3hqfewXCdAEeSKFsQ7f4mPn+RkC1gJ7Q00u1w3aIkApu",
+	"rkbYGjmbQ1wGC6d7pg+sF0q1ZJcrrKDv5Gfp4w/u4dmK1yWrV5WPIiEUDWqV49d1yTdD9gMv5lhJ9yvD",
+	"lloqCwXAZlKZuIgpjkvG8q6A2OlEl5vT4XAIHrhL1X2jzyE/fUv/ip69YJxdiQ1Cz6x4Y9lEGFkKKhSN",
+	"XkHIYuDWfSOaUjxCTjF5Iw+FjndRsH4VfnJGxp4SktoXxNoX5XRxrRMlLLnI8YKxw+31/Gfc6/cV9/qR",
+	"I2+OWDdE0UEEBEZWLEqPYrHjsOp5HqyQYPTtft7yv8NdH5vjGb+SJkypN1ilOy4Z/3lz430+POQhUFoD",
+	"NNF8qXnx1LqexZof++pDgT0ZYj6UeAfrJhklfebH4KMtFvrC/oXyu2HK4iVVa1/IzlomN1VFp5MAP1H2",
+	"OMT/FNOT30QBW49aSQCqC5arVVXlbFIDAB/g8jgedDqtk4z4+AFaXlOpEKTDF8A04cvFXSqqMxVo9beY",
+	"8eFVGeOV0wonGvLvUUZ4iH+lIfA/8in8wMqhVbXxWP9KGLfSf36KxdprzDPy8pdbtOmlYudnzHQT70dL",
+	"/uZ1EXz556He77XTslDggCm9/sNz8ffcqF1C+EDF/CPYbG+6Fn4iuZeKXXj3Sq2rTu9KjYQwvfXrfyc6",
+	"i09ceP8zhS+cGG0WTGJz8MIp1zdYkeu9iG+fazjZ3HlQhFqtTaWEuZxBSQJdEZ0O8jHqtQo0i3R7U/Ef",
+	"nBRU3vpSLXgpmARSH1/iG1nfgtu64lYY61ObMfcUEt2Q45P95Etlx4WtsZ6kruHiWoka/LZYU3Ksr0Wd",
+	"Z57xgFeIqemqJRyqsX+EUsJNtf9PXkm4+fReNl5aEgG0hIL2j8/Eq5odmtqU+w+sXly7SryxoTZKk7lJ",
+	"PEmaHHraQCYlVERHcYF7xG0G4r26RVmMBBrThlivWO423djdluOmCe/W6rbf25fKbe7ac9D23NzAWQuh",
+	"olC0FZ/sge/CB5p99cdk8z2wgD6yiXsMK2+0Zk+dhDxx8vGju7xTLdxb9D1ZmfdJU6s7quIT0oKFanjk",
+	"wqHD6MyJTpGLYLHndPqMuc1b9hcM0qXyrNXwDqwHSBFR2o6pFe9G9adrUXes+RvWnfbqTZ6tpzmPlcbC",
+	"QsM/aHnJZ8I2cm1lgeI8tRyOEfPbjsBtPD1+zVvWE+9yjipFQ0jAh7Lh6kVLgfG3KB3IoTzp6I4TyTsc",
+	"/xD4pT5+zSbLiIra/s5q8sZ+UXLs7HWM3nBd6PVc84Xs9GPTzx8zZINf6KqjwquKxNHNjLOOjoaJqDR4",
+	"33Ryv7vHRbECkmSoDCZ47Q7DX351i578XvDLqq4Go8EpbAZ6T6qwvQ0dQvdg2bSlZfkNG+cAtWbXy4CO",
+	"xpUqeQ2E8tLoCoY/etgvld2nX1L154iV1cydksnb1Ryil5FDfvddqeqCGUhUn/7ABC/m0asaAOfu2/4q",
+	"jdX1BkanFE5A15vWoz5Qs/soEY4DBenKzp1CUXhPZPSKuH5Cx0tipiOyNYmZZqXMsE3S3zU5UhnLK5wT",
+	"Gh2c6eh5L+Hddvz/AwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
