@@ -614,10 +614,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -625,7 +635,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -646,6 +662,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -1878,11 +1897,27 @@ type ListEventsParams struct {
 	// Node Only of this node.
 	Node *string `form:"node,omitempty" json:"node,omitempty"`
 
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
 // ListFindingsParams defines parameters for ListFindings.
@@ -2308,9 +2343,14 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+	//
+	// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+	// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+	// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+	// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 	ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2965,9 +3005,14 @@ func (c *Client) RevokeCredential(ctx context.Context, tenant TenantParam, fleet
 	return c.Client.Do(req)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+//
+// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4375,6 +4420,54 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 
 		}
 
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Grouped != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "grouped", *params.Grouped, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -4408,6 +4501,21 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -6285,9 +6393,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredentialWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeCredentialResponse, error)
 
-	// ListEventsWithResponse List what happened to the nodes of a fleet
+	// ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+	//
+	// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+	// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+	// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+	// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -9782,9 +9895,14 @@ func (c *ClientWithResponses) RevokeCredentialWithResponse(ctx context.Context, 
 	return ParseRevokeCredentialResponse(rsp)
 }
 
-// ListEventsWithResponse List what happened to the nodes of a fleet
+// ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+//
+// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11138,6 +11256,9 @@ func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
 
 	}
 

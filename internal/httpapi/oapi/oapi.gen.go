@@ -620,10 +620,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -631,7 +641,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -652,6 +668,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -1884,11 +1903,27 @@ type ListEventsParams struct {
 	// Node Only of this node.
 	Node *string `form:"node,omitempty" json:"node,omitempty"`
 
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
 // ListFindingsParams defines parameters for ListFindings.
@@ -2107,7 +2142,7 @@ type ServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -2290,7 +2325,7 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -3069,6 +3104,58 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "grouped" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "grouped", r.URL.Query(), &params.Grouped, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "grouped"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "grouped", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3093,6 +3180,27 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
 		}
 		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -6067,6 +6175,49 @@ func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.Respons
 	return err
 }
 
+type ListEvents200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ListEvents200TexteventStreamResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
 type ListEvents400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -8312,7 +8463,7 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -9667,278 +9818,291 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19dxu5sSf8VXD45DljOy2KkmXPmDp77tU44403Hs+s7cR7z9CXDXaDJKImwDRA0YxX330PqgpoNNnN",
-	"F0uyPE7mj7FI9gtQKBTq5VdVnzqZns21EsqaTv9TZyp4Lkr486d3fOL+zYXJSjm3UqtOv/Oaz4RhdioN",
-	"M5ZbwfSY2algpTB6UWbinClxJUr4zvCZYHzCpWJ8bEXJOMumXE1Et5N0xEc+mxei0+8MOt8fnfDT0ePs",
-	"LB90OknHZFMx4+7ddjV3VxhbSjXpXF9fJ505L/lMWBrk81LkQlnJi5f5r+6XzRG/mwomc2an3MKoCmks",
-	"M1O9NPVh9E6ePX46fiKOfshORkff56f86Nm41zs6409GT7Pv8x/Es3En6Uj3zDm3007SUXzm7pR5J+mU",
-	"4h8LWYq807flQsSTmEn1SqiJnXb6J8nGlJLO80VpdLll9KkSH+0wg8tST/A5nwg2EmNdAjlhWP9YiHJV",
-	"jQvvqBF0xj/6sZz1nj1tGs6LQgi7ZTRj9/t3hrmX1Cko8olophDcs51I1cBOnzxNdhLtZS5mc22FylZ/",
-	"EavmkWa8KET5nWF6qWC4bKxL5F03EGFswi7F3MLXp2dsqhflGlOcjU6yHn8ijnIxL/Tq6OSHk1M/Rdwr",
-	"1SSjIR25MbVO78n69ObcWlG6Z/73b4PBx9OTo8Hg4/fiwx//0Gmc+/hnbrPp5qTfl9LtSFWsmKxvSwb7",
-	"VRYFW+I+kIa5DQ5kMecsfZSG+6R1V9upKAXjlvGi2LFfm6kxPsJRtpDh5PSH5rm91kq0zO8XxTgrBc8T",
-	"mBxMIOxrXG025abL4MIlUCN9lCawwBFZSqCH0orEF7cN3Pxoy8zcGHdMr3d61jS/V3Im23bXn/WSzbha",
-	"MWnFzDCrGVdm6eSmZTNtbNs+L9wzawPJxZgvCuuG0UvcsORsMev0n8AnqfBTta+ksmIiShigE/Bbdr9n",
-	"KBIACXPjzaa85JmTyQlzRJ2LMhPKHgmV6VzkzIjJTChbp++IZ5dC5c0CA/7ZU148OTndLS9e63zbtJTO",
-	"3ZRkfsAESr2wojw6aZmBzm93Bm/ElTRSq62Lg5e4xVnMRqKsDfj7xnH6e7aOdazLGbfIKU/POhET9RqZ",
-	"6J1QXG07RCxc8J1hplhM6mTl2azlFMGbbvUYebea78nt7t5uy7jcY7eN6g+lGHf6nf/vuFK2jvFXc/yG",
-	"XuFGAkP6Gy/lduJd4RW0Bc9ZIcaW6YWl400w2v7+wja5QT8fJKGv3TzNXCsjQAH7kedv8Cx1nzKtrFDw",
-	"J5/PC5lxN+zjealHhZj98e/GzeFTtdjujhyZ54oXMh/SudxJOrmwXBaOurAO8DXLtXBy27IpvxIwVceZ",
-	"/gyQhum5KOGdzPJLYRxjlaV2uuJv4V1W62HBS9BVwltwv7DZwlg2El7isie9XifSOYOwvf6A6y2MHcp8",
-	"f+3R6cwL45Qvt3GkBY7/kefsTZg4UZyP9ML2RwVXl53rfZnpVyQ0rlMTOyMZM64cEUcCDlPGzRrxuu6N",
-	"z7UaFzI7ZF1vPMiXsepRuMGtEqZLxpV2X4YJGMtVbphUTFrDlnwFI36hy5HMc6G+5JBBmulL4YRuqQtR",
-	"8SgvCr1Eyj5Ix35s6UOYkbvAatJRjJ4FQ4rGzR6kkwUvc5GnD/uMM/jAykUhUGUDPW6gZo7LGWfzUn9c",
-	"sXKhmGPyhFm9yKZAnBnPptIpOiWzi1K5l7rXjXS+YqIwost+GbPwroSluGFSp0jBWSiULVfuRGTzgjsD",
-	"zz3VvYVJM1B45zBlXOWocS6KWDnI4XIj3KQyZxKu3NBlNgViueGtiAjSdtl7t5FBVdWlyCsWWCg0HPME",
-	"bhgJeOJAoXE5WjFnc66Q/iAM4JGmO1AdOPvtC71Q+Y0klNJ2OIan1GWT1yWZcRS3U6kmzH3buamAOKsE",
-	"xGtt2Qt69x2JB9x5wJVu9BWPRnYUbLJfS5FplUt33wsuC5F/6d3mD2UYo/UWaeLHv/QGwTwaKW4a4HWO",
-	"1zureimMTZkVReGY0u1GbQU+AI0gbhO3L3llR6UFN3aI3Jg6AeT3y0C5JxCbutvdhY4BkyanStP06bJj",
-	"uAbm7gnxBQl8oVYMZS3MC5b8ndav4Lz8wgsNMsqtwkhfCXbGfpY/wnj+qvgVlwUfFV98SDm3fMSNqB+h",
-	"2VTkTOkle5AuqrE5we3OLScRpGGXSi9V5S4D0fCdYWI8Fpk9Z6WYC+C7LvuljK9hVutLVmg1EeVA2SlX",
-	"jAxXkKzyn8LJRNgMSy6tyN0NcH3QB73Lhj4G5RsW2p1OVs6EXlg3YmlZLnM/cBThKQq8FMS3Y3QOh1eu",
-	"N/j7jbDl6uhiDLrSuu76FvYjGLZupN0mV19lRVzDSs9LnQljDlzrbQombuRYip+wsRRF7gUIzzIxt/DG",
-	"JvXRP+mKF4vaY+CLoEFOSsEtOEK5Yj2nic61m5zTIY8dZx9nWimR2SER/+Y65elpdWTUKMd+Ulba1d0q",
-	"l7Bbl9yQg8bxTSQ3QVXbpDDtZ7OYz3VpRf6zyCUHU+ieZA1Ie0cl2FBSMa4YeAFgMzQZGkHfcxZHF0w4",
-	"eqcb0kXmLnoOrLPhrgNNhRuWuw0NawIkGy8MLyKzbglaRsrhUSmN0ilxKFtQi0svxdymfXRxc2PZROuc",
-	"XYnSGfeVwtxlaSlm+krkdK1CTQ7ftpR26t4obeKsAmnRmz9QuGJOJVMr/9AuS8el/qdQ8ZNg9MIwo9GV",
-	"5RnAeMnnaIt0lJZdCjF3+r42Tv9jU5532Ss3EF4ASdy0FwokJ73ET8i7/QYKXuuUVWIuuPqcpYU2nh6j",
-	"la0GsEkc95qJVuKcpUCnoVRDnEfe9FZj3c1SEbPDdU7mdtnrStrjktqBSpUemoWZi8yNRulqS2R6UeRO",
-	"VEyd8CGrWo4KGMdiLkojchiBt378KCRYPmPtHjJauYPn3InoQtgw4Njv66ZG16G8Fmox6/R/61Qj6yQd",
-	"xz6gswJzdJIOrm0n6dACdJKOIykKnBqR3FdhvCARYSidDxvug8TpF38DwbmxG5zm8b/e/vKagRx1h8PH",
-	"o4k+oie4zd59w5c/O5E2EfCo+bxYvVTzhd18WPopMF6f/ZbrbDFzRpUu2Qwf8CFhOMw+++0T7nc0Wcgp",
-	"cv0h8ZcmTHx0RBLu9EBnWeJsIXWddtlfkTh4ghhgJaJKd6DSjRtTsm+Dq67yX6NWWjkgEpa6l6S4a5yF",
-	"icLJfYnruIM+P+q8ITDyk7rSK4qJ0ATdVp+X2urHsAAJiAEcE5yLaHD6uJO7kI1l4dTp9LdS5NzN8EMa",
-	"GeVwnTMWccSXYpW4gXNjlrrMwaDHGSVkC/KBChzrDLypLihi5/aYM+asUBTtck9fsaWoKI2HjR6j5u7E",
-	"IYNZshkvL42bnRHKSCuvxF6Eq4KKjnzz0sl6K9HflcGxng+5rflFc27FkTvIOw08X1uAT5u/i49zWQpz",
-	"0DNl3vgoJwxNu4ubSad+OSo5Ki9A6vZBnZQ5LFEpxvIjrj8ETnTp/u02jaAUV/ryIEpcxz7S3zBsigOu",
-	"0yiJqVwJET36uxNVtQV6DheChpCjpceLX6MFG/PCiCTWB+uEga0IfnwTBhM8+4/cu+rLv7aU9Ye90CWb",
-	"Cz0vRBIciGe9Z0/x/HFE3BV+XeeFNQlJz3z89CnL+cqwcalnKP6f9fAbVBVQ0/L6g3vxfkx1N9wDZggv",
-	"Ci9BQNCtUQMiINvZBQe3Dzvkjds22tLb9MRo818nHZBSLZobScOPKydectNl6EMxUydaUUlUmeju3AfR",
-	"2PwLt8/ylURve32KEDSs/XHANMksKEu+AkaoAAe7HvRafLSIYNjc4DCQprn8dEV6fX0KqOHupyg7FXUc",
-	"Nlw9hARB/UZdr4nr8a3DjHT0bZONtHl340FnAFqJjTiFQgq0x5eKuRPSNArcS4kuzDVNp66pRkp4XtME",
-	"yUIYjnh2mfYj86E6th05vfMrHK3OCkLixxYCmBGZvhJlpHKC3TJQThcXKhf5Vs3VPxmsmbEAd++Eg4GS",
-	"L9DYE8YN1BkgvCAiGR/5AWUfRJK7odTzeRgIKlLgvXOKBQRsSEUoclEycQUP0qUfskFtgp4S3IrB1+PJ",
-	"yVmpl0HP4DgAw2V+zqxTWNx2d/biVC+qmH1N464U5rAWoHMTJd05GObuPuCIGhVp1WhS1mLZ50zM5nZV",
-	"OxRw8yitRMuhTu6RPaOWb8SYdAEMIm8NS+PZMSr1YjK1Fc+IsDvPHXEjxoJr3JaHG4GnmKyfZz4gve4+",
-	"Sjp+x7cMqfbi3UKag40klddZ2sXabUhnlI/3IJhfOIX/p7LUZRP6RjCMK9NBLp3t5Ui3dtY2cuaFEzSj",
-	"QoCAQ8ld6knJZ2uIK7I2h2B6bJekGz9Fvvld1HnFjX2OV17XArxN3DLndpowiJ474YD+ThZucnsdCFOf",
-	"iYflbAwzOALX3wXm76/4K3vw5sVz9vRZ7+Qhk8pqdGTofFXZRUYom7D/uvj5VYjjuiecs0Fn0IHNjkqX",
-	"XBtYs/txp5qCgBYifzPzqNzdual97XG00s3+bG07Ly+qWOI4UrfRjKToYvBON+q4gH3Y33QKoCz4PZai",
-	"SYNgxUiuKlbdRpn0+SsfzGPux+CWfM+lvpKlXfBiONXGmuPeMdg34Y/jrFgYCwi3DaLA6Svtas/Ve+sv",
-	"B9X5wEPE6qFHpGzKHpQ4HgVAtLBRpA5XJLW62Vq15FPeH4qTdHaNJsI8+7jpBgSn+aBt3lqB2ImHFBEM",
-	"zrPNPrtvi6vZHV+OScZ4JVLunOU6M8f0nenOcoa3joRhgmfTbqS/zKQxUk2GpXAam4Iwiv9urMuht+Yz",
-	"t/fHoMcM0aLNG781oAmthjNpZoSmDArQMNczLhUFOGQ2rNiUFmZopYg+LRQ8A17lvzNTnuslfLVQEKmD",
-	"uE6TQkX0az6+fRioVTp4+nnwSgm+L7+iFCV2JrGCrTrnE2GaZYRUY91ihAOg3qlI7pq05faDFA0vsm9P",
-	"1dimDP5Sh7iEg6zQ+tLp1/uqdkteKkfsHVSiyxoJtbYDIxQkLXX0Fr8myVbFqS4AN+005IA+syUfj2XG",
-	"xlwWhnAW7mTJNYiRiSAIQ+T57FZzgQCt0VqxpSwK8BQrDNWjQeUMpDIvVmwmuHJmGrBKLRA95eVM5PG2",
-	"hvurGdOEm3cJIPm/iFt0rMuJsChThtyHlLdyM9zx2t2AIegtjtJtasBQ5jt3jnvLy9wgw2dCzu1wKVWu",
-	"l7tPGbj6PV4Mt5MwNbtvDVfuNLoQ3RJsr3PWi/znbCxLY6NsnD02XV0K7xzrW7j8ub+62fmLx1vd9xuR",
-	"I1qNDSo38sfmKJN4a+9wKwNv34ZHeV7qj1KAA8J9pLwYQt3Cpy/vWL6d3eS3zdaVLxa/s510u6wNNGrl",
-	"r9twD6AQvg/3gHvxa4BKm21OdtOYNLApU8b+NNmdZrbJ0O6CIeyAPd82lcbqcnXQPSGMvNf1a4Ss0t78",
-	"Q+rDXh9SUiNh6wL8dZ4fKKLijQEkxKfNpIrvO1kXSrckM/6F5EDLgkFkeWO/3IT7DxMYrzBpYV1gtLDr",
-	"lv2/vryb/hlI9J3qJSIQPaCIM3I3Ad4mgI4cg2mn4RLmYC360GV/EoVw9yCyAuI6YC8QuNHHH8GSyPRM",
-	"GDbi2SUrAHonDcHEAR0O+m+XvSj1jKUn05RZzdJnPcC8f5+nbLTyRvs542w51YWgLCowJoy7bub+N00h",
-	"sJmn5NsPzpaTs7x+FP/QsHCR43HTSnc0ODs5TViMJa65fwpuLGj6BLIhj89GHE23uDIVr1INEFRCeHmN",
-	"EPzGANkBSn2slB4qLiNNDWcAr27iQ+TnjQ0V0h4b3R/oKEKfHTiTAMKnS2aENcFAAjTdfhpx4Uexx7V6",
-	"vNcefZtp9D3pK1GWIZllcx3D4KfgCLb1tRtpXQgOyQ8Qb2qyxDmD8RPi0bFCv472Z7+M2VwXhYHYWcmt",
-	"MH2P7rn49SUzosRMf24pUdUD7KMHUzDObfoAO144cdivwQEA2GwZQAfdl6Digj8zCSuGqSGZXigL6Ko9",
-	"fQVTZN+dpH/t1LZ1loS7YfWS4M/3XFZbpFYufU0ac6MnBEnSZykQAUQM7eshfcMeLAEdmXPLqyRuJwgf",
-	"grfzUih3kRKSXKMAymFKl4wcbw+7A/XLGFx5SOs+SyM1Y8fNCUuD9pKyB+RXo2Vwv0b6TMoejHQuhUEs",
-	"nQlgOpMwIwrh9rRJBqrgI0FcFVHFOLFbBTjsUkfgUTN18h9eaphdyky4d9e0p5Q9sJH3hxOZggVsMAZ8",
-	"+uQpHB1Aj5oneaB4Faok4XuOkqLInS3N4yAx4JstjoXqSjimx8SjGAfIFsrKwl2i3Jgh+uxHDOB6ikLX",
-	"ZtH0RoxxSAMeH/cUWtmKkQIQDiZHCDuJ+QLVju2zdMmllWoyhO3tuA6HPZyLcjiTamFFGBvPa197pht2",
-	"u920HtxGjq3wn8PwBbLpmnp7iFocEQ09BBXBwG0Vzca/brj+7cYUqysbflmfeLh444cmL1kkyxvOIkI7",
-	"SxP74EJys9fC1pFAa083NzUi99MJ23VBHMUuW6Qpd9yXI3jW631/8uzZ6ZOz7896z56d1NPK1aKgFB9M",
-	"p94U7XW6/rhCAIwHq6ZB/Ka1mNinuuXoXpN43u0/6fUa7aKN2f/ML5vU3/dTDekzTVqZzFty4Sl7VOYb",
-	"mH8oUbHk7shEj+2+oCB4ZtpnocRFnPWzVF2WegUC8OWVOhFC+8byosBsYJai4Ej7jI6KGuMCnyYd/wgI",
-	"ZLnLm2ErjcdhTIbNShw85ztDaB6a0eZ7idwdG29/5YmuVYUam/NJs+X1mgJsa74PCk61QwURwIQxakze",
-	"EsU4YYW8xPNDiY9w6jW+tLKetgWhkO4+QEz3QHLCOZuh65eyx9wp4gFUQbVCzJg70JpDS3UQZWOVJWIf",
-	"eHJ1eQjUZu5wdpZe4yQj7FP7HDdxYDJ3fB6AYkQEMJI0znYMenLh9FEU2pRl4msmaCW67KI6/B11MqcJ",
-	"LadCRdDVGb4VN3eQVaeNni1ZGjs0Qqj9bSfKuNik7WqOIo00ABuybKpF5Wy6UHkpchYlPoQMG29XT7lf",
-	"olkCX4ZaXaino9ZjEtJZ3MxtzSRHzWaGUCzA8ZfCloB22OvQWQ+xrzswW6I1AOw5jJiQp5DpopYO6FQT",
-	"y9nFn942264IB2y3H4kI52jbGKkmhYdGW4Nyo1oGfFhC6U1AR2AfJJ7V+gCqwbOaCFaKmbZiyPO8bKQc",
-	"ieLG/frxT29rRhyhMUuMybrJxCKk24wPsbYQ+V4hqIqVFsqgg+Wc9WADwjm3EvvGf41UWcMp8tby0lZ5",
-	"KsI4eVtJTkKcAjh1f0w8VLnbx3X5Fi6EO0rBcVE3h74wohzyCcGfN94WgRY3fnMK7U5WeQ8XNUbbcCbV",
-	"mtWEVLzHop3QeJTqXDzXaiwbkF7/FmEHauGOmP6JTU9DW3noc/A2CPsS5A7a06AwUgIkHX/FKsrpNGwm",
-	"LM+55d6YhCI50RKcPGV/kT/2SfsMxr57MiCc+dztsNEK/DLhoA8ZWx7uXQc9Rc6oz8aU7IF27t7aKbAt",
-	"rO4d8+v5e9JgRUaAs+8rxu5HeB4s0Ooy6zPV23ak9Tap15AD1CjJItdxu8XqA0wNkxDAt+u5BsDY7sh2",
-	"FPbaMs0X/Ezu0HDm0ZSXUDwnQv71MU9xxlfnKLsqU2wWJBE5tBA0SNdA6nPi6+msBqrafYZVKnKXpeKj",
-	"szrklXA2nF8AWeUkL6eyEPGmxCCLEwQyB8cxZ3hY+UMTJuVUAgkJGqr+pXtICYnhY14ybgaqlibh5I5B",
-	"hFskB9iFHxk6MvVSxbGgUakvKf8c3cRQ0QcyKUhjMmwkhHKSTWaVGwwl11mPmeZMC1wSMCOJSI3mqGOJ",
-	"24jIvybY8qHiGyI+PHhH+xA5i+DGkJgy58Ytp4YFUJGwGYmML0C3FLJsPAbWDJ21vI9IKtw1cqB2zjWm",
-	"FgRfbBwXqODOZKcBXRojXr+nzLHDssFo3HavvJWkA/rSFkmNhHUby8cQUdb4lCrUt1Bxwt2fxJxWJXP5",
-	"GgTockOr+CAVygO/11Esbdg8mv3wltKN9jww/Vu3JhR5vYAuCmJqLSWve7jG0T6d9YXYcB96xw6IA4id",
-	"qxVoezezs95PhfJJgdG8btme8kwS1BBri9ZA2jop6rv6MdTf2cwJsMWwbSe+n65I8BgqHKE0Bt69IZKL",
-	"uVC5YVqdr4mTxheZFvUJNY8ooZHe6Gb17t2rSIBHa1q9uyp3RqdsLrKCl84ACvEiv/zNOvmtZkZE5Umr",
-	"yhakotP5lE21NntWLd2mKTa8eF0whXLfbgT9WimsB1Q/i172MGR9BjhJPS9W2o2V8IknmIblZCh+z8NA",
-	"og0yUO4CDzLw2Vu+giUUy+hXa4kiw2n6WC5ERSf6QO10htezR3DH7TqU3/p9uRZJMCuV1bOL3cmROfu/",
-	"nAV0SpOIoiJCqCs6anFzaQIxU8fBAdHunummuBI2rERcw8YprlAmB0oeSMseQAzTpLHH+WGXRdnQFYwI",
-	"6wRtSGiI4EbKcbXgASOCxR1BjU1xoesPxrKTtepAJBfBK1FxhjOPseL4mpoK1HXqDFKjk0Q5wvjGVr21",
-	"bcXgAUjZQl6JEKouhNNpdKxq0ZQjIe4H5u4E4MO4kEr4Ybm3Nw3nF4r9vPPlEm6eHXCLRVFmPBfD0Wo3",
-	"ICpEwSJklLuZSdtwtgqW6dnMEdeRiOUtLogt2syhBVSqez53Nh7i0Yj02gLRj1awtjRNUqXGDIfD6Qkm",
-	"z3O+iZK/3+oojaHLJmz+6RMPzWdYCd1Je3jxSBiZi0rQ49JACTlM9Jytofn3qmK+F/q8YVkaCqV4phmG",
-	"yifb9IL6vm+vlxLiu+QX+uxaKWvD21YvpTa227DxNyf7hdH3vxa8zcTlivH5vFixJRSVw9zn9STshdod",
-	"P3DveI5XrqPfWyxrPORIkdFlLsokAm5RzlHucbx724huIErk23zjn+OppeN5jk9nzYlRe5pHLcz+gvQX",
-	"WJDvDJVxq1sk7quji/994f/7efnnH8ZNQmdbqiO408bVu/ambVTlYRf+J86eQrao47ba959bwIutbhmq",
-	"f5hR9fOqWmisiODJ00k6C0QaeXgZZPQSSq9RJ4k4uUUhaY7Q0eObo3fhje2Zpw3ly4PVCFJ+JCrwdlRy",
-	"u9kvtwj4qh3g6QPpVF8nJfIKk77mWdsn7SNUdbxOOriZDrlDz+FspwXneR7qUMIfYBw1LvHnl1PwFSGb",
-	"CigAhlkxUQisGYmIZuOEnDfVqJ8Z6IAYb6xkCBkMt1Bxo0r71/NtSxf7VdvcortELe3U66RDE2rm8FyO",
-	"KWEGbDvO5txmUyIH0fnUC6VQdpMblk6ExZ4CAOmmmGSwxYKQBleknImDD4qqmMv6MeHGvGs2OJmFkmMp",
-	"cvjeTeK/Ln5+1ajTT1uQ+W9JlC0r+Ybk9DsdFJ4+wUdEVsIJRfnwJCeg1u9mXc2WgGqbcaFn0to2OeVO",
-	"HxRGmkEnlH7g2+9MTJU1PXnz/Ye4LhFRQkktQR4SznHZZGD53gqYurPnoXwzd9YhjhXaXY07s6rcv17l",
-	"1mfrV3vm2dmT72+7jFLcrmLvYnS/KFEvr8PZXJRGK9DXM+5h8ecsdaNLQ+3rxk1S1cy4sVKSdACQ2uiN",
-	"9gWa1krrNw4pZOw0ROFSx5K+gLa7bk+Gw0D9bpajjXJdL/K+pb9m6FHIC6N94g3GYb8zrNCTbpt/fbEB",
-	"vH582rxZsFp8oy4DzwFvWGtFQr/X1li0WDpjO42KzKd9zzHYbMPN5FIiDCvC+UZV6Rve1pzJVFs7iJ4u",
-	"sime5AHTqvSyOnNi2na/RA4RCQ2kdVigxFf9ibihSZJQcmtTUa0ZyviDHEj7WYH00soQRKQYzy6HswbN",
-	"AHIqvUNMWnJlUJEJnl0qvSxEPhG+h141VL3ANgs0Tsy3DIjPA98HB8za65jRbMzLPd96I3xSw0D/Ondj",
-	"O+n1KJxfgUCxDUIYag5qkYeBoD82qtHJrcczHhBjhSVsAyYclKcZRe02fM1/B3xoyuSYedhCcI9XE6BU",
-	"PqjNHTz/tXt8BAAzCUXuL85FIbEaZJddUOzab2UqyQaBbLyo7l2vnOrhAthwOOYGk6Ld+PWQo2AEh1JX",
-	"8TbcsoHbTFEAmjdbm2rLb94x3/ijn3eLDcuh5UyTMIXMbqoDSzhNb9+QFnbuEzCh9xEMMHXK81Jgm9gG",
-	"4Umhm7a3VXvCmWCjhQ26YT3oY6diVn974CP/fvYec76iPoGimAe36g4LGqkdyB7HZKowSJhNjZBb1r05",
-	"XeTflY636RVtcRxdimFAQbfkh/BSVJYEVQGbIZeonKV+/VIfH4eIiV0KZVeQNknAWRHSKIMRE8wSg/Xd",
-	"PJCiuWhIcbUlTFM3jCghoKqhvDcw5bOK9QZZHjwuuxn/Q6OmKYtiGOKC7YCjWmOY6ijD1mrQIwapcVv4",
-	"IVrxlqx3mhxhApaRUxgi8hCt3TiLPP6pOtG8N1kJkZsqM1vPxe3No1Vytk0kmEBVIhM2OKeoObdVokos",
-	"LLDJ5pKvPI7BcaVjfthtTvrsPaf3ftBbJtS4L4Bdqv1ZvTrBofgA0c0p254csUWOvw+laDa9/aHcCTkB",
-	"ozxyyrKDti5wyAGY1bj/WY2nmY+dUNGb8wqCUkvi42hWoQIS6pjMsI7JY6xjcgJ1TAbqpoVMTqe7C5m8",
-	"qRXZaVhL9OxTSy3s8Yl+IMGvoGlpIY0VSpRRlRgoSJuA+/WjFQpICH4IdJZVuw7rC8BPlHoZPQUvpqqJ",
-	"CMsONOl7WBf46KnuDGcUZ0H+R73yUoh5iNR6IPhaW31MMlnGowperS5LsdRS2g8le31noEhJdW8GBoSq",
-	"TB+aKQ3pX7esRdy2erDmCpUqE5BAuX+E/RZUh0KOrdgiYNApK1S+RpAN9yOBkuBsXnNTrDU1INsG+gnY",
-	"cnUgBoQ0BW7bcZYwhtoAZQEDrDzD+6JHPkMv2dsR9jkwVnlA1orKzVDugP7VMIcYblDGQqXs5vVVkGwR",
-	"wTrXO8ndXjXpW+1HUPdEVzp/ZLLSbmototQeNhpR57Bt04PuYtfJnVR+RaTotqISLSsSza51y81LqZtL",
-	"9HossU97I/yXJRz3VE6mwli2lFBLZuYOfPGPBSd/ppnxonC/e/wrNufvMTluBhu1u2U/O6qy/3aCE3Jn",
-	"gTu46u1iNuPlCm/DPJX2VDyiGg9UkKTDjVbRWWr4yudCGVFcCdNnxNwzSLz6u5ZK5O4egNiZBLtrc8PS",
-	"Qme8kHbVLcVEavU/xCLxWY3djCterpw6824TTxxtd4RtVshP1OEB5un7YDsdYgGlu0d6oXJervpxgk0E",
-	"a4aEpoLL2boWtTnSFmx4szULCmVI68KkDGmxJIHScfJ2KZRYYmA1wDzTE5Oe4y+hjgGzU1nm5Bt31MDE",
-	"Ipj0hCBo2DgPUo0wS/Ljn96CUjRQTl+lxDgCoQPSHF29gttFKVj6MTddAAdPutTU1Rx5benI2iLtsgsV",
-	"vwUU7yM9PrJTcbTUZZHD1NwiBAwtTM2bYNKyrORmCj3wBRR4GCjASkMHAKe/+bailaLWDyooVSqrehyS",
-	"5sdSTAcoLB9qVazSLo1STpQusfODVqigmsSdjRCexzJWuJ1MwqweqOA68zFfMCst40XRr71RGnwpKa5D",
-	"bAW9oY23ZS98xhmE2JDDhLW/B3WGTUR+WyrAqx34/ihBwV8RCRClo/2Jdf3N4RkBU25CXDBE2asqYYok",
-	"Ae0jwElDVNYZIkUx4tnlrZzENfRstAbbTuWWxqYXFaoibepbWlVaS5g/6RJmbZGQ+ErimmsJFFy7Tik3",
-	"E3rzggHkyMMnpRDVPoEYa/CBrQYQkMVuWU09RbEL4H+6R4LnPgx7xlcs42WJ5ZrSqjNqjM/DfjaYQMAV",
-	"bVqCj/j0dOpeDnZZVCszaiUK+UtJld5WR2QAoMex39nJ6bZGromPvVZ4FgUOaGQeP2GpjMwh33Veyitu",
-	"RWPfUydGAQerwPW12dBEVcaukw9SFVKJ4aVYpX02X2CRDieKw1VhvaQlopvcDFEGp/UWrY3kTOA9/qK0",
-	"H0x1gZ14PWR3n86pnnlvA267Dfl510jb2H20MY1WzfJwibxFlGwb1rvGuPu76Lz7zlAT81FVFY3S8sHt",
-	"Uk/1QDcMQDvheIPG/Hou8qPwmVoIHUELISfSqgL74SjseL0SnrRQgOOCo4xcOUDs6mCLntHg88CJ/K1N",
-	"vNdShr3UBtbdhNL4htTVokUQJmH5ZFtNsDHjAa8ZA1QPSvRob4gS/LEeWtNrwT/hRgedaMnNvaChtpy2",
-	"B9Nr6ykaKNa8C2y5atiWn1kiZAvG/V0AMfjKNKHyjNtX8Wl5Wz7/UthSNoVmQ4CrwtZjk6God+Y51ZrS",
-	"46q1ZRXMDcUEARcWN5wPNQN8cd1bKRyyvXaHn2i8AM2rXW2eO61y3YrsbqB8iIu3kOrzsDm+lmPkapzP",
-	"i0aHIikdO8XNDUpwU0XF2lQqKm1bqts5/Su83Bc//XXR1kKNKmWDEpvrLkszmfqav1ZjsUHf3tqfr1dS",
-	"LAHFnUn3bS6ptHk+g+5meqlaamW+IRvkDSLEDkmiC/zRwdKSSzRcg/V71juLxWz/SVOqHcSdDiq2UJWX",
-	"gIDXSIAOr0vE8lTadtPhFdd+3dxREcNvJOonwYCkusHnIRPvpHd61tglx/3w+aUY0FwKfcygUrVtq6sQ",
-	"Jnay//ZrYsu6N66lRqGhVsQVwBzMF8xaIAXQ2XybStJYqoko56VsOfo3pZMtzDDq6dfcUd5WjUP2LBDB",
-	"VV1MtPl6gzwwC6TRTvg2TKGRtMWiSQfUS1EeZdwIVghroahoLieSnD5SKWdEreZTodbQ1zyDuUX89vTx",
-	"ehrnnLtHuvf892/86J+9o2cfHtAfRx8e+a8e/scfmoi01npkY+j+l2pb+p5UWMFUUc0gZ/GOtLbGlnze",
-	"d5yMR6cizdP3Neyyd3FthELwHATeCy5L9yFh6Zj+HH7MTQpGJRrUPiw7ElJNBgqsjdyZye6vEOeeyCt3",
-	"SkNVJ4spClUpIF/LsUqf95T+Db2sVJ3sQ6SDRbR/cnK6I4cWluol3nrS622yGKbx3k5m+6Ed6Qwx5x7Z",
-	"2nBpU9J2E9PjnD47Qfsimwn2XJdzXXJq3YYjRe7fOFA+I30aq++7p7ambq+nSrdSb3fHsjWCwo3tdMMW",
-	"3ZtK6QGMMNoZZMMq47XIePMqYYn0FvwV9H2dcl/oUTPDV30CK4D9gg29ErIuA36i07TsuZgXesXmci58",
-	"ZQiN1rxsjMM1FyivIRS67Gc3MHcl1tzL9HoJcNC6uiHHcTPdKZwAzYV7AxgC69iuPZj1Tp49fjp+Io5+",
-	"yE5GR9/np/zo2bjXOzrjT0ZPs+/zH8Sz8UEt4mk8sMY7eOg2tOWYJe9BYcbX395E7mUOt1i6ROUGgjq7",
-	"yqRvlhkJfbAohOQe1QRdoMItUCuye1vlU7b0IwuGTVwpGiKjbZWhd9di2Uvw3W71FDLsthqe7prr0C7E",
-	"OzRbe4DrQoAVCFEJ8OZLjHGgG53ub8qe3FJuBQa6FjfylGtl3sNPclrwTr1B6Q4JfwsVWRL2rBegdJ6A",
-	"HnpHzdsgFLKxSS7R+eK2RcIWqhDG14dMp1zlIh/qK1GmXfa+QV9IfCGYgapGgjm3+Cr3/BIezuQ4qKZG",
-	"ayVKDN1S5MRQNRm11obqc7bXj3DsRTON3AjnAE0QeTBwA7W6u8yLzZzlij7Nahg4Ikx/vS6N0kDvKhAY",
-	"rAC/HAAgcCwPlcowlYNWMa34I92ewXxIVZ1DS+Tc7s5/JZwBSCRa5+L6to/LQGKoz/0s1QRuMB7TO+Or",
-	"PQRELBt2CIGGwj58Lver6fPFavlUI9pWRuTWyvfcW9mebd0/D+z561vv3rjsfEvzp9slRmir1ESV9815",
-	"PORlrWDvAOT0ongkps6WCakBTapR+DEuHFAn/YwKlOyZQoQZ4abazneRM9SatPL+d5mh4r2R/04/2ZV+",
-	"4he+llsYD7Vx90w1n8lNoXK3an+lGezS/oOzeL27XegSdrPmYDc64G1w5jW8yHdJM8Vi0mWvNUa0qw5p",
-	"3Ru3InsfbZo13PXqQMYqBTdNwYp0Jg2VAK0S3LxYrLS6j1DVyGhSWqAsa1VAtapJ7HP3HBPA9TNMoIij",
-	"XPTGqIDphy3B9oPneXhqwTKWQCOeXZ6DCCqo1OvKhAS6rfV9a4kAh4dTabrgCArr1cgVbgneCEP9i9e8",
-	"EAfEpkPn0h6bCa6qEIBHk2A4MMq5vK34dQ1JcZCc9Cifg4v8bYYfkZWdsQynCmIdfDdFPBij0P0+xT9a",
-	"K/BVJRCp3pvKq82V61rvISPEzDCr+xs446QRBMweGCHgl/RhwtKFyqYCk+0f+LBjlO8G5HyYDJTf+MPQ",
-	"Aj9lD0JmGmyJ9e0Poaz1ZHtE4vrOtZSOXzqWgCa2BBEaWukbxaLBM6QfcPgDlevMHPt8iu4sx6kQMBww",
-	"xUN4U8oeAIbUrDV/AHe1ZrrIaZMmUEgVHivcDUekQcDD0Ri/ywqItA03UBHbICyYbQG5BG/d20nUC142",
-	"9s9X0KmXevem44JDp13q0k1dftNxkYWvn7+EL3R1Xf2wgimDXYmvDAOcWjvvXF9DcaWxbrDBKaBHcHpE",
-	"wyOudIEhH+zr7RvAJNRMBqHyV6IEIL/VuJiwtBSEJEgulALy2CRf8NzxaHegBurRo/eQ5ffoEbtgj3Dq",
-	"jyi5MiRlQEjbaN+o9II9gpc9wgaXRsDpHcHKsY80r08D7vNL+Igqfg+U2zOYjBC3JqGW5l32E6B/cbvK",
-	"AEEmp4g7ZB55znnkA+90J7wNcn0fbRDBOCq40whJcLGwU6GszHCgjx6x1H2lS/lP+KbPfoRVZYNFr/c4",
-	"C6wDHwX4wSATt9BqAgFbn7yI9MRu0mhCMPGRZ7ZYYcumZdQ6ArNZcUCwZ2BRaP7uM/jf+BxbE0mtjudY",
-	"/uyPfzdapViA8dnZk+8f+mxbqmGGNaESxp3a4asgERAcil5VJdkB2J3+nyPCwhy9zFM2FRyqzTpmcuJh",
-	"xHMm1XyBRc6FssgfKRYiS9lclAxSEJLKmQVw7+8MoNtpiliCC1jbffvoEQLtlHAPyISyR0K5gefMiMlM",
-	"QP92fjxKIxnJUv7/n74YpfREbJX86BHpzEtCEuESwOGBgThfIN8tm4a1sT4UD6iO0YqlZ71nWJ5sWDq7",
-	"BNpOubm7n06fpQQBB4zk0cXYijKl04/6YUNJFIMUGCgsnJWwFB5Jshz0v3OW/s+f3rFut3sM/fp96a6o",
-	"G2qYnYHJOSqln0D8JizyI1wD/h//hs015/9YIHISjEDv24zwANQp1h1FXhaAU869BT2wYQE3NIDVfoe/",
-	"eyzM8HgqeGGn/6TO6/NSZ8IYKJ1v3HkF10Ah13/iWZpxhRkjD5FccIGzqvlcdld8VsCTpAn5Ag/BBHea",
-	"F4Yx4ZgqZCaUqQXU5249j067vU7SWZQFiWjTPz5eLpddDj93dTk5pnvN8auXz396/fYnuKcq5xYkd5SP",
-	"0u/0uid4FQ210+887va6jzsARZnCqXR8dXLsz45j6tre/9SZNNmH4DKmaw3iQ0Jn03MKJWPFOkhTmPMS",
-	"7AW8RWr1Mu/0AXteq6tN9YXn2s3PvfS018NqZ6D0oCezEjR/J/MHz/WDKniDTxGOvxZzE7gYmvBRUejr",
-	"pHPWe9z2kjDq4xe6HGGBUHg4iJzdd/mSkaAweJBX5xVuivVq/oCZ504p/S0yqaEkrtlvrXwkY6qXUfQh",
-	"iRy47CUGWnCv+YSszTXEKFW9Onooa/cjpRLf/vpRuOu6rq/ZciGuN1jo5C6HkLdxkbOziKqh8Z6HVgAv",
-	"9XZzxY889/DP+2A/nGGtQ3xw2W+y33XSJEGOP8n8ukrD2MmdL63BZujEQnHlDGDdwvcxCeAxd4xkXDll",
-	"ZSR8k4s+6GJB48FNzN64HyGdIjTDQI1JrVU6QzFdZ3W8Y5PVa8x2tjnDN/imzxQhZ/jI7Xe81vYF1HuF",
-	"G55tYfhYOasBOn3NWSy+uNFqwWOQOth13VR1x5o6jdCyrC0CFchZ6QVRn0lbr4HZ7+wJxvGFTs96z6qT",
-	"77lW40JmUW3tuKjodbLnLq82w8bGfmnrU19jw+4tbDrkln03nTu+Sz4TCAT9rfmV1SXHz0Nb/pf5r+7r",
-	"zvUH2riokbYf+RfRiIwQ1CQQb3Ja/Ez4KkNBu4WmEOg82zz5qTlK59ApgD5NY092Txg0Tz/VO1QvIhhU",
-	"04ng6TRaoXP51rSDQEXPHf6bfRWCliP9nXfa38VZXkOffuFD3KPMthzbcMXnH9PPdt8SRNXtndIshFk2",
-	"OaG+xY8/4R/7n8u+IXEVIUG8CJ7XeNLHWdMB7MO0opx78g6RMwS9HULl5zV8+kRDV0OwTuvFt7oM7Fn2",
-	"mLo5hY4NqCDM9FWo5wUQ/UUuLRNXjoLnwZWJsAXEFGMUwPJgk9U3AZIl2gS7Tvk/Ydbjlzrlb8g0ONrt",
-	"TJP4c6BOmYmwbWTpfaFNWtugX5Zwb6A2wXayHXae4VSbD+OwU4+RlVsP5/dTTZ4Pr9ciUABscnDHequ2",
-	"irEXRsTQ6Gh/Y0MMKB7Yx4b/WN7Bb3QF3qhIa3fCAlLaTDJQKBrgquiS91jpdz4XCrTuqOZH5Vh1m5nq",
-	"LfgOTu69OPmmbVopEj8hgb4pbaKCiDdsBJxwo5viC5iWX3rfgbKzrJU2hDoYX3wjVsitRunoGPIFXvKN",
-	"sCLMpo0Jcaqg1iI6475YI4gME1sgEV94NNoN2aLSqZuUZiDHHenM8Oz7UZlxWls0ZiAugHWDR773Fcui",
-	"e1PRx8QfG0y5Xdocf4J/t+rr77Yo2UnQ3xU1qRuXQmDZCPSqbSrg7HD9u9uiRVe74htVoluXtV2FbqFJ",
-	"78vsWSpTcH/68xaK3UA67z41gSqRLOc2m7bjVwMOGI1FTukmuGWCpAuYGrcJzkPwvN4H0ofTC43aeUM4",
-	"DGvD3fkR8ldsEbnXEXIP7PgN6q7YndBz/XeGGWEtoMo++yQ4xuIw/U9fdrs0uhMv3FFQYn97lgY0VEp9",
-	"730g3LRVCzS1coGwy5QjlizIu47goxLKDmDayTkbaTuFtKORYDP5EWL60A2MK5a+zMVsrq1Q2eroL2KV",
-	"QrhnLqoeCVAB0keYJsKaqGUV9kGkCKk7NzdDQwOFbX19MCBkA3HortgPMgD2C7Z6DbYLdR+OSlF6TJ9W",
-	"1XdQKQlSCgBpExcJtExaBCiZpvIqaGlTfUQseqTHa7UGDaBDsZR4Jb6gJsU5pG3Vq7+kvk7ncqrZMpRH",
-	"bjLIfdGiw9gyWrC/iBXZM4fIvyiM5RWk3wK2Qhf50YhnlyJuiBjqz7mXVRVznAzHVZjqeXBTiCWrHhAh",
-	"XX+rymWL3AzpmVR/MXwbPvHcyVUQgjS0jWH99Ke3nS0/R6PeO5514ZYEK4q6N8fkW/FZsUa++uz+k97r",
-	"/ulOtJ4Ugs+l6WZ6hhhMX++XBta9etyl8iNQ7uj2aPKZ8/2ih1wM42446i5QGkTopNCc+Vsyls5OTvc5",
-	"KUWmFWYqv+CyEPiukz2m807rV7zEmqNnJ0923/DXCnT8s8gl97UOz05P97mZQGF8hAkkT/Yh+V8Vv+Ky",
-	"8PfcUIF4T7D2egFABJpGCGWvS0SA5H3ViSzEhdt9zK/3R3U9jx53h/utes02PFc0t1sBdd2bfwtw0tFs",
-	"Isd5tPrxUn5xe6pRQdwTcXYBXogV9QQE3VEG7UyaoD3XUehYNwDhnU4TaotnV7xyR8ZV9YL7cdKtv38r",
-	"Mq1ikihoigDVb9cM8164tX3UuncOl5070W4vLYKLg6tOqLzifN/nwRcF3mB0KOgkViYgpb13YcpN3ych",
-	"VBK6ui6D4ufu2nZk29oO+cpgbbcEq9p78b+g4ExuAbbVyp07AsfUXgyy2zf7hmG5Y6wWiGVXfIc0JnOf",
-	"VePUAl6E9iDoLSZBI6AMZ9Lr9eIoLy8FZGZi7U5yKbeFd9sCu+sVwQvqKkN5q5Cu7X75x0JAXy6yLnwl",
-	"4iBTD6oVuMdafaVhvC8YS76vyPAudEG017GB85dVj/bcsFR0cxvWA1ukGKkmRVQHH3SrPgvJn6Yq18mU",
-	"hkSYhEUlW+l3rBqQsFzPuPQZw5B7xexSZgAp8TYHdWdBbcvXAU3WmmYpPVAgIpzq5gvEoL3LIVioS/Jq",
-	"zflEnNe6gECWkR5TThwxfptkeOEptY9s8GQNQgLklrSrNkHhf+/s63eg4bz19/2OhQVNpTXqT7REH+ZS",
-	"l15mJAiy26yP//sQJe9EUVQNyEutJuSKxlMrgKLuO3C1pyRBIbcNqfKa+tjv3j5RGi3tHmw05NszhWYj",
-	"1CfNRtHjPBRZW0W1fZyK2/fpkL5NG9ki1KxnJDAh8gJVDii8PVC+4xsVDMa6plOu2MlT9hf5I7jXqK+8",
-	"ocYG/p3QEyhu5YZaiI/NQXVi6EIfd5rHy4cL7BGU7tXprVmgUP+8Fu2jsSr571eGON5qEyDAd8AyMv9d",
-	"6Rm/X7UChnb8yf1z3SoTJgJEQueO2aLVMwF6+/2hEqhXDCUX3euy7r7aEfIGPHBchWAmbRWgvMet5nQG",
-	"Me5kJ6Zuk7nVJ5UtdP4EJwbI2WyqtRFJKEYUd1bzyGLo6ezByfAc6ulbFQHwhXpeazbSuRTmPNIiB0rC",
-	"loSGgXomqg6DkXYJIdMuew/frzXzNlW3TZ+ID2BkGh8fj7ksvbMRE/KpMMKGakqb6DnSd5/DtRqEV04h",
-	"3tZyjlC3pP2223rLsR3vl1TEEcLPrZoxdfHZf8P7UYTmQL/nQ40WtkWGBVom96cG30OIqlKdycVmpqDC",
-	"TXWR+329+tZFahmak32dc9qWEMijYps+i6sqJzmGK7CCmYeXYsVXn/2qBIDA9bJq18zZXJdU1WPJfbIV",
-	"e187B6DOie/xIc1AGeqqAy13M6yamWAxlEww6TGnQalPKJOF+uVneiYMoDWc3TDDqhTBR4LlMJXGbv19",
-	"tt7OX4ayvNRbrdldbsvVXetJ2OiuNQe51vrtW0IP3IPs+sXR0m8AIOiartKkC+4pH+YFV18HTO8dWMsw",
-	"MSjXtErRgE5Q4fEzdh9IYGNnM3L3kameceXMcgKx+Y8e50Y+AECwYTSR3H9eoqD+CNev0MgfqJHTDanO",
-	"HpMqKxa5yOMqYW0oOKwISuls3mPg9j9KqKjQUy7H5BQNDaG50kpmvKjwiX3fpNoMlA+26TLHnHbqDJxr",
-	"7Oo91UsSZOlE2LQC0blfok+WugXzeAhCQi2VgcJW9Rga/86wFEiWhpbDQCX3PYANE6ouZhYlEWAPlGGX",
-	"vfUl89w33VmjQAMmvZuo+B7gs68d1fVrAfXYrxtb7HAVMzPL9b+RXP9Gcu2lJq8zzs0AXLXyq63+3jfh",
-	"qm8kObHWc7xhj77ZsMYS6m+vcu+r+N05IGvugk0nZMw9X6EjMgzv+JNbj+v9GPaX8Tt0e/wLsu23xbCQ",
-	"uo1rec8cu/tqx3M3ZO/jT2751kBhTVmSb6py4QcmT4x/hjS2O+XYHdD2L5y4eQPF5B4O/ZAnGlWEb2b9",
-	"5sJbHm8d1+vlpqpxD51WyeTB0psB0um7/W54qG/Aba+1El+A48IIdzha3fSwGDAM4ad3vLXlJ112DNfA",
-	"Yx83IRuppRE0TEF7+eX4yM36CKbtAwn3GKjayUhfpwzdw1vJZ/tf/Dc8DiPHx6IlkOW2AVYF99Z+WzJi",
-	"tXUoHxHb00R5jf00KlaMMPW/L/xnbFL80z8WvAhpfWv5g3CSoykPfkhqxcDeh4r+80hwVcUGwR3jtrZq",
-	"hErOF/bmJ0jyGdv/M9P07iJv7vrQqNjeWXFf1Wi/ppy291jzvDmn7QaC+Sv1oPzbIXInqW07T7S9lW+U",
-	"pru8IP6qb8acxAm1m5M04d8xwjsu99/q+PDr+pU6Pmh4x5/8n1uRWG+qzM4755x2Jdt3irpPZbchw/Ve",
-	"Vnr31Z6et8Aax9Qmpj0PAKpmLLm0adyeGAPg1BALS1qUmORT9TtWmpJ4qj5oXK0o1O4v8gWgwiUIfIQW",
-	"v0rbjb5RAxW1B0G1eUzNnC2zciaiulLBbLVTQbovSwFXlDKJSFxTB1v6tAQrCDeaAPDL/e3+bQFivSEa",
-	"7kBh/VkvWaHVhFkNrVJ82+EKy5A+7pnUzSk9edLrzUx6HloTp097BvobV5jgxz3Tgp1yT28FAD+FikRW",
-	"lO7G//6td/Tswx8fDAZd/OvhfzyYmf9rHv6h04gSXutTvIFW/Rxcl+/v5/RXbGtIfxBLOJKPx9Ao/MM3",
-	"BF32XNMqFOHnfwE4V70x1b+GKNZF4ey1rwS0MRUem2QaIKvYXhha5GklDLTn5HEaPTqxpgi7mIFbS6iQ",
-	"wtVlF8zPN0KBhNCkHg/URpUijFdyc4nN4ks5mQJeq9b7nPouUf+q+QKbcDr5ic5uKn80WfAyZ+Wi8G3h",
-	"EOcB7Q7x7Trnqy77iWdT7N71nWFzLZWFdhITqUzcDArpkrC0zQt/7Oz44263C26dgWq/0Ke0HX+iv6J7",
-	"zxlnl2KFuA4rPlo2EkbmgprToasJIMLcundES4pHyDEio9PQXG0TYua58ItXUtpTQtL4glj7qpwSbnQi",
-	"B5aLHBNWs5HYqLr1b7xG/rtyGPzMMY0/amNbiYBQSQ0bYaJYbDms9jwPFr6B/9ZKntjm/67rJ+JbmvO3",
-	"yxV2BozbVN5vDqXPmwSQL2GGYYjma82fpNHt2fTuwlfLD5UJIZBAWS3AN42ht1eeBnfGLPSG7Yzyuync",
-	"wXPqEDmTrdW9b6vqe2tJ2IYmeiGopBi2+3Vjo1ESauOcpWpRFCkblYBuBSwq0oNOp2VjqVl8AbHXWCos",
-	"hcRnkJHs25sMFPVFYO+bS87CoxJspspH+srJTZQRHj9baIgm9xl1toTsba2KlQfSFsI4Tv/1JTa9LBHE",
-	"7+Uvt2jTS8VOeqwxLIVFbSOWv31dBB9+P2Vt99ppSagczJRefvN1bvfcqG1CeEfn0QOq0N19T9Gb9BK9",
-	"Jx966BLdtkI8cxreLTZK+KxicK81iFcnlLLQ4KoqszuVE6hnqwvK/ccaRXqpQukhurxqYgqWMnXsG6gZ",
-	"zwWTUIHAdy3ESijBd1pwK3yPfJ9dBKkMWPeK/eK7/8W9+kL7YfflUokSnIfYiGeor0SZJj6nlReIFmhr",
-	"wHaHvVTvsYfq76V36n1Vp1PVDm3alNul5l7151raqyKjO1UBvEraYMf7ovDiAveI2wxUpOMB5akQHEYb",
-	"KtHBUrfphu6yFDdNeLZWD/3eHii3uUtfl23Pzd3WwZXt3cD1q23cemuNQ7cy0B3bWYdUqot49thJyCMn",
-	"H+/c79o0wq2dMhvbmb2oGhxGJeBD4pdQVdGbqk0snTnRKXIezMaUTp8ht2nNCAAiDZSv5AjPwDYtFJaj",
-	"7djE8Y6qv1yJtmbFt6wIbVWCfD2Gpqbi32bXn1fCVnJtYaHsZxM7HCLm171R60jheg/mkfd7Ru31wC/t",
-	"46nw7XlNgfGXKB3Kf2DtggZPhvd6fRMgmn2ca1UjJeo1Vu979jsqcBZ6NG/1zt1yM73lVPOZbHWm0s93",
-	"GTfAN7QVCudFQeLoduiso6NhJAoNLiDduN/d7SJbQOFAaCsheOkOw98+OKYn5wv8siiLTr9zDJuBntPU",
-	"DdSGCaGPKq/GUrP8ulX8n0azCSZAb9dC5byEIqvS6ALIH93sWWXz7rfUlC8qIWemTsnk9QrH0cPIK7z5",
-	"rKb2MQlIVA/sZoJn0+hRFYpw82l/lsbqcgXUyYUT0OWqdquPFmzeSkU43Yz4wk6dQpF5d1j0iLimcMtD",
-	"4loWVXdWaVm5UKZbL1zbtjhSGcsLXJPv4l6t0f2ha/z1h+v/FwAA//8=",
+	"7H17dxs3sudXweHOntieFkXJsh1TZ8+9ihPv9R3HydrOeO8JfdlgN0hi1AQ4DVA0x6vvvgdVBTSa7ObD",
+	"liw7M/kjFsl+4Fmox69+9bGT6dlcK6Gs6fQ/dqaC56KEP396yyfu31yYrJRzK7Xq9Duv+EwYZqfSMGO5",
+	"FUyPmZ0KVgqjF2UmzpkSV6KE7wyfCcYnXCrGx1aUjLNsytVEdDtJR3zgs3khOv3OoPPk6ISfjh5mZ/mg",
+	"00k6JpuKGXfvtqu5u8LYUqpJ5/r6OunMeclnwlIjn5UiF8pKXrzIf3W/bLb47VQwmTM75RZaVUhjmZnq",
+	"pak3o3fy9OHj8SNx9H12Mjp6kp/yo6fjXu/ojD8aPc6e5N+Lp+NO0pHumXNup52ko/jM3SnzTtIpxd8X",
+	"shR5p2/LhYg7MZPqpVATO+30T5KNLiWdZ4vS6HJL61MlPthhBpelfsDnfCLYSIx1CcMJzfr7QpSrql14",
+	"R21AZ/yDb8tZ7+njpuY8L4SwW1ozdr9/Z5h7SX0ERT4RzSME92wfpKphp48eJzsH7UUuZnNthcpWfxGr",
+	"5pZmvChE+Z1heqmguWysS1y7riHC2IRdirmFr0/P2FQvyrVFcTY6yXr8kTjKxbzQq6OT709OfRdxr1Sd",
+	"jJp05NrU2r1H692bc2tF6Z75378PBh9OT44Ggw9PxPs//6nT2Pfxz9xm081Ovyul25GqWDFZ35YM9qss",
+	"CrbEfSANcxschsWcs/RBGu6T1l1tp6IUjFvGi2LHfm0ejfERtrJlGE5Ov2/u2yutREv/flGMs1LwPIHO",
+	"QQfCvsbZZlNuugwuXMJopA/SBCY4GpYSxkNpReKL24bV/GBLz1wbd3Svd3rW1L+Xcibbdtd/6CWbcbVi",
+	"0oqZYVYzrszSyU3LZtrYtn1euGfWGpKLMV8U1jWjl7hmydli1uk/gk9S4adqX0llxUSU0EAn4Lfsfr+g",
+	"SAAkzLU3m/KSZ04mJ8wN6lyUmVD2SKhM5yJnRkxmQtn6+I54dilU3iww4J895cWjk9Pd8uKVzrd1S+nc",
+	"dUnmB3Sg1AsryqOTlh7o/GZ78FpcSSO12jo5eImbnMVsJMpag580ttPfs7WtY13OuMWV8visEy2iXuMi",
+	"eisUV9sOEQsXfGeYKRaT+rDybNZyiuBNN3qMvF3N91zt7t5uS7vcY7e16k+lGHf6nf9xXClbx/irOX5N",
+	"r3AtgSb9lZdy++Bd4RW0Bc9ZIcaW6YWl400w2v7+wja5QT8fJKGvXT/NXCsjQAH7geev8Sx1nzKtrFDw",
+	"J5/PC5lx1+zjealHhZj9+W/G9eFjNdnujhwXzxUvZD6kc7mTdHJhuSzc6MI8wNcs18LJbcum/EpAV93K",
+	"9GeANEzPRQnvZJZfCuMWVllqpyv+Ht5ltR4WvARdJbwF9wubLYxlI+ElLnvU63UinTMI2+v3ON/C2KHM",
+	"99cenc68ME75chtHWljxP/CcvQ4dpxHnI72w/VHB1WXnet/F9CsONM5T03LGYcy4coM4EnCYMm7WBq/r",
+	"3vhMq3Ehs0Pm9bMb+SJWPQrXuFXCdMm40u7L0AFjucoNk4pJa9iSr6DFz3U5knku1JdsMkgzfSmc0C11",
+	"Iao1yotCL3Fk76Vj37b0PvTIXWA16ShGz4IhRe1m99LJgpe5yNP7fcYZfGDlohCosoEeN1Azt8oZZ/NS",
+	"f1ixcqGYW+QJs3qRTWFwZjybSqfolMwuSuVe6l430vmKicKILvtlzMK7EpbihkmdIgVnoVC2XLkTkc0L",
+	"7gw891T3FibNQOGdw5RxlaPGuShi5SCHy41wncqcSbhyTZfZFAbLNW9FgyBtl71zGxlUVV2KvFoCC4WG",
+	"Y57ADSMBTxwoNC5HK+ZszhWOPwgDeKTpDlQHzn77XC9U/lkSSmk7HMNT6rLJ65LMuBG3U6kmzH3b+VwB",
+	"cVYJiFfasuf07lsSD7jzYFW61ldrNLKjYJP9WopMq1y6+55zWYj8S+82fyhDG623SBPf/qU3COZRS3HT",
+	"wFrneL2zqpfC2JRZURRuUbrdqK3AB6ARxG3i9iWv7Ki04MYOcTWmTgD5/TJQ7gm0TN3t7kK3AJMmp0pT",
+	"9+myY7gG+u4H4gsO8IVaMZS10C+Y8rdav4Tz8gtPNMgoNwsjfSXYGftZ/gDt+U3xKy4LPiq+eJNybvmI",
+	"G1E/QrOpyJnSS3YvXVRtc4LbnVtOIkjDLpVeqspdBqLhO8PEeCwye85KMRew7rrslzK+hlmtL1mh1USU",
+	"A2WnXDEyXEGyyn8IJxNhMyy5tCJ3N8D1QR/0Lhv6GJRvmGh3Olk5E3phXYulZbnMfcNRhKco8FIQ326h",
+	"czi8cr2xvl8LW66OLsagK63rrm9gP4Jh61rabXL1VVbENcz0vNSZMObAud6mYOJGjqX4CRtLUeRegPAs",
+	"E3MLb2xSH/2TrnixqD0Gvgga5KQU3IIjlCvWc5roXLvOOR3y2K3s40wrJTI7pMH/fJ3y9LQ6Mmojx35S",
+	"VtrV7SqXsFuX3JCDxq2bSG6CqrY5wrSfzWI+16UV+c8ilxxMoTuSNSDt3SjBhpKKccXACwCbocnQCPqe",
+	"szi6YMLRO12TLjJ30TNYOhvuOtBUuGG529AwJzBk44XhRWTWLUHLSDk8KqVWOiUOZQtqcemlmNu0jy5u",
+	"biybaJ2zK1E6475SmLssLcVMX4mcrlWoyeHbltJO3RulTZxVIC168wcKZ8ypZGrlH9pl6bjU/xAqfhK0",
+	"XhhmNLqy/AIwXvK5scVxlJZdCjF3+r42Tv9jU5532UvXEF7AkLhuLxRITnqJ75B3+w0UvNYpq7S44Opz",
+	"lhba+PEYrWzVgM3Bca+ZaCXOWQrjNJRqiP3Im95qrLtZKlrscJ2TuV32qpL2OKV2oFKlh2Zh5iJzrVG6",
+	"2hKZXhS5ExVTJ3zIqpajAtqxmIvSiBxa4K0f3woJls9Yu4eMVu7gOXciuhA2NDj2+7qu0XUor4VazDr9",
+	"3ztVyzpJxy0f0FlhcXSSDs5tJ+nQBHSSjhtSFDi1QXJfhfaCRISmdN5vuA8Sp1/8FQTnxm5wmsd/vvnl",
+	"FQM56g6HD0cTfURPcJu9+5ovf3YibSLgUfN5sXqh5gu7+bD0Y1h4ffZ7rrPFzBlVumQzfMD7hGEz++z3",
+	"j7jf0WQhp8j1+8RfmjDxwQ2ScKcHOssSZwup67TLfsPBwRPEwFKiUekOVLpxY0r2bXDVVf5r1EorB0TC",
+	"UveSFHeNszBROLkvcR53jM8POm8IjPykrvSKYiLUQbfV56W2+iFMQAJiANsE5yIanD7u5C5kY1k4dTr9",
+	"vRQ5dz18n0ZGOVznjEVs8aVYJa7h3JilLnMw6LFHCdmCfKDCinUG3lQXFLFze8wZc1Yoina5p6/YUlQj",
+	"jYeNHqPm7sQhg16yGS8vjeudEcpIK6/EXgNXBRXd8M1LJ+utRH9XBsd6PuS25hfNuRVH7iDvNKz52gR8",
+	"3PxdfJjLUpiDninzxkc5YWjaXdxMOvXLjZIb5QVI3T6okzKHKSrFWH7A+YfAiS7dv92mFpTiSl8eNBLX",
+	"sY/0dwybYoPrY5TEo1wJET36mxNVtQl6BheChpCjpceLX6MJG/PCiCTWB+sDA1sR/PgmNCZ49h+4d9Wn",
+	"f20q6w97rks2F3peiCQ4EM96Tx/j+eMGcVf4dX0trElIeubDx49ZzleGjUs9Q/H/tIffoKqAmpbXH9yL",
+	"91tUt7N6wAzhReElCAi6tdGACMj25YKN22c55I3bNtrS2/TEaPNfJx2QUi2aG0nDDysnXnLTZehDMVMn",
+	"WlFJVJno7twHUdv8C7f38qVEb3u9ixA0rP1xQDfJLChLvoKFUAEOdj3olfhgEcGwucGhIU19+emK9Pp6",
+	"F1DD3U9RdirqOGy4eggJgvqNul7Tqse3DjPS0bd1NtLm3Y0NexQcTJNSL+bubBOqaoZr+pTP50KJfP8t",
+	"6a3LRnxDIQXa8UvF3MlqGgX1WJbGDvduLFz+ia3FU2nds2hIGeAzrSY1h4Rw68DgRKaAEUJHcvqSG3sE",
+	"q+ToxY8paNaoS0Br67P9/cmTh2dHJ0+ePHn88PH3Pfrv6NG4lz3mJ+J09DA/yx6Nv+dPR73sJD8VD8fO",
+	"gm5q/6VUDT1I68ZAZOfkNWWbjLDhiGeXaT+y0CrNyHXU+xeD9uIMTVzfsREGllqmr0QZafVgGg6UM3eE",
+	"ykW+1TjwTwaDcSzAoz7hYAPmC7SnhXENdTYeL2g9GR9cA3sKpL67odTzeWgI6qrgIHW6G8TESAsrclHS",
+	"vLrXU5MNKmz0lOC5De40P5yclXoZVDmODTBc5ufMOp3QSVRnkk/1ooJF1IyayiYJcwFmDY2kUzVC390H",
+	"bFGjraIarfYaXOCcidncrmrnLsonpZXoth2yQ5mb7dvRCu8rnNXgH162bzx2Q4Q3n+XxO6YebwLXMsNX",
+	"TNpzlrqPwVAJsotaE/Up+OogJoxutT2j3a/FmHRIBB9shTOgzjEq9WIytdVGEEGqn7vGRbsFrnFthhth",
+	"ozBZ14M8kGGzK/6kaGlS7cW7D3cOtrVUXtdtPw5v4lTHc/XmDvSkM9dGth3KbslbzSaaOYuYGy/C+yiq",
+	"AWi59Ed3CC2xlbAJWmnwY6addYkAUWkNgp92DyyOR9TApoF97uzXn8pSl01gMsEQJkF6qVRzVJbXVMdG",
+	"KXDhhPqoEHDuoiJS6knJZ2sAQnKeDMGS3n7Ab/wUhZp2TZo7L5/hldc1vELTIp5zO00YgEGcIEb3PQs3",
+	"OXkDA1PviUeZbTQz+LXX3wXenF/xV3bv9fNn7PHT3sl9JpXV6JfT+aoy841QNmH/dfHzywBLcE84Z4PO",
+	"oAOCFW0IudawZm/6Tq0b8Vk0/M2LR+Xuzk1jYg9NkW72qmKbGndRhcbHkfWIXhEKlodgS+NpAlCe/T0B",
+	"/1GX+dGJlTQcYghMUMWqWep/+swHbw/3bXBTvudUX8nSLngxnGpjzXHvGMz18MdxViyMBcDmxqCApiPt",
+	"as/Ze+MvB0vwwLPN6qEHWDWdwnBEEaiFxsJGgWeckdTqZueLpRDJ/siypLOrNRGEP8jqdURZs1LTvLXC",
+	"YCceIUeoTr9s9tl9WyIn7lR1i2SMV+LInbNcZ+aYvjPdWc7w1pEwTPBs2o10xZk0RqrJsBROO1YQFfTf",
+	"jXU59M6pzO39MeiMQ3TQ5I3fGtA6V8OZNDMCBwdlc5jrGZeK4nUyG1bLlCZmaKWIPi0UPANe5b8zU57r",
+	"JXy1UBB4hjBlk/JK49esVfioZqt08OPnsVgl6H9+Rgn0kCZMK9iqcz4RpllGSDXWLT4lyA9xmpu7Jm25",
+	"/SD9x4vsm9SA2nXUX+qIrXCQFVpfOltmX41zyUvlBnvHKNFljQO1tgMjUC9NdfQWPyfJFgfNugDctIlx",
+	"BfSZLfl4LDM25rIwBBtyJ0uuQYxMRKQDkiO/W/UF8AZGa8WWsigg8KEQeYLGqzNGy7xYsZngypnEsFRq",
+	"uIopL2foo/DbGu6vekwdbt4lkJjyRbz8Y11OhEWZMuQeIbF1NcMdr9wNiKjY4vffpgZ4a3Prmte5eJEb",
+	"XPCZkHM7XEqV6+XuUwaufocXw+0kTM3uW8OVO21BBGsFk/Cc9aJwEPmsquSyPTZdXQrvbOsbuPyZv7o5",
+	"loHHWz2UEQ1HNBsbo9y4PjZbmcRbe0eUBNb2TQRI5qX+IAU4e9xHSvMiEDl8+vJxkpvZTX7bbJ35YvGN",
+	"7aSbXdowRq3r6ya8FiiE7yAMAS9+Bch/sy1mZBpzYDZlytifJruzJjcXtLtgCDtgz7dNpbG6XB10T0BF",
+	"7HX92kBWWZz+IfVmrzcpqQ1h6wT8Ns8PFFHxxoAhxKfNpIrvO1kXSjckM/6J5EDLhAFQYmO/fM7qP0xg",
+	"vMQcnHWB0bJct+z/9end9M+AW3Kqlwio9fg4zsjdBPCxgKFzC0w7DZcgNGuRni77URTC3YNAIQhTgr1A",
+	"WF0fTreVX3TEs0tWAJJUGsp6gGQH0H+77HmpZyw9mabMapY+7UEKx5M8ZaOVN9rPGWfLqS4EJQWCMWHc",
+	"dTP3v2kKcfo8pThKcLacnOX1o/j7homLHI+bVrobg7OT04TF0Pia+6fgxoKmT5gx8vhshIV1iytT8Spz",
+	"BjFSlP6hMaOkMd57gFIfK6WHistIU8MewKub1iGu540NFbJ4G90f6ChCnx04kwCRqktmhDXBQAJw6H4a",
+	"ceFbsce1erzXHn2TafQ96StRliE3a3MeQ+On4Ai29bkbaV0IDrk8ENtrjmpB+wnA65ZCv568wn4Zs7ku",
+	"CgNxypJbYfoerHbx6wtmRInEFdxS3rXPF4keTIFPt+kDin7hxGG/hm4BnL5lgIR1X4KKC/7MJMwYZjpl",
+	"eqEsgAX39BVMcfnuHPpXTm1bX5JwN8xeEvz5fpXVJql1lb4ijbnRE4JD0mcpDAKIGNrXQ/qG3VsC2Dfn",
+	"llecBE4Q3gdv56VQ7iIlJLlGAWPGlC4ZOd7udwfqlzG48nCs+yyN1IwdNycsDdpLyu6RX42mwf0a6TMp",
+	"uzfSuRQGoaEmYENNwowohNvTJhmogo8ErapoVIwTu1WAwy51hIU2Uyf/4aWG2aXMhHt3TXtK2T0beX84",
+	"DVOwgA3G208fPYajA8aj5kkeKF5FUEn4nqOkKHJnS/M4IA9wfYttIZoUt+gxjy6GtbKFsrJwlyjXZoj0",
+	"+xYDdIMi/rVeNL0RYxzSgMfHPYVmtlpIAdcJnSPAqMT0l2rH9lm65NJKNRnC9narDps9nItyOJNqYUVo",
+	"G89rX/tFN+x2u2kdSIArtoIzD8MXuEzX1NtD1OJo0NBDUA0YuK2i3vjXDde/3ehidWXDL+sdDxdv/NDk",
+	"JYtkecNZROB9aWIfXMjV91rYOrBt7enmc43I/XTCdl0QW7HLFmmiQvDsGk97vScnT5+ePjp7ctZ7+vSk",
+	"zpKgFgVlrCE7wKZor4/rDysEG3nsdRrEb1qLiX2sW47uNYlfu/1HvV6jXbTR+5/5ZZP6+26qIRusSStr",
+	"wnrFydAy30hhAcaVJXdHJnps9wVgwTPTfoRDiZLYlqrLUq9AQLpEpU6E0L6xvCgwuZ2lKDjSPqOjorZw",
+	"YZ0mHf8ICGS5y5shQo3HYTwMm8QyPOc7Q2geMdLme4ncHRtvf+kHXUfowzmfNFteryjAtub7oOBUO/IV",
+	"wWIYo8ZcRFGME1bISzw/lPgAp17jSyvraVsQCsfdB4jpHsi1OWczdP1SMqQ7RTxYLahWiM9zB1pzaKmO",
+	"CW4kDaPlA0+uLg+B2swdzs7Sa+xkhDNr7+Mm5k7mbp0HUB4NAhhJGns7Bj25cPooCm1KmvIUIFqJLruo",
+	"Dn83OpnThADjWSGxZ/hW3NxBVp02erYAQ2qEUPvbTpRAtDm2qzmKNNIAbEgaqyaVs+lC5aXIWZTHExLG",
+	"vF095X6KZgl8GajnUE9HrcckpLO4ntuaSY6azQwRYpCWUgpbrmpIu0NC7OsOzJZoDQB7DhtMSLvJdFHL",
+	"bnWqieXs4sc3zbYrQi/b7UcahHO0bYxUk8Ij/a1BuVFNAz4soWw9GEdYPjh4VusDRg2e1TRgpZhpK4Y8",
+	"z8vGkSNR3LhfP/z4pmbEEfK1xJis60wsQrrN+BBrC5HvFYKqltJCGXSwnLMebEA451Zi3/ivkSprOEXe",
+	"WF7aKu1KGCdvK8lJ6F4AAu+P0AbSxn1cl2/gQrijFLwGOo2avjCiHPIJofk33hZhKTd+cwrtzqXyDi5q",
+	"jLZhT6o5qwmpeI9FO6HxKNW5eKbVWDYgvf4lwg7Uwt1g+ic2PQ1t5aFPKW1MFvD2NCiMlM9Lx1+xilKU",
+	"DZsJy3NuuTcmgfMpmoKTx+wv8oc+aZ/B2OeAWy1yxuduh41W4JcJB31IQPTQ+jroKXJGfTKmZA9keffG",
+	"ToFtYXXvmF9PR5UGCUYhdWBfMXY3wvNggVaXWZ+o3rYDwLdJvYaUtkZJFrmO2y1WH2BqQmbDul3P64CF",
+	"7Y5sN8JeW6b+gp/JHRrOPJryErigIuRfH9NuZ3x1jrIrSgkIkogcWggapGsgkz/x9FCrgap2n2GVitxl",
+	"qfjgrA55JZwN5ydAVin2y6ksRLwpMcgCmPEcHMec4WHlD03olFMJJCTDqPqX7iEl4NbHvGTcDFQtJcXJ",
+	"HYMIt0gOsAvfMnRk6qWKY0GjUl8SnQK6iYGgCrJWSGMybCSEcpJNZpUbDCXXWY+Z5qwWnBIwI2mQGs1R",
+	"tyRuIiL/imDLh4pviPjw4B3tr6eYQBLQnBs3nRomQEXCZiQyvgDdUsiy8RhYM3TWcmwiqXDbyIHaOdeY",
+	"WhB8sXFcoII7k50G49IY8fqWEiEPS1Kkdtu90mmSDuhLWyQ1DqzbWD6GiLLGp6+hvoWKE+7+JF5pVeKc",
+	"p9RAl5u0B6tQHvi9jmJpw+ZR74c3lAW154Hp37o1z8nrBXRREFNr6Y/dwzWO9u6sT8SG+9A7dkAcQOxc",
+	"rUDb+zw7691UKJ+AGfXrhu0pv0iCGmJt0RpIWx+K+q5+CHRSmzkBthi27cR30xUJHkM8KEpj4N0bIrmY",
+	"C5UbptX5mjhpfJFpUZ9Q84iSR+mNrldv376MBHg0p9W7K/Y+OmVzkRW8dAZQiBf56W/WyW80MyJi262I",
+	"WkhFp/Mpm2pt9iTh3aYpNrx4XTAF9nrXgn4tkfoe0cHRy+6HDNsAJ6nnIEu7MRM+8QTTsJwMxe95aEi0",
+	"QQbKXeBBBj57yxOyQrp3v5pLFBlO08ekUhWd6AO10xlezx7BHbfrUH7j9+VaJMGsVFbP5HYnR+bs/3IW",
+	"0ClNIoo4sVBXdKPFzaUJg5m6FRwQ7VNKeIRUR11uUDI5xRVYn4DBQ1p2D2KYJo09zve7LMo8r2BESHu1",
+	"IaEhghspx9WEB4wIcpWCGpviRNcfjCyqNbIrkovglahWhjOPkUB/TU2F0XXqDI5GJ4nysfGNrXpr24zB",
+	"A3BkC3klQqi6ED4zOYwsdTkS4r5h7k4APowLqYRvlnt7U3N+odjPW8/+8fnZATfI8TPjuRiOVrsBUSEK",
+	"FiGj3M2Q5b1xtgqW6dnMDa4bIpa3uCC2aDOH8gFV93xqbzzEoxHptQWiH81gbWqapEptMRwOpyeYPM/5",
+	"Jkr+bsl+GkOXTdj800cems+Q2N9Je3jxSBiZi0rQ49QAIyImes7W0Px7kfLvhT5vmJYG3h+/aIaByGeb",
+	"XlDf9+30PyG+S36hT6b+WWveNvqfWttuwsbf7OwXRt//WvA2E5crxufzYsWWwJGIuc/rSdgLtTt+4N7x",
+	"DK9cR7+3WNZ4yJEio8tclEkE3KKco9zjePe2EV1DlMi3+cY/xVNLx/Mcn86aE6P2NI9aFvtz0l9gQr4z",
+	"xEpYt0jcV0cX/+fC//fz8j++HzcJnW2pjuBOG1fv2ntsI5aHXfifOHsKl0Udt9W+/9wEXmx1yxCdZ0Zk",
+	"/hX5bayI4MnTSToLRBp5eBlk9BJKr1EniVZyi0LSHKGjxzdH78Ib2zNPG9j4g9UIUn4kKvB2RPPR7Jdb",
+	"BHzVDvD0geNUnycl8gqTvuZZ2yftI5CUXicd3EyH3KHncLbThPM8D7Sq8AcYR41T/Ol0Cp7gtIlAATDM",
+	"iolCIAWqp2ZJKlON2FdAB8R4YyVDyGC4AcaNKu1fz7dNXexXbXOL7hK1tFOvkw51qHmF53JMCTNg23E2",
+	"5zab0nDQOJ96oRRYZLlh6URYLJEBkG6KSQZbLAhpcEXKmTj4oKjIXNaPCdfmXb3BziyUHEuRw/euE/91",
+	"8fPLRp1+2oLMf0OibFnJNxxOv9NB4SG6HyOyEk4oyocnOQHU1Zs0sS0B1TbjQs+ktW1yyp0+KIw0g8I+",
+	"/bBuvzPxqKzpyZvvP8R1iYgSSmoJ8pBwjssmA8uXCsHUnT0P5c9zZx3iWKHd1bgzq0IU66TNPlu/2jNP",
+	"zx49uWkapbj6yt4cib8oUafX4WwuSqMV6OsZ97D4c5ZmQHnmqdwbN0nFmfHZSknSAUBqozfaEzStVYpo",
+	"bFLI2GmIwqVuSXo+eHfdngsOA/W7lxxtlOt6zYIt5WJDyU1eGO0TbzAO+51hhZ502/zriw3g9cPT5s2C",
+	"xQ8adRl4DnjDWoky/V5bW6LF0hnbaVQzIe37FYO1Y1xPLiXCsCKcb1RkoeFtzZlMtbmD6Okim+JJHjCt",
+	"Si+rMyce2+6XyCEioYFjHSYo8aw/0WpokiSU3NpEqjVDGX+QA2k/K5BeWhmCRImaXQ5nDZoB5FR6h5i0",
+	"5MogkgmeXSq9LEQ+Eb4kZNVUvcCqIdROzLcMiM8D3wcHzNrrmNFszMs93/pZ+KSGhv42d2076fUonF+B",
+	"QLGqR2hqDmqRh4GgPzbiQ+XW4xkPiLHCFLYBEw7K04yidhu+5r8BPjRlcsw8bCG4x6sOUCofkBgGz3/t",
+	"Hh8BwExCkfuLc1FIJKnssguKXfutTJRsEMjGi+re9cqpHi6ADYdtbjAp2o1fDzkKRnCguoq34ZYN3GaK",
+	"AtC82dpUW37zjvnGH32/W2xYDhWUmoQpZHYT5y7hNL19Q1rYuU/AhFJe0MDUKc9LgVWPG4QnhW7a3lbt",
+	"CWeCjRY26Ib1oI+diln97WEd+fezd5jzFZW9FMW8lYV1nXkURjsMexyTqcIgoTe1gdwy783pIt8kcfcX",
+	"I+Bui+PoUgwDCrolP4SXorIkiAVshqtE5Sz185f6+DhETOxSKLuCtEkCzoqQRhmMmGCWGOR380CKZtKQ",
+	"4mpLmKZuGFFCQMVXvTcw5ZM4hIMsDx6X3Qv/faOmKYtiGOKC7YCjWp2j6ijDSoFQ8ghH46bwQzTjLVnv",
+	"1DnCBCwjpzBE5CFau3EWefxTdaJ5b7ISIjdVZraei5vrR6vkbOtIMIGqRCas109Rc26rRJVYWGDN2CVf",
+	"eRyDW5Vu8cNuc9Jn7z69843e0qHGfQHLpdqf1asTbIoPEH3+yLYnR2yR4+8CFc2mtz/QnZATMMojpyw7",
+	"qFIEhxyAWY37n9V4mvnYCZHenFcQlFoSH0ezChWQwGMyQx6Th8hjcgI8JgP1uUQmp9PdRCavayQ7DXOJ",
+	"nn2qEIcla9EPJPgV1OAtpLFCiTJiiQFC2gTcrx+sUDCE4IdAZ1m165BfAH6i1MvoKXgxsSYiLDuMSd/D",
+	"usBHT7wznFGcBdc/6pWXQsxDpNYDwevMr5RksoxbFbxaXZYi1VLaD5S9vtBVpKS6N8MCBFam980jDelf",
+	"N6xF3G5djzdSZQISKL9o7Y5Cjq3YImDQKStUvjYgG+5HAiXB2bzmplgrIEG2DdRusOXqQAwIaQrctuMs",
+	"oQ21BsoCGlh5hvdFj3yCXrK3I+xTYKzygKwVlZuh3AH9q2EOMdygjAWm7Ob5VZBsEcE61wsj3hyb9I2W",
+	"Sah7oiudPzJZaTe1kii1h41GVAhvW/egWN51civMr4gU3UYq0VbNo+pd65abl1I3U/R6LLFPeyP8lyUc",
+	"91ROpsJYtpTAJQO1ecTfF5z8mWbGi8L97vGvrgXnrMfkuBls1O6W/eSoyv7bCU7InQR3cNWbxWzGyxXe",
+	"hnkq7al4NGo8jIIkHW60is5Sw1c+F8qI4kqYPqPFPYPEq79pqUTu7gGInUmwWDw3LC10xgtpV91STKRW",
+	"/0ssEp/V2M244uXKqTNvN/HE0XZH2GaF/EQdHmCevqy70yEWQN090guV83LVjxNsIlgzJDQVXM7WtajN",
+	"lrZgw5utWVAoQ1oXJmVIi5QESsfJ26VQYomB1QDzTE9Meo6/BB4DZqeyzMk37kYDE4ug0xOCoGEdSEg1",
+	"wizJDz++AaVooJy+SolxBEIHpDm6egW3i1Kw9ENuugAOnnSpRrE58trSkbVF2mUXKn4LKN5Henxkp+Jo",
+	"qcsih665SQgYWuiaN8GkZVnJzVQY7JZWYqAAKw0VAJz+5qvkVopaP6igxFRWlewkzY+lmA5QWD7Uqlil",
+	"XWqlnChdYuUHrVBBNYk7GyE8jzRWuJ1MwqweqOA68zFfMCst40XRr71RGnwpKa5DrGy+oY23ZS98whmE",
+	"2JDDhLW/B3WGTUR+WyrAyx34/ihBwV8RCRClo/2JvP7m8IyAKTchLhii7BVLmCJJQPsIcNIQlXWGSFGM",
+	"eHZ5IydxDT0bzcG2U7mlTu9FhapIm8rwVkxrCfMnXcKsLRISX0nMuZYA4dp1SrmZUGoaDCA3PHxSClHt",
+	"E4ixBh/YagABWaxM1lQiF4ta/rt7JHjuQ7NnfMUyXpZI15RWhX5jfB7Ws8EEAq5o0xJ8xKenUzF+sMsi",
+	"rsyoMi7kLyVVelsdkQGAHrf8zk5Ot9UlTnzstcKzKHBA4+LxHZbKyBzyXeelvOJWNJbxdWIUcLAKXF+b",
+	"BU1UZew6+SBVIZUYXopV2mfzBZJ0OFEcrgrzJS0NusnNEGVwWq843DicCbzHX5T2g6kusLC0h+zuUwjY",
+	"L96bgNtuQ37eNtI2dh9tdKNVszxcIm8RJdua9bYx7v42Ou++M1STf1SxolFaPrhd6qke6IYBaCccb52k",
+	"YzI9F/lR+EwlhI6ghJATaRXBfjgKO16vhCctFOC44CgjVw4MdnWwRc9o8HlgR/7aJt5rKcNeasPS3YTS",
+	"+Prq1aRFECZh+WQbJ9iY8YDXjAGqByV6tBdECf5YD63pteCfcKODTrTk5k7QUFtO24PHa+spGkaseRfY",
+	"ctWwLT+RImQLxv1tADF4ZprAPOP2VXxa3pTPvxS2lE2h2RDgqrD1WGQoqlN6TlxTelyVEa2CuYFMEHBh",
+	"7jlzrYwcFSJwBnhy3RshDtnO3eE7Gk9A82xXm+dWWa5bkd0NIx/i4i1D9WnYHM/lGLka5/Oi0aFISsdO",
+	"cfMZFNzEqFjrSjVK26bqZk7/Ci/3xU9/XbSVUCOmbFBic91laSZTz/lrNZIN+mrt/ny9kmIJKO5Mum9z",
+	"SdTm+Qyqm+mlauHKfE02yGtEiB2SRBfWRwepJZdouAbr96x3FovZ/qOmVDuIOx1EtlDRS0DAayRAh9cl",
+	"Ynkqbbvp8Iq5Xzd3VLTgNxL1k2BAEm/wecjEO+mdnjVWyXE/fDoVA5pLoY4ZMFXbNl6F0LGT/bdf07Ks",
+	"e+NaOAoNlX2uAOZgvmDWAimAzubbVJLGUk1EOS9ly9G/KZ1sYYZRTb/m2s22KhyyJ0EEV3UxsbNys1ng",
+	"GO2Eb0MXGoe2WDTpgHopyqOMG8EKYS2QiuZyIsnpI5VyRtRqPhVqDX3NM+hbtN4eP1xP45xz90j3nv/+",
+	"nR/9o3f09P09+uPo/QP/1f1/+1PTIK2VHtlouv+l2pa+JhUymCriDHIW70hra2zJ5323kvHoVKR5+rqG",
+	"XfY25kYoBM9B4D3nsnQfEpaO6c/hh9ykYFSiQe3DsiMh1WSgwNrInZkM5Y59nHsir9wpDaxOFlMUKiog",
+	"z+VYpc/7kf4dvazETvY+0sGisX90crojhxam6gXeetLrbS4xTOO9mcz2QyvSGVqce2Rrw6VNSdtNix77",
+	"9MkJ2hfZTLBnupzrklPpNmwprv6NA+UT0qeRfd89tTV1ez1VunX0dlcsWxtQuLF93LBy+KZSesBCGO0M",
+	"siHLeC0y3jxLSJHegr+Cuq9T7okeNTN81SewAtgvWNArIesy4Cc6TdOei3mhV2wu58IzQ2i05mVjHK6Z",
+	"oLyGUOiyn13D3JXIuZfpdQpw0Lq6IcdxM90pnADNxL0BDIE8tmsPZr2Tpw8fjx+Jo++zk9HRk/yUHz0d",
+	"93pHZ/zR6HH2JP9ePB0fVLme2gNzvGMN3YS2HC/JO1CY8fU315E76cMNUpeo3EBQZxdN+ibNSKiDRSEk",
+	"96gm6AIRtwBXZPem6FO21CMLhk3MFA2R0TZm6N1cLHsJvptlTyHDbqvh6a65DuVCvEOztQa4LgRYgRCV",
+	"AG++xBgHutHp/qbsyS10K9DQtbiRH7nWxXv4SU4T3qkXKN0h4W+AkSVhT3sBSucH0EPvqHgbhEI2Nskl",
+	"Ol/ctkjYQhXCeH7IdMpVLvKhvhJl2mXvGvSFxBPBDFTVEsy5xVe555fwcCbHQTU1WitRYuiWIieG2GTU",
+	"WhmqT9leP8CxF/U0ciOcAzRB5MHADaPV3WVebOYsV+PTrIaBI8L013lplIbxrgKBwQrw0wEAArfkgakM",
+	"UzloFtNqfaTbM5gPYdU5lCLnZnf+S+EMQBqi9VVc3/YxDSSG+tzPUk3gBuMxvTO+2kNAxLJhhxBoIPbh",
+	"c7kfp88X4/KpWrSNRuTG6HvujLZnW/XPA2v++tK7n00731L86WYHI5RVahqVd815PORlrWDvAOT0ongk",
+	"ps6WCakBTapR+DEmDqgP/YwISvZMIcKMcFNt59vIGWpNWnn3TWaoeG/kv9JPdqWf+Imv5RbGTW3cPVPN",
+	"Z3JTqNyu2l9pBru0/+AsXq9uF6qEfV5xsM864G1w5jW8yFdJM8Vi0mWvNEa0qwpp3c8uRfYu2jRruOvV",
+	"gQurFNw0BSvSmTREAVoluHmxWGl1H4DVyGhSWoCWtSJQrTiJfe6eWwRw/QwTKOIoF70xIjB9vyXYfnA/",
+	"D08tWMYSaMSzy3MQQQVRva5MSKDbyu9bSwQ4PJxK3QVHUJivxlXhpuC1MFS/eM0LcUBsOlQu7bGZ4KoK",
+	"AXg0CYYDo5zLm4pf15AUB8lJj/I5mORvM/yIS9kZy3CqINbBV1PEgzEK3e9D/tHKwFdRIBLfm8qrzZXr",
+	"Wu0hI8TMMKv7GzjjpBEEzO4ZIeCX9H7C0oXKpgKT7e/5sGOU7wbDeT8ZKL/xh6EEfsruhcw02BLr2x9C",
+	"WevJ9ojE9ZVrKR2/dEsCitgSRGhopS8UiwbPkH7A5g9UrjNz7PMpurMcu0LAcMAUD+FNKbsHGFKzVvwB",
+	"3NWa6SKnTZoAkSo8VrgbjkiDgIejMX6bDIi0DTdQEdsgLJhtAbkEb9zbSdQLXjbWz1dQqZdq96bjgkOl",
+	"XarSTVV+03GRha+fvYAvdHVd/bCCLoNdia8MDZxaO+9cXwO50lg32OAU0CM4PaLhEVe6wJAP1vX2BWAS",
+	"KiaDUPkrUQKQ32qcTJhaCkISJBeogDw2yROeuzXaHaiBevDgHWT5PXjALtgD7PoDSq4MSRkQ0jbaFyq9",
+	"YA/gZQ+wwKURcHpHsHKsI83r3YD7/BQ+IMbvgXJ7BpMR4tIkVNK8y34C9C9uVxkgyOQUcYfMA79yHvjA",
+	"O90Jb4Nc3wcbg2DcKLjTCIfgYmGnQlmZYUMfPGCp+0qX8h/wTZ/9ALPKBote72EWlg58FOAHg0zcQqsJ",
+	"BGx98iKOJ1aTRhOCiQ88s8UKSzYto9IRmM2KDYI9A5NC/Xefwf/G51iaSGp1PEf6sz//zWiVIgHj07NH",
+	"T+77bFviMENOqIRxp3Z4FiQCggPpVUXJDsDu9P8eERbm6EWesqngwDbrFpMTDyOeM6nmCyQ5F8ri+kiR",
+	"iCxlc1EySEFIKmcWwL2/M4Bupy4iBRcsbfftgwcItFPCPSATyh4J5RqeMyMmMwH12/nxKI1kJEv5/zx9",
+	"PkrpiVgq+cED0pmXhCTCKYDDAwNxniDfTZuGubE+FA+ojtGKpWe9p0hPNiydXQJlp1zf3U+nT1OCgANG",
+	"8uhibEWZ0ulH9bCBEsXgCAwUEmclLIVHkiwH/e+cpf/7p7es2+0eQ71+T90VVUMNvTPQOTdK6UcQvwmL",
+	"/AjXgP/Hv2FzzfnfF4icBCPQ+zYjPABVinVHkZcF4JRzb0EPbJjADQ1gtd/h7x4LPTyeCl7Y6T+o8vq8",
+	"1JkwBqjzjTuv4Bogcv0HnqUZV5gxch+HCy5wVjWfy+6Kzwp4kjQhX+A+mOBO88IwJhxThcyEMrWA+tzN",
+	"59Fpt9dJOouyIBFt+sfHy+Wyy+Hnri4nx3SvOX754tlPr978BPdUdG5Bckf5KP1Or3uCV1FTO/3Ow26v",
+	"+7ADUJQpnErHVyfH/uw4pqrt/Y+dSZN9CC5jutYgPiRUNj2nUDIy1kGawpyXYC/gLVKrF3mnD9jzGq82",
+	"8QvPteufe+lpr4dsZ6D0oCezEjR/I/MHz/WDGLzBpwjHX4u5CasYivARKfR10jnrPWx7SWj18XNdjpAg",
+	"FB4OImf3XZ4yEhQGD/LqvMRNsc7mD5h57pTS3yOTGihxzX5z5SMZU72Mog9J5MBlLzDQgnvNJ2RtziFG",
+	"qers6IHW7gdKJb75+aNw13VdX7PlQlxvLKGT22xC3raKnJ1FoxoK73loBayl3u5V8QPPPfzzLpYf9rBW",
+	"IT647DeX33XSJEGOP8r8ukrD2Lk6X1iDxdBpCcXMGbB0C1/HJIDH3DGSceWUlZHwRS76oIsFjQc3MXvt",
+	"foR0ilAMAzUmtcZ0hmK6vtTxjs2lXltsZ5s9fI1v+kQRcoaP3H7HK22fA98r3PB0y4KPlbMaoNNzziL5",
+	"4kapBY9B6mDVdVPxjjVVGqFpWZsEIshZ6QWNPpO2zoHZ7+wJxvFEp2e9p9XJ90yrcSGziFs7JhW9Tvbc",
+	"5dVm2NjYL2y962vLsHsDmw5Xy76bzh3fJZ8JBIL+3vzK6pLjZ6Es/4v8V/d15/o9bVzUSNuP/IuoRUYI",
+	"KhKINzktfiY8y1DQbqEoBDrPNk9+Ko7SObQLoE9T25PdHQbN03f1FtWLCAbVdCL4cRqt0Ll8Y9pBGEW/",
+	"Ovw3+yoELUf6W++0v42zvIY+/cKHuEeZbTm24YpPP6af7r4liKqbO6VZCLNsroT6Fj/+iH/sfy77gsRV",
+	"hATxInhe40kfZ00HsA/TinLuyTtEzhD0dgiVn9fw6RMNVQ3BOq2Tb3UZ2LPsIVVzChUbUEGY6avA5wUQ",
+	"/UUuLRNXbgTPgysTYQuIKcYogOXBJqtvAhyWaBPsOuV/xKzHL3XKf+aiwdZuXzSJPwfqIzMRtm1Yel9o",
+	"k9Y26JcduNfATbB92A47z7CrzYdx2KnHuJRbD+d3U02eD6/XIlAAbHJwx3qrtoqxF0bE0Ohof2NBDCAP",
+	"7GPBf6R38BtdgTcq0tqdsICUNpMMFIoGuCq65B0y/c7nQoHWHXF+VI5Vt5mJb8FXcHLvxc43bdNKkfgJ",
+	"B+gPpU1UEPGGjYAdbnRTfAHT8kvvO1B2ljVqQ+DB+OIbsUJuNUpHtyCf4yV/kKUIvWlbhNhVUGsRnXFX",
+	"SyOIDBNbING68Gi0z1wWlU7dpDTDcNySzgzPvhuVGbu1RWOGwQWwbvDI975iWXRnKvqY1sfGotwubY4/",
+	"wr9b9fW3W5TsJOjviorUjUshkDYCvWqbCjg7XP/utmjR1a74gyrRrdParkK3jEnvy+xZoim4O/15y4h9",
+	"hnTefWrCqESynNts2o5fDThgNBY5pZvglgmSLmBq3CY4D8Hzeh1IH04vNGrnDeEw5Ia79SPkNywRudcR",
+	"cgfL8Q+ou2J1Qr/qvzPMCGsBVfbJJ8ExksP0P37Z7dLoTrxwR0GJ9e1ZGtBQKdW994Fw08YWaGp0gbDL",
+	"lBssWZB3HcFHJdAOYNrJORtpO4W0o5FgM/kBYvpQDYwrlr7IxWyurVDZ6ugvYpVCuGcuqhoJwADpI0wT",
+	"YU1UsgrrIFKE1J2bm6GhgcKyvj4YELKBOFRX7AcZAPsFS70G24WqD0dUlB7Tp1X1HTAlQUoBIG1ikkDL",
+	"pEWAkmmiV0FLm/gRkfRIj9e4Bg2gQ5FKvBJfwElxDmlbdfaX1PN0LqeaLQM9cpNB7kmLDluW0YT9RazI",
+	"njlE/kVhLK8g/R6wFbrIj0Y8uxRxQcTAP+deVjHmOBmOszDV8+CmEEtWPSBCuv5e0WWL3AzpmcS/GL4N",
+	"n3ju5CoIQWraRrN++vFNZ8vPUav3jmdduClBRlH35nj4VnxWrA1fvXf/Tu91/3QnWk8KwefSdDM9Qwym",
+	"5/ulhnWvHnaJfgTojm5uTD6xv1/0kIth3A1H3QVKgwidFIoz/5GMpbOT031OSpFphZnKz7ksBL7rZI/u",
+	"vNX6JS+Rc/Ts5NHuG36rQMc/i1xyz3V4dnq6z80ECuMjTCB5tM+Q/6b4FZeFv+czFYh3BGuvEwAi0DRC",
+	"KHtdIgIk76tOZCEu3O5jfrU/qutZ9Lhb3G/Va7bhuaK+3Qio6878W4CTjnoTOc6j2Y+n8ovbU40K4p6I",
+	"swvwQqyoJiDojjJoZ9IE7bmOQkfeAIR3Ok2oLZ5drZVbMq6qF9yNk279/VuRadUiiYKmCFD945ph3gu3",
+	"to9a987hsnMn2u2FRXBxcNUJlVcr39d58KTAGwsdCJ3EygSktPcuTLnp+ySESkJX12VAfu6ubUe2re2Q",
+	"rwzWdkOwqr0n/wsKzuQGYFutq3NH4JjKi0F2+2bdMKQ7RrZApF3xFdKYzH1WjVMLeBHKg6C3mASNABrO",
+	"pNfrxVFeXgrIzETuTnIpg139KjqeEzbnE8FGq/BvinkEaZdh4W+OKQ66ZOmSS+sTXkOU2TODA59gwnSR",
+	"Rw/nntYE73X6lNFun5mQLzlQIaHev/Iiy8Tc9pkVHyyO7RFu5bQPqS3uT9dVrCpxBDn7giK1kErOFUsh",
+	"dJsyCfVLWCGRPCDNueVpJI+RBpEblso8Pa/KwbhhHyhiSTDoxqeuvOTGHsHjj178mIbcEZ8HPJNY8+UC",
+	"X4ol+kLZGHQ1nDxi5OGk3iAM3NPkROQw99w7pQLWgYEyoNCb+0l1bYjpEyV49BNV3TBWzwMogeA51Mvg",
+	"lwCpxV4QQbVBcIJ33iC1M5ft8IA2YMA6o3xBVYko7xnS/d0vf18IqOtG1qlnsg5n8kFck26vN7y4vmyh",
+	"cgW2xMoZZrPgd0ZTZaCJjqoinUzTOq/dybSl8fCUttaf9Q5u/FtRFLS8SRggERCVWBkH4YChKDRZaIWn",
+	"mPyZeJ9cTVqcV5sJWc3h6W69MqsnQLXlVvGk1Is5pBWNYStdSpUnwUZKBipwTFQ1OVXOsNYhLrvYI4iV",
+	"BTGRtGH04G2QAVqNXziWiGBrk8anSRt2GzqQi9DWU2ExYwUUqggvWDrXBuxkn+CJunTbAkXG3ZY5Pjn9",
+	"/uBJDvWorIadFjiZnPCOGEc0reBoZT7smbTiY04f9wzJbne4ePGNKcQS0pXRjeneQrxXSz/vayS7WBep",
+	"qf/u5tbuP65T7/aOnr7/873BoIt/3f+3ezPz/8z9P3X22bjjsEaTaiLTkMPo57GqsEX494Z+h7nErMaq",
+	"MzV5vnVSG9r7beJNYtBT0tk4Z+sPWis7unHo9nFCggqAZ2x8CHPD/vPNL6+amD1aIFf9mhMBvXmlnvmX",
+	"MK1qmsanG1R3hbDahdIjB2ZR6CVmcHgNGi78wk6HPdVgorLehqDEwmNGqkkRVZcBj0WfBUoFU5FgM6Uh",
+	"vTRhERE6/Y5cPAnL9YxLz8MBGc3MLmUmksiTRzXPUIx6du1krRSl0gMFivdEWONp19CLzAGCo0tS4Jy2",
+	"fF6rrQW5u3pMmea0S9v0ped+pPbRmPywBtUJDnxpV22nk/+9s683n5rzxt/3DUs26korlo7GEk+TpS4r",
+	"EQPQ9c2qM9+GYAElcRl4RJwmgQFetAUD1Piu4SB7ShIUctvwn6/gin22T0ROQbsHy/f5ooehhBdVH7UR",
+	"JisPxtQqYsxzSkjfkwz44qdkUVIJvJFAmoELNOShnMVA+TqqRMOPbOFTrtjJY/YX+QNpo9wG9rnqnWib",
+	"RAVS0bb3iBfg/GejRagw5KY/xcuHC6y8l+5VP7VZoFBV2jblqKnWx7crQ9zaahMgsO5gycj8m9I6mpSM",
+	"b0OtgKYdf3T/XLfKhIkAkdC55WXR6u8Hb8bdYf2oAhul7N7ptO6+2g3kZ6yB4wrYMGnjVfRxrFooF8S4",
+	"k51IiEJOqD6pbKGeNoQGQM5mU62NSIJrL65X6vN1wJ/hvWvwHKqUX1HrePq7V5qNdC6FOY+0yIGqXCsz",
+	"PRNV3d5IuwQgUpe9g+89I3LVNe/O8/Q2kOJD7ePjMZelD+Ghq5LohjZUU9pEz3B89zlcq0Z45RRQLC3n",
+	"CNUg3G+7rRfy3PF+SdTIAOpq1YypNt7+G963IpTc+5YPNZrYFhkWxjK5OzX4DoAflepMgSszBRVuqovc",
+	"7+vVH12klqHk59fZp21p9jyisPa50ZXLdAxXIC+oT9pAHnXPKaEg7gW1CrxTlbO5LiNfMaYws3e1cwCi",
+	"Or5yFgSyqFYdFLLPkIs6QYqxTDDpMzmCUp9QfigGZShSBDXR2QUwwEYFXolkWmkGU9UPhB/+uJGB7J4q",
+	"ljYHoW25um09CcvHtjJ71Aqq/pEweXcgu35xY+k3AMUo62u0QXDtKR/mBVdfB/j9LVjL0DEgQVylaEAn",
+	"qPD4HrsPJLCxXii5+8hUz7hyZjlBw/1Hjx4fRTE1xOiQ+89LFNQf4foVGvkDNXK6IbHXMqmyYpGLPObe",
+	"bMOWI882xYy9xwAibyChIvrEXI7JKer1vowrrWTGiwr132e0jsxAeQiLLnNkiqF6+7kG/c9M9ZIEWToR",
+	"Nq1CwO6X6JOlGvw8boKQEBUcqIGqAGffGZbCkKWhkD+MkvseIPwJcXaaRUkDsAd2v8veeCJa90131ijQ",
+	"YJHeDtZsD0j3146V/rWA8Oh1Y+E6ruLFzHL9L3z0v/DRe6nJ6wvn82DRNVLzVn/v63DVHyTl33eozdH4",
+	"esMaSzCz2Mll8lV8cw7Imrtg0wkZr56v0BEZmnf80c3H9X4L9pfxW3R7/BMu2z/WggVCFJzLO16xu692",
+	"a+4zl/fxRzd9a1DrJu6B11URjgNTEsc/Q3L4ra7YHQljX5gO4TMUkzs49AP7QlRnpXnpN9NZ+iymmAWf",
+	"m6pyDNQvJ5MHCa0DMNfX0N/wUH/GanullfgCKy60cIej1XUPwWjQhJ/e8tZC2nTZMVwDj33YlC9AhQKh",
+	"DBnayy/GR67XR9BtH0i4w0DVzoX0dcrQPbyVfLb/xX/F4zByfCxaAlluG2CtDW/tt6X4V1uHsvyx6FvE",
+	"FtBPoxIAmPz1t4X/jKX/f/r7ghchWX4tKx9OcjTlwQ9JBY4C2JSzeSS4KrwmuGPc1laNAPL5wn7+CZJ8",
+	"wvb/xOT328hGvz40KrZ3rvlX1dqvKVP8HVYSac4U/wzB/JV6UP7lELmVhPGdJ9reyjdK011eEH/VH8ac",
+	"xA61m5PU4Zvi4LwzO5L60eb48PP6lTo+qHnHH/2fW5FYryu+hFtfOe1Ktq+/eJfKbgNvxJ3M9O6r/Xje",
+	"wNI4puJr7XkAUUpoVPQ/pEpWRFElps7CIQ1xcqUpNbaqLsrVikLt/iJPqxguQeAjFM5X2m5UYxyoqOgW",
+	"qs2Q1YpQYDkTEVtjMFvtVCifsQq4IsisgjLWdbClT0uwgnCj9aTbFiDWaxrDHSistsSxtQQxyN89edTr",
+	"zTaTxb6ynK9NtOqn4Lp81Vynv2KxYPqDloQb8vG4kEo0lNH9dlFeftW0CkX4+Z8AzlUv9/jPIYp1UTh7",
+	"7SsBbUyFxyaZBsgqFu2HwrNaCQNFr3lMToNOrCnCLmbg1hIqpHB12QXz/Y1QICE0qccDtcH9h/FKbi77",
+	"2Bo5mQJeCysaezoPrGZIVSHnCyxt7eRnSLB3N08WvMxZuSh8sVXEeUARYXy7zvmqy37i2RRrYn5n2FxL",
+	"ZaFI00QqE5dYpGRqlrZ54Y+dHX/c7XbBrTNQ7Rf6lLbjj/RXdO854+xSrBDXYcUHy0bCyFxQyVd0NQFE",
+	"mFv3jmhK8Qg5RmR0GkqWbkLM/Cr84vyEe0pIal8Qa1+VU8K1TuSw5CLHhNVsJDa4LP+F18i/KYfBzxzJ",
+	"caLi8JUICPykWF4axWLLYbXnebBAus2P2/mxf4OrbpuVGN/SnO5drrDeblz8+W5zKH3eJIB8CTMMTTRf",
+	"a/4ktW7PUrIXvgZN4PuFQAJltcC6aQy9vfRjcGuLhd6wfaF8M3RYPKe6yzPZWjPjpmqptBKtN5SmDUEl",
+	"xbCIvmsbtZJQG+csVYuiSNmoBHQrYFFxPOh0WjYSuOMLaHmNpUKCQT6DjGRfNGygqNoQe9dM5A6PSrBE",
+	"OR/pKyc3UUZ4/GyhIZrcZ1QvGrK3tSpWHkhbCONW+q8viAYJQfxe/nKLNr1U7KTHGsNSSBUfLfmb10Xw",
+	"4XdDFr/XTksCHz9TevmHZ4/fc6O2CeEd9bwP4Ha9/Urdn1Oh+4586G4vU3W05hnimdPwbrD80CdRrL7S",
+	"IF6dUMpC2ciKvH4qJ8ASrwvK/UfmP71UgdCPLq9Kg4OlTHVwB2rGc8EkMBD4WsDIhBJ8pwW3ItDvUXYR",
+	"pDIgmyT7xdfUjSvghqL+7sulEiU4D7G83VBfiTJNfE4rLxAt0FbW9BYrlN9hZfJvpSL5XXG+qmqHNm3K",
+	"7VJzL1bXlqLluNCdqgBeJW0gVwZKJ6O4wD3iuSilZfcoT4XgMNoQRQdL3aYbusuIJy08W6v7fm8PlNvc",
+	"pWc73XNzt9VFZ3uXRf9qy6HfWDnurQvolu2sQ/hfozV77CTkkZOPt+53bWrh1vrTjUVCn1dlg9fJRpWm",
+	"beIZREPxdTpzolPkPJiNKZ0+Q27TmhEAgzRQnh8ZnoHFzygsR9uxacW7Uf3lSpQta/6GFaGtSpDnY6jO",
+	"Y6Wx1kv3D1pL76WwlVxbWCDTbloOh4j5dW/UOlIY3+bNu5H3e0ZFa8Ev7eOp8O15TYHxlygd6D+Qu6DB",
+	"k+G9Xn8IEM0+zrWqPCFV8KxXE/2GCM684r/dO3fDJWqXU81nstWZSj/fZtwA39BWfoMXBYmjmxlnHR0N",
+	"I1FocAHpxv3ubhfZAogDoViT4KU7DH9/7xY9OV/gl0VZdPqdY9gM9JymGts2dAh9VHnVlprl1434eLE1",
+	"zUTAIEt4CdTT0ugChj+62S+VzbvfUKnbiELOTJ2Syet1A6KHkVd481lNRdkSkKge2A3c5dGjKhRhA1+w",
+	"NFaXKxidXDgBXa5qt/poweatRMIJXNELO3UKRebdYdEjYqb+lofEXBZVzXNpWblQplun826bHKmM5QXO",
+	"yXdxBfTofi/h3Xb8/wEAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
