@@ -361,6 +361,7 @@ const (
 	ReceiptStateDelivered ReceiptState = "delivered"
 	ReceiptStatePending   ReceiptState = "pending"
 	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the ReceiptState enum.
@@ -372,6 +373,8 @@ func (e ReceiptState) Valid() bool {
 		return true
 	case ReceiptStateRejected:
 		return true
+	case ReceiptStateStored:
+		return true
 	default:
 		return false
 	}
@@ -380,6 +383,7 @@ func (e ReceiptState) Valid() bool {
 // Defines values for ReceiptNodeState.
 const (
 	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
+	ReceiptNodeStateLate    ReceiptNodeState = "late"
 	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
 	ReceiptNodeStateOffline ReceiptNodeState = "offline"
 	ReceiptNodeStatePending ReceiptNodeState = "pending"
@@ -389,6 +393,8 @@ const (
 func (e ReceiptNodeState) Valid() bool {
 	switch e {
 	case ReceiptNodeStateAcked:
+		return true
+	case ReceiptNodeStateLate:
 		return true
 	case ReceiptNodeStateNacked:
 		return true
@@ -524,6 +530,7 @@ func (e WithheldReason) Valid() bool {
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateLate    GetReceiptParamsState = "late"
 	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
 	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
 	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
@@ -533,6 +540,8 @@ const (
 func (e GetReceiptParamsState) Valid() bool {
 	switch e {
 	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateLate:
 		return true
 	case GetReceiptParamsStateNacked:
 		return true
@@ -1304,16 +1313,21 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+// connected that could be waited for; a node that comes later makes it `delivered`.
 type ReceiptState string
 
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
-	Acked   int `json:"acked"`
+	Acked int `json:"acked"`
+
+	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
+	Late    int `json:"late"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
