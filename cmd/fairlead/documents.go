@@ -215,6 +215,9 @@ func (d *document) at(pointer string) string {
 }
 
 func (d *document) lineAt(pointer string) string {
+	if d.line == 0 { // it is of no file
+		return d.file
+	}
 	line := d.line
 	if n := resource.LineOf(d.format, d.text, pointer); n > 0 {
 		line += n - 1

@@ -66,7 +66,7 @@ func (c *exportCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(sh.out, "%d resources of revision %d written to %s%s\n", len(docs), revision, plain(c.Dir), removedWords(removed))
+	fmt.Fprintf(sh.out, "%s of revision %d written to %s%s\n", amount(len(docs), "resource"), revision, plain(c.Dir), removedWords(removed))
 	return nil
 }
 
@@ -74,7 +74,7 @@ func removedWords(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d files removed", n)
+	return "; " + amount(n, "file") + " removed"
 }
 
 // looks is how often a fleet that others write meanwhile is read anew.

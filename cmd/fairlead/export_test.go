@@ -52,7 +52,7 @@ func TestExportIsTakenBackWithoutADifference(t *testing.T) {
 	w.on("edge", "delete: [{type: clusters, name: A}]\n", "apply", "-f", "-").is(t, exitOK)
 	w.file("edge/README.md", "mine")
 	before := tree(t, dir)
-	w.on("edge", "", "export", dir, "--replace").want(t, exitOK, "11 resources of revision 2 written to DIR/edge; 1 files removed\n", "")
+	w.on("edge", "", "export", dir, "--replace").want(t, exitOK, "11 resources of revision 2 written to DIR/edge; 1 file removed\n", "")
 	if after := tree(t, dir); len(before)-len(after) != 1 || after["README.md"] != "mine" {
 		t.Error(cmp.Diff(before, after))
 	}

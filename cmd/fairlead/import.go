@@ -140,7 +140,7 @@ func (c *importCommand) write(sh *shell, r envoyconfig.Result) error {
 	}
 	removed, err := writeFolder(c.Dir, docs)
 	if err == nil {
-		fmt.Fprintf(sh.out, "%d resources written to %s%s\n", len(docs), plain(c.Dir), removedWords(removed))
+		fmt.Fprintf(sh.out, "%s written to %s%s\n", amount(len(docs), "resource"), plain(c.Dir), removedWords(removed))
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func TestImport(t *testing.T) {
 	a := "type: clusters\nname: a\nbody:\n  name: a\n  connect_timeout: \"1s\"\n"
 	left := "left out: clusters/b: /body/no_such_field: Cluster has no such field\nnote: node: it is the proxy's own: \"fairlead bootstrap\" takes it by --node-id and the like\n"
 	w.bare("", "import", w.file("envoy.yaml", smallBootstrap)).want(t, exitDiffers, a, left)
-	w.bare(smallBootstrap, "import", "-", w.dir+"/out").want(t, exitDiffers, "1 resources written to DIR/out\n", left)
+	w.bare(smallBootstrap, "import", "-", w.dir+"/out").want(t, exitDiffers, "1 resource written to DIR/out\n", left)
 	if diff := cmp.Diff(map[string]string{"clusters/a.yaml": a}, tree(t, w.dir+"/out")); diff != "" {
 		t.Error(diff)
 	}
