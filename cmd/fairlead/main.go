@@ -31,6 +31,11 @@ type commands struct {
 	Apply     applyCommand     `cmd:"" help:"Write resources from files as one revision."`
 	Diff      diffCommand      `cmd:"" help:"Tell what an apply would change."`
 	Get       getCommand       `cmd:"" help:"Print resources as YAML, in the form that apply takes."`
+	Promote   promoteCommand   `cmd:"" help:"Apply one fleet's content on another."`
+	Secret    secretCommand    `cmd:"" help:"Write a secret from files: a certificate with its key, authorities, or any text."`
+	Validate  validateCommand  `cmd:"" help:"Check files as the API would, without a server."`
+	Import    importCommand    `cmd:"" help:"Read an Envoy's own configuration and write it as files that apply takes."`
+	Export    exportCommand    `cmd:"" help:"Write a fleet as files that apply takes back."`
 	Delete    deleteCommand    `cmd:"" help:"Delete one resource."`
 	Receipt   receiptCommand   `cmd:"" help:"Tell which nodes run a revision."`
 	Nodes     nodesCommand     `cmd:"" help:"List the nodes and what they run."`
