@@ -416,6 +416,7 @@ func (e PlannedChangeOp) Valid() bool {
 // Defines values for ReceiptNodeState.
 const (
 	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
+	ReceiptNodeStateLate    ReceiptNodeState = "late"
 	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
 	ReceiptNodeStateOffline ReceiptNodeState = "offline"
 	ReceiptNodeStatePending ReceiptNodeState = "pending"
@@ -425,6 +426,8 @@ const (
 func (e ReceiptNodeState) Valid() bool {
 	switch e {
 	case ReceiptNodeStateAcked:
+		return true
+	case ReceiptNodeStateLate:
 		return true
 	case ReceiptNodeStateNacked:
 		return true
@@ -442,6 +445,7 @@ const (
 	ReceiptStateDelivered ReceiptState = "delivered"
 	ReceiptStatePending   ReceiptState = "pending"
 	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the ReceiptState enum.
@@ -452,6 +456,8 @@ func (e ReceiptState) Valid() bool {
 	case ReceiptStatePending:
 		return true
 	case ReceiptStateRejected:
+		return true
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -581,6 +587,7 @@ func (e WithheldReason) Valid() bool {
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateLate    GetReceiptParamsState = "late"
 	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
 	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
 	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
@@ -590,6 +597,8 @@ const (
 func (e GetReceiptParamsState) Valid() bool {
 	switch e {
 	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateLate:
 		return true
 	case GetReceiptParamsStateNacked:
 		return true
@@ -689,10 +698,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -700,7 +719,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -721,6 +746,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -860,7 +888,8 @@ type FleetCounts struct {
 	// OpenRefusals How many refusals stand, of all nodes.
 	OpenRefusals int64 `json:"open_refusals"`
 
-	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// Receipt `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
 	Receipt *ReceiptState `json:"receipt,omitempty"`
 
 	// Resources How many there are of each type that the fleet has.
@@ -1402,13 +1431,17 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
-	Acked   int `json:"acked"`
+	Acked int `json:"acked"`
+
+	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
+	Late    int `json:"late"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
@@ -1462,7 +1495,8 @@ type ReceiptNode struct {
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
-// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+// connected that could be waited for; a node that comes later makes it `delivered`.
 type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
@@ -2110,11 +2144,27 @@ type ListEventsParams struct {
 	// Node Only of this node.
 	Node *string `form:"node,omitempty" json:"node,omitempty"`
 
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
 // ListFindingsParams defines parameters for ListFindings.
@@ -2840,9 +2890,14 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+	//
+	// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+	// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+	// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+	// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 	ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3506,9 +3561,14 @@ func (c *Client) RevokeCredential(ctx context.Context, tenant TenantParam, fleet
 	return c.Client.Do(req)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+//
+// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5059,6 +5119,54 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 
 		}
 
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Grouped != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "grouped", *params.Grouped, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -5092,6 +5200,21 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -7226,9 +7349,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredentialWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeCredentialResponse, error)
 
-	// ListEventsWithResponse List what happened to the nodes of a fleet
+	// ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+	//
+	// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+	// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+	// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+	// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10809,9 +10937,14 @@ func (c *ClientWithResponses) RevokeCredentialWithResponse(ctx context.Context, 
 	return ParseRevokeCredentialResponse(rsp)
 }
 
-// ListEventsWithResponse List what happened to the nodes of a fleet
+// ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+//
+// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12198,6 +12331,9 @@ func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
 
 	}
 

@@ -43,6 +43,8 @@ type API struct {
 
 	operations map[string]operation
 	receipts   *board
+	tail       *tail         // of events
+	heartbeat  time.Duration // of a stream of events
 	limits     *limitsBook
 	pace       *pace
 	polls      polls
@@ -84,6 +86,7 @@ func New(c Config) (*API, error) {
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
 	})
+	a.tail, a.heartbeat = newTail(c.Store, time.Now), streamHeartbeat
 	a.facts = newFactBook(func(ctx context.Context, k fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error) {
 		return c.Store.Overview(ctx, k.Tenant, k.Fleet, after, f)
 	})
@@ -99,7 +102,7 @@ func New(c Config) (*API, error) {
 // Handler returns the one handler of the API, the health checks and the page.
 func (a *API) Handler() http.Handler { return a.handler }
 
-// Drain ends the waiting of long polls: each answers at once with what it knows. Call it
+// Drain ends the waiting of long polls, each of which answers at once with what it knows, and streams. Call it
 // when the server begins to stop (http.Server.RegisterOnShutdown).
 func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
 

@@ -422,6 +422,7 @@ func (e PlannedChangeOp) Valid() bool {
 // Defines values for ReceiptNodeState.
 const (
 	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
+	ReceiptNodeStateLate    ReceiptNodeState = "late"
 	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
 	ReceiptNodeStateOffline ReceiptNodeState = "offline"
 	ReceiptNodeStatePending ReceiptNodeState = "pending"
@@ -431,6 +432,8 @@ const (
 func (e ReceiptNodeState) Valid() bool {
 	switch e {
 	case ReceiptNodeStateAcked:
+		return true
+	case ReceiptNodeStateLate:
 		return true
 	case ReceiptNodeStateNacked:
 		return true
@@ -448,6 +451,7 @@ const (
 	ReceiptStateDelivered ReceiptState = "delivered"
 	ReceiptStatePending   ReceiptState = "pending"
 	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the ReceiptState enum.
@@ -458,6 +462,8 @@ func (e ReceiptState) Valid() bool {
 	case ReceiptStatePending:
 		return true
 	case ReceiptStateRejected:
+		return true
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -587,6 +593,7 @@ func (e WithheldReason) Valid() bool {
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateLate    GetReceiptParamsState = "late"
 	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
 	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
 	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
@@ -596,6 +603,8 @@ const (
 func (e GetReceiptParamsState) Valid() bool {
 	switch e {
 	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateLate:
 		return true
 	case GetReceiptParamsStateNacked:
 		return true
@@ -695,10 +704,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -706,7 +725,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -727,6 +752,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -866,7 +894,8 @@ type FleetCounts struct {
 	// OpenRefusals How many refusals stand, of all nodes.
 	OpenRefusals int64 `json:"open_refusals"`
 
-	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// Receipt `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
 	Receipt *ReceiptState `json:"receipt,omitempty"`
 
 	// Resources How many there are of each type that the fleet has.
@@ -1408,13 +1437,17 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
-	Acked   int `json:"acked"`
+	Acked int `json:"acked"`
+
+	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
+	Late    int `json:"late"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
@@ -1468,7 +1501,8 @@ type ReceiptNode struct {
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
-// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+// connected that could be waited for; a node that comes later makes it `delivered`.
 type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
@@ -2116,11 +2150,27 @@ type ListEventsParams struct {
 	// Node Only of this node.
 	Node *string `form:"node,omitempty" json:"node,omitempty"`
 
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
 // ListFindingsParams defines parameters for ListFindings.
@@ -2635,7 +2685,7 @@ type ServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -2818,7 +2868,7 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -3723,6 +3773,58 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "grouped" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "grouped", r.URL.Query(), &params.Grouped, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "grouped"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "grouped", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3747,6 +3849,27 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
 		}
 		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -7062,6 +7185,49 @@ func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.Respons
 	return err
 }
 
+type ListEvents200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ListEvents200TexteventStreamResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
 type ListEvents400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -9412,7 +9578,7 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -10771,304 +10937,319 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17l9s2si/6VbB0567Y3mx1t1+J1Wuvc5yHz/iO4+TanvHdK50tQiQkIU0BGgJqWePt734XqgogKIES",
-	"ZbcfyWT+mLgpPvAs1ONXv3o7KPRiqZVQ1gxGbwdzwUtRwz9/eMVn7r+lMEUtl1ZqNRgNnvOFMMzOpWHG",
-	"ciuYnjI7F6wWRq/qQlwwJa5FDdcMXwjGZ1wqxqdW1IyzYs7VTAwH2UC84YtlJQajweXg65Nzfndyr7hf",
-	"Xg4G2cAUc7Hg7tt2s3R3GFtLNRu8e/cuGyx5zRfCUiO/1aUU5md3bbet+ZRXRuSsEvxaGKZXttVU8xWb",
-	"wOMZW89lMWe8FmyhjXV9Ws+5ZZxV0li2FnI2N67R0r32nytRbwbZQPGFaxy+o9XsUkz5qrKDka1XIvO9",
-	"mGhdCa4Grhff1aIUykpePS07Wv9qLpgsmXUNcc2Gppi5Xpv28J2dP7r3cPpAnHxTnE9Ovi7v8pNH07Oz",
-	"k/v8weRh8XX5jXg09U1fcjtvWi7LQTaoxT9Xshalb2zTiwV/80yomZ0PRncfPMwGC6n83+fZztTEfXrp",
-	"VkZHt35S1QZHVxomVbSUugYYfmyN719qMR2MBv/XabN4T/FXc7rVCmzZqja63jPOuRJv7LiA23K/pJd8",
-	"JthETHXd2TR8YtAxaucP731zPzVSTyoh7J7mTN3vXxnmvtKebFHORHoy4Zkbnc+npVgstRWq2PxNbNIt",
-	"LXhViforw/RaQXPZVNc4p64hwtiMXYmlhct377O5XtVb6/f+5Lw44w/ESSmWld6cnH9zftd3EcVR08mo",
-	"SSeuTZ3de7DdvSW3VtTunf/9y+Xlm7vnJ5eXb74Wv/7HXwbJvk9/5LaY73b6dS2d0HOLWLYlH4N1LKsK",
-	"VzeMgZOhMCzmguV38vCchNVv56IWzMmZqjogEtOjMT3BVnatv7vfpPv2XCvR0b+fFOOsFrzMoHPQgSCC",
-	"cLbZnJshgxvXMBr5nTyDCY6GpYbxUFrRCcFtYjXf2dMz18YD3Tu7m9xdz/hEVPukTzgA2FraOc5U5R7K",
-	"WH4lNv95zauVyIfs/8hroZhx5xmvmJULOCrcI7yqSEosWj36ZWAFX/ynmevl4Ne0yIAPtbokrViYrb49",
-	"OL97YINm7van+Oj5w/Azr2u+wWGQC9klZP6q12zB1YbBt5nVjCuzdie0hROwS95V7p3po+787AyaJBer",
-	"xWD0AP6SCv9qWi+VFTNRQwN/FMbwWdc58Xq+yUiYCDaXxup6c+Hbx9zcs8nGii1hstDXAnWPuV66frl/",
-	"K7FmE15cCVV29GuBTTl2pTllaI8Y9+uMJHnG3IgXc17zwukvGXO7YynqQih7IlShS1EyI2YLoWy7W1ut",
-	"b0t++E9PwX94Xblu6XJft5QuXZdkeUQHar2yoj457+iBLm+2Bz/XYirfHNRA5twwjsfWLc5MtZq5OXJa",
-	"l566H3QpbqPsmoiZVJG86NogS/jwYF/bd1v7QlxLI7Xau5TwFreUVouJqDOma5ZX3Apj8/ZY48X0SPv3",
-	"7B3tfeqVb+tzaAU0/5VQXO1TZyzc8JWBEW63lReLDn0GH7pRhebVZtlzu7pnhx3tcq99/9HDT7iWQJP+",
-	"wWu5f/Cu8Q6SIResElMLpoyXjSSB/Y1dK5N+PkpXeOf6aZZaGYHWFi9foFbn/iq0skLBP/lyWcmCu2af",
-	"Lms9qcTiP34zrg9vm8l2T5R4CFzzSpZj0hAH2aAUlsvKjS7MA1xmpRZOg3DblIT6VNcLr41Iw/RS1PBN",
-	"ZvkVmGCirrUzDH8J37Jajyteg2wPX8EtxBYr43Z2OFQenJ0NIgMznHfvfsX5FsaOZdnf5HKGy8oMRvfd",
-	"YWilhRX/LS/Zi9Bxf2pP9MqOJhVXV+5k77eYfsaBxnlKLWccxoIrN4gTAWod42Zr8Ibui99pNa1kccy8",
-	"fnAjn8ZKcOUatwGpxpV2F0MHjOWqBFtRWsPWfAMtfqLriSxLoT5lk0Ga6Svh5HCtK9GsUV5Veo0jeyuf",
-	"+rblt6FH7garSVs2ehG8JtRudiufrXhdijK/PWKcwR+sXlUCjQc4rS7Vwq1yxtmy1m82rF4p5hZ5xqxe",
-	"FXMYnAUv5tKp3DWzq1q5j7rPTXS5YaIyYsh+mrLwrYzluGFyOAndYS6UrTfuSGfLihfiAt7qvsKkuVT4",
-	"5DhnXJVo+6yqWLsp4XYjXKcKwQzfGHKtuMFyzdvQIEg7ZK/JCeBUO1E2S2Cl0EtUZvDARMAbLxV6kiYb",
-	"5hTyDY4/CAN4pRleqgEoL/aJXqnygySU0nY8hbdsySawsmG0lGZFtTJOkWOXXkEDW20hjXHy0522KO4H",
-	"Hyo/7jfy47m27Ak17SNJD9yYsGjd5myWcGTwwx78uRaFVqV0zz3hshLlp96MfoShjWGCMt/+tbdcl1FL",
-	"cU/BVuA0obkSa6dIMSuqyq1Zt1m1FeSogvHgNkO1MBj8ecWNHeNizZ188tvpUrk30Cp2j7sb3frMUg7W",
-	"VPfptlO45x2qtDgQn3CAH6sNQ1EM/YIpf6X1MzhOP/FEgwhzszBxFt599qP8Ftrzd8Wvuaz4pPrkTSq5",
-	"5RNuRPuELeaiZEqv2a181bTNyXV3rEk1c724UnqtGtc5iIavDBPTqSjsBavFUsC6G7Kf6vgeZrW+YpVW",
-	"M1FfKjvnipGHBQSv/JdwIhM2w5pLK0r3ANwf1EXvW6Q/g24OE+0OLysXQq+sa7G0rJSlbzhK+BzlYQ7S",
-	"3S10DmdbqXfW9wth683J4ymoUtuq7UvYj+B6cC0dptz+jbPgHcz0staFM9SPm+t9+mcQz0HIn7OpFFXp",
-	"BQgvCrG08MWUdunfBB6j+DVwISiYs1pwC0ERrtiZU1SX2nXOqZinbmWfFlopUdgxDf6Hq5x37zZHRmvk",
-	"2A/KSrv5uLon7NY1N+RJdOsmkpugye2OMO1ns1oudW1F+aMoJQdL6TPJGpD2bpRgQ0nFuGLg5YDNkLJD",
-	"gjroDJIhWHj0Tdekx4W76TtYOrvuLqfIcMNKt6FhTmDIpivDq8jqW4O6nHN4VU6tdDoeyhZU8vIrsbT5",
-	"CMNG3Fg207pk16J2lnujTw9ZXouFvhYl3atQ0cOvraWduy9KmzmjQVqM7F0qnDGnsamNf+mQ5dNa/0uo",
-	"+E3QemGY0ehsbPyuJPnc2OI4SsuuhFg6c0Abpx6yOS+H7JlrCK9gSFy3VwokJ33Ed8j7py8VfNZpZ7S4",
-	"4O4Lllfa+PEAp6FvwO7guM/MtBIXLIdxGks1xn6Uqa8a6x6WihY73Odk7pA9b6Q9Tqm9VLnSY7MyS1G4",
-	"1ijdbIlCr6rSiYq5Ez5kdMtJBe1YLUVtRAkt8MaRbwUG0abavWSycQfPhRPRlbChwXGAwnWN7kN5LdRq",
-	"MRj9MmhaNsgGbvmAzgqLY5ANcG4H2YAmYJAN3JCiwGkNkrsU2gsSEZoy+DXhwH6sNv8AwbmzG5zm8f+8",
-	"/Ok5AznqDoc3JzN9Qm9wm334gq/JgQyvWi6rzVO1XKGEKFHT49XPtducVgozGEE0eHu/f6+L1cIJh8ZA",
-	"c9KqWarubIM+wC5ww+d9aOCNroRbQiHMIZhdawjVgotwGX3+LY1Fy+Xfx1n0nC+gj20PfzYQb9x0CXeO",
-	"kVNvr+uwCeOgztt4P0C8OclBYvn++V3X+KmuF9ziOfzw/iDy55/t+vOz4EP/IE/+Iad7NlhWvKOjYJij",
-	"0HY39XtdmOijpwVXW2Je3N/jVV0lAAzZgPbtWKqpTrimwSSR3rDliv2grvUGjlEDYyitEdU0Y5W8EhTc",
-	"eAPrz5nqbCG4MkHRdEfFMBnepCt68pvb8O+ywbe6TER44eMU3KXpdZtgWWur78EGzbxLXJDehP4KH0F3",
-	"N0J/zJDlv9Si5G7B/ppHPh24r+KFwJm7EpvMTSA3Zq3rEvxBOLMBpXGpgkRb8A2b64pQEk4Guy1shaK4",
-	"vXv7hq3dkUnyCZURD/CARY9DvOD1lXG9M0IZaeW1QAF5QPA0cAM3fO39XoDaV445CKWwnUpuxYlT9AaJ",
-	"9diagMT6EW+WshbmqHfKMvkqd1ia7hAPk049d6PkRnkF0mEEkk6WMEUQ6sD5hwiwrt1/h4PkLrvWV0eN",
-	"xLvYxf4LQlWwwe0xyuJR/jWxspsJ+g5uPHg+RPZCe2DgLIU4lgmNCZGtOyCbtsR9ayrbL3uia7YUelm5",
-	"c4VE4f2zRw+TotD9kB1aC1snKL3z3sOHrOQbw6a1XqB68OgMr6AqiSLf65ctub93UX2c1QMyromu41G1",
-	"NRodUbR4uWDj+iyHMrltoy3dD2sEct9JqQ7NnqThm40TL6UZMvSxmbkTrWhEqKJDWMcdi9rmP7i/l88k",
-	"BmvaXQwHXa8Tb6ubW8ddBJ069KLn4o1FLNbuBoeG7O8LArp2YX7OGLoW+cjDaviVcAYJbo8SrhuAb4C5",
-	"dC1qMHxAIuWjxkHu7AahSvDYoQuFLBM3Y7BSh5HCjB8d+F2IUDp4Z1LX/eGarNf2RKAd188cdK2aBrHR",
-	"jqMCxipp0aT2Ln51XJAlum/KIpvVPXjUSYa+kCRsrJICvU5rxdw5b5LHxpVEP/7WfLftscjULFv2DtnB",
-	"4wkvrmieUS9qlI9pNMtBQQAtCwY/toNhzRRu9USGFVjnlyqsnL32mX8z2OxTATGPGQczvFyhS0MY11AC",
-	"HOEgGR/+BJMWBKt7oNbLZWgIKvTgo3bqEUQtSdGpSlEzcQ0v0rVvskGdiN4SnOfBo+mHk7NaryM4LDTA",
-	"cFleMOvULie0nJY616sGO9SyKxuzMMwF7BQaSXeah767P7BFyS2kko6TFiLlgonF0m5aRxtuHqWV6FBN",
-	"yAnYU+1/Iaak0fS2uSa1Xs3mtlkzIuzOCze40cKCe9yWhwe9NEpaY7sWmN/xHU1qffjwUcPBEyCV17yS",
-	"whnE2k2cMSgfP8Px8sSZLT/Uta5TSCHBEFxB6oh0Nt+uYV8kV+ZjJ2gmlQABh5K71rOaL7Ywa+RTGYMB",
-	"tV+S7vwURaAOjc4zbux3eOe7FsohtVqW3M4zBhASJxzQq8/CQ26vw8BsIY8IHrhrtHt39/a3wMnzM/7K",
-	"br148h17+Ojs/DaTirB7cDIH684IZTP2X49/fBbADO4NF+xycDmAzY6qo9xqWNrJflDZQlgaDX968agS",
-	"Qr1vO1bEvgmhh/3Z2nVePm4C6tPIaEBjmELsIQaT1NQBANTfAAzgUPg9lqJZQrAinEFVm2FSJr3/zAcj",
-	"n/s2uCnvOdXXsrYrXo3n2lhzenYKVlr4xylF7lOjBaevtJues/fS3w4GwJGHiNVjD8tKuYLgLCAoDI2F",
-	"jeLROCO51Wmb21LkpD8eLRscak2U5ePRATs4tPRBm95aYbAzj6sjMKtfNn12356Aiju+3CKZ4p04ches",
-	"1IU5pWtmuCgZPjoRhgletNR8AnOMa+E0NgXBQn9tquux90kUbu9PQY8ZNxbB7lUDmtBmvJBmQeD2oACN",
-	"S73gUlEYTxbjZpnSxIytFNFfKwXvgE/5a2bOS72GSysF8WiIXqYUKhq/9PHtg52d0sGPn0dw1eDB8zNK",
-	"WAhn2CvYqks+EyYtI6Sa6g5XAqSQORXJ3ZN3PH6UouFF9s2pGvuUwZ/aOK9wkFXaWYqM91Xt1rxWbrAP",
-	"jBLdlhyorR0YIYFpqqOv+DnJ9ipObQG4a6fhChgxW/PpVBZsymVlCE3kTpZSgxiZCQLqRP7bYdMXMOuN",
-	"1oqtZVVBxEIhIAUNKmcg1WW1Aee3M9NgqbTgFnNeL0QZb2t4vukxdTi9SyCxaveER3RP0vn2ei5UM9cL",
-	"XoqLyCHNprI2luBB7kRVkRG35qa/D67QK8rb3Lvi3Yu/w1vfZR/FKz3V9UxYFIZj7hEfexsFTzx3DyBC",
-	"ZI+fep/+MpblwQFwX3laGtyphZBLO15LVer14eMR7n6NN8PjdAr0iBKFO7ejTB3ytAk5QvTbXHhEt2Ew",
-	"zz0lxX7DFHFuUQjzrGth9vxc+6Q6OCwv4fbv/N1pNz+qAG0vfzTy0cTvTGhyKe62MovFX7ST45k6GFmI",
-	"91W31xe3daGVkcYipsSyZS2cUj9kkItCUTBKwXJyfCYsvN0JT43TzwqnyjaIxoBE9fAaTFUGHMGSk83k",
-	"dDOnAniEGDxk0EPTFmfBFji0kRpBopeCwv682r+wyecEfjcEUVYVngG9FzXMcs/9Som//bZdS3uBsWpQ",
-	"Ka1xHg6yfhqGU6ZhlHZ1jGSYor3o2qPave5uIJi1rPUbKcBr6P6k3GLKF4G/DsW0Dh4730f339g54Q+E",
-	"vYKmWv3OzoiblaQwRp2r5/uPHZqEr9yEXxC1r8/hF3Qfxiw3sy9GaFpaVLcIm3o18nC6/6565W4Yw/D3",
-	"/BrBbI56piUtD96/NZAN/UAjyuJmbzcpaw1h5wT8fVkeKebi7QdDiG9bSBU/d/5lCrZ/I2HVMd8eQtae",
-	"nQ/ZPMfJm2eY8Xfg4ParfY/42J7eXb8uUOLM9Rrx+R5uyxm5qQGNGiC5boFpZxkT4morajlk34tKuGcM",
-	"6DIQDwY/A0H/PfoC9JpCL4SBlHhWATBdGsqxgtQqsJuH7EmtFyw/n+dOB80fnUHC2NdlziYb7+y7YJyt",
-	"57oSlJUMyqtx9y3c/81zgHWUOcUEg5P2/H7ZPka+SUxcFLDYVa/dGNw/v5uxONOm5TauuMEwPkFQyVO8",
-	"E3/XHSEQxZs8PYQWUrKZxvy1ZGD9CJs6NtSOlbaR9YI9gE+n1iGu550NFWgbknYLOpjR1w9OaAC465oZ",
-	"YRt4IWDN++nvlW9Fj3v1tNcefVlo9Fnra1HXIRN0dx5D4+cQQLLtuQukTNkA4tRpSCa0n/IB3FIYtXPh",
-	"2E9TttRVZRA7zK0wI2/VPf75KTOiRk4swHQ6K8+nn0UvpiC+2/QhKWflxOGoBYaCtB/LAFjvLnrCKhmi",
-	"M5byKsFsFCXuvT4+xjm3vYYeAclbSxKehtnLQhzQr7LWJHWu0uek1ic9qDgkI5ajCeukC+3rMV1ht9aQ",
-	"O1ByyxsuHicIb0OU5Eood5MSkkIqANZhypnI6LC/PbxUP5ERCC8dsTzSUg48nLE8KD85u9V23rhfI3Uo",
-	"Z7c89RgAZrPg68mYEZVwe9pklwrIYnBVRaNinNhtAqN2rSPnkZk7+Y+eQWbXshDu2y3lK2e3bOQ15jRM",
-	"wStELoW7Dx42DoRWBOpS8QbiQML3AiVFVQpj4QgK4BJwT1hsCzGZuUWPWbtwq8cmrJSVlbtFuTYDasW3",
-	"GFLPyCxu9SL1RYyNSgOeYvcWmtlmIQUYMFr8iC+WmE3X7NgRy9dcWqlmY9jebtVhs8dLUY8XUq2sCG3j",
-	"ZeuyX3Tj4XCYt0ExuGKb7IhxuIDLdEs7PkarjgYNvWbNgIG7O+qN/9x4++pOF5s7E79sdzzcvPNDyrse",
-	"yfLEWaR9TkLsuw/MIF4L28ZBbr3dfKgN2k8n7NYFsRWHTJnE4RjolB6dnX19/ujR3Qf3v75/9ujReTsX",
-	"Q60qSoBt8Q1Gor09rt9uEDjnofp5EL9tJpm3bcPTfSbza3f04OwsaVbt9P5HfpVSf1/PNSSXprQyWe7J",
-	"8CCg11ZGHDCNrbk7MjHS0xdMCO/MR60UnpATu1ZDlnsFArKvGnUiQIKM5VWFVBosR8GRjxgdFa2FC+sU",
-	"XHzwCgiAu9vTcLfkcRgPwy6hGi/5wdC7h3R1OYh+9PQFaZ377H4W6Bv3UwRcNLnCuNSkHbJ8ye2cYItO",
-	"0BKVglkVcwAdtQUlUe/s7PgWsUJQhYlGyg9zhJVOjW/kFdrp6jO/uLRqULVLPktbmM8JgLDlIqLgfXdo",
-	"AAGeiOFBB30itceu06iexkrc593G9eUBNPQMpChesAWGfSiHXJpgbZZBhURMrTu406H3NlQ+yV9K2wTe",
-	"3NwegCyFU0I8tno37thgQ7v7uIuTlaXbzwFIS4MAi1Rjb6dgD1RO78bDiXJNPbGSVmLIHjdKjhudwml8",
-	"EK6N6P/wqyjEgky+m3QAytrYsRFC9bcRKe9yd2w3SxTdpOnYkGvbTCpn85UqaxElM46aPFvvP5hzP0UL",
-	"3NeBvZcCV6DdmYx0M9dz23I9oAa3QKgqZGvVwtab3tGSbQjStp+3IygMwMfjBhOy0QpdtUgBnApmOXv8",
-	"/cu0jd4V3XrdHoQLtOGc4Kx8Aow1KDeaacCXZZTkbJGC7loQztdqfcSowbtSA1aLhbZizMuyTo4cHTnJ",
-	"/frm+5ctY5XQ6jViVlxnYhEyTOPnrK1E2Sv83CyllTLoSLpgZ7AB4TzfiL5RbyNVkTgtX1pe2yYbEYKu",
-	"kX+NEPkA3u+PujA+DeWQizbEIY2tBcdJ3W36yoh6zGeUHtKVMJr8zSnuB5fKa7gpGWkPzMo0Zy0hFe+x",
-	"aCekVAaMC6upTCBh/xRhR1obbjD9G1NvQ5/A2Gfi7wzsU0tsttitQINAx1+1iZgdDFsIy0tuuTeagUkv",
-	"moLzh+xv8tsRadnBqeHeDBkgfOl22GQD/qdw0Ie8XJ8O0waFRk6398bc9cgGGd7YKbAPUuMDENt59tIg",
-	"gzik+/QVY59HeB4t0Noy6z3V2+5MlH1SLwGhSEqyyC7otswjQMshGLxb8VKhvyjQ1bdFXSWvRW8n97SS",
-	"SvSOzE5X3iY7NlRQYZZieEXz7a4BeVom9R0BG3k7OQ12utNh3JLz5gMtAHAwulPU2cVzXgPlYAQVH2F6",
-	"/oJvLlCYNzb4Iohm8mQiypzuAUaYzLMQbi5VI44Ma2wGyAF1Zhhmh3K/ImVD1bKey0rEUgqja04yypL4",
-	"gfH09loEdMrpSBIy+lT7ontJDUwhU14zbi5VK6/OCWKDkOhIMLLHvmXowdZrFQcBJ7W+IloejA8ADyKk",
-	"3lnPYjwRQjlRL4vG/4mi/P4ZM+nUPJwS8B/QIKXtZF2Km0ByPKc8l2PPM3A78OAWH0HINNqYkMm45MZN",
-	"p4YJUJH0nYiCr0DZFrJOnotblt9WomC0Cz824qR18Cdz0YITPg4INfkxZLjCuCRDnb+nVOPj0oep3bZX",
-	"omM2AAXyIGjTbSwfPEZZ43NwUQFFTRJ3fxavtCb711MzBQfYsTqlzxTaRj91YaKp9+Mbyk/tjc/Er+7N",
-	"QPWKEt0UxNRWDvfweBWsuzvbE7HjN7aRKxNBE2oD6u+HGZ6QAUBZ5FG/btjA9Isk6GXWVp0R1O2haO/q",
-	"e0BLuJtEZqtx1058Pd+Q4AGzGj3ALeKEUiyBO0Griy1xkvyQ6dAnUfOIMuDpi65Xr149iwR4NKfNtxvM",
-	"NJ2ypSgqXjd1n6LpTxspN5pKF5G6NyhjslnofCrmWpueXO/7VOfEh7cFUyjX41owajGE3iLQOH3sdqAJ",
-	"CDiiNpGCtDsz4TMVMW/XyVC8zkNDog1yqdwNHl3i03097zdwRI2auUSR4UwfJBFX0Yl+qQ5GQdrphrjj",
-	"Dh3KXfwjZqOKNh2FOzkKraayXgRYUkpEEbci6oputLi5MmEwc7eCQwoURkqss+vCTMTUfk5xBfZAYPqR",
-	"lt2C4LXJYxf87SGL6DMa/BjSJ+5IaAjdR8pxM+EBHISFfkCNzXGi2y9Gsu4WaSLJRXDTNCtjrqsSKwZt",
-	"qakwuk6dwdEYZBGpBH6xU2/tmjFvDeUj5uyjgFFo2PzCyFKXIyHuG0aWlTenIhsr1ZyfKOj3yrMEfThX",
-	"2A1ygS14KcaTzWEkXAh/RpA49zCTNnG2ClboxcINrhsiVnb4ZPZoM8fyhjXPvG9vPLYnCfHbk68UzWBr",
-	"alJSpbUYjk/loBQNXvLdDI3PSwqWjFmnEgruPvD5BAzrxzhpDx+eCCNL0Qh6nBpg1kVmgMVWCkKv2i+9",
-	"ciMS05LgB/OLZhwIv/bpBe19300T1jBYoqPsvSnCtpq3jyas1babsPF3O/uJszZ+TrKDviYyTb5cVhvK",
-	"kUOyjG3Wjj75tO4bTRbcnhyz123aElJkdF2KOosQe5SAWXoAd28b0TVEiXJfsOB9XNd0PC/x7SydJdrT",
-	"POpY7E9If4EJ+cqw3H1sq4yVu3Ty+P997P/34/qv30xTQmdfbjy406bNt3qPbUQLdAj4FaeS4rJoA/a6",
-	"95+bwMd73TJEC11QzZiGRD1WRPDkGWSDFULMPK4QKCAInpnUSaKV3KGQpEOWDZFxIpwZvthNVZAo+hKs",
-	"RpDyE9Gg9iOYUdovtwrAugOu8CPHqT1PSpRNMsKWZ61Pvk8gu36XDXAzHfOEXsLZ7rkHyzLQc8M/wDhK",
-	"TvH78++UxIydYtwB8LpiohILMP2nlH+cNaYalXwGHRADsI0MIYPhBiiaGp4YrLjZNXWxX7XLLXpI1NJO",
-	"feczxjvIOEo5pUwpsO04W3JbzGk4aJzveqHkB9ndmc+ExUpMgOWnIG2wxYKQBlekXIijD4qG/Wv7mHBt",
-	"PtQb7MxKyakUJVx3nfivxz8+S+r0846UjJckytaNfCMmDNrpoPCMCE8jihpOKCJQITkBJRB26aQ7Isxd",
-	"xoVeSGu75JQ7fVAYaQb140Zh3X5l4lHZ0pN3v3+M6xIhNpTNFOQhAVzXKQPL19nFnK2eh/KHubOOcazQ",
-	"7kruzKag0Tb5v6d3afbMo/sPvr5p3r24yFdv9tKflGjzsXG2FLXRCvT1gvt8iAuWu9bloSRIcpM0JEsf",
-	"rJRkA0AiJ73RntFvq+JQskkhVSsRhcvdkvR1Rdx9PRfcooEU7+ueRx6DnbCmKpN9ipEO3rWr5Ww3/jlE",
-	"X9pVyXlltM/RwsjtV4ZVejbs8sivdjD69+6mtxeW3UlqP/Ae8J91kt763bm1qKu1M8/zqFpPPvJrDKuW",
-	"uZ5cSUSyRZDwqLxP4mvppLfWbEO8deVJRAIsWOl1c0rFYzv8FOlmJGZwrMMEZZ5YLloNKdnzouET2ZYo",
-	"CzwVjnI59bMb6aON6YhgO15cjRcJXQLSb70LTVpfzBo5enhxpfS6EuVM+GLLTVP1CutVUTsVleolQN+R",
-	"34MjaetzzGg25XXPr34QxCvR0L9DYe/zszMCADQ4WqwnFZoaiLzJrzddGRHRQEc8PP2jsjCFXVCGo1J6",
-	"e8b52pw23aanR0AFEzQwE8ZLes9m6DIEAfeetvXUnt8ihFOCFVQE3tSUBcmhDl5KMEFCPdF2E2zUWxek",
-	"A134vFcoyAgNzJ3quhZVlbYffeCk62vN+nIG0GRlg2bWDrnYuVi0v+7jN+H77DWm2kW1jUW1DE7NA/Yr",
-	"jnYY9jgi0gQhQm9aA7ln3tPZK38S0+87o7uiKLoW4wDK7oAT8lo0ejyRNi5wlaiS5X7+ch+dhniFXQtl",
-	"N4A+JBxvw1cVTIhgFBgktPIwhjTVS3W9J0jSNksoP6GhvO8NC3kvbvUgF5taCwcX/q9JrU1W1TgGT3bA",
-	"fVrV6ppjAanKgMEMR+Om0Ds04x1kA9Q5isivI5csxMMhVkqxYCQTEGWDPmqON+/LVUKUpkmI10txc/3o",
-	"lJxdHQkGSJNXBRLCx6y5bfJmYmGBhcHXfONRBG5VusUPu81Jn959eu0bvadDyX0By6XZn82nM+LYo/DM",
-	"h49sd67GHjneHev+Dc6AnElcza2CGc162ZqaDItjNWdY/PTu+sObS1FJLGQwZI89oymZCMQmDpA6vGkr",
-	"1zPs6XADKPK/bZ9gzQZv0xklowyBX4ecjxFxAaU7Qh08ON4BRGvc/wXSRYrZEMvSRQN9aWVTcjTOUPUK",
-	"xDkLJM65h8Q550Ccc6k+lDnn7vwwc86LFqtTYhVjRIEqnGLVQ/Q/CX4NJeYraaxQoo5oiYA5PQO37xsr",
-	"FAwh+D/QSdfIGyS0gJ8oBzZ6C95M9L4IBw9j4gv4YGyAiI44o/gO7nxcRVdCLEOE2APQ2xTllO2zjlsV",
-	"vGlDliM1WCga5PEdrSXpvgxbD1jE0isQ8/BuWH+6acVoywUrVYHEw/0j+zegNFVyasUe0YrOYKHKrQHZ",
-	"cXsSGAq0ki1nx1b1HeLFgcI3tt4ciT0hHamT4VmSZtRqoKyggY1Hui9q5T00MnkzpMBd2LT+6UOqNGN5",
-	"AHLYwjpimEMZCyUd0vOrIMkjgpNuF/a9ubIHN1o4p+0Bb6ydyFin3dTJ2tUdrppQoc593YNinh+J6VtY",
-	"PtvrYAU9xW88jl5JKh9DAWxegvnb3rmXg69Pzvndyb3ifnk5SIoPwMbu40/pWAvRuHZu9mUtdZrF3qOn",
-	"feYjId4sIdfncjYXxmk5QJu0cKqG+OeKkz/WLHhVud894te14IKdOW0qCa/qdiu/dxyp/0aGs/kglyPc",
-	"9XK1WPB6g49hZk53NiaNGg+jIElvnmyiU9zwjc/+MqK6FmbEaFthgebftFSidM8AqNBkyBrCDcsrXfBK",
-	"2s2wFjOp1X+KVeYTW4cFV7zeOEXq1S6COhI0CFRtsK5oNwGw9SmlCDjtZQXVLSZ6pUpeb0ZxSlEE5IYU",
-	"rorLxbb+ttvSDjR82oMAqmxIZMM0FGmRlULpOH+/FkqsMZQcgK35uckv8JdAZeF2bV2Sb9+NBqZSQadn",
-	"BLrDCrmQXIWJsm++fwnq2KVymjKlAhLsHrD16KoW3K5qwfI3pRkCHHo2pOr+5sTraSfWVs5aUPFXQIic",
-	"6OmJnYuTta6rErrmJiGghqFr3uyVlhU1N3NhsFtaiUsF6HAokuM0R19fvlERR0H5JVK+ppgx6ZwsxwSI",
-	"yvKxVtUmH1Ir5UzpGqn6tULV2GTuVAZAAjK24XYyGbP6UgV3pY9ygylvGa+qUeuL0uBHSWUeC3Dh7dgB",
-	"Xfka73H6IRrmuGPCP4Paym4OQlfyw7MDGQ1RSoa/IxIgSkf7E0vfmONzIObchEhowBU0hHiKJAHtI0CG",
-	"QxzamUBVNeHF1Y3oAHCSbsGGo6nYpxYcKHSPLGDbQfEANcnfuhcj82DWDLwX4xnzh2HGrK0yknBZzECY",
-	"Af3gu5wSVoExH6wzN4J8VgvRbCUIPAfX5OZS+TIANUvVF8eKwP/bvRKcCKHZC75hBa9rJC/L/UjmPhci",
-	"dwOatyCMWCMO9RCufIGFOWolC09qAEsK6YMuVZJKFpK8siYHsA1bAdSTr5vP/o55rFgOvUVvmPlwcwP6",
-	"URAnwPXmB0AqI0tICl7W8topU6ma6E7yAlhYgVdmt0yYaixzJ1KkqqQS4yuxyUdsuUJqFye9w11h/qSl",
-	"STClGaPYztvl2xMDCqNg3LTgTfko+BWc8lSthMc1J4pP/O90zPunaWqFjDDbB8Bo0OtopIEQFW/7akvB",
-	"dJ8YzrSeVYIvpTuPFqfCvd2fTOSrGF7fG37XUR6OqsET/J6qwHsxeoxm/n5a9jN5JdbSiKzBT9Ei/5y6",
-	"9HZl7r1I/LamfcNab3vXJ5XemDYxpQA3mmzUrfOzu/e7lbTeZ3LCQ+4lAeIm8/hkzi8YDzIhsCxwXO14",
-	"fMkUBWBU42bfsRx37+43qeOs8/S5iUSBfZj1j50j4L/t+Yb3Zt1sVcl5vzV/o/mjz3okhR6e3S5lZd+A",
-	"vRDT3XnvNKmP7/R7NutVcn+9ig7wrwxDlWfSMJ/6kkiVRMRSk9WHnm9A8YNeP8gGptBLUZ6Ev6m86AmU",
-	"F3VKXLPpgg0w8AY1vGmlALILW5W857A6+21c39V/dOm1LXYIr67CAbyLmiRkfTRpEVq14+SJ4tU8QPPj",
-	"XISjcvq6iyWG4J9HUZ51QF1RXQFjcLtk3qcCvu4xM44er73mQxix9C6w9SaxLd+THmtPOtOrgD7zrGyB",
-	"dc3tq9gGuKkAcy1sLVM4oETVPCzhFdXVvyCeRT1tSpA1yKFAGAwQYPeepVZGTioR6GE8gf6NkGbt563y",
-	"HY0nID3bzeb5qJUsOpN40vUK6fYOltj3AlV6vuYourNcVskYDqlJB8XNB5TZINbkVleaUdo3VTejLjVA",
-	"50+vLuG3sRZWxwoLMWweAQh0zfKKW2Fs3nhzkMRuJ/3n61iCR+O+5NaK2n3nv2/hu/7n7H9+OT959Osv",
-	"ZyePfn17lp1//e72X7pMtWaCH96Hzuiqq1Y0lfYAXbvUQ5YXMvdFCqxG1uBKiJaycC3FGuzEQrqrpaRa",
-	"LOUCyjjrteog935BnqQXiFM+Jvk7LPYBjSe6H4MP8/7Z/fjMGD1IpYgDbuEokqCGFgkAExMBjhVdI/Kj",
-	"cYAcb3VFu3eHYCYLC4cKHVyEDHJnlSVL0nWYaz07ix6tULAZSmvYLj6g0LHz/rIktcfaMZUOsmGDFHdR",
-	"YhR4lDDbjrTZiS43uxrfVKqZqJe17NBjdkWtrcw4Kl6eVPC0bSqd9SQ24qot87q8DEG4mRWO0cG0I+hC",
-	"cmirVUqh1WtRnxTcCFYJJ2FMxko5k+S6l0qJms03y7lQW34kXkDfovX28N62ARgJrV/4yb+coLpF/zj5",
-	"9Y6/dPt//SU1SFu10naa7n9ptqWv44lU5Iq47vRasYnW1tiaL6GOLOoBitRoX8B9yF7FnD6V4CUIvCdc",
-	"1u6PjOVT+uf4TWly8POhj9PDeiZCqtmlAtOpHLLHWIvW46Rm8tqpHMBGaDG1rqGw86TMDe2LH+lfMFZG",
-	"NKO/Rgrlkdb3gr95io+en53tLjGkn7gZRpZjK1gbWpw9WEbg1hTZSGrRY5/em1jkcbEQ7DtdL3XNqf4y",
-	"thRX/7sut8gRtB9YLsi9tZNyZJvio3P0DteB3RpQeLB73H64FqkFccxCmBx0BWNZlBayqn80JyCXndgD",
-	"/zsyNmtm+GZEYDcwxrCAaUamcsDfDVLTXoplpTdsKZfCMxppdE3IpAc4XVGlhXAbsh9dw9ydyBVb6G2H",
-	"JWhdw5Cbv5umG06ANAN/ANMhIf3Wi9nZ+aN7D6cPxMk3xfnk5OvyLj95ND07O7nPH0weFl+X34hH04P2",
-	"OCj7ZAJQe2COD6yhm1D94yX5GbR//PzNdeSz9OEGKbdUaSA0f6jeyS49VijcSUAA96oU9I0Ix4DjeHhT",
-	"tF97CqgGwyYu+QD4lq4SD4c5xHoJvptl/SLDbq8V7e55F+qbee9sF+TLvRKsQAgUQ6hRYhgaI5v0fCrr",
-	"fw9NGDR0K+zvR65z8R5/ktOED9pF3Q9I+BtgEsvYo7MAxfYD6KHbVG0WotM7m+QKPUluW2RspSphPK9x",
-	"PueqFOVYX4s6H7LXCX0h8wRml6ppCXJF4Kfc+2t4OZPToJoarZWoEYBDwWxDLGhqq27m+2yvb+HYi3oa",
-	"uREuAGAmymDghtEaHjIvdrk2mvFJq2HgiDCjbT41pWG8G6xGsAL8dAAMzC15iLlTCBJnMW/WR76feeMY",
-	"Nrhjqd1uduc/E84ApCHaXsXtbR/TFyMOwf0s1QweMD4nZME3PQRELBsOCIEEIR1fyn5cdJ+Mg65p0T76",
-	"qxujnftsdHOvNkusH5FiEqDLHyUulY4X4TdTDd1XV/0I/hF3O/qBzYcXuukoq3mzsxYKVqZG5XU6VZfc",
-	"wU1+F2Qs+DNjIubO6ArZfykdLvwYM/O0h35BDGA9s4SRcsU0cudjpAV35qW+/l0moXq36Z8ZpocyTP3E",
-	"t+gD4qYmd89c84XcFSof1z5pVJhDZkrwam/XDQ71Vz+s7OoHaSI2eB0TH/L1Z021mg3Zc404gqb27PCD",
-	"i7y+jjbNVoLR5siFVQtuUlGVnFif8jiH3YvFRv18A7SBRpN2BbznDUN5Q/rv0/PdIoD7F5gpGIfjPM9U",
-	"wxD+6x6Iw9H9PD6Hbh1LoAkvri5ABFXEpb4xIUd+L4F+K+Pt+CB2qJU72QzCfCVXhZuCF8KsqpRCcwQi",
-	"INSEP2MLwVUTq/AYHoxbRrQKN4UaaOFXjpKTHlt1NIvubpwUl7Kz6uFUQYSJr1ONB2MEmOjDldVJcdtw",
-	"DBOhqiqbzVXqVrVDI8TCMKtHO2ktWTLnhN0yQsAv+e2M5StVzAXy6dzy8dEosRuG83Z2qfzGH9c+DT1n",
-	"t0IKNmyJ7e0PMbdtPh1M/MA0bq98uZG1QrnmULEBdisgodvEsWseMce6BwjJNbbS1+xHU25MP2B/L1Wp",
-	"C3Pq8/2GixL7TolLkPMyhqbl7BbA081WOSZwxGumq5J2dQbU5vBaQJyfkMoBL0c3w8fkJKZ9uwNe2Yc0",
-	"wmxAyHV76b5OZ4PgdcrF8FhBLW84IDOWTys+Hg6HOYaq8TSDy0W4/N1TuKCb+9qnG3QZLGb8ZGjg3Nrl",
-	"4N07oDuc6oR3gUKVlO6F2VqI8F9hMAtSJkJJtozKu2Eq17WoIdHMapxMmFoKr1L+B1DteQiZL0HiluDw",
-	"Ul2qO3deQ/77nTvsMbuDXb9DtAMhaRCC9Ub7mvGP2R342B2swW0EHPdR2hMUakODpOkGPOen8A7V4LhU",
-	"bpNhslxcLIwTdIX9AKkmuL/ltafmJXePO5Xu+JVzx0MK6En4GrBg3NkZBONGwR1fOASPV3YulJUFNvTO",
-	"HZa7S7qW/4IrI/YtzCq7XJ2d3SvC0oE/BXj4gKOi0moGu9qn9eN4wjCRzcHEG17YaoNVJXfq0lODYM/A",
-	"pFD/3d/gWeRLLBYotTpdIiHpf/xmtMqREvnR/Qdf3/Y8FMQqipyLGeNOT/Esg5R3BKSSTZEUILfI/78T",
-	"QvmcPC1zyoXGxeTEw4SXTKrlCsuOCGVxfeRIDZqzpagZ4Luzxk0HOQBfGV8w33URM7Bhaburd+4gHlIJ",
-	"94JCKHsilGt4yYyYLYSyI5bz00keCVWW8//77pNJTm8E89zcuUNK9powUjgFcNpgiNGXrHHTpmFurAcZ",
-	"AF5lsmH5/bNHSBg6rp0hA4UgXd/dT3cf5ZRvBFDWk8dTK+qcjss18aXNRbU0OAKXCokpM5bDK0mWg8J4",
-	"wfL/88MrNhwOT1eGzwI1ZlSwPfTOQOfcKOVvQfxmLHI8vIPkM/w3bK4l/+cKAa5gNXqvbYR0oGL27uyK",
-	"5gqSCqeysqI24E9TlCtPlGju036rLfnMCSR9qRCg6f6PiFpqTMYNFNrc2dSSsr6Wglu36ms2l1CrVG3Q",
-	"64B9/esPj7+/c6e1bWB0MSLsBkya7RYTUynY+bBijZdv4EJ1I4f+8vDYjhq06acBudfCrJ3OBa/s/F85",
-	"u0WolkIYAwV6jDuD4R6gi/8XKhQFV5ileRuXANygl0LxpRxu+KKCN0kT0mxugx/CqZ8YdIajt5KFUKYF",
-	"f1i6NXpyd3g2yAaruqJjx4xOT9fr9ZDDz0Ndz07pWXP67Ol3Pzx/+QM801DAhtMoygEdDc6G53gXNXUw",
-	"Gtwbng3vIdpxDift6fX5qT8PT6GxcHmWMpLBwU/3GkTzhILyFxT4R5ZbyPNb8hqMJnxEavW0HIwg7aFV",
-	"vcNAc2q+EAhD+iWtmzS3nH5Xi9KJfV4B5Pln98vgXXbwuZ9rMZVvet8Ocqn33egcpNt/BaVnqd2UuXG8",
-	"e3aGrlpQZtGV3pwHv5FZi+rXUaVPwKkNWkqHGwGEDSBhqZrGu2xwH1uT+kho9em3vPSYUXjk3uFHnuh6",
-	"gmTs0B44TA4/5em5QRX0wMTBMxR325WTIGmFO/vkl8i7AuUHTL8V66Nvc72OImZZFHRwshPidyBxfCr4",
-	"7krGyGq7Ek0gBP6WkjRvfsopRPuurYnbeiXe7ay684/ZhLJr4TmTm0Y1FDn2cKDfyfLDHsbGAgthpt3l",
-	"9y5LydHTt7J81+RBHVydT93RKt5YT28ds4XB0q18zbgAeHQKQsGVU0MnwhcUG4GWHXRZ3PfshfsR8plC",
-	"4THUhdUWry0eVu2ljk/sLvXWYru/28MX+KXh+83hfXzl/ieea/sEuPXhgUd7FnysdrdAyJ7fH2mrd8pa",
-	"edzcAESEjFSqVFU3mpatSSB1aqNXNPpM2jZ7+GjQE0DmKeLvnz1qzv/vtJpWsojqmMR07O+ynru82Qw7",
-	"G/upbXd9axkOb2DT4Wrpu+neX2t4WvpjmjYu2hrdis/jqEVGCCrIjA9lkD3dZKV409ECl0Ba/6FCdEcr",
-	"Pn8MBSZC+qUOED+skw2GJd7zyLgR/SPMk19//kpflaNDaXjlI0QfQ1toYbI/sZrgsZd7FAO44/0VgUeH",
-	"HwnC8Ob0ABZiersroS1ETt/iP/qf/ET3EoXjEEWFGgHqEjG9S4DAMa2IT4g8i2Tdo6dMqPKilbUx01Cj",
-	"GjwbbUrTIQNfCLtHtTlD/S1UQRb6OrCkQuLKqpSWiWs3ghfBb45gHkTaY8jJ8mD7tjcBDku0CQ7pEd+j",
-	"q/1T6REfuGiwtfsXTeZPmvbIzITtGpazT7RJWxv00w7cCyBU2T9sx52Y2NX0cR926iku5c7j//Vck4fJ",
-	"a86ISgHfB7jyvandADoqI+KEgWh/Y3kzoGQeuUOONIWw0RV4MiO7wAkLSPQ02aVC0QB3Rbe8xsoRy6VQ",
-	"oNdHfGaNU95tZiKG8vU43Xex86lt2qgqP+AAHTv6X7QC0iROJDYCdvhz+U4+9b4DZWfdIowGwq5PvhEb",
-	"mGBSOroF+QRv+fdUnaHzXWsWRwYUZ0QOve9y/QyLLwglE1tR0crz4MoPXHiN1p5Sy2EEP5JWDu/+PEo5",
-	"dmuPTg6DCyD5EFs5+4Kl3WczAqa0PnYW5X55dvoW/rvXIni1R43PgoWgqKjxtBYCuWfQM7ir4rPjNfxh",
-	"h57e7Io/qJreOa3dSnrHmJx9mj1L9CCfT0PfM2IfIJ0PH7QwKpEs57ZIJEgC9gJjv5MVuuKQghZYwGUx",
-	"b5A2kdKNb0DGAUBIelR3QMejVcspWwx3XhCYAWnm9tJFQIi0y48zaS7BW19ptCNsSu9Gct6Pfhj9HYuT",
-	"9zqMPsPC/gPq2VgX2++frwwzwlqAW773mXKKXFWjt5924yVdn4/doVID4Rlgqwn1l7O5rsoGHGG6KJlN",
-	"i5MZNpoCItKKYg0IsquBOAQTxy7YRNs5JA5OBFvIN4DzgKqyXLH8aSkWS22FKjYnfxObHIJfS9HUBwMI",
-	"io+3zYQ1UelTrMBN8WInIbYDZewnYsfN8aDMIz6EGBzmHwihtuZAD/TvHmQKWaFGI1hlWXGV+7BLyBXk",
-	"UDN8FEQM7EWBuFZvwy2xEHtEN+6BtFq1sTeYxwNotZjV2YlNBPmZFPkSCkcitEZ+Nz3dIoc2AMnGQjWN",
-	"dATGmgtI6mxzQ+Wei30912wdSmCkBKTnZztuyUeL4W9iQ4baMbI1Chh6Ne6XgOXRVXky4cWViMt8B6pN",
-	"97GGT8sdETgLc70M7hqxZs0LInj5L00xFlGaMb2TCLPD1fAXL53MBgFLTdtp1g/fvxzs+Tlqde/I4WM3",
-	"JUgX774cD9+GL6qt4Wv3jli535M5+ybH5D37+0kP0Dh3InGMPkZpEKHhVirkAPxxTLr753f7nMKi0Ap5",
-	"DJ5wWQn81nmP7rzS+hmvZwIfeHD4gb83wP0fRSm5p3W9f/dun4cJhMgnmLX1oM+Q/13xay4r/8wHKiev",
-	"KZekzXWKYO0I5e/1lAjU31dVKUIEvtvX/rw/ivC76HWfCkL4hfoFm+7sAwRG4/9v5dkOteCiAYjiItGi",
-	"jlfoJzdmkzp1T8jiYzBpN1RCHNRtGRRaaYLB0U5QQbIUtJSdgtcFV2iW10eyR5sPfB4P6fb390Ibm0US",
-	"xcQR5/3HtVy9C3RrH3XuneOPhINwyacWMfrBTypU2ax8X6LM07rvLHRgsRMbE5IovE9mzs3I5yc1B09z",
-	"XwFFeKD6SSc0cmuHfGG4yBvC5fWe/E8oOLMbwP11rs4DuACqyQtMGbvFdpGwHilSkWvKlxVmsvQJd07b",
-	"4VWobIeu+lcNffX5WXZ2dhYH8XktIMsbCYvJn98Vve+K22/XdKg2TaEXXSL1g/vlnysBxWzJaPJc8kGm",
-	"HkWQ+vtVrz4hVOBzBf4PgUeivQ4/fWL1qOeGJabhfVAerO5npJpVceE1p1uNWEgkNw1HMVMa8skyFvFU",
-	"0+/IQJKxUi+49OwDkJbJ7FoWgBjyphQVFkRty5MfZ1v1XpW+VCAinOrmWbHQjOcQqdU1OeuWfCYu4up0",
-	"mIAIBbtkMff+vi7J8MSPVB/Z4Ic1CAmQW9JuugSF/33Q151CzXnpnwNh0aclV1KVXa0otsVVjxZgOfMe",
-	"X28m1jcF3FcdTSHerH5N2Wbgeo+2hNooKSmOHHD/dlKcZrgTPkMDij7zta69MM8Q3Lpbeub3IeNfiaoK",
-	"sYJ1rdWMwiqoTgQw4ucO5/YU8Xj67EOIPYc7+si1iPqAxBqW5fMlX0MdL6q9bCNMRRkoPzcRgZuzPUY+",
-	"hd2XfiYjkap5TgQmsT9GXRDKQFwqX0Wa6OsXlHyt2PlD9jf5bYbFR7kNZGjNN6FoaFweGtVDikAhVz4E",
-	"wqnMkJv+HG8fr7CIaN6renRa0lMlww6BkqyR0SHScDqkiuq7g30XqrUGbuN8CXA+KMnqSRP83FVaXwE3",
-	"AOnO+FYiAL1glM49gTO/psoii6UlOjakjSP+0TzK0887zzqqrNRPCLUKNf2boBZdn7ukLmxW2Gey/N0h",
-	"Fn+fSjI07fSt+8+7TkE6EyBHBx95WXT62cAK/XwAJ6pdR7mWn3VaD9/tBvID1sBpEyeddXEjev9xKzIE",
-	"Z587cJCjhJwHIzJA/OmHLjk4nIq51kZkgaYvrlft0yDWui5DJgW8B/ksIrYbT2H3XLOJLqUwF5FNdKkk",
-	"bEmo3K6x5i2+KLKVANcwZK/huqdfbrpG/pjAOAOZE9Q+Pp1yWXvXOTLPEAPQjqFFm+g7HN8+Gsnntiqi",
-	"WnutY/jGzj7fiv5n4Bd8qNHEdsiwMJbZ57MdPkMcubE3yGFs5qD3znVV+n29+aOL1DoUS/0y+7Qve5lH",
-	"NNQ+5bQhWp7CHcjt6ZHqSNruyQCUgBQUvc6YWRVzNDGXuib6KiBQhMxQ9rp1DoCS7st0SXOpDBXGkxai",
-	"nGAUZcj6VQgmPXw9WEIZpd1hKioRWk14ceWsiAVSFQWPHxJFK81gqkaBqcEfNzIw61Ot13Twx9abj60n",
-	"YeHdTkqGVinaPxLE5zPIrp/cWPoNAAO6paukdMGe8mFZcfVl4HRfgYsBkasApczR65ChwuN77P4ggY3F",
-	"Scl5Tf4NsqIJaer/9GBUcpwAzBRj4+TM9hIF9Ue4f4OekUs1cbohMdAyqYpqVYoypsPsgqqiw5Nyb72b",
-	"xe1/lFAR51wpp+Ti93pfwZVWsuBVA1Ae+VL35lL50LGuS6T4AE5Ew0oN+p+Z6zUJsnwmbN4gXd0v0V8W",
-	"yz0yHjcBifUA7NsAPb4yLIchyzOfrwuj5K4DIjgjGk2z8gx9PaDAQ/bSc8O6K8NFUqDBIv04GI8eCNEv",
-	"HXr5cwUlVd4lq+RxFS9mVuo/4ZZ/wi17qcnbC+fDUJYtYvJOJ/mLcNfHzqR2pn/vu78Fe/737vD0g9vl",
-	"9HyxYxlmmNrpzgjym/zunKEt18WuQzReyV+gUzQ07/Stm493/TbPT9NX6IL5cwt91i30x9o8wL+B6+oz",
-	"757Dd7v1/4Fb7fStm7690E9IXl/zujRRoRIkXm+qNLbqMBDjYrbFAt0j9S6jDF9Q3bFgQFC/Kc9vyPKn",
-	"05MfuS3mI3YnB5fzbuYalYm4f363mwPrRVMz5bhJ/RGTyXrP09MpNLfXrak8uc+TzESEAlEyE07Wn6p1",
-	"+btSdgPVQlQjKC3a0vybPhkoZpbnpql6pPRaeVMfecgDMH+iy80wFZl57633dPpcK0Hb6VOcgYcCDK57",
-	"xJ3vXvnDK95ZrZ5uO4V74LX3Uvh0qsYJWAj0Ez2dnrheo9DzAbTPGKA9uJC+zDOyh5eeL/rf/A9UdyKH",
-	"36ojgOu2AZZ98V6uriz8ZutQIj4WLIwS+kd5VI0Ck41+W/m/tRLDS/XDP1e8CjnnW4nzcASjCwv871Sc",
-	"i70ONZ6WkbhrOIfBDem2tjJ4c/8c/0v1vkn+KSfZyn6R53Ysl7JPmg7/MfLT3x0b2O6dff5FtfZLyh1H",
-	"fpKO3PEPOGNuMlXvUBcwf++DmvunYvmnz3ZPivxB5aO3HYwH3yFHrb/rD8K+6jvU7dmhDv+OU6riMlWd",
-	"/lA/r1+oP5Sad/rW/3MvWPRFwxDx0VdOtz3ky7x+TrskwZTxWWb68N1+PG9gaZxSycbuxDuA7a+5tDlG",
-	"tFHjRowOVbNFjbzGrFpQQgDKozRlzTZFjLnaEBrI3+TpLsMtiM0GIL/Sdqfo66WKSvWhhQMEmei4kwsR",
-	"sWgGD4OdCzJTWA7Qx5xJzLAwbTy4zwO0gqDtGWYxTBCj2oEVfUFjeAAo+le9ZpVWM2Y1lC30uQ0N3Cq/",
-	"d2YgNyI/f3B2tjD5hb+H5Q/PDKQyNLke985MB7zTvb0zseMh8C9aUbsH//uXs5NHv/7HrcvLIf7r9v+6",
-	"tTD/Y27/ZdAj+2MXUP8+0FNfnNvp51iTnP5BS8IN+XRaSSUS1bp/z5ESXDWdQhF+/jdAnLaLxP57iGJd",
-	"Vc4e/UJwZXPh4ZMmgaqvkV5DVyXTShiorc9j3hqfewXCdAEeSKFsQ7f4mPn+RkC1gJ7Q00u1w3aIkApu",
-	"rkbYGjmbQ1wGC6d7pg+sF0q1ZJcrrKDv5Gfp4w/u4dmK1yWrV5WPIiEUDWqV49d1yTdD9gMv5lhJ9yvD",
-	"lloqCwXAZlKZuIgpjkvG8q6A2OlEl5vT4XAIHrhL1X2jzyE/fUv/ip69YJxdiQ1Cz6x4Y9lEGFkKKhSN",
-	"XkHIYuDWfSOaUjxCTjF5Iw+FjndRsH4VfnJGxp4SktoXxNoX5XRxrRMlLLnI8YKxw+31/Gfc6/cV9/qR",
-	"I2+OWDdE0UEEBEZWLEqPYrHjsOp5HqyQYPTtft7yv8NdH5vjGb+SJkypN1ilOy4Z/3lz430+POQhUFoD",
-	"NNF8qXnx1LqexZof++pDgT0ZYj6UeAfrJhklfebH4KMtFvrC/oXyu2HK4iVVa1/IzlomN1VFp5MAP1H2",
-	"OMT/FNOT30QBW49aSQCqC5arVVXlbFIDAB/g8jgedDqtk4z4+AFaXlOpEKTDF8A04cvFXSqqMxVo9beY",
-	"8eFVGeOV0wonGvLvUUZ4iH+lIfA/8in8wMqhVbXxWP9KGLfSf36KxdprzDPy8pdbtOmlYudnzHQT70dL",
-	"/uZ1EXz556He77XTslDggCm9/sNz8ffcqF1C+EDF/CPYbG+6Fn4iuZeKXXj3Sq2rTu9KjYQwvfXrfyc6",
-	"i09ceP8zhS+cGG0WTGJz8MIp1zdYkeu9iG+fazjZ3HlQhFqtTaWEuZxBSQJdEZ0O8jHqtQo0i3R7U/Ef",
-	"nBRU3vpSLXgpmARSH1/iG1nfgtu64lYY61ObMfcUEt2Q45P95Etlx4WtsZ6kruHiWoka/LZYU3Ksr0Wd",
-	"Z57xgFeIqemqJRyqsX+EUsJNtf9PXkm4+fReNl5aEgG0hIL2j8/Eq5odmtqU+w+sXly7SryxoTZKk7lJ",
-	"PEmaHHraQCYlVERHcYF7xG0G4r26RVmMBBrThlivWO423djdluOmCe/W6rbf25fKbe7ac9D23NzAWQuh",
-	"olC0FZ/sge/CB5p99cdk8z2wgD6yiXsMK2+0Zk+dhDxx8vGju7xTLdxb9D1ZmfdJU6s7quIT0oKFanjk",
-	"wqHD6MyJTpGLYLHndPqMuc1b9hcM0qXyrNXwDqwHSBFR2o6pFe9G9adrUXes+RvWnfbqTZ6tpzmPlcbC",
-	"QsM/aHnJZ8I2cm1lgeI8tRyOEfPbjsBtPD1+zVvWE+9yjipFQ0jAh7Lh6kVLgfG3KB3IoTzp6I4TyTsc",
-	"/xD4pT5+zSbLiIra/s5q8sZ+UXLs7HWM3nBd6PVc84Xs9GPTzx8zZINf6KqjwquKxNHNjLOOjoaJqDR4",
-	"33Ryv7vHRbECkmSoDCZ47Q7DX351i578XvDLqq4Go8EpbAZ6T6qwvQ0dQvdg2bSlZfkNG+cAtWbXy4CO",
-	"xpUqeQ2E8tLoCoY/etgvld2nX1L154iV1cydksnb1Ryil5FDfvddqeqCGUhUn/7ABC/m0asaAOfu2/4q",
-	"jdX1BkanFE5A15vWoz5Qs/soEY4DBenKzp1CUXhPZPSKuH5Cx0tipiOyNYmZZqXMsE3S3zU5UhnLK5wT",
-	"Gh2c6eh5L+Hddvz/AwAA//8=",
+	"7P15lxO5si8MfxUtv+ddDZws10ABjWuddW/1wD3cTUM/wD48d3X1dcqZsq2utOSdkst4c/juz1JESKm0",
+	"lR6gmHp3/9GU7Rw0hGKOX7zrFXo210ooa3qDd72p4KWo4c+fX/OJ+7cUpqjl3EqteoPecz4ThtmpNMxY",
+	"bgXTY2angtXC6EVdiAumxI2o4TvDZ4LxCZeK8bEVNeOsmHI1Ef1e1hNv+Wxeid6gd9V7dHTKz0b3i/Py",
+	"qtfLeqaYihl377arubvC2FqqSe/9+/dZb85rPhOWBvmDLqUwv7rvNseaj3llRM4qwW+EYXphW0M137ER",
+	"3J6x5VQWU8ZrwWbaWDen5ZRbxlkljWVLISdT4wYt3WP/sRD1qpf1FJ+5weEzWsMuxZgvKtsb2HohMj+L",
+	"kdaV4KrnZvFjLUqhrOTV07Jj9K+ngsmSWTcQN2wYipnqpWkv38np4/sPxw/E0ffF6ejoUXnGjx6PT06O",
+	"zvmD0cPiUfm9eDz2Q59zO21GLste1qvFPxayFqUfbDOLGX/7TKiJnfYGZw8eZr2ZVP7zabaxNfGcXjnK",
+	"6JjWC1WtcHWlYVJFpNS1wPBja33/rRbj3qD3/ztuiPcYfzXHa6PAkS1qo+st65wr8dYOC7gs9yQ95xPB",
+	"RmKs686h4R29jlU7fXj/+/PUSj2phLBbhjN2v39nmHtLe7NFORHpzYR7bnU/n5ZiNtdWqGL1N7FKj7Tg",
+	"VSXq7wzTSwXDZWNd4566gQhjM3Yt5ha+PjtnU72o1+j3fHRanPAH4qgU80qvjk6/Pz3zU0R21EwyGtKR",
+	"G1Pn9B6sT2/OrRW1e+b//e3q6u3Z6dHV1dtH4vd//7decu7jX7gtppuTflNLx/QcEcs252NAx7KqkLph",
+	"DRwPhWUxFyy/l4f7JFC/nYpaMMdnqmoHS0yvxvgIR9lFf2ffp+f2XCvRMb8XinFWC15mMDmYQGBBuNts",
+	"yk2fwYVLWI38Xp7BBkfLUsN6KK1IQnCboOZ7W2bmxrhjeidnydP1jI9EtY37BAHAltJOcacqd1PG8mux",
+	"+o8bXi1E3mf/S94IxYyTZ7xiVs5AVLhbeFURl5i1ZvRbzwo++w8z1fPe72mWAS9qTUlaMTNrc3twerbj",
+	"gGbu8qd46+nD8DOva77CZZAz2cVk/lMv2YyrFYN3M6sZV2bpJLQFCdjF7yr3zLSoOz05gSHJ2WLWGzyA",
+	"T1Lhp2b0UlkxETUM8BdhDJ90yYk301VGzESwqTRW16sLPz7m9p6NVlasMZOZvhGoe0z13M3L/a3Eko14",
+	"cS1U2TGvGQ7lUEpzytAWNu7pjDh5xtyKF1Ne88LpLxlzp2Mu6kIoeyRUoUtRMiMmM6Fse1pro29zfvhn",
+	"T8a/m67ctHS5bVpKl25KsjxgArVeWFEfnXbMQJe3O4NfazGWb3dqIFNuGEexdYczUy0mbo+c1qXH7gdd",
+	"irvIu0ZiIlXEL7oOyBxe3Ns29s3RvhQ30kittpISXuJIaTEbiTpjumZ5xa0wNm+vNX6ZXmn/nK2rvU29",
+	"8mN9DqOA4b8Wiqtt6oyFC74zsMLtsfJi1qHP4E23qtC8Xs33PK7u3n7HuNxjP3z18BVuJDCk/+K13L54",
+	"N3gF8ZALVomxBVPG80biwP7CLsqknw/SFd67eZq5VkagtcXLl6jVuU+FVlYo+JPP55UsuBv28bzWo0rM",
+	"/v0P4+bwrtlsd0eJQuCGV7IckobYy3qlsFxWbnVhH+BrVmrhNAh3TImpj3U989qINEzPRQ3vZJZfgwkm",
+	"6lo7w/C38C6r9bDiNfD28BY8Qmy2MO5kB6Hy4OSkFxmYQd69/x33Wxg7lOX+JpczXBamNzh3wtBKCxT/",
+	"Ay/ZyzBxL7VHemEHo4qrayfZ9yOmX3GhcZ9S5IzLWHDlFnEkQK1j3KwtXt+98UetxpUsDtnXjx7k01gJ",
+	"rtzgVsDVuNLuyzABY7kqwVaU1rAlX8GIn+h6JMtSqM85ZOBm+lo4PlzrSjQ0yqtKL3Fl7+RjP7b8LszI",
+	"XWA1actGz4LXhMbN7uSTBa9LUeZ3B4wz+MDqRSXQeABpdaVmjsoZZ/Nav12xeqGYI/KMWb0oprA4M15M",
+	"pVO5a2YXtXIvda8b6XLFRGVEn70Ys/CujOV4YHKQhE6YC2XrlRPpbF7xQlzAU91bmDRXCu8c5oyrEm2f",
+	"RRVrNyVcboSbVCGY4StDrhW3WG54K1oEafvsDTkBnGonyoYEFgq9RGUGN4wEPPFKoSdptGJOIV/h+gMz",
+	"gEea/pXqgfJin+iFKj+KQylth2N4yhpvAisbVktpVlQL4xQ5duUVNLDVZtIYxz+dtEV23/tY/nHe8I/n",
+	"2rInNLRPxD3wYALRusPZkHBk8MMZ/LUWhValdPc94bIS5ec+jH6FYYxhgzI//qW3XOfRSPFMwVHgtKG5",
+	"EkunSDErqsrRrDus2gpyVMF6cJuhWhgM/rzixg6RWHPHn/xxulLuCUTF7nZ3oaPPLOVgTU2fLjuGa96j",
+	"SosL8RkX+FKtGLJimBds+Wutn4E4/cwbDSzM7cLIWXjn7Bf5A4zn74rfcFnxUfXZh1Ryy0fciLaELaai",
+	"ZEov2Z180YzN8XUn1qSauFlcK71UjescWMN3honxWBT2gtViLoDu+uxFHV/DrNbXrNJqIuorZadcMfKw",
+	"AOOV/xSOZcJhWHJpRelugOuDuuh9i/Qx6Oaw0U54WTkTemHdiKVlpSz9wJHD58gPc+DujtA5yLZSb9D3",
+	"S2Hr1dHlGFSpddX2FZxHcD24kfZTbv/GWfAednpe68IZ6oft9Tb9M7DnwORP2ViKqvQMhBeFmFt4Y0q7",
+	"9E8Cj1H8GPgiKJiTWnALQRGu2IlTVOfaTc6pmMeOso8LrZQo7JAW/+NVzrOzRmS0Vo79rKy0q0+re8Jp",
+	"XXJDnkRHNxHfBE1uc4XpPJvFfK5rK8pfRCk5WEpfiNcAt3erBAdKKsYVAy8HHIaUHRLUQWeQ9MHCo3e6",
+	"IV0W7qIfgXQ23V1OkeGGle5Aw57Ako0XhleR1bcEdTnn8KicRul0POQtqOTl12Ju8wGGjbixbKJ1yW5E",
+	"7Sz3Rp/us7wWM30jSrpWoaKHb1tKO3VvlDZzRoO0GNm7UrhjTmNTK//QPsvHtf6nUPGTYPTCMKPR2dj4",
+	"XYnzubXFdZSWXQsxd+aANk49ZFNe9tkzNxBewZK4aS8UcE56iZ+Q909fKXit086IuODqC5ZX2vj1AKeh",
+	"H8Dm4rjXTLQSFyyHdRpKNcR5lKm3GutuloqIHa5zPLfPnjfcHrfUXqlc6aFZmLko3GiUbo5EoRdV6VjF",
+	"1DEfMrrlqIJxLOaiNqKEEXjjyI8Cg2hj7R4yWjnBc+FYdCVsGHAcoHBTo+uQXwu1mPUGv/WakfWyniMf",
+	"0FmBOHpZD/e2l/VoA3pZzy0pMpzWIrmvwniBI8JQer8nHNiXavVfwDg3ToPTPP73qxfPGfBRJxzeHk30",
+	"ET3BHfb+S74kBzI8aj6vVk/VfIEcokRNj1e/1u5wWilMbwDR4PXz/pMuFjPHHBoDzXGrhlSdbIM5wClw",
+	"y+d9aOCNroQjoRDmEMwuNYRqwUU4j17/jtai5fLfx1n0nM9gjm0Pf9YTb912CSfHyKm31XXYhHFQ5228",
+	"H8DeHOcgtnx+euYGP9b1jFuUww/Pe5E//2TTn58FH/pHefJ3Od2z3rziHRMFwxyZtrtov8eFjT54W5Da",
+	"EvviPg8XdZVIYMh6dG6HUo11wjUNJon0hi1X7Gd1o1cgRg2sobRGVOOMVfJaUHDjLdCfM9XZTHBlgqLp",
+	"REU/Gd6kb/ToD3fg32e9H3SZiPDCyym4S9vrDsG81lbfhwOaeZe4IL0J/RU+gu4uhPmYPst/q0XJHcH+",
+	"nkc+Hbiu4oXAnbsWq8xtIDdmqesS/EG4syFL40oFjjbjKzbVFWVJOB7sjrAViuL27ukrtnQik/gTKiM+",
+	"wQOIHpd4xutr42ZnhDLSyhuBDHIH42nSDdzytc97AWpfOeTAlMJxKrkVR07R6yXosbUBCfoRb+eyFuag",
+	"Z8oy+SgnLE13iIdJp567VXKrvADuMABOJ0vYIgh14P5DBFjX7t9+L3nKbvT1QSvxPnax/4apKjjg9hpl",
+	"8Sr/nqDsZoN+hAt3yofIXmgvDMhSiGOZMJgQ2boHvGmN3be2sv2wJ7pmc6HnlZMrxArPTx4/TLJC90O2",
+	"ixbWJCg98/7Dh6zkK8PGtZ6hevD4BL9BVRJZvtcvW3x/K1F9GuoBHtdE11FUra1GRxQtJhcc3D7kUCaP",
+	"bXSk98s1Ar7vuFSHZk/c8O3KsZfS9Bn62MzUsVY0IlTRwazjiUVj8y/cPstnEoM17SkGQbeXxFub5pq4",
+	"i1Kndj3ouXhrMRdr84DDQLbPBRO6NtP8nDF0I/KBT6vh18IZJHg8SvjeQPoGmEs3ogbDBzhSPmgc5M5u",
+	"EKoEjx26UMgycTsGlNqPFGZ8ac+fQkylg2cmdd2fb8h6bW8E2nH7mYNuVOPANtpxVMixSlo0qbOLbx0W",
+	"ZIlu27LIZnU32g6dZVLrxdxJaKGaYbihT/l8LpQo92cs3oeSTDerpEBv1VIxpx+YpLgZy9rY4d6Dhcs/",
+	"cLQoW9f954ZUGj7TatJyuwlHBwY3MoesWIym5M+4sUdAJUdPf8rBfkSNCEbb3u3vTx/dPz86ffTo0cP7",
+	"D78/of+OHoxPiof8VJyN7pfnxYPx9/zx6KQ4Lc/E/fE5fzBKjf9aqsQM8rbJG1nzZcukJFfDcMSLazpK",
+	"qHo2+t04OkhBBwNFFug7djXAsSzcAY1sV3CAXKlwOLeawP7J4BYZCwgrTTh4OsoFeo2EcQOlnC6kJ+Mj",
+	"zOA1ANnlbqj1fB4GgjYThAGcBgqBYdIlq1LUtK/u9TRkg2onPSXEJ4LT2C8nZ7VeRhnHMADDZXnBrNNs",
+	"nVxwhsBUL5r0rJbp3ljeYS+AGdFKOoUpzN19wBEluZRK+qZaST8XTMzmdtXSHpA/Ka1Ev0tVGMrSbD+O",
+	"VniP+KyVhuYl1MZjNwRRWiOJ3zH1eW9wLTN8xaS9YLn7mFM0uuFdUYbfprkbnMd7mosvxZg04b1t9VGt",
+	"F5OpbQ6CCFz9wg0uOi1wjRsz3OilWNKK35yKlxQdQ2q9eLeKwsGDJJXX2JNCHRjdbegmKFdvTy3JenNt",
+	"ZJdQdiRvNZtophX4g4iFD5BVY7WAF90hgMpWwmZoa8KPhXY2MpZEONUEJrp7YXE9ogGmFvaJs8J/rmtd",
+	"pxLfBMNcIdKupZqjyr+mACe5wKVj6qNKgNxFRaTWk5rP1lIwyUU4BH/AdgG/8VMUUN21aU5e/ohXvm8l",
+	"7aSIeM7tNGOQEeUYMQapWLjJ8RtYmLVEOsp23fRB+ejN+rvAZ/kr/sruvHzyI3v4+OT0LpOKUlFB0QzO",
+	"CiOUzdj/ufzlWcjNcU+4YFe9qx4wVrSE5NrA0jGjnbYDZlnS8qeJR5WQufCugyK2bQjd7FXFLjXusskP",
+	"GUc2MPp2KGMkhBST0gTy2fb3Z/xnm+dHEitLCDHMzlHVKs31P3zng8+K+zG4Ld9zq29kbRe8Gk61seb4",
+	"5BicDuGPY0pESa0WaDrSrvbcvVf+crBnD5RtVg99lmFKCoOIoswuWgsbpVfgjuRWp11IlgKB+6dXZr1d",
+	"o4mK1gKvXk+rTCs16aMVFjvzaaKUm+3JZp/TtyU+6KSqI5IxXokrd8FKXZhj+s70ZyXDW0fCMMGLltVK",
+	"uUnDWjjtWEHs23831vXQu9gKd/bHoDMOGwN381sDWudqOJNmRrUaQdkclnrGpaKotCyGDZnSxgytFNGn",
+	"hYJnwKv8d2bKS72ErxYK0isgGJ9SXmn90lqFj913cge/fj4hsQb9z+8opfbkGdMKjuqcT4RJ8wipxrrD",
+	"MwYVkU5zc9fkHbcfpP94ln2bGlC3jvqinbYYBFml9bWzZfbVOJe8Vm6xd6wSXZZcqLUTGCW201ZHb/F7",
+	"km1xM60zwE2bGClgwGzNx2NZsDGXlaHkOCdZSg1sZCIiHZDCEf1mLuClMlortpRVBQE4hflVaLw6Y7Qu",
+	"qxXEcpxJDKTSyh6a8nqGPgp/rOH+ZsY04fQpgTrBTQmPyWpJp8kbdJTQlGa8FBdRfIXcJ/iAyKkCBvOS",
+	"m/19KYVeUBnyVop3D/4RL32ffZIgy1jXE2GRGQ65T2DaOii447m7AROetoRdtukv3kzeelh1KZ6WBk9q",
+	"IeTcDpdSlXq5WzzC1W/wYridpMAeQc9w5XrQtIOfNhF0SOYwF75AwTDY5z05xXZ7GdM2o4j8SRdh7vm6",
+	"tqTauSyv4PIf/dXpqBWqAO2gVbTy0cZvbGiSFDdHmcXsLzrJ8U7tDJTF56o7iIHHutDKSGMxRcqyeS2c",
+	"Ut9nUFpFQV2qKHR8fCIsPN0xT43bzwqnyjYJuiGx2meLoS0NaTFzTjaT082cCuATHuEmg96wNjsLtsCu",
+	"g9QwEj0XlMXCq+2ETf498HFiTnBVoQzYm6hhl/c8r1THvt+xa2kvsFZNklVrnVu+tW2jcMo0rNKmjpGM",
+	"urWJrr2q3XR3C7HZea3fSgEeWveRSuWp/Ak+7QrR7hQ7P0XX35qc8AJhK6OpFt+YjLhdTgpr1Ek9P33q",
+	"SDu85Tbclah9fYEoKrwYizbNtpC3aWlR3Sxs7NXI3egVm+qVu2AIy7/n2yhr7KB7Wtxy5/VrC9mgaTSs",
+	"LB72+pCy1hJ2bsDf5+WBbC4+frCE+LSZVPF9p18nY/sXYlYd++0zItu78zGH5zB+8wwLWHcIbk/tW9jH",
+	"+vZu+nUhnDHVSyw38dnjnJGbGpKrQ4a5IzDtLGNKIFyLEPfZT6IS7h4DugykN4CfgSpZfDKRbeIpI15c",
+	"swrqLKShkkGoFAS7uc+e1HrG8tNp7nTQ/PEJ1D8+KnM2Wnln3wXjbDnVlaAie1Bejbtu5v43zSFLqcwp",
+	"/hqctKfnZVuMfJ/YuChgsaleuzU4Pz3LWFw41nIbV9xgVgplVJOneCOdRHeEQBRvyk4xU5ZqJzWWYybz",
+	"RA6wqWND7VBuG1kvOAN4dYoOkZ43DlRAIUnaLehgRl8/OKGhXkPXzAjbZMtC6cR++nvlR7HHtXq81xl9",
+	"VWj0WesbUdehsHlzH8PgpxBAsu29CxhjWQ9yAtLRcBg/lbc4Uhi0SzvZizGb66oymArPrTADb9Vd/vqU",
+	"GVEjxBukKDsrz1dTRg+mhAl36EON2cKxw0Ertw+q2CyDOhH3pcdfkyE6Y6lMGMxGUeLZ28fHOOV2r6XH",
+	"/Po1koS7YfeyEAf0VNbapE4qfU5qfdKDiksyYDmasI670Lke0jfszhJKYUpueQMt5RjhXYiSXAvlLlJC",
+	"UkgFcs+YciYyOuzv9q/UCzIC4aEDlkdayo6bM5YH5Sdnd9rOG/drpA7l7I5H0oP87yz4ejJmRCXcmTbZ",
+	"lQLsI6SqaFWMY7tNYNQudeQ8MlPH/9EzyOxSFsK9u6V85eyOjbzGnJYpeIXIpXD24GHjQGhFoK4UbzIv",
+	"iPleIKeoSmEsiKCQyAPuCYtjIWA+R/RYhA6X+pSJhbKycpcoN2bIEPIjhpQvMotbs0i9EWOj0oCn2D2F",
+	"drYhpJDVjhY/pstLLA5tTuyA5UsurVSTIRxvR3U47OFc1MOZVAsrwth42fraE92w3+/n7QQkpNim2GcY",
+	"vkAyXdOOD9Gqo0VDr1mzYODujmbjXzdc/3Zjis2ViV/WJx4u3vgh5V2PeHlCFmlfYhP77gPQjdfC1tN6",
+	"155uPtYG3U8n7NYFcRS7TJmEcAzoYI9PTh6dPn589uD80fnJ48en7dIitaionrsFnxmx9va6/rDCJEVf",
+	"eZIH9tsGRnrXNjzdazJPu4MHJydJs2pj9r/w65T6+2aqoVY6pZWlckRjJBFZbhR4AnDekjuRiZGefRM3",
+	"4Zn5oFWRFkq8l6rPcq9AQDFho06ElCBjeVUhMgzLkXHkA0aiokW4QKfg4oNHQADcXZ5OLUyKw3gZNvEB",
+	"ecl3ht59plmXg+gXj8aR1rlPzrOARrod8eKiKX1HUpO2z/I5t1NKEXWMlpBBzKKYQtJRm1ESktTGiW/h",
+	"hARVmFDR/DJHqf+p9Y28QhtTfeaJS0fZ2XM+SVuYzykBYc1FRMH77tAAJtNiDg866BOVanaZzupprMRt",
+	"3m2kL59AQ/dAxe0Fm2HYhyARpAnWZhlUSMxfdoI7HXpvV34k4XjpmMCTm8tDIkvhlBBfKrAZd2zycLvn",
+	"uJmTLEt3nkPSMi0CEKnG2Y7BHqic3o3CiUqnPU6YVqLPLhslx61O4TQ+CNdGaJb4VmRigSefJR2AkGNv",
+	"hFD724hURry5tqs5sm7SdGwoHW82lbPpQpW1iGpzB03ZuPcfTLnfohme6wBGTYEr0O5MRrqZm7ltuR5Q",
+	"g5thBi0UH9bC1qu9oyXrKUjrft6OoDAkPh62mFBcWeiqhXHhVDDL2eVPr9I2eld06017ES7QhnOMs/L1",
+	"XNYg32i2AR+WUc2+RUTFG0Hpx1brA1YNnpVasFrMtBVDXpZ1cuVI5CTP69ufXrWMVaoMqDFnxU0mZiH9",
+	"dP6ctZUo9wo/N6S0UAYdSRfsBA4gyPOV2DfqbaQqEtLyleW1bYprIega+deo+gEKJfbPujC+qmqXizbE",
+	"IY2tBW8l5UdDXxhRD/mEqp266p+TvznFfSepvIGLkpH2ABROe9ZiUvEZi05CSmXAuLAay0Qm7F8s7EBr",
+	"wy2mf2LqaegTGHpgiWQxlfcbgGJMqB4k/qpVBFRi2ExYXnLLvdEMwJDRFpw+ZH+TPwxIyw5ODQ55/VXJ",
+	"+NydsNEK/E9B0Icyc1961E4KjZxuH5xzt0flTf/WpMC2lBofgFiHjZAGAfGhtGpfNvZlmOfBDK3Nsz5Q",
+	"ve0ukNnG9RIpFElOFtkF3ZZ5lNCyKw3eUbxU6C8K3RfarK6SN2JvJ/e4kkrsHZkdL7xNdmiooMKi2/CI",
+	"5t1dC/K0TOo7Ag7yeiEgnHSnwziS8+YDEQA4GJ0UdXbxlNeAoBmlig8QbWLGVxfIzKMassCayZOJWeZ0",
+	"DQAcZR5Uc3WlGnZkWGMzQEmzM8Ow2Jl7ipQN8tByKisRcymMrkGRUUlw1yi9vRYBk3I6koTqSdX+0j2k",
+	"hkKnMa8ZN1eqVcPoGLHBlOiIMbJLPzL0YOulioOAo1pfE8oUxgcA1hPKHK0H5R4JoRyrl0Xj/0RWfn7C",
+	"TLoMErcE/Ae0SGk7WZfiNjI5nlOdy6HyDNwOPLjFB+s1iVA1OufGbaeGDVAR9x2Jgi9A2RayTsrFNctv",
+	"rSgzOoWfOuOkJfiTtWjBCR8HhJr6GDJcYV2Soc5vqXL+sKp2Grfdq/4y64ECuTNp0x0sHzxGXuPrnVEB",
+	"RU0ST38WU1pTae2RxoID7FCd0lcKrWc/deVE0+yHt1Q2u3d+Jr51a2GsV5ToosCm1url+4erYN3TWd+I",
+	"Db+xjVyZmDShVqD+fpzhCRUAVLEfzeuWDUxPJEEvs7bqjKCuL0X7VN8HlM3NIjJbDbtO4pvpihgPmNXo",
+	"AW7hgJRiDlAgWl2ssZPki0yHPomaR4Q2QG90s3r9+lnEwKM9bd7d5EyTlC1FUfG6aWMWbX/aSLnVUrqo",
+	"R0GTZUw2C8mnYqq12bN1wTbVOfHidcYUuk+5EQxayBt3KGmcXnY3QDKEPKI2aIW0GzvhKxWxbtfxUPye",
+	"h4FEB+RKuQt8dokv9/Uw9oAPMmj2ElmGM30QhUBFEv1K7YyCtMsN8cTtEspdcDpmpYo29IeTHIVWY1nP",
+	"QlpSikURVCjqim61uLk2YTFzR8GhBGpKFfJQG6/rDaRKp7gCGCYAV0nL7kDw2uSxC/5un0VQJU3+GKKB",
+	"bnBoCN1HynGz4SE5CPtWgRqb40a3H4zY8y0MUOKL4KZpKGOqqxIbYK2pqbC6Tp3B1ehlEYAHvrFTb+3a",
+	"MW8N5QPm7KOQo9CAU4aVpSlHTNwPjCwrb05FNlZqOC8o6Pfag159PPTdLULbzXgphqPV7ky4EP6MUuLc",
+	"zQALsiFbBSv0bOYW1y0RKzt8Mlu0mUNh8Jp7PnQ2PrcnmeK3pV4p2sHW1qS4SosYDi/loBINXvLNCo0v",
+	"i3GXjFmnCgrOHvh6AobtkBy3hxePhJGlaBg9bg0ARSMywGytBGGvVkZ71UYktiUBd+eJZhjw67bpBe1z",
+	"34161wCyoqPsgxHv1oa3DfWuNbbbsPE3J/uZqzZ+TYLdviFsWD6fVyuqkUOwjHXUjn3qad07miq4LTVm",
+	"b9qwJaTI6LoUdRZl7FEBZukTuPe2Ed1AlCi3BQs+xHVN4nmOT2fpKtE9zaMOYn9C+gtsyHeG5e5la13Z",
+	"3FdHl//Ppf/vl+V/fj9OMZ1ttfHgThs379p7bSNYoF2JX3EpKZJFO2Gv+/y5Dbzc6pYhlPOCWiA1PQFi",
+	"RQQlTy/rLTDFzOcVAgQEpWcmdZKIkjsUknTIssHlToQzwxu7oQoSPYyC1QhcfiSarP0ozSjtl1uExLod",
+	"rvAD16m9T0qUTTHCmmdtn3qfgN3+PuvhYTrkDj0H2e6hNMsyoM3DH2AcJbf4w/F3SgJ6TyHuQPK6YqIS",
+	"MzD9PZZX1phqBNcFOiAGYBseQgbDLUA0NTgx2EC2a+tiv2qXW3QXq6WT+t5XjHeAcZRyTJVSYNtxNue2",
+	"mNJy0DqfeabkFxmg0SbCYmMxyOWnIG2wxQKTBleknImDBUWD/rUuJtyYd80GJ7NQcixFCd+7Sfyfy1+e",
+	"JXX6aUdJxitiZcuGvxESBp10UHgIH86IogYJRQAqxCego8cmOnpHhLnLuNAzaW0Xn3LSB5mRZtAOcRDo",
+	"9jsTr8qanrz5/kNcl5hiQ9VMgR9SgusyZWD5ttFYs7WnUP44d9YhjhU6XcmT2fTnWu9l4eFdmjPz+PzB",
+	"o9vG3Yt71u0NqvtCiTYeG2dzURutQF8vuK+HuGB5ARiZvsNN8pA0IEsfrZRkPchETnqjPaLfWgOt5JBC",
+	"qVYiCpc7kvRtctx1exLcrEkp3jY9n3kMdsKSmqbu01u3977d/Gl98M8h+tJuss8ro32NFkZuvzOs0pN+",
+	"l0d+sZGjf/8sfbywi1RS+4HngP+sE4vZn841oq6WzjzPo+ZT+cDTGDbhczO5lpjJFqWER92qEm9LF721",
+	"dhvirQsPIhLSgpVeNlIqXtv+5yg3IzaDax02KPPAchE1pHjPywZPZJ2jzFAqHORy2s9upJc2piOhbhfX",
+	"w1lCl4DyW+9Ck9b3ZkeMHl5cK72sRDkRvnd4M1S9wPZrNE5Fnacpoe/A94FIWnsdM5qNeb3nWz8qxSsx",
+	"0L9Dn/rTkxNKAGjyaLE9WhhqwKUnv954YUQEuR3h8OwflYUt7EplOKikd884XxvTptv09BlQwQQNyIQx",
+	"SW85DF2GIOS9p229Kuldf97sCmT3N4ZAS4WlxPnQhMttnlQsh/flffa6SZKGx2ClOvaaWttJZEzQ8EzR",
+	"7ekMji1ziTKyEiimIuC8pixeDm0oU4wU1wIh3SnN1VtDpLNd+DrdaPJO1V6KqkrPwgd6tq48rK4z2EYL",
+	"GzTJdojITsWs/XYfbwrvZ2+wNDBqLS6qeSfI9zqwNax2WPY4gtMETcJsWgtJtLWFXNNFN99ke4jP1uah",
+	"K/ijazEMueQdWZDudAXzg7AmZ0gsqmS538bcB9UhzGKXQtkVJE1S+nEDsxWYQbBlDOJw+eyLNEJNdbMl",
+	"ttO2pqisoumKsHc2ywch1Qd23nQ82YP+1+g81jllVQ3j1M+OZKVW68hGqCHQGuCv4aLcVu4RbXwHVALN",
+	"kfIJlpFDGaL5yPmpkylAIYiyyZ1qWLr3RCshStOU8+u5uL15dPLRrokE86mpCgNG4SPu3DZVPzHPwC79",
+	"S77yORCOON0ZgEPnmNDec3rjB71lQsnjAeTSHNPm1RkhBFJw6eNXtrvSZAs7747U/wESIWcSqbnVWmVN",
+	"BaCeAY0ci+/ZpDq8uBSVpJ4Q65dDEgZ6qrH9aPQLw2QVhY3+o7IoBNih7qTUVHqs6wtfXhkh8KBKM4M8",
+	"XWnjoayVwQa+Ea4AG+cPLyxxjEk20oZ8SkZiAgYROWgjcAcaM7S+BJUCEo2N+18ApqS4FiFRXTTpQa2K",
+	"U44GLKqnAVxohuBC9xFc6BTAha7Ux6ILnU13owu9bCFfJc4KRl2oqTE2OkUfneA3jtGCw1soUUfQTYAu",
+	"n4Fr/K0VCpYQfEToyGy4GoJ+wE9UJxw9BS8mCGRMmQ9r4nt24Y4TGBRnFAPLiCqdGngtxDxE0X2SfhvG",
+	"nSqilvGogscRSL+WhQ19wnwOTIs23ZuBAgFpLU2BWKt4y8rap23S9UqqAsGZP2sjrkqOrdjCwNFhLlS5",
+	"tiAbrmFKGAMVaM0htNYNijgnNGKy9erA/BxSyDpRsCWpYa0BygoG2Hjt983s+QD1T94OcHJX/t7+JVaq",
+	"NEO5Iy2zlQ+KgkYZC20v0vuroBAmSrld7+V9e60hbrXnUTtK0JhWkUODTlMnsll3SG9EvXm3TQ/6934i",
+	"NHRh+WSrExq0IX/wOHpuqcUOBfl5CSZ3++Re9R4dnfKz0f3ivLzqJdkH5A9vw5jpagrWrGvnYZ/XUqeR",
+	"/n2Gua8OpaxAS9n9UzmZCmPZUgK0FLT4E/9YcPJZmxmvKve7z4p2I7hgJ04dS6agdbvePzjWtv9BBtm8",
+	"E+8Srnq1mM14vcLbsHqpu2KVVo2HVZCknY9WkRQ3fOUr5IyoboQZMDpW2JP9Dy2VKN09kHhpMkRW4Ybl",
+	"lS54Je2qX4uJ1Oo/xCLzxb/9giter5wi9XozyzxiNJjM2+QDo3UGyb9PqYzCaS8L6AAy0gtV8no1iMuu",
+	"omR3KHOruJyt62+bI+2oGEi7K0CVDcV+WKojLSJ3KB1jHNRCiSWG20Pyb35q8gv8JcB9uFNbl+RmdKuB",
+	"5WYw6QklJmJTbChAw2Litz+9AnXsSjlNmcolqTQB6g/QnS+4XdSC5W9L04eU8UnfLOZzXVtz5PW0I2ur",
+	"vM8uVfwWYCJHenxkp+JoqeuqhKm5TQiZ1TA1b1xLy4qam6kwOC2txJWCDHpoJOQ0R1ysWEUcBOWXgAub",
+	"/uWkc7Ici0Qqy4daVau8T6OUE6VrtGy0QtXYZE4qQ9IGotrhcTIZs/pKBRepzwQAh4FlvKoGrTdKgy8l",
+	"lXkowG24YQd01bR8gPTDjKHDxIS/B7WVzTqNrgKRZzuqPqKyFX9FxECUjs4ntgcyh9eJTLkJ0eKQe9GA",
+	"BiriBHSOIHsevPzOBKqqES+ub0UHAEm6llodbcU2teCpmi9styREpLT1xIGQjpO/cw9GdMasWXjPxjPm",
+	"hWHGrK0y4nBZjNKYAUTj+5yKeqGrAFhnEBOZ1EI0RwmC88EPurpSvlVCjWeJuOUM2+hTE/D/6R7p2EIz",
+	"7BlfsYLXNQK85X4lc18vkrsFzVtpnthHD/UQrnwTiilqJTMP/AAkhRBLVyoJtwuFcFlTJ9lO7YHMMEex",
+	"56dnffZ3rPVl0PGwBQGZ+ZB8kxilIDaB9OYXQCojSyicntfyxilT12IFXdK5MZD24Uxrx3khoVqBW2ez",
+	"lZpqLHPHUqSqpBLDa7HKB2y+QPgbx73DVWH/pKVNMKUZItvO+62cpMSCwioYty14UT4IfgWnPFUL4XO/",
+	"Ew06/mc6L+DFOEUhA6yIgoQ9mHW00gAai5d9t6Zgulf0J1pPKsHn0smj2bFwT/eSiXwV/Zv7/R87Wuhl",
+	"vbdHE31EJQq/4Is8Gz1EM/8wLfuZvBZLaUTW5JgRkX9JXXq9Gf/WaoW2pn3LWm/71CeV3hhaMqUAN5ps",
+	"NK3Tk7PzbiVtb5mc8MN7ToC5pXksmfMLxgNPCEgUHKkdxZdMwSRGfYC2ieV4emffp8RZp/S5jWKKbXn9",
+	"n7qOwr/bYzJvrUxa6yT0YTR/qzW2z/YonN29u13KyrYFeynGm/veaVIfPukPHNbr5Pl6HQnw7wxDlWfU",
+	"oMP6tlGVxKyupvIRPd9Q6QB6fS/rmULPRXkUPlML1iNoweqUuObQBRug5w1qeNJCQVozHFXyngN17ndw",
+	"/VT/q0uvbSFoeHUVBPBmZilVH0SbFmX0dkieKDjOQ/lCXK9xUN1jd0PJEGL0maYnHenAqK6AMbjeVvBz",
+	"JQdvMTMOXq+t5kNYsfQpsPUqcSw/EEJsS8nX65Ch55HrAjKdO1exDXBbYexa2Fqmco8SnQWxzdlYQOnN",
+	"hEt1QViUety0aWuylQKoMqRJu+fMtTJyVIkAoeObDNwKsNh2bC8/0XgD0rvdHJ5P2u2js9Ap3dORLu9A",
+	"0v2gxFOPaR1Fd+bzKhnDITVpJ7v5iFYkhCzdmkqzStu26nbUpSYZ/POrS/hu7BfWQWEhht3E18HCzytu",
+	"hbF5481BoL+NEqlHMQeP1n3OrRW1e8//vYPP+u+T//7t9Ojx77+dHD3+/d1Jdvro/d1/6zLVmg1+eA6T",
+	"0VVXP21qfwK6dqn7LC9k7hs5WI3IypUQLWXhRool2ImFdN+WkvrVlDNoda2XqgMA/SV5kl5iLvchBfKB",
+	"2Hu0nuh+DD7M85PzWGYMHqTK6CFv4SAgpQY6ChImRgIcK7rGTJPGAXK41RWd3g0QniwQDjWDuAhV9s4q",
+	"S7bt6zDX9pwserRCU2toP2K7MJPCxE735yWpM9aOqXQAMhuEAYyKx8CjhBWJpM2OdLna1PjGUk1EPa9l",
+	"hx6zyWptZYZRg/ekgqdt0w1uT/Anrto8r8vLEJibWeAa7SzNgikkl7ZapBRavRT1UcGNYJVwHMZkrJQT",
+	"Sa57qZSo2XQ1nwq15kfiBcwtoreH99cNwIhp/caP/ukY1R364+j3e/6ru//j31KLtNZPbmPo/pfmWPpe",
+	"p5h1rggPUC8VG2ltja35HHrtoh6gSI32Te777HWMe1QJXgLDe8Jl7T5kLB/Tn8O3pcnBz4c+Tp/WMxJS",
+	"Ta4UmE5ln11iv16fJzWRN07lgEwwi+WHDcyfB65uoHH8Sv+GsTKCYv09UigPtL5n/O1TvPX05GSTxBCi",
+	"43ZQaw7t8m2IOPdAYoFLU4AsKaLHOX0w+MplMRPsR13Pdc2pRzWOFKn/fZdb5ABoFGyp5J7aCcuyDoPS",
+	"uXq7e+WuLSjc2L1uP9+IFEEcQgijna5gbB3TyqzaP5oT8qMd2wP/O6Jaa2b4akDJbmCMYZPXjEzlkH/X",
+	"S217KeaVXrG5nAuP+qTRNSGTHuB015lWhluf/eIG5q5EPN1CrzssQevqB/yCzVLmIAHSXQpCMh2C9q89",
+	"mJ2cPr7/cPxAHH1fnI6OHpVn/Ojx+OTk6Jw/GD0sHpXfi8fjnfY4KPtkAtB4YI930NBtqP4xSX4B7R9f",
+	"f3sT+SJzuEVYMlUaCM3v6gmzCSEWmptSIoB7VCr1jUDZAAe6f1vQaFuazAbDJm6LAfktXW0wduOs7cX4",
+	"bhcZjQy7rVa0u+Z96AHnvbNdKV/ukWAFQqAYQo0Sw9AY2aT7U8gIW6DUYKBrYX+/cp3Ee7gkpw3vtRvf",
+	"7+Dwt4C2lrHHJyEV2y+gT92mogCITm8cEioUcMciYwtVCeOxn/MpV6Uoh/pG1HmfvUnoC5kHebtSzUgQ",
+	"TwNf5Z5fw8OZHAfV1GitRI0JOBTMNoQUp9Z6i37I8foBxF4008iNcAEJZlg/0V6t/i7zYhOPpFmftBoG",
+	"jggzWMecUxrWu8nVCFaA3w5IA3MkDzF3CkHiLuYNfeTb0UkOQcw7FP7udk/+M+EMQFqidSpuH/sY4hnz",
+	"ENzPUk3gBuNrQmZ8tQeDiHnDDiaQAO3jc7kfXt9nw+lrRrQNIuzWoPm+GCTf69Uce2yk0Bbo608Sl0rH",
+	"i/CdqYFu6z1/AEaLuxz9wObjmwF1tB693V0LTT1Tq/ImXRdM7uCmvqupbXOqkZg6oyvUGKZ0uPBjjF7U",
+	"XvoZoaTtWZKMsDSm4Tufoga5s/r1zTdZ6urdpn/Vse6qY/Ub34IsiIeaPD1TzWdyk6l8WvukUWF2mSnB",
+	"q73eWzn0qP241rQfpYnY4HVMvMj36DXVYtJnzzXmETT9efsf3Qj3TXRo1gqMVgcSVi24SUVVckLGyuNK",
+	"ec8WG/XzLUArGk3aFZQlNyjuTWMEDwLgiACun2GlYByO81hcDYr671tSHA6e5+E1dMuYA414cX0BLKgi",
+	"vPmVCZX4W5sMtCreDg9ih37Co1Uv7FeSKtwWvBRmUaUUmgMyAkLf/BM2E1w1sQqfw4Nxywi84bayBlr5",
+	"KwfxSZ9bdTDS8GacFEnZWfUgVTDDxPfyRsEYJUzsgyfWCQPc4DAT6Kwqm8NV6lZHSCPEzDCrBxtlLVmy",
+	"5oTdMULAL/ndjOULVUwFYvjc8fHRqLAblvNudqX8wR/Wvgw9Z3dCCTYcifXjDzG3dQwfLPzAMm6vfLmV",
+	"tUK54VBDBnYnZEK3wXWXPELXdTdQJtfQSkHALmjKDekHnO+VKnVhjn29X39W4typcAlqXoYwtJzdgfR0",
+	"s9ayChzxmumqpFOdAfw7PBYyzo9I5YCHo5vhU+I207ndSF7ZlmmE1YBQ6/bKvZ1kg+B1ysVwqaDfOQjI",
+	"jOXjig/7/X6OoWqUZvB1Eb7+8Sl8oZvr2tINpgwWM74yDHBq7bz3/j1AQo51wrtAoUoq98JqLczwX2Aw",
+	"C0omQtu6jFrgYSnXjaih0Mxq3EzYWgqvUv0HwBH6FDLfpsWRYP9KXal7995A/fu9e+yS3cOp3yPYgVA0",
+	"CMF6o31f/Ut2D152D/uUGwHiPip7gmZ2aJA004D7/Bbeoz4lV8odMiyWixuqcUpdYT9DqQmeb3nj4YvJ",
+	"3eOk0j1POfd8SgHdCW8DFIx7G4tg3Co48YVLcLmwU6GsLHCg9+6x3H2la/lP+GbAfoBdZVeLk5P7RSAd",
+	"+CjAwwcYFZVWEzjVvqwf1xOWiWwOJt7ywlYr7Ly50bufBgRnBjaF5u8+g2eRz7GhotTqeI6grf/+h9Eq",
+	"R9jox+cPHt31OBSEvIq4lBnjTk/xSIxUdwTAm00jGQC3yP/fI8ryOXpa5lQLjcTk2MOIl0yq+QJbswhl",
+	"kT5yhE/N2VzUDPK7s8ZNBzUA3xkoraIpYgU2kLb79t49zIdUwj2gEMoeCeUGXjIjJjOh7IDl/HiUR0yV",
+	"5fz/f/ZklNMTwTw39+6Rkr2kHCncApA2GGL0bX3ctmnYG+uTDCBfZbRi+fnJYwRVHdbOkIFmmW7u7qez",
+	"xznVG0Eq69Hl2Io6J3G5JIy2qajmBlfgSiF4Z8ZyeCTxclAYL1j+v35+zfr9/vHC8EmAD42a2ofZGZgc",
+	"AOu9A/abscjx8B6Kz/BvOFxz/o8FJriC1ei9tlGmA2H5OdkV7RUUFY5lZUVtwJ+mqFae8Nfcq/1Rm/OJ",
+	"Y0j6SmGCZoOmo2ssxg0w49zZ1JKqvuaCW0f1NZtK6OeqVuh1wLn+58+XP9271zo2sLoYEXYLJs36iAnN",
+	"Fex8oFjj+Ru4UN3Kob883LahBq3204DcY2HXjqeCV3b6z5zdoayWQhgDTYyMk8FwDUDq/xMVioIrrNK8",
+	"iyQAF+i5UHwu+ys+q+BJ0oQym7vgh3DqJwadQfRWshDKtNIf5o5Gj876J72st6grEjtmcHy8XC77HH7u",
+	"63pyTPea42dPf/z5+auf4Z4GJjdIo6gGdNA76Z/iVTTU3qB3v3/Sv4/ZjlOQtMc3p8deHh7DYOHrScpI",
+	"Bgc/XWswmyc03b+gwD8iAUOd35zXYDThLVKrp2VvAGUPrQ4nBoZT85nANKTf0rpJc8nxj7UoHdvnFaQ8",
+	"/+p+6b3Pdt73ay3G8u3elwNf2vtqdA7S5b+D0jPXbsvcOp6dnKCrFpRZdKU38uAPMmtR/TqoPQw4tUFL",
+	"6XAjALOBTFjqOPI+653jaFIvCaM+/oGXPmcUbrm/+5Ynuh4hYD2MB4TJ7rs8hDmogj4xsfcM2d16dyko",
+	"WuHOPvkt8q5AiwazH8X66NtUL6OIWRYFHRzvhPgdcBxfCr5JyRhZbXfrCaDJP1CR5u1vOYVo37c1cVsv",
+	"xPsNqjv9lEMouwjPmdy0qqERtE8H+kbID2cYGwsshJk2ye99luKjx+9k+b6pg9pJnU+daBVvrYcAj9HC",
+	"gHQr31cvJDw6BaHgyqmhI+Gbrg1Ayw66LJ579tL9CPVMoTkb6sJqDUsXhVWb1PGOTVJvEdv55gxf4pv6",
+	"H7aH5/jI7Xc81/YJ9B+AGx5vIfhY7W4lIfseCAjtvdH6y+fN9YBFyEilSnW+o21Z2wRSp1Z6QavPpG0j",
+	"rA96eyaQeRj985PHjfz/UatxJYuo10sMWf8+2/OUN4dh42A/te2pr5Fh/xYOHVLLvofuw7WGp6UX03Rw",
+	"0dboVnwuoxEZIahpNd6UQfV0U5XiTUcLWAJp/Yea9R2s+Pw5FJgo0y8lQPyyjlYYlvhAkXEr+kfYJ09/",
+	"/pt9VY4OpeG1jxB9Cm2hlZP9mdUEn3u5RTGAKz5cEXi8+5bADG9PD2AhprdJCW0mcvwO/9hf8hPcSxSO",
+	"wywq1AhQl4jhXUIKHNOK8ITIs0jWPXrKhCovWlUbEw19vMGz0YY07TPwhbD71L809ChDFWSmbwJKKhSu",
+	"LEppmbhxK3gR/OaYzIOZ9hhysjzYvu1DgMsSHYJdesRP6Gr/XHrERxINjnY70WRe0rRXZiJs17KcfKZD",
+	"2jqgn3fhXgKgyvZlO0xi4lTT4j6c1GMk5U7x/2aqycPkNWfMSgHfB7jyvandJHRURsQFA9H5xhZwAMk8",
+	"cEKONIVw0BV4MiO7wDELKPQ02ZVC1gBXRZe8wW4V87lQoNdHeGaNU94dZgKG8j1L3Xtx8qlj2qgqP+MC",
+	"Hbr6X7UC0hROJA4CTvhL+U4+97kDZWfZAowGwK7PfhCbNMEkd3QE+QQv+ddUnWHyXTSLKwOKM2YOfSi5",
+	"fgHiC0zJxFZURHk+ufIjCa/R2lNqOazgJ9LK4dlfRinHaW3RyWFxIUk+xFZOvmJu98WMgDHRxwZRbudn",
+	"x+/g360WwestanwWLARFjZ/HtRCIPYOewU0Vnx2u4fc79PTmVPxJ1fTObe1W0jvW5OTznFmCB/lyGvqW",
+	"FfsI7rxb0MKqRLyc2yJRIAm5Fxj7HS3QFYcQtIACLotpk2kTKd34BEQcgAxJn9UdsuPRquVULYYnLzDM",
+	"kGnmztJFyBBpt2iHNjfuokqjHWFTejeC835yYfR3bOC+lzD6AoT9J9SzsXe4Pz/fGWaEtZBu+cEy5Rix",
+	"qgbvPu/BS7o+L51QqQHwDHKrKesvZ1NdlU1yhOmCZDYtTGY4aAqASCuKNWCSXQ3AIVg4dsFG2k6hcHAk",
+	"2Ey+hTwP6LzLFcuflmI211aoYnX0N7HKIfg1F00XMkhB8fG2ibAmag+LXcopXuw4xHqgjL0gdNwcBWUe",
+	"4SHEyWH+hhBqawR6gH/3SaZQFWo0JqvMK65yH3YJtYIc+qoPAouBsygwr9XbcHNsVh/BjftEWq3auTdY",
+	"xwPZajGqs2ObmORnUuBLyBwJ0Brx3fR4DRzaQEo2NqppuCMg1lxAUWcbGyr3WOzLqWbL0AIjxSA9Ptth",
+	"JB8Rw9/Eigy1Q3hrFDD0atxvIZdHV+XRiBfXIm6FHqA23csaPC0nInAXpnoe3DViyZoHROnlvzXNWERp",
+	"hvRMAswO34ZPvHQ8GxgsDW1jWD//9Kq35edo1HtHDi/dliBcvHtzvHwrPqvWlq89O0Ll/kDk7Ntckw+c",
+	"72cVoHHtREKMXiI3iLLhFirUAPx5TLrz07N9pLAotEIcgydcVgLfdbrHdF5r/YzXE4E3PNh9w9+bxP1f",
+	"RCm5h3U9Pzvb52ZKQuQjrNp6sM+S/13xGy4rf89HKidvqJakjXWKydpRlr/XU6Kk/n1VlSJE4Lt97c/3",
+	"zyL8MXrc50oh/Er9gs10tiUERuv/L+XZDr3gogWI4iIRUccU+tmN2aROvWfK4iWYtCtqWw7qtgwKrTTB",
+	"4GgXqCBYClrKTsHrSldoyOsT2aPNC76Mh3T9/VtTGxsiiWLimOf957VcvQt07Rx1np3DRcLOdMmnFnP0",
+	"g59UqLKhfN+izMO6bxA6oNiJlQlFFN4nM+Vm4OuTGsHTXId9iKH7SWdq5NoJ+cryIm8pL2/vzf+MjDO7",
+	"hby/TurckRdAPXkBKWOz2S4C1iNEKmJN+bbCTJa+4M5pO7wKne3QVf+6ga8+PclOTk7iID6vBVR5I2Ax",
+	"+fPBXfA8kugZlPiw0Sr8m2OJUd5n4B3JOVY/6ZrlSy6tL54PSQS+twOAqGZMV2X0cO6xnPBepyYa7c6Z",
+	"CbXXVyqAc/hXXhaFmNsBs+KtxbU9wqOcD6Dqzf3ppooN0Y4A/0NQIB5gKbhiOUTmcyah9R6rJAKR5CW3",
+	"PI/4MWK/csNyWUKHG+pk6JY9dBo3GEOhqTzjxh7B44+e/pSHsjKPKTCT2K7wEl+K5VKh4yF6UE4fMPIL",
+	"02ywjsBjg0WIWHfcO6UCBJMrZcBOMXez5tqQskFlxtFP1DDOWD0POSeUfUWzDO4W4FrsKbUYMJh74v1d",
+	"WPvFZXf2R1fex3pPkGrVNArSJUKHuF/+sRDQDJmMbt+LIMjkgwB23VlPvLhNttBBDUdi5QyLwvA7o6mp",
+	"5URHDT1Pp3kbzPN02jF4eErX6M9PDh78a1FVRN7EDBD9jLoDjgNzwDggWmJE4TnWhWfejdniFhfNYcK+",
+	"FKFZPrN6AviCjoontV7MoeJwDEfpWqoyC6ZfdqUCXk3TyF6VDBuEI9nFTlRsx4015onVg7dhm/2wfkEs",
+	"EargJnZZSht2BzoAFdHRU4GYsStXFnr1zbUB89/XfqMu3UWgCDPescfQ4OjATQ6tVK2GkxaA6BzzjtCL",
+	"NFFwRJn3T0zegNDnD08M8W4nXDz7RnQBCdAH6J11byGwv6ass59o6Zmav7u5c/oP23jjJ0ePf//3O1dX",
+	"ffzr7v+4MzP/bRIdElIHdxxoNGs2Mg/lzaHdXGgOSwUUiXmHvcTy0WYyLX6+dVMT4/02/QBxTlvW25Cz",
+	"7Qet9erfELoD3JCgAqCMjYUwN+x/v3rxPIUS1JFRN2j5HdBJWeuZfwnTqqVpfFM5TMt9kjDJL1tVEGSO",
+	"NGi48DM7HfZUgwm/f1uCLPbMNVJNqrid6VQvobk2wbOYBvmfKQ1V2hmLuj/Q74jrlbFSz7j0mD4AdsDs",
+	"UhYiixyU1K4X2ahvKZCtdVFX+kqB4j0R1nisSXSOc8h/0jUpcE5bvoh7vmJZP7TBlMXUR9G69KUnfqX2",
+	"0Zj8sgbVCQS+tKsu6eR/7+0bpKDhvPL3dalQGyNxukDXKIp1JW6PEfzo7tnn7c3G+qFAUKhjKIRGud9Q",
+	"1nEtP2AsoeNYSrdFZNWP0G2/0ZRUXLHOpFRaUBTzS103vB9KRjYbun0bHB+092UAi3IqHiYroJEeUvy/",
+	"dJLUniwepc+2vOvncMU+fC0CFCK2hs1ufSP10B0TmwNHMB5TXgYrdxXBojrtcOCBYYi1e1OfemSPBELD",
+	"XKKHBZorXamZsNxpLdQUZkaQJoqdPmR/kz+QmQBi21AnPv9ONBppiI3ThfI6sAMNpJdR8z63/TlePlxg",
+	"a+6NXvrQZ8Yx+FpMpFb/IRadnJ76A3dpranOUx0sDbdDEqwypHyA1zT0QA8dA/I5JMmDU8hDEfm9q7S+",
+	"BncHeaTIKEXr5IIRSMoIZH5N/bpmc0sgpwjGSqjeeYR+k3fKOupXuB8TarU//BepBXBz7uK6cFjhnMny",
+	"m6sDWFeZvw0lGYZ2/M79876TkU4E8NHeJyaLzugV+Oa+XNowdYQlBIMvuq27r3YL+RE0cNxkH026EId9",
+	"VLaVbwGyzwkcRP4il+qADBAv/TDQBcKpmGptRBYc1VQmDD37fHEheOe8rxieg869CEPOA8M+12ykSynM",
+	"RWQTXanGUTjT2EkeHxTZSpAt2Gdv4Hvf1KCZmndOexw3qEek8fHxmMvaB6TR8U64ehuGFh2iH3F999FI",
+	"vrRVEXWwbYnhW5N9fhT7y8CvWKjRxnbwsLCW2ZezHb5AdlZjb1AY1kxB753qqvTnevVnZ6l1aEH+dc5p",
+	"GyYIj5o7eCCHJgAwhisQMdvXf2ErFA+xoyCKC+2GfIiAs7muo8gH4i2wNy05AEq6b34JYVlqNyst5A6B",
+	"UZQhlmYhmPRFYcESyqiYHUOMFPcc8eLaWREzBAAMHj9sv6A0g60aBPwjL25k6FdDHdTTKRW2Xn1qPQnb",
+	"2XcCHbUavP+ZEme/AO964dbSHwCKuLdpNMG49uQP84qrr6P65TW4GLAeBAoUcvQ6ZKjw+Bm7D8SwseU3",
+	"Oa/Jv0FWNNVv+I++xGMURYgx44yc2Z6joP4I16/QM3KlRk43JFx3JlVRLUpRxiDTXQUg6PCkDAjvZoE4",
+	"MnCoCMm1lGNy8Xu9r+BKK1nwqin7GTCiI3OlfEKWrksEzgKkYcNKDfqfmeolMbJ8ImzeJDS4X6JPFpso",
+	"Mx4PAeFqISemSZ/8zrAclizPPAoGrJL7HupsMgKnNguPe7tHgU2fvfKI6+6b/izJ0IBIP03m5B51F197",
+	"QcOvFQT73yd7z3IVEzMr9V9FDH8VMeylJq8TzsfVLrTafXQ6yV+Gqz41Pokz/fe++gew5791h6df3C6n",
+	"58sNyzBDwAQnI8hv8s05Q1uui02HaEzJX6FTNAzv+J3bj/f7HZ4X49fogvnrCH3RI/TnOjyAaoV09YVP",
+	"z+6rHf1/5FE7fue2b2tBBUDCLHldmqj9F7YzaXoft7obURpettZbYY+C9oxwM0B1p1RMr35T9Xyf5U/H",
+	"R79wW0wH7F4OLufNenBqvnR+etaNLPmy6UR22Kb+giXae+/T0zEMd69LU9XnX6ZE+CefUR5KhHGz/lKt",
+	"y29K2Q0ARlHnvTRrS6Na+xLbuF8LN00vQaWXypv62N0jlFeMdLnqpyIzH3z0no6fayXoOH0OGbgrwOCm",
+	"Rx1p3CN/fs0nXY+my47hGnjs/VTVF/W4hlwI9BM9HR+5WSPT8wG0Lxig3UlIX6eM3MNLz2f7X/xfqO5E",
+	"Dr9FRwDXHQNspua9XF3YNs3RIXgbbAMcweQM8qjHE5bw/rHwn7US/Sv18z8WvApILmtwNCCC0YUF/ndq",
+	"eRlKBjibR+yuyboHN6Q72spQodbeyDlX6kOhc1JOsoX9KuV2zJeyzwoy8ylQX94fGtjeG9Plqxrt14TI",
+	"gqhfHYgsHyFjbrMAftcUsCr+o4b7l2L5l892C/DMTuVjbzsYBd8uR62/6k+Cae4n1O3ZoQnfFvLLF3Pp",
+	"0Dy6/KF+X79SfygN7/id/3NrsujLBnfpk1NOtz3km6d/SbskgT/1RXZ699V+PW+BNI6pEXJ34V2EwWAb",
+	"pKCATdBo5DViVYASAqk8ShMWhWFzATU6jKsVZQP5izyIdLgEc7MhkV9pu9FK/UpFDXDRwgEYCXTcyZmI",
+	"sKmDh8FOhfIQEZD6CKXMjkubdj64rwO0glLb2ygXHbmiL2kNdySKdlVqr1VkA2DG6YOTk9lmdfZXVmS9",
+	"mVD/IamnQi1m7rw5/byEC+kPIgm35ONxJZW7rXJ3//4nqm7zxNPJG+Hnf4HE03YH9n8NjqyrypmlX0l6",
+	"2VT4LEqTSK6vEbtKVyXTSpiMGQ0enwAK50uwgKfOwBEplG2wjC+Zn2+UrxaSKPT4Sm1ACWNmBTfXAxyN",
+	"nEwhPAMepQCjhc24qVH7fGEhd9Sx0QBs426eLHhdsnpR+WASZqQVU+Eudm/XJV/12c+8mGKb+u8Mm2up",
+	"LHTXnEhl4g7hBGLC8q642PFIl6vjfr8Pjrgr1X2hLyU/fkd/RfdeMM6uxQoz0Kx4a9lIGFniXnjnIBQz",
+	"cOveEW0pSpJjrOHIKeyWSob1VPjZ4Y735JA0vsDWvirfixudKIHkIv8LhhDX6fmv8Ne3Ff76hSMonVg2",
+	"CEWBBQS4cwg1E1vsEFZ7yoMFone/294U5O9w1aduoIBvScOs1CtWOW0qspD7X7ZE3pfFQzkCVTfAEM3X",
+	"Wh5Po+uyu9Y6d1/61n6hNQGEfqj+DugmGSx95tfgkxELvWE7oXwzMJQcc0xwczoahd1Wi7rO7jJre98K",
+	"AyqmR3+IAo4ejZLyqC5YrhZVlbNRDXn4kDWP60HSaZlsN4MvIPIaS4W5OnwGgBO+F+uVoiaOoWfNWtsZ",
+	"eFTGeOW0wpGGMnzkET7Tv9IQ/x/4Sn4A59CqWvmU/0oYR+m/PiX4QSw38vyXWzTtpWKnJ8x0d7WJSP72",
+	"dRF8+Jfpa7PXSctC9yCm9PJP3+hmz4PaxYSxOdNtQMW/xifdGkp8osaXOkl5L0utq04nS424MHvr1/9K",
+	"qBawU9tA7H2r3W86iuHYaEMwicPBC6dc32K7yw9ClX+uQbI5eVCERuhNG6KpnEC/H10Rqg6CHeulChjG",
+	"dDnC4HrdHDJxAYd3xkvBJGD7CBWDvwXvdcWtCIjDVIIK9W4IoM1e0LNA9pJUpmbNuoYvl0rU4L7Fhs1D",
+	"fSPqPPPAB7zC1JquRv1u+J+qT7979hdq09+8eivUPZFEyF1CRvvnh7lXzQlNHcrtAmsvIHsl3toAxNwU",
+	"cBJckiaHnjZQUMmryrMLPCMefltadoeKGSl3TBsCv2K5O3RDdxlBw4Zna3XXn+0r5Q537QHe9zzcAAgP",
+	"EaPQER3v3CPNC29oztWfEyp/BwF9YhP3EMj7iGaPHYc8cvzxk7u8UyPchp6Qbnv/pNYzp0j7pnYRvrrS",
+	"dEw8aLoXOoxkTiRFLoLFnpP0GXKbt+wvWKQr5VtCwDOw2S4FRuk4pijereqLG1F30Pwt605b9SYP2tPI",
+	"Y6Wxa1//T9q7+ZmwDV9bWOgfkiKHQ9j8uiNwPa0e3+Yt65F3OfMG0x9CAj6iDd9etBQYf4nSASPKY49u",
+	"OJG8w/FPkca0j1+zKTaijvHfWMP72C9Kjp2tjtHb8mgROS+nms9kpx+bfv6UIRt8Q1eTMl5VxI5uZ511",
+	"JBpGotLgfdPJ8+5uF8UCsJKh7abgtROGv/3uiJ78XvDLoq56g94xHAZ6ziYotiYkDDchdA+WzVhall8/",
+	"akGAo0n3PgBewmvotiGNrmD5o5s9qWze/UqgIyYCZzVTp2Tydquk6GHkkN98Vqp1bwYc1VdBQLuW6FFN",
+	"HmeiRYI0VtcrWJ1SOAZdr1q3+kDN5q2EOw5IpAs7dQpF4T2R0SPi5kQdD4kBj8jWJICahTL9dgeTrs2R",
+	"ylhe4Z7Q6uBOR/d7Du+O4/8XAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
