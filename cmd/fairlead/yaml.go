@@ -12,8 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// documentFields is the order in which a resource is printed. What stands in none of
-// them - the ETag - is for the API's callers, and apply would not take it.
+// documentFields is the order in which a resource is printed. The ETag says what the revision says.
 var documentFields = []string{
 	"type", "name", "variant", "selector", "priority", "ttl", "labels", "description", "body", "secret",
 	"version", "revision", "created_at", "updated_at", "updated_by",

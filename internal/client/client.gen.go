@@ -56,6 +56,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -248,6 +269,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -356,30 +413,6 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
-// Defines values for ReceiptState.
-const (
-	ReceiptStateDelivered ReceiptState = "delivered"
-	ReceiptStatePending   ReceiptState = "pending"
-	ReceiptStateRejected  ReceiptState = "rejected"
-	ReceiptStateStored    ReceiptState = "stored"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptState enum.
-func (e ReceiptState) Valid() bool {
-	switch e {
-	case ReceiptStateDelivered:
-		return true
-	case ReceiptStatePending:
-		return true
-	case ReceiptStateRejected:
-		return true
-	case ReceiptStateStored:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ReceiptNodeState.
 const (
 	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
@@ -401,6 +434,30 @@ func (e ReceiptNodeState) Valid() bool {
 	case ReceiptNodeStateOffline:
 		return true
 	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReceiptState.
+const (
+	ReceiptStateDelivered ReceiptState = "delivered"
+	ReceiptStatePending   ReceiptState = "pending"
+	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptState enum.
+func (e ReceiptState) Valid() bool {
+	switch e {
+	case ReceiptStateDelivered:
+		return true
+	case ReceiptStatePending:
+		return true
+	case ReceiptStateRejected:
+		return true
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -563,9 +620,24 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
@@ -610,6 +682,9 @@ type CredentialList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
 
 // Event defines model for Event.
 type Event struct {
@@ -758,8 +833,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -786,6 +866,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -797,10 +880,26 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
+}
+
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -838,6 +937,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -859,6 +961,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -972,6 +1077,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1051,6 +1159,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1269,8 +1384,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1313,14 +1431,10 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-	// connected that could be waited for; a node that comes later makes it `delivered`.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
-
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-// connected that could be waited for; a node that comes later makes it `delivered`.
-type ReceiptState string
 
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
@@ -1381,6 +1495,10 @@ type ReceiptNode struct {
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+type ReceiptState string
+
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
 //
@@ -1439,11 +1557,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1485,10 +1608,42 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
-type ResourceInput = json.RawMessage
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag     *string            `json:"etag,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1496,6 +1651,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1571,6 +1739,11 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1729,6 +1902,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1800,13 +1983,19 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
 	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1823,8 +2012,14 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
@@ -1832,8 +2027,13 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
+
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -1873,8 +2073,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1893,6 +2111,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1904,6 +2125,18 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListEventsParams defines parameters for ListEvents.
@@ -1939,6 +2172,15 @@ type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
 
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1951,6 +2193,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1976,6 +2224,15 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1985,6 +2242,15 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1994,11 +2260,17 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
@@ -2012,6 +2284,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2020,6 +2295,9 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -2053,6 +2331,24 @@ type GetReceiptParamsState string
 type RollbackParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetUsageParams defines parameters for GetUsage.
@@ -2096,6 +2392,239 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
+
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -2176,7 +2705,7 @@ type ClientInterface interface {
 	// For operators. The ended too; never the secret part.
 	//
 	// Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
-	ListOperatorTokens(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListOperatorTokens(ctx context.Context, params *ListOperatorTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateOperatorTokenWithBody Create an operator token
 	//
@@ -2283,7 +2812,8 @@ type ClientInterface interface {
 
 	// UpdateFleetWithBody Change a fleet's settings
 	//
-	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+	// not looked at.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2292,7 +2822,8 @@ type ClientInterface interface {
 
 	// UpdateFleet Change a fleet's settings
 	//
-	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+	// not looked at.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2302,7 +2833,8 @@ type ClientInterface interface {
 	// ApplyWithBody Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+	// changes, and the warning `absent` says so.
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -2315,7 +2847,8 @@ type ClientInterface interface {
 	// Apply Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+	// changes, and the warning `absent` says so.
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -2330,7 +2863,7 @@ type ClientInterface interface {
 	// Never the secret part.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/credentials (the `ListCredentials` operationId).
-	ListCredentials(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListCredentials(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateCredentialWithBody Create a node credential
 	//
@@ -2441,6 +2974,9 @@ type ClientInterface interface {
 
 	// DeleteResource Delete a resource
 	//
+	// Afterwards it is not there. Where it was not there before, nothing changes, and the warning `absent` says so, as it does of an apply's `delete`. `If-Match: *`
+	// is for who wants that to be 412.
+	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `DeleteResource` operationId).
 	DeleteResource(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *DeleteResourceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -2454,7 +2990,8 @@ type ClientInterface interface {
 	// PutResourceWithBody Write a resource
 	//
 	// The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+	// request gets the first one's answer and changes nothing.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2464,7 +3001,8 @@ type ClientInterface interface {
 	// PutResource Write a resource
 	//
 	// The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+	// request gets the first one's answer and changes nothing.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2552,7 +3090,7 @@ type ClientInterface interface {
 	// Never the secret part.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/tokens (the `ListTokens` operationId).
-	ListTokens(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListTokens(ctx context.Context, tenant TenantParam, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTokenWithBody Create an API token
 	//
@@ -2608,8 +3146,8 @@ type ClientInterface interface {
 // For operators. The ended too; never the secret part.
 //
 // Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
-func (c *Client) ListOperatorTokens(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListOperatorTokensRequest(c.Server)
+func (c *Client) ListOperatorTokens(ctx context.Context, params *ListOperatorTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOperatorTokensRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2865,7 +3403,8 @@ func (c *Client) GetFleet(ctx context.Context, tenant TenantParam, fleet FleetPa
 
 // UpdateFleetWithBody Change a fleet's settings
 //
-// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+// not looked at.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2884,7 +3423,8 @@ func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fl
 
 // UpdateFleet Change a fleet's settings
 //
-// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+// not looked at.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2904,7 +3444,8 @@ func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet Flee
 // ApplyWithBody Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+// changes, and the warning `absent` says so.
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -2927,7 +3468,8 @@ func (c *Client) ApplyWithBody(ctx context.Context, tenant TenantParam, fleet Fl
 // Apply Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+// changes, and the warning `absent` says so.
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -2952,8 +3494,8 @@ func (c *Client) Apply(ctx context.Context, tenant TenantParam, fleet FleetParam
 // Never the secret part.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/credentials (the `ListCredentials` operationId).
-func (c *Client) ListCredentials(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListCredentialsRequest(c.Server, tenant, fleet)
+func (c *Client) ListCredentials(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCredentialsRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3203,6 +3745,9 @@ func (c *Client) ListResourcesOfType(ctx context.Context, tenant TenantParam, fl
 
 // DeleteResource Delete a resource
 //
+// Afterwards it is not there. Where it was not there before, nothing changes, and the warning `absent` says so, as it does of an apply's `delete`. `If-Match: *`
+// is for who wants that to be 412.
+//
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `DeleteResource` operationId).
 func (c *Client) DeleteResource(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *DeleteResourceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteResourceRequest(c.Server, tenant, fleet, pType, name, params)
@@ -3236,7 +3781,8 @@ func (c *Client) GetResource(ctx context.Context, tenant TenantParam, fleet Flee
 // PutResourceWithBody Write a resource
 //
 // The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+// request gets the first one's answer and changes nothing.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3256,7 +3802,8 @@ func (c *Client) PutResourceWithBody(ctx context.Context, tenant TenantParam, fl
 // PutResource Write a resource
 //
 // The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+// request gets the first one's answer and changes nothing.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3444,8 +3991,8 @@ func (c *Client) UpdateLimits(ctx context.Context, tenant TenantParam, body Upda
 // Never the secret part.
 //
 // Corresponds with GET /v1/tenants/{tenant}/tokens (the `ListTokens` operationId).
-func (c *Client) ListTokens(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListTokensRequest(c.Server, tenant)
+func (c *Client) ListTokens(ctx context.Context, tenant TenantParam, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTokensRequest(c.Server, tenant, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3565,7 +4112,7 @@ func (c *Client) Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 }
 
 // NewListOperatorTokensRequest constructs an http.Request for the ListOperatorTokens method
-func NewListOperatorTokensRequest(server string) (*http.Request, error) {
+func NewListOperatorTokensRequest(server string, params *ListOperatorTokensParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -3581,6 +4128,69 @@ func NewListOperatorTokensRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3692,6 +4302,18 @@ func NewListTenantsRequest(server string, params *ListTenantsParams) (*http.Requ
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -3946,6 +4568,18 @@ func NewListFleetsRequest(server string, tenant TenantParam, params *ListFleetsP
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -4238,7 +4872,7 @@ func NewApplyRequestWithBody(server string, tenant TenantParam, fleet FleetParam
 }
 
 // NewListCredentialsRequest constructs an http.Request for the ListCredentials method
-func NewListCredentialsRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
+func NewListCredentialsRequest(server string, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -4268,6 +4902,57 @@ func NewListCredentialsRequest(server string, tenant TenantParam, fleet FleetPar
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4589,6 +5274,42 @@ func NewListFindingsRequest(server string, tenant TenantParam, fleet FleetParam,
 
 		}
 
+		if params.Code != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "code", *params.Code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -4672,6 +5393,30 @@ func NewListNodesRequest(server string, tenant TenantParam, fleet FleetParam, pa
 		if params.Selector != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "selector", *params.Selector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5022,6 +5767,42 @@ func NewListResourcesRequest(server string, tenant TenantParam, fleet FleetParam
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Label != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", *params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Bodies != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bodies", *params.Bodies, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -5108,6 +5889,42 @@ func NewListResourcesOfTypeRequest(server string, tenant TenantParam, fleet Flee
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Label != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", *params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Bodies != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bodies", *params.Bodies, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -5203,6 +6020,18 @@ func NewDeleteResourceRequest(server string, tenant TenantParam, fleet FleetPara
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Message != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "message", *params.Message, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Variant != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "variant", *params.Variant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5237,6 +6066,17 @@ func NewDeleteResourceRequest(server string, tenant TenantParam, fleet FleetPara
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam1)
 		}
 
 	}
@@ -5408,6 +6248,18 @@ func NewPutResourceRequestWithBody(server string, tenant TenantParam, fleet Flee
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Message != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "message", *params.Message, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Variant != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "variant", *params.Variant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5455,6 +6307,17 @@ func NewPutResourceRequestWithBody(server string, tenant TenantParam, fleet Flee
 			}
 
 			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam2)
 		}
 
 	}
@@ -5562,7 +6425,7 @@ func NewGetRevisionRequest(server string, tenant TenantParam, fleet FleetParam, 
 
 	var pathParam2 string
 
-	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "revision"})
 	if err != nil {
 		return nil, err
 	}
@@ -5610,7 +6473,7 @@ func NewGetReceiptRequest(server string, tenant TenantParam, fleet FleetParam, r
 
 	var pathParam2 string
 
-	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "revision"})
 	if err != nil {
 		return nil, err
 	}
@@ -5893,7 +6756,7 @@ func NewUpdateLimitsRequestWithBody(server string, tenant TenantParam, contentTy
 }
 
 // NewListTokensRequest constructs an http.Request for the ListTokens method
-func NewListTokensRequest(server string, tenant TenantParam) (*http.Request, error) {
+func NewListTokensRequest(server string, tenant TenantParam, params *ListTokensParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5916,6 +6779,81 @@ func NewListTokensRequest(server string, tenant TenantParam) (*http.Request, err
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Role != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "role", *params.Role, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -6206,7 +7144,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
-	ListOperatorTokensWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error)
+	ListOperatorTokensWithResponse(ctx context.Context, params *ListOperatorTokensParams, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error)
 
 	// CreateOperatorTokenWithBodyWithResponse Create an operator token
 	//
@@ -6329,7 +7267,8 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateFleetWithBodyWithResponse Change a fleet's settings
 	//
-	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+	// not looked at.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6338,7 +7277,8 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateFleetWithResponse Change a fleet's settings
 	//
-	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+	// not looked at.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6348,7 +7288,8 @@ type ClientWithResponsesInterface interface {
 	// ApplyWithBodyWithResponse Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+	// changes, and the warning `absent` says so.
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -6361,7 +7302,8 @@ type ClientWithResponsesInterface interface {
 	// ApplyWithResponse Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+	// changes, and the warning `absent` says so.
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -6378,7 +7320,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/credentials (the `ListCredentials` operationId).
-	ListCredentialsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error)
+	ListCredentialsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error)
 
 	// CreateCredentialWithBodyWithResponse Create a node credential
 	//
@@ -6507,6 +7449,9 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteResourceWithResponse Delete a resource
 	//
+	// Afterwards it is not there. Where it was not there before, nothing changes, and the warning `absent` says so, as it does of an apply's `delete`. `If-Match: *`
+	// is for who wants that to be 412.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `DeleteResource` operationId).
@@ -6524,7 +7469,8 @@ type ClientWithResponsesInterface interface {
 	// PutResourceWithBodyWithResponse Write a resource
 	//
 	// The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+	// request gets the first one's answer and changes nothing.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6534,7 +7480,8 @@ type ClientWithResponsesInterface interface {
 	// PutResourceWithResponse Write a resource
 	//
 	// The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+	// request gets the first one's answer and changes nothing.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6634,7 +7581,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/tokens (the `ListTokens` operationId).
-	ListTokensWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*ListTokensResponse, error)
+	ListTokensWithResponse(ctx context.Context, tenant TenantParam, params *ListTokensParams, reqEditors ...RequestEditorFn) (*ListTokensResponse, error)
 
 	// CreateTokenWithBodyWithResponse Create an API token
 	//
@@ -6698,6 +7645,8 @@ type ListOperatorTokensResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *OperatorTokenList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -6707,6 +7656,11 @@ type ListOperatorTokensResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListOperatorTokensResponse) GetJSON200() *OperatorTokenList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListOperatorTokensResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
@@ -6877,6 +7831,8 @@ type ListTenantsResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *TenantList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
@@ -6884,6 +7840,11 @@ type ListTenantsResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListTenantsResponse) GetJSON200() *TenantList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListTenantsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -7166,6 +8127,8 @@ type ListFleetsResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *FleetList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -7175,6 +8138,11 @@ type ListFleetsResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListFleetsResponse) GetJSON200() *FleetList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListFleetsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
@@ -7601,6 +8569,8 @@ type ListCredentialsResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CredentialList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
@@ -7612,6 +8582,11 @@ type ListCredentialsResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListCredentialsResponse) GetJSON200() *CredentialList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListCredentialsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
@@ -8453,12 +9428,18 @@ type DeleteResourceResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *WriteResult
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
 	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationproblemJSON412 *PreconditionFailed
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
 	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -8474,6 +9455,11 @@ func (r DeleteResourceResponse) GetJSON200() *WriteResult {
 	return r.JSON200
 }
 
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteResourceResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
 func (r DeleteResourceResponse) GetApplicationproblemJSON403() *Forbidden {
 	return r.ApplicationproblemJSON403
@@ -8484,9 +9470,19 @@ func (r DeleteResourceResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
 }
 
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r DeleteResourceResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
 // GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
 func (r DeleteResourceResponse) GetApplicationproblemJSON412() *PreconditionFailed {
 	return r.ApplicationproblemJSON412
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r DeleteResourceResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
 }
 
 // GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
@@ -8595,6 +9591,11 @@ type PutResourceResponse200Headers struct {
 	ETag *string
 }
 
+// PutResourceResponse201Headers the declared response headers of an HTTP 201 response for PutResource
+type PutResourceResponse201Headers struct {
+	ETag *string
+}
+
 // PutResourceResponse412Headers the declared response headers of an HTTP 412 response for PutResource
 type PutResourceResponse412Headers struct {
 	ETag *string
@@ -8610,12 +9611,16 @@ type PutResourceResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *WriteResult
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *WriteResult
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
 	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationproblemJSON412 *PreconditionFailed
 	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
@@ -8630,6 +9635,8 @@ type PutResourceResponse struct {
 	ApplicationproblemJSONDefault *Problem
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PutResourceResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutResourceResponse201Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *PutResourceResponse412Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
@@ -8639,6 +9646,11 @@ type PutResourceResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r PutResourceResponse) GetJSON200() *WriteResult {
 	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r PutResourceResponse) GetJSON201() *WriteResult {
+	return r.JSON201
 }
 
 // GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
@@ -8654,6 +9666,11 @@ func (r PutResourceResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r PutResourceResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r PutResourceResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
 }
 
 // GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
@@ -9210,6 +10227,8 @@ type ListTokensResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *TokenList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -9219,6 +10238,11 @@ type ListTokensResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListTokensResponse) GetJSON200() *TokenList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListTokensResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
@@ -9570,8 +10594,8 @@ func (r WhoamiResponse) ContentType() string {
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
-func (c *ClientWithResponses) ListOperatorTokensWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error) {
-	rsp, err := c.ListOperatorTokens(ctx, reqEditors...)
+func (c *ClientWithResponses) ListOperatorTokensWithResponse(ctx context.Context, params *ListOperatorTokensParams, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error) {
+	rsp, err := c.ListOperatorTokens(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -9783,7 +10807,8 @@ func (c *ClientWithResponses) GetFleetWithResponse(ctx context.Context, tenant T
 
 // UpdateFleetWithBodyWithResponse Change a fleet's settings
 //
-// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+// not looked at.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9798,7 +10823,8 @@ func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Contex
 
 // UpdateFleetWithResponse Change a fleet's settings
 //
-// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+// not looked at.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9814,7 +10840,8 @@ func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenan
 // ApplyWithBodyWithResponse Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+// changes, and the warning `absent` says so.
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -9833,7 +10860,8 @@ func (c *ClientWithResponses) ApplyWithBodyWithResponse(ctx context.Context, ten
 // ApplyWithResponse Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+// changes, and the warning `absent` says so.
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -9856,8 +10884,8 @@ func (c *ClientWithResponses) ApplyWithResponse(ctx context.Context, tenant Tena
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/credentials (the `ListCredentials` operationId).
-func (c *ClientWithResponses) ListCredentialsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error) {
-	rsp, err := c.ListCredentials(ctx, tenant, fleet, reqEditors...)
+func (c *ClientWithResponses) ListCredentialsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error) {
+	rsp, err := c.ListCredentials(ctx, tenant, fleet, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -10069,6 +11097,9 @@ func (c *ClientWithResponses) ListResourcesOfTypeWithResponse(ctx context.Contex
 
 // DeleteResourceWithResponse Delete a resource
 //
+// Afterwards it is not there. Where it was not there before, nothing changes, and the warning `absent` says so, as it does of an apply's `delete`. `If-Match: *`
+// is for who wants that to be 412.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `DeleteResource` operationId).
@@ -10098,7 +11129,8 @@ func (c *ClientWithResponses) GetResourceWithResponse(ctx context.Context, tenan
 // PutResourceWithBodyWithResponse Write a resource
 //
 // The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+// request gets the first one's answer and changes nothing.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10114,7 +11146,8 @@ func (c *ClientWithResponses) PutResourceWithBodyWithResponse(ctx context.Contex
 // PutResourceWithResponse Write a resource
 //
 // The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+// request gets the first one's answer and changes nothing.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10274,8 +11307,8 @@ func (c *ClientWithResponses) UpdateLimitsWithResponse(ctx context.Context, tena
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/tenants/{tenant}/tokens (the `ListTokens` operationId).
-func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*ListTokensResponse, error) {
-	rsp, err := c.ListTokens(ctx, tenant, reqEditors...)
+func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, tenant TenantParam, params *ListTokensParams, reqEditors ...RequestEditorFn) (*ListTokensResponse, error) {
+	rsp, err := c.ListTokens(ctx, tenant, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -10394,6 +11427,13 @@ func ParseListOperatorTokensResponse(rsp *http.Response) (*ListOperatorTokensRes
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
@@ -10531,6 +11571,13 @@ func ParseListTenantsResponse(rsp *http.Response) (*ListTenantsResponse, error) 
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -10748,6 +11795,13 @@ func ParseListFleetsResponse(rsp *http.Response) (*ListFleetsResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NotFound
@@ -11105,6 +12159,13 @@ func ParseListCredentialsResponse(rsp *http.Response) (*ListCredentialsResponse,
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
@@ -11795,6 +12856,13 @@ func ParseDeleteResourceResponse(rsp *http.Response) (*DeleteResourceResponse, e
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11809,12 +12877,26 @@ func ParseDeleteResourceResponse(rsp *http.Response) (*DeleteResourceResponse, e
 		}
 		response.ApplicationproblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest PreconditionFailed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
 		response.ApplicationproblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
@@ -11935,6 +13017,13 @@ func ParsePutResourceResponse(rsp *http.Response) (*PutResourceResponse, error) 
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest WriteResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11955,6 +13044,13 @@ func ParsePutResourceResponse(rsp *http.Response) (*PutResourceResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest PreconditionFailed
@@ -12011,6 +13107,16 @@ func ParsePutResourceResponse(rsp *http.Response) (*PutResourceResponse, error) 
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutResourceResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers201 = &headers
 	case rsp.StatusCode == 412:
 		var headers PutResourceResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -12456,6 +13562,13 @@ func ParseListTokensResponse(rsp *http.Response) (*ListTokensResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NotFound

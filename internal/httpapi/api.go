@@ -108,13 +108,11 @@ func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
 
 func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, page http.Handler) http.Handler {
 	r := chi.NewRouter()
-	r.Use(rawPath, logged(a.log), contained(a.log))
+	r.Use(rawPath, logged(a.log), contained(a.log), headAsGet)
 	r.NotFound(notFound)
 	r.MethodNotAllowed(methodNotAllowed(r))
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		r.MethodFunc(method, "/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
-		r.MethodFunc(method, "/readyz", a.readiness)
-	}
+	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	r.Get("/readyz", a.readiness)
 	r.Get("/openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = w.Write(contract)
@@ -122,7 +120,6 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 	if page != nil {
 		for _, path := range pagePaths {
 			r.Method(http.MethodGet, path, page)
-			r.Method(http.MethodHead, path, page)
 		}
 	}
 	strict := oapi.NewStrictHandlerWithOptions(a, nil, oapi.StrictHTTPServerOptions{
@@ -130,7 +127,7 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.body, validate),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.latest, a.body, validate),
 		ErrorHandlerFunc: unbound,
 	})
 	return r

@@ -25,6 +25,7 @@ type Document struct {
 	Description string
 	Body        []byte // Envoy's message as proto3 JSON, as it was sent
 	Revision    *int64 // that it was read at; nil: it does not say
+	ETag        string // likewise, of what was read; with its quotes
 
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
@@ -94,7 +95,7 @@ const (
 var answerFields = map[string]bool{"version": true, "created_at": true, "updated_at": true, "updated_by": true}
 
 // documentFields are the fields of a document, for the sentence about an unknown one.
-const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body, and the revision that it was read at"
+const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body, and the revision or the etag that it was read at"
 
 // ParseDocument reads one document as JSON. It must have type, name and body; unknown
 // fields are refused. The error is Errors.
@@ -240,6 +241,8 @@ func (r *reader) field(d *Document, m *member, at *path) {
 	case "revision":
 		n := r.revision(v, at)
 		d.Revision = &n
+	case "etag":
+		d.ETag = r.etag(v, at)
 	default:
 		if !answerFields[m.key] {
 			r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)

@@ -62,6 +62,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -254,6 +275,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -362,30 +419,6 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
-// Defines values for ReceiptState.
-const (
-	ReceiptStateDelivered ReceiptState = "delivered"
-	ReceiptStatePending   ReceiptState = "pending"
-	ReceiptStateRejected  ReceiptState = "rejected"
-	ReceiptStateStored    ReceiptState = "stored"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptState enum.
-func (e ReceiptState) Valid() bool {
-	switch e {
-	case ReceiptStateDelivered:
-		return true
-	case ReceiptStatePending:
-		return true
-	case ReceiptStateRejected:
-		return true
-	case ReceiptStateStored:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ReceiptNodeState.
 const (
 	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
@@ -407,6 +440,30 @@ func (e ReceiptNodeState) Valid() bool {
 	case ReceiptNodeStateOffline:
 		return true
 	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReceiptState.
+const (
+	ReceiptStateDelivered ReceiptState = "delivered"
+	ReceiptStatePending   ReceiptState = "pending"
+	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptState enum.
+func (e ReceiptState) Valid() bool {
+	switch e {
+	case ReceiptStateDelivered:
+		return true
+	case ReceiptStatePending:
+		return true
+	case ReceiptStateRejected:
+		return true
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -569,9 +626,24 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
@@ -616,6 +688,9 @@ type CredentialList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
 
 // Event defines model for Event.
 type Event struct {
@@ -764,8 +839,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -792,6 +872,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -803,10 +886,26 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
+}
+
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -844,6 +943,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -865,6 +967,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -978,6 +1083,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1057,6 +1165,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1275,8 +1390,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1319,14 +1437,10 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-	// connected that could be waited for; a node that comes later makes it `delivered`.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
-
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-// connected that could be waited for; a node that comes later makes it `delivered`.
-type ReceiptState string
 
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
@@ -1387,6 +1501,10 @@ type ReceiptNode struct {
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+type ReceiptState string
+
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
 //
@@ -1445,11 +1563,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1491,10 +1614,42 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
-type ResourceInput = json.RawMessage
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag     *string            `json:"etag,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1502,6 +1657,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1577,6 +1745,11 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1735,6 +1908,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1806,13 +1989,19 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
 	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1829,8 +2018,14 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
@@ -1838,8 +2033,13 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
+
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -1879,8 +2079,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1899,6 +2117,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1910,6 +2131,18 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListEventsParams defines parameters for ListEvents.
@@ -1945,6 +2178,15 @@ type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
 
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1957,6 +2199,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1982,6 +2230,15 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1991,6 +2248,15 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2000,11 +2266,17 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
@@ -2018,6 +2290,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2026,6 +2301,9 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -2059,6 +2337,24 @@ type GetReceiptParamsState string
 type RollbackParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetUsageParams defines parameters for GetUsage.
@@ -2103,11 +2399,244 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
 
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
-	ListOperatorTokens(w http.ResponseWriter, r *http.Request)
+	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
 	// CreateOperatorToken Create an operator token
 	// (POST /v1/operator/tokens)
 	CreateOperatorToken(w http.ResponseWriter, r *http.Request)
@@ -2149,7 +2678,7 @@ type ServerInterface interface {
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
 	// CreateCredential Create a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -2215,7 +2744,7 @@ type ServerInterface interface {
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
-	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
 	// CreateToken Create an API token
 	// (POST /v1/tenants/{tenant}/tokens)
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -2239,7 +2768,7 @@ type Unimplemented struct{}
 
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
-func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2323,7 +2852,7 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2455,7 +2984,7 @@ func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tena
 
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
-func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2501,8 +3030,66 @@ type MiddlewareFunc func(http.Handler) http.Handler
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOperatorTokens(w, r)
+		siw.Handler.ListOperatorTokens(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2560,6 +3147,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2736,6 +3336,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2988,8 +3601,50 @@ func (siw *ServerInterfaceWrapper) ListCredentials(w http.ResponseWriter, r *htt
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCredentialsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListCredentials(w, r, tenant, fleet)
+		siw.Handler.ListCredentials(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3268,6 +3923,45 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", r.URL.Query(), &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "code"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "code", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3341,6 +4035,32 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "selector"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "selector", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
 		}
 		return
 	}
@@ -3631,6 +4351,45 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3703,6 +4462,45 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -3786,6 +4584,19 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3817,6 +4628,25 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 		}
 
 		params.IfMatch = &IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -3966,6 +4796,19 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PutResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4016,6 +4859,25 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 		}
 
 		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -4121,7 +4983,7 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4165,7 +5027,7 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4398,8 +5260,76 @@ func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTokens(w, r, tenant)
+		siw.Handler.ListTokens(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4852,6 +5782,7 @@ type UnprocessableApplicationProblemPlusJSONResponse Problem
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
 
 type ListOperatorTokensRequestObject struct {
+	Params ListOperatorTokensParams
 }
 
 type ListOperatorTokensResponseObject interface {
@@ -4868,6 +5799,22 @@ func (response ListOperatorTokens200JSONResponse) VisitListOperatorTokensRespons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorTokens400ApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5073,6 +6020,22 @@ func (response ListTenants200JSONResponse) VisitListTenantsResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenants400ApplicationProblemPlusJSONResponse) VisitListTenantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5392,6 +6355,22 @@ func (response ListFleets200JSONResponse) VisitListFleetsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFleets400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFleets400ApplicationProblemPlusJSONResponse) VisitListFleetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5940,6 +6919,7 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params ListCredentialsParams
 }
 
 type ListCredentialsResponseObject interface {
@@ -5956,6 +6936,22 @@ func (response ListCredentials200JSONResponse) VisitListCredentialsResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCredentials400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListCredentials400ApplicationProblemPlusJSONResponse) VisitListCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7066,6 +8062,22 @@ func (response DeleteResource200JSONResponse) VisitDeleteResourceResponse(w http
 	return err
 }
 
+type DeleteResource400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource400ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource403ApplicationProblemPlusJSONResponse struct {
 	ForbiddenApplicationProblemPlusJSONResponse
 }
@@ -7098,6 +8110,22 @@ func (response DeleteResource404ApplicationProblemPlusJSONResponse) VisitDeleteR
 	return err
 }
 
+type DeleteResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource409ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource412ApplicationProblemPlusJSONResponse struct {
 	PreconditionFailedApplicationProblemPlusJSONResponse
 }
@@ -7113,6 +8141,22 @@ func (response DeleteResource412ApplicationProblemPlusJSONResponse) VisitDeleteR
 		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
 	}
 	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteResource422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource422ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7268,6 +8312,30 @@ func (response PutResource200JSONResponse) VisitPutResourceResponse(w http.Respo
 	return err
 }
 
+type PutResource201ResponseHeaders struct {
+	ETag *string
+}
+
+type PutResource201JSONResponse struct {
+	Body    WriteResult
+	Headers PutResource201ResponseHeaders
+}
+
+func (response PutResource201JSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutResource400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -7312,6 +8380,22 @@ func (response PutResource404ApplicationProblemPlusJSONResponse) VisitPutResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutResource409ApplicationProblemPlusJSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8019,6 +9103,7 @@ func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdat
 
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params ListTokensParams
 }
 
 type ListTokensResponseObject interface {
@@ -8035,6 +9120,22 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTokens400ApplicationProblemPlusJSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8594,8 +9695,10 @@ type strictHandler struct {
 }
 
 // ListOperatorTokens operation middleware
-func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	var request ListOperatorTokensRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
@@ -9000,11 +10103,12 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 }
 
 // ListCredentials operation middleware
-func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCredentials(ctx, request.(ListCredentialsRequestObject))
@@ -9664,10 +10768,11 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListTokens operation middleware
-func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
@@ -9832,292 +10937,319 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H17dxs3sudXweHOntieFkXJsh1TZ8+9ihPv9R3HydrOeO8Jc9lgN0hi1AQ4DVA0x6vvvgdVBTSa7ObD",
-	"lizbM/kjFsl+4Fmox69+9aGT6dlcK6Gs6fQ/dKaC56KEP396yyfu31yYrJRzK7Xq9Duv+EwYZqfSMGO5",
-	"FUyPmZ0KVgqjF2UmzpkSV6KE7wyfCcYnXCrGx1aUjLNsytVEdDtJR7zns3khOv3OoPPk6ISfjh5mZ/mg",
-	"00k6JpuKGXfvtqu5u8LYUqpJ5/r6OunMeclnwlIjn5UiF8pKXrzIf3W/bLb47VQwmTM75RZaVUhjmZnq",
-	"pak3o3fy9OHj8SNx9H12Mjp6kp/yo6fjXu/ojD8aPc6e5N+Lp+NO0pHumXNup52ko/jM3SnzTtIpxd8X",
-	"shR5p2/LhYg7MZPqpVATO+30T5KNLiWdZ4vS6HJL61Ml3tthBpelfsDnfCLYSIx1CcMJzfr7QpSrql14",
-	"R21AZ/y9b8tZ7+njpuY8L4SwW1ozdr9/Z5h7SX0ERT4RzSME92wfpKphp48eJzsH7UUuZnNthcpWfxGr",
-	"5pZmvChE+Z1heqmguWysS1y7riHC2IRdirmFr0/P2FQvyrVFcTY6yXr8kTjKxbzQq6OT709OfRdxr1Sd",
-	"jJp05NrU2r1H692bc2tF6Z75378PBu9PT44Gg/dPxB9//lOnse/jn7nNppudfldKtyNVsWKyvi0Z7FdZ",
-	"FGyJ+0Aa5jY4DIs5Z+mDNNwnrbvaTkUpGLeMF8WO/do8GuMjbGXLMJycft/ct1daiZb+/aIYZ6XgeQKd",
-	"gw6EfY2zzabcdBlcuITRSB+kCUxwNCwljIfSisQXtw2r+cGWnrk27uhe7/SsqX8v5Uy27a7/0Es242rF",
-	"pBUzw6xmXJmlk5uWzbSxbfu8cM+sNSQXY74orGtGL3HNkrPFrNN/BJ+kwk/VvpLKiokooYFOwG/Z/X5B",
-	"kQBImGtvNuUlz5xMTpgb1LkoM6HskVCZzkXOjJjMhLL18R3x7FKovFlgwD97yotHJ6e75cUrnW/rltK5",
-	"65LMD+hAqRdWlEcnLT3Q+c324LW4kkZqtXVy8BI3OYvZSJS1Bj9pbKe/Z2tbx7qccYsr5fFZJ1pEvcZF",
-	"9FYorrYdIhYu+M4wUywm9WHl2azlFMGbbvQYebua77na3b3dlna5x25r1Z9KMe70O//juFK2jvFXc/ya",
-	"XuFaAk36Ky/l9sG7witoC56zQowt0wtLx5tgtP39hW1yg34+SEJfu36auVZGgAL2A89f41nqPmVaWaHg",
-	"Tz6fFzLjrtnH81KPCjH789+M68OHarLdHTkuniteyHxI53In6eTCclm40YV5gK9ZroWT25ZN+ZWArrqV",
-	"6c8AaZieixLeySy/FMYtrLLUTlf8PbzLaj0seAm6SngL7hc2WxjLRsJLXPao1+tEOmcQttd/4HwLY4cy",
-	"3197dDrzwjjly20caWHF/8Bz9jp0nEacj/TC9kcFV5ed630X06840DhPTcsZhzHjyg3iSMBhyrhZG7yu",
-	"e+MzrcaFzA6Z109u5ItY9Shc41YJ0yXjSrsvQweM5So3TComrWFLvoIWP9flSOa5UJ+zySDN9KVwQrfU",
-	"hajWKC8KvcSRvZeOfdvS+9Ajd4HVpKMYPQuGFLWb3UsnC17mIk/v9xln8IGVi0KgygZ63EDN3CpnnM1L",
-	"/X7FyoVibpEnzOpFNoXBmfFsKp2iUzK7KJV7qXvdSOcrJgojuuyXMQvvSliKGyZ1ihSchULZcuVORDYv",
-	"uDPw3FPdW5g0A4V3DlPGVY4a56KIlYMcLjfCdSpzJuHKNV1mUxgs17wVDYK0XfbObWRQVXUp8moJLBQa",
-	"jnkCN4wEPHGg0LgcrZizOVc4/iAM4JGmO1AdOPvtc71Q+SdJKKXtcAxPqcsmr0sy40bcTqWaMPdt51MF",
-	"xFklIF5py57Tu29JPODOg1XpWl+t0ciOgk32aykyrXLp7nvOZSHyz73b/KEMbbTeIk18+5feIJhHLcVN",
-	"A2ud4/XOql4KY1NmRVG4Rel2o7YCH4BGELeJ25e8sqPSghs7xNWYOgHk98tAuSfQMnW3uwvdAkyanCpN",
-	"3afLjuEa6LsfiM84wBdqxVDWQr9gyt9q/RLOy8880SCj3CyM9JVgZ+xn+QO05zfFr7gs+Kj47E3KueUj",
-	"bkT9CM2mImdKL9m9dFG1zQlud245iSANu1R6qSp3GYiG7wwT47HI7DkrxVzAuuuyX8r4Gma1vmSFVhNR",
-	"DpSdcsXIcAXJKv8hnEyEzbDk0orc3QDXB33Qu2zoY1C+YaLd6WTlTOiFdS2WluUy9w1HEZ6iwEtBfLuF",
-	"zuHwyvXG+n4tbLk6uhiDrrSuu76B/QiGrWtpt8nVV1kR1zDT81JnwpgD53qbgokbOZbiJ2wsRZF7AcKz",
-	"TMwtvLFJffRPuuLFovYY+CJokJNScAuOUK5Yz2mic+0653TIY7eyjzOtlMjskAb/03XK09PqyKiNHPtJ",
-	"WWlXt6tcwm5dckMOGrduIrkJqtrmCNN+Nov5XJdW5D+LXHIwhe5I1oC0d6MEG0oqxhUDLwBshiZDI+h7",
-	"zuLogglH73RNusjcRc9g6Wy460BT4YblbkPDnMCQjReGF5FZtwQtI+XwqJRa6ZQ4lC2oxaWXYm7TPrq4",
-	"ubFsonXOrkTpjPtKYe6ytBQzfSVyulahJodvW0o7dW+UNnFWgbTozR8onDGnkqmVf2iXpeNS/0Oo+EnQ",
-	"emGY0ejK8gvAeMnnxhbHUVp2KcTc6fvaOP2PTXneZS9dQ3gBQ+K6vVAgOeklvkPe7TdQ8FqnrNLigqvP",
-	"WVpo48djtLJVAzYHx71mopU4ZymM01CqIfYjb3qrse5mqWixw3VO5nbZq0ra45TagUqVHpqFmYvMtUbp",
-	"aktkelHkTlRMnfAhq1qOCmjHYi5KI3Jogbd+fCskWD5j7R4yWrmD59yJ6ELY0ODY7+u6RtehvBZqMev0",
-	"f+9ULeskHbd8QGeFxdFJOji3naRDE9BJOm5IUeDUBsl9FdoLEhGa0vljw32QOP3iryA4N3aD0zz+880v",
-	"rxjIUXc4vD+a6CN6gtvs3dd8+bMTaRMBj5rPi9ULNV/YzYelH8LC67Pfc50tZs6o0iWb4QP+SBg2s89+",
-	"/4D7HU0Wcopc/5H4SxMm3rtBEu70QGdZ4mwhdZ122W84OHiCGFhKNCrdgUo3bkzJvg2uusp/jVpp5YBI",
-	"WOpekuKucRYmCif3Jc7jjvH5QecNgZGf1JVeUUyEOui2+rzUVj+ECUhADGCb4FxEg9PHndyFbCwLp06n",
-	"v5ci566Hf6SRUQ7XOWMRW3wpVolrODdmqcscDHrsUUK2IB+osGKdgTfVBUXs3B5zxpwViqJd7ukrthTV",
-	"SONho8eouTtxyKCXbMbLS+N6Z4Qy0sorsdfAVUFFN3zz0sl6K9HflcGxng+5rflFc27FkTvIOw1rvjYB",
-	"HzZ/F+/nshTmoGfKvPFRThiadhc3k079cqPkRnkBUrcP6qTMYYpKMZbvcf4hcKJL92+3qQWluNKXB43E",
-	"dewj/R3Dptjg+hgl8ShXQkSP/uZEVW2CnsGFoCHkaOnx4tdowsa8MCKJ9cH6wMBWBD++CY0Jnv0H7l31",
-	"6V+byvrDnuuSzYWeFyIJDsSz3tPHeP64QdwVfl1fC2sSkp758PFjlvOVYeNSz1D8P+3hN6gqoKbl9Qf3",
-	"4v0W1e2sHjBDeFF4CQKCbm00IAKyfblg4/ZZDnnjto229DY9Mdr810kHpFSL5kbS8P3KiZfcdBn6UMzU",
-	"iVZUElUmujv3QdQ2/8LtvXwp0dte7yIEDWt/HNBNMgvKkq9gIVSAg10PeiXeW0QwbG5waEhTX366Ir2+",
-	"3gXUcPdTlJ2KOg4brh5CgqB+o67XtOrxrcOMdPRtnY20eXdjwx4FB9Ok1Iu5O9uEqprhmj7l87lQIt9/",
-	"S3rrshHfUEiBdvxSMXeymkZBPZalscO9GwuXf2Rr8VRa9ywaUgb4TKtJzSEh3DowOJEpYITQkZy+5MYe",
-	"wSo5evFjCpo16hLQ2vpsf3/y5OHZ0cmTJ08eP3z8fY/+O3o07mWP+Yk4HT3Mz7JH4+/501EvO8lPxcOx",
-	"s6Cb2n8pVUMP0roxENk5eU3ZJiNsOOLZZdqPLLRKM3Id9f7FoL04QxPXd2yEgaWW6StRRlo9mIYD5cwd",
-	"oXKRbzUO/JPBYBwL8KhPONiA+QLtaWFcQ52NxwtaT8YH18CeAqnvbij1fB4agroqOEid7gYxMdLCilyU",
-	"NK/u9dRkgwobPSV4boM7zQ8nZ6VeBlWOYwMMl/k5s04ndBLVmeRTvahgETWjprJJwlyAWUMj6VSN0Hf3",
-	"AVvUaKuoRqu9Bhc4Z2I2t6vauYvySWklum2H7FDmZvt2tML7Cmc1+IeX7RuP3RDhzWd5/I6px5vAtczw",
-	"FZP2nKXuYzBUguyi1kR9Cr46iAmjW23PaPdrMSYdEsEHW+EMqHOMSr2YTG21EUSQ6ueucdFugWtcm+FG",
-	"2ChM1vUgD2TY7Io/KVqaVHvx7sOdg20tldd124/DmzjV8Vy9uQM96cy1kW2HslvyVrOJZs4i5saL8D6K",
-	"agBaLv3RHUJLbCVsglYa/JhpZ10iQFRag+Cn3QOL4xE1sGlgnzv79aey1GUTmEwwhEmQXirVHJXlNdWx",
-	"UQpcOKE+KgScu6iIlHpS8tkagJCcJ0OwpLcf8Bs/RaGmXZPmzstneOV1Da/QtIjn3E4TBmAQJ4jRfc/C",
-	"TU7ewMDUe+JRZhvNDH7t9XeBN+dX/JXde/38GXv8tHdyn0llNfrldL6qzHwjlE3Yf138/DLAEtwTztmg",
-	"M+iAYEUbQq41rNmbvlPrRnwWDX/z4lG5u3PTmNhDU6SbvarYpsZdVKHxcWQ9oleEguUh2NJ4mgCUZ39P",
-	"wH/UZX50YiUNhxgCE1Sxapb6Hz/zwdvDfRvclO851VeytAteDKfaWHPcOwZzPfxxnBULYwGwuTEooOlI",
-	"u9pz9t74y8ESPPBss3roAVZNpzAcUQRqobGwUeAZZyS1utn5YilEsj+yLOnsak0E4Q+yeh1R1qzUNG+t",
-	"MNiJR8gRqtMvm31235bIiTtV3SIZ45U4cucs15k5pu9Md5YzvHUkDBM8m3YjXXEmjZFqMiyF044VRAX9",
-	"d2NdDr1zKnN7fww64xAdNHnjtwa0ztVwJs2MwMFB2RzmesalonidzIbVMqWJGVopok8LBc+AV/nvzJTn",
-	"eglfLRQEniFM2aS80vg1axU+qtkqHfz4eSxWCfqfn1ECPaQJ0wq26pxPhGmWEVKNdYtPCfJDnObmrklb",
-	"bj9I//Ei+yY1oHYd9Zc6YiscZIXWl86W2VfjXPJSucHeMUp0WeNAre3ACNRLUx29xc9JssVBsy4AN21i",
-	"XAF9Zks+HsuMjbksDMGG3MmSaxAjExHpgOTI71Z9AbyB0VqxpSwKCHwoRJ6g8eqM0TIvVmwmuHImMSyV",
-	"Gq5iyssZ+ij8tob7qx5Th5t3CSSmfBYv/1iXE2FRpgy5R0hsXc1wxyt3AyIqtvj9t6kB3trcuuZ1Ll7k",
-	"Bhd8JuTcDpdS5Xq5+5SBq9/hxXA7CVOz+9Zw5U5bEMFawSQ8Z70oHEQ+qyq5bI9NV5fCO9v6Bi5/5q9u",
-	"jmXg8VYPZUTDEc3Gxig3ro/NVibx1t4RJYG1fRMBknmp30sBzh73kdK8CEQOnz5/nORmdpPfNltnvlh8",
-	"ZTvpZpc2jFHr+roJrwUK4TsIQ8CLXwHy32yLGZnGHJhNmTL2p8nurMnNBe0uGMIO2PNtU2msLlcH3RNQ",
-	"EXtdvzaQVRanf0i92etNSmpD2DoBv83zA0VUvDFgCPFpM6ni+07WhdINyYx/IjnQMmEAlNjYL5+y+g8T",
-	"GC8xB2ddYLQs1y37f316N/0z4Jac6iUCaj0+jjNyNwF8LGDo3ALTTsMlCM1apKfLfhSFcPcgUAjClGAv",
-	"EFbXh9Nt5Rcd8eySFYAklYayHiDZAfTfLnte6hlLT6Yps5qlT3uQwvEkT9lo5Y32c8bZcqoLQUmBYEwY",
-	"d93M/W+aQpw+TymOEpwtJ2d5/Sj+vmHiIsfjppXuxuDs5DRhMTS+5v4puLGg6RNmjDw+G2Fh3eLKVLzK",
-	"nEGMFKV/aMwoaYz3HqDUx0rpoeIy0tSwB/DqpnWI63ljQ4Us3kb3BzqK0GcHziRApOqSGWFNMJAAHLqf",
-	"Rlz4VuxxrR7vtUffZBp9T/pKlGXIzdqcx9D4KTiCbX3uRloXgkMuD8T2mqNa0H4C8Lql0K8nr7Bfxmyu",
-	"i8JAnLLkVpi+B6td/PqCGVEicQW3lHft80WiB1Pg0236gKJfOHHYr6FbAKdvGSBh3Zeg4oI/MwkzhplO",
-	"mV4oC2DBPX0FU1y+O4f+lVPb1pck3A2zlwR/vl9ltUlqXaWvSGNu9ITgkPRZCoMAIob29ZC+YfeWAPbN",
-	"ueUVJ4EThPfB23kplLtICUmuUcCYMaVLRo63+92B+mUMrjwc6z5LIzVjx80JS4P2krJ75FejaXC/RvpM",
-	"yu6NdC6FQWioCdhQkzAjCuH2tEkGquAjQasqGhXjxG4V4LBLHWGhzdTJf3ipYXYpM+HeXdOeUnbPRt4f",
-	"TsMULGCD8fbTR4/h6IDxqHmSB4pXEVQSvucoKYrc2dI8DsgDXN9iW4gmxS16zKOLYa1soaws3CXKtRki",
-	"/b7FAN2giH+tF01vxBiHNODxcU+hma0WUsB1QucIMCox/aXasX2WLrm0Uk2GsL3dqsNmD+eiHM6kWlgR",
-	"2sbz2td+0Q273W5aBxLgiq3gzMPwBS7TNfX2ELU4GjT0EFQDBm6rqDf+dcP1bze6WF3Z8Mt6x8PFGz80",
-	"eckiWd5wFhF4X5rYBxdy9b0Wtg5sW3u6+VQjcj+dsF0XxFbsskWaqBA8u8bTXu/JydOnp4/Onpz1nj49",
-	"qbMkqEVBGWvIDrAp2uvj+sMKwUYee50G8ZvWYmIf6paje03i127/Ua/XaBdt9P5nftmk/r6basgGa9LK",
-	"mrBecTK0zDdSWIBxZcndkYke230BWPDMtB/hUKIktqXqstQrEJAuUakTIbRvLC8KTG5nKQqOtM/oqKgt",
-	"XFinScc/AgJZ7vJmiFDjcRgPwyaxDM/5zhCaR4y0+V4id8fG21/6QdcR+nDOJ82W1ysKsK35Pig41Y58",
-	"RbAYxqgxF1EU44QV8hLPDyXew6nX+NLKetoWhMJx9wFiugdybc7ZDF2/lAzpThEPVguqFeLz3IHWHFqq",
-	"Y4IbScNo+cCTq8tDoDZzh7Oz9Bo7GeHM2vu4ibmTuVvnAZRHgwBGksbejkFPLpw+ikKbkqY8BYhWossu",
-	"qsPfjU7mNCHAeFZI7Bm+FTd3kFWnjZ4twJAaIdT+thMlEG2O7WqOIo00ABuSxqpJ5Wy6UHkpchbl8YSE",
-	"MW9XT7mfolkCXwbqOdTTUesxCeksrue2ZpKjZjNDhBikpZTClqsa0u6QEPu6A7MlWgPAnsMGE9JuMl3U",
-	"sludamI5u/jxTbPtitDLdvuRBuEcbRsj1aTwSH9rUG5U04APSyhbD8YRlg8OntX6gFGDZzUNWClm2ooh",
-	"z/OyceRIFDfu1/c/vqkZcYR8LTEm6zoTi5BuMz7E2kLke4WgqqW0UAYdLOesBxsQzrmV2Df+a6TKGk6R",
-	"N5aXtkq7EsbJ20pyEroXgMD7I7SBtHEf1+UbuBDuKAWvgU6jpi+MKId8Qmj+jbdFWMqN35xCu3OpvIOL",
-	"GqNt2JNqzmpCKt5j0U5oPEp1Lp5pNZYNSK9/ibADtXA3mP6JTU9DW3noU0obkwW8PQ0KI+Xz0vFXrKIU",
-	"ZcNmwvKcW+6NSeB8iqbg5DH7i/yhT9pnMPY54FaLnPG522GjFfhlwkEfEhA9tL4OeoqcUR+NKdkDWd69",
-	"sVNgW1jdO+bX01GlQYJRSB3YV4zdjfA8WKDVZdZHqrftAPBtUq8hpa1RkkWu43aL1QeYmpDZsG7X8zpg",
-	"Ybsj242w15apv+BncoeGM4+mvAQuqAj518e02xlfnaPsilICgiQihxaCBukayORPPD3UaqCq3WdYpSJ3",
-	"WSreO6tDXglnw/kJkFWK/XIqCxFvSgyyAGY8B8cxZ3hY+UMTOuVUAgnJMKr+pXtICbj1MS8ZNwNVS0lx",
-	"cscgwi2SA+zCtwwdmXqp4ljQqNSXRKeAbmIgqIKsFdKYDBsJoZxkk1nlBkPJddZjpjmrBacEzEgapEZz",
-	"1C2Jm4jIvyLY8qHiGyI+PHhH++spJpAENOfGTaeGCVCRsBmJjC9AtxSybDwG1gydtRybSCrcNnKgds41",
-	"phYEX2wcF6jgzmSnwbg0Rry+pkTIw5IUqd12r3SapAP60hZJjQPrNpaPIaKs8elrqG+h4oS7P4lXWpU4",
-	"5yk10OUm7cEqlAd+r6NY2rB51PvhDWVB7Xlg+rduzXPyegFdFMTUWvpj93CNo7076xOx4T70jh0QBxA7",
-	"VyvQ9j7Nzno3FconYEb9umF7yi+SoIZYW7QG0taHor6rHwKd1GZOgC2GbTvx3XRFgscQD4rSGHj3hkgu",
-	"5kLlhml1viZOGl9kWtQn1Dyi5FF6o+vV27cvIwEezWn17oq9j07ZXGQFL50BFOJFfvqbdfIbzYyI2HYr",
-	"ohZS0el8yqZamz1JeLdpig0vXhdMgb3etaBfS6S+R3Rw9LL7IcM2wEnqOcjSbsyETzzBNCwnQ/F7HhoS",
-	"bZCBchd4kIHP3vKErJDu3a/mEkWG0/QxqVRFJ/pA7XSG17NHcMftOpTf+H25FkkwK5XVM7ndyZE5+7+c",
-	"BXRKk4giTizUFd1ocXNpwmCmbgUHRPuUEh4h1VGXG5RMTnEF1idg8JCW3YMYpkljj/P9LosyzysYEdJe",
-	"bUhoiOBGynE14QEjglyloMamONH1ByOLao3siuQieCWqleHMYyTQX1NTYXSdOoOj0UmifGx8Y6ve2jZj",
-	"8AAc2UJeiRCqLoTPTA4jS12OhLhvmLsTgA/jQirhm+Xe3tScXyj289azf3x6dsANcvzMeC6Go9VuQFSI",
-	"gkXIKHczZHlvnK2CZXo2c4PrhojlLS6ILdrMoXxA1T0f2xsP8WhEem2B6EczWJuaJqlSWwyHw+kJJs9z",
-	"vomSv1uyn8bQZRM2//SRh+YzJPZ30h5ePBJG5qIS9Dg1wIiIiZ6zNTT/XqT8e6HPG6algffHL5phIPLZ",
-	"phfU9307/U+I75Jf6KOpf9aat43+p9a2m7DxNzv7mdH3vxa8zcTlivH5vFixJXAkYu7zehL2Qu2OH7h3",
-	"PMMr19HvLZY1HnKkyOgyF2USAbco5yj3ON69bUTXECXybb7xj/HU0vE8x6ez5sSoPc2jlsX+nPQXmJDv",
-	"DLES1i0S99XRxf+58P/9vPyP78dNQmdbqiO408bVu/Ye24jlYRf+J86ewmVRx2217z83gRdb3TJE55kR",
-	"mX9FfhsrInjydJLOApFGHl4GGb2E0mvUSaKV3KKQNEfo6PHN0bvwxvbM0wY2/mA1gpQfiQq8HdF8NPvl",
-	"FgFftQM8feA41edJibzCpK951vZJ+wgkpddJBzfTIXfoOZztNOE8zwOtKvwBxlHjFH88nYInOG0iUAAM",
-	"s2KiEEiB6qlZkspUI/YV0AEx3ljJEDIYboBxo0r71/NtUxf7VdvcortELe3U66RDHWpe4bkcU8IM2Hac",
-	"zbnNpjQcNM6nXigFFlluWDoRFktkAKSbYpLBFgtCGlyRciYOPigqMpf1Y8K1eVdvsDMLJcdS5PC968R/",
-	"Xfz8slGnn7Yg89+QKFtW8g2H0+90UHiI7seIrIQTivLhSU4AdfUmTWxLQLXNuNAzaW2bnHKnDwojzaCw",
-	"Tz+s2+9MPCprevLm+w9xXSKihJJagjwknOOyycDypUIwdWfPQ/nT3FmHOFZodzXuzKoQxTpps8/Wr/bM",
-	"07NHT26aRimuvrI3R+IvStTpdTibi9JoBfp6xj0s/pylGVCeeSr3xk1ScWZ8slKSdACQ2uiN9gRNa5Ui",
-	"GpsUMnYaonCpW5KeD95dt+eCw0D97iVHG+W6XrNgS7nYUHKTF0b7xBuMw35nWKEn3Tb/+mIDeP3wtHmz",
-	"YPGDRl0GngPesFaiTL/X1pZosXTGdhrVTEj7fsVg7RjXk0uJMKwI5xsVWWh4W3MmU23uIHq6yKZ4kgdM",
-	"q9LL6syJx7b7OXKISGjgWIcJSjzrT7QamiQJJbc2kWrNUMYf5EDazwqkl1aGIFGiZpfDWYNmADmV3iEm",
-	"LbkyiGSCZ5dKLwuRT4QvCVk1VS+wagi1E/MtA+LzwPfBAbP2OmY0G/Nyz7d+Ej6poaG/zV3bTno9CudX",
-	"IFCs6hGamoNa5GEg6I+N+FC59XjGA2KsMIVtwISD8jSjqN2Gr/lvgA9NmRwzD1sI7vGqA5TKBySGwfNf",
-	"u8dHADCTUOT+4lwUkkgq1y+HMALaWlgpIvqFYbhFYdG1CMeKmcJUSILq/4x1ee7x8FEqMWYRY8U4aeOm",
-	"1J34le8+XAH7GocGtrxrY4MJ025se4hTMLoDtVa87bcIjDbTF4DtzdZt0TjHr6qVC/D9yvSpKe2EjA/1",
-	"NdxcSsVSeF/aZW8rFDQ8BgcXMkvXVzsKb6hlouj25pN3S1984KLxRz9hLTY+hwpTTYcNjgVyEhOO1dt/",
-	"pKWe+wTVqPPOuFgKrArdcLhQaGvryMPoOhN1tLBBd64HxexUzOpvD/vMv5+9w5y4qCyoKOatLLXrzKww",
-	"2mHY45hVFSYKvakNJK2tLcu1Oavmq+Q3/2w85W3hLl2KYQCLt6TRuN0VDC4iS5vhYlE5S/00ph5GAIEl",
-	"uxTKriC7lPDFImSbBmEQrDeDNHgeb9LMrVJcbYlm1e1HypuoaL33xu98FNVyOPKCY2qf9b+2zmO9XBbF",
-	"MERR2+FZtapQ1cGPdRWhQBQOyk2hrWjiWzgCqI+EoFhGLnTAL6DkXz+5PVqsEune966EyE2Vx67n4ub6",
-	"0SpH2zoSDMYq7QsEhccYcFul9cQyAyvsLvnKoz7c4nR7ADadE0J79+mdb/SWDjVuD1gu1TatXp1gU3w4",
-	"7dNHtj2VZIs4fxeIezZjI4EchlymUdY96WBQ0wmOPID+Gvc/q/Fs85Emogg6rwA7tZRHjkYoqk+B9WWG",
-	"rC8PkfXlBFhfBupTaV9Op7tpX17XKIka5hLjIFRPDwv8otdM8CuoWFxIY4USZcSpA/S9CTir31uhYAjB",
-	"a4OuxWrXIRsD/ESJqtFT8GLimEQQexiTvgfBgQZLLD2cUVQqIS3bqSmXQsxDXNvD5us8uZSSs4xbFXyA",
-	"oMqXMiOETQVjr+va7s2wAIHD6o/mkYZkuRtWJm63CsobqTIB6aaftdJJIcdWbBEw6MIWKl8bkA1nLUG4",
-	"4Ihec+qsldsgSxAqXdhydSBihhQGbttRqdCGWgNlAQ2s/Oj7Ym0+Qj3Z2234MaBfeUCOj8rNUO4AStYQ",
-	"mmg4K2OBV7x5fhWkpkQg2PUykjfHvX2jRSXqfvtK9Y8MbtpNrZRT7UG2EZUN3NY9KC14ndwKTy7iardR",
-	"cLTVPql617rl5qXUzYTGHnntkwQJLWcJ9T6Vk6kwli0lMO9AJSPx9wUn76+Z8aJwv3u0sGvBOesxOW6G",
-	"ZrU7sT86BrX/doITcicdIFz1ZjGb8XKFt2FWT3viIo0aD6MgSYcbraKz1PCVzxwzorgSps9occ8gTe1v",
-	"WiqRu3sAkGgSLK3PDUsLnfFC2lW3FBOp1f8Si8TngHYzrni5curM2030dbTdEeRa4WRRhwdQrC+C73SI",
-	"BRCdj/RC5bxc9eN0pAgEDulfBZezdS1qs6UtSPpmoxYUypAEhyks0iKBg9JxqnsplFhiGDqAYtMTk57j",
-	"L4H1gdmpLHNyRrnRwDQs6PSEAHtYNRMSszCn9P2Pb0ApGiinr1IaIUH2AZePjnHB7aIULH2fmy5AqSdd",
-	"quhsjry2dGRtkXbZhYrfAor3kR4f2ak4WuqyyKFrbhIC4hi65k0waVlWcjMVBrullRgoQJZDvQSnv/ma",
-	"wpWi1g8qKPG6VQVOSfNjKSZPFJYPtSpWaZdaKSdKl+gv1QoVVJO4sxHADEj6hdvJJMzqgQqONB8hB7PS",
-	"Ml4U/dobpcGXkuI6xDrwG9p4W67HR5xBiKQ5TFj7e1Bn2MxfaEuceLkjGyJK5/BXRAJE6Wh/YhUEc3j+",
-	"xJSbEEUNmISKU02RJKB9BKhy8AU7Q6QoRjy7vJGTuIY1juZg26ncUtX4osKgpE1FiyteuoT5ky5h1hYJ",
-	"ia8kZqhLgJ7uOqVMVijMDQYQuMUnpRDVPoGIdHCFrQYQvsY6bk0FhbEE6L+7R7o9XzV7xlcs42WJ5FZp",
-	"VRY5RjNi9R9Mt+CKNi0FQnwyP6wPos2JmEWjOsKQ7ZVUyYB1/ArAn9zyOzs53VbFOfGR6gr9o8AdjYvH",
-	"d1gqI3PIDp6X8opb0Vj02IlRQA0rcH1tln9RlbHr5INUhVRieClWaZ/NF0hp4kRxuCrMl7Q06CY3Q5TB",
-	"ab0+c+NwJvAef1HaD6a6wDLcHuC8T9lkv3hvApy8DSd727jk2H200Y1WzfJwibxFlGxr1ttGlMLb6Lz7",
-	"zjAUDqOKQ45IDMDtUk+MQTcMAGHheOskHZPpuciPwmcquHQEBZecSKvKEYSjsOP1SnjSQgHqDY4ycuXA",
-	"YFcHW/SMBp8HduSvbeK9lmDtpTYs3U3gka9GX01aBPgSlk+2MaiNGQ/o1hjOe1BaTHv5mOCP9UCkXgta",
-	"DDc66ERLbu4EO7bltD14vLaeomHEmneBLVcN2/IjCVW2ZAS8DZAPz+MTeHrcvopPy5vy+ZfClrIpUBvi",
-	"XFUmApZkiqq6nhMzlx5XRVer0G6gXgQUnXvOXCsjR4UIDAueivhGaFa2M534jsYT0Dzb1ea5VU7wVhx8",
-	"w8iHKHnLUH0ckskzX0auxvm8aHQoktKxU9x8AmE58U/WulKN0rapupnTv0IXfvbTXxdtBeeIVxyU2Fx3",
-	"WZrJ1DMkW43UjL62vT9fr6RYAuY9k+7bXBIRfD6DWnB6qVqYRV+TDfIa8XSHpByG9dFBIs4lGq7B+j3r",
-	"ncVitv+oKTER4k4HUVNUZBwQ8BoJ0OF1icinSttuOrxiptzNHRUt+A1agyQYkMSyfB7yFk96p2eNNYXc",
-	"Dx9PXIHmUqj6Brzeto2FInTsZP/t17Qs6964FkZHQ0WyKzg+mC+Y40EKoLP5NpWksVQTUc5L2XL0b0on",
-	"W5hhVAGxudK1rcqs7EmnwVVdTOysc20WOEY7we7QhcahLRZNOqBeivIo40awQlgLFKy5nEhy+kilnBG1",
-	"mk+FWsOq8wz6Fq23xw/Xk17n3D3Svee/f+dH/+gdPf3jHv1x9McD/9X9f/tT0yCtFWrZaLr/pdqWvoIX",
-	"otoUMSw5i3ektTW25PO+W8l4dCrSPH0VyC57GzNJFILnIPCec1m6DwlLx/Tn8H1uUjAq0aD2YdmRkGoy",
-	"UGBt5M5MhuLQPs49kVfulAZkosWEjoo4yTNfVmQDfqR/Ry8rcbn9Eelg0dg/OjndkXEMU/UCbz3p9TaX",
-	"GCY93wwPwKH1+wwtzj1y2+HSphT3pkWPffrodPaLbCbYM13Odcmp0B22FFf/xoHyEcnmWKvAPbU10X09",
-	"sbx19HbXd1sbULixfdywzvqmUnrAQhjtDLIhJ3stMt48S0go34K/giq5U+5pMTUzfNUnsALYL1j+LCHr",
-	"MuAnOk3Tnot5oVdsLufC82hotOZlYxyumc69hlDosp9dw9yVyFCY6XXCdNC6uiEjdDM5LJwAzTTHAQyB",
-	"rL9rD2a9k6cPH48fiaPvs5PR0ZP8lB89Hfd6R2f80ehx9iT/XjwdH1Tnn9oDc7xjDd2EthwvyTtQmPH1",
-	"N9eRO+nDDRK9qNxAUGcXqfwmKUuoGkYhJPeoJugC0dwAs2b3pshmtlRvC4ZNzKsNkdE2Hu3dzDV7Cb6b",
-	"5Zohw26r4emuuQ7FVbxDs7Viui4EWIEQlQBvvsQYB7rR6f6mXNMt5DTQ0LW4kR+51sV7+ElOE96pl3Pd",
-	"IeFvgL8mYU97AUrnB9BD7yiPAkIhG5uEElfctkjYQhXCeDbNdMpVLvKhvhJl2mXvGvSFxNPmDFTVEsxQ",
-	"xle555fwcCbHQTU1WitRYuiWIieGuHfUWtGuj9leP8CxF/U0ciOcAzQB83nqo9XdZV5sZnhX49OshoEj",
-	"wvTXWXyUhvGuAoHBCvDTAQACt+SB1w0TO2gW02p9pNvzvQ/hIDqUUOhmd/5L4QxAGqL1VVzf9jFpJob6",
-	"3M9STeAG4zG9M77aQ0DEsmGHEGigQeJzuR8D0mdjPqpatI105cbIju6M5GhbrdQDKyT7QsWfTNLfUirr",
-	"ZgcjFKFqGpV3zek85GWtYO9VCqPTOMTU2TIhNaBJNQo/xjQL9aGfEZ3LnplEmD9vqu18G6lDrUkr777K",
-	"DBXvjfxX+smu9BM/8bVMw7ipjbtnqvlMbgqV21X7K81gl/YfnMXrtQBDTbVPK6X2SQe8Dc68hhf5mnKm",
-	"WEy67JXGiHZVT677yYXb3kWbZg13vTpwYZWCm6ZgRTqThghTqwQ3LxYrre49cEAZTUoLZJ9XdLMVg7PP",
-	"3XOLAK6fYQJFHOWiN0Z0r39sCbYf3M/DUwuWsQQa8ezyHERQQcS4KxMS6LayIdcSAQ4Pp1J3wREU5qtx",
-	"VbgpeC0MVXte80IcEJsOdV57bCa4qkIAHk2C4cAo5/Km4tc1JMVBctKjfA6mRNwMP+JSdsYynCqIdfC1",
-	"J/FgjEL3+1CltPIVVoSRxI6n8mpz5bpWqckIMTPM6v4GzjhpBAGze0YI+CW9n7B0obKpwNT7ez7sGOW7",
-	"wXDeTwbKb/xh6bPzUnYvZKbBlljf/hDKWk+9RySur/NLyfmlWxJQ8pcgQkMrfVldNHiG9AM2f6BynZlj",
-	"n0/RneXYFQKGA6Z4CG9K2T3AkJq1UhngrtZMFzlt0gRoZ+Gxwt1wRBoEPByN8dvki6RtuIGK2AZhwWwL",
-	"yCV4495Ool7wsskQv1BQ15gqHafjgkNdYqppTjWR03GRha+fvYAvdHVd/bCCLoNdia8MDZxaO+9cXwMV",
-	"1Vg32OAU0CM4PaLhEVe6wJAPVkH35XISKr2DUPkrUQKQ32qcTJhaCkISJBeIkzw2ydPDuzXaHaiBevDg",
-	"HWT5PXjALtgD7PoDSq4MSRkQ0jbal3W9YA/gZQ+wHKgRcHpHsHKsus3r3YD7/BQ+IH70gXJ7BpMR4kIu",
-	"VAC+y34C9C9uVxkgyOQUcYfMA79yHvjAO90Jb4Nc3wcbg2DcKLjTCIfgYmGnQlmZYUMfPGCp+0qX8h/w",
-	"TZ/9ALPKBote72EWlg58FOAHg0zcQqsJBGx98iKOJ9beRhOCifc8s8UKC1wto0IbmM2KDYI9A5NC/Xef",
-	"wf/G51jISWp1PEeyuD//zWiVIl3l07NHT+77bFtifEMGrYRxp3Z4zigCggNFWEVgD8Du9P8eERbm6EWe",
-	"sqngwM3rFpMTDyOeM6nmC6SEF8ri+kiRti1lc1EySEFIKmcWwL2/M4Bupy4iYRksbfftgwcItFPCPSAT",
-	"yh4J5RqeMyMmMwHV7vnxKI1kJEv5/zx9PkrpiVhY+sED0pmXhCTCKYDDAwNxvpyAmzYNc2N9KB5QHaMV",
-	"S896T5HMbVg6uwSKdLm+u59On6YEAQeM5NHF2IoypdOPqocDQYrBERgopBlLWAqPJFkO+t85S//3T29Z",
-	"t9s9Xhg+CURnUe3Y0DsDnQN6mw8gfhMW+RGuAf+Pf8PmmvO/LxA5CUag921GeABi1HFHkZcF4JRzb0EP",
-	"bJjADQ1gtd/h7x4LPTyeCl7Y6T+oTv281JkwBgoNGHdewTVAe/sPPEszrjBj5D4OF1zgrGo+l90VnxXw",
-	"JGlCvsB9MMGd5oVhTDimCpkJZWoB9bmbz6PTbq+TdBZlQSLa9I+Pl8tll8PPXV1Ojulec/zyxbOfXr35",
-	"Ce6pyO+C5I7yUfqdXvcEr6Kmdvqdh91e92EHoChTOJWOr06O/dlxTDXu+x86kyb7EFzGdK1BfEioA3tO",
-	"oWTk94M0hTkvwV7AW6RWL/JOH7DnNRZyYmOea9c/99LTXg+54UDpQU9mJWj+RuYPnusH8Z2DTxGOvxZz",
-	"E1YxlCwkCu3rpHPWe9j2ktDq4+e6HCGdKjwcRM7uuzzBJigMHuTVeYmbYr32AWDmuVNKf49MaiAQNvvN",
-	"lY9kTPUyij4kkQOXvcBAC+41n5C1OYcYpapzyQcSwB8olfjm54/CXdd1fc2WC3G9sYRObrMJedsqcnYW",
-	"jWooU+ihFbCWertXxQ889/DPu1h+2MNaPf3gst9cftdJkwQ5/iDz6yoNY+fqfGENlo6nJRQzZ8DSLXzV",
-	"lwAec8dIxpVTVkbClwTpgy4WNB7cxOy1+xHSKULpENSY1BrvGYrp+lLHOzaXem2xnW328DW+6SNFyBk+",
-	"cvsdr7R9Duy4cMPTLQs+Vs5qgE7P0ItUlRuFKTwGqYM16k1FP9ZUl4WmZW0SiCBnpRc0+kzaOmNov7Mn",
-	"GMfTwp71nlYn3zOtxoXMIibymIL1Otlzl1ebYWNjv7D1rq8tw+4NbDpcLftuOnd8l3wmEAj6e/Mrq0uO",
-	"n5UidyYFL17kv7qvO9d/0MZFjbT9yL+IWmSEoJKKeJPT4mfCswwF7RZKaKDzbPPkp1IynUO7APo0tT3Z",
-	"3WHQPH1Xb1G9iGBQTSeCH6fRCp3LN6YdhFH0q8N/s69C0HKkv/VO+9s4y2vo0898iHuU2ZZjG674+GP6",
-	"6e5bgqi6uVOahTDL5kqob/HjD/jH/ueyL99cRUgQL4LnNZ70cdZ0APswrSjnnrxD5AxBb4dQ+XkNnz7R",
-	"UAMSrNM6+VaXgT3LHlLtq1DfAhWEmb4KfF4A0V/k0jJx5UbwPLgyEbaAmGKMAlgebLL6JsBhiTbBrlP+",
-	"R8x6/Fyn/CcuGmzt9kWT+HOgPjITYduGpfeZNmltg37egXsN3ATbh+2w8wy72nwYh516jEu59XB+N9Xk",
-	"+fB6LQIFwCYHd6y3aqsYe2FEDI2O9jeWDwHywL47segcDxtdgTcq0tqdsICUNpMMFIoGuCq65B3y/s7n",
-	"QoHWHXF+VI5Vt5mJb8HXu3Lvxc43bdNKkfgJB+ib0iYqiHjDRsAON7opPoNp+bn3HSg7yxq1IfBgfPaN",
-	"WCG3GqWjW5DP8ZJvZClCb9oWIXYV1FpEZ9zV0ggiw8QWSLQuPBrtE5dFpVM3Kc0wHLekM8Oz70Zlxm5t",
-	"0ZhhcAGsGzzyvS9YFt2Zij6m9bGxKLdLm+MP8O9Wff3tFiU7Cfq7opJ+41IIpI1Ar9qmAs4O17+7LVp0",
-	"tSu+USW6dVrbVeiWMel9nj1LNAV3pz9vGbFPkM67T00YlUiWc5tN2/GrAQeMxiKndBPcMkHSBUyN2wTn",
-	"IXher5rpw+mFRu28IRyG3HC3foT8hgU19zpC7mA5foO6K9Zy9Kv+O8OMsBZQZR99EhwjOUz/w+fdLo3u",
-	"xAt3FJTAMAQQUkJDpWyqi7wKhJs2tkBTowuEXabcYMmCvOsIPiqBdgDTTs7ZSNsppB2NBJvJ9xDTh9pp",
-	"XLH0RS5mc22FylZHfxGrFMI9c1HVSAAGSB9hmghrogJfWDWSIqTu3NwMDQ0UFkH2wYCQDcShFmU/yADY",
-	"L1gYN9guVKs5oqL0mD6tqu+AKQlSCgBpE5MEWiYtApRME70KWtrEj4ikR3q8xjVoAB2KVOKV+AJOinNI",
-	"26qzv6Sep3M51WwZ6JGbDHJPWnTYsowm7C9iRfbMIfIvCmN5Ben3gK3QRX404tmliMtHBv4597KKMcfJ",
-	"cJyFqZ4HN4VYsuoBEdL194ouW+RmSM8k/sXwbfjEcydXQQhS0zaa9dOPbzpbfo5avXc868JNCTKKujfH",
-	"w7fis2Jt+Oq9+3d6r/unO9F6Ugg+l6ab6RliMD3fLzWse/WwS/QjQHd0c2Pykf39rIdcDONuOOouUBpE",
-	"6KRQyvpbMpbOTk73OSlFphVmKj/nshD4rpM9uvNW65e8RM7Rs5NHu2/4rQId/yxyyT3X4dnp6T43EyiM",
-	"jzCB5NE+Q/6b4ldcFv6eT1Qg3hGsvU4AiEDTCKHsdYkIkLyvOpGFuHC7j/nV/qiuZ9HjbnG/Va/ZhueK",
-	"+nYjoK47828BTjrqTeQ4j2Y/nsrPbk81Koh7Is4uwAuxogqBoDvKoJ1JE7TnOgodeQMQ3uk0obZ4drVW",
-	"bsm4ql5wN0669fdvRaZViyQKmiJA9ds1w7wXbm0fte6dw2XnTrTbC4vg4uCqEyqvVr6v8+BJgTcWOhA6",
-	"iZUJSGnvXZhy0/dJCJWErq7DErHu2nZk29oO+cJgbTcEq9p78j+j4ExuALbVujp3BI6pvBhkt2/WDUO6",
-	"Y2QLRNoVXyGNydxn1Ti1gBehPAh6i0nQCKDhTHq9Xhzl5aWAzEzk7iSXMtjVr6LjOWFzPhFstAr/pphH",
-	"kHYZlknnmOKgS5YuubQ+4TVEmT0zOPAJJkwXefRw7mlN8F6nTxnt9pkJ+ZIDFRLq/SsvskzMbZ9Z8d7i",
-	"2B7hVk77kNri/nRdxaoSR5CzLyhSC6nkXLEUQrcpk1C/hBUSyQPSnFueRvIYaRC5YanM0/OqHIwb9lAE",
-	"2qAbn7rykht7BI8/evFjGnJHfB7wTGLNlwt8KZboC2Vj0NVw8oiRh5N6gzBwT5MTkcPcc++UClgHBsqA",
-	"Qm/uJ9W1IaZPlODRT1R1w1g9D6AEgudQL4NfAqQWe0EE1QbBCd55g9TOXLbDA9qAAeuM8gVVJaK8Z0j3",
-	"d7/8fSGgrhtZp57JOpzJB3FNur3e8OL6soXKFdgSK2eYzYLfGU2VgSY6qop0Mk3rvHYn05bGw1PaWn/W",
-	"O7jxb0VR0PImYYBEQFRiZRyEA4ai0GShFZ5i8mfifXI1aXFebSYbVdrWM7cAJ0C15VbxpNSLOaQVjWEr",
-	"XUqVJ8FGSgYqcEzUintjrUNcdrFHECsLYiJpw+jB27ACehi/cCwRwdYmjU+TNuw2dCAXoa2nwmLGCihU",
-	"P1+wdK4N2Mk+wRN16bYFioy7LXN8cvr9wZMc6lFZDTstcDI54R0xjmhawdHKfNgzacXHnD7uGZLd7nDx",
-	"4htTiCWkK6Mbs6pjjzsD5FS3oS5SU//dza3df1yn3u0dPf3jz/cGgy7+df/f7s3M/zP3/9TZZ+OOwxpN",
-	"qolMQw6jn8eqwhbh3xv6HeYSsxqrztTk+dZJbWjv14k3iUFPSWfjnK0/aK3s6Mah28cJCSoAnrHxIcwN",
-	"+883v7xqYvZogVz1a04E9OaVeuZfwrSqaRofb1DdFcJqF0qPHJhFoZeYweE1aLjwMzsd9lSDicp6G4IS",
-	"C48ZqSZFVF0GPBZ9FigVTEWCzZSG9NKERUTo9Dty8SQs1zMuPQ8HZDQzu5SZSCJPHtU8QzHq2bWTtVKU",
-	"Sg8UKN4TYY2nXUMvMgcIji5JgXPa8nmtthbk7uoxZZrTLm3Tl577kdpHY/LDGlQnOPClXbWdTv73zr7e",
-	"fGrOG3/fVyzZqCutWDoaSzxNlrqsRAxA1zerznwdggWUxGXgEXGaBAZ40RYMUOO7hoPsKUlQyG3Df76C",
-	"K/bZPhE5Be0eLN/nix6GEl5UfdRGmKw8GFOriDHPKSF9TzLgi5+SRUkl8EYCaQYu0JCHchYD5euoEg0/",
-	"soVPuWInj9lf5A+kjXIb2Oeqd6JtEhVIRdveI16A85+NFqHCkJv+FC8fLrDyXrpX/dRmgUJVaduUo6Za",
-	"H1+vDHFrq02AwLqDJSPzr0rraFIyvg61App2/MH9c90qEyYCRELnlpdFq78fvBl3h/WjCmyUsnun07r7",
-	"ajeQn7AGjitgw6SNV9HHsWqhXBDjTnYiIQo5ofqksoV62hAaADmbTbU2Igmuvbheqc/XAX+G967Bc6hS",
-	"fkWt4+nvXmk20rkU5jzSIgeqcq3M9ExUdXsj7RKASF32Dr73jMhV17w7z9PbQIoPtY+Px1yWPoSHrkqi",
-	"G9pQTWkTPcPx3edwrRrhlVNAsbScI1SDcL/ttl7Ic8f7JVEjA6irVTOm2nj7b3jfilBy72s+1GhiW2RY",
-	"GMvk7tTgOwB+VKozBa7MFFS4qS5yv69X37pILUPJzy+zT9vS7HlEYe1zoyuX6RiuQF5Qn7SBPOqeU0JB",
-	"3AtqFXinKmdzXUa+YkxhZu9q5wBEdXzlLAhkUa06KGSfIRd1ghRjmWDSZ3IEpT6h/FAMylCkCGqiswtg",
-	"gI0KvBLJtNIMpqofCD/8cSMD2T1VLG0OQttyddt6EpaPbWX2qBVU/ZYweXcgu35xY+k3AMUo62u0QXDt",
-	"KR/mBVdfBvj9LVjL0DEgQVylaEAnqPD4HrsPJLCxXii5+8hUz7hyZjlBw/1Hjx4fRTE1xOiQ+89LFNQf",
-	"4foVGvkDNXK6IbHXMqmyYpGLPObebMOWI882xYy9xwAibyChIvrEXI7JKer1vowrrWTGiwr132e0jsxA",
-	"eQiLLnNkiqF6+7kG/c9M9ZIEWToRNq1CwO6X6JOlGvw8boKQEBUcqIGqAGffGZbCkKWhkD+MkvseIPwJ",
-	"cXaaRUkDsAd2v8veeCJa90131ijQYJHeDtZsD0j3l46V/rWA8Oh1Y+E6ruLFzHL9L3z0v/DRe6nJ6wvn",
-	"02DRNVLzVn/v63DVN5Ly7zvU5mh8vWGNJZhZ7OQy+Sq+OgdkzV2w6YSMV88X6IgMzTv+4Objer8F+8v4",
-	"Lbo9/gmX7be1YIEQBefyjlfs7qvdmvvE5X38wU3fGtS6iXvgdVWE48CUxPHPkBx+qyt2R8LYZ6ZD+ATF",
-	"5A4O/cC+ENVZaV76zXSWPospZsHnpqocA/XLyeRBQusAzPU19Dc81J+w2l5pJT7Digst3OFodd1DMBo0",
-	"4ae3vLWQNl12DNfAYx825QtQoUAoQ4b28ovxkev1EXTbBxLuMFC1cyF9mTJ0D28ln+1/8V/xOIwcH4uW",
-	"QJbbBlhrw1v7bSn+1dahLH8s+haxBfTTqAQAJn/9beE/Y+n/n/6+4EVIll/LyoeTHE158ENSgaMANuVs",
-	"HgmuCq8J7hi3tVUjgHy+sJ9+giQfsf0/Mvn9NrLRrw+Niu2da/5FtfZLyhR/h5VEmjPFP0Ewf6EelH85",
-	"RG4lYXzniba38o3SdJcXxF/1zZiT2KF2c5I6fFMcnHdmR1I/2hwffl6/UMcHNe/4g/9zKxLrdcWXcOsr",
-	"p13J9vUX71LZbeCNuJOZ3n21H88bWBrHVHytPQ8gSgmNiv6HVMmKKKrE1Fk4pCFOrjSlxlbVRblaUajd",
-	"X+RpFcMlCHyEwvlK241qjAMVFd1CtRmyWhEKLGciYmsMZqudCuUzVgFXBJlVUMa6Drb0aQlWEG60nnTb",
-	"AsR6TWO4A4XVlji2liAG+bsnj3q92Way2BeW87WJVv0YXJevmuv0VywWTH/QknBDPh4XUrnbCnf3H98Q",
-	"gtkvnlbZCD//E6C66lUf/zkksi4KZ7Z9IdiNqfAQJdOAXMXa/VB/VithoPY1jzlq0Jc1RfTFDLxbQoVM",
-	"ri67YL6/ERgkRCj1eKA2KAAxbMnNZR9bIydTgG1hYWPP6oFFDak45HyBFa6dGA159u7myYKXOSsXha+5",
-	"inAPqCWMb9c5X3XZTzybYmnM7wyba6ks1GqaSGXiSouUU83SNmf8sTPnj7vdLnh3Bqr9Qp/ZdvyB/oru",
-	"PWecXYoVwjuseG/ZSBiZC6r8ih4nQApz694RTSmeJMcIkE5D5dJNpJlfhZ+dpnBPCUntC2Lti/JNuNaJ",
-	"HJZc5J+wmo3EBqXlv2Ab+VflN/iZI0dOVCO+EgGBphSrTKNYbDms9jwPFsi6+WE7TfZvcNVtkxPjW5qz",
-	"vssVlt2Na0DfbSqlT58ErC9Bh6GJ5ktNo6TW7VlR9sKXogm0vxBPoOQWWDeNEbiXfgxubbHQG7YvlK+G",
-	"FYvnVH55JltLZ9xUSZVWvvWGCrUhtqQY1tJ3baNWEnjjnKVqURQpG5UAcgVIKo4HnU7LRh53fAEtr7FU",
-	"yDPIZ5CY7GuHDRQVHWLvmvnc4VEJVirnI33l5CbKCA+jLTQElfuMykZDErdWxcrjaQth3Er/9QWxISGW",
-	"38tfbtG0l4qd9FhjdAoZ46Mlf/O6CD78bjjj99ppSaDlZ0ovv3kS+T03apsQ3lHW+wCK19sv2P0phbrv",
-	"yJXu9jIVSWueIZ45De8GqxB9FNPqKw3i1QmlLFSPrDjsp3ICZPG6IAoAJADUSxV4/ejyqkI4WMpUDneg",
-	"ZjwXTAIRgS8JjIQowYVacCsCCx8lGUFGA5JKsl98ad24EG6o7e++XCpRgg8Rq9wN9ZUo08SntvICQQNt",
-	"1U1vsVD5HRYo/1oKk98V9auqdmjTptwuNfcid22pXY4L3akK4FXSBlJmoIIyigvcI56SUlp2j9JVCBWj",
-	"DTF1sNRtuqG7jOjSwrO1uu/39kC5zV160tM9N3dbeXS2d3X0L7Yq+o1V5d66gG7ZzjqEBjZas8dOQh45",
-	"+XjrftemFm4tQ91YK/R5VT14nXNUadomnkg01GCnMyc6Rc6D2ZjS6TPkNq0ZATBIA+VpkuEZWAONonO0",
-	"HZtWvBvVX65E2bLmb1gR2qoEeVqG6jxWGku+dL/Rknovha3k2sICp3bTcjhEzK97o9YBw/g2b96NvN8z",
-	"ql0LfmkfVoVvz2sKjL9E6cACghQGDZ4M7/X6JrA0+zjXqiqFVMizXlT0K+I584r/du/cDVeqXU41n8lW",
-	"Zyr9fJtxA3xDWxUOXhQkjm5mnHV0NIxEocEFpBv3u7tdZAvgD4SaTYKX7jD8/Q+36Mn5Ar8syqLT7xzD",
-	"ZqDnNJXatqFD6KPKq7bULL9uRMuLrWnmAwZZwktgoJZGFzD80c1+qWze/YYq3kZMcmbqlExeLx8QPYy8",
-	"wpvPaqrNloBE9fhuoDCPHlWBCRtog6WxulzB6OTCCehyVbvVRws2byUuTqCMXtipUygy7w6LHhET9rc8",
-	"JKa0qEqfS8vKhTLdOqt32+RIZSwvcE6+iwuhR/d7Ce+24/8PAAD//w==",
+	"7P15lxO5si8MfxUtv+ddDZws10ABjWuddW/1wD3cTUM/wD48d3X1dcqZsq2utOSdkst4c/juz1JESKm0",
+	"lR6gmHp3/9GU7Rw0hGKOX7zrFXo210ooa3qDd72p4KWo4c+fX/OJ+7cUpqjl3EqteoPecz4ThtmpNMxY",
+	"bgXTY2angtXC6EVdiAumxI2o4TvDZ4LxCZeK8bEVNeOsmHI1Ef1e1hNv+Wxeid6gd9V7dHTKz0b3i/Py",
+	"qtfLeqaYihl377arubvC2FqqSe/9+/dZb85rPhOWBvmDLqUwv7rvNseaj3llRM4qwW+EYXphW0M137ER",
+	"3J6x5VQWU8ZrwWbaWDen5ZRbxlkljWVLISdT4wYt3WP/sRD1qpf1FJ+5weEzWsMuxZgvKtsb2HohMj+L",
+	"kdaV4KrnZvFjLUqhrOTV07Jj9K+ngsmSWTcQN2wYipnqpWkv38np4/sPxw/E0ffF6ejoUXnGjx6PT06O",
+	"zvmD0cPiUfm9eDz2Q59zO21GLste1qvFPxayFqUfbDOLGX/7TKiJnfYGZw8eZr2ZVP7zabaxNfGcXjnK",
+	"6JjWC1WtcHWlYVJFpNS1wPBja33/rRbj3qD3/ztuiPcYfzXHa6PAkS1qo+st65wr8dYOC7gs9yQ95xPB",
+	"RmKs686h4R29jlU7fXj/+/PUSj2phLBbhjN2v39nmHtLe7NFORHpzYR7bnU/n5ZiNtdWqGL1N7FKj7Tg",
+	"VSXq7wzTSwXDZWNd4566gQhjM3Yt5ha+PjtnU72o1+j3fHRanPAH4qgU80qvjk6/Pz3zU0R21EwyGtKR",
+	"G1Pn9B6sT2/OrRW1e+b//e3q6u3Z6dHV1dtH4vd//7decu7jX7gtppuTflNLx/QcEcs252NAx7KqkLph",
+	"DRwPhWUxFyy/l4f7JFC/nYpaMMdnqmoHS0yvxvgIR9lFf2ffp+f2XCvRMb8XinFWC15mMDmYQGBBuNts",
+	"yk2fwYVLWI38Xp7BBkfLUsN6KK1IQnCboOZ7W2bmxrhjeidnydP1jI9EtY37BAHAltJOcacqd1PG8mux",
+	"+o8bXi1E3mf/S94IxYyTZ7xiVs5AVLhbeFURl5i1ZvRbzwo++w8z1fPe72mWAS9qTUlaMTNrc3twerbj",
+	"gGbu8qd46+nD8DOva77CZZAz2cVk/lMv2YyrFYN3M6sZV2bpJLQFCdjF7yr3zLSoOz05gSHJ2WLWGzyA",
+	"T1Lhp2b0UlkxETUM8BdhDJ90yYk301VGzESwqTRW16sLPz7m9p6NVlasMZOZvhGoe0z13M3L/a3Eko14",
+	"cS1U2TGvGQ7lUEpzytAWNu7pjDh5xtyKF1Ne88LpLxlzp2Mu6kIoeyRUoUtRMiMmM6Fse1pro29zfvhn",
+	"T8a/m67ctHS5bVpKl25KsjxgArVeWFEfnXbMQJe3O4NfazGWb3dqIFNuGEexdYczUy0mbo+c1qXH7gdd",
+	"irvIu0ZiIlXEL7oOyBxe3Ns29s3RvhQ30kittpISXuJIaTEbiTpjumZ5xa0wNm+vNX6ZXmn/nK2rvU29",
+	"8mN9DqOA4b8Wiqtt6oyFC74zsMLtsfJi1qHP4E23qtC8Xs33PK7u3n7HuNxjP3z18BVuJDCk/+K13L54",
+	"N3gF8ZALVomxBVPG80biwP7CLsqknw/SFd67eZq5VkagtcXLl6jVuU+FVlYo+JPP55UsuBv28bzWo0rM",
+	"/v0P4+bwrtlsd0eJQuCGV7IckobYy3qlsFxWbnVhH+BrVmrhNAh3TImpj3U989qINEzPRQ3vZJZfgwkm",
+	"6lo7w/C38C6r9bDiNfD28BY8Qmy2MO5kB6Hy4OSkFxmYQd69/x33Wxg7lOX+JpczXBamNzh3wtBKCxT/",
+	"Ay/ZyzBxL7VHemEHo4qrayfZ9yOmX3GhcZ9S5IzLWHDlFnEkQK1j3KwtXt+98UetxpUsDtnXjx7k01gJ",
+	"rtzgVsDVuNLuyzABY7kqwVaU1rAlX8GIn+h6JMtSqM85ZOBm+lo4PlzrSjQ0yqtKL3Fl7+RjP7b8LszI",
+	"XWA1actGz4LXhMbN7uSTBa9LUeZ3B4wz+MDqRSXQeABpdaVmjsoZZ/Nav12xeqGYI/KMWb0oprA4M15M",
+	"pVO5a2YXtXIvda8b6XLFRGVEn70Ys/CujOV4YHKQhE6YC2XrlRPpbF7xQlzAU91bmDRXCu8c5oyrEm2f",
+	"RRVrNyVcboSbVCGY4StDrhW3WG54K1oEafvsDTkBnGonyoYEFgq9RGUGN4wEPPFKoSdptGJOIV/h+gMz",
+	"gEea/pXqgfJin+iFKj+KQylth2N4yhpvAisbVktpVlQL4xQ5duUVNLDVZtIYxz+dtEV23/tY/nHe8I/n",
+	"2rInNLRPxD3wYALRusPZkHBk8MMZ/LUWhValdPc94bIS5ec+jH6FYYxhgzI//qW3XOfRSPFMwVHgtKG5",
+	"EkunSDErqsrRrDus2gpyVMF6cJuhWhgM/rzixg6RWHPHn/xxulLuCUTF7nZ3oaPPLOVgTU2fLjuGa96j",
+	"SosL8RkX+FKtGLJimBds+Wutn4E4/cwbDSzM7cLIWXjn7Bf5A4zn74rfcFnxUfXZh1Ryy0fciLaELaai",
+	"ZEov2Z180YzN8XUn1qSauFlcK71UjescWMN3honxWBT2gtViLoDu+uxFHV/DrNbXrNJqIuorZadcMfKw",
+	"AOOV/xSOZcJhWHJpRelugOuDuuh9i/Qx6Oaw0U54WTkTemHdiKVlpSz9wJHD58gPc+DujtA5yLZSb9D3",
+	"S2Hr1dHlGFSpddX2FZxHcD24kfZTbv/GWfAednpe68IZ6oft9Tb9M7DnwORP2ViKqvQMhBeFmFt4Y0q7",
+	"9E8Cj1H8GPgiKJiTWnALQRGu2IlTVOfaTc6pmMeOso8LrZQo7JAW/+NVzrOzRmS0Vo79rKy0q0+re8Jp",
+	"XXJDnkRHNxHfBE1uc4XpPJvFfK5rK8pfRCk5WEpfiNcAt3erBAdKKsYVAy8HHIaUHRLUQWeQ9MHCo3e6",
+	"IV0W7qIfgXQ23V1OkeGGle5Aw57Ako0XhleR1bcEdTnn8KicRul0POQtqOTl12Ju8wGGjbixbKJ1yW5E",
+	"7Sz3Rp/us7wWM30jSrpWoaKHb1tKO3VvlDZzRoO0GNm7UrhjTmNTK//QPsvHtf6nUPGTYPTCMKPR2dj4",
+	"XYnzubXFdZSWXQsxd+aANk49ZFNe9tkzNxBewZK4aS8UcE56iZ+Q909fKXit086IuODqC5ZX2vj1AKeh",
+	"H8Dm4rjXTLQSFyyHdRpKNcR5lKm3GutuloqIHa5zPLfPnjfcHrfUXqlc6aFZmLko3GiUbo5EoRdV6VjF",
+	"1DEfMrrlqIJxLOaiNqKEEXjjyI8Cg2hj7R4yWjnBc+FYdCVsGHAcoHBTo+uQXwu1mPUGv/WakfWyniMf",
+	"0FmBOHpZD/e2l/VoA3pZzy0pMpzWIrmvwniBI8JQer8nHNiXavVfwDg3ToPTPP73qxfPGfBRJxzeHk30",
+	"ET3BHfb+S74kBzI8aj6vVk/VfIEcokRNj1e/1u5wWilMbwDR4PXz/pMuFjPHHBoDzXGrhlSdbIM5wClw",
+	"y+d9aOCNroQjoRDmEMwuNYRqwUU4j17/jtai5fLfx1n0nM9gjm0Pf9YTb912CSfHyKm31XXYhHFQ5228",
+	"H8DeHOcgtnx+euYGP9b1jFuUww/Pe5E//2TTn58FH/pHefJ3Od2z3rziHRMFwxyZtrtov8eFjT54W5Da",
+	"EvviPg8XdZVIYMh6dG6HUo11wjUNJon0hi1X7Gd1o1cgRg2sobRGVOOMVfJaUHDjLdCfM9XZTHBlgqLp",
+	"REU/Gd6kb/ToD3fg32e9H3SZiPDCyym4S9vrDsG81lbfhwOaeZe4IL0J/RU+gu4uhPmYPst/q0XJHcH+",
+	"nkc+Hbiu4oXAnbsWq8xtIDdmqesS/EG4syFL40oFjjbjKzbVFWVJOB7sjrAViuL27ukrtnQik/gTKiM+",
+	"wQOIHpd4xutr42ZnhDLSyhuBDHIH42nSDdzytc97AWpfOeTAlMJxKrkVR07R6yXosbUBCfoRb+eyFuag",
+	"Z8oy+SgnLE13iIdJp567VXKrvADuMABOJ0vYIgh14P5DBFjX7t9+L3nKbvT1QSvxPnax/4apKjjg9hpl",
+	"8Sr/nqDsZoN+hAt3yofIXmgvDMhSiGOZMJgQ2boHvGmN3be2sv2wJ7pmc6HnlZMrxArPTx4/TLJC90O2",
+	"ixbWJCg98/7Dh6zkK8PGtZ6hevD4BL9BVRJZvtcvW3x/K1F9GuoBHtdE11FUra1GRxQtJhcc3D7kUCaP",
+	"bXSk98s1Ar7vuFSHZk/c8O3KsZfS9Bn62MzUsVY0IlTRwazjiUVj8y/cPstnEoM17SkGQbeXxFub5pq4",
+	"i1Kndj3ouXhrMRdr84DDQLbPBRO6NtP8nDF0I/KBT6vh18IZJHg8SvjeQPoGmEs3ogbDBzhSPmgc5M5u",
+	"EKoEjx26UMgycTsGlNqPFGZ8ac+fQkylg2cmdd2fb8h6bW8E2nH7mYNuVOPANtpxVMixSlo0qbOLbx0W",
+	"ZIlu27LIZnU32g6dZVLrxdxJaKGaYbihT/l8LpQo92cs3oeSTDerpEBv1VIxpx+YpLgZy9rY4d6Dhcs/",
+	"cLQoW9f954ZUGj7TatJyuwlHBwY3MoesWIym5M+4sUdAJUdPf8rBfkSNCEbb3u3vTx/dPz86ffTo0cP7",
+	"D78/of+OHoxPiof8VJyN7pfnxYPx9/zx6KQ4Lc/E/fE5fzBKjf9aqsQM8rbJG1nzZcukJFfDcMSLazpK",
+	"qHo2+t04OkhBBwNFFug7djXAsSzcAY1sV3CAXKlwOLeawP7J4BYZCwgrTTh4OsoFeo2EcQOlnC6kJ+Mj",
+	"zOA1ANnlbqj1fB4GgjYThAGcBgqBYdIlq1LUtK/u9TRkg2onPSXEJ4LT2C8nZ7VeRhnHMADDZXnBrNNs",
+	"nVxwhsBUL5r0rJbp3ljeYS+AGdFKOoUpzN19wBEluZRK+qZaST8XTMzmdtXSHpA/Ka1Ev0tVGMrSbD+O",
+	"VniP+KyVhuYl1MZjNwRRWiOJ3zH1eW9wLTN8xaS9YLn7mFM0uuFdUYbfprkbnMd7mosvxZg04b1t9VGt",
+	"F5OpbQ6CCFz9wg0uOi1wjRsz3OilWNKK35yKlxQdQ2q9eLeKwsGDJJXX2JNCHRjdbegmKFdvTy3JenNt",
+	"ZJdQdiRvNZtophX4g4iFD5BVY7WAF90hgMpWwmZoa8KPhXY2MpZEONUEJrp7YXE9ogGmFvaJs8J/rmtd",
+	"pxLfBMNcIdKupZqjyr+mACe5wKVj6qNKgNxFRaTWk5rP1lIwyUU4BH/AdgG/8VMUUN21aU5e/ohXvm8l",
+	"7aSIeM7tNGOQEeUYMQapWLjJ8RtYmLVEOsp23fRB+ejN+rvAZ/kr/sruvHzyI3v4+OT0LpOKUlFB0QzO",
+	"CiOUzdj/ufzlWcjNcU+4YFe9qx4wVrSE5NrA0jGjnbYDZlnS8qeJR5WQufCugyK2bQjd7FXFLjXusskP",
+	"GUc2MPp2KGMkhBST0gTy2fb3Z/xnm+dHEitLCDHMzlHVKs31P3zng8+K+zG4Ld9zq29kbRe8Gk61seb4",
+	"5BicDuGPY0pESa0WaDrSrvbcvVf+crBnD5RtVg99lmFKCoOIoswuWgsbpVfgjuRWp11IlgKB+6dXZr1d",
+	"o4mK1gKvXk+rTCs16aMVFjvzaaKUm+3JZp/TtyU+6KSqI5IxXokrd8FKXZhj+s70ZyXDW0fCMMGLltVK",
+	"uUnDWjjtWEHs23831vXQu9gKd/bHoDMOGwN381sDWudqOJNmRrUaQdkclnrGpaKotCyGDZnSxgytFNGn",
+	"hYJnwKv8d2bKS72ErxYK0isgGJ9SXmn90lqFj913cge/fj4hsQb9z+8opfbkGdMKjuqcT4RJ8wipxrrD",
+	"MwYVkU5zc9fkHbcfpP94ln2bGlC3jvqinbYYBFml9bWzZfbVOJe8Vm6xd6wSXZZcqLUTGCW201ZHb/F7",
+	"km1xM60zwE2bGClgwGzNx2NZsDGXlaHkOCdZSg1sZCIiHZDCEf1mLuClMlortpRVBQE4hflVaLw6Y7Qu",
+	"qxXEcpxJDKTSyh6a8nqGPgp/rOH+ZsY04fQpgTrBTQmPyWpJp8kbdJTQlGa8FBdRfIXcJ/iAyKkCBvOS",
+	"m/19KYVeUBnyVop3D/4RL32ffZIgy1jXE2GRGQ65T2DaOii447m7AROetoRdtukv3kzeelh1KZ6WBk9q",
+	"IeTcDpdSlXq5WzzC1W/wYridpMAeQc9w5XrQtIOfNhF0SOYwF75AwTDY5z05xXZ7GdM2o4j8SRdh7vm6",
+	"tqTauSyv4PIf/dXpqBWqAO2gVbTy0cZvbGiSFDdHmcXsLzrJ8U7tDJTF56o7iIHHutDKSGMxRcqyeS2c",
+	"Ut9nUFpFQV2qKHR8fCIsPN0xT43bzwqnyjYJuiGx2meLoS0NaTFzTjaT082cCuATHuEmg96wNjsLtsCu",
+	"g9QwEj0XlMXCq+2ETf498HFiTnBVoQzYm6hhl/c8r1THvt+xa2kvsFZNklVrnVu+tW2jcMo0rNKmjpGM",
+	"urWJrr2q3XR3C7HZea3fSgEeWveRSuWp/Ak+7QrR7hQ7P0XX35qc8AJhK6OpFt+YjLhdTgpr1Ek9P33q",
+	"SDu85Tbclah9fYEoKrwYizbNtpC3aWlR3Sxs7NXI3egVm+qVu2AIy7/n2yhr7KB7Wtxy5/VrC9mgaTSs",
+	"LB72+pCy1hJ2bsDf5+WBbC4+frCE+LSZVPF9p18nY/sXYlYd++0zItu78zGH5zB+8wwLWHcIbk/tW9jH",
+	"+vZu+nUhnDHVSyw38dnjnJGbGpKrQ4a5IzDtLGNKIFyLEPfZT6IS7h4DugykN4CfgSpZfDKRbeIpI15c",
+	"swrqLKShkkGoFAS7uc+e1HrG8tNp7nTQ/PEJ1D8+KnM2Wnln3wXjbDnVlaAie1Bejbtu5v43zSFLqcwp",
+	"/hqctKfnZVuMfJ/YuChgsaleuzU4Pz3LWFw41nIbV9xgVgplVJOneCOdRHeEQBRvyk4xU5ZqJzWWYybz",
+	"RA6wqWND7VBuG1kvOAN4dYoOkZ43DlRAIUnaLehgRl8/OKGhXkPXzAjbZMtC6cR++nvlR7HHtXq81xl9",
+	"VWj0WesbUdehsHlzH8PgpxBAsu29CxhjWQ9yAtLRcBg/lbc4Uhi0SzvZizGb66oymArPrTADb9Vd/vqU",
+	"GVEjxBukKDsrz1dTRg+mhAl36EON2cKxw0Ertw+q2CyDOhH3pcdfkyE6Y6lMGMxGUeLZ28fHOOV2r6XH",
+	"/Po1koS7YfeyEAf0VNbapE4qfU5qfdKDiksyYDmasI670Lke0jfszhJKYUpueQMt5RjhXYiSXAvlLlJC",
+	"UkgFcs+YciYyOuzv9q/UCzIC4aEDlkdayo6bM5YH5Sdnd9rOG/drpA7l7I5H0oP87yz4ejJmRCXcmTbZ",
+	"lQLsI6SqaFWMY7tNYNQudeQ8MlPH/9EzyOxSFsK9u6V85eyOjbzGnJYpeIXIpXD24GHjQGhFoK4UbzIv",
+	"iPleIKeoSmEsiKCQyAPuCYtjIWA+R/RYhA6X+pSJhbKycpcoN2bIEPIjhpQvMotbs0i9EWOj0oCn2D2F",
+	"drYhpJDVjhY/pstLLA5tTuyA5UsurVSTIRxvR3U47OFc1MOZVAsrwth42fraE92w3+/n7QQkpNim2GcY",
+	"vkAyXdOOD9Gqo0VDr1mzYODujmbjXzdc/3Zjis2ViV/WJx4u3vgh5V2PeHlCFmlfYhP77gPQjdfC1tN6",
+	"155uPtYG3U8n7NYFcRS7TJmEcAzoYI9PTh6dPn589uD80fnJ48en7dIitaionrsFnxmx9va6/rDCJEVf",
+	"eZIH9tsGRnrXNjzdazJPu4MHJydJs2pj9r/w65T6+2aqoVY6pZWlckRjJBFZbhR4AnDekjuRiZGefRM3",
+	"4Zn5oFWRFkq8l6rPcq9AQDFho06ElCBjeVUhMgzLkXHkA0aiokW4QKfg4oNHQADcXZ5OLUyKw3gZNvEB",
+	"ecl3ht59plmXg+gXj8aR1rlPzrOARrod8eKiKX1HUpO2z/I5t1NKEXWMlpBBzKKYQtJRm1ESktTGiW/h",
+	"hARVmFDR/DJHqf+p9Y28QhtTfeaJS0fZ2XM+SVuYzykBYc1FRMH77tAAJtNiDg866BOVanaZzupprMRt",
+	"3m2kL59AQ/dAxe0Fm2HYhyARpAnWZhlUSMxfdoI7HXpvV34k4XjpmMCTm8tDIkvhlBBfKrAZd2zycLvn",
+	"uJmTLEt3nkPSMi0CEKnG2Y7BHqic3o3CiUqnPU6YVqLPLhslx61O4TQ+CNdGaJb4VmRigSefJR2AkGNv",
+	"hFD724hURry5tqs5sm7SdGwoHW82lbPpQpW1iGpzB03ZuPcfTLnfohme6wBGTYEr0O5MRrqZm7ltuR5Q",
+	"g5thBi0UH9bC1qu9oyXrKUjrft6OoDAkPh62mFBcWeiqhXHhVDDL2eVPr9I2eld06017ES7QhnOMs/L1",
+	"XNYg32i2AR+WUc2+RUTFG0Hpx1brA1YNnpVasFrMtBVDXpZ1cuVI5CTP69ufXrWMVaoMqDFnxU0mZiH9",
+	"dP6ctZUo9wo/N6S0UAYdSRfsBA4gyPOV2DfqbaQqEtLyleW1bYprIega+deo+gEKJfbPujC+qmqXizbE",
+	"IY2tBW8l5UdDXxhRD/mEqp266p+TvznFfSepvIGLkpH2ABROe9ZiUvEZi05CSmXAuLAay0Qm7F8s7EBr",
+	"wy2mf2LqaegTGHpgiWQxlfcbgGJMqB4k/qpVBFRi2ExYXnLLvdEMwJDRFpw+ZH+TPwxIyw5ODQ55/VXJ",
+	"+NydsNEK/E9B0Icyc1961E4KjZxuH5xzt0flTf/WpMC2lBofgFiHjZAGAfGhtGpfNvZlmOfBDK3Nsz5Q",
+	"ve0ukNnG9RIpFElOFtkF3ZZ5lNCyKw3eUbxU6C8K3RfarK6SN2JvJ/e4kkrsHZkdL7xNdmiooMKi2/CI",
+	"5t1dC/K0TOo7Ag7yeiEgnHSnwziS8+YDEQA4GJ0UdXbxlNeAoBmlig8QbWLGVxfIzKMassCayZOJWeZ0",
+	"DQAcZR5Uc3WlGnZkWGMzQEmzM8Ow2Jl7ipQN8tByKisRcymMrkGRUUlw1yi9vRYBk3I6koTqSdX+0j2k",
+	"hkKnMa8ZN1eqVcPoGLHBlOiIMbJLPzL0YOulioOAo1pfE8oUxgcA1hPKHK0H5R4JoRyrl0Xj/0RWfn7C",
+	"TLoMErcE/Ae0SGk7WZfiNjI5nlOdy6HyDNwOPLjFB+s1iVA1OufGbaeGDVAR9x2Jgi9A2RayTsrFNctv",
+	"rSgzOoWfOuOkJfiTtWjBCR8HhJr6GDJcYV2Soc5vqXL+sKp2Grfdq/4y64ECuTNp0x0sHzxGXuPrnVEB",
+	"RU0ST38WU1pTae2RxoID7FCd0lcKrWc/deVE0+yHt1Q2u3d+Jr51a2GsV5ToosCm1url+4erYN3TWd+I",
+	"Db+xjVyZmDShVqD+fpzhCRUAVLEfzeuWDUxPJEEvs7bqjKCuL0X7VN8HlM3NIjJbDbtO4pvpihgPmNXo",
+	"AW7hgJRiDlAgWl2ssZPki0yHPomaR4Q2QG90s3r9+lnEwKM9bd7d5EyTlC1FUfG6aWMWbX/aSLnVUrqo",
+	"R0GTZUw2C8mnYqq12bN1wTbVOfHidcYUuk+5EQxayBt3KGmcXnY3QDKEPKI2aIW0GzvhKxWxbtfxUPye",
+	"h4FEB+RKuQt8dokv9/Uw9oAPMmj2ElmGM30QhUBFEv1K7YyCtMsN8cTtEspdcDpmpYo29IeTHIVWY1nP",
+	"QlpSikURVCjqim61uLk2YTFzR8GhBGpKFfJQG6/rDaRKp7gCGCYAV0nL7kDw2uSxC/5un0VQJU3+GKKB",
+	"bnBoCN1HynGz4SE5CPtWgRqb40a3H4zY8y0MUOKL4KZpKGOqqxIbYK2pqbC6Tp3B1ehlEYAHvrFTb+3a",
+	"MW8N5QPm7KOQo9CAU4aVpSlHTNwPjCwrb05FNlZqOC8o6Pfag159PPTdLULbzXgphqPV7ky4EP6MUuLc",
+	"zQALsiFbBSv0bOYW1y0RKzt8Mlu0mUNh8Jp7PnQ2PrcnmeK3pV4p2sHW1qS4SosYDi/loBINXvLNCo0v",
+	"i3GXjFmnCgrOHvh6AobtkBy3hxePhJGlaBg9bg0ARSMywGytBGGvVkZ71UYktiUBd+eJZhjw67bpBe1z",
+	"34161wCyoqPsgxHv1oa3DfWuNbbbsPE3J/uZqzZ+TYLdviFsWD6fVyuqkUOwjHXUjn3qad07miq4LTVm",
+	"b9qwJaTI6LoUdRZl7FEBZukTuPe2Ed1AlCi3BQs+xHVN4nmOT2fpKtE9zaMOYn9C+gtsyHeG5e5la13Z",
+	"3FdHl//Ppf/vl+V/fj9OMZ1ttfHgThs379p7bSNYoF2JX3EpKZJFO2Gv+/y5Dbzc6pYhlPOCWiA1PQFi",
+	"RQQlTy/rLTDFzOcVAgQEpWcmdZKIkjsUknTIssHlToQzwxu7oQoSPYyC1QhcfiSarP0ozSjtl1uExLod",
+	"rvAD16m9T0qUTTHCmmdtn3qfgN3+PuvhYTrkDj0H2e6hNMsyoM3DH2AcJbf4w/F3SgJ6TyHuQPK6YqIS",
+	"MzD9PZZX1phqBNcFOiAGYBseQgbDLUA0NTgx2EC2a+tiv2qXW3QXq6WT+t5XjHeAcZRyTJVSYNtxNue2",
+	"mNJy0DqfeabkFxmg0SbCYmMxyOWnIG2wxQKTBleknImDBUWD/rUuJtyYd80GJ7NQcixFCd+7Sfyfy1+e",
+	"JXX6aUdJxitiZcuGvxESBp10UHgIH86IogYJRQAqxCego8cmOnpHhLnLuNAzaW0Xn3LSB5mRZtAOcRDo",
+	"9jsTr8qanrz5/kNcl5hiQ9VMgR9SgusyZWD5ttFYs7WnUP44d9YhjhU6XcmT2fTnWu9l4eFdmjPz+PzB",
+	"o9vG3Yt71u0NqvtCiTYeG2dzURutQF8vuK+HuGB5ARiZvsNN8pA0IEsfrZRkPchETnqjPaLfWgOt5JBC",
+	"qVYiCpc7kvRtctx1exLcrEkp3jY9n3kMdsKSmqbu01u3977d/Gl98M8h+tJuss8ro32NFkZuvzOs0pN+",
+	"l0d+sZGjf/8sfbywi1RS+4HngP+sE4vZn841oq6WzjzPo+ZT+cDTGDbhczO5lpjJFqWER92qEm9LF721",
+	"dhvirQsPIhLSgpVeNlIqXtv+5yg3IzaDax02KPPAchE1pHjPywZPZJ2jzFAqHORy2s9upJc2piOhbhfX",
+	"w1lCl4DyW+9Ck9b3ZkeMHl5cK72sRDkRvnd4M1S9wPZrNE5Fnacpoe/A94FIWnsdM5qNeb3nWz8qxSsx",
+	"0L9Dn/rTkxNKAGjyaLE9WhhqwKUnv954YUQEuR3h8OwflYUt7EplOKikd884XxvTptv09BlQwQQNyIQx",
+	"SW85DF2GIOS9p229Kuldf97sCmT3N4ZAS4WlxPnQhMttnlQsh/flffa6SZKGx2ClOvaaWttJZEzQ8EzR",
+	"7ekMji1ziTKyEiimIuC8pixeDm0oU4wU1wIh3SnN1VtDpLNd+DrdaPJO1V6KqkrPwgd6tq48rK4z2EYL",
+	"GzTJdojITsWs/XYfbwrvZ2+wNDBqLS6qeSfI9zqwNax2WPY4gtMETcJsWgtJtLWFXNNFN99ke4jP1uah",
+	"K/ijazEMueQdWZDudAXzg7AmZ0gsqmS538bcB9UhzGKXQtkVJE1S+nEDsxWYQbBlDOJw+eyLNEJNdbMl",
+	"ttO2pqisoumKsHc2ywch1Qd23nQ82YP+1+g81jllVQ3j1M+OZKVW68hGqCHQGuCv4aLcVu4RbXwHVALN",
+	"kfIJlpFDGaL5yPmpkylAIYiyyZ1qWLr3RCshStOU8+u5uL15dPLRrokE86mpCgNG4SPu3DZVPzHPwC79",
+	"S77yORCOON0ZgEPnmNDec3rjB71lQsnjAeTSHNPm1RkhBFJw6eNXtrvSZAs7747U/wESIWcSqbnVWqWl",
+	"AsRbQ90DGokW371Jf3hxKSpJ3SHWL4d0DPRZYyNS9ws2WZFI1IqKKKMCKYTaoT6l1F56rOsLX2gZYfGg",
+	"cjODjF1p46GsFcQGDhKuAGvnDy82cYxJhtIGf0rGZAIaEblqI5gHGjM0wQTlAlKOjftfgKikCBdhUl00",
+	"iUKtdeFoyqKiGmCGZggzdB9hhk4BZuhKfSzO0Nl0N87QyxYGVuLUYPyF2htjy1P01gl+41guuL6FEnUE",
+	"4gQ48xk4yd9aoWAJwVuELs2GvyH8B/xEFcPRU/BiAkPG5PmwJr57F+44wUJxRtGwjIjSKYTXQsxDPN2n",
+	"67cB3ak2ahmPKvgegfRrWdjQMcxnw7Ro070ZKBAw19IUiFWLt6y2fdp2Xa+kKhCm+bO25Krk2IotrBxd",
+	"50KVawuy4SSm1DFQhtZcQ2t9oQhFCFoy2Xp1YKYOqWadeNiSFLLWAGUFA2z89/vm+HyAIihvB0K5K5Nv",
+	"/2IrVZqh3JGg2coMRRGkjIUGGOn9VVASEyXfrnf1vr0mEbfa/agdL2iMrMi1QaepE+OsO7g3oi6926YH",
+	"nXw/ES66sHyy1R0NepE/eBx9uNRsh8L9vATju31yr3qPjk752eh+cV5e9ZLsAzKJt6HNdLUHa9a187DP",
+	"a6nTmP8+19zXiVJ+oKU8/6mcTIWxbCkBZAqa/Yl/LDh5r82MV5X73edHuxFcsBOnjiWT0bqd8B8cddv/",
+	"IINs3ol8CVe9WsxmvF7hbVjH1F27SqvGwypI0tNHq0iKG77ytXJGVDfCDBgdK+zO/oeWSpTuHkjBNBli",
+	"rHDD8koXvJJ21a/FRGr1H2KR+TLgfsEVr1dOkXq9mW8eMRpM620yg9FOgzTgp1RQ4bSXBfQCGemFKnm9",
+	"GsQFWFHaOxS8VVzO1vW3zZF21A6kHRegyoayPyzakRYxPJSO0Q5qocQSA+8hDTg/NfkF/hKAP9yprUty",
+	"OLrVwMIzmPSEUhSxPTaUomFZ8dufXoE6dqWcpkyFk1SkAJUI6NgX3C5qwfK3pelD8vikbxbzua6tOfJ6",
+	"2pG1Vd5nlyp+CzCRIz0+slNxtNR1VcLU3CaEHGuYmjezpWVFzc1UGJyWVuJKQS49tBRymiMuVqwiDoLy",
+	"SxCGTSdz0jlZjuUileVDrapV3qdRyonSNVo2WqFqbDInlSF9A/Ht8DiZjFl9pYKz1OcEgOvAMl5Vg9Yb",
+	"pcGXkso8FOBA3LADuqpbPkD6Ye7QYWLC34PaymbFRlepyLMd9R9RAYu/ImIgSkfnExsFmcMrRqbchLhx",
+	"yMJo4AMVcQI6R5BHD/5+ZwJV1YgX17eiA4AkXUuyjrZim1rwVM0XtlsSImbaegpBSMzJ37kHI05j1iy8",
+	"Z+MZ88IwY9ZWGXG4LMZrzACs8X1O5b3QXwCsM4iOTGohmqMEYfrgEV1dKd80ocazRNxyhg31qR34/3SP",
+	"dGyhGfaMr1jB6xqh3nK/krmvHMndguathE/sqId6CFe+HcUUtZKZh4AAkkKwpSuVBN6FkrisqZhsJ/lA",
+	"jpij2PPTsz77O1b9Muh92AKDzHxwvkmRUhClQHrzCyCVkSWUUM9reeOUqWuxgn7p3BhIAHGmteO8kFqt",
+	"wK2z2VRNNZa5YylSVVKJ4bVY5QM2XyAQjuPe4aqwf9LSJpjSDJFt5/1WdlJiQWEVjNsWvCgfBL+CU56q",
+	"hfBZ4IlWHf8znSHwYpyikAHWRkHqHsw6WmmAj8XLvltTMN0r+hOtJ5Xgc+nk0exYuKd7yUS+iv7N/f6P",
+	"Hc30st7bo4k+omKFX/BFno0eopl/mJb9TF6LpTQia7LNiMi/pC693pZ/a91CW9O+Za23feqTSm8MMplS",
+	"gBtNNprW6cnZebeStrdMTnjkPSfALNM8lsz5BeOBJwRMCo7UjuJLpgATo45A28RyPL2z71PirFP63EZZ",
+	"xbYM/09dUeHf7dGZt9YorfUU+jCav9Vq22d7lNDu3t0uZWXbgr0U48197zSpD5/0Bw7rdfJ8vY4E+HeG",
+	"ocozanBifQOpSmJ+V1MDiZ5vqHkAvb6X9Uyh56I8Cp+pGesRNGN1Slxz6IIN0PMGNTxpoSDBGY4qec+B",
+	"Ovc7uH6q/9Wl17awNLy6CgJ4M8eU6hCiTYtyezskTxQm56GQIa7cOKgCsru1ZAg2+pzTk47EYFRXwBhc",
+	"bzD4udKEt5gZB6/XVvMhrFj6FNh6lTiWHwgmtqX463XI1fMYdgGjzp2r2Aa4rYB2LWwtU1lIiR6D2PBs",
+	"LKAIZ8KluiBUSj1uGrY1eUsBXhkSpt1z5loZOapEANPx7QZuBWJsO8qXn2i8Aendbg7PJ+370VnylO7u",
+	"SJd3YOp+UAqqR7eOojvzeZWM4ZCatJPdfERTEsKYbk2lWaVtW3U76lKTFv751SV8N3YO66CwEMPmUcKC",
+	"rllecSuMzRtvDkL+bRRLPYo5eLTuc26tqN17/u8dfNZ/n/z3b6dHj3//7eTo8e/vTrLTR+/v/luXqdZs",
+	"8MNzmIyuujprUyMU0LVL3Wd5IXPf0sFqxFiuhGgpCzdSLMFOLKT7tpTUuaacQdNrvVQdUOgvyZP0ErO6",
+	"DymVD8Teo/VE92PwYZ6fnMcyY/AgVVAPeQsHQSo1IFKQMDES4FjRNWaaNA6Qw62u6PRuwPFkgXCoLcRF",
+	"qLd3VlmygV+HubbnZNGjFdpbQyMS24WeFCZ2uj8vSZ2xdkylA5rZICBgVEYGHiWsTSRtdqTL1abGN5Zq",
+	"Iup5LTv0mE1WayszjFq9JxU8bZu+cHvCQHHV5nldXobA3MwC12hnkRZMIbm01SKl0OqlqI8KbgSrhOMw",
+	"JmOlnEhy3UulRM2mq/lUqDU/Ei9gbhG9Pby/bgBGTOs3fvRPx6ju0B9Hv9/zX939H/+WWqS1znIbQ/e/",
+	"NMfSdz3F/HNFyIB6qdhIa2tszefQdRf1AEVqtG9332evYwSkSvASGN4TLmv3IWP5mP4cvi1NDn4+9HH6",
+	"tJ6RkGpypcB0KvvsEjv3+jypibxxKgdkglksRGwA/zyEdQOS41f6N4yVESjr75FCeaD1PeNvn+Ktpycn",
+	"mySGYB23g19zaL9vQ8S5ByYLXJqCZkkRPc7pg2FYLouZYD/qeq5rTt2qcaRI/e+73CIHgKRgcyX31E6A",
+	"lnVAlM7V2901d21B4cbudfv5RqQI4hBCGO10BWMTmVZm1f7RnJAp7dge+N8R31ozw1cDSnYDYwzbvWZk",
+	"Kof8u15q20sxr/SKzeVcePwnja4JmfQAp/vPtDLc+uwXNzB3JSLrFnrdYQlaVz8gGWwWNQcJkO5XEJLp",
+	"EL5/7cHs5PTx/YfjB+Lo++J0dPSoPONHj8cnJ0fn/MHoYfGo/F48Hu+0x0HZJxOAxgN7vIOGbkP1j0ny",
+	"C2j/+Prbm8gXmcMtApSp0kBofld3mE0wsdDmlBIB3KNSqW8EzwaI0P3bAknb0m42GDZxgwzIb+lqiLEb",
+	"cW0vxne7GGlk2G21ot0170M3OO+d7Ur5co8EKxACxRBqlBiGxsgm3Z/CSNgCqgYDXQv7+5XrJN7DJTlt",
+	"eK/dAn8Hh78F3LWMPT4Jqdh+AX3qNhUFQHR645BQoYA7FhlbqEoYjwKdT7kqRTnUN6LO++xNQl/IPNzb",
+	"lWpGgsga+Cr3/BoezuQ4qKZGayVqTMChYLYhzDi11mX0Q47XDyD2oplGboQLSDDD+on2avV3mRebyCTN",
+	"+qTVMHBEmME6+pzSsN5NrkawAvx2QBqYI3mIuVMIEncxb+gj345Tcgh23qFAeLd78p8JZwDSEq1TcfvY",
+	"x2DPmIfgfpZqAjcYXxMy46s9GETMG3YwgQR8H5/L/ZD7PhtiXzOibWBhtwbS98XA+V6v5thtI4W7QF9/",
+	"krhUOl6E70wNdFsX+gPQWtzl6Ac2H98WqKMJ6e3uWmjvmVqVN+kKYXIHN/VdTW2bU43E1BldodowpcOF",
+	"H2Mco/bSzwgvbc/iZASoMQ3f+RTVyJ11sG++yaJX7zb9q6J1V0Wr3/gWeEE81OTpmWo+k5tM5dPaJ40K",
+	"s8tMCV7t9S7LoVvtxzWp/ShNxAavY+JFvluvqRaTPnuuMY+g6dTb/+iWuG+iQ7NWYLQ6kLBqwU0qqpIT",
+	"RlYe18x7ttion28BZNFo0q6gLLnBc29aJHg4AEcEcP0MKwXjcJxH5Wrw1H/fkuJw8DwPr6FbxhxoxIvr",
+	"C2BBFSHPr0yoyd/abqBV8XZ4EDt0Fh6temG/klThtuClMIsqpdAckBEQOuifsJngqolV+BwejFtGMA63",
+	"lTXQyl85iE/63KqDMYc346RIys6qB6mCGSa+qzcKxihhYh9ksU5A4AaRmeBnVdkcrlK3ekMaIWaGWT3Y",
+	"KGvJkjUn7I4RAn7J72YsX6hiKhDN546Pj0aF3bCcd7Mr5Q/+sPZl6Dm7E0qw4UisH3+Iua2j+WDhB5Zx",
+	"e+XLrawVyg2HWjOwOyETug2zu+QRzq67gTK5hlYKgnhBU25IP+B8r1SpC3Ps6/36sxLnToVLUPMyhKHl",
+	"7A6kp5u15lXgiNdMVyWd6gyA4OGxkHF+RCoHPBzdDJ8SwZnO7UbyyrZMI6wGhFq3V+7tJBsEr1MuhksF",
+	"nc9BQGYsH1d82O/3cwxVozSDr4vw9Y9P4QvdXNeWbjBlsJjxlWGAU2vnvffvARxyrBPeBQpVUrkXVmth",
+	"hv8Cg1lQMhEa2GXUDA9LuW5EDYVmVuNmwtZSeJXqPwCY0KeQ+YYtjgT7V+pK3bv3Burf791jl+weTv0e",
+	"wQ6EokEI1hvtO+xfsnvwsnvYsdwIEPdR2RO0tUODpJkG3Oe38B51LLlS7pBhsVzcWo1T6gr7GUpN8HzL",
+	"Gw9kTO4eJ5Xuecq551MK6E54G6Bg3NtYBONWwYkvXILLhZ0KZWWBA713j+XuK13Lf8I3A/YD7Cq7Wpyc",
+	"3C8C6cBHAR4+wKiotJrAqfZl/biesExkczDxlhe2WmEPzo0u/jQgODOwKTR/9xk8i3yOrRWlVsdzhG/9",
+	"9z+MVjkCSD8+f/DorsehIAxWRKjMGHd6isdkpLojgOBsWsoAuEX+/x5Rls/R0zKnWmgkJsceRrxkUs0X",
+	"2KRFKIv0kSOQas7momaQ3501bjqoAfjOQGkVTRErsIG03bf37mE+pBLuAYVQ9kgoN/CSGTGZCWUHLOfH",
+	"ozxiqizn//+zJ6Ocngjmubl3j5TsJeVI4RaAtMEQo2/w47ZNw95Yn2QA+SqjFcvPTx4jvOqwdoYMtM10",
+	"c3c/nT3Oqd4IUlmPLsdW1DmJyyWhtU1FNTe4AlcKYTwzlsMjiZeDwnjB8v/182vW7/ePF4ZPApBo1N4+",
+	"zM7A5ABi7x2w34xFjof3UHyGf8PhmvN/LDDBFaxG77WNMh0I1c/JrmivoKhwLCsragP+NEW18oTE5l7t",
+	"j9qcTxxD0lcKEzQbNB1dYzFuABznzqaWVPU1F9w6qq/ZVEJnV7VCrwPO9T9/vvzp3r3WsYHVxYiwWzBp",
+	"1kdMuK5g5wPFGs/fwIXqVg795eG2DTVotZ8G5B4Lu3Y8Fbyy03/m7A5ltRTCGGhnZJwMhmsAXP+fqFAU",
+	"XGGV5l0kAbhAz4Xic9lf8VkFT5ImlNncBT+EUz8x6Ayit5KFUKaV/jB3NHp01j/pZb1FXZHYMYPj4+Vy",
+	"2efwc1/Xk2O61xw/e/rjz89f/Qz3NIC5QRpFNaCD3kn/FK+iofYGvfv9k/59zHacgqQ9vjk99vLwGAYL",
+	"X09SRjI4+Olag9k8of3+BQX+ERMY6vzmvAajCW+RWj0tewMoe2j1OjEwnJrPBKYh/ZbWTZpLjn+sRenY",
+	"Pq8g5flX90vvfbbzvl9rMZZv974c+NLeV6NzkC7/HZSeuXZb5tbx7OQEXbWgzKIrvZEHf5BZi+rXQY1i",
+	"wKkNWkqHGwGYDWTCUu+R91nvHEeTekkY9fEPvPQ5o3DL/d23PNH1CKHrYTwgTHbf5cHMQRX0iYm9Z8ju",
+	"1vtMQdEKd/bJb5F3BZo1mP0o1kffpnoZRcyyKOjgeCfE74Dj+FLwTUrGyGq7b0+AT/6BijRvf8spRPu+",
+	"rYnbeiHeb1Dd6accQtlFeM7kplUNLaF9OtA3Qn44w9hYYCHMtEl+77MUHz1+J8v3TR3UTup86kSreGs9",
+	"GHiMFgakW/kOeyHh0SkIBVdODR0J335tAFp20GXx3LOX7keoZwpt2lAXVmuouiis2qSOd2ySeovYzjdn",
+	"+BLf1P+wPTzHR26/47m2T6ATAdzweAvBx2p3KwnZd0NAkO+NJmA+b64HLEJGKlWqBx5ty9omkDq10gta",
+	"fSZtG2t90NszgcwD6p+fPG7k/49ajStZRF1fYvD699mep7w5DBsH+6ltT32NDPu3cOiQWvY9dB+uNTwt",
+	"vZimg4u2RrficxmNyAhB7avxpgyqp5uqFG86WsASSOs/1LbvYMXnz6HARJl+KQHil3W0wrDEB4qMW9E/",
+	"wj55+vPf7KtydCgNr32E6FNoC62c7M+sJvjcyy2KAVzx4YrA4923BGZ4e3oACzG9TUpoM5Hjd/jH/pKf",
+	"4F6icBxmUaFGgLpEDO8SUuCYVoQnRJ5Fsu7RUyZUedGq2pho6OgNno02pGmfgS+E3adOpqFbGaogM30T",
+	"UFKhcGVRSsvEjVvBi+A3x2QezLTHkJPlwfZtHwJclugQ7NIjfkJX++fSIz6SaHC024km85KmvTITYbuW",
+	"5eQzHdLWAf28C/cSAFW2L9thEhOnmhb34aQeIyl3iv83U00eJq85Y1YK+D7Ale9N7SahozIiLhiIzjc2",
+	"gwNI5oETcqQphIOuwJMZ2QWOWUChp8muFLIGuCq65A32rZjPhQK9PsIza5zy7jATMJTvXurei5NPHdNG",
+	"VfkZF+jQ1f+qFZCmcCJxEHDCX8p38rnPHSg7yxZgNAB2ffaD2KQJJrmjI8gneMm/puoMk++iWVwZUJwx",
+	"c+hDyfULEF9gSia2oiLK88mVH0l4jdaeUsthBT+RVg7P/jJKOU5ri04OiwtJ8iG2cvIVc7svZgSMiT42",
+	"iHI7Pzt+B/9utQheb1Hjs2AhKGoBPa6FQOwZ9AxuqvjscA2/36GnN6fiT6qmd25rt5LesSYnn+fMEjzI",
+	"l9PQt6zYR3Dn3YIWViXi5dwWiQJJyL3A2O9oga44hKAFFHBZTJtMm0jpxicg4gBkSPqs7pAdj1Ytp2ox",
+	"PHmBYYZMM3eWLkKGSLtZO5PmCrz1lUY7wqb0bgTn/eTC6O/Yyn0vYfQFCPtPqGdjF3F/fr4zzAhrId3y",
+	"g2XKMWJVDd593oOXdH1eOqFSA+AZ5FZT1l/Oproqm+QI0wXJbFqYzHDQFACRVhRrwCS7GoBDsHDsgo20",
+	"nULh4EiwmXwLeR7Qg5crlj8txWyurVDF6uhvYpVD8Gsumn5kkILi420TYU3UKBb7lVO82HGI9UAZe0Ho",
+	"uDkKyjzCQ4iTw/wNIdTWCPQA/+6TTKEq1GhMVplXXOU+7BJqBTl0WB8EFgNnUWBeq7fh5ti2PoIb94m0",
+	"WrVzb7COB7LVYlRnxzYxyc+kwJeQORKgNeK76fEaOLSBlGxsVNNwR0CsuYCizjY2VO6x2JdTzZahBUaK",
+	"QXp8tsNIPiKGv4kVGWqH8NYoYOjVuN9CLo+uyqMRL65F3BQ9QG26lzV4Wk5E4C5M9Ty4a8SSNQ+I0st/",
+	"a5qxiNIM6ZkEmB2+DZ946Xg2MFga2sawfv7pVW/Lz9Go944cXrotQbh49+Z4+VZ8Vq0tX3t2hMr9gcjZ",
+	"t7kmHzjfzypA49qJhBi9RG4QZcMtVKgB+POYdOenZ/tIYVFohTgGT7isBL7rdI/pvNb6Ga8nAm94sPuG",
+	"vzeJ+7+IUnIP63p+drbPzZSEyEdYtfVgnyX/u+I3XFb+no9UTt5QLUkb6xSTtaMsf6+nREn9+6oqRYjA",
+	"d/van++fRfhj9LjPlUL4lfoFm+lsSwiM1v9fyrMdesFFCxDFRSKijin0sxuzSZ16z5TFSzBpV9TAHNRt",
+	"GRRaaYLB0S5QQbAUtJSdgteVrtCQ1yeyR5sXfBkP6fr7t6Y2NkQSxcQxz/vPa7l6F+jaOeo8O4eLhJ3p",
+	"kk8t5ugHP6lQZUP5vkWZh3XfIHRAsRMrE4oovE9mys3A1yc1gqe5DvsQQ/eTztTItRPyleVF3lJe3t6b",
+	"/xkZZ3YLeX+d1LkjL4B68gJSxmazXQSsR4hUxJrybYWZLH3BndN2eBU626Gr/nUDX316kp2cnMRBfF4L",
+	"qPJGwGLy54O74Hkk0TMo8WGjVfg3xxKjvM/AO5JzrH7SNcuXXFpfPB+SCHxvBwBRzZiuyujh3GM54b1O",
+	"TTTanTMTaq+vVADn8K+8LAoxtwNmxVuLa3uERzkfQNWb+9NNFRuiHQH+h6BAPMBScMVyiMznTELrPVZJ",
+	"BCLJS255HvFjxH7lhuWyhA431MnQLfuVIsQVgzEUmsozbuwRPP7o6U95KCvzmAIzie0KL/GlWC4VOh6i",
+	"B+X0ASO/MM0G6wg8NliEiHXHvVMqQDC5UgbsFHM3a64NKRtUZhz9RA3jjNXzkHNC2Vc0y+BuAa7FnlKL",
+	"AYO5J97fhbVfXHZnf3Tlfaz3BKlWTaMgXSJ0iPvlHwsBzZDJ6Pa9CIJMPghg1531xIvbZAsd1HAkVs6w",
+	"KAy/M5qaWk501NDzdJq3wTxPpx2Dh6d0jf785ODBvxZVReRNzADRz6g74DgwB4wDoiVGFJ5jXXjm3Zgt",
+	"bnHRHCbsSxGa5TOrJ4Av6Kh4UuvFHCoOx3CUrqUqs2D6ZVcq4NU0jexVybBBOJJd7ETFdtxYY55YPXgb",
+	"ttkP6xfEEqEKbmKXpbRhd6ADUBEdPRWIGbtyZaFX31wbMP997Tfq0l0EijDjHXsMDY4O3OTQStVqOGkB",
+	"iM4x7wi9SBMFR5R5/8TkDQh9/vDEEO92wsWzb0QXkAB9gN5Z9xYC+2vKOvuJlp6p+bubO6f/sI03fnL0",
+	"+Pd/v3N11ce/7v6POzPz3ybRISF1cMeBRrNmI/NQ3hzazYXmsFRAkZh32EssH20m0+LnWzc1Md5v0w8Q",
+	"57RlvQ05237QWq/+DaE7wA0JKgDK2FgIc8P+96sXz1MoQR0ZdYOW3wGdlLWe+ZcwrVqaxjeVw7TcJwmT",
+	"/LJVBUHmSIOGCz+z02FPNZjw+7clyGLPXCPVpIrbmU71EpprEzyLaZD/mdJQpZ2xqPsD/Y64Xhkr9YxL",
+	"j+kDYAfMLmUhsshBSe16kY36lgLZWhd1pa8UKN4TYY3HmkTnOIf8J12TAue05Yu45yuW9UMbTFlMfRSt",
+	"S1964ldqH43JL2tQnUDgS7vqkk7+996+QQoazit/X5cKtTESpwt0jaJYV+L2GMGP7p593t5srB8KBIU6",
+	"hkJolPsNZR3X8gPGEjqOpXRbRFb9CN32G01JxRXrTEqlBUUxv9R1w/uhZGSzodu3wfFBe18GsCin4mGy",
+	"AhrpIcX/SydJ7cniUfpsy7t+Dlfsw9ciQCFia9js1jdSD90xsTlwBOMx5WWwclcRLKrTDgceGIZYuzf1",
+	"qUf2SCA0zCV6WKC50pWaCcud1kJNYWYEaaLY6UP2N/kDmQkgtg114vPvRKORhtg4XSivAzvQQHoZNe9z",
+	"25/j5cMFtube6KUPfWYcg6/FRGr1H2LRyempP3CX1prqPNXB0nA7JMEqQ8oHeE1DD/TQMSCfQ5I8OIU8",
+	"FJHfu0rra3B3kEeKjFK0Ti4YgaSMQObX1K9rNrcEcopgrITqnUfoN3mnrKN+hfsxoVb7w3+RWgA35y6u",
+	"C4cVzpksv7k6gHWV+dtQkmFox+/cP+87GelEAB/tfWKy6IxegW/uy6UNU0dYQjD4otu6+2q3kB9BA8dN",
+	"9tGkC3HYR2Vb+RYg+5zAQeQvcqkOyADx0g8DXSCciqnWRmTBUU1lwtCzzxcXgnfO+4rhOejcizDkPDDs",
+	"c81GupTCXEQ20ZVqHIUzjZ3k8UGRrQTZgn32Br73TQ2aqXnntMdxg3pEGh8fj7msfUAaHe+Eq7dhaNEh",
+	"+hHXdx+N5EtbFVEH25YYvjXZ50exvwz8ioUabWwHDwtrmX052+ELZGc19gaFYc0U9N6prkp/rld/dpZa",
+	"hxbkX+ectmGC8Ki5gwdyaAIAY7gCEbN9/Re2QvEQOwqiuNBuyIcIOJvrOop8IN4Ce9OSA6Ck++aXEJal",
+	"drPSQu4QGEUZYmkWgklfFBYsoYyK2THESHHPES+unRUxQwDA4PHD9gtKM9iqQcA/8uJGhn411EE9nVJh",
+	"69Wn1pOwnX0n0FGrwfufKXH2C/CuF24t/QGgiHubRhOMa0/+MK+4+jqqX16DiwHrQaBAIUevQ4YKj5+x",
+	"+0AMG1t+k/Oa/BtkRVP9hv/oSzxGUYQYM87Ime05CuqPcP0KPSNXauR0Q8J1Z1IV1aIUZQwy3VUAgg5P",
+	"yoDwbhaIIwOHipBcSzkmF7/X+wqutJIFr5qynwEjOjJXyidk6bpE4CxAGjas1KD/maleEiPLJ8LmTUKD",
+	"+yX6ZLGJMuPxEBCuFnJimvTJ7wzLYcnyzKNgwCq576HOJiNwarPwuLd7FNj02SuPuO6+6c+SDA2I9NNk",
+	"Tu5Rd/G1FzT8WkGw/32y9yxXMTGzUv9VxPBXEcNeavI64Xxc7UKr3Uenk/xluOpT45M403/vq38Ae/5b",
+	"d3j6xe1yer7csAwzBExwMoL8Jt+cM7Tluth0iMaU/BU6RcPwjt+5/Xi/3+F5MX6NLpi/jtAXPUJ/rsMD",
+	"qFZIV1/49Oy+2tH/Rx6143du+7YWVAAkzJLXpYnaf2E7k6b3cau7EaXhZWu9FfYoaM8INwNUd0rF9Oo3",
+	"Vc/3Wf50fPQLt8V0wO7l4HLerAen5kvnp2fdyJIvm05kh23qL1iivfc+PR3DcPe6NFV9/mVKhH/yGeWh",
+	"RBg36y/VuvymlN0AYBR13kuztjSqtS+xjfu1cNP0ElR6qbypj909QnnFSJerfioy88FH7+n4uVaCjtPn",
+	"kIG7AgxuetSRxj3y59d80vVouuwYroHH3k9VfVGPa8iFQD/R0/GRmzUyPR9A+4IB2p2E9HXKyD289Hy2",
+	"/8X/hepO5PBbdARw3THAZmrey9WFbdMcHYK3wTbAEUzOII96PGEJ7x8L/1kr0b9SP/9jwauA5LIGRwMi",
+	"GF1Y4H+nlpehZICzecTumqx7cEO6o60MFWrtjZxzpT4UOiflJFvYr1Jux3wp+6wgM58C9eX9oYHtvTFd",
+	"vqrRfk2ILIj61YHI8hEy5jYL4HdNAaviP2q4fymWf/lstwDP7FQ+9raDUfDtctT6q/4kmOZ+Qt2eHZrw",
+	"bSG/fDGXDs2jyx/q9/Ur9YfS8I7f+T+3Jou+bHCXPjnldNtDvnn6l7RLEvhTX2Snd1/t1/MWSOOYGiF3",
+	"F95FGAy2QQoK2ASNRl4jVgUoIZDKozRhURg2F1Cjw7haUTaQv8iDSIdLMDcbEvmVthut1K9U1AAXLRyA",
+	"kUDHnZyJCJs6eBjsVCgPEQGpj1DK7Li0aeeD+zpAKyi1vY1y0ZEr+pLWcEeiaFel9lpFNgBmnD44OZlt",
+	"Vmd/ZUXWmwn1H5J6KtRi5s6b089LuJD+IJJwSz4eV1K52yp39+9/ouo2TzydvBF+/hdIPG13YP/X4Mi6",
+	"qpxZ+pWkl02Fz6I0ieT6GrGrdFUyrYTJmNHg8QmgcL4EC3jqDByRQtkGy/iS+flG+WohiUKPr9QGlDBm",
+	"VnBzPcDRyMkUwjPgUQowWtiMmxq1zxcWckcdGw3ANu7myYLXJasXlQ8mYUZaMRXuYvd2XfJVn/3Miym2",
+	"qf/OsLmWykJ3zYlUJu4QTiAmLO+Kix2PdLk67vf74Ii7Ut0X+lLy43f0V3TvBePsWqwwA82Kt5aNhJEl",
+	"7oV3DkIxA7fuHdGWoiQ5xhqOnMJuqWRYT4WfHe54Tw5J4wts7avyvbjRiRJILvK/YAhxnZ7/Cn99W+Gv",
+	"XziC0ollg1AUWECAO4dQM7HFDmG1pzxYIHr3u+1NQf4OV33qBgr4ljTMSr1ildOmIgu5/2VL5H1ZPJQj",
+	"UHUDDNF8reXxNLouu2utc/elb+0XWhNA6Ifq74BuksHSZ34NPhmx0Bu2E8o3A0PJMccEN6ejUdhttajr",
+	"7C6ztvetMKBievSHKODo0Sgpj+qC5WpRVTkb1ZCHD1nzuB4knZbJdjP4AiKvsVSYq8NnADjhe7FeKWri",
+	"GHrWrLWdgUdljFdOKxxpKMNHHuEz/SsN8f+Br+QHcA6tqpVP+a+EcZT+61OCH8RyI89/uUXTXip2esJM",
+	"d1ebiORvXxfBh3+ZvjZ7nbQsdA9iSi//9I1u9jyoXUwYmzPdBlT8a3zSraHEJ2p8qZOU97LUuup0stSI",
+	"C7O3fv2vhGoBO7UNxN632v2moxiOjTYEkzgcvHDK9S22u/wgVPnnGiSbkwdFaITetCGaygn0+9EVoeog",
+	"2LFeqoBhTJcjDK7XzSETF3B4Z7wUTAK2j1Ax+FvwXlfcioA4TCWoUO+GANrsBT0LZC9JZWrWrGv4cqlE",
+	"De5bbNg81DeizjMPfMArTK3patTvhv+p+vS7Z3+hNv3Nq7dC3RNJhNwlZLR/fph71ZzQ1KHcLrD2ArJX",
+	"4q0NQMxNASfBJWly6GkDBZW8qjy7wDPi4belZXeomJFyx7Qh8CuWu0M3dJcRNGx4tlZ3/dm+Uu5w1x7g",
+	"fc/DDYDwEDEKHdHxzj3SvPCG5lz9OaHydxDQJzZxD4G8j2j22HHII8cfP7nLOzXCbegJ6bb3T2o9c4q0",
+	"b2oX4asrTcfEg6Z7ocNI5kRS5CJY7DlJnyG3ecv+gkW6Ur4lBDwDm+1SYJSOY4ri3aq+uBF1B83fsu60",
+	"VW/yoD2NPFYau/b1/6S9m58J2/C1hYX+ISlyOITNrzsC19Pq8W3esh55lzNvMP0hJOAj2vDtRUuB8Zco",
+	"HTCiPPbohhPJOxz/FGlM+/g1m2Ij6hj/jTW8j/2i5NjZ6hi9LY8WkfNyqvlMdvqx6edPGbLBN3Q1KeNV",
+	"RezodtZZR6JhJCoN3jedPO/udlEsACsZ2m4KXjth+NvvjujJ7wW/LOqqN+gdw2Gg52yCYmtCwnATQvdg",
+	"2YylZfn1oxYEOJp07wPgJbyGbhvS6AqWP7rZk8rm3a8EOmIicFYzdUomb7dKih5GDvnNZ6Va92bAUX0V",
+	"BLRriR7V5HEmWiRIY3W9gtUphWPQ9ap1qw/UbN5KuOOARLqwU6dQFN4TGT0ibk7U8ZAY8IhsTQKoWSjT",
+	"b3cw6docqYzlFe4JrQ7udHS/5/DuOP5/AQAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
