@@ -209,3 +209,7 @@ func (c *Client) enterRoutes(reported Versions, target *snapshot.Target) {
 		}
 	}
 }
+
+func (p *plan) sortPending() {
+	slices.SortFunc(p.pending, func(a, b change) int { return strings.Compare(a.name, b.name) })
+}

@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -125,17 +124,14 @@ func (p *plan) collect() {
 			continue
 		case ch.new != nil && p.waitsForCluster(p.t, ch):
 			p.wait(ch)
-			if ch.new = p.earlier(p.t, ch); ch.new == nil {
+			var sends bool
+			if ch.new, sends = p.instead(p.t, ch); !sends {
 				continue
 			}
 		}
 		p.pending = append(p.pending, ch)
 	}
 	p.sortPending()
-}
-
-func (p *plan) sortPending() {
-	slices.SortFunc(p.pending, func(a, b change) int { return strings.Compare(a.name, b.name) })
 }
 
 // take puts a change into the response.

@@ -62,6 +62,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -254,6 +275,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -362,11 +419,39 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
+// Defines values for ReceiptNodeState.
+const (
+	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
+	ReceiptNodeStateLate    ReceiptNodeState = "late"
+	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
+	ReceiptNodeStateOffline ReceiptNodeState = "offline"
+	ReceiptNodeStatePending ReceiptNodeState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
+func (e ReceiptNodeState) Valid() bool {
+	switch e {
+	case ReceiptNodeStateAcked:
+		return true
+	case ReceiptNodeStateLate:
+		return true
+	case ReceiptNodeStateNacked:
+		return true
+	case ReceiptNodeStateOffline:
+		return true
+	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReceiptState.
 const (
 	ReceiptStateDelivered ReceiptState = "delivered"
 	ReceiptStatePending   ReceiptState = "pending"
 	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the ReceiptState enum.
@@ -378,29 +463,7 @@ func (e ReceiptState) Valid() bool {
 		return true
 	case ReceiptStateRejected:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ReceiptNodeState.
-const (
-	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
-	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
-	ReceiptNodeStateOffline ReceiptNodeState = "offline"
-	ReceiptNodeStatePending ReceiptNodeState = "pending"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
-func (e ReceiptNodeState) Valid() bool {
-	switch e {
-	case ReceiptNodeStateAcked:
-		return true
-	case ReceiptNodeStateNacked:
-		return true
-	case ReceiptNodeStateOffline:
-		return true
-	case ReceiptNodeStatePending:
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -530,6 +593,7 @@ func (e WithheldReason) Valid() bool {
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateLate    GetReceiptParamsState = "late"
 	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
 	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
 	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
@@ -539,6 +603,8 @@ const (
 func (e GetReceiptParamsState) Valid() bool {
 	switch e {
 	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateLate:
 		return true
 	case GetReceiptParamsStateNacked:
 		return true
@@ -560,9 +626,24 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
@@ -608,6 +689,9 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
+
 // Event defines model for Event.
 type Event struct {
 	// Action What was done about it, for people.
@@ -620,10 +704,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -631,7 +725,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -652,6 +752,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -736,8 +839,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -764,6 +872,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -775,10 +886,26 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
+}
+
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -816,6 +943,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -837,6 +967,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -950,6 +1083,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1029,6 +1165,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1247,8 +1390,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1291,16 +1437,17 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
-type ReceiptState string
-
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
-	Acked   int `json:"acked"`
+	Acked int `json:"acked"`
+
+	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
+	Late    int `json:"late"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
@@ -1353,6 +1500,10 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
@@ -1412,11 +1563,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1458,10 +1614,47 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
-type ResourceInput = json.RawMessage
+// In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
+// found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag *string `json:"etag,omitempty"`
+
+	// Keep In the place of the body: the resource as it is stored.
+	Keep     *bool              `json:"keep,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1469,6 +1662,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1544,6 +1750,11 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1702,6 +1913,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1773,13 +1994,19 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
 	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1796,8 +2023,14 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
@@ -1805,8 +2038,13 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
+
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -1846,8 +2084,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1866,6 +2122,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1879,10 +2138,10 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// ListEventsParams defines parameters for ListEvents.
-type ListEventsParams struct {
-	// Node Only of this node.
-	Node *string `form:"node,omitempty" json:"node,omitempty"`
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1891,10 +2150,47 @@ type ListEventsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Node Only of this node.
+	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1908,6 +2204,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1933,6 +2235,15 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1942,6 +2253,15 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1951,11 +2271,17 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
@@ -1969,6 +2295,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -1977,6 +2306,9 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -2010,6 +2342,24 @@ type GetReceiptParamsState string
 type RollbackParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetUsageParams defines parameters for GetUsage.
@@ -2054,11 +2404,259 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
 
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["keep"]; found {
+		err = json.Unmarshal(raw, &a.Keep)
+		if err != nil {
+			return fmt.Errorf("error reading 'keep': %w", err)
+		}
+		delete(object, "keep")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Keep != nil {
+		object["keep"], err = json.Marshal(a.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'keep': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
-	ListOperatorTokens(w http.ResponseWriter, r *http.Request)
+	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
 	// CreateOperatorToken Create an operator token
 	// (POST /v1/operator/tokens)
 	CreateOperatorToken(w http.ResponseWriter, r *http.Request)
@@ -2100,14 +2698,14 @@ type ServerInterface interface {
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
 	// CreateCredential Create a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -2166,7 +2764,7 @@ type ServerInterface interface {
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
-	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
 	// CreateToken Create an API token
 	// (POST /v1/tenants/{tenant}/tokens)
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -2190,7 +2788,7 @@ type Unimplemented struct{}
 
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
-func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2274,7 +2872,7 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2290,7 +2888,7 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2406,7 +3004,7 @@ func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tena
 
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
-func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2452,8 +3050,66 @@ type MiddlewareFunc func(http.Handler) http.Handler
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOperatorTokens(w, r)
+		siw.Handler.ListOperatorTokens(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2511,6 +3167,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2687,6 +3356,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2939,8 +3621,50 @@ func (siw *ServerInterfaceWrapper) ListCredentials(w http.ResponseWriter, r *htt
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCredentialsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListCredentials(w, r, tenant, fleet)
+		siw.Handler.ListCredentials(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3069,6 +3793,58 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "grouped" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "grouped", r.URL.Query(), &params.Grouped, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "grouped"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "grouped", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3093,6 +3869,27 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
 		}
 		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -3142,6 +3939,45 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "severity"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "severity", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", r.URL.Query(), &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "code"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "code", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
 		}
 		return
 	}
@@ -3219,6 +4055,32 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "selector"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "selector", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
 		}
 		return
 	}
@@ -3509,6 +4371,45 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3581,6 +4482,45 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -3664,6 +4604,19 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3695,6 +4648,25 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 		}
 
 		params.IfMatch = &IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -3844,6 +4816,19 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PutResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3894,6 +4879,25 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 		}
 
 		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -3999,7 +5003,7 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4043,7 +5047,7 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4276,8 +5280,76 @@ func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTokens(w, r, tenant)
+		siw.Handler.ListTokens(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4730,6 +5802,7 @@ type UnprocessableApplicationProblemPlusJSONResponse Problem
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
 
 type ListOperatorTokensRequestObject struct {
+	Params ListOperatorTokensParams
 }
 
 type ListOperatorTokensResponseObject interface {
@@ -4746,6 +5819,22 @@ func (response ListOperatorTokens200JSONResponse) VisitListOperatorTokensRespons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorTokens400ApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4951,6 +6040,22 @@ func (response ListTenants200JSONResponse) VisitListTenantsResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenants400ApplicationProblemPlusJSONResponse) VisitListTenantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5270,6 +6375,22 @@ func (response ListFleets200JSONResponse) VisitListFleetsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFleets400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFleets400ApplicationProblemPlusJSONResponse) VisitListFleetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5818,6 +6939,7 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params ListCredentialsParams
 }
 
 type ListCredentialsResponseObject interface {
@@ -5834,6 +6956,22 @@ func (response ListCredentials200JSONResponse) VisitListCredentialsResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCredentials400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListCredentials400ApplicationProblemPlusJSONResponse) VisitListCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6065,6 +7203,49 @@ func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.Respons
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type ListEvents200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ListEvents200TexteventStreamResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
 }
 
 type ListEvents400ApplicationProblemPlusJSONResponse struct {
@@ -6901,6 +8082,22 @@ func (response DeleteResource200JSONResponse) VisitDeleteResourceResponse(w http
 	return err
 }
 
+type DeleteResource400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource400ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource403ApplicationProblemPlusJSONResponse struct {
 	ForbiddenApplicationProblemPlusJSONResponse
 }
@@ -6933,6 +8130,22 @@ func (response DeleteResource404ApplicationProblemPlusJSONResponse) VisitDeleteR
 	return err
 }
 
+type DeleteResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource409ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource412ApplicationProblemPlusJSONResponse struct {
 	PreconditionFailedApplicationProblemPlusJSONResponse
 }
@@ -6948,6 +8161,22 @@ func (response DeleteResource412ApplicationProblemPlusJSONResponse) VisitDeleteR
 		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
 	}
 	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteResource422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource422ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7103,6 +8332,30 @@ func (response PutResource200JSONResponse) VisitPutResourceResponse(w http.Respo
 	return err
 }
 
+type PutResource201ResponseHeaders struct {
+	ETag *string
+}
+
+type PutResource201JSONResponse struct {
+	Body    WriteResult
+	Headers PutResource201ResponseHeaders
+}
+
+func (response PutResource201JSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutResource400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -7147,6 +8400,22 @@ func (response PutResource404ApplicationProblemPlusJSONResponse) VisitPutResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutResource409ApplicationProblemPlusJSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7854,6 +9123,7 @@ func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdat
 
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params ListTokensParams
 }
 
 type ListTokensResponseObject interface {
@@ -7870,6 +9140,22 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTokens400ApplicationProblemPlusJSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8312,7 +9598,7 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -8429,8 +9715,10 @@ type strictHandler struct {
 }
 
 // ListOperatorTokens operation middleware
-func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	var request ListOperatorTokensRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
@@ -8835,11 +10123,12 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 }
 
 // ListCredentials operation middleware
-func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCredentials(ctx, request.(ListCredentialsRequestObject))
@@ -9499,10 +10788,11 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListTokens operation middleware
-func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
@@ -9667,278 +10957,321 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L19dxu5sSf8VXD45DljOy2KkmXPmDp77tU44403Hs+s7cR7z9CXDXaDJKImwDRA0YxX330PqgpoNNnN",
-	"F0uyPE7mj7FI9gtQKBTq5VdVnzqZns21EsqaTv9TZyp4Lkr486d3fOL+zYXJSjm3UqtOv/Oaz4RhdioN",
-	"M5ZbwfSY2algpTB6UWbinClxJUr4zvCZYHzCpWJ8bEXJOMumXE1Et5N0xEc+mxei0+8MOt8fnfDT0ePs",
-	"LB90OknHZFMx4+7ddjV3VxhbSjXpXF9fJ505L/lMWBrk81LkQlnJi5f5r+6XzRG/mwomc2an3MKoCmks",
-	"M1O9NPVh9E6ePX46fiKOfshORkff56f86Nm41zs6409GT7Pv8x/Es3En6Uj3zDm3007SUXzm7pR5J+mU",
-	"4h8LWYq807flQsSTmEn1SqiJnXb6J8nGlJLO80VpdLll9KkSH+0wg8tST/A5nwg2EmNdAjlhWP9YiHJV",
-	"jQvvqBF0xj/6sZz1nj1tGs6LQgi7ZTRj9/t3hrmX1Cko8olophDcs51I1cBOnzxNdhLtZS5mc22FylZ/",
-	"EavmkWa8KET5nWF6qWC4bKxL5F03EGFswi7F3MLXp2dsqhflGlOcjU6yHn8ijnIxL/Tq6OSHk1M/Rdwr",
-	"1SSjIR25MbVO78n69ObcWlG6Z/73b4PBx9OTo8Hg4/fiwx//0Gmc+/hnbrPp5qTfl9LtSFWsmKxvSwb7",
-	"VRYFW+I+kIa5DQ5kMecsfZSG+6R1V9upKAXjlvGi2LFfm6kxPsJRtpDh5PSH5rm91kq0zO8XxTgrBc8T",
-	"mBxMIOxrXG025abL4MIlUCN9lCawwBFZSqCH0orEF7cN3Pxoy8zcGHdMr3d61jS/V3Im23bXn/WSzbha",
-	"MWnFzDCrGVdm6eSmZTNtbNs+L9wzawPJxZgvCuuG0UvcsORsMev0n8AnqfBTta+ksmIiShigE/Bbdr9n",
-	"KBIACXPjzaa85JmTyQlzRJ2LMhPKHgmV6VzkzIjJTChbp++IZ5dC5c0CA/7ZU148OTndLS9e63zbtJTO",
-	"3ZRkfsAESr2wojw6aZmBzm93Bm/ElTRSq62Lg5e4xVnMRqKsDfj7xnH6e7aOdazLGbfIKU/POhET9RqZ",
-	"6J1QXG07RCxc8J1hplhM6mTl2azlFMGbbvUYebea78nt7t5uy7jcY7eN6g+lGHf6nf/vuFK2jvFXc/yG",
-	"XuFGAkP6Gy/lduJd4RW0Bc9ZIcaW6YWl400w2v7+wja5QT8fJKGv3TzNXCsjQAH7kedv8Cx1nzKtrFDw",
-	"J5/PC5lxN+zjealHhZj98e/GzeFTtdjujhyZ54oXMh/SudxJOrmwXBaOurAO8DXLtXBy27IpvxIwVceZ",
-	"/gyQhum5KOGdzPJLYRxjlaV2uuJv4V1W62HBS9BVwltwv7DZwlg2El7isie9XifSOYOwvf6A6y2MHcp8",
-	"f+3R6cwL45Qvt3GkBY7/kefsTZg4UZyP9ML2RwVXl53rfZnpVyQ0rlMTOyMZM64cEUcCDlPGzRrxuu6N",
-	"z7UaFzI7ZF1vPMiXsepRuMGtEqZLxpV2X4YJGMtVbphUTFrDlnwFI36hy5HMc6G+5JBBmulL4YRuqQtR",
-	"8SgvCr1Eyj5Ix35s6UOYkbvAatJRjJ4FQ4rGzR6kkwUvc5GnD/uMM/jAykUhUGUDPW6gZo7LGWfzUn9c",
-	"sXKhmGPyhFm9yKZAnBnPptIpOiWzi1K5l7rXjXS+YqIwost+GbPwroSluGFSp0jBWSiULVfuRGTzgjsD",
-	"zz3VvYVJM1B45zBlXOWocS6KWDnI4XIj3KQyZxKu3NBlNgViueGtiAjSdtl7t5FBVdWlyCsWWCg0HPME",
-	"bhgJeOJAoXE5WjFnc66Q/iAM4JGmO1AdOPvtC71Q+Y0klNJ2OIan1GWT1yWZcRS3U6kmzH3buamAOKsE",
-	"xGtt2Qt69x2JB9x5wJVu9BWPRnYUbLJfS5FplUt33wsuC5F/6d3mD2UYo/UWaeLHv/QGwTwaKW4a4HWO",
-	"1zureimMTZkVReGY0u1GbQU+AI0gbhO3L3llR6UFN3aI3Jg6AeT3y0C5JxCbutvdhY4BkyanStP06bJj",
-	"uAbm7gnxBQl8oVYMZS3MC5b8ndav4Lz8wgsNMsqtwkhfCXbGfpY/wnj+qvgVlwUfFV98SDm3fMSNqB+h",
-	"2VTkTOkle5AuqrE5we3OLScRpGGXSi9V5S4D0fCdYWI8Fpk9Z6WYC+C7LvuljK9hVutLVmg1EeVA2SlX",
-	"jAxXkKzyn8LJRNgMSy6tyN0NcH3QB73Lhj4G5RsW2p1OVs6EXlg3YmlZLnM/cBThKQq8FMS3Y3QOh1eu",
-	"N/j7jbDl6uhiDLrSuu76FvYjGLZupN0mV19lRVzDSs9LnQljDlzrbQombuRYip+wsRRF7gUIzzIxt/DG",
-	"JvXRP+mKF4vaY+CLoEFOSsEtOEK5Yj2nic61m5zTIY8dZx9nWimR2SER/+Y65elpdWTUKMd+Ulba1d0q",
-	"l7Bbl9yQg8bxTSQ3QVXbpDDtZ7OYz3VpRf6zyCUHU+ieZA1Ie0cl2FBSMa4YeAFgMzQZGkHfcxZHF0w4",
-	"eqcb0kXmLnoOrLPhrgNNhRuWuw0NawIkGy8MLyKzbglaRsrhUSmN0ilxKFtQi0svxdymfXRxc2PZROuc",
-	"XYnSGfeVwtxlaSlm+krkdK1CTQ7ftpR26t4obeKsAmnRmz9QuGJOJVMr/9AuS8el/qdQ8ZNg9MIwo9GV",
-	"5RnAeMnnaIt0lJZdCjF3+r42Tv9jU5532Ss3EF4ASdy0FwokJ73ET8i7/QYKXuuUVWIuuPqcpYU2nh6j",
-	"la0GsEkc95qJVuKcpUCnoVRDnEfe9FZj3c1SEbPDdU7mdtnrStrjktqBSpUemoWZi8yNRulqS2R6UeRO",
-	"VEyd8CGrWo4KGMdiLkojchiBt378KCRYPmPtHjJauYPn3InoQtgw4Njv66ZG16G8Fmox6/R/61Qj6yQd",
-	"xz6gswJzdJIOrm0n6dACdJKOIykKnBqR3FdhvCARYSidDxvug8TpF38DwbmxG5zm8b/e/vKagRx1h8PH",
-	"o4k+oie4zd59w5c/O5E2EfCo+bxYvVTzhd18WPopMF6f/ZbrbDFzRpUu2Qwf8CFhOMw+++0T7nc0Wcgp",
-	"cv0h8ZcmTHx0RBLu9EBnWeJsIXWddtlfkTh4ghhgJaJKd6DSjRtTsm+Dq67yX6NWWjkgEpa6l6S4a5yF",
-	"icLJfYnruIM+P+q8ITDyk7rSK4qJ0ATdVp+X2urHsAAJiAEcE5yLaHD6uJO7kI1l4dTp9LdS5NzN8EMa",
-	"GeVwnTMWccSXYpW4gXNjlrrMwaDHGSVkC/KBChzrDLypLihi5/aYM+asUBTtck9fsaWoKI2HjR6j5u7E",
-	"IYNZshkvL42bnRHKSCuvxF6Eq4KKjnzz0sl6K9HflcGxng+5rflFc27FkTvIOw08X1uAT5u/i49zWQpz",
-	"0DNl3vgoJwxNu4ubSad+OSo5Ki9A6vZBnZQ5LFEpxvIjrj8ETnTp/u02jaAUV/ryIEpcxz7S3zBsigOu",
-	"0yiJqVwJET36uxNVtQV6DheChpCjpceLX6MFG/PCiCTWB+uEga0IfnwTBhM8+4/cu+rLv7aU9Ye90CWb",
-	"Cz0vRBIciGe9Z0/x/HFE3BV+XeeFNQlJz3z89CnL+cqwcalnKP6f9fAbVBVQ0/L6g3vxfkx1N9wDZggv",
-	"Ci9BQNCtUQMiINvZBQe3Dzvkjds22tLb9MRo818nHZBSLZobScOPKydectNl6EMxUydaUUlUmeju3AfR",
-	"2PwLt8/ylURve32KEDSs/XHANMksKEu+AkaoAAe7HvRafLSIYNjc4DCQprn8dEV6fX0KqOHupyg7FXUc",
-	"Nlw9hARB/UZdr4nr8a3DjHT0bZONtHl340FnAFqJjTiFQgq0x5eKuRPSNArcS4kuzDVNp66pRkp4XtME",
-	"yUIYjnh2mfYj86E6th05vfMrHK3OCkLixxYCmBGZvhJlpHKC3TJQThcXKhf5Vs3VPxmsmbEAd++Eg4GS",
-	"L9DYE8YN1BkgvCAiGR/5AWUfRJK7odTzeRgIKlLgvXOKBQRsSEUoclEycQUP0qUfskFtgp4S3IrB1+PJ",
-	"yVmpl0HP4DgAw2V+zqxTWNx2d/biVC+qmH1N464U5rAWoHMTJd05GObuPuCIGhVp1WhS1mLZ50zM5nZV",
-	"OxRw8yitRMuhTu6RPaOWb8SYdAEMIm8NS+PZMSr1YjK1Fc+IsDvPHXEjxoJr3JaHG4GnmKyfZz4gve4+",
-	"Sjp+x7cMqfbi3UKag40klddZ2sXabUhnlI/3IJhfOIX/p7LUZRP6RjCMK9NBLp3t5Ui3dtY2cuaFEzSj",
-	"QoCAQ8ld6knJZ2uIK7I2h2B6bJekGz9Fvvld1HnFjX2OV17XArxN3DLndpowiJ474YD+ThZucnsdCFOf",
-	"iYflbAwzOALX3wXm76/4K3vw5sVz9vRZ7+Qhk8pqdGTofFXZRUYom7D/uvj5VYjjuiecs0Fn0IHNjkqX",
-	"XBtYs/txp5qCgBYifzPzqNzdual97XG00s3+bG07Ly+qWOI4UrfRjKToYvBON+q4gH3Y33QKoCz4PZai",
-	"SYNgxUiuKlbdRpn0+SsfzGPux+CWfM+lvpKlXfBiONXGmuPeMdg34Y/jrFgYCwi3DaLA6Svtas/Ve+sv",
-	"B9X5wEPE6qFHpGzKHpQ4HgVAtLBRpA5XJLW62Vq15FPeH4qTdHaNJsI8+7jpBgSn+aBt3lqB2ImHFBEM",
-	"zrPNPrtvi6vZHV+OScZ4JVLunOU6M8f0nenOcoa3joRhgmfTbqS/zKQxUk2GpXAam4Iwiv9urMuht+Yz",
-	"t/fHoMcM0aLNG781oAmthjNpZoSmDArQMNczLhUFOGQ2rNiUFmZopYg+LRQ8A17lvzNTnuslfLVQEKmD",
-	"uE6TQkX0az6+fRioVTp4+nnwSgm+L7+iFCV2JrGCrTrnE2GaZYRUY91ihAOg3qlI7pq05faDFA0vsm9P",
-	"1dimDP5Sh7iEg6zQ+tLp1/uqdkteKkfsHVSiyxoJtbYDIxQkLXX0Fr8myVbFqS4AN+005IA+syUfj2XG",
-	"xlwWhnAW7mTJNYiRiSAIQ+T57FZzgQCt0VqxpSwK8BQrDNWjQeUMpDIvVmwmuHJmGrBKLRA95eVM5PG2",
-	"hvurGdOEm3cJIPm/iFt0rMuJsChThtyHlLdyM9zx2t2AIegtjtJtasBQ5jt3jnvLy9wgw2dCzu1wKVWu",
-	"l7tPGbj6PV4Mt5MwNbtvDVfuNLoQ3RJsr3PWi/znbCxLY6NsnD02XV0K7xzrW7j8ub+62fmLx1vd9xuR",
-	"I1qNDSo38sfmKJN4a+9wKwNv34ZHeV7qj1KAA8J9pLwYQt3Cpy/vWL6d3eS3zdaVLxa/s510u6wNNGrl",
-	"r9twD6AQvg/3gHvxa4BKm21OdtOYNLApU8b+NNmdZrbJ0O6CIeyAPd82lcbqcnXQPSGMvNf1a4Ss0t78",
-	"Q+rDXh9SUiNh6wL8dZ4fKKLijQEkxKfNpIrvO1kXSrckM/6F5EDLgkFkeWO/3IT7DxMYrzBpYV1gtLDr",
-	"lv2/vryb/hlI9J3qJSIQPaCIM3I3Ad4mgI4cg2mn4RLmYC360GV/EoVw9yCyAuI6YC8QuNHHH8GSyPRM",
-	"GDbi2SUrAHonDcHEAR0O+m+XvSj1jKUn05RZzdJnPcC8f5+nbLTyRvs542w51YWgLCowJoy7bub+N00h",
-	"sJmn5NsPzpaTs7x+FP/QsHCR43HTSnc0ODs5TViMJa65fwpuLGj6BLIhj89GHE23uDIVr1INEFRCeHmN",
-	"EPzGANkBSn2slB4qLiNNDWcAr27iQ+TnjQ0V0h4b3R/oKEKfHTiTAMKnS2aENcFAAjTdfhpx4Uexx7V6",
-	"vNcefZtp9D3pK1GWIZllcx3D4KfgCLb1tRtpXQgOyQ8Qb2qyxDmD8RPi0bFCv472Z7+M2VwXhYHYWcmt",
-	"MH2P7rn49SUzosRMf24pUdUD7KMHUzDObfoAO144cdivwQEA2GwZQAfdl6Digj8zCSuGqSGZXigL6Ko9",
-	"fQVTZN+dpH/t1LZ1loS7YfWS4M/3XFZbpFYufU0ac6MnBEnSZykQAUQM7eshfcMeLAEdmXPLqyRuJwgf",
-	"grfzUih3kRKSXKMAymFKl4wcbw+7A/XLGFx5SOs+SyM1Y8fNCUuD9pKyB+RXo2Vwv0b6TMoejHQuhUEs",
-	"nQlgOpMwIwrh9rRJBqrgI0FcFVHFOLFbBTjsUkfgUTN18h9eaphdyky4d9e0p5Q9sJH3hxOZggVsMAZ8",
-	"+uQpHB1Aj5oneaB4Faok4XuOkqLInS3N4yAx4JstjoXqSjimx8SjGAfIFsrKwl2i3Jgh+uxHDOB6ikLX",
-	"ZtH0RoxxSAMeH/cUWtmKkQIQDiZHCDuJ+QLVju2zdMmllWoyhO3tuA6HPZyLcjiTamFFGBvPa197pht2",
-	"u920HtxGjq3wn8PwBbLpmnp7iFocEQ09BBXBwG0Vzca/brj+7cYUqysbflmfeLh444cmL1kkyxvOIkI7",
-	"SxP74EJys9fC1pFAa083NzUi99MJ23VBHMUuW6Qpd9yXI3jW631/8uzZ6ZOz7896z56d1NPK1aKgFB9M",
-	"p94U7XW6/rhCAIwHq6ZB/Ka1mNinuuXoXpN43u0/6fUa7aKN2f/ML5vU3/dTDekzTVqZzFty4Sl7VOYb",
-	"mH8oUbHk7shEj+2+oCB4ZtpnocRFnPWzVF2WegUC8OWVOhFC+8byosBsYJai4Ej7jI6KGuMCnyYd/wgI",
-	"ZLnLm2ErjcdhTIbNShw85ztDaB6a0eZ7idwdG29/5YmuVYUam/NJs+X1mgJsa74PCk61QwURwIQxakze",
-	"EsU4YYW8xPNDiY9w6jW+tLKetgWhkO4+QEz3QHLCOZuh65eyx9wp4gFUQbVCzJg70JpDS3UQZWOVJWIf",
-	"eHJ1eQjUZu5wdpZe4yQj7FP7HDdxYDJ3fB6AYkQEMJI0znYMenLh9FEU2pRl4msmaCW67KI6/B11MqcJ",
-	"LadCRdDVGb4VN3eQVaeNni1ZGjs0Qqj9bSfKuNik7WqOIo00ABuybKpF5Wy6UHkpchYlPoQMG29XT7lf",
-	"olkCX4ZaXaino9ZjEtJZ3MxtzSRHzWaGUCzA8ZfCloB22OvQWQ+xrzswW6I1AOw5jJiQp5DpopYO6FQT",
-	"y9nFn942264IB2y3H4kI52jbGKkmhYdGW4Nyo1oGfFhC6U1AR2AfJJ7V+gCqwbOaCFaKmbZiyPO8bKQc",
-	"ieLG/frxT29rRhyhMUuMybrJxCKk24wPsbYQ+V4hqIqVFsqgg+Wc9WADwjm3EvvGf41UWcMp8tby0lZ5",
-	"KsI4eVtJTkKcAjh1f0w8VLnbx3X5Fi6EO0rBcVE3h74wohzyCcGfN94WgRY3fnMK7U5WeQ8XNUbbcCbV",
-	"mtWEVLzHop3QeJTqXDzXaiwbkF7/FmEHauGOmP6JTU9DW3noc/A2CPsS5A7a06AwUgIkHX/FKsrpNGwm",
-	"LM+55d6YhCI50RKcPGV/kT/2SfsMxr57MiCc+dztsNEK/DLhoA8ZWx7uXQc9Rc6oz8aU7IF27t7aKbAt",
-	"rO4d8+v5e9JgRUaAs+8rxu5HeB4s0Ooy6zPV23ak9Tap15AD1CjJItdxu8XqA0wNkxDAt+u5BsDY7sh2",
-	"FPbaMs0X/Ezu0HDm0ZSXUDwnQv71MU9xxlfnKLsqU2wWJBE5tBA0SNdA6nPi6+msBqrafYZVKnKXpeKj",
-	"szrklXA2nF8AWeUkL6eyEPGmxCCLEwQyB8cxZ3hY+UMTJuVUAgkJGqr+pXtICYnhY14ybgaqlibh5I5B",
-	"hFskB9iFHxk6MvVSxbGgUakvKf8c3cRQ0QcyKUhjMmwkhHKSTWaVGwwl11mPmeZMC1wSMCOJSI3mqGOJ",
-	"24jIvybY8qHiGyI+PHhH+xA5i+DGkJgy58Ytp4YFUJGwGYmML0C3FLJsPAbWDJ21vI9IKtw1cqB2zjWm",
-	"FgRfbBwXqODOZKcBXRojXr+nzLHDssFo3HavvJWkA/rSFkmNhHUby8cQUdb4lCrUt1Bxwt2fxJxWJXP5",
-	"GgTockOr+CAVygO/11Esbdg8mv3wltKN9jww/Vu3JhR5vYAuCmJqLSWve7jG0T6d9YXYcB96xw6IA4id",
-	"qxVoezezs95PhfJJgdG8btme8kwS1BBri9ZA2jop6rv6MdTf2cwJsMWwbSe+n65I8BgqHKE0Bt69IZKL",
-	"uVC5YVqdr4mTxheZFvUJNY8ooZHe6Gb17t2rSIBHa1q9uyp3RqdsLrKCl84ACvEiv/zNOvmtZkZE5Umr",
-	"yhakotP5lE21NntWLd2mKTa8eF0whXLfbgT9WimsB1Q/i172MGR9BjhJPS9W2o2V8IknmIblZCh+z8NA",
-	"og0yUO4CDzLw2Vu+giUUy+hXa4kiw2n6WC5ERSf6QO10htezR3DH7TqU3/p9uRZJMCuV1bOL3cmROfu/",
-	"nAV0SpOIoiJCqCs6anFzaQIxU8fBAdHunummuBI2rERcw8YprlAmB0oeSMseQAzTpLHH+WGXRdnQFYwI",
-	"6wRtSGiI4EbKcbXgASOCxR1BjU1xoesPxrKTtepAJBfBK1FxhjOPseL4mpoK1HXqDFKjk0Q5wvjGVr21",
-	"bcXgAUjZQl6JEKouhNNpdKxq0ZQjIe4H5u4E4MO4kEr4Ybm3Nw3nF4r9vPPlEm6eHXCLRVFmPBfD0Wo3",
-	"ICpEwSJklLuZSdtwtgqW6dnMEdeRiOUtLogt2syhBVSqez53Nh7i0Yj02gLRj1awtjRNUqXGDIfD6Qkm",
-	"z3O+iZK/3+oojaHLJmz+6RMPzWdYCd1Je3jxSBiZi0rQ49JACTlM9Jytofn3qmK+F/q8YVkaCqV4phmG",
-	"yifb9IL6vm+vlxLiu+QX+uxaKWvD21YvpTa227DxNyf7hdH3vxa8zcTlivH5vFixJRSVw9zn9STshdod",
-	"P3DveI5XrqPfWyxrPORIkdFlLsokAm5RzlHucbx724huIErk23zjn+OppeN5jk9nzYlRe5pHLcz+gvQX",
-	"WJDvDJVxq1sk7quji/994f/7efnnH8ZNQmdbqiO408bVu/ambVTlYRf+J86eQrao47ba959bwIutbhmq",
-	"f5hR9fOqWmisiODJ00k6C0QaeXgZZPQSSq9RJ4k4uUUhaY7Q0eObo3fhje2Zpw3ly4PVCFJ+JCrwdlRy",
-	"u9kvtwj4qh3g6QPpVF8nJfIKk77mWdsn7SNUdbxOOriZDrlDz+FspwXneR7qUMIfYBw1LvHnl1PwFSGb",
-	"CigAhlkxUQisGYmIZuOEnDfVqJ8Z6IAYb6xkCBkMt1Bxo0r71/NtSxf7VdvcortELe3U66RDE2rm8FyO",
-	"KWEGbDvO5txmUyIH0fnUC6VQdpMblk6ExZ4CAOmmmGSwxYKQBleknImDD4qqmMv6MeHGvGs2OJmFkmMp",
-	"cvjeTeK/Ln5+1ajTT1uQ+W9JlC0r+Ybk9DsdFJ4+wUdEVsIJRfnwJCeg1u9mXc2WgGqbcaFn0to2OeVO",
-	"HxRGmkEnlH7g2+9MTJU1PXnz/Ye4LhFRQkktQR4SznHZZGD53gqYurPnoXwzd9YhjhXaXY07s6rcv17l",
-	"1mfrV3vm2dmT72+7jFLcrmLvYnS/KFEvr8PZXJRGK9DXM+5h8ecsdaNLQ+3rxk1S1cy4sVKSdACQ2uiN",
-	"9gWa1krrNw4pZOw0ROFSx5K+gLa7bk+Gw0D9bpajjXJdL/K+pb9m6FHIC6N94g3GYb8zrNCTbpt/fbEB",
-	"vH582rxZsFp8oy4DzwFvWGtFQr/X1li0WDpjO42KzKd9zzHYbMPN5FIiDCvC+UZV6Rve1pzJVFs7iJ4u",
-	"sime5AHTqvSyOnNi2na/RA4RCQ2kdVigxFf9ibihSZJQcmtTUa0ZyviDHEj7WYH00soQRKQYzy6HswbN",
-	"AHIqvUNMWnJlUJEJnl0qvSxEPhG+h141VL3ANgs0Tsy3DIjPA98HB8za65jRbMzLPd96I3xSw0D/Ondj",
-	"O+n1KJxfgUCxDUIYag5qkYeBoD82qtHJrcczHhBjhSVsAyYclKcZRe02fM1/B3xoyuSYedhCcI9XE6BU",
-	"PqjNHTz/tXt8BAAzCUXuL85FIbEaZJddUOzab2UqyQaBbLyo7l2vnOrhAthwOOYGk6Ld+PWQo2AEh1JX",
-	"8TbcsoHbTFEAmjdbm2rLb94x3/ijn3eLDcuh5UyTMIXMbqoDSzhNb9+QFnbuEzCh9xEMMHXK81Jgm9gG",
-	"4Umhm7a3VXvCmWCjhQ26YT3oY6diVn974CP/fvYec76iPoGimAe36g4LGqkdyB7HZKowSJhNjZBb1r05",
-	"XeTflY636RVtcRxdimFAQbfkh/BSVJYEVQGbIZeonKV+/VIfH4eIiV0KZVeQNknAWRHSKIMRE8wSg/Xd",
-	"PJCiuWhIcbUlTFM3jCghoKqhvDcw5bOK9QZZHjwuuxn/Q6OmKYtiGOKC7YCjWmOY6ijD1mrQIwapcVv4",
-	"IVrxlqx3mhxhApaRUxgi8hCt3TiLPP6pOtG8N1kJkZsqM1vPxe3No1Vytk0kmEBVIhM2OKeoObdVokos",
-	"LLDJ5pKvPI7BcaVjfthtTvrsPaf3ftBbJtS4L4Bdqv1ZvTrBofgA0c0p254csUWOvw+laDa9/aHcCTkB",
-	"ozxyyrKDti5wyAGY1bj/WY2nmY+dUNGb8wqCUkvi42hWoQIS6pjMsI7JY6xjcgJ1TAbqpoVMTqe7C5m8",
-	"qRXZaVhL9OxTSy3s8Yl+IMGvoGlpIY0VSpRRlRgoSJuA+/WjFQpICH4IdJZVuw7rC8BPlHoZPQUvpqqJ",
-	"CMsONOl7WBf46KnuDGcUZ0H+R73yUoh5iNR6IPhaW31MMlnGowperS5LsdRS2g8le31noEhJdW8GBoSq",
-	"TB+aKQ3pX7esRdy2erDmCpUqE5BAuX+E/RZUh0KOrdgiYNApK1S+RpAN9yOBkuBsXnNTrDU1INsG+gnY",
-	"cnUgBoQ0BW7bcZYwhtoAZQEDrDzD+6JHPkMv2dsR9jkwVnlA1orKzVDugP7VMIcYblDGQqXs5vVVkGwR",
-	"wTrXO8ndXjXpW+1HUPdEVzp/ZLLSbmototQeNhpR57Bt04PuYtfJnVR+RaTotqISLSsSza51y81LqZtL",
-	"9HossU97I/yXJRz3VE6mwli2lFBLZuYOfPGPBSd/ppnxonC/e/wrNufvMTluBhu1u2U/O6qy/3aCE3Jn",
-	"gTu46u1iNuPlCm/DPJX2VDyiGg9UkKTDjVbRWWr4yudCGVFcCdNnxNwzSLz6u5ZK5O4egNiZBLtrc8PS",
-	"Qme8kHbVLcVEavU/xCLxWY3djCterpw6824TTxxtd4RtVshP1OEB5un7YDsdYgGlu0d6oXJervpxgk0E",
-	"a4aEpoLL2boWtTnSFmx4szULCmVI68KkDGmxJIHScfJ2KZRYYmA1wDzTE5Oe4y+hjgGzU1nm5Bt31MDE",
-	"Ipj0hCBo2DgPUo0wS/Ljn96CUjRQTl+lxDgCoQPSHF29gttFKVj6MTddAAdPutTU1Rx5benI2iLtsgsV",
-	"vwUU7yM9PrJTcbTUZZHD1NwiBAwtTM2bYNKyrORmCj3wBRR4GCjASkMHAKe/+bailaLWDyooVSqrehyS",
-	"5sdSTAcoLB9qVazSLo1STpQusfODVqigmsSdjRCexzJWuJ1MwqweqOA68zFfMCst40XRr71RGnwpKa5D",
-	"bAW9oY23ZS98xhmE2JDDhLW/B3WGTUR+WyrAqx34/ihBwV8RCRClo/2Jdf3N4RkBU25CXDBE2asqYYok",
-	"Ae0jwElDVNYZIkUx4tnlrZzENfRstAbbTuWWxqYXFaoibepbWlVaS5g/6RJmbZGQ+ErimmsJFFy7Tik3",
-	"E3rzggHkyMMnpRDVPoEYa/CBrQYQkMVuWU09RbEL4H+6R4LnPgx7xlcs42WJ5ZrSqjNqjM/DfjaYQMAV",
-	"bVqCj/j0dOpeDnZZVCszaiUK+UtJld5WR2QAoMex39nJ6bZGromPvVZ4FgUOaGQeP2GpjMwh33Veyitu",
-	"RWPfUydGAQerwPW12dBEVcaukw9SFVKJ4aVYpX02X2CRDieKw1VhvaQlopvcDFEGp/UWrY3kTOA9/qK0",
-	"H0x1gZ14PWR3n86pnnlvA267Dfl510jb2H20MY1WzfJwibxFlGwb1rvGuPu76Lz7zlAT81FVFY3S8sHt",
-	"Uk/1QDcMQDvheIPG/Hou8qPwmVoIHUELISfSqgL74SjseL0SnrRQgOOCo4xcOUDs6mCLntHg88CJ/K1N",
-	"vNdShr3UBtbdhNL4htTVokUQJmH5ZFtNsDHjAa8ZA1QPSvRob4gS/LEeWtNrwT/hRgedaMnNvaChtpy2",
-	"B9Nr6ykaKNa8C2y5atiWn1kiZAvG/V0AMfjKNKHyjNtX8Wl5Wz7/UthSNoVmQ4CrwtZjk6God+Y51ZrS",
-	"46q1ZRXMDcUEARcWN5wPNQN8cd1bKRyyvXaHn2i8AM2rXW2eO61y3YrsbqB8iIu3kOrzsDm+lmPkapzP",
-	"i0aHIikdO8XNDUpwU0XF2lQqKm1bqts5/Su83Bc//XXR1kKNKmWDEpvrLkszmfqav1ZjsUHf3tqfr1dS",
-	"LAHFnUn3bS6ptHk+g+5meqlaamW+IRvkDSLEDkmiC/zRwdKSSzRcg/V71juLxWz/SVOqHcSdDiq2UJWX",
-	"gIDXSIAOr0vE8lTadtPhFdd+3dxREcNvJOonwYCkusHnIRPvpHd61tglx/3w+aUY0FwKfcygUrVtq6sQ",
-	"Jnay//ZrYsu6N66lRqGhVsQVwBzMF8xaIAXQ2XybStJYqoko56VsOfo3pZMtzDDq6dfcUd5WjUP2LBDB",
-	"VV1MtPl6gzwwC6TRTvg2TKGRtMWiSQfUS1EeZdwIVghroahoLieSnD5SKWdEreZTodbQ1zyDuUX89vTx",
-	"ehrnnLtHuvf892/86J+9o2cfHtAfRx8e+a8e/scfmoi01npkY+j+l2pb+p5UWMFUUc0gZ/GOtLbGlnze",
-	"d5yMR6cizdP3Neyyd3FthELwHATeCy5L9yFh6Zj+HH7MTQpGJRrUPiw7ElJNBgqsjdyZye6vEOeeyCt3",
-	"SkNVJ4spClUpIF/LsUqf95T+Db2sVJ3sQ6SDRbR/cnK6I4cWluol3nrS622yGKbx3k5m+6Ed6Qwx5x7Z",
-	"2nBpU9J2E9PjnD47Qfsimwn2XJdzXXJq3YYjRe7fOFA+I30aq++7p7ambq+nSrdSb3fHsjWCwo3tdMMW",
-	"3ZtK6QGMMNoZZMMq47XIePMqYYn0FvwV9H2dcl/oUTPDV30CK4D9gg29ErIuA36i07TsuZgXesXmci58",
-	"ZQiN1rxsjMM1FyivIRS67Gc3MHcl1tzL9HoJcNC6uiHHcTPdKZwAzYV7AxgC69iuPZj1Tp49fjp+Io5+",
-	"yE5GR9/np/zo2bjXOzrjT0ZPs+/zH8Sz8UEt4mk8sMY7eOg2tOWYJe9BYcbX395E7mUOt1i6ROUGgjq7",
-	"yqRvlhkJfbAohOQe1QRdoMItUCuye1vlU7b0IwuGTVwpGiKjbZWhd9di2Uvw3W71FDLsthqe7prr0C7E",
-	"OzRbe4DrQoAVCFEJ8OZLjHGgG53ub8qe3FJuBQa6FjfylGtl3sNPclrwTr1B6Q4JfwsVWRL2rBegdJ6A",
-	"HnpHzdsgFLKxSS7R+eK2RcIWqhDG14dMp1zlIh/qK1GmXfa+QV9IfCGYgapGgjm3+Cr3/BIezuQ4qKZG",
-	"ayVKDN1S5MRQNRm11obqc7bXj3DsRTON3AjnAE0QeTBwA7W6u8yLzZzlij7Nahg4Ikx/vS6N0kDvKhAY",
-	"rAC/HAAgcCwPlcowlYNWMa34I92ewXxIVZ1DS+Tc7s5/JZwBSCRa5+L6to/LQGKoz/0s1QRuMB7TO+Or",
-	"PQRELBt2CIGGwj58Lver6fPFavlUI9pWRuTWyvfcW9mebd0/D+z561vv3rjsfEvzp9slRmir1ESV9815",
-	"PORlrWDvAOT0ongkps6WCakBTapR+DEuHFAn/YwKlOyZQoQZ4abazneRM9SatPL+d5mh4r2R/04/2ZV+",
-	"4he+llsYD7Vx90w1n8lNoXK3an+lGezS/oOzeL27XegSdrPmYDc64G1w5jW8yHdJM8Vi0mWvNUa0qw5p",
-	"3Ru3InsfbZo13PXqQMYqBTdNwYp0Jg2VAK0S3LxYrLS6j1DVyGhSWqAsa1VAtapJ7HP3HBPA9TNMoIij",
-	"XPTGqIDphy3B9oPneXhqwTKWQCOeXZ6DCCqo1OvKhAS6rfV9a4kAh4dTabrgCArr1cgVbgneCEP9i9e8",
-	"EAfEpkPn0h6bCa6qEIBHk2A4MMq5vK34dQ1JcZCc9Cifg4v8bYYfkZWdsQynCmIdfDdFPBij0P0+xT9a",
-	"K/BVJRCp3pvKq82V61rvISPEzDCr+xs446QRBMweGCHgl/RhwtKFyqYCk+0f+LBjlO8G5HyYDJTf+MPQ",
-	"Aj9lD0JmGmyJ9e0Poaz1ZHtE4vrOtZSOXzqWgCa2BBEaWukbxaLBM6QfcPgDlevMHPt8iu4sx6kQMBww",
-	"xUN4U8oeAIbUrDV/AHe1ZrrIaZMmUEgVHivcDUekQcDD0Ri/ywqItA03UBHbICyYbQG5BG/d20nUC142",
-	"9s9X0KmXevem44JDp13q0k1dftNxkYWvn7+EL3R1Xf2wgimDXYmvDAOcWjvvXF9DcaWxbrDBKaBHcHpE",
-	"wyOudIEhH+zr7RvAJNRMBqHyV6IEIL/VuJiwtBSEJEgulALy2CRf8NzxaHegBurRo/eQ5ffoEbtgj3Dq",
-	"jyi5MiRlQEjbaN+o9II9gpc9wgaXRsDpHcHKsY80r08D7vNL+Igqfg+U2zOYjBC3JqGW5l32E6B/cbvK",
-	"AEEmp4g7ZB55znnkA+90J7wNcn0fbRDBOCq40whJcLGwU6GszHCgjx6x1H2lS/lP+KbPfoRVZYNFr/c4",
-	"C6wDHwX4wSATt9BqAgFbn7yI9MRu0mhCMPGRZ7ZYYcumZdQ6ArNZcUCwZ2BRaP7uM/jf+BxbE0mtjudY",
-	"/uyPfzdapViA8dnZk+8f+mxbqmGGNaESxp3a4asgERAcil5VJdkB2J3+nyPCwhy9zFM2FRyqzTpmcuJh",
-	"xHMm1XyBRc6FssgfKRYiS9lclAxSEJLKmQVw7+8MoNtpiliCC1jbffvoEQLtlHAPyISyR0K5gefMiMlM",
-	"QP92fjxKIxnJUv7/n74YpfREbJX86BHpzEtCEuESwOGBgThfIN8tm4a1sT4UD6iO0YqlZ71nWJ5sWDq7",
-	"BNpOubm7n06fpQQBB4zk0cXYijKl04/6YUNJFIMUGCgsnJWwFB5Jshz0v3OW/s+f3rFut3sM/fp96a6o",
-	"G2qYnYHJOSqln0D8JizyI1wD/h//hs015/9YIHISjEDv24zwANQp1h1FXhaAU869BT2wYQE3NIDVfoe/",
-	"eyzM8HgqeGGn/6TO6/NSZ8IYKJ1v3HkF10Ah13/iWZpxhRkjD5FccIGzqvlcdld8VsCTpAn5Ag/BBHea",
-	"F4Yx4ZgqZCaUqQXU5249j067vU7SWZQFiWjTPz5eLpddDj93dTk5pnvN8auXz396/fYnuKcq5xYkd5SP",
-	"0u/0uid4FQ210+887va6jzsARZnCqXR8dXLsz45j6tre/9SZNNmH4DKmaw3iQ0Jn03MKJWPFOkhTmPMS",
-	"7AW8RWr1Mu/0AXteq6tN9YXn2s3PvfS018NqZ6D0oCezEjR/J/MHz/WDKniDTxGOvxZzE7gYmvBRUejr",
-	"pHPWe9z2kjDq4xe6HGGBUHg4iJzdd/mSkaAweJBX5xVuivVq/oCZ504p/S0yqaEkrtlvrXwkY6qXUfQh",
-	"iRy47CUGWnCv+YSszTXEKFW9Onooa/cjpRLf/vpRuOu6rq/ZciGuN1jo5C6HkLdxkbOziKqh8Z6HVgAv",
-	"9XZzxY889/DP+2A/nGGtQ3xw2W+y33XSJEGOP8n8ukrD2MmdL63BZujEQnHlDGDdwvcxCeAxd4xkXDll",
-	"ZSR8k4s+6GJB48FNzN64HyGdIjTDQI1JrVU6QzFdZ3W8Y5PVa8x2tjnDN/imzxQhZ/jI7Xe81vYF1HuF",
-	"G55tYfhYOasBOn3NWSy+uNFqwWOQOth13VR1x5o6jdCyrC0CFchZ6QVRn0lbr4HZ7+wJxvGFTs96z6qT",
-	"77lW40JmUW3tuKjodbLnLq82w8bGfmnrU19jw+4tbDrkln03nTu+Sz4TCAT9rfmV1SXHz0Nb/pf5r+7r",
-	"zvUH2riokbYf+RfRiIwQ1CQQb3Ja/Ez4KkNBu4WmEOg82zz5qTlK59ApgD5NY092Txg0Tz/VO1QvIhhU",
-	"04ng6TRaoXP51rSDQEXPHf6bfRWCliP9nXfa38VZXkOffuFD3KPMthzbcMXnH9PPdt8SRNXtndIshFk2",
-	"OaG+xY8/4R/7n8u+IXEVIUG8CJ7XeNLHWdMB7MO0opx78g6RMwS9HULl5zV8+kRDV0OwTuvFt7oM7Fn2",
-	"mLo5hY4NqCDM9FWo5wUQ/UUuLRNXjoLnwZWJsAXEFGMUwPJgk9U3AZIl2gS7Tvk/Ydbjlzrlb8g0ONrt",
-	"TJP4c6BOmYmwbWTpfaFNWtugX5Zwb6A2wXayHXae4VSbD+OwU4+RlVsP5/dTTZ4Pr9ciUABscnDHequ2",
-	"irEXRsTQ6Gh/Y0MMKB7Yx4b/WN7Bb3QF3qhIa3fCAlLaTDJQKBrgquiS91jpdz4XCrTuqOZH5Vh1m5nq",
-	"LfgOTu69OPmmbVopEj8hgb4pbaKCiDdsBJxwo5viC5iWX3rfgbKzrJU2hDoYX3wjVsitRunoGPIFXvKN",
-	"sCLMpo0Jcaqg1iI6475YI4gME1sgEV94NNoN2aLSqZuUZiDHHenM8Oz7UZlxWls0ZiAugHWDR773Fcui",
-	"e1PRx8QfG0y5Xdocf4J/t+rr77Yo2UnQ3xU1qRuXQmDZCPSqbSrg7HD9u9uiRVe74htVoluXtV2FbqFJ",
-	"78vsWSpTcH/68xaK3UA67z41gSqRLOc2m7bjVwMOGI1FTukmuGWCpAuYGrcJzkPwvN4H0ofTC43aeUM4",
-	"DGvD3fkR8ldsEbnXEXIP7PgN6q7YndBz/XeGGWEtoMo++yQ4xuIw/U9fdrs0uhMv3FFQYn97lgY0VEp9",
-	"730g3LRVCzS1coGwy5QjlizIu47goxLKDmDayTkbaTuFtKORYDP5EWL60A2MK5a+zMVsrq1Q2eroL2KV",
-	"QrhnLqoeCVAB0keYJsKaqGUV9kGkCKk7NzdDQwOFbX19MCBkA3HortgPMgD2C7Z6DbYLdR+OSlF6TJ9W",
-	"1XdQKQlSCgBpExcJtExaBCiZpvIqaGlTfUQseqTHa7UGDaBDsZR4Jb6gJsU5pG3Vq7+kvk7ncqrZMpRH",
-	"bjLIfdGiw9gyWrC/iBXZM4fIvyiM5RWk3wK2Qhf50YhnlyJuiBjqz7mXVRVznAzHVZjqeXBTiCWrHhAh",
-	"XX+rymWL3AzpmVR/MXwbPvHcyVUQgjS0jWH99Ke3nS0/R6PeO5514ZYEK4q6N8fkW/FZsUa++uz+k97r",
-	"/ulOtJ4Ugs+l6WZ6hhhMX++XBta9etyl8iNQ7uj2aPKZ8/2ih1wM42446i5QGkTopNCc+Vsyls5OTvc5",
-	"KUWmFWYqv+CyEPiukz2m807rV7zEmqNnJ0923/DXCnT8s8gl97UOz05P97mZQGF8hAkkT/Yh+V8Vv+Ky",
-	"8PfcUIF4T7D2egFABJpGCGWvS0SA5H3ViSzEhdt9zK/3R3U9jx53h/utes02PFc0t1sBdd2bfwtw0tFs",
-	"Isd5tPrxUn5xe6pRQdwTcXYBXogV9QQE3VEG7UyaoD3XUehYNwDhnU4TaotnV7xyR8ZV9YL7cdKtv38r",
-	"Mq1ikihoigDVb9cM8164tX3UuncOl5070W4vLYKLg6tOqLzifN/nwRcF3mB0KOgkViYgpb13YcpN3ych",
-	"VBK6ui6D4ufu2nZk29oO+cpgbbcEq9p78b+g4ExuAbbVyp07AsfUXgyy2zf7hmG5Y6wWiGVXfIc0JnOf",
-	"VePUAl6E9iDoLSZBI6AMZ9Lr9eIoLy8FZGZi7U5yKbeFd9sCu+sVwQvqKkN5q5Cu7X75x0JAXy6yLnwl",
-	"4iBTD6oVuMdafaVhvC8YS76vyPAudEG017GB85dVj/bcsFR0cxvWA1ukGKkmRVQHH3SrPgvJn6Yq18mU",
-	"hkSYhEUlW+l3rBqQsFzPuPQZw5B7xexSZgAp8TYHdWdBbcvXAU3WmmYpPVAgIpzq5gvEoL3LIVioS/Jq",
-	"zflEnNe6gECWkR5TThwxfptkeOEptY9s8GQNQgLklrSrNkHhf+/s63eg4bz19/2OhQVNpTXqT7REH+ZS",
-	"l15mJAiy26yP//sQJe9EUVQNyEutJuSKxlMrgKLuO3C1pyRBIbcNqfKa+tjv3j5RGi3tHmw05NszhWYj",
-	"1CfNRtHjPBRZW0W1fZyK2/fpkL5NG9ki1KxnJDAh8gJVDii8PVC+4xsVDMa6plOu2MlT9hf5I7jXqK+8",
-	"ocYG/p3QEyhu5YZaiI/NQXVi6EIfd5rHy4cL7BGU7tXprVmgUP+8Fu2jsSr571eGON5qEyDAd8AyMv9d",
-	"6Rm/X7UChnb8yf1z3SoTJgJEQueO2aLVMwF6+/2hEqhXDCUX3euy7r7aEfIGPHBchWAmbRWgvMet5nQG",
-	"Me5kJ6Zuk7nVJ5UtdP4EJwbI2WyqtRFJKEYUd1bzyGLo6ezByfAc6ulbFQHwhXpeazbSuRTmPNIiB0rC",
-	"loSGgXomqg6DkXYJIdMuew/frzXzNlW3TZ+ID2BkGh8fj7ksvbMRE/KpMMKGakqb6DnSd5/DtRqEV04h",
-	"3tZyjlC3pP2223rLsR3vl1TEEcLPrZoxdfHZf8P7UYTmQL/nQ40WtkWGBVom96cG30OIqlKdycVmpqDC",
-	"TXWR+329+tZFahmak32dc9qWEMijYps+i6sqJzmGK7CCmYeXYsVXn/2qBIDA9bJq18zZXJdU1WPJfbIV",
-	"e187B6DOie/xIc1AGeqqAy13M6yamWAxlEww6TGnQalPKJOF+uVneiYMoDWc3TDDqhTBR4LlMJXGbv19",
-	"tt7OX4ayvNRbrdldbsvVXetJ2OiuNQe51vrtW0IP3IPs+sXR0m8AIOiartKkC+4pH+YFV18HTO8dWMsw",
-	"MSjXtErRgE5Q4fEzdh9IYGNnM3L3kameceXMcgKx+Y8e50Y+AECwYTSR3H9eoqD+CNev0MgfqJHTDanO",
-	"HpMqKxa5yOMqYW0oOKwISuls3mPg9j9KqKjQUy7H5BQNDaG50kpmvKjwiX3fpNoMlA+26TLHnHbqDJxr",
-	"7Oo91UsSZOlE2LQC0blfok+WugXzeAhCQi2VgcJW9Rga/86wFEiWhpbDQCX3PYANE6ouZhYlEWAPlGGX",
-	"vfUl89w33VmjQAMmvZuo+B7gs68d1fVrAfXYrxtb7HAVMzPL9b+RXP9Gcu2lJq8zzs0AXLXyq63+3jfh",
-	"qm8kObHWc7xhj77ZsMYS6m+vcu+r+N05IGvugk0nZMw9X6EjMgzv+JNbj+v9GPaX8Tt0e/wLsu23xbCQ",
-	"uo1rec8cu/tqx3M3ZO/jT2751kBhTVmSb6py4QcmT4x/hjS2O+XYHdD2L5y4eQPF5B4O/ZAnGlWEb2b9",
-	"5sJbHm8d1+vlpqpxD51WyeTB0psB0um7/W54qG/Aba+1El+A48IIdzha3fSwGDAM4ad3vLXlJ112DNfA",
-	"Yx83IRuppRE0TEF7+eX4yM36CKbtAwn3GKjayUhfpwzdw1vJZ/tf/Dc8DiPHx6IlkOW2AVYF99Z+WzJi",
-	"tXUoHxHb00R5jf00KlaMMPW/L/xnbFL80z8WvAhpfWv5g3CSoykPfkhqxcDeh4r+80hwVcUGwR3jtrZq",
-	"hErOF/bmJ0jyGdv/M9P07iJv7vrQqNjeWXFf1Wi/ppy291jzvDmn7QaC+Sv1oPzbIXInqW07T7S9lW+U",
-	"pru8IP6qb8acxAm1m5M04d8xwjsu99/q+PDr+pU6Pmh4x5/8n1uRWG+qzM4755x2Jdt3irpPZbchw/Ve",
-	"Vnr31Z6et8Aax9Qmpj0PAKpmLLm0adyeGAPg1BALS1qUmORT9TtWmpJ4qj5oXK0o1O4v8gWgwiUIfIQW",
-	"v0rbjb5RAxW1B0G1eUzNnC2zciaiulLBbLVTQbovSwFXlDKJSFxTB1v6tAQrCDeaAPDL/e3+bQFivSEa",
-	"7kBh/VkvWaHVhFkNrVJ82+EKy5A+7pnUzSk9edLrzUx6HloTp097BvobV5jgxz3Tgp1yT28FAD+FikRW",
-	"lO7G//6td/Tswx8fDAZd/OvhfzyYmf9rHv6h04gSXutTvIFW/Rxcl+/v5/RXbGtIfxBLOJKPx9Ao/MM3",
-	"BF32XNMqFOHnfwE4V70x1b+GKNZF4ey1rwS0MRUem2QaIKvYXhha5GklDLTn5HEaPTqxpgi7mIFbS6iQ",
-	"wtVlF8zPN0KBhNCkHg/URpUijFdyc4nN4ks5mQJeq9b7nPouUf+q+QKbcDr5ic5uKn80WfAyZ+Wi8G3h",
-	"EOcB7Q7x7Trnqy77iWdT7N71nWFzLZWFdhITqUzcDArpkrC0zQt/7Oz44263C26dgWq/0Ke0HX+iv6J7",
-	"zxlnl2KFuA4rPlo2EkbmgprToasJIMLcundES4pHyDEio9PQXG0TYua58ItXUtpTQtL4glj7qpwSbnQi",
-	"B5aLHBNWs5HYqLr1b7xG/rtyGPzMMY0/amNbiYBQSQ0bYaJYbDms9jwPFr6B/9ZKntjm/67rJ+JbmvO3",
-	"yxV2BozbVN5vDqXPmwSQL2GGYYjma82fpNHt2fTuwlfLD5UJIZBAWS3AN42ht1eeBnfGLPSG7Yzyuync",
-	"wXPqEDmTrdW9b6vqe2tJ2IYmeiGopBi2+3Vjo1ESauOcpWpRFCkblYBuBSwq0oNOp2VjqVl8AbHXWCos",
-	"hcRnkJHs25sMFPVFYO+bS87CoxJspspH+srJTZQRHj9baIgm9xl1toTsba2KlQfSFsI4Tv/1JTa9LBHE",
-	"7+Uvt2jTS8VOeqwxLIVFbSOWv31dBB9+P2Vt99ppSagczJRefvN1bvfcqG1CeEfn0QOq0N19T9Gb9BK9",
-	"Jx966BLdtkI8cxreLTZK+KxicK81iFcnlLLQ4KoqszuVE6hnqwvK/ccaRXqpQukhurxqYgqWMnXsG6gZ",
-	"zwWTUIHAdy3ESijBd1pwK3yPfJ9dBKkMWPeK/eK7/8W9+kL7YfflUokSnIfYiGeor0SZJj6nlReIFmhr",
-	"wHaHvVTvsYfq76V36n1Vp1PVDm3alNul5l7151raqyKjO1UBvEraYMf7ovDiAveI2wxUpOMB5akQHEYb",
-	"KtHBUrfphu6yFDdNeLZWD/3eHii3uUtfl23Pzd3WwZXt3cD1q23cemuNQ7cy0B3bWYdUqot49thJyCMn",
-	"H+/c79o0wq2dMhvbmb2oGhxGJeBD4pdQVdGbqk0snTnRKXIezMaUTp8ht2nNCAAiDZSv5AjPwDYtFJaj",
-	"7djE8Y6qv1yJtmbFt6wIbVWCfD2Gpqbi32bXn1fCVnJtYaHsZxM7HCLm171R60jheg/mkfd7Ru31wC/t",
-	"46nw7XlNgfGXKB3Kf2DtggZPhvd6fRMgmn2ca1UjJeo1Vu979jsqcBZ6NG/1zt1yM73lVPOZbHWm0s93",
-	"GTfAN7QVCudFQeLoduiso6NhJAoNLiDduN/d7SJbQOFAaCsheOkOw98+OKYn5wv8siiLTr9zDJuBntPU",
-	"DdSGCaGPKq/GUrP8ulX8n0azCSZAb9dC5byEIqvS6ALIH93sWWXz7rfUlC8qIWemTsnk9QrH0cPIK7z5",
-	"rKb2MQlIVA/sZoJn0+hRFYpw82l/lsbqcgXUyYUT0OWqdquPFmzeSkU43Yz4wk6dQpF5d1j0iLimcMtD",
-	"4loWVXdWaVm5UKZbL1zbtjhSGcsLXJPv4l6t0f2ha/z1h+v/FwAA//8=",
+	"7L17lxO3ti/6VTR89x0BdrX7QQPBPfY4h5BwNmcRyAWyuGeks11ylWwrXZa8SnIbLzbf/QzNOaVS2So/",
+	"oHllJX+Etl0PPafm4zd/812v0LO5VkJZ0xu8600FL0UNf/70mk/cv6UwRS3nVmrVG/Se85kwzE6lYcZy",
+	"K5geMzsVrBZGL+pCXDAlrkUN3xk+E4xPuFSMj62oGWfFlKuJ6PeynnjLZ/NK9Aa9y96Do1N+NrpbnJeX",
+	"vV7WM8VUzLh7t13N3RXG1lJNeu/fv896c17zmbDUyB90KYX5xX232dZ8zCsjclYJfi0M0wvbaqr5jo3g",
+	"9owtp7KYMl4LNtPGuj4tp9wyzippLFsKOZka12jpHvuPhahXvayn+Mw1Dp/RanYpxnxR2d7A1guR+V6M",
+	"tK4EVz3Xi8e1KIWykldPy47Wv54KJktmXUNcs6EpZqqXpj18J6cP794f3xNH3xeno6MH5Rk/ejg+OTk6",
+	"5/dG94sH5ffi4dg3fc7ttGm5LHtZrxb/WMhalL6xTS9m/O0zoSZ22huc3buf9WZS+c+n2cbUxH165VZG",
+	"R7deqGqFoysNkypaSl0DDD+2xvffajHuDXr/z3GzeI/xV3O81gps2aI2ut4yzrkSb+2wgMtyv6TnfCLY",
+	"SIx13dk0vKPXMWqn9+9+f54aqSeVEHZLc8bu9+8Mc29pT7YoJyI9mXDPjc7n01LM5toKVaz+Jlbplha8",
+	"qkT9nWF6qaC5bKxrnFPXEGFsxq7E3MLXZ+dsqhf12vo9H50WJ/yeOCrFvNKro9PvT898F1EcNZ2MmnTk",
+	"2tTZvXvr3Ztza0Xtnvlfv11evj07Pbq8fPtA/P7v/9ZL9n38M7fFdLPTb2rphJ5bxLIt+RisY1lVuLph",
+	"DJwMhWExFyy/k4f7JKx+OxW1YE7OVNUOkZgejfERtrJr/Z19n+7bc61ER/9eKMZZLXiZQeegA0EE4Wyz",
+	"KTd9BhcuYTTyO3kGExwNSw3jobSiE4LbxGq+s6Vnro07undyltxdz/hIVNukTzgA2FLaKc5U5W7KWH4l",
+	"Vv9xzauFyPvsf8lroZhx5xmvmJUzOCrcLbyqSErMWj36rWcFn/2Hmep57/e0yIAXtbokrZiZtb7dOz3b",
+	"sUEzd/lTvPX0fviZ1zVf4TDImewSMv+pl2zG1YrBu5nVjCuzdCe0hROwS95V7pnpo+705ASaJGeLWW9w",
+	"Dz5JhZ+a1ktlxUTU0MCfhTF80nVOvJmuMhImgk2lsbpeXfj2MTf3bLSyYk2YzPS1QN1jqueuX+5vJZZs",
+	"xIsrocqOfs2wKYeuNKcMbRHjfp2RJM+YG/FiymteOP0lY253zEVdCGWPhCp0KUpmxGQmlG13a631bckP",
+	"/+wp+HevK9ctXW7rltKl65IsD+hArRdW1EenHT3Q5c324JdajOXbnRrIlBvG8di6xZmpFhM3R07r0mP3",
+	"gy7FbZRdIzGRKpIXXRtkDi/ubWv7ZmtfimtppFZblxJe4pbSYjYSdcZ0zfKKW2Fs3h5r/DI90v45W0d7",
+	"m3rl2/ocWgHNfy0UV9vUGQsXfGdghNtt5cWsQ5/Bm25UoXm9mu+5Xd29/Y52ucd++OjhK1xLoEl/57Xc",
+	"PnjXeAXJkAtWibEFU8bLRpLA/sKulUk/H6QrvHf9NHOtjEBri5cvUatznwqtrFDwJ5/PK1lw1+zjea1H",
+	"lZj9+x/G9eFdM9nujhIPgWteyXJIGmIv65XCclm50YV5gK9ZqYXTINw2JaE+1vXMayPSMD0XNbyTWX4F",
+	"Jpioa+0Mw9/Cu6zWw4rXINvDW3ALsdnCuJ0dDpV7Jye9yMAM593733G+hbFDWe5vcjnDZWF6g3N3GFpp",
+	"YcX/wEv2MnTcn9ojvbCDUcXVlTvZ91tMv+BA4zylljMOY8GVG8SRALWOcbM2eH33xsdajStZHDKvH93I",
+	"p7ESXLnGrUCqcaXdl6EDxnJVgq0orWFLvoIWP9H1SJalUJ+zySDN9JVwcrjWlWjWKK8qvcSRvZWPfdvy",
+	"29Ajd4HVpC0bPQteE2o3u5VPFrwuRZnfHjDO4AOrF5VA4wFOq0s1c6uccTav9dsVqxeKuUWeMasXxRQG",
+	"Z8aLqXQqd83solbupe51I12umKiM6LMXYxbelbEcN0wOJ6E7zIWy9cod6Wxe8UJcwFPdW5g0lwrvHOaM",
+	"qxJtn0UVazclXG6E61QhmOErQ64VN1iueSsaBGn77A05AZxqJ8pmCSwUeonKDG4YCXjipUJP0mjFnEK+",
+	"wvEHYQCPNP1L1QPlxT7RC1V+lIRS2g7H8JQ12QRWNoyW0qyoFsYpcuzSK2hgq82kMU5+utMWxX3vY+XH",
+	"eSM/nmvLnlDTPpH0wI0Ji9ZtzmYJRwY/7MFfalFoVUp33xMuK1F+7s3oRxjaGCYo8+1fest1HrUU9xRs",
+	"BU4TmiuxdIoUs6Kq3Jp1m1VbQY4qGA9uM1QLg8GfV9zYIS7W3Mknv50ulXsCrWJ3u7vQrc8s5WBNdZ8u",
+	"O4Zr3qNKiwPxGQf4kVoxFMXQL5jy11o/g+P0M080iDA3CyNn4Z2zn+UP0J5fFb/msuKj6rM3qeSWj7gR",
+	"7RO2mIqSKb1kt/JF0zYn192xJtXE9eJK6aVqXOcgGr4zTIzHorAXrBZzAeuuz17U8TXMan3FKq0mor5U",
+	"dsoVIw8LCF75T+FEJmyGJZdWlO4GuD6oi963SB+Dbg4T7Q4vK2dCL6xrsbSslKVvOEr4HOVhDtLdLXQO",
+	"Z1upN9b3S2Hr1dGjMahS66rtK9iP4HpwLe2n3P6Ns+A9zPS81oUz1A+b6236ZxDPQcifsrEUVekFCC8K",
+	"MbfwxpR26Z8EHqP4MfBFUDAnteAWgiJcsROnqM6165xTMY/dyj4utFKisEMa/I9XOc/OmiOjNXLsJ2Wl",
+	"XX1a3RN265Ib8iS6dRPJTdDkNkeY9rNZzOe6tqL8WZSSg6X0hWQNSHs3SrChpGJcMfBywGZI2SFBHXQG",
+	"SR8sPHqna9Kjwl30GJbOprvLKTLcsNJtaJgTGLLxwvAqsvqWoC7nHB6VUyudjoeyBZW8/ErMbT7AsBE3",
+	"lk20Ltm1qJ3l3ujTfZbXYqavRUnXKlT08G1LaafujdJmzmiQFiN7lwpnzGlsauUf2mf5uNb/FCp+ErRe",
+	"GGY0OhsbvytJPje2OI7Ssish5s4c0Maph2zKyz575hrCKxgS1+2FAslJL/Ed8v7pSwWvddoZLS64+oLl",
+	"lTZ+PMBp6BuwOTjuNROtxAXLYZyGUg2xH2Xqrca6m6WixQ7XOZnbZ88baY9Tai9VrvTQLMxcFK41Sjdb",
+	"otCLqnSiYuqEDxndclRBOxZzURtRQgu8ceRbgUG0sXYPGa3cwXPhRHQlbGhwHKBwXaPrUF4LtZj1Br/1",
+	"mpb1sp5bPqCzwuLoZT2c217WownoZT03pChwWoPkvgrtBYkITen9nnBgP1Krv4Pg3NgNTvP4369ePGcg",
+	"R93h8PZooo/oCW6z91/yJTmQ4VHzebV6quYLlBAlanq8+qV2m9NKYXoDiAav7/cfdbGYOeHQGGhOWjVL",
+	"1Z1t0AfYBW74vA8NvNGVcEsohDkEs0sNoVpwEc6j17+jsWi5/PdxFj3nM+hj28Of9cRbN13CnWPk1Nvq",
+	"OmzCOKjzNt4PEG9OcpBYPj89c40f63rGLZ7D9897kT//ZNOfnwUf+kd58nc53bPevOIdHQXDHIW2u2i/",
+	"x4WJPnhacLUl5sV9Hi7qKgFgyHq0b4dSjXXCNQ0mifSGLVfsJ3WtV3CMGhhDaY2oxhmr5JWg4MZbWH/O",
+	"VGczwZUJiqY7KvrJ8CZ9o0d/uA3/Puv9oMtEhBdeTsFdml63Cea1tvoubNDMu8QF6U3or/ARdHch9Mf0",
+	"Wf5bLUruFuzveeTTgesqXgicuSuxytwEcmOWui7BH4QzG1AalypItBlfsamuCCXhZLDbwlYoitu7p6/Y",
+	"0h2ZJJ9QGfEAD1j0OMQzXl8Z1zsjlJFWXgsUkDsETwM3cMPX3u8FqH3lkINQCtup5FYcOUWvl1iPrQlI",
+	"rB/xdi5rYQ56piyTj3KHpekO8TDp1HM3Sm6UFyAdBiDpZAlTBKEOnH+IAOva/dvvJXfZtb46aCTexy72",
+	"3xCqgg1uj1EWj/LviZXdTNBjuHDn+RDZC+2BgbMU4lgmNCZEtu6AbFoT962pbD/sia7ZXOh55c4VEoXn",
+	"Jw/vJ0Wh+yHbtRbWTlB65t3791nJV4aNaz1D9eDhCX6DqiSKfK9ftuT+1kX1aVYPyLgmuo5H1dpodETR",
+	"4uWCjdtnOZTJbRtt6f2wRiD3nZTq0OxJGr5dOfFSmj5DH5uZOtGKRoQqOoR13LGobf6F23v5TGKwpt3F",
+	"cNDtdeKtdXPtuIugU7se9Fy8tYjF2tzg0JDtfUFA1ybMzxlD1yIfeFgNvxLOIMHtUcL3BuAbYC5dixoM",
+	"H5BI+aBxkDu7QagSPHboQiHLxM0YrNR+pDDjS3t+FyKUDp6Z1HV/uibrtT0RaMftZw66Vo2D2GjHUQFj",
+	"lbRoUnsX3zosyBLdNmWRzeputB06y6TWi7k7oYVqmuGaPuXzuVCi3F+weB9KEm5WSYHeqqViTj8wyeNm",
+	"LGtjh3s3Fi7/wNbi2bruPzek0vCZVpOW2024dWBwInNAxWI0JX/GjT2CVXL09Mcc7EfUiKC17dn+/vTB",
+	"3fOj0wcPHty/e//7E/rv6N74pLjPT8XZ6G55Xtwbf88fjk6K0/JM3B2f83ujVPuvpEr0IG+bvJE1X7ZM",
+	"SnI1DEe8uKKthKpno9+No40UdDBQZGF9x64G2JaF26CR7QoOkEsVNudWE9g/GdwiYwFhpQkHT0e5QK+R",
+	"MK6hhOnC9WR8hBm8BnB2uRtqPZ+HhqDNBGEAp4FCYJh0yaoUNc2rez012aDaSU8J8YngNPbDyVmtlxHi",
+	"GBpguCwvmHWarTsXnCEw1YsGntUy3RvLO8wFCCMaSacwhb67D9iipJRSSd9UC/RzwcRsblct7QHlk9JK",
+	"9LtUhaEszfbtaIX3iM9aMDR/Qm08duMgSmsk8TumHvcG1zLDV0zaC5a7jzlFoxvZFSH8Ns3d4Dze01x8",
+	"KcakCe9tq49qvZhMbbMRRJDqF65x0W6Ba1yb4UZ/iiWt+M2u+JOio0mtF+9WUTh4kKTyGnvyUAdBdxO6",
+	"CZ6rN6eWZL25NrLrUHZL3mo20Uwr8AeRCB+gqMZsAX90hwAqWwmboa0JPxba2ciYEuFUE+jo7oHF8Yga",
+	"mBrYJ84K/6mudZ0CvgmGWCHSrqWao8q/pgAnpcAjJ9RHlYBzFxWRWk9qPluDYJKLcAj+gO0H/MZPUUB1",
+	"16S58/IxXvm+BdpJLeI5t9OMASLKCWIMUrFwk5M3MDBrQDpCu276oHz0Zv1d4LP8BX9lt14+eczuPzw5",
+	"vc2kIigqKJrBWWGEshn7P49+fhawOe4JF+yyd9kDwYqWkFxrWDpmtNN2QJQlDX968agSkAvvOlbEtgmh",
+	"m72q2KXGPWrwIePIBkbfDiFGQkgxeZoAnm1/f8Z/tmV+dGJliUMM0TmqWqWl/ofPfPBZcd8GN+V7TvW1",
+	"rO2CV8OpNtYcnxyD0yH8cUxAlNRogaYj7WrP2XvlLwd79sCzzeqhRxmmTmE4ogjZRWNhI3gFzkhuddqF",
+	"ZCkQuD+8Muvtak2UtBZk9TqsMq3UpLdWGOzMw0QJm+2XzT67b0t80J2qbpGM8UocuQtW6sIc03emPysZ",
+	"3joShgletKxWwiYNa+G0YwWxb//dWNdD72Ir3N4fg844bAzczW8NaJ2r4UyaGeVqBGVzWOoZl4qi0rIY",
+	"NsuUJmZopYg+LRQ8A17lvzNTXuolfLVQAK+AYHxKeaXxS2sVPnbfKR38+HlAYg36n59RgvbkGdMKtuqc",
+	"T4RJywipxrrDMwYZkU5zc9fkHbcfpP94kX2TGlC3jvqiDVsMB1ml9ZWzZfbVOJe8Vm6wd4wSXZYcqLUd",
+	"GAHbaaqjt/g5yba4mdYF4KZNjCtgwGzNx2NZsDGXlSFwnDtZSg1iZCIiHZDCEf2mL+ClMlortpRVBQE4",
+	"hfgqNF6dMVqX1QpiOc4khqXSQg9NeT1DH4Xf1nB/02PqcHqXQJ7g5gmPYLWk0+QNOkqoSzNeiosovkLu",
+	"E3xA5FQBg3nJzf6+lEIvKA1564p3D36Ml77PPkmQZazribAoDIfcA5i2NgrueO5uQMDTlrDLNv3Fm8lb",
+	"N6suxdPS4E4thJzb4VKqUi93H49w9Ru8GG6nU2CPoGe4cj1o2iFPmwg6gDnMhU9QMAzmeU9Jsd1eRthm",
+	"FJE/6VqYe76ufVLtHJZXcPljf3U6aoUqQDtoFY18NPEbE5pciputzGLxF+3keKZ2BsrifdUdxMBtXWhl",
+	"pLEIkbJsXgun1PcZpFZRUJcyCp0cnwgLT3fCU+P0s8Kpsg1ANwCrPVoMbWmAxcw52UxON3MqgAc8wk0G",
+	"vWFtcRZsgV0bqREkei4IxcKr7Qub/Hvg40RMcFXhGbD3ooZZ3nO/Uh77ftuupb3AWDUgq9Y4t3xr21rh",
+	"lGkYpU0dIxl1ay+69qh2r7sbiM3Oa/1WCvDQuo+UKk/pT/BpV4h257HzY3T9jZ0T/kDYKmiqxTd2Rtys",
+	"JIUx6lw9P37qSDu85Sbclah9fYEoKrwYkzbNtpC3aWlR3SJs7NXI3ewVm+qVu2AIw7/n2wg1dtA9LWm5",
+	"8/q1gWzYNBpRFjd7vUlZawg7J+DXeXmgmIu3HwwhPm0mVXzf6dcp2P6FhFXHfHtEZHt2PmbzHCZvnmEC",
+	"646D26/2LeJjfXo3/boQzpjqJaabePQ4Z+SmBnB1QJi7BaadZUwAwrUIcZ/9KCrh7jGgywC8AfwMlMni",
+	"wUS2iaeMeHHFKsizkIZSBiFTEOzmPntS6xnLT6e500HzhyeQ//igzNlo5Z19F4yz5VRXgpLsQXk17rqZ",
+	"+980B5RSmVP8NThpT8/L9jHyfWLiooDFpnrtxuD89CxjceJYy21ccYOoFEJUk6d4A06iO0Igijdpp4iU",
+	"pdxJjemYSZzIATZ1bKgdKm0j6wV7AK9OrUNczxsbKrCQJO0WdDCjrx+c0JCvoWtmhG3QspA6sZ/+XvlW",
+	"7HGtHu+1R18VGn3W+lrUdUhs3pzH0PgpBJBse+4Cx1jWA0xAOhoO7af0FrcUBu3UTvZizOa6qgxC4bkV",
+	"ZuCtuke/PGVG1EjxBhBlZ+X5bMrowQSYcJs+5JgtnDgctLB9kMVmGeSJuC89/5oM0RlLacJgNooS994+",
+	"PsYpt3sNPeLr15Yk3A2zl4U4oF9lrUnqXKXPSa1PelBxSAYsRxPWSRfa10P6ht1aQipMyS1vqKWcILwN",
+	"UZIrodxFSkgKqQD2jClnIqPD/nb/Ur0gIxAeOmB5pKXsuDljeVB+cnar7bxxv0bqUM5ueSY9wH9nwdeT",
+	"MSMq4fa0yS4VcB/hqopGxTix2wRG7VJHziMzdfIfPYPMLmUh3LtbylfObtnIa8xpmIJXiFwKZ/fuNw6E",
+	"VgTqUvEGeUHC9wIlRVUKY+EICkAecE9YbAsR87lFj0nocKmHTCyUlZW7RLk2A0LItxggX2QWt3qReiPG",
+	"RqUBT7F7Cs1ss5ACqh0tfoTLS0wObXbsgOVLLq1UkyFsb7fqsNnDuaiHM6kWVoS28bL1tV90w36/n7cB",
+	"SLhim2SfYfgCl+madnyIVh0NGnrNmgEDd3fUG/+64fq3G11srkz8st7xcPHGDynveiTLE2eR9ik2se8+",
+	"EN14LWwd1rv2dPOxNuh+OmG3Loit2GXKJA7HwA728OTkwenDh2f3zh+cnzx8eNpOLVKLivK5W/SZkWhv",
+	"j+sPKwQp+syTPIjfNjHSu7bh6V6T+bU7uHdykjSrNnr/M79Kqb9vphpypVNaWQojGjOJyHIjwROI85bc",
+	"HZkY6dkXuAnPzAetjLSQ4r1UfZZ7BQKSCRt1IkCCjOVVhcwwLEfBkQ8YHRWthQvrFFx88AgIgLvL09DC",
+	"5HEYD8MmPyAv+c7Qu0eadTmIfvZsHGmd++Q8C2yk2xkvLprUd1xq0vZZPud2ShBRJ2iJGcQsiimAjtqC",
+	"kpikNnZ8iyckqMLEiuaHOYL+p8Y38gptdPWZX1w6QmfP+SRtYT4nAMKai4iC992hAQTTIoYHHfSJTDW7",
+	"TKN6Gitxm3cb15cH0NA9kHF7wWYY9iFKBGmCtVkGFRLxy+7gTofe25kfSTpe2ibw5ObyAGQpnBLiUwU2",
+	"444NDre7j5uYZFm6/RxAyzQIsEg19nYM9kDl9G48nCh12vOEaSX67FGj5LjRKZzGB+HaiM0S34pCLMjk",
+	"s6QDEDD2Rgi1v41IacSbY7uao+gmTceG1PFmUjmbLlRZiyg3d9CkjXv/wZT7KZrhvg5k1BS4Au3OZKSb",
+	"uZ7blusBNbgZImgh+bAWtl7tHS1ZhyCt+3k7gsIAfDxsMCG5stBVi+PCqWCWs0c/vkrb6F3RrTftQbhA",
+	"G84Jzsrnc1mDcqOZBnxYRjn7FhkVrwXBj63WB4waPCs1YLWYaSuGvCzr5MjRkZPcr29/fNUyVikzoEbM",
+	"iutMLEL6afyctZUo9wo/N0tpoQw6ki7YCWxAOM9XYt+ot5GqSJyWryyvbZNcC0HXyL9G2Q+QKLE/6sL4",
+	"rKpdLtoQhzS2FrwFyo+avjCiHvIJZTt15T8nf3OK+86l8gYuSkbaA1E4zVlLSMV7LNoJKZUB48JqLBNI",
+	"2L9E2IHWhhtM/8TU09AnMPTEEslkKu83AMWYWD3o+KtWEVGJYTNheckt90YzEENGU3B6n/1N/jAgLTs4",
+	"NTjg+quS8bnbYaMV+J/CQR/SzH3qURsUGjndPhhzt0fmTf/GToFtkBofgFinjZAGCfEhtWpfMfZlhOfB",
+	"Aq0tsz5Qve1OkNkm9RIQiqQki+yCbss8ArTsgsG7FS8V+otC9YW2qKvktdjbyT2upBJ7R2bHC2+THRoq",
+	"qDDpNjyieXfXgDwtk/qOgI28nggIO93pMG7JefOBFgA4GN0p6uziKa+BQTOCig+QbWLGVxcozKMcsiCa",
+	"yZOJKHO6BgiOMk+qubpUjTgyrLEZIKXZmWGY7Mz9ipQN89ByKisRSymMrkGSUUl013h6ey0COuV0JAnZ",
+	"k6r9pXtIDYlOY14zbi5VK4fRCWKDkOhIMLJHvmXowdZLFQcBR7W+IpYpjA8ArSekOVpPyj0SQjlRL4vG",
+	"/4mi/PyEmXQaJE4J+A9okNJ2si7FTSA5nlOey6HnGbgdeHCLD9ZzEiFrdM6Nm04NE6Ai6TsSBV+Asi1k",
+	"nTwX1yy/taTMaBd+asRJ6+BP5qIFJ3wcEGryY8hwhXFJhjq/pcz5w7Laqd12r/zLrAcK5E7QpttYPniM",
+	"ssbnO6MCipok7v4sXmlNprVnGgsOsEN1Sp8ptI5+6sJEU++HN5Q2uzc+E9+6NTHWK0p0URBTa/ny/cNV",
+	"sO7urE/Eht/YRq5MBE2oFai/H2d4QgYAZexH/bphA9MvkqCXWVt1RlDXh6K9q+8Cy+ZmEpmthl078c10",
+	"RYIHzGr0ALd4QEoxByoQrS7WxEnyRaZDn0TNI2IboDe6Xr1+/SwS4NGcNu9uMNN0ypaiqHjdlDGLpj9t",
+	"pNxoKl1Uo6BBGZPNQudTMdXa7Fm6YJvqnHjxumAK1adcCwYt5o1bBBqnl90OlAwBR9QmrZB2YyZ8piLm",
+	"7ToZit/z0JBog1wqd4FHl/h0X09jD/wgg2YuUWQ40wdZCFR0ol+qnVGQdroh7rhdh3IXnY5ZqaJN/eFO",
+	"jkKrsaxnAZaUElFEFYq6ohstbq5MGMzcreCQAjWlDHnIjdf1BlOlU1yBDBOIq6RltyB4bfLYBX+7zyKq",
+	"kgY/hmygGxIaQveRctxMeAAHYd0qUGNznOj2g5F7vsUBSnIR3DTNypjqqsQCWGtqKoyuU2dwNHpZROCB",
+	"b+zUW7tmzFtD+YA5+yhgFBpyyjCy1OVIiPuGkWXlzanIxko15wUF/V570quPp767QWq7GS/FcLTajYQL",
+	"4c8IEuduBlqQjbNVsELPZm5w3RCxssMns0WbOZQGr7nnQ3vjsT1JiN+WfKVoBltTk5IqrcVweCoHpWjw",
+	"km9maHxZjrtkzDqVUHB2z+cTMCyH5KQ9vHgkjCxFI+hxaoAoGpkBZmspCHuVMtorNyIxLQm6O79ohoG/",
+	"bpte0N733ax3DSErOso+mPFurXnbWO9abbsJG3+zs585a+OXJNntG+KG5fN5taIcOSTLWGft2Cef1r2j",
+	"yYLbkmP2pk1bQoqMrktRZxFijxIwSw/g3ttGdA1RotwWLPgQ1zUdz3N8Oktnie5pHnUs9iekv8CEfGdY",
+	"7l62VpXNfXX06P975P/7efmf349TQmdbbjy408bNu/Ye24gWaBfwK04lxWXRBux17z83gY+2umWI5byg",
+	"EkhNTYBYEcGTp5f1Fggx87hCoIAgeGZSJ4lWcodCkg5ZNrzciXBmeGM3VUGihlGwGkHKj0SD2o9gRmm/",
+	"3CIA63a4wg8cp/Y8KVE2yQhrnrV98n0Cd/v7rIeb6ZA79BzOdk+lWZaBbR7+AOMoOcUfzr9TEtF7inEH",
+	"wOuKiUrMwPT3XF5ZY6oRXRfogBiAbWQIGQw3QNHU8MRgAdmuqYv9ql1u0V2ilnbqe58x3kHGUcoxZUqB",
+	"bcfZnNtiSsNB43zmhZIfZKBGmwiLhcUAy09B2mCLBSENrkg5EwcfFA371/ox4dq8qzfYmYWSYylK+N51",
+	"4v88+vlZUqefdqRkvCJRtmzkGzFh0E4HhYf44YwoajihiECF5ARU9NhkR++IMHcZF3omre2SU+70QWGk",
+	"GZRDHIR1+52JR2VNT958/yGuS4TYUDZTkIcEcF2mDCxfNhpztvY8lD/OnXWIY4V2V3JnNvW51mtZeHqX",
+	"Zs88PL/34KZ59+KadXuT6r5Qos3Hxtlc1EYr0NcL7vMhLlheAEemr3CT3CQNydJHKyVZD5DISW+0Z/Rb",
+	"K6CVbFJI1UpE4XK3JH2ZHHfdngtu1kCKt3XPI4/BTlhS0dR9auv23reLP603/jlEX9pF9nlltM/Rwsjt",
+	"d4ZVetLv8sgvNjD6d8/S2wurSCW1H3gO+M86uZj97lxb1NXSmed5VHwqH/g1hkX4XE+uJCLZIkh4VK0q",
+	"8bZ00ltrtiHeuvAkIgEWrPSyOaXise1/jnQzEjM41mGCMk8sF62GlOx52fCJrEuUGZ4KB7mc9rMb6aWN",
+	"6Uis28XVcJbQJSD91rvQpPW12ZGjhxdXSi8rUU6Erx3eNFUvsPwatVNR5WkC9B34PjiS1l7HjGZjXu/5",
+	"1o+CeCUa+ivUqT89OSEAQIOjxfJooamBl578euOFERHldsTDs39UFqawC8pwUErvnnG+NqdNt+npEVDB",
+	"BA3MhPGS3rIZugxBwL2nbb0q6V1/3swKoPsbQ6ClwhJwPhThcpMnFcvhfXmfvW5A0vAYzFTHWlNrM4mC",
+	"CQqeKbo9jeDY0pcIkZVgMRWB5zVl8XIoQ5kSpDgWSOlOMFdvDZHOduHzdKPOO1V7Kaoq3Qsf6Nk68jC6",
+	"zmAbLWzQJNshIjsVs/bbfbwpvJ+9wdTAqLS4qOadJN/rxNYw2mHY4whOEzQJvWkNJK2tLcs1nXTzTZaH",
+	"+GxlHrqCP7oWw4Al70BBut0VzA/impzhYlEly/005j6oDmEWuxTKrgA0SfDjhmYrCINgyxjk4fLoizRD",
+	"TXW9JbbTtqYoraKpirA3muWDmOqDOG8qnuyx/tfWeaxzyqoaxtDPDrBSq3Rkc6gh0Rrwr+Gg3BT2iCa+",
+	"gyqB+kh4gmXkUIZoPkp+qmQKVAiibLBTjUj3nmglRGmadH49FzfXj0452tWRYD41WWEgKHzEndsm6yeW",
+	"GVilf8lXHgPhFqfbA7DpnBDau09vfKO3dCi5PWC5NNu0eXVGDIEUXPr4ke3ONNkizrsj9X/AiZAziau5",
+	"VVqlpQLEU0PVA5oTLb57c/3hxaWoJFWHWL8c4Bjos8ZCpO4XLLIicVErSqKMEqSQaofqlFJ56bGuL3yi",
+	"ZcTFg8rNDBC70sZNWUuIDRIkXAHWzh/+2MQ2JgVKm/wpGZMJbETkqo1oHqjNUAQTlAuAHBv3v0BRSREu",
+	"4qS6aIBCrXHhaMqiohpohmZIM3QXaYZOgWboUn0sz9DZdDfP0MsWB1Zi12D8hcobY8lT9NYJfu1ELri+",
+	"hRJ1ROIEPPMZOMnfWqFgCMFbhC7NRr4h/Qf8RBnD0VPwYiJDRvB8GBNfvQtnnGihOKNoWEaL0imEV0LM",
+	"Qzzdw/XbhO6UG7WMWxV8j7D0a1nYUDHMo2Faa9O9GVYgcK6lVyBmLd6w2vZpy3W9kqpAmubPWpKrkmMr",
+	"tohydJ0LVa4NyIaTmKBjoAytuYbW6kIRixCUZLL16kCkDqlmnXzYkhSyVgNlBQ1s/Pf7Ynw+QBGUN0Oh",
+	"3IXk2z/ZSpVmKHcANFvIUDyClLFQACM9vwpSYiLw7XpV75srEnGj1Y/a8YLGyIpcG7SbOjnOuoN7I6rS",
+	"u617UMn3E/GiC8snW93RoBf5jcfRh0vFdijcz0swvts797L34OiUn43uFuflZS8pPgBJvI1tpqs8WDOu",
+	"nZt9Xkud5vz3WHOfJ0r4QEs4/6mcTIWxbCmBZAqK/Yl/LDh5r82MV5X73eOjXQsu2IlTx5JgtG4n/AdH",
+	"3fbfyHA272S+hKteLWYzXq/wNsxj6s5dpVHjYRQk6emjVXSKG77yuXJGVNfCDBhtK6zO/oeWSpTuHoBg",
+	"mgw5VrhheaULXkm76tdiIrX6D7HIfBpwv+CK1yunSL3exJtHggZhvQ0yGO00gAE/pYQKp70soBbISC9U",
+	"yevVIE7AimDvkPBWcTlb1982W9qRO5B2XIAqG9L+MGlHWuTwUDpmO6iFEksMvAcYcH5q8gv8JRB/uF1b",
+	"l+RwdKOBiWfQ6QlBFLE8NqSiYVrx2x9fgTp2qZymTImTlKQAmQjo2BfcLmrB8rel6QN4fNI3i/lc19Yc",
+	"eT3tyNoq77NHKn4LCJEjPT6yU3G01HVVQtfcJASMNXTNm9nSsqLmZioMdksrcakASw8lhZzmiIMVq4iD",
+	"oPwShWFTyZx0TpZjukhl+VCrapX3qZVyonSNlo1WqBqbzJ3KAN9AfjvcTiZjVl+q4Cz1mABwHVjGq2rQ",
+	"eqM0+FJSmYcCHIgbdkBXdssHnH6IHTrsmPD3oLaymbHRlSrybEf+R5TA4q+IBIjS0f7EQkHm8IyRKTch",
+	"bhxQGA19oCJJQPsIcPTg73cmUFWNeHF1IzoAnKRrIOtoKrapBU/VfGG7T0LkTFuHEARgTv7OPRh5GrNm",
+	"4L0Yz5g/DDNmbZWRhMtivsYMyBrf55TeC/UFwDqD6MikFqLZShCmDx7R1aXyRRNq3EskLWdYUJ/Kgf9P",
+	"90gnFppmz/iKFbyukeot9yOZ+8yR3A1o3gJ8YkU91EO48uUopqiVzDwFBCwpJFu6VEniXUiJy5qMyTbI",
+	"BzBibsWen5712a+Y9cug9mGLDDLzwfkGIqUgSoHrzQ+AVEaWkEI9r+W1U6auxArqpXNjAADiTGsneQFa",
+	"rcCts1lUTTWWuRMpUlVSieGVWOUDNl8gEY6T3uGqMH/S0iSY0gxRbOf9FjopMaAwCsZNC16UD4JfwSlP",
+	"1UJ4FPileqoa6DLiTSquWO4E9IC5xZv7kULcHe1V4Ael5JXxerpQSBn2zoOmXyONgaPgx9e+4Waql4Y8",
+	"AJcKkDMs4CazJnVJaVbLyZQOEtdNpe2QnGebyCWnMryJsskI/y8t+ppGIoSvCDN6C/oOY13Jwua3U/VM",
+	"/mcaRvFinNpGA0wgA3wjLI1oOQLHLl723ZoW7l7Rn2g9qQSfS3doz46Fe7o/vsmh07++23/cUXEw6709",
+	"mugjyuj4GV/kz5pDzJcPM0WeySuxlEZkDSSPJMGhBoebkwQZTcfKHGxdj2kg3U2aNJFL8N7p2Y70kbbB",
+	"c8PGR1v4Jm2PmOszZYc0BkXUrdOTs/NuXXlv1SgRGPECGcG+eawg5ReMB9EcqEE47iecf5nirYwKM23T",
+	"juLunX2f0io6lYCbyG7ZlmjxqRNb/Ls9SfbWVLG10k4ftuZvNOn52R6ZzLtnt0tn3DZgL8V4c947PRuH",
+	"d/oDm/U6ub9eR0LxO8NQ8xw1dL2+jlclEWbXpKJiAAJST8C86mU9U+i5KI/CZ6qJewQ1cZ0u3Wy6YIr1",
+	"vF8DnrRQgDOHrUpBDFid+21c39W/d5kXLUoTbzWAHrQJ9aV0kGjSopOh42yL0Ao85JPECTQHJaJ2V/gM",
+	"MV8P/T3pwGej1gg2+Xqdx8+F1t5i7R08XlutuDBi6V1g61ViW34gp9uWHLzXATLpqQQDVaDbV7EpdlO4",
+	"glrYWqbAYIlSj1h3biwgF2rCpbogclA9burmNfCxwHKN2nctzFwrI0eVCJxGvurDjTC9bSdb8x2NJyA9",
+	"283m+aTlVzozz9JFNunyDmrjD0ICe5LxKMjmDLfUpaQm7RQ3H1Ebhqi+W11pRmnbVN2MutSg8z+/uoTv",
+	"xgJuHSssQAl4hBvRNcsrboWxeeNUQ+bFjZy1B7EEj8Z9zq0VtXvPf93CZ/33yX//dnr08PffTo4e/v7u",
+	"JDt98P72v3UZg80E3z+Hzuiqq8A51aMBXbvUfZYXMveVNaxGqutKiJaycC3FEizRQrpvS0kFhMoZ1B7X",
+	"S9XBSP+SHHovEVx/CGNBWOw9Gk/0AgdX8vnJeXxmDO6leA0APnIQs1XD5eV9CRwD3AD4afxQh1td0e7d",
+	"YEXKwsKh6hwXgfbAWWXJOood5tqenUXHYqgyDvVgbBeJVejY6f6yJLXH2qGtDoZsg7yMUTYfOPaCQ8Dp",
+	"TiNdrjY1vrFUE1HPa9mhx2yKWluZYVRxP6ngaduU59uTjYurtszr8jIE4WYWOEY7c+WgC8mhrRYphVYv",
+	"RX1UcCNYJZyEMRkr5URSBEUqJWo2Xc2nQq15qngBfYvW2/276wZgJLR+40f/dILqFv1x9Psd/9Xt//Fv",
+	"qUFaK/C30XT/S7MtffFZTANQRNCol4qNtLbG1nwOxY9RD1CkRrMxVp3vs9cxEVUleAkC7wmXtfuQsXxM",
+	"fw7fliYHdyu6mj26aiSkmlwqMJ3KPnuEBZQ9XG0ir53KAYC8DQ+WZxJvuIr8SP+GIUvixv09UigPtL5n",
+	"/O1TvPX05GRziSFnys3QCB1adt3Q4tyDGgcuTTHkpBY99umD2XAeFTPBHut6rmtORcOxpbj633e5RQ7g",
+	"qsEaV+6pnTw567w0naO3u3jx2oDCjd3j9tO1SC2IQxbCaKezGWv5tABu+wfVAmDdiT0IgyDNuGaGrwaE",
+	"OQRjDKvuZmQqBxhkLzXtpZhXesXmci48DZdG14RMeoDTZYBaQMM++9k1zF2JBMeFXndYgtbVD4QSm7nl",
+	"4QRIl40ImEasorD2YHZy+vDu/fE9cfR9cTo6elCe8aOH45OTo3N+b3S/eFB+Lx6Od9rjoOyTCUDtgTne",
+	"sYZuQvWPl+QX0P7x9TfXkS/ShxvkiVOlAYTEriI9m5xuodos4THco1IIRIrdATF3/6a46rZU/Q2GTVyn",
+	"BGBGXXVJdhPf7SX4bpaqjgy7rVa0u+Z9KMrnvbNdyDv3SLACIV4PwUyJaAAMMNP9qQjbFm47aOga+sKP",
+	"XOfiPfwkpwnviXISPIk7JfwN0N9l7OFJQMT7AfQIesrNAJDAxiahfA23LTK2UJUwPpKZT7kqRTnU16LO",
+	"++xNQl/IPOvepWpaggQn+Cr3/BoezuQ4qKZGayVqjKD60DxR96m1Yq8fsr1+gGMv6mnkRrgAnB+msbRH",
+	"q7/LvNgkiGnGJ62GgSPCDNZJAJWG8W4gM8EK8NMBaDy35CGqTyFInMW8WR/5drqYQygMD+UjvNmd/0w4",
+	"A5CGaH0Vt7d9zLmNSAf3s1QTuMH41JwZX+0hIGLZsEMIJFgU+VzuR6D42YgTmxZt42y7Ma7EL8aR+Ho1",
+	"x6InKfoL+vqTxKXS8SJ8Z6qhv3oP25pjiCqQ7kua4y5HP7D5+OpMHbVgb3bWQpXV1Ki8SSdqkzu4SbNr",
+	"UgydaiSmzugKSZ8pHS78GNNJtYd+RrR1e+aII0+QaeTOp0gK70xHfvNN5h57t+lficW7Eov9xLc4JOKm",
+	"JnfPVPOZ3BQqn9Y+aVSYXWZK8GqvF7sORYM/rlbwR2kiNngdEy/yRZNNtZj02XONOIKmYHL/oysTv4k2",
+	"zVqe1+rAhVULblJRlZyoyvKYusCLxUb9fAtcl0aTdgXZ4Q2tflOpwrMyuEUA188wYTMOx3lytIbW/vct",
+	"EIeD+3l4KuMylkAjXlxdgAiqqADAygRqhK1VH1qJh4cHsUOB59GqF+YruSrcFLwUZlGlFJoDEAF07QU7",
+	"YTPBVROr8BgejFtGbBo3hRpo4VcOkpMeW3Uw9fNmnBSXsrPq4VRBhIkvro4HYwSY2IfgrZOXuSHGJhZg",
+	"VTabq9StEp1GiJlhVg82souyZOoPu2WEgF/y2xnLF6qYCiRVuuXjo1F+PQzn7exS+Y0/rD0bQM5uhUx4",
+	"2BLr25/Q7W1SJcy/wWx6r3y5kbVCueZQhQx2K2Ct22zHSx7RHbsbCMk1tFIQ0w6ackP6Aft7qUpdmGOf",
+	"dtmfldh3yh+D1KMhNC1ntwAAb9ZqiIEjXjNdlbSrM+Djh8cCpv2IVA54OLoZPiWRNu3bDfDKNqQRJmVC",
+	"yuEr93Y6GwSvUy6GRwoK0MMBmbF8XPFhv9/PMVSNpxl8XYSvHz+FL3RzXft0gy6DxYyvDA2cWjvvvX8P",
+	"HJ1jnfAuUKiSsu4waQ5zCBYYzILMlVBHMKOahJhRdy1qyPezGicTppbCq5SGA/yQHkLm6+a4Jdi/VJfq",
+	"zp03QENw5w57xO5g1+8Q+0PI3YRgvdEVNKfvLoSX3cHC8UbAcR9ln0F1QTRImm7AfX4K71DhmEvlNhnm",
+	"LMYV7jhBV9hPkPGD+1teez5pcve4U+mOXzl3PKSA7oS3ARnJnY1BMG4U3PGFQ/BoYadCWVlgQ+/cYbn7",
+	"Stfyn/DNgP0As8ouFycnd4uwdOCjyCmHZSQqrSawqz27Ao4nDBPZHEy85YWtVlgKdRlVIEO6DWwQ7BmY",
+	"FOq/+wyeRT7HCpdSq+M5suj++x9Gqxx5vB+e33tw29OBEBUuEoVmjDs9xVNjUvoXMKE2lX2AYyT//48I",
+	"5XP0tMwpJR0XkxMPI14yqeYLrJUjlMX1kSOfbc7momaA784aNx3kAHxnIMONuoiJ8LC03bd37iAeUgn3",
+	"gEIoeySUa3jJjJjMhLIDlvPjUR4JVZbz//fsySinJ4J5bu7cISV7SRgpnAI4bTDE6JOV3LRpmBvrQQaA",
+	"VxmtWH5+8hBZboe1M2Sgeqnru/vp7GFOaV8AZT16NLai9slNSyLNm4pqbnAELhWyqWYsh0eSLAeF8YLl",
+	"/+un16zf7x8vDJ8EPleiWweyPd87A50DpsN3IH4zFjke3kMOIP4Nm2vO/7FAgCtYjd5rGyEdiFzRnV3R",
+	"XEFu51hWVtQG/GmKKAuIEM+92m+1OZ84gaQvFQI0G1IjXWNOdOB9586mlpR8NxfculVfs6mEArtqhV4H",
+	"7Ot//vToxzt3WtsGRhcjwm7ApFlvMdHrgp0PK9Z4+QYuVDdy6C8Pt22oQav9NCD3WJi146nglZ3+M2e3",
+	"CNVSCGOgqpRxZzBcAzUO/okKRcEVJsvexiUAF+i5UHwu+ys+q+BJ0oQ0m9vgh3DqJwad4eitZCGUacEf",
+	"5m6NHp31T3pZb1FXdOyYwfHxcrnsc/i5r+vJMd1rjp89ffzT81c/wT0Nb3E4jaJU3EHvpH+KV1FTe4Pe",
+	"3f5J/y6iHadw0h5fnx778/AYGgtfT1JGMjj46VqDaB6i69P6ggL/SM0MaYlzXoPRhLdIrZ6WvQGkPbRK",
+	"zhhoTs1nAmFIv6V1k+aS48e1KJ3Y5xVAnn9xv/TeZzvv+6UWY/l278tBLu19NToH6fLfQemZazdlbhzP",
+	"Tk7QVQvKLLrSm/PgDzJrUf06qF4POLVBS+lwI4CwASQslYB5n/XOsTWpl4RWH//AS48ZhVvu7r7lia5H",
+	"WEEA2gOHye67PKc8qIIemNh7huJuvdwXJK1wZ5/8FnlXoGaG2W/FxomxjY8ni4IOTnZC/A4kjs/I31zJ",
+	"GFltl08KLNY/UBrozU85hWjftzVxWy/E+41Vd/opm1B2LTxnctOohsrcHg70jSw/7GFsLLAQZtpcfu+z",
+	"lBw9fifL900e1M7V+dQdreKt9ZzsMWkbLN3KFzoMgEenIBRcOTV0JHwVvAFo2UGXxX3PXrofIZ8pVMtD",
+	"XVitkRvjYdVe6njH5lJvLbbzzR6+xDf1P2wOz/GR2+94ru0TKAgBNzzcsuBjtbsFQvZFKZBrfaMWm8fN",
+	"9UBEyEilSpUipGlZmwRSp1Z6QaPPpG1T3g96ewLIfF2D85OHzfn/mBLrG/s1riHwPttzlzebYWNjP7Xt",
+	"rq8tw/4NbDpcLftuug/XGp6W/pimjYu2Rrfi8yhqkRGCqojjTRlkTzdZKd50tMBWkNZ/qHriwYrPn0OB",
+	"iZB+qQPED+tohWGJDzwybkT/CPPk15//Zl+Vo0NpeO0jRJ9CW2hhsj+zmuCxl1sUA7jiwxWBh7tvCcLw",
+	"5vQAFmJ6myuhLUSO3+Ef+5/8xLoTheMQRYUaAeoSMctOgMAxrYjWiTyLZN2jp0yo8qKVtTHRUFgdPBtt",
+	"Ztk+A18Iu0sFZUPROFRBZvo6kNVC4sqilJaJazeCF8FvjmAeRNpjyMnyYPu2NwEOS7QJdukRP6Kr/XPp",
+	"ER+5aLC12xdN5k+a9shMhO0alpPPtElbG/TzDtxLIFTZPmyHnZjY1fRxH3bqMS7lzuP/zVSTh8lrzohK",
+	"Ad8HuPK9qd0AOioj4oSBaH9jTT5gxh64Q440hbDRFXgyI7vACQtI9DTZpULRAFdFl7zB8iHzuVCg10e0",
+	"co1T3m1mYp3yRWTde7HzqW3aqCo/4QAdOvpftQLSJE4kNgJ2+Ev5Tj73vgNlZ9ni7QbetM++ERuYYFI6",
+	"ugX5BC/511SdofNdaxZHBhRnRA596HL9AosvCCUTW1HRyvPgyo9ceI3WnlLLYQQ/kVYOz/4ySjl2a4tO",
+	"DoMLIPkQWzn5iqXdFzMCxrQ+Nhbldnl2/A7+3WoRvN6ixmfBQlBUiXtcC4HcM+gZ3FTx2eEafr9DT292",
+	"xZ9UTe+c1m4lvWNMTj7PniV6kC+noW8ZsY+QzrsPWhiVSJZzWyQSJAF7gbHf0QJdccgEDGTsspg2SJtI",
+	"6cYnIOMAICQ9qjug49Gq9byXuPOCwAxIM7eXLtb5T6lmPrCwuosqjXaETendyJH8yQ+jX7Gi/l6H0RdY",
+	"2H9CPRuLufv9851hRlgLcMsPPlOOkatq8O7zbryk6/ORO1RqogfOA+ovZ1NdlQ04wnQxY5sWNTZsNAVE",
+	"pBXFGhBkVwNxCCaOXbCRtlNIHBwJNpNvAecBpZC5YvnTUszm2gpVrI7+JlY5BL/moikLBxAUH2+bCGui",
+	"er1YNp7ixU5CrAfK2Avi383xoMwjPoQYHOZvCKG25kAPLPweZApZoUYjWGVecZX7sEvIFUQ26UEQMbAX",
+	"BeJavQ3nrlCijFjfPZBWqzb2BvN4AK0Wk2s7sYkgP5MiX0LhSLziyO+mx2sc3QYg2VgvqJGOwFhzAUmd",
+	"bW6o3FPiL6eaLUMlkpSA9Pxshy35aDH8TazIUDtEtkYBQ6/G/RawPLoqj0a8uBJxbfpAtele1vBpuSMC",
+	"Z2Gq58FdI5aseUAEL/+tqYkjSjOkZxJvefg2fOKlk9kgYKlpG8366cdXvS0/R63eO3L4yE0Jsva7N8fD",
+	"t+Kzam342r0j3u8P5Oa+yTH5wP5+1gM0zp1IHKOPUBpEaLjA9/5nMunOT8/2OYVFoRXyGDzhshL4rtM9",
+	"uvNa62e8ngi84d7uG35tgPs/i1JyT+t6fna2z80EQuQjzNq6t8+Q/6r4NZeVv+cjlZM3lEvS5jpFsHaE",
+	"8vd6SgTq31dVKUIEvtvX/nx/FOHj6HGfC0L4lfoFm+5sAwRG4/8v5dkOJfmiAYjiItGijlfoZzdmkzr1",
+	"npDFR2DSrqiOPKjbMii00gSDo52ggmQpaCk7Ba8LrtAsr09kjzYv+DIe0vX3b4U2NoskiokjzvvPa7l6",
+	"F+jaPurcO4cfCTvhkk8tYvSDn1Sosln5vlKcp3XfWOjAYidWJiRReJ/MlJuBz09qDp7mOiwHDfVVOqGR",
+	"azvkK8NF3hAub+/J/4yCM7sB3F/n6tyBC6DSyMCUsVnzGAnrkSIVuaZ8dWcmS59w57QdXoUCg+iqf93Q",
+	"V5+eZCcnJ3EQn9cCsryRsJj8+eAueB6d6Bmk+LDRKvybY4pR3mfgHck5Zj/pmuVLLq1Png8gAl/bAUhU",
+	"M6arMno491xOeK9TE412+8yE3OtLFcg5/CsfFYWY2wGz4q3FsT3CrZwPIOvN/em6inXpjoD/Q1AgHmgp",
+	"uGI5ROahfJYb6koiEUlecsvzSB4j9ys3LJclVLihgpJu2C8VMa4YjKFQV55xY4/g8UdPf8xDWpnnFJhJ",
+	"rBr5CF+K6VKh8CR6UE7vMfILU28wj8Bzg0WMWLfcO6UCBpNLZcBOMbez5toA2aA04+gnqttnrJ4HzAmh",
+	"r6iXwd0CUos9pRIDBrEn3t+FuV9cdqM/unAf6zVBqlVTKEiXSB3ifvnHQkBNajK6fS2CcCYfRLDr9nri",
+	"xe1lC4XssCVWzjApDL8zmmqLTnRUV/V0mrfJPE+nHY2Hp3S1/vzk4Ma/FlVFy5uEAbKfUZHGcRAOGAdE",
+	"S4xWeI554Zl3Y7akxUWzmbAuhfXpfczqCfALulU8qfViDhmHY9hKV1KVWTD9sksV+GpCjAOyMAssjwgI",
+	"pMiJilXRMcc8MXrwNkgOb8YvHEvEKrjJXZbSht2GDkRFtPVUWMxYlSsLJRPn2oD573O/UZfuWqBIM94x",
+	"x1Dg6MBJDhVtrYadFojonPCO2Is0reBoZd49MXlDQp/fPzEku93h4sU3sgtIoD5A76x7C5H9NWmd/URl",
+	"1VT/3c2d3b/f5hs/OXr4+7/furzs41+3/8etmflvk6iQkNq447BGs2Yi85DeHArahRq9lECR6HeYS0wf",
+	"bTrTkudbJzXR3m/TDxBj2rLexjnbflB7Sl5tHLoDnJCgAuAZGx/C3LD//erF8xRLUAeibtDyO6CTstYz",
+	"/xKmVUvT+KYwTMt9QJjkl60qCDJHGjRc+JmdDnuqwcTfvw0gi6WLjVSTKq4qi9VHAz2LaZj/mdKQpZ2x",
+	"qPoD/Y68Xhkr9YxLz+kDZAfMLmUhsshBSVWTUYz6kgLZWjF7pS8VKN4TYY3nmkTnOAf8k65JgXPa8kVc",
+	"ehfT+qHQpiymPorWpS898SO1j8bkhzWoTnDgS7vqOp387719gxTUnFf+vi4VaqMlThfoakWxrsTt0YLH",
+	"7p593t5MrG8KBIU6mkJslPs1ZZ3X8gPaEiqOpXRbZFb9CN32G4Wk4oh1glJpQPGYX+q6kf2QMrJZ0O3b",
+	"kPigvS8DWZRT8RCsgEZ6gPh/aZDUniIeT59tuOvncMU+ci0iFCKxhsVufT37UB0TiwNHNB5TXgYrdxXR",
+	"ojrtcOCJYUi0e1OfSpWPBFLDPEIPCxRXulQzYbnTWqgozIwoTRQ7vc/+Jn8gMwGObUOV+Pw70WikJjZO",
+	"F8J1YAUagJdR8T43/TlePlxghfR8rdAM1plxAr4WE6nVf4hFp6Sn+sBdWmuq8lSHSMPpkESrDJAP8JqG",
+	"UvShYkA+B5A8OIU8FZGfu0rrK3B3kEeKjFK0Ti4YkaSM4MyvqV7XbG6J5BTJWInVO4/Yb/LOs47qFe4n",
+	"hFrlD/9FcgFcn7ukLmxW2Gey/ObyANZV5m9DSYamHb9z/7zvFKQTAXK094mXRWf0CnxzXw42TBVhicHg",
+	"i07r7qvdQH7EGjhu0EeTLsZhH5Vt4S3g7HMHDjJ/kUt1QAaIP/0w0AWHUzHV2ogsOKopTRhq9vnkQvDO",
+	"eV8xPAedexGHnCeGfa7ZSJdSmIvIJrpUjaNwprGSPD4ospUALdhnb+B7X9Sg6Zp3TnseN8hHpPbx8ZjL",
+	"2gek0fFOvHobhhZtosc4vvtoJF/aqogq2LaO4Rs7+3wr9j8Dv+JDjSa2Q4aFscy+nO3wBdBZjb1BYVgz",
+	"Bb13qqvS7+vVn12k1qEE+dfZp22cIDwq7uCJHJoAwBiuQMZsn/+FpVA8xY6CKC6UG/IhAs7muo4iH8i3",
+	"wN60zgFQ0n3xSwjLUrlZaQE7BEZRhlyahWDSJ4UFSyijZHYMMVLcc8SLK2dFzJAAMHj8sPyC0gymahD4",
+	"j/xxI0O9GqqgnoZU2Hr1qfUkLGffSXTUKvD+ZwLOfgHZ9cKNpd8AFHFvr9GE4NpTPswrrr6O7JfX4GLA",
+	"fBBIUMjR65ChwuN77D6QwMaS3+S8Jv8GWdGUv+E/+hSPURQhRsQZObO9REH9Ea5foWfkUo2cbki87kyq",
+	"olqUooxJprsSQNDhSQgI72aBODJIqIjJtZRjcvF7va/gSitZ8KpJ+xkwWkfmUnlAlq5LJM4CpmHDSg36",
+	"n5nqJQmyfCJs3gAa3C/RJ4tFlBmPm4B0tYCJaeCT3xmWw5DlmWfBgFFy30OeTUbk1GbheW/3SLDps1ee",
+	"cd19058lBRos0k+DnNwj7+JrT2j4pYJg//tk7Vmu4sXMSv1XEsNfSQx7qcnrC+fjchda5T46neQvw1Wf",
+	"mp/Emf57X/0D2PPfusPTD26X0/PlhmWYIWGCOyPIb/LNOUNbrotNh2i8kr9Cp2ho3vE7Nx/v99s8L8av",
+	"0QXz1xb6olvoz7V5gNUK19UX3j27r3br/yO32vE7N31bEyqAEmbJ69JE5b+wnElT+7hV3YhgeNlabYU9",
+	"Etoz4s0A1Z2gmF79puz5Psufjo9+5raYDtidHFzOm/ngVHzp/PSsm1nyZVOJ7LBJ/RlTtPeep6djaO5e",
+	"l6ayz79MivCPHlEeUoRxsv5SrctvStkNBEZR5b20aEuzWvsU27heCzdNLUGll8qb+ljdI6RXjHS56qci",
+	"Mx+89Z6On2slaDt9jjNwV4DBdY8q0rhH/vSaT7oeTZcdwzXw2LuprC+qcQ1YCPQTPR0fuV6j0PMBtC8Y",
+	"oN25kL7OM3IPLz2f7X/x31HdiRx+i44ArtsGWEzNe7m6uG2arUP0NlgGOKLJGeRRjSdM4f1j4T9rJfqX",
+	"6qd/LHgVmFzW6GjgCEYXFvjfqeRlSBngbB6JuwZ1D25It7WVoUStvZlzLtWHUueknGQL+1We27Fcyj4r",
+	"ycynYH15f2hge29Ol6+qtV8TIwuyfnUwsnzEGXOTCfC7uoBZ8R/V3L8Uy798tluIZ3YqH3vbwXjw7XLU",
+	"+qv+JJzmvkPdnh3q8E0xv3wxlw71o8sf6uf1K/WHUvOO3/k/t4JFXza8S5985XTbQ754+pe0SxL8U19k",
+	"pndf7cfzBpbGMRVC7k68izgYbMMUFLgJGo28Rq4KUEIAyqM0cVEYNheQo8O4WhEayF/kSaTDJYjNBiC/",
+	"0najlPqligrgooUDNBLouJMzEXFTBw+DnQrlKSIA+gipzE5KmzYe3OcBWkHQ9jbLRQdW9CWN4Q6gaFem",
+	"9lpGNhBmnN47OZltZmd/ZUnWm4D6D4GeCrWYuf3m9PMSLqQ/aEm4IR+PK6ncbZW7+/c/UXabXzydshF+",
+	"/hcAnrYrsP9rSGRdVc4s/UrgZVPhUZQmAa6vkbtKVyXTSpiMGQ0en0AK51OwQKbOwBEplG24jB8x398I",
+	"rxZAFHp8qTaohBFZwc3VAFsjJ1MIz4BHKdBoYTFuKtQ+X1jAjjoxGoht3M2TBa9LVi8qH0xCRFoxFe5i",
+	"93Zd8lWf/cSLKZap/86wuZbKQnXNiVQmrhBOJCYs74qLHY90uTru9/vgiLtU3Rf6VPLjd/RXdO8F4+xK",
+	"rBCBZsVby0bCyBLnwjsHIZmBW/eOaErxJDnGHI6cwm4pMKxfhZ+d7nhPCUntC2Ltq/K9uNaJEpZc5H/B",
+	"EOL6ev4r/PVthb9+5khKJ5YNQ1EQAYHuHELNJBY7Dqs9z4MFsne/214U5Fe46lMXUMC3pGlW6hWrnDYV",
+	"Wcj9L5si79PiIR2BshugieZrTY+n1nXZXWuVux/50n6hNAGEfij/DtZNMlj6zI/BJ1ss9IbtC+WboaHk",
+	"iDHByekoFHZTJeo6q8uszX0rDKiYHv0hCth61ErCUV2wXC2qKmejGnD4gJrH8aDTaZksN4MvoOU1lgqx",
+	"OnwGhBO+FuuloiKOoWbNWtkZeFTGeOW0wpGGNHyUER7pX2mI/w98Jj+Qc2hVrTzkvxLGrfRfnhL9IKYb",
+	"efnLLZr2UrHTE2a6q9pES/7mdRF8+Jepa7PXTstC9SCm9PJPX+hmz43aJYSxONNNUMW/xifdGEt8IseX",
+	"Kkl5L0utq04nS428MHvr1/9KrBYwU9tI7H2p3W86iuHEaLNgEpuDF065vsFylx/EKv9cw8nmzoMiFEJv",
+	"yhBN5QTq/eiKWHWQ7FgvVeAwpsuRBtfr5oDEBR7eGS8Fk8DtI1RM/ha81xW3IjAOUwoq5LshgTZ7Qc+C",
+	"s5dOZSrWrGv4cqlEDe5bLNg81NeizjNPfMArhNZ0Fep3zf9Udfrds79Qmf7m1Vup7mlJBOwSCto/P829",
+	"anZoalNuP7D2IrJX4q0NRMxNAifRJWly6GkDCZW8qry4wD3i6belZbcomZGwY9oQ+RXL3aYbusuIGjY8",
+	"W6vbfm9fKre5a0/wvufmBkJ4iBiFiuh45x4wL7yh2Vd/Tqr8HQvoE5u4h1DeR2v22EnIIycfP7nLO9XC",
+	"bewJ6bL3T2o9c4q0L2oX8asrTdvEk6b7Q4fRmROdIhfBYs/p9Blym7fsLxikS+VLQsAzsNguBUZpO6ZW",
+	"vBvVF9ei7ljzN6w7bdWbPGlPcx4rjVX7+n/S2s3PhG3k2sJC/ZDUcjhEzK87Atdh9fg2b1mPvMuZN5z+",
+	"EBLwEW349qKlwPhLlA4cUZ57dMOJ5B2OfwoY0z5+zSbZiCrGf2MF72O/KDl2tjpGb8qjRct5OdV8Jjv9",
+	"2PTzpwzZ4Bu6ipTxqiJxdDPjrKOjYSQqDd43ndzv7nZRLIArGcpuCl67w/C3392iJ78X/LKoq96gdwyb",
+	"gZ6zSYqtiQnDdQjdg2XTlpbl149KEGBr0rUPQJbwGqptSKMrGP7oZr9UNu9+JdARE5GzmqlTMnm7VFL0",
+	"MHLIbz4rVbo3A4nqsyCgXEv0qAbHmSiRII3V9QpGpxROQNer1q0+ULN5K/GOAxPpwk6dQlF4T2T0iLg4",
+	"UcdDYsIjsjWJoGahTL9dwaRrcqQyllc4JzQ6ONPR/V7Cu+34fwMAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
