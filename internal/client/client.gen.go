@@ -888,8 +888,8 @@ type FleetCounts struct {
 	// OpenRefusals How many refusals stand, of all nodes.
 	OpenRefusals int64 `json:"open_refusals"`
 
-	// Receipt `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-	// connected that could be waited for; a node that comes later makes it `delivered`.
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	Receipt *ReceiptState `json:"receipt,omitempty"`
 
 	// Resources How many there are of each type that the fleet has.
@@ -1431,8 +1431,8 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-	// connected that could be waited for; a node that comes later makes it `delivered`.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
@@ -1495,8 +1495,8 @@ type ReceiptNode struct {
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-// connected that could be waited for; a node that comes later makes it `delivered`.
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
@@ -1611,6 +1611,8 @@ type Resource struct {
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
+// In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
+// found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
 type ResourceInput struct {
 	// MessageType Of Envoy's own message: then all other fields are the message's.
 	//
@@ -1625,7 +1627,10 @@ type ResourceInput struct {
 	// Etag Likewise, of what was read.
 	//
 	// Example: "7-1a2b3c4d"
-	Etag     *string            `json:"etag,omitempty"`
+	Etag *string `json:"etag,omitempty"`
+
+	// Keep In the place of the body: the resource as it is stored.
+	Keep     *bool              `json:"keep,omitempty"`
 	Labels   *map[string]string `json:"labels,omitempty"`
 	Name     *string            `json:"name,omitempty"`
 	Priority *int32             `json:"priority,omitempty"`
@@ -2450,6 +2455,14 @@ func (a *ResourceInput) UnmarshalJSON(b []byte) error {
 		delete(object, "etag")
 	}
 
+	if raw, found := object["keep"]; found {
+		err = json.Unmarshal(raw, &a.Keep)
+		if err != nil {
+			return fmt.Errorf("error reading 'keep': %w", err)
+		}
+		delete(object, "keep")
+	}
+
 	if raw, found := object["labels"]; found {
 		err = json.Unmarshal(raw, &a.Labels)
 		if err != nil {
@@ -2558,6 +2571,13 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 		object["etag"], err = json.Marshal(a.Etag)
 		if err != nil {
 			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Keep != nil {
+		object["keep"], err = json.Marshal(a.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'keep': %w", err)
 		}
 	}
 

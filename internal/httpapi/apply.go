@@ -90,7 +90,16 @@ func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) 
 	var warnings []oapi.FieldError
 	var bad resource.Errors
 	not := guarded{}
+	stored, err := a.kept(ctx, in.Resources)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	for i, d := range in.Resources {
+		if d.Keep {
+			change, faults := keep(d, stored)
+			bad, changes = append(bad, faults...), append(changes, change)
+			continue
+		}
 		change, warn, refused, err := a.compile(ctx, d, where)
 		var faults resource.Errors
 		switch {

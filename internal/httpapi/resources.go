@@ -150,10 +150,7 @@ func entryOf(row store.Resource, bare bool) (oapi.Resource, error) {
 		out.Ttl = &ttl
 	}
 	if len(row.Labels) > 0 {
-		labels := make(map[string]string, len(row.Labels))
-		for key, value := range row.Labels {
-			labels[redact.Keys(key)] = redact.Keys(value)
-		}
+		labels := shownLabels(row.Labels)
 		out.Labels = &labels
 	}
 	if row.Type == fleet.Secret {
