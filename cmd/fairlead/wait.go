@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func (s *session) receipt(ctx context.Context, revision int64, wait time.Duratio
 		text := fmt.Sprintf("%dms", ms)
 		params.Wait = &text
 	}
-	resp, err := s.api.GetReceipt(ctx, s.tenant, s.fleet, revision, params)
+	resp, err := s.api.GetReceipt(ctx, s.tenant, s.fleet, strconv.FormatInt(revision, 10), params)
 	return answer[client.Receipt](s, resp, err)
 }
 

@@ -20,14 +20,17 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	rev := fleet.Revision(r.Revision)
-	q, err := receiptFilter(r.Params, r.Revision)
+	rev, err := revisionNumber(ctx, r.Revision)
+	if err != nil {
+		return nil, err
+	}
+	q, err := receiptFilter(r.Params, int64(rev))
 	if err != nil {
 		return nil, err
 	}
 	receipt, more, err := a.store.ReceiptPage(ctx, c.tenant.ID, c.fleet.ID, rev, q)
 	if err != nil {
-		return nil, noSuchRevision(err, r.Revision)
+		return nil, noSuchRevision(err, int64(rev))
 	}
 	if wait > 0 && !settled(receipt) {
 		done, err := a.beginToWait(ctx)
@@ -49,7 +52,7 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 	}
 	out := receiptOf(receipt)
 	if more {
-		out.NextCursor = next(cursor{List: "receipt", Type: q.State, Name: receipt.Nodes[len(receipt.Nodes)-1].ID, Revision: r.Revision})
+		out.NextCursor = next(cursor{List: "receipt", Type: q.State, Name: receipt.Nodes[len(receipt.Nodes)-1].ID, Revision: int64(rev)})
 	}
 	return oapi.GetReceipt200JSONResponse(out), nil
 }

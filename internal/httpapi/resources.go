@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,6 +18,14 @@ import (
 
 // ListResources implements listResources.
 func (a *API) ListResources(ctx context.Context, r oapi.ListResourcesRequestObject) (oapi.ListResourcesResponseObject, error) {
+	at, err := a.asOf(ctx, r.Params.Revision, r.Params.At)
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		list, err := a.pastResources(ctx, nil, *at, r.Params.Limit, r.Params.Cursor)
+		return oapi.ListResources200JSONResponse(list), err
+	}
 	list, err := a.listResources(ctx, nil, r.Params.Limit, r.Params.Cursor)
 	return oapi.ListResources200JSONResponse(list), err
 }
@@ -24,6 +33,14 @@ func (a *API) ListResources(ctx context.Context, r oapi.ListResourcesRequestObje
 // ListResourcesOfType implements listResourcesOfType.
 func (a *API) ListResourcesOfType(ctx context.Context, r oapi.ListResourcesOfTypeRequestObject) (oapi.ListResourcesOfTypeResponseObject, error) {
 	t := typeOf(r.Type)
+	at, err := a.asOf(ctx, r.Params.Revision, r.Params.At)
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		list, err := a.pastResources(ctx, &t, *at, r.Params.Limit, r.Params.Cursor)
+		return oapi.ListResourcesOfType200JSONResponse(list), err
+	}
 	list, err := a.listResources(ctx, &t, r.Params.Limit, r.Params.Cursor)
 	return oapi.ListResourcesOfType200JSONResponse(list), err
 }
@@ -76,7 +93,19 @@ func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) 
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
 		return nil, err
 	}
-	row, err := a.store.Resource(ctx, c.tenant.ID, c.fleet.ID, typeOf(r.Type), r.Name, deref(r.Params.Variant))
+	at, err := a.asOf(ctx, r.Params.Revision, r.Params.At)
+	if err != nil {
+		return nil, err
+	}
+	var row store.Resource
+	if at != nil {
+		row, err = a.store.ResourceOf(ctx, c.tenant.ID, c.fleet.ID, *at, store.Cursor{Type: typeOf(r.Type), Name: r.Name, Variant: deref(r.Params.Variant)})
+		if errors.Is(err, fleet.ErrNotFound) {
+			return nil, missing(err, fmt.Sprintf("the fleet had no %s at revision %d", resourceWords(typeOf(r.Type), r.Name, deref(r.Params.Variant)), *at))
+		}
+	} else {
+		row, err = a.store.Resource(ctx, c.tenant.ID, c.fleet.ID, typeOf(r.Type), r.Name, deref(r.Params.Variant))
+	}
 	if err != nil {
 		return nil, noSuchResource(err, typeOf(r.Type), r.Name, deref(r.Params.Variant))
 	}

@@ -220,7 +220,10 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 			v, _, err := w.app.Resources(ctx, w.tenant, bf, store.Filter{})
 			return len(v), err
 		},
-		"Revisions":       func() (int, error) { v, err := w.app.Revisions(ctx, w.tenant, bf, 0, 0); return len(v), err },
+		"Revisions": func() (int, error) {
+			v, _, err := w.app.Revisions(ctx, w.tenant, bf, store.RevisionFilter{})
+			return len(v), err
+		},
 		"Nodes":           func() (int, error) { v, _, err := w.app.Nodes(ctx, w.tenant, bf, "", 0); return len(v), err },
 		"NodeCredentials": func() (int, error) { v, err := w.app.NodeCredentials(ctx, w.tenant, bf); return len(v), err },
 		"Tokens":          func() (int, error) { v, err := w.app.Tokens(ctx, w.tenant); return len(v), err },

@@ -464,6 +464,51 @@ func (e ResourceType) Valid() bool {
 	}
 }
 
+// Defines values for RevisionReceipt.
+const (
+	RevisionReceiptDelivered RevisionReceipt = "delivered"
+	RevisionReceiptPending   RevisionReceipt = "pending"
+	RevisionReceiptRejected  RevisionReceipt = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RevisionReceipt enum.
+func (e RevisionReceipt) Valid() bool {
+	switch e {
+	case RevisionReceiptDelivered:
+		return true
+	case RevisionReceiptPending:
+		return true
+	case RevisionReceiptRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RevisionKind.
+const (
+	KindApply    RevisionKind = "apply"
+	KindDelete   RevisionKind = "delete"
+	KindPut      RevisionKind = "put"
+	KindRollback RevisionKind = "rollback"
+)
+
+// Valid indicates whether the value is a known member of the RevisionKind enum.
+func (e RevisionKind) Valid() bool {
+	switch e {
+	case KindApply:
+		return true
+	case KindDelete:
+		return true
+	case KindPut:
+		return true
+	case KindRollback:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	Admin  Role = "admin"
@@ -568,6 +613,19 @@ type ApplyInput = json.RawMessage
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
 
+// Comparison defines model for Comparison.
+type Comparison struct {
+	// From The revision that `before` is of.
+	From  int64        `json:"from"`
+	Items []Difference `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// To The revision that `after` is of.
+	To int64 `json:"to"`
+}
+
 // Credential defines model for Credential.
 type Credential struct {
 	CreatedAt   time.Time  `json:"created_at"`
@@ -606,6 +664,37 @@ type CredentialList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// After A resource as it was at one of two revisions; left out where it was not there.
+	After *Side `json:"after,omitempty"`
+
+	// Before A resource as it was at one of two revisions; left out where it was not there.
+	Before *Side `json:"before,omitempty"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what differs is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The page is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
 }
 
 // Event defines model for Event.
@@ -1457,6 +1546,34 @@ type Resource struct {
 	Version string `json:"version"`
 }
 
+// ResourceChange defines model for ResourceChange.
+type ResourceChange struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+	Actor  *string    `json:"actor,omitempty"`
+	At     time.Time  `json:"at"`
+
+	// Changed How many resources the revision changed.
+	Changed *int    `json:"changed,omitempty"`
+	Etag    *string `json:"etag,omitempty"`
+
+	// Kind What was asked for; left out where the revision itself is forgotten.
+	Kind     *string `json:"kind,omitempty"`
+	Message  *string `json:"message,omitempty"`
+	Revision int64   `json:"revision"`
+
+	// Version The hash of the content; left out of a deletion.
+	Version *string `json:"version,omitempty"`
+}
+
+// ResourceHistory defines model for ResourceHistory.
+type ResourceHistory struct {
+	Items []ResourceChange `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
 // resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
@@ -1527,15 +1644,29 @@ type Revision struct {
 	// Actor The name of the token that wrote it.
 	Actor *string `json:"actor,omitempty"`
 
-	// Changed How many resources it changed.
+	// Changed How many resources it changed: `created`, `updated` and `deleted` together.
 	Changed     int       `json:"changed"`
 	CommittedAt time.Time `json:"committed_at"`
+	Created     int       `json:"created"`
+	Deleted     int       `json:"deleted"`
 
-	// Kind Example: apply
-	Kind     string  `json:"kind"`
-	Message  *string `json:"message,omitempty"`
-	Revision int64   `json:"revision"`
+	// Kind A RevisionKind; servers that come later may have more.
+	//
+	// Example: apply
+	Kind    string  `json:"kind"`
+	Message *string `json:"message,omitempty"`
+
+	// Receipt The state of its receipt, of those that a list tells it of.
+	Receipt  *RevisionReceipt `json:"receipt,omitempty"`
+	Revision int64            `json:"revision"`
+	Updated  int              `json:"updated"`
 }
+
+// RevisionReceipt The state of its receipt, of those that a list tells it of.
+type RevisionReceipt string
+
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+type RevisionKind string
 
 // RevisionList defines model for RevisionList.
 type RevisionList struct {
@@ -1544,6 +1675,9 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionName Example: latest
+type RevisionName = string
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1573,6 +1707,15 @@ type SecretSummary struct {
 	NotAfter *time.Time `json:"not_after,omitempty"`
 	Sans     *[]string  `json:"sans,omitempty"`
 	Subject  *string    `json:"subject,omitempty"`
+}
+
+// Side A resource as it was at one of two revisions; left out where it was not there.
+type Side struct {
+	// Revision The revision that had last changed it.
+	Revision  int64     `json:"revision"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy *string   `json:"updated_by,omitempty"`
+	Version   string    `json:"version"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -1795,6 +1938,12 @@ type WriteResult struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AsOfRevision Example: latest
+type AsOfRevision = RevisionName
+
+// AsOfTime defines model for AsOfTime.
+type AsOfTime = time.Time
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
 
@@ -1822,8 +1971,19 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// OnlyName defines model for OnlyName.
+type OnlyName = string
+
+// OnlyType The resource's type, by the name of its list.
+//
+// Example: clusters
+type OnlyType = ResourceType
+
+// RevisionParam Example: latest
+type RevisionParam = RevisionName
+
+// SinceParam defines model for SinceParam.
+type SinceParam = time.Time
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -1832,6 +1992,9 @@ type TenantParam = string
 //
 // Example: clusters
 type TypeParam = ResourceType
+
+// UntilParam defines model for UntilParam.
+type UntilParam = time.Time
 
 // VariantParam defines model for VariantParam.
 type VariantParam = string
@@ -1844,6 +2007,9 @@ type Conflict = Problem
 
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
+
+// Forgotten An error, after RFC 9457.
+type Forgotten = Problem
 
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
@@ -1894,6 +2060,27 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CompareRevisionsParams defines parameters for CompareRevisions.
+type CompareRevisionsParams struct {
+	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
+	From RevisionName `form:"from" json:"from"`
+
+	// To The revision to compare it with; left out, the newest.
+	To *RevisionName `form:"to,omitempty" json:"to,omitempty"`
+
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListEventsParams defines parameters for ListEvents.
@@ -1950,6 +2137,12 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1959,6 +2152,12 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1977,6 +2176,12 @@ type DeleteResourceParams struct {
 
 // GetResourceParams defines parameters for GetResource.
 type GetResourceParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -1996,8 +2201,59 @@ type PutResourceParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ListResourceHistoryParams defines parameters for ListResourceHistory.
+type ListResourceHistoryParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+}
+
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
+	// Kind Only revisions of this kind.
+	Kind *RevisionKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only revisions of tokens of this name.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Type Only revisions that changed a resource of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, only revisions that changed the resource of this name, in the `variant`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+
+	// Receipts Of how many revisions of the page, the newest, the state of the receipt is told. Each costs as much as the receipt itself, which grows with the nodes.
+	Receipts *int `form:"receipts,omitempty" json:"receipts,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListRevisionChangesParams defines parameters for ListRevisionChanges.
+type ListRevisionChangesParams struct {
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2115,6 +2371,9 @@ type ServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -2160,12 +2419,18 @@ type ServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params PutResourceParams)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params GetReceiptParams)
@@ -2289,6 +2554,12 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// CompareRevisions Tell what differs between two revisions
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
@@ -2379,6 +2650,12 @@ func (_ Unimplemented) PutResource(w http.ResponseWriter, r *http.Request, tenan
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListResourceHistory Tell what became of a resource
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+func (_ Unimplemented) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListRevisions List the revisions of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
@@ -2388,6 +2665,12 @@ func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, ten
 // GetRevision Read a revision
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 func (_ Unimplemented) GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListRevisionChanges Tell what a revision changed
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+func (_ Unimplemented) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2923,6 +3206,122 @@ func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.Apply(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompareRevisions operation middleware
+func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareRevisionsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareRevisions(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3526,6 +3925,32 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3598,6 +4023,32 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -3771,6 +4222,32 @@ func (siw *ServerInterfaceWrapper) GetResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResourceParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3925,6 +4402,101 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// ListResourceHistory operation middleware
+func (siw *ServerInterfaceWrapper) ListResourceHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "type" -------------
+	var pType TypeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "type", chi.URLParam(r, "type"), &pType, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name NameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListResourceHistoryParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListResourceHistory(w, r, tenant, fleet, pType, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRevisions operation middleware
 func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -3951,6 +4523,110 @@ func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListRevisionsParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "receipts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "receipts", r.URL.Query(), &params.Receipts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "receipts"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "receipts", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -4016,7 +4692,7 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4024,6 +4700,105 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetRevision(w, r, tenant, fleet, revision)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRevisionChanges operation middleware
+func (siw *ServerInterfaceWrapper) ListRevisionChanges(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "revision" -------------
+	var revision RevisionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRevisionChangesParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRevisionChanges(w, r, tenant, fleet, revision, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4060,7 +4835,7 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4658,6 +5433,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}", wrapper.PutResource)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history", wrapper.ListResourceHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
 	})
 	r.Group(func(r chi.Router) {
@@ -4671,6 +5449,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}", wrapper.GetRevision)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes", wrapper.ListRevisionChanges)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/compare", wrapper.CompareRevisions)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt", wrapper.GetReceipt)
@@ -4717,6 +5501,8 @@ type BadRequestApplicationProblemPlusJSONResponse Problem
 type ConflictApplicationProblemPlusJSONResponse Problem
 
 type ForbiddenApplicationProblemPlusJSONResponse Problem
+
+type ForgottenApplicationProblemPlusJSONResponse Problem
 
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
@@ -5832,6 +6618,95 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 	return err
 }
 
+type CompareRevisionsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params CompareRevisionsParams
+}
+
+type CompareRevisionsResponseObject interface {
+	VisitCompareRevisionsResponse(w http.ResponseWriter) error
+}
+
+type CompareRevisions200JSONResponse Comparison
+
+func (response CompareRevisions200JSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions400ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions404ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions410ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompareRevisionsdefaultApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -6801,6 +7676,22 @@ func (response ListResources404ApplicationProblemPlusJSONResponse) VisitListReso
 	return err
 }
 
+type ListResources410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResources410ApplicationProblemPlusJSONResponse) VisitListResourcesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListResourcesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -6871,6 +7762,22 @@ func (response ListResourcesOfType404ApplicationProblemPlusJSONResponse) VisitLi
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourcesOfType410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourcesOfType410ApplicationProblemPlusJSONResponse) VisitListResourcesOfTypeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7061,6 +7968,22 @@ func (response GetResource404ApplicationProblemPlusJSONResponse) VisitGetResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetResource410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response GetResource410ApplicationProblemPlusJSONResponse) VisitGetResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7271,6 +8194,81 @@ func (response PutResourcedefaultApplicationProblemPlusJSONResponse) VisitPutRes
 	return err
 }
 
+type ListResourceHistoryRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Type   TypeParam   `json:"type"`
+	Name   NameParam   `json:"name"`
+	Params ListResourceHistoryParams
+}
+
+type ListResourceHistoryResponseObject interface {
+	VisitListResourceHistoryResponse(w http.ResponseWriter) error
+}
+
+type ListResourceHistory200JSONResponse ResourceHistory
+
+func (response ListResourceHistory200JSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory400ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory404ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListResourceHistorydefaultApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -7368,6 +8366,22 @@ func (response GetRevision200JSONResponse) VisitGetRevisionResponse(w http.Respo
 	return err
 }
 
+type GetRevision400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetRevision400ApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRevision404ApplicationProblemPlusJSONResponse struct {
 	NotFoundApplicationProblemPlusJSONResponse
 }
@@ -7390,6 +8404,96 @@ type GetRevisiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetRevisiondefaultApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesRequestObject struct {
+	Tenant   TenantParam   `json:"tenant"`
+	Fleet    FleetParam    `json:"fleet"`
+	Revision RevisionParam `json:"revision"`
+	Params   ListRevisionChangesParams
+}
+
+type ListRevisionChangesResponseObject interface {
+	VisitListRevisionChangesResponse(w http.ResponseWriter) error
+}
+
+type ListRevisionChanges200JSONResponse Comparison
+
+func (response ListRevisionChanges200JSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges400ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges404ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges410ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRevisionChangesdefaultApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8320,6 +9424,9 @@ type StrictServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(ctx context.Context, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
@@ -8365,12 +9472,18 @@ type StrictServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(ctx context.Context, request PutResourceRequestObject) (PutResourceResponseObject, error)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(ctx context.Context, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(ctx context.Context, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(ctx context.Context, request GetRevisionRequestObject) (GetRevisionResponseObject, error)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(ctx context.Context, request ListRevisionChangesRequestObject) (ListRevisionChangesResponseObject, error)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(ctx context.Context, request GetReceiptRequestObject) (GetReceiptResponseObject, error)
@@ -8851,6 +9964,34 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 	}
 }
 
+// CompareRevisions operation middleware
+func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	var request CompareRevisionsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareRevisions(ctx, request.(CompareRevisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareRevisions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareRevisionsResponseObject); ok {
+		if err := validResponse.VisitCompareRevisionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListCredentials operation middleware
 func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request ListCredentialsRequestObject
@@ -9309,6 +10450,36 @@ func (sh *strictHandler) PutResource(w http.ResponseWriter, r *http.Request, ten
 	}
 }
 
+// ListResourceHistory operation middleware
+func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	var request ListResourceHistoryRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Type = pType
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListResourceHistory(ctx, request.(ListResourceHistoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListResourceHistory")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListResourceHistoryResponseObject); ok {
+		if err := validResponse.VisitListResourceHistoryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRevisions operation middleware
 func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
@@ -9358,6 +10529,35 @@ func (sh *strictHandler) GetRevision(w http.ResponseWriter, r *http.Request, ten
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetRevisionResponseObject); ok {
 		if err := validResponse.VisitGetRevisionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRevisionChanges operation middleware
+func (sh *strictHandler) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
+	var request ListRevisionChangesRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Revision = revision
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRevisionChanges(ctx, request.(ListRevisionChangesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRevisionChanges")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRevisionChangesResponseObject); ok {
+		if err := validResponse.VisitListRevisionChangesResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -9684,281 +10884,305 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxs30jf4VXC4sye2p0VRsuzE1NnzPoon3vGO42RtZ7zPCf2wwW6QxKgJcBqgaI5X3/09qCqg0WQ3",
-	"L5ZkOZ7JH7FI9gXXQl1+9atPnUzP5loJZU2n/6kzFTwXJfz50zs+cf/mwmSlnFupVaffec1nwjA7lYYZ",
-	"y61geszsVLBSGL0oM3HOlLgSJXxn+EwwPuFSMT62omScZVOuJqLbSTriI5/NC9Hpdwad749O+OnocXaW",
-	"DzqdpGOyqZhx9267mrsrjC2lmnSur6+TzpyXfCYsNfJ5KXKhrOTFy/xX98tmi99NBZM5s1NuoVWFNJaZ",
-	"qV6aejN6J88ePx0/EUc/ZCejo+/zU370bNzrHZ3xJ6On2ff5D+LZuJN0pHvmnNtpJ+koPnN3yryTdErx",
-	"z4UsRd7p23Ih4k7MpHol1MROO/2TZKNLSef5ojS63NL6VImPdpjBZakf8DmfCDYSY13CcEKz/rkQ5apq",
-	"F95RG9AZ/+jbctZ79rSpOS8KIeyW1ozd798Z5l5SH0GRT0TzCME92wepatjpk6fJzkF7mYvZXFuhstXf",
-	"xKq5pRkvClF+Z5heKmguG+sS165riDA2YZdibuHr0zM21YtybVGcjU6yHn8ijnIxL/Tq6OSHk1PfRdwr",
-	"VSejJh25NrV278l69+bcWlG6Z/7P74PBx9OTo8Hg4/fiw5//1Gns+/hnbrPpZqffl9LtSFWsmKxvSwb7",
-	"VRYFW+I+kIa5DQ7DYs5Z+igN90nrrrZTUQrGLeNFsWO/No/G+Ahb2TIMJ6c/NPfttVaipX+/KMZZKXie",
-	"QOegA2Ff42yzKTddBhcuYTTSR2kCExwNSwnjobQi8cVtw2p+tKVnro07utc7PWvq3ys5k2276696yWZc",
-	"rZi0YmaY1Ywrs3Ry07KZNrZtnxfumbWG5GLMF4V1zeglrllytph1+k/gk1T4qdpXUlkxESU00An4Lbvf",
-	"LygSAAlz7c2mvOSZk8kJc4M6F2UmlD0SKtO5yJkRk5lQtj6+I55dCpU3Cwz4Z0958eTkdLe8eK3zbd1S",
-	"OnddkvkBHSj1wory6KSlBzq/3R68EVfSSK22Tg5e4iZnMRuJstbg7xvb6e/Z2taxLmfc4kp5etaJFlGv",
-	"cRG9E4qrbYeIhQu+M8wUi0l9WHk2azlF8KZbPUbereZ7rnZ3b7elXe6x21r1p1KMO/3O/3FcKVvH+Ks5",
-	"fkOvcC2BJv2dl3L74F3hFbQFz1khxpbphaXjTTDa/v7CNrlBPx8koa9dP81cKyNAAfuR52/wLHWfMq2s",
-	"UPAnn88LmXHX7ON5qUeFmP35H8b14VM12e6OHBfPFS9kPqRzuZN0cmG5LNzowjzA1yzXwslty6b8SkBX",
-	"3cr0Z4A0TM9FCe9kll8K4xZWWWqnK/4e3mW1Hha8BF0lvAX3C5stjGUj4SUue9LrdSKdMwjb6w8438LY",
-	"ocz31x6dzrwwTvlyG0daWPE/8py9CR2nEecjvbD9UcHVZed638X0Kw40zlPTcsZhzLhygzgScJgybtYG",
-	"r+ve+FyrcSGzQ+b1xo18GasehWvcKmG6ZFxp92XogLFc5YZJxaQ1bMlX0OIXuhzJPBfqSzYZpJm+FE7o",
-	"lroQ1RrlRaGXOLIP0rFvW/oQeuQusJp0FKNnwZCidrMH6WTBy1zk6cM+4ww+sHJRCFTZQI8bqJlb5Yyz",
-	"eak/rli5UMwt8oRZvcimMDgznk2lU3RKZhelci91rxvpfMVEYUSX/TJm4V0JS3HDpE6RgrNQKFuu3InI",
-	"5gV3Bp57qnsLk2ag8M5hyrjKUeNcFLFykMPlRrhOZc4kXLmmy2wKg+Wat6JBkLbL3ruNDKqqLkVeLYGF",
-	"QsMxT+CGkYAnDhQal6MVczbnCscfhAE80nQHqgNnv32hFyq/kYRS2g7H8JS6bPK6JDNuxO1Uqglz33Zu",
-	"KiDOKgHxWlv2gt59R+IBdx6sStf6ao1GdhRssl9LkWmVS3ffCy4LkX/p3eYPZWij9RZp4tu/9AbBPGop",
-	"bhpY6xyvd1b1UhibMiuKwi1Ktxu1FfgANIK4Tdy+5JUdlRbc2CGuxtQJIL9fBso9gZapu91d6BZg0uRU",
-	"aeo+XXYM10Df/UB8wQG+UCuGshb6BVP+TutXcF5+4YkGGeVmYaSvBDtjP8sfoT2/KX7FZcFHxRdvUs4t",
-	"H3Ej6kdoNhU5U3rJHqSLqm1OcLtzy0kEadil0ktVuctANHxnmBiPRWbPWSnmAtZdl/1Sxtcwq/UlK7Sa",
-	"iHKg7JQrRoYrSFb5L+FkImyGJZdW5O4GuD7og95lQx+D8g0T7U4nK2dCL6xrsbQsl7lvOIrwFAVeCuLb",
-	"LXQOh1euN9b3G2HL1dHFGHSldd31LexHMGxdS7tNrr7KiriGmZ6XOhPGHDjX2xRM3MixFD9hYymK3AsQ",
-	"nmVibuGNTeqjf9IVLxa1x8AXQYOclIJbcIRyxXpOE51r1zmnQx67lX2caaVEZoc0+DfXKU9PqyOjNnLs",
-	"J2WlXd2tcgm7dckNOWjcuonkJqhqmyNM+9ks5nNdWpH/LHLJwRS6J1kD0t6NEmwoqRhXDLwAsBmaDI2g",
-	"7zmLowsmHL3TNekicxc9h6Wz4a4DTYUblrsNDXMCQzZeGF5EZt0StIyUw6NSaqVT4lC2oBaXXoq5Tfvo",
-	"4ubGsonWObsSpTPuK4W5y9JSzPSVyOlahZocvm0p7dS9UdrEWQXSojd/oHDGnEqmVv6hXZaOS/0voeIn",
-	"QeuFYUajK8svAOMlnxtbHEdp2aUQc6fva+P0PzbleZe9cg3hBQyJ6/ZCgeSkl/gOebffQMFrnbJKiwuu",
-	"PmdpoY0fj9HKVg3YHBz3molW4pylME5DqYbYj7zprca6m6WixQ7XOZnbZa8raY9TagcqVXpoFmYuMtca",
-	"pastkelFkTtRMXXCh6xqOSqgHYu5KI3IoQXe+vGtkGD5jLV7yGjlDp5zJ6ILYUODY7+v6xpdh/JaqMWs",
-	"0/+9U7Wsk3Tc8gGdFRZHJ+ng3HaSDk1AJ+m4IUWBUxsk91VoL0hEaErnw4b7IHH6xd9BcG7sBqd5/D9v",
-	"f3nNQI66w+Hj0UQf0RPcZu++4cufnUibCHjUfF6sXqr5wm4+LP0UFl6f/Z7rbDFzRpUu2Qwf8CFh2Mw+",
-	"+/0T7nc0Wcgpcv0h8ZcmTHx0gyTc6YHOssTZQuo67bLfcHDwBDGwlGhUugOVbtyYkn0bXHWV/xq10soB",
-	"kbDUvSTFXeMsTBRO7kucxx3j86POGwIjP6krvaKYCHXQbfV5qa1+DBOQgBjANsG5iAanjzu5C9lYFk6d",
-	"Tn8vRc5dDz+kkVEO1zljEVt8KVaJazg3ZqnLHAx67FFCtiAfqLBinYE31QVF7Nwec8acFYqiXe7pK7YU",
-	"1UjjYaPHqLk7ccigl2zGy0vjemeEMtLKK7HXwFVBRTd889LJeivR35XBsZ4Pua35RXNuxZE7yDsNa742",
-	"AZ82fxcf57IU5qBnyrzxUU4YmnYXN5NO/XKj5EZ5AVK3D+qkzGGKSjGWH3H+IXCiS/dvt6kFpbjSlweN",
-	"xHXsI/0dw6bY4PoYJfEoV0JEj/7hRFVtgp7DhaAh5Gjp8eLXaMLGvDAiifXB+sDAVgQ/vgmNCZ79R+5d",
-	"9elfm8r6w17oks2FnhciCQ7Es96zp3j+uEHcFX5dXwtrEpKe+fjpU5bzlWHjUs9Q/D/r4TeoKqCm5fUH",
-	"9+L9FtXdrB4wQ3hReAkCgm5tNCACsn25YOP2WQ5547aNtvQ2PTHa/NdJB6RUi+ZG0vDjyomX3HQZ+lDM",
-	"1IlWVBJVJro790HUNv/C7b18JdHbXu8iBA1rfxzQTTILypKvYCFUgINdD3otPlpEMGxucGhIU19+uiK9",
-	"vt4F1HD3U5SdijoOG64eQoKgfqOu17Tq8a3DjHT0bZ2NtHl340FnAFqJjTiFQgq0x5eKuRPSNArcS4ku",
-	"zDVNp66pRkp4XtMEyUIYjnh2mfYj86E6tt1weudXOFqdFYSDH1sIYEZk+kqUkcoJdstAOV1cqFzkWzVX",
-	"/2SwZsYC3L0TDgZKvkBjTxjXUGeA8IIGyfjIDyj7IJLcDaWez0NDUJEC751TLCBgQypCkYuSiSt4kC59",
-	"kw1qE/SU4FYMvh4/nJyVehn0DI4NMFzm58w6hcVtd2cvTvWiitnXNO5KYQ5zATo3jaQ7B0Pf3QdsUaMi",
-	"rRpNylos+5yJ2dyuaocCbh6llWg51Mk9smfU8o0Yky6AQeStYWk8O0alXkymtlozIuzOcze40cKCa9yW",
-	"hxthTTFZP898QHrdfZR0/I5vaVLtxbuFNAcbSSqvs7SLtduQzigf70Ewv3AK/09lqcsm9I1gGFemg1w6",
-	"28sN3dpZ27gyL5ygGRUCBBxK7lJPSj5bQ1yRtTkE02O7JN34KfLN7xqdV9zY53jldS3A27Ra5txOEwbR",
-	"cycc0N/Jwk1ur8PA1HviYTkbzQyOwPV3gfn7K/7KHrx58Zw9fdY7ecikshodGTpfVXaREcom7L8vfn4V",
-	"4rjuCeds0Bl0YLOj0iXXGtbsftyppiCghYa/efGo3N25qX3tcbTSzf5sbTsvL6pY4jhSt9GMpOhi8E43",
-	"6riAfdjfdAqgLPg9lqJJg2DFSK4qVt1GmfT5Mx/MY+7b4KZ8z6m+kqVd8GI41caa494x2Dfhj+OsWBgL",
-	"CLeNQYHTV9rVnrP31l8OqvOBh4jVQ49I2ZQ9KHE8CoDGwkaROpyR1Opma9WST3l/KE7S2dWaCPPs46Yb",
-	"EJzmg7Z5a4XBTjykiGBwftnss/u2uJrd8eUWyRivxJE7Z7nOzDF9Z7qznOGtI2GY4Nm0G+kvM2mMVJNh",
-	"KZzGpiCM4r8b63LorfnM7f0x6DFDtGjzxm8NaEKr4UyaGaEpgwI0zPWMS0UBDpkNq2VKEzO0UkSfFgqe",
-	"Aa/y35kpz/USvlooiNRBXKdJoaLxaz6+fRioVTr48fPglRJ8X35GKUrsTGIFW3XOJ8I0ywipxrrFCAdA",
-	"vVOR3DVpy+0HKRpeZN+eqrFNGfylDnEJB1mh9aXTr/dV7Za8VG6wd4wSXdY4UGs7MEJB0lRHb/FzkmxV",
-	"nOoCcNNOwxXQZ7bk47HM2JjLwhDOwp0suQYxMhEEYYg8n92qLxCgNVortpRFAZ5ihaF6NKicgVTmxYrN",
-	"BFfOTIOlUgtET3k5E3m8reH+qsfU4eZdAkj+L+IWHetyIizKlCH3IeWtqxnueO1uwBD0FkfpNjVgKPOd",
-	"O8e95WVucMFnQs7tcClVrpe7Txm4+j1eDLeTMDW7bw1X7jS6EN0SbK9z1ov852wsS2OjbJw9Nl1dCu9s",
-	"61u4/Lm/utn5i8db3fcbDUc0Gxuj3Lg+NluZxFt7h1sZ1vZteJTnpf4oBTgg3EfKiyHULXz68o7l29lN",
-	"fttsnfli8QfbSbe7tGGMWtfXbbgHUAjfh3vAvfg1QKXNNie7aUwa2JQpY3+a7E4z21zQ7oIh7IA93zaV",
-	"xupyddA9IYy81/VrA1mlvfmH1Ju93qSkNoStE/DbPD9QRMUbA4YQnzaTKr7vZF0o3ZLM+DeSAy0TBpHl",
-	"jf1yk9V/mMB4hUkL6wKjZblu2f/r07vpn4FE36leIgLRA4o4I3cT4G0C6MgtMO00XMIcrEUfuuwvohDu",
-	"HkRWQFwH7AUCN/r4I1gSmZ4Jw0Y8u2QFQO+kIZg4oMNB/+2yF6WesfRkmjKrWfqsB5j37/OUjVbeaD9n",
-	"nC2nuhCURQXGhHHXzdz/pikENvOUfPvB2XJylteP4h8aJi5yPG5a6W4Mzk5OExZjiWvun4IbC5o+gWzI",
-	"47MRR9MtrkzFq1QDBJUQXl4jBL8xQHaAUh8rpYeKy0hTwx7Aq5vWIa7njQ0V0h4b3R/oKEKfHTiTAMKn",
-	"S2aENcFAAjTdfhpx4Vuxx7V6vNcefZtp9D3pK1GWIZllcx5D46fgCLb1uRtpXQgOyQ8Qb2qyxDmD9hPi",
-	"0S2Ffh3tz34Zs7kuCgOxs5JbYfoe3XPx60tmRImZ/txSoqoH2EcPpmCc2/QBdrxw4rBfgwMAsNkygA66",
-	"L0HFBX9mEmYMU0MyvVAW0FV7+gqmuHx3Dv1rp7atL0m4G2YvCf58v8pqk9S6Sl+TxtzoCcEh6bMUBgFE",
-	"DO3rIX3DHiwBHZlzy6skbicIH4K381Iod5ESklyjAMphSpeMHG8PuwP1yxhceTjWfZZGasaOmxOWBu0l",
-	"ZQ/Ir0bT4H6N9JmUPRjpXAqDWDoTwHQmYUYUwu1pkwxUwUeCVlU0KsaJ3SrAYZc6Ao+aqZP/8FLD7FJm",
-	"wr27pj2l7IGNvD+chilYwAZjwKdPnsLRAeNR8yQPFK9ClSR8z1FSFLmzpXkcJAZ8s8W2EK+EW/SYeBTj",
-	"ANlCWVm4S5RrM0SffYsBXE9R6Fovmt6IMQ5pwOPjnkIzWy2kAISDzhHCTmK+QLVj+yxdcmmlmgxhe7tV",
-	"h80ezkU5nEm1sCK0jee1r/2iG3a73bQe3MYVW+E/h+ELXKZr6u0hanE0aOghqAYM3FZRb/zrhuvfbnSx",
-	"urLhl/WOh4s3fmjykkWyvOEsIrSzNLEPLiQ3ey1sHQm09nRzUyNyP52wXRfEVuyyRZpyxz0dwbNe7/uT",
-	"Z89On5x9f9Z79uyknlauFgWl+GA69aZor4/rjysEwHiwahrEb1qLiX2qW47uNYlfu/0nvV6jXbTR+5/5",
-	"ZZP6+36qIX2mSSuTeUsuPGWPynwD8w8UFUvujkz02O4LCoJnpn0WKC7irJ+l6rLUKxCAL6/UiRDaN5YX",
-	"BWYDsxQFR9pndFTUFi6s06TjHwGBLHd5M2yl8TiMh2GTiYPnfGcIzUMz2nwvkbtj4+2v/KBrVaHG5nzS",
-	"bHm9pgDbmu+DglPtUEEEMGGMGpO3RDFOWCEv8fxQ4iOceo0vraynbUEoHHcfIKZ7IDnhnM3Q9UvZY+4U",
-	"8QCqoFohZswdaM2hpTqIspFliZYPPLm6PARqM3c4O0uvsZMR9qm9j5s4MJm7dR6AYjQIYCRp7O0Y9OTC",
-	"6aMotCnLxHMmaCW67KI6/N3oZE4TWk6FiqCrM3wrbu4gq04bPVuyNHZohFD7206UcbE5tqs5ijTSAGzI",
-	"sqkmlbPpQuWlyFmU+BAybLxdPeV+imYJfBm4ulBPR63HJKSzuJ7bmkmOms0MoViA4y+FLQHtsNehsx5i",
-	"X3dgtkRrANhz2GBCnkKmi1o6oFNNLGcXf3nbbLsiHLDdfqRBOEfbxkg1KTw02hqUG9U04MMSSm+CcYTl",
-	"g4NntT5g1OBZTQNWipm2YsjzvGwcORLFjfv141/e1ow4QmOWGJN1nYlFSLcZH2JtIfK9QlDVUloogw6W",
-	"c9aDDQjn3ErsG/81UmUNp8hby0tb5akI4+RtJTkJcQrg1P0x8cByt4/r8i1cCHeUguOkbjZ9YUQ55BOC",
-	"P2+8LQItbvzmFNqdS+U9XNQYbcOeVHNWE1LxHot2QuNRqnPxXKuxbEB6/UeEHaiFu8H0T2x6GtrKQ5+D",
-	"tzGwL0HuoD0NCiMlQNLxV6yinE7DZsLynFvujUkgyYmm4OQp+5v8sU/aZzD23ZMB4cznboeNVuCXCQd9",
-	"yNjycO866ClyRn02pmQPtHP31k6BbWF175hfz9+TBhkZAc6+rxi7H+F5sECry6zPVG/bkdbbpF5DDlCj",
-	"JItcx+0Wqw8wNXRCwLpdzzWAhe2ObDfCXlum/oKfyR0azjya8hLIcyLkXx/zFGd8dY6yqzLFZkESkUML",
-	"QYN0DaQ+J55PZzVQ1e4zrFKRuywVH53VIa+Es+H8BMgqJ3k5lYWINyUGWZwgkDk4jjnDw8ofmtAppxJI",
-	"SNBQ9S/dQ0pIDB/zknEzULU0CSd3DCLcIjnALnzL0JGplyqOBY1KfUn55+gmBkYfyKQgjcmwkRDKSTaZ",
-	"VW4wlFxnPWaaMy1wSsCMpEFqNEfdkriNiPxrgi0fKr4h4sODd7QPkbMIbgyJKXNu3HRqmAAVCZuRyPgC",
-	"dEshy8ZjYM3QWcv7iKTCXSMHaudcY2pB8MXGcYEK7kx2GoxLY8Trj5Q5dlg2GLXb7pW3knRAX9oiqXFg",
-	"3cbyMUSUNT6lCvUtVJxw9yfxSquSuTwHAbrc0Co+SIXywO91FEsbNo96P7yldKM9D0z/1q0JRV4voIuC",
-	"mFpLyesernG0d2d9Ijbch96xA+IAYudqBdrezeys91OhfFJg1K9btqf8IglqiLVFayBtfSjqu/ox8O9s",
-	"5gTYYti2E99PVyR4DBFHKI2Bd2+I5GIuVG6YVudr4qTxRaZFfULNI0popDe6Xr179yoS4NGcVu+u6M7o",
-	"lM1FVvDSGUAhXuSnv1knv9XMiIietGK2IBWdzqdsqrXZk7V0m6bY8OJ1wRTovl0L+jUqrAfEn0Uvexiy",
-	"PgOcpJ4XK+3GTPjEE0zDcjIUv+ehIdEGGSh3gQcZ+Owtz2AJZBn9ai5RZDhNH+lCVHSiD9ROZ3g9ewR3",
-	"3K5D+a3fl2uRBLNSWT272J0cmbP/y1lApzSJKCIRQl3RjRY3lyYMZupWcEC0u2e6Lq6EDTMRc9g4xRVo",
-	"coDyQFr2AGKYJo09zg+7LMqGrmBEyBO0IaEhghspx9WEB4wIkjuCGpviRNcfjLSTNXYgkovglahWhjOP",
-	"kXF8TU2F0XXqDI5GJ4lyhPGNrXpr24zBA3BkC3klQqi6EE6n0bGqRV2OhLhvmLsTgA/jQirhm+Xe3tSc",
-	"Xyj2887TJdw8O+AWSVFmPBfD0Wo3ICpEwSJklLuZSdtwtgqW6dnMDa4bIpa3uCC2aDOHEqhU93xubzzE",
-	"oxHptQWiH81gbWqapEptMRwOpyeYPM/5Jkr+ftlRGkOXTdj80ycems+QCd1Je3jxSBiZi0rQ49QAhRwm",
-	"es7W0Px7sZjvhT5vmJYGohS/aIaB+WSbXlDf9+18KSG+S36hz+ZKWWveNr6UWttuw8bf7OwXRt//WvA2",
-	"E5crxufzYsWWQCqHuc/rSdgLtTt+4N7xHK9cR7+3WNZ4yJEio8tclEkE3KKco9zjePe2EV1DlMi3+cY/",
-	"x1NLx/Mcn86aE6P2NI9aFvsL0l9gQr4zRONWt0jcV0cX/++F/+/n5V9/GDcJnW2pjuBOG1fv2ntsI5aH",
-	"XfifOHsKl0Udt9W+/9wEXmx1yxD/YUbs5xVbaKyI4MnTSToLRBp5eBlk9BJKr1EniVZyi0LSHKGjxzdH",
-	"78Ib2zNPG+jLg9UIUn4kKvB2RLnd7JdbBHzVDvD0geNUnycl8gqTvuZZ2yftI7A6Xicd3EyH3KHncLbT",
-	"hPM8DzyU8AcYR41T/Pl0Cp4RsolAATDMiolCIGckIpqNE3LeVKN6ZqADYryxkiFkMNwC40aV9q/n26Yu",
-	"9qu2uUV3iVraqddJhzrUvMJzOaaEGbDtOJtzm01pOGicT71QCrSb3LB0IizWFABIN8Ukgy0WhDS4IuVM",
-	"HHxQVGQu68eEa/Ou3mBnFkqOpcjhe9eJ/774+VWjTj9tQea/JVG2rOQbDqff6aDw9Ak+IrISTijKhyc5",
-	"AVy/m7yaLQHVNuNCz6S1bXLKnT4ojDSDSij9sG6/M/GorOnJm+8/xHWJiBJKagnykHCOyyYDy9dWwNSd",
-	"PQ/lm7mzDnGs0O5q3JkVc/86y63P1q/2zLOzJ9/fNo1SXK5ibzK6X5So0+twNhel0Qr09Yx7WPw5S13r",
-	"0sB93bhJKs6MGyslSQcAqY3eaE/QtEat39ikkLHTEIVL3ZL0BNruuj0XHAbqdy852ijXdZL3LfU1Q41C",
-	"XhjtE28wDvudYYWedNv864sN4PXj0+bNgmzxjboMPAe8Ya2MhH6vrS3RYumM7TQimU/7fsVgsQ3Xk0uJ",
-	"MKwI5xux0je8rTmTqTZ3ED1dZFM8yQOmVelldebEY9v9EjlEJDRwrMMEJZ71J1oNTZKEklubSLVmKOMP",
-	"ciDtZwXSSytDEJFiPLsczho0A8ip9A4xacmVQSQTPLtUelmIfCJ8Db2qqXqBZRaonZhvGRCfB74PDpi1",
-	"1zGj2ZiXe771Rvikhob+NndtO+n1KJxfgUCxDEJoag5qkYeBoD824ujk1uMZD4ixwhS2ARMOytOMonYb",
-	"vuZ/AD40ZXLMPGwhuMerDlAqH3BzB89/7R4fAcBMQpH7i3NRSGSD7LILil37rUyUbBDIxovq3vXKqR4u",
-	"gA2HbW4wKdqNXw85CkZwoLqKt+GWDdxmigLQvNnaVFt+8475xh99v1tsWA4lZ5qEKWR2Ew8s4TS9fUNa",
-	"2LlPwITaR9DA1CnPS4FlYhuEJ4Vu2t5W7Qlngo0WNuiG9aCPnYpZ/e1hHfn3s/eY8xXVCRTFPLhVd1jQ",
-	"ONph2OOYTBUGCb2pDeSWeW9OF/kP0/E2vaItjqNLMQwo6Jb8EF6KypIgFrAZrhKVs9TPX+rj4xAxsUuh",
-	"7ArSJgk4K0IaZTBigllikN/NAymaSUOKqy1hmrphRAkBFYfy3sCUzyLrDbI8eFx2L/wPjZqmLIphiAu2",
-	"A45qhWGqowxLq0GNGByN28IP0Yy3ZL1T5wgTsIycwhCRh2jtxlnk8U/Viea9yUqI3FSZ2Xoubq8frZKz",
-	"rSPBBKoSmbDAOUXNua0SVWJhgUU2l3zlcQxuVbrFD7vNSZ+9+/TeN3pLhxr3BSyXan9Wr06wKT5AdPOR",
-	"bU+O2CLH3wcqmk1vf6A7ISdglEdOWXZQ1gUOOQCzGvc/q/E087ETIr05ryAotSQ+jmYVKiCBx2SGPCaP",
-	"kcfkBHhMBuqmRCan091EJm9qJDsNc4mefSqphTU+0Q8k+BUULS2ksUKJMmKJAULaBNyvH61QMITgh0Bn",
-	"WbXrkF8AfqLUy+gpeDGxJiIsO4xJ38O6wEdPvDOcUZwF1z/qlZdCzEOk1gPB18rqY5LJMm5V8Gp1WYpU",
-	"S2k/UPb6ykCRkureDAsQWJk+NI80pH/dshZx2+rBmitUqkxAAuX+EfZbUB0KObZii4BBp6xQ+dqAbLgf",
-	"CZQEZ/Oam2KtqAHZNlBPwJarAzEgpClw246zhDbUGigLaGDlGd4XPfIZesnejrDPgbHKA7JWVG6Gcgf0",
-	"r4Y5xHCDMhaYspvnV0GyRQTrXK8kd3ts0rdaj6Duia50/shkpd3USqLUHjYaUeWwbd2D6mLXyZ0wvyJS",
-	"dBupRMuMRL1r3XLzUupmil6PJfZpb4T/soTjnsrJVBjLlhK4ZGbuwBf/XHDyZ5oZLwr3u8e/YnH+HpPj",
-	"ZrBRu1v2s6Mq+28nOCF3EtzBVW8XsxkvV3gb5qm0p+LRqPEwCpJ0uNEqOksNX/lcKCOKK2H6jBb3DBKv",
-	"/qGlErm7ByB2JsHq2tywtNAZL6RddUsxkVr9X2KR+KzGbsYVL1dOnXm3iSeOtjvCNivkJ+rwAPP0dbCd",
-	"DrEA6u6RXqicl6t+nGATwZohoangcrauRW22tAUb3mzNgkIZ0rowKUNapCRQOk7eLoUSSwysBphnemLS",
-	"c/wl8BgwO5VlTr5xNxqYWASdnhAEDQvnQaoRZkl+/MtbUIoGyumrlBhHIHRAmqOrV3C7KAVLP+amC+Dg",
-	"SZeKupojry0dWVukXXah4reA4n2kx0d2Ko6Wuixy6JqbhIChha55E0xalpXcTKEGvgCCh4ECrDRUAHD6",
-	"my8rWilq/aCCElNZVeOQND+WYjpAYflQq2KVdqmVcqJ0iZUftEIF1STubITwPNJY4XYyCbN6oILrzMd8",
-	"way0jBdFv/ZGafClpLgOsRT0hjbelr3wGWcQYkMOE9b+HtQZNhH5bakAr3bg+6MEBX9FJECUjvYn8vqb",
-	"wzMCptyEuGCIslcsYYokAe0jwElDVNYZIkUx4tnlrZzENfRsNAfbTuWWwqYXFaoibapbWjGtJcyfdAmz",
-	"tkhIfCUx51oChGvXKeVmQm1eMIDc8PBJKUS1TyDGGnxgqwEEZLFaVlNNUawC+F/ukeC5D82e8RXLeFki",
-	"XVNaVUaN8XlYzwYTCLiiTUvwEZ+eTtXLwS6LuDKjUqKQv5RU6W11RAYAetzyOzs53VbINfGx1wrPosAB",
-	"jYvHd1gqI3PId52X8opb0Vj31IlRwMEqcH1tFjRRlbHr5INUhVRieClWaZ/NF0jS4URxuCrMl7Q06CY3",
-	"Q5TBab1Ea+NwJvAef1HaD6a6wEq8HrK7T+VUv3hvA267Dfl510jb2H200Y1WzfJwibxFlGxr1rvGuPu7",
-	"6Lz7zlAR81HFikZp+eB2qad6oBsGoJ1wvEFhfj0X+VH4TCWEjqCEkBNpFcF+OAo7Xq+EJy0U4LjgKCNX",
-	"Dgx2dbBFz2jweWBH/t4m3mspw15qw9LdhNL4gtTVpEUQJmH5ZBsn2JjxgNeMAaoHJXq0F0QJ/lgPrem1",
-	"4J9wo4NOtOTmXtBQW07bg8dr6ykaRqx5F9hy1bAtP5MiZAvG/V0AMXhmmsA84/ZVfFrels+/FLaUTaHZ",
-	"EOCqsPVYZCiqnXlOXFN6XJW2rIK5gUwQcGFxwfnAGeDJdW+FOGQ7d4fvaDwBzbNdbZ47ZbluRXY3jHyI",
-	"i7cM1edhczyXY+RqnM+LRociKR07xc0NKLiJUbHWlWqUtk3V7Zz+FV7ui5/+umgroUZM2aDE5rrL0kym",
-	"nvPXaiQb9OWt/fl6JcUSUNyZdN/mkqjN8xlUN9NL1cKV+YZskDeIEDskiS6sjw5SSy7RcA3W71nvLBaz",
-	"/SdNqXYQdzqIbKGil4CA10iADq9LxPJU2nbT4RVzv27uqGjBbyTqJ8GAJN7g85CJd9I7PWuskuN+OOww",
-	"eE91JZ1lCFUGkjUOaa2yprR2DMDhqmAhJh7GLZc5IlWAWTJwckSXUqeQXydoA3o8UG40T09Z6mum+qaQ",
-	"C2GvjfZ3PO3pOJrxjy/xrpNerweT4j8fmn8V4SbcmRSKvgGtt20joQir4GR/WdW0h+uuyxZCR0N1mys0",
-	"Pth6mOJB2rIzkDc1yrFUE1HOS9miJ22KcluYYVQAsbn8vq2qrOzJpsFVXaa2OcbDpJkFjtFOrDt0oXFo",
-	"i0WTwqyXojzKuBGsENYCA2suJ5I8ZFIpZ3Gu5lOh1qDqPIO+RZvz6eP1nNc5d4907/mf3/nRv3pHzz48",
-	"oD+OPjzyXz38X39qGqS1Oi0bTfe/VDLMF/DCTamIYEkvFRtpbY0t+bzvVjLqGYrUdF8EssvexUQSheA5",
-	"nA4vuCzdh4SlY/pz+DE3KVjg6H3wMeyRkGoyUGCa5V12AUZbAAVM5JVTaYACy2I+R8Wb5IkvK64BP9K/",
-	"o0uaqNw+RAIiGvsnJ6c7Eo7XpMTmEsOc59uhATi0fJ+hxblHajtc2pTh3rTosU+fnc1+kc0Ee67LuS45",
-	"1bnDluLq3zh9PyPXHEsVuKe25rmv55W3jt7u8m5rAwo3to8b1jPf1OAPWAijnRFJpGSvwQiaZwn55FvA",
-	"alAkd8o9K6Zmhq/6hOwAYw+rnyVkigewSadp2nMxL/SKzeVceBoNja4P2Ri0bGZzr8E5uuxn1zB3JRIU",
-	"ZnqdLx1U1G5ICN3MDQsnQDPLcUCOIOnv2oNZ7+TZ46fjJ+Loh+xkdPR9fsqPno17vaMz/mT0NPs+/0E8",
-	"Gx9UT5/aA3O8Yw3dhmkRL8l7sC7w9bfXkXvpwy3yvKjcQARsF6f8JidLKBpG8Tb3qCacB7HcALFm97a4",
-	"ZrYUbwtWYEyrDWHkNhrt3cQ1ewm+26WaISt4q5XurrkOtVW897e1YLqzhJzJDCEcCH1IDAhhzIHub0o1",
-	"3cJNAw1dC7L5kWtdvIef5DThnXo11x0S/hboaxL2rBdwh34APU6RKt1B3Ghjk1yip8pti4QtVCGMJ9NM",
-	"p1zlIh/qK1GmztTc1BcSz5ozUFVLMEEZX+WeX8LDmRwH1dRorUSJcW4KMxmi3lFrNbs+Z3v9CMde1NPI",
-	"53IOOA6RB8s7jFZ3l3mxmeBdjU+zGgZeG9NfJ/FxlrxQeRU1DVaAnw5AW7glD7RumPdCs5hW6yPdnu59",
-	"CAXRoXxCt7vzXwlnANIQra/i+raPOTMxLup+lmoCNxgPgJ7x1R4CIpYNO4RAAwsSn8v9CJC+GPFR1aJt",
-	"nCu3xnV0bxxH20qlHlgg2dcpvjFHf0ulrNsdjFCDqmlUIifdrhOr2Y480MC/VU7QV3sQfcae2dMfDgkW",
-	"Ng3X++YcMfLgVykVABL2J9dITJ3pF9JOmjTJ8GNMSlEf8RmR3+yZnoZsA6aSfneRj9aaEPX+D5n95J23",
-	"/0lt2pXa5Ce+lrcaN7Vx90w1n8lNGXy3VlKlSO0yloJvfb1yYqhAd7PCczfSh2zwfTa8yFfgM8Vi0mWv",
-	"NaIlqup73RuXuXsfbZo1TP/qwIVVCm6aYjvpTBqil62SJ71YrJTgj8CYZTTpeED5W5HzVnzXPi/ULQK4",
-	"fobJOXEEld4YkeN+2BK7O7ifh6etLGMJNOLZ5TmIoIJohFcmJGdu5Y6uJZkcHqqn7oLfLMxX46pwU/BG",
-	"GKqNvea0OQD3EKri9thMcFVFTDxSCUPNUT7vbWEjaoHZg+SkR5Bdf3YAM8gnXMoznmPKEOJofKVOPBgj",
-	"WMg+xDKt7I4VvSZxCaq82ly5rtW1MkLMDLO6v4FhTxoB5uyBEQJ+SR8mLF2obCqQyOGBj9JGuZQwnA+T",
-	"gfIbf1j6zM+UPQhZj7Al1rc/RP7WiRwQ5e2rIhPVQ+mWBBRIJq1waKUvQoz24ZB+wOYPVK4zc+xzdbqz",
-	"HLtCSQeAVx/Cm1L2APDJZq2wCHj3NdNFTps0AZJeeKxwNxyRBgEPPyCi/pnsmrQNNxA32+BRmMkDeSpv",
-	"3dtJ1AteNvktLhRUgaa60Om44FDFmSrAUwXpdFxk4evnL+ELXV1XP6ygy2CG4ytDA6fWzjvX10DcNdYN",
-	"LguKf1KqBmZaIGZ5gREyrBnviwslVKgI0zCuRAlJIlbjZMLUUsyW4N5AM+Vxb55M363R7kAN1KNH7yGD",
-	"9NEjdsEeYdcfUeJuSPgBBIDRvgjuBXsEL3uExVONgNM7SlnAGuW83g24z0/hI2KTHyi3ZzDRJS57wz1M",
-	"5CdAluN2lQHeTj4kd8g88ivnkccp0J3wNsgjf7QxCMaNgjuNcAguFnYqlJUZNvTRI5a6r3Qp/wXf9NmP",
-	"MKtssOj1Hmdh6cBHkRJCZSQKrSYQ3/aJsTieWKkcTQgmPvLMFissB7aMypJgpjQ2CPYMTAr1330GdyWf",
-	"Y9krqdXxHKn1/vwPo1WK5J7Pzp58/9BnchM/HvKNJYw7tcMzbFGSARCqVXT/kDSQ/n9HhLM6epmnbCo4",
-	"MBm7xeTEw4jnTKr5Agn0hbK4PlIkuUvZXJQMrNqk8v1BKsF3BjInqItI7wZL23376BGCOJVwD8iEskdC",
-	"uYbnzIjJTCjbZyk/HqWRjGQp/z9PX4xSeiKW4X70iHTmJaHUcArg8MC4pS++4KZNw9xYj1wAEMxoxdKz",
-	"3jOkvhuWzi6Bkmau7+6n02cppRcA/vboYmxFmdLpR7XWgW7H4AgMFJKyJSyFR5IsB/3vnKX/90/vWLfb",
-	"PV4YPgm0cFGl3dA7A51zo5R+AvGbsMjtcg25Jfg3bK45/+cCUblgBHqXQwSfoCrE7ijysgB8mO4t6LAO",
-	"E7ihAaz2O/zdY6GHx1PBCzv9F1X1n5c6E8ZAWQbjziu4BkiC/4VnacYVZiM9xOGCC5xVzeeyu+KzAp4k",
-	"TchFeQgmuNO8MOoLx1QhM6FMDX8wd/N5dNrtdZLOoixIRJv+8fFyuexy+Lmry8kx3WuOX718/tPrtz/B",
-	"PRVVYJDcUa5Tv9PrnuBV1NROv/O42+s+7gByZwqn0vHVybE/O46hsfD1pMk+BA87XWsQThOq5p5T5B3Z",
-	"ECEFZs5LsBfwFqnVy7zTh7yGGmc7cVfPteufe+lpr4dMeqD0oOO3EjT/IPMHz/WD2OHBBQvHX4u5CasY",
-	"CjwS4fh10jnrPW57SWj18QtdjpB8Fh4OImf3XZ6OFBQGj4nrvMJNsV4pAvIxuFNKf49MaqBbNvvNlQ/8",
-	"TPUyCtYkkb+bvcS4FO41n+y3OYcY1Ksz7wfKxB8pTf3254+ig9d1fc2WC3G9sYRO7rIJedsqcnYWjWoo",
-	"6uiRKLCWertXxY8899Di+1h+2MNYpWQhwrG5/K6TJgly/Enm11WKz87V+dIaLLRPSyhmZYGlW/gaOQFr",
-	"546RjCunrIyEL6DSB10saDy4idkb9yOk6oRCK6gxqTUWPRTT9aWOd2wu9dpiO9vs4Rt802eKkDN85PY7",
-	"Xmv7AriE4YZnWxZ8rJzV8K+ezxiJPTfKeHjIVgcr+puK066pig1Ny9okEPnSSi9o9Jm0dX7VfmdP7JIn",
-	"0T3rPatOvudajQuZRbztMWHtdbLnLq82w8bGfmnrXV9bht1b2HS4WvbddO74LvlMIG729+ZXVpccPy9F",
-	"7kwKXrzMf3Vfd64/0MZFjbT9yL+IWmSEoAKUeJPT4mfCM1gF7RYKjqDzbPPkp8I7nUO7APo0tT3Z3WHQ",
-	"PH1X71C9iFBjTSeCH6fRCp3Lt6YdhFH0q8N/s69C0HKkv/NO+7s4y2tg3S98iHtQ3pZjG674/GP62e5b",
-	"gqi6vVOahTDL5kqob/HjT/jH/ueyL3ZdRUgQXoPnNZ70cUZ+wEYxrYjPgbxD5AxBb4dQ+XkNzj/RUDET",
-	"rNM6sVuXgT3LHlOlsFANBBWEmb4KXHGQ0bDIpWXiyo3geXBlIsoDIdgYBbA82GT1TYDDEm2CXaf8Xygt",
-	"6Aud8jdcNNja7Ysm8edAfWQmwrYNS+8LbdLaBv2yA/cGeC+2D9th5xl2tfkwDjv1GJdy6+H8fqrJ8+H1",
-	"WgQKgE0O7lhv1VYx9sKIGEke7W8stgJ5cX13YtE5Hja6Am9UpLU7YQHpkiYZKBQNcFV0yXtkkZ7PhQKt",
-	"O+KTqRyrbjMTl4evDubei51v2qaVIvETDtA3pU1UiPqGjYAdbnRTfAHT8kvvO1B2ljXaTOBY+eIbsQK6",
-	"NUpHtyBf4CXfyFKE3rQtQuwqqLWIzrivpRFEhoktkGhdePDeDZdFpVM3Kc0wHHekM8Oz70dlxm5t0Zhh",
-	"cAHbHDzyva9YFt2bij6m9bGxKLdLm+NP8O9Wff3dFiU7Cfq7ogKI41IIpCRBr9qmAs4O17+7LVp0tSu+",
-	"USW6dVrbVeiWMel9mT1LFBj3pz9vGbEbSOfdpyaMSiTLuc2m7fjVgANGY5FTdg5umYogwmNq3CY4D8Hz",
-	"eo1RH04vNGrnDeEw5B288yPkNyw/utcRcg/L8RvUXbHypV/13xlmhLWAKvvsk+AYiYf6n77sdml0J164",
-	"o6AE9iqAkBIaKmVTXeRVINy0MVGaGhUl7DLlBksW5F1H8FEJLA2YpXPORtpOIUtrJNhMfoSYPlSa44ql",
-	"L3Mxm2srVLY6+ptYpRDumYuq/gawi/oI00RYE5VDwxqbFCF15+ZmaGigsGS0DwaE5CkOlTv7QQbAfsEy",
-	"wsF2ocrWEc2px/RpVX0HLFyQUgBIm5iA0jJpEaBkmqh70NIm7k0k1NLjNR5LA+hQpKmvxBdQeJxDllud",
-	"WSj1HLDLqWbLQL3dZJB7QqzDlmU0YX8TK7JnDpF/URjLK0i/B2yFLvKjEc8uRVxsM3AbupdVbExOhuMs",
-	"TPU8uCnEklUPiJCuv1dU7CI3Q3omcXuGb8Mnnju5CkKQmrbRrJ/+8raz5eeo1XvHsy7clCBbrXtzPHwr",
-	"PivWhq/eu/+i97p/uhOtJ4Xgc2m6mZ4hBtNzSVPDulePu8TWAlRatzcmn9nfL3rIxTDuhqPuAqVBhE4K",
-	"hb+/JWPp7OR0n5NSZFphmtwLLguB7zrZozvvtH7FS+SzPTt5svuG3yrQ8c8il9wnxJ2dnu5zM4HC+AgT",
-	"SJ7sM+S/KX7FZeHvuaEC8Z5g7XVySQSaRghlr0tEgOR91YksxIXbfcyv90d1PY8ed4f7rXrNNjxX1Ldb",
-	"AXXdm38LcNJRbyLHeTT78VR+cXuqUUHcE3F2AV6IFdWbBN1RBu1MmqA911HoSLOA8E6nCbXFs6u1ckfG",
-	"VfWC+3HSrb9/KzKtWiRR0BQBqt+uGea9cGv7qHXvHC47d6LdXloEFwdXnVB5tfJ9DRFPOL2x0IH/SqxM",
-	"QEp778KUm75PQqgkdHVdBsT67tp2ZNvaDvnKYG23BKvae/K/oOBMbgG21bo6dwSOqXQdZLdv1qRDKm0k",
-	"V0SWGl99j8ncZ9U4tYAXofQMeotJ0AigeE16vV4c5eWlgMxM5IUll3JbeLctsLvONl9QxSLKW4V0bffL",
-	"PxcCar6RdeFZroNMPYh5YY+5+krDeF8wlnxfkeFd6IJor2Nx8C+rHu25YYmjdBvWA8vvGKkmRVRjAXSr",
-	"PgvJn6ZiN2VKQyJMwiKGW/odWQMSlusZlz5jGHKvmF3KDCAl3uagyj+obXna1GStIJvSAwUiwqlunk8H",
-	"7V0OwUJdkldrzifivFZhBrKM9Jhy4mjht0mGF36k9pENfliDkAC5Je2qTVD43zv7+h2oOW/9fX9gYUFd",
-	"aY3601iiD3OpSy8zEgTZbdZe+GOIkneiKKri9qVWE3JF46kVQFH3HbjaU5KgkNuGVIEC/3ttnyiNlnYP",
-	"FrHypb9CIRuqwWej6HEeOOlWEbePU3H7Ph3SlwAkW4QKQY0EJkReoMoBPOUD5asJEr8y0sBOuWInT9nf",
-	"5I/gXkMbknhyqndCvam4TCBqIT42B2TObLQIdTbc9Kd4+ZA43NO9qgg2CxSqzdiifTQy3v9xZYhbW20C",
-	"BNYdLBmZ/6H0jD+uWgFNO/7k/rlulQkTASKhc8fLotUzAXr7/aESqA4RJRfd67TuvtoN5A3WwHEVgpm0",
-	"MUB5j1vN6Qxi3MlOTN0mc6tPKluoKgtODJCz2VRrI5JARhRX7fPIYqgX7sHJ8ByqF12RAHiinteajXQu",
-	"hTmPtEgotaHHWIxSz0RVvTLSLiFk2mXv4fu1QvGmquTqE/EBjEzt4+Mxl6V3NmJCPhEjbKimtIme4/ju",
-	"c7hWjfDKKcTbWs4RItfbb7utl7Pb8X5JnJcQfm7VjKlC1P4b3rciFJ76Ix9qNLEtMiyMZXJ/avA9hKgq",
-	"1ZlcbGYKKtxUF7nf16tvXaSWofDd19mnbQmBPCLb9FlcFZ3kGK5ABjMPL0WCXJ/9qgSAwPWyKgXO2VyX",
-	"xOqx5D7Zir2vnQPAc+JLokgzUIaKEEE55wxZMxMkQ8kEkx5zGpT6hDJZMLsLqi0YQGs4u2GGrBTBR4J0",
-	"mEozmKp+SE32x40MLMZUt6/ZXW7L1V3rSVhEsTUHuVZW8FtCD9yD7PrFjaXfADCga7pKky64p3yYF1x9",
-	"HTC9d2AtQ8eArmmVogGdoMLje+w+kMDGqnnk7iNTPePKmeUEYvMfPc6NfACAYMNoIrn/vERB/RGuX6GR",
-	"P1AjpxsSzx6TKisWuchjlrA2FBwyglI6m/cYuP2PEioiesrlmJyiodg4V1rJjBcVPrHveY/NQPlgmy5z",
-	"zGmnqtO5xorxU70kQZZOhE0rEJ37JfpkqRI1j5sgJHCpDNRAVaHx7wxLYcjSUM4aRsl9D2DDhNjFzKKk",
-	"AdgDZdhlbz1lnvumO2sUaLBI7yYqvgf47GtHdf1aAH39dWNFIq7ixcxy/R8k13+QXHupyesL52YArhr9",
-	"aqu/90246htJTqzVs2/Yo282rLEEc6CcXA709n8wB2TNXbDphIxXz1foiAzNO/7k5uN6vwX7y/gduj3+",
-	"DZftt7VgIXUb5/KeV+zuq92au+HyPv7kpm8NFNaUJfmmogs/MHli/DOksd3pit0Bbf/CiZs3UEzu4dAP",
-	"eaIRI3zz0m8m3vJ465ivl5uK4x4K05LJg9SbAdLpiyNveKhvsNpeayW+wIoLLdzhaHXdQzJgaMJP73hr",
-	"hVS67Biugcc+bkI2UgUoKJiC9vLL8ZHr9RF02wcS7jFQtXMhfZ0ydA9vJZ/tfzEVXYocH4uWQJbbBsgK",
-	"7q39tmTEautQPiKWp4nyGvtpRFaMMPV/LPxnrOn80z8XvAhpfWv5g3CSoykPfkgqxcDeB0b/eSS4KrJB",
-	"cMe4ra0aoZLzhb35CZJ8xvb/zDS9u8ibuz40KrZ3VtxX1dqvKaftPXKeN+e03UAwf6UelP84RO4ktW3n",
-	"iba38o3SdJcXxF/1zZiT2KF2c5I6/AdGeMd0/62ODz+vX6njg5p3/Mn/uRWJ9abK7LzzldOuZPtKUfep",
-	"7DZkuN7LTO++2o/nLSyNYyoT054HAKwZSy5tGldzxgA4FcRCSosSk3yq8tBKUxJPVQeNqxWF2v1FngAq",
-	"XILAR6iIrLTdqBs1UFF5EFSbx1T72jIrZyLilQpmq50K0n1ZCriilElE4po62NKnJVhBuNEEgF/ub/dv",
-	"CxDrDY3hDhTWX/WSFVpNmNVQKsVXaa6wDOnjnkldn9KTJ73ezKTnoZJz+rRnoBx0hQl+3DMt2Cn39FYA",
-	"8FNgJLKidDf+z++9o2cf/vxgMOjiXw//14OZ+f/Nwz91GlHCazVdN9Cqn4Pr8vX9nP6KZQ3pD1oSbsjH",
-	"Y6ir/uEbgi77VdMqFOHnfwM4V70w1b+HKNZF4ey1rwO08QuiFSDrxLMsagAkGD2LHOuYcOnr4TWAW7EQ",
-	"MRTT00oYKOTJ44R7dHdNEaAxAweYUCHZq8sumB+ZCC8Sgph6PFAbfEYY2eTmEqvwl3IyBWRXrag8VWii",
-	"SlfzBZbrdJ1EtzgRJU0WvMxZuSh8ATlEhEBhRHy7zvmqy37i2RTrfH1n2FxLZaHwxEQqE5eNwnFJWNrm",
-	"rz92Fv9xt9sFB9BAtV/ok9+OP9Ff0b3njLNLsUIEiBUfLRsJI3NBZezQKQVgYm7dO6LJx8PmGDHUaSjD",
-	"tglG8+v1i3Mu7SlLqX1BAH5V7gvXOpHDkotcGFazkdjg5/oPsiP/Q7kWfuaY8B8VvK1EQOBcw5KZKBZb",
-	"jrU9T44FUoh92s75+RtcdddMi/iW5kzvcoU1BOOClvebbekzLAEOTOhiaKL5WjMtqXV7lse78Lz6gcMQ",
-	"Qg6U/wLrpjFI98qPwZ0tFnrD9oXyh6H44DnVkpzJVh7w2+KHbyWPbSi3F8JPimFhYNc2aiXhO85ZqhZF",
-	"kbJRCThYQK3ieNDptGwkpcUX0PIaS4WkSXwGucu+EMpAUQUF9r6ZnBYelWDZVT7SV05uoozwSNtCQ9y5",
-	"z6gGJuR5a1WsPOS2EMat9F9fYnnMEuH+Xv5yi9a/VOykxxoDWEh/Gy3529dF8OH3Q4C7105LAscwU3r5",
-	"zTPi7rlR24TwjhqlB/DV3X310ZtUHb0nb3uoJ902QzxzGt4tllT4LNq41xrEqxNKWSiFVRHyTuUEmG91",
-	"QSwByGaklyqQFNHlVblTsJSptt9AzXgumASuAl/fEDlTgpe14Fb4avo+DwmSHpAhi/3i6wTGVf1CoWL3",
-	"5VKJEtyMWLJnqK9EmSY++5UXiCtoK9V2h1VX77Ha6h+lyup98dipaoc2bcrtUnMvprqWQqy40J2qAF4l",
-	"bbA2flF4cYF7xG0GovN4QBktBJzRhsg8WOo23dBdluKmCc/W6qHf2wPlNnfpGdz23NxttV7Z3qVev9oS",
-	"r7dWYnTrArpjO+sQTrtozR47CXnk5OOde2ibWri1pmZj4bMXVSnEiCw+pIgJVdHjVAVl6cyJTpHzYDam",
-	"dPoMuU1rRgAM0kB5zkd4BhZ0oQAebcemFe9G9Zcr0VbW+JYVoa1KkGduaCo//m3WB3olbCXXFhYIQpuW",
-	"wyFift0btY4prldrHnm/Z1SID/zSPvIK357XFBh/idKBKARZDho8Gd7r9U3AbfZxrlUll6gqWb1C2h+I",
-	"Ci1Uc97qnbvlsnvLqeYz2epMpZ/vMm6Ab2ijFOdFQeLodsZZR0fDSBQaXEC6cb+720W2AIpBKEAheOkO",
-	"w98/uEVPzhf4ZVEWnX7nGDYDPaepbqgNHUIfVV61pWb5dSukALVmE3aA3q6FynkJdKzS6AKGP7rZL5XN",
-	"u99S+b6IbM5MnZLJ61zI0cPIK7z5rKZCMwlIVA8BZ4Jn0+hRFd5w82l/lcbqcgWjkwsnoMtV7VYfLdi8",
-	"leg6XY/4wk6dQpF5d1j0iJh9uOUhMetFVcdVWlYulOnWKW7bJkcqY3mBc/JdXNU1uj/Ul7/+cP2/AwAA",
-	"//8=",
+	"7L1rcxs5sjb4VxDcs9G2T4mi5Eu3qdh4X7WnfcY7brvXdo93w/JhgVUgiVER4BRA0Rwf//cNZCZQKLKK",
+	"F4my7J7uD22RrAuuibw8+eTnTqanM62EsqbT/9yZCJ6LEv785R0fu39zYbJSzqzUqtPvvOJTYZidSMOM",
+	"5VYwPWJ2IlgpjJ6XmThjSlyJEr4zfCoYH3OpGB9ZUTLOsglXY9HtJB3xiU9nhej0OxedH49O+OnwYfYo",
+	"v+h0ko7JJmLK3bvtcuauMLaUatz58uVL0pnxkk+FpUaem9ejN+JKGmjdamPPDZOWLbhh3GKbS7o2Ybpk",
+	"acGtMDbtstcKOpL6n1PGVc5SblPXVOme9c+5KJedpKP41DXJX1lr7n+UYtTpd/6P42pQj/FXc+xb6Qaw",
+	"4zrimv5Ouodtb7aVU9HWEm5rbRjpcsptp9/JuRVH7sZOsjaOSedZKXKhrOTFi/w3N6TrzXg3EUzmzE6g",
+	"FYIV0lhmJnph6vPXO3n68MnosTj6KTsZHv2Yn/Kjp6Ne7+gRfzx8kv2Y/ySejnzbZ9xOqqbLvJN0SvHP",
+	"uSxF3unbci7irkyleinU2E46/ZPGPsxLo8sNrU+V+GQHGVyW+pU642PBhmKky9YhxTtqwzrln3xbHvWe",
+	"PmlqzvNCCLuhNSP3+w+GuZfUR1DkY9E8QnDP5kGqGnb6+EmyddBe5GI601aobPk3sWxuacaLQpQ/GKYX",
+	"CprLRrr0G+ifc2Fswi7FzMLXp4/YRM/LlUXxaHiS9fhjcZSLWaGXRyc/nZz6LqKQqToZNenItam1e49X",
+	"uzfj1orSPfO/P1xcfDo9Obq4+PSj+Pif/9G46F+MfuU2m6x3+n0pnShTxZLJujxjIOhkUbDFxO9GJxlh",
+	"WMwZSx+k4T5p3dV2Ikrhdi4vii2Crnk0RkfYypZhODn9qblvr7QSLf17rRhnpeB5Ap2DDoR9jbPNJtw4",
+	"Qcg4W8BopA/SBCY4GpYSxkNpRXKf24bV/GBDz1wbt3Svd/qoqX8v5VS27a6/6gWbcrVk0oqpYVYzrszC",
+	"HTiWTbWxbfu8cM+sNSQXIz4vrGtGL3HNktP5tNN/DJ+kwk/VvpLKirEooYFOsG/Y/X5BkQBImGtvNuEl",
+	"z9xhljA3qDNRZkLZI6EynYucGTGeCmXr4zvk2aVQebPAgH92lBePT063y4tXOt/ULaVz1yWZ79GBUs+t",
+	"KI9OWnqg88P24LUqlnDqNmyLYhkmxuCSlpWAbloyNL43a807+HbH1rhHtLUGHr+7BoKPhre7pniVZOOq",
+	"xUvcqp1Ph6KsK061af2xeT4jTal9TvfSnN5KlbWtSRhEENVOf8rdmoyVKNd61/iybUSNe/Z1FKp3QnG1",
+	"6fi3cMEPhpliPq6PHM+mLec/3nRQBcBN/25yqrbyVtqFC++6E7qyEH9XVha7Tygqb9s147l77HXm8u+8",
+	"lJsn8wqvIGF+xgoxskzPLSlKgtFB4i9sayL9vNdZ/8WNu5lpZQTYQD/z/A1qZe5TppUVCv7ks1khM+6a",
+	"fTwr9bAQ0//8h0FDKSw+d0eOZ9kVL2Q+IA2vk3RyYbks3GzDuoCvWa6F0wAsm/ArAV11g+q1CWmYnokS",
+	"3sksvxTGLfSy1M5c+xDeZbUeFLwErTe8BQUMm86NZUPhz272uNfrRGZfOLa/fMT1J4wdyHx3O8SZrXPj",
+	"1Phe0rHSwg78mefsTeg4jTgf6rntDwuuLjtfdl3cv+FA4zw1bS8cxowrN4hDAWoZ42Zl8Lrujc+0GhUy",
+	"22deb9zIF7ESW7jGLUHmc6Xdl6EDxnKVGyYVk9awBV9Ci5/rcijzXKiv2WSQrvpSuFOq1IWo1igvCr3A",
+	"kb2Xjnzb0vvQI3eB1aTtGj0NvgxqN7uXjue8zEWe3u8zzuADK+eFQOUfpNKFmrpVzjiblfrTkpVzxdwi",
+	"T5jV82wCgzPl2UQqOHvsvFTupe51Q50vmSiM6LLXIxbelbAUN0zqVHLQqoSy5dLpVmxW8EycwVPdW5g0",
+	"FwrvHKDPArbqvIjVzBwuN8J1KhPM8KVruswmMFiueUsaBGm77L3byGD06FLk1RKYK/Td5AncMBTwxAuF",
+	"/p3hkokrUS5x/EEYwCNN90LRuhhra/daF+siahSeEokNr1+wH12zwyV9GApd5G6x6hH1OJ7ejCvXjQnP",
+	"3Y0nYJ/eSKCcRALlv7QSty1JqN9ObBQ5+Ny4gh5OpJu9pfvFmelndCK5AaOlG40NTFY1FrCNX2n7XM9V",
+	"fqPZUtoORvCU+lHijUhm5jAjUo2Z+/amw997VA3/K23Zc3r3Lc0BCkoQIq71lUiJHCgwmL+VItMql+6+",
+	"51wWIv/awtHrdNBG611RiW//wnsCZlFLcaGAaOJ4PUuVWDi1n1lRFE6GOOGprcAHoPeD28TtNl45UNKC",
+	"GztA4ZG688KLtwvlnkBSxd3uLnTyImlyQzd1ny47hmug734gvuIAn6slw6MR+gVT/k7rl6DefOWJhiPF",
+	"zcJQXwn2iP0qf4b2/K74FZcFHxZfvUk5t3zIjahrPNlE5EzpBbuXzqu2uXPWqRlOIjjZpfRCVQEGEA0/",
+	"GCZGI5HZM1aKmYB112Wvy/gaZrW+ZIVWY1FeKJCK5LGCg1D+S7gjDDbDgksrcncDXB/Ud++rpY/BdoOJ",
+	"dsqEsx303LoWS8tymfuG44mbosBL4bR1C52DrpHrtfX9RthyeXQ+AtV21dR4C/sRPFqupd2m4Ejlg0JT",
+	"albqTBiz51xvsgdwI8dS/ISNpChyL0B4lomZhTc2afv+SVe8mNceA18EhX9cCmeZ4zHWc4bDTLvOOZX/",
+	"2K3s40wrJTI7oMG/uQlwelodGbWRY78oK+3ydk9w2K3OqkXPrFs3kdwEzXp9hGk/m/lspksr8l9FLrl3",
+	"KN2FrAFp70YJNpRUjCsG7j/YDE12YVDPnYHYBYub3gkhvcxd9AyWzpqfvu7YcXMCQzaaG15EVvgCtIyU",
+	"w6NSaqXTuVG2oNKdOt0oRT3RHT1srHXOrkQJWlWwb7osLcVUX4mcrlWoeOPbFtJO3BulTZwRJy3GPy8U",
+	"zpjToNXSP7TL0lGp/yVU/CRovTDMaPRhr3gABYwtjqO07FKImVPftHHqOihs7KVrCC9gSFy35wokJ73E",
+	"d8j7+y8UvNbZFrS44Oozlhba+PEYLm3VgPXBca8ZayXOWArjNJBqgP3Im95qrLtZKlrscJ2TuV32qpL2",
+	"5Ku7UKnSAzM3M5G51ihdbYlMz4sc9FQnfMgJIocFtGM+E6URObTAG6u+FRIM1ZF2Dxku3cFz5kR0IWxo",
+	"cBzwGYOXCa5DeS3UfNrpf+hULeskHbd8QGeFxdFJOji3naRDE9BJOm5IUeDUBsl9FdoLEhGa0vm45u1J",
+	"nH7xdxCc63FitWT/99vXrxjIUXc4fDoa6yN6gtvs3Td88asTaWMBj5rNiuULNZvb9Yeln8PC67MPuc7m",
+	"U2ck6ZJN8QEfE4bN7LMPn3G/o4VJPqwvHxN/acLEJzdIwp0ePuA+K7j6knbZ7zg4eIIYWEo0Kt0Lla7d",
+	"mJI7orJ3QuAKtdLKX5Sw1L0kxV2jL4VC4eS+xHncMj4/67whIvqLutJLCoZSB91Wn5Xa6ocwAQmIAWwT",
+	"nItoZPmAs7uQjWTh1On0Qyly7nr4MY18KHCds+2xxZdimbiGc2MWuszB/4I9SsiQ5RcqrFhnj090QaF6",
+	"t8ec7W2FqjylYskWohppPGzAKuYWxCGDXrIpLy+N650Rykgrr8ROA/dMT2e8lHS8zEon661E9+So1FuC",
+	"C9juFBtL0tqt5uCtlco+edRZj7olHQj4uaeHPzadaH+Ro5Eohcqg0f5kL0u+dJ8jsMC2B70SnyyiD+BB",
+	"eqf+AQZmn+59iR3sH3Ag4W2+35W40MN/OKFUA3asT0UGGlY+4HZXZ/jKwf95/XfxaSZLYfZ6pswbH+XO",
+	"JdMeZmTSacJuKN2Cn8MB2AfNXuawW0oxkp9wK0LwWpfu325TC0pxpS/3GomVyQDoCja4PkZJPMqbJ+gZ",
+	"XAjKWo5GNy9+iyZsxAsjklg1rw8MSEWIpZrQmBBdfeDeVZ/+lamsP+y5LtlM6FkhkuB6f9R7+gRVATeI",
+	"2yAwq2th5bCiZz588oTlfGmYW854Ej/t4TeotaHS61W52kbZuKhuZ/WARciLwgtzOHNWRgPivpuXCzZu",
+	"l+WQN27baEtvkkvR5ge5dClUixJNB9OnpZP0uekydGeZiTvlUF9Xmehu3QdR2/wLN/fypcQ4Vb2L+8nx",
+	"lW4eRo6vbvBWCRudImv9QItjq2VVcIVmjnse97b/plveyhwOLTwkd70anWstuyIP/QDTxakb1mkWANV8",
+	"8/wZe/K0d+rXfVAIuWHpWFgMTjirx1tApGsn1bEH8Qg5Remx08S6gVEifwbNbppb1+ZtvcHOzJUcSZHD",
+	"964T/9/5ry8bj4JJiFet+F4oIgQqEj49WEywTfqoqxmRleArIuMb/UpogK4re1EThloXgsMSUARPWWuc",
+	"njpFLm/uMiAZnXasNYNoat/vXPGDiQdkRZ6uv9+S/2D3qH0SQtcNMN36TiKsACFnaIc0baxfrsh30ban",
+	"tjsD3IIchZOsjrIAxGKjPdu0LPCtg4z8EJtGJvJYuBv3Uq7QE9YIwiykQJ/jQjFnBZjG5XspVcPySOvW",
+	"eORoyGvWLnlBBkOeXab9yEVSmSYjWM7ofQjmgy49RDn2goCrJNNXoozMavDNXCgnLoTKRb7ROvdPBiXZ",
+	"Ld8cAeRdluZzdGgJ4xoqrkTJCxok48EIsD3hrHc3lHo2Cw1BYxEiFM54AgwBmUEQPBNX8CBd+iYbtJjo",
+	"KSF0EvzZfjg5K/UiCAqODTBc5mfMOqNMg0hSAJINgMSaV6FyCoS5AL8CjaRTMEPf3QdsUaOzQDW6zWpA",
+	"vTMmpjO7rGlbuHmUVqJFWyYX8I4i4o0YkZLdAsxft46GpZ6PJ7ZaMyLszjOC5vuFhcFLRT4xWFNM2h0N",
+	"Rr/jW5pUe/F27Qew97ADaehbxdoh1B6Uj3eg8TyXosh/KUtdNuGzBEOoE2kKUs3wmFlRYhtX5rkTNMNC",
+	"gIBDyV3qccmnK3By8qgNwL2yWZKu/RTFH7eNzktubKV8RJij5uPXThIGgC4nHDCmw8JNbq/DwNR74jHH",
+	"a80MwY7Vd4GL7zf8ld0jxezkPpPKanTW6nxZ+X4M6CBO3QnQIveEM3bRuejAZkdrRq40rDnEslX/R7Qu",
+	"DX/z4lG5u3PdrNnhaKWb/dnadl6eV/CWUWTHoquMAC8hAtdoPLYpYC1WZUCcw++xFE0aBCuCi1Sx7DbK",
+	"pOvPfHABct8GN+U7TvWVLO2cF4OJNtYc947BcRD+OM6KubEA318bFDh9pV3uOHtv/eXBV7bHIWL1INI0",
+	"V2QPShwPTKOxsBEaAWcktbrZDXRDvbexNVEmnMeGrKFCmw/a5q0VBjtZ0aT9stll920Ip7njyy2SEV6J",
+	"I3fmDD5zTN+Z7jRneOtQGCZ4NulG+stUGiPVeFAKbxcn4buRLgfeTZa5vT8CPWaArqK88VsDmtByMJVm",
+	"SqkiQQEa5HrKpaIgrswG1TKliRlYKaJPcwXPgFf578yE53oBX80VoBEgdt2kUNH4NR/fPtTdKh38+Hk8",
+	"ZQkWpZ9RQsKkCXPGclGAQWeaZYRUI91ix0OapVOR3DVp9wB+ci+yD+kkb1cGX9dRl+EgK7S+dPr1rqrd",
+	"gpfKDfaWUaLLGgdqZQdGqQs01dFb/JwkGxWnugBct9NwBfSZLfloJDM24rIwhCVzJ0uuQYyMha1A8BTd",
+	"6VZ9ARCK0VqxhSwKiIYphCOhQeUMpDIvlmwquHJmGiyVGthmwsupyONtDfdXPaYON+8SSFP8KvGGkS7H",
+	"wqJMGezkOnsOd7xyNyDMZkMEYpMaMJD51p3j3vIiN7jgMyFndrCQKteL7acMXP0eL4bbSZia7beGK7ca",
+	"XYjgC7bXGetFMUI2kqWxUY72DpuuLoW3tvUtXP7MX90cVcHjrR5UiYYjmo21UW5cH+utTOKtvSVeA2v7",
+	"EKGaWak/SUFJ3YJR0i8lgsCnrx+xOcxu8ttm48wX8+9sJx12acMYta6vQ7gHUAjfhXvAvfgVZO+YTdEr",
+	"UzsF2mXKyJ8m23Po1xe0u2AAO2DHtxFYfq97AlRmp+tX4/ghp98/pN7s1SYltSFsnYDfZ/meIireGDCE",
+	"+LSpVPF9J6tC6UAy499IDrRMGKBn1vEyN1j9+wmMl5hHtyowWpbrhv2/Or3r/hmIKU70AlHWPmTIGbmb",
+	"IFoYgJUhh4dwVSvRhy77iyiEuwfRYxDXAXuBANw+sI+ZLXoqDBvy7BITfyHKDZlLkLAE+m+XPS/1lKUn",
+	"k5RZzdKnPUjD+jFP2XDpjfYzxtliogtBmdBgTBh33dT9b5ICYiBPybcfnC0nj/L6UfxTw8RFjsd1K92N",
+	"waOT04TF+RI190/BDcYdCUhIHp+1OJpucWUqXmW/IXCOUrg0ZoU1Bsj2UOpjpXRfcRlpatgDeHXTOsT1",
+	"vLahAqdDo/sDHUXoswNnEsCUdcmMsCYYSIAY3k0jLnwrdrhWj3bao28zjb4nfSXKsiVe/S5u/AQcwbY+",
+	"d1HAF+JNTZY4Z9B+QnW7pdCvZzSx1yM200VhIHZWcitM3yMYz397wYwokf+JW2Lh8ElE0YMpGOc2fUit",
+	"mDtx2K/hbCB5wzKAR7svQcUFf2YSZgyzFTM9VxYQpDv6Cia4fLcOfSAdiJck3A2zlwR/vl9ltUlqXaUt",
+	"fBSjKNukz1IYBBAxtK8H9A27twAEeM4trxhqnCC8D97OS6HcRUpIco0C2o0pXTJyvN3vXqjXI3Dl4Vj3",
+	"WRqpGVtuTlgatJeU3SO/Gk2D+zXSZ1J2b6hzKQzihU0ADJuEGVEIt6dNcqEKPhS0qqJRMU7sVgEOu9AR",
+	"QN5MnPyHlxpmFzIT7t017Sll92zk/eE0TMECNhgDPn38BI4OGI+aJ/lC8SpUScL3LM6f5HGQGHI4LLaF",
+	"SLPcosdc2BjrzICcwF2iXJsh+uxbDAlEFIWu9aLpjRjjkAY8Pu4pNLPVQgpgX+gcoYgl5kRVO7bP0gWX",
+	"VqrxALa3W3XY7MFMlIOpVHMrQtt4XvvaL7pBt9tN68FtXLEVxn0QvsBluqLe7qMWR4OGHoJqwMBtFfXG",
+	"v26w+u1aF6srG35Z7Xi4eO2HJi9ZJMsbziLK6JAm9sEF/g+vha1C7Faebm5qRO6mE7brgtiKbbZIw+EY",
+	"uJae9no/njx9evr40Y+Pek+fnkTES72ko+YFpTEi48i6aK+P689LBMB4QH4axG+dveZz3XJ0r0n82u0/",
+	"7vUa7aK13v/KL5vU3/cTDSmCTVqZbAF3eUIDma/lNQH/1oK7IxM9truCguCZaZ8F/q44s3Ghuiz1CgTk",
+	"0FTqRAjtG8uLAgkqWIqCI+0zOipqCxfWadLxj4BAlru8GbbSeBzGw7BOM8ZzvjWE5qEZbb6XyN2x9vaX",
+	"ftC1qlBjMz5utrxeUYBtxfdBwal2DC4CmDBGjQmqohglrJCXeH4o8QlOvcaXVtbTpiAUjrsPENM9kIB1",
+	"xqbo+qUMWXeKeABVUK0QM+YOtObQUh2d3EghScsHnlxdHgK1mTucnaXX2MkI+9Tex3UcmMzdOg9AMRoE",
+	"MJI09nYEenLh9FEU2pRJ52l8tBJddl7jWeCZ04QWE6EiTPgU34qbO8iq00bPliyNHRgh1O62E2WVrY/t",
+	"coYijTQAGzIJq0nlbDJXeSlyFiV3hSxCb1dPuJ+iaQJfBgZX1NMJRZyQzuJ6bmsmOWo2U4RiQa5SKWy5",
+	"3Bn2uxpiX3VgtkRrANiz32BCLlami1rKs1NNLGfnf3nbbLsiHLDdfqRBOCM8sFTjwuccWINyo5oGfFhC",
+	"KZwwjrB8cPCs1nuMGjyracBKMdVWDHiel40jR6K4cb9++svbmhFHaMwSY7KuM7EI6TbjQ6wt2lDLKyGo",
+	"ainNlUEHyxnrwQaEc24pdo3/InXbOo7b8tJWuXjCAPdLkJyEOAVw6u7JJsB9vIvr8i1cCHeUguOkrjd9",
+	"bkQ54GPRCKeugRbXfnMK7dal8h4uaoy2YU+qOasJqXiPRTuh8SjVuXim1UiOG1MA/+1F2F5auBtM/8Sm",
+	"p6GtPPB5xmsD+wLkDtrToDBSkjcdf8Uyyls3bCosz7nl3pgE3rZoCk6esL/Jn/ukfQZj3z0ZEM585nbY",
+	"cAl+mXDQh6xUD/eug57i7IfrYkp2QDt3D3YKbAqre8f8ao6yNCFJY+eU1jsSnnsLtLrMuqZ624603iT1",
+	"GpLrGiVZ5Dput1h9gKmhEwLW7WquASxsd2S7EfbaMvUX/EzASclS8E7laRIj//qYiz3lyzOUXZUpNg2S",
+	"iBxaCBqka4DeIfEUb8sLVe0+wyoVuctS8clZHfJKOBvOT4CseBcWE1mIeFNikMUJApmD45gzPKz8oQmd",
+	"ciqBhAQNVf/SPaSEDLIRLxk3F6qWJuHkjkGEWyQH2LlvGToy9ULFsaBhqS8pbQndxEAyB5kUpDEZNhRC",
+	"Ockms8oNhpLrUY+Z5kwLnBIwI2mQGs1RtyQOEZF/RbDlfcU3RHx48I72IXIWwY0hMWXGjZtODROgImEz",
+	"FBmfg24pZNl4DKwYOit5H5FUuG3kQO2ca0wtCL7YOC5QwZ3JToNxaYx4fU+ZY/tlg1G77U55K0kH9KUN",
+	"khoH1m0sH0NEWeNTqlDfQsUJd38Sr7QqmcvzrKDLDa3ivVQoD/xeRbG0YfOo94MDpRvteGD6t25MKPJ6",
+	"QciNrVgo45S87v4aR3t3VidizX3oHTsgDiB2rpag7d3Mzno/EconBUb9OrA95RdJUEOsLVoDaatDUd/V",
+	"D4FjbD0nwBaDtp34frIkwWOIHEdpn/CLilguZkLlhml1tiJOGl9kWtQn1DyihEZ6o+vVu3cvIwEezWn1",
+	"7orSkU7ZXGQFL50BFOJFfvpvJSO4lTG7Yu8hFZ3Op2yitdmRSHuTptjw4lXBFGqZuBb0a3R/94gjkF52",
+	"P2R9BjhJPS9W2rWZ8IknmIblZCh+z0NDog1yodwFHmTgs7c8qTIQAvWruUSR4TR9pERS0Yl+obY6w+vZ",
+	"I7jjth3Kb/2+XIkkmKXK6tnF7uTInP1fTgM6pUlEEVEa6oputLi5NGEwU7eCA6LdPdN1cSlsmImYp8sp",
+	"rkAFBlwi0rJ7EMM0aexxvt9lUTZ0BSNCLrQ1CQ0R3Eg5riY8YESQwBbU2BQnuv5gZEKuMaCRXASvRLUy",
+	"nHmM5VRW1FQYXafO4Gh0kihHGN/Yqre2zRg8AEe2kFcihKoL4XQaHata1OVIiPuGuTsB+DAqpBK+We7t",
+	"Tc15TbGfd56H5ObZAQdkG5ryXAyGy+2AqBAFi5BR7mYmbcPZKlimp1M3uG6IWN7igtigzezLTFTdc93e",
+	"eIhHI9JrA0Q/msHa1DRJldpi2B9O74ud5XwdJX+3tEONocsmbP7pYw/NZ1gsxEl7ePFQGJmLStDj1ABN",
+	"JiZ6TlfQ/DsV+tgJfd4wLQ0MRH7RDAKl0Ca9oL7v24mIQnyX/ELXJiFaad4mIqJa2w5h46939iuj738r",
+	"eJuJyxXjs1mxZAsgzsTc59Uk7LmyO/HyPMMrV9HvLZY1HnKkyOgyF2USAbco5yj3ON59CYI2+cav46ml",
+	"43mGT2fNiVE7mkcti/056S8wIT8YoqqsWyTuq6Pz/+fc//fr4q8/jZqEzqZUR3Cnjap37Ty2EcvDNvxP",
+	"nD2Fy6KO22rffxH1VcviIY7XjOiXKkbkWBHBk6eTdOaINPLwMsjoJZReo04SreQWhaQ5QkePb47ehTe2",
+	"Z542VNQIViNI+aGowNtRWYFmv9w84Ku2gKf3HKf6PFVMXOucTLukfQTm2p15y+I79AzOdppwnueBaxf+",
+	"AOOocYqvT6fgSc6aCBQAw6yYKATy4iKi2Tgh5001ok4DHRDjjbVSVeRlvSnjRpX2r2ebpi72q96cpO5P",
+	"JrkDMcmhfMPh/Mbo5AquDkMnt4/rEhEllNQS5CHhHBdNBpavH4OpOzseyt8EwV1UnWSVydtn61d75umj",
+	"xz8emkYpLsmzMxndayXq9DqczURptAJ9PeMeFn/GUte6NPD7N26SijPjxkpJ0gFAaqM32hM0rZQPaWxS",
+	"yNhpiMKlbkn6IgHuuh0XHAbqdy1t2flSL2Sxoep6KMDMC6N94g3GYX8wrNDjbpt/fb4GvH542rxZsCJG",
+	"oy4DzwFvWCsjoW2sbnpeLJyxnUaFNNK+XzFYUMj15FIiDCvC+UaVNxre1pzJVJs7iJ7Oswme5AHTqvSi",
+	"OnPise1+jRwiEho41mGCEs/6E62GJklCya1NpFpTlPF7OZB2swLppZUhiEgxnl0Opg2aAeRUeoeYtOTK",
+	"IJIJnl0qvShEPha+QHDVVD3HUjLUTsy3DIjPPd8HB8zK65jRbMTLHd96I3xSQ0N/n7m2nfR6FM6vQKBY",
+	"6iU0NQe1yMNA0B8bcXRy6/GMe8RYYQrbgAl75WlGUbs1X/M/AB+aMjliHrYQ3ONVByiVD+oPBM9/7R4f",
+	"AcBMQpH7i3NRSGSD7LJzil37rUyUbBDIxovq3vXKqR4ugA2HbW4wKdqNXw85CkZwoLqKt+GGDdxmigLQ",
+	"vNnaVBt+8475xh99v1tsWA5ltZqEKWR2Ew8s4TS9fUNa2JlPwIT6btDA1CnPC4E18BuEJ4Vu2t5W7Qln",
+	"gg3nNuiG9aCPnYhp/e1hHfn3s/eY8xWVrhXFLLhVt1jQONph2OOYTBUGCb2pDeSGeW9OF/mT6XiTXtEW",
+	"x9GlGAQUdEt+CC9FZUkQC9gUV4nKWernL/XxcYiY2IVQdglpkwScFSGNMhgxwSwxyO/mgRTNpCHF1YYw",
+	"Td0wooSAikN5Z2DKtch6gywPHpftC/9jo6Ypi2IQ4oLtgKNa8avqKMPykVAHC0fjUPghmvGWrHfqHGEC",
+	"FpFTGCLyEK1dO4s8/qk60bw3WQmRmyozW8/E4frRKjnbOhJMoCqRCSSEj5pzWyWqxMIC6z4v+NLjGNyq",
+	"dIsfdpuTPjv36b1v9IYONe4LWC7V/qxenWBTfIDo5iPbnhyxQY6/D1Q0697+QHdCTsAoj5yy7KB0FRxy",
+	"AGY17n9W42nmYydEenNWQVBqSXwczSpUQAKPyRR5TB4ij8kJ8JhcqJsSmZxOthOZvKmR7DTMJXr2qWwg",
+	"lp1GP5DgV1BHu5DGCiXKiCUGCGkTcL9+skLBEIIfAp1l1a5DfgH4iVIvo6fgxcSaiLDsMCZ9D+sCHz3x",
+	"znBGcRZc/6hXXgoxC5FaDwSvM79SkskiblXwanVZilRLaT9Q9vrqZ5GS6t4MCxBYmT42jzSkfx1Yizi0",
+	"erDiCpUqE5BAuXuE/QCqQyFHVmwQMOiUFSpfGZA19yOBkuBsXnFTrBQ1INsG6gnYcrknBoQ0BW7bcZbQ",
+	"hloDZQENrDzDu6JHrqGX7OwIuw6MVe6RtaJyM5BboH81zCGGG5SxwJTdPL8Kki0iWOdqtczDsUkftB5B",
+	"3RNd6fyRyUq7qZVEqT1sNKTqiJu6BxUUvyS3wvyKSNFNpBItMxL1rnXLzUqpmyl6PZbYp70R/ssSjnsi",
+	"xxNhLFtI4JKZugNf/HPOyZ9pprwo3O8e/+pacMZ6TI6awUbtbtlrR1V2305wQm4luIOr3s6nU14u8TbM",
+	"U2lPxaNR42EUJOlww2V0lhq+9LlQRhRXwvQZLe4pJF79Q0slcncPQOxMwsw8m0AcsdAZL6Rddksxllr9",
+	"X2Ke+KzGbsYVL5dOnXm3jieOtjvCNivkJ+rwAPP0tf6dDjEH6u6hnqucl8t+nGATwZohoangcrqqRa23",
+	"tAUb3mzNgkIZ0rowKUNapCRQOk7eLoUSCwysBphnemLSM/wl8BgwO5FlTr5xNxqYWASdHhMEDYuDQqoR",
+	"Zkl++stbUIoulNNXKTGOQOiANEdXr+B2XgqWfspNF8DB4y4VrjZHXls6srZIu+xcxW8BxftIj47sRBwt",
+	"dFnk0DU3CQFDC13zJpi0LCu5mQiD3dJKXCjASkMFAKe/+dLJlaLWDyooMZVVdVxJ82MppgMUlg+0KpZp",
+	"l1opx0qXWPlBK1RQTeLORgjPI40VbieTMKsvVHCd+ZgvmJWW8aLo194oDb6UFNcBlrtf08bbsheucQYh",
+	"NmQ/Ye3vQZ1hHZHflgrwcgu+P0pQ8FdEAkTpaH8ir7/ZPyNgwk2IC4Yoe8USpkgS0D4CnDREZZ0hUhRD",
+	"nl0e5CSuoWejOdh0Krfica5Td9DL7BtRO7ZCn4LvrYL91bwQdGOzr0xYPm5sWjOzUTBtuLkUEABvRGZX",
+	"HhDAm9a4RhuXEZV7bgNq7xMr2XdFntX8lTxgJbcvvTphJv2xeVn9FZnVboqFXVmldwCG9S1oKXJ+XqGP",
+	"0qYa5hUjYcK8Rpgwa4uEjvkk5iZMgJjwS0o5zFCnHxwFTozwcSlEdZ4AFiGsxOUFABewqlxTfXEsQ/u/",
+	"3SMhwhWaPeVLlvGyRFqztKqSHuNYse4TJtpwRYcbwaw8jQPIUSJMijhlo7LikOeXVGmgdeQSAN/cDnp0",
+	"crqpqHviMQoV7ktBoAaFrO+wVEbmkBc+K+UVt6KxBrpTNwAvrsBFvF74R1VOIXeOSlVIJQaXYpn22WyO",
+	"ZDZOZQlXhfmSlgbd5GaAukpaL9feOJwJvMdflPaDS0tgVX4Pbd+lirpfvIeApW9CSH+tTfhGjNa70WqB",
+	"7a+5bDhyNzXrXSM+5V2kF/5gGAqHYcUeSPQV4J6sp0ShuxIg0KAGdpKOyfRM5EfhM5XaOoJSW+7orwpR",
+	"BJWx4+0veNJcAd4RVD5yecJgVwpg9IwG3yB25O9th04ttd5rN7B01yFnBEuOJi2C+vmDuo07LxxdEYHP",
+	"3glR7YWDQtzCQ9B6LThB3OhgOyy4uRPU4AYdYO/x2qhthhFr3gW26aC/LpXOhlyQdwHs4xmcAkOT21fx",
+	"aXmo2FgpbCl3VEaxGFdUY/aMONn0qCoBW4EeAukm4Cfdc2ZaGTksRODW8CTUByHY2cxx4zsaT0DzbFeb",
+	"51bZ4PcxAwJ+JEfSaWf4pAlLyQaimDztgpRZPRaeXrSBfvJ6gLcq060t16Plx2YD5Jz5kf6bVPlZ4NwM",
+	"JQio+EDgDvIwgSiAMJsVy/2NkIADbAZrhnOLrkxwYgP3IMbbCIAJ9Ozx4RYDpOJc5Fao1N5mEc35Dqks",
+	"kVlDtK61qa+WYDW71eOrSd20S/62o3HZZ+lsbmvrFFLO4yzqhKUwo/CD2wBJ7VLYElbrQOlb1RmAd5HS",
+	"DI9IWOodD2k8O7O5jRN6/ALy165Pj9NA3c1HV7yEqKR7iuv0b/Ak99df/NPch3N6ovv7TXhqNGCH0VQr",
+	"DPTX11Tx3Z6OP3LTciuMG5QZt1aUbh389z388n96//Ph5Ojpxw+9o6cfP/eSkx+/3P+PRi1MF21FN6m2",
+	"AsiDXHdZmsnUs8RbjfS0hRA1TfNKigXk/WTSfZtLKoaRT6Eepl6oFnZlP3VvEFO8T9p1kD0dJCNeoKsz",
+	"+Esf9R7FCkf/cVNyNgiLveh5KkIigEgMBVizusT9UdmdTWpczBa+Lm8iYbpG7ZIElyMxzZ+F3O2T3umj",
+	"xrpq7of91KL3VInYbVOoS5OsVB3QKmsiQkHIBq4KFlBUYdxymSO2EbiIA4tTdCl1ChnZgsTRowvlRvP0",
+	"lKW+yrZvCjmdd9rGf0e9lxSzKf/0Au866fV6MCn+874ZuxHSzp1aoUwoFIKwbbRFYRWc7F5gpklC1INd",
+	"LRTAhir9V/lb4PXApEA6f4c6X67bViOpxqKclbLFYvDaRiWYbGEGUcncRlNK26ou1478S1zVJXZbKDVM",
+	"mpnjGG3NjoIuNA6tbE5lWilqDSdvRZQIBUCodkdT+H7BV7Jn6wO+jxSa8PyagdTbiKjsyoYZ6UlV2GFL",
+	"eAGKM65bpXohyqOMG8EK4U5Bk7BcjiWFt6RSomST5Wwi1EqeGc+gj5GcfPJwlbAiOlg/8KN/ucP0Hv1x",
+	"9PGB/+r+/2o8WleKrK013f9SHSe++ibKR0XsiHqh2FBra2zJZ30nVND4UeQ78BWcu+xdzAJVCJ7DQf2c",
+	"y9J9SFg6oj8Hn3KTglsQXaIegDYUUo0vFPiL8i47J8WbBMhYXjk7C/grLSZjVqSHnrW6IgryI/0B48nE",
+	"w/oxktXR2D8+Od3CFrIisNd3OxKWHIbDZ9/au4YW5w68NHBpEz1N06LHPl2biuY8mwr2TJczXXKKsmBL",
+	"cfWvKULXIIrBOkPuqa0kNaukMK2jt70268qAwo3t4/bLlWhaEPsshOFWOBHWU6lhAJtnCYvBtCDNocL9",
+	"hHtKa80MX/YJlgkeKCxdmpB/MCBFO03TnotZoZdsJmfCc2Bp9MfKRsTRloBlDviSX13D3JXILpzp1WIn",
+	"YC10A5vDemJ3OIybSxQE2Ccy9q88mPVOnj58Mnosjn7KToZHP+an/OjpqNc7esQfD59kP+Y/iaejrU5I",
+	"MMLJNKf2wBxvWUOHsCHjJXkHZiS+/nAduZM+HJCkTeUG4CvbCsKsE6qFip8ElnGPatLyiKIOWLG7hyKK",
+	"21B5NRjkcU0MwIC11cDYzjq3k+A7LE8cOSQ2umPcNV9CYTQfkmqDRbpHgvcC4soQj5UYpcZAKN3fxBOx",
+	"gVgOGrqCkPEj17p49z/JacI79VLsWyT8AbjnEva0F5IG/AD6JAPyFEMwe22TXKL73G2LhM1VIYxnwk4n",
+	"XOUiH+grUabO6l/XFxJPeXehqpYguwi+yj2/hIczOQqqqdFaiRJBahT7NsSbp1YKbl5ne/0Mx17U08j9",
+	"dQYgTHS61keru828WGdnqcanWQ0DB5rprzLwOWNSqLyCcgQrwE8HQCXdkgdOVkxapVlMq/WRbuZq2Yc/",
+	"cF8ywMPu/JfCGYA0RKuruL7tY8JrBGu4n6Uaww3GZy9N+XIHARHLhi1CoIHCkM/kbuyFX421sGrRJsK0",
+	"gxEV3hlB4aY653sQwbjLX6GmfvMCOy1lLg87GKGAZNOoRP7SbSdWsx25p4F/UELvlzuwdMdO8tOf9kEw",
+	"NA3X++YEbwqmVPmQkOHjT66hmDjTL+SMNvsL6ceYUao+4lNirtsxtxypgkwl/W4jmbw1m/n9d5m67P3o",
+	"f+Ylb8tL9hNfI52Im9q4eyaaT+W6DL5dK6lSpLYZSyHMsVr2OJSPvVnV2BvpQzb4Phte5MvnmmI+7rJX",
+	"GiFcVenc7o1r1L6PNs1KQt5yz4VVCm6aQh/pVBrihq+YD7xYrJTgT0B3aTTpeMDXXzHrV8UqPKmDWwRw",
+	"/RQza+NgNr0xYrb/uCGMunc/9885XcQSaMizyzMQQQXVAFiawKywsfBDLUN0a6RoLXRD3QW/WZivxlXh",
+	"puCNMPOiySu/BxgrlLTvsangqoqYePgkRv0jMo5DYbBqMfK95KSHtX65diw5yCdcylOeY74vgvvqmJwo",
+	"UWUXVrhWauaKG5uIgFVeba5c14pSGiGmhlndX0tASxqzw9g9IwT8kt5PWDpX2UQgC9M9HzCPiBBgOO8n",
+	"F8pv/EHpaRtSdi9QFsCWWN3+EPlbZWHCFC2kPfDKlxtZK5RrDmmFAysFgabQPhzQD9j8C5XrzBz7RNvu",
+	"NMeuUMYghEYH8KaU3YOkCbNSFQy8+5rpIqdNmgDDPjxWuBuOSIOAh+8BbrgmNXYFSKsj1TZhNjENF5JM",
+	"37q3k6gXvGzyW5wrdv7bCzzvEpaOCj7odrspQhHwcIKvs/D1sxfwha6uqx9W0GUww/GVoYETa2edL1+A",
+	"dXOkG1wWFP+kPEtMk8REijlGyCBtI1QGTKjKIMIOr0QJGZ5W42TC1FLMlnJQAKLowbi+Eo5bo90LdaEe",
+	"PHgP9A8PHrBz9gC7/oBYN0K2LoAxjPYV7M/ZA3jZA6x8bgSc3lG+IdQLRPui6gbc56fwAZWCuVBuz2CW",
+	"alyzjnvEzi+Q7oLbVYacG/IhuUPmgV85DzxkhO6EtwF488HaIBg3Cu40wiE4n9uJUFZm2NAHD1jqvtKl",
+	"/Bd802c/w6yyi3mv9zALSwc+ipTAQkNRaDWG+LZntcDxhGEiE4KJTzyzxRJreS6immKIvMAGwZ6BSaH+",
+	"u8/gruQzrFkptTqeIS/uf/7DaJUiM/fTR49/vO9pWIjcFslCE8ad2uHpMSnzCdhQq1o9kMmU/r9HBHk7",
+	"epGnbCI4lCFwi8mJhyHPmVSzOWJLhLK4PlJkqE3ZTJQMrNqk8v1BftMPBtK5qIvIzQpL23374AEiy5Vw",
+	"D8iEskdCuYbnzIjxVCjbZyk/HqaRjGQp/z9Pnw9TeiI4J8yDB6QzLwgwiFMAhwfGLX3lJDdtGubGeuQC",
+	"4JGGS5Y+6j1F3tpB6ewSAFq7vrufTp+mlPMESQFH5yMrypROvwWR5k1EMTM4AhcKGVUTlsIjSZaD/nfG",
+	"0v/65R3rdrvHc8PHgdM1KpMfemegc26U0s8gfhMWuV2+QMIb/g2ba8b/OcdUATACvcshgk9YljkT2x1F",
+	"XhaAD9O9BR3WYQLXNIDlboe/eyz08HgieGEn/0rZPYKVZMIYqKlk3HkF1wDD/7/wLM24Qjj4fRwuuMBZ",
+	"1Xwmu0s+LeBJ0oQEuftggjvNC6O+cEwVMhPK1PAHMzefR6fdXifpzMuCRLTpHx8vFosuh5+7uhwf073m",
+	"+OWLZ7+8evsL3FPx/AbJHSGG+p1e9wSvoqZ2+p2H3V73IUJiJ3AqHV+dHPuz4xgaC1+Pm+xD8LDTtQbh",
+	"NKHk/RlF3pHKGPLyZrwEewFvkVq9yDt9SLaqFVyhwhMz7frnXnra6yENLig96PitBM0/yPzBc32v0i7g",
+	"goXjr8XchFUM1ZmpWsiXpPOo97DtJaHVx891OUTmeHg4iJztd3kucVAYPDyx8xI3xWqZJ0gS42MTF8sB",
+	"IPdMm93mygd+JnoRBWuSyN/NXmBcCveaz9Rfn0MM6tXL5gS+45+JY+bw80fRwS91fc2Wc/FlbQmd3GYT",
+	"8rZV5OwsGtVQkdkjUWAt9bavip957lHed7H8sIexSslChGN9+X1JmiTI8WeZf6nyDreuzhfWwPHh2btj",
+	"SjVYuoUvcBewdu4YybhyyspQ+OpnfdDFgsaDm5i9cT9C/mCokoYak1qhwEUxXV/qeMf6Uq8ttkfrPXyD",
+	"b7qmCHmEj9x8xyttn0MhALjh6YYFHytnNSiyL0aArNxrNbg8ZKsDIoIUcZyLhhJ0NC0rk0DMiUs9p9Fn",
+	"0tbJ0fudHbFLngH/Ue9pdfI902pUyCwquhKzzX9Jdtzl1WZY29gvbL3rK8uwe4BNh6tl103nju+STwXi",
+	"Zj80v7K65PhZKXJnUvDiRf6b+7rz5SNtXNRI24/886hFRgiqHo03OS1+Kjz9ZNBuoVoYOs/WT36qmtfZ",
+	"twugT1Pbk+0dBs3Td/UW1YsINdZ0IvhxGi7RuXww7SCMol8d/ptdFYKWI/2dd9rfxlleA+t+5UPcg/I2",
+	"HNtwxfWP6afbbwmi6nCnNAthlvWVUN/ix5/xj93PZaINiSIkCK/B8xpP+pgmJGCjmFZExkTeIXKGoLdD",
+	"qPysBucfayh3DdZpnZW1y8CeZQ+pzGco5YUKwlRfBaJXyGiY59IyceVG8Cy4MhHlgRBsjAJYHmyy+ibA",
+	"YYk2wbZT/i+UofWVTvkbLhps7eZFk/hzoD4yY2HbhqX3lTZpbYN+3YF7A2Q8m4dtv/MMu9p8GIedeoxL",
+	"ufVwfj/R5Pnwei0CBcAmB3est2qrGLtPTiYkebS/sVIapCj23YlF53jY6Aq8UZHW7oQFZK6a5EKhaICr",
+	"okveYw7WbCYUaN0RGVzlWHWbmXKlfWlP917sfNM2rRSJX3CA/lDaRIWob9gI2OFGN8VXMC2/9r4DZWdR",
+	"47wG4qevvhEroFujdHQL8jle8gdZitCbtkWIXQW1FtEZd7U0gsgwsQUSrQsP3rvhsqh06ialGYbjlnRm",
+	"ePbdqMzYrQ0aMwwuYJuDR773DcuiO1PRR7Q+1hblZmlz/Bn+3aivv9ugZCdBf1dUvXhUCoE8SehVW1fA",
+	"2f76d7dFi652xR9UiW6d1nYVumVMel9nzxIbyd3pzxtG7AbSefupCaMSyXJus0k7fjXggNFY5JSdg1um",
+	"4urwmBq3Cc5C8LxeINyH0wuN2nlDOAyz+m/9CPkda4fvdITcwXL8A+quSKDrV/0PhhlhLaDKrn0SHCM9",
+	"VP/z190uje7Ec3cUlECpBxBSQkOlbKKLvAqEmzZ6XFPjx2Wc4BcjWZB3HcFHJbA0YJbOGRtqO4EsraFg",
+	"U/kJYvpQJpYrlr7IxXSmrVDZ8uhvYplCuGcmquJZQA3uI0xjYU1UyxQLZFOE1J2b66GhC5XOCq5SHwwI",
+	"yVMcym73gwyA/SIQYudtlxnWMo84yj2mT6vqu8D2hsS6MSuuZdIiQMk0sSihpU2EwMjyp0cr5LoG0KFY",
+	"Y6YSX0DhcQZZbnWSp9QTuC8mmi1C3Ywmg9zTlu23LKMJ+5tYkj2zj/yLwlheQfoQsBW6yI+GPLsUcaXs",
+	"QLjqXlYRYzkZjrMw0bPgphALVj0gQrp+qOqoiNwM6JlEOBy+DZ947uQqCEFq2lqzfvnL286Gn6NW7xzP",
+	"At43pNB2b46Hb8mnxcrw1Xv3v+m97p/uWOtxIfhMmm6mp4jB9IUgqGHdq4ddYmsBVrPDjck1+/tVD7kY",
+	"xt1w1J2jNIjQSXMV4Mh/HGPp0cnpLielyLTCNLnnXBYC33WyQ3feaf2Sl0iy/ejk8fYbfq9Ax7+KXHKf",
+	"EPfo9HSXmwkUxoeYQPJ4lyH/XfErLgt/zw0ViPcEa68z3hpiqAwIZa9LRIDkXdUJ1xiOeXGN/uUXigmJ",
+	"tTrKXJR0wqVWp5CNBlC4UamnaUhOk8azwQICsKJxp1floVpQRLgmradtIa8z8Kw1HDP0EM/42OBs25Qu",
+	"oH0jErSTqXBiyVLkhEyhpBOe7WI6s0vyThOAoaYrQFqYe8U/5wIKw5EUc6PRWRU+u4qwGpPlF6eo7dQd",
+	"T3t/FpEE0PlFhfCbWmp15/rt2nKwv1bFkrbbTtfig5Pv1Vf6DOZBunsa5L83K3MJRNXKBurshKpMqLzK",
+	"ub3ugbCveD/p7XSCYF2VAwizd6Kgapo4DoYNhV1AsdSYDbAmz/x3X9c/sKvsDJia9vjcq90Rsc+ix93m",
+	"Ug2v2YSFjfp2EEDsncUGIMck6k0UdIxWWjyVX90X1Whc74jWPQcP7pKYLsHulsGylSZ4HuoZPEhRU3FV",
+	"t2GBqrVyS46p6gV3E+BYff9GVG+1SCLACYL7/7guLB/BWNlHrXtnf9m5FSn8wmJiRghzCJVXK98XT/QV",
+	"RNYWOnAHiqUJWSbeMzvhpu8TuCoJXV2XQaUkd207Knhlh3xjkOADQVJ3nvyvKDiTA0BeW1fnFtAN1ewG",
+	"ZpD1YtxYGwWJaZHhy5cdZzL3GYlOLeBFqLmJkbZ3QWVnJ72k1+vFCBmn5l+KGRW2pnBcGzSmDRSzWj6o",
+	"oFKtlPPfZin4siVBpu7FWvP9qvVfEYdzV6iabcisaK/DT9+mKk78zptwclh31Eg1LqKiWaBb9VlInDcV",
+	"MzRTGpIIExYRtdPvyLiSsFxPufRsC5C3yuxCZgDHq8plwqtR2/KU08lKJWqlLxSICKe6eS4y9BVyAFro",
+	"kiICMz4WZ7WSgZChqUeUT0wLv00yPPcjtYts8MMahATILWmXbYLC/76zY4Ga89bf9x0LC+pKK2KKxhI9",
+	"MwtdepmRIEB5vZjW9yFKKrMeMqG1GlMYD0+tACi966D/jpIEhdwmlN8ruGKX7RNRENDuwaqkvuZxqExI",
+	"xcdthLzJA5/nMuJFcypu36eS+9rnZItQZc+hwGTyc1Q5oNzGhfJl1ImbHim0J1yxkyfsb/JnCE1QtQRD",
+	"VdD8O6GAaFwfHbUQj2sAInw2nIfCaW76U7x8QKVI0p3KpzcLFCpK36J9NBZu+X5liFtbbQIE1h0sGZl/",
+	"V3rG96tWQNOOP7t/vrTKhLEAkdC55WXR6pkAvf3uEF1UWJISM+90Wrdf7QbyBmvguApfj9vY87zHrRaw",
+	"AzHuZCfSXpC51SeVzQtydGKAnM0mWhuRBCK3uAyzz8pY6DIPiR3wHKR9iAhUPMnZK82GOpfCnEVaJFSM",
+	"onp3Uz0VVdn+SLsEuEmXvYfvPU1w1TWyYAOJCSRyUPv4aMRl6Z2NGOsjUpk11ZQ20TMc310O16oRXjkF",
+	"rEJbrAuJSXeNdtXrE295vyS+YIDutGrGVPJz9w3vWxEqiX7PhxpNbIsMC2OZ3J0afAfh/Up1JhebmYAK",
+	"N9FF7vf18o8uUstQyfjb7NOmZGoeERX7DNiKincEVyD7o4fmI7m4Zw5QAhJo9CJhZp5N0Fqa6ZIYkRbc",
+	"J6qy97VzADiifDkpaS6UoVp60kJcCPT7BImkMsGkx+sHpT6hLEDMjIVKNQaQbs5umCKjT/CRIJWw0gym",
+	"qh9oHfxxIwMDPBVibnaX23J523oSVsVu5W+o1Yn+IyGv7kB2vXZj6TcADOiKrtKkC+4oH2YFV98GxPkd",
+	"WMuIeaI6wGBAJ6jw+B67DySwsfgrufvIVM+4cmY5AYD9R48RJh8AoH8xmkjuPy9RUH/EIsJo5F+oodMN",
+	"iaOUSZUV81zkMcNiG4IY2ZQpFdh7DKC0NcGwAseaR6tUBewyrrSSGS8qbHffc8abC+WDbYAUc/cAzZ5h",
+	"uQb9z0z0ggRZOhY2rQDI7pfok8WyhIzHTUAUGmCwq9D4D4alMGRpUiu17L4HoHZCzIxmXtIA7IDQ7rK3",
+	"nm7UfdOdNgo0WKS3ExXfAbj7rSNifyt4OxSKq3gxs1z/iYL9EwW7k5q8unBuBn6tUVe3+nvfhKv21bvP",
+	"zetRVBd9p+vfye8aCOkHq82J+WbN0vt3gkAGd2jNebHuEo3X8jfoFg3NO/7sZvDLbtvn9egdOmH+3EQH",
+	"3UT/7tsHKEFwZd3x/tl+tdsBN9xsx5/dhK8A5pqy799UZSj2TMob/Qrp0be6xrekTH1lQoAbKG13oBAF",
+	"/oGo0kjz0m8mdIyScgIPPDdV7RQoeF7LyglwV8jLafLeX3u13aZ8fzF6pZX4Cqs59H6Lg9sNHRLYQxN+",
+	"ecdbq3rTZcdwDTz2YROilKoWQpEv9FO8GB25Xh9Bt30A5/sQ8BRS3Lqsv02JvoNfmU93v5hKC0YuqnlL",
+	"yNFtSqx94f0ybSn31UamrHsswhZl7/fTiJIfEwr+MfeftRLdC/XLP+e8CMnrK1nyoImg00VVWT1d9j7U",
+	"rZlFYrSi1AXHmRM0qhHUOpvbm59n1xEY10xGv43s8C/7xi93zv3+plr7LWVuv8fKHs2Z2zcQ5d+or+tP",
+	"19WtJHBvPdFuZgocT6SxGoOojQrfL7XqpCDJqSZ7wpB8KHcLHM2GnNS+CtSeOOVwxEsfiKDXsbEWRImk",
+	"i1ys0KID2mPKkUSMDYVQwFPqDFZ+oeqNQZIR1CK67Dw0JIQuINU8vNdqXQVEF9gohTVbfCWcFXR0Gxja",
+	"i56/0gD+QZgbV7vVGBD1NQO/0wyGyik8FFA2CBxpf2qODZrjztLFZ1u3JlG4vTWShQWaX8CQAa8ZwBFO",
+	"IWEpPMTXu+8zGQKgZqJLVE2BXAHDlWi6ULn9NKoglbbv2h3JHwin5VvkcWKXUuVtMC0q47ofK8Lf3E3t",
+	"OLH4/UikHHKuqLBtU0v4Jtjz6eMnN0+6eitVtvui+l1ZWVRXb+wpHjGoJ0W78usj9WDFpt7S2dDI2KtY",
+	"m54QWPblL9PWJDk+vd0kufq2Xp+DEZtUhWFri17AXo05QTw5P5GNYfehOqE/vLsM1IZMGwsQ1ikBlGqX",
+	"AimbR42OS70wFX4AQB9UnbNhuOgZpjZk4VA4gcrzcjqfdvqnPRg7/NBrKr/7/R7UOE3tjn6axu84yzAu",
+	"19ca7vqmeT5C844/+z83ZgO8qZiZbn3ltDscfaXn72OpBM9fA6nVnSyO7Vf7KTjAajomVbxV80J+IWE8",
+	"0VO9CCbRU0m01FIihUKAVXejCvWM3rvvwP5J7/QnvdMGMHtYmVXt7H+r7Uy6zWZDKl1waVMELSLRD8Kw",
+	"qaQ9Es2VSDUBRhOgtZUmKgnDZgIyiplT+BDw7S/yFO7hEky/AyOLOPpqld8vVFTgF0MCQPqOCalyKiJm",
+	"+BAgtBNBfn2WgiKZOunkpIupp/z55HgrKHsxQdNxiGlILelAb2gMt9h4f9ULVmg1ZlZDsWNvd1aI+vRh",
+	"z6RA8nfyuNebmvTMX8PSJz0D+nyVmfqwZ1oUVvf01jTUJ8ApbkXpbvzvD72jpx//897FRRf/uv+/7k3N",
+	"/5j7/9Fp1PvrPVrPmbxOdpFQTlv+0OHZJew/5f+gJeGGfDQqpBJR9frvP4HWr5pWtQh+/jdIKqqXlv/3",
+	"0Kx0UQx5dvltpA68RqsauA98nRQNsHijpxGECT3olEtjGlIsiXgUmFKVMAkzGqKogfbNe9BA7E4BDiBU",
+	"oBzpsnPmRybKWghQWj26UGuM5Iiv5eayj62R4wnkF0GUNhBlYY11qlU/m1vIIIoiCehkGM95mbNyXgjK",
+	"kcC8hGwi3MXu7TrnS3I3wNL/wbCZduZ9yYZiLJWJdV4cl4SlreGQoc6Xx91uF4LbF6r9Qk/BcvyZ/oru",
+	"PWOcXYol5iFY8cmyoTAyx7nwAXcIcnDr3hFNPh42x5jJCwd8c85rWK9fnTV9R1lK7QsC8JsKzbrWiRyW",
+	"XBSetZoNxRrD/p/5Bfl3FTb9lSPtnFhUpkQQAaFqwgiKJaNYbDnWdjw55lgE4PPmqj2/w1W3XSsF39LM",
+	"N1YuWeH0rsiN1r3b4Jvn+YGkVMpxhSaab5Xvh1rXZpqtlKU/95UxQxUSgFMRCwOsm0Y45Es/Bre2WOgN",
+	"mxfKd0M0yTEEg5PTUsnvUBUeW8s/rcx9DVqnmB7+Q2Sw9aiVhL0/Y6maF0XKhiVkY0LuJI4HnU6LxrJS",
+	"+AJaXiOpkLqXT4FBy5cyvlBUA5W9by4vBY9KGC+cVjjUEEVFGeGhFYUGhG8IxALbGMTCKPGzEMat9N9e",
+	"MCNKp4hCjquXv9yi9S8VO+mxRigFYkiiJX94XQQffjclrHbaaUmoEsaUXvzha1rtuFHbhDDGwQ/Bmv4O",
+	"n3SbJXndGzZxpfsKyw0hujuKt7m9XEENGmaIZ07DO2BR1GuRl7/SIF6dUMpCMfuqpNZEjqF2lS6Iqw45",
+	"dfVCBapculw44RkURA9Du1CAOJPAmCdUzNwZvKxY98OTrSAbBqTeI08ze+0hbe4AoKOBCm7rEr5cKAHI",
+	"uBSLbg/0lSjTxHMw8QIx0y0E67C2bklkwrPvhlY9evVGRnVaEgGUjrv9j8+mrqod2rQpN0vNnfjSlfhk",
+	"Q6G7ikuCIFeavEraIG6uKLy4wD3iNgORSt4j+AslBWhDlJIsdZtu4C5LcdOEZ2t13+/tC+U2d+l5xHfc",
+	"3MA7DpGNUNUe71yvyNdCy17tqz8mI/uWBXTLdtY+zOrRmj12EvLIycdb99A2tXATkRNIcSxnFRkAz0s9",
+	"ddqcL9CIizAQlQhVkbRW2Gc6c6JT5CyYjSmdPgNu05oRAIN0oXzlAXgGlmSmAB5tx6YV70b19ZUoW9b8",
+	"gRWhjUqQR4JV57HSWIGy+wet8P1S2EquzS2UqWhaDvuI+VVv1Gr2Jr7Nm3dD7/f0rpiorBpcA9+e1RQY",
+	"f4nSga7SQ1HXPBne6/WHQMbv4lyriqaj38rb+d8fMt4r/pu9c4dyq9ByXkw0n8pWZyr9fJtxA3xDW2Er",
+	"XhQkjg4zzjo6Goai0OAC0o373d0usjkQ3UMJWcFLdxh++OgWPTlf4Jd5WXT6nWPYDPSc9YoGmki5XIfQ",
+	"R5VXbalZft0YVg6taS4tCLKEl1AURBpdwPBHN/ulsn73W4HegIjy3EycksnrFXmih5FXeP1ZTaWiE5Co",
+	"Pr2VCZ5NujGW2Od4rD+NkmBgdHLhBHS5rN3qowUN6HGszOB6xOd24hSKzLvDokfENXBaHhJzL5KtSVx5",
+	"c2W69UIrbZMjlbG8wDmh0cGZju73Et5tx/8/AAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
