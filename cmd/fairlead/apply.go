@@ -13,6 +13,8 @@ type applyCommand struct {
 	Connection connection `embed:""`
 	Writing    writing    `embed:""`
 
+	Pruning pruning `embed:""`
+
 	Force  bool   `help:"Write over what others changed since the files were read with get: pass over their revisions."`
 	DryRun bool   `help:"Tell what would be done, as \"fairlead diff\" does, and write nothing."`
 	Plan   string `placeholder:"TOKEN" help:"Apply what \"fairlead diff\" showed with the same files, or nothing."`
@@ -36,6 +38,9 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	m := members{c.Writing.Message, c.Writing.ExpectedRevision, c.Plan, c.Force}
+	if err := c.Pruning.into(ctx, s, b, &m); err != nil {
+		return err
+	}
 	if c.DryRun {
 		return c.tell(ctx, s, b, m)
 	}
@@ -85,16 +90,11 @@ func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
 			return err
 		}
 	}
-	type deletion struct {
-		Name    string `json:"name"`
-		Type    string `json:"type"`
-		Variant string `json:"variant,omitempty"`
-	}
 	body, err := json.Marshal(struct {
 		Delete   []deletion `json:"delete"`
 		Message  string     `json:"message,omitempty"`
 		Expected *int64     `json:"expected_revision,omitempty"`
-	}{[]deletion{{c.Name, c.Type, c.Variant}}, c.Writing.Message, c.Writing.ExpectedRevision})
+	}{[]deletion{{Name: c.Name, Type: c.Type, Variant: c.Variant}}, c.Writing.Message, c.Writing.ExpectedRevision})
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (s *session) printItems(items []json.RawMessage) error {
 
 func (s *session) printYAML(items []json.RawMessage) error {
 	for i, item := range items {
-		text, err := documentYAML(item)
+		text, err := documentYAML(item, documentFields)
 		if err != nil {
 			return err
 		}

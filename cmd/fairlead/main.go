@@ -31,10 +31,15 @@ type commands struct {
 	Apply     applyCommand     `cmd:"" help:"Write resources from files as one revision."`
 	Diff      diffCommand      `cmd:"" help:"Tell what an apply would change."`
 	Get       getCommand       `cmd:"" help:"Print resources as YAML, in the form that apply takes."`
+	Promote   promoteCommand   `cmd:"" help:"Apply one fleet's content on another."`
+	Secret    secretCommand    `cmd:"" help:"Write a secret from files: a certificate with its key, authorities, or any text."`
+	Validate  validateCommand  `cmd:"" help:"Check files as the API would, without a server."`
+	Import    importCommand    `cmd:"" help:"Read an Envoy's own configuration and write it as files that apply takes."`
+	Export    exportCommand    `cmd:"" help:"Write a fleet as files that apply takes back."`
 	Delete    deleteCommand    `cmd:"" help:"Delete one resource."`
 	Receipt   receiptCommand   `cmd:"" help:"Tell which nodes run a revision."`
 	Nodes     nodesCommand     `cmd:"" help:"List the nodes and what they run."`
-	Events    eventsCommand    `cmd:"" help:"List what nodes refused, what was done about it, and how it ended."`
+	Events    eventsCommand    `cmd:"" help:"List what nodes refused, what was done about it, and how it ended, or follow it."`
 	Findings  findingsCommand  `cmd:"" help:"Tell what is wrong in the fleet as a whole."`
 	Retry     retryCommand     `cmd:"" help:"Offer a node again what it refuses."`
 	Fleet     fleetCommand     `cmd:"" help:"Show the fleet's settings, or change them."`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"fairlead/internal/client"
 )
@@ -65,7 +64,7 @@ func refName(r client.ResourceRef) string { return string(r.Type) + "/" + r.Name
 func (c *receiptCommand) list(ctx context.Context, s *session, revision int64) error {
 	state := client.GetReceiptParamsState(c.State)
 	items, err := pages(0, func(limit int, cursor *string) (page, error) {
-		resp, err := s.api.GetReceipt(ctx, s.tenant, s.fleet, strconv.FormatInt(revision, 10), &client.GetReceiptParams{State: &state, Limit: &limit, Cursor: cursor})
+		resp, err := s.api.GetReceipt(ctx, s.tenant, s.fleet, revision, &client.GetReceiptParams{State: &state, Limit: &limit, Cursor: cursor})
 		r, _, err := answer[struct {
 			Nodes []json.RawMessage `json:"nodes"`
 			Next  string            `json:"next_cursor"`

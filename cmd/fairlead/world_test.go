@@ -16,15 +16,19 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"fairlead/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
 	for _, kv := range os.Environ() { // the tests set what they need
-		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "FAIRLEAD_") {
+		switch name, _, _ := strings.Cut(kv, "="); {
+		case name == "FAIRLEAD_CACHE_DIR", name == "FAIRLEAD_TEST_DATABASE_URL": // the tests' own
+		case strings.HasPrefix(name, "FAIRLEAD_"):
 			os.Unsetenv(name)
 		}
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(storetest.Main(m))
 }
 
 const testToken = "fla_a-token-that-must-not-be-seen"

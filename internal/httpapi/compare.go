@@ -13,53 +13,21 @@ import (
 
 // ListRevisionChanges implements listRevisionChanges.
 func (a *API) ListRevisionChanges(ctx context.Context, r oapi.ListRevisionChangesRequestObject) (oapi.ListRevisionChangesResponseObject, error) {
-	to, err := revisionNumber(ctx, r.Revision)
-	if err != nil {
-		return nil, err
-	}
 	p := r.Params
-	list := "changes of " + r.Revision
-	from, err := parseCursor(list, p.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	if from.Revision > 0 {
-		to = fleet.Revision(from.Revision)
-	}
-	if to == 0 {
+	if r.Revision == 0 {
 		return nil, noSuchRevision(fleet.ErrNotFound, 0)
 	}
-	out, err := a.compareRevisions(ctx, to-1, to, list, from, differenceFilter(p.Type, p.Name, p.Limit))
+	out, err := a.compareRevisions(ctx, "changes", r.Revision-1, r.Revision, p.Cursor, differenceFilter(p.Type, p.Name, p.Limit))
 	return oapi.ListRevisionChanges200JSONResponse(out), err
 }
 
 // CompareRevisions implements compareRevisions.
 func (a *API) CompareRevisions(ctx context.Context, r oapi.CompareRevisionsRequestObject) (oapi.CompareRevisionsResponseObject, error) {
-	p := r.Params
-	from, err := revisionNumber(ctx, p.From)
-	if err != nil {
-		return nil, err
-	}
-	name := latest
+	p, to := r.Params, int64(callOf(ctx).fleet.Revision)
 	if p.To != nil {
-		name = *p.To
+		to = *p.To
 	}
-	to, err := revisionNumber(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	list := "comparison of " + p.From + " and " + name
-	at, err := parseCursor(list, p.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	if at.Revision > 0 && name == latest { // the next page is of what was the latest then
-		to = fleet.Revision(at.Revision)
-	}
-	if at.Revision > 0 && p.From == latest {
-		from = fleet.Revision(at.Revision)
-	}
-	out, err := a.compareRevisions(ctx, from, to, list, at, differenceFilter(p.Type, p.Name, p.Limit))
+	out, err := a.compareRevisions(ctx, "comparison", p.From, to, p.Cursor, differenceFilter(p.Type, p.Name, p.Limit))
 	return oapi.CompareRevisions200JSONResponse(out), err
 }
 
@@ -72,19 +40,29 @@ func differenceFilter(t *oapi.OnlyType, name *string, limit *int) store.Differen
 	return q
 }
 
-// compareRevisions answers a page of the differences of two revisions.
-func (a *API) compareRevisions(ctx context.Context, from, to fleet.Revision, list string, at cursor, q store.DifferenceFilter) (out oapi.Comparison, err error) {
+// compareRevisions answers a page of the differences of two revisions. A page that was begun
+// with the newest revision goes on with what was the newest then: its cursor says so.
+func (a *API) compareRevisions(ctx context.Context, list string, first, second int64, at *string, q store.DifferenceFilter) (out oapi.Comparison, err error) {
 	c := callOf(ctx)
 	if err := text("name", q.Name); err != nil {
 		return out, err
 	}
-	if at.Type != "" {
-		t, known := fleet.TypeFromSlug(at.Type)
-		if !known {
+	page, err := parseCursor(list, at)
+	if err != nil {
+		return out, err
+	}
+	if page.Type != "" {
+		var from, to int64
+		if _, err := fmt.Sscanf(page.Type, "%d..%d", &from, &to); err != nil || !sameRevision(ctx, first, from) || !sameRevision(ctx, second, to) {
+			return out, badParameter("cursor", "invalid_cursor", "this cursor is of another comparison: begin again without one")
+		}
+		first, second = from, to
+		q.After = store.Cursor{Type: fleet.Type(page.Revision), Name: page.Name, Variant: page.Variant} //nolint:gosec // checked below
+		if page.Revision < 0 || page.Revision >= int64(fleet.NumTypes) {
 			return out, badParameter("cursor", "invalid_cursor", "this is not a cursor of this list; begin again without one")
 		}
-		q.After = store.Cursor{Type: t, Name: at.Name, Variant: at.Variant}
 	}
+	from, to := fleet.Revision(first), fleet.Revision(second)
 	for _, n := range []fleet.Revision{max(from, to), min(from, to)} {
 		if err := a.mustBeKept(ctx, n); err != nil {
 			return out, err
@@ -100,9 +78,15 @@ func (a *API) compareRevisions(ctx context.Context, from, to fleet.Revision, lis
 	}
 	if more {
 		last := differences[len(differences)-1].Key()
-		out.NextCursor = next(cursor{List: list, Type: last.Type.Slug(), Name: last.Name, Variant: last.Variant, Revision: int64(max(from, to))})
+		out.NextCursor = next(cursor{List: list, Type: fmt.Sprintf("%d..%d", from, to), Name: last.Name, Variant: last.Variant, Revision: int64(last.Type)})
 	}
 	return out, nil
+}
+
+// sameRevision reports whether a revision that is asked for may be the one of the page before: by
+// its number, or as the newest, or as the one before that.
+func sameRevision(ctx context.Context, asked, was int64) bool {
+	return asked == was || asked+1 >= int64(callOf(ctx).fleet.Revision) && was < asked
 }
 
 // tellDifferences says what differs, as far as one answer goes.

@@ -4,37 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
-
-const latest = "latest"
-
-// revisionNumber reads the name of a revision; latest is the newest that the fleet had when the
-// request came.
-func revisionNumber(ctx context.Context, name string) (fleet.Revision, error) {
-	if name == latest {
-		return callOf(ctx).fleet.Revision, nil
-	}
-	n, err := strconv.ParseInt(name, 10, 64)
-	if err != nil {
-		return 0, badParameter("revision", "pattern", "a revision is its number, or latest")
-	}
-	return fleet.Revision(n), nil
-}
-
-// keptRevision reads the name of a revision whose content can be had; 0 is the empty fleet.
-func (a *API) keptRevision(ctx context.Context, name string) (fleet.Revision, error) {
-	n, err := revisionNumber(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	return n, a.mustBeKept(ctx, n)
-}
 
 func (a *API) mustBeKept(ctx context.Context, n fleet.Revision) error {
 	c := callOf(ctx)
@@ -49,23 +24,23 @@ func (a *API) mustBeKept(ctx context.Context, n fleet.Revision) error {
 func notKept(kept store.Kept, n fleet.Revision) error {
 	switch {
 	case n > kept.Newest:
-		return refuse(http.StatusNotFound, "not_found", fmt.Sprintf("the fleet has no revision %d yet: its newest is %d", n, kept.Newest))
+		return errMissing(oapi.MissingRevision, fmt.Sprintf("the fleet has no revision %d yet: its newest is %d", n, kept.Newest))
 	case n < kept.Oldest:
 		return refuse(http.StatusGone, "forgotten", fmt.Sprintf("revision %d is forgotten: the oldest of which the content can be had is %d", n, kept.Oldest))
 	}
 	return nil
 }
 
-// asOf is the revision that a read is about, by its name or by a time; nil: it is about now.
-func (a *API) asOf(ctx context.Context, name *string, at *time.Time) (*fleet.Revision, error) {
+// asOf is the revision that a read is about, by its number or by a time; nil: it is about now.
+func (a *API) asOf(ctx context.Context, revision *int64, at *time.Time) (*fleet.Revision, error) {
 	switch {
-	case name == nil && at == nil:
+	case revision == nil && at == nil:
 		return nil, nil //nolint:nilnil // said above
-	case name != nil && at != nil:
+	case revision != nil && at != nil:
 		return nil, badParameter("at", "not_allowed", "give revision or at, not both")
-	case name != nil:
-		n, err := a.keptRevision(ctx, *name)
-		return &n, err
+	case revision != nil:
+		n := fleet.Revision(*revision)
+		return &n, a.mustBeKept(ctx, n)
 	}
 	c := callOf(ctx)
 	kept, err := a.store.Kept(ctx, c.tenant.ID, c.fleet.ID, *at)
@@ -80,13 +55,15 @@ func (a *API) asOf(ctx context.Context, name *string, at *time.Time) (*fleet.Rev
 }
 
 // pastResources lists what the fleet had at a revision.
-func (a *API) pastResources(ctx context.Context, t *fleet.Type, at fleet.Revision, limit *int, from *string) (out oapi.ResourceList, err error) {
+func (a *API) pastResources(ctx context.Context, filter store.Filter, at fleet.Revision, from *string) (out oapi.ResourceList, err error) {
 	c := callOf(ctx)
-	list := fmt.Sprintf("resources@%d", at)
-	if t != nil {
-		list += "/" + t.Slug()
+	if filter.Prefix != "" || len(filter.Labels) > 0 {
+		return out, badParameter("prefix", "not_allowed", "a list of what was takes neither prefix nor label")
 	}
-	filter := store.Filter{Type: t, Limit: pageLimit(limit)}
+	list := fmt.Sprintf("resources@%d", at)
+	if filter.Type != nil {
+		list += "/" + filter.Type.Slug()
+	}
 	if filter.After, err = resourceCursor(list, from); err != nil {
 		return out, err
 	}
@@ -94,12 +71,14 @@ func (a *API) pastResources(ctx context.Context, t *fleet.Type, at fleet.Revisio
 	if err != nil {
 		return out, err
 	}
-	if err := a.bodiesOf(ctx, rows); err != nil {
-		return out, err
+	if !filter.NoBodies {
+		if err := a.bodiesOf(ctx, rows); err != nil {
+			return out, err
+		}
 	}
 	out.Items = make([]oapi.Resource, 0, len(rows))
 	for _, row := range rows {
-		item, err := resourceOf(row.Resource)
+		item, err := entryOf(row.Resource, filter.NoBodies)
 		if err != nil {
 			return out, err
 		}
@@ -146,7 +125,7 @@ func (a *API) ListResourceHistory(ctx context.Context, r oapi.ListResourceHistor
 		return nil, err
 	}
 	if len(changes) == 0 && from.Revision == 0 {
-		return nil, missing(fleet.ErrNotFound, "the fleet has no "+resourceWords(key.Type, key.Name, key.Variant)+", and had none as far back as its history goes")
+		return nil, missing(fleet.ErrNotFound, oapi.MissingResource, "the fleet has no "+resourceWords(key.Type, key.Name, key.Variant)+", and had none as far back as its history goes")
 	}
 	out := oapi.ListResourceHistory200JSONResponse{Items: each(changes, changeOf)}
 	if more {

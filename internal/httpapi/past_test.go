@@ -83,7 +83,7 @@ func TestListOfRevisions(t *testing.T) {
 
 func fleetRevision(n int64) string { return string(rune('0' + n)) }
 
-func TestLatestIsARevision(t *testing.T) {
+func TestLatestOfTheHistory(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for _, path := range []string{w.at("revisions", "latest"), w.at("revisions", "latest", "receipt"), w.at("revisions", "latest", "changes")} {

@@ -20,17 +20,14 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	rev, err := revisionNumber(ctx, r.Revision)
-	if err != nil {
-		return nil, err
-	}
-	q, err := receiptFilter(r.Params, int64(rev))
+	rev := fleet.Revision(r.Revision)
+	q, err := receiptFilter(r.Params, r.Revision)
 	if err != nil {
 		return nil, err
 	}
 	receipt, more, err := a.store.ReceiptPage(ctx, c.tenant.ID, c.fleet.ID, rev, q)
 	if err != nil {
-		return nil, noSuchRevision(err, int64(rev))
+		return nil, noSuchRevision(err, r.Revision)
 	}
 	if wait > 0 && !settled(receipt) {
 		done, err := a.beginToWait(ctx)
@@ -52,7 +49,7 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 	}
 	out := receiptOf(receipt)
 	if more {
-		out.NextCursor = next(cursor{List: "receipt", Type: q.State, Name: receipt.Nodes[len(receipt.Nodes)-1].ID, Revision: int64(rev)})
+		out.NextCursor = next(cursor{List: "receipt", Type: q.State, Name: receipt.Nodes[len(receipt.Nodes)-1].ID, Revision: r.Revision})
 	}
 	return oapi.GetReceipt200JSONResponse(out), nil
 }
@@ -92,7 +89,7 @@ func receiptOf(r fleet.Receipt) oapi.Receipt {
 		Revision: int64(r.Revision), State: oapi.ReceiptState(r.State), CommittedAt: r.CommittedAt,
 		Counts: oapi.ReceiptCounts{
 			Acked: r.Counts.Acked, Nacked: r.Counts.Nacked, Pending: r.Counts.Pending,
-			Offline: r.Counts.Offline, Withheld: r.Counts.Withheld, Unaffected: r.Counts.Unaffected,
+			Offline: r.Counts.Offline, Withheld: r.Counts.Withheld, Unaffected: r.Counts.Unaffected, Late: r.Counts.Late,
 		},
 		Nodes:      each(r.Nodes, receiptNodeOf),
 		FirstAckMs: after(r.CommittedAt, r.FirstAck), LastAckMs: after(r.CommittedAt, r.LastAck),

@@ -63,13 +63,9 @@ func (a *API) ListRevisions(ctx context.Context, r oapi.ListRevisionsRequestObje
 // GetRevision implements getRevision.
 func (a *API) GetRevision(ctx context.Context, r oapi.GetRevisionRequestObject) (oapi.GetRevisionResponseObject, error) {
 	c := callOf(ctx)
-	n, err := revisionNumber(ctx, r.Revision)
+	info, err := a.store.Revision(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(r.Revision))
 	if err != nil {
-		return nil, err
-	}
-	info, err := a.store.Revision(ctx, c.tenant.ID, c.fleet.ID, n)
-	if err != nil {
-		return nil, noSuchRevision(err, int64(n))
+		return nil, noSuchRevision(err, r.Revision)
 	}
 	return oapi.GetRevision200JSONResponse(revisionOf(info)), nil
 }

@@ -113,7 +113,7 @@ func (e *estate) try(ctx context.Context, rs ...world.Resource) (w *client.Write
 func (e *estate) receiptNow(revision int64) (*client.Receipt, time.Duration) {
 	e.T.Helper()
 	began := time.Now()
-	r, err := e.api.GetReceiptWithResponse(e.T.Context(), e.tenant, e.fleet, strconv.FormatInt(revision, 10), nil)
+	r, err := e.api.GetReceiptWithResponse(e.T.Context(), e.tenant, e.fleet, revision, nil)
 	took := time.Since(began)
 	world.Must(e.T, err)
 	if r.StatusCode() == http.StatusServiceUnavailable {

@@ -2,7 +2,6 @@ package world
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"fairlead/internal/client"
 )
@@ -11,7 +10,7 @@ import (
 func (w *World) Receipt(revision int64) *client.Receipt {
 	w.T.Helper()
 	wait := Soon.String()
-	r, err := w.REST.GetReceiptWithResponse(w.T.Context(), w.Tenant, w.Fleet, strconv.FormatInt(revision, 10), &client.GetReceiptParams{Wait: &wait})
+	r, err := w.REST.GetReceiptWithResponse(w.T.Context(), w.Tenant, w.Fleet, revision, &client.GetReceiptParams{Wait: &wait})
 	w.Made(r, err)
 	return r.JSON200
 }

@@ -62,6 +62,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -254,6 +275,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -362,11 +419,39 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
+// Defines values for ReceiptNodeState.
+const (
+	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
+	ReceiptNodeStateLate    ReceiptNodeState = "late"
+	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
+	ReceiptNodeStateOffline ReceiptNodeState = "offline"
+	ReceiptNodeStatePending ReceiptNodeState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
+func (e ReceiptNodeState) Valid() bool {
+	switch e {
+	case ReceiptNodeStateAcked:
+		return true
+	case ReceiptNodeStateLate:
+		return true
+	case ReceiptNodeStateNacked:
+		return true
+	case ReceiptNodeStateOffline:
+		return true
+	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReceiptState.
 const (
 	ReceiptStateDelivered ReceiptState = "delivered"
 	ReceiptStatePending   ReceiptState = "pending"
 	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the ReceiptState enum.
@@ -378,29 +463,7 @@ func (e ReceiptState) Valid() bool {
 		return true
 	case ReceiptStateRejected:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ReceiptNodeState.
-const (
-	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
-	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
-	ReceiptNodeStateOffline ReceiptNodeState = "offline"
-	ReceiptNodeStatePending ReceiptNodeState = "pending"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
-func (e ReceiptNodeState) Valid() bool {
-	switch e {
-	case ReceiptNodeStateAcked:
-		return true
-	case ReceiptNodeStateNacked:
-		return true
-	case ReceiptNodeStateOffline:
-		return true
-	case ReceiptNodeStatePending:
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -575,6 +638,7 @@ func (e WithheldReason) Valid() bool {
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateLate    GetReceiptParamsState = "late"
 	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
 	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
 	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
@@ -584,6 +648,8 @@ const (
 func (e GetReceiptParamsState) Valid() bool {
 	switch e {
 	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateLate:
 		return true
 	case GetReceiptParamsStateNacked:
 		return true
@@ -605,9 +671,24 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
@@ -666,6 +747,9 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
+
 // Difference defines model for Difference.
 type Difference struct {
 	// Action What would become of a resource.
@@ -709,10 +793,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -720,7 +814,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -741,6 +841,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -825,8 +928,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -853,6 +961,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -864,10 +975,26 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
+}
+
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -905,6 +1032,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -926,6 +1056,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -1039,6 +1172,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1118,6 +1254,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1336,8 +1479,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1380,16 +1526,17 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
-type ReceiptState string
-
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
-	Acked   int `json:"acked"`
+	Acked int `json:"acked"`
+
+	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
+	Late    int `json:"late"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
@@ -1442,6 +1589,10 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+// connected that could be waited for; a node that comes later makes it `delivered`.
+type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
@@ -1501,11 +1652,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1575,10 +1731,47 @@ type ResourceHistory struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
-type ResourceInput = json.RawMessage
+// In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
+// found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag *string `json:"etag,omitempty"`
+
+	// Keep In the place of the body: the resource as it is stored.
+	Keep     *bool              `json:"keep,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1586,6 +1779,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1676,8 +1882,10 @@ type RevisionList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
-// RevisionName Example: latest
-type RevisionName = string
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1849,6 +2057,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1933,19 +2151,27 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
 	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
-// AsOfRevision Example: latest
-type AsOfRevision = RevisionName
+// AsOfRevision The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type AsOfRevision = RevisionNumber
 
 // AsOfTime defines model for AsOfTime.
 type AsOfTime = time.Time
 
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1962,8 +2188,14 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
@@ -1979,8 +2211,13 @@ type OnlyName = string
 // Example: clusters
 type OnlyType = ResourceType
 
-// RevisionParam Example: latest
-type RevisionParam = RevisionName
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
+
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
 
 // SinceParam defines model for SinceParam.
 type SinceParam = time.Time
@@ -2029,8 +2266,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2049,6 +2304,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2065,10 +2323,10 @@ type ApplyParams struct {
 // CompareRevisionsParams defines parameters for CompareRevisions.
 type CompareRevisionsParams struct {
 	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
-	From RevisionName `form:"from" json:"from"`
+	From RevisionNumber `form:"from" json:"from"`
 
 	// To The revision to compare it with; left out, the newest.
-	To *RevisionName `form:"to,omitempty" json:"to,omitempty"`
+	To *RevisionNumber `form:"to,omitempty" json:"to,omitempty"`
 
 	// Type Only resources of this type.
 	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
@@ -2083,10 +2341,10 @@ type CompareRevisionsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
-// ListEventsParams defines parameters for ListEvents.
-type ListEventsParams struct {
-	// Node Only of this node.
-	Node *string `form:"node,omitempty" json:"node,omitempty"`
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -2095,10 +2353,47 @@ type ListEventsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Node Only of this node.
+	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -2112,6 +2407,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -2143,6 +2444,15 @@ type ListResourcesParams struct {
 	// At As it was at this time.
 	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
 
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2158,6 +2468,15 @@ type ListResourcesOfTypeParams struct {
 	// At As it was at this time.
 	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
 
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2167,11 +2486,17 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
@@ -2191,6 +2516,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2199,6 +2527,9 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListResourceHistoryParams defines parameters for ListResourceHistory.
@@ -2285,6 +2616,24 @@ type RollbackParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // GetUsageParams defines parameters for GetUsage.
 type GetUsageParams struct {
 	// Limit How many items to answer at most.
@@ -2327,11 +2676,259 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
 
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["keep"]; found {
+		err = json.Unmarshal(raw, &a.Keep)
+		if err != nil {
+			return fmt.Errorf("error reading 'keep': %w", err)
+		}
+		delete(object, "keep")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Keep != nil {
+		object["keep"], err = json.Marshal(a.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'keep': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
-	ListOperatorTokens(w http.ResponseWriter, r *http.Request)
+	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
 	// CreateOperatorToken Create an operator token
 	// (POST /v1/operator/tokens)
 	CreateOperatorToken(w http.ResponseWriter, r *http.Request)
@@ -2376,14 +2973,14 @@ type ServerInterface interface {
 	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
 	// CreateCredential Create a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -2448,7 +3045,7 @@ type ServerInterface interface {
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
-	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
 	// CreateToken Create an API token
 	// (POST /v1/tenants/{tenant}/tokens)
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -2472,7 +3069,7 @@ type Unimplemented struct{}
 
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
-func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2562,7 +3159,7 @@ func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, 
 
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2578,7 +3175,7 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2706,7 +3303,7 @@ func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tena
 
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
-func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2752,8 +3349,66 @@ type MiddlewareFunc func(http.Handler) http.Handler
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOperatorTokens(w, r)
+		siw.Handler.ListOperatorTokens(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2811,6 +3466,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2987,6 +3655,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -3244,7 +3925,7 @@ func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *ht
 
 	// ------------- Required query parameter "from" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
 	if err != nil {
 		var requiredError *runtime.RequiredParameterError
 		if errors.As(err, &requiredError) {
@@ -3257,7 +3938,7 @@ func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *ht
 
 	// ------------- Optional query parameter "to" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
 	if err != nil {
 		var requiredError *runtime.RequiredParameterError
 		if errors.As(err, &requiredError) {
@@ -3355,8 +4036,50 @@ func (siw *ServerInterfaceWrapper) ListCredentials(w http.ResponseWriter, r *htt
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCredentialsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListCredentials(w, r, tenant, fleet)
+		siw.Handler.ListCredentials(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3485,6 +4208,58 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "grouped" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "grouped", r.URL.Query(), &params.Grouped, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "grouped"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "grouped", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3509,6 +4284,27 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
 		}
 		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -3558,6 +4354,45 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "severity"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "severity", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", r.URL.Query(), &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "code"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "code", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
 		}
 		return
 	}
@@ -3635,6 +4470,32 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "selector"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "selector", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
 		}
 		return
 	}
@@ -3927,7 +4788,7 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 
 	// ------------- Optional query parameter "revision" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
 	if err != nil {
 		var requiredError *runtime.RequiredParameterError
 		if errors.As(err, &requiredError) {
@@ -3947,6 +4808,45 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
 		}
 		return
 	}
@@ -4026,7 +4926,7 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// ------------- Optional query parameter "revision" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
 	if err != nil {
 		var requiredError *runtime.RequiredParameterError
 		if errors.As(err, &requiredError) {
@@ -4046,6 +4946,45 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
 		}
 		return
 	}
@@ -4132,6 +5071,19 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4163,6 +5115,25 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 		}
 
 		params.IfMatch = &IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -4224,7 +5195,7 @@ func (siw *ServerInterfaceWrapper) GetResource(w http.ResponseWriter, r *http.Re
 
 	// ------------- Optional query parameter "revision" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
 	if err != nil {
 		var requiredError *runtime.RequiredParameterError
 		if errors.As(err, &requiredError) {
@@ -4338,6 +5309,19 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PutResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4388,6 +5372,25 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 		}
 
 		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -4692,7 +5695,7 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4736,7 +5739,7 @@ func (siw *ServerInterfaceWrapper) ListRevisionChanges(w http.ResponseWriter, r 
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4835,7 +5838,7 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -5068,8 +6071,76 @@ func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTokens(w, r, tenant)
+		siw.Handler.ListTokens(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5533,6 +6604,7 @@ type UnprocessableApplicationProblemPlusJSONResponse Problem
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
 
 type ListOperatorTokensRequestObject struct {
+	Params ListOperatorTokensParams
 }
 
 type ListOperatorTokensResponseObject interface {
@@ -5549,6 +6621,22 @@ func (response ListOperatorTokens200JSONResponse) VisitListOperatorTokensRespons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorTokens400ApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5754,6 +6842,22 @@ func (response ListTenants200JSONResponse) VisitListTenantsResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenants400ApplicationProblemPlusJSONResponse) VisitListTenantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6073,6 +7177,22 @@ func (response ListFleets200JSONResponse) VisitListFleetsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFleets400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFleets400ApplicationProblemPlusJSONResponse) VisitListFleetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6710,6 +7830,7 @@ func (response CompareRevisionsdefaultApplicationProblemPlusJSONResponse) VisitC
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params ListCredentialsParams
 }
 
 type ListCredentialsResponseObject interface {
@@ -6726,6 +7847,22 @@ func (response ListCredentials200JSONResponse) VisitListCredentialsResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCredentials400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListCredentials400ApplicationProblemPlusJSONResponse) VisitListCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6957,6 +8094,49 @@ func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.Respons
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type ListEvents200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ListEvents200TexteventStreamResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
 }
 
 type ListEvents400ApplicationProblemPlusJSONResponse struct {
@@ -7825,6 +9005,22 @@ func (response DeleteResource200JSONResponse) VisitDeleteResourceResponse(w http
 	return err
 }
 
+type DeleteResource400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource400ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource403ApplicationProblemPlusJSONResponse struct {
 	ForbiddenApplicationProblemPlusJSONResponse
 }
@@ -7857,6 +9053,22 @@ func (response DeleteResource404ApplicationProblemPlusJSONResponse) VisitDeleteR
 	return err
 }
 
+type DeleteResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource409ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource412ApplicationProblemPlusJSONResponse struct {
 	PreconditionFailedApplicationProblemPlusJSONResponse
 }
@@ -7872,6 +9084,22 @@ func (response DeleteResource412ApplicationProblemPlusJSONResponse) VisitDeleteR
 		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
 	}
 	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteResource422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource422ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8043,6 +9271,30 @@ func (response PutResource200JSONResponse) VisitPutResourceResponse(w http.Respo
 	return err
 }
 
+type PutResource201ResponseHeaders struct {
+	ETag *string
+}
+
+type PutResource201JSONResponse struct {
+	Body    WriteResult
+	Headers PutResource201ResponseHeaders
+}
+
+func (response PutResource201JSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutResource400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -8087,6 +9339,22 @@ func (response PutResource404ApplicationProblemPlusJSONResponse) VisitPutResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutResource409ApplicationProblemPlusJSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8975,6 +10243,7 @@ func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdat
 
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params ListTokensParams
 }
 
 type ListTokensResponseObject interface {
@@ -8991,6 +10260,22 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTokens400ApplicationProblemPlusJSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -9436,7 +10721,7 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -9559,8 +10844,10 @@ type strictHandler struct {
 }
 
 // ListOperatorTokens operation middleware
-func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	var request ListOperatorTokensRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
@@ -9993,11 +11280,12 @@ func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request
 }
 
 // ListCredentials operation middleware
-func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCredentials(ctx, request.(ListCredentialsRequestObject))
@@ -10716,10 +12004,11 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListTokens operation middleware
-func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
@@ -10884,305 +12173,346 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L1rcxs5sjb4VxDcs9G2T4mi5Eu3qdh4X7WnfcY7brvXdo93w/JhgVUgiVER4BRA0Rwf//cNZCZQKLKK",
-	"F4my7J7uD22RrAuuibw8+eTnTqanM62EsqbT/9yZCJ6LEv785R0fu39zYbJSzqzUqtPvvOJTYZidSMOM",
-	"5VYwPWJ2IlgpjJ6XmThjSlyJEr4zfCoYH3OpGB9ZUTLOsglXY9HtJB3xiU9nhej0OxedH49O+OnwYfYo",
-	"v+h0ko7JJmLK3bvtcuauMLaUatz58uVL0pnxkk+FpUaem9ejN+JKGmjdamPPDZOWLbhh3GKbS7o2Ybpk",
-	"acGtMDbtstcKOpL6n1PGVc5SblPXVOme9c+5KJedpKP41DXJX1lr7n+UYtTpd/6P42pQj/FXc+xb6Qaw",
-	"4zrimv5Ouodtb7aVU9HWEm5rbRjpcsptp9/JuRVH7sZOsjaOSedZKXKhrOTFi/w3N6TrzXg3EUzmzE6g",
-	"FYIV0lhmJnph6vPXO3n68MnosTj6KTsZHv2Yn/Kjp6Ne7+gRfzx8kv2Y/ySejnzbZ9xOqqbLvJN0SvHP",
-	"uSxF3unbci7irkyleinU2E46/ZPGPsxLo8sNrU+V+GQHGVyW+pU642PBhmKky9YhxTtqwzrln3xbHvWe",
-	"PmlqzvNCCLuhNSP3+w+GuZfUR1DkY9E8QnDP5kGqGnb6+EmyddBe5GI601aobPk3sWxuacaLQpQ/GKYX",
-	"CprLRrr0G+ifc2Fswi7FzMLXp4/YRM/LlUXxaHiS9fhjcZSLWaGXRyc/nZz6LqKQqToZNenItam1e49X",
-	"uzfj1orSPfO/P1xcfDo9Obq4+PSj+Pif/9G46F+MfuU2m6x3+n0pnShTxZLJujxjIOhkUbDFxO9GJxlh",
-	"WMwZSx+k4T5p3dV2Ikrhdi4vii2Crnk0RkfYypZhODn9qblvr7QSLf17rRhnpeB5Ap2DDoR9jbPNJtw4",
-	"Qcg4W8BopA/SBCY4GpYSxkNpRXKf24bV/GBDz1wbt3Svd/qoqX8v5VS27a6/6gWbcrVk0oqpYVYzrszC",
-	"HTiWTbWxbfu8cM+sNSQXIz4vrGtGL3HNktP5tNN/DJ+kwk/VvpLKirEooYFOsG/Y/X5BkQBImGtvNuEl",
-	"z9xhljA3qDNRZkLZI6EynYucGTGeCmXr4zvk2aVQebPAgH92lBePT063y4tXOt/ULaVz1yWZ79GBUs+t",
-	"KI9OWnqg88P24LUqlnDqNmyLYhkmxuCSlpWAbloyNL43a807+HbH1rhHtLUGHr+7BoKPhre7pniVZOOq",
-	"xUvcqp1Ph6KsK061af2xeT4jTal9TvfSnN5KlbWtSRhEENVOf8rdmoyVKNd61/iybUSNe/Z1FKp3QnG1",
-	"6fi3cMEPhpliPq6PHM+mLec/3nRQBcBN/25yqrbyVtqFC++6E7qyEH9XVha7Tygqb9s147l77HXm8u+8",
-	"lJsn8wqvIGF+xgoxskzPLSlKgtFB4i9sayL9vNdZ/8WNu5lpZQTYQD/z/A1qZe5TppUVCv7ks1khM+6a",
-	"fTwr9bAQ0//8h0FDKSw+d0eOZ9kVL2Q+IA2vk3RyYbks3GzDuoCvWa6F0wAsm/ArAV11g+q1CWmYnokS",
-	"3sksvxTGLfSy1M5c+xDeZbUeFLwErTe8BQUMm86NZUPhz272uNfrRGZfOLa/fMT1J4wdyHx3O8SZrXPj",
-	"1Phe0rHSwg78mefsTeg4jTgf6rntDwuuLjtfdl3cv+FA4zw1bS8cxowrN4hDAWoZ42Zl8Lrujc+0GhUy",
-	"22deb9zIF7ESW7jGLUHmc6Xdl6EDxnKVGyYVk9awBV9Ci5/rcijzXKiv2WSQrvpSuFOq1IWo1igvCr3A",
-	"kb2Xjnzb0vvQI3eB1aTtGj0NvgxqN7uXjue8zEWe3u8zzuADK+eFQOUfpNKFmrpVzjiblfrTkpVzxdwi",
-	"T5jV82wCgzPl2UQqOHvsvFTupe51Q50vmSiM6LLXIxbelbAUN0zqVHLQqoSy5dLpVmxW8EycwVPdW5g0",
-	"FwrvHKDPArbqvIjVzBwuN8J1KhPM8KVruswmMFiueUsaBGm77L3byGD06FLk1RKYK/Td5AncMBTwxAuF",
-	"/p3hkokrUS5x/EEYwCNN90LRuhhra/daF+siahSeEokNr1+wH12zwyV9GApd5G6x6hH1OJ7ejCvXjQnP",
-	"3Y0nYJ/eSKCcRALlv7QSty1JqN9ObBQ5+Ny4gh5OpJu9pfvFmelndCK5AaOlG40NTFY1FrCNX2n7XM9V",
-	"fqPZUtoORvCU+lHijUhm5jAjUo2Z+/amw997VA3/K23Zc3r3Lc0BCkoQIq71lUiJHCgwmL+VItMql+6+",
-	"51wWIv/awtHrdNBG611RiW//wnsCZlFLcaGAaOJ4PUuVWDi1n1lRFE6GOOGprcAHoPeD28TtNl45UNKC",
-	"GztA4ZG688KLtwvlnkBSxd3uLnTyImlyQzd1ny47hmug734gvuIAn6slw6MR+gVT/k7rl6DefOWJhiPF",
-	"zcJQXwn2iP0qf4b2/K74FZcFHxZfvUk5t3zIjahrPNlE5EzpBbuXzqu2uXPWqRlOIjjZpfRCVQEGEA0/",
-	"GCZGI5HZM1aKmYB112Wvy/gaZrW+ZIVWY1FeKJCK5LGCg1D+S7gjDDbDgksrcncDXB/Ud++rpY/BdoOJ",
-	"dsqEsx303LoWS8tymfuG44mbosBL4bR1C52DrpHrtfX9RthyeXQ+AtV21dR4C/sRPFqupd2m4Ejlg0JT",
-	"albqTBiz51xvsgdwI8dS/ISNpChyL0B4lomZhTc2afv+SVe8mNceA18EhX9cCmeZ4zHWc4bDTLvOOZX/",
-	"2K3s40wrJTI7oMG/uQlwelodGbWRY78oK+3ydk9w2K3OqkXPrFs3kdwEzXp9hGk/m/lspksr8l9FLrl3",
-	"KN2FrAFp70YJNpRUjCsG7j/YDE12YVDPnYHYBYub3gkhvcxd9AyWzpqfvu7YcXMCQzaaG15EVvgCtIyU",
-	"w6NSaqXTuVG2oNKdOt0oRT3RHT1srHXOrkQJWlWwb7osLcVUX4mcrlWoeOPbFtJO3BulTZwRJy3GPy8U",
-	"zpjToNXSP7TL0lGp/yVU/CRovTDMaPRhr3gABYwtjqO07FKImVPftHHqOihs7KVrCC9gSFy35wokJ73E",
-	"d8j7+y8UvNbZFrS44Oozlhba+PEYLm3VgPXBca8ZayXOWArjNJBqgP3Im95qrLtZKlrscJ2TuV32qpL2",
-	"5Ku7UKnSAzM3M5G51ihdbYlMz4sc9FQnfMgJIocFtGM+E6URObTAG6u+FRIM1ZF2Dxku3cFz5kR0IWxo",
-	"cBzwGYOXCa5DeS3UfNrpf+hULeskHbd8QGeFxdFJOji3naRDE9BJOm5IUeDUBsl9FdoLEhGa0vm45u1J",
-	"nH7xdxCc63FitWT/99vXrxjIUXc4fDoa6yN6gtvs3Td88asTaWMBj5rNiuULNZvb9Yeln8PC67MPuc7m",
-	"U2ck6ZJN8QEfE4bN7LMPn3G/o4VJPqwvHxN/acLEJzdIwp0ePuA+K7j6knbZ7zg4eIIYWEo0Kt0Lla7d",
-	"mJI7orJ3QuAKtdLKX5Sw1L0kxV2jL4VC4eS+xHncMj4/67whIvqLutJLCoZSB91Wn5Xa6ocwAQmIAWwT",
-	"nItoZPmAs7uQjWTh1On0Qyly7nr4MY18KHCds+2xxZdimbiGc2MWuszB/4I9SsiQ5RcqrFhnj090QaF6",
-	"t8ec7W2FqjylYskWohppPGzAKuYWxCGDXrIpLy+N650Rykgrr8ROA/dMT2e8lHS8zEon661E9+So1FuC",
-	"C9juFBtL0tqt5uCtlco+edRZj7olHQj4uaeHPzadaH+Ro5Eohcqg0f5kL0u+dJ8jsMC2B70SnyyiD+BB",
-	"eqf+AQZmn+59iR3sH3Ag4W2+35W40MN/OKFUA3asT0UGGlY+4HZXZ/jKwf95/XfxaSZLYfZ6pswbH+XO",
-	"JdMeZmTSacJuKN2Cn8MB2AfNXuawW0oxkp9wK0LwWpfu325TC0pxpS/3GomVyQDoCja4PkZJPMqbJ+gZ",
-	"XAjKWo5GNy9+iyZsxAsjklg1rw8MSEWIpZrQmBBdfeDeVZ/+lamsP+y5LtlM6FkhkuB6f9R7+gRVATeI",
-	"2yAwq2th5bCiZz588oTlfGmYW854Ej/t4TeotaHS61W52kbZuKhuZ/WARciLwgtzOHNWRgPivpuXCzZu",
-	"l+WQN27baEtvkkvR5ge5dClUixJNB9OnpZP0uekydGeZiTvlUF9Xmehu3QdR2/wLN/fypcQ4Vb2L+8nx",
-	"lW4eRo6vbvBWCRudImv9QItjq2VVcIVmjnse97b/plveyhwOLTwkd70anWstuyIP/QDTxakb1mkWANV8",
-	"8/wZe/K0d+rXfVAIuWHpWFgMTjirx1tApGsn1bEH8Qg5Remx08S6gVEifwbNbppb1+ZtvcHOzJUcSZHD",
-	"964T/9/5ry8bj4JJiFet+F4oIgQqEj49WEywTfqoqxmRleArIuMb/UpogK4re1EThloXgsMSUARPWWuc",
-	"njpFLm/uMiAZnXasNYNoat/vXPGDiQdkRZ6uv9+S/2D3qH0SQtcNMN36TiKsACFnaIc0baxfrsh30ban",
-	"tjsD3IIchZOsjrIAxGKjPdu0LPCtg4z8EJtGJvJYuBv3Uq7QE9YIwiykQJ/jQjFnBZjG5XspVcPySOvW",
-	"eORoyGvWLnlBBkOeXab9yEVSmSYjWM7ofQjmgy49RDn2goCrJNNXoozMavDNXCgnLoTKRb7ROvdPBiXZ",
-	"Ld8cAeRdluZzdGgJ4xoqrkTJCxok48EIsD3hrHc3lHo2Cw1BYxEiFM54AgwBmUEQPBNX8CBd+iYbtJjo",
-	"KSF0EvzZfjg5K/UiCAqODTBc5mfMOqNMg0hSAJINgMSaV6FyCoS5AL8CjaRTMEPf3QdsUaOzQDW6zWpA",
-	"vTMmpjO7rGlbuHmUVqJFWyYX8I4i4o0YkZLdAsxft46GpZ6PJ7ZaMyLszjOC5vuFhcFLRT4xWFNM2h0N",
-	"Rr/jW5pUe/F27Qew97ADaehbxdoh1B6Uj3eg8TyXosh/KUtdNuGzBEOoE2kKUs3wmFlRYhtX5rkTNMNC",
-	"gIBDyV3qccmnK3By8qgNwL2yWZKu/RTFH7eNzktubKV8RJij5uPXThIGgC4nHDCmw8JNbq/DwNR74jHH",
-	"a80MwY7Vd4GL7zf8ld0jxezkPpPKanTW6nxZ+X4M6CBO3QnQIveEM3bRuejAZkdrRq40rDnEslX/R7Qu",
-	"DX/z4lG5u3PdrNnhaKWb/dnadl6eV/CWUWTHoquMAC8hAtdoPLYpYC1WZUCcw++xFE0aBCuCi1Sx7DbK",
-	"pOvPfHABct8GN+U7TvWVLO2cF4OJNtYc947BcRD+OM6KubEA318bFDh9pV3uOHtv/eXBV7bHIWL1INI0",
-	"V2QPShwPTKOxsBEaAWcktbrZDXRDvbexNVEmnMeGrKFCmw/a5q0VBjtZ0aT9stll920Ip7njyy2SEV6J",
-	"I3fmDD5zTN+Z7jRneOtQGCZ4NulG+stUGiPVeFAKbxcn4buRLgfeTZa5vT8CPWaArqK88VsDmtByMJVm",
-	"SqkiQQEa5HrKpaIgrswG1TKliRlYKaJPcwXPgFf578yE53oBX80VoBEgdt2kUNH4NR/fPtTdKh38+Hk8",
-	"ZQkWpZ9RQsKkCXPGclGAQWeaZYRUI91ix0OapVOR3DVp9wB+ci+yD+kkb1cGX9dRl+EgK7S+dPr1rqrd",
-	"gpfKDfaWUaLLGgdqZQdGqQs01dFb/JwkGxWnugBct9NwBfSZLfloJDM24rIwhCVzJ0uuQYyMha1A8BTd",
-	"6VZ9ARCK0VqxhSwKiIYphCOhQeUMpDIvlmwquHJmGiyVGthmwsupyONtDfdXPaYON+8SSFP8KvGGkS7H",
-	"wqJMGezkOnsOd7xyNyDMZkMEYpMaMJD51p3j3vIiN7jgMyFndrCQKteL7acMXP0eL4bbSZia7beGK7ca",
-	"XYjgC7bXGetFMUI2kqWxUY72DpuuLoW3tvUtXP7MX90cVcHjrR5UiYYjmo21UW5cH+utTOKtvSVeA2v7",
-	"EKGaWak/SUFJ3YJR0i8lgsCnrx+xOcxu8ttm48wX8+9sJx12acMYta6vQ7gHUAjfhXvAvfgVZO+YTdEr",
-	"UzsF2mXKyJ8m23Po1xe0u2AAO2DHtxFYfq97AlRmp+tX4/ghp98/pN7s1SYltSFsnYDfZ/meIireGDCE",
-	"+LSpVPF9J6tC6UAy499IDrRMGKBn1vEyN1j9+wmMl5hHtyowWpbrhv2/Or3r/hmIKU70AlHWPmTIGbmb",
-	"IFoYgJUhh4dwVSvRhy77iyiEuwfRYxDXAXuBANw+sI+ZLXoqDBvy7BITfyHKDZlLkLAE+m+XPS/1lKUn",
-	"k5RZzdKnPUjD+jFP2XDpjfYzxtliogtBmdBgTBh33dT9b5ICYiBPybcfnC0nj/L6UfxTw8RFjsd1K92N",
-	"waOT04TF+RI190/BDcYdCUhIHp+1OJpucWUqXmW/IXCOUrg0ZoU1Bsj2UOpjpXRfcRlpatgDeHXTOsT1",
-	"vLahAqdDo/sDHUXoswNnEsCUdcmMsCYYSIAY3k0jLnwrdrhWj3bao28zjb4nfSXKsiVe/S5u/AQcwbY+",
-	"d1HAF+JNTZY4Z9B+QnW7pdCvZzSx1yM200VhIHZWcitM3yMYz397wYwokf+JW2Lh8ElE0YMpGOc2fUit",
-	"mDtx2K/hbCB5wzKAR7svQcUFf2YSZgyzFTM9VxYQpDv6Cia4fLcOfSAdiJck3A2zlwR/vl9ltUlqXaUt",
-	"fBSjKNukz1IYBBAxtK8H9A27twAEeM4trxhqnCC8D97OS6HcRUpIco0C2o0pXTJyvN3vXqjXI3Dl4Vj3",
-	"WRqpGVtuTlgatJeU3SO/Gk2D+zXSZ1J2b6hzKQzihU0ADJuEGVEIt6dNcqEKPhS0qqJRMU7sVgEOu9AR",
-	"QN5MnPyHlxpmFzIT7t017Sll92zk/eE0TMECNhgDPn38BI4OGI+aJ/lC8SpUScL3LM6f5HGQGHI4LLaF",
-	"SLPcosdc2BjrzICcwF2iXJsh+uxbDAlEFIWu9aLpjRjjkAY8Pu4pNLPVQgpgX+gcoYgl5kRVO7bP0gWX",
-	"VqrxALa3W3XY7MFMlIOpVHMrQtt4XvvaL7pBt9tN68FtXLEVxn0QvsBluqLe7qMWR4OGHoJqwMBtFfXG",
-	"v26w+u1aF6srG35Z7Xi4eO2HJi9ZJMsbziLK6JAm9sEF/g+vha1C7Faebm5qRO6mE7brgtiKbbZIw+EY",
-	"uJae9no/njx9evr40Y+Pek+fnkTES72ko+YFpTEi48i6aK+P689LBMB4QH4axG+dveZz3XJ0r0n82u0/",
-	"7vUa7aK13v/KL5vU3/cTDSmCTVqZbAF3eUIDma/lNQH/1oK7IxM9truCguCZaZ8F/q44s3Ghuiz1CgTk",
-	"0FTqRAjtG8uLAgkqWIqCI+0zOipqCxfWadLxj4BAlru8GbbSeBzGw7BOM8ZzvjWE5qEZbb6XyN2x9vaX",
-	"ftC1qlBjMz5utrxeUYBtxfdBwal2DC4CmDBGjQmqohglrJCXeH4o8QlOvcaXVtbTpiAUjrsPENM9kIB1",
-	"xqbo+qUMWXeKeABVUK0QM+YOtObQUh2d3EghScsHnlxdHgK1mTucnaXX2MkI+9Tex3UcmMzdOg9AMRoE",
-	"MJI09nYEenLh9FEU2pRJ52l8tBJddl7jWeCZ04QWE6EiTPgU34qbO8iq00bPliyNHRgh1O62E2WVrY/t",
-	"coYijTQAGzIJq0nlbDJXeSlyFiV3hSxCb1dPuJ+iaQJfBgZX1NMJRZyQzuJ6bmsmOWo2U4RiQa5SKWy5",
-	"3Bn2uxpiX3VgtkRrANiz32BCLlami1rKs1NNLGfnf3nbbLsiHLDdfqRBOCM8sFTjwuccWINyo5oGfFhC",
-	"KZwwjrB8cPCs1nuMGjyracBKMdVWDHiel40jR6K4cb9++svbmhFHaMwSY7KuM7EI6TbjQ6wt2lDLKyGo",
-	"ainNlUEHyxnrwQaEc24pdo3/InXbOo7b8tJWuXjCAPdLkJyEOAVw6u7JJsB9vIvr8i1cCHeUguOkrjd9",
-	"bkQ54GPRCKeugRbXfnMK7dal8h4uaoy2YU+qOasJqXiPRTuh8SjVuXim1UiOG1MA/+1F2F5auBtM/8Sm",
-	"p6GtPPB5xmsD+wLkDtrToDBSkjcdf8Uyyls3bCosz7nl3pgE3rZoCk6esL/Jn/ukfQZj3z0ZEM585nbY",
-	"cAl+mXDQh6xUD/eug57i7IfrYkp2QDt3D3YKbAqre8f8ao6yNCFJY+eU1jsSnnsLtLrMuqZ624603iT1",
-	"GpLrGiVZ5Dput1h9gKmhEwLW7WquASxsd2S7EfbaMvUX/EzASclS8E7laRIj//qYiz3lyzOUXZUpNg2S",
-	"iBxaCBqka4DeIfEUb8sLVe0+wyoVuctS8clZHfJKOBvOT4CseBcWE1mIeFNikMUJApmD45gzPKz8oQmd",
-	"ciqBhAQNVf/SPaSEDLIRLxk3F6qWJuHkjkGEWyQH2LlvGToy9ULFsaBhqS8pbQndxEAyB5kUpDEZNhRC",
-	"Ockms8oNhpLrUY+Z5kwLnBIwI2mQGs1RtyQOEZF/RbDlfcU3RHx48I72IXIWwY0hMWXGjZtODROgImEz",
-	"FBmfg24pZNl4DKwYOit5H5FUuG3kQO2ca0wtCL7YOC5QwZ3JToNxaYx4fU+ZY/tlg1G77U55K0kH9KUN",
-	"khoH1m0sH0NEWeNTqlDfQsUJd38Sr7QqmcvzrKDLDa3ivVQoD/xeRbG0YfOo94MDpRvteGD6t25MKPJ6",
-	"QciNrVgo45S87v4aR3t3VidizX3oHTsgDiB2rpag7d3Mzno/EconBUb9OrA95RdJUEOsLVoDaatDUd/V",
-	"D4FjbD0nwBaDtp34frIkwWOIHEdpn/CLilguZkLlhml1tiJOGl9kWtQn1DyihEZ6o+vVu3cvIwEezWn1",
-	"7orSkU7ZXGQFL50BFOJFfvpvJSO4lTG7Yu8hFZ3Op2yitdmRSHuTptjw4lXBFGqZuBb0a3R/94gjkF52",
-	"P2R9BjhJPS9W2rWZ8IknmIblZCh+z0NDog1yodwFHmTgs7c8qTIQAvWruUSR4TR9pERS0Yl+obY6w+vZ",
-	"I7jjth3Kb/2+XIkkmKXK6tnF7uTInP1fTgM6pUlEEVEa6oputLi5NGEwU7eCA6LdPdN1cSlsmImYp8sp",
-	"rkAFBlwi0rJ7EMM0aexxvt9lUTZ0BSNCLrQ1CQ0R3Eg5riY8YESQwBbU2BQnuv5gZEKuMaCRXASvRLUy",
-	"nHmM5VRW1FQYXafO4Gh0kihHGN/Yqre2zRg8AEe2kFcihKoL4XQaHata1OVIiPuGuTsB+DAqpBK+We7t",
-	"Tc15TbGfd56H5ObZAQdkG5ryXAyGy+2AqBAFi5BR7mYmbcPZKlimp1M3uG6IWN7igtigzezLTFTdc93e",
-	"eIhHI9JrA0Q/msHa1DRJldpi2B9O74ud5XwdJX+3tEONocsmbP7pYw/NZ1gsxEl7ePFQGJmLStDj1ABN",
-	"JiZ6TlfQ/DsV+tgJfd4wLQ0MRH7RDAKl0Ca9oL7v24mIQnyX/ELXJiFaad4mIqJa2w5h46939iuj738r",
-	"eJuJyxXjs1mxZAsgzsTc59Uk7LmyO/HyPMMrV9HvLZY1HnKkyOgyF2USAbco5yj3ON59CYI2+cav46ml",
-	"43mGT2fNiVE7mkcti/056S8wIT8YoqqsWyTuq6Pz/+fc//fr4q8/jZqEzqZUR3Cnjap37Ty2EcvDNvxP",
-	"nD2Fy6KO22rffxH1VcviIY7XjOiXKkbkWBHBk6eTdOaINPLwMsjoJZReo04SreQWhaQ5QkePb47ehTe2",
-	"Z542VNQIViNI+aGowNtRWYFmv9w84Ku2gKf3HKf6PFVMXOucTLukfQTm2p15y+I79AzOdppwnueBaxf+",
-	"AOOocYqvT6fgSc6aCBQAw6yYKATy4iKi2Tgh5001ok4DHRDjjbVSVeRlvSnjRpX2r2ebpi72q96cpO5P",
-	"JrkDMcmhfMPh/Mbo5AquDkMnt4/rEhEllNQS5CHhHBdNBpavH4OpOzseyt8EwV1UnWSVydtn61d75umj",
-	"xz8emkYpLsmzMxndayXq9DqczURptAJ9PeMeFn/GUte6NPD7N26SijPjxkpJ0gFAaqM32hM0rZQPaWxS",
-	"yNhpiMKlbkn6IgHuuh0XHAbqdy1t2flSL2Sxoep6KMDMC6N94g3GYX8wrNDjbpt/fb4GvH542rxZsCJG",
-	"oy4DzwFvWCsjoW2sbnpeLJyxnUaFNNK+XzFYUMj15FIiDCvC+UaVNxre1pzJVJs7iJ7Oswme5AHTqvSi",
-	"OnPise1+jRwiEho41mGCEs/6E62GJklCya1NpFpTlPF7OZB2swLppZUhiEgxnl0Opg2aAeRUeoeYtOTK",
-	"IJIJnl0qvShEPha+QHDVVD3HUjLUTsy3DIjPPd8HB8zK65jRbMTLHd96I3xSQ0N/n7m2nfR6FM6vQKBY",
-	"6iU0NQe1yMNA0B8bcXRy6/GMe8RYYQrbgAl75WlGUbs1X/M/AB+aMjliHrYQ3ONVByiVD+oPBM9/7R4f",
-	"AcBMQpH7i3NRSGSD7LJzil37rUyUbBDIxovq3vXKqR4ugA2HbW4wKdqNXw85CkZwoLqKt+GGDdxmigLQ",
-	"vNnaVBt+8475xh99v1tsWA5ltZqEKWR2Ew8s4TS9fUNa2JlPwIT6btDA1CnPC4E18BuEJ4Vu2t5W7Qln",
-	"gg3nNuiG9aCPnYhp/e1hHfn3s/eY8xWVrhXFLLhVt1jQONph2OOYTBUGCb2pDeSGeW9OF/mT6XiTXtEW",
-	"x9GlGAQUdEt+CC9FZUkQC9gUV4nKWernL/XxcYiY2IVQdglpkwScFSGNMhgxwSwxyO/mgRTNpCHF1YYw",
-	"Td0wooSAikN5Z2DKtch6gywPHpftC/9jo6Ypi2IQ4oLtgKNa8avqKMPykVAHC0fjUPghmvGWrHfqHGEC",
-	"FpFTGCLyEK1dO4s8/qk60bw3WQmRmyozW8/E4frRKjnbOhJMoCqRCSSEj5pzWyWqxMIC6z4v+NLjGNyq",
-	"dIsfdpuTPjv36b1v9IYONe4LWC7V/qxenWBTfIDo5iPbnhyxQY6/D1Q0697+QHdCTsAoj5yy7KB0FRxy",
-	"AGY17n9W42nmYydEenNWQVBqSXwczSpUQAKPyRR5TB4ij8kJ8JhcqJsSmZxOthOZvKmR7DTMJXr2qWwg",
-	"lp1GP5DgV1BHu5DGCiXKiCUGCGkTcL9+skLBEIIfAp1l1a5DfgH4iVIvo6fgxcSaiLDsMCZ9D+sCHz3x",
-	"znBGcRZc/6hXXgoxC5FaDwSvM79SkskiblXwanVZilRLaT9Q9vrqZ5GS6t4MCxBYmT42jzSkfx1Yizi0",
-	"erDiCpUqE5BAuXuE/QCqQyFHVmwQMOiUFSpfGZA19yOBkuBsXnFTrBQ1INsG6gnYcrknBoQ0BW7bcZbQ",
-	"hloDZQENrDzDu6JHrqGX7OwIuw6MVe6RtaJyM5BboH81zCGGG5SxwJTdPL8Kki0iWOdqtczDsUkftB5B",
-	"3RNd6fyRyUq7qZVEqT1sNKTqiJu6BxUUvyS3wvyKSNFNpBItMxL1rnXLzUqpmyl6PZbYp70R/ssSjnsi",
-	"xxNhLFtI4JKZugNf/HPOyZ9pprwo3O8e/+pacMZ6TI6awUbtbtlrR1V2305wQm4luIOr3s6nU14u8TbM",
-	"U2lPxaNR42EUJOlww2V0lhq+9LlQRhRXwvQZLe4pJF79Q0slcncPQOxMwsw8m0AcsdAZL6Rddksxllr9",
-	"X2Ke+KzGbsYVL5dOnXm3jieOtjvCNivkJ+rwAPP0tf6dDjEH6u6hnqucl8t+nGATwZohoangcrqqRa23",
-	"tAUb3mzNgkIZ0rowKUNapCRQOk7eLoUSCwysBphnemLSM/wl8BgwO5FlTr5xNxqYWASdHhMEDYuDQqoR",
-	"Zkl++stbUIoulNNXKTGOQOiANEdXr+B2XgqWfspNF8DB4y4VrjZHXls6srZIu+xcxW8BxftIj47sRBwt",
-	"dFnk0DU3CQFDC13zJpi0LCu5mQiD3dJKXCjASkMFAKe/+dLJlaLWDyooMZVVdVxJ82MppgMUlg+0KpZp",
-	"l1opx0qXWPlBK1RQTeLORgjPI40VbieTMKsvVHCd+ZgvmJWW8aLo194oDb6UFNcBlrtf08bbsheucQYh",
-	"NmQ/Ye3vQZ1hHZHflgrwcgu+P0pQ8FdEAkTpaH8ir7/ZPyNgwk2IC4Yoe8USpkgS0D4CnDREZZ0hUhRD",
-	"nl0e5CSuoWejOdh0Krfica5Td9DL7BtRO7ZCn4LvrYL91bwQdGOzr0xYPm5sWjOzUTBtuLkUEABvRGZX",
-	"HhDAm9a4RhuXEZV7bgNq7xMr2XdFntX8lTxgJbcvvTphJv2xeVn9FZnVboqFXVmldwCG9S1oKXJ+XqGP",
-	"0qYa5hUjYcK8Rpgwa4uEjvkk5iZMgJjwS0o5zFCnHxwFTozwcSlEdZ4AFiGsxOUFABewqlxTfXEsQ/u/",
-	"3SMhwhWaPeVLlvGyRFqztKqSHuNYse4TJtpwRYcbwaw8jQPIUSJMijhlo7LikOeXVGmgdeQSAN/cDnp0",
-	"crqpqHviMQoV7ktBoAaFrO+wVEbmkBc+K+UVt6KxBrpTNwAvrsBFvF74R1VOIXeOSlVIJQaXYpn22WyO",
-	"ZDZOZQlXhfmSlgbd5GaAukpaL9feOJwJvMdflPaDS0tgVX4Pbd+lirpfvIeApW9CSH+tTfhGjNa70WqB",
-	"7a+5bDhyNzXrXSM+5V2kF/5gGAqHYcUeSPQV4J6sp0ShuxIg0KAGdpKOyfRM5EfhM5XaOoJSW+7orwpR",
-	"BJWx4+0veNJcAd4RVD5yecJgVwpg9IwG3yB25O9th04ttd5rN7B01yFnBEuOJi2C+vmDuo07LxxdEYHP",
-	"3glR7YWDQtzCQ9B6LThB3OhgOyy4uRPU4AYdYO/x2qhthhFr3gW26aC/LpXOhlyQdwHs4xmcAkOT21fx",
-	"aXmo2FgpbCl3VEaxGFdUY/aMONn0qCoBW4EeAukm4Cfdc2ZaGTksRODW8CTUByHY2cxx4zsaT0DzbFeb",
-	"51bZ4PcxAwJ+JEfSaWf4pAlLyQaimDztgpRZPRaeXrSBfvJ6gLcq060t16Plx2YD5Jz5kf6bVPlZ4NwM",
-	"JQio+EDgDvIwgSiAMJsVy/2NkIADbAZrhnOLrkxwYgP3IMbbCIAJ9Ozx4RYDpOJc5Fao1N5mEc35Dqks",
-	"kVlDtK61qa+WYDW71eOrSd20S/62o3HZZ+lsbmvrFFLO4yzqhKUwo/CD2wBJ7VLYElbrQOlb1RmAd5HS",
-	"DI9IWOodD2k8O7O5jRN6/ALy165Pj9NA3c1HV7yEqKR7iuv0b/Ak99df/NPch3N6ovv7TXhqNGCH0VQr",
-	"DPTX11Tx3Z6OP3LTciuMG5QZt1aUbh389z388n96//Ph5Ojpxw+9o6cfP/eSkx+/3P+PRi1MF21FN6m2",
-	"AsiDXHdZmsnUs8RbjfS0hRA1TfNKigXk/WTSfZtLKoaRT6Eepl6oFnZlP3VvEFO8T9p1kD0dJCNeoKsz",
-	"+Esf9R7FCkf/cVNyNgiLveh5KkIigEgMBVizusT9UdmdTWpczBa+Lm8iYbpG7ZIElyMxzZ+F3O2T3umj",
-	"xrpq7of91KL3VInYbVOoS5OsVB3QKmsiQkHIBq4KFlBUYdxymSO2EbiIA4tTdCl1ChnZgsTRowvlRvP0",
-	"lKW+yrZvCjmdd9rGf0e9lxSzKf/0Au866fV6MCn+874ZuxHSzp1aoUwoFIKwbbRFYRWc7F5gpklC1INd",
-	"LRTAhir9V/lb4PXApEA6f4c6X67bViOpxqKclbLFYvDaRiWYbGEGUcncRlNK26ou1478S1zVJXZbKDVM",
-	"mpnjGG3NjoIuNA6tbE5lWilqDSdvRZQIBUCodkdT+H7BV7Jn6wO+jxSa8PyagdTbiKjsyoYZ6UlV2GFL",
-	"eAGKM65bpXohyqOMG8EK4U5Bk7BcjiWFt6RSomST5Wwi1EqeGc+gj5GcfPJwlbAiOlg/8KN/ucP0Hv1x",
-	"9PGB/+r+/2o8WleKrK013f9SHSe++ibKR0XsiHqh2FBra2zJZ30nVND4UeQ78BWcu+xdzAJVCJ7DQf2c",
-	"y9J9SFg6oj8Hn3KTglsQXaIegDYUUo0vFPiL8i47J8WbBMhYXjk7C/grLSZjVqSHnrW6IgryI/0B48nE",
-	"w/oxktXR2D8+Od3CFrIisNd3OxKWHIbDZ9/au4YW5w68NHBpEz1N06LHPl2biuY8mwr2TJczXXKKsmBL",
-	"cfWvKULXIIrBOkPuqa0kNaukMK2jt70268qAwo3t4/bLlWhaEPsshOFWOBHWU6lhAJtnCYvBtCDNocL9",
-	"hHtKa80MX/YJlgkeKCxdmpB/MCBFO03TnotZoZdsJmfCc2Bp9MfKRsTRloBlDviSX13D3JXILpzp1WIn",
-	"YC10A5vDemJ3OIybSxQE2Ccy9q88mPVOnj58Mnosjn7KToZHP+an/OjpqNc7esQfD59kP+Y/iaejrU5I",
-	"MMLJNKf2wBxvWUOHsCHjJXkHZiS+/nAduZM+HJCkTeUG4CvbCsKsE6qFip8ElnGPatLyiKIOWLG7hyKK",
-	"21B5NRjkcU0MwIC11cDYzjq3k+A7LE8cOSQ2umPcNV9CYTQfkmqDRbpHgvcC4soQj5UYpcZAKN3fxBOx",
-	"gVgOGrqCkPEj17p49z/JacI79VLsWyT8AbjnEva0F5IG/AD6JAPyFEMwe22TXKL73G2LhM1VIYxnwk4n",
-	"XOUiH+grUabO6l/XFxJPeXehqpYguwi+yj2/hIczOQqqqdFaiRJBahT7NsSbp1YKbl5ne/0Mx17U08j9",
-	"dQYgTHS61keru828WGdnqcanWQ0DB5rprzLwOWNSqLyCcgQrwE8HQCXdkgdOVkxapVlMq/WRbuZq2Yc/",
-	"cF8ywMPu/JfCGYA0RKuruL7tY8JrBGu4n6Uaww3GZy9N+XIHARHLhi1CoIHCkM/kbuyFX421sGrRJsK0",
-	"gxEV3hlB4aY653sQwbjLX6GmfvMCOy1lLg87GKGAZNOoRP7SbSdWsx25p4F/UELvlzuwdMdO8tOf9kEw",
-	"NA3X++YEbwqmVPmQkOHjT66hmDjTL+SMNvsL6ceYUao+4lNirtsxtxypgkwl/W4jmbw1m/n9d5m67P3o",
-	"f+Ylb8tL9hNfI52Im9q4eyaaT+W6DL5dK6lSpLYZSyHMsVr2OJSPvVnV2BvpQzb4Phte5MvnmmI+7rJX",
-	"GiFcVenc7o1r1L6PNs1KQt5yz4VVCm6aQh/pVBrihq+YD7xYrJTgT0B3aTTpeMDXXzHrV8UqPKmDWwRw",
-	"/RQza+NgNr0xYrb/uCGMunc/9885XcQSaMizyzMQQQXVAFiawKywsfBDLUN0a6RoLXRD3QW/WZivxlXh",
-	"puCNMPOiySu/BxgrlLTvsangqoqYePgkRv0jMo5DYbBqMfK95KSHtX65diw5yCdcylOeY74vgvvqmJwo",
-	"UWUXVrhWauaKG5uIgFVeba5c14pSGiGmhlndX0tASxqzw9g9IwT8kt5PWDpX2UQgC9M9HzCPiBBgOO8n",
-	"F8pv/EHpaRtSdi9QFsCWWN3+EPlbZWHCFC2kPfDKlxtZK5RrDmmFAysFgabQPhzQD9j8C5XrzBz7RNvu",
-	"NMeuUMYghEYH8KaU3YOkCbNSFQy8+5rpIqdNmgDDPjxWuBuOSIOAh+8BbrgmNXYFSKsj1TZhNjENF5JM",
-	"37q3k6gXvGzyW5wrdv7bCzzvEpaOCj7odrspQhHwcIKvs/D1sxfwha6uqx9W0GUww/GVoYETa2edL1+A",
-	"dXOkG1wWFP+kPEtMk8REijlGyCBtI1QGTKjKIMIOr0QJGZ5W42TC1FLMlnJQAKLowbi+Eo5bo90LdaEe",
-	"PHgP9A8PHrBz9gC7/oBYN0K2LoAxjPYV7M/ZA3jZA6x8bgSc3lG+IdQLRPui6gbc56fwAZWCuVBuz2CW",
-	"alyzjnvEzi+Q7oLbVYacG/IhuUPmgV85DzxkhO6EtwF488HaIBg3Cu40wiE4n9uJUFZm2NAHD1jqvtKl",
-	"/Bd802c/w6yyi3mv9zALSwc+ipTAQkNRaDWG+LZntcDxhGEiE4KJTzyzxRJreS6immKIvMAGwZ6BSaH+",
-	"u8/gruQzrFkptTqeIS/uf/7DaJUiM/fTR49/vO9pWIjcFslCE8ad2uHpMSnzCdhQq1o9kMmU/r9HBHk7",
-	"epGnbCI4lCFwi8mJhyHPmVSzOWJLhLK4PlJkqE3ZTJQMrNqk8v1BftMPBtK5qIvIzQpL23374AEiy5Vw",
-	"D8iEskdCuYbnzIjxVCjbZyk/HqaRjGQp/z9Pnw9TeiI4J8yDB6QzLwgwiFMAhwfGLX3lJDdtGubGeuQC",
-	"4JGGS5Y+6j1F3tpB6ewSAFq7vrufTp+mlPMESQFH5yMrypROvwWR5k1EMTM4AhcKGVUTlsIjSZaD/nfG",
-	"0v/65R3rdrvHc8PHgdM1KpMfemegc26U0s8gfhMWuV2+QMIb/g2ba8b/OcdUATACvcshgk9YljkT2x1F",
-	"XhaAD9O9BR3WYQLXNIDlboe/eyz08HgieGEn/0rZPYKVZMIYqKlk3HkF1wDD/7/wLM24Qjj4fRwuuMBZ",
-	"1Xwmu0s+LeBJ0oQEuftggjvNC6O+cEwVMhPK1PAHMzefR6fdXifpzMuCRLTpHx8vFosuh5+7uhwf073m",
-	"+OWLZ7+8evsL3FPx/AbJHSGG+p1e9wSvoqZ2+p2H3V73IUJiJ3AqHV+dHPuz4xgaC1+Pm+xD8LDTtQbh",
-	"NKHk/RlF3pHKGPLyZrwEewFvkVq9yDt9SLaqFVyhwhMz7frnXnra6yENLig96PitBM0/yPzBc32v0i7g",
-	"goXjr8XchFUM1ZmpWsiXpPOo97DtJaHVx891OUTmeHg4iJztd3kucVAYPDyx8xI3xWqZJ0gS42MTF8sB",
-	"IPdMm93mygd+JnoRBWuSyN/NXmBcCveaz9Rfn0MM6tXL5gS+45+JY+bw80fRwS91fc2Wc/FlbQmd3GYT",
-	"8rZV5OwsGtVQkdkjUWAt9bavip957lHed7H8sIexSslChGN9+X1JmiTI8WeZf6nyDreuzhfWwPHh2btj",
-	"SjVYuoUvcBewdu4YybhyyspQ+OpnfdDFgsaDm5i9cT9C/mCokoYak1qhwEUxXV/qeMf6Uq8ttkfrPXyD",
-	"b7qmCHmEj9x8xyttn0MhALjh6YYFHytnNSiyL0aArNxrNbg8ZKsDIoIUcZyLhhJ0NC0rk0DMiUs9p9Fn",
-	"0tbJ0fudHbFLngH/Ue9pdfI902pUyCwquhKzzX9Jdtzl1WZY29gvbL3rK8uwe4BNh6tl103nju+STwXi",
-	"Zj80v7K65PhZKXJnUvDiRf6b+7rz5SNtXNRI24/886hFRgiqHo03OS1+Kjz9ZNBuoVoYOs/WT36qmtfZ",
-	"twugT1Pbk+0dBs3Td/UW1YsINdZ0IvhxGi7RuXww7SCMol8d/ptdFYKWI/2dd9rfxlleA+t+5UPcg/I2",
-	"HNtwxfWP6afbbwmi6nCnNAthlvWVUN/ix5/xj93PZaINiSIkCK/B8xpP+pgmJGCjmFZExkTeIXKGoLdD",
-	"qPysBucfayh3DdZpnZW1y8CeZQ+pzGco5YUKwlRfBaJXyGiY59IyceVG8Cy4MhHlgRBsjAJYHmyy+ibA",
-	"YYk2wbZT/i+UofWVTvkbLhps7eZFk/hzoD4yY2HbhqX3lTZpbYN+3YF7A2Q8m4dtv/MMu9p8GIedeoxL",
-	"ufVwfj/R5Pnwei0CBcAmB3est2qrGLtPTiYkebS/sVIapCj23YlF53jY6Aq8UZHW7oQFZK6a5EKhaICr",
-	"okveYw7WbCYUaN0RGVzlWHWbmXKlfWlP917sfNM2rRSJX3CA/lDaRIWob9gI2OFGN8VXMC2/9r4DZWdR",
-	"47wG4qevvhEroFujdHQL8jle8gdZitCbtkWIXQW1FtEZd7U0gsgwsQUSrQsP3rvhsqh06ialGYbjlnRm",
-	"ePbdqMzYrQ0aMwwuYJuDR773DcuiO1PRR7Q+1hblZmlz/Bn+3aivv9ugZCdBf1dUvXhUCoE8SehVW1fA",
-	"2f76d7dFi652xR9UiW6d1nYVumVMel9nzxIbyd3pzxtG7AbSefupCaMSyXJus0k7fjXggNFY5JSdg1um",
-	"4urwmBq3Cc5C8LxeINyH0wuN2nlDOAyz+m/9CPkda4fvdITcwXL8A+quSKDrV/0PhhlhLaDKrn0SHCM9",
-	"VP/z190uje7Ec3cUlECpBxBSQkOlbKKLvAqEmzZ6XFPjx2Wc4BcjWZB3HcFHJbA0YJbOGRtqO4EsraFg",
-	"U/kJYvpQJpYrlr7IxXSmrVDZ8uhvYplCuGcmquJZQA3uI0xjYU1UyxQLZFOE1J2b66GhC5XOCq5SHwwI",
-	"yVMcym73gwyA/SIQYudtlxnWMo84yj2mT6vqu8D2hsS6MSuuZdIiQMk0sSihpU2EwMjyp0cr5LoG0KFY",
-	"Y6YSX0DhcQZZbnWSp9QTuC8mmi1C3Ywmg9zTlu23LKMJ+5tYkj2zj/yLwlheQfoQsBW6yI+GPLsUcaXs",
-	"QLjqXlYRYzkZjrMw0bPgphALVj0gQrp+qOqoiNwM6JlEOBy+DZ947uQqCEFq2lqzfvnL286Gn6NW7xzP",
-	"At43pNB2b46Hb8mnxcrw1Xv3v+m97p/uWOtxIfhMmm6mp4jB9IUgqGHdq4ddYmsBVrPDjck1+/tVD7kY",
-	"xt1w1J2jNIjQSXMV4Mh/HGPp0cnpLielyLTCNLnnXBYC33WyQ3feaf2Sl0iy/ejk8fYbfq9Ax7+KXHKf",
-	"EPfo9HSXmwkUxoeYQPJ4lyH/XfErLgt/zw0ViPcEa68z3hpiqAwIZa9LRIDkXdUJ1xiOeXGN/uUXigmJ",
-	"tTrKXJR0wqVWp5CNBlC4UamnaUhOk8azwQICsKJxp1floVpQRLgmradtIa8z8Kw1HDP0EM/42OBs25Qu",
-	"oH0jErSTqXBiyVLkhEyhpBOe7WI6s0vyThOAoaYrQFqYe8U/5wIKw5EUc6PRWRU+u4qwGpPlF6eo7dQd",
-	"T3t/FpEE0PlFhfCbWmp15/rt2nKwv1bFkrbbTtfig5Pv1Vf6DOZBunsa5L83K3MJRNXKBurshKpMqLzK",
-	"ub3ugbCveD/p7XSCYF2VAwizd6Kgapo4DoYNhV1AsdSYDbAmz/x3X9c/sKvsDJia9vjcq90Rsc+ix93m",
-	"Ug2v2YSFjfp2EEDsncUGIMck6k0UdIxWWjyVX90X1Whc74jWPQcP7pKYLsHulsGylSZ4HuoZPEhRU3FV",
-	"t2GBqrVyS46p6gV3E+BYff9GVG+1SCLACYL7/7guLB/BWNlHrXtnf9m5FSn8wmJiRghzCJVXK98XT/QV",
-	"RNYWOnAHiqUJWSbeMzvhpu8TuCoJXV2XQaUkd207Knhlh3xjkOADQVJ3nvyvKDiTA0BeW1fnFtAN1ewG",
-	"ZpD1YtxYGwWJaZHhy5cdZzL3GYlOLeBFqLmJkbZ3QWVnJ72k1+vFCBmn5l+KGRW2pnBcGzSmDRSzWj6o",
-	"oFKtlPPfZin4siVBpu7FWvP9qvVfEYdzV6iabcisaK/DT9+mKk78zptwclh31Eg1LqKiWaBb9VlInDcV",
-	"MzRTGpIIExYRtdPvyLiSsFxPufRsC5C3yuxCZgDHq8plwqtR2/KU08lKJWqlLxSICKe6eS4y9BVyAFro",
-	"kiICMz4WZ7WSgZChqUeUT0wLv00yPPcjtYts8MMahATILWmXbYLC/76zY4Ga89bf9x0LC+pKK2KKxhI9",
-	"MwtdepmRIEB5vZjW9yFKKrMeMqG1GlMYD0+tACi966D/jpIEhdwmlN8ruGKX7RNRENDuwaqkvuZxqExI",
-	"xcdthLzJA5/nMuJFcypu36eS+9rnZItQZc+hwGTyc1Q5oNzGhfJl1ImbHim0J1yxkyfsb/JnCE1QtQRD",
-	"VdD8O6GAaFwfHbUQj2sAInw2nIfCaW76U7x8QKVI0p3KpzcLFCpK36J9NBZu+X5liFtbbQIE1h0sGZl/",
-	"V3rG96tWQNOOP7t/vrTKhLEAkdC55WXR6pkAvf3uEF1UWJISM+90Wrdf7QbyBmvguApfj9vY87zHrRaw",
-	"AzHuZCfSXpC51SeVzQtydGKAnM0mWhuRBCK3uAyzz8pY6DIPiR3wHKR9iAhUPMnZK82GOpfCnEVaJFSM",
-	"onp3Uz0VVdn+SLsEuEmXvYfvPU1w1TWyYAOJCSRyUPv4aMRl6Z2NGOsjUpk11ZQ20TMc310O16oRXjkF",
-	"rEJbrAuJSXeNdtXrE295vyS+YIDutGrGVPJz9w3vWxEqiX7PhxpNbIsMC2OZ3J0afAfh/Up1JhebmYAK",
-	"N9FF7vf18o8uUstQyfjb7NOmZGoeERX7DNiKincEVyD7o4fmI7m4Zw5QAhJo9CJhZp5N0Fqa6ZIYkRbc",
-	"J6qy97VzADiifDkpaS6UoVp60kJcCPT7BImkMsGkx+sHpT6hLEDMjIVKNQaQbs5umCKjT/CRIJWw0gym",
-	"qh9oHfxxIwMDPBVibnaX23J523oSVsVu5W+o1Yn+IyGv7kB2vXZj6TcADOiKrtKkC+4oH2YFV98GxPkd",
-	"WMuIeaI6wGBAJ6jw+B67DySwsfgrufvIVM+4cmY5AYD9R48RJh8AoH8xmkjuPy9RUH/EIsJo5F+oodMN",
-	"iaOUSZUV81zkMcNiG4IY2ZQpFdh7DKC0NcGwAseaR6tUBewyrrSSGS8qbHffc8abC+WDbYAUc/cAzZ5h",
-	"uQb9z0z0ggRZOhY2rQDI7pfok8WyhIzHTUAUGmCwq9D4D4alMGRpUiu17L4HoHZCzIxmXtIA7IDQ7rK3",
-	"nm7UfdOdNgo0WKS3ExXfAbj7rSNifyt4OxSKq3gxs1z/iYL9EwW7k5q8unBuBn6tUVe3+nvfhKv21bvP",
-	"zetRVBd9p+vfye8aCOkHq82J+WbN0vt3gkAGd2jNebHuEo3X8jfoFg3NO/7sZvDLbtvn9egdOmH+3EQH",
-	"3UT/7tsHKEFwZd3x/tl+tdsBN9xsx5/dhK8A5pqy799UZSj2TMob/Qrp0be6xrekTH1lQoAbKG13oBAF",
-	"/oGo0kjz0m8mdIyScgIPPDdV7RQoeF7LyglwV8jLafLeX3u13aZ8fzF6pZX4Cqs59H6Lg9sNHRLYQxN+",
-	"ecdbq3rTZcdwDTz2YROilKoWQpEv9FO8GB25Xh9Bt30A5/sQ8BRS3Lqsv02JvoNfmU93v5hKC0YuqnlL",
-	"yNFtSqx94f0ybSn31UamrHsswhZl7/fTiJIfEwr+MfeftRLdC/XLP+e8CMnrK1nyoImg00VVWT1d9j7U",
-	"rZlFYrSi1AXHmRM0qhHUOpvbm59n1xEY10xGv43s8C/7xi93zv3+plr7LWVuv8fKHs2Z2zcQ5d+or+tP",
-	"19WtJHBvPdFuZgocT6SxGoOojQrfL7XqpCDJqSZ7wpB8KHcLHM2GnNS+CtSeOOVwxEsfiKDXsbEWRImk",
-	"i1ys0KID2mPKkUSMDYVQwFPqDFZ+oeqNQZIR1CK67Dw0JIQuINU8vNdqXQVEF9gohTVbfCWcFXR0Gxja",
-	"i56/0gD+QZgbV7vVGBD1NQO/0wyGyik8FFA2CBxpf2qODZrjztLFZ1u3JlG4vTWShQWaX8CQAa8ZwBFO",
-	"IWEpPMTXu+8zGQKgZqJLVE2BXAHDlWi6ULn9NKoglbbv2h3JHwin5VvkcWKXUuVtMC0q47ofK8Lf3E3t",
-	"OLH4/UikHHKuqLBtU0v4Jtjz6eMnN0+6eitVtvui+l1ZWVRXb+wpHjGoJ0W78usj9WDFpt7S2dDI2KtY",
-	"m54QWPblL9PWJDk+vd0kufq2Xp+DEZtUhWFri17AXo05QTw5P5GNYfehOqE/vLsM1IZMGwsQ1ikBlGqX",
-	"AimbR42OS70wFX4AQB9UnbNhuOgZpjZk4VA4gcrzcjqfdvqnPRg7/NBrKr/7/R7UOE3tjn6axu84yzAu",
-	"19ca7vqmeT5C844/+z83ZgO8qZiZbn3ltDscfaXn72OpBM9fA6nVnSyO7Vf7KTjAajomVbxV80J+IWE8",
-	"0VO9CCbRU0m01FIihUKAVXejCvWM3rvvwP5J7/QnvdMGMHtYmVXt7H+r7Uy6zWZDKl1waVMELSLRD8Kw",
-	"qaQ9Es2VSDUBRhOgtZUmKgnDZgIyiplT+BDw7S/yFO7hEky/AyOLOPpqld8vVFTgF0MCQPqOCalyKiJm",
-	"+BAgtBNBfn2WgiKZOunkpIupp/z55HgrKHsxQdNxiGlILelAb2gMt9h4f9ULVmg1ZlZDsWNvd1aI+vRh",
-	"z6RA8nfyuNebmvTMX8PSJz0D+nyVmfqwZ1oUVvf01jTUJ8ApbkXpbvzvD72jpx//897FRRf/uv+/7k3N",
-	"/5j7/9Fp1PvrPVrPmbxOdpFQTlv+0OHZJew/5f+gJeGGfDQqpBJR9frvP4HWr5pWtQh+/jdIKqqXlv/3",
-	"0Kx0UQx5dvltpA68RqsauA98nRQNsHijpxGECT3olEtjGlIsiXgUmFKVMAkzGqKogfbNe9BA7E4BDiBU",
-	"oBzpsnPmRybKWghQWj26UGuM5Iiv5eayj62R4wnkF0GUNhBlYY11qlU/m1vIIIoiCehkGM95mbNyXgjK",
-	"kcC8hGwi3MXu7TrnS3I3wNL/wbCZduZ9yYZiLJWJdV4cl4SlreGQoc6Xx91uF4LbF6r9Qk/BcvyZ/oru",
-	"PWOcXYol5iFY8cmyoTAyx7nwAXcIcnDr3hFNPh42x5jJCwd8c85rWK9fnTV9R1lK7QsC8JsKzbrWiRyW",
-	"XBSetZoNxRrD/p/5Bfl3FTb9lSPtnFhUpkQQAaFqwgiKJaNYbDnWdjw55lgE4PPmqj2/w1W3XSsF39LM",
-	"N1YuWeH0rsiN1r3b4Jvn+YGkVMpxhSaab5Xvh1rXZpqtlKU/95UxQxUSgFMRCwOsm0Y45Es/Bre2WOgN",
-	"mxfKd0M0yTEEg5PTUsnvUBUeW8s/rcx9DVqnmB7+Q2Sw9aiVhL0/Y6maF0XKhiVkY0LuJI4HnU6LxrJS",
-	"+AJaXiOpkLqXT4FBy5cyvlBUA5W9by4vBY9KGC+cVjjUEEVFGeGhFYUGhG8IxALbGMTCKPGzEMat9N9e",
-	"MCNKp4hCjquXv9yi9S8VO+mxRigFYkiiJX94XQQffjclrHbaaUmoEsaUXvzha1rtuFHbhDDGwQ/Bmv4O",
-	"n3SbJXndGzZxpfsKyw0hujuKt7m9XEENGmaIZ07DO2BR1GuRl7/SIF6dUMpCMfuqpNZEjqF2lS6Iqw45",
-	"dfVCBapculw44RkURA9Du1CAOJPAmCdUzNwZvKxY98OTrSAbBqTeI08ze+0hbe4AoKOBCm7rEr5cKAHI",
-	"uBSLbg/0lSjTxHMw8QIx0y0E67C2bklkwrPvhlY9evVGRnVaEgGUjrv9j8+mrqod2rQpN0vNnfjSlfhk",
-	"Q6G7ikuCIFeavEraIG6uKLy4wD3iNgORSt4j+AslBWhDlJIsdZtu4C5LcdOEZ2t13+/tC+U2d+l5xHfc",
-	"3MA7DpGNUNUe71yvyNdCy17tqz8mI/uWBXTLdtY+zOrRmj12EvLIycdb99A2tXATkRNIcSxnFRkAz0s9",
-	"ddqcL9CIizAQlQhVkbRW2Gc6c6JT5CyYjSmdPgNu05oRAIN0oXzlAXgGlmSmAB5tx6YV70b19ZUoW9b8",
-	"gRWhjUqQR4JV57HSWIGy+wet8P1S2EquzS2UqWhaDvuI+VVv1Gr2Jr7Nm3dD7/f0rpiorBpcA9+e1RQY",
-	"f4nSga7SQ1HXPBne6/WHQMbv4lyriqaj38rb+d8fMt4r/pu9c4dyq9ByXkw0n8pWZyr9fJtxA3xDW2Er",
-	"XhQkjg4zzjo6Goai0OAC0o373d0usjkQ3UMJWcFLdxh++OgWPTlf4Jd5WXT6nWPYDPSc9YoGmki5XIfQ",
-	"R5VXbalZft0YVg6taS4tCLKEl1AURBpdwPBHN/ulsn73W4HegIjy3EycksnrFXmih5FXeP1ZTaWiE5Co",
-	"Pr2VCZ5NujGW2Od4rD+NkmBgdHLhBHS5rN3qowUN6HGszOB6xOd24hSKzLvDokfENXBaHhJzL5KtSVx5",
-	"c2W69UIrbZMjlbG8wDmh0cGZju73Et5tx/8/AAD//w==",
+	"7L15dxu3si/6VbD4zlseTouiZNmOqbXXvYoTn+27HTvPdrbfW1GOGuwGSURNgLsBiub28Xd/C1UFNJrs",
+	"JpuSPGX4IxbJHjAWavjVrz70Mj2bayWUNb3hh95U8FyU8OePb/nE/ZsLk5VybqVWvWHvJZ8Jw+xUGmYs",
+	"t4LpMbNTwUph9KLMxClT4kqU8J3hM8H4hEvF+NiKknGWTbmaiH4v6Yn3fDYvRG/YO+89Pjjix6MH2Ul+",
+	"3uslPZNNxYy7d9vV3F1hbCnVpPfx48ekN+clnwlLjTwzr8avxZU00Lr1xp4ZJi1bcsO4xTaXdG3CdMnS",
+	"glthbNpnrxR0JPU/p4yrnKXcpq6p0j3rXwtRrnpJT/GZa5K/stbc/yjFuDfs/V+H1aAe4q/m0Lfy5WI2",
+	"EmXPdcU1/q10j9vdcCtnoq0t3NZaMdbljNvesJdzKw7cjb1kYyST3vc6l8L87IZzswHpmBdGpKwQ/EoY",
+	"phe2NsvmDhvB7QlbTmU2ZbwUbKaNdaO4nHLLOCuksWwp5GRq2hqOz6g1Phdjvihsb2jLhQjNHmldCK6g",
+	"3U9LkQtlJS+e5y2tfzsVTObMTjk2G5pipnpp6itvcPTkwaPxQ3HwXXY0OnicH/ODJ+PB4OCEPxw9yh7n",
+	"34knY9/0ObfTquUy7yW9UvxrIUuR+8ZWvZjx9y+Emthpb3j88FHSm0nlPx81zUXVpzduU7V065UqVji6",
+	"0jCpol3YNsDwY+clutYKbNmiNLrcMs6pEu/tRQaXpV4azPlEsJEY67K1aXhHr2XUjh49+O6kaaSeFULY",
+	"Lc0Zu9/vGObeUp9skU9E82TCPbc6n89zMZtrK1S2+odYNbc040UhyjuG6aWC5rKxLr2U+tdCGJuwSzG3",
+	"8PXxCZvqRbm2fk9GR9mAPxQHuZgXenVw9N3Rse8iSvKqk1GTDlybWrv3cL17c26tKN0z//vX8/P3x0cH",
+	"5+fvH4vf/vM/GuXK8/FP3GbTzU6/K6U7L9wilvVDg8E6lkWBqxvGwB0/MCzmlKX303CfhNVvp6IUTjjy",
+	"othxmjSPxvgAW9m2/o6/a+7bS61ES/9eKcZZKXieQOegA0EE4WyzKTfutGGcLWE00vtpAhMcDUsJ46G0",
+	"osOV24bVfH9Lz1wbd3RvcNy4u17wkSi2SZ9wALCltFOcqcLdlLD0Uqz+dsWLhUj77L/klVDMOFWAF3B4",
+	"uaPC3cKLgqTErNajX3tW8NnfzFTPe781iwx4Ua1L0oqZWevbw6PjHRs0cZc/x1uPHoWfeVnyFQ6DnMk2",
+	"IfN3vWQzrlYM3s2sZlyZpVNuLJyAbfKucM9sPuqOBgNokpwtZr3hQ/gkFX6qWi+VFRPSHH4SxvBJ2znx",
+	"brpKSJgINpXG6nJ16tvH3Nyz0cqKNWEy01cC1bapnrt+ub+VWLIRzy6Fylv6NcOm7LvSnB65RYz7dUaS",
+	"PGFuxLMpL3nmVL+Eud0xF2UmlD0QKtO5yJkRk5lQtt6ttdbXJT/801Hw715Xrls639YtpXPXJZnv0YFS",
+	"L6woD45aeqDz2+2B2+YveZNSuiYAYBPL6qRtWhw0vjdrzVv4tmNr3CPaWgOP766v46Ph7a4pP5diLN/v",
+	"VM2mTmnH8/wuZ6ZYTNzideqoHrsfdC7uoVAfiYlUkSBta/YcXrx1GDcHzpsbW/cYXuL2GBgldaOotgjx",
+	"y+YlGJlC7ctwT9PojVTZbjXYGUi520ixleQ64ZpbtirF7tnXsZjeCsXVNuXTwgV3DEx7fQB5NmvRPvGm",
+	"W1U/3ZrtJlxr22WtXbhbrjula7vnF2Vl0X1C0XbYbfou3GOvM5f/5KXcPplXeAWdQKesEGMLhrA/Wen8",
+	"9he2NZF+3kvT/OjG3cy1MgLUm+95/hptAvcp08oKBX/y+byQGXfNPpyXelSI2X/+btAXEhafuyNHFeKK",
+	"FzK/IPuil/RyYbks3GzDuoCvWa6F0z+dLCOVwA2q12WlYXouSngns/wSDHhRlro0veGv4V1W64uCl6AZ",
+	"hLegnGGzhXHiL6gkDweDXuTZCdrSx99w/QljL2Te3WB3Zu/C9IYnTpWy0sIO/J7n7HXouNf5Rnphh6OC",
+	"q0unF3Zb3D/jQOM8NW0vHMaMKzeIIwFGAeNmbfD67o1PtRoXMttnXm/cyOexCVW4xq1A9HOl3ZehA8Zy",
+	"lYOnQVrDlnwFLX6my5HMc6E+Z5NBuupL4Q6rUheiWqO8KPQSR/ZuOvZtS+9Bj9wFVpOtZfQsuCup3exu",
+	"OlnwMhd5em/IOIMPrFwUAk1PkErnauZWOeNsXur3K1YuFHOLPGFWL7IpDM6MZ1Op4Oyxi1K5l7rXjXS+",
+	"YqIwos9ejVl4V8JS3DApqAtO4Ally5VTCNm84Jk4hae6tzBpzhXeeYFuSdiqiyLWjXO43AjXqUwww1eG",
+	"HHNusFzzVjQI0vbZO3IhOcNA5NUSWCh0z+YJ3DAS8MRzhS7c0Yo5c26F4w/CAB5p+ueK1sVEW7vXutgU",
+	"UePwlEhseA2DPXbNDpcMYSh0kQvveHQ9jqc348p1Y8pzd+MReEduJFCOIoHyX1qJTy1JqN9ObBQ5uNW5",
+	"is0698ulmNtTOpHcgNHSjcYGJqsaC9jGL7V9phcqv9FsKW0vxvCUtaMEXGqwuJVmWbEwzmpj594aA8fM",
+	"TBrjjjs3v6gt3HR2BifV7LzUlj2jpn2iKUI5CjLGydJK4kTePRjrn0uRaZVLd98zLguRf27Z6UcY2hgm",
+	"KPHtX3o31TxqKa4jkFycJjRVYumMA2ZFUTgR42SrtoK80jAe3CZo6gTvXlpwYy9QtqTuOPHS71y5J5DQ",
+	"cbe7C504SZoCUU3dp8sO4ZqPaKbhQHzGAT5TK4YnJ/QLpvyt1i9A+/nMEw0njpuFkb4S7IT9JL+H9vyi",
+	"+BWXBR8Vn71JObd8xI2oK0TZVORM6SW7my6qtrlj2GkhUk1AtCm9VFWIEUTDHcPEeCwye8pKMRew7vrs",
+	"VRlfw6zWl6zQaiLKcwVCk9ypcE7Kfwt3wsFmWHJpRe5ugOuDdu8DCfQxmHYw0U7XcKaFXljXYmlZLnPf",
+	"cDyQU5SHKRzGbqFzUEVyvbG+Xwtbrg7OxqD5rlsib2A/gp/RtbTfFB6tPINoac1LnQlj9pzrbeZCEM9B",
+	"yB+xsRRF7gUIzzIxt/DGJmPAPwncw/Fj4ItgD0xK4Qx3POUGzq6Ya9c5ZxEcupV9mGmlRGYvaPBvbiEc",
+	"H1dHRm3k2I/KSrv6tAc87FZn9GLYwK2bSG6C4r05wrSfzWI+16UV+U8il9w7yb6ErAFp70YJNpRUjCsG",
+	"Lk3YDE1mY9Denf3YB4Oc3glB/cxd9BSWzqZvu+b3cXMCQzZeGF5ERvoSrJuUw6NSaqVTyVG2oE6eOtUp",
+	"RTXSHT1sonXOrkQJSlcwf/osLcVMX4mcrlWol+PbltJO3RulTZyNJy0iIM4VzphTsNXKP7TP0nGp/y1U",
+	"/CRovTDMaIwsrHk1BYwtjqO07FKIudPutHHaPOhz7IVrCC9gSFy3FwokJ73Ed8gHo84VvNZpZ7S44OpT",
+	"lhba+PGACIFvwObguNdMtBKnLIVxupDqAvuRN73VWHezVLTY4Tonc/vsZSXtyZV3rlKlL8zCzEXmWqN0",
+	"tSUyvShyUGOd8CEfiRwV0I7FXJRG5NACb8v6VmDEfKzdQ0Yrd/CcOhFdCBsaHEcjJ+CEgutQXgu1mPWG",
+	"v/aqlvWSnls+oLPC4uglPZzbXtKjCeglPTekKHBqg+S+Cu0FiQhN6f3WEK06U6t/guDcxImoFfs/b169",
+	"ZCBH3eHw/mCiD+gJbrP3X/MlRYvgUfN5sXqu5guUEDlqerz4uXSb00phekOAfqzv9x90tpg54VDZ005a",
+	"VUvVnW3QB9gFbvi89QKhp0K4JRRimoLZpQZcBri959HrP9BY1OJ7XXyNELX4uB7OS3rivZsu4c6xNqBQ",
+	"zdgKMVvUeStnFYg3JzlILJ8cHbvGB4+jVPbRSS8K3g02g3dJCJjdKGy3K8KW9OYFb+ko+FFQaLuLuj0u",
+	"TPTe04KrrWFe3OeLRVk0AL2SHu3bC6nGusFjDCaJ9H4IrtiP6kqv4BgFB4HT80QxTlghLwVFMt/D+jt1",
+	"kzcTXJmgaLqjot/oJaZv9Oh3t+ERNNUA54CXE5KDptdtgnmprX4AGzTxYR5BehPa6B4u4y6E/pg+S38t",
+	"Rc7dgv0tjVxwcF3BM4EzdylWiZtAbsxSlzm473BmAyTrXAWJNuMrNtUFQaKcDHZb2ApVOdrFii3dkUny",
+	"CZURj+aCRY9DPOPlpXG9M0IZaeWVQAG5Q/A81bM5LyWpH/X9Pi71rMueTLGxdJo3br3N7RbWaqdF+4Mc",
+	"j0UpVNYoSSKo064HvRTvLWKn4EG6U/8AJblP9z7G8ZlfcSDhbb7fvzWs4QrmtTkVGWjg+QW3XWMpawdF",
+	"w1YW7+eyFGavZ8q88VFObzHtoXUmnaXkhtIt+AUI6iEcOjKH3QKRVNyKgLzRpfu332sUeFf6cq+RWJsM",
+	"gAhig+tjlMSjvH2CnsKFO4/qyHSrDwyoNYAfMKExAVFwH46JtZO3NpX1hz3TJZsLPS/cEU+n0sngyaPG",
+	"U8n9kOxaC2vKDD3zwaNHLOcrw9xyRk3tyQC/Qa0eT1+v6tc2ytZF9WlWDxw3FaoJtYa10WgJ0sfLBRvX",
+	"ZTnkjds22tLdMJ4oly6FajGy6GB6v3KSPjd9hu5OM3WnHNpzKms5N+OORW3zL9zeyxcSw5z1Lu4nx9e6",
+	"eTtyfH2Dd5CwCKTdhFc7u/RKpEMPZ+SXwtmGuD1y+J7QDG6cr0QJNihIpHRYhZacCSdUDs5T9GaRkehm",
+	"DFZqP7Jd8KU9vwsRwgzPbDQ7orNwYzbQrt7pPyi4QmPePY97D9e2W97IHI5ePOq7Xo0u5Ja9nYd+gGni",
+	"lCbr9CNISXj97Cl79GRw7HdvTnaOuzKdCIsROje63s4nzTSpDm8IyskZysBOy9MNjBL5U2h20wp1bd7V",
+	"G+zMQsmxFDl87zrx/5399KLxQJuGoO2ah5HCorB08OnBLwCbfYgapxFZCR5RcjHRegM3y6bKGjUhgPc9",
+	"JKLhYNczp47mzV0GNLnbJVozgBQMvfwRd0w8IGunwub7LXnJukNXkoDfaEhHqcsDAswQ5o12SJN4+PGK",
+	"PHRte2q3y8styHE4j+tQIwCNN3ptmpYFvvUiI2/btpGJ/HLuRttil01KvZg7K0Soqhmu6VM+nwsl8u4n",
+	"tvcTN+LnCynQI79UzNlApnHZj2Vp7EXnxsLl12ytbFi/z60hs43PtJrUQgvCrQODE+l1fwgdvODGHsAq",
+	"OXj+Qwo+MtyD0Nr6bH939PjBycHR48ePHz149N2A/jt4OB5kj/iROB49yE+yh+Pv+JPRIDvKj8WD8Ql/",
+	"OGpq/6VUDT1I6269yGOZ19xm5E69GPHsks4oNK8rG3YcnVDBzgRjHdZ37E6F8y5zJ1/knwMn77kKp95W",
+	"N59/MlhTTkLkmIvWZ2m+QM+4MK6hBFLH9WQ86AkkICiF7oZSz+ehIegXglCns7IBq0T2MgTpcV7d66nJ",
+	"Bk1rekqIwYbAmB9Ozkq9jFKooAGGy/yUWWe9a5D6ClJBAt685p6svIthLuCUp5F0lkjou/uALWo8/lWj",
+	"/72GYj5lYja3q5pajvJJaSX6bTr4hczN9u1ohY/6zWq4en+2bjx2Q8NrVvXjd0w9kB+uZYavmLSnLHUf",
+	"UwJIVbIrSlnY9DGEAFnHo+W1GJOJ2dkfOSr1YjK11UYQQaqfUuqi3y2I/FDkG/PqYUd3iT8pWppUe/Fu",
+	"3R8yE0Gs0HpqPQ5vQ+nHc/U2/TZzbWTboeyWvNVsoplTBp26iCKc1CVMf/RHdwCJsJWwCfrT4MdMz4Qh",
+	"XdTp/NDR3QOL4xE1sGlgn0lR5D+WpS6bMLeCIXyVFF+p5qg1rVmWjVLgzAn1USHg3EVFpNSTks/Wckoo",
+	"DHIBPs/tB/zGTxFoZNekufOy0qUjHGmzNmmnCQOQrhPEGIhn4SYnb2Bg1gDwlL6z6Wf3Eer1d0Fc5mf8",
+	"ld0lO+PoHpOKcmvAggsOWQMqtdPeA1zUPeGUnffOeyBY0cUg1xrWHBffaZRj2ggNf/PiUTmgsz60rIht",
+	"E0I3e1WxTY07qyCL48i5hP5rAjEG2ETjadJmT7TI/7/XZX50YiUNhxgCRlWxapb615/54Jfnvg1uyjtO",
+	"9ZUs7YIXF1NtrDkcHII3L/xxSGC7ptECTUfaVcfZe+MvDw7sPc42qy8iw2njFIYjisDGNBY2gpDhjKRW",
+	"N/tmb2jGNbYmIjAIsnod6d+s1DRvrTDYyZph6JdNl923BQPhTlW3SMZ4JY7cKct1Zg7pO9Of5QxvHQnD",
+	"BM9q7iDCX16Uwrt5AibzYqzLC++7ztzeH4POeFF5jja/NaB1ri5m0swo+TQomxe5nnGpCHkjs4tqmdLE",
+	"XFgpok8LBc+AV/nvzJTneglfLRRAyABw1KS80vg1axUen9QqHfz4eYx8Cfqfn1GCL6YJ0wq26pxPhGmW",
+	"EVKNdYtbCtgxnObmrkn7txC88iL7NjWgdh31VR1JHw6yQutLZ8t01TiXvFRusHeMEl3WOFBrOzBKSKOp",
+	"jt7i52RbhGxdAG7axLgChsyWfDyWGRtzWRgCALuTJdcgRiYi0gEp5Nqv+gLuX6O1YktZFAAyUIghRePV",
+	"GaNlXqwgXu1MYlgqNYTklJcz9FH4bQ33Vz2mDjfvEiA+2DzhEZDb6DR5h44S6tKM5+I0iiGT+wQfEDlV",
+	"wGBectPdl5LpBVHSbF3x7sFP8dKPySeJXo51OREWheFFJxf2M7jjpbsBQZ1b4pnb9BdvJm/drDoXz3OD",
+	"OzUTcm4vllLlern7eISr3+HFcDudAh2AHeHKdWBIizytUEIAWDOnPmfOMJjnjpJiu72M0PQIdTRoW5gd",
+	"X1c/qXYOyxu4/Km/ujkcjCpAPRocjXw08RsT2rgUN1uZxOIv2snxTO2MQMf7qj06iNs608pIYxEGatm8",
+	"FE6p7zPI6iTgClEkODk+ERae7oSnxulnmVNlqySEkDziEbFoSwP0b87JZnK6mVMBPKgbbjLoDauLs2AL",
+	"7NpIlSDRc0FIPV5sX9jk3wMfJ+Y9FAWeAZ0XNcxyx/1KxDzdtl1Ne4GxqoCktXHuHLdyyjSM0qaO0RjO",
+	"ri+6+qi2r7tbAD3MS/1eCqLPEoy4fygjFz7twj7sPHZ+iK6/tXPCHwhbBU2x+MbOiNuVpDBGravnh08N",
+	"YYG33Ia7ErWvLwBPgBcj2YLZhiUxNS2qXYSNvRq5m45rU71yF1zA8Hd8GyFj97qnJi33RtUFerBKlMXN",
+	"Xm9SUhvC1gn4ZZ7vKebi7QdDiE+bSRXfd/R1CrY/kbBqmW+P+l4Dv95g8+wnb14gp8KOg9uv9i3iY316",
+	"N/26EM6Y6iWm1HnkDGfkpgbQTMiiCfncBJJeixD32Q+iEO4eA7oMwBvAz0DZeh6lZ6t4yohnl0gCA5A1",
+	"yGKH5HWwm/vsWalnLD2apk4HTZ8MICX/cZ6y0co7+04ZZ8upLgSR44Dyatx1M/e/aQrwvzyl+Gtw0h6d",
+	"5PVj5LuGiYsCFpvqtRuDk6PjhMXJsTW3ccENwm8oa4Q8xRtwEt0SAlG8YkLAbABK59fIENCIE9nDpo4N",
+	"tX2lbWS9YA/g1U3rENfzxoYKtGqNdgs6mNHXD05oyEnTJTPCVhkBkB7WTX8vfCs6XKvHnfbom0yjz1pf",
+	"ibJsgW29jRs/hQCSrc9dhHsCTEBzNBzaTyl8bikM6+nr7NWYzXVRGEz34VaYobfqzn5+zowoke4X0jCc",
+	"leczxqMHE2DCbfqQR7tw4nBYA81Cpq5lkAvnvvSEsjJEZywxV4DZKHLce118jFNuOw095hCtLUm4G2Yv",
+	"CXFAv8pqk9S6SlsI1cZRavGQpWjCOulC+/qCvmF3l5Dul3PLK65MJwjvQZTkUih3kRKSQioA6mTKmcjo",
+	"sL/XP1evyAiEhw5ZGmkpO25OWBqUn5TdrTtv3K+ROpSyu54aGHJckuDrSZgRhXB72iTnCsgccVVFo2Kc",
+	"2K0Co3apI+eRmTr5j55BZpcyE+7dNeUrZXdt5DXmNEzBK0QuheOHjyoHQi0Cda54hbwg4Xsac2nwGMgD",
+	"7gmLbSGmYbfokRcFLvWQCSCqcpco12ZACPkWA+SLzOJaL5reiLFRacBT7J5CM1stpJC5gxY/pgRJTICv",
+	"duyQpUsurVSTC9jebtVhsy/moryYSbWwIrSN57Wv/aK76Pf7aR2AhCu2Smi8CF/gMl3TjvfRqqNBQ69Z",
+	"NWDg7o564193sf7tRherKxt+We94uHjjhybveiTLG84i7dMIY9994ILzWtg6Xn7t6eamNmg3nbBdF8RW",
+	"7DJlGg7HQHf6ZDB4fPTkyfHDk8cngydPjurpk2pREGdFjQ88Eu31cf1+hSBFn12XBvFbJzT8UDc83WsS",
+	"v3aHDweDRrNqo/c/8csm9ffdVAMfRJNWJvMtSZkEqltLYgcm4CV3RyZGeroCN+GZ6bCWdRtoLJaqz1Kv",
+	"QEDCdKVOBEiQsbwokKyMpSg40iGjo6K2cGGdgosPHgEBcHd5M7Sw8TiMh2GT8JjnfGfo3SPN2hxEP3nG",
+	"oWade3CSBHr17aw+pxW9By41afssnXM7JYioE7TEfmQW2RRAR3VBSWSLGzu+xoUUVGGiefXDHOXUNI1v",
+	"5BXa6OoLv7h0hM6e80mzhfmSAAhrLiIK3reHBhBMixgedNA3ZOPaZTOqp7ISt3m3cX15AA3dA6wCp2yG",
+	"YR+ifZEmWJt5UCERv+wO7ubQez2lqrG+AG0TeHJ1eQCyZE4J8Tk4m3HHCofb3sdNTLLM3X4OoGUaBFik",
+	"Gns7BnugcHo3Hk5ED+GpK7USfXZW4xbjmdP4IFwb0XPjW1GIBZl83OgABIy9EUJ1txGJKmFzbFdzFN2k",
+	"6dhAj1FNKmfThcpLEfEPDCtqDO8/mHI/RTPc16EwCQWuMGkoId3M9dzWXA+owc0QQQsJ1qWw5apztGQd",
+	"grTu520JCgPwcb/BhATyTBc1Hh+nglnOzn5402yjt0W33tUH4ZTSf6SaFD5R0hqUG9U04MMS4iWxyIR8",
+	"JQh+bLXeY9TgWU0DVoqZtuKC53nZOHJ05DTu1/c/vKkZq5QZUCJmxXUmFiH9ZvyctUVbktJa+LlaSgtl",
+	"0JF0ygawAeE8X4muUW+kK95M27K8tBWBAARdI/8aZT9AokR31IXx6Yq7XLQhDmlsKXgNlB81fWFEecEn",
+	"ojF7qoY13/jNKe47l8o7uKgx0h4qn9Cc1YRUvMeindCkMmBcWI3lpJG34E8vwvayNtxg+ic2PQ19Ahee",
+	"PKcxmcr7DUAxJuYiOv6KVUTGZNhMWJ5zy73RDFzF0RQcPWL/kN8PScsOTg0OuP4iZ3zudthoBf6ncNAH",
+	"Kg2felQHhcbJjtfF3HXIvOnf2imwDVLjAxDr1DjShJzMzjwcX0h47i3Q6jLrmupte4LMNqnXAKFolGSR",
+	"XdBumUeAll0weLfipUJ/USgnVRd1hbwSnZ3c40Iq0TkyO154m2zfUEGB2ezhEdW72wbked6o7wjYyOuJ",
+	"gLDTnQ7jlpw3H2gBgIMRiOlZCm7JPE1iqPgQGXVmfHWKwjzKIQuimTyZiDKna4DELfE8z6tzVYkjwyqb",
+	"AbgCnBmGLALcr0hZsastp7IQsZTC6BokGeVUpgJPb69FQKecjiQhe1LVv3QPKSHRacxLxs25quUwOkFs",
+	"EBIdCUZ25luGHmy9VHEQcFTqS0rbxvgAME1DmqP1xTRGQign6mVW+T9RlJ8MmGlOg8QpAf8BDVKznaxz",
+	"cRtIjpeU57LveQZuBx7c4sP1nETIGp1z46ZTwwSoSPqORMYXoGwLWTaei2uW31pSZrQLPzXipHbwN+ai",
+	"BSd8HBCq8mPIcIVxaQx1fkuZ8/tltVO7baf8y6QHCuRO0KbbWD54jLLG5zujAoqaJO7+JF5pVaa1Z1MM",
+	"DrB9dUqfKbSOfmrDRFPvL24pbbYzPhPfujUx1itKgRukoqKP8+X7+6tg7d1Zn4gNv7GNXJkImlArUH9v",
+	"ZnhCBgBl7Ef9umUD0y+SoJdZW7RGUNeHor6rHwCT8GYSmS0u2nbiu+mKBA+Y1egBrhHs5GIOHDtana6J",
+	"k8YXmRZ9EjWPiG2A3uh69fbti0iAR3NavbvCTNMpm4us4GVVlzWa/k/CiNJaNqdCGZPNQudTNtXadKym",
+	"s011bnjxumAK5TRdC4Y15o27BBqnl90LlAwBR1QnrZB2YyZ8piLm7ToZit/z0JBog5wrd4FHl/h0X19Z",
+	"BfhBhtVcoshwpg+yEKjoRD9XO6Mg9XRD3HG7DuU2niqzUlmd+sOdHJlWY1nOAiypSUQRHTLqim60uLk0",
+	"YTBTt4JDCtSUMuQhN16XG2y8TnEFwl9ghJOW3YXgtUljF/y9PouoSir8GDIeb0hoCN1HynE14QEchIU4",
+	"QY1NcaLrD8ZyKDWeY5KL4KapVsZUFzlW9FxTU2F0nTqDo9FLIgIPfGOr3to2Y94aSofM2UcBo1AR8IaR",
+	"pS5HQtw3jCwrb05FNlZTc15R0O+tZ5O7OafkLXJGznguLkar3Ui4EP6MIHHuZqAF2ThbBcv0bOYG1w0R",
+	"y1t8Mlu0mX35Jat7rtsbj+1phPhtyVeKZrA2NU1SpbYY9k/l8CXNc76ZofFlySMbY9ZNCQXHD30+AcOK",
+	"gU7aw4tHwshcVIIepwbI8JEZYLaWgtCp2l+n3IiGaWngkfSL5iIQQ27TC+r7vp1OsiKdRkfZtakk15q3",
+	"jU6y1rbbsPE3O/uZszZ+biT0fkf813w+L1aUI4dkGeusHV3yad07qiy4LTlm7+q0JaTI6DIXZRIh9igB",
+	"M/cA7n0JErcFC67juqbjeY5PZ81Zoh3No5bF/oz0F5iQO4al7mVr1VTdVwdn/8+Z/++n5d+/GzcJnW25",
+	"8eBOG1fv6jy2ES3QLuBXnEqKy6IO2GvffxH1Z8vioUoOGdFPVnVPYkUET55e0lsgxMzjCoECguCZjTpJ",
+	"tJJbFJLmkGVVe6AhnBne2E5V0FBWL1iNIOVHokLtRzCjZr/cIgDrdrjC9xyn+jxVTKSbnJRd8n1CfYrO",
+	"vK3xHXoOZ7vnqM3zUFED/gDjqHGKr8+/40lemxh3ALyumCgE0MAGLq+kMtWIrgt0QAzA1urVkpf1phRN",
+	"FU8MVsRvm7rYr3pzkt6/mHRviUkX5RsxYXxddLoFV7dDp7uP6xIhNpTNFOQhAVyXTQZW6ccNcrY6Hspf",
+	"BcFvVINwvV6Pp3ep9syTk4ePb5t3L67L2ZlU95USdT42zuaiNFqBvp5xnw9xytIMODJ9Fa/GTVKRLN1Y",
+	"KUl6gERu9EZ7Rr+1IoGNTQqpWg1RuNQtSV8KzF3XccHNKkjxtu555DHYCUuq492lJn7vY73A3XrjX1Kt",
+	"Vwj8wmUJ44XRPkcLI7d3DCv0pN/mkV9sYPQfHDdvL6yU16j9wHPAf9bKxex359qiLpbOPE+jAnvp0K8x",
+	"LDTqenIpEckWQcKjinwNb2tOeqvNNsRbF55EJMCClV5Wp1Q8tv3PkW5GYgbHOkxQ4onlotXQJHteV3wi",
+	"6xJlhqfCXi6nbnYjvbQyHYl1O7u8mDXoEpB+611o0pLzgzh6eHap9LIQ+QQ0sLqHRi+wxCS1E1NzA2h2",
+	"z/fBkbT2OmY0G/Oy41tvBPFqaOgvc9e2o8GAAAAVjhZLQIamhoIP5NcbL4yIKLcjHp7uUVmYwjYow14p",
+	"vR3jfHVOm3bT0yOgggkamAnjJb1lM7QZgoB7b7b1ikbv+stqVgDdXxkCNRWWgPOh0KCbPKlYCu9L++xt",
+	"BZKGx2CmOtbTW5tJFExQ1FHR7c0Iji19iRBZDSymIvC8Nlm8HErtNglSHAukdCeYq7eGSGc79Xm6Ueed",
+	"qr0URdHcCx/o2TryMLrOYBstbNAk6yEiOxWz+tt9vCm8n73D1MCqFulUFPNWku91YmsY7TDscQSnCpqE",
+	"3tQGktbWluXanHTzTZaH+GxlHtqCP7oUFwFL3oKCdLsrmB/ENTnDxaJylvppTH1QHcIsdimUXQFokuDH",
+	"Fc1WEAbBljHIw+XRF80MNcXVlthO3ZqitIqqKkJnNMu1mOqDOK9KCXVY/2vrPNY5ZVFcxNDPFrBSrTxu",
+	"dagh0Rrwr+Gg3Bb2iCa+hSqB+kh4gmXkUIZoPkp+qtYMVAgir7BTlUj3nmglRG6qdH49F7fXj1Y52taR",
+	"YD5VWWEgKHzEndsq6yeWGbD2+ZKvPAbCLU63B2DTOSHUuU/vfKO3dKhxe8ByqbZp9eqEGAIpuHTzkW3P",
+	"NNkiztsj9b/DiZAyiau5VlplTQWgmgHVORbfs7nq8OJcFJJqQqxfDiAM9FRjieXoF4ZgFcicPFdRWhQS",
+	"7FAFZiqcP9blqU+vjBh4UKWZAU5X2rgpa2mwQW6EK8DG+d0fltjGRjFSp3xqjMQEDiJy0EbkDtRmKO8L",
+	"KgUAjY37XyCmpLgWMVGdVvCgWsYpRwMW1dNALjRDcqEHSC50BORC5+qm7ELH093sQq9rzFcNewWjLlS4",
+	"HYs5o49O8CsnaMHhLZQoI+omYJdPwDX+3goFQwg+InRkVlINST/gJ8oTjp6CFxMFMkLmw5j4Yng440QG",
+	"xRnFwBJalU4NvBRiHqLoHqRfp3GnjKhl3KrgcYSlX8rMhgJ8HgNTW5vuzbACgWmteQViruItK2uftkjX",
+	"G6kyJGf+rIW4Cjm2YosAR4e5UPnagGy4hgkwBirQmkNorRoUSU4oxGTL1Z74HFLIWlmwJalhtQbKAhpY",
+	"ee27Inuuof7J2yFObsPvdU+xUrm5kDtgmTU8KB40ylgoe9E8vwoSYSLILdxjIizkrZWGuNWaR/UoQWVa",
+	"RQ4N2k2tzGbtIb0R1R/f1j2oUf6J2NCF5ZOtTmjQhvzG4+i5pRI7FOTnOZjc9Z173nt8cMSPRw+yk/y8",
+	"1yg+AD+8jWOmrShYNa6tm31eSt3M9O8R5j47lFCBltD9UzmZCmPZUgK1FJT4E/9acPJZmxkvCve7R0W7",
+	"FpyygVPHGiFo7a73a8faum9kOJt38l3CVW8WsxkvV3gbZi+1Z6zSqPEwCpK089EqOsUNX/kMOSOKK2GG",
+	"jLbVDNLxftdSidzdA8BLkyCzCjcsLXTGC2lX/VJMpFZ/E4vEJ//2M654uXKK1NtNlHkkaBDMW+GB0ToD",
+	"8O9zSqNw2ssCKoCM9ELlvFwN47SrCOwOaW4Fl7N1/W2zpS0ZA83uClBlQ7IfpupIi8wdSsccB6VQYonh",
+	"9gD+TY9Meoq/BLoPt2vLnNyMbjQw3Qw6PSFgIhb+hwQ0TCZ+/8MbUMfOldOUKV2SUhMg/wDd+YLbRSlY",
+	"+j43fYCMT/pmMZ/r0poDr6cdWFukfXam4reAEDnQ4wM7FQdLXRY5dM1NQkBWQ9e8cS0ty0pupsJgt7QS",
+	"5woQ9FBIyGmOOFixijgMyi8RF6LG6S4hnZOlmCRSWH6hVbFK+9RKOVG6RMtGK1SNTeJOZQBtIKsdbieT",
+	"MKvPVXCReiQAOAws40UxrL1RGnwpqcwXAtyGG3ZAW07LNU4/RAztd0z4e1Bb2czTaEsQebEj6yNKW/FX",
+	"RAJE6Wh/Ynkgs3+eyJSbEC0O2IuKNFCRJKB9BOh58PI7E6goRjy7vBUdAE7SNWh1NBXb1IJWsNZ1inJ7",
+	"0X0jwtdWXFxDCZCam4lubPaJemWjI99ZsK24ufSOiQbYfuXiAjByjYG4cTXNhPHUzTdjut1/YZ7W/NI8",
+	"AGl3r8A6jS79sX1Z/R35Fm8KlF5bpV8AKe1b8FzNF7ZdY0RGwXWATYCtpR/cg5HFNKkElFd3EuaVxoRZ",
+	"WySkCSQxm2kCVKYfU0p+h+ob4MWA2OGkFKI6cgDEElbp6lz5kiIlnjmkVdBixPvS/+0e6Y7PqtkzvmIZ",
+	"L0skQkz9Okh9XlXqdlVag0NjvUnU17nyxVqmqL3PPEEKiF6kIjtXjbTUkDCaVPnEdQgcICjdbjs5Ou6z",
+	"XzAnnkFl0BpVauKhKxWAUEEMD+WyHwCpjMyBYGBeyitndFyKVQKYRGMAHqVLxp2GAokHCtyfmyUHVeXB",
+	"ckevVIVU4uJSrNIhmy+QJsppOeGqMH/S0iSY3FygepP2a9i9hgGFUTBuWvCidBj8b87IKBbC50icq+eq",
+	"AvYjGqvgiqVOkRkyt3hTP1KISiXRAey5lNo1Xk+mCwn13slW9WukMawaolzaN9xM9dKQp+xcAa6MBVRx",
+	"UiX2Kc1KOZmSwuW6qbS9ICfzJq7PqdbvolxLyo6RFn2yIxGCu4Sovgt9h7EuZGbTe03Vfv53M8jo1bhp",
+	"Gw0xvRLQv7A0ouUIDNR42Z01a9W9oj/RelIIPpdOuZ0dCvd0r+aS47N/9aD/tKUeZ9J7fzDRB5Tv9BO+",
+	"yOtk+5j51zPZX8hLsZRGJBVglSTBvoa5m5MGqqaWlTncuh6bYaa3afpHrvOHR8c7kqvqjoFbNtLrwrfR",
+	"Ro+ZcJvs9crwjrp1NDg+abcpO5sQDWFDL5ARCp/GhkR6yngQzYE4h+N+wvmXTayuUdmybVZE3L3j75p0",
+	"n1Yl4DZyv7alIX0uZcZTyG9NpFwrfHa9NX+rlAAvOuT5757dNttq24C9FuPNeW/1AO7f6Ws2623j/nob",
+	"CcU7hqHmOarIrH2Vu0IiCLVK1MZAHSRmgRuil/RMpuciPwifqWL0AVSMdjZntemCy6Ln/X/wpIWCLAzY",
+	"qhTsg9XZbeP6rv6zzdqpEf546xr0oE0gPCVLRZMWnQwtZ9umzRTxLO6dpt1e/zYgIjwwftCSvYBaI/iu",
+	"1qugfq5chi3G597jtdXbEUaseRfYJgvzuoyHWzJU3wZAsSfaDESabl/FpthtoW5KYUvZ0QuCVRnHAjIF",
+	"J1yqU6LO1eOqqmQFrgwc8Kh9l8LMtTJyVIjA+OVrotwKD+J2KkLf0XgCmme72jyftDjRPv6ngFPNsQYK",
+	"t0Del5LzjUB/tAtSZvVEeLb7Bpbw64Hqq/z7tgzUlh+bPV9nzI/0P6TKTwM1esDjBDgOKWYehxiFzp2Z",
+	"ub/3K+QaNCeEhHOLrkxwYgP6mUq7YpIHVAuKD7cYERQzpBA26Lfkxv44mvMOCbaRP42qDNSmvlqC1exW",
+	"j68mddsu+UdHr+aQpfOFra1TIMKJuV0SlsKMwg9uAyS1S7E8rNahwkRV9gre5cv2ukckLPWO7zSenfnC",
+	"xmnGfgH5azenx1m87uaDK14CHsc9xXX6Z3iS++sH/zT34Yye6P5+HZ4aDdjtqPZVntXnV+3x3ViKs0Ua",
+	"BnhYBV0Dp2DqtrSxaRUoQQ7djezjx7G2ES3jObdWlO49/30Xn/U/g//59ejgyW+/Dg6e/PZhkBw9/njv",
+	"P9ocF9V+eXQCndGFaKOnIDnuxE+u+yzNZOprJFmNRQsKIWqK7ZUUS/CaZNJ9m0sqBZfPJNQZWaqW2iJ+",
+	"pbzGNKl9uGeCqOvReGJkL4QHTwYnsX4zfNjEUAOyaS+OwoqV0fu9OIKWYDtWPtP9PQSR7N7gt0vCwqE6",
+	"S6eBwOZocHzSWBG3xbWwiyfEagidQVXGZK3mllZZExscYiNxVbAABw/jlsscUzYg0SZQWUaXUqeQljYI",
+	"OD0+V240j49ZSqysF74pFGPtJDX+iWo26YEz/v453nU0GAxgUvznfWlLoswBd0hSGAhGUICLbPsqOOpe",
+	"XrFJINWxHS2FIQzSEUdJ7OCxD54+d9yPdL7aNOXGUk1EOS9li4HilZvI0VqYi8w9YAy0x42Wm7ZVVdqO",
+	"JJRc1Q+INvdhmDSzwDHamSIOXWgcWtmcz73mCYWDvmKLhvJ3VLmuCSe35GsUIvUB30cKTXl+TdzQpwAQ",
+	"dOVIj86zKsq+I4wO9dM3jWC9FOVBxo1ghXAno0lYLieS0BxSKVGy6Wo+FWotGsAz6GMkJx89WHeyRYft",
+	"r/zg3+6AvUt/HPx2339173/9R9NgrZUY3mi6/6U6Tnz5e5SPiiii9VKxkdbW2JLPh06ooK2lyFXBxhKU",
+	"7D57G1NhFoLncFA/47J0HxKWjunPi/e5SSGkheE8j/QeCakm5wrcU3mfnZGeTwJkIq+cWQfJARtRAl/L",
+	"pGJL9CP9K8KniJ3/t0hW7+nhrAnszd2OrG23Q2TYkpfW6m8ytDg7kPPBpU0cfU2LHvt0bT6+s2wm2FNd",
+	"znXJCU2ALcXV/7HN9bwHWx5W2XRPbWXqW2fGax29rQBGd836gMKN7eP245VoWhD7LITRzoAeVhOsge27",
+	"AxeC4uNOIAg1Y6ETzQxfDSn/ARxeWPc/IXdkSMnoNU17LuaFXrG5nAtPBKrR/Ssbo2w7gDk5xHx/cg1z",
+	"V2KJhUyvB4XAWugHSqtNdptwGDcXrgr5FVjHae3BbHD05MGj8UNx8F12NDp4nB/zgyfjweDghD8cPcoe",
+	"59+JJ+OdPk+w+ckTQO2BOd6xhm7DZI2X5BewWvH1t9eRL9KHW2SqVbkBtOauMoGbrLKh3j1hQ92jmrQ8",
+	"wkdAaZD+bbHlYr3J5rLi3iCPK6UB5LmtMtpu6t1Ogu92yXLJIbHV++Ou+RjKAvsIWFsWgHskeC8AEwWA",
+	"EYmIKwTx0P1NKIYt7LrQ0DUkqB+51sW7/0lOE94T+SREa3ZK+Fsg4E3Yk0HIzvMD6LP5yDENQKyNTUK5",
+	"o25bJGyhCmE8WiSdcpWL/EJfiTJ1Vv+mvpB43t9zVbUEKdbwVe75JTycyXFQTY3WSpSIUvHwJyIPVmvl",
+	"5q+zvb6HYy/qaeT+OoWcA/Tx1kerv8u82KSoq8anWQ0DB5oZrtMQO2NSqLyCJQYrwE8HZAa4JQ/IKYJ5",
+	"4Cym1fpItxPW7UOivC8j8u3u/BfCGYA0ROuruL7t46ofiCZzP0s1gRuMTxOe8VUHARHLhh1CoIHHmc9l",
+	"Nwrnz0bdXLVoG2vsrbE1fzGW5rerOZZdayLgoq8/Sey/OSaP72xq6C/eM7zmo6Ma6F1p+9zlGL8wN68P",
+	"2VKN/nZnLdR5bxqVyLH7F9ZqN6jpXTOzDkV9KoaEih3CaZJi6mzUwNLR7NikH2P+z/qIz4hnuCOpDxI7",
+	"mkpMfwoWn1b+mHffJFmMd/j/xQSziwnGT3yN9CtuauPumWo+k5sy+NOac5XGt8uqC/EYislatNeTUIeh",
+	"MQDbrOMFReJOBQO+keJmg5O24UXw2x0D3sQ+e6kR2qZCUZTd+gq5dtolX7Rp1lL0V3surFJw0xSjSYlb",
+	"No25prxYrLT190BObjQpo0DsU9VBqkqLeRottwjg+hlybcRRd89mW9Uh+m1LvHfvfu7PQrGMJdCIZ5en",
+	"IIIKqti0MoHLamuZrhpnxL5lZkN3wcEX5qtxVbgpeC3MomjS//YAqdG1p2zAZoKrKrTjYaUIT4joz24L",
+	"m1YL5u8lJz3c9+O1g95BPuFSnvEcGUAQ9FjHKkWZo10YeVsLaVSVTKhsg8qrzZXrWk11I8TMMKuHG4nh",
+	"SWPWNrtrhIBf0nsJSxcqmwpkwbzrI/sRNRIM573kXPmNf1F6IqeU3Q0kRrAl1rc/JVzVWTAxdRqJkLzy",
+	"5UbWCuWaQyXN2N2Q/lMvT1ELLrsbSI28sFIQ+gwt3wv6Aft7rnKdmUPPmNGf5dh3Sv2HoO8FNC1ldyEn",
+	"y6wVfYW4hWa6yGlXJ1BACR4LaVYHpHLAw/eAbVyz8kmF7KtD/raBX5FPA9gi3ri309kgeNnkkTlT7Ozn",
+	"53hAJiwdF/yi3++nCLLA0wy+zsLXT5/DF7q6rn66QZfBwYCvDA2cWjvvffwIpOpj3eCMocguESYg3wGm",
+	"tS0w9gfJlKHwc0JFpBG/eSVKoGqwGicTppai0ZQZClhPj2r2hQ7dEuyfq3N1//47YJC6f5+dsfvY9ftE",
+	"3BVoNwBmYnQBzem7C+FlcB1nRsBxHxEHQDloNEiqbsB9fgrvU6W/c+U2GdJNxCWJucci/QhJqLi/5ZUv",
+	"AELeMXcq3fcr574Hw9Cd8DZAwd7fGATjRsEdXzgEZws7FcrKDBt6/z5L3Ve6lP+Gb4bse5hVdr4YDB5k",
+	"YenAR5ESDGokCq0msKs9MRaOJwwT2RxMvOeZLVZYu34ZlYxFTAk2CPYMTAr1330GRyyfY0lyqdXhHMse",
+	"/OfvRqsUC688OXn4+J5ncqPaBcjsnjDu9BTPZU4ZyUBdX5ViBHq49P89IDDfwfM8JTYhXExOPIx4zqSa",
+	"LxA1I5TF9ZFiAYKUzUXJwAxOKq8mpKXdMZB0TV1EDiNY2u7b+/cRoq+Ee0AmlD0QyjU8Z0ZMZkLZIUv5",
+	"4SiNhCpL+f99/GyU0hPBm2Hu3ycle0lQSJwCOG0wIuvzZ920aZgb6zEZgLQarVh6MniCZQkuSmfIAGLd",
+	"9d39dPwkpUxkyK44OBtbUfp82yWxHE9FMTc4AucK6e8TlsIjSZaDwnjK0v/68S3r9/uHC8MngYCf6uMA",
+	"O7LvnYHOATX1BxC/CYv8NB8hLR3/hs015/9aYM4FWI3eRxEBQ4gN251d0VwBLcdYFlaUBtyPitimiMHY",
+	"vdpvtTmfOIGkzxXmDFR8lLpEOptQqIc7m1pSPvhccOtWfcmmModpWaHXAfv69x/Pfrh/v7ZtYHQxgO4G",
+	"TJr1FlM9BLDzYcUaL9/A4+xGDsML4bYNNWjVTQNyj4VZO5wKXtjpv1N2l0BAmTAGyoAadwbDNVCU6t+o",
+	"UGRcYa7APVwCcIGeC8Xnsr/iswKeJE3I/LwHfginfmKMHo7eQmZCmRpaZO7W6MFxf9BLeouyoGPHDA8P",
+	"l8tln8PPfV1ODulec/ji+dMfX775Ee6pCk2E0yjCdw17g/4RXkVN7Q17D/qD/gMENU/hpD28Ojr05+Eh",
+	"NBa+njQZyRAPoWsNgp+IX1nrU8JJYC0NyJSf8xKMJrxFavU87w0hE69WI9BAc0o+E4ja+rVZN6kuOXxa",
+	"ityJfV5AFs7P7pfex2TnfT+XYizfd74c5FLnq9GXSpf/BkrPXLspc+N4PBigZxuUWYw8VOfB72TWovq1",
+	"V4FFiAGAltLiRgBhA4B3qtn3MemdYGuaXhJaffg9zz00HG55sPuWZ7ocYcknaA8cJrvv8kWAQBX0kNre",
+	"CxR36/VZIY+ST0xc5RJyHebadFuxMVdD5eNJohiNk50Q7gSJ48mUNlcyBqLr9S5D2ZHviZng9qecItof",
+	"65q4LRfi48aqO/qUTcjbFp4zuWlUYQglVHZF9NQ3svywh7GxwEJUbnP5fUya5OjhB5l/rFJzd67O5+5o",
+	"Fe+tL6IT8+3C0i18ZeqAD3UKQsaVU0NHwpctHoKWHXRZ3PfstfsRUmxDeWPUhdVaNQo8rOpLHe/YXOq1",
+	"xXay2cPX+Kb+9ebwBB+5/Y6X2j6DCl5ww5MtCz5Wu2vweV9FDIvjbBTP9TDDHogIGalUTbWjaVrWJoHU",
+	"qZVe0Ogzaes1ioa9jng7X4jqZPCkOv+fEtdLZb/GRZ8+Jh13ebUZNjb2c1vv+toy7N/CpsPV0nXTXV9r",
+	"eJ77Y5o2Ltoa7YrPWdQiIwSq+XRTAoQeVfKZNx0tEOg06z9U7npvxeePocBEwMimA8QP62iFYYlrHhm3",
+	"on+EefLrz3/TVeVoURre+gjRp9AWahD2z6wmeKjqFsUArri+IvBk9y1BGN6eHsBCTG9zJdSFyOEH/KP7",
+	"yU9EcFE4DkFnqBGgLhETvwXEINOKGDnJs0jWPXrKhMpPa0kuE820Is9GvShAn4EvhD1AJGBV5RdVkJm+",
+	"CnUGIM9nkUvLxJUbwdPgN0fsEyYmYMjJ8mD71jcBDku0CXbpET9Q3uJn0iNuuGiwtdsXTeJPmvrITIRt",
+	"G5bBZ9qktQ36eQfuNXB8bR+2/U5M7GrzcR926iEu5dbj/91Uk4fJa86ISgHfB7jyvaldATo8QwDlV0T7",
+	"G4soQ+Lu0B1ypCmEja7AkxnZBU5YQD63Sc4Viga4KrrkHWYmzudCgV4fMQJXTnm3mYmwwFf9d+/Fzjdt",
+	"00pV+REHaN/R/6oVkCrPpGEjYIe/lO/kc+87UHaWtZIrQOX52TdihapslI5uQT7DS/6cqjN0vm3N4siA",
+	"4ozIoesu1y+w+IJQMrEVFa08j0W94cKrtPYmtRxG8BNp5fDsL6OUY7e26OQwuJBTEGIrg69Y2n0xI2BM",
+	"62NjUW6XZ4cf4N+tFsHbLWp8EiwEJFQ2bFwKgXRo6BncVPHZ/hp+v0VPr3bFH1RNb53WdiW9ZUwGn2fP",
+	"EgvQl9PQt4zYDaTz7oMWRiWS5dxmDfmkgL3A2O9oga44JKeHOjoym1ZIm0jpxicgQQMgJD2qO6Dj0ar1",
+	"VMy48yqqHY80c3vpdJ2SmxcQTwZicHdRodGOsE16N/JyfPLD6Bd4TbfD6Ass7D+gno2lHvz+uWOYEdYC",
+	"3PLaZ8oh8skNP3zejdfo+jxzh0pJjPVpQP2lbKqLvAJHmLZiDaZWrYFxghmNZUGxBgTZlcCzgnl2p2yk",
+	"7RTyLEeCzeR7wHm8AxyVYunzXMzm2gqVrQ7+IVYpBL/moqrjCxAUH2+bCGsI9lRiiOOOR7KAhFgPlLFX",
+	"RAkfKAMr+ogYHOZvCKG26kAPBZQ8yBSSaI1GsMq84Cr1YZeQWokFDoZBxMBeFIhr9Tacu0KJPCrY44G0",
+	"WtWxN5jHA2i1uN6DE5sI8jNNHGsoHKnUBVKO6vFa2QgDkGws9VhJRyD4OYUc2DoFXOqrGS2nmi1DEbkm",
+	"Aek5FPdb8tFi+IdYkaG2j2yNAoZejfs1YHl0kR+MeHYpIB+CgnCB/dm9rKLNc0cEzsJUz4O7RixZ9YAI",
+	"Xv5rVc5Q5OaCnkmlNMK34RPPncwGAUtN22jWjz+86W35OWp158ghkFBiIRn35nj4VnxWrA1fvXdUiuKa",
+	"5SJuc0yu2d/PeoDGuRMNx+gZSoMIDRdKkPyRTLqTo+Mup7DItMLc1GdcFgLfddShO2+1fsFLrMt0cvRw",
+	"9w2/VMD9n0Quuc9CPTk+7nIzgRD5CLO2HnYZ8l8Uv+Ky8PfcUDl5R7kkdfptQ3S5AeXv9ZQI1N9VVXGN",
+	"4ZiM2uhnf64YIU11mYuSTrjU6hRSQAF6OS71LA0ZodJ4ampA0VYFiuhVeSidGdExSutJncj7DiyMDccM",
+	"PcTTzzY4Hbfl6GjfCCwD4glqK0ZaqG+KZ7uYze2KvPQBeRvpIZCL6V7xr4WA+swkxdxo9NaFT1cRtkar",
+	"+9GpgZ065Es6nUYkIhWzbltbre7dpGU7DvdXqljRlut0LZQJ+XYdwU9hJqS7p+EM8JZrLoE5X9nA5Z9Q",
+	"TTWVV8nun8lNfHI06HSKYIXBWxBob0VBhe1xHAwbCbsUQtX5QmsyzX/3eT0ZXeVnQDC1xypfdkdhP40e",
+	"97kg2F/rdgrd2Qaojsb/TxUZDNXoowGI4srRBopX6Gd3Bjb6JDpCvs/AJbgiil9wV8jgEJAmOGzqCX7I",
+	"zVXVBGiDe1XL6xP586oXfJkI0/r7t0LDq0USYYowT+aP6/nzIaS1fdS6d/Y/EnbCzZ9bzHEKcSah8mrl",
+	"+yLpvlLTxkIH0lSxMiEJzfu0p9wMfX5ndfBU12VQ3hRKJrZCy9d2yFeGK78lXHPnyf+MgjO5Bdx06+rc",
+	"gat6TfWbkjXsCUDXqQYVMnIjtSGK21wwmfuEZaft8CLU1sdQ59uqysfRIBkMBjEIytkvl2Jusa4DxUPB",
+	"3foyOtETSJF0WrP/N8UUzbTPwLuccswedfbckkvryUcCCMuXawPO7oTpIo8ezj11IN7rzGyj3T4zgbvi",
+	"XAVyI//KsywTcztkVry3OLYHuJXTIWQNuz9dV7Gs0QHwJwkCMgGtD1csBWQTVMR1Q11IJHJKc255Gslj",
+	"pBrnhqUyh6KVOMQw7OeKGKsMxqCpKy+4sQfw+IPnP6TB4vacLDNpjOc4V4LSTZE23VjyQB89ZBRXo95g",
+	"HpanoowIGO+6d0oFDFDnyoCfx9xLqmsD5I1oGqKfqGS9sXoeMHuEXqVeBnc1SC32nKqGGcTu+XgB5s5y",
+	"2Y6ea8PNrZf5K1ZV7U+dt5r7vrxYOJP3YlHbtO/hxfVlC7WpsSVWzjCpFr8zmhVaTRif6ISZhVtOhqVH",
+	"07TOHX00bWk8PKWt9SeDvRsP5h0ubxIGSLaJoQ3YBigcEEeBnixa4SnyaiQ+DFSTFqfVZopKcEF5sFDk",
+	"jJ2xSakXc8jYxpJSl1LlSVVY6lwFvq/gQoEs9gwrngOCMwpCLYHOATk6GkYP3gbkGtX4hWOJmPY2qTKb",
+	"tGG3oQPRG209FRYzFtpNQhX0uTbgPvXcGahLty1QLDDSMsfAo7fnJP9dL3HVWQ07LfCeOuEdsb9pWsHR",
+	"ynwwMGlVqyd9NDAku93h4sU3srNIoI7B6JZ7C3HLVmnx9SWOFYGb+u9ubu3+o3p5i8HBk9/+8+75eR//",
+	"uve/7s7M/5iGQlJNG3cc1mhSTWQa6CFCjWonuuJ8/oZ+h7nE9PuqMzV5vnVSG9r7bfoBYkxw0ts4Z+sP",
+	"qk/Jm41Dd4gTElQAPGPjQ5gb9n/evHrZxLLWgkge1vwOGOQp9cy/hGlV0zS+KQzosguIneJaRQEgnUiD",
+	"hgu/Tr8dlYvZlmDALVPaHbSTIir5Cx6LIQv0VqYqNMOUBpaLhEV1n+h35EVMWK5nXHpONCCLYXYpM5FE",
+	"AR4k+CAfhq9gk3jncPj9XIHiPRHWeGpjDC5ywI/qkhQ4py2fsrSK6SMtCtTOl9nUoxDa9KVnfqS6aEx+",
+	"WIPqBAe+tKu208n/3jkOQc154+9rU6E2WuJ0gbZWZOtKXIcWPHX3dHl7NbG+KRBUbwvJIG1t16BMnUb5",
+	"Gm0JRYSbdFsk8r6BbvuNQvpxxFpB/TSgeMwvdVnJfki526zR/G1I/Co4A7xQTsVDsBca6SFF6kuDTDuK",
+	"eDx9tuWtvIQrusi1iJCNxFohMqtLNuM2mwoTCt4XfCQKE9EgTXkerNxVRCvttMOhJ9Yi0e5NfbYE99xI",
+	"ILXWGXpYoKziuZoJy53WQjXIZkQJpdjRI/YP+T2ZCXBsGyqu7d+JRiM1sXK6EC4OC54BPJfqcbvpT/Hy",
+	"Cyo5ma7VNcOyZk7Al2IitfqbWLRKehyyVq21qUBni0jD6ZDE4g+QOfCa8onwY+ityjkkGYFTyFO5+bkr",
+	"tL4Edwd5pMgoRevklBHJ1AjO/JLKms7mlkiikcyaikikEXtY2nrWUQnybkKoVtH8T5JL5frcJnVhs8I+",
+	"k/k3l0e1rjJ/G0oyNO3wg/vnY6sgnQiQo71PvCxao1fgm/tyaRfu/XcMUeZ92WndfbUbyBusgcMKvTlp",
+	"Y2z3UdkaXg3OPnfgIHMiuVSHZID40w8DXXA4ZVOtjUiCo5poFqBar0/OBu+c9xXDc9C5F3FwemLtl5qN",
+	"dC6FOY1sIiinTI7CmZ4BJAcfFNlKgLbus3fwva+hU3XNO6c9Dybkc1P7+HjMZekD0uh4J17SDUOLNtFT",
+	"HN8uGsmXtiqq99eP4Vs7+3wrup+BX/GhRhPbIsPCWCZfznb4AujWyt6gMKyZgt471UXu9/Xqjy5SS2HL",
+	"z5srtF+ftnEq8ag4jifCqQIAY7gCKw74/FmsvOUpyhREcaG6nQ8RcDbXZRT5QL4a9q52DoCS7mstQ1iW",
+	"Cs1LC9ghMIoS5CLOBJM+qTZYQgmRgWCIkeKeI55dOitihgSqweOH5WuUZjBVw8Af548bGcqjaYB2tkAq",
+	"bLn61HoScCi3E8VR8yhJ+Q+UePAFZNcrN5Z+A1DEvb5GGwRXR/kwL7j6OrIH34KLASH/kOCVotchQYXH",
+	"99h9IIENBNHeeU3+DbKiKf/Nf/QpcqMoQoyIM3Jme4mC+iNcv0LPyLkaOd2Q6mIwqbJikYs8JulvS6BD",
+	"hychILybBeLIlIUQKK09ULuq7p5xpZXMeFGlTQ59nTJzrjwgCxIl3D3A1G5YrkH/M1O9JEGWToRNK0CD",
+	"+yX6ZLFmP+NxEzAJAzAxFXzyjmEpDFmaeBYhGCX3PeQpJkTubxaeN7xDgmKfvfEVK9w3/VmjQINF+mmQ",
+	"kx3y1r72hLCfC96eBcBVvJhZrv9KAvsrCayTmry+cG6W+1Url9TqJH8drtpX7z4zr8Y+bajLkeSufyu7",
+	"5QDt6+/kI1F0vvp78BV8685UP3FtDtXXG1bnnykTKbhma46UTfdsvK++QhdtaN7hBzeDH7tt5Vfjt+gQ",
+	"+mtD/2E39J99KwNjIq7yL7yXd1/tduMNN/7hBzfhW5NNgG5sycvcRKUlsVQWe1dVL45ZUhCimKzV7elA",
+	"lpIQJxOYNQRT9aYJMbP0Wfp8fPATt9l0yO6n4I7f5Bqhwn4nR8ftrMWvqyqX+03qT0j/0Xmeno+huZ0u",
+	"bWI2+TL0Ez94tH2gn8DJ+svsyL8pQyCQ40VVXZtFW3PFhIiLIdQC46aqU6v0UtXJGELqCdAxNEWtrr31",
+	"PqUu8Xz8UitBW/VznMi7Ajtu6KiSmnvkj2/5pO3RdNkhXAOPfdCUbffcVgXV0T/3fHzgeo0C1Qcuv40D",
+	"nELpO5f113lid4in8Fn3i/+J6lrkml20hNrdpsSyod4f2cbiVm1kInLDgvcRIdwwjaoZYrL17wv/WSvR",
+	"P1c//mvBi8BZtka8BgoBOhtVReRQJXdwNo+Eb5UfAQ5jJ2iUoZS6zhxx5+q6JHFN7syF/Sq1iFiSJZ+V",
+	"Tu1T8Jt93BeC0Jm97Ktq7dfEPYb8li3cYzc4lW6TqmBXF5C/4EbN/UvN/cu7voVibafycTOr/HAqjdWI",
+	"82jUzX/k2XStiC7SlOQJQ+rh3G1gX94eNfQ46YwbNualj5XS6yDNEHO3KQMtLhEHgLQZRzJyNhJCQUUV",
+	"Nlox7s7WuDFomqPC12dnoSEhugpkcOG9VusKs7HERims4uvrPa+lI7VlH3nR+ncawD9IuZP1bjViNkzl",
+	"brkdZqMvlU4yEhnlf/+l5Dcq+Z2li+dCa81adHuLCo5DNfiJqNIcjiHLITzEZzoMb5Dp0LprO9IzEpTU",
+	"t6hLrp77bW/Wwn+4m9qhrPH7kX2+S3oc35bOcvzw0c3z495IlXVfVL8oK6OYyNae4hGDemC0Kz8/mBhp",
+	"VLxRuqWRsYO/Nj0B+5JSpCP9YvmM9W3dRBEw1UvP51pb9ILq/1fMF76MINGBY/czIefh8O4zUBsybZAF",
+	"ZUYYytqlQMnuge2TUi9NBXECXFo7vwU9wzQTXBwlbvjkbDHrDY+RKgQ/DMLISWXFpCNZ6Fd7UOM0tcfc",
+	"aBq/zTM6Cp1Fy7EpCv5Vs3CG5h1+8H9uTVh6XXEnf/KV0+4bJh/ZN7JUgpO2gXb6iyyO3Vf7KbiF1XRI",
+	"qnir5oXsv8J4IubarvJULxIttZRImxED2t+qQj2l9+47sH+RL/9Fvrwl3yasTFKv/mzbmXSb7YYUMQHa",
+	"iq82MORV0YYSGRPBaIKEEqWJEdGwuQCmCOYUPsxJ8Rf5UnDhEswQBiOLWPSdFJmKAmtLnysqD4cUjLok",
+	"MkOESMiZiCrMhViunQrliQpBkQRCLSddTD0r2bPRWEEJ1nWuxZaMxdc0hjtsvDa+sDVeMKBtPHo4GMw2",
+	"OcK+MqqvzbTu6yRACuW05V97PLuE/af8H7Qk3JCPx4VU7rbC3f3bH4hjxS+eVu0Ifv4TpD86uwzXUblQ",
+	"fxIFSxfFiGeXX0eS0ys0roHaJiI002PIZaxAhehIp6w/05AMThVCoKSJEiZhRkPcO5CYe0caSN8ZADiE",
+	"slXtsjPmRybKrwqgfz0+VxulwzATgJvLIbZGTqYAmYO4eqB9BloycP67Q2lhIdcxCiigr2Gy4GXOykXh",
+	"AX6YQZVNhbvYvV3nfEVeB1j6dwyba2fll2wkJlKZWPUl0k2WtkZFRjpfHfb7fYAjnKv2Cz312eEH+iu6",
+	"95RxdilWmDFlxXvLRsLIHOfCQyQg1sGte0c0+XjmHCLnQEpQyKbkTb9eP3t5s46ylNoXBOBXFYF2rRM5",
+	"LLkoCo2wzvX1/Bck8duCJP7EkURdLCuLIoiAUN4Q4L8kFluOtY4nxwKr9X3YXgT4F7jqUxdMxbc004KW",
+	"K1Y4vSvypvW/bAzO07hB+jxl40MTzddK50ata7PQnrkzGqZfl8adnXhfVYoUAHDEFwPrphHA+sKPwSdb",
+	"LPSG7QvlmymbwDESg5ODyxsHPlpGNJU3XUft1aTX5r4GhlRMj34XGWw9aiVlw5yyVC2KImWjEvLGIcsb",
+	"x4NOp2VjeWl8AS2vsVSYP8FnQJBoDeOLXNpzhQzDVY3qtTLT8KiE8cJphSMNwVSUER5hUWjAZId4LJBJ",
+	"QkiMUtQLYdxK//k50eUjPYaXv9yiE0AqdjRgpr2KdbTkb18XwYd/mTrWnXZaEqqFM6WXf/jC1h03apsQ",
+	"xnD4bZQ2e4tPurWqZg3h7bXYfamLVndMiTymnfXrPxMLI8zUtqJrOM7feMTTidFqwTRsDp455fo2DrGb",
+	"VEF7qeFkc+dB5gtWRWXHp3IC9b11QSywWJxHL1WouUOXY9kWr5t7IOC5AsyfBC5aoWKy8uDnxtqotaos",
+	"yM+CBZ/YKw8qdGcvncoAJUQ/tXKtEYBNTKdc5SK/0FeiTBNP1McLTDBoqdQGy/ETnVbw7C9Tny169dbS",
+	"bLQkQgYHCto/flk2Ve3Qpk25/cDqVHhNifc2FA6qCIcI9KbJoacNIheLwosL3CO+XJS07C4BkCiDRhsi",
+	"a2ap23QX7jIqZRKerdU9v7fPldvcpS9I1nFzQwEziC35jUh3dkh2wRuqffXHLO22YwF9YhN3nxJt0Zo9",
+	"dBLywMnHT+4cb2rhNrY/kOJY8juyvZ6VeuYUaaY36oEpTdvEF/kK6HM6c6JT5DRY7CmdPhfcpjX7Cwbp",
+	"XPkShvCMidtJjEKotB2bVrwb1VdXomxZ87esO23VmzwWrzqPlWbAKNj/Wj2ZN1W5hK3k2sJCvcum5bCP",
+	"mF93BK6nOuPbvGU98i5nXtWg86Xn4Rr49rSmwPhLlA6cxh4MvOFE8g7HP0RuQhe/ZkUAgS5D72L59nIT",
+	"vOK/3TF6Wx4tWs7LqeYz2erHpp8/ZcgG39BWVJsXBYmj2xlnHR0NI1Fo8L7pxv3ubhfZAmr7uOEdCV66",
+	"w/DX39yiJ78X/LIoi96wdwibgZ6zWcRJE3Oj6xC6B/OqLTXLrx8D+6E1zbX6QJbwEqpDSqMLGP7oZr9U",
+	"Nu9+I9ARExUTMVOnZPJ6ad/oYeSQ33xWQ5K3SUCi+lxwKC/aj9HcPsumoaQf5W250cmFE9DlqnarD9Q0",
+	"4PexGBVUzljYqVMoMu+JjB4RF9NteUhM0Eu2JhGqLpTp1ytutk2OVMbyAueERgdnOrrfS3i3Hf//AAAA",
+	"//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
