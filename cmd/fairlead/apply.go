@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 )
 
@@ -68,13 +69,13 @@ type deleteCommand struct {
 	Connection connection `embed:""`
 	Writing    writing    `embed:""`
 
-	Type string `arg:"" help:"The resource's type: ${types}."`
-	Name string `arg:"" help:"The resource's name."`
+	Type string   `arg:"" help:"The resources' type: ${types}."`
+	Name []string `arg:"" help:"Their names. All are deleted as one revision, or none."`
 
 	Variant string `placeholder:"VARIANT" help:"The variant; without it, the default one."`
 }
 
-// Run deletes the resource, as an apply, which can be repeated safely. What is not there
+// Run deletes the resources, as an apply, which can be repeated safely. What is not there
 // is an error all the same - but not for a repeat under a given key, whose first
 // attempt may have deleted it.
 func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
@@ -85,16 +86,20 @@ func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	if c.Writing.IdempotencyKey == "" {
-		if _, err := s.resource(ctx, c.Type, c.Name, c.Variant); err != nil {
-			return err
+	var gone []deletion
+	for _, name := range c.Name {
+		if c.Writing.IdempotencyKey == "" {
+			if _, err := s.resource(ctx, c.Type, name, c.Variant); err != nil {
+				return fmt.Errorf("%s/%s: %w", c.Type, name, err)
+			}
 		}
+		gone = append(gone, deletion{Name: name, Type: c.Type, Variant: c.Variant})
 	}
 	body, err := json.Marshal(struct {
 		Delete   []deletion `json:"delete"`
 		Message  string     `json:"message,omitempty"`
 		Expected *int64     `json:"expected_revision,omitempty"`
-	}{[]deletion{{Name: c.Name, Type: c.Type, Variant: c.Variant}}, c.Writing.Message, c.Writing.ExpectedRevision})
+	}{gone, c.Writing.Message, c.Writing.ExpectedRevision})
 	if err != nil {
 		return err
 	}

@@ -199,7 +199,7 @@ func TestMissingFiles(t *testing.T) {
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.run("delete", "clusters", "a").want(t, exitFailed, "", "fairlead: Not Found: there is no such thing here\nrequest id req-1\n")
+	w.run("delete", "clusters", "a").want(t, exitFailed, "", "fairlead: clusters/a: Not Found: there is no such thing here\nrequest id req-1\n")
 	w.on("GET", "/resources/clusters/a", ok(`{}`))
 	w.on("POST", "/apply", written(8, 1))
 	w.run("delete", "clusters", "a", "-m", "gone").want(t, exitOK, "revision 8: 1 resource changed\n", "")
@@ -209,6 +209,11 @@ func TestDelete(t *testing.T) {
 	w.run("delete", "clusters", "a", "--variant", "eu").want(t, exitOK, "revision 8: 1 resource changed\n", "")
 	if got, want := w.sent[4].body, `{"delete":[{"name":"a","type":"clusters","variant":"eu"}]}`; got != want || w.sent[3].query != "variant=eu" {
 		t.Errorf("asked for %s and sent %s, want %s", w.sent[3].query, got, want)
+	}
+	w.on("GET", "/resources/clusters/b", ok(`{}`))
+	w.run("delete", "clusters", "a", "b").want(t, exitOK, "revision 8: 1 resource changed\n", "")
+	if got, want := w.sent[7].body, `{"delete":[{"name":"a","type":"clusters"},{"name":"b","type":"clusters"}]}`; got != want {
+		t.Errorf("sent %s, want %s", got, want)
 	}
 	w.run("delete", "cluster", "a").want(t, exitUsage, "", "fairlead: \"cluster\" is not a type of resource: the types are "+typeList()+"\n")
 }
