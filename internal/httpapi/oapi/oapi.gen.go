@@ -527,6 +527,51 @@ func (e ResourceType) Valid() bool {
 	}
 }
 
+// Defines values for RevisionReceipt.
+const (
+	RevisionReceiptDelivered RevisionReceipt = "delivered"
+	RevisionReceiptPending   RevisionReceipt = "pending"
+	RevisionReceiptRejected  RevisionReceipt = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RevisionReceipt enum.
+func (e RevisionReceipt) Valid() bool {
+	switch e {
+	case RevisionReceiptDelivered:
+		return true
+	case RevisionReceiptPending:
+		return true
+	case RevisionReceiptRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RevisionKind.
+const (
+	KindApply    RevisionKind = "apply"
+	KindDelete   RevisionKind = "delete"
+	KindPut      RevisionKind = "put"
+	KindRollback RevisionKind = "rollback"
+)
+
+// Valid indicates whether the value is a known member of the RevisionKind enum.
+func (e RevisionKind) Valid() bool {
+	switch e {
+	case KindApply:
+		return true
+	case KindDelete:
+		return true
+	case KindPut:
+		return true
+	case KindRollback:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	Admin  Role = "admin"
@@ -649,6 +694,19 @@ type ApplyInput struct {
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
 
+// Comparison defines model for Comparison.
+type Comparison struct {
+	// From The revision that `before` is of.
+	From  int64        `json:"from"`
+	Items []Difference `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// To The revision that `after` is of.
+	To int64 `json:"to"`
+}
+
 // Credential defines model for Credential.
 type Credential struct {
 	CreatedAt   time.Time  `json:"created_at"`
@@ -691,6 +749,37 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// After A resource as it was at one of two revisions; left out where it was not there.
+	After *Side `json:"after,omitempty"`
+
+	// Before A resource as it was at one of two revisions; left out where it was not there.
+	Before *Side `json:"before,omitempty"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what differs is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The page is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
 
 // Event defines model for Event.
 type Event struct {
@@ -1613,6 +1702,34 @@ type Resource struct {
 	Version string `json:"version"`
 }
 
+// ResourceChange defines model for ResourceChange.
+type ResourceChange struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+	Actor  *string    `json:"actor,omitempty"`
+	At     time.Time  `json:"at"`
+
+	// Changed How many resources the revision changed.
+	Changed *int    `json:"changed,omitempty"`
+	Etag    *string `json:"etag,omitempty"`
+
+	// Kind What was asked for; left out where the revision itself is forgotten.
+	Kind     *string `json:"kind,omitempty"`
+	Message  *string `json:"message,omitempty"`
+	Revision int64   `json:"revision"`
+
+	// Version The hash of the content; left out of a deletion.
+	Version *string `json:"version,omitempty"`
+}
+
+// ResourceHistory defines model for ResourceHistory.
+type ResourceHistory struct {
+	Items []ResourceChange `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
@@ -1733,15 +1850,29 @@ type Revision struct {
 	// Actor The name of the token that wrote it.
 	Actor *string `json:"actor,omitempty"`
 
-	// Changed How many resources it changed.
+	// Changed How many resources it changed: `created`, `updated` and `deleted` together.
 	Changed     int       `json:"changed"`
 	CommittedAt time.Time `json:"committed_at"`
+	Created     int       `json:"created"`
+	Deleted     int       `json:"deleted"`
 
-	// Kind Example: apply
-	Kind     string  `json:"kind"`
-	Message  *string `json:"message,omitempty"`
-	Revision int64   `json:"revision"`
+	// Kind A RevisionKind; servers that come later may have more.
+	//
+	// Example: apply
+	Kind    string  `json:"kind"`
+	Message *string `json:"message,omitempty"`
+
+	// Receipt The state of its receipt, of those that a list tells it of.
+	Receipt  *RevisionReceipt `json:"receipt,omitempty"`
+	Revision int64            `json:"revision"`
+	Updated  int              `json:"updated"`
 }
+
+// RevisionReceipt The state of its receipt, of those that a list tells it of.
+type RevisionReceipt string
+
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+type RevisionKind string
 
 // RevisionList defines model for RevisionList.
 type RevisionList struct {
@@ -1767,6 +1898,10 @@ type RollbackRequest struct {
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
+	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
+	// is 422 `unknown_resource`.
+	Resources *[]VariantRef `json:"resources,omitempty"`
+
 	// Revision The revision whose content to restore.
 	Revision int64 `json:"revision"`
 }
@@ -1780,6 +1915,15 @@ type SecretSummary struct {
 	NotAfter *time.Time `json:"not_after,omitempty"`
 	Sans     *[]string  `json:"sans,omitempty"`
 	Subject  *string    `json:"subject,omitempty"`
+}
+
+// Side A resource as it was at one of two revisions; left out where it was not there.
+type Side struct {
+	// Revision The revision that had last changed it.
+	Revision  int64     `json:"revision"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy *string   `json:"updated_by,omitempty"`
+	Version   string    `json:"version"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -1932,6 +2076,19 @@ type Usage struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// VariantRef defines model for VariantRef.
+type VariantRef struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -1999,6 +2156,14 @@ type WriteResult struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AsOfRevision The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type AsOfRevision = RevisionNumber
+
+// AsOfTime defines model for AsOfTime.
+type AsOfTime = time.Time
+
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
@@ -2038,6 +2203,14 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
+// OnlyName defines model for OnlyName.
+type OnlyName = string
+
+// OnlyType The resource's type, by the name of its list.
+//
+// Example: clusters
+type OnlyType = ResourceType
+
 // PrefixParam defines model for PrefixParam.
 type PrefixParam = string
 
@@ -2046,6 +2219,9 @@ type PrefixParam = string
 // Example: 7
 type RevisionParam = RevisionNumber
 
+// SinceParam defines model for SinceParam.
+type SinceParam = time.Time
+
 // TenantParam defines model for TenantParam.
 type TenantParam = string
 
@@ -2053,6 +2229,9 @@ type TenantParam = string
 //
 // Example: clusters
 type TypeParam = ResourceType
+
+// UntilParam defines model for UntilParam.
+type UntilParam = time.Time
 
 // VariantParam defines model for VariantParam.
 type VariantParam = string
@@ -2065,6 +2244,9 @@ type Conflict = Problem
 
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
+
+// Forgotten An error, after RFC 9457.
+type Forgotten = Problem
 
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
@@ -2136,6 +2318,27 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CompareRevisionsParams defines parameters for CompareRevisions.
+type CompareRevisionsParams struct {
+	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
+	From RevisionNumber `form:"from" json:"from"`
+
+	// To The revision to compare it with; left out, the newest.
+	To *RevisionNumber `form:"to,omitempty" json:"to,omitempty"`
+
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListCredentialsParams defines parameters for ListCredentials.
@@ -2235,6 +2438,12 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2253,6 +2462,12 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2286,6 +2501,12 @@ type DeleteResourceParams struct {
 
 // GetResourceParams defines parameters for GetResource.
 type GetResourceParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2311,8 +2532,59 @@ type PutResourceParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListResourceHistoryParams defines parameters for ListResourceHistory.
+type ListResourceHistoryParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+}
+
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
+	// Kind Only revisions of this kind.
+	Kind *RevisionKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only revisions of tokens of this name.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Type Only revisions that changed a resource of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, only revisions that changed the resource of this name, in the `variant`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+
+	// Receipts Of how many revisions of the page, the newest, the state of the receipt is told. Each costs as much as the receipt itself, which grows with the nodes.
+	Receipts *int `form:"receipts,omitempty" json:"receipts,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListRevisionChangesParams defines parameters for ListRevisionChanges.
+type ListRevisionChangesParams struct {
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2696,6 +2968,9 @@ type ServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
@@ -2741,12 +3016,18 @@ type ServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params PutResourceParams)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params GetReceiptParams)
@@ -2870,6 +3151,12 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// CompareRevisions Tell what differs between two revisions
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
@@ -2960,6 +3247,12 @@ func (_ Unimplemented) PutResource(w http.ResponseWriter, r *http.Request, tenan
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListResourceHistory Tell what became of a resource
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+func (_ Unimplemented) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListRevisions List the revisions of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
@@ -2969,6 +3262,12 @@ func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, ten
 // GetRevision Read a revision
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 func (_ Unimplemented) GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListRevisionChanges Tell what a revision changed
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+func (_ Unimplemented) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3588,6 +3887,122 @@ func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.Apply(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompareRevisions operation middleware
+func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareRevisionsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareRevisions(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4371,6 +4786,32 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "prefix" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4482,6 +4923,32 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "prefix" -------------
 
@@ -4726,6 +5193,32 @@ func (siw *ServerInterfaceWrapper) GetResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResourceParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4912,6 +5405,101 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// ListResourceHistory operation middleware
+func (siw *ServerInterfaceWrapper) ListResourceHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "type" -------------
+	var pType TypeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "type", chi.URLParam(r, "type"), &pType, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name NameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListResourceHistoryParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListResourceHistory(w, r, tenant, fleet, pType, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRevisions operation middleware
 func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -4938,6 +5526,110 @@ func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListRevisionsParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "receipts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "receipts", r.URL.Query(), &params.Receipts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "receipts"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "receipts", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -5011,6 +5703,105 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetRevision(w, r, tenant, fleet, revision)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRevisionChanges operation middleware
+func (siw *ServerInterfaceWrapper) ListRevisionChanges(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "revision" -------------
+	var revision RevisionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRevisionChangesParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRevisionChanges(w, r, tenant, fleet, revision, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5713,6 +6504,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}", wrapper.PutResource)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history", wrapper.ListResourceHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
 	})
 	r.Group(func(r chi.Router) {
@@ -5726,6 +6520,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}", wrapper.GetRevision)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes", wrapper.ListRevisionChanges)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/compare", wrapper.CompareRevisions)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt", wrapper.GetReceipt)
@@ -5772,6 +6572,8 @@ type BadRequestApplicationProblemPlusJSONResponse Problem
 type ConflictApplicationProblemPlusJSONResponse Problem
 
 type ForbiddenApplicationProblemPlusJSONResponse Problem
+
+type ForgottenApplicationProblemPlusJSONResponse Problem
 
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
@@ -6936,6 +7738,95 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 	return err
 }
 
+type CompareRevisionsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params CompareRevisionsParams
+}
+
+type CompareRevisionsResponseObject interface {
+	VisitCompareRevisionsResponse(w http.ResponseWriter) error
+}
+
+type CompareRevisions200JSONResponse Comparison
+
+func (response CompareRevisions200JSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions400ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions404ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions410ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompareRevisionsdefaultApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -7965,6 +8856,22 @@ func (response ListResources404ApplicationProblemPlusJSONResponse) VisitListReso
 	return err
 }
 
+type ListResources410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResources410ApplicationProblemPlusJSONResponse) VisitListResourcesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListResourcesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -8035,6 +8942,22 @@ func (response ListResourcesOfType404ApplicationProblemPlusJSONResponse) VisitLi
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourcesOfType410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourcesOfType410ApplicationProblemPlusJSONResponse) VisitListResourcesOfTypeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8273,6 +9196,22 @@ func (response GetResource404ApplicationProblemPlusJSONResponse) VisitGetResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetResource410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response GetResource410ApplicationProblemPlusJSONResponse) VisitGetResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8523,6 +9462,81 @@ func (response PutResourcedefaultApplicationProblemPlusJSONResponse) VisitPutRes
 	return err
 }
 
+type ListResourceHistoryRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Type   TypeParam   `json:"type"`
+	Name   NameParam   `json:"name"`
+	Params ListResourceHistoryParams
+}
+
+type ListResourceHistoryResponseObject interface {
+	VisitListResourceHistoryResponse(w http.ResponseWriter) error
+}
+
+type ListResourceHistory200JSONResponse ResourceHistory
+
+func (response ListResourceHistory200JSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory400ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory404ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListResourceHistorydefaultApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -8620,6 +9634,22 @@ func (response GetRevision200JSONResponse) VisitGetRevisionResponse(w http.Respo
 	return err
 }
 
+type GetRevision400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetRevision400ApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRevision404ApplicationProblemPlusJSONResponse struct {
 	NotFoundApplicationProblemPlusJSONResponse
 }
@@ -8642,6 +9672,96 @@ type GetRevisiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetRevisiondefaultApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesRequestObject struct {
+	Tenant   TenantParam   `json:"tenant"`
+	Fleet    FleetParam    `json:"fleet"`
+	Revision RevisionParam `json:"revision"`
+	Params   ListRevisionChangesParams
+}
+
+type ListRevisionChangesResponseObject interface {
+	VisitListRevisionChangesResponse(w http.ResponseWriter) error
+}
+
+type ListRevisionChanges200JSONResponse Comparison
+
+func (response ListRevisionChanges200JSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges400ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges404ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges410ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRevisionChangesdefaultApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9589,6 +10709,9 @@ type StrictServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(ctx context.Context, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
@@ -9634,12 +10757,18 @@ type StrictServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(ctx context.Context, request PutResourceRequestObject) (PutResourceResponseObject, error)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(ctx context.Context, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(ctx context.Context, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(ctx context.Context, request GetRevisionRequestObject) (GetRevisionResponseObject, error)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(ctx context.Context, request ListRevisionChangesRequestObject) (ListRevisionChangesResponseObject, error)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(ctx context.Context, request GetReceiptRequestObject) (GetReceiptResponseObject, error)
@@ -10122,6 +11251,34 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 	}
 }
 
+// CompareRevisions operation middleware
+func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	var request CompareRevisionsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareRevisions(ctx, request.(CompareRevisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareRevisions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareRevisionsResponseObject); ok {
+		if err := validResponse.VisitCompareRevisionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListCredentials operation middleware
 func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
@@ -10581,6 +11738,36 @@ func (sh *strictHandler) PutResource(w http.ResponseWriter, r *http.Request, ten
 	}
 }
 
+// ListResourceHistory operation middleware
+func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	var request ListResourceHistoryRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Type = pType
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListResourceHistory(ctx, request.(ListResourceHistoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListResourceHistory")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListResourceHistoryResponseObject); ok {
+		if err := validResponse.VisitListResourceHistoryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRevisions operation middleware
 func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
@@ -10630,6 +11817,35 @@ func (sh *strictHandler) GetRevision(w http.ResponseWriter, r *http.Request, ten
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetRevisionResponseObject); ok {
 		if err := validResponse.VisitGetRevisionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRevisionChanges operation middleware
+func (sh *strictHandler) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
+	var request ListRevisionChangesRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Revision = revision
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRevisionChanges(ctx, request.(ListRevisionChangesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRevisionChanges")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRevisionChangesResponseObject); ok {
+		if err := validResponse.VisitListRevisionChangesResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -10957,321 +12173,346 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17lxO3ti/6VTR89x0BdrX7QQPBPfY4h5BwNmcRyAWyuGeks11ylWwrXZa8SnIbLzbf/QzNOaVS2So/",
-	"oHllJX+Etl0PPafm4zd/812v0LO5VkJZ0xu8600FL0UNf/70mk/cv6UwRS3nVmrVG/Se85kwzE6lYcZy",
-	"K5geMzsVrBZGL+pCXDAlrkUN3xk+E4xPuFSMj62oGWfFlKuJ6PeynnjLZ/NK9Aa9y96Do1N+NrpbnJeX",
-	"vV7WM8VUzLh7t13N3RXG1lJNeu/fv896c17zmbDUyB90KYX5xX232dZ8zCsjclYJfi0M0wvbaqr5jo3g",
-	"9owtp7KYMl4LNtPGuj4tp9wyzippLFsKOZka12jpHvuPhahXvayn+Mw1Dp/RanYpxnxR2d7A1guR+V6M",
-	"tK4EVz3Xi8e1KIWykldPy47Wv54KJktmXUNcs6EpZqqXpj18J6cP794f3xNH3xeno6MH5Rk/ejg+OTk6",
-	"5/dG94sH5ffi4dg3fc7ttGm5LHtZrxb/WMhalL6xTS9m/O0zoSZ22huc3buf9WZS+c+n2cbUxH165VZG",
-	"R7deqGqFoysNkypaSl0DDD+2xvffajHuDXr/z3GzeI/xV3O81gps2aI2ut4yzrkSb+2wgMtyv6TnfCLY",
-	"SIx13dk0vKPXMWp3Tx6cpQbqSSWE3dKasfv9O8PcS9pzLcqJSM8l3HOj0/m0FLO5tkIVq7+JVbqlBa8q",
-	"UX9nmF4qaC4b6xqn1DVEGJuxKzG38PXZOZvqRb22fM9Hp8UJvyeOSjGv9Oro9PvTM99FlEZNJ6MmHbk2",
-	"dXbv3nr35txaUbtn/tdvl5dvz06PLi/fPhC///u/9ZJ9H//MbTHd7PSbWjqZ59awbAs+BstYVhUubhgD",
-	"J0JhWMwFy+/k4T4Ji99ORS2YEzNVtUMipkdjfISt7BiG07Pv0317rpXo6N8LxTirBS8z6Bx0IEggnG02",
-	"5abP4MIljEZ+J89ggqNhqWE8lFZ0QHCbWM13tvTMtXFH907OzlP9e8ZHotomfIL8Z0tppzhTlbspY/mV",
-	"WP3HNa8WIu+z/yWvhWLGHWe8YlbO4KRwt/CqIiExa/Xot54VfPYfZqrnvd/TEgNe1OqStGJm1vp27/Rs",
-	"xwbN3OVP8dbT++FnXtd8hcMgZ7JLyPynXrIZVysG72ZWM67M0h3QFg7ALnFXuWemT7rTkxNokpwtZr3B",
-	"PfgkFX5qWi+VFRNRQwN/FsbwSdcx8Wa6ykiYCDaVxup6deHbx9zcs9HKijVhMtPXAlWPqZ67frm/lViy",
-	"ES+uhCo7+jXDphy60pwutEWM+3VGkjxjbsSLKa954dSXjLndMRd1IZQ9EqrQpSiZEZOZULbdrbXWtyU/",
-	"/LOn4N+9rly3dLmtW0qXrkuyPKADtV5YUR+ddvRAlzfbg19qMZZvdyogU24Yx2PrFmemWkzcHDmlS4/d",
-	"D7oUt1F2jcREqkhedG2QOby4t63tm619Ka6lkVptXUp4iVtKi9lI1BnTNcsrboWxeXus8cv0SPvnbB3t",
-	"bdqVb+tzaAU0/7VQXG1TZyxc8J2BEW63lRezDn0Gb7pRheb1ar7ndnX39jva5R774aOHr3AtgSb9nddy",
-	"++Bd4xUkQy5YJcYWLBkvG0kC+wu7Vib9fJCu8N7108y1MgKNLV6+RK3OfSq0skLBn3w+r2TBXbOP57Ue",
-	"VWL2738Y14d3zWS7O0o8BK55JcshaYi9rFcKy2XlRhfmAb5mpRZOg3DblIT6WNczr41Iw/Rc1PBOZvkV",
-	"WGCirrWzC38L77JaDyteg2wPb8EtxGYL43Z2OFTunZz0IvsynHfvf8f5FsYOZbm/xeXsloXpDc7dYWil",
-	"hRX/Ay/Zy9Bxf2qP9MIORhVXV+5k328x/YIDjfOUWs44jAVXbhBHAtQ6xs3a4PXdGx9rNa5kcci8fnQj",
-	"n8ZKcOUatwKpxpV2X4YOGMtVCaaitIYt+Qpa/ETXI1mWQn3OJoM001fCyeFaV6JZo7yq9BJH9lY+9m3L",
-	"b0OP3AVWk7Zs9Cw4Tajd7FY+WfC6FGV+e8A4gw+sXlQCjQc4rS7VzK1yxtm81m9XrF4o5hZ5xqxeFFMY",
-	"nBkvptKp3DWzi1q5l7rXjXS5YqIyos9ejFl4V8Zy3DA5nITuMBfK1it3pLN5xQtxAU91b2HSXCq8c5gz",
-	"rkq0fRZVrN2UcLkRrlOFYIavDHlW3GC55q1oEKTtszfkA3CqnSibJbBQ6CQqM7hhJOCJlwodSaMVcwr5",
-	"CscfhAE80vQvVQ+UF/tEL1T5URJKaTscw1PWZBNY2TBaSrOiWhinyLFLr6CBrTaTxjj56U5bFPe9j5Uf",
-	"5438eK4te0JN+0TSAzcmLFq3OZslHBn8sAd/qUWhVSndfU+4rET5uTejH2FoY5igzLd/6S3XedRS3FOw",
-	"FThNaK7E0ilSzIqqcmvWbVZtBfmpYDy4zVAtDAZ/XnFjh7hYcyef/Ha6VO4JtIrd7e5Ctz6zlH811X26",
-	"7BiueY8qLQ7EZxzgR2rFUBRDv2DKX2v9DI7TzzzRIMLcLIychXfOfpY/QHt+Vfyay4qPqs/epJJbPuJG",
-	"tE/YYipKpvSS3coXTducXHfHmlQT14srpZeq8ZyDaPjOMDEei8JesFrMBay7PntRx9cwq/UVq7SaiPpS",
-	"2SlXjDwsIHjlP4UTmbAZllxaUbob4PqgLnrfIn0MujlMtDu8rJwJvbCuxdKyUpa+4Sjhc5SHOUh3t9A5",
-	"nG2l3ljfL4WtV0ePxqBKrau2r2A/guvBtbSf8vo3zoL3MNPzWhfOUD9srrfpn0E8ByF/ysZSVKUXILwo",
-	"xNzCG1PapX8SeIzix8AXQcGc1IJbiIlwxU6cojrXrnNOxTx2K/u40EqJwg5p8D9e5Tw7a46M1sixn5SV",
-	"dvVpdU/YrUtuyJPo1k0kN0GT2xxh2s9mMZ/r2oryZ1FKDpbSF5I1IO3dKMGGkopxxcDLAZshZYcEddAZ",
-	"JH2w8OidrkmPCnfRY1g6m+4up8hww0q3oWFOYMjGC8OryOpbgrqcc3hUTq10Oh7KFlTy8isxt/kAo0bc",
-	"WDbRumTXonaWe6NP91lei5m+FiVdq1DRw7ctpZ26N0qbOaNBWgzsXSqcMaexqZV/aJ/l41r/U6j4SdB6",
-	"YZjR6Gxs/K4k+dzY4jhKy66EmDtzQBunHrIpL/vsmWsIr2BIXLcXCiQnvcR3yPunLxW81mlntLjg6guW",
-	"V9r48QCnoW/A5uC410y0Ehcsh3EaSjXEfpSptxrrbpaKFjtc52Runz1vpD1Oqb1UudJDszBzUbjWKN1s",
-	"iUIvqtKJiqkTPmR0y1EF7VjMRW1ECS3wxpFvBcbQxto9ZLRyB8+FE9GVsKHBcYDCdY2uQ3kt1GLWG/zW",
-	"a1rWy3pu+YDOCoujl/VwbntZjyagl/XckKLAaQ2S+yq0FyQiNKX3e8KB/Uit/g6Cc2M3OM3jf7968ZyB",
-	"HHWHw9ujiT6iJ7jN3n/Jl+RAhkfN59XqqZovUEKUqOnx6pfabU4rhekNIBi8vt9/1MVi5oRDY6A5adUs",
-	"VXe2QR9gF7jh8z408EZXwi2hEOYQzC41RGrBRTiPXv+OxqLl8t/HWfScz6CPbQ9/1hNv3XQJd46RU2+r",
-	"67AJ46DO23g/QLw5yUFi+fz0zDV+rOsZt3gO3z/vRf78k01/fhZ86B/lyd/ldM9684p3dBQMcxTa7qL9",
-	"Hhcm+uBpwdWWmBf3ebioqwR+IevRvh1KNdYJ1zSYJNIbtlyxn9S1XsExamAMpTWiGmeskleCghtvYf05",
-	"U53NBFcmKJruqOgnw5v0jR794Tb8+6z3gy4TEV54OQV3aXrdJpjX2uq7sEEz7xIXpDehv8IH0N2F0B/T",
-	"Z/lvtSi5W7C/55FPB66reCFw5q7EKnMTyI1Z6roEfxDObABpXKog0WZ8xaa6IpCEk8FuC1uhKGzvnr5i",
-	"S3dkknxCZcTjO2DR4xDPeH1lXO+MUEZaeS1QQO4QPA3awA1fe78XoPaVQw5CKWynkltx5BS9XmI9tiYg",
-	"sX7E27mshTnombJMPsodlqY7xMOkU8/dKLlRXoB0GICkkyVMEYQ6cP4hAqxr92+/l9xl1/rqoJF4H7vY",
-	"f0OkCja4PUZZPMq/J1Z2M0GP4cKd50NkL7QHBs5SiGOZ0JgQ2boDsmlN3Lemsv2wJ7pmc6HnlTtXSBSe",
-	"nzy8nxSF7ods11pYO0HpmXfv32clXxk2rvUM1YOHJ/gNqpIo8r1+2ZL7WxfVp1k9IOOa6DoeVWuj0RFF",
-	"i5cLNm6f5VAmt220pfeDGoHcd1KqQ7Mnafh25cRLafoMfWxm6kQrGhGq6BDWcceitvkXbu/lM4nBmnYX",
-	"w0G314m31s214y5CTu160HPx1iIUa3ODQ0O29wXxXJsoP2cMXYt84GE1/Eo4gwS3RwnfG4BvgLl0LWow",
-	"fEAi5YPGQe7sBqFK8NihC4UsEzdjsFL7kcKML+35XYhIOnhmUtf96Zqs1/ZEoB23nznoWjUOYqMdRwWM",
-	"VdKiSe1dfOuwIEt025RFNqu70XboLJNaL+buhBaqaYZr+pTP50KJcn/B4n0oSbhZJQV6q5aKOf3AJI+b",
-	"sayNHe7dWLj8A1uLZ+u6/9yQSsNnWk1abjfh1oHBicwBFIvRlPwZN/YIVsnR0x9zsB9RI4LWtmf7+9MH",
-	"d8+PTh88eHD/7v3vT+i/o3vjk+I+PxVno7vleXFv/D1/ODopTsszcXd8zu+NUu2/kirRg7xt8kbWfNky",
-	"KcnVMBzx4oq2EqqejX43jjZS0MFAkYX1HbsaYFsWboNGtis4QC5V2JxbTWD/ZHCLjAWElSYcPB3lAr1G",
-	"wriGEqYL15PxEWbwGsDZ5W6o9XweGoI2E4QBnAYKgWHSJatS1DSv7vXUZINqJz0lxCeC09gPJ2e1XkaA",
-	"Y2iA4bK8YNZptu5ccIbAVC8aeFbLdG8s7zAXIIxoJJ3CFPruPmCLklJKJX1TLdDPBROzuV21tAeUT0or",
-	"0e9SFYayNNu3oxXeIz5rwdD8CbXx2I2DKK2RxO+YetwbXMsMXzFpL1juPuYUjW5kV4Tw2zR3g/N4T3Px",
-	"pRiTJry3rT6q9WIytc1GEEGqX7jGRbsFrnFthhv9KZa04je74k+Kjia1XrxbReHgQZLKa+zJQx0E3U3o",
-	"Jniu3pxakvXm2siuQ9kteavZRDOtwB9EInyAohqTBfzRHQKobCVshrYm/FhoZyNjRoRTTaCjuwcWxyNq",
-	"YGpgnzgr/Ke61nUK+CYYYoVIu5Zqjir/mgKclAKPnFAfVQLOXVREaj2p+WwNgkkuwiH4A7Yf8Bs/RQHV",
-	"XZPmzsvHeOX7FmgntYjn3E4zBogoJ4gxSMXCTU7ewMCsAekI7brpg/LRm/V3gc/yF/yV3Xr55DG7//Dk",
-	"9DaTiqCooGgGZ4URymbs/zz6+VnA5rgnXLDL3mUPBCtaQnKtYemY0U7bAVGWNPzpxaNKQC6861gR2yaE",
-	"bvaqYpca96jBh4wjGxh9O4QYCSHF5GkCeLb9/Rn/2Zb50YmVJQ4xROeoapWW+h8+88FnxX0b3JTvOdXX",
-	"srYLXg2n2lhzfHIMTofwxzEBUVKjBZqOtKs9Z++Vvxzs2QPPNquHHmWYOoXhiCJkF42FjeAVOCO51WkX",
-	"kqVA4P7wyqy3qzVRzlqQ1euwyrRSk95aYbAzDxMlbLZfNvvsvi3xQXequkUyxitx5C5YqQtzTN+Z/qxk",
-	"eOtIGCZ40bJaCZs0rIXTjhXEvv13Y10PvYutcHt/DDrjsDFwN781oHWuhjNpZpSrEZTNYalnXCqKSsti",
-	"2CxTmpihlSL6tFDwDHiV/85MeamX8NVCAbwCgvEp5ZXGL61V+Nh9p3Tw4+cBiTXof35GCdqTZ0wr2Kpz",
-	"PhEmLSOkGusOzxgkRDrNzV2Td9x+kP7jRfZNakDdOuqLNmwxHGSV1lfOltlX41zyWrnB3jFKdFlyoNZ2",
-	"YARsp6mO3uLnJNviZloXgJs2Ma6AAbM1H49lwcZcVobAce5kKTWIkYmIdEAKR/SbvoCXymit2FJWFQTg",
-	"FOKr0Hh1xmhdViuI5TiTGJZKCz005fUMfRR+W8P9TY+pw+ldAnmCmyc8gtWSTpM36CihLs14KS6i+Aq5",
-	"T/ABkVMFDOYlN/v7Ugq9oCzkrSvePfgxXvo++yRBlrGuJ8KiMBxyD2Da2ii447m7AQFPW8Iu2/QXbyZv",
-	"3ay6FE9Lgzu1EHJuh0upSr3cfTzC1W/wYridToE9gp7hyvWgaYc8bSLoAOYwFz5BwTCY5z0lxXZ7GWGb",
-	"UUT+pGth7vm69km1c1heweWP/dXpqBWqAO2gVTTy0cRvTGhyKW62MovFX7ST45naGSiL91V3EAO3daGV",
-	"kcYiRMqyeS2cUt9nkFpFQV3KKHRyfCIsPN0JT43TzwqnyjYA3QCs9mgxtKUBFjPnZDM53cypAB7wCDcZ",
-	"9Ia1xVmwBXZtpEaQ6LkgFAuvti9s8u+BjxMxwVWFZ8Deixpmec/9Smns+227lvYCY9WArFrj3PKtbWuF",
-	"U6ZhlDZ1jGTUrb3o2qPave5uIDY7r/VbKcBD6z5SqjylP8GnXSHancfOj9H1N3ZO+ANhq6CpFt/YGXGz",
-	"khTGqHP1/PipI+3wlptwV6L29QWiqPBiTNo020LepqVFdYuwsVcjd7NXbKpX7oIhDP+ebyPU2EH3tKTl",
-	"zuvXBrJh02hEWdzs9SZlrSHsnIBf5+WBYi7efjCE+LSZVPF9p1+nYPsXElYd8+0Rke3Z+ZjNc5i8eYYJ",
-	"rDsObr/at4iP9end9OtCOGOql5hu4tHjnJGbGsDVAWHuFph2ljEBCNcixH32o6iEu8eALgPwBvAzUCaL",
-	"BxPZJp4y4sUVqyDPQhpKGYRMQbCb++xJrWcsP53mTgfNH55A/uODMmejlXf2XTDOllNdCUqyB+XVuOtm",
-	"7n/THFBKZU7x1+CkPT0v28fI94mJiwIWm+q1G4Pz07OMxYljLbdxxQ2iUghRTZ7iDTiJ7giBKN6knSJS",
-	"lnInNaZjJnEiB9jUsaF2qLSNrBfsAbw6tQ5xPW9sqMBCkrRb0MGMvn5wQkO+hq6ZEbZBy0LqxH76e+Vb",
-	"sce1erzXHn1VaPRZ62tR1yGxeXMeQ+OnEECy7bkLFGNZDzAB6Wg4tJ/SW9xSGLRTO9mLMZvrqjIIhedW",
-	"mIG36h798pQZUSPDG0CUnZXnsymjBxNgwm36kGO2cOJw0ML2QRabZZAn4r709GsyRGcspQmD2ShK3Hv7",
-	"+Bin3O419IivX1uScDfMXhbigH6VtSapc5U+J7U+6UHFIRmwHE1YJ11oXw/pG3ZrCakwJbe8oZZygvA2",
-	"REmuhHIXKSEppALYM6aciYwO+9v9S/WCjEB46IDlkZay4+aM5UH5ydmttvPG/RqpQzm75Yn0AP+dBV9P",
-	"xoyohNvTJrtUwH2EqyoaFePEbhMYtUsdOY/M1Ml/9Awyu5SFcO9uKV85u2UjrzGnYQpeIXIpnN273zgQ",
-	"WhGoS8Ub5AUJ3wuUFFUpjIUjKAB5wD1hsS3Ey+cWPSahw6UeMrFQVlbuEuXaDAgh32KAfJFZ3OpF6o0Y",
-	"G5UGPMXuKTSzzUIKqHa0+BEuLzE5tNmxA5YvubRSTYawvd2qw2YP56IezqRaWBHaxsvW137RDfv9ft4G",
-	"IOGKbZJ9huELXKZr2vEhWnU0aOg1awYM3N1Rb/zrhuvfbnSxuTLxy3rHw8UbP6S865EsT5xF2qfYxL77",
-	"QHTjtbB1WO/a083H2qD76YTduiC2YpcpkzgcAzvYw5OTB6cPH57dO39wfvLw4Wk7tUgtKsrnbrFnRqK9",
-	"Pa4/rBCk6DNP8iB+28RI79qGp3tN5tfu4N7JSdKs2uj9z/wqpf6+mWrIlU5pZSmMaMwkIsuNBE8gzlty",
-	"d2RipGdf4CY8Mx+0MtJCivdS9VnuFQhIJmzUiQAJMpZXFTLDsBwFRz5gdFS0Fi6sU3DxwSMgAO4uT0ML",
-	"k8dhPAyb/IC85DtD7x5p1uUg+tmzcaR17pPzLJCRbme8uGhS33GpSdtn+ZzbKUFEnaAlZhCzKKYAOmoL",
-	"SmKS2tjxLZ6QoAoTK5of5gj6nxrfyCu00dVnfnHpCJ0955O0hfmcAAhrLiIK3neHBhBMixgedNAnMtXs",
-	"Mo3qaazEbd5tXF8eQEP3QMbtBZth2IcoEaQJ1mYZVEjEL7uDOx16b2d+JNl4aZvAk5vLA5ClcEqITxXY",
-	"jDs2ONzuPm5ikmXp9nMALdMgwCLV2Nsx2AOV07vxcKLUac8TppXos0eNkuNGp3AaH4RrIzZLfCsKsSCT",
-	"z5IOQMDYGyHU/jYipRFvju1qjqKbNB0bUsebSeVsulBlLaLc3EGTNu79B1Pup2iG+zpwUVPgCrQ7k5Fu",
-	"5npuW64H1OBmiKCF5MNa2Hq1d7RkHYK07uftCAoD8PGwwYTkykJXLY4Lp4JZzh79+Cpto3dFt960B+EC",
-	"bTgnOCufz2UNyo1mGvBhGeXsW2RUvBYEP7ZaHzBq8KzUgNVipq0Y8rKskyNHR05yv7798VXLWKXMgBox",
-	"K64zsQjpp/Fz1lai3Cv83CylhTLoSLpgJ7AB4TxfiX2j3kaqInFavrK8tk1yLQRdI/8aZT9AosT+qAvj",
-	"s6p2uWhDHNLYWvAWKD9q+sKIesgnlO3Ulf+c/M0p7juXyhu4KBlpDzzhNGctIRXvsWgnpFQGjAursUwg",
-	"Yf8SYQdaG24w/RNTT0OfwNATSySTqbzfABRjYvWg469aRUQlhs2E5SW33BvNQAwZTcHpffY3+cOAtOzg",
-	"1OCA669Kxuduh41W4H8KB31IM/epR21QaOR0+2DM3R6ZN/0bOwW2QWp8AGKdNkIa5MOH1Kp9xdiXEZ4H",
-	"C7S2zPpA9bY7QWab1EtAKJKSLLILui3zCNCyCwbvVrxU6C8KxRfaoq6S12JvJ/e4kkrsHZkdL7xNdmio",
-	"oMKk2/CI5t1dA/K0TOo7AjbyeiIg7HSnw7gl580HWgDgYHSnqLOLp7wGBs0IKj5AtokZX12gMI9yyIJo",
-	"Jk8moszpGiA4yjyp5upSNeLIsMZmgJRmZ4ZhsjP3K1I2zEPLqaxELKUwugZJRiXRXePp7bUI6JTTkSRk",
-	"T6r2l+4hNSQ6jXnNuLlUrRxGJ4gNQqIjwcge+ZahB1svVRwEHNX6ilimMD4AtJ6Q5mg9KfdICOVEvSwa",
-	"/yeK8vMTZtJpkDgl4D+gQUrbyboUN4HkeE55LoeeZ+B24MEtPljPSYSs0Tk3bjo1TICKpO9IFHwByraQ",
-	"dfJcXLP81pIyo134qREnrYM/mYsWnPBxQKjJjyHDFcYlGer8ljLnD8tqp3bbvfIvsx4okDtBm25j+eAx",
-	"yhqf74wKKGqSuPuzeKU1mdaeaSw4wA7VKX2m0Dr6qQsTTb0f3lDa7N74THzr1sRYryjRRUFMreXL9w9X",
-	"wbq7sz4RG35jG7kyETShVqD+fpzhCRkAlLEf9euGDUy/SIJeZm3VGUFdH4r2rr4LLJubSWS2GnbtxDfT",
-	"FQkeMKvRA9ziASnFHKhAtLpYEyfJF5kOfRI1j4htgN7oevX69bNIgEdz2ry7wUzTKVuKouJ1U8Usmv60",
-	"kXKjqXRRjYIGZUw2C51PxVRrs2fpgm2qc+LF64IpVJ9yLRi0mDduEWicXnY7UDIEHFGbtELajZnwmYqY",
-	"t+tkKH7PQ0OiDXKp3AUeXeLTfT2NPfCDDJq5RJHhTB9kIVDRiX6pdkZB2umGuON2HcpddDpmpYo29Yc7",
-	"OQqtxrKeBVhSSkQRVSjqim60uLkyYTBzt4JDCtSUMuQhN17XG0yVTnEFMkwgrpKW3YLgtcljF/ztPouo",
-	"Shr8GLKBbkhoCN1HynEz4QEchHWrQI3NcaLbD0bu+RYHKMlFcNM0K2OqqxILYK2pqTC6Tp3B0ehlEYEH",
-	"vrFTb+2aMW8N5QPm7KOAUWjIKcPIUpcjIe4bRpaVN6ciGyvVnBcU9HvtSa8+nvruBqntZrwUw9FqNxIu",
-	"hD8jSJy7GWhBNs5WwQo9m7nBdUPEyg6fzBZt5lAavOaeD+2Nx/YkIX5b8pWiGWxNTUqqtBbD4akclKLB",
-	"S76ZofFlOe6SMetUQsHZPZ9PwLAckpP28OKRMLIUjaDHqQGiaGQGmK2lIOxVymiv3IjEtCTo7vyiGQb+",
-	"um16QXvfd7PeNYSs6Cj7YMa7teZtY71rte0mbPzNzn7mrI1fkmS3b4gbls/n1Ypy5JAsY521Y598WveO",
-	"JgtuS47ZmzZtCSkyui5FnUWIPUrALD2Ae28b0TVEiXJbsOBDXNd0PM/x6SydJbqnedSx2J+Q/gIT8p1h",
-	"uXvZWlU299XRo//vkf/v5+V/fj9OCZ1tufHgThs379p7bCNaoF3ArziVFJdFG7DXvf/cBD7a6pYhlvOC",
-	"SiA1NQFiRQRPnl7WWyDEzOMKgQKC4JlJnSRayR0KSTpk2fByJ8KZ4Y3dVAWJGkbBagQpPxINaj+CGaX9",
-	"cosArNvhCj9wnNrzpETZJCOsedb2yfcJ3O3vsx5upkPu0HM42z2VZlkGtnn4A4yj5BR/OP9OSUTvKcYd",
-	"AK8rJioxA9Pfc3lljalGdF2gA2IAtpEhZDDcAEVTwxODBWS7pi72q3a5RXeJWtqp733GeAcZRynHlCkF",
-	"th1nc26LKQ0HjfOZF0p+kIEabSIsFhYDLD8FaYMtFoQ0uCLlTBx8UDTsX+vHhGvzrt5gZxZKjqUo4XvX",
-	"if/z6OdnSZ1+2pGS8YpE2bKRb8SEQTsdFB7ihzOiqOGEIgIVkhNQ0WOTHb0jwtxlXOiZtLZLTrnTB4WR",
-	"ZlAOcRDW7XcmHpU1PXnz/Ye4LhFiQ9lMQR4SwHWZMrB82WjM2drzUP44d9YhjhXaXcmd2dTnWq9l4eld",
-	"mj3z8Pzeg5vm3Ytr1u1NqvtCiTYfG2dzURutQF8vuM+HuGB5ARyZvsJNcpM0JEsfrZRkPUAiJ73RntFv",
-	"rYBWskkhVSsRhcvdkvRlctx1ey64WQMp3tY9jzwGO2FJRVP3qa3be98u/rTe+OcQfWkX2eeV0T5HCyO3",
-	"3xlW6Um/yyO/2MDo3z1Lby+sIpXUfuA54D/r5GL2u3NtUVdLZ57nUfGpfODXGBbhcz25kohkiyDhUbWq",
-	"xNvSSW+t2YZ468KTiARYsNLL5pSKx7b/OdLNSMzgWIcJyjyxXLQaUrLnZcMnsi5RZngqHORy2s9upJc2",
-	"piOxbhdXw1lCl4D0W+9Ck9bXZkeOHl5cKb2sRDkRvnZ401S9wPJr1E5FlacJ0Hfg++BIWnsdM5qNeb3n",
-	"Wz8K4pVo6K9Qp/705IQAAA2OFsujhaYGXnry640XRkSU2xEPz/5RWZjCLijDQSm9e8b52pw23aanR0AF",
-	"EzQwE8ZLestm6DIEAfeetvWqpHf9eTMrgO5vDIGWCkvA+VCEy02eVCyH9+V99roBScNjMFMda02tzSQK",
-	"Jih4puj2NIJjS18iRFaCxVQEnteUxcuhDGVKkOJYIKU7wVy9NUQ624XP040671TtpaiqdC98oGfryMPo",
-	"OoNttLBBk2yHiOxUzNpv9/Gm8H72BlMDo9Liopp3knyvE1vDaIdhjyM4TdAk9KY1kLS2tizXdNLNN1ke",
-	"4rOVeegK/uhaDAOWvAMF6XZXMD+Ia3KGi0WVLPfTmPugOoRZ7FIouwLQJMGPG5qtIAyCLWOQh8ujL9IM",
-	"NdX1lthO25qitIqmKsLeaJYPYqoP4rypeLLH+l9b57HOKatqGEM/O8BKrdKRzaGGRGvAv4aDclPYI5r4",
-	"DqoE6iPhCZaRQxmi+Sj5qZIpUCGIssFONSLde6KVEKVp0vn1XNxcPzrlaFdHgvnUZIWBoPARd26brJ9Y",
-	"ZmCV/iVfeQyEW5xuD8Cmc0Jo7z698Y3e0qHk9oDl0mzT5tUZMQRScOnjR7Y702SLOO+O1P8BJ0LOJK7m",
-	"VmmVlgoQTw1VD2hOtPjuzfWHF5eiklQdYv1ygGOgzxoLkbpfsMiKxEWtKIkySpBCqh2qU0rlpce6vvCJ",
-	"lhEXDyo3M0DsShs3ZS0hNkiQcAVYO3/4YxPbmBQobfKnZEwmsBGRqzaieaA2QxFMUC4Acmzc/wJFJUW4",
-	"iJPqogEKtcaFoymLimqgGZohzdBdpBk6BZqhS/WxPENn0908Qy9bHFiJXYPxFypvjCVP0Vsn+LUTueD6",
-	"FkrUEYkT8Mxn4CR/a4WCIQRvEbo0G/mG9B/wE2UMR0/Bi4kMGcHzYUx89S6ccaKF4oyiYRktSqcQXgkx",
-	"D/F0D9dvE7pTbtQyblXwPcLSr2VhQ8Uwj4ZprU33ZliBwLmWXoGYtXjDatunLdf1SqoCaZo/a0muSo6t",
-	"2CLK0XUuVLk2IBtOYoKOgTK05hpaqwtFLEJQksnWqwOROqSadfJhS1LIWg2UFTSw8d/vi/H5AEVQ3gyF",
-	"cheSb/9kK1WaodwB0GwhQ/EIUsZCAYz0/CpIiYnAt+tVvW+uSMSNVj9qxwsaIytybdBu6uQ46w7ujahK",
-	"77buQSXfT8SLLiyfbHVHg17kNx5HHy4V26FwPy/B+G7v3Mveg6NTfja6W5yXl72k+AAk8Ta2ma7yYM24",
-	"dm72eS11mvPfY819nijhAy3h/KdyMhXGsqUEkiko9if+seDkvTYzXlXud4+Pdi24YCdOHUuC0bqd8B8c",
-	"ddt/I8PZvJP5Eq56tZjNeL3C2zCPqTt3lUaNh1GQpKePVtEpbvjK58oZUV0LM2C0rbA6+x9aKlG6ewCC",
-	"aTLkWOGG5ZUueCXtql+LidTqP8Qi82nA/YIrXq+cIvV6E28eCRqE9TbIYLTTAAb8lBIqnPaygFogI71Q",
-	"Ja9XgzgBK4K9Q8JbxeVsXX/bbGlH7kDacQGqbEj7w6QdaZHDQ+mY7aAWSiwx8B5gwPmpyS/wl0D84XZt",
-	"XZLD0Y0GJp5BpycEUcTy2JCKhmnFb398BerYpXKaMiVOUpICZCKgY19wu6gFy9+Wpg/g8UnfLOZzXVtz",
-	"5PW0I2urvM8eqfgtIESO9PjITsXRUtdVCV1zkxAw1tA1b2ZLy4qam6kw2C2txKUCLD2UFHKaIw5WrCIO",
-	"gvJLFIZNJXPSOVmO6SKV5UOtqlXep1bKidI1WjZaoWpsMncqA3wD+e1wO5mMWX2pgrPUYwLAdWAZr6pB",
-	"643S4EtJZR4KcCBu2AFd2S0fcPohduiwY8Lfg9rKZsZGV6rIsx35H1ECi78iEiBKR/sTCwWZwzNGptyE",
-	"uHFAYTT0gYokAe0jwNGDv9+ZQFU14sXVjegAcJKugayjqdimFjxV84XtPgmRM20dQhCAOfk792Dkacya",
-	"gfdiPGP+MMyYtVVGEi6L+RozIGt8n1N6L9QXAOsMoiOTWohmK0GYPnhEV5fKF02ocS+RtJxhQX0qB/4/",
-	"3SOdWGiaPeMrVvC6Rqq33I9k7jNHcjegeQvwiRX1UA/hypejmKJWMvMUELCkkGzpUiWJdyElLmsyJtsg",
-	"H8CIuRV7fnrWZ79i1i+D2octMsjMB+cbiJSCKAWuNz8AUhlZQgr1vJbXTpm6Eiuol86NAQCIM62d5AVo",
-	"tQK3zmZRNdVY5k6kSFVJJYZXYpUP2HyBRDhOeoerwvxJS5NgSjNEsZ33W+ikxIDCKBg3LXhRPgh+Bac8",
-	"VQvhUeCX6qlqoMuIN6m4YrkT0APmFm/uRwpxd7RXgR+UklfG6+lCIWXYOw+afo00Bo6CH1/7hpupXhry",
-	"AFwqQM6wgJvMmtQlpVktJ1M6SFw3lbZDcp5tIpecyvAmyiYj/L+06GsaiRC+IszoLeg7jHUlC5vfTtUz",
-	"+Z9pGMWLcWobDTCBDPCNsDSi5Qgcu3jZd2tauHtFf6L1pBJ8Lt2hPTsW7un++CaHTv/6bv9xR8XBrPf2",
-	"aKKPKKPjZ3yRP2sOMV8+zBR5Jq/EUhqRNZA8kgSHGhxuThJkNB0rc7B1PaaBdDdp0kQuwXunZzvSR9oG",
-	"zw0bH23hm7Q9Yq7PlB3SGBRRt05Pzs67deW9VaNEYMQLZAT75rGClF8wHkRzoAbhuJ9w/mWKtzIqzLRN",
-	"O4q7d/Z9SqvoVAJuIrtlW6LFp05s8e/2JNlbU8XWSjt92Jq/0aTnZ3tkMu+e3S6dcduAvRTjzXnv9Gwc",
-	"3ukPbNbr5P56HQnF7wxDzXPU0PX6Ol6VRJhdk4qKAQhIPQHzqpf1TKHnojwKn6km7hHUxHW6dLPpginW",
-	"834NeNJCAc4ctioFMWB17rdxfVf/3mVetChNvNUAetAm1JfSQaJJi06GjrMtQivwkE8SJ9AclIjaXeEz",
-	"xHw99PekA5+NWiPY5Ot1Hj8XWnuLtXfweG214sKIpXeBrVeJbfmBnG5bcvBeB8ikpxIMVIFuX8Wm2E3h",
-	"Cmpha5kCgyVKPWLdubGAXKgJl+qCyEH1uKmb18DHAss1at+1MHOtjBxVInAa+aoPN8L0tp1szXc0noD0",
-	"bDeb55OWX+nMPEsX2aTLO6iNPwgJ7EnGoyCbM9xSl5KatFPcfERtGKL6bnWlGaVtU3Uz6lKDzv/86hK+",
-	"Gwu4daywACXgEW5E1yyvuBXG5o1TDZkXN3LWHsQSPBr3ObdW1O49/3ULn/XfJ//92+nRw99/Ozl6+Pu7",
-	"k+z0wfvb/9ZlDDYTfP8cOqOrrgLnVI8GdO1S91leyNxX1rAaqa4rIVrKwrUUS7BEC+m+LSUVECpnUHtc",
-	"L1UHI/1Lcui9RHD9IYwFYbH3aDzRCxxcyecn5/GZMbiX4jUA+MhBzFYNl5f3JXAMcAPgp/FDHW51Rbt3",
-	"gxUpCwuHqnNcBNoDZ5Ul6yh2mGt7dhYdi6HKONSDsV0kVqFjp/vLktQea4e2OhiyDfIyRtl84NgLDgGn",
-	"O410udrU+MZSTUQ9r2WHHrMpam1lhlHF/aSCp21Tnm9PNi6u2jKvy8sQhJtZ4BjtzJWDLiSHtlqkFFq9",
-	"FPVRwY1glXASxmSslBNJERSplKjZdDWfCrXmqeIF9C1ab/fvrhuAkdD6jR/90wmqW/TH0e93/Fe3/8e/",
-	"pQZprcDfRtP9L8229MVnMQ1AEUGjXio20toaW/M5FD9GPUCRGs3GWHW+z17HRFSV4CUIvCdc1u5DxvIx",
-	"/Tl8W5oc3K3oavboqpGQanKpwHQq++wRFlD2cLWJvHYqBwDyNjxYnkm84SryI/0bhiyJG/f3SKE80Pqe",
-	"8bdP8dbTk5PNJYacKTdDI3Ro2XVDi3MPahy4NMWQk1r02KcPZsN5VMwEe6zrua45FQ3HluLqf9/lFjmA",
-	"qwZrXLmndvLkrPPSdI7e7uLFawMKN3aP20/XIrUgDlkIo53OZqzl0wK47R9UC4B1J/YgDII045oZvhoQ",
-	"5hCMMay6m5GpHGCQvdS0l2Je6RWby7nwNFwaXRMy6QFOlwFqAQ377GfXMHclEhwXet1hCVpXPxBKbOaW",
-	"hxMgXTYiYBqxisLag9nJ6cO798f3xNH3xeno6EF5xo8ejk9Ojs75vdH94kH5vXg43mmPg7JPJgC1B+Z4",
-	"xxq6CdU/XpJfQPvH199cR75IH26QJ06VBhASu4r0bHK6hWqzhMdwj0ohECl2B8Tc/ZviqttS9TcYNnGd",
-	"EoAZddUl2U18t5fgu1mqOjLstlrR7pr3oSif9852Ie/cI8EKhHg9BDMlogEwwEz3pyJsW7jtoKFr6As/",
-	"cp2L9/CTnCa8J8pJ8CTulPA3QH+XsYcnARHvB9Aj6Ck3A0ACG5uE8jXctsjYQlXC+EhmPuWqFOVQX4s6",
-	"77M3CX0h86x7l6ppCRKc4Kvc82t4OJPjoJoarZWoMYLqQ/NE3afWir1+yPb6AY69qKeRG+ECcH6YxtIe",
-	"rf4u82KTIKYZn7QaBo4IM1gnAVQaxruBzAQrwE8HoPHckoeoPoUgcRbzZn3k2+liDqEwPJSP8GZ3/jPh",
-	"DEAaovVV3N72Mec2Ih3cz1JN4AbjU3NmfLWHgIhlww4hkGBR5HO5H4HiZyNObFq0jbPtxrgSvxhH4uvV",
-	"HIuepOgv6OtPEpdKx4vwnamG/uo9bGuOIapAui9pjrsc/cDm46szddSCvdlZC1VWU6PyJp2oTe7gJs2u",
-	"STF0qpGYOqMrJH2mdLjwY0wn1R76GdHW7ZkjjjxBppE7nyIpvDMd+c03mXvs3aZ/JRbvSiz2E9/ikIib",
-	"mtw9U81nclOofFr7pFFhdpkpwau9Xuw6FA3+uFrBH6WJ2OB1TLzIF0021WLSZ8814giagsn9j65M/Cba",
-	"NGt5XqsDF1YtuElFVXKiKstj6gIvFhv18y1wXRpN2hVkhze0+k2lCs/K4BYBXD/DhM04HOfJ0Rpa+9+3",
-	"QBwO7ufhqYzLWAKNeHF1ASKoogIAKxOoEbZWfWglHh4exA4FnkerXpiv5KpwU/BSmEWVUmgOQATQtRfs",
-	"hM0EV02swmN4MG4ZsWncFGqghV85SE56bNXB1M+bcVJcys6qh1MFESa+uDoejBFgYh+Ct05e5oYYm1iA",
-	"VdlsrlK3SnQaIWaGWT3YyC7Kkqk/7JYRAn7Jb2csX6hiKpBU6ZaPj0b59TCct7NL5Tf+sPZsADm7FTLh",
-	"YUusb39Ct7dJlTD/BrPpvfLlRtYK5ZpDFTLYrYC1brMdL3lEd+xuICTX0EpBTDtoyg3pB+zvpSp1YY59",
-	"2mV/VmLfKX8MUo+G0LSc3QIAvFmrIQaOeM10VdKuzoCPHx4LmPYjUjng4ehm+JRE2rRvN8Ar25BGmJQJ",
-	"KYev3NvpbBC8TrkYHikoQA8HZMbyccWH/X4/x1A1nmbwdRG+fvwUvtDNde3TDboMFjO+MjRwau289/49",
-	"cHSOdcK7QKFKyrrDpDnMIVhgMAsyV0IdwYxqEmJG3bWoId/PapxMmFoKr1IaDvBDegiZr5vjlmD/Ul2q",
-	"O3feAA3BnTvsEbuDXb9D7A8hdxOC9UZX0Jy+uxBedgcLxxsBx32UfQbVBdEgaboB9/kpvEOFYy6V22SY",
-	"sxhXuOMEXWE/QcYP7m957fmkyd3jTqU7fuXc8ZACuhPeBmQkdzYGwbhRcMcXDsGjhZ0KZWWBDb1zh+Xu",
-	"K13Lf8I3A/YDzCq7XJyc3C3C0oGPIqcclpGotJrArvbsCjieMExkczDxlhe2WmEp1GVUgQzpNrBBsGdg",
-	"Uqj/7jN4FvkcK1xKrY7nyKL7738YrXLk8X54fu/BbU8HQlS4SBSaMe70FE+NSelfwITaVPYBjpH8/z8i",
-	"lM/R0zKnlHRcTE48jHjJpJovsFaOUBbXR458tjmbi5oBvjtr3HSQA/CdgQw36iImwsPSdt/euYN4SCXc",
-	"Awqh7JFQruElM2IyE8oOWM6PR3kkVFnO/9+zJ6Ocngjmublzh5TsJWGkcArgtMEQo09WctOmYW6sBxkA",
-	"XmW0Yvn5yUNkuR3WzpCB6qWu7+6ns4c5pX0BlPXo0diK2ic3LYk0byqqucERuFTIppqxHB5JshwUxguW",
-	"/6+fXrN+v3+8MHwS+FyJbh3I9nzvDHQOmA7fgfjNWOR4eA85gPg3bK45/8cCAa5gNXqvbYR0IHJFd3ZF",
-	"cwW5nWNZWVEb8KcpoiwgQjz3ar/V5nziBJK+VAjQbEiNdI050YH3nTubWlLy3Vxw61Z9zaYSCuyqFXod",
-	"sK//+dOjH+/caW0bGF2MCLsBk2a9xUSvC3Y+rFjj5Ru4UN3Iob883LahBq3204DcY2HWjqeCV3b6z5zd",
-	"IlRLIYyBqlLGncFwDdQ4+CcqFAVXmCx7G5cAXKDnQvG57K/4rIInSRPSbG6DH8Kpnxh0hqO3koVQpgV/",
-	"mLs1enTWP+llvUVd0bFjBsfHy+Wyz+Hnvq4nx3SvOX729PFPz1/9BPc0vMXhNIpScQe9k/4pXkVN7Q16",
-	"d/sn/buIdpzCSXt8fXrsz8NjaCx8PUkZyeDgp2sNonmIrk/rCwr8IzUzpCXOeQ1GE94itXpa9gaQ9tAq",
-	"OWOgOTWfCYQh/ZbWTZpLjh/XonRin1cAef7F/dJ7n+2875dajOXbvS8HubT31egcpMt/B6Vnrt2UuXE8",
-	"OzlBVy0os+hKb86DP8isRfXroHo94NQGLaXDjQDCBpCwVALmfdY7x9akXhJaffwDLz1mFG65u/uWJ7oe",
-	"YQUBaA8cJrvv8pzyoAp6YGLvGYq79XJfkLTCnX3yW+RdgZoZZr8VGyfGNj6eLAo6ONkJ8TuQOD4jf3Ml",
-	"Y2S1XT4psFj/QGmgNz/lFKJ939bEbb0Q7zdW3emnbELZtfCcyU2jGipzezjQN7L8sIexscBCmGlz+b3P",
-	"UnL0+J0s3zd5UDtX51N3tIq31nOyx6RtsHQrX+gwAB6dglBw5dTQkfBV8AagZQddFvc9e+l+hHymUC0P",
-	"dWG1Rm6Mh1V7qeMdm0u9tdjON3v4Et/U/7A5PMdHbr/jubZPoCAE3PBwy4KP1e4WCNkXpUCu9Y1abB43",
-	"1wMRISOVKlWKkKZlbRJInVrpBY0+k7ZNeT/o7Qkg83UNzk8eNuf/Y0qsb+zXuIbA+2zPXd5sho2N/dS2",
-	"u762DPs3sOlwtey76T5ca3ha+mOaNi7aGt2Kz6OoRUYIqiKON2WQPd1kpXjT0QJbQVr/oeqJBys+fw4F",
-	"JkL6pQ4QP6yjFYYlPvDIuBH9I8yTX3/+m31Vjg6l4bWPEH0KbaGFyf7MaoLHXm5RDOCKD1cEHu6+JQjD",
-	"m9MDWIjpba6EthA5fod/7H/yE+tOFI5DFBVqBKhLxCw7AQLHtCJaJ/IsknWPnjKhyotW1sZEQ2F18Gy0",
-	"mWX7DHwh7C4VlA1F41AFmenrQFYLiSuLUlomrt0IXgS/OYJ5EGmPISfLg+3b3gQ4LNEm2KVH/Iiu9s+l",
-	"R3zkosHWbl80mT9p2iMzEbZrWE4+0yZtbdDPO3AvgVBl+7AddmJiV9PHfdipx7iUO4//N1NNHiavOSMq",
-	"BXwf4Mr3pnYD6KiMiBMGov2NNfmAGXvgDjnSFMJGV+DJjOwCJywg0dNklwpFA1wVXfIGy4fM50KBXh/R",
-	"yjVOebeZiXXKF5F178XOp7Zpo6r8hAN06Oh/1QpIkziR2AjY4S/lO/nc+w6UnWWLtxt40z77Rmxggknp",
-	"6BbkE7zkX1N1hs53rVkcGVCcETn0ocv1Cyy+IJRMbEVFK8+DKz9y4TVae0othxH8RFo5PPvLKOXYrS06",
-	"OQwugORDbOXkK5Z2X8wIGNP62FiU2+XZ8Tv4d6tF8HqLGp8FC0FRJe5xLQRyz6BncFPFZ4dr+P0OPb3Z",
-	"FX9SNb1zWruV9I4xOfk8e5boQb6chr5lxD5COu8+aGFUIlnObZFIkATsBcZ+Rwt0xSETMJCxy2LaIG0i",
-	"pRufgIwDgJD0qO6Ajker1vNe4s4LAjMgzdxeuljnP6Wa+cDC6i6qNNoRNqV3I0fyJz+MfsWK+nsdRl9g",
-	"Yf8J9Wws5u73z3eGGWEtwC0/+Ew5Rq6qwbvPu/GSrs9H7lCpiR44D6i/nE11VTbgCNPFjG1a1Niw0RQQ",
-	"kVYUa0CQXQ3EIZg4dsFG2k4hcXAk2Ey+BZwHlELmiuVPSzGbaytUsTr6m1jlEPyai6YsHEBQfLxtIqyJ",
-	"6vVi2XiKFzsJsR4oYy+IfzfHgzKP+BBicJi/IYTamgM9sPB7kClkhRqNYJV5xVXuwy4hVxDZpAdBxMBe",
-	"FIhr9Tacu0KJMmJ990BardrYG8zjAbRaTK7txCaC/EyKfAmFI/GKI7+bHq9xdBuAZGO9oEY6AmPNBSR1",
-	"trmhck+Jv5xqtgyVSFIC0vOzHbbko8XwN7EiQ+0Q2RoFDL0a91vA8uiqPBrx4krEtekD1aZ7WcOn5Y4I",
-	"nIWpngd3jViy5gERvPy3piaOKM2Qnkm85eHb8ImXTmaDgKWmbTTrpx9f9bb8HLV678jhIzclyNrv3hwP",
-	"34rPqrXha/eOeL8/kJv7JsfkA/v7WQ/QOHcicYw+QmkQoeEC3/ufyaQ7Pz3b5xQWhVbIY/CEy0rgu073",
-	"6M5rrZ/xeiLwhnu7b/i1Ae7/LErJPa3r+dnZPjcTCJGPMGvr3j5D/qvi11xW/p6PVE7eUC5Jm+sUwdoR",
-	"yt/rKRGof19VpQgR+G5f+/P9UYSPo8d9LgjhV+oXbLqzDRAYjf+/lGc7lOSLBiCKi0SLOl6hn92YTerU",
-	"e0IWH4FJu6I68qBuy6DQShMMjnaCCpKloKXsFLwuuEKzvD6RPdq84Mt4SNffvxXa2CySKCaOOO8/r+Xq",
-	"XaBr+6hz7xx+JOyESz61iNEPflKhymbl+0pxntZ9Y6EDi51YmZBE4X0yU24GPj+pOXia67AcNNRX6YRG",
-	"ru2QrwwXeUO4vL0n/zMKzuwGcH+dq3MHLoBKIwNTxmbNYySsR4pU5Jry1Z2ZLH3CndN2eBUKDKKr/nVD",
-	"X316kp2cnMRBfF4LyPJGwmLy54O74Hl0omeQ4sNGq/BvjilGeZ+BdyTnmP2ka5YvubQ+eT6ACHxtByBR",
-	"zZiuyujh3HM54b1OTTTa7TMTcq8vVSDn8K98VBRibgfMircWx/YIt3I+gKw396frKtalOwL+D0GBeKCl",
-	"4IrlEJmH8lluqCuJRCR5yS3PI3mM3K/csFyWUOGGCkq6Yb9UxLhiMIZCXXnGjT2Cxx89/TEPaWWeU2Am",
-	"sWrkI3wppkuFwpPoQTm9x8gvTL3BPALPDRYxYt1y75QKGEwulQE7xdzOmmsDZIPSjKOfqG6fsXoeMCeE",
-	"vqJeBncLSC32lEoMGMSeeH8X5n5x2Y3+6MJ9rNcEqVZNoSBdInWI++UfCwE1qcno9rUIwpl8EMGu2+uJ",
-	"F7eXLRSyw5ZYOcOkMPzOaKotOtFRXdXTad4m8zyddjQentLV+vOTgxv/WlQVLW8SBsh+RkUax0E4YBwQ",
-	"LTFa4TnmhWfejdmSFhfNZsK6FNan9zGrJ8Av6FbxpNaLOWQcjmErXUlVZsH0yy5V4KsJMQ7IwiywPCIg",
-	"kCInKlZFxxzzxOjB2yA5vBm/cCwRq+Amd1lKG3YbOhAV0dZTYTFjVa4slEycawPmv8/9Rl26a4EizXjH",
-	"HEOBowMnOVS0tRp2WiCic8I7Yi/StIKjlXn3xOQNCX1+/8SQ7HaHixffyC4ggfoAvbPuLUT216R19hOV",
-	"VVP9dzd3dv9+m2/85Ojh7/9+6/Kyj3/d/h+3Zua/TaJCQmrjjsMazZqJzEN6cyhoF2r0UgJFot9hLjF9",
-	"tOlMS55vndREe79NP0CMact6G+ds+0HtKXm1cegOcEKCCoBnbHwIc8P+96sXz1MsQR2IukHL74BOylrP",
-	"/EuYVi1N45vCMC33AWGSX7aqIMgcadBw4Wd2OuypBhN//zaALJYuNlJNqriqLFYfDfQspmH+Z0pDlnbG",
-	"ouoP9DvyemWs1DMuPacPkB0wu5SFyCIHJVVNRjHqSwpka8Xslb5UoHhPhDWeaxKd4xzwT7omBc5pyxdx",
-	"6V1M64dCm7KY+ihal770xI/UPhqTH9agOsGBL+2q63Tyv/f2DVJQc175+7pUqI2WOF2gqxXFuhK3Rwse",
-	"u3v2eXszsb4pEBTqaAqxUe7XlHVeyw9oS6g4ltJtkVn1I3TbbxSSiiPWCUqlAcVjfqnrRvZDyshmQbdv",
-	"Q+KD9r4MZFFOxUOwAhrpAeL/pUFSe4p4PH224a6fwxX7yLWIUIjEGha79fXsQ3VMLA4c0XhMeRms3FVE",
-	"i+q0w4EnhiHR7k19KlU+EkgN8wg9LFBc6VLNhOVOa6GiMDOiNFHs9D77m/yBzAQ4tg1V4vPvRKORmtg4",
-	"XQjXgRVoAF5Gxfvc9Od4+XCBFdLztUIzWGfGCfhaTKRW/yEWnZKe6gN3aa2pylMdIg2nQxKtMkA+wGsa",
-	"StGHigH5HEDy4BTyVER+7iqtr8DdQR4pMkrROrlgRJIygjO/pnpds7klklMkYyVW7zxiv8k7zzqqV7if",
-	"EGqVP/wXyQVwfe6SurBZYZ/J8pvLA1hXmb8NJRmadvzO/fO+U5BOBMjR3ideFp3RK/DNfTnYMFWEJQaD",
-	"Lzqtu692A/kRa+C4QR9NuhiHfVS2hbeAs88dOMj8RS7VARkg/vTDQBccTsVUayOy4KimNGGo2eeTC8E7",
-	"533F8Bx07kUccp4Y9rlmI11KYS4im+hSNY7CmcZK8vigyFYCtGCfvYHvfVGDpmveOe153CAfkdrHx2Mu",
-	"ax+QRsc78eptGFq0iR7j+O6jkXxpqyKqYNs6hm/s7POt2P8M/IoPNZrYDhkWxjL7crbDF0BnNfYGhWHN",
-	"FPTeqa5Kv69Xf3aRWocS5F9nn7ZxgvCouIMncmgCAGO4Ahmzff4XlkLxFDsKorhQbsiHCDib6zqKfCDf",
-	"AnvTOgdASffFLyEsS+VmpQXsEBhFGXJpFoJJnxQWLKGMktkxxEhxzxEvrpwVMUMCwODxw/ILSjOYqkHg",
-	"P/LHjQz1aqiCehpSYevVp9aTsJx9J9FRq8D7nwk4+wVk1ws3ln4DUMS9vUYTgmtP+TCvuPo6sl9eg4sB",
-	"80EgQSFHr0OGCo/vsftAAhtLfpPzmvwbZEVT/ob/6FM8RlGEGBFn5Mz2EgX1R7h+hZ6RSzVyuiHxujOp",
-	"impRijImme5KAEGHJyEgvJsF4sggoSIm11KOycXv9b6CK61kwasm7WfAaB2ZS+UBWboukTgLmIYNKzXo",
-	"f2aqlyTI8omweQNocL9EnywWUWY8bgLS1QImpoFPfmdYDkOWZ54FA0bJfQ95NhmRU5uF573dI8Gmz155",
-	"xnX3TX+WFGiwSD8NcnKPvIuvPaHhlwqC/e+TtWe5ihczK/VfSQx/JTHspSavL5yPy11olfvodJK/DFd9",
-	"an4SZ/rvffUPYM9/6w5PP7hdTs+XG5ZhhoQJ7owgv8k35wxtuS42HaLxSv4KnaKhecfv3Hy832/zvBi/",
-	"RhfMX1voi26hP9fmAVYrXFdfePfsvtqt/4/casfv3PRtTagASpglr0sTlf/CciZN7eNWdSOC4WVrtRX2",
-	"SGjPiDcDVHeCYnr1m7Ln+yx/Oj76mdtiOmB3cnA5b+aDU/Gl89OzbmbJl00lssMm9WdM0d57np6Oobl7",
-	"XZrKPv8yKcI/ekR5SBHGyfpLtS6/KWU3EBhFlffSoi3Nau1TbON6Ldw0tQSVXipv6mN1j5BeMdLlqp+K",
-	"zHzw1ns6fq6VoO30Oc7AXQEG1z2qSOMe+dNrPul6NF12DNfAY++msr6oxjVgIdBP9HR85HqNQs8H0L5g",
-	"gHbnQvo6z8g9vPR8tv/Ff0d1J3L4LToCuG4bYDE17+Xq4rZptg7R22AZ4IgmZ5BHNZ4whfePhf+slehf",
-	"qp/+seBVYHJZo6OBIxhdWOB/p5KXIWWAs3kk7hrUPbgh3dZWhhK19mbOuVQfSp2TcpIt7Fd5bsdyKfus",
-	"JDOfgvXl/aGB7b05Xb6q1n5NjCzI+tXByPIRZ8xNJsDv6gJmxX9Uc/9SLP/y2W4hntmpfOxtB+PBt8tR",
-	"66/6k3Ca+w51e3aowzfF/PLFXDrUjy5/qJ/Xr9QfSs07fuf/3AoWfdnwLn3yldNtD/ni6V/SLknwT32R",
-	"md59tR/PG1gax1QIuTvxLuJgsA1TUOAmaDTyGrkqQAkBKI/SxEVh2FxAjg7jakVoIH+RJ5EOlyA2G4D8",
-	"StuNUuqXKiqAixYO0Eig407ORMRNHTwMdiqUp4gA6COkMjspbdp4cJ8HaAVB29ssFx1Y0Zc0hjuAol2Z",
-	"2msZ2UCYcXrv5GS2mZ39lSVZbwLqPwR6KtRi5vab089LuJD+oCXhhnw8rqRyt1Xu7t//RNltfvF0ykb4",
-	"+V8AeNquwP6vIZF1VTmz9CuBl02FR1GaBLi+Ru4qXZVMK2EyZjR4fAIpnE/BApk6A0ekULbhMn7EfH8j",
-	"vFoAUejxpdqgEkZkBTdXA2yNnEwhPAMepUCjhcW4qVD7fGEBO+rEaCC2cTdPFrwuWb2ofDAJEWnFVLiL",
-	"3dt1yVd99hMvplim/jvD5loqC9U1J1KZuEI4kZiwvCsudjzS5eq43++DI+5SdV/oU8mP39Ff0b0XjLMr",
-	"sUIEmhVvLRsJI0ucC+8chGQGbt07oinFk+QYczhyCrulwLB+FX52uuM9JSS1L4i1r8r34lonSlhykf8F",
-	"Q4jr6/mv8Ne3Ff76mSMpnVg2DEVBBAS6cwg1k1jsOKz2PA8WyN79bntRkF/hqk9dQAHfkqZZqVesctpU",
-	"ZCH3v2yKvE+Lh3QEym6AJpqvNT2eWtdld61V7n7kS/uF0gQQ+qH8O1g3yWDpMz8Gn2yx0Bu2L5RvhoaS",
-	"I8YEJ6ejUNhNlajrrC6zNvetMKBievSHKGDrUSsJR3XBcrWoqpyNasDhA2oex4NOp2Wy3Ay+gJbXWCrE",
-	"6vAZEE74WqyXioo4hpo1a2Vn4FEZ45XTCkca0vBRRnikf6Uh/j/wmfxAzqFVtfKQ/0oYt9J/eUr0g5hu",
-	"5OUvt2jaS8VOT5jprmoTLfmb10Xw4V+mrs1eOy0L1YOY0ss/faGbPTdqlxDG4kw3QRX/Gp90YyzxiRxf",
-	"qiTlvSy1rjqdLDXywuytX/8rsVrATG0jsfeldr/pKIYTo82CSWwOXjjl+gbLXX4Qq/xzDSebOw+KUAi9",
-	"KUM0lROo96MrYtVBsmO9VIHDmC5HGlyvmwMSF3h4Z7wUTAK3j1Ax+VvwXlfcisA4TCmokO+GBNrsBT0L",
-	"zl46lalYs67hy6USNbhvsWDzUF+LOs888QGvEFrTVajfNf9T1el3z/5CZfqbV2+luqclEbBLKGj//DT3",
-	"qtmhqU25/cDai8heibc2EDE3CZxEl6TJoacNJFTyqvLiAveIp9+Wlt2iZEbCjmlD5Fcsd5tu6C4jatjw",
-	"bK1u+719qdzmrj3B+56bGwjhIWIUKqLjnXvAvPCGZl/9OanydyygT2ziHkJ5H63ZYychj5x8/OQu71QL",
-	"t7EnpMveP6n1zCnSvqhdxK+uNG0TT5ruDx1GZ050ilwEiz2n02fIbd6yv2CQLpUvCQHPwGK7FBil7Zha",
-	"8W5UX1yLumPN37DutFVv8qQ9zXmsNFbt6/9Jazc/E7aRawsL9UNSy+EQMb/uCFyH1ePbvGU98i5n3nD6",
-	"Q0jAR7Th24uWAuMvUTpwRHnu0Q0nknc4/ilgTPv4NZtkI6oY/40VvI/9ouTY2eoYvSmPFi3n5VTzmez0",
-	"Y9PPnzJkg2/oKlLGq4rE0c2Ms46OhpGoNHjfdHK/u9tFsQCuZCi7KXjtDsPffneLnvxe8MuirnqD3jFs",
-	"BnrOJim2JiYM1yF0D5ZNW1qWXz8qQYCtSdc+AFnCa6i2IY2uYPijm/1S2bz7lUBHTETOaqZOyeTtUknR",
-	"w8ghv/msVOneDCSqz4KAci3RoxocZ6JEgjRW1ysYnVI4AV2vWrf6QM3mrcQ7DkykCzt1CkXhPZHRI+Li",
-	"RB0PiQmPyNYkgpqFMv12BZOuyZHKWF7hnNDo4ExH93sJ77bj/w0AAP//",
+	"7L15dxu3si/6VbD4zlseTouiZNmOqbXXvYoTn+27HTvPdrbfW1GOGuwGSURNgLsBiub28Xd/C1UFNJrs",
+	"JpuSPGX4IxbJHjAWavjVrz70Mj2bayWUNb3hh95U8FyU8OePb/nE/ZsLk5VybqVWvWHvJZ8Jw+xUGmYs",
+	"t4LpMbNTwUph9KLMxClT4kqU8J3hM8H4hEvF+NiKknGWTbmaiH4v6Yn3fDYvRG/YO+89Pjjix6MH2Ul+",
+	"3uslPZNNxYy7d9vV3F1hbCnVpPfx48ekN+clnwlLjTwzr8avxZU00Lr1xp4ZJi1bcsO4xTaXdG3CdMnS",
+	"glthbNpnrxR0JPU/p4yrnKXcpq6p0j3rXwtRrnpJT/GZa5K/stbc/yjFuDfs/V+H1aAe4q/m0Lfy5WI2",
+	"EmXPdcU1/q10j9vdcCtnoq0t3NZaMdbljNvesJdzKw7cjb1kYyST3vc6l8L87IZzswHpmBdGpKwQ/EoY",
+	"phe2NsvmDhvB7QlbTmU2ZbwUbKaNdaO4nHLLOCuksWwp5GRq2hqOz6g1Phdjvihsb2jLhQjNHmldCK6g",
+	"3U9LkQtlJS+e5y2tfzsVTObMTjk2G5pipnpp6itvcPTkwaPxQ3HwXXY0OnicH/ODJ+PB4OCEPxw9yh7n",
+	"34knY9/0ObfTquUy7yW9UvxrIUuR+8ZWvZjx9y+Emthpb3j88FHSm0nlPx81zUXVpzduU7V065UqVji6",
+	"0jCpol3YNsDwY+clutYKbNmiNLrcMs6pEu/tRQaXpV4azPlEsJEY67K1aXhHr2XUHgweHzcN1LNCCLul",
+	"NWP3+x3D3Evqcy3yiWieS7jnVqfzeS5mc22Fylb/EKvmlma8KER5xzC9VNBcNtalF1L/WghjE3Yp5ha+",
+	"Pj5hU70o15bvyegoG/CH4iAX80KvDo6+Ozr2XURBXnUyatKBa1Nr9x6ud2/OrRWle+Z//3p+/v746OD8",
+	"/P1j8dt//kejWHk+/onbbLrZ6XeldMeFW8OyfmYwWMayKHBxwxi40weGxZyy9H4a7pOw+O1UlMLJRl4U",
+	"Ow6T5tEYH2ArW4bh6Pi75r691Eq09O+VYpyVgucJdA46ECQQzjabcuMOG8bZEkYjvZ8mMMHRsJQwHkor",
+	"Olu5bVjN97f0zLVxR/cGxydN/XvBR6LYJnyC/GdLaac4U4W7KWHppVj97YoXC5H22X/JK6GYcZoAL+Ds",
+	"cieFu4UXBQmJWa1Hv/as4LO/mame935rlhjwolqXpBUzs9a3h0fHOzZo4i5/jrcePQo/87LkKxwGOZNt",
+	"QubveslmXK0YvJtZzbgyS6fbWDgA28Rd4Z7ZfNIdDQbQJDlbzHrDh/BJKvxUtV4qKyakOPwkjOGTtmPi",
+	"3XSVkDARbCqN1eXq1LePublno5UVa8Jkpq8Eam1TPXf9cn8rsWQjnl0Klbf0a4ZN2XelOTVyixj364wk",
+	"ecLciGdTXvLMaX4Jc7tjLspMKHsgVKZzkTMjJjOhbL1ba62vS374p6Pg372uXLd0vq1bSueuSzLfowOl",
+	"XlhRHhy19EDnt9sDt81f8iaddE0AwCaW1UnbtDhofG/WmrfwbcfWuEe0tQYe311dx0fD211Tfi7FWL7f",
+	"qZlNnc6O5/ldzkyxmLjF67RRPXY/6FzcQ6E+EhOpIkHa1uw5vHjrMG4OnLc2tu4xvMTtMbBJ6jZRbRHi",
+	"l81LMLKE2pfhnpbRG6my3Vqws49yt5FiI8l1wjW3bNWJ3bOvYzC9FYqrbcqnhQvuGJj2+gDybNaifeJN",
+	"t6p+ujXbTbjWtstau3C3XHdK13bPL8rKovuEoumw2/JduMdeZy7/yUu5fTKv8Ao6gU5ZIcYW7GB/stL5",
+	"7S9sayL9vJem+dGNu5lrZQSoN9/z/DXaBO5TppUVCv7k83khM+6afTgv9agQs//83aArJCw+d0eOKsQV",
+	"L2R+QfZFL+nlwnJZuNmGdQFfs1wLp386WUYqgRtUr8tKw/RclPBOZvkl2O+iLHVpesNfw7us1hcFL0Ez",
+	"CG9BOcNmC+PEX1BJHg4GvcixE7Slj7/h+hPGXsi8u73urN6F6Q1PnCplpYUd+D3P2evQca/zjfTCDkcF",
+	"V5dOL+y2uH/GgcZ5atpeOIwZV24QRwKMAsbN2uD13RufajUuZLbPvN64kc9jE6pwjVuB6OdKuy9DB4zl",
+	"KgdHg7SGLfkKWvxMlyOZ50J9ziaDdNWXwh1WpS5EtUZ5UegljuzddOzblt6DHrkLrCZby+hZ8FZSu9nd",
+	"dLLgZS7y9N6QcQYfWLkoBJqeIJXO1cytcsbZvNTvV6xcKOYWecKsXmRTGJwZz6ZSwdljF6VyL3WvG+l8",
+	"xURhRJ+9GrPwroSluGFSUBecwBPKliunELJ5wTNxCk91b2HSnCu88wK9krBVF0WsG+dwuRGuU5lghq8M",
+	"+eXcYLnmrWgQpO2zd+RBcoaByKslsFDonc0TuGEk4InnCj24oxVz5twKxx+EATzS9M8VrYuJtnavdbEp",
+	"osbhKZHY8BoGe+yaHS4ZwlDoIhfe7+h6HE9vxpXrxpTn7sYj8I7cSKAcRQLlv7QSn1qSUL+d2Chy8Kpz",
+	"FZt17pdLMbendCK5AaOlG40NTFY1FrCNX2r7TC9UfqPZUtpejOEpa0cJuNRgcSvNsmJhnNXGzr01Bo6Z",
+	"mTTGHXduflFbuOnsDE6q2XmpLXtGTftEU4RyFGSMk6WVxIm8ezDWP5ci0yqX7r5nXBYi/9yy048wtDFM",
+	"UOLbv/RuqnnUUlxHILk4TWiqxNIZB8yKonAixslWbQU5pWE8uE3Q1AnevbTgxl6gbEndceKl37lyTyCh",
+	"4253FzpxkjTFoZq6T5cdwjUf0UzDgfiMA3ymVgxPTugXTPlbrV+A9vOZJxpOHDcLI30l2An7SX4P7flF",
+	"8SsuCz4qPnuTcm75iBtRV4iyqciZ0kt2N11UbXPHsNNCpJqAaFN6qaoII4iGO4aJ8Vhk9pSVYi5g3fXZ",
+	"qzK+hlmtL1mh1USU5wqEJrlT4ZyU/xbuhIPNsOTSitzdANcH7d4HEuhjMO1gop2u4UwLvbCuxdKyXOa+",
+	"4XggpygPUziM3ULnoIrkemN9vxa2XB2cjUHzXbdE3sB+BD+ja2m/KTpaeQbR0pqXOhPG7DnX28yFIJ6D",
+	"kD9iYymK3AsQnmVibuGNTcaAfxK4h+PHwBfBHpiUwhnueMoNnF0x165zziI4dCv7MNNKicxe0ODf3EI4",
+	"Pq6OjNrIsR+VlXb1aQ942K3O6MWwgVs3kdwExXtzhGk/m8V8rksr8p9ELrl3kn0JWQPS3o0SbCipGFcM",
+	"XJqwGZrMxqC9O/uxDwY5vRNi+pm76CksnU3fds3v4+YEhmy8MLyIjPQlWDcph0el1EqnkqNsQZ08dapT",
+	"imqkO3rYROucXYkSlK5g/vRZWoqZvhI5XatQL8e3LaWdujdKmzgbT1oEQJwrnDGnYKuVf2ifpeNS/1uo",
+	"+EnQemGY0RhZWPNqChhbHEdp2aUQc6fdaeO0edDn2AvXEF7AkLhuLxRITnqJ75APRp0reK3TzmhxwdWn",
+	"LC208eMBEQLfgM3Bca+ZaCVOWQrjdCHVBfYjb3qrse5mqWixw3VO5vbZy0rakyvvXKVKX5iFmYvMtUbp",
+	"aktkelHkoMY64UM+EjkqoB2LuSiNyKEF3pb1rcCA+Vi7h4xW7uA5dSK6EDY0OI5GTsAJBdehvBZqMesN",
+	"f+1VLeslPbd8QGeFxdFLeji3vaRHE9BLem5IUeDUBsl9FdoLEhGa0vutIVp1plb/BMG5CRNRK/Z/3rx6",
+	"yUCOusPh/cFEH9AT3Gbvv+ZLihbBo+bzYvVczRcoIXLU9Hjxc+k2p5XC9IaA/Fjf7z/obDFzwqGyp520",
+	"qpaqO9ugD7AL3PB56wVCT4VwSyjENAWzSw2wDHB7z6PXf6CxqMX3uvgaIWrxcT2cl/TEezddwp1jbTih",
+	"mrEVYrao81bOKhBvTnKQWD45OnaNDx5Hqeyjk14UvBtsBu+SEDC7UdhuV4Qt6c0L3tJR8KOg0HYXdXtc",
+	"mOi9pwVXW8O8uM8Xi7JowHklPdq3F1KNdYPHGEwS6f0QXLEf1ZVewTEKDgKn54linLBCXgqKZL6H9Xfq",
+	"Jm8muDJB0XRHRb/RS0zf6NHvbsMjZqoBzgEvJyQHTa/bBPNSW/0ANmjiwzyC9Ca00T1axl0I/TF9lv5a",
+	"ipy7BftbGrng4LqCZwJn7lKsEjeB3JilLnNw3+HMBkTWuQoSbcZXbKoLQkQ5Gey2sBWqcrSLFVu6I5Pk",
+	"EyojHswFix6HeMbLS+N6Z4Qy0sorgQJyh+B5qmdzXkpSP+r7fVzqWZc9mWJj6TRv3Hqb2y2s1U6L9gc5",
+	"HotSqKxRkkRIp10PeineW4ROwYN0p/4BSHKf7n2M4zO/4kDC23y/f2tYwxXKa3MqMtDA8wtuu8ZS1g6K",
+	"hq0s3s9lKcxez5R546Oc3mLaQ+tMOkvJDaVb8AsQ1EM4dGQOuwUiqbgVAXmjS/dvv9co8K705V4jsTYZ",
+	"gBDEBtfHKIlHefsEPYULdx7VkelWHxhQawA/YEJjAqLgPhwTaydvbSrrD3umSzYXel64I55OpZPBk0eN",
+	"p5L7Idm1FtaUGXrmg0ePWM5XhrnljJrakwF+g1o9nr5e1a9tlK2L6tOsHjhuKlQTag1ro9ESpI+XCzau",
+	"y3LIG7dttKW7QTxRLl0K1WJk0cH0fuUkfW76DN2dZupOObTnVNZybsYdi9rmX7i9ly8khjnrXdxPjq91",
+	"83bk+PoG7yBhEUe7ia52dumVSIcezsgvhbMNcXvk8D2hGdw4X4kSbFCQSOmwCi05E06oHJyn6M0iI9HN",
+	"GKzUfmS74Et7fhcighme2Wh2RGfhxmygXb3Tf1Bwhca8ex73Hq5tt7yRORy9eNR3vRpdyC17Ow/9ANPE",
+	"KU3W6UeQkfD62VP26Mng2O/enOwcd2U6ERYjdG50vZ1PmmlSHd4QlJMzlIGdlqcbGCXyp9DsphXq2ryr",
+	"N9iZhZJjKXL43nXi/zv76UXjgTYNQds1DyOFRWHp4NODXwA2+xA1TiOyEjyi5GKi9QZulk2VNWpCwO57",
+	"SETDwa5nTh3Nm7sMYHK3S7RmACkYevkj7ph4QNZOhc33W/KSdYeuJAG/0ZCNUpcHBJghzBvtkCbx8OMV",
+	"eeja9tRul5dbkONwHtehRgAab/TaNC0LfOtFRt62bSMT+eXcjbbFLpuUejF3VohQVTNc06d8PhdK5N1P",
+	"bO8nbsTPF1KgR36pmLOBTOOyH8vS2IvOjYXLr9la2bB+n1tDZhufaTWphRaEWwcGJ9Lr/hA6eMGNPYBV",
+	"cvD8hxR8ZLgHobX12f7u6PGDk4Ojx48fP3rw6LsB/XfwcDzIHvEjcTx6kJ9kD8ff8SejQXaUH4sH4xP+",
+	"cNTU/kupGnqQ1t16kccyr7nNyJ16MeLZJZ1RaF5XNuw4OqGCnQnGOqzv2J0K513mTr7IPwdO3nMVTr2t",
+	"bj7/ZLCmnITIMRWtz9J8gZ5xYVxDCaSO68l40BNIQFAK3Q2lns9DQ9AvBKFOZ2UDVonsZQjS47y611OT",
+	"DZrW9JQQgw2BMT+cnJV6GWVQQQMMl/kps8561yD1FaSCBLx5zT1ZeRfDXMApTyPpLJHQd/cBW9R4/KtG",
+	"/3sNxXzKxGxuVzW1HOWT0kr023TwC5mb7dvRCh/1m9Vw9f5s3XjshobXrOrH75h6ID9cywxfMWlPWeo+",
+	"pgSQqmRXlLKw6WMIAbKOR8trMSYTs7M/clTqxWRqq40gglQ/pcxFv1sQ+aHIN+bVw47uEn9StDSp9uLd",
+	"uj8kJoJYofXUehzehtKP5+pt+m3m2si2Q9kteavZRDOnDDp1EUU4qUuY/eiP7gASYSthE/SnwY+ZnglD",
+	"uqjT+aGjuwcWxyNqYNPAPpOiyH8sS102YW4FQ/gqKb5SzVFrWrMsG6XAmRPqo0LAuYuKSKknJZ+t5ZRQ",
+	"GOQCfJ7bD/iNnyLQyK5Jc+dlpUtHONJmbdJOEwYgXSeIMRDPwk1O3sDArAHgKX1n08/uI9Tr74K4zM/4",
+	"K7tLdsbRPSYV5daABRccsgZUaqe9B7ioe8IpO++d90CwootBrjWsOS6+0yjHtBEa/ubFo3JAZ31oWRHb",
+	"JoRu9qpimxp3VkEWx5FzCf3XBGIMsInG06TNnmiR/3+vy/zoxEoaDjEEjKpi1Sz1rz/zwS/PfRvclHec",
+	"6itZ2gUvLqbaWHM4OARvXvjjkMB2TaMFmo60q46z98ZfHhzYe5xtVl9EhtPGKQxHFIGNaSxsBCHDGUmt",
+	"bvbN3tCMa2xNxF8QZPU60r9ZqWneWmGwkzXD0C+bLrtvCwbCnapukYzxShy5U5brzBzSd6Y/yxneOhKG",
+	"CZ7V3EGEv7wohXfzBEzmxViXF953nbm9Pwad8aLyHG1+a0DrXF3MpJlR8mlQNi9yPeNSEfJGZhfVMqWJ",
+	"ubBSRJ8WCp4Br/LfmSnP9RK+WiiAkAHgqEl5pfFr1io8PqlVOvjx8xj5EvQ/P6MEX0wTphVs1TmfCNMs",
+	"I6Qa6xa3FJBjOM3NXZP2byF45UX2bWpA7TrqqzqSPhxkhdaXzpbpqnEueancYO8YJbqscaDWdmCUkEZT",
+	"Hb3Fz8m2CNm6ANy0iXEFDJkt+XgsMzbmsjAEAHYnS65BjExEpANSyLVf9QXcv0ZrxZayKABkoBBDisar",
+	"M0bLvFhBvNqZxLBUagjJKS9n6KPw2xrur3pMHW7eJUB8sHnCIyC30WnyDh0l1KUZz8VpFEMm9wk+IHKq",
+	"gMG85Ka7LyXTC2Kk2bri3YOf4qUfk08SvRzrciIsCsOLTi7sZ3DHS3cDgjq3xDO36S/eTN66WXUunucG",
+	"d2om5NxeLKXK9XL38QhXv8OL4XY6BToAO8KV68CQFnlaoYQAsGZOfc6cYTDPHSXFdnsZoekR6mjQtjA7",
+	"vq5+Uu0cljdw+VN/dXM4GFWAejQ4Gvlo4jcmtHEpbrYyicVftJPjmdoZgY73VXt0ELd1ppWRxiIM1LJ5",
+	"KZxS32eQ1UnAFaJIcHJ8Iiw83QlPjdPPMqfKVkkIIXnEI2LRlgbo35yTzeR0M6cCeFA33GTQG1YXZ8EW",
+	"2LWRKkGi54KQerzYvrDJvwc+Tsx7KAo8AzovapjljvuVeHm6bbua9gJjVQFJa+PcOW7llGkYpU0dozGc",
+	"XV909VFtX3e3AHqYl/q9FMSeJRhx/1BGLnzahX3Yeez8EF1/a+eEPxC2Cppi8Y2dEbcrSWGMWlfPD58a",
+	"wgJvuQ13JWpfXwCeAC9GsgWzDUtialpUuwgbezVyNx3XpnrlLriA4e/4NkLG7nVPTVrujaoL9GCVKIub",
+	"vd6kpDaErRPwyzzfU8zF2w+GEJ82kyq+7+jrFGx/ImHVMt8e9b0Gfr3B5tlP3rxAToUdB7df7VvEx/r0",
+	"bvp1IZwx1UtMqfPIGc7ITQ2gmZBFE/K5CSS9FiHusx9EIdw9BnQZgDeAn4Gy9TxKz1bxlBHPLpEEBiBr",
+	"kMUOyetgN/fZs1LPWHo0TZ0Omj4ZQEr+4zxlo5V39p0yzpZTXQgixwHl1bjrZu5/0xTgf3lK8dfgpD06",
+	"yevHyHcNExcFLDbVazcGJ0fHCYuTY2tu44IbhN9Q1gh5ijfgJLolBKJ4xYSA2QCUzq+RIaARJ7KHTR0b",
+	"avtK28h6wR7Aq5vWIa7njQ0VaNUa7RZ0MKOvH5zQkJOmS2aErTICID2sm/5e+FZ0uFaPO+3RN5lGn7W+",
+	"EmXZAtt6Gzd+CgEkW5+7CPcEmIDmaDi0n1L43FIY1tPX2asxm+uiMJjuw60wQ2/Vnf38nBlRItsvpGE4",
+	"K89njEcPJsCE2/Qhj3bhxOGwBpqFTF3LIBfOfen5ZGWIzlhirgCzUeS497r4GKfcdhp6zCFaW5JwN8xe",
+	"EuKAfpXVJql1lbYQqo2j1OIhS9GEddKF9vUFfcPuLiHdL+eWV1yZThDegyjJpVDuIiUkhVQA1MmUM5HR",
+	"YX+vf65ekREIDx2yNNJSdtycsDQoPym7W3feuF8jdShldz0zMOS4JMHXkzAjCuH2tEnOFZA54qqKRsU4",
+	"sVsFRu1SR84jM3XyHz2DzC5lJty7a8pXyu7ayGvMaZiCV4hcCscPH1UOhFoE6lzxCnlBwvc05tLgMZAH",
+	"3BMW20JEw27RIy8KXOohE0BU5S5Rrs2AEPItBsgXmcW1XjS9EWOj0oCn2D2FZrZaSCFzBy1+TAmSmABf",
+	"7dghS5dcWqkmF7C93arDZl/MRXkxk2phRWgbz2tf+0V30e/30zoACVdsldB4Eb7AZbqmHe+jVUeDhl6z",
+	"asDA3R31xr/uYv3bjS5WVzb8st7xcPHGD03e9UiWN5xF2qcRxr77wAXntbB1vPza081NbdBuOmG7Loit",
+	"2GXKNByOge70yWDw+OjJk+OHJ49PBk+eHNXTJ9WiIM6KGh14JNrr4/r9CkGKPrsuDeK3Tmj4oW54utck",
+	"fu0OHw4GjWbVRu9/4pdN6u+7qQY+iCatTOZbkjIJVLeWxA5MwEvujkyM9HQFbsIz02Et6zbQWCxVn6Ve",
+	"gYCE6UqdCJAgY3lRIFkZS1FwpENGR0Vt4cI6BRcfPAIC4O7yZmhh43EYD8Mm4THP+c7Qu0eatTmIfvKM",
+	"Q8069+AkCezq21l9Tit6D1xq0vZZOud2ShBRJ2iJ/cgssimAjuqCksgWN3Z8jQspqMJE8+qHOcqpaRrf",
+	"yCu00dUXfnHpCJ0955NmC/MlARDWXEQUvG8PDSCYFjE86KBvyMa1y2ZUT2UlbvNu4/ryABq6B1gFTtkM",
+	"wz5E+yJNsDbzoEIiftkd3M2h93pKVWN5Adom8OTq8gBkyZwS4nNwNuOOFQ63vY+bmGSZu/0cQMs0CLBI",
+	"NfZ2DPZA4fRuPJyIHsJTV2ol+uysxi3GM6fxQbg2oufGt6IQCzL5uNEBCBh7I4TqbiMSVcLm2K7mKLpJ",
+	"07GBHqOaVM6mC5WXIuIfGFbUGN5/MOV+ima4r0NdEgpcYdJQQrqZ67mtuR5Qg5shghYSrEthy1XnaMk6",
+	"BGndz9sSFAbg436DCQnkmS5qPD5OBbOcnf3wptlGb4tuvasPwiml/0g1KXyipDUoN6ppwIclxEtikQn5",
+	"ShD82Gq9x6jBs5oGrBQzbcUFz/OyceToyGncr+9/eFMzVikzoETMiutMLEL6zfg5a4u2JKW18HO1lBbK",
+	"oCPplA1gA8J5vhJdo95IV7yZtmV5aSsCAQi6Rv41yn6ARInuqAvj0xV3uWhDHNLYUvAaKD9q+sKI8oJP",
+	"RGP2VA1rvvGbU9x3LpV3cFFjpD0UPqE5qwmpeI9FO6FJZcC4sBrLSSNvwZ9ehO1lbbjB9E9sehr6BC48",
+	"eU5jMpX3G4BiTMxFdPwVq4iMybCZsDznlnujGbiKoyk4esT+Ib8fkpYdnBoccP1Fzvjc7bDRCvxP4aAP",
+	"VBo+9agOCo2THa+LueuQedO/tVNgG6TGByDWqXGkCTmZnXk4vpDw3Fug1WXWNdXb9gSZbVKvAULRKMki",
+	"u6DdMo8ALbtg8G7FS4X+olBNqi7qCnklOju5x4VUonNkdrzwNtm+oYICs9nDI6p3tw3I87xR3xGwkdcT",
+	"AWGnOx3GLTlvPtACAAcjENOzFNySeZrEUPEhMurM+OoUhXmUQxZEM3kyEWVO1wCJW+J5nlfnqhJHhlU2",
+	"A3AFODMMWQS4X5GyYldbTmUhYimF0TVIMsqpTAWe3l6LgE45HUlC9qSqf+keUkKi05iXjJtzVcthdILY",
+	"ICQ6EozszLcMPdh6qeIg4KjUl5S2jfEBYJqGNEfri2mMhFBO1Mus8n+iKD8ZMNOcBolTAv4DGqRmO1nn",
+	"4jaQHC8pz2Xf8wzcDjy4xYfrOYmQNTrnxk2nhglQkfQdiYwvQNkWsmw8F9csv7WkzGgXfmrESe3gb8xF",
+	"C074OCBU5ceQ4Qrj0hjq/JYy5/fLaqd22075l0kPFMidoE23sXzwGGWNz3dGBRQ1Sdz9SbzSqkxrz6YY",
+	"HGD76pQ+U2gd/dSGiabeX9xS2mxnfCa+dWtirFeUAjdIRUUf58v391fB2ruzPhEbfmMbuTIRNKFWoP7e",
+	"zPCEDADK2I/6dcsGpl8kQS+ztmiNoK4PRX1XPwAm4c0kMltctO3Ed9MVCR4wq9EDXCPYycUcOHa0Ol0T",
+	"J40vMi36JGoeEdsAvdH16u3bF5EAj+a0eneFmaZTNhdZwcuqLGs0/Z+EEaW1bE6FMiabhc6nbKq16VhN",
+	"Z5vq3PDidcEUymm6FgxrzBt3CTROL7sXKBkCjqhOWiHtxkz4TEXM23UyFL/noSHRBjlX7gKPLvHpvr6y",
+	"CvCDDKu5RJHhTB9kIVDRiX6udkZB6umGuON2HcptPFVmpbI69Yc7OTKtxrKcBVhSk4giOmTUFd1ocXNp",
+	"wmCmbgWHFKgpZchDbrwuN9h4neIKhL/ACCctuwvBa5PGLvh7fRZRlVT4MWQ83pDQELqPlONqwgM4CAtx",
+	"ghqb4kTXH4zlUGo8xyQXwU1TrYypLnKs6LmmpsLoOnUGR6OXRAQe+MZWvbVtxrw1lA6Zs48CRqEi4A0j",
+	"S12OhLhvGFlW3pyKbKym5ryioN9bzyZ3c07JW+SMnPFcXIxWu5FwIfwZQeLczUALsnG2Cpbp2cwNrhsi",
+	"lrf4ZLZoM/vyS1b3XLc3HtvTCPHbkq8UzWBtapqkSm0x7J/K4Sua53wzQ+PLkkc2xqybEgqOH/p8AoYV",
+	"A520hxePhJG5qAQ9Tg2Q4SMzwGwtBaFTtb9OuREN09LAI+kXzUUghtymF9T3fTudZEU6jY6ya1NJrjVv",
+	"G51krW23YeNvdvYzZ2383Ejo/Y74r/l8XqwoRw7JMtZZO7rk07p3VFlwW3LM3tVpS0iR0WUuyiRC7FEC",
+	"Zu4B3PsSJG4LFlzHdU3H8xyfzpqzRDuaRy2L/RnpLzAhdwxL3cvWqqm6rw7O/p8z/99Py79/N24SOtty",
+	"48GdNq7e1XlsI1qgXcCvOJUUl0UdsNe+/yLqz5bFQ5UcMqKfrOqexIoInjy9pLdAiJnHFQIFBMEzG3WS",
+	"aCW3KCTNIcuq9kBDODO8sZ2qoKGsXrAaQcqPRIXaj2BGzX65RQDW7XCF7zlO9XmqmEg3OSm75PuE+hSd",
+	"eVvjO/QcznbPUZvnoaIG/AHGUeMUX59/x5O8NjHuAHhdMVEIoIENXF5JZaoRXRfogBiArdWrJS/rTSma",
+	"Kp4YrIjfNnWxX/XmJL1/MeneEpMuyjdiwvi66HQLrm6HTncf1yVCbCibKchDArgumwys0o8b5Gx1PJS/",
+	"CoLfqAbher0eT+9S7ZknJw8f3zbvXlyXszOp7isl6nxsnM1FabQCfT3jPh/ilKUZcGT6Kl6Nm6QiWbqx",
+	"UpL0AInc6I32jH5rRQIbmxRStRqicKlbkr4UmLuu44KbVZDibd3zyGOwE5ZUx7tLTfzex3qBu/XGv6Ra",
+	"rxD4hcsSxgujfY4WRm7vGFboSb/NI7/YwOg/OG7eXlgpr1H7geeA/6yVi9nvzrVFXSydeZ5GBfbSoV9j",
+	"WGjU9eRSIpItgoRHFfka3tac9FabbYi3LjyJSIAFK72sTql4bPufI92MxAyOdZigxBPLRauhSfa8rvhE",
+	"1iXKDE+FvVxO3exGemllOhLrdnZ5MWvQJSD91rvQpCXnB3H08OxS6WUh8gloYHUPjV5giUlqJ6bmBtDs",
+	"nu+DI2ntdcxoNuZlx7feCOLV0NBf5q5tR4MBAQAqHC2WgAxNDQUfyK83XhgRUW5HPDzdo7IwhW1Qhr1S",
+	"ejvG+eqcNu2mp0dABRM0MBPGS3rLZmgzBAH33mzrFY3e9ZfVrAC6vzIEaiosAedDoUE3eVKxFN6X9tnb",
+	"CiQNj8FMdayntzaTKJigqKOi25sRHFv6EiGyGlhMReB5bbJ4OZTabRKkOBZI6U4wV28Nkc526vN0o847",
+	"VXspiqK5Fz7Qs3XkYXSdwTZa2KBJ1kNEdipm9bf7eFN4P3uHqYFVLdKpKOatJN/rxNYw2mHY4whOFTQJ",
+	"vakNJK2tLcu1OenmmywP8dnKPLQFf3QpLgKWvAUF6XZXMD+Ia3KGi0XlLPXTmPqgOoRZ7FIouwLQJMGP",
+	"K5qtIAyCLWOQh8ujL5oZaoqrLbGdujVFaRVVVYTOaJZrMdUHcV6VEuqw/tfWeaxzyqK4iKGfLWClWnnc",
+	"6lBDojXgX8NBuS3sEU18C1UC9ZHwBMvIoQzRfJT8VK0ZqBBEXmGnKpHuPdFKiNxU6fx6Lm6vH61ytK0j",
+	"wXyqssJAUPiIO7dV1k8sM2Dt8yVfeQyEW5xuD8Cmc0Koc5/e+UZv6VDj9oDlUm3T6tUJMQRScOnmI9ue",
+	"abJFnLdH6n+HEyFlEldzrbRKTQWIp4aqB1QnWnz35vrDi3NRSKoOsX45wDHQZ43Flt0vWGRF4qJWlEQZ",
+	"JUgh1Q7VYqYS+mNdnvpEy4iLB5WbGSB2pY2bspYQGyRIuAKsnd/9sYltbBQodfKnxphMYCMiV21E80Bt",
+	"hkK/oFwA5Ni4/wWKSopwESfVaQUUqo0LR1MWFdVAMzRDmqEHSDN0BDRD5+qmPEPH0908Q69rHFgNuwbj",
+	"L1TCHcs6o7dO8CsncsH1LZQoIxIn4JlPwEn+3goFQwjeInRpVvIN6T/gJ8oYjp6CFxMZMoLnw5j4sng4",
+	"40QLxRlFwxJalE4hvBRiHuLpHq5fJ3Sn3Khl3Krge4SlX8rMhlJ8Hg1TW5vuzbACgXOteQVi1uItq22f",
+	"tlzXG6kypGn+rCW5Cjm2YosoR9e5UPnagGw4iQk6BsrQmmtorS4UsQhBSSZbrvZE6pBq1sqHLUkhqzVQ",
+	"FtDAyn/fFeNzDUVQ3g6FchuSr3uylcrNhdwB0KwhQ/EIUsZCAYzm+VWQEhOBb+EeE6Eib61IxK1WP6rH",
+	"CyojK3Jt0G5q5ThrD+6NqBL5tu5BtfJPxIsuLJ9sdUeDXuQ3HkcfLhXboXA/z8H4ru/c897jgyN+PHqQ",
+	"neTnvUbxAUjibWwzbeXBqnFt3ezzUupmzn+PNfd5ooQPtITzn8rJVBjLlhJIpqDYn/jXgpP32sx4Ubjf",
+	"PT7ateCUDZw61ghGa3fCXzvq1n0jw9m8k/kSrnqzmM14ucLbMI+pPXeVRo2HUZCkp49W0Slu+MrnyhlR",
+	"XAkzZLStZpCY97uWSuTuHoBgmgQ5VrhhaaEzXki76pdiIrX6m1gkPg24n3HFy5VTpN5u4s0jQYOw3goZ",
+	"jHYawICfU0KF014WUAtkpBcq5+VqGCdgRbB3SHgruJyt62+bLW3JHWh2XIAqG9L+MGlHWuTwUDpmOyiF",
+	"EksMvAcYcHpk0lP8JRB/uF1b5uRwdKOBiWfQ6QlBFH9UV3qFqWiYVvz+hzegjp0rpylT4iQlKUAmAjr2",
+	"BbeLUrD0fW76AB6f9M1iPtelNQdeTzuwtkj77EzFbwEhcqDHB3YqDpa6LHLompuEgLGGrnkzW1qWldxM",
+	"hcFuaSXOFWDpoaSQ0xxxsGIVcRiUX6IwRI3TXUI6J0sxXaSw/EKrYpX2qZVyonSJlo1WqBqbxJ3KAN9A",
+	"fjvcTiZhVp+r4Cz1mABwHVjGi2JYe6M0+FJSmS8EOBA37IC27JZrnH6IHdrvmPD3oLaymbHRliryYkf+",
+	"R5TA4q+IBIjS0f7EQkFm/4yRKTchbhxQGBV9oCJJQPsIcPTg73cmUFGMeHZ5KzoAnKRrIOtoKrapBa2w",
+	"reuU5/ai+0bUr60IuYZiIDWHE93Y7B31ykZH5rNgW3Fz6R0TDQD+ytkFsOQaF3HjapoJ40mcb8Z5u//C",
+	"PK15qHmA1O5egXVCXfpj+7L6OzIv3hQyvbZKvwBm2rfguZovbLvGiNyC61CbAGBLP7gHI59pUgkor+4k",
+	"zCuNCbO2SEgTSGJe0wRITT+mlAYPdTjAiwFRxEkpRHXkAJwlrNLVufLFRUo8c0iroMWI96X/2z3SHZ9V",
+	"s2d8xTJelkiJmPp1kPoMq9TtqrQGjMbKk6ivc+XLtkxRe595qhQQvUhKdq4aCaohdTSpMovrYDjAUrrd",
+	"dnJ03Ge/YHY8gxqhNdLUxINYKiihgmgeymU/AFIZmQPVwLyUV87ouBSrBNCJxgBQSpeMOw0FUhAUuD83",
+	"iw+qyoPljl6pCqnExaVYpUM2XyBhlNNywlVh/qSlSTC5uUD1Ju3XUHwNAwqjYNy04EXpMPjfnJFRLITP",
+	"ljhXz1UF8UdcVsEVS50iM2Ru8aZ+pBCfSqIDeHQpyWu8nlYXUuu9k63q10hjgDXEu7RvuJnqpSFP2bkC",
+	"hBkL+OKkSvFTmpVyMiWFy3VTaXtBTuZNhJ9Trd9FWZeUJyMt+mRHIoR5CVt9F/oOY13IzKb3mur+/O9m",
+	"uNGrcdM2GmKiJeCAYWlEyxG4qPGyO2vWqntFf6L1pBB8Lp1yOzsU7ulezSXHZ//qQf9pS2XOpPf+YKIP",
+	"KPPpJ3yR18n2MfOvZ7K/kJdiKY1IKugqSYJ9DXM3Jw2kTS0rc7h1PTYDTm/T9I9c5w+PjnekWdUdA7ds",
+	"pNeFb6ONHnPiNtnrleEddetocHzSblN2NiEaAoheICMoPo0NifSU8SCaA4UOx/2E8y+b+F2jAmbbrIi4",
+	"e8ffNek+rUrAbWSBbUtI+lzKjCeT35pSuVYC7Xpr/lbJAV50yPjfPbttttW2AXstxpvz3uoB3L/T12zW",
+	"28b99TYSincMQ81zVNFa+3p3hUQ4apWyjYE6SNECN0Qv6ZlMz0V+ED5T7egDqB3tbM5q0wWXRc/7/+BJ",
+	"CwX5GLBVKdgHq7PbxvVd/WebtVOj/vHWNehBm5B4SpuKJi06GVrOtk2bKWJc3Dthu70SbsBGeIj8oCWP",
+	"AbVG8F2t10P9XFkNW4zPvcdrq7cjjFjzLrBNFuZ1uQ+35Kq+DdBiT7kZKDXdvopNsdvC35TClrKjFwTr",
+	"M44F5AxOuFSnRKKrx1V9yQpmGdjgUfsuhZlrZeSoEIH7y1dHuRVGxO2khL6j8QQ0z3a1eT5pmaJ9/E8B",
+	"sZpjNRRugcYvJecbwf9oF6TM6onwvPcNfOHXg9dXmfhtuagtPzZ7vs6YH+l/SJWfBpL0gMcJcBxSzDwi",
+	"MQqdOzNzf+9XyDpoTg0J5xZdmeDEBhw0FXnFdA+oGxQfbjEiKOZKIWzQb8mN/XE05x1SbSN/GtUbqE19",
+	"tQSr2a0eX03qtl3yj45ezSFL5wtbW6dAiROzvCQshRmFH9wGSGqXYqFYrUOtiaoAFrzLF/B1j0hY6h3f",
+	"aTw784WNE479AvLXbk6Ps3jdzQdXvAQ8jnuK6/TP8CT31w/+ae7DGT3R/f06PDUasNtR7auMq8+v2uO7",
+	"sShnizQM8DAeYQF1yVK3pY1Nq0AJsulu5CE/jrWNaBnPubWidO/577v4rP8Z/M+vRwdPfvt1cPDktw+D",
+	"5Ojxx3v/0ea4qPbLoxPojC5EG1EFyXEnfnLdZ2kmU18tyWosX1AIUVNsr6RYgtckk+7bXFJRuHwmoeLI",
+	"UrVUGfEr5TUmTO3DQhNEXY/GEyN7ITx4MjiJ9ZvhwyauGpBNe7EVVvyM3u/FEbQE27Hyme7vIYhk9wbT",
+	"XRIWDlVcOg1UNkeD45PG2rgtroVdjCFWQ+gM6jMma9W3tMqaeOEQG4mrggVgeBi3XOaYvAEpN4HUMrqU",
+	"OoUEtUHA6fG5cqN5fMxS4me98E2hGGsnqfFPVLNJD5zx98/xrqPBYACT4j/vS2AS5RC4Q5LCQDCCAlxk",
+	"21fBUfdCi00CqY7taCkRYZCYOEpnB4998PS5436k89WmKTeWaiLKeSlbDBSv3ESO1sJcZO4BYyBAbrTc",
+	"tK3q03ako+SqfkC0uQ/DpJkFjtHOZHHoQuPQyubM7jVPKBz0FW80FMKjGnZNOLklXyMTqQ/4PlJoyvNr",
+	"4oY+BYCgK1t6dJ5VUfYdYXSopL5pBOulKA8ybgQrhDsZTcJyOZGE5pBKiZJNV/OpUGvRAJ5BHyM5+ejB",
+	"upMtOmx/5Qf/dgfsXfrj4Lf7/qt7/+s/mgZrrdjwRtP9L9Vx4gvho3xURBatl4qNtLbGlnw+dEIFbS1F",
+	"rgo2lqBk99nbmBSzEDyHg/oZl6X7kLB0TH9evM9NCiEtDOd5pPdISDU5V+CeyvvsjPR8EiATeeXMOkgO",
+	"2IgS+KomFW+iH+lfET5FPP2/RbJ6Tw9nTWBv7nbkb7sdSsOWDLVWf5OhxdmBpg8ubWLra1r02KdrM/Od",
+	"ZTPBnupyrktOaAJsKa7+j22u5z1487DepntqK2ffOkde6+htBTC6a9YHFG5sH7cfr0TTgthnIYx2BvSw",
+	"rmANbN8duBAUH3cCQagZS55oZvhqSPkP4PACg8Ik5I4MKRm9pmnPxbzQKzaXc+EpQTW6f2VjlG0HMCeH",
+	"mO9PrmHuSiy2kOn1oBBYC/1AbrXJcxMO4+YSViG/Ais6rT2YDY6ePHg0figOvsuORgeP82N+8GQ8GByc",
+	"8IejR9nj/DvxZLzT5wk2P3kCqD0wxzvW0G2YrPGS/AJWK77+9jryRfpwi5y1KjeA1txVMHCTXzZUvids",
+	"qHtUk5ZH+AgoEtK/Ld5crDzZXGDcG+RxzTSAPLfVSNtNwttJ8N0ubS45JLZ6f9w1H0OBYB8Ba8sCcI8E",
+	"7wVgogAwIhFxhSAeur8JxbCFZxcauoYE9SPXunj3P8lpwnsin4RozU4JfwtUvAl7MgjZeX4AfTYfOaYB",
+	"iLWxSSh31G2LhC1UIYxHi6RTrnKRX+grUabO6t/UFxLPAHyuqpYg2Rq+yj2/hIczOQ6qqdFaiRJRKh7+",
+	"RDTCaq3w/HW21/dw7EU9jdxfp5BzgD7e+mj1d5kXm2R11fg0q2HgQDPDdUJiZ0wKlVewxGAF+OmAzAC3",
+	"5AE5RTAPnMW0Wh/pduq6feiU9+VGvt2d/0I4A5CGaH0V17d9XP8D0WTuZ6kmcIPxacIzvuogIGLZsEMI",
+	"NDA687nsRub82UicqxZt44+9Nd7mL8bX/HY1xwJsTVRc9PUnif03x+TxnU0N/cV7htd8dFQNvSuBn7sc",
+	"4xfm5pUiW+rS3+6shYrvTaMSOXb/wlrtBjW9a+bYoahPxZBQsUM4TVJMnY0a+DqaHZv0Y8wEWh/xGTEO",
+	"d6T3QYpHU4npT8Hn08ok8+6bpI3xDv+/OGF2ccL4ia/Rf8VNbdw9U81nclMGf1pzrtL4dll1IR5DMVmL",
+	"9noSKjI0BmCbdbygSNypYMA3UtxscNI2vAh+u2PAm9hnLzVC21Qoj7JbXyHXTrvkizbNWor+as+FVQpu",
+	"mmI0KbHMpjHrlBeLlbb+HmjKjSZlFIh9qopIVZExT6jlFgFcP0OujTjq7nltq4pEv22J9+7dz/1ZKJax",
+	"BBrx7PIURFBBtZtWJrBabS3YVeOM2LfgbOguOPjCfDWuCjcFr4VZFE363x4gNbr2lA3YTHBVhXY8rBTh",
+	"CRER2m1h02rB/L3kpIf7frx20DvIJ1zKM54jAwiCHutYpShztAs3b2tJjaqmCRVwUHm1uXJdq65uhJgZ",
+	"ZvVwIzE8aczaZneNEPBLei9h6UJlU4F8mHd9ZD+iRoLhvJecK7/xL0pP5JSyu4HECLbE+vanhKs6Hyam",
+	"TiMRkle+3MhaoVxzqLgZuxvSf+qFKmrBZXcDqZEXVgpCn6Hle0E/YH/PVa4zc+gZM/qzHPtOqf8Q9L2A",
+	"pqXsLuRkmbXyrxC30EwXOe3qBEopwWMhzeqAVA54+B6wjWvWQKmQfXXI3zbwK/JpAFvEG/d2OhsEL5s8",
+	"MmeKnf38HA/IhKXjgl/0+/0UQRZ4msHXWfj66XP4QlfX1U836DI4GPCVoYFTa+e9jx+BXn2sG5wxFNkl",
+	"wgTkO8C0tgXG/iCZMpSATqicNOI3r0QJVA1W42TC1FI0mjJDAevpUc2+5KFbgv1zda7u338HDFL377Mz",
+	"dh+7fp+IuwLtBsBMjC6gOX13IbwMruPMCDjuI+IAKAyNBknVDbjPT+F9qvl3rtwmQ7qJuDgx91ikHyEJ",
+	"Ffe3vPKlQMg75k6l+37l3PdgGLoT3gYo2Psbg2DcKLjjC4fgbGGnQlmZYUPv32ep+0qX8t/wzZB9D7PK",
+	"zheDwYMsLB34KFKCQY1EodUEdrUnxsLxhGEim4OJ9zyzxQqr2C+j4rGIKcEGwZ6BSaH+u8/giOVzLE4u",
+	"tTqcYwGE//zdaJViCZYnJw8f3/NMblTFADneE8adnuJZzSkjGUjsq6KMQA+X/r8HBOY7eJ6nxCaEi8mJ",
+	"hxHPmVTzBaJmhLK4PlIsRZCyuSgZmMFJ5dWEtLQ7BpKuqYvIYQRL2317/z5C9JVwD8iEsgdCuYbnzIjJ",
+	"TCg7ZCk/HKWRUGUp/7+Pn41SeiJ4M8z9+6RkLwkKiVMApw1GZH3+rJs2DXNjPSYDkFajFUtPBk+wQMFF",
+	"6QwZQKy7vrufjp+klIkM2RUHZ2MrSp9vuyS+46ko5gZH4FwhEX7CUngkyXJQGE9Z+l8/vmX9fv9wYfgk",
+	"UPFTpRzgSfa9M9A5IKn+AOI3YZGf5iOkpePfsLnm/F8LzLkAq9H7KCJgCPFiu7Mrmiug5RjLworSgPtR",
+	"EdsUcRm7V/utNucTJ5D0ucKcgYqPUpdIZxNK9nBnU0vKB58Lbt2qL9lU5jAtK/Q6YF///uPZD/fv17YN",
+	"jC4G0N2ASbPeYqqMAHY+rFjj5Rt4nN3IYXgh3LahBq26aUDusTBrh1PBCzv9d8ruEggoE8ZAQVDjzmC4",
+	"BspT/RsViowrzBW4h0sALtBzofhc9ld8VsCTpAmZn/fAD+HUT4zRw9FbyEwoU0OLzN0aPTjuD3pJb1EW",
+	"dOyY4eHhcrnsc/i5r8vJId1rDl88f/rjyzc/wj1VyYlwGkX4rmFv0D/Cq6ipvWHvQX/Qf4Cg5imctIdX",
+	"R4f+PDyExsLXkyYjGeIhdK1B8BMxLWt9SjgJrKoBmfJzXoLRhLdIrZ7nvSFk4tWqBRpoTslnAlFbvzbr",
+	"JtUlh09LkTuxzwvIwvnZ/dL7mOy87+dSjOX7zpeDXOp8NfpS6fLfQOmZazdlbhyPBwP0bIMyi5GH6jz4",
+	"ncxaVL/2KrUIMQDQUlrcCCBsAPBO1fs+Jr0TbE3TS0KrD7/nuYeGwy0Pdt/yTJcjLP4E7YHDZPddvhwQ",
+	"qIIeUtt7geJuvVIr5FHyiYnrXUKuw1ybbis25mqofDxJFKNxshPCnSBxPJnS5krGQHS98mUoQPI9MRPc",
+	"/pRTRPtjXRO35UJ83Fh1R5+yCXnbwnMmN40qDKGEGq+InvpGlh/2MDYWWIjKbS6/j0mTHD38IPOPVWru",
+	"ztX53B2t4r315XRivl1YuoWvUR3woU5ByLhyauhI+ALGQ9Cygy6L+569dj9Cim0odIy6sFqrS4GHVX2p",
+	"4x2bS7222E42e/ga39S/3hye4CO33/FS22dQywtueLJlwcdqdw0+7+uJYZmcjTK6HmbYAxEhI5WqqYo0",
+	"TcvaJJA6tdILGn0mbb1a0bDXEW/nS1KdDJ5U5/9T4nqp7Ne4/NPHpOMurzbDxsZ+butdX1uG/VvYdLha",
+	"um6662sNz3N/TNPGRVujXfE5i1pkhEA1n25KgNCjSj7zpqMFAp1m/YcKX++t+PwxFJgIGNl0gPhhHa0w",
+	"LHHNI+NW9I8wT379+W+6qhwtSsNbHyH6FNpCDcL+mdUED1XdohjAFddXBJ7sviUIw9vTA1iI6W2uhLoQ",
+	"OfyAf3Q/+YkILgrHIegMNQLUJWLit4AYZFoRIyd5Fsm6R0+ZUPlpLclloplW5NmoFwXoM/CFsAeIBKzq",
+	"/aIKMtNXoc4A5PkscmmZuHIjeBr85oh9wsQEDDlZHmzf+ibAYYk2wS494gfKW/xMesQNFw22dvuiSfxJ",
+	"Ux+ZibBtwzL4TJu0tkE/78C9Bo6v7cO234mJXW0+7sNOPcSl3Hr8v5tq8jB5zRlRKeD7AFe+N7UrQIdn",
+	"CKD8imh/YzllSNwdukOONIWw0RV4MiO7wAkLyOc2yblC0QBXRZe8w8zE+Vwo0OsjRuDKKe82MxEW+Pr/",
+	"7r3Y+aZtWqkqP+IA7Tv6X7UCUuWZNGwE7PCX8p187n0Hys6yVnIFqDw/+0asUJWN0tEtyGd4yZ9TdYbO",
+	"t61ZHBlQnBE5dN3l+gUWXxBKJraiopXnsag3XHiV1t6klsMIfiKtHJ79ZZRy7NYWnRwGF3IKQmxl8BVL",
+	"uy9mBIxpfWwsyu3y7PAD/LvVIni7RY1PgoWAhMqGjUshkA4NPYObKj7bX8Pvt+jp1a74g6rprdParqS3",
+	"jMng8+xZYgH6chr6lhG7gXTefdDCqESynNusIZ8UsBcY+x0t0BWH5PRQR0dm0wppEynd+AQkaACEpEd1",
+	"B3Q8WrWeihl3XkW145Fmbi+drlNy8wLiyUAM7i4qNNoRtknvRl6OT34Y/QKv6XYYfYGF/QfUs7HUg98/",
+	"dwwzwlqAW177TDlEPrnhh8+78Rpdn2fuUCmJsT4NqL+UTXWRV+AI01aswdSqNTBOMKOxLCjWgCC7EnhW",
+	"MM/ulI20nUKe5UiwmXwPOI93gKNSLH2ei9lcW6Gy1cE/xCqF4NdcVBV9AYLi420TYQ3BnkoMcdzxSBaQ",
+	"EOuBMvaKKOEDZWBFHxGDw/wNIdRWHeihgJIHmUISrdEIVpkXXKU+7BJSK7HAwTCIGNiLAnGt3oZzVyiR",
+	"RwV7PJBWqzr2BvN4AK0W13twYhNBfqaJYw2FI5W6QMpRPV4rG2EAko2lHivpCAQ/p5ADW6eAS301o+VU",
+	"s2UoItckID2H4n5LPloM/xArMtT2ka1RwNCrcb8GLI8u8oMRzy4F5ENQEC6wP7uXVbR57ojAWZjqeXDX",
+	"iCWrHhDBy3+tyhmK3FzQM6mURvg2fOK5k9kgYKlpG8368Yc3vS0/R63uHDkEEkosJOPeHA/fis+KteGr",
+	"945KUVyzXMRtjsk1+/tZD9A4d6LhGD1DaRCh4UIJkj+SSXdydNzlFBaZVpib+ozLQuC7jjp0563WL3iJ",
+	"dZlOjh7uvuGXCrj/k8gl91moJ8fHXW4mECIfYdbWwy5D/oviV1wW/p4bKifvKJekTr9tiC43oPy9nhKB",
+	"+ruqKq4xHJNRG/3szxUjpKkuc1HSCZdanUIKKEAvx6WepSEjVBpPTQ0o2qpAEb0qD6UzIzpGaT2pE3nf",
+	"gYWx4Zihh3j62Qan47YcHe0bgWVAPEFtxUgL9U3xbBezuV2Rlz4gbyM9BHIx3Sv+tRBQn5mkmBuN3rrw",
+	"6SrC1mh1Pzo1sFOHfEmn04hEpGLWbWur1b2btGzH4f5KFSvacp2uhTIh364j+CnMhHT3NJwB3nLNJTDn",
+	"Kxu4/BOqqabyKtn9M7mJT44GnU4RrDB4CwLtrSiosD2Og2EjYZdCqDpfaE2m+e8+ryejq/wMCKb2WOXL",
+	"7ijsp9HjPhcE+2vdTqE72wDV0fj/qSKDoRp9NABRXDnaQPEK/ezOwEafREfI9xm4BFdE8QvuChkcAtIE",
+	"h009wQ+5uaqaAG1wr2p5fSJ/XvWCLxNhWn//Vmh4tUgiTBHmyfxxPX8+hLS2j1r3zv5Hwk64+XOLOU4h",
+	"ziRUXq18XyTdV2raWOhAmipWJiSheZ/2lJuhz++sDp7qugzKm0LJxFZo+doO+cpw5beEa+48+Z9RcCa3",
+	"gJtuXZ07cFWvqX5TsoY9Aeg61aBCRm6kNkRxmwsmc5+w7LQdXoTa+hjqfFtV+TgaJIPBIAZBOfvlUswt",
+	"1nWgeCi4W19GJ3oCKZJOa/b/ppiimfYZeJdTjtmjzp5bcmk9+UgAYflybcDZnTBd5NHDuacOxHudmW20",
+	"22cmcFecq0Bu5F95lmVibofMivcWx/YAt3I6hKxh96frKpY1OgD+JEFAJqD14YqlgGyCirhuqAuJRE5p",
+	"zi1PI3mMVOPcsFTmULQShxiG/VwRY5XBGDR15QU39gAef/D8hzRY3J6TZSaN8RznSlC6KdKmG0se6KOH",
+	"jOJq1BvMw/JUlBEB4133TqmAAepcGfDzmHtJdW2AvBFNQ/QTlaw3Vs8DZo/Qq9TL4K4GqcWeU9Uwg9g9",
+	"Hy/A3Fku29Fzbbi59TJ/xaqq/anzVnPflxcLZ/JeLGqb9j28uL5soTY1tsTKGSbV4ndGs0KrCeMTnTCz",
+	"cMvJsPRomta5o4+mLY2Hp7S1/mSwd+PBvMPlTcIAyTYxtAHbAIUD4ijQk0UrPEVejcSHgWrS4rTaTFEJ",
+	"LigPFoqcsTM2KfViDhnbWFLqUqo8qQpLnavA9xVcKJDFnmHFc0BwRkGoJdA5IEdHw+jB24Bcoxq/cCwR",
+	"094mVWaTNuw2dCB6o62nwmLGQrtJqII+1wbcp547A3XptgWKBUZa5hh49Pac5L/rJa46q2GnBd5TJ7wj",
+	"9jdNKzhamQ8GJq1q9aSPBoZktztcvPhGdhYJ1DEY3XJvIW7ZKi2+vsSxInBT/93Nrd1/VC9vMTh48tt/",
+	"3j0/7+Nf9/7X3Zn5H9NQSKpp447DGk2qiUwDPUSoUe1EV5zP39DvMJeYfl91pibPt05qQ3u/TT9AjAlO",
+	"ehvnbP1B9Sl5s3HoDnFCggqAZ2x8CHPD/s+bVy+bWNZaEMnDmt8BgzylnvmXMK1qmsY3hQFddgGxU1yr",
+	"KACkE2nQcOHX6bejcjHbEgy4ZUq7g3ZSRCV/wWMxZIHeylSFZpjSwHKRsKjuE/2OvIgJy/WMS8+JBmQx",
+	"zC5lJpIowIMEH+TD8BVsEu8cDr+fK1C8J8IaT22MwUUO+FFdkgLntOVTllYxfaRFgdr5Mpt6FEKbvvTM",
+	"j1QXjckPa1Cd4MCXdtV2OvnfO8chqDlv/H1tKtRGS5wu0NaKbF2J69CCp+6eLm+vJtY3BYLqbSEZpK3t",
+	"GpSp0yhfoy2hiHCTbotE3jfQbb9RSD+OWCuonwYUj/mlLivZDyl3mzWavw2JXwVngBfKqXgI9kIjPaRI",
+	"fWmQaUcRj6fPtryVl3BFF7kWEbKRWCtEZnXJZtxmU2FCwfuCj0RhIhqkKc+DlbuKaKWddjj0xFok2r2p",
+	"z5bgnhsJpNY6Qw8LlFU8VzNhudNaqAbZjCihFDt6xP4hvyczAY5tQ8W1/TvRaKQmVk4XwsVhwTOA51I9",
+	"bjf9KV5+QSUn07W6ZljWzAn4UkykVn8Ti1ZJj0PWqrU2FehsEWk4HZJY/AEyB15TPhF+DL1VOYckI3AK",
+	"eSo3P3eF1pfg7iCPFBmlaJ2cMiKZGsGZX1JZ09ncEkk0kllTEYk0Yg9LW886KkHeTQjVKpr/SXKpXJ/b",
+	"pC5sVthnMv/m8qjWVeZvQ0mGph1+cP98bBWkEwFytPeJl0Vr9Ap8c18u7cK9/44hyrwvO627r3YDeYM1",
+	"cFihNydtjO0+KlvDq8HZ5w4cZE4kl+qQDBB/+mGgCw6nbKq1EUlwVBPNAlTr9cnZ4J3zvmJ4Djr3Ig5O",
+	"T6z9UrORzqUwp5FNBOWUyVE40zOA5OCDIlsJ0NZ99g6+9zV0qq5557TnwYR8bmofH4+5LH1AGh3vxEu6",
+	"YWjRJnqK49tFI/nSVkX1/voxfGtnn29F9zPwKz7UaGJbZFgYy+TL2Q5fAN1a2RsUhjVT0Hunusj9vl79",
+	"0UVqKWz5eXOF9uvTNk4lHhXH8UQ4VQBgDFdgxQGfP4uVtzxFmYIoLlS38yECzua6jCIfyFfD3tXOAVDS",
+	"fa1lCMtSoXlpATsERlGCXMSZYNIn1QZLKCEyEAwxUtxzxLNLZ0XMkEA1ePywfI3SDKZqGPjj/HEjQ3k0",
+	"DdDOFkiFLVefWk8CDuV2ojhqHiUp/4ESD76A7HrlxtJvAIq419dog+DqKB/mBVdfR/bgW3AxIOQfErxS",
+	"9DokqPD4HrsPJLCBINo7r8m/QVY05b/5jz5FbhRFiBFxRs5sL1FQf4TrV+gZOVcjpxtSXQwmVVYscpHH",
+	"JP1tCXTo8CQEhHezQByZshACpbUHalfV3TOutJIZL6q0yaGvU2bOlQdkQaKEuweY2g3LNeh/ZqqXJMjS",
+	"ibBpBWhwv0SfLNbsZzxuAiZhACamgk/eMSyFIUsTzyIEo+S+hzzFhMj9zcLzhndIUOyzN75ihfumP2sU",
+	"aLBIPw1yskPe2teeEPZzwduzALiKFzPL9V9JYH8lgXVSk9cXzs1yv2rlklqd5K/DVfvq3Wfm1dinDXU5",
+	"ktz1b2W3HKB9/Z18JIrOV38PvoJv3ZnqJ67Nofp6w+r8M2UiBddszZGy6Z6N99VX6KINzTv84GbwY7et",
+	"/Gr8Fh1Cf23oP+yG/rNvZWBMxFX+hffy7qvdbrzhxj/84CZ8a7IJ0I0teZmbqLQklspi76rqxTFLCkIU",
+	"k7W6PR3IUhLiZAKzhmCq3jQhZpY+S5+PD37iNpsO2f0U3PGbXCNU2O/k6Lidtfh1VeVyv0n9Cek/Os/T",
+	"8zE0t9OlTcwmX4Z+4gePtg/0EzhZf5kd+TdlCARyvKiqa7Noa66YEHExhFpg3FR1apVeqjoZQ0g9ATqG",
+	"pqjVtbfep9Qlno9faiVoq36OE3lXYMcNHVVSc4/88S2ftD2aLjuEa+CxD5qy7Z7bqqA6+ueejw9cr1Gg",
+	"+sDlt3GAUyh957L+Ok/sDvEUPut+8T9RXYtcs4uWULvblFg21Psj21jcqo1MRG5Y8D4ihBumUTVDTLb+",
+	"feE/ayX65+rHfy14ETjL1ojXQCFAZ6OqiByq5A7O5pHwrfIjwGHsBI0ylFLXmSPuXF2XJK7JnbmwX6UW",
+	"EUuy5LPSqX0KfrOP+0IQOrOXfVWt/Zq4x5DfsoV77Aan0m1SFezqAvIX3Ki5f6m5f3nXt1Cs7VQ+bmaV",
+	"H06lsRpxHo26+Y88m64V0UWakjxhSD2cuw3sy9ujhh4nnXHDxrz0sVJ6HaQZYu42ZaDFJeIAkDbjSEbO",
+	"RkIoqKjCRivG3dkaNwZNc1T4+uwsNCREV4EMLrzXal1hNpbYKIVVfH2957V0pLbsIy9a/04D+Acpd7Le",
+	"rUbMhqncLbfDbPSl0klGIqP877+U/EYlv7N08VxorVmLbm9RwXGoBj8RVZrDMWQ5hIf4TIfhDTIdWndt",
+	"R3pGgpL6FnXJ1XO/7c1a+A93UzuUNX4/ss93SY/j29JZjh8+unl+3Bupsu6L6hdlZRQT2dpTPGJQD4x2",
+	"5ecHEyONijdKtzQydvDXpidgX1KKdKRfLJ+xvq2bKAKmeun5XGuLXlD9/4r5wpcRJDpw7H4m5Dwc3n0G",
+	"akOmDbKgzAhDWbsUKNk9sH1S6qWpIE6AS2vnt6BnmGaCi6PEDZ+cLWa94TFSheCHQRg5qayYdCQL/WoP",
+	"apym9pgbTeO3eUZHobNoOTZFwb9qFs7QvMMP/s+tCUuvK+7kT75y2n3D5CP7RpZKcNI20E5/kcWx+2o/",
+	"Bbewmg5JFW/VvJD9VxhPxFzbVZ7qRaKllhJpM2JA+1tVqKf03n0H9i/y5b/Il7fk24SVSerVn207k26z",
+	"3ZAiJkBb8dUGhrwq2lAiYyIYTZBQojQxIho2F8AUwZzChzkp/iJfCi5cghnCYGQRi76TIlNRYG3pc0Xl",
+	"4ZCCUZdEZogQCTkTUYW5EMu1U6E8USEokkCo5aSLqWclezYaKyjBus612JKx+JrGcIeN18YXtsYLBrSN",
+	"Rw8Hg9kmR9hXRvW1mdZ9nQRIoZy2/GuPZ5ew/5T/g5aEG/LxuJDK3Va4u3/7A3Gs+MXTqh3Bz3+C9Edn",
+	"l+E6KhfqT6Jg6aIY8ezy60hyeoXGNVDbRIRmegy5jBWoEB3plPVnGpLBqUIIlDRRwiTMaIh7BxJz70gD",
+	"6TsDAIdQtqpddsb8yET5VQH0r8fnaqN0GGYCcHM5xNbIyRQgcxBXD7TPQEsGzn93KC0s5DpGAQX0NUwW",
+	"vMxZuSg8wA8zqLKpcBe7t+ucr8jrAEv/jmFz7az8ko3ERCoTq75EusnS1qjISOerw36/D3CEc9V+oac+",
+	"O/xAf0X3njLOLsUKM6aseG/ZSBiZ41x4iATEOrh174gmH8+cQ+QcSAkK2ZS86dfrZy9v1lGWUvuCAPyq",
+	"ItCudSKHJRdFoRHWub6e/4IkfluQxJ84kqiLZWVRBBEQyhsC/JfEYsux1vHkWGC1vg/biwD/Ald96oKp",
+	"+JZmWtByxQqnd0XetP6XjcF5GjdIn6dsfGii+Vrp3Kh1bRbaM3dGw/Tr0rizE++rSpECAI74YmDdNAJY",
+	"X/gx+GSLhd6wfaF8M2UTOEZicHJweePAR8uIpvKm66i9mvTa3NfAkIrp0e8ig61HraRsmFOWqkVRpGxU",
+	"Qt44ZHnjeNDptGwsL40voOU1lgrzJ/gMCBKtYXyRS3uukGG4qlG9VmYaHpUwXjitcKQhmIoywiMsCg2Y",
+	"7BCPBTJJCIlRinohjFvpPz8nunykx/Dyl1t0AkjFjgbMtFexjpb87esi+PAvU8e6005LQrVwpvTyD1/Y",
+	"uuNGbRPCGA6/jdJmb/FJt1bVrCG8vRa7L3XR6o4pkce0s379Z2JhhJnaVnQNx/kbj3g6MVotmIbNwTOn",
+	"XN/GIXaTKmgvNZxs7jzIfMGqqOz4VE6gvrcuiAUWi/PopQo1d+hyLNvidXMPBDxXgPmTwEUrVExWHvzc",
+	"WBu1VpUF+Vmw4BN75UGF7uylUxmghOinVq41ArCJ6ZSrXOQX+kqUaeKJ+niBCQYtldpgOX6i0wqe/WXq",
+	"s0Wv3lqajZZEyOBAQfvHL8umqh3atCm3H1idCq8p8d6GwkEV4RCB3jQ59LRB5GJReHGBe8SXi5KW3SUA",
+	"EmXQaENkzSx1m+7CXUalTMKztbrn9/a5cpu79AXJOm5uKGAGsSW/EenODskueEO1r/6Ypd12LKBPbOLu",
+	"U6ItWrOHTkIeOPn4yZ3jTS3cxvYHUhxLfke217NSz5wizfRGPTClaZv4Il8BfU5nTnSKnAaLPaXT54Lb",
+	"tGZ/wSCdK1/CEJ4xcTuJUQiVtmPTinej+upKlC1r/pZ1p616k8fiVeex0gwYBftfqyfzpiqXsJVcW1io",
+	"d9m0HPYR8+uOwPVUZ3ybt6xH3uXMqxp0vvQ8XAPfntYUGH+J0oHT2IOBN5xI3uH4h8hN6OLXrAgg0GXo",
+	"XSzfXm6CV/y3O0Zvy6NFy3k51XwmW/3Y9POnDNngG9qKavOiIHF0O+Oso6NhJAoN3jfduN/d7SJbQG0f",
+	"N7wjwUt3GP76m1v05PeCXxZl0Rv2DmEz0HM2izhpYm50HUL3YF61pWb59WNgP7SmuVYfyBJeQnVIaXQB",
+	"wx/d7JfK5t1vBDpiomIiZuqUTF4v7Rs9jBzym89qSPI2CUhUnwsO5UX7MZrbZ9k0lPSjvC03OrlwArpc",
+	"1W71gZoG/D4Wo4LKGQs7dQpF5j2R0SPiYrotD4kJesnWJELVhTL9esXNtsmRylhe4JzQ6OBMR/d7Ce+2",
+	"4/8fAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
