@@ -93,12 +93,18 @@ func TestWhatNodesHeldBeforeIsShared(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		key, id, _ := w.newFleet(cluster("a", "1"), variantOf("a", "blue", "node.cluster=blue"))
 		w.change(key, cluster("a", "3"))
-		come := func(node, group string, refusals ...fleet.PastRefusal) *snapshot.Snapshot {
-			w.left(node, fleet.LastStream{Settled: 1, Clean: true, Refusals: refusals})
+		attach := func(node, group string) *attachment {
 			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node, Cluster: group}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
 			if err != nil {
 				t.Fatal(err)
 			}
+			return a.(*attachment)
+		}
+		come := func(node, group string, refusals ...fleet.PastRefusal) *snapshot.Snapshot {
+			beside := attach("beside "+node, group)
+			beside.Detach(true)
+			w.left(node, fleet.LastStream{Settled: 1, Clean: true, Refusals: refusals, View: beside.subscriber.view.id})
+			a := attach(node, group)
 			defer a.Detach(true)
 			return a.LastStream().Before
 		}
