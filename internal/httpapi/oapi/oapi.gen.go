@@ -527,6 +527,51 @@ func (e ResourceType) Valid() bool {
 	}
 }
 
+// Defines values for RevisionReceipt.
+const (
+	RevisionReceiptDelivered RevisionReceipt = "delivered"
+	RevisionReceiptPending   RevisionReceipt = "pending"
+	RevisionReceiptRejected  RevisionReceipt = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RevisionReceipt enum.
+func (e RevisionReceipt) Valid() bool {
+	switch e {
+	case RevisionReceiptDelivered:
+		return true
+	case RevisionReceiptPending:
+		return true
+	case RevisionReceiptRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RevisionKind.
+const (
+	KindApply    RevisionKind = "apply"
+	KindDelete   RevisionKind = "delete"
+	KindPut      RevisionKind = "put"
+	KindRollback RevisionKind = "rollback"
+)
+
+// Valid indicates whether the value is a known member of the RevisionKind enum.
+func (e RevisionKind) Valid() bool {
+	switch e {
+	case KindApply:
+		return true
+	case KindDelete:
+		return true
+	case KindPut:
+		return true
+	case KindRollback:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	Admin  Role = "admin"
@@ -649,6 +694,19 @@ type ApplyInput struct {
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
 
+// Comparison defines model for Comparison.
+type Comparison struct {
+	// From The revision that `before` is of.
+	From  int64        `json:"from"`
+	Items []Difference `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// To The revision that `after` is of.
+	To int64 `json:"to"`
+}
+
 // Credential defines model for Credential.
 type Credential struct {
 	CreatedAt   time.Time  `json:"created_at"`
@@ -691,6 +749,37 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// After A resource as it was at one of two revisions; left out where it was not there.
+	After *Side `json:"after,omitempty"`
+
+	// Before A resource as it was at one of two revisions; left out where it was not there.
+	Before *Side `json:"before,omitempty"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what differs is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The page is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
 
 // Event defines model for Event.
 type Event struct {
@@ -1613,6 +1702,34 @@ type Resource struct {
 	Version string `json:"version"`
 }
 
+// ResourceChange defines model for ResourceChange.
+type ResourceChange struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+	Actor  *string    `json:"actor,omitempty"`
+	At     time.Time  `json:"at"`
+
+	// Changed How many resources the revision changed.
+	Changed *int    `json:"changed,omitempty"`
+	Etag    *string `json:"etag,omitempty"`
+
+	// Kind What was asked for; left out where the revision itself is forgotten.
+	Kind     *string `json:"kind,omitempty"`
+	Message  *string `json:"message,omitempty"`
+	Revision int64   `json:"revision"`
+
+	// Version The hash of the content; left out of a deletion.
+	Version *string `json:"version,omitempty"`
+}
+
+// ResourceHistory defines model for ResourceHistory.
+type ResourceHistory struct {
+	Items []ResourceChange `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
@@ -1733,15 +1850,29 @@ type Revision struct {
 	// Actor The name of the token that wrote it.
 	Actor *string `json:"actor,omitempty"`
 
-	// Changed How many resources it changed.
+	// Changed How many resources it changed: `created`, `updated` and `deleted` together.
 	Changed     int       `json:"changed"`
 	CommittedAt time.Time `json:"committed_at"`
+	Created     int       `json:"created"`
+	Deleted     int       `json:"deleted"`
 
-	// Kind Example: apply
-	Kind     string  `json:"kind"`
-	Message  *string `json:"message,omitempty"`
-	Revision int64   `json:"revision"`
+	// Kind A RevisionKind; servers that come later may have more.
+	//
+	// Example: apply
+	Kind    string  `json:"kind"`
+	Message *string `json:"message,omitempty"`
+
+	// Receipt The state of its receipt, of those that a list tells it of.
+	Receipt  *RevisionReceipt `json:"receipt,omitempty"`
+	Revision int64            `json:"revision"`
+	Updated  int              `json:"updated"`
 }
+
+// RevisionReceipt The state of its receipt, of those that a list tells it of.
+type RevisionReceipt string
+
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+type RevisionKind string
 
 // RevisionList defines model for RevisionList.
 type RevisionList struct {
@@ -1767,6 +1898,10 @@ type RollbackRequest struct {
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
+	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
+	// is 422 `unknown_resource`.
+	Resources *[]VariantRef `json:"resources,omitempty"`
+
 	// Revision The revision whose content to restore.
 	Revision int64 `json:"revision"`
 }
@@ -1780,6 +1915,15 @@ type SecretSummary struct {
 	NotAfter *time.Time `json:"not_after,omitempty"`
 	Sans     *[]string  `json:"sans,omitempty"`
 	Subject  *string    `json:"subject,omitempty"`
+}
+
+// Side A resource as it was at one of two revisions; left out where it was not there.
+type Side struct {
+	// Revision The revision that had last changed it.
+	Revision  int64     `json:"revision"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy *string   `json:"updated_by,omitempty"`
+	Version   string    `json:"version"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -1932,6 +2076,19 @@ type Usage struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// VariantRef defines model for VariantRef.
+type VariantRef struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -1999,6 +2156,14 @@ type WriteResult struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AsOfRevision The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type AsOfRevision = RevisionNumber
+
+// AsOfTime defines model for AsOfTime.
+type AsOfTime = time.Time
+
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
@@ -2038,6 +2203,14 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
+// OnlyName defines model for OnlyName.
+type OnlyName = string
+
+// OnlyType The resource's type, by the name of its list.
+//
+// Example: clusters
+type OnlyType = ResourceType
+
 // PrefixParam defines model for PrefixParam.
 type PrefixParam = string
 
@@ -2046,6 +2219,9 @@ type PrefixParam = string
 // Example: 7
 type RevisionParam = RevisionNumber
 
+// SinceParam defines model for SinceParam.
+type SinceParam = time.Time
+
 // TenantParam defines model for TenantParam.
 type TenantParam = string
 
@@ -2053,6 +2229,9 @@ type TenantParam = string
 //
 // Example: clusters
 type TypeParam = ResourceType
+
+// UntilParam defines model for UntilParam.
+type UntilParam = time.Time
 
 // VariantParam defines model for VariantParam.
 type VariantParam = string
@@ -2065,6 +2244,9 @@ type Conflict = Problem
 
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
+
+// Forgotten An error, after RFC 9457.
+type Forgotten = Problem
 
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
@@ -2136,6 +2318,27 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CompareRevisionsParams defines parameters for CompareRevisions.
+type CompareRevisionsParams struct {
+	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
+	From RevisionNumber `form:"from" json:"from"`
+
+	// To The revision to compare it with; left out, the newest.
+	To *RevisionNumber `form:"to,omitempty" json:"to,omitempty"`
+
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListCredentialsParams defines parameters for ListCredentials.
@@ -2235,6 +2438,12 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2253,6 +2462,12 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2286,6 +2501,12 @@ type DeleteResourceParams struct {
 
 // GetResourceParams defines parameters for GetResource.
 type GetResourceParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2311,8 +2532,59 @@ type PutResourceParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListResourceHistoryParams defines parameters for ListResourceHistory.
+type ListResourceHistoryParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+}
+
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
+	// Kind Only revisions of this kind.
+	Kind *RevisionKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only revisions of tokens of this name.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Type Only revisions that changed a resource of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, only revisions that changed the resource of this name, in the `variant`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+
+	// Receipts Of how many revisions of the page, the newest, the state of the receipt is told. Each costs as much as the receipt itself, which grows with the nodes.
+	Receipts *int `form:"receipts,omitempty" json:"receipts,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListRevisionChangesParams defines parameters for ListRevisionChanges.
+type ListRevisionChangesParams struct {
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2696,6 +2968,9 @@ type ServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
@@ -2741,12 +3016,18 @@ type ServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params PutResourceParams)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params GetReceiptParams)
@@ -2870,6 +3151,12 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// CompareRevisions Tell what differs between two revisions
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
@@ -2960,6 +3247,12 @@ func (_ Unimplemented) PutResource(w http.ResponseWriter, r *http.Request, tenan
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListResourceHistory Tell what became of a resource
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+func (_ Unimplemented) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListRevisions List the revisions of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
@@ -2969,6 +3262,12 @@ func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, ten
 // GetRevision Read a revision
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 func (_ Unimplemented) GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListRevisionChanges Tell what a revision changed
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+func (_ Unimplemented) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3588,6 +3887,122 @@ func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.Apply(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompareRevisions operation middleware
+func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareRevisionsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareRevisions(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4371,6 +4786,32 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "prefix" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4482,6 +4923,32 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "prefix" -------------
 
@@ -4726,6 +5193,32 @@ func (siw *ServerInterfaceWrapper) GetResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResourceParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4912,6 +5405,101 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// ListResourceHistory operation middleware
+func (siw *ServerInterfaceWrapper) ListResourceHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "type" -------------
+	var pType TypeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "type", chi.URLParam(r, "type"), &pType, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name NameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListResourceHistoryParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListResourceHistory(w, r, tenant, fleet, pType, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRevisions operation middleware
 func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -4938,6 +5526,110 @@ func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListRevisionsParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "receipts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "receipts", r.URL.Query(), &params.Receipts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "receipts"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "receipts", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -5011,6 +5703,105 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetRevision(w, r, tenant, fleet, revision)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRevisionChanges operation middleware
+func (siw *ServerInterfaceWrapper) ListRevisionChanges(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "revision" -------------
+	var revision RevisionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRevisionChangesParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRevisionChanges(w, r, tenant, fleet, revision, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5713,6 +6504,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}", wrapper.PutResource)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history", wrapper.ListResourceHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
 	})
 	r.Group(func(r chi.Router) {
@@ -5726,6 +6520,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}", wrapper.GetRevision)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes", wrapper.ListRevisionChanges)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/compare", wrapper.CompareRevisions)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt", wrapper.GetReceipt)
@@ -5772,6 +6572,8 @@ type BadRequestApplicationProblemPlusJSONResponse Problem
 type ConflictApplicationProblemPlusJSONResponse Problem
 
 type ForbiddenApplicationProblemPlusJSONResponse Problem
+
+type ForgottenApplicationProblemPlusJSONResponse Problem
 
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
@@ -6936,6 +7738,95 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 	return err
 }
 
+type CompareRevisionsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params CompareRevisionsParams
+}
+
+type CompareRevisionsResponseObject interface {
+	VisitCompareRevisionsResponse(w http.ResponseWriter) error
+}
+
+type CompareRevisions200JSONResponse Comparison
+
+func (response CompareRevisions200JSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions400ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions404ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions410ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompareRevisionsdefaultApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -7965,6 +8856,22 @@ func (response ListResources404ApplicationProblemPlusJSONResponse) VisitListReso
 	return err
 }
 
+type ListResources410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResources410ApplicationProblemPlusJSONResponse) VisitListResourcesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListResourcesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -8035,6 +8942,22 @@ func (response ListResourcesOfType404ApplicationProblemPlusJSONResponse) VisitLi
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourcesOfType410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourcesOfType410ApplicationProblemPlusJSONResponse) VisitListResourcesOfTypeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8273,6 +9196,22 @@ func (response GetResource404ApplicationProblemPlusJSONResponse) VisitGetResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetResource410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response GetResource410ApplicationProblemPlusJSONResponse) VisitGetResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8523,6 +9462,81 @@ func (response PutResourcedefaultApplicationProblemPlusJSONResponse) VisitPutRes
 	return err
 }
 
+type ListResourceHistoryRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Type   TypeParam   `json:"type"`
+	Name   NameParam   `json:"name"`
+	Params ListResourceHistoryParams
+}
+
+type ListResourceHistoryResponseObject interface {
+	VisitListResourceHistoryResponse(w http.ResponseWriter) error
+}
+
+type ListResourceHistory200JSONResponse ResourceHistory
+
+func (response ListResourceHistory200JSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory400ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory404ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListResourceHistorydefaultApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -8620,6 +9634,22 @@ func (response GetRevision200JSONResponse) VisitGetRevisionResponse(w http.Respo
 	return err
 }
 
+type GetRevision400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetRevision400ApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRevision404ApplicationProblemPlusJSONResponse struct {
 	NotFoundApplicationProblemPlusJSONResponse
 }
@@ -8642,6 +9672,96 @@ type GetRevisiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetRevisiondefaultApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesRequestObject struct {
+	Tenant   TenantParam   `json:"tenant"`
+	Fleet    FleetParam    `json:"fleet"`
+	Revision RevisionParam `json:"revision"`
+	Params   ListRevisionChangesParams
+}
+
+type ListRevisionChangesResponseObject interface {
+	VisitListRevisionChangesResponse(w http.ResponseWriter) error
+}
+
+type ListRevisionChanges200JSONResponse Comparison
+
+func (response ListRevisionChanges200JSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges400ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges404ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges410ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRevisionChangesdefaultApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9589,6 +10709,9 @@ type StrictServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(ctx context.Context, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
@@ -9634,12 +10757,18 @@ type StrictServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(ctx context.Context, request PutResourceRequestObject) (PutResourceResponseObject, error)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(ctx context.Context, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(ctx context.Context, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(ctx context.Context, request GetRevisionRequestObject) (GetRevisionResponseObject, error)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(ctx context.Context, request ListRevisionChangesRequestObject) (ListRevisionChangesResponseObject, error)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(ctx context.Context, request GetReceiptRequestObject) (GetReceiptResponseObject, error)
@@ -10122,6 +11251,34 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 	}
 }
 
+// CompareRevisions operation middleware
+func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	var request CompareRevisionsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareRevisions(ctx, request.(CompareRevisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareRevisions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareRevisionsResponseObject); ok {
+		if err := validResponse.VisitCompareRevisionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListCredentials operation middleware
 func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
@@ -10581,6 +11738,36 @@ func (sh *strictHandler) PutResource(w http.ResponseWriter, r *http.Request, ten
 	}
 }
 
+// ListResourceHistory operation middleware
+func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	var request ListResourceHistoryRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Type = pType
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListResourceHistory(ctx, request.(ListResourceHistoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListResourceHistory")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListResourceHistoryResponseObject); ok {
+		if err := validResponse.VisitListResourceHistoryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRevisions operation middleware
 func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
@@ -10630,6 +11817,35 @@ func (sh *strictHandler) GetRevision(w http.ResponseWriter, r *http.Request, ten
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetRevisionResponseObject); ok {
 		if err := validResponse.VisitGetRevisionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRevisionChanges operation middleware
+func (sh *strictHandler) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
+	var request ListRevisionChangesRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Revision = revision
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRevisionChanges(ctx, request.(ListRevisionChangesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRevisionChanges")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRevisionChangesResponseObject); ok {
+		if err := validResponse.VisitListRevisionChangesResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -10957,321 +12173,346 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17lxO3ti/6VTR89x0BdrXb3TQQ3GOPcwgJZ3MWgVwgi3tGOrtLrpJtpcuSV0lu48Xmu5+hOadUKlvl",
-	"BzSvrOSP0LbroefUfPzmb77rFXo210ooa3rDd72p4KWo4c+fXvOJ+7cUpqjl3EqtesPecz4ThtmpNMxY",
-	"bgXTY2angtXC6EVdiHOmxLWo4TvDZ4LxCZeK8bEVNeOsmHI1Ef1e1hNv+Wxeid6wd9F7cHTCT0d3i7Py",
-	"otfLeqaYihl377arubvC2FqqSe/9+/dZb85rPhOWGvmDLqUwv7jvNtuaj3llRM4qwa+FYXphW00137ER",
-	"3J6x5VQWU8ZrwWbaWNen5ZRbxlkljWVLISdT4xot3WP/sRD1qpf1FJ+5xuEzWs0uxZgvKtsb2nohMt+L",
-	"kdaV4KrnevG4FqVQVvLqadnR+tdTwWTJrGuIazY0xUz10rSHb3Dy8O798T1x9H1xMjp6UJ7yo4fjweDo",
-	"jN8b3S8elN+Lh2Pf9Dm306blsuxlvVr8YyFrUfrGNr2Y8bfPhJrYaW94eu9+1ptJ5T+fZBtTE/fplVsZ",
-	"Hd16oaoVjq40TKpoKXUNMPzYGt9/q8W4N+z9P8fN4j3GX83xWiuwZYva6HrLOOdKvLWXBVyW+yU95xPB",
-	"RmKs686m4R29jlE7Gzy8nxqoJ5UQdktrxu737wxzL2nPtSgnIj2XcM+NTufTUszm2gpVrP4mVumWFryq",
-	"RP2dYXqpoLlsrGucUtcQYWzGrsTcwtenZ2yqF/Xa8j0bnRQDfk8clWJe6dXRyfcnp76LKI2aTkZNOnJt",
-	"6uzevfXuzbm1onbP/K/fLi7enp4cXVy8fSB+//d/6yX7Pv6Z22K62ek3tXQyz61h2RZ8DJaxrCpc3DAG",
-	"ToTCsJhzlt/Jw30SFr+dilowJ2aqaodETI/G+Ahb2TEMJ6ffp/v2XCvR0b8XinFWC15m0DnoQJBAONts",
-	"yk2fwYVLGI38Tp7BBEfDUsN4KK3ogOA2sZrvbOmZa+OO7g1Oz1L9e8ZHotomfIL8Z0tppzhTlbspY/mV",
-	"WP3HNa8WIu+z/yWvhWLGHWe8YlbO4KRwt/CqIiExa/Xot54VfPYfZqrnvd/TEgNe1OqStGJm1vp27+R0",
-	"xwbN3OVP8daTRsrwuuYrHAY5k11C5j/1ks24WjF4N7OacWWW7oC2cAB2ibvKPTN90p0MBtAkOVvMesN7",
-	"8Ekq/NS0XiorJqKGBv4sjOGTrmPizXSVkTARbCqN1fXq3LePublno5UVa8Jkpq8Fqh5TPXf9cn8rsWQj",
-	"XlwJVXb0a4ZNOXSlOV1oixj364wkecbciBdTXvPCqS8Zc7tjLupCKHskVKFLUTIjJjOhbLtba61vS374",
-	"Z0/Bv3tduW7pclu3lC5dl2R5QAdqvbCiPjrp6IEub7YHv9RiLN/uVECm3DCOx9Ytzky1mLg5ckqXHrsf",
-	"dCluo+waiYlUkbzo2iBzeHFvW9s3W/tSXEsjtdq6lPASt5QWs5GoM6ZrllfcCmPz9ljjl+mR9s/ZOtrb",
-	"tCvf1ufQCmj+a6G42qbOWLjgOwMj3G4rL2Yd+gzedKMKzevVfM/t6u7td7TLPfbDRw9f4VoCTfo7r+X2",
-	"wbvGK0iGnLNKjC1YMl42kgT2F3atTPr5IF3hveunmWtlBBpbvHyJWp37VGhlhYI/+XxeyYK7Zh/Paz2q",
-	"xOzf/zCuD++ayXZ3lHgIXPNKlpekIfayXiksl5UbXZgH+JqVWjgNwm1TEupjXc+8NiIN03NRwzuZ5Vdg",
-	"gYm61s4u/C28y2p9WfEaZHt4C24hNlsYt7PDoXJvMOhF9mU4797/jvMtjL2U5f4Wl7NbFsaZAYOsZ6WF",
-	"Ff8DL9nL0HF/ao/0wg5HFVdX7mTfbzH9ggON85RazjiMBVduEEcC1DrGzdrg9d0bH2s1rmRxyLx+dCOf",
-	"xkpw5Rq3AqnGlXZfhg4Yy1UJpqK0hi35Clr8RNcjWZZCfc4mgzTTV8LJ4VpXolmjvKr0Ekf2Vj72bctv",
-	"Q4/cBVaTtmz0LDhNqN3sVj5Z8LoUZX57yDiDD6xeVAKNBzitLtTMrXLG2bzWb1esXijmFnnGrF4UUxic",
-	"GS+m0qncNbOLWrmXuteNdLliojKiz16MWXhXxnLcMDmchO4wF8rWK3eks3nFC3EOT3VvYdJcKLzzMmdc",
-	"lWj7LKpYuynhciNcpwrBDF8Z8qy4wXLNW9EgSNtnb8gH4FQ7UTZLYKHQSVRmcMNIwBMvFDqSRivmFPIV",
-	"jj8IA3ik6V+oHigv9oleqPKjJJTS9nIMT1mTTWBlw2gpzYpqYZwixy68gga22kwa4+SnO21R3Pc+Vn6c",
-	"NfLjubbsCTXtE0kP3JiwaN3mbJZwZPDDHvylFoVWpXT3PeGyEuXn3ox+hKGNYYIy3/6lt1znUUtxT8FW",
-	"4DShuRJLp0gxK6rKrVm3WbUV5KeC8eA2Q7UwGPx5xY29xMWaO/nkt9OFck+gVexudxe69Zml/Kup7tNl",
-	"x3DNe1RpcSA+4wA/UiuGohj6BVP+WutncJx+5okGEeZmYeQsvDP2s/wB2vOr4tdcVnxUffYmldzyETei",
-	"fcIWU1EypZfsVr5o2ubkujvWpJq4XlwpvVSN5xxEw3eGifFYFPac1WIuYN312Ys6voZZra9YpdVE1BfK",
-	"Trli5GEBwSv/KZzIhM2w5NKK0t0A1wd10fsW6WPQzWGi3eFl5UzohXUtlpaVsvQNRwmfozzMQbq7hc7h",
-	"bCv1xvp+KWy9Ono0BlVqXbV9BfsRXA+upf2U179xFryHmZ7XunCG+mFzvU3/DOI5CPkTNpaiKr0A4UUh",
-	"5hbemNIu/ZPAYxQ/Br4ICuakFtxCTIQrNnCK6ly7zjkV89it7ONCKyUKe0mD//Eq5+lpc2S0Ro79pKy0",
-	"q0+re8JuXXJDnkS3biK5CZrc5gjTfjaL+VzXVpQ/i1JysJS+kKwBae9GCTaUVIwrBl4O2AwpOySog84g",
-	"6YOFR+90TXpUuIsew9LZdHc5RYYbVroNDXMCQzZeGF5FVt8S1OWcw6NyaqXT8VC2oJKXX4m5zYcYNeLG",
-	"sonWJbsWtbPcG326z/JazPS1KOlahYoevm0p7dS9UdrMGQ3SYmDvQuGMOY1NrfxD+ywf1/qfQsVPgtYL",
-	"w4xGZ2PjdyXJ58YWx1FadiXE3JkD2jj1kE152WfPXEN4BUPiur1QIDnpJb5D3j99oeC1TjujxQVXn7O8",
-	"0saPBzgNfQM2B8e9ZqKVOGc5jNOlVJfYjzL1VmPdzVLRYofrnMzts+eNtMcptRcqV/rSLMxcFK41Sjdb",
-	"otCLqnSiYuqEDxndclRBOxZzURtRQgu8ceRbgTG0sXYPGa3cwXPuRHQlbGhwHKBwXaPrUF4LtZj1hr/1",
-	"mpb1sp5bPqCzwuLoZT2c217WownoZT03pChwWoPkvgrtBYkITen9nnBgP1Krv4Pg3NgNTvP4369ePGcg",
-	"R93h8PZooo/oCW6z91/yJTmQ4VHzebV6quYLlBAlanq8+qV2m9NKYXpDCAav7/cfdbGYOeHQGGhOWjVL",
-	"1Z1t0AfYBW74vA8NvNGVcEsohDkEs0sNkVpwEc6j17+jsWi5/PdxFj3nM+hj28Of9cRbN13CnWPk1Nvq",
-	"OmzCOKjzNt4PEG9OcpBYPjs5dY0f63rGLZ7D9896kT9/sOnPz4IP/aM8+buc7llvXvGOjoJhjkLbXbTf",
-	"48JEHzwtuNoS8+I+Xy7qKoFfyHq0by+lGuuEaxpMEukNW67YT+par+AYNTCG0hpRjTNWyStBwY23sP6c",
-	"qc5mgisTFE13VPST4U36Ro/+cBv+fdb7QZeJCC+8nIK7NL1uE8xrbfVd2KCZd4kL0pvQX+ED6O5C6I/p",
-	"s/y3WpTcLdjf88inA9dVvBA4c1dilbkJ5MYsdV2CPwhnNoA0LlSQaDO+YlNdEUjCyWC3ha1QFLZ3T1+x",
-	"pTsyST6hMuLxHbDocYhnvL4yrndGKCOtvBYoIHcIngZt4Iavvd8LUPvKSw5CKWynkltx5BS9XmI9tiYg",
-	"sX7E27mshTnombJMPsodlqY7xMOkU8/dKLlRXoB0GIKkkyVMEYQ6cP4hAqxr92+/l9xl1/rqoJF4H7vY",
-	"f0OkCja4PUZZPMq/J1Z2M0GP4cKd50NkL7QHBs5SiGOZ0JgQ2boDsmlN3Lemsv2wJ7pmc6HnlTtXSBSe",
-	"DR7eT4rCJI5kfS2snaD0zLv377OSrwwb13qG6sHDAX6DqiSKfK9ftuT+1kX1aVYPyLgmuo5H1dpodETR",
-	"4uWCjdtnOZTJbRtt6f2gRiD3nZTq0OxJGr5dOfFSmj5DH5uZOtGKRoQqOoR13LGobf6F23v5TGKwpt3F",
-	"cNDtdeKtdXPtuIuQU7se9Fy8tQjF2tzg0JDtfUE81ybKzxlD1yIfelgNvxLOIMHtUcL3BuAbYC5dixoM",
-	"H5BI+bBxkDu7QagSPHboQiHLxM0YrNR+pDDjS3t+FyKSDp6Z1HV/uibrtT0RaMftZw66Vo2D2GjHUQFj",
-	"lbRoUnsX33pZkCW6bcoim9XdaDt0lkmtF3N3QgvVNMM1fcrnc6FEub9g8T6UJNyskgK9VUvFnH5gksfN",
-	"WNbGXu7dWLj8A1uLZ+u6/9yQSsNnWk1abjfh1oHBicwBFIvRlPwZN/YIVsnR0x9zsB9RI4LWtmf7+5MH",
-	"d8+OTh48eHD/7v3vB/Tf0b3xoLjPT8Tp6G55Vtwbf88fjgbFSXkq7o7P+L1Rqv1XUiV6kLdN3siaL1sm",
-	"JbkaLke8uKKthKpno9+No40UdDBQZGF9x64G2JaF26CR7QoOkAsVNudWE9g/GdwiYwFhpQkHT0e5QK+R",
-	"MK6hhOnC9WR8hBm8BnB2uRtqPZ+HhqDNBGEAp4FCYJh0yaoUNc2rez012aDaSU8J8YngNPbDyVmtlxHg",
-	"GBpguCzPmXWarTsXnCEw1YsGntUy3RvLO8wFCCMaSacwhb67D9iipJRSSd9UC/RzzsRsblct7QHlk9JK",
-	"9LtUhUtZmu3b0QrvEZ+1YGj+hNp47MZBlNZI4ndMPe4NrmWGr5i05yx3H3OKRjeyK0L4bZq7wXm8p7n4",
-	"UoxJE97bVh/VejGZ2mYjiCDVz13jot0C17g2w43+FEta8Ztd8SdFR5NaL96tonDwIEnlNfbkoQ6C7iZ0",
-	"EzxXb04tyXpzbWTXoeyWvNVsoplW4A8iET5EUY3JAv7oDgFUthI2Q1sTfiy0s5ExI8KpJtDR3QOL4xE1",
-	"MDWwT5wV/lNd6zoFfBMMsUKkXUs1R5V/TQFOSoFHTqiPKgHnLioitZ7UfLYGwSQX4SX4A7Yf8Bs/RQHV",
-	"XZPmzsvHeOX7FmgntYjn3E4zBogoJ4gxSMXCTU7ewMCsAekI7brpg/LRm/V3gc/yF/yV3Xr55DG7/3Bw",
-	"cptJRVBUUDSDs8IIZTP2fx79/Cxgc9wTztlF76IHghUtIbnWsHTMaKftgChLGv704lElIBfedayIbRNC",
-	"N3tVsUuNe9TgQ8aRDYy+HUKMhJBi8jQBPNv+/oz/bMv86MTKEocYonNUtUpL/Q+f+eCz4r4Nbsr3nOpr",
-	"WdsFry6n2lhzPDgGp0P445iAKKnRAk1H2tWes/fKXw727IFnm9WXHmWYOoXhiCJkF42FjeAVOCO51WkX",
-	"kqVA4P7wyqy3qzVRzlqQ1euwyrRSk95aYbAzDxMlbLZfNvvsvi3xQXequkUyxitx5M5ZqQtzTN+Z/qxk",
-	"eOtIGCZ40bJaCZt0WQunHSuIffvvxrq+9C62wu39MeiMl42Bu/mtAa1zdTmTZka5GkHZvCz1jEtFUWlZ",
-	"XDbLlCbm0koRfVooeAa8yn9nprzUS/hqoQBeAcH4lPJK45fWKnzsvlM6+PHzgMQa9D8/owTtyTOmFWzV",
-	"OZ8Ik5YRUo11h2cMEiKd5uauyTtuP0j/8SL7JjWgbh31RRu2GA6ySusrZ8vsq3Euea3cYO8YJbosOVBr",
-	"OzACttNUR2/xc5JtcTOtC8BNmxhXwJDZmo/HsmBjLitD4Dh3spQaxMhERDoghSP6TV/AS2W0VmwpqwoC",
-	"cArxVWi8OmO0LqsVxHKcSQxLpYUemvJ6hj4Kv63h/qbH1OH0LoE8wc0THsFqSafJG3SUUJdmvBTnUXyF",
-	"3Cf4gMipAgbzkpv9fSmFXlAW8tYV7x78GC99n32SIMtY1xNhURhecg9g2toouOO5uwEBT1vCLtv0F28m",
-	"b92suhRPS4M7tRBybi+XUpV6uft4hKvf4MVwO50CewQ9w5XrQdMOedpE0AHMYc59goJhMM97Sort9jLC",
-	"NqOI/KBrYe75uvZJtXNYXsHlj/3V6agVqgDtoFU08tHEb0xocilutjKLxV+0k+OZ2hkoi/dVdxADt3Wh",
-	"lZHGIkTKsnktnFLfZ5BaRUFdyih0cnwiLDzdCU+N088Kp8o2AN0ArPZoMbSlARYz52QzOd3MqQAe8Ag3",
-	"GfSGtcVZsAV2baRGkOi5IBQLr7YvbPLvgY8TMcFVhWfA3osaZnnP/Upp7Pttu5b2AmPVgKxa49zyrW1r",
-	"hVOmYZQ2dYxk1K296Nqj2r3ubiA2O6/1WynAQ+s+Uqo8pT/Bp10h2p3Hzo/R9Td2TvgDYaugqRbf2Blx",
-	"s5IUxqhz9fz4qSPt8JabcFei9vUFoqjwYkzaNNtC3qalRXWLsLFXI3ezV2yqV+6CSxj+Pd9GqLGD7mlJ",
-	"y53Xrw1kw6bRiLK42etNylpD2DkBv87LA8VcvP1gCPFpM6ni+06+TsH2LySsOubbIyLbs/Mxm+cwefMM",
-	"E1h3HNx+tW8RH+vTu+nXhXDGVC8x3cSjxzkjNzWAqwPC3C0w7SxjAhCuRYj77EdRCXePAV0G4A3gZ6BM",
-	"Fg8msk08ZcSLK1ZBnoU0lDIImYJgN/fZk1rPWH4yzZ0Omj8cQP7jgzJno5V39p0zzpZTXQlKsgfl1bjr",
-	"Zu5/0xxQSmVO8dfgpD05K9vHyPeJiYsCFpvqtRuDs5PTjMWJYy23ccUNolIIUU2e4g04ie4IgSjepJ0i",
-	"UpZyJzWmYyZxIgfY1LGhdqi0jawX7AG8OrUOcT1vbKjAQpK0W9DBjL5+cEJDvoaumRG2QctC6sR++nvl",
-	"W7HHtXq81x59VWj0WetrUdchsXlzHkPjpxBAsu25CxRjWQ8wAeloOLSf0lvcUhi2UzvZizGb66oyCIXn",
-	"Vpiht+oe/fKUGVEjwxtAlJ2V57MpowcTYMJt+pBjtnDicNjC9kEWm2WQJ+K+9PRrMkRnLKUJg9koStx7",
-	"+/gYp9zuNfSIr19bknA3zF4W4oB+lbUmqXOVPie1PulBxSEZshxNWCddaF9f0jfs1hJSYUpueUMt5QTh",
-	"bYiSXAnlLlJCUkgFsGdMORMZHfa3+xfqBRmB8NAhyyMtZcfNGcuD8pOzW23njfs1UodydssT6QH+Owu+",
-	"nowZUQm3p012oYD7CFdVNCrGid0mMGqXOnIemamT/+gZZHYpC+He3VK+cnbLRl5jTsMUvELkUji9d79x",
-	"ILQiUBeKN8gLEr7nKCmqUhgLR1AA8oB7wmJbiJfPLXpMQodLPWRioays3CXKtRkQQr7FAPkis7jVi9Qb",
-	"MTYqDXiK3VNoZpuFFFDtaPEjXF5icmizY4csX3JppZpcwvZ2qw6bfTkX9eVMqoUVoW28bH3tF91lv9/P",
-	"2wAkXLFNss9l+AKX6Zp2fIhWHQ0aes2aAQN3d9Qb/7rL9W83uthcmfhlvePh4o0fUt71SJYnziLtU2xi",
-	"330guvFa2Dqsd+3p5mNt0P10wm5dEFuxy5RJHI6BHezhYPDg5OHD03tnD84GDx+etFOL1KKifO4We2Yk",
-	"2tvj+sMKQYo+8yQP4rdNjPSubXi612R+7Q7vDQZJs2qj9z/zq5T6+2aqIVc6pZWlMKIxk4gsNxI8gThv",
-	"yd2RiZGefYGb8Mx82MpICyneS9VnuVcgIJmwUScCJMhYXlXIDMNyFBz5kNFR0Vq4sE7BxQePgAC4uzwN",
-	"LUweh/EwbPID8pLvDL17pFmXg+hnz8aR1rkHZ1kgI93OeHHepL7jUpO2z/I5t1OCiDpBS8wgZlFMAXTU",
-	"FpTEJLWx41s8IUEVJlY0P8wR9D81vpFXaKOrz/zi0hE6e84naQvzOQEQ1lxEFLzvDg0gmBYxPOigT2Sq",
-	"2WUa1dNYidu827i+PICG7oGM23M2w7APUSJIE6zNMqiQiF92B3c69N7O/Eiy8dI2gSc3lwcgS+GUEJ8q",
-	"sBl3bHC43X3cxCTL0u3nAFqmQYBFqrG3Y7AHKqd34+FEqdOeJ0wr0WePGiXHjU7hND4I10ZslvhWFGJB",
-	"Jp8mHYCAsTdCqP1tREoj3hzb1RxFN2k6NqSON5PK2XShylpEubnDJm3c+w+m3E/RDPd14KKmwBVodyYj",
-	"3cz13LZcD6jBzRBBC8mHtbD1au9oyToEad3P2xEUBuDjYYMJyZWFrlocF04Fs5w9+vFV2kbvim69aQ/C",
-	"OdpwTnBWPp/LGpQbzTTgwzLK2bfIqHgtCH5stT5g1OBZqQGrxUxbccnLsk6OHB05yf369sdXLWOVMgNq",
-	"xKy4zsQipJ/Gz1lbiXKv8HOzlBbKoCPpnA1gA8J5vhL7Rr2NVEXitHxleW2b5FoIukb+Ncp+gESJ/VEX",
-	"xmdV7XLRhjiksbXgLVB+1PSFEfUln1C2U1f+c/I3p7jvXCpv4KJkpD3whNOctYRUvMeinZBSGTAurMYy",
-	"gYT9S4QdaG24wfRPTD0NfQKXnlgimUzl/QagGBOrBx1/1SoiKjFsJiwvueXeaAZiyGgKTu6zv8kfhqRl",
-	"B6cGB1x/VTI+dztstAL/UzjoQ5q5Tz1qg0Ijp9sHY+72yLzp39gpsA1S4wMQ67QR0iAfPqRW7SvGvozw",
-	"PFigtWXWB6q33Qky26ReAkKRlGSRXdBtmUeAll0weLfipUJ/USi+0BZ1lbwWezu5x5VUYu/I7HjhbbJD",
-	"QwUVJt2GRzTv7hqQp2VS3xGwkdcTAWGnOx3GLTlvPtACAAejO0WdXTzlNTBoRlDxIbJNzPjqHIV5lEMW",
-	"RDN5MhFlTtcAwVHmSTVXF6oRR4Y1NgOkNDszDJOduV+RsmEeWk5lJWIphdE1SDIqie4aT2+vRUCnnI4k",
-	"IXtStb90D6kh0WnMa8bNhWrlMDpBbBASHQlG9si3DD3YeqniIOCo1lfEMoXxAaD1hDRH60m5R0IoJ+pl",
-	"0fg/UZSfDZhJp0HilID/gAYpbSfrUtwEkuM55bkcep6B24EHt/hwPScRskbn3Ljp1DABKpK+I1HwBSjb",
-	"QtbJc3HN8ltLyox24adGnLQO/mQuWnDCxwGhJj+GDFcYl2So81vKnD8sq53abffKv8x6oEDuBG26jeWD",
-	"xyhrfL4zKqCoSeLuz+KV1mRae6ax4AA7VKf0mULr6KcuTDT1/vKG0mb3xmfiW7cmxnpFiS4KYmotX75/",
-	"uArW3Z31idjwG9vIlYmgCbUC9ffjDE/IAKCM/ahfN2xg+kUS9DJrq84I6vpQtHf1XWDZ3Ewis9Vl1058",
-	"M12R4AGzGj3ALR6QUsyBCkSr8zVxknyR6dAnUfOI2Aboja5Xr18/iwR4NKfNuxvMNJ2ypSgqXjdVzKLp",
-	"TxspN5pKF9UoaFDGZLPQ+VRMtTZ7li7YpjonXrwumEL1KdeCYYt54xaBxulltwMlQ8ARtUkrpN2YCZ+p",
-	"iHm7Tobi9zw0JNogF8pd4NElPt3X09gDP8iwmUsUGc70QRYCFZ3oF2pnFKSdbog7bteh3EWnY1aqaFN/",
-	"uJOj0Gos61mAJaVEFFGFoq7oRoubKxMGM3crOKRATSlDHnLjdb3BVOkUVyDDBOIqadktCF6bPHbB3+6z",
-	"iKqkwY8hG+iGhIbQfaQcNxMewEFYtwrU2Bwnuv1g5J5vcYCSXAQ3TbMyproqsQDWmpoKo+vUGRyNXhYR",
-	"eOAbO/XWrhnz1lA+ZM4+ChiFhpwyjCx1ORLivmFkWXlzKrKxUs15QUG/15706uOp726Q2m7GS3E5Wu1G",
-	"woXwZwSJczcDLcjG2SpYoWczN7huiFjZ4ZPZos0cSoPX3POhvfHYniTEb0u+UjSDralJSZXWYjg8lYNS",
-	"NHjJNzM0vizHXTJmnUooOL3n8wkYlkNy0h5ePBJGlqIR9Dg1QBSNzACztRSEvUoZ7ZUbkZiWBN2dXzSX",
-	"gb9um17Q3vfdrHcNISs6yj6Y8W6tedtY71ptuwkbf7Oznzlr45ck2e0b4obl83m1ohw5JMtYZ+3YJ5/W",
-	"vaPJgtuSY/amTVtCioyuS1FnEWKPEjBLD+De20Z0DVGi3BYs+BDXNR3Pc3w6S2eJ7mkedSz2J6S/wIR8",
-	"Z1juXrZWlc19dfTo/3vk//t5+Z/fj1NCZ1tuPLjTxs279h7biBZoF/ArTiXFZdEG7HXvPzeBj7a6ZYjl",
-	"vKASSE1NgFgRwZOnl/UWCDHzuEKggCB4ZlIniVZyh0KSDlk2vNyJcGZ4YzdVQaKGUbAaQcqPRIPaj2BG",
-	"ab/cIgDrdrjCDxyn9jwpUTbJCGuetX3yfQJ3+/ush5vpkDv0HM52T6VZloFtHv4A4yg5xR/Ov1MS0XuK",
-	"cQfA64qJSszA9PdcXlljqhFdF+iAGIBtZAgZDDdA0dTwxGAB2a6pi/2qXW7RXaKWdup7nzHeQcZRyjFl",
-	"SoFtx9mc22JKw0HjfOqFkh9koEabCIuFxQDLT0HaYIsFIQ2uSDkTBx8UDfvX+jHh2ryrN9iZhZJjKUr4",
-	"3nXi/zz6+VlSp592pGS8IlG2bOQbMWHQTgeFh/jhjChqOKGIQIXkBFT02GRH74gwdxkXeiat7ZJT7vRB",
-	"YaQZlEMchnX7nYlHZU1P3nz/Ia5LhNhQNlOQhwRwXaYMLF82GnO29jyUP86ddYhjhXZXcmc29bnWa1l4",
-	"epdmzzw8u/fgpnn34pp1e5PqvlCizcfG2VzURivQ1wvu8yHOWV4AR6avcJPcJA3J0kcrJVkPkMhJb7Rn",
-	"9FsroJVsUkjVSkThcrckfZkcd92eC27WQIq3dc8jj8FOWFLR1H1q6/bet4s/rTf+OURf2kX2eWW0z9HC",
-	"yO13hlV60u/yyC82MPp3T9PbC6tIJbUfeA74zzq5mP3uXFvU1dKZ53lUfCof+jWGRfhcT64kItkiSHhU",
-	"rSrxtnTSW2u2Id668CQiARas9LI5peKx7X+OdDMSMzjWYYIyTywXrYaU7HnZ8ImsS5QZngoHuZz2sxvp",
-	"pY3pSKzbxdXlLKFLQPqtd6FJ62uzI0cPL66UXlainAhfO7xpql5g+TVqp6LK0wToO/B9cCStvY4Zzca8",
-	"3vOtHwXxSjT0V6hTfzIYEACgwdFiebTQ1MBLT3698cKIiHI74uHZPyoLU9gFZTgopXfPOF+b06bb9PQI",
-	"qGCCBmbCeElv2QxdhiDg3tO2XpX0rj9vZgXQ/Y0h0FJhCTgfinC5yZOK5fC+vM9eNyBpeAxmqmOtqbWZ",
-	"RMEEBc8U3Z5GcGzpS4TISrCYisDzmrJ4OZShTAlSHAukdCeYq7eGSGc793m6Ueedqr0UVZXuhQ/0bB15",
-	"GF1nsI0WNmiS7RCRnYpZ++0+3hTez95gamBUWlxU806S73ViaxjtMOxxBKcJmoTetAaS1taW5ZpOuvkm",
-	"y0N8tjIPXcEfXYvLgCXvQEG63RXMD+KanOFiUSXL/TTmPqgOYRa7FMquADRJ8OOGZisIg2DLGOTh8uiL",
-	"NENNdb0lttO2piitoqmKsDea5YOY6oM4byqe7LH+19Z5rHPKqrqMoZ8dYKVW6cjmUEOiNeBfw0G5KewR",
-	"TXwHVQL1kfAEy8ihDNF8lPxUyRSoEETZYKcake490UqI0jTp/Houbq4fnXK0qyPBfGqywkBQ+Ig7t03W",
-	"TywzsEr/kq88BsItTrcHYNM5IbR3n974Rm/pUHJ7wHJptmnz6owYAim49PEj251pskWcd0fq/4ATIWcS",
-	"V3OrtEpLBYinhqoHNCdafPfm+sOLS1FJqg6xfjnAMdBnjYVI3S9YZEXiolaURBklSCHVDtUppfLSY12f",
-	"+0TLiIsHlZsZIHaljZuylhAbJEi4AqydP/yxiW1MCpQ2+VMyJhPYiMhVG9E8UJuhCCYoFwA5Nu5/gaKS",
-	"IlzESXXeAIVa48LRlEVFNdAMzZBm6C7SDJ0AzdCF+lieodPpbp6hly0OrMSuwfgLlTfGkqforRP82olc",
-	"cH0LJeqIxAl45jNwkr+1QsEQgrcIXZqNfEP6D/iJMoajp+DFRIaM4PkwJr56F8440UJxRtGwjBalUwiv",
-	"hJiHeLqH67cJ3Sk3ahm3KvgeYenXsrChYphHw7TWpnszrEDgXEuvQMxavGG17dOW63olVYE0zZ+1JFcl",
-	"x1ZsEeXoOheqXBuQDScxQcdAGVpzDa3VhSIWISjJZOvVgUgdUs06+bAlKWStBsoKGtj47/fF+HyAIihv",
-	"hkK5C8m3f7KVKs2l3AHQbCFD8QhSxkIBjPT8KkiJicC361W9b65IxI1WP2rHCxojK3Jt0G7q5DjrDu6N",
-	"qErvtu5BJd9PxIsuLJ9sdUeDXuQ3HkcfLhXboXA/L8H4bu/ci96DoxN+OrpbnJUXvaT4ACTxNraZrvJg",
-	"zbh2bvZ5LXWa899jzX2eKOEDLeH8p3IyFcaypQSSKSj2J/6x4OS9NjNeVe53j492LThnA6eOJcFo3U74",
-	"D4667b+R4WzeyXwJV71azGa8XuFtmMfUnbtKo8bDKEjS00er6BQ3fOVz5YyoroUZMtpWWJ39Dy2VKN09",
-	"AME0GXKscMPyShe8knbVr8VEavUfYpH5NOB+wRWvV06Rer2JN48EDcJ6G2Qw2mkAA35KCRVOe1lALZCR",
-	"XqiS16thnIAVwd4h4a3icrauv222tCN3IO24AFU2pP1h0o60yOGhdMx2UAsllhh4DzDg/MTk5/hLIP5w",
-	"u7YuyeHoRgMTz6DTE4IoYnlsSEXDtOK3P74CdexCOU2ZEicpSQEyEdCxL7hd1ILlb0vTB/D4pG8W87mu",
-	"rTnyetqRtVXeZ49U/BYQIkd6fGSn4mip66qErrlJCBhr6Jo3s6VlRc3NVBjsllbiQgGWHkoKOc0RBytW",
-	"EYdB+SUKw6aSOemcLMd0kcryS62qVd6nVsqJ0jVaNlqhamwydyoDfAP57XA7mYxZfaGCs9RjAsB1YBmv",
-	"qmHrjdLgS0llvhTgQNywA7qyWz7g9EPs0GHHhL8HtZXNjI2uVJFnO/I/ogQWf0UkQJSO9icWCjKHZ4xM",
-	"uQlx44DCaOgDFUkC2keAowd/vzOBqmrEi6sb0QHgJF0DWUdTsU0teKrmC9t9EiJn2jqEIABz8nfuwcjT",
-	"mDUD78V4xvxhmDFrq4wkXBbzNWZA1vg+p/ReqC8A1hlERya1EM1WgjB98IiuLpQvmlDjXiJpOcOC+lQO",
-	"/H+6Rzqx0DR7xles4HWNVG+5H8ncZ47kbkDzFuATK+qhHsKVL0cxRa1k5ikgYEkh2dKFShLvQkpc1mRM",
-	"tkE+gBFzK/bs5LTPfsWsXwa1D1tkkJkPzjcQKQVRClxvfgCkMrKEFOp5La+dMnUlVlAvnRsDABBnWjvJ",
-	"C9BqBW6dzaJqqrHMnUiRqpJKXF6JVT5k8wUS4TjpHa4K8yctTYIpzSWK7bzfQiclBhRGwbhpwYvyYfAr",
-	"OOWpWgiPAr9QT1UDXUa8ScUVy52AHjK3eHM/Uoi7o70K/KCUvDJeTxcKKcPeedD0a6QxcBT8+No33Ez1",
-	"0pAH4EIBcoYF3GTWpC4pzWo5mdJB4rqptL0k59kmcsmpDG+ibDLC/0uLvqaRCOErwozegr7DWFeysPnt",
-	"VD2T/5mGUbwYp7bREBPIAN8ISyNajsCxi5d9t6aFu1f0J1pPKsHn0h3as2Phnu6Pb3Lo9K/v9h93VBzM",
-	"em+PJvqIMjp+xhf5s+YQ8+XDTJFn8kospRFZA8kjSXCoweHmJEFG07Eyh1vXYxpId5MmTeQSvHdyuiN9",
-	"pG3w3LDx0Ra+Sdsj5vpM2SGNQRF162RwetatK++tGiUCI14gI9g3jxWk/JzxIJoDNQjH/YTzL1O8lVFh",
-	"pm3aUdy90+9TWkWnEnAT2S3bEi0+dWKLf7cnyd6aKrZW2unD1vyNJj0/2yOTeffsdumM2wbspRhvznun",
-	"Z+PwTn9gs14n99frSCh+ZxhqnqOGrtfX8aokwuyaVFQMQEDqCZhXvaxnCj0X5VH4TDVxj6AmrtOlm00X",
-	"TLGe92vAkxYKcOawVSmIAatzv43ru/r3LvOiRWnirQbQgzahvpQOEk1adDJ0nG0RWoGHfJI4geagRNTu",
-	"Cp8h5uuhv4MOfDZqjWCTr9d5/Fxo7S3W3sHjtdWKCyOW3gW2XiW25Qdyum3JwXsdIJOeSjBQBbp9FZti",
-	"N4UrqIWtZQoMlij1iHXnxgJyoSZcqnMiB9Xjpm5eAx8LLNeofdfCzLUyclSJwGnkqz7cCNPbdrI139F4",
-	"AtKz3WyeT1p+pTPzLF1kky7voDb+ICSwJxmPgmzOcEtdSmrSTnHzEbVhiOq71ZVmlLZN1c2oSw06//Or",
-	"S/huLODWscIClIBHuBFds7ziVhibN041ZF7cyFl7EEvwaNzn3FpRu/f81y181n8P/vu3k6OHv/82OHr4",
-	"+7tBdvLg/e1/6zIGmwm+fwad0VVXgXOqRwO6dqn7LC9k7itrWI1U15UQLWXhWoolWKKFdN+WkgoIlTOo",
-	"Pa6XqoOR/iU59F4iuP4QxoKw2Hs0nugFDq7ks8FZfGYM76V4DQA+chCzVcPl5X0JHAPcAPhp/FCHW13R",
-	"7t1gRcrCwqHqHOeB9sBZZck6ih3m2p6dRcdiqDIO9WBsF4lV6NjJ/rIktcfaoa0OhmyDvIxRNh849oJD",
-	"wOlOI12uNjW+sVQTUc9r2aHHbIpaW5nLqOJ+UsHTtinPtycbF1dtmdflZQjCzSxwjHbmykEXkkNbLVIK",
-	"rV6K+qjgRrBKOAljMlbKiaQIilRK1Gy6mk+FWvNU8QL6Fq23+3fXDcBIaP3Gj/7pBNUt+uPo9zv+q9v/",
-	"499Sg7RW4G+j6f6XZlv64rOYBqCIoFEvFRtpbY2t+RyKH6MeoEiNZmOsOt9nr2MiqkrwEgTeEy5r9yFj",
-	"+Zj+vHxbmhzcrehq9uiqkZBqcqHAdCr77BEWUPZwtYm8dioHAPI2PFieSbzhKvIj/RuGLIkb9/dIoTzQ",
-	"+p7xt0/x1pPBYHOJIWfKzdAIHVp23dDi3IMaBy5NMeSkFj326YPZcB4VM8Ee63qua05Fw7GluPrfd7lF",
-	"DuCqwRpX7qmdPDnrvDSdo7e7ePHagMKN3eP207VILYhDFsJop7MZa/m0AG77B9UCYN2JPQiDIM24Zoav",
-	"hoQ5BGMMq+5mZCoHGGQvNe2lmFd6xeZyLjwNl0bXhEx6gNNlgFpAwz772TXMXYkEx4Ved1iC1tUPhBKb",
-	"ueXhBEiXjQiYRqyisPZgNjh5ePf++J44+r44GR09KE/50cPxYHB0xu+N7hcPyu/Fw/FOexyUfTIBqD0w",
-	"xzvW0E2o/vGS/ALaP77+5jryRfpwgzxxqjSAkNhVpGeT0y1UmyU8hntUCoFIsTsg5u7fFFfdlqq/wbCJ",
-	"65QAzKirLslu4ru9BN/NUtWRYbfVinbXvA9F+bx3tgt55x4JViDE6yGYKRENgAFmuj8VYdvCbQcNXUNf",
-	"+JHrXLyHn+Q04T1RToIncaeEvwH6u4w9HAREvB9Aj6Cn3AwACWxsEsrXcNsiYwtVCeMjmfmUq1KUl/pa",
-	"1HmfvUnoC5ln3btQTUuQ4ARf5Z5fw8OZHAfV1GitRI0RVB+aJ+o+tVbs9UO21w9w7EU9jdwI54DzwzSW",
-	"9mj1d5kXmwQxzfik1TBwRJjhOgmg0jDeDWQmWAF+OgCN55Y8RPUpBImzmDfrI99OF3MIheGhfIQ3u/Of",
-	"CWcA0hCtr+L2to85txHp4H6WagI3GJ+aM+OrPQRELBt2CIEEiyKfy/0IFD8bcWLTom2cbTfGlfjFOBJf",
-	"r+ZY9CRFf0Fff5K4VDpehO9MNfRX72FbcwxRBdJ9SXPc5egHNh9fnamjFuzNzlqospoalTfpRG1yBzdp",
-	"dk2KoVONxNQZXSHpM6XDhR9jOqn20M+Itm7PHHHkCTKN3PkUSeGd6chvvsncY+82/SuxeFdisZ/4FodE",
-	"3NTk7plqPpObQuXT2ieNCrPLTAle7fVi16Fo8MfVCv4oTcQGr2PiRb5osqkWkz57rhFH0BRM7n90ZeI3",
-	"0aZZy/NaHbiwasFNKqqSE1VZHlMXeLHYqJ9vgevSaNKuIDu8odVvKlV4Vga3COD6GSZsxuE4T47W0Nr/",
-	"vgXicHA/D09lXMYSaMSLq3MQQRUVAFiZQI2wtepDK/Hw8CB2KPA8WvXCfCVXhZuCl8IsqpRCcwAigK49",
-	"ZwM2E1w1sQqP4cG4ZcSmcVOogRZ+5SA56bFVB1M/b8ZJcSk7qx5OFUSY+OLqeDBGgIl9CN46eZkbYmxi",
-	"AVZls7lK3SrRaYSYGWb1cCO7KEum/rBbRgj4Jb+dsXyhiqlAUqVbPj4a5dfDcN7OLpTf+Je1ZwPI2a2Q",
-	"CQ9bYn37E7q9TaqE+TeYTe+VLzeyVijXHKqQwW4FrHWb7XjJI7pjdwMhuS6tFMS0g6bcJf2A/b1QpS7M",
-	"sU+77M9K7Dvlj0Hq0SU0LWe3AABv1mqIgSNeM12VtKsz4OOHxwKm/YhUDng4uhk+JZE27dsN8Mo2pBEm",
-	"ZULK4Sv3djobBK9TLoZHCgrQwwGZsXxc8ct+v59jqBpPM/i6CF8/fgpf6Oa69ukGXQaLGV8ZGji1dt57",
-	"/x44Osc64V2gUCVl3WHSHOYQLDCYBZkroY5gRjUJMaPuWtSQ72c1TiZMLYVXKQ0H+CE9hMzXzXFLsH+h",
-	"LtSdO2+AhuDOHfaI3cGu3yH2h5C7CcF6oytoTt9dCC+7g4XjjYDjPso+g+qCaJA03YD7/BTeocIxF8pt",
-	"MsxZjCvccYKusJ8g4wf3t7z2fNLk7nGn0h2/cu54SAHdCW8DMpI7G4Ng3Ci44wuH4NHCToWyssCG3rnD",
-	"cveVruU/4Zsh+wFmlV0sBoO7RVg68FHklMMyEpVWE9jVnl0BxxOGiWwOJt7ywlYrLIW6jCqQId0GNgj2",
-	"DEwK9d99Bs8in2OFS6nV8RxZdP/9D6NVjjzeD8/uPbjt6UCICheJQjPGnZ7iqTEp/QuYUJvKPsAxkv//",
-	"R4TyOXpa5pSSjovJiYcRL5lU8wXWyhHK4vrIkc82Z3NRM8B3Z42bDnIAvjOQ4UZdxER4WNru2zt3EA+p",
-	"hHtAIZQ9Eso1vGRGTGZC2SHL+fEoj4Qqy/n/e/pklNMTwTw3d+6Qkr0kjBROAZw2GGL0yUpu2jTMjfUg",
-	"A8CrjFYsPxs8RJbby9oZMlC91PXd/XT6MKe0L4CyHj0aW1H75KYlkeZNRTU3OAIXCtlUM5bDI0mWg8J4",
-	"zvL/9dNr1u/3jxeGTwKfK9GtA9me752BzgHT4TsQvxmLHA/vIQcQ/4bNNef/WCDAFaxG77WNkA5ErujO",
-	"rmiuILdzLCsragP+NEWUBUSI517tt9qcT5xA0hcKAZoNqZGuMSc68L5zZ1NLSr6bC27dqq/ZVEKBXbVC",
-	"rwP29T9/evTjnTutbQOjixFhN2DSrLeY6HXBzocVa7x8AxeqGzn0l4fbNtSg1X4akHsszNrxVPDKTv+Z",
-	"s1uEaimEMVBVyrgzGK6BGgf/RIWi4AqTZW/jEoAL9FwoPpf9FZ9V8CRpQprNbfBDOPUTg85w9FayEMq0",
-	"4A9zt0aPTvuDXtZb1BUdO2Z4fLxcLvscfu7renJM95rjZ08f//T81U9wT8NbHE6jKBV32Bv0T/Aqampv",
-	"2LvbH/TvItpxCift8fXJsT8Pj6Gx8PUkZSSDg5+uNYjmIbo+rc8p8I/UzJCWOOc1GE14i9TqadkbQtpD",
-	"q+SMgebUfCYQhvRbWjdpLjl+XIvSiX1eAeT5F/dL7322875fajGWb/e+HOTS3lejc5Au/x2Unrl2U+bG",
-	"8XQwQFctKLPoSm/Ogz/IrEX166B6PeDUBi2lw40AwgaQsFQC5n3WO8PWpF4SWn38Ay89ZhRuubv7lie6",
-	"HmEFAWgPHCa77/Kc8qAKemBi7xmKu/VyX5C0wp198lvkXYGaGWa/FRsnxjY+niwKOjjZCfE7kDg+I39z",
-	"JWNktV0+KbBY/0BpoDc/5RSifd/WxG29EO83Vt3Jp2xC2bXwnMlNoxoqc3s40Dey/LCHsbHAQphpc/m9",
-	"z1Jy9PidLN83eVA7V+dTd7SKt9ZzssekbbB0K1/oMAAenYJQcOXU0JHwVfCGoGUHXRb3PXvpfoR8plAt",
-	"D3VhtUZujIdVe6njHZtLvbXYzjZ7+BLf1P+wOTzDR26/47m2T6AgBNzwcMuCj9XuFgjZF6VArvWNWmwe",
-	"N9cDESEjlSpVipCmZW0SSJ1a6QWNPpO2TXk/7O0JIPN1Dc4GD5vz/zEl1jf2a1xD4H225y5vNsPGxn5q",
-	"211fW4b9G9h0uFr23XQfrjU8Lf0xTRsXbY1uxedR1CIjBFURx5syyJ5uslK86WiBrSCt/1D1xIMVnz+H",
-	"AhMh/VIHiB/W0QrDEh94ZNyI/hHmya8//82+KkeH0vDaR4g+hbbQwmR/ZjXBYy+3KAZwxYcrAg933xKE",
-	"4c3pASzE9DZXQluIHL/DP/Y/+Yl1JwrHIYoKNQLUJWKWnQCBY1oRrRN5Fsm6R0+ZUOV5K2tjoqGwOng2",
-	"2syyfQa+EHaXCsqGonGogsz0dSCrhcSVRSktE9duBM+D3xzBPIi0x5CT5cH2bW8CHJZoE+zSI35EV/vn",
-	"0iM+ctFga7cvmsyfNO2RmQjbNSyDz7RJWxv08w7cSyBU2T5sh52Y2NX0cR926jEu5c7j/81Uk4fJa86I",
-	"SgHfB7jyvandADoqI+KEgWh/Y00+YMYeukOONIWw0RV4MiO7wAkLSPQ02YVC0QBXRZe8wfIh87lQoNdH",
-	"tHKNU95tZmKd8kVk3Xux86lt2qgqP+EAHTr6X7UC0iROJDYCdvhL+U4+974DZWfZ4u0G3rTPvhEbmGBS",
-	"OroF+QQv+ddUnaHzXWsWRwYUZ0QOfehy/QKLLwglE1tR0crz4MqPXHiN1p5Sy2EEP5FWDs/+Mko5dmuL",
-	"Tg6DCyD5EFsZfMXS7osZAWNaHxuLcrs8O34H/261CF5vUeOzYCEoqsQ9roVA7hn0DG6q+OxwDb/foac3",
-	"u+JPqqZ3Tmu3kt4xJoPPs2eJHuTLaehbRuwjpPPugxZGJZLl3BaJBEnAXmDsd7RAVxwyAQMZuyymDdIm",
-	"UrrxCcg4AAhJj+oO6Hi0aj3vJe68IDAD0sztpfN1/lOqmQ8srO6iSqMdYVN6N3Ikf/LD6FesqL/XYfQF",
-	"FvafUM/GYu5+/3xnmBHWAtzyg8+UY+SqGr77vBsv6fp85A6VmuiB84D6y9lUV2UDjjBdzNimRY0NG00B",
-	"EWlFsQYE2dVAHIKJY+dspO0UEgdHgs3kW8B5QClkrlj+tBSzubZCFaujv4lVDsGvuWjKwgEExcfbJsKa",
-	"qF4vlo2neLGTEOuBMvaC+HdzPCjziA8hBof5G0KorTnQAwu/B5lCVqjRCFaZV1zlPuwScgWRTXoYRAzs",
-	"RYG4Vm/DuSuUKCPWdw+k1aqNvcE8HkCrxeTaTmwiyM+kyJdQOBKvOPK76fEaR7cBSDbWC2qkIzDWnENS",
-	"Z5sbKveU+MupZstQiSQlID0/22FLPloMfxMrMtQOka1RwNCrcb8FLI+uyqMRL65EXJs+UG26lzV8Wu6I",
-	"wFmY6nlw14glax4Qwct/a2riiNJc0jOJtzx8Gz7x0slsELDUtI1m/fTjq96Wn6NW7x05fOSmBFn73Zvj",
-	"4VvxWbU2fO3eEe/3B3Jz3+SYfGB/P+sBGudOJI7RRygNIjRc4Hv/M5l0Zyen+5zCotAKeQyecFkJfNfJ",
-	"Ht15rfUzXk8E3nBv9w2/NsD9n0Upuad1PTs93edmAiHyEWZt3dtnyH9V/JrLyt/zkcrJG8olaXOdIlg7",
-	"Qvl7PSUC9e+rqhQhAt/ta3++P4rwcfS4zwUh/Er9gk13tgECo/H/l/Jsh5J80QBEcZFoUccr9LMbs0md",
-	"ek/I4iMwaVdURx7UbRkUWmmCwdFOUEGyFLSUnYLXBVdoltcnskebF3wZD+n6+7dCG5tFEsXEEef957Vc",
-	"vQt0bR917p3Dj4SdcMmnFjH6wU8qVNmsfF8pztO6byx0YLETKxOSKLxPZsrN0OcnNQdPcx2Wg4b6Kp3Q",
-	"yLUd8pXhIm8Il7f35H9GwZndAO6vc3XuwAVQaWRgytiseYyE9UiRilxTvrozk6VPuHPaDq9CgUF01b9u",
-	"6KtPBtlgMIiD+LwWkOWNhMXkzwd3wfPoRM8gxYeNVuHfHFOM8j4D70jOMftJ1yxfcml98nwAEfjaDkCi",
-	"mjFdldHDuedywnudmmi022cm5F5fqEDO4V/5qCjE3A6ZFW8tju0RbuV8CFlv7k/XVaxLdwT8H4IC8UBL",
-	"wRXLITIP5bPcUFcSiUjyklueR/IYuV+5YbksocINFZR0w36hiHHFYAyFuvKMG3sEjz96+mMe0so8p8BM",
-	"YtXIR/hSTJcKhSfRg3Jyj5FfmHqDeQSeGyxixLrl3ikVMJhcKAN2irmdNdcGyAalGUc/Ud0+Y/U8YE4I",
-	"fUW9DO4WkFrsKZUYMIg98f4uzP3ishv90YX7WK8JUq2aQkG6ROoQ98s/FgJqUpPR7WsRhDP5IIJdt9cT",
-	"L24vWyhkhy2xcoZJYfid0VRbdKKjuqon07xN5nky7Wg8PKWr9WeDgxv/WlQVLW8SBsh+RkUax0E4YBwQ",
-	"LTFa4TnmhWfejdmSFufNZsK6FNan9zGrJ8Av6FbxpNaLOWQcjmErXUlVZsH0yy5U4KsJMQ7IwiywPCIg",
-	"kCInKlZFxxzzxOjB2yA5vBm/cCwRq+Amd1lKG3YbOhAV0dZTYTFjVa4slEycawPmv8/9Rl26a4EizXjH",
-	"HEOBowMnOVS0tRp2WiCic8I7Yi/StIKjlXl3YPKGhD6/PzAku93h4sU3sgtIoD5A76x7C5H9NWmd/URl",
-	"1VT/3c2d3b/f5hsfHD38/d9vXVz08a/b/+PWzPy3SVRISG3ccVijWTOReUhvDgXtQo1eSqBI9DvMJaaP",
-	"Np1pyfOtk5po77fpB4gxbVlv45xtP6g9Ja82Dt0hTkhQAfCMjQ9hbtj/fvXieYolqANRN2z5HdBJWeuZ",
-	"fwnTqqVpfFMYpuU+IEzyy1YVBJkjDRou/MxOhz3VYOLv3waQxdLFRqpJFVeVxeqjgZ7FNMz/TGnI0s5Y",
-	"VP2Bfkder4yVesal5/QBsgNml7IQWeSgpKrJKEZ9SYFsrZi90hcKFO+JsMZzTaJznAP+SdekwDlt+Twu",
-	"vYtp/VBoUxZTH0Xr0pee+JHaR2PywxpUJzjwpV11nU7+996+QQpqzit/X5cKtdESpwt0taJYV+L2aMFj",
-	"d88+b28m1jcFgkIdTSE2yv2ass5r+QFtCRXHUrotMqt+hG77jUJSccQ6Qak0oHjML3XdyH5IGdks6PZt",
-	"SHzQ3peBLMqpeAhWQCM9QPy/NEhqTxGPp8823PVzuGIfuRYRCpFYw2K3vp59qI6JxYEjGo8pL4OVu4po",
-	"UZ12OPTEMCTavalPpcpHAqlhHqGHBYorXaiZsNxpLVQUZkaUJoqd3Gd/kz+QmQDHtqFKfP6daDRSExun",
-	"C+E6sAINwMuoeJ+b/hwvv1xghfR8rdAM1plxAr4WE6nVf4hFp6Sn+sBdWmuq8lSHSMPpkESrDJAP8JqG",
-	"UvShYkA+B5A8OIU8FZGfu0rrK3B3kEeKjFK0Ts4ZkaSM4MyvqV7XbG6J5BTJWInVO4/Yb/LOs47qFe4n",
-	"hFrlD/9FcgFcn7ukLmxW2Gey/ObyANZV5m9DSYamHb9z/7zvFKQTAXK094mXRWf0CnxzXw42TBVhicHg",
-	"i07r7qvdQH7EGjhu0EeTLsZhH5Vt4S3g7HMHDjJ/kUt1SAaIP/0w0AWHUzHV2ogsOKopTRhq9vnkQvDO",
-	"eV8xPAedexGHnCeGfa7ZSJdSmPPIJrpQjaNwprGSPD4ospUALdhnb+B7X9Sg6Zp3TnseN8hHpPbx8ZjL",
-	"2gek0fFOvHobhhZtosc4vvtoJF/aqogq2LaO4Rs7+3wr9j8Dv+JDjSa2Q4aFscy+nO3wBdBZjb1BYVgz",
-	"Bb13qqvS7+vVn12k1qEE+dfZp22cIDwq7uCJHJoAwBiuQMZsn/+FpVA8xY6CKC6UG/IhAs7muo4iH8i3",
-	"wN60zgFQ0n3xSwjLUrlZaQE7BEZRhlyahWDSJ4UFSyijZHYMMVLcc8SLK2dFzJAAMHj8sPyC0gymahj4",
-	"j/xxI0O9GqqgnoZU2Hr1qfUkLGffSXTUKvD+ZwLOfgHZ9cKNpd8AFHFvr9GE4NpTPswrrr6O7JfX4GLA",
-	"fBBIUMjR65ChwuN77D6QwMaS3+S8Jv8GWdGUv+E/+hSPURQhRsQZObO9REH9Ea5foWfkQo2cbki87kyq",
-	"olqUooxJprsSQNDhSQgI72aBODJIqIjJtZRjcvF7va/gSitZ8KpJ+xkyWkfmQnlAlq5LJM4CpmHDSg36",
-	"n5nqJQmyfCJs3gAa3C/RJ4tFlBmPm4B0tYCJaeCT3xmWw5DlmWfBgFFy30OeTUbk1GbheW/3SLDps1ee",
-	"cd19058lBRos0k+DnNwj7+JrT2j4pYJg//tk7Vmu4sXMSv1XEsNfSQx7qcnrC+fjchda5T46neQvw1Wf",
-	"mp/Emf57X/0D2PPfusPTD26X0/PlhmWYIWGCOyPIb/LNOUNbrotNh2i8kr9Cp2ho3vE7Nx/v99s8L8av",
-	"0QXz1xb6olvoz7V5gNUK19UX3j27r3br/yO32vE7N31bEyqAEmbJ69JE5b+wnElT+7hV3YhgeNlabYU9",
-	"Etoz4s0A1Z2gmF79puz5Psufjo9+5raYDtmdHFzOm/ngVHzp7OS0m1nyZVOJ7LBJ/RlTtPeep6djaO5e",
-	"l6ayz79MivCPHlEeUoRxsv5SrctvStkNBEZR5b20aEuzWvsU27heCzdNLUGll8qb+ljdI6RXjHS56qci",
-	"Mx+89Z6On2slaDt9jjNwV4DBdY8q0rhH/vSaT7oeTZcdwzXw2LuprC+qcQ1YCPQTPR0fuV6j0PMBtC8Y",
-	"oN25kL7OM3IPLz2f7X/x31HdiRx+i44ArtsGWEzNe7m6uG2arUP0NlgGOKLJGeZRjSdM4f1j4T9rJfoX",
-	"6qd/LHgVmFzW6GjgCEYXFvjfqeRlSBngbB6JuwZ1D25It7WVoUStvZlzLtSHUueknGQL+1We27Fcyj4r",
-	"ycynYH15f2hge29Ol6+qtV8TIwuyfnUwsnzEGXOTCfC7uoBZ8R/V3L8Uy798tluIZ3YqH3vbwXjw7XLU",
-	"+qv+JJzmvkPdnh3q8E0xv3wxlw71o8sf6uf1K/WHUvOO3/k/t4JFXza8S5985XTbQ754+pe0SxL8U19k",
-	"pndf7cfzBpbGMRVC7k68izgYbMMUFLgJGo28Rq4KUEIAyqM0cVEYNheQo8O4WhEayF/kSaTDJYjNBiC/",
-	"0najlPqFigrgooUDNBLouJMzEXFTBw+DnQrlKSIA+gipzE5KmzYe3OcBWkHQ9jbLRQdW9CWN4Q6gaFem",
-	"9lpGNhBmnNwbDGab2dlfWZL1JqD+Q6CnQi1mbr85/byEC+kPWhJuyMfjSip3W+Xu/v1PlN3mF0+nbISf",
-	"/wWAp+0K7P8aEllXlTNLvxJ42VR4FKVJgOtr5K7SVcm0EiZjRoPHJ5DC+RQskKkzcEQKZRsu40fM9zfC",
-	"qwUQhR5fqA0qYURWcHM1xNbIyRTCM+BRCjRaWIybCrXPFxawo06MBmIbd/NkweuS1YvKB5MQkVZMhbvY",
-	"vV2XfNVnP/FiimXqvzNsrqWyUF1zIpWJK4QTiQnLu+JixyNdro77/T444i5U94U+lfz4Hf0V3XvOOLsS",
-	"K0SgWfHWspEwssS58M5BSGbg1r0jmlI8SY4xhyOnsFsKDOtX4WenO95TQlL7glj7qnwvrnWihCUX+V8w",
-	"hLi+nv8Kf31b4a+fOZLSiWXDUBREQKA7h1AzicWOw2rP82CB7N3vthcF+RWu+tQFFPAtaZqVesUqp01F",
-	"FnL/y6bI+7R4SEeg7AZoovla0+OpdV1211rl7ke+tF8oTQChH8q/g3WTDJY+82PwyRYLvWH7QvlmaCg5",
-	"YkxwcjoKhd1UibrO6jJrc98KAyqmR3+IArYetZJwVOcsV4uqytmoBhw+oOZxPOh0WibLzeALaHmNpUKs",
-	"Dp8B4YSvxXqhqIhjqFmzVnYGHpUxXjmtcKQhDR9lhEf6Vxri/0OfyQ/kHFpVKw/5r4RxK/2Xp0Q/iOlG",
-	"Xv5yi6a9VOxkwEx3VZtoyd+8LoIP/zJ1bfbaaVmoHsSUXv7pC93suVG7hDAWZ7oJqvjX+KQbY4lP5PhS",
-	"JSnvZal11elkqZEXZm/9+l+J1QJmahuJvS+1+01HMZwYbRZMYnPwwinXN1ju8oNY5Z9rONnceVCEQuhN",
-	"GaKpnEC9H10Rqw6SHeulChzGdDnS4HrdHJC4wMM746VgErh9hIrJ34L3uuJWBMZhSkGFfDck0GYv6Flw",
-	"9tKpTMWadQ1fLpWowX2LBZsv9bWo88wTH/AKoTVdhfpd8z9VnX737C9Upr959Vaqe1oSAbuEgvbPT3Ov",
-	"mh2a2pTbD6y9iOyVeGsDEXOTwEl0SZocetpAQiWvKi8ucI94+m1p2S1KZiTsmDZEfsVyt+ku3WVEDRue",
-	"rdVtv7cvlNvctSd433NzAyE8RIxCRXS8cw+YF97Q7Ks/J1X+jgX0iU3cQyjvozV77CTkkZOPn9zlnWrh",
-	"NvaEdNn7J7WeOUXaF7WL+NWVpm3iSdP9ocPozIlOkfNgsed0+lxym7fsLxikC+VLQsAzsNguBUZpO6ZW",
-	"vBvVF9ei7ljzN6w7bdWbPGlPcx4rjVX7+n/S2s3PhG3k2sJC/ZDUcjhEzK87Atdh9fg2b1mPvMuZN5z+",
-	"EBLwEW349rylwPhLlA4cUZ57dMOJ5B2OfwoY0z5+zSbZiCrGf2MF72O/KDl2tjpGb8qjRct5OdV8Jjv9",
-	"2PTzpwzZ4Bu6ipTxqiJxdDPjrKOjYSQqDd43ndzv7nZRLIArGcpuCl67w/C3392iJ78X/LKoq96wdwyb",
-	"gZ6zSYqtiQnDdQjdg2XTlpbl149KEGBr0rUPQJbwGqptSKMrGP7oZr9UNu9+JdARE5GzmqlTMnm7VFL0",
-	"MHLIbz4rVbo3A4nqsyCgXEv0qAbHmSiRII3V9QpGpxROQNer1q0+ULN5K/GOAxPpwk6dQlF4T2T0iLg4",
-	"UcdDYsIjsjWJoGahTL9dwaRrcqQyllc4JzQ6ONPR/V7Cu+34fwMAAP//",
+	"7L15dxu3si/6VbD4zlseTouiZNmOqbXXvYoTn+27HTvPdrbfW1GOGuwGSURNgLsBiub28Xd/C1UFNJrs",
+	"JpuSPGX4IxbJHjAWavjVrz70Mj2bayWUNb3hh95U8FyU8OePb/nE/ZsLk5VybqVWvWHvJZ8Jw+xUGmYs",
+	"t4LpMbNTwUph9KLMxClT4kqU8J3hM8H4hEvF+NiKknGWTbmaiH4v6Yn3fDYvRG/YO+89Pjjix6MH2Ul+",
+	"3uslPZNNxYy7d9vV3F1hbCnVpPfx48ekN+clnwlLjTwzr8avxZU00Lr1xp4ZJi1bcsO4xTaXdG3CdMnS",
+	"glthbNpnrxR0JPU/p4yrnKXcpq6p0j3rXwtRrnpJT/GZa5K/stbc/yjFuDfs/V+H1aAe4q/m0Lfy5WI2",
+	"EmXPdcU1/q10j9vdcCtnoq0t3NZaMdbljNvesJdzKw7cjb1kYyST3vc6l8L87IZzswHpmBdGpKwQ/EoY",
+	"phe2NsvmDhvB7QlbTmU2ZbwUbKaNdaO4nHLLOCuksWwp5GRq2hqOz6g1Phdjvihsb2jLhQjNHmldCK6g",
+	"3U9LkQtlJS+e5y2tfzsVTObMTjk2G5pipnpp6itvcPTkwaPxQ3HwXXY0OnicH/ODJ+PB4OCEPxw9yh7n",
+	"34knY9/0ObfTquUy7yW9UvxrIUuR+8ZWvZjx9y+Emthpb3j88FHSm0nlPx81zUXVpzduU7V065UqVji6",
+	"0jCpol3YNsDwY+clutYKbNmiNLrcMs6pEu/tRQaXpV4azPlEsJEY67K1aXhHr2XUTgZPHjUN1LNCCLul",
+	"NWP3+x3D3Evqcy3yiWieS7jnVqfzeS5mc22Fylb/EKvmlma8KER5xzC9VNBcNtalF1L/WghjE3Yp5ha+",
+	"Pj5hU70o15bvyegoG/CH4iAX80KvDo6+Ozr2XURBXnUyatKBa1Nr9x6ud2/OrRWle+Z//3p+/v746OD8",
+	"/P1j8dt//kejWHk+/onbbLrZ6XeldMeFW8OyfmYwWMayKHBxwxi40weGxZyy9H4a7pOw+O1UlMLJRl4U",
+	"Ow6T5tEYH2ArW4bh6Pi75r691Eq09O+VYpyVgucJdA46ECQQzjabcuMOG8bZEkYjvZ8mMMHRsJQwHkor",
+	"Olu5bVjN97f0zLVxR/cGxydN/XvBR6LYJnyC/GdLaac4U4W7KWHppVj97YoXC5H22X/JK6GYcZoAL+Ds",
+	"cieFu4UXBQmJWa1Hv/as4LO/mame935rlhjwolqXpBUzs9a3h0fHOzZo4i5/jrceVVKGlyVf4TDImWwT",
+	"Mn/XSzbjasXg3cxqxpVZOt3GwgHYJu4K98zmk+5oMIAmydli1hs+hE9S4aeq9VJZMSHF4SdhDJ+0HRPv",
+	"pquEhIlgU2msLlenvn3MzT0braxYEyYzfSVQa5vqueuX+1uJJRvx7FKovKVfM2zKvivNqZFbxLhfZyTJ",
+	"E+ZGPJvykmdO80uY2x1zUWZC2QOhMp2LnBkxmQll691aa31d8sM/HQX/7nXluqXzbd1SOnddkvkeHSj1",
+	"wory4KilBzq/3R64bf6SN+mkawIANrGsTtqmxUHje7PWvIVvO7bGPaKtNfD47uo6Phre7prycynG8v1O",
+	"zWzqdHY8z+9yZorFxC1ep43qsftB5+IeCvWRmEgVCdK2Zs/hxVuHcXPgvLWxdY/hJW6PgU1St4lqixC/",
+	"bF6CkSXUvgz3tIzeSJXt1oKdfZS7jRQbSa4Trrllq07snn0dg+mtUFxtUz4tXHDHwLTXB5BnsxbtE2+6",
+	"VfXTrdluwrW2XdbahbvlulO6tnt+UVYW3ScUTYfdlu/CPfY6c/lPXsrtk3mFV9AJdMoKMbZgB/uTlc5v",
+	"f2FbE+nnvTTNj27czVwrI0C9+Z7nr9EmcJ8yraxQ8CefzwuZcdfsw3mpR4WY/efvBl0hYfG5O3JUIa54",
+	"IfMLsi96SS8XlsvCzTasC/ia5Vo4/dPJMlIJ3KB6XVYapueihHcyyy/BfhdlqUvTG/4a3mW1vih4CZpB",
+	"eAvKGTZbGCf+gkrycDDoRY6doC19/A3XnzD2Qubd7XVn9S6MMyIHSc9KCzvwe56z16HjXucb6YUdjgqu",
+	"Lp1e2G1x/4wDjfPUtL1wGDOu3CCOBBgFjJu1weu7Nz7ValzIbJ95vXEjn8cmVOEatwLRz5V2X4YOGMtV",
+	"Do4GaQ1b8hW0+JkuRzLPhfqcTQbpqi+FO6xKXYhqjfKi0Esc2bvp2LctvQc9chdYTbaW0bPgraR2s7vp",
+	"ZMHLXOTpvSHjDD6wclEIND1BKp2rmVvljLN5qd+vWLlQzC3yhFm9yKYwODOeTaWCs8cuSuVe6l430vmK",
+	"icKIPns1ZuFdCUtxw6SgLjiBJ5QtV04hZPOCZ+IUnurewqQ5V3jnBXolYasuilg3zuFyI1ynMsEMXxny",
+	"y7nBcs1b0SBI22fvyIPkDAORV0tgodA7mydww0jAE88VenBHK+bMuRWOPwgDeKTpnytaFxNt7V7rYlNE",
+	"jcNTIrHhNQz22DU7XDKEodBFLrzf0fU4nt6MK9eNKc/djUfgHbmRQDmKBMp/aSU+tSShfjuxUeTgVecq",
+	"NuvcL5dibk/pRHIDRks3GhuYrGosYBu/1PaZXqj8RrOltL0Yw1PWjhJwqcHiVpplxcI4q42de2sMHDMz",
+	"aYw77tz8orZw09kZnFSz81Jb9oya9ommCOUoyBgnSyuJE3n3YKx/LkWmVS7dfc+4LET+uWWnH2FoY5ig",
+	"xLd/6d1U86iluI5AcnGa0FSJpTMOmBVF4USMk63aCnJKw3hwm6CpE7x7acGNvUDZkrrjxEu/c+WeQELH",
+	"3e4udOIkaYpDNXWfLjuEaz6imYYD8RkH+EytGJ6c0C+Y8rdavwDt5zNPNJw4bhZG+kqwE/aT/B7a84vi",
+	"V1wWfFR89ibl3PIRN6KuEGVTkTOll+xuuqja5o5hp4VINQHRpvRSVRFGEA13DBPjscjsKSvFXMC667NX",
+	"ZXwNs1pfskKriSjPFQhNcqfCOSn/LdwJB5thyaUVubsBrg/avQ8k0Mdg2sFEO13DmRZ6YV2LpWW5zH3D",
+	"8UBOUR6mcBi7hc5BFcn1xvp+LWy5Ojgbg+a7bom8gf0IfkbX0n5TdLTyDKKlNS91JozZc663mQtBPAch",
+	"f8TGUhS5FyA8y8TcwhubjAH/JHAPx4+BL4I9MCmFM9zxlBs4u2KuXeecRXDoVvZhppUSmb2gwb+5hXB8",
+	"XB0ZtZFjPyor7erTHvCwW53Ri2EDt24iuQmK9+YI0342i/lcl1bkP4lccu8k+xKyBqS9GyXYUFIxrhi4",
+	"NGEzNJmNQXt39mMfDHJ6J8T0M3fRU1g6m77tmt/HzQkM2XhheBEZ6UuwblIOj0qplU4lR9mCOnnqVKcU",
+	"1Uh39LCJ1jm7EiUoXcH86bO0FDN9JXK6VqFejm9bSjt1b5Q2cTaetAiAOFc4Y07BViv/0D5Lx6X+t1Dx",
+	"k6D1wjCjMbKw5tUUMLY4jtKySyHmTrvTxmnzoM+xF64hvIAhcd1eKJCc9BLfIR+MOlfwWqed0eKCq09Z",
+	"WmjjxwMiBL4Bm4PjXjPRSpyyFMbpQqoL7Efe9FZj3c1S0WKH65zM7bOXlbQnV965SpW+MAszF5lrjdLV",
+	"lsj0oshBjXXCh3wkclRAOxZzURqRQwu8LetbgQHzsXYPGa3cwXPqRHQhbGhwHI2cgBMKrkN5LdRi1hv+",
+	"2qta1kt6bvmAzgqLo5f0cG57SY8moJf03JCiwKkNkvsqtBckIjSl91tDtOpMrf4JgnMTJqJW7P+8efWS",
+	"gRx1h8P7g4k+oCe4zd5/zZcULYJHzefF6rmaL1BC5Kjp8eLn0m1OK4XpDQH5sb7ff9DZYuaEQ2VPO2lV",
+	"LVV3tkEfYBe44fPWC4SeCuGWUIhpCmaXGmAZ4PaeR6//QGNRi+918TVC1OLjejgv6Yn3brqEO8facEI1",
+	"YyvEbFHnrZxVIN6c5CCxfHJ07BofPI5S2UcnvSh4N9gM3iUhYHajsN2uCFvSmxe8paPgR0Gh7S7q9rgw",
+	"0XtPC662hnlxny8WZdGA80p6tG8vpBrrBo8xmCTS+yG4Yj+qK72CYxQcBE7PE8U4YYW8FBTJfA/r79RN",
+	"3kxwZYKi6Y6KfqOXmL7Ro9/dhkfMVAOcA15OSA6aXrcJ5qW2+gFs0MSHeQTpTWije7SMuxD6Y/os/bUU",
+	"OXcL9rc0csHBdQXPBM7cpVglbgK5MUtd5uC+w5kNiKxzFSTajK/YVBeEiHIy2G1hK1TlaBcrtnRHJskn",
+	"VEY8mAsWPQ7xjJeXxvXOCGWklVcCBeQOwfNUz+a8lKR+1Pf7uNSzLnsyxcbSad649Ta3W1irnRbtD3I8",
+	"FqVQWaMkiZBOux70Ury3CJ2CB+lO/QOQ5D7d+xjHZ37FgYS3+X7/1rCGK5TX5lRkoIHnF9x2jaWsHRQN",
+	"W1m8n8tSmL2eKfPGRzm9xbSH1pl0lpIbSrfgFyCoh3DoyBx2C0RScSsC8kaX7t9+r1HgXenLvUZibTIA",
+	"IYgNro9REo/y9gl6ChfuPKoj060+MKDWAH7AhMYERMF9OCbWTt7aVNYf9kyXbC70vHBHPJ1KJ4MnjxpP",
+	"pUb83vpaWFNm6JkPHj1iOV8Z5pYzampPBvgNavV4+npVv7ZRti6qT7N64LipUE2oNayNRkuQPl4u2Lgu",
+	"yyFv3LbRlu4G8US5dClUi5FFB9P7lZP0uekzdHeaqTvl0J5TWcu5GXcsapt/4fZevpAY5qx3cT85vtbN",
+	"25Hj6xu8g4RFHO0mutrZpVciHXo4I78UzjbE7ZHD94RmcON8JUqwQUEipcMqtORMOKFycJ6iN4uMRDdj",
+	"sFL7ke2CL+35XYgIZnhmo9kRnYUbs4F29U7/QcEVGvPuedx7uLbd8kbmcPTiUd/1anQht+ztPPQDTBOn",
+	"NFmnH0FGwutnT9mjJ4Njv3tzsnPclelEWIzQudH1dj5ppkl1eENQTs5QBnZanm5glMifQrObVqhr867e",
+	"YGcWSo6lyOF714n/7+ynF40H2jQEbdc8jBQWhaWDTw9+AdjsQ9Q4jchK8IiSi4nWG7hZNlXWqAkBu+8h",
+	"EQ0Hu545dTRv7jKAyd0u0ZoBpGDo5Y+4Y+IBWTsVNt9vyUvWHbqSBPxGQzZKXR4QYIYwb7RDmsTDj1fk",
+	"oWvbU7tdXm5BjsN5XIcaAWi80WvTtCzwrRcZedu2jUzkl3M32ha7bFLqxdxZIUJVzXBNn/L5XCiRdz+x",
+	"vZ+4ET9fSIEe+aVizgYyjct+LEtjLzo3Fi6/Zmtlw/p9bg2ZbXym1aQWWhBuHRicSK/7Q+jgBTf2AFbJ",
+	"wfMfUvCR4R6E1tZn+7ujxw9ODo4eP3786MGj7wb038HD8SB7xI/E8ehBfpI9HH/Hn4wG2VF+LB6MT/jD",
+	"UVP7L6Vq6EFad+tFHsu85jYjd+rFiGeXdEaheV3ZsOPohAp2JhjrsL5jdyqcd5k7+SL/HDh5z1U49ba6",
+	"+fyTwZpyEiLHVLQ+S/MFesaFcQ0lkDquJ+NBTyABQSl0N5R6Pg8NQb8QhDqdlQ1YJbKXIUiP8+peT002",
+	"aFrTU0IMNgTG/HByVupllEEFDTBc5qfMOutdg9RXkAoS8OY192TlXQxzAac8jaSzRELf3QdsUePxrxr9",
+	"7zUU8ykTs7ld1dRylE9KK9Fv08EvZG62b0crfNRvVsPV+7N147EbGl6zqh+/Y+qB/HAtM3zFpD1lqfuY",
+	"EkCqkl1RysKmjyEEyDoeLa/FmEzMzv7IUakXk6mtNoIIUv2UMhf9bkHkhyLfmFcPO7pL/EnR0qTai3fr",
+	"/pCYCGKF1lPrcXgbSj+eq7fpt5lrI9sOZbfkrWYTzZwy6NRFFOGkLmH2oz+6A0iErYRN0J8GP2Z6Jgzp",
+	"ok7nh47uHlgcj6iBTQP7TIoi/7EsddmEuRUM4auk+Eo1R61pzbJslAJnTqiPCgHnLioipZ6UfLaWU0Jh",
+	"kAvweW4/4Dd+ikAjuybNnZeVLh3hSJu1STtNGIB0nSDGQDwLNzl5AwOzBoCn9J1NP7uPUK+/C+IyP+Ov",
+	"7C7ZGUf3mFSUWwMWXHDIGlCpnfYe4KLuCafsvHfeA8GKLga51rDmuPhOoxzTRmj4mxePygGd9aFlRWyb",
+	"ELrZq4ptatxZBVkcR84l9F8TiDHAJhpPkzZ7okX+/70u86MTK2k4xBAwqopVs9S//swHvzz3bXBT3nGq",
+	"r2RpF7y4mGpjzeHgELx54Y9DAts1jRZoOtKuOs7eG395cGDvcbZZfREZThunMBxRBDamsbARhAxnJLW6",
+	"2Td7QzOusTURf0GQ1etI/2alpnlrhcFO1gxDv2y67L4tGAh3qrpFMsYrceROWa4zc0jfmf4sZ3jrSBgm",
+	"eFZzBxH+8qIU3s0TMJkXY11eeN915vb+GHTGi8pztPmtAa1zdTGTZkbJp0HZvMj1jEtFyBuZXVTLlCbm",
+	"wkoRfVooeAa8yn9npjzXS/hqoQBCBoCjJuWVxq9Zq/D4pFbp4MfPY+RL0P/8jBJ8MU2YVrBV53wiTLOM",
+	"kGqsW9xSQI7hNDd3Tdq/heCVF9m3qQG166iv6kj6cJAVWl86W6arxrnkpXKDvWOU6LLGgVrbgVFCGk11",
+	"9BY/J9siZOsCcNMmxhUwZLbk47HM2JjLwhAA2J0suQYxMhGRDkgh137VF3D/Gq0VW8qiAJCBQgwpGq/O",
+	"GC3zYgXxamcSw1KpISSnvJyhj8Jva7i/6jF1uHmXAPHB5gmPgNxGp8k7dJRQl2Y8F6dRDJncJ/iAyKkC",
+	"BvOSm+6+lEwviJFm64p3D36Kl35MPkn0cqzLibAoDC86ubCfwR0v3Q0I6twSz9ymv3gzeetm1bl4nhvc",
+	"qZmQc3uxlCrXy93HI1z9Di+G2+kU6ADsCFeuA0Na5GmFEgLAmjn1OXOGwTx3lBTb7WWEpkeoo0Hbwuz4",
+	"uvpJtXNY3sDlT/3VzeFgVAHq0eBo5KOJ35jQxqW42cokFn/RTo5namcEOt5X7dFB3NaZVkYaizBQy+al",
+	"cEp9n0FWJwFXiCLByfGJsPB0Jzw1Tj/LnCpbJSGE5BGPiEVbGqB/c042k9PNnArgQd1wk0FvWF2cBVtg",
+	"10aqBImeC0Lq8WL7wib/Hvg4Me+hKPAM6LyoYZY77lfi5em27WraC4xVBSStjXPnuJVTpmGUNnWMxnB2",
+	"fdHVR7V93d0C6GFe6vdSEHuWYMT9Qxm58GkX9mHnsfNDdP2tnRP+QNgqaIrFN3ZG3K4khTFqXT0/fGoI",
+	"C7zlNtyVqH19AXgCvBjJFsw2LImpaVHtImzs1cjddFyb6pW74AKGv+PbCBm71z01abk3qi7Qg1WiLG72",
+	"epOS2hC2TsAv83xPMRdvPxhCfNpMqvi+o69TsP2JhFXLfHvU9xr49QabZz958wI5FXYc3H61bxEf69O7",
+	"6deFcMZULzGlziNnOCM3NYBmQhZNyOcmkPRahLjPfhCFcPcY0GUA3gB+BsrW8yg9W8VTRjy7RBIYgKxB",
+	"Fjskr4Pd3GfPSj1j6dE0dTpo+mQAKfmP85SNVt7Zd8o4W051IYgcB5RX466buf9NU4D/5SnFX4OT9ugk",
+	"rx8j3zVMXBSw2FSv3RicHB0nLE6OrbmNC24QfkNZI+Qp3oCT6JYQiOIVEwJmA1A6v0aGgEacyB42dWyo",
+	"7SttI+sFewCvblqHuJ43NlSgVWu0W9DBjL5+cEJDTpoumRG2ygiA9LBu+nvhW9HhWj3utEffZBp91vpK",
+	"lGULbOtt3PgpBJBsfe4i3BNgApqj4dB+SuFzS2FYT19nr8ZsrovCYLoPt8IMvVV39vNzZkSJbL+QhuGs",
+	"PJ8xHj2YABNu04c82oUTh8MaaBYydS2DXDj3peeTlSE6Y4m5AsxGkePe6+JjnHLbaegxh2htScLdMHtJ",
+	"iAP6VVabpNZV2kKoNo5Si4csRRPWSRfa1xf0Dbu7hHS/nFtecWU6QXgPoiSXQrmLlJAUUgFQJ1POREaH",
+	"/b3+uXpFRiA8dMjSSEvZcXPC0qD8pOxu3Xnjfo3UoZTd9czAkOOSBF9PwowohNvTJjlXQOaIqyoaFePE",
+	"bhUYtUsdOY/M1Ml/9Awyu5SZcO+uKV8pu2sjrzGnYQpeIXIpHD98VDkQahGoc8Ur5AUJ39OYS4PHQB5w",
+	"T1hsCxENu0WPvChwqYdMAFGVu0S5NgNCyLcYIF9kFtd60fRGjI1KA55i9xSa2WohhcwdtPgxJUhiAny1",
+	"Y4csXXJppZpcwPZ2qw6bfTEX5cVMqoUVoW08r33tF91Fv99P6wAkXLFVQuNF+AKX6Zp2vI9WHQ0aes2q",
+	"AQN3d9Qb/7qL9W83ulhd2fDLesfDxRs/NHnXI1necBZpn0YY++4DF5zXwtbx8mtPNze1QbvphO26ILZi",
+	"lynTcDgGutMng8HjoydPjh+ePD4ZPHlyVE+fVIuCOCtqdOCRaK+P6/crBCn67Lo0iN86oeGHuuHpXpP4",
+	"tTt8OBg0mlUbvf+JXzapv++mGvggmrQymW9JyiRQ3VoSOzABL7k7MjHS0xW4Cc9Mh7Ws20BjsVR9lnoF",
+	"AhKmK3UiQIKM5UWBZGUsRcGRDhkdFbWFC+sUXHzwCAiAu8uboYWNx2E8DJuExzznO0PvHmnW5iD6yTMO",
+	"Nevcg5MksKtvZ/U5reg9cKlJ22fpnNspQUSdoCX2I7PIpgA6qgtKIlvc2PE1LqSgChPNqx/mKKemaXwj",
+	"r9BGV1/4xaUjdPacT5otzJcEQFhzEVHwvj00gGBaxPCgg74hG9cum1E9lZW4zbuN68sDaOgeYBU4ZTMM",
+	"+xDtizTB2syDCon4ZXdwN4fe6ylVjeUFaJvAk6vLA5Alc0qIz8HZjDtWONz2Pm5ikmXu9nMALdMgwCLV",
+	"2Nsx2AOF07vxcCJ6CE9dqZXos7MatxjPnMYH4dqInhvfikIsyOTjRgcgYOyNEKq7jUhUCZtju5qj6CZN",
+	"xwZ6jGpSOZsuVF6KiH9gWFFjeP/BlPspmuG+DnVJKHCFSUMJ6Wau57bmekANboYIWkiwLoUtV52jJesQ",
+	"pHU/b0tQGICP+w0mJJBnuqjx+DgVzHJ29sObZhu9Lbr1rj4Ip5T+I9Wk8ImS1qDcqKYBH5YQL4lFJuQr",
+	"QfBjq/UeowbPahqwUsy0FRc8z8vGkaMjp3G/vv/hTc1YpcyAEjErrjOxCOk34+esLdqSlNbCz9VSWiiD",
+	"jqRTNoANCOf5SnSNeiNd8WbaluWlrQgEIOga+dco+wESJbqjLoxPV9zlog1xSGNLwWug/KjpCyPKCz4R",
+	"jdlTNaz5xm9Ocd+5VN7BRY2R9lD4hOasJqTiPRbthCaVAePCaiwnjbwFf3oRtpe14QbTP7HpaegTuPDk",
+	"OY3JVN5vAIoxMRfR8VesIjImw2bC8pxb7o1m4CqOpuDoEfuH/H5IWnZwanDA9Rc543O3w0Yr8D+Fgz5Q",
+	"afjUozooNE52vC7mrkPmTf/WToFtkBofgFinxpEm5GR25uH4QsJzb4FWl1nXVG/bE2S2Sb0GCEWjJIvs",
+	"gnbLPAK07ILBuxUvFfqLQjWpuqgr5JXo7OQeF1KJzpHZ8cLbZPuGCgrMZg+PqN7dNiDP80Z9R8BGXk8E",
+	"hJ3udBi35Lz5QAsAHIxATM9ScEvmaRJDxYfIqDPjq1MU5lEOWRDN5MlElDldAyRuied5Xp2rShwZVtkM",
+	"wBXgzDBkEeB+RcqKXW05lYWIpRRG1yDJKKcyFXh6ey0COuV0JAnZk6r+pXtICYlOY14ybs5VLYfRCWKD",
+	"kOhIMLIz3zL0YOulioOAo1JfUto2xgeAaRrSHK0vpjESQjlRL7PK/4mi/GTATHMaJE4J+A9okJrtZJ2L",
+	"20ByvKQ8l33PM3A78OAWH67nJELW6JwbN50aJkBF0nckMr4AZVvIsvFcXLP81pIyo134qREntYO/MRct",
+	"OOHjgFCVH0OGK4xLY6jzW8qc3y+rndptO+VfJj1QIHeCNt3G8sFjlDU+3xkVUNQkcfcn8UqrMq09m2Jw",
+	"gO2rU/pMoXX0Uxsmmnp/cUtps53xmfjWrYmxXlEK3CAVFX2cL9/fXwVr7876RGz4jW3kykTQhFqB+nsz",
+	"wxMyAChjP+rXLRuYfpEEvczaojWCuj4U9V39AJiEN5PIbHHRthPfTVckeMCsRg9wjWAnF3Pg2NHqdE2c",
+	"NL7ItOiTqHlEbAP0Rtert29fRAI8mtPq3RVmmk7ZXGQFL6uyrNH0fxJGlNayORXKmGwWOp+yqdamYzWd",
+	"bapzw4vXBVMop+laMKwxb9wl0Di97F6gZAg4ojpphbQbM+EzFTFv18lQ/J6HhkQb5Fy5Czy6xKf7+soq",
+	"wA8yrOYSRYYzfZCFQEUn+rnaGQWppxvijtt1KLfxVJmVyurUH+7kyLQay3IWYElNIorokFFXdKPFzaUJ",
+	"g5m6FRxSoKaUIQ+58brcYON1iisQ/gIjnLTsLgSvTRq74O/1WURVUuHHkPF4Q0JD6D5SjqsJD+AgLMQJ",
+	"amyKE11/MJZDqfEck1wEN021Mqa6yLGi55qaCqPr1BkcjV4SEXjgG1v11rYZ89ZQOmTOPgoYhYqAN4ws",
+	"dTkS4r5hZFl5cyqysZqa84qCfm89m9zNOSVvkTNyxnNxMVrtRsKF8GcEiXM3Ay3IxtkqWKZnMze4bohY",
+	"3uKT2aLN7MsvWd1z3d54bE8jxG9LvlI0g7WpaZIqtcWwfyqHr2ie880MjS9LHtkYs25KKDh+6PMJGFYM",
+	"dNIeXjwSRuaiEvQ4NUCGj8wAs7UUhE7V/jrlRjRMSwOPpF80F4EYcpteUN/37XSSFek0OsquTSW51rxt",
+	"dJK1tt2Gjb/Z2c+ctfFzI6H3O+K/5vN5saIcOSTLWGft6JJP695RZcFtyTF7V6ctIUVGl7kokwixRwmY",
+	"uQdw70uQuC1YcB3XNR3Pc3w6a84S7WgetSz2Z6S/wITcMSx1L1urpuq+Ojj7f878fz8t//7duEnobMuN",
+	"B3fauHpX57GNaIF2Ab/iVFJcFnXAXvv+i6g/WxYPVXLIiH6yqnsSKyJ48vSS3gIhZh5XCBQQBM9s1Emi",
+	"ldyikDSHLKvaAw3hzPDGdqqChrJ6wWoEKT8SFWo/ghk1++UWAVi3wxW+5zjV56liIt3kpOyS7xPqU3Tm",
+	"bY3v0HM42z1HbZ6HihrwBxhHjVN8ff4dT/LaxLgD4HXFRCGABjZweSWVqUZ0XaADYgC2Vq+WvKw3pWiq",
+	"eGKwIn7b1MV+1ZuT9P7FpHtLTLoo34gJ4+ui0y24uh063X1clwixoWymIA8J4LpsMrBKP26Qs9XxUP4q",
+	"CH6jGoTr9Xo8vUu1Z56cPHx827x7cV3OzqS6r5So87FxNhel0Qr09Yz7fIhTlmbAkemreDVukopk6cZK",
+	"SdIDJHKjN9oz+q0VCWxsUkjVaojCpW5J+lJg7rqOC25WQYq3dc8jj8FOWFId7y418Xsf6wXu1hv/kmq9",
+	"QuAXLksYL4z2OVoYub1jWKEn/TaP/GIDo//guHl7YaW8Ru0HngP+s1YuZr871xZ1sXTmeRoV2EuHfo1h",
+	"oVHXk0uJSLYIEh5V5Gt4W3PSW222Id668CQiARas9LI6peKx7X+OdDMSMzjWYYISTywXrYYm2fO64hNZ",
+	"lygzPBX2cjl1sxvppZXpSKzb2eXFrEGXgPRb70KTlpwfxNHDs0ull4XIJ6CB1T00eoElJqmdmJobQLN7",
+	"vg+OpLXXMaPZmJcd33ojiFdDQ3+Zu7YdDQYEAKhwtFgCMjQ1FHwgv954YUREuR3x8HSPysIUtkEZ9krp",
+	"7Rjnq3PatJueHgEVTNDATBgv6S2boc0QBNx7s61XNHrXX1azAuj+yhCoqbAEnA+FBt3kScVSeF/aZ28r",
+	"kDQ8BjPVsZ7e2kyiYIKijopub0ZwbOlLhMhqYDEVgee1yeLlUGq3SZDiWCClO8FcvTVEOtupz9ONOu9U",
+	"7aUoiuZe+EDP1pGH0XUG22hhgyZZDxHZqZjV3+7jTeH97B2mBla1SKeimLeSfK8TW8Noh2GPIzhV0CT0",
+	"pjaQtLa2LNfmpJtvsjzEZyvz0Bb80aW4CFjyFhSk213B/CCuyRkuFpWz1E9j6oPqEGaxS6HsCkCTBD+u",
+	"aLaCMAi2jEEeLo++aGaoKa62xHbq1hSlVVRVETqjWa7FVB/EeVVKqMP6X1vnsc4pi+Iihn62gJVq5XGr",
+	"Qw2J1oB/DQfltrBHNPEtVAnUR8ITLCOHMkTzUfJTtWagQhB5hZ2qRLr3RCshclOl8+u5uL1+tMrRto4E",
+	"86nKCgNB4SPu3FZZP7HMgLXPl3zlMRBucbo9AJvOCaHOfXrnG72lQ43bA5ZLtU2rVyfEEEjBpZuPbHum",
+	"yRZx3h6p/x1OhJRJXM210io1FSCeGqoeUJ1o8d2b6w8vzkUhqTrE+uUAx0CfNRZbdr9gkRWJi1pREmWU",
+	"IIVUO1SLmUroj3V56hMtIy4eVG5mgNiVNm7KWkJskCDhCrB2fvfHJraxUaDUyZ8aYzKBjYhctRHNA7UZ",
+	"Cv2CcgGQY+P+FygqKcJFnFSnFVCoNi4cTVlUVAPN0Axphh4gzdAR0Aydq5vyDB1Pd/MMva5xYDXsGoy/",
+	"UAl3LOuM3jrBr5zIBde3UKKMSJyAZz4BJ/l7KxQMIXiL0KVZyTek/4CfKGM4egpeTGTICJ4PY+LL4uGM",
+	"Ey0UZxQNS2hROoXwUoh5iKd7uH6d0J1yo5Zxq4LvEZZ+KTMbSvF5NExtbbo3wwoEzrXmFYhZi7estn3a",
+	"cl1vpMqQpvmzluQq5NiKLaIcXedC5WsDsuEkJugYKENrrqG1ulDEIgQlmWy52hOpQ6pZKx+2JIWs1kBZ",
+	"QAMr/31XjM81FEF5OxTKbUi+7slWKjcXcgdAs4YMxSNIGQsFMJrnV0FKTAS+hXtMhIq8tSIRt1r9qB4v",
+	"qIysyLVBu6mV46w9uDeiSuTbugfVyj8RL7qwfLLVHQ16kd94HH24VGyHwv08B+O7vnPPe48Pjvjx6EF2",
+	"kp/3GsUHIIm3sc20lQerxrV1s89LqZs5/z3W3OeJEj7QEs5/KidTYSxbSiCZgmJ/4l8LTt5rM+NF4X73",
+	"+GjXglM2cOpYIxit3Ql/7ahb940MZ/NO5ku46s1iNuPlCm/DPKb23FUaNR5GQZKePlpFp7jhK58rZ0Rx",
+	"JcyQ0baaQWLe71oqkbt7AIJpEuRY4Yalhc54Ie2qX4qJ1OpvYpH4NOB+xhUvV06ReruJN48EDcJ6K2Qw",
+	"2mkAA35OCRVOe1lALZCRXqicl6thnIAVwd4h4a3gcrauv222tCV3oNlxAapsSPvDpB1pkcND6ZjtoBRK",
+	"LDHwHmDA6ZFJT/GXQPzhdm2Zk8PRjQYmnkGnJwRR/FFd6RWmomFa8fsf3oA6dq6cpkyJk5SkAJkI6NgX",
+	"3C5KwdL3uekDeHzSN4v5XJfWHHg97cDaIu2zMxW/BYTIgR4f2Kk4WOqyyKFrbhICxhq65s1saVlWcjMV",
+	"BrullThXgKWHkkJOc8TBilXEYVB+icIQNU53CemcLMV0kcLyC62KVdqnVsqJ0iVaNlqhamwSdyoDfAP5",
+	"7XA7mYRZfa6Cs9RjAsB1YBkvimHtjdLgS0llvhDgQNywA9qyW65x+iF2aL9jwt+D2spmxkZbqsiLHfkf",
+	"UQKLvyISIEpH+xMLBZn9M0am3IS4cUBhVPSBiiQB7SPA0YO/35lARTHi2eWt6ABwkq6BrKOp2KYWtMK2",
+	"rlOe24vuG1G/tiLkGoqB1BxOdGOzd9QrGx2Zz4Jtxc2ld0w0APgrZxfAkmtcxI2raSaMJ3G+Geft/gvz",
+	"tOah5gFSu3sF1gl16Y/ty+rvyLx4U8j02ir9Aphp34Lnar6w7RojcguuQ20CgC394B6MfKZJJaC8upMw",
+	"rzQmzNoiIU0giXlNEyA1/ZhSGjzU4QAvBkQRJ6UQ1ZEDcJawSlfnyhcXKfHMIa2CFiPel/5v90h3fFbN",
+	"nvEVy3hZIiVi6tdB6jOsUrer0howGitPor7OlS/bMkXtfeapUkD0IinZuWokqIbU0aTKLK6D4QBL6Xbb",
+	"ydFxn/2C2fEMaoTWSFMTD2KpoIQKonkol/0ASGVkDlQD81JeOaPjUqwSQCcaA0ApXTLuNBRIQVDg/tws",
+	"PqgqD5Y7eqUqpBIXl2KVDtl8gYRRTssJV4X5k5YmweTmAtWbtF9D8TUMKIyCcdOCF6XD4H9zRkaxED5b",
+	"4lw9VxXEH3FZBVcsdYrMkLnFm/qRQnwqiQ7g0aUkr/F6Wl1IrfdOtqpfI40B1hDv0r7hZqqXhjxl5woQ",
+	"Zizgi5MqxU9pVsrJlBQu102l7QU5mTcRfk61fhdlXVKejLTokx2JEOYlbPVd6DuMdSEzm95rqvvzv5vh",
+	"Rq/GTdtoiImWgAOGpREtR+CixsvurFmr7hX9idaTQvC5dMrt7FC4p3s1lxyf/asH/actlTmT3vuDiT6g",
+	"zKef8EVeJ9vHzL+eyf5CXoqlNCKpoKskCfY1zN2cNJA2tazM4db12Aw4vU3TP3KdPzw63pFmVXcM3LKR",
+	"Xhe+jTZ6zInbZK9XhnfUraPB8Um7TdnZhGgIIHqBjKD4NDYk0lPGg2gOFDoc9xPOv2zid40KmG2zIuLu",
+	"HX/XpPu0KgG3kQW2LSHpcykznkx+a0rlWgm06635WyUHeNEh43/37LbZVtsG7LUYb857qwdw/05fs1lv",
+	"G/fX20go3jEMNc9RRWvt690VEuGoVco2BuogRQvcEL2kZzI9F/lB+Ey1ow+gdrSzOatNF1wWPe//gyct",
+	"FORjwFalYB+szm4b13f1n23WTo36x1vXoAdtQuIpbSqatOhkaDnbNm2miHFx74Tt9kq4ARvhIfKDljwG",
+	"1BrBd7VeD/VzZTVsMT73Hq+t3o4wYs27wDZZmNflPtySq/o2QIs95Wag1HT7KjbFbgt/Uwpbyo5eEKzP",
+	"OBaQMzjhUp0Sia4eV/UlK5hlYINH7bsUZq6VkaNCBO4vXx3lVhgRt5MS+o7GE9A829Xm+aRlivbxPwXE",
+	"ao7VULgFGr+UnG8E/6NdkDKrJ8Lz3jfwhV8PXl9l4rflorb82Oz5OmN+pP8hVX4aSNIDHifAcUgx84jE",
+	"KHTuzMz9vV8h66A5NSScW3RlghMbcNBU5BXTPaBuUHy4xYigmCuFsEG/JTf2x9Gcd0i1jfxpVG+gNvXV",
+	"Eqxmt3p8Nanbdsk/Ono1hyydL2xtnQIlTszykrAUZhR+cBsgqV2KhWK1DrUmqgJY8C5fwNc9ImGpd3yn",
+	"8ezMFzZOOPYLyF+7OT3O4nU3H1zxEvA47imu0z/Dk9xfP/inuQ9n9ET39+vw1GjAbke1rzKuPr9qj+/G",
+	"opwt0jDAw3iEBdQlS92WNjatAiXIpruRh/w41jaiZTzn1orSvee/7+Kz/mfwP78eHTz57dfBwZPfPgyS",
+	"o8cf7/1Hm+Oi2i+PTqAzuhBtRBUkx534yXWfpZlMfbUkq7F8QSFETbG9kmIJXpNMum9zSUXh8pmEiiNL",
+	"1VJlxK+U15gwtQ8LTRB1PRpPjOyF8ODJ4CTWb4YPm7hqQDbtxVZY8TN6vxdH0BJsx8pnur+HIJLdG0x3",
+	"SVg4VHHpNFDZHA2OTxpr47a4FnYxhlgNoTOoz5isVd/SKmvihUNsJK4KFoDhYdxymWPyBqTcBFLL6FLq",
+	"FBLUBgGnx+fKjebxMUuJn/XCN4VirJ2kxj9RzSY9cMbfP8e7jgaDAUyK/7wvgUmUQ+AOSQoDwQgKcJFt",
+	"XwVH3QstNgmkOrajpUSEQWLiKJ0dPPbB0+eO+5HOV5um3FiqiSjnpWwxULxyEzlaC3ORuQeMgQC50XLT",
+	"tqpP25GOkqv6AdHmPgyTZhY4RjuTxaELjUMrmzO71zyhcNBXvNFQCI9q2DXh5JZ8jUykPuD7SKEpz6+J",
+	"G/oUAIKubOnReVZF2XeE0aGS+qYRrJeiPMi4EawQ7mQ0CcvlRBKaQyolSjZdzadCrUUDeAZ9jOTkowfr",
+	"TrbosP2VH/zbHbB36Y+D3+77r+79r/9oGqy1YsMbTfe/VMeJL4SP8lERWbReKjbS2hpb8vnQCRW0tRS5",
+	"KthYgpLdZ29jUsxC8BwO6mdclu5DwtIx/XnxPjcphLQwnOeR3iMh1eRcgXsq77Mz0vNJgEzklTPrIDlg",
+	"I0rgq5pUvIl+pH9F+BTx9P8Wyeo9PZw1gb2525G/7XYoDVsy1Fr9TYYWZweaPri0ia2vadFjn67NzHeW",
+	"zQR7qsu5LjmhCbCluPo/trme9+DNw3qb7qmtnH3rHHmto7cVwOiuWR9QuLF93H68Ek0LYp+FMNoZ0MO6",
+	"gjWwfXfgQlB83AkEoWYseaKZ4ash5T+AwwsMCpOQOzKkZPSapj0X80Kv2FzOhacE1ej+lY1Rth3AnBxi",
+	"vj+5hrkrsdhCpteDQmAt9AO51SbPTTiMm0tYhfwKrOi09mA2OHry4NH4oTj4LjsaHTzOj/nBk/FgcHDC",
+	"H44eZY/z78ST8U6fJ9j85Amg9sAc71hDt2GyxkvyC1it+Prb68gX6cMtctaq3ABac1fBwE1+2VD5nrCh",
+	"7lFNWh7hI6BISP+2eHOx8mRzgXFvkMc10wDy3FYjbTcJbyfBd7u0ueSQ2Or9cdd8DAWCfQSsLQvAPRK8",
+	"F4CJAsCIRMQVgnjo/iYUwxaeXWjoGhLUj1zr4t3/JKcJ74l8EqI1OyX8LVDxJuzJIGTn+QH02XzkmAYg",
+	"1sYmodxRty0StlCFMB4tkk65ykV+oa9EmTqrf1NfSDwD8LmqWoJka/gq9/wSHs7kOKimRmslSkSpePgT",
+	"0QirtcLz19le38OxF/U0cn+dQs4B+njro9XfZV5sktVV49OshoEDzQzXCYmdMSlUXsESgxXgpwMyA9yS",
+	"B+QUwTxwFtNqfaTbqev2oVPelxv5dnf+C+EMQBqi9VVc3/Zx/Q9Ek7mfpZrADcanCc/4qoOAiGXDDiHQ",
+	"wOjM57IbmfNnI3GuWrSNP/bWeJu/GF/z29UcC7A1UXHR158k9t8ck8d3NjX0F+8ZXvPRUTX0rgR+7nKM",
+	"X5ibV4psqUt/u7MWKr43jUrk2P0La7Ub1PSumWOHoj4VQ0LFDuE0STF1Nmrg62h2bNKPMRNofcRnxDjc",
+	"kd4HKR5NJaY/BZ9PK5PMu2+SNsY7/P/ihNnFCeMnvkb/FTe1cfdMNZ/JTRn8ac25SuPbZdWFeAzFZC3a",
+	"60moyNAYgG3W8YIicaeCAd9IcbPBSdvwIvjtjgFvYp+91AhtU6E8ym59hVw77ZIv2jRrKfqrPRdWKbhp",
+	"itGkxDKbxqxTXixW2vp7oCk3mpRRIPapKiJVRcY8oZZbBHD9DLk24qi757WtKhL9tiXeu3c/92ehWMYS",
+	"aMSzy1MQQQXVblqZwGq1tWBXjTNi34Kzobvg4Avz1bgq3BS8FmZRNOl/e4DU6NpTNmAzwVUV2vGwUoQn",
+	"RERot4VNqwXz95KTHu778dpB7yCfcCnPeI4MIAh6rGOVoszRLty8rSU1qpomVMBB5dXmynWturoRYmaY",
+	"1cONxPCkMWub3TVCwC/pvYSlC5VNBfJh3vWR/YgaCYbzXnKu/Ma/KD2RU8ruBhIj2BLr258Srup8mJg6",
+	"jURIXvlyI2uFcs2h4mbsbkj/qReqqAWX3Q2kRl5YKQh9hpbvBf2A/T1Xuc7MoWfM6M9y7Dul/kPQ9wKa",
+	"lrK7kJNl1sq/QtxCM13ktKsTKKUEj4U0qwNSOeDhe8A2rlkDpUL21SF/28CvyKcBbBFv3NvpbBC8bPLI",
+	"nCl29vNzPCATlo4LftHv91MEWeBpBl9n4eunz+ELXV1XP92gy+BgwFeGBk6tnfc+fgR69bFucMZQZJcI",
+	"E5DvANPaFhj7g2TKUAI6oXLSiN+8EiVQNViNkwlTS9FoygwFrKdHNfuSh24J9s/Vubp//x0wSN2/z87Y",
+	"fez6fSLuCrQbADMxuoDm9N2F8DK4jjMj4LiPiAOgMDQaJFU34D4/hfep5t+5cpsM6Sbi4sTcY5F+hCRU",
+	"3N/yypcCIe+YO5Xu+5Vz34Nh6E54G6Bg728MgnGj4I4vHIKzhZ0KZWWGDb1/n6XuK13Kf8M3Q/Y9zCo7",
+	"XwwGD7KwdOCjSAkGNRKFVhPY1Z4YC8cTholsDibe88wWK6xiv4yKxyKmBBsEewYmhfrvPoMjls+xOLnU",
+	"6nCOBRD+83ejVYolWJ6cPHx8zzO5URUD5HhPGHd6imc1p4xkILGvijICPVz6/x4QmO/geZ4SmxAuJice",
+	"RjxnUs0XiJoRyuL6SLEUQcrmomRgBieVVxPS0u4YSLqmLiKHESxt9+39+wjRV8I9IBPKHgjlGp4zIyYz",
+	"oeyQpfxwlEZClaX8/z5+NkrpieDNMPfvk5K9JCgkTgGcNhiR9fmzbto0zI31mAxAWo1WLD0ZPMECBRel",
+	"M2QAse767n46fpJSJjJkVxycja0ofb7tkviOp6KYGxyBc4VE+AlL4ZEky0FhPGXpf/34lvX7/cOF4ZNA",
+	"xU+VcoAn2ffOQOeApPoDiN+ERX6aj5CWjn/D5przfy0w5wKsRu+jiIAhxIvtzq5oroCWYywLK0oD7kdF",
+	"bFPEZexe7bfanE+cQNLnCnMGKj5KXSKdTSjZw51NLSkffC64dau+ZFOZw7Ss0OuAff37j2c/3L9f2zYw",
+	"uhhAdwMmzXqLqTIC2PmwYo2Xb+BxdiOH4YVw24YatOqmAbnHwqwdTgUv7PTfKbtLIKBMGAMFQY07g+Ea",
+	"KE/1b1QoMq4wV+AeLgG4QM+F4nPZX/FZAU+SJmR+3gM/hFM/MUYPR28hM6FMDS0yd2v04Lg/6CW9RVnQ",
+	"sWOGh4fL5bLP4ee+LieHdK85fPH86Y8v3/wI91QlJ8JpFOG7hr1B/wivoqb2hr0H/UH/AYKap3DSHl4d",
+	"Hfrz8BAaC19PmoxkiIfQtQbBT8S0rPUp4SSwqgZkys95CUYT3iK1ep73hpCJV6sWaKA5JZ8JRG392qyb",
+	"VJccPi1F7sQ+LyAL52f3S+9jsvO+n0sxlu87Xw5yqfPV6Euly38DpWeu3ZS5cTweDNCzDcosRh6q8+B3",
+	"MmtR/dqr1CLEAEBLaXEjgLABwDtV7/uY9E6wNU0vCa0+/J7nHhoOtzzYfcszXY6w+BO0Bw6T3Xf5ckCg",
+	"CnpIbe8Firv1Sq2QR8knJq53CbkOc226rdiYq6Hy8SRRjMbJTgh3gsTxZEqbKxkD0fXKl6EAyffETHD7",
+	"U04R7Y91TdyWC/FxY9Udfcom5G0Lz5ncNKowhBJqvCJ66htZftjD2FhgISq3ufw+Jk1y9PCDzD9Wqbk7",
+	"V+dzd7SK99aX04n5dmHpFr5GdcCHOgUh48qpoSPhCxgPQcsOuizue/ba/QgptqHQMerCaq0uBR5W9aWO",
+	"d2wu9dpiO9ns4Wt8U/96c3iCj9x+x0ttn0EtL7jhyZYFH6vdNfi8ryeGZXI2yuh6mGEPRISMVKqmKtI0",
+	"LWuTQOrUSi9o9Jm09WpFw15HvJ0vSXUyeFKd/0+J66WyX+PyTx+Tjru82gwbG/u5rXd9bRn2b2HT4Wrp",
+	"uumurzU8z/0xTRsXbY12xecsapERAtV8uikBQo8q+cybjhYIdJr1Hyp8vbfi88dQYCJgZNMB4od1tMKw",
+	"xDWPjFvRP8I8+fXnv+mqcrQoDW99hOhTaAs1CPtnVhM8VHWLYgBXXF8ReLL7liAMb08PYCGmt7kS6kLk",
+	"8AP+0f3kJyK4KByHoDPUCFCXiInfAmKQaUWMnORZJOsePWVC5ae1JJeJZlqRZ6NeFKDPwBfCHiASsKr3",
+	"iyrITF+FOgOQ57PIpWXiyo3gafCbI/YJExMw5GR5sH3rmwCHJdoEu/SIHyhv8TPpETdcNNja7Ysm8SdN",
+	"fWQmwrYNy+AzbdLaBv28A/caOL62D9t+JyZ2tfm4Dzv1EJdy6/H/bqrJw+Q1Z0SlgO8DXPne1K4AHZ4h",
+	"gPIrov2N5ZQhcXfoDjnSFMJGV+DJjOwCJywgn9sk5wpFA1wVXfIOMxPnc6FAr48YgSunvNvMRFjg6/+7",
+	"92Lnm7Zppar8iAO07+h/1QpIlWfSsBGww1/Kd/K59x0oO8tayRWg8vzsG7FCVTZKR7cgn+Elf07VGTrf",
+	"tmZxZEBxRuTQdZfrF1h8QSiZ2IqKVp7Hot5w4VVae5NaDiP4ibRyePaXUcqxW1t0chhcyCkIsZXBVyzt",
+	"vpgRMKb1sbEot8uzww/w71aL4O0WNT4JFgISKhs2LoVAOjT0DG6q+Gx/Db/foqdXu+IPqqa3Tmu7kt4y",
+	"JoPPs2eJBejLaehbRuwG0nn3QQujEslybrOGfFLAXmDsd7RAVxyS00MdHZlNK6RNpHTjE5CgARCSHtUd",
+	"0PFo1XoqZtx5FdWOR5q5vXS6TsnNC4gnAzG4u6jQaEfYJr0beTk++WH0C7ym22H0BRb2H1DPxlIPfv/c",
+	"McwIawFuee0z5RD55IYfPu/Ga3R9nrlDpSTG+jSg/lI21UVegSNMW7EGU6vWwDjBjMayoFgDguxK4FnB",
+	"PLtTNtJ2CnmWI8Fm8j3gPN4Bjkqx9HkuZnNthcpWB/8QqxSCX3NRVfQFCIqPt02ENQR7KjHEcccjWUBC",
+	"rAfK2CuihA+UgRV9RAwO8zeEUFt1oIcCSh5kCkm0RiNYZV5wlfqwS0itxAIHwyBiYC8KxLV6G85doUQe",
+	"FezxQFqt6tgbzOMBtFpc78GJTQT5mSaONRSOVOoCKUf1eK1shAFINpZ6rKQjEPycQg5snQIu9dWMllPN",
+	"lqGIXJOA9ByK+y35aDH8Q6zIUNtHtkYBQ6/G/RqwPLrID0Y8uxSQD0FBuMD+7F5W0ea5IwJnYarnwV0j",
+	"lqx6QAQv/7UqZyhyc0HPpFIa4dvwiedOZoOApaZtNOvHH970tvwctbpz5BBIKLGQjHtzPHwrPivWhq/e",
+	"OypFcc1yEbc5Jtfs72c9QOPciYZj9AylQYSGCyVI/kgm3cnRcZdTWGRaYW7qMy4Lge866tCdt1q/4CXW",
+	"ZTo5erj7hl8q4P5PIpfcZ6GeHB93uZlAiHyEWVsPuwz5L4pfcVn4e26onLyjXJI6/bYhutyA8vd6SgTq",
+	"76qquMZwTEZt9LM/V4yQprrMRUknXGp1CimgAL0cl3qWhoxQaTw1NaBoqwJF9Ko8lM6M6Bil9aRO5H0H",
+	"FsaGY4Ye4ulnG5yO23J0tG8ElgHxBLUVIy3UN8WzXczmdkVe+oC8jfQQyMV0r/jXQkB9ZpJibjR668Kn",
+	"qwhbo9X96NTATh3yJZ1OIxKRilm3ra1W927Ssh2H+ytVrGjLdboWyoR8u47gpzAT0t3TcAZ4yzWXwJyv",
+	"bODyT6immsqrZPfP5CY+ORp0OkWwwuAtCLS3oqDC9jgOho2EXQqh6nyhNZnmv/u8noyu8jMgmNpjlS+7",
+	"o7CfRo/7XBDsr3U7he5sA1RH4/+nigyGavTRAERx5WgDxSv0szsDG30SHSHfZ+ASXBHFL7grZHAISBMc",
+	"NvUEP+TmqmoCtMG9quX1ifx51Qu+TIRp/f1boeHVIokwRZgn88f1/PkQ0to+at07+x8JO+Hmzy3mOIU4",
+	"k1B5tfJ9kXRfqWljoQNpqliZkITmfdpTboY+v7M6eKrrMihvCiUTW6HlazvkK8OV3xKuufPkf0bBmdwC",
+	"brp1de7AVb2m+k3JGvYEoOtUgwoZuZHaEMVtLpjMfcKy03Z4EWrrY6jzbVXl42iQDAaDGATl7JdLMbdY",
+	"14HioeBufRmd6AmkSDqt2f+bYopm2mfgXU45Zo86e27JpfXkIwGE5cu1AWd3wnSRRw/nnjoQ73VmttFu",
+	"n5nAXXGuArmRf+VZlom5HTIr3lsc2wPcyukQsobdn66rWNboAPiTBAGZgNaHK5YCsgkq4rqhLiQSOaU5",
+	"tzyN5DFSjXPDUplD0UocYhj2c0WMVQZj0NSVF9zYA3j8wfMf0mBxe06WmTTGc5wrQemmSJtuLHmgjx4y",
+	"iqtRbzAPy1NRRgSMd907pQIGqHNlwM9j7iXVtQHyRjQN0U9Ust5YPQ+YPUKvUi+DuxqkFntOVcMMYvd8",
+	"vABzZ7lsR8+14ebWy/wVq6r2p85bzX1fXiycyXuxqG3a9/Di+rKF2tTYEitnmFSL3xnNCq0mjE90wszC",
+	"LSfD0qNpWueOPpq2NB6e0tb6k8HejQfzDpc3CQMk28TQBmwDFA6Io0BPFq3wFHk1Eh8GqkmL02ozRSW4",
+	"oDxYKHLGztik1Is5ZGxjSalLqfKkKix1rgLfV3ChQBZ7hhXPAcEZBaGWQOeAHB0NowdvA3KNavzCsURM",
+	"e5tUmU3asNvQgeiNtp4KixkL7SahCvpcG3Cfeu4M1KXbFigWGGmZY+DR23OS/66XuOqshp0WeE+d8I7Y",
+	"3zSt4GhlPhiYtKrVkz4aGJLd7nDx4hvZWSRQx2B0y72FuGWrtPj6EseKwE39dze3dv9RvbzF4ODJb/95",
+	"9/y8j3/d+193Z+Z/TEMhqaaNOw5rNKkmMg30EKFGtRNdcT5/Q7/DXGL6fdWZmjzfOqkN7f02/QAxJjjp",
+	"bZyz9QfVp+TNxqE7xAkJKgCesfEhzA37P29evWxiWWtBJA9rfgcM8pR65l/CtKppGt8UBnTZBcROca2i",
+	"AJBOpEHDhV+n347KxWxLMOCWKe0O2kkRlfwFj8WQBXorUxWaYUoDy0XCorpP9DvyIiYs1zMuPScakMUw",
+	"u5SZSKIADxJ8kA/DV7BJvHM4/H6uQPGeCGs8tTEGFzngR3VJCpzTlk9ZWsX0kRYFaufLbOpRCG360jM/",
+	"Ul00Jj+sQXWCA1/aVdvp5H/vHIeg5rzx97WpUBstcbpAWyuydSWuQwueunu6vL2aWN8UCKq3hWSQtrZr",
+	"UKZOo3yNtoQiwk26LRJ530C3/UYh/ThiraB+GlA85pe6rGQ/pNxt1mj+NiR+FZwBXiin4iHYC430kCL1",
+	"pUGmHUU8nj7b8lZewhVd5FpEyEZirRCZ1SWbcZtNhQkF7ws+EoWJaJCmPA9W7iqilXba4dATa5Fo96Y+",
+	"W4J7biSQWusMPSxQVvFczYTlTmuhGmQzooRS7OgR+4f8nswEOLYNFdf270SjkZpYOV0IF4cFzwCeS/W4",
+	"3fSnePkFlZxM1+qaYVkzJ+BLMZFa/U0sWiU9Dlmr1tpUoLNFpOF0SGLxB8gceE35RPgx9FblHJKMwCnk",
+	"qdz83BVaX4K7gzxSZJSidXLKiGRqBGd+SWVNZ3NLJNFIZk1FJNKIPSxtPeuoBHk3IVSraP4nyaVyfW6T",
+	"urBZYZ/J/JvLo1pXmb8NJRmadvjB/fOxVZBOBMjR3ideFq3RK/DNfbm0C/f+O4Yo877stO6+2g3kDdbA",
+	"YYXenLQxtvuobA2vBmefO3CQOZFcqkMyQPzph4EuOJyyqdZGJMFRTTQLUK3XJ2eDd877iuE56NyLODg9",
+	"sfZLzUY6l8KcRjYRlFMmR+FMzwCSgw+KbCVAW/fZO/je19Cpuuad054HE/K5qX18POay9AFpdLwTL+mG",
+	"oUWb6CmObxeN5EtbFdX768fwrZ19vhXdz8Cv+FCjiW2RYWEsky9nO3wBdGtlb1AY1kxB753qIvf7evVH",
+	"F6mlsOXnzRXar0/bOJV4VBzHE+FUAYAxXIEVB3z+LFbe8hRlCqK4UN3Ohwg4m+syinwgXw17VzsHQEn3",
+	"tZYhLEuF5qUF7BAYRQlyEWeCSZ9UGyyhhMhAMMRIcc8Rzy6dFTFDAtXg8cPyNUozmKph4I/zx40M5dE0",
+	"QDtbIBW2XH1qPQk4lNuJ4qh5lKT8B0o8+AKy65UbS78BKOJeX6MNgqujfJgXXH0d2YNvwcWAkH9I8ErR",
+	"65CgwuN77D6QwAaCaO+8Jv8GWdGU/+Y/+hS5URQhRsQZObO9REH9Ea5foWfkXI2cbkh1MZhUWbHIRR6T",
+	"9Lcl0KHDkxAQ3s0CcWTKQgiU1h6oXVV3z7jSSma8qNImh75OmTlXHpAFiRLuHmBqNyzXoP+ZqV6SIEsn",
+	"wqYVoMH9En2yWLOf8bgJmIQBmJgKPnnHsBSGLE08ixCMkvse8hQTIvc3C88b3iFBsc/e+IoV7pv+rFGg",
+	"wSL9NMjJDnlrX3tC2M8Fb88C4CpezCzXfyWB/ZUE1klNXl84N8v9qpVLanWSvw5X7at3n5lXY5821OVI",
+	"cte/ld1ygPb1d/KRKDpf/T34Cr51Z6qfuDaH6usNq/PPlIkUXLM1R8qmezbeV1+hizY07/CDm8GP3bby",
+	"q/FbdAj9taH/sBv6z76VgTERV/kX3su7r3a78YYb//CDm/CtySZAN7bkZW6i0pJYKou9q6oXxywpCFFM",
+	"1ur2dCBLSYiTCcwagql604SYWfosfT4++InbbDpk91Nwx29yjVBhv5Oj43bW4tdVlcv9JvUnpP/oPE/P",
+	"x9DcTpc2MZt8GfqJHzzaPtBP4GT9ZXbk35QhEMjxoqquzaKtuWJCxMUQaoFxU9WpVXqp6mQMIfUE6Bia",
+	"olbX3nqfUpd4Pn6plaCt+jlO5F2BHTd0VEnNPfLHt3zS9mi67BCugcc+aMq2e26rguron3s+PnC9RoHq",
+	"A5ffxgFOofSdy/rrPLE7xFP4rPvF/0R1LXLNLlpC7W5TYtlQ749sY3GrNjIRuWHB+4gQbphG1Qwx2fr3",
+	"hf+sleifqx//teBF4CxbI14DhQCdjaoicqiSOzibR8K3yo8Ah7ETNMpQSl1njrhzdV2SuCZ35sJ+lVpE",
+	"LMmSz0qn9in4zT7uC0HozF72VbX2a+IeQ37LFu6xG5xKt0lVsKsLyF9wo+b+peb+5V3fQrG2U/m4mVV+",
+	"OJXGasR5NOrmP/JsulZEF2lK8oQh9XDuNrAvb48aepx0xg0b89LHSul1kGaIuduUgRaXiANA2owjGTkb",
+	"CaGgogobrRh3Z2vcGDTNUeHrs7PQkBBdBTK48F6rdYXZWGKjFFbx9fWe19KR2rKPvGj9Ow3gH6TcyXq3",
+	"GjEbpnK33A6z0ZdKJxmJjPK//1LyG5X8ztLFc6G1Zi26vUUFx6Ea/ERUaQ7HkOUQHuIzHYY3yHRo3bUd",
+	"6RkJSupb1CVXz/22N2vhP9xN7VDW+P3IPt8lPY5vS2c5fvjo5vlxb6TKui+qX5SVUUxka0/xiEE9MNqV",
+	"nx9MjDQq3ijd0sjYwV+bnoB9SSnSkX6xfMb6tm6iCJjqpedzrS16QfX/K+YLX0aQ6MCx+5mQ83B49xmo",
+	"DZk2yIIyIwxl7VKgZPfA9kmpl6aCOAEurZ3fgp5hmgkujhI3fHK2mPWGx0gVgh8GYeSksmLSkSz0qz2o",
+	"cZraY240jd/mGR2FzqLl2BQF/6pZOEPzDj/4P7cmLL2uuJM/+cpp9w2Tj+wbWSrBSdtAO/1FFsfuq/0U",
+	"3MJqOiRVvFXzQvZfYTwRc21XeaoXiZZaSqTNiAHtb1WhntJ79x3Yv8iX/yJf3pJvE1YmqVd/tu1Mus12",
+	"Q4qYAG3FVxsY8qpoQ4mMiWA0QUKJ0sSIaNhcAFMEcwof5qT4i3wpuHAJZgiDkUUs+k6KTEWBtaXPFZWH",
+	"QwpGXRKZIUIk5ExEFeZCLNdOhfJEhaBIAqGWky6mnpXs2WisoATrOtdiS8biaxrDHTZeG1/YGi8Y0DYe",
+	"PRwMZpscYV8Z1ddmWvd1EiCFctryrz2eXcL+U/4PWhJuyMfjQip3W+Hu/u0PxLHiF0+rdgQ//wnSH51d",
+	"huuoXKg/iYKli2LEs8uvI8npFRrXQG0TEZrpMeQyVqBCdKRT1p9pSAanCiFQ0kQJkzCjIe4dSMy9Iw2k",
+	"7wwAHELZqnbZGfMjE+VXBdC/Hp+rjdJhmAnAzeUQWyMnU4DMQVw90D4DLRk4/92htLCQ6xgFFNDXMFnw",
+	"MmflovAAP8ygyqbCXezernO+Iq8DLP07hs21s/JLNhITqUys+hLpJktboyIjna8O+/0+wBHOVfuFnvrs",
+	"8AP9Fd17yji7FCvMmLLivWUjYWSOc+EhEhDr4Na9I5p8PHMOkXMgJShkU/KmX6+fvbxZR1lK7QsC8KuK",
+	"QLvWiRyWXBSFRljn+nr+C5L4bUESf+JIoi6WlUURREAobwjwXxKLLcdax5NjgdX6PmwvAvwLXPWpC6bi",
+	"W5ppQcsVK5zeFXnT+l82Budp3CB9nrLxoYnma6Vzo9a1WWjP3BkN069L485OvK8qRQoAOOKLgXXTCGB9",
+	"4cfgky0WesP2hfLNlE3gGInBycHljQMfLSOaypuuo/Zq0mtzXwNDKqZHv4sMth61krJhTlmqFkWRslEJ",
+	"eeOQ5Y3jQafTsrG8NL6AltdYKsyf4DMgSLSG8UUu7blChuGqRvVamWl4VMJ44bTCkYZgKsoIj7AoNGCy",
+	"QzwWyCQhJEYp6oUwbqX//Jzo8pEew8tfbtEJIBU7GjDTXsU6WvK3r4vgw79MHetOOy0J1cKZ0ss/fGHr",
+	"jhu1TQhjOPw2Spu9xSfdWlWzhvD2Wuy+1EWrO6ZEHtPO+vWfiYURZmpb0TUc52884unEaLVgGjYHz5xy",
+	"fRuH2E2qoL3UcLK58yDzBauisuNTOYH63rogFlgszqOXKtTcocuxbIvXzT0Q8FwB5k8CF61QMVl58HNj",
+	"bdRaVRbkZ8GCT+yVBxW6s5dOZYASop9audYIwCamU65ykV/oK1GmiSfq4wUmGLRUaoPl+IlOK3j2l6nP",
+	"Fr16a2k2WhIhgwMF7R+/LJuqdmjTptx+YHUqvKbEexsKB1WEQwR60+TQ0waRi0XhxQXuEV8uSlp2lwBI",
+	"lEGjDZE1s9Rtugt3GZUyCc/W6p7f2+fKbe7SFyTruLmhgBnElvxGpDs7JLvgDdW++mOWdtuxgD6xibtP",
+	"ibZozR46CXng5OMnd443tXAb2x9IcSz5Hdlez0o9c4o00xv1wJSmbeKLfAX0OZ050SlyGiz2lE6fC27T",
+	"mv0Fg3SufAlDeMbE7SRGIVTajk0r3o3qqytRtqz5W9adtupNHotXncdKM2AU7H+tnsybqlzCVnJtYaHe",
+	"ZdNy2EfMrzsC11Od8W3esh55lzOvatD50vNwDXx7WlNg/CVKB05jDwbecCJ5h+MfIjehi1+zIoBAl6F3",
+	"sXx7uQle8d/uGL0tjxYt5+VU85ls9WPTz58yZINvaCuqzYuCxNHtjLOOjoaRKDR433Tjfne3i2wBtX3c",
+	"8I4EL91h+OtvbtGT3wt+WZRFb9g7hM1Az9ks4qSJudF1CN2DedWWmuXXj4H90JrmWn0gS3gJ1SGl0QUM",
+	"f3SzXyqbd78R6IiJiomYqVMyeb20b/QwcshvPqshydskIFF9LjiUF+3HaG6fZdNQ0o/yttzo5MIJ6HJV",
+	"u9UHahrw+1iMCipnLOzUKRSZ90RGj4iL6bY8JCboJVuTCFUXyvTrFTfbJkcqY3mBc0KjgzMd3e8lvNuO",
+	"/38AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
