@@ -139,5 +139,6 @@ CREATE TYPE resource_change AS (
   derived        jsonb,
   derive_version smallint,
   summary        jsonb,
-  read_at        bigint   -- the revision of the row that it was made from; null: not told
+  read_at        bigint,  -- the revision of the row that it was made from; null: not told
+  read_tag       text     -- likewise, its ETag
 );

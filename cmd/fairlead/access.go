@@ -24,7 +24,9 @@ func (c *tokenListCommand) Run(ctx context.Context, sh *shell) error {
 		func(t client.Token) []string {
 			return []string{t.Id, t.Name, string(t.Role), deref(t.Fleet), until(t.ExpiresAt), until(t.RevokedAt)}
 		},
-		func(s *session, _ *int, _ *string) (*http.Response, error) { return s.api.ListTokens(ctx, s.tenant) })
+		func(s *session, limit *int, cursor *string) (*http.Response, error) {
+			return s.api.ListTokens(ctx, s.tenant, &client.ListTokensParams{Limit: limit, Cursor: cursor})
+		})
 }
 
 type tokenCreateCommand struct {
@@ -94,8 +96,8 @@ func (c *credentialListCommand) Run(ctx context.Context, sh *shell) error {
 		func(k client.Credential) []string {
 			return []string{k.Id, k.Nodes, until(k.ExpiresAt), until(k.RevokedAt), k.Description}
 		},
-		func(s *session, _ *int, _ *string) (*http.Response, error) {
-			return s.api.ListCredentials(ctx, s.tenant, s.fleet)
+		func(s *session, limit *int, cursor *string) (*http.Response, error) {
+			return s.api.ListCredentials(ctx, s.tenant, s.fleet, &client.ListCredentialsParams{Limit: limit, Cursor: cursor})
 		})
 }
 

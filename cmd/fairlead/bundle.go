@@ -145,14 +145,15 @@ func (b *bundle) body(m members) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-// forget takes out of documents the revisions that they were read at.
+// forget takes out of documents what says when they were read.
 func forget(items []json.RawMessage) {
 	for i, item := range items {
 		var doc map[string]json.RawMessage
-		if json.Unmarshal(item, &doc) != nil || doc["revision"] == nil {
+		if json.Unmarshal(item, &doc) != nil || doc["revision"] == nil && doc["etag"] == nil {
 			continue
 		}
 		delete(doc, "revision")
+		delete(doc, "etag")
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)

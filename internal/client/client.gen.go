@@ -56,6 +56,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -248,6 +269,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -356,11 +413,39 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
+// Defines values for ReceiptNodeState.
+const (
+	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
+	ReceiptNodeStateLate    ReceiptNodeState = "late"
+	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
+	ReceiptNodeStateOffline ReceiptNodeState = "offline"
+	ReceiptNodeStatePending ReceiptNodeState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
+func (e ReceiptNodeState) Valid() bool {
+	switch e {
+	case ReceiptNodeStateAcked:
+		return true
+	case ReceiptNodeStateLate:
+		return true
+	case ReceiptNodeStateNacked:
+		return true
+	case ReceiptNodeStateOffline:
+		return true
+	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReceiptState.
 const (
 	ReceiptStateDelivered ReceiptState = "delivered"
 	ReceiptStatePending   ReceiptState = "pending"
 	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the ReceiptState enum.
@@ -372,29 +457,7 @@ func (e ReceiptState) Valid() bool {
 		return true
 	case ReceiptStateRejected:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ReceiptNodeState.
-const (
-	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
-	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
-	ReceiptNodeStateOffline ReceiptNodeState = "offline"
-	ReceiptNodeStatePending ReceiptNodeState = "pending"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
-func (e ReceiptNodeState) Valid() bool {
-	switch e {
-	case ReceiptNodeStateAcked:
-		return true
-	case ReceiptNodeStateNacked:
-		return true
-	case ReceiptNodeStateOffline:
-		return true
-	case ReceiptNodeStatePending:
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -524,6 +587,7 @@ func (e WithheldReason) Valid() bool {
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateLate    GetReceiptParamsState = "late"
 	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
 	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
 	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
@@ -533,6 +597,8 @@ const (
 func (e GetReceiptParamsState) Valid() bool {
 	switch e {
 	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateLate:
 		return true
 	case GetReceiptParamsStateNacked:
 		return true
@@ -554,9 +620,24 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
@@ -602,6 +683,9 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
+
 // Event defines model for Event.
 type Event struct {
 	// Action What was done about it, for people.
@@ -614,10 +698,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -625,7 +719,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -646,6 +746,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -730,8 +833,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -758,6 +866,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -769,10 +880,26 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
+}
+
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -810,6 +937,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -831,6 +961,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -944,6 +1077,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1023,6 +1159,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1241,8 +1384,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1285,16 +1431,17 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
-type ReceiptState string
-
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
-	Acked   int `json:"acked"`
+	Acked int `json:"acked"`
+
+	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
+	Late    int `json:"late"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
@@ -1347,6 +1494,10 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+// connected that could be waited for; a node that comes later makes it `delivered`.
+type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
@@ -1406,11 +1557,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1452,12 +1608,47 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
 // In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
 // found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
-type ResourceInput = json.RawMessage
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag *string `json:"etag,omitempty"`
+
+	// Keep In the place of the body: the resource as it is stored.
+	Keep     *bool              `json:"keep,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1465,6 +1656,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1540,6 +1744,11 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1698,6 +1907,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1769,13 +1988,19 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
 	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1792,8 +2017,14 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
@@ -1801,8 +2032,13 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
+
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -1842,8 +2078,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1862,6 +2116,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1875,10 +2132,10 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// ListEventsParams defines parameters for ListEvents.
-type ListEventsParams struct {
-	// Node Only of this node.
-	Node *string `form:"node,omitempty" json:"node,omitempty"`
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1887,10 +2144,47 @@ type ListEventsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Node Only of this node.
+	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1904,6 +2198,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1929,6 +2229,15 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1938,6 +2247,15 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1947,11 +2265,17 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
@@ -1965,6 +2289,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -1973,6 +2300,9 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -2006,6 +2336,24 @@ type GetReceiptParamsState string
 type RollbackParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetUsageParams defines parameters for GetUsage.
@@ -2049,6 +2397,254 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
+
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["keep"]; found {
+		err = json.Unmarshal(raw, &a.Keep)
+		if err != nil {
+			return fmt.Errorf("error reading 'keep': %w", err)
+		}
+		delete(object, "keep")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Keep != nil {
+		object["keep"], err = json.Marshal(a.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'keep': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -2129,7 +2725,7 @@ type ClientInterface interface {
 	// For operators. The ended too; never the secret part.
 	//
 	// Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
-	ListOperatorTokens(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListOperatorTokens(ctx context.Context, params *ListOperatorTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateOperatorTokenWithBody Create an operator token
 	//
@@ -2236,7 +2832,8 @@ type ClientInterface interface {
 
 	// UpdateFleetWithBody Change a fleet's settings
 	//
-	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+	// not looked at.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2245,7 +2842,8 @@ type ClientInterface interface {
 
 	// UpdateFleet Change a fleet's settings
 	//
-	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+	// not looked at.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2255,7 +2853,8 @@ type ClientInterface interface {
 	// ApplyWithBody Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+	// changes, and the warning `absent` says so.
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -2268,7 +2867,8 @@ type ClientInterface interface {
 	// Apply Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+	// changes, and the warning `absent` says so.
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -2283,7 +2883,7 @@ type ClientInterface interface {
 	// Never the secret part.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/credentials (the `ListCredentials` operationId).
-	ListCredentials(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListCredentials(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateCredentialWithBody Create a node credential
 	//
@@ -2310,9 +2910,14 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredential(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+	//
+	// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+	// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+	// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+	// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 	ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2389,6 +2994,9 @@ type ClientInterface interface {
 
 	// DeleteResource Delete a resource
 	//
+	// Afterwards it is not there. Where it was not there before, nothing changes, and the warning `absent` says so, as it does of an apply's `delete`. `If-Match: *`
+	// is for who wants that to be 412.
+	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `DeleteResource` operationId).
 	DeleteResource(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *DeleteResourceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -2402,7 +3010,8 @@ type ClientInterface interface {
 	// PutResourceWithBody Write a resource
 	//
 	// The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+	// request gets the first one's answer and changes nothing.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2412,7 +3021,8 @@ type ClientInterface interface {
 	// PutResource Write a resource
 	//
 	// The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+	// request gets the first one's answer and changes nothing.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2500,7 +3110,7 @@ type ClientInterface interface {
 	// Never the secret part.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/tokens (the `ListTokens` operationId).
-	ListTokens(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListTokens(ctx context.Context, tenant TenantParam, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTokenWithBody Create an API token
 	//
@@ -2556,8 +3166,8 @@ type ClientInterface interface {
 // For operators. The ended too; never the secret part.
 //
 // Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
-func (c *Client) ListOperatorTokens(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListOperatorTokensRequest(c.Server)
+func (c *Client) ListOperatorTokens(ctx context.Context, params *ListOperatorTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOperatorTokensRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2813,7 +3423,8 @@ func (c *Client) GetFleet(ctx context.Context, tenant TenantParam, fleet FleetPa
 
 // UpdateFleetWithBody Change a fleet's settings
 //
-// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+// not looked at.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2832,7 +3443,8 @@ func (c *Client) UpdateFleetWithBody(ctx context.Context, tenant TenantParam, fl
 
 // UpdateFleet Change a fleet's settings
 //
-// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+// not looked at.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2852,7 +3464,8 @@ func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet Flee
 // ApplyWithBody Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+// changes, and the warning `absent` says so.
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -2875,7 +3488,8 @@ func (c *Client) ApplyWithBody(ctx context.Context, tenant TenantParam, fleet Fl
 // Apply Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+// changes, and the warning `absent` says so.
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -2900,8 +3514,8 @@ func (c *Client) Apply(ctx context.Context, tenant TenantParam, fleet FleetParam
 // Never the secret part.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/credentials (the `ListCredentials` operationId).
-func (c *Client) ListCredentials(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListCredentialsRequest(c.Server, tenant, fleet)
+func (c *Client) ListCredentials(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCredentialsRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2967,9 +3581,14 @@ func (c *Client) RevokeCredential(ctx context.Context, tenant TenantParam, fleet
 	return c.Client.Do(req)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+//
+// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/events (the `ListEvents` operationId).
 func (c *Client) ListEvents(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3146,6 +3765,9 @@ func (c *Client) ListResourcesOfType(ctx context.Context, tenant TenantParam, fl
 
 // DeleteResource Delete a resource
 //
+// Afterwards it is not there. Where it was not there before, nothing changes, and the warning `absent` says so, as it does of an apply's `delete`. `If-Match: *`
+// is for who wants that to be 412.
+//
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `DeleteResource` operationId).
 func (c *Client) DeleteResource(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *DeleteResourceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteResourceRequest(c.Server, tenant, fleet, pType, name, params)
@@ -3179,7 +3801,8 @@ func (c *Client) GetResource(ctx context.Context, tenant TenantParam, fleet Flee
 // PutResourceWithBody Write a resource
 //
 // The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+// request gets the first one's answer and changes nothing.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3199,7 +3822,8 @@ func (c *Client) PutResourceWithBody(ctx context.Context, tenant TenantParam, fl
 // PutResource Write a resource
 //
 // The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+// request gets the first one's answer and changes nothing.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3387,8 +4011,8 @@ func (c *Client) UpdateLimits(ctx context.Context, tenant TenantParam, body Upda
 // Never the secret part.
 //
 // Corresponds with GET /v1/tenants/{tenant}/tokens (the `ListTokens` operationId).
-func (c *Client) ListTokens(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListTokensRequest(c.Server, tenant)
+func (c *Client) ListTokens(ctx context.Context, tenant TenantParam, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTokensRequest(c.Server, tenant, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3508,7 +4132,7 @@ func (c *Client) Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 }
 
 // NewListOperatorTokensRequest constructs an http.Request for the ListOperatorTokens method
-func NewListOperatorTokensRequest(server string) (*http.Request, error) {
+func NewListOperatorTokensRequest(server string, params *ListOperatorTokensParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -3524,6 +4148,69 @@ func NewListOperatorTokensRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3635,6 +4322,18 @@ func NewListTenantsRequest(server string, params *ListTenantsParams) (*http.Requ
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -3889,6 +4588,18 @@ func NewListFleetsRequest(server string, tenant TenantParam, params *ListFleetsP
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -4181,7 +4892,7 @@ func NewApplyRequestWithBody(server string, tenant TenantParam, fleet FleetParam
 }
 
 // NewListCredentialsRequest constructs an http.Request for the ListCredentials method
-func NewListCredentialsRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
+func NewListCredentialsRequest(server string, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -4211,6 +4922,57 @@ func NewListCredentialsRequest(server string, tenant TenantParam, fleet FleetPar
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4377,6 +5139,54 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 
 		}
 
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Grouped != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "grouped", *params.Grouped, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -4410,6 +5220,21 @@ func NewListEventsRequest(server string, tenant TenantParam, fleet FleetParam, p
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -4460,6 +5285,42 @@ func NewListFindingsRequest(server string, tenant TenantParam, fleet FleetParam,
 		if params.Severity != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "severity", *params.Severity, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Code != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "code", *params.Code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4552,6 +5413,30 @@ func NewListNodesRequest(server string, tenant TenantParam, fleet FleetParam, pa
 		if params.Selector != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "selector", *params.Selector, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4902,6 +5787,42 @@ func NewListResourcesRequest(server string, tenant TenantParam, fleet FleetParam
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Label != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", *params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Bodies != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bodies", *params.Bodies, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -4988,6 +5909,42 @@ func NewListResourcesOfTypeRequest(server string, tenant TenantParam, fleet Flee
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Label != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", *params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Bodies != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bodies", *params.Bodies, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -5083,6 +6040,18 @@ func NewDeleteResourceRequest(server string, tenant TenantParam, fleet FleetPara
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Message != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "message", *params.Message, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Variant != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "variant", *params.Variant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5117,6 +6086,17 @@ func NewDeleteResourceRequest(server string, tenant TenantParam, fleet FleetPara
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam1)
 		}
 
 	}
@@ -5288,6 +6268,18 @@ func NewPutResourceRequestWithBody(server string, tenant TenantParam, fleet Flee
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Message != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "message", *params.Message, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Variant != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "variant", *params.Variant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5335,6 +6327,17 @@ func NewPutResourceRequestWithBody(server string, tenant TenantParam, fleet Flee
 			}
 
 			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam2)
 		}
 
 	}
@@ -5442,7 +6445,7 @@ func NewGetRevisionRequest(server string, tenant TenantParam, fleet FleetParam, 
 
 	var pathParam2 string
 
-	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "revision"})
 	if err != nil {
 		return nil, err
 	}
@@ -5490,7 +6493,7 @@ func NewGetReceiptRequest(server string, tenant TenantParam, fleet FleetParam, r
 
 	var pathParam2 string
 
-	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "revision"})
 	if err != nil {
 		return nil, err
 	}
@@ -5773,7 +6776,7 @@ func NewUpdateLimitsRequestWithBody(server string, tenant TenantParam, contentTy
 }
 
 // NewListTokensRequest constructs an http.Request for the ListTokens method
-func NewListTokensRequest(server string, tenant TenantParam) (*http.Request, error) {
+func NewListTokensRequest(server string, tenant TenantParam, params *ListTokensParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5796,6 +6799,81 @@ func NewListTokensRequest(server string, tenant TenantParam) (*http.Request, err
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Role != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "role", *params.Role, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -6086,7 +7164,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
-	ListOperatorTokensWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error)
+	ListOperatorTokensWithResponse(ctx context.Context, params *ListOperatorTokensParams, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error)
 
 	// CreateOperatorTokenWithBodyWithResponse Create an operator token
 	//
@@ -6209,7 +7287,8 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateFleetWithBodyWithResponse Change a fleet's settings
 	//
-	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+	// not looked at.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6218,7 +7297,8 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateFleetWithResponse Change a fleet's settings
 	//
-	// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+	// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+	// not looked at.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6228,7 +7308,8 @@ type ClientWithResponsesInterface interface {
 	// ApplyWithBodyWithResponse Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+	// changes, and the warning `absent` says so.
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -6241,7 +7322,8 @@ type ClientWithResponsesInterface interface {
 	// ApplyWithResponse Write many resources as one revision
 	//
 	// All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+	// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+	// changes, and the warning `absent` says so.
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -6258,7 +7340,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/credentials (the `ListCredentials` operationId).
-	ListCredentialsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error)
+	ListCredentialsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error)
 
 	// CreateCredentialWithBodyWithResponse Create a node credential
 	//
@@ -6287,9 +7369,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id} (the `RevokeCredential` operationId).
 	RevokeCredentialWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, id CredentialIdParam, reqEditors ...RequestEditorFn) (*RevokeCredentialResponse, error)
 
-	// ListEventsWithResponse List what happened to the nodes of a fleet
+	// ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 	//
 	// Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+	//
+	// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+	// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+	// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+	// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6382,6 +7469,9 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteResourceWithResponse Delete a resource
 	//
+	// Afterwards it is not there. Where it was not there before, nothing changes, and the warning `absent` says so, as it does of an apply's `delete`. `If-Match: *`
+	// is for who wants that to be 412.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `DeleteResource` operationId).
@@ -6399,7 +7489,8 @@ type ClientWithResponsesInterface interface {
 	// PutResourceWithBodyWithResponse Write a resource
 	//
 	// The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+	// request gets the first one's answer and changes nothing.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6409,7 +7500,8 @@ type ClientWithResponsesInterface interface {
 	// PutResourceWithResponse Write a resource
 	//
 	// The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+	// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+	// request gets the first one's answer and changes nothing.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6509,7 +7601,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/tokens (the `ListTokens` operationId).
-	ListTokensWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*ListTokensResponse, error)
+	ListTokensWithResponse(ctx context.Context, tenant TenantParam, params *ListTokensParams, reqEditors ...RequestEditorFn) (*ListTokensResponse, error)
 
 	// CreateTokenWithBodyWithResponse Create an API token
 	//
@@ -6573,6 +7665,8 @@ type ListOperatorTokensResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *OperatorTokenList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -6582,6 +7676,11 @@ type ListOperatorTokensResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListOperatorTokensResponse) GetJSON200() *OperatorTokenList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListOperatorTokensResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
@@ -6752,6 +7851,8 @@ type ListTenantsResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *TenantList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
@@ -6759,6 +7860,11 @@ type ListTenantsResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListTenantsResponse) GetJSON200() *TenantList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListTenantsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -7041,6 +8147,8 @@ type ListFleetsResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *FleetList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -7050,6 +8158,11 @@ type ListFleetsResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListFleetsResponse) GetJSON200() *FleetList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListFleetsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
@@ -7476,6 +8589,8 @@ type ListCredentialsResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CredentialList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
@@ -7487,6 +8602,11 @@ type ListCredentialsResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListCredentialsResponse) GetJSON200() *CredentialList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListCredentialsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
@@ -8328,12 +9448,18 @@ type DeleteResourceResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *WriteResult
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
 	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationproblemJSON412 *PreconditionFailed
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
 	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -8349,6 +9475,11 @@ func (r DeleteResourceResponse) GetJSON200() *WriteResult {
 	return r.JSON200
 }
 
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteResourceResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
 func (r DeleteResourceResponse) GetApplicationproblemJSON403() *Forbidden {
 	return r.ApplicationproblemJSON403
@@ -8359,9 +9490,19 @@ func (r DeleteResourceResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
 }
 
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r DeleteResourceResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
 // GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
 func (r DeleteResourceResponse) GetApplicationproblemJSON412() *PreconditionFailed {
 	return r.ApplicationproblemJSON412
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r DeleteResourceResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
 }
 
 // GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
@@ -8470,6 +9611,11 @@ type PutResourceResponse200Headers struct {
 	ETag *string
 }
 
+// PutResourceResponse201Headers the declared response headers of an HTTP 201 response for PutResource
+type PutResourceResponse201Headers struct {
+	ETag *string
+}
+
 // PutResourceResponse412Headers the declared response headers of an HTTP 412 response for PutResource
 type PutResourceResponse412Headers struct {
 	ETag *string
@@ -8485,12 +9631,16 @@ type PutResourceResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *WriteResult
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *WriteResult
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
 	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationproblemJSON412 *PreconditionFailed
 	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
@@ -8505,6 +9655,8 @@ type PutResourceResponse struct {
 	ApplicationproblemJSONDefault *Problem
 	// Headers200 the parsed response headers for an HTTP 200 response
 	Headers200 *PutResourceResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutResourceResponse201Headers
 	// Headers412 the parsed response headers for an HTTP 412 response
 	Headers412 *PutResourceResponse412Headers
 	// Headers503 the parsed response headers for an HTTP 503 response
@@ -8514,6 +9666,11 @@ type PutResourceResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r PutResourceResponse) GetJSON200() *WriteResult {
 	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r PutResourceResponse) GetJSON201() *WriteResult {
+	return r.JSON201
 }
 
 // GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
@@ -8529,6 +9686,11 @@ func (r PutResourceResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r PutResourceResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r PutResourceResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
 }
 
 // GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
@@ -9085,6 +10247,8 @@ type ListTokensResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *TokenList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -9094,6 +10258,11 @@ type ListTokensResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r ListTokensResponse) GetJSON200() *TokenList {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListTokensResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
@@ -9445,8 +10614,8 @@ func (r WhoamiResponse) ContentType() string {
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/operator/tokens (the `ListOperatorTokens` operationId).
-func (c *ClientWithResponses) ListOperatorTokensWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error) {
-	rsp, err := c.ListOperatorTokens(ctx, reqEditors...)
+func (c *ClientWithResponses) ListOperatorTokensWithResponse(ctx context.Context, params *ListOperatorTokensParams, reqEditors ...RequestEditorFn) (*ListOperatorTokensResponse, error) {
+	rsp, err := c.ListOperatorTokens(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -9658,7 +10827,8 @@ func (c *ClientWithResponses) GetFleetWithResponse(ctx context.Context, tenant T
 
 // UpdateFleetWithBodyWithResponse Change a fleet's settings
 //
-// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+// not looked at.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9673,7 +10843,8 @@ func (c *ClientWithResponses) UpdateFleetWithBodyWithResponse(ctx context.Contex
 
 // UpdateFleetWithResponse Change a fleet's settings
 //
-// What is left out stays as it is. The revision does not move; what is stored already is not looked at.
+// Everything but its name, by which proxies, tokens and scripts know it. What is left out stays as it is. The revision does not move; what is stored already is
+// not looked at.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9689,7 +10860,8 @@ func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenan
 // ApplyWithBodyWithResponse Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+// changes, and the warning `absent` says so.
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -9708,7 +10880,8 @@ func (c *ClientWithResponses) ApplyWithBodyWithResponse(ctx context.Context, ten
 // ApplyWithResponse Write many resources as one revision
 //
 // All or none. `resources` holds documents, or Envoy's own messages with `@type` as in a file that Envoy reads itself; both may be mixed.
-// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing.
+// With an `Idempotency-Key` a repeat of the same request gets the first one's answer and changes nothing. Of what `delete` names and is not there nothing
+// changes, and the warning `absent` says so.
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
@@ -9731,8 +10904,8 @@ func (c *ClientWithResponses) ApplyWithResponse(ctx context.Context, tenant Tena
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/credentials (the `ListCredentials` operationId).
-func (c *ClientWithResponses) ListCredentialsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error) {
-	rsp, err := c.ListCredentials(ctx, tenant, fleet, reqEditors...)
+func (c *ClientWithResponses) ListCredentialsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListCredentialsParams, reqEditors ...RequestEditorFn) (*ListCredentialsResponse, error) {
+	rsp, err := c.ListCredentials(ctx, tenant, fleet, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -9784,9 +10957,14 @@ func (c *ClientWithResponses) RevokeCredentialWithResponse(ctx context.Context, 
 	return ParseRevokeCredentialResponse(rsp)
 }
 
-// ListEventsWithResponse List what happened to the nodes of a fleet
+// ListEventsWithResponse List what happened to the nodes of a fleet, or follow it
 //
 // Refusals, what was done about them, their ends, and node ids that several clients have. The newest 10,000 of a fleet are kept, for 30 days.
+//
+// Newest first, page by page by `cursor`. With `after` or `wait`: what happened after a place, oldest first, and with `wait` as soon as there is
+// something. With `Accept: text/event-stream`: a stream of server-sent events, each an `Event` in one line of `data`, with its place as `id`; a client that
+// connects again with `Last-Event-ID` is told what it missed. A line comes at least every 15 s. The stream ends when the token does (within some
+// seconds), when the fleet is deleted, when the server stops, and when its client does not read. It counts as a request that waits.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9939,6 +11117,9 @@ func (c *ClientWithResponses) ListResourcesOfTypeWithResponse(ctx context.Contex
 
 // DeleteResourceWithResponse Delete a resource
 //
+// Afterwards it is not there. Where it was not there before, nothing changes, and the warning `absent` says so, as it does of an apply's `delete`. `If-Match: *`
+// is for who wants that to be 412.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `DeleteResource` operationId).
@@ -9968,7 +11149,8 @@ func (c *ClientWithResponses) GetResourceWithResponse(ctx context.Context, tenan
 // PutResourceWithBodyWithResponse Write a resource
 //
 // The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+// request gets the first one's answer and changes nothing.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -9984,7 +11166,8 @@ func (c *ClientWithResponses) PutResourceWithBodyWithResponse(ctx context.Contex
 // PutResourceWithResponse Write a resource
 //
 // The body is a document, or Envoy's own message with its `@type`, or a `resources:` list that holds just that one.
-// Equal content changes nothing and makes no revision. Without a precondition the last writer wins.
+// Equal content changes nothing and makes no revision. Without a precondition the last writer wins. With an `Idempotency-Key` a repeat of the same
+// request gets the first one's answer and changes nothing.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10144,8 +11327,8 @@ func (c *ClientWithResponses) UpdateLimitsWithResponse(ctx context.Context, tena
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/tenants/{tenant}/tokens (the `ListTokens` operationId).
-func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*ListTokensResponse, error) {
-	rsp, err := c.ListTokens(ctx, tenant, reqEditors...)
+func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, tenant TenantParam, params *ListTokensParams, reqEditors ...RequestEditorFn) (*ListTokensResponse, error) {
+	rsp, err := c.ListTokens(ctx, tenant, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -10264,6 +11447,13 @@ func ParseListOperatorTokensResponse(rsp *http.Response) (*ListOperatorTokensRes
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
@@ -10401,6 +11591,13 @@ func ParseListTenantsResponse(rsp *http.Response) (*ListTenantsResponse, error) 
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -10618,6 +11815,13 @@ func ParseListFleetsResponse(rsp *http.Response) (*ListFleetsResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NotFound
@@ -10976,6 +12180,13 @@ func ParseListCredentialsResponse(rsp *http.Response) (*ListCredentialsResponse,
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11140,6 +12351,9 @@ func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSONDefault = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
 
 	}
 
@@ -11662,6 +12876,13 @@ func ParseDeleteResourceResponse(rsp *http.Response) (*DeleteResourceResponse, e
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11676,12 +12897,26 @@ func ParseDeleteResourceResponse(rsp *http.Response) (*DeleteResourceResponse, e
 		}
 		response.ApplicationproblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest PreconditionFailed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
 		response.ApplicationproblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
@@ -11802,6 +13037,13 @@ func ParsePutResourceResponse(rsp *http.Response) (*PutResourceResponse, error) 
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest WriteResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
 		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11822,6 +13064,13 @@ func ParsePutResourceResponse(rsp *http.Response) (*PutResourceResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
 		var dest PreconditionFailed
@@ -11878,6 +13127,16 @@ func ParsePutResourceResponse(rsp *http.Response) (*PutResourceResponse, error) 
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutResourceResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers201 = &headers
 	case rsp.StatusCode == 412:
 		var headers PutResourceResponse412Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
@@ -12323,6 +13582,13 @@ func ParseListTokensResponse(rsp *http.Response) (*ListTokensResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NotFound

@@ -22,7 +22,8 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 	if err != nil {
 		return nil, repeated(s.refused(err), s.write.Idempotency)
 	}
-	warnings := a.withFindings(ctx, s.warnings, s.write.Changes, s.at)
+	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return !result.Deleted(i) }, s.at)...)
+	warnings = a.withFindings(ctx, warnings, s.write.Changes, s.at)
 	return oapi.Apply200JSONResponse(writeResult(result, s.where.warn(warnings, result))), nil
 }
 
@@ -73,10 +74,10 @@ func (s *sentApply) at(change int) string {
 
 // refused turns the store's refusal into a problem that points into what was sent.
 func (s *sentApply) refused(err error) error {
-	return notAsExpected(s.where.refused(err), s.write, func(i int) oapi.FieldError {
-		pointer := s.at(i)
-		if s.write.Seen == nil && s.write.Changes[i].ReadAt != nil {
-			pointer += "/revision"
+	return notAsExpected(s.where.refused(err), s.write, func(c store.Changed) oapi.FieldError {
+		pointer := s.at(c.Index)
+		if s.write.Seen == nil {
+			pointer += readField(s.write.Changes[c.Index], c)
 		}
 		return oapi.FieldError{Pointer: &pointer}
 	})

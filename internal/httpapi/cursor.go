@@ -9,11 +9,12 @@ import (
 // cursor is the last item of a page. It says nothing that the page did not show, so it
 // is encoded and not encrypted; clients are told that it is opaque.
 type cursor struct {
-	List     string `json:"l"` // the list that it is good for
-	Type     string `json:"t,omitempty"`
-	Name     string `json:"n,omitempty"`
-	Variant  string `json:"v,omitempty"`
-	Revision int64  `json:"r,omitempty"`
+	List     string     `json:"l"` // the list that it is good for
+	Type     string     `json:"t,omitempty"`
+	Name     string     `json:"n,omitempty"`
+	Variant  string     `json:"v,omitempty"`
+	Revision int64      `json:"r,omitempty"`
+	Key      *[9]string `json:"k,omitempty"` // of a finding
 }
 
 func (c cursor) String() string {

@@ -19,11 +19,16 @@ var promises = []string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Un
 type parameters struct {
 	query   []string
 	headers []string // of promises
+	// revisions are those of the path and the query that are the number of a revision.
+	revisions []string
 }
 
 func parametersOf(lists ...openapi3.Parameters) (p parameters) {
 	for _, list := range lists {
 		for _, ref := range list {
+			if schema := ref.Value.Schema; schema != nil && schema.Value.Format == revisionFormat {
+				p.revisions = append(p.revisions, ref.Value.Name)
+			}
 			switch name := ref.Value.Name; ref.Value.In {
 			case openapi3.ParameterInQuery:
 				p.query = append(p.query, name)

@@ -27,6 +27,7 @@ type Document struct {
 	Revision    *int64 // that it was read at; nil: it does not say
 	// Keep: it is the stored resource, whatever that holds; there is no Body.
 	Keep bool
+	ETag        string // likewise, of what was read; with its quotes
 
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
@@ -99,7 +100,7 @@ const (
 var answerFields = map[string]bool{"version": true, "created_at": true, "updated_at": true, "updated_by": true}
 
 // documentFields are the fields of a document, for the sentence about an unknown one.
-const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body or keep, and the revision that it was read at"
+const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body or keep, and the revision or the etag that it was read at"
 
 // ParseDocument reads one document as JSON. It must have type, name and body, or
 // keep in the body's place; unknown fields are refused. The error is Errors.
@@ -255,6 +256,8 @@ func (r *reader) field(d *Document, m *member, at *path) {
 		if !d.Keep {
 			r.add(at, codeUnknownField, "this tells of a stored secret and is none: write the secret as the body, or keep: true for the stored one")
 		}
+	case "etag":
+		d.ETag = r.etag(v, at)
 	default:
 		if !answerFields[m.key] {
 			r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)

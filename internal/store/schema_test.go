@@ -120,7 +120,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"delete_tenant: fairlead_app",
 		"drop_ended_credentials: fairlead_app",
 		"drop_ended_tokens: fairlead_app",
-		"find_node_credential: fairlead_node",
+		"events_moved: fairlead_app", "find_node_credential: fairlead_node",
 		"find_token: fairlead_app",
 		"fleet_compact: fairlead_app",
 		"fleet_floors: fairlead_app",

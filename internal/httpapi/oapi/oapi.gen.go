@@ -62,6 +62,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -254,6 +275,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -362,11 +419,39 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
+// Defines values for ReceiptNodeState.
+const (
+	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
+	ReceiptNodeStateLate    ReceiptNodeState = "late"
+	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
+	ReceiptNodeStateOffline ReceiptNodeState = "offline"
+	ReceiptNodeStatePending ReceiptNodeState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
+func (e ReceiptNodeState) Valid() bool {
+	switch e {
+	case ReceiptNodeStateAcked:
+		return true
+	case ReceiptNodeStateLate:
+		return true
+	case ReceiptNodeStateNacked:
+		return true
+	case ReceiptNodeStateOffline:
+		return true
+	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReceiptState.
 const (
 	ReceiptStateDelivered ReceiptState = "delivered"
 	ReceiptStatePending   ReceiptState = "pending"
 	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the ReceiptState enum.
@@ -378,29 +463,7 @@ func (e ReceiptState) Valid() bool {
 		return true
 	case ReceiptStateRejected:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ReceiptNodeState.
-const (
-	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
-	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
-	ReceiptNodeStateOffline ReceiptNodeState = "offline"
-	ReceiptNodeStatePending ReceiptNodeState = "pending"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
-func (e ReceiptNodeState) Valid() bool {
-	switch e {
-	case ReceiptNodeStateAcked:
-		return true
-	case ReceiptNodeStateNacked:
-		return true
-	case ReceiptNodeStateOffline:
-		return true
-	case ReceiptNodeStatePending:
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -530,6 +593,7 @@ func (e WithheldReason) Valid() bool {
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateLate    GetReceiptParamsState = "late"
 	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
 	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
 	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
@@ -539,6 +603,8 @@ const (
 func (e GetReceiptParamsState) Valid() bool {
 	switch e {
 	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateLate:
 		return true
 	case GetReceiptParamsStateNacked:
 		return true
@@ -560,9 +626,24 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
@@ -608,6 +689,9 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
+
 // Event defines model for Event.
 type Event struct {
 	// Action What was done about it, for people.
@@ -620,10 +704,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -631,7 +725,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -652,6 +752,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -736,8 +839,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -764,6 +872,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -775,10 +886,26 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
+}
+
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -816,6 +943,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -837,6 +967,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -950,6 +1083,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1029,6 +1165,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1247,8 +1390,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1291,16 +1437,17 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+	// connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
-type ReceiptState string
-
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
-	Acked   int `json:"acked"`
+	Acked int `json:"acked"`
+
+	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
+	Late    int `json:"late"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
@@ -1353,6 +1500,10 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
+// connected that could be waited for; a node that comes later makes it `delivered`.
+type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
@@ -1412,11 +1563,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1458,12 +1614,47 @@ type Resource struct {
 }
 
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
 // In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
 // found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
-type ResourceInput = json.RawMessage
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag *string `json:"etag,omitempty"`
+
+	// Keep In the place of the body: the resource as it is stored.
+	Keep     *bool              `json:"keep,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1471,6 +1662,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1546,6 +1750,11 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1704,6 +1913,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1775,13 +1994,19 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `variant_tie` and `secret_variant` (see
+	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
 	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1798,8 +2023,14 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
@@ -1807,8 +2038,13 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
+
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -1848,8 +2084,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1868,6 +2122,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1881,10 +2138,10 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// ListEventsParams defines parameters for ListEvents.
-type ListEventsParams struct {
-	// Node Only of this node.
-	Node *string `form:"node,omitempty" json:"node,omitempty"`
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1893,10 +2150,47 @@ type ListEventsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Node Only of this node.
+	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1910,6 +2204,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1935,6 +2235,15 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1944,6 +2253,15 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1953,11 +2271,17 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
@@ -1971,6 +2295,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -1979,6 +2306,9 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -2012,6 +2342,24 @@ type GetReceiptParamsState string
 type RollbackParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetUsageParams defines parameters for GetUsage.
@@ -2056,11 +2404,259 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
 
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["keep"]; found {
+		err = json.Unmarshal(raw, &a.Keep)
+		if err != nil {
+			return fmt.Errorf("error reading 'keep': %w", err)
+		}
+		delete(object, "keep")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Keep != nil {
+		object["keep"], err = json.Marshal(a.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'keep': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
-	ListOperatorTokens(w http.ResponseWriter, r *http.Request)
+	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
 	// CreateOperatorToken Create an operator token
 	// (POST /v1/operator/tokens)
 	CreateOperatorToken(w http.ResponseWriter, r *http.Request)
@@ -2102,14 +2698,14 @@ type ServerInterface interface {
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
 	// CreateCredential Create a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -2168,7 +2764,7 @@ type ServerInterface interface {
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
-	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
 	// CreateToken Create an API token
 	// (POST /v1/tenants/{tenant}/tokens)
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -2192,7 +2788,7 @@ type Unimplemented struct{}
 
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
-func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2276,7 +2872,7 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2292,7 +2888,7 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2408,7 +3004,7 @@ func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tena
 
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
-func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2454,8 +3050,66 @@ type MiddlewareFunc func(http.Handler) http.Handler
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOperatorTokens(w, r)
+		siw.Handler.ListOperatorTokens(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2513,6 +3167,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2689,6 +3356,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2941,8 +3621,50 @@ func (siw *ServerInterfaceWrapper) ListCredentials(w http.ResponseWriter, r *htt
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCredentialsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListCredentials(w, r, tenant, fleet)
+		siw.Handler.ListCredentials(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3071,6 +3793,58 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "grouped" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "grouped", r.URL.Query(), &params.Grouped, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "grouped"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "grouped", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3095,6 +3869,27 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
 		}
 		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -3144,6 +3939,45 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "severity"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "severity", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", r.URL.Query(), &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "code"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "code", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
 		}
 		return
 	}
@@ -3221,6 +4055,32 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "selector"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "selector", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
 		}
 		return
 	}
@@ -3511,6 +4371,45 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3583,6 +4482,45 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -3666,6 +4604,19 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3697,6 +4648,25 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 		}
 
 		params.IfMatch = &IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -3846,6 +4816,19 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PutResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3896,6 +4879,25 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 		}
 
 		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -4001,7 +5003,7 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4045,7 +5047,7 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4278,8 +5280,76 @@ func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTokens(w, r, tenant)
+		siw.Handler.ListTokens(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4732,6 +5802,7 @@ type UnprocessableApplicationProblemPlusJSONResponse Problem
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
 
 type ListOperatorTokensRequestObject struct {
+	Params ListOperatorTokensParams
 }
 
 type ListOperatorTokensResponseObject interface {
@@ -4748,6 +5819,22 @@ func (response ListOperatorTokens200JSONResponse) VisitListOperatorTokensRespons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorTokens400ApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -4953,6 +6040,22 @@ func (response ListTenants200JSONResponse) VisitListTenantsResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenants400ApplicationProblemPlusJSONResponse) VisitListTenantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5272,6 +6375,22 @@ func (response ListFleets200JSONResponse) VisitListFleetsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFleets400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFleets400ApplicationProblemPlusJSONResponse) VisitListFleetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5820,6 +6939,7 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params ListCredentialsParams
 }
 
 type ListCredentialsResponseObject interface {
@@ -5836,6 +6956,22 @@ func (response ListCredentials200JSONResponse) VisitListCredentialsResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCredentials400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListCredentials400ApplicationProblemPlusJSONResponse) VisitListCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6067,6 +7203,49 @@ func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.Respons
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type ListEvents200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ListEvents200TexteventStreamResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
 }
 
 type ListEvents400ApplicationProblemPlusJSONResponse struct {
@@ -6903,6 +8082,22 @@ func (response DeleteResource200JSONResponse) VisitDeleteResourceResponse(w http
 	return err
 }
 
+type DeleteResource400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource400ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource403ApplicationProblemPlusJSONResponse struct {
 	ForbiddenApplicationProblemPlusJSONResponse
 }
@@ -6935,6 +8130,22 @@ func (response DeleteResource404ApplicationProblemPlusJSONResponse) VisitDeleteR
 	return err
 }
 
+type DeleteResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource409ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource412ApplicationProblemPlusJSONResponse struct {
 	PreconditionFailedApplicationProblemPlusJSONResponse
 }
@@ -6950,6 +8161,22 @@ func (response DeleteResource412ApplicationProblemPlusJSONResponse) VisitDeleteR
 		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
 	}
 	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteResource422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource422ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7105,6 +8332,30 @@ func (response PutResource200JSONResponse) VisitPutResourceResponse(w http.Respo
 	return err
 }
 
+type PutResource201ResponseHeaders struct {
+	ETag *string
+}
+
+type PutResource201JSONResponse struct {
+	Body    WriteResult
+	Headers PutResource201ResponseHeaders
+}
+
+func (response PutResource201JSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutResource400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -7149,6 +8400,22 @@ func (response PutResource404ApplicationProblemPlusJSONResponse) VisitPutResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutResource409ApplicationProblemPlusJSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7856,6 +9123,7 @@ func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdat
 
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params ListTokensParams
 }
 
 type ListTokensResponseObject interface {
@@ -7872,6 +9140,22 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTokens400ApplicationProblemPlusJSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8314,7 +9598,7 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -8431,8 +9715,10 @@ type strictHandler struct {
 }
 
 // ListOperatorTokens operation middleware
-func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	var request ListOperatorTokensRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
@@ -8837,11 +10123,12 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 }
 
 // ListCredentials operation middleware
-func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCredentials(ctx, request.(ListCredentialsRequestObject))
@@ -9501,10 +10788,11 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListTokens operation middleware
-func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
@@ -9669,280 +10957,321 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L1rcxs5sib8VxB85422PSWKkmV3m4qNc9Se9o533O5e2zPeE00fFlgFkhgVAU4BFM3x6r9vIDOBQpFV",
-	"vFiS5fZMf2iLZF1wTeTlySc/dTI9m2sllDWd/qfOVPBclPDnT+/4xP2bC5OVcm6lVp1+5zWfCcPsVBpm",
-	"LLeC6TGzU8FKYfSizMQ5U+JKlPCd4TPB+IRLxfjYipJxlk25mohuJ+mIj3w2L0Sn3xl0vj864aejx9lZ",
-	"Puh0ko7JpmLG3bvtau6uMLaUatK5vr5OOnNe8pmw1MjnpciFspIXL/Nf3S+bLX43FUzmzE65hVYV0lhm",
-	"pnpp6s3onTx7/HT8RBz9kJ2Mjr7PT/nRs3Gvd3TGn4yeZt/nP4hn407Ske6Zc26nnaSj+MzdKfNO0inF",
-	"PxayFHmnb8uFiDsxk+qVUBM77fRPko0uJZ3ni9LockvrUyU+2mEGl6V+wOd8IthIjHUJwwnN+sdClKuq",
-	"XXhHbUBn/KNvy1nv2dOm5rwohLBbWjN2v39nmHtJfQRFPhHNIwT3bB+kqmGnT54mOwftZS5mc22FylZ/",
-	"Eavmlma8KET5nWF6qaC5bKxLXLuuIcLYhF2KuYWvT8/YVC/KtUVxNjrJevyJOMrFvNCro5MfTk59F3Gv",
-	"VJ2MmnTk2tTavSfr3Ztza0Xpnvnfvw0GH09PjgaDj9+LD3/8Q6ex7+Ofuc2mm51+X0q3I1WxYrK+LRns",
-	"V1kUbIn7QBrmNjgMizln6aM03Cetu9pORSkYt4wXxY792jwa4yNsZcswnJz+0Ny311qJlv79ohhnpeB5",
-	"Ap2DDoR9jbPNptx0GVy4hNFIH6UJTHA0LCWMh9KKxBe3Dav50ZaeuTbu6F7v9Kypf6/kTLbtrj/rJZtx",
-	"tWLSiplhVjOuzNLJTctm2ti2fV64Z9YakosxXxTWNaOXuGbJ2WLW6T+BT1Lhp2pfSWXFRJTQQCfgt+x+",
-	"v6BIACTMtTeb8pJnTiYnzA3qXJSZUPZIqEznImdGTGZC2fr4jnh2KVTeLDDgnz3lxZOT093y4rXOt3VL",
-	"6dx1SeYHdKDUCyvKo5OWHuj8dnvwRlxJI7XaOjl4iZucxWwkylqDv29sp79na1vHupxxiyvl6VknWkS9",
-	"xkX0Tiiuth0iFi74zjBTLCb1YeXZrOUUwZtu9Rh5t5rvudrdvd2WdrnHbmvVH0ox7vQ7/99xpWwd46/m",
-	"+A29wrUEmvQ3Xsrtg3eFV9AWPGeFGFumF5aON8Fo+/sL2+QG/XyQhL52/TRzrYwABexHnr/Bs9R9yrSy",
-	"QsGffD4vZMZds4/npR4VYvbHvxvXh0/VZLs7clw8V7yQ+ZDO5U7SyYXlsnCjC/MAX7NcCye3LZvyKwFd",
-	"dSvTnwHSMD0XJbyTWX4pjFtYZamdrvhbeJfVeljwEnSV8BbcL2y2MJaNhJe47Emv14l0ziBsrz/gfAtj",
-	"hzLfX3t0OvPCOOXLbRxpYcX/yHP2JnScRpyP9ML2RwVXl53rfRfTrzjQOE9NyxmHMePKDeJIwGHKuFkb",
-	"vK5743OtxoXMDpnXGzfyZax6FK5xq4TpknGl3ZehA8ZylRsmFZPWsCVfQYtf6HIk81yoL9lkkGb6Ujih",
-	"W+pCVGuUF4Ve4sg+SMe+belD6JG7wGrSUYyeBUOK2s0epJMFL3ORpw/7jDP4wMpFIVBlAz1uoGZulTPO",
-	"5qX+uGLlQjG3yBNm9SKbwuDMeDaVTtEpmV2Uyr3UvW6k8xUThRFd9suYhXclLMUNkzpFCs5CoWy5cici",
-	"mxfcGXjuqe4tTJqBwjuHKeMqR41zUcTKQQ6XG+E6lTmTcOWaLrMpDJZr3ooGQdoue+82MqiquhR5tQQW",
-	"Cg3HPIEbRgKeOFBoXI5WzNmcKxx/EAbwSNMdqA6c/faFXqj8RhJKaTscw1Pqssnrksy4EbdTqSbMfdu5",
-	"qYA4qwTEa23ZC3r3HYkH3HmwKl3rqzUa2VGwyX4tRaZVLt19L7gsRP6ld5s/lKGN1lukiW//0hsE86il",
-	"uGlgrXO83lnVS2FsyqwoCrco3W7UVuAD0AjiNnH7kld2VFpwY4e4GlMngPx+GSj3BFqm7nZ3oVuASZNT",
-	"pan7dNkxXAN99wPxBQf4Qq0YylroF0z5O61fwXn5hScaZJSbhZG+EuyM/Sx/hPb8VfErLgs+Kr54k3Ju",
-	"+YgbUT9Cs6nImdJL9iBdVG1zgtudW04iSMMulV6qyl0GouE7w8R4LDJ7zkoxF7DuuuyXMr6GWa0vWaHV",
-	"RJQDZadcMTJcQbLKfwonE2EzLLm0Inc3wPVBH/QuG/oYlG+YaHc6WTkTemFdi6Vlucx9w1GEpyjwUhDf",
-	"bqFzOLxyvbG+3whbro4uxqArreuub2E/gmHrWtptcvVVVsQ1zPS81Jkw5sC53qZg4kaOpfgJG0tR5F6A",
-	"8CwTcwtvbFIf/ZOueLGoPQa+CBrkpBTcgiOUK9Zzmuhcu845HfLYrezjTCslMjukwb+5Tnl6Wh0ZtZFj",
-	"Pykr7epulUvYrUtuyEHj1k0kN0FV2xxh2s9mMZ/r0or8Z5FLDqbQPckakPZulGBDScW4YuAFgM3QZGgE",
-	"fc9ZHF0w4eidrkkXmbvoOSydDXcdaCrcsNxtaJgTGLLxwvAiMuuWoGWkHB6VUiudEoeyBbW49FLMbdpH",
-	"Fzc3lk20ztmVKJ1xXynMXZaWYqavRE7XKtTk8G1LaafujdImziqQFr35A4Uz5lQytfIP7bJ0XOp/ChU/",
-	"CVovDDMaXVl+ARgv+dzY4jhKyy6FmDt9Xxun/7Epz7vslWsIL2BIXLcXCiQnvcR3yLv9Bgpe65RVWlxw",
-	"9TlLC238eIxWtmrA5uC410y0EucshXEaSjXEfuRNbzXW3SwVLXa4zsncLntdSXucUjtQqdJDszBzkbnW",
-	"KF1tiUwvityJiqkTPmRVy1EB7VjMRWlEDi3w1o9vhQTLZ6zdQ0Yrd/CcOxFdCBsaHPt9XdfoOpTXQi1m",
-	"nf5vnaplnaTjlg/orLA4OkkH57aTdGgCOknHDSkKnNogua9Ce0EiQlM6HzbcB4nTL/4GgnNjNzjN43+9",
-	"/eU1AznqDoePRxN9RE9wm737hi9/diJtIuBR83mxeqnmC7v5sPRTWHh99luus8XMGVW6ZDN8wIeEYTP7",
-	"7LdPuN/RZCGnyPWHxF+aMPHRDZJwpwc6yxJnC6nrtMv+ioODJ4iBpUSj0h2odOPGlOzb4Kqr/NeolVYO",
-	"iISl7iUp7hpnYaJwcl/iPO4Ynx913hAY+Uld6RXFRKiDbqvPS231Y5iABMQAtgnORTQ4fdzJXcjGsnDq",
-	"dPpbKXLuevghjYxyuM4Zi9jiS7FKXMO5MUtd5mDQY48SsgX5QIUV6wy8qS4oYuf2mDPmrFAU7XJPX7Gl",
-	"qEYaDxs9Rs3diUMGvWQzXl4a1zsjlJFWXom9Bq4KKrrhm5dO1luJ/q4MjvV8yG3NL5pzK47cQd5pWPO1",
-	"Cfi0+bv4OJelMAc9U+aNj3LC0LS7uJl06pcbJTfKC5C6fVAnZQ5TVIqx/IjzD4ETXbp/u00tKMWVvjxo",
-	"JK5jH+lvGDbFBtfHKIlHuRIievR3J6pqE/QcLgQNIUdLjxe/RhM25oURSawP1gcGtiL48U1oTPDsP3Lv",
-	"qk//2lTWH/ZCl2wu9LwQSXAgnvWePcXzxw3irvDr+lpYk5D0zMdPn7Kcrwwbl3qG4v9ZD79BVQE1La8/",
-	"uBfvt6juZvWAGcKLwksQEHRrowERkO3LBRu3z3LIG7dttKW36YnR5r9OOiClWjQ3koYfV0685KbL0Idi",
-	"pk60opKoMtHduQ+itvkXbu/lK4ne9noXIWhY++OAbpJZUJZ8BQuhAhzsetBr8dEigmFzg0NDmvry0xXp",
-	"9fUuoIa7n6LsVNRx2HD1EBIE9Rt1vaZVj28dZqSjb+tspM27Gw86A9BKbMQpFFKgPb5UzJ2QplHgXkp0",
-	"Ya5pOnVNNVLC85omSBbCcMSzy7QfmQ/Vse2G0zu/wtHqrCAc/NhCADMi01eijFROsFsGyuniQuUi36q5",
-	"+ieDNTMW4O6dcDBQ8gUae8K4hjoDhBc0SMZHfkDZB5Hkbij1fB4agooUeO+cYgEBG1IRilyUTFzBg3Tp",
-	"m2xQm6CnBLdi8PX44eSs1MugZ3BsgOEyP2fWKSxuuzt7caoXVcy+pnFXCnOYC9C5aSTdORj67j5gixoV",
-	"adVoUtZi2edMzOZ2VTsUcPMorUTLoU7ukT2jlm/EmHQBDCJvDUvj2TEq9WIytdWaEWF3nrvBjRYWXOO2",
-	"PNwIa4rJ+nnmA9Lr7qOk43d8S5NqL94tpDnYSFJ5naVdrN2GdEb5eA+C+YVT+H8qS102oW8Ew7gyHeTS",
-	"2V5u6NbO2saVeeEEzagQIOBQcpd6UvLZGuKKrM0hmB7bJenGT5FvftfovOLGPscrr2sB3qbVMud2mjCI",
-	"njvhgP5OFm5yex0Gpt4TD8vZaGZwBK6/C8zfX/FX9uDNi+fs6bPeyUMmldXoyND5qrKLjFA2Yf918fOr",
-	"EMd1Tzhng86gA5sdlS651rBm9+NONQUBLTT8zYtH5e7OTe1rj6OVbvZna9t5eVHFEseRuo1mJEUXg3e6",
-	"UccF7MP+plMAZcHvsRRNGgQrRnJVseo2yqTPn/lgHnPfBjfle071lSztghfDqTbWHPeOwb4JfxxnxcJY",
-	"QLhtDAqcvtKu9py9t/5yUJ0PPESsHnpEyqbsQYnjUQA0FjaK1OGMpFY3W6uWfMr7Q3GSzq7WRJhnHzfd",
-	"gOA0H7TNWysMduIhRQSD88tmn923xdXsji+3SMZ4JY7cOct1Zo7pO9Od5QxvHQnDBM+m3Uh/mUljpJoM",
-	"S+E0NgVhFP/dWJdDb81nbu+PQY8ZokWbN35rQBNaDWfSzAhNGRSgYa5nXCoKcMhsWC1TmpihlSL6tFDw",
-	"DHiV/85Mea6X8NVCQaQO4jpNChWNX/Px7cNArdLBj58Hr5Tg+/IzSlFiZxIr2KpzPhGmWUZINdYtRjgA",
-	"6p2K5K5JW24/SNHwIvv2VI1tyuAvdYhLOMgKrS+dfr2varfkpXKDvWOU6LLGgVrbgREKkqY6eoufk2Sr",
-	"4lQXgJt2Gq6APrMlH49lxsZcFoZwFu5kyTWIkYkgCEPk+exWfYEArdFasaUsCvAUKwzVo0HlDKQyL1Zs",
-	"JrhyZhoslVogesrLmcjjbQ33Vz2mDjfvEkDyfxG36FiXE2FRpgy5DylvXc1wx2t3A4agtzhKt6kBQ5nv",
-	"3DnuLS9zgws+E3Juh0upcr3cfcrA1e/xYridhKnZfWu4cqfRheiWYHuds17kP2djWRobZePssenqUnhn",
-	"W9/C5c/91c3OXzze6r7faDii2dgY5cb1sdnKJN7aO9zKsLZvw6M8L/VHKcAB4T5SXgyhbuHTl3cs385u",
-	"8ttm68wXi9/ZTrrdpQ1j1Lq+bsM9gEL4PtwD7sWvASpttjnZTWPSwKZMGfvTZHea2eaCdhcMYQfs+bap",
-	"NFaXq4PuCWHkva5fG8gq7c0/pN7s9SYltSFsnYC/zvMDRVS8MWAI8WkzqeL7TtaF0i3JjH8hOdAyYRBZ",
-	"3tgvN1n9hwmMV5i0sC4wWpbrlv2/Pr2b/hlI9J3qJSIQPaCIM3I3Ad4mgI7cAtNOwyXMwVr0ocv+JArh",
-	"7kFkBcR1wF4gcKOPP4IlkemZMGzEs0tWAPROGoKJAzoc9N8ue1HqGUtPpimzmqXPeoB5/z5P2WjljfZz",
-	"xtlyqgtBWVRgTBh33cz9b5pCYDNPybcfnC0nZ3n9KP6hYeIix+Omle7G4OzkNGExlrjm/im4saDpE8iG",
-	"PD4bcTTd4spUvEo1QFAJ4eU1QvAbA2QHKPWxUnqouIw0NewBvLppHeJ63thQIe2x0f2BjiL02YEzCSB8",
-	"umRGWBMMJEDT7acRF74Ve1yrx3vt0beZRt+TvhJlGZJZNucxNH4KjmBbn7uR1oXgkPwA8aYmS5wzaD8h",
-	"Ht1S6NfR/uyXMZvrojAQOyu5Fabv0T0Xv75kRpSY6c8tJap6gH30YArGuU0fYMcLJw77NTgAAJstA+ig",
-	"+xJUXPBnJmHGMDUk0wtlAV21p69gist359C/dmrb+pKEu2H2kuDP96usNkmtq/Q1acyNnhAckj5LYRBA",
-	"xNC+HtI37MES0JE5t7xK4naC8CF4Oy+FchcpIck1CqAcpnTJyPH2sDtQv4zBlYdj3WdppGbsuDlhadBe",
-	"UvaA/Go0De7XSJ9J2YORzqUwiKUzAUxnEmZEIdyeNslAFXwkaFVFo2Kc2K0CHHapI/ComTr5Dy81zC5l",
-	"Jty7a9pTyh7YyPvDaZiCBWwwBnz65CkcHTAeNU/yQPEqVEnC9xwlRZE7W5rHQWLAN1tsC/FKuEWPiUcx",
-	"DpAtlJWFu0S5NkP02bcYwPUUha71oumNGOOQBjw+7ik0s9VCCkA46Bwh7CTmC1Q7ts/SJZdWqskQtrdb",
-	"ddjs4VyUw5lUCytC23he+9ovumG3203rwW1csRX+cxi+wGW6pt4eohZHg4YegmrAwG0V9ca/brj+7UYX",
-	"qysbflnveLh444cmL1kkyxvOIkI7SxP74EJys9fC1pFAa083NzUi99MJ23VBbMUuW6Qpd9zTETzr9b4/",
-	"efbs9MnZ92e9Z89O6mnlalFQig+mU2+K9vq4/rhCAIwHq6ZB/Ka1mNinuuXoXpP4tdt/0us12kUbvf+Z",
-	"Xzapv++nGtJnmrQymbfkwlP2qMw3MP9AUbHk7shEj+2+oCB4ZtpngeIizvpZqi5LvQIB+PJKnQihfWN5",
-	"UWA2MEtRcKR9RkdFbeHCOk06/hEQyHKXN8NWGo/DeBg2mTh4zneG0Dw0o833Erk7Nt7+yg+6VhVqbM4n",
-	"zZbXawqwrfk+KDjVDhVEABPGqDF5SxTjhBXyEs8PJT7Cqdf40sp62haEwnH3AWK6B5ITztkMXb+UPeZO",
-	"EQ+gCqoVYsbcgdYcWqqDKBtZlmj5wJOry0OgNnOHs7P0GjsZYZ/a+7iJA5O5W+cBKEaDAEaSxt6OQU8u",
-	"nD6KQpuyTDxnglaiyy6qw9+NTuY0oeVUqAi6OsO34uYOsuq00bMlS2OHRgi1v+1EGRebY7uao0gjDcCG",
-	"LJtqUjmbLlReipxFiQ8hw8bb1VPup2iWwJeBqwv1dNR6TEI6i+u5rZnkqNnMEIoFOP5S2BLQDnsdOush",
-	"9nUHZku0BoA9hw0m5ClkuqilAzrVxHJ28ae3zbYrwgHb7UcahHO0bYxUk8JDo61BuVFNAz4sofQmGEdY",
-	"Pjh4VusDRg2e1TRgpZhpK4Y8z8vGkSNR3LhfP/7pbc2IIzRmiTFZ15lYhHSb8SHWFiLfKwRVLaWFMuhg",
-	"OWc92IBwzq3EvvFfI1XWcIq8tby0VZ6KME7eVpKTEKcATt0fEw8sd/u4Lt/ChXBHKThO6mbTF0aUQz4h",
-	"+PPG2yLQ4sZvTqHduVTew0WN0TbsSTVnNSEV77FoJzQepToXz7Uaywak179F2IFauBtM/8Smp6GtPPQ5",
-	"eBsD+xLkDtrToDBSAiQdf8Uqyuk0bCYsz7nl3pgEkpxoCk6esr/IH/ukfQZj3z0ZEM587nbYaAV+mXDQ",
-	"h4wtD/eug54iZ9RnY0r2QDt3b+0U2BZW94759fw9aZCREeDs+4qx+xGeBwu0usz6TPW2HWm9Teo15AA1",
-	"SrLIddxusfoAU0MnBKzb9VwDWNjuyHYj7LVl6i/4mdyh4cyjKS+BPCdC/vUxT3HGV+couypTbBYkETm0",
-	"EDRI10Dqc+L5dFYDVe0+wyoVuctS8dFZHfJKOBvOT4CscpKXU1mIeFNikMUJApmD45gzPKz8oQmdciqB",
-	"hAQNVf/SPaSExPAxLxk3A1VLk3ByxyDCLZID7MK3DB2ZeqniWNCo1JeUf45uYmD0gUwK0pgMGwmhnGST",
-	"WeUGQ8l11mOmOdMCpwTMSBqkRnPULYnbiMi/JtjyoeIbIj48eEf7EDmL4MaQmDLnxk2nhglQkbAZiYwv",
-	"QLcUsmw8BtYMnbW8j0gq3DVyoHbONaYWBF9sHBeo4M5kp8G4NEa8fk+ZY4dlg1G77V55K0kH9KUtkhoH",
-	"1m0sH0NEWeNTqlDfQsUJd38Sr7QqmctzEKDLDa3ig1QoD/xeR7G0YfOo98NbSjfa88D0b92aUOT1Aroo",
-	"iKm1lLzu4RpHe3fWJ2LDfegdOyAOIHauVqDt3czOej8VyicFRv26ZXvKL5KghlhbtAbS1oeivqsfA//O",
-	"Zk6ALYZtO/H9dEWCxxBxhNIYePeGSC7mQuWGaXW+Jk4aX2Ra1CfUPKKERnqj69W7d68iAR7NafXuiu6M",
-	"TtlcZAUvnQEU4kV++pt18lvNjIjoSStmC1LR6XzKplqbPVlLt2mKDS9eF0yB7tu1oF+jwnpA/Fn0soch",
-	"6zPASep5sdJuzIRPPME0LCdD8XseGhJtkIFyF3iQgc/e8gyWQJbRr+YSRYbT9JEuREUn+kDtdIbXs0dw",
-	"x+06lN/6fbkWSTArldWzi93JkTn7v5wFdEqTiCISIdQV3Whxc2nCYKZuBQdEu3um6+JK2DATMYeNU1yB",
-	"JgcoD6RlDyCGadLY4/ywy6Js6ApGhDxBGxIaIriRclxNeMCIILkjqLEpTnT9wUg7WWMHIrkIXolqZTjz",
-	"GBnH19RUGF2nzuBodJIoRxjf2Kq3ts0YPABHtpBXIoSqC+F0Gh2rWtTlSIj7hrk7AfgwLqQSvlnu7U3N",
-	"+YViP+88XcLNswNukRRlxnMxHK12A6JCFCxCRrmbmbQNZ6tgmZ7N3OC6IWJ5iwtiizZzKIFKdc/n9sZD",
-	"PBqRXlsg+tEM1qamSarUFsPhcHqCyfOcb6Lk75cdpTF02YTNP33iofkMmdCdtIcXj4SRuagEPU4NUMhh",
-	"oudsDc2/F4v5XujzhmlpIErxi2YYmE+26QX1fd/OlxLiu+QX+myulLXmbeNLqbXtNmz8zc5+YfT9rwVv",
-	"M3G5Ynw+L1ZsCaRymPu8noS9ULvjB+4dz/HKdfR7i2WNhxwpMrrMRZlEwC3KOco9jndvG9E1RIl8m2/8",
-	"czy1dDzP8emsOTFqT/OoZbG/IP0FJuQ7QzRudYvEfXV08b8v/H8/L//8w7hJ6GxLdQR32rh6195jG7E8",
-	"7ML/xNlTuCzquK32/ecm8GKrW4b4DzNiP6/YQmNFBE+eTtJZINLIw8sgo5dQeo06SbSSWxSS5ggdPb45",
-	"ehfe2J552kBfHqxGkPIjUYG3I8rtZr/cIuCrdoCnDxyn+jwpkVeY9DXP2j5pH4HV8Trp4GY65A49h7Od",
-	"JpzneeChhD/AOGqc4s+nU/CMkE0ECoBhVkwUAjkjEdFsnJDzphrVMwMdEOONlQwhg+EWGDeqtH893zZ1",
-	"sV+1zS26S9TSTr1OOtSh5hWeyzElzIBtx9mc22xKw0HjfOqFUqDd5IalE2GxpgBAuikmGWyxIKTBFSln",
-	"4uCDoiJzWT8mXJt39QY7s1ByLEUO37tO/NfFz68adfppCzL/LYmyZSXfcDj9TgeFp0/wEZGVcEJRPjzJ",
-	"CeD63eTVbAmothkXeiatbZNT7vRBYaQZVELph3X7nYlHZU1P3nz/Ia5LRJRQUkuQh4RzXDYZWL62Aqbu",
-	"7Hko38yddYhjhXZX486smPvXWW59tn61Z56dPfn+tmmU4nIVe5PR/aJEnV6Hs7kojVagr2fcw+LPWepa",
-	"lwbu68ZNUnFm3FgpSToASG30RnuCpjVq/cYmhYydhihc6pakJ9B21+254DBQv3vJ0Ua5rpO8b6mvGWoU",
-	"8sJon3iDcdjvDCv0pNvmX19sAK8fnzZvFmSLb9Rl4DngDWtlJPR7bW2JFktnbKcRyXza9ysGi224nlxK",
-	"hGFFON+Ilb7hbc2ZTLW5g+jpIpviSR4wrUovqzMnHtvul8ghIqGBYx0mKPGsP9FqaJIklNzaRKo1Qxl/",
-	"kANpPyuQXloZgogU49nlcNagGUBOpXeISUuuDCKZ4Nml0stC5BPha+hVTdULLLNA7cR8y4D4PPB9cMCs",
-	"vY4Zzca83POtN8InNTT0r3PXtpNej8L5FQgUyyCEpuagFnkYCPpjI45Obj2e8YAYK0xhGzDhoDzNKGq3",
-	"4Wv+O+BDUybHzMMWgnu86gCl8gE3d/D81+7xEQDMJBS5vzgXhUQ2yC67oNi138pEyQaBbLyo7l2vnOrh",
-	"Athw2OYGk6Ld+PWQo2AEB6qreBtu2cBtpigAzZutTbXlN++Yb/zR97vFhuVQcqZJmEJmN/HAEk7T2zek",
-	"hZ37BEyofQQNTJ3yvBRYJrZBeFLopu1t1Z5wJthoYYNuWA/62KmY1d8e1pF/P3uPOV9RnUBRzINbdYcF",
-	"jaMdhj2OyVRhkNCb2kBumffmdJF/Mx1v0yva4ji6FMOAgm7JD+GlqCwJYgGb4SpROUv9/KU+Pg4RE7sU",
-	"yq4gbZKAsyKkUQYjJpglBvndPJCimTSkuNoSpqkbRpQQUHEo7w1M+Syy3iDLg8dl98L/0KhpyqIYhrhg",
-	"O+CoVhimOsqwtBrUiMHRuC38EM14S9Y7dY4wAcvIKQwReYjWbpxFHv9UnWjem6yEyE2Vma3n4vb60So5",
-	"2zoSTKAqkQkLnFPUnNsqUSUWFlhkc8lXHsfgVqVb/LDbnPTZu0/vfaO3dKhxX8ByqfZn9eoEm+IDRDcf",
-	"2fbkiC1y/H2gotn09ge6E3ICRnnklGUHZV3gkAMwq3H/sxpPMx87IdKb8wqCUkvi42hWoQISeExmyGPy",
-	"GHlMToDHZKBuSmRyOt1NZPKmRrLTMJfo2aeSWljjE/1Agl9B0dJCGiuUKCOWGCCkTcD9+tEKBUMIfgh0",
-	"llW7DvkF4CdKvYyeghcTayLCssOY9D2sC3z0xDvDGcVZcP2jXnkpxDxEaj0QfK2sPiaZLONWBa9Wl6VI",
-	"tZT2A2WvrwwUKanuzbAAgZXpQ/NIQ/rXLWsRt60erLlCpcoEJFDuH2G/BdWhkGMrtggYdMoKla8NyIb7",
-	"kUBJcDavuSnWihqQbQP1BGy5OhADQpoCt+04S2hDrYGygAZWnuF90SOfoZfs7Qj7HBirPCBrReVmKHdA",
-	"/2qYQww3KGOBKbt5fhUkW0SwzvVKcrfHJn2r9QjqnuhK549MVtpNrSRK7WGjEVUO29Y9qC52ndwJ8ysi",
-	"RbeRSrTMSNS71i03L6Vupuj1WGKf9kb4L0s47qmcTIWxbCmBS2bmDnzxjwUnf6aZ8aJwv3v8Kxbn7zE5",
-	"bgYbtbtlPzuqsv92ghNyJ8EdXPV2MZvxcoW3YZ5KeyoejRoPoyBJhxutorPU8JXPhTKiuBKmz2hxzyDx",
-	"6u9aKpG7ewBiZxKsrs0NSwud8ULaVbcUE6nV/xCLxGc1djOueLly6sy7TTxxtN0RtlkhP1GHB5inr4Pt",
-	"dIgFUHeP9ELlvFz14wSbCNYMCU0Fl7N1LWqzpS3Y8GZrFhTKkNaFSRnSIiWB0nHydimUWGJgNcA80xOT",
-	"nuMvgceA2aksc/KNu9HAxCLo9IQgaFg4D1KNMEvy45/eglI0UE5fpcQ4AqED0hxdvYLbRSlY+jE3XQAH",
-	"T7pU1NUceW3pyNoi7bILFb8FFO8jPT6yU3G01GWRQ9fcJAQMLXTNm2DSsqzkZgo18AUQPAwUYKWhAoDT",
-	"33xZ0UpR6wcVlJjKqhqHpPmxFNMBCsuHWhWrtEutlBOlS6z8oBUqqCZxZyOE55HGCreTSZjVAxVcZz7m",
-	"C2alZbwo+rU3SoMvJcV1iKWgN7TxtuyFzziDEBtymLD296DOsInIb0sFeLUD3x8lKPgrIgGidLQ/kdff",
-	"HJ4RMOUmxAVDlL1iCVMkCWgfAU4aorLOECmKEc8ub+UkrqFnoznYdiq3FDa9qFAVaVPd0oppLWH+pEuY",
-	"tUVC4iuJOdcSIFy7Tik3E2rzggHkhodPSiGqfQIx1uADWw0gIIvVsppqimIVwP90jwTPfWj2jK9YxssS",
-	"6ZrSqjJqjM/DejaYQMAVbVqCj/j0dKpeDnZZxJUZlRKF/KWkSm+rIzIA0OOW39nJ6bZCromPvVZ4FgUO",
-	"aFw8vsNSGZlDvuu8lFfcisa6p06MAg5Wgetrs6CJqoxdJx+kKqQSw0uxSvtsvkCSDieKw1VhvqSlQTe5",
-	"GaIMTuslWhuHM4H3+IvSfjDVBVbi9ZDdgXqpKpwpggMKrljqpG2f2XIh0o3ir6FoEWUajNdzO0J+p7fH",
-	"q35B1X9eFMFTq33DzVQvDRnVAwUwBxZAbkmVZ6I0K+VkSqeC66bSdohvSjdhJu78fx+l/hBYW1ZVeX1k",
-	"ggB+D6DvMNaFs/Mf7lVe1u/w28Akb4PH3jUcOfaxbXSjVf0+/NjaIm+3NetdIzjhXbT4vjNU6X1UUccR",
-	"dwH4pur5MOirAvwr6ACdpGMyPRf5UfhMdZaOoM6Sk/tVFYKgL3S88g1PWigAu8F5T/4uGOzq9I+e0eAY",
-	"wo78re0MrOVV+6MN9vcm3shX7a4mLcJ5Ccsn24jTxowHUGuM4j0oG6a9akxwWnv8Ua8FJIbSEBTHJTf3",
-	"AhnbopIcPF5bVY0wYs27wJarhm35mTwqWxIB3gWkh6fvCfQ8bl/FKsVtBUZKYUvZFL8OUcAqAQErMUUF",
-	"Rs+JkEuPq/qfVcQ7MC7iqRJV5Q/ECp6B+FbYVbYTnPiOxhPQPNvV5rlTKvBW+HvDyAfwQMtQfR6AyRNe",
-	"Rv5Yp5A0XUqa2U5xcwOecqKdrHWlGqVtU3U7p38FKvzip78u2urMEZ04aPq57rI0k6knRrYaGRl9DXB/",
-	"vl5JsQSoeybdt7kk/vd8BiXg9FK1EIq+IUPtDcLoDsk0DOujg/ybS7Tug4vgrHcWi9n+k6Z8RAjOHcRI",
-	"UXFweLWSY/gAAE+VSdJ0eMUEuZs7KlrwG2wGSdC9iVz5PKQrnvROzxpLCbkfPp+vAm3KUOwN6LxtG/lE",
-	"6NjJ/tuvaVnWXZYtRI6G6jVXKHyw8YLV4tQNZ7VsKkljqSainJey5ejflE62MMOo8GFz2X1bVVfZk0WD",
-	"q7qYaHOIB3lgFjhGOzHu0IXGoS0WTTqgXoryKONGsEJYC8yruZxI8oxJpZyluZpPhVqDqPMM+hatt6eP",
-	"13Nd59w90r3nv3/jR//sHT378ID+OPrwyH/18D/+0DRIa/VZNpruf6m2pS/chTSvioiV9FKxkdbW2JI7",
-	"S1fT0alI8/TFH7vsXUwgUQieg8B7wWXpPiQsHdOfw4+5ScHyRq+Dj12PhFSTgQJrI++yC7BDAhhgIq/c",
-	"KQ3UVxtmtie8rDgG/Ej/hq5oonD7EOlg0dg/OTndkWgMU/USbz3p9TaXGOY63076/6Fl+wwtzj1S2uHS",
-	"psz2pkWPffrsLPaLbCbYc13Odcmpvh22FFf/xoHyGTnmWKLAPbU1v309n7x19HaXdVsbULixfdywjvmm",
-	"UnrAQhjtjEQiFXsNPtA8S8gj3wJSg+K4U+7ZMDUzfNUnRAfYL1j1LCHrMoBMOk3Tnot5oVdsLufC02do",
-	"tOZlY7CymcW9BuPosp9dw9yVSEyY6XWedNC6uiERdDMnLJwAzezGATGCZL9rD2a9k2ePn46fiKMfspPR",
-	"0ff5KT96Nu71js74k9HT7Pv8B/FsfFAdfWoPzPGONXQb2nK8JO9BYcbX315H7qUPt8jvonIDka9dXPKb",
-	"XCyhWBjF2dyjmvAd5MYFQs3ubXHMbCnaFgybmE4bwsdt9Nm7CWv2Eny3SzFDht1Ww9Ndcx1qqniHZmuh",
-	"dF0IsAIhdAMhD4mBIIw10P1NKaZbOGmgoWvBNT9yrYv38JOcJrxTr+K6Q8LfAm1Nwp71At7QD6DHJ1KF",
-	"O4gXbWySS3S+uG2RsIUqhPFBlnTKVS7yob4SZdpl7xv0hcSz5QxU1RJMTMZXueeX8HAmx0E1NVorUWJ8",
-	"20dpiHJHrdXq+pzt9SMce1FPIzfCOeA3RF4Fl/xodXeZF5uJ3dX4NKth4Igw/XXyHqVhvKtoabAC/HQA",
-	"ysIteaBzw3wXmsW0Wh/p9jTvQ6iHDuURut2d/0o4A5CGaH0V17d9zJWJ8VD3s1QTuMF44POMr/YQELFs",
-	"2CEEGtiP+FzuR3z0xQiPqhZt41q5NY6je+M22lYi9cDCyL4+8Y25+VsqZN3uYITaU02j8r452Ym8rFVu",
-	"AKBdvSgeiamzZUL+RJNqFH6M2RXqQz8jFpc986wwbd5U2/kuEqtaM3ve/y7TeLw38t85OrtydPzE1xIw",
-	"46Y27p6p5jO5KVTuVu2vNINd2n9wFq+XAAyl1G5WQe1GB7wNzryGF/lScqZYTLrstcaIdlVGrnvjem3v",
-	"o02zBk5fHbiwSsFNU7AinUlDPKlVFqAXi5VW9xGon4wmpQW4ayuW2Yq42Sc4ukUA188wyySOctEbI5bX",
-	"D1uC7Qf38/D8i2UsgUY8uzwHEVQQH+7KhCzDrSTItWyJw8Op1F1wBIX5alwVbgreCENFnte8EAfEpkN5",
-	"1x6bCa6qEIBHk2A4MEpMva34dQ1JcZCc9Cifg5kQN8OPuJSdsQynCmIdfMlJPBij0P0+DCmtNIUVTySR",
-	"4qm82ly5rhVoMkLMDLO6vwHGThqR0uyBEQJ+SR8mLF2obCqQkeCBDztGSYEwnA+TgfIbf1j6FMaUPQjp",
-	"e7Al1rc/4QfrjAQIV/blfYmzoHRLAir9EkRoaKWvposGz5B+wOYPVK4zc+yTTrqzHLtC6HkAXg/hTSl7",
-	"AEBbs1YhA9zVmukip02aANssPFa4G45Ig4CHozF+lzSRtA03UBHbICyYkgIJF2/d20nUC142GeIXCsoZ",
-	"U4HjdFxwKEdMpcypFHI6LrLw9fOX8IWurqsfVtBlsCvxlaGBU2vnnetrYKAa6wYbnAJ6lHOAKQMIvl1g",
-	"yAeLn/sqOQlV3MF8gitRQraD1TiZMLUUhCTcMvAleWySZ4V3a7Q7UAP16NF7SIV89IhdsEfY9UeUgRoy",
-	"VyCkbbSv5nrBHsHLHmEVUCPg9I6w91hsm9e7Aff5KXxEtOgD5fYMZmzE9Vuo7nuX/QQQadyuMuC0ySni",
-	"DplHfuU88oF3uhPeBgnRjzYGwbhRcKcRDsHFwk6FsjLDhj56xFL3lS7lP+GbPvsRZpUNFr3e4ywsHfgo",
-	"UgL9jkSh1QQCtj7DE8cTS26jCcHER57ZYoV1rZZRfQ1M+cUGwZ6BSaH+u8/gf+NzrN8ktTqeI0fcH/9u",
-	"tEqRpfLZ2ZPvH/qUZCJ6Q+KshHGndniqKELLAzNYxVsP6Pf0/xwRFuboZZ6yqeBAyesWkxMPI54zqeYL",
-	"ZIIXyuL6SJGtLWVzUTLI00gqZxZg4r8zkAJAXUSeMlja7ttHjxBop4R7QCaUPRLKNTxnRkxmAorc8+NR",
-	"GslIlvL///TFKKUnYj3pR49IZ14SkginAA4PDMR5dLebNg1zY30oHlAdoxVLz3rPkMNtWDq7BGpzub67",
-	"n06fpYSTB4zk0cXYitKjwaloOPDGGByBgUJ2sYSl8EiS5aD/nbP0f/70jnW73eOF4ZPAbxaVjA29M9A5",
-	"N0rpJxC/CYv8CNeQJIF/w+aa838sEDkJRqD3bUZ4ACqn644iLwvAKefegh7YMIEbGsBqv8PfPRZ6eDwV",
-	"vLDTf1J5+nmpM2EM1Bcw7ryCa4Dt9p94lmZcYVrNQxwuuMBZ1Xwuuys+K+BJ0oSkiodggjvNC8OYcEwV",
-	"MhPK1ALqczefR6fdXifpLMqCRLTpHx8vl8suh5+7upwc073m+NXL5z+9fvsT3FNx3gXJHSXt9Du97gle",
-	"RU3t9DuPu73u4w5AUaZwKh1fnRz7s+OYStv3P3UmTfYhuIzpWoP4kFD+9ZxCyUjrBzkPc16CvYC3SK1e",
-	"5p0+YM9r5ONEwjzXrn/upae9HlLCgdKDnsxK0PydzB881w+iOQefIhx/LeYmrGKoVEjM2ddJ56z3uO0l",
-	"odXHL3Q5QhZVeDiInN13eV5NUBg8yKvzCjfFeskDwMxzp5T+FpnUwBts9purON+kMuyTyIHLXmKgBfea",
-	"z1rbnEOMUtUp5AP334+Ub33780fhruu6vmbLhbjeWEInd9mEvG0VOTuLRjVUJ/TQClhLvd2r4keee/jn",
-	"fSw/7GGtjH5w2W8uv+ukSYIcf5L5dZWGsXN1vrQGK8bTEorpRWDpFr7YSwCPuWMk48opKyPhK4H0QRcL",
-	"Gg9uYvbG/QjpFKFiCGpMao0ODsV0fanjHZtLvbbYzjZ7+Abf9Jki5Awfuf2O19q+AFJcuOHZlgUfK2c1",
-	"QKcn5kWGyo16FB6D1MHS9KYiZ2sqx0LTsjYJxCK00gsafSZtnSi039kTjOPZYM96z6qT7znlq1VWTsy8",
-	"ep3sucurzbCxsV/aetfXlmH3FjYdrpZ9N507vks+EwgE/a35ldUlx89LkTuTghcv81/d153rD7RxUSNt",
-	"P/IvohYZIaiSIt7ktPiZ8FRMQbuFyhnoPNs8+amCTOfQLoA+TW1PdncYNE/f1TtULyIYVNOJ4MdptELn",
-	"8q1pB2EU/erw3+yrELQc6e+80/4uzvIa+vQLH+IeZbbl2IYrPv+Yfrb7liCqbu+UZiHMsrkS6lv8+BP+",
-	"sf+57Ks2VxESxIvgeY0nfZxaHsA+TCsiJiDvEDlD0NshVH5ew6dPNJR+BOu0zlDWZWDPssdU8iqUtUAF",
-	"YaavAukZQPQXubRMXLkRPA+uTIQtIKYYowCWB5usvglwWKJNsOuU/xNmPX6pU/6GiwZbu33RJP4cqI/M",
-	"RNi2Yel9oU1a26BfduDeAIHD9mE77DzDrjYfxmGnHuNSbj2c3081eT68XotAAbDJwR3rrdoqxl4YEUOj",
-	"o/2NVUOAYbHvTiw6x8NGV+CNirR2Jywgpc0kA4WiAa6KLnmPdMjzuVCgdUfEKJVj1W1molrwZa7ce7Hz",
-	"Tdu0UiR+wgH6prSJCiLesBGww41uii9gWn7pfQfKzrLG/whkIV98I1bIrUbp6BbkC7zkG1mK0Ju2RYhd",
-	"BbUW0Rn3tTSCyDCxBRKtC49Gu+GyqHTqJqUZhuOOdGZ49v2ozNitLRozDC6AdYNHvvcVy6J7U9HHtD42",
-	"FuV2aXP8Cf7dqq+/26JkJ0F/V1TJb1wKgbQR6FXbVMDZ4fp3t0WLrnbFN6pEt05ruwrdMia9L7Nniabg",
-	"/vTnLSN2A+m8+9SEUYlkObfZtB2/GnDAaCx6Ti/cMkHSBUyN2wTn61xaVCzTh9MLjdp5QzgMCfTu/Aj5",
-	"K9bR3OsIuYfl+A3qrljC0a/67wwzwlpAlX32SXCM5DD9T192uzS6Ey/cUVASz1wa0FApm+oirwLhpo1S",
-	"0dQ4FWGXKTdYsiDvOoKPSqAdwLSTczbSdgppRyPBZvIjxPShZBpXLH2Zi9lcW6Gy1dFfxCqFcM9cVIUk",
-	"gCbTR5gmwpqorhcWi6QIqTs3N0NDA4W1j30wIGQDIXVgP8gA2C9YDzfYLlSiOeLr9Jg+rarvgCkJUgoA",
-	"aRMzKVomLQKUTBO9ClraRCKJpEd6vEbIaAAdinzrlfgCTopzSNuqs7+knsx0OdVsGTikmwxyT1p02LKM",
-	"JuwvYkX2zCHyLwpjeQXpt4Ct0EV+NOLZpYirRgb+OfeyijHHyXCchameBzeFWLLqARHS9beKU1zkZkjP",
-	"JJLK8G34xHMnV0EIUtM2mvXTn952tvwctXrveNaFmxKkXXVvjodvxWfF2vDVe/ef9F73T3ei9aQQfC5N",
-	"N9MzxGB6UmRqWPfqcZfoR4Du6PbG5DP7+0UPuRjG3XDUXaA0iNBJgdzzWzKWzk5O9zkpRaYVZiq/4LIQ",
-	"+K6TPbrzTutXvETO0bOTJ7tv+GsFOv5Z5JJ7rsOz09N9biZQGB9hAsmTfYb8r4pfcVn4e26oQLwnWHud",
-	"ABCBphFC2esSESB5X3UiC3Hhdh/z6/1RXc+jx93hfqtesw3PFfXtVkBd9+bfApx01JvIcR7NfjyVX9ye",
-	"alQQ90ScXYAXYkWFE0F3lEE7kyZoz3UUOvIGILzTaUJt8exqrdyRcVW94H6cdOvv34pMqxZJFDRFgOq3",
-	"a4Z5L9zaPmrdO4fLzp1ot5cWwcXBVSdUXq18XwzDkwJvLHQgdBIrE5DS3rsw5abvkxAqCV1dlwFDvLu2",
-	"Hdm2tkO+MljbLcGq9p78Lyg4k1uAbbWuzh2BY6rBBtntm8XVkO4Y2QKRdsWXkWMy91k1Ti3gRaihgt5i",
-	"EjQCaDiTXq8XR3l5KSAzE7k7yaXcFt5tC+yuM4IXVHqH8lYhXdv98o+FgOJlZF14JuIgUw/iCtxjrr7S",
-	"MN4XjCXfV2R4F7og2utY5frLqkd7blgi3dyG9cA6MkaqSRHx4FP1iJD8aSq6TqY0JMIkLKJspd+RNSBh",
-	"uZ5x6TOGIfeK2aXMAFLibQ4qYYPalucBTdYqiyk9UCAinOrmCWLQ3uUQLNQlebXmfCLOa6VSIMtIjykn",
-	"jhZ+m2R44UdqH9nghzUICZBb0q7aBIX/vbOv34Ga89bf9zsWFtSV1qg/jSX6MJe69DIjQZDdJj/+70OU",
-	"vBNFUVVpL7WakCsaT60AirrvwNWekgSF3Dakymsq9r97+0RptLR7sBqTr2EVio1QMTkbRY/zQLK2irh9",
-	"nIrb9+mQvpYd2SJU0WgkMCHyAlUOIN4eKF8WjwiDkdd0yhU7ecr+In8E9xoV3zdU2MC/EwonxfXuUAvx",
-	"sTlgJ4ZS/XE5frx8uMBCSule5fCaBQoVGWzRPhpZyX+/MsStrTYBAusOlozMf1d6xu9XrYCmHX9y/1y3",
-	"yoSJAJHQueNl0eqZAL39/lAJVCuGkovudVp3X+0G8gZr4LgKwUzaGKC8x63mdAYx7mQnpm6TudUnlS2U",
-	"RwUnBsjZbKq1EUkgI4rLz3lkMRS+9uBkeA4VPq5IADxRz2vNRjqXwpxHWuRASdiSUFVRz0RVhjHSLiFk",
-	"2mXv4fu1iuemKkkayqxJE9rHx2MuS+9sxIR8IkbYUE1pEz3H8d3ncK0a4ZVTiLe1nCNULWm/7bZecmzH",
-	"+yWROEL4uVUzpio++29434pQHOj3fKjRxLbIsDCWyf2pwfcQoqpUZ3KxmSmocFNd5H5fr751kVqG4mRf",
-	"Z5+2JQTyiGzTZ3FVdJJjuAIZzDy8FBlfffarEgAC18uqpjVnc10Sq8eS+2Qr9r52DgDPia/xIc1AGaqq",
-	"A3WJM2TNTJAMJRNMesxpUOoTymTB7C4oH2AAreHshhmyUgQfCdJhKs1gqvohNdkfNzLQ8lJttWZ3uS1X",
-	"d60nYaG71hzkWum3bwk9cA+y6xc3ln4DwICu6SpNuuCe8mFecPV1wPTegbUMHQO6plWKBjTVlfU9dh9I",
-	"YGNlM3L3kameceXMcgKx+Y8e50Y+AECwYTSR3H9eoqD+SLV2wcgfqJHTDYlnj0mVFYtc5DFLWBsKDhlB",
-	"KZ3Newzc/kcJFRE95XJMTtFQNZsrrWTGiwqf2PeVvM1A+WCbLnPMaafyybnG0udTvSRBlk6ETSsQnfsl",
-	"+mSppDKPmyAkcKkMFNbzx9D4d4alMGRpqMsMo+S+B7BhQuxiZlHSAOyBMuyyt54yz33TnTUKNFikdxMV",
-	"3wN89rWjun4tgI/9urHETigcjesv1/9Gcv0bybWXmry+cG4G4KrRr7b6e9+Eq76R5MRazfGGPfpmwxpL",
-	"MAfKyWXyVfzuHJA1d8GmEzJePV+hIzI07/iTm4/r/RbsL+N36Pb4F1y239aChdRtnMt7XrG7r3Zr7obL",
-	"+/iTm741UFhTluSbii78wOSJ8c+QxnanK3YHtP0LJ27eQDG5h0M/5IlGjPDNS7+ZeMvjrWO+Xm4qjnuo",
-	"tEomD1JvBkinr/a74aG+wWp7rZX4AisutHCHo9V1D8mAoQk/veOtJT/psmO4Bh77uAnZSCWNoGAK2ssv",
-	"x0eu10fQbR9IuMdA1c6F9HXK0D28lXy2/8V/w+MwcnwsWgJZbhsgK7i39tuSEautQ/mIWJ4mymvspxFZ",
-	"McLU/77wn7FI8U//WPAipPWt5Q/CSY6mPPghqRQDex8Y/eeR4KrIBsEd47a2aoRKzhf25idI8hnb/zPT",
-	"9O4ib+760KjY3llxX1Vrv6actvfIed6c03YDwfyVelD+7RC5k9S2nSfa3so3StNdXhB/1TdjTmKH2s1J",
-	"6vDvGOEd0/23Oj78vH6ljg9q3vEn/+dWJNabKrPzzldOu5LtK0Xdp7LbkOF6LzO9+2o/nrewNI6pTEx7",
-	"HgCwZiy5tGlcnhgD4FQQCyktSkzyqeodK01JPFUdNK5WFGr3F3kCqHAJAh+hxK/SdqNu1EBF5UFQbR5T",
-	"MWfLrJyJiFcqmK12Kkj3ZSngilImEYlr6mBLn5ZgBeFGEwB+ub/dvy1ArDc0hjtQWH/WS1ZoNWFWQ6kU",
-	"X3a4wjKkj3smdX1KT570ejOTnofSxOnTnoH6xhUm+HHPtGCn3NNbAcBPgZHIitLd+N+/9Y6effjjg8Gg",
-	"i389/I8HM/N/zcM/dBpRwmt1ijfQqp+D6/L1/Zz+imUN6Q9aEm7Ix2MoFP7hG4Iu+1XTKhTh538BOFe9",
-	"MNW/hijWReHsta8EtDEVHptkGiCrWF4YSuRpJQyU5+RxGj06saYIu5iBW0uokMLVZRfM9zdCgYTQpB4P",
-	"1AZLEcYrubnEYvGlnEwBr1WrfU51l6h+1XyBRTid/ERnN9EfTRa8zFm5KHxZOMR5QLlDfLvO+arLfuLZ",
-	"FKt3fWfYXEtloZzERCoTF4PCcUlY2uaFP3Z2/HG32wW3zkC1X+hT2o4/0V/RveeMs0uxQlyHFR8tGwkj",
-	"c0HF6dDVBBBhbt07oinFI+QYkdFpKK62CTHzq/CLMyntKSGpfUGsfVVOCdc6kcOSixwTVrOR2GDd+jde",
-	"I/9dOQx+5pjGH5WxrURAYFLDQpgoFlsOqz3Pg4Uv4L+VyRPL/N81fyK+pTl/u1xhZcC4TOX95lD6vEkA",
-	"+RJmGJpovtb8SWrdnkXvLjxbfmAmhEACZbXAumkMvb3yY3Bni4XesH2h/G6IO3hOFSJnspXd+7ZY31sp",
-	"YRuK6IWgkmJY7te1jVpJqI1zlqpFUaRsVAK6FbCoOB50Oi0bqWbxBbS8xlIhFRKfQUayL28yUFQXgb1v",
-	"ppyFRyVYTJWP9JWTmygjPH620BBN7jOqbAnZ21oVKw+kLYRxK/3Xl1j0skQQv5e/3KJNLxU76bHGsBSS",
-	"2kZL/vZ1EXz4/dDa7rXTksAczJRefvM8t3tu1DYhvKPy6AEsdHdfU/QmtUTvyYceqkS3zRDPnIZ3i4US",
-	"PosM7rUG8eqEUhYKXFU0u1M5AT5bXVDuP3IU6aUK1EN0eVXEFCxlqtg3UDOeCyaBgcBXLUQmlOA7LbgV",
-	"vka+zy6CVAbkvWK/+Op/ca2+UH7YfblUogTnIRbiGeorUaaJz2nlBaIF2gqw3WEt1Xusofp7qZ16X+x0",
-	"qtqhTZtyu9Tci3+upbwqLnSnKoBXSRuseF8UXlzgHnGbgUg6HlCeCsFhtCGKDpa6TTd0l6W4acKztXro",
-	"9/ZAuc1del62PTd3WwVXtncB16+2cOutFQ7duoDu2M46hKkuWrPHTkIeOfl4537XphZurZTZWM7sRVXg",
-	"MKKAD4lfQlWkN1WZWDpzolPkPJiNKZ0+Q27TmhEAgzRQnskRnoFlWigsR9uxacW7Uf3lSrQVK75lRWir",
-	"EuT5GJqKin+bVX9eCVvJtYUF2s+m5XCImF/3Rq0jhes1mEfe7xmV1wO/tI+nwrfnNQXGX6J0oP9A7oIG",
-	"T4b3en0TIJp9nGtVISWqNVave/Y7IjgLNZq3euduuZjecqr5TLY6U+nnu4wb4BvaiMJ5UZA4up1x1tHR",
-	"MBKFBheQbtzv7naRLYA4EMpKCF66w/C3D27Rk/MFflmURaffOYbNQM9pqgZqQ4fQR5VXbalZft0q/k+t",
-	"2QQToLdroXJeAsmqNLqA4Y9u9ktl8+63VJQvopAzU6dk8jrDcfQw8gpvPqupfEwCEtUDu5ng2TR6VIUi",
-	"3Hzan6WxulzB6OTCCehyVbvVRws2byUSTtcjvrBTp1Bk3h0WPSLmFG55SMxlUVVnlZaVC2W6deLatsmR",
-	"ylhe4Jx8F9dqje4PVeOvP1z/vwAAAP//",
+	"7L17lxO3ti/6VTR89x0BdrX7QQPBPfY4h5BwNmcRyAWyuGeks11ylWwrXZa8SnIbLzbf/QzNOaVS2So/",
+	"oHllJX+Etl0PPafm4zd/812v0LO5VkJZ0xu8600FL0UNf/70mk/cv6UwRS3nVmrVG/Se85kwzE6lYcZy",
+	"K5geMzsVrBZGL+pCXDAlrkUN3xk+E4xPuFSMj62oGWfFlKuJ6PeynnjLZ/NK9Aa9y96Do1N+NrpbnJeX",
+	"vV7WM8VUzLh7t13N3RXG1lJNeu/fv896c17zmbDUyB90KYX5xX232dZ8zCsjclYJfi0M0wvbaqr5jo3g",
+	"9owtp7KYMl4LNtPGuj4tp9wyzippLFsKOZka12jpHvuPhahXvayn+Mw1Dp/RanYpxnxR2d7A1guR+V6M",
+	"tK4EVz3Xi8e1KIWykldPy47Wv54KJktmXUNcs6EpZqqXpj18J6cP794f3xNH3xeno6MH5Rk/ejg+OTk6",
+	"5/dG94sH5ffi4dg3fc7ttGm5LHtZrxb/WMhalL6xTS9m/O0zoSZ22huc3buf9WZS+c+n2cbUxH165VZG",
+	"R7deqGqFoysNkypaSl0DDD+2xvffajHuDXr/z3GzeI/xV3O81gps2aI2ut4yzrkSb+2wgMtyv6TnfCLY",
+	"SIx13dk0vKPXMWqn9+9+f54aqSeVEHZLc8bu9+8Mc29pT7YoJyI9mXDPjc7n01LM5toKVaz+Jlbplha8",
+	"qkT9nWF6qaC5bKxrnFPXEGFsxq7E3MLXZ+dsqhf12vo9H50WJ/yeOCrFvNKro9PvT898F1EcNZ2MmnTk",
+	"2tTZvXvr3Ztza0Xtnvlfv11evj07Pbq8fPtA/P7v/9ZL9n38M7fFdLPTb2rphJ5bxLIt+RisY1lVuLph",
+	"DJwMhWExFyy/k4f7JKx+OxW1YE7OVNUOkZgejfERtrJr/Z19n+7bc61ER/9eKMZZLXiZQeegA0EE4Wyz",
+	"KTd9BhcuYTTyO3kGExwNSw3jobSiE4LbxGq+s6Vnro07undyltxdz/hIVNukTzgA2FLaKc5U5W7KWH4l",
+	"Vv9xzauFyPvsf8lroZhx5xmvmJUzOCrcLbyqSErMWj36rWcFn/2Hmep57/e0yIAXtbokrZiZtb7dOz3b",
+	"sUEzd/lTvPX0fviZ1zVf4TDImewSMv+pl2zG1YrBu5nVjCuzdCe0hROwS95V7pnpo+705ASaJGeLWW9w",
+	"Dz5JhZ+a1ktlxUTU0MCfhTF80nVOvJmuMhImgk2lsbpeXfj2MTf3bLSyYk2YzPS1QN1jqueuX+5vJZZs",
+	"xIsrocqOfs2wKYeuNKcMbRHjfp2RJM+YG/FiymteOP0lY253zEVdCGWPhCp0KUpmxGQmlG13a631bckP",
+	"/+wp+HevK9ctXW7rltKl65IsD+hArRdW1EenHT3Q5c324JdajOXbnRrIlBvG8di6xZmpFhM3R07r0mP3",
+	"gy7FbZRdIzGRKpIXXRtkDi/ubWv7ZmtfimtppFZblxJe4pbSYjYSdcZ0zfKKW2Fs3h5r/DI90v45W0d7",
+	"m3rl2/ocWgHNfy0UV9vUGQsXfGdghNtt5cWsQ5/Bm25UoXm9mu+5Xd29/Y52ucd++OjhK1xLoEl/57Xc",
+	"PnjXeAXJkAtWibEFU8bLRpLA/sKulUk/H6QrvHf9NHOtjEBri5cvUatznwqtrFDwJ5/PK1lw1+zjea1H",
+	"lZj9+x/G9eFdM9nujhIPgWteyXJIGmIv65XCclm50YV5gK9ZqYXTINw2JaE+1vXMayPSMD0XNbyTWX4F",
+	"Jpioa+0Mw9/Cu6zWw4rXINvDW3ALsdnCuJ0dDpV7Jye9yMAM593733G+hbFDWe5vcjnDZWF6g3N3GFpp",
+	"YcX/wEv2MnTcn9ojvbCDUcXVlTvZ91tMv+BA4zylljMOY8GVG8SRALWOcbM2eH33xsdajStZHDKvH93I",
+	"p7ESXLnGrUCqcaXdl6EDxnJVgq0orWFLvoIWP9H1SJalUJ+zySDN9JVwcrjWlWjWKK8qvcSRvZWPfdvy",
+	"29Ajd4HVpC0bPQteE2o3u5VPFrwuRZnfHjDO4AOrF5VA4wFOq0s1c6uccTav9dsVqxeKuUWeMasXxRQG",
+	"Z8aLqXQqd83solbupe51I12umKiM6LMXYxbelbEcN0wOJ6E7zIWy9cod6Wxe8UJcwFPdW5g0lwrvHOaM",
+	"qxJtn0UVazclXG6E61QhmOErQ64VN1iueSsaBGn77A05AZxqJ8pmCSwUeonKDG4YCXjipUJP0mjFnEK+",
+	"wvEHYQCPNP1L1QPlxT7RC1V+lIRS2g7H8JQ12QRWNoyW0qyoFsYpcuzSK2hgq82kMU5+utMWxX3vY+XH",
+	"eSM/nmvLnlDTPpH0wI0Ji9ZtzmYJRwY/7MFfalFoVUp33xMuK1F+7s3oRxjaGCYo8+1fest1HrUU9xRs",
+	"BU4TmiuxdIoUs6Kq3Jp1m1VbQY4qGA9uM1QLg8GfV9zYIS7W3Mknv50ulXsCrWJ3u7vQrc8s5WBNdZ8u",
+	"O4Zr3qNKiwPxGQf4kVoxFMXQL5jy11o/g+P0M080iDA3CyNn4Z2zn+UP0J5fFb/msuKj6rM3qeSWj7gR",
+	"7RO2mIqSKb1kt/JF0zYn192xJtXE9eJK6aVqXOcgGr4zTIzHorAXrBZzAeuuz17U8TXMan3FKq0mor5U",
+	"dsoVIw8LCF75T+FEJmyGJZdWlO4GuD6oi963SB+Dbg4T7Q4vK2dCL6xrsbSslKVvOEr4HOVhDtLdLXQO",
+	"Z1upN9b3S2Hr1dGjMahS66rtK9iP4HpwLe2n3P6Ns+A9zPS81oUz1A+b6236ZxDPQcifsrEUVekFCC8K",
+	"MbfwxpR26Z8EHqP4MfBFUDAnteAWgiJcsROnqM6165xTMY/dyj4utFKisEMa/I9XOc/OmiOjNXLsJ2Wl",
+	"XX1a3RN265Ib8iS6dRPJTdDkNkeY9rNZzOe6tqL8WZSSg6X0hWQNSHs3SrChpGJcMfBywGZI2SFBHXQG",
+	"SR8sPHqna9Kjwl30GJbOprvLKTLcsNJtaJgTGLLxwvAqsvqWoC7nHB6VUyudjoeyBZW8/ErMbT7AsBE3",
+	"lk20Ltm1qJ3l3ujTfZbXYqavRUnXKlT08G1LaafujdJmzmiQFiN7lwpnzGlsauUf2mf5uNb/FCp+ErRe",
+	"GGY0OhsbvytJPje2OI7Ssish5s4c0Maph2zKyz575hrCKxgS1+2FAslJL/Ed8v7pSwWvddoZLS64+oLl",
+	"lTZ+PMBp6BuwOTjuNROtxAXLYZyGUg2xH2Xqrca6m6WixQ7XOZnbZ88baY9Tai9VrvTQLMxcFK41Sjdb",
+	"otCLqnSiYuqEDxndclRBOxZzURtRQgu8ceRbgUG0sXYPGa3cwXPhRHQlbGhwHKBwXaPrUF4LtZj1Br/1",
+	"mpb1sp5bPqCzwuLoZT2c217WownoZT03pChwWoPkvgrtBYkITen9nnBgP1Krv4Pg3NgNTvP4369ePGcg",
+	"R93h8PZooo/oCW6z91/yJTmQ4VHzebV6quYLlBAlanq8+qV2m9NKYXoDiAav7/cfdbGYOeHQGGhOWjVL",
+	"1Z1t0AfYBW74vA8NvNGVcEsohDkEs0sNoVpwEc6j17+jsWi5/PdxFj3nM+hj28Of9cRbN13CnWPk1Nvq",
+	"OmzCOKjzNt4PEG9OcpBYPj89c40f63rGLZ7D9897kT//ZNOfnwUf+kd58nc53bPevOIdHQXDHIW2u2i/",
+	"x4WJPnhacLUl5sV9Hi7qKgFgyHq0b4dSjXXCNQ0mifSGLVfsJ3WtV3CMGhhDaY2oxhmr5JWg4MZbWH/O",
+	"VGczwZUJiqY7KvrJ8CZ9o0d/uA3/Puv9oMtEhBdeTsFdml63Cea1tvoubNDMu8QF6U3or/ARdHch9Mf0",
+	"Wf5bLUruFuzveeTTgesqXgicuSuxytwEcmOWui7BH4QzG1AalypItBlfsamuCCXhZLDbwlYoitu7p6/Y",
+	"0h2ZJJ9QGfEAD1j0OMQzXl8Z1zsjlJFWXgsUkDsETwM3cMPX3u8FqH3lkINQCtup5FYcOUWvl1iPrQlI",
+	"rB/xdi5rYQ56piyTj3KHpekO8TDp1HM3Sm6UFyAdBiDpZAlTBKEOnH+IAOva/dvvJXfZtb46aCTexy72",
+	"3xCqgg1uj1EWj/LviZXdTNBjuHDn+RDZC+2BgbMU4lgmNCZEtu6AbFoT962pbD/sia7ZXOh55c4VEoXn",
+	"Jw/vJ0Wh+yHbtRbWTlB65t3791nJV4aNaz1D9eDhCX6DqiSKfK9ftuT+1kX1aVYPyLgmuo5H1dpodETR",
+	"4uWCjdtnOZTJbRtt6f2wRiD3nZTq0OxJGr5dOfFSmj5DH5uZOtGKRoQqOoR13LGobf6F23v5TGKwpt3F",
+	"cNDtdeKtdXPtuIugU7se9Fy8tYjF2tzg0JDtfUFA1ybMzxlD1yIfeFgNvxLOIMHtUcL3BuAbYC5dixoM",
+	"H5BI+aBxkDu7QagSPHboQiHLxM0YrNR+pDDjS3t+FyKUDp6Z1HV/uibrtT0RaMftZw66Vo2D2GjHUQFj",
+	"lbRoUnsX3zosyBLdNmWRzeputB06y6TWi7k7oYVqmuGaPuXzuVCi3F+weB9KEm5WSYHeqqViTj8wyeNm",
+	"LGtjh3s3Fi7/wNbi2bruPzek0vCZVpOW2024dWBwInNAxWI0JX/GjT2CVXL09Mcc7EfUiKC17dn+/vTB",
+	"3fOj0wcPHty/e//7E/rv6N74pLjPT8XZ6G55Xtwbf88fjk6K0/JM3B2f83ujVPuvpEr0IG+bvJE1X7ZM",
+	"SnI1DEe8uKKthKpno9+No40UdDBQZGF9x64G2JaF26CR7QoOkEsVNudWE9g/GdwiYwFhpQkHT0e5QK+R",
+	"MK6hhOnC9WR8hBm8BnB2uRtqPZ+HhqDNBGEAp4FCYJh0yaoUNc2rez012aDaSU8J8YngNPbDyVmtlxHi",
+	"GBpguCwvmHWarTsXnCEw1YsGntUy3RvLO8wFCCMaSacwhb67D9iipJRSSd9UC/RzwcRsblct7QHlk9JK",
+	"9LtUhaEszfbtaIX3iM9aMDR/Qm08duMgSmsk8TumHvcG1zLDV0zaC5a7jzlFoxvZFSH8Ns3d4Dze01x8",
+	"KcakCe9tq49qvZhMbbMRRJDqF65x0W6Ba1yb4UZ/iiWt+M2u+JOio0mtF+9WUTh4kKTyGnvyUAdBdxO6",
+	"CZ6rN6eWZL25NrLrUHZL3mo20Uwr8AeRCB+gqMZsAX90hwAqWwmboa0JPxba2ciYEuFUE+jo7oHF8Yga",
+	"mBrYJ84K/6mudZ0CvgmGWCHSrqWao8q/pgAnpcAjJ9RHlYBzFxWRWk9qPluDYJKLcAj+gO0H/MZPUUB1",
+	"16S58/IxXvm+BdpJLeI5t9OMASLKCWIMUrFwk5M3MDBrQDpCu276oHz0Zv1d4LP8BX9lt14+eczuPzw5",
+	"vc2kIigqKJrBWWGEshn7P49+fhawOe4JF+yyd9kDwYqWkFxrWDpmtNN2QJQlDX968agSkAvvOlbEtgmh",
+	"m72q2KXGPWrwIePIBkbfDiFGQkgxeZoAnm1/f8Z/tmV+dGJliUMM0TmqWqWl/ofPfPBZcd8GN+V7TvW1",
+	"rO2CV8OpNtYcnxyD0yH8cUxAlNRogaYj7WrP2XvlLwd79sCzzeqhRxmmTmE4ogjZRWNhI3gFzkhuddqF",
+	"ZCkQuD+8Muvtak2UtBZk9TqsMq3UpLdWGOzMw0QJm+2XzT67b0t80J2qbpGM8UocuQtW6sIc03emPysZ",
+	"3joShgletKxWwiYNa+G0YwWxb//dWNdD72Ir3N4fg844bAzczW8NaJ2r4UyaGeVqBGVzWOoZl4qi0rIY",
+	"NsuUJmZopYg+LRQ8A17lvzNTXuolfLVQAK+AYHxKeaXxS2sVPnbfKR38+HlAYg36n59RgvbkGdMKtuqc",
+	"T4RJywipxrrDMwYZkU5zc9fkHbcfpP94kX2TGlC3jvqiDVsMB1ml9ZWzZfbVOJe8Vm6wd4wSXZYcqLUd",
+	"GAHbaaqjt/g5yba4mdYF4KZNjCtgwGzNx2NZsDGXlSFwnDtZSg1iZCIiHZDCEf2mL+ClMlortpRVBQE4",
+	"hfgqNF6dMVqX1QpiOc4khqXSQg9NeT1DH4Xf1nB/02PqcHqXQJ7g5gmPYLWk0+QNOkqoSzNeiosovkLu",
+	"E3xA5FQBg3nJzf6+lEIvKA1564p3D36Ml77PPkmQZazribAoDIfcA5i2NgrueO5uQMDTlrDLNv3Fm8lb",
+	"N6suxdPS4E4thJzb4VKqUi93H49w9Ru8GG6nU2CPoGe4cj1o2iFPmwg6gDnMhU9QMAzmeU9Jsd1eRthm",
+	"FJE/6VqYe76ufVLtHJZXcPljf3U6aoUqQDtoFY18NPEbE5pciputzGLxF+3keKZ2BsrifdUdxMBtXWhl",
+	"pLEIkbJsXgun1PcZpFZRUJcyCp0cnwgLT3fCU+P0s8Kpsg1ANwCrPVoMbWmAxcw52UxON3MqgAc8wk0G",
+	"vWFtcRZsgV0bqREkei4IxcKr7Qub/Hvg40RMcFXhGbD3ooZZ3nO/Uh77ftuupb3AWDUgq9Y4t3xr21rh",
+	"lGkYpU0dIxl1ay+69qh2r7sbiM3Oa/1WCvDQuo+UKk/pT/BpV4h257HzY3T9jZ0T/kDYKmiqxTd2Rtys",
+	"JIUx6lw9P37qSDu85Sbclah9fYEoKrwYkzbNtpC3aWlR3SJs7NXI3ewVm+qVu2AIw7/n2wg1dtA9LWm5",
+	"8/q1gWzYNBpRFjd7vUlZawg7J+DXeXmgmIu3HwwhPm0mVXzf6dcp2P6FhFXHfHtEZHt2PmbzHCZvnmEC",
+	"646D26/2LeJjfXo3/boQzpjqJaabePQ4Z+SmBnB1QJi7BaadZUwAwrUIcZ/9KCrh7jGgywC8AfwMlMni",
+	"wUS2iaeMeHHFKsizkIZSBiFTEOzmPntS6xnLT6e500HzhyeQ//igzNlo5Z19F4yz5VRXgpLsQXk17rqZ",
+	"+980B5RSmVP8NThpT8/L9jHyfWLiooDFpnrtxuD89CxjceJYy21ccYOoFEJUk6d4A06iO0Igijdpp4iU",
+	"pdxJjemYSZzIATZ1bKgdKm0j6wV7AK9OrUNczxsbKrCQJO0WdDCjrx+c0JCvoWtmhG3QspA6sZ/+XvlW",
+	"7HGtHu+1R18VGn3W+lrUdUhs3pzH0PgpBJBse+4Cx1jWA0xAOhoO7af0FrcUBu3UTvZizOa6qgxC4bkV",
+	"ZuCtuke/PGVG1EjxBhBlZ+X5bMrowQSYcJs+5JgtnDgctLB9kMVmGeSJuC89/5oM0RlLacJgNooS994+",
+	"PsYpt3sNPeLr15Yk3A2zl4U4oF9lrUnqXKXPSa1PelBxSAYsRxPWSRfa10P6ht1aQipMyS1vqKWcILwN",
+	"UZIrodxFSkgKqQD2jClnIqPD/nb/Ur0gIxAeOmB5pKXsuDljeVB+cnar7bxxv0bqUM5ueSY9wH9nwdeT",
+	"MSMq4fa0yS4VcB/hqopGxTix2wRG7VJHziMzdfIfPYPMLmUh3LtbylfObtnIa8xpmIJXiFwKZ/fuNw6E",
+	"VgTqUvEGeUHC9wIlRVUKY+EICkAecE9YbAsR87lFj0nocKmHTCyUlZW7RLk2A0LItxggX2QWt3qReiPG",
+	"RqUBT7F7Cs1ss5ACqh0tfoTLS0wObXbsgOVLLq1UkyFsb7fqsNnDuaiHM6kWVoS28bL1tV90w36/n7cB",
+	"SLhim2SfYfgCl+madnyIVh0NGnrNmgEDd3fUG/+64fq3G11srkz8st7xcPHGDynveiTLE2eR9ik2se8+",
+	"EN14LWwd1rv2dPOxNuh+OmG3Loit2GXKJA7HwA728OTkwenDh2f3zh+cnzx8eNpOLVKLivK5W/SZkWhv",
+	"j+sPKwQp+syTPIjfNjHSu7bh6V6T+bU7uHdykjSrNnr/M79Kqb9vphpypVNaWQojGjOJyHIjwROI85bc",
+	"HZkY6dkXuAnPzAetjLSQ4r1UfZZ7BQKSCRt1IkCCjOVVhcwwLEfBkQ8YHRWthQvrFFx88AgIgLvL09DC",
+	"5HEYD8MmPyAv+c7Qu0eadTmIfvZsHGmd++Q8C2yk2xkvLprUd1xq0vZZPud2ShBRJ2iJGcQsiimAjtqC",
+	"kpikNnZ8iyckqMLEiuaHOYL+p8Y38gptdPWZX1w6QmfP+SRtYT4nAMKai4iC992hAQTTIoYHHfSJTDW7",
+	"TKN6Gitxm3cb15cH0NA9kHF7wWYY9iFKBGmCtVkGFRLxy+7gTofe25kfSTpe2ibw5ObyAGQpnBLiUwU2",
+	"444NDre7j5uYZFm6/RxAyzQIsEg19nYM9kDl9G48nCh12vOEaSX67FGj5LjRKZzGB+HaiM0S34pCLMjk",
+	"s6QDEDD2Rgi1v41IacSbY7uao+gmTceG1PFmUjmbLlRZiyg3d9CkjXv/wZT7KZrhvg5k1BS4Au3OZKSb",
+	"uZ7blusBNbgZImgh+bAWtl7tHS1ZhyCt+3k7gsIAfDxsMCG5stBVi+PCqWCWs0c/vkrb6F3RrTftQbhA",
+	"G84Jzsrnc1mDcqOZBnxYRjn7FhkVrwXBj63WB4waPCs1YLWYaSuGvCzr5MjRkZPcr29/fNUyVikzoEbM",
+	"iutMLEL6afyctZUo9wo/N0tpoQw6ki7YCWxAOM9XYt+ot5GqSJyWryyvbZNcC0HXyL9G2Q+QKLE/6sL4",
+	"rKpdLtoQhzS2FrwFyo+avjCiHvIJZTt15T8nf3OK+86l8gYuSkbaA1E4zVlLSMV7LNoJKZUB48JqLBNI",
+	"2L9E2IHWhhtM/8TU09AnMPTEEslkKu83AMWYWD3o+KtWEVGJYTNheckt90YzEENGU3B6n/1N/jAgLTs4",
+	"NTjg+quS8bnbYaMV+J/CQR/SzH3qURsUGjndPhhzt0fmTf/GToFtkBofgFinjZAGCfEhtWpfMfZlhOfB",
+	"Aq0tsz5Qve1OkNkm9RIQiqQki+yCbss8ArTsgsG7FS8V+otC9YW2qKvktdjbyT2upBJ7R2bHC2+THRoq",
+	"qDDpNjyieXfXgDwtk/qOgI28nggIO93pMG7JefOBFgA4GN0p6uziKa+BQTOCig+QbWLGVxcozKMcsiCa",
+	"yZOJKHO6BgiOMk+qubpUjTgyrLEZIKXZmWGY7Mz9ipQN89ByKisRSymMrkGSUUl013h6ey0COuV0JAnZ",
+	"k6r9pXtIDYlOY14zbi5VK4fRCWKDkOhIMLJHvmXowdZLFQcBR7W+IpYpjA8ArSekOVpPyj0SQjlRL4vG",
+	"/4mi/PyEmXQaJE4J+A9okNJ2si7FTSA5nlOey6HnGbgdeHCLD9ZzEiFrdM6Nm04NE6Ai6TsSBV+Asi1k",
+	"nTwX1yy/taTMaBd+asRJ6+BP5qIFJ3wcEGryY8hwhXFJhjq/pcz5w7Laqd12r/zLrAcK5E7QpttYPniM",
+	"ssbnO6MCipok7v4sXmlNprVnGgsOsEN1Sp8ptI5+6sJEU++HN5Q2uzc+E9+6NTHWK0p0URBTa/ny/cNV",
+	"sO7urE/Eht/YRq5MBE2oFai/H2d4QgYAZexH/bphA9MvkqCXWVt1RlDXh6K9q+8Cy+ZmEpmthl078c10",
+	"RYIHzGr0ALd4QEoxByoQrS7WxEnyRaZDn0TNI2IboDe6Xr1+/SwS4NGcNu9uMNN0ypaiqHjdlDGLpj9t",
+	"pNxoKl1Uo6BBGZPNQudTMdXa7Fm6YJvqnHjxumAK1adcCwYt5o1bBBqnl90OlAwBR9QmrZB2YyZ8piLm",
+	"7ToZit/z0JBog1wqd4FHl/h0X09jD/wgg2YuUWQ40wdZCFR0ol+qnVGQdroh7rhdh3IXnY5ZqaJN/eFO",
+	"jkKrsaxnAZaUElFEFYq6ohstbq5MGMzcreCQAjWlDHnIjdf1BlOlU1yBDBOIq6RltyB4bfLYBX+7zyKq",
+	"kgY/hmygGxIaQveRctxMeAAHYd0qUGNznOj2g5F7vsUBSnIR3DTNypjqqsQCWGtqKoyuU2dwNHpZROCB",
+	"b+zUW7tmzFtD+YA5+yhgFBpyyjCy1OVIiPuGkWXlzanIxko15wUF/V570quPp767QWq7GS/FcLTajYQL",
+	"4c8IEuduBlqQjbNVsELPZm5w3RCxssMns0WbOZQGr7nnQ3vjsT1JiN+WfKVoBltTk5IqrcVweCoHpWjw",
+	"km9maHxZjrtkzDqVUHB2z+cTMCyH5KQ9vHgkjCxFI+hxaoAoGpkBZmspCHuVMtorNyIxLQm6O79ohoG/",
+	"bpte0N733ax3DSErOso+mPFurXnbWO9abbsJG3+zs585a+OXJNntG+KG5fN5taIcOSTLWGft2Cef1r2j",
+	"yYLbkmP2pk1bQoqMrktRZxFijxIwSw/g3ttGdA1RotwWLPgQ1zUdz3N8Oktnie5pHnUs9iekv8CEfGdY",
+	"7l62VpXNfXX06P975P/7efmf349TQmdbbjy408bNu/Ye24gWaBfwK04lxWXRBux17z83gY+2umWI5byg",
+	"EkhNTYBYEcGTp5f1Fggx87hCoIAgeGZSJ4lWcodCkg5ZNrzciXBmeGM3VUGihlGwGkHKj0SD2o9gRmm/",
+	"3CIA63a4wg8cp/Y8KVE2yQhrnrV98n0Cd/v7rIeb6ZA79BzOdk+lWZaBbR7+AOMoOcUfzr9TEtF7inEH",
+	"wOuKiUrMwPT3XF5ZY6oRXRfogBiAbWQIGQw3QNHU8MRgAdmuqYv9ql1u0V2ilnbqe58x3kHGUcoxZUqB",
+	"bcfZnNtiSsNB43zmhZIfZKBGmwiLhcUAy09B2mCLBSENrkg5EwcfFA371/ox4dq8qzfYmYWSYylK+N51",
+	"4v88+vlZUqefdqRkvCJRtmzkGzFh0E4HhYf44YwoajihiECF5ARU9NhkR++IMHcZF3omre2SU+70QWGk",
+	"GZRDHIR1+52JR2VNT958/yGuS4TYUDZTkIcEcF2mDCxfNhpztvY8lD/OnXWIY4V2V3JnNvW51mtZeHqX",
+	"Zs88PL/34KZ59+KadXuT6r5Qos3Hxtlc1EYr0NcL7vMhLlheAEemr3CT3CQNydJHKyVZD5DISW+0Z/Rb",
+	"K6CVbFJI1UpE4XK3JH2ZHHfdngtu1kCKt3XPI4/BTlhS0dR9auv23reLP603/jlEX9pF9nlltM/Rwsjt",
+	"d4ZVetLv8sgvNjD6d8/S2wurSCW1H3gO+M86uZj97lxb1NXSmed5VHwqH/g1hkX4XE+uJCLZIkh4VK0q",
+	"8bZ00ltrtiHeuvAkIgEWrPSyOaXise1/jnQzEjM41mGCMk8sF62GlOx52fCJrEuUGZ4KB7mc9rMb6aWN",
+	"6Uis28XVcJbQJSD91rvQpPW12ZGjhxdXSi8rUU6Erx3eNFUvsPwatVNR5WkC9B34PjiS1l7HjGZjXu/5",
+	"1o+CeCUa+ivUqT89OSEAQIOjxfJooamBl578euOFERHldsTDs39UFqawC8pwUErvnnG+NqdNt+npEVDB",
+	"BA3MhPGS3rIZugxBwL2nbb0q6V1/3swKoPsbQ6ClwhJwPhThcpMnFcvhfXmfvW5A0vAYzFTHWlNrM4mC",
+	"CQqeKbo9jeDY0pcIkZVgMRWB5zVl8XIoQ5kSpDgWSOlOMFdvDZHOduHzdKPOO1V7Kaoq3Qsf6Nk68jC6",
+	"zmAbLWzQJNshIjsVs/bbfbwpvJ+9wdTAqLS4qOadJN/rxNYw2mHY4whOEzQJvWkNJK2tLcs1nXTzTZaH",
+	"+GxlHrqCP7oWw4Al70BBut0VzA/impzhYlEly/005j6oDmEWuxTKrgA0SfDjhmYrCINgyxjk4fLoizRD",
+	"TXW9JbbTtqYoraKpirA3muWDmOqDOG8qnuyx/tfWeaxzyqoaxtDPDrBSq3Rkc6gh0Rrwr+Gg3BT2iCa+",
+	"gyqB+kh4gmXkUIZoPkp+qmQKVAiibLBTjUj3nmglRGmadH49FzfXj0452tWRYD41WWEgKHzEndsm6yeW",
+	"GVilf8lXHgPhFqfbA7DpnBDau09vfKO3dCi5PWC5NNu0eXVGDIEUXPr4ke3ONNkizrsj9X/AiZAziau5",
+	"VVplTQWgmgHNORbfs7nq8OJSVJJqQqxfDiAM9FRj+dHoF4ZgFYWF/qO0KCTYoeqkVFR6rOsLn14ZMfCg",
+	"SjMDnK60cVPW0mCD3AhXgI3zhz8ssY1JMdKmfEpGYgIHETloI3IHajOUvgSVAoDGxv0vEFNSXIuYqC4a",
+	"eFAr45SjAYvqaSAXmiG50F0kFzoFcqFL9bHsQmfT3exCL1vMV4m9glEXKmqMhU7RRyf4tRO04PAWStQR",
+	"dROwy2fgGn9rhYIhBB8ROjIbqYakH/AT5QlHT8GLiQIZIfNhTHzNLpxxIoPijGJgGa1KpwZeCTEPUXQP",
+	"0m/TuFNG1DJuVfA4wtKvZWFDnTCPgWmtTfdmWIHAtJZegZireMPK2qct0vVKqgLJmT9rIa5Kjq3YIsDR",
+	"YS5UuTYgG65hAoyBCrTmEFqrBkWSEwox2Xp1ID6HFLJOFmxJalirgbKCBjZe+32RPR+g/smbIU7uwu/t",
+	"n2KlSjOUO2CZLTwoHjTKWCh7kZ5fBYkwEeR2vZb3zZWGuNGaR+0oQWNaRQ4N2k2dzGbdIb0R1ebd1j2o",
+	"3/uJ2NCF5ZOtTmjQhvzG4+i5pRI7FOTnJZjc7Z172XtwdMrPRneL8/KylxQfgB/exjHTVRSsGdfOzT6v",
+	"pU4z/XuEuc8OJVSgJXT/VE6mwli2lEAtBSX+xD8WnHzWZsaryv3uUdGuBRfsxKljSQhat+v9g2Nt+29k",
+	"OJt38l3CVa8WsxmvV3gbZi91Z6zSqPEwCpK089EqOsUNX/kMOSOqa2EGjLYV1mT/Q0slSncPAC9Nhswq",
+	"3LC80gWvpF31azGRWv2HWGQ++bdfcMXrlVOkXm+izCNBg2DeBg+M1hmAf59SGoXTXhZQAWSkF6rk9WoQ",
+	"p11FYHdIc6u4nK3rb5st7cgYSLsrQJUNyX6YqiMtMncoHXMc1EKJJYbbA/g3PzX5Bf4S6D7crq1LcjO6",
+	"0cB0M+j0hICJWBQbEtAwmfjtj69AHbtUTlOmdElKTYD8A3TnC24XtWD529L0ATI+6ZvFfK5ra468nnZk",
+	"bZX32SMVvwWEyJEeH9mpOFrquiqha24SArIauuaNa2lZUXMzFQa7pZW4VICgh0JCTnPEwYpVxEFQfom4",
+	"sKlfTjonyzFJpLJ8qFW1yvvUSjlRukbLRitUjU3mTmUAbSCrHW4nkzGrL1VwkXokADgMLONVNWi9URp8",
+	"KanMQwFuww07oCun5QNOP0QMHXZM+HtQW9nM0+hKEHm2I+sjSlvxV0QCROlof2J5IHN4nsiUmxAtDtiL",
+	"hjRQkSSgfQToefDyOxOoqka8uLoRHQBO0jVodTQV29SCp2q+sN0nITKlrQMHAhwnf+cejOyMWTPwXoxn",
+	"zB+GGbO2ykjCZTFLYwYUje9zSuqFqgJgnUFMZFIL0WwlCM4HP+jqUvlSCTXuJZKWMyyjT0XA/6d7pBML",
+	"TbNnfMUKXtdI8Jb7kcx9vkjuBjRvwTyxjh7qIVz5IhRT1EpmnvgBlhRSLF2qJN0uJMJlTZ5kG9oDyDC3",
+	"Ys9Pz/rsV8z1ZVDxsEUBmfmQfAOMUhCbwPXmB0AqI0tInJ7X8topU1diBVXSuTEA+3CmtZO8AKhW4NbZ",
+	"LKWmGsvciRSpKqnE8Eqs8gGbL5D+xknvcFWYP2lpEkxphii2834Lk5QYUBgF46YFL8oHwa/glKdqITz2",
+	"+1I9VQ1gGVEmFVcsdwJ6wNzizf1IIdqO9iqwglLKyng9SSgkCnvnQdOvkcZwUfDea99wM9VLQx6ASwV4",
+	"GRbQklmTsKQ0q+VkSgeJ66bSdkjOs028klMZ3kQ5ZIT6lxZ9TSMRglaEFL0FfYexrmRh89upKib/Mw2e",
+	"eDFObaMBpo0BqhGWRrQcgVkXL/tuTQt3r+hPtJ5Ugs+lO7Rnx8I93R/f5NDpX9/tP+6oM5j13h5N9BHl",
+	"cfyML/JnzSHmy4eZIs/klVhKI7IGiEeS4FCDw81JgoKmY2UOtq7HNHzuJk2ayCV47/RsR9JI2+C5YeOj",
+	"LXyTtkfM8JmyQxqDIurW6cnZebeuvLdqlAiHeIGMEN88VpDyC8aDaA6EIBz3E86/TLFVRuWYtmlHcffO",
+	"vk9pFZ1KwE3ktGxLr/jU6Sz+3Z4ae2uC2FpBpw9b8zea6vxsj/zl3bPbpTNuG7CXYrw5752ejcM7/YHN",
+	"ep3cX68jofidYah5jhqSXl+9q5IIrmsSUDEAAQknYF71sp4p9FyUR+EzVcI9gkq4TpduNl0wxXrerwFP",
+	"WihAl8NWpSAGrM79Nq7v6t+7zIsWkYm3GkAP2gT4UhJINGnRydBxtkUYBR6ySOK0mYPST7vreoZIrwf8",
+	"nnSgslFrBJt8vbrj58Job7H2Dh6vrVZcGLH0LrD1KrEtP5DJbUvm3esAlPQEgoEg0O2r2BS7KTRBLWwt",
+	"UxCwRIFHrDY3FpABNeFSXRAlqB431fIa0FjgtkbtuxZmrpWRo0oEJiNf6+FG+N22U6z5jsYTkJ7tZvN8",
+	"0qIrnflm6dKadHkHofEH4X89tXgUZHOGW+pSUpN2ipuPqAhDBN+trjSjtG2qbkZdajD5n19dwndj2baO",
+	"FRagBA3MARwtecWtMDZvnGrIt7iRqfYgluDRuM+5taJ27/mvW/is/z75799Ojx7+/tvJ0cPf351kpw/e",
+	"3/63LmOwmeD759AZXXWVNacqNKBrl7rP8kLmvp6G1UhwXQnRUhaupViCJVpI920pqWxQOYOK43qpOnjo",
+	"X5JD7yVC6g/hKQiLvUfjiV7g4Eo+PzmPz4zBvRSbAcBHDuKzahi8vC+BY4AbAD+NH+pwqyvavRtcSFlY",
+	"OFST4yKQHTirLFk9scNc27Oz6FgMtcWhCoztoq4KHTvdX5ak9lg7tNXBi22QjTHK4QPHXnAION1ppMvV",
+	"psY3lmoi6nktO/SYTVFrKzOM6uwnFTxtm6J8e3JwcdWWeV1ehiDczALHaGeGHHQhObTVIqXQ6qWojwpu",
+	"BKuEkzAmY6WcSIqgSKVEzaar+VSoNU8VL6Bv0Xq7f3fdAIyE1m/86J9OUN2iP45+v+O/uv0//i01SGtl",
+	"/Taa7n9ptqUvOYvgf0W0jHqp2Ehra2zN51DyGPUARWo0G2Ot+T57HdNPVYKXIPCecFm7DxnLx/Tn8G1p",
+	"cnC3oqvZo6tGQqrJpQLTqeyzR1g22cPVJvLaqRwAyNvwYHn+8IahyI/0bxiyJEbc3yOF8kDre8bfPsVb",
+	"T09ONpcYMqXcDHnQocXWDS3OPQhx4NIUL05q0WOfPpgD51ExE+yxrue65lQqHFuKq/99l1vkAIYarGzl",
+	"ntrJjrPORtM5ertLFq8NKNzYPW4/XYvUgjhkIYx2Opuxgk8L4LZ/UC3A1J3YgzAIkotrZvhqQJhDMMaw",
+	"1m5GpnKAQfZS016KeaVXbC7nwpNvaXRNyKQHOF38pwU07LOfXcPclUhrXOh1hyVoXf1AI7GZUR5OgHSx",
+	"iIBpxNoJaw9mJ6cP794f3xNH3xeno6MH5Rk/ejg+OTk65/dG94sH5ffi4XinPQ7KPpkA1B6Y4x1r6CZU",
+	"/3hJfgHtH19/cx35In24QXY4VRpASOwqzbPJ5BZqzBIewz0qhUCk2B3QcfdviqFuS63fYNjE1UkAZtRV",
+	"jWQ33d1egu9mCerIsNtqRbtr3odSfN4724W8c48EKxDi9RDMlIgGwAAz3Z+KsG1htIOGrqEv/Mh1Lt7D",
+	"T3Ka8J4oJ8GTuFPC3wDpXcYengREvB9Aj6Cn3AwACWxsEsrXcNsiYwtVCeMjmfmUq1KUQ30t6rzP3iT0",
+	"hcxz7V2qpiVIa4Kvcs+v4eFMjoNqarRWosYIqg/NE2GfWivx+iHb6wc49qKeRm6EC8D5YRpLe7T6u8yL",
+	"TVqYZnzSahg4IsxgnfpPaRjvBjITrAA/HYDGc0seovoUgsRZzJv1kW8niTmEuPBQFsKb3fnPhDMAaYjW",
+	"V3F728dM24h0cD9LNYEbjE/NmfHVHgIilg07hECCO5HP5X60iZ+NLrFp0TamthtjSPxizIivV3MsdZIi",
+	"vaCvP0lcKh0vwnemGvqr97CtOYao7ui+VDnucvQDm4+vydRRAfZmZy3UVk2Nypt0eja5g5s0uybF0KlG",
+	"YuqMrpDqmdLhwo8xiVR76GdEVrdnZjiyA5lG7nyKVPDOJOQ332TGsXeb/pVOvCud2E98izkibmpy90w1",
+	"n8lNofJp7ZNGhdllpgSv9nqJ61Aq+OMqBH+UJmKD1zHxIl8q2VSLSZ8914gjaMok9z+6HvGbaNOs5Xmt",
+	"DlxYteAmFVXJiaAsjwkLvFhs1M+3wHBpNGlXkB3ekOk39Sk8F4NbBHD9DBM243Ccp0RryOx/3wJxOLif",
+	"h6cyLmMJNOLF1QWIoIpo/1cmECJsrfXQSjw8PIgdyjqPVr0wX8lV4abgpTCLKqXQHIAIoGsv2AmbCa6a",
+	"WIXH8GDcMuLQuCnUQAu/cpCc9NiqgwmfN+OkuJSdVQ+nCiJMfEl1PBgjwMQ+tG6dbMwNHTZx/6qy2Vyl",
+	"bhXmNELMDLN6sJFdlCVTf9gtIwT8kt/OWL5QxVQgldItHx+N8uthOG9nl8pv/GHt2QByditkwsOWWN/+",
+	"hG5vUylh/g1m03vly42sFco1h+pisFsBa93mOF7yiOTY3UBIrqGVgvh10JQb0g/Y30tV6sIc+7TL/qzE",
+	"vlP+GKQeDaFpObsFAHizVjkMHPGa6aqkXZ0BCz88FjDtR6RywMPRzfAp6bNp326AV7YhjTApE1IOX7m3",
+	"09kgeJ1yMTxSUHYeDsiM5eOKD/v9fo6hajzN4OsifP34KXyhm+vapxt0GSxmfGVo4NTaee/9e2DmHOuE",
+	"d4FClZR1h0lzmEOwwGAWZK6E6oEZVSLEjLprUUO+n9U4mTC1FF6lNBxghfQQMl8txy3B/qW6VHfuvAEa",
+	"gjt32CN2B7t+h9gfQu4mBOuNrqA5fXchvOwOlos3Ao77KPsMagqiQdJ0A+7zU3iHysVcKrfJMGcxrmvH",
+	"CbrCfoKMH9zf8tqzSJO7x51Kd/zKueMhBXQnvA3ISO5sDIJxo+COLxyCRws7FcrKAht65w7L3Ve6lv+E",
+	"bwbsB5hVdrk4OblbhKUDH0VOOSwjUWk1gV3t2RVwPGGYyOZg4i0vbLXCAqjLqO4Y0m1gg2DPwKRQ/91n",
+	"8CzyOda1lFodz5E799//MFrlyN798Pzeg9ueDoQIcJEeNGPc6SmeEJPSv4D/tKnnAxwj+f9/RCifo6dl",
+	"TinpuJiceBjxkkk1X2CFHKEsro8cWWxzNhc1A3x31rjpIAfgOwMZbtRFTISHpe2+vXMH8ZBKuAcUQtkj",
+	"oVzDS2bEZCaUHbCcH4/ySKiynP+/Z09GOT0RzHNz5w4p2UvCSOEUwGmDIUafrOSmTcPcWA8yALzKaMXy",
+	"85OHyG07rJ0hAzVLXd/dT2cPc0r7Aijr0aOxFbVPbloSVd5UVHODI3CpkEM1Yzk8kmQ5KIwXLP9fP71m",
+	"/X7/eGH4JLC4Esk6UOz53hnoHPAbvgPxm7HI8fAecgDxb9hcc/6PBQJcwWr0XtsI6UCUiu7siuYKcjvH",
+	"srKiNuBPU0RZQDR47tV+q835xAkkfakQoNmQGukac6ID2zt3NrWk5Lu54Nat+ppNJZTVVSv0OmBf//On",
+	"Rz/eudPaNjC6GBF2AybNeouJVBfsfFixxss3cKG6kUN/ebhtQw1a7acBucfCrB1PBa/s9J85u0WolkIY",
+	"A7WkjDuD4RqobPBPVCgKrjBZ9jYuAbhAz4Xic9lf8VkFT5ImpNncBj+EUz8x6AxHbyULoUwL/jB3a/To",
+	"rH/Sy3qLuqJjxwyOj5fLZZ/Dz31dT47pXnP87Onjn56/+gnuadiKw2kUpeIOeif9U7yKmtob9O72T/p3",
+	"Ee04hZP2+Pr02J+Hx9BY+HqSMpLBwU/XGkTzEEmf1hcU+EdCZkhLnPMajCa8RWr1tOwNIO2hVWjGQHNq",
+	"PhMIQ/otrZs0lxw/rkXpxD6vAPL8i/ul9z7bed8vtRjLt3tfDnJp76vROUiX/w5Kz1y7KXPjeHZygq5a",
+	"UGbRld6cB3+QWYvq10FVesCpDVpKhxsBhA0gYanwy/usd46tSb0ktPr4B156zCjccnf3LU90PcK6AdAe",
+	"OEx23+WZ5EEV9MDE3jMUd+tFviBphTv75LfIuwKVMsx+KzZOjG18PFkUdHCyE+J3IHF8Rv7mSsbIarto",
+	"UuCu/oHSQG9+yilE+76tidt6Id5vrLrTT9mEsmvhOZObRjXU4/ZwoG9k+WEPY2OBhTDT5vJ7n6Xk6PE7",
+	"Wb5v8qB2rs6n7mgVb61nYo9J22DpVr68YQA8OgWh4MqpoSPha98NQMsOuizue/bS/Qj5TKFGHurCao3S",
+	"GA+r9lLHOzaXemuxnW/28CW+qf9hc3iOj9x+x3Ntn0AZCLjh4ZYFH6vdLRCyL0WBDOsbFdg8bq4HIkJG",
+	"KlWqACFNy9okkDq10gsafSZtm+h+0NsTQOarGZyfPGzO/8eUWN/Yr3HlgPfZnru82QwbG/upbXd9bRn2",
+	"b2DT4WrZd9N9uNbwtPTHNG1ctDW6FZ9HUYuMEFQ7HG/KIHu6yUrxpqMFtoK0/kM1Ew9WfP4cCkyE9Esd",
+	"IH5YRysMS3zgkXEj+keYJ7/+/Df7qhwdSsNrHyH6FNpCC5P9mdUEj73cohjAFR+uCDzcfUsQhjenB7AQ",
+	"09tcCW0hcvwO/9j/5CfWnSgchygq1AhQl4hZdgIEjmlFtE7kWSTrHj1lQpUXrayNiYZy6uDZaDPL9hn4",
+	"QthdKiMbSsWhCjLT14GsFhJXFqW0TFy7EbwIfnME8yDSHkNOlgfbt70JcFiiTbBLj/gRXe2fS4/4yEWD",
+	"rd2+aDJ/0rRHZiJs17CcfKZN2tqgn3fgXgKhyvZhO+zExK6mj/uwU49xKXce/2+mmjxMXnNGVAr4PsCV",
+	"703tBtBRGREnDET7GyvxATP2wB1ypCmEja7AkxnZBU5YQKKnyS4Viga4KrrkDRYNmc+FAr0+opVrnPJu",
+	"MxPrlC8d696LnU9t00ZV+QkH6NDR/6oVkCZxIrERsMNfynfyufcdKDvLFm838KZ99o3YwAST0tEtyCd4",
+	"yb+m6gyd71qzODKgOCNy6EOX6xdYfEEomdiKilaeB1d+5MJrtPaUWg4j+Im0cnj2l1HKsVtbdHIYXADJ",
+	"h9jKyVcs7b6YETCm9bGxKLfLs+N38O9Wi+D1FjU+CxaCovrb41oI5J5Bz+Cmis8O1/D7HXp6syv+pGp6",
+	"57R2K+kdY3LyefYs0YN8OQ19y4h9hHTefdDCqESynNsikSAJ2AuM/Y4W6IpDJmAgY5fFtEHaREo3PgEZ",
+	"BwAh6VHdAR2PVq3nvcSdFwRmQJq5vXSxzn9KlfKBhdVdVGm0I2xK70aO5E9+GP2KdfT3Ooy+wML+E+rZ",
+	"WMLd75/vDDPCWoBbfvCZcoxcVYN3n3fjJV2fj9yhUhM9cB5Qfzmb6qpswBGmixnbtKixYaMpICKtKNaA",
+	"ILsaiEMwceyCjbSdQuLgSLCZfAs4DyiAzBXLn5ZiNtdWqGJ19DexyiH4NRdNMTiAoPh420RYE1XpxWLx",
+	"FC92EmI9UMZeEP9ujgdlHvEhxOAwf0MItTUHemDh9yBTyAo1GsEq84qr3IddQq4gskkPgoiBvSgQ1+pt",
+	"OHeFEmXE+u6BtFq1sTeYxwNotZhc24lNBPmZFPkSCkfiFUd+Nz1e4+g2AMnGekGNdATGmgtI6mxzQ+We",
+	"En851WwZKpGkBKTnZztsyUeL4W9iRYbaIbI1Chh6Ne63gOXRVXk04sWViCvSB6pN97KGT8sdETgLUz0P",
+	"7hqxZM0DInj5b01NHFGaIT2TeMvDt+ETL53MBgFLTdto1k8/vupt+Tlq9d6Rw0duSpC13705Hr4Vn1Vr",
+	"w9fuHfF+fyA3902OyQf297MeoHHuROIYfYTSIELDBb73P5NJd356ts8pLAqtkMfgCZeVwHed7tGd11o/",
+	"4/VE4A33dt/wawPc/1mUknta1/Ozs31uJhAiH2HW1r19hvxXxa+5rPw9H6mcvKFckjbXKYK1I5S/11Mi",
+	"UP++qkoRIvDdvvbn+6MIH0eP+1wQwq/UL9h0ZxsgMBr/fynPdijJFw1AFBeJFnW8Qj+7MZvUqfeELD4C",
+	"k3ZF1eNB3ZZBoZUmGBztBBUkS0FL2Sl4XXCFZnl9Inu0ecGX8ZCuv38rtLFZJFFMHHHef17L1btA1/ZR",
+	"5945/EjYCZd8ahGjH/ykQpXNyveV4jyt+8ZCBxY7sTIhicL7ZKbcDHx+UnPwNNdhOWior9IJjVzbIV8Z",
+	"LvKGcHl7T/5nFJzZDeD+OlfnDlwAlUYGpozNmsdIWI8Uqcg15as7M1n6hDun7fAqFBhEV/3rhr769CQ7",
+	"OTmJg/i8FpDljYTF5M8Hd8Hz6ETPIMWHjVbh3xxTjPI+A+9IzjH7SdcsX3JpffJ8ABH42g5AopoxXZXR",
+	"w7nncsJ7nZpotNtnJuReX6pAzuFf+agoxNwOmBVvLY7tEW7lfABZb+5P11WsS3cE/B+CAvFAS8EVyyEy",
+	"D+Wz3FBXEolI8pJbnkfyGLlfuWG5LKHCDRWUdMMeCr4bjKFQV55xY4/g8UdPf8xDWpnnFJhJrBr5CF+K",
+	"6VKh8CR6UE7vMfILU28wj8Bzg0WMWLfcO6UCBpNLZcBOMbez5toA2aA04+gnqttnrJ4HzAmhr6iXwd0C",
+	"Uos9pRIDBrEn3t+FuV9cdqM/unAf6zVBqlVTKEiXSB3ifvnHQkBNajK6fS2CcCYfRLDr9nrixe1lC4Xs",
+	"sCVWzjApDL8zmmqLTnRUV/V0mrfJPE+nHY2Hp3S1/vzk4Ma/FlVFy5uEAbKfUZHGcRAOGAdES4xWeI55",
+	"4Zl3Y7akxUWzmbAuhfXpfczqCfALulU8qfViDhmHY9hKV1KVWTD9sksV+GpCjAOyMAssjwgIpMiJilXR",
+	"Mcc8MXrwNkgOb8YvHEvEKrjJXZbSht2GDkRFtPVUWMxYlSsLJRPn2oD573O/UZfuWqBIM94xx1Dg6MBJ",
+	"DhVtrYadFojonPCO2Is0reBoZd49MXlDQp/fPzEku93h4sU3sgtIoD5A76x7C5H9NWmd/URl1VT/3c2d",
+	"3b/f5hs/OXr4+7/furzs41+3/8etmflvk6iQkNq447BGs2Yi85DeHArahRq9lECR6HeYS0wfbTrTkudb",
+	"JzXR3m/TDxBj2rLexjnbflB7Sl5tHLoDnJCgAuAZGx/C3LD//erF8xRLUAeibtDyO6CTstYz/xKmVUvT",
+	"+KYwTMt9QJjkl60qCDJHGjRc+JmdDnuqwcTfvw0gi6WLjVSTKq4qi9VHAz2LaZj/mdKQpZ2xqPoD/Y68",
+	"Xhkr9YxLz+kDZAfMLmUhsshBSVWTUYz6kgLZWjF7pS8VKN4TYY3nmkTnOAf8k65JgXPa8kVcehfT+qHQ",
+	"piymPorWpS898SO1j8bkhzWoTnDgS7vqOp387719gxTUnFf+vi4VaqMlThfoakWxrsTt0YLH7p593t5M",
+	"rG8KBIU6mkJslPs1ZZ3X8gPaEiqOpXRbZFb9CN32G4Wk4oh1glJpQPGYX+q6kf2QMrJZ0O3bkPigvS8D",
+	"WZRT8RCsgEZ6gPh/aZDUniIeT59tuOvncMU+ci0iFCKxhsVufT37UB0TiwNHNB5TXgYrdxXRojrtcOCJ",
+	"YUi0e1OfSpWPBFLDPEIPCxRXulQzYbnTWqgozIwoTRQ7vc/+Jn8gMwGObUOV+Pw70WikJjZOF8J1YAUa",
+	"gJdR8T43/TlePlxghfR8rdAM1plxAr4WE6nVf4hFp6Sn+sBdWmuq8lSHSMPpkESrDJAP8JqGUvShYkA+",
+	"B5A8OIU8FZGfu0rrK3B3kEeKjFK0Ti4YkaSM4MyvqV7XbG6J5BTJWInVO4/Yb/LOs47qFe4nhFrlD/9F",
+	"cgFcn7ukLmxW2Gey/ObyANZV5m9DSYamHb9z/7zvFKQTAXK094mXRWf0CnxzXw42TBVhicHgi07r7qvd",
+	"QH7EGjhu0EeTLsZhH5Vt4S3g7HMHDjJ/kUt1QAaIP/0w0AWHUzHV2ogsOKopTRhq9vnkQvDOeV8xPAed",
+	"exGHnCeGfa7ZSJdSmIvIJrpUjaNwprGSPD4ospUALdhnb+B7X9Sg6Zp3TnseN8hHpPbx8ZjL2gek0fFO",
+	"vHobhhZtosc4vvtoJF/aqogq2LaO4Rs7+3wr9j8Dv+JDjSa2Q4aFscy+nO3wBdBZjb1BYVgzBb13qqvS",
+	"7+vVn12k1qEE+dfZp22cIDwq7uCJHJoAwBiuQMZsn/+FpVA8xY6CKC6UG/IhAs7muo4iH8i3wN60zgFQ",
+	"0n3xSwjLUrlZaQE7BEZRhlyahWDSJ4UFSyijZHYMMVLcc8SLK2dFzJAAMHj8sPyC0gymahD4j/xxI0O9",
+	"GqqgnoZU2Hr1qfUkLGffSXTUKvD+ZwLOfgHZ9cKNpd8AFHFvr9GE4NpTPswrrr6O7JfX4GLAfBBIUMjR",
+	"65ChwuN77D6QwMaS3+S8Jv8GWdGUv+E/+hSPURQhRsQZObO9REH9Ea5foWfkUo2cbki87kyqolqUooxJ",
+	"prsSQNDhSQgI72aBODJIqIjJtZRjcvF7va/gSitZ8KpJ+xkwWkfmUnlAlq5LJM4CpmHDSg36n5nqJQmy",
+	"fCJs3gAa3C/RJ4tFlBmPm4B0tYCJaeCT3xmWw5DlmWfBgFFy30OeTUbk1GbheW/3SLDps1eecd19058l",
+	"BRos0k+DnNwj7+JrT2j4pYJg//tk7Vmu4sXMSv1XEsNfSQx7qcnrC+fjchda5T46neQvw1Wfmp/Emf57",
+	"X/0D2PPfusPTD26X0/PlhmWYIWGCOyPIb/LNOUNbrotNh2i8kr9Cp2ho3vE7Nx/v99s8L8av0QXz1xb6",
+	"olvoz7V5gNUK19UX3j27r3br/yO32vE7N31bEyqAEmbJ69JE5b+wnElT+7hV3YhgeNlabYU9Etoz4s0A",
+	"1Z2gmF79puz5Psufjo9+5raYDtidHFzOm/ngVHzp/PSsm1nyZVOJ7LBJ/RlTtPeep6djaO5el6ayz79M",
+	"ivCPHlEeUoRxsv5SrctvStkNBEZR5b20aEuzWvsU27heCzdNLUGll8qb+ljdI6RXjHS56qciMx+89Z6O",
+	"n2slaDt9jjNwV4DBdY8q0rhH/vSaT7oeTZcdwzXw2LuprC+qcQ1YCPQTPR0fuV6j0PMBtC8YoN25kL7O",
+	"M3IPLz2f7X/x31HdiRx+i44ArtsGWEzNe7m6uG2arUP0NlgGOKLJGeRRjSdM4f1j4T9rJfqX6qd/LHgV",
+	"mFzW6GjgCEYXFvjfqeRlSBngbB6JuwZ1D25It7WVoUStvZlzLtWHUueknGQL+1We27Fcyj4rycynYH15",
+	"f2hge29Ol6+qtV8TIwuyfnUwsnzEGXOTCfC7uoBZ8R/V3L8Uy798tluIZ3YqH3vbwXjw7XLU+qv+JJzm",
+	"vkPdnh3q8E0xv3wxlw71o8sf6uf1K/WHUvOO3/k/t4JFXza8S5985XTbQ754+pe0SxL8U19kpndf7cfz",
+	"BpbGMRVC7k68izgYbMMUFLgJGo28Rq4KUEIAyqM0cVEYNheQo8O4WhEayF/kSaTDJYjNBiC/0najlPql",
+	"igrgooUDNBLouJMzEXFTBw+DnQrlKSIA+gipzE5KmzYe3OcBWkHQ9jbLRQdW9CWN4Q6gaFem9lpGNhBm",
+	"nN47OZltZmd/ZUnWm4D6D4GeCrWYuf3m9PMSLqQ/aEm4IR+PK6ncbZW7+/c/UXabXzydshF+/hcAnrYr",
+	"sP9rSGRdVc4s/UrgZVPhUZQmAa6vkbtKVyXTSpiMGQ0en0AK51OwQKbOwBEplG24jB8x398IrxZAFHp8",
+	"qTaohBFZwc3VAFsjJ1MIz4BHKdBoYTFuKtQ+X1jAjjoxGoht3M2TBa9LVi8qH0xCRFoxFe5i93Zd8lWf",
+	"/cSLKZap/86wuZbKQnXNiVQmrhBOJCYs74qLHY90uTru9/vgiLtU3Rf6VPLjd/RXdO8F4+xKrBCBZsVb",
+	"y0bCyBLnwjsHIZmBW/eOaErxJDnGHI6cwm4pMKxfhZ+d7nhPCUntC2Ltq/K9uNaJEpZc5H/BEOL6ev4r",
+	"/PVthb9+5khKJ5YNQ1EQAYHuHELNJBY7Dqs9z4MFsne/214U5Fe46lMXUMC3pGlW6hWrnDYVWcj9L5si",
+	"79PiIR2BshugieZrTY+n1nXZXWuVux/50n6hNAGEfij/DtZNMlj6zI/BJ1ss9IbtC+WboaHkiDHByeko",
+	"FHZTJeo6q8uszX0rDKiYHv0hCth61ErCUV2wXC2qKmejGnD4gJrH8aDTaZksN4MvoOU1lgqxOnwGhBO+",
+	"FuuloiKOoWbNWtkZeFTGeOW0wpGGNHyUER7pX2mI/w98Jj+Qc2hVrTzkvxLGrfRfnhL9IKYbefnLLZr2",
+	"UrHTE2a6q9pES/7mdRF8+Jepa7PXTstC9SCm9PJPX+hmz43aJYSxONNNUMW/xifdGEt8IseXKkl5L0ut",
+	"q04nS428MHvr1/9KrBYwU9tI7H2p3W86iuHEaLNgEpuDF065vsFylx/EKv9cw8nmzoMiFEJvyhBN5QTq",
+	"/eiKWHWQ7FgvVeAwpsuRBtfr5oDEBR7eGS8Fk8DtI1RM/ha81xW3IjAOUwoq5LshgTZ7Qc+Cs5dOZSrW",
+	"rGv4cqlEDe5bLNg81NeizjNPfMArhNZ0Fep3zf9Udfrds79Qmf7m1Vup7mlJBOwSCto/P829anZoalNu",
+	"P7D2IrJX4q0NRMxNAifRJWly6GkDCZW8qry4wD3i6belZbcomZGwY9oQ+RXL3aYbusuIGjY8W6vbfm9f",
+	"Kre5a0/wvufmBkJ4iBiFiuh45x4wL7yh2Vd/Tqr8HQvoE5u4h1DeR2v22EnIIycfP7nLO9XCbewJ6bL3",
+	"T2o9c4q0L2oX8asrTdvEk6b7Q4fRmROdIhfBYs/p9Blym7fsLxikS+VLQsAzsNguBUZpO6ZWvBvVF9ei",
+	"7ljzN6w7bdWbPGlPcx4rjVX7+n/S2s3PhG3k2sJC/ZDUcjhEzK87Atdh9fg2b1mPvMuZN5z+EBLwEW34",
+	"9qKlwPhLlA4cUZ57dMOJ5B2OfwoY0z5+zSbZiCrGf2MF72O/KDl2tjpGb8qjRct5OdV8Jjv92PTzpwzZ",
+	"4Bu6ipTxqiJxdDPjrKOjYSQqDd43ndzv7nZRLIArGcpuCl67w/C3392iJ78X/LKoq96gdwybgZ6zSYqt",
+	"iQnDdQjdg2XTlpbl149KEGBr0rUPQJbwGqptSKMrGP7oZr9UNu9+JdARE5GzmqlTMnm7VFL0MHLIbz4r",
+	"Vbo3A4nqsyCgXEv0qAbHmSiRII3V9QpGpxROQNer1q0+ULN5K/GOAxPpwk6dQlF4T2T0iLg4UcdDYsIj",
+	"sjWJoGahTL9dwaRrcqQyllc4JzQ6ONPR/V7Cu+34fwMAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
