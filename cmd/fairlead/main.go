@@ -64,8 +64,8 @@ type commands struct {
 type shell struct {
 	in       io.Reader
 	out, err io.Writer
-	config   string // the directory of the saved contexts; "": none are
-	dir      string // where .fairlead/ready.json is looked for; "" is the working directory
+	config   string                                       // the directory of the saved contexts; "": none are
+	dir      string                                       // where .fairlead/ready.json is looked for; "" is the working directory
 	edit     func(ctx context.Context, file string) error // lets a person edit a file
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error

@@ -27,7 +27,7 @@ type Document struct {
 	Revision    *int64 // that it was read at; nil: it does not say
 	// Keep: it is the stored resource, whatever that holds; there is no Body.
 	Keep bool
-	ETag        string // likewise, of what was read; with its quotes
+	ETag string // likewise, of what was read; with its quotes
 
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
