@@ -124,6 +124,19 @@ lint: $(GOLANGCI) ## Run the linters
 	$(GOLANGCI) run ./...
 	cd bench && $(GOLANGCI) run --config ../.golangci.yml ./...
 
+# What npm installs has its list's hash in its stamp: another list is installed anew.
+SPECTRAL_STAMP := $(TOOLS)/spectral/.installed-$(shell cat tools/contract/package-lock.json | cksum | cut -d ' ' -f 1)
+
+.PHONY: contract
+contract: $(SPECTRAL_STAMP) tools ## Check openapi.yaml: the house's rules, and what it breaks. BASE=COMMIT to compare with another one
+	@TOOLS=$(TOOLS) tools/contract/lint
+
+$(SPECTRAL_STAMP): tools/contract/package.json tools/contract/package-lock.json tools/contract/.npmrc
+	@command -v npm >/dev/null || { echo "npm is missing: install Node, which checks openapi.yaml with spectral." >&2; exit 1; }
+	@rm -rf $(TOOLS)/spectral && mkdir -p $(TOOLS)/spectral && cp $^ $(TOOLS)/spectral/
+	@cd $(TOOLS)/spectral && npm ci --loglevel=error || { echo "spectral could not be installed: npm needs the network, or a cache that has it." >&2; exit 1; }
+	@touch $@
+
 .PHONY: generate
 generate: tools ## Write the generated files anew
 	go generate ./...

@@ -16,8 +16,8 @@ import (
 // contentFields are what of a resource a tenant writes, in the order in which it is printed.
 var contentFields = []string{"type", "name", "variant", "selector", "priority", "ttl", "labels", "description", "body", "keep"}
 
-// documentFields are those and what the API tells beside them. What stands in none of
-// them - the ETag - is for the API's callers, and apply would not take it.
+// documentFields are those and what the API tells beside them. The ETag says what the
+// revision says.
 var documentFields = slices.Concat(contentFields, []string{"secret", "version", "revision", "created_at", "updated_at", "updated_by"})
 
 // documentYAML writes a resource that the API answered as a YAML document that apply takes,

@@ -888,8 +888,8 @@ type FleetCounts struct {
 	// OpenRefusals How many refusals stand, of all nodes.
 	OpenRefusals int64 `json:"open_refusals"`
 
-	// Receipt `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-	// connected that could be waited for; a node that comes later makes it `delivered`.
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	Receipt *ReceiptState `json:"receipt,omitempty"`
 
 	// Resources How many there are of each type that the fleet has.
@@ -1431,8 +1431,8 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-	// connected that could be waited for; a node that comes later makes it `delivered`.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
@@ -1495,8 +1495,8 @@ type ReceiptNode struct {
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
 
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node has it and none is
-// connected that could be waited for; a node that comes later makes it `delivered`.
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by

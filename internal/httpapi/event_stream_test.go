@@ -193,6 +193,14 @@ func TestStreamsEnd(t *testing.T) {
 	})
 }
 
+func TestHeadBeginsNoStream(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	if a := w.do(http.MethodHead, w.at("events"), "", "Accept", eventStreamType).is(200, nil); a.header.Get("Content-Type") != "application/json" {
+		t.Errorf("%v", a.header)
+	}
+}
+
 func TestOpenStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

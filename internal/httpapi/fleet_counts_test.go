@@ -24,7 +24,7 @@ func TestAFleetTellsItsCounts(t *testing.T) {
 	w.do(http.MethodDelete, w.at("resources", "clusters", "gone"), "").is(200, nil)
 	f = oapi.Fleet{}
 	w.do(http.MethodGet, w.at(), "").is(200, &f)
-	if *f.Counts.Receipt != oapi.ReceiptStateDelivered || f.Resources != 3 || f.Revision != 5 {
+	if *f.Counts.Receipt != oapi.ReceiptStateStored || f.Resources != 3 || f.Revision != 5 {
 		t.Errorf("without nodes: %+v, %+v", f, f.Counts)
 	}
 	for _, id := range []string{"n1", "n2"} {

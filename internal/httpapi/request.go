@@ -58,12 +58,13 @@ func rawPath(next http.Handler) http.Handler {
 }
 
 // headAsGet answers HEAD wherever there is a GET, like it: net/http leaves the body out of what a
-// HEAD is answered, whatever the handler writes.
+// HEAD is answered, whatever the handler writes. A stream is not begun for it: it would have no end.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
 			get := *r
-			get.Method = http.MethodGet
+			get.Method, get.Header = http.MethodGet, r.Header.Clone()
+			get.Header.Del("Accept")
 			r = &get
 		}
 		next.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"fairlead/internal/fleet"
@@ -192,4 +193,8 @@ func (c *Client) enterRoutes(reported Versions, target *snapshot.Target) {
 			}
 		}
 	}
+}
+
+func (p *plan) sortPending() {
+	slices.SortFunc(p.pending, func(a, b change) int { return strings.Compare(a.name, b.name) })
 }

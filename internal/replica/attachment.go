@@ -283,4 +283,5 @@ func (o *owner) untieLocked(a *attachment, clean bool) {
 	if a.node != nil {
 		resolved = o.nodes.release(a)
 	}
+	a.Current() // there is nothing more for it to look at: who wakes it does not wait
 }

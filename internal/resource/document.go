@@ -25,9 +25,9 @@ type Document struct {
 	Description string
 	Body        []byte // Envoy's message as proto3 JSON, as it was sent
 	Revision    *int64 // that it was read at; nil: it does not say
+	ETag        string // likewise, of what was read; with its quotes
 	// Keep: it is the stored resource, whatever that holds; there is no Body.
 	Keep bool
-	ETag string // likewise, of what was read; with its quotes
 
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
@@ -251,13 +251,13 @@ func (r *reader) field(d *Document, m *member, at *path) {
 	case "revision":
 		n := r.revision(v, at)
 		d.Revision = &n
+	case "etag":
+		d.ETag = r.etag(v, at)
 	case "keep": // it is read before
 	case "secret":
 		if !d.Keep {
 			r.add(at, codeUnknownField, "this tells of a stored secret and is none: write the secret as the body, or keep: true for the stored one")
 		}
-	case "etag":
-		d.ETag = r.etag(v, at)
 	default:
 		if !answerFields[m.key] {
 			r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)
