@@ -50,6 +50,9 @@ func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
 	if s.write.Changes, s.warnings, s.not, err = a.compileAll(ctx, in, s.where); err != nil {
 		return s, err
 	}
+	if s.resources == 0 && len(s.write.Changes) > 0 {
+		s.write.Kind = "delete"
+	}
 	if in.Plan == "" {
 		return s, nil
 	}

@@ -527,6 +527,51 @@ func (e ResourceType) Valid() bool {
 	}
 }
 
+// Defines values for RevisionReceipt.
+const (
+	RevisionReceiptDelivered RevisionReceipt = "delivered"
+	RevisionReceiptPending   RevisionReceipt = "pending"
+	RevisionReceiptRejected  RevisionReceipt = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RevisionReceipt enum.
+func (e RevisionReceipt) Valid() bool {
+	switch e {
+	case RevisionReceiptDelivered:
+		return true
+	case RevisionReceiptPending:
+		return true
+	case RevisionReceiptRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RevisionKind.
+const (
+	KindApply    RevisionKind = "apply"
+	KindDelete   RevisionKind = "delete"
+	KindPut      RevisionKind = "put"
+	KindRollback RevisionKind = "rollback"
+)
+
+// Valid indicates whether the value is a known member of the RevisionKind enum.
+func (e RevisionKind) Valid() bool {
+	switch e {
+	case KindApply:
+		return true
+	case KindDelete:
+		return true
+	case KindPut:
+		return true
+	case KindRollback:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	Admin  Role = "admin"
@@ -649,6 +694,19 @@ type ApplyInput struct {
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
 
+// Comparison defines model for Comparison.
+type Comparison struct {
+	// From The revision that `before` is of.
+	From  int64        `json:"from"`
+	Items []Difference `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// To The revision that `after` is of.
+	To int64 `json:"to"`
+}
+
 // Credential defines model for Credential.
 type Credential struct {
 	CreatedAt   time.Time  `json:"created_at"`
@@ -691,6 +749,37 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// After A resource as it was at one of two revisions; left out where it was not there.
+	After *Side `json:"after,omitempty"`
+
+	// Before A resource as it was at one of two revisions; left out where it was not there.
+	Before *Side `json:"before,omitempty"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what differs is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The page is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
 
 // Event defines model for Event.
 type Event struct {
@@ -1613,6 +1702,34 @@ type Resource struct {
 	Version string `json:"version"`
 }
 
+// ResourceChange defines model for ResourceChange.
+type ResourceChange struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+	Actor  *string    `json:"actor,omitempty"`
+	At     time.Time  `json:"at"`
+
+	// Changed How many resources the revision changed.
+	Changed *int    `json:"changed,omitempty"`
+	Etag    *string `json:"etag,omitempty"`
+
+	// Kind What was asked for; left out where the revision itself is forgotten.
+	Kind     *string `json:"kind,omitempty"`
+	Message  *string `json:"message,omitempty"`
+	Revision int64   `json:"revision"`
+
+	// Version The hash of the content; left out of a deletion.
+	Version *string `json:"version,omitempty"`
+}
+
+// ResourceHistory defines model for ResourceHistory.
+type ResourceHistory struct {
+	Items []ResourceChange `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
@@ -1733,15 +1850,29 @@ type Revision struct {
 	// Actor The name of the token that wrote it.
 	Actor *string `json:"actor,omitempty"`
 
-	// Changed How many resources it changed.
+	// Changed How many resources it changed: `created`, `updated` and `deleted` together.
 	Changed     int       `json:"changed"`
 	CommittedAt time.Time `json:"committed_at"`
+	Created     int       `json:"created"`
+	Deleted     int       `json:"deleted"`
 
-	// Kind Example: apply
-	Kind     string  `json:"kind"`
-	Message  *string `json:"message,omitempty"`
-	Revision int64   `json:"revision"`
+	// Kind A RevisionKind; servers that come later may have more.
+	//
+	// Example: apply
+	Kind    string  `json:"kind"`
+	Message *string `json:"message,omitempty"`
+
+	// Receipt The state of its receipt, of those that a list tells it of.
+	Receipt  *RevisionReceipt `json:"receipt,omitempty"`
+	Revision int64            `json:"revision"`
+	Updated  int              `json:"updated"`
 }
+
+// RevisionReceipt The state of its receipt, of those that a list tells it of.
+type RevisionReceipt string
+
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+type RevisionKind string
 
 // RevisionList defines model for RevisionList.
 type RevisionList struct {
@@ -1767,6 +1898,10 @@ type RollbackRequest struct {
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
+	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
+	// is 422 `unknown_resource`.
+	Resources *[]VariantRef `json:"resources,omitempty"`
+
 	// Revision The revision whose content to restore.
 	Revision int64 `json:"revision"`
 }
@@ -1780,6 +1915,15 @@ type SecretSummary struct {
 	NotAfter *time.Time `json:"not_after,omitempty"`
 	Sans     *[]string  `json:"sans,omitempty"`
 	Subject  *string    `json:"subject,omitempty"`
+}
+
+// Side A resource as it was at one of two revisions; left out where it was not there.
+type Side struct {
+	// Revision The revision that had last changed it.
+	Revision  int64     `json:"revision"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy *string   `json:"updated_by,omitempty"`
+	Version   string    `json:"version"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -1932,6 +2076,19 @@ type Usage struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// VariantRef defines model for VariantRef.
+type VariantRef struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -1999,6 +2156,14 @@ type WriteResult struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AsOfRevision The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type AsOfRevision = RevisionNumber
+
+// AsOfTime defines model for AsOfTime.
+type AsOfTime = time.Time
+
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
@@ -2038,6 +2203,14 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
+// OnlyName defines model for OnlyName.
+type OnlyName = string
+
+// OnlyType The resource's type, by the name of its list.
+//
+// Example: clusters
+type OnlyType = ResourceType
+
 // PrefixParam defines model for PrefixParam.
 type PrefixParam = string
 
@@ -2046,6 +2219,9 @@ type PrefixParam = string
 // Example: 7
 type RevisionParam = RevisionNumber
 
+// SinceParam defines model for SinceParam.
+type SinceParam = time.Time
+
 // TenantParam defines model for TenantParam.
 type TenantParam = string
 
@@ -2053,6 +2229,9 @@ type TenantParam = string
 //
 // Example: clusters
 type TypeParam = ResourceType
+
+// UntilParam defines model for UntilParam.
+type UntilParam = time.Time
 
 // VariantParam defines model for VariantParam.
 type VariantParam = string
@@ -2065,6 +2244,9 @@ type Conflict = Problem
 
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
+
+// Forgotten An error, after RFC 9457.
+type Forgotten = Problem
 
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
@@ -2136,6 +2318,27 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CompareRevisionsParams defines parameters for CompareRevisions.
+type CompareRevisionsParams struct {
+	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
+	From RevisionNumber `form:"from" json:"from"`
+
+	// To The revision to compare it with; left out, the newest.
+	To *RevisionNumber `form:"to,omitempty" json:"to,omitempty"`
+
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListCredentialsParams defines parameters for ListCredentials.
@@ -2235,6 +2438,12 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2253,6 +2462,12 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2286,6 +2501,12 @@ type DeleteResourceParams struct {
 
 // GetResourceParams defines parameters for GetResource.
 type GetResourceParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2311,8 +2532,59 @@ type PutResourceParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListResourceHistoryParams defines parameters for ListResourceHistory.
+type ListResourceHistoryParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+}
+
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
+	// Kind Only revisions of this kind.
+	Kind *RevisionKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only revisions of tokens of this name.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Type Only revisions that changed a resource of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, only revisions that changed the resource of this name, in the `variant`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+
+	// Receipts Of how many revisions of the page, the newest, the state of the receipt is told. Each costs as much as the receipt itself, which grows with the nodes.
+	Receipts *int `form:"receipts,omitempty" json:"receipts,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListRevisionChangesParams defines parameters for ListRevisionChanges.
+type ListRevisionChangesParams struct {
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2696,6 +2968,9 @@ type ServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
@@ -2741,12 +3016,18 @@ type ServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params PutResourceParams)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params GetReceiptParams)
@@ -2870,6 +3151,12 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// CompareRevisions Tell what differs between two revisions
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
@@ -2960,6 +3247,12 @@ func (_ Unimplemented) PutResource(w http.ResponseWriter, r *http.Request, tenan
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListResourceHistory Tell what became of a resource
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+func (_ Unimplemented) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListRevisions List the revisions of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
@@ -2969,6 +3262,12 @@ func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, ten
 // GetRevision Read a revision
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 func (_ Unimplemented) GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListRevisionChanges Tell what a revision changed
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+func (_ Unimplemented) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3588,6 +3887,122 @@ func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.Apply(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompareRevisions operation middleware
+func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareRevisionsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareRevisions(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4371,6 +4786,32 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "prefix" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4482,6 +4923,32 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "prefix" -------------
 
@@ -4726,6 +5193,32 @@ func (siw *ServerInterfaceWrapper) GetResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResourceParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4912,6 +5405,101 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// ListResourceHistory operation middleware
+func (siw *ServerInterfaceWrapper) ListResourceHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "type" -------------
+	var pType TypeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "type", chi.URLParam(r, "type"), &pType, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name NameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListResourceHistoryParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListResourceHistory(w, r, tenant, fleet, pType, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRevisions operation middleware
 func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -4938,6 +5526,110 @@ func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListRevisionsParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "receipts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "receipts", r.URL.Query(), &params.Receipts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "receipts"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "receipts", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -5011,6 +5703,105 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetRevision(w, r, tenant, fleet, revision)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRevisionChanges operation middleware
+func (siw *ServerInterfaceWrapper) ListRevisionChanges(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "revision" -------------
+	var revision RevisionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRevisionChangesParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRevisionChanges(w, r, tenant, fleet, revision, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5713,6 +6504,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}", wrapper.PutResource)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history", wrapper.ListResourceHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
 	})
 	r.Group(func(r chi.Router) {
@@ -5726,6 +6520,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}", wrapper.GetRevision)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes", wrapper.ListRevisionChanges)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/compare", wrapper.CompareRevisions)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt", wrapper.GetReceipt)
@@ -5772,6 +6572,8 @@ type BadRequestApplicationProblemPlusJSONResponse Problem
 type ConflictApplicationProblemPlusJSONResponse Problem
 
 type ForbiddenApplicationProblemPlusJSONResponse Problem
+
+type ForgottenApplicationProblemPlusJSONResponse Problem
 
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
@@ -6936,6 +7738,95 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 	return err
 }
 
+type CompareRevisionsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params CompareRevisionsParams
+}
+
+type CompareRevisionsResponseObject interface {
+	VisitCompareRevisionsResponse(w http.ResponseWriter) error
+}
+
+type CompareRevisions200JSONResponse Comparison
+
+func (response CompareRevisions200JSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions400ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions404ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions410ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompareRevisionsdefaultApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -7965,6 +8856,22 @@ func (response ListResources404ApplicationProblemPlusJSONResponse) VisitListReso
 	return err
 }
 
+type ListResources410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResources410ApplicationProblemPlusJSONResponse) VisitListResourcesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListResourcesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -8035,6 +8942,22 @@ func (response ListResourcesOfType404ApplicationProblemPlusJSONResponse) VisitLi
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourcesOfType410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourcesOfType410ApplicationProblemPlusJSONResponse) VisitListResourcesOfTypeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8273,6 +9196,22 @@ func (response GetResource404ApplicationProblemPlusJSONResponse) VisitGetResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetResource410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response GetResource410ApplicationProblemPlusJSONResponse) VisitGetResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8523,6 +9462,81 @@ func (response PutResourcedefaultApplicationProblemPlusJSONResponse) VisitPutRes
 	return err
 }
 
+type ListResourceHistoryRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Type   TypeParam   `json:"type"`
+	Name   NameParam   `json:"name"`
+	Params ListResourceHistoryParams
+}
+
+type ListResourceHistoryResponseObject interface {
+	VisitListResourceHistoryResponse(w http.ResponseWriter) error
+}
+
+type ListResourceHistory200JSONResponse ResourceHistory
+
+func (response ListResourceHistory200JSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory400ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory404ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListResourceHistorydefaultApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -8620,6 +9634,22 @@ func (response GetRevision200JSONResponse) VisitGetRevisionResponse(w http.Respo
 	return err
 }
 
+type GetRevision400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetRevision400ApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRevision404ApplicationProblemPlusJSONResponse struct {
 	NotFoundApplicationProblemPlusJSONResponse
 }
@@ -8642,6 +9672,96 @@ type GetRevisiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetRevisiondefaultApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesRequestObject struct {
+	Tenant   TenantParam   `json:"tenant"`
+	Fleet    FleetParam    `json:"fleet"`
+	Revision RevisionParam `json:"revision"`
+	Params   ListRevisionChangesParams
+}
+
+type ListRevisionChangesResponseObject interface {
+	VisitListRevisionChangesResponse(w http.ResponseWriter) error
+}
+
+type ListRevisionChanges200JSONResponse Comparison
+
+func (response ListRevisionChanges200JSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges400ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges404ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges410ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRevisionChangesdefaultApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9589,6 +10709,9 @@ type StrictServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(ctx context.Context, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
@@ -9634,12 +10757,18 @@ type StrictServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(ctx context.Context, request PutResourceRequestObject) (PutResourceResponseObject, error)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(ctx context.Context, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(ctx context.Context, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(ctx context.Context, request GetRevisionRequestObject) (GetRevisionResponseObject, error)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(ctx context.Context, request ListRevisionChangesRequestObject) (ListRevisionChangesResponseObject, error)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(ctx context.Context, request GetReceiptRequestObject) (GetReceiptResponseObject, error)
@@ -10122,6 +11251,34 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 	}
 }
 
+// CompareRevisions operation middleware
+func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	var request CompareRevisionsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareRevisions(ctx, request.(CompareRevisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareRevisions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareRevisionsResponseObject); ok {
+		if err := validResponse.VisitCompareRevisionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListCredentials operation middleware
 func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
@@ -10581,6 +11738,36 @@ func (sh *strictHandler) PutResource(w http.ResponseWriter, r *http.Request, ten
 	}
 }
 
+// ListResourceHistory operation middleware
+func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	var request ListResourceHistoryRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Type = pType
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListResourceHistory(ctx, request.(ListResourceHistoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListResourceHistory")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListResourceHistoryResponseObject); ok {
+		if err := validResponse.VisitListResourceHistoryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRevisions operation middleware
 func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
@@ -10630,6 +11817,35 @@ func (sh *strictHandler) GetRevision(w http.ResponseWriter, r *http.Request, ten
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetRevisionResponseObject); ok {
 		if err := validResponse.VisitGetRevisionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRevisionChanges operation middleware
+func (sh *strictHandler) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
+	var request ListRevisionChangesRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Revision = revision
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRevisionChanges(ctx, request.(ListRevisionChangesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRevisionChanges")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRevisionChangesResponseObject); ok {
+		if err := validResponse.VisitListRevisionChangesResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -10957,321 +12173,346 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17lxO3ti/6VTR89x0BdrX7QQPBPfY4h5BwNmcRyAWyuGeks11ylWwrXZa8SnIbLzbf/QzNOaVS2So/",
-	"oHllJX+Etl0PPafm4zd/812v0LO5VkJZ0xu8600FL0UNf/70mk/cv6UwRS3nVmrVG/Se85kwzE6lYcZy",
-	"K5geMzsVrBZGL+pCXDAlrkUN3xk+E4xPuFSMj62oGWfFlKuJ6PeynnjLZ/NK9Aa9y96Do1N+NrpbnJeX",
-	"vV7WM8VUzLh7t13N3RXG1lJNeu/fv896c17zmbDUyB90KYX5xX232dZ8zCsjclYJfi0M0wvbaqr5jo3g",
-	"9owtp7KYMl4LNtPGuj4tp9wyzippLFsKOZka12jpHvuPhahXvayn+Mw1Dp/RanYpxnxR2d7A1guR+V6M",
-	"tK4EVz3Xi8e1KIWykldPy47Wv54KJktmXUNcs6EpZqqXpj18J6cP794f3xNH3xeno6MH5Rk/ejg+OTk6",
-	"5/dG94sH5ffi4dg3fc7ttGm5LHtZrxb/WMhalL6xTS9m/O0zoSZ22huc3buf9WZS+c+n2cbUxH165VZG",
-	"R7deqGqFoysNkypaSl0DDD+2xvffajHuDXr/z3GzeI/xV3O81gps2aI2ut4yzrkSb+2wgMtyv6TnfCLY",
-	"SIx13dk0vKPXMWqn9+9+f54aqSeVEHZLc8bu9+8Mc29pT7YoJyI9mXDPjc7n01LM5toKVaz+Jlbplha8",
-	"qkT9nWF6qaC5bKxrnFPXEGFsxq7E3MLXZ+dsqhf12vo9H50WJ/yeOCrFvNKro9PvT898F1EcNZ2MmnTk",
-	"2tTZvXvr3Ztza0Xtnvlfv11evj07Pbq8fPtA/P7v/9ZL9n38M7fFdLPTb2rphJ5bxLIt+RisY1lVuLph",
-	"DJwMhWExFyy/k4f7JKx+OxW1YE7OVNUOkZgejfERtrJr/Z19n+7bc61ER/9eKMZZLXiZQeegA0EE4Wyz",
-	"KTd9BhcuYTTyO3kGExwNSw3jobSiE4LbxGq+s6Vnro07undyltxdz/hIVNukTzgA2FLaKc5U5W7KWH4l",
-	"Vv9xzauFyPvsf8lroZhx5xmvmJUzOCrcLbyqSErMWj36rWcFn/2Hmep57/e0yIAXtbokrZiZtb7dOz3b",
-	"sUEzd/lTvPX0fviZ1zVf4TDImewSMv+pl2zG1YrBu5nVjCuzdCe0hROwS95V7pnpo+705ASaJGeLWW9w",
-	"Dz5JhZ+a1ktlxUTU0MCfhTF80nVOvJmuMhImgk2lsbpeXfj2MTf3bLSyYk2YzPS1QN1jqueuX+5vJZZs",
-	"xIsrocqOfs2wKYeuNKcMbRHjfp2RJM+YG/FiymteOP0lY253zEVdCGWPhCp0KUpmxGQmlG13a631bckP",
-	"/+wp+HevK9ctXW7rltKl65IsD+hArRdW1EenHT3Q5c324JdajOXbnRrIlBvG8di6xZmpFhM3R07r0mP3",
-	"gy7FbZRdIzGRKpIXXRtkDi/ubWv7ZmtfimtppFZblxJe4pbSYjYSdcZ0zfKKW2Fs3h5r/DI90v45W0d7",
-	"m3rl2/ocWgHNfy0UV9vUGQsXfGdghNtt5cWsQ5/Bm25UoXm9mu+5Xd29/Y52ucd++OjhK1xLoEl/57Xc",
-	"PnjXeAXJkAtWibEFU8bLRpLA/sKulUk/H6QrvHf9NHOtjEBri5cvUatznwqtrFDwJ5/PK1lw1+zjea1H",
-	"lZj9+x/G9eFdM9nujhIPgWteyXJIGmIv65XCclm50YV5gK9ZqYXTINw2JaE+1vXMayPSMD0XNbyTWX4F",
-	"Jpioa+0Mw9/Cu6zWw4rXINvDW3ALsdnCuJ0dDpV7Jye9yMAM593733G+hbFDWe5vcjnDZWF6g3N3GFpp",
-	"YcX/wEv2MnTcn9ojvbCDUcXVlTvZ91tMv+BA4zylljMOY8GVG8SRALWOcbM2eH33xsdajStZHDKvH93I",
-	"p7ESXLnGrUCqcaXdl6EDxnJVgq0orWFLvoIWP9H1SJalUJ+zySDN9JVwcrjWlWjWKK8qvcSRvZWPfdvy",
-	"29Ajd4HVpC0bPQteE2o3u5VPFrwuRZnfHjDO4AOrF5VA4wFOq0s1c6uccTav9dsVqxeKuUWeMasXxRQG",
-	"Z8aLqXQqd83solbupe51I12umKiM6LMXYxbelbEcN0wOJ6E7zIWy9cod6Wxe8UJcwFPdW5g0lwrvHOaM",
-	"qxJtn0UVazclXG6E61QhmOErQ64VN1iueSsaBGn77A05AZxqJ8pmCSwUeonKDG4YCXjipUJP0mjFnEK+",
-	"wvEHYQCPNP1L1QPlxT7RC1V+lIRS2g7H8JQ12QRWNoyW0qyoFsYpcuzSK2hgq82kMU5+utMWxX3vY+XH",
-	"eSM/nmvLnlDTPpH0wI0Ji9ZtzmYJRwY/7MFfalFoVUp33xMuK1F+7s3oRxjaGCYo8+1fest1HrUU9xRs",
-	"BU4TmiuxdIoUs6Kq3Jp1m1VbQY4qGA9uM1QLg8GfV9zYIS7W3Mknv50ulXsCrWJ3u7vQrc8s5WBNdZ8u",
-	"O4Zr3qNKiwPxGQf4kVoxFMXQL5jy11o/g+P0M080iDA3CyNn4Z2zn+UP0J5fFb/msuKj6rM3qeSWj7gR",
-	"7RO2mIqSKb1kt/JF0zYn192xJtXE9eJK6aVqXOcgGr4zTIzHorAXrBZzAeuuz17U8TXMan3FKq0mor5U",
-	"dsoVIw8LCF75T+FEJmyGJZdWlO4GuD6oi963SB+Dbg4T7Q4vK2dCL6xrsbSslKVvOEr4HOVhDtLdLXQO",
-	"Z1upN9b3S2Hr1dGjMahS66rtK9iP4HpwLe2n3P6Ns+A9zPS81oUz1A+b6236ZxDPQcifsrEUVekFCC8K",
-	"MbfwxpR26Z8EHqP4MfBFUDAnteAWgiJcsROnqM6165xTMY/dyj4utFKisEMa/I9XOc/OmiOjNXLsJ2Wl",
-	"XX1a3RN265Ib8iS6dRPJTdDkNkeY9rNZzOe6tqL8WZSSg6X0hWQNSHs3SrChpGJcMfBywGZI2SFBHXQG",
-	"SR8sPHqna9Kjwl30GJbOprvLKTLcsNJtaJgTGLLxwvAqsvqWoC7nHB6VUyudjoeyBZW8/ErMbT7AsBE3",
-	"lk20Ltm1qJ3l3ujTfZbXYqavRUnXKlT08G1LaafujdJmzmiQFiN7lwpnzGlsauUf2mf5uNb/FCp+ErRe",
-	"GGY0OhsbvytJPje2OI7Ssish5s4c0Maph2zKyz575hrCKxgS1+2FAslJL/Ed8v7pSwWvddoZLS64+oLl",
-	"lTZ+PMBp6BuwOTjuNROtxAXLYZyGUg2xH2Xqrca6m6WixQ7XOZnbZ88baY9Tai9VrvTQLMxcFK41Sjdb",
-	"otCLqnSiYuqEDxndclRBOxZzURtRQgu8ceRbgUG0sXYPGa3cwXPhRHQlbGhwHKBwXaPrUF4LtZj1Br/1",
-	"mpb1sp5bPqCzwuLoZT2c217WownoZT03pChwWoPkvgrtBYkITen9nnBgP1Krv4Pg3NgNTvP4369ePGcg",
-	"R93h8PZooo/oCW6z91/yJTmQ4VHzebV6quYLlBAlanq8+qV2m9NKYXoDiAav7/cfdbGYOeHQGGhOWjVL",
-	"1Z1t0AfYBW74vA8NvNGVcEsohDkEs0sNoVpwEc6j17+jsWi5/PdxFj3nM+hj28Of9cRbN13CnWPk1Nvq",
-	"OmzCOKjzNt4PEG9OcpBYPj89c40f63rGLZ7D9897kT//ZNOfnwUf+kd58nc53bPevOIdHQXDHIW2u2i/",
-	"x4WJPnhacLUl5sV9Hi7qKgFgyHq0b4dSjXXCNQ0mifSGLVfsJ3WtV3CMGhhDaY2oxhmr5JWg4MZbWH/O",
-	"VGczwZUJiqY7KvrJ8CZ9o0d/uA3/Puv9oMtEhBdeTsFdml63Cea1tvoubNDMu8QF6U3or/ARdHch9Mf0",
-	"Wf5bLUruFuzveeTTgesqXgicuSuxytwEcmOWui7BH4QzG1AalypItBlfsamuCCXhZLDbwlYoitu7p6/Y",
-	"0h2ZJJ9QGfEAD1j0OMQzXl8Z1zsjlJFWXgsUkDsETwM3cMPX3u8FqH3lkINQCtup5FYcOUWvl1iPrQlI",
-	"rB/xdi5rYQ56piyTj3KHpekO8TDp1HM3Sm6UFyAdBiDpZAlTBKEOnH+IAOva/dvvJXfZtb46aCTexy72",
-	"3xCqgg1uj1EWj/LviZXdTNBjuHDn+RDZC+2BgbMU4lgmNCZEtu6AbFoT962pbD/sia7ZXOh55c4VEoXn",
-	"Jw/vJ0Wh+yHbtRbWTlB65t3791nJV4aNaz1D9eDhCX6DqiSKfK9ftuT+1kX1aVYPyLgmuo5H1dpodETR",
-	"4uWCjdtnOZTJbRtt6f2wRiD3nZTq0OxJGr5dOfFSmj5DH5uZOtGKRoQqOoR13LGobf6F23v5TGKwpt3F",
-	"cNDtdeKtdXPtuIugU7se9Fy8tYjF2tzg0JDtfUFA1ybMzxlD1yIfeFgNvxLOIMHtUcL3BuAbYC5dixoM",
-	"H5BI+aBxkDu7QagSPHboQiHLxM0YrNR+pDDjS3t+FyKUDp6Z1HV/uibrtT0RaMftZw66Vo2D2GjHUQFj",
-	"lbRoUnsX3zosyBLdNmWRzeputB06y6TWi7k7oYVqmuGaPuXzuVCi3F+weB9KEm5WSYHeqqViTj8wyeNm",
-	"LGtjh3s3Fi7/wNbi2bruPzek0vCZVpOW2024dWBwInNAxWI0JX/GjT2CVXL09Mcc7EfUiKC17dn+/vTB",
-	"3fOj0wcPHty/e//7E/rv6N74pLjPT8XZ6G55Xtwbf88fjk6K0/JM3B2f83ujVPuvpEr0IG+bvJE1X7ZM",
-	"SnI1DEe8uKKthKpno9+No40UdDBQZGF9x64G2JaF26CR7QoOkEsVNudWE9g/GdwiYwFhpQkHT0e5QK+R",
-	"MK6hhOnC9WR8hBm8BnB2uRtqPZ+HhqDNBGEAp4FCYJh0yaoUNc2rez012aDaSU8J8YngNPbDyVmtlxHi",
-	"GBpguCwvmHWarTsXnCEw1YsGntUy3RvLO8wFCCMaSacwhb67D9iipJRSSd9UC/RzwcRsblct7QHlk9JK",
-	"9LtUhaEszfbtaIX3iM9aMDR/Qm08duMgSmsk8TumHvcG1zLDV0zaC5a7jzlFoxvZFSH8Ns3d4Dze01x8",
-	"KcakCe9tq49qvZhMbbMRRJDqF65x0W6Ba1yb4UZ/iiWt+M2u+JOio0mtF+9WUTh4kKTyGnvyUAdBdxO6",
-	"CZ6rN6eWZL25NrLrUHZL3mo20Uwr8AeRCB+gqMZsAX90hwAqWwmboa0JPxba2ciYEuFUE+jo7oHF8Yga",
-	"mBrYJ84K/6mudZ0CvgmGWCHSrqWao8q/pgAnpcAjJ9RHlYBzFxWRWk9qPluDYJKLcAj+gO0H/MZPUUB1",
-	"16S58/IxXvm+BdpJLeI5t9OMASLKCWIMUrFwk5M3MDBrQDpCu276oHz0Zv1d4LP8BX9lt14+eczuPzw5",
-	"vc2kIigqKJrBWWGEshn7P49+fhawOe4JF+yyd9kDwYqWkFxrWDpmtNN2QJQlDX968agSkAvvOlbEtgmh",
-	"m72q2KXGPWrwIePIBkbfDiFGQkgxeZoAnm1/f8Z/tmV+dGJliUMM0TmqWqWl/ofPfPBZcd8GN+V7TvW1",
-	"rO2CV8OpNtYcnxyD0yH8cUxAlNRogaYj7WrP2XvlLwd79sCzzeqhRxmmTmE4ogjZRWNhI3gFzkhuddqF",
-	"ZCkQuD+8Muvtak2UtBZk9TqsMq3UpLdWGOzMw0QJm+2XzT67b0t80J2qbpGM8UocuQtW6sIc03emPysZ",
-	"3joShgletKxWwiYNa+G0YwWxb//dWNdD72Ir3N4fg844bAzczW8NaJ2r4UyaGeVqBGVzWOoZl4qi0rIY",
-	"NsuUJmZopYg+LRQ8A17lvzNTXuolfLVQAK+AYHxKeaXxS2sVPnbfKR38+HlAYg36n59RgvbkGdMKtuqc",
-	"T4RJywipxrrDMwYZkU5zc9fkHbcfpP94kX2TGlC3jvqiDVsMB1ml9ZWzZfbVOJe8Vm6wd4wSXZYcqLUd",
-	"GAHbaaqjt/g5yba4mdYF4KZNjCtgwGzNx2NZsDGXlSFwnDtZSg1iZCIiHZDCEf2mL+ClMlortpRVBQE4",
-	"hfgqNF6dMVqX1QpiOc4khqXSQg9NeT1DH4Xf1nB/02PqcHqXQJ7g5gmPYLWk0+QNOkqoSzNeiosovkLu",
-	"E3xA5FQBg3nJzf6+lEIvKA1564p3D36Ml77PPkmQZazribAoDIfcA5i2NgrueO5uQMDTlrDLNv3Fm8lb",
-	"N6suxdPS4E4thJzb4VKqUi93H49w9Ru8GG6nU2CPoGe4cj1o2iFPmwg6gDnMhU9QMAzmeU9Jsd1eRthm",
-	"FJE/6VqYe76ufVLtHJZXcPljf3U6aoUqQDtoFY18NPEbE5pciputzGLxF+3keKZ2BsrifdUdxMBtXWhl",
-	"pLEIkbJsXgun1PcZpFZRUJcyCp0cnwgLT3fCU+P0s8Kpsg1ANwCrPVoMbWmAxcw52UxON3MqgAc8wk0G",
-	"vWFtcRZsgV0bqREkei4IxcKr7Qub/Hvg40RMcFXhGbD3ooZZ3nO/Uh77ftuupb3AWDUgq9Y4t3xr21rh",
-	"lGkYpU0dIxl1ay+69qh2r7sbiM3Oa/1WCvDQuo+UKk/pT/BpV4h257HzY3T9jZ0T/kDYKmiqxTd2Rtys",
-	"JIUx6lw9P37qSDu85Sbclah9fYEoKrwYkzbNtpC3aWlR3SJs7NXI3ewVm+qVu2AIw7/n2wg1dtA9LWm5",
-	"8/q1gWzYNBpRFjd7vUlZawg7J+DXeXmgmIu3HwwhPm0mVXzf6dcp2P6FhFXHfHtEZHt2PmbzHCZvnmEC",
-	"646D26/2LeJjfXo3/boQzpjqJaabePQ4Z+SmBnB1QJi7BaadZUwAwrUIcZ/9KCrh7jGgywC8AfwMlMni",
-	"wUS2iaeMeHHFKsizkIZSBiFTEOzmPntS6xnLT6e500HzhyeQ//igzNlo5Z19F4yz5VRXgpLsQXk17rqZ",
-	"+980B5RSmVP8NThpT8/L9jHyfWLiooDFpnrtxuD89CxjceJYy21ccYOoFEJUk6d4A06iO0Igijdpp4iU",
-	"pdxJjemYSZzIATZ1bKgdKm0j6wV7AK9OrUNczxsbKrCQJO0WdDCjrx+c0JCvoWtmhG3QspA6sZ/+XvlW",
-	"7HGtHu+1R18VGn3W+lrUdUhs3pzH0PgpBJBse+4Cx1jWA0xAOhoO7af0FrcUBu3UTvZizOa6qgxC4bkV",
-	"ZuCtuke/PGVG1EjxBhBlZ+X5bMrowQSYcJs+5JgtnDgctLB9kMVmGeSJuC89/5oM0RlLacJgNooS994+",
-	"PsYpt3sNPeLr15Yk3A2zl4U4oF9lrUnqXKXPSa1PelBxSAYsRxPWSRfa10P6ht1aQipMyS1vqKWcILwN",
-	"UZIrodxFSkgKqQD2jClnIqPD/nb/Ur0gIxAeOmB5pKXsuDljeVB+cnar7bxxv0bqUM5ueSY9wH9nwdeT",
-	"MSMq4fa0yS4VcB/hqopGxTix2wRG7VJHziMzdfIfPYPMLmUh3LtbylfObtnIa8xpmIJXiFwKZ/fuNw6E",
-	"VgTqUvEGeUHC9wIlRVUKY+EICkAecE9YbAsR87lFj0nocKmHTCyUlZW7RLk2A0LItxggX2QWt3qReiPG",
-	"RqUBT7F7Cs1ss5ACqh0tfoTLS0wObXbsgOVLLq1UkyFsb7fqsNnDuaiHM6kWVoS28bL1tV90w36/n7cB",
-	"SLhim2SfYfgCl+madnyIVh0NGnrNmgEDd3fUG/+64fq3G11srkz8st7xcPHGDynveiTLE2eR9ik2se8+",
-	"EN14LWwd1rv2dPOxNuh+OmG3Loit2GXKJA7HwA728OTkwenDh2f3zh+cnzx8eNpOLVKLivK5W/SZkWhv",
-	"j+sPKwQp+syTPIjfNjHSu7bh6V6T+bU7uHdykjSrNnr/M79Kqb9vphpypVNaWQojGjOJyHIjwROI85bc",
-	"HZkY6dkXuAnPzAetjLSQ4r1UfZZ7BQKSCRt1IkCCjOVVhcwwLEfBkQ8YHRWthQvrFFx88AgIgLvL09DC",
-	"5HEYD8MmPyAv+c7Qu0eadTmIfvZsHGmd++Q8C2yk2xkvLprUd1xq0vZZPud2ShBRJ2iJGcQsiimAjtqC",
-	"kpikNnZ8iyckqMLEiuaHOYL+p8Y38gptdPWZX1w6QmfP+SRtYT4nAMKai4iC992hAQTTIoYHHfSJTDW7",
-	"TKN6Gitxm3cb15cH0NA9kHF7wWYY9iFKBGmCtVkGFRLxy+7gTofe25kfSTpe2ibw5ObyAGQpnBLiUwU2",
-	"444NDre7j5uYZFm6/RxAyzQIsEg19nYM9kDl9G48nCh12vOEaSX67FGj5LjRKZzGB+HaiM0S34pCLMjk",
-	"s6QDEDD2Rgi1v41IacSbY7uao+gmTceG1PFmUjmbLlRZiyg3d9CkjXv/wZT7KZrhvg5k1BS4Au3OZKSb",
-	"uZ7blusBNbgZImgh+bAWtl7tHS1ZhyCt+3k7gsIAfDxsMCG5stBVi+PCqWCWs0c/vkrb6F3RrTftQbhA",
-	"G84Jzsrnc1mDcqOZBnxYRjn7FhkVrwXBj63WB4waPCs1YLWYaSuGvCzr5MjRkZPcr29/fNUyVikzoEbM",
-	"iutMLEL6afyctZUo9wo/N0tpoQw6ki7YCWxAOM9XYt+ot5GqSJyWryyvbZNcC0HXyL9G2Q+QKLE/6sL4",
-	"rKpdLtoQhzS2FrwFyo+avjCiHvIJZTt15T8nf3OK+86l8gYuSkbaA1E4zVlLSMV7LNoJKZUB48JqLBNI",
-	"2L9E2IHWhhtM/8TU09AnMPTEEslkKu83AMWYWD3o+KtWEVGJYTNheckt90YzEENGU3B6n/1N/jAgLTs4",
-	"NTjg+quS8bnbYaMV+J/CQR/SzH3qURsUGjndPhhzt0fmTf/GToFtkBofgFinjZAGCfEhtWpfMfZlhOfB",
-	"Aq0tsz5Qve1OkNkm9RIQiqQki+yCbss8ArTsgsG7FS8V+otC9YW2qKvktdjbyT2upBJ7R2bHC2+THRoq",
-	"qDDpNjyieXfXgDwtk/qOgI28nggIO93pMG7JefOBFgA4GN0p6uziKa+BQTOCig+QbWLGVxcozKMcsiCa",
-	"yZOJKHO6BgiOMk+qubpUjTgyrLEZIKXZmWGY7Mz9ipQN89ByKisRSymMrkGSUUl013h6ey0COuV0JAnZ",
-	"k6r9pXtIDYlOY14zbi5VK4fRCWKDkOhIMLJHvmXowdZLFQcBR7W+IpYpjA8ArSekOVpPyj0SQjlRL4vG",
-	"/4mi/PyEmXQaJE4J+A9okNJ2si7FTSA5nlOey6HnGbgdeHCLD9ZzEiFrdM6Nm04NE6Ai6TsSBV+Asi1k",
-	"nTwX1yy/taTMaBd+asRJ6+BP5qIFJ3wcEGryY8hwhXFJhjq/pcz5w7Laqd12r/zLrAcK5E7QpttYPniM",
-	"ssbnO6MCipok7v4sXmlNprVnGgsOsEN1Sp8ptI5+6sJEU++HN5Q2uzc+E9+6NTHWK0p0URBTa/ny/cNV",
-	"sO7urE/Eht/YRq5MBE2oFai/H2d4QgYAZexH/bphA9MvkqCXWVt1RlDXh6K9q+8Cy+ZmEpmthl078c10",
-	"RYIHzGr0ALd4QEoxByoQrS7WxEnyRaZDn0TNI2IboDe6Xr1+/SwS4NGcNu9uMNN0ypaiqHjdlDGLpj9t",
-	"pNxoKl1Uo6BBGZPNQudTMdXa7Fm6YJvqnHjxumAK1adcCwYt5o1bBBqnl90OlAwBR9QmrZB2YyZ8piLm",
-	"7ToZit/z0JBog1wqd4FHl/h0X09jD/wgg2YuUWQ40wdZCFR0ol+qnVGQdroh7rhdh3IXnY5ZqaJN/eFO",
-	"jkKrsaxnAZaUElFEFYq6ohstbq5MGMzcreCQAjWlDHnIjdf1BlOlU1yBDBOIq6RltyB4bfLYBX+7zyKq",
-	"kgY/hmygGxIaQveRctxMeAAHYd0qUGNznOj2g5F7vsUBSnIR3DTNypjqqsQCWGtqKoyuU2dwNHpZROCB",
-	"b+zUW7tmzFtD+YA5+yhgFBpyyjCy1OVIiPuGkWXlzanIxko15wUF/V570quPp767QWq7GS/FcLTajYQL",
-	"4c8IEuduBlqQjbNVsELPZm5w3RCxssMns0WbOZQGr7nnQ3vjsT1JiN+WfKVoBltTk5IqrcVweCoHpWjw",
-	"km9maHxZjrtkzDqVUHB2z+cTMCyH5KQ9vHgkjCxFI+hxaoAoGpkBZmspCHuVMtorNyIxLQm6O79ohoG/",
-	"bpte0N733ax3DSErOso+mPFurXnbWO9abbsJG3+zs585a+OXJNntG+KG5fN5taIcOSTLWGft2Cef1r2j",
-	"yYLbkmP2pk1bQoqMrktRZxFijxIwSw/g3ttGdA1RotwWLPgQ1zUdz3N8Oktnie5pHnUs9iekv8CEfGdY",
-	"7l62VpXNfXX06P975P/7efmf349TQmdbbjy408bNu/Ye24gWaBfwK04lxWXRBux17z83gY+2umWI5byg",
-	"EkhNTYBYEcGTp5f1Fggx87hCoIAgeGZSJ4lWcodCkg5ZNrzciXBmeGM3VUGihlGwGkHKj0SD2o9gRmm/",
-	"3CIA63a4wg8cp/Y8KVE2yQhrnrV98n0Cd/v7rIeb6ZA79BzOdk+lWZaBbR7+AOMoOcUfzr9TEtF7inEH",
-	"wOuKiUrMwPT3XF5ZY6oRXRfogBiAbWQIGQw3QNHU8MRgAdmuqYv9ql1u0V2ilnbqe58x3kHGUcoxZUqB",
-	"bcfZnNtiSsNB43zmhZIfZKBGmwiLhcUAy09B2mCLBSENrkg5EwcfFA371/ox4dq8qzfYmYWSYylK+N51",
-	"4v88+vlZUqefdqRkvCJRtmzkGzFh0E4HhYf44YwoajihiECF5ARU9NhkR++IMHcZF3omre2SU+70QWGk",
-	"GZRDHIR1+52JR2VNT958/yGuS4TYUDZTkIcEcF2mDCxfNhpztvY8lD/OnXWIY4V2V3JnNvW51mtZeHqX",
-	"Zs88PL/34KZ59+KadXuT6r5Qos3Hxtlc1EYr0NcL7vMhLlheAEemr3CT3CQNydJHKyVZD5DISW+0Z/Rb",
-	"K6CVbFJI1UpE4XK3JH2ZHHfdngtu1kCKt3XPI4/BTlhS0dR9auv23reLP603/jlEX9pF9nlltM/Rwsjt",
-	"d4ZVetLv8sgvNjD6d8/S2wurSCW1H3gO+M86uZj97lxb1NXSmed5VHwqH/g1hkX4XE+uJCLZIkh4VK0q",
-	"8bZ00ltrtiHeuvAkIgEWrPSyOaXise1/jnQzEjM41mGCMk8sF62GlOx52fCJrEuUGZ4KB7mc9rMb6aWN",
-	"6Uis28XVcJbQJSD91rvQpPW12ZGjhxdXSi8rUU6Erx3eNFUvsPwatVNR5WkC9B34PjiS1l7HjGZjXu/5",
-	"1o+CeCUa+ivUqT89OSEAQIOjxfJooamBl578euOFERHldsTDs39UFqawC8pwUErvnnG+NqdNt+npEVDB",
-	"BA3MhPGS3rIZugxBwL2nbb0q6V1/3swKoPsbQ6ClwhJwPhThcpMnFcvhfXmfvW5A0vAYzFTHWlNrM4mC",
-	"CQqeKbo9jeDY0pcIkZVgMRWB5zVl8XIoQ5kSpDgWSOlOMFdvDZHOduHzdKPOO1V7Kaoq3Qsf6Nk68jC6",
-	"zmAbLWzQJNshIjsVs/bbfbwpvJ+9wdTAqLS4qOadJN/rxNYw2mHY4whOEzQJvWkNJK2tLcs1nXTzTZaH",
-	"+GxlHrqCP7oWw4Al70BBut0VzA/impzhYlEly/005j6oDmEWuxTKrgA0SfDjhmYrCINgyxjk4fLoizRD",
-	"TXW9JbbTtqYoraKpirA3muWDmOqDOG8qnuyx/tfWeaxzyqoaxtDPDrBSq3Rkc6gh0Rrwr+Gg3BT2iCa+",
-	"gyqB+kh4gmXkUIZoPkp+qmQKVAiibLBTjUj3nmglRGmadH49FzfXj0452tWRYD41WWEgKHzEndsm6yeW",
-	"GVilf8lXHgPhFqfbA7DpnBDau09vfKO3dCi5PWC5NNu0eXVGDIEUXPr4ke3ONNkizrsj9X/AiZAziau5",
-	"VVqlpQLEU0PVA5oTLb57c/3hxaWoJFWHWL8c4Bjos8ZCpO4XLLIicVErSqKMEqSQaofqlFJ56bGuL3yi",
-	"ZcTFg8rNDBC70sZNWUuIDRIkXAHWzh/+2MQ2JgVKm/wpGZMJbETkqo1oHqjNUAQTlAuAHBv3v0BRSREu",
-	"4qS6aIBCrXHhaMqiohpohmZIM3QXaYZOgWboUn0sz9DZdDfP0MsWB1Zi12D8hcobY8lT9NYJfu1ELri+",
-	"hRJ1ROIEPPMZOMnfWqFgCMFbhC7NRr4h/Qf8RBnD0VPwYiJDRvB8GBNfvQtnnGihOKNoWEaL0imEV0LM",
-	"Qzzdw/XbhO6UG7WMWxV8j7D0a1nYUDHMo2Faa9O9GVYgcK6lVyBmLd6w2vZpy3W9kqpAmubPWpKrkmMr",
-	"tohydJ0LVa4NyIaTmKBjoAytuYbW6kIRixCUZLL16kCkDqlmnXzYkhSyVgNlBQ1s/Pf7Ynw+QBGUN0Oh",
-	"3IXk2z/ZSpVmKHcANFvIUDyClLFQACM9vwpSYiLw7XpV75srEnGj1Y/a8YLGyIpcG7SbOjnOuoN7I6rS",
-	"u617UMn3E/GiC8snW93RoBf5jcfRh0vFdijcz0swvts797L34OiUn43uFuflZS8pPgBJvI1tpqs8WDOu",
-	"nZt9Xkud5vz3WHOfJ0r4QEs4/6mcTIWxbCmBZAqK/Yl/LDh5r82MV5X73eOjXQsu2IlTx5JgtG4n/AdH",
-	"3fbfyHA272S+hKteLWYzXq/wNsxj6s5dpVHjYRQk6emjVXSKG77yuXJGVNfCDBhtK6zO/oeWSpTuHoBg",
-	"mgw5VrhheaULXkm76tdiIrX6D7HIfBpwv+CK1yunSL3exJtHggZhvQ0yGO00gAE/pYQKp70soBbISC9U",
-	"yevVIE7AimDvkPBWcTlb1982W9qRO5B2XIAqG9L+MGlHWuTwUDpmO6iFEksMvAcYcH5q8gv8JRB/uF1b",
-	"l+RwdKOBiWfQ6QlBFLE8NqSiYVrx2x9fgTp2qZymTImTlKQAmQjo2BfcLmrB8rel6QN4fNI3i/lc19Yc",
-	"eT3tyNoq77NHKn4LCJEjPT6yU3G01HVVQtfcJASMNXTNm9nSsqLmZioMdksrcakASw8lhZzmiIMVq4iD",
-	"oPwShWFTyZx0TpZjukhl+VCrapX3qZVyonSNlo1WqBqbzJ3KAN9AfjvcTiZjVl+q4Cz1mABwHVjGq2rQ",
-	"eqM0+FJSmYcCHIgbdkBXdssHnH6IHTrsmPD3oLaymbHRlSrybEf+R5TA4q+IBIjS0f7EQkHm8IyRKTch",
-	"bhxQGA19oCJJQPsIcPTg73cmUFWNeHF1IzoAnKRrIOtoKrapBU/VfGG7T0LkTFuHEARgTv7OPRh5GrNm",
-	"4L0Yz5g/DDNmbZWRhMtivsYMyBrf55TeC/UFwDqD6MikFqLZShCmDx7R1aXyRRNq3EskLWdYUJ/Kgf9P",
-	"90gnFppmz/iKFbyukeot9yOZ+8yR3A1o3gJ8YkU91EO48uUopqiVzDwFBCwpJFu6VEniXUiJy5qMyTbI",
-	"BzBibsWen5712a+Y9cug9mGLDDLzwfkGIqUgSoHrzQ+AVEaWkEI9r+W1U6auxArqpXNjAADiTGsneQFa",
-	"rcCts1lUTTWWuRMpUlVSieGVWOUDNl8gEY6T3uGqMH/S0iSY0gxRbOf9FjopMaAwCsZNC16UD4JfwSlP",
-	"1UJ4FPileqoa6DLiTSquWO4E9IC5xZv7kULcHe1V4Ael5JXxerpQSBn2zoOmXyONgaPgx9e+4Waql4Y8",
-	"AJcKkDMs4CazJnVJaVbLyZQOEtdNpe2QnGebyCWnMryJsskI/y8t+ppGIoSvCDN6C/oOY13Jwua3U/VM",
-	"/mcaRvFinNpGA0wgA3wjLI1oOQLHLl723ZoW7l7Rn2g9qQSfS3doz46Fe7o/vsmh07++23/cUXEw6709",
-	"mugjyuj4GV/kz5pDzJcPM0WeySuxlEZkDSSPJMGhBoebkwQZTcfKHGxdj2kg3U2aNJFL8N7p2Y70kbbB",
-	"c8PGR1v4Jm2PmOszZYc0BkXUrdOTs/NuXXlv1SgRGPECGcG+eawg5ReMB9EcqEE47iecf5nirYwKM23T",
-	"juLunX2f0io6lYCbyG7ZlmjxqRNb/Ls9SfbWVLG10k4ftuZvNOn52R6ZzLtnt0tn3DZgL8V4c947PRuH",
-	"d/oDm/U6ub9eR0LxO8NQ8xw1dL2+jlclEWbXpKJiAAJST8C86mU9U+i5KI/CZ6qJewQ1cZ0u3Wy6YIr1",
-	"vF8DnrRQgDOHrUpBDFid+21c39W/d5kXLUoTbzWAHrQJ9aV0kGjSopOh42yL0Ao85JPECTQHJaJ2V/gM",
-	"MV8P/T3pwGej1gg2+Xqdx8+F1t5i7R08XlutuDBi6V1g61ViW34gp9uWHLzXATLpqQQDVaDbV7EpdlO4",
-	"glrYWqbAYIlSj1h3biwgF2rCpbogclA9burmNfCxwHKN2nctzFwrI0eVCJxGvurDjTC9bSdb8x2NJyA9",
-	"283m+aTlVzozz9JFNunyDmrjD0ICe5LxKMjmDLfUpaQm7RQ3H1Ebhqi+W11pRmnbVN2MutSg8z+/uoTv",
-	"xgJuHSssQAl4hBvRNcsrboWxeeNUQ+bFjZy1B7EEj8Z9zq0VtXvPf93CZ/33yX//dnr08PffTo4e/v7u",
-	"JDt98P72v3UZg80E3z+Hzuiqq8A51aMBXbvUfZYXMveVNaxGqutKiJaycC3FEizRQrpvS0kFhMoZ1B7X",
-	"S9XBSP+SHHovEVx/CGNBWOw9Gk/0AgdX8vnJeXxmDO6leA0APnIQs1XD5eV9CRwD3AD4afxQh1td0e7d",
-	"YEXKwsKh6hwXgfbAWWXJOood5tqenUXHYqgyDvVgbBeJVejY6f6yJLXH2qGtDoZsg7yMUTYfOPaCQ8Dp",
-	"TiNdrjY1vrFUE1HPa9mhx2yKWluZYVRxP6ngaduU59uTjYurtszr8jIE4WYWOEY7c+WgC8mhrRYphVYv",
-	"RX1UcCNYJZyEMRkr5URSBEUqJWo2Xc2nQq15qngBfYvW2/276wZgJLR+40f/dILqFv1x9Psd/9Xt//Fv",
-	"qUFaK/C30XT/S7MtffFZTANQRNCol4qNtLbG1nwOxY9RD1CkRrMxVp3vs9cxEVUleAkC7wmXtfuQsXxM",
-	"fw7fliYHdyu6mj26aiSkmlwqMJ3KPnuEBZQ9XG0ir53KAYC8DQ+WZxJvuIr8SP+GIUvixv09UigPtL5n",
-	"/O1TvPX05GRziSFnys3QCB1adt3Q4tyDGgcuTTHkpBY99umD2XAeFTPBHut6rmtORcOxpbj633e5RQ7g",
-	"qsEaV+6pnTw567w0naO3u3jx2oDCjd3j9tO1SC2IQxbCaKezGWv5tABu+wfVAmDdiT0IgyDNuGaGrwaE",
-	"OQRjDKvuZmQqBxhkLzXtpZhXesXmci48DZdG14RMeoDTZYBaQMM++9k1zF2JBMeFXndYgtbVD4QSm7nl",
-	"4QRIl40ImEasorD2YHZy+vDu/fE9cfR9cTo6elCe8aOH45OTo3N+b3S/eFB+Lx6Od9rjoOyTCUDtgTne",
-	"sYZuQvWPl+QX0P7x9TfXkS/ShxvkiVOlAYTEriI9m5xuodos4THco1IIRIrdATF3/6a46rZU/Q2GTVyn",
-	"BGBGXXVJdhPf7SX4bpaqjgy7rVa0u+Z9KMrnvbNdyDv3SLACIV4PwUyJaAAMMNP9qQjbFm47aOga+sKP",
-	"XOfiPfwkpwnviXISPIk7JfwN0N9l7OFJQMT7AfQIesrNAJDAxiahfA23LTK2UJUwPpKZT7kqRTnU16LO",
-	"++xNQl/IPOvepWpaggQn+Cr3/BoezuQ4qKZGayVqjKD60DxR96m1Yq8fsr1+gGMv6mnkRrgAnB+msbRH",
-	"q7/LvNgkiGnGJ62GgSPCDNZJAJWG8W4gM8EK8NMBaDy35CGqTyFInMW8WR/5drqYQygMD+UjvNmd/0w4",
-	"A5CGaH0Vt7d9zLmNSAf3s1QTuMH41JwZX+0hIGLZsEMIJFgU+VzuR6D42YgTmxZt42y7Ma7EL8aR+Ho1",
-	"x6InKfoL+vqTxKXS8SJ8Z6qhv3oP25pjiCqQ7kua4y5HP7D5+OpMHbVgb3bWQpXV1Ki8SSdqkzu4SbNr",
-	"UgydaiSmzugKSZ8pHS78GNNJtYd+RrR1e+aII0+QaeTOp0gK70xHfvNN5h57t+lficW7Eov9xLc4JOKm",
-	"JnfPVPOZ3BQqn9Y+aVSYXWZK8GqvF7sORYM/rlbwR2kiNngdEy/yRZNNtZj02XONOIKmYHL/oysTv4k2",
-	"zVqe1+rAhVULblJRlZyoyvKYusCLxUb9fAtcl0aTdgXZ4Q2tflOpwrMyuEUA188wYTMOx3lytIbW/vct",
-	"EIeD+3l4KuMylkAjXlxdgAiqqADAygRqhK1VH1qJh4cHsUOB59GqF+YruSrcFLwUZlGlFJoDEAF07QU7",
-	"YTPBVROr8BgejFtGbBo3hRpo4VcOkpMeW3Uw9fNmnBSXsrPq4VRBhIkvro4HYwSY2IfgrZOXuSHGJhZg",
-	"VTabq9StEp1GiJlhVg82souyZOoPu2WEgF/y2xnLF6qYCiRVuuXjo1F+PQzn7exS+Y0/rD0bQM5uhUx4",
-	"2BLr25/Q7W1SJcy/wWx6r3y5kbVCueZQhQx2K2Ct22zHSx7RHbsbCMk1tFIQ0w6ackP6Aft7qUpdmGOf",
-	"dtmfldh3yh+D1KMhNC1ntwAAb9ZqiIEjXjNdlbSrM+Djh8cCpv2IVA54OLoZPiWRNu3bDfDKNqQRJmVC",
-	"yuEr93Y6GwSvUy6GRwoK0MMBmbF8XPFhv9/PMVSNpxl8XYSvHz+FL3RzXft0gy6DxYyvDA2cWjvvvX8P",
-	"HJ1jnfAuUKiSsu4waQ5zCBYYzILMlVBHMKOahJhRdy1qyPezGicTppbCq5SGA/yQHkLm6+a4Jdi/VJfq",
-	"zp03QENw5w57xO5g1+8Q+0PI3YRgvdEVNKfvLoSX3cHC8UbAcR9ln0F1QTRImm7AfX4K71DhmEvlNhnm",
-	"LMYV7jhBV9hPkPGD+1teez5pcve4U+mOXzl3PKSA7oS3ARnJnY1BMG4U3PGFQ/BoYadCWVlgQ+/cYbn7",
-	"Stfyn/DNgP0As8ouFycnd4uwdOCjyCmHZSQqrSawqz27Ao4nDBPZHEy85YWtVlgKdRlVIEO6DWwQ7BmY",
-	"FOq/+wyeRT7HCpdSq+M5suj++x9Gqxx5vB+e33tw29OBEBUuEoVmjDs9xVNjUvoXMKE2lX2AYyT//48I",
-	"5XP0tMwpJR0XkxMPI14yqeYLrJUjlMX1kSOfbc7momaA784aNx3kAHxnIMONuoiJ8LC03bd37iAeUgn3",
-	"gEIoeySUa3jJjJjMhLIDlvPjUR4JVZbz//fsySinJ4J5bu7cISV7SRgpnAI4bTDE6JOV3LRpmBvrQQaA",
-	"VxmtWH5+8hBZboe1M2Sgeqnru/vp7GFOaV8AZT16NLai9slNSyLNm4pqbnAELhWyqWYsh0eSLAeF8YLl",
-	"/+un16zf7x8vDJ8EPleiWweyPd87A50DpsN3IH4zFjke3kMOIP4Nm2vO/7FAgCtYjd5rGyEdiFzRnV3R",
-	"XEFu51hWVtQG/GmKKAuIEM+92m+1OZ84gaQvFQI0G1IjXWNOdOB9586mlpR8NxfculVfs6mEArtqhV4H",
-	"7Ot//vToxzt3WtsGRhcjwm7ApFlvMdHrgp0PK9Z4+QYuVDdy6C8Pt22oQav9NCD3WJi146nglZ3+M2e3",
-	"CNVSCGOgqpRxZzBcAzUO/okKRcEVJsvexiUAF+i5UHwu+ys+q+BJ0oQ0m9vgh3DqJwad4eitZCGUacEf",
-	"5m6NHp31T3pZb1FXdOyYwfHxcrnsc/i5r+vJMd1rjp89ffzT81c/wT0Nb3E4jaJU3EHvpH+KV1FTe4Pe",
-	"3f5J/y6iHadw0h5fnx778/AYGgtfT1JGMjj46VqDaB6i69P6ggL/SM0MaYlzXoPRhLdIrZ6WvQGkPbRK",
-	"zhhoTs1nAmFIv6V1k+aS48e1KJ3Y5xVAnn9xv/TeZzvv+6UWY/l278tBLu19NToH6fLfQemZazdlbhzP",
-	"Tk7QVQvKLLrSm/PgDzJrUf06qF4POLVBS+lwI4CwASQslYB5n/XOsTWpl4RWH//AS48ZhVvu7r7lia5H",
-	"WEEA2gOHye67PKc8qIIemNh7huJuvdwXJK1wZ5/8FnlXoGaG2W/FxomxjY8ni4IOTnZC/A4kjs/I31zJ",
-	"GFltl08KLNY/UBrozU85hWjftzVxWy/E+41Vd/opm1B2LTxnctOohsrcHg70jSw/7GFsLLAQZtpcfu+z",
-	"lBw9fifL900e1M7V+dQdreKt9ZzsMWkbLN3KFzoMgEenIBRcOTV0JHwVvAFo2UGXxX3PXrofIZ8pVMtD",
-	"XVitkRvjYdVe6njH5lJvLbbzzR6+xDf1P2wOz/GR2+94ru0TKAgBNzzcsuBjtbsFQvZFKZBrfaMWm8fN",
-	"9UBEyEilSpUipGlZmwRSp1Z6QaPPpG1T3g96ewLIfF2D85OHzfn/mBLrG/s1riHwPttzlzebYWNjP7Xt",
-	"rq8tw/4NbDpcLftuug/XGp6W/pimjYu2Rrfi8yhqkRGCqojjTRlkTzdZKd50tMBWkNZ/qHriwYrPn0OB",
-	"iZB+qQPED+tohWGJDzwybkT/CPPk15//Zl+Vo0NpeO0jRJ9CW2hhsj+zmuCxl1sUA7jiwxWBh7tvCcLw",
-	"5vQAFmJ6myuhLUSO3+Ef+5/8xLoTheMQRYUaAeoSMctOgMAxrYjWiTyLZN2jp0yo8qKVtTHRUFgdPBtt",
-	"Ztk+A18Iu0sFZUPROFRBZvo6kNVC4sqilJaJazeCF8FvjmAeRNpjyMnyYPu2NwEOS7QJdukRP6Kr/XPp",
-	"ER+5aLC12xdN5k+a9shMhO0alpPPtElbG/TzDtxLIFTZPmyHnZjY1fRxH3bqMS7lzuP/zVSTh8lrzohK",
-	"Ad8HuPK9qd0AOioj4oSBaH9jTT5gxh64Q440hbDRFXgyI7vACQtI9DTZpULRAFdFl7zB8iHzuVCg10e0",
-	"co1T3m1mYp3yRWTde7HzqW3aqCo/4QAdOvpftQLSJE4kNgJ2+Ev5Tj73vgNlZ9ni7QbetM++ERuYYFI6",
-	"ugX5BC/511SdofNdaxZHBhRnRA596HL9AosvCCUTW1HRyvPgyo9ceI3WnlLLYQQ/kVYOz/4ySjl2a4tO",
-	"DoMLIPkQWzn5iqXdFzMCxrQ+Nhbldnl2/A7+3WoRvN6ixmfBQlBUiXtcC4HcM+gZ3FTx2eEafr9DT292",
-	"xZ9UTe+c1m4lvWNMTj7PniV6kC+noW8ZsY+QzrsPWhiVSJZzWyQSJAF7gbHf0QJdccgEDGTsspg2SJtI",
-	"6cYnIOMAICQ9qjug49Gq9byXuPOCwAxIM7eXLtb5T6lmPrCwuosqjXaETendyJH8yQ+jX7Gi/l6H0RdY",
-	"2H9CPRuLufv9851hRlgLcMsPPlOOkatq8O7zbryk6/ORO1RqogfOA+ovZ1NdlQ04wnQxY5sWNTZsNAVE",
-	"pBXFGhBkVwNxCCaOXbCRtlNIHBwJNpNvAecBpZC5YvnTUszm2gpVrI7+JlY5BL/moikLBxAUH2+bCGui",
-	"er1YNp7ixU5CrAfK2Avi383xoMwjPoQYHOZvCKG25kAPLPweZApZoUYjWGVecZX7sEvIFUQ26UEQMbAX",
-	"BeJavQ3nrlCijFjfPZBWqzb2BvN4AK0Wk2s7sYkgP5MiX0LhSLziyO+mx2sc3QYg2VgvqJGOwFhzAUmd",
-	"bW6o3FPiL6eaLUMlkpSA9Pxshy35aDH8TazIUDtEtkYBQ6/G/RawPLoqj0a8uBJxbfpAtele1vBpuSMC",
-	"Z2Gq58FdI5aseUAEL/+tqYkjSjOkZxJvefg2fOKlk9kgYKlpG8366cdXvS0/R63eO3L4yE0Jsva7N8fD",
-	"t+Kzam342r0j3u8P5Oa+yTH5wP5+1gM0zp1IHKOPUBpEaLjA9/5nMunOT8/2OYVFoRXyGDzhshL4rtM9",
-	"uvNa62e8ngi84d7uG35tgPs/i1JyT+t6fna2z80EQuQjzNq6t8+Q/6r4NZeVv+cjlZM3lEvS5jpFsHaE",
-	"8vd6SgTq31dVKUIEvtvX/nx/FOHj6HGfC0L4lfoFm+5sAwRG4/8v5dkOJfmiAYjiItGijlfoZzdmkzr1",
-	"npDFR2DSrqiOPKjbMii00gSDo52ggmQpaCk7Ba8LrtAsr09kjzYv+DIe0vX3b4U2NoskiokjzvvPa7l6",
-	"F+jaPurcO4cfCTvhkk8tYvSDn1Sosln5vlKcp3XfWOjAYidWJiRReJ/MlJuBz09qDp7mOiwHDfVVOqGR",
-	"azvkK8NF3hAub+/J/4yCM7sB3F/n6tyBC6DSyMCUsVnzGAnrkSIVuaZ8dWcmS59w57QdXoUCg+iqf93Q",
-	"V5+eZCcnJ3EQn9cCsryRsJj8+eAueB6d6Bmk+LDRKvybY4pR3mfgHck5Zj/pmuVLLq1Png8gAl/bAUhU",
-	"M6arMno491xOeK9TE412+8yE3OtLFcg5/CsfFYWY2wGz4q3FsT3CrZwPIOvN/em6inXpjoD/Q1AgHmgp",
-	"uGI5ROahfJYb6koiEUlecsvzSB4j9ys3LJclVLihgpJu2C8VMa4YjKFQV55xY4/g8UdPf8xDWpnnFJhJ",
-	"rBr5CF+K6VKh8CR6UE7vMfILU28wj8Bzg0WMWLfcO6UCBpNLZcBOMbez5toA2aA04+gnqttnrJ4HzAmh",
-	"r6iXwd0CUos9pRIDBrEn3t+FuV9cdqM/unAf6zVBqlVTKEiXSB3ifvnHQkBNajK6fS2CcCYfRLDr9nri",
-	"xe1lC4XssCVWzjApDL8zmmqLTnRUV/V0mrfJPE+nHY2Hp3S1/vzk4Ma/FlVFy5uEAbKfUZHGcRAOGAdE",
-	"S4xWeI554Zl3Y7akxUWzmbAuhfXpfczqCfALulU8qfViDhmHY9hKV1KVWTD9sksV+GpCjAOyMAssjwgI",
-	"pMiJilXRMcc8MXrwNkgOb8YvHEvEKrjJXZbSht2GDkRFtPVUWMxYlSsLJRPn2oD573O/UZfuWqBIM94x",
-	"x1Dg6MBJDhVtrYadFojonPCO2Is0reBoZd49MXlDQp/fPzEku93h4sU3sgtIoD5A76x7C5H9NWmd/URl",
-	"1VT/3c2d3b/f5hs/OXr4+7/furzs41+3/8etmflvk6iQkNq447BGs2Yi85DeHArahRq9lECR6HeYS0wf",
-	"bTrTkudbJzXR3m/TDxBj2rLexjnbflB7Sl5tHLoDnJCgAuAZGx/C3LD//erF8xRLUAeibtDyO6CTstYz",
-	"/xKmVUvT+KYwTMt9QJjkl60qCDJHGjRc+JmdDnuqwcTfvw0gi6WLjVSTKq4qi9VHAz2LaZj/mdKQpZ2x",
-	"qPoD/Y68Xhkr9YxLz+kDZAfMLmUhsshBSVWTUYz6kgLZWjF7pS8VKN4TYY3nmkTnOAf8k65JgXPa8kVc",
-	"ehfT+qHQpiymPorWpS898SO1j8bkhzWoTnDgS7vqOp387719gxTUnFf+vi4VaqMlThfoakWxrsTt0YLH",
-	"7p593t5MrG8KBIU6mkJslPs1ZZ3X8gPaEiqOpXRbZFb9CN32G4Wk4oh1glJpQPGYX+q6kf2QMrJZ0O3b",
-	"kPigvS8DWZRT8RCsgEZ6gPh/aZDUniIeT59tuOvncMU+ci0iFCKxhsVufT37UB0TiwNHNB5TXgYrdxXR",
-	"ojrtcOCJYUi0e1OfSpWPBFLDPEIPCxRXulQzYbnTWqgozIwoTRQ7vc/+Jn8gMwGObUOV+Pw70WikJjZO",
-	"F8J1YAUagJdR8T43/TlePlxghfR8rdAM1plxAr4WE6nVf4hFp6Sn+sBdWmuq8lSHSMPpkESrDJAP8JqG",
-	"UvShYkA+B5A8OIU8FZGfu0rrK3B3kEeKjFK0Ti4YkaSM4MyvqV7XbG6J5BTJWInVO4/Yb/LOs47qFe4n",
-	"hFrlD/9FcgFcn7ukLmxW2Gey/ObyANZV5m9DSYamHb9z/7zvFKQTAXK094mXRWf0CnxzXw42TBVhicHg",
-	"i07r7qvdQH7EGjhu0EeTLsZhH5Vt4S3g7HMHDjJ/kUt1QAaIP/0w0AWHUzHV2ogsOKopTRhq9vnkQvDO",
-	"eV8xPAedexGHnCeGfa7ZSJdSmIvIJrpUjaNwprGSPD4ospUALdhnb+B7X9Sg6Zp3TnseN8hHpPbx8ZjL",
-	"2gek0fFOvHobhhZtosc4vvtoJF/aqogq2LaO4Rs7+3wr9j8Dv+JDjSa2Q4aFscy+nO3wBdBZjb1BYVgz",
-	"Bb13qqvS7+vVn12k1qEE+dfZp22cIDwq7uCJHJoAwBiuQMZsn/+FpVA8xY6CKC6UG/IhAs7muo4iH8i3",
-	"wN60zgFQ0n3xSwjLUrlZaQE7BEZRhlyahWDSJ4UFSyijZHYMMVLcc8SLK2dFzJAAMHj8sPyC0gymahD4",
-	"j/xxI0O9GqqgnoZU2Hr1qfUkLGffSXTUKvD+ZwLOfgHZ9cKNpd8AFHFvr9GE4NpTPswrrr6O7JfX4GLA",
-	"fBBIUMjR65ChwuN77D6QwMaS3+S8Jv8GWdGUv+E/+hSPURQhRsQZObO9REH9Ea5foWfkUo2cbki87kyq",
-	"olqUooxJprsSQNDhSQgI72aBODJIqIjJtZRjcvF7va/gSitZ8KpJ+xkwWkfmUnlAlq5LJM4CpmHDSg36",
-	"n5nqJQmyfCJs3gAa3C/RJ4tFlBmPm4B0tYCJaeCT3xmWw5DlmWfBgFFy30OeTUbk1GbheW/3SLDps1ee",
-	"cd19058lBRos0k+DnNwj7+JrT2j4pYJg//tk7Vmu4sXMSv1XEsNfSQx7qcnrC+fjchda5T46neQvw1Wf",
-	"mp/Emf57X/0D2PPfusPTD26X0/PlhmWYIWGCOyPIb/LNOUNbrotNh2i8kr9Cp2ho3vE7Nx/v99s8L8av",
-	"0QXz1xb6olvoz7V5gNUK19UX3j27r3br/yO32vE7N31bEyqAEmbJ69JE5b+wnElT+7hV3YhgeNlabYU9",
-	"Etoz4s0A1Z2gmF79puz5Psufjo9+5raYDtidHFzOm/ngVHzp/PSsm1nyZVOJ7LBJ/RlTtPeep6djaO5e",
-	"l6ayz79MivCPHlEeUoRxsv5SrctvStkNBEZR5b20aEuzWvsU27heCzdNLUGll8qb+ljdI6RXjHS56qci",
-	"Mx+89Z6On2slaDt9jjNwV4DBdY8q0rhH/vSaT7oeTZcdwzXw2LuprC+qcQ1YCPQTPR0fuV6j0PMBtC8Y",
-	"oN25kL7OM3IPLz2f7X/x31HdiRx+i44ArtsGWEzNe7m6uG2arUP0NlgGOKLJGeRRjSdM4f1j4T9rJfqX",
-	"6qd/LHgVmFzW6GjgCEYXFvjfqeRlSBngbB6JuwZ1D25It7WVoUStvZlzLtWHUueknGQL+1We27Fcyj4r",
-	"ycynYH15f2hge29Ol6+qtV8TIwuyfnUwsnzEGXOTCfC7uoBZ8R/V3L8Uy798tluIZ3YqH3vbwXjw7XLU",
-	"+qv+JJzmvkPdnh3q8E0xv3wxlw71o8sf6uf1K/WHUvOO3/k/t4JFXza8S5985XTbQ754+pe0SxL8U19k",
-	"pndf7cfzBpbGMRVC7k68izgYbMMUFLgJGo28Rq4KUEIAyqM0cVEYNheQo8O4WhEayF/kSaTDJYjNBiC/",
-	"0najlPqligrgooUDNBLouJMzEXFTBw+DnQrlKSIA+gipzE5KmzYe3OcBWkHQ9jbLRQdW9CWN4Q6gaFem",
-	"9lpGNhBmnN47OZltZmd/ZUnWm4D6D4GeCrWYuf3m9PMSLqQ/aEm4IR+PK6ncbZW7+/c/UXabXzydshF+",
-	"/hcAnrYrsP9rSGRdVc4s/UrgZVPhUZQmAa6vkbtKVyXTSpiMGQ0en0AK51OwQKbOwBEplG24jB8x398I",
-	"rxZAFHp8qTaohBFZwc3VAFsjJ1MIz4BHKdBoYTFuKtQ+X1jAjjoxGoht3M2TBa9LVi8qH0xCRFoxFe5i",
-	"93Zd8lWf/cSLKZap/86wuZbKQnXNiVQmrhBOJCYs74qLHY90uTru9/vgiLtU3Rf6VPLjd/RXdO8F4+xK",
-	"rBCBZsVby0bCyBLnwjsHIZmBW/eOaErxJDnGHI6cwm4pMKxfhZ+d7nhPCUntC2Ltq/K9uNaJEpZc5H/B",
-	"EOL6ev4r/PVthb9+5khKJ5YNQ1EQAYHuHELNJBY7Dqs9z4MFsne/214U5Fe46lMXUMC3pGlW6hWrnDYV",
-	"Wcj9L5si79PiIR2BshugieZrTY+n1nXZXWuVux/50n6hNAGEfij/DtZNMlj6zI/BJ1ss9IbtC+WboaHk",
-	"iDHByekoFHZTJeo6q8uszX0rDKiYHv0hCth61ErCUV2wXC2qKmejGnD4gJrH8aDTaZksN4MvoOU1lgqx",
-	"OnwGhBO+FuuloiKOoWbNWtkZeFTGeOW0wpGGNHyUER7pX2mI/w98Jj+Qc2hVrTzkvxLGrfRfnhL9IKYb",
-	"efnLLZr2UrHTE2a6q9pES/7mdRF8+Jepa7PXTstC9SCm9PJPX+hmz43aJYSxONNNUMW/xifdGEt8IseX",
-	"Kkl5L0utq04nS428MHvr1/9KrBYwU9tI7H2p3W86iuHEaLNgEpuDF065vsFylx/EKv9cw8nmzoMiFEJv",
-	"yhBN5QTq/eiKWHWQ7FgvVeAwpsuRBtfr5oDEBR7eGS8Fk8DtI1RM/ha81xW3IjAOUwoq5LshgTZ7Qc+C",
-	"s5dOZSrWrGv4cqlEDe5bLNg81NeizjNPfMArhNZ0Fep3zf9Udfrds79Qmf7m1Vup7mlJBOwSCto/P829",
-	"anZoalNuP7D2IrJX4q0NRMxNAifRJWly6GkDCZW8qry4wD3i6belZbcomZGwY9oQ+RXL3aYbusuIGjY8",
-	"W6vbfm9fKre5a0/wvufmBkJ4iBiFiuh45x4wL7yh2Vd/Tqr8HQvoE5u4h1DeR2v22EnIIycfP7nLO9XC",
-	"bewJ6bL3T2o9c4q0L2oX8asrTdvEk6b7Q4fRmROdIhfBYs/p9Blym7fsLxikS+VLQsAzsNguBUZpO6ZW",
-	"vBvVF9ei7ljzN6w7bdWbPGlPcx4rjVX7+n/S2s3PhG3k2sJC/ZDUcjhEzK87Atdh9fg2b1mPvMuZN5z+",
-	"EBLwEW349qKlwPhLlA4cUZ57dMOJ5B2OfwoY0z5+zSbZiCrGf2MF72O/KDl2tjpGb8qjRct5OdV8Jjv9",
-	"2PTzpwzZ4Bu6ipTxqiJxdDPjrKOjYSQqDd43ndzv7nZRLIArGcpuCl67w/C3392iJ78X/LKoq96gdwyb",
-	"gZ6zSYqtiQnDdQjdg2XTlpbl149KEGBr0rUPQJbwGqptSKMrGP7oZr9UNu9+JdARE5GzmqlTMnm7VFL0",
-	"MHLIbz4rVbo3A4nqsyCgXEv0qAbHmSiRII3V9QpGpxROQNer1q0+ULN5K/GOAxPpwk6dQlF4T2T0iLg4",
-	"UcdDYsIjsjWJoGahTL9dwaRrcqQyllc4JzQ6ONPR/V7Cu+34fwMAAP//",
+	"7L15dxu3si/6VbD4zlseTouiZNmOqbXXvYoTn+27HTvPdrbfW1GOGuwGSURNgLsBiub28Xd/C1UFNJrs",
+	"JpuSPGX4IxbJHjAWavjVrz70Mj2bayWUNb3hh95U8FyU8OePb/nE/ZsLk5VybqVWvWHvJZ8Jw+xUGmYs",
+	"t4LpMbNTwUph9KLMxClT4kqU8J3hM8H4hEvF+NiKknGWTbmaiH4v6Yn3fDYvRG/YO+89Pjjix6MH2Ul+",
+	"3uslPZNNxYy7d9vV3F1hbCnVpPfx48ekN+clnwlLjTwzr8avxZU00Lr1xp4ZJi1bcsO4xTaXdG3CdMnS",
+	"glthbNpnrxR0JPU/p4yrnKXcpq6p0j3rXwtRrnpJT/GZa5K/stbc/yjFuDfs/V+H1aAe4q/m0Lfy5WI2",
+	"EmXPdcU1/q10j9vdcCtnoq0t3NZaMdbljNvesJdzKw7cjb1kYyST3vc6l8L87IZzswHpmBdGpKwQ/EoY",
+	"phe2NsvmDhvB7QlbTmU2ZbwUbKaNdaO4nHLLOCuksWwp5GRq2hqOz6g1Phdjvihsb2jLhQjNHmldCK6g",
+	"3U9LkQtlJS+e5y2tfzsVTObMTjk2G5pipnpp6itvcPTkwaPxQ3HwXXY0OnicH/ODJ+PB4OCEPxw9yh7n",
+	"34knY9/0ObfTquUy7yW9UvxrIUuR+8ZWvZjx9y+Emthpb3j88FHSm0nlPx81zUXVpzduU7V065UqVji6",
+	"0jCpol3YNsDwY+clutYKbNmiNLrcMs6pEu/tRQaXpV4azPlEsJEY67K1aXhHr2XUHgweHzcN1LNCCLul",
+	"NWP3+x3D3Evqcy3yiWieS7jnVqfzeS5mc22Fylb/EKvmlma8KER5xzC9VNBcNtalF1L/WghjE3Yp5ha+",
+	"Pj5hU70o15bvyegoG/CH4iAX80KvDo6+Ozr2XURBXnUyatKBa1Nr9x6ud2/OrRWle+Z//3p+/v746OD8",
+	"/P1j8dt//kejWHk+/onbbLrZ6XeldMeFW8OyfmYwWMayKHBxwxi40weGxZyy9H4a7pOw+O1UlMLJRl4U",
+	"Ow6T5tEYH2ArW4bh6Pi75r691Eq09O+VYpyVgucJdA46ECQQzjabcuMOG8bZEkYjvZ8mMMHRsJQwHkor",
+	"Olu5bVjN97f0zLVxR/cGxydN/XvBR6LYJnyC/GdLaac4U4W7KWHppVj97YoXC5H22X/JK6GYcZoAL+Ds",
+	"cieFu4UXBQmJWa1Hv/as4LO/mame935rlhjwolqXpBUzs9a3h0fHOzZo4i5/jrcePQo/87LkKxwGOZNt",
+	"QubveslmXK0YvJtZzbgyS6fbWDgA28Rd4Z7ZfNIdDQbQJDlbzHrDh/BJKvxUtV4qKyakOPwkjOGTtmPi",
+	"3XSVkDARbCqN1eXq1LePublno5UVa8Jkpq8Eam1TPXf9cn8rsWQjnl0Klbf0a4ZN2XelOTVyixj364wk",
+	"ecLciGdTXvLMaX4Jc7tjLspMKHsgVKZzkTMjJjOhbL1ba62vS374p6Pg372uXLd0vq1bSueuSzLfowOl",
+	"XlhRHhy19EDnt9sDt81f8iaddE0AwCaW1UnbtDhofG/WmrfwbcfWuEe0tQYe311dx0fD211Tfi7FWL7f",
+	"qZlNnc6O5/ldzkyxmLjF67RRPXY/6FzcQ6E+EhOpIkHa1uw5vHjrMG4OnLc2tu4xvMTtMbBJ6jZRbRHi",
+	"l81LMLKE2pfhnpbRG6my3Vqws49yt5FiI8l1wjW3bNWJ3bOvYzC9FYqrbcqnhQvuGJj2+gDybNaifeJN",
+	"t6p+ujXbTbjWtstau3C3XHdK13bPL8rKovuEoumw2/JduMdeZy7/yUu5fTKv8Ao6gU5ZIcYW7GB/stL5",
+	"7S9sayL9vJem+dGNu5lrZQSoN9/z/DXaBO5TppUVCv7k83khM+6afTgv9agQs//83aArJCw+d0eOKsQV",
+	"L2R+QfZFL+nlwnJZuNmGdQFfs1wLp386WUYqgRtUr8tKw/RclPBOZvkl2O+iLHVpesNfw7us1hcFL0Ez",
+	"CG9BOcNmC+PEX1BJHg4GvcixE7Slj7/h+hPGXsi8u73urN6F6Q1PnCplpYUd+D3P2evQca/zjfTCDkcF",
+	"V5dOL+y2uH/GgcZ5atpeOIwZV24QRwKMAsbN2uD13RufajUuZLbPvN64kc9jE6pwjVuB6OdKuy9DB4zl",
+	"KgdHg7SGLfkKWvxMlyOZ50J9ziaDdNWXwh1WpS5EtUZ5UegljuzddOzblt6DHrkLrCZby+hZ8FZSu9nd",
+	"dLLgZS7y9N6QcQYfWLkoBJqeIJXO1cytcsbZvNTvV6xcKOYWecKsXmRTGJwZz6ZSwdljF6VyL3WvG+l8",
+	"xURhRJ+9GrPwroSluGFSUBecwBPKliunELJ5wTNxCk91b2HSnCu88wK9krBVF0WsG+dwuRGuU5lghq8M",
+	"+eXcYLnmrWgQpO2zd+RBcoaByKslsFDonc0TuGEk4InnCj24oxVz5twKxx+EATzS9M8VrYuJtnavdbEp",
+	"osbhKZHY8BoGe+yaHS4ZwlDoIhfe7+h6HE9vxpXrxpTn7sYj8I7cSKAcRQLlv7QSn1qSUL+d2Chy8Kpz",
+	"FZt17pdLMbendCK5AaOlG40NTFY1FrCNX2r7TC9UfqPZUtpejOEpa0cJuNRgcSvNsmJhnNXGzr01Bo6Z",
+	"mTTGHXduflFbuOnsDE6q2XmpLXtGTftEU4RyFGSMk6WVxIm8ezDWP5ci0yqX7r5nXBYi/9yy048wtDFM",
+	"UOLbv/RuqnnUUlxHILk4TWiqxNIZB8yKonAixslWbQU5pWE8uE3Q1AnevbTgxl6gbEndceKl37lyTyCh",
+	"4253FzpxkjTFoZq6T5cdwjUf0UzDgfiMA3ymVgxPTugXTPlbrV+A9vOZJxpOHDcLI30l2An7SX4P7flF",
+	"8SsuCz4qPnuTcm75iBtRV4iyqciZ0kt2N11UbXPHsNNCpJqAaFN6qaoII4iGO4aJ8Vhk9pSVYi5g3fXZ",
+	"qzK+hlmtL1mh1USU5wqEJrlT4ZyU/xbuhIPNsOTSitzdANcH7d4HEuhjMO1gop2u4UwLvbCuxdKyXOa+",
+	"4XggpygPUziM3ULnoIrkemN9vxa2XB2cjUHzXbdE3sB+BD+ja2m/KTpaeQbR0pqXOhPG7DnX28yFIJ6D",
+	"kD9iYymK3AsQnmVibuGNTcaAfxK4h+PHwBfBHpiUwhnueMoNnF0x165zziI4dCv7MNNKicxe0ODf3EI4",
+	"Pq6OjNrIsR+VlXb1aQ942K3O6MWwgVs3kdwExXtzhGk/m8V8rksr8p9ELrl3kn0JWQPS3o0SbCipGFcM",
+	"XJqwGZrMxqC9O/uxDwY5vRNi+pm76CksnU3fds3v4+YEhmy8MLyIjPQlWDcph0el1EqnkqNsQZ08dapT",
+	"imqkO3rYROucXYkSlK5g/vRZWoqZvhI5XatQL8e3LaWdujdKmzgbT1oEQJwrnDGnYKuVf2ifpeNS/1uo",
+	"+EnQemGY0RhZWPNqChhbHEdp2aUQc6fdaeO0edDn2AvXEF7AkLhuLxRITnqJ75APRp0reK3TzmhxwdWn",
+	"LC208eMBEQLfgM3Bca+ZaCVOWQrjdCHVBfYjb3qrse5mqWixw3VO5vbZy0rakyvvXKVKX5iFmYvMtUbp",
+	"aktkelHkoMY64UM+EjkqoB2LuSiNyKEF3pb1rcCA+Vi7h4xW7uA5dSK6EDY0OI5GTsAJBdehvBZqMesN",
+	"f+1VLeslPbd8QGeFxdFLeji3vaRHE9BLem5IUeDUBsl9FdoLEhGa0vutIVp1plb/BMG5CRNRK/Z/3rx6",
+	"yUCOusPh/cFEH9AT3Gbvv+ZLihbBo+bzYvVczRcoIXLU9Hjxc+k2p5XC9IaA/Fjf7z/obDFzwqGyp520",
+	"qpaqO9ugD7AL3PB56wVCT4VwSyjENAWzSw2wDHB7z6PXf6CxqMX3uvgaIWrxcT2cl/TEezddwp1jbTih",
+	"mrEVYrao81bOKhBvTnKQWD45OnaNDx5Hqeyjk14UvBtsBu+SEDC7UdhuV4Qt6c0L3tJR8KOg0HYXdXtc",
+	"mOi9pwVXW8O8uM8Xi7JowHklPdq3F1KNdYPHGEwS6f0QXLEf1ZVewTEKDgKn54linLBCXgqKZL6H9Xfq",
+	"Jm8muDJB0XRHRb/RS0zf6NHvbsMjZqoBzgEvJyQHTa/bBPNSW/0ANmjiwzyC9Ca00T1axl0I/TF9lv5a",
+	"ipy7BftbGrng4LqCZwJn7lKsEjeB3JilLnNw3+HMBkTWuQoSbcZXbKoLQkQ5Gey2sBWqcrSLFVu6I5Pk",
+	"EyojHswFix6HeMbLS+N6Z4Qy0sorgQJyh+B5qmdzXkpSP+r7fVzqWZc9mWJj6TRv3Hqb2y2s1U6L9gc5",
+	"HotSqKxRkkRIp10PeineW4ROwYN0p/4BSHKf7n2M4zO/4kDC23y/f2tYwxXKa3MqMtDA8wtuu8ZS1g6K",
+	"hq0s3s9lKcxez5R546Oc3mLaQ+tMOkvJDaVb8AsQ1EM4dGQOuwUiqbgVAXmjS/dvv9co8K705V4jsTYZ",
+	"gBDEBtfHKIlHefsEPYULdx7VkelWHxhQawA/YEJjAqLgPhwTaydvbSrrD3umSzYXel64I55OpZPBk0eN",
+	"p5L7Idm1FtaUGXrmg0ePWM5XhrnljJrakwF+g1o9nr5e1a9tlK2L6tOsHjhuKlQTag1ro9ESpI+XCzau",
+	"y3LIG7dttKW7QTxRLl0K1WJk0cH0fuUkfW76DN2dZupOObTnVNZybsYdi9rmX7i9ly8khjnrXdxPjq91",
+	"83bk+PoG7yBhEUe7ia52dumVSIcezsgvhbMNcXvk8D2hGdw4X4kSbFCQSOmwCi05E06oHJyn6M0iI9HN",
+	"GKzUfmS74Et7fhcighme2Wh2RGfhxmygXb3Tf1Bwhca8ex73Hq5tt7yRORy9eNR3vRpdyC17Ow/9ANPE",
+	"KU3W6UeQkfD62VP26Mng2O/enOwcd2U6ERYjdG50vZ1PmmlSHd4QlJMzlIGdlqcbGCXyp9DsphXq2ryr",
+	"N9iZhZJjKXL43nXi/zv76UXjgTYNQds1DyOFRWHp4NODXwA2+xA1TiOyEjyi5GKi9QZulk2VNWpCwO57",
+	"SETDwa5nTh3Nm7sMYHK3S7RmACkYevkj7ph4QNZOhc33W/KSdYeuJAG/0ZCNUpcHBJghzBvtkCbx8OMV",
+	"eeja9tRul5dbkONwHtehRgAab/TaNC0LfOtFRt62bSMT+eXcjbbFLpuUejF3VohQVTNc06d8PhdK5N1P",
+	"bO8nbsTPF1KgR36pmLOBTOOyH8vS2IvOjYXLr9la2bB+n1tDZhufaTWphRaEWwcGJ9Lr/hA6eMGNPYBV",
+	"cvD8hxR8ZLgHobX12f7u6PGDk4Ojx48fP3rw6LsB/XfwcDzIHvEjcTx6kJ9kD8ff8SejQXaUH4sH4xP+",
+	"cNTU/kupGnqQ1t16kccyr7nNyJ16MeLZJZ1RaF5XNuw4OqGCnQnGOqzv2J0K513mTr7IPwdO3nMVTr2t",
+	"bj7/ZLCmnITIMRWtz9J8gZ5xYVxDCaSO68l40BNIQFAK3Q2lns9DQ9AvBKFOZ2UDVonsZQjS47y611OT",
+	"DZrW9JQQgw2BMT+cnJV6GWVQQQMMl/kps8561yD1FaSCBLx5zT1ZeRfDXMApTyPpLJHQd/cBW9R4/KtG",
+	"/3sNxXzKxGxuVzW1HOWT0kr023TwC5mb7dvRCh/1m9Vw9f5s3XjshobXrOrH75h6ID9cywxfMWlPWeo+",
+	"pgSQqmRXlLKw6WMIAbKOR8trMSYTs7M/clTqxWRqq40gglQ/pcxFv1sQ+aHIN+bVw47uEn9StDSp9uLd",
+	"uj8kJoJYofXUehzehtKP5+pt+m3m2si2Q9kteavZRDOnDDp1EUU4qUuY/eiP7gASYSthE/SnwY+ZnglD",
+	"uqjT+aGjuwcWxyNqYNPAPpOiyH8sS102YW4FQ/gqKb5SzVFrWrMsG6XAmRPqo0LAuYuKSKknJZ+t5ZRQ",
+	"GOQCfJ7bD/iNnyLQyK5Jc+dlpUtHONJmbdJOEwYgXSeIMRDPwk1O3sDArAHgKX1n08/uI9Tr74K4zM/4",
+	"K7tLdsbRPSYV5daABRccsgZUaqe9B7ioe8IpO++d90CwootBrjWsOS6+0yjHtBEa/ubFo3JAZ31oWRHb",
+	"JoRu9qpimxp3VkEWx5FzCf3XBGIMsInG06TNnmiR/3+vy/zoxEoaDjEEjKpi1Sz1rz/zwS/PfRvclHec",
+	"6itZ2gUvLqbaWHM4OARvXvjjkMB2TaMFmo60q46z98ZfHhzYe5xtVl9EhtPGKQxHFIGNaSxsBCHDGUmt",
+	"bvbN3tCMa2xNxF8QZPU60r9ZqWneWmGwkzXD0C+bLrtvCwbCnapukYzxShy5U5brzBzSd6Y/yxneOhKG",
+	"CZ7V3EGEv7wohXfzBEzmxViXF953nbm9Pwad8aLyHG1+a0DrXF3MpJlR8mlQNi9yPeNSEfJGZhfVMqWJ",
+	"ubBSRJ8WCp4Br/LfmSnP9RK+WiiAkAHgqEl5pfFr1io8PqlVOvjx8xj5EvQ/P6MEX0wTphVs1TmfCNMs",
+	"I6Qa6xa3FJBjOM3NXZP2byF45UX2bWpA7TrqqzqSPhxkhdaXzpbpqnEueancYO8YJbqscaDWdmCUkEZT",
+	"Hb3Fz8m2CNm6ANy0iXEFDJkt+XgsMzbmsjAEAHYnS65BjExEpANSyLVf9QXcv0ZrxZayKABkoBBDisar",
+	"M0bLvFhBvNqZxLBUagjJKS9n6KPw2xrur3pMHW7eJUB8sHnCIyC30WnyDh0l1KUZz8VpFEMm9wk+IHKq",
+	"gMG85Ka7LyXTC2Kk2bri3YOf4qUfk08SvRzrciIsCsOLTi7sZ3DHS3cDgjq3xDO36S/eTN66WXUunucG",
+	"d2om5NxeLKXK9XL38QhXv8OL4XY6BToAO8KV68CQFnlaoYQAsGZOfc6cYTDPHSXFdnsZoekR6mjQtjA7",
+	"vq5+Uu0cljdw+VN/dXM4GFWAejQ4Gvlo4jcmtHEpbrYyicVftJPjmdoZgY73VXt0ELd1ppWRxiIM1LJ5",
+	"KZxS32eQ1UnAFaJIcHJ8Iiw83QlPjdPPMqfKVkkIIXnEI2LRlgbo35yTzeR0M6cCeFA33GTQG1YXZ8EW",
+	"2LWRKkGi54KQerzYvrDJvwc+Tsx7KAo8AzovapjljvuVeHm6bbua9gJjVQFJa+PcOW7llGkYpU0dozGc",
+	"XV909VFtX3e3AHqYl/q9FMSeJRhx/1BGLnzahX3Yeez8EF1/a+eEPxC2Cppi8Y2dEbcrSWGMWlfPD58a",
+	"wgJvuQ13JWpfXwCeAC9GsgWzDUtialpUuwgbezVyNx3XpnrlLriA4e/4NkLG7nVPTVrujaoL9GCVKIub",
+	"vd6kpDaErRPwyzzfU8zF2w+GEJ82kyq+7+jrFGx/ImHVMt8e9b0Gfr3B5tlP3rxAToUdB7df7VvEx/r0",
+	"bvp1IZwx1UtMqfPIGc7ITQ2gmZBFE/K5CSS9FiHusx9EIdw9BnQZgDeAn4Gy9TxKz1bxlBHPLpEEBiBr",
+	"kMUOyetgN/fZs1LPWHo0TZ0Omj4ZQEr+4zxlo5V39p0yzpZTXQgixwHl1bjrZu5/0xTgf3lK8dfgpD06",
+	"yevHyHcNExcFLDbVazcGJ0fHCYuTY2tu44IbhN9Q1gh5ijfgJLolBKJ4xYSA2QCUzq+RIaARJ7KHTR0b",
+	"avtK28h6wR7Aq5vWIa7njQ0VaNUa7RZ0MKOvH5zQkJOmS2aErTICID2sm/5e+FZ0uFaPO+3RN5lGn7W+",
+	"EmXZAtt6Gzd+CgEkW5+7CPcEmIDmaDi0n1L43FIY1tPX2asxm+uiMJjuw60wQ2/Vnf38nBlRItsvpGE4",
+	"K89njEcPJsCE2/Qhj3bhxOGwBpqFTF3LIBfOfen5ZGWIzlhirgCzUeS497r4GKfcdhp6zCFaW5JwN8xe",
+	"EuKAfpXVJql1lbYQqo2j1OIhS9GEddKF9vUFfcPuLiHdL+eWV1yZThDegyjJpVDuIiUkhVQA1MmUM5HR",
+	"YX+vf65ekREIDx2yNNJSdtycsDQoPym7W3feuF8jdShldz0zMOS4JMHXkzAjCuH2tEnOFZA54qqKRsU4",
+	"sVsFRu1SR84jM3XyHz2DzC5lJty7a8pXyu7ayGvMaZiCV4hcCscPH1UOhFoE6lzxCnlBwvc05tLgMZAH",
+	"3BMW20JEw27RIy8KXOohE0BU5S5Rrs2AEPItBsgXmcW1XjS9EWOj0oCn2D2FZrZaSCFzBy1+TAmSmABf",
+	"7dghS5dcWqkmF7C93arDZl/MRXkxk2phRWgbz2tf+0V30e/30zoACVdsldB4Eb7AZbqmHe+jVUeDhl6z",
+	"asDA3R31xr/uYv3bjS5WVzb8st7xcPHGD03e9UiWN5xF2qcRxr77wAXntbB1vPza081NbdBuOmG7Loit",
+	"2GXKNByOge70yWDw+OjJk+OHJ49PBk+eHNXTJ9WiIM6KGh14JNrr4/r9CkGKPrsuDeK3Tmj4oW54utck",
+	"fu0OHw4GjWbVRu9/4pdN6u+7qQY+iCatTOZbkjIJVLeWxA5MwEvujkyM9HQFbsIz02Et6zbQWCxVn6Ve",
+	"gYCE6UqdCJAgY3lRIFkZS1FwpENGR0Vt4cI6BRcfPAIC4O7yZmhh43EYD8Mm4THP+c7Qu0eatTmIfvKM",
+	"Q8069+AkCezq21l9Tit6D1xq0vZZOud2ShBRJ2iJ/cgssimAjuqCksgWN3Z8jQspqMJE8+qHOcqpaRrf",
+	"yCu00dUXfnHpCJ0955NmC/MlARDWXEQUvG8PDSCYFjE86KBvyMa1y2ZUT2UlbvNu4/ryABq6B1gFTtkM",
+	"wz5E+yJNsDbzoEIiftkd3M2h93pKVWN5Adom8OTq8gBkyZwS4nNwNuOOFQ63vY+bmGSZu/0cQMs0CLBI",
+	"NfZ2DPZA4fRuPJyIHsJTV2ol+uysxi3GM6fxQbg2oufGt6IQCzL5uNEBCBh7I4TqbiMSVcLm2K7mKLpJ",
+	"07GBHqOaVM6mC5WXIuIfGFbUGN5/MOV+ima4r0NdEgpcYdJQQrqZ67mtuR5Qg5shghYSrEthy1XnaMk6",
+	"BGndz9sSFAbg436DCQnkmS5qPD5OBbOcnf3wptlGb4tuvasPwiml/0g1KXyipDUoN6ppwIclxEtikQn5",
+	"ShD82Gq9x6jBs5oGrBQzbcUFz/OyceToyGncr+9/eFMzVikzoETMiutMLEL6zfg5a4u2JKW18HO1lBbK",
+	"oCPplA1gA8J5vhJdo95IV7yZtmV5aSsCAQi6Rv41yn6ARInuqAvj0xV3uWhDHNLYUvAaKD9q+sKI8oJP",
+	"RGP2VA1rvvGbU9x3LpV3cFFjpD0UPqE5qwmpeI9FO6FJZcC4sBrLSSNvwZ9ehO1lbbjB9E9sehr6BC48",
+	"eU5jMpX3G4BiTMxFdPwVq4iMybCZsDznlnujGbiKoyk4esT+Ib8fkpYdnBoccP1Fzvjc7bDRCvxP4aAP",
+	"VBo+9agOCo2THa+LueuQedO/tVNgG6TGByDWqXGkCTmZnXk4vpDw3Fug1WXWNdXb9gSZbVKvAULRKMki",
+	"u6DdMo8ALbtg8G7FS4X+olBNqi7qCnklOju5x4VUonNkdrzwNtm+oYICs9nDI6p3tw3I87xR3xGwkdcT",
+	"AWGnOx3GLTlvPtACAAcjENOzFNySeZrEUPEhMurM+OoUhXmUQxZEM3kyEWVO1wCJW+J5nlfnqhJHhlU2",
+	"A3AFODMMWQS4X5GyYldbTmUhYimF0TVIMsqpTAWe3l6LgE45HUlC9qSqf+keUkKi05iXjJtzVcthdILY",
+	"ICQ6EozszLcMPdh6qeIg4KjUl5S2jfEBYJqGNEfri2mMhFBO1Mus8n+iKD8ZMNOcBolTAv4DGqRmO1nn",
+	"4jaQHC8pz2Xf8wzcDjy4xYfrOYmQNTrnxk2nhglQkfQdiYwvQNkWsmw8F9csv7WkzGgXfmrESe3gb8xF",
+	"C074OCBU5ceQ4Qrj0hjq/JYy5/fLaqd22075l0kPFMidoE23sXzwGGWNz3dGBRQ1Sdz9SbzSqkxrz6YY",
+	"HGD76pQ+U2gd/dSGiabeX9xS2mxnfCa+dWtirFeUAjdIRUUf58v391fB2ruzPhEbfmMbuTIRNKFWoP7e",
+	"zPCEDADK2I/6dcsGpl8kQS+ztmiNoK4PRX1XPwAm4c0kMltctO3Ed9MVCR4wq9EDXCPYycUcOHa0Ol0T",
+	"J40vMi36JGoeEdsAvdH16u3bF5EAj+a0eneFmaZTNhdZwcuqLGs0/Z+EEaW1bE6FMiabhc6nbKq16VhN",
+	"Z5vq3PDidcEUymm6FgxrzBt3CTROL7sXKBkCjqhOWiHtxkz4TEXM23UyFL/noSHRBjlX7gKPLvHpvr6y",
+	"CvCDDKu5RJHhTB9kIVDRiX6udkZB6umGuON2HcptPFVmpbI69Yc7OTKtxrKcBVhSk4giOmTUFd1ocXNp",
+	"wmCmbgWHFKgpZchDbrwuN9h4neIKhL/ACCctuwvBa5PGLvh7fRZRlVT4MWQ83pDQELqPlONqwgM4CAtx",
+	"ghqb4kTXH4zlUGo8xyQXwU1TrYypLnKs6LmmpsLoOnUGR6OXRAQe+MZWvbVtxrw1lA6Zs48CRqEi4A0j",
+	"S12OhLhvGFlW3pyKbKym5ryioN9bzyZ3c07JW+SMnPFcXIxWu5FwIfwZQeLczUALsnG2Cpbp2cwNrhsi",
+	"lrf4ZLZoM/vyS1b3XLc3HtvTCPHbkq8UzWBtapqkSm0x7J/K4Sua53wzQ+PLkkc2xqybEgqOH/p8AoYV",
+	"A520hxePhJG5qAQ9Tg2Q4SMzwGwtBaFTtb9OuREN09LAI+kXzUUghtymF9T3fTudZEU6jY6ya1NJrjVv",
+	"G51krW23YeNvdvYzZ2383Ejo/Y74r/l8XqwoRw7JMtZZO7rk07p3VFlwW3LM3tVpS0iR0WUuyiRC7FEC",
+	"Zu4B3PsSJG4LFlzHdU3H8xyfzpqzRDuaRy2L/RnpLzAhdwxL3cvWqqm6rw7O/p8z/99Py79/N24SOtty",
+	"48GdNq7e1XlsI1qgXcCvOJUUl0UdsNe+/yLqz5bFQ5UcMqKfrOqexIoInjy9pLdAiJnHFQIFBMEzG3WS",
+	"aCW3KCTNIcuq9kBDODO8sZ2qoKGsXrAaQcqPRIXaj2BGzX65RQDW7XCF7zlO9XmqmEg3OSm75PuE+hSd",
+	"eVvjO/QcznbPUZvnoaIG/AHGUeMUX59/x5O8NjHuAHhdMVEIoIENXF5JZaoRXRfogBiArdWrJS/rTSma",
+	"Kp4YrIjfNnWxX/XmJL1/MeneEpMuyjdiwvi66HQLrm6HTncf1yVCbCibKchDArgumwys0o8b5Gx1PJS/",
+	"CoLfqAbher0eT+9S7ZknJw8f3zbvXlyXszOp7isl6nxsnM1FabQCfT3jPh/ilKUZcGT6Kl6Nm6QiWbqx",
+	"UpL0AInc6I32jH5rRQIbmxRStRqicKlbkr4UmLuu44KbVZDibd3zyGOwE5ZUx7tLTfzex3qBu/XGv6Ra",
+	"rxD4hcsSxgujfY4WRm7vGFboSb/NI7/YwOg/OG7eXlgpr1H7geeA/6yVi9nvzrVFXSydeZ5GBfbSoV9j",
+	"WGjU9eRSIpItgoRHFfka3tac9FabbYi3LjyJSIAFK72sTql4bPufI92MxAyOdZigxBPLRauhSfa8rvhE",
+	"1iXKDE+FvVxO3exGemllOhLrdnZ5MWvQJSD91rvQpCXnB3H08OxS6WUh8gloYHUPjV5giUlqJ6bmBtDs",
+	"nu+DI2ntdcxoNuZlx7feCOLV0NBf5q5tR4MBAQAqHC2WgAxNDQUfyK83XhgRUW5HPDzdo7IwhW1Qhr1S",
+	"ejvG+eqcNu2mp0dABRM0MBPGS3rLZmgzBAH33mzrFY3e9ZfVrAC6vzIEaiosAedDoUE3eVKxFN6X9tnb",
+	"CiQNj8FMdayntzaTKJigqKOi25sRHFv6EiGyGlhMReB5bbJ4OZTabRKkOBZI6U4wV28Nkc526vN0o847",
+	"VXspiqK5Fz7Qs3XkYXSdwTZa2KBJ1kNEdipm9bf7eFN4P3uHqYFVLdKpKOatJN/rxNYw2mHY4whOFTQJ",
+	"vakNJK2tLcu1OenmmywP8dnKPLQFf3QpLgKWvAUF6XZXMD+Ia3KGi0XlLPXTmPqgOoRZ7FIouwLQJMGP",
+	"K5qtIAyCLWOQh8ujL5oZaoqrLbGdujVFaRVVVYTOaJZrMdUHcV6VEuqw/tfWeaxzyqK4iKGfLWClWnnc",
+	"6lBDojXgX8NBuS3sEU18C1UC9ZHwBMvIoQzRfJT8VK0ZqBBEXmGnKpHuPdFKiNxU6fx6Lm6vH61ytK0j",
+	"wXyqssJAUPiIO7dV1k8sM2Dt8yVfeQyEW5xuD8Cmc0Koc5/e+UZv6VDj9oDlUm3T6tUJMQRScOnmI9ue",
+	"abJFnLdH6n+HEyFlEldzrbRKTQWIp4aqB1QnWnz35vrDi3NRSKoOsX45wDHQZ43Flt0vWGRF4qJWlEQZ",
+	"JUgh1Q7VYqYS+mNdnvpEy4iLB5WbGSB2pY2bspYQGyRIuAKsnd/9sYltbBQodfKnxphMYCMiV21E80Bt",
+	"hkK/oFwA5Ni4/wWKSopwESfVaQUUqo0LR1MWFdVAMzRDmqEHSDN0BDRD5+qmPEPH0908Q69rHFgNuwbj",
+	"L1TCHcs6o7dO8CsncsH1LZQoIxIn4JlPwEn+3goFQwjeInRpVvIN6T/gJ8oYjp6CFxMZMoLnw5j4sng4",
+	"40QLxRlFwxJalE4hvBRiHuLpHq5fJ3Sn3Khl3Krge4SlX8rMhlJ8Hg1TW5vuzbACgXOteQVi1uItq22f",
+	"tlzXG6kypGn+rCW5Cjm2YosoR9e5UPnagGw4iQk6BsrQmmtorS4UsQhBSSZbrvZE6pBq1sqHLUkhqzVQ",
+	"FtDAyn/fFeNzDUVQ3g6FchuSr3uylcrNhdwB0KwhQ/EIUsZCAYzm+VWQEhOBb+EeE6Eib61IxK1WP6rH",
+	"CyojK3Jt0G5q5ThrD+6NqBL5tu5BtfJPxIsuLJ9sdUeDXuQ3HkcfLhXboXA/z8H4ru/c897jgyN+PHqQ",
+	"neTnvUbxAUjibWwzbeXBqnFt3ezzUupmzn+PNfd5ooQPtITzn8rJVBjLlhJIpqDYn/jXgpP32sx4Ubjf",
+	"PT7ateCUDZw61ghGa3fCXzvq1n0jw9m8k/kSrnqzmM14ucLbMI+pPXeVRo2HUZCkp49W0Slu+MrnyhlR",
+	"XAkzZLStZpCY97uWSuTuHoBgmgQ5VrhhaaEzXki76pdiIrX6m1gkPg24n3HFy5VTpN5u4s0jQYOw3goZ",
+	"jHYawICfU0KF014WUAtkpBcq5+VqGCdgRbB3SHgruJyt62+bLW3JHWh2XIAqG9L+MGlHWuTwUDpmOyiF",
+	"EksMvAcYcHpk0lP8JRB/uF1b5uRwdKOBiWfQ6QlBFH9UV3qFqWiYVvz+hzegjp0rpylT4iQlKUAmAjr2",
+	"BbeLUrD0fW76AB6f9M1iPtelNQdeTzuwtkj77EzFbwEhcqDHB3YqDpa6LHLompuEgLGGrnkzW1qWldxM",
+	"hcFuaSXOFWDpoaSQ0xxxsGIVcRiUX6IwRI3TXUI6J0sxXaSw/EKrYpX2qZVyonSJlo1WqBqbxJ3KAN9A",
+	"fjvcTiZhVp+r4Cz1mABwHVjGi2JYe6M0+FJSmS8EOBA37IC27JZrnH6IHdrvmPD3oLaymbHRliryYkf+",
+	"R5TA4q+IBIjS0f7EQkFm/4yRKTchbhxQGBV9oCJJQPsIcPTg73cmUFGMeHZ5KzoAnKRrIOtoKrapBa2w",
+	"reuU5/ai+0bUr60IuYZiIDWHE93Y7B31ykZH5rNgW3Fz6R0TDQD+ytkFsOQaF3HjapoJ40mcb8Z5u//C",
+	"PK15qHmA1O5egXVCXfpj+7L6OzIv3hQyvbZKvwBm2rfguZovbLvGiNyC61CbAGBLP7gHI59pUgkor+4k",
+	"zCuNCbO2SEgTSGJe0wRITT+mlAYPdTjAiwFRxEkpRHXkAJwlrNLVufLFRUo8c0iroMWI96X/2z3SHZ9V",
+	"s2d8xTJelkiJmPp1kPoMq9TtqrQGjMbKk6ivc+XLtkxRe595qhQQvUhKdq4aCaohdTSpMovrYDjAUrrd",
+	"dnJ03Ge/YHY8gxqhNdLUxINYKiihgmgeymU/AFIZmQPVwLyUV87ouBSrBNCJxgBQSpeMOw0FUhAUuD83",
+	"iw+qyoPljl6pCqnExaVYpUM2XyBhlNNywlVh/qSlSTC5uUD1Ju3XUHwNAwqjYNy04EXpMPjfnJFRLITP",
+	"ljhXz1UF8UdcVsEVS50iM2Ru8aZ+pBCfSqIDeHQpyWu8nlYXUuu9k63q10hjgDXEu7RvuJnqpSFP2bkC",
+	"hBkL+OKkSvFTmpVyMiWFy3VTaXtBTuZNhJ9Trd9FWZeUJyMt+mRHIoR5CVt9F/oOY13IzKb3mur+/O9m",
+	"uNGrcdM2GmKiJeCAYWlEyxG4qPGyO2vWqntFf6L1pBB8Lp1yOzsU7ulezSXHZ//qQf9pS2XOpPf+YKIP",
+	"KPPpJ3yR18n2MfOvZ7K/kJdiKY1IKugqSYJ9DXM3Jw2kTS0rc7h1PTYDTm/T9I9c5w+PjnekWdUdA7ds",
+	"pNeFb6ONHnPiNtnrleEddetocHzSblN2NiEaAoheICMoPo0NifSU8SCaA4UOx/2E8y+b+F2jAmbbrIi4",
+	"e8ffNek+rUrAbWSBbUtI+lzKjCeT35pSuVYC7Xpr/lbJAV50yPjfPbttttW2AXstxpvz3uoB3L/T12zW",
+	"28b99TYSincMQ81zVNFa+3p3hUQ4apWyjYE6SNECN0Qv6ZlMz0V+ED5T7egDqB3tbM5q0wWXRc/7/+BJ",
+	"CwX5GLBVKdgHq7PbxvVd/WebtVOj/vHWNehBm5B4SpuKJi06GVrOtk2bKWJc3Dthu70SbsBGeIj8oCWP",
+	"AbVG8F2t10P9XFkNW4zPvcdrq7cjjFjzLrBNFuZ1uQ+35Kq+DdBiT7kZKDXdvopNsdvC35TClrKjFwTr",
+	"M44F5AxOuFSnRKKrx1V9yQpmGdjgUfsuhZlrZeSoEIH7y1dHuRVGxO2khL6j8QQ0z3a1eT5pmaJ9/E8B",
+	"sZpjNRRugcYvJecbwf9oF6TM6onwvPcNfOHXg9dXmfhtuagtPzZ7vs6YH+l/SJWfBpL0gMcJcBxSzDwi",
+	"MQqdOzNzf+9XyDpoTg0J5xZdmeDEBhw0FXnFdA+oGxQfbjEiKOZKIWzQb8mN/XE05x1SbSN/GtUbqE19",
+	"tQSr2a0eX03qtl3yj45ezSFL5wtbW6dAiROzvCQshRmFH9wGSGqXYqFYrUOtiaoAFrzLF/B1j0hY6h3f",
+	"aTw784WNE479AvLXbk6Ps3jdzQdXvAQ8jnuK6/TP8CT31w/+ae7DGT3R/f06PDUasNtR7auMq8+v2uO7",
+	"sShnizQM8DAeYQF1yVK3pY1Nq0AJsulu5CE/jrWNaBnPubWidO/577v4rP8Z/M+vRwdPfvt1cPDktw+D",
+	"5Ojxx3v/0ea4qPbLoxPojC5EG1EFyXEnfnLdZ2kmU18tyWosX1AIUVNsr6RYgtckk+7bXFJRuHwmoeLI",
+	"UrVUGfEr5TUmTO3DQhNEXY/GEyN7ITx4MjiJ9ZvhwyauGpBNe7EVVvyM3u/FEbQE27Hyme7vIYhk9wbT",
+	"XRIWDlVcOg1UNkeD45PG2rgtroVdjCFWQ+gM6jMma9W3tMqaeOEQG4mrggVgeBi3XOaYvAEpN4HUMrqU",
+	"OoUEtUHA6fG5cqN5fMxS4me98E2hGGsnqfFPVLNJD5zx98/xrqPBYACT4j/vS2AS5RC4Q5LCQDCCAlxk",
+	"21fBUfdCi00CqY7taCkRYZCYOEpnB4998PS5436k89WmKTeWaiLKeSlbDBSv3ESO1sJcZO4BYyBAbrTc",
+	"tK3q03ako+SqfkC0uQ/DpJkFjtHOZHHoQuPQyubM7jVPKBz0FW80FMKjGnZNOLklXyMTqQ/4PlJoyvNr",
+	"4oY+BYCgK1t6dJ5VUfYdYXSopL5pBOulKA8ybgQrhDsZTcJyOZGE5pBKiZJNV/OpUGvRAJ5BHyM5+ejB",
+	"upMtOmx/5Qf/dgfsXfrj4Lf7/qt7/+s/mgZrrdjwRtP9L9Vx4gvho3xURBatl4qNtLbGlnw+dEIFbS1F",
+	"rgo2lqBk99nbmBSzEDyHg/oZl6X7kLB0TH9evM9NCiEtDOd5pPdISDU5V+CeyvvsjPR8EiATeeXMOkgO",
+	"2IgS+KomFW+iH+lfET5FPP2/RbJ6Tw9nTWBv7nbkb7sdSsOWDLVWf5OhxdmBpg8ubWLra1r02KdrM/Od",
+	"ZTPBnupyrktOaAJsKa7+j22u5z1487DepntqK2ffOkde6+htBTC6a9YHFG5sH7cfr0TTgthnIYx2BvSw",
+	"rmANbN8duBAUH3cCQagZS55oZvhqSPkP4PACg8Ik5I4MKRm9pmnPxbzQKzaXc+EpQTW6f2VjlG0HMCeH",
+	"mO9PrmHuSiy2kOn1oBBYC/1AbrXJcxMO4+YSViG/Ais6rT2YDY6ePHg0figOvsuORgeP82N+8GQ8GByc",
+	"8IejR9nj/DvxZLzT5wk2P3kCqD0wxzvW0G2YrPGS/AJWK77+9jryRfpwi5y1KjeA1txVMHCTXzZUvids",
+	"qHtUk5ZH+AgoEtK/Ld5crDzZXGDcG+RxzTSAPLfVSNtNwttJ8N0ubS45JLZ6f9w1H0OBYB8Ba8sCcI8E",
+	"7wVgogAwIhFxhSAeur8JxbCFZxcauoYE9SPXunj3P8lpwnsin4RozU4JfwtUvAl7MgjZeX4AfTYfOaYB",
+	"iLWxSSh31G2LhC1UIYxHi6RTrnKRX+grUabO6t/UFxLPAHyuqpYg2Rq+yj2/hIczOQ6qqdFaiRJRKh7+",
+	"RDTCaq3w/HW21/dw7EU9jdxfp5BzgD7e+mj1d5kXm2R11fg0q2HgQDPDdUJiZ0wKlVewxGAF+OmAzAC3",
+	"5AE5RTAPnMW0Wh/pduq6feiU9+VGvt2d/0I4A5CGaH0V17d9XP8D0WTuZ6kmcIPxacIzvuogIGLZsEMI",
+	"NDA687nsRub82UicqxZt44+9Nd7mL8bX/HY1xwJsTVRc9PUnif03x+TxnU0N/cV7htd8dFQNvSuBn7sc",
+	"4xfm5pUiW+rS3+6shYrvTaMSOXb/wlrtBjW9a+bYoahPxZBQsUM4TVJMnY0a+DqaHZv0Y8wEWh/xGTEO",
+	"d6T3QYpHU4npT8Hn08ok8+6bpI3xDv+/OGF2ccL4ia/Rf8VNbdw9U81nclMGf1pzrtL4dll1IR5DMVmL",
+	"9noSKjI0BmCbdbygSNypYMA3UtxscNI2vAh+u2PAm9hnLzVC21Qoj7JbXyHXTrvkizbNWor+as+FVQpu",
+	"mmI0KbHMpjHrlBeLlbb+HmjKjSZlFIh9qopIVZExT6jlFgFcP0OujTjq7nltq4pEv22J9+7dz/1ZKJax",
+	"BBrx7PIURFBBtZtWJrBabS3YVeOM2LfgbOguOPjCfDWuCjcFr4VZFE363x4gNbr2lA3YTHBVhXY8rBTh",
+	"CRER2m1h02rB/L3kpIf7frx20DvIJ1zKM54jAwiCHutYpShztAs3b2tJjaqmCRVwUHm1uXJdq65uhJgZ",
+	"ZvVwIzE8aczaZneNEPBLei9h6UJlU4F8mHd9ZD+iRoLhvJecK7/xL0pP5JSyu4HECLbE+vanhKs6Hyam",
+	"TiMRkle+3MhaoVxzqLgZuxvSf+qFKmrBZXcDqZEXVgpCn6Hle0E/YH/PVa4zc+gZM/qzHPtOqf8Q9L2A",
+	"pqXsLuRkmbXyrxC30EwXOe3qBEopwWMhzeqAVA54+B6wjWvWQKmQfXXI3zbwK/JpAFvEG/d2OhsEL5s8",
+	"MmeKnf38HA/IhKXjgl/0+/0UQRZ4msHXWfj66XP4QlfX1U836DI4GPCVoYFTa+e9jx+BXn2sG5wxFNkl",
+	"wgTkO8C0tgXG/iCZMpSATqicNOI3r0QJVA1W42TC1FI0mjJDAevpUc2+5KFbgv1zda7u338HDFL377Mz",
+	"dh+7fp+IuwLtBsBMjC6gOX13IbwMruPMCDjuI+IAKAyNBknVDbjPT+F9qvl3rtwmQ7qJuDgx91ikHyEJ",
+	"Ffe3vPKlQMg75k6l+37l3PdgGLoT3gYo2Psbg2DcKLjjC4fgbGGnQlmZYUPv32ep+0qX8t/wzZB9D7PK",
+	"zheDwYMsLB34KFKCQY1EodUEdrUnxsLxhGEim4OJ9zyzxQqr2C+j4rGIKcEGwZ6BSaH+u8/giOVzLE4u",
+	"tTqcYwGE//zdaJViCZYnJw8f3/NMblTFADneE8adnuJZzSkjGUjsq6KMQA+X/r8HBOY7eJ6nxCaEi8mJ",
+	"hxHPmVTzBaJmhLK4PlIsRZCyuSgZmMFJ5dWEtLQ7BpKuqYvIYQRL2317/z5C9JVwD8iEsgdCuYbnzIjJ",
+	"TCg7ZCk/HKWRUGUp/7+Pn41SeiJ4M8z9+6RkLwkKiVMApw1GZH3+rJs2DXNjPSYDkFajFUtPBk+wQMFF",
+	"6QwZQKy7vrufjp+klIkM2RUHZ2MrSp9vuyS+46ko5gZH4FwhEX7CUngkyXJQGE9Z+l8/vmX9fv9wYfgk",
+	"UPFTpRzgSfa9M9A5IKn+AOI3YZGf5iOkpePfsLnm/F8LzLkAq9H7KCJgCPFiu7Mrmiug5RjLworSgPtR",
+	"EdsUcRm7V/utNucTJ5D0ucKcgYqPUpdIZxNK9nBnU0vKB58Lbt2qL9lU5jAtK/Q6YF///uPZD/fv17YN",
+	"jC4G0N2ASbPeYqqMAHY+rFjj5Rt4nN3IYXgh3LahBq26aUDusTBrh1PBCzv9d8ruEggoE8ZAQVDjzmC4",
+	"BspT/RsViowrzBW4h0sALtBzofhc9ld8VsCTpAmZn/fAD+HUT4zRw9FbyEwoU0OLzN0aPTjuD3pJb1EW",
+	"dOyY4eHhcrnsc/i5r8vJId1rDl88f/rjyzc/wj1VyYlwGkX4rmFv0D/Cq6ipvWHvQX/Qf4Cg5imctIdX",
+	"R4f+PDyExsLXkyYjGeIhdK1B8BMxLWt9SjgJrKoBmfJzXoLRhLdIrZ7nvSFk4tWqBRpoTslnAlFbvzbr",
+	"JtUlh09LkTuxzwvIwvnZ/dL7mOy87+dSjOX7zpeDXOp8NfpS6fLfQOmZazdlbhyPBwP0bIMyi5GH6jz4",
+	"ncxaVL/2KrUIMQDQUlrcCCBsAPBO1fs+Jr0TbE3TS0KrD7/nuYeGwy0Pdt/yTJcjLP4E7YHDZPddvhwQ",
+	"qIIeUtt7geJuvVIr5FHyiYnrXUKuw1ybbis25mqofDxJFKNxshPCnSBxPJnS5krGQHS98mUoQPI9MRPc",
+	"/pRTRPtjXRO35UJ83Fh1R5+yCXnbwnMmN40qDKGEGq+InvpGlh/2MDYWWIjKbS6/j0mTHD38IPOPVWru",
+	"ztX53B2t4r315XRivl1YuoWvUR3woU5ByLhyauhI+ALGQ9Cygy6L+569dj9Cim0odIy6sFqrS4GHVX2p",
+	"4x2bS7222E42e/ga39S/3hye4CO33/FS22dQywtueLJlwcdqdw0+7+uJYZmcjTK6HmbYAxEhI5WqqYo0",
+	"TcvaJJA6tdILGn0mbb1a0bDXEW/nS1KdDJ5U5/9T4nqp7Ne4/NPHpOMurzbDxsZ+butdX1uG/VvYdLha",
+	"um6662sNz3N/TNPGRVujXfE5i1pkhEA1n25KgNCjSj7zpqMFAp1m/YcKX++t+PwxFJgIGNl0gPhhHa0w",
+	"LHHNI+NW9I8wT379+W+6qhwtSsNbHyH6FNpCDcL+mdUED1XdohjAFddXBJ7sviUIw9vTA1iI6W2uhLoQ",
+	"OfyAf3Q/+YkILgrHIegMNQLUJWLit4AYZFoRIyd5Fsm6R0+ZUPlpLclloplW5NmoFwXoM/CFsAeIBKzq",
+	"/aIKMtNXoc4A5PkscmmZuHIjeBr85oh9wsQEDDlZHmzf+ibAYYk2wS494gfKW/xMesQNFw22dvuiSfxJ",
+	"Ux+ZibBtwzL4TJu0tkE/78C9Bo6v7cO234mJXW0+7sNOPcSl3Hr8v5tq8jB5zRlRKeD7AFe+N7UrQIdn",
+	"CKD8imh/YzllSNwdukOONIWw0RV4MiO7wAkLyOc2yblC0QBXRZe8w8zE+Vwo0OsjRuDKKe82MxEW+Pr/",
+	"7r3Y+aZtWqkqP+IA7Tv6X7UCUuWZNGwE7PCX8p187n0Hys6yVnIFqDw/+0asUJWN0tEtyGd4yZ9TdYbO",
+	"t61ZHBlQnBE5dN3l+gUWXxBKJraiopXnsag3XHiV1t6klsMIfiKtHJ79ZZRy7NYWnRwGF3IKQmxl8BVL",
+	"uy9mBIxpfWwsyu3y7PAD/LvVIni7RY1PgoWAhMqGjUshkA4NPYObKj7bX8Pvt+jp1a74g6rprdParqS3",
+	"jMng8+xZYgH6chr6lhG7gXTefdDCqESynNusIZ8UsBcY+x0t0BWH5PRQR0dm0wppEynd+AQkaACEpEd1",
+	"B3Q8WrWeihl3XkW145Fmbi+drlNy8wLiyUAM7i4qNNoRtknvRl6OT34Y/QKv6XYYfYGF/QfUs7HUg98/",
+	"dwwzwlqAW177TDlEPrnhh8+78Rpdn2fuUCmJsT4NqL+UTXWRV+AI01aswdSqNTBOMKOxLCjWgCC7EnhW",
+	"MM/ulI20nUKe5UiwmXwPOI93gKNSLH2ei9lcW6Gy1cE/xCqF4NdcVBV9AYLi420TYQ3BnkoMcdzxSBaQ",
+	"EOuBMvaKKOEDZWBFHxGDw/wNIdRWHeihgJIHmUISrdEIVpkXXKU+7BJSK7HAwTCIGNiLAnGt3oZzVyiR",
+	"RwV7PJBWqzr2BvN4AK0W13twYhNBfqaJYw2FI5W6QMpRPV4rG2EAko2lHivpCAQ/p5ADW6eAS301o+VU",
+	"s2UoItckID2H4n5LPloM/xArMtT2ka1RwNCrcb8GLI8u8oMRzy4F5ENQEC6wP7uXVbR57ojAWZjqeXDX",
+	"iCWrHhDBy3+tyhmK3FzQM6mURvg2fOK5k9kgYKlpG8368Yc3vS0/R63uHDkEEkosJOPeHA/fis+KteGr",
+	"945KUVyzXMRtjsk1+/tZD9A4d6LhGD1DaRCh4UIJkj+SSXdydNzlFBaZVpib+ozLQuC7jjp0563WL3iJ",
+	"dZlOjh7uvuGXCrj/k8gl91moJ8fHXW4mECIfYdbWwy5D/oviV1wW/p4bKifvKJekTr9tiC43oPy9nhKB",
+	"+ruqKq4xHJNRG/3szxUjpKkuc1HSCZdanUIKKEAvx6WepSEjVBpPTQ0o2qpAEb0qD6UzIzpGaT2pE3nf",
+	"gYWx4Zihh3j62Qan47YcHe0bgWVAPEFtxUgL9U3xbBezuV2Rlz4gbyM9BHIx3Sv+tRBQn5mkmBuN3rrw",
+	"6SrC1mh1Pzo1sFOHfEmn04hEpGLWbWur1b2btGzH4f5KFSvacp2uhTIh364j+CnMhHT3NJwB3nLNJTDn",
+	"Kxu4/BOqqabyKtn9M7mJT44GnU4RrDB4CwLtrSiosD2Og2EjYZdCqDpfaE2m+e8+ryejq/wMCKb2WOXL",
+	"7ijsp9HjPhcE+2vdTqE72wDV0fj/qSKDoRp9NABRXDnaQPEK/ezOwEafREfI9xm4BFdE8QvuChkcAtIE",
+	"h009wQ+5uaqaAG1wr2p5fSJ/XvWCLxNhWn//Vmh4tUgiTBHmyfxxPX8+hLS2j1r3zv5Hwk64+XOLOU4h",
+	"ziRUXq18XyTdV2raWOhAmipWJiSheZ/2lJuhz++sDp7qugzKm0LJxFZo+doO+cpw5beEa+48+Z9RcCa3",
+	"gJtuXZ07cFWvqX5TsoY9Aeg61aBCRm6kNkRxmwsmc5+w7LQdXoTa+hjqfFtV+TgaJIPBIAZBOfvlUswt",
+	"1nWgeCi4W19GJ3oCKZJOa/b/ppiimfYZeJdTjtmjzp5bcmk9+UgAYflybcDZnTBd5NHDuacOxHudmW20",
+	"22cmcFecq0Bu5F95lmVibofMivcWx/YAt3I6hKxh96frKpY1OgD+JEFAJqD14YqlgGyCirhuqAuJRE5p",
+	"zi1PI3mMVOPcsFTmULQShxiG/VwRY5XBGDR15QU39gAef/D8hzRY3J6TZSaN8RznSlC6KdKmG0se6KOH",
+	"jOJq1BvMw/JUlBEB4133TqmAAepcGfDzmHtJdW2AvBFNQ/QTlaw3Vs8DZo/Qq9TL4K4GqcWeU9Uwg9g9",
+	"Hy/A3Fku29Fzbbi59TJ/xaqq/anzVnPflxcLZ/JeLGqb9j28uL5soTY1tsTKGSbV4ndGs0KrCeMTnTCz",
+	"cMvJsPRomta5o4+mLY2Hp7S1/mSwd+PBvMPlTcIAyTYxtAHbAIUD4ijQk0UrPEVejcSHgWrS4rTaTFEJ",
+	"LigPFoqcsTM2KfViDhnbWFLqUqo8qQpLnavA9xVcKJDFnmHFc0BwRkGoJdA5IEdHw+jB24Bcoxq/cCwR",
+	"094mVWaTNuw2dCB6o62nwmLGQrtJqII+1wbcp547A3XptgWKBUZa5hh49Pac5L/rJa46q2GnBd5TJ7wj",
+	"9jdNKzhamQ8GJq1q9aSPBoZktztcvPhGdhYJ1DEY3XJvIW7ZKi2+vsSxInBT/93Nrd1/VC9vMTh48tt/",
+	"3j0/7+Nf9/7X3Zn5H9NQSKpp447DGk2qiUwDPUSoUe1EV5zP39DvMJeYfl91pibPt05qQ3u/TT9AjAlO",
+	"ehvnbP1B9Sl5s3HoDnFCggqAZ2x8CHPD/s+bVy+bWNZaEMnDmt8BgzylnvmXMK1qmsY3hQFddgGxU1yr",
+	"KACkE2nQcOHX6bejcjHbEgy4ZUq7g3ZSRCV/wWMxZIHeylSFZpjSwHKRsKjuE/2OvIgJy/WMS8+JBmQx",
+	"zC5lJpIowIMEH+TD8BVsEu8cDr+fK1C8J8IaT22MwUUO+FFdkgLntOVTllYxfaRFgdr5Mpt6FEKbvvTM",
+	"j1QXjckPa1Cd4MCXdtV2OvnfO8chqDlv/H1tKtRGS5wu0NaKbF2J69CCp+6eLm+vJtY3BYLqbSEZpK3t",
+	"GpSp0yhfoy2hiHCTbotE3jfQbb9RSD+OWCuonwYUj/mlLivZDyl3mzWavw2JXwVngBfKqXgI9kIjPaRI",
+	"fWmQaUcRj6fPtryVl3BFF7kWEbKRWCtEZnXJZtxmU2FCwfuCj0RhIhqkKc+DlbuKaKWddjj0xFok2r2p",
+	"z5bgnhsJpNY6Qw8LlFU8VzNhudNaqAbZjCihFDt6xP4hvyczAY5tQ8W1/TvRaKQmVk4XwsVhwTOA51I9",
+	"bjf9KV5+QSUn07W6ZljWzAn4UkykVn8Ti1ZJj0PWqrU2FehsEWk4HZJY/AEyB15TPhF+DL1VOYckI3AK",
+	"eSo3P3eF1pfg7iCPFBmlaJ2cMiKZGsGZX1JZ09ncEkk0kllTEYk0Yg9LW886KkHeTQjVKpr/SXKpXJ/b",
+	"pC5sVthnMv/m8qjWVeZvQ0mGph1+cP98bBWkEwFytPeJl0Vr9Ap8c18u7cK9/44hyrwvO627r3YDeYM1",
+	"cFihNydtjO0+KlvDq8HZ5w4cZE4kl+qQDBB/+mGgCw6nbKq1EUlwVBPNAlTr9cnZ4J3zvmJ4Djr3Ig5O",
+	"T6z9UrORzqUwp5FNBOWUyVE40zOA5OCDIlsJ0NZ99g6+9zV0qq5557TnwYR8bmofH4+5LH1AGh3vxEu6",
+	"YWjRJnqK49tFI/nSVkX1/voxfGtnn29F9zPwKz7UaGJbZFgYy+TL2Q5fAN1a2RsUhjVT0Hunusj9vl79",
+	"0UVqKWz5eXOF9uvTNk4lHhXH8UQ4VQBgDFdgxQGfP4uVtzxFmYIoLlS38yECzua6jCIfyFfD3tXOAVDS",
+	"fa1lCMtSoXlpATsERlGCXMSZYNIn1QZLKCEyEAwxUtxzxLNLZ0XMkEA1ePywfI3SDKZqGPjj/HEjQ3k0",
+	"DdDOFkiFLVefWk8CDuV2ojhqHiUp/4ESD76A7HrlxtJvAIq419dog+DqKB/mBVdfR/bgW3AxIOQfErxS",
+	"9DokqPD4HrsPJLCBINo7r8m/QVY05b/5jz5FbhRFiBFxRs5sL1FQf4TrV+gZOVcjpxtSXQwmVVYscpHH",
+	"JP1tCXTo8CQEhHezQByZshACpbUHalfV3TOutJIZL6q0yaGvU2bOlQdkQaKEuweY2g3LNeh/ZqqXJMjS",
+	"ibBpBWhwv0SfLNbsZzxuAiZhACamgk/eMSyFIUsTzyIEo+S+hzzFhMj9zcLzhndIUOyzN75ihfumP2sU",
+	"aLBIPw1yskPe2teeEPZzwduzALiKFzPL9V9JYH8lgXVSk9cXzs1yv2rlklqd5K/DVfvq3Wfm1dinDXU5",
+	"ktz1b2W3HKB9/Z18JIrOV38PvoJv3ZnqJ67Nofp6w+r8M2UiBddszZGy6Z6N99VX6KINzTv84GbwY7et",
+	"/Gr8Fh1Cf23oP+yG/rNvZWBMxFX+hffy7qvdbrzhxj/84CZ8a7IJ0I0teZmbqLQklspi76rqxTFLCkIU",
+	"k7W6PR3IUhLiZAKzhmCq3jQhZpY+S5+PD37iNpsO2f0U3PGbXCNU2O/k6Lidtfh1VeVyv0n9Cek/Os/T",
+	"8zE0t9OlTcwmX4Z+4gePtg/0EzhZf5kd+TdlCARyvKiqa7Noa66YEHExhFpg3FR1apVeqjoZQ0g9ATqG",
+	"pqjVtbfep9Qlno9faiVoq36OE3lXYMcNHVVSc4/88S2ftD2aLjuEa+CxD5qy7Z7bqqA6+ueejw9cr1Gg",
+	"+sDlt3GAUyh957L+Ok/sDvEUPut+8T9RXYtcs4uWULvblFg21Psj21jcqo1MRG5Y8D4ihBumUTVDTLb+",
+	"feE/ayX65+rHfy14ETjL1ojXQCFAZ6OqiByq5A7O5pHwrfIjwGHsBI0ylFLXmSPuXF2XJK7JnbmwX6UW",
+	"EUuy5LPSqX0KfrOP+0IQOrOXfVWt/Zq4x5DfsoV77Aan0m1SFezqAvIX3Ki5f6m5f3nXt1Cs7VQ+bmaV",
+	"H06lsRpxHo26+Y88m64V0UWakjxhSD2cuw3sy9ujhh4nnXHDxrz0sVJ6HaQZYu42ZaDFJeIAkDbjSEbO",
+	"RkIoqKjCRivG3dkaNwZNc1T4+uwsNCREV4EMLrzXal1hNpbYKIVVfH2957V0pLbsIy9a/04D+Acpd7Le",
+	"rUbMhqncLbfDbPSl0klGIqP877+U/EYlv7N08VxorVmLbm9RwXGoBj8RVZrDMWQ5hIf4TIfhDTIdWndt",
+	"R3pGgpL6FnXJ1XO/7c1a+A93UzuUNX4/ss93SY/j29JZjh8+unl+3Bupsu6L6hdlZRQT2dpTPGJQD4x2",
+	"5ecHEyONijdKtzQydvDXpidgX1KKdKRfLJ+xvq2bKAKmeun5XGuLXlD9/4r5wpcRJDpw7H4m5Dwc3n0G",
+	"akOmDbKgzAhDWbsUKNk9sH1S6qWpIE6AS2vnt6BnmGaCi6PEDZ+cLWa94TFSheCHQRg5qayYdCQL/WoP",
+	"apym9pgbTeO3eUZHobNoOTZFwb9qFs7QvMMP/s+tCUuvK+7kT75y2n3D5CP7RpZKcNI20E5/kcWx+2o/",
+	"Bbewmg5JFW/VvJD9VxhPxFzbVZ7qRaKllhJpM2JA+1tVqKf03n0H9i/y5b/Il7fk24SVSerVn207k26z",
+	"3ZAiJkBb8dUGhrwq2lAiYyIYTZBQojQxIho2F8AUwZzChzkp/iJfCi5cghnCYGQRi76TIlNRYG3pc0Xl",
+	"4ZCCUZdEZogQCTkTUYW5EMu1U6E8USEokkCo5aSLqWclezYaKyjBus612JKx+JrGcIeN18YXtsYLBrSN",
+	"Rw8Hg9kmR9hXRvW1mdZ9nQRIoZy2/GuPZ5ew/5T/g5aEG/LxuJDK3Va4u3/7A3Gs+MXTqh3Bz3+C9Edn",
+	"l+E6KhfqT6Jg6aIY8ezy60hyeoXGNVDbRIRmegy5jBWoEB3plPVnGpLBqUIIlDRRwiTMaIh7BxJz70gD",
+	"6TsDAIdQtqpddsb8yET5VQH0r8fnaqN0GGYCcHM5xNbIyRQgcxBXD7TPQEsGzn93KC0s5DpGAQX0NUwW",
+	"vMxZuSg8wA8zqLKpcBe7t+ucr8jrAEv/jmFz7az8ko3ERCoTq75EusnS1qjISOerw36/D3CEc9V+oac+",
+	"O/xAf0X3njLOLsUKM6aseG/ZSBiZ41x4iATEOrh174gmH8+cQ+QcSAkK2ZS86dfrZy9v1lGWUvuCAPyq",
+	"ItCudSKHJRdFoRHWub6e/4IkfluQxJ84kqiLZWVRBBEQyhsC/JfEYsux1vHkWGC1vg/biwD/Ald96oKp",
+	"+JZmWtByxQqnd0XetP6XjcF5GjdIn6dsfGii+Vrp3Kh1bRbaM3dGw/Tr0rizE++rSpECAI74YmDdNAJY",
+	"X/gx+GSLhd6wfaF8M2UTOEZicHJweePAR8uIpvKm66i9mvTa3NfAkIrp0e8ig61HraRsmFOWqkVRpGxU",
+	"Qt44ZHnjeNDptGwsL40voOU1lgrzJ/gMCBKtYXyRS3uukGG4qlG9VmYaHpUwXjitcKQhmIoywiMsCg2Y",
+	"7BCPBTJJCIlRinohjFvpPz8nunykx/Dyl1t0AkjFjgbMtFexjpb87esi+PAvU8e6005LQrVwpvTyD1/Y",
+	"uuNGbRPCGA6/jdJmb/FJt1bVrCG8vRa7L3XR6o4pkce0s379Z2JhhJnaVnQNx/kbj3g6MVotmIbNwTOn",
+	"XN/GIXaTKmgvNZxs7jzIfMGqqOz4VE6gvrcuiAUWi/PopQo1d+hyLNvidXMPBDxXgPmTwEUrVExWHvzc",
+	"WBu1VpUF+Vmw4BN75UGF7uylUxmghOinVq41ArCJ6ZSrXOQX+kqUaeKJ+niBCQYtldpgOX6i0wqe/WXq",
+	"s0Wv3lqajZZEyOBAQfvHL8umqh3atCm3H1idCq8p8d6GwkEV4RCB3jQ59LRB5GJReHGBe8SXi5KW3SUA",
+	"EmXQaENkzSx1m+7CXUalTMKztbrn9/a5cpu79AXJOm5uKGAGsSW/EenODskueEO1r/6Ypd12LKBPbOLu",
+	"U6ItWrOHTkIeOPn4yZ3jTS3cxvYHUhxLfke217NSz5wizfRGPTClaZv4Il8BfU5nTnSKnAaLPaXT54Lb",
+	"tGZ/wSCdK1/CEJ4xcTuJUQiVtmPTinej+upKlC1r/pZ1p616k8fiVeex0gwYBftfqyfzpiqXsJVcW1io",
+	"d9m0HPYR8+uOwPVUZ3ybt6xH3uXMqxp0vvQ8XAPfntYUGH+J0oHT2IOBN5xI3uH4h8hN6OLXrAgg0GXo",
+	"XSzfXm6CV/y3O0Zvy6NFy3k51XwmW/3Y9POnDNngG9qKavOiIHF0O+Oso6NhJAoN3jfduN/d7SJbQG0f",
+	"N7wjwUt3GP76m1v05PeCXxZl0Rv2DmEz0HM2izhpYm50HUL3YF61pWb59WNgP7SmuVYfyBJeQnVIaXQB",
+	"wx/d7JfK5t1vBDpiomIiZuqUTF4v7Rs9jBzym89qSPI2CUhUnwsO5UX7MZrbZ9k0lPSjvC03OrlwArpc",
+	"1W71gZoG/D4Wo4LKGQs7dQpF5j2R0SPiYrotD4kJesnWJELVhTL9esXNtsmRylhe4JzQ6OBMR/d7Ce+2",
+	"4/8fAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
