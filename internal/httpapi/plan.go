@@ -46,10 +46,8 @@ func (a *API) Plan(ctx context.Context, _ oapi.PlanRequestObject) (oapi.PlanResp
 			oapi.Create: &out.Counts.Create, oapi.Update: &out.Counts.Update, oapi.Delete: &out.Counts.Delete, oapi.Unchanged: &out.Counts.Unchanged,
 		}[r.Action]++
 	}
-	warnings := a.withFindings(ctx, s.warnings, s.write.Changes, s.at)
-	if warnings = s.where.warn(warnings, store.Result{Dangling: p.Dangling, MoreDangling: p.MoreDangling}); len(warnings) > 0 {
-		out.Warnings = &warnings
-	}
+	out.Findings = s.findings(ctx, a)
+	out.Warnings = warningsOf(a.withDoubts(ctx, s.warnings, s.write.Changes, s.at), out.Findings)
 	return out, nil
 }
 

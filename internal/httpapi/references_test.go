@@ -24,10 +24,10 @@ func named(typ, name, body string) string {
 
 func warned(t *testing.T, r oapi.WriteResult) (pointer, detail string) {
 	t.Helper()
-	if len(deref(r.Warnings)) != 1 || (*r.Warnings)[0].Code != "missing_reference" {
-		t.Fatalf("warnings %+v", deref(r.Warnings))
+	if r.Findings == nil || len(r.Findings.Items) != 1 || r.Findings.Errors != 1 || r.Findings.Items[0].Code != "missing_reference" {
+		t.Fatalf("findings %+v", r.Findings)
 	}
-	return *(*r.Warnings)[0].Pointer, (*r.Warnings)[0].Detail
+	return deref(r.Findings.Items[0].At), r.Findings.Items[0].Detail
 }
 
 // SEMANTICS 4.3: warn is the default; the warning names resource, field and what to do.
@@ -37,17 +37,17 @@ func TestMissingReferencesAreWarnedOf(t *testing.T) {
 	var r oapi.WriteResult
 	w.do(http.MethodPut, w.at("resources", "listeners", "edge"), asDocument(listener("edge", "r"))).is(200, &r)
 	pointer, detail := warned(t, r)
-	if want := "listeners/edge names routes/r, which does not exist: nodes keep what they have of listeners/edge, or go without it, until it is there; write it"; pointer != "/body"+routeField || detail != want {
+	if want := "listeners/edge names routes/r, which does not exist: nodes keep what they have of listeners/edge, or go without it, until it is there; write it, or name another one"; pointer != "/body"+routeField || detail != want {
 		t.Errorf("%s: %s", pointer, detail)
 	}
-	w.do(http.MethodPost, w.at("apply"), `{"resources": [`+named("clusters", "c", cluster("c"))+`, `+named("listeners", "two", listener("two", "s"))+`]}`).is(200, &r)
+	w.do(http.MethodPost, w.at("apply"), `{"resources": [`+named("clusters", "c", `{"name": "c"}`)+`, `+named("listeners", "two", listener("two", "s"))+`]}`).is(200, &r)
 	if pointer, _ := warned(t, r); pointer != "/resources/1/body"+routeField {
 		t.Errorf("in an apply: %s", pointer)
 	}
 	r = oapi.WriteResult{}
 	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(`{"name": "r"}`)).is(200, &r)
-	if len(deref(r.Warnings)) != 0 {
-		t.Errorf("a route: %+v", r.Warnings)
+	if len(r.Findings.Items) != 0 {
+		t.Errorf("a route: %+v", r.Findings)
 	}
 	w.do(http.MethodPost, w.at("apply"), `{"resources": [], "delete": [{"type": "clusters", "name": "c"}, {"type": "routes", "name": "r"}]}`).is(200, &r)
 	if pointer, detail := warned(t, r); pointer != "/delete/1" || !strings.Contains(detail, "names routes/r, which this deletes") {
@@ -55,8 +55,8 @@ func TestMissingReferencesAreWarnedOf(t *testing.T) {
 	}
 	r = oapi.WriteResult{}
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, &r)
-	if len(deref(r.Warnings)) != 0 {
-		t.Errorf("a rollback that changes no listener: %+v", r.Warnings)
+	if len(r.Findings.Items) != 0 {
+		t.Errorf("a rollback that brings what is named: %+v", r.Findings)
 	}
 }
 

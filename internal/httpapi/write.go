@@ -41,8 +41,9 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, notAsExpected(where.refused(err), w, preconditionOf(change))
 	}
-	warnings = a.withFindings(ctx, warnings, []store.ResourceChange{change}, func(int) string { return "" })
-	out := writeResult(result, where.warn(warnings, result))
+	whole := func(int) string { return "" }
+	found := a.tellFindings(ctx, writtenBy(w.Changes), where.finding(sentAt(w.Changes, whole)))
+	out := writeResult(result, a.withDoubts(ctx, warnings, w.Changes, whole), found)
 	headers := oapi.PutResource200ResponseHeaders{}
 	if len(out.Resources) == 1 {
 		headers.ETag = out.Resources[0].Etag
@@ -74,7 +75,7 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	if err != nil {
 		return nil, notAsExpected(where.refused(err), w, preconditionOf(change))
 	}
-	return oapi.DeleteResource200JSONResponse(writeResult(result, where.warn(nil, result))), nil
+	return oapi.DeleteResource200JSONResponse(writeResult(result, nil, a.tellFindings(ctx, writtenBy(w.Changes), where.finding(nil)))), nil
 }
 
 // compile turns a document into what the store keeps, and notes where it names what. A
@@ -141,8 +142,8 @@ func preconditionOf(c store.ResourceChange) func(int) oapi.FieldError {
 	return func(int) oapi.FieldError { return oapi.FieldError{Parameter: &name} }
 }
 
-func writeResult(r store.Result, warnings []oapi.FieldError) oapi.WriteResult {
-	out := oapi.WriteResult{Revision: int64(r.Revision), Changed: r.Changed, CommittedAt: r.CommittedAt}
+func writeResult(r store.Result, warnings []oapi.FieldError, found *oapi.WriteFindings) oapi.WriteResult {
+	out := oapi.WriteResult{Revision: int64(r.Revision), Changed: r.Changed, CommittedAt: r.CommittedAt, Findings: found}
 	out.Resources = each(r.Resources, func(row store.Resource) oapi.ResourceVersion {
 		v := oapi.ResourceVersion{
 			Type: oapi.ResourceType(row.Type.Slug()), Name: row.Name, Variant: optional(row.Variant), Deleted: optional(row.Deleted),
@@ -153,8 +154,18 @@ func writeResult(r store.Result, warnings []oapi.FieldError) oapi.WriteResult {
 		}
 		return v
 	})
-	if len(warnings) > 0 {
-		out.Warnings = &warnings
-	}
+	out.Warnings = warningsOf(warnings, found)
 	return out
+}
+
+// warningsOf are the warnings of an answer. Where nothing could be told of findings they say so: silence would be
+// taken for their absence.
+func warningsOf(warnings []oapi.FieldError, found *oapi.WriteFindings) *[]oapi.FieldError {
+	if found == nil {
+		warnings = append(warnings, oapi.FieldError{Code: "findings_unknown", Detail: "what is to be said of references, certificates and variants could not be told: ask for the fleet's findings"})
+	}
+	if len(warnings) == 0 {
+		return nil
+	}
+	return &warnings
 }
