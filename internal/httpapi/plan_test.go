@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -116,10 +117,17 @@ func TestWhatIsAppliedIsWhatWasPlanned(t *testing.T) {
 
 	apply := func(body string) answer { w.t.Helper(); return w.do(http.MethodPost, w.at("apply"), body) }
 	other := applyOf(named("clusters", "a", clusterWith("a", "3s")))
-	apply(withMember(other, "plan", p.Token)).isProblem(412, "precondition_failed", "/plan")
-	w.do(http.MethodPost, w.at("plan"), withMember(other, "plan", p.Token)).isProblem(412, "precondition_failed", "/plan")
+	notPlanned := func(a answer) {
+		t.Helper()
+		if p := a.isProblem(412, "precondition_failed", "/plan"); (*p.Errors)[0].Code != "other_content" {
+			t.Errorf("%+v", *p.Errors)
+		}
+	}
+	notPlanned(apply(withMember(other, "plan", p.Token)))
+	notPlanned(w.do(http.MethodPost, w.at("plan"), withMember(other, "plan", p.Token)))
+	notPlanned(apply(withMember(applyOf(named("clusters", "a", clusterWith("a", "2s")), named("clusters", "new", cluster("new"))), "plan", p.Token))) // without the deletion
 	second := w.newFleet(w.tenant, "second")
-	w.do(http.MethodPost, strings.Replace(w.at("apply"), "/edge", "/"+second.Name, 1), planned).isProblem(412, "precondition_failed", "/plan")
+	notPlanned(w.do(http.MethodPost, strings.Replace(w.at("apply"), "/edge", "/"+second.Name, 1), planned))
 	for _, bad := range []string{"", "x", "plan-", "plan-AAAA", p.Token + "A", strings.Replace(p.Token, "plan-AQ", "plan-Ag", 1)} {
 		if bad == "" {
 			continue
@@ -149,6 +157,25 @@ func TestWhatIsAppliedIsWhatWasPlanned(t *testing.T) {
 	if now := w.plan(body); now.Token == p.Token || now.Revision != 6 || now.Counts != (oapi.PlanCounts{Update: 1, Unchanged: 2}) {
 		t.Errorf("planned anew: %+v", now)
 	}
+}
+
+// A plan of before the tombstones that are kept does not know what was deleted since: it is too old, whatever it is of.
+func TestAPlanOfBeforeTheTombstonesIsTooOld(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	body := applyOf(named("clusters", "new", cluster("new")))
+	p := w.plan(body)
+	w.put("b")
+	super := w.db.Connect(t, w.db.Owner)
+	defer func() { _ = super.Close(context.WithoutCancel(t.Context())) }()
+	_, err := super.Exec(t.Context(), `UPDATE fleet_heads SET compacted = 2 WHERE fleet_id = $1`, w.fleet.ID.String())
+	must(t, err)
+	q := w.do(http.MethodPost, w.at("apply"), withMember(body, "plan", p.Token)).isProblem(412, "precondition_failed", "/plan")
+	if (*q.Errors)[0].Code != "too_old" {
+		t.Errorf("%+v", *q.Errors)
+	}
+	w.do(http.MethodPost, w.at("apply"), withMember(body, "plan", w.plan(body).Token)).is(200, nil)
 }
 
 // A repeat of an apply gets the first one's answer, although what was planned is not there

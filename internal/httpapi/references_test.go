@@ -86,7 +86,20 @@ func TestStrictReferencesAreRefused(t *testing.T) {
 			isProblem(422, "missing_reference", "/resources/0/body"+routeField)
 		w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`, "Idempotency-Key", "b").isProblem(422, "missing_reference", "/revision")
 	}
-	w.do(http.MethodPatch, w.at(), `{"references": "warn"}`).is(200, nil)
+	// The deletion of a cluster in use names who uses it; one of the bootstrap may go.
+	use := strings.Replace(fmt.Sprintf(toCluster, "c"), `"r"`, `"uses"`, 1)
+	w.do(http.MethodPut, w.at("resources", "routes", "uses"), asDocument(use)).isProblem(422, "missing_reference", "/body/virtual_hosts/0/routes/0/route/cluster")
+	w.do(http.MethodPost, w.at("apply"), applyOf(named("clusters", "c", `{"name": "c"}`), named("routes", "uses", use))).is(200, nil) // 4
+	p = w.do(http.MethodDelete, w.at("resources", "clusters", "c"), "").isProblem(422, "missing_reference", "")
+	if want := "routes/uses names clusters/c, which this deletes: keep it, or let nothing name it in the same write, or set the fleet's references to warn"; (*p.Errors)[0].Detail != want {
+		t.Errorf("%s", (*p.Errors)[0].Detail)
+	}
+	w.do(http.MethodPost, w.at("apply"), `{"delete": [{"type": "clusters", "name": "c"}]}`).isProblem(422, "missing_reference", "/delete/0")
+	w.do(http.MethodPost, w.at("plan"), `{"delete": [{"type": "clusters", "name": "c"}]}`).isProblem(422, "missing_reference", "/delete/0")
+	w.do(http.MethodPatch, w.at(), `{"static_clusters": ["c"]}`).is(200, nil)
+	w.do(http.MethodDelete, w.at("resources", "clusters", "c"), "").is(200, nil) // 5
+	w.do(http.MethodPatch, w.at(), `{"references": "warn", "static_clusters": []}`).is(200, nil)
+	w.do(http.MethodDelete, w.at("resources", "routes", "uses"), "").is(200, nil) // 6
 	var r oapi.WriteResult
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, &r)
 	if pointer, _ := warned(t, r); pointer != "/revision" {

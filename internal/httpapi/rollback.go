@@ -40,7 +40,7 @@ func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (s
 		}
 		w.Expect = &at
 		result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, to, w)
-		if expected != nil || !errors.Is(err, fleet.ErrPrecondition) {
+		if !errors.Is(err, fleet.ErrPrecondition) { // else one who expects a revision is told by the next look
 			return result, ws, err
 		}
 	}
