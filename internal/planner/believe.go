@@ -19,6 +19,11 @@ type Past struct {
 // it reports its version.
 func (p Past) doubts(r *snapshot.Resource) bool { return p.Unclean && r.Revision > p.Settled }
 
+// doubtsAny reports whether that can be so of anything that a target has. Nothing of it is newer than itself.
+func (p Past) doubtsAny(target *snapshot.Target) bool {
+	return p.Unclean && target.Revision > p.Settled
+}
+
 // doubts is the same of what the target has under a name. What stands in for a refused
 // version is as old as it is; the client may hold half of the version that was refused.
 func (c *Client) doubts(t fleet.Type, r *snapshot.Resource, target *snapshot.Target) bool {
@@ -171,7 +176,7 @@ func (c *Client) believeOne(t fleet.Type, name, version string, want *snapshot.R
 // zombies doubts what the client may have taken from a response that it refused, and does
 // not report: what came into the fleet, or left it, since the client settled.
 func (c *Client) zombies(t fleet.Type, target *snapshot.Target) {
-	if !c.origin.Past.Unclean {
+	if !c.origin.Past.doubtsAny(target) {
 		return
 	}
 	l := c.look(target)
@@ -187,7 +192,7 @@ func (c *Client) zombies(t fleet.Type, target *snapshot.Target) {
 // unchanged reports whether nothing of what the client wants has changed since it settled,
 // if its last stream did not end clean: then an equal version means equal content.
 func (c *Client) unchanged(t fleet.Type, want *snapshot.Set, target *snapshot.Target) bool {
-	if !c.origin.Past.Unclean {
+	if !c.origin.Past.doubtsAny(target) {
 		return true
 	}
 	for r := range want.All() {

@@ -125,7 +125,8 @@ func (p *plan) collect() {
 			continue
 		case ch.new != nil && p.waitsForCluster(p.t, ch):
 			p.wait(ch)
-			if ch.new = p.earlier(p.t, ch); ch.new == nil {
+			var sends bool
+			if ch.new, sends = p.instead(p.t, ch); !sends {
 				continue
 			}
 		}

@@ -55,9 +55,28 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	// always answered, or Envoy's backoff is never reset: the listeners, whose set is
 	// small (PROTOCOL rule 13).
 	tr.Answer = t.FullSet() && (!known || c.pos.Kind.SingleType) || t == fleet.Listener && !c.counts.sent
-	if c.pos.Kind.SingleType || c.pos.startsWarming(t) {
+	if c.pos.Kind.SingleType || c.pos.startsWarming(t) || known && c.mayHaveAskedAnew(t, target) {
 		c.ask(t, tr.Sub.names)
 	}
+}
+
+// mayHaveAskedAnew reports whether the client may have given names up and asked for them again, and lost
+// the answer with its stream: what it names came or went since it settled. The version that it reports is
+// still that of before, when it had them.
+func (c *Client) mayHaveAskedAnew(t fleet.Type, target *snapshot.Target) bool {
+	if t.FullSet() || !c.origin.Past.doubtsAny(target) {
+		return false
+	}
+	for _, by := range []fleet.Type{fleet.Listener, fleet.Cluster, fleet.ScopedRoute} {
+		for _, s := range []*snapshot.Set{target.Gone[by], target.View[by]} {
+			for r := range s.All() {
+				if c.origin.Past.doubts(r) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // believeSet is believeEach of a set whose resources are known.

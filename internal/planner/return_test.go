@@ -251,3 +251,29 @@ func TestASetThatWasRefusedUnknownStaysUnknown(t *testing.T) {
 	s.step(two, "listeners l@2 m@2", "no")
 	s.step(world(t, 3, "listeners l@3>s m@3>r; routes r@1>a"), "listeners l@3 m@3", "") // with l, whose route is not there
 }
+
+// TestANameThatWasAskedForAnewIsAnswered: the client gave a route up with its listener, asked for it again with the
+// next one, and lost the answer with its stream. The version that it reports is that of the route which it had before.
+func TestANameThatWasAskedForAnewIsAnswered(t *testing.T) {
+	t.Parallel()
+	old, listeners := world(t, 2, "clusters a@1; routes r@2>a").Types, world(t, 4, "listeners m@4>r").Types
+	old[fleet.Listener] = listeners[fleet.Listener]
+	now := snapshot.NewTarget(&snapshot.Snapshot{Revision: 4, Types: old}, nil)
+	version := now.Types[fleet.Route].Sum().String()
+	for _, c := range []struct {
+		name string
+		past planner.Past
+		want string
+	}{
+		{"listeners changed since", planner.Past{Unclean: true, Settled: 3}, "routes r@2"},
+		{"nothing changed since", planner.Past{Unclean: true, Settled: 4}, "nothing"},
+		{"it ended clean", planner.Past{Settled: 3}, "nothing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{t: t, c: client{Envoy: true, Now: start, Past: c.past}}
+			s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: version}, now)
+			s.step(now, c.want, "")
+		})
+	}
+}

@@ -145,6 +145,21 @@ func (l *look) lacks(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 	return l.at(l.base).waitsFor(t, ch)
 }
 
+// instead is what goes out in the place of a resource that waits for a cluster. If only a write lets it go on, that ends
+// the doubt about what the client has: its last good version, or nil, which takes it away. Else what the client may
+// have would keep clusters that nobody names any more.
+func (l *look) instead(t fleet.Type, ch change) (r *snapshot.Resource, ok bool) {
+	if r = l.earlier(t, ch); r != nil {
+		return r, true
+	}
+	d := ch.old.doubt
+	if d == nil || d.Last == nil && d.Certainty == Something {
+		return nil, false
+	}
+	_, ok = l.lacks(t, ch)
+	return d.Last, ok
+}
+
 // waitsFor returns what a change waits for that will not come by itself.
 func (l *look) waitsFor(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 	if by, ok = lacking(t, ch, l.target); ok || ch.new == nil {

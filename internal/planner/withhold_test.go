@@ -223,3 +223,55 @@ func TestWhatIsWithheldIsToldWhileItsTypeIsUnanswered(t *testing.T) {
 		t.Errorf("waits for %+v, want m for r", w)
 	}
 }
+
+// TestARefusedRouteThatIsWithheldKeepsNoCluster: the client refused a route to a cluster that the fleet has
+// deleted, and the next version of the route is withheld. What the client may have of it ends.
+func TestARefusedRouteThatIsWithheldKeepsNoCluster(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		delta, before bool
+		want          []string
+	}{
+		{"delta, it had none", true, false, []string{"routes -r", "clusters -a", "|"}},
+		{"delta, it had one", true, true, []string{"routes r@0", "clusters -a", "|"}},
+		{"state of the world, it had one", false, true, []string{"routes r@0", "clusters z@1", "|"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{t: t, c: client{Delta: c.delta, Envoy: true, Now: start}}
+			zero := world(t, 1, "clusters a@1 z@1; routes r@0>z")
+			one := world(t, 2, "clusters a@1 z@1; routes r@1>a")
+			s.c.Subscribe(request{Type: fleet.Cluster}, zero)
+			s.steps(zero)
+			s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+			if c.before {
+				s.steps(zero)
+			}
+			s.step(one, "routes r@1", "r: no")
+			two := world(t, 3, "clusters b@1 z@1; routes r@2>b")
+			withheld := snapshot.NewTarget(&snapshot.Snapshot{Revision: 3, Types: two.Types}, []snapshot.Exception{{Type: fleet.Cluster, Name: "b", Refused: "1"}})
+			if got := s.steps(withheld); !slices.Equal(got, c.want) {
+				t.Errorf("sent %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestARefusedRouteThatIsOnItsWayIsNotTakenAway: its next version waits for a cluster's ACK alone.
+func TestARefusedRouteThatIsOnItsWayIsNotTakenAway(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start}}
+		zero := world(t, 1, "clusters a@1; routes r@0>a")
+		s.c.Subscribe(request{Type: fleet.Cluster}, zero)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, zero)
+		s.steps(zero)
+		s.step(world(t, 2, "clusters a@1; routes r@1>a"), "routes r@1", "r: no")
+		two := world(t, 3, "clusters a@1 b@1; routes r@2>b")
+		clusters := s.send(two)
+		s.step(two, "nothing", "")
+		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+		s.step(two, "routes r@2", "")
+	}
+}

@@ -152,6 +152,10 @@ func (s *Server) NewGRPC() *grpc.Server {
 // opens one for each cluster's endpoints.
 const maxStreams = 20_000
 
+// writeBuffer is what a connection holds while it writes, in bytes: as many are in use at once as
+// streams write at once. Half of grpc's default costs no more processor and 3 KiB a stream less.
+const writeBuffer = 16 << 10
+
 // Options are the options of the grpc.Server that Register is called with: the codec,
 // authentication of every method, limits, and a keepalive that does not cut quiet
 // clients: grpc's default enforcement ends every Envoy's connection each 130 s. Windows are
@@ -166,6 +170,7 @@ func (s *Server) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.UnknownServiceHandler(refuseUnknown),
 		grpc.ForceServerCodecV2(newCodec()),
+		grpc.WriteBufferSize(writeBuffer),
 		grpc.Creds(newTransport(s, s.cfg.TLS)),
 		grpc.StreamInterceptor(s.door),
 		grpc.UnaryInterceptor(refuseUnary),
