@@ -22,6 +22,7 @@ GRANT EXECUTE ON FUNCTION fleet_must_fit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_have_room TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_plan TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_rollback_some TO fairlead_app;
 GRANT EXECUTE ON FUNCTION history_row_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION idempotency_answer TO fairlead_app;
 GRANT EXECUTE ON FUNCTION idempotency_claim TO fairlead_app;

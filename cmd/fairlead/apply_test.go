@@ -223,6 +223,9 @@ func TestRollback(t *testing.T) {
 	if w.sent[0].key == "" {
 		t.Error("no Idempotency-Key")
 	}
+	w.run("rollback", "5", "clusters").want(t, exitUsage, "", "fairlead: a rollback is of the whole fleet, or of one resource: give the name of clusters too\n")
+	w.run("rollback", "5", "cluster", "a").want(t, exitUsage, "", "fairlead: \"cluster\" is not a type of resource: the types are "+typeList()+"\n")
+	w.run("rollback", "5", "--variant", "eu").want(t, exitUsage, "", "fairlead: --variant is of a resource: give its type and name too\n")
 	w.run("rollback", "five").want(t, exitUsage, "", "fairlead: \"five\" is not the number of a revision\n")
 }
 

@@ -128,6 +128,7 @@ func TestApplyOfWhatWasShown(t *testing.T) {
 		{[]string{"apply", "-f", a, "--dry-run", "--plan", "plan-abc", "-m", "why"}, `{"expected_revision":3,"message":"why","plan":"plan-abc","resources":[]}`},
 		{[]string{"diff", "-f", a, "--expected-revision", "0"}, `{"expected_revision":0,"plan":"plan-old","resources":[]}`},
 		{[]string{"rollback", "5", "--expected-revision", "12"}, `{"expected_revision":12,"revision":5}`},
+		{[]string{"rollback", "5", "clusters", "a", "--variant", "eu"}, `{"resources":[{"name":"a","type":"clusters","variant":"eu"}],"revision":5}`},
 		{[]string{"delete", "clusters", "a", "--expected-revision", "12"}, `{"delete":[{"name":"a","type":"clusters"}],"expected_revision":12}`},
 	} {
 		if r := w.run(c.args...); r.code != exitOK {

@@ -1559,6 +1559,10 @@ type RollbackRequest struct {
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
+	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
+	// is 422 `unknown_resource`.
+	Resources *[]VariantRef `json:"resources,omitempty"`
+
 	// Revision The revision whose content to restore.
 	Revision int64 `json:"revision"`
 }
@@ -1712,6 +1716,19 @@ type Usage struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// VariantRef defines model for VariantRef.
+type VariantRef struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
@@ -2469,7 +2486,7 @@ type ClientInterface interface {
 
 	// RollbackWithBody Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -2482,7 +2499,7 @@ type ClientInterface interface {
 
 	// Rollback Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -3296,7 +3313,7 @@ func (c *Client) GetReceipt(ctx context.Context, tenant TenantParam, fleet Fleet
 
 // RollbackWithBody Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -3319,7 +3336,7 @@ func (c *Client) RollbackWithBody(ctx context.Context, tenant TenantParam, fleet
 
 // Rollback Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -6472,7 +6489,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackWithBodyWithResponse Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -6485,7 +6502,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackWithResponse Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -10071,7 +10088,7 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, tenant
 
 // RollbackWithBodyWithResponse Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -10090,7 +10107,7 @@ func (c *ClientWithResponses) RollbackWithBodyWithResponse(ctx context.Context, 
 
 // RollbackWithResponse Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at

@@ -25,11 +25,16 @@ func noSuchRevision(err error, rev int64) error {
 }
 
 func noSuchResource(err error, t fleet.Type, name, variant string) error {
+	return missing(err, "the fleet has no "+resourceWords(t, name, variant))
+}
+
+// resourceWords is how a sentence speaks of a resource.
+func resourceWords(t fleet.Type, name, variant string) string {
 	what := fmt.Sprintf("%s %q", t.Slug(), name)
 	if variant != "" {
 		what += fmt.Sprintf(" with the variant %q", variant)
 	}
-	return missing(err, "the fleet has no "+what)
+	return what
 }
 
 // missing gives a fleet.ErrNotFound its words; other errors stay what they are.

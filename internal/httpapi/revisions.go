@@ -45,13 +45,17 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	if err := textField("/message", message, maxMessage); err != nil {
 		return nil, err
 	}
+	only, err := onlyOf(r.Body.Resources)
+	if err != nil {
+		return nil, err
+	}
 	sent, err := json.Marshal(r.Body)
 	if err != nil {
 		return nil, err
 	}
 	where := newPlaces()
 	where.whole = "/revision"
-	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision)}
+	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision), Only: only}
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
 	result, ws, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
 	if err != nil {
