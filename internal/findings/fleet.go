@@ -19,12 +19,12 @@ type Fleet struct {
 	// NodesCut: some nodes, or labels of some, are left out; so nothing is said of variants
 	// that no node gets.
 	NodesCut       bool
-	StaticClusters []string  // that the proxies have in their bootstrap
+	StaticClusters []string // that the proxies have in their bootstrap
 	// Alike are names that exist and are not among the Resources, for suggestions alone.
 	Alike []fleet.Ref
 	// Deletes are names of which the write that is looked at takes the last variant.
 	Deletes map[fleet.Ref]bool
-	Now            time.Time // against which certificates are held
+	Now     time.Time // against which certificates are held
 }
 
 // Resource is one variant of a resource, as it is stored.

@@ -61,6 +61,12 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	if err != nil {
 		return nil, repeated(notAsExpected(where.refused(noSuchRevision(err, r.Body.Revision)), w, nil), w.Idempotency)
 	}
+	if result.Replayed { // what it changed does not differ any more
+		if ws, err = a.writtenSince(ctx, result.Revision-1); err != nil {
+			a.log.WarnContext(ctx, "look what a rollback changed", "error", err)
+			return oapi.Rollback200JSONResponse(writeResult(result, nil, nil)), nil
+		}
+	}
 	found := a.tellFindings(ctx, ws, func(oapi.Finding) *string { return &where.whole })
 	return oapi.Rollback200JSONResponse(writeResult(result, nil, found)), nil
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,49 @@ func writtenAs(ch store.ResourceChange, body []byte) written {
 		return written{ch, factsOfSecret(row)}
 	}
 	return written{ch, factsOf(row)}
+}
+
+// writtenSince reads what has changed since a revision as it is now.
+func (a *API) writtenSince(ctx context.Context, rev fleet.Revision) ([]written, error) {
+	c := callOf(ctx)
+	_, changes, err := a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, rev, nil)
+	if err != nil {
+		return nil, err
+	}
+	names := refSet{seen: map[fleet.Ref]bool{}}
+	for _, ch := range changes {
+		names.add(fleet.Ref{Type: ch.Type, Name: ch.Name})
+	}
+	rows, err := a.store.Neighbours(ctx, c.tenant.ID, c.fleet.ID, names.refs, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	there := map[store.Cursor]*store.Neighbour{}
+	for i := range rows {
+		there[rows[i].Cursor()] = &rows[i]
+	}
+	var ws []written
+	for batch := range slices.Chunk(changes, bodiesAtOnce) {
+		var read []*store.Neighbour
+		for _, ch := range batch {
+			if r := there[cursorOf(ch.ResourceChange)]; r != nil && r.Type != fleet.Secret {
+				read = append(read, r)
+			}
+		}
+		if err := a.store.PlannedBodies(ctx, c.tenant.ID, read); err != nil {
+			return nil, err
+		}
+		for _, ch := range batch {
+			now := store.ResourceChange{Type: ch.Type, Name: ch.Name, Variant: ch.Variant, Delete: true}
+			var body []byte
+			if r := there[cursorOf(ch.ResourceChange)]; r != nil {
+				now.Delete, now.Selector, now.Priority, now.Derived, now.Summary = false, r.Selector, r.Priority, r.Derived, r.Summary
+				body, r.Body = r.Body, nil
+			}
+			ws = append(ws, writtenAs(now, body))
+		}
+	}
+	return ws, nil
 }
 
 // besides is what stands beside a write.
