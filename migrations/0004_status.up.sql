@@ -183,10 +183,14 @@ CREATE TABLE node_events (
   action    refusal_action NOT NULL DEFAULT 'none', -- of what was refused or kept back
   beside    boolean NOT NULL DEFAULT false,
   note      text NOT NULL DEFAULT '', -- for people, of another kind of event
+  -- The transaction that wrote it. Neither at nor a sequence tells who reads on from where they were what is new: a row with an
+  -- earlier one may commit later. Of transactions below events_bound there come no more.
+  xact      xid8 NOT NULL DEFAULT pg_current_xact_id(),
   PRIMARY KEY (tenant_id, fleet_id, id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 CREATE INDEX node_events_by_time ON node_events (tenant_id, fleet_id, at, id);
+CREATE INDEX node_events_by_xact ON node_events (tenant_id, fleet_id, xact, at, id);
 CREATE INDEX node_events_by_node ON node_events (node_id, tenant_id, fleet_id, at, id); -- not led by the key's columns, see resources
 CREATE INDEX node_events_by_text ON node_events (text_hash, tenant_id, fleet_id) WHERE text_hash IS NOT NULL;

@@ -59,7 +59,7 @@ function ago(time) {
 }
 
 const when = (time) => (time ? h("time", { datetime: time, title: new Date(time).toLocaleString() }, ago(time)) : "");
-const stateKind = { live: "good", delivered: "good", acked: "good", pending: "wait", offline: "", refusing: "bad", rejected: "bad", nacked: "bad" };
+const stateKind = { live: "good", delivered: "good", acked: "good", late: "good", pending: "wait", offline: "", stored: "", refusing: "bad", rejected: "bad", nacked: "bad" };
 
 // ---- what is shown ----
 
@@ -166,7 +166,8 @@ function changeWords(r) {
 function delivery(receipt) {
   const c = receipt.counts;
   const all = c.acked + c.nacked + c.pending + c.offline;
-  const words = all === 0 ? "no node was connected" : `${c.acked} of ${all} nodes`;
+  const late = c.late > 0 ? `${c.late} that came later` : "";
+  const words = (all === 0 ? late || "no node was connected" : `${c.acked} of ${all} nodes` + (late && ` and ${late}`));
   const took = receipt.last_ack_ms === undefined ? "" : ` in ${Math.round(receipt.last_ack_ms)} ms`;
   return [
     chip(stateKind[receipt.state], receipt.state), " ",

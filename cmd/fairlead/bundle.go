@@ -73,7 +73,7 @@ func (b *bundle) addApply(d *document, members map[string]json.RawMessage) (wron
 		case "version_info", "versionInfo", "type_url", "typeUrl": // for an Envoy that reads the file; the API passes over them
 		default:
 			if b.others[key] != nil {
-				wrong = append(wrong, d.at(at)+": it stands in "+b.others[key].doc.String()+" too, and one apply has it once")
+				wrong = append(wrong, d.at(at)+": it stands in "+b.others[key].doc.lineAt(at)+" too, and one apply has it once")
 				continue
 			}
 			b.others[key] = &origin{d, at, value}
@@ -145,14 +145,15 @@ func (b *bundle) body(m members) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-// forget takes out of documents the revisions that they were read at.
+// forget takes out of documents what says when they were read.
 func forget(items []json.RawMessage) {
 	for i, item := range items {
 		var doc map[string]json.RawMessage
-		if json.Unmarshal(item, &doc) != nil || doc["revision"] == nil {
+		if json.Unmarshal(item, &doc) != nil || doc["revision"] == nil && doc["etag"] == nil {
 			continue
 		}
 		delete(doc, "revision")
+		delete(doc, "etag")
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)

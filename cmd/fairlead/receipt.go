@@ -16,9 +16,9 @@ const maxNames = 5
 // is how long was waited for it; 0 if it was only asked for.
 func receiptLines(r client.Receipt, waited time.Duration) []string {
 	switch {
-	case r.State == client.ReceiptStateRejected || r.Counts.Nacked > 0:
+	case r.State == client.ReceiptStateRejected:
 		return rejectedLines(r)
-	case r.State == client.ReceiptStatePending || r.Counts.Pending > 0:
+	case r.State == client.ReceiptStatePending:
 		after := ""
 		if waited > 0 && !blocked(r) {
 			after = fmt.Sprintf(" after %s", waited)
@@ -26,7 +26,7 @@ func receiptLines(r client.Receipt, waited time.Duration) []string {
 		line := fmt.Sprintf("revision %d pending%s: %d/%d nodes ACKed", r.Revision, after, r.Counts.Acked, counted(r)) +
 			missing(r, client.ReceiptNodeStatePending, r.Counts.Pending) + missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)
 		return append([]string{line}, waitLines(r)...)
-	case r.Counts.Acked == 0:
+	case r.State == client.ReceiptStateStored:
 		return []string{fmt.Sprintf("revision %d stored; no node is connected", r.Revision) +
 			missing(r, client.ReceiptNodeStateOffline, r.Counts.Offline)}
 	}
@@ -48,12 +48,13 @@ func stillRefused(r client.Receipt) (out []string) {
 	return out
 }
 
-// receiptStatus is the exit status that belongs to a receipt.
+// receiptStatus is the exit status that belongs to a receipt. Where nodes are known and none has the
+// revision it was not delivered; where there is none there is nobody to deliver it to.
 func receiptStatus(r client.Receipt) int {
 	switch {
-	case r.State == client.ReceiptStateRejected || r.Counts.Nacked > 0:
+	case r.State == client.ReceiptStateRejected:
 		return exitRejected
-	case r.State == client.ReceiptStatePending || r.Counts.Pending > 0:
+	case r.State == client.ReceiptStatePending, r.State == client.ReceiptStateStored && r.Counts.Offline > 0:
 		return exitPending
 	}
 	return exitOK
@@ -65,6 +66,12 @@ func counted(r client.Receipt) int {
 
 func acked(r client.Receipt) string {
 	s := fmt.Sprintf("revision %d ACKed by %d/%d nodes", r.Revision, r.Counts.Acked, counted(r))
+	switch late := r.Counts.Late; {
+	case late > 0 && counted(r) == 0:
+		return fmt.Sprintf("revision %d ACKed by %d nodes that came later", r.Revision, late)
+	case late > 0:
+		s += fmt.Sprintf(" and %d that came later", late)
+	}
 	if r.LastAckMs != nil {
 		s += fmt.Sprintf(" in %.0f ms", math.Round(*r.LastAckMs))
 	}

@@ -103,14 +103,14 @@ type receiptCommand struct {
 
 	Revision string   `arg:"" optional:"" default:"latest" help:"The revision's number, or latest."`
 	Wait     waitFlag `help:"Wait until every node has answered; at most 30s, or as long as --wait=TIME says."`
-	State    string   `placeholder:"STATE" help:"List the nodes of this state instead: acked, nacked, pending, offline."`
+	State    string   `placeholder:"STATE" help:"List the nodes of this state instead: acked, nacked, pending, offline, late."`
 	JSON     bool     `name:"json" help:"Print the API's JSON."`
 }
 
 // Run prints the receipt.
 func (c *receiptCommand) Run(ctx context.Context, sh *shell) error {
 	if c.State != "" && !client.GetReceiptParamsState(c.State).Valid() {
-		return usageError(fmt.Sprintf("%q is not a state of a node: the states are acked, nacked, pending, offline", c.State))
+		return usageError(fmt.Sprintf("%q is not a state of a node: the states are acked, nacked, pending, offline, late", c.State))
 	}
 	if c.State != "" && c.Wait.on {
 		return usageError("--state lists what is known now: leave out --wait, or --state")

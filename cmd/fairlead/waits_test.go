@@ -58,7 +58,7 @@ b     pending  -                     listeners/edge waits for routes/r[2J, which
 		t.Errorf("asked %v", got)
 	}
 	w.run("receipt", "7", "--state", "acked").want(t, exitOK, "no node is acked at revision 7\n", "")
-	if r := w.run("receipt", "7", "--state", "lost"); r.code != exitUsage || !strings.Contains(r.err, "acked, nacked, pending, offline") {
+	if r := w.run("receipt", "7", "--state", "lost"); r.code != exitUsage || !strings.Contains(r.err, "acked, nacked, pending, offline, late") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -1,8 +1,10 @@
 package findings
 
 import (
-	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fairlead/internal/fleet"
@@ -61,13 +63,22 @@ type Finding struct {
 	Detail    string // a sentence for people, which says what to do
 }
 
-// sortFindings puts the worst first, and those of one resource together.
+// Key is the place of a finding in the order of lists: the worst first, and those of one resource
+// together. It has at most a few KiB, however long the pointer.
+func (f Finding) Key() [9]string {
+	pointer := f.Pointer
+	if len(pointer) > maxKeyPointer {
+		sum := sha256.Sum256([]byte(pointer))
+		pointer = strings.ToValidUTF8(pointer[:maxKeyPointer], "") + hex.EncodeToString(sum[:])
+	}
+	return [9]string{strconv.Itoa(ranks[f.Severity]), f.Type.Slug(), f.Name, f.Variant, string(f.Code), pointer, f.To.Type.Slug(), f.To.Name, f.ToVariant}
+}
+
+const maxKeyPointer = 512 // bytes
+
+// Compare orders keys.
+func Compare(a, b [9]string) int { return slices.Compare(a[:], b[:]) }
+
 func sortFindings(fs []Finding) {
-	slices.SortStableFunc(fs, func(a, b Finding) int {
-		return cmp.Or(
-			ranks[a.Severity]-ranks[b.Severity], strings.Compare(a.Type.Slug(), b.Type.Slug()), strings.Compare(a.Name, b.Name),
-			strings.Compare(a.Variant, b.Variant), strings.Compare(string(a.Code), string(b.Code)), strings.Compare(a.Pointer, b.Pointer),
-			strings.Compare(a.To.Type.Slug(), b.To.Type.Slug()), strings.Compare(a.To.Name, b.To.Name), strings.Compare(a.ToVariant, b.ToVariant),
-		)
-	})
+	slices.SortStableFunc(fs, func(a, b Finding) int { return Compare(a.Key(), b.Key()) })
 }

@@ -8,12 +8,14 @@ const (
 	NodeNacked  = "nacked"  // it refused something that the revision introduced
 	NodePending = "pending" // it lives and has not answered yet
 	NodeOffline = "offline" // it has no live stream
+	NodeLate    = "late"    // it came after the revision, and has it
 )
 
 // What a receipt says as a whole (SEMANTICS 5.5).
 const (
 	ReceiptPending   = "pending"
 	ReceiptDelivered = "delivered"
+	ReceiptStored    = "stored" // nobody has it, and nobody is connected to be waited for
 	ReceiptRejected  = "rejected"
 )
 
@@ -24,20 +26,24 @@ type Counts struct {
 	Withheld int
 	// Unaffected is how many of Acked the revision changed nothing for.
 	Unaffected int
+	// Late is how many nodes came after the revision and have it. Those that came after it and
+	// refuse something of it are Nacked; others that came after it are not counted.
+	Late int
 }
 
 // State is what the counts come to: rejected if any node refused, else pending while
-// one has not answered. Nodes that are offline hold nothing up, and a fleet without
-// nodes is delivered.
+// one has not answered, else delivered if any node has it. Nodes that are offline hold nothing
+// up; where they are all, or there is none, it is stored.
 func State(c Counts) string {
 	switch {
 	case c.Nacked > 0:
 		return ReceiptRejected
 	case c.Pending > 0:
 		return ReceiptPending
-	default:
+	case c.Acked+c.Late > 0:
 		return ReceiptDelivered
 	}
+	return ReceiptStored
 }
 
 // Blocked reports whether waiting longer is for nothing although nodes are pending: what

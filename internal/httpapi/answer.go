@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -79,6 +80,15 @@ func textField(pointer, s string, most int) error {
 	}
 	if redact.PrivateKey(s) {
 		return badField(pointer, "inline_key", inlineKey)
+	}
+	return nil
+}
+
+// textParameter does the same for a parameter.
+func textParameter(name, s string, most int) error {
+	var p *problem
+	if err := textField("", s, most); errors.As(err, &p) {
+		return badParameter(name, p.faults[0].Code, p.faults[0].Detail)
 	}
 	return nil
 }

@@ -43,6 +43,8 @@ type API struct {
 
 	operations map[string]operation
 	receipts   *board
+	tail       *tail         // of events
+	heartbeat  time.Duration // of a stream of events
 	limits     *limitsBook
 	pace       *pace
 	polls      polls
@@ -84,6 +86,7 @@ func New(c Config) (*API, error) {
 	a.receipts = newBoard(func(ctx context.Context, k fleet.Key, rev fleet.Revision) (fleet.Receipt, error) {
 		return c.Store.Receipt(ctx, k.Tenant, k.Fleet, rev)
 	})
+	a.tail, a.heartbeat = newTail(c.Store, time.Now), streamHeartbeat
 	a.facts = newFactBook(func(ctx context.Context, k fleet.Key, after fleet.Revision, f func(store.Resource)) (fleet.Revision, error) {
 		return c.Store.Overview(ctx, k.Tenant, k.Fleet, after, f)
 	})
@@ -99,19 +102,17 @@ func New(c Config) (*API, error) {
 // Handler returns the one handler of the API, the health checks and the page.
 func (a *API) Handler() http.Handler { return a.handler }
 
-// Drain ends the waiting of long polls: each answers at once with what it knows. Call it
+// Drain ends the waiting of long polls, each of which answers at once with what it knows, and streams. Call it
 // when the server begins to stop (http.Server.RegisterOnShutdown).
 func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
 
 func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, page http.Handler) http.Handler {
 	r := chi.NewRouter()
-	r.Use(rawPath, logged(a.log), contained(a.log))
+	r.Use(rawPath, logged(a.log), contained(a.log), headAsGet)
 	r.NotFound(notFound)
 	r.MethodNotAllowed(methodNotAllowed(r))
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		r.MethodFunc(method, "/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
-		r.MethodFunc(method, "/readyz", a.readiness)
-	}
+	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
+	r.Get("/readyz", a.readiness)
 	r.Get("/openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = w.Write(contract)
@@ -119,7 +120,6 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 	if page != nil {
 		for _, path := range pagePaths {
 			r.Method(http.MethodGet, path, page)
-			r.Method(http.MethodHead, path, page)
 		}
 	}
 	strict := oapi.NewStrictHandlerWithOptions(a, nil, oapi.StrictHTTPServerOptions{
@@ -127,7 +127,7 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.body, validate),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.known, a.latest, a.body, validate),
 		ErrorHandlerFunc: unbound,
 	})
 	return r

@@ -22,7 +22,8 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 	if err != nil {
 		return nil, repeated(s.refused(err), s.write.Idempotency)
 	}
-	return oapi.Apply200JSONResponse(writeResult(result, a.withDoubts(ctx, s.warnings, s.write.Changes, s.at), s.findings(ctx, a))), nil
+	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return !result.Deleted(i) }, s.at)...)
+	return oapi.Apply200JSONResponse(writeResult(result, a.withDoubts(ctx, warnings, s.write.Changes, s.at), s.findings(ctx, a))), nil
 }
 
 // sentApply is an apply, or a plan of one, as it was sent.
@@ -47,6 +48,9 @@ func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
 	s.write = store.Write{Actor: callOf(ctx).actor, Kind: "apply", Message: in.Message, Expect: (*fleet.Revision)(in.ExpectedRevision)}
 	if s.write.Changes, s.warnings, s.not, err = a.compileAll(ctx, in, s.where); err != nil {
 		return s, err
+	}
+	if s.resources == 0 && len(s.write.Changes) > 0 {
+		s.write.Kind = "delete"
 	}
 	if in.Plan == "" {
 		return s, nil
@@ -77,10 +81,10 @@ func (s *sentApply) findings(ctx context.Context, a *API) *oapi.WriteFindings {
 
 // refused turns the store's refusal into a problem that points into what was sent.
 func (s *sentApply) refused(err error) error {
-	return notAsExpected(s.where.refused(err), s.write, func(i int) oapi.FieldError {
-		pointer := s.at(i)
-		if s.write.Seen == nil && s.write.Changes[i].ReadAt != nil {
-			pointer += "/revision"
+	return notAsExpected(s.where.refused(err), s.write, func(c store.Changed) oapi.FieldError {
+		pointer := s.at(c.Index)
+		if s.write.Seen == nil {
+			pointer += readField(s.write.Changes[c.Index], c)
 		}
 		return oapi.FieldError{Pointer: &pointer}
 	})
@@ -93,7 +97,16 @@ func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) 
 	var warnings []oapi.FieldError
 	var bad resource.Errors
 	not := guarded{}
+	stored, err := a.kept(ctx, in.Resources)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	for i, d := range in.Resources {
+		if d.Keep {
+			change, faults := keep(d, stored)
+			bad, changes = append(bad, faults...), append(changes, change)
+			continue
+		}
 		change, warn, refused, err := a.compile(ctx, d, where)
 		var faults resource.Errors
 		switch {

@@ -23,6 +23,7 @@ type call struct {
 	tenant    store.Tenant // of the path; zero where the path has none
 	fleet     store.Fleet
 	actor     store.Actor
+	accept    []string // what the client takes, of its headers
 }
 
 type callKey struct{}
@@ -46,7 +47,7 @@ func (a *API) authenticated(next http.Handler) http.Handler {
 		n := note(r.Context())
 		p := token.Principal
 		n.credential = p.Credential.String()
-		c := &call{principal: p, expires: token.ExpiresAt}
+		c := &call{principal: p, expires: token.ExpiresAt, accept: r.Header.Values("Accept")}
 		c.actor = store.Actor{Credential: p.Credential, Name: p.Name, RequestID: n.id, IP: clientIP(r)}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
 	})

@@ -68,7 +68,7 @@ func TestT09_LimitIsExact(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	doc := asDocument(cluster("a"))
-	for _, c := range []struct{ size, status int }{{maxDocument - 1, 200}, {maxDocument, 200}, {maxDocument + 1, 413}} {
+	for _, c := range []struct{ size, status int }{{maxDocument - 1, 201}, {maxDocument, 200}, {maxDocument + 1, 413}} {
 		body := doc + strings.Repeat(" ", c.size-len(doc))
 		w.do(http.MethodPut, w.at("resources", "clusters", "a"), body).is(c.status, nil)
 	}
@@ -245,7 +245,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 		w.do(http.MethodGet, path, "").isProblem(404, "not_found", "")
 	}
 	for path, allow := range map[string]string{
-		"/v1/whoami": "GET", w.at("apply"): "POST", w.at("resources", "clusters", "a/b"): "GET, PUT, DELETE", "/v1/tenants": "GET, POST",
+		"/v1/whoami": "GET, HEAD", w.at("apply"): "POST", w.at("resources", "clusters", "a/b"): "GET, HEAD, PUT, DELETE", "/v1/tenants": "GET, HEAD, POST",
 	} {
 		a := w.do(http.MethodPatch, path, "")
 		a.isProblem(405, "method_not_allowed", "")

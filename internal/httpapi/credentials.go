@@ -29,13 +29,41 @@ func expiry(at *time.Time, now time.Time) (time.Time, error) {
 }
 
 // ListCredentials implements listCredentials.
-func (a *API) ListCredentials(ctx context.Context, _ oapi.ListCredentialsRequestObject) (oapi.ListCredentialsResponseObject, error) {
+func (a *API) ListCredentials(ctx context.Context, r oapi.ListCredentialsRequestObject) (oapi.ListCredentialsResponseObject, error) {
 	c := callOf(ctx)
-	list, err := a.store.NodeCredentials(ctx, c.tenant.ID, c.fleet.ID)
+	q, err := credentialFilter("credentials", r.Params.State, nil, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return oapi.ListCredentials200JSONResponse{Items: each(list, credentialOf)}, nil
+	list, more, err := a.store.NodeCredentials(ctx, c.tenant.ID, c.fleet.ID, q)
+	if err != nil {
+		return nil, err
+	}
+	out := oapi.ListCredentials200JSONResponse{Items: each(list, credentialOf)}
+	if more {
+		out.NextCursor = nextCredential("credentials", list[len(list)-1].ID)
+	}
+	return out, nil
+}
+
+// credentialFilter reads what the lists of tokens and credentials have in common.
+func credentialFilter(list string, state *oapi.CredentialState, prefix *string, limit *int, at *string) (q store.CredentialFilter, err error) {
+	from, err := parseCursor(list, at)
+	if err != nil {
+		return q, err
+	}
+	q = store.CredentialFilter{State: string(deref(state)), Limit: pageLimit(limit)}
+	if from != (cursor{}) {
+		if q.After, err = fleet.ParseCredentialID(from.Name); err != nil {
+			return q, badParameter("cursor", "invalid_cursor", "this is not a cursor of this list; begin again without one")
+		}
+	}
+	q.Prefix, err = prefixOf(prefix)
+	return q, err
+}
+
+func nextCredential(list string, last fleet.CredentialID) *string {
+	return next(cursor{List: list, Name: last.String()})
 }
 
 // CreateCredential implements createCredential. The token is in the answer and nowhere
@@ -67,10 +95,10 @@ func (a *API) RevokeCredential(ctx context.Context, r oapi.RevokeCredentialReque
 	c := callOf(ctx)
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
-		return nil, errNotFound
+		return nil, noSuchCredential(fleet.ErrNotFound, r.Id)
 	}
 	if err := a.store.RevokeNodeCredential(ctx, c.tenant.ID, c.fleet.ID, c.actor, id); err != nil {
-		return nil, err
+		return nil, noSuchCredential(err, r.Id)
 	}
 	return oapi.RevokeCredential204Response{}, nil
 }

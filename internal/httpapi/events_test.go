@@ -170,7 +170,7 @@ func TestReceiptIsPagedByState(t *testing.T) {
 func TestEventsShowNoSecret(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.do(http.MethodPut, w.at("resources", "secrets", "s"), asDocument(`{"name": "s", "generic_secret": {"secret": {"inline_string": "hush-hush"}}}`)).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "secrets", "s"), asDocument(`{"name": "s", "generic_secret": {"secret": {"inline_string": "hush-hush"}}}`)).isWritten(nil)
 	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Secret, Name: "s", Version: "v", Revision: 1, Detail: "Failed to load", Good: "g", Action: fleet.ActionKept})
 	for _, path := range []string{w.at("events"), w.at("nodes", "n"), w.at("revisions", "1", "receipt")} {
 		var any json.RawMessage

@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"strconv"
+	"slices"
 	"time"
 
 	"fairlead/internal/findings"
@@ -24,13 +24,20 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 	}
 	out := oapi.ListFindings200JSONResponse{Revision: int64(at), Items: []oapi.Finding{}}
 	out.Errors, out.Warnings, out.Infos = findings.Count(found)
-	if s := r.Params.Severity; s != nil {
-		found = only(found, findings.Severity(*s))
-	}
-	found = found[min(from, len(found)):]
+	found = slices.DeleteFunc(slices.Clone(found), func(f findings.Finding) bool {
+		p := r.Params
+		return p.Severity != nil && f.Severity != findings.Severity(*p.Severity) || p.Code != nil && f.Code != findings.Code(*p.Code) ||
+			p.Type != nil && f.Type != typeOf(*p.Type) || p.Name != nil && f.Name != *p.Name || from != nil && findings.Compare(f.Key(), *from) <= 0
+	})
 	if limit := pageLimit(r.Params.Limit); len(found) > limit {
+		last := found[limit-1].Key()
+		for limit < len(found) && found[limit].Key() == last { // a cursor cannot stand between them
+			limit++
+		}
+		if limit < len(found) {
+			out.NextCursor = next(cursor{List: "findings", Key: &last})
+		}
 		found = found[:limit]
-		out.NextCursor = next(cursor{List: "findings", Name: strconv.Itoa(from + limit)})
 	}
 	out.Items = each(found, findingOf)
 	return out, nil
@@ -69,26 +76,16 @@ func (a *API) labeledNodes(ctx context.Context) (nodes []fleet.Node, cut bool, e
 	return nodes, cut, nil
 }
 
-func only(fs []findings.Finding, s findings.Severity) (out []findings.Finding) {
-	for _, f := range fs {
-		if f.Severity == s {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// findingsCursor is how many findings stand before the page.
-func findingsCursor(s *string) (int, error) {
+// findingsCursor is the key of the last finding of the page before; nil is the beginning.
+func findingsCursor(s *string) (*[9]string, error) {
 	from, err := parseCursor("findings", s)
-	if err != nil || from == (cursor{}) {
-		return 0, err
+	if err != nil || from.List == "" {
+		return nil, err
 	}
-	n, err := strconv.Atoi(from.Name)
-	if err != nil || n < 0 {
-		return 0, badParameter("cursor", "invalid_cursor", "this is not a cursor of this list; begin again without one")
+	if from.Key == nil {
+		return nil, badParameter("cursor", "invalid_cursor", "this is not a cursor of this list; begin again without one")
 	}
-	return n, nil
+	return from.Key, nil
 }
 
 func findingOf(f findings.Finding) oapi.Finding {

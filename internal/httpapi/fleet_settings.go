@@ -25,6 +25,10 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	if err := textField("/description", deref(r.Body.Description), maxText); err != nil {
+		return nil, err
+	}
+	set.Description = r.Body.Description
 	f, err := a.store.UpdateFleet(ctx, c.tenant.ID, c.actor, c.fleet.ID, set)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -17,10 +18,14 @@ func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	if c.principal.Fleet != nil {
-		return a.ownFleet(ctx, c)
+	prefix, err := prefixOf(r.Params.Prefix)
+	if err != nil {
+		return nil, err
 	}
-	fleets, more, err := a.store.Fleets(ctx, c.tenant.ID, from.Name, pageLimit(r.Params.Limit))
+	if c.principal.Fleet != nil {
+		return a.ownFleet(ctx, c, prefix, from.Name)
+	}
+	fleets, more, err := a.store.FleetsNamed(ctx, c.tenant.ID, prefix, from.Name, pageLimit(r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}
@@ -31,13 +36,14 @@ func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (o
 	return out, nil
 }
 
-func (a *API) ownFleet(ctx context.Context, c *call) (oapi.ListFleetsResponseObject, error) {
+// ownFleet is the list of a caller that is bound to a fleet, if it has a name of the list behind the cursor.
+func (a *API) ownFleet(ctx context.Context, c *call, prefix, after string) (oapi.ListFleetsResponseObject, error) {
 	out := oapi.ListFleets200JSONResponse{Items: []oapi.Fleet{}}
 	names, err := a.fleetNames(ctx, c.tenant.ID)
 	if err != nil {
 		return nil, err
 	}
-	if name, ok := names[*c.principal.Fleet]; ok {
+	if name, ok := names[*c.principal.Fleet]; ok && strings.HasPrefix(name, prefix) && name > after {
 		f, err := a.store.FleetByName(ctx, c.tenant.ID, name)
 		if err != nil {
 			return nil, err
@@ -88,7 +94,10 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 
 // GetFleet implements getFleet.
 func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.GetFleetResponseObject, error) {
-	return oapi.GetFleet200JSONResponse(fleetOf(callOf(ctx).fleet)), nil
+	out := fleetOf(callOf(ctx).fleet)
+	var err error
+	out.Counts, err = a.fleetCounts(ctx)
+	return oapi.GetFleet200JSONResponse(out), err
 }
 
 // DeleteFleet implements deleteFleet.
@@ -104,6 +113,6 @@ func fleetOf(f store.Fleet) oapi.Fleet {
 	return oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References), NodeIds: oapi.NodeIds(f.NodeIDs),
 		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters,
-		Revision: int64(f.Revision), CreatedAt: f.CreatedAt,
+		Revision: int64(f.Revision), ChangedAt: f.ChangedAt, Resources: f.Resources, CreatedAt: f.CreatedAt,
 	}
 }

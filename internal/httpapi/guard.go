@@ -182,7 +182,7 @@ func (a *API) writeGuarded(ctx context.Context, w store.Write, not guarded, writ
 
 // preconditioned holds of a change of which the caller said what must be stored.
 func preconditioned(c store.ResourceChange) bool {
-	return c.IfMatch != "" || c.IfNoneMatch || c.ReadAt != nil
+	return c.IfMatch != "" || c.IfNoneMatch || c.ReadAt != nil || c.ReadTag != ""
 }
 
 // errMoving tells that others wrote each time between the check of a write and the write.

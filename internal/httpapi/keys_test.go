@@ -247,7 +247,7 @@ func TestT42_OldWordsAreShownWithoutKeys(t *testing.T) {
 	w := setup(t)
 	w.put("a")
 	w.settledNode(w.fleet.ID, "n", 1)
-	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(`{"name": "a", "alt_stat_name": "b"}`)).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(`{"name": "a", "alt_stat_name": "b"}`)).isWritten(nil)
 	var row oapi.Resource
 	w.do(http.MethodGet, w.at("resources", "clusters", "a"), "").is(200, &row)
 	w.refusingNode(w.fleet.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: row.Version, Revision: 2, Detail: "words " + oldKey, Action: fleet.ActionNoSuspect})
@@ -263,7 +263,7 @@ func TestT42_OldWordsAreShownWithoutKeys(t *testing.T) {
 func TestT28_AuditAndHistoryHoldNamesAndCounts(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.do(http.MethodPut, w.at("resources", "secrets", "s"), asDocument(`{"name": "s", "generic_secret": {"secret": {"inline_string": "`+canary+`"}}}`)).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "secrets", "s"), asDocument(`{"name": "s", "generic_secret": {"secret": {"inline_string": "`+canary+`"}}}`)).isWritten(nil)
 	w.do(http.MethodPut, w.at("resources", "clusters", "redis"), asDocument(oldCluster("redis"))).isProblem(422, "invalid_resource", "/body/transport_socket/typed_config/common_tls_context/tls_certificates/0/private_key/inline_bytes")
 	w.do(http.MethodPost, w.at("apply"), `{"message": `+quoted(oldKey)+`, "resources": [{"type": "clusters", "name": "a", "body": {"name": "a"}}]}`).isProblem(422, "invalid_resource", "/message")
 	w.writeOld("redis")
@@ -272,7 +272,7 @@ func TestT28_AuditAndHistoryHoldNamesAndCounts(t *testing.T) {
 
 	conn := w.db.Connect(t, w.db.Owner)
 	var details []map[string]any
-	must(t, conn.QueryRow(t.Context(), `SELECT jsonb_agg(detail) FROM audit_events WHERE action LIKE 'fleet.%' AND detail ? 'changed'`).Scan(&details))
+	must(t, conn.QueryRow(t.Context(), `SELECT jsonb_agg(detail) FROM audit_events WHERE action LIKE 'resources.%' AND detail ? 'changed'`).Scan(&details))
 	if len(details) != 4 {
 		t.Errorf("%d audit events of writes, want 4", len(details))
 	}

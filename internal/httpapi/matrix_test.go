@@ -25,6 +25,7 @@ var matrix = map[string]string{
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
 	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "rollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
+	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
 	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "retryNode": "nyyyyn", "listEvents": "yyyyyn",
 }
@@ -39,7 +40,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	w.t.Helper()
 	base := "/v1/tenants/" + w.tenant.Slug + "/fleets/" + f.Name
 	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n"}
-	w.do(http.MethodPut, base+"/resources/clusters/a", asDocument(cluster("a"))).is(200, nil)
+	w.do(http.MethodPut, base+"/resources/clusters/a", asDocument(cluster("a"))).isWritten(nil)
 	switch id {
 	case "getNode", "getNodeConfig":
 		w.settledNode(f.ID, "n", 1)
@@ -58,6 +59,9 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	}
 	for name, value := range fill {
 		pattern = strings.ReplaceAll(pattern, name, value)
+	}
+	if id == "compareRevisions" {
+		pattern += "?from=0"
 	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,

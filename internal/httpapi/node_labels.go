@@ -9,30 +9,38 @@ import (
 	"fairlead/internal/store"
 )
 
-// maxScan is how many nodes a page looks at for those that a selector matches. A page that
+// maxScan is how many nodes a page looks at for those that it is to list. A page that
 // comes to its end says where to go on.
 const maxScan = 10_000
 
-// matchingNodes lists the nodes after the given id that the selector matches.
-func (a *API) matchingNodes(ctx context.Context, text, after string, limit int) (out oapi.NodeList, err error) {
-	sel, err := selector.Parse(text)
+// matchingNodes lists the nodes after the given id that pass every filter.
+func (a *API) matchingNodes(ctx context.Context, p oapi.ListNodesParams, after string) (out oapi.NodeList, err error) {
+	prefix, err := prefixOf(p.Prefix)
 	if err != nil {
-		return out, badParameter("selector", "selector_invalid", fleet.Sentence(err))
+		return out, err
 	}
-	c := callOf(ctx)
-	found, unknown, more := []string{}, 0, true
+	look := a.nodesInState(prefix, p.State)
+	if p.Selector != nil {
+		sel, err := selector.Parse(*p.Selector)
+		if err != nil {
+			return out, badParameter("selector", "selector_invalid", fleet.Sentence(err))
+		}
+		look = a.nodesSelected(sel, prefix, p.State)
+	}
+	found, unknown, limit, more := []string{}, 0, pageLimit(p.Limit), true
 	for scanned := 0; more && len(found) < limit && scanned < maxScan; {
-		var nodes []store.LabeledNode
-		if nodes, more, err = a.store.NodeLabels(ctx, c.tenant.ID, c.fleet.ID, after, 1000); err != nil {
+		var nodes []candidate
+		if nodes, more, err = look(ctx, after); err != nil {
 			return out, err
 		}
 		for i, n := range nodes {
-			after = n.ID
+			after = n.id
 			scanned++
-			if !n.Known {
+			switch {
+			case n.unknown:
 				unknown++
-			} else if sel.Match(n.Node) {
-				found = append(found, n.ID)
+			case n.listed:
+				found = append(found, n.id)
 			}
 			if len(found) == limit {
 				more = more || i < len(nodes)-1
@@ -40,6 +48,7 @@ func (a *API) matchingNodes(ctx context.Context, text, after string, limit int) 
 			}
 		}
 	}
+	c := callOf(ctx)
 	nodes, err := a.store.NodesOf(ctx, c.tenant.ID, c.fleet.ID, found)
 	if err != nil {
 		return out, err
@@ -49,6 +58,46 @@ func (a *API) matchingNodes(ctx context.Context, text, after string, limit int) 
 		out.NextCursor = next(cursor{List: "nodes", Name: after})
 	}
 	return out, nil
+}
+
+// candidate is a node that a page looks at.
+type candidate struct {
+	id      string
+	listed  bool
+	unknown bool // its labels are not known
+}
+
+// nodesInState looks at the nodes with the prefix, and lists those in the state; nil is any.
+func (a *API) nodesInState(prefix string, state *oapi.NodeState) func(ctx context.Context, after string) ([]candidate, bool, error) {
+	return func(ctx context.Context, after string) ([]candidate, bool, error) {
+		c := callOf(ctx)
+		nodes, more, err := a.store.NodeStates(ctx, c.tenant.ID, c.fleet.ID, prefix, after, 1000)
+		return each(nodes, func(n store.NodeState) candidate {
+			return candidate{id: n.ID, listed: state == nil || n.State == string(*state)}
+		}), more, err
+	}
+}
+
+// nodesSelected does the same of those that the selector matches.
+func (a *API) nodesSelected(sel selector.Selector, prefix string, state *oapi.NodeState) func(ctx context.Context, after string) ([]candidate, bool, error) {
+	inState := a.nodesInState(prefix, state)
+	return func(ctx context.Context, after string) ([]candidate, bool, error) {
+		nodes, more, err := inState(ctx, after)
+		if err != nil || len(nodes) == 0 {
+			return nodes, more, err
+		}
+		c := callOf(ctx)
+		labels, err := a.store.LabelsOf(ctx, c.tenant.ID, c.fleet.ID, nodes[0].id, nodes[len(nodes)-1].id)
+		if err != nil {
+			return nil, false, err
+		}
+		for i, n := range nodes {
+			l, ok := labels[n.id]
+			nodes[i].unknown = n.listed && (!ok || !l.Known)
+			nodes[i].listed = n.listed && !nodes[i].unknown && sel.Match(l.Node)
+		}
+		return nodes, more, nil
+	}
 }
 
 // nodeConfig reads a page of what a node should hold, and which variants its labels choose,

@@ -16,8 +16,8 @@ func (a *API) ListNodes(ctx context.Context, r oapi.ListNodesRequestObject) (oap
 	if err != nil {
 		return nil, err
 	}
-	if r.Params.Selector != nil {
-		list, err := a.matchingNodes(ctx, *r.Params.Selector, from.Name, pageLimit(r.Params.Limit))
+	if r.Params.Selector != nil || r.Params.State != nil || r.Params.Prefix != nil {
+		list, err := a.matchingNodes(ctx, r.Params, from.Name)
 		return oapi.ListNodes200JSONResponse(list), err
 	}
 	nodes, more, err := a.store.Nodes(ctx, c.tenant.ID, c.fleet.ID, from.Name, pageLimit(r.Params.Limit))

@@ -13,12 +13,20 @@ import (
 )
 
 // ListOperatorTokens implements listOperatorTokens.
-func (a *API) ListOperatorTokens(ctx context.Context, _ oapi.ListOperatorTokensRequestObject) (oapi.ListOperatorTokensResponseObject, error) {
-	list, err := a.store.OperatorTokens(ctx)
+func (a *API) ListOperatorTokens(ctx context.Context, r oapi.ListOperatorTokensRequestObject) (oapi.ListOperatorTokensResponseObject, error) {
+	q, err := credentialFilter("operator tokens", r.Params.State, r.Params.Prefix, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return oapi.ListOperatorTokens200JSONResponse{Items: each(list, operatorTokenOf)}, nil
+	list, more, err := a.store.OperatorTokens(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := oapi.ListOperatorTokens200JSONResponse{Items: each(list, operatorTokenOf)}
+	if more {
+		out.NextCursor = nextCredential("operator tokens", list[len(list)-1].ID)
+	}
+	return out, nil
 }
 
 // CreateOperatorToken implements createOperatorToken. The token is in the answer and
@@ -43,14 +51,14 @@ func (a *API) CreateOperatorToken(ctx context.Context, r oapi.CreateOperatorToke
 func (a *API) RevokeOperatorToken(ctx context.Context, r oapi.RevokeOperatorTokenRequestObject) (oapi.RevokeOperatorTokenResponseObject, error) {
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
-		return nil, errNotFound
+		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
 	err = a.store.RevokeOperatorToken(ctx, callOf(ctx).actor, id)
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "last_operator_token", "this is the last operator token that is good: make another before you revoke it")
 	}
 	if err != nil {
-		return nil, err
+		return nil, noSuchToken(err, r.Id)
 	}
 	return oapi.RevokeOperatorToken204Response{}, nil
 }

@@ -200,7 +200,7 @@ func (a *API) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := callOf(r.Context()).principal
 		ks := bothOf(p, store.LimitTokenWrites, store.LimitWrites)
-		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		if r.Method == http.MethodGet {
 			ks = bothOf(p, store.LimitTokenReads, store.LimitReads)
 		}
 		l := a.limits.of(r.Context(), p.Tenant)

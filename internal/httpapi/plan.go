@@ -47,7 +47,8 @@ func (a *API) Plan(ctx context.Context, _ oapi.PlanRequestObject) (oapi.PlanResp
 		}[r.Action]++
 	}
 	out.Findings = s.findings(ctx, a)
-	out.Warnings = warningsOf(a.withDoubts(ctx, s.warnings, s.write.Changes, s.at), out.Findings)
+	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return p.Before[i].Revision == 0 }, s.at)...)
+	out.Warnings = warningsOf(a.withDoubts(ctx, warnings, s.write.Changes, s.at), out.Findings)
 	return out, nil
 }
 

@@ -52,7 +52,7 @@ func TestAPlanTellsWhatAnApplyWouldDo(t *testing.T) {
 	)
 	body = strings.TrimSuffix(body, "}") + `, "delete": [{"type": "clusters", "name": "old"}, {"type": "clusters", "name": "never"}]}`
 	p := w.plan(body)
-	if p.Revision != 2 || p.Counts != (oapi.PlanCounts{Create: 1, Update: 1, Delete: 1, Unchanged: 2}) || p.Warnings != nil {
+	if p.Revision != 2 || p.Counts != (oapi.PlanCounts{Create: 1, Update: 1, Delete: 1, Unchanged: 2}) || len(deref(p.Warnings)) != 1 || (*p.Warnings)[0].Code != "absent" {
 		t.Errorf("%+v", p)
 	}
 	var got []string
@@ -138,9 +138,9 @@ func TestWhatIsAppliedIsWhatWasPlanned(t *testing.T) {
 
 	// Somebody else changes one, deletes one and makes one.
 	ci := "Bearer " + w.tokenOf(w.tenant, store.APIToken{Role: auth.RoleCI, Fleet: &w.fleet.ID, Name: "pipeline"})
-	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "9s")), "Authorization", ci).is(200, nil) // 4
-	w.do(http.MethodDelete, w.at("resources", "clusters", "gone"), "", "Authorization", ci).is(200, nil)                           // 5
-	w.do(http.MethodPut, w.at("resources", "clusters", "new"), asDocument(cluster("new")), "Authorization", ci).is(200, nil)       // 6
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "9s")), "Authorization", ci).isWritten(nil) // 4
+	w.do(http.MethodDelete, w.at("resources", "clusters", "gone"), "", "Authorization", ci).is(200, nil)                             // 5
+	w.do(http.MethodPut, w.at("resources", "clusters", "new"), asDocument(cluster("new")), "Authorization", ci).isWritten(nil)       // 6
 	for _, path := range []string{"apply", "plan"} {
 		problem := w.do(http.MethodPost, w.at(path), planned).isProblem(412, "precondition_failed", "/delete/0")
 		var told []string
@@ -403,7 +403,7 @@ func TestWhatWasReadIsWrittenOnce(t *testing.T) {
 		t.Fatal(read)
 	}
 	mine, theirs := strings.Replace(read, `"1s"`, `"2s"`, 1), strings.Replace(read, `"1s"`, `"3s"`, 1)
-	w.do(http.MethodPut, path, theirs).is(200, nil)
+	w.do(http.MethodPut, path, theirs).isWritten(nil)
 	told := func(a answer, where string) {
 		t.Helper()
 		p := a.isProblem(412, "precondition_failed", where)
@@ -414,8 +414,16 @@ func TestWhatWasReadIsWrittenOnce(t *testing.T) {
 	told(w.do(http.MethodPut, path, mine), "/revision")
 	told(w.do(http.MethodPost, w.at("apply"), applyOf(named("clusters", "b", cluster("b")), mine)), "/resources/1/revision")
 	told(w.do(http.MethodPost, w.at("plan"), applyOf(mine)), "/resources/0/revision")
-	w.do(http.MethodPut, path, theirs).is(200, nil) // it is what is there
-	w.do(http.MethodPut, path, strings.Replace(mine, `"revision":1`, `"revision":2`, 1)).is(200, nil)
+	w.do(http.MethodPut, path, theirs).isWritten(nil) // it is what is there
+	w.do(http.MethodPut, path, strings.Replace(mine, `"revision":1`, `"revision":2`, 1)).isProblem(412, "precondition_failed", "/etag")
+	var now oapi.Resource
+	w.do(http.MethodGet, path, "").is(200, &now)
+	tags := func(tag string) string { b, _ := json.Marshal(tag); return `"etag":` + string(b) }
+	var before oapi.Resource
+	must(t, json.Unmarshal([]byte(read), &before))
+	mine = strings.Replace(mine, tags(before.Etag), tags(now.Etag), 1)
+	told(w.do(http.MethodPut, path, mine), "/revision")
+	w.do(http.MethodPut, path, strings.Replace(mine, `"revision":1`, `"revision":2`, 1)).isWritten(nil)
 	w.do(http.MethodPut, path, strings.Replace(mine, `"revision":1`, `"revision":"2"`, 1)).isProblem(422, "invalid_resource", "/revision")
-	w.do(http.MethodPut, path, strings.Replace(mine, `"revision":1`, `"etag":"x"`, 1)).isProblem(422, "invalid_resource", "/etag")
+	w.do(http.MethodPut, path, strings.Replace(mine, tags(now.Etag), `"etag":"x"`, 1)).isProblem(422, "invalid_resource", "/etag")
 }

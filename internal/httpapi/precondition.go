@@ -11,15 +11,15 @@ import (
 )
 
 // notAsExpected tells of a precondition that failed what is there now, and who wrote it.
-// where is the place of what asked for the change with the number to be as it was.
-func notAsExpected(err error, w store.Write, where func(index int) oapi.FieldError) error {
+// where is the place of what asked for a change to meet another state.
+func notAsExpected(err error, w store.Write, where func(store.Changed) oapi.FieldError) error {
 	var stale *store.StaleError
 	var moved *store.MovedError
 	switch {
 	case errors.As(err, &stale):
 		p := problemOf(err)
 		for _, c := range stale.Changed {
-			p.faults = append(p.faults, changed(c, w.Changes[c.Index], where(c.Index)))
+			p.faults = append(p.faults, changed(c, w.Changes[c.Index], where(c)))
 		}
 		p.detail = fmt.Sprintf("%d resources are not what they were", len(stale.Changed))
 		if len(stale.Changed) == 1 {

@@ -18,16 +18,17 @@ import (
 // problem is an error whose words are meant for the client. Every other error is told
 // to the client by its kind alone.
 type problem struct {
-	status int
-	code   string
-	detail string
-	faults []oapi.FieldError
-	retry  time.Duration       // of Retry-After; 0: none
-	at     *store.LimitError   // what was reached; nil: no limit
-	window time.Duration       // for which at counts; 0: it is no rate
-	etag   string              // the present one, with 412
-	newest *store.RevisionInfo // of the fleet, with 412
-	cause  error               // for the log; may be nil
+	status  int
+	code    string
+	detail  string
+	faults  []oapi.FieldError
+	retry   time.Duration       // of Retry-After; 0: none
+	at      *store.LimitError   // what was reached; nil: no limit
+	window  time.Duration       // for which at counts; 0: it is no rate
+	etag    string              // the present one, with 412
+	newest  *store.RevisionInfo // of the fleet, with 412
+	missing oapi.Missing        // with 404
+	cause   error               // for the log; may be nil
 }
 
 func (p *problem) Error() string {
@@ -43,7 +44,14 @@ func refuse(status int, code, detail string, faults ...oapi.FieldError) *problem
 	return &problem{status: status, code: code, detail: detail, faults: faults}
 }
 
-// errNotFound is the one answer for what is not there and for what is somebody else's.
+// errMissing is the one answer for what is not there and for what is somebody else's.
+func errMissing(what oapi.Missing, detail string) *problem {
+	p := refuse(http.StatusNotFound, "not_found", detail)
+	p.missing = what
+	return p
+}
+
+// errNotFound is that of what has no words of its own.
 var errNotFound = refuse(http.StatusNotFound, "not_found", "there is no such thing here")
 
 // badParameter tells that one parameter of the path, the query or a header is wrong.
@@ -181,9 +189,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("ETag", p.etag)
 	}
 	w.WriteHeader(p.status)
-	if r.Method != http.MethodHead {
-		_ = json.NewEncoder(w).Encode(p.body(r)) // the client is gone: nobody to tell
-	}
+	_ = json.NewEncoder(w).Encode(p.body(r)) // the client is gone: nobody to tell
 }
 
 func (p *problem) body(r *http.Request) oapi.Problem {
@@ -194,6 +200,7 @@ func (p *problem) body(r *http.Request) oapi.Problem {
 	if len(p.faults) > 0 {
 		b.Errors = &p.faults
 	}
+	b.Missing = optional(p.missing)
 	if p.newest != nil {
 		newest := revisionOf(*p.newest)
 		b.Newest = &newest

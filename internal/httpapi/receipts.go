@@ -89,7 +89,7 @@ func receiptOf(r fleet.Receipt) oapi.Receipt {
 		Revision: int64(r.Revision), State: oapi.ReceiptState(r.State), CommittedAt: r.CommittedAt,
 		Counts: oapi.ReceiptCounts{
 			Acked: r.Counts.Acked, Nacked: r.Counts.Nacked, Pending: r.Counts.Pending,
-			Offline: r.Counts.Offline, Withheld: r.Counts.Withheld, Unaffected: r.Counts.Unaffected,
+			Offline: r.Counts.Offline, Withheld: r.Counts.Withheld, Unaffected: r.Counts.Unaffected, Late: r.Counts.Late,
 		},
 		Nodes:      each(r.Nodes, receiptNodeOf),
 		FirstAckMs: after(r.CommittedAt, r.FirstAck), LastAckMs: after(r.CommittedAt, r.LastAck),

@@ -18,13 +18,13 @@ func (w *world) waiting(rev, wait string) <-chan answer {
 	return out
 }
 
-func TestReceiptWithoutNodesIsDelivered(t *testing.T) {
+func TestReceiptWithoutNodesIsStored(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.put("a")
 	var r oapi.Receipt
 	w.do(http.MethodGet, w.at("revisions", "1", "receipt")+"?wait=60s", "").is(200, &r)
-	if r.State != oapi.ReceiptStateDelivered || r.Revision != 1 || r.Counts.Acked != 0 || r.CommittedAt.IsZero() || r.Nodes == nil {
+	if r.State != oapi.ReceiptStateStored || r.Revision != 1 || r.Counts.Acked != 0 || r.CommittedAt.IsZero() || r.Nodes == nil {
 		t.Errorf("%+v", r)
 	}
 	w.do(http.MethodGet, w.at("revisions", "2", "receipt")+"?wait=60s", "").isProblem(404, "not_found", "")

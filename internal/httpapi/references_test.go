@@ -35,7 +35,7 @@ func TestMissingReferencesAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	var r oapi.WriteResult
-	w.do(http.MethodPut, w.at("resources", "listeners", "edge"), asDocument(listener("edge", "r"))).is(200, &r)
+	w.do(http.MethodPut, w.at("resources", "listeners", "edge"), asDocument(listener("edge", "r"))).isWritten(&r)
 	pointer, detail := warned(t, r)
 	if want := "listeners/edge names routes/r, which does not exist: nodes keep what they have of listeners/edge, or go without it, until it is there; write it, or name another one"; pointer != "/body"+routeField || detail != want {
 		t.Errorf("%s: %s", pointer, detail)
@@ -45,7 +45,7 @@ func TestMissingReferencesAreWarnedOf(t *testing.T) {
 		t.Errorf("in an apply: %s", pointer)
 	}
 	r = oapi.WriteResult{}
-	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(`{"name": "r"}`)).is(200, &r)
+	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(`{"name": "r"}`)).isWritten(&r)
 	if len(r.Findings.Items) != 0 {
 		t.Errorf("a route: %+v", r.Findings)
 	}
@@ -64,7 +64,7 @@ func TestMissingReferencesAreWarnedOf(t *testing.T) {
 func TestStrictReferencesAreRefused(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.do(http.MethodPut, w.at("resources", "listeners", "old"), asDocument(listener("old", "gone"))).is(200, nil) // 1
+	w.do(http.MethodPut, w.at("resources", "listeners", "old"), asDocument(listener("old", "gone"))).isWritten(nil) // 1
 	var f oapi.Fleet
 	w.do(http.MethodPatch, w.at(), `{"references": "strict"}`).is(200, &f)
 	if f.References != oapi.Strict || f.Revision != 1 {

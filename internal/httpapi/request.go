@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/lifecycle"
 	"fairlead/internal/store"
 )
@@ -51,6 +52,20 @@ func rawPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawPath == "" {
 			r.URL.RawPath = r.URL.EscapedPath()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// headAsGet answers HEAD wherever there is a GET, like it: net/http leaves the body out of what a
+// HEAD is answered, whatever the handler writes. A stream is not begun for it: it would have no end.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			get := *r
+			get.Method, get.Header = http.MethodGet, r.Header.Clone()
+			get.Header.Del("Accept")
+			r = &get
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -148,19 +163,24 @@ func contained(log *slog.Logger) func(http.Handler) http.Handler {
 }
 
 // notFound answers what no route matches.
-func notFound(w http.ResponseWriter, r *http.Request) { fail(w, r, errNotFound) }
+func notFound(w http.ResponseWriter, r *http.Request) {
+	fail(w, r, errMissing(oapi.MissingPath, "the API has no such path: /openapi.yaml has those that it has"))
+}
 
 // methodNotAllowed answers with the Allow header, which a handler of one's own has to
 // work out again: chi keeps its list to itself.
 func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 	methods := []string{
-		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+		http.MethodGet, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete, http.MethodOptions,
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, m := range methods {
 			if routes.Match(chi.NewRouteContext(), m, r.URL.RawPath) {
 				w.Header().Add("Allow", m)
+				if m == http.MethodGet {
+					w.Header().Add("Allow", http.MethodHead)
+				}
 			}
 		}
 		fail(w, r, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not know the method"))

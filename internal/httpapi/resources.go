@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,25 +18,38 @@ import (
 
 // ListResources implements listResources.
 func (a *API) ListResources(ctx context.Context, r oapi.ListResourcesRequestObject) (oapi.ListResourcesResponseObject, error) {
-	list, err := a.listResources(ctx, nil, r.Params.Limit, r.Params.Cursor)
+	list, err := a.listResources(ctx, nil, oapi.ListResourcesOfTypeParams(r.Params))
 	return oapi.ListResources200JSONResponse(list), err
 }
 
 // ListResourcesOfType implements listResourcesOfType.
 func (a *API) ListResourcesOfType(ctx context.Context, r oapi.ListResourcesOfTypeRequestObject) (oapi.ListResourcesOfTypeResponseObject, error) {
 	t := typeOf(r.Type)
-	list, err := a.listResources(ctx, &t, r.Params.Limit, r.Params.Cursor)
+	list, err := a.listResources(ctx, &t, r.Params)
 	return oapi.ListResourcesOfType200JSONResponse(list), err
 }
 
-func (a *API) listResources(ctx context.Context, t *fleet.Type, limit *int, at *string) (out oapi.ResourceList, err error) {
+func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResourcesOfTypeParams) (out oapi.ResourceList, err error) {
 	c := callOf(ctx)
 	list := "resources"
 	if t != nil {
 		list += "/" + t.Slug()
 	}
-	filter := store.Filter{Type: t, Limit: pageLimit(limit)}
-	if filter.After, err = resourceCursor(list, at); err != nil {
+	filter := store.Filter{Type: t, Limit: pageLimit(p.Limit), NoBodies: p.Bodies != nil && !*p.Bodies}
+	if filter.Prefix, err = prefixOf(p.Prefix); err != nil {
+		return out, err
+	}
+	if filter.Labels, err = labelsOf(p.Label); err != nil {
+		return out, err
+	}
+	at, err := a.asOf(ctx, p.Revision, p.At)
+	if err != nil {
+		return out, err
+	}
+	if at != nil {
+		return a.pastResources(ctx, filter, *at, p.Cursor)
+	}
+	if filter.After, err = resourceCursor(list, p.Cursor); err != nil {
 		return out, err
 	}
 	rows, more, err := a.store.Resources(ctx, c.tenant.ID, c.fleet.ID, filter)
@@ -44,7 +58,7 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, limit *int, at *
 	}
 	out.Items = make([]oapi.Resource, 0, len(rows))
 	for _, row := range rows {
-		item, err := resourceOf(row)
+		item, err := entryOf(row, filter.NoBodies)
 		if err != nil {
 			return out, err
 		}
@@ -76,7 +90,19 @@ func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) 
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
 		return nil, err
 	}
-	row, err := a.store.Resource(ctx, c.tenant.ID, c.fleet.ID, typeOf(r.Type), r.Name, deref(r.Params.Variant))
+	at, err := a.asOf(ctx, r.Params.Revision, r.Params.At)
+	if err != nil {
+		return nil, err
+	}
+	var row store.Resource
+	if at != nil {
+		row, err = a.store.ResourceOf(ctx, c.tenant.ID, c.fleet.ID, *at, store.Cursor{Type: typeOf(r.Type), Name: r.Name, Variant: deref(r.Params.Variant)})
+		if errors.Is(err, fleet.ErrNotFound) {
+			return nil, missing(err, oapi.MissingResource, fmt.Sprintf("the fleet had no %s at revision %d", resourceWords(typeOf(r.Type), r.Name, deref(r.Params.Variant)), *at))
+		}
+	} else {
+		row, err = a.store.Resource(ctx, c.tenant.ID, c.fleet.ID, typeOf(r.Type), r.Name, deref(r.Params.Variant))
+	}
 	if err != nil {
 		return nil, noSuchResource(err, typeOf(r.Type), r.Name, deref(r.Params.Variant))
 	}
@@ -112,23 +138,39 @@ func matches(header, etag string) bool {
 	return false
 }
 
+// labelsOf reads what a resource's labels are to be.
+func labelsOf(texts *[]string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, text := range deref(texts) {
+		key, value, ok := strings.Cut(text, "=")
+		if before, twice := labels[key]; !ok || key == "" || !plainText(text) || twice && before != value {
+			return nil, badParameter("label", "invalid", "a label is key=value, and each key has one value")
+		}
+		labels[key] = value
+	}
+	return labels, nil
+}
+
+// prefixOf reads what names are to begin with.
+func prefixOf(s *string) (string, error) { return deref(s), text("prefix", deref(s)) }
+
 // resourceOf is the one way from a stored row to an answer. A Secret's body is sealed
 // and stays where it is: what is told of it was written beside it.
-func resourceOf(row store.Resource) (oapi.Resource, error) {
+func resourceOf(row store.Resource) (oapi.Resource, error) { return entryOf(row, false) }
+
+// entryOf is resourceOf, with or without the body.
+func entryOf(row store.Resource, bare bool) (oapi.Resource, error) {
 	out := oapi.Resource{
 		Type: oapi.ResourceType(row.Type.Slug()), Name: row.Name, Variant: optional(row.Variant), Selector: optional(row.Selector),
 		Priority: optional(row.Priority), Description: optional(redact.Keys(row.Description)), Version: row.Version,
-		Revision: int64(row.Revision), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, UpdatedBy: optional(row.UpdatedBy),
+		Revision: int64(row.Revision), Etag: row.ETag(), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, UpdatedBy: optional(row.UpdatedBy),
 	}
 	if row.TTL > 0 {
 		ttl := ttlText(row.TTL)
 		out.Ttl = &ttl
 	}
 	if len(row.Labels) > 0 {
-		labels := make(map[string]string, len(row.Labels))
-		for key, value := range row.Labels {
-			labels[redact.Keys(key)] = redact.Keys(value)
-		}
+		labels := shownLabels(row.Labels)
 		out.Labels = &labels
 	}
 	if row.Type == fleet.Secret {
@@ -136,6 +178,9 @@ func resourceOf(row store.Resource) (oapi.Resource, error) {
 		if err := json.Unmarshal(row.Summary, out.Secret); err != nil {
 			return out, fmt.Errorf("read the summary of secret %q: %w", row.Name, err)
 		}
+		return out, nil
+	}
+	if bare {
 		return out, nil
 	}
 	body, err := resource.Render(row.Type, row.Body)

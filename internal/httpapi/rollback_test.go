@@ -130,7 +130,7 @@ func TestT43_GuardedContentIsNotSmuggledByARace(t *testing.T) {
 	w := setup(t)
 	path := w.at("resources", "listeners", "l")
 	old := asDocument(luaListener("l", "old"))
-	w.do(http.MethodPut, path, old).is(200, nil)
+	w.do(http.MethodPut, path, old).isWritten(nil)
 	admin, adminDone := w.sent(http.MethodPut, path, asDocument(luaListener("l", "mended")))
 	editor, editorDone := w.beside().sent(http.MethodPut, path, old, "Authorization", w.writers(w.fleet)[auth.RoleEditor])
 	w.queued(admin, editor)
@@ -148,7 +148,7 @@ func TestT43_RollbackIsCheckedAtTheRevisionWhereItIsMade(t *testing.T) {
 	w := setup(t)
 	secret := `{"name": "s", "generic_secret": {"secret": {"inline_string": "x"}}}`
 	w.do(http.MethodPost, w.at("apply"), applied(element("secrets", "s", secret), element("clusters", "a", cluster("a")))).is(200, nil)
-	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "2s"))).is(200, nil)
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(clusterWith("a", "2s"))).isWritten(nil)
 	ci := "Bearer " + w.token(w.tenant, auth.RoleCI, &w.fleet.ID)
 	owner, ownerDone := w.sent(http.MethodDelete, w.at("resources", "secrets", "s"), "")
 	back, backDone := w.beside().sent(http.MethodPost, w.at("rollback"), `{"revision": 1}`, "Authorization", ci)
@@ -161,7 +161,7 @@ func TestT43_RollbackIsCheckedAtTheRevisionWhereItIsMade(t *testing.T) {
 	other, otherDone := w.sent(http.MethodPut, w.at("resources", "clusters", "c"), asDocument(cluster("c")))
 	again, againDone := w.beside().sent(http.MethodPost, w.at("rollback"), `{"revision": 3}`, "Authorization", ci)
 	w.queued(other, again)
-	otherDone().is(200, nil)
+	otherDone().is(201, nil)
 	var out oapi.WriteResult
 	againDone().is(200, &out)
 	if out.Revision != 6 || out.Changed != 2 {

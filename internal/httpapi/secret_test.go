@@ -75,8 +75,8 @@ func TestT27_SecretIsInNoAnswerNoTableAndNoLog(t *testing.T) {
 		}
 		return a
 	}
-	do(http.MethodPut, path("password"), asDocument(generic)).is(200, nil)
-	do(http.MethodPut, path("tls"), asDocument(tls)).is(200, nil)
+	do(http.MethodPut, path("password"), asDocument(generic)).isWritten(nil)
+	do(http.MethodPut, path("tls"), asDocument(tls)).isWritten(nil)
 	do(http.MethodPost, w.at("apply"), `{"message": "rotate", "resources": [{"type": "secrets", "name": "again", "body": `+
 		strings.Replace(generic, `"password"`, `"again"`, 1)+`}]}`, "Idempotency-Key", "k").is(200, nil)
 	for _, bad := range []string{
@@ -162,7 +162,7 @@ func TestCanaryTestSees(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.do(http.MethodPut, w.at("resources", "clusters", "a"), `{"description": "`+canary+`-text", "body": `+
-		`{"name": "a", "alt_stat_name": "`+canary+`-bytes"}}`).is(200, nil)
+		`{"name": "a", "alt_stat_name": "`+canary+`-bytes"}}`).is(201, nil)
 	all := w.dump()
 	if !strings.Contains(all, canary+"-text") || !strings.Contains(all, hex.EncodeToString([]byte(canary+"-bytes"))) {
 		t.Error("the dump misses what is there")
@@ -202,7 +202,7 @@ func TestOnlyWhoMayWriteSecretsWritesThem(t *testing.T) {
 	trusted := "Bearer " + made.Token
 	w.do(http.MethodPut, path, asDocument(secret), "Authorization", plain).isProblem(403, "forbidden", "")
 	w.do(http.MethodPost, w.at("apply"), `{"resources": [{"type": "secrets", "name": "s", "body": `+secret+`}]}`, "Authorization", plain).isProblem(403, "forbidden", "")
-	w.do(http.MethodPut, path, asDocument(secret), "Authorization", trusted).is(200, nil)
+	w.do(http.MethodPut, path, asDocument(secret), "Authorization", trusted).isWritten(nil)
 	w.do(http.MethodDelete, path, "", "Authorization", plain).isProblem(403, "forbidden", "")
 	w.do(http.MethodPost, w.at("apply"), `{"delete": [{"type": "secrets", "name": "s"}]}`, "Authorization", plain).isProblem(403, "forbidden", "")
 	w.do(http.MethodDelete, path, "", "Authorization", trusted).is(200, nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -40,14 +41,22 @@ func (a *API) ListTenants(ctx context.Context, r oapi.ListTenantsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
+	prefix, err := prefixOf(r.Params.Prefix)
+	if err != nil {
+		return nil, err
+	}
 	if !c.principal.Operator {
 		t, err := a.store.Tenant(ctx, c.principal.Tenant)
 		if err != nil {
 			return nil, err
 		}
-		return oapi.ListTenants200JSONResponse{Items: []oapi.Tenant{tenantOf(t)}}, nil
+		out := oapi.ListTenants200JSONResponse{Items: []oapi.Tenant{}}
+		if strings.HasPrefix(t.Slug, prefix) && t.Slug > from.Name {
+			out.Items = append(out.Items, tenantOf(t))
+		}
+		return out, nil
 	}
-	tenants, more, err := a.store.Tenants(ctx, from.Name, pageLimit(r.Params.Limit))
+	tenants, more, err := a.store.TenantsNamed(ctx, prefix, from.Name, pageLimit(r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,14 @@ import (
 )
 
 // ListTokens implements listTokens.
-func (a *API) ListTokens(ctx context.Context, _ oapi.ListTokensRequestObject) (oapi.ListTokensResponseObject, error) {
+func (a *API) ListTokens(ctx context.Context, r oapi.ListTokensRequestObject) (oapi.ListTokensResponseObject, error) {
 	t := callOf(ctx).tenant.ID
-	list, err := a.store.Tokens(ctx, t)
+	q, err := credentialFilter("tokens", r.Params.State, r.Params.Prefix, r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	q.Role = auth.Role(deref(r.Params.Role))
+	list, more, err := a.store.Tokens(ctx, t, q)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +28,11 @@ func (a *API) ListTokens(ctx context.Context, _ oapi.ListTokensRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	return oapi.ListTokens200JSONResponse{Items: each(list, func(k store.APIToken) oapi.Token { return tokenOf(k, names) })}, nil
+	out := oapi.ListTokens200JSONResponse{Items: each(list, func(k store.APIToken) oapi.Token { return tokenOf(k, names) })}
+	if more {
+		out.NextCursor = nextCredential("tokens", list[len(list)-1].ID)
+	}
+	return out, nil
 }
 
 // CreateToken implements createToken. The token is in the answer and nowhere else.
@@ -113,7 +122,7 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 	c := callOf(ctx)
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
-		return nil, errNotFound
+		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
 	var within []auth.Role
 	for _, role := range auth.Roles() {
@@ -126,7 +135,7 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 		return nil, refuse(http.StatusForbidden, "forbidden", "nobody can revoke a token of a higher role than their own")
 	}
 	if err != nil {
-		return nil, err
+		return nil, noSuchToken(err, r.Id)
 	}
 	return oapi.RevokeToken204Response{}, nil
 }
@@ -136,14 +145,14 @@ func (a *API) HandOverToken(ctx context.Context, r oapi.HandOverTokenRequestObje
 	c := callOf(ctx)
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
-		return nil, errNotFound
+		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
 	k, err := a.store.HandOverToken(ctx, c.tenant.ID, c.actor, id)
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "token_ended", "the token has ended: make a new one")
 	}
 	if err != nil {
-		return nil, err
+		return nil, noSuchToken(err, r.Id)
 	}
 	names, err := a.fleetNames(ctx, c.tenant.ID)
 	if err != nil {

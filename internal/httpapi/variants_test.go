@@ -26,8 +26,8 @@ func (w *world) variant(name, variant string) string {
 func TestVariantsByREST(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.put("a")                                                                                               // 1
-	w.do(http.MethodPut, w.variant("a", "eu"), variantOf("a", "locality.region = eu", 5, "1s")).is(200, nil) // 2
+	w.put("a")                                                                                                 // 1
+	w.do(http.MethodPut, w.variant("a", "eu"), variantOf("a", "locality.region = eu", 5, "1s")).isWritten(nil) // 2
 	var got oapi.Resource
 	w.do(http.MethodGet, w.variant("a", "eu"), "").is(200, &got)
 	if deref(got.Variant) != "eu" || deref(got.Selector) != "locality.region=eu" || deref(got.Priority) != 5 || got.Revision != 2 {
@@ -44,13 +44,16 @@ func TestVariantsByREST(t *testing.T) {
 		t.Errorf("the list is %v", names)
 	}
 	var out oapi.WriteResult
-	w.do(http.MethodPut, w.variant("a", "eu"), variantOf("a", "locality.region==eu", 5, "1s")).is(200, &out)
+	w.do(http.MethodPut, w.variant("a", "eu"), variantOf("a", "locality.region==eu", 5, "1s")).isWritten(&out)
 	if out.Changed != 0 {
 		t.Error("another way to write the same selector made a revision")
 	}
 	w.do(http.MethodDelete, w.variant("a", "eu"), "").is(200, nil) // 3
 	w.do(http.MethodGet, w.variant("a", "eu"), "").isProblem(404, "not_found", "")
-	w.do(http.MethodDelete, w.variant("a", "eu"), "").isProblem(404, "not_found", "")
+	w.do(http.MethodDelete, w.variant("a", "eu"), "").is(200, &out)
+	if out.Changed != 0 || len(deref(out.Warnings)) != 1 || (*out.Warnings)[0].Code != "absent" {
+		t.Errorf("deleted twice: %+v", out)
+	}
 	w.do(http.MethodGet, w.at("resources", "clusters", "a"), "").is(200, nil)
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 2}`).is(200, nil)
 	w.do(http.MethodGet, w.variant("a", "eu"), "").is(200, &got)
@@ -89,7 +92,7 @@ func TestTiesAreFound(t *testing.T) {
 	warnings := func(variant, selector string, priority int) string {
 		t.Helper()
 		var out oapi.WriteResult
-		w.do(http.MethodPut, w.variant("a", variant), variantOf("a", selector, priority, "1s")).is(200, &out)
+		w.do(http.MethodPut, w.variant("a", variant), variantOf("a", selector, priority, "1s")).isWritten(&out)
 		return strings.Join(each(ofCode(out.Findings, "variant_tie"), func(f oapi.Finding) string { return string(f.Code) + " " + deref(f.At) + " " + f.Detail }), ";")
 	}
 	for _, c := range []struct {
@@ -129,7 +132,7 @@ func TestASecretsVariantIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	var out oapi.WriteResult
-	w.do(http.MethodPut, w.at("resources", "secrets", "s")+"?variant=eu", `{"selector": "locality.region=eu", "body": {"name": "s", "generic_secret": {"secret": {"inline_string": "`+secretText+`"}}}}`).is(200, &out)
+	w.do(http.MethodPut, w.at("resources", "secrets", "s")+"?variant=eu", `{"selector": "locality.region=eu", "body": {"name": "s", "generic_secret": {"secret": {"inline_string": "`+secretText+`"}}}}`).isWritten(&out)
 	if ws := deref(out.Warnings); len(ws) != 1 || ws[0].Code != "secret_variant" || *ws[0].Pointer != "/selector" || !strings.Contains(ws[0].Detail, "apart by fleets") {
 		t.Errorf("the warnings are %+v", ws)
 	}
@@ -183,11 +186,11 @@ func TestNodesThatASelectorMatches(t *testing.T) {
 func TestNodeConfigTellsTheVariant(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.put("a")                                                                                                   // 1
-	w.put("b")                                                                                                   // 2
-	w.do(http.MethodPut, w.variant("a", "eu"), variantOf("a", "locality.region=eu", 0, "1s")).is(200, nil)       // 3
-	w.do(http.MethodPut, w.variant("a", "canary"), variantOf("a", "metadata.canary", 1, "2s")).is(200, nil)      // 4
-	w.do(http.MethodPut, w.variant("only", "eu"), variantOf("only", "locality.region=eu", 0, "1s")).is(200, nil) // 5
+	w.put("a")                                                                                                     // 1
+	w.put("b")                                                                                                     // 2
+	w.do(http.MethodPut, w.variant("a", "eu"), variantOf("a", "locality.region=eu", 0, "1s")).isWritten(nil)       // 3
+	w.do(http.MethodPut, w.variant("a", "canary"), variantOf("a", "metadata.canary", 1, "2s")).isWritten(nil)      // 4
+	w.do(http.MethodPut, w.variant("only", "eu"), variantOf("only", "locality.region=eu", 0, "1s")).isWritten(nil) // 5
 	w.labeled(4, map[string]*fleet.NodeLabels{"eu": {Region: "eu"}, "us": {Region: "us"}, "both": {Region: "eu", MetadataJSON: []byte(`{"canary": true}`)}})
 	for node, want := range map[string][]string{
 		"eu": {"a eu synced 3", "b  synced 2", "only eu pending 5"}, "us": {"a  synced 1", "b  synced 2"},

@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"net/http"
 
 	"fairlead/internal/auth"
@@ -36,22 +36,25 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 		return nil, err
 	}
 	change.IfMatch, change.IfNoneMatch = deref(r.Params.IfMatch), r.Params.IfNoneMatch != nil
-	w := store.Write{Kind: "put", Changes: []store.ResourceChange{change}}
+	w, err := a.writeOne(ctx, "put", r.Params.Message, r.Params.IdempotencyKey, change)
+	if err != nil {
+		return nil, err
+	}
 	result, err := a.writeGuarded(ctx, w, guarded{0: not}.some(), a.write)
 	if err != nil {
-		return nil, notAsExpected(where.refused(err), w, preconditionOf(change))
+		return nil, repeated(notAsExpected(where.refused(err), w, preconditionOf(change)), w.Idempotency)
 	}
-	whole := func(int) string { return "" }
-	found := a.tellFindings(ctx, writtenBy(w.Changes), where.finding(sentAt(w.Changes, whole)))
-	out := writeResult(result, a.withDoubts(ctx, warnings, w.Changes, whole), found)
-	headers := oapi.PutResource200ResponseHeaders{}
-	if len(out.Resources) == 1 {
-		headers.ETag = out.Resources[0].Etag
+	found := a.tellFindings(ctx, writtenBy(w.Changes), where.finding(sentAt(w.Changes, wholeBody)))
+	out := writeResult(result, a.withDoubts(ctx, warnings, w.Changes, wholeBody), found)
+	tag := out.Resources[0].Etag
+	if result.Created(0) {
+		return oapi.PutResource201JSONResponse{Body: out, Headers: oapi.PutResource201ResponseHeaders{ETag: tag}}, nil
 	}
-	return oapi.PutResource200JSONResponse{Body: out, Headers: headers}, nil
+	return oapi.PutResource200JSONResponse{Body: out, Headers: oapi.PutResource200ResponseHeaders{ETag: tag}}, nil
 }
 
-// DeleteResource implements deleteResource.
+// DeleteResource implements deleteResource. What is not there is deleted already, as it is of
+// an apply.
 func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestObject) (oapi.DeleteResourceResponseObject, error) {
 	t, variant := typeOf(r.Type), deref(r.Params.Variant)
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
@@ -60,22 +63,46 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	if err := mayWrite(ctx, t); err != nil {
 		return nil, err
 	}
-	match := deref(r.Params.IfMatch)
-	change := store.ResourceChange{Type: t, Name: r.Name, Variant: variant, Delete: true, IfMatch: match}
-	if match == "" {
-		change.IfMatch = "*" // what is not there is a 404, not a change of nothing
+	change := store.ResourceChange{Type: t, Name: r.Name, Variant: variant, Delete: true, IfMatch: deref(r.Params.IfMatch)}
+	w, err := a.writeOne(ctx, "delete", r.Params.Message, r.Params.IdempotencyKey, change)
+	if err != nil {
+		return nil, err
 	}
 	where := newPlaces()
 	where.deleted[fleet.Ref{Type: t, Name: r.Name}] = ""
-	w := store.Write{Kind: "delete", Changes: []store.ResourceChange{change}}
 	result, err := a.write(ctx, w)
-	if errors.Is(err, fleet.ErrPrecondition) && match == "" {
-		return nil, noSuchResource(fleet.ErrNotFound, t, r.Name, variant)
-	}
 	if err != nil {
-		return nil, notAsExpected(where.refused(err), w, preconditionOf(change))
+		return nil, repeated(notAsExpected(where.refused(err), w, preconditionOf(change)), w.Idempotency)
 	}
-	return oapi.DeleteResource200JSONResponse(writeResult(result, nil, a.tellFindings(ctx, writtenBy(w.Changes), where.finding(nil)))), nil
+	warnings := absent(w.Changes, func(int) bool { return !result.Deleted(0) }, wholeBody)
+	return oapi.DeleteResource200JSONResponse(writeResult(result, warnings, a.tellFindings(ctx, writtenBy(w.Changes), where.finding(nil)))), nil
+}
+
+// writeOne is the write of one resource, named in the path. What names a repeat is all that was
+// sent: the address, the preconditions, the message and the body.
+func (a *API) writeOne(ctx context.Context, kind string, message, key *string, c store.ResourceChange) (store.Write, error) {
+	if err := textParameter("message", deref(message), maxMessage); err != nil {
+		return store.Write{}, err
+	}
+	sent, err := json.Marshal([]any{c.Type.Slug(), c.Name, c.Variant, c.IfMatch, c.IfNoneMatch, message, sentDocument(ctx).bytes})
+	return store.Write{
+		Kind: kind, Message: deref(message), Changes: []store.ResourceChange{c}, Idempotency: idempotency(ctx, key, kind, sent),
+	}, err
+}
+
+// wholeBody is where the one change of a write stands.
+func wholeBody(int) string { return "" }
+
+// absent warns of deletions of what was not there. at is the place of a change in what was sent.
+func absent(changes []store.ResourceChange, missing func(change int) bool, at func(change int) string) (out []oapi.FieldError) {
+	for i, c := range changes {
+		if !c.Delete || !missing(i) {
+			continue
+		}
+		pointer := at(i)
+		out = append(out, oapi.FieldError{Pointer: &pointer, Code: "absent", Detail: "there is nothing to delete: " + noResource(c.Type, c.Name, c.Variant)})
+	}
+	return boundFaults(out)
 }
 
 // compile turns a document into what the store keeps, and notes where it names what. A
@@ -94,7 +121,7 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 	change = store.ResourceChange{
 		Type: out.Type, Name: out.Name, Variant: out.Variant, Selector: out.Selector, Priority: out.Priority, TTL: out.TTL,
 		Labels: out.Labels, Description: out.Description, Version: out.Version, DocHash: out.DocHash, BodyHash: out.BodyHash,
-		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion, ReadAt: (*fleet.Revision)(out.Revision),
+		Body: out.Value, Derived: out.Derived, DeriveVersion: resource.DeriveVersion, ReadAt: (*fleet.Revision)(out.Revision), ReadTag: out.ETag,
 	}
 	if change.Summary, err = summaryOf(out); err != nil {
 		return change, nil, nil, err
@@ -128,7 +155,7 @@ func (a *API) write(ctx context.Context, w store.Write) (store.Result, error) {
 
 // preconditionOf tells what asked for the state of the one resource of a write: a header, or
 // else the document's revision.
-func preconditionOf(c store.ResourceChange) func(int) oapi.FieldError {
+func preconditionOf(c store.ResourceChange) func(store.Changed) oapi.FieldError {
 	name := ""
 	switch {
 	case c.IfNoneMatch:
@@ -136,10 +163,23 @@ func preconditionOf(c store.ResourceChange) func(int) oapi.FieldError {
 	case c.IfMatch != "":
 		name = "If-Match"
 	default:
-		pointer := "/revision"
-		return func(int) oapi.FieldError { return oapi.FieldError{Pointer: &pointer} }
+		return func(now store.Changed) oapi.FieldError {
+			pointer := readField(c, now)
+			return oapi.FieldError{Pointer: &pointer}
+		}
 	}
-	return func(int) oapi.FieldError { return oapi.FieldError{Parameter: &name} }
+	return func(store.Changed) oapi.FieldError { return oapi.FieldError{Parameter: &name} }
+}
+
+// readField is the field that says when what is changed was read, and that is not so now.
+func readField(c store.ResourceChange, now store.Changed) string {
+	switch {
+	case c.ReadAt != nil && (*c.ReadAt != now.Revision || c.ReadTag == ""):
+		return "/revision"
+	case c.ReadTag != "":
+		return "/etag"
+	}
+	return ""
 }
 
 func writeResult(r store.Result, warnings []oapi.FieldError, found *oapi.WriteFindings) oapi.WriteResult {

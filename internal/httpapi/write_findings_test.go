@@ -11,8 +11,8 @@ import (
 	"fairlead/internal/httpapi/oapi"
 )
 
-// told are the findings of a write.
-func told(t *testing.T, fs *oapi.WriteFindings) (out []string) {
+// toldOf are the findings of a write.
+func toldOf(t *testing.T, fs *oapi.WriteFindings) (out []string) {
 	t.Helper()
 	if fs == nil {
 		t.Fatal("nothing is told of findings")
@@ -35,8 +35,8 @@ func TestAWriteTellsItsFindings(t *testing.T) {
 	want := func(what, method, path, body string, want ...string) *oapi.WriteFindings {
 		t.Helper()
 		var r oapi.WriteResult
-		w.do(method, path, body).is(200, &r)
-		if got := told(t, r.Findings); !slices.Equal(got, want) {
+		w.do(method, path, body).isWritten(&r)
+		if got := toldOf(t, r.Findings); !slices.Equal(got, want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", what, got, want)
 		}
 		return r.Findings
@@ -88,12 +88,12 @@ func TestAWriteTellsOfDomains(t *testing.T) {
 	}
 	var r oapi.WriteResult
 	w.do(http.MethodPost, w.at("apply"), applyOf(named("routes", "r", `{"name": "r", "virtual_hosts": [{"name": "v", "domains": ["a.example"]}], `+vhds+`}`), host("r/one", `"one.example"`))).is(200, &r)
-	if got := told(t, r.Findings); len(got) != 0 {
+	if got := toldOf(t, r.Findings); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 	w.do(http.MethodPost, w.at("apply"), applyOf(host("r/two", `"two.example", "ONE.example", "a.example"`), host("q/two", `"one.example"`))).is(200, &r)
 	want := []string{"error duplicate_domain virtual-hosts/r/two /body/domains/1 at /resources/0/body/domains/1", "error duplicate_domain virtual-hosts/r/two /body/domains/2 at /resources/0/body/domains/2"}
-	if got := told(t, r.Findings); !slices.Equal(got, want) {
+	if got := toldOf(t, r.Findings); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -133,8 +133,8 @@ func TestAWriteTellsOfCertificates(t *testing.T) {
 	cert, key := pair(t) // for a day
 	var r oapi.WriteResult
 	w.do(http.MethodPut, w.at("resources", "secrets", "tls"),
-		asDocument(`{"name": "tls", "tls_certificate": {"certificate_chain": {"inline_string": `+quoted(cert)+`}, "private_key": {"inline_string": `+quoted(key)+`}}}`)).is(200, &r)
-	if got := told(t, r.Findings); len(got) != 1 || !strings.HasPrefix(got[0], "warning certificate_expires secrets/tls /body/tls_certificate at /body/tls_certificate") {
+		asDocument(`{"name": "tls", "tls_certificate": {"certificate_chain": {"inline_string": `+quoted(cert)+`}, "private_key": {"inline_string": `+quoted(key)+`}}}`)).isWritten(&r)
+	if got := toldOf(t, r.Findings); len(got) != 1 || !strings.HasPrefix(got[0], "warning certificate_expires secrets/tls /body/tls_certificate at /body/tls_certificate") {
 		t.Errorf("%q", got)
 	}
 }

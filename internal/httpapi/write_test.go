@@ -19,7 +19,7 @@ func TestResourceIsWrittenReadAndDeleted(t *testing.T) {
 
 	var first, same, second, gone oapi.WriteResult
 	tag := w.do(http.MethodPut, path, `{"labels": {"team": "shop"}, "description": "the backend", "ttl": "30s", "body": `+cluster("backend")+`}`).
-		is(200, &first).header.Get("ETag")
+		is(201, &first).header.Get("ETag")
 	if first.Revision != 1 || first.Changed != 1 || len(first.Resources) != 1 || *first.Resources[0].Etag != tag || tag == "" {
 		t.Fatalf("first write: %+v, ETag %s", first, tag)
 	}
@@ -31,15 +31,15 @@ func TestResourceIsWrittenReadAndDeleted(t *testing.T) {
 	}
 	w.do(http.MethodGet, path, "", "If-None-Match", tag).is(304, nil)
 
-	w.do(http.MethodPut, path, string(a.body)).is(200, &same) // what was read is what can be written
+	w.do(http.MethodPut, path, string(a.body)).isWritten(&same) // what was read is what can be written
 	if same.Revision != 1 || same.Changed != 0 {
 		t.Errorf("its own answer, put back: %+v", same)
 	}
-	w.do(http.MethodPut, path, `{"labels": {"team": "shop"}, "description": "the backend", "ttl": "30s", "body": `+cluster("backend")+`}`).is(200, &same)
+	w.do(http.MethodPut, path, `{"labels": {"team": "shop"}, "description": "the backend", "ttl": "30s", "body": `+cluster("backend")+`}`).isWritten(&same)
 	if same.Revision != 1 || same.Changed != 0 || *same.Resources[0].Etag != tag {
 		t.Errorf("the same document again: %+v", same)
 	}
-	w.do(http.MethodPut, path, asDocument(clusterWith("backend", "2s")), "If-Match", tag).is(200, &second)
+	w.do(http.MethodPut, path, asDocument(clusterWith("backend", "2s")), "If-Match", tag).isWritten(&second)
 	if second.Revision != 2 {
 		t.Errorf("second write: %+v", second)
 	}
@@ -56,7 +56,10 @@ func TestResourceIsWrittenReadAndDeleted(t *testing.T) {
 	if gone.Revision != 3 || gone.Changed != 1 || gone.Resources[0].Deleted == nil {
 		t.Errorf("delete: %+v", gone)
 	}
-	w.do(http.MethodDelete, path, "").isProblem(404, "not_found", "")
+	w.do(http.MethodDelete, path, "").is(200, &gone)
+	if gone.Revision != 3 || gone.Changed != 0 {
+		t.Errorf("delete what is not there: %+v", gone)
+	}
 	w.do(http.MethodGet, path, "").isProblem(404, "not_found", "")
 }
 
@@ -65,10 +68,10 @@ func TestPutTakesYAMLAndEnvoysOwnForm(t *testing.T) {
 	w := setup(t)
 	path := w.at("resources", "clusters", "backend")
 	var out [3]oapi.WriteResult
-	w.do(http.MethodPut, path, asDocument(cluster("backend"))).is(200, &out[0])
+	w.do(http.MethodPut, path, asDocument(cluster("backend"))).isWritten(&out[0])
 	w.do(http.MethodPut, path, "body:\n  name: backend\n  type: EDS\n  connect_timeout: 1s\n  eds_cluster_config: {eds_config: {ads: {}, resource_api_version: V3}}\n",
-		"Content-Type", "application/yaml; charset=utf-8").is(200, &out[1])
-	w.do(http.MethodPut, path, `{"@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", `+cluster("backend")[1:]).is(200, &out[2])
+		"Content-Type", "application/yaml; charset=utf-8").isWritten(&out[1])
+	w.do(http.MethodPut, path, `{"@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", `+cluster("backend")[1:]).isWritten(&out[2])
 	for i, o := range out {
 		if o.Revision != 1 || *o.Resources[0].Version != *out[0].Resources[0].Version {
 			t.Errorf("form %d: %+v", i, o)
@@ -160,7 +163,7 @@ func TestRollbackRestoresTheOldVersions(t *testing.T) {
 	w := setup(t)
 	first := w.put("backend")
 	var second, back oapi.WriteResult
-	w.do(http.MethodPut, w.at("resources", "clusters", "backend"), asDocument(clusterWith("backend", "9s"))).is(200, &second)
+	w.do(http.MethodPut, w.at("resources", "clusters", "backend"), asDocument(clusterWith("backend", "9s"))).isWritten(&second)
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1, "message": "it was better"}`).is(200, &back)
 	var now oapi.Resource
 	tag := w.do(http.MethodGet, w.at("resources", "clusters", "backend"), "").is(200, &now).header.Get("ETag")

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +105,18 @@ func (r *reader) revision(n *node, at *path) int64 {
 		return 0
 	}
 	return v
+}
+
+var etagForm = regexp.MustCompile(`^"?([0-9]{1,19}-[0-9a-f]{8})"?$`)
+
+// etag reads an ETag, with its quotes or without, and returns it with them.
+func (r *reader) etag(n *node, at *path) string {
+	m := etagForm.FindStringSubmatch(n.text)
+	if n.kind != kindString || m == nil {
+		r.add(at, codeWrongType, "this must be an etag as an answer has it, such as \"7-1a2b3c4d\"")
+		return ""
+	}
+	return `"` + m[1] + `"`
 }
 
 // ttl reads a duration as proto3 JSON has it: "30s", "1.5s".

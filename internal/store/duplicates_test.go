@@ -84,7 +84,7 @@ func TestDuplicatesOnTwoServersMakeAnEvent(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			w := setup(t)
 			c.do(w, w.server("a"), w.server("b"))
-			es, _, err := w.app.Events(t.Context(), w.tenant, w.fleet, "", store.EventCursor{}, 0)
+			es, _, err := w.app.Events(t.Context(), w.tenant, w.fleet, store.EventFilter{}, store.EventCursor{}, 0)
 			w.ok(err)
 			got := ""
 			for _, e := range es {

@@ -38,6 +38,8 @@ type Event struct {
 	Action   fleet.Action // of EventRefused and EventKeptBack
 	Beside   bool         // see fleet.Refusal
 	Note     string       // for people, of another kind
+
+	Transaction uint64 // that wrote it
 }
 
 // EventCursor is the event after which a page begins; the zero one is the newest.
@@ -46,11 +48,12 @@ type EventCursor struct {
 	ID [16]byte
 }
 
+// The words are looked up by key for each event.
 const selectEvents = `
-SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action, e.beside, e.note
+SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action, e.beside, e.note, e.xact::text
   FROM node_events e
   LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
- WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND ($2::timestamptz IS NULL OR (e.at, e.id) < ($2, $3::uuid))`
+ WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1`
 
 // sweepEvents keeps the newest $2 of a fleet, and none that is older than 30 days.
 const sweepEvents = `
@@ -60,16 +63,23 @@ DELETE FROM node_events e
         OR (e.at, e.id) <= (SELECT o.at, o.id FROM node_events o WHERE o.tenant_id = app_tenant() AND o.fleet_id = $1
                              ORDER BY o.at DESC, o.id DESC OFFSET $2 LIMIT 1))`
 
+// EventFilter says which events a list has.
+type EventFilter struct {
+	Node  string    // "": of all nodes
+	Since time.Time // not those before; zero: all that are kept
+}
+
 // Events returns what happened to the fleet's nodes, newest first, and whether there is
-// more; node "" is all of them. A limit of 0 is 100; the most is 1000.
-func (s *Store) Events(ctx context.Context, t fleet.TenantID, f fleet.ID, node string, after EventCursor, limit int) ([]Event, bool, error) {
+// more. A limit of 0 is 100; the most is 1000.
+func (s *Store) Events(ctx context.Context, t fleet.TenantID, f fleet.ID, q EventFilter, after EventCursor, limit int) ([]Event, bool, error) {
 	limit = pageLimit(limit)
-	sql, args := selectEvents, []any{f.String(), timeOrNil(after.At), after.ID}
-	if node != "" {
-		sql, args = sql+` AND e.node_id = $4`, append(args, clean(node, maxNodeID))
+	sql := selectEvents + ` AND ($2::timestamptz IS NULL OR (e.at, e.id) < ($2, $3::uuid)) AND ($4::timestamptz IS NULL OR e.at >= $4)`
+	args := []any{f.String(), timeOrNil(after.At), after.ID, timeOrNil(q.Since)}
+	if q.Node != "" {
+		sql, args = sql+` AND e.node_id = $5`, append(args, clean(q.Node, maxNodeID))
 	}
 	sql += fmt.Sprintf(` ORDER BY e.at DESC, e.id DESC LIMIT %d`, limit+1)
-	es, err := many(ctx, s, t, scanEvent, sql, args...)
+	es, err := many(ctx, s, t, scanOneEvent, sql, args...)
 	if err != nil {
 		return nil, false, fmt.Errorf("list events of fleet %s: %w", f, err)
 	}
@@ -77,11 +87,17 @@ func (s *Store) Events(ctx context.Context, t fleet.TenantID, f fleet.ID, node s
 	return es, more, nil
 }
 
-func scanEvent(row pgx.CollectableRow) (e Event, err error) {
-	var slug, action string
-	err = row.Scan(&e.ID, &e.At, &e.Kind, &e.Node, &slug, &e.Resource.Name, &e.Version, (*int64)(&e.Revision), &e.Detail, &action, &e.Beside, &e.Note)
+// scanEvent scans an event, and what stands behind it into more.
+func scanEvent(row pgx.CollectableRow, more ...any) (e Event, err error) {
+	var slug, action, xact string
+	err = row.Scan(append([]any{&e.ID, &e.At, &e.Kind, &e.Node, &slug, &e.Resource.Name, &e.Version, (*int64)(&e.Revision), &e.Detail, &action, &e.Beside, &e.Note, &xact}, more...)...)
+	if err == nil {
+		e.Transaction, err = transactionOf(xact)
+	}
 	e.Action = actionOf(&action)
 	e.Resource.Type, _ = fleet.TypeFromSlug(slug) // of no resource: the zero Ref
 	e.At = e.At.UTC()
 	return e, err
 }
+
+func scanOneEvent(row pgx.CollectableRow) (Event, error) { return scanEvent(row) }

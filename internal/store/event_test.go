@@ -15,7 +15,7 @@ import (
 // events are the kinds and what they are about, newest first.
 func (w *world) events(node string) (out []string) {
 	w.Helper()
-	es, _, err := w.app.Events(w.Context(), w.tenant, w.fleet, node, store.EventCursor{}, 1000)
+	es, _, err := w.app.Events(w.Context(), w.tenant, w.fleet, store.EventFilter{Node: node}, store.EventCursor{}, 1000)
 	w.ok(err)
 	for _, e := range es {
 		s := fmt.Sprintf("%s %s %s %d %s%s", e.Kind, e.Node, e.Resource.Name, e.Revision, e.Detail, e.Note)
@@ -119,7 +119,7 @@ func TestEventsArePagedAndForgotten(t *testing.T) {
 		for more := true; more; {
 			var es []store.Event
 			var err error
-			es, more, err = w.app.Events(t.Context(), w.tenant, w.fleet, c.node, after, c.limit)
+			es, more, err = w.app.Events(t.Context(), w.tenant, w.fleet, store.EventFilter{Node: c.node}, after, c.limit)
 			w.ok(err)
 			for _, e := range es {
 				if seen[e.ID] || !after.At.IsZero() && e.At.After(after.At) {
@@ -151,7 +151,7 @@ func TestEventsStayInTheirTenant(t *testing.T) {
 	w := setup(t)
 	s := w.server("s")
 	s.report(fleet.Status{Refusals: []fleet.Refusal{{Node: "a", Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}}})
-	es, _, err := w.app.Events(t.Context(), w.db.Tenant(t), w.fleet, "", store.EventCursor{}, 0)
+	es, _, err := w.app.Events(t.Context(), w.db.Tenant(t), w.fleet, store.EventFilter{}, store.EventCursor{}, 0)
 	w.ok(err)
 	if len(es) != 0 || len(w.events("")) != 1 {
 		t.Errorf("a stranger sees %+v", es)

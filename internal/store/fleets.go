@@ -28,16 +28,17 @@ type Fleet struct {
 	StaticClusters   []string       // that the proxies have in their bootstrap; sorted
 	Revision         fleet.Revision // 0 before the first change
 	ChangedAt        time.Time      // when Revision was made
+	Resources        int64          // how many there are; variants count
 }
 
 const selectFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, h.revision, h.changed_at
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, h.revision, h.changed_at, h.resources
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant() AND f.deleted_at IS NULL`
 
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
 	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*seconds)(&f.ReceiptWindow),
-		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, (*int64)(&f.Revision), &f.ChangedAt)
+		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources)
 	f.CreatedAt, f.ChangedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC()
 	return f, err
 }
@@ -56,6 +57,7 @@ type FleetSettings struct {
 	ForgetNodesAfter time.Duration // an hour to 90 days
 	NodeIDs          string        // fleet.NodeIDsShared, ...
 	StaticClusters   *[]string     // at most 100, of at most 512 bytes each, else fleet.ErrInvalid
+	Description      *string
 }
 
 // detail is what an audit event tells of the settings: those that were given.
@@ -73,6 +75,9 @@ func (set FleetSettings) detail() map[string]any {
 	}
 	if set.StaticClusters != nil {
 		out["static_clusters"] = len(*set.StaticClusters)
+	}
+	if set.Description != nil {
+		out["description"] = *set.Description
 	}
 	return out
 }
@@ -93,7 +98,7 @@ INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_chec
 VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'), coalesce(nullif($6, 0), 86400), coalesce(nullif($7, 0), 7 * 86400), coalesce($8::text[], '{}'))`
 	updateFleet = `
 UPDATE fleets SET reference_check = coalesce(nullif($2, ''), reference_check), receipt_window = coalesce(nullif($3, 0), receipt_window),
-       forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after), static_clusters = coalesce($5::text[], static_clusters)
+       forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after), static_clusters = coalesce($5::text[], static_clusters), description = coalesce($6, description)
  WHERE tenant_id = app_tenant() AND id = $1`
 	updateHead = `
 UPDATE fleet_heads SET node_ids = $2 WHERE tenant_id = app_tenant() AND fleet_id = $1 AND $2 <> '' AND deleted_at IS NULL`
@@ -125,7 +130,7 @@ func (s *Store) UpdateFleet(ctx context.Context, t fleet.TenantID, a Actor, id f
 	var f Fleet
 	err := s.onHead(ctx, writeTimeout, t, id, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, id.String())
-		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters())
+		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters(), set.Description)
 		b.Queue(updateHead, id.String(), set.NodeIDs)
 		b.Queue(moveEpoch, id.String())
 		queueAudit(b, a, event{action: "fleet.update", object: "fleet " + id.String(), fleet: id, detail: set.detail()})
@@ -153,8 +158,14 @@ func (s *Store) FleetByName(ctx context.Context, t fleet.TenantID, name string) 
 // Fleets returns the fleets after the given name, in the order of names, and whether
 // there are more. A limit of 0 is 100; the most is 1000.
 func (s *Store) Fleets(ctx context.Context, t fleet.TenantID, after string, limit int) ([]Fleet, bool, error) {
+	return s.FleetsNamed(ctx, t, "", after, limit)
+}
+
+// FleetsNamed is Fleets of those whose names begin with prefix.
+func (s *Store) FleetsNamed(ctx context.Context, t fleet.TenantID, prefix, after string, limit int) ([]Fleet, bool, error) {
 	limit = pageLimit(limit)
-	fs, err := many(ctx, s, t, scanFleet, selectFleet+` AND f.name > $1 ORDER BY f.name LIMIT $2`, after, limit+1)
+	fs, err := many(ctx, s, t, scanFleet, selectFleet+` AND f.name > $1 AND f.name >= $2 AND f.name < $3 ORDER BY f.name LIMIT $4`,
+		after, prefix, behind(prefix), limit+1)
 	if err != nil {
 		return nil, false, fmt.Errorf("list fleets: %w", err)
 	}

@@ -101,7 +101,8 @@ func TestDerivedComesBack(t *testing.T) {
 func TestReceiptState(t *testing.T) {
 	t.Parallel()
 	for want, cs := range map[string][]fleet.Counts{
-		fleet.ReceiptDelivered: {{}, {Acked: 3}, {Acked: 1, Offline: 5}, {Offline: 2}},
+		fleet.ReceiptDelivered: {{Acked: 3}, {Acked: 1, Offline: 5}, {Late: 1}, {Offline: 2, Late: 1}},
+		fleet.ReceiptStored:    {{}, {Offline: 2}},
 		fleet.ReceiptPending:   {{Pending: 1}, {Acked: 9, Pending: 1, Offline: 1}},
 		fleet.ReceiptRejected:  {{Nacked: 1}, {Nacked: 1, Pending: 5, Acked: 5}},
 	} {

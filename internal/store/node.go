@@ -42,6 +42,31 @@ type NodeView struct {
 	Waits fleet.Waits
 	// Refusals are those that stand; of a single node the last hundred, resolved or not.
 	Refusals []fleet.PastRefusal // without Row
+	Last     fleet.Waits         // of one that is not connected: what it waited for at last
+}
+
+// To is what the node is to a revision that was committed at that time, as the receipt of it counts
+// the node: fleet.NodeAcked, ...; "" where it does not. Refusals must have the ended ones too, as those of
+// a single node do. window is the fleet's receipt window.
+func (n NodeView) To(rev fleet.Revision, committed time.Time, window time.Duration) string {
+	live, late := n.Connections > 0, n.FirstSeen.After(committed)
+	held := func(w fleet.Withheld) bool { return w.Revision == rev }
+	has := n.Settled >= rev && !slices.ContainsFunc(n.Waits.Withheld, held) && !slices.ContainsFunc(n.Last.Withheld, held)
+	switch {
+	case !live && n.LastSeen.Before(committed.Add(-window)):
+		return ""
+	case slices.ContainsFunc(n.Refusals, func(r fleet.PastRefusal) bool { return r.Revision == rev }):
+		return fleet.NodeNacked
+	case has && late:
+		return fleet.NodeLate
+	case has:
+		return fleet.NodeAcked
+	case late:
+		return ""
+	case live:
+		return fleet.NodePending
+	}
+	return fleet.NodeOffline
 }
 
 // nodeFacts is at most one row for a row n of nodes: none if it has no row of status anywhere. A row
@@ -72,7 +97,7 @@ n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesc
        coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
        ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
               WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ` + stands("x") + `
-                AND x.action = 'frozen' ORDER BY 1), f.waits`
+                AND x.action = 'frozen' ORDER BY 1), coalesce(f.waits, CASE WHEN f.connections = 0 THEN jsonb_build_array(f.waiting) END)`
 
 var selectNodes = `
 SELECT ` + nodeColumns + `, e.list
@@ -125,7 +150,9 @@ func scanStatus(row pgx.CollectableRow, n *NodeView, more ...any) error {
 		}
 	}
 	if err == nil {
-		n.Waits, err = decodeWaits(waits)
+		if n.Waits, err = decodeWaits(waits); n.Connections == 0 {
+			n.Last, n.Waits = n.Waits, fleet.Waits{}
+		}
 	}
 	n.Credential = uuidOrZero[fleet.CredentialID](cred)
 	n.FirstSeen, n.LastSeen, n.Since = n.FirstSeen.UTC(), n.LastSeen.UTC(), n.Since.UTC()

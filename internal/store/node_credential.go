@@ -62,15 +62,6 @@ func (s *Store) CreateNodeCredential(ctx context.Context, t fleet.TenantID, f fl
 	return c, nil
 }
 
-// NodeCredentials lists all of the fleet, the revoked too, newest first.
-func (s *Store) NodeCredentials(ctx context.Context, t fleet.TenantID, f fleet.ID) ([]NodeCredential, error) {
-	cs, err := many(ctx, s, t, scanNodeCredential, selectNodeCredential+` ORDER BY id DESC`, f.String())
-	if err != nil {
-		return nil, fmt.Errorf("list node credentials: %w", err)
-	}
-	return cs, nil
-}
-
 const revokeNodeCredential = `
 WITH u AS (
   UPDATE node_credentials SET revoked_at = coalesce(revoked_at, clock_timestamp())

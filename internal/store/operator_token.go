@@ -60,15 +60,6 @@ func scanOperatorToken(row pgx.CollectableRow) (k OperatorToken, err error) {
 	return k, err
 }
 
-// OperatorTokens lists all, the ended too, newest first.
-func (s *Store) OperatorTokens(ctx context.Context) ([]OperatorToken, error) {
-	ks, err := crossTenant(ctx, s, scanOperatorToken, selectOperatorTokens)
-	if err != nil {
-		return nil, fmt.Errorf("list operator tokens: %w", err)
-	}
-	return ks, nil
-}
-
 // RevokeOperatorToken ends an operator token; the last one that is good is
 // fleet.ErrConflict. Revoking twice is no error and keeps the first time.
 func (s *Store) RevokeOperatorToken(ctx context.Context, a Actor, id fleet.CredentialID) error {

@@ -16,7 +16,7 @@ import (
 // begin, $5 the limit. A node that has settled the revision has it but for what is withheld
 // of it; it is blocked then, as when what is withheld is of a revision that is not known.
 // Counted is who was there before the commit, and lives or was seen in the fleet's receipt
-// window before it.
+// window before it. Of who came later those count that have it by now, as late, and those that refuse it.
 // Most nodes are served by one server that lives, and nodes says what they have of each revision
 // (served_by, settled, withheld): only the others' status is read.
 // It runs after setJoins; what is looked up by a key is a subquery that cannot become a join. Of a node's
@@ -39,17 +39,18 @@ refusing AS (
     SELECT e.node_id, false, ` + stands("e") + ` AND e.revision < $2
       FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.revision <> $2 AND e.resolved_at IS NULL) u GROUP BY u.node_id),
 known AS MATERIALIZED (
-  SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked,
+  SELECT n.node_id, n.last_seen, r.something AS refuses, coalesce(r.it, false) AS nacked, n.first_seen > (SELECT at FROM rev) AS late,
          coalesce(n.served_by = ANY ((SELECT alive FROM hosts)::uuid[]), false) AS served, -- what is below is of one that is
          coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) IS NOT TRUE AS behind,
          coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) IS TRUE OR coalesce(n.withheld @> '0', false) AS blocked,
          CASE WHEN r.it THEN 1
-              WHEN coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) AND (n.withheld @> (SELECT this FROM rev)) IS NOT TRUE THEN 4
-              ELSE 2 END AS state -- refuses is null where there is nothing
+              WHEN coalesce(n.settled >= $2, n.served_by = ANY ((SELECT ahead FROM hosts)::uuid[])) AND (n.withheld @> (SELECT this FROM rev)) IS NOT TRUE
+              THEN CASE WHEN n.first_seen > (SELECT at FROM rev) THEN 5 ELSE 4 END
+              WHEN n.first_seen <= (SELECT at FROM rev) THEN 2 END AS state -- refuses is null where there is nothing, state of who came later and has it not
     FROM nodes n LEFT JOIN refusing r USING (node_id)
-   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= (SELECT at FROM rev)),
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1),
 facts AS (
-  SELECT n.node_id, n.last_seen, n.refuses, n.nacked, coalesce(bool_or(s.connected AND v.alive), false) AS live,
+  SELECT n.node_id, n.last_seen, n.refuses, n.nacked, n.late, coalesce(bool_or(s.connected AND v.alive), false) AS live,
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
          max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
          (max(ARRAY[(extract(epoch FROM CASE WHEN s.connected THEN least(coalesce(v.lease_until, s.since), clock_timestamp()) ELSE s.since END) * 1000000)::bigint,
@@ -61,14 +62,15 @@ facts AS (
     LEFT JOIN LATERAL (SELECT * FROM node_status s WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id OFFSET 0) s ON true
     LEFT JOIN servers v USING (server_id)
    WHERE NOT n.served
-   GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked),
+   GROUP BY n.node_id, n.last_seen, n.refuses, n.nacked, n.late),
 others AS MATERIALIZED (
   SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, f.refuses, f.live_settled < $2 AS behind,
          f.live_settled >= $2 OR f.withheld AND NOT f.moves AS blocked,
          CASE WHEN f.nacked THEN 1
-              WHEN CASE WHEN f.live THEN f.live_settled >= $2 AND f.held IS NOT TRUE ELSE coalesce(f.acked, false) END THEN 4
+              WHEN CASE WHEN f.live THEN f.live_settled >= $2 AND f.held IS NOT TRUE ELSE coalesce(f.acked, false) END THEN CASE WHEN f.late THEN 5 ELSE 4 END
+              WHEN f.late THEN NULL
               WHEN f.live THEN 2
-              ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
+              ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked, late
     FROM rev CROSS JOIN facts f
    WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.since),
 page AS (
@@ -76,7 +78,7 @@ page AS (
     SELECT node_id, state, refuses, NULL::timestamptz AS last_seen, behind FROM known WHERE served
      UNION ALL
     SELECT node_id, state, refuses, last_seen, behind FROM others) c
-   WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR coalesce(c.refuses, false) ELSE c.state = $3 AND c.node_id > $4 END
+   WHERE c.state IS NOT NULL AND CASE WHEN $3 = 0 THEN c.state < 4 OR coalesce(c.refuses, false) ELSE c.state = $3 AND c.node_id > $4 END
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
@@ -103,14 +105,14 @@ told AS (
   SELECT coalesce(sum(acked) - sum(affected), 0) AS unaffected, min(first_ack) AS first_ack, max(last_ack) AS last_ack
     FROM delivery WHERE tenant_id = app_tenant() AND fleet_id = $1 AND revision = $2),
 sums AS (
-  SELECT k.acked + o.acked AS acked, k.nacked + o.nacked AS nacked, k.pending + o.pending AS pending, o.offline, k.withheld + o.withheld AS withheld
+  SELECT k.acked + o.acked AS acked, k.nacked + o.nacked AS nacked, k.pending + o.pending AS pending, o.offline, k.withheld + o.withheld AS withheld, k.late + o.late AS late
     FROM (SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
-                 count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 2 AND blocked) AS withheld FROM known WHERE served) k
+                 count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM known WHERE served) k
     CROSS JOIN (
           SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
                  count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,
-                 count(*) FILTER (WHERE state = 2 AND blocked) AS withheld FROM others) o)
-SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld,
+                 count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM others) o)
+SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld, sums.late,
        least(sums.acked, greatest(0, told.unaffected)),
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
@@ -120,7 +122,7 @@ SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withhel
   FROM rev, sums, told`
 
 // receiptStates are the numbers of selectReceipt.
-var receiptStates = map[int]string{1: fleet.NodeNacked, 2: fleet.NodePending, 3: fleet.NodeOffline, 4: fleet.NodeAcked}
+var receiptStates = map[int]string{1: fleet.NodeNacked, 2: fleet.NodePending, 3: fleet.NodeOffline, 4: fleet.NodeAcked, 5: fleet.NodeLate}
 
 // ReceiptFilter says which nodes a receipt lists.
 type ReceiptFilter struct {
@@ -175,7 +177,7 @@ func scanReceipt(row pgx.CollectableRow) (r fleet.Receipt, err error) {
 	var answered bool
 	var nodes []byte
 	c := &r.Counts
-	if err := row.Scan(&r.CommittedAt, &c.Acked, &c.Nacked, &c.Pending, &c.Offline, &c.Withheld, &c.Unaffected, &first, &last, &answered, &nodes); err != nil {
+	if err := row.Scan(&r.CommittedAt, &c.Acked, &c.Nacked, &c.Pending, &c.Offline, &c.Withheld, &c.Late, &c.Unaffected, &first, &last, &answered, &nodes); err != nil {
 		return r, err
 	}
 	r.CommittedAt = r.CommittedAt.UTC()

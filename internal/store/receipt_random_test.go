@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -24,7 +25,7 @@ refusing AS (
   SELECT e.node_id, bool_or(e.revision = $2) AS it, bool_or(OPEN AND e.revision <= $2) AS something
     FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND (e.revision = $2 OR e.resolved_at IS NULL) GROUP BY e.node_id),
 facts AS (
-  SELECT n.node_id, n.last_seen, coalesce(bool_or(s.connected AND v.alive), false) AS live,
+  SELECT n.node_id, n.last_seen, n.first_seen > rev.at AS late, coalesce(bool_or(s.connected AND v.alive), false) AS live,
          min(coalesce(s.settled, v.settled)) FILTER (WHERE s.connected AND v.alive) AS live_settled,
          max(least(coalesce(v.lease_until, s.since), clock_timestamp())) FILTER (WHERE s.connected AND v.alive IS NOT TRUE) AS last_lease,
          bool_and(jsonb_path_exists(s.waits, '$.withheld[*][4] ? (@ == $r)', rev.vars) IS NOT TRUE) FILTER (WHERE s.connected AND v.alive) AS has,
@@ -35,20 +36,21 @@ facts AS (
     FROM rev CROSS JOIN nodes n
     LEFT JOIN (node_status s LEFT JOIN servers v USING (server_id))
       ON s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id
-   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.first_seen <= rev.at
-   GROUP BY n.node_id, n.last_seen),
+   WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1
+   GROUP BY n.node_id, n.last_seen, n.first_seen, rev.at),
 counted AS MATERIALIZED (
   SELECT f.node_id, greatest(f.last_seen, f.last_lease) AS last_seen, coalesce(r.something, false) AS refuses, f.waits, f.live_settled < $2 AS behind,
          f.live_settled >= $2 OR f.waits @? '$[*].withheld' AND NOT f.waits @? '$[*].warming' AND NOT f.waits @? '$[*].withheld[*][4] ? (@ > 0)' AS blocked,
          CASE WHEN r.it THEN 1
-              WHEN coalesce(f.live_settled, f.settled, 0) >= $2 AND f.has IS NOT FALSE THEN 4
+              WHEN coalesce(f.live_settled, f.settled, 0) >= $2 AND f.has IS NOT FALSE THEN CASE WHEN f.late THEN 5 ELSE 4 END
+              WHEN f.late THEN 6
               WHEN f.live THEN 2
               ELSE 3 END AS state -- in the order in which they are listed: nacked, pending, offline, acked
     FROM rev CROSS JOIN facts f LEFT JOIN refusing r USING (node_id)
    WHERE f.live OR greatest(f.last_seen, f.last_lease) >= rev.at - rev.win),
 page AS (
   SELECT * FROM counted c
-   WHERE CASE WHEN $3 = 0 THEN c.state < 4 OR c.refuses ELSE c.state = $3 AND c.node_id > $4 END
+   WHERE c.state < 6 AND CASE WHEN $3 = 0 THEN c.state < 4 OR c.refuses ELSE c.state = $3 AND c.node_id > $4 END
    ORDER BY c.state, c.node_id LIMIT $5),
 listed AS (
   SELECT c.node_id, c.state, CASE c.state WHEN 1 THEN greatest(r.at, rev.at) WHEN 3 THEN c.last_seen END AS at,
@@ -71,8 +73,8 @@ told AS (
 sums AS (
   SELECT count(*) FILTER (WHERE state = 4) AS acked, count(*) FILTER (WHERE state = 1) AS nacked,
          count(*) FILTER (WHERE state = 2) AS pending, count(*) FILTER (WHERE state = 3) AS offline,
-         count(*) FILTER (WHERE state = 2 AND blocked) AS withheld FROM counted)
-SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld,
+         count(*) FILTER (WHERE state = 2 AND blocked) AS withheld, count(*) FILTER (WHERE state = 5) AS late FROM counted)
+SELECT rev.at, sums.acked, sums.nacked, sums.pending, sums.offline, sums.withheld, sums.late,
        least(sums.acked, greatest(0, told.unaffected)),
        greatest(told.first_ack, rev.at), greatest(told.last_ack, rev.at),
        told.first_ack IS NOT NULL,
@@ -88,6 +90,7 @@ type random struct {
 	servers []server
 	nodes   []string
 	head    fleet.Revision
+	said    map[string]int // what pages of nodes said, by state
 }
 
 func (r *random) revision() fleet.Revision { return fleet.Revision(r.IntN(int(r.head) + 1)) }
@@ -176,7 +179,7 @@ func TestReceiptIsThatOfThePlainStatement(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := setup(t)
-			r := &random{world: w, Rand: rand.New(rand.NewPCG(seed, 13))}
+			r := &random{world: w, Rand: rand.New(rand.NewPCG(seed, 13)), said: map[string]int{}}
 			for i := range 4 {
 				r.servers = append(r.servers, w.server(fmt.Sprint("s", i)))
 			}
@@ -191,12 +194,20 @@ func TestReceiptIsThatOfThePlainStatement(t *testing.T) {
 				for range 6 {
 					r.compare()
 				}
+				for range 3 {
+					r.pages()
+				}
 				swept += r.sweep()
 				served += w.count(`SELECT count(*) FROM nodes WHERE served_by IS NOT NULL`)
 				own += w.count(`SELECT count(*) FROM nodes WHERE served_by IS NOT NULL AND (settled IS NOT NULL OR withheld IS NOT NULL)`)
 			}
 			if served < 100 || own < 50 {
 				t.Errorf("hardly anybody was served by one server: %d, %d of them with something of their own", served, own)
+			}
+			for _, state := range []string{fleet.NodeAcked, fleet.NodeNacked, fleet.NodePending, fleet.NodeOffline, fleet.NodeLate, ""} {
+				if r.said[state] < 5 {
+					t.Errorf("hardly any node was %q: %v", state, r.said)
+				}
 			}
 			if swept < 50 {
 				t.Errorf("hardly anything was swept: %d rows", swept)
@@ -207,7 +218,7 @@ func TestReceiptIsThatOfThePlainStatement(t *testing.T) {
 
 func (r *random) compare() {
 	r.Helper()
-	q := store.ReceiptFilter{State: pick(r, []string{"", "", fleet.NodeAcked, fleet.NodeNacked, fleet.NodePending, fleet.NodeOffline}), Limit: 1 + r.IntN(30)}
+	q := store.ReceiptFilter{State: pick(r, []string{"", "", fleet.NodeAcked, fleet.NodeNacked, fleet.NodePending, fleet.NodeOffline, fleet.NodeLate}), Limit: 1 + r.IntN(30)}
 	if r.chance(30) {
 		q.After = pick(r, r.nodes)
 	}
@@ -221,6 +232,47 @@ func (r *random) compare() {
 	r.ok(err)
 	if d := cmp.Diff(want, got); d != "" || more != wantMore {
 		r.Fatalf("revision %d of %d, %+v (-plain +got):\n%s", rev, r.head, q, d)
+	}
+}
+
+// pages compares a receipt with what the pages of all nodes say.
+func (r *random) pages() {
+	r.Helper()
+	if r.head == 0 {
+		return
+	}
+	rev := max(1, r.head-fleet.Revision(r.IntN(3)))
+	if r.chance(50) {
+		rev = 1 + fleet.Revision(r.IntN(int(r.head)))
+	}
+	got := r.receipt(rev)
+	window := time.Duration(r.count(`SELECT receipt_window FROM fleets WHERE id = $1`, r.fleet.String())) * time.Second
+	want := fleet.Counts{Withheld: got.Counts.Withheld, Unaffected: got.Counts.Unaffected}
+	var words []string
+	for _, id := range r.nodes {
+		n, err := r.app.Node(r.Context(), r.tenant, r.fleet, id)
+		if errors.Is(err, fleet.ErrNotFound) {
+			continue
+		}
+		r.ok(err)
+		state := n.To(rev, got.CommittedAt, window)
+		words = append(words, id+" "+state)
+		r.said[state]++
+		switch state {
+		case fleet.NodeAcked:
+			want.Acked++
+		case fleet.NodeNacked:
+			want.Nacked++
+		case fleet.NodePending:
+			want.Pending++
+		case fleet.NodeOffline:
+			want.Offline++
+		case fleet.NodeLate:
+			want.Late++
+		}
+	}
+	if d := cmp.Diff(want, got.Counts); d != "" {
+		r.Fatalf("revision %d of %d (-pages +receipt):\n%s\n%v\n%+v", rev, r.head, d, words, got.Nodes)
 	}
 }
 

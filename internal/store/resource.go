@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -45,12 +46,25 @@ type Filter struct {
 	Type  *fleet.Type // nil: every type
 	After Cursor
 	Limit int // 0 is 100; the most is 1000
+
+	Prefix   string            // of the name
+	Labels   map[string]string // all of which it has; with them the rows of the fleet behind After are read until the page is full
+	NoBodies bool              // Body and Derived are left out
 }
 
-const selectResource = `
-SELECT r.type, r.name, r.variant, r.revision, r.version, r.ttl_ms, r.selector, r.priority,
-       (SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived, r.labels, r.description,
-       r.doc_hash, r.created_at, r.created_by, r.updated_at, r.updated_by, r.summary
+const (
+	resourceBody = `(SELECT b.body FROM bodies b WHERE b.tenant_id = r.tenant_id AND b.hash = r.body_hash), r.derived`
+	noBody       = `NULL::bytea, NULL::jsonb`
+)
+
+// resourceColumns are what scanResource scans of a row r; body is resourceBody or noBody.
+func resourceColumns(body string) string {
+	return `r.type, r.name, r.variant, r.revision, r.version, r.ttl_ms, r.selector, r.priority, ` + body + `, r.labels, r.description,
+       r.doc_hash, r.created_at, r.created_by, r.updated_at, r.updated_by, r.summary`
+}
+
+var selectResource = `
+SELECT ` + resourceColumns(resourceBody) + `
   FROM resources r
  WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted`
 
@@ -89,22 +103,43 @@ func (s *Store) Resource(ctx context.Context, t fleet.TenantID, f fleet.ID, typ 
 // whether there are more.
 func (s *Store) Resources(ctx context.Context, t fleet.TenantID, f fleet.ID, q Filter) ([]Resource, bool, error) {
 	limit := pageLimit(q.Limit)
-	types := slugs(fleet.Types())
-	if q.Type != nil {
-		types = slugs([]fleet.Type{*q.Type})
-	}
 	after := ""
 	if q.After != (Cursor{}) {
 		after = q.After.Type.Slug()
 	}
-	rs, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, scanResource, selectResource+
-		` AND r.type = ANY ($2) AND (r.type, r.name, r.variant) > ($3, $4, $5) ORDER BY r.type, r.name, r.variant LIMIT $6`,
-		f.String(), types, after, q.After.Name, q.After.Variant, limit+1)
+	types := slugs(fleet.Types())
+	if q.Type != nil {
+		types = slugs([]fleet.Type{*q.Type})
+	}
+	types = slices.DeleteFunc(types, func(slug string) bool { return slug < after })
+	body := resourceBody
+	if q.NoBodies {
+		body = noBody
+	}
+	// A page of each type, so that the names of a prefix are found by the key; bodies are read of the one page of all.
+	sql := `
+SELECT ` + resourceColumns(body) + `
+  FROM (SELECT r.* FROM unnest($2::text[]) k (type)
+ CROSS JOIN LATERAL (SELECT * FROM resources p
+                      WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND NOT p.deleted AND p.type = k.type AND (p.type, p.name, p.variant) > ($3, $4, $5)
+                        AND p.name >= $6 AND p.name < $7 AND ($8::jsonb IS NULL OR p.labels @> $8::jsonb)
+                      ORDER BY p.type, p.name, p.variant LIMIT $9) r
+         ORDER BY r.type, r.name, r.variant LIMIT $9) r
+ ORDER BY r.type, r.name, r.variant`
+	rs, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, scanResource, sql,
+		f.String(), types, after, q.After.Name, q.After.Variant, q.Prefix, behind(q.Prefix), labelsOrNil(q.Labels), limit+1)
 	if err != nil {
 		return nil, false, fmt.Errorf("list resources of fleet %s: %w", f, err)
 	}
 	rs, more := page(rs, limit)
 	return rs, more, nil
+}
+
+func labelsOrNil(labels map[string]string) map[string]string {
+	if len(labels) == 0 {
+		return nil
+	}
+	return labels
 }
 
 func slugs(types []fleet.Type) []string {

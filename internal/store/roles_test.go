@@ -145,7 +145,7 @@ func TestT30RolesMayNoMore(t *testing.T) {
 		{node, `DELETE FROM node_events`, denied},
 		{node, `SELECT operator_set_limits('` + a + `', '{}', '{}')`, denied},
 		{node, `SELECT find_token(gen_random_uuid())`, denied},
-		{node, `SELECT operator_tenants('', 1)`, denied},
+		{node, `SELECT operator_tenants('', '', 'z', 1)`, denied},
 		{node, `UPDATE fleet_heads SET revision = revision`, denied},
 		{node, `INSERT INTO resources SELECT * FROM resources`, denied},
 		{node, `UPDATE node_credentials SET revoked_at = NULL`, denied},
@@ -174,9 +174,9 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 	w.apply(put(fleet.Cluster, "ours", "A"))
 	ctx := t.Context()
 	before := w.count(`SELECT sum(revision)::int + (SELECT count(*)::int FROM audit_events) FROM fleet_heads`)
-	bToken, err := w.app.Tokens(ctx, b)
+	bToken, _, err := w.app.Tokens(ctx, b, store.CredentialFilter{})
 	w.ok(err)
-	bCred, err := w.app.NodeCredentials(ctx, b, bf)
+	bCred, _, err := w.app.NodeCredentials(ctx, b, bf, store.CredentialFilter{})
 	w.ok(err)
 	s := w.server("s")
 	for name, call := range map[string]func(f fleet.ID) error{
@@ -220,10 +220,19 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 			v, _, err := w.app.Resources(ctx, w.tenant, bf, store.Filter{})
 			return len(v), err
 		},
-		"Revisions":       func() (int, error) { v, err := w.app.Revisions(ctx, w.tenant, bf, 0, 0); return len(v), err },
-		"Nodes":           func() (int, error) { v, _, err := w.app.Nodes(ctx, w.tenant, bf, "", 0); return len(v), err },
-		"NodeCredentials": func() (int, error) { v, err := w.app.NodeCredentials(ctx, w.tenant, bf); return len(v), err },
-		"Tokens":          func() (int, error) { v, err := w.app.Tokens(ctx, w.tenant); return len(v), err },
+		"Revisions": func() (int, error) {
+			v, _, err := w.app.Revisions(ctx, w.tenant, bf, store.RevisionFilter{})
+			return len(v), err
+		},
+		"Nodes": func() (int, error) { v, _, err := w.app.Nodes(ctx, w.tenant, bf, "", 0); return len(v), err },
+		"NodeCredentials": func() (int, error) {
+			v, _, err := w.app.NodeCredentials(ctx, w.tenant, bf, store.CredentialFilter{})
+			return len(v), err
+		},
+		"Tokens": func() (int, error) {
+			v, _, err := w.app.Tokens(ctx, w.tenant, store.CredentialFilter{})
+			return len(v), err
+		},
 	} {
 		if n, err := call(); n != 0 || err != nil {
 			t.Errorf("%s shows %d of B, %v", name, n, err)

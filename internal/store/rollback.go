@@ -151,11 +151,17 @@ func (s *Store) RollbackBodies(ctx context.Context, t fleet.TenantID, cs []Rollb
 	return out, nil
 }
 
+// selectBodies looks up each by its key: with stale statistics a search for many would read all bodies of the tenant.
+const selectBodies = `
+SELECT k.hash, b.body
+  FROM unnest($1::bytea[]) k (hash)
+  JOIN LATERAL (SELECT p.body FROM bodies p WHERE p.tenant_id = app_tenant() AND p.hash = k.hash OFFSET 0) b ON true`
+
 // bodies reads bodies by their hashes; what is gone is left out.
 func (s *Store) bodies(ctx context.Context, t fleet.TenantID, hashes [][]byte) (map[string][]byte, error) {
 	byHash := make(map[string][]byte, len(hashes))
 	err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
-		b.Queue(`SELECT hash, body FROM bodies WHERE tenant_id = app_tenant() AND hash = ANY ($1)`, hashes).Query(func(rows pgx.Rows) error {
+		b.Queue(selectBodies, hashes).Query(func(rows pgx.Rows) error {
 			var hash, body []byte
 			_, err := pgx.ForEachRow(rows, []any{&hash, &body}, func() error {
 				if body == nil {

@@ -75,7 +75,7 @@ func TestReceipt(t *testing.T) {
 		state  string
 		nodes  map[string]string // not acked
 	}{
-		"no node": {state: "delivered"},
+		"no node": {state: "stored"},
 		"all follow": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a"), on("b")}},
 			after:  fleet.Status{Settled: 2, Delivered: []fleet.Delivered{{Revision: 2, Affected: 2, Acked: 2, FirstAck: time.Now(), LastAck: time.Now()}}},
@@ -122,17 +122,17 @@ func TestReceipt(t *testing.T) {
 		"a node that is gone does not follow its server": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{off("a", nil)}},
 			after:  fleet.Status{Settled: 2},
-			counts: fleet.Counts{Offline: 1}, state: "delivered", nodes: map[string]string{"a": "offline"},
+			counts: fleet.Counts{Offline: 1}, state: "stored", nodes: map[string]string{"a": "offline"},
 		},
 		"the server is dead": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
 			then:   func(_ *world, s server) { s.die() },
-			counts: fleet.Counts{Offline: 1}, state: "delivered", nodes: map[string]string{"a": "offline"},
+			counts: fleet.Counts{Offline: 1}, state: "stored", nodes: map[string]string{"a": "offline"},
 		},
 		"the server is released": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
 			then:   func(w *world, s server) { w.ok(w.node.Release(w.Context(), s.id)) },
-			counts: fleet.Counts{Offline: 1}, state: "delivered", nodes: map[string]string{"a": "offline"},
+			counts: fleet.Counts{Offline: 1}, state: "stored", nodes: map[string]string{"a": "offline"},
 		},
 		"it has moved to another server": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
@@ -150,8 +150,17 @@ func TestReceipt(t *testing.T) {
 			counts: fleet.Counts{Pending: 1}, state: "pending", nodes: map[string]string{"a": "pending"},
 		},
 		"new after the commit": {
-			after: fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{on("late")}},
-			state: "delivered",
+			after:  fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{on("late")}},
+			counts: fleet.Counts{Late: 1}, state: "delivered",
+		},
+		"new after the commit, and it refuses": {
+			after:  fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{on("late")}, Refusals: []fleet.Refusal{refusal("late", 2)}},
+			counts: fleet.Counts{Nacked: 1}, state: "rejected", nodes: map[string]string{"late": "nacked"},
+		},
+		"new after the commit, and behind": {
+			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},
+			after:  fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{behind(on("late"), 1)}},
+			counts: fleet.Counts{Acked: 1}, state: "delivered",
 		},
 		"seen a day before": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{off("yesterday", nil), off("older", nil)}},
@@ -162,7 +171,7 @@ func TestReceipt(t *testing.T) {
 				seen(w, "yesterday", "last_seen", "23 hours")
 				seen(w, "older", "last_seen", "25 hours")
 			},
-			counts: fleet.Counts{Offline: 1}, state: "delivered", nodes: map[string]string{"yesterday": "offline"},
+			counts: fleet.Counts{Offline: 1}, state: "stored", nodes: map[string]string{"yesterday": "offline"},
 		},
 		"connected for days": {
 			before: fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{on("a")}},

@@ -53,8 +53,13 @@ func (s *Store) CreateTenant(ctx context.Context, a Actor, slug, name string) (T
 // Tenants is the operator's: the tenants after the given slug, in the order of slugs,
 // and whether there are more. A limit of 0 is 100; the most is 1000.
 func (s *Store) Tenants(ctx context.Context, after string, limit int) ([]Tenant, bool, error) {
+	return s.TenantsNamed(ctx, "", after, limit)
+}
+
+// TenantsNamed is Tenants of those whose slugs begin with prefix.
+func (s *Store) TenantsNamed(ctx context.Context, prefix, after string, limit int) ([]Tenant, bool, error) {
 	limit = pageLimit(limit)
-	ts, err := crossTenant(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_tenants($1, $2)`, after, limit+1)
+	ts, err := crossTenant(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_tenants($1, $2, $3, $4)`, after, prefix, behind(prefix), limit+1)
 	if err != nil {
 		return nil, false, fmt.Errorf("list tenants: %w", err)
 	}

@@ -123,12 +123,12 @@ func TestRevisions(t *testing.T) {
 	for i := range 5 {
 		w.apply(put(fleet.Cluster, "a", fmt.Sprint(i)))
 	}
-	rs, err := w.app.Revisions(t.Context(), w.tenant, w.fleet, 0, 3)
+	rs, next, err := w.app.Revisions(t.Context(), w.tenant, w.fleet, store.RevisionFilter{Limit: 3})
 	w.ok(err)
 	if len(rs) != 3 || rs[0].Revision != 5 || rs[2].Revision != 3 || rs[0].Credential != actor.Credential {
 		t.Errorf("%+v", rs)
 	}
-	rs, err = w.app.Revisions(t.Context(), w.tenant, w.fleet, 3, 0)
+	rs, _, err = w.app.Revisions(t.Context(), w.tenant, w.fleet, store.RevisionFilter{Before: next})
 	w.ok(err)
 	if len(rs) != 2 || rs[0].Revision != 2 {
 		t.Errorf("%+v", rs)
@@ -162,7 +162,7 @@ func TestTokens(t *testing.T) {
 	if again, err := w.app.FindToken(ctx, made.ID); err != nil || revoked.RevokedAt.IsZero() || !again.RevokedAt.Equal(revoked.RevokedAt) {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if ks, err := w.app.Tokens(ctx, w.tenant); err != nil || len(ks) != 1 || ks[0].RevokedAt.IsZero() {
+	if ks, _, err := w.app.Tokens(ctx, w.tenant, store.CredentialFilter{}); err != nil || len(ks) != 1 || ks[0].RevokedAt.IsZero() {
 		t.Errorf("%+v, %v", ks, err)
 	}
 	_, err = w.app.FindToken(ctx, fleet.NewCredentialID())
@@ -182,7 +182,7 @@ func TestNodeCredentials(t *testing.T) {
 	if key != w.key() || cred != (fleet.Credential{ID: made.ID, Hash: [32]byte{7}, Nodes: "*"}) {
 		t.Errorf("%v %+v", key, cred)
 	}
-	if cs, err := w.app.NodeCredentials(ctx, w.tenant, w.fleet); err != nil || len(cs) != 1 || !cmp.Equal(cs[0], made) || made.CreatedBy != "ada" {
+	if cs, _, err := w.app.NodeCredentials(ctx, w.tenant, w.fleet, store.CredentialFilter{}); err != nil || len(cs) != 1 || !cmp.Equal(cs[0], made) || made.CreatedBy != "ada" {
 		t.Errorf("%+v, %v", cs, err)
 	}
 	w.ok(w.app.RevokeNodeCredential(ctx, w.tenant, w.fleet, actor, made.ID))

@@ -89,15 +89,6 @@ func (s *Store) CreateToken(ctx context.Context, t fleet.TenantID, a Actor, k AP
 	return k, nil
 }
 
-// Tokens lists all of the tenant, the revoked too, newest first.
-func (s *Store) Tokens(ctx context.Context, t fleet.TenantID) ([]APIToken, error) {
-	ks, err := many(ctx, s, t, scanToken, selectToken+` ORDER BY id DESC`)
-	if err != nil {
-		return nil, fmt.Errorf("list tokens: %w", err)
-	}
-	return ks, nil
-}
-
 // RevokeToken ends a token and all that end with it, if its role is one of within: else
 // it is fleet.ErrForbidden. Revoking twice is no error and keeps the first time.
 func (s *Store) RevokeToken(ctx context.Context, t fleet.TenantID, a Actor, id fleet.CredentialID, within []auth.Role) error {

@@ -34,7 +34,7 @@ func (w *world) mint(parent fleet.CredentialID, role auth.Role) fleet.Credential
 // live are the tokens that are not revoked.
 func (w *world) live() map[fleet.CredentialID]bool {
 	w.Helper()
-	ks, err := w.app.Tokens(w.Context(), w.tenant)
+	ks, _, err := w.app.Tokens(w.Context(), w.tenant, store.CredentialFilter{})
 	w.ok(err)
 	out := map[fleet.CredentialID]bool{}
 	for _, k := range ks {
@@ -158,7 +158,7 @@ func TestOperatorTokens(t *testing.T) {
 	w.is(s.RevokeOperatorToken(ctx, by, fleet.NewCredentialID()), fleet.ErrNotFound)
 	_, err = s.CreateOperatorToken(ctx, by, store.OperatorToken{ID: fleet.NewCredentialID(), ExpiresAt: soon})
 	w.is(err, fleet.ErrUnauthenticated) // made by one that was revoked
-	list, err := s.OperatorTokens(ctx)
+	list, _, err := s.OperatorTokens(ctx, store.CredentialFilter{})
 	w.ok(err)
 	if len(list) != 2 || list[0].ID != second.ID || !list[0].RevokedAt.IsZero() || list[1].RevokedAt.IsZero() || list[1].RevokedBy != "second" {
 		t.Errorf("list %+v", list)

@@ -42,6 +42,19 @@ func (s *Store) NodeLabels(ctx context.Context, t fleet.TenantID, f fleet.ID, af
 	return ns, more, nil
 }
 
+// LabelsOf returns the labels of the fleet's nodes from the first id to the last one.
+func (s *Store) LabelsOf(ctx context.Context, t fleet.TenantID, f fleet.ID, first, last string) (map[string]LabeledNode, error) {
+	ns, err := many(ctx, s, t, scanLabels, selectLabels+` AND n.node_id >= $2 AND n.node_id <= $3`, f.String(), first, last)
+	if err != nil {
+		return nil, fmt.Errorf("read the labels of nodes of fleet %s: %w", f, err)
+	}
+	out := make(map[string]LabeledNode, len(ns))
+	for _, n := range ns {
+		out[n.ID] = n
+	}
+	return out, nil
+}
+
 // OneNodeLabels returns the labels of one node; one that never connected is
 // fleet.ErrNotFound.
 func (s *Store) OneNodeLabels(ctx context.Context, t fleet.TenantID, f fleet.ID, id string) (LabeledNode, error) {

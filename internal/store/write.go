@@ -55,6 +55,8 @@ type ResourceChange struct {
 	// ReadAt, if set, is the revision that last changed the resource that this was made from: if
 	// it is another one now, and this would change it, the write is stale. 0: there was none.
 	ReadAt *fleet.Revision
+	// ReadTag, if set, is the same by the ETag that the resource had.
+	ReadTag string
 
 	Selector    string
 	Priority    int32
@@ -81,6 +83,17 @@ type Result struct {
 	Resources []Resource
 	// Replayed: an earlier call with the same idempotency key did it.
 	Replayed bool
+}
+
+// Created reports whether the write made the resource of the change with that number.
+func (r Result) Created(i int) bool {
+	row := r.Resources[i]
+	return r.Changed > 0 && row.Revision == r.Revision && row.CreatedAt.Equal(row.UpdatedAt)
+}
+
+// Deleted reports whether the write deleted it.
+func (r Result) Deleted(i int) bool {
+	return r.Changed > 0 && r.Resources[i].Revision == r.Revision && r.Resources[i].Deleted
 }
 
 // check refuses what the database could not take or would take for something else.
@@ -142,6 +155,7 @@ type changeJSON struct {
 	IfMatch       string            `json:"if_match"`
 	IfNoneMatch   bool              `json:"if_none_match"`
 	ReadAt        *fleet.Revision   `json:"read_at,omitempty"`
+	ReadTag       string            `json:"read_tag,omitempty"`
 	Selector      string            `json:"selector,omitempty"`
 	Priority      int32             `json:"priority,omitempty"`
 	TTL           int64             `json:"ttl_ms,omitempty"`
@@ -159,7 +173,7 @@ type changeJSON struct {
 func encodeChanges(cs []ResourceChange) ([]byte, [][]byte, error) {
 	out, bodies := make([]changeJSON, len(cs)), make([][]byte, len(cs))
 	for i, c := range cs {
-		j := changeJSON{Ord: i + 1, Type: c.Type.Slug(), Name: c.Name, Variant: c.Variant, Delete: c.Delete, IfMatch: c.IfMatch, IfNoneMatch: c.IfNoneMatch, ReadAt: c.ReadAt}
+		j := changeJSON{Ord: i + 1, Type: c.Type.Slug(), Name: c.Name, Variant: c.Variant, Delete: c.Delete, IfMatch: c.IfMatch, IfNoneMatch: c.IfNoneMatch, ReadAt: c.ReadAt, ReadTag: c.ReadTag}
 		if !c.Delete {
 			j.Selector, j.Priority, j.TTL, j.Labels, j.Description = c.Selector, c.Priority, c.TTL.Milliseconds(), c.Labels, c.Description
 			j.Version, j.DocHash, j.BodyHash = c.Version, bytea(c.DocHash), bytea(bodyAddress(c))

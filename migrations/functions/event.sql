@@ -47,3 +47,31 @@ BEGIN
   VALUES (NEW.tenant_id, NEW.fleet_id, clock_timestamp(), 'duplicates', NEW.node_id, NEW.duplicates || ' clients have this node id');
   RETURN NULL;
 END $$;
+
+-- The transaction below which all of this database have ended: no event of one below it is written or becomes visible later than this call. Other
+-- databases of the server do not count, as they do in pg_snapshot_xmin, where somebody's long import would hold every event up.
+CREATE OR REPLACE FUNCTION events_bound() RETURNS xid8 LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+  n bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint; -- before the look at who is under way
+BEGIN
+  RETURN (n - coalesce((SELECT max(b.behind) FROM (SELECT mod(mod(n - a.backend_xid::text::bigint, 4294967296) + 4294967296, 4294967296) AS behind
+                                                     FROM pg_stat_activity a WHERE a.datname = current_database() AND a.backend_xid IS NOT NULL) b
+                         WHERE b.behind < 2147483648), 0))::text::xid8; -- what is further away began after n was read
+END $$;
+
+-- A door across tenants: which of these fleets have events of ended transactions from p_after on, and which are gone. It tells of each no
+-- more than that, in two look-ups by key, so that one question is enough for all who listen.
+CREATE OR REPLACE FUNCTION events_moved(p_tenants uuid[], p_fleets uuid[], p_after xid8[]) RETURNS TABLE (o_place bigint, o_gone boolean)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  v_bound xid8 := events_bound(); -- before the statement that reads
+BEGIN
+  RETURN QUERY
+    SELECT u.place - 1, f.id IS NULL
+      FROM unnest(p_tenants, p_fleets, p_after) WITH ORDINALITY AS u (tenant, fleet, after, place)
+      LEFT JOIN LATERAL (SELECT f.id FROM fleets f JOIN tenants n ON n.id = f.tenant_id
+                          WHERE f.tenant_id = u.tenant AND f.id = u.fleet AND f.deleted_at IS NULL AND n.deleted_at IS NULL LIMIT 1) f ON true
+      LEFT JOIN LATERAL (SELECT true AS news FROM node_events e
+                          WHERE e.tenant_id = u.tenant AND e.fleet_id = u.fleet AND e.xact >= u.after AND e.xact < v_bound LIMIT 1) e ON true
+     WHERE f.id IS NULL OR e.news;
+END $$;

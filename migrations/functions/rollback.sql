@@ -45,7 +45,7 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off S
        AND x.revision <= (SELECT h.compacted FROM fleet_heads h WHERE h.tenant_id = app_tenant() AND h.fleet_id = p_fleet)
        AND x.tenant_id IS NOT DISTINCT FROM app_tenant() AND x.fleet_id IS NOT DISTINCT FROM p_fleet)
   SELECT (row_number() OVER ())::integer, c.type, c.name, c.variant, s.name IS NULL, '', false, s.selector, s.priority, s.ttl_ms, s.labels,
-         s.description, s.version, s.doc_hash, s.body_hash, s.derived, s.derive_version, s.summary, NULL::bigint
+         s.description, s.version, s.doc_hash, s.body_hash, s.derived, s.derive_version, s.summary, NULL::bigint, NULL::text
     FROM changed c
     LEFT JOIN LATERAL (SELECT x.* FROM resource_history x
                         WHERE x.tenant_id = app_tenant() AND x.fleet_id = p_fleet AND x.type = c.type AND x.name = c.name AND x.variant = c.variant
@@ -60,7 +60,7 @@ $$;
 CREATE OR REPLACE FUNCTION fleet_rollback_some(p_fleet uuid, p_to bigint, p_only jsonb) RETURNS SETOF resource_change
 LANGUAGE sql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
   SELECT (row_number() OVER ())::integer, c.type, c.name, c.variant, s.name IS NULL, '', false, s.selector, s.priority, s.ttl_ms, s.labels,
-         s.description, s.version, s.doc_hash, s.body_hash, s.derived, s.derive_version, s.summary, NULL::bigint
+         s.description, s.version, s.doc_hash, s.body_hash, s.derived, s.derive_version, s.summary, NULL::bigint, NULL::text
     FROM jsonb_to_recordset(p_only) c (type text, name text, variant text)
     LEFT JOIN LATERAL (SELECT x.* FROM resource_history x
                         WHERE x.tenant_id = app_tenant() AND x.fleet_id = p_fleet AND x.type = c.type AND x.name = c.name AND x.variant = c.variant

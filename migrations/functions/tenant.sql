@@ -13,9 +13,9 @@ END $$;
 
 -- The operator's doors to tenants. Deleted ones are not to be seen.
 
-CREATE OR REPLACE FUNCTION operator_tenants(p_after text, p_limit integer) RETURNS SETOF tenants
+CREATE OR REPLACE FUNCTION operator_tenants(p_after text, p_from text, p_before text, p_limit integer) RETURNS SETOF tenants
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-  SELECT * FROM tenants t WHERE t.slug > p_after AND t.deleted_at IS NULL ORDER BY t.slug LIMIT p_limit
+  SELECT * FROM tenants t WHERE t.slug > p_after AND t.slug >= p_from AND t.slug < p_before AND t.deleted_at IS NULL ORDER BY t.slug LIMIT p_limit
 $$;
 
 CREATE OR REPLACE FUNCTION operator_tenant_by_slug(p_slug text) RETURNS SETOF tenants

@@ -127,7 +127,7 @@ func (s *started) apiToken(ctx context.Context, operator *client.ClientWithRespo
 // nodeToken keeps the stored token while its credential is good.
 func (s *started) nodeToken(ctx context.Context, admin *client.ClientWithResponses) error {
 	if id, err := auth.ParseNodeToken(s.state.NodeToken); err == nil {
-		list, err := admin.ListCredentialsWithResponse(ctx, tenantSlug, fleetName)
+		list, err := admin.ListCredentialsWithResponse(ctx, tenantSlug, fleetName, nil)
 		if err := answered("look at the node credentials", list, err); err != nil {
 			return err
 		}

@@ -62,6 +62,27 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for CredentialState.
+const (
+	Active  CredentialState = "active"
+	Expired CredentialState = "expired"
+	Revoked CredentialState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the CredentialState enum.
+func (e CredentialState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -254,6 +275,42 @@ func (e MakerKind) Valid() bool {
 	}
 }
 
+// Defines values for Missing.
+const (
+	MissingCredential Missing = "credential"
+	MissingFleet      Missing = "fleet"
+	MissingNode       Missing = "node"
+	MissingPath       Missing = "path"
+	MissingResource   Missing = "resource"
+	MissingRevision   Missing = "revision"
+	MissingTenant     Missing = "tenant"
+	MissingToken      Missing = "token"
+)
+
+// Valid indicates whether the value is a known member of the Missing enum.
+func (e Missing) Valid() bool {
+	switch e {
+	case MissingCredential:
+		return true
+	case MissingFleet:
+		return true
+	case MissingNode:
+		return true
+	case MissingPath:
+		return true
+	case MissingResource:
+		return true
+	case MissingRevision:
+		return true
+	case MissingTenant:
+		return true
+	case MissingToken:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NodeIds.
 const (
 	Exclusive NodeIds = "exclusive"
@@ -362,11 +419,39 @@ func (e PlannedChangeOp) Valid() bool {
 	}
 }
 
+// Defines values for ReceiptNodeState.
+const (
+	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
+	ReceiptNodeStateLate    ReceiptNodeState = "late"
+	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
+	ReceiptNodeStateOffline ReceiptNodeState = "offline"
+	ReceiptNodeStatePending ReceiptNodeState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
+func (e ReceiptNodeState) Valid() bool {
+	switch e {
+	case ReceiptNodeStateAcked:
+		return true
+	case ReceiptNodeStateLate:
+		return true
+	case ReceiptNodeStateNacked:
+		return true
+	case ReceiptNodeStateOffline:
+		return true
+	case ReceiptNodeStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReceiptState.
 const (
 	ReceiptStateDelivered ReceiptState = "delivered"
 	ReceiptStatePending   ReceiptState = "pending"
 	ReceiptStateRejected  ReceiptState = "rejected"
+	ReceiptStateStored    ReceiptState = "stored"
 )
 
 // Valid indicates whether the value is a known member of the ReceiptState enum.
@@ -378,29 +463,7 @@ func (e ReceiptState) Valid() bool {
 		return true
 	case ReceiptStateRejected:
 		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ReceiptNodeState.
-const (
-	ReceiptNodeStateAcked   ReceiptNodeState = "acked"
-	ReceiptNodeStateNacked  ReceiptNodeState = "nacked"
-	ReceiptNodeStateOffline ReceiptNodeState = "offline"
-	ReceiptNodeStatePending ReceiptNodeState = "pending"
-)
-
-// Valid indicates whether the value is a known member of the ReceiptNodeState enum.
-func (e ReceiptNodeState) Valid() bool {
-	switch e {
-	case ReceiptNodeStateAcked:
-		return true
-	case ReceiptNodeStateNacked:
-		return true
-	case ReceiptNodeStateOffline:
-		return true
-	case ReceiptNodeStatePending:
+	case ReceiptStateStored:
 		return true
 	default:
 		return false
@@ -458,6 +521,51 @@ func (e ResourceType) Valid() bool {
 	case Secrets:
 		return true
 	case VirtualHosts:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RevisionReceipt.
+const (
+	RevisionReceiptDelivered RevisionReceipt = "delivered"
+	RevisionReceiptPending   RevisionReceipt = "pending"
+	RevisionReceiptRejected  RevisionReceipt = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RevisionReceipt enum.
+func (e RevisionReceipt) Valid() bool {
+	switch e {
+	case RevisionReceiptDelivered:
+		return true
+	case RevisionReceiptPending:
+		return true
+	case RevisionReceiptRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RevisionKind.
+const (
+	KindApply    RevisionKind = "apply"
+	KindDelete   RevisionKind = "delete"
+	KindPut      RevisionKind = "put"
+	KindRollback RevisionKind = "rollback"
+)
+
+// Valid indicates whether the value is a known member of the RevisionKind enum.
+func (e RevisionKind) Valid() bool {
+	switch e {
+	case KindApply:
+		return true
+	case KindDelete:
+		return true
+	case KindPut:
+		return true
+	case KindRollback:
 		return true
 	default:
 		return false
@@ -530,6 +638,7 @@ func (e WithheldReason) Valid() bool {
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
+	GetReceiptParamsStateLate    GetReceiptParamsState = "late"
 	GetReceiptParamsStateNacked  GetReceiptParamsState = "nacked"
 	GetReceiptParamsStateOffline GetReceiptParamsState = "offline"
 	GetReceiptParamsStatePending GetReceiptParamsState = "pending"
@@ -539,6 +648,8 @@ const (
 func (e GetReceiptParamsState) Valid() bool {
 	switch e {
 	case GetReceiptParamsStateAcked:
+		return true
+	case GetReceiptParamsStateLate:
 		return true
 	case GetReceiptParamsStateNacked:
 		return true
@@ -560,13 +671,41 @@ type ActionCode string
 // AnyValue Any JSON value.
 type AnyValue = json.RawMessage
 
-// ApplyInput `{resources: [document or message], delete: [{type, name, variant}], message, expected_revision, plan}`. Unknown fields are refused.
-// `expected_revision` is the revision that the fleet must be at, `plan` the token of a plan.
-type ApplyInput = json.RawMessage
+// ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
+type ApplyInput struct {
+	Delete *[]ResourceName `json:"delete,omitempty"`
+
+	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Message Why, for the history; at most 1024 bytes.
+	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan.
+	Plan      *string          `json:"plan,omitempty"`
+	Resources *[]ResourceInput `json:"resources,omitempty"`
+	TypeUrl   *string          `json:"type_url,omitempty"`
+
+	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
+	VersionInfo *string `json:"version_info,omitempty"`
+}
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
+
+// Comparison defines model for Comparison.
+type Comparison struct {
+	// From The revision that `before` is of.
+	From  int64        `json:"from"`
+	Items []Difference `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// To The revision that `after` is of.
+	To int64 `json:"to"`
+}
 
 // Credential defines model for Credential.
 type Credential struct {
@@ -608,6 +747,40 @@ type CredentialList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialState string
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// After A resource as it was at one of two revisions; left out where it was not there.
+	After *Side `json:"after,omitempty"`
+
+	// Before A resource as it was at one of two revisions; left out where it was not there.
+	Before *Side `json:"before,omitempty"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what differs is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The page is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
+
 // Event defines model for Event.
 type Event struct {
 	// Action What was done about it, for people.
@@ -620,10 +793,20 @@ type Event struct {
 	// node has is not known; `lost`: the bytes of the last good version are gone; `stand_in_refused`: the version that stood in was refused too. Nothing is done at
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
-	At         time.Time   `json:"at"`
+
+	// At Of a group, when the last one happened.
+	At time.Time `json:"at"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
+
+	// FirstAt Of a group, when the first one happened.
+	FirstAt *time.Time `json:"first_at,omitempty"`
+
+	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
+	//
+	// Example: 81734-1777636800000000-5f0c6a1e2b3d4c5f8a9b0c1d2e3f4a5b
+	Id *string `json:"id,omitempty"`
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
@@ -631,7 +814,13 @@ type Event struct {
 	Kind EventKind `json:"kind"`
 
 	// Node The node's id; empty where it is about none.
-	Node     string       `json:"node"`
+	Node string `json:"node"`
+
+	// NodeIds Of a group, ten of them at most.
+	NodeIds *[]string `json:"node_ids,omitempty"`
+
+	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
+	Nodes    *int         `json:"nodes,omitempty"`
 	Resource *ResourceRef `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
@@ -652,6 +841,9 @@ type EventList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Position Where to go on, as `after`: of a list what was not there yet, else what comes after its items.
+	Position string `json:"position"`
 }
 
 // FieldError One fault of the input.
@@ -741,8 +933,13 @@ type FindingSeverity string
 
 // Fleet defines model for Fleet.
 type Fleet struct {
-	CreatedAt   time.Time `json:"created_at"`
-	Description string    `json:"description"`
+	// ChangedAt When that was made; before the first change when the fleet was.
+	ChangedAt time.Time `json:"changed_at"`
+
+	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	Counts      *FleetCounts `json:"counts,omitempty"`
+	CreatedAt   time.Time    `json:"created_at"`
+	Description string       `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -769,6 +966,9 @@ type Fleet struct {
 	// default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is there. `strict`: it is refused.
 	References References `json:"references"`
 
+	// Resources How many resources it has; variants count.
+	Resources int64 `json:"resources"`
+
 	// Revision The newest revision; 0 before the first change.
 	Revision int64 `json:"revision"`
 
@@ -780,10 +980,26 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
+// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+type FleetCounts struct {
+	// Nodes How many nodes are in each state.
+	Nodes NodeCounts `json:"nodes"`
+
+	// OpenRefusals How many refusals stand, of all nodes.
+	OpenRefusals int64 `json:"open_refusals"`
+
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+	Receipt *ReceiptState `json:"receipt,omitempty"`
+
+	// Resources How many there are of each type that the fleet has.
+	Resources []TypeCount `json:"resources"`
+}
+
 // FleetCreate Example: {"description":"the proxies at the edge","name":"edge"}
 type FleetCreate struct {
 	// Description For people, at most 4096 bytes.
-	Description *string `json:"description,omitempty"`
+	Description *FleetDescription `json:"description,omitempty"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -821,6 +1037,9 @@ type FleetCreate struct {
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
 }
 
+// FleetDescription For people, at most 4096 bytes.
+type FleetDescription = string
+
 // FleetList defines model for FleetList.
 type FleetList struct {
 	Items []Fleet `json:"items"`
@@ -842,6 +1061,9 @@ type FleetNumbers struct {
 
 // FleetUpdate Example: {"references":"strict"}
 type FleetUpdate struct {
+	// Description For people, at most 4096 bytes.
+	Description *FleetDescription `json:"description,omitempty"`
+
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
 	//
@@ -955,6 +1177,9 @@ type Maker struct {
 // MakerKind `token`: one of the tenant's own. `operator`: an operator of the installation. `server`: neither.
 type MakerKind string
 
+// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+type Missing string
+
 // NextCursor Left out on the last page.
 type NextCursor = string
 
@@ -1034,6 +1259,13 @@ type NodeConfig struct {
 	// UserAgent What the client says of itself, like the version.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Version   *string `json:"version,omitempty"`
+}
+
+// NodeCounts How many nodes are in each state.
+type NodeCounts struct {
+	Live     int64 `json:"live"`
+	Offline  int64 `json:"offline"`
+	Refusing int64 `json:"refusing"`
 }
 
 // NodeIds Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of them refuses counts for that one alone, and they
@@ -1256,8 +1488,11 @@ type Problem struct {
 	Instance *string `json:"instance,omitempty"`
 
 	// Limit With `what`: the limit.
-	Limit  *int64    `json:"limit,omitempty"`
-	Newest *Revision `json:"newest,omitempty"`
+	Limit *int64 `json:"limit,omitempty"`
+
+	// Missing With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
+	Missing *Missing  `json:"missing,omitempty"`
+	Newest  *Revision `json:"newest,omitempty"`
 
 	// RequestId Names this request, also in the server's log.
 	RequestId string `json:"request_id"`
@@ -1300,16 +1535,17 @@ type Receipt struct {
 	Nodes    []ReceiptNode `json:"nodes"`
 	Revision int64         `json:"revision"`
 
-	// State `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
+	// State `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
 	State ReceiptState `json:"state"`
 }
 
-// ReceiptState `rejected` if any node refused something of it, else `pending` if any node has not answered, else `delivered`. A fleet without nodes is delivered.
-type ReceiptState string
-
 // ReceiptCounts defines model for ReceiptCounts.
 type ReceiptCounts struct {
-	Acked   int `json:"acked"`
+	Acked int `json:"acked"`
+
+	// Late Nodes that came after the revision and have it by now; not in `acked`. Those that came later and refuse something of it are `nacked`.
+	Late    int `json:"late"`
 	Nacked  int `json:"nacked"`
 	Offline int `json:"offline"`
 	Pending int `json:"pending"`
@@ -1362,6 +1598,10 @@ type ReceiptNode struct {
 
 // ReceiptNodeState defines model for ReceiptNode.State.
 type ReceiptNodeState string
+
+// ReceiptState `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+type ReceiptState string
 
 // ReceiptWindow For how long before a revision a node must have been seen to count in its receipt; one that is connected always counts. From `1m` to `30d`, `1d` by
 // default; a whole number of `s`, `m`, `h` or `d`.
@@ -1421,11 +1661,16 @@ type Refusal struct {
 type Resource struct {
 	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
 	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
-	Body        *Body              `json:"body,omitempty"`
-	CreatedAt   time.Time          `json:"created_at"`
-	Description *string            `json:"description,omitempty"`
-	Labels      *map[string]string `json:"labels,omitempty"`
-	Name        string             `json:"name"`
+	Body        *Body     `json:"body,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+	Description *string   `json:"description,omitempty"`
+
+	// Etag Names this state of it, as the header of a read does.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag   string             `json:"etag"`
+	Labels *map[string]string `json:"labels,omitempty"`
+	Name   string             `json:"name"`
 
 	// Priority Of the variants that match the highest wins, among equals the smallest variant name; 0 if left out.
 	Priority *int32 `json:"priority,omitempty"`
@@ -1466,11 +1711,76 @@ type Resource struct {
 	Version string `json:"version"`
 }
 
+// ResourceChange defines model for ResourceChange.
+type ResourceChange struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+	Actor  *string    `json:"actor,omitempty"`
+	At     time.Time  `json:"at"`
+
+	// Changed How many resources the revision changed.
+	Changed *int    `json:"changed,omitempty"`
+	Etag    *string `json:"etag,omitempty"`
+
+	// Kind What was asked for; left out where the revision itself is forgotten.
+	Kind     *string `json:"kind,omitempty"`
+	Message  *string `json:"message,omitempty"`
+	Revision int64   `json:"revision"`
+
+	// Version The hash of the content; left out of a deletion.
+	Version *string `json:"version,omitempty"`
+}
+
+// ResourceHistory defines model for ResourceHistory.
+type ResourceHistory struct {
+	Items []ResourceChange `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
-// stand, or Envoy's own message with `@type`. A document may carry the `revision` that it was read at, as an answer has it: where others have changed the
-// resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
+// stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
+// changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
-type ResourceInput = json.RawMessage
+// In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
+// found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
+type ResourceInput struct {
+	// MessageType Of Envoy's own message: then all other fields are the message's.
+	//
+	// Example: type.googleapis.com/envoy.config.cluster.v3.Cluster
+	MessageType *string `json:"@type,omitempty"`
+
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body        *Body   `json:"body,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// Etag Likewise, of what was read.
+	//
+	// Example: "7-1a2b3c4d"
+	Etag *string `json:"etag,omitempty"`
+
+	// Keep In the place of the body: the resource as it is stored.
+	Keep     *bool              `json:"keep,omitempty"`
+	Labels   *map[string]string `json:"labels,omitempty"`
+	Name     *string            `json:"name,omitempty"`
+	Priority *int32             `json:"priority,omitempty"`
+
+	// Revision The revision that it was read at.
+	Revision *int64  `json:"revision,omitempty"`
+	Selector *string `json:"selector,omitempty"`
+
+	// Ttl Example: 30s
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Type Of a document, its `ResourceType`; a message may have a field of this name.
+	//
+	// Example: clusters
+	Type                 *string                `json:"type,omitempty"`
+	Variant              *string                `json:"variant,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
 
 // ResourceList defines model for ResourceList.
 type ResourceList struct {
@@ -1478,6 +1788,19 @@ type ResourceList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// ResourceName defines model for ResourceName.
+type ResourceName struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
 }
 
 // ResourceRef defines model for ResourceRef.
@@ -1536,15 +1859,29 @@ type Revision struct {
 	// Actor The name of the token that wrote it.
 	Actor *string `json:"actor,omitempty"`
 
-	// Changed How many resources it changed.
+	// Changed How many resources it changed: `created`, `updated` and `deleted` together.
 	Changed     int       `json:"changed"`
 	CommittedAt time.Time `json:"committed_at"`
+	Created     int       `json:"created"`
+	Deleted     int       `json:"deleted"`
 
-	// Kind Example: apply
-	Kind     string  `json:"kind"`
-	Message  *string `json:"message,omitempty"`
-	Revision int64   `json:"revision"`
+	// Kind A RevisionKind; servers that come later may have more.
+	//
+	// Example: apply
+	Kind    string  `json:"kind"`
+	Message *string `json:"message,omitempty"`
+
+	// Receipt The state of its receipt, of those that a list tells it of.
+	Receipt  *RevisionReceipt `json:"receipt,omitempty"`
+	Revision int64            `json:"revision"`
+	Updated  int              `json:"updated"`
 }
+
+// RevisionReceipt The state of its receipt, of those that a list tells it of.
+type RevisionReceipt string
+
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+type RevisionKind string
 
 // RevisionList defines model for RevisionList.
 type RevisionList struct {
@@ -1553,6 +1890,11 @@ type RevisionList struct {
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
+
+// RevisionNumber The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionNumber = int64
 
 // Role What a token may do. `ci` writes to one fleet.
 type Role string
@@ -1582,6 +1924,15 @@ type SecretSummary struct {
 	NotAfter *time.Time `json:"not_after,omitempty"`
 	Sans     *[]string  `json:"sans,omitempty"`
 	Subject  *string    `json:"subject,omitempty"`
+}
+
+// Side A resource as it was at one of two revisions; left out where it was not there.
+type Side struct {
+	// Revision The revision that had last changed it.
+	Revision  int64     `json:"revision"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy *string   `json:"updated_by,omitempty"`
+	Version   string    `json:"version"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -1715,6 +2066,16 @@ type TokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// TypeCount defines model for TypeCount.
+type TypeCount struct {
+	Count int64 `json:"count"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+}
+
 // Usage defines model for Usage.
 type Usage struct {
 	Fleets []FleetNumbers `json:"fleets"`
@@ -1822,13 +2183,28 @@ type WriteResult struct {
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
+	// `absent` (what was to be deleted was not there),
 	// `secret_variant` (see docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md);
 	// and `findings_unknown` where `findings` could not be told.
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AsOfRevision The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type AsOfRevision = RevisionNumber
+
+// AsOfTime defines model for AsOfTime.
+type AsOfTime = time.Time
+
+// BodiesParam defines model for BodiesParam.
+type BodiesParam = bool
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
+
+// CredentialStateParam `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
+type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
@@ -1845,8 +2221,14 @@ type IfMatch = string
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// LabelParam defines model for LabelParam.
+type LabelParam = []string
+
 // LimitParam defines model for LimitParam.
 type LimitParam = int
+
+// MessageParam defines model for MessageParam.
+type MessageParam = string
 
 // NameParam defines model for NameParam.
 type NameParam = string
@@ -1854,8 +2236,24 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
-// RevisionParam defines model for RevisionParam.
-type RevisionParam = int64
+// OnlyName defines model for OnlyName.
+type OnlyName = string
+
+// OnlyType The resource's type, by the name of its list.
+//
+// Example: clusters
+type OnlyType = ResourceType
+
+// PrefixParam defines model for PrefixParam.
+type PrefixParam = string
+
+// RevisionParam The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type RevisionParam = RevisionNumber
+
+// SinceParam defines model for SinceParam.
+type SinceParam = time.Time
 
 // TenantParam defines model for TenantParam.
 type TenantParam = string
@@ -1864,6 +2262,9 @@ type TenantParam = string
 //
 // Example: clusters
 type TypeParam = ResourceType
+
+// UntilParam defines model for UntilParam.
+type UntilParam = time.Time
 
 // VariantParam defines model for VariantParam.
 type VariantParam = string
@@ -1876,6 +2277,9 @@ type Conflict = Problem
 
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
+
+// Forgotten An error, after RFC 9457.
+type Forgotten = Problem
 
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
@@ -1895,8 +2299,26 @@ type Unprocessable = Problem
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
 
+// ListOperatorTokensParams defines parameters for ListOperatorTokens.
+type ListOperatorTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1915,6 +2337,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1928,10 +2353,19 @@ type ApplyParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// ListEventsParams defines parameters for ListEvents.
-type ListEventsParams struct {
-	// Node Only of this node.
-	Node *string `form:"node,omitempty" json:"node,omitempty"`
+// CompareRevisionsParams defines parameters for CompareRevisions.
+type CompareRevisionsParams struct {
+	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
+	From RevisionNumber `form:"from" json:"from"`
+
+	// To The revision to compare it with; left out, the newest.
+	To *RevisionNumber `form:"to,omitempty" json:"to,omitempty"`
+
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1940,10 +2374,59 @@ type ListEventsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListCredentialsParams defines parameters for ListCredentials.
+type ListCredentialsParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Node Only of this node.
+	Node *string `form:"node,omitempty" json:"node,omitempty"`
+
+	// Since Only what happened since this time, or since so long ago, such as `1h`.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Grouped Tell events that say the same of several nodes as one, with `nodes`, of the newest 10,000; a stream those that come together. A group is of one kind, resource,
+	// version, revision and action, and of the same words.
+	Grouped *bool `form:"grouped,omitempty" json:"grouped,omitempty"`
+
+	// After The `id` of the last event that was read, or the `position` of an answer.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Wait How long to wait at most for something to happen, such as `30s`; at most `60s`. Without `after` and `since` it is waited for what comes.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// LastEventID Of a stream, the last `id` that was read. It goes before `after` and `since`.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListFindingsParams defines parameters for ListFindings.
 type ListFindingsParams struct {
 	// Severity Only findings of this severity.
 	Severity *FindingSeverity `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// Code Only findings of this kind.
+	Code *FindingCode `form:"code,omitempty" json:"code,omitempty"`
+
+	// Type Only findings of resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only findings of resources of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1957,6 +2440,12 @@ type ListNodesParams struct {
 	// Selector Only nodes that this selector matches, by the labels that they had when they connected last: what a variant with it would be for. A node whose
 	// metadata takes more than 16 KiB, or that has not connected since labels are kept, is not listed but counted in `labels_unknown`.
 	Selector *string `form:"selector,omitempty" json:"selector,omitempty"`
+
+	// State Only nodes in this state. A page with it, with `prefix` or with a selector looks at 10,000 nodes at most; it can be short, or empty, and still have a `next_cursor`.
+	State *NodeState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1982,6 +2471,21 @@ type GetNodeConfigParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -1991,6 +2495,21 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Label Only resources with this label, `key=value`. Given several times, with all of them.
+	Label *LabelParam `form:"label,omitempty" json:"label,omitempty"`
+
+	// Bodies `false` leaves out the resources' bodies, which are most of what a list weighs.
+	Bodies *BodiesParam `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2000,15 +2519,27 @@ type ListResourcesOfTypeParams struct {
 
 // DeleteResourceParams defines parameters for DeleteResource.
 type DeleteResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
 	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // GetResourceParams defines parameters for GetResource.
 type GetResourceParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2018,6 +2549,9 @@ type GetResourceParams struct {
 
 // PutResourceParams defines parameters for PutResource.
 type PutResourceParams struct {
+	// Message Why, for the history; at most 1024 bytes.
+	Message *MessageParam `form:"message,omitempty" json:"message,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2026,10 +2560,64 @@ type PutResourceParams struct {
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListResourceHistoryParams defines parameters for ListResourceHistory.
+type ListResourceHistoryParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
+	// Kind Only revisions of this kind.
+	Kind *RevisionKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only revisions of tokens of this name.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Type Only revisions that changed a resource of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, only revisions that changed the resource of this name, in the `variant`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+
+	// Receipts Of how many revisions of the page, the newest, the state of the receipt is told. Each costs as much as the receipt itself, which grows with the nodes.
+	Receipts *int `form:"receipts,omitempty" json:"receipts,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListRevisionChangesParams defines parameters for ListRevisionChanges.
+type ListRevisionChangesParams struct {
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2059,6 +2647,24 @@ type GetReceiptParamsState string
 type RollbackParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// State Only what is in this state.
+	State *CredentialStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// Role Only tokens of this role.
+	Role *Role `form:"role,omitempty" json:"role,omitempty"`
+
+	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
+	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetUsageParams defines parameters for GetUsage.
@@ -2103,11 +2709,259 @@ type UpdateLimitsJSONRequestBody = LimitsUpdate
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = TokenCreate
 
+// Getter for additional properties for ResourceInput. Returns the specified
+// element and whether it was found
+func (a ResourceInput) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ResourceInput
+func (a *ResourceInput) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a *ResourceInput) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["@type"]; found {
+		err = json.Unmarshal(raw, &a.MessageType)
+		if err != nil {
+			return fmt.Errorf("error reading '@type': %w", err)
+		}
+		delete(object, "@type")
+	}
+
+	if raw, found := object["body"]; found {
+		err = json.Unmarshal(raw, &a.Body)
+		if err != nil {
+			return fmt.Errorf("error reading 'body': %w", err)
+		}
+		delete(object, "body")
+	}
+
+	if raw, found := object["description"]; found {
+		err = json.Unmarshal(raw, &a.Description)
+		if err != nil {
+			return fmt.Errorf("error reading 'description': %w", err)
+		}
+		delete(object, "description")
+	}
+
+	if raw, found := object["etag"]; found {
+		err = json.Unmarshal(raw, &a.Etag)
+		if err != nil {
+			return fmt.Errorf("error reading 'etag': %w", err)
+		}
+		delete(object, "etag")
+	}
+
+	if raw, found := object["keep"]; found {
+		err = json.Unmarshal(raw, &a.Keep)
+		if err != nil {
+			return fmt.Errorf("error reading 'keep': %w", err)
+		}
+		delete(object, "keep")
+	}
+
+	if raw, found := object["labels"]; found {
+		err = json.Unmarshal(raw, &a.Labels)
+		if err != nil {
+			return fmt.Errorf("error reading 'labels': %w", err)
+		}
+		delete(object, "labels")
+	}
+
+	if raw, found := object["name"]; found {
+		err = json.Unmarshal(raw, &a.Name)
+		if err != nil {
+			return fmt.Errorf("error reading 'name': %w", err)
+		}
+		delete(object, "name")
+	}
+
+	if raw, found := object["priority"]; found {
+		err = json.Unmarshal(raw, &a.Priority)
+		if err != nil {
+			return fmt.Errorf("error reading 'priority': %w", err)
+		}
+		delete(object, "priority")
+	}
+
+	if raw, found := object["revision"]; found {
+		err = json.Unmarshal(raw, &a.Revision)
+		if err != nil {
+			return fmt.Errorf("error reading 'revision': %w", err)
+		}
+		delete(object, "revision")
+	}
+
+	if raw, found := object["selector"]; found {
+		err = json.Unmarshal(raw, &a.Selector)
+		if err != nil {
+			return fmt.Errorf("error reading 'selector': %w", err)
+		}
+		delete(object, "selector")
+	}
+
+	if raw, found := object["ttl"]; found {
+		err = json.Unmarshal(raw, &a.Ttl)
+		if err != nil {
+			return fmt.Errorf("error reading 'ttl': %w", err)
+		}
+		delete(object, "ttl")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if raw, found := object["variant"]; found {
+		err = json.Unmarshal(raw, &a.Variant)
+		if err != nil {
+			return fmt.Errorf("error reading 'variant': %w", err)
+		}
+		delete(object, "variant")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ResourceInput to handle AdditionalProperties
+func (a ResourceInput) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.MessageType != nil {
+		object["@type"], err = json.Marshal(a.MessageType)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '@type': %w", err)
+		}
+	}
+
+	if a.Body != nil {
+		object["body"], err = json.Marshal(a.Body)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'body': %w", err)
+		}
+	}
+
+	if a.Description != nil {
+		object["description"], err = json.Marshal(a.Description)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'description': %w", err)
+		}
+	}
+
+	if a.Etag != nil {
+		object["etag"], err = json.Marshal(a.Etag)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Keep != nil {
+		object["keep"], err = json.Marshal(a.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'keep': %w", err)
+		}
+	}
+
+	if a.Labels != nil {
+		object["labels"], err = json.Marshal(a.Labels)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'labels': %w", err)
+		}
+	}
+
+	if a.Name != nil {
+		object["name"], err = json.Marshal(a.Name)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'name': %w", err)
+		}
+	}
+
+	if a.Priority != nil {
+		object["priority"], err = json.Marshal(a.Priority)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'priority': %w", err)
+		}
+	}
+
+	if a.Revision != nil {
+		object["revision"], err = json.Marshal(a.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'revision': %w", err)
+		}
+	}
+
+	if a.Selector != nil {
+		object["selector"], err = json.Marshal(a.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'selector': %w", err)
+		}
+	}
+
+	if a.Ttl != nil {
+		object["ttl"], err = json.Marshal(a.Ttl)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'ttl': %w", err)
+		}
+	}
+
+	if a.Type != nil {
+		object["type"], err = json.Marshal(a.Type)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'type': %w", err)
+		}
+	}
+
+	if a.Variant != nil {
+		object["variant"], err = json.Marshal(a.Variant)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'variant': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
-	ListOperatorTokens(w http.ResponseWriter, r *http.Request)
+	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
 	// CreateOperatorToken Create an operator token
 	// (POST /v1/operator/tokens)
 	CreateOperatorToken(w http.ResponseWriter, r *http.Request)
@@ -2147,16 +3001,19 @@ type ServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
 	// CreateCredential Create a node credential
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -2192,12 +3049,18 @@ type ServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params PutResourceParams)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params GetReceiptParams)
@@ -2215,7 +3078,7 @@ type ServerInterface interface {
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
-	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
 	// CreateToken Create an API token
 	// (POST /v1/tenants/{tenant}/tokens)
 	CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -2239,7 +3102,7 @@ type Unimplemented struct{}
 
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
-func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2321,9 +3184,15 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// CompareRevisions Tell what differs between two revisions
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
-func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2339,7 +3208,7 @@ func (_ Unimplemented) RevokeCredential(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListEvents List what happened to the nodes of a fleet
+// ListEvents List what happened to the nodes of a fleet, or follow it
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 func (_ Unimplemented) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2411,6 +3280,12 @@ func (_ Unimplemented) PutResource(w http.ResponseWriter, r *http.Request, tenan
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListResourceHistory Tell what became of a resource
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+func (_ Unimplemented) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListRevisions List the revisions of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
@@ -2420,6 +3295,12 @@ func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, ten
 // GetRevision Read a revision
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 func (_ Unimplemented) GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListRevisionChanges Tell what a revision changed
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+func (_ Unimplemented) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2455,7 +3336,7 @@ func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tena
 
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
-func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -2501,8 +3382,66 @@ type MiddlewareFunc func(http.Handler) http.Handler
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOperatorTokens(w, r)
+		siw.Handler.ListOperatorTokens(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2560,6 +3499,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2736,6 +3688,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -2964,6 +3929,122 @@ func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request)
 	handler.ServeHTTP(w, r)
 }
 
+// CompareRevisions operation middleware
+func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareRevisionsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareRevisions(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListCredentials operation middleware
 func (siw *ServerInterfaceWrapper) ListCredentials(w http.ResponseWriter, r *http.Request) {
 
@@ -2988,8 +4069,50 @@ func (siw *ServerInterfaceWrapper) ListCredentials(w http.ResponseWriter, r *htt
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCredentialsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListCredentials(w, r, tenant, fleet)
+		siw.Handler.ListCredentials(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3118,6 +4241,58 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "grouped" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "grouped", r.URL.Query(), &params.Grouped, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "grouped"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "grouped", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", r.URL.Query(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "after"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "after", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", r.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wait"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wait", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3142,6 +4317,27 @@ func (siw *ServerInterfaceWrapper) ListEvents(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
 		}
 		return
+	}
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
 	}
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -3191,6 +4387,45 @@ func (siw *ServerInterfaceWrapper) ListFindings(w http.ResponseWriter, r *http.R
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "severity"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "severity", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "code" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "code", r.URL.Query(), &params.Code, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "code"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "code", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
 		}
 		return
 	}
@@ -3268,6 +4503,32 @@ func (siw *ServerInterfaceWrapper) ListNodes(w http.ResponseWriter, r *http.Requ
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "selector"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "selector", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
 		}
 		return
 	}
@@ -3558,6 +4819,71 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -3630,6 +4956,71 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "bodies" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "bodies", r.URL.Query(), &params.Bodies, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "bodies"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "bodies", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -3713,6 +5104,19 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3744,6 +5148,25 @@ func (siw *ServerInterfaceWrapper) DeleteResource(w http.ResponseWriter, r *http
 		}
 
 		params.IfMatch = &IfMatch
+
+	}
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -3802,6 +5225,32 @@ func (siw *ServerInterfaceWrapper) GetResource(w http.ResponseWriter, r *http.Re
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResourceParams
+
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "variant" -------------
 
@@ -3893,6 +5342,19 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params PutResourceParams
 
+	// ------------- Optional query parameter "message" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "message", r.URL.Query(), &params.Message, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "message"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "message", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3946,8 +5408,122 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 
 	}
 
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.PutResource(w, r, tenant, fleet, pType, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListResourceHistory operation middleware
+func (siw *ServerInterfaceWrapper) ListResourceHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "type" -------------
+	var pType TypeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "type", chi.URLParam(r, "type"), &pType, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name NameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListResourceHistoryParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListResourceHistory(w, r, tenant, fleet, pType, name, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -3983,6 +5559,110 @@ func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListRevisionsParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "receipts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "receipts", r.URL.Query(), &params.Receipts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "receipts"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "receipts", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -4048,7 +5728,7 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4056,6 +5736,105 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetRevision(w, r, tenant, fleet, revision)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRevisionChanges operation middleware
+func (siw *ServerInterfaceWrapper) ListRevisionChanges(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "revision" -------------
+	var revision RevisionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRevisionChangesParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRevisionChanges(w, r, tenant, fleet, revision, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4092,7 +5871,7 @@ func (siw *ServerInterfaceWrapper) GetReceipt(w http.ResponseWriter, r *http.Req
 	// ------------- Path parameter "revision" -------------
 	var revision RevisionParam
 
-	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
 	if err != nil {
 		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
 		return
@@ -4325,8 +6104,76 @@ func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "role" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "role", r.URL.Query(), &params.Role, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "role"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "role", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "prefix" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "prefix"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "prefix", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTokens(w, r, tenant)
+		siw.Handler.ListTokens(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4690,6 +6537,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}", wrapper.PutResource)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history", wrapper.ListResourceHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
 	})
 	r.Group(func(r chi.Router) {
@@ -4703,6 +6553,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}", wrapper.GetRevision)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes", wrapper.ListRevisionChanges)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/compare", wrapper.CompareRevisions)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt", wrapper.GetReceipt)
@@ -4750,6 +6606,8 @@ type ConflictApplicationProblemPlusJSONResponse Problem
 
 type ForbiddenApplicationProblemPlusJSONResponse Problem
 
+type ForgottenApplicationProblemPlusJSONResponse Problem
+
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
 type PreconditionFailedResponseHeaders struct {
@@ -4779,6 +6637,7 @@ type UnprocessableApplicationProblemPlusJSONResponse Problem
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
 
 type ListOperatorTokensRequestObject struct {
+	Params ListOperatorTokensParams
 }
 
 type ListOperatorTokensResponseObject interface {
@@ -4795,6 +6654,22 @@ func (response ListOperatorTokens200JSONResponse) VisitListOperatorTokensRespons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorTokens400ApplicationProblemPlusJSONResponse) VisitListOperatorTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5000,6 +6875,22 @@ func (response ListTenants200JSONResponse) VisitListTenantsResponse(w http.Respo
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTenants400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTenants400ApplicationProblemPlusJSONResponse) VisitListTenantsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5319,6 +7210,22 @@ func (response ListFleets200JSONResponse) VisitListFleetsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFleets400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFleets400ApplicationProblemPlusJSONResponse) VisitListFleetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -5864,9 +7771,99 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 	return err
 }
 
+type CompareRevisionsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params CompareRevisionsParams
+}
+
+type CompareRevisionsResponseObject interface {
+	VisitCompareRevisionsResponse(w http.ResponseWriter) error
+}
+
+type CompareRevisions200JSONResponse Comparison
+
+func (response CompareRevisions200JSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions400ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions404ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions410ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompareRevisionsdefaultApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params ListCredentialsParams
 }
 
 type ListCredentialsResponseObject interface {
@@ -5883,6 +7880,22 @@ func (response ListCredentials200JSONResponse) VisitListCredentialsResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCredentials400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListCredentials400ApplicationProblemPlusJSONResponse) VisitListCredentialsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6114,6 +8127,49 @@ func (response ListEvents200JSONResponse) VisitListEventsResponse(w http.Respons
 	w.WriteHeader(200)
 	_, err := buf.WriteTo(w)
 	return err
+}
+
+type ListEvents200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ListEvents200TexteventStreamResponse) VisitListEventsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
 }
 
 type ListEvents400ApplicationProblemPlusJSONResponse struct {
@@ -6833,6 +8889,22 @@ func (response ListResources404ApplicationProblemPlusJSONResponse) VisitListReso
 	return err
 }
 
+type ListResources410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResources410ApplicationProblemPlusJSONResponse) VisitListResourcesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListResourcesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -6907,6 +8979,22 @@ func (response ListResourcesOfType404ApplicationProblemPlusJSONResponse) VisitLi
 	return err
 }
 
+type ListResourcesOfType410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourcesOfType410ApplicationProblemPlusJSONResponse) VisitListResourcesOfTypeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListResourcesOfTypedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -6950,6 +9038,22 @@ func (response DeleteResource200JSONResponse) VisitDeleteResourceResponse(w http
 	return err
 }
 
+type DeleteResource400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource400ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource403ApplicationProblemPlusJSONResponse struct {
 	ForbiddenApplicationProblemPlusJSONResponse
 }
@@ -6982,6 +9086,22 @@ func (response DeleteResource404ApplicationProblemPlusJSONResponse) VisitDeleteR
 	return err
 }
 
+type DeleteResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource409ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DeleteResource412ApplicationProblemPlusJSONResponse struct {
 	PreconditionFailedApplicationProblemPlusJSONResponse
 }
@@ -6997,6 +9117,22 @@ func (response DeleteResource412ApplicationProblemPlusJSONResponse) VisitDeleteR
 		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
 	}
 	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteResource422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteResource422ApplicationProblemPlusJSONResponse) VisitDeleteResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7097,6 +9233,22 @@ func (response GetResource404ApplicationProblemPlusJSONResponse) VisitGetResourc
 	return err
 }
 
+type GetResource410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response GetResource410ApplicationProblemPlusJSONResponse) VisitGetResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetResourcedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -7152,6 +9304,30 @@ func (response PutResource200JSONResponse) VisitPutResourceResponse(w http.Respo
 	return err
 }
 
+type PutResource201ResponseHeaders struct {
+	ETag *string
+}
+
+type PutResource201JSONResponse struct {
+	Body    WriteResult
+	Headers PutResource201ResponseHeaders
+}
+
+func (response PutResource201JSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PutResource400ApplicationProblemPlusJSONResponse struct {
 	BadRequestApplicationProblemPlusJSONResponse
 }
@@ -7196,6 +9372,22 @@ func (response PutResource404ApplicationProblemPlusJSONResponse) VisitPutResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutResource409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutResource409ApplicationProblemPlusJSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -7292,6 +9484,81 @@ type PutResourcedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutResourcedefaultApplicationProblemPlusJSONResponse) VisitPutResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistoryRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Type   TypeParam   `json:"type"`
+	Name   NameParam   `json:"name"`
+	Params ListResourceHistoryParams
+}
+
+type ListResourceHistoryResponseObject interface {
+	VisitListResourceHistoryResponse(w http.ResponseWriter) error
+}
+
+type ListResourceHistory200JSONResponse ResourceHistory
+
+func (response ListResourceHistory200JSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory400ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory404ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListResourceHistorydefaultApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7400,6 +9667,22 @@ func (response GetRevision200JSONResponse) VisitGetRevisionResponse(w http.Respo
 	return err
 }
 
+type GetRevision400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetRevision400ApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRevision404ApplicationProblemPlusJSONResponse struct {
 	NotFoundApplicationProblemPlusJSONResponse
 }
@@ -7422,6 +9705,96 @@ type GetRevisiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetRevisiondefaultApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesRequestObject struct {
+	Tenant   TenantParam   `json:"tenant"`
+	Fleet    FleetParam    `json:"fleet"`
+	Revision RevisionParam `json:"revision"`
+	Params   ListRevisionChangesParams
+}
+
+type ListRevisionChangesResponseObject interface {
+	VisitListRevisionChangesResponse(w http.ResponseWriter) error
+}
+
+type ListRevisionChanges200JSONResponse Comparison
+
+func (response ListRevisionChanges200JSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges400ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges404ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges410ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRevisionChangesdefaultApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7903,6 +10276,7 @@ func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdat
 
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params ListTokensParams
 }
 
 type ListTokensResponseObject interface {
@@ -7919,6 +10293,22 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTokens400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTokens400ApplicationProblemPlusJSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8352,6 +10742,9 @@ type StrictServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(ctx context.Context, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
@@ -8361,7 +10754,7 @@ type StrictServerInterface interface {
 	// RevokeCredential Revoke a node credential
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet}/credentials/{id})
 	RevokeCredential(ctx context.Context, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
-	// ListEvents List what happened to the nodes of a fleet
+	// ListEvents List what happened to the nodes of a fleet, or follow it
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
 	// ListFindings Tell what is wrong in a fleet as a whole
@@ -8397,12 +10790,18 @@ type StrictServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(ctx context.Context, request PutResourceRequestObject) (PutResourceResponseObject, error)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(ctx context.Context, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(ctx context.Context, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(ctx context.Context, request GetRevisionRequestObject) (GetRevisionResponseObject, error)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(ctx context.Context, request ListRevisionChangesRequestObject) (ListRevisionChangesResponseObject, error)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(ctx context.Context, request GetReceiptRequestObject) (GetReceiptResponseObject, error)
@@ -8478,8 +10877,10 @@ type strictHandler struct {
 }
 
 // ListOperatorTokens operation middleware
-func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	var request ListOperatorTokensRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
@@ -8883,12 +11284,41 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 	}
 }
 
+// CompareRevisions operation middleware
+func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	var request CompareRevisionsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareRevisions(ctx, request.(CompareRevisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareRevisions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareRevisionsResponseObject); ok {
+		if err := validResponse.VisitCompareRevisionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListCredentials operation middleware
-func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListCredentials(ctx, request.(ListCredentialsRequestObject))
@@ -9341,6 +11771,36 @@ func (sh *strictHandler) PutResource(w http.ResponseWriter, r *http.Request, ten
 	}
 }
 
+// ListResourceHistory operation middleware
+func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	var request ListResourceHistoryRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Type = pType
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListResourceHistory(ctx, request.(ListResourceHistoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListResourceHistory")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListResourceHistoryResponseObject); ok {
+		if err := validResponse.VisitListResourceHistoryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRevisions operation middleware
 func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
@@ -9390,6 +11850,35 @@ func (sh *strictHandler) GetRevision(w http.ResponseWriter, r *http.Request, ten
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetRevisionResponseObject); ok {
 		if err := validResponse.VisitGetRevisionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRevisionChanges operation middleware
+func (sh *strictHandler) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
+	var request ListRevisionChangesRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Revision = revision
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRevisionChanges(ctx, request.(ListRevisionChangesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRevisionChanges")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRevisionChangesResponseObject); ok {
+		if err := validResponse.VisitListRevisionChangesResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -9548,10 +12037,11 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListTokens operation middleware
-func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
@@ -9716,285 +12206,350 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxs30jf4VXC4sye2p0VRsuzE1NnzPoon3vGO42RtZ7zPifywwW6QxKgJcBqgaI5X3/09qCqg0WQ3",
-	"LxZl2ZnJH7FI9gUoFAp1/dWnTqanM62EsqbT/9SZCJ6LEv786R0fu39zYbJSzqzUqtPvvOZTYZidSMOM",
-	"5VYwPWJ2IlgpjJ6XmThnSlyLEr4zfCoYH3OpGB9ZUTLOsglXY9HtJB3xkU9nhej0O5ed749O+OnwcXaW",
-	"X3Y6ScdkEzHl7t12OXNXGFtKNe7c3NwknRkv+VRYGuTzUuRCWcmLl/mv7pf1Eb+bCCZzZifcwqgKaSwz",
-	"E70w9WH0Tp49fjp6Io5+yE6GR9/np/zo2ajXOzrjT4ZPs+/zH8SzUSfpSPfMGbeTTtJRfOrulHkn6ZTi",
-	"n3NZirzTt+VcxJOYSvVKqLGddPonydqUks7zeWl0uWH0qRIf7SCDy1JP8BkfCzYUI10COWFY/5yLclmN",
-	"C++oEXTKP/qxnPWePW0azotCCLthNCP3+3eGuZfUKSjysWimENyzmUjVwE6fPE22Eu1lLqYzbYXKln8T",
-	"y+aRZrwoRPmdYXqhYLhspEvkXTcQYWzCrsTMwtenZ2yi5+UKU5wNT7IefyKOcjEr9PLo5IeTUz9F3CvV",
-	"JKMhHbkxtU7vyer0ZtxaUbpn/s/vl5cfT0+OLi8/fi8+/PlPnca5j37mNpusT/p9Kd2OVMWSyfq2ZLBf",
-	"ZVGwBe4DaZjb4EAWc87SR2m4T1p3tZ2IUjBuGS+KLfu1mRqjIxxlCxlOTn9onttrrUTL/H5RjLNS8DyB",
-	"ycEEwr7G1WYTbroMLlwANdJHaQILHJGlBHoorUh8cdvAzY82zMyNccv0eqdnTfN7JaeybXf9VS/YlKsl",
-	"k1ZMDbOacWUWTm5aNtXGtu3zwj2zNpBcjPi8sG4YvcQNS07n007/CXySCj9V+0oqK8aihAE6Ab9h93uG",
-	"IgGQMDfebMJLnjmZnDBH1JkoM6HskVCZzkXOjBhPhbJ1+g55diVU3iww4J8d5cWTk9Pt8uK1zjdNS+nc",
-	"TUnme0yg1HMryqOTlhno/LAzeCOupZFabVwcvMQtznw6FGVtwN83jtPfs3GsI11OuUVOeXrWiZio18hE",
-	"74TiatMhYuGC7wwzxXxcJyvPpi2nCN500GPk3XK2I7e7e7st43KP3TSqP5Vi1Ol3/o/jStk6xl/N8Rt6",
-	"hRsJDOnvvJSbiXeNV9AWPGeFGFmm55aON8Fo+/sL2+QG/byXhL5x8zQzrYwABexHnr/Bs9R9yrSyQsGf",
-	"fDYrZMbdsI9npR4WYvrnfxg3h0/VYrs7cmSea17IfEDncifp5MJyWTjqwjrA1yzXwsltyyb8WsBUHWf6",
-	"M0AapmeihHcyy6+EcYxVltrpir+Hd1mtBwUvQVcJb8H9wqZzY9lQeInLnvR6nUjnDML25gOutzB2IPPd",
-	"tUenM8+NU77cxpEWOP5HnrM3YeJEcT7Uc9sfFlxddW52ZaZfkdC4Tk3sjGTMuHJEHAo4TBk3K8Trujc+",
-	"12pUyGyfdb31IF/GqkfhBrdMmC4ZV9p9GSZgLFe5YVIxaQ1b8CWM+IUuhzLPhfqSQwZppq+EE7qlLkTF",
-	"o7wo9AIp+yAd+bGlD2FG7gKrSUcxehoMKRo3e5CO57zMRZ4+7DPO4AMr54VAlQ30uEs1dVzOOJuV+uOS",
-	"lXPFHJMnzOp5NgHiTHk2kU7RKZmdl8q91L1uqPMlE4URXfbLiIV3JSzFDZM6RQrOQqFsuXQnIpsV3Bl4",
-	"7qnuLUyaS4V3DlLGVY4a57yIlYMcLjfCTSpzJuHSDV1mEyCWG96SiCBtl713GxlUVV2KvGKBuULDMU/g",
-	"hqGAJ14qNC6HS+ZsziXSH4QBPNJ0L1UHzn77Qs9VfisJpbQdjOApddnkdUlmHMXtRKoxc992bisgzioB",
-	"8Vpb9oLefUfiAXcecKUbfcWjkR0Fm+zXUmRa5dLd94LLQuRferf5QxnGaL1FmvjxL7xBMItGipsGeJ3j",
-	"9c6qXghjU2ZFUTimdLtRW4EPQCOI28TtS17ZUWnBjR0gN6ZOAPn9cqncE4hN3e3uQseASZNTpWn6dNkx",
-	"XANz94T4ggS+UEuGshbmBUv+TutXcF5+4YUGGeVWYaivBTtjP8sfYTy/KX7NZcGHxRcfUs4tH3Ij6kdo",
-	"NhE5U3rBHqTzamxOcLtzy0kEadiV0gtVuctANHxnmBiNRGbPWSlmAviuy34p42uY1fqKFVqNRXmp7IQr",
-	"RoYrSFb5L+FkImyGBZdW5O4GuD7og95lQx+D8g0L7U4nK6dCz60bsbQsl7kfOIrwFAVeCuLbMTqHwyvX",
-	"a/z9RthyeXQxAl1pVXd9C/sRDFs30m6Tq6+yIm5gpWelzoQxe671JgUTN3IsxU/YSIoi9wKEZ5mYWXhj",
-	"k/ron3TNi3ntMfBF0CDHpeAWHKFcsZ7TRGfaTc7pkMeOs48zrZTI7ICIf3ud8vS0OjJqlGM/KSvt8m6V",
-	"S9itC27IQeP4JpKboKqtU5j2s5nPZrq0Iv9Z5JKDKXRPsgakvaMSbCipGFcMvACwGZoMjaDvOYujCyYc",
-	"vdMN6SJzFz0H1llz14Gmwg3L3YaGNQGSjeaGF5FZtwAtI+XwqJRG6ZQ4lC2oxaVXYmbTPrq4ubFsrHXO",
-	"rkXpjPtKYe6ytBRTfS1yulahJodvW0g7cW+UNnFWgbTozb9UuGJOJVNL/9AuS0el/pdQ8ZNg9MIwo9GV",
-	"5RnAeMnnaIt0lJZdCTFz+r42Tv9jE5532Ss3EF4ASdy05wokJ73ET8i7/S4VvNYpq8RccPU5SwttPD2G",
-	"S1sNYJ047jVjrcQ5S4FOA6kGOI+86a3GupulImaH65zM7bLXlbTHJbWXKlV6YOZmJjI3GqWrLZHpeZE7",
-	"UTFxwoesajksYBzzmSiNyGEE3vrxo5Bg+Yy0e8hw6Q6ecyeiC2HDgGO/r5saXYfyWqj5tNP/vVONrJN0",
-	"HPuAzgrM0Uk6uLadpEML0Ek6jqQocGpEcl+F8YJEhKF0Pqy5DxKnX/wdBOfabnCax//z9pfXDOSoOxw+",
-	"Ho31ET3BbfbuG7742Ym0sYBHzWbF8qWaze36w9JPgfH67PdcZ/OpM6p0yab4gA8Jw2H22e+fcL+jyUJO",
-	"kZsPib80YeKjI5Jwpwc6yxJnC6mbtMt+Q+LgCWKAlYgq3UuVrt2Ykn0bXHWV/xq10soBkbDUvSTFXeMs",
-	"TBRO7ktcxy30+VHnDYGRn9S1XlJMhCbotvqs1FY/hgVIQAzgmOBcRIPTx53chWwkC6dOp7+XIuduhh/S",
-	"yCiH65yxiCO+EsvEDZwbs9BlDgY9zighW5BfqsCxzsCb6IIidm6POWPOCkXRLvf0JVuIitJ42OgRau5O",
-	"HDKYJZvy8sq42RmhjLTyWuxEuCqo6Mg3K52stxL9XRkc6/mA25pfNOdWHLmDvNPA87UF+LT+u/g4k6Uw",
-	"ez1T5o2PcsLQtLu4mXTql6OSo/IcpG4f1EmZwxKVYiQ/4vpD4ESX7t9u0whKca2v9qLETewj/R3Dpjjg",
-	"Oo2SmMqVENHDfzhRVVug53AhaAg5Wnq8+DVasBEvjEhifbBOGNiK4Mc3YTDBs//Ivau+/CtLWX/YC12y",
-	"mdCzQiTBgXjWe/YUzx9HxG3h11VeWJGQ9MzHT5+ynC8NG5V6iuL/WQ+/QVUBNS2vP7gX78ZUd8M9YIbw",
-	"ovASBATdCjUgArKZXXBwu7BD3rhtoy29SU+MNv9N0gEp1aK5kTT8uHTiJTddhj4UM3GiFZVElYnu1n0Q",
-	"jc2/cPMsX0n0ttenCEHD2h97TJPMgrLkS2CEKuFg24Nei48WMxjWNzgMpGkuP12TXl+fAmq4uynKTkUd",
-	"hQ1XDyFBUL9R12vienzrICMdfdNkI23e3bjXGYBWYmOeQiEF2uMLxdwJaRoF7pVEF+aKplPXVCMlPK9p",
-	"gmQhDIY8u0r7kflQHduOnN75FY5WZwUh8WMLAcyITF+LMlI5wW65VE4XFyoX+UbN1T8ZrJmRAHfvmIOB",
-	"ks/R2BPGDdQZILwgIhkf+QFlH0SSu6HUs1kYCCpS4L1zigUEbEhFKHJRMnEND9KlH7JBbYKeEtyKwdfj",
-	"yclZqRdBz+A4AMNlfs6sU1jcdnf24kTPq5h9TeOuFOawFqBzEyXdORjm7j7giBoVadVoUtZi2edMTGd2",
-	"WTsUcPMorUTLoU7ukR2jlm/EiHQBDCJvDEvj2TEs9Xw8sRXPiLA7zx1xI8aCa9yWhxuBp5isn2c+IL3q",
-	"Pko6fse3DKn24u1CmoONJJXXWdrF2iGkM8rHexDML5zC/1NZ6rIp+0YwjCvTQS6d7eVIt3LWNnLmhRM0",
-	"w0KAgEPJXepxyacrGVdkbQ7A9NgsSdd+inzz26jzihv7HK+8qQV4m7hlxu0kYRA9d8IB/Z0s3OT2OhCm",
-	"PhOflrM2zOAIXH0XmL+/4q/swZsXz9nTZ72Th0wqq9GRofNlZRcZoWzC/vvi51chjuuecM4uO5cd2Oyo",
-	"dMmVgTW7H7eqKZjQQuRvZh6VuzvXz/UGZfYlmomU4QR2IgTt+mwjFRb1yaNoiyM2IN/oTINQ1srcg1/g",
-	"uId0AGV/kGk1kuMB5R2tLdkuygFN32sHbSf+RRUNHUUGAxrCFB8N/vVGLR2yN3Y3/kJaGfwe0ylpOBow",
-	"Fq2KZbdRqn4+7wYDn/sxOKbdkVmvZWnnvBhMtLFu5WDRwh/HWTE3FnL01ogC+oO0yx1X762/HJT/PY9B",
-	"qwc+p2ZdeqLM9HkMRAu7wrkJS61utrctecV3TyZKOttGE2Vt+8jvWhJRs6rQLBwCsROfFEUbyrPNLvJj",
-	"g7PcHcCOSUZ4JVLunOU6M8f0nelOc4a3DoVhgmeTbqSBTaUxUo0HpXA6p4JAkP9upMuB90dkTnqNQBMb",
-	"oE2eN35rQJdbDqbSTCkfNKhwg1xPuVQUopHZoGJTWpiBlSL6NFfwDHiV/85MeK4X8NVcQawRIlNNKiHR",
-	"r1kB8YGsVung6efTb0rw3vkVpTi3M+oVbNUZHwvTLCOkGukWNwKUBDglz12Ttty+l6rkD53DKUub1Nlf",
-	"6kk64SgutL5yFsKuyumCl8oRewuV6LJGQq3swCiPk5Y6eotfk2Sj6lcXgOuWJnJAn9mSj0YyYyMuC0OZ",
-	"Iu5kyTWIkbGw1TFNvttuNRcIMRutFVvIogBft8JkAzQJnYlX5sWSTQVXztAEVqmF0ie8nIo83tZwfzVj",
-	"mnDzLoFahC/i2B3pciwsypQB90HxjdwMd7x2N2AQfYOrd5MaMJD51p3j3vIyN8jwmZAzO1hIlevF9lMG",
-	"rn6PF8PtJEzN9lvDlVvNRszPCdbjOetFEQA2kqWxUT3RDpuuLoW3jvUtXP7cX93svsbjre69jsgRrcYa",
-	"lRv5Y32USby1tzjGgbcP4ROflfqjFOBCcR+psofyhuHTl3eNH2Y3+W2zceWL+Te2kw7L2kCjVv46hIMD",
-	"hfB9ODjci19DsrfZFCYwjWUP6zJl5E+T7YVy6wztLhjADtjxbRNprC6Xe90TDN6drl8hZFW45x9SH/bq",
-	"kJIaCVsX4LdZvqeIijcGkBCfNpUqvu9kVSgdSGb8G8mBlgWD2PjafrkN9+8nMF5h2cWqwGhh1w37f3V5",
-	"1/0zUKo80QvMofQpUZyRwwwyhkLalGMw7TRcyppYiZ902V9EIdw9mBsCkSmwFyg900dQwZLI9FQYNuTZ",
-	"FSsgeVAaSnSH/HbQf7vsRamnLD2ZpMxqlj7rQdb+93nKhktvtJ8zzhYTXQiqAwNjwrjrpu5/kxRCs3lK",
-	"0YngbDk5y+tH8Q8NCxe5TtetdEeDs5PThMXZ0DX3T8GNBU2f0oTI47MWCdQtzljFq2IJTIuhjH+NRQSN",
-	"Ib49lPpYKd1XXEaaGs4AXt3Eh8jPaxsqFG42uj/QUYQ+O3AmQRKiLpkR1gQDCfIBd9OICz+KHa7Vo532",
-	"6NtMo+9JX4uyDOU46+sYBj8Bb66tr91Q60JwKN+AiFmTJc4ZjJ9yNh0r9Ov1CuyXEZvpojAQ/Su5Fabv",
-	"85Mufn3JjCgRq4BbckT7EoHowRROdJs+JE7PnTjs1xIaIDXbMkh+dF+Cigv+zCSsGBa3ZHquLOSH7egr",
-	"mCD7biX9a6e2rbIk3A2rl4SIhOey2iK1culr0pgbPSFIkj5LgQggYmhfD+gb9mAB+Z05t7wqQ3eC8CF4",
-	"O6+EchcpIck1CmlFTOmSkePtYfdS/TICVx7Sus/SSM3YcnPC0qC9pOwB+dVoGdyvkT6TsgdDnUthMBvQ",
-	"hHRAkzAjCuH2tEkuVcGHgrgqoopxYrcK0diFjtJfzcTJf3ipYXYhM+HeXdOeUvbARt4fTmQKFrDBKPbp",
-	"k6dwdAA9ap7kS8WrYCsJ33OUFEXubGkeh7khQ9viWAgZwzE9lk7FmYxsrqws3CXKjRni537EUB5AcfTa",
-	"LJreiDEOacDj455CK1sxUkjlg8lRjqDEiodqx/ZZuuDSSjUewPZ2XIfDHsxEOZhKNbcijI3nta890w26",
-	"3W5aD88jx1YZrIPwBbLpinq7j1ocEQ09BBXBwG0Vzca/brD67doUqysbflmdeLh47YcmL1kkyxvOIsrX",
-	"lib2wYXybK+FreYyrTzd3NaI3E0nbNcFcRTbbJGm6ncPqPCs1/v+5Nmz0ydn35/1nj07qRfGq3lBRUpY",
-	"EL4u2ut0/XGJKTw+3TYN4jetxcQ+1S1H95rE827/Sa/XaBetzf5nftWk/r6faCgAatLKZN5SzU/1rzJf",
-	"q1oAkI0Fd0cmemx3TWuCZ6Z9FkA64rqlheqy1CsQkCFfqRMhOcFYXhRYz8xSFBxpn9FRUWNc4NOk4x8B",
-	"gSx3eXPiTeNxGJNhHUuE53xrCM0nl7T5XiJ3x9rbX3mia1Xlvc34uNnyek0BthXfBwWn2pMdMQULY9RY",
-	"fiaKUcIKeYXnhxIf4dTrNkfQvfW0KQiFdPcBYroHyivO2RRdv1T/5k4RnwIWVCvMenMHWnNoqZ4G2ogT",
-	"RewDT64uD4HazB3OztJrnGSUvdU+x/VMNpk7Pg+pbkQEMJI0znYEenLh9FEU2lQn41EftBJddlEd/o46",
-	"mdOEFhOhouTbKb4VN3eQVaeNni1ZGjswQqjdbSeqGVmn7XKGIo00ABvqhKpF5WwyV3kpchaVboQaIW9X",
-	"T7hfomkCXwa0MdTTUesxCeksbua2ZpKjZjPFZDKoRCiFLSHbYadDZzXEvurAbInWQGrSfsSESotMF7WC",
-	"RqeaWM4u/vK22XbFhMZ2+5GIcI62jZFqXPjkbmtQblTLgA9LqEAL6Ajsg8SzWu9BNXhWE8FKMdVWDHie",
-	"l42UI1HcuF8//uVtzYijfNISY7JuMrEI6Tbnh1hbiHynEFTFSnNl0MFyznqwAeGcW4pd479GqqzhFHlr",
-	"eWmrShthnLytJCflzEJ67e5Z/YDTt4vr8i1cCHeUguOirg99bkQ54GNK4F57W5R2ufabU2i3ssp7uKgx",
-	"2oYzqdasJqTiPRbthMajVOfiOSR8Nbg0/yPC9tPCHTH9E5uehrbywFcRricCgtxBexoURirhpOOvWEZV",
-	"qYZNheU5t9wbkwDzEy3ByVP2N/ljn7TPYOy7J0OONp+5HTZcgl8mHPSh5swnrNeTniJn1GfnlOyQr909",
-	"2CmwKazuHfOrFYjSIKYkJOTvKsbuR3juLdDqMusz1dv2XPFNUq+hiqlRkkWu43aL1QeYGiYhgG9XqyWA",
-	"sd2R7SjstWWaL/iZ3KHhzKMJLwH+J8r862Ol5ZQvz1F2VabYNEgicmhh0iBdA8XbiUcEWl6qavcZVqnI",
-	"XZaKj87qkNfC2XB+AWRVVb2YyELEmxKDLE4QyBwcx5zhYeUPTZiUUwkklJio+pfuISWUto94ybi5VLVC",
-	"Dyd3DGa4RXKAXfiRoSNTL1QcCxqW+ooq6NFNDJhEUAtCGpNhQyGUk2wyq9xgKLnOesw014rgkoAZSURq",
-	"NEcdSxwiIv+a0pb3Fd8Q8eHBO9qHyFmUbgylNTNu3HJqWAAVCZuhyPgcdEshy8ZjYMXQWalciaTCXWcO",
-	"1M65xuKI4IuN4wJVujPZaUCXxojXt1T7tl89G43b7lR5k3RAX9ogqZGwbmP5GCLKGl8UhvoWKk64+5OY",
-	"06pyNI+igC43tIr3UqF84vdqFktbbh7NfnCggqkdD0z/1o0lUV4voIuCmFopKuzur3G0T2d1Idbch96x",
-	"A+IAYudqCdre7eys9xOhfFljNK8D21OeSYIaYm3RGkhbJUV9Vz8GBKH1mgBbDNp24vvJkgSPIegLpTHw",
-	"7g2RXMyEyg3T6nxFnDS+yLSoT6h5RCWZ9EY3q3fvXkUCPFrT6t0VYBudsrnICl46AyjEi/zyN+vkB62M",
-	"iABWK2wOUtHpfMomWpsdcVc3aYoNL14VTAGw3I2gXwPzekAIYPSyh6FuNaST1Ct7pV1bCV94grVUTobi",
-	"9zwMJNogl8pd4JMMfAmWx+AEuI9+tZYoMpymj4AnKjrRL9VWZ3i9egR33LZD+a3flyuRBLNUWb0+2p0c",
-	"UPBVTkN2SpOIIhgk1BUdtbi5MoGYqePgkNHunummuBQ2rESMwuMUVwD6AdAGadkDiGGaNPY4P+yyqJ67",
-	"SiNCpKM1CQ0R3Eg5rhY85IggPCWosSkudP3BCJxZwzciuQheiYoznHmMmOkraipQ16kzSI1OElU54xtb",
-	"9da2FYMHIGULeS1CqLoQTqfRsapFU46EuB+YuxMSH0aFVMIPy729aTi/UOznnQd8uH11wAFhXaY8F4Ph",
-	"cntCVIiCRZlR7mYmbcPZKlimp1NHXEcilre4IDZoM/tCwFT3fO5sfIpHY6bXhhT9aAVrS9MkVWrMsH86",
-	"PaXJ85yvZ8nfL75LY+iyKTf/9IlPzWeI5e6kPbx4KIzMRSXocWkABA8LPacr2fw74bDvlH3esCwNUC+e",
-	"aQYBu2WTXlDf9+2ILyG+S36hz0Z7WRneJsSX2tgOYeOvT/YLZ9//WvA2E5crxmezYskWAIuHtc+rwAJz",
-	"tT1+4N7xHK+EKCZWNW6NOpTSihf+4tW0+RaTHE9H0oB0mYsyiTK+qFgp9wnAOxuXbgZK5Juc6p/j4qVz",
-	"fYZPZ80VVTvaVS275AUpPrCS3xlCsKubMu6ro4v/98L/9/Pirz+MmqTVphpJ8MONqnftTNsI4GJb4lBc",
-	"doX8VE/4at+4bgEvNvpzCPoxI+D3Cig11mDwyOoknTmmKPm8NCgFpvS+RmUm2gItmkxzaI8e3xz2C29s",
-	"L1ltQG4P5iYcD0NRZX1HaOPNDr15SMzaknW9J53q66REXiWzr7jkdqkXCYCWN0kHN9M+d+gZKAW04DzP",
-	"AwQn/AFWVeMSfz4OgwfDbEJegORnxUQhEC4TU6GNE3LexqNWbqA8YqCykiFkaRwAbKTCC9CzTUsXO2Tb",
-	"/KnbRC3t1JukQxNq5vBcjqjSBoxCzmbcZhMiB9H51AulgDjKDUvHwmI7BcgFp2BmMOKCkAYfppyKvQ+K",
-	"Csdm9ZhwY942G5zMXMmRFDl87ybx3xc/v2o0BiYtKf1vSZQtKvmG5PQ7HTSlPuWdiKyEE4oK6UlOAMzx",
-	"OqRoSyS2zSrRU2ltm5xypw8KI82gCUw/8O13JqbKioK9/v59fJ6YikLVMEEeUoLkosky820lsOZnx0P5",
-	"dn6wfTwytLsad2bVtGAV4NeX+Vd75tnZk+8PjSAVd+rYGYfvFyXquDyczURptAJFP+M+n/6cpW50aYD9",
-	"btwkFdjGrZWSpAOZrI1ubI9NtdJVoHFIodSnIXyXOpb02OHuuh0ZDiP821mONspNHd9+Q2vR0J6RF0b7",
-	"ih0M4H5nWKHH3TbH/HwtY/vxafNmQaD8Rl0GngNutFYwRr/XVli0WDgrPY3w9dO+5xjsM+JmciUxfytK",
-	"EI4A+Rve1lwCVVs7CLvOswme5CEZVulFdebEtO1+ieIjEhpI67BAiYcLirihSZJQVWyDDqunKOP38jzt",
-	"Zj7SS2MLsjR2wLOrwbRBM4BiTO9Jk5Z8IIROwbMrpReFyMfCtw+shqrn2GGCxomFmiFVdM/3wQGz8jpm",
-	"NBvxcse33iqxqWGgv83c2E56PcoDqLJHsQNEGGoOapHPH0FHbgRPyq1PhNwjOAtL2JbRsFeBZxTuW3NS",
-	"/wMSS1MmR8znOwS/ejUBqgEEWPIQMqjd40MHWIIocn9xLgqJQJhddkFBb7+VCcsNIuB4Ud0tX3njwwWw",
-	"4XDMDSZFu/Hrc5WCERwwsuJtuGEDt5mikKHebG2qDb95j37jj37eLTYsh247TcIUSsIJApcSPL19Q1rY",
-	"ua/chLZPMMDUKc8LgR1yG4QnxXza3lbtCWeCDec26Ib1aJGdiGn97YGP/PvZeywWi1okimIW/LFbLGik",
-	"diB7HMyp4idhNjVCblj35jqT/4A8b9Ir2gJAuhSDkD7dUljCS1FZEgQfNkUuUTlL/fqlPrAOoRa7EMou",
-	"od6SMm5FqL8MRkwwSwwCw/kMjGa0keJ6Q3ynbhhRJUEFH71zRstn4RQHWR48LtsZ/0OjpimLYhACiu2Z",
-	"SrWeONVRhl3loD0OUuNQiUe04i3l8jQ5SiZYRE5hCOVDmHftLPKJU9WJ5r3JSojcVCXdeiYON49Wydk2",
-	"kWACVRVQ2Nudwu3cVhUusbDA/qILvvQJEI4rHfPDbnPSZ+c5vfeD3jChxn0B7FLtz+rVCQ7FR5ZuT9n2",
-	"qooNcvx9wLBZ9/YHnBRyAkYF6FSeBx1t4JCDLFjj/mc1nmY+dkJoOedV7kqt+o+jWYUKSABAmSIAymME",
-	"QDkBAJRLdVsElNPJdgSUNzV0noa1RM++iWCNyQ8k+DX0ay2ksUKJMoKXASTbBNyvH61QQELwQ6CzrNp1",
-	"CEwAP1HNZvQUvJjgFjGfO9Ck7/PBwEdPgDWcUZwF+R/1yishZiHE6zPI65CxVJ2yiEcVvFpdliJGU9oP",
-	"WL++KVKkpLo3AwMCnNOHZkpD3diBtYhDqwcrrlCpMgGVl7uH5g+gOhRyZMUGAYNOWaHyFYKsuR8pmwnO",
-	"5hU3xUo/B7JtoJWCLZd7Jo+QpsBte4ImjKE2QFnAACvP8K5pJ5+hl+zsCPuc/Fe5R7mLys1AbskZrCUr",
-	"YrhBGQsQ283rq6BKI8oHXW2idzgY6oO2Yqh7oiudPzJZaTe1oi+1h42G1DRt0/SgsdpNcieQsZhiugmN",
-	"omVFotm1brlZKXUztq9PQvb1cpQ4ZikBfCLHE2EsW0gAoZm6A1/8c87Jn2mmvCjc7z5x1o3gnPWYHDVn",
-	"KbW7ZT87qrL7doITcisyHlz1dj6d8nKJt2GBS3sNH1GNBypI0uGGy+gsNXzpi6iMKK6F6TNi7ilUbP1D",
-	"SyVydw/k5pkEG4tzw9JCZ7yQdtktxVhq9X+JeeLLIbsZV7xcOnXm3XoicrTdMd+zShlFHR7yQ30LcKdD",
-	"zAHze6jnKuflsh9X5kT50FAJVXA5XdWi1kfaklTebM2CQhnqwbCaQ1rEMlA6rvouhRILDKyG/ND0xKTn",
-	"+EsAQGB2IsucfOOOGliRBJMeU+4a9gyEGiUsr/z4l7egFF0qp69SRR1lr0OKOrp6BbfzUrD0Y2662Eai",
-	"S/1szZHXlo6sLdIuu1DxW0DxPtKjIzsRRwtdFjlMzS1CSL6FqXkTTFqWldxMoP2/AGSISwVJ1tA6wOlv",
-	"vqNqpaj1gwpKEGdVe0fS/FiKdQSF5QOtimXapVHKsdIltozQChVUk7izEcLziH+F28kkzOpLFVxnPuYL",
-	"ZqVlvCj6tTdKgy8lxXWAXbDXtPG2sofPOIMwN2Q/Ye3vQZ1hPZW/rYbg1ZbCgKiywV8RCRClo/2JDQHM",
-	"/qUEE25CXDBE2St4MUWSgPYRJFhDVNYZIkUx5NnVQU7iWtpttAabTuWWnq4XVVZF2tSytYJoS5g/6RJm",
-	"bZGQ+EpisLYEkNpuUirqhLbEYAA58vBxKUS1TyDGGnxgy0sIyGKjsKZ2qtgA8b/cI8FzH4Y95UuW8bJE",
-	"nKe0agob5+dhKx+sPODKN8jB9BFf106N28Eui0A2oy6qUPiUVHVx9YwMSOhx7Hd2crqph23iY69VPosC",
-	"BzQyj5+wVEbmUCg7K+U1t6Kx5asTo5BAq8D1td4JRVXGrpMPUhVSicGVWKZ9NpsjuocTxeGqsF7SEtFN",
-	"bqiVT1rvTttIzgTe4y9K+8FUF9iE2Of67tI01jPvIfJ0N2V+3nWKbuw+WptGq2a5v0TeIEo2DetdY9z9",
-	"XXTefWeof/uwglOjen5wu9RrRNANA6mdcLx1ko7J9EzkR+Ez9R46gt5DTqRVyPzhKOx4vRKeNFeQxwVH",
-	"GblygNjVwRY9o8HngRP5e5t4r9Uae6kNrLueSuN7cVeLFqUwCcvHm8DERoyHfM04QXWvCpH2TirBH+tT",
-	"a3ot+U+40UEnWnBzL9lQG07bvem18RQNFGveBbZcNmzLz8QW2ZDj/i4kMXhImwBZ4/ZVfFoeyudfClvK",
-	"ptBsCHBVufXYnShqG3pOIFV6VHX1rIK5AYUQ8sLiXvsBbMCj8h4EcWQz6IefaLwAzatdbZ47hcduzexu",
-	"oHyIi7eQ6vNyczwIZORqnM2KRociKR1bxc0tsLsJirE2lYpKm5bqMKd/lS/3xU9/XbT1XiOIbVBic91l",
-	"aSZTDxZsNaIU+s7e/ny9lmIBWdyZdN/mkjDR8ym0RdML1QKy+YZskDeYIbZP9V3gjw5iUi7QcA3W71nv",
-	"LBaz/SdNNXoQd9oLpaHCpYCA11CADq9LzOWptO2mwysGjV3fURHDr1X4J8GAJMDh81DCd9I7PWtsr+N+",
-	"2O8weE8NKZ1lCO0JkhXwaa2ypnp4DMAhV7AQEw90y2WOmSoASRnAPKJLaVIIzBO0AT26VI6ap6cs9e1i",
-	"/VDIhbDTRvs7nvZ0HE35x5d410mv14NF8Z/3rb+K8ibcmRS6xQEeuG1DrwhccLK7rGraw3XXZQsSpKGW",
-	"1VU2Pth6WOJB2rIzkNc1ypFUY1HOStmiJ62LcluYQdQ5sVGB1LZqz7IjDAdXdZna5hgPi2bmSKOtue4w",
-	"hUbSFvMmhVkvRHmUcSNYIawF6NZcjiV5yKRSzuJcziZCraSq8wzmFm3Op49Xi2Vn3D3Sved/fudH/+od",
-	"PfvwgP44+vDIf/Xwf/2piUgrDV7Whu5/qWSY7/yFm1IRMpNeKDbU2hpb8lnfcTLqGYrUdN89ssvexQgU",
-	"heA5nA4vuCzdh4SlI/pz8DE3KVjg6H3wMeyhkGp8qcA0y7vsAoy2kBQwltdOpQHsLIv1HBXgkkfMrEAK",
-	"PKV/R5c0YcB9iARERPsnJ6dbKpVXpMQ6i2Gx9GHwA/bt+2eIOXeoiYdLm0rjm5ge5/TZZfAX2VSw57qc",
-	"6ZJTgzwcKXL/2un7GUXq2OPAPbW1QH61IL2Vetv7wq0QFG5spxu2cm9pib0bIwy3RiQRy72WRtC8SghE",
-	"35KsBt11J9zDaWpm+LJPmR1g7GHbtIRM8ZBs0mla9lzMCr1kMzkTHn9Do+tDNgYtm2Hga+kcXfazG5i7",
-	"EpENM70KtA4qajcUhK7XhoUToBkeOWSOIFrwyoNZ7+TZ46ejJ+Loh+xkePR9fsqPno16vaMz/mT4NPs+",
-	"/0E8G22198GYIBODxgNrvIWHDmFaxCx5D9YFvv5wE7mXORwQIEblBiJg28Do18FcQrcxire5RzXleRA8",
-	"DiBydg8FUrOh61uwAmM8bggjt+Fvb0e82UnwHRajhqzgjVa6u+YmNGXx3t/WTuvOEnImM4RwIPQhMSCE",
-	"MQe6v6nUdAOoDQx0JcjmKdfKvPuf5LTgnXob2C0S/gC4Nwl71gt5h56APk+RWuRB3Ghtk1yhp8pti4TN",
-	"VSGMR+FMJ1zlIh/oa1GmztRc1xcSD7dzqaqRYIEyvso9v4SHMzkKqqnRWokS49wUZjKE2aNWmn19zvb6",
-	"EY69aKaRz+Uc8jhEHizvQK3uNvNivcC7ok+zGgZeG9NfRf9xlrxQeRU1DVaAXw7ItnAsD3hwWPdCq5hW",
-	"/JFuLvfeB7toXyCiw+78V8IZgESiVS6ub/sYbBPjou5nqcZwg/EJ0FO+3EFAxLJhixBogE/iM7kbctIX",
-	"Q0yqRrQJc+VgIEn3Bo60qcfqnp2VfYPjW4P7t7TYOiwxQvOqJqpETrptJ1azHbmngX9QMNFXOyCExp7Z",
-	"0x/2CRY2ket9c40YefCrkgpIEvYn11BMnOkXyk6aNMnwYwxKUaf4lMBvdixPQ7QBU0m/u6hHay2Iev9N",
-	"Vj955+1/Spu2lTb5ha/VrcZDbdw9E82ncl0G362VVClS24yl4FtfbbkYWtfdrmPdrfQhG3yfDS/yrftM",
-	"MR932WuN2RJV277urfvjvY82zUpO/3JPxioFN02xnXQqDeHSVsWTXixWSvBHQMwymnQ8wAquUH0roGxf",
-	"F+qYAK6fYnFOHEGlN0aouh82xO72nuf+ZSuLWAINeXZ1DiKoIPzhpQnFmRtBp2tFJvuH6mm64DcL69XI",
-	"FTVcxw3BMDYUzPDK54L704t/+hIWtL9aCmdWa/MiCz/KzpwGDHbqcQukVIR64zusXSp31FA+MOFlhDx+",
-	"qhqG4469FZCXaY49xmV3mp+zdK5KJ1n5sBBpiPNRLpwHhvR3kGMIjNMViRcQjFpOc8zRwjwcbDsj7ZKl",
-	"cF+aYIFjTjNuPpqlGmmzAU1Qj1jqrklbbvcnxvrtC10ai+lLSRQP7+2BEolV4A2nXbOSA47pih9AkwkQ",
-	"uZRVClawO47RZwGNUQoNYMa8BWNsEwRmRCW6LN0B6YHWNXq0X4hNfYdgF70RhlrTr7g+98geCk2pe2wq",
-	"uKrijj7fDxM2oqr4Q2UYHQYIdi81xSdw3nx2/oCts9CU51ixh2lsvsMu6qVRVtYuuE6tnFWh2xKUp8qr",
-	"sy3XtX50RoipkzD9tRKSpLG+gz0wQsAv6cPEiapsIhBH5YFPkohKmYGcD5NLlaKbZEBikB4Dss9XrHWn",
-	"OT6RSm+gamMAUjRlDyBL36z05YEYl2ZOPOJRlbDwWOFuOCI9Gh5+jv0PUs9HviNS6nEL/Q8pyyDX3pFr",
-	"iH2v9shJ+Ux8WtqCazlrmxIMsRYOKr3eureTsiR42eT5u1DQgJ1asqejgkMDdcwg8c3b01GRha+fv4Qv",
-	"dHVdXd2DKYPAw1eGAU6snXVubuiIaHD6UQYBFTthrRJm/c8xxgw1BqGvV0I9wrCQ6VqUUGZlNTICsAVl",
-	"PVDBBAC1+cxR38fCifPupbpUjx69hxrsR4/YBXuEU39Epe+hZA5yaIz2/acv2CN42SPsW2wEnOVR0Q90",
-	"+0ILvZoG3OeX8BE1crhU7nTBUrG44xT3iVY/QW0G7jgZCkTIC+vUtEeecx75TB+6E94GSAyP1ohgHBWc",
-	"PockuJjbiVBWZjjQR49Y6r7SpfwXfNNnP8Kqsst5r/c4C6wDH0VKOV5DUWinhlgd+lggPYFMZIQz8ZFn",
-	"tlhiJ75F1BEIsQZwQLBnYFFo/u4zOPz5DDvOSa2OZwhO+ed/GK1ShMd9dvbk+4ceC4EQJhGxL2HcKe4e",
-	"o47KdACSsOq0AWU36f93RJmKRy/zlE0EByxwx0xOtAx5zqSazbF3hVAW+QOVJZOymSgZ+IWSynsOxTjf",
-	"Gag9oikiQCKwtvv20SNUv5RwD8iEskdCuYHnzIjxVCjbZyk/HoIW6A4QKxRL+f95+mKY0hOxA/6jR2R1",
-	"LijPE5cA5D9G/n3fE7dsGtbG+twfr16mZ71nCB45AP0Tugm6ubufTp+lVKADGexHFyMrSi85F4RcNRHF",
-	"zCAFLhXCGiYshUcSghFYUOcs/b9/ese63e7x3PBxAFaMmlyH2RmYnKNS+gnEb8Iix+UNVGfh37C5Zvyf",
-	"c8xrBzeKd9pFCUjUAHxUav8S0BfgLRjyCQu4dogvdzu/3WNhhscTwQs7+VfKHlBiViaMgY4oxp11cA3A",
-	"bLtLJKKUQj3fQyQXXKBnQvGZ7C75tIAnSROquR6CE8tpXZg3AcdUITOhTC2DZ+bW8+i02+sknXlZkIg2",
-	"/ePjxWLR5fBzV5fjY7rXHL96+fyn129/gnsqsM0guaNqwX6n1z3Bq2ionX7ncbfXfdyB3LcJnErH1yfH",
-	"/uw4hsHC1+MmDwvEqOhagwlpoWH1OeWuIJ4oFJHNeAnaN94itXqZd/pQGVRrl0Do7zPt5udeetrrIRYl",
-	"6C0YOqkEzT/IgYDn+l6NGSCIAcdfi8MGuBh6qxJk/03SOes9bntJGPXxC10OEb4ZHg4iZ/tdHtAXFAaf",
-	"Vdp5hZtitUkLVDRxp1f+HjmlALDc7LZWPnQ60Yso3JlEESP2EiO7uNd8uez6GmJYvN70IoCO/khAD4df",
-	"P4qv39T1NVvOxc0aC53c5RDyNi5yNhZRNfRT9blcwEu97VzxI899cv59sB/OMFYpWYgRrrPfTdIkQY4/",
-	"yfymKpLbyp0vrYHjw0PoxrhGwLqFb08VslXdMZJxRbYA5aL0QRcLGg9uYvbG/QjFbqHHEWpMagWHEsV0",
-	"ndXxjnVWrzHb2foM3+CbPlOEnOEjN9/xWtsXgMYNNzzbwPCxclbLIPeI4AiNu9ZBxyc9dkBEkCKOa9HQ",
-	"QIqWZWURCL5sqedEfSZtHaG439kx+8/DUJ/1nlUn33OtRoXMos4HMeTzTbLjLq82w9rGfmnrU19hw+4B",
-	"Nh1yy66bzh3fJZ8KzDz/vfmV1SXHz0uRO5OCFy/zX93XnZsPtHFRI20/8i+iERkhqPcr3uS0+KnwGHBB",
-	"u4WWPeh+Xj/5qedVZ98pgD5NY0+2Txg0Tz/VO1QvorzLphPB02m4xPDMwbSDQEXPHf6bXRWCliP9nQ97",
-	"3cVZXkt3/8KHuE9r3XBswxWff0w/235LEFWHO6VZCFSuc0J9ix9/wj92P5d9n/kqxogJanhe40kfY1qE",
-	"7EKmFSGikHeInCHo7RAqP68VxIw1NKsF67QOjdhlYM+yx9SkL/TTQQVhqq8D2iLUBM1zaZm4dhQ8JxhF",
-	"i3h3GB+lOJrlwSarbwIkS7QJtp3yf6HCui90yt+SaXC0m5km8edAnTJjYdvI0vtCm7S2Qb8s4d4Acsxm",
-	"su13nuFUmw/jsFOPkZVbD+f3E02eD6/XYqoN2OTgjvVWbZWlUhgR12JE+xvbFUFlad+dWHSOh42uwBsV",
-	"ae1OWEDBsUkuFYoGDMBWl7xHHPbZTCjQuiNEpsqx6jYzoeH4MKp7L06+aZtWisRPSKA/lDZR1aQ0bASc",
-	"cKOb4guYll9634Gys6gBzwJK0RffiFWqaKN0dAz5Ai/5g7AizKaNCXGqoNZiftN9sUYQGSa2QCK+8Omv",
-	"t2SLSqduUpqBHHekM8Oz70dlxmlt0JiBuJAGEjzyva9YFt2bij4i/lhjys3S5vgT/LtRX3+3QclOgv6u",
-	"qIXoqBQCQX3Qq7augLP99e9uixZd7Yo/qBLduqztKnQLTXpfZs8SiMz96c8bKHYL6bz91ASqRLKc22zS",
-	"nrEYMunRWORU34ZbpoJY8Yk7bhOch+B5vUuvD6fXktHqXIHInXd+hPyGDXx3OkLugR3/gLor9o71XP+d",
-	"YUZYS3mBn3kSHCN0V//Tl90uje7EC3cUlID/BknYlA2Vsoku8ioQbtqwXE0NzBV2mXLEkgV51zH5qASc",
-	"E6xzO2dDbSdQ5zgUbCo/QkwfejVyxdKXuZjOtBUqWx79TSxTCPfMRNXBBrI6fYRpLKyJGgpil1qKkLpz",
-	"cz00dKmw6boPBoTyQw69b/tBBsB+wUbcwXah3vARULBPy9Oq+g5w7KAoBzJtYghXy6TFBCXTBH6Fljah",
-	"1yIknR6tIMEayAzFRg+V+AIQnHOoE61jc6UeRXkx0WwRwOubDHIPKbcfW0YL9jexJHtmH/kXhbG8gvR7",
-	"yK3QRX405NmViNvVBnRQ97IKz8zJcFyFiZ4FN4VYsOoBUbLq71UzA5GbAT2T0HHDt+ETz51cBSFIQ1sb",
-	"1k9/edvZ8HM06p3jWRduSRDv2b05Jt+ST4sV8tVn91/0XvdPd6z1uBB8Jk0301PM3/Ro7DSw7vXjLuEd",
-	"ARjd4WjymfP9oodcnMLdcNRdoDSIspNC6/w/krF0dnK6y0kpMq2w0PQFl4XAd53sMJ13Wr/iJSJCn508",
-	"2X7Db1XC8s8il9yXlJ6dnu5yMyWF8SGWYD3ZheS/KX7NZeHvuaUC8Z4y0+vwrJhoGmUoe10iSkjeVZ3I",
-	"Qly43cf8evesrufR4+5wv1Wv2ZTPFc3tIEld9+bfgjzpaDaR4zxa/Xgpv7g91agg7phxdgFeiCV1bAXd",
-	"UQbtTJqgPdez0BGoBNM7nSbUFs+ueOWOjKvqBffjpFt9/8bMtIpJoqApJqj+cc0w74Vb2Uete2d/2bk1",
-	"2+2lxeTi4KoTKq8433fh8ZDta4wOCHJiWRVDeu/ChJu+L0KoJHR1HZbLuGvbM9tWdshXltZ2oLSqnRf/",
-	"CwrO5ABpW63cuSVwTM0foaB2vasjgtEjPCniPPn+lUzmvqrGqQW8CM2b0FtMgkZAUWjS6/XiKC8vBdQ2",
-	"I7IyuZTbwrttgd3Vfg0F9fyiym+oQ3W//HMuoGsiWRceJz7I1L2wS3ZYq680jPcFY8n3FRnell0Q7XVs",
-	"r/9l1aMdN2xcRNuS64ENrIxU4yLqUgK6VZ+VoXFuhQ/MlIZCmIRFGNH0O+JuJCzXUy59tTDUXjG7kBmk",
-	"lNRq8L225YGHk5WWhkpfKhARTnXziFRo73IIFuqSvFozPhbntR5NUGUEZfsym3jHWJtkCBXEu8iGUI7v",
-	"hYSvp28TFP73zq5+BxrOW3/fNywsaCqtUX+iJfowa0gAkGS33r3k2xAl70RRBN/totRqTK5oPLVCUtR9",
-	"B652lCQo5DZlqryGK3bZPlEZLe0ebAPnm+eFVlDUxdJG0eM8oDouI3Qsp+L2fTmkB98gW4RaqQ0FFkRe",
-	"oMoBSP+XyvfjJLQHBFKecMVOnrK/yR/BvYY2JCFNVe+Ejm1xo03UQnxsDvE0hvPQqcYtf4qXh1r0nfpw",
-	"NgsU6m7aon009oz4dmWI4602AQJ8Bywj829Kz/h21QoY2vEn989Nq0wYCxAJnTtmi1bPBOjt95eVQJ28",
-	"qLjoXpd1+9WOkLfggeMqBDNuw1DzHrea0xnEuJOdWLpN5lafVLbQlxmcGCBns4nWRiQBzivue+kzi6Hj",
-	"vk9OhudQx/UKBMBDXb3WbKhzKcx5pEVCsxo9wnaueiqq/q+Rdgkh0y57D9+v4UuFXsi+EB+SkWl8fDTi",
-	"svTORizIJ2CENdWUNtFzpO8uh2s1CK+cQryt5RwheMrdtttqQ8gt75eEGgvh51bNmHqs7b7h/ShC67Zv",
-	"+VCjhW2RYYGWyf2pwfcQoqpUZ3KxmQmocBNd5H5fL//oIrUMrSO/zjltKgjkEVytr+KqAFlHcAViAPr0",
-	"UoSY9tWvSkASuF5UzfQ5m+mSUD0W3Bdbsfe1cwBwTnxTIWkulaE2XtAQPUPc2QTBUDLBpM85DUp9QpUs",
-	"WN0F/UoMZGs4u2GKqBTBR4KAskozWKp+KE32x40MOODU+bLZXW7L5V3rSdiGtLUGudaY84+UPXAPsusX",
-	"R0u/AYCgK7pKky64o3yYFVx9HWl678BahokBXNMyRQM6QYXHz9h9IIGNfSfJ3UemesaVM8spic1/9Hlu",
-	"5AOADDaMJpL7z0sU1B/h+iUa+Zdq6HRDgspjUmXFPBd5jBLWlgWHGJBUzuY9Bm7/o4SKgJ5yOSKnaGjX",
-	"z5VWMuNFlZ/Y98jhBmHoAHilzLGmnfq25xr0PzPRCxJk6VjYtEqic79Enyz1cufxEIQELJVLdamq0Ph3",
-	"hqVAsjQ0hAcque8h2TAhdDEzL4kAO2QZRgim7pvutFGgAZPeTVR8h+Szrz2r69cCGkDcNPb04ipmZpbr",
-	"/2Ry/SeTayc1eZVxbpfAVUNQbfX3vglX/UGKE/2E2hyNb9assQRroJxcDg0ivjEHZM1dsO6EjLnnK3RE",
-	"huEdf3LrcbMbw/4yeoduj39Dtv1jMSyUbuNa3jPHbr/a8dwt2fv4k1u+laSwpirJNxXg/p7FE6OfoYzt",
-	"Tjl2S2r7Fy7cvIVicg+HfqgTjXoqNLN+M/CWz7eO8Xq5qbpEQGtnMnkQejOkdPr24mse6ltw22utxBfg",
-	"uDDCLY5WNz0EA4Yh/PSOt/YYpsuO4Rp47OOmzEbqoQYth9Befjk6crM+gmn7QMI9Bqq2MtLXKUN38Fby",
-	"6e4XU9uyyPExbwlkuW2AqODe2m8rRqy2DtUjYoOnqK6xn0ZgxZim/o+5/4ydPn7655wXoaxvpX4QTnI0",
-	"5cEPSW0Y2PsAyj+LBFcFNgjuGLe1VWOq5Gxub3+CJJ+x/T+zTO8u6uZu9o2K7VwV91WN9muqaXuPmOfN",
-	"NW23EMxfqQflPw6ROylt23qi7ax8ozTd5gXxV/1hzEmcULs5SRP+hjO8Y7j/VseHX9ev1PFBwzv+5P/c",
-	"mIn1pqrsvHPOaVeyfZeo+1R2Gypc72Wlt1/t6XkA1jimNjHtdQCAmrHg0qZxP3QMgFNPK4S0KLHIp2qw",
-	"rjQV8VSdBH3Pu+qi0FvNX1Lrl4c50tQPEvBeL1XUHgTV5hF1j7fMyqmIcKWC2WongnRflkJeUcokZuKa",
-	"erKlL0uwgvJGE0j8cn+7f1sSsd4QDbdkYf1VL1ih1ZhZDa1SfEO7KpchfdwzqZtTevKk15ua9Dw0vUuf",
-	"9gy0hatygh/3TEvulHt6awLwU0AksqJ0N/7P772jZx/+/ODysot/PfxfD6bm/zcP/9RpzBJe6Yq8lq36",
-	"OXldvkOm01+xMSj9QSzhSD4aFVKJhpaZ326Wl+eaVqEIP/8bpHPVG1P9e4hiXRTOXvs6kjZ+oZ6oE10I",
-	"j7KoISEBOpgGFRkLLn0vvYbkVmzlDY34tBIGWuHyuOAe3V0TTNCYggNMqFDs1WUXzFMmyhcJQUw9ulRr",
-	"eEYY2eTmqo+jkeMJZHZho0VfoowdmqjT1WyODW/dJNEtTkBJ4zkvc1bOC99ADjNCoLchvl3nfNllP/Fs",
-	"gn2+vjNspqWy0HhiLJWJ20YhXRKWtvnrj53Ff9ztdsEBdKnaL/TFb8ef6K/o3nPG2ZVYYgaIFR8tGwoj",
-	"c0Ft7NApBcnE3Lp3RIuPh80x5lCnoQ3bejKa59cvjrm0oyyl8QUB+FW5L9zoRA4sF7kwsFPxKj//J7Mj",
-	"/6ZcCz9zLPiPmt1WIiBgrmHLTBSLLcfajifHHCHEPm3G/PwNrrprpEV8S3Old7nEHoJxQ8v7rbb0FZaQ",
-	"DkzZxTBE87VWWtLodmyPd+Fx9QOGIYQcqP4F+KYxSPfK0+DOmIXesJlRvhmID55TL8mpbMUBPxQ+fCt4",
-	"bEO7vRB+UgwbA7ux0Sgpv+OcpWpeFCkblpAHC1mrSA86nRaNoLT4AmKvkVQImsSnULvsG6FcKuqgwN43",
-	"g9PCoxJsu8qH+trJTZQRPtO20BB37jPqgQl13loVS59yWwjjOP3Xl9ges8R0fy9/uUXrXyp20mONASyE",
-	"v41Y/vC6CD78fgBwd9ppScAYZkov/vCIuDtu1DYhvKVH6R54dXffffQ2XUfvydse+km3rRDPnIZ3wJYK",
-	"nwUb91qDeHVCKQutsCpA3okcA/KtLgglANGM9EIFkCK6vGp3CpYy9fa7VFOeCyYBq8D3N0TMlOBlLbgV",
-	"xvoyN6xDgqIHRMhiv/g+gXFXv9Co2H25UKIENyO27Bnoa1Gmia9+5QXmFbS1arvDrqv32G31W+myel84",
-	"dqraoU2bcrPU3AmprqURKzK6UxXAq6QN9sYvCi8ucI+4zUBwHg+oooUSZ7QhMA+Wuk03cJeluGnCs7V6",
-	"6Pf2pXKbu/QIbjtu7rZer2znVq9fbYvXg7UY3chAd2xn7YNpF/HssZOQR04+3rmHtmmEG3tqNjY+e1G1",
-	"QozA4kOJmFAVPE7VUJbOnOgUOQ9mY0qnz4DbtGYEAJEulcd8hGdgQxcK4NF2bOJ4R9VfrkVbW+MDK0Ib",
-	"lSCP3NDUfvyP2R/olbCVXJtbAAhtYod9xPyqN2o1p7jerXno/Z5RIz7wS/vIK3x7XlNg/CVKB6AQRDlo",
-	"8GR4r9cfIt1mF+da1XKJupLVO6R9Q1BooZvzRu/cgdvuLSaaT2WrM5V+vsu4Ab6hDVKcFwWJo8PQWUdH",
-	"w1AUGlxAunG/u9tFNgeIQWhAIXjpDsPfPzimJ+cL/DIvi06/cwybgZ7T1DfUhgmhjyqvxlKz/LpVpgCN",
-	"Zj3tAL1dc5XzEuBYpdEFkD+62bPK+t1vqX1fBDZnJk7J5HUs5Ohh5BVef1ZTo5kEJKpPAWeCZ5PoUVW+",
-	"4frT/iqN1eUSqJMLJ6DLZe1WHy1Yv5XgOt2M+NxOnEKReXdY9IgYfbjlITHqRdXHVVpWzpXp1iFu2xZH",
-	"KmN5gWvyXdzVNbo/9Je/+XDzvwMAAP//",
+	"7L15dxu3si/6VbD4zlseTosaLNsxtc6613Hiu323Y+fZzvZ7K8pVg2yQxFYT4G6Aorlz/N3fQlUBjSbR",
+	"ZFOSpwx/xCLZA4ZCzfWr33sjPZtrJZQ1vcHvvanghajgzx/f8Yn7txBmVMm5lVr1Br1XfCYMs1NpmLHc",
+	"CqbHzE4Fq4TRi2okzpgSV6KC7wyfCcYnXCrGx1ZUjLPRlKuJ6PeynvjAZ/NS9Aa9897jg2N+MnwwOi3O",
+	"e72sZ0ZTMePu3XY1d1cYW0k16X38+DHrzXnFZ8LSIJ+a1+M34koaGN36YJ8aJi1bcsO4xTFXdG3GdMXy",
+	"klthbN5nrxVMJPc/54yrguXc5m6o0j3rXwtRrXpZT/GZG5K/sjHc/6jEuDfo/V+H9aIe4q/m0I/y1WI2",
+	"FFXPTcUN/p10j9s9cCtnom0s3DZGMdbVjNveoFdwKw7cjb1sYyWz3ve6kML87JZzcwD5mJdG5KwU/EoY",
+	"phe2scvmDhvC7RlbTuVoyngl2Ewb61ZxOeWWcVZKY9lSyMnUtA0cn9EYfCHGfFHa3sBWCxGGPdS6FFzB",
+	"uJ9VohDKSl6+KFpG/24qmCyYnXIcNgzFTPXSNCnv6PjJg0fjh+Lgu9Hx8OBxccIPnoyPjg5O+cPho9Hj",
+	"4jvxZOyHPud2Wo9cFr2sV4l/LWQlCj/YehYz/uGlUBM77Q1OHj7KejOp/Ofj1F7Uc3rrDlXLtF6rcoWr",
+	"Kw2TKjqFbQsMP3Ym0bVR4MgWldHVlnXOlfhgL0ZwWe65wZxPBBuKsa5ah4Z39FpW7cHR45PUQj0vhbBb",
+	"RjN2v98xzL2kudeimIj0XsI9t7qdLwoxm2sr1Gj1d7FKj3TEy1JUdwzTSwXDZWNdeSb1r4UwNmOXYm7h",
+	"65NTNtWLao18T4fHoyP+UBwUYl7q1cHxd8cnforIyOtJRkM6cGNqnd7D9enNubWics/8P7+en384OT44",
+	"P//wWPz2n/+RZCsvxj9xO5puTvp9JZ24cDQsmzKDARnLskTihjVw0geWxZyx/H4e7pNA/HYqKuF4Iy/L",
+	"HcIkvRrjAxxlyzIcn3yXntsrrUTL/F4rxlkleJHB5GACgQPhbrMpN07YMM6WsBr5/TyDDY6WpYL1UFqR",
+	"bOU2Qc33t8zMjXHH9I5OTlPze8mHotzGfAL/Z0tpp7hTpbspY/mlWP3XFS8XIu+z/yWvhGLGaQK8BNnl",
+	"JIW7hZclMYlZY0a/9qzgs/8yUz3v/ZbmGPCixpSkFTOzNreHxyc7DmjmLn+Btx4/Cj/zquIrXAY5k21M",
+	"5m96yWZcrRi8m1nNuDJLp9tYEIBt7K50z0xLuuOjIxiSnC1mvcFD+CQVfqpHL5UVE1IcfhLG8EmbmHg/",
+	"XWXETASbSmN1tTrz42Nu79lwZcUaM5npK4Fa21TP3bzc30os2ZCPLoUqWuY1w6HsS2lOjdzCxj2dESfP",
+	"mFvx0ZRXfOQ0v4y50zEX1UgoeyDUSBeiYEZMZkLZ5rTWRt/k/PBPR8a/m67ctHSxbVpKF25KsthjApVe",
+	"WFEdHLfMQBe3OwN3zF/xlE66xgDgEMta0qaIg9b3ZqN5B992HI17RNto4PHd1XV8NLzdDeXnSozlh52a",
+	"2dTp7CjP73JmysXEEa/TRvXY/aALcQ+Z+lBMpIoYaduw5/Dircu4uXDe2th6xvASd8bAJmnaRA0ixC/T",
+	"JBhZQu1kuKdl9Faq0W4t2NlHhTtIsZHkJuGGW7XqxO7Z1zGY3gnF1Tbl08IFdwxse3MB+WjWon3iTbeq",
+	"fjqa7cZcG8dlbVx4Wq67pWun5xdlZdl9Q9F02G35Ltxjr7OX/+CV3L6ZV3gFSaAzVoqxBTvYS1aS3/7C",
+	"tiHSz3tpmh/dupu5VkaAevM9L96gTeA+jbSyQsGffD4v5Yi7YR/OKz0sxew//2nQFRKIz91RoApxxUtZ",
+	"XJB90ct6hbBclm63gS7ga1Zo4fRPx8tIJXCL6nVZaZieiwreySy/BPtdVJWuTG/wa3iX1fqi5BVoBuEt",
+	"yGfYbGEc+wsqycOjo17k2Ana0sffkP6EsRey6G6vO6t3YXqDU6dKWWnhBH7PC/YmTNzrfEO9sINhydWl",
+	"0wu7EffPuNC4T6njhcs44sot4lCAUcC4WVu8vnvjM63GpRzts683HuSL2IQq3eBWwPq50u7LMAFjuSrA",
+	"0SCtYUu+ghE/19VQFoVQn3PIwF31pXDCqtKlqGmUl6Ve4srezcd+bPk9mJG7wGqytYyeBW8ljZvdzScL",
+	"XhWiyO8NGGfwgVWLUqDpCVzpXM0clTPO5pX+sGLVQjFH5BmzejGawuLM+GgqFcgeu6iUe6l73VAXKyZK",
+	"I/rs9ZiFd2UsxwOTg7rgGJ5Qtlo5hZDNSz4SZ/BU9xYmzbnCOy/QKwlHdVHGunEBlxvhJjUSzPCVIb+c",
+	"Wyw3vBUtgrR99p48SM4wEEVNAguF3tkigxuGAp54rtCDO1wxZ86tcP2BGcAjTf9cEV1MtLV70cUmixqH",
+	"p0Rsw2sY7LEbdrhkAEuhy0J4v6Obcby9I67cNKa8cDceg3fkRgzlOGIo/0sr8ak5Cc3bsY2yAK86V7FZ",
+	"5365FHN7RhLJLRiRbrQ2sFn1WsAxfqXtc71QxY12S2l7MYanrIkScKkBcSvNRuXCOKuNnXtrDBwzM2mM",
+	"E3duf1FbuOnuHJ3Wu/NKW/achvaJtgj5KPAYx0trjhN592Ctf67ESKtCuvuec1mK4nPzTr/CMMawQZkf",
+	"/9K7qebRSJGOgHNx2tBciaUzDpgVZelYjOOt2gpySsN6cJuhqRO8e3nJjb1A3pI7ceK537lyTyCm4253",
+	"Fzp2kqXiUKnp02WHcM1HNNNwIT7jAj9VK4aSE+YFW/5O65eg/XzmjQaJ43ZhqK8EO2U/ye9hPL8ofsVl",
+	"yYflZx9SwS0fciOaCtFoKgqm9JLdzRf12JwYdlqIVBNgbUovVR1hBNZwxzAxHouRPWOVmAuguz57XcXX",
+	"MKv1JSu1mojqXAHTJHcqyEn5b+EkHByGJZdWFO4GuD5o9z6QQB+DaQcb7XQNZ1rohXUjlpYVsvADR4Gc",
+	"Iz/MQRg7QuegihR6g77fCFutDp6OQfNdt0TewnkEP6MbaT8VHa09g2hpzSs9EsbsudfbzIXAngOTP2Zj",
+	"KcrCMxA+Gom5hTemjAH/JHAPx4+BL4I9MKmEM9xRyh05u2Ku3eScRXDoKPtwpJUSI3tBi39zC+HkpBYZ",
+	"jZVjPyor7erTCng4rc7oxbCBo5uIb4LivbnCdJ7NYj7XlRXFT6KQ3DvJvgSvAW7vVgkOlFSMKwYuTTgM",
+	"KbMxaO/OfuyDQU7vhJj+yF30DEhn07fd8Pu4PYElGy8MLyMjfQnWTc7hUTmN0qnkyFtQJ8+d6pSjGulE",
+	"D5toXbArUYHSFcyfPssrMdNXoqBrFerl+LaltFP3RmkzZ+NJiwkQ5wp3zCnYauUf2mf5uNL/Fip+Eoxe",
+	"GGY0RhbWvJoC1hbXUVp2KcTcaXfaOG0e9Dn20g2El7AkbtoLBZyTXuIn5INR5wpe67QzIi64+ozlpTZ+",
+	"PSBC4AewuTjuNROtxBnLYZ0upLrAeRSptxrrbpaKiB2uczy3z17V3J5ceecqV/rCLMxcjNxolK6PxEgv",
+	"ygLUWMd8yEcihyWMYzEXlREFjMDbsn4UGDAfa/eQ4coJnjPHokthw4DjaOQEnFBwHfJroRaz3uDXXj2y",
+	"XtZz5AM6KxBHL+vh3vayHm1AL+u5JUWG01gk91UYL3BEGErvt0S06qla/QMY52aaiFqx//329SsGfNQJ",
+	"hw8HE31AT3CHvf+GLylaBI+az8vVCzVfIIcoUNPj5c+VO5xWCtMbQObH+nn/QY8WM8ccanvacauaVJ1s",
+	"gznAKXDL560XCD2VwpFQiGkKZpca0jLA7T2PXv87rUUjvtfF1whRi4/r4bysJz647RJOjrXlCTWMrRCz",
+	"RZ23dlYBe3Ocg9jy6fGJG3zwOEplH532ouDd0WbwLgsBsxuF7XZF2LLevOQtEwU/CjJtd1G3x4WN3ntb",
+	"kNoS++I+XyyqMpHnlfXo3F5INdYJjzGYJNL7IbhiP6orvQIxCg4Cp+eJcpyxUl4KimR+APo7c5s3E1yZ",
+	"oGg6UdFPeonpGz38pzvwmDOVSOeAl1MmB22vOwTzSlv9AA5o5sM8gvQmtNF9toy7EOZj+iz/tRIFdwT7",
+	"Wx654OC6ko8E7tylWGVuA7kxS10V4L7DnQ0ZWecqcLQZX7GpLikjyvFgd4StULWjXazY0olM4k+ojPhk",
+	"LiB6XOIZry6Nm50RykgrrwQyyB2M55mezXklSf1onvdxpWddzmSOgyVpnjx6m8ct0Gonov1BjseiEmqU",
+	"5CRRptOuB70SHyymTsGDdKf5QZLkPtP7GMdnfsWFhLf5ef+WoOE6y2tzK0aggRcX3HaNpawJisRRFh/m",
+	"shJmr2fKIvkop7eY9tA6k85SckvpCH4BjHoAQkcWcFogkopHETJvdOX+7feSDO9KX+61EmubARmCOODm",
+	"GmXxKm/foGdw4U5RHZluzYUBtQbyB0wYTMgouA9iYk3yNray+bDnumJzoeelE/EklU6PnjxKSiX3Q7aL",
+	"FtaUGXrmg0ePWMFXhjlyRk3tyRF+g1o9Sl+v6jcOylai+jTUA+KmzmpCrWFtNVqC9DG54OC6kEORPLbR",
+	"ke6W4ol86VKoFiOLBNOHleP0hekzdHeaqZNyaM+pUYvcjCcWjc2/cPssX0oMczanuB8fX5vm7fDx9QPe",
+	"gcNiHu1mdrWzS69EPvDpjPxSONsQj0cB31M2g1vnK1GBDQocKR/UoSVnwglVgPMUvVlkJLodA0rtR7YL",
+	"vrTnTyFmMMMzk2ZHJAs3dgPt6p3+g5IrNObd87j3cG275a0sQPSiqO96NbqQW852EeYBpolTmqzTj6Ai",
+	"4c3zZ+zRk6MTf3oLsnPclflEWIzQudX1dj5pplktvCEoJ2fIAzuRp1sYJYpnMOwUhbox75oNTmah5FiK",
+	"Ar53k/j/nv70MinQpiFou+ZhpLAokA4+PfgF4LAPUOM0YlSBR5RcTERv4GbZVFmjIYTcfZ8SkRDseubU",
+	"0SI9ZUgmd6dEawYpBQPPf8QdEy/ImlTYfL8lL1n31JUs5G8kqlGa/IASZijnjU5Iij38eEUeurYztdvl",
+	"5QhyHORxM9UIksaTXpsUWeBbL0bkbdu2MpFfzt1oW+yySaUXc2eFCFUPww19yudzoUTRXWJ7P3Eyf76U",
+	"Aj3yS8WcDWSSZD+WlbEXnQcLl19ztDJBvy+sIbONz7SaNEILwtGBwY30uj+EDl5yYw+ASg5e/JCDjwzP",
+	"IIy2udvfHT9+cHpw/Pjx40cPHn13RP8dPBwfjR7xY3EyfFCcjh6Ov+NPhkej4+JEPBif8ofD1PgvpUrM",
+	"IG+69SKPZdFwm5E79WLIR5cko9C8rm3YcSShgp0JxjrQd+xOBXk3cpIv8s+Bk/dcBam31c3nnwzWlOMQ",
+	"BZai9VleLNAzLowbKCWpIz0Zn/QEHBCUQndDpefzMBD0C0Go01nZkKtE9jIE6XFf3etpyAZNa3pKiMGG",
+	"wJhfTs4qvYwqqGAAhsvijFlnvWvg+gpKQUK+ecM9WXsXw16AlKeVdJZImLv7gCNKin+V9L83spjPmJjN",
+	"7aqhliN/UlqJfpsOfiELs/04WuGjfrNGXr2XrRuP3dDw0qp+/I6pT+SHa5nhKybtGcvdx5wSpGreFZUs",
+	"bPoYQoCso2h5I8ZkYnb2Rw4rvZhMbX0QRODqZ1S56E8LZn4o8o159bCju8RLipYhNV68W/eHwkRgK0RP",
+	"reLwNpR+lKu36beZayPbhLIjeavZRDOnDDp1EVk4qUtY/ehFd0gSYSthM/SnwY8jPROGdFGn88NEdy8s",
+	"rkc0wNTCPpeiLH6sKl2lcm4Fw/RVUnylmqPWtGZZJrnAU8fUh6UAuYuKSKUnFZ+t1ZRQGOQCfJ7bBfzG",
+	"T1HSyK5Nc/Ky1qWjPNK0NmmnGYMkXceIMRDPwk2O38DCrCXAU/nOpp/dR6jX3wVxmZ/xV3aX7Izje0wq",
+	"qq0BCy44ZA2o1E57D+mi7gln7Lx33gPGii4GuTawdFx8p1GOZSO0/GniUQVkZ22oqQlV6gUqT1QJBfQP",
+	"MaIB27oKy+bkUYzEqUQgS0h/sN5NH809RCUOj3AdwLV1MdJqLCcXpIlvbFkXXZem75XdNkX0aZ10OY7c",
+	"Y+iBpzTMkPiRlIdtFlGLBPtbU2pF65QlxDCmvKpylZZb16fdEFngfgyOaDsS65Ws7IKXF1NtrNs52LTw",
+	"xyGlC6ZWC3Q1aVcdd++tvzy44PeQzlZfRKbfhh4BQpbSpWkt7BrlZiy3Ou1dvqEhmhxNhMAQpM16rUJa",
+	"LUszh7DY2Zpp68mmC//YksXh9AJHJGO8ElfujBV6ZA7pO9OfFQxvHQrDBB81HFqUQXpRCe+oClmlF2Nd",
+	"XXjv+8hxrzFovRe172vzWwN68+piJs2MymeDunxR6BmXinKH5OiiJlPamAsrRfRpoeAZ8Cr/nZnyQi/h",
+	"q4WCJDhImUqp37R+ab3IZ1i1cge/fj7LvwIN1u8oJWDmGdMKjuqcT4RJ8wipxrrFsQbwHk73dNfk/VsI",
+	"v3mhc5s6XLuW/bpZCxBEcan1pbPGuurMS14pt9g7VokuSy7U2gmMSupoq6O3+D3ZFuNbZ4CbVj1SwIDZ",
+	"io/HcsTGXJaGUpidZCk0sJGJiLRYChr367mAA9tordhSliWkSSjMgkXz25nTVVGuIOLujHoglUaO55RX",
+	"M/Sy+GMN99czpgmnTwlAN2zGQzClOOn2eY+uHprSjBfiLIqCkwMIHxC5hcDkX3LT3Rs00gvC1NlK8e7B",
+	"z/DSj9knib+OdTURFpnhRScn/HO445W7AdNSt0Rkt+kv3tDfelh1IV4UBk/qSMi5vVhKVejlbvEIV7/H",
+	"i+F2kgIdUlPCleupLS38tM5zgpQ7c+ar/gyDfe7IKbZb/JhcH+VNHbURZsfXNSXVzmV5C5c/81enA9qo",
+	"AjTj2dHKRxu/saFJUtwcZRazv+gkxzu1M4Yen6v2+CYe65FWRhqLiayWzSvhlPo+g7pUuW7a5BNh4emO",
+	"eWrcfjZyqmxdRhHKX3xOL3oDIHlxzsnqc7qZUwF8WjrcZNCf12RnwRbYdZBqRqLngnINebmdsMlDCVYW",
+	"Vm6UJcqAzkQNu9zxvBKyULdj19BeYK3qVNjGOneOvDllGlZpU8dIBuSbRNdc1Xa6u4W0jXmlP0hB+F+C",
+	"EXoR1RTDp13ZGzvFzg/R9bcmJ7xA2MpoysU3JiNul5PCGrVSzw+fOgkH3nIbDlfUvr5AggW8GOEizLZs",
+	"GNPQotpZ2NirkbsBxTbVK3fBBSx/x7dRbu9e9zS45d55gQHgrGZl8bDXh5Q1lrB1A36ZF3uyufj4wRLi",
+	"02ZSxfcdf52M7U/ErFr22+etr6Xv3uDw7MdvXiIqxA7B7al9C/tY395Nvy4EZKZ6iUWBPveHM3K0Q9pP",
+	"qAMKFemU5r0W4+6zH0Qp3D0GdBlI0AA/A9Ub+jxDW0eEhnx0iTA2kHQHdfhQfg92c589r/SM5cfT3Omg",
+	"+ZMjABV4XORsuPLOvjPG2XKqS0HwPqC8GnfdzP1vmkMCY5FTBDk4aY9Pi6YY+S6xcVHIZVO9dmtwenyS",
+	"sbi8t+E2LrnBBCKqeyFP8UZCjG4J4iheYzlgPQMBEmjEOEhmuuxhU8eG2r7cNrJecAbw6hQdIj1vHKgA",
+	"DJe0W9DBjL5+cEJDVZ2umBG2rmmAArdu+nvpR9HhWj3udEbfjjT6rPWVqKqWxLN38eCnEAWyzb2LMrcg",
+	"qyEdz4fxUxGiI4VBswCfvR6zuS5LgwVL3Aoz8Fbd059fMCMqxCuGQhJn5fma9+jBlPLhDn2oBF44djho",
+	"pP1CrbFlUM3nvvSIuDJEZyxhb4DZKAo8e118jFNuOy09VkGtkSTcDbuXhUimp7LGJrVSaQsk3Dgqjh6w",
+	"HE1Yx13oXF/QN+zuEgoWC255jfbpGOE9iJJcCuUuUkJSSAXSUplyJjI67O/1z9VrMgLhoQOWR1rKjpsz",
+	"lgflJ2d3m84b92ukDuXsrsc2hiqdLPh6MmZEKdyZNtm5AjhKpKpoVYxju3Vo1y515DwyU8f/0TPI7FKO",
+	"hHt3Q/nK2V0beY05LVPwCpFL4eTho9qB0IhAnSte544Q8z2L0UB4nIoE7gmLYyGoZEf0iOwCl/qkD4Da",
+	"cpcoN2bIcfIjhqQ1Mosbs0i9EWOj0oCn2D2FdrYmpFB7hBY/FjVJLOGvT+yA5UsurVSTCzjejupw2Bdz",
+	"UV3MpFpYEcbGi8bXnugu+v1+3kyhQoqtSzIvwhdIpmva8T5adbRo6DWrFwzc3dFs/Osu1r/dmGJ9ZeKX",
+	"9YmHizd+SHnXI16ekEXaF0LGvvuAZue1sPWM/7Wnm5vaoN10wnZdEEexy5RJCMcA2Prk6Ojx8ZMnJw9P",
+	"H58ePXly3CwAVYuSUDcagOYRa2+u6/crTLP09YF5YL9NSMbfm4ane03maXfw8OgoaVZtzP4nfplSf99P",
+	"NSBapLQyWWwpK6W0wLUyfMAyXnInMjHS0zX1FJ6ZDxp1wwGIY6n6LPcKBJR81+pESGoylpclwq2xHBlH",
+	"PmAkKhqEC3QKLj54BATA3eXp5MikOIyXYROymRd8Z+jd58q1OYh+8phJaZ376DQL+PDbcYnOaoASJDVp",
+	"+yyfczulJFfHaAm/ySxGU0ibajJKgovcOPENNKegChNQrV/mqCootb6RV2hjqi89cekov3zOJ2kL8xUl",
+	"IKy5iCh43x4awHRgzOFBB32intgu01k9tZW4zbuN9OUTaOgewEU4YzMM+xBwjTTB2iyCCokZ2E5wp0Pv",
+	"zaKwZIMEOibw5PrykMgyckqIryLajDvWmcTtc9zMqpaFO88h7ZoWAYhU42zHYA+UTu9G4UQAFx58UyvR",
+	"Z08b6Gh85DQ+CNdGAOP4VmRigSefJB2AUCVghFDdbUQCe9hc29UcWTdpOjYAfNSbytl0oYpKRAgKgxrc",
+	"w/sPptxv0QzPdeisQoErLHvKSDdzM7cN1wNqcDPMAYYS8UrYatU5WrKegrTu520JCkPq5n6LCSXwI102",
+	"kIicCmY5e/rD27SN3hbdet9chDMqYJJqUvpST2uQb9TbgA/LCFnFIpbzlaAEaqv1HqsGz0otWCVm2ooL",
+	"XhRVcuVI5CTP64cf3jaMVaptqDBnxU0mZiH9dP6ctWVbmdVa+LkmpYUy6Eg6Y0dwAEGer0TXqDcCLm8W",
+	"nlle2RoCAYKukX+N6jeg1KN71oXxBZe7XLQhDmlsJXijrCAa+sKI6oJPRLL+q5Etv/GbU9x3ksp7uCgZ",
+	"aQ+tW2jPGkwqPmPRSUipDBgXVmM5SSIv/OlZ2F7WhltM/8TU09AncOHhf5LlYN5vAIoxYS+R+CtXEZyU",
+	"YTNhecEt90YzoC1HW3D8iP1dfj8gLTs4NThUJpQF43N3woYr8D8FQR/AQHzxVDMpNC7XvG7OXYfaof6t",
+	"SYFtKTU+ALEO7iNNqCrtjCTyhZjn3gytybOuqd62l/hs43qJFIokJ4vsgnbLPEpo2ZUG7yheKvQXhX5Y",
+	"TVZXyivR2ck9LqUSnSOz44W3yfYNFZRYjx8eUb+7bUFeFEl9R8BBXi9lhJPudBhHct58IAIAByNA67Mc",
+	"3JJFnsWp4gPEBJrx1Rky86gKLrBm8mRiljldAzB0mUeqXp2rmh0ZVtsMgHbgzDDEQeCeImWND7ecylLE",
+	"XAqja1AmVVCjDZTeXouASTkdSUL9p2p+6R5SQanWmFeMm3PVqMJ0jNhgSnTEGNlTPzL0YOulioOAw0pf",
+	"UuE5xgcAKxsKNa1vBzIUQjlWL0e1/xNZ+ekRM+lCTtwS8B/QIqXtZF2I28jkeEV1LvvKM3A78OAWH6xX",
+	"VULd65wbt50aNkBF3HcoRnwByraQVVIurll+a2Wl0Sn81BknDcGfrKYLTvg4IFTXx5DhCuuSDHV+S7X/",
+	"+9Xl07htpwrSrAcK5M6kTXewfPAYeY2v2EYFFDVJPP1ZTGl1rbjHgwwOsH11Sl8ptJ791JYTTbO/uKXC",
+	"3875mfjWraW9XlEK6CY1mH5c8d/fXwVrn876Rmz4jW3kysSkCbUC9fdmhidUABDmQDSvWzYwPZEEvcza",
+	"sjWCur4UzVP9ALCQN4vIbHnRdhLfT1fEeMCsRg9wAyKoEHNACdLqbI2dJF9kWvRJ1DwivAR6o5vVu3cv",
+	"IwYe7Wn97jpnmqRsIUYlr+rGstH2fxJMl9bGP3WWMdksJJ9GU61Nx35A21TnxIvXGVNoCOpGMGhgh9yl",
+	"pHF62b0AKhHyiJqwG9Ju7ISvVMTiW8dD8XseBhIdkHPlLvDZJb5m1/eGAYSTQb2XyDKc6YM4CiqS6Odq",
+	"ZxSkWW6IJ26XUG5D2jIrNWqClzjJARXC1SykJaVYFAE6o67oVoubSxMWM3cUHEqgplTjD9X9utrAE3aK",
+	"K0AWA6adtOwuBK9NHrvg7/VZBLZS548hZvMGh4bQfaQc1xsekoOwlSiosTludPPB2NClgdRMfBHcNDVl",
+	"THVZYE/SNTUVVtepM7gavSyCIME3tuqtbTvmraF8wJx9FHIUagjhsLI05YiJ+4GRZeXNqcjGSg3nNQX9",
+	"3nk8vJujYt4i6uWMF+JiuNqdCRfCn1FKnLsZgE02ZKtgIz2bucV1S8SKFp/MFm1mX4TM+p7rzsbn9iRT",
+	"/LbUK0U72NiaFFdpEMP+pRy+J3vBNys0viz8ZTJmnSooOHno6wkY9jx03B5ePBRGFqJm9Lg1AOePyACz",
+	"tRKETv0KO9VGJLYlgYTpieYiQFtu0wua574dELOGzUZH2bXBMNeGtw0QszG227DxNyf7mas2fk5Ckr8n",
+	"BG8+n5crqpFDsIx1JJou9bTuHXUVnC+D3xmGqaQVz/3F24vT3jdBS0gD0lUhqixK9aPKzcJnfu+LDbkt",
+	"ynAdnzfJ9Tk+naXLSzvaVS2n5DkpPrCTdwzL3cvWGsm6rw6e/j9P/X8/Lf/23TjFrbYV1YMfbly/q/Pa",
+	"RohIuzLG4hpUpKdmpl/7wY1QT1uIh5pYjAh5s275EmswKLJ6WW+BuWk+IRGwIyivM6nMREegRZNJxzrr",
+	"tguJOGh4YzvGQaKjYDA3QTwMRZ3uH+UnpR16i5CRt8OHvuc6NfepBmHdxDnqUigUWnN0hqyN79BzUAo8",
+	"PG9RhGYi8AdYVcktvj5wj8e3TUH1QNa7YqIUgIAbYMyy2sYjpDJQHjFy22jVS+7Zm6JT1QAzer5t62KH",
+	"7M3xif8CEb4lEGHkbwSh8XUhCZdc3Q6S8D4+T8zNoTKowA8pM3aZsswqv25Q7NVRKH8V2MZR+8X1VkUe",
+	"F6Y+M09OHz6+bcjBuCVpZzzh10o0gdw4m4vKaAWK/oj7Qoozlo8AHtQ3MEsekhqd6cZKSdaDFOakG9uD",
+	"Ga71R0wOKdR4JcJ3uSNJ3wXNXdeR4GZ1LvK26fmUZTAwltTCfDuR0tH62Ozttz74V9TmFiLGcFnGeGm0",
+	"L+7CkO8dw0o96be58hcbyf0PTtLHC5sEJrUfeA443lphqP3pXCPqcuns+jzqLZgPPI1hj1U3k0uJKXBR",
+	"LnnUjDDxtnS1XGO3IVC78OgjIZ9Y6WUtpeK17X+OOjViM7jWYYMyj0gXUUOK97ypgUjWOcoMpcJevqpu",
+	"Bie9NLY5AXB8dHkxS+gSULfrfW/SkteEwH346FLpZSmKCWhgTdeOXmB3TRon1vSGbNs93wciae11zGg2",
+	"5lXHt94oNywx0F/mbmzHR0eUOVAn4GL3yzDU0OuCHILjhRER2ngE4NM9nAtb2JYDsVctcMcAYRMMp930",
+	"9KlTwQQNkIYxSW85DG2GICTMp229MumWf1XvCpQF1IZAQ4WljPvQY9FtnlQsh/flffauzq6Gx2CJO7YS",
+	"XNtJZEzQz1LR7enUjy1ziVK5EvCnIkDcpixeDl2GU4wU1wLR7Ck/1ltDpLOd+QLfaPJO1V6KskzPwkeI",
+	"tq48rK4z2IYLGzTJZmzJTsWs+XYfqArvZ++xprBuwzoV5bwV33wd0xtWOyx7HPqpoy1hNo2FJNraQq7p",
+	"ap1vsjPGZ+tw0RY10pW4CEnoLemT7nQF84NAKmdILKpgud/G3EfjIT5jl0LZFWRbUt5yjc8VmEGwZQwC",
+	"ePm0jTS0TXm1JSjUtKaoHqNuCNE5DeZaIP2BndddlDrQ/xqdxzqnLMuLOGe0Jcup0Rm4FmqI0AbAbbgo",
+	"t5W0RBvfgrFAc6REhGXkUIY0AOT81KgaMBREUSdd1Szde6KVEIWpcQD0XNzePFr5aNtEgvlUl5MBo/Ch",
+	"em7rcqGYZwDt8yVf+eQJR5zuDMChc0yo85ze+0FvmVDyeAC51Me0fnVG0IIUlbr5yraXqGxh5+0h/n+C",
+	"RMiZRGpudJVpqADx1lDjhFqixXdv0h9eXIhSUmOM9cshjwN91thn2v2C/WUkErWi6suosgoxeqgNtVtv",
+	"Ae6IM1+hGYH4oHIzg1RfaeOhrFXSBg4SrgBr559ebOIYkwyliRqVjMkEGCNy1Ub4EDRm6HEMygXkKhv3",
+	"v4BtSREuArM6qzOMGuvC0ZRFRTXgE80Qn+gB4hMdAz7RubopQNHJdDdA0ZsGeFbi1GD8xUTdCshbJ/iV",
+	"Y7ng+hZKVBH6EwDUZ+Ak/2CFgiUEbxG6NGv+hrgh8BOVGkdPwYsJRRmz7sOa+I6AuOOEJ8UZRcMyIkqn",
+	"EF4KMQ+BeJ/n30SCp6KqZTyq4HsE0q/kyIYuhD6NpkGb7s1AgQDWlqZALHe8ZbXt03YqeyvVCPGdP2s3",
+	"slKOrdjCytF1LlSxtiAbTmLKOQNlaM01tNYSi+CHoBuVrVZ7pviQatYKpC1JIWsMUJYwwNp/3zU56BqK",
+	"oLwd7OW2FMDuVVqqMBdyR2ZnI6UURZAyFjpnpPdXQS1NlLUL95gonfLWukvcauOnZrygNrIi1wadplZw",
+	"tPbg3pCasG+bHjRq/0SA6sLyyVZ3NOhF/uBx9OFSnyEK9/MCjO/myT3vPT445ifDB6PT4ryXZB+QgrwN",
+	"pqatM1q9rq2HfV5JnW4W4JPUfYEpJRZaKhCYyslUGMuWEtCpoM+h+NeCk/fazHhZut99YrUbwRk7cupY",
+	"Mout3Ql/7ahb94MMsnknZCZc9XYxm/FqhbdhAVR70SutGg+rIElPH64iKW74yhfZGVFeCTNgdKxmUNH3",
+	"Ty2VKNw9kLtpMgRn4YblpR7xUtpVvxITqdV/iUXm64f7I654tXKK1LvNRPWI0WA+cJ1SjHYa5A+/oEoM",
+	"p70soInIUC9UwavVIK7civLloVKu5HK2rr9tjrSl6CDtuABVNtQLYrWPtAj+oXQMk1AJJZYYeA/5w/mx",
+	"yc/wl4AY4k5tVZDD0a0GVqzBpCeU2/ijutIrrGHDeuQPP7wFdexcOU2ZKi6pugFKGNCxL7hdVILlHwrT",
+	"x75UfbOYz3VlzYHX0w6sLfM+e6ritwATOdDjAzsVB0tdlQVMzW1CSM6GqXkzW1o2qriZCoPT0kqcK0jC",
+	"h15ETnPExYpVxEFQfgn7EDVOdwnpnCzHOpPS8gutylXep1HKidIVWjZaoWpsMieVIX0DgfHwOJmMWX2u",
+	"grPU5wSA68AyXpaDxhulwZeSynwhwIG4YQe0lcVcQ/ph7tB+YsLfg9rKZqlHW43Jyx2FI1Hli78iYiBK",
+	"R+cTOwyZ/UtNptyEuHHIwqhxBxVxAjpHkIAP/n5nApXlkI8ub0UHAEm6lp0dbcU2taA1bes6nck9674R",
+	"Zmxrhlyii0jD4UQ3pr2jXtnoCJkWbCtuLr1jIpH5Xzu7IJ+5AWKcpKaZMB79+WZgufsT5lnDQ81DSu1u",
+	"Cmwi8dIf28nqbwjZeNNc6zUq/QLJ1n4EL9R8Yds1RgQlXE+1CQls+e/uwQiEmtUMyqs7GfNKY8asLTPS",
+	"BLIYEDUDNNSPOdXPQwMP8GJAFHFSCVGLHEhnCVS6Ole+K0mFMoe0CiJGvC//n+6RTnzWw57xFRvxqkIs",
+	"xdzTQe5Ls3J3qvJGYjQ23UR9nSvf72WK2vvMY6wA60U0s3OVRLaGmtOsLkluJsNBLqU7bafHJ332C5bV",
+	"M2iP2kBbzXwSS51KqCCah3zZL4BURhaAUTCv5JUzOi7FKoPsRGMgUUpXjDsNBWoXFLg/N7sWqtqD5USv",
+	"VKVU4uJSrPIBmy8QacppOeGqsH/S0iaYwlDbzbzfyOJLLCisgnHbghflg+B/c0ZGuRC+zOJcvVB1bQDm",
+	"ZZVcsdwpMgPmiDf3K4X5qcQ6AICXqsPG6/V4oSbfO9nqeQ01BlhDvEv7gZupXhrylJ0ryDBjIb84q2sD",
+	"lWaVnExJ4XLTVNpekJN5M8PPqdbvo3JNKrCRFn2yQxHCvJRbfRfmDmtdypHN76UaBv3PdLrR63HqGA2w",
+	"QhPygIE0InIEEGu87M6atepe0Z9oPSkFn0un3M4OhXu6V3PJ8dm/etB/1tLSM+t9OJjoAyqZ+glf5HWy",
+	"fcz865nsL+WlWEojsjp1lTjBvoa525PWtrgblDnYSo/phNPbNP0j1/nD45Md9VlNx8AtG+lN5pu00WMw",
+	"3ZS9Xhve0bSOj05O223KziZEIoDoGTImxeexIZGfMR5Yc8De4XiecP9lChg26ny2zYqIp3fyXUr3aVUC",
+	"bqN8bFtB0udSZjwK/dZazLXeadej+VtFFXjZASpg9+622VbbFuyNGG/ue6sHcP9JX3NY75Ln613EFO8Y",
+	"hprnsMbD9o3ySonpqHWtNwbqoEQL3BC9rGdGei6Kg/CZmk4fQNNpZ3PWhy64LHre/wdPWiiox4CjSsE+",
+	"oM5uB9dP9R9t1k4DM8hb16AHbabEU9lUtGmRZGiRbZs2UwTVuHeld3sL3ZAb4VPkj1rqGFBrBN/VeiPV",
+	"z1XVsMX43Hu9tno7woqlT4FNWZjXBU3cUqv6LqQWe6zOgMXpzlVsit1W/k0lbCU7ekGwseNYQM3ghEt1",
+	"Rui7elw3pqzTLAOMPGrflTBzrYwcliKAhvm2KrcCpbgdzdBPNN6A9G7Xh+eT9jfax/8UMlYLbKPCLeD/",
+	"5eR8o/Q/OgU5s3oiPGB+Amj8eun1dQl/Wy1qy49pz9dT5lf671IVZwFdPeTjhHQcUsx8RmIUOndm5v7e",
+	"r1B1kC4NCXKLrsxwY0MeNHWHxXIPaDgUC7c4IygGWaHcoN+yG/vjaM87lNpG/jRqVNDY+poE692tH19v",
+	"6rZT8veOXs0By+cL26BTwNKJ4WEylsOOwg/uAGSNS7HDrNahSUXdOQve5Tv/ukdkLPeO7zzenfnCxgXH",
+	"noD8tZvb4yxed/PBFa8gH8c9xU36Z3iS++sH/zT34Sk90f39Jjw1WrDbUe3riqvPr9rju7GbZws3DOlh",
+	"PMoF1BXL3ZE2Nq8DJQjDu1GH/DjWNiIynnNrReXe83/u4rP+++i/fz0+ePLbr0cHT377/Sg7fvzx3n+0",
+	"OS7q8/LoFCajS9GGcEF83LGfQvdZPpK5b7NkNfY9KIVoKLZXUizBazKS7ttCUje5YiahVclStbQn8ZTy",
+	"Bgum9oGvCayuR+uJkb0QHjw9Oo31m8HDFMgN8Ka9YA5rYEfv9+KYtATHsfaZ7u8hiHj3BkReFgiHWjWd",
+	"BQyc46OT02RT3RbXwi7EEKshdAaNHbO1tl1ajVKAcpgbiVTBQmJ4WLdCFli8ASU3AQ0zupQmhci2gcHp",
+	"8blyq3lywnICdr3wQ6EYayeu8Q9Us0kPnPEPL/Cu46OjI9gU/3lfAJOohsAJSQoDwQoKcJFtp4Lj7h0a",
+	"UwypmdvR0lvCIKJxVM4OHvvg6XPifqiL1aYpN5ZqIqp5JVsMFK/cRI7W0lyM3APGgJyctNy0rRvbdsSx",
+	"5KopINrch2HTzALXaGexOEwhubQyXdm95gkFQV8DTkMHPWp+l8qTW/I1MJHmgu/Dhaa8uGbe0KdIIOgK",
+	"sx7JszrKviOMDi3YN41gvRTVwYgbwUrhJKPJWCEnkrI5pFKiYtPVfCrUWjSAj2COEZ989GDdyRYJ21/5",
+	"wb+dgL1Lfxz8dt9/de9//Edqsda6FG8M3f9SixPfQR/5oyKUab1UbKi1Nbbi84FjKmhrKXJVMMKM6rN3",
+	"MZpmKXgBgvo5l5X7kLF8TH9efChMDiEtDOf5TO+hkGpyrsA9VfTZU9LziYFM5JUz66A4YCNK4Nuh1ICL",
+	"fqV/xfQpAvj/LeLVe3o4Gwx787Qj8NvtYCG2VKi1+psMEWcHfD+4NAXzlyJ6nNO1If2ejmaCPdPVXFec",
+	"sglwpEj9H9tcz3sA7mGjTvfUVrC/dXC91tXbmsDorllfULixfd1+vBIpgtiHEIY7A3rYkLCRbN89cSEo",
+	"Pk4CQagZe6VoZvhqQPUP4PACg8Jk5I4MJRm91LYXYl7qFZvLufBYohrdvzIZZduRmFNAzPcnNzB3JXZp",
+	"GOn1oBBYC/0AbrWJcxOEcbr3VaivwFZQaw9mR8dPHjwaPxQH342OhwePixN+8GR8dHRwyh8OH40eF9+J",
+	"J+OdPk+w+ckTQOOBPd5BQ7dhssYk+QWsVnz97U3ki8zhFsFuVWEgW3NXp8FNYNrQMp9yQ92jUloe5UdA",
+	"d5H+bQHuYsvKdGdyb5DHzdYg5bmtudpu9N5OjO928XbJIbHV++Ou+Rg6C/sIWFsVgHskeC8gJwoSRiRm",
+	"XGESD92fymLYAtALA13LBPUr10q8+0ty2vCeKCYhWrOTw98Chm/GnhyF6jy/gL6ajxzTkIi1cUiodtQd",
+	"i4wtVCmMzxbJp1wVorjQV6LKndW/qS9kHjr4XNUjQbA1fJV7fgUPZ3IcVFOjtRIVZqn49CfCH1ZrHeuv",
+	"c7y+B7EXzTRyf51BzQH6eJur1d9lXmyC1dXrk1bDwIFmButIxs6YFKqo0xKDFeC3AyoDHMlD5hSleeAu",
+	"5jV95Nuh6/bBYd4XVPl2T/5L4QxAWqJ1Km4e+7hxCGaTuZ+lmsANxpcJz/iqA4OIecMOJpCAguZz2Q0F",
+	"+rOhP9cj2oYfe2uAz18M6Pndao6d21JQXPT1J4n9p2Py+M7UQH/xnuE1Hx21Ue8K4Ocux/iFuXmLyZaG",
+	"9re7a6FVfGpVIsfuX7lWu5Oa3qcxdijqUyMk1OgQTpMUU2ejBryOtGOTfoyRQJsrPiPE4Y7wPgjxaGo2",
+	"/SnwfFqRZN5/k7Ax3uH/FybMLkwYv/EN+K94qMnTM9V8Jjd58Kc152qNb5dVF+IxFJO1aK9noZVDMgCb",
+	"1vGCInGnTgO+keJmg5M28SL47Y4Bb2KfvdKY2qZCX5Xd+gq5dto5X3Ro1kr0V3sSViW4ScVockKZzWPU",
+	"Kc8Wa239A8CUG03KKAD71K2U6u5kHlDLEQFcP0OsjTjq7nFt61ZGv22J9+49z/1RKJYxBxry0eUZsKCS",
+	"mj6tTEC12trpq4EZsW+n2jBdcPCF/UpSRaOZxpYAKhsKZnjtHMLz6dk/fQkbOlhHtjHrUDuRKyIqy5qF",
+	"xneOG/siD0VIDT4D61w5UUNFtgQ5GorjCW4NxB17K6Aiyxz6xiL9WXHG8oWqHGflw1LkITZMicu+G4e/",
+	"gzxYiaKdGja6RZpjQi0mTWKvX2lXLIf78gzxigqacVo0SzXWZksLBz1mubumBWkzSIzN25e6MhZzTbMo",
+	"h+Joj9YcmNuWkHZpJQc86DU9gCYT+hJRPRmY604co3MFutGWGjpI8RZg9219R6JVosvyDoCZtK/Ro/1G",
+	"bOt+DafojTCLMmVF7ZHqSdeesSM2E1zVAVKfnI1JPhGc4G1leN5O95291BSfbf/x2jkntklCM14gAA/m",
+	"HDdTBaPC7S7Q2K2UVbcUov4pqqhlW6Gply3yOyPEzHGYwQYuQ5YETWB3jRDwS34vc6xqNBUIR3vXJ9ZE",
+	"yGSwnPeyc+XbBbK7oS6u2cGlkXUBd6AH6IIYJ70YuKUHjunPChwDIWBA7sMF8N2c3YXSRLPWPhnCd5o5",
+	"horCLWPhsVBteECaNzz8DNtU5p7yfONqX3gZfsgJws/NYIjtyffIfLpmG6E6ObaZNbstfxwhaQBw5a17",
+	"O6lXglcpp+ZTxZ7+/AJ1zIzl45Jf9Pv9HPOUUCGEr0fh62cv4AtdX9dUEGHKwCLxlWGAU2vnvY8fSagk",
+	"/JmUHEGYIwgZgpWhCwyfQz1yaL+eUSt3TIG+EhWgnViNhABkQQkdVFwN6dK+MMC3G3XE2j9X5+r+/fcA",
+	"wnb/PnvK7uPU7xP2XUCugUwto0sYTt9dCC+D6zgzAqR/hL0BTdnRpq+nAff5LbxP/TbPlZNHiNgSNwbn",
+	"Pp3vR6jjxjMqr3w3HXIwO8Xuvqec+z6fjO6Et0Ei+f2NRTBuFZwGiEvwdGGnQlk5woHev89y95Wu5L/h",
+	"mwH7HnaVnS+Ojh6MAunAR5FTJuFQlNopLlaHdqO4nrBMZLYz8YGPbLlipbysa5brtCwcEJwZ2BSav/sM",
+	"sQw+n5c0zsM59hD5z38arXLsYvTk9OHjex4MkRqBYJuEjHGn6vvGAFTUD30g6oaogLCY/78HlA978KLI",
+	"CZALicmxliEvmFTzBSaeCWWRPlC9Mjmbi4qBJymrAwNQ2XnHAG4BTRFhwIC03bf376PCpoR7wEgoeyCU",
+	"G3jBjJjMhLIDlvPDIeiNTuRYoVjO/++T58OcnggOQXP/PtmpS8omxi0AiYFJDb4E3W2bhr2xPq3JK6T5",
+	"6dET7PFxARorFH24ubufTp7kVMwPBUoHT8dWVJ5zLgkyfCrKucEVOFfYSyJjOTySkvHB5jpj+f/68R3r",
+	"9/uHC8MnoZsFNZsCqHE/OwOTA5z334H9ZixydX4EZAf8Gw7XnP9rgWVL4Hjxbr4ot4qg5ceVnkV7Barb",
+	"WJZWVAY8+N4MIDhw92p/1OZ84hiSPldYdlNDuuoKEaFC1ytnTwhJkApzwa2j+opNZQHbskLHHc71bz8+",
+	"/eH+/caxgdXFHBS3YNKsj5iai4CrDCjWeP4GQRu3chihC7dtqDKrblqMeyzs2uFU8NJO/52zu5RHNxLG",
+	"QDNe4+Q3XAMd3twlEhvkQLnNPSQBuEDPheJz2V/xWQlPkiYUT98DV57TPTHNBURvKUdCmUbC1dzR6MFJ",
+	"/6iX9RZVSWLHDA4Pl8tln8PPfV1NDulec/jyxbMfX739Ee6pu7YEaRSlSA56R/1jvIqG2hv0HvSP+g+w",
+	"LmAKkvbw6vjQy8NDGCx8PUn5mSCkSNcazB8ksHKtzyjVCBvTANjEnFdgg+AtUqsXRW8AxayNTp0GhlPx",
+	"mcDEx1/Tukl9yeGzShSO7fMSCtl+dr/0PmY77/u5EmP5ofPlwJc6X43hCLr8N1B65tptmVvHk6MjDA6B",
+	"QorBu1oe/JM8Q6h+7dXmFMJooKW0eOKA2UDNCDXA/Jj1TnE0qZeEUR9+zwtfXQG3PNh9y3NdDbF/GowH",
+	"hMnuu3xHLVAFfVZ67yWyu/UuyVCKzCcm7jUL5UJzbbpRbAx3UrtJsyjM6XgnZAwAx/F4ZJuUjLkcza6z",
+	"oYfP9wTucftbTkkhH5uauK0W4uMG1R1/yiEUbYTn7G1aVVhCCf2VMQHxGyE/nGFsLLAQ2N4kv49Zio8e",
+	"/i6Lj3V1+07qfOFEq/hgfUeqGLIaSLf0/eFDirVTEEZckZVHCVQD0LKDLovnnr1xP0KVemgyjrqwWmvt",
+	"gsKqSep4xyapN4jtdHOGb/BN/evt4Sk+cvsdr7R9Du3w4IYnWwg+VrsbFSi+JR92mtpoYe0zdXvAImSk",
+	"UqU6uNO2rG0CqVMrvaDVZ9I2G34Neh1TVn1Xt9OjJ7X8f0ZwSbX9GndQ+5h1POX1Ydg42C9sc+prZNi/",
+	"hUOH1NL10F1fa3hReDFNBxdtjXbF52k0IiMEqvl0UwaYOHX9pjcdLWBQpfUfajq/t+Lzx1BgotzilADx",
+	"yzpcYWTvmiLjVvSPsE+e/vw3XVWOFqXhnQ+yfgptoVEF8pnVBJ/tvUUxgCuurwg82X1LYIa3pwewEBbf",
+	"pIQmEzn8Hf/oLvkJSzGKaGPeJmoEqEvE2Ikh6ZZpRaC25Fkk6x49ZUIVZ406sYlmWpFno9lXo8/AF8Ie",
+	"YDJt3TIbVZCZvgqtOqBUblFIy8SVW8Ez6sFhsVkCRuMpamt5sH2bhwCXJToEu/SIH6j09zPpETckGhzt",
+	"dqLJvKRprsxE2LZlOfpMh7RxQD/vwr0BmLzty7afxMSppsV9OKmHSMqt4v/9VJOHyWvOmNgFvg9w5XtT",
+	"u86J8iAbVKIUnW/sSA617wMn5EhTCAddgSczsgscswBIBJOdK2QNGO6vL3mPxb3zuVCg10eg2rVT3h1m",
+	"wvzwQXv3Xpx86pjWqsqPuED7rv5XrYDUpVqJg4AT/lK+k8997kDZWTa6FgEa7mc/iHVicpI7OoJ8jpf8",
+	"OVVnmHwbzeLKgOKMyXfXJdcvQHyBKZnYioooz6dz35Dwaq09pZbDCn4irRye/WWUcpzWFp0cFhfSmkJs",
+	"5egr5nZfzAgYE31sEOV2fnb4O/y71SJ4t0WNz4KFgJjkho0rIRBRED2Dmyo+21/D77fo6fWp+IOq6a3b",
+	"2q6kt6zJ0ec5swSk9eU09C0rdgPuvFvQwqpEvJzbUaIkG3IvMPY7XKArDvs7QCsqOZrWmTaR0o1PQIwT",
+	"SDL2ibyhwAStWo9mjievRqvy+WzuLJ2to9rzEuLJgK3vLqqTNBN6N0LbfHJh9Au8ppsw+gKE/QfUs7Fb",
+	"ij8/dwwzwlrKmL2mTDlESMbB75/34CVdn0+dUKmo6UMesv5yNtVlUSdHmLZ+J6bR8IRxSjMay5JiDZhk",
+	"VwFUEZaqnrGhtlMoVR4KNpMfIM/jPeRRKZa/KMRsrq1Qo9XB38Uqh+DXXNRNsSEFxcfbJsIaSnuqMMRx",
+	"x2eyAIdYD5Sx15RwH1A3awSWODnM3xBCbbVADz3IfDoq1KEbjckq85Kr3IddQnUy9ggZBBYDZ1HAK4MN",
+	"565Qooh6XvlkWK2auTdYCgfZanHLFMc2McnPpGAKkTlStxhE7dXjtc4rBvKxsVtqzR0BI+sMysibKIq5",
+	"bwi2nGq2DH0YUwzSw5DuR/IRMfxdrMhQ24e3RgFDr8b9GnJ5dFkcDPnoUkBJEQXhAoC6e1mNPOlEBO7C",
+	"VM+Du0YsWf2AKEX817ojqCjMBT2TutGEb8MnXjieDQyWhrYxrB9/eNvb8nM06s6RQ8BxxV5M7s3x8q34",
+	"rFxbvubsqJvLNTuu3OaaXHO+n1WAxoUTCTH6FLlBlA0Xuvj8kUy60+OTLlJYjLTC8u7nXJYC33XcYTrv",
+	"tH7JK2xtdnr8cPcNv9RJ/z+JQnJfyH16ctLlZkpC5EMsfHzYZcl/UfyKy9Lfc0Pl5D3VgzQR7A0hTocs",
+	"f6+nREn9XVUVNxiOpU5JP/sLxSjTVFeFqEjC5VbnUEWNlQ+VnuWhqFoaj+4OWbR1jy96VRG6z0aIptJ6",
+	"XDTyvgOQaULM0EM8gnPC6bitzkb7QWAnHY/xXIM6Q4tglO1iNrerUB9ImbeRHgJVZu4V/1oIaHFOXMyt",
+	"Rm+d+XRlYWvI1B+dGthpQr4r2lmEw1ODU7eN1ereTUa2Q7i/VuWKjlyna6HTzrfrCH4GOyHdPQkZ4C3X",
+	"QkLzCWVDO4yM2hKqosaL+Exu4tPjo05SBJt03gJDeyfKEg8/roNhQ2GXQqgm5G6Dp/nvPq8noyv/DBlM",
+	"7bHKV92zsJ9Fj/tcKdhf63EK09mWUB2t/58qMuiDyfECRHHl6ADFFPrZnYFJn0THlO+n4BJcEUo2uCtk",
+	"cAhIExw2zQI/hLer22q0pXvV5PWJ/Hn1C75MhGn9/VtTw2siiXKKsE7mj+v58yGktXPUenb2Fwk7081f",
+	"WKxxCnEmoYqa8rGMtW52tkHogDssVjUyhfdpT7kZ+PrOWvDU12ElMnQdbU0tXzshX1le+S3lNXfe/M/I",
+	"OLNbyJtupc4deVVvqAVatpZ7Aqnr1MYNQe0RHRTZbSGYLHzBstN2eMlGpXRvolDnu7pRzvFRdnR0FCdB",
+	"OfvlUswttkaheCi4W19FEj2DEkmnNft/cyzRzPsMvMs5x+pRZ88tubQevyckYfmOhwB7nzFdFtHDuUff",
+	"xHudmW20O2cmAFcgaAs5mvGVT0cjMbcDZsUHi2t7gEc5H0DVsPsToVOqK1EdAASZoEQmQMbiiuWQ2QRN",
+	"pd1SlxKx0PKCW55H/BjR+rlhuSyg7ysuMeHJEOibwRg0TeUlN/YAHn/w4ocaJ8bDGs2kMb5NgBJUboqd",
+	"B4wlD/TxQ0ZxNZoN1mF5NNcIw/Sue6dUAKJ2rgz4ecy9rL42pLwRoEP0E64PM1bPQ84eZa/SLIO7GrgW",
+	"e0GN9wzm7vl4AdbOctmePdeWN7feKbNc1e1zddFq7vsOfUEm7wVEuGnfw4ubZAvt3XEkVs6wqBa/M5qV",
+	"Wk0Yn+iMmYUjJ8Py42nehF8/nrYMHp7SNvrTo70HD+YdkjcxA8SrDRg2njlgHgV6sojCc8TkyHwYqMEt",
+	"zurDFHWxgw57oU8ge8omlV7MoWIbu7JdSlVkdW+2cxUg84ILBarYRxa+JMCmMOAlwDkgRkdi9eBtAK5R",
+	"r18QSwRWuYk2m9KG3YEOWIl09FQgZuxVDdvuLsjn2oD71GNnoC7dRqDYo6dljwGKcs9N/pteItVZDSct",
+	"QC855h0BKGqi4IgyHxyZvG53lT86MsS7nXDx7Bt8ikCZOUW33FsInrkui2+SODbVTs3f3dw6/UfNDjFH",
+	"B09++8+75+d9/Ove/7g7M/9tEr3YUgd3HGg0qzcyD/AQoc27Y11xPX9i3mEvsfy+nkyDn2/d1MR4v00/",
+	"QJwTnPU25GzzQc0tebshdAe4IUEFQBkbC2Fu2P9++/pVCqiwJSN50PA7YJCn0jP/EqZVQ9P4pnJAl12S",
+	"2CmuVZaQpBNp0HDh1+m3i3HCWgoMuGVKO0E7KaOu2eCxGLBKgBc3oAIC7JDSgHKRsah1Gv2O0KIZK/SM",
+	"Sw+IBmAxzC7lSGTrMIPeh+GbQGXeORx+P1egeE+ENR4dHIOLHPJHdUUKnNOWz1hex/QRFgWQCeVo6rMQ",
+	"2vSlAJLWRWMKiINedfKQgW3Syf/eOQ5Bw3nr72tToTZG4nSBtlGM1pW4DiN45u7p8vZ6Y/1QIKjeFpJB",
+	"5OeuQZkmEvk1xhL6cKd0W8TCv4Fu+42m9OOKtSb104KimG+gUELJ3Wab82+D49fBGcCFcioeJnuhkR5K",
+	"pL50kmlHFo/SZ1vdyiu4ogtfiwDZiK2VYmR1xWbcjqYCKzxQ6RuK0kQwSFNeBCt3FSGzO+1w4IG1PPAr",
+	"mfpsCe65oUBorafoYYHOpOdqJix3Wgshjc4IEkqx40fs7/J7MhNAbBvqT+/fiUYjDbF2ulBeHGG5Dheh",
+	"pb3b/hwvD6iGa60BsTOgY/CVmEit/kssWjk9Llmr1prqcdvC0nA7JDXCgJQ58JryifBr6K3KORQZgVPI",
+	"Q7n5vSu1vgR3B3mkyChF6+SMEcjUEGR+RZ2BZ3NLOOuIB099WPIIPSxvlXXUxb8bE3LECYG8Tpz0j1FL",
+	"5ebcxnXhsMI5k8U3V0e1rjJ/G0oyDO3wd/fPx1ZGOhHAR3ufmCxao1fgm/tyZRfu/XcMQeZ92W3dfbVb",
+	"yBvQwGGdvTlpa3rgo7KNfDWQfU7gIHIiuVQHZIB46YeBLhBOo6nWRmTBUU0wC9Dw2hdng3fO+4rhOejc",
+	"izA4PTb9K82GupDCnEU2EXQkJ0fhTM8gJQcfFNlKkG3dZ+/h+w1A+OCC9ziYUM9N4+PjMZeVD0ij451w",
+	"STcMLTpEz3B9u2gkX9qqqN/fFMO3Jvv8KLrLwK9YqNHGtvCwsJbZl7MdvkB2a21vUBjWTEHvneqy8Od6",
+	"9UdnqZWw1eetFdpvTtswlXjUX8oD4dQBgDFcgU07fP0sNq/zEGUKorjQINKHCDib6yqKfCBeDXvfkAOg",
+	"pPt25RCWhWiJBhhvZ+I4oyhDLOKRYNIX1QZLKCMwEAwxUtxzyEeXzoqYIYBq8PhhByilGWzVIODHeXEj",
+	"Q4dBDamdLSkVtlp9aj0JMJTbgeJoeFSk/AcqPPgCvOu1W0t/ACji3qTRBOPqyB/mJVdfR/XgO3AxYMo/",
+	"FHjl6HXIUOHxM3YfiGEDQLR3XpN/g6xoqn/zH32J3DCKEGPGGTmzPUdB/RGuX6Fn5FwNnW5IvS2YVKNy",
+	"UYgiBulvK6BDhydlQHg3C8SRqQohQFr7RO1RaAs04korOeJlXTY58K3+DHaBAHTcqkDgQUBqN6zQoP+Z",
+	"qV4SI8snwuZ1QoP7JfoEQQHsU1APAYswICemTp+8Y1gOS5ZnHkUIVsl9D3WKGYH7m4XHDe9QoBi1HHLf",
+	"9GdJhgZE+mkyJzvUrX3tBWE/l7y9CoCrmJhZof8qAvurCKyTmrxOODer/Wq0PGp1kr8JV+2rdz81r8e+",
+	"bKiLSHLXv5PdaoD29XfyoSg7X/09+Aq+dWeq37g2h+qbDavzz1SJFFyzDUfKpns2PldfoYs2DO/wd7eD",
+	"H7sd5dfjd+gQ+utA/2EP9J/9KANiIlL5Fz7Lu692p/GGB//wd7fhW4tNAG5syavCRN1ZsVUWe183AI9R",
+	"UjBFMVvr29MBLCUjTCYwayhN1ZsmhMzSZ/mL8cFP3I6mA3Y/B3f8JtYItQA8PT5pRy1+UzeK3W9Tf0L4",
+	"j8779GIMw+10aQrZ5MvAT/zgs+0D/ARu1l9mR/FNGQIBHC9qjJxmbemOCREWQ+gFxk3d6lnppWqCMYTS",
+	"E4BjSEWtrn30PqUu8WL8SitBR/VzSORdgR23dNRJzT3yx3d80vZouuwQroHHPkhV270gJDvpbUPHS92s",
+	"kaH6wOW3IcAplL6TrL9Oid0hnsJn3S/+B6prkWt20RJqd4cS24Z6f2Qbilt9kAnIDS7kESDcII+6GWKx",
+	"9T8X/jM2D//xXwteBsyyNeA1UAjQ2ahqIIe6uIOzecR86/oIcBg7RqMMldR1xog7V9cFiUu5Mxf2q9Qi",
+	"Yk6WfVY4tU+Bb/Zx3xSEzuhlX9VovybsMcS3bMEeu4FUuk2ogl1TQPyCGw33LzX3L+/6Foi1ncrHzazy",
+	"w6k0VmOeR1I3/5GPpmtNdBGmpMgYQg8X7gD7RvioocdFZ9ywMa98rJReB2WGWLtNFWhxizhISJtxBCNn",
+	"QyEUdFRhwxXjTrbGg0HTHBW+PnsaBhKiqwAGF95rta5zNpY4KIVdfH2/57VypLbqI89a/0YL+Adpd7I+",
+	"rWTOhqndLbeDbPSlykmGYkT1338p+UklvzN38VhorVWL7mxRw3HoBj8RdZnDCVQ5hIf4SofBDSodWk9t",
+	"R3hGSiX1I+pSq+d+2xu18O/upvZU1vj9iD7fpTyObytnOXn46Ob1cW+lGnUnql+UlVFMZOtMUcSgHhid",
+	"ys+fTIwwKt4o3TLI2MHf2J6Q+5JTpCP/YvWMzWOdggiY6qXHc20QvaD+/zXyhW8jSHDgOP2RkPMgvPsM",
+	"1IaRNoiCMqMcysalAMnuE9snlV6aOsUJ8tLa8S3oGSYNcHGcueWTs8WsNzhBqBD8cBRWTiorJh3BQr9a",
+	"QY3b1B5zo238NmV0FDqLyDEVBf+qUTjD8A5/939uLVh6U2Mnf3LKafcNk4/sGyGV4KRNwE5/EeLYfbXf",
+	"glugpkNSxVs1L0T/FcYDMTdOlYd6kWip5QTajDmg/a0q1DN6774L+xf48l/gy1vqbQJlknr1ZzvOpNts",
+	"N6QICdDWeLUBIa+ONlSImAhGExSUKE2IiIbNBSBFMKfwYU2Kv8i3gguXYIUwGFmEou+4yFSU2Fv6XFF7",
+	"OIRg1BWBGWKKhJyJqMNciOXaqVAeqBAUSQDUctzFNKuSPRqNFVRg3cRabKlYfENruMPGa8MLW8MFA9jG",
+	"44dHR7NNjLCvDOprs6z7OgWQQjlt+dceH13C+VP+DyIJt+TjcSmVu610d//2B8JY8cTTqh3Bz3+C8kdn",
+	"lyEdVQv1J1GwdFkO+ejy6yhyeo3GNUDbRIBmegy1jHVSITrSqerPJIrBqUMItDRRwmTMaIh7BxBz70gD",
+	"7juDBA6hbN277CnzKxPVV4Wkfz0+Vxutw7ASgJvLAY5GTqaQMgdx9QD7DLBk4Px3QmlhodYxCiigr2Gy",
+	"4FXBqkXpE/ywgmo0Fe5i93Zd8BV5HYD07xg2187Kr9hQTKQysepLoJssb42KDHWxOuz3+5COcK7aL/TQ",
+	"Z4e/01/RvWeMs0uxwoopKz5YNhRGFrgXPkUCYh3cundEm48y5xAxB3JKhUwVb3p6/eztzTryUhpfYIBf",
+	"VQTajU4UQHJRFBrTOtfp+a+UxG8rJfEnjiDqYllbFIEFhPaGkP5LbLFFrHWUHAvs1vf79ibAv8BVn7ph",
+	"Kr4lDQtarVjp9K7Im9b/sjE4D+MG5fNUjQ9DNF8rnBuNrs1Ce+5kNGy/royTnXhf3YoUEuAILwboJpnA",
+	"+tKvwScjFnrDdkL5ZtomcIzE4OYgeePCR2REW3lTOmrvJr22941kSMX08J9iBEePRknVMGcsV4uyzNmw",
+	"grpxqPLG9SDptEy2l8YXEHmNpcL6CT4DgERrGF8U0p4rRBiue1SvtZmGR2WMl04rHGoIpiKP8BkWpYac",
+	"7BCPBTBJCIlRiXopjKP0n18QXD7CY3j+yy06AaRix0fMtHexjkj+9nURfPiX6WPd6aRloVs4U3r5h29s",
+	"3fGgtjFhDIffRmuzd/ikW+tqlghvr8XuK122umMqxDHtrF//mVAYYae2NV3Ddf7GI56OjdYEkzgcfOSU",
+	"69sQYjfpgvZKg2Rz8mDkG1ZFbcencgL9vXVJKLDYnEcvVei5Q5dj2xavm/tEwHMFOX8SsGiFisHKg58b",
+	"e6M2urIgPgs2fGKvfVKhk70klSGVEP3Uyo1GQG5iPuWqEMWFvhJVnnmgPl5igUFLpzYgx08kreDZX6Y/",
+	"W/Tqra3ZiCRCBQcy2j9+WzZVn9DUodwusDo1XlPigw2Ng2rAIUp60+TQ0wYzF8vSsws8I75dlLTsLiUg",
+	"UQWNNgTWzHJ36C7cZdTKJDxbq3v+bJ8rd7gr35Cs4+GGBmYQW/IHke7sUOyCN9Tn6o/Z2m0HAX1iE3ef",
+	"Fm0RzR46Dnng+OMnd46nRrgN7Q+4OLb8jmyv55WeOUWa6Y1+YErTMfFNvkL2OcmcSIqcBYs9J+lzwW3e",
+	"sL9gkc6Vb2EIz5i4k8QohErHMUXxblVfX4mqheZvWXfaqjf5XLxaHivNAFGw/7V6Mm+qcglb87WFhX6X",
+	"KXLYh82vOwLXS53xbd6yHnqXM6970PnW83ANfHvWUGD8JUoHTGOfDLzhRPIOxz9EbUIXv2YNAIEuQ+9i",
+	"+fZqE7ziv90xelseLSLn5VTzmWz1Y9PPnzJkg29oa6rNy5LY0e2ss45Ew1CUGrxvOnne3e1itIDePm55",
+	"h4JXThj++psjevJ7wS+LquwNeodwGOg5m02cNCE3ugmhe7Cox9Kw/PpxYj+MJt2rD3gJr6A7pDS6hOWP",
+	"bvaksnn3W4GOmKiZiJk6JZM3W/tGDyOH/OazEkXeJgOO6mvBob1oP87m9lU2iZZ+VLflVqcQjkFXq8at",
+	"PlCTyN/HZlTQOWNhp06hGHlPZPSIuJluy0NigF6yNQlQdaFMv9lxs21zpDKWl7gntDq409H9nsO74/j/",
+	"BwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

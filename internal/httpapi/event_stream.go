@@ -1,0 +1,223 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+const (
+	streamHeartbeat = 15 * time.Second // between two lines of a stream that has nothing to tell
+	streamPatience  = 10 * time.Second // for how long a client may not read
+)
+
+const eventStreamType = "text/event-stream"
+
+// wantsStream reports whether the client accepts a stream of events, and no JSON before it.
+func wantsStream(accept []string) bool {
+	for _, part := range strings.Split(strings.Join(accept, ","), ",") {
+		switch kind, _, _ := mime.ParseMediaType(part); kind {
+		case eventStreamType:
+			return true
+		case "application/json", "*/*", "application/*":
+			return false
+		}
+	}
+	return false
+}
+
+// eventStream is an answer that goes on: server-sent events. Nothing is kept for its client but
+// its place: what it has not read yet is with the fleet's events, for all.
+type eventStream struct {
+	api      *API
+	ctx      context.Context //nolint:containedctx // of the request, which the answer is written in
+	listener *eventListener
+	filter   eventFilter
+	leave    func()
+}
+
+// VisitListEventsResponse implements oapi.ListEventsResponseObject.
+func (s eventStream) VisitListEventsResponse(w http.ResponseWriter) error {
+	defer s.leave()
+	defer s.listener.leave()
+	ctx, cancel := s.ctx, context.CancelFunc(func() {})
+	if c := callOf(ctx); !c.expires.IsZero() {
+		ctx, cancel = context.WithDeadline(ctx, c.expires)
+	}
+	defer cancel()
+	out := streamWriter{ResponseWriter: w, control: http.NewResponseController(w)}
+	w.Header().Set("Content-Type", eventStreamType)
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers answers would hold it back
+	_ = out.control.SetReadDeadline(time.Time{})
+	w.WriteHeader(http.StatusOK)
+	end, err := s.run(ctx, out)
+	if errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil {
+		end, err = endToken, nil
+	}
+	if end != "" {
+		err = errors.Join(err, out.send(": "+string(end)+"\n\n"))
+	}
+	if err != nil && s.ctx.Err() == nil { // the status is sent: the log alone can be told
+		s.api.log.WarnContext(s.ctx, "a stream of events has ended", slog.String("request_id", note(s.ctx).id), slog.String("error", err.Error()))
+	}
+	return nil
+}
+
+// run writes until the stream is to end, and tells why it is.
+func (s eventStream) run(ctx context.Context, out streamWriter) (streamEnd, error) {
+	beat := time.NewTicker(s.api.heartbeat)
+	defer beat.Stop()
+	if err := out.send(fmt.Sprintf("retry: 2000\nid: %s\n\n", positionText(s.listener.at))); err != nil {
+		return "", err
+	}
+	for {
+		es, end, err := s.listener.next(ctx, s.api.draining, beat.C)
+		if err != nil || end != "" {
+			return end, err
+		}
+		text := ": nothing new\n\n"
+		if len(es) > 0 {
+			if text, err = s.messages(es); err != nil {
+				return "", err
+			}
+		}
+		if text == "" {
+			continue // all of other nodes
+		}
+		if err := out.send(text); err != nil {
+			return "", err
+		}
+	}
+}
+
+// messages are events as the stream tells them. In groups the last one alone has a place, that
+// of all: who loses the connection in between is told all of them again.
+func (s eventStream) messages(es []store.Event) (string, error) {
+	var b strings.Builder
+	items := s.filter.items(es)
+	for i, e := range items {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return "", fmt.Errorf("encode an event: %w", err)
+		}
+		if !s.filter.grouped {
+			fmt.Fprintf(&b, "id: %s\n", *e.Id)
+		} else if i == len(items)-1 {
+			fmt.Fprintf(&b, "id: %s\n", positionText(es[len(es)-1].Position()))
+		}
+		fmt.Fprintf(&b, "data: %s\n\n", line)
+	}
+	return b.String(), nil
+}
+
+// eventFilter is what a listener asks to be told.
+type eventFilter struct {
+	node    string
+	grouped bool
+}
+
+func (f eventFilter) items(es []store.Event) []oapi.Event {
+	if f.node != "" {
+		var own []store.Event
+		for _, e := range es {
+			if e.Node == f.node {
+				own = append(own, e)
+			}
+		}
+		es = own
+	}
+	if f.grouped {
+		return groupsOf(es)
+	}
+	return each(es, eventOf)
+}
+
+// streamWriter sends at once, or not within streamPatience.
+type streamWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (w streamWriter) send(text string) error {
+	if err := w.control.SetWriteDeadline(time.Now().Add(streamPatience)); err != nil {
+		return fmt.Errorf("set how long the client may not read: %w", err)
+	}
+	if _, err := w.Write([]byte(text)); err != nil {
+		return fmt.Errorf("write to the stream: %w", err)
+	}
+	if err := w.control.Flush(); err != nil {
+		return fmt.Errorf("write to the stream: %w", err)
+	}
+	return nil
+}
+
+// streamEvents answers with a stream. What can be refused is refused before it begins.
+func (a *API) streamEvents(ctx context.Context, from store.EventPosition, f eventFilter) (oapi.ListEventsResponseObject, error) {
+	leave, err := a.beginToWait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return eventStream{api: a, ctx: ctx, listener: a.listen(ctx, from), filter: f, leave: leave}, nil
+}
+
+func (a *API) listen(ctx context.Context, from store.EventPosition) *eventListener {
+	c := callOf(ctx)
+	return a.tail.listen(keyOf(c), c.principal.Credential, from)
+}
+
+// pollEvents answers with what happened after a place, oldest first, and waits for it.
+func (a *API) pollEvents(ctx context.Context, from store.EventPosition, wait time.Duration, f eventFilter, limit int) (oapi.ListEventsResponseObject, error) {
+	c := callOf(ctx)
+	end := time.Now().Add(wait)
+	for {
+		es, upto, _, err := a.store.EventsAfter(ctx, c.tenant.ID, c.fleet.ID, from, limit)
+		if err != nil {
+			return nil, err
+		}
+		items := f.items(es)
+		if from = upto; len(items) == 0 && wait > 0 && len(es) == 0 {
+			if items, from, err = a.awaitEvents(ctx, from, time.Until(end), f); err != nil {
+				return nil, err
+			}
+		} else if len(items) == 0 && len(es) > 0 {
+			continue // all of other nodes
+		}
+		return oapi.ListEvents200JSONResponse{Items: items, Position: positionText(from)}, nil
+	}
+}
+
+// awaitEvents waits for the first ones, of a node where one is asked for.
+func (a *API) awaitEvents(ctx context.Context, from store.EventPosition, wait time.Duration, f eventFilter) ([]oapi.Event, store.EventPosition, error) {
+	leave, err := a.beginToWait(ctx)
+	if err != nil {
+		return nil, from, err
+	}
+	defer leave()
+	l := a.listen(ctx, from)
+	defer l.leave()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		es, end, err := l.next(ctx, a.draining, timer.C)
+		switch {
+		case err != nil:
+			return nil, l.at, err
+		case end == endToken:
+			return nil, l.at, errTokenNotValid()
+		case end == endFleet:
+			return nil, l.at, errNoFleet
+		}
+		if items := f.items(es); len(items) > 0 || end != "" || len(es) == 0 {
+			return items, l.at, nil
+		}
+	}
+}
