@@ -150,7 +150,24 @@ func TestWarningsAreTheFiles(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.on("POST", "/apply", ok(`{"revision": 7, "changed": 1, "committed_at": "2026-01-02T03:04:05Z", "resources": [], "warnings": [{"pointer": "/resources/0/ttl", "code": "x", "detail": "no effect"}]}`))
-	w.run("apply", "-f", w.file("a.yaml", oneCluster)).want(t, exitOK, "revision 7: 1 resource changed\n", "warning: DIR/a.yaml:1: /ttl: no effect\n")
+	w.run("apply", "-f", w.file("a.yaml", oneCluster)).want(t, exitOK, "revision 7: 1 resource changed, 1 warning\n", "warning: DIR/a.yaml:1: /ttl: no effect\n")
+}
+
+// TestFindingsAreNeverABareGreen: what is found stands in the lines that say what was done, and is placed in the files.
+func TestFindingsAreNeverABareGreen(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("POST", "/apply", ok(`{"revision": 7, "changed": 1, "committed_at": "2026-01-02T03:04:05Z", "resources": [], "warnings": [{"pointer": "/resources/0/ttl", "code": "x", "detail": "no effect"}],
+		"findings": {"errors": 1, "warnings": 2, "infos": 0, "items": [
+			{"code": "missing_reference", "severity": "error", "type": "routes", "name": "r", "pointer": "/body/x", "at": "/resources/0/body/x", "detail": "routes/r names clusters/b\u001b[2J"},
+			{"code": "certificate_expires", "severity": "warning", "type": "secrets", "name": "s", "pointer": "/body", "detail": "it expires"}]}}`))
+	w.on("GET", receipt7, receiptReply("delivered", 3, 0, 0, 0, ""))
+	const told = "warning: DIR/a.yaml:1: /ttl: no effect\nerror: DIR/a.yaml:3: /body/x: routes/r names clusters/b[2J\nwarning: it expires\nand 1 more: see fairlead findings\n"
+	w.run("apply", "--wait", "-f", w.file("a.yaml", oneCluster)).want(t, exitOK,
+		"revision 7: 1 resource changed, 1 error, 3 warnings\nrevision 7 ACKed by 3/3 nodes in 18 ms, 1 error, 3 warnings\n", told)
+	w.on("POST", "/plan", ok(strings.Replace(nothingNew, `"token"`, `"findings": {"errors": 0, "warnings": 2, "infos": 0, "items": [
+		{"code": "certificate_expires", "severity": "warning", "type": "secrets", "name": "s", "pointer": "/body", "detail": "it expires"}], "more": true}, "token"`, 1)))
+	w.run("diff", "-f", w.file("a.yaml", oneCluster)).want(t, exitOK, "2 unchanged, on revision 12, 2 warnings\n", "warning: it expires\nand 1 more: see fairlead findings\n")
 }
 
 func TestBadFiles(t *testing.T) {

@@ -81,7 +81,7 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	if err != nil {
 		return p, placed(err, b)
 	}
-	s.warn(out.Warnings, b.place)
+	d := s.tellDoubts(out.Warnings, out.Findings, b.place)
 	p = plan{out}
 	if asJSON {
 		return p, s.printJSON(raw)
@@ -89,7 +89,7 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	for _, r := range p.Resources {
 		s.printDiff(r)
 	}
-	fmt.Fprintf(s.out, "%s, on revision %d\n", p.counts(), p.Revision)
+	fmt.Fprintf(s.out, "%s, on revision %d%s\n", p.counts(), p.Revision, d.after())
 	if p.differs() {
 		fmt.Fprintln(s.out, plain(p.Token))
 	}

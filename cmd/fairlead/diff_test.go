@@ -57,7 +57,7 @@ func TestDiff(t *testing.T) {
 		{
 			"warned", []string{"diff"},
 			ok(strings.Replace(nothingNew, `"token"`, `"warnings": [{"pointer": "/resources/0/ttl", "code": "x", "detail": "no effect"}], "token"`, 1)), exitOK,
-			"2 unchanged, on revision 12\n", "warning: DIR/a.yaml:1: /ttl: no effect\n",
+			"2 unchanged, on revision 12, 1 warning\n", "warning: DIR/a.yaml:1: /ttl: no effect\n",
 		},
 		{
 			"refused", []string{"diff"}, problemReply(http.StatusUnprocessableEntity, "invalid_resource", "1 field is not acceptable", map[string]string{"pointer": "/resources/0/body/x", "code": "x", "detail": "unknown"}), exitTrouble, "",

@@ -42,11 +42,11 @@ func (t table) String() string {
 	return b.String()
 }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return *s
+	return v
 }
 
 func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }

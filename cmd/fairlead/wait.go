@@ -90,7 +90,7 @@ func (s *session) receipt(ctx context.Context, revision int64, wait time.Duratio
 }
 
 // tellReceipt prints what became of a revision and ends with the status of that.
-func (s *session) tellReceipt(ctx context.Context, revision int64, w waitFlag, asJSON bool) error {
+func (s *session) tellReceipt(ctx context.Context, revision int64, w waitFlag, asJSON bool, d doubts) error {
 	limit := time.Duration(0)
 	if w.on {
 		limit = w.max
@@ -104,7 +104,9 @@ func (s *session) tellReceipt(ctx context.Context, revision int64, w waitFlag, a
 			return err
 		}
 	} else {
-		fmt.Fprintln(s.out, strings.Join(receiptLines(r, limit), "\n"))
+		lines := receiptLines(r, limit)
+		lines[0] += d.after()
+		fmt.Fprintln(s.out, strings.Join(lines, "\n"))
 	}
 	if status := receiptStatus(r); status != exitOK {
 		return verdict(status)
@@ -205,7 +207,7 @@ func (c *receiptCommand) Run(ctx context.Context, sh *shell) error {
 	if c.State != "" {
 		return c.list(ctx, s, revision)
 	}
-	return s.tellReceipt(ctx, revision, wait, c.JSON)
+	return s.tellReceipt(ctx, revision, wait, c.JSON, doubts{})
 }
 
 // latest is the newest revision of the fleet.

@@ -49,7 +49,7 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 	if err != nil {
 		return err
 	}
-	s.warn(result.Warnings, place)
+	d := s.tellDoubts(result.Warnings, result.Findings, place)
 	if w.JSON && wait.on && result.Revision != 0 {
 		return s.tellBoth(ctx, raw, result.Revision, wait)
 	}
@@ -58,26 +58,48 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 			return err
 		}
 	} else {
-		fmt.Fprintln(s.out, changeLine(result))
+		fmt.Fprintln(s.out, changeLine(result)+d.after())
 	}
 	if !wait.on || result.Revision == 0 {
 		return nil
 	}
-	return s.tellReceipt(ctx, result.Revision, wait, w.JSON)
+	return s.tellReceipt(ctx, result.Revision, wait, w.JSON, d)
 }
 
 // places turns a pointer into what was sent into a place in the caller's files. It is
 // nil where there are none.
 type places func(pointer string) (string, bool)
 
-// warn prints what the API warns of.
-func (s *session) warn(warnings *[]client.FieldError, place places) {
-	if warnings == nil {
-		return
+// doubts is how much is to be said against what was written.
+type doubts struct{ errors, warnings int }
+
+// after is what a line that tells of the write ends with.
+func (d doubts) after() string {
+	if d == (doubts{}) {
+		return ""
 	}
-	for _, w := range *warnings {
+	return ", " + findingsPage{Errors: d.errors, Warnings: d.warnings}.counts()
+}
+
+// tellDoubts prints what the API warns of and finds, and counts it.
+func (s *session) tellDoubts(warnings *[]client.FieldError, found *client.WriteFindings, place places) (d doubts) {
+	for _, w := range deref(warnings) {
+		d.warnings++
 		fmt.Fprintf(s.err, "warning: %s\n", plain(faultLine(w, place)))
 	}
+	if found == nil {
+		return d
+	}
+	d.errors += found.Errors
+	d.warnings += found.Warnings
+	for _, f := range found.Items {
+		line := faultLine(client.FieldError{Pointer: f.At, Detail: f.Detail}, place)
+		fmt.Fprintf(s.err, "%s: %s\n", plain(string(f.Severity)), plain(line))
+	}
+	if rest := found.Errors + found.Warnings + found.Infos - len(found.Items); rest > 0 || deref(found.More) {
+		fmt.Fprintf(s.err, "and %d more: see fairlead findings\n", rest)
+	}
+	return d
 }
 
 // changeLine tells what a write did.

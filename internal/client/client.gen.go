@@ -864,6 +864,11 @@ type FieldError struct {
 
 // Finding defines model for Finding.
 type Finding struct {
+	// At In the answer of a write: JSON Pointer (RFC 6901) into what was sent, where what it is about stands there.
+	//
+	// Example: /resources/0/body/route_config_name
+	At *string `json:"at,omitempty"`
+
 	// Code What kind of finding it is; docs/findings.md describes each.
 	Code FindingCode `json:"code"`
 
@@ -1383,6 +1388,10 @@ type OperatorTokenList struct {
 // Plan What an apply would do.
 type Plan struct {
 	Counts PlanCounts `json:"counts"`
+
+	// Findings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
+	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
+	Findings *WriteFindings `json:"findings,omitempty"`
 
 	// Resources What was sent, in its order, resources before deletions.
 	Resources []PlannedResource `json:"resources"`
@@ -2134,19 +2143,43 @@ type Withheld struct {
 // WithheldReason `missing`: what it waits for does not exist, so write it. `refused`: this node refuses that, so mend it.
 type WithheldReason string
 
+// WriteFindings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
+// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
+type WriteFindings struct {
+	// Errors How many there are of severity `error`, listed or not.
+	Errors int `json:"errors"`
+
+	// Infos The same of `info`.
+	Infos int `json:"infos"`
+
+	// Items The worst first, at most 100.
+	Items []Finding `json:"items"`
+
+	// More More resources name what the write takes away than were looked at.
+	More *bool `json:"more,omitempty"`
+
+	// Warnings The same of `warning`.
+	Warnings int `json:"warnings"`
+}
+
 // WriteResult defines model for WriteResult.
 type WriteResult struct {
 	// Changed How many resources changed; 0 means that there is no new revision.
-	Changed     int               `json:"changed"`
-	CommittedAt time.Time         `json:"committed_at"`
-	Resources   []ResourceVersion `json:"resources"`
+	Changed     int       `json:"changed"`
+	CommittedAt time.Time `json:"committed_at"`
+
+	// Findings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
+	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
+	Findings  *WriteFindings    `json:"findings,omitempty"`
+	Resources []ResourceVersion `json:"resources"`
 
 	// Revision The revision that the write made, or found where nothing changed.
 	Revision int64 `json:"revision"`
 
 	// Warnings What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
-	// `missing_reference` (it names what does not exist, and is withheld from nodes until that is written), `absent` (what was to be deleted was not there), `variant_tie` and `secret_variant` (see
-	// docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md).
+	// `absent` (what was to be deleted was not there),
+	// `secret_variant` (see docs/variants.md), `unsupported_by_nodes` (Envoys of the fleet are too old for it, see docs/envoy-versions.md);
+	// and `findings_unknown` where `findings` could not be told.
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 

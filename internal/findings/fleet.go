@@ -19,8 +19,12 @@ type Fleet struct {
 	// NodesCut: some nodes, or labels of some, are left out; so nothing is said of variants
 	// that no node gets.
 	NodesCut       bool
-	StaticClusters []string  // that the proxies have in their bootstrap
-	Now            time.Time // against which certificates are held
+	StaticClusters []string // that the proxies have in their bootstrap
+	// Alike are names that exist and are not among the Resources, for suggestions alone.
+	Alike []fleet.Ref
+	// Deletes are names of which the write that is looked at takes the last variant.
+	Deletes map[fleet.Ref]bool
+	Now     time.Time // against which certificates are held
 }
 
 // Resource is one variant of a resource, as it is stored.
@@ -105,6 +109,9 @@ func newChecker(f Fleet) *checker {
 	for _, n := range c.order {
 		slices.SortFunc(n.variants, func(a, b *variant) int { return strings.Compare(a.Variant, b.Variant) })
 		c.byType[n.Type] = append(c.byType[n.Type], n.Name)
+	}
+	for _, r := range f.Alike {
+		c.byType[r.Type] = append(c.byType[r.Type], r.Name)
 	}
 	c.views = newViews(selectors, f.Nodes)
 	return c

@@ -41,8 +41,14 @@ func (c *checker) mention(n *name, v *variant, m *resource.Mention) {
 	to := c.names[m.Ref]
 	if to == nil {
 		severity, effect := consequence(v.Ref, m)
+		why, remedy := "which does not exist", "keep it, or let nothing name it"
+		if c.Deletes[m.Ref] {
+			why = "which this deletes"
+		} else {
+			remedy = c.remedy(m.Ref)
+		}
 		c.add(v, Finding{Code: MissingReference, Severity: severity, Pointer: m.Pointer, To: m.Ref, Detail: fmt.Sprintf(
-			"%s names %s%s, which does not exist: %s; %s", v.named(), called(m.Ref), again(m.More), effect, c.remedy(m.Ref))})
+			"%s names %s%s, %s: %s; %s", v.named(), called(m.Ref), again(m.More), why, effect, remedy)})
 		return
 	}
 	if l := c.lacks(to); l.nodes > 0 {
@@ -87,12 +93,12 @@ func consequence(from fleet.Ref, m *resource.Mention) (Severity, string) {
 	return Error, fmt.Sprintf("nodes keep what they have of %s, or go without it, until it is there", called(from))
 }
 
-// maxHints bounds how many names are suggested: each is looked for among all of its type.
-const maxHints = 8
+// MaxHints bounds how many names are suggested: each is looked for among all of its type.
+const MaxHints = 8
 
 func (c *checker) remedy(r fleet.Ref) string {
 	hint := ""
-	if c.hints < maxHints {
+	if c.hints < MaxHints {
 		c.hints++
 		if best := resource.Closest(r.Name, c.byType[r.Type]); best != "" {
 			hint = fmt.Sprintf("is %s meant? Else ", called(fleet.Ref{Type: r.Type, Name: best}))

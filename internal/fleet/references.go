@@ -2,7 +2,7 @@ package fleet
 
 // What becomes of a write that leaves a resource without what it names (SEMANTICS 4.3).
 const (
-	ReferencesWarn   = "warn"   // it is stored, and the resource is withheld from nodes until what it names exists
+	ReferencesWarn   = "warn"   // it is stored; findings tell of it
 	ReferencesStrict = "strict" // it is refused
 )
 

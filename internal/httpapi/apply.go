@@ -23,8 +23,7 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 		return nil, repeated(s.refused(err), s.write.Idempotency)
 	}
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return !result.Deleted(i) }, s.at)...)
-	warnings = a.withFindings(ctx, warnings, s.write.Changes, s.at)
-	return oapi.Apply200JSONResponse(writeResult(result, s.where.warn(warnings, result))), nil
+	return oapi.Apply200JSONResponse(writeResult(result, a.withDoubts(ctx, warnings, s.write.Changes, s.at), s.findings(ctx, a))), nil
 }
 
 // sentApply is an apply, or a plan of one, as it was sent.
@@ -73,6 +72,11 @@ func (s *sentApply) at(change int) string {
 		return "/delete/" + strconv.Itoa(change-s.resources)
 	}
 	return "/resources/" + strconv.Itoa(change)
+}
+
+// findings tells what is to be said of the fleet because of what was sent.
+func (s *sentApply) findings(ctx context.Context, a *API) *oapi.WriteFindings {
+	return a.tellFindings(ctx, writtenBy(s.write.Changes), s.where.finding(sentAt(s.write.Changes, s.at)))
 }
 
 // refused turns the store's refusal into a problem that points into what was sent.

@@ -19,7 +19,7 @@ import (
 
 // stream is a client of server-sent events.
 type stream struct {
-	t       *testing.T
+	t       testing.TB
 	resp    *http.Response
 	scanner *bufio.Scanner
 	id      string // the last one

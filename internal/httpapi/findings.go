@@ -23,16 +23,7 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 		return nil, err
 	}
 	out := oapi.ListFindings200JSONResponse{Revision: int64(at), Items: []oapi.Finding{}}
-	for _, f := range found {
-		switch f.Severity {
-		case findings.Error:
-			out.Errors++
-		case findings.Warning:
-			out.Warnings++
-		default:
-			out.Infos++
-		}
-	}
+	out.Errors, out.Warnings, out.Infos = findings.Count(found)
 	found = slices.DeleteFunc(slices.Clone(found), func(f findings.Finding) bool {
 		p := r.Params
 		return p.Severity != nil && f.Severity != findings.Severity(*p.Severity) || p.Code != nil && f.Code != findings.Code(*p.Code) ||
@@ -61,19 +52,28 @@ func (a *API) findings(ctx context.Context) ([]findings.Finding, fleet.Revision,
 	if f.Resources, at, err = a.facts.read(ctx, fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}); err != nil {
 		return nil, 0, err
 	}
-	for after, more := "", true; more && !f.NodesCut; {
-		var nodes []store.LabeledNode
-		if nodes, more, err = a.store.NodeLabels(ctx, c.tenant.ID, c.fleet.ID, after, 1000); err != nil {
-			return nil, 0, err
-		}
-		for _, n := range nodes {
-			after = n.ID
-			f.Nodes = append(f.Nodes, n.Node)
-			f.NodesCut = f.NodesCut || !n.Known
-		}
-		f.NodesCut = f.NodesCut || more && len(f.Nodes) >= maxScan
+	if f.Nodes, f.NodesCut, err = a.labeledNodes(ctx); err != nil {
+		return nil, 0, err
 	}
 	return findings.Check(f), at, nil
+}
+
+// labeledNodes reads the fleet's nodes with their labels; cut: some, or some of their labels, are left out.
+func (a *API) labeledNodes(ctx context.Context) (nodes []fleet.Node, cut bool, err error) {
+	c := callOf(ctx)
+	for after, more := "", true; more && !cut; {
+		var page []store.LabeledNode
+		if page, more, err = a.store.NodeLabels(ctx, c.tenant.ID, c.fleet.ID, after, 1000); err != nil {
+			return nil, false, err
+		}
+		for _, n := range page {
+			after = n.ID
+			nodes = append(nodes, n.Node)
+			cut = cut || !n.Known
+		}
+		cut = cut || more && len(nodes) >= maxScan
+	}
+	return nodes, cut, nil
 }
 
 // findingsCursor is the key of the last finding of the page before; nil is the beginning.

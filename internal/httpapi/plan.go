@@ -46,11 +46,9 @@ func (a *API) Plan(ctx context.Context, _ oapi.PlanRequestObject) (oapi.PlanResp
 			oapi.Create: &out.Counts.Create, oapi.Update: &out.Counts.Update, oapi.Delete: &out.Counts.Delete, oapi.Unchanged: &out.Counts.Unchanged,
 		}[r.Action]++
 	}
+	out.Findings = s.findings(ctx, a)
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return p.Before[i].Revision == 0 }, s.at)...)
-	warnings = a.withFindings(ctx, warnings, s.write.Changes, s.at)
-	if warnings = s.where.warn(warnings, store.Result{Dangling: p.Dangling, MoreDangling: p.MoreDangling}); len(warnings) > 0 {
-		out.Warnings = &warnings
-	}
+	out.Warnings = warningsOf(a.withDoubts(ctx, warnings, s.write.Changes, s.at), out.Findings)
 	return out, nil
 }
 

@@ -38,9 +38,9 @@ func (p *places) put(c resource.Compiled) {
 	p.fields[place{fleet.Ref{Type: c.Type, Name: c.Name}, c.Variant}] = c
 }
 
-// faults tells of what would be, or is, without what it names.
-func (p *places) faults(ds []fleet.Dangling, more, refused bool) []oapi.FieldError {
-	out := each(ds, func(d fleet.Dangling) oapi.FieldError { return p.fault(d, refused) })
+// faults tells of what would be without what it names.
+func (p *places) faults(ds []fleet.Dangling, more bool) []oapi.FieldError {
+	out := each(ds, p.fault)
 	if more {
 		pointer := p.whole
 		out = append(out, oapi.FieldError{Pointer: &pointer, Code: codeTooMany, Detail: fmt.Sprintf("more than %d: the rest is left out", len(ds))})
@@ -48,7 +48,7 @@ func (p *places) faults(ds []fleet.Dangling, more, refused bool) []oapi.FieldErr
 	return out
 }
 
-func (p *places) fault(d fleet.Dangling, refused bool) oapi.FieldError {
+func (p *places) fault(d fleet.Dangling) oapi.FieldError {
 	pointer, verb := p.whole, "write it"
 	detail := fmt.Sprintf("%s names %s, which does not exist", called(d.Ref), called(d.Missing))
 	if at, ok := p.deleted[d.Missing]; ok {
@@ -59,21 +59,12 @@ func (p *places) fault(d fleet.Dangling, refused bool) oapi.FieldError {
 	if c, ok := p.fields[place{d.Ref, d.Variant}]; ok {
 		pointer = c.Pointer(d.Missing)
 	}
-	if refused {
-		detail += fmt.Sprintf(": %s in the same write, or set the fleet's references to %s", verb, fleet.ReferencesWarn)
-	} else {
-		detail += fmt.Sprintf(": nodes keep what they have of %s, or go without it, until it is there; %s", called(d.Ref), verb)
-	}
+	detail += fmt.Sprintf(": %s in the same write, or set the fleet's references to %s", verb, fleet.ReferencesWarn)
 	return oapi.FieldError{Pointer: &pointer, Code: codeMissingReference, Detail: detail}
 }
 
 // called is how a sentence speaks of a resource.
 func called(r fleet.Ref) string { return fmt.Sprintf("%s/%s", r.Type.Slug(), r.Name) }
-
-// warn adds to a write's warnings what it left without what it names.
-func (p *places) warn(warnings []oapi.FieldError, r store.Result) []oapi.FieldError {
-	return append(warnings, p.faults(r.Dangling, r.MoreDangling, false)...)
-}
 
 // refused turns the store's refusal into a problem that points at the fields.
 func (p *places) refused(err error) error {
@@ -82,7 +73,7 @@ func (p *places) refused(err error) error {
 		return err
 	}
 	out := refuse(http.StatusUnprocessableEntity, codeMissingReference, "the fleet is strict about references, and this would leave something without what it names",
-		p.faults(e.Dangling, e.More, true)...)
+		p.faults(e.Dangling, e.More)...)
 	out.cause = err
 	return out
 }

@@ -24,10 +24,10 @@ func named(typ, name, body string) string {
 
 func warned(t *testing.T, r oapi.WriteResult) (pointer, detail string) {
 	t.Helper()
-	if len(deref(r.Warnings)) != 1 || (*r.Warnings)[0].Code != "missing_reference" {
-		t.Fatalf("warnings %+v", deref(r.Warnings))
+	if r.Findings == nil || len(r.Findings.Items) != 1 || r.Findings.Errors != 1 || r.Findings.Items[0].Code != "missing_reference" {
+		t.Fatalf("findings %+v", r.Findings)
 	}
-	return *(*r.Warnings)[0].Pointer, (*r.Warnings)[0].Detail
+	return deref(r.Findings.Items[0].At), r.Findings.Items[0].Detail
 }
 
 // SEMANTICS 4.3: warn is the default; the warning names resource, field and what to do.
@@ -37,17 +37,17 @@ func TestMissingReferencesAreWarnedOf(t *testing.T) {
 	var r oapi.WriteResult
 	w.do(http.MethodPut, w.at("resources", "listeners", "edge"), asDocument(listener("edge", "r"))).isWritten(&r)
 	pointer, detail := warned(t, r)
-	if want := "listeners/edge names routes/r, which does not exist: nodes keep what they have of listeners/edge, or go without it, until it is there; write it"; pointer != "/body"+routeField || detail != want {
+	if want := "listeners/edge names routes/r, which does not exist: nodes keep what they have of listeners/edge, or go without it, until it is there; write it, or name another one"; pointer != "/body"+routeField || detail != want {
 		t.Errorf("%s: %s", pointer, detail)
 	}
-	w.do(http.MethodPost, w.at("apply"), `{"resources": [`+named("clusters", "c", cluster("c"))+`, `+named("listeners", "two", listener("two", "s"))+`]}`).is(200, &r)
+	w.do(http.MethodPost, w.at("apply"), `{"resources": [`+named("clusters", "c", `{"name": "c"}`)+`, `+named("listeners", "two", listener("two", "s"))+`]}`).is(200, &r)
 	if pointer, _ := warned(t, r); pointer != "/resources/1/body"+routeField {
 		t.Errorf("in an apply: %s", pointer)
 	}
 	r = oapi.WriteResult{}
 	w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(`{"name": "r"}`)).isWritten(&r)
-	if len(deref(r.Warnings)) != 0 {
-		t.Errorf("a route: %+v", r.Warnings)
+	if len(r.Findings.Items) != 0 {
+		t.Errorf("a route: %+v", r.Findings)
 	}
 	w.do(http.MethodPost, w.at("apply"), `{"resources": [], "delete": [{"type": "clusters", "name": "c"}, {"type": "routes", "name": "r"}]}`).is(200, &r)
 	if pointer, detail := warned(t, r); pointer != "/delete/1" || !strings.Contains(detail, "names routes/r, which this deletes") {
@@ -55,8 +55,8 @@ func TestMissingReferencesAreWarnedOf(t *testing.T) {
 	}
 	r = oapi.WriteResult{}
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, &r)
-	if len(deref(r.Warnings)) != 0 {
-		t.Errorf("a rollback that changes no listener: %+v", r.Warnings)
+	if len(r.Findings.Items) != 0 {
+		t.Errorf("a rollback that brings what is named: %+v", r.Findings)
 	}
 }
 
@@ -86,7 +86,20 @@ func TestStrictReferencesAreRefused(t *testing.T) {
 			isProblem(422, "missing_reference", "/resources/0/body"+routeField)
 		w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`, "Idempotency-Key", "b").isProblem(422, "missing_reference", "/revision")
 	}
-	w.do(http.MethodPatch, w.at(), `{"references": "warn"}`).is(200, nil)
+	// The deletion of a cluster in use names who uses it; one of the bootstrap may go.
+	use := strings.Replace(fmt.Sprintf(toCluster, "c"), `"r"`, `"uses"`, 1)
+	w.do(http.MethodPut, w.at("resources", "routes", "uses"), asDocument(use)).isProblem(422, "missing_reference", "/body/virtual_hosts/0/routes/0/route/cluster")
+	w.do(http.MethodPost, w.at("apply"), applyOf(named("clusters", "c", `{"name": "c"}`), named("routes", "uses", use))).is(200, nil) // 4
+	p = w.do(http.MethodDelete, w.at("resources", "clusters", "c"), "").isProblem(422, "missing_reference", "")
+	if want := "routes/uses names clusters/c, which this deletes: keep it, or let nothing name it in the same write, or set the fleet's references to warn"; (*p.Errors)[0].Detail != want {
+		t.Errorf("%s", (*p.Errors)[0].Detail)
+	}
+	w.do(http.MethodPost, w.at("apply"), `{"delete": [{"type": "clusters", "name": "c"}]}`).isProblem(422, "missing_reference", "/delete/0")
+	w.do(http.MethodPost, w.at("plan"), `{"delete": [{"type": "clusters", "name": "c"}]}`).isProblem(422, "missing_reference", "/delete/0")
+	w.do(http.MethodPatch, w.at(), `{"static_clusters": ["c"]}`).is(200, nil)
+	w.do(http.MethodDelete, w.at("resources", "clusters", "c"), "").is(200, nil) // 5
+	w.do(http.MethodPatch, w.at(), `{"references": "warn", "static_clusters": []}`).is(200, nil)
+	w.do(http.MethodDelete, w.at("resources", "routes", "uses"), "").is(200, nil) // 6
 	var r oapi.WriteResult
 	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, &r)
 	if pointer, _ := warned(t, r); pointer != "/revision" {

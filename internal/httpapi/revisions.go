@@ -88,11 +88,18 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	where.whole = "/revision"
 	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision), Only: only}
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
-	result, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
+	result, ws, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
 	if err != nil {
 		return nil, repeated(notAsExpected(where.refused(noSuchRevision(err, r.Body.Revision)), w, nil), w.Idempotency)
 	}
-	return oapi.Rollback200JSONResponse(writeResult(result, where.warn(nil, result))), nil
+	if result.Replayed { // what it changed does not differ any more
+		if ws, err = a.writtenSince(ctx, result.Revision-1); err != nil {
+			a.log.WarnContext(ctx, "look what a rollback changed", "error", err)
+			return oapi.Rollback200JSONResponse(writeResult(result, nil, nil)), nil
+		}
+	}
+	found := a.tellFindings(ctx, ws, func(oapi.Finding) *string { return &where.whole })
+	return oapi.Rollback200JSONResponse(writeResult(result, nil, found)), nil
 }
 
 func revisionOf(r store.RevisionInfo) oapi.Revision {

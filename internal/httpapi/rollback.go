@@ -21,26 +21,30 @@ import (
 // rollback asks what an apply of the same content asks. It is checked at one revision and
 // made at that one alone; where the fleet has moved, it is looked at again, unless the caller
 // expects it to be at one revision.
-func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (store.Result, error) {
+//
+// The second result is what it writes, or wrote.
+func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (store.Result, []written, error) {
 	c := callOf(ctx)
 	expected := w.Expect
 	for range maxLooks {
-		at, err := a.mayRollBack(ctx, to, w.Only)
+		at, ws, err := a.mayRollBack(ctx, to, w.Only)
+		if err == nil && expected != nil && at != *expected {
+			err = a.moved(ctx, at)
+		}
 		switch {
 		case errors.Is(err, fleet.ErrUnavailable):
-			return store.Result{}, err
+			return store.Result{}, nil, err
 		case err != nil:
-			return a.replayed(ctx, w, err)
-		case expected != nil && at != *expected:
-			return a.replayed(ctx, w, a.moved(ctx, at))
+			result, err := a.replayed(ctx, w, err)
+			return result, nil, err
 		}
 		w.Expect = &at
 		result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, to, w)
-		if expected != nil || !errors.Is(err, fleet.ErrPrecondition) {
-			return result, err
+		if !errors.Is(err, fleet.ErrPrecondition) { // else one who expects a revision is told by the next look
+			return result, ws, err
 		}
 	}
-	return store.Result{}, errMoving()
+	return store.Result{}, nil, errMoving()
 }
 
 // moved tells that the fleet is at another revision than the caller expects.
@@ -57,37 +61,40 @@ func (a *API) moved(ctx context.Context, at fleet.Revision) error {
 // bodiesAtOnce bounds what a check of a rollback holds: each body may have a MiB.
 const bodiesAtOnce = 32
 
-// mayRollBack returns the revision at which the caller may roll the fleet back. It costs
+// mayRollBack returns the revision at which the caller may roll the fleet back, and what that writes. It costs
 // what the rollback changes. only are the resources that are rolled back; nil: all.
-func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.Cursor) (fleet.Revision, error) {
+func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.Cursor) (fleet.Revision, []written, error) {
 	c := callOf(ctx)
 	at, changes, err := a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, to, only)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := a.mustHaveBeen(ctx, only); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := mayWriteSecrets(ctx, changes); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	var check rollbackCheck
-	changes = slices.DeleteFunc(changes, func(ch store.RollbackChange) bool { return ch.Delete })
+	var ws []written
 	for batch := range slices.Chunk(changes, bodiesAtOnce) {
 		bodies, err := a.store.RollbackBodies(ctx, c.tenant.ID, batch)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		for i, ch := range batch {
+			if ws = append(ws, writtenAs(ch.ResourceChange, bodies[i])); ch.Delete {
+				continue
+			}
 			if err := a.checkStored(ctx, ch, bodies[i], &check); err != nil {
-				return 0, err
+				return 0, nil, err
 			}
 		}
 		if len(check.bad) > maxFaults || len(check.guarded) > maxFaults {
 			break
 		}
 	}
-	return at, check.problem()
+	return at, ws, check.problem()
 }
 
 // onlyOf reads which resources are rolled back.

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
@@ -74,104 +72,19 @@ func (c *contest) winner(x *selector.Index, v selector.Vector) string {
 	return c.variants[i].Name
 }
 
-// withFindings adds to the warnings of a write that was made, or planned, what is to be said of its
-// variants, and of nodes that are too old for it. It does not fail: that would be said of the
-// write. at is where the change with the number stood.
-func (a *API) withFindings(ctx context.Context, warnings []oapi.FieldError, changes []store.ResourceChange, at func(i int) string) []oapi.FieldError {
+// withDoubts adds to the warnings of a write that was made, or planned, what is to be said of Secrets with
+// variants, and of nodes that are too old for it. It does not fail: that would be said of the write. at is where the change
+// with the number stood.
+func (a *API) withDoubts(ctx context.Context, warnings []oapi.FieldError, changes []store.ResourceChange, at func(i int) string) []oapi.FieldError {
 	for i, ch := range changes {
 		if pointer := at(i) + "/selector"; ch.Type == fleet.Secret && ch.Variant != "" && !ch.Delete {
 			warnings = append(warnings, oapi.FieldError{Pointer: &pointer, Code: "secret_variant", Detail: "a selector is no security boundary: " +
 				"labels are the node's own claim, so every node of the fleet can get this secret; keep secrets apart by fleets"})
 		}
 	}
-	ties, err := a.ties(ctx, changes, at)
-	if err != nil {
-		a.log.WarnContext(ctx, "look for variants of the same priority", "error", err)
-	}
 	old, err := a.unsupported(ctx, changes, at)
 	if err != nil {
 		a.log.WarnContext(ctx, "look for nodes that are too old", "error", err)
 	}
-	return append(append(warnings, ties...), old...)
-}
-
-// ties warns of variants that were written and that are told apart from another one of the
-// name by nothing but their names.
-func (a *API) ties(ctx context.Context, changes []store.ResourceChange, at func(i int) string) ([]oapi.FieldError, error) {
-	var names []fleet.Ref
-	for _, ch := range changes {
-		if ch.Variant != "" && !ch.Delete {
-			names = append(names, fleet.Ref{Type: ch.Type, Name: ch.Name})
-		}
-	}
-	if len(names) == 0 {
-		return nil, nil
-	}
-	c := callOf(ctx)
-	rows, _, err := a.store.Variants(ctx, c.tenant.ID, c.fleet.ID, names)
-	if err != nil {
-		return nil, err
-	}
-	byName := make(map[fleet.Ref][]fleet.Row)
-	for _, row := range written(rows, changes) {
-		ref := fleet.Ref{Type: row.Type, Name: row.Name}
-		byName[ref] = append(byName[ref], row)
-	}
-	var warnings []oapi.FieldError
-	for i, ch := range changes {
-		if ch.Variant == "" || ch.Delete {
-			continue
-		}
-		if rivals := rivalsOf(ch, byName[fleet.Ref{Type: ch.Type, Name: ch.Name}]); len(rivals) > 0 {
-			warnings = append(warnings, tie(ch, rivals, at(i)+"/priority"))
-		}
-	}
-	return warnings, nil
-}
-
-// written are the variants that there are when the changes are made, of those that there are,
-// whether they are made already or planned.
-func written(rows []fleet.Row, changes []store.ResourceChange) (out []fleet.Row) {
-	touched := make(map[store.Cursor]bool, len(changes))
-	for _, ch := range changes {
-		touched[cursorOf(ch)] = true
-		if ch.Variant != "" && !ch.Delete {
-			out = append(out, fleet.Row{Type: ch.Type, Name: ch.Name, Variant: ch.Variant, Selector: ch.Selector, Priority: ch.Priority})
-		}
-	}
-	for _, row := range rows {
-		if !row.Deleted && !touched[store.Cursor{Type: row.Type, Name: row.Name, Variant: row.Variant}] {
-			out = append(out, row)
-		}
-	}
-	return out
-}
-
-// rivalsOf are the variants of a name that have the change's priority and may match the
-// same nodes.
-func rivalsOf(ch store.ResourceChange, rows []fleet.Row) (rivals []string) {
-	mine, err := selector.Parse(ch.Selector)
-	if err != nil {
-		return nil
-	}
-	for _, row := range rows {
-		if row.Variant == ch.Variant || row.Priority != ch.Priority {
-			continue
-		}
-		if s, err := selector.Parse(row.Selector); err == nil && !selector.Disjoint(mine, s) {
-			rivals = append(rivals, row.Variant)
-		}
-	}
-	return rivals
-}
-
-func tie(ch store.ResourceChange, rivals []string, pointer string) oapi.FieldError {
-	first := ch.Variant
-	for _, r := range rivals {
-		first = min(first, r)
-	}
-	names := fmt.Sprintf("%q", rivals[:min(len(rivals), 5)])
-	return oapi.FieldError{Pointer: &pointer, Code: "variant_tie", Detail: fmt.Sprintf(
-		"the variant %q and %s of %s %q have the same priority, %d: a node that more than one of them matches gets the one whose name sorts first, %q; give one a higher priority, or selectors that exclude each other",
-		ch.Variant, strings.Trim(names, "[]"), ch.Type, ch.Name, ch.Priority, first)}
+	return append(warnings, old...)
 }

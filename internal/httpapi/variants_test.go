@@ -93,7 +93,7 @@ func TestTiesAreFound(t *testing.T) {
 		t.Helper()
 		var out oapi.WriteResult
 		w.do(http.MethodPut, w.variant("a", variant), variantOf("a", selector, priority, "1s")).isWritten(&out)
-		return strings.Join(each(deref(out.Warnings), func(f oapi.FieldError) string { return f.Code + " " + *f.Pointer + " " + f.Detail }), ";")
+		return strings.Join(each(ofCode(out.Findings, "variant_tie"), func(f oapi.Finding) string { return string(f.Code) + " " + deref(f.At) + " " + f.Detail }), ";")
 	}
 	for _, c := range []struct {
 		variant, selector string
@@ -103,7 +103,7 @@ func TestTiesAreFound(t *testing.T) {
 		{"eu", "locality.region=eu", 0, nil},
 		{"us", "locality.region=us", 0, nil}, // they exclude each other
 		{"canary", "metadata.canary", 1, nil},
-		{"canary", "metadata.canary", 0, []string{"variant_tie /priority", `"eu" "us"`, `sorts first, "canary"`}},
+		{"canary", "metadata.canary", 0, []string{`the variant "eu" and "canary"`, `the variant "us" and "canary"`, `sorts first, not "us"`}},
 		{"canary", "metadata.canary", 0, []string{"variant_tie"}}, // as long as it is so
 		{"canary", "metadata.canary", 7, nil},
 	} {
@@ -121,9 +121,9 @@ func TestTiesAreFound(t *testing.T) {
 	w.do(http.MethodPost, w.at("apply"), `{"resources": [{"type": "clusters", "name": "b", "body": `+cluster("b")+`},
 		{"type": "clusters", "name": "b", "variant": "x", "selector": "node.id", "body": `+cluster("b")+`},
 		{"type": "clusters", "name": "b", "variant": "y", "selector": "node.id", "body": `+cluster("b")+`}]}`).is(200, &out)
-	pointers := each(deref(out.Warnings), func(f oapi.FieldError) string { return f.Code + *f.Pointer })
-	if !cmp.Equal(pointers, []string{"variant_tie/resources/1/priority", "variant_tie/resources/2/priority"}) {
-		t.Errorf("the warnings are %v", pointers)
+	pointers := each(ofCode(out.Findings, "variant_tie"), func(f oapi.Finding) string { return string(f.Code) + deref(f.At) })
+	if !cmp.Equal(pointers, []string{"variant_tie/resources/2/priority"}) { // that of the variant that loses
+		t.Errorf("the findings are %v", pointers)
 	}
 }
 
@@ -209,4 +209,14 @@ func TestNodeConfigTellsTheVariant(t *testing.T) {
 	if got := inState(c.Items); !cmp.Equal(got, []string{"clusters/a pending", "clusters/only pending"}) || deref(c.Items[0].Revision) != 6 {
 		t.Errorf("after the canary: %v, %+v", got, c.Items)
 	}
+}
+
+// ofCode are the findings of a write that have a code.
+func ofCode(fs *oapi.WriteFindings, code oapi.FindingCode) (out []oapi.Finding) {
+	for _, f := range fs.Items {
+		if f.Code == code {
+			out = append(out, f)
+		}
+	}
+	return out
 }

@@ -26,7 +26,7 @@ import (
 
 // world is an API over a real database, reached by real HTTP.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	db    *storetest.DB
 	store *store.Store
 	nodes *store.Store // as an xDS server has it
@@ -62,13 +62,13 @@ func (l *lines) String() string {
 
 var tester = store.Actor{Name: "test"}
 
-func setup(t *testing.T) *world {
+func setup(t testing.TB) *world {
 	t.Helper()
 	db := storetest.New(t)
 	return setupOn(t, db, db.Store(t))
 }
 
-func setupOn(t *testing.T, db *storetest.DB, s *store.Store) *world {
+func setupOn(t testing.TB, db *storetest.DB, s *store.Store) *world {
 	t.Helper()
 	keys, err := seal.Generate()
 	must(t, err)
@@ -107,7 +107,7 @@ func (w *world) beside() *world {
 	return &other
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func (w *world) secondOperator() fleet.CredentialID {
 
 // answer is what came back.
 type answer struct {
-	t      *testing.T
+	t      testing.TB
 	what   string
 	status int
 	header http.Header

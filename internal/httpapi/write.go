@@ -44,8 +44,8 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, repeated(notAsExpected(where.refused(err), w, preconditionOf(change)), w.Idempotency)
 	}
-	warnings = a.withFindings(ctx, warnings, w.Changes, wholeBody)
-	out := writeResult(result, where.warn(warnings, result))
+	found := a.tellFindings(ctx, writtenBy(w.Changes), where.finding(sentAt(w.Changes, wholeBody)))
+	out := writeResult(result, a.withDoubts(ctx, warnings, w.Changes, wholeBody), found)
 	tag := out.Resources[0].Etag
 	if result.Created(0) {
 		return oapi.PutResource201JSONResponse{Body: out, Headers: oapi.PutResource201ResponseHeaders{ETag: tag}}, nil
@@ -75,7 +75,7 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 		return nil, repeated(notAsExpected(where.refused(err), w, preconditionOf(change)), w.Idempotency)
 	}
 	warnings := absent(w.Changes, func(int) bool { return !result.Deleted(0) }, wholeBody)
-	return oapi.DeleteResource200JSONResponse(writeResult(result, where.warn(warnings, result))), nil
+	return oapi.DeleteResource200JSONResponse(writeResult(result, warnings, a.tellFindings(ctx, writtenBy(w.Changes), where.finding(nil)))), nil
 }
 
 // writeOne is the write of one resource, named in the path. What names a repeat is all that was
@@ -182,8 +182,8 @@ func readField(c store.ResourceChange, now store.Changed) string {
 	return ""
 }
 
-func writeResult(r store.Result, warnings []oapi.FieldError) oapi.WriteResult {
-	out := oapi.WriteResult{Revision: int64(r.Revision), Changed: r.Changed, CommittedAt: r.CommittedAt}
+func writeResult(r store.Result, warnings []oapi.FieldError, found *oapi.WriteFindings) oapi.WriteResult {
+	out := oapi.WriteResult{Revision: int64(r.Revision), Changed: r.Changed, CommittedAt: r.CommittedAt, Findings: found}
 	out.Resources = each(r.Resources, func(row store.Resource) oapi.ResourceVersion {
 		v := oapi.ResourceVersion{
 			Type: oapi.ResourceType(row.Type.Slug()), Name: row.Name, Variant: optional(row.Variant), Deleted: optional(row.Deleted),
@@ -194,8 +194,18 @@ func writeResult(r store.Result, warnings []oapi.FieldError) oapi.WriteResult {
 		}
 		return v
 	})
-	if len(warnings) > 0 {
-		out.Warnings = &warnings
-	}
+	out.Warnings = warningsOf(warnings, found)
 	return out
+}
+
+// warningsOf are the warnings of an answer. Where nothing could be told of findings they say so: silence would be
+// taken for their absence.
+func warningsOf(warnings []oapi.FieldError, found *oapi.WriteFindings) *[]oapi.FieldError {
+	if found == nil {
+		warnings = append(warnings, oapi.FieldError{Code: "findings_unknown", Detail: "what is to be said of references, certificates and variants could not be told: ask for the fleet's findings"})
+	}
+	if len(warnings) == 0 {
+		return nil
+	}
+	return &warnings
 }

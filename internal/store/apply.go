@@ -21,7 +21,6 @@ type answerJSON struct {
 	Changed  int            `json:"changed"`
 	At       time.Time      `json:"at"`
 	Mends    int            `json:"mends"`
-	Missing  []danglingJSON `json:"missing"`
 	Rows     []struct {
 		Revision  fleet.Revision `json:"revision"`
 		CreatedAt *time.Time     `json:"created_at"`
@@ -121,7 +120,6 @@ func (s *Store) write(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write
 	}
 	r := Result{Revision: a.Revision, Changed: a.Changed, CommittedAt: a.At.UTC(), Replayed: replayed}
 	r.Resources = a.resources(w.Changes)
-	r.Dangling, r.MoreDangling = danglingOf(a.Missing)
 	return r, nil
 }
 

@@ -16,10 +16,6 @@ type Planned struct {
 	Seen    Seen // what it was planned on
 	Changed int  // how many resources
 	Before  []Before
-	// Dangling are resources that the write would leave without what they name, at most
-	// MaxDangling; MoreDangling: there are more.
-	Dangling     []fleet.Dangling
-	MoreDangling bool
 }
 
 // Before is a resource that a change is of, as it is stored: without its body, which
@@ -85,7 +81,6 @@ func (s *Store) plan(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write)
 		return Planned{}, fmt.Errorf("read the answer: %w", err)
 	}
 	p.Seen.Revision, p.Changed = a.Revision, a.Changed
-	p.Dangling, p.MoreDangling = danglingOf(a.Missing)
 	p.Seen.Token, err = fleet.ParseToken(a.Token)
 	return p, err
 }

@@ -9,7 +9,7 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// MaxDangling is how many dangling references a write tells of.
+// MaxDangling is how many dangling references a refusal tells of.
 const MaxDangling = 100
 
 // DanglingError refuses a write to a fleet whose references are strict. It is a
@@ -26,7 +26,7 @@ func (e *DanglingError) Error() string {
 // Unwrap returns fleet.ErrConflict.
 func (e *DanglingError) Unwrap() error { return fleet.ErrConflict }
 
-// danglingJSON is a row of fleet_check_references.
+// danglingJSON is a row of what fleet_check_references refuses.
 type danglingJSON struct {
 	Type    string `json:"type"`
 	Name    string `json:"name"`

@@ -33,32 +33,48 @@ func (w *world) strict() {
 }
 
 var (
-	routeR  = fleet.Ref{Type: fleet.Route, Name: "r"}
-	secretS = fleet.Ref{Type: fleet.Secret, Name: "s"}
-	extE    = fleet.Ref{Type: fleet.Extension, Name: "e"}
-	edge    = naming(fleet.Listener, "edge", "1", routeR, secretS, extE, fleet.Ref{Type: fleet.Cluster, Name: "als"})
+	routeR   = fleet.Ref{Type: fleet.Route, Name: "r"}
+	secretS  = fleet.Ref{Type: fleet.Secret, Name: "s"}
+	clusterC = fleet.Ref{Type: fleet.Cluster, Name: "c"}
+	extE     = fleet.Ref{Type: fleet.Extension, Name: "e"}
+	edge     = naming(fleet.Listener, "edge", "1", routeR, secretS, extE, fleet.Ref{Type: fleet.Cluster, Name: "als"})
 )
 
-// SEMANTICS 4.2, 4.3: warned of both ways, of changed names only; a route's cluster and a
-// cluster's endpoints are no matter.
-func TestLine4_3_WarnedOfBothWays(t *testing.T) {
+// refused is what a strict fleet refuses of these changes.
+func (w *world) refused(cs ...store.ResourceChange) []fleet.Dangling {
+	w.Helper()
+	_, err := w.try(cs...)
+	var e *store.DanglingError
+	if !errors.As(err, &e) || !errors.Is(err, fleet.ErrConflict) {
+		w.Fatalf("%v", err)
+	}
+	return e.Dangling
+}
+
+// SEMANTICS 4.2, 4.3: looked at both ways, of changed names only; a cluster of the bootstrap is there, and endpoints are
+// no matter. A fleet that warns stores all of it.
+func TestLine4_3_LookedAtBothWays(t *testing.T) {
 	w := setup(t)
-	r := w.apply(edge, naming(fleet.Route, "r", "1", fleet.Ref{Type: fleet.Cluster, Name: "bootstrapped"}),
-		naming(fleet.Cluster, "c", "1", secretS, fleet.Ref{Type: fleet.Endpoint, Name: "c"}))
-	want := []fleet.Dangling{dangling(fleet.Cluster, "c", secretS), dangling(fleet.Listener, "edge", extE), dangling(fleet.Listener, "edge", secretS)}
-	if d := cmp.Diff(want, r.Dangling); d != "" || r.MoreDangling {
+	w.apply(edge)
+	w.apply(del(fleet.Listener, "edge"))
+	w.strict()
+	w.set(store.FleetSettings{StaticClusters: &[]string{"bootstrapped"}})
+	all := []store.ResourceChange{edge, naming(fleet.Route, "r", "1", fleet.Ref{Type: fleet.Cluster, Name: "bootstrapped"}, fleet.Ref{Type: fleet.Cluster, Name: "fairlead_xds"}, clusterC),
+		naming(fleet.Cluster, "c", "1", secretS, fleet.Ref{Type: fleet.Endpoint, Name: "c"})}
+	als := fleet.Ref{Type: fleet.Cluster, Name: "als"}
+	want := []fleet.Dangling{dangling(fleet.Cluster, "c", secretS), dangling(fleet.Listener, "edge", als), dangling(fleet.Listener, "edge", extE), dangling(fleet.Listener, "edge", secretS)}
+	if d := cmp.Diff(want, w.refused(all...)); d != "" {
 		t.Error(d)
 	}
-	if r := w.apply(put(fleet.Secret, "s", "1")); len(r.Dangling) != 0 {
-		t.Errorf("what was not touched is told again: %+v", r.Dangling)
-	}
-	if d := cmp.Diff([]fleet.Dangling{dangling(fleet.Listener, "edge", routeR)}, w.apply(del(fleet.Route, "r")).Dangling); d != "" {
+	w.apply(append(all, put(fleet.Cluster, "als", "1"), put(fleet.Extension, "e", "1"), put(fleet.Secret, "s", "1"))...)
+	if d := cmp.Diff([]fleet.Dangling{dangling(fleet.Listener, "edge", routeR)}, w.refused(del(fleet.Route, "r"))); d != "" {
 		t.Error("a deletion:", d)
 	}
-	if r := w.apply(del(fleet.Listener, "edge"), del(fleet.Cluster, "c"), del(fleet.Secret, "s")); len(r.Dangling) != 0 {
-		t.Errorf("what goes together: %+v", r.Dangling)
+	if d := cmp.Diff([]fleet.Dangling{dangling(fleet.Route, "r", clusterC)}, w.refused(del(fleet.Cluster, "c"))); d != "" {
+		t.Error("the deletion of a cluster that a route names:", d)
 	}
-	if r := w.apply(del(fleet.Listener, "edge")); r.Changed != 0 || len(r.Dangling) != 0 {
+	w.apply(del(fleet.Listener, "edge"), del(fleet.Cluster, "c"), del(fleet.Secret, "s"), del(fleet.Route, "r")) // what goes together
+	if r := w.apply(del(fleet.Listener, "edge")); r.Changed != 0 {
 		t.Errorf("nothing changed: %+v", r)
 	}
 }
@@ -68,10 +84,8 @@ func TestLine4_3_AVariantCounts(t *testing.T) {
 	w := setup(t)
 	eu := put(fleet.Route, "r", "eu")
 	eu.Variant, eu.Selector = "eu", "x"
-	r := w.apply(naming(fleet.Listener, "edge", "1", routeR), fill(eu))
-	if len(r.Dangling) != 0 {
-		t.Errorf("%+v", r.Dangling)
-	}
+	w.strict()
+	w.apply(naming(fleet.Listener, "edge", "1", routeR), fill(eu))
 }
 
 func TestLine4_3_StrictRefuses(t *testing.T) {
@@ -80,12 +94,7 @@ func TestLine4_3_StrictRefuses(t *testing.T) {
 	one := naming(fleet.Listener, "edge", "1", routeR)
 	refuses := func(what string, want []fleet.Dangling, cs ...store.ResourceChange) {
 		t.Helper()
-		_, err := w.try(cs...)
-		var e *store.DanglingError
-		if !errors.As(err, &e) || !errors.Is(err, fleet.ErrConflict) {
-			t.Fatalf("%s: %v", what, err)
-		}
-		if d := cmp.Diff(want, e.Dangling); d != "" {
+		if d := cmp.Diff(want, w.refused(cs...)); d != "" {
 			t.Errorf("%s: %s", what, d)
 		}
 	}
@@ -96,7 +105,9 @@ func TestLine4_3_StrictRefuses(t *testing.T) {
 	w.apply(one, put(fleet.Route, "r", "1"))
 	refuses("a route that is named", []fleet.Dangling{dangling(fleet.Listener, "edge", routeR)}, del(fleet.Route, "r"))
 	w.apply(del(fleet.Route, "r"), naming(fleet.Listener, "edge", "2"))
-	w.apply(naming(fleet.Route, "r2", "1", fleet.Ref{Type: fleet.Cluster, Name: "nowhere"}))
+	nowhere := fleet.Ref{Type: fleet.Cluster, Name: "nowhere"}
+	refuses("a route without its cluster", []fleet.Dangling{dangling(fleet.Route, "r2", nowhere)}, naming(fleet.Route, "r2", "1", nowhere))
+	w.apply(put(fleet.Route, "r2", "1"))
 	if rev := w.load().At.Revision; rev != 3 {
 		t.Errorf("at revision %d", rev)
 	}
@@ -108,11 +119,8 @@ func TestLine4_3_StrictRefusesARollback(t *testing.T) {
 	w.apply(naming(fleet.Listener, "edge", "1", routeR)) // 1: dangling, as the fleet only warns
 	w.apply(put(fleet.Route, "r", "1"))                  // 2
 	w.apply(put(fleet.Cluster, "c", "1"))                // 3
-	warned, err := w.app.Rollback(t.Context(), w.tenant, w.fleet, 1, store.Write{Actor: actor})
+	_, err := w.app.Rollback(t.Context(), w.tenant, w.fleet, 1, store.Write{Actor: actor})
 	w.ok(err)
-	if d := cmp.Diff([]fleet.Dangling{dangling(fleet.Listener, "edge", routeR)}, warned.Dangling); d != "" {
-		t.Error(d)
-	}
 	w.apply(put(fleet.Route, "r", "1"))
 	w.strict()
 	var e *store.DanglingError
@@ -124,28 +132,17 @@ func TestLine4_3_StrictRefusesARollback(t *testing.T) {
 	}
 }
 
-// SEMANTICS 7.2: a repeat is told what the first was.
-func TestWarningsAreReplayed(t *testing.T) {
-	w := setup(t)
-	write := store.Write{Actor: actor, Changes: []store.ResourceChange{edge}, Idempotency: &store.Idempotency{Key: "k", RequestHash: [32]byte{1}}}
-	first, err := w.app.Apply(t.Context(), w.tenant, w.fleet, write)
-	w.ok(err)
-	w.apply(put(fleet.Route, "r", "1"))
-	again, err := w.app.Apply(t.Context(), w.tenant, w.fleet, write)
-	w.ok(err)
-	if d := cmp.Diff(first.Dangling, again.Dangling); d != "" || !again.Replayed || len(first.Dangling) != 3 {
-		t.Errorf("%v: %s", again.Replayed, d)
-	}
-}
-
 func TestManyDangling(t *testing.T) {
 	w := setup(t)
+	w.strict()
 	var cs []store.ResourceChange
 	for i := range store.MaxDangling + 1 {
 		cs = append(cs, naming(fleet.Listener, fmt.Sprintf("l%03d", i), "1", routeR))
 	}
-	if r := w.apply(cs...); len(r.Dangling) != store.MaxDangling || !r.MoreDangling {
-		t.Errorf("%d, more %v", len(r.Dangling), r.MoreDangling)
+	_, err := w.try(cs...)
+	var e *store.DanglingError
+	if !errors.As(err, &e) || len(e.Dangling) != store.MaxDangling || !e.More {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -6,20 +6,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"fairlead/internal/fleet"
 )
 
-// RollbackChange is one resource that a rollback would change.
+// RollbackChange is one resource that a rollback would change, as it was, without its body.
 type RollbackChange struct {
-	Type          fleet.Type
-	Name, Variant string
-	Delete        bool
-	Summary       []byte // JSON; of a Secret, what was written of it
-	Labels        map[string]string
-	Description   string
+	ResourceChange
 
 	body []byte // its hash; nil of what is deleted, and of a Secret, which is sealed
 }
@@ -55,9 +51,9 @@ WITH head AS MATERIALIZED (
   SELECT h.revision FROM fleet_heads h
    WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL
      AND EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = $2))
-SELECT (SELECT revision FROM head), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT (SELECT revision FROM head), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 UNION ALL
-SELECT NULL, c.type, c.name, c.variant, c.delete, c.body_hash, c.summary, c.labels, c.description
+SELECT NULL, c.type, c.name, c.variant, c.delete, c.body_hash, c.summary, c.labels, c.description, c.selector, c.priority, c.ttl_ms, c.version, c.doc_hash, c.derived
   FROM head CROSS JOIN LATERAL `
 
 // RollbackChanges tells what a rollback of some resources, nil: of all, to revision to would
@@ -91,9 +87,13 @@ func scanRollback(rows pgx.Rows) (at fleet.Revision, cs []RollbackChange, err er
 		var revision *int64
 		var slug, name, variant *string
 		var deleted *bool
-		var description *string
+		var description, selector, version *string
+		var priority *int32
+		var ttl *int64
+		var hash, derived []byte
 		var c RollbackChange
-		if err := rows.Scan(&revision, &slug, &name, &variant, &deleted, &c.body, &c.Summary, &c.Labels, &description); err != nil {
+		err := rows.Scan(&revision, &slug, &name, &variant, &deleted, &c.body, &c.Summary, &c.Labels, &description, &selector, &priority, &ttl, &version, &hash, &derived)
+		if err != nil {
 			return 0, nil, err
 		}
 		if slug == nil {
@@ -106,10 +106,14 @@ func scanRollback(rows pgx.Rows) (at fleet.Revision, cs []RollbackChange, err er
 		if c.Type, known = fleet.TypeFromSlug(*slug); !known {
 			return 0, nil, fmt.Errorf("%s %q is of a type that this server does not know: %w", *slug, *name, fleet.ErrConflict)
 		}
-		if description != nil {
-			c.Description = *description
+		if c.Name, c.Variant, c.Delete = *name, *variant, *deleted; !c.Delete {
+			c.Description, c.Selector, c.Priority, c.Version, c.DocHash = *description, *selector, *priority, *version, hashOf(hash)
+			c.TTL = time.Duration(*ttl) * time.Millisecond
+			if d, err := decodeDerived(derived); err == nil { // else it is of a newer server, or broken: nothing is known of it
+				c.Derived = d
+			}
 		}
-		if c.Name, c.Variant, c.Delete = *name, *variant, *deleted; c.Delete || c.Type == fleet.Secret {
+		if c.Delete || c.Type == fleet.Secret {
 			c.body = nil
 		}
 		cs = append(cs, c)

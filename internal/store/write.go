@@ -81,10 +81,6 @@ type Result struct {
 	// Resources are what the changes left, one each, in their order. Of a deletion: the
 	// tombstone, with Revision 0 where there never was anything. nil after a rollback.
 	Resources []Resource
-	// Dangling are resources that the write left without what they name, at most
-	// MaxDangling; MoreDangling: there are more.
-	Dangling     []fleet.Dangling
-	MoreDangling bool
 	// Replayed: an earlier call with the same idempotency key did it.
 	Replayed bool
 }

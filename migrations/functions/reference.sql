@@ -1,15 +1,20 @@
--- Checks the references of what a write has just changed, both ways, under the head's lock: before the transaction two
--- writers would pass each other. p_changes and p_answer are the write's; what the answer comes to has "missing" in it where
--- something is: [{type, name, variant, ref_type, ref_name}], at most 101. FL424 with the same list where the fleet is strict.
--- A cluster that a route names may stand in the bootstrap, and endpoints are answered empty: neither is looked at.
-CREATE OR REPLACE FUNCTION fleet_check_references(p_fleet uuid, p_changes resource_change[], p_answer jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- Refuses what a write has just changed where the fleet is strict and something would be without what it names, both ways, under the
+-- head's lock: before the transaction two writers would pass each other. p_changes and p_answer are the write's. FL424 with
+-- [{type, name, variant, ref_type, ref_name}], at most 101. Clusters may stand in the proxies' bootstrap: those that the fleet lists, and the one
+-- that leads here, are there. Endpoints are answered empty and are not looked at. A fleet that is not strict reads nothing here.
+CREATE OR REPLACE FUNCTION fleet_check_references(p_fleet uuid, p_changes resource_change[], p_answer jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   t         uuid := app_tenant();
   v_new     bigint := (p_answer->>'revision')::bigint;
+  v_static  text[];
   v_missing jsonb;
 BEGIN
   IF (p_answer->>'changed')::integer = 0 THEN
-    RETURN p_answer;
+    RETURN;
+  END IF;
+  SELECT f.static_clusters || 'fairlead_xds'::text INTO v_static FROM fleets f WHERE f.tenant_id = t AND f.id = p_fleet AND f.reference_check = 'strict';
+  IF NOT FOUND THEN
+    RETURN;
   END IF;
   WITH e AS (
     SELECT r.* FROM unnest(p_changes) c CROSS JOIN LATERAL (
@@ -28,16 +33,12 @@ BEGIN
      WHERE e.deleted),
   missing AS (
     SELECT n.* FROM named n
-     WHERE (n.type = 'listeners' AND n.ref_type IN ('routes', 'extensions', 'secrets') OR n.type = 'clusters' AND n.ref_type = 'secrets')
+     WHERE n.ref_type <> 'endpoints' AND NOT (n.ref_type = 'clusters' AND n.ref_name = ANY (v_static))
        AND NOT EXISTS (SELECT FROM resources d WHERE d.tenant_id = t AND d.fleet_id = p_fleet AND d.type = n.ref_type AND d.name = n.ref_name
                           AND NOT d.deleted OFFSET 0)
      ORDER BY n.type, n.name, n.variant, n.ref_type, n.ref_name LIMIT 101)
   SELECT jsonb_agg(to_jsonb(m)) INTO v_missing FROM missing m;
-  IF v_missing IS NULL THEN
-    RETURN p_answer;
-  END IF;
-  IF EXISTS (SELECT FROM fleets f WHERE f.tenant_id = t AND f.id = p_fleet AND f.reference_check = 'strict') THEN
+  IF v_missing IS NOT NULL THEN
     RAISE EXCEPTION 'something would be without what it names' USING ERRCODE = 'FL424', DETAIL = v_missing;
   END IF;
-  RETURN p_answer || jsonb_build_object('missing', v_missing);
 END $$;

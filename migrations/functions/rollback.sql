@@ -23,7 +23,7 @@ BEGIN
   END IF;
   res := fleet_commit(h, p_write, coalesce(v, '{}'), '{}');
   answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows', '[]'::jsonb);
-  answer := fleet_check_references(p_fleet, coalesce(v, '{}'), answer);
+  PERFORM fleet_check_references(p_fleet, coalesce(v, '{}'), answer);
   PERFORM idempotency_answer(p_write, answer);
 END $$;
 

@@ -143,8 +143,7 @@ BEGIN
 END $$;
 
 -- Applies the changes of one request. answer: {revision, changed, at, mends, rows: [{revision, created_at, created_by,
--- updated_at, updated_by}]}, one row per change, in order; its revision is 0 where there is nothing and never was. It has
--- "missing" in it as fleet_check_references says.
+-- updated_at, updated_by}]}, one row per change, in order; its revision is 0 where there is nothing and never was.
 CREATE OR REPLACE FUNCTION fleet_apply(p_fleet uuid, p_write jsonb, p_changes jsonb, p_bodies bytea[], OUT answer jsonb, OUT replayed boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -187,6 +186,6 @@ BEGIN
     FROM unnest(v) c
     LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
                           AND p.type = c.type AND p.name = c.name AND p.variant = c.variant OFFSET 0) r ON true;
-  answer := fleet_check_references(p_fleet, v, answer);
+  PERFORM fleet_check_references(p_fleet, v, answer);
   PERFORM idempotency_answer(p_write, answer);
 END $$;

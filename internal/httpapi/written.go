@@ -1,0 +1,75 @@
+package httpapi
+
+import (
+	"context"
+	"slices"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
+	"fairlead/internal/store"
+)
+
+// written is a resource as a write puts it, or deletes it.
+type written struct {
+	store.ResourceChange // its Body is not looked at
+	facts                *resource.Facts
+}
+
+// writtenBy reads what counts out of the changes of a write.
+func writtenBy(changes []store.ResourceChange) []written {
+	return each(changes, func(ch store.ResourceChange) written { return writtenAs(ch, ch.Body) })
+}
+
+func writtenAs(ch store.ResourceChange, body []byte) written {
+	row := store.Resource{Row: fleet.Row{Type: ch.Type, Name: ch.Name, Body: body, Derived: ch.Derived}, Summary: ch.Summary}
+	switch {
+	case ch.Delete:
+		return written{ch, nil}
+	case ch.Type == fleet.Secret:
+		return written{ch, factsOfSecret(row)}
+	}
+	return written{ch, factsOf(row)}
+}
+
+// writtenSince reads what has changed since a revision as it is now.
+func (a *API) writtenSince(ctx context.Context, rev fleet.Revision) ([]written, error) {
+	c := callOf(ctx)
+	_, changes, err := a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, rev, nil)
+	if err != nil {
+		return nil, err
+	}
+	names := refSet{seen: map[fleet.Ref]bool{}}
+	for _, ch := range changes {
+		names.add(fleet.Ref{Type: ch.Type, Name: ch.Name})
+	}
+	rows, err := a.store.Neighbours(ctx, c.tenant.ID, c.fleet.ID, names.refs, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	there := map[store.Cursor]*store.Neighbour{}
+	for i := range rows {
+		there[rows[i].Cursor()] = &rows[i]
+	}
+	var ws []written
+	for batch := range slices.Chunk(changes, bodiesAtOnce) {
+		var read []*store.Neighbour
+		for _, ch := range batch {
+			if r := there[cursorOf(ch.ResourceChange)]; r != nil && r.Type != fleet.Secret {
+				read = append(read, r)
+			}
+		}
+		if err := a.store.PlannedBodies(ctx, c.tenant.ID, read); err != nil {
+			return nil, err
+		}
+		for _, ch := range batch {
+			now := store.ResourceChange{Type: ch.Type, Name: ch.Name, Variant: ch.Variant, Delete: true}
+			var body []byte
+			if r := there[cursorOf(ch.ResourceChange)]; r != nil {
+				now.Delete, now.Selector, now.Priority, now.Derived, now.Summary = false, r.Selector, r.Priority, r.Derived, r.Summary
+				body, r.Body = r.Body, nil
+			}
+			ws = append(ws, writtenAs(now, body))
+		}
+	}
+	return ws, nil
+}

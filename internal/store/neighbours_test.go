@@ -1,0 +1,105 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+func linesOf(ns []store.Neighbour) (out []string) {
+	for _, n := range ns {
+		out = append(out, fmt.Sprintf("%s/%s@%s %d", n.Type, n.Name, n.Variant, len(n.Derived.Refs)))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestNeighbours(t *testing.T) {
+	w := setup(t)
+	eu := fill(put(fleet.Cluster, "c", "eu"))
+	eu.Variant, eu.Selector = "eu", "node.id=x"
+	other := w.db.Fleet(t, w.tenant)
+	w.apply(edge, put(fleet.Cluster, "c", "1"), eu, put(fleet.Cluster, "cc", "1"), put(fleet.Cluster, "gone", "1"), put(fleet.VirtualHost, "r/a", "1"), put(fleet.VirtualHost, "r/b", "2"),
+		put(fleet.VirtualHost, "r0", "3"), put(fleet.VirtualHost, "r", "3"), naming(fleet.Route, "r", "1", fleet.Ref{Type: fleet.Cluster, Name: "c"}))
+	w.apply(del(fleet.Cluster, "gone"))
+	_, err := w.app.Apply(t.Context(), w.tenant, other, store.Write{Actor: actor, Changes: []store.ResourceChange{naming(fleet.Route, "there", "1", fleet.Ref{Type: fleet.Cluster, Name: "c"})}})
+	w.ok(err)
+	c := fleet.Ref{Type: fleet.Cluster, Name: "c"}
+	ns, err := w.app.Neighbours(t.Context(), w.tenant, w.fleet, []fleet.Ref{c, {Type: fleet.Cluster, Name: "gone"}, {Type: fleet.Route, Name: "r"}}, nil, 0)
+	w.ok(err)
+	if got, want := linesOf(ns), []string{"clusters/c@ 0", "clusters/c@eu 0", "routes/r@ 1"}; !slices.Equal(got, want) {
+		t.Errorf("named: %q", got)
+	}
+	if ns, err = w.app.Neighbours(t.Context(), w.tenant, w.fleet, nil, []string{"r"}, 10); err != nil || !slices.Equal(linesOf(ns), []string{"virtual-hosts/r/a@ 0", "virtual-hosts/r/b@ 0"}) {
+		t.Errorf("hosts: %q, %v", linesOf(ns), err)
+	}
+	if ns, err = w.app.Neighbours(t.Context(), w.tenant, w.fleet, nil, []string{"r"}, 1); err != nil || len(ns) != 1 {
+		t.Errorf("one host: %q, %v", linesOf(ns), err)
+	}
+	ns, more, err := w.app.Referrers(t.Context(), w.tenant, w.fleet, []fleet.Ref{c, secretS}, 10)
+	if got := linesOf(ns); err != nil || more || !slices.Equal(got, []string{"listeners/edge@ 4", "routes/r@ 1"}) {
+		t.Errorf("referrers: %q, %v, %v", got, more, err)
+	}
+	if ns, more, err = w.app.Referrers(t.Context(), w.tenant, w.fleet, []fleet.Ref{c, secretS}, 1); err != nil || !more || len(ns) != 1 {
+		t.Errorf("one referrer: %q, %v, %v", linesOf(ns), more, err)
+	}
+	alike, err := w.app.Alike(t.Context(), w.tenant, w.fleet, []fleet.Ref{c, {Type: fleet.Cluster, Name: "g"}, {Type: fleet.VirtualHost, Name: "r/"}}, 1000)
+	slices.SortFunc(alike, func(a, b fleet.Ref) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
+	if err != nil || !slices.Equal(alike, []fleet.Ref{c, {Type: fleet.Cluster, Name: "cc"}, {Type: fleet.VirtualHost, Name: "r/a"}, {Type: fleet.VirtualHost, Name: "r/b"}}) {
+		t.Errorf("alike: %v, %v", alike, err)
+	}
+	if ns, err = w.app.Neighbours(t.Context(), fleet.NewTenantID(), w.fleet, []fleet.Ref{c}, nil, 0); err != nil || len(ns) != 0 {
+		t.Errorf("of another tenant: %q, %v", linesOf(ns), err)
+	}
+}
+
+// What a write looks at costs what it names, whatever the fleet has.
+func TestPlansOfNeighbours(t *testing.T) {
+	t.Parallel()
+	const names = 50
+	planCase{
+		many: 1000, most: 12 * names, fill: (*world).clusters,
+		work: func(w *world, p *planned) {
+			var refs []fleet.Ref
+			for i := range names {
+				refs = append(refs, fleet.Ref{Type: fleet.Cluster, Name: fmt.Sprint("c", i+1)})
+			}
+			ns, err := p.Neighbours(w.Context(), w.tenant, w.fleet, refs, []string{"r"}, 100)
+			if w.ok(err); len(ns) == 0 {
+				w.Fatalf("no neighbours")
+			}
+		},
+	}.judge(t)
+}
+
+func TestPlansOfReferrers(t *testing.T) {
+	t.Parallel()
+	const names = 50
+	planCase{
+		many: 1000, most: 16 * names, fill: (*world).clusters,
+		work: func(w *world, p *planned) {
+			var refs []fleet.Ref
+			for i := range names {
+				refs = append(refs, fleet.Ref{Type: fleet.Secret, Name: fmt.Sprint("c", i+1)})
+			}
+			ns, _, err := p.Referrers(w.Context(), w.tenant, w.fleet, refs, 1000)
+			if w.ok(err); len(ns) == 0 {
+				w.Fatalf("no referrers")
+			}
+		},
+	}.judge(t)
+}
+
+func TestPlansOfAlike(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: 10 * 12, fill: (*world).clusters,
+		work: func(w *world, p *planned) {
+			_, err := p.Alike(w.Context(), w.tenant, w.fleet, []fleet.Ref{{Type: fleet.Cluster, Name: "c7"}, {Type: fleet.Cluster, Name: "x"}}, 10)
+			w.ok(err)
+		},
+	}.judge(t)
+}
