@@ -635,6 +635,24 @@ func (e WithheldReason) Valid() bool {
 	}
 }
 
+// Defines values for ListAuditParamsFormat.
+const (
+	Json  ListAuditParamsFormat = "json"
+	Jsonl ListAuditParamsFormat = "jsonl"
+)
+
+// Valid indicates whether the value is a known member of the ListAuditParamsFormat enum.
+func (e ListAuditParamsFormat) Valid() bool {
+	switch e {
+	case Json:
+		return true
+	case Jsonl:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
@@ -688,6 +706,40 @@ type ApplyInput struct {
 
 	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
 	VersionInfo *string `json:"version_info,omitempty"`
+}
+
+// AuditEvent defines model for AuditEvent.
+type AuditEvent struct {
+	// Address Where the request came from.
+	Address *string   `json:"address,omitempty"`
+	At      time.Time `json:"at"`
+
+	// By Who did it.
+	By Maker `json:"by"`
+
+	// Detail Names and counts; never a value of a secret or a token.
+	Detail *map[string]interface{} `json:"detail,omitempty"`
+
+	// Fleet The fleet's name; left out of one that is purged.
+	Fleet   *string `json:"fleet,omitempty"`
+	FleetId *string `json:"fleet_id,omitempty"`
+
+	// Kind Example: resources.apply
+	Kind        string `json:"kind"`
+	NewRevision *int64 `json:"new_revision,omitempty"`
+
+	// Object What it was done to.
+	Object      string  `json:"object"`
+	OldRevision *int64  `json:"old_revision,omitempty"`
+	RequestId   *string `json:"request_id,omitempty"`
+}
+
+// AuditList defines model for AuditList.
+type AuditList struct {
+	Items []AuditEvent `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
@@ -2293,6 +2345,36 @@ type ListTenantsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Kind Only events of this kind, such as `token.create`.
+	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only what tokens of this name did.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Fleet Only what was done to the fleet of this name.
+	Fleet *string `form:"fleet,omitempty" json:"fleet,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Format `json` answers a page, `jsonl` all that the filters take, one event on a line, from the cursor on. A connection that is cut was not all.
+	Format *ListAuditParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListAuditParamsFormat defines parameters for ListAudit.
+type ListAuditParamsFormat string
+
 // ListTenantEventsParams defines parameters for ListTenantEvents.
 type ListTenantEventsParams struct {
 	// Limit How many items to answer at most.
@@ -2947,6 +3029,9 @@ type ServerInterface interface {
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// ListAudit List or export what was done in a tenant
+	// (GET /v1/tenants/{tenant}/audit)
+	ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams)
 	// ListTenantEvents List what was done to a tenant
 	// (GET /v1/tenants/{tenant}/events)
 	ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams)
@@ -3106,6 +3191,12 @@ func (_ Unimplemented) DeleteTenant(w http.ResponseWriter, r *http.Request, tena
 // GetTenant Read a tenant
 // (GET /v1/tenants/{tenant})
 func (_ Unimplemented) GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListAudit List or export what was done in a tenant
+// (GET /v1/tenants/{tenant}/audit)
+func (_ Unimplemented) ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3574,6 +3665,139 @@ func (siw *ServerInterfaceWrapper) GetTenant(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetTenant(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAudit operation middleware
+func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "fleet" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "fleet", r.URL.Query(), &params.Fleet, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "fleet"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAudit(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6468,6 +6692,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/events", wrapper.ListTenantEvents)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/audit", wrapper.ListAudit)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets", wrapper.ListFleets)
 	})
 	r.Group(func(r chi.Router) {
@@ -7059,6 +7286,137 @@ type GetTenantdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetTenantdefaultApplicationProblemPlusJSONResponse) VisitGetTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params ListAuditParams
+}
+
+type ListAuditResponseObject interface {
+	VisitListAuditResponse(w http.ResponseWriter) error
+}
+
+type ListAudit200JSONResponse AuditList
+
+func (response ListAudit200JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit200ApplicationjsonlResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ListAudit200ApplicationjsonlResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/jsonl")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListAudit400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListAudit400ApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListAudit403ApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListAudit404ApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10688,6 +11046,9 @@ type StrictServerInterface interface {
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(ctx context.Context, request GetTenantRequestObject) (GetTenantResponseObject, error)
+	// ListAudit List or export what was done in a tenant
+	// (GET /v1/tenants/{tenant}/audit)
+	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
 	// ListTenantEvents List what was done to a tenant
 	// (GET /v1/tenants/{tenant}/events)
 	ListTenantEvents(ctx context.Context, request ListTenantEventsRequestObject) (ListTenantEventsResponseObject, error)
@@ -11028,6 +11389,33 @@ func (sh *strictHandler) GetTenant(w http.ResponseWriter, r *http.Request, tenan
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetTenantResponseObject); ok {
 		if err := validResponse.VisitGetTenantResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAudit operation middleware
+func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams) {
+	var request ListAuditRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAudit(ctx, request.(ListAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAudit")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
+		if err := validResponse.VisitListAuditResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -12173,346 +12561,353 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L15dxu3si/6VbD4zlseTouiZNmOqbXXvYoTn+27HTvPdrbfW1GOGuwGSURNgLsBiub28Xd/C1UFNJrs",
-	"JpuSPGX4IxbJHjAWavjVrz70Mj2bayWUNb3hh95U8FyU8OePb/nE/ZsLk5VybqVWvWHvJZ8Jw+xUGmYs",
-	"t4LpMbNTwUph9KLMxClT4kqU8J3hM8H4hEvF+NiKknGWTbmaiH4v6Yn3fDYvRG/YO+89Pjjix6MH2Ul+",
-	"3uslPZNNxYy7d9vV3F1hbCnVpPfx48ekN+clnwlLjTwzr8avxZU00Lr1xp4ZJi1bcsO4xTaXdG3CdMnS",
-	"glthbNpnrxR0JPU/p4yrnKXcpq6p0j3rXwtRrnpJT/GZa5K/stbc/yjFuDfs/V+H1aAe4q/m0Lfy5WI2",
-	"EmXPdcU1/q10j9vdcCtnoq0t3NZaMdbljNvesJdzKw7cjb1kYyST3vc6l8L87IZzswHpmBdGpKwQ/EoY",
-	"phe2NsvmDhvB7QlbTmU2ZbwUbKaNdaO4nHLLOCuksWwp5GRq2hqOz6g1Phdjvihsb2jLhQjNHmldCK6g",
-	"3U9LkQtlJS+e5y2tfzsVTObMTjk2G5pipnpp6itvcPTkwaPxQ3HwXXY0OnicH/ODJ+PB4OCEPxw9yh7n",
-	"34knY9/0ObfTquUy7yW9UvxrIUuR+8ZWvZjx9y+Emthpb3j88FHSm0nlPx81zUXVpzduU7V065UqVji6",
-	"0jCpol3YNsDwY+clutYKbNmiNLrcMs6pEu/tRQaXpV4azPlEsJEY67K1aXhHr2XUjh49+O6kaaSeFULY",
-	"Lc0Zu9/vGObeUp9skU9E82TCPbc6n89zMZtrK1S2+odYNbc040UhyjuG6aWC5rKxLr2U+tdCGJuwSzG3",
-	"8PXxCZvqRbm2fk9GR9mAPxQHuZgXenVw9N3Rse8iSvKqk1GTDlybWrv3cL17c26tKN0z//vX8/P3x0cH",
-	"5+fvH4vf/vM/GuXK8/FP3GbTzU6/K6U7L9wilvVDg8E6lkWBqxvGwB0/MCzmlKX303CfhNVvp6IUTjjy",
-	"othxmjSPxvgAW9m2/o6/a+7bS61ES/9eKcZZKXieQOegA0EE4WyzKTfutGGcLWE00vtpAhMcDUsJ46G0",
-	"osOV24bVfH9Lz1wbd3RvcNy4u17wkSi2SZ9wALCltFOcqcLdlLD0Uqz+dsWLhUj77L/klVDMOFWAF3B4",
-	"uaPC3cKLgqTErNajX3tW8NnfzFTPe781iwx4Ua1L0oqZWevbw6PjHRs0cZc/x1uPHoWfeVnyFQ6DnMk2",
-	"IfN3vWQzrlYM3s2sZlyZpVNuLJyAbfKucM9sPuqOBgNokpwtZr3hQ/gkFX6qWi+VFRPSHH4SxvBJ2znx",
-	"brpKSJgINpXG6nJ16tvH3Nyz0cqKNWEy01cC1bapnrt+ub+VWLIRzy6Fylv6NcOm7LvSnB65RYz7dUaS",
-	"PGFuxLMpL3nmVL+Eud0xF2UmlD0QKtO5yJkRk5lQtt6ttdbXJT/801Hw715Xrls639YtpXPXJZnv0YFS",
-	"L6woD45aeqDz2+2B2+YveZNSuiYAYBPL6qRtWhw0vjdrzVv4tmNr3CPaWgOP766v46Ph7a4pP5diLN/v",
-	"VM2mTmnH8/wuZ6ZYTNzideqoHrsfdC7uoVAfiYlUkSBta/YcXrx1GDcHzpsbW/cYXuL2GBgldaOotgjx",
-	"y+YlGJlC7ctwT9PojVTZbjXYGUi520ixleQ64ZpbtirF7tnXsZjeCsXVNuXTwgV3DEx7fQB5NmvRPvGm",
-	"W1U/3ZrtJlxr22WtXbhbrjula7vnF2Vl0X1C0XbYbfou3GOvM5f/5KXcPplXeAWdQKesEGMLhrA/Wen8",
-	"9he2NZF+3kvT/OjG3cy1MgLUm+95/hptAvcp08oKBX/y+byQGXfNPpyXelSI2X/+btAXEhafuyNHFeKK",
-	"FzK/IPuil/RyYbks3GzDuoCvWa6F0z+dLCOVwA2q12WlYXouSngns/wSDHhRlro0veGv4V1W64uCl6AZ",
-	"hLegnGGzhXHiL6gkDweDXuTZCdrSx99w/QljL2Te3WB3Zu/C9IYnTpWy0sIO/J7n7HXouNf5Rnphh6OC",
-	"q0unF3Zb3D/jQOM8NW0vHMaMKzeIIwFGAeNmbfD67o1PtRoXMttnXm/cyOexCVW4xq1A9HOl3ZehA8Zy",
-	"lYOnQVrDlnwFLX6my5HMc6E+Z5NBuupL4Q6rUheiWqO8KPQSR/ZuOvZtS+9Bj9wFVpOtZfQsuCup3exu",
-	"OlnwMhd5em/IOIMPrFwUAk1PkErnauZWOeNsXur3K1YuFHOLPGFWL7IpDM6MZ1Op4Oyxi1K5l7rXjXS+",
-	"YqIwos9ejVl4V8JS3DApqAtO4Ally5VTCNm84Jk4hae6tzBpzhXeeYFuSdiqiyLWjXO43AjXqUwww1eG",
-	"HHNusFzzVjQI0vbZO3IhOcNA5NUSWCh0z+YJ3DAS8MRzhS7c0Yo5c26F4w/CAB5p+ueK1sVEW7vXutgU",
-	"UePwlEhseA2DPXbNDpcMYSh0kQvveHQ9jqc348p1Y8pzd+MReEduJFCOIoHyX1qJTy1JqN9ObBQ5uNW5",
-	"is0698ulmNtTOpHcgNHSjcYGJqsaC9jGL7V9phcqv9FsKW0vxvCUtaMEXGqwuJVmWbEwzmpj594aA8fM",
-	"TBrjjjs3v6gt3HR2BifV7LzUlj2jpn2iKUI5CjLGydJK4kTePRjrn0uRaZVLd98zLguRf27Z6UcY2hgm",
-	"KPHtX3o31TxqKa4jkFycJjRVYumMA2ZFUTgR42SrtoK80jAe3CZo6gTvXlpwYy9QtqTuOPHS71y5J5DQ",
-	"cbe7C504SZoCUU3dp8sO4ZqPaKbhQHzGAT5TK4YnJ/QLpvyt1i9A+/nMEw0njpuFkb4S7IT9JL+H9vyi",
-	"+BWXBR8Vn71JObd8xI2oK0TZVORM6SW7my6qtrlj2GkhUk1AtCm9VFWIEUTDHcPEeCwye8pKMRew7vrs",
-	"VRlfw6zWl6zQaiLKcwVCk9ypcE7Kfwt3wsFmWHJpRe5ugOuDdu8DCfQxmHYw0U7XcKaFXljXYmlZLnPf",
-	"cDyQU5SHKRzGbqFzUEVyvbG+Xwtbrg7OxqD5rlsib2A/gp/RtbTfFB6tPINoac1LnQlj9pzrbeZCEM9B",
-	"yB+xsRRF7gUIzzIxt/DGJmPAPwncw/Fj4ItgD0xK4Qx3POUGzq6Ya9c5ZxEcupV9mGmlRGYvaPBvbiEc",
-	"H1dHRm3k2I/KSrv6tAc87FZn9GLYwK2bSG6C4r05wrSfzWI+16UV+U8il9w7yb6ErAFp70YJNpRUjCsG",
-	"Lk3YDE1mY9Denf3YB4Oc3glB/cxd9BSWzqZvu+b3cXMCQzZeGF5ERvoSrJuUw6NSaqVTyVG2oE6eOtUp",
-	"RTXSHT1sonXOrkQJSlcwf/osLcVMX4mcrlWol+PbltJO3RulTZyNJy0iIM4VzphTsNXKP7TP0nGp/y1U",
-	"/CRovTDMaIwsrHk1BYwtjqO07FKIudPutHHaPOhz7IVrCC9gSFy3FwokJ73Ed8gHo84VvNZpZ7S44OpT",
-	"lhba+PGACIFvwObguNdMtBKnLIVxupDqAvuRN73VWHezVLTY4Tonc/vsZSXtyZV3rlKlL8zCzEXmWqN0",
-	"tSUyvShyUGOd8CEfiRwV0I7FXJRG5NACb8v6VmDEfKzdQ0Yrd/CcOhFdCBsaHEcjJ+CEgutQXgu1mPWG",
-	"v/aqlvWSnls+oLPC4uglPZzbXtKjCeglPTekKHBqg+S+Cu0FiQhN6f3WEK06U6t/guDcxImoFfs/b169",
-	"ZCBH3eHw/mCiD+gJbrP3X/MlRYvgUfN5sXqu5guUEDlqerz4uXSb00phekOAfqzv9x90tpg54VDZ005a",
-	"VUvVnW3QB9gFbvi89QKhp0K4JRRimoLZpQZcBri959HrP9BY1OJ7XXyNELX4uB7OS3rivZsu4c6xNqBQ",
-	"zdgKMVvUeStnFYg3JzlILJ8cHbvGB4+jVPbRSS8K3g02g3dJCJjdKGy3K8KW9OYFb+ko+FFQaLuLuj0u",
-	"TPTe04KrrWFe3OeLRVk0AL2SHu3bC6nGusFjDCaJ9H4IrtiP6kqv4BgFB4HT80QxTlghLwVFMt/D+jt1",
-	"kzcTXJmgaLqjot/oJaZv9Oh3t+ERNNUA54CXE5KDptdtgnmprX4AGzTxYR5BehPa6B4u4y6E/pg+S38t",
-	"Rc7dgv0tjVxwcF3BM4EzdylWiZtAbsxSlzm473BmAyTrXAWJNuMrNtUFQaKcDHZb2ApVOdrFii3dkUny",
-	"CZURj+aCRY9DPOPlpXG9M0IZaeWVQAG5Q/A81bM5LyWpH/X9Pi71rMueTLGxdJo3br3N7RbWaqdF+4Mc",
-	"j0UpVNYoSSKo064HvRTvLWKn4EG6U/8AJblP9z7G8ZlfcSDhbb7fvzWs4QrmtTkVGWjg+QW3XWMpawdF",
-	"w1YW7+eyFGavZ8q88VFObzHtoXUmnaXkhtIt+AUI6iEcOjKH3QKRVNyKgLzRpfu332sUeFf6cq+RWJsM",
-	"gAhig+tjlMSjvH2CnsKFO4/qyHSrDwyoNYAfMKExAVFwH46JtZO3NpX1hz3TJZsLPS/cEU+n0sngyaPG",
-	"U8n9kOxaC2vKDD3zwaNHLOcrw9xyRk3tyQC/Qa0eT1+v6tc2ytZF9WlWDxw3FaoJtYa10WgJ0sfLBRvX",
-	"ZTnkjds22tLdMJ4oly6FajGy6GB6v3KSPjd9hu5OM3WnHNpzKms5N+OORW3zL9zeyxcSw5z1Lu4nx9e6",
-	"eTtyfH2Dd5CwCKTdhFc7u/RKpEMPZ+SXwtmGuD1y+J7QDG6cr0QJNihIpHRYhZacCSdUDs5T9GaRkehm",
-	"DFZqP7Jd8KU9vwsRwgzPbDQ7orNwYzbQrt7pPyi4QmPePY97D9e2W97IHI5ePOq7Xo0u5Ja9nYd+gGni",
-	"lCbr9CNISXj97Cl79GRw7HdvTnaOuzKdCIsROje63s4nzTSpDm8IyskZysBOy9MNjBL5U2h20wp1bd7V",
-	"G+zMQsmxFDl87zrx/5399KLxQJuGoO2ah5HCorB08OnBLwCbfYgapxFZCR5RcjHRegM3y6bKGjUhgPc9",
-	"JKLhYNczp47mzV0GNLnbJVozgBQMvfwRd0w8IGunwub7LXnJukNXkoDfaEhHqcsDAswQ5o12SJN4+PGK",
-	"PHRte2q3y8styHE4j+tQIwCNN3ptmpYFvvUiI2/btpGJ/HLuRttil01KvZg7K0Soqhmu6VM+nwsl8u4n",
-	"tvcTN+LnCynQI79UzNlApnHZj2Vp7EXnxsLl12ytbFi/z60hs43PtJrUQgvCrQODE+l1fwgdvODGHsAq",
-	"OXj+Qwo+MtyD0Nr6bH939PjBycHR48ePHz149N2A/jt4OB5kj/iROB49yE+yh+Pv+JPRIDvKj8WD8Ql/",
-	"OGpq/6VUDT1I6269yGOZ19xm5E69GPHsks4oNK8rG3YcnVDBzgRjHdZ37E6F8y5zJ1/knwMn77kKp95W",
-	"N59/MlhTTkLkmIvWZ2m+QM+4MK6hBFLH9WQ86AkkICiF7oZSz+ehIegXglCns7IBq0T2MgTpcV7d66nJ",
-	"Bk1rekqIwYbAmB9Ozkq9jFKooAGGy/yUWWe9a5D6ClJBAt685p6svIthLuCUp5F0lkjou/uALWo8/lWj",
-	"/72GYj5lYja3q5pajvJJaSX6bTr4hczN9u1ohY/6zWq4en+2bjx2Q8NrVvXjd0w9kB+uZYavmLSnLHUf",
-	"UwJIVbIrSlnY9DGEAFnHo+W1GJOJ2dkfOSr1YjK11UYQQaqfUuqi3y2I/FDkG/PqYUd3iT8pWppUe/Fu",
-	"3R8yE0Gs0HpqPQ5vQ+nHc/U2/TZzbWTboeyWvNVsoplTBp26iCKc1CVMf/RHdwCJsJWwCfrT4MdMz4Qh",
-	"XdTp/NDR3QOL4xE1sGlgn0lR5D+WpS6bMLeCIXyVFF+p5qg1rVmWjVLgzAn1USHg3EVFpNSTks/Wckoo",
-	"DHIBPs/tB/zGTxFoZNekufOy0qUjHGmzNmmnCQOQrhPEGIhn4SYnb2Bg1gDwlL6z6Wf3Eer1d0Fc5mf8",
-	"ld0lO+PoHpOKcmvAggsOWQMqtdPeA1zUPeGUnffOeyBY0cUg1xrWHBffaZRj2ggNf/PiUTmgsz60rIht",
-	"E0I3e1WxTY07qyCL48i5hP5rAjEG2ETjadJmT7TI/7/XZX50YiUNhxgCRlWxapb615/54Jfnvg1uyjtO",
-	"9ZUs7YIXF1NtrDkcHII3L/xxSGC7ptECTUfaVcfZe+MvDw7sPc42qy8iw2njFIYjisDGNBY2gpDhjKRW",
-	"N/tmb2jGNbYmIjAIsnod6d+s1DRvrTDYyZph6JdNl923BQPhTlW3SMZ4JY7cKct1Zg7pO9Of5QxvHQnD",
-	"BM9q7iDCX16Uwrt5AibzYqzLC++7ztzeH4POeFF5jja/NaB1ri5m0swo+TQomxe5nnGpCHkjs4tqmdLE",
-	"XFgpok8LBc+AV/nvzJTneglfLRRAyABw1KS80vg1axUen9QqHfz4eYx8Cfqfn1GCL6YJ0wq26pxPhGmW",
-	"EVKNdYtbCtgxnObmrkn7txC88iL7NjWgdh31VR1JHw6yQutLZ8t01TiXvFRusHeMEl3WOFBrOzBKSKOp",
-	"jt7i52RbhGxdAG7axLgChsyWfDyWGRtzWRgCALuTJdcgRiYi0gEp5Nqv+gLuX6O1YktZFAAyUIghRePV",
-	"GaNlXqwgXu1MYlgqNYTklJcz9FH4bQ33Vz2mDjfvEiA+2DzhEZDb6DR5h44S6tKM5+I0iiGT+wQfEDlV",
-	"wGBectPdl5LpBVHSbF3x7sFP8dKPySeJXo51OREWheFFJxf2M7jjpbsBQZ1b4pnb9BdvJm/drDoXz3OD",
-	"OzUTcm4vllLlern7eISr3+HFcDudAh2AHeHKdWBIizytUEIAWDOnPmfOMJjnjpJiu72M0PQIdTRoW5gd",
-	"X1c/qXYOyxu4/Km/ujkcjCpAPRocjXw08RsT2rgUN1uZxOIv2snxTO2MQMf7qj06iNs608pIYxEGatm8",
-	"FE6p7zPI6iTgClEkODk+ERae7oSnxulnmVNlqySEkDziEbFoSwP0b87JZnK6mVMBPKgbbjLoDauLs2AL",
-	"7NpIlSDRc0FIPV5sX9jk3wMfJ+Y9FAWeAZ0XNcxyx/1KxDzdtl1Ne4GxqoCktXHuHLdyyjSM0qaO0RjO",
-	"ri+6+qi2r7tbAD3MS/1eCqLPEoy4fygjFz7twj7sPHZ+iK6/tXPCHwhbBU2x+MbOiNuVpDBGravnh08N",
-	"YYG33Ia7ErWvLwBPgBcj2YLZhiUxNS2qXYSNvRq5m45rU71yF1zA8Hd8GyFj97qnJi33RtUFerBKlMXN",
-	"Xm9SUhvC1gn4ZZ7vKebi7QdDiE+bSRXfd/R1CrY/kbBqmW+P+l4Dv95g8+wnb14gp8KOg9uv9i3iY316",
-	"N/26EM6Y6iWm1HnkDGfkpgbQTMiiCfncBJJeixD32Q+iEO4eA7oMwBvAz0DZeh6lZ6t4yohnl0gCA5A1",
-	"yGKH5HWwm/vsWalnLD2apk4HTZ8MICX/cZ6y0co7+04ZZ8upLgSR44Dyatx1M/e/aQrwvzyl+Gtw0h6d",
-	"5PVj5LuGiYsCFpvqtRuDk6PjhMXJsTW3ccENwm8oa4Q8xRtwEt0SAlG8YkLAbABK59fIENCIE9nDpo4N",
-	"tX2lbWS9YA/g1U3rENfzxoYKtGqNdgs6mNHXD05oyEnTJTPCVhkBkB7WTX8vfCs6XKvHnfbom0yjz1pf",
-	"ibJsgW29jRs/hQCSrc9dhHsCTEBzNBzaTyl8bikM6+nr7NWYzXVRGEz34VaYobfqzn5+zowoke4X0jCc",
-	"leczxqMHE2DCbfqQR7tw4nBYA81Cpq5lkAvnvvSEsjJEZywxV4DZKHLce118jFNuOw095hCtLUm4G2Yv",
-	"CXFAv8pqk9S6SlsI1cZRavGQpWjCOulC+/qCvmF3l5Dul3PLK65MJwjvQZTkUih3kRKSQioA6mTKmcjo",
-	"sL/XP1evyAiEhw5ZGmkpO25OWBqUn5TdrTtv3K+ROpSyu54aGHJckuDrSZgRhXB72iTnCsgccVVFo2Kc",
-	"2K0Co3apI+eRmTr5j55BZpcyE+7dNeUrZXdt5DXmNEzBK0QuheOHjyoHQi0Cda54hbwg4Xsac2nwGMgD",
-	"7gmLbSGmYbfokRcFLvWQCSCqcpco12ZACPkWA+SLzOJaL5reiLFRacBT7J5CM1stpJC5gxY/pgRJTICv",
-	"duyQpUsurVSTC9jebtVhsy/moryYSbWwIrSN57Wv/aK76Pf7aR2AhCu2Smi8CF/gMl3TjvfRqqNBQ69Z",
-	"NWDg7o564193sf7tRherKxt+We94uHjjhybveiTLG84i7dMIY9994ILzWtg6Xn7t6eamNmg3nbBdF8RW",
-	"7DJlGg7HQHf6ZDB4fPTkyfHDk8cngydPjurpk2pREGdFjQ88Eu31cf1+hSBFn12XBvFbJzT8UDc83WsS",
-	"v3aHDweDRrNqo/c/8csm9ffdVAMfRJNWJvMtSZkEqltLYgcm4CV3RyZGeroCN+GZ6bCWdRtoLJaqz1Kv",
-	"QEDCdKVOBEiQsbwokKyMpSg40iGjo6K2cGGdgosPHgEBcHd5M7Sw8TiMh2GT8JjnfGfo3SPN2hxEP3nG",
-	"oWade3CSBHr17aw+pxW9By41afssnXM7JYioE7TEfmQW2RRAR3VBSWSLGzu+xoUUVGGiefXDHOXUNI1v",
-	"5BXa6OoLv7h0hM6e80mzhfmSAAhrLiIK3reHBhBMixgedNA3ZOPaZTOqp7ISt3m3cX15AA3dA6wCp2yG",
-	"YR+ifZEmWJt5UCERv+wO7ubQez2lqrG+AG0TeHJ1eQCyZE4J8Tk4m3HHCofb3sdNTLLM3X4OoGUaBFik",
-	"Gns7BnugcHo3Hk5ED+GpK7USfXZW4xbjmdP4IFwb0XPjW1GIBZl83OgABIy9EUJ1txGJKmFzbFdzFN2k",
-	"6dhAj1FNKmfThcpLEfEPDCtqDO8/mHI/RTPc16EwCQWuMGkoId3M9dzWXA+owc0QQQsJ1qWw5apztGQd",
-	"grTu520JCgPwcb/BhATyTBc1Hh+nglnOzn5402yjt0W33tUH4ZTSf6SaFD5R0hqUG9U04MMS4iWxyIR8",
-	"JQh+bLXeY9TgWU0DVoqZtuKC53nZOHJ05DTu1/c/vKkZq5QZUCJmxXUmFiH9ZvyctUVbktJa+LlaSgtl",
-	"0JF0ygawAeE8X4muUW+kK95M27K8tBWBAARdI/8aZT9AokR31IXx6Yq7XLQhDmlsKXgNlB81fWFEecEn",
-	"ojF7qoY13/jNKe47l8o7uKgx0h4qn9Cc1YRUvMeindCkMmBcWI3lpJG34E8vwvayNtxg+ic2PQ19Ahee",
-	"PKcxmcr7DUAxJuYiOv6KVUTGZNhMWJ5zy73RDFzF0RQcPWL/kN8PScsOTg0OuP4iZ3zudthoBf6ncNAH",
-	"Kg2felQHhcbJjtfF3HXIvOnf2imwDVLjAxDr1DjShJzMzjwcX0h47i3Q6jLrmupte4LMNqnXAKFolGSR",
-	"XdBumUeAll0weLfipUJ/USgnVRd1hbwSnZ3c40Iq0TkyO154m2zfUEGB2ezhEdW72wbked6o7wjYyOuJ",
-	"gLDTnQ7jlpw3H2gBgIMRiOlZCm7JPE1iqPgQGXVmfHWKwjzKIQuimTyZiDKna4DELfE8z6tzVYkjwyqb",
-	"AbgCnBmGLALcr0hZsastp7IQsZTC6BokGeVUpgJPb69FQKecjiQhe1LVv3QPKSHRacxLxs25quUwOkFs",
-	"EBIdCUZ25luGHmy9VHEQcFTqS0rbxvgAME1DmqP1xTRGQign6mVW+T9RlJ8MmGlOg8QpAf8BDVKznaxz",
-	"cRtIjpeU57LveQZuBx7c4sP1nETIGp1z46ZTwwSoSPqORMYXoGwLWTaei2uW31pSZrQLPzXipHbwN+ai",
-	"BSd8HBCq8mPIcIVxaQx1fkuZ8/tltVO7baf8y6QHCuRO0KbbWD54jLLG5zujAoqaJO7+JF5pVaa1Z1MM",
-	"DrB9dUqfKbSOfmrDRFPvL24pbbYzPhPfujUx1itKgRukoqKP8+X7+6tg7d1Zn4gNv7GNXJkImlArUH9v",
-	"ZnhCBgBl7Ef9umUD0y+SoJdZW7RGUNeHor6rHwCT8GYSmS0u2nbiu+mKBA+Y1egBrhHs5GIOHDtana6J",
-	"k8YXmRZ9EjWPiG2A3uh69fbti0iAR3NavbvCTNMpm4us4GVVlzWa/k/CiNJaNqdCGZPNQudTNtXadKym",
-	"s011bnjxumAK5TRdC4Y15o27BBqnl90LlAwBR1QnrZB2YyZ8piLm7ToZit/z0JBog5wrd4FHl/h0X19Z",
-	"BfhBhtVcoshwpg+yEKjoRD9XO6Mg9XRD3HG7DuU2niqzUlmd+sOdHJlWY1nOAiypSUQRHTLqim60uLk0",
-	"YTBTt4JDCtSUMuQhN16XG2y8TnEFwl9ghJOW3YXgtUljF/y9PouoSir8GDIeb0hoCN1HynE14QEchIU4",
-	"QY1NcaLrD8ZyKDWeY5KL4KapVsZUFzlW9FxTU2F0nTqDo9FLIgIPfGOr3to2Y94aSofM2UcBo1AR8IaR",
-	"pS5HQtw3jCwrb05FNlZTc15R0O+tZ5O7OafkLXJGznguLkar3Ui4EP6MIHHuZqAF2ThbBcv0bOYG1w0R",
-	"y1t8Mlu0mX35Jat7rtsbj+1phPhtyVeKZrA2NU1SpbYY9k/l8CXNc76ZofFlySMbY9ZNCQXHD30+AcOK",
-	"gU7aw4tHwshcVIIepwbI8JEZYLaWgtCp2l+n3IiGaWngkfSL5iIQQ27TC+r7vp1OsiKdRkfZtakk15q3",
-	"jU6y1rbbsPE3O/uZszZ+biT0fkf813w+L1aUI4dkGeusHV3yad07qiy4LTlm7+q0JaTI6DIXZRIh9igB",
-	"M/cA7n0JErcFC67juqbjeY5PZ81Zoh3No5bF/oz0F5iQO4al7mVr1VTdVwdn/8+Z/++n5d+/GzcJnW25",
-	"8eBOG1fv6jy2ES3QLuBXnEqKy6IO2GvffxH1Z8vioUoOGdFPVnVPYkUET55e0lsgxMzjCoECguCZjTpJ",
-	"tJJbFJLmkGVVe6AhnBne2E5V0FBWL1iNIOVHokLtRzCjZr/cIgDrdrjC9xyn+jxVTKSbnJRd8n1CfYrO",
-	"vK3xHXoOZ7vnqM3zUFED/gDjqHGKr8+/40lemxh3ALyumCgE0MAGLq+kMtWIrgt0QAzA1urVkpf1phRN",
-	"FU8MVsRvm7rYr3pzkt6/mHRviUkX5RsxYXxddLoFV7dDp7uP6xIhNpTNFOQhAVyXTQZW6ccNcrY6Hspf",
-	"BcFvVINwvV6Pp3ep9syTk4ePb5t3L67L2ZlU95USdT42zuaiNFqBvp5xnw9xytIMODJ9Fa/GTVKRLN1Y",
-	"KUl6gERu9EZ7Rr+1IoGNTQqpWg1RuNQtSV8KzF3XccHNKkjxtu555DHYCUuq492lJn7vY73A3XrjX1Kt",
-	"Vwj8wmUJ44XRPkcLI7d3DCv0pN/mkV9sYPQfHDdvL6yU16j9wHPAf9bKxex359qiLpbOPE+jAnvp0K8x",
-	"LDTqenIpEckWQcKjinwNb2tOeqvNNsRbF55EJMCClV5Wp1Q8tv3PkW5GYgbHOkxQ4onlotXQJHteV3wi",
-	"6xJlhqfCXi6nbnYjvbQyHYl1O7u8mDXoEpB+611o0pLzgzh6eHap9LIQ+QQ0sLqHRi+wxCS1E1NzA2h2",
-	"z/fBkbT2OmY0G/Oy41tvBPFqaOgvc9e2o8GAAAAVjhZLQIamhoIP5NcbL4yIKLcjHp7uUVmYwjYow14p",
-	"vR3jfHVOm3bT0yOgggkamAnjJb1lM7QZgoB7b7b1ikbv+stqVgDdXxkCNRWWgPOh0KCbPKlYCu9L++xt",
-	"BZKGx2CmOtbTW5tJFExQ1FHR7c0Iji19iRBZDSymIvC8Nlm8HErtNglSHAukdCeYq7eGSGc79Xm6Ueed",
-	"qr0URdHcCx/o2TryMLrOYBstbNAk6yEiOxWz+tt9vCm8n73D1MCqFulUFPNWku91YmsY7TDscQSnCpqE",
-	"3tQGktbWluXanHTzTZaH+GxlHtqCP7oUFwFL3oKCdLsrmB/ENTnDxaJylvppTH1QHcIsdimUXQFokuDH",
-	"Fc1WEAbBljHIw+XRF80MNcXVlthO3ZqitIqqKkJnNMu1mOqDOK9KCXVY/2vrPNY5ZVFcxNDPFrBSrTxu",
-	"dagh0Rrwr+Gg3Bb2iCa+hSqB+kh4gmXkUIZoPkp+qtYMVAgir7BTlUj3nmglRG6qdH49F7fXj1Y52taR",
-	"YD5VWWEgKHzEndsq6yeWGbD2+ZKvPAbCLU63B2DTOSHUuU/vfKO3dKhxe8ByqbZp9eqEGAIpuHTzkW3P",
-	"NNkiztsj9b/DiZAyiau5VlqlpgLEU0PVA6oTLb57c/3hxbkoJFWHWL8c4Bjos8Ziy+4XLLIicVErSqKM",
-	"EqSQaodqMVMJ/bEuT32iZcTFg8rNDBC70sZNWUuIDRIkXAHWzu/+2MQ2NgqUOvlTY0wmsBGRqzaieaA2",
-	"Q6FfUC4Acmzc/wJFJUW4iJPqtAIK1caFoymLimqgGZohzdADpBk6Apqhc3VTnqHj6W6eodc1DqyGXYPx",
-	"FyrhjmWd0Vsn+JUTueD6FkqUEYkT8Mwn4CR/b4WCIQRvEbo0K/mG9B/wE2UMR0/Bi4kMGcHzYUx8WTyc",
-	"caKF4oyiYQktSqcQXgoxD/F0D9evE7pTbtQyblXwPcLSL2VmQyk+j4aprU33ZliBwLnWvAIxa/GW1bZP",
-	"W67rjVQZ0jR/1pJchRxbsUWUo+tcqHxtQDacxAQdA2VozTW0VheKWISgJJMtV3sidUg1a+XDlqSQ1Roo",
-	"C2hg5b/vivG5hiIob4dCuQ3J1z3ZSuXmQu4AaNaQoXgEKWOhAEbz/CpIiYnAt3CPiVCRt1Yk4larH9Xj",
-	"BZWRFbk2aDe1cpy1B/dGVIl8W/egWvkn4kUXlk+2uqNBL/Ibj6MPl4rtULif52B813fuee/xwRE/Hj3I",
-	"TvLzXqP4ACTxNraZtvJg1bi2bvZ5KXUz57/Hmvs8UcIHWsL5T+VkKoxlSwkkU1DsT/xrwcl7bWa8KNzv",
-	"Hh/tWnDKBk4dawSjtTvhrx11676R4WzeyXwJV71ZzGa8XOFtmMfUnrtKo8bDKEjS00er6BQ3fOVz5Ywo",
-	"roQZMtpWM0jM+11LJXJ3D0AwTYIcK9ywtNAZL6Rd9UsxkVr9TSwSnwbcz7ji5copUm838eaRoEFYb4UM",
-	"RjsNYMDPKaHCaS8LqAUy0guV83I1jBOwItg7JLwVXM7W9bfNlrbkDjQ7LkCVDWl/mLQjLXJ4KB2zHZRC",
-	"iSUG3gMMOD0y6Sn+Eog/3K4tc3I4utHAxDPo9IQgij+qK73CVDRMK37/wxtQx86V05QpcZKSFCATAR37",
-	"gttFKVj6Pjd9AI9P+mYxn+vSmgOvpx1YW6R9dqbit4AQOdDjAzsVB0tdFjl0zU1CwFhD17yZLS3LSm6m",
-	"wmC3tBLnCrD0UFLIaY44WLGKOAzKL1EYosbpLiGdk6WYLlJYfqFVsUr71Eo5UbpEy0YrVI1N4k5lgG8g",
-	"vx1uJ5Mwq89VcJZ6TAC4DizjRTGsvVEafCmpzBcCHIgbdkBbdss1Tj/EDu13TPh7UFvZzNhoSxV5sSP/",
-	"I0pg8VdEAkTpaH9ioSCzf8bIlJsQNw4ojIo+UJEkoH0EOHrw9zsTqChGPLu8FR0ATtI1kHU0FdvUglbY",
-	"1nXKc3vRfSPq11aEXEMxkJrDiW5s9o56ZaMj81mwrbi59I6JBgB/5ewCWHKNi7hxNc2E8STON+O83X9h",
-	"ntY81DxAanevwDqhLv2xfVn9HZkXbwqZXlulXwAz7VvwXM0Xtl1jRG7BdahNALClH9yDkc80qQSUV3cS",
-	"5pXGhFlbJKQJJDGvaQKkph9TSoOHOhzgxYAo4qQUojpyAM4SVunqXPniIiWeOaRV0GLE+9L/7R7pjs+q",
-	"2TO+YhkvS6RETP06SH2GVep2VVoDRmPlSdTXufJlW6aovc88VQqIXiQlO1eNBNWQOppUmcV1MBxgKd1u",
-	"Ozk67rNfMDueQY3QGmlq4kEsFZRQQTQP5bIfAKmMzIFqYF7KK2d0XIpVAuhEYwAopUvGnYYCKQgK3J+b",
-	"xQdV5cFyR69UhVTi4lKs0iGbL5Awymk54aowf9LSJJjcXKB6k/ZrKL6GAYVRMG5a8KJ0GPxvzsgoFsJn",
-	"S5yr56qC+CMuq+CKpU6RGTK3eFM/UohPJdEBPLqU5DVeT6sLqfXeyVb1a6QxwBriXdo33Ez10pCn7FwB",
-	"wowFfHFSpfgpzUo5mZLC5bqptL0gJ/Mmws+p1u+irEvKk5EWfbIjEcK8hK2+C32HsS5kZtN7TXV//ncz",
-	"3OjVuGkbDTHREnDAsDSi5Qhc1HjZnTVr1b2iP9F6Ugg+l065nR0K93Sv5pLjs3/1oP+0pTJn0nt/MNEH",
-	"lPn0E77I62T7mPnXM9lfyEuxlEYkFXSVJMG+hrmbkwbSppaVOdy6HpsBp7dp+keu84dHxzvSrOqOgVs2",
-	"0uvCt9FGjzlxm+z1yvCOunU0OD5ptyk7mxANAUQvkBEUn8aGRHrKeBDNgUKH437C+ZdN/K5RAbNtVkTc",
-	"vePvmnSfViXgNrLAtiUkfS5lxpPJb02pXCuBdr01f6vkAC86ZPzvnt0222rbgL0W4815b/UA7t/pazbr",
-	"beP+ehsJxTuGoeY5qmitfb27QiIctUrZxkAdpGiBG6KX9Eym5yI/CJ+pdvQB1I52Nme16YLLouf9f/Ck",
-	"hYJ8DNiqFOyD1dlt4/qu/rPN2qlR/3jrGvSgTUg8pU1FkxadDC1n26bNFDEu7p2w3V4JN2AjPER+0JLH",
-	"gFoj+K7W66F+rqyGLcbn3uO11dsRRqx5F9gmC/O63IdbclXfBmixp9wMlJpuX8Wm2G3hb0phS9nRC4L1",
-	"GccCcgYnXKpTItHV46q+ZAWzDGzwqH2Xwsy1MnJUiMD95auj3Aoj4nZSQt/ReAKaZ7vaPJ+0TNE+/qeA",
-	"WM2xGgq3QOOXkvON4H+0C1Jm9UR43vsGvvDrweurTPy2XNSWH5s9X2fMj/Q/pMpPA0l6wOMEOA4pZh6R",
-	"GIXOnZm5v/crZB00p4aEc4uuTHBiAw6airxiugfUDYoPtxgRFHOlEDbot+TG/jia8w6ptpE/jeoN1Ka+",
-	"WoLV7FaPryZ12y75R0ev5pCl84WtrVOgxIlZXhKWwozCD24DJLVLsVCs1qHWRFUAC97lC/i6RyQs9Y7v",
-	"NJ6d+cLGCcd+AflrN6fHWbzu5oMrXgIexz3FdfpneJL76wf/NPfhjJ7o/n4dnhoN2O2o9lXG1edX7fHd",
-	"WJSzRRoGeBiPsIC6ZKnb0samVaAE2XQ38pAfx9pGtIzn3FpRuvf891181v8M/ufXo4Mnv/06OHjy24dB",
-	"cvT4473/aHNcVPvl0Ql0RheijaiC5LgTP7nuszSTqa+WZDWWLyiEqCm2V1IswWuSSfdtLqkoXD6TUHFk",
-	"qVqqjPiV8hoTpvZhoQmirkfjiZG9EB48GZzE+s3wYRNXDcimvdgKK35G7/fiCFqC7Vj5TPf3EESye4Pp",
-	"LgkLhyounQYqm6PB8UljbdwW18IuxhCrIXQG9RmTtepbWmVNvHCIjcRVwQIwPIxbLnNM3oCUm0BqGV1K",
-	"nUKC2iDg9PhcudE8PmYp8bNe+KZQjLWT1PgnqtmkB874++d419FgMIBJ8Z/3JTCJcgjcIUlhIBhBAS6y",
-	"7avgqHuhxSaBVMd2tJSIMEhMHKWzg8c+ePrccT/S+WrTlBtLNRHlvJQtBopXbiJHa2EuMveAMRAgN1pu",
-	"2lb1aTvSUXJVPyDa3Idh0swCx2hnsjh0oXFoZXNm95onFA76ijcaCuFRDbsmnNySr5GJ1Ad8Hyk05fk1",
-	"cUOfAkDQlS09Os+qKPuOMDpUUt80gvVSlAcZN4IVwp2MJmG5nEhCc0ilRMmmq/lUqLVoAM+gj5GcfPRg",
-	"3ckWHba/8oN/uwP2Lv1x8Nt9/9W9//UfTYO1Vmx4o+n+l+o48YXwUT4qIovWS8VGWltjSz4fOqGCtpYi",
-	"VwUbS1Cy++xtTIpZCJ7DQf2My9J9SFg6pj8v3ucmhZAWhvM80nskpJqcK3BP5X12Rno+CZCJvHJmHSQH",
-	"bEQJfFWTijfRj/SvCJ8inv7fIlm9p4ezJrA3dzvyt90OpWFLhlqrv8nQ4uxA0weXNrH1NS167NO1mfnO",
-	"splgT3U51yUnNAG2FFf/xzbX8x68eVhv0z21lbNvnSOvdfS2AhjdNesDCje2j9uPV6JpQeyzEEY7A3pY",
-	"V7AGtu8OXAiKjzuBINSMJU80M3w1pPwHcHiBQWESckeGlIxe07TnYl7oFZvLufCUoBrdv7IxyrYDmJND",
-	"zPcn1zB3JRZbyPR6UAishX4gt9rkuQmHcXMJq5BfgRWd1h7MBkdPHjwaPxQH32VHo4PH+TE/eDIeDA5O",
-	"+MPRo+xx/p14Mt7p8wSbnzwB1B6Y4x1r6DZM1nhJfgGrFV9/ex35In24Rc5alRtAa+4qGLjJLxsq3xM2",
-	"1D2qScsjfAQUCenfFm8uVp5sLjDuDfK4ZhpAnttqpO0m4e0k+G6XNpccElu9P+6aj6FAsI+AtWUBuEeC",
-	"9wIwUQAYkYi4QhAP3d+EYtjCswsNXUOC+pFrXbz7n+Q04T2RT0K0ZqeEvwUq3oQ9GYTsPD+APpuPHNMA",
-	"xNrYJJQ76rZFwhaqEMajRdIpV7nIL/SVKFNn9W/qC4lnAD5XVUuQbA1f5Z5fwsOZHAfV1GitRIkoFQ9/",
-	"IhphtVZ4/jrb63s49qKeRu6vU8g5QB9vfbT6u8yLTbK6anya1TBwoJnhOiGxMyaFyitYYrAC/HRAZoBb",
-	"8oCcIpgHzmJarY90O3XdPnTK+3Ij3+7OfyGcAUhDtL6K69s+rv+BaDL3s1QTuMH4NOEZX3UQELFs2CEE",
-	"Ghid+Vx2I3P+bCTOVYu28cfeGm/zF+NrfruaYwG2Jiou+vqTxP6bY/L4zqaG/uI9w2s+OqqG3pXAz12O",
-	"8Qtz80qRLXXpb3fWQsX3plGJHLt/Ya12g5reNXPsUNSnYkio2CGcJimmzkYNfB3Njk36MWYCrY/4jBiH",
-	"O9L7IMWjqcT0p+DzaWWSefdN0sZ4h/9fnDC7OGH8xNfov+KmNu6eqeYzuSmDP605V2l8u6y6EI+hmKxF",
-	"ez0JFRkaA7DNOl5QJO5UMOAbKW42OGkbXgS/3THgTeyzlxqhbSqUR9mtr5Brp13yRZtmLUV/tefCKgU3",
-	"TTGalFhm05h1yovFSlt/DzTlRpMyCsQ+VUWkqsiYJ9RyiwCunyHXRhx197y2VUWi37bEe/fu5/4sFMtY",
-	"Ao14dnkKIqig2k0rE1itthbsqnFG7FtwNnQXHHxhvhpXhZuC18Isiib9bw+QGl17ygZsJriqQjseVorw",
-	"hIgI7bawabVg/l5y0sN9P1476B3kEy7lGc+RAQRBj3WsUpQ52oWbt7WkRlXThAo4qLzaXLmuVVc3QswM",
-	"s3q4kRieNGZts7tGCPglvZewdKGyqUA+zLs+sh9RI8Fw3kvOld/4F6UnckrZ3UBiBFtifftTwlWdDxNT",
-	"p5EIyStfbmStUK45VNyM3Q3pP/VCFbXgsruB1MgLKwWhz9DyvaAfsL/nKteZOfSMGf1Zjn2n1H8I+l5A",
-	"01J2F3KyzFr5V4hbaKaLnHZ1AqWU4LGQZnVAKgc8fA/YxjVroFTIvjrkbxv4Ffk0gC3ijXs7nQ2Cl00e",
-	"mTPFzn5+jgdkwtJxwS/6/X6KIAs8zeDrLHz99Dl8oavr6qcbdBkcDPjK0MCptfPex49Arz7WDc4YiuwS",
-	"YQLyHWBa2wJjf5BMGUpAJ1ROGvGbV6IEqgarcTJhaikaTZmhgPX0qGZf8tAtwf65Olf3778DBqn799kZ",
-	"u49dv0/EXYF2A2AmRhfQnL67EF4G13FmBBz3EXEAFIZGg6TqBtznp/A+1fw7V26TId1EXJyYeyzSj5CE",
-	"ivtbXvlSIOQdc6fSfb9y7nswDN0JbwMU7P2NQTBuFNzxhUNwtrBToazMsKH377PUfaVL+W/4Zsi+h1ll",
-	"54vB4EEWlg58FCnBoEai0GoCu9oTY+F4wjCRzcHEe57ZYoVV7JdR8VjElGCDYM/ApFD/3WdwxPI5FieX",
-	"Wh3OsQDCf/5utEqxBMuTk4eP73kmN6pigBzvCeNOT/Gs5pSRDCT2VVFGoIdL/98DAvMdPM9TYhPCxeTE",
-	"w4jnTKr5AlEzQllcHymWIkjZXJQMzOCk8mpCWtodA0nX1EXkMIKl7b69fx8h+kq4B2RC2QOhXMNzZsRk",
-	"JpQdspQfjtJIqLKU/9/Hz0YpPRG8Geb+fVKylwSFxCmA0wYjsj5/1k2bhrmxHpMBSKvRiqUngydYoOCi",
-	"dIYMINZd391Px09SykSG7IqDs7EVpc+3XRLf8VQUc4MjcK6QCD9hKTySZDkojKcs/a8f37J+v3+4MHwS",
-	"qPipUg7wJPveGegckFR/APGbsMhP8xHS0vFv2Fxz/q8F5lyA1eh9FBEwhHix3dkVzRXQcoxlYUVpwP2o",
-	"iG2KuIzdq/1Wm/OJE0j6XGHOQMVHqUukswkle7izqSXlg88Ft27Vl2wqc5iWFXodsK9///Hsh/v3a9sG",
-	"RhcD6G7ApFlvMVVGADsfVqzx8g08zm7kMLwQbttQg1bdNCD3WJi1w6nghZ3+O2V3CQSUCWOgIKhxZzBc",
-	"A+Wp/o0KRcYV5grcwyUAF+i5UHwu+ys+K+BJ0oTMz3vgh3DqJ8bo4egtZCaUqaFF5m6NHhz3B72ktygL",
-	"OnbM8PBwuVz2Ofzc1+XkkO41hy+eP/3x5Zsf4Z6q5EQ4jSJ817A36B/hVdTU3rD3oD/oP0BQ8xRO2sOr",
-	"o0N/Hh5CY+HrSZORDPEQutYg+ImYlrU+JZwEVtWATPk5L8FowlukVs/z3hAy8WrVAg00p+QzgaitX5t1",
-	"k+qSw6elyJ3Y5wVk4fzsful9THbe93MpxvJ958tBLnW+Gn2pdPlvoPTMtZsyN47HgwF6tkGZxchDdR78",
-	"TmYtql97lVqEGABoKS1uBBA2AHin6n0fk94JtqbpJaHVh9/z3EPD4ZYHu295pssRFn+C9sBhsvsuXw4I",
-	"VEEPqe29QHG3XqkV8ij5xMT1LiHXYa5NtxUbczVUPp4kitE42QnhTpA4nkxpcyVjILpe+TIUIPmemAlu",
-	"f8opov2xronbciE+bqy6o0/ZhLxt4TmTm0YVhlBCjVdET30jyw97GBsLLETlNpffx6RJjh5+kPnHKjV3",
-	"5+p87o5W8d76cjox3y4s3cLXqA74UKcgZFw5NXQkfAHjIWjZQZfFfc9eux8hxTYUOkZdWK3VpcDDqr7U",
-	"8Y7NpV5bbCebPXyNb+pfbw5P8JHb73ip7TOo5QU3PNmy4GO1uwaf9/XEsEzORhldDzPsgYiQkUrVVEWa",
-	"pmVtEkidWukFjT6Ttl6taNjriLfzJalOBk+q8/8pcb1U9mtc/ulj0nGXV5thY2M/t/Wury3D/i1sOlwt",
-	"XTfd9bWG57k/pmnjoq3RrvicRS0yQqCaTzclQOhRJZ9509ECgU6z/kOFr/dWfP4YCkwEjGw6QPywjlYY",
-	"lrjmkXEr+keYJ7/+/DddVY4WpeGtjxB9Cm2hBmH/zGqCh6puUQzgiusrAk923xKE4e3pASzE9DZXQl2I",
-	"HH7AP7qf/EQEF4XjEHSGGgHqEjHxW0AMMq2IkZM8i2Tdo6dMqPy0luQy0Uwr8mzUiwL0GfhC2ANEAlb1",
-	"flEFmemrUGcA8nwWubRMXLkRPA1+c8Q+YWIChpwsD7ZvfRPgsESbYJce8QPlLX4mPeKGiwZbu33RJP6k",
-	"qY/MRNi2YRl8pk1a26Cfd+BeA8fX9mHb78TErjYf92GnHuJSbj3+3001eZi85oyoFPB9gCvfm9oVoMMz",
-	"BFB+RbS/sZwyJO4O3SFHmkLY6Ao8mZFd4IQF5HOb5FyhaICrokveYWbifC4U6PURI3DllHebmQgLfP1/",
-	"917sfNM2rVSVH3GA9h39r1oBqfJMGjYCdvhL+U4+974DZWdZK7kCVJ6ffSNWqMpG6egW5DO85M+pOkPn",
-	"29Ysjgwozogcuu5y/QKLLwglE1tR0crzWNQbLrxKa29Sy2EEP5FWDs/+Mko5dmuLTg6DCzkFIbYy+Iql",
-	"3RczAsa0PjYW5XZ5dvgB/t1qEbzdosYnwUJAQmXDxqUQSIeGnsFNFZ/tr+H3W/T0alf8QdX01mltV9Jb",
-	"xmTwefYssQB9OQ19y4jdQDrvPmhhVCJZzm3WkE8K2AuM/Y4W6IpDcnqooyOzaYW0iZRufAISNABC0qO6",
-	"AzoerVpPxYw7r6La8Ugzt5dO1ym5eQHxZCAGdxcVGu0I26R3Iy/HJz+MfoHXdDuMvsDC/gPq2Vjqwe+f",
-	"O4YZYS3ALa99phwin9zww+fdeI2uzzN3qJTEWJ8G1F/KprrIK3CEaSvWYGrVGhgnmNFYFhRrQJBdCTwr",
-	"mGd3ykbaTiHPciTYTL4HnMc7wFEplj7PxWyurVDZ6uAfYpVC8Gsuqoq+AEHx8baJsIZgTyWGOO54JAtI",
-	"iPVAGXtFlPCBMrCij4jBYf6GEGqrDvRQQMmDTCGJ1mgEq8wLrlIfdgmplVjgYBhEDOxFgbhWb8O5K5TI",
-	"o4I9HkirVR17g3k8gFaL6z04sYkgP9PEsYbCkUpdIOWoHq+VjTAAycZSj5V0BIKfU8iBrVPApb6a0XKq",
-	"2TIUkWsSkJ5Dcb8lHy2Gf4gVGWr7yNYoYOjVuF8DlkcX+cGIZ5cC8iEoCBfYn93LKto8d0TgLEz1PLhr",
-	"xJJVD4jg5b9W5QxFbi7omVRKI3wbPvHcyWwQsNS0jWb9+MOb3pafo1Z3jhwCCSUWknFvjodvxWfF2vDV",
-	"e0elKK5ZLuI2x+Sa/f2sB2icO9FwjJ6hNIjQcKEEyR/JpDs5Ou5yCotMK8xNfcZlIfBdRx2681brF7zE",
-	"ukwnRw933/BLBdz/SeSS+yzUk+PjLjcTCJGPMGvrYZch/0XxKy4Lf88NlZN3lEtSp982RJcbUP5eT4lA",
-	"/V1VFdcYjsmojX7254oR0lSXuSjphEutTiEFFKCX41LP0pARKo2npgYUbVWgiF6Vh9KZER2jtJ7Uibzv",
-	"wMLYcMzQQzz9bIPTcVuOjvaNwDIgnqC2YqSF+qZ4tovZ3K7ISx+Qt5EeArmY7hX/Wgioz0xSzI1Gb134",
-	"dBVha7S6H50a2KlDvqTTaUQiUjHrtrXV6t5NWrbjcH+lihVtuU7XQpmQb9cR/BRmQrp7Gs4Ab7nmEpjz",
-	"lQ1c/gnVVFN5lez+mdzEJ0eDTqcIVhi8BYH2VhRU2B7HwbCRsEshVJ0vtCbT/Hef15PRVX4GBFN7rPJl",
-	"dxT20+hxnwuC/bVup9CdbYDqaPz/VJHBUI0+GoAorhxtoHiFfnZnYKNPoiPk+wxcgiui+AV3hQwOAWmC",
-	"w6ae4IfcXFVNgDa4V7W8PpE/r3rBl4kwrb9/KzS8WiQRpgjzZP64nj8fQlrbR617Z/8jYSfc/LnFHKcQ",
-	"ZxIqr1a+L5LuKzVtLHQgTRUrE5LQvE97ys3Q53dWB091XQblTaFkYiu0fG2HfGW48lvCNXee/M8oOJNb",
-	"wE23rs4duKrXVL8pWcOeAHSdalAhIzdSG6K4zQWTuU9YdtoOL0JtfQx1vq2qfBwNksFgEIOgnP1yKeYW",
-	"6zpQPBTcrS+jEz2BFEmnNft/U0zRTPsMvMspx+xRZ88tubSefCSAsHy5NuDsTpgu8ujh3FMH4r3OzDba",
-	"7TMTuCvOVSA38q88yzIxt0NmxXuLY3uAWzkdQtaw+9N1FcsaHQB/kiAgE9D6cMVSQDZBRVw31IVEIqc0",
-	"55ankTxGqnFuWCpzKFqJQwzDfq6IscpgDJq68oIbewCPP3j+Qxosbs/JMpPGeI5zJSjdFGnTjSUP9NFD",
-	"RnE16g3mYXkqyoiA8a57p1TAAHWuDPh5zL2kujZA3oimIfqJStYbq+cBs0foVeplcFeD1GLPqWqYQeye",
-	"jxdg7iyX7ei5Ntzcepm/YlXV/tR5q7nvy4uFM3kvFrVN+x5eXF+2UJsaW2LlDJNq8TujWaHVhPGJTphZ",
-	"uOVkWHo0Tevc0UfTlsbDU9pafzLYu/Fg3uHyJmGAZJsY2oBtgMIBcRToyaIVniKvRuLDQDVpcVptpqgE",
-	"F5QHC0XO2BmblHoxh4xtLCl1KVWeVIWlzlXg+wouFMhiz7DiOSA4oyDUEugckKOjYfTgbUCuUY1fOJaI",
-	"aW+TKrNJG3YbOhC90dZTYTFjod0kVEGfawPuU8+dgbp02wLFAiMtcww8entO8t/1Eled1bDTAu+pE94R",
-	"+5umFRytzAcDk1a1etJHA0Oy2x0uXnwjO4sE6hiMbrm3ELdslRZfX+JYEbip/+7m1u4/qpe3GBw8+e0/",
-	"756f9/Gve//r7sz8j2koJNW0ccdhjSbVRKaBHiLUqHaiK87nb+h3mEtMv686U5PnWye1ob3fph8gxgQn",
-	"vY1ztv6g+pS82Th0hzghQQXAMzY+hLlh/+fNq5dNLGstiORhze+AQZ5Sz/xLmFY1TeObwoAuu4DYKa5V",
-	"FADSiTRouPDr9NtRuZhtCQbcMqXdQTspopK/4LEYskBvZapCM0xpYLlIWFT3iX5HXsSE5XrGpedEA7IY",
-	"ZpcyE0kU4EGCD/Jh+Ao2iXcOh9/PFSjeE2GNpzbG4CIH/KguSYFz2vIpS6uYPtKiQO18mU09CqFNX3rm",
-	"R6qLxuSHNahOcOBLu2o7nfzvneMQ1Jw3/r42FWqjJU4XaGtFtq7EdWjBU3dPl7dXE+ubAkH1tpAM0tZ2",
-	"DcrUaZSv0ZZQRLhJt0Ui7xvott8opB9HrBXUTwOKx/xSl5Xsh5S7zRrN34bEr4IzwAvlVDwEe6GRHlKk",
-	"vjTItKOIx9NnW97KS7iii1yLCNlIrBUis7pkM26zqTCh4H3BR6IwEQ3SlOfByl1FtNJOOxx6Yi0S7d7U",
-	"Z0twz40EUmudoYcFyiqeq5mw3GktVINsRpRQih09Yv+Q35OZAMe2oeLa/p1oNFITK6cL4eKw4BnAc6ke",
-	"t5v+FC+/oJKT6VpdMyxr5gR8KSZSq7+JRaukxyFr1VqbCnS2iDScDkks/gCZA68pnwg/ht6qnEOSETiF",
-	"PJWbn7tC60twd5BHioxStE5OGZFMjeDML6ms6WxuiSQayaypiEQasYelrWcdlSDvJoRqFc3/JLlUrs9t",
-	"Uhc2K+wzmX9zeVTrKvO3oSRD0w4/uH8+tgrSiQA52vvEy6I1egW+uS+XduHef8cQZd6XndbdV7uBvMEa",
-	"OKzQm5M2xnYfla3h1eDscwcOMieSS3VIBog//TDQBYdTNtXaiCQ4qolmAar1+uRs8M55XzE8B517EQen",
-	"J9Z+qdlI51KY08gmgnLK5Cic6RlAcvBBka0EaOs+ewff+xo6Vde8c9rzYEI+N7WPj8dclj4gjY534iXd",
-	"MLRoEz3F8e2ikXxpq6J6f/0YvrWzz7ei+xn4FR9qNLEtMiyMZfLlbIcvgG6t7A0Kw5op6L1TXeR+X6/+",
-	"6CK1FLb8vLlC+/VpG6cSj4rjeCKcKgAwhiuw4oDPn8XKW56iTEEUF6rb+RABZ3NdRpEP5Kth72rnACjp",
-	"vtYyhGWp0Ly0gB0CoyhBLuJMMOmTaoMllBAZCIYYKe454tmlsyJmSKAaPH5YvkZpBlM1DPxx/riRoTya",
-	"BmhnC6TClqtPrScBh3I7URw1j5KU/0CJB19Adr1yY+k3AEXc62u0QXB1lA/zgquvI3vwLbgYEPIPCV4p",
-	"eh0SVHh8j90HEthAEO2d1+TfICua8t/8R58iN4oixIg4I2e2lyioP8L1K/SMnKuR0w2pLgaTKisWuchj",
-	"kv62BDp0eBICwrtZII5MWQiB0toDtavq7hlXWsmMF1Xa5NDXKTPnygOyIFHC3QNM7YblGvQ/M9VLEmTp",
-	"RNi0AjS4X6JPFmv2Mx43AZMwABNTwSfvGJbCkKWJZxGCUXLfQ55iQuT+ZuF5wzskKPbZG1+xwn3TnzUK",
-	"NFiknwY52SFv7WtPCPu54O1ZAFzFi5nl+q8ksL+SwDqpyesL52a5X7VySa1O8tfhqn317jPzauzThroc",
-	"Se76t7JbDtC+/k4+EkXnq78HX8G37kz1E9fmUH29YXX+mTKRgmu25kjZdM/G++ordNGG5h1+cDP4sdtW",
-	"fjV+iw6hvzb0H3ZD/9m3MjAm4ir/wnt599VuN95w4x9+cBO+NdkE6MaWvMxNVFoSS2Wxd1X14pglBSGK",
-	"yVrdng5kKQlxMoFZQzBVb5oQM0ufpc/HBz9xm02H7H4K7vhNrhEq7HdydNzOWvy6qnK536T+hPQfnefp",
-	"+Ria2+nSJmaTL0M/8YNH2wf6CZysv8yO/JsyBAI5XlTVtVm0NVdMiLgYQi0wbqo6tUovVZ2MIaSeAB1D",
-	"U9Tq2lvvU+oSz8cvtRK0VT/HibwrsOOGjiqpuUf++JZP2h5Nlx3CNfDYB03Zds9tVVAd/XPPxweu1yhQ",
-	"feDy2zjAKZS+c1l/nSd2h3gKn3W/+J+orkWu2UVLqN1tSiwb6v2RbSxu1UYmIjcseB8Rwg3TqJohJlv/",
-	"vvCftRL9c/Xjvxa8CJxla8RroBCgs1FVRA5Vcgdn80j4VvkR4DB2gkYZSqnrzBF3rq5LEtfkzlzYr1KL",
-	"iCVZ8lnp1D4Fv9nHfSEIndnLvqrWfk3cY8hv2cI9doNT6TapCnZ1AfkLbtTcv9Tcv7zrWyjWdiofN7PK",
-	"D6fSWI04j0bd/EeeTdeK6CJNSZ4wpB7O3Qb25e1RQ4+TzrhhY176WCm9DtIMMXebMtDiEnEASJtxJCNn",
-	"IyEUVFRhoxXj7myNG4OmOSp8fXYWGhKiq0AGF95rta4wG0tslMIqvr7e81o6Ulv2kRetf6cB/IOUO1nv",
-	"ViNmw1TultthNvpS6SQjkVH+919KfqOS31m6eC601qxFt7eo4DhUg5+IKs3hGLIcwkN8psPwBpkOrbu2",
-	"Iz0jQUl9i7rk6rnf9mYt/Ie7qR3KGr8f2ee7pMfxbeksxw8f3Tw/7o1UWfdF9YuyMoqJbO0pHjGoB0a7",
-	"8vODiZFGxRulWxoZO/hr0xOwLylFOtIvls9Y39ZNFAFTvfR8rrVFL6j+f8V84csIEh04dj8Tch4O7z4D",
-	"tSHTBllQZoShrF0KlOwe2D4p9dJUECfApbXzW9AzTDPBxVHihk/OFrPe8BipQvDDIIycVFZMOpKFfrUH",
-	"NU5Te8yNpvHbPKOj0Fm0HJui4F81C2do3uEH/+fWhKXXFXfyJ1857b5h8pF9I0slOGkbaKe/yOLYfbWf",
-	"gltYTYekirdqXsj+K4wnYq7tKk/1ItFSS4m0GTGg/a0q1FN6774D+xf58l/ky1vybcLKJPXqz7adSbfZ",
-	"bkgRE6Ct+GoDQ14VbSiRMRGMJkgoUZoYEQ2bC2CKYE7hw5wUf5EvBRcuwQxhMLKIRd9JkakosLb0uaLy",
-	"cEjBqEsiM0SIhJyJqMJciOXaqVCeqBAUSSDUctLF1LOSPRuNFZRgXedabMlYfE1juMPGa+MLW+MFA9rG",
-	"o4eDwWyTI+wro/raTOu+TgKkUE5b/rXHs0vYf8r/QUvCDfl4XEjlbivc3b/9gThW/OJp1Y7g5z9B+qOz",
-	"y3AdlQv1J1GwdFGMeHb5dSQ5vULjGqhtIkIzPYZcxgpUiI50yvozDcngVCEESpooYRJmNMS9A4m5d6SB",
-	"9J0BgEMoW9UuO2N+ZKL8qgD61+NztVE6DDMBuLkcYmvkZAqQOYirB9pnoCUD5787lBYWch2jgAL6GiYL",
-	"XuasXBQe4IcZVNlUuIvd23XOV+R1gKV/x7C5dlZ+yUZiIpWJVV8i3WRpa1RkpPPVYb/fBzjCuWq/0FOf",
-	"HX6gv6J7Txlnl2KFGVNWvLdsJIzMcS48RAJiHdy6d0STj2fOIXIOpASFbEre9Ov1s5c36yhLqX1BAH5V",
-	"EWjXOpHDkoui0AjrXF/Pf0ESvy1I4k8cSdTFsrIogggI5Q0B/ktiseVY63hyLLBa34ftRYB/gas+dcFU",
-	"fEszLWi5YoXTuyJvWv/LxuA8jRukz1M2PjTRfK10btS6NgvtmTujYfp1adzZifdVpUgBAEd8MbBuGgGs",
-	"L/wYfLLFQm/YvlC+mbIJHCMxODm4vHHgo2VEU3nTddReTXpt7mtgSMX06HeRwdajVlI2zClL1aIoUjYq",
-	"IW8csrxxPOh0WjaWl8YX0PIaS4X5E3wGBInWML7IpT1XyDBc1aheKzMNj0oYL5xWONIQTEUZ4REWhQZM",
-	"dojHApkkhMQoRb0Qxq30n58TXT7SY3j5yy06AaRiRwNm2qtYR0v+9nURfPiXqWPdaacloVo4U3r5hy9s",
-	"3XGjtglhDIffRmmzt/ikW6tq1hDeXovdl7podceUyGPaWb/+M7EwwkxtK7qG4/yNRzydGK0WTMPm4JlT",
-	"rm/jELtJFbSXGk42dx5kvmBVVHZ8KidQ31sXxAKLxXn0UoWaO3Q5lm3xurkHAp4rwPxJ4KIVKiYrD35u",
-	"rI1aq8qC/CxY8Im98qBCd/bSqQxQQvRTK9caAdjEdMpVLvILfSXKNPFEfbzABIOWSm2wHD/RaQXP/jL1",
-	"2aJXby3NRksiZHCgoP3jl2VT1Q5t2pTbD6xOhdeUeG9D4aCKcIhAb5ocetogcrEovLjAPeLLRUnL7hIA",
-	"iTJotCGyZpa6TXfhLqNSJuHZWt3ze/tcuc1d+oJkHTc3FDCD2JLfiHRnh2QXvKHaV3/M0m47FtAnNnH3",
-	"KdEWrdlDJyEPnHz85M7xphZuY/sDKY4lvyPb61mpZ06RZnqjHpjStE18ka+APqczJzpFToPFntLpc8Ft",
-	"WrO/YJDOlS9hCM+YuJ3EKIRK27FpxbtRfXUlypY1f8u601a9yWPxqvNYaQaMgv2v1ZN5U5VL2EquLSzU",
-	"u2xaDvuI+XVH4HqqM77NW9Yj73LmVQ06X3oeroFvT2sKjL9E6cBp7MHAG04k73D8Q+QmdPFrVgQQ6DL0",
-	"LpZvLzfBK/7bHaO35dGi5bycaj6TrX5s+vlThmzwDW1FtXlRkDi6nXHW0dEwEoUG75tu3O/udpEtoLaP",
-	"G96R4KU7DH/9zS168nvBL4uy6A17h7AZ6DmbRZw0MTe6DqF7MK/aUrP8+jGwH1rTXKsPZAkvoTqkNLqA",
-	"4Y9u9ktl8+43Ah0xUTERM3VKJq+X9o0eRg75zWc1JHmbBCSqzwWH8qL9GM3ts2waSvpR3pYbnVw4AV2u",
-	"arf6QE0Dfh+LUUHljIWdOoUi857I6BFxMd2Wh8QEvWRrEqHqQpl+veJm2+RIZSwvcE5odHCmo/u9hHfb",
-	"8f8PAAD//w==",
+	"7L15lxO5si/6VbT8zlsNnCzXQAGNa511L003d3M3Df2A3ry3uvpWyk7Z1q605J2Sy3hz+O5vKSKkVNpK",
+	"O11VTD380ZTtHDSGYvjFLz70Rno210ooa3qDD72p4IWo4M+f3vKJ+7cQZlTJuZVa9Qa9l3wmDLNTaZix",
+	"3Aqmx8xOBauE0YtqJM6YEleigu8MnwnGJ1wqxsdWVIyz0ZSriej3sp54z2fzUvQGvfPeo4NjfjK8Pzot",
+	"znu9rGdGUzHj7t12NXdXGFtJNel9/Pgx6815xWfCUiOfmFfj1+JKGmjdemOfGCYtW3LDuMU2V3RtxnTF",
+	"8pJbYWzeZ68UdCT3P+eMq4Ll3OauqdI9618LUa16WU/xmWuSv7LR3P+oxLg36P1fh/WgHuKv5tC38uVi",
+	"NhRVz3XFNf6tdI/b3XArZ6KtLdw2WjHW1Yzb3qBXcCsO3I29bGMks94PupDC/OKGc7MB+ZiXRuSsFPxK",
+	"GKYXtjHL5js2hNsztpzK0ZTxSrCZNtaN4nLKLeOslMaypZCTqWlrOD6j0fhCjPmitL2BrRYiNHuodSm4",
+	"gnY/rUQhlJW8fF60tP7tVDBZMDvl2GxoipnqpWmuvKPjx/cfjh+Ig+9Hx8ODR8UJP3g8Pjo6OOUPhg9H",
+	"j4rvxeOxb/qc22ndcln0sl4l/rWQlSh8Y+tezPj7F0JN7LQ3OHnwMOvNpPKfj1NzUffpjdtULd16pcoV",
+	"jq40TKpoF7YNMPzYeYmutQJbtqiMrraMc67Ee3sxgstyLw3mfCLYUIx11do0vKPXMmrHD+9/f5oaqWel",
+	"EHZLc8bu9+8Mc29pTrYoJiI9mXDPrc7n80LM5toKNVr9XazSLR3xshTVd4bppYLmsrGuvJT610IYm7FL",
+	"Mbfw9ckpm+pFtbZ+T4fHoyP+QBwUYl7q1cHx98cnvosoyetORk06cG1q7d6D9e7NubWics/8P7+dn78/",
+	"OT44P3//SPz+n/+RlCvPxz9zO5pudvpdJd154RaxbB4aDNaxLEtc3TAG7viBYTFnLL+Xh/skrH47FZVw",
+	"wpGX5Y7TJD0a4wNsZdv6O/k+3beXWomW/r1SjLNK8CKDzkEHggjC2WZTbtxpwzhbwmjk9/IMJjgalgrG",
+	"Q2lFhyu3idV8b0vPXBt3dO/oJLm7XvChKLdJn3AAsKW0U5yp0t2UsfxSrP7ripcLkffZ/5JXQjHjVAFe",
+	"wuHljgp3Cy9LkhKzRo9+61nBZ/9lpnre+z0tMuBFjS5JK2ZmrW8Pjk92bNDMXf4cbz1+GH7mVcVXOAxy",
+	"JtuEzN/0ks24WjF4N7OacWWWTrmxcAK2ybvSPTN91B0fHUGT5Gwx6w0ewCep8FPdeqmsmJDm8LMwhk/a",
+	"zol301VGwkSwqTRWV6sz3z7m5p4NV1asCZOZvhKotk313PXL/a3Ekg356FKooqVfM2zKvivN6ZFbxLhf",
+	"ZyTJM+ZGfDTlFR851S9jbnfMRTUSyh4INdKFKJgRk5lQttmttdY3JT/801Hw715Xrlu62NYtpQvXJVns",
+	"0YFKL6yoDo5beqCL2+2B2+YveUopXRMAsIllfdKmFgeN781a8xa+7dga94i21sDju+vr+Gh4u2vKL5UY",
+	"y/c7VbOpU9rxPL/DmSkXE7d4nTqqx+4HXYi7KNSHYiJVJEjbmj2HF28dxs2B8+bG1j2Gl7g9BkZJ0yhq",
+	"LEL8Mr0EI1OofRnuaRq9kWq0Ww12BlLhNlJsJblOuOZWrUqxe/Z1LKa3QnG1Tfm0cMF3Bqa9OYB8NGvR",
+	"PvGmW1U/3ZrtJlwb22WtXbhbrjula7vnV2Vl2X1C0XbYbfou3GOvM5f/4JXcPplXeAWdQGesFGMLhrA/",
+	"Wen89he2NZF+3kvT/OjG3cy1MgLUmx948RptAvdppJUVCv7k83kpR9w1+3Be6WEpZv/5T4O+kLD43B0F",
+	"qhBXvJTFBdkXvaxXCMtl6WYb1gV8zQotnP7pZBmpBG5QvS4rDdNzUcE7meWXYMCLqtKV6Q1+C++yWl+U",
+	"vALNILwF5QybLYwTf0EleXB01Is8O0Fb+vg7rj9h7IUsuhvszuxdmN7g1KlSVlrYgT/wgr0OHfc631Av",
+	"7GBYcnXp9MJui/sXHGicp9T2wmEcceUGcSjAKGDcrA1e373xqVbjUo72mdcbN/J5bEKVrnErEP1cafdl",
+	"6ICxXBXgaZDWsCVfQYuf6Wooi0Koz9lkkK76UrjDqtKlqNcoL0u9xJG9k4992/K70CN3gdVkaxk9C+5K",
+	"aje7k08WvCpEkd8dMM7gA6sWpUDTE6TSuZq5Vc44m1f6/YpVC8XcIs+Y1YvRFAZnxkdTqeDssYtKuZe6",
+	"1w11sWKiNKLPXo1ZeFfGctwwOagLTuAJZauVUwjZvOQjcQZPdW9h0pwrvPMC3ZKwVRdlrBsXcLkRrlMj",
+	"wQxfGXLMucFyzVvRIEjbZ+/IheQMA1HUS2Ch0D1bZHDDUMATzxW6cIcr5sy5FY4/CAN4pOmfK1oXE23t",
+	"XutiU0SNw1MiseE1DPbINTtcMoCh0GUhvOPR9Tie3hFXrhtTXrgbj8E7ciOBchwJlP+llfjUkoT67cRG",
+	"WYBbnavYrHO/XIq5PaMTyQ0YLd1obGCy6rGAbfxS22d6oYobzZbS9mIMT1k7SsClBotbaTYqF8ZZbezc",
+	"W2PgmJlJY9xx5+YXtYWbzs7RaT07L7Vlz6hpn2iKUI6CjHGytJY4kXcPxvqXSoy0KqS77xmXpSg+t+z0",
+	"IwxtDBOU+fYvvZtqHrUU1xFILk4TmiuxdMYBs6IsnYhxslVbQV5pGA9uMzR1gncvL7mxFyhbcneceOl3",
+	"rtwTSOi4292FTpxkqUBUqvt02SFc8xHNNByIzzjAT9SK4ckJ/YIpf6v1C9B+PvNEw4njZmGorwQ7ZT/L",
+	"H6A9vyp+xWXJh+Vnb1LBLR9yI5oK0WgqCqb0kt3JF3Xb3DHstBCpJiDalF6qOsQIouE7w8R4LEb2jFVi",
+	"LmDd9dmrKr6GWa0vWanVRFTnCoQmuVPhnJT/Fu6Eg82w5NKKwt0A1wft3gcS6GMw7WCina7hTAu9sK7F",
+	"0rJCFr7heCDnKA9zOIzdQuegihR6Y32/FrZaHTwZg+a7bom8gf0IfkbX0n4qPFp7BtHSmld6JIzZc663",
+	"mQtBPAchf8zGUpSFFyB8NBJzC29MGQP+SeAejh8DXwR7YFIJZ7jjKXfk7Iq5dp1zFsGhW9mHI62UGNkL",
+	"GvybWwgnJ/WR0Rg59pOy0q4+7QEPu9UZvRg2cOsmkpugeG+OMO1ns5jPdWVF8bMoJPdOsi8ha0Dau1GC",
+	"DSUV44qBSxM2Q8psDNq7sx/7YJDTOyGoP3IXPYWls+nbbvh93JzAkI0XhpeRkb4E6ybn8KicWulUcpQt",
+	"qJPnTnXKUY10Rw+baF2wK1GB0hXMnz7LKzHTV6KgaxXq5fi2pbRT90ZpM2fjSYsIiHOFM+YUbLXyD+2z",
+	"fFzpfwsVPwlaLwwzGiMLa15NAWOL4ygtuxRi7rQ7bZw2D/oce+EawksYEtfthQLJSS/xHfLBqHMFr3Xa",
+	"GS0uuPqM5aU2fjwgQuAbsDk47jUTrcQZy2GcLqS6wH4Uqbca626WihY7XOdkbp+9rKU9ufLOVa70hVmY",
+	"uRi51ihdb4mRXpQFqLFO+JCPRA5LaMdiLiojCmiBt2V9KzBiPtbuIcOVO3jOnIguhQ0NjqORE3BCwXUo",
+	"r4VazHqD33p1y3pZzy0f0FlhcfSyHs5tL+vRBPSynhtSFDiNQXJfhfaCRISm9H5PRKueqNU/QHBu4kTU",
+	"iv3vN69eMpCj7nB4fzDRB/QEt9n7r/mSokXwqPm8XD1X8wVKiAI1PV7+UrnNaaUwvQFAP9b3+496tJg5",
+	"4VDb005a1UvVnW3QB9gFbvi89QKhp1K4JRRimoLZpQZcBri959HrP9BYNOJ7XXyNELX4uB7Oy3rivZsu",
+	"4c6xNqBQw9gKMVvUeWtnFYg3JzlILJ8en7jGB4+jVPbhaS8K3h1tBu+yEDC7UdhuV4Qt681L3tJR8KOg",
+	"0HYXdXtcmOi9pwVXW2Je3OeLRVUmgF5Zj/bthVRjnfAYg0kivR+CK/aTutIrOEbBQeD0PFGOM1bKS0GR",
+	"zPew/s7c5M0EVyYomu6o6Ce9xPSNHv7TbXi3fxaFtD9d0QnbXLa8KCphTGpiRSUa6ukI4B6VniVem/W4",
+	"7erIznrD1a55+Jlf4sLzSlfbvkf/fgru53b6SC+UNR7ex1Hi4CoyYlQJCx5EXFxRr+qhQ5TNTtBOdIbr",
+	"MQgMS+6q+aKaiCI5YvAAUAATS+lSopcjCqn6xdx3OtIq9UQllg15sbHJNzc2dTWtsshIa7E62QldFvu+",
+	"MlZ9PyTWbx28+Q1RgjAWoamwfH5vW+YvpEms8rD3OwmBaL8kJEAEHdv1oJfivUUs2kbHsCGpbvygiwT4",
+	"CkQF4a5IGLsja15pq+/DcZr5oKwgKwc9ah7c5i4E6WP6LP+tEgV3x8vveeQwh+tKPqIdcilWmRO33Jil",
+	"ropoqwQA5bkK+seMr9hUlwRgdMvGHbhWqDosJlZs6YQKaRNoOnjsJRxRKBBnvLo0rndGKCOtvBKozuxQ",
+	"E57q2ZxXkoyF5gJwYqvLCZpjY0n3Th6Umwt6v9X1oxyPRSXUSNzi6sp6VnfqH2Ca9+ne2rqFgYS3ZVvW",
+	"cA3K3JyKEdjLxcU+B0ajWwlpKd7PZSXMXs9sEbzOyjDtQBgmC4ND6Rb8AtSqAUh8WcBuAdwDbkXAyenK",
+	"/ZuUnZW40pd7jcS6EHFiERvcHKMsHuXtE/QULtypWEeOlubAgIYAaB8TGhPwP/dAqVvTkxtT2XzYM12x",
+	"udDz0inkpEOeHj1+mNQh3Q/ZrrWwZnrQM+8/fMgKvjKgzqBd9fgIv0EbHHVlf6g3NsrWRfVpVg8ohzUG",
+	"EVWPtdFogdTEywUb12U5FMltG23pbohslEuXQrXoF3QwvV85SV+YPsPghJm6Uw69L2rUouXGHYva5l+4",
+	"vZe3oSWsdfMzawnrsPfNZAg+cidnPvDgY+50XJbj9ijge8IeuXG+EhV4jEAi5YM6EDzlhglVQKgDfc+k",
+	"GboZg5XajzwN+NKe34WYcADPTDoJorNw0zIZeRmx1dtXcoWuNzBCvD962y1vZAFHLx71Xa/GgE/L3i5C",
+	"P8CR4JQm6/QjSCB6/ewpe/j46MTv3oK8Eu7KfCIsxtPd6HqvHNmRWX14QwhdzlAGdlqebmCUKJ5Cs1Mr",
+	"1LV5V2+wMwslx1IU8L3rxP/35OcXyQNtGiAWa/EAAjHA0sGnBy8ebPZBbJN9Z3wonNYbOEU3VdaoCSHV",
+	"xgOYEge7njl1tEh3GXI/3C7RmgEAaODlj/jOxAOydipsvt+ST7s70CwLaKud5hDB2wihSjskJR7arP1R",
+	"+txNOajdghyH87gJDIQUj6SPNekagLdejMg3vtX0qr3owaeQ8KJMKr2YOytEqLoZrulTPp8LhQZ3V9XS",
+	"OxgS2S6lFBg/WyrmbCCTNuRlZexF58bC5ddsrUys3+fWkNnGZ1pNGoFA4daBwYn0uj8E+l5wYw9glRw8",
+	"/zEHjzbuQWhtc7a/P350//Tg+NGjRw/vP/z+iP47eDA+Gj3kx+JkeL84HT0Yf88fD49Gx8WJuD8+5Q+G",
+	"qfZ7t8baWdV0wkfxhaLh5Kbgx8WQjy7pjEJnWG3DjqMTKtiZ4FqD9R0HP+C8G7mTL/KmQ0jmXIVTb6tT",
+	"3j8ZrCknIQrMHO2zvFhgHEsY11BKKcH1ZDxEESQgKIXuhkrP56Eh6MUFYIKzsgFZSPYyQGpwXt3rqckG",
+	"TWt6SkBMhDC2H07OKr2MEh6hAYbL4oxZZ71rkPoKErdCdkgjmFDHAsJcwClPI+kskdB39wFblDz+VTJa",
+	"1sg5OGNiNrerhlqO8klpJfptOviFLMz27WiFj9HPGlkw/mzdeOyGhpdW9eN3TH3aDVzLDF8xac9Y7j7m",
+	"BGesZVeUYJRymlE4u+PR8lqMycTsHD0YVnoxmdp6I4gg1c8o0djvFsRpeTenVw87ukv8SdHSpMaLd+v+",
+	"sYcQ1lPrcXgbSv9tewWz3lwb2XYogwdes4lmThl06iKKcFKXMFnZH90B0sVWwmboT4MfRxrc4aCLOp0f",
+	"Orp7YHE8ogamBvaZFGXxU1XpKoWQFwzB5qT4SjVHrWnNskxKgSdOqA9LAecuKiKVnlR8tpYBRkHLC/B5",
+	"bj/gN36KIF67Js2dl7UuHaG+09qknWYMIPVOECNshoWbnLyBgVlLV6Fku82omMeTrL8Loqi/4K/sDtkZ",
+	"x3eZVJQJBxZccMgaUKmd9h7A3e4JZ+y8d94DwYouBrnWsDSKZadRjkleNPzpxaMKwFJ+aFkR2yaEbvaq",
+	"Ypsa96QGGI8j5xL6rwlyHEBOydOkzZ5okf9/a8r86MTKEocYwrtVuUpL/evPfPDLc98GN+Udp/pKVnbB",
+	"y4upNtYcHh2CNy/8cUjQ2NRogaYj7arj7L3xlwcH9h5nm9UXkeG0cQrDEUWpATQWNgJ84ozkVqd9szc0",
+	"45KtiehGgqxez8tJKzXprRUGO1szDP2y6bL7tiCW3KnqFskYr8SRO2OFHplD+s70ZwXDW4fCMMFHDXcQ",
+	"oaUvKuHdPAFBfTHW1YX3XY/c3h+DznhRe442vzWgda4uZtLMKFU8KJsXhZ5xqQgnJ0cX9TKlibmwUkSf",
+	"FgqeAa/y35kpL/QSvlooAHwCPDClvNL4pbUKjyZslQ5+/HxGSwX6n59RAhvnGdMKtuqcT4RJywipxrrF",
+	"LQVcNk5zc9fk/VsIXnmRfZsaULuO+qqZ9xIOslLrS2fLdNU4l7xSbrB3jBJdlhyotR0YpY/SVEdv8XOy",
+	"LUK2LgA3bWJcAQNmKz4eyxEbc1kaguu7k6XQIEYmItIBKeTar/sC7l+jtWJLWZYACVKI+Ebj1RmjVVGu",
+	"AF3iTGJYKg0885RXM/RR+G0N99c9pg6nd4kHUKyd8AifTzpN3qGjhLo044U4i2LI5D7BB0ROFTCYl9x0",
+	"96UgOGTnincPfoqXfsw+SfRyrKuJsCgMLzq5sJ/BHS/dDQjB3hLP3Ka/eDN562bVhXheGNypIyHn9mIp",
+	"VaGXu49HuPodXgy30ynQAYYVrlyHcbXI0xrTB/BSc+YzXA2CgDpKiu32MiaSRBjBo7aF2fF1zZNq57C8",
+	"gcuf+qvT4WBUAZrR4Gjko4nfmNDkUtxsZRaLv2gnxzO1MwId76v26CBu65FWRhqLoG3L5pVwSn2fQQ42",
+	"AVeI0MTJ8Ymw8HQnPDVOPxs5VbZOGQqpXh6/jrY0AHXnnGwmp5s5FcCnYMBNBr1hTXEWbIFdG6kWJHou",
+	"CFfLy+0Lm/x74OPELKWyxDOg86KGWe64X4lGq9u2a2gvMFY17Lsxzp3jVk6ZhlHa1DGS4ezmomuOavu6",
+	"uwXQw7zS76UgsjvBiKmL8ufh0y7sw85j58fo+ls7J/yBsFXQlItv7Iy4XUkKY9S6en781BAWeMttuCtR",
+	"+/oC8AR4MVKjmG1YEtMRM9oRh7sFZwvD3/FthGPf656GtNwbVRfI/GpRFjd7vUlZYwhbJ+DXebGnmIu3",
+	"HwwhPm0mVXzf8dcp2P5Ewqplvn2Oxhr49QabZz958wIZUHYc3H61bxEf69O76deFcMZULzEB1iNnOCM3",
+	"NYBmQs5bYF8gkPRahLjPfhSlcPcY0GUA3gB+Bsqt9Sg9W8dThnx0iZRNAFkDzgmgmgC7uc+eVXrG8uNp",
+	"7nTQ/PEREGg8KnI2XHln3xnjbDnVpSAqK1Bejbtu5v43zQH+V+QUfw1O2uPTonmMfJ+YuChgsaleuzE4",
+	"PT7JWJzK3nAbl9wg/IZyvMhTvAEn0S0hEMVr3hLM3SHyDY18HjdNIdkr56DdeYM9gFen1iGu540NFUgQ",
+	"27ImpMeRghMaMkh1xYywdf4OJHN2099L34ou+RzjTnv0zUijz1pfiapqgW29jRs/hQCSbc5dhHsCTEA6",
+	"Gg7tp4RbtxQGTbIJ9mrM5rosMWWn4laYgbfqnvzynBlRITk3JE05K8/zO0QPJsCE2/Qh633hxOGgAZqF",
+	"vHrLIHPVfenpn2WIzvjEHTAbRYF7r4uPccptp6HHjL+1JQl3w+xlIQ7oV1ljklpXaQv94TgiAhiwHE1Y",
+	"J11oX1/QN+zOEpJzC255zWzrBOFdiJJcCuUuUkJSSAVAnUw5Exkd9nf75+oVGYHw0AHLIy1lx80Zy4Py",
+	"k7M7TeeN+zVSh3J2xxN5Q45LFnw9GTOiFG5Pm+xcAfUqrqpoVIwTu3Vg1C515DwyUyf/0TPI7FKOhHt3",
+	"Q/nK2R0beY05DVPwCpFL4eTBw9qB0IhAnSteIy9I+J7FzDc8BvKAe8JiW4gX3C16ZDGCSz1kAmjl3CXK",
+	"tRkQQr7FAPkis7jRi9QbMTYqDXiK3VNoZuuFFDJ30OLHlCCJdBX1jh2wfMmllWpyAdvbrTps9sVcVBcz",
+	"qRZWhLbxovG1X3QX/X4/bwKQcMXW6ccX4Qtcpmva8T5adTRo6DWrBwzc3VFv/Osu1r/d6GJ9ZeKX9Y6H",
+	"izd+SHnXI1meOIu0T/qNffeBudFrYet4+bWnm5vaoN10wnZdEFuxy5RJHI6BnPjx0dGj48ePTx6cPjo9",
+	"evz4uJnsrBYlMcw02Psj0d4c1x9WCFL02XV5EL9N+tEPTcPTvSbza3fw4OgoaVZt9B4TYVOTC+wtKa1M",
+	"FltSqAlUt0Y5AbzdS+6OzJZk1RbgJjwzHzRy5APpzFL1We4VCKA3qNWJAAkylpclUguyHAVHPmB0VDQW",
+	"LqxTcPHBIyAA7i5PQwuTx2E8DJv05LzgO0PvHmnW5iD62fODpXXuo9MsFEPYzsF1VpPx4FKTts/yObdT",
+	"gog6QUtcZWYxmgLoqCkoiRp1Y8c3mMuCKkykzH6Yo5ya1PhGXqGNrr4IudAROnvOJ2kL8yUBENZcRBS8",
+	"bw8NIJgWMTzooE/kzttlGtVTW4nbvNu4vjyAhu4BDpAzNsOwD5E0SROszSKokIhfdgd3OvTeTKlKVgOh",
+	"bQJPri8PQBZIyfc5OJtxxxqH297HTUyyLNx+DqBlGgRYpBp7OwZ7oHR6Nx5ORObiiWa1En32pMEEyEdO",
+	"44NwbUSmj29FIRZk8knSAQgYeyOE6m4jErHJ5tiu5ii6SdOxgcymnlTOpgtVVCJiCxnURDbefzDlfopm",
+	"uK9DGSEKXGHSUEa6meu5bbgeUIObIYIWEqwrYatV52jJOgRp3c/bEhQG4ON+gwkJ5CNdNkkJClFazp78",
+	"+CZto7dFt941B+GM0n+kmpQ+UdIalBv1NODDMmIRsshbfiUIfmy13mPU4FmpAavETFtxwYuiSo4cHTnJ",
+	"/fr+xzcNY5UyAyrErLjOxCKkn8bPWVu2JSmthZ/rpbRQBh1JZ+wINiCc5yvRNeqN5OKbaVuWV7YmEICg",
+	"a+Rfo+wHSJTojrowPl1xl4s2xCGNrQRvgPKjpi+MqC74RCSzpxpY843fnOK+c6m8g4uSkfZQp4jmrCGk",
+	"4j0W7YSUyoBxYTWWkyRvwZ9ehO1lbbjB9E9MPQ19Ahee6iqZTOX9BqAYE88YHX/lKqJOM2wmLC+45d5o",
+	"BmbxaAqOH7K/yx8GpGUHpwYHXH9ZMD53O2y4Av9TOOgDlYZPPWqCQuNkx+ti7jpk3vRv7RTYBqnxAYh1",
+	"IitpQk5mZx6OLyQ89xZoTZl1TfW2PUFmm9RLQCiSkiyyC9ot8wjQsgsG71a8VOgvCsXfmqKulFeis5N7",
+	"XEolOkdmxwtvk+0bKigxmz08on5324A8L9JkWrCR1xMBYac7HcYtOW8+0AIAByOUkWA5uCWLPIuh4gNk",
+	"1Jnx1RkK8yiHLIhm8mQiypyuAcrFzLOyr85VLY4Mq20G4ApwZhiyCHC/ImXNhbicylLEUgqja5BkVFBR",
+	"GTy9vRYBnXI6koTsSdX80j2kgkSnMa8YN+eqkcPoBLFBSHQkGNkT3zL0YOulioOAw0pfUto2xgeAFx7S",
+	"HK0vfTMUQjlRL0e1/xNF+ekRM+k0SJwS8B/QIKXtZF2I20ByvKQ8l33PM3A78OAWH6znJELW6JwbN50a",
+	"JkBF0ncoRnwByraQVfJcXLP81pIyo134qREnjYM/mYsWnPBxQKjOjyHDFcYlGer8ljLn98tqp3bbTvmX",
+	"WQ8UyJ2gTbexfPAYZY3Pd0YFFDVJ3P1ZvNLqTGvPfRocYPvqlD5TaB391IaJpt5f3FLabGd8Jr51a2Ks",
+	"V5QCN0hdOCLOl+/vr4K1d2d9Ijb8xjZyZSJoQq1A/b2Z4QkZAJSxH/Xrlg1Mv0iCXmZt2RpBXR+K5q6+",
+	"D7zfm0lktrxo24nvpisSPGBWowe4QbBTiDlw7Gh1tiZOki8yLfokah4R2wC90fXq7dsXkQCP5rR+d42Z",
+	"plO2EKOSV3UV5Wj6PwkjSmuRqxplTDYLnU+jqdamY+2rbapz4sXrgikUv3UtGDSYN+4QaJxedjdQMgQc",
+	"UZO0QtqNmfCZipi362Qofs9DQ6INcq7cBR5d4tN9fR0k4AcZ1HOJIsOZPshCoKIT/VztjII00w1xx+06",
+	"lNt4qsxKjZrUH+7kGGk1ltUswJJSIorIy1FXdKPFzaUJg5m7FRxSoKaUIQ+58bra4M52iivQcwMjnLTs",
+	"DgSvTR674O/2WURVUuPHkJ98Q0JD6D5SjusJD+AgLJsLamyOE918MBYvarCSk1wEN029Mqa6LLD+7pqa",
+	"CqPr1BkcjV4WEXjgG1v11rYZ89ZQPmDOPgoYhZouO4wsdTkS4r5hZFl5cyqysVLNeUVBv7eeTe7mnJK3",
+	"yBk544W4GK52I+FC+DOCxLmbgRZk42wVbKRnMze4bohY0eKT2aLN7MsvWd9z3d54bE8S4rclXymawcbU",
+	"pKRKYzHsn8pBKRq84JsZGl+WPDIZs04lFJw88PkEDOt7OmkPLx4KIwtRC3qcGihdgcwAs7UUhE61OTvl",
+	"RiSmJcEj6RfNRSCG3KYXNPd9O51kTRGPjrJrU0muNW8bnWSjbbdh42929jNnbfySpN9/R2z1QDtOOXJI",
+	"lrHO2tEln9a9o86C25Jj9q5JW0KKjK4KUWURYo8SMAsP4N6XIHFbsOA6rms6nuf4dJbOEu1oHrUs9mek",
+	"v8CEfGdY7l62VvvYfXXw5P954v/7efm378cpobMtNx7caeP6XZ3HNqIF2gX8ilNJcVk0AXvt+y+i/mxZ",
+	"PFR3ZUT0k3WVolgRwZOnl/UWCDHzuEKggCB4ZlIniVZyi0KSDlnWlUIS4czwxnaqgkQRzGA1gpQfihq1",
+	"H8GM0n65RQDW7XCF7zlOzXmqmUg3OSm75PuEajKdeVvjO/QcznbPUVsUof4N/AHGUXKKr8+/40leU4w7",
+	"AF5XTJQCaGADl1dWm2pE1wU6IAZgG9Wlyct6U4qmmidGz7dNXexXvTlJ719MurfEpIvyjZgwvi463ZKr",
+	"26HT3cd1iRAbymYK8pAArsuUgVX5cYOcrY6H8ldB8BtVDF2vruXpXeo98/j0waPb5t2Lq+h2JtV9pUST",
+	"j42zuaiMVqCvj7jPhzhj+Qg4Mn3NveQmqUmWbqyUZD1AIie90Z7Rb62kZ7JJIVUrEYXL3ZL0hfvcdR0X",
+	"3KyGFG8tmUSXYR0gqrq/fZHS1tqoyZMqpwT7ly7LGC+N9jlaGLn9zrBST/ptHvnFBkb//kl6e2Fdy6T2",
+	"A88B/1krF7PfnWuLulw68zyPymHmA7/GsCyw68mlRCRbBAmP6mcm3pZOemvMNsRbF55EJMCClV7Wp1Q8",
+	"tv3PkW5GYgbHOkxQ5onlotWQkj2vaz6RdYkyw1NhL5dTN7uRXlqbjsS6Pbq8mCV0CUi/9S40acn5QRw9",
+	"fHSp9LIUxQQ0sKaHRi+wICy1E1NzA2h2z/fBkbT2OmY0G/Oq41tvBPFKNPTXuWvb8dERAQBqHC0WbA1N",
+	"DQUfyK83XhgRUW5HPDzdo7IwhW1Qhj3LiHWK8zU5bdpNT4+ACiZoYCaMl/SWzdBmCALuPW3rlUnv+st6",
+	"VgDdXxsCDRWWgPOhLKibPKlYDu/L++xtDZKGx2CmOla/XJtJFExQglXR7WkEx5a+RIisBIupCDyvKYuX",
+	"Q2HslCDFsUBKd4K5emuIdLYzn6cbdd6p2ktRlule+EDP1pGH0XUG23BhgybZDBHZqZg13+7jTeH97B2m",
+	"BtaVg6einLeSfK8TW8Noh2GPIzh10CT0pjGQtLa2LNd00s03WR7is5V5aAv+6EpcBCx5CwrS7a64RGS+",
+	"5NUMF4sqWO6nMfdBdQiz2KVQdgWgSYIf1zRbQRgEW8YgD5dHX6QZasqrLbGdpjVFaRV1VYTOaJZrMdUH",
+	"cV6XEuqw/tfWeaxzyrK8iKGfLWClRjHr+lBDojXgX8NBuS3sEU18C1UC9ZHwBMvIoQzRfJT8VFsdqBBE",
+	"UWOnapHuPdFKiMLU6fx6Lm6vH61ytK0jwXyqs8JAUPiIO7d11k8sM2Dt8yVfeQyEW5xuD8Cmc0Koc5/e",
+	"+UZv6VBye8Byqbdp/eqMGAIpuHTzkW3PNNkiztsj9f+EEyFnEldzo7RKQwWIp4aqB9QnWnz35vrDiwtR",
+	"SqoOsX45wDHQZ42l0d0vWGRF4qJWlEQZJUgh1Q5VTnfjLcAdceYTLSMuHlRuZoDYlTZuylpCbJAg4Qqw",
+	"dv7pj01sY1KgNMmfkjGZwEZErtqI5oHaDGW5QbkAyLFx/wsUlRThIk6qs0YZ4XpcOJqyqKgGmqEZ0gzd",
+	"R5qhY6AZOlc35Rk6me7mGXrd4MBK7BqMvyB3JxVhR2+d4FdO5ILrWyhRRSROwDOfgZP8vRUKhhC8RVS1",
+	"Ocg3pP+AnyhjOHoKXkxkyAieD2Piy+LhjBMtFGcUDctoUTqF8FKIeYine7h+k9CdcqOWcauC7xGWfiVH",
+	"NpTi82iYxtp0b4YVCJxr6RWIWYu3rLZ92nJdb6QaIU3zZy3JVcqxFVtEObrOhSrWBmTDSUzQMVCG1lxD",
+	"a3WhiEUISjLZarUnUodUs1Y+bEkKWaOBsoQG1v77rhifayiC8nYolNuQfN2TrVRhLuQOgGYDGYpHkDIW",
+	"CmCk51dBSkwEvoV7TISKvLUiEbda/agZL6iNrMi1QbupleOsPbg3pErk27oH1co/ES+6sHyy1R0NepHf",
+	"eBx9uFRsh8L9vADju7lzz3uPDo75yfD+6LQ47yXFByCJt7HNtJUHq8e1dbPPK6nTnP8ea+7zRAkfaAnn",
+	"P5WTqTCWLSWQTEGxP/GvBSfvtZnxsnS/e3y0a8EZO3LqWBKM1u6Ev3bUrftGhrN5J/MlXPVmMZvxaoW3",
+	"YR5Te+4qjRoPoyBJTx+uolPc8JXPlTOivBJmwGhbzSAx759aKlG4ewCCaTLkWOGG5aUe8VLaVb8SE6nV",
+	"f4lF5tOA+yOueLVyitTbTbx5JGgQ1lsjg9FOAxjwc0qocNrLAmqBDPVCFbxaDeIErAj2DglvJZezdf1t",
+	"s6UtuQNpxwWosiHtD5N2pEUOD6VjtoNKKLHEwHuAAefHJj/DXwLxh9u1VUEORzcamHgGnZ4QRPEndaVX",
+	"mIqGacXvf3wD6ti5cpoyJU5SkgJkIqBjX3C7qATL3xemD+DxSd8s5nNdWXPg9bQDa8u8z56o+C0gRA70",
+	"+MBOxcFSV2UBXXOTEDDW0DVvZkvLRhU3U2GwW1qJcwVYeigp5DRHHKxYRRwE5ZcoDFHjdJeQzslyTBcp",
+	"Lb/QqlzlfWqlnChdoWWjFarGJnOnMsA3kN8Ot5PJmNXnKjhLPSYAXAeW8bIcNN4oDb6UVOYLAQ7EDTug",
+	"LbvlGqcfYof2Oyb8PaitbGZstKWKvNiR/xElsPgrIgGidLQ/sVCQ2T9jZMpNiBsHFEZNH6hIEtA+Ahw9",
+	"+PudCVSWQz66vBUdAE7SNZB1NBXb1IJW2NZ1ynN70X0j6tdWhFyiGEjD4UQ3pr2jXtnoyHwWbCtuLr1j",
+	"IgHgr51dAEtucBEnV9NMGE/ifDPO2/0X5lnDQ80DpHb3CmwS6tIf25fV35B58aaQ6bVV+gUw074Fz9V8",
+	"Yds1RuQWXIfaBABb/sE9GPlMs1pAeXUnY15pzJi1ZUaaQBbzmmZAavoxpzR4qMMBXgyIIk4qIeojB+As",
+	"YZWuzpUvLlLhmUNaBS1GvC//n+6R7vismz3jKzbiVYWUiLlfB7nPsMrdrsobwGisPIn6Ole+bMsUtfeZ",
+	"p0oB0YukZOcqSVANqaNZnVncBMMBltLtttPjkz77FbPjGdQIbZCmZh7EUkMJFUTzUC77AZDKyAKoBuaV",
+	"vHJGx6VYZYBONAaAUrpi3GkokIKgwP25WXxQ1R4sd/RKVUolLi7FKh+w+QIJo5yWE64K8yctTYIpzAWq",
+	"N3m/geJLDCiMgnHTghflg+B/c0ZGuRA+W+JcPVc1xB9xWSVXLHeKzIC5xZv7kUJ8KokO4NGlJK/xelpd",
+	"SK33Tra6X0ONAdYQ79K+4Waql4Y8ZecKEGYs4IuzOsVPaVbJyZQULtdNpe0FOZk3EX5OtX4XZV1Snoy0",
+	"6JMdihDmJWz1Heg7jHUpRza/m6r78z/TcKNX49Q2GmCiJeCAYWlEyxG4qPGy79asVfeK/kTrSSn4XDrl",
+	"dnYo3NO9mkuOz/7V/f7TlsqcWe/9wUQfUObTz/gir5PtY+Zfz2R/IS/FUhqR1dBVkgT7GuZuThKkTS0r",
+	"c7B1PaYBp7dp+keu8wfHJzvSrJqOgVs20pvCN2mjx5y4KXu9Nryjbh0fnZy225SdTYhEANELZATF57Eh",
+	"kZ8xHkRzoNDhuJ9w/mWK3zUqYLbNioi7d/J9SvdpVQJuIwtsW0LS51JmPJn81pTKtRJo11vzt0oO8KJD",
+	"xv/u2W2zrbYN2Gsx3pz3Vg/g/p2+ZrPeJvfX20gofmcYap7Dmtba17srJcJR65RtDNRBiha4IXpZz4z0",
+	"XBQH4TPVjj6A2tHO5qw3XXBZ9Lz/D560UJCPAVuVgn2wOrttXN/Vf7RZOw3qH29dgx60CYmntKlo0qKT",
+	"oeVs27SZIsbFvRO22yvhBmyEh8gfteQxoNYIvqv1eqifK6thi/G593ht9XaEEUvvApuyMK/LfbglV/Vt",
+	"gBZ7ys1Aqen2VWyK3Rb+phK2kh29IFifcSwgZ3DCpTojEl09rutL1jDLwAaP2nclzFwrI4elCNxfvjrK",
+	"rTAibicl9B2NJyA92/Xm+aRlivbxPwXEaoHVULgFGr+cnG8E/6NdkDOrJ8Lz3if4wq8Hr68z8dtyUVt+",
+	"THu+njA/0n+XqjgLJOkBjxPgOKSYeURiFDp3Zub+3q+QdZBODQnnFl2Z4cQGHDQVecV0D6gbFB9uMSIo",
+	"5kohbNDv2Y39cTTnHVJtI38a1RtoTH29BOvZrR9fT+q2XfL3jl7NAcvnC9tYp0CJE7O8ZCyHGYUf3AbI",
+	"GpdioVitQ62JugAWvMsX8HWPyFjuHd95PDvzhY0Tjv0C8tduTo+zeN3NB1e8AjyOe4rr9C/wJPfXj/5p",
+	"7sMTeqL7+3V4ajRgt6Pa1xlXn1+1x3djUc4WaRjgYTzCAuqK5W5LG5vXgRJk093IQ34UaxvRMp5za0Xl",
+	"3vN/7uCz/vvov387Pnj8+29HB49//3CUHT/6ePc/2hwX9X55eAqd0aVoI6ogOe7ET6H7LB/J3FdLshrL",
+	"F5RCNBTbKymW4DUZSfdtIakoXDGTUHFkqVqqjPiV8hoTpvZhoQmirkfjiZG9EB48PTqN9ZvBgxRXDcim",
+	"vdgKa35G7/fiCFqC7Vj7TPf3EESye4PpLgsLhyounQUqm+Ojk9NkbdwW18IuxhCrIXQG9RmztepbWo1S",
+	"vHCIjcRVwQIwPIxbIQtM3oCUm0BqGV1KnUKC2iDg9PhcudE8OWE58bNe+KZQjLWT1PgHqtmkB874++d4",
+	"1/HR0RFMiv+8L4FJlEPgDkkKA8EICnCRbV8Fx90LLaYEUhPb0VIiwiAxcZTODh774Olzx/1QF6tNU24s",
+	"1URU80q2GCheuYkcraW5GLkHjIEAOWm5aVvXp+1IR8lV84Bocx+GSTMLHKOdyeLQheTQynRm95onFA76",
+	"mjcaCuFRDbsUTm7J18hEmgO+jxSa8uKauKFPASDoypYenWd1lH1HGB0qqW8awXopqoMRN4KVwp2MJmOF",
+	"nEhCc0ilRMWmq/lUqLVoAB9BHyM5+fD+upMtOmx/4wf/dgfsHfrj4Pd7/qu7/+M/UoO1Vmx4o+n+l/o4",
+	"8YXwUT4qIovWS8WGWltjKz4fOKGCtpYiVwUbS1Cy++xtTIpZCl7AQf2My8p9yFg+pj8v3hcmh5AWhvM8",
+	"0nsopJqcK3BPFX32hPR8EiATeeXMOkgO2IgS+KomNW+iH+nfED5FPP2/R7J6Tw9nQ2Bv7nbkb7sdSsOW",
+	"DLVWf5OhxdmBpg8uTbH1pRY99unazHxPRjPBnupqritOaAJsKa7+j22u5z1487DepntqK2ffOkde6+ht",
+	"BTC6a9YHFG5sH7efrkRqQeyzEIY7A3pYV7ABtu8OXAiKjzuBINSMJU80M3w1oPwHcHiBQWEyckeGlIxe",
+	"atoLMS/1is3lXHhKUI3uX5mMsu0A5hQQ8/3ZNcxdicUWRno9KATWQj+QW23y3ITDOF3CKuRXYEWntQez",
+	"o+PH9x+OH4iD70fHw4NHxQk/eDw+Ojo45Q+GD0ePiu/F4/FOnyfY/OQJoPbAHO9YQ7dhssZL8gtYrfj6",
+	"2+vIF+nDLXLWqsIAWnNXwcBNftlQ+Z6woe5RKS2P8BFQJKR/W7y5WHkyXWDcG+RxzTSAPLfVSNtNwttJ",
+	"8N0ubS45JLZ6f9w1H0OBYB8Ba8sCcI8E7wVgogAwIhFxhSAeuj+FYtjCswsNXUOC+pFrXbz7n+Q04T1R",
+	"TEK0ZqeEvwUq3ow9PgrZeX4AfTYfOaYBiLWxSSh31G2LjC1UKYxHi+RTrgpRXOgrUeXO6t/UFzLPAHyu",
+	"6pYg2Rq+yj2/goczOQ6qqdFaiQpRKh7+RDTCaq3w/HW21w9w7EU9jdxfZ5BzgD7e5mj1d5kXm2R19fik",
+	"1TBwoJnBOiGxMyaFKmpYYrAC/HRAZoBb8oCcIpgHzmJer498O3XdPnTK+3Ij3+7OfyGcAUhDtL6Km9s+",
+	"rv+BaDL3s1QTuMH4NOEZX3UQELFs2CEEEozOfC67kTl/NhLnukXb+GNvjbf5i/E1v13NsQBbioqLvv4k",
+	"sf90TB7fmWror94zvOajo2roXQn83OUYvzA3rxTZUpf+dmctVHxPjUrk2P0La7Ub1PQuzbFDUZ+aIaFm",
+	"h3CapJg6GzXwdaQdm/RjzATaHPEZMQ53pPdBikdTi+lPwefTyiTz7pukjfEO/784YXZxwviJb9B/xU1N",
+	"7p6p5jO5KYM/rTlXa3y7rLoQj6GYrEV7PQsVGZIB2LSOFxSJ72oY8I0UNxuctIkXwW/fGfAm9tlLjdA2",
+	"Fcqj7NZXyLXTLvmiTbOWor/ac2FVgptUjCYnltk8Zp3yYrHW1t8DTbnRpIwCsU9dEakuMuYJtdwigOtn",
+	"yLURR909r21dkej3LfHevfu5PwvFMpZAQz66PAMRVFLtppUJrFZbC3Y1OCP2LTgbugsOvjBfyVXhpuC1",
+	"MIsypf/tAVKja8/YEZsJrurQjoeVIjwhIkK7LWxaI5i/l5z0cN+P1w56B/mES3nGC2QAQdBjE6sUZY52",
+	"4eZtLalR1zShAg6qqDdXoRvV1Y0QM8OsHmwkhmfJrG12xwgBv+R3M5Yv1GgqkA/zjo/sR9RIMJx3s3Pl",
+	"N/5F5YmccnYnkBjBlljf/pRw1eTDxNRpJELyypcbWSuUaw4VN2N3QvpPs1BFI7jsbiA18sJKQegztHwv",
+	"6Afs77kq9MgcesaM/qzAvlPqPwR9L6BpObsDOVlmrfwrxC0002VBuzqDUkrwWEizOiCVAx6+B2zjmjVQ",
+	"amRfE/K3DfyKfBrAFvHGvZ3OBsGrlEfmiWJPfnmOB2TG8nHJL/r9fo4gCzzN4OtR+Prpc/hC19c1Tzfo",
+	"MjgY8JWhgVNr572PH4FefawTzhiK7BJhAvIdYFrbAmN/kEwZSkBnVE4a8ZtXogKqBqtxMmFqKRpNmaGA",
+	"9fSoZl/y0C3B/rk6V/fuvQMGqXv32BN2D7t+j4i7Au0GwEyMLqE5fXchvAyu48wIOO4j4gAoDI0GSd0N",
+	"uM9P4T2q+Xeu3CZDuom4ODH3WKSfIAkV97e88qVAyDvmTqV7fuXc82AYuhPeBijYexuDYNwouOMLh+DJ",
+	"wk6FsnKEDb13j+XuK13Jf8M3A/YDzCo7Xxwd3R+FpQMfRU4wqKEotZrArvbEWDieMExkczDxno9sucIq",
+	"9suoeCxiSrBBsGdgUqj/7jM4Yvkci5NLrQ7nWADhP/9ptMqxBMvj0weP7nomN6pigBzvGeNOT/Gs5pSR",
+	"DCT2dVFGoIfL/98DAvMdPC9yYhPCxeTEw5AXTKr5AlEzQllcHzmWIsjZXFQMzOCs9mpCWtp3BpKuqYvI",
+	"YQRL23177x5C9JVwDxgJZQ+Ecg0vmBGTmVB2wHJ+OMwjocpy/n+fPBvm9ETwZph790jJXhIUEqcAThuM",
+	"yPr8WTdtGubGekwGIK2GK5afHj3GAgUXlTNkALHu+u5+OnmcUyYyZFccPBlbUfl82yXxHU9FOTc4AucK",
+	"ifAzlsMjSZaDwnjG8v/101vW7/cPF4ZPAhU/VcoBnmTfOwOdA5LqDyB+Mxb5aT5CWjr+DZtrzv+1wJwL",
+	"sBq9jyIChhAvtju7orkCWo6xLK2oDLgfFbFNEZexe7XfanM+cQJJnyvMGaj5KHWFdDahZA93NrWkfPC5",
+	"4Nat+opNZQHTskKvA/b1bz89+fHevca2gdHFALobMGnWW0yVEcDOhxVrvHwDj7MbOQwvhNs21KBVNw3I",
+	"PRZm7XAqeGmn/87ZHQIBjYQxUBDUuDMYroHyVP9GhWLEFeYK3MUlABfouVB8LvsrPivhSdKEzM+74Idw",
+	"6ifG6OHoLeVIKNNAi8zdGj046R/1st6iKunYMYPDw+Vy2efwc19Xk0O61xy+eP70p5dvfoJ76pIT4TSK",
+	"8F2D3lH/GK+ipvYGvfv9o/59BDVP4aQ9vDo+9OfhITQWvp6kjGSIh9C1BsFPxLSs9RnhJLCqBmTKz3kF",
+	"RhPeIrV6XvQGkInXqBZooDkVnwlEbf2W1k3qSw6fVqJwYp+XkIXzi/ul9zHbed8vlRjL950vB7nU+Wr0",
+	"pdLlv4PSM9duytw4nhwdoWcblFmMPNTnwT/JrEX1a69SixADAC2lxY0AwgYA71S972PWO8XWpF4SWn34",
+	"Ay88NBxuub/7lme6GmLxJ2gPHCa77/LlgEAV9JDa3gsUd+uVWiGPkk9MXO8Sch3m2nRbsTFXQ+3jyaIY",
+	"jZOdEO4EiePJlDZXMgaim5UvQwGSH4iZ4PannCLaH5uauK0W4uPGqjv+lE0o2haeM7lpVGEIJdR4RfTU",
+	"N7L8sIexscBCVG5z+X3MUnL08IMsPtapuTtX53N3tIr31pfTifl2YemWvkZ1wIc6BWHElVNDh8IXMB6A",
+	"lh10Wdz37LX7EVJsQ6Fj1IXVWl0KPKyaSx3v2FzqjcV2utnD1/im/vXm8BQfuf2Ol9o+g1pecMPjLQs+",
+	"Vrsb8HlfTwzL5GyU0fUwwx6ICBmpVKkq0jQta5NA6tRKL2j0mbTNakWDXke8nS9JdXr0uD7/nxLXS22/",
+	"xuWfPmYdd3m9GTY29nPb7PraMuzfwqbD1dJ1011fa3he+GOaNi7aGu2Kz5OoRUYIVPPppgwIPerkM286",
+	"WiDQSes/VPh6b8Xnj6HARMDI1AHih3W4wrDENY+MW9E/wjz59ee/6apytCgNb32E6FNoCw0I+2dWEzxU",
+	"dYtiAFdcXxF4vPuWIAxvTw9gIaa3uRKaQuTwA/7R/eQnIrgoHIegM9QIUJeIid8CYpBpRYyc5Fkk6x49",
+	"ZUIVZ40kl4lmWpFno1kUoM/AF8LuIxKwrveLKshMX4U6A5DnsyikZeLKjeBZ8Jsj9gkTEzDkZHmwfZub",
+	"AIcl2gS79IgfKW/xM+kRN1w02NrtiybzJ01zZCbCtg3L0WfapI0N+nkH7jVwfG0ftv1OTOxq+rgPO/UQ",
+	"FnTr6Y+uXHJgh9Dbk1+eY/oIL8QA2UgoypGRSz9jRlgr1cRkbBSUDyA6xi2tCvRVmgBw1zV7AVZ3cDsd",
+	"vFnox12oQniqk2AlFP1z5QQK5HybjKQHXB9ZF1DZk9yD4LudCFZqfQlu1AfZ0dER7WgPLR0w8nwNhbOW",
+	"K8q1ns0tIVcQYUPI1jxyaeapPe/0nicwzhtzuE56VK58Uzwh2qVURcRjHie+AIJWuhv/tRBQu4Kca4RM",
+	"qLdEjAw+3YE4c/pSolkoNnH6YrI2ViDxTqodSOHS0pDdMN1tLYkSeKK44DqLXKpRCIO5UaN27DyontJZ",
+	"+fzVHSL11WsADwyUeHoBTu5r+LrM68gzRixwhbuzJ8NIxxVmSQKJihJZqIHone4Y4iIQXk07aNhoUWcO",
+	"87KkAGpqNDGwHg9nkIQ9kM01dIQ+QtsTqJFvV62HzU1afbbxnLL5oM2wrrv7Jz9VAEJzs5UCIG2cWnDb",
+	"F3N0fu5DEiwTJ4nfz3Vl1wQBxOU++/mJ0rr1AH031RSh8Z4nRHVC7ABC4d5VXQMiPcNOLN7ItObGFwUb",
+	"OCORLO34VB2u4pMvOhvPVcvhiJn987lQ4BeLGPXroLYTCUT4A5+JIhc733bkRUmI+9v7X7UBX+dp/rUl",
+	"3ZbcOJG/wEassxKS1oVbkM/wkj+n6wk637Zmn5HWPlyR6nTd5foFFl8QSib2QkYrz+dy3HDh1V6vlFvr",
+	"GWmVn8KrBc/+Mk4t7NYWnxYMLuTkBWzC0Vcs7b6YE81bHRuLcrs8O/wA/271qL3d4gbLgocNCxIYNq6E",
+	"QDpRjKxtusjY/h6yfoufq94Vf1A3V+u0tju5Wsbk6PPsWWLR+3Ieri0jdgPpvPughVGJZDm3o2mLwwux",
+	"U8MFhrKwuAvUoZOjaY1UjZRufAISHEGGgc+KCtll6BX2pQxw59VUdR6p7fbS2XpJC14CHgsKa7iLSo12",
+	"hE3p3chr9ckPo1/hNd0Ooy+wsP+AejaWSvL75zsTHKzXP1MOkY918OHzbrxk6PCJO1QqqviSB39yzqa6",
+	"LGpwoWkrdmQa1Y4YJ5juWJbkt0aQegU8ZZinfsaG2k6Bp2Ao2Ey+B5wk+Iq5YvnzQszm2go1Wh38Xaxy",
+	"AI/MRV0RHyCc3hM9EdaQE65CiMB3HgkKEmIdaMJeUUmVQLlb0y/F4Gp/Q4Cq1Ad6KEDokzSAhMJoBHvO",
+	"S65yD1sI1ARYIGgQRAzsRYF5Id6Gc1coUUQF73wiilZN7CrmwUKIIK6X5MQmguRNiqMUhSOVikLKbj1e",
+	"K7tkIKUJSyXX0hEI8s6AQ6JJoZr7aoDLqWbLUIQ1JSA9B/F+Sz5aDH8XKzLU9pGtEeDGq3G/BSysLouD",
+	"IR9dCvDak88vVE9wL6tpZ90RgbMw1fPgrhFLVj8gSs/6rS4HLApzQc+kUlTh2/CJF05mg4Clpm0066cf",
+	"3/S2/By1ujPyBkicsRDbuvt0xWfl2vA1e0elnK5Zbuk2x+Sa/f2sB2ice5g4Rp+gNIjQ5KGE1x/JpDs9",
+	"PulyCouRVsjt8IzLUuC7jjt0563WL3iFdQ1Pjx/svuHXOvHtZ1FI7lkcTk9OutxMIH4+xKznB12G/FfF",
+	"r7gs/T03VE7eUS5ms3yFIbr5kCXn9ZQoKa6rquIaw5HMIelnf64YZWroqhAVnXC51TlEqiF1YVzpWR4Y",
+	"FaTxpR0gC6Uu8EevKkLp6YjOWFpPikjed2AxThwz9BBP3252RX6bOa7aNwLLaHmC95rRHeqD49kOUWny",
+	"0ofMlUgPaQ2DVnrWWxc+XUXYGi19IlLb0iFfEvEsIuGqmenb2mp17yYt23G4v1LlirZcp2uhzNa36wh+",
+	"CjMh3T2JM8BbroWEyjPKhlo4GdUkVUVNFvOZ3MSnx0edThGs0HsLAu2tKEvKooZxMGwo7FII1eTbbsg0",
+	"/93n9WR0lZ81CKdVhr7snsX0NHrc50ph+lq3U+jOtoSkBgjqTxQZ9MHkeACiuHK0geIV+tmdgUmfRMeU",
+	"qSfgElwRRT64K2RwCEgTHDbNBHnktqxr6rTBpevl9Yn8efULvkyEaf39W1Or6kUSYXIREvfH9fz5ENLa",
+	"PmrdO/sfCTvTtZ5bzBEOcSahinrlIw1EXelwY6ED6bhYmZDE7X3aU24GNbw00GTWyd5QHhxKDremZq3t",
+	"kK8sL+uW8oI6T/5nFJzZLeQdta7OHbiq11T/MFvDnkDqF9VwxIoWSA2M4rYQTBae8MNpO7xko1IC3hZD",
+	"nW/rKlnHR4AMjkBQzn65FHOLdZEoHgru1pfRiZ4hwHi4Cv/mHhuMSOScI/uCs+eWXFpP3hVAWL7cKdS8",
+	"yJgui+jh3FPv4r3OzDba7TMTuJ/OVSAH9K98MhqJuR0wK95bHNsD3Mr5AFg33J+uq1gW8AD4BwUBmQCR",
+	"yBXLAdkEFeXdUJcSiRDzglueR/IYS3Vww3JZQNFnHGIY9nNFYFODMWjqygtu7AE8/uD5j3mwuD2n2Uwa",
+	"42uEKEF0DVh2xFjyQB8/YBRXo95gHrOnco4IjO+4d0oFDIrnyoCfx9zN6msD5I1ojqKfcHyYsXoeMHuU",
+	"/UG9DO5qkFrsOVXdNIjd8/EC5J7gsh0914abSwCiA+pZF63mvi/PmQI972Yh3YbEDsvWSAUBADd7coak",
+	"FPid0azUasL4REdQ9uNp3qy9cDxtaTw8pa31p0d7Nx7MO8LZozBAsmoMbcA2QOGAOAr0ZNEKz5GXKvNh",
+	"oIa0OKs3U1TCEsprhiKh7AmbVHoxB8YTLMmIGP9QmPFcBb7M4EIBFhjAaOOyi4NQS6BDaoVow9tEkcZo",
+	"E1PtJtV0Sht2GzoQpdLWU2ExY6F6mHZ3QT7XBtynnnsKdenWXIEx+uSTcww8tHtO8t/0Eled1bDTAm+4",
+	"E94Re6qmFRytzPtHJq9r3eUPjwzJbne4ePGN7GYSqNcwuuXeQhksNa1Mc4ljRf1U/93Nrd1/2CwPdXTw",
+	"+Pf/vHN+3se/7v6POzPz3yZRiDG1ccdhjWb1ROaBXsnPI4iumA8n0e8wl0hfU3emIc+3TuofJgcgxgRn",
+	"vY1zdlsOwJuNQ3eAExJUADxj40OYG/a/37x6uUeSwKDhd8AgT6Vn/iVMq4am8U1hQJddQOwU1ypLAOlE",
+	"GjRc+HX67ajc2rYEA26Z0u6gnZRRyXzwWAxYoIc0daE2pjTl1UV1E+l35BXOWKFnXHpOUSBbY3YpRyKL",
+	"AjxIkEU+DF8BLvPO4fD7uQLFeyKs8aUBMLjIAT+qK1LgnLZ8xvI6po+0YnpMwCvapW360jM/Ul00Jj+s",
+	"QXWCA1/aVdvp5H/vHIeg5rzx97WpUBstcbpAWytG60pchxY8dfd0eXs9sb4pEFRvC8kg7XvXoEyzDME1",
+	"2rIto48KYdxAt/1GIf04Yq2gfhpQPOaXuqplP6SsU1wHbeNvCPVfB2eAV9GpeAj2QiM9pEh9aZBpRxGP",
+	"p8+2vJWXcEUXuRYRmpJYK8XI6orNuB1NBWZ4oNI3FKWJaASnvAhW7ioqy+C0w4EnpiTR7k19tgT33FAg",
+	"NeUT9LBAWeJzNROWO62FanjOiFJRseOH7O/yBzIT4NhGe7l+JxqN1MTa6UK4OCwYCvBcsKxF4aY/x8sv",
+	"qGRzvlYXFMuCOgFfiYnU6r/EolXS45C1aq2pAtctIg2nQ1IVHIDMgdeUT4QfQ29VziHJCJxCngrVz11I",
+	"VSePFBmlaJ2c3SBVvW0ELBZV7CaE3OKEQF4nSfrHyKVyfW6TurBZYZ/J4pvLo1pXmb8NJRmadvjB/fOx",
+	"VZBOBMjR3ideFq3RK/DNfbm0C/f+7wxRzn7Zad19tRvIG6yBwxq9OWmreOKjsg28Gpx97sBB5mFyqQ7I",
+	"APGnHwa64HAaTbU2IguOaqIpgmr3PjkbvHPeVwzPQedexGHtC1O81GyoCynMWWQTnavaUTjTM4Dk4IMi",
+	"WwnQ1n32Dr73NejqrnnntOeRhnxuah8fj7msfEAaHe/E671haNEmeorj20Uj+dJWRf3+5jF8a2efb0X3",
+	"M/ArPtRoYltkWETz88Vshy+Abq3tDQrDminovVNdFn5fr/7oIrUStvq8uUL79WkbJyGPist5Irk6ADCG",
+	"K7Bij8+fxcqVnuJTQRQXqsP6EAFnwEASPObI98beNc4BUNLnlQDHLoRlIVqioQyGM3GcUZQhl/9IMOmT",
+	"aoMllBEZCIYYKe455KNLZ0XMkIA8ePyw/JvSDKZqEPhX/XEjQ3lRDdDOFkiFrVafWk+CGgTtRKvUPEpS",
+	"/gMlHnwB2fXKjaXfABRxb67RhODqKB/mJVdfR/bgW3AxIOQfErxy9DpkqPD4HrsPJLChwIJ3XpN/g6xo",
+	"yn/zH32K3DCKECPijJzZXqKg/gjXr9Azcq6GTjekulJMqlG5KEQRF7lpS6BDhychILybBeLIlIUQSkJ4",
+	"oDYWoQFuL660kiNe1mmTA1/n05wrD8iCRAl3D1Q6MazQoP+ZqV6SIMsnwuY1oMH9En2CoADW+ambgEkY",
+	"gImp4ZPfed66PPMsQjBK7nvIU8yoOI5Z+LobHRIU++yNr/jkvunPkgINFumnQU52yFv72hPCfil5exYA",
+	"V/FiZoX+KwnsrySwTmry+sK5We5Xo9xgq5P8dbhqX737iXk19mlDXY4kd/1b2S0HaF9/Jx+KsvPVP4Cv",
+	"4Ft3pvqJa3Oovt6wOv9MmUjBNdtwpGy6Z+N99RW6aEPzDj+4GfzYbSu/Gr9Fh9BfG/oPu6H/7FsZGBNx",
+	"lX/hvbz7arcbb7jxDz+4Cd+abAJ0Y0teFSYqzYylJtm7uvp/zJKCEMVsre5dB7KUjDiZwKwhmKo3TYiZ",
+	"pc/y5+ODn7kdTQfsXg7u+E2uESqMe3p80s76/7quEr3fpP6M9B+d5+n5GJrb6dIUs8mXoZ/40aPtA/0E",
+	"TtZfZkfxTRkCgRwvqoqeFm3pikMRF0OopclNXedd6aVqkjGE1BOgY0hFra699T6lLvF8/FIrQVv1c5zI",
+	"uwI7buioEql75E9v+aTt0XTZIVwDj72fyrZ7Tkx20tuGTpa6XqNA9YHLb+MAp1D6zmX9dZ7YHeIpfNb9",
+	"4n+guha5ZhctoXa3KbHstvdHtrG41RuZiNzgQh4Rwg3yqBowJlv/c+E/ayX65+qnfy14GTjL1ojXQCFA",
+	"Z6OqiRzq5A7O5pHwrfMjwGHsBI3y9UQ6c8Sdq+uSxKXcmQv7VWoRsSTLPiud2qfgN/u4LwShM3vZV9Xa",
+	"r4l7DPktW7jHbnAq3SZVwa4uIH/BjZr7l5r7l3d9C8XaTuXjZlb54VQaqxHnka4HxqH6VlyEHmlKiowh",
+	"9XDhNjDlTZOGHiedccPGvPKxUnodpBli7jZloMUlVgGQNuNIRs6GQiioqMKGK8bd2Ro3Bk1zVPj67Elo",
+	"SIiuAhlceK/VusZsLLFRCqvg54TLXktHass+8qL1bzSAf5ByJ+vdSmI2TO1uuR1moy+VTjIUI8r//kvJ",
+	"Tyr5naWL50JrzVrcVpHvBLIcwkM+YVG+zvSMBCX1LeqSq7dRg68La+Hf3U3tUNb4/ZuV+D5hFb7PV/Bu",
+	"rad4xKAeGO3Kzw8mRhoVb5RuaWTs4G9MT8C+5BTpyL9YPmNzW6coAqZ66flcG4teUAHCmvnCl+ElOnDs",
+	"/kjIeTi8+wzUhpE2yIIyIwxl41KgZPfA9kmll6aGOAEurZ3fgp5h0gQXx5kbPjlbzHqDE6QKwQ9HYeSk",
+	"smLSkSz0qz2ocZraY240jd/mGR2FzqLlmIqCf9UsnKF5hx/8n1sTll7X3MmffOW0+4bJR/aNLJXgpE3Q",
+	"Tn+RxbH7aj8Ft7CaDkkVb9W8kP1XGE/E3NhVnupFoqWWE2kzYkD7W1Wop/TefQf2L/Llv8iXt+TbhJVJ",
+	"6tWfbTuTbrPdkCImQFvz1QaGvDraUCFjIhhNkFCiNDEiGjYXwBTBnMKHOSn+Il8KLlyCGcJgZBGLvpMi",
+	"U1EWwCZ0rqg8HFIw6orIDBEiIWciqjAXYrl2KpQnKgRFEgi1nHQxzaxkz0ZjBSVYN7kWWzIWX9MY7rDx",
+	"2vjC1njBgLbx+MHR0WyTI+wro/raTOu+TgKkr97NR5ew/5T/g5aEG/LxuJTK3Va6u/9Ipb394mnVjuDn",
+	"P0H6o7PLcB1VC/UnUbB0WQ756PLrSHJ6hcY1UNtEhGZ6DLmMNagQHemU9WcSyeBUIQRKmihhMmY0xL0D",
+	"ibl3pIH0nQGAQyhb1y57wvzIRPlVAfSvx+dqo3QYZgJwcznA1sjJFCBzEFcPtM9ASwbOf3coLSzkOkYB",
+	"BfQ1TBa8Kli1KD3ADzOoRlPhLnZv1wVfkdcBlv53hs21s/IrNhQTqUys+hLpJstboyJDXawO+/0+wBHO",
+	"VfuFnvrs8AP9Fd17xji7FCtfpv69ZUNhZIFz4SESEOvg1r0jmnw8cw6RcyAnKGQqedOv189e3qyjLKX2",
+	"BQH4VUWgXetEAUsuikIjrHN9Pf8FSfy2IIk/cyRRF8vaoggiIJQ3BPgvicWWY63jybHAan0fthcB/hWu",
+	"+tQFU/EtaVrQasVKp3dF3rT+l43BeRo3SJ+nbHxoovla6dyodW0W2jN3RsP068q4sxPvq0uRAgCO+GJg",
+	"3SQBrC/8GHyyxUJv2L5QvpmyCRwjMTg5uLxx4KNlRFN503XUXk16be4bYEjF9PCfYgRbj1pJ2TBnLFeL",
+	"sszZsIK8ccjyxvGg02mZLC+NL6DlNZYK8yf4DAgSrWF8UUh7rpBhuK5RvVZmGh6VMV46rXCoIZiKMsIj",
+	"LEoNmOwQjwUySQiJUYp6KYxb6b88J7p8pMfw8pdbdAJIxY6PmGmvYh0t+dvXRfDhX6aOdaedloVq4Uzp",
+	"5R++sHXHjdomhDEcfhulzd7ik26tqlkivL0Wu6902eqOqZDHtLN+/WdiYYSZ2lZ0Dcf5G494OjFaL5jE",
+	"5uAjp1zfxiF2kypoLzWcbO48GPmCVVHZ8amcQH1vXRILLBbn0UsVau7Q5Vi2xevmHgh4rgDzJ4GLVqiY",
+	"rDz4ubE2aqMqC/KzYMEn9sqDCt3ZS6cyQAnRT61cawRgE/MpV4UoLvSVqPLME/XxEhMMWiq1wXL8RKcV",
+	"PPvL1GeLXr21NBstiZDBgYL2j1+WTdU7NLUptx9YnQqvKfHehsJBNeEQgd40OfS0QeRiWXpxgXvEl4uS",
+	"lt0hABJl0GhDZM0sd5vuwl1GpUzCs7W66/f2uXKbu/IFyTpubihgBrElvxHpzg7JLnhDva/+mKXddiyg",
+	"T2zi7lOiLVqzh05CHjj5+Mmd46kWbmP7AymOJb8j2+tZpWdOkWZ6ox6Y0rRNfJGvgD6nMyc6Rc6CxZ7T",
+	"6XPBbd6wv2CQzpUvYQjPmLidxCiEStsxteLdqL66ElXLmr9l3Wmr3uSxePV5rDQDRsH+1+rJvKnKJWwt",
+	"1xYW6l2mlsM+Yn7dEbie6oxv85b10LuceV2Dzpeeh2vg27OGAuMvUTpwGnsw8IYTyTsc/xC5CV38mjUB",
+	"BLoMvYvl28tN8Ir/dsfobXm0aDkvp5rPZKsfm37+lCEbfENbUW1eliSObmecdXQ0DEWpwfumk/vd3S5G",
+	"C6jt44Z3KHjlDsPffneLnvxe8MuiKnuD3iFsBnrOZhEnTcyNrkPoHizqtjQsv34M7IfWpGv1gSzhFVSH",
+	"lEaXMPzRzX6pbN79RqAjJiomYqZOyeTN0r7Rw8ghv/msRJK3yUCi+lxwKC/aj9HcPssmUdKP8rbc6BTC",
+	"Cehq1bjVB2oS+H0sRgWVMxZ26hSKkfdERo+Ii+m2PCQm6CVbkwhVF8r0mxU32yZHKmN5iXNCo4MzHd3v",
+	"Jbzbjv9/AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
