@@ -109,10 +109,11 @@ var layers = map[string][]string{
 		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/localpg", "internal/localenvoy", "internal/client", "internal/seal",
 		grpc, protobuf, controlPlane, goleak,
 	},
-	"test/e2e":     {},
-	"test/grpc":    {},
-	"test/deploy":  {},
-	"test/mutants": {},
+	"test/e2e":      {},
+	"test/grpc":     {},
+	"test/contract": {},
+	"test/deploy":   {},
+	"test/mutants":  {},
 }
 
 // The two arms. A package that imports of both belongs into cmd.

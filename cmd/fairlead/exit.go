@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"fairlead/internal/client"
@@ -19,6 +21,8 @@ const (
 	exitTrouble  = 2 // of diff: refused or failed
 	exitRejected = 3 // a node rejected the revision
 	exitPending  = 4 // the revision was not delivered in time
+
+	exitInterrupted = 130 // by the caller, as shells have it
 )
 
 // usageError is a wrong command line or a missing setting, as a sentence.
@@ -111,6 +115,7 @@ func (sh *shell) fail(ctx context.Context, err error) int {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = &interrupted{err}
 	}
+	sh.failJSON(err)
 	fmt.Fprintf(sh.err, "fairlead: %s\n", plain(fleet.Sentence(err)))
 	var p *problem
 	if errors.As(err, &p) {
@@ -128,9 +133,16 @@ func (sh *shell) fail(ctx context.Context, err error) int {
 	if errors.As(err, &unsure) {
 		fmt.Fprintf(sh.err, "It is not known whether the change was stored. Repeat the command with --idempotency-key %s: it is then made once, not twice.\n", plain(unsure.key))
 	}
+	var waiting *waitError
+	if errors.As(err, &waiting) {
+		fmt.Fprintf(sh.err, "Revision %d is stored and on its way. To go on waiting: fairlead receipt %d --wait\n", waiting.revision, waiting.revision)
+	}
 	var wrongly usageError
 	var untold *trouble
+	var stopped *interrupted
 	switch {
+	case errors.As(err, &stopped):
+		return exitInterrupted
 	case errors.As(err, &wrongly):
 		return exitUsage
 	case errors.As(err, &untold):
@@ -145,3 +157,52 @@ type interrupted struct{ err error }
 func (e *interrupted) Error() string { return "interrupted" }
 
 func (e *interrupted) Unwrap() error { return e.err }
+
+// waitError is what ended the wait for a revision that is stored.
+type waitError struct {
+	err      error
+	revision int64
+}
+
+func (e *waitError) Error() string { return e.err.Error() }
+
+func (e *waitError) Unwrap() error { return e.err }
+
+// noting notes that something was written.
+type noting struct {
+	io.Writer
+	done *bool
+}
+
+func (n noting) Write(p []byte) (int, error) {
+	*n.done = *n.done || len(p) > 0
+	return n.Writer.Write(p)
+}
+
+// failJSON prints the error as the one document of a command that was asked for JSON, unless
+// that has printed what it is about.
+func (sh *shell) failJSON(err error) {
+	if !sh.json || sh.printed {
+		return
+	}
+	var told any = map[string]any{"detail": fleet.Sentence(err)}
+	var p *problem
+	var wrong faults
+	switch {
+	case errors.As(err, &p):
+		told = p.Problem
+	case errors.As(err, &wrong):
+		list := make([]map[string]string, len(wrong))
+		for i, line := range wrong {
+			list[i] = map[string]string{"detail": line}
+		}
+		told = map[string]any{"detail": fleet.Sentence(err), "errors": list}
+	}
+	raw, err := json.Marshal(map[string]any{"error": told})
+	if err == nil {
+		err = (&session{shell: sh}).printJSON(raw)
+	}
+	if err != nil {
+		fmt.Fprintf(sh.err, "fairlead: print the error: %v\n", err)
+	}
+}

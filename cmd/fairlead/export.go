@@ -135,9 +135,7 @@ func exported(items []json.RawMessage) (out []exportedDocument, err error) {
 			delete(fields, "body")
 			fields["keep"] = json.RawMessage("true")
 		}
-		if d.json, err = contentJSON(fields); err != nil {
-			return nil, err
-		}
+		d.json = contentJSON(fields)
 		if d.yaml, err = documentYAML(d.json, contentFields); err != nil {
 			return nil, err
 		}
@@ -147,7 +145,7 @@ func exported(items []json.RawMessage) (out []exportedDocument, err error) {
 }
 
 // contentJSON writes what a tenant can write of a resource, in the order of print.
-func contentJSON(fields map[string]json.RawMessage) ([]byte, error) {
+func contentJSON(fields map[string]json.RawMessage) []byte {
 	var b bytes.Buffer
 	for _, key := range contentFields {
 		if fields[key] == nil {
@@ -158,7 +156,7 @@ func contentJSON(fields map[string]json.RawMessage) ([]byte, error) {
 		}
 		fmt.Fprintf(&b, "%q:%s", key, fields[key])
 	}
-	return append(append([]byte{'{'}, b.Bytes()...), '}'), nil
+	return append(append([]byte{'{'}, b.Bytes()...), '}')
 }
 
 // printDocuments prints them as one text, which apply takes.

@@ -122,7 +122,7 @@ func TestExportGolden(t *testing.T) {
 	}
 	w.run("export", "--json").want(t, exitOK, indented(t, `{"resources": [{"type": "clusters", "name": "a", "body": {"name": "a"}},
 		{"type": "secrets", "name": "s", "keep": true}, {"type": "listeners", "name": "l", "labels": {"a": "b"}, "keep": true}]}`), "")
-	w.run("export", w.dir+"/x", "--json").want(t, exitUsage, "", "fairlead: --json prints: leave the folder out\n")
+	w.run("export", w.dir+"/x", "--json").want(t, exitUsage, indented(t, `{"error": {"detail": "--json prints: leave the folder out"}}`), "fairlead: --json prints: leave the folder out\n")
 	w.on("GET", "/resources", problemReply(403, "forbidden", "no"))
 	w.run("export", w.dir+"/x").want(t, exitFailed, "", "fairlead: Forbidden: no\nrequest id req-1\n")
 	w.on("GET", "/resources", ok(`{"items": [{"type": "meshes", "name": "m", "body": {}}]}`))

@@ -34,8 +34,8 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 FAIRLEAD_FLEET, or what "fairlead login" saved.
 
 Exit status: 0 all is well, 1 refused or failed, 2 called wrongly, 3 rejected by
-a node, 4 not delivered in time; of diff and import 0 no difference or nothing
-left out, 1 some, 2 trouble.
+a node, 4 not delivered in time, 130 interrupted; of diff and import 0 no
+difference or nothing left out, 1 some, 2 trouble.
 `)
 	_, err := fmt.Fprint(ctx.Stdout, b.String())
 	return err

@@ -123,14 +123,12 @@ func (c *importCommand) write(sh *shell, r envoyconfig.Result) error {
 		for key, value := range map[string]string{"type": d.Type.Slug(), "name": d.Name} {
 			fields[key], _ = json.Marshal(value) // a string always marshals
 		}
-		var err error
-		docs[i] = exportedDocument{kind: d.Type.Slug(), name: d.Name}
-		if docs[i].json, err = contentJSON(fields); err == nil {
-			docs[i].yaml, err = documentYAML(docs[i].json, contentFields)
-		}
+		js := contentJSON(fields)
+		text, err := documentYAML(js, contentFields)
 		if err != nil {
 			return err
 		}
+		docs[i] = exportedDocument{kind: d.Type.Slug(), name: d.Name, json: js, yaml: text}
 	}
 	switch {
 	case c.JSON:

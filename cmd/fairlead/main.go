@@ -3,7 +3,7 @@
 //
 // It ends with 0 when all is well, 1 when something was refused or failed, 2 when it was
 // called wrongly, 3 when a node rejected a revision, 4 when a revision was not delivered
-// in time. "fairlead diff" ends with 0 when there is no
+// in time, 130 when it was interrupted. "fairlead diff" ends with 0 when there is no
 // difference, 1 when there is one, 2 when it could not be told; so does "fairlead import"
 // by what it left out.
 package main
@@ -72,13 +72,17 @@ type shell struct {
 	pause    func(context.Context, time.Duration) error
 	colours  bool // what is printed is read on a terminal
 
+	bar     bool // what is told of is watched on a terminal
+	json    bool // JSON is asked for
+	printed bool // some of it has been printed
+
 	onLine map[string]bool // the flags that stand on the command line, by long name
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	sh := &shell{config: configDir(os.Getenv), edit: openEditor, in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, colours: takesColours(os.Stdout)}
+	sh := &shell{config: configDir(os.Getenv), edit: openEditor, in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, colours: takesColours(os.Stdout), bar: takesColours(os.Stderr)}
 	code := run(ctx, sh, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -98,6 +102,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 			panic(p)
 		}
 	}()
+	sh.out = noting{sh.out, &sh.printed}
 	parser, err := kong.New(new(commands),
 		kong.Name("fairlead"), kong.Help(printHelp), kong.Writers(sh.out, sh.err),
 		kong.Vars{"types": typeList()},
@@ -119,6 +124,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	for _, p := range parsed.Path {
 		if p.Flag != nil && !p.Resolved {
 			sh.onLine[p.Flag.Name] = true
+			sh.json = sh.json || p.Flag.Name == "json" || p.Flag.Name == "output" && parsed.FlagValue(p.Flag) == "json"
 		}
 	}
 	return sh.fail(ctx, parsed.Run())

@@ -61,7 +61,7 @@ func TestGetForms(t *testing.T) {
 	w.run("get", "-o", "table", "-l", "team=other").want(t, exitOK, "there is nothing\n", "")
 	w.run("get", "-l", "team=shop").want(t, exitOK, "type: clusters\nname: a\nvariant: eu\nselector: \"x=y\"\nlabels:\n  team: shop\nbody: {}\nversion: v\nrevision: 7\ncreated_at: \"2026-01-02T03:04:05Z\"\nupdated_at: \"2026-01-02T03:04:05Z\"\nupdated_by: ada\n", "")
 	w.run("get", "clusters", "a", "-l", "team=shop").want(t, exitUsage, "", "fairlead: -l is about a list: leave the name out\n")
-	w.run("get", "--json", "-o", "name").want(t, exitUsage, "", "fairlead: --json is -o json: give one of them\n")
+	w.run("get", "--json", "-o", "name").want(t, exitUsage, indented(t, `{"error": {"detail": "--json is -o json: give one of them"}}`), "fairlead: --json is -o json: give one of them\n")
 }
 
 func TestDescribe(t *testing.T) {

@@ -32,6 +32,8 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 		return usageError("promote takes the fleets by --from and --to: leave --fleet out")
 	case c.From == c.To:
 		return usageError("--from and --to are the same fleet")
+	case c.DryRun && (c.Writing.Wait.on || c.Writing.IdempotencyKey != ""):
+		return usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
 	}
 	scope, err := parseLabels(c.Selector)
 	if err != nil {
@@ -50,17 +52,15 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	to, err := c.target(sh, from)
-	if err != nil {
-		return err
-	}
+	to := *from
+	to.fleet = c.To
 	m := members{message: c.Writing.Message, expected: c.Writing.ExpectedRevision, plan: c.Plan}
 	if m.message == "" {
 		m.message = fmt.Sprintf("promoted from %s, revision %d", c.From, revision)
 	}
 	p := pruning{Prune: c.Prune, Selector: c.Selector, All: c.Selector == ""}
 	if c.Prune {
-		err = p.into(ctx, to, b, &m)
+		err = p.into(ctx, &to, b, &m)
 	}
 	if err != nil {
 		return err
@@ -76,19 +76,9 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return placed(c.Writing.write(ctx, to, b.place, func(ctx context.Context, key string) (*http.Response, error) {
+	return placed(c.Writing.write(ctx, &to, b.place, func(ctx context.Context, key string) (*http.Response, error) {
 		return to.apply(ctx, key, body)
 	}), b)
-}
-
-// target is the session of the fleet that is written to: from's, with another fleet.
-func (c *promoteCommand) target(sh *shell, from *session) (*session, error) {
-	to := *from
-	to.fleet = c.To
-	if c.DryRun && (c.Writing.Wait.on || c.Writing.IdempotencyKey != "") {
-		return nil, usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
-	}
-	return &to, nil
 }
 
 // promoted makes an apply of what a fleet holds. A place in it is a resource.

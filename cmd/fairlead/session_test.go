@@ -156,7 +156,7 @@ func TestInterrupted(t *testing.T) {
 	var out, errs strings.Builder
 	sh := &shell{in: strings.NewReader(""), out: &out, err: &errs, now: w.now, pause: w.pause}
 	code := run(ctx, sh, []string{"nodes", "--server", w.server.URL, "--token", testToken, "--tenant", "acme", "--fleet", "edge"})
-	if code != exitFailed || errs.String() != "fairlead: interrupted\n" {
+	if code != exitInterrupted || errs.String() != "fairlead: interrupted\n" {
 		t.Errorf("%d %q", code, errs.String())
 	}
 }

@@ -65,6 +65,7 @@ type world struct {
 	mu      sync.Mutex // guards what follows
 	clock   time.Time
 	pauses  []time.Duration
+	paused  func()             // is called while somebody pauses
 	replies map[string][]reply // by "METHOD path"; the last one stays
 	sent    []sent
 }
@@ -166,6 +167,9 @@ func (w *world) pause(ctx context.Context, d time.Duration) error {
 	defer w.mu.Unlock()
 	w.clock = w.clock.Add(d)
 	w.pauses = append(w.pauses, d)
+	if w.paused != nil {
+		w.paused()
+	}
 	return ctx.Err()
 }
 

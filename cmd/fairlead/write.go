@@ -14,10 +14,11 @@ import (
 
 // writing is what every command that changes a fleet takes.
 type writing struct {
-	Wait           waitFlag `help:"Wait until every node has answered and print the receipt; at most 30s, or as long as --wait=TIME says."`
-	Message        string   `short:"m" placeholder:"TEXT" help:"Why, for the history."`
-	IdempotencyKey string   `placeholder:"KEY" help:"A name for this change: repeated with the same one, it is made once."`
-	JSON           bool     `name:"json" help:"Print the API's JSON."`
+	Wait           waitFlag      `help:"Wait until every node has answered and print the receipt; at most 30s, or as long as --wait=TIME says."`
+	Timeout        time.Duration `placeholder:"TIME" help:"How long --wait waits at most, such as 2m."`
+	Message        string        `short:"m" placeholder:"TEXT" help:"Why, for the history."`
+	IdempotencyKey string        `placeholder:"KEY" help:"A name for this change: repeated with the same one, it is made once."`
+	JSON           bool          `name:"json" help:"Print the API's JSON."`
 
 	ExpectedRevision *int64 `placeholder:"N" help:"Write only if the fleet is at this revision."`
 }
@@ -35,6 +36,10 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 	if !keyForm.MatchString(key) {
 		return usageError("an idempotency key is 1 to 255 visible ASCII characters, without spaces")
 	}
+	wait, err := w.Wait.within(w.Timeout)
+	if err != nil {
+		return err
+	}
 	*s.doubt = false
 	resp, err := send(ctx, key) //nolint:bodyclose // answer closes it
 	result, raw, err := answer[client.WriteResult](s, resp, err)
@@ -45,6 +50,9 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 		return err
 	}
 	s.warn(result.Warnings, place)
+	if w.JSON && wait.on && result.Revision != 0 {
+		return s.tellBoth(ctx, raw, result.Revision, wait)
+	}
 	if w.JSON {
 		if err := s.printJSON(raw); err != nil {
 			return err
@@ -52,10 +60,10 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 	} else {
 		fmt.Fprintln(s.out, changeLine(result))
 	}
-	if !w.Wait.on || result.Revision == 0 {
+	if !wait.on || result.Revision == 0 {
 		return nil
 	}
-	return s.tellReceipt(ctx, result.Revision, w.Wait, w.JSON)
+	return s.tellReceipt(ctx, result.Revision, wait, w.JSON)
 }
 
 // places turns a pointer into what was sent into a place in the caller's files. It is
