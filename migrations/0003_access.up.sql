@@ -73,7 +73,7 @@ CREATE TABLE audit_events (
   detail       jsonb,         -- names and counts; no values
   PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX audit_events_by_time ON audit_events (tenant_id, at);
+CREATE INDEX audit_events_by_time ON audit_events (tenant_id, at, id);
 -- What concerns the tenant as a whole and no fleet: its tokens, and itself.
 CREATE INDEX audit_events_of_tenant ON audit_events (tenant_id, at, id) WHERE fleet_id IS NULL;
 

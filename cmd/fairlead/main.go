@@ -40,10 +40,11 @@ type commands struct {
 	Rollback rollbackCommand `cmd:"" group:"Change" help:"Make a new revision with the content of an old one."`
 	Promote  promoteCommand  `cmd:"" group:"Change" help:"Apply one fleet's content on another."`
 
-	Get       getCommand       `cmd:"" group:"Look" help:"Print resources, in the form that apply takes."`
-	Describe  describeCommand  `cmd:"" group:"Look" help:"Tell everything about one resource."`
-	Findings  findingsCommand  `cmd:"" group:"Look" help:"Tell what is wrong in the fleet as a whole."`
-	Revisions revisionsCommand `cmd:"" group:"Look" help:"List the revisions, newest first."`
+	Get      getCommand      `cmd:"" group:"Look" help:"Print resources, in the form that apply takes."`
+	Describe describeCommand `cmd:"" group:"Look" help:"Tell everything about one resource."`
+	Findings findingsCommand `cmd:"" group:"Look" help:"Tell what is wrong in the fleet as a whole."`
+	History  historyCommand  `cmd:"" group:"Look" help:"List the revisions, or what became of a resource; show what a revision changed."`
+	Audit    auditCommand    `cmd:"" group:"Look" help:"List what was done in the tenant, and by whom."`
 
 	Receipt receiptCommand `cmd:"" group:"Deliver" help:"Tell which nodes run a revision."`
 	Nodes   nodesCommand   `cmd:"" group:"Deliver" help:"List the nodes and what they run."`

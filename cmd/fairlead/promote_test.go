@@ -25,7 +25,7 @@ func TestPromote(t *testing.T) {
 		t.Fatalf("%+v", dry)
 	}
 	promote("--plan", lines[len(lines)-1], "--prune", "-l", "team=shop").want(t, exitOK, "revision 2: 3 resources changed\n", "prune: clusters/old\n")
-	if r := w.on("prod", "", "revisions", "-n", "1"); !strings.Contains(r.out, "promoted from edge, revision 1") {
+	if r := w.on("prod", "", "history", "-n", "1"); !strings.Contains(r.out, "promoted from edge, revision 1") {
 		t.Error(r.out)
 	}
 	// at once, it shows what it does

@@ -247,21 +247,6 @@ n2    offline  -        -       -         -        2026-01-02 03:04:05Z
 	w.run("nodes", "n2", "--selector", "node.id=x").want(t, exitUsage, "", "fairlead: --selector is about all nodes: leave the node's id out\n")
 }
 
-func TestRevisions(t *testing.T) {
-	t.Parallel()
-	w := setup(t)
-	w.on("GET", "/revisions", ok(`{"items": [
-		{"revision": 12, "kind": "apply", "changed": 3, "committed_at": "2026-01-02T03:04:05Z", "actor": "pipeline", "message": "new\nroute"},
-		{"revision": 11, "kind": "put", "changed": 1, "committed_at": "2026-01-02T03:04:05Z"}], "next_cursor": "more"}`))
-	w.run("revisions", "-n", "2").want(t, exitOK, `REVISION  KIND   CHANGED  COMMITTED             BY        MESSAGE
-12        apply  3        2026-01-02 03:04:05Z  pipeline  new route
-11        put    1        2026-01-02 03:04:05Z  -         -
-`, "")
-	if diff := cmp.Diff([]string{"GET /revisions?limit=2"}, w.requests()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestReceipt(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -35,6 +35,7 @@ var rules = map[string]rule{
 	"updateLimits": {scope: ofTenant, action: auth.ManageTenants},
 
 	"listTenantEvents": {scope: ofTenant, action: auth.ExportAudit},
+	"listAudit":        {scope: ofTenant, action: auth.ExportAudit},
 
 	"listTokens":    {scope: ofTenant, action: auth.ManageTokens},
 	"createToken":   {scope: ofTenant, action: auth.ManageTokens},

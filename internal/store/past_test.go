@@ -351,3 +351,26 @@ func TestPlansOfAComparison(t *testing.T) {
 		},
 	}.judge(t)
 }
+
+// A page of the audit reads what it looks at, wherever it begins.
+func TestPlansOfTheAudit(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 9000, most: 6 * 5200, // six times what a page with a filter looks at, and a page of ten
+		fill: func(w *world, few, many int) {
+			w.exec(`INSERT INTO audit_events (tenant_id, at, actor, ip, request_id, action, object, fleet_id)
+				SELECT $1, now() - interval '1 day' + interval '1 second' * g, 'bulk', '', '', 'test', g::text, $2 FROM generate_series($3 + 1, $4::int) g`,
+				w.tenant.String(), w.fleet.String(), few, many)
+		},
+		work: func(w *world, p *planned) {
+			es, next, err := p.Audit(w.Context(), w.tenant, store.AuditFilter{Limit: 10})
+			if w.ok(err); len(es) != 10 || next == nil {
+				w.Errorf("%d events, then %v", len(es), next)
+			}
+			es, _, err = p.Audit(w.Context(), w.tenant, store.AuditFilter{Actor: "nobody"})
+			if w.ok(err); len(es) > 0 {
+				w.Errorf("%d events of nobody", len(es))
+			}
+		},
+	}.judge(t)
+}

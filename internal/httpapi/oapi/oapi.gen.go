@@ -635,6 +635,24 @@ func (e WithheldReason) Valid() bool {
 	}
 }
 
+// Defines values for ListAuditParamsFormat.
+const (
+	Json  ListAuditParamsFormat = "json"
+	Jsonl ListAuditParamsFormat = "jsonl"
+)
+
+// Valid indicates whether the value is a known member of the ListAuditParamsFormat enum.
+func (e ListAuditParamsFormat) Valid() bool {
+	switch e {
+	case Json:
+		return true
+	case Jsonl:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetReceiptParamsState.
 const (
 	GetReceiptParamsStateAcked   GetReceiptParamsState = "acked"
@@ -688,6 +706,40 @@ type ApplyInput struct {
 
 	// VersionInfo Of a file that an Envoy reads for itself, like the next one; it means nothing here.
 	VersionInfo *string `json:"version_info,omitempty"`
+}
+
+// AuditEvent defines model for AuditEvent.
+type AuditEvent struct {
+	// Address Where the request came from.
+	Address *string   `json:"address,omitempty"`
+	At      time.Time `json:"at"`
+
+	// By Who did it.
+	By Maker `json:"by"`
+
+	// Detail Names and counts; never a value of a secret or a token.
+	Detail *map[string]interface{} `json:"detail,omitempty"`
+
+	// Fleet The fleet's name; left out of one that is purged.
+	Fleet   *string `json:"fleet,omitempty"`
+	FleetId *string `json:"fleet_id,omitempty"`
+
+	// Kind Example: resources.apply
+	Kind        string `json:"kind"`
+	NewRevision *int64 `json:"new_revision,omitempty"`
+
+	// Object What it was done to.
+	Object      string  `json:"object"`
+	OldRevision *int64  `json:"old_revision,omitempty"`
+	RequestId   *string `json:"request_id,omitempty"`
+}
+
+// AuditList defines model for AuditList.
+type AuditList struct {
+	Items []AuditEvent `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
 // Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
@@ -2326,6 +2378,36 @@ type ListTenantsParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Kind Only events of this kind, such as `token.create`.
+	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only what tokens of this name did.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Fleet Only what was done to the fleet of this name.
+	Fleet *string `form:"fleet,omitempty" json:"fleet,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Format `json` answers a page, `jsonl` all that the filters take, one event on a line, from the cursor on. A connection that is cut was not all.
+	Format *ListAuditParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListAuditParamsFormat defines parameters for ListAudit.
+type ListAuditParamsFormat string
+
 // ListTenantEventsParams defines parameters for ListTenantEvents.
 type ListTenantEventsParams struct {
 	// Limit How many items to answer at most.
@@ -2980,6 +3062,9 @@ type ServerInterface interface {
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// ListAudit List or export what was done in a tenant
+	// (GET /v1/tenants/{tenant}/audit)
+	ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams)
 	// ListTenantEvents List what was done to a tenant
 	// (GET /v1/tenants/{tenant}/events)
 	ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams)
@@ -3139,6 +3224,12 @@ func (_ Unimplemented) DeleteTenant(w http.ResponseWriter, r *http.Request, tena
 // GetTenant Read a tenant
 // (GET /v1/tenants/{tenant})
 func (_ Unimplemented) GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListAudit List or export what was done in a tenant
+// (GET /v1/tenants/{tenant}/audit)
+func (_ Unimplemented) ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3607,6 +3698,139 @@ func (siw *ServerInterfaceWrapper) GetTenant(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetTenant(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListAudit operation middleware
+func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "fleet" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "fleet", r.URL.Query(), &params.Fleet, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "fleet"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListAudit(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6501,6 +6725,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/events", wrapper.ListTenantEvents)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/audit", wrapper.ListAudit)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets", wrapper.ListFleets)
 	})
 	r.Group(func(r chi.Router) {
@@ -7092,6 +7319,137 @@ type GetTenantdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetTenantdefaultApplicationProblemPlusJSONResponse) VisitGetTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params ListAuditParams
+}
+
+type ListAuditResponseObject interface {
+	VisitListAuditResponse(w http.ResponseWriter) error
+}
+
+type ListAudit200JSONResponse AuditList
+
+func (response ListAudit200JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit200ApplicationjsonlResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ListAudit200ApplicationjsonlResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/jsonl")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ListAudit400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListAudit400ApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListAudit403ApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAudit404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListAudit404ApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10721,6 +11079,9 @@ type StrictServerInterface interface {
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(ctx context.Context, request GetTenantRequestObject) (GetTenantResponseObject, error)
+	// ListAudit List or export what was done in a tenant
+	// (GET /v1/tenants/{tenant}/audit)
+	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
 	// ListTenantEvents List what was done to a tenant
 	// (GET /v1/tenants/{tenant}/events)
 	ListTenantEvents(ctx context.Context, request ListTenantEventsRequestObject) (ListTenantEventsResponseObject, error)
@@ -11061,6 +11422,33 @@ func (sh *strictHandler) GetTenant(w http.ResponseWriter, r *http.Request, tenan
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetTenantResponseObject); ok {
 		if err := validResponse.VisitGetTenantResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListAudit operation middleware
+func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams) {
+	var request ListAuditRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAudit(ctx, request.(ListAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAudit")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
+		if err := validResponse.VisitListAuditResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -12257,299 +12645,306 @@ var swaggerSpec = []string{
 	"G8wBToFbPm+9QOipFI6EQkxTMLvSkJYBbu9F9PrfaS0a8b0uvkaIWrzfDOdlPfHObZdwcqwtT6hhbIWY",
 	"Leq8tbMK2JvjHMSWz05O3eCDx1Eq++isFwXvBtvBuywEzG4VttsXYct6i5K3TBT8KMi03UXdHhc2+uBt",
 	"QWpL7Iv7fLmsykSeV9ajc3sp1UQnPMZgkkjvh+CK/aCu9RrEKDgInJ4nyknGSnklKJL5Dujv3G3eXHBl",
-	"gqLpREU/6SWmb/Ton+7AY85UIp0DXk6ZHLS97hAsKm31AzigmQ/zCNKb0Eb32TLuQpiP6bP810oU3BHs",
-	"b3nkgoPrSj4WuHNXYp25DeTGrHRVgPsOdzZkZF2owNHmfM1muqSMKMeD3RG2QtWOdrFmKycyiT+hMuKT",
-	"uYDocYnnvLoybnZGKCOtvBbIIPcwnqd6vuCVJPWjed4nlZ53OZM5DpakefLobR+3QKudiPZ7OZmISqhx",
-	"kpNEmU77HvRCvLOYOgUP0p3mB0mSh0zvfRyf+RUXEt7m5/1bgobrLK/trRiDBl5ccts1lrIhKBJHWbxb",
-	"yEqYg54pi+SjnN5i2kPrTDpLyS2lI/glMOohCB1ZwGmBSCoeRci80ZX7t99LMrxrfXXQSmxsBmQI4oCb",
-	"a5TFq7x7g57ChXtFdWS6NRcG1BrIHzBhMCGj4D6IiQ3J29jK5sOe6YothF6UTsSTVDobPH6UlErJ/L1N",
-	"WthQZuiZDx49YgVfG+bIGTW1xwP8BrV6lL5e1W8clJ1E9WGoB8RNndWEWsPGarQE6WNywcF1IYcieWyj",
-	"I90txRP50pVQLUYWCaZ3a8fpC9Nn6O40Myfl0J5T4xa5GU8sGpt/4e5Z/igxzNmc4mF8fGOad8PHNw94",
-	"Bw6LebTb2dXOLr0W+dCnM/Ir4WxDPB4FfE/ZDG6dr0UFNihwpHxYh5acCSdUAc5T9GaRkeh2DCi1H9ku",
-	"+NKeP4WYwQzPTJodkSzc2g20q/f6D0qu0Jh3z+Pew7XrlteyANGLor7r1ehCbjnbRZgHmCZOabJOP4KK",
-	"hFfPnrJHjwen/vQWZOe4K/OpsBihc6vr7XzSTLNaeENQTs6RB3YiT7cwShRPYdgpCnVj3jcbnMxSyYkU",
-	"BXzvJvH/Pfnpx6RAm4Wg7YaHkcKiQDr49OAXgMM+RI3TiHEFHlFyMRG9gZtlW2WNhhBy931KREKw67lT",
-	"R4v0lCGZ3J0SrRmkFAw9/xFfmXhBNqTC9vstecm6p65kIX8jUY3S5AeUMEM5b3RCUuzhh2vy0LWdqf0u",
-	"L0eQkyCPm6lGkDSe9NqkyALfejkmb9uulYn8cu5G22KXTSu9XDgrRKh6GG7oM75YCCWK7hLb+4mT+fOl",
-	"FOiRXynmbCCTJPuJrIy97DxYuPyGo5UJ+n1uDZltfK7VtBFaEI4ODG6k1/0hdPAjN/YIqOTo+fc5+Mjw",
-	"DMJom7v97ck3D86OTr755ptHDx59O6D/jh5OBuNH/EScjh4UZ+OHk2/549FgfFKcigeTM/5wlBr/lVSJ",
-	"GeRNt17ksSwabjNyp16O+PiKZBSa17UNO4kkVLAzwVgH+o7dqSDvxk7yRf45cPJeqCD1drr5/JPBmnIc",
-	"osBStD7LiyV6xoVxA6UkdaQn45OegAOCUuhuqPRiEQaCfiEIdTorG3KVyF6GID3uq3s9DdmgaU1PCTHY",
-	"EBjzy8lZpVdRBRUMwHBZnDPrrHcNXF9BKUjIN2+4J2vvYtgLkPK0ks4SCXN3H3BESfGvkv73RhbzORPz",
-	"hV031HLkT0or0W/TwS9lYXYfRyt81G/eyKv3snXrsVsaXlrVj98x84n8cC0zfM2kPWe5+5hTglTNu6KS",
-	"hW0fQwiQdRQtr8SETMzO/shRpZfTma0Pgghc/ZwqF/1pwcwPRb4xrx52dJd4SdEypMaL9+v+UJgIbIXo",
-	"qVUc3oXSj3L1Lv02C21km1B2JG81m2rmlEGnLiILJ3UJqx+96A5JImwtbIb+NPhxrOfCkC7qdH6Y6P6F",
-	"xfWIBpha2GdSlMUPVaWrVM6tYJi+SoqvVAvUmjYsyyQXeOKY+qgUIHdREan0tOLzjZoSCoNcgs9zt4Df",
-	"+ilKGtm3aU5e1rp0lEea1ibtLGOQpOsYMQbiWbjJ8RtYmI0EeCrf2faz+wj15rsgLvMz/srukZ1x8jWT",
-	"imprwIILDlkDKrXT3kO6qHvCObvoXfSAsaKLQW4MLB0X32uUY9kILX+aeFQB2VlbampClXqOyhNVQgH9",
-	"Q4xoyHauwqo5eRQjcSoRyBLSH6x300dzD1GJ4wGuA7i2LsdaTeT0kjTxrS3rouvS9L2y26aIPqmTLieR",
-	"eww98JSGGRI/kvKwzSJqkWB/a0qtaJ2yhBjGlFdVrtNy6+a0GyIL3I/BEW1HYr2WlV3y8nKmjXU7B5sW",
-	"/jimdMHUaoGuJu264+699pcHF/wB0tnqy8j029IjQMhSujSthd2g3IzlVqe9y7c0RJOjiRAYgrTZrFVI",
-	"q2Vp5hAWO9swbT3ZdOEfO7I4nF7giGSCV+LKnbNCj80xfWf684LhrSNhmODjhkOLMkgvK+EdVSGr9HKi",
-	"q0vvfR877jUBrfey9n1tf2tAb15fzqWZU/lsUJcvCz3nUlHukBxf1mRKG3NppYg+LRU8A17lvzMzXugV",
-	"fLVUkAQHKVMp9ZvWL60X+QyrVu7g189n+VegwfodpQTMPGNawVFd8KkwaR4h1US3ONYA3sPpnu6avH8H",
-	"4TcvdO5Sh2vXsl82awGCKC61vnLWWFedecUr5RZ7zyrRZcmF2jiBUUkdbXX0Fr8nu2J8mwxw26pHChgy",
-	"W/HJRI7ZhMvSUAqzkyyFBjYyFZEWS0Hjfj0XcGAbrRVbybKENAmFWbBofjtzuirKNUTcnVEPpNLI8Zzx",
-	"ao5eFn+s4f56xjTh9CkB6IbteAimFCfdPm/R1UNTmvNCnEdRcHIA4QMitxCY/CtuunuDxnpJmDo7Kd49",
-	"+Cle+j77IPHXia6mwiIzvOzkhH8Gd7xwN2Ba6o6I7C79xRv6Ow+rLsTzwuBJHQu5sJcrqQq92i8e4eq3",
-	"eDHcTlKgQ2pKuHIztaWFn9Z5TpByZ8591Z9hsM8dOcVuix+T66O8qUEbYXZ8XVNS7V2W13D5U391OqCN",
-	"KkAznh2tfLTxWxuaJMXtUWYx+4tOcrxTe2Po8blqj2/isR5rZaSxmMhq2aISTqnvM6hLlZumTT4VFp7u",
-	"mKfG7Wdjp8rWZRSh/MXn9KI3AJIXF5ysPqebORXAp6XDTQb9eU12FmyBfQepZiR6ISjXkJe7CZs8lGBl",
-	"YeVGWaIM6EzUsMsdzyshC3U7dg3tBdaqToVtrHPnyJtTpmGVtnWMZEC+SXTNVW2nuztI21hU+p0UhP8l",
-	"GKEXUU0xfNqXvbFX7HwfXX9ncsILhJ2Mplx+YTLibjkprFEr9Xz/oZNw4C134XBF7esTJFjAixEuwuzK",
-	"hjENLaqdhU28GrkfUGxbvXIXXMLyd3wb5fYedE+DWx6cFxgAzmpWFg97c0hZYwlbN+CXRXEgm4uPHywh",
-	"Pm0uVXzfyefJ2P5EzKplv33e+kb67i0Oz2H85kdEhdgjuD2172Afm9u77deFgMxMr7Ao0Of+cEaOdkj7",
-	"CXVAoSKd0rw3Ytx99r0ohbvHgC4DCRrgZ6B6Q59naOuI0IiPrxDGBpLuoA4fyu/Bbu6zZ5Wes/xkljsd",
-	"NH88AFCBb4qcjdbe2XfOOFvNdCkI3geUV+Oum7v/zXJIYCxyiiAHJ+3JWdEUI98mNi4KuWyr124Nzk5O",
-	"MxaX9zbcxiU3mEBEdS/kKd5KiNEtQRzFaywHrGcgQAKNGAfJTJcDbOrYUDuU20bWC84AXp2iQ6TnrQMV",
-	"gOGSdgs6mNHXD05oqKrTFTPC1jUNUODWTX8v/Sg6XKsnnc7o67FGn7W+FlXVknj2Jh78DKJAtrl3UeYW",
-	"ZDWk4/kwfipCdKQwbBbgs5cTttBlabBgiVthht6qe/Lzc2ZEhXjFUEjirDxf8x49mFI+3KEPlcBLxw6H",
-	"jbRfqDW2DKr53JceEVeG6Iwl7A0wG0WBZ6+Lj3HGbaelxyqoDZKEu2H3shDJ9FTW2KRWKm2BhJtExdFD",
-	"lqMJ67gLnetL+obdW0HBYsEtr9E+HSP8GqIkV0K5i5SQFFKBtFSmnImMDvuv+xfqJRmB8NAhyyMtZc/N",
-	"GcuD8pOze03njfs1Uodyds9jG0OVThZ8PRkzohTuTJvsQgEcJVJVtCrGsd06tGtXOnIemZnj/+gZZHYl",
-	"x8K9u6F85eyejbzGnJYpeIXIpXD68FHtQGhEoC4Ur3NHiPmex2ggPE5FAveExbEQVLIjekR2gUt90gdA",
-	"bblLlBsz5Dj5EUPSGpnFjVmk3oixUWnAU+yeQjtbE1KoPUKLH4uaJJbw1yd2yPIVl1aq6SUcb0d1OOzL",
-	"hagu51ItrQhj40Xja090l/1+P2+mUCHF1iWZl+ELJNMN7fgQrTpaNPSa1QsG7u5oNv51l5vfbk2xvjLx",
-	"y+bEw8VbP6S86xEvT8gi7QshY999QLPzWthmxv/G081tbdBuOmG7Loij2GfKJIRjAGx9PBh8c/L48enD",
-	"s2/OBo8fnzQLQNWyJNSNBqB5xNqb6/rdGtMsfX1gHthvE5Lx96bh6V6TedodPhwMkmbV1ux/4lcp9fft",
-	"TAOiRUork8WOslJKC9wowwcs4xV3IhMjPV1TT+GZ+bBRNxyAOFaqz3KvQEDJd61OhKQmY3lZItway5Fx",
-	"5ENGoqJBuECn4OKDR0AA3F2eTo5MisN4GbYhm3nB94befa5cm4PoJ4+ZlNa5B2dZwIffjUt0XgOUIKlJ",
-	"22f5gtsZJbk6Rkv4TWY5nkHaVJNRElzk1olvoDkFVZiAav0yR1VBqfWNvEJbU/3RE5eO8ssXfJq2MF9Q",
-	"AsKGi4iC9+2hAUwHxhwedNAn6ontKp3VU1uJu7zbSF8+gYbuAVyEczbHsA8B10gTrM0iqJCYge0Edzr0",
-	"3iwKSzZIoGMCT64vD4ksY6eE+Cqi7bhjnUncPsftrGpZuPMc0q5pEYBINc52AvZA6fRuFE4EcOHBN7US",
-	"ffakgY7Gx07jg3BtBDCOb0UmFnjyadIBCFUCRgjV3UYksIfttV0vkHWTpmMDwEe9qZzNlqqoRISgMKzB",
-	"Pbz/YMb9Fs3xXIfOKhS4wrKnjHQzN3PbcD2gBjfHHGAoEa+ErdadoyWbKUibft6WoDCkbh62mFACP9Zl",
-	"A4nIqWCWsyffv07b6G3RrbfNRTinAiappqUv9bQG+Ua9DfiwjJBVLGI5XwtKoLZaH7Bq8KzUglVirq24",
-	"5EVRJVeORE7yvL77/nXDWKXahgpzVtxkYhbST+fPWVu2lVlthJ9rUloqg46kczaAAwjyfC26Rr0RcHm7",
-	"8MzyytYQCBB0jfxrVL8BpR7dsy6ML7jc56INcUhjK8EbZQXR0JdGVJd8KpL1X41s+a3fnOK+l1TewkXJ",
-	"SHto3UJ71mBS8RmLTkJKZcC4sJrIaRJ54U/Pwg6yNtxi+iemnoY+gUsP/5MsB/N+A1CMCXuJxF+5juCk",
-	"DJsLywtuuTeaAW052oKTR+zv8rshadnBqcGhMqEsGF+4EzZag/8pCPoABuKLp5pJoXG55k1z7jrUDvXv",
-	"TArsSqnxAYhNcB9pQlVpZySRT8Q8D2ZoTZ51Q/W2vcRnF9dLpFAkOVlkF7Rb5lFCy740eEfxUqG/KPTD",
-	"arK6Ul6Lzk7uSSmV6ByZnSy9TXZoqKDEevzwiPrdbQvyvEjqOwIO8mYpI5x0p8M4kvPmAxEAOBgBWp/l",
-	"4JYs8ixOFR8iJtCcr8+RmUdVcIE1kycTs8zpGoChyzxS9fpC1ezIsNpmALQDZ4YhDgL3FClrfLjVTJYi",
-	"5lIYXYMyqYIabaD09loETMrpSBLqP1XzS/eQCkq1Jrxi3FyoRhWmY8QGU6Ijxsie+JGhB1uvVBwEHFX6",
-	"igrPMT4AWNlQqGl9O5CREMqxejmu/Z/Iys8GzKQLOXFLwH9Ai5S2k3Uh7iKT4wXVuRwqz8DtwINbfLhZ",
-	"VQl1rwtu3HZq2AAVcd+RGPMlKNtCVkm5uGH5bZSVRqfwQ2ecNAR/spouOOHjgFBdH0OGK6xLMtT5JdX+",
-	"H1aXT+O2nSpIsx4okHuTNt3B8sFj5DW+YhsVUNQk8fRnMaXVteIeDzI4wA7VKX2l0Gb2U1tONM3+8o4K",
-	"fzvnZ+Jbd5b2ekUpoJvUYPpxxX//cBWsfTqbG7HlN7aRKxOTJtQa1N/bGZ5QAUCYA9G87tjA9EQS9DJr",
-	"y9YI6uZSNE/1A8BC3i4is+Vl20l8O1sT4wGzGj3ADYigQiwAJUir8w12knyRadEnUfOI8BLojW5Wb978",
-	"GDHwaE/rd9c50yRlCzEueVU3lo22/4NgurQ2/qmzjMlmIfk0nmltOvYD2qU6J168yZhCQ1A3gmEDO+Qe",
-	"JY3Ty74OoBIhj6gJuyHt1k74SkUsvnU8FL/nYSDRAblQ7gKfXeJrdn1vGEA4GdZ7iSzDmT6Io6AiiX6h",
-	"9kZBmuWGeOL2CeU2pC2zVuMmeImTHFAhXM1DWlKKRRGgM+qKbrW4uTJhMXNHwaEEakY1/lDdr6stPGGn",
-	"uAJkMWDaScvuQfDa5LEL/us+i8BW6vwxxGze4tAQuo+U43rDQ3IQthIFNTbHjW4+GBu6NJCaiS+Cm6am",
-	"jJkuC+xJuqGmwuo6dQZXo5dFECT4xla9tW3HvDWUD5mzj0KOQg0hHFaWphwxcT8wsqy8ORXZWKnhvKSg",
-	"3xuPh3d7VMw7RL2c80Jcjtb7M+FC+DNKiXM3A7DJlmwVbKznc7e4bolY0eKT2aHNHIqQWd9z09n43J5k",
-	"it+OeqVoBxtbk+IqDWI4vJTD92Qv+HaFxqeFv0zGrFMFBacPfT0Bw56HjtvDi0fCyELUjB63BuD8ERlg",
-	"vlGC0KlfYafaiMS2JJAwPdFcBmjLXXpB89y3A2LWsNnoKLsxGObG8HYBYjbGdhc2/vZkP3LVxs9JSPK3",
-	"hODNF4tyTTVyCJaxiUTTpZ7WvaOugvNl8HvDMJW04pm/eHdx2tsmaAlpQLoqRJVFqX5UuVn4zO9DsSF3",
-	"RRlu4vMmub7Ap7N0eWlHu6rllDwjxQd28ivDcveyjUay7qujJ//PE//fT6u/fTtJcatdRfXgh5vU7+q8",
-	"thEi0r6MsbgGFempmenXfnAj1NMW4qEmFmNC3qxbvsQaDIqsXtZbYm6aT0gE7AjK60wqM9ERaNFk0rHO",
-	"uu1CIg4a3tiOcZDoKBjMTRAPI1Gn+0f5SWmH3jJk5O3xoR+4Ts19qkFYt3GOuhQKhdYcnSFr4zv0ApQC",
-	"D89bFKGZCPwBVlVyi28O3OPxbVNQPZD1rpgoBSDgBhizrLbxCKkMlEeM3DZa9ZJ79rboVDXAjF7s2rrY",
-	"IXt7fOK/QITvCEQY+RtBaHxeSMIlV3eDJHyIzxNzc6gMKvBDyoxdpSyzyq8bFHt1FMqfBbZx1H5xs1WR",
-	"x4Wpz8zjs4ff3DXkYNyStDOe8EslmkBunC1EZbQCRX/MfSHFOcvHAA/qG5glD0mNznRrpSTrQQpz0o3t",
-	"wQw3+iMmhxRqvBLhu9yRpO+C5q7rSHDzOhd51/R8yjIYGCtqYb6bSOlovW/29tsc/AtqcwsRY7gsY7w0",
-	"2hd3Ycj3K8NKPe23ufKXW8n9D07TxwubBCa1H3gOON5aYaj96dwg6nLl7Po86i2YDz2NYY9VN5MriSlw",
-	"US551Iww8bZ0tVxjtyFQu/ToIyGfWOlVLaXite1/jDo1YjO41mGDMo9IF1FDive8qoFINjnKHKXCQb6q",
-	"bgYnvTS2OQFwfHx1OU/oElC3631v0pLXhMB9+PhK6VUpiiloYE3Xjl5id00aJ9b0hmzbA98HImnjdcxo",
-	"NuFVx7feKjcsMdBfFm5sJ4MBZQ7UCbjY/TIMNfS6IIfgZGlEhDYeAfh0D+fCFrblQBxUC9wxQNgEw2k3",
-	"PX3qVDBBA6RhTNI7DkObIQgJ82lbr0y65V/UuwJlAbUh0FBhKeM+9Fh0mycVy+F9eZ+9qbOr4TFY4o6t",
-	"BDd2EhkT9LNUdHs69WPHXKJUrgT8qQgQtymLl0OX4RQjxbVANHvKj/XWEOls577AN5q8U7VXoizTs/AR",
-	"op0rD6vrDLbR0gZNshlbsjMxb77dB6rC+9lbrCms27DORLloxTffxPSG1Q7LHod+6mhLmE1jIYm2dpBr",
-	"ulrni+yM8dE6XLRFjXQlLkMSekv6pDtdwfwgkMo5EosqWO63MffReIjP2JVQdg3ZlpS3XONzBWYQbBmD",
-	"AF4+bSMNbVNe7wgKNa0pqseoG0J0ToO5EUh/YOd1F6UO9L9B57HOKcvyMs4ZbclyanQGroUaIrQBcBsu",
-	"yl0lLdHGt2As0BwpEWEVOZQhDQA5PzWqBgwFUdRJVzVL955oJURhahwAvRB3N49WPto2kWA+1eVkwCh8",
-	"qJ7bulwo5hlA+3zF1z55whGnOwNw6BwT6jynt37QOyaUPB5ALvUxrV+dEbQgRaVuv7LtJSo72Hl7iP+f",
-	"IBFyJpGaG11lGipAvDXUOKGWaPHd2/SHFxeilNQYY/NyyONAnzX2mXa/YH8ZiUStqPoyqqxCjB5qQ+3W",
-	"W4A74txXaEYgPqjczCHVV9p4KBuVtIGDhCvA2vmnF5s4xiRDaaJGJWMyAcaIXLURPgSNGXocg3IBucrG",
-	"/S9gW1KEi8CszusMo8a6cDRlUVEN+ERzxCd6gPhEJ4BPdKFuC1B0OtsPUPSqAZ6VODUYfzFRtwLy1gl+",
-	"7VguuL6FElWE/gQA9Rk4yd9ZoWAJwVuELs2avyFuCPxEpcbRU/BiQlHGrPuwJr4jIO444UlxRtGwjIjS",
-	"KYRXQixCIN7n+TeR4KmoahWPKvgegfQrObahC6FPo2nQpnszUCCAtaUpEMsd71ht+7Cdyl5LNUZ854/a",
-	"jayUEyt2sHJ0nQtVbCzIlpOYcs5AGdpwDW20xCL4IehGZav1gSk+pJq1AmlLUsgaA5QlDLD233dNDrqB",
-	"IijvBnu5LQWwe5WWKsyl3JPZ2UgpRRGkjIXOGen9VVBLE2Xtwj0mSqe8s+4Sd9r4qRkvqI2syLVBp6kV",
-	"HK09uDeiJuy7pgeN2j8QoLqwfLrTHQ16kT94HH241GeIwv28AOO7eXIvet8cnfDT0YPxWXHRS7IPSEHe",
-	"BVPT1hmtXtfWw76opE43C/BJ6r7AlBILLRUIzOR0JoxlKwnoVNDnUPxrycl7bea8LN3vPrHajeCcDZw6",
-	"lsxia3fC3zjq1v0gg2zeC5kJV71ezue8WuNtWADVXvRKq8bDKkjS00frSIobvvZFdkaU18IMGR2rOVT0",
-	"/VNLJQp3D+RumgzBWbhheanHvJR23a/EVGr1X2KZ+frh/pgrXq2dIvVmO1E9YjSYD1ynFKOdBvnDz6kS",
-	"w2kvS2giMtJLVfBqPYwrt6J8eaiUK7mcb+pv2yNtKTpIOy5AlQ31gljtIy2CfygdwyRUQokVBt5D/nB+",
-	"YvJz/CUghrhTWxXkcHSrgRVrMOkp5Tb+oK71GmvYsB753fevQR27UE5TpopLqm6AEgZ07Atul5Vg+bvC",
-	"9LEvVd8sFwtdWXPk9bQja8u8z56o+C3ARI705MjOxNFKV2UBU3ObEJKzYWrezJaWjStuZsLgtLQSFwqS",
-	"8KEXkdMccbFiFXEYlF/CPkSN011COifLsc6ktPxSq3Kd92mUcqp0hZaNVqgam8xJZUjfQGA8PE4mY1Zf",
-	"qOAs9TkB4DqwjJflsPFGafClpDJfCnAgbtkBbWUxN5B+mDt0mJjw96C2sl3q0VZj8uOewpGo8sVfETEQ",
-	"paPziR2GzOGlJjNuQtw4ZGHUuIOKOAGdI0jAB3+/M4HKcsTHV3eiA4Ak3cjOjrZil1rQmrZ1k87knnXf",
-	"CjO2NUMu0UWk4XCiG9PeUa9sdIRMC7YVN1feMZHI/K+dXZDP3AAxTlLTXBiP/nw7sNzDCfO84aHmIaV2",
-	"PwU2kXjpj91k9TeEbLxtrvUGlX6CZGs/gudqsbTtGiOCEm6m2oQEtvx392AEQs1qBuXVnYx5pTFj1pYZ",
-	"aQJZDIiaARrq+5zq56GBB3gxIIo4rYSoRQ6kswQqXV8o35WkQplDWgURI96X/0/3SCc+62HP+ZqNeVUh",
-	"lmLu6SD3pVm5O1V5IzEam26ivs6V7/cyQ+197jFWgPUimtmFSiJbQ81pVpckN5PhIJfSnbazk9M++wXL",
-	"6hm0R22grWY+iaVOJVQQzUO+7BdAKiMLwChYVPLaGR1XYp1BdqIxkCilK8adhgK1Cwrcn9tdC1XtwXKi",
-	"V6pSKnF5Jdb5kC2WiDTltJxwVdg/aWkTTGGo7Wbeb2TxJRYUVsG4bcGL8mHwvzkjo1wKX2ZxoZ6rujYA",
-	"87JKrljuFJkhc8Sb+5XC/FRiHQDAS9Vhk816vFCT751s9bxGGgOsId6l/cDNTK8MecouFGSYsZBfnNW1",
-	"gUqzSk5npHC5aSptL8nJvJ3h51Trt1G5JhXYSIs+2ZEIYV7Krb4Hc4e1LuXY5l+nGgb9z3S60ctJ6hgN",
-	"sUIT8oCBNCJyBBBrvOyrDWvVvaI/1XpaCr6QTrmdHwv3dK/mkuOzf/2g/7SlpWfWe3c01UdUMvUTvsjr",
-	"ZIeY+Tcz2X+UV2Iljcjq1FXiBIca5m5PWtviblHmcCc9phNO79L0j1znD09O99RnNR0Dd2ykN5lv0kaP",
-	"wXRT9npteEfTOhmcnrXblJ1NiEQA0TNkTIrPY0MiP2c8sOaAvcPxPOH+yxQwbNT5bJcVEU/v9NuU7tOq",
-	"BNxF+diugqSPpcx4FPqdtZgbvdNuRvN3iirwYweogP2722Zb7VqwV2Kyve+tHsDDJ33DYb1Jnq83EVP8",
-	"yjDUPEc1HrZvlFdKTEeta70xUAclWuCG6GU9M9YLURyFz9R0+giaTjubsz50wWXR8/4/eNJSQT0GHFUK",
-	"9gF1dju4fqr/aLN2GphB3roGPWg7JZ7KpqJNiyRDi2zbtpkiqMaDK73bW+iG3AifIj9oqWNArRF8V5uN",
-	"VD9WVcMO4/Pg9drp7Qgrlj4FNmVh3hQ0cUet6puQWuyxOgMWpztXsSl2V/k3lbCV7OgFwcaOEwE1g1Mu",
-	"1Tmh7+pJ3ZiyTrMMMPKofVfCLLQyclSKABrm26rcCZTibjRDP9F4A9K7XR+eD9rf6BD/U8hYLbCNCreA",
-	"/5eT843S/+gU5MzqqfCA+Qmg8Zul19cl/G21qC0/pj1fT5hf6b9LVZwHdPWQjxPScUgx8xmJUejcmZmH",
-	"e79C1UG6NCTILboyw40NedDUHRbLPaDhUCzc4oygGGSFcoN+y27tj6M971BqG/nTqFFBY+trEqx3t358",
-	"vam7TsnfO3o1hyxfLG2DTgFLJ4aHyVgOOwo/uAOQNS7FDrNahyYVdecseJfv/OsekbHcO77zeHcWSxsX",
-	"HHsC8tdub4+zeN3NR9e8gnwc9xQ36Z/hSe6v7/3T3Icn9ET396vw1GjB7ka1ryuuPr5qj+/Gbp4t3DCk",
-	"h/EoF1BXLHdH2ti8DpQgDO9WHfI3sbYRkfGCWysq957/cw+f9d+D//715Ojxb78Ojh7/9vsgO/nm/df/",
-	"0ea4qM/LozOYjC5FG8IF8XHHfgrdZ/lY5r7NktXY96AUoqHYXkuxAq/JWLpvC0nd5Iq5hFYlK9XSnsRT",
-	"yissmDoEviawuh6tJ0b2QnjwbHAW6zfDhymQG+BNB8Ec1sCO3u/FMWkJjmPtMz3cQxDx7i2IvCwQDrVq",
-	"Og8YOCeD07NkU90W18I+xBCrIXQGjR2zjbZdWo1TgHKYG4lUwUJieFi3QhZYvAElNwENM7qUJoXItoHB",
-	"6cmFcqt5espyAna99EOhGGsnrvEPVLNJD5zzd8/xrpPBYACb4j8fCmAS1RA4IUlhIFhBAS6y3VRw0r1D",
-	"Y4ohNXM7WnpLGEQ0jsrZwWMfPH1O3I90sd425SZSTUW1qGSLgeKVm8jRWprLsXvABJCTk5abtnVj2444",
-	"llw1BUSb+zBsmlniGu0tFocpJJdWpiu7NzyhIOhrwGnooEfN71J5ciu+ASbSXPBDuNCMFzfMG/oQCQRd",
-	"YdYjeVZH2feE0aEF+7YRrFeiOhpzI1gpnGQ0GSvkVFI2h1RKVGy2XsyE2ogG8DHMMeKTjx5sOtkiYfsr",
-	"P/q3E7D36I+j3+77r77+H/+RWqyNLsVbQ/e/1OLEd9BH/qgIZVqvFBtpbY2t+GLomAraWopcFYwwo/rs",
-	"TYymWQpegKB+xmXlPmQsn9Cfl+8Kk0NIC8N5PtN7JKSaXihwTxV99oT0fGIgU3ntzDooDtiKEvh2KDXg",
-	"ol/pXzF9igD+f4t49YEezgbD3j7tCPx2N1iILRVqrf4mQ8TZAd8PLk3B/KWIHud0Y0i/J+O5YE91tdAV",
-	"p2wCHClS//s21/MBgHvYqNM9tRXsbxNcr3X1diYwums2FxRubF+3H65FiiAOIYTR3oAeNiRsJNt3T1wI",
-	"io+TQBBqxl4pmhm+HlL9Azi8wKAwGbkjQ0lGL7XthViUes0WciE8lqhG969MRtn2JOYUEPP9yQ3MXYld",
-	"GsZ6MygE1kI/gFtt49wEYZzufRXqK7AV1MaD2eDk8YNHk4fi6Nvxyejom+KUHz2eDAZHZ/zh6NH4m+Jb",
-	"8Xiy1+cJNj95Amg8sMd7aOguTNaYJD+B1Yqvv7uJfJI53CHYrSoMZGvu6zS4DUwbWuZTbqh7VErLo/wI",
-	"6C7SvyvAXWxZme5M7g3yuNkapDy3NVfbj97bifHdLd4uOSR2en/cNe9DZ2EfAWurAnCPBO8F5ERBwojE",
-	"jCtM4qH7U1kMOwB6YaAbmaB+5VqJ93BJThveE8U0RGv2cvg7wPDN2ONBqM7zC+ir+cgxDYlYW4eEakfd",
-	"scjYUpXC+GyRfMZVIYpLfS2q3Fn92/pC5qGDL1Q9EgRbw1e551fwcCYnQTU1WitRYZaKT38i/GG10bH+",
-	"JsfrOxB70Uwj99c51Bygj7e5Wv195sU2WF29Pmk1DBxoZriJZOyMSaGKOi0xWAF+O6AywJE8ZE5Rmgfu",
-	"Yl7TR74buu4QHOZDQZXv9uT/KJwBSEu0ScXNYx83DsFsMvezVFO4wfgy4Tlfd2AQMW/YwwQSUNB8Ibuh",
-	"QH809Od6RLvwY+8M8PmTAT2/WS+wc1sKiou+/iCx/3RMHt+ZGugv3jO84aOjNupdAfzc5Ri/MLdvMdnS",
-	"0P5udy20ik+tSuTY/SvXan9S09s0xg5FfWqEhBodwmmSYuZs1IDXkXZs0o8xEmhzxeeEONwR3gchHk3N",
-	"pj8Enk8rkszbLxI2xjv8/8KE2YcJ4ze+Af8VDzV5emaaz+U2D/6w5lyt8e2z6kI8hmKyFu31LLRySAZg",
-	"0zpeUCS+qtOAb6W42eCkTbwIfvvKgDexz15oTG1Toa/Kfn2FXDvtnC86NBsl+usDCasS3KRiNDmhzOYx",
-	"6pRni7W2/g5gyo0mZRSAfepWSnV3Mg+o5YgArp8j1kYcdfe4tnUro992xHsPnufhKBSrmAON+PjqHFhQ",
-	"SU2f1iagWu3s9NXAjDi0U22YLjj4wn4lqaLRTGNHAJWNBDO8dg7h+fTsn76EDR1uItuYTaidyBURlWXN",
-	"Q+M7x419kYcipAafgXWhnKihIluCHA3F8QS3BuKOvRZQkWWOfWOR/rw4Z/lSVY6z8lEp8hAbpsRl343D",
-	"30EerETRTg0b3SLNMaEWkyax16+0a5bDfXmGeEUFzTgtmqWaaLOjhYOesNxd04K0GSTG9u0rXRmLuaZZ",
-	"lEMxOKA1B+a2JaRdWskBD3pND6DJhL5EVE8G5roTx+hcgW60pYYOUrwF2H1X35FoleiyvANgJu1r9Gi/",
-	"Ebu6X8MpeiXMskxZUQeketK152zA5oKrOkDqk7MxySeCE7yrDM+76b5zkJris+3f3zjnxDZJaM4LBODB",
-	"nONmqmBUuN0FGruVsuqWQtQ/RRW1bCs09bJFfmeEmDsOM9zCZciSoAnsnhECfsm/zhyrGs8EwtHe84k1",
-	"ETIZLOfX2YXy7QLZvVAX1+zg0si6gDvQA3RJjJNeDNzSA8f05wWOgRAwIPfhEvhuzu5BaaLZaJ8M4TvN",
-	"HENF4Zax8FioNjwizRsefo5tKnNPeb5xtS+8DD/kBOHnZjDC9uQHZD7dsI1QnRzbzJrdlT+OkDQAuPLa",
-	"vZ3UK8GrlFPziWJPfn6OOmbG8knJL/v9fo55SqgQwtfj8PXT5/CFrq9rKogwZWCR+MowwJm1i9779yRU",
-	"Ev5MSo4gzBGEDMHK0CWGz6EeObRfz6iVO6ZAX4sK0E6sRkIAsqCEDiquhnRpXxjg2406Yu1fqAt1//5b",
-	"AGG7f589Yfdx6vcJ+y4g10CmltElDKfvLoSXwXWcGQHSP8LegKbsaNPX04D7/Bbep36bF8rJI0RsiRuD",
-	"c5/O9wPUceMZlde+mw45mJ1id99Tzn2fT0Z3wtsgkfz+1iIYtwpOA8QleLK0M6GsHONA799nuftKV/Lf",
-	"8M2QfQe7yi6Wg8GDcSAd+ChyyiQciVI7xcXq0G4U1xOWicx2Jt7xsS3XrJRXdc1ynZaFA4IzA5tC83ef",
-	"IZbBF4uSxnm8wB4i//lPo1WOXYwenz385msPhkiNQLBNQsa4U/V9YwAq6oc+EHVDVEBYzP/fI8qHPXpe",
-	"5ATIhcTkWMuIF0yqxRITz4SySB+oXpmcLUTFwJOU1YEBqOz8ygBuAU0RYcCAtN239++jwqaEe8BYKHsk",
-	"lBt4wYyYzoWyQ5bz4xHojU7kWKFYzv/v02ejnJ4IDkFz/z7ZqSvKJsYtAImBSQ2+BN1tm4a9sT6tySuk",
-	"+dngMfb4uASNFYo+3NzdT6ePcyrmhwKloycTKyrPOVcEGT4T5cLgClwo7CWRsRweScn4YHOds/x//fCG",
-	"9fv946Xh09DNgppNAdS4n52ByQHO++/AfjMWuTrfA7ID/g2Ha8H/tcSyJXC8eDdflFtF0PKTSs+jvQLV",
-	"bSJLKyoDHnxvBhAcuHu1P2oLPnUMSV8oLLupIV11hYhQoeuVsyeEJEiFheDWUX3FZrKAbVmj4w7n+rcf",
-	"nnx//37j2MDqYg6KWzBpNkdMzUXAVQYUazx/g6CNWzmM0IXbtlSZdTctxj0Wdu14JnhpZ//O2T3KoxsL",
-	"Y6AZr3HyG66BDm/uEokNcqDc5mskAbhAL4TiC9lf83kJT5ImFE9/Da48p3timguI3lKOhTKNhKuFo9Gj",
-	"0/6gl/WWVUlixwyPj1erVZ/Dz31dTY/pXnP84/OnP7x4/QPcU3dtCdIoSpEc9gb9E7yKhtob9h70B/0H",
-	"WBcwA0l7fH1y7OXhMQwWvp6m/EwQUqRrDeYPEli51ueUaoSNaQBsYsErsEHwFqnV86I3hGLWRqdOA8Op",
-	"+Fxg4uOvad2kvuT4aSUKx/Z5CYVsP7tfeu+zvff9XImJfNf5cuBLna/GcARd/hsoPQvttsyt4+lggMEh",
-	"UEgxeFfLg3+SZwjVr4PanEIYDbSUFk8cMBuoGaEGmO+z3hmOJvWSMOrj73jhqyvglgf7b3mmqxH2T4Px",
-	"gDDZf5fvqAWqoM9K7/2I7G6zSzKUIvOpiXvNQrnQQptuFBvDndRu0iwKczreCRkDwHE8Htk2JWMuR7Pr",
-	"bOjh8x2Be9z9llNSyPumJm6rpXi/RXUnH3IIRRvhOXubVhWWUEJ/ZUxA/ELID2cYGwssBLa3ye99luKj",
-	"x7/L4n1d3b6XOp870SreWd+RKoasBtItfX/4kGLtFIQxV2TlUQLVELTsoMviuWev3I9QpR6ajKMurDZa",
-	"u6CwapI63rFN6g1iO9ue4St8U/9me3iGj9x9xwttn0E7PLjh8Q6Cj9XuRgWKb8mHnaa2Wlj7TN0esAgZ",
-	"qVSpDu60LRubQOrUWi9p9Zm0zYZfw17HlFXf1e1s8LiW/08JLqm2X+MOau+zjqe8PgxbB/u5bU59gwz7",
-	"d3DokFq6Hrqbaw3PCy+m6eCirdGu+DyJRmSEQDWfbsoAE6eu3/SmowUMqrT+Q03nD1Z8/hgKTJRbnBIg",
-	"fllHa4zs3VBk3In+EfbJ05//pqvK0aI0vPFB1g+hLTSqQD6ymuCzvXcoBnDFzRWBx/tvCczw7vQAFsLi",
-	"25TQZCLHv+Mf3SU/YSlGEW3M20SNAHWJGDsxJN0yrQjUljyLZN2jp0yo4rxRJzbVTCvybDT7avQZ+ELY",
-	"A0ymrVtmowoy19ehVQeUyi0LaZm4dit4Tj04LDZLwGg8RW0tD7Zv8xDgskSHYJ8e8T2V/n4kPeKWRIOj",
-	"3U00mZc0zZWZCtu2LIOPdEgbB/TjLtwrgMnbvWyHSUycalrch5N6jKTcKv7fzjR5mLzmjIld4PsAV743",
-	"teucKA+yQSVK0fnGjuRQ+z50Qo40hXDQFXgyI7vAMQuARDDZhULWgOH++pK3WNy7WAgFen0Eql075d1h",
-	"JswPH7R378XJp45prar8gAt06Op/1gpIXaqVOAg44U/lO/nY5w6UnVWjaxGg4X70g1gnJie5oyPIZ3jJ",
-	"n1N1hsm30SyuDCjOmHx3U3L9BMQXmJKJraiI8nw69y0Jr9baU2o5rOAH0srh2Z9GKcdp7dDJYXEhrSnE",
-	"VgafMbf7ZEbAhOhjiyh387Pj3+HfnRbBmx1qfBYsBMQkN2xSCYGIgugZ3Fbx2eEafr9FT69PxR9UTW/d",
-	"1nYlvWVNBh/nzBKQ1qfT0Hes2C24835BC6sS8XJux4mSbMi9wNjvaImuOOzvAK2o5HhWZ9pESjc+ATFO",
-	"IMnYJ/KGAhO0aj2aOZ68Gq3K57O5s3S+iWrPS4gnA7a+u6hO0kzo3Qht88GF0S/wmm7C6BMQ9h9Qz8Zu",
-	"Kf78fGWYEdZSxuwNZcoxQjIOf/+4By/p+nzihEpFTR/ykPWXs5kuizo5wrT1OzGNhieMU5rRRJYUa8Ak",
-	"uwqgirBU9ZyNtJ1BqfJIsLl8B3kebyGPSrH8eSHmC22FGq+P/i7WOQS/FqJuig0pKD7eNhXWUNpThSGO",
-	"r3wmC3CIzUAZe0kJ9wF1s0ZgiZPD/A0h1FYL9NCDzKejQh260Zissii5yn3YJVQnY4+QYWAxcBYFvDLY",
-	"cO4KJYqo55VPhtWqmXuDpXCQrRa3THFsE5P8TAqmEJkjdYtB1F492ei8YiAfG7ul1twRMLLOoYy8iaKY",
-	"+4Zgq5lmq9CHMcUgPQzpYSQfEcPfxZoMtUN4axQw9GrcryGXR5fF0YiPrwSUFFEQLgCou5fVyJNOROAu",
-	"zPQiuGvEitUPiFLEf607gorCXNIzqRtN+DZ84oXj2cBgaWhbw/rh+9e9HT9Ho+4cOQQcV+zF5N4cL9+a",
-	"z8uN5WvOjrq53LDjyl2uyQ3n+1EFaFw4kRCjT5AbRNlwoYvPH8mkOzs57SKFxVgrLO9+xmUp8F0nHabz",
-	"RusfeYWtzc5OHu6/4Zc66f8nUUjuC7nPTk+73ExJiHyEhY8Puyz5L4pfc1n6e26pnLylepAmgr0hxOmQ",
-	"5e/1lCipv6uq4gbDsdQp6Wd/rhhlmuqqEBVJuNzqHKqosfKh0vM8FFVL49HdIYu27vFFrypC99kI0VRa",
-	"j4tG3ncAMk2IGXqIR3BOOB131dloPwjspOMxnmtQZ2gRjLJdzBd2HeoDKfM20kOgysy94l9LAS3OiYu5",
-	"1ehtMp+uLGwDmfq9UwM7Tch3RTuPcHhqcOq2sVrdu83I9gj3l6pc05HrdC102vlyHcFPYSekuychA7zl",
-	"WkhoPqFsaIeRUVtCVdR4ER/JTXx2MugkRbBJ5x0wtDeiLPHw4zoYNhJ2JYRqQu42eJr/7uN6Mrryz5DB",
-	"1B6rfNE9C/tp9LiPlYL9uR6nMJ1dCdXR+v+pIoM+mBwvQBRXjg5QTKEf3RmY9El0TPl+Ai7BNaFkg7tC",
-	"BoeANMFh0yzwQ3i7uq1GW7pXTV4fyJ9Xv+DTRJg2378zNbwmkiinCOtk/riePx9C2jhHrWfncJGwN938",
-	"ucUapxBnEqqoKR/LWOtmZ1uEDrjDYl0jU3if9oyboa/vrAVPfR1WIkPX0dbU8o0T8pnlld9RXnPnzf+I",
-	"jDO7g7zpVurck1f1ilqgZRu5J5C6Tm3cENQe0UGR3RaCycIXLDtth5dsXEr3Jgp1vqkb5ZwMssFgECdB",
-	"OfvlSiwstkaheCi4W19EEj2DEkmnNft/cyzRzPsMvMs5x+pRZ8+tuLQevyckYfmOhwB7nzFdFtHDuUff",
-	"xHudmW20O2cmAFcgaAs5mvGVT8ZjsbBDZsU7i2t7hEc5H0LVsPsToVOqa1EdAQSZoEQmQMbiiuWQ2QRN",
-	"pd1SlxKx0PKCW55H/BjR+rlhuSyg7ysuMeHJEOibwRg0TeVHbuwRPP7o+fc1ToyHNZpLY3ybACWo3BQ7",
-	"DxhLHuiTh4ziajQbrMPyaK4Rhuk9906pAETtQhnw85ivs/rakPJGgA7RT7g+zFi9CDl7lL1KswzuauBa",
-	"7Dk13jOYu+fjBVg7y2V79lxb3txmp8xyXbfP1UWrue879AWZfBAQ4bZ9Dy9uki20d8eRWDnHolr8zmhW",
-	"ajVlfKozZpaOnAzLT2Z5E379ZNYyeHhK2+jPBgcPHsw7JG9iBohXGzBsPHPAPAr0ZBGF54jJkfkwUINb",
-	"nNeHKepiBx32Qp9A9oRNK71cQMU2dmW7kqrI6t5sFypA5gUXClSxjy18SYBNYcArgHNAjI7E6sHbAFyj",
-	"Xr8glgischttNqUNuwMdsBLp6KlAzNirGrbdXZAvtAH3qcfOQF26jUCxR0/LHgMU5YGb/De9QqqzGk5a",
-	"gF5yzDsCUNREwRFlPhiYvG53lT8aGOLdTrh49g0+RaDMnKJb7i0Ez1yXxTdJHJtqp+bvbm6d/qNmh5jB",
-	"0ePf/vPexUUf//r6f9ybm/82iV5sqYM7CTSa1RuZB3iI0Obdsa64nj8x77CXWH5fT6bBz3duamK8X6Yf",
-	"IM4Jznpbcrb5oOaWvN4SukPckKACoIyNhTA37H+/fvkiBVTYkpE8bPgdMMhT6bl/CdOqoWl8UTmgqy5J",
-	"7BTXKktI0ok0aLjw8/TbxThhLQUG3DKlnaCdllHXbPBYDFklwIsbUAEBdkhpQLnIWNQ6jX5HaNGMFXrO",
-	"pQdEA7AYZldyLLJNmEHvw/BNoDLvHA6/XyhQvKfCGo8OjsFFDvmjuiIFzmnL5yyvY/oIiwLIhHI881kI",
-	"bfpSAEnrojEFxEGvOnnIwDbp5H/vHIeg4bz297WpUFsjcbpA2yjGm0pchxE8dfd0eXu9sX4oEFRvC8kg",
-	"8nPXoEwTifwGYwl9uFO6LWLh30K3/UJT+nHFWpP6aUFRzDdQKKHkbrvN+ZfB8evgDOBCORUPk73QSA8l",
-	"Up86ybQji0fps6tu5QVc0YWvRYBsxNZKMba6YnNuxzOBFR6o9I1EaSIYpBkvgpW7jpDZnXY49MBaHviV",
-	"TH22AvfcSCC01hP0sEBn0gs1F5Y7rYWQRucECaXYySP2d/kdmQkgtg31p/fvRKORhlg7XSgvjrBcR8vQ",
-	"0t5tf46XB1TDjdaA2BnQMfhKTKVW/yWWrZwel6xVa031uG1habgdkhphQMoceE35VPg19FblAoqMwCnk",
-	"odz83pVaX4G7gzxSZJSidXLOCGRqBDK/os7A84UlnHXEg6c+LHmEHpa3yjrq4t+NCTnihEBeJ076x6il",
-	"cnNu47pwWOGcyeKLq6PaVJm/DCUZhnb8u/vnfSsjnQrgo70PTBat0SvwzX26sgv3/q8MQeZ92m3df7Vb",
-	"yFvQwHGdvTlta3rgo7KNfDWQfU7gIHIiuVSHZIB46YeBLhBO45nWRmTBUU0wC9Dw2hdng3fO+4rhOejc",
-	"izA4PTb9C81GupDCnEc2EXQkJ0fhXM8hJQcfFNlKkG3dZ2/h+y1A+OCC9ziYUM9N4+OTCZeVD0ij451w",
-	"SbcMLTpET3F9u2gkn9qqqN/fFMN3Jvv8KLrLwM9YqNHGtvCwsJbZp7MdPkF2a21vUBjWzEDvnemy8Od6",
-	"/UdnqZWw1cetFTpsTrswlXjUX8oD4dQBgAlcgU07fP0sNq/zEGUKorjQINKHCDhb6CqKfCBeDXvbkAOg",
-	"pPt25RCWhWiJBhhvZ+I4oyhDLOKxYNIX1QZLKCMwEAwxUtxzxMdXzoqYI4Bq8PhhByilGWzVMODHeXEj",
-	"Q4dBDamdLSkVtlp/aD0JMJTbgeJoeFSk/AcqPPgEvOulW0t/ACji3qTRBOPqyB8WJVefR/XgG3AxYMo/",
-	"FHjl6HXIUOHxM3YfiGEDQLR3XpN/g6xoqn/zH32J3CiKEGPGGTmzPUdB/RGuX6Nn5EKNnG5IvS2YVONy",
-	"WYgiBulvK6BDhydlQHg3C8SRqQohQFr7RO1xaAs05korOeZlXTY59K3+DHaBAHTcqkDgQUBqN6zQoP+Z",
-	"mV4RI8unwuZ1QoP7JfoEQQHsU1APAYswICemTp/8yrAclizPPIoQrJL7HuoUMwL3N0uPG96hQDFqOeS+",
-	"6c+TDA2I9MNkTnaoW/vcC8J+Lnl7FQBXMTGzQv9VBPZXEVgnNXmTcG5X+9VoedTqJH8VrjpU735iXk58",
-	"2VAXkeSufyO71QAd6u/kI1F2vvo78BV86c5Uv3FtDtVXW1bnn6kSKbhmG46UbfdsfK4+QxdtGN7x724H",
-	"33c7yi8nb9Ah9NeB/sMe6D/7UQbERKTyT3yW91/tTuMtD/7x727DdxabANzYileFibqzYqss9rZuAB6j",
-	"pGCKYrbRt6cDWEpGmExg1lCaqjdNCJmlz/Lnk6OfuB3Phux+Du74bawRagF4dnLajlr8qm4Ue9im/oTw",
-	"H5336fkEhtvp0hSyyaeBn/jeZ9sH+AncrL/MjuKLMgQCOF7UGDnN2tIdEyIshtALjJu61bPSK9UEYwil",
-	"JwDHkIpa3fjofUhd4vnkhVaCjurHkMj7Ajtu6aiTmnvkD2/4tO3RdNkxXAOPfZCqtntOSHbS24aOl7pZ",
-	"I0P1gcsvQ4BTKH0vWX+eErtDPIXPu1/8D1TXItfssiXU7g4ltg31/sg2FLf6IBOQG1zII0C4YR51M8Ri",
-	"638u/WdsHv7Dv5a8DJhlG8BroBCgs1HVQA51cQdni4j51vUR4DB2jEYZKqnrjBF3oW4KEpdyZy7tZ6lF",
-	"xJws+6hwah8C3+z9oSkIndHLPqvRfk7YY4hv2YI9dgupdJdQBfumgPgFtxruX2ruX971HRBre5WP21nl",
-	"xzNprMY8j6Ru/gMfzzaa6CJMSZExhB4u3AH2jfBRQ4+LzrhhE175WCm9DsoMsXabKtDiFnGQkDbnCEbO",
-	"RkIo6KjCRmvGnWyNB4OmOSp8ffYkDCREVwEMLrzXal3nbKxwUAq7+Pp+zxvlSG3VR561/o0W8A/S7mRz",
-	"WsmcDVO7W+4G2ehTlZOMxJjqv/9S8pNKfmfu4rHQWqsW3dmihuPQDX4q6jKHU6hyCA/xlQ7DW1Q6tJ7a",
-	"jvCMlErqR9SlVs/9djBq4d/dTe2prPH7EX2+S3kc31XOcvrw0e3r415LNe5OVL8oK6OYyM6ZoohBPTA6",
-	"lR8/mRhhVLxRumOQsYO/sT0h9yWnSEf+yeoZm8c6BREw0yuP59ogekH9/2vkC99GkODAcfpjIRdBePcZ",
-	"qA1jbRAFZU45lI1LAZLdJ7ZPK70ydYoT5KW141vQM0wa4OIkc8sn58t5b3iKUCH4YRBWTiorph3BQj9b",
-	"QY3b1B5zo238MmV0FDqLyDEVBf+sUTjD8I5/93/uLFh6VWMnf3DKafcNk4/sCyGV4KRNwE5/EuLYf7Xf",
-	"gjugpmNSxVs1L0T/FcYDMTdOlYd6kWip5QTajDmg/Z0q1FN676EL+xf48l/gyzvqbQJlknr1ZzvOpNvs",
-	"NqQICdDWeLUBIa+ONlSImAhGExSUKE2IiIYtBCBFMKfwYU2Kv8i3gguXYIUwGFmEou+4yEyU2Fv6QlF7",
-	"OIRg1BWBGWKKhJyLqMNciOXamVAeqBAUSQDUctzFNKuSPRqNFVRg3cRabKlYfEVruMfGa8ML28AFA9jG",
-	"k4eDwXwbI+wzg/raLuu+SQGkUE5b/rXHx1dw/pT/g0jCLflkUkrlbivd3b/9gTBWPPG0akfw85+g/NHZ",
-	"ZUhH1VL9SRQsXZYjPr76PIqcXqJxDdA2EaCZnkAtY51UiI50qvoziWJw6hACLU2UMBkzGuLeAcTcO9KA",
-	"+84hgUMoW/cue8L8ykT1VSHpX08u1FbrMKwE4OZqiKOR0xmkzEFcPcA+AywZOP+dUFpaqHWMAgroa5gu",
-	"eVWwaln6BD+soBrPhLvYvV0XfE1eByD9rwxbaGflV2wkplKZWPUl0E2Wt0ZFRrpYH/f7fUhHuFDtF3ro",
-	"s+Pf6a/o3nPG2ZVYY8WUFe8sGwkjC9wLnyIBsQ5u3TuizUeZc4yYAzmlQqaKNz29fvT2Zh15KY0vMMDP",
-	"KgLtRicKILkoCo1pnZv0/FdK4peVkvgTRxB1saotisACQntDSP8lttgi1jpKjiV26/t9dxPgX+CqD90w",
-	"Fd+ShgWt1qx0elfkTet/2hich3GD8nmqxochms8Vzo1G12ahPXMyGrZfV8bJTryvbkUKCXCEFwN0k0xg",
-	"/dGvwQcjFnrDbkL5YtomcIzE4OYgeePCR2REW3lbOmrvJr2x941kSMX06J9iDEePRknVMOcsV8uyzNmo",
-	"grpxqPLG9SDptEq2l8YXEHlNpML6CT4HgERrGF8W0l4oRBiue1RvtJmGR2WMl04rHGkIpiKP8BkWpYac",
-	"7BCPBTBJCIlRiXopjKP0n58TXD7CY3j+yy06AaRiJwNm2rtYRyR/97oIPvzT9LHudNKy0C2cKb36wze2",
-	"7nhQ25gwhsPvorXZG3zSnXU1S4S3N2L3lS5b3TEV4ph21q//TCiMsFO7mq7hOn/hEU/HRmuCSRwOPnbK",
-	"9V0Isdt0QXuhQbI5eTD2DauituMzOYX+3rokFFhszqNXKvTcocuxbYvXzX0i4IWCnD8JWLRCxWDlwc+N",
-	"vVEbXVkQnwUbPrGXPqnQyV6SypBKiH5q5UYjIDcxn3FViOJSX4sqzzxQHy+xwKClUxuQ4weSVvDsT9Of",
-	"LXr1ztZsRBKhggMZ7R+/LZuqT2jqUO4WWJ0arynxzobGQTXgECW9aXLoaYOZi2Xp2QWeEd8uSlp2jxKQ",
-	"qIJGGwJrZrk7dJfuMmplEp6t1df+bF8od7gr35Cs4+GGBmYQW/IHke7sUOyCN9Tn6o/Z2m0PAX1gE/eQ",
-	"Fm0RzR47Dnnk+OMHd46nRrgL7Q+4OLb8jmyvZ5WeO0Wa6a1+YErTMfFNvkL2OcmcSIqcB4s9J+lzyW3e",
-	"sL9gkS6Ub2EIz5i6k8QohErHMUXxblVfXouqhebvWHfaqTf5XLxaHivNAFGw/7l6Mm+rcglb87WlhX6X",
-	"KXI4hM1vOgI3S53xbd6yHnmXM6970PnW83ANfHveUGD8JUoHTGOfDLzlRPIOxz9EbUIXv2YNAIEuQ+9i",
-	"+fJqE7ziv9sxelceLSLn1UzzuWz1Y9PPHzJkg29oa6rNy5LY0d2ss45Ew0iUGrxvOnne3e1ivITePm55",
-	"R4JXThj++psjevJ7wS/LquwNe8dwGOg5202cNCE3ugmhe7Cox9Kw/PpxYj+MJt2rD3gJr6A7pDS6hOWP",
-	"bvaksn33a4GOmKiZiJk5JZM3W/tGDyOH/PazEkXeJgOO6mvBob1oP87m9lU2iZZ+VLflVqcQjkFX68at",
-	"PlCTyN/HZlTQOWNpZ06hGHtPZPSIuJluy0NigF6yNQlQdalMv9lxs21zpDKWl7gntDq409H9nsO74/j/",
-	"BwAA//8=",
+	"gqLpREU/6SWmb/Ton+7Au/OzLKT94ZokbJNseVFUwpjUxopKNNTTMaR7VHqeeG3W47arIzvrjdb79uEn",
+	"foWE55WutnOP/v1Utp876WO9VNb47D6OHAepyIhxJSx4EJG4olnVS4dZNnuTdiIZrifAMCy5qxbLaiqK",
+	"5IrBA0ABTJDSlUQvRxRS9cTcdzrSOvVEJVYNfrF1yLcPNk01rbLISGuxOjkJXRaHvjJWfX9P0G8dvPkV",
+	"kwRhLcJQgXx+ayPzH6VJUHk4+52YQHReEhwgyhzb96AX4p3FVLStieFAUtP4TheJ5CtgFZR3RczYiaxF",
+	"pa1+AOI080FZQVYOetR8bpu7ELiP6bP810oU3ImX3/LIYQ7XlXxMJ+RKrDPHbrkxK10V0VEJ+ZMXKugf",
+	"c75mM11S/qIjGydwrVB1WEys2coxFdIm0HTwqZcgopAhznl1ZdzsjFBGWnktUJ3ZoyY81fMFryQZC00C",
+	"cGyriwTNcbCkeycF5TZBH0Zd38vJRFRCjcUdUlfWs7rT/CCl+ZDpbdAtLCS8LdtBw3VO5vZWjMFeLi4P",
+	"ERiNaSW4pXi3kJUwBz2zhfE6K8O0J8IwWRhcSkfwS1CrhsDxZQGnBfIe8ChCnpyu3L9J3lmJa3110Eps",
+	"MhHHFnHAzTXK4lXevUFP4cK9inXkaGkuDGgIkO1jwmBC/s99UOo29OTGVjYf9kxXbCH0onQKOemQZ4PH",
+	"j5I6ZDLbdpMWNkwPeuaDR49YwdcG1Bm0qx4P8Bu0wVFX9kK9cVB2EtWHoR5QDuscRFQ9NlajJaUmJhcc",
+	"XBdyKJLHNjrS3RKykS9dCdWiX5Bgerd2nL4wfYbBCTNzUg69L2rcouXGE4vG5l+4e5Z3oSVsTPMjawmb",
+	"We/btRB87CRnPvTJx9zpuCzH41HA95R75Nb5WlTgMQKOlA/rQPCMGyZUAaEO9D2TZuh2DCi1H3ka8KU9",
+	"fwqx3gCemXQSRLJw2zIZex6x09tXcoWuNzBCvD961y2vZQGiF0V916sx4NNytoswD3AkOKXJOv0I6ode",
+	"PXvKHj0enPrTW5BXwl2ZT4XFeLpbXe+VIzsyq4U3hNDlHHlgJ/J0C6NE8RSGnaJQN+Z9s8HJLJWcSFHA",
+	"924S/9+Tn35MCrRZSLHYiAdQEgOQDj49ePHgsA9jm+wr40PhRG/gFN1WWaMhhEobn8CUEOx67tTRIj1l",
+	"KP1wp0RrBglAQ89/xFcmXpANqbD9fks+7e6JZlnIttprDlF6G2Wo0glJsYc2a3+clrspB7UjyEmQx83E",
+	"QCjxSPpYk64BeOvlmHzjO02v2osefAoJL8q00suFs0KEqofhhj7ji4VQaHB3VS29gyFR7VJKgfGzlWLO",
+	"BjJpQ15Wxl52HixcfsPRygT9PreGzDY+12raCAQKRwcGN9Lr/hDo+5EbewRUcvT8+xw82ngGYbTN3f72",
+	"5JsHZ0cn33zzzaMHj74d0H9HDyeD8SN+Ik5HD4qz8cPJt/zxaDA+KU7Fg8kZfzhKjd+7NTZkVdMJH8UX",
+	"ioaTm4IflyM+viIZhc6w2oadRBIq2JngWgP6joMfIO/GTvJF3nQIyVyoIPV2OuX9k8GachyiwMLRPsuL",
+	"JcaxhHEDpZISpCfjUxSBA4JS6G6o9GIRBoJeXEhMcFY2ZBaSvQwpNbiv7vU0ZIOmNT0lZEyEMLZfTs4q",
+	"vYrqHWEAhsvinFlnvWvg+goKt0J1SCOYUMcCwl6AlKeVdJZImLv7gCNKin+VjJY1ag7OmZgv7LqhliN/",
+	"UlqJfpsOfikLs/s4WuFj9PNGFYyXrVuP3dLw0qp+/I6ZL7uBa5nhaybtOcvdx5zSGWveFRUYpZxmFM7u",
+	"KFpeiQmZmJ2jB6NKL6czWx8EEbj6OdUZ+9OCeVrezenVw47uEi8pWobUePF+3T/2EAI9tYrDu1D679or",
+	"mPUW2sg2oQweeM2mmjll0KmLyMJJXcJaZS+6Q0oXWwuboT8NfhxrcIeDLup0fpjo/oXF9YgGmFrYZ1KU",
+	"xQ9VpatUhrxgmGxOiq9UC9SaNizLJBd44pj6qBQgd1ERqfS04vONCjAKWl6Cz3O3gN/6KUrx2rdpTl7W",
+	"unSU9Z3WJu0sY5BS7xgxps2wcJPjN7AwG+UqVGy3HRXz+SSb74Io6s/4K7tHdsbJ10wqqoQDCy44ZA2o",
+	"1E57D8nd7gnn7KJ30QPGii4GuTGwdBbLXqMci7xo+dPEowrIpdxSUxOq1HNUnqhuEegfIrpDtnMVVs3J",
+	"oxiJE/9AlpD+YH1QLZp7CLscD3AdwLV1OdZqIqeXpIlvbVkXXZem75XdNkX0SZ0iPYncY+iBp6TpkKaV",
+	"lIdtFlGLBPtbU2pF65QlxDAmqKtynZZbN6fdEFngfgyOaDsS67Ws7JKXlzNtrNs52LTwxzEl96ZWC3Q1",
+	"adcdd++1vzy44A+QzlZfRqbflh4BQpaKG2gt7AblZiy3Ou1dvqUhmhxNhJcSpM1mZVFaLUszh7DY2YZp",
+	"68mmC//YkXPl9AJHJBO8ElfunBV6bI7pO9OfFwxvHQnDBB83HFqU731ZCe+oCjnglxNdXXrv+9hxrwlo",
+	"vZe172v7WwN68/pyLs2cit2DunxZ6DmXijL95PiyJlPamEsrRfRpqeAZ8Cr/nZnxQq/gq6WClFVIcEyp",
+	"37R+ab3I50O2cge/fr4mpwIN1u8opUvnGdMKjuqCT4VJ8wipJrrFsQZgPE73dNfk/TsIv3mhc5c6XLuW",
+	"/bJZuRNEcan1lbPGuurMK14pt9h7VokuSy7UxgmMCmBpq6O3+D3ZFePbZIDbVj1SwJDZik8mcswmXJaG",
+	"Cg6cZCk0sJGpiLRYChr367mAA9tordhKliUkNSnMWUfz25nTVVGuIT/GGfVAKo2M7Bmv5uhl8cca7q9n",
+	"TBNOnxKfArKhtWIBQNLt8xZdPTSlOS/EeRQFJwcQPiByC4HJv+KmuzcI01v2Urx78FO89H32QeKvE11N",
+	"hUVmeNnJCf8M7njhbsAk8h0R2V36izf0dx5WXYjnhcGTOhZyYS9XUhV6tV88wtVv8WK4naRAh0SycOVm",
+	"IloLP62zEiFB1pz7Gl2DaUwdOcVuix9LYaIsx0EbYXZ8XVNS7V2W13D5U391OqCNKkAznh2tfLTxWxua",
+	"JMXtUWYx+4tOcrxTe2Po8blqj2/isR5rZaSxmHZu2aISTqnvM6gil5umTT4VFp7umKfG7Wdjp8rWRU+h",
+	"WM1n4KM3AFKNF5ysPqebORXAF5HATQb9eU12FmyBfQepZiR6ISgzmJe7CZs8lGBlYZ1VWaIM6EzUsMsd",
+	"zyvhgHU7dg3tBdaqTlxvrHPnyJtTpmGVtnWMZEC+SXTNVW2nuztI21hU+p0UhNYnGGGNEQIAfNqXvbFX",
+	"7HwfXX9ncsILhJ2Mplx+YTLibjkprFEr9Xz/oZNw4C134XBF7esTJFjAixHcxezKhjEds147ZhLvyBSG",
+	"5e/4NsrEP+ieBrc8OC8wwBHWrCwe9uaQssYStm7AL4viQDYXHz9YQnzaXKr4vpPPk7H9iZhVy377KpON",
+	"9N1bHJ7D+M2PiOGyR3B7at/BPja3d9uvCwGZmV5hCa/P/eGMHO2Q9hOq9gJ+BKV5b8S4++x7UQp3jwFd",
+	"BhI0wM9A1cE+z9DWEaERH18h6BQk3QFqBoBlgN3cZ88qPWf5ySx3Omj+eAAQIN8UORutvbPvnHG2mulS",
+	"EBgXKK/GXTd3/5vlkMBY5BRBDk7ak7OiKUa+TWxcFHLZVq/dGpydnGYsLsZvuI1LbjCBiKrUyFO8lRCj",
+	"W4I4itfIK1h9RPAhGhFJblsEc1DVRLvzBmcAr07RIdLz1oEKMI5tdR/SZ8KCExpqYHXFjLB1BRKUo3bT",
+	"30s/ii4VKZNOZ/T1WKPPWl+LqmpJPHsTD34GUSDb3LsocwuyGtLxfBg/lQw7Uhg24TLYywlb6LLEoqOK",
+	"W2GG3qp78vNzZkSF6OJQ9uWsPI9QET2YUj7coQ91+0vHDoeNtF9ABrAMam/dlx6/WobojC89ArNRFHj2",
+	"uvgYZ9x2WnqsWdwgSbgbdi8LkUxPZY1NaqXSFgDHSQRlMGQ5mrCOu9C5vqRv2L0VlBcX3PIam9cxwq8h",
+	"SnIllLtICUkhFUhLZcqZyOiw/7p/oV6SEQgPHbI80lL23JyxPCg/ObvXdN64XyN1KGf3PBI5VOlkwdeT",
+	"MSNK4c60yS4UgMciVUWrYhzbrUO7dqUj55GZOf6PnkFmV3Is3LsbylfO7tnIa8xpmYJXiFwKpw8f1Q6E",
+	"RgTqQvE6d4SY73mM3cPjVCRwT1gcCwGbO6JHHCa41Cd9ADCeu0S5MUOOkx8xJK2RWdyYReqNGBuVBjzF",
+	"7im0szUhhdojtPixqEki4EZ9YocsX3FppZpewvF2VIfDvlyI6nIu1dKKMDZeNL72RHfZ7/fzZgoVUmxd",
+	"QH0ZvkAy3dCOD9Gqo0VDr1m9YODujmbjX3e5+e3WFOsrE79sTjxcvPVDyrse8fKELNK+bDn23QfsSa+F",
+	"bWb8bzzd3NYG7aYTtuuCOIp9pkxCOAZ45ceDwTcnjx+fPjz75mzw+PFJs1xbLUvCyGm0H4hYe3Ndv1tj",
+	"mqWvD8wD+20CqP7eNDzdazJPu8OHg0HSrNqaPZbypjYX8GdSWpksdhSBU1rgBmgGII+vuBOZLeW2Lamn",
+	"8Mx82KjyD7A5K9VnuVcgAKChVidCUpOxvCwRHJHlyDjyISNR0SBcoFNw8cEjIADuLk8nRybFYbwM2wDr",
+	"vOB7Q+8+V67NQfSTRzhL69yDsyx0c9iNInZewwkhqUnbZ/mC2xkluTpGS2hrZjmeQdpUk1ESuOvWiW9g",
+	"rwVVmGCl/TJHVUGp9Y28QltT/TFUc0f55Qs+TVuYLygBYcNFRMH79tAApgNjDg866BPV/3aVzuqprcRd",
+	"3m2kL59AQ/cAisk5m2PYh2CmpAnWZhFUSMzAdoI7HXpvFoUl25nQMYEn15eHRBYAFfBVRNtxxzqTuH2O",
+	"21nVsnDnOaRd0yIAkWqc7QTsgdLp3SicCI7GQ+VqJfrsSQPLkI+dxgfh2qgdAL4VmVjgyadJByBUCRgh",
+	"VHcbkaBZttd2vUDWTZqODXA89aZyNluqohIR3smwhuLx/oMZ91s0x3Md+iBR4ArLnjLSzdzMbcP1gBrc",
+	"HHOAoUS8ErZad46WbKYgbfp5W4LCkLp52GJCCfxYl01YhUKUlrMn379O2+ht0a23zUU4pwImqaalL/W0",
+	"BvlGvQ34sIxwkCwir18LSqC2Wh+wavCs1IJVYq6tuORFUSVXjkRO8ry++/51w1il2oYKc1bcZGIW0k/n",
+	"z1lbtpVZbYSfa1JaKoOOpHM2gAMI8nwtuka9ER59u/DM8srWEAgQdI38a1S/AaUe3bMujC+43OeiDXFI",
+	"YyvBG2UF0dCXRlSXfCqS9V+NbPmt35zivpdU3sJFyUh7aLREe9ZgUvEZi05CSmXAuLCayGkSeeFPz8IO",
+	"sjbcYvonpp6GPoFLD9aVLAfzfgNQjAkpjcRfuY7A3wybC8sLbrk3mgEbPdqCk0fs7/K7IWnZwanBoTKh",
+	"LBhfuBM2WoP/KQj6AAbii6eaSaFxueZNc+461A7170wK7Eqp8QGITSguaUJVaWckkU/EPA9maE2edUP1",
+	"tr3EZxfXS6RQJDlZZBe0W+ZRQsu+NHhH8VKhvyh0r2uyulJei85O7kkplegcmZ0svU12aKigxHr88Ij6",
+	"3W0L8rxIw4HBQd4sZYST7nQYR3LefCACAAcjNMJgObglizyLU8WHiAk05+tzZOZRFVxgzeTJxCxzugZA",
+	"IzOPK7++UDU7Mqy2GQDtwJlhiIPAPUXKGs1xNZOliLkURtegTKqgtjgovb0WAZNyOpKE+k/V/NI9pIJS",
+	"rQmvGDcXqlGF6RixwZToiDGyJ35k6MHWKxUHAUeVvqLCc4wPALI9FGpa37xnJIRyrF6Oa/8nsvKzATPp",
+	"Qk7cEvAf0CKl7WRdiLvI5HhBdS6HyjNwO/DgFh9uVlVC3euCG7edGjZARdx3JMZ8Ccq2kFVSLm5Yfhtl",
+	"pdEp/NAZJw3Bn6ymC074OCBU18eQ4Qrrkgx1fkm1/4fV5dO4bacK0qwHCuTepE13sHzwGHmNr9hGBRQ1",
+	"STz9WUxpda24R28NDrBDdUpfKbSZ/dSWE02zv7yjwt/O+Zn41p2lvV5RCugmdeuLuOK/f7gK1j6dzY3Y",
+	"8hvbyJWJSRNqDerv7QxPqAAgzIFoXndsYHoiCXqZtWVrBHVzKZqn+gEgl28Xkdnysu0kvp2tifGAWY0e",
+	"4AZEUCEWgBKk1fkGO0m+yLTok6h5RHgJ9EY3qzdvfowYeLSn9bvrnGmSsoUYl7yq20BH2/9BMF1a23TV",
+	"WcZks5B8Gs+0Nh27d+1SnRMv3mRMoX2vG8GwgR1yj5LG6WVfB1CJkEfUhN2QdmsnfKUiFt86Horf8zCQ",
+	"6IBcKHeBzy7xNbu+kxMgnAzrvUSW4UwfxFFQkUS/UHujIM1yQzxx+4RyG9KWWatxE7zESQ6oEK7mIS0p",
+	"xaIIfh11Rbda3FyZsJi5o+BQAjWjGn+o7tfVFvq3U1wBYBww7aRl9yB4bfLYBf91n0VgK3X+GCKsb3Fo",
+	"CN1HynG94SE5CBv/ghqb40Y3H4ztlxq46sQXwU1TU8ZMlwV2EN5QU2F1nTqDq9HLIggSfGOr3tq2Y94a",
+	"yofM2UchR6EG/A4rS1OOmLgfGFlW3pyKbKzUcF5S0O+Nx8O7PSrmHaJeznkhLkfr/ZlwIfwZpcS5mwHY",
+	"ZEu2CjbW87lbXLdErGjxyezQZg5FyKzvuelsfG5PMsVvR71StIONrUlxlQYxHF7KQSUavODbFRqfFv4y",
+	"GbNOFRScPvT1BAw7lDpuDy8eCSMLUTN63BpovoHIAPONEoRO3UU71UYktiWBhOmJ5jJAW+7SC5rnvh0Q",
+	"swa5R0fZjcEwN4a3CxCzMba7sPG3J/uRqzZ+TjYQeEt4+wCcTjVyCJaxiUTTpZ7WvaOugvNl8HvDMJW0",
+	"4pm/eHdx2tsmaAlpQLoqRJVFqX5UuVn4zO9DsSF3RRlu4vMmub7Ap7N0eWlHu6rllDwjxQd28ivDcvey",
+	"jbbP7qujJ//PE//fT6u/fTtJcatdRfXgh5vU7+q8thEi0r6MsbgGFempmenXfnAj1NMW4qGWM2NC3qwb",
+	"NMUaDIqsXtZbYm6aT0gE7AjK60wqM9ERaNFk0rHOuklKIg4a3tiOcZDo/xnMTRAPI1Gn+0f5SWmH3jJk",
+	"5O3xoR+4Ts19qkFYt3GOuhQKhUY6nSFr4zv0ApQCD89bFKH1D/wBVlVyi28O3OPxbVNQPZD1rpgoBSDg",
+	"BhizrLbxCKkMlEeM3DYaa5N79rboVDXAjF7s2rrYIXt7fOK/QITvCEQY+RtBaHxeSMIlV3eDJHyIzxNz",
+	"c6gMKvBDyoxdpSyzyq8bFHt1FMqfBbZx1Cx1s7GYx4Wpz8zjs4ff3DXkYNxAuDOe8EslmkBunC1EZbQC",
+	"RX/MfSHFOcvHAA/q2w0mD0mNznRrpSTrQQpz0o3twQw3upkmhxRqvBLhu9yRpO9Z6K7rSHDzOhd5Z7co",
+	"ugxbIAnTASiCjtZWO6JUJyk4v3RZxnhptC/uwpDvV4aVetpvc+Uvt5L7H5ymjxe29ExqP/AccLy1wlD7",
+	"07lB1OXK2fV51Ak0H3oaw47IbiZXElPgolzyqHVo4m3parnGbkOgdunRR0I+sdKrWkrFa9v/GHVqxGZw",
+	"rcMGZR6RLqKGFO95VQORbHKUOUqFg3xV3QxOemlscwLg+Pjqcp7QJaBu1/vepCWvCYH78PGV0qtSFFPQ",
+	"wJquHb3EXrg0TqzpDdm2B74PRNLG65jRbMKrjm+9VW5YYqC/LNzYTgYDyhyoE3CxV20Yauh1QQ7BydKI",
+	"CG08AvDpHs6FLWzLgTiwg1qnAGETDKfd9PSpU8EEDZCGMUnvOAxthiAkzKdtvTLpln9R7wqUBdSGQEOF",
+	"pYz70BHVbZ5ULIf35X32ps6uhsdgiTs2/tzYSWRM0H1W0e3p1I8dc4lSuRLwpyJA3KYsXg49wVOMFNcC",
+	"0ewpP9ZbQ6SznfsC32jyTtVeibJMz8JHiHauPKyuM9hGSxs0yWZsyc7EvPl2H6gK72dvsaawbpo8E+Wi",
+	"Fd98E9MbVjssexz6qaMtYTaNhSTa2kGu6WqdL7IzxkfrcNEWNdKVuAxJ6C3pk+50xd0x8xWv5kgsqmC5",
+	"38bcR+MhPmNXQtk1ZFtS3nKNzxWYQbBlDAJ4+bSNNLRNeb0jKNS0pqgeo24I0TkN5kYg/YGd112UOtD/",
+	"Bp3HOqcsy8s4Z7Qly6nRx7sWaojQBsBtuCh3lbREG9+CsUBzpESEVeRQhjQA5PzUVh4wFERRJ13VLN17",
+	"opUQhalxAPRC3N08Wvlo20SC+VSXkwGj8KF6butyoZhnAO3zFV/75AlHnO4MwKFzTKjznN76Qe+YUPJ4",
+	"ALnUx7R+dUbQghSVuv3Ktpeo7GDn7SH+f4JEyJlEam50lWmoAPHWUOOEWqLFd2/TH15ciFJSY4zNyyGP",
+	"A33W2BXe/YL9ZSQStaLqy6iyCjF6qGm8W28B7ohzX6EZgfigcjOHVF9p46FsVNIGDhKuAGvnn15s4hiT",
+	"DKWJGpWMyQQYI3LVRvgQNGboSA7KBeQqG/e/gG1JES4CszpvdFCu14WjKYuKasAnmiM+0QPEJzoBfKIL",
+	"dVuAotPZfoCiVw3wrMSpwfiLiboVkLdO8GvHcsH1LZSoIvQnAKjPwEn+zgoFSwjeImpYHfgb4obAT1Rq",
+	"HD0FLyYUZcy6D2viOwLijhOeFGcUDcuIKJ1CeCXEIgTifZ5/EwmeiqpW8aiC7xFIv5JjG7oQ+jSaBm26",
+	"NwMFAlhbmgKx3PGO1bYP26nstVRjxHf+qN3ISjmxYgcrR9e5UMXGgmw5iSnnDJShDdfQRkssgh+CblS2",
+	"Wh+Y4kOqWSuQtiSFrDFAWcIAa/991+SgGyiC8m6wl9tSALtXaanCXMo9mZ2NlFIUQcpY6JyR3l8FtTRR",
+	"1i7cY6J0yjvrLnGnjZ+a8YLayIpcG3SaWsHR2oN7I2rCvmt60Kj9AwGqC8unO93RoBf5g8fRh0t9hijc",
+	"zwswvpsn96L3zdEJPx09GJ8VF70k+4AU5F0wNW2d0ep1bT3si0rqdLMAn6TuC0wpsdBSgcBMTmfCWLaS",
+	"gE4FfQ7Fv5acvNdmzsvS/e4Tq90IztnAqWPJLLZ2J/yNo27dDzLI5r2QmXDV6+V8zqs13oYFUO1Fr7Rq",
+	"PKyCJD19tI6kuOFrX2RnRHktzJDRsZpDRd8/tVSicPdA7qbJEJyFG5aXesxLadf9SkylVv8llpmvH+6P",
+	"ueLV2ilSb7YT1SNGg/nAdUox2mmQP/ycKjGc9rKEJiIjvVQFr9bDuHIrypeHSrmSy/mm/rY90paig7Tj",
+	"AlTZUC+I1T7SIviH0jFMQiWUWGHgPeQP5ycmP8dfAmKIO7VVQQ5HtxpYsQaTnlJu4w/qWq+xhg3rkd99",
+	"/xrUsQvlNGWquKTqBihhQMe+4HZZCZa/K0wf+1L1zXKx0JU1R15PO7K2zPvsiYrfAkzkSE+O7EwcrXRV",
+	"FjA1twkhORum5s1sadm44mYmDE5LK3GhIAkfehE5zREXK1YRh0H5JexD1DjdJaRzshzrTErLL7Uq13mf",
+	"RimnSldo2WiFqrHJnFSG9A0ExsPjZDJm9YUKzlKfEwCuA8t4WQ4bb5QGX0oq86UAB+KWHdBWFnMD6Ye5",
+	"Q4eJCX8PaivbpR5tNSY/7ikciSpf/BURA1E6Op/YYcgcXmoy4ybEjUMWRo07qIgT0DmCBHzw9zsTqCxH",
+	"fHx1JzoASNKN7OxoK3apBa1pWzfpTO5Z960wY1sz5BJdRBoOJ7ox7R31ykZHyLRgW3Fz5R0Ticz/2tkF",
+	"+cwNEOMkNc2F8ejPtwPLPZwwzxseah5SavdTYBOJl/7YTVZ/Q8jG2+Zab1DpJ0i29iN4rhZL264xIijh",
+	"ZqpNSGDLf3cPRiDUrGZQXt3JmFcaM2ZtmZEmkMWAqBmgob7PqX4eGniAFwOiiNNKiFrkQDpLoNL1hfJd",
+	"SSqUOaRVEDHiffn/dI904rMe9pyv2ZhXFWIp5p4Ocl+albtTlTcSo7HpJurrXPl+LzPU3uceYwVYL6KZ",
+	"XagksjXUnGZ1SXIzGQ5yKd1pOzs57bNfsKyeQXvUBtpq5pNY6lRCBdE85Mt+AaQysgCMgkUlr53RcSXW",
+	"GWQnGgOJUrpi3GkoULugwP253bVQ1R4sJ3qlKqUSl1dinQ/ZYolIU07LCVeF/ZOWNsEUhtpu5v1GFl9i",
+	"QWEVjNsWvCgfBv+bMzLKpfBlFhfquaprAzAvq+SK5U6RGTJHvLlfKcxPJdYBALxUHTbZrMcLNfneyVbP",
+	"a6QxwBriXdoP3Mz0ypCn7EJBhhkL+cVZXRuoNKvkdEYKl5um0vaSnMzbGX5OtX4blWtSgY206JMdiRDm",
+	"pdzqezB3WOtSjm3+daph0P9Mpxu9nKSO0RArNCEPGEgjIkcAscbLvtqwVt0r+lOtp6XgC+mU2/mxcE/3",
+	"ai45PvvXD/pPW1p6Zr13R1N9RCVTP+GLvE52iJl/M5P9R3klVtKIrE5dJU5wqGHu9qS1Le4WZQ530mM6",
+	"4fQuTf/Idf7w5HRPfVbTMXDHRnqT+SZt9BhMN2Wv14Z3NK2TwelZu03Z2YRIBBA9Q8ak+Dw2JPJzxgNr",
+	"Dtg7HM8T7r9MAcNGnc92WRHx9E6/Tek+rUrAXZSP7SpI+ljKjEeh31mLudE77WY0f6eoAj92gArYv7tt",
+	"ttWuBXslJtv73uoBPHzSNxzWm+T5ehMxxa8MQ81zVONh+0Z5pcR01LrWGwN1UKIFbohe1jNjvRDFUfhM",
+	"TaePoOm0sznrQxdcFj3v/4MnLRXUY8BRpWAfUGe3g+un+o82a6eBGeSta9CDtlPiqWwq2rRIMrTItm2b",
+	"KYJqPLjSu72FbsiN8Cnyg5Y6BtQawXe12Uj1Y1U17DA+D16vnd6OsGLpU2BTFuZNQRN31Kq+CanFHqsz",
+	"YHG6cxWbYneVf1MJW8mOXhBs7DgRUDM45VKdE/quntSNKes0ywAjj9p3JcxCKyNHpQigYb6typ1AKe5G",
+	"M/QTjTcgvdv14fmg/Y0O8T+FjNUC26hwC/h/OTnfKP2PTkHOrJ4KD5ifABq/WXp9XcLfVova8mPa8/WE",
+	"+ZX+u1TFeUBXD/k4IR2HFDOfkRiFzp2Zebj3K1QdpEtDgtyiKzPc2JAHTd1hsdwDGg7Fwi3OCIpBVig3",
+	"6Lfs1v442vMOpbaRP40aFTS2vibBenfrx9ebuuuU/L2jV3PI8sXSNugUsHRieJiM5bCj8IM7AFnjUuww",
+	"q3VoUlF3zoJ3+c6/7hEZy73jO493Z7G0ccGxJyB/7fb2OIvX3Xx0zSvIx3FPcZP+GZ7k/vreP819eEJP",
+	"dH+/Ck+NFuxuVPu64urjq/b4buzm2cINQ3oYj3IBdcVyd6SNzetACcLwbtUhfxNrGxEZL7i1onLv+T/3",
+	"8Fn/PfjvX0+OHv/26+Do8W+/D7KTb95//R9tjov6vDw6g8noUrQhXBAfd+yn0H2Wj2Xu2yxZjX0PSiEa",
+	"iu21FCvwmoyl+7aQ1E2umEtoVbJSLe1JPKW8woKpQ+BrAqvr0XpiZC+EB88GZ7F+M3yYArkB3nQQzGEN",
+	"7Oj9XhyTluA41j7Twz0EEe/egsjLAuFQq6bzgIFzMjg9SzbVbXEt7EMMsRpCZ9DYMdto26XVOAUoh7mR",
+	"SBUsJIaHdStkgcUbUHIT0DCjS2lSiGwbGJyeXCi3mqenLCdg10s/FIqxduIa/0A1m/TAOX/3HO86GQwG",
+	"sCn+86EAJlENgROSFAaCFRTgIttNBSfdOzSmGFIzt6Olt4RBROOonB089sHT58T9SBfrbVNuItVUVItK",
+	"thgoXrmJHK2luRy7B0wAOTlpuWlbN7btiGPJVVNAtLkPw6aZJa7R3mJxmEJyaWW6snvDEwqCvgachg56",
+	"1PwulSe34htgIs0FP4QLzXhxw7yhD5FA0BVmPZJndZR9TxgdWrBvG8F6JaqjMTeClcJJRpOxQk4lZXNI",
+	"pUTFZuvFTKiNaAAfwxwjPvnowaaTLRK2v/KjfzsBe4/+OPrtvv/q6//xH6nF2uhSvDV0/0stTnwHfeSP",
+	"ilCm9UqxkdbW2Iovho6poK2lyFXBCDOqz97EaJql4AUI6mdcVu5DxvIJ/Xn5rjA5hLQwnOczvUdCqumF",
+	"AvdU0WdPSM8nBjKV186sg+KArSiBb4dSAy76lf4V06cI4P+3iFcf6OFsMOzt047Ab3eDhdhSodbqbzJE",
+	"nB3w/eDSFMxfiuhxTjeG9Hsyngv2VFcLXXHKJsCRIvW/b3M9HwC4h4063VNbwf42wfVaV29nAqO7ZnNB",
+	"4cb2dfvhWqQI4hBCGO0N6GFDwkayfffEhaD4OAkEoWbslaKZ4esh1T+AwwsMCpOROzKUZPRS216IRanX",
+	"bCEXwmOJanT/ymSUbU9iTgEx35/cwNyV2KVhrDeDQmAt9AO41TbOTRDG6d5Xob4CW0FtPJgNTh4/eDR5",
+	"KI6+HZ+Mjr4pTvnR48lgcHTGH44ejb8pvhWPJ3t9nmDzkyeAxgN7vIeG7sJkjUnyE1it+Pq7m8gnmcMd",
+	"gt2qwkC25r5Og9vAtKFlPuWGukeltDzKj4DuIv27AtzFlpXpzuTeII+brUHKc1tztf3ovZ0Y393i7ZJD",
+	"Yqf3x13zPnQW9hGwtioA90jwXkBOFCSMSMy4wiQeuj+VxbADoBcGupEJ6leulXgPl+S04T1RTEO0Zi+H",
+	"vwMM34w9HoTqPL+AvpqPHNOQiLV1SKh21B2LjC1VKYzPFslnXBWiuNTXosqd1b+tL2QeOvhC1SNBsDV8",
+	"lXt+BQ9nchJUU6O1EhVmqfj0J8IfVhsd629yvL4DsRfNNHJ/nUPNAfp4m6vV32debIPV1euTVsPAgWaG",
+	"m0jGzpgUqqjTEoMV4LcDKgMcyUPmFKV54C7mNX3ku6HrDsFhPhRU+W5P/o/CGYC0RJtU3Dz2ceMQzCZz",
+	"P0s1hRuMLxOe83UHBhHzhj1MIAEFzReyGwr0R0N/rke0Cz/2zgCfPxnQ85v1Aju3paC46OsPEvtPx+Tx",
+	"namB/uI9wxs+Omqj3hXAz12O8Qtz+xaTLQ3t73bXQqv41KpEjt2/cq32JzW9TWPsUNSnRkio0SGcJilm",
+	"zkYNeB1pxyb9GCOBNld8TojDHeF9EOLR1Gz6Q+D5tCLJvP0iYWO8w/8vTJh9mDB+4xvwX/FQk6dnpvlc",
+	"bvPgD2vO1RrfPqsuxGMoJmvRXs9CK4dkADat4wVF4qs6DfhWipsNTtrEi+C3rwx4E/vshcbUNhX6quzX",
+	"V8i10875okOzUaK/PpCwKsFNKkaTE8psHqNOebZYa+vvAKbcaFJGAdinbqVUdyfzgFqOCOD6OWJtxFF3",
+	"j2tbtzL6bUe89+B5Ho5CsYo50IiPr86BBZXU9GltAqrVzk5fDcyIQzvVhumCgy/sV5IqGs00dgRQ2Ugw",
+	"w2vnEJ5Pz/7pS9jQ4SayjdmE2olcEVFZ1jw0vnPc2Bd5KEJq8BlYF8qJGiqyJcjRUBxPcGsg7thrARVZ",
+	"5tg3FunPi3OWL1XlOCsflSIPsWFKXPbdOPwd5MFKFO3UsNEt0hwTajFpEnv9SrtmOdyXZ4hXVNCM06JZ",
+	"qok2O1o46AnL3TUtSJtBYmzfvtKVsZhrmkU5FIMDWnNgbltC2qWVHPCg1/QAmkzoS0T1ZGCuO3GMzhXo",
+	"Rltq6CDFW4Ddd/UdiVaJLss7AGbSvkaP9huxq/s1nKJXwizLlBV1QKonXXvOBmwuuKoDpD45G5N8IjjB",
+	"u8rwvJvuOwepKT7b/v2Nc05sk4TmvEAAHsw5bqYKRoXbXaCxWymrbilE/VNUUcu2QlMvW+R3Roi54zDD",
+	"LVyGLAmawO4ZIeCX/OvMsarxTCAc7T2fWBMhk8Fyfp1dKN8ukN0LdXHNDi6NrAu4Az1Al8Q46cXALT1w",
+	"TH9e4BgIAQNyHy6B7+bsHpQmmo32yRC+08wxVBRuGQuPhWrDI9K84eHn2KYy95TnG1f7wsvwQ04Qfm4G",
+	"I2xPfkDm0w3bCNXJsc2s2V354whJA4Arr93bSb0SvEo5NZ8o9uTn56hjZiyflPyy3+/nmKeECiF8PQ5f",
+	"P30OX+j6uqaCCFMGFomvDAOcWbvovX9PQiXhz6TkCMIcQcgQrAxdYvgc6pFD+/WMWrljCvS1qADtxGok",
+	"BCALSuig4mpIl/aFAb7dqCPW/oW6UPfvvwUQtvv32RN2H6d+n7DvAnINZGoZXcJw+u5CeBlcx5kRIP0j",
+	"7A1oyo42fT0NuM9v4X3qt3mhnDxCxJa4MTj36Xw/QB03nlF57bvpkIPZKXb3PeXc9/lkdCe8DRLJ728t",
+	"gnGr4DRAXIInSzsTysoxDvT+fZa7r3Ql/w3fDNl3sKvsYjkYPBgH0oGPIqdMwpEotVNcrA7tRnE9YZnI",
+	"bGfiHR/bcs1KeVXXLNdpWTggODOwKTR/9xliGXyxKGmcxwvsIfKf/zRa5djF6PHZw2++9mCI1AgE2yRk",
+	"jDtV3zcGoKJ+6ANRN0QFhMX8/z2ifNij50VOgFxITI61jHjBpFosMfFMKIv0geqVydlCVAw8SVkdGIDK",
+	"zq8M4BbQFBEGDEjbfXv/PipsSrgHjIWyR0K5gRfMiOlcKDtkOT8egd7oRI4ViuX8/z59NsrpieAQNPfv",
+	"k526omxi3AKQGJjU4EvQ3bZp2Bvr05q8QpqfDR5jj49L0Fih6MPN3f10+jinYn4oUDp6MrGi8pxzRZDh",
+	"M1EuDK7AhcJeEhnL4ZGUjA821znL/9cPb1i/3z9eGj4N3Syo2RRAjfvZGZgc4Lz/Duw3Y5Gr8z0gO+Df",
+	"cLgW/F9LLFsCx4t380W5VQQtP6n0PNorUN0msrSiMuDB92YAwYG7V/ujtuBTx5D0hcKymxrSVVeICBW6",
+	"Xjl7QkiCVFgIbh3VV2wmC9iWNTrucK5/++HJ9/fvN44NrC7moLgFk2ZzxNRcBFxlQLHG8zcI2riVwwhd",
+	"uG1LlVl302LcY2HXjmeCl3b275zdozy6sTAGmvEaJ7/hGujw5i6R2CAHym2+RhKAC/RCKL6Q/TWfl/Ak",
+	"aULx9NfgynO6J6a5gOgt5Vgo00i4WjgaPTrtD3pZb1mVJHbM8Ph4tVr1Ofzc19X0mO41xz8+f/rDi9c/",
+	"wD1115YgjaIUyWFv0D/Bq2iovWHvQX/Qf4B1ATOQtMfXJ8deHh7DYOHracrPBCFFutZg/iCBlWt9TqlG",
+	"2JgGwCYWvAIbBG+RWj0vekMoZm106jQwnIrPBSY+/prWTepLjp9WonBsn5dQyPaz+6X3Ptt738+VmMh3",
+	"nS8HvtT5agxH0OW/gdKz0G7L3DqeDgYYHAKFFIN3tTz4J3mGUP06qM0phNFAS2nxxAGzgZoRaoD5Puud",
+	"4WhSLwmjPv6OF766Am55sP+WZ7oaYf80GA8Ik/13+Y5aoAr6rPTej8juNrskQykyn5q41yyUCy206Uax",
+	"MdxJ7SbNojCn452QMQAcx+ORbVMy5nI0u86GHj7fEbjH3W85JYW8b2ritlqK91tUd/Ihh1C0EZ6zt2lV",
+	"YQkl9FfGBMQvhPxwhrGxwEJge5v83mcpPnr8uyze19Xte6nzuROt4p31HaliyGog3dL3hw8p1k5BGHNF",
+	"Vh4lUA1Byw66LJ579sr9CFXqock46sJqo7ULCqsmqeMd26TeILaz7Rm+wjf1b7aHZ/jI3Xe80PYZtMOD",
+	"Gx7vIPhY7W5UoPiWfNhpaquFtc/U7QGLkJFKlergTtuysQmkTq31klafSdts+DXsdUxZ9V3dzgaPa/n/",
+	"lOCSavs17qD2Put4yuvDsHWwn9vm1DfIsH8Hhw6ppeuhu7nW8LzwYpoOLtoa7YrPk2hERghU8+mmDDBx",
+	"6vpNbzpawKBK6z/UdP5gxeePocBEucUpAeKXdbTGyN4NRcad6B9hnzz9+W+6qhwtSsMbH2T9ENpCowrk",
+	"I6sJPtt7h2IAV9xcEXi8/5bADO9OD2AhLL5NCU0mcvw7/tFd8hOWYhTRxrxN1AhQl4ixE0PSLdOKQG3J",
+	"s0jWPXrKhCrOG3ViU820Is9Gs69Gn4EvhD3AZNq6ZTaqIHN9HVp1QKncspCWiWu3gufUg8NiswSMxlPU",
+	"1vJg+zYPAS5LdAj26RHfU+nvR9Ijbkk0ONrdRJN5SdNcmamwbcsy+EiHtHFAP+7CvQKYvN3LdpjExKmm",
+	"xX04qcdA0K3SH1255MAO4bMnPz/HCixeYPg+RDkyculnzAhrpZqajI2D8gFY4XikVYG+ShNqRHQNAIIN",
+	"UtxJB28W+nGXqhAeLShYCUX/QjmGArAJJiPugRkBtXUBzXHJPQi+2ymGisGN+jAbDAZ0on10e8jI8zUS",
+	"zlquCK5gvrCU/IVJapQcnkcuzTx15p3e8wTWeWsPN3HDyrUfiscUvJKqiFoBxLVjEKGW7sZ/LQW0fyHn",
+	"GiX31EciTq4/25O06fSlxLCQbeL2xXiHrEDsqtQ4EAWpZSD7M913jSSqgYtiiptAjKlBYSbZrQa15+RB",
+	"A6LOyucvTojUV2/kSGGgxCN0cHJfw9dlXkePMWKBFO5kT4aRjmssNAYcIiWy0EbUO90xxEV5rDVyp2Hj",
+	"ZV18z8uSAqip1cTgeLycgRP2gDfX2Vf0EcaeSLz6ctV6ONyk1WdbzymbD9oO67q7f/BbBXmcbrdSOXxb",
+	"Ugtu+2SOzo8tJMEycZz43UJXdoMRQFzuo8tP5NatAvTtTFOExnueMDEaYgcQCveu6jqn2INUxeyNTGtu",
+	"fF+9oTMSydKOpepoHUu+SDZeqBbhiOAYi4VQ4BeLmlLUQW3HEggzyye9uffi5NtEXlTHe7i9/1kb8HWp",
+	"819H0h3JLYn8CQ5iXdiTtC4cQT7DS/6crieYfBvNPiOtfbQm1emm5PoJiC8wJRN7ISPK8+VQtyS82uuV",
+	"cms9I63yQ3i14NmfxqmF09rh04LFhbTgkJsw+Iy53SdzonmrY4sod/Oz49/h350etTc73GBZ8LBhTw/D",
+	"JpUQiMiLkbVtFxk73EPWb/Fz1afiD+rmat3WdidXy5oMPs6ZJSDKT+fh2rFit+DO+wUtrErEy7kdz1oc",
+	"Xpg7NVpiKAv7I0ErRzme1ZmqkdKNT0CMMCjS8YUwoUATvcK+GwievBrt0eeDu7N0vtkVhpeQjwW9adxF",
+	"dZFDQu9GaLgPLox+gdd0E0afgLD/gHo2dhvz5+crExysN5cpxwhpPPz94x68ZOjwiRMqFTVNyoM/OWcz",
+	"XRZ1cqFp6xdmGg3DGKc03YksyW+NSeoVQP0h1MM5G2k7A6iPkWBz+Q7yJMFXzBXLnxdivtBWqPH66O9i",
+	"nUPyyELwUGwNKZzeEz0V1pATrsIUga98JihwiM1EE/aSCtYCanWNYBYnV/sbQqpKLdBDD09fzgE4LkZj",
+	"suei5Cr3aQsB3QN7bA0Di4GzKOCVwYZzVyhRRD0jfTGJVs3cVSwlhxBB3HLMsU1MkjcpmF9kjtRtDVHv",
+	"9WSjc5mBeibsNl5zR8CYPAcYliYKce4baq5mmq1CH+MUg/Qw3oeRfEQMfxdrMtQO4a1Rwo1X434NubC6",
+	"LI5GfHwlwGtPPr/QgMS9rEZudiICd2GmF8FdI1asfkBUYvVr3VFbFOaSnknd3MK34RMvHM8GBktD2xrW",
+	"D9+/7u34ORp158wbwEHHXoab7tM1n5cby9ecHXVDu2HHsrtckxvO96MK0LjwMCFGnyA3iLLJQxe8P5JJ",
+	"d3Zy2kUKi7FWCI/yjMtS4LtOOkznjdY/8gpbg56dPNx/wy910dxPopDcA6GcnZ52uZmS+PkIgQMedlny",
+	"XxS/5rL099xSOXlL9ZTNDjCGOjaEKjmvp0RFcV1VFTcYjqXCST/7c8WoUkNXhahIwuVW5xCpxsrBSs/z",
+	"AEoije+OAlUodY9MelURurdHiODSelxR8r4DEHhCzNBDfAcEsy/y26xT1X4Q2InO90iomyJAi32U7RCV",
+	"DvX1VLkS6SGtYdBKz3ubzKcrC9vo7JCI1LZMyHcVPY9w7OrmDm1jtbp3m5HtEe4vVbmmI9fpWuhU9+U6",
+	"gp/CTkh3T0IGeMu1kNC8SdnQTiqjtr6qqPGWPpKb+Oxk0EmKYJPrO2Bob0RZ4uHHdTBsJOxKCNWErG/w",
+	"NP/dx/VkdOWfdRJOKw990b2K6Wn0uI9VwvS5HqcwnV0FSY0kqD9RZNAHk+MFiOLK0QGKKfSjOwOTPomO",
+	"JVNPwCW4pi4T4K6QwSEgTXDYNAvkER62bkvVli5dk9cH8ufVL/g0EabN9+8sraqJJMrJxZS4P67nz4eQ",
+	"Ns5R69k5XCTsLdd6brFGOMSZhCpqykcYiLpZ6BahA26/WNfITt6nPeNmWKeXBqTZutgbkDyga3dradbG",
+	"CfnM6rLuqC6o8+Z/RMaZ3UHdUSt17smrekUtRLON3BMo/aI2qNgUBtG1kd0WgsnCA344bYeXbFxKyLfF",
+	"UOebutHcyQAyg6MkKGe/XImFxdZiFA8Fd+uLSKJnmGA8Wod/c58bjJnIOUf0BWfPrbi0Hv8uJGH5jsHQ",
+	"NiZjuiyih3OPXo33OjPbaHfOTAB+QtAzcjTjK5+Mx2Jhh8yKdxbX9giPcj4E1A33J0KPVdeiOgIIT0GJ",
+	"TJCRyBXLIbMpZ1KBYV9KxBLNC255HvFj7HbDDctlAX3TcYkJj42STQ3GoGkqP3Jjj+DxR8+/r3HWPCzg",
+	"XBrj2+woQXAN2LnHWPJAnzxkFFej2WAds0dDjzDA77l3SgUgpBfKgJ/HfJ3V14aUNwJEin7C9WHG6kXI",
+	"2aPqD5plcFcD12LPqXGtwdw9Hy9A7Aku27Pn2vLmEgnRIetZF63mvu9wm0p63g/kuysTO5CtkQoCAG73",
+	"5BxBKfA7o1mp1ZTxqY5S2U9mebN9ycmsZfDwlLbRnw0OHjyYd5Rnj8wA8d4DBpxnDphHgZ4sovAcMa0y",
+	"HwZqcIvz+jBFXWChQ23os8uesGmllwtAPMGuppjjH3qbXqgAORtcKIACAznaAfAwDHgFcEitKdrwNlGk",
+	"c7QJ7HkbrT2lDbsDHbCG6eipQMwGSB623V2QL7QB96nHnkJdurVWYII++eQeA5TzgZv8N71CqrMaTlqA",
+	"LnTMOwIg1kTBEWU+GJi8bheZPxoY4t1OuHj2DT5FoMycolvuLVTBUsPKNEn8wcC0zN/d3Dr9R80Oa4Oj",
+	"x7/9572Liz7+9fX/uDc3/20SvUxTB3cSaDSrNzIP8Ep+H4F1xXg4iXmHvUT4mnoyDX6+c1P/MDUAcU5w",
+	"1tuSs7tqAF5vCd0hbkhQAVDGxkKYG/a/X798cUCRwLDhd8AgT6Xn/iVMq4am8UXlgK66JLFTXKssIUkn",
+	"0qDhws/TbxfjbLYUGHDLlHaCdlrWoKnosRiySoAXN6DqAmyf0lRXF7Uepd8RmjtjhZ5z6QFFAWyN2ZUc",
+	"i2wTptf7MHwTxcw7h8PvFwoU76mwxnfXwOAih/xRXZEC57Tlc5bXMX2EFQNkXzme+SyENn0pgIx20ZgC",
+	"Yq9XnTzkbpt08r93jkPQcF77+9pUqK2ROF2gbRTjTSWuwwieunu6vL3eWD8UCKq3hWSwc0LXoEyzk8cN",
+	"xrKroo96ydxCt/1CU/pxxVqT+mlBUcw3UJyhZJ3iOmgbf0FZ/3VwBnAVnYqHyV5opIcSqU+dZNqRxaP0",
+	"2VW38gKu6MLXIkBTYmulGFtdsTm345nACg9U+kaiNBGM4IwXwcpdR51NnHY49MCUHjidTH22AvfcSCA0",
+	"5RP0sEBn7ws1F5Y7rYWQuucEqajYySP2d/kdmQkgttFert+JRiMNsXa6UF4cYaGPlmRZi8Jtf46XB1Tg",
+	"jda62FnXMfhKTKVW/yWWrZwel6xVa031iG9habgdkhpJQcoceE35VPg19FblAoqMwCnkoVD93oVSdfJI",
+	"kVGK1sn5LUrV21bAYl/SbkzIEScE8jpx0j9GLZWbcxvXhcMK50wWX1wd1abK/GUoyTC049/dP+9bGelU",
+	"AB/tfWCyaI1egW/u05VduPd/ZQhy9tNu6/6r3ULeggaO6+zNaVvTIB+VbeSrgexzAgeRh8mlOiQDxEs/",
+	"DHSBcBrPtDYiC45qginKHM/3xdngnfO+YngOOvciDGvf2+WFZiNdSGHOI5voQtWOwrmeQ0oOPiiylSDb",
+	"us/ewvdbDVWCC97jSEM9N42PTyZcVj4gjY53wvXeMrToED3F9e2ikXxqq6J+f1MM35ns86PoLgM/Y6FG",
+	"G9vCwyKYn09mO3yC7Nba3qAwrJmB3jvTZeHP9fqPzlIrYauPWyt02Jx2YRLyqD+jB5KrAwATuAKbXvn6",
+	"WWz+6iE+FURxocGyDxFwBggkwWOOeG/sbUMOgJK+qAQ4diEsC9ESDW0wnInjjKIMsfzHgklfVBssoYzA",
+	"QDDESHHPER9fOStijgDkweOHHRSVZrBVw4C/6sWNDB16NaR2tqRU2Gr9ofUk6EHQDrRKw6Mi5T9Q4cEn",
+	"4F0v3Vr6A0AR9yaNJhhXR/6wKLn6PKoH34CLAVP+ocArR69DhgqPn7H7QAwbGix45zX5N8iKpvo3/9GX",
+	"yI2iCDFmnJEz23MU1B/h+jV6Ri7UyOmG1BuKSTUul4Uo4iY3bQV06PCkDAjvZoE4MlUhhJYQPlF7HNrq",
+	"jbnSSo55WZdNDn2rXINdlABdvioQuBc6nRhWaND/zEyviJHlU2HzOqHB/RJ9gqAA9vmph4BFGJATU6dP",
+	"fuVx6/LMowjBKrnvoU4xo+Y4Zun7bnQoUIxa9rlv+vMkQwMi/TCZkx3q1j73grCfS95eBcBVTMys0H8V",
+	"gf1VBNZJTd4knNvVfjVaBrY6yV+Fqw7Vu5+YlxNfNtRFJLnr38huNUCH+jv5SJSdr/4OfAVfujPVb1yb",
+	"Q/XVltX5Z6pECq7ZhiNl2z0bn6vP0EUbhnf8u9vB992O8svJG3QI/XWg/7AH+s9+lAExEan8E5/l/Ve7",
+	"03jLg3/8u9vwncUmADe24lVhou7m2GqSvfVNzxs9ailFMdvoe9cBLCUjTCYwayhN1ZsmhMzSZ/nzydFP",
+	"3I5nQ3Y/B3f8NtYItdA9OzltR/1/VTdaP2xTf0L4j8779HwCw+10aQrZ5NPAT3zvs+0D/ARu1l9mR/FF",
+	"GQIBHK+q6T3N2tIdhyIshtBLk5vgEoD8jiYYQyg9ATiGVNTqxkfvQ+oSzycvtBJ0VD+GRN4X2HFLR51I",
+	"3SN/eMOnbY+my47hGnjsg1S13XNCspPeNnS81M0aGaoPXH4ZApxC6XvJ+vOU2B3iKXze/eJ/oLoWuWaX",
+	"LaF2dyix7bb3R7ahuNUHmYDc4EIeAcIN86gbMBZb/3PpP2sl+hfqh38teRkwyzaA10AhQGejqoEc6uIO",
+	"zhYR863rI8Bh7BiN8v1EOmPEXaibgsSl3JlL+1lqETEnyz4qnNqHwDd7f2gKQmf0ss9qtJ8T9hjiW7Zg",
+	"j91CKt0lVMG+KSB+wa2G+5ea+5d3fQfE2l7l43ZW+fFMGqsxzyPdD4xD9624CT3ClBQZQ+jhwh1gqpsm",
+	"DT0uOuOGTXjlY6X0OigzxNptqkCLW6xCQtqcIxg5GwmhoKMKG60Zd7I1Hgya5qjw9dmTMJAQXQUwuPBe",
+	"q3Wds7HCQSnsgp9TXvZGOVJb9ZFnrX+jBfyDtDvZnFYyZ8PU7pa7QTb6VOUkIzGm+u+/lPykkt+Zu3gs",
+	"tNaqxV0d+U6hyiE85AM25esMz0ippH5EXWr1tnrwdUEt/Lu7qT2VNX7/die+D9iF7+M1vNuYKYoY1AOj",
+	"U/nxk4kRRsUbpTsGGTv4G9sTcl9yinTkn6yesXmsUxABM73yeK4NohfUgLBGvvBteAkOHKc/FnIRhHef",
+	"gdow1gZRUOaUQ9m4FCDZfWL7tNIrU6c4QV5aO74FPcOkAS5OMrd8cr6c94anCBWCHwZh5aSyYtoRLPSz",
+	"FdS4Te0xN9rGL1NGR6GziBxTUfDPGoUzDO/4d//nzoKlVzV28gennHbfMPnIvhBSCU7aBOz0JyGO/Vf7",
+	"LbgDajomVbxV80L0X2E8EHPjVHmoF4mWWk6gzZgD2t+pQj2l9x66sH+BL/8Fvryj3iZQJqlXf7bjTLrN",
+	"bkOKkABtjVcbEPLqaEOFiIlgNEFBidKEiGjYQgBSBHMKH9ak+It8K7hwCVYIg5FFKPqOi8xEWQCa0IWi",
+	"9nAIwagrAjPEFAk5F1GHuRDLtTOhPFAhKJIAqOW4i2lWJXs0GiuowLqJtdhSsfiK1nCPjdeGF7aBCwaw",
+	"jScPB4P5NkbYZwb1tV3WfZMCSN+9m4+v4Pwp/weRhFvyyaSUyt1Wurv/SK29PfG0akfw85+g/NHZZUhH",
+	"1VL9SRQsXZYjPr76PIqcXqJxDdA2EaCZnkAtY51UiI50qvoziWJw6hACLU2UMBkzGuLeAcTcO9KA+84h",
+	"gUMoW/cue8L8ykT1VSHpX08u1FbrMKwE4OZqiKOR0xmkzEFcPcA+AywZOP+dUFpaqHWMAgroa5gueVWw",
+	"aln6BD+soBrPhLvYvV0XfE1eByD9rwxbaGflV2wkplKZWPUl0E2Wt0ZFRrpYH/f7fUhHuFDtF3ros+Pf",
+	"6a/o3nPG2ZVY+zb17ywbCSML3AufIgGxDm7dO6LNR5lzjJgDOaVCpoo3Pb1+9PZmHXkpjS8wwM8qAu1G",
+	"JwoguSgKjWmdm/T8V0ril5WS+BNHEHWxqi2KwAJCe0NI/yW22CLWOkqOJXbr+313E+Bf4KoP3TAV35KG",
+	"Ba3WrHR6V+RN63/aGJyHcYPyearGhyGazxXOjUbXZqE9czIatl9XxslOvK9uRQoJcIQXA3STTGD90a/B",
+	"ByMWesNuQvli2iZwjMTg5iB548JHZERbeVs6au8mvbH3jWRIxfTon2IMR49GSdUw5yxXy7LM2aiCunGo",
+	"8sb1IOm0SraXxhcQeU2kwvoJPgeARGsYXxbSXihEGK57VG+0mYZHZYyXTiscaQimIo/wGRalhpzsEI8F",
+	"MEkIiVGJeimMo/SfnxNcPsJjeP7LLToBpGInA2bau1hHJH/3ugg+/NP0se500rLQLZwpvfrDN7bueFDb",
+	"mDCGw++itdkbfNKddTVLhLc3YveVLlvdMRXimHbWr/9MKIywU7uaruE6f+ERT8dGa4JJHA4+dsr1XQix",
+	"23RBe6FBsjl5MPYNq6K24zM5hf7euiQUWGzOo1cq9Nyhy7Fti9fNfSLghYKcPwlYtELFYOXBz429URtd",
+	"WRCfBRs+sZc+qdDJXpLKkEqIfmrlRiMgNzGfcVWI4lJfiyrPPFAfL7HAoKVTG5DjB5JW8OxP058tevXO",
+	"1mxEEqGCAxntH78tm6pPaOpQ7hZYnRqvKfHOhsZBNeAQJb1pcuhpg5mLZenZBZ4R3y5KWnaPEpCogkYb",
+	"AmtmuTt0l+4yamUSnq3V1/5sXyh3uCvfkKzj4YYGZhBb8geR7uxQ7II31Ofqj9nabQ8BfWAT95AWbRHN",
+	"HjsOeeT44wd3jqdGuAvtD7g4tvyObK9nlZ47RZrprX5gStMx8U2+QvY5yZxIipwHiz0n6XPJbd6wv2CR",
+	"LpRvYQjPmLqTxCiESscxRfFuVV9ei6qF5u9Yd9qpN/lcvFoeK80AUbD/uXoyb6tyCVvztaWFfpcpcjiE",
+	"zW86AjdLnfFt3rIeeZczr3vQ+dbzcA18e95QYPwlSgdMY58MvOVE8g7HP0RtQhe/Zg0AgS5D72L58moT",
+	"vOK/2zF6Vx4tIufVTPO5bPVj088fMmSDb2hrqs3LktjR3ayzjkTDSJQavG86ed7d7WK8hN4+bnlHgldO",
+	"GP76myN68nvBL8uq7A17x3AY6DnbTZw0ITe6CaF7sKjH0rD8+nFiP4wm3asPeAmvoDukNLqE5Y9u9qSy",
+	"ffdrgY6YqJmImTklkzdb+0YPI4f89rMSRd4mA47qa8GhvWg/zub2VTaJln5Ut+VWpxCOQVfrxq0+UJPI",
+	"38dmVNA5Y2lnTqEYe09k9Ii4mW7LQ2KAXrI1CVB1qUy/2XGzbXOkMpaXuCe0OrjT0f2ew7vj+P8HAAD/",
+	"/w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fairlead/internal/client"
+)
+
+// auditCommand is "fairlead audit".
+type auditCommand struct {
+	Connection connection `embed:""`
+
+	Kind   string     `placeholder:"KIND" help:"Only events of this kind, such as token.create."`
+	Actor  string     `placeholder:"TOKEN" help:"Only what tokens of this name did."`
+	Of     string     `placeholder:"FLEET" help:"Only what was done to this fleet."`
+	Since  *time.Time `placeholder:"TIME" help:"Only events of this time, such as 2026-01-02T03:04:05Z, or later."`
+	Until  *time.Time `placeholder:"TIME" help:"Only events of before this time."`
+	Limit  int        `short:"n" default:"50" help:"How many to list at most; 0 for all."`
+	Output string     `short:"o" enum:"table,json" default:"table" placeholder:"table|json" help:"How to print it: table or json."`
+}
+
+// Run prints the events.
+func (c *auditCommand) Run(ctx context.Context, sh *shell) error {
+	if c.Limit < 0 {
+		return usageError("--limit must not be below 0")
+	}
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	items, err := pages(c.Limit, func(limit int, cursor *string) (page, error) {
+		resp, err := s.api.ListAudit(ctx, s.tenant, &client.ListAuditParams{
+			Kind: given(c.Kind), Actor: given(c.Actor), Fleet: given(c.Of), Since: c.Since, Until: c.Until, Limit: &limit, Cursor: cursor,
+		})
+		p, _, err := answer[page](s, resp, err)
+		return p, err
+	})
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return s.printItems(items)
+	}
+	events, err := decode[client.AuditEvent](items)
+	if err != nil {
+		return err
+	}
+	if len(events) == 0 {
+		fmt.Fprintln(s.out, "there is no such event")
+		return nil
+	}
+	t := table{{"AT", "BY", "FROM", "KIND", "OBJECT", "REQUEST"}}
+	for _, e := range events {
+		t = append(t, []string{when(e.At), e.By.Name, deref(e.Address), e.Kind, e.Object, deref(e.RequestId)})
+	}
+	fmt.Fprint(s.out, t)
+	return nil
+}
