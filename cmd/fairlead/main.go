@@ -34,6 +34,7 @@ type commands struct {
 	Delete    deleteCommand    `cmd:"" help:"Delete one resource."`
 	Receipt   receiptCommand   `cmd:"" help:"Tell which nodes run a revision."`
 	Nodes     nodesCommand     `cmd:"" help:"List the nodes and what they run."`
+	Why       whyCommand       `cmd:"" help:"Tell why a node has a resource, or not."`
 	Events    eventsCommand    `cmd:"" help:"List what nodes refused, what was done about it, and how it ended, or follow it."`
 	Findings  findingsCommand  `cmd:"" help:"Tell what is wrong in the fleet as a whole."`
 	Retry     retryCommand     `cmd:"" help:"Offer a node again what it refuses."`

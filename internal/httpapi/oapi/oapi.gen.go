@@ -331,10 +331,12 @@ func (e NodeIds) Valid() bool {
 
 // Defines values for NodeResourceState.
 const (
-	NodeResourceStateAbsent  NodeResourceState = "absent"
-	NodeResourceStatePending NodeResourceState = "pending"
-	NodeResourceStateRefused NodeResourceState = "refused"
-	NodeResourceStateSynced  NodeResourceState = "synced"
+	NodeResourceStateAbsent       NodeResourceState = "absent"
+	NodeResourceStatePending      NodeResourceState = "pending"
+	NodeResourceStateRefused      NodeResourceState = "refused"
+	NodeResourceStateSynced       NodeResourceState = "synced"
+	NodeResourceStateUnmatched    NodeResourceState = "unmatched"
+	NodeResourceStateUnreferenced NodeResourceState = "unreferenced"
 )
 
 // Valid indicates whether the value is a known member of the NodeResourceState enum.
@@ -347,6 +349,10 @@ func (e NodeResourceState) Valid() bool {
 	case NodeResourceStateRefused:
 		return true
 	case NodeResourceStateSynced:
+		return true
+	case NodeResourceStateUnmatched:
+		return true
+	case NodeResourceStateUnreferenced:
 		return true
 	default:
 		return false
@@ -1105,9 +1111,15 @@ type Node struct {
 	FirstSeen  time.Time `json:"first_seen"`
 
 	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
-	Frozen   *[]ResourceType `json:"frozen,omitempty"`
-	Id       string          `json:"id"`
-	LastSeen time.Time       `json:"last_seen"`
+	Frozen *[]ResourceType `json:"frozen,omitempty"`
+	Id     string          `json:"id"`
+
+	// Labels What selectors ask of a node, as it said when it connected last.
+	Labels *NodeLabels `json:"labels,omitempty"`
+
+	// LabelsUnknown Not all of its labels are known; left out where they are, and in lists.
+	LabelsUnknown *bool     `json:"labels_unknown,omitempty"`
+	LastSeen      time.Time `json:"last_seen"`
 
 	// Protocol Example: delta ADS
 	Protocol *string `json:"protocol,omitempty"`
@@ -1179,6 +1191,17 @@ type NodeCounts struct {
 // the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
 type NodeIds string
 
+// NodeLabels What selectors ask of a node, as it said when it connected last.
+type NodeLabels struct {
+	ClientName    *string                 `json:"client_name,omitempty"`
+	ClientVersion *string                 `json:"client_version,omitempty"`
+	Cluster       *string                 `json:"cluster,omitempty"`
+	Metadata      *map[string]interface{} `json:"metadata,omitempty"`
+	Region        *string                 `json:"region,omitempty"`
+	SubZone       *string                 `json:"sub_zone,omitempty"`
+	Zone          *string                 `json:"zone,omitempty"`
+}
+
 // NodeList defines model for NodeList.
 type NodeList struct {
 	Items []Node `json:"items"`
@@ -1188,6 +1211,46 @@ type NodeList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// NodeReason defines model for NodeReason.
+type NodeReason struct {
+	// Because In a sentence, for people.
+	//
+	// Example: the variant "eu" matches: locality.region=eu
+	Because string `json:"because"`
+
+	// Resource One resource of the fleet as it is for one node.
+	Resource NodeResource `json:"resource"`
+
+	// Why How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+	Why NodeWhy `json:"why"`
+}
+
+// NodeReasons defines model for NodeReasons.
+type NodeReasons struct {
+	Items []NodeReason `json:"items"`
+
+	// Labels What selectors ask of a node, as it said when it connected last.
+	Labels NodeLabels `json:"labels"`
+
+	// LabelsUnknown Not all of them are known; left out where they are.
+	LabelsUnknown *bool `json:"labels_unknown,omitempty"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Node The node's id.
+	Node string `json:"node"`
+
+	// Revision The fleet's revision that this is about.
+	Revision int64 `json:"revision"`
+
+	// Settled The newest revision that it runs whole; 0 for none yet.
+	Settled int64 `json:"settled"`
+
+	// State `refusing`: live, and at least one resource stands refused.
+	State NodeState `json:"state"`
 }
 
 // NodeResource One resource of the fleet as it is for one node.
@@ -1223,7 +1286,8 @@ type NodeResource struct {
 	Since *time.Time `json:"since,omitempty"`
 
 	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
-	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
+	// it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
 	State NodeResourceState `json:"state"`
 
 	// Ttl Of the version in force.
@@ -1251,11 +1315,27 @@ type NodeResource struct {
 }
 
 // NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
-// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
+// it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
 type NodeResourceState string
 
 // NodeState `refusing`: live, and at least one resource stands refused.
 type NodeState string
+
+// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+type NodeWhy struct {
+	// PassedOver The other variants: those that do not match, and those that another one goes before.
+	PassedOver []VariantReason `json:"passed_over"`
+	Priority   *int32          `json:"priority,omitempty"`
+
+	// Requirements Of its selector; all of them hold.
+	Requirements *[]Requirement `json:"requirements,omitempty"`
+
+	// Selector Of the variant that the node has.
+	//
+	// Example: locality.region=eu
+	Selector *string `json:"selector,omitempty"`
+}
 
 // OperatorToken defines model for OperatorToken.
 type OperatorToken struct {
@@ -1557,6 +1637,18 @@ type Refusal struct {
 
 	// Version The refused version.
 	Version string `json:"version"`
+}
+
+// Requirement defines model for Requirement.
+type Requirement struct {
+	// Has What the node has of the key; left out where it has nothing.
+	//
+	// Example: us
+	Has   *string `json:"has,omitempty"`
+	Holds bool    `json:"holds"`
+
+	// Requirement Example: locality.region=eu
+	Requirement string `json:"requirement"`
 }
 
 // Resource defines model for Resource.
@@ -1927,6 +2019,15 @@ type Usage struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// VariantReason defines model for VariantReason.
+type VariantReason struct {
+	Matches      bool          `json:"matches"`
+	Priority     int32         `json:"priority"`
+	Requirements []Requirement `json:"requirements"`
+	Selector     string        `json:"selector"`
+	Variant      string        `json:"variant"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -2220,6 +2321,21 @@ type GetNodeConfigParams struct {
 
 	// State Only resources in this state.
 	State *NodeResourceState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetNodeWhyParams defines parameters for GetNodeWhy.
+type GetNodeWhyParams struct {
+	// Type Only resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only the resource of this name; goes with `type`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -2703,6 +2819,9 @@ type ServerInterface interface {
 	// RetryNode Offer a node again what it refuses
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 	RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam)
+	// GetNodeWhy Tell why a node has each resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why)
+	GetNodeWhy(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeWhyParams)
 	// Plan Tell what an apply would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
 	Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -2901,6 +3020,12 @@ func (_ Unimplemented) GetNodeConfig(w http.ResponseWriter, r *http.Request, ten
 // RetryNode Offer a node again what it refuses
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 func (_ Unimplemented) RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetNodeWhy Tell why a node has each resource
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why)
+func (_ Unimplemented) GetNodeWhy(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeWhyParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4280,6 +4405,105 @@ func (siw *ServerInterfaceWrapper) RetryNode(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RetryNode(w, r, tenant, fleet, node)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetNodeWhy operation middleware
+func (siw *ServerInterfaceWrapper) GetNodeWhy(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "node" -------------
+	var node NodeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetNodeWhyParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetNodeWhy(w, r, tenant, fleet, node, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5727,6 +5951,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config", wrapper.GetNodeConfig)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why", wrapper.GetNodeWhy)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry", wrapper.RetryNode)
@@ -7697,6 +7924,99 @@ func (response RetryNodedefaultApplicationProblemPlusJSONResponse) VisitRetryNod
 	return err
 }
 
+type GetNodeWhyRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Node   NodeParam   `json:"node"`
+	Params GetNodeWhyParams
+}
+
+type GetNodeWhyResponseObject interface {
+	VisitGetNodeWhyResponse(w http.ResponseWriter) error
+}
+
+type GetNodeWhy200JSONResponse NodeReasons
+
+func (response GetNodeWhy200JSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeWhy400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeWhy400ApplicationProblemPlusJSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeWhy404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeWhy404ApplicationProblemPlusJSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeWhy503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeWhy503ApplicationProblemPlusJSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeWhydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetNodeWhydefaultApplicationProblemPlusJSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PlanRequestObject struct {
 	Tenant   TenantParam `json:"tenant"`
 	Fleet    FleetParam  `json:"fleet"`
@@ -9596,6 +9916,9 @@ type StrictServerInterface interface {
 	// RetryNode Offer a node again what it refuses
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 	RetryNode(ctx context.Context, request RetryNodeRequestObject) (RetryNodeResponseObject, error)
+	// GetNodeWhy Tell why a node has each resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why)
+	GetNodeWhy(ctx context.Context, request GetNodeWhyRequestObject) (GetNodeWhyResponseObject, error)
 	// Plan Tell what an apply would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
 	Plan(ctx context.Context, request PlanRequestObject) (PlanResponseObject, error)
@@ -10361,6 +10684,35 @@ func (sh *strictHandler) RetryNode(w http.ResponseWriter, r *http.Request, tenan
 	}
 }
 
+// GetNodeWhy operation middleware
+func (sh *strictHandler) GetNodeWhy(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeWhyParams) {
+	var request GetNodeWhyRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Node = node
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetNodeWhy(ctx, request.(GetNodeWhyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetNodeWhy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetNodeWhyResponseObject); ok {
+		if err := validResponse.VisitGetNodeWhyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Plan operation middleware
 func (sh *strictHandler) Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request PlanRequestObject
@@ -10937,319 +11289,331 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P15lxO5si8MfxUtv+ddDZws10ABjWuddW/1wD3cTUM/wD48d3X1dcqZsq2utOSdkst4c/juz1JESKm0",
-	"lR6gmHp3/9GU7Rw0hGKOX7zrFXo210ooa3qDd72p4KWo4c+fX/OJ+7cUpqjl3EqteoPecz4ThtmpNMxY",
-	"bgXTY2angtXC6EVdiAumxI2o4TvDZ4LxCZeK8bEVNeOsmHI1Ef1e1hNv+Wxeid6gd9V7dHTKz0b3i/Py",
-	"qtfLeqaYihl377arubvC2FqqSe/9+/dZb85rPhOWBvmDLqUwv7rvNseaj3llRM4qwW+EYXphW0M137ER",
-	"3J6x5VQWU8ZrwWbaWDen5ZRbxlkljWVLISdT4wYt3WP/sRD1qpf1FJ+5weEzWsMuxZgvKtsb2HohMj+L",
-	"kdaV4KrnZvFjLUqhrOTV07Jj9K+ngsmSWTcQN2wYipnqpWkv38np4/sPxw/E0ffF6ejoUXnGjx6PT06O",
-	"zvmD0cPiUfm9eDz2Q59zO21GLste1qvFPxayFqUfbDOLGX/7TKiJnfYGZw8eZr2ZVP7zabaxNfGcXjnK",
-	"6JjWC1WtcHWlYVJFpNS1wPBja33/rRbj3qD3/ztuiPcYfzXHa6PAkS1qo+st65wr8dYOC7gs9yQ95xPB",
-	"RmKs686h4R29jlU7fXj/+/PUSj2phLBbhjN2v39nmHtLe7NFORHpzYR7bnU/n5ZiNtdWqGL1N7FKj7Tg",
-	"VSXq7wzTSwXDZWNd4566gQhjM3Yt5ha+PjtnU72o1+j3fHRanPAH4qgU80qvjk6/Pz3zU0R21EwyGtKR",
-	"G1Pn9B6sT2/OrRW1e+b//e3q6u3Z6dHV1dtH4vd//7decu7jX7gtppuTflNLx/QcEcs252NAx7KqkLph",
-	"DRwPhWUxFyy/l4f7JFC/nYpaMMdnqmoHS0yvxvgIR9lFf2ffp+f2XCvRMb8XinFWC15mMDmYQGBBuNts",
-	"yk2fwYVLWI38Xp7BBkfLUsN6KK1IQnCboOZ7W2bmxrhjeidnydP1jI9EtY37BAHAltJOcacqd1PG8mux",
-	"+o8bXi1E3mf/S94IxYyTZ7xiVs5AVLhbeFURl5i1ZvRbzwo++w8z1fPe72mWAS9qTUlaMTNrc3twerbj",
-	"gGbu8qd46+nD8DOva77CZZAz2cVk/lMv2YyrFYN3M6sZV2bpJLQFCdjF7yr3zLSoOz05gSHJ2WLWGzyA",
-	"T1Lhp2b0UlkxETUM8BdhDJ90yYk301VGzESwqTRW16sLPz7m9p6NVlasMZOZvhGoe0z13M3L/a3Eko14",
-	"cS1U2TGvGQ7lUEpzytAWNu7pjDh5xtyKF1Ne88LpLxlzp2Mu6kIoeyRUoUtRMiMmM6Fse1pro29zfvhn",
-	"T8a/m67ctHS5bVpKl25KsjxgArVeWFEfnXbMQJe3O4NfazGWb3dqIFNuGEexdYczUy0mbo+c1qXH7gdd",
-	"irvIu0ZiIlXEL7oOyBxe3Ns29s3RvhQ30kittpISXuJIaTEbiTpjumZ5xa0wNm+vNX6ZXmn/nK2rvU29",
-	"8mN9DqOA4b8Wiqtt6oyFC74zsMLtsfJi1qHP4E23qtC8Xs33PK7u3n7HuNxjP3z18BVuJDCk/+K13L54",
-	"N3gF8ZALVomxBVPG80biwP7CLsqknw/SFd67eZq5VkagtcXLl6jVuU+FVlYo+JPP55UsuBv28bzWo0rM",
-	"/v0P4+bwrtlsd0eJQuCGV7IckobYy3qlsFxWbnVhH+BrVmrhNAh3TImpj3U989qINEzPRQ3vZJZfgwkm",
-	"6lo7w/C38C6r9bDiNfD28BY8Qmy2MO5kB6Hy4OSkFxmYQd69/x33Wxg7lOX+JpczXBamNzh3wtBKCxT/",
-	"Ay/ZyzBxL7VHemEHo4qrayfZ9yOmX3GhcZ9S5IzLWHDlFnEkQK1j3KwtXt+98UetxpUsDtnXjx7k01gJ",
-	"rtzgVsDVuNLuyzABY7kqwVaU1rAlX8GIn+h6JMtSqM85ZOBm+lo4PlzrSjQ0yqtKL3Fl7+RjP7b8LszI",
-	"XWA1actGz4LXhMbN7uSTBa9LUeZ3B4wz+MDqRSXQeABpdaVmjsoZZ/Nav12xeqGYI/KMWb0oprA4M15M",
-	"pVO5a2YXtXIvda8b6XLFRGVEn70Ys/CujOV4YHKQhE6YC2XrlRPpbF7xQlzAU91bmDRXCu8c5oyrEm2f",
-	"RRVrNyVcboSbVCGY4StDrhW3WG54K1oEafvsDTkBnGonyoYEFgq9RGUGN4wEPPFKoSdptGJOIV/h+gMz",
-	"gEea/pXqgfJin+iFKj+KQylth2N4yhpvAisbVktpVlQL4xQ5duUVNLDVZtIYxz+dtEV23/tY/nHe8I/n",
-	"2rInNLRPxD3wYALRusPZkHBk8MMZ/LUWhValdPc94bIS5ec+jH6FYYxhgzI//qW3XOfRSPFMwVHgtKG5",
-	"EkunSDErqsrRrDus2gpyVMF6cJuhWhgM/rzixg6RWHPHn/xxulLuCUTF7nZ3oaPPLOVgTU2fLjuGa96j",
-	"SosL8RkX+FKtGLJimBds+Wutn4E4/cwbDSzM7cLIWXjn7Bf5A4zn74rfcFnxUfXZh1Ryy0fciLaELaai",
-	"ZEov2Z180YzN8XUn1qSauFlcK71UjescWMN3honxWBT2gtViLoDu+uxFHV/DrNbXrNJqIuorZadcMfKw",
-	"AOOV/xSOZcJhWHJpRelugOuDuuh9i/Qx6Oaw0U54WTkTemHdiKVlpSz9wJHD58gPc+DujtA5yLZSb9D3",
-	"S2Hr1dHlGFSpddX2FZxHcD24kfZTbv/GWfAednpe68IZ6oft9Tb9M7DnwORP2ViKqvQMhBeFmFt4Y0q7",
-	"9E8Cj1H8GPgiKJiTWnALQRGu2IlTVOfaTc6pmMeOso8LrZQo7JAW/+NVzrOzRmS0Vo79rKy0q0+re8Jp",
-	"XXJDnkRHNxHfBE1uc4XpPJvFfK5rK8pfRCk5WEpfiNcAt3erBAdKKsYVAy8HHIaUHRLUQWeQ9MHCo3e6",
-	"IV0W7qIfgXQ23V1OkeGGle5Aw57Ako0XhleR1bcEdTnn8KicRul0POQtqOTl12Ju8wGGjbixbKJ1yW5E",
-	"7Sz3Rp/us7wWM30jSrpWoaKHb1tKO3VvlDZzRoO0GNm7UrhjTmNTK//QPsvHtf6nUPGTYPTCMKPR2dj4",
-	"XYnzubXFdZSWXQsxd+aANk49ZFNe9tkzNxBewZK4aS8UcE56iZ+Q909fKXit086IuODqC5ZX2vj1AKeh",
-	"H8Dm4rjXTLQSFyyHdRpKNcR5lKm3GutuloqIHa5zPLfPnjfcHrfUXqlc6aFZmLko3GiUbo5EoRdV6VjF",
-	"1DEfMrrlqIJxLOaiNqKEEXjjyI8Cg2hj7R4yWjnBc+FYdCVsGHAcoHBTo+uQXwu1mPUGv/WakfWyniMf",
-	"0FmBOHpZD/e2l/VoA3pZzy0pMpzWIrmvwniBI8JQer8nHNiXavVfwDg3ToPTPP73qxfPGfBRJxzeHk30",
-	"ET3BHfb+S74kBzI8aj6vVk/VfIEcokRNj1e/1u5wWilMbwDR4PXz/pMuFjPHHBoDzXGrhlSdbIM5wClw",
-	"y+d9aOCNroQjoRDmEMwuNYRqwUU4j17/jtai5fLfx1n0nM9gjm0Pf9YTb912CSfHyKm31XXYhHFQ5228",
-	"H8DeHOcgtnx+euYGP9b1jFuUww/Pe5E//2TTn58FH/pHefJ3Od2z3rziHRMFwxyZtrtov8eFjT54W5Da",
-	"EvviPg8XdZVIYMh6dG6HUo11wjUNJon0hi1X7Gd1o1cgRg2sobRGVOOMVfJaUHDjLdCfM9XZTHBlgqLp",
-	"REU/Gd6kb/ToD3fg32e9H3SZiPDCyym4S9vrDsG81lbfhwOaeZe4IL0J/RU+gu4uhPmYPst/q0XJHcH+",
-	"nkc+Hbiu4oXAnbsWq8xtIDdmqesS/EG4syFL40oFjjbjKzbVFWVJOB7sjrAViuL27ukrtnQik/gTKiM+",
-	"wQOIHpd4xutr42ZnhDLSyhuBDHIH42nSDdzytc97AWpfOeTAlMJxKrkVR07R6yXosbUBCfoRb+eyFuag",
-	"Z8oy+SgnLE13iIdJp567VXKrvADuMABOJ0vYIgh14P5DBFjX7t9+L3nKbvT1QSvxPnax/4apKjjg9hpl",
-	"8Sr/nqDsZoN+hAt3yofIXmgvDMhSiGOZMJgQ2boHvGmN3be2sv2wJ7pmc6HnlZMrxArPTx4/TLJC90O2",
-	"ixbWJCg98/7Dh6zkK8PGtZ6hevD4BL9BVRJZvtcvW3x/K1F9GuoBHtdE11FUra1GRxQtJhcc3D7kUCaP",
-	"bXSk98s1Ar7vuFSHZk/c8O3KsZfS9Bn62MzUsVY0IlTRwazjiUVj8y/cPstnEoM17SkGQbeXxFub5pq4",
-	"i1Kndj3ouXhrMRdr84DDQLbPBRO6NtP8nDF0I/KBT6vh18IZJHg8SvjeQPoGmEs3ogbDBzhSPmgc5M5u",
-	"EKoEjx26UMgycTsGlNqPFGZ8ac+fQkylg2cmdd2fb8h6bW8E2nH7mYNuVOPANtpxVMixSlo0qbOLbx0W",
-	"ZIlu27LIZnU32g6dZVLrxdxJaKGaYbihT/l8LpQo92cs3oeSTDerpEBv1VIxpx+YpLgZy9rY4d6Dhcs/",
-	"cLQoW9f954ZUGj7TatJyuwlHBwY3MoesWIym5M+4sUdAJUdPf8rBfkSNCEbb3u3vTx/dPz86ffTo0cP7",
-	"D78/of+OHoxPiof8VJyN7pfnxYPx9/zx6KQ4Lc/E/fE5fzBKjf9aqsQM8rbJG1nzZcukJFfDcMSLazpK",
-	"qHo2+t04OkhBBwNFFug7djXAsSzcAY1sV3CAXKlwOLeawP7J4BYZCwgrTTh4OsoFeo2EcQOlnC6kJ+Mj",
-	"zOA1ANnlbqj1fB4GgjYThAGcBgqBYdIlq1LUtK/u9TRkg2onPSXEJ4LT2C8nZ7VeRhnHMADDZXnBrNNs",
-	"nVxwhsBUL5r0rJbp3ljeYS+AGdFKOoUpzN19wBEluZRK+qZaST8XTMzmdtXSHpA/Ka1Ev0tVGMrSbD+O",
-	"VniP+KyVhuYl1MZjNwRRWiOJ3zH1eW9wLTN8xaS9YLn7mFM0uuFdUYbfprkbnMd7mosvxZg04b1t9VGt",
-	"F5OpbQ6CCFz9wg0uOi1wjRsz3OilWNKK35yKlxQdQ2q9eLeKwsGDJJXX2JNCHRjdbegmKFdvTy3JenNt",
-	"ZJdQdiRvNZtophX4g4iFD5BVY7WAF90hgMpWwmZoa8KPhXY2MpZEONUEJrp7YXE9ogGmFvaJs8J/rmtd",
-	"pxLfBMNcIdKupZqjyr+mACe5wKVj6qNKgNxFRaTWk5rP1lIwyUU4BH/AdgG/8VMUUN21aU5e/ohXvm8l",
-	"7aSIeM7tNGOQEeUYMQapWLjJ8RtYmLVEOsp23fRB+ejN+rvAZ/kr/sruvHzyI3v4+OT0LpOKUlFB0QzO",
-	"CiOUzdj/ufzlWcjNcU+4YFe9qx4wVrSE5NrA0jGjnbYDZlnS8qeJR5WQufCugyK2bQjd7FXFLjXusskP",
-	"GUc2MPp2KGMkhBST0gTy2fb3Z/xnm+dHEitLCDHMzlHVKs31P3zng8+K+zG4Ld9zq29kbRe8Gk61seb4",
-	"5BicDuGPY0pESa0WaDrSrvbcvVf+crBnD5RtVg99lmFKCoOIoswuWgsbpVfgjuRWp11IlgKB+6dXZr1d",
-	"o4mK1gKvXk+rTCs16aMVFjvzaaKUm+3JZp/TtyU+6KSqI5IxXokrd8FKXZhj+s70ZyXDW0fCMMGLltVK",
-	"uUnDWjjtWEHs23831vXQu9gKd/bHoDMOGwN381sDWudqOJNmRrUaQdkclnrGpaKotCyGDZnSxgytFNGn",
-	"hYJnwKv8d2bKS72ErxYK0isgGJ9SXmn90lqFj913cge/fj4hsQb9z+8opfbkGdMKjuqcT4RJ8wipxrrD",
-	"MwYVkU5zc9fkHbcfpP94ln2bGlC3jvqinbYYBFml9bWzZfbVOJe8Vm6xd6wSXZZcqLUTGCW201ZHb/F7",
-	"km1xM60zwE2bGClgwGzNx2NZsDGXlaHkOCdZSg1sZCIiHZDCEf1mLuClMlortpRVBQE4hflVaLw6Y7Qu",
-	"qxXEcpxJDKTSyh6a8nqGPgp/rOH+ZsY04fQpgTrBTQmPyWpJp8kbdJTQlGa8FBdRfIXcJ/iAyKkCBvOS",
-	"m/19KYVeUBnyVop3D/4RL32ffZIgy1jXE2GRGQ65T2DaOii447m7AROetoRdtukv3kzeelh1KZ6WBk9q",
-	"IeTcDpdSlXq5WzzC1W/wYridpMAeQc9w5XrQtIOfNhF0SOYwF75AwTDY5z05xXZ7GdM2o4j8SRdh7vm6",
-	"tqTauSyv4PIf/dXpqBWqAO2gVbTy0cZvbGiSFDdHmcXsLzrJ8U7tDJTF56o7iIHHutDKSGMxRcqyeS2c",
-	"Ut9nUFpFQV2qKHR8fCIsPN0xT43bzwqnyjYJuiGx2meLoS0NaTFzTjaT082cCuATHuEmg96wNjsLtsCu",
-	"g9QwEj0XlMXCq+2ETf498HFiTnBVoQzYm6hhl/c8r1THvt+xa2kvsFZNklVrnVu+tW2jcMo0rNKmjpGM",
-	"urWJrr2q3XR3C7HZea3fSgEeWveRSuWp/Ak+7QrR7hQ7P0XX35qc8AJhK6OpFt+YjLhdTgpr1Ek9P33q",
-	"SDu85Tbclah9fYEoKrwYizbNtpC3aWlR3Sxs7NXI3egVm+qVu2AIy7/n2yhr7KB7Wtxy5/VrC9mgaTSs",
-	"LB72+pCy1hJ2bsDf5+WBbC4+frCE+LSZVPF9p18nY/sXYlYd++0zItu78zGH5zB+8wwLWHcIbk/tW9jH",
-	"+vZu+nUhnDHVSyw38dnjnJGbGpKrQ4a5IzDtLGNKIFyLEPfZT6IS7h4DugykN4CfgSpZfDKRbeIpI15c",
-	"swrqLKShkkGoFAS7uc+e1HrG8tNp7nTQ/PEJ1D8+KnM2Wnln3wXjbDnVlaAie1Bejbtu5v43zSFLqcwp",
-	"/hqctKfnZVuMfJ/YuChgsaleuzU4Pz3LWFw41nIbV9xgVgplVJOneCOdRHeEQBRvyk4xU5ZqJzWWYybz",
-	"RA6wqWND7VBuG1kvOAN4dYoOkZ43DlRAIUnaLehgRl8/OKGhXkPXzAjbZMtC6cR++nvlR7HHtXq81xl9",
-	"VWj0WesbUdehsHlzH8PgpxBAsu29CxhjWQ9yAtLRcBg/lbc4Uhi0SzvZizGb66oymArPrTADb9Vd/vqU",
-	"GVEjxBukKDsrz1dTRg+mhAl36EON2cKxw0Ertw+q2CyDOhH3pcdfkyE6Y6lMGMxGUeLZ28fHOOV2r6XH",
-	"/Po1koS7YfeyEAf0VNbapE4qfU5qfdKDiksyYDmasI670Lke0jfszhJKYUpueQMt5RjhXYiSXAvlLlJC",
-	"UkgFcs+YciYyOuzv9q/UCzIC4aEDlkdayo6bM5YH5Sdnd9rOG/drpA7l7I5H0oP87yz4ejJmRCXcmTbZ",
-	"lQLsI6SqaFWMY7tNYNQudeQ8MlPH/9EzyOxSFsK9u6V85eyOjbzGnJYpeIXIpXD24GHjQGhFoK4UbzIv",
-	"iPleIKeoSmEsiKCQyAPuCYtjIWA+R/RYhA6X+pSJhbKycpcoN2bIEPIjhpQvMotbs0i9EWOj0oCn2D2F",
-	"drYhpJDVjhY/pstLLA5tTuyA5UsurVSTIRxvR3U47OFc1MOZVAsrwth42fraE92w3+/n7QQkpNim2GcY",
-	"vkAyXdOOD9Gqo0VDr1mzYODujmbjXzdc/3Zjis2ViV/WJx4u3vgh5V2PeHlCFmlfYhP77gPQjdfC1tN6",
-	"155uPtYG3U8n7NYFcRS7TJmEcAzoYI9PTh6dPn589uD80fnJ48en7dIitaionrsFnxmx9va6/rDCJEVf",
-	"eZIH9tsGRnrXNjzdazJPu4MHJydJs2pj9r/w65T6+2aqoVY6pZWlckRjJBFZbhR4AnDekjuRiZGefRM3",
-	"4Zn5oFWRFkq8l6rPcq9AQDFho06ElCBjeVUhMgzLkXHkA0aiokW4QKfg4oNHQADcXZ5OLUyKw3gZNvEB",
-	"ecl3ht59plmXg+gXj8aR1rlPzrOARrod8eKiKX1HUpO2z/I5t1NKEXWMlpBBzKKYQtJRm1ESktTGiW/h",
-	"hARVmFDR/DJHqf+p9Y28QhtTfeaJS0fZ2XM+SVuYzykBYc1FRMH77tAAJtNiDg866BOVanaZzupprMRt",
-	"3m2kL59AQ/dAxe0Fm2HYhyARpAnWZhlUSMxfdoI7HXpvV34k4XjpmMCTm8tDIkvhlBBfKrAZd2zycLvn",
-	"uJmTLEt3nkPSMi0CEKnG2Y7BHqic3o3CiUqnPU6YVqLPLhslx61O4TQ+CNdGaJb4VmRigSefJR2AkGNv",
-	"hFD724hURry5tqs5sm7SdGwoHW82lbPpQpW1iGpzB03ZuPcfTLnfohme6wBGTYEr0O5MRrqZm7ltuR5Q",
-	"g5thBi0UH9bC1qu9oyXrKUjrft6OoDAkPh62mFBcWeiqhXHhVDDL2eVPr9I2eld06017ES7QhnOMs/L1",
-	"XNYg32i2AR+WUc2+RUTFG0Hpx1brA1YNnpVasFrMtBVDXpZ1cuVI5CTP69ufXrWMVaoMqDFnxU0mZiH9",
-	"dP6ctZUo9wo/N6S0UAYdSRfsBA4gyPOV2DfqbaQqEtLyleW1bYprIega+deo+gEKJfbPujC+qmqXizbE",
-	"IY2tBW8l5UdDXxhRD/mEqp266p+TvznFfSepvIGLkpH2ABROe9ZiUvEZi05CSmXAuLAay0Qm7F8s7EBr",
-	"wy2mf2LqaegTGHpgiWQxlfcbgGJMqB4k/qpVBFRi2ExYXnLLvdEMwJDRFpw+ZH+TPwxIyw5ODQ55/VXJ",
-	"+NydsNEK/E9B0Icyc1961E4KjZxuH5xzt0flTf/WpMC2lBofgFiHjZAGAfGhtGpfNvZlmOfBDK3Nsz5Q",
-	"ve0ukNnG9RIpFElOFtkF3ZZ5lNCyKw3eUbxU6C8K3RfarK6SN2JvJ/e4kkrsHZkdL7xNdmiooMKi2/CI",
-	"5t1dC/K0TOo7Ag7yeiEgnHSnwziS8+YDEQA4GJ0UdXbxlNeAoBmlig8QbWLGVxfIzKMassCayZOJWeZ0",
-	"DQAcZR5Uc3WlGnZkWGMzQEmzM8Ow2Jl7ipQN8tByKisRcymMrkGRUUlw1yi9vRYBk3I6koTqSdX+0j2k",
-	"hkKnMa8ZN1eqVcPoGLHBlOiIMbJLPzL0YOulioOAo1pfE8oUxgcA1hPKHK0H5R4JoRyrl0Xj/0RWfn7C",
-	"TLoMErcE/Ae0SGk7WZfiNjI5nlOdy6HyDNwOPLjFB+s1iVA1OufGbaeGDVAR9x2Jgi9A2RayTsrFNctv",
-	"rSgzOoWfOuOkJfiTtWjBCR8HhJr6GDJcYV2Soc5vqXL+sKp2Grfdq/4y64ECuTNp0x0sHzxGXuPrnVEB",
-	"RU0ST38WU1pTae2RxoID7FCd0lcKrWc/deVE0+yHt1Q2u3d+Jr51a2GsV5ToosCm1url+4erYN3TWd+I",
-	"Db+xjVyZmDShVqD+fpzhCRUAVLEfzeuWDUxPJEEvs7bqjKCuL0X7VN8HlM3NIjJbDbtO4pvpihgPmNXo",
-	"AW7hgJRiDlAgWl2ssZPki0yHPomaR4Q2QG90s3r9+lnEwKM9bd7d5EyTlC1FUfG6aWMWbX/aSLnVUrqo",
-	"R0GTZUw2C8mnYqq12bN1wTbVOfHidcYUuk+5EQxayBt3KGmcXnY3QDKEPKI2aIW0GzvhKxWxbtfxUPye",
-	"h4FEB+RKuQt8dokv9/Uw9oAPMmj2ElmGM30QhUBFEv1K7YyCtMsN8cTtEspdcDpmpYo29IeTHIVWY1nP",
-	"QlpSikURVCjqim61uLk2YTFzR8GhBGpKFfJQG6/rDaRKp7gCGCYAV0nL7kDw2uSxC/5un0VQJU3+GKKB",
-	"bnBoCN1HynGz4SE5CPtWgRqb40a3H4zY8y0MUOKL4KZpKGOqqxIbYK2pqbC6Tp3B1ehlEYAHvrFTb+3a",
-	"MW8N5QPm7KOQo9CAU4aVpSlHTNwPjCwrb05FNlZqOC8o6Pfag159PPTdLULbzXgphqPV7ky4EP6MUuLc",
-	"zQALsiFbBSv0bOYW1y0RKzt8Mlu0mUNh8Jp7PnQ2PrcnmeK3pV4p2sHW1qS4SosYDi/loBINXvLNCo0v",
-	"i3GXjFmnCgrOHvh6AobtkBy3hxePhJGlaBg9bg0ARSMywGytBGGvVkZ71UYktiUBd+eJZhjw67bpBe1z",
-	"34161wCyoqPsgxHv1oa3DfWuNbbbsPE3J/uZqzZ+TYLdviFsWD6fVyuqkUOwjHXUjn3qad07miq4LTVm",
-	"b9qwJaTI6LoUdRZl7FEBZukTuPe2Ed1AlCi3BQs+xHVN4nmOT2fpKtE9zaMOYn9C+gtsyHeG5e5la13Z",
-	"3FdHl//Ppf/vl+V/fj9OMZ1ttfHgThs379p7bSNYoF2JX3EpKZJFO2Gv+/y5Dbzc6pYhlPOCWiA1PQFi",
-	"RQQlTy/rLTDFzOcVAgQEpWcmdZKIkjsUknTIssHlToQzwxu7oQoSPYyC1QhcfiSarP0ozSjtl1uExLod",
-	"rvAD16m9T0qUTTHCmmdtn3qfgN3+PuvhYTrkDj0H2e6hNMsyoM3DH2AcJbf4w/F3SgJ6TyHuQPK6YqIS",
-	"MzD9PZZX1phqBNcFOiAGYBseQgbDLUA0NTgx2EC2a+tiv2qXW3QXq6WT+t5XjHeAcZRyTJVSYNtxNue2",
-	"mNJy0DqfeabkFxmg0SbCYmMxyOWnIG2wxQKTBleknImDBUWD/rUuJtyYd80GJ7NQcixFCd+7Sfyfy1+e",
-	"JXX6aUdJxitiZcuGvxESBp10UHgIH86IogYJRQAqxCego8cmOnpHhLnLuNAzaW0Xn3LSB5mRZtAOcRDo",
-	"9jsTr8qanrz5/kNcl5hiQ9VMgR9SgusyZWD5ttFYs7WnUP44d9YhjhU6XcmT2fTnWu9l4eFdmjPz+PzB",
-	"o9vG3Yt71u0NqvtCiTYeG2dzURutQF8vuK+HuGB5ARiZvsNN8pA0IEsfrZRkPchETnqjPaLfWgOt5JBC",
-	"qVYiCpc7kvRtctx1exLcrEkp3jY9n3kMdsKSmqbu01u3977d/Gl98M8h+tJuss8ro32NFkZuvzOs0pN+",
-	"l0d+sZGjf/8sfbywi1RS+4HngP+sE4vZn841oq6WzjzPo+ZT+cDTGDbhczO5lpjJFqWER92qEm9LF721",
-	"dhvirQsPIhLSgpVeNlIqXtv+5yg3IzaDax02KPPAchE1pHjPywZPZJ2jzFAqHORy2s9upJc2piOhbhfX",
-	"w1lCl4DyW+9Ck9b3ZkeMHl5cK72sRDkRvnd4M1S9wPZrNE5Fnacpoe/A94FIWnsdM5qNeb3nWz8qxSsx",
-	"0L9Dn/rTkxNKAGjyaLE9WhhqwKUnv954YUQEuR3h8OwflYUt7EplOKikd884XxvTptv09BlQwQQNyIQx",
-	"SW85DF2GIOS9p229Kuldf97sCmT3N4ZAS4WlxPnQhMttnlQsh/flffa6SZKGx2ClOvaaWttJZEzQ8EzR",
-	"7ekMji1ziTKyEiimIuC8pixeDm0oU4wU1wIh3SnN1VtDpLNd+DrdaPJO1V6KqkrPwgd6tq48rK4z2EYL",
-	"GzTJdojITsWs/XYfbwrvZ2+wNDBqLS6qeSfI9zqwNax2WPY4gtMETcJsWgtJtLWFXNNFN99ke4jP1uah",
-	"K/ijazEMueQdWZDudAXzg7AmZ0gsqmS538bcB9UhzGKXQtkVJE1S+nEDsxWYQbBlDOJw+eyLNEJNdbMl",
-	"ttO2pqisoumKsHc2ywch1Qd23nQ82YP+1+g81jllVQ3j1M+OZKVW68hGqCHQGuCv4aLcVu4RbXwHVALN",
-	"kfIJlpFDGaL5yPmpkylAIYiyyZ1qWLr3RCshStOU8+u5uL15dPLRrokE86mpCgNG4SPu3DZVPzHPwC79",
-	"S77yORCOON0ZgEPnmNDec3rjB71lQsnjAeTSHNPm1RkhBFJw6eNXtrvSZAs7747U/wESIWcSqbnVWqWl",
-	"AsRbQ90DGokW371Jf3hxKSpJ3SHWL4d0DPRZYyNS9ws2WZFI1IqKKKMCKYTaoT6l1F56rOsLX2gZYfGg",
-	"cjODjF1p46GsFcQGDhKuAGvnDy82cYxJhtIGf0rGZAIaEblqI5gHGjM0wQTlAlKOjftfgKikCBdhUl00",
-	"iUKtdeFoyqKiGmCGZggzdB9hhk4BZuhKfSzO0Nl0N87QyxYGVuLUYPyF2htjy1P01gl+41guuL6FEnUE",
-	"4gQ48xk4yd9aoWAJwVuELs2GvyH8B/xEFcPRU/BiAkPG5PmwJr57F+44wUJxRtGwjIjSKYTXQsxDPN2n",
-	"67cB3ak2ahmPKvgegfRrWdjQMcxnw7Ro070ZKBAw19IUiFWLt6y2fdp2Xa+kKhCm+bO25Krk2IotrBxd",
-	"50KVawuy4SSm1DFQhtZcQ2t9oQhFCFoy2Xp1YKYOqWadeNiSFLLWAGUFA2z89/vm+HyAIihvB0K5K5Nv",
-	"/2IrVZqh3JGg2coMRRGkjIUGGOn9VVASEyXfrnf1vr0mEbfa/agdL2iMrMi1QaepE+OsO7g3oi6926YH",
-	"nXw/ES66sHyy1R0NepE/eBx9uNRsh8L9vATju31yr3qPjk752eh+cV5e9ZLsAzKJt6HNdLUHa9a187DP",
-	"a6nTmP8+19zXiVJ+oKU8/6mcTIWxbCkBZAqa/Yl/LDh5r82MV5X73edHuxFcsBOnjiWT0bqd8B8cddv/",
-	"IINs3ol8CVe9WsxmvF7hbVjH1F27SqvGwypI0tNHq0iKG77ytXJGVDfCDBgdK+zO/oeWSpTuHkjBNBli",
-	"rHDD8koXvJJ21a/FRGr1H2KR+TLgfsEVr1dOkXq9mW8eMRpM620yg9FOgzTgp1RQ4bSXBfQCGemFKnm9",
-	"GsQFWFHaOxS8VVzO1vW3zZF21A6kHRegyoayPyzakRYxPJSO0Q5qocQSA+8hDTg/NfkF/hKAP9yprUty",
-	"OLrVwMIzmPSEUhSxPTaUomFZ8dufXoE6dqWcpkyFk1SkAJUI6NgX3C5qwfK3pelD8vikbxbzua6tOfJ6",
-	"2pG1Vd5nlyp+CzCRIz0+slNxtNR1VcLU3CaEHGuYmjezpWVFzc1UGJyWVuJKQS49tBRymiMuVqwiDoLy",
-	"SxCGTSdz0jlZjuUileVDrapV3qdRyonSNVo2WqFqbDInlSF9A/Ht8DiZjFl9pYKz1OcEgOvAMl5Vg9Yb",
-	"pcGXkso8FOBA3LADuqpbPkD6Ye7QYWLC34PaymbFRlepyLMd9R9RAYu/ImIgSkfnExsFmcMrRqbchLhx",
-	"yMJo4AMVcQI6R5BHD/5+ZwJV1YgX17eiA4AkXUuyjrZim1rwVM0XtlsSImbaegpBSMzJ37kHI05j1iy8",
-	"Z+MZ88IwY9ZWGXG4LMZrzACs8X1O5b3QXwCsM4iOTGohmqMEYfrgEV1dKd80ocazRNxyhg31qR34/3SP",
-	"dGyhGfaMr1jB6xqh3nK/krmvHMndguathE/sqId6CFe+HcUUtZKZh4AAkkKwpSuVBN6FkrisqZhsJ/lA",
-	"jpij2PPTsz77O1b9Muh92AKDzHxwvkmRUhClQHrzCyCVkSWUUM9reeOUqWuxgn7p3BhIAHGmteO8kFqt",
-	"wK2z2VRNNZa5YylSVVKJ4bVY5QM2XyAQjuPe4aqwf9LSJpjSDJFt5/1WdlJiQWEVjNsWvCgfBL+CU56q",
-	"hfBZ4IlWHf8znSHwYpyikAHWRkHqHsw6WmmAj8XLvltTMN0r+hOtJ5Xgc+nk0exYuKd7yUS+iv7N/f6P",
-	"Hc30st7bo4k+omKFX/BFno0eopl/mJb9TF6LpTQia7LNiMi/pC693pZ/a91CW9O+Za23feqTSm8MMplS",
-	"gBtNNprW6cnZebeStrdMTnjkPSfALNM8lsz5BeOBJwRMCo7UjuJLpgATo45A28RyPL2z71PirFP63EZZ",
-	"xbYM/09dUeHf7dGZt9YorfUU+jCav9Vq22d7lNDu3t0uZWXbgr0U48197zSpD5/0Bw7rdfJ8vY4E+HeG",
-	"ocozanBifQOpSmJ+V1MDiZ5vqHkAvb6X9Uyh56I8Cp+pGesRNGN1Slxz6IIN0PMGNTxpoSDBGY4qec+B",
-	"Ovc7uH6q/9Wl17awNLy6CgJ4M8eU6hCiTYtyezskTxQm56GQIa7cOKgCsru1ZAg2+pzTk47EYFRXwBhc",
-	"bzD4udKEt5gZB6/XVvMhrFj6FNh6lTiWHwgmtqX463XI1fMYdgGjzp2r2Aa4rYB2LWwtU1lIiR6D2PBs",
-	"LKAIZ8KluiBUSj1uGrY1eUsBXhkSpt1z5loZOapEANPx7QZuBWJsO8qXn2i8Aendbg7PJ+370VnylO7u",
-	"SJd3YOp+UAqqR7eOojvzeZWM4ZCatJPdfERTEsKYbk2lWaVtW3U76lKTFv751SV8N3YO66CwEMPmUcKC",
-	"rllecSuMzRtvDkL+bRRLPYo5eLTuc26tqN17/u8dfNZ/n/z3b6dHj3//7eTo8e/vTrLTR+/v/luXqdZs",
-	"8MNzmIyuujprUyMU0LVL3Wd5IXPf0sFqxFiuhGgpCzdSLMFOLKT7tpTUuaacQdNrvVQdUOgvyZP0ErO6",
-	"DymVD8Teo/VE92PwYZ6fnMcyY/AgVVAPeQsHQSo1IFKQMDES4FjRNWaaNA6Qw62u6PRuwPFkgXCoLcRF",
-	"qLd3VlmygV+HubbnZNGjFdpbQyMS24WeFCZ2uj8vSZ2xdkylA5rZICBgVEYGHiWsTSRtdqTL1abGN5Zq",
-	"Iup5LTv0mE1WayszjFq9JxU8bZu+cHvCQHHV5nldXobA3MwC12hnkRZMIbm01SKl0OqlqI8KbgSrhOMw",
-	"JmOlnEhy3UulRM2mq/lUqDU/Ei9gbhG9Pby/bgBGTOs3fvRPx6ju0B9Hv9/zX939H/+WWqS1znIbQ/e/",
-	"NMfSdz3F/HNFyIB6qdhIa2tszefQdRf1AEVqtG9332evYwSkSvASGN4TLmv3IWP5mP4cvi1NDn4+9HH6",
-	"tJ6RkGpypcB0KvvsEjv3+jypibxxKgdkglksRGwA/zyEdQOS41f6N4yVESjr75FCeaD1PeNvn+Ktpycn",
-	"mySGYB23g19zaL9vQ8S5ByYLXJqCZkkRPc7pg2FYLouZYD/qeq5rTt2qcaRI/e+73CIHgKRgcyX31E6A",
-	"lnVAlM7V2901d21B4cbudfv5RqQI4hBCGO10BWMTmVZm1f7RnJAp7dge+N8R31ozw1cDSnYDYwzbvWZk",
-	"Kof8u15q20sxr/SKzeVcePwnja4JmfQAp/vPtDLc+uwXNzB3JSLrFnrdYQlaVz8gGWwWNQcJkO5XEJLp",
-	"EL5/7cHs5PTx/YfjB+Lo++J0dPSoPONHj8cnJ0fn/MHoYfGo/F48Hu+0x0HZJxOAxgN7vIOGbkP1j0ny",
-	"C2j/+Prbm8gXmcMtApSp0kBofld3mE0wsdDmlBIB3KNSqW8EzwaI0P3bAknb0m42GDZxgwzIb+lqiLEb",
-	"cW0vxne7GGlk2G21ot0170M3OO+d7Ur5co8EKxACxRBqlBiGxsgm3Z/CSNgCqgYDXQv7+5XrJN7DJTlt",
-	"eK/dAn8Hh78F3LWMPT4Jqdh+AX3qNhUFQHR645BQoYA7FhlbqEoYjwKdT7kqRTnUN6LO++xNQl/IPNzb",
-	"lWpGgsga+Cr3/BoezuQ4qKZGayVqTMChYLYhzDi11mX0Q47XDyD2oplGboQLSDDD+on2avV3mRebyCTN",
-	"+qTVMHBEmME6+pzSsN5NrkawAvx2QBqYI3mIuVMIEncxb+gj345Tcgh23qFAeLd78p8JZwDSEq1TcfvY",
-	"x2DPmIfgfpZqAjcYXxMy46s9GETMG3YwgQR8H5/L/ZD7PhtiXzOibWBhtwbS98XA+V6v5thtI4W7QF9/",
-	"krhUOl6E70wNdFsX+gPQWtzl6Ac2H98WqKMJ6e3uWmjvmVqVN+kKYXIHN/VdTW2bU43E1BldodowpcOF",
-	"H2Mco/bSzwgvbc/iZASoMQ3f+RTVyJ11sG++yaJX7zb9q6J1V0Wr3/gWeEE81OTpmWo+k5tM5dPaJ40K",
-	"s8tMCV7t9S7LoVvtxzWp/ShNxAavY+JFvluvqRaTPnuuMY+g6dTb/+iWuG+iQ7NWYLQ6kLBqwU0qqpIT",
-	"RlYe18x7ttion28BZNFo0q6gLLnBc29aJHg4AEcEcP0MKwXjcJxH5Wrw1H/fkuJw8DwPr6FbxhxoxIvr",
-	"C2BBFSHPr0yoyd/abqBV8XZ4EDt0Fh6temG/klThtuClMIsqpdAckBEQOuifsJngqolV+BwejFtGMA63",
-	"lTXQyl85iE/63KqDMYc346RIys6qB6mCGSa+qzcKxihhYh9ksU5A4AaRmeBnVdkcrlK3ekMaIWaGWT3Y",
-	"KGvJkjUn7I4RAn7J72YsX6hiKhDN546Pj0aF3bCcd7Mr5Q/+sPZl6Dm7E0qw4UisH3+Iua2j+WDhB5Zx",
-	"e+XLrawVyg2HWjOwOyETug2zu+QRzq67gTK5hlYKgnhBU25IP+B8r1SpC3Ps6/36sxLnToVLUPMyhKHl",
-	"7A6kp5u15lXgiNdMVyWd6gyA4OGxkHF+RCoHPBzdDJ8SwZnO7UbyyrZMI6wGhFq3V+7tJBsEr1MuhksF",
-	"nc9BQGYsH1d82O/3cwxVozSDr4vw9Y9P4QvdXNeWbjBlsJjxlWGAU2vnvffvARxyrBPeBQpVUrkXVmth",
-	"hv8Cg1lQMhEa2GXUDA9LuW5EDYVmVuNmwtZSeJXqPwCY0KeQ+YYtjgT7V+pK3bv3Burf791jl+weTv0e",
-	"wQ6EokEI1hvtO+xfsnvwsnvYsdwIEPdR2RO0tUODpJkG3Oe38B51LLlS7pBhsVzcWo1T6gr7GUpN8HzL",
-	"Gw9kTO4eJ5Xuecq551MK6E54G6Bg3NtYBONWwYkvXILLhZ0KZWWBA713j+XuK13Lf8I3A/YD7Cq7Wpyc",
-	"3C8C6cBHAR4+wKiotJrAqfZl/biesExkczDxlhe2WmEPzo0u/jQgODOwKTR/9xk8i3yOrRWlVsdzhG/9",
-	"9z+MVjkCSD8+f/DorsehIAxWRKjMGHd6isdkpLojgOBsWsoAuEX+/x5Rls/R0zKnWmgkJsceRrxkUs0X",
-	"2KRFKIv0kSOQas7momaQ3501bjqoAfjOQGkVTRErsIG03bf37mE+pBLuAYVQ9kgoN/CSGTGZCWUHLOfH",
-	"ozxiqizn//+zJ6Ocngjmubl3j5TsJeVI4RaAtMEQo2/w47ZNw95Yn2QA+SqjFcvPTx4jvOqwdoYMtM10",
-	"c3c/nT3Oqd4IUlmPLsdW1DmJyyWhtU1FNTe4AlcKYTwzlsMjiZeDwnjB8v/182vW7/ePF4ZPApBo1N4+",
-	"zM7A5ABi7x2w34xFjof3UHyGf8PhmvN/LDDBFaxG77WNMh0I1c/JrmivoKhwLCsragP+NEW18oTE5l7t",
-	"j9qcTxxD0lcKEzQbNB1dYzFuABznzqaWVPU1F9w6qq/ZVEJnV7VCrwPO9T9/vvzp3r3WsYHVxYiwWzBp",
-	"1kdMuK5g5wPFGs/fwIXqVg795eG2DTVotZ8G5B4Lu3Y8Fbyy03/m7A5ltRTCGGhnZJwMhmsAXP+fqFAU",
-	"XGGV5l0kAbhAz4Xic9lf8VkFT5ImlNncBT+EUz8x6Ayit5KFUKaV/jB3NHp01j/pZb1FXZHYMYPj4+Vy",
-	"2efwc1/Xk2O61xw/e/rjz89f/Qz3NIC5QRpFNaCD3kn/FK+iofYGvfv9k/59zHacgqQ9vjk99vLwGAYL",
-	"X09SRjI4+Olag9k8of3+BQX+ERMY6vzmvAajCW+RWj0tewMoe2j1OjEwnJrPBKYh/ZbWTZpLjn+sRenY",
-	"Pq8g5flX90vvfbbzvl9rMZZv974c+NLeV6NzkC7/HZSeuXZb5tbx7OQEXbWgzKIrvZEHf5BZi+rXQY1i",
-	"wKkNWkqHGwGYDWTCUu+R91nvHEeTekkY9fEPvPQ5o3DL/d23PNH1CKHrYTwgTHbf5cHMQRX0iYm9Z8ju",
-	"1vtMQdEKd/bJb5F3BZo1mP0o1kffpnoZRcyyKOjgeCfE74Dj+FLwTUrGyGq7b0+AT/6BijRvf8spRPu+",
-	"rYnbeiHeb1Dd6accQtlFeM7kplUNLaF9OtA3Qn44w9hYYCHMtEl+77MUHz1+J8v3TR3UTup86kSreGs9",
-	"GHiMFgakW/kOeyHh0SkIBVdODR0J335tAFp20GXx3LOX7keoZwpt2lAXVmuouiis2qSOd2ySeovYzjdn",
-	"+BLf1P+wPTzHR26/47m2T6ATAdzweAvBx2p3KwnZd0NAkO+NJmA+b64HLEJGKlWqBx5ty9omkDq10gta",
-	"fSZtG2t90NszgcwD6p+fPG7k/49ajStZRF1fYvD699mep7w5DBsH+6ltT32NDPu3cOiQWvY9dB+uNTwt",
-	"vZimg4u2RrficxmNyAhB7avxpgyqp5uqFG86WsASSOs/1LbvYMXnz6HARJl+KQHil3W0wrDEB4qMW9E/",
-	"wj55+vPf7KtydCgNr32E6FNoC62c7M+sJvjcyy2KAVzx4YrA4923BGZ4e3oACzG9TUpoM5Hjd/jH/pKf",
-	"4F6icBxmUaFGgLpEDO8SUuCYVoQnRJ5Fsu7RUyZUedGq2pho6OgNno02pGmfgS+E3adOpqFbGaogM30T",
-	"UFKhcGVRSsvEjVvBi+A3x2QezLTHkJPlwfZtHwJclugQ7NIjfkJX++fSIz6SaHC024km85KmvTITYbuW",
-	"5eQzHdLWAf28C/cSAFW2L9thEhOnmhb34aQeIyl3iv83U00eJq85Y1YK+D7Ale9N7SahozIiLhiIzjc2",
-	"gwNI5oETcqQphIOuwJMZ2QWOWUChp8muFLIGuCq65A32rZjPhQK9PsIza5zy7jATMJTvXurei5NPHdNG",
-	"VfkZF+jQ1f+qFZCmcCJxEHDCX8p38rnPHSg7yxZgNAB2ffaD2KQJJrmjI8gneMm/puoMk++iWVwZUJwx",
-	"c+hDyfULEF9gSia2oiLK88mVH0l4jdaeUsthBT+RVg7P/jJKOU5ri04OiwtJ8iG2cvIVc7svZgSMiT42",
-	"iHI7Pzt+B/9utQheb1Hjs2AhKGoBPa6FQOwZ9AxuqvjscA2/36GnN6fiT6qmd25rt5LesSYnn+fMEjzI",
-	"l9PQt6zYR3Dn3YIWViXi5dwWiQJJyL3A2O9oga44hKAFFHBZTJtMm0jpxicg4gBkSPqs7pAdj1Ytp2ox",
-	"PHmBYYZMM3eWLkKGSLtZO5PmCrz1lUY7wqb0bgTn/eTC6O/Yyn0vYfQFCPtPqGdjF3F/fr4zzAhrId3y",
-	"g2XKMWJVDd593oOXdH1eOqFSA+AZ5FZT1l/Oproqm+QI0wXJbFqYzHDQFACRVhRrwCS7GoBDsHDsgo20",
-	"nULh4EiwmXwLeR7Qg5crlj8txWyurVDF6uhvYpVD8Gsumn5kkILi420TYU3UKBb7lVO82HGI9UAZe0Ho",
-	"uDkKyjzCQ4iTw/wNIdTWCPQA/+6TTKEq1GhMVplXXOU+7BJqBTl0WB8EFgNnUWBeq7fh5ti2PoIb94m0",
-	"WrVzb7COB7LVYlRnxzYxyc+kwJeQORKgNeK76fEaOLSBlGxsVNNwR0CsuYCizjY2VO6x2JdTzZahBUaK",
-	"QXp8tsNIPiKGv4kVGWqH8NYoYOjVuN9CLo+uyqMRL65F3BQ9QG26lzV4Wk5E4C5M9Ty4a8SSNQ+I0st/",
-	"a5qxiNIM6ZkEmB2+DZ946Xg2MFga2sawfv7pVW/Lz9Go944cXrotQbh49+Z4+VZ8Vq0tX3t2hMr9gcjZ",
-	"t7kmHzjfzypA49qJhBi9RG4QZcMtVKgB+POYdOenZ/tIYVFohTgGT7isBL7rdI/pvNb6Ga8nAm94sPuG",
-	"vzeJ+7+IUnIP63p+drbPzZSEyEdYtfVgnyX/u+I3XFb+no9UTt5QLUkb6xSTtaMsf6+nREn9+6oqRYjA",
-	"d/van++fRfhj9LjPlUL4lfoFm+lsSwiM1v9fyrMdesFFCxDFRSKijin0sxuzSZ16z5TFSzBpV9TAHNRt",
-	"GRRaaYLB0S5QQbAUtJSdgteVrtCQ1yeyR5sXfBkP6fr7t6Y2NkQSxcQxz/vPa7l6F+jaOeo8O4eLhJ3p",
-	"kk8t5ugHP6lQZUP5vkWZh3XfIHRAsRMrE4oovE9mys3A1yc1gqe5DvsQQ/eTztTItRPyleVF3lJe3t6b",
-	"/xkZZ3YLeX+d1LkjL4B68gJSxmazXQSsR4hUxJrybYWZLH3BndN2eBU626Gr/nUDX316kp2cnMRBfF4L",
-	"qPJGwGLy54O74Hkk0TMo8WGjVfg3xxKjvM/AO5JzrH7SNcuXXFpfPB+SCHxvBwBRzZiuyujh3GM54b1O",
-	"TTTanTMTaq+vVADn8K+8LAoxtwNmxVuLa3uERzkfQNWb+9NNFRuiHQH+h6BAPMBScMVyiMznTELrPVZJ",
-	"BCLJS255HvFjxH7lhuWyhA431MnQLfuVIsQVgzEUmsozbuwRPP7o6U95KCvzmAIzie0KL/GlWC4VOh6i",
-	"B+X0ASO/MM0G6wg8NliEiHXHvVMqQDC5UgbsFHM3a64NKRtUZhz9RA3jjNXzkHNC2Vc0y+BuAa7FnlKL",
-	"AYO5J97fhbVfXHZnf3Tlfaz3BKlWTaMgXSJ0iPvlHwsBzZDJ6Pa9CIJMPghg1531xIvbZAsd1HAkVs6w",
-	"KAy/M5qaWk501NDzdJq3wTxPpx2Dh6d0jf785ODBvxZVReRNzADRz6g74DgwB4wDoiVGFJ5jXXjm3Zgt",
-	"bnHRHCbsSxGa5TOrJ4Av6Kh4UuvFHCoOx3CUrqUqs2D6ZVcq4NU0jexVybBBOJJd7ETFdtxYY55YPXgb",
-	"ttkP6xfEEqEKbmKXpbRhd6ADUBEdPRWIGbtyZaFX31wbMP997Tfq0l0EijDjHXsMDY4O3OTQStVqOGkB",
-	"iM4x7wi9SBMFR5R5/8TkDQh9/vDEEO92wsWzb0QXkAB9gN5Z9xYC+2vKOvuJlp6p+bubO6f/sI03fnL0",
-	"+Pd/v3N11ce/7v6POzPz3ybRISF1cMeBRrNmI/NQ3hzazYXmsFRAkZh32EssH20m0+LnWzc1Md5v0w8Q",
-	"57RlvQ05237QWq/+DaE7wA0JKgDK2FgIc8P+96sXz1MoQR0ZdYOW3wGdlLWe+ZcwrVqaxjeVw7TcJwmT",
-	"/LJVBUHmSIOGCz+z02FPNZjw+7clyGLPXCPVpIrbmU71EpprEzyLaZD/mdJQpZ2xqPsD/Y64Xhkr9YxL",
-	"j+kDYAfMLmUhsshBSe16kY36lgLZWhd1pa8UKN4TYY3HmkTnOIf8J12TAue05Yu45yuW9UMbTFlMfRSt",
-	"S1964ldqH43JL2tQnUDgS7vqkk7+996+QQoazit/X5cKtTESpwt0jaJYV+L2GMGP7p593t5srB8KBIU6",
-	"hkJolPsNZR3X8gPGEjqOpXRbRFb9CN32G01JxRXrTEqlBUUxv9R1w/uhZGSzodu3wfFBe18GsCin4mGy",
-	"AhrpIcX/SydJ7cniUfpsy7t+Dlfsw9ciQCFia9js1jdSD90xsTlwBOMx5WWwclcRLKrTDgceGIZYuzf1",
-	"qUf2SCA0zCV6WKC50pWaCcud1kJNYWYEaaLY6UP2N/kDmQkgtg114vPvRKORhtg4XSivAzvQQHoZNe9z",
-	"25/j5cMFtube6KUPfWYcg6/FRGr1H2LRyempP3CX1prqPNXB0nA7JMEqQ8oHeE1DD/TQMSCfQ5I8OIU8",
-	"FJHfu0rra3B3kEeKjFK0Ti4YgaSMQObX1K9rNrcEcopgrITqnUfoN3mnrKN+hfsxoVb7w3+RWgA35y6u",
-	"C4cVzpksv7k6gHWV+dtQkmFox+/cP+87GelEAB/tfWKy6IxegW/uy6UNU0dYQjD4otu6+2q3kB9BA8dN",
-	"9tGkC3HYR2Vb+RYg+5zAQeQvcqkOyADx0g8DXSCciqnWRmTBUU1lwtCzzxcXgnfO+4rhOejcizDkPDDs",
-	"c81GupTCXEQ20ZVqHIUzjZ3k8UGRrQTZgn32Br73TQ2aqXnntMdxg3pEGh8fj7msfUAaHe+Eq7dhaNEh",
-	"+hHXdx+N5EtbFVEH25YYvjXZ50exvwz8ioUabWwHDwtrmX052+ELZGc19gaFYc0U9N6prkp/rld/dpZa",
-	"hxbkX+ectmGC8Ki5gwdyaAIAY7gCEbN9/Re2QvEQOwqiuNBuyIcIOJvrOop8IN4Ce9OSA6Ck++aXEJal",
-	"drPSQu4QGEUZYmkWgklfFBYsoYyK2THESHHPES+unRUxQwDA4PHD9gtKM9iqQcA/8uJGhn411EE9nVJh",
-	"69Wn1pOwnX0n0FGrwfufKXH2C/CuF24t/QGgiHubRhOMa0/+MK+4+jqqX16DiwHrQaBAIUevQ4YKj5+x",
-	"+0AMG1t+k/Oa/BtkRVP9hv/oSzxGUYQYM87Ime05CuqPcP0KPSNXauR0Q8J1Z1IV1aIUZQwy3VUAgg5P",
-	"yoDwbhaIIwOHipBcSzkmF7/X+wqutJIFr5qynwEjOjJXyidk6bpE4CxAGjas1KD/maleEiPLJ8LmTUKD",
-	"+yX6ZLGJMuPxEBCuFnJimvTJ7wzLYcnyzKNgwCq576HOJiNwarPwuLd7FNj02SuPuO6+6c+SDA2I9NNk",
-	"Tu5Rd/G1FzT8WkGw/32y9yxXMTGzUv9VxPBXEcNeavI64Xxc7UKr3Uenk/xluOpT45M403/vq38Ae/5b",
-	"d3j6xe1yer7csAwzBExwMoL8Jt+cM7Tluth0iMaU/BU6RcPwjt+5/Xi/3+F5MX6NLpi/jtAXPUJ/rsMD",
-	"qFZIV1/49Oy+2tH/Rx6143du+7YWVAAkzJLXpYnaf2E7k6b3cau7EaXhZWu9FfYoaM8INwNUd0rF9Oo3",
-	"Vc/3Wf50fPQLt8V0wO7l4HLerAen5kvnp2fdyJIvm05kh23qL1iivfc+PR3DcPe6NFV9/mVKhH/yGeWh",
-	"RBg36y/VuvymlN0AYBR13kuztjSqtS+xjfu1cNP0ElR6qbypj909QnnFSJerfioy88FH7+n4uVaCjtPn",
-	"kIG7AgxuetSRxj3y59d80vVouuwYroHH3k9VfVGPa8iFQD/R0/GRmzUyPR9A+4IB2p2E9HXKyD289Hy2",
-	"/8X/hepO5PBbdARw3THAZmrey9WFbdMcHYK3wTbAEUzOII96PGEJ7x8L/1kr0b9SP/9jwauA5LIGRwMi",
-	"GF1Y4H+nlpehZICzecTumqx7cEO6o60MFWrtjZxzpT4UOiflJFvYr1Jux3wp+6wgM58C9eX9oYHtvTFd",
-	"vqrRfk2ILIj61YHI8hEy5jYL4HdNAaviP2q4fymWf/lstwDP7FQ+9raDUfDtctT6q/4kmOZ+Qt2eHZrw",
-	"bSG/fDGXDs2jyx/q9/Ur9YfS8I7f+T+3Jou+bHCXPjnldNtDvnn6l7RLEvhTX2Snd1/t1/MWSOOYGiF3",
-	"F95FGAy2QQoK2ASNRl4jVgUoIZDKozRhURg2F1Cjw7haUTaQv8iDSIdLMDcbEvmVthut1K9U1AAXLRyA",
-	"kUDHnZyJCJs6eBjsVCgPEQGpj1DK7Li0aeeD+zpAKyi1vY1y0ZEr+pLWcEeiaFel9lpFNgBmnD44OZlt",
-	"Vmd/ZUXWmwn1H5J6KtRi5s6b089LuJD+IJJwSz4eV1K52yp39+9/ouo2TzydvBF+/hdIPG13YP/X4Mi6",
-	"qpxZ+pWkl02Fz6I0ieT6GrGrdFUyrYTJmNHg8QmgcL4EC3jqDByRQtkGy/iS+flG+WohiUKPr9QGlDBm",
-	"VnBzPcDRyMkUwjPgUQowWtiMmxq1zxcWckcdGw3ANu7myYLXJasXlQ8mYUZaMRXuYvd2XfJVn/3Miym2",
-	"qf/OsLmWykJ3zYlUJu4QTiAmLO+Kix2PdLk67vf74Ii7Ut0X+lLy43f0V3TvBePsWqwwA82Kt5aNhJEl",
-	"7oV3DkIxA7fuHdGWoiQ5xhqOnMJuqWRYT4WfHe54Tw5J4wts7avyvbjRiRJILvK/YAhxnZ7/Cn99W+Gv",
-	"XziC0ollg1AUWECAO4dQM7HFDmG1pzxYIHr3u+1NQf4OV33qBgr4ljTMSr1ildOmIgu5/2VL5H1ZPJQj",
-	"UHUDDNF8reXxNLouu2utc/elb+0XWhNA6Ifq74BuksHSZ34NPhmx0Bu2E8o3A0PJMccEN6ejUdhttajr",
-	"7C6ztvetMKBievSHKODo0Sgpj+qC5WpRVTkb1ZCHD1nzuB4knZbJdjP4AiKvsVSYq8NnADjhe7FeKWri",
-	"GHrWrLWdgUdljFdOKxxpKMNHHuEz/SsN8f+Br+QHcA6tqpVP+a+EcZT+61OCH8RyI89/uUXTXip2esJM",
-	"d1ebiORvXxfBh3+ZvjZ7nbQsdA9iSi//9I1u9jyoXUwYmzPdBlT8a3zSraHEJ2p8qZOU97LUuup0stSI",
-	"C7O3fv2vhGoBO7UNxN632v2moxiOjTYEkzgcvHDK9S22u/wgVPnnGiSbkwdFaITetCGaygn0+9EVoeog",
-	"2LFeqoBhTJcjDK7XzSETF3B4Z7wUTAK2j1Ax+FvwXlfcioA4TCWoUO+GANrsBT0LZC9JZWrWrGv4cqlE",
-	"De5bbNg81DeizjMPfMArTK3patTvhv+p+vS7Z3+hNv3Nq7dC3RNJhNwlZLR/fph71ZzQ1KHcLrD2ArJX",
-	"4q0NQMxNASfBJWly6GkDBZW8qjy7wDPi4belZXeomJFyx7Qh8CuWu0M3dJcRNGx4tlZ3/dm+Uu5w1x7g",
-	"fc/DDYDwEDEKHdHxzj3SvPCG5lz9OaHydxDQJzZxD4G8j2j22HHII8cfP7nLOzXCbegJ6bb3T2o9c4q0",
-	"b2oX4asrTcfEg6Z7ocNI5kRS5CJY7DlJnyG3ecv+gkW6Ur4lBDwDm+1SYJSOY4ri3aq+uBF1B83fsu60",
-	"VW/yoD2NPFYau/b1/6S9m58J2/C1hYX+ISlyOITNrzsC19Pq8W3esh55lzNvMP0hJOAj2vDtRUuB8Zco",
-	"HTCiPPbohhPJOxz/FGlM+/g1m2Ij6hj/jTW8j/2i5NjZ6hi9LY8WkfNyqvlMdvqx6edPGbLBN3Q1KeNV",
-	"RezodtZZR6JhJCoN3jedPO/udlEsACsZ2m4KXjth+NvvjujJ7wW/LOqqN+gdw2Gg52yCYmtCwnATQvdg",
-	"2YylZfn1oxYEOJp07wPgJbyGbhvS6AqWP7rZk8rm3a8EOmIicFYzdUomb7dKih5GDvnNZ6Va92bAUX0V",
-	"BLRriR7V5HEmWiRIY3W9gtUphWPQ9ap1qw/UbN5KuOOARLqwU6dQFN4TGT0ibk7U8ZAY8IhsTQKoWSjT",
-	"b3cw6docqYzlFe4JrQ7udHS/5/DuOP5/AQAA//8=",
+	"7L17lxM5si/6VbR8910N7CzXgwIa19rrHPrBGc7Q0BeYzT2r3btSdsq2ptKSJyWX8bD57mcpIqRU2ko7",
+	"XRSvnu4/mrKdDykUCsXzF+97Yz1faCWUNb3B+95M8EJU8OfPb/jU/VsIM67kwkqteoPeCz4XhtmZNMxY",
+	"bgXTE2ZnglXC6GU1FhdMiWtRwXeGzwXjUy4V4xMrKsbZeMbVVPR7WU+84/NFKXqD3rD36OiUn43uj8+L",
+	"Ya+X9cx4JubcvduuF+4KYyuppr0PHz5kvQWv+FxYGuQPupDC/Oq+2x5rPuGlETkrBb8WhumlbQzVfMdG",
+	"cHvGVjM5njFeCTbXxro5rWbcMs5KaSxbCTmdGTdo6R77j6Wo1r2sp/jcDQ6f0Rh2ISZ8WdrewFZLkflZ",
+	"jLQuBVc9N4sfK1EIZSUvnxUto38zE0wWzLqBuGHDUMxMr0yTfCenj+8/nDwQR9+PT0dHj4ozfvR4cnJy",
+	"dM4fjB6OHxXfi8cTP/QFt7N65LLoZb1K/GMpK1H4wdazmPN3z4Wa2llvcPbgYdabS+U/n2ZbSxPP6bXj",
+	"jJZpvVTlGqkrDZMqYqU2AsOPDfr+WyUmvUHv/zmumfcYfzXHG6PAkS0ro6sddM6VeGcvx3BZ7ll6waeC",
+	"jcREV61Dwzt6LVQ7fXj/+/MUpZ6WQtgdw5m4378zzL2ludiimIr0YsI9t7qezwoxX2gr1Hj9V7FOj3TM",
+	"y1JU3xmmVwqGyya6wjV1AxHGZuxKLCx8fXbOZnpZbfDv+eh0fMIfiKNCLEq9Pjr9/vTMTxHFUT3JaEhH",
+	"bkyt03uwOb0Ft1ZU7pn/9dtw+O7s9Gg4fPdI/P7v/9ZLzn3yC7fj2fak31bSCT3HxLIp+RjwsSxL5G6g",
+	"gZOhQBZzwfJ7ebhPAvfbmagEc3KmLPeIxDQ1Jkc4yjb+O/s+PbcXWomW+b1UjLNK8CKDycEEggjC1WYz",
+	"bvoMLlwBNfJ7eQYLHJGlAnooreiE4DbBzfd2zMyNcc/0Ts6Su+s5H4lyl/QJBwBbSTvDlSrdTRnLr8T6",
+	"P655uRR5n/0veS0UM+484yWzcg5HhbuFlyVJiXljRr/1rODz/zAzvej9nhYZ8KLGlKQVc7MxtwenZ3s2",
+	"aOYuf4a3nj4MP/Oq4mskg5zLNiHzF71ic67WDN7NrGZcmZU7oS2cgG3yrnTPTB91pycnMCQ5X857gwfw",
+	"SSr8VI9eKiumooIB/iKM4dO2c+LtbJ2RMBFsJo3V1frCj4+5tWejtRUbwmSurwXqHjO9cPNyfyuxYiM+",
+	"vhKqaJnXHIdyKKc5ZWiHGPd8RpI8Y47i4xmv+NjpLxlzu2MhqrFQ9kiosS5EwYyYzoWyzWltjL4p+eGf",
+	"joJ/P1+5aeli17SULtyUZHHABCq9tKI6Om2ZgS5udwa/VmIi3+3VQGbcMI7H1h3OTLmcujVyWpeeuB90",
+	"Ie6i7BqJqVSRvGjbIAt4cW/X2LdH+0pcSyO12slKeIljpeV8JKqM6YrlJbfC2LxJa/wyTWn/nJ3U3qVe",
+	"+bG+gFHA8N8IxdUudcbCBd8ZoHBzrHw8b9Fn8KZbVWjerBcdt6u7t98yLvfYm1MPX+FGAkP6T17J3cS7",
+	"xitIhlywUkwsmDJeNpIE9he2cSb9fJCu8MHN0yy0MgKtLV68Qq3OfRprZYWCP/liUcoxd8M+XlR6VIr5",
+	"v//duDm8rxfb3VHgIXDNS1lckobYy3qFsFyWjrqwDvA1K7RwGoTbpiTUJ7qae21EGqYXooJ3MsuvwAQT",
+	"VaWdYfhbeJfV+rLkFcj28BbcQmy+NG5nh0PlwclJLzIww3n34Xdcb2HspSy6m1zOcFma3uDcHYZWWuD4",
+	"H3jBXoWJ+1N7pJd2MCq5unInezdm+hUJjeuUYmck45grR8SRALWOcbNBvL57449aTUo5PmRdP3qQz2Il",
+	"uHSDW4NU40q7L8MEjOWqAFtRWsNWfA0jfqqrkSwKoT7nkEGa6Svh5HClS1HzKC9LvULK3sknfmz5XZiR",
+	"u8Bq0paNngevCY2b3cmnS14VosjvDhhn8IFVy1Kg8QCn1VDNHZczzhaVfrdm1VIxx+QZs3o5ngFx5nw8",
+	"k07lrphdVsq91L1upIs1E6URffZywsK7MpbjhsnhJHSHuVC2WrsjnS1KPhYX8FT3FibNUOGdlznjqkDb",
+	"Z1nG2k0BlxvhJjUWzPC1IdeKI5Yb3pqIIG2fvSUngFPtRFGzwFKhl6jI4IaRgCcOFXqSRmvmFPI10h+E",
+	"ATzS9IeqB8qLfaqXqvgoCaW0vZzAUzZkE1jZQC2l2bhcGqfIsaFX0MBWm0tjnPx0py2K+97Hyo/zWn68",
+	"0JY9paF9IumBGxOY1m3OmoUjgx/24K+VGGtVSHffUy5LUXzuzegpDGMMC5T58a+85bqIRop7CrYCpwXN",
+	"lVg5RYpZUZaOZ91m1VaQowrowW2GamEw+POSG3uJzJo7+eS301C5JxAXu9vdhY4/s5SDNTV9uuwYrvmA",
+	"Ki0S4jMS+IlaMxTFMC9Y8jdaP4fj9DMvNIgwtwojZ+Gds1/kDzCevyl+zWXJR+VnH1LBLR9xI5on7Hgm",
+	"Cqb0it3Jl/XYnFx3x5pUUzeLK6VXqnadg2j4zjAxmYixvWCVWAjguz57WcXXMKv1FSu1mopqqOyMK0Ye",
+	"FhC88p/CiUzYDCsurSjcDXB9UBe9b5E+Bt0cFtodXlbOhV5aN2JpWSELP3CU8DnKwxyku2N0Dmdbobf4",
+	"+5Ww1froyQRUqU3V9jXsR3A9uJH2U27/2lnwAVZ6UemxM9QPW+td+mcQz0HIn7KJFGXhBQgfj8XCwhtT",
+	"2qV/EniM4sfAF0HBnFaCWwiKcMVOnKK60G5yTsU8dpx9PNZKibG9JOJ/vMp5dlYfGQ3KsZ+VlXb9aXVP",
+	"2K0rbsiT6PgmkpugyW1TmPazWS4WurKi+EUUkoOl9IVkDUh7RyXYUFIxrhh4OWAzpOyQoA46g6QPFh69",
+	"0w3pydhd9COwzra7yyky3LDCbWhYEyDZZGl4GVl9K1CXcw6PymmUTsdD2YJKXn4lFjYfYNiIG8umWhfs",
+	"WlTOcq/16T7LKzHX16KgaxUqevi2lbQz90ZpM2c0SIuRvaHCFXMam1r7h/ZZPqn0P4WKnwSjF4YZjc7G",
+	"2u9Kks/RFukoLbsSYuHMAW2ceshmvOiz524gvASSuGkvFUhOeomfkPdPDxW81mlnxFxw9QXLS208PcBp",
+	"6AewTRz3mqlW4oLlQKdLqS5xHkXqrca6m6UiZofrnMztsxe1tMcltUOVK31plmYhxm40StdbYqyXZeFE",
+	"xcwJHzK65aiEcSwXojKigBF448iPAoNoE+0eMlq7g+fCiehS2DDgOEDhpkbXobwWajnvDX7r1SPrZT3H",
+	"PqCzAnP0sh6ubS/r0QL0sp4jKQqcBpHcV2G8IBFhKL3fEw7sJ2r9nyA4t3aD0zz+9+uXLxjIUXc4vDua",
+	"6iN6gtvs/Vd8RQ5keNRiUa6fqcUSJUSBmh4vf63c5rRSmN4AosGb+/0nPV7OnXCoDTQnrWpWdWcbzAF2",
+	"gSOf96GBN7oUjoVCmEMwu9IQqgUX4SJ6/XuiRcPl38VZ9ILPYY5ND3/WE+/ccgl3jpFTb6frsA7joM5b",
+	"ez9AvDnJQWL5/PTMDX6iqzm3eA4/PO9F/vyTbX9+FnzoH+XJ3+d0z3qLkrdMFAxzFNruom6PCwt98LIg",
+	"tyXWxX2+XFZlIoEh69G+vZRqohOuaTBJpDdsuWI/q2u9hmPUAA2lNaKcZKyUV4KCG++A/5ypzuaCKxMU",
+	"TXdU9JPhTfpGj/7uNvyHrPeDLhIRXng5BXdped0mWFTa6vuwQTPvEhekN6G/wkfQ3YUwH9Nn+W+VKLhj",
+	"2N/zyKcD15V8LHDlrsQ6cwvIjVnpqgB/EK5syNIYqiDR5nzNZrqkLAkng90WtkJR3N49fc1W7sgk+YTK",
+	"iE/wAKZHEs95dWXc7IxQRlp5LVBA7hE8dbqBI19zv49B7SsuOQilsJ0KbsWRU/R6CX5sLECCf8S7hayE",
+	"OeiZskg+yh2Wpj3Ew6RTzx2VHJWXIB0GIOlkAUsEoQ5cf4gA68r92+8ld9m1vjqIEh9iF/tvmKqCA27S",
+	"KIup/HuCs+sF+hEu3Hs+RPZCkzBwlkIcy4TBhMjWPZBNG+K+sZTNhz3VFVsIvSjduUKi8Pzk8cOkKHQ/",
+	"ZPt4YeMEpWfef/iQFXxt2KTSc1QPHp/gN6hKosj3+mVD7u9kqk/DPSDj6ug6HlUb1GiJosXsgoPrwg5F",
+	"cttGW7pbrhHIfSelWjR7kobv1k68FKbP0MdmZk60ohGhxi3COp5YNDb/wt2zfC4xWNOcYjjoOp14G9Pc",
+	"OO6i1Kl9D3oh3lnMxdre4DCQ3XPBhK7tND9nDF2LfODTaviVcAYJbo8CvjeQvgHm0rWowPABiZQPage5",
+	"sxuEKsBjhy4UskzcigGn9iOFGV/a87sQU+ngmUld9+drsl6bC4F2XDdz0I1qEsRGM44KOVZJiya1d/Gt",
+	"l2OyRHctWWSzuhtti84yrfRy4U5ooephuKHP+GIhlCi6CxbvQ0mmm5VSoLdqpZjTD0zyuJnIytjLzoOF",
+	"y284WjxbN/3nhlQaPtdq2nC7CccHBhcyh6xYjKbkz7mxR8AlR89+ysF+RI0IRttc7e9PH90/Pzp99OjR",
+	"w/sPvz+h/44eTE7GD/mpOBvdL87HDybf88ejk/FpcSbuT875g1Fq/FdSJWaQN03eyJovGiYluRouR3x8",
+	"RVsJVc9av5tEGynoYKDIAn/HrgbYlmO3QSPbFRwgQxU2504T2D8Z3CITAWGlKQdPR7FEr5EwbqCU04X8",
+	"ZHyEGbwGcHa5Gyq9WISBoM0EYQCngUJgmHTJshAVrat7PQ3ZoNpJTwnxieA09uTkrNKrKOMYBmC4LC6Y",
+	"dZqtOxecITDTyzo9q2G615Z3WAsQRkRJpzCFubsPOKKklFJJ31Qj6eeCifnCrhvaA8onpZXot6kKl7Iw",
+	"u7ejFd4jPm+kofkTauuxWwdRWiOJ3zHzeW9wLTN8zaS9YLn7mFM0upZdUYbftrkbnMcdzcVXYkKacGdb",
+	"fVTp5XRm640gglS/cIOLdgtc48YMN/pTLGnFb0/FnxQtQ2q8eL+KwsGDJJXX2JOHOgi629BN8Fy9PbUk",
+	"6y20kW2HsmN5q9lUM63AH0QifICiGqsF/NEdAqhsLWyGtib8ONbORsaSCKeawET3ExbpEQ0wRdinzgr/",
+	"uap0lUp8EwxzhUi7lmqBKv+GApyUAk+cUB+VAs5dVEQqPa34fCMFk1yEl+AP2H3Ab/0UBVT3LZo7L3/E",
+	"Kz80knZSTLzgdpYxyIhyghiDVCzc5OQNEGYjkY6yXbd9UD56s/ku8Fn+ir+yO6+e/sgePj45vcukolRU",
+	"UDSDs8IIZTP2f5788jzk5rgnXLBhb9gDwYqWkNwYWDpmtNd2wCxLIn+aeVQBmQvvWzhi14LQzV5VbFPj",
+	"ntT5IZPIBkbfDmWMhJBi8jSBfLbu/oy/NGV+dGJliUMMs3NUuU5L/ZuvfPBZcT8Gt+Qdl/paVnbJy8uZ",
+	"NtYcnxyD0yH8cUyJKClqgaYj7brj6r32l4M9e+DZZvWlzzJMncJwRFFmF9HCRukVuCK51WkXkqVAYPf0",
+	"yqy3bzRR0VqQ1ZtplWmlJr21ArEznyZKudmebbrsvh3xQXeqOiaZ4JVIuQtW6LE5pu9Mf14wvHUkDBN8",
+	"3LBaKTfpshJOO1YQ+/bfTXR16V1sY7f3J6AzXtYG7va3BrTO9eVcmjnVagRl87LQcy4VRaXl+LJmU1qY",
+	"SytF9Gmp4BnwKv+dmfFCr+CrpYL0CgjGp5RXol9aq/Cx+1bp4OnnExIr0P/8ilJqT54xrWCrLvhUmLSM",
+	"kGqiWzxjUBHpNDd3Td5y+0H6jxfZt6kBteuoL5tpi+EgK7W+crZMV41zxSvliL2HSnRZklAbOzBKbKel",
+	"jt7i1yTb4WbaFIDbNjFywIDZik8mcswmXJaGkuPcyVJoECNTEemAFI7o13MBL5XRWrGVLEsIwCnMr0Lj",
+	"1RmjVVGuIZbjTGJglUb20IxXc/RR+G0N99czpgmndwnUCW6f8JislnSavEVHCU1pzgtxEcVXyH2CD4ic",
+	"KmAwr7jp7ksZ6yWVIe/kePfgH/HSD9knCbJMdDUVFoXhJfcJTDsHBXe8cDdgwtOOsMsu/cWbyTs3qy7E",
+	"s8LgTh0LubCXK6kKvdp/PMLVb/FiuJ1OgQ5Bz3DlZtC0RZ7WEXRI5jAXvkDBMFjnjpJit72MaZtRRP6k",
+	"jTE7vq55Uu0ly2u4/Ed/dTpqhSpAM2gVUT5a+K0FTbLi9iizWPxFOzleqb2BsnhftQcxcFuPtTLSWEyR",
+	"smxRCafU9xmUVlFQlyoKnRyfCgtPd8JT4/KzsVNl6wTdkFjts8XQloa0mAUnm8npZk4F8AmPcJNBb1hT",
+	"nAVbYN9GqgWJXgjKYuHlbsYm/x74ODEnuCzxDOjM1LDKHfcr1bF323YN7QVoVSdZNejc8K3tGoVTpoFK",
+	"2zpGMurWZLomVdv57hZis4tKv5MCPLTuI5XKU/kTfNoXot177PwUXX9r54Q/EHYKmnL5jZ0RtytJgUat",
+	"3PPTp460w1tuw12J2tcXiKLCi7Fo0+wKeZuGFtUuwiZejdyPXrGtXrkLLoH8Hd9GWWMH3dOQlnuv3yBk",
+	"jaZRi7J42JtDyhokbF2Avy2KA8VcvP2AhPi0uVTxfadfp2D7FxJWLevtMyKbq/Mxm+cwefMcC1j3HNye",
+	"23eIj83l3fbrQjhjpldYbuKzxzkjNzUkV4cMc8dg2lnGlEC4ESHus59EKdw9BnQZSG8APwNVsvhkIlvH",
+	"U0Z8fMVKqLOQhkoGoVIQ7OY+e1rpOctPZ7nTQfPHJ1D/+KjI2WjtnX0XjLPVTJeCiuxBeTXuurn73yyH",
+	"LKUip/hrcNKenhfNY+T7xMJFAYtt9drR4Pz0LGNx4VjDbVxyg1kplFFNnuKtdBLdEgJRvC47xUxZqp3U",
+	"WI6ZzBM5wKaODbVDpW1kveAM4NUpPkR+3tpQAYUkabeggxl9/eCEhnoNXTEjbJ0tC6UT3fT30o+iw7V6",
+	"0mmPvh5r9Fnra1FVobB5ex3D4GcQQLLNtQsYY1kPcgLS0XAYP5W3OFYYNEs72csJW+iyNJgKz60wA2/V",
+	"Pfn1GTOiQog3SFF2Vp6vpoweTAkTbtOHGrOlE4eDRm4fVLFZBnUi7kuPvyZDdMZSmTCYjaLAvdfFxzjj",
+	"thPpMb9+gyXhbli9LMQBPZc1FqmVS1+QWp/0oCJJBixHE9ZJF9rXl/QNu7OCUpiCW15DSzlBeBeiJFdC",
+	"uYuUkBRSgdwzppyJjA77u/2heklGIDx0wPJIS9lzc8byoPzk7E7TeeN+jdShnN3xSHqQ/50FX0/GjCiF",
+	"29MmGyrAPkKuiqhinNitA6N2pSPnkZk5+Y+eQWZXcizcuxvKV87u2MhrzIlMwStELoWzBw9rB0IjAjVU",
+	"vM68IOF7gZKiLISxcASFRB5wT1gcCwHzOabHInS41KdMLJWVpbtEuTFDhpAfMaR8kVncmEXqjRgblQY8",
+	"xe4ptLI1I4WsdrT4MV1eYnFovWMHLF9xaaWaXsL2dlyHw75ciOpyLtXSijA2XjS+9kx32e/382YCEnJs",
+	"XexzGb5ANt3Qjg/RqiOiodesJhi4u6PZ+Nddbn67NcX6ysQvmxMPF2/9kPKuR7I8cRZpX2IT++4D0I3X",
+	"wjbTejeebj7WBu2mE7brgjiKfaZM4nAM6GCPT04enT5+fPbg/NH5yePHp83SIrUsqZ67AZ8ZifYmXX9Y",
+	"Y5KirzzJg/htAiO9bxqe7jWZ593Bg5OTpFm1Nftf+FVK/X0701ArndLKUjmiMZKILLYKPAE4b8XdkYmR",
+	"nq6Jm/DMfNCoSAsl3ivVZ7lXIKCYsFYnQkqQsbwsERmG5Sg48gGjo6LBuMCn4OKDR0AA3F2eTi1MHocx",
+	"GbbxAXnB94befaZZm4PoF4/Gkda5T86zgEa6G/Hioi59R1aTts/yBbczShF1gpaQQcxyPIOko6agJCSp",
+	"rR3fwAkJqjChonkyR6n/KfpGXqGtqT73zKWj7OwFn6YtzBeUgLDhIqLgfXtoAJNpMYcHHfSJSjW7Smf1",
+	"1FbiLu828pdPoKF7oOL2gs0x7EOQCNIEa7MIKiTmL7uDOx16b1Z+JOF4aZvAk+vLQyLL2CkhvlRgO+5Y",
+	"5+G2z3E7J1kWbj+HpGUiAjCpxtlOwB4ond6NhxOVTnucMK1Enz2plRxHnbHT+CBcG6FZ4ltRiAWZfJZ0",
+	"AEKOvRFCdbcRqYx4m7brBYpu0nRsKB2vF5Wz2VIVlYhqcwd12bj3H8y4X6I57usARk2BK9DuTEa6mZu5",
+	"bbgeUIObYwYtFB9WwlbrztGSzRSkTT9vS1AYNeMujrLneGW459KXZG9DdSMslQ+WeeW7Er4sfuPMgVpJ",
+	"XnkkJ1WXMW8bl5CoedjiQzHoWJcNTA6nMlrOnvz0Ou1TaIvGvW0u2gXanE7Ql77+DKZsbMQ2+LCMMAYs",
+	"IkBeC0qXtlofsMrwrNQCV2KurbjkRVElV5qOyKR8effT64ZxTZUMFebYuMnEIq+fzvezthRFp3B5zfpL",
+	"ZdDxdcFOQGCA/rEWXaP0Rqpx4nR/bXll62JgCBJH/kCq1oDCju5ZIsZXge3bKSFuamwleKOIIBr60ojq",
+	"kk+pOqutXjv5mzM09rLKW7gomRkQgM1pzRpCNd5j0U5IqTgYx1YTmcjc/VPkHmgdOWL6J6aetk/qPmuK",
+	"2oBCQsd1uY6AVQybC8sLbrk38gHIMlqC04fsr/KHAUno4IThUIdQFowv3A4brcFfFhSTUBbvS6WaSayR",
+	"HL9xjmCHSqH+rZ0Cu1KAfMBkE+ZCGgTwh1KwrmLsywjPgwVaU2bdUB1vL+jZJfUSKR9JSRbZMe2ehCgB",
+	"Z1/avuN4qdC/FbpFNEVdKa9FZ6f8pJRKdI4kT5behjw0tFFikXB4RP3uNoI8K5L6joCNvFm4CDvd6TCO",
+	"5by5QwwADlF3ijo7fsYrQPyMUtsHqPHN+foChXlU8xZEM3leMSuergFApsyDgK6HqhZHhtU2DpRgO7MR",
+	"i7O550hZIyWtZrIUsZTCaCAURRUEz42nt9ciYFJOR5JQ7amaX7qHVFCYNeEV42aoGjWXThAbTOGOBCN7",
+	"4keGHne9UnHQclTpK0LFwngGwJBCWab1IOIjIZQT9XJc+2tRlJ+fMJMu28QlAX8HESlt19c6f3qvBwc7",
+	"4+aqBi73oF2GSzLzZKw+AiLlduUX0OGyNUWVft+lFEV+gu2OBXTatXsNGx6/el9UYtr2PrMcXf5Tq/R4",
+	"W3740LL1biPD5wXVPx2qN4A7iofVHGzWqkI18YIbt200MLqKTrmRGPMlGDVCVkn9Y8MjsFGsG0m7T52J",
+	"hAoWJ8C+JqlpGgmtSgFtsHCsHQbB1oDpbNgTy2GPYUmJGbBSj3kp7bqPzPQfYtnbgQd1qJq4mq273PJ2",
+	"tk5Ev4P3z88fn7ebeuY2OJUWopVfP5lHAsu89/oivhKt9cYqqC9s+0MpoDfQAYmbsr1yod5927XLIWgb",
+	"JxDU9ZTk6ISlTKbGfEtIK4ehoNC4bad6/awHBvzeJH+n2PhkI9T1PD4GOgDQkkftK4tPoBqZwyNThoDJ",
+	"oTa9ryzdzJZtU1Bo9pe3BLPQOZ8f37oTSMFLCbooqIkb+Co3kD/t09lciIScrUNfmGSn1uB++DjH31vS",
+	"NyNU1E/g4PNMEuxia8vWjJtNUjR39X1AZd4uOrblZdtOfDtbk+ABtyZGDBu4UYVYAHSUVhcb4iT5ItNi",
+	"z6PlF6HT0BvdrN68eR4pdtGa1u+ua2zIyinEuORV3fYyWv70cXurpddRT5u6KoVOX9JbxzOtTcdWN7tc",
+	"F4kXbwqm0K3QjWDQQGq6Q3ETetndAOET8k6bIEfSbq2Er2xHnAcnQ/F7HgYSbZChchf4bEQPD+HbngCe",
+	"1KBeSxQZ7uRH1BoVafpDtTdq3ixPxx2371Bug18zazVuQkW5k2Os1URW85DGmhJRBC2NtrqjFjdXJhAz",
+	"dxwcSmZnhKgCWCq62kI2Xkk7A/BkADqUlt2BZCeTxyHbu30WQVvV+caIHr0loSHVK3JO1AsetFTscwhu",
+	"hBwXuvlg7FXSwIwmuQhu8pozZrossGFin+VLFTLZi7j2Ny6thTN1qDwMlfcIcXMFFGyAbQMA3nqB0M98",
+	"LgaoIgJSts3YUpXCGLjKqRQjra2xFV/AesBwqDAfUav99oUHewOrXv074OUGfxCGlw1Gmtd3NxwgwDdO",
+	"UcN17mURlBXSkqr+PSngo8cIaHOWtLGpd8HlA1bKaxES+WoE58BOtM7RyeXHTO4878OLHHttw3k7W6ed",
+	"m7Gt6vhhPNNGKEikTcg6vwWiuwwho2Me94Z7YFsBxh8vdWv0kVDV6OGDOExKpe1Aeu/4Cz/GO2SqhYl7",
+	"5nbR9agHWrspuqik9jX5sU5y/6xFGwM5NxdJv/JL6pVBfpaLZvaDLosDdNTwntSo/RvaNZLUKehLMyMU",
+	"og5+iw3pHi91Sqq/pIytNx6x9ONxi28Rl3jOC3E5Wu8vYwi5a1E9g7sZMN22HQpsrOdzx7tu67KixdTf",
+	"YVocimFc33PT2fjE7GR9xo5i82gFG0uzlxkOr8Ol+lpe8O3y2i8LUJxMOExVg5498MWgDHtZOvEALx4J",
+	"IwtRa124NNDlA2Gd5hv1o536UHYqbE0sSwKr2DPNZQAf3iWxmvu+HbK4RtPHqOGN4Yo3hrcLsrgxtttw",
+	"xG9P9jOX3P6a7FTwloD9+WJRrgngAJHONiHXuoChuHfUEAY7AALeNjHnyKrQVSGqLNIVCT2j8NV3nQ9D",
+	"NxAlil2ZEzdxopKuvMCnszTER0dfRQuzPyVjAhbkO8Ny97KNlrruq6Mn/98T/98vq798P0kJnV3ARhBb",
+	"nNTv6kzbCNNxX9Z+jAOCbNGstmjff24Bn+z0kVKLmjH1r6wbOsUKMp48TlHH+gBfFAKqO9XWJHXliJNb",
+	"FJJ0/lbdVCWR2xXe2I4zlWhAGVw4IOVHoi65jHLE08GzZaiK2JMXcCCdmuukRFFXkm64ubsUa4fGOx+y",
+	"Hm6mQ+7QCzjbPQ56UYRWQfAHeCqSS3xz8MSCuvSk4BKh8lAxUYImXgOxZrXfhLBWQQfEbLRahpD1fgv4",
+	"mjXIH3b/b1u6OMjRFqPYJ2ppp37wcD8tSGqFnJDtDI4WzhbOgiNyEJ3PvFDyRAZc26mwefAP+Iy14BgJ",
+	"QhpMQTkXBx8UNXTr5jHhxrxvNjiZpZITKQr43k3i/zz55XlSp5+11NO+JlG2quUbwZjRTgeFh8B9jRhX",
+	"cEIR+h3JCWjHtt3apiVw2WZc6Lm0tk1OudMHhZFm0Mt6EPj2OxNTZUNP3n7/IXEEzDemUvQgD6k6aZUy",
+	"sCpPNyi473gof5xv+RAvJ+2u5M6sm6tuNiLz2Hz1nnl8/uDRbYMmxw2HO3dEeKlEE0yXs4WojFagr4+5",
+	"L2a9YPkYAM59e8LkJqkRMj9aKcl6UEaWDA15OOaN7qfJIYU6+0SqTO5Y0vc4dNd1ZLh5XQ+2a3q+bAzs",
+	"hBV1vN/NpLS1PjQ7d27lQEAoFPYvXZYxXhrtnbuYxvadYaWe9tvCY0vT0RdGLUCT2g88B5zZrY00/O7c",
+	"YOpy5czzPOocmg88j2EHZTeTK4lp/VE9X9RqNPG2NGJBY7UhKWrpEeBCTZfSq/qUimnb/xxYASRmkNZh",
+	"gTKPChxxQ0r2vKrB4DYlyhxPhYNcTt3sRnppbTpSy5Tx1eU8oUsAdop3oUlLzg8CWOTjK6VXpSimoIE1",
+	"PTR6ib1zaZyIqxIqiA58HxxJG69jRrMJrzq+9aMyhxID/dvCje305ISy9OqiIuxtG4YamgqRX2+yNCLq",
+	"lxKBKHZ3P8MStuUbHoTH0jHo3gQkbDc9fSpQMEEDrHTM0js2Q5shCEWLaVuvTEZ9XtSrAqWZtSHQUGGp",
+	"6jF0UHWLJxXL4X15n72pox3wGIQZwkahGyuJggm61Sq6PZ1muWMuUXp6AoJeBJD+lMXLoYd4SpAiLbAf",
+	"D9X8eGuIdLYLD7ISTd6p2itRlulZ+KjrTsoDdZ3BNlraoEk247V2JubNt/vgb3g/e4u4DnWT5ZkoF60d",
+	"Wja7kgC1A9njoGMdzAuzaRCSeGsHu6Yrpr/J3l6frUdXW/BHV+IyFNa1lIS43RXMDwIKnyOzqILlfhlz",
+	"n+ECYRa7EsquoYKEarFqjNQgDIItYxBE1adCpeEFy+sdsZ2mNUU1pnVLq86pZTdqMxTEed2urgP/b/B5",
+	"rHPKsryM62BaMgcbfb/rQw1RcgE8F4lyW4mAtPAtOFc0R0ruWUUOZUitQclPbegBx0oUdSJjLdK9J1oJ",
+	"UZgai0kvxO3No1WOtk0kmE91ST8ICp/+wm1dAh3LDOB9vuJrn5DkmNPtAdh0Tgh1ntNbP+gdE0puD2CX",
+	"epvWr84I3pmCSx9P2fay2x3ivD2D5O9wIuRMIjc3+uI1VIB4aaj1U32ixXdv8x9eXIhSUmuvzcshNwp9",
+	"1piP437BDnkSmVoRAkZULY44idRk3tFbgDviwqNkRECKqNzMoXxJ2ngoG2gmQYKEK8Da+bs/NnGMSYHS",
+	"RO5MxmQClCS5aiOMLhozdDAH5QLqr4z7X8AXpwgXAYpe1Fl7DbpwNGVRUQ0YkXPEiLyPGJGngBE5VB8L",
+	"Enk22w8S+aoBYJrYNRh/QeB16leP3jrBr53IBde3UKKKEDihSVAGTvJ3ViggIXiL0KVZyzfEboOfqIwr",
+	"egpeTJ0ssJIw0MS3XsUVJ0xPzigalhFTOoXwSohFiKf72sVmNx4qFF/Fowq+R2D9So5taPfqs7QavOne",
+	"DBwIgLlpDkQIh1tW2z5tr9XXUo2xx8Zn7adayokVO0Q5us6FKjYIsuUkpiQ2UIY2XEMbTT0JAhISGW21",
+	"PjBTh1Sz1mYmkhSyxgBlCQOs/fddc3xuoAjK2+l/0ZZW273wRxXmUu7Jlt5KUAOUMOhell5fBfXBUSY8",
+	"3GOiFOVb6/B1q60rm/GC2siKXBu0m1oBauOkwC3RMuNmn+7sKEXy8Eqs2wkcYixR48VkCQPkFUfbpBEN",
+	"aoz1o1IO42f5l6bp0xb8HOlibwnlD+6aT9T0R1g+3emuB73RCyZKxaVOkpQOwQtwTjSXZdh7dHTKz0b3",
+	"x+fFsJcUr6HUsg1Ksa33bU3XVmEYJ8/uSkMN3fotFSXN5HQmjGUrCQiq0Mla/GPJybtv5rws3e8+jdWN",
+	"4IKdOHU1may3K2H3hlHJ7oIOdJe9sO5w1evlfM6rPSm8vmSUqMbrNG2yY0brSMsxfO1TjI0or4UZsDhJ",
+	"mf1dSyUKdw+kqJoMAQS5Yfn2Vsx8FX1/zBWv1k7RfJNIGK8FMdYg1EnaaMdCpcEzqv5y2t0SGt2N9FIV",
+	"vFoP4iryqEYH0BFKLueb+m23+upkidZfvKofMCKwwlBarCBQOobGqoQSK0xMCOn7+anJL/CXgGrndm1V",
+	"kEPWUQPTomHSU0rh/Fld6zXW0yMGzbufXoO6OlTOkqCaCqqogrIpDHwIbpeVYPm7wvSh0mXaN8vFQlfW",
+	"HHk99sjaMu+zJyp+CwiRIz05sjNxtNJVWcDU3CKEghCYmndDSMvGFTczYXBaWomhgsIf6JfpNGskVqxC",
+	"D4JxQPjcqJG7S0gnZznWtpWWX2pVrvM+jVJOla7Q8tMKTQeTOa0F0lsQvBm3k8mY1UMVnMk+ZwJcK1Do",
+	"PWi8URp8KZkUlwIcrFt2Ulsp3g20A8ytOuyY8PegNrddXtZW1/Z8T7FaVG3nr4gEiNLR/qSKmsPL22bc",
+	"hLh6yFKpsbEVSQLaR1D/AvEQZyKW5YiPr25FR4KTdCMJPVqKXWrBM7VY2n3wIJspFiFxKX/vHowg5FlN",
+	"eC/GM+YPw4xZW2Yk4bIYjDwDJPIPOWHBQNEUWK8QPZpWQtRbCdIYaryCofIdwSrcSyQt58IYPqX78v/p",
+	"HunEQj3sOV+zMa8qxDHOPSVzX+aWO4LmjYRYbBeNeghXvtcaFQjNPV4YsBQiiQ5VsqsE1O9mdXl3MwkK",
+	"cugcx56fnvXZ3xDWgUFj7wbSeeaTF+oUMkSQRH7zBJDKyALwdhaVvHbK1JVYZ5CVZgwkyOiKcSd5IfVc",
+	"gdtru2Owqj0XTqRIVUolLq/EOh+wxRJRE530DleF9XPEg0UwhblEsZ33G9lbCYICFYxbFrwoHwS/i1Oe",
+	"yqXwWfKJPnT/M51B8XKS4pABFnJCaiPMOqI09EbAy77bUDDdK/pTrael4AvpzqP5sXBP9ycT+XL61/f7",
+	"P7Z0is56746m+oiKOX7BF3kxeohmfjMt+7m8EitpRFZn4xGTf0ldOvLVPTg921PXcYMyte5ab3PXJ5Xe",
+	"GEE9pQDXmmw0rdOTs/N2Ja3zmZyIWHhJgFm4eXwy5xeMB5kQAMw4cjseXzKFBh61u9x1LMfTO/s+64L9",
+	"5Ed3G2UnuyogPnXFiX+3bz2ys4Zro2HmzXj+VqEBnneo99+/um3Kyi6CvRKT7XVvNakPn/QNh/Umub/e",
+	"RAf4d1jXDfamjQoKIfQnMf+trl3GyADUhIBe38t6ZqwXojgKn69lZZe8PJppA5k70aYLNkDPG9TwpKWC",
+	"BHDYqhRdAO7stnH9VP+zTa9tAP94dRUO4O0cXKrTSHu7Wk6eKI2Ah0KPuLLloArR9r7pIRjrc3JPWhKn",
+	"UV0BY3Cze/bnSqPeYWYcTK+d5kOgWHoX2Gqd2JY3xvBqLY57E3IZPeBxADR2+yq2AW4r4F8JW8lUllai",
+	"gTZ2850IKFKacqkuqPxeT+puxHVeV+gdAgnl7jkLrYwclSIgAvpeWp8BDsxPNF6A9GrXm+eTNrVrLQlL",
+	"ty6ny1saRtwoRde3bomiX4tFmYxxkZq0V9x8RMc9aqDSmEpNpV1LdTvqUp02//nVJXw3tsVt4bAQ4+dR",
+	"QoeuWF5yK4zNa28OwvNtFZM9iiV4RPcFt1ZU7j3/dQef9d8n//3b6dHj3387OXr8+/uT7PTRh7v/1maq",
+	"1Qv88Bwmo0vRVm1Me8Pp2oXus3wsc9+vzGpsIFIK0VAWrqVYgZ04lu7bQlJbxmIuoefPSrX0+XlFnqRX",
+	"mPV+CJRAYPYe0RPdj8GHeX5yHp8ZgwcpwAHI6zgI/62G1IGEkpEAx4quMBOndoAcbnVFu3cLOywLjEM9",
+	"zy4CHoGzypLdqVvMtY6TRY8W+QXdwlcC8jV2T+y0uyxJ7bFmTKWlj4dBtKCozA48Sli7SdrsSBfrbY1v",
+	"ItVUVItKtugx26LWluZy7B4wAZTqpIKnbd30uCNmHVdNmdfmZajhYZZIo71FbDCFJGnLZUqh1StRHY25",
+	"EawUTsKYjBVyKsl1L5USFZutFzOhNvxIfAxzi/jt4f1NAzASWr/xo386QXWH/jj6/Z7/6u7/+LcUkTba",
+	"Jm8N3f9Sb0vf0h/z8xXBGzcwqgaOk1EPUKRGs4mEzLQ+exPDtZWCFyDwnnJZuQ8Zyyf05+W7wuTg50Mf",
+	"p097GgmppkMFplPRZ0/AqAp5ZFN57VQOyJSzWKhZo5P6fifuQGiGOH7DWBkh+P8eKZQHWt9z/u4Z3np6",
+	"crLNYghmcjv4Pi3p2q22kCHm7IBZA5emoGtSTI9zujFMzZPxXLAfdbXQFbS4868n7v/Q5hY5AEQGO4e6",
+	"p7YC2GwCxrRSb2e02l2zSVC4sZ1uP18n81IOYYTRXlcwdkhsZJ51j+aEbBgn9sD/js1QNDN8PaBkQDDG",
+	"QDEzGZnKIT+xl1r2QixKvWYLuRAet02ja0ImPcDp5oqNDMA++8UNzF2JbRjGetNhCVpXPyA9bBd9hxMg",
+	"3dwqJBtir6eNB7OT08f3H04eiKPvx6ejo0fFGT96PDk5OTrnD0YPx4+K78XjyV57HJR9MgFoPLDGe3jo",
+	"NlT/mCW/gPaPr7+9iXyROdwigJsqDITm97U+3AZbCz38KRHAPSqVuUawioBa2L8tEDnsoZkGNPSGTdxN",
+	"DfJb2rqn7Uek6yT4bhdDjgy7nVa0u+ZDaHXsvbNtKV/ukWAFQqAYQo0Sw9AY2aT7UxgSO0DnYKAbYX9P",
+	"uVbmPfwkpwXviWIaPIl7Jfwt4NJl7PFJSFX3BPSp7VQ0AdHprU1ChRRuW0RYqxBUnnFVEFJj3mdvE/pC",
+	"5uHwhqoeCSKP4Kvc8yt4OJOToJoarZWoMAGHgtmGMPXURgv9m2yvH+DYi2YauREuIMEM60ua1OrvMy+2",
+	"s1dr+qTVMHBEmMEmOp/SQO86VyNYAX45IA3MsTzE3CkEiauY1/yR78ZxOQRb8FCgwNvd+c+FMwCJRJtc",
+	"3Nz2MTI95iG4n6Wawg3G18zM+bqDgIhlwx4hkIA35AvZDdnwsyEa1iPaBaZ2ayCGXwy88M16ga3ZUrgU",
+	"9PUniUul40X4ztRA/+Y9bBuOIerr3hXNxl2OfmDz8T0kWzrs3+6qhd71Kao0MZW3qEMZhulA6UfCLd82",
+	"dvKuXI/de9VfGD0vml0WqLAxhxQ936Yr0sm9XtcT1rWUTtUUM2fEhurWlE4cfoxrOjYWi/D5OhbDIyCS",
+	"qeX4p6h+b627fvtNFll7N/SfFdT7Kqj9wjfAMuKhJnfPTPO53BZDn9beq1XCfWZfiBJQ8MuiQZ8F/OJk",
+	"pCutBAZN47s6h+2jNDsbvLiJF8Fv3xlwN/bZC415GSqAie9XaMj305qL9DbaNBsFW+sDGasKp9FGYT1h",
+	"suUxRoMXi7U6/w5APY0mbRXK4OtmHnV/HA8/4ZgArp9jZWoc3vQocHXLid8/ohng1jwPr9lcxRJoxMdX",
+	"FyCCSmo7sjYBA2Jnr5lGheXhSQF1I8J1L6xXkivcErwSZlmmFMQDMizo2gt2wuaCqzr243OiMA4cwYbc",
+	"VhZGIx/oIDnpc9UOxrjejjsjK895gfWymLGzIpBNPBijBJQuSHatANQ1AjjBHaui3lyFbjRmN0LMDbN6",
+	"sFUmlCVreNgdIwT8kt/NWL5U45lA9Kg7Pt4cAQkAOe9mQ+U3/mVo8ZKzO6Hkf4WdR5rbH2KYm+hRWEiD",
+	"sAFe+XKUtUK54VBfHnYnZJY3YZ1XPMJ1djeQ4nhppSBIITSNL+kHnO9QFXpsjn39ZH9e4NypEAxqiC5h",
+	"aDm7A+n+ZqNzIQQ2NNNlQbs6g8YD8FjI4D8ilQMejm6bT4kYTvt2KxloV+YWVldC7eBr93bfyJVXKZfN",
+	"E8We/PoMD8iM5ZOSX/b7/RxD/3iawdfj8PWPz+ALXV/XPN1gymDB4CvDAGfWLnofPgAY6UQnvDUU+qXy",
+	"Oax+w4qJJQYHoQQldI/OqBM1lsZdiwoK96zGxYSlpXA11dMAEKZPyfPduhwL9odqqO7dewt4C/fusSfs",
+	"Hk79HsFchCJMSH4wuoTh9N2F8DK4jjMj4LiPysigpzQaJPU04D6/hPeoXdVQuU2GxYdxX01OqUDsZyjd",
+	"wf0trz1wNrnP3Kl0z3POPZ+iQXfC2wB15d4WEYyjgju+kARPlnYmlJVjHOi9eyx3X+lK/hO+GbAfYFXZ",
+	"cHlycn8cWAc+CvCYAiZKqdUUdrWHkUB6ApnI5mDiHR/bco0N8FdR30PEFcEBwZ6BRaH5u8/gqeUL7Gsu",
+	"tTpeIFzwv//daJUjYPnj8weP7nrcE8L8RUTUjHGnp3gMUKrjAsjXup8YgKnk//8RZU0dPStyqi1HZnLi",
+	"YcQLJtViic2qhLLIHzkC9+ZsISoG+fJZ7faEmorvDJSq0RSxoh1Y23177x7mlyrhHjAWyh4J5QZeMCOm",
+	"ziIesJwfj/JIqLKc/79nT0c5PRHcHebePVKyV5RzhksApw2GbH13N7dsGtbG+qQNyP8ZrVl+fvIY4Xwv",
+	"K2fIQM96N3f309njnOq3IDX46MnEiiqn43JF6IAzUS4MUmCoEDY2Yzk8kmQ5KIwXLP9fP79h/X7/eGn4",
+	"NADXRt2gwuwMTA4gHd+D+M1Y5Mj5AMV8+DdsrgX/xxIThsFq9F7wKHOEUCTd2RWtFRRpTmRpRWXAP6kI",
+	"e4CQ/9yr/VZb8KkTSHqoMOG1Rm/SVdyEi6pLhaQquoXg1nF9xWaygGVZo9cB5/qXn5/8dO9eY9sAdTHC",
+	"7ggmzeaICUcY7HzgWOPlG7ikHeUw/hBu21KD1t00IPdYWLXjmeClnf0zZ3coS2gsjIG2bsadwXANNHP4",
+	"JyoUY66w6vUusgBcoBdC8YXsr/m8hCdJE8qW7oIfwqmfGMSHo7eUY6FMI51k4Xj06Kx/0st6y6qkY8cM",
+	"jo9Xq1Wfw899XU2P6V5z/PzZjz+/eP0z3FMDNIfTKKqpHfRO+qd4FQ21N+jd75/072P26AxO2uPr02N/",
+	"Hh7DYOHracpIhoAJXWswO4pwCbW+oEQKxKCGuskFr8BowlukVs+K3gDKSBq9dQwMp+JzgWldv6V1k/qS",
+	"4x8rUTixz0tIIf/V/dL7kO2979dKTOS7zpeDXOp8NTpb6fLfQelZaLdkjo5nJyfo+gZlFkMT9XnwdzJr",
+	"Uf06qDERBAlAS2lxI4Cwgcxi6nXzIeud42hSLwmjPv6BFz4HF265v/+Wp7oaYasEGA8cJvvv8uD5oAr6",
+	"RM/ecxR3m33NoAiIO/vkt8i7As1BTDeO9dHMmV5FEcgsCuI42QnxUJA4vrR+m5MxUt3sExXgun+gotfb",
+	"X3IKeX9oauK2WooPW1x3+imHULQxnjO5iapAQmyYiOlV3wj74QxjY4GFsN02+33IUnL0+L0sPtR1ZXu5",
+	"85k7WsU768HnY3Q6YN3SdxoNCaROQRhz5dTQkfDt/gagZQddFvc9e+V+hPqw0BYQdWG1geKMh1WT1fGO",
+	"bVZvMNv59gxf4Zv6N1vDc3zk7jteaPsUOl/ADY93MHysdjeSun33DQSV32o65/MQeyAiZKRSpXou0rJs",
+	"LAKpU2u9JOozaZvY/oNex4Q838Dh/ORxff7/qNWklOOoy1DcLOFD1nGX15tha2M/s82pb7Bh/xY2HXJL",
+	"1013c63hWeGPadq4aGu0Kz5PohEZIVDNp5syqEavq3y86YjNkNP6D7WJPFjx+WMoMFHmZOoA8WQdrTEs",
+	"ccMj41b0j7BOnv/8N11Vjhal4Y2PEH0KbaGR4/6Z1QSfy7pDMYArbq4IPN5/SxCGt6cHsBDT2+aEphA5",
+	"fo9/dD/5CT4nCsdhVhpqBKhLxHA5IaWQaUX4TORZJOsePWVCFReNKpipZlqRZ6MJodtn4Ath96lzbuiO",
+	"hyrIXF8HVF4oBFoW0jJx7Sh4EfzmmByFlQsYcrI82L7NTYBkiTbBPj3iJ3S1fy494iOZBke7m2kyf9I0",
+	"KTMVto0sJ59pkzY26Ocl3CsAqNlNtsNOTJxq+rgPO/UYWbn1+H870+Rh8pozZqWA7wNc+d7UrhM6SiPi",
+	"Aoxof2PzQYAAH7hDjjSFsNEVeDIju8AJCyicNdlQoWiAq6JL3mKflMVCKNDrI3y42invNjMBbfluue69",
+	"OPnUNq1VlZ+RQIdS/6tWQOpClMRGwAl/Kd/J5953oOysGgDlAID22TdinXaZlI6OIZ/iJf+aqjNMvo1n",
+	"kTKgOGPm0E3Z9QswXxBKJraiIs7zyaofyXi11p5Sy4GCn0grh2d/GaUcp7VDJwfiQtFBiK2cfMXS7osZ",
+	"ARPijy2m3C3Pjt/Dvzstgjc71PgsWAiKWo5PKiEQywc9g9sqPjtcw++36On1rviDqumty9qupLfQ5OTz",
+	"7FmCW/lyGvoOin2EdN5/0AJVIlnO7ThRcAq5Fxj7HS3RFYeQvoCqLsezOtMmUrrxCYjgABmSPqs7ZMej",
+	"Vcup+g53XhCYIdPM7aWLkCHis+VKiCczaYbgrS812hE2pXcj2PEnP4z+Bq/pdhh9Acb+A+rZ2LXe75/v",
+	"DDPCWki3vPGZcozYX4P3n3fjJV2fT9yhUgGAHORWU9ZfzqCfR0iOMG0Q16aBcQ0bTQGwa0mxBkyyqwCI",
+	"BQvxLthI2xkUYo4Em8t3kOcBPZ+5YvmzQswX2go1Xh/9VaxzCH4tRN3/DlJQfLxtKqyJGhNjf3yKFzsJ",
+	"sRkoYy8JbTjHgzKP8CXi5DB/Qwi11Qd6gNP3SaZQZWs0JqssSq5yH3YJtZccOvoPgoiBvSgwr9XbcO4K",
+	"JYoIvt0n0mrVzL3BOh7IVotRsp3YxCQ/kwKzQuFIAOGIl6cnG2DbBlKysTFSLR0BAegCimSbWFu5x7Zf",
+	"zTRbhZYiKQHp8e4OY/mIGf4q1mSoHSJbo4ChV+N+C7k8uiyORnx8JeIm/AG61L2sxidzRwSuwkwvgrtG",
+	"rFj9gCi9/Le6uY0ozCU9kwDIw7fhE4d+PSBgaWhbw/r5p9e9HT9Ho+4cOXzilgTh992bY/Kt+bzcIF9z",
+	"doRyfkMk8tukyQ3n+1kP0Lh2InGMPkFpEGXDLVWoAfjjmHTnp2ddTmEx1gpxIZ5yWQp812mH6bzR+jmv",
+	"pgJveLD/hr/Vifu/iEJyD5N7fnbW5WZKQuQjrNp60IXkf1P8msvS3/ORyslbqiVpYsdisnaU5e/1lCip",
+	"v6uqMg4R+HZf+4vuWYQ/Ro/7XCmEX6lfsJ7OroTAiP7/Up7t0B0vIkAUF4mYOubQz27MJnXqjimLT8Ck",
+	"XVPDfFC3ZVBopQkGR7NABcFn0FJ2Cl5bukLNXp/IHq1f8GU8pJvv35naWDNJFBPHPO8/ruXqXaAb+6h1",
+	"7xx+JOxNl3xmMUc/+EmFKmrO9y3fPEz+FqNTT0wTiii8T2bGzcDXJ9UHT30d9r2GbjKtqZEbO+Qry4u8",
+	"pby8zov/GQVndgt5f63cuScvgHpAA1LGdnNnbACAkLOI3eXbWDNZ+II7p+3wMnQKRFf9mxoO/PQkOzk5",
+	"iYP4vBJQ5Y0A0OTPB3fBi+hEz6DEh43W4d8cS4zyPgPvSM6x+klXLF9xaX3xfEgi8L0yAJQ2Y7osoodz",
+	"j42F9zo10Wi3z0yovR6qAM7hX/lkPBYLO2BWvLNI2yPcyvkAqt7cn26q2GDuCPA/BAXiAZaCK5ZDZD5n",
+	"EloZslIiEElecMvzSB4jli43LJcFdAyizpCO7ENFiCsGYyg0lefc2CN4/NGzn/JQVuYxBeYS2z8+wZdi",
+	"uVToIIkelNMHjPzCNBusI/BYaxHC2B33TqkAwWSoDNgp5m5WXxtSNqjMOPqJGvAZqxch54Syr2iWwd0C",
+	"Uos9o5YNBnNPvL8La7+4bM/+aMv72OyxUq7rxku6QOgQ98s/lgKab5PR7Xs7hDP5IMBit9cTL26yLXSk",
+	"w5FYOceiMPzOaGoSOtVRg9TTWd4ERz2dtQwentI2+vOTgwf/RpQlsTcJA0STo26LkyAcMA6IlhhxeI51",
+	"4Zl3YzakxUW9mbDPh/XlfczqKeA1Oi6eVnq5gIrDCWylK6mKLJh+2VAFvJoQ44AqzDH2OYQMpMiJiu3f",
+	"scY8QT14GxSH1/QLxxKhNG5jwaW0YbehA1ARbT0VmBm7nGWh9+FCGzD/fe036tJtDIqw7S1rDA2jDlzk",
+	"0JrWathpAdjPCe8IvUgTB0ecef/E5DWof/7wxJDsdoeLF9+ILiAB+gC9s+4tBJ5Yl3X2Ey1SU/N3N7dO",
+	"/2ETv/3k6PHv/35nOOzjX3f/x525+W+T6DiR2riTwKNZvZB5KG8O7ftCs10qoEjMO6wllo/Wk2nI852L",
+	"mhjvt+kHiHPast7WOdt8UHNJXm8dugNckKAC4BkbH8LcsP/9+uWLFEpQS0bdoOF3QCdlpef+JUyrhqbx",
+	"TeUwrbokYZJftiwhyBxp0HDhZ3Y6dFSDqR/CrgRZ7EFspJqWcXvYmV5Bs3KCZzF1JwWmNFRpZyzqpkG/",
+	"I65Xxgo959Jj+gDYAbMrORZZ5KCk9scoRn2LhmyjK73SQwWK91RY47E70TnOIf9JV6TAOW35Iu6hi2X9",
+	"0FZUjmc+itamLz31lOqiMXmyBtUJDnxp122nk/+91zVIQcN57e9rU6G2RuJ0gbZRjDeVuA4j+NHd0+Xt",
+	"9cL6oUBQqGUohO7ZbSibOKE3GEvo4JbSbRGp9iN02280JRUp1pqUSgTFY36lq1r2Q8nIdoO8b0Pig/a+",
+	"CmBRTsXDZAU00kOK/5dOkuoo4vH02ZV3/QKu6CLXIkAhEmuInuob04duo9hsOYLxmPEiWLnrCBbVaYcD",
+	"DwxDot2b+tRzfCQQGuYJeligWdVQzYXlTmuhJjtzgjRR7PQh+6v8gcwEOLYNdTb070SjkYZYO10orwM7",
+	"+kB6GTVDdMuf4+WXS2x1nm807sG+PU7AV2IqtfoPsWyV9AFwNq21pjp5tYg0XA5JMNWQ8gFe09BTPnRg",
+	"yBeQJA9OIQ9F5Neu1PoK3B3kkSKjFK2TC0YgKSM48yvqfzZfWAI5RTBWQknPI/SbvPWso/6P3YRQo53k",
+	"v0gtgJtzm9SFzQr7TBbfXB3Apsr8bSjJMLTj9+6fD62CdCpAjvY+MVu0Rq/AN/fl0oapwy4hGHzRZd1/",
+	"tSPkR/DAcZ19NG1DHPZR2Ua+BZx97sBB5C9yqQ7IAPGnHwa64HAaz7Q2IguOaioThh6IvrgQvHPeVwzP",
+	"QedehCHngWFfaDbShRTmIrKJhqp2FM41dubHB0W2EmQL9tlb+N43iain5p3THscN6hFpfHwy4bLyAWl0",
+	"vBOu3pahRZvoR6RvF43kS1sVUUfgxjF8a2efH0X3M/ArPtRoYVtkWKBl9uVshy+QnVXbGxSGNTPQe2e6",
+	"LPy+Xv/RRWoVWrp/nXPahQnCo+YOHsihDgBM4ApEzPb1X9haxkPsKIjiQvsmHyLgbKGrKPKBeAvsbeMc",
+	"ACXdNxOFsCy175UWcofAKMoQS3MsmPRFYcESyqiYHUOMFPcc8fGVsyLmCAAYPH7YfkFpBks1CPhH/riR",
+	"of8PdaRPp1TYav2p9STAAG0HOmo0zP8jJc5+Adn10tHSbwCKuDd5NCG4biIfnAjc6aP25sVWJhy4eYMc",
+	"xX5gXtWyG3duqF3UAyV0gPHbN5jOjXJMJMKMk0Os6adeiUqwBTdGFEOlrz16b/PeAAmHSRVUK6MKlrsz",
+	"MPdaWgjkIlYwfWs3h+HUrbqfitJh1lgdSi6bHWrY29n6m9DBYmW04dC9wADjqqbmny7elIbpjibzp1aW",
+	"0srWXri5DUXyIPTC+KNpZIuSq6+j3vANOHWxAg9KwnL082ZoYvozxn0gQQqQ0j5cSB5l8ltSxZz/6Ivq",
+	"RlFODub4UvjQ63BoscP1a/RFD9XIWePUSYNJNS6XhShiWP+2kjuUSCTxvWMbMndAHEfY2YWcUFDVW9pj",
+	"rrSSY17WhZYDRvxthsqnwOqqQKhCwHY3rNBgcZuZXpHqmE+FzesUMvdL9AnCsNjZoB4CAoRDFmKdsP6d",
+	"YTmQLM887hBQyX0PlY0ZtQMwS4803qGksc9e+x4X7pv+PKlCApN+mlz1DpVuX3sJ2a8lpFd9SHZP5ypm",
+	"ZlboP8vG/iwb6+SY2GScj6sWazRYag1LvgpXfWpEKKf1d776B/CgfushJk/ctjDTqy2tL0OIGndGkCHx",
+	"zYWfGobKdggq5uSvMAwVhnf83q3Hh26b5+XkDRpcf26hL7qF/libBxwOyFdfePfsv9rx/0duteP3bvl2",
+	"lrABCNeKV4WJGi5iA6m6e3+jnxwlPmcb3Ww6QIhkhFQEqjslv3v1m/BK+ix/Njn6hdvxbMDu5RDk20bg",
+	"oHZ356dn7Vi+r2p797BF/QVBMTqv07MJDLfTpSm8jy8DyvCTr+EJoAy4WH+q1sU3pewGyLiEf6cp2tJ9",
+	"BDyoQdwhi5u6e6vSK+VNfeynFAraRrpY91NO2BtvvWeTF1oJ2k6f4wzc5zx006MeYO6RP7/h07ZH02XH",
+	"cA089n6qzvaZrVuBo5/o2eTIzRqFnk9Z+IIpMXsZ6es8Izt4Fvm8+8X/iepO5PBbtqTMuG2A7Su9l6sN",
+	"TazeOgQoho3XI2CyQR511UPQhL8v/WetRH+ofv7HkpcBO2sDAAyOYHRhQcSTmgyHIi3OFpG4q+ucwA3p",
+	"trYyFMXpjFU2VDcFK0s5yZb2qzy3Y7mUfVZYr0+Bs/Xh0DBWZxStr2q0XxMGFuIstmBgfcQZc5uQI/um",
+	"gDgkHzXcPxXLP322O6C+9iofne1gPPj2OWr9VX+QLhJ+Qu2eHZrwbWFtfTGXDs2jzR/q1/Ur9YfS8I7f",
+	"+z93pue/qpHuPjnntNtDpEl+Ubskgfj3RVZ6/9WenrfAGsfUer49jSxCvbE1NltAg6k18grRgUAJgeRJ",
+	"pQn9x7CFgKpIxtWa8i/9RSHXy1+C1TBQOqU0VhtKO5uJEvuADVXUchwtHADuQcednIso/Sx4GOxMKJ8/",
+	"BsnmAB7hpLRpVuD4ymsrqJioiSvUkhb2imi4Jy2sDRtjAwMDIIpOH5yczLfxML4yWIvtEqabJPsLtZy7",
+	"/eb08wIupD+IJRzJJ5NSKndb6e7+/Q+UbOaZp1U2ws//AkllcjwjPqqW6l9EIuuydGbpV5JeNhM+b90k",
+	"ypkqRAvUZcG0EiZjRoPHJ8Bw+qJXkKlzcEQKZWv0+CfMzzfKVwtJFHoyVFvg7ZhZwc0VZihXcjqD8Ax4",
+	"lAJwIQBrQPTNHTVLC9n6TowGKDF383TJq4JVy9IHkzAjbTwT7mL3dl3wdZ/9zMczBgz9nWELLZWFfsZT",
+	"qUydjlZnG+dtcbHjkS7Wx/1+HxxxQ9V+oU+KPn5Pf0X3XjDOrsQaM9CseGfZSBhZ4Fp45yCUj3Hr3hEt",
+	"KZ4kx5i+nVPYLVV+4LnwswPMd5SQNL4g1r4q34sbnSiA5SL/C4YQN/n5z/DXtxX++oUjDKhY1ZhwQQSE",
+	"BhMQaiax2HJYdTwPltgv4f3uNkx/g6s+dcsafEsa2Kpas9JpU5GF3P+yoCQeiAQKwKggBYZovlZAEhpd",
+	"m93VbKvNnvhmqqEZDIR+qOIZ+CYZLH3uafDJmIXesJtRvhngX445Jrg4La0Zb6spaGs/r421b4QBFdOj",
+	"v4sxbD0aJeVRXbBcLcsyZ6MK8vAhax7pQafTKtngC19A7DWRCnN1+Bwgfnz366GitrmhS9hGoy94FNVe",
+	"8ZEG4BOUET7Tv9QQ/x947BSAQ9KqXPuU/1IYx+m/PiPAVyzw9PKXWzTtpWKnJ8y09xGLWP72dRF8+Jfp",
+	"JNZpp2WhXxtTevWHby3WcaO2CWFsh3cbzTne4JNurS9HqqIPe/d5L0uly1YnS4VIXJ31638lHCFYqV1t",
+	"Q3xz8286iuHEaM0wic3Bx065vsUGwzfq4/FCw8nmzoOxb7kQNX6bySl0WNMl4ZghvLxeqYAaT5cj8LjX",
+	"zX3p71DNeSGYBDQ1oWK4zeC9LrkVAeOdiv6h3g1bFrCXvozYnb10KlN7fF3BlyslKnDfYov8S30tqjzz",
+	"UDO8xNSall4jwI6f6LSCZ3+ZDiPRq3c2FyGWCLlLKGj/+I1FVL1DU5ty94HVqXWIEu9sgL6vCzgJoE6T",
+	"Q08bKKjkZenFBe4R3/BAWnaHihkpd0wbghtkudt0l+4yAuMOz9bqrt/bQ+U2d+VbanTc3NCCAyJGfiPS",
+	"nR3SvPCGel/9MZuT7GGgT2ziHtJkJOLZYychj5x8/OQu79QId+HVgBTHXqaR7fW00nOnSPs2olFHC6Vp",
+	"m/g2FQFvgs6c6BS5CBZ7TqfPJbd5w/4CIg2Vb8IDz8D25hQYpe2Y4nhH1ZfXomrh+VvWnXbqTR4mrT6P",
+	"lcY+qf0/aLf858LWcm1poWNTih0OEfObjsDNtHp8m7esR97lzOsuKhAS8BFt+PaiocD4S5QOqHwe7XnL",
+	"ieQdjn+INKYufs262Ahdht7F8u2BNXvFf7dj9LY8WsTOq5nmc9nqx6afP2XIBt/Q1haSlyWJo9uhs46O",
+	"hpEoNXjfdHK/u9vFeAno9NDoWPDKHYa//e6Ynvxe8MuyKnuD3jFsBnrONsSTJiQMNyF0Dxb1WBqWXz9q",
+	"+oKjSXebAVnCK+hvJI0ugfzRzZ5Vtu9+LdARE8Fhm5lTMnkTeyp6GDnkt5+VapaegUT1VRAAOxM9qs7j",
+	"TDSlkcbqag3UKYQT0NW6casP1GzfSp0eAPt5aWdOoRh7T2T0iLgdXMtDYoi5GuVKWlYtlek3e0a1LY5U",
+	"xvIS14Sogysd3e8lvNuO/zcAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
