@@ -19,7 +19,7 @@ GENERATED := internal/client/client.gen.go internal/httpapi/oapi/oapi.gen.go int
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc')
+UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/contract')
 # -vet=off: the linter runs vet.
 RACE := CGO_ENABLED=1 go test -race -vet=off
 
@@ -123,6 +123,29 @@ bench-build:
 lint: $(GOLANGCI) ## Run the linters
 	$(GOLANGCI) run ./...
 	cd bench && $(GOLANGCI) run --config ../.golangci.yml ./...
+
+# What npm installs has its list's hash in its stamp: another list is installed anew.
+SPECTRAL_STAMP := $(TOOLS)/spectral/.installed-$(shell cat tools/contract/package-lock.json | cksum | cut -d ' ' -f 1)
+
+.PHONY: contract
+contract: $(SPECTRAL_STAMP) tools ## Check openapi.yaml: the house's rules, and what it breaks. BASE=COMMIT to compare with another one
+	@TOOLS=$(TOOLS) tools/contract/lint
+
+# How many requests schemathesis makes up of an operation, and for how many seconds each of its three runs lasts at most; the seed makes
+# a run repeatable. FAIRLEAD_SCHEMATHESIS_EXAMPLES=1000 FAIRLEAD_SCHEMATHESIS_SECONDS=3600 is a long run.
+export FAIRLEAD_SCHEMATHESIS_EXAMPLES ?= 5
+export FAIRLEAD_SCHEMATHESIS_SECONDS ?= 15
+export FAIRLEAD_SCHEMATHESIS_SEED ?= 1
+
+.PHONY: schemathesis
+schemathesis: ## Ask a running API server what openapi.yaml allows and forbids, with all checks
+	go test -vet=off -count=1 -timeout 120m -v $(TEST_FLAGS) ./test/contract
+
+$(SPECTRAL_STAMP): tools/contract/package.json tools/contract/package-lock.json tools/contract/.npmrc
+	@command -v npm >/dev/null || { echo "npm is missing: install Node, which checks openapi.yaml with spectral." >&2; exit 1; }
+	@rm -rf $(TOOLS)/spectral && mkdir -p $(TOOLS)/spectral && cp $^ $(TOOLS)/spectral/
+	@cd $(TOOLS)/spectral && npm ci --loglevel=error || { echo "spectral could not be installed: npm needs the network, or a cache that has it." >&2; exit 1; }
+	@touch $@
 
 .PHONY: generate
 generate: tools ## Write the generated files anew

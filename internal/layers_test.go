@@ -54,6 +54,7 @@ var layers = map[string][]string{
 	"internal/envoyversion": {"internal/fleet"},
 	"internal/redact":       {"internal/envoytypes", protobuf},
 	"internal/resource":     {"internal/fleet", "internal/redact", "internal/selector", "internal/pattern", "internal/envoytypes", protobuf, controlPlane, yaml, yamlTree},
+	"internal/envoyconfig":  {"internal/fleet", "internal/resource"},
 	"internal/findings":     {"internal/fleet", "internal/resource", "internal/selector", protobuf},
 	"internal/snapshot":     {"internal/fleet", protobuf},
 	"internal/planner":      {"internal/fleet", "internal/snapshot", protobuf},
@@ -108,10 +109,11 @@ var layers = map[string][]string{
 		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/localpg", "internal/localenvoy", "internal/client", "internal/seal",
 		grpc, protobuf, controlPlane, goleak,
 	},
-	"test/e2e":     {},
-	"test/grpc":    {},
-	"test/deploy":  {},
-	"test/mutants": {},
+	"test/e2e":      {},
+	"test/grpc":     {},
+	"test/contract": {},
+	"test/deploy":   {},
+	"test/mutants":  {},
 }
 
 // The two arms. A package that imports of both belongs into cmd.

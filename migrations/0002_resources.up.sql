@@ -84,6 +84,9 @@ CREATE TABLE fleet_history (
   actor     text   NOT NULL,
   credential uuid,
   changes   integer NOT NULL CHECK (changes > 0),
+  created   integer NOT NULL DEFAULT 0, -- of changes, those that brought a resource
+  deleted   integer NOT NULL DEFAULT 0, -- of changes, those that took one away; the others changed one
+  types     text[] COLLATE "C" NOT NULL DEFAULT '{}', -- of the resources that changed, each once
   PRIMARY KEY (tenant_id, fleet_id, revision),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
@@ -110,6 +113,10 @@ CREATE TABLE resource_history (
   derive_version smallint NOT NULL,
   summary        jsonb,
   bytes          integer NOT NULL DEFAULT 0,
+  created_at     timestamptz NOT NULL DEFAULT clock_timestamp(), -- these four as in resources
+  created_by     text NOT NULL DEFAULT '',
+  updated_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+  updated_by     text NOT NULL DEFAULT '',
   PRIMARY KEY (tenant_id, fleet_id, type, name, variant, revision),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, body_hash) REFERENCES bodies (tenant_id, hash)

@@ -65,7 +65,7 @@ CREATE TABLE audit_events (
   actor        text NOT NULL,
   ip           text NOT NULL,
   request_id   text NOT NULL,
-  action       text NOT NULL, -- 'fleet.apply', 'token.create', ...
+  action       text NOT NULL, -- 'resources.apply', 'token.create', ...
   object       text NOT NULL, -- what it was done to
   fleet_id     uuid,          -- no foreign key: the record outlives the fleet
   old_revision bigint,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 )
 
@@ -12,6 +13,8 @@ type applyCommand struct {
 
 	Connection connection `embed:""`
 	Writing    writing    `embed:""`
+
+	Pruning pruning `embed:""`
 
 	Force  bool   `help:"Write over what others changed since the files were read with get: pass over their revisions."`
 	DryRun bool   `help:"Tell what would be done, as \"fairlead diff\" does, and write nothing."`
@@ -36,6 +39,9 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	m := members{c.Writing.Message, c.Writing.ExpectedRevision, c.Plan, c.Force}
+	if err := c.Pruning.into(ctx, s, b, &m); err != nil {
+		return err
+	}
 	if c.DryRun {
 		return c.tell(ctx, s, b, m)
 	}
@@ -63,13 +69,13 @@ type deleteCommand struct {
 	Connection connection `embed:""`
 	Writing    writing    `embed:""`
 
-	Type string `arg:"" help:"The resource's type: ${types}."`
-	Name string `arg:"" help:"The resource's name."`
+	Type string   `arg:"" help:"The resources' type: ${types}."`
+	Name []string `arg:"" help:"Their names. All are deleted as one revision, or none."`
 
 	Variant string `placeholder:"VARIANT" help:"The variant; without it, the default one."`
 }
 
-// Run deletes the resource, as an apply, which can be repeated safely. What is not there
+// Run deletes the resources, as an apply, which can be repeated safely. What is not there
 // is an error all the same - but not for a repeat under a given key, whose first
 // attempt may have deleted it.
 func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
@@ -80,21 +86,20 @@ func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	if c.Writing.IdempotencyKey == "" {
-		if _, err := s.resource(ctx, c.Type, c.Name, c.Variant); err != nil {
-			return err
+	var gone []deletion
+	for _, name := range c.Name {
+		if c.Writing.IdempotencyKey == "" {
+			if _, err := s.resource(ctx, c.Type, name, c.Variant); err != nil {
+				return fmt.Errorf("%s/%s: %w", c.Type, name, err)
+			}
 		}
-	}
-	type deletion struct {
-		Name    string `json:"name"`
-		Type    string `json:"type"`
-		Variant string `json:"variant,omitempty"`
+		gone = append(gone, deletion{Name: name, Type: c.Type, Variant: c.Variant})
 	}
 	body, err := json.Marshal(struct {
 		Delete   []deletion `json:"delete"`
 		Message  string     `json:"message,omitempty"`
 		Expected *int64     `json:"expected_revision,omitempty"`
-	}{[]deletion{{c.Name, c.Type, c.Variant}}, c.Writing.Message, c.Writing.ExpectedRevision})
+	}{gone, c.Writing.Message, c.Writing.ExpectedRevision})
 	if err != nil {
 		return err
 	}

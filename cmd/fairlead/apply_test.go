@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -86,6 +87,24 @@ func TestApplyIsOneRequest(t *testing.T) {
 	}
 }
 
+func TestApplyReadsNestedFolders(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("POST", "/apply", written(7, 3))
+	w.file("dir/z.yaml", strings.ReplaceAll(oneCluster, "a\n", "z\n"))
+	w.file("dir/sub/deep/b.yaml", oneCluster)
+	w.file("dir/sub/.git/c.yaml", "no: document")
+	w.file("other.yaml", strings.ReplaceAll(oneCluster, "a\n", "o\n"))
+	w.run("apply", "-R", "-f", w.dir+"/dir", "-f", w.dir+"/other.yaml").want(t, exitOK, "revision 7: 3 resources changed\n", "")
+	var sent struct{ Resources []struct{ Name string } }
+	if err := json.Unmarshal([]byte(w.sent[0].body), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(sent.Resources); got != "[{a} {z} {o}]" {
+		t.Errorf("sent %s", got)
+	}
+}
+
 func TestMessageOfTheCommandLineWins(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -113,13 +132,13 @@ func TestPointersAreTheFiles(t *testing.T) {
 		map[string]string{"pointer": "/resources/99", "code": "x", "detail": "not ours"},
 		map[string]string{"parameter": "Idempotency-Key", "code": "x", "detail": "in use"}))
 	w.run("apply", "-f", a, "-f", b).want(t, exitFailed, "", `fairlead: Unprocessable Entity: 7 fields are not acceptable
-  DIR/a.yaml, document 2: /body/connect_timeout: too [2Jshort
-  DIR/b.yaml, document 1: /resources/1/body: empty
-  DIR/a.yaml, document 1: named twice
-  DIR/b.yaml, document 1: /delete/0/name: unknown
-  DIR/b.yaml, document 1: /prune: no such field
-  DIR/b.yaml, document 1: /prune/types/0: deeper
-  DIR/b.yaml, document 1: /message: too long
+  DIR/a.yaml:7: /body/connect_timeout: too [2Jshort
+  DIR/b.yaml:3: /resources/1/body: empty
+  DIR/a.yaml:1: named twice
+  DIR/b.yaml:5: /delete/0/name: unknown
+  DIR/b.yaml:6: /prune: no such field
+  DIR/b.yaml:6: /prune/types/0: deeper
+  DIR/b.yaml:7: /message: too long
   all of it
   /resources/99: not ours
   parameter Idempotency-Key: in use
@@ -131,7 +150,7 @@ func TestWarningsAreTheFiles(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.on("POST", "/apply", ok(`{"revision": 7, "changed": 1, "committed_at": "2026-01-02T03:04:05Z", "resources": [], "warnings": [{"pointer": "/resources/0/ttl", "code": "x", "detail": "no effect"}]}`))
-	w.run("apply", "-f", w.file("a.yaml", oneCluster)).want(t, exitOK, "revision 7: 1 resource changed\n", "warning: DIR/a.yaml, document 1: /ttl: no effect\n")
+	w.run("apply", "-f", w.file("a.yaml", oneCluster)).want(t, exitOK, "revision 7: 1 resource changed\n", "warning: DIR/a.yaml:1: /ttl: no effect\n")
 }
 
 func TestBadFiles(t *testing.T) {
@@ -141,18 +160,19 @@ func TestBadFiles(t *testing.T) {
 		code                int
 		err                 string
 	}{
-		{"duplicate key", "a.yaml", oneCluster + "---\ntype: clusters\nbody:\n  x: 1\n  x: 2\n", exitFailed, "fairlead: DIR/a.yaml, document 2: /body/x: line 8, column 3: the key stands twice in one object\n"},
-		{"duplicate key in JSON", "a.json", `{"a": 1, "a": 2}`, exitFailed, "fairlead: DIR/a.json, document 1: /a: the key stands twice in one object\n"},
-		{"broken JSON", "a.json", `{"a": `, exitFailed, "fairlead: DIR/a.json, document 1: /a: line 1, column 7: a value is missing here, or is not JSON\n"},
-		{"two JSON", "a.json", `{} {}`, exitFailed, "fairlead: DIR/a.json, document 1: line 1, column 4: something follows the end of the document\n"},
+		{"duplicate key", "a.yaml", oneCluster + "---\ntype: clusters\nbody:\n  x: 1\n  x: 2\n", exitFailed, "fairlead: DIR/a.yaml:8: /body/x: the key stands twice in one object\n"},
+		{"duplicate key in JSON", "a.json", `{"a": 1, "a": 2}`, exitFailed, "fairlead: DIR/a.json:1: /a: the key stands twice in one object\n"},
+		{"broken JSON", "a.json", `{"a": `, exitFailed, "fairlead: DIR/a.json:1: /a: a value is missing here, or is not JSON\n"},
+		{"two JSON", "a.json", `{} {}`, exitFailed, "fairlead: DIR/a.json:1: something follows the end of the document\n"},
 		{"empty", "a.yaml", "# nothing\n", exitUsage, "fairlead: there is no document in DIR/a.yaml\n"},
-		{"list", "a.yaml", "- a\n", exitFailed, "fairlead: DIR/a.yaml, document 1: a document must be an object: a resource with type, name and body, Envoy's own message with \"@type\", or {resources: [...]}\n"},
-		{"null", "a.json", "null", exitFailed, "fairlead: DIR/a.json, document 1: a document must be an object: a resource with type, name and body, Envoy's own message with \"@type\", or {resources: [...]}\n"},
+		{"list", "a.yaml", "- a\n", exitFailed, "fairlead: DIR/a.yaml:1: a document must be an object: a resource with type, name and body, Envoy's own message with \"@type\", or {resources: [...]}\n"},
+		{"null", "a.json", "null", exitFailed, "fairlead: DIR/a.json:1: a document must be an object: a resource with type, name and body, Envoy's own message with \"@type\", or {resources: [...]}\n"},
+		{"broken YAML", "a.yaml", oneCluster + "---\ntype: clusters\nbody: {\n", exitFailed, "fairlead: DIR/a.yaml:6: did not find expected node content\n"},
 		{"several faults", "a.yaml", "resources: 1\nmessage: 2\n---\nresources: []\nprune: 1\n---\ndelete:\nprune: 2\n", exitFailed, `fairlead: 4 things in the files are wrong, nothing was sent
-  DIR/a.yaml, document 1: /message: this must be a text
-  DIR/a.yaml, document 1: /resources: this must be a list
-  DIR/a.yaml, document 3: /delete: this must be a list
-  DIR/a.yaml, document 3: /prune: it stands in DIR/a.yaml, document 2 too, and one apply has it once
+  DIR/a.yaml:2: /message: this must be a text
+  DIR/a.yaml:1: /resources: this must be a list
+  DIR/a.yaml:7: /delete: this must be a list
+  DIR/a.yaml:8: /prune: it stands in DIR/a.yaml:5 too, and one apply has it once
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -171,13 +191,15 @@ func TestMissingFiles(t *testing.T) {
 	w := setup(t)
 	w.run("apply", "-f", w.dir+"/none.yaml").want(t, exitFailed, "", "fairlead: open DIR/none.yaml: no such file or directory\n")
 	w.run("apply", "-f", w.dir).want(t, exitUsage, "", "fairlead: the directory DIR holds no .yaml, .yml or .json file\n")
+	w.file("sub/a.yaml", oneCluster)
+	w.run("apply", "-f", w.dir).want(t, exitUsage, "", "fairlead: the directory DIR holds no .yaml, .yml or .json file: with -R the directories below it are read too\n")
 	w.run("apply", "-f", "-", "-f", "-").want(t, exitUsage, "", "fairlead: the standard input can be read once: give -f - once\n")
 }
 
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	w.run("delete", "clusters", "a").want(t, exitFailed, "", "fairlead: Not Found: there is no such thing here\nrequest id req-1\n")
+	w.run("delete", "clusters", "a").want(t, exitFailed, "", "fairlead: clusters/a: Not Found: there is no such thing here\nrequest id req-1\n")
 	w.on("GET", "/resources/clusters/a", ok(`{}`))
 	w.on("POST", "/apply", written(8, 1))
 	w.run("delete", "clusters", "a", "-m", "gone").want(t, exitOK, "revision 8: 1 resource changed\n", "")
@@ -187,6 +209,11 @@ func TestDelete(t *testing.T) {
 	w.run("delete", "clusters", "a", "--variant", "eu").want(t, exitOK, "revision 8: 1 resource changed\n", "")
 	if got, want := w.sent[4].body, `{"delete":[{"name":"a","type":"clusters","variant":"eu"}]}`; got != want || w.sent[3].query != "variant=eu" {
 		t.Errorf("asked for %s and sent %s, want %s", w.sent[3].query, got, want)
+	}
+	w.on("GET", "/resources/clusters/b", ok(`{}`))
+	w.run("delete", "clusters", "a", "b").want(t, exitOK, "revision 8: 1 resource changed\n", "")
+	if got, want := w.sent[7].body, `{"delete":[{"name":"a","type":"clusters"},{"name":"b","type":"clusters"}]}`; got != want {
+		t.Errorf("sent %s, want %s", got, want)
 	}
 	w.run("delete", "cluster", "a").want(t, exitUsage, "", "fairlead: \"cluster\" is not a type of resource: the types are "+typeList()+"\n")
 }
@@ -206,6 +233,9 @@ func TestRollback(t *testing.T) {
 	if w.sent[0].key == "" {
 		t.Error("no Idempotency-Key")
 	}
+	w.run("rollback", "5", "clusters").want(t, exitUsage, "", "fairlead: a rollback is of the whole fleet, or of one resource: give the name of clusters too\n")
+	w.run("rollback", "5", "cluster", "a").want(t, exitUsage, "", "fairlead: \"cluster\" is not a type of resource: the types are "+typeList()+"\n")
+	w.run("rollback", "5", "--variant", "eu").want(t, exitUsage, "", "fairlead: --variant is of a resource: give its type and name too\n")
 	w.run("rollback", "five").want(t, exitUsage, "", "fairlead: \"five\" is not the number of a revision\n")
 }
 

@@ -20,7 +20,7 @@ type bootstrapCommand struct {
 	SubZone    string   `name:"sub-zone" placeholder:"NAME" help:"See --region."`
 	XDS        []string `name:"xds" required:"" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
 	TokenFile  string   `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
-	TokenEnv   string   `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_TOKEN by default; a new one needs a restart."`
+	TokenEnv   string   `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_NODE_TOKEN by default; a new one needs a restart."`
 	CAFile     string   `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
 	ServerName string   `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
 	Plaintext  bool     `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`

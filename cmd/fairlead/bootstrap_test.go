@@ -18,13 +18,13 @@ func TestBootstrap(t *testing.T) {
 		warns string // words on the other output
 		sds   bool   // the file that names the token's is written
 	}{
-		"with a variable":    {"--node-id n1 --xds xds.example.com:443", exitOK, `"n1" "FAIRLEAD_TOKEN" xds.example.com DELTA_GRPC`, "", false},
+		"with a variable":    {"--node-id n1 --xds xds.example.com:443", exitOK, `"n1" "FAIRLEAD_NODE_TOKEN" xds.example.com DELTA_GRPC`, "", false},
 		"plaintext":          {"--node-id n1 --xds 127.0.0.1:18000 --plaintext --token-env T --sotw", exitOK, `"T" GRPC`, "", false},
 		"a locality":         {"--node-id n1 --xds a:1 --region r --zone z --sub-zone s", exitOK, `region: "r", zone: "z", sub_zone: "s"`, "", false},
 		"a file":             {"--node-id n1 --xds a:1 --token-file /etc/token --out OUT", exitOK, "fairlead_token.yaml", "", true},
 		"google-grpc":        {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, `google_grpc "/etc/token" DELTA_GRPC`, "", false},
 		"google-grpc, SotW":  {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token --sotw", exitOK, "api_type: GRPC", "", false},
-		"relay":              {"--client relay --node-id n1 --xds a:1 --relay-listen 127.0.0.1:7", exitOK, `relay "FAIRLEAD_TOKEN" 7`, "", false},
+		"relay":              {"--client relay --node-id n1 --xds a:1 --relay-listen 127.0.0.1:7", exitOK, `relay "FAIRLEAD_NODE_TOKEN" 7`, "", false},
 		"relay, file":        {"--client relay --node-id n1 --xds a:1 --xds b:1 --token-file /etc/token --out OUT", exitOK, "18002 fairlead_token.yaml", "", true},
 		"grpc, plaintext":    {"--client grpc --node-id n1 --xds 127.0.0.1:18002 --plaintext", exitOK, `insecure "n1" locality`, "", false},
 		"grpc, token":        {"--client grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, "jwt_token_file /etc/token", "GRPC_EXPERIMENTAL_XDS_BOOTSTRAP_CALL_CREDS=true newline", false},

@@ -73,7 +73,7 @@ func (b *bundle) addApply(d *document, members map[string]json.RawMessage) (wron
 		case "version_info", "versionInfo", "type_url", "typeUrl": // for an Envoy that reads the file; the API passes over them
 		default:
 			if b.others[key] != nil {
-				wrong = append(wrong, d.at(at)+": it stands in "+b.others[key].doc.String()+" too, and one apply has it once")
+				wrong = append(wrong, d.at(at)+": it stands in "+b.others[key].doc.lineAt(at)+" too, and one apply has it once")
 				continue
 			}
 			b.others[key] = &origin{d, at, value}

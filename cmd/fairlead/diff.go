@@ -16,6 +16,8 @@ type diffCommand struct {
 	Files      files      `embed:""`
 	Connection connection `embed:""`
 
+	Pruning pruning `embed:""`
+
 	ExpectedRevision *int64 `placeholder:"N" help:"Fail unless the fleet is at this revision."`
 	Force            bool   `help:"As the --force of apply: pass over the revisions of files that get made."`
 	JSON             bool   `name:"json" help:"Print the API's JSON."`
@@ -49,7 +51,11 @@ func (c *diffCommand) plan(ctx context.Context, sh *shell) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	return s.tellPlan(ctx, b, members{expected: c.ExpectedRevision, force: c.Force}, c.JSON)
+	m := members{expected: c.ExpectedRevision, force: c.Force}
+	if err := c.Pruning.into(ctx, s, b, &m); err != nil {
+		return plan{}, err
+	}
+	return s.tellPlan(ctx, b, m, c.JSON)
 }
 
 // trouble is what keeps a difference from being told.

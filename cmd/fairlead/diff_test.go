@@ -57,11 +57,11 @@ func TestDiff(t *testing.T) {
 		{
 			"warned", []string{"diff"},
 			ok(strings.Replace(nothingNew, `"token"`, `"warnings": [{"pointer": "/resources/0/ttl", "code": "x", "detail": "no effect"}], "token"`, 1)), exitOK,
-			"2 unchanged, on revision 12\n", "warning: DIR/a.yaml, document 1: /ttl: no effect\n",
+			"2 unchanged, on revision 12\n", "warning: DIR/a.yaml:1: /ttl: no effect\n",
 		},
 		{
 			"refused", []string{"diff"}, problemReply(http.StatusUnprocessableEntity, "invalid_resource", "1 field is not acceptable", map[string]string{"pointer": "/resources/0/body/x", "code": "x", "detail": "unknown"}), exitTrouble, "",
-			"fairlead: Unprocessable Entity: 1 field is not acceptable\n  DIR/a.yaml, document 1: /body/x: unknown\nrequest id req-1\n",
+			"fairlead: Unprocessable Entity: 1 field is not acceptable\n  DIR/a.yaml:3: /body/x: unknown\nrequest id req-1\n",
 		},
 		{"an older server", []string{"diff"}, reply{}, exitTrouble, "", "fairlead: Not Found: there is no such thing here\nrequest id req-1\n"},
 		{"dry run", []string{"apply", "--dry-run"}, ok(onePlan), exitOK, onePlanOut, ""},
@@ -91,7 +91,7 @@ func TestDiffThatCannotBeTold(t *testing.T) {
 	a := w.file("a.yaml", oneCluster)
 	w.run("diff").want(t, exitUsage, "", "fairlead: missing flags: --file=FILE; fairlead diff --help tells more\n")
 	w.run("diff", "-f", w.dir+"/none.yaml").want(t, exitTrouble, "", "fairlead: open DIR/none.yaml: no such file or directory\n")
-	w.run("diff", "-f", w.file("b.yaml", "- a\n")).want(t, exitTrouble, "", "fairlead: DIR/b.yaml, document 1: a document must be an object: a resource with type, name and body, Envoy's own message with \"@type\", or {resources: [...]}\n")
+	w.run("diff", "-f", w.file("b.yaml", "- a\n")).want(t, exitTrouble, "", "fairlead: DIR/b.yaml:1: a document must be an object: a resource with type, name and body, Envoy's own message with \"@type\", or {resources: [...]}\n")
 	w.bare("", "diff", "-f", a, "--tenant", "acme", "--fleet", "edge", "--server", "http://localhost:1", "--token", testToken).want(t, exitTrouble, "",
 		"fairlead: nothing answers at http://localhost:1: start Fairlead with \"make run\", or say with --server or FAIRLEAD_URL where it runs\n")
 	for _, flag := range []string{"--wait", "--idempotency-key=k"} {
@@ -128,6 +128,7 @@ func TestApplyOfWhatWasShown(t *testing.T) {
 		{[]string{"apply", "-f", a, "--dry-run", "--plan", "plan-abc", "-m", "why"}, `{"expected_revision":3,"message":"why","plan":"plan-abc","resources":[]}`},
 		{[]string{"diff", "-f", a, "--expected-revision", "0"}, `{"expected_revision":0,"plan":"plan-old","resources":[]}`},
 		{[]string{"rollback", "5", "--expected-revision", "12"}, `{"expected_revision":12,"revision":5}`},
+		{[]string{"rollback", "5", "clusters", "a", "--variant", "eu"}, `{"resources":[{"name":"a","type":"clusters","variant":"eu"}],"revision":5}`},
 		{[]string{"delete", "clusters", "a", "--expected-revision", "12"}, `{"delete":[{"name":"a","type":"clusters"}],"expected_revision":12}`},
 	} {
 		if r := w.run(c.args...); r.code != exitOK {
@@ -141,8 +142,8 @@ func TestApplyOfWhatWasShown(t *testing.T) {
 		map[string]string{"pointer": "/resources/0", "code": "changed", "detail": `clusters/a was changed by "pipeline" in revision 13, at 2026-01-02T03:04:05Z: look at what is there now`},
 		map[string]string{"pointer": "/plan", "code": "too_old", "detail": "plan again"}))
 	w.run("apply", "-f", w.file("b.yaml", oneCluster), "-f", a, "--plan", "plan-abc").want(t, exitFailed, "", `fairlead: Precondition Failed: 2 resources are not what they were
-  DIR/b.yaml, document 1: clusters/a was changed by "pipeline" in revision 13, at 2026-01-02T03:04:05Z: look at what is there now
-  DIR/a.yaml, document 1: /plan: plan again
+  DIR/b.yaml:1: clusters/a was changed by "pipeline" in revision 13, at 2026-01-02T03:04:05Z: look at what is there now
+  DIR/a.yaml:2: /plan: plan again
 request id req-1
 `)
 }

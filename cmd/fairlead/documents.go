@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,11 +21,12 @@ const maxSource = 16 << 20
 
 // files is what -f names.
 type files struct {
-	File []string `short:"f" required:"" sep:"none" placeholder:"FILE" help:"A YAML or JSON file, a directory of them, or - for the standard input. May be given several times: all of it becomes one revision."`
+	File      []string `short:"f" required:"" sep:"none" placeholder:"FILE" help:"A YAML or JSON file, a directory of them, or - for the standard input. May be given several times: all of it becomes one revision."`
+	Recursive bool     `short:"R" help:"With a directory, what is in the directories below it too."`
 }
 
 func (c *files) read(sh *shell) (*bundle, error) {
-	sources, err := readSources(c.File, sh.in)
+	sources, err := c.sources(sh.in)
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +58,19 @@ type source struct {
 // document is one document of a file, as JSON.
 type document struct {
 	file   string
-	number int // from 1, within the file
 	json   []byte
+	format resource.Format
+	text   []byte // as it stands in the file
+	line   int    // of the file, from 1, where text begins
 }
 
-func (d *document) String() string { return fmt.Sprintf("%s, document %d", d.file, d.number) }
+// String is the place where the document begins.
+func (d *document) String() string { return d.at("") }
 
-// readSources reads what -f names: files, directories, and - for the standard input.
-func readSources(names []string, stdin io.Reader) (out []source, err error) {
+// sources reads what -f names: files, directories, and - for the standard input.
+func (c *files) sources(stdin io.Reader) (out []source, err error) {
 	read := false
-	for _, name := range names {
+	for _, name := range c.File {
 		if name == "-" {
 			if read {
 				return nil, usageError("the standard input can be read once: give -f - once")
@@ -80,7 +85,7 @@ func readSources(names []string, stdin io.Reader) (out []source, err error) {
 		}
 		files := []string{name}
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			if files, err = filesOf(name); err != nil {
+			if files, err = filesOf(name, c.Recursive); err != nil {
 				return nil, err
 			}
 		}
@@ -95,28 +100,41 @@ func readSources(names []string, stdin io.Reader) (out []source, err error) {
 	return out, nil
 }
 
-// filesOf lists the documents of a directory, sorted, without its directories and
-// without hidden files, which editors leave.
-func filesOf(dir string) (out []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		name := filepath.Join(dir, e.Name())
-		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) || strings.HasPrefix(e.Name(), ".") {
-			continue
+// filesOf lists the documents of a directory, sorted, without hidden files, which editors
+// leave. below: those of the directories below it too, hidden ones apart.
+func filesOf(dir string, below bool) (out []string, err error) {
+	nested := false
+	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || name == dir:
+			return err
+		case strings.HasPrefix(e.Name(), "."):
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case e.IsDir():
+			if nested = true; !below {
+				return fs.SkipDir
+			}
+			return nil
+		case !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
+			return nil
 		}
-		if info, err := os.Stat(name); err != nil { // of what a symbolic link points to
-			return nil, err
-		} else if !info.IsDir() {
+		info, err := os.Stat(name) // of what a symbolic link points to
+		if err == nil && !info.IsDir() {
 			out = append(out, name)
 		}
+		return err
+	})
+	if err == nil && len(out) == 0 {
+		words := "the directory " + dir + " holds no .yaml, .yml or .json file"
+		if nested && !below {
+			words += ": with -R the directories below it are read too"
+		}
+		err = usageError(words)
 	}
-	if len(out) == 0 {
-		return nil, usageError("the directory " + dir + " holds no .yaml, .yml or .json file")
-	}
-	return out, nil
+	return out, err
 }
 
 func openSource(name string) (source, error) {
@@ -142,28 +160,25 @@ func readSource(name string, r io.Reader) (source, error) {
 // documents takes a file apart. Every fault is told with its place.
 func (s source) documents() (out []*document, wrong faults) {
 	if filepath.Ext(s.name) == ".json" || json.Valid(s.data) {
-		d := &document{file: s.name, number: 1}
-		return []*document{d}, d.read(resource.JSON, s.data, 1)
+		d := &document{file: s.name, format: resource.JSON, text: s.data, line: 1}
+		return []*document{d}, d.read()
 	}
-	for i, p := range splitYAML(s.data) {
-		d := &document{file: s.name, number: i + 1}
-		wrong = append(wrong, d.read(resource.YAML, p.text, p.line)...)
+	for _, p := range splitYAML(s.data) {
+		d := &document{file: s.name, format: resource.YAML, text: p.text, line: p.line}
+		wrong = append(wrong, d.read()...)
 		out = append(out, d)
 	}
 	return out, wrong
 }
 
-// read turns a text into JSON, as strictly as the API does: its reader is the same.
-func (d *document) read(format resource.Format, text []byte, line int) (wrong faults) {
-	js, err := resource.ToJSON(format, text)
-	if err != nil && line > 1 { // once more, so that the line that is told is the file's
-		_, err = resource.ToJSON(format, append(bytes.Repeat([]byte("\n"), line-1), text...))
-	}
+// read turns the text into JSON, as strictly as the API does: its reader is the same.
+func (d *document) read() (wrong faults) {
+	js, err := resource.ToJSON(d.format, d.text)
 	var all resource.Errors
 	switch {
 	case errors.As(err, &all):
 		for _, e := range all {
-			wrong = append(wrong, d.at(e.Pointer)+": "+e.Detail)
+			wrong = append(wrong, d.fault(e))
 		}
 		return wrong
 	case err != nil:
@@ -177,10 +192,35 @@ func (d *document) read(format resource.Format, text []byte, line int) (wrong fa
 	return nil
 }
 
-// at names a place in the document.
+// fault tells of an error in the document: FILE:LINE: pointer: what it is.
+func (d *document) fault(e resource.FieldError) string {
+	if e.Line == 0 {
+		return d.at(e.Pointer) + ": " + e.Detail
+	}
+	place := fmt.Sprintf("%s:%d", d.file, d.line+e.Line-1)
+	if e.Pointer != "" {
+		place += ": " + e.Pointer
+	}
+	// the line within the document is not the file's
+	detail := strings.TrimPrefix(e.Detail, fmt.Sprintf("line %d, column %d: ", e.Line, e.Column))
+	return place + ": " + strings.TrimPrefix(detail, fmt.Sprintf("yaml: line %d: ", e.Line))
+}
+
+// at names a place in the document: the file, the line, and the pointer.
 func (d *document) at(pointer string) string {
 	if pointer == "" {
-		return d.String()
+		return d.lineAt("")
 	}
-	return d.String() + ": " + pointer
+	return d.lineAt(pointer) + ": " + pointer
+}
+
+func (d *document) lineAt(pointer string) string {
+	if d.line == 0 { // it is of no file
+		return d.file
+	}
+	line := d.line
+	if n := resource.LineOf(d.format, d.text, pointer); n > 0 {
+		line += n - 1
+	}
+	return fmt.Sprintf("%s:%d", d.file, line)
 }

@@ -11,6 +11,13 @@ import (
 
 // fleetCommand is "fairlead fleet".
 type fleetCommand struct {
+	Show   fleetShowCommand   `cmd:"" default:"withargs" help:"Show the fleet's settings, or change them; what \"fairlead fleet\" does by itself."`
+	List   fleetListCommand   `cmd:"" help:"List the tenant's fleets."`
+	Create fleetCreateCommand `cmd:"" help:"Make a fleet."`
+}
+
+// fleetShowCommand is "fairlead fleet show".
+type fleetShowCommand struct {
 	Connection connection `embed:""`
 
 	References       string  `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
@@ -22,7 +29,7 @@ type fleetCommand struct {
 }
 
 // Run changes the settings that are given, and prints all.
-func (c *fleetCommand) Run(ctx context.Context, sh *shell) error {
+func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 	s, err := c.Connection.open(sh)
 	if err != nil {
 		return err

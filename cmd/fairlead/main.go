@@ -3,8 +3,9 @@
 //
 // It ends with 0 when all is well, 1 when something was refused or failed, 2 when it was
 // called wrongly, 3 when a node rejected a revision, 4 when a revision was not delivered
-// in time. "fairlead diff" ends with 0 when there is no difference, 1 when there is one, 2
-// when it could not be told.
+// in time. "fairlead diff" ends with 0 when there is no
+// difference, 1 when there is one, 2 when it could not be told; so does "fairlead import"
+// by what it left out.
 package main
 
 import (
@@ -24,34 +25,49 @@ import (
 
 // commands is the whole command line, in the order of the help.
 type commands struct {
-	Dev dev.Command `cmd:"" help:"Run everything on this machine: database, API, xDS server and an Envoy."`
+	Dev        dev.Command       `cmd:"" group:"Begin" help:"Run everything on this machine: database, API, xDS server and an Envoy."`
+	Login      loginCommand      `cmd:"" group:"Begin" help:"Save where a fleet is, and with which token."`
+	Context    contextCommand    `cmd:"" group:"Begin" help:"List what login saved, or choose one."`
+	Bootstrap  bootstrapCommand  `cmd:"" group:"Begin" help:"Print the file that a proxy or a gRPC client starts with."`
+	Completion completionCommand `cmd:"" group:"Begin" help:"Print what completes commands in a shell."`
+	Version    versionCommand    `cmd:"" group:"Begin" help:"Tell what this program was built from."`
 
-	Bootstrap bootstrapCommand `cmd:"" help:"Print the file that a proxy or a gRPC client starts with."`
+	Apply    applyCommand    `cmd:"" group:"Change" help:"Write resources from files as one revision."`
+	Diff     diffCommand     `cmd:"" group:"Change" help:"Tell what an apply would change."`
+	Delete   deleteCommand   `cmd:"" group:"Change" help:"Delete resources."`
+	Edit     editCommand     `cmd:"" group:"Change" help:"Edit a resource in $EDITOR."`
+	Secret   secretCommand   `cmd:"" group:"Change" help:"Write a secret from files: a certificate with its key, authorities, or any text."`
+	Rollback rollbackCommand `cmd:"" group:"Change" help:"Make a new revision with the content of an old one."`
+	Promote  promoteCommand  `cmd:"" group:"Change" help:"Apply one fleet's content on another."`
 
-	Apply     applyCommand     `cmd:"" help:"Write resources from files as one revision."`
-	Diff      diffCommand      `cmd:"" help:"Tell what an apply would change."`
-	Get       getCommand       `cmd:"" help:"Print resources as YAML, in the form that apply takes."`
-	Delete    deleteCommand    `cmd:"" help:"Delete one resource."`
-	Receipt   receiptCommand   `cmd:"" help:"Tell which nodes run a revision."`
-	Nodes     nodesCommand     `cmd:"" help:"List the nodes and what they run."`
-	Why       whyCommand       `cmd:"" help:"Tell why a node has a resource, or not."`
-	Events    eventsCommand    `cmd:"" help:"List what nodes refused, what was done about it, and how it ended, or follow it."`
-	Findings  findingsCommand  `cmd:"" help:"Tell what is wrong in the fleet as a whole."`
-	Retry     retryCommand     `cmd:"" help:"Offer a node again what it refuses."`
-	Fleet     fleetCommand     `cmd:"" help:"Show the fleet's settings, or change them."`
-	Revisions revisionsCommand `cmd:"" help:"List the revisions, newest first."`
-	Rollback  rollbackCommand  `cmd:"" help:"Make a new revision with the content of an old one."`
+	Get       getCommand       `cmd:"" group:"Look" help:"Print resources, in the form that apply takes."`
+	Describe  describeCommand  `cmd:"" group:"Look" help:"Tell everything about one resource."`
+	Findings  findingsCommand  `cmd:"" group:"Look" help:"Tell what is wrong in the fleet as a whole."`
+	Revisions revisionsCommand `cmd:"" group:"Look" help:"List the revisions, newest first."`
+
+	Receipt receiptCommand `cmd:"" group:"Deliver" help:"Tell which nodes run a revision."`
+	Nodes   nodesCommand   `cmd:"" group:"Deliver" help:"List the nodes and what they run."`
+	Events  eventsCommand  `cmd:"" group:"Deliver" help:"List what nodes refused, what was done about it, and how it ended, or follow it."`
+	Why     whyCommand     `cmd:"" group:"Deliver" help:"Tell why a node has a resource, or not."`
+	Retry   retryCommand   `cmd:"" group:"Deliver" help:"Offer a node again what it refuses."`
+
+	Import   importCommand   `cmd:"" group:"In and out" help:"Read an Envoy's own configuration and write it as files that apply takes."`
+	Export   exportCommand   `cmd:"" group:"In and out" help:"Write a fleet as files that apply takes back."`
+	Validate validateCommand `cmd:"" group:"In and out" help:"Check files as the API would, without a server."`
+
+	Tenant     tenantCommand     `cmd:"" group:"Manage" help:"List, make and delete tenants."`
+	Fleet      fleetCommand      `cmd:"" group:"Manage" help:"Show or change a fleet's settings; list, make and delete fleets."`
+	Token      tokenCommand      `cmd:"" group:"Manage" help:"List, make and revoke API tokens."`
+	Credential credentialCommand `cmd:"" group:"Manage" help:"List, make and revoke the credentials of nodes."`
 }
-
-const description = `Fairlead keeps Envoy configuration and delivers it to fleets of proxies.
-
-Exit status: 0 all is well, 1 refused or failed, 2 called wrongly, 3 rejected by a node, 4 not delivered in time; of diff 0 no difference, 1 some, 2 trouble.`
 
 // shell is what a command has of the world around it. Tests give it another world.
 type shell struct {
 	in       io.Reader
 	out, err io.Writer
-	dir      string // where .fairlead/ready.json is looked for; "" is the working directory
+	config   string                                       // the directory of the saved contexts; "": none are
+	dir      string                                       // where .fairlead/ready.json is looked for; "" is the working directory
+	edit     func(ctx context.Context, file string) error // lets a person edit a file
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
 	colours  bool // what is printed is read on a terminal
@@ -62,7 +78,7 @@ type shell struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	sh := &shell{in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, colours: takesColours(os.Stdout)}
+	sh := &shell{config: configDir(os.Getenv), edit: openEditor, in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, colours: takesColours(os.Stdout)}
 	code := run(ctx, sh, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -83,7 +99,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 		}
 	}()
 	parser, err := kong.New(new(commands),
-		kong.Name("fairlead"), kong.Description(description), kong.Writers(sh.out, sh.err),
+		kong.Name("fairlead"), kong.Help(printHelp), kong.Writers(sh.out, sh.err),
 		kong.Vars{"types": typeList()},
 		kong.Exit(func(code int) { panic(earlyExit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
@@ -91,7 +107,11 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	if err != nil {
 		return sh.fail(ctx, err)
 	}
-	parsed, err := parser.Parse(args)
+	if len(args) > 0 && args[0] == "__complete" {
+		complete(parser.Model, args[1:], sh.out)
+		return exitOK
+	}
+	parsed, err := parser.Parse(helpArgs(args))
 	if err != nil {
 		return sh.fail(ctx, usageError(fmt.Sprintf("%v; %s tells more", err, helpFor(err))))
 	}

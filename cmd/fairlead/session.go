@@ -32,9 +32,12 @@ type session struct {
 	doubt *bool // the retrier's
 }
 
-// open finds the settings. It asks nothing yet.
-func (c connection) open(sh *shell) (*session, error) {
-	t, err := c.target(sh)
+// open finds the settings of a fleet. It asks nothing yet.
+func (c connection) open(sh *shell) (*session, error) { return c.openFor(sh, ofFleet) }
+
+// openFor finds the settings that the command needs.
+func (c connection) openFor(sh *shell, about reach) (*session, error) {
+	t, err := c.target(sh, about)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type connection struct {
 	TokenFile string      `env:"FAIRLEAD_TOKEN_FILE" placeholder:"FILE" group:"Connection" help:"A file that holds the API token."`
 	Tenant    string      `env:"FAIRLEAD_TENANT" placeholder:"NAME" group:"Connection" help:"The tenant."`
 	Fleet     string      `env:"FAIRLEAD_FLEET" placeholder:"NAME" group:"Connection" help:"The fleet."`
+	Context   string      `env:"FAIRLEAD_CONTEXT" placeholder:"NAME" group:"Connection" help:"What \"fairlead login\" saved under this name; without it, what \"fairlead context use\" chose. What is given beside it wins."`
 	ReadyFile string      `env:"FAIRLEAD_READY_FILE" placeholder:"FILE" group:"Connection" help:"The file that \"fairlead dev\" writes: it holds all of these. Without a server and a token, .fairlead/ready.json is taken if it is there."`
 }
 
@@ -36,8 +37,17 @@ type target struct {
 // defaultReadyFile is where "fairlead dev" leaves its ready file.
 var defaultReadyFile = filepath.Join(".fairlead", "ready.json")
 
+// reach is what a command is about: it needs the settings up to that.
+type reach int
+
+const (
+	ofServer reach = iota
+	ofTenant
+	ofFleet
+)
+
 // target finds every setting, or says in a sentence which one is missing.
-func (c connection) target(sh *shell) (t target, err error) {
+func (c connection) target(sh *shell, about reach) (t target, err error) {
 	if err := c.choose(sh); err != nil {
 		return t, err
 	}
@@ -46,16 +56,22 @@ func (c connection) target(sh *shell) (t target, err error) {
 			return t, err
 		}
 	}
+	if err = c.fromContext(sh); err != nil {
+		return t, err
+	}
 	if t.readyFile, err = c.fromReadyFile(sh); err != nil {
 		return t, err
 	}
-	for _, need := range []struct{ value, what, how string }{
-		{c.Server, "server", `give --server or FAIRLEAD_URL, or start one here with "make run"`},
-		{c.Token.Reveal(), "API token", "give FAIRLEAD_TOKEN, or --token-file or FAIRLEAD_TOKEN_FILE"},
-		{c.Tenant, "tenant", "give --tenant or FAIRLEAD_TENANT"},
-		{c.Fleet, "fleet", "give --fleet or FAIRLEAD_FLEET"},
+	for _, need := range []struct {
+		value, what, how string
+		of               reach
+	}{
+		{c.Server, "server", `give --server or FAIRLEAD_URL, save one with "fairlead login", or start one here with "make run"`, ofServer},
+		{c.Token.Reveal(), "API token", "give FAIRLEAD_TOKEN, or --token-file or FAIRLEAD_TOKEN_FILE", ofServer},
+		{c.Tenant, "tenant", "give --tenant or FAIRLEAD_TENANT", ofTenant},
+		{c.Fleet, "fleet", "give --fleet or FAIRLEAD_FLEET", ofFleet},
 	} {
-		if need.value == "" {
+		if need.value == "" && need.of <= about {
 			return t, usageError("no " + need.what + " is set: " + need.how)
 		}
 	}

@@ -14,7 +14,7 @@ func TestMissingSettings(t *testing.T) {
 		args []string
 		err  string
 	}{
-		{nil, `no server is set: give --server or FAIRLEAD_URL, or start one here with "make run"`},
+		{nil, `no server is set: give --server or FAIRLEAD_URL, save one with "fairlead login", or start one here with "make run"`},
 		{[]string{"--server", "http://127.0.0.1:1"}, "no API token is set: give FAIRLEAD_TOKEN, or --token-file or FAIRLEAD_TOKEN_FILE"},
 		{[]string{"--server", "http://127.0.0.1:1", "--token-file", tokenFile}, "no tenant is set: give --tenant or FAIRLEAD_TENANT"},
 		{[]string{"--server", "http://127.0.0.1:1", "--token", testToken, "--tenant", "a"}, "no fleet is set: give --fleet or FAIRLEAD_FLEET"},
@@ -44,7 +44,7 @@ func TestReadyFile(t *testing.T) {
 	w.bare("", "nodes", "--ready-file", w.dir+"/.fairlead/ready.json").want(t, exitOK, "no node has connected yet\n", "")
 	w.bare("", "nodes", "--fleet", "other").want(t, exitFailed, "", "fairlead: Not Found: there is no such thing here\nrequest id req-1\n")
 	// A token that was given goes only where the caller says.
-	w.bare("", "nodes", "--token", testToken).want(t, exitUsage, "", "fairlead: no server is set: give --server or FAIRLEAD_URL, or start one here with \"make run\"\n")
+	w.bare("", "nodes", "--token", testToken).want(t, exitUsage, "", "fairlead: no server is set: give --server or FAIRLEAD_URL, save one with \"fairlead login\", or start one here with \"make run\"\n")
 	// And the file's token goes only to the file's server.
 	w.bare("", "nodes", "--server", w.server.URL, "--tenant", "acme", "--fleet", "edge").want(t, exitUsage, "", "fairlead: no API token is set: give FAIRLEAD_TOKEN, or --token-file or FAIRLEAD_TOKEN_FILE\n")
 }

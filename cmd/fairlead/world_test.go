@@ -16,15 +16,19 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"fairlead/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
 	for _, kv := range os.Environ() { // the tests set what they need
-		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "FAIRLEAD_") {
+		switch name, _, _ := strings.Cut(kv, "="); {
+		case name == "FAIRLEAD_CACHE_DIR", name == "FAIRLEAD_TEST_DATABASE_URL": // the tests' own
+		case strings.HasPrefix(name, "FAIRLEAD_"):
 			os.Unsetenv(name)
 		}
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(storetest.Main(m))
 }
 
 const testToken = "fla_a-token-that-must-not-be-seen"
@@ -56,6 +60,7 @@ type world struct {
 	t      *testing.T
 	dir    string
 	server *httptest.Server
+	edit   func(ctx context.Context, file string) error // what the person at the editor does
 
 	mu      sync.Mutex // guards what follows
 	clock   time.Time
@@ -141,7 +146,7 @@ func (w *world) run(args ...string) result {
 func (w *world) bare(stdin string, args ...string) result {
 	w.t.Helper()
 	var out, errs bytes.Buffer
-	sh := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, dir: w.dir, now: w.now, pause: w.pause}
+	sh := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, dir: w.dir, config: filepath.Join(w.dir, "xdg"), edit: w.edit, now: w.now, pause: w.pause}
 	code := run(w.t.Context(), sh, args)
 	r := result{code, strings.ReplaceAll(out.String(), w.dir, "DIR"), strings.ReplaceAll(errs.String(), w.dir, "DIR")}
 	if strings.Contains(r.out+r.err, "must-not-be-seen") {

@@ -96,6 +96,9 @@ type rollbackCommand struct {
 	Writing    writing    `embed:""`
 
 	Revision string `arg:"" help:"The number of the revision whose content to restore."`
+	Type     string `arg:"" optional:"" help:"With NAME: only this resource. One of ${types}."`
+	Name     string `arg:"" optional:"" help:"The resource's name."`
+	Variant  string `help:"The resource's variant; left out for the default one."`
 }
 
 // Run makes the new revision.
@@ -104,17 +107,36 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
+	if err := c.one(); err != nil {
+		return err
+	}
 	s, err := c.Connection.open(sh)
 	if err != nil {
 		return err
 	}
 	body := client.RollbackRequest{Revision: to, ExpectedRevision: c.Writing.ExpectedRevision}
+	if c.Type != "" {
+		body.Resources = &[]client.VariantRef{{Type: client.ResourceType(c.Type), Name: c.Name, Variant: given(c.Variant)}}
+	}
 	if c.Writing.Message != "" {
 		body.Message = &c.Writing.Message
 	}
 	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key string) (*http.Response, error) {
 		return s.api.Rollback(ctx, s.tenant, s.fleet, &client.RollbackParams{IdempotencyKey: &key}, body)
 	})
+}
+
+// one checks which resource is meant.
+func (c *rollbackCommand) one() error {
+	switch {
+	case c.Type == "" && c.Variant != "":
+		return usageError("--variant is of a resource: give its type and name too")
+	case c.Type == "":
+		return nil
+	case c.Name == "":
+		return usageError(fmt.Sprintf("a rollback is of the whole fleet, or of one resource: give the name of %s too", c.Type))
+	}
+	return checkType(c.Type)
 }
 
 func revisionNumber(text string) (int64, error) {

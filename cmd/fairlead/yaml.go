@@ -6,26 +6,32 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// documentFields is the order in which a resource is printed. The ETag says what the revision says.
-var documentFields = []string{
-	"type", "name", "variant", "selector", "priority", "ttl", "labels", "description", "body", "secret",
-	"version", "revision", "created_at", "updated_at", "updated_by",
-}
+// contentFields are what of a resource a tenant writes, in the order in which it is printed.
+var contentFields = []string{"type", "name", "variant", "selector", "priority", "ttl", "labels", "description", "body", "keep"}
 
-// documentYAML writes a resource that the API answered as a YAML document that apply takes.
-func documentYAML(raw []byte) ([]byte, error) {
+// documentFields are those and what the API tells beside them. The ETag says what the
+// revision says.
+var documentFields = slices.Concat(contentFields, []string{"secret", "version", "revision", "created_at", "updated_at", "updated_by"})
+
+// documentYAML writes a resource that the API answered as a YAML document that apply takes,
+// with the fields that are named. A Secret is sealed: it stands there as the stored one.
+func documentYAML(raw []byte, names []string) ([]byte, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, err
 	}
+	if fields["body"] == nil && fields["secret"] != nil {
+		fields["keep"] = json.RawMessage("true")
+	}
 	doc := &yaml.Node{Kind: yaml.MappingNode}
-	for _, key := range documentFields {
+	for _, key := range names {
 		value, ok := fields[key]
 		if !ok {
 			continue

@@ -37,7 +37,7 @@ body:
   esc: "\e[2J"
 revision: 7
 `
-	got, err := documentYAML([]byte(in))
+	got, err := documentYAML([]byte(in), documentFields)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func FuzzDocumentYAML(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := documentYAML(in)
+		text, err := documentYAML(in, documentFields)
 		if err != nil {
 			t.Fatalf("%s: %v", in, err)
 		}

@@ -12,7 +12,7 @@ const (
 	DefaultCAFile   = "/etc/ssl/certs/ca-certificates.crt"
 	DefaultAdmin    = "127.0.0.1:9901"
 	DefaultRelay    = "127.0.0.1:18002"
-	DefaultTokenEnv = "FAIRLEAD_TOKEN"
+	DefaultTokenEnv = "FAIRLEAD_NODE_TOKEN"
 	defaultRetry    = time.Second
 	defaultRetryMax = 30 * time.Second
 )

@@ -44,14 +44,14 @@ func variants() map[string]variant {
 		}},
 		"token-env-sotw.yaml": {e, bootstrap.Config{
 			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443", "[2001:db8::2]:8443"}, ServerName: "xds.example.com",
-			TokenEnv: "FAIRLEAD_TOKEN", CAFile: "/etc/fairlead/ca.crt", AdminAddress: "127.0.0.1:0",
+			TokenEnv: "FAIRLEAD_NODE_TOKEN", CAFile: "/etc/fairlead/ca.crt", AdminAddress: "127.0.0.1:0",
 			RetryBase: 250 * time.Millisecond, RetryMax: 5 * time.Second, InitialFetchTimeout: 15 * time.Second,
 		}},
 		"server-by-ip.yaml": {e, bootstrap.Config{
-			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443"}, TokenEnv: "FAIRLEAD_TOKEN", Delta: true,
+			NodeID: "n", XDSAddresses: []string{"10.0.0.1:8443"}, TokenEnv: "FAIRLEAD_NODE_TOKEN", Delta: true,
 		}},
 		"plaintext-env-delta.yaml": {e, bootstrap.Config{
-			NodeID: "demo-1", XDSAddresses: []string{"127.0.0.1:18000"}, Delta: true, Plaintext: true, TokenEnv: "FAIRLEAD_TOKEN",
+			NodeID: "demo-1", XDSAddresses: []string{"127.0.0.1:18000"}, Delta: true, Plaintext: true, TokenEnv: "FAIRLEAD_NODE_TOKEN",
 			Region: "eu-1", Metadata: map[string]any{"stage": "test", "weight": 3, "nested": map[string]any{"a": []string{"<b>"}}},
 		}},
 		"plaintext-open.yaml": {e, bootstrap.Config{
@@ -67,7 +67,7 @@ func variants() map[string]variant {
 			NodeID: "relay-1", XDSAddresses: []string{"xds.example.com:443"}, TokenFile: "/etc/envoy/fairlead.token",
 		}},
 		"relay-plaintext-env.yaml": {r, bootstrap.Config{
-			NodeID: "relay-1", XDSAddresses: []string{"127.0.0.1:18000"}, Plaintext: true, TokenEnv: "FAIRLEAD_TOKEN", RelayAddress: "[::1]:0",
+			NodeID: "relay-1", XDSAddresses: []string{"127.0.0.1:18000"}, Plaintext: true, TokenEnv: "FAIRLEAD_NODE_TOKEN", RelayAddress: "[::1]:0",
 		}},
 		"grpc-plaintext.json": {g, bootstrap.Config{
 			NodeID: "grpc-1", XDSAddresses: []string{bootstrap.DefaultRelay}, Plaintext: true,
@@ -176,7 +176,7 @@ func TestEnvoyTakesEveryVariant(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(bin, "--mode", "validate", "-c", file, "--disable-hot-restart", "-l", "warn")
-			cmd.Env = append(os.Environ(), "FAIRLEAD_TOKEN=token")
+			cmd.Env = append(os.Environ(), "FAIRLEAD_NODE_TOKEN=token")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("envoy refuses it: %v\n%s\n%s", err, out, text)
 			}
@@ -222,8 +222,8 @@ func TestEnvoyArrivesWithItsToken(t *testing.T) {
 	}{
 		"TLS, token in a file":     {bootstrap.Config{TokenFile: "x", ServerName: "example.com", Delta: true}, call{delta, "Bearer secret", "example.com"}},
 		"TLS by google_grpc":       {bootstrap.Config{TokenFile: "x", ServerName: "example.com", GoogleGRPC: true, Delta: true}, call{delta, "Bearer secret", "example.com"}},
-		"TLS by IP, in a variable": {bootstrap.Config{TokenEnv: "FAIRLEAD_TOKEN"}, call{sotw, "Bearer secret", "127.0.0.1"}},
-		"plaintext, in a variable": {bootstrap.Config{TokenEnv: "FAIRLEAD_TOKEN", Plaintext: true, Delta: true}, call{delta, "Bearer secret", "fairlead_xds"}},
+		"TLS by IP, in a variable": {bootstrap.Config{TokenEnv: "FAIRLEAD_NODE_TOKEN"}, call{sotw, "Bearer secret", "127.0.0.1"}},
+		"plaintext, in a variable": {bootstrap.Config{TokenEnv: "FAIRLEAD_NODE_TOKEN", Plaintext: true, Delta: true}, call{delta, "Bearer secret", "fairlead_xds"}},
 		"plaintext, no token":      {bootstrap.Config{Plaintext: true}, call{sotw, "", "fairlead_xds"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestEnvoyArrivesWithItsToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			e, err := localenvoy.Start(t.Context(), localenvoy.Config{
-				Bin: bin, Bootstrap: text, Dir: t.TempDir(), Env: []string{"FAIRLEAD_TOKEN=secret"},
+				Bin: bin, Bootstrap: text, Dir: t.TempDir(), Env: []string{"FAIRLEAD_NODE_TOKEN=secret"},
 			})
 			if err != nil {
 				t.Fatal(err)

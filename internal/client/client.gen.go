@@ -527,6 +527,51 @@ func (e ResourceType) Valid() bool {
 	}
 }
 
+// Defines values for RevisionReceipt.
+const (
+	RevisionReceiptDelivered RevisionReceipt = "delivered"
+	RevisionReceiptPending   RevisionReceipt = "pending"
+	RevisionReceiptRejected  RevisionReceipt = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RevisionReceipt enum.
+func (e RevisionReceipt) Valid() bool {
+	switch e {
+	case RevisionReceiptDelivered:
+		return true
+	case RevisionReceiptPending:
+		return true
+	case RevisionReceiptRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RevisionKind.
+const (
+	KindApply    RevisionKind = "apply"
+	KindDelete   RevisionKind = "delete"
+	KindPut      RevisionKind = "put"
+	KindRollback RevisionKind = "rollback"
+)
+
+// Valid indicates whether the value is a known member of the RevisionKind enum.
+func (e RevisionKind) Valid() bool {
+	switch e {
+	case KindApply:
+		return true
+	case KindDelete:
+		return true
+	case KindPut:
+		return true
+	case KindRollback:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	Admin  Role = "admin"
@@ -649,6 +694,19 @@ type ApplyInput struct {
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
 
+// Comparison defines model for Comparison.
+type Comparison struct {
+	// From The revision that `before` is of.
+	From  int64        `json:"from"`
+	Items []Difference `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// To The revision that `after` is of.
+	To int64 `json:"to"`
+}
+
 // Credential defines model for Credential.
 type Credential struct {
 	CreatedAt   time.Time  `json:"created_at"`
@@ -691,6 +749,37 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// After A resource as it was at one of two revisions; left out where it was not there.
+	After *Side `json:"after,omitempty"`
+
+	// Before A resource as it was at one of two revisions; left out where it was not there.
+	Before *Side `json:"before,omitempty"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what differs is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The page is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
 
 // Event defines model for Event.
 type Event struct {
@@ -1699,10 +1788,40 @@ type Resource struct {
 	Version string `json:"version"`
 }
 
+// ResourceChange defines model for ResourceChange.
+type ResourceChange struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+	Actor  *string    `json:"actor,omitempty"`
+	At     time.Time  `json:"at"`
+
+	// Changed How many resources the revision changed.
+	Changed *int    `json:"changed,omitempty"`
+	Etag    *string `json:"etag,omitempty"`
+
+	// Kind What was asked for; left out where the revision itself is forgotten.
+	Kind     *string `json:"kind,omitempty"`
+	Message  *string `json:"message,omitempty"`
+	Revision int64   `json:"revision"`
+
+	// Version The hash of the content; left out of a deletion.
+	Version *string `json:"version,omitempty"`
+}
+
+// ResourceHistory defines model for ResourceHistory.
+type ResourceHistory struct {
+	Items []ResourceChange `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
+// In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
+// found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
 type ResourceInput struct {
 	// MessageType Of Envoy's own message: then all other fields are the message's.
 	//
@@ -1717,7 +1836,10 @@ type ResourceInput struct {
 	// Etag Likewise, of what was read.
 	//
 	// Example: "7-1a2b3c4d"
-	Etag     *string            `json:"etag,omitempty"`
+	Etag *string `json:"etag,omitempty"`
+
+	// Keep In the place of the body: the resource as it is stored.
+	Keep     *bool              `json:"keep,omitempty"`
 	Labels   *map[string]string `json:"labels,omitempty"`
 	Name     *string            `json:"name,omitempty"`
 	Priority *int32             `json:"priority,omitempty"`
@@ -1814,15 +1936,29 @@ type Revision struct {
 	// Actor The name of the token that wrote it.
 	Actor *string `json:"actor,omitempty"`
 
-	// Changed How many resources it changed.
+	// Changed How many resources it changed: `created`, `updated` and `deleted` together.
 	Changed     int       `json:"changed"`
 	CommittedAt time.Time `json:"committed_at"`
+	Created     int       `json:"created"`
+	Deleted     int       `json:"deleted"`
 
-	// Kind Example: apply
-	Kind     string  `json:"kind"`
-	Message  *string `json:"message,omitempty"`
-	Revision int64   `json:"revision"`
+	// Kind A RevisionKind; servers that come later may have more.
+	//
+	// Example: apply
+	Kind    string  `json:"kind"`
+	Message *string `json:"message,omitempty"`
+
+	// Receipt The state of its receipt, of those that a list tells it of.
+	Receipt  *RevisionReceipt `json:"receipt,omitempty"`
+	Revision int64            `json:"revision"`
+	Updated  int              `json:"updated"`
 }
+
+// RevisionReceipt The state of its receipt, of those that a list tells it of.
+type RevisionReceipt string
+
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+type RevisionKind string
 
 // RevisionList defines model for RevisionList.
 type RevisionList struct {
@@ -1848,6 +1984,10 @@ type RollbackRequest struct {
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
+	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
+	// is 422 `unknown_resource`.
+	Resources *[]VariantRef `json:"resources,omitempty"`
+
 	// Revision The revision whose content to restore.
 	Revision int64 `json:"revision"`
 }
@@ -1861,6 +2001,15 @@ type SecretSummary struct {
 	NotAfter *time.Time `json:"not_after,omitempty"`
 	Sans     *[]string  `json:"sans,omitempty"`
 	Subject  *string    `json:"subject,omitempty"`
+}
+
+// Side A resource as it was at one of two revisions; left out where it was not there.
+type Side struct {
+	// Revision The revision that had last changed it.
+	Revision  int64     `json:"revision"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy *string   `json:"updated_by,omitempty"`
+	Version   string    `json:"version"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -2022,6 +2171,19 @@ type VariantReason struct {
 	Variant      string        `json:"variant"`
 }
 
+// VariantRef defines model for VariantRef.
+type VariantRef struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -2089,6 +2251,14 @@ type WriteResult struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AsOfRevision The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type AsOfRevision = RevisionNumber
+
+// AsOfTime defines model for AsOfTime.
+type AsOfTime = time.Time
+
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
@@ -2128,6 +2298,14 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
+// OnlyName defines model for OnlyName.
+type OnlyName = string
+
+// OnlyType The resource's type, by the name of its list.
+//
+// Example: clusters
+type OnlyType = ResourceType
+
 // PrefixParam defines model for PrefixParam.
 type PrefixParam = string
 
@@ -2136,6 +2314,9 @@ type PrefixParam = string
 // Example: 7
 type RevisionParam = RevisionNumber
 
+// SinceParam defines model for SinceParam.
+type SinceParam = time.Time
+
 // TenantParam defines model for TenantParam.
 type TenantParam = string
 
@@ -2143,6 +2324,9 @@ type TenantParam = string
 //
 // Example: clusters
 type TypeParam = ResourceType
+
+// UntilParam defines model for UntilParam.
+type UntilParam = time.Time
 
 // VariantParam defines model for VariantParam.
 type VariantParam = string
@@ -2155,6 +2339,9 @@ type Conflict = Problem
 
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
+
+// Forgotten An error, after RFC 9457.
+type Forgotten = Problem
 
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
@@ -2226,6 +2413,27 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CompareRevisionsParams defines parameters for CompareRevisions.
+type CompareRevisionsParams struct {
+	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
+	From RevisionNumber `form:"from" json:"from"`
+
+	// To The revision to compare it with; left out, the newest.
+	To *RevisionNumber `form:"to,omitempty" json:"to,omitempty"`
+
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListCredentialsParams defines parameters for ListCredentials.
@@ -2340,6 +2548,12 @@ type GetNodeWhyParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2358,6 +2572,12 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2391,6 +2611,12 @@ type DeleteResourceParams struct {
 
 // GetResourceParams defines parameters for GetResource.
 type GetResourceParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2416,8 +2642,59 @@ type PutResourceParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListResourceHistoryParams defines parameters for ListResourceHistory.
+type ListResourceHistoryParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+}
+
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
+	// Kind Only revisions of this kind.
+	Kind *RevisionKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only revisions of tokens of this name.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Type Only revisions that changed a resource of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, only revisions that changed the resource of this name, in the `variant`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+
+	// Receipts Of how many revisions of the page, the newest, the state of the receipt is told. Each costs as much as the receipt itself, which grows with the nodes.
+	Receipts *int `form:"receipts,omitempty" json:"receipts,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListRevisionChangesParams defines parameters for ListRevisionChanges.
+type ListRevisionChangesParams struct {
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2566,6 +2843,14 @@ func (a *ResourceInput) UnmarshalJSON(b []byte) error {
 		delete(object, "etag")
 	}
 
+	if raw, found := object["keep"]; found {
+		err = json.Unmarshal(raw, &a.Keep)
+		if err != nil {
+			return fmt.Errorf("error reading 'keep': %w", err)
+		}
+		delete(object, "keep")
+	}
+
 	if raw, found := object["labels"]; found {
 		err = json.Unmarshal(raw, &a.Labels)
 		if err != nil {
@@ -2674,6 +2959,13 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 		object["etag"], err = json.Marshal(a.Etag)
 		if err != nil {
 			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Keep != nil {
+		object["keep"], err = json.Marshal(a.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'keep': %w", err)
 		}
 	}
 
@@ -2974,6 +3266,13 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
 	Apply(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ApplyParams, body ApplyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CompareRevisions Tell what differs between two revisions
+	//
+	// In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/compare (the `CompareRevisions` operationId).
+	CompareRevisions(ctx context.Context, tenant TenantParam, fleet FleetParam, params *CompareRevisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListCredentials List the node credentials of a fleet
 	//
 	// Never the secret part.
@@ -3133,7 +3432,17 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `PutResource` operationId).
 	PutResource(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *PutResourceParams, body PutResourceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListResourceHistory Tell what became of a resource
+	//
+	// Each revision that created, updated or deleted it, newest first, as far as the history goes. The oldest one that is told may have been made by a
+	// revision that is forgotten. A deleted resource has a history too. What it was then, `GET` with `revision` tells.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history (the `ListResourceHistory` operationId).
+	ListResourceHistory(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRevisions List the revisions of a fleet
+	//
+	// With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions (the `ListRevisions` operationId).
 	ListRevisions(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListRevisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3142,6 +3451,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision} (the `GetRevision` operationId).
 	GetRevision(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRevisionChanges Tell what a revision changed
+	//
+	// Compares it with the revision before it, as `compare` does.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes (the `ListRevisionChanges` operationId).
+	ListRevisionChanges(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, params *ListRevisionChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReceipt Tell which nodes run a revision
 	//
@@ -3153,7 +3469,7 @@ type ClientInterface interface {
 
 	// RollbackWithBody Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -3166,7 +3482,7 @@ type ClientInterface interface {
 
 	// Rollback Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -3613,6 +3929,23 @@ func (c *Client) Apply(ctx context.Context, tenant TenantParam, fleet FleetParam
 	return c.Client.Do(req)
 }
 
+// CompareRevisions Tell what differs between two revisions
+//
+// In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/compare (the `CompareRevisions` operationId).
+func (c *Client) CompareRevisions(ctx context.Context, tenant TenantParam, fleet FleetParam, params *CompareRevisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompareRevisionsRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListCredentials List the node credentials of a fleet
 //
 // Never the secret part.
@@ -3962,7 +4295,27 @@ func (c *Client) PutResource(ctx context.Context, tenant TenantParam, fleet Flee
 	return c.Client.Do(req)
 }
 
+// ListResourceHistory Tell what became of a resource
+//
+// Each revision that created, updated or deleted it, newest first, as far as the history goes. The oldest one that is told may have been made by a
+// revision that is forgotten. A deleted resource has a history too. What it was then, `GET` with `revision` tells.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history (the `ListResourceHistory` operationId).
+func (c *Client) ListResourceHistory(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListResourceHistoryRequest(c.Server, tenant, fleet, pType, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRevisions List the revisions of a fleet
+//
+// With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions (the `ListRevisions` operationId).
 func (c *Client) ListRevisions(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ListRevisionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3982,6 +4335,23 @@ func (c *Client) ListRevisions(ctx context.Context, tenant TenantParam, fleet Fl
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision} (the `GetRevision` operationId).
 func (c *Client) GetRevision(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRevisionRequest(c.Server, tenant, fleet, revision)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRevisionChanges Tell what a revision changed
+//
+// Compares it with the revision before it, as `compare` does.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes (the `ListRevisionChanges` operationId).
+func (c *Client) ListRevisionChanges(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, params *ListRevisionChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRevisionChangesRequest(c.Server, tenant, fleet, revision, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4012,7 +4382,7 @@ func (c *Client) GetReceipt(ctx context.Context, tenant TenantParam, fleet Fleet
 
 // RollbackWithBody Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -4035,7 +4405,7 @@ func (c *Client) RollbackWithBody(ctx context.Context, tenant TenantParam, fleet
 
 // Rollback Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -5008,6 +5378,130 @@ func NewApplyRequestWithBody(server string, tenant TenantParam, fleet FleetParam
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewCompareRevisionsRequest constructs an http.Request for the CompareRevisions method
+func NewCompareRevisionsRequest(server string, tenant TenantParam, fleet FleetParam, params *CompareRevisionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/compare", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "revision"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "revision"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -6020,6 +6514,30 @@ func NewListResourcesRequest(server string, tenant TenantParam, fleet FleetParam
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Revision != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "revision", *params.Revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "revision"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.At != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Prefix != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -6142,6 +6660,30 @@ func NewListResourcesOfTypeRequest(server string, tenant TenantParam, fleet Flee
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Revision != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "revision", *params.Revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "revision"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.At != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Prefix != nil {
 
@@ -6393,6 +6935,30 @@ func NewGetResourceRequest(server string, tenant TenantParam, fleet FleetParam, 
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Revision != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "revision", *params.Revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "revision"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.At != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at", *params.At, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Variant != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "variant", *params.Variant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -6578,6 +7144,112 @@ func NewPutResourceRequestWithBody(server string, tenant TenantParam, fleet Flee
 	return req, nil
 }
 
+// NewListResourceHistoryRequest constructs an http.Request for the ListResourceHistory method
+func NewListResourceHistoryRequest(server string, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/resources/%s/%s/history", pathParam0, pathParam1, pathParam2, pathParam3)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Variant != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "variant", *params.Variant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRevisionsRequest constructs an http.Request for the ListRevisions method
 func NewListRevisionsRequest(server string, tenant TenantParam, fleet FleetParam, params *ListRevisionsParams) (*http.Request, error) {
 	var err error
@@ -6619,6 +7291,102 @@ func NewListRevisionsRequest(server string, tenant TenantParam, fleet FleetParam
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Actor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "actor", *params.Actor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Variant != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "variant", *params.Variant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Receipts != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "receipts", *params.Receipts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -6696,6 +7464,117 @@ func NewGetRevisionRequest(server string, tenant TenantParam, fleet FleetParam, 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListRevisionChangesRequest constructs an http.Request for the ListRevisionChanges method
+func NewListRevisionChangesRequest(server string, tenant TenantParam, fleet FleetParam, revision RevisionParam, params *ListRevisionChangesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "revision"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/revisions/%s/changes", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -7566,6 +8445,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
 	ApplyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *ApplyParams, body ApplyJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyResponse, error)
 
+	// CompareRevisionsWithResponse Tell what differs between two revisions
+	//
+	// In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/compare (the `CompareRevisions` operationId).
+	CompareRevisionsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *CompareRevisionsParams, reqEditors ...RequestEditorFn) (*CompareRevisionsResponse, error)
+
 	// ListCredentialsWithResponse List the node credentials of a fleet
 	//
 	// Never the secret part.
@@ -7751,7 +8639,19 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name} (the `PutResource` operationId).
 	PutResourceWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *PutResourceParams, body PutResourceJSONRequestBody, reqEditors ...RequestEditorFn) (*PutResourceResponse, error)
 
+	// ListResourceHistoryWithResponse Tell what became of a resource
+	//
+	// Each revision that created, updated or deleted it, newest first, as far as the history goes. The oldest one that is told may have been made by a
+	// revision that is forgotten. A deleted resource has a history too. What it was then, `GET` with `revision` tells.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history (the `ListResourceHistory` operationId).
+	ListResourceHistoryWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams, reqEditors ...RequestEditorFn) (*ListResourceHistoryResponse, error)
+
 	// ListRevisionsWithResponse List the revisions of a fleet
+	//
+	// With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7765,6 +8665,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision} (the `GetRevision` operationId).
 	GetRevisionWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, reqEditors ...RequestEditorFn) (*GetRevisionResponse, error)
 
+	// ListRevisionChangesWithResponse Tell what a revision changed
+	//
+	// Compares it with the revision before it, as `compare` does.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes (the `ListRevisionChanges` operationId).
+	ListRevisionChangesWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, params *ListRevisionChangesParams, reqEditors ...RequestEditorFn) (*ListRevisionChangesResponse, error)
+
 	// GetReceiptWithResponse Tell which nodes run a revision
 	//
 	// With `wait` the answer comes at the first refusal, or when no node is pending any more, or when what the pending nodes have not is withheld from
@@ -7777,7 +8686,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackWithBodyWithResponse Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -7790,7 +8699,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackWithResponse Make a new revision with the content of an old one
 	//
-	// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+	// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 	// the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -8827,6 +9736,75 @@ func (r ApplyResponse) ContentType() string {
 	return ""
 }
 
+type CompareRevisionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Comparison
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CompareRevisionsResponse) GetJSON200() *Comparison {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CompareRevisionsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r CompareRevisionsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r CompareRevisionsResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CompareRevisionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CompareRevisionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CompareRevisionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CompareRevisionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CompareRevisionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListCredentialsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -9637,6 +10615,8 @@ type ListResourcesResponse struct {
 	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
@@ -9654,6 +10634,11 @@ func (r ListResourcesResponse) GetApplicationproblemJSON400() *BadRequest {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r ListResourcesResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ListResourcesResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -9699,6 +10684,8 @@ type ListResourcesOfTypeResponse struct {
 	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 }
@@ -9716,6 +10703,11 @@ func (r ListResourcesOfTypeResponse) GetApplicationproblemJSON400() *BadRequest 
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r ListResourcesOfTypeResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ListResourcesOfTypeResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -9875,6 +10867,8 @@ type GetResourceResponse struct {
 	JSON200 *Resource
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
 	// Headers200 the parsed response headers for an HTTP 200 response
@@ -9889,6 +10883,11 @@ func (r GetResourceResponse) GetJSON200() *Resource {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r GetResourceResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r GetResourceResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -10071,6 +11070,68 @@ func (r PutResourceResponse) ContentType() string {
 	return ""
 }
 
+type ListResourceHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ResourceHistory
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListResourceHistoryResponse) GetJSON200() *ResourceHistory {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListResourceHistoryResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListResourceHistoryResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListResourceHistoryResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListResourceHistoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListResourceHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListResourceHistoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListResourceHistoryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRevisionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10138,6 +11199,8 @@ type GetRevisionResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Revision
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -10147,6 +11210,11 @@ type GetRevisionResponse struct {
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r GetRevisionResponse) GetJSON200() *Revision {
 	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetRevisionResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
@@ -10182,6 +11250,75 @@ func (r GetRevisionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetRevisionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListRevisionChangesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Comparison
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationproblemJSON410 *Forgotten
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRevisionChangesResponse) GetJSON200() *Comparison {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListRevisionChangesResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListRevisionChangesResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ListRevisionChangesResponse) GetApplicationproblemJSON410() *Forgotten {
+	return r.ApplicationproblemJSON410
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRevisionChangesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRevisionChangesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRevisionChangesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRevisionChangesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRevisionChangesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11216,6 +12353,21 @@ func (c *ClientWithResponses) ApplyWithResponse(ctx context.Context, tenant Tena
 	return ParseApplyResponse(rsp)
 }
 
+// CompareRevisionsWithResponse Tell what differs between two revisions
+//
+// In either order: what `to` has and `from` has not is `create`. A secret is compared by what is told of it, never by its body.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/compare (the `CompareRevisions` operationId).
+func (c *ClientWithResponses) CompareRevisionsWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *CompareRevisionsParams, reqEditors ...RequestEditorFn) (*CompareRevisionsResponse, error) {
+	rsp, err := c.CompareRevisions(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompareRevisionsResponse(rsp)
+}
+
 // ListCredentialsWithResponse List the node credentials of a fleet
 //
 // Never the secret part.
@@ -11515,7 +12667,25 @@ func (c *ClientWithResponses) PutResourceWithResponse(ctx context.Context, tenan
 	return ParsePutResourceResponse(rsp)
 }
 
+// ListResourceHistoryWithResponse Tell what became of a resource
+//
+// Each revision that created, updated or deleted it, newest first, as far as the history goes. The oldest one that is told may have been made by a
+// revision that is forgotten. A deleted resource has a history too. What it was then, `GET` with `revision` tells.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history (the `ListResourceHistory` operationId).
+func (c *ClientWithResponses) ListResourceHistoryWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams, reqEditors ...RequestEditorFn) (*ListResourceHistoryResponse, error) {
+	rsp, err := c.ListResourceHistory(ctx, tenant, fleet, pType, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListResourceHistoryResponse(rsp)
+}
+
 // ListRevisionsWithResponse List the revisions of a fleet
+//
+// With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11541,6 +12711,21 @@ func (c *ClientWithResponses) GetRevisionWithResponse(ctx context.Context, tenan
 	return ParseGetRevisionResponse(rsp)
 }
 
+// ListRevisionChangesWithResponse Tell what a revision changed
+//
+// Compares it with the revision before it, as `compare` does.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes (the `ListRevisionChanges` operationId).
+func (c *ClientWithResponses) ListRevisionChangesWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, revision RevisionParam, params *ListRevisionChangesParams, reqEditors ...RequestEditorFn) (*ListRevisionChangesResponse, error) {
+	rsp, err := c.ListRevisionChanges(ctx, tenant, fleet, revision, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRevisionChangesResponse(rsp)
+}
+
 // GetReceiptWithResponse Tell which nodes run a revision
 //
 // With `wait` the answer comes at the first refusal, or when no node is pending any more, or when what the pending nodes have not is withheld from
@@ -11559,7 +12744,7 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, tenant
 
 // RollbackWithBodyWithResponse Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -11578,7 +12763,7 @@ func (c *ClientWithResponses) RollbackWithBodyWithResponse(ctx context.Context, 
 
 // RollbackWithResponse Make a new revision with the content of an old one
 //
-// The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
+// Of the whole fleet, or of some resources. The versions of the resources are the old ones, so a proxy that still has them is sent nothing. A rollback asks what an apply of
 // the same content would ask: the right to write secrets where one is put back or deleted, the guard rules, and every check of
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
@@ -12494,6 +13679,60 @@ func ParseApplyResponse(rsp *http.Response) (*ApplyResponse, error) {
 	return response, nil
 }
 
+// ParseCompareRevisionsResponse parses an HTTP response from a CompareRevisionsWithResponse call
+func ParseCompareRevisionsResponse(rsp *http.Response) (*CompareRevisionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CompareRevisionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Comparison
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListCredentialsResponse parses an HTTP response from a ListCredentialsWithResponse call
 func ParseListCredentialsResponse(rsp *http.Response) (*ListCredentialsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13198,6 +14437,13 @@ func ParseListResourcesResponse(rsp *http.Response) (*ListResourcesResponse, err
 		}
 		response.ApplicationproblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13244,6 +14490,13 @@ func ParseListResourcesOfTypeResponse(rsp *http.Response) (*ListResourcesOfTypeR
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -13392,6 +14645,13 @@ func ParseGetResourceResponse(rsp *http.Response) (*GetResourceResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -13564,6 +14824,53 @@ func ParsePutResourceResponse(rsp *http.Response) (*PutResourceResponse, error) 
 	return response, nil
 }
 
+// ParseListResourceHistoryResponse parses an HTTP response from a ListResourceHistoryWithResponse call
+func ParseListResourceHistoryResponse(rsp *http.Response) (*ListResourceHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListResourceHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ResourceHistory
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListRevisionsResponse parses an HTTP response from a ListRevisionsWithResponse call
 func ParseListRevisionsResponse(rsp *http.Response) (*ListRevisionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13632,12 +14939,73 @@ func ParseGetRevisionResponse(rsp *http.Response) (*GetRevisionResponse, error) 
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NotFound
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListRevisionChangesResponse parses an HTTP response from a ListRevisionChangesWithResponse call
+func ParseListRevisionChangesResponse(rsp *http.Response) (*ListRevisionChangesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRevisionChangesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Comparison
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Forgotten
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON410 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -80,3 +80,18 @@ func BenchmarkFlush(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkComebackInAnOutage: 10,000 nodes that all refuse two resources, of which the sink has not heard, come back.
+func BenchmarkComebackInAnOutage(b *testing.B) {
+	f, streams := large(b, 10_000)
+	flushAll(f)
+	refuse(streams)
+	for _, s := range streams {
+		s.Close(true)
+	}
+	for b.Loop() {
+		for i := range streams {
+			f.rec.LastStream(f.key, fmt.Sprint("n", i))
+		}
+	}
+}

@@ -373,3 +373,32 @@ func TestARefusalToldAgainInAnOutageHasItsWords(t *testing.T) {
 		}
 	})
 }
+
+// Each node that comes back while the sink is away is told what it refused, and what the sink has heard of is kept nowhere.
+func TestANodesRefusalsThatAreNotToldYet(t *testing.T) {
+	f, streams := large(t, 20)
+	flushAll(f)
+	refuse(streams)
+	for i, s := range streams {
+		s.Close(true)
+		last, _ := f.rec.LastStream(f.key, fmt.Sprint("n", i))
+		if len(last.Ended) != 2 || last.Ended[0].Node != fmt.Sprint("n", i) || last.Ended[1].Node != last.Ended[0].Node {
+			t.Errorf("node %d refused %+v, want two of its own", i, last.Ended)
+		}
+	}
+	flushAll(f)
+	if len(f.outbox.byNode) != 0 || len(f.outbox.refusals) != 0 {
+		t.Errorf("refusals of %d nodes are kept, %d in all", len(f.outbox.byNode), len(f.outbox.refusals))
+	}
+	if last, _ := f.rec.LastStream(f.key, "n1"); len(last.Ended) != 0 {
+		t.Errorf("the sink knows of %+v", last.Ended)
+	}
+}
+
+func refuse(streams []*Stream) {
+	for _, s := range streams {
+		s.refuse([]fleet.Refusal{
+			{Type: fleet.Cluster, Name: "c", Version: "v", Revision: 1}, {Type: fleet.Listener, Name: "l", Version: "v", Revision: 1},
+		}, time.Now())
+	}
+}

@@ -66,6 +66,7 @@ type outbox struct {
 	refusedAt time.Time // the last refusal's time
 	offeredAt time.Time // the last one that something was offered again
 	refusals  map[refusalKey]pendingRefusal
+	byNode    map[string]map[refusalKey]struct{} // the keys of refusals; no node has none
 	resolved  map[refusalKey]pendingResolution
 	waiters   map[chan struct{}]uint64 // the seq that each waits for; closed when it is acked
 	acked     []chan struct{}          // to be closed
@@ -74,6 +75,7 @@ type outbox struct {
 func newOutbox() outbox {
 	return outbox{
 		refusals: make(map[refusalKey]pendingRefusal),
+		byNode:   make(map[string]map[refusalKey]struct{}),
 		resolved: make(map[refusalKey]pendingResolution),
 		waiters:  make(map[chan struct{}]uint64),
 	}
@@ -97,7 +99,7 @@ func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
 			r.Detail = o.refusals[was].Detail
 		}
 		if len(o.refusals) < maxPending {
-			o.refusals[k] = pendingRefusal{r, o.put(k, false)}
+			o.keep(k, r)
 		}
 		// Refused again after its end, which is not acked yet: it has not ended. The end of an
 		// earlier refusal stands.
@@ -109,6 +111,21 @@ func (o *outbox) refuse(node string, rs []fleet.Refusal, at time.Time) {
 				o.resolved[k] = p
 			}
 		}
+	}
+}
+
+func (o *outbox) keep(k refusalKey, r fleet.Refusal) {
+	o.refusals[k] = pendingRefusal{r, o.put(k, false)}
+	if o.byNode[k.node] == nil {
+		o.byNode[k.node] = make(map[refusalKey]struct{}, 1)
+	}
+	o.byNode[k.node][k] = struct{}{}
+}
+
+func (o *outbox) drop(k refusalKey) {
+	delete(o.refusals, k)
+	if delete(o.byNode[k.node], k); len(o.byNode[k.node]) == 0 {
+		delete(o.byNode, k.node)
 	}
 }
 
@@ -194,7 +211,7 @@ func (o *outbox) ack(ts []ticket) {
 		case t.end:
 			delete(o.resolved, t.key)
 		default:
-			delete(o.refusals, t.key)
+			o.drop(t.key)
 		}
 	}
 	for len(o.order) > 0 && !o.valid(o.order[0]) {
@@ -210,10 +227,8 @@ func (o *outbox) ack(ts []ticket) {
 
 // of are a node's refusals that are in, without what stood in.
 func (o *outbox) of(node string) (rs []fleet.PastRefusal) {
-	for k, r := range o.refusals {
-		if k.node != node {
-			continue
-		}
+	for k := range o.byNode[node] {
+		r := o.refusals[k]
 		past := fleet.PastRefusal{Refusal: r.Refusal}
 		if end, ok := o.resolved[k.resolution()]; ok && r.Revision <= end.By {
 			past.By = end.By

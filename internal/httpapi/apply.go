@@ -50,6 +50,9 @@ func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
 	if s.write.Changes, s.warnings, s.not, err = a.compileAll(ctx, in, s.where); err != nil {
 		return s, err
 	}
+	if s.resources == 0 && len(s.write.Changes) > 0 {
+		s.write.Kind = "delete"
+	}
 	if in.Plan == "" {
 		return s, nil
 	}
@@ -90,7 +93,16 @@ func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) 
 	var warnings []oapi.FieldError
 	var bad resource.Errors
 	not := guarded{}
+	stored, err := a.kept(ctx, in.Resources)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	for i, d := range in.Resources {
+		if d.Keep {
+			change, faults := keep(d, stored)
+			bad, changes = append(bad, faults...), append(changes, change)
+			continue
+		}
 		change, warn, refused, err := a.compile(ctx, d, where)
 		var faults resource.Errors
 		switch {

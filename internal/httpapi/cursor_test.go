@@ -3,7 +3,12 @@ package httpapi
 import (
 	"encoding/base64"
 	"errors"
+	"strings"
 	"testing"
+
+	"fairlead/internal/findings"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
 )
 
 func TestCursorIsGoodForItsOwnListAlone(t *testing.T) {
@@ -18,8 +23,11 @@ func TestCursorIsGoodForItsOwnListAlone(t *testing.T) {
 	}
 	for name, bad := range map[string]string{
 		"no base64":       "***",
-		"no JSON":         base64.RawURLEncoding.EncodeToString([]byte("x")),
-		"unknown field":   base64.RawURLEncoding.EncodeToString([]byte(`{"l":"nodes","z":1}`)),
+		"a number alone":  base64.RawURLEncoding.EncodeToString([]byte{0}),
+		"a text too few":  base64.RawURLEncoding.EncodeToString([]byte("\x00\x05nodes\x00\x00")),
+		"a text too many": base64.RawURLEncoding.EncodeToString([]byte("\x00\x05nodes\x00\x00\x00\x00")),
+		"cut off":         base64.RawURLEncoding.EncodeToString([]byte("\x00\x05nodes\x00\x00\x02x")),
+		"an endless text": base64.RawURLEncoding.EncodeToString([]byte("\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")),
 		"NUL":             cursor{List: "nodes", Name: "\x00"}.String(),
 		"negative number": cursor{List: "nodes", Revision: -1}.String(),
 	} {
@@ -27,6 +35,22 @@ func TestCursorIsGoodForItsOwnListAlone(t *testing.T) {
 		var p *problem
 		if !errors.As(err, &p) || p.status != 400 || len(p.faults) != 1 || *p.faults[0].Parameter != "cursor" {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whatever a name holds, the server takes the cursor that it gave.
+func TestTheLongestCursorIsTaken(t *testing.T) {
+	t.Parallel()
+	spec, err := oapi.GetSpec()
+	must(t, err)
+	most := *spec.Components.Parameters["CursorParam"].Value.Schema.Value.MaxLength
+	name, variant := strings.Repeat("\x01", maxName), strings.Repeat("\x01", 128)
+	f := findings.Finding{Ref: fleet.Ref{Name: name}, Variant: variant, Pointer: strings.Repeat("\x01", 2000), To: fleet.Ref{Name: name}, ToVariant: variant, Code: findings.MissingReference}
+	key := f.Key()
+	for _, c := range []cursor{{List: "findings", Key: &key}, {List: "resources/virtual-hosts", Type: "virtual-hosts", Name: name, Variant: variant}} {
+		if s := c.String(); uint64(len(s)) > most {
+			t.Errorf("a cursor of %s has %d characters, and %d are taken", c.List, len(s), most)
 		}
 	}
 }
@@ -41,7 +65,7 @@ func FuzzCursor(f *testing.F) {
 			return
 		}
 		again := c.String()
-		if back, err := parseCursor("nodes", &again); err != nil || back != c {
+		if back, err := parseCursor("nodes", &again); err != nil || back.String() != again {
 			t.Errorf("%q is %+v and again %+v, %v", s, c, back, err)
 		}
 	})

@@ -272,7 +272,7 @@ func TestT28_AuditAndHistoryHoldNamesAndCounts(t *testing.T) {
 
 	conn := w.db.Connect(t, w.db.Owner)
 	var details []map[string]any
-	must(t, conn.QueryRow(t.Context(), `SELECT jsonb_agg(detail) FROM audit_events WHERE action LIKE 'fleet.%' AND detail ? 'changed'`).Scan(&details))
+	must(t, conn.QueryRow(t.Context(), `SELECT jsonb_agg(detail) FROM audit_events WHERE action LIKE 'resources.%' AND detail ? 'changed'`).Scan(&details))
 	if len(details) != 4 {
 		t.Errorf("%d audit events of writes, want 4", len(details))
 	}

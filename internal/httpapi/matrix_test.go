@@ -25,6 +25,7 @@ var matrix = map[string]string{
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
 	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "rollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
+	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
 	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "getNodeWhy": "yyyyyn", "retryNode": "nyyyyn", "listEvents": "yyyyyn",
 }
@@ -58,6 +59,9 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	}
 	for name, value := range fill {
 		pattern = strings.ReplaceAll(pattern, name, value)
+	}
+	if id == "compareRevisions" {
+		pattern += "?from=0"
 	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,

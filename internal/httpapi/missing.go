@@ -38,10 +38,15 @@ func noSuchResource(err error, t fleet.Type, name, variant string) error {
 }
 
 func noResource(t fleet.Type, name, variant string) string {
+	return "the fleet has no " + resourceWords(t, name, variant)
+}
+
+// resourceWords is how a sentence speaks of a resource.
+func resourceWords(t fleet.Type, name, variant string) string {
 	if variant == "" {
-		return fmt.Sprintf("the fleet has no %s %q", t.Slug(), name)
+		return fmt.Sprintf("%s %q", t.Slug(), name)
 	}
-	return fmt.Sprintf("the fleet has no %s %q with the variant %q", t.Slug(), name, variant)
+	return fmt.Sprintf("%s %q with the variant %q", t.Slug(), name, variant)
 }
 
 // missing gives a fleet.ErrNotFound its words; other errors stay what they are.

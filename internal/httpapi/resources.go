@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -35,13 +36,20 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResou
 		list += "/" + t.Slug()
 	}
 	filter := store.Filter{Type: t, Limit: pageLimit(p.Limit), NoBodies: p.Bodies != nil && !*p.Bodies}
-	if filter.After, err = resourceCursor(list, p.Cursor); err != nil {
-		return out, err
-	}
 	if filter.Prefix, err = prefixOf(p.Prefix); err != nil {
 		return out, err
 	}
 	if filter.Labels, err = labelsOf(p.Label); err != nil {
+		return out, err
+	}
+	at, err := a.asOf(ctx, p.Revision, p.At)
+	if err != nil {
+		return out, err
+	}
+	if at != nil {
+		return a.pastResources(ctx, filter, *at, p.Cursor)
+	}
+	if filter.After, err = resourceCursor(list, p.Cursor); err != nil {
 		return out, err
 	}
 	rows, more, err := a.store.Resources(ctx, c.tenant.ID, c.fleet.ID, filter)
@@ -82,7 +90,19 @@ func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) 
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
 		return nil, err
 	}
-	row, err := a.store.Resource(ctx, c.tenant.ID, c.fleet.ID, typeOf(r.Type), r.Name, deref(r.Params.Variant))
+	at, err := a.asOf(ctx, r.Params.Revision, r.Params.At)
+	if err != nil {
+		return nil, err
+	}
+	var row store.Resource
+	if at != nil {
+		row, err = a.store.ResourceOf(ctx, c.tenant.ID, c.fleet.ID, *at, store.Cursor{Type: typeOf(r.Type), Name: r.Name, Variant: deref(r.Params.Variant)})
+		if errors.Is(err, fleet.ErrNotFound) {
+			return nil, missing(err, oapi.MissingResource, fmt.Sprintf("the fleet had no %s at revision %d", resourceWords(typeOf(r.Type), r.Name, deref(r.Params.Variant)), *at))
+		}
+	} else {
+		row, err = a.store.Resource(ctx, c.tenant.ID, c.fleet.ID, typeOf(r.Type), r.Name, deref(r.Params.Variant))
+	}
 	if err != nil {
 		return nil, noSuchResource(err, typeOf(r.Type), r.Name, deref(r.Params.Variant))
 	}
@@ -150,10 +170,7 @@ func entryOf(row store.Resource, bare bool) (oapi.Resource, error) {
 		out.Ttl = &ttl
 	}
 	if len(row.Labels) > 0 {
-		labels := make(map[string]string, len(row.Labels))
-		for key, value := range row.Labels {
-			labels[redact.Keys(key)] = redact.Keys(value)
-		}
+		labels := shownLabels(row.Labels)
 		out.Labels = &labels
 	}
 	if row.Type == fleet.Secret {

@@ -3,28 +3,59 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/store"
 )
 
+// mostReceipts is how many receipts a list of revisions asks for unless it is told.
+const mostReceipts = 1
+
 // ListRevisions implements listRevisions: newest first.
 func (a *API) ListRevisions(ctx context.Context, r oapi.ListRevisionsRequestObject) (oapi.ListRevisionsResponseObject, error) {
-	c := callOf(ctx)
-	from, err := parseCursor("revisions", r.Params.Cursor)
+	c, p := callOf(ctx), r.Params
+	from, err := parseCursor("revisions", p.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	revisions, more, err := page(pageLimit(r.Params.Limit), func(n int) ([]store.RevisionInfo, error) {
-		return a.store.Revisions(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(from.Revision), n)
-	})
+	q := store.RevisionFilter{
+		Before: fleet.Revision(from.Revision), Limit: pageLimit(p.Limit), Kind: string(deref(p.Kind)), Actor: deref(p.Actor),
+		Since: deref(p.Since), Until: deref(p.Until), Name: deref(p.Name), Variant: deref(p.Variant), Type: string(deref(p.Type)),
+	}
+	switch {
+	case q.Name != "" && q.Type == "":
+		return nil, badParameter("name", "incomplete", "the name of a resource goes with its type")
+	case q.Variant != "" && q.Name == "":
+		return nil, badParameter("variant", "incomplete", "a variant goes with the type and the name of its resource")
+	case !plainText(q.Actor):
+		return nil, badParameter("actor", "invalid_text", "a name is UTF-8 without NUL")
+	}
+	if err := resourceName(q.Name, p.Variant); err != nil {
+		return nil, err
+	}
+	revisions, more, err := a.store.Revisions(ctx, c.tenant.ID, c.fleet.ID, q)
 	if err != nil {
 		return nil, err
 	}
 	out := oapi.ListRevisions200JSONResponse{Items: each(revisions, revisionOf)}
-	if more {
-		out.NextCursor = next(cursor{List: "revisions", Revision: int64(revisions[len(revisions)-1].Revision)})
+	receipts := mostReceipts
+	if p.Receipts != nil {
+		receipts = *p.Receipts
+	}
+	for i := range min(receipts, len(revisions)) {
+		receipt, err := a.store.Receipt(ctx, c.tenant.ID, c.fleet.ID, revisions[i].Revision)
+		if errors.Is(err, fleet.ErrNotFound) {
+			continue // forgotten meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Items[i].Receipt = optional(oapi.RevisionReceipt(receipt.State))
+	}
+	if more > 0 {
+		out.NextCursor = next(cursor{List: "revisions", Revision: int64(more)})
 	}
 	return out, nil
 }
@@ -45,13 +76,17 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	if err := textField("/message", message, maxMessage); err != nil {
 		return nil, err
 	}
+	only, err := onlyOf(r.Body.Resources)
+	if err != nil {
+		return nil, err
+	}
 	sent, err := json.Marshal(r.Body)
 	if err != nil {
 		return nil, err
 	}
 	where := newPlaces()
 	where.whole = "/revision"
-	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision)}
+	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision), Only: only}
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
 	result, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
 	if err != nil {
@@ -63,6 +98,6 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 func revisionOf(r store.RevisionInfo) oapi.Revision {
 	return oapi.Revision{
 		Revision: int64(r.Revision), Kind: r.Kind, Message: optional(r.Message), Actor: optional(r.Actor),
-		Changed: r.Changes, CommittedAt: r.At,
+		Changed: r.Changes, Created: r.Created, Updated: r.Changes - r.Created - r.Deleted, Deleted: r.Deleted, CommittedAt: r.At,
 	}
 }

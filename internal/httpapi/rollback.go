@@ -25,7 +25,7 @@ func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (s
 	c := callOf(ctx)
 	expected := w.Expect
 	for range maxLooks {
-		at, err := a.mayRollBack(ctx, to)
+		at, err := a.mayRollBack(ctx, to, w.Only)
 		switch {
 		case errors.Is(err, fleet.ErrUnavailable):
 			return store.Result{}, err
@@ -58,11 +58,14 @@ func (a *API) moved(ctx context.Context, at fleet.Revision) error {
 const bodiesAtOnce = 32
 
 // mayRollBack returns the revision at which the caller may roll the fleet back. It costs
-// what the rollback changes.
-func (a *API) mayRollBack(ctx context.Context, to fleet.Revision) (fleet.Revision, error) {
+// what the rollback changes. only are the resources that are rolled back; nil: all.
+func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.Cursor) (fleet.Revision, error) {
 	c := callOf(ctx)
-	at, changes, err := a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, to)
+	at, changes, err := a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, to, only)
 	if err != nil {
+		return 0, err
+	}
+	if err := a.mustHaveBeen(ctx, only); err != nil {
 		return 0, err
 	}
 	if err := mayWriteSecrets(ctx, changes); err != nil {
@@ -85,6 +88,53 @@ func (a *API) mayRollBack(ctx context.Context, to fleet.Revision) (fleet.Revisio
 		}
 	}
 	return at, check.problem()
+}
+
+// onlyOf reads which resources are rolled back.
+func onlyOf(in *[]oapi.VariantRef) ([]store.Cursor, error) {
+	if in == nil {
+		return nil, nil
+	}
+	out, seen := make([]store.Cursor, len(*in)), make(map[store.Cursor]bool, len(*in))
+	for i, r := range *in {
+		at := fmt.Sprintf("/resources/%d", i)
+		if err := textField(at+"/name", r.Name, maxName); err != nil {
+			return nil, err
+		}
+		if err := textField(at+"/variant", deref(r.Variant), maxName); err != nil {
+			return nil, err
+		}
+		c := store.Cursor{Type: typeOf(r.Type), Name: r.Name, Variant: deref(r.Variant)}
+		if seen[c] {
+			return nil, badField(at, "duplicate", "this resource is named twice")
+		}
+		out[i], seen[c] = c, true
+	}
+	return out, nil
+}
+
+// mustHaveBeen refuses a rollback of what there never was, as far as the history goes: that is
+// a name that was misspelt.
+func (a *API) mustHaveBeen(ctx context.Context, only []store.Cursor) error {
+	if len(only) == 0 {
+		return nil
+	}
+	c := callOf(ctx)
+	were, err := a.store.EverWere(ctx, c.tenant.ID, c.fleet.ID, only)
+	if err != nil {
+		return err
+	}
+	var faults []oapi.FieldError
+	for i, k := range only {
+		if !were[k] {
+			at := fmt.Sprintf("/resources/%d", i)
+			faults = append(faults, oapi.FieldError{Pointer: &at, Code: "unknown_resource", Detail: fmt.Sprintf("the fleet has no %s, and had none as far back as its history goes", resourceWords(k.Type, k.Name, k.Variant))})
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return refuse(http.StatusUnprocessableEntity, "unknown_resource", *faults[0].Pointer+": "+faults[0].Detail, boundFaults(faults)...)
 }
 
 // mayWriteSecrets asks for the right to write Secrets where one would be put or deleted,

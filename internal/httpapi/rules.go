@@ -68,6 +68,10 @@ var rules = map[string]rule{
 	"getRevision":   {scope: ofFleet, action: auth.ReadConfig},
 	"getReceipt":    {scope: ofFleet, action: auth.ReadConfig},
 
+	"listRevisionChanges": {scope: ofFleet, action: auth.ReadConfig},
+	"compareRevisions":    {scope: ofFleet, action: auth.ReadConfig},
+	"listResourceHistory": {scope: ofFleet, action: auth.ReadConfig},
+
 	"listCredentials":  {scope: ofFleet, action: auth.ManageCredentials},
 	"createCredential": {scope: ofFleet, action: auth.ManageCredentials},
 	"revokeCredential": {scope: ofFleet, action: auth.ManageCredentials},

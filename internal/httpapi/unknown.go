@@ -21,6 +21,8 @@ type parameters struct {
 	headers []string // of promises
 	// revisions are those of the path and the query that are the number of a revision.
 	revisions []string
+	// filled are those of the query that cannot be empty.
+	filled []string
 }
 
 func parametersOf(lists ...openapi3.Parameters) (p parameters) {
@@ -32,6 +34,9 @@ func parametersOf(lists ...openapi3.Parameters) (p parameters) {
 			switch name := ref.Value.Name; ref.Value.In {
 			case openapi3.ParameterInQuery:
 				p.query = append(p.query, name)
+				if s := ref.Value.Schema.Value; !s.Type.Is("string") || len(s.Enum) > 0 || s.MinLength > 0 || s.Pattern != "" {
+					p.filled = append(p.filled, name)
+				}
 			case openapi3.ParameterInHeader:
 				p.headers = append(p.headers, http.CanonicalHeaderKey(name))
 			}
@@ -58,8 +63,11 @@ func (p parameters) unknown(r *http.Request) (faults []oapi.FieldError) {
 	if err != nil {
 		return []oapi.FieldError{{Code: "malformed", Detail: "the query cannot be read: it is name=value, joined by &, with what is not a letter or a digit percent-encoded"}}
 	}
-	for name := range query {
-		if !slices.Contains(p.query, name) {
+	for name, values := range query {
+		switch {
+		case slices.Contains(p.filled, name) && slices.Contains(values, ""):
+			faults = append(faults, headerFault(name, "too_short", "the value is empty: give one, or leave the parameter out"))
+		case !slices.Contains(p.query, name):
 			name = shortened(name, maxName)
 			faults = append(faults, headerFault(name, "unknown_parameter", "this operation has no such query parameter: "+p.there(name)))
 		}

@@ -78,6 +78,10 @@ func TestUnknownParametersAreNamedTogether(t *testing.T) {
 	if !slices.Equal(names, []string{"dryRun", "force", strings.Repeat("x", maxName), "If-Range"}) || !strings.HasSuffix((*p.Errors)[1].Detail, "it has message, variant") {
 		t.Errorf("%+v", *p.Errors)
 	}
+	for _, empty := range []string{w.at("resources") + "?limit=", w.at("resources") + "?bodies=", w.at("resources") + "?label=", w.at("nodes") + "?state=", w.at("findings") + "?limit=1&limit="} {
+		name := strings.TrimSuffix(empty[strings.LastIndexAny(empty, "?&")+1:], "=")
+		w.do(http.MethodGet, empty, "").isProblem(400, "invalid_request", "?"+name)
+	}
 	w.do(http.MethodDelete, "/v1/tenants/acme/fleets/edge?%ff=1", "").isProblem(400, "invalid_request", "?\uFFFD")
 	w.do(http.MethodDelete, "/v1/tenants/nobody/fleets/edge?dry_run=1", "").isProblem(404, "not_found", "") // first who asks
 	w.do(http.MethodGet, "/v1/whoami?dry_run=1", "", "Authorization", "").isProblem(401, "unauthenticated", "")

@@ -43,6 +43,7 @@ type beliefKey struct {
 	fleet    fleet.Key
 	sub      *Subscription
 	versions snapshot.Count
+	before   *snapshot.Snapshot // Origin.Before; what those have that held the same
 }
 
 // resumeDelta takes in what the first request of a type reports.
@@ -86,16 +87,13 @@ func (c *Client) believe(r *Request, target *snapshot.Target) (unspoken *snapsho
 		}
 		return missing
 	}
-	if c.origin.Past.Unclean || t == fleet.VirtualHost || c.origin.Before != nil {
-		c.believeEach(r, target)
-		return c.unspoken(t)
-	}
 	m := c.in.memoOf(target)
-	if m == nil {
+	k := beliefKey{c.in.key, tr.Sub, r.Versions.Count, c.origin.Before}
+	if m == nil || c.origin.Past.Unclean || t == fleet.VirtualHost || k.before != nil && first(c.in, m, k) {
 		c.believeEach(r, target)
 		return c.unspoken(t)
 	}
-	b := remembered(&m.mu, &m.beliefs, beliefKey{c.in.key, tr.Sub, r.Versions.Count}, func() belief {
+	b := remembered(&m.mu, &m.beliefs, k, func() belief {
 		c.believeEach(r, target)
 		c.in.grow(m, 256+64*r.Versions.N)
 		return belief{tr.Held, c.unspoken(t)}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"iter"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -135,7 +136,8 @@ func (b *bisection) refused() {
 // accuse takes in that a response with these candidates was refused, and none was named. One
 // that went out before a culprit in it was found out says nothing of the others.
 func (b *bisection) accuse(all []candidate) {
-	fresh := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return b.knows(x.refused) })
+	known := versionsOf(slices.Values(b.all()))
+	fresh := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return known[x.refused.Key()] })
 	explained := slices.ContainsFunc(b.blamed, func(x candidate) bool {
 		return slices.ContainsFunc(all, func(y candidate) bool { return snapshot.Same(x.refused, y.refused) })
 	})
@@ -198,9 +200,13 @@ func (b *bisection) sentence(culprits []candidate, at fleet.Revision) {
 	}
 }
 
-// knows reports whether the version is a candidate.
-func (b *bisection) knows(r *snapshot.Resource) bool {
-	return slices.ContainsFunc(b.all(), func(x candidate) bool { return snapshot.Same(x.refused, r) })
+// versionsOf are the versions of candidates, which may be thousands.
+func versionsOf(all iter.Seq[candidate]) map[snapshot.Sum]bool {
+	versions := make(map[snapshot.Sum]bool)
+	for x := range all {
+		versions[x.refused.Key()] = true
+	}
+	return versions
 }
 
 // groups are all candidates, in slices that may be written to.

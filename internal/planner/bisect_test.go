@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -164,5 +165,42 @@ func TestARefusalThatIsExplainedBlamesNobodyElse(t *testing.T) {
 	s.step(two, "nothing", "")
 	if vs := s.c.Verdicts(); len(vs) > 0 || s.c.Settled() != 2 {
 		t.Errorf("settled at %d; found out: %+v", s.c.Settled(), vs)
+	}
+}
+
+// BenchmarkBisection: a client refuses one of many new routes, and names none. Its cost is in the order of what goes out: the half, the
+// quarter, and so on.
+func BenchmarkBisection(b *testing.B) {
+	for _, n := range []int{1_000, 4_000, 16_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var rows []fleet.Row
+			names := manyNames(n)
+			for i, name := range names {
+				rows = append(rows, row(name, map[bool]string{true: "1!", false: "1"}[i == n/3]))
+			}
+			target := fleetAt(1, 10, map[fleet.Type][]fleet.Row{fleet.Route: rows})
+			for b.Loop() {
+				c := planner.New(planner.DefaultMemo).Client(fleet.Key{}, planner.Kind{Delta: true}, planner.Origin{}, false, start)
+				c.Request(start, planner.Request{Type: fleet.Route, Names: planner.NamesOf(names...)}, target)
+				found, sent := 0, 0
+				for found == 0 {
+					out := c.Step(start, target)
+					if found = len(out.Verdicts); found > 0 {
+						break
+					}
+					if out.Response == nil {
+						b.Fatalf("nothing is found after %d responses", sent)
+					}
+					sent++
+					c.Sent(start, out.Response, fmt.Sprint(sent))
+					if slices.ContainsFunc(out.Response.Resources, func(r *snapshot.Resource) bool { return strings.HasSuffix(r.Version, "!") }) {
+						f, _ := c.Nack(start, fleet.Route, fmt.Sprint(sent), "no luck")
+						found = len(f.Verdicts)
+					} else {
+						c.Ack(start, fleet.Route, fmt.Sprint(sent), "")
+					}
+				}
+			}
+		})
 	}
 }

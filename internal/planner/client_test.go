@@ -191,14 +191,14 @@ func TestOneNameForAnotherIsNotSettled(t *testing.T) {
 func TestNothingIsSettledWhileAStreamOpens(t *testing.T) {
 	t.Parallel()
 	target := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("a", "1")}, fleet.Route: {row("r", "2")}})
-	s := script{t: t, c: client{Envoy: true, Young: true}}
+	s := script{t: t, c: client{Envoy: true, Opening: true}}
 	s.c.Subscribe(request{Type: fleet.Cluster, Version: target.Types[fleet.Cluster].Sum().String()}, target)
 	s.step(target, "nothing", "")
 	if got := s.c.Settled(); got != 0 {
 		t.Errorf("settled %d after one request of a new stream, want 0", got)
 	}
 	// It has no listeners: the one answer that resets its backoff is a set of clusters.
-	s.c.Grow()
+	s.c.Opened()
 	s.step(target, "clusters a@1", "")
 	s.step(target, "nothing", "")
 	if got := s.c.Settled(); got != 2 {

@@ -32,9 +32,20 @@ type entry[V any] struct {
 	value V
 }
 
+// stepKey has a position without its Warm: a target that was remembered here would have the one before it
+// remembered, and so on.
 type stepKey struct {
 	fleet fleet.Key
 	pos   Position
+	warm  uint64 // the serial of the position's Warm, 0 if it has none
+}
+
+func (in interner) keyOf(p *Position) stepKey {
+	k := stepKey{fleet: in.key, pos: *p}
+	if p.Warm != nil {
+		k.pos.Warm, k.warm = nil, p.Warm.Serial()
+	}
+	return k
 }
 
 // withheldKey is of what is withheld of a type in a position.
@@ -84,14 +95,14 @@ func (ts *targetMemos) of(pl *Planner) *memo {
 	return m
 }
 
-// recall returns the remembered step of a position, nil if there is none. It allocates nothing.
-func (in interner) recall(p *Position, rec *Record, target *snapshot.Target) *step {
+// remembered returns the remembered step of a position, nil if there is none. It allocates nothing.
+func (in interner) remembered(p *Position, rec *Record, target *snapshot.Target) *step {
 	if in.maxMemo == 0 || rec.bends() {
 		return nil
 	}
 	m := in.memoOf(target)
 	m.mu.RLock()
-	e := m.steps[stepKey{in.key, *p}]
+	e := m.steps[in.keyOf(p)]
 	m.mu.RUnlock()
 	if e == nil || !e.done.Load() {
 		return nil
@@ -111,14 +122,17 @@ func (in interner) step(l *look) *step {
 	if m == nil {
 		return l.walk()
 	}
-	k := stepKey{in.key, *l.pos}
-	if in.first(m, k) {
+	k := in.keyOf(l.pos)
+	if first(in, m, k) {
 		return l.walk()
 	}
 	s := remembered(&m.mu, &m.steps, k, func() *step {
 		healthy := *l
 		healthy.rec = nil
 		s := healthy.walk()
+		if s.after.Warm != l.target {
+			s.after.Warm, s.warmStays = nil, true // see stepKey
+		}
 		in.note(m, s)
 		return s
 	})
@@ -128,9 +142,9 @@ func (in interner) step(l *look) *step {
 	return s
 }
 
-// first reports whether nobody was in the position before: then it may be one stream's own, and
+// first reports whether nobody was in the position before, or came with that: then it may be one stream's own, and
 // is not worth remembering.
-func (in interner) first(m *memo, k stepKey) bool {
+func first[K comparable](in interner, m *memo, k K) bool {
 	h := maphash.Comparable(m.seed, k)
 	m.mu.Lock()
 	_, seen := m.seen[h]

@@ -1,8 +1,10 @@
 package planner_test
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
+	"weak"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
@@ -89,4 +91,40 @@ func TestARevisionIsTheViewsOwn(t *testing.T) {
 		keep = append(keep, s)
 	}
 	runtime.KeepAlive(keep)
+}
+
+// TestTargetsOfBeforeAreForgotten: what is remembered of the present one does not keep those that came before it, one by the other.
+func TestTargetsOfBeforeAreForgotten(t *testing.T) {
+	t.Parallel()
+	pl := planner.New(planner.DefaultMemo)
+	at := big(10)
+	target := snapshot.NewTarget(at, nil)
+	endpoints := planner.NamesOf(namesIn(at.Types[fleet.Endpoint])...)
+	streams := make([]*stream, 4)
+	for i := range streams {
+		streams[i] = newStream(pl, i%2 == 0)
+		streams[i].connect(target, endpoints)
+	}
+	var all []weak.Pointer[snapshot.Target]
+	for rev := range fleet.Revision(200) {
+		next := &snapshot.Snapshot{Revision: rev + 2, Types: target.Types}
+		next.Types[fleet.Endpoint] = next.Types[fleet.Endpoint].With(assignment("cluster-000007", fmt.Sprint("v", rev), rev+2))
+		target = snapshot.NewTarget(next, nil)
+		all = append(all, weak.Make(target))
+		for _, s := range streams {
+			s.settle(target)
+		}
+	}
+	runtime.GC()
+	alive := 0
+	for _, p := range all {
+		if p.Value() != nil {
+			alive++
+		}
+	}
+	if alive > 5 {
+		t.Errorf("%d of %d targets are kept", alive, len(all))
+	}
+	runtime.KeepAlive(streams)
+	runtime.KeepAlive(target)
 }

@@ -256,7 +256,7 @@ func (p *proxy) reconnect() {
 	}
 	p.answers, p.words = nil, ""
 	clear(p.seen) // that nothing goes out twice holds for one stream
-	p.client = client{Delta: old.Delta, Envoy: true, Young: true, Now: old.Now}
+	p.client = client{Delta: old.Delta, Envoy: true, Opening: true, Now: old.Now}
 	if !old.Clean() {
 		p.client.Past = planner.Past{Unclean: true, Settled: old.Settled()}
 	}
@@ -269,7 +269,7 @@ func (p *proxy) reconnect() {
 	for _, t := range []fleet.Type{fleet.Endpoint, fleet.Listener, fleet.Route} {
 		p.returns(t)
 	}
-	p.client.Grow()
+	p.client.Opened()
 	p.asksClusters, p.returned = warming, true
 }
 

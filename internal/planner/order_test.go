@@ -155,3 +155,124 @@ func TestWaitingRouteDoesNotGoBack(t *testing.T) {
 	s.step(second, "routes r@2", "")
 	s.step(world(t, 3, "clusters a@1 b@1 c@1; routes r@3>c"), "nothing", "")
 }
+
+// TestWhatMayArriveNamesItsCluster: the client gave a route up and took it up again while that was on its way, so it may take
+// it in or not. The cluster that it names stays until more is known.
+func TestWhatMayArriveNamesItsCluster(t *testing.T) {
+	t.Parallel()
+	one := world(t, 1, "clusters a@1; routes r@1>a")
+	s := &script{t: t, c: client{Delta: true}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.step(one, "clusters a@1", "")
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+	routes := s.send(one)
+	s.c.Subscribe(request{Type: fleet.Route, Dropped: []string{"r"}}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+	two := world(t, 2, "clusters b@1; routes r@2>b")
+	s.step(two, "clusters b@1", "")
+	s.step(two, "nothing", "")
+	s.c.Acknowledge(fleet.Route, routes.Nonce)
+	s.step(two, "routes r@2", "")
+	s.step(two, "clusters -a", "")
+}
+
+// TestAListenersRouteInFlightNamesItsCluster: the listener that is about to leave a route may have its newer version already.
+func TestAListenersRouteInFlightNamesItsCluster(t *testing.T) {
+	t.Parallel()
+	one := world(t, 1, "clusters a@1 b@1; listeners l@1>r; routes r@1>a s@1>a")
+	two := world(t, 2, "clusters a@1 b@1; listeners l@1>r; routes r@2>b s@1>a")
+	three := world(t, 3, "clusters a@1; listeners l@2>s; routes r@2>b s@1>a")
+	s := &script{t: t, c: client{Delta: true}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Listener}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r", "s"}}, one)
+	s.steps(one)
+	if got := describe(s.send(two)); got != "routes r@2" { // and is not answered
+		t.Fatalf("got %s, want r@2", got)
+	}
+	listener := s.send(three)
+	if got := describe(listener); got != "listeners l@2" {
+		t.Fatalf("got %s, want l@2", got)
+	}
+	s.step(three, "nothing", "")
+	s.c.Acknowledge(fleet.Listener, listener.Nonce)
+	s.step(three, "clusters -b", "")
+}
+
+// TestARefusedRemovalMayHaveBeenTakenIn: the cluster may be gone, so what names it waits until it is back for sure.
+func TestARefusedRemovalMayHaveBeenTakenIn(t *testing.T) {
+	t.Parallel()
+	one := world(t, 1, "clusters a@1 b@1; routes r@1>b")
+	s := &script{t: t, c: client{Delta: true}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+	s.steps(one)
+	s.step(world(t, 2, "clusters b@1; routes r@1>b"), "clusters -a", "no")
+	three := world(t, 3, "clusters a@1 b@1; routes r@2>a")
+	back := s.send(three)
+	if got := describe(back); got != "clusters a@1" {
+		t.Fatalf("got %s, want a@1", got)
+	}
+	s.step(three, "nothing", "")
+	s.c.Acknowledge(fleet.Cluster, back.Nonce)
+	s.step(three, "routes r@2", "")
+}
+
+// TestWhatWaitsIsTakenFromClustersThatAllCame: a part of a later target's clusters does not take the place of an earlier
+// target whose clusters the client has.
+func TestWhatWaitsIsTakenFromClustersThatAllCame(t *testing.T) {
+	t.Parallel()
+	target := func(rev fleet.Revision, version, to string, clusters ...string) *snapshot.Target {
+		all := map[fleet.Type][]fleet.Row{fleet.Route: {{Name: "r", Version: version, Revision: rev, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Cluster, Name: to}}}}}}
+		for _, c := range clusters {
+			all[fleet.Cluster] = append(all[fleet.Cluster], row(c, "1"))
+		}
+		return fleetAt(rev, 1_000_000, all)
+	}
+	one, two, three := target(1, "1", "a", "a"), target(2, "2", "b", "a", "b"), target(3, "3", "h", "a", "b", "c", "d", "e", "f", "g", "h")
+	s := &script{t: t, c: client{Delta: true}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+	s.step(one, "clusters a@1", "")
+	routes := s.send(one) // is not answered
+	s.step(two, "clusters b@1", "")
+	s.step(three, "clusters c@1 d@1 e@1", "")
+	s.send(three)
+	s.c.Acknowledge(fleet.Route, routes.Nonce)
+	s.step(three, "routes r@2", "")
+}
+
+// TestWhatWasRefusedMeanwhileDoesNotStandIn for what waits, though the clusters that the client ACKed went out for a target
+// that held it.
+func TestWhatWasRefusedMeanwhileDoesNotStandIn(t *testing.T) {
+	t.Parallel()
+	one := world(t, 1, "clusters a@1; routes r@1>a")
+	s := &script{t: t, c: client{Delta: true}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+	s.steps(one)
+	two := world(t, 2, "clusters a@1 b@1; routes r@2>a")
+	clusters := s.send(two)
+	s.step(two, "routes r@2", "r: no")
+	s.step(two, "routes r@1", "")
+	s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+	three := world(t, 3, "clusters a@1 b@1 c@1; routes r@3>c")
+	clusters = s.send(three)
+	s.step(three, "nothing", "")
+	s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+	s.step(three, "routes r@3", "")
+}
+
+// TestEndpointsOfAClusterInFlight are answered though the fleet has lost the cluster meanwhile: the client waits for them.
+func TestEndpointsOfAClusterInFlight(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Envoy: true, Now: start}}
+	one := world(t, 1, "clusters a@1")
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	if got := describe(s.send(one)); got != "clusters a@1" { // and is not answered
+		t.Fatalf("got %s, want a@1", got)
+	}
+	two := world(t, 2, "listeners l@1")
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, two)
+	s.step(two, "endpoints a@"+snapshot.EmptyEndpoint("a").Version, "")
+}

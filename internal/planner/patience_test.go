@@ -1,10 +1,12 @@
 package planner_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -15,7 +17,7 @@ func TestMissingRouteIsAnsweredLate(t *testing.T) {
 	none := fleetAt(1, 1, nil)
 	for i := range 4 { // both types, on an aggregated stream and on one of their own
 		typ := []fleet.Type{fleet.Route, fleet.Extension}[i%2]
-		s := &script{t: t, c: client{Delta: true, Envoy: true, Alone: i > 1, Now: start}}
+		s := &script{t: t, c: client{Delta: true, Envoy: true, SingleType: i > 1, Now: start}}
 		s.c.Subscribe(request{Type: typ, Names: []string{"x"}}, none)
 		s.step(none, "nothing", "")
 		if got, want := s.c.Due(), start.Add(20*time.Second); !got.Equal(want) {
@@ -133,4 +135,43 @@ func TestSetThatIsTooLargeForTheClient(t *testing.T) {
 	s = &script{t: t}
 	s.c.Subscribe(request{Type: fleet.Listener}, target)
 	s.step(target, "listeners a@1 b@1", "")
+}
+
+// TestManyNamesThatDoNotExist are asked for one by one, as fast as a stream may, and each is answered when it is overdue.
+func TestManyNamesThatDoNotExist(t *testing.T) {
+	t.Parallel()
+	askForMany(t, 100, 50)
+}
+
+// BenchmarkPatience is such a stream, beside many names that wait: what falls due costs what was asked for then, and not all
+// that waits once for each.
+func BenchmarkPatience(b *testing.B) {
+	for b.Loop() {
+		askForMany(b, 2_000, 200)
+	}
+}
+
+func askForMany(t testing.TB, waiting, asked int) {
+	const missingAfter = 20 * time.Second
+	none := fleetAt(1, 1, nil)
+	c := planner.New(planner.DefaultMemo).Client(fleet.Key{}, planner.Kind{Delta: true, Envoy: true}, planner.Origin{}, false, start)
+	ask := func(at time.Duration, names ...string) {
+		c.Request(start.Add(at), planner.Request{Type: fleet.Route, Names: planner.NamesOf(names...)}, none)
+	}
+	for i := range asked {
+		ask(time.Duration(i)*time.Millisecond, fmt.Sprint("one-", i))
+	}
+	ask(missingAfter-time.Millisecond, manyNames(waiting)...)
+	for i := range asked {
+		now := start.Add(missingAfter + time.Duration(i)*time.Millisecond)
+		out := c.Step(now, none)
+		if out.Response == nil || len(out.Response.Removed) != 1 || out.Response.Removed[0] != fmt.Sprint("one-", i) {
+			t.Fatalf("name %d: sent %v", i, out.Response)
+		}
+		c.Sent(now, out.Response, fmt.Sprint(i))
+		c.Ack(now, fleet.Route, fmt.Sprint(i), "")
+	}
+	if left := c.Pending(fleet.Route); left != waiting {
+		t.Errorf("%d wait, want %d", left, waiting)
+	}
 }

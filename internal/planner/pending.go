@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"fairlead/internal/fleet"
@@ -21,7 +22,7 @@ func (p *plan) collectPending() {
 		there[ch.name] = struct{}{}
 	}
 	nonexistent, all := 0, len(p.pending)
-	for _, n := range p.tr.Pending.Sorted() {
+	for _, n := range p.answerable() {
 		ch := change{name: n.Name, new: p.lookup(p.t, n.Name)}
 		if ch.new != nil {
 			ch.name = ch.new.Name
@@ -64,6 +65,21 @@ func (p *plan) collectPending() {
 	if len(p.pending) > all {
 		p.sortPending()
 	}
+}
+
+// answerable are the pending names, by name, without those of which nothing is there and nothing can be said yet: these
+// may be many, and each step looks at them.
+func (p *plan) answerable() (ns []*snapshot.Resource) {
+	if !p.pos.Kind.patient(p.t) {
+		return p.tr.Pending.Sorted()
+	}
+	for n := range p.tr.Pending.All() {
+		if n.IsOverdue() || p.lookup(p.t, n.Name) != nil || !p.held(p.t, n.Name).nothing() {
+			ns = append(ns, n)
+		}
+	}
+	slices.SortFunc(ns, func(a, b *snapshot.Resource) int { return strings.Compare(a.Name, b.Name) })
+	return ns
 }
 
 // keepInPlace puts a resource that the client holds in the place of its removal.
@@ -192,4 +208,8 @@ func (c *Client) enterRoutes(reported Versions, target *snapshot.Target) {
 			}
 		}
 	}
+}
+
+func (p *plan) sortPending() {
+	slices.SortFunc(p.pending, func(a, b change) int { return strings.Compare(a.name, b.name) })
 }

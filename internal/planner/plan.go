@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -133,10 +132,6 @@ func (p *plan) collect() {
 		p.pending = append(p.pending, ch)
 	}
 	p.sortPending()
-}
-
-func (p *plan) sortPending() {
-	slices.SortFunc(p.pending, func(a, b change) int { return strings.Compare(a.name, b.name) })
 }
 
 // take puts a change into the response.

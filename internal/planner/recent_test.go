@@ -243,3 +243,21 @@ func TestT41_WhatAClientConfirmedIsKeptFromItByItselfAlone(t *testing.T) {
 		t.Errorf("%+v are in doubt, though the client itself refused it", d)
 	}
 }
+
+// TestWhatAClientSettledWithIsPutBack, and not what it had before that: it refuses what it reports, after a stream that did
+// not end clean.
+func TestWhatAClientSettledWithIsPutBack(t *testing.T) {
+	t.Parallel()
+	one := first(t, "clusters a@1")
+	two, _ := after(t, one, "clusters a@2")
+	_, three := after(t, two, "clusters a@3")
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start, Past: planner.Past{Unclean: true, Settled: 2}}}
+	s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"a": "3"}}, three)
+	r := s.send(three)
+	s.c.Refuse(fleet.Cluster, r.Nonce, "a: no")
+	vs := s.c.Verdicts()
+	if len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Good == nil || vs[0].Blame[0].Good.Version != "2" {
+		t.Fatalf("verdicts %+v, want a with a@2 in its place", vs)
+	}
+	s.step(three, "clusters a@2", "")
+}

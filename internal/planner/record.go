@@ -9,7 +9,8 @@ import (
 )
 
 // Record is what is peculiar of a stream: it corrects what its position says. nil: nothing
-// is. A stream that has one is planned for alone, and pays for what is peculiar.
+// is. A stream that has one is planned for alone where it bends the plan, and pays for what is
+// peculiar.
 type Record struct {
 	types [fleet.NumTypes]peculiar
 }

@@ -89,7 +89,7 @@ func TestLateAckOfAClientWithoutTTLs(t *testing.T) {
 func TestRefusedAnswerIsNotRefusedForEver(t *testing.T) {
 	t.Parallel()
 	first := world(t, 1, "listeners l@1")
-	s := &script{t: t, c: client{Alone: true}}
+	s := &script{t: t, c: client{SingleType: true}}
 	s.c.Subscribe(request{Type: fleet.Listener, Version: first.Types[fleet.Listener].Sum().String()}, first)
 	s.step(first, "listeners l@1", "no")
 	s.step(world(t, 2, "listeners l@2"), "listeners l@2", "")

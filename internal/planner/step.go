@@ -42,7 +42,7 @@ func (c *Client) Step(now time.Time, target *snapshot.Target) Outcome {
 		if s := c.overtake(effective); s != nil {
 			return c.offer(s)
 		}
-		s := c.in.recall(&c.pos, c.rec, effective)
+		s := c.in.remembered(&c.pos, c.rec, effective)
 		if s == nil {
 			s = c.in.step(c.look(effective))
 		}
@@ -79,7 +79,7 @@ func (c *Client) note(s *step, target *snapshot.Target) {
 		c.settled.kept[k.Ref] = k
 	}
 	if s.response == nil {
-		c.pos = s.after
+		c.pos = s.leadsFrom(&c.pos)
 	}
 }
 
@@ -97,7 +97,7 @@ func (c *Client) Sent(now time.Time, r *Response, nonce string) {
 	if c.flights[r.Type] != nil {
 		c.overtaken(r)
 	}
-	c.pos, c.planned = c.planned.after, nil
+	c.pos, c.planned = c.planned.leadsFrom(&c.pos), nil
 	c.flights[r.Type] = f
 	if len(r.doubts) > 0 || len(c.rec.of(r.Type).next) > 0 {
 		c.peculiar(r.Type).next = cloned(r.doubts)
@@ -131,9 +131,12 @@ func (c *Client) ripen() {
 		}
 		c.times.asked = c.times.asked[1:]
 		var late []*snapshot.Resource
-		for n := range tr.Pending.All() {
-			later := slices.ContainsFunc(c.times.asked, func(b asking) bool { return b.typ == a.typ && b.names.Get(n.Name) != nil })
-			if a.names.Get(n.Name) != nil && !later && !n.IsOverdue() {
+		for asked := range a.names.All() { // they may be few of many that wait
+			n := tr.Pending.Get(asked.Name)
+			if n == nil || n.IsOverdue() {
+				continue
+			}
+			if !slices.ContainsFunc(c.times.asked, func(b asking) bool { return b.typ == a.typ && b.names.Get(n.Name) != nil }) {
 				late = append(late, snapshot.Overdue(n.Name))
 			}
 		}

@@ -121,7 +121,8 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	}
 	p := c.peculiar(t)
 	if p.bisection != nil {
-		all = slices.DeleteFunc(all, func(x candidate) bool { return p.bisection.keepsBack(x.refused) })
+		keptBack := versionsOf(p.bisection.withheld)
+		all = slices.DeleteFunc(all, func(x candidate) bool { return keptBack[x.refused.Key()] })
 	}
 	if len(all) == 0 {
 		if p.bisection != nil {
@@ -134,7 +135,7 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	if p.bisection == nil {
 		p.bisection = &bisection{words: nevermind}
 	}
-	p.bisection.suspect(all, sure)
+	p.bisection.presume(all, sure)
 	// What would have to be fetched first cannot be tried: it is judged.
 	fetch := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return !x.leave })
 	if len(fetch) > 0 {
@@ -142,9 +143,9 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	}
 }
 
-// suspect keeps candidates back that were not answered for. Unless one of them is the
+// presume keeps candidates back that were not answered for. Unless one of them is the
 // culprit for sure, each half is given back by itself.
-func (b *bisection) suspect(all []candidate, sure bool) {
+func (b *bisection) presume(all []candidate, sure bool) {
 	b.drop(func(x candidate) bool {
 		return slices.ContainsFunc(all, func(y candidate) bool { return snapshot.Same(y.refused, x.refused) })
 	})
@@ -167,16 +168,6 @@ func (b *bisection) giveUp(r *Response) {
 			}
 		}
 	}
-}
-
-// keepsBack reports whether the version is kept back by now.
-func (b *bisection) keepsBack(r *snapshot.Resource) bool {
-	for x := range b.withheld {
-		if snapshot.Same(x.refused, r) {
-			return true
-		}
-	}
-	return false
 }
 
 // explain takes in the words that stand beside an ACK of what was put back: they are about

@@ -157,7 +157,7 @@ func TestWhatAFreedEnvoyHasAlreadyEndsTheTrial(t *testing.T) {
 	for _, delta := range []bool{true, false} {
 		for _, answered := range []bool{false, true} {
 			target := world(t, 1, "clusters a@1 b@1; endpoints a@1 b@1; listeners l@1")
-			s := &script{t: t, c: client{Delta: delta, Envoy: true, Young: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+			s := &script{t: t, c: client{Delta: delta, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
 			first := func(typ fleet.Type, names ...string) {
 				r := request{Type: typ, Names: names}
 				if delta {
@@ -176,7 +176,7 @@ func TestWhatAFreedEnvoyHasAlreadyEndsTheTrial(t *testing.T) {
 			first(fleet.Listener)
 			s.steps(target)
 			s.at(time.Second)
-			s.c.Grow()
+			s.c.Opened()
 			s.steps(target)
 			s.at(10 * time.Second)
 			r := s.send(target)
@@ -230,11 +230,11 @@ func TestWhatAFreedEnvoyReportsIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	before := first(t, "clusters a@1 b@1; listeners l@1")
 	one := snapshot.NewTarget(before, nil)
-	s := &script{t: t, c: client{Delta: true, Envoy: true, Young: true, Now: start, Past: planner.Past{Unclean: true}}}
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true}}}
 	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, one)
 	s.steps(one)
 	s.at(time.Second)
-	s.c.Grow()
+	s.c.Opened()
 	s.at(10 * time.Second)
 	s.send(one) // clusters, which it did not ask for
 	_, two := after(t, before, "clusters a@2 b@1; listeners l@1")

@@ -49,9 +49,9 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	if at.IsZero() || c.now.Before(at) {
 		return
 	}
-	suspects := c.changedSince(target)
-	if len(suspects) == 0 {
-		suspects = c.neverAskedOf(target)
+	candidates := c.changedSince(target)
+	if len(candidates) == 0 {
+		candidates = c.neverAskedOf(target)
 	}
 	p, tr := c.peculiar(t), &c.pos.Types[t]
 	p.unasked = true
@@ -62,7 +62,7 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 			tr.Held = c.in.dropped(t, tr.Held, []string{r.Name})
 		}
 	}
-	for _, x := range suspects {
+	for _, x := range candidates {
 		c.doubt(t, x.refused.Name, change{name: x.refused.Name, old: has{res: x.good}, new: x.refused}.doubtful())
 	}
 	for _, name := range target.Withheld(t) {
@@ -73,9 +73,9 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 			c.doubt(t, r.Name, Doubt{})
 		}
 	}
-	if len(suspects) > 0 {
+	if len(candidates) > 0 {
 		p.bisection = &bisection{words: nevermind}
-		p.bisection.suspect(suspects, false) // what it sticks on may be an older version
+		p.bisection.presume(candidates, false) // what it sticks on may be an older version
 	}
 }
 

@@ -7,11 +7,22 @@ import (
 // step is what to do at a position. It is immutable, and shared by all streams there.
 type step struct {
 	response *Response // nil: there is nothing to send
-	after    Position  // then, or once the response went out
+	after    Position  // then, or once the response went out; see leadsFrom
 	rests    [fleet.NumTypes]rest
 	kept     []keeping
 	again    []*Response // what would go out, had this stream not refused it
 	err      error       // the client cannot be served
+	// warmStays: after has no Warm, as that is still the one of before.
+	warmStays bool
+}
+
+// leadsFrom is the position to which the step leads from the one that it is for.
+func (s *step) leadsFrom(p *Position) Position {
+	after := s.after
+	if s.warmStays {
+		after.Warm = p.Warm
+	}
+	return after
 }
 
 var order = fleet.Types()

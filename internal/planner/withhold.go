@@ -217,7 +217,7 @@ func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
 	if m.whole.of(l.target) {
 		return nil
 	}
-	return remembered(&m.mu, &m.withheld, withheldKey{stepKey{c.in.key, c.pos}, t}, func() []fleet.Withheld {
+	return remembered(&m.mu, &m.withheld, withheldKey{c.in.keyOf(&c.pos), t}, func() []fleet.Withheld {
 		all := c.withheldNow(l, t)
 		c.in.grow(m, stepSize+64*len(all))
 		return all

@@ -62,7 +62,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	if err != nil {
 		return nil, err
 	}
-	past, labels := o.recall(ctx, n.ID), selector.LabelsOf(n)
+	past, labels := o.pastOf(ctx, n.ID), selector.LabelsOf(n)
 	if past == nil || past.Known {
 		known()
 	}
@@ -73,7 +73,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 		return nil, err
 	}
 	if a.last.Settled > 0 && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
-		a.last.Before = o.before(ctx, o.recallBeside(ctx, a, past), labels)
+		a.last.Before = o.before(ctx, o.pastBeside(ctx, a, past), labels)
 	}
 	if past != nil && !past.Known && !past.missed {
 		a.record.Announce(ctx)
@@ -127,7 +127,7 @@ type attachment struct {
 	begun     time.Time // on the database's clock
 }
 
-func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels selector.Labels, asked *recalled) (*attachment, error) {
+func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels selector.Labels, asked *nodePast) (*attachment, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.streams.gone {
@@ -283,4 +283,5 @@ func (o *owner) untieLocked(a *attachment, clean bool) {
 	if a.node != nil {
 		resolved = o.nodes.release(a)
 	}
+	a.Current() // there is nothing more for it to look at: who wakes it does not wait
 }

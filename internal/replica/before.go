@@ -15,6 +15,7 @@ import (
 // Earlier contents of a fleet are kept for those who come back together.
 const (
 	maxBefore  = 4
+	maxViews   = 64          // of each: labels are the clients' words
 	keepBefore = time.Minute // after the last of them
 	beforeWait = time.Second // for one, with all that comes before it
 )
@@ -33,10 +34,11 @@ type earlierContents struct {
 type earlier struct {
 	content *content
 	used    time.Time
+	views   map[selector.Vector]*snapshot.Snapshot // of it, that somebody came back with
 }
 
-// recall is the content of an earlier revision if it was read lately; nil if not.
-func (es *earlierContents) recall(at fleet.Revision, history uint64) *content {
+// get is the content of an earlier revision if it was read lately; nil if not.
+func (es *earlierContents) get(at fleet.Revision, history uint64) *content {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	e := es.kept[at]
@@ -45,6 +47,24 @@ func (es *earlierContents) recall(at fleet.Revision, history uint64) *content {
 	}
 	e.used = time.Now()
 	return e.content
+}
+
+// view is what the nodes held that a vector is of, the same one for all of them while the content is kept: it costs as much
+// as there are names with variants.
+func (es *earlierContents) view(c *content, v selector.Vector) *snapshot.Snapshot {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	e := es.kept[c.revision]
+	if e == nil || e.content != c {
+		return newView(c, v).snap
+	}
+	if e.views[v] == nil {
+		if e.views == nil || len(e.views) >= maxViews {
+			e.views = make(map[selector.Vector]*snapshot.Snapshot)
+		}
+		e.views[v] = newView(c, v).snap
+	}
+	return e.views[v]
 }
 
 // keep takes one in, in the place of another one if there are many.
@@ -59,7 +79,7 @@ func (es *earlierContents) keep(c *content) {
 			delete(es.kept, oldest)
 		}
 	}
-	es.kept[c.revision] = &earlier{c, time.Now()}
+	es.kept[c.revision] = &earlier{content: c, used: time.Now()}
 }
 
 // forget drops what nobody has come back for lately.
@@ -72,12 +92,12 @@ func (es *earlierContents) forget() {
 // before is what a node that has settled an earlier revision held then: the last good of
 // whatever it refuses now (SEMANTICS 3.2). nil: that cannot be found out, or it is known
 // anyway.
-func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labels) *snapshot.Snapshot {
+func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labels) *snapshot.Snapshot {
 	if past == nil || past.Settled == 0 {
 		return nil
 	}
 	now := o.shown()
-	c := o.earlier.recall(past.Settled, now.history)
+	c := o.earlier.get(past.Settled, now.history)
 	if past.Settled >= now.revision {
 		return nil
 	}
@@ -88,11 +108,14 @@ func (o *owner) before(ctx context.Context, past *recalled, labels selector.Labe
 			return nil
 		}
 	}
-	snap := newView(c, c.index.Match(labels)).snap
-	var exceptions []snapshot.Exception
-	exceptions, snap.Unknown = o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
-	snap.Types = snapshot.NewTarget(snap, exceptions).Types
-	return snap
+	snap := o.earlier.view(c, c.index.Match(labels))
+	exceptions, unknown := o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
+	if len(exceptions)+len(unknown) == 0 {
+		return snap // which others have too
+	}
+	own := *snap
+	own.Types, own.Unknown = snapshot.NewTarget(snap, exceptions).Types, unknown
+	return &own
 }
 
 // exceptionsAt are what a node refused of an earlier content, and the names of which it is
@@ -122,7 +145,7 @@ func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if c := o.earlier.recall(at, now.history); c != nil {
+	if c := o.earlier.get(at, now.history); c != nil {
 		return c, nil
 	}
 	var rows []fleet.Row

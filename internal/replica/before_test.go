@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
 
@@ -83,6 +84,34 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 		kept := []fleet.Ref{{Type: fleet.Cluster, Name: "kept"}}
 		if before := w.resume(id, "m").LastStream().Before; before == nil || !slices.Equal(before.Unknown, kept) {
 			t.Errorf("%+v, but what it held of %v cannot be had", before, kept)
+		}
+	})
+}
+
+// Those who come back together held one thing: it is made once for all of a view, and for who refused something alone.
+func TestWhatNodesHeldBeforeIsShared(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("a", "1"), variantOf("a", "blue", "node.cluster=blue"))
+		w.change(key, cluster("a", "3"))
+		come := func(node, group string, refusals ...fleet.PastRefusal) *snapshot.Snapshot {
+			w.left(node, fleet.LastStream{Settled: 1, Clean: true, Refusals: refusals})
+			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node, Cluster: group}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Detach(true)
+			return a.LastStream().Before
+		}
+		one, two, blue := come("one", "red"), come("two", "red"), come("three", "blue")
+		if one == nil || one != two {
+			t.Errorf("nodes of a view held %p and %p, want one", one, two)
+		}
+		if blue == nil || blue == one {
+			t.Errorf("a node of another view held %p, beside %p", blue, one)
+		}
+		other := come("four", "red", refused(cluster("a", "1"), 1, nil))
+		if other == nil || other == one || other.Types[fleet.Cluster].Get("a") != nil || one.Types[fleet.Cluster].Get("a") == nil {
+			t.Errorf("who refused it held %+v, the others %+v", other, one)
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (ns *nodes) exclude(id, kind string) error {
 // excludeElsewhere is exclude for streams on other servers, as far as the database knows:
 // whether one lives is told within a second or two, and while the database is away nobody is
 // refused. past is what it told of the node, nil if it was not asked.
-func (o *owner) excludeElsewhere(ctx context.Context, id, kind string, past *recalled) error {
+func (o *owner) excludeElsewhere(ctx context.Context, id, kind string, past *nodePast) error {
 	if h := o.held.Load(); h == nil || !h.exclusive || !single(kind) { // the last: of these an Envoy has thousands
 		return nil
 	}

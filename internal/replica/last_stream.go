@@ -8,10 +8,10 @@ import (
 	"fairlead/internal/fleet"
 )
 
-// recall asks the database what the node left behind, unless it has a stream here: then
+// pastOf asks the database what the node left behind, unless it has a stream here: then
 // its past is known, and the answer is nil. What cannot be found out in time is
 // missed, and the stream goes on without (SEMANTICS 3.4).
-func (o *owner) recall(ctx context.Context, id string) *recalled {
+func (o *owner) pastOf(ctx context.Context, id string) *nodePast {
 	live, round := o.look(id)
 	if live {
 		return nil
@@ -29,11 +29,11 @@ func (o *owner) recall(ctx context.Context, id string) *recalled {
 		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
 	}
 	past.Ended = append(past.Ended, here.Ended...)
-	return &recalled{past, round, err != nil, elsewhere}
+	return &nodePast{past, round, err != nil, elsewhere}
 }
 
-// recallBeside asks what a node refuses that has other streams here; it was not asked before.
-func (o *owner) recallBeside(ctx context.Context, a *attachment, past *recalled) *recalled {
+// pastBeside asks what a node refuses that has other streams here; it was not asked before.
+func (o *owner) pastBeside(ctx context.Context, a *attachment, past *nodePast) *nodePast {
 	if past != nil || a.last.Settled >= o.held.Load().at.Revision {
 		return past
 	}
@@ -42,11 +42,11 @@ func (o *owner) recallBeside(ctx context.Context, a *attachment, past *recalled)
 		return nil
 	}
 	asked.Settled = a.last.Settled
-	return &recalled{LastStream: asked}
+	return &nodePast{LastStream: asked}
 }
 
-// recalled is a node's past as it was when so many retries had been heard of.
-type recalled struct {
+// nodePast is a node's past as it was when so many retries had been heard of.
+type nodePast struct {
 	fleet.LastStream
 	round  int
 	missed bool // the database did not answer

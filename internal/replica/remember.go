@@ -15,7 +15,7 @@ const mostRefusals = 1_000
 // remember takes in what a node left behind, when its first stream comes: what it refuses
 // becomes exceptions again. A later stream beside it shares that past; one of the same
 // kind, or one of all types, finds the node in the midst of something.
-func (ns *nodes) remember(a *attachment, asked *recalled) (revised []fleet.Refusal, resolved []fleet.Resolution) {
+func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refusal, resolved []fleet.Resolution) {
 	n := a.node
 	if len(n.streams) > 0 {
 		a.last = n.last

@@ -2,8 +2,8 @@ package replica
 
 import "fairlead/internal/lifecycle"
 
-// wake tells streams to look again, some at a time: the next ones when those before them have seen their targets. They may
-// have ended meanwhile. No lock is held.
+// wake tells streams to look again, some at a time: the next ones when those before them have seen their targets. Those that
+// have ended meanwhile count as if they had. No lock is held.
 func wake(all []*attachment) {
 	lifecycle.InParts(len(all), func(from, to int) {
 		for _, a := range all[from:to] {

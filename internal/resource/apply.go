@@ -74,7 +74,9 @@ func (r *reader) apply(root *node) (a Apply) {
 			a.Plan, _ = r.text(m.value, at)
 			r.plain(a.Plan, at, maxMessage)
 		default:
-			if !envoyFileFields[m.key] {
+			if envoyFileFields[m.key] {
+				_, _ = r.text(m.value, at)
+			} else {
 				r.add(at, codeUnknownField, "there is no such field: there are resources, delete, message, expected_revision, plan")
 			}
 		}

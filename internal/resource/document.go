@@ -26,6 +26,8 @@ type Document struct {
 	Body        []byte // Envoy's message as proto3 JSON, as it was sent
 	Revision    *int64 // that it was read at; nil: it does not say
 	ETag        string // likewise, of what was read; with its quotes
+	// Keep: it is the stored resource, whatever that holds; there is no Body.
+	Keep bool
 
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
@@ -54,6 +56,9 @@ func (d Document) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 func (d *Document) field(name string) *path {
 	return d.root().member(name)
 }
+
+// Pointer is the place of a field of the document, in what was sent (RFC 6901).
+func (d *Document) Pointer(field string) string { return d.field(field).String() }
 
 func (d *Document) root() *path {
 	if d.doc == "" {
@@ -95,10 +100,10 @@ const (
 var answerFields = map[string]bool{"version": true, "created_at": true, "updated_at": true, "updated_by": true}
 
 // documentFields are the fields of a document, for the sentence about an unknown one.
-const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body, and the revision or the etag that it was read at"
+const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body or keep, and the revision or the etag that it was read at"
 
-// ParseDocument reads one document as JSON. It must have type, name and body; unknown
-// fields are refused. The error is Errors.
+// ParseDocument reads one document as JSON. It must have type, name and body, or
+// keep in the body's place; unknown fields are refused. The error is Errors.
 func ParseDocument(in []byte) (Document, error) {
 	root, err := scan(in)
 	if err != nil {
@@ -185,6 +190,7 @@ func (r *reader) documentAt(n *node, at *path, address *Document) Document {
 	if address != nil {
 		d.Type, d.Name, d.Variant = address.Type, address.Name, address.Variant
 	}
+	d.Keep = r.keeps(n, at)
 	for i := range n.members {
 		m := &n.members[i]
 		r.field(&d, m, at.member(m.key))
@@ -197,11 +203,15 @@ func (r *reader) documentAt(n *node, at *path, address *Document) Document {
 	} else {
 		r.name(d.Name, at.member("name"))
 	}
-	if b := n.get("body"); b == nil || b.kind == kindNull {
+	if d.Keep {
+		r.kept(n, &d, address, at)
+	} else if b := n.get("body"); b == nil || b.kind == kindNull {
 		r.add(at.member("body"), codeRequired, "body is missing: Envoy's message belongs there; or send the message itself, with \"@type\"")
 	}
 	r.sameAddress(&d, address, at)
-	r.variants(&d, at)
+	if !d.Keep || d.Selector != "" {
+		r.variants(&d, at)
+	}
 	return d
 }
 
@@ -243,6 +253,11 @@ func (r *reader) field(d *Document, m *member, at *path) {
 		d.Revision = &n
 	case "etag":
 		d.ETag = r.etag(v, at)
+	case "keep": // it is read before
+	case "secret":
+		if !d.Keep {
+			r.add(at, codeUnknownField, "this tells of a stored secret and is none: write the secret as the body, or keep: true for the stored one")
+		}
 	default:
 		if !answerFields[m.key] {
 			r.add(at, codeUnknownField, "a document has no such field: it has %s", documentFields)

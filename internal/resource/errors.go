@@ -13,6 +13,10 @@ type FieldError struct {
 	Pointer string // RFC 6901, into the document that was sent; "" is the whole of it
 	Code    string // a stable slug, such as "unknown_field"
 	Detail  string // a sentence for people
+
+	// Line and Column, from 1, are of the text where that could not be read; Detail begins
+	// with them. Column may be 0 for not known, and both are 0 where Pointer leads there.
+	Line, Column int
 }
 
 // Error returns the pointer and the sentence.
@@ -83,6 +87,7 @@ const (
 	codeRedacted      = "redacted"            // what stands in the place of a value that is not shown
 	codeTTLNoEffect   = "ttl_without_effect"  // warning
 	codeTTLDeltaOnly  = "ttl_delta_only"      // warning: not every client is sent it
+	codeKeep          = "keep_conflict"       // "keep" beside what would change the stored resource
 	codeUnchecked     = "unchecked"           // warning: content that cannot be checked
 	codeTooManyErrors = "too_many_errors"     //
 )
@@ -96,9 +101,9 @@ type report struct{ errs Errors }
 func (r *report) add(at *path, code, format string, args ...any) {
 	switch {
 	case len(r.errs) < maxErrors:
-		r.errs = append(r.errs, FieldError{at.String(), code, fmt.Sprintf(format, args...)})
+		r.errs = append(r.errs, FieldError{Pointer: at.String(), Code: code, Detail: fmt.Sprintf(format, args...)})
 	case len(r.errs) == maxErrors:
-		r.errs = append(r.errs, FieldError{"", codeTooManyErrors, fmt.Sprintf("more than %d errors: the rest is left out", maxErrors)})
+		r.errs = append(r.errs, FieldError{Code: codeTooManyErrors, Detail: fmt.Sprintf("more than %d errors: the rest is left out", maxErrors)})
 	}
 }
 
@@ -117,6 +122,11 @@ func (r *report) err() error {
 		}
 	}
 	return slices.DeleteFunc(r.errs, func(e FieldError) bool { return e.Code == codeConstraint && better[e.Pointer] })
+}
+
+// failAt fails at a place in the text.
+func failAt(line, column int, at *path, code, detail string) error {
+	return Errors{{at.String(), code, fmt.Sprintf("line %d, column %d: %s", line, column, detail), line, column}}
 }
 
 func fail(at *path, code, format string, args ...any) error {

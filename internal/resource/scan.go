@@ -45,7 +45,7 @@ type scanner struct {
 
 func (s *scanner) syntax(at *path, what string) error {
 	line, col := lineCol(s.in, s.pos)
-	return fail(at, codeSyntax, "line %d, column %d: %s", line, col, what)
+	return failAt(line, col, at, codeSyntax, what)
 }
 
 func (s *scanner) space() {

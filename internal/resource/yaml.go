@@ -96,7 +96,7 @@ func marks(in []byte) (n int) {
 }
 
 // yamlPlace is the part of the parser's message that holds no text of the document.
-var yamlPlace = regexp.MustCompile(`^yaml: line \d+: [a-zA-Z ]+`)
+var yamlPlace = regexp.MustCompile(`^yaml: line (\d+): [a-zA-Z ]+`)
 
 // yamlSyntax keeps of the parser's message what cannot hold a value.
 func yamlSyntax(err error) error {
@@ -107,8 +107,9 @@ func yamlSyntax(err error) error {
 	case strings.Contains(msg, "max depth"):
 		return fail(nil, codeLimit, "more than %d objects and lists are nested in each other", maxDepth)
 	}
-	if place := yamlPlace.FindString(msg); place != "" {
-		return fail(nil, codeSyntax, "%s", strings.TrimSpace(place))
+	if place := yamlPlace.FindStringSubmatch(msg); place != nil {
+		line, _ := strconv.Atoi(place[1]) // digits by the pattern
+		return Errors{{Code: codeSyntax, Detail: strings.TrimSpace(place[0]), Line: line}}
 	}
 	return fail(nil, codeSyntax, "this is not YAML")
 }
@@ -273,5 +274,5 @@ func looksBoolean(s string) bool {
 }
 
 func yamlFail(n *yaml.Node, at *path, code, format string, args ...any) error {
-	return fail(at, code, "line %d, column %d: %s", n.Line, n.Column, fmt.Sprintf(format, args...))
+	return failAt(n.Line, n.Column, at, code, fmt.Sprintf(format, args...))
 }

@@ -22,10 +22,10 @@ func TestExplain(t *testing.T) {
 		got[key] = f
 	}
 	want := map[string]Finding{
-		"locality.region=eu":        {Has: "us", Known: true},
-		"metadata.canary in (a,b)":  {Has: "b", Known: true, Holds: true},
-		"!metadata.old":             {Holds: true},
-		"node.id^=edge":             {Has: "edge-1", Known: true, Holds: true},
+		"locality.region=eu":       {Has: "us", Known: true},
+		"metadata.canary in (a,b)": {Has: "b", Known: true, Holds: true},
+		"!metadata.old":            {Holds: true},
+		"node.id^=edge":            {Has: "edge-1", Known: true, Holds: true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"fairlead/internal/fleet"
 )
@@ -74,6 +75,7 @@ type Target struct {
 	repairs  *repairs // nil without exceptions
 	remember sync.Once
 	memo     any
+	serial   atomic.Uint64
 }
 
 // repairs is what exceptions do beyond replacing resources.
@@ -148,4 +150,15 @@ func (e Exception) Applies(s *Snapshot) bool {
 func (t *Target) Memo(first func() any) any {
 	t.remember.Do(func() { t.memo = first() })
 	return t.memo
+}
+
+var serials atomic.Uint64
+
+// Serial tells targets apart that there are and that there were, in this process. It is never 0.
+func (t *Target) Serial() uint64 {
+	if n := t.serial.Load(); n != 0 {
+		return n
+	}
+	t.serial.CompareAndSwap(0, serials.Add(1))
+	return t.serial.Load()
 }

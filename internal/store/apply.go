@@ -64,7 +64,7 @@ func applyTimeout(cs []ResourceChange) time.Duration {
 	return min(d.Truncate(100*time.Millisecond), mostTimeout) // it is told to people
 }
 
-// Rollback makes the fleet's resources what they were at revision to: bodies, TTLs,
+// Rollback makes the fleet's resources, or those of w.Only, what they were at revision to: bodies, TTLs,
 // selectors, priorities, labels and descriptions, under their old versions, as a new
 // revision. w.Changes are ignored. A revision that is not kept any more is
 // fleet.ErrNotFound. Errors are otherwise Apply's.
@@ -77,7 +77,7 @@ func (s *Store) Rollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to f
 		w.Kind = "rollback"
 	}
 	if w.Message == "" {
-		w.Message = fmt.Sprintf("rollback to revision %d", to)
+		w.Message = rollbackMessage(w.Only, to)
 	}
 	r, err := s.write(ctx, t, f, w, longTimeout, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
 		return b.Queue(`SELECT answer, replayed FROM fleet_rollback($1, $2, $3)`, f.String(), int64(to), header)

@@ -34,7 +34,7 @@ func TestApplyMakesOneRevision(t *testing.T) {
 	if n := w.count(`SELECT count(*) FROM resource_refs WHERE ref_type = 'endpoints' AND ref_name = 'a'`); n != 1 {
 		t.Errorf("%d references", n)
 	}
-	if n := w.count(`SELECT count(*) FROM audit_events WHERE action = 'fleet.apply' AND new_revision = 1 AND actor = 'ada' AND ip = '127.0.0.1'`); n != 1 {
+	if n := w.count(`SELECT count(*) FROM audit_events WHERE action = 'resources.apply' AND new_revision = 1 AND actor = 'ada' AND ip = '127.0.0.1'`); n != 1 {
 		t.Errorf("%d audit events", n)
 	}
 	h, err := w.app.Revision(t.Context(), w.tenant, w.fleet, 1)
@@ -222,7 +222,7 @@ func TestConcurrentRepeatsHaveOneEffect(t *testing.T) {
 			fresh++
 		}
 	}
-	if fresh != 1 || w.count(`SELECT count(*) FROM fleet_history`) != 1 || w.count(`SELECT count(*) FROM audit_events WHERE action = 'fleet.apply'`) != 1 {
+	if fresh != 1 || w.count(`SELECT count(*) FROM fleet_history`) != 1 || w.count(`SELECT count(*) FROM audit_events WHERE action = 'resources.apply'`) != 1 {
 		t.Errorf("%d of %d had an effect", fresh, repeats)
 	}
 }

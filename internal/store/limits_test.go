@@ -145,7 +145,7 @@ func TestT09_BytesOfAHistory(t *testing.T) {
 	}
 	w.recount()
 	w.apply(clusterOf("big", 900))
-	revs, err := w.app.Revisions(t.Context(), w.tenant, w.fleet, 0, 100)
+	revs, _, err := w.app.Revisions(t.Context(), w.tenant, w.fleet, store.RevisionFilter{})
 	w.ok(err)
 	oldest := revs[len(revs)-1].Revision
 	_, err = w.app.Rollback(t.Context(), w.tenant, w.fleet, oldest, store.Write{Actor: actor})

@@ -181,3 +181,34 @@ func TestPlansOfTheVersionsOfEnvoy(t *testing.T) {
 		},
 	}.judge(t)
 }
+
+// A rollback of one resource reads that one, however many have changed since.
+func TestPlansOfARollbackOfOneResource(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: 200, fill: func(w *world, few, many int) { // a write and the rollback are 120
+			w.clusters(few, many)
+			w.exec(`UPDATE resources SET revision = 2 WHERE fleet_id = $1 AND revision = 1`, w.fleet.String())
+			w.exec(`UPDATE resource_history SET revision = 2 WHERE fleet_id = $1 AND revision = 1`, w.fleet.String())
+			w.exec(`INSERT INTO fleet_history SELECT $1, $2, 2, gen_random_uuid(), now(), 'apply', '', '', NULL, 1 ON CONFLICT DO NOTHING`, w.tenant.String(), w.fleet.String())
+			w.exec(`UPDATE fleet_heads SET revision = greatest(revision, 2) WHERE fleet_id = $1`, w.fleet.String())
+		},
+		work: func(w *world, p *planned) {
+			_, err := p.Apply(w.Context(), w.tenant, w.fleet, store.Write{Changes: []store.ResourceChange{put(fleet.Cluster, "one", "first")}})
+			w.ok(err)
+			only := []store.Cursor{{Type: fleet.Cluster, Name: "one"}}
+			_, cs, err := p.RollbackChanges(w.Context(), w.tenant, w.fleet, 1, only)
+			if w.ok(err); len(cs) != 1 {
+				w.Errorf("%+v", cs)
+			}
+			were, err := p.EverWere(w.Context(), w.tenant, w.fleet, append(only, store.Cursor{Type: fleet.Cluster, Name: "typo"}))
+			if w.ok(err); len(were) != 1 || !were[only[0]] {
+				w.Errorf("%+v", were)
+			}
+			r, err := p.Rollback(w.Context(), w.tenant, w.fleet, 1, store.Write{Only: only})
+			if w.ok(err); r.Changed != 1 {
+				w.Errorf("%+v", r)
+			}
+		},
+	}.judge(t)
+}

@@ -230,7 +230,7 @@ func TestWhoMovedTheFleetIsTold(t *testing.T) {
 		if !errors.As(err, &moved) || !errors.Is(err, fleet.ErrPrecondition) {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(store.RevisionInfo{Revision: 1, At: r.CommittedAt, Kind: "apply", Actor: "ada", Changes: 1}, moved.Newest); d != "" {
+		if d := cmp.Diff(store.RevisionInfo{Revision: 1, At: r.CommittedAt, Kind: "apply", Actor: "ada", Changes: 1, Created: 1}, moved.Newest); d != "" {
 			t.Error(d)
 		}
 	}

@@ -220,8 +220,11 @@ func TestT04ForeignIDsAreNowhere(t *testing.T) {
 			v, _, err := w.app.Resources(ctx, w.tenant, bf, store.Filter{})
 			return len(v), err
 		},
-		"Revisions": func() (int, error) { v, err := w.app.Revisions(ctx, w.tenant, bf, 0, 0); return len(v), err },
-		"Nodes":     func() (int, error) { v, _, err := w.app.Nodes(ctx, w.tenant, bf, "", 0); return len(v), err },
+		"Revisions": func() (int, error) {
+			v, _, err := w.app.Revisions(ctx, w.tenant, bf, store.RevisionFilter{})
+			return len(v), err
+		},
+		"Nodes": func() (int, error) { v, _, err := w.app.Nodes(ctx, w.tenant, bf, "", 0); return len(v), err },
 		"NodeCredentials": func() (int, error) {
 			v, _, err := w.app.NodeCredentials(ctx, w.tenant, bf, store.CredentialFilter{})
 			return len(v), err

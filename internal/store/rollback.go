@@ -24,8 +24,33 @@ type RollbackChange struct {
 	body []byte // its hash; nil of what is deleted, and of a Secret, which is sealed
 }
 
-// selectRollback: $1 the fleet, $2 the revision to go back to.
-const selectRollback = `
+// onlyJSON is what the schema's functions take as "only".
+func onlyJSON(only []Cursor) []map[string]string {
+	out := make([]map[string]string, len(only))
+	for i, c := range only {
+		out[i] = map[string]string{"type": c.Type.Slug(), "name": c.Name, "variant": c.Variant}
+	}
+	return out
+}
+
+// rollbackMessage is what the history says where nobody said anything.
+func rollbackMessage(only []Cursor, to fleet.Revision) string {
+	switch {
+	case only == nil:
+		return fmt.Sprintf("rollback to revision %d", to)
+	case len(only) == 1:
+		return fmt.Sprintf("rollback of %s/%s to revision %d", only[0].Type.Slug(), only[0].Name, to)
+	}
+	return fmt.Sprintf("rollback of %d resources to revision %d", len(only), to)
+}
+
+// selectRollback: $1 the fleet, $2 the revision to go back to. selectRollbackSome: $3 which resources.
+const (
+	selectRollback     = rollbackHead + `fleet_rollback_changes($1, $2) c`
+	selectRollbackSome = rollbackHead + `fleet_rollback_some($1, $2, $3) c`
+)
+
+const rollbackHead = `
 WITH head AS MATERIALIZED (
   SELECT h.revision FROM fleet_heads h
    WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1 AND h.deleted_at IS NULL
@@ -33,14 +58,18 @@ WITH head AS MATERIALIZED (
 SELECT (SELECT revision FROM head), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 UNION ALL
 SELECT NULL, c.type, c.name, c.variant, c.delete, c.body_hash, c.summary, c.labels, c.description
-  FROM head CROSS JOIN LATERAL fleet_rollback_changes($1, $2) c`
+  FROM head CROSS JOIN LATERAL `
 
-// RollbackChanges tells what a rollback to revision to would change if it were made at the
-// revision that it returns, by type, name and variant. A revision that is not kept is
-// fleet.ErrNotFound. It costs what changed since.
-func (s *Store) RollbackChanges(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision) (at fleet.Revision, cs []RollbackChange, err error) {
+// RollbackChanges tells what a rollback of some resources, nil: of all, to revision to would
+// change if it were made at the revision that it returns, by type, name and variant. A revision
+// that is not kept is fleet.ErrNotFound. It costs what changed since, or what is named.
+func (s *Store) RollbackChanges(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision, only []Cursor) (at fleet.Revision, cs []RollbackChange, err error) {
+	sql, args := selectRollback, []any{f.String(), int64(to)}
+	if only != nil {
+		sql, args = selectRollbackSome, append(args, onlyJSON(only))
+	}
 	err = s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
-		b.Queue(selectRollback, f.String(), int64(to)).Query(func(rows pgx.Rows) (err error) {
+		b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 			at, cs, err = scanRollback(rows)
 			return err
 		})
@@ -118,11 +147,17 @@ func (s *Store) RollbackBodies(ctx context.Context, t fleet.TenantID, cs []Rollb
 	return out, nil
 }
 
+// selectBodies looks up each by its key: with stale statistics a search for many would read all bodies of the tenant.
+const selectBodies = `
+SELECT k.hash, b.body
+  FROM unnest($1::bytea[]) k (hash)
+  JOIN LATERAL (SELECT p.body FROM bodies p WHERE p.tenant_id = app_tenant() AND p.hash = k.hash OFFSET 0) b ON true`
+
 // bodies reads bodies by their hashes; what is gone is left out.
 func (s *Store) bodies(ctx context.Context, t fleet.TenantID, hashes [][]byte) (map[string][]byte, error) {
 	byHash := make(map[string][]byte, len(hashes))
 	err := s.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) {
-		b.Queue(`SELECT hash, body FROM bodies WHERE tenant_id = app_tenant() AND hash = ANY ($1)`, hashes).Query(func(rows pgx.Rows) error {
+		b.Queue(selectBodies, hashes).Query(func(rows pgx.Rows) error {
 			var hash, body []byte
 			_, err := pgx.ForEachRow(rows, []any{&hash, &body}, func() error {
 				if body == nil {
@@ -138,4 +173,33 @@ func (s *Store) bodies(ctx context.Context, t fleet.TenantID, hashes [][]byte) (
 		return nil, fmt.Errorf("read %d bodies: %w", len(hashes), err)
 	}
 	return byHash, nil
+}
+
+// selectEverWere looks up each by its key: behind OFFSET 0 it cannot become a join.
+const selectEverWere = `
+SELECT k.type, k.name, k.variant
+  FROM unnest($2::text[], $3::text[], $4::text[]) k (type, name, variant)
+ WHERE EXISTS (SELECT FROM resource_history x
+                WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.type = k.type AND x.name = k.name AND x.variant = k.variant OFFSET 0)`
+
+// EverWere tells of which resources the fleet's history knows.
+func (s *Store) EverWere(ctx context.Context, t fleet.TenantID, f fleet.ID, which []Cursor) (map[Cursor]bool, error) {
+	types, names, variants := make([]string, len(which)), make([]string, len(which)), make([]string, len(which))
+	for i, c := range which {
+		types[i], names[i], variants[i] = c.Type.Slug(), c.Name, c.Variant
+	}
+	were, err := many(ctx, s, t, func(row pgx.CollectableRow) (c Cursor, err error) {
+		var slug string
+		err = row.Scan(&slug, &c.Name, &c.Variant)
+		c.Type, _ = fleet.TypeFromSlug(slug) // it was asked for
+		return c, err
+	}, selectEverWere, f.String(), types, names, variants)
+	if err != nil {
+		return nil, fmt.Errorf("look for %d resources in the history of fleet %s: %w", len(which), f, err)
+	}
+	out := make(map[Cursor]bool, len(were))
+	for _, c := range were {
+		out[c] = true
+	}
+	return out, nil
 }

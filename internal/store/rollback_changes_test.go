@@ -14,7 +14,7 @@ import (
 // lookAtRollback is what a rollback would do to each resource, in words.
 func (w *world) lookAtRollback(to fleet.Revision) (at fleet.Revision, out map[store.Cursor]string) {
 	w.Helper()
-	at, cs, err := w.app.RollbackChanges(w.Context(), w.tenant, w.fleet, to)
+	at, cs, err := w.app.RollbackChanges(w.Context(), w.tenant, w.fleet, to, nil)
 	w.ok(err)
 	bodies, err := w.app.RollbackBodies(w.Context(), w.tenant, cs)
 	w.ok(err)
@@ -74,9 +74,9 @@ func TestT43_ARollbackIsSeenBeforeItIsMade(t *testing.T) {
 	if !compacted {
 		t.Error("the tombstones were never forgotten")
 	}
-	_, _, err := w.app.RollbackChanges(t.Context(), w.tenant, w.fleet, 1)
+	_, _, err := w.app.RollbackChanges(t.Context(), w.tenant, w.fleet, 1, nil)
 	w.is(err, fleet.ErrNotFound)
-	_, _, err = w.app.RollbackChanges(t.Context(), w.db.Tenant(t), w.fleet, 5)
+	_, _, err = w.app.RollbackChanges(t.Context(), w.db.Tenant(t), w.fleet, 5, nil)
 	w.is(err, fleet.ErrNotFound)
 }
 
@@ -124,7 +124,7 @@ func TestT43_LookingAtARollbackCostsWhatItChanges(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Config{URL: w.db.App, MaxConns: 1})
 	w.ok(err)
 	for range 10 { // past the plans that know the parameters
-		_, cs, err := s.RollbackChanges(t.Context(), w.tenant, w.fleet, to)
+		_, cs, err := s.RollbackChanges(t.Context(), w.tenant, w.fleet, to, nil)
 		w.ok(err)
 		if _, err := s.RollbackBodies(t.Context(), w.tenant, cs); err != nil || len(cs) != 2 {
 			t.Fatalf("%+v, %v", cs, err)

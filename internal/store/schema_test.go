@@ -123,6 +123,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"events_moved: fairlead_app", "find_node_credential: fairlead_node",
 		"find_token: fairlead_app",
 		"fleet_compact: fairlead_app",
+		"fleet_differences: fairlead_app",
 		"fleet_floors: fairlead_app",
 		"fleet_mend: fairlead_app",
 		"fleet_rollback_changes: fairlead_app",

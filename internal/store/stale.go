@@ -61,6 +61,8 @@ func precondition(pg *pgconn.PgError) error {
 			Message  string         `json:"message"`
 			Actor    string         `json:"actor"`
 			Changes  int            `json:"changes"`
+			Created  int            `json:"created"`
+			Deleted  int            `json:"deleted"`
 		} `json:"newest"`
 	}
 	if pg.Detail != "" && json.Unmarshal([]byte(pg.Detail), &detail) != nil {
@@ -68,7 +70,7 @@ func precondition(pg *pgconn.PgError) error {
 	}
 	if n := detail.Newest; n != nil {
 		return &MovedError{RevisionInfo{
-			Revision: n.Revision, At: timeOrZero(n.At), Kind: n.Kind, Message: n.Message, Actor: n.Actor, Changes: n.Changes,
+			Revision: n.Revision, At: timeOrZero(n.At), Kind: n.Kind, Message: n.Message, Actor: n.Actor, Changes: n.Changes, Created: n.Created, Deleted: n.Deleted,
 		}}
 	}
 	if len(detail.Changed) == 0 {

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,14 +15,15 @@ import (
 // selectStored looks up each by its key: behind OFFSET 0 it cannot become a join over the
 // whole fleet (functions/write.sql).
 const selectStored = `
-SELECT k.type, k.name, k.variant, r.revision, r.doc_hash
+SELECT k.type, k.name, k.variant, r.revision, r.doc_hash, r.selector, r.priority, r.ttl_ms, r.labels, r.description
   FROM unnest($2::text[], $3::text[], $4::text[]) k (type, name, variant)
-  JOIN LATERAL (SELECT p.revision, p.doc_hash FROM resources p
+  JOIN LATERAL (SELECT p.revision, p.doc_hash, p.selector, p.priority, p.ttl_ms, p.labels, p.description FROM resources p
                  WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND p.type = k.type AND p.name = k.name AND p.variant = k.variant
                    AND NOT p.deleted OFFSET 0) r ON true`
 
-// Stored reads of each resource that is there what names its content: of the Resources
-// only Type, Name, Variant, Revision and DocHash are set. It costs what is asked for.
+// Stored reads of each resource that is there what names its content, and what stands
+// beside its body: of the Resources Type, Name, Variant, Revision, DocHash, Selector,
+// Priority, TTL, Labels and Description are set. It costs what is asked for.
 func (s *Store) Stored(ctx context.Context, t fleet.TenantID, f fleet.ID, which []Cursor) (map[Cursor]Resource, error) {
 	types, names, variants := make([]string, len(which)), make([]string, len(which)), make([]string, len(which))
 	for i, c := range which {
@@ -28,10 +31,14 @@ func (s *Store) Stored(ctx context.Context, t fleet.TenantID, f fleet.ID, which 
 	}
 	rows, err := many(ctx, s, t, func(row pgx.CollectableRow) (r Resource, err error) {
 		var slug string
-		var hash []byte
-		err = row.Scan(&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &hash)
+		var ttl int64
+		var hash, labels []byte
+		err = row.Scan(&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &hash, &r.Selector, &r.Priority, &ttl, &labels, &r.Description)
 		r.Type, _ = fleet.TypeFromSlug(slug) // it was asked for
-		r.DocHash = hashOf(hash)
+		r.DocHash, r.TTL = hashOf(hash), time.Duration(ttl)*time.Millisecond
+		if err == nil && len(labels) > 0 {
+			err = json.Unmarshal(labels, &r.Labels)
+		}
 		return r, err
 	}, selectStored, f.String(), types, names, variants)
 	if err != nil {

@@ -123,12 +123,12 @@ func TestRevisions(t *testing.T) {
 	for i := range 5 {
 		w.apply(put(fleet.Cluster, "a", fmt.Sprint(i)))
 	}
-	rs, err := w.app.Revisions(t.Context(), w.tenant, w.fleet, 0, 3)
+	rs, next, err := w.app.Revisions(t.Context(), w.tenant, w.fleet, store.RevisionFilter{Limit: 3})
 	w.ok(err)
 	if len(rs) != 3 || rs[0].Revision != 5 || rs[2].Revision != 3 || rs[0].Credential != actor.Credential {
 		t.Errorf("%+v", rs)
 	}
-	rs, err = w.app.Revisions(t.Context(), w.tenant, w.fleet, 3, 0)
+	rs, _, err = w.app.Revisions(t.Context(), w.tenant, w.fleet, store.RevisionFilter{Before: next})
 	w.ok(err)
 	if len(rs) != 2 || rs[0].Revision != 2 {
 		t.Errorf("%+v", rs)

@@ -23,7 +23,9 @@ type Write struct {
 	Expect *fleet.Revision
 	// Seen, if set, is when the resources that are changed must have been last changed at
 	// the latest: at that revision of that history.
-	Seen    *Seen
+	Seen *Seen
+	// Only, of a rollback, are the resources that are rolled back, none twice; nil: all.
+	Only    []Cursor
 	Changes []ResourceChange // no resource twice
 	// Idempotency, if set, makes a repeat of the call return the first one's Result.
 	Idempotency *Idempotency
@@ -136,6 +138,9 @@ func (w Write) json() ([]byte, error) {
 	}
 	if w.Seen != nil {
 		m["seen"] = map[string]any{"revision": w.Seen.Revision, "token": w.Seen.Token.String()}
+	}
+	if w.Only != nil {
+		m["only"] = onlyJSON(w.Only)
 	}
 	if w.Idempotency != nil {
 		m["idempotency_key"] = w.Idempotency.Key

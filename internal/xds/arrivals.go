@@ -12,7 +12,7 @@ const (
 	// arrivingAtOnce is how many connections arrive together, for each processor. A connection and its first stream cost a fraction of a
 	// millisecond.
 	arrivingAtOnce = 64
-	// arrivalTime is how long one counts as arriving, if no stream of it was attached, or refused by the fleet, before: a network is slow, and so is an
+	// arrivalTime is how long one counts as arriving, if no stream of it was attached, or refused, before: a network is slow, and so is an
 	// attacker, and what they wait for costs nothing.
 	arrivalTime = 20 * time.Millisecond
 )

@@ -20,6 +20,7 @@ func (s *Server) door(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo
 	known, err := s.authenticate(ss, info.FullMethod)
 	switch {
 	case err != nil:
+		connOf(ss.Context()).arrived()
 		return err
 	case known == nil:
 		return next(srv, ss)

@@ -140,12 +140,20 @@ func (st *stream) answer(t fleet.Type, r *request) {
 	if r.nack && (st.delta || !st.client.Kind().Envoy || f == nil || r.version != f.Version.String()) {
 		found, counts := st.client.Nack(st.now, t, r.nonce, r.detail)
 		if counts {
-			st.log.Warn("response refused", "type", t.Slug(), "detail", kept(t, r.detail))
+			st.logRefused(t, r.detail)
 		}
 		st.pass(found)
 		return
 	}
 	st.pass(st.client.Ack(st.now, t, r.nonce, r.detail))
+}
+
+// logRefused says that a response was refused, where that is worth a line. What each node refused is in its status.
+func (st *stream) logRefused(t fleet.Type, detail string) {
+	target := st.att.Current()
+	if times, tell := st.srv.refusals.count(st.id.Key, t, target, st.now); tell {
+		st.log.Warn("response refused", "type", t.Slug(), "detail", kept(t, detail), "revision", target.Revision, "times", times)
+	}
 }
 
 // pass passes on what was found: what clients refuse is recorded before its repair is sent.

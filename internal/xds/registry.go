@@ -86,13 +86,15 @@ func (r *registry) add(st *stream) {
 	r.byFleet[st.id.Key][st] = struct{}{}
 }
 
-func (r *registry) remove(st *stream) {
+// remove reports whether it was the fleet's last one.
+func (r *registry) remove(st *stream) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.byFleet[st.id.Key], st)
-	if len(r.byFleet[st.id.Key]) == 0 {
+	if last = len(r.byFleet[st.id.Key]) == 0; last {
 		delete(r.byFleet, st.id.Key)
 	}
+	return last
 }
 
 // of returns the streams of a fleet.

@@ -120,6 +120,7 @@ type Server struct {
 	streams  registry
 	guests   guests
 	arrivals arrivals
+	refusals refusals
 }
 
 // New checks the configuration.

@@ -44,7 +44,7 @@ type Source interface {
 // Attachment is one stream's tie to its fleet. Its methods are called by the stream's
 // one owner.
 type Attachment interface {
-	// Current is one atomic load and never nil.
+	// Current is a few atomic operations and never nil. Whoever calls it has seen the target.
 	Current() *snapshot.Target
 	// Changed has capacity 1 and says "look again": the newest wins.
 	Changed() <-chan struct{}

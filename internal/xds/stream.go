@@ -100,7 +100,9 @@ func (st *stream) run() error {
 	st.log.Debug("stream opened")
 	st.srv.streams.add(st)
 	defer func() {
-		st.srv.streams.remove(st)
+		if st.srv.streams.remove(st) {
+			st.srv.refusals.forget(st.id.Key)
+		}
 		close(st.ended)
 	}()
 	err = st.loop()

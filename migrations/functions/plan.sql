@@ -46,7 +46,8 @@ CREATE OR REPLACE FUNCTION fleet_has_moved(h fleet_heads, p_message text) RETURN
 DECLARE
   v_newest jsonb;
 BEGIN
-  SELECT jsonb_build_object('revision', x.revision, 'at', x.at, 'kind', x.kind, 'message', x.message, 'actor', x.actor, 'changes', x.changes) INTO v_newest
+  SELECT jsonb_build_object('revision', x.revision, 'at', x.at, 'kind', x.kind, 'message', x.message, 'actor', x.actor, 'changes', x.changes, 'created', x.created,
+                            'deleted', x.deleted) INTO v_newest
     FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = h.revision;
   RAISE EXCEPTION '%', p_message
   USING ERRCODE = 'FL412', DETAIL = jsonb_build_object('newest', coalesce(v_newest, jsonb_build_object('revision', h.revision)));

@@ -1,4 +1,5 @@
--- Makes the fleet what it was at revision p_to: a new revision with the old documents and the old versions.
+-- Makes the fleet, or what p_write names in "only", [{type, name, variant}], what it was at revision p_to: a new revision with the old documents and the
+-- old versions.
 CREATE OR REPLACE FUNCTION fleet_rollback(p_fleet uuid, p_to bigint, p_write jsonb, OUT answer jsonb, OUT replayed boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -15,7 +16,11 @@ BEGIN
   IF NOT EXISTS (SELECT FROM fleet_history x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.revision = p_to) THEN
     RAISE EXCEPTION 'revision % is not kept', p_to USING ERRCODE = 'FL404';
   END IF;
-  SELECT array_agg(c) INTO v FROM fleet_rollback_changes(p_fleet, p_to) c;
+  IF p_write ? 'only' THEN
+    SELECT array_agg(c) INTO v FROM fleet_rollback_some(p_fleet, p_to, p_write->'only') c;
+  ELSE
+    SELECT array_agg(c) INTO v FROM fleet_rollback_changes(p_fleet, p_to) c;
+  END IF;
   res := fleet_commit(h, p_write, coalesce(v, '{}'), '{}');
   answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows', '[]'::jsonb);
   answer := fleet_check_references(p_fleet, coalesce(v, '{}'), answer);
@@ -42,6 +47,21 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off S
   SELECT (row_number() OVER ())::integer, c.type, c.name, c.variant, s.name IS NULL, '', false, s.selector, s.priority, s.ttl_ms, s.labels,
          s.description, s.version, s.doc_hash, s.body_hash, s.derived, s.derive_version, s.summary, NULL::bigint, NULL::text
     FROM changed c
+    LEFT JOIN LATERAL (SELECT x.* FROM resource_history x
+                        WHERE x.tenant_id = app_tenant() AND x.fleet_id = p_fleet AND x.type = c.type AND x.name = c.name AND x.variant = c.variant
+                          AND x.revision <= p_to ORDER BY x.revision DESC LIMIT 1) s ON NOT s.deleted
+    LEFT JOIN LATERAL (SELECT y.doc_hash FROM resources y
+                        WHERE y.tenant_id = app_tenant() AND y.fleet_id = p_fleet AND y.type = c.type AND y.name = c.name AND y.variant = c.variant
+                          AND NOT y.deleted OFFSET 0) r ON true
+   WHERE s.doc_hash IS DISTINCT FROM r.doc_hash
+$$;
+
+-- What of it is of the resources that p_only names, each once. It costs what is named.
+CREATE OR REPLACE FUNCTION fleet_rollback_some(p_fleet uuid, p_to bigint, p_only jsonb) RETURNS SETOF resource_change
+LANGUAGE sql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+  SELECT (row_number() OVER ())::integer, c.type, c.name, c.variant, s.name IS NULL, '', false, s.selector, s.priority, s.ttl_ms, s.labels,
+         s.description, s.version, s.doc_hash, s.body_hash, s.derived, s.derive_version, s.summary, NULL::bigint, NULL::text
+    FROM jsonb_to_recordset(p_only) c (type text, name text, variant text)
     LEFT JOIN LATERAL (SELECT x.* FROM resource_history x
                         WHERE x.tenant_id = app_tenant() AND x.fleet_id = p_fleet AND x.type = c.type AND x.name = c.name AND x.variant = c.variant
                           AND x.revision <= p_to ORDER BY x.revision DESC LIMIT 1) s ON NOT s.deleted

@@ -41,12 +41,14 @@ DECLARE
   v_one  resource_change;
   v_bodies bytea[]; -- of e, in its order
   v_size integer[]; -- likewise; 0 of a deletion
+  v_created integer;
+  v_deleted integer;
   v_rows integer;   -- what the fleet has more than before
   v_more bigint;    -- bytes that it has more
   v_all  bigint;    -- bytes that are put
 BEGIN
-  SELECT coalesce(array_agg(z.c), '{}'), array_agg(z.body), count(*) FILTER (WHERE r.name IS NULL) - count(*) FILTER (WHERE (z.c).delete),
-         -coalesce(sum(r.bytes), 0) INTO e, v_bodies, v_rows, v_more
+  SELECT coalesce(array_agg(z.c), '{}'), array_agg(z.body), count(*) FILTER (WHERE r.name IS NULL), count(*) FILTER (WHERE (z.c).delete),
+         -coalesce(sum(r.bytes), 0) INTO e, v_bodies, v_created, v_deleted, v_more
     FROM (SELECT unnest(p_changes) AS c, unnest(p_bodies) AS body) z
     LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
                           AND p.type = (z.c).type AND p.name = (z.c).name AND p.variant = (z.c).variant AND NOT p.deleted OFFSET 0) r ON true
@@ -66,6 +68,7 @@ BEGIN
                  coalesce(octet_length(z.body), (SELECT octet_length(x.body) FROM bodies x WHERE x.tenant_id = h.tenant_id AND x.hash = (z.c).body_hash)),
                  (z.c).name, (z.c).variant, (z.c).selector, (z.c).labels, (z.c).description) END AS bytes
             FROM (SELECT generate_series(1, o_changed) AS n, unnest(e) AS c, unnest(v_bodies) AS body) z) s;
+  v_rows := v_created - v_deleted;
   v_more := v_more + v_all;
   PERFORM fleet_must_fit(h, v_rows, v_more, v_all);
   o_revision := v_new;
@@ -98,9 +101,9 @@ BEGIN
            updated_at = excluded.updated_at, updated_by = excluded.updated_by, bytes = excluded.bytes
     RETURNING r.*)
   INSERT INTO resource_history (tenant_id, fleet_id, type, name, variant, revision, deleted, selector, priority, ttl_ms, labels,
-         description, version, doc_hash, body_hash, derived, derive_version, summary, bytes)
+         description, version, doc_hash, body_hash, derived, derive_version, summary, bytes, created_at, created_by, updated_at, updated_by)
   SELECT tenant_id, fleet_id, type, name, variant, revision, deleted, selector, priority, ttl_ms, labels,
-         description, version, doc_hash, body_hash, derived, derive_version, summary, bytes FROM w;
+         description, version, doc_hash, body_hash, derived, derive_version, summary, bytes, created_at, created_by, updated_at, updated_by FROM w;
 
   FOREACH v_one IN ARRAY e LOOP
     DELETE FROM resource_refs x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = v_one.type AND x.name = v_one.name AND x.variant = v_one.variant;
@@ -128,11 +131,12 @@ BEGIN
   UPDATE fleet_heads SET revision = v_new, token = v_tok, changed_at = o_at, resources = resources + v_rows, bytes = bytes + v_more,
          history_bytes = history_bytes + v_all + o_changed * history_row_bytes()
    WHERE tenant_id = h.tenant_id AND fleet_id = h.fleet_id;
-  INSERT INTO fleet_history (tenant_id, fleet_id, revision, token, at, kind, message, actor, credential, changes)
-  VALUES (h.tenant_id, h.fleet_id, v_new, v_tok, o_at, p_write->>'kind', coalesce(p_write->>'message', ''), v_who, v_cred, o_changed);
+  INSERT INTO fleet_history (tenant_id, fleet_id, revision, token, at, kind, message, actor, credential, changes, created, deleted, types)
+  VALUES (h.tenant_id, h.fleet_id, v_new, v_tok, o_at, p_write->>'kind', coalesce(p_write->>'message', ''), v_who, v_cred, o_changed, v_created, v_deleted,
+          ARRAY(SELECT DISTINCT c.type FROM unnest(e) c));
   INSERT INTO audit_events (tenant_id, credential, actor, ip, request_id, action, object, fleet_id, old_revision, new_revision, detail)
   SELECT h.tenant_id, v_cred, v_who, coalesce(p_write->>'ip', ''), coalesce(p_write->>'request_id', ''),
-         'fleet.' || (p_write->>'kind'), 'fleet ' || h.fleet_id, h.fleet_id, h.revision, v_new,
+         'resources.' || (p_write->>'kind'), 'fleet ' || h.fleet_id, h.fleet_id, h.revision, v_new,
          jsonb_build_object('changed', o_changed, 'message', coalesce(p_write->>'message', ''), 'resources', -- the first hundred
            (SELECT jsonb_agg(jsonb_build_array(CASE WHEN c.delete THEN 'delete' ELSE 'put' END, c.type, c.name, c.variant) ORDER BY c.ord)
               FROM unnest(e[:100]) c));

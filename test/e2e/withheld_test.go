@@ -138,7 +138,7 @@ func TestStrictFleetRefusesWhatNamesNothing(t *testing.T) {
 		t.Fatalf("the listener was answered %d %s, want 422 at %s", refused.StatusCode(), refused.Body, field)
 	}
 	for _, r := range []world.Resource{world.Route("missing", "a"), l} {
-		if p := put(r.Type, r); p.StatusCode() != http.StatusOK {
+		if p := put(r.Type, r); p.StatusCode() != http.StatusCreated {
 			t.Errorf("%s was answered %d %s", r.Name, p.StatusCode(), p.Body)
 		}
 	}

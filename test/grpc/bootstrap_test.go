@@ -36,7 +36,7 @@ func (w *installation) writeBootstrap(args ...string) (file string) {
 // envoyOf starts a real Envoy with a bootstrap file, and waits until it is ready.
 func (w *installation) envoyOf(file string) *localenvoy.Envoy {
 	w.T.Helper()
-	e := w.StartEnvoy(localenvoy.Config{BootstrapFile: file, Dir: filepath.Dir(file), Env: []string{"FAIRLEAD_TOKEN=" + w.NodeToken}})
+	e := w.StartEnvoy(localenvoy.Config{BootstrapFile: file, Dir: filepath.Dir(file), Env: []string{"FAIRLEAD_NODE_TOKEN=" + w.NodeToken}})
 	w.AwaitReady(e, 2*world.Soon)
 	return e
 }

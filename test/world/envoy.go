@@ -24,7 +24,7 @@ func (w *World) Launch(id, xdsAddress string, delta bool, edit ...func(string) s
 	w.T.Helper()
 	text, err := bootstrap.Envoy(bootstrap.Config{
 		NodeID: id, NodeCluster: w.Fleet, XDSAddresses: []string{xdsAddress}, Delta: delta, Plaintext: true,
-		TokenEnv: "FAIRLEAD_TOKEN", AdminAddress: AnyPort, RetryBase: 500 * time.Millisecond, RetryMax: 30 * time.Second,
+		TokenEnv: "FAIRLEAD_NODE_TOKEN", AdminAddress: AnyPort, RetryBase: 500 * time.Millisecond, RetryMax: 30 * time.Second,
 	})
 	Must(w.T, err)
 	for _, f := range edit {
@@ -32,7 +32,7 @@ func (w *World) Launch(id, xdsAddress string, delta bool, edit ...func(string) s
 	}
 	dir, err := os.MkdirTemp(w.Dir, "envoy-"+id+"-")
 	Must(w.T, err)
-	return w.StartEnvoy(localenvoy.Config{Bootstrap: text, Dir: dir, Env: []string{"FAIRLEAD_TOKEN=" + w.NodeToken}})
+	return w.StartEnvoy(localenvoy.Config{Bootstrap: text, Dir: dir, Env: []string{"FAIRLEAD_NODE_TOKEN=" + w.NodeToken}})
 }
 
 // StartEnvoy starts the tests' Envoy. It outlives a step; the test fails if it ever waited

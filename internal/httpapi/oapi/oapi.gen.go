@@ -533,6 +533,51 @@ func (e ResourceType) Valid() bool {
 	}
 }
 
+// Defines values for RevisionReceipt.
+const (
+	RevisionReceiptDelivered RevisionReceipt = "delivered"
+	RevisionReceiptPending   RevisionReceipt = "pending"
+	RevisionReceiptRejected  RevisionReceipt = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the RevisionReceipt enum.
+func (e RevisionReceipt) Valid() bool {
+	switch e {
+	case RevisionReceiptDelivered:
+		return true
+	case RevisionReceiptPending:
+		return true
+	case RevisionReceiptRejected:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RevisionKind.
+const (
+	KindApply    RevisionKind = "apply"
+	KindDelete   RevisionKind = "delete"
+	KindPut      RevisionKind = "put"
+	KindRollback RevisionKind = "rollback"
+)
+
+// Valid indicates whether the value is a known member of the RevisionKind enum.
+func (e RevisionKind) Valid() bool {
+	switch e {
+	case KindApply:
+		return true
+	case KindDelete:
+		return true
+	case KindPut:
+		return true
+	case KindRollback:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	Admin  Role = "admin"
@@ -655,6 +700,19 @@ type ApplyInput struct {
 // resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
 type Body = json.RawMessage
 
+// Comparison defines model for Comparison.
+type Comparison struct {
+	// From The revision that `before` is of.
+	From  int64        `json:"from"`
+	Items []Difference `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// To The revision that `after` is of.
+	To int64 `json:"to"`
+}
+
 // Credential defines model for Credential.
 type Credential struct {
 	CreatedAt   time.Time  `json:"created_at"`
@@ -697,6 +755,37 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+
+	// After A resource as it was at one of two revisions; left out where it was not there.
+	After *Side `json:"after,omitempty"`
+
+	// Before A resource as it was at one of two revisions; left out where it was not there.
+	Before *Side `json:"before,omitempty"`
+
+	// Changes The difference, as a patch after RFC 6902 of the document as `get` has it, without version, revision and times.
+	Changes *[]PlannedChange `json:"changes,omitempty"`
+
+	// Diff The difference as a unified diff of YAML.
+	Diff *string `json:"diff,omitempty"`
+
+	// Hidden Some of what differs is not shown: of a secret's content, or where `[redacted]` stands.
+	Hidden *bool  `json:"hidden,omitempty"`
+	Name   string `json:"name"`
+
+	// Omitted The page is too large: this one's difference is left out.
+	Omitted *bool `json:"omitted,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type    ResourceType `json:"type"`
+	Variant *string      `json:"variant,omitempty"`
+}
 
 // Event defines model for Event.
 type Event struct {
@@ -1705,10 +1794,40 @@ type Resource struct {
 	Version string `json:"version"`
 }
 
+// ResourceChange defines model for ResourceChange.
+type ResourceChange struct {
+	// Action What would become of a resource.
+	Action PlanAction `json:"action"`
+	Actor  *string    `json:"actor,omitempty"`
+	At     time.Time  `json:"at"`
+
+	// Changed How many resources the revision changed.
+	Changed *int    `json:"changed,omitempty"`
+	Etag    *string `json:"etag,omitempty"`
+
+	// Kind What was asked for; left out where the revision itself is forgotten.
+	Kind     *string `json:"kind,omitempty"`
+	Message  *string `json:"message,omitempty"`
+	Revision int64   `json:"revision"`
+
+	// Version The hash of the content; left out of a deletion.
+	Version *string `json:"version,omitempty"`
+}
+
+// ResourceHistory defines model for ResourceHistory.
+type ResourceHistory struct {
+	Items []ResourceChange `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
 // ResourceInput A document `{type, name, variant, selector, priority, ttl, labels, description, body}` whose type and name agree with the path where they
 // stand, or Envoy's own message with `@type`. A document may carry the `revision` or the `etag` that it was read at, as an answer has them: where others have
 // changed the resource since, and this would change it, it is 412. Unknown fields are refused, in the document and in every message inside. A private key, a password or a
 // token in any other resource than a secret is `inline_key`: put it into a secret and name it with `sds_config`. `[redacted]`, as an answer has it, is `redacted`: write the value itself.
+// In an apply or a plan `keep: true` in the place of the body stands for the resource as it is stored, a secret above all, which no answer shows: it is
+// found unchanged, asks for no right, and is `not_stored` where there is none. What stands beside it must be what is stored (`keep_conflict`).
 type ResourceInput struct {
 	// MessageType Of Envoy's own message: then all other fields are the message's.
 	//
@@ -1723,7 +1842,10 @@ type ResourceInput struct {
 	// Etag Likewise, of what was read.
 	//
 	// Example: "7-1a2b3c4d"
-	Etag     *string            `json:"etag,omitempty"`
+	Etag *string `json:"etag,omitempty"`
+
+	// Keep In the place of the body: the resource as it is stored.
+	Keep     *bool              `json:"keep,omitempty"`
 	Labels   *map[string]string `json:"labels,omitempty"`
 	Name     *string            `json:"name,omitempty"`
 	Priority *int32             `json:"priority,omitempty"`
@@ -1820,15 +1942,29 @@ type Revision struct {
 	// Actor The name of the token that wrote it.
 	Actor *string `json:"actor,omitempty"`
 
-	// Changed How many resources it changed.
+	// Changed How many resources it changed: `created`, `updated` and `deleted` together.
 	Changed     int       `json:"changed"`
 	CommittedAt time.Time `json:"committed_at"`
+	Created     int       `json:"created"`
+	Deleted     int       `json:"deleted"`
 
-	// Kind Example: apply
-	Kind     string  `json:"kind"`
-	Message  *string `json:"message,omitempty"`
-	Revision int64   `json:"revision"`
+	// Kind A RevisionKind; servers that come later may have more.
+	//
+	// Example: apply
+	Kind    string  `json:"kind"`
+	Message *string `json:"message,omitempty"`
+
+	// Receipt The state of its receipt, of those that a list tells it of.
+	Receipt  *RevisionReceipt `json:"receipt,omitempty"`
+	Revision int64            `json:"revision"`
+	Updated  int              `json:"updated"`
 }
+
+// RevisionReceipt The state of its receipt, of those that a list tells it of.
+type RevisionReceipt string
+
+// RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
+type RevisionKind string
 
 // RevisionList defines model for RevisionList.
 type RevisionList struct {
@@ -1854,6 +1990,10 @@ type RollbackRequest struct {
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
 
+	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
+	// is 422 `unknown_resource`.
+	Resources *[]VariantRef `json:"resources,omitempty"`
+
 	// Revision The revision whose content to restore.
 	Revision int64 `json:"revision"`
 }
@@ -1867,6 +2007,15 @@ type SecretSummary struct {
 	NotAfter *time.Time `json:"not_after,omitempty"`
 	Sans     *[]string  `json:"sans,omitempty"`
 	Subject  *string    `json:"subject,omitempty"`
+}
+
+// Side A resource as it was at one of two revisions; left out where it was not there.
+type Side struct {
+	// Revision The revision that had last changed it.
+	Revision  int64     `json:"revision"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy *string   `json:"updated_by,omitempty"`
+	Version   string    `json:"version"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -2028,6 +2177,19 @@ type VariantReason struct {
 	Variant      string        `json:"variant"`
 }
 
+// VariantRef defines model for VariantRef.
+type VariantRef struct {
+	Name string `json:"name"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Variant Left out for the default variant.
+	Variant *string `json:"variant,omitempty"`
+}
+
 // Waits What a connected node that is behind waits for; left out where it waits for nothing.
 type Waits struct {
 	// More How many are left out of the lists, which name twenty each, or one of each revision where these are more.
@@ -2095,6 +2257,14 @@ type WriteResult struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AsOfRevision The number of a revision, or `latest` for the newest one.
+//
+// Example: 7
+type AsOfRevision = RevisionNumber
+
+// AsOfTime defines model for AsOfTime.
+type AsOfTime = time.Time
+
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
@@ -2134,6 +2304,14 @@ type NameParam = string
 // NodeParam defines model for NodeParam.
 type NodeParam = string
 
+// OnlyName defines model for OnlyName.
+type OnlyName = string
+
+// OnlyType The resource's type, by the name of its list.
+//
+// Example: clusters
+type OnlyType = ResourceType
+
 // PrefixParam defines model for PrefixParam.
 type PrefixParam = string
 
@@ -2142,6 +2320,9 @@ type PrefixParam = string
 // Example: 7
 type RevisionParam = RevisionNumber
 
+// SinceParam defines model for SinceParam.
+type SinceParam = time.Time
+
 // TenantParam defines model for TenantParam.
 type TenantParam = string
 
@@ -2149,6 +2330,9 @@ type TenantParam = string
 //
 // Example: clusters
 type TypeParam = ResourceType
+
+// UntilParam defines model for UntilParam.
+type UntilParam = time.Time
 
 // VariantParam defines model for VariantParam.
 type VariantParam = string
@@ -2161,6 +2345,9 @@ type Conflict = Problem
 
 // Forbidden An error, after RFC 9457.
 type Forbidden = Problem
+
+// Forgotten An error, after RFC 9457.
+type Forgotten = Problem
 
 // NotFound An error, after RFC 9457.
 type NotFound = Problem
@@ -2232,6 +2419,27 @@ type ListFleetsParams struct {
 type ApplyParams struct {
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CompareRevisionsParams defines parameters for CompareRevisions.
+type CompareRevisionsParams struct {
+	// From The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.
+	From RevisionNumber `form:"from" json:"from"`
+
+	// To The revision to compare it with; left out, the newest.
+	To *RevisionNumber `form:"to,omitempty" json:"to,omitempty"`
+
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListCredentialsParams defines parameters for ListCredentials.
@@ -2346,6 +2554,12 @@ type GetNodeWhyParams struct {
 
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2364,6 +2578,12 @@ type ListResourcesParams struct {
 
 // ListResourcesOfTypeParams defines parameters for ListResourcesOfType.
 type ListResourcesOfTypeParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2397,6 +2617,12 @@ type DeleteResourceParams struct {
 
 // GetResourceParams defines parameters for GetResource.
 type GetResourceParams struct {
+	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
+	Revision *AsOfRevision `form:"revision,omitempty" json:"revision,omitempty"`
+
+	// At As it was at this time.
+	At *AsOfTime `form:"at,omitempty" json:"at,omitempty"`
+
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
@@ -2422,8 +2648,59 @@ type PutResourceParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListResourceHistoryParams defines parameters for ListResourceHistory.
+type ListResourceHistoryParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+}
+
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
+	// Kind Only revisions of this kind.
+	Kind *RevisionKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Actor Only revisions of tokens of this name.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Since Only what was done at this time or later.
+	Since *SinceParam `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only what was done before this time.
+	Until *UntilParam `form:"until,omitempty" json:"until,omitempty"`
+
+	// Type Only revisions that changed a resource of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name With `type`, only revisions that changed the resource of this name, in the `variant`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+
+	// Variant The variant's name; left out for the default variant.
+	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+
+	// Receipts Of how many revisions of the page, the newest, the state of the receipt is told. Each costs as much as the receipt itself, which grows with the nodes.
+	Receipts *int `form:"receipts,omitempty" json:"receipts,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListRevisionChangesParams defines parameters for ListRevisionChanges.
+type ListRevisionChangesParams struct {
+	// Type Only resources of this type.
+	Type *OnlyType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only resources of this name.
+	Name *OnlyName `form:"name,omitempty" json:"name,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2572,6 +2849,14 @@ func (a *ResourceInput) UnmarshalJSON(b []byte) error {
 		delete(object, "etag")
 	}
 
+	if raw, found := object["keep"]; found {
+		err = json.Unmarshal(raw, &a.Keep)
+		if err != nil {
+			return fmt.Errorf("error reading 'keep': %w", err)
+		}
+		delete(object, "keep")
+	}
+
 	if raw, found := object["labels"]; found {
 		err = json.Unmarshal(raw, &a.Labels)
 		if err != nil {
@@ -2680,6 +2965,13 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 		object["etag"], err = json.Marshal(a.Etag)
 		if err != nil {
 			return nil, fmt.Errorf("error marshaling 'etag': %w", err)
+		}
+	}
+
+	if a.Keep != nil {
+		object["keep"], err = json.Marshal(a.Keep)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'keep': %w", err)
 		}
 	}
 
@@ -2792,6 +3084,9 @@ type ServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams)
@@ -2840,12 +3135,18 @@ type ServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params PutResourceParams)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params GetReceiptParams)
@@ -2969,6 +3270,12 @@ func (_ Unimplemented) Apply(w http.ResponseWriter, r *http.Request, tenant Tena
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// CompareRevisions Tell what differs between two revisions
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+func (_ Unimplemented) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListCredentials List the node credentials of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 func (_ Unimplemented) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
@@ -3065,6 +3372,12 @@ func (_ Unimplemented) PutResource(w http.ResponseWriter, r *http.Request, tenan
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListResourceHistory Tell what became of a resource
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+func (_ Unimplemented) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListRevisions List the revisions of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
@@ -3074,6 +3387,12 @@ func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, ten
 // GetRevision Read a revision
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 func (_ Unimplemented) GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListRevisionChanges Tell what a revision changed
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+func (_ Unimplemented) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3693,6 +4012,122 @@ func (siw *ServerInterfaceWrapper) Apply(w http.ResponseWriter, r *http.Request)
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.Apply(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompareRevisions operation middleware
+func (siw *ServerInterfaceWrapper) CompareRevisions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareRevisionsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareRevisions(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4575,6 +5010,32 @@ func (siw *ServerInterfaceWrapper) ListResources(w http.ResponseWriter, r *http.
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "prefix" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4686,6 +5147,32 @@ func (siw *ServerInterfaceWrapper) ListResourcesOfType(w http.ResponseWriter, r 
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListResourcesOfTypeParams
+
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "prefix" -------------
 
@@ -4930,6 +5417,32 @@ func (siw *ServerInterfaceWrapper) GetResource(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResourceParams
 
+	// ------------- Optional query parameter "revision" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revision", r.URL.Query(), &params.Revision, runtime.BindQueryParameterOptions{Type: "string", Format: "revision"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "revision"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "at" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "variant" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -5116,6 +5629,101 @@ func (siw *ServerInterfaceWrapper) PutResource(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// ListResourceHistory operation middleware
+func (siw *ServerInterfaceWrapper) ListResourceHistory(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "type" -------------
+	var pType TypeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "type", chi.URLParam(r, "type"), &pType, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "name" -------------
+	var name NameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListResourceHistoryParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListResourceHistory(w, r, tenant, fleet, pType, name, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRevisions operation middleware
 func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -5142,6 +5750,110 @@ func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListRevisionsParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", r.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "actor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "actor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", r.URL.Query(), &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "since"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "since", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "variant" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "variant", r.URL.Query(), &params.Variant, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "variant"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "variant", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "receipts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "receipts", r.URL.Query(), &params.Receipts, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "receipts"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "receipts", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "limit" -------------
 
@@ -5215,6 +5927,105 @@ func (siw *ServerInterfaceWrapper) GetRevision(w http.ResponseWriter, r *http.Re
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetRevision(w, r, tenant, fleet, revision)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListRevisionChanges operation middleware
+func (siw *ServerInterfaceWrapper) ListRevisionChanges(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "revision" -------------
+	var revision RevisionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "revision", chi.URLParam(r, "revision"), &revision, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "revision", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "revision", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRevisionChangesParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListRevisionChanges(w, r, tenant, fleet, revision, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5917,6 +6728,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Put(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}", wrapper.PutResource)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history", wrapper.ListResourceHistory)
+	})
+	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/apply", wrapper.Apply)
 	})
 	r.Group(func(r chi.Router) {
@@ -5930,6 +6744,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}", wrapper.GetRevision)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes", wrapper.ListRevisionChanges)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/compare", wrapper.CompareRevisions)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt", wrapper.GetReceipt)
@@ -5979,6 +6799,8 @@ type BadRequestApplicationProblemPlusJSONResponse Problem
 type ConflictApplicationProblemPlusJSONResponse Problem
 
 type ForbiddenApplicationProblemPlusJSONResponse Problem
+
+type ForgottenApplicationProblemPlusJSONResponse Problem
 
 type NotFoundApplicationProblemPlusJSONResponse Problem
 
@@ -7143,6 +7965,95 @@ func (response ApplydefaultApplicationProblemPlusJSONResponse) VisitApplyRespons
 	return err
 }
 
+type CompareRevisionsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params CompareRevisionsParams
+}
+
+type CompareRevisionsResponseObject interface {
+	VisitCompareRevisionsResponse(w http.ResponseWriter) error
+}
+
+type CompareRevisions200JSONResponse Comparison
+
+func (response CompareRevisions200JSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions400ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions404ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisions410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response CompareRevisions410ApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareRevisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompareRevisionsdefaultApplicationProblemPlusJSONResponse) VisitCompareRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListCredentialsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -8265,6 +9176,22 @@ func (response ListResources404ApplicationProblemPlusJSONResponse) VisitListReso
 	return err
 }
 
+type ListResources410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResources410ApplicationProblemPlusJSONResponse) VisitListResourcesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListResourcesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	StatusCode int
@@ -8335,6 +9262,22 @@ func (response ListResourcesOfType404ApplicationProblemPlusJSONResponse) VisitLi
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourcesOfType410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourcesOfType410ApplicationProblemPlusJSONResponse) VisitListResourcesOfTypeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8573,6 +9516,22 @@ func (response GetResource404ApplicationProblemPlusJSONResponse) VisitGetResourc
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetResource410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response GetResource410ApplicationProblemPlusJSONResponse) VisitGetResourceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8823,6 +9782,81 @@ func (response PutResourcedefaultApplicationProblemPlusJSONResponse) VisitPutRes
 	return err
 }
 
+type ListResourceHistoryRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Type   TypeParam   `json:"type"`
+	Name   NameParam   `json:"name"`
+	Params ListResourceHistoryParams
+}
+
+type ListResourceHistoryResponseObject interface {
+	VisitListResourceHistoryResponse(w http.ResponseWriter) error
+}
+
+type ListResourceHistory200JSONResponse ResourceHistory
+
+func (response ListResourceHistory200JSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory400ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistory404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListResourceHistory404ApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListResourceHistorydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListResourceHistorydefaultApplicationProblemPlusJSONResponse) VisitListResourceHistoryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -8920,6 +9954,22 @@ func (response GetRevision200JSONResponse) VisitGetRevisionResponse(w http.Respo
 	return err
 }
 
+type GetRevision400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetRevision400ApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetRevision404ApplicationProblemPlusJSONResponse struct {
 	NotFoundApplicationProblemPlusJSONResponse
 }
@@ -8942,6 +9992,96 @@ type GetRevisiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetRevisiondefaultApplicationProblemPlusJSONResponse) VisitGetRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesRequestObject struct {
+	Tenant   TenantParam   `json:"tenant"`
+	Fleet    FleetParam    `json:"fleet"`
+	Revision RevisionParam `json:"revision"`
+	Params   ListRevisionChangesParams
+}
+
+type ListRevisionChangesResponseObject interface {
+	VisitListRevisionChangesResponse(w http.ResponseWriter) error
+}
+
+type ListRevisionChanges200JSONResponse Comparison
+
+func (response ListRevisionChanges200JSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges400ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges404ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChanges410ApplicationProblemPlusJSONResponse struct {
+	ForgottenApplicationProblemPlusJSONResponse
+}
+
+func (response ListRevisionChanges410ApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(410)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRevisionChangesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListRevisionChangesdefaultApplicationProblemPlusJSONResponse) VisitListRevisionChangesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9889,6 +11029,9 @@ type StrictServerInterface interface {
 	// Apply Write many resources as one revision
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/apply)
 	Apply(ctx context.Context, request ApplyRequestObject) (ApplyResponseObject, error)
+	// CompareRevisions Tell what differs between two revisions
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/compare)
+	CompareRevisions(ctx context.Context, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
 	// ListCredentials List the node credentials of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/credentials)
 	ListCredentials(ctx context.Context, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
@@ -9937,12 +11080,18 @@ type StrictServerInterface interface {
 	// PutResource Write a resource
 	// (PUT /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name})
 	PutResource(ctx context.Context, request PutResourceRequestObject) (PutResourceResponseObject, error)
+	// ListResourceHistory Tell what became of a resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
+	ListResourceHistory(ctx context.Context, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(ctx context.Context, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
 	// GetRevision Read a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision})
 	GetRevision(ctx context.Context, request GetRevisionRequestObject) (GetRevisionResponseObject, error)
+	// ListRevisionChanges Tell what a revision changed
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/changes)
+	ListRevisionChanges(ctx context.Context, request ListRevisionChangesRequestObject) (ListRevisionChangesResponseObject, error)
 	// GetReceipt Tell which nodes run a revision
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions/{revision}/receipt)
 	GetReceipt(ctx context.Context, request GetReceiptRequestObject) (GetReceiptResponseObject, error)
@@ -10418,6 +11567,34 @@ func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant Te
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ApplyResponseObject); ok {
 		if err := validResponse.VisitApplyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CompareRevisions operation middleware
+func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+	var request CompareRevisionsRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareRevisions(ctx, request.(CompareRevisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareRevisions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareRevisionsResponseObject); ok {
+		if err := validResponse.VisitCompareRevisionsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -10913,6 +12090,36 @@ func (sh *strictHandler) PutResource(w http.ResponseWriter, r *http.Request, ten
 	}
 }
 
+// ListResourceHistory operation middleware
+func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+	var request ListResourceHistoryRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Type = pType
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListResourceHistory(ctx, request.(ListResourceHistoryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListResourceHistory")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListResourceHistoryResponseObject); ok {
+		if err := validResponse.VisitListResourceHistoryResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRevisions operation middleware
 func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
@@ -10962,6 +12169,35 @@ func (sh *strictHandler) GetRevision(w http.ResponseWriter, r *http.Request, ten
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetRevisionResponseObject); ok {
 		if err := validResponse.VisitGetRevisionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListRevisionChanges operation middleware
+func (sh *strictHandler) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
+	var request ListRevisionChangesRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Revision = revision
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRevisionChanges(ctx, request.(ListRevisionChangesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRevisionChanges")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListRevisionChangesResponseObject); ok {
+		if err := validResponse.VisitListRevisionChangesResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -11289,331 +12525,357 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17lxM5si/6VbR8910N7CzXgwIa19rrHPrBGc7Q0BeYzT2r3btSdsq2ptKSJyWX8bD57mcpIqRU2ko7",
-	"XRSvnu4/mrKdDykUCsXzF+97Yz1faCWUNb3B+95M8EJU8OfPb/jU/VsIM67kwkqteoPeCz4XhtmZNMxY",
-	"bgXTE2ZnglXC6GU1FhdMiWtRwXeGzwXjUy4V4xMrKsbZeMbVVPR7WU+84/NFKXqD3rD36OiUn43uj8+L",
-	"Ya+X9cx4JubcvduuF+4KYyuppr0PHz5kvQWv+FxYGuQPupDC/Oq+2x5rPuGlETkrBb8WhumlbQzVfMdG",
-	"cHvGVjM5njFeCTbXxro5rWbcMs5KaSxbCTmdGTdo6R77j6Wo1r2sp/jcDQ6f0Rh2ISZ8WdrewFZLkflZ",
-	"jLQuBVc9N4sfK1EIZSUvnxUto38zE0wWzLqBuGHDUMxMr0yTfCenj+8/nDwQR9+PT0dHj4ozfvR4cnJy",
-	"dM4fjB6OHxXfi8cTP/QFt7N65LLoZb1K/GMpK1H4wdazmPN3z4Wa2llvcPbgYdabS+U/n2ZbSxPP6bXj",
-	"jJZpvVTlGqkrDZMqYqU2AsOPDfr+WyUmvUHv/zmumfcYfzXHG6PAkS0ro6sddM6VeGcvx3BZ7ll6waeC",
-	"jcREV61Dwzt6LVQ7fXj/+/MUpZ6WQtgdw5m4378zzL2ludiimIr0YsI9t7qezwoxX2gr1Hj9V7FOj3TM",
-	"y1JU3xmmVwqGyya6wjV1AxHGZuxKLCx8fXbOZnpZbfDv+eh0fMIfiKNCLEq9Pjr9/vTMTxHFUT3JaEhH",
-	"bkyt03uwOb0Ft1ZU7pn/9dtw+O7s9Gg4fPdI/P7v/9ZLzn3yC7fj2fak31bSCT3HxLIp+RjwsSxL5G6g",
-	"gZOhQBZzwfJ7ebhPAvfbmagEc3KmLPeIxDQ1Jkc4yjb+O/s+PbcXWomW+b1UjLNK8CKDycEEggjC1WYz",
-	"bvoMLlwBNfJ7eQYLHJGlAnooreiE4DbBzfd2zMyNcc/0Ts6Su+s5H4lyl/QJBwBbSTvDlSrdTRnLr8T6",
-	"P655uRR5n/0veS0UM+484yWzcg5HhbuFlyVJiXljRr/1rODz/zAzvej9nhYZ8KLGlKQVc7MxtwenZ3s2",
-	"aOYuf4a3nj4MP/Oq4mskg5zLNiHzF71ic67WDN7NrGZcmZU7oS2cgG3yrnTPTB91pycnMCQ5X857gwfw",
-	"SSr8VI9eKiumooIB/iKM4dO2c+LtbJ2RMBFsJo3V1frCj4+5tWejtRUbwmSurwXqHjO9cPNyfyuxYiM+",
-	"vhKqaJnXHIdyKKc5ZWiHGPd8RpI8Y47i4xmv+NjpLxlzu2MhqrFQ9kiosS5EwYyYzoWyzWltjL4p+eGf",
-	"joJ/P1+5aeli17SULtyUZHHABCq9tKI6Om2ZgS5udwa/VmIi3+3VQGbcMI7H1h3OTLmcujVyWpeeuB90",
-	"Ie6i7BqJqVSRvGjbIAt4cW/X2LdH+0pcSyO12slKeIljpeV8JKqM6YrlJbfC2LxJa/wyTWn/nJ3U3qVe",
-	"+bG+gFHA8N8IxdUudcbCBd8ZoHBzrHw8b9Fn8KZbVWjerBcdt6u7t98yLvfYm1MPX+FGAkP6T17J3cS7",
-	"xitIhlywUkwsmDJeNpIE9he2cSb9fJCu8MHN0yy0MgKtLV68Qq3OfRprZYWCP/liUcoxd8M+XlR6VIr5",
-	"v//duDm8rxfb3VHgIXDNS1lckobYy3qFsFyWjrqwDvA1K7RwGoTbpiTUJ7qae21EGqYXooJ3MsuvwAQT",
-	"VaWdYfhbeJfV+rLkFcj28BbcQmy+NG5nh0PlwclJLzIww3n34Xdcb2HspSy6m1zOcFma3uDcHYZWWuD4",
-	"H3jBXoWJ+1N7pJd2MCq5unInezdm+hUJjeuUYmck45grR8SRALWOcbNBvL57449aTUo5PmRdP3qQz2Il",
-	"uHSDW4NU40q7L8MEjOWqAFtRWsNWfA0jfqqrkSwKoT7nkEGa6Svh5HClS1HzKC9LvULK3sknfmz5XZiR",
-	"u8Bq0paNngevCY2b3cmnS14VosjvDhhn8IFVy1Kg8QCn1VDNHZczzhaVfrdm1VIxx+QZs3o5ngFx5nw8",
-	"k07lrphdVsq91L1upIs1E6URffZywsK7MpbjhsnhJHSHuVC2WrsjnS1KPhYX8FT3FibNUOGdlznjqkDb",
-	"Z1nG2k0BlxvhJjUWzPC1IdeKI5Yb3pqIIG2fvSUngFPtRFGzwFKhl6jI4IaRgCcOFXqSRmvmFPI10h+E",
-	"ATzS9IeqB8qLfaqXqvgoCaW0vZzAUzZkE1jZQC2l2bhcGqfIsaFX0MBWm0tjnPx0py2K+97Hyo/zWn68",
-	"0JY9paF9IumBGxOY1m3OmoUjgx/24K+VGGtVSHffUy5LUXzuzegpDGMMC5T58a+85bqIRop7CrYCpwXN",
-	"lVg5RYpZUZaOZ91m1VaQowrowW2GamEw+POSG3uJzJo7+eS301C5JxAXu9vdhY4/s5SDNTV9uuwYrvmA",
-	"Ki0S4jMS+IlaMxTFMC9Y8jdaP4fj9DMvNIgwtwojZ+Gds1/kDzCevyl+zWXJR+VnH1LBLR9xI5on7Hgm",
-	"Cqb0it3Jl/XYnFx3x5pUUzeLK6VXqnadg2j4zjAxmYixvWCVWAjguz57WcXXMKv1FSu1mopqqOyMK0Ye",
-	"FhC88p/CiUzYDCsurSjcDXB9UBe9b5E+Bt0cFtodXlbOhV5aN2JpWSELP3CU8DnKwxyku2N0Dmdbobf4",
-	"+5Ww1froyQRUqU3V9jXsR3A9uJH2U27/2lnwAVZ6UemxM9QPW+td+mcQz0HIn7KJFGXhBQgfj8XCwhtT",
-	"2qV/EniM4sfAF0HBnFaCWwiKcMVOnKK60G5yTsU8dpx9PNZKibG9JOJ/vMp5dlYfGQ3KsZ+VlXb9aXVP",
-	"2K0rbsiT6PgmkpugyW1TmPazWS4WurKi+EUUkoOl9IVkDUh7RyXYUFIxrhh4OWAzpOyQoA46g6QPFh69",
-	"0w3pydhd9COwzra7yyky3LDCbWhYEyDZZGl4GVl9K1CXcw6PymmUTsdD2YJKXn4lFjYfYNiIG8umWhfs",
-	"WlTOcq/16T7LKzHX16KgaxUqevi2lbQz90ZpM2c0SIuRvaHCFXMam1r7h/ZZPqn0P4WKnwSjF4YZjc7G",
-	"2u9Kks/RFukoLbsSYuHMAW2ceshmvOiz524gvASSuGkvFUhOeomfkPdPDxW81mlnxFxw9QXLS208PcBp",
-	"6AewTRz3mqlW4oLlQKdLqS5xHkXqrca6m6UiZofrnMztsxe1tMcltUOVK31plmYhxm40StdbYqyXZeFE",
-	"xcwJHzK65aiEcSwXojKigBF448iPAoNoE+0eMlq7g+fCiehS2DDgOEDhpkbXobwWajnvDX7r1SPrZT3H",
-	"PqCzAnP0sh6ubS/r0QL0sp4jKQqcBpHcV2G8IBFhKL3fEw7sJ2r9nyA4t3aD0zz+9+uXLxjIUXc4vDua",
-	"6iN6gtvs/Vd8RQ5keNRiUa6fqcUSJUSBmh4vf63c5rRSmN4AosGb+/0nPV7OnXCoDTQnrWpWdWcbzAF2",
-	"gSOf96GBN7oUjoVCmEMwu9IQqgUX4SJ6/XuiRcPl38VZ9ILPYY5ND3/WE+/ccgl3jpFTb6frsA7joM5b",
-	"ez9AvDnJQWL5/PTMDX6iqzm3eA4/PO9F/vyTbX9+FnzoH+XJ3+d0z3qLkrdMFAxzFNruom6PCwt98LIg",
-	"tyXWxX2+XFZlIoEh69G+vZRqohOuaTBJpDdsuWI/q2u9hmPUAA2lNaKcZKyUV4KCG++A/5ypzuaCKxMU",
-	"TXdU9JPhTfpGj/7uNvyHrPeDLhIRXng5BXdped0mWFTa6vuwQTPvEhekN6G/wkfQ3YUwH9Nn+W+VKLhj",
-	"2N/zyKcD15V8LHDlrsQ6cwvIjVnpqgB/EK5syNIYqiDR5nzNZrqkLAkng90WtkJR3N49fc1W7sgk+YTK",
-	"iE/wAKZHEs95dWXc7IxQRlp5LVBA7hE8dbqBI19zv49B7SsuOQilsJ0KbsWRU/R6CX5sLECCf8S7hayE",
-	"OeiZskg+yh2Wpj3Ew6RTzx2VHJWXIB0GIOlkAUsEoQ5cf4gA68r92+8ld9m1vjqIEh9iF/tvmKqCA27S",
-	"KIup/HuCs+sF+hEu3Hs+RPZCkzBwlkIcy4TBhMjWPZBNG+K+sZTNhz3VFVsIvSjduUKi8Pzk8cOkKHQ/",
-	"ZPt4YeMEpWfef/iQFXxt2KTSc1QPHp/gN6hKosj3+mVD7u9kqk/DPSDj6ug6HlUb1GiJosXsgoPrwg5F",
-	"cttGW7pbrhHIfSelWjR7kobv1k68FKbP0MdmZk60ohGhxi3COp5YNDb/wt2zfC4xWNOcYjjoOp14G9Pc",
-	"OO6i1Kl9D3oh3lnMxdre4DCQ3XPBhK7tND9nDF2LfODTaviVcAYJbo8CvjeQvgHm0rWowPABiZQPage5",
-	"sxuEKsBjhy4UskzcigGn9iOFGV/a87sQU+ngmUld9+drsl6bC4F2XDdz0I1qEsRGM44KOVZJiya1d/Gt",
-	"l2OyRHctWWSzuhtti84yrfRy4U5ooephuKHP+GIhlCi6CxbvQ0mmm5VSoLdqpZjTD0zyuJnIytjLzoOF",
-	"y284WjxbN/3nhlQaPtdq2nC7CccHBhcyh6xYjKbkz7mxR8AlR89+ysF+RI0IRttc7e9PH90/Pzp99OjR",
-	"w/sPvz+h/44eTE7GD/mpOBvdL87HDybf88ejk/FpcSbuT875g1Fq/FdSJWaQN03eyJovGiYluRouR3x8",
-	"RVsJVc9av5tEGynoYKDIAn/HrgbYlmO3QSPbFRwgQxU2504T2D8Z3CITAWGlKQdPR7FEr5EwbqCU04X8",
-	"ZHyEGbwGcHa5Gyq9WISBoM0EYQCngUJgmHTJshAVrat7PQ3ZoNpJTwnxieA09uTkrNKrKOMYBmC4LC6Y",
-	"dZqtOxecITDTyzo9q2G615Z3WAsQRkRJpzCFubsPOKKklFJJ31Qj6eeCifnCrhvaA8onpZXot6kKl7Iw",
-	"u7ejFd4jPm+kofkTauuxWwdRWiOJ3zHzeW9wLTN8zaS9YLn7mFM0upZdUYbftrkbnMcdzcVXYkKacGdb",
-	"fVTp5XRm640gglS/cIOLdgtc48YMN/pTLGnFb0/FnxQtQ2q8eL+KwsGDJJXX2JOHOgi629BN8Fy9PbUk",
-	"6y20kW2HsmN5q9lUM63AH0QifICiGqsF/NEdAqhsLWyGtib8ONbORsaSCKeawET3ExbpEQ0wRdinzgr/",
-	"uap0lUp8EwxzhUi7lmqBKv+GApyUAk+cUB+VAs5dVEQqPa34fCMFk1yEl+AP2H3Ab/0UBVT3LZo7L3/E",
-	"Kz80knZSTLzgdpYxyIhyghiDVCzc5OQNEGYjkY6yXbd9UD56s/ku8Fn+ir+yO6+e/sgePj45vcukolRU",
-	"UDSDs8IIZTP2f5788jzk5rgnXLBhb9gDwYqWkNwYWDpmtNd2wCxLIn+aeVQBmQvvWzhi14LQzV5VbFPj",
-	"ntT5IZPIBkbfDmWMhJBi8jSBfLbu/oy/NGV+dGJliUMMs3NUuU5L/ZuvfPBZcT8Gt+Qdl/paVnbJy8uZ",
-	"NtYcnxyD0yH8cUyJKClqgaYj7brj6r32l4M9e+DZZvWlzzJMncJwRFFmF9HCRukVuCK51WkXkqVAYPf0",
-	"yqy3bzRR0VqQ1ZtplWmlJr21ArEznyZKudmebbrsvh3xQXeqOiaZ4JVIuQtW6LE5pu9Mf14wvHUkDBN8",
-	"3LBaKTfpshJOO1YQ+/bfTXR16V1sY7f3J6AzXtYG7va3BrTO9eVcmjnVagRl87LQcy4VRaXl+LJmU1qY",
-	"SytF9Gmp4BnwKv+dmfFCr+CrpYL0CgjGp5RXol9aq/Cx+1bp4OnnExIr0P/8ilJqT54xrWCrLvhUmLSM",
-	"kGqiWzxjUBHpNDd3Td5y+0H6jxfZt6kBteuoL5tpi+EgK7W+crZMV41zxSvliL2HSnRZklAbOzBKbKel",
-	"jt7i1yTb4WbaFIDbNjFywIDZik8mcswmXJaGkuPcyVJoECNTEemAFI7o13MBL5XRWrGVLEsIwCnMr0Lj",
-	"1RmjVVGuIZbjTGJglUb20IxXc/RR+G0N99czpgmndwnUCW6f8JislnSavEVHCU1pzgtxEcVXyH2CD4ic",
-	"KmAwr7jp7ksZ6yWVIe/kePfgH/HSD9knCbJMdDUVFoXhJfcJTDsHBXe8cDdgwtOOsMsu/cWbyTs3qy7E",
-	"s8LgTh0LubCXK6kKvdp/PMLVb/FiuJ1OgQ5Bz3DlZtC0RZ7WEXRI5jAXvkDBMFjnjpJit72MaZtRRP6k",
-	"jTE7vq55Uu0ly2u4/Ed/dTpqhSpAM2gVUT5a+K0FTbLi9iizWPxFOzleqb2BsnhftQcxcFuPtTLSWEyR",
-	"smxRCafU9xmUVlFQlyoKnRyfCgtPd8JT4/KzsVNl6wTdkFjts8XQloa0mAUnm8npZk4F8AmPcJNBb1hT",
-	"nAVbYN9GqgWJXgjKYuHlbsYm/x74ODEnuCzxDOjM1LDKHfcr1bF323YN7QVoVSdZNejc8K3tGoVTpoFK",
-	"2zpGMurWZLomVdv57hZis4tKv5MCPLTuI5XKU/kTfNoXot177PwUXX9r54Q/EHYKmnL5jZ0RtytJgUat",
-	"3PPTp460w1tuw12J2tcXiKLCi7Fo0+wKeZuGFtUuwiZejdyPXrGtXrkLLoH8Hd9GWWMH3dOQlnuv3yBk",
-	"jaZRi7J42JtDyhokbF2Avy2KA8VcvP2AhPi0uVTxfadfp2D7FxJWLevtMyKbq/Mxm+cwefMcC1j3HNye",
-	"23eIj83l3fbrQjhjpldYbuKzxzkjNzUkV4cMc8dg2lnGlEC4ESHus59EKdw9BnQZSG8APwNVsvhkIlvH",
-	"U0Z8fMVKqLOQhkoGoVIQ7OY+e1rpOctPZ7nTQfPHJ1D/+KjI2WjtnX0XjLPVTJeCiuxBeTXuurn73yyH",
-	"LKUip/hrcNKenhfNY+T7xMJFAYtt9drR4Pz0LGNx4VjDbVxyg1kplFFNnuKtdBLdEgJRvC47xUxZqp3U",
-	"WI6ZzBM5wKaODbVDpW1kveAM4NUpPkR+3tpQAYUkabeggxl9/eCEhnoNXTEjbJ0tC6UT3fT30o+iw7V6",
-	"0mmPvh5r9Fnra1FVobB5ex3D4GcQQLLNtQsYY1kPcgLS0XAYP5W3OFYYNEs72csJW+iyNJgKz60wA2/V",
-	"Pfn1GTOiQog3SFF2Vp6vpoweTAkTbtOHGrOlE4eDRm4fVLFZBnUi7kuPvyZDdMZSmTCYjaLAvdfFxzjj",
-	"thPpMb9+gyXhbli9LMQBPZc1FqmVS1+QWp/0oCJJBixHE9ZJF9rXl/QNu7OCUpiCW15DSzlBeBeiJFdC",
-	"uYuUkBRSgdwzppyJjA77u/2heklGIDx0wPJIS9lzc8byoPzk7E7TeeN+jdShnN3xSHqQ/50FX0/GjCiF",
-	"29MmGyrAPkKuiqhinNitA6N2pSPnkZk5+Y+eQWZXcizcuxvKV87u2MhrzIlMwStELoWzBw9rB0IjAjVU",
-	"vM68IOF7gZKiLISxcASFRB5wT1gcCwHzOabHInS41KdMLJWVpbtEuTFDhpAfMaR8kVncmEXqjRgblQY8",
-	"xe4ptLI1I4WsdrT4MV1eYnFovWMHLF9xaaWaXsL2dlyHw75ciOpyLtXSijA2XjS+9kx32e/382YCEnJs",
-	"XexzGb5ANt3Qjg/RqiOiodesJhi4u6PZ+Nddbn67NcX6ysQvmxMPF2/9kPKuR7I8cRZpX2IT++4D0I3X",
-	"wjbTejeebj7WBu2mE7brgjiKfaZM4nAM6GCPT04enT5+fPbg/NH5yePHp83SIrUsqZ67AZ8ZifYmXX9Y",
-	"Y5KirzzJg/htAiO9bxqe7jWZ593Bg5OTpFm1Nftf+FVK/X0701ArndLKUjmiMZKILLYKPAE4b8XdkYmR",
-	"nq6Jm/DMfNCoSAsl3ivVZ7lXIKCYsFYnQkqQsbwsERmG5Sg48gGjo6LBuMCn4OKDR0AA3F2eTi1MHocx",
-	"GbbxAXnB94befaZZm4PoF4/Gkda5T86zgEa6G/Hioi59R1aTts/yBbczShF1gpaQQcxyPIOko6agJCSp",
-	"rR3fwAkJqjChonkyR6n/KfpGXqGtqT73zKWj7OwFn6YtzBeUgLDhIqLgfXtoAJNpMYcHHfSJSjW7Smf1",
-	"1FbiLu828pdPoKF7oOL2gs0x7EOQCNIEa7MIKiTmL7uDOx16b1Z+JOF4aZvAk+vLQyLL2CkhvlRgO+5Y",
-	"5+G2z3E7J1kWbj+HpGUiAjCpxtlOwB4ond6NhxOVTnucMK1Enz2plRxHnbHT+CBcG6FZ4ltRiAWZfJZ0",
-	"AEKOvRFCdbcRqYx4m7brBYpu0nRsKB2vF5Wz2VIVlYhqcwd12bj3H8y4X6I57usARk2BK9DuTEa6mZu5",
-	"bbgeUIObYwYtFB9WwlbrztGSzRSkTT9vS1AYNeMujrLneGW459KXZG9DdSMslQ+WeeW7Er4sfuPMgVpJ",
-	"XnkkJ1WXMW8bl5CoedjiQzHoWJcNTA6nMlrOnvz0Ou1TaIvGvW0u2gXanE7Ql77+DKZsbMQ2+LCMMAYs",
-	"IkBeC0qXtlofsMrwrNQCV2KurbjkRVElV5qOyKR8effT64ZxTZUMFebYuMnEIq+fzvezthRFp3B5zfpL",
-	"ZdDxdcFOQGCA/rEWXaP0Rqpx4nR/bXll62JgCBJH/kCq1oDCju5ZIsZXge3bKSFuamwleKOIIBr60ojq",
-	"kk+pOqutXjv5mzM09rLKW7gomRkQgM1pzRpCNd5j0U5IqTgYx1YTmcjc/VPkHmgdOWL6J6aetk/qPmuK",
-	"2oBCQsd1uY6AVQybC8sLbrk38gHIMlqC04fsr/KHAUno4IThUIdQFowv3A4brcFfFhSTUBbvS6WaSayR",
-	"HL9xjmCHSqH+rZ0Cu1KAfMBkE+ZCGgTwh1KwrmLsywjPgwVaU2bdUB1vL+jZJfUSKR9JSRbZMe2ehCgB",
-	"Z1/avuN4qdC/FbpFNEVdKa9FZ6f8pJRKdI4kT5behjw0tFFikXB4RP3uNoI8K5L6joCNvFm4CDvd6TCO",
-	"5by5QwwADlF3ijo7fsYrQPyMUtsHqPHN+foChXlU8xZEM3leMSuergFApsyDgK6HqhZHhtU2DpRgO7MR",
-	"i7O550hZIyWtZrIUsZTCaCAURRUEz42nt9ciYFJOR5JQ7amaX7qHVFCYNeEV42aoGjWXThAbTOGOBCN7",
-	"4keGHne9UnHQclTpK0LFwngGwJBCWab1IOIjIZQT9XJc+2tRlJ+fMJMu28QlAX8HESlt19c6f3qvBwc7",
-	"4+aqBi73oF2GSzLzZKw+AiLlduUX0OGyNUWVft+lFEV+gu2OBXTatXsNGx6/el9UYtr2PrMcXf5Tq/R4",
-	"W3740LL1biPD5wXVPx2qN4A7iofVHGzWqkI18YIbt200MLqKTrmRGPMlGDVCVkn9Y8MjsFGsG0m7T52J",
-	"hAoWJ8C+JqlpGgmtSgFtsHCsHQbB1oDpbNgTy2GPYUmJGbBSj3kp7bqPzPQfYtnbgQd1qJq4mq273PJ2",
-	"tk5Ev4P3z88fn7ebeuY2OJUWopVfP5lHAsu89/oivhKt9cYqqC9s+0MpoDfQAYmbsr1yod5927XLIWgb",
-	"JxDU9ZTk6ISlTKbGfEtIK4ehoNC4bad6/awHBvzeJH+n2PhkI9T1PD4GOgDQkkftK4tPoBqZwyNThoDJ",
-	"oTa9ryzdzJZtU1Bo9pe3BLPQOZ8f37oTSMFLCbooqIkb+Co3kD/t09lciIScrUNfmGSn1uB++DjH31vS",
-	"NyNU1E/g4PNMEuxia8vWjJtNUjR39X1AZd4uOrblZdtOfDtbk+ABtyZGDBu4UYVYAHSUVhcb4iT5ItNi",
-	"z6PlF6HT0BvdrN68eR4pdtGa1u+ua2zIyinEuORV3fYyWv70cXurpddRT5u6KoVOX9JbxzOtTcdWN7tc",
-	"F4kXbwqm0K3QjWDQQGq6Q3ETetndAOET8k6bIEfSbq2Er2xHnAcnQ/F7HgYSbZChchf4bEQPD+HbngCe",
-	"1KBeSxQZ7uRH1BoVafpDtTdq3ixPxx2371Bug18zazVuQkW5k2Os1URW85DGmhJRBC2NtrqjFjdXJhAz",
-	"dxwcSmZnhKgCWCq62kI2Xkk7A/BkADqUlt2BZCeTxyHbu30WQVvV+caIHr0loSHVK3JO1AsetFTscwhu",
-	"hBwXuvlg7FXSwIwmuQhu8pozZrossGFin+VLFTLZi7j2Ny6thTN1qDwMlfcIcXMFFGyAbQMA3nqB0M98",
-	"LgaoIgJSts3YUpXCGLjKqRQjra2xFV/AesBwqDAfUav99oUHewOrXv074OUGfxCGlw1Gmtd3NxwgwDdO",
-	"UcN17mURlBXSkqr+PSngo8cIaHOWtLGpd8HlA1bKaxES+WoE58BOtM7RyeXHTO4878OLHHttw3k7W6ed",
-	"m7Gt6vhhPNNGKEikTcg6vwWiuwwho2Me94Z7YFsBxh8vdWv0kVDV6OGDOExKpe1Aeu/4Cz/GO2SqhYl7",
-	"5nbR9agHWrspuqik9jX5sU5y/6xFGwM5NxdJv/JL6pVBfpaLZvaDLosDdNTwntSo/RvaNZLUKehLMyMU",
-	"og5+iw3pHi91Sqq/pIytNx6x9ONxi28Rl3jOC3E5Wu8vYwi5a1E9g7sZMN22HQpsrOdzx7tu67KixdTf",
-	"YVocimFc33PT2fjE7GR9xo5i82gFG0uzlxkOr8Ol+lpe8O3y2i8LUJxMOExVg5498MWgDHtZOvEALx4J",
-	"IwtRa124NNDlA2Gd5hv1o536UHYqbE0sSwKr2DPNZQAf3iWxmvu+HbK4RtPHqOGN4Yo3hrcLsrgxtttw",
-	"xG9P9jOX3P6a7FTwloD9+WJRrgngAJHONiHXuoChuHfUEAY7AALeNjHnyKrQVSGqLNIVCT2j8NV3nQ9D",
-	"NxAlil2ZEzdxopKuvMCnszTER0dfRQuzPyVjAhbkO8Ny97KNlrruq6Mn/98T/98vq798P0kJnV3ARhBb",
-	"nNTv6kzbCNNxX9Z+jAOCbNGstmjff24Bn+z0kVKLmjH1r6wbOsUKMp48TlHH+gBfFAKqO9XWJHXliJNb",
-	"FJJ0/lbdVCWR2xXe2I4zlWhAGVw4IOVHoi65jHLE08GzZaiK2JMXcCCdmuukRFFXkm64ubsUa4fGOx+y",
-	"Hm6mQ+7QCzjbPQ56UYRWQfAHeCqSS3xz8MSCuvSk4BKh8lAxUYImXgOxZrXfhLBWQQfEbLRahpD1fgv4",
-	"mjXIH3b/b1u6OMjRFqPYJ2ppp37wcD8tSGqFnJDtDI4WzhbOgiNyEJ3PvFDyRAZc26mwefAP+Iy14BgJ",
-	"QhpMQTkXBx8UNXTr5jHhxrxvNjiZpZITKQr43k3i/zz55XlSp5+11NO+JlG2quUbwZjRTgeFh8B9jRhX",
-	"cEIR+h3JCWjHtt3apiVw2WZc6Lm0tk1OudMHhZFm0Mt6EPj2OxNTZUNP3n7/IXEEzDemUvQgD6k6aZUy",
-	"sCpPNyi473gof5xv+RAvJ+2u5M6sm6tuNiLz2Hz1nnl8/uDRbYMmxw2HO3dEeKlEE0yXs4WojFagr4+5",
-	"L2a9YPkYAM59e8LkJqkRMj9aKcl6UEaWDA15OOaN7qfJIYU6+0SqTO5Y0vc4dNd1ZLh5XQ+2a3q+bAzs",
-	"hBV1vN/NpLS1PjQ7d27lQEAoFPYvXZYxXhrtnbuYxvadYaWe9tvCY0vT0RdGLUCT2g88B5zZrY00/O7c",
-	"YOpy5czzPOocmg88j2EHZTeTK4lp/VE9X9RqNPG2NGJBY7UhKWrpEeBCTZfSq/qUimnb/xxYASRmkNZh",
-	"gTKPChxxQ0r2vKrB4DYlyhxPhYNcTt3sRnppbTpSy5Tx1eU8oUsAdop3oUlLzg8CWOTjK6VXpSimoIE1",
-	"PTR6ib1zaZyIqxIqiA58HxxJG69jRrMJrzq+9aMyhxID/dvCje305ISy9OqiIuxtG4YamgqRX2+yNCLq",
-	"lxKBKHZ3P8MStuUbHoTH0jHo3gQkbDc9fSpQMEEDrHTM0js2Q5shCEWLaVuvTEZ9XtSrAqWZtSHQUGGp",
-	"6jF0UHWLJxXL4X15n72pox3wGIQZwkahGyuJggm61Sq6PZ1muWMuUXp6AoJeBJD+lMXLoYd4SpAiLbAf",
-	"D9X8eGuIdLYLD7ISTd6p2itRlulZ+KjrTsoDdZ3BNlraoEk247V2JubNt/vgb3g/e4u4DnWT5ZkoF60d",
-	"Wja7kgC1A9njoGMdzAuzaRCSeGsHu6Yrpr/J3l6frUdXW/BHV+IyFNa1lIS43RXMDwIKnyOzqILlfhlz",
-	"n+ECYRa7EsquoYKEarFqjNQgDIItYxBE1adCpeEFy+sdsZ2mNUU1pnVLq86pZTdqMxTEed2urgP/b/B5",
-	"rHPKsryM62BaMgcbfb/rQw1RcgE8F4lyW4mAtPAtOFc0R0ruWUUOZUitQclPbegBx0oUdSJjLdK9J1oJ",
-	"UZgai0kvxO3No1WOtk0kmE91ST8ICp/+wm1dAh3LDOB9vuJrn5DkmNPtAdh0Tgh1ntNbP+gdE0puD2CX",
-	"epvWr84I3pmCSx9P2fay2x3ivD2D5O9wIuRMIjc3+uI1VIB4aaj1U32ixXdv8x9eXIhSUmuvzcshNwp9",
-	"1piP437BDnkSmVoRAkZULY44idRk3tFbgDviwqNkRECKqNzMoXxJ2ngoG2gmQYKEK8Da+bs/NnGMSYHS",
-	"RO5MxmQClCS5aiOMLhozdDAH5QLqr4z7X8AXpwgXAYpe1Fl7DbpwNGVRUQ0YkXPEiLyPGJGngBE5VB8L",
-	"Enk22w8S+aoBYJrYNRh/QeB16leP3jrBr53IBde3UKKKEDihSVAGTvJ3ViggIXiL0KVZyzfEboOfqIwr",
-	"egpeTJ0ssJIw0MS3XsUVJ0xPzigalhFTOoXwSohFiKf72sVmNx4qFF/Fowq+R2D9So5taPfqs7QavOne",
-	"DBwIgLlpDkQIh1tW2z5tr9XXUo2xx8Zn7adayokVO0Q5us6FKjYIsuUkpiQ2UIY2XEMbTT0JAhISGW21",
-	"PjBTh1Sz1mYmkhSyxgBlCQOs/fddc3xuoAjK2+l/0ZZW273wRxXmUu7Jlt5KUAOUMOhell5fBfXBUSY8",
-	"3GOiFOVb6/B1q60rm/GC2siKXBu0m1oBauOkwC3RMuNmn+7sKEXy8Eqs2wkcYixR48VkCQPkFUfbpBEN",
-	"aoz1o1IO42f5l6bp0xb8HOlibwnlD+6aT9T0R1g+3emuB73RCyZKxaVOkpQOwQtwTjSXZdh7dHTKz0b3",
-	"x+fFsJcUr6HUsg1Ksa33bU3XVmEYJ8/uSkMN3fotFSXN5HQmjGUrCQiq0Mla/GPJybtv5rws3e8+jdWN",
-	"4IKdOHU1may3K2H3hlHJ7oIOdJe9sO5w1evlfM6rPSm8vmSUqMbrNG2yY0brSMsxfO1TjI0or4UZsDhJ",
-	"mf1dSyUKdw+kqJoMAQS5Yfn2Vsx8FX1/zBWv1k7RfJNIGK8FMdYg1EnaaMdCpcEzqv5y2t0SGt2N9FIV",
-	"vFoP4iryqEYH0BFKLueb+m23+upkidZfvKofMCKwwlBarCBQOobGqoQSK0xMCOn7+anJL/CXgGrndm1V",
-	"kEPWUQPTomHSU0rh/Fld6zXW0yMGzbufXoO6OlTOkqCaCqqogrIpDHwIbpeVYPm7wvSh0mXaN8vFQlfW",
-	"HHk99sjaMu+zJyp+CwiRIz05sjNxtNJVWcDU3CKEghCYmndDSMvGFTczYXBaWomhgsIf6JfpNGskVqxC",
-	"D4JxQPjcqJG7S0gnZznWtpWWX2pVrvM+jVJOla7Q8tMKTQeTOa0F0lsQvBm3k8mY1UMVnMk+ZwJcK1Do",
-	"PWi8URp8KZkUlwIcrFt2Ulsp3g20A8ytOuyY8PegNrddXtZW1/Z8T7FaVG3nr4gEiNLR/qSKmsPL22bc",
-	"hLh6yFKpsbEVSQLaR1D/AvEQZyKW5YiPr25FR4KTdCMJPVqKXWrBM7VY2n3wIJspFiFxKX/vHowg5FlN",
-	"eC/GM+YPw4xZW2Yk4bIYjDwDJPIPOWHBQNEUWK8QPZpWQtRbCdIYaryCofIdwSrcSyQt58IYPqX78v/p",
-	"HunEQj3sOV+zMa8qxDHOPSVzX+aWO4LmjYRYbBeNeghXvtcaFQjNPV4YsBQiiQ5VsqsE1O9mdXl3MwkK",
-	"cugcx56fnvXZ3xDWgUFj7wbSeeaTF+oUMkSQRH7zBJDKyALwdhaVvHbK1JVYZ5CVZgwkyOiKcSd5IfVc",
-	"gdtru2Owqj0XTqRIVUolLq/EOh+wxRJRE530DleF9XPEg0UwhblEsZ33G9lbCYICFYxbFrwoHwS/i1Oe",
-	"yqXwWfKJPnT/M51B8XKS4pABFnJCaiPMOqI09EbAy77bUDDdK/pTrael4AvpzqP5sXBP9ycT+XL61/f7",
-	"P7Z0is56746m+oiKOX7BF3kxeohmfjMt+7m8EitpRFZn4xGTf0ldOvLVPTg921PXcYMyte5ab3PXJ5Xe",
-	"GEE9pQDXmmw0rdOTs/N2Ja3zmZyIWHhJgFm4eXwy5xeMB5kQAMw4cjseXzKFBh61u9x1LMfTO/s+64L9",
-	"5Ed3G2UnuyogPnXFiX+3bz2ys4Zro2HmzXj+VqEBnneo99+/um3Kyi6CvRKT7XVvNakPn/QNh/Umub/e",
-	"RAf4d1jXDfamjQoKIfQnMf+trl3GyADUhIBe38t6ZqwXojgKn69lZZe8PJppA5k70aYLNkDPG9TwpKWC",
-	"BHDYqhRdAO7stnH9VP+zTa9tAP94dRUO4O0cXKrTSHu7Wk6eKI2Ah0KPuLLloArR9r7pIRjrc3JPWhKn",
-	"UV0BY3Cze/bnSqPeYWYcTK+d5kOgWHoX2Gqd2JY3xvBqLY57E3IZPeBxADR2+yq2AW4r4F8JW8lUllai",
-	"gTZ2850IKFKacqkuqPxeT+puxHVeV+gdAgnl7jkLrYwclSIgAvpeWp8BDsxPNF6A9GrXm+eTNrVrLQlL",
-	"ty6ny1saRtwoRde3bomiX4tFmYxxkZq0V9x8RMc9aqDSmEpNpV1LdTvqUp02//nVJXw3tsVt4bAQ4+dR",
-	"QoeuWF5yK4zNa28OwvNtFZM9iiV4RPcFt1ZU7j3/dQef9d8n//3b6dHj3387OXr8+/uT7PTRh7v/1maq",
-	"1Qv88Bwmo0vRVm1Me8Pp2oXus3wsc9+vzGpsIFIK0VAWrqVYgZ04lu7bQlJbxmIuoefPSrX0+XlFnqRX",
-	"mPV+CJRAYPYe0RPdj8GHeX5yHp8ZgwcpwAHI6zgI/62G1IGEkpEAx4quMBOndoAcbnVFu3cLOywLjEM9",
-	"zy4CHoGzypLdqVvMtY6TRY8W+QXdwlcC8jV2T+y0uyxJ7bFmTKWlj4dBtKCozA48Sli7SdrsSBfrbY1v",
-	"ItVUVItKtugx26LWluZy7B4wAZTqpIKnbd30uCNmHVdNmdfmZajhYZZIo71FbDCFJGnLZUqh1StRHY25",
-	"EawUTsKYjBVyKsl1L5USFZutFzOhNvxIfAxzi/jt4f1NAzASWr/xo386QXWH/jj6/Z7/6u7/+LcUkTba",
-	"Jm8N3f9Sb0vf0h/z8xXBGzcwqgaOk1EPUKRGs4mEzLQ+exPDtZWCFyDwnnJZuQ8Zyyf05+W7wuTg50Mf",
-	"p097GgmppkMFplPRZ0/AqAp5ZFN57VQOyJSzWKhZo5P6fifuQGiGOH7DWBkh+P8eKZQHWt9z/u4Z3np6",
-	"crLNYghmcjv4Pi3p2q22kCHm7IBZA5emoGtSTI9zujFMzZPxXLAfdbXQFbS4868n7v/Q5hY5AEQGO4e6",
-	"p7YC2GwCxrRSb2e02l2zSVC4sZ1uP18n81IOYYTRXlcwdkhsZJ51j+aEbBgn9sD/js1QNDN8PaBkQDDG",
-	"QDEzGZnKIT+xl1r2QixKvWYLuRAet02ja0ImPcDp5oqNDMA++8UNzF2JbRjGetNhCVpXPyA9bBd9hxMg",
-	"3dwqJBtir6eNB7OT08f3H04eiKPvx6ejo0fFGT96PDk5OTrnD0YPx4+K78XjyV57HJR9MgFoPLDGe3jo",
-	"NlT/mCW/gPaPr7+9iXyROdwigJsqDITm97U+3AZbCz38KRHAPSqVuUawioBa2L8tEDnsoZkGNPSGTdxN",
-	"DfJb2rqn7Uek6yT4bhdDjgy7nVa0u+ZDaHXsvbNtKV/ukWAFQqAYQo0Sw9AY2aT7UxgSO0DnYKAbYX9P",
-	"uVbmPfwkpwXviWIaPIl7Jfwt4NJl7PFJSFX3BPSp7VQ0AdHprU1ChRRuW0RYqxBUnnFVEFJj3mdvE/pC",
-	"5uHwhqoeCSKP4Kvc8yt4OJOToJoarZWoMAGHgtmGMPXURgv9m2yvH+DYi2YauREuIMEM60ua1OrvMy+2",
-	"s1dr+qTVMHBEmMEmOp/SQO86VyNYAX45IA3MsTzE3CkEiauY1/yR78ZxOQRb8FCgwNvd+c+FMwCJRJtc",
-	"3Nz2MTI95iG4n6Wawg3G18zM+bqDgIhlwx4hkIA35AvZDdnwsyEa1iPaBaZ2ayCGXwy88M16ga3ZUrgU",
-	"9PUniUul40X4ztRA/+Y9bBuOIerr3hXNxl2OfmDz8T0kWzrs3+6qhd71Kao0MZW3qEMZhulA6UfCLd82",
-	"dvKuXI/de9VfGD0vml0WqLAxhxQ936Yr0sm9XtcT1rWUTtUUM2fEhurWlE4cfoxrOjYWi/D5OhbDIyCS",
-	"qeX4p6h+b627fvtNFll7N/SfFdT7Kqj9wjfAMuKhJnfPTPO53BZDn9beq1XCfWZfiBJQ8MuiQZ8F/OJk",
-	"pCutBAZN47s6h+2jNDsbvLiJF8Fv3xlwN/bZC415GSqAie9XaMj305qL9DbaNBsFW+sDGasKp9FGYT1h",
-	"suUxRoMXi7U6/w5APY0mbRXK4OtmHnV/HA8/4ZgArp9jZWoc3vQocHXLid8/ohng1jwPr9lcxRJoxMdX",
-	"FyCCSmo7sjYBA2Jnr5lGheXhSQF1I8J1L6xXkivcErwSZlmmFMQDMizo2gt2wuaCqzr243OiMA4cwYbc",
-	"VhZGIx/oIDnpc9UOxrjejjsjK895gfWymLGzIpBNPBijBJQuSHatANQ1AjjBHaui3lyFbjRmN0LMDbN6",
-	"sFUmlCVreNgdIwT8kt/NWL5U45lA9Kg7Pt4cAQkAOe9mQ+U3/mVo8ZKzO6Hkf4WdR5rbH2KYm+hRWEiD",
-	"sAFe+XKUtUK54VBfHnYnZJY3YZ1XPMJ1djeQ4nhppSBIITSNL+kHnO9QFXpsjn39ZH9e4NypEAxqiC5h",
-	"aDm7A+n+ZqNzIQQ2NNNlQbs6g8YD8FjI4D8ilQMejm6bT4kYTvt2KxloV+YWVldC7eBr93bfyJVXKZfN",
-	"E8We/PoMD8iM5ZOSX/b7/RxD/3iawdfj8PWPz+ALXV/XPN1gymDB4CvDAGfWLnofPgAY6UQnvDUU+qXy",
-	"Oax+w4qJJQYHoQQldI/OqBM1lsZdiwoK96zGxYSlpXA11dMAEKZPyfPduhwL9odqqO7dewt4C/fusSfs",
-	"Hk79HsFchCJMSH4wuoTh9N2F8DK4jjMj4LiPysigpzQaJPU04D6/hPeoXdVQuU2GxYdxX01OqUDsZyjd",
-	"wf0trz1wNrnP3Kl0z3POPZ+iQXfC2wB15d4WEYyjgju+kARPlnYmlJVjHOi9eyx3X+lK/hO+GbAfYFXZ",
-	"cHlycn8cWAc+CvCYAiZKqdUUdrWHkUB6ApnI5mDiHR/bco0N8FdR30PEFcEBwZ6BRaH5u8/gqeUL7Gsu",
-	"tTpeIFzwv//daJUjYPnj8weP7nrcE8L8RUTUjHGnp3gMUKrjAsjXup8YgKnk//8RZU0dPStyqi1HZnLi",
-	"YcQLJtViic2qhLLIHzkC9+ZsISoG+fJZ7faEmorvDJSq0RSxoh1Y23177x7mlyrhHjAWyh4J5QZeMCOm",
-	"ziIesJwfj/JIqLKc/79nT0c5PRHcHebePVKyV5RzhksApw2GbH13N7dsGtbG+qQNyP8ZrVl+fvIY4Xwv",
-	"K2fIQM96N3f309njnOq3IDX46MnEiiqn43JF6IAzUS4MUmCoEDY2Yzk8kmQ5KIwXLP9fP79h/X7/eGn4",
-	"NADXRt2gwuwMTA4gHd+D+M1Y5Mj5AMV8+DdsrgX/xxIThsFq9F7wKHOEUCTd2RWtFRRpTmRpRWXAP6kI",
-	"e4CQ/9yr/VZb8KkTSHqoMOG1Rm/SVdyEi6pLhaQquoXg1nF9xWaygGVZo9cB5/qXn5/8dO9eY9sAdTHC",
-	"7ggmzeaICUcY7HzgWOPlG7ikHeUw/hBu21KD1t00IPdYWLXjmeClnf0zZ3coS2gsjIG2bsadwXANNHP4",
-	"JyoUY66w6vUusgBcoBdC8YXsr/m8hCdJE8qW7oIfwqmfGMSHo7eUY6FMI51k4Xj06Kx/0st6y6qkY8cM",
-	"jo9Xq1Wfw899XU2P6V5z/PzZjz+/eP0z3FMDNIfTKKqpHfRO+qd4FQ21N+jd75/072P26AxO2uPr02N/",
-	"Hh7DYOHracpIhoAJXWswO4pwCbW+oEQKxKCGuskFr8BowlukVs+K3gDKSBq9dQwMp+JzgWldv6V1k/qS",
-	"4x8rUTixz0tIIf/V/dL7kO2979dKTOS7zpeDXOp8NTpb6fLfQelZaLdkjo5nJyfo+gZlFkMT9XnwdzJr",
-	"Uf06qDERBAlAS2lxI4Cwgcxi6nXzIeud42hSLwmjPv6BFz4HF265v/+Wp7oaYasEGA8cJvvv8uD5oAr6",
-	"RM/ecxR3m33NoAiIO/vkt8i7As1BTDeO9dHMmV5FEcgsCuI42QnxUJA4vrR+m5MxUt3sExXgun+gotfb",
-	"X3IKeX9oauK2WooPW1x3+imHULQxnjO5iapAQmyYiOlV3wj74QxjY4GFsN02+33IUnL0+L0sPtR1ZXu5",
-	"85k7WsU768HnY3Q6YN3SdxoNCaROQRhz5dTQkfDt/gagZQddFvc9e+V+hPqw0BYQdWG1geKMh1WT1fGO",
-	"bVZvMNv59gxf4Zv6N1vDc3zk7jteaPsUOl/ADY93MHysdjeSun33DQSV32o65/MQeyAiZKRSpXou0rJs",
-	"LAKpU2u9JOozaZvY/oNex4Q838Dh/ORxff7/qNWklOOoy1DcLOFD1nGX15tha2M/s82pb7Bh/xY2HXJL",
-	"1013c63hWeGPadq4aGu0Kz5PohEZIVDNp5syqEavq3y86YjNkNP6D7WJPFjx+WMoMFHmZOoA8WQdrTEs",
-	"ccMj41b0j7BOnv/8N11Vjhal4Y2PEH0KbaGR4/6Z1QSfy7pDMYArbq4IPN5/SxCGt6cHsBDT2+aEphA5",
-	"fo9/dD/5CT4nCsdhVhpqBKhLxHA5IaWQaUX4TORZJOsePWVCFReNKpipZlqRZ6MJodtn4Ath96lzbuiO",
-	"hyrIXF8HVF4oBFoW0jJx7Sh4EfzmmByFlQsYcrI82L7NTYBkiTbBPj3iJ3S1fy494iOZBke7m2kyf9I0",
-	"KTMVto0sJ59pkzY26Ocl3CsAqNlNtsNOTJxq+rgPO/UYWbn1+H870+Rh8pozZqWA7wNc+d7UrhM6SiPi",
-	"Aoxof2PzQYAAH7hDjjSFsNEVeDIju8AJCyicNdlQoWiAq6JL3mKflMVCKNDrI3y42invNjMBbfluue69",
-	"OPnUNq1VlZ+RQIdS/6tWQOpClMRGwAl/Kd/J5953oOysGgDlAID22TdinXaZlI6OIZ/iJf+aqjNMvo1n",
-	"kTKgOGPm0E3Z9QswXxBKJraiIs7zyaofyXi11p5Sy4GCn0grh2d/GaUcp7VDJwfiQtFBiK2cfMXS7osZ",
-	"ARPijy2m3C3Pjt/Dvzstgjc71PgsWAiKWo5PKiEQywc9g9sqPjtcw++36On1rviDqumty9qupLfQ5OTz",
-	"7FmCW/lyGvoOin2EdN5/0AJVIlnO7ThRcAq5Fxj7HS3RFYeQvoCqLsezOtMmUrrxCYjgABmSPqs7ZMej",
-	"Vcup+g53XhCYIdPM7aWLkCHis+VKiCczaYbgrS812hE2pXcj2PEnP4z+Bq/pdhh9Acb+A+rZ2LXe75/v",
-	"DDPCWki3vPGZcozYX4P3n3fjJV2fT9yhUgGAHORWU9ZfzqCfR0iOMG0Q16aBcQ0bTQGwa0mxBkyyqwCI",
-	"BQvxLthI2xkUYo4Em8t3kOcBPZ+5YvmzQswX2go1Xh/9VaxzCH4tRN3/DlJQfLxtKqyJGhNjf3yKFzsJ",
-	"sRkoYy8JbTjHgzKP8CXi5DB/Qwi11Qd6gNP3SaZQZWs0JqssSq5yH3YJtZccOvoPgoiBvSgwr9XbcO4K",
-	"JYoIvt0n0mrVzL3BOh7IVotRsp3YxCQ/kwKzQuFIAOGIl6cnG2DbBlKysTFSLR0BAegCimSbWFu5x7Zf",
-	"zTRbhZYiKQHp8e4OY/mIGf4q1mSoHSJbo4ChV+N+C7k8uiyORnx8JeIm/AG61L2sxidzRwSuwkwvgrtG",
-	"rFj9gCi9/Le6uY0ozCU9kwDIw7fhE4d+PSBgaWhbw/r5p9e9HT9Ho+4cOXzilgTh992bY/Kt+bzcIF9z",
-	"doRyfkMk8tukyQ3n+1kP0Lh2InGMPkFpEGXDLVWoAfjjmHTnp2ddTmEx1gpxIZ5yWQp812mH6bzR+jmv",
-	"pgJveLD/hr/Vifu/iEJyD5N7fnbW5WZKQuQjrNp60IXkf1P8msvS3/ORyslbqiVpYsdisnaU5e/1lCip",
-	"v6uqMg4R+HZf+4vuWYQ/Ro/7XCmEX6lfsJ7OroTAiP7/Up7t0B0vIkAUF4mYOubQz27MJnXqjimLT8Ck",
-	"XVPDfFC3ZVBopQkGR7NABcFn0FJ2Cl5bukLNXp/IHq1f8GU8pJvv35naWDNJFBPHPO8/ruXqXaAb+6h1",
-	"7xx+JOxNl3xmMUc/+EmFKmrO9y3fPEz+FqNTT0wTiii8T2bGzcDXJ9UHT30d9r2GbjKtqZEbO+Qry4u8",
-	"pby8zov/GQVndgt5f63cuScvgHpAA1LGdnNnbACAkLOI3eXbWDNZ+II7p+3wMnQKRFf9mxoO/PQkOzk5",
-	"iYP4vBJQ5Y0A0OTPB3fBi+hEz6DEh43W4d8cS4zyPgPvSM6x+klXLF9xaX3xfEgi8L0yAJQ2Y7osoodz",
-	"j42F9zo10Wi3z0yovR6qAM7hX/lkPBYLO2BWvLNI2yPcyvkAqt7cn26q2GDuCPA/BAXiAZaCK5ZDZD5n",
-	"EloZslIiEElecMvzSB4jli43LJcFdAyizpCO7ENFiCsGYyg0lefc2CN4/NGzn/JQVuYxBeYS2z8+wZdi",
-	"uVToIIkelNMHjPzCNBusI/BYaxHC2B33TqkAwWSoDNgp5m5WXxtSNqjMOPqJGvAZqxch54Syr2iWwd0C",
-	"Uos9o5YNBnNPvL8La7+4bM/+aMv72OyxUq7rxku6QOgQ98s/lgKab5PR7Xs7hDP5IMBit9cTL26yLXSk",
-	"w5FYOceiMPzOaGoSOtVRg9TTWd4ERz2dtQwentI2+vOTgwf/RpQlsTcJA0STo26LkyAcMA6IlhhxeI51",
-	"4Zl3YzakxUW9mbDPh/XlfczqKeA1Oi6eVnq5gIrDCWylK6mKLJh+2VAFvJoQ44AqzDH2OYQMpMiJiu3f",
-	"scY8QT14GxSH1/QLxxKhNG5jwaW0YbehA1ARbT0VmBm7nGWh9+FCGzD/fe036tJtDIqw7S1rDA2jDlzk",
-	"0JrWathpAdjPCe8IvUgTB0ecef/E5DWof/7wxJDsdoeLF9+ILiAB+gC9s+4tBJ5Yl3X2Ey1SU/N3N7dO",
-	"/2ETv/3k6PHv/35nOOzjX3f/x525+W+T6DiR2riTwKNZvZB5KG8O7ftCs10qoEjMO6wllo/Wk2nI852L",
-	"mhjvt+kHiHPast7WOdt8UHNJXm8dugNckKAC4BkbH8LcsP/9+uWLFEpQS0bdoOF3QCdlpef+JUyrhqbx",
-	"TeUwrbokYZJftiwhyBxp0HDhZ3Y6dFSDqR/CrgRZ7EFspJqWcXvYmV5Bs3KCZzF1JwWmNFRpZyzqpkG/",
-	"I65Xxgo959Jj+gDYAbMrORZZ5KCk9scoRn2LhmyjK73SQwWK91RY47E70TnOIf9JV6TAOW35Iu6hi2X9",
-	"0FZUjmc+itamLz31lOqiMXmyBtUJDnxp122nk/+91zVIQcN57e9rU6G2RuJ0gbZRjDeVuA4j+NHd0+Xt",
-	"9cL6oUBQqGUohO7ZbSibOKE3GEvo4JbSbRGp9iN02280JRUp1pqUSgTFY36lq1r2Q8nIdoO8b0Pig/a+",
-	"CmBRTsXDZAU00kOK/5dOkuoo4vH02ZV3/QKu6CLXIkAhEmuInuob04duo9hsOYLxmPEiWLnrCBbVaYcD",
-	"DwxDot2b+tRzfCQQGuYJeligWdVQzYXlTmuhJjtzgjRR7PQh+6v8gcwEOLYNdTb070SjkYZYO10orwM7",
-	"+kB6GTVDdMuf4+WXS2x1nm807sG+PU7AV2IqtfoPsWyV9AFwNq21pjp5tYg0XA5JMNWQ8gFe09BTPnRg",
-	"yBeQJA9OIQ9F5Neu1PoK3B3kkSKjFK2TC0YgKSM48yvqfzZfWAI5RTBWQknPI/SbvPWso/6P3YRQo53k",
-	"v0gtgJtzm9SFzQr7TBbfXB3Apsr8bSjJMLTj9+6fD62CdCpAjvY+MVu0Rq/AN/fl0oapwy4hGHzRZd1/",
-	"tSPkR/DAcZ19NG1DHPZR2Ua+BZx97sBB5C9yqQ7IAPGnHwa64HAaz7Q2IguOaioThh6IvrgQvHPeVwzP",
-	"QedehCHngWFfaDbShRTmIrKJhqp2FM41dubHB0W2EmQL9tlb+N43iain5p3THscN6hFpfHwy4bLyAWl0",
-	"vBOu3pahRZvoR6RvF43kS1sVUUfgxjF8a2efH0X3M/ArPtRoYVtkWKBl9uVshy+QnVXbGxSGNTPQe2e6",
-	"LPy+Xv/RRWoVWrp/nXPahQnCo+YOHsihDgBM4ApEzPb1X9haxkPsKIjiQvsmHyLgbKGrKPKBeAvsbeMc",
-	"ACXdNxOFsCy175UWcofAKMoQS3MsmPRFYcESyqiYHUOMFPcc8fGVsyLmCAAYPH7YfkFpBks1CPhH/riR",
-	"of8PdaRPp1TYav2p9STAAG0HOmo0zP8jJc5+Adn10tHSbwCKuDd5NCG4biIfnAjc6aP25sVWJhy4eYMc",
-	"xX5gXtWyG3duqF3UAyV0gPHbN5jOjXJMJMKMk0Os6adeiUqwBTdGFEOlrz16b/PeAAmHSRVUK6MKlrsz",
-	"MPdaWgjkIlYwfWs3h+HUrbqfitJh1lgdSi6bHWrY29n6m9DBYmW04dC9wADjqqbmny7elIbpjibzp1aW",
-	"0srWXri5DUXyIPTC+KNpZIuSq6+j3vANOHWxAg9KwnL082ZoYvozxn0gQQqQ0j5cSB5l8ltSxZz/6Ivq",
-	"RlFODub4UvjQ63BoscP1a/RFD9XIWePUSYNJNS6XhShiWP+2kjuUSCTxvWMbMndAHEfY2YWcUFDVW9pj",
-	"rrSSY17WhZYDRvxthsqnwOqqQKhCwHY3rNBgcZuZXpHqmE+FzesUMvdL9AnCsNjZoB4CAoRDFmKdsP6d",
-	"YTmQLM887hBQyX0PlY0ZtQMwS4803qGksc9e+x4X7pv+PKlCApN+mlz1DpVuX3sJ2a8lpFd9SHZP5ypm",
-	"ZlboP8vG/iwb6+SY2GScj6sWazRYag1LvgpXfWpEKKf1d776B/CgfushJk/ctjDTqy2tL0OIGndGkCHx",
-	"zYWfGobKdggq5uSvMAwVhnf83q3Hh26b5+XkDRpcf26hL7qF/libBxwOyFdfePfsv9rx/0duteP3bvl2",
-	"lrABCNeKV4WJGi5iA6m6e3+jnxwlPmcb3Ww6QIhkhFQEqjslv3v1m/BK+ix/Njn6hdvxbMDu5RDk20bg",
-	"oHZ356dn7Vi+r2p797BF/QVBMTqv07MJDLfTpSm8jy8DyvCTr+EJoAy4WH+q1sU3pewGyLiEf6cp2tJ9",
-	"BDyoQdwhi5u6e6vSK+VNfeynFAraRrpY91NO2BtvvWeTF1oJ2k6f4wzc5zx006MeYO6RP7/h07ZH02XH",
-	"cA089n6qzvaZrVuBo5/o2eTIzRqFnk9Z+IIpMXsZ6es8Izt4Fvm8+8X/iepO5PBbtqTMuG2A7Su9l6sN",
-	"TazeOgQoho3XI2CyQR511UPQhL8v/WetRH+ofv7HkpcBO2sDAAyOYHRhQcSTmgyHIi3OFpG4q+ucwA3p",
-	"trYyFMXpjFU2VDcFK0s5yZb2qzy3Y7mUfVZYr0+Bs/Xh0DBWZxStr2q0XxMGFuIstmBgfcQZc5uQI/um",
-	"gDgkHzXcPxXLP322O6C+9iofne1gPPj2OWr9VX+QLhJ+Qu2eHZrwbWFtfTGXDs2jzR/q1/Ur9YfS8I7f",
-	"+z93pue/qpHuPjnntNtDpEl+Ubskgfj3RVZ6/9WenrfAGsfUer49jSxCvbE1NltAg6k18grRgUAJgeRJ",
-	"pQn9x7CFgKpIxtWa8i/9RSHXy1+C1TBQOqU0VhtKO5uJEvuADVXUchwtHADuQcednIso/Sx4GOxMKJ8/",
-	"BsnmAB7hpLRpVuD4ymsrqJioiSvUkhb2imi4Jy2sDRtjAwMDIIpOH5yczLfxML4yWIvtEqabJPsLtZy7",
-	"/eb08wIupD+IJRzJJ5NSKndb6e7+/Q+UbOaZp1U2ws//AkllcjwjPqqW6l9EIuuydGbpV5JeNhM+b90k",
-	"ypkqRAvUZcG0EiZjRoPHJ8Bw+qJXkKlzcEQKZWv0+CfMzzfKVwtJFHoyVFvg7ZhZwc0VZihXcjqD8Ax4",
-	"lAJwIQBrQPTNHTVLC9n6TowGKDF383TJq4JVy9IHkzAjbTwT7mL3dl3wdZ/9zMczBgz9nWELLZWFfsZT",
-	"qUydjlZnG+dtcbHjkS7Wx/1+HxxxQ9V+oU+KPn5Pf0X3XjDOrsQaM9CseGfZSBhZ4Fp45yCUj3Hr3hEt",
-	"KZ4kx5i+nVPYLVV+4LnwswPMd5SQNL4g1r4q34sbnSiA5SL/C4YQN/n5z/DXtxX++oUjDKhY1ZhwQQSE",
-	"BhMQaiax2HJYdTwPltgv4f3uNkx/g6s+dcsafEsa2Kpas9JpU5GF3P+yoCQeiAQKwKggBYZovlZAEhpd",
-	"m93VbKvNnvhmqqEZDIR+qOIZ+CYZLH3uafDJmIXesJtRvhngX445Jrg4La0Zb6spaGs/r421b4QBFdOj",
-	"v4sxbD0aJeVRXbBcLcsyZ6MK8vAhax7pQafTKtngC19A7DWRCnN1+Bwgfnz366GitrmhS9hGoy94FNVe",
-	"8ZEG4BOUET7Tv9QQ/x947BSAQ9KqXPuU/1IYx+m/PiPAVyzw9PKXWzTtpWKnJ8y09xGLWP72dRF8+Jfp",
-	"JNZpp2WhXxtTevWHby3WcaO2CWFsh3cbzTne4JNurS9HqqIPe/d5L0uly1YnS4VIXJ31638lHCFYqV1t",
-	"Q3xz8286iuHEaM0wic3Bx065vsUGwzfq4/FCw8nmzoOxb7kQNX6bySl0WNMl4ZghvLxeqYAaT5cj8LjX",
-	"zX3p71DNeSGYBDQ1oWK4zeC9LrkVAeOdiv6h3g1bFrCXvozYnb10KlN7fF3BlyslKnDfYov8S30tqjzz",
-	"UDO8xNSall4jwI6f6LSCZ3+ZDiPRq3c2FyGWCLlLKGj/+I1FVL1DU5ty94HVqXWIEu9sgL6vCzgJoE6T",
-	"Q08bKKjkZenFBe4R3/BAWnaHihkpd0wbghtkudt0l+4yAuMOz9bqrt/bQ+U2d+VbanTc3NCCAyJGfiPS",
-	"nR3SvPCGel/9MZuT7GGgT2ziHtJkJOLZYychj5x8/OQu79QId+HVgBTHXqaR7fW00nOnSPs2olFHC6Vp",
-	"m/g2FQFvgs6c6BS5CBZ7TqfPJbd5w/4CIg2Vb8IDz8D25hQYpe2Y4nhH1ZfXomrh+VvWnXbqTR4mrT6P",
-	"lcY+qf0/aLf858LWcm1poWNTih0OEfObjsDNtHp8m7esR97lzOsuKhAS8BFt+PaiocD4S5QOqHwe7XnL",
-	"ieQdjn+INKYufs262Ahdht7F8u2BNXvFf7dj9LY8WsTOq5nmc9nqx6afP2XIBt/Q1haSlyWJo9uhs46O",
-	"hpEoNXjfdHK/u9vFeAno9NDoWPDKHYa//e6Ynvxe8MuyKnuD3jFsBnrONsSTJiQMNyF0Dxb1WBqWXz9q",
-	"+oKjSXebAVnCK+hvJI0ugfzRzZ5Vtu9+LdARE8Fhm5lTMnkTeyp6GDnkt5+VapaegUT1VRAAOxM9qs7j",
-	"TDSlkcbqag3UKYQT0NW6casP1GzfSp0eAPt5aWdOoRh7T2T0iLgdXMtDYoi5GuVKWlYtlek3e0a1LY5U",
-	"xvIS14Sogysd3e8lvNuO/zcAAP//",
+	"7L17lxO5ki/6VbR8564GJsv1oIDGtWadQ9PNbM6moS/Qw72rq6dSdsq2dqUl75Rcxpvhu9+liJBSaSvt",
+	"dFXx6scfTdnOh56hePziFx96Iz2bayWUNb3Bh95U8EJU8OdPb/nE/VsIM6rk3EqteoPeSz4ThtmpNMxY",
+	"bgXTY2anglXC6EU1EmdMiStRwXeGzwTjEy4V42MrKsbZaMrVRPR7WU+857N5KXqD3nnv0cExPxneH50W",
+	"571e1jOjqZhx9267mrsrjK2kmvQ+fvyY9ea84jNhqZFPzKvxa3ElDbRuvbFPDJOWLblh3GKbK7o2Y7pi",
+	"ecmtMDbvs1cKOpL7n3PGVcFybnPXVOme9c+FqFa9rKf4zDXJX9lo7r9VYtwb9P6vw3pQD/FXc+hb+XIx",
+	"G4qq57riGv9WusftbriVM9HWFm4brRjrasZtb9AruBUH7sZetjGSWe8HXUhhfnHDudmAfMxLI3JWCn4l",
+	"DNML25hl8x0bwu0ZW07laMp4JdhMG+tGcTnllnFWSmPZUsjJ1LQ1HJ/RaHwhxnxR2t7AVgsRmj3UuhRc",
+	"QbufVqIQykpePi9aWv92KpgsmJ1ybDY0xUz10jRX3tHx4/sPxw/Ewfej4+HBo+KEHzweHx0dnPIHw4ej",
+	"R8X34vHYN33O7bRuuSx6Wa8S/1zIShS+sXUvZvz9C6EmdtobnDx4mPVmUvnPx6m5qPv0xm2qlm69UuUK",
+	"R1caJlW0C9sGGH7svETXWoEtW1RGV1vGOVfivb0YwWW5lwZzPhFsKMa6am0a3tFrGbX7R49OUgP1rBTC",
+	"bmnN2P3+nWHuJc25FsVEpOcS7rnV6XxeiNlcW6FGq7+LVbqlI16WovrOML1U0Fw21pUXUv9cCGMzdinm",
+	"Fr4+OWVTvajWlu/p8Hh0xB+Ig0LMS706OP7++MR3EQV53cmoSQeuTa3de7DevTm3VlTumf/92/n5+5Pj",
+	"g/Pz94/E7//+b0mx8nz8M7ej6Wan31XSHRduDcvmmcFgGcuyxMUNY+BOHxgWc8bye3m4T8Lit1NRCScb",
+	"eVnuOEzSozE+wFa2DMPxyffpvr3USrT075VinFWCFxl0DjoQJBDONpty4w4bxtkSRiO/l2cwwdGwVDAe",
+	"Sis6W7lNrOZ7W3rm2rije0cnp6n+veBDUW4TPkH+s6W0U5yp0t2UsfxSrP7jipcLkffZf8oroZhxmgAv",
+	"4exyJ4W7hZclCYlZo0e/9azgs/8wUz3v/Z6WGPCiRpekFTOz1rcHxyc7NmjmLn+Otx4/DD/zquIrHAY5",
+	"k21C5m96yWZcrRi8m1nNuDJLp9tYOADbxF3pnpk+6Y6PjqBJcraY9QYP4JNU+KluvVRWTEhx+FkYwydt",
+	"x8S76SojYSLYVBqrq9WZbx9zc8+GKyvWhMlMXwnU2qZ67vrl/lZiyYZ8dClU0dKvGTZl35Xm1MgtYtyv",
+	"M5LkGXMjPpryio+c5pcxtzvmohoJZQ+EGulCFMyIyUwo2+zWWuubkh/+6Sj4d68r1y1dbOuW0oXrkiz2",
+	"6EClF1ZUB8ctPdDF7fbAbfOXPKWTrgkA2MSyPmlTi4PG92ateQvfdmyNe0Rba+Dx3dV1fDS83TXll0qM",
+	"5fudmtnU6ex4nt/hzJSLiVu8ThvVY/eDLsRdFOpDMZEqEqRtzZ7Di7cO4+bAeWtj6x7DS9weA5ukaRM1",
+	"FiF+mV6CkSXUvgz3tIzeSDXarQU7+6hwGyk2klwnXHOrVp3YPfs6BtNbobjapnxauOA7A9PeHEA+mrVo",
+	"n3jTraqfbs12E66N7bLWLtwt153Std3zq7Ky7D6haDrstnwX7rHXmcv/4pXcPplXeAWdQGesFGMLdrA/",
+	"Wen89he2NZF+3kvT/OjG3cy1MgLUmx948RptAvdppJUVCv7k83kpR9w1+3Be6WEpZv/+D4OukLD43B0F",
+	"qhBXvJTFBdkXvaxXCMtl6WYb1gV8zQotnP7pZBmpBG5QvS4rDdNzUcE7meWXYL+LqtKV6Q1+C++yWl+U",
+	"vALNILwF5QybLYwTf0EleXB01IscO0Fb+vg7rj9h7IUsutvrzupdmN7g1KlSVlrYgT/wgr0OHfc631Av",
+	"7GBYcnXp9MJui/sXHGicp9T2wmEcceUGcSjAKGDcrA1e373xqVbjUo72mdcbN/J5bEKVrnErEP1cafdl",
+	"6ICxXBXgaJDWsCVfQYuf6Wooi0Koz9lkkK76UrjDqtKlqNcoL0u9xJG9k4992/K70CN3gdVkaxk9C95K",
+	"aje7k08WvCpEkd8dMM7gA6sWpUDTE6TSuZq5Vc44m1f6/YpVC8XcIs+Y1YvRFAZnxkdTqeDssYtKuZe6",
+	"1w11sWKiNKLPXo1ZeFfGctwwOagLTuAJZauVUwjZvOQjcQZPdW9h0pwrvPMCvZKwVRdlrBsXcLkRrlMj",
+	"wQxfGfLLucFyzVvRIEjbZ+/Ig+QMA1HUS2Ch0DtbZHDDUMATzxV6cIcr5sy5FY4/CAN4pOmfK1oXE23t",
+	"XutiU0SNw1MiseE1DPbINTtcMoCh0GUhvN/R9Tie3hFXrhtTXrgbj8E7ciOBchwJlP/USnxqSUL9dmKj",
+	"LMCrzlVs1rlfLsXcntGJ5AaMlm40NjBZ9VjANn6p7TO9UMWNZktpezGGp6wdJeBSg8WtNBuVC+OsNnbu",
+	"rTFwzMykMe64c/OL2sJNZ+fotJ6dl9qyZ9S0TzRFKEdBxjhZWkucyLsHY/1LJUZaFdLd94zLUhSfW3b6",
+	"EYY2hgnKfPuX3k01j1qK6wgkF6cJzZVYOuOAWVGWTsQ42aqtIKc0jAe3GZo6wbuXl9zYC5QtuTtOvPQ7",
+	"V+4JJHTc7e5CJ06yVBwq1X267BCu+YhmGg7EZxzgJ2rF8OSEfsGUv9X6BWg/n3mi4cRxszDUV4Kdsp/l",
+	"D9CeXxW/4rLkw/KzN6nglg+5EU2FaDQVBVN6ye7ki7pt7hh2WohUExBtSi9VHWEE0fCdYWI8FiN7xiox",
+	"F7Du+uxVFV/DrNaXrNRqIqpzBUKT3KlwTsp/CXfCwWZYcmlF4W6A64N27wMJ9DGYdjDRTtdwpoVeWNdi",
+	"aVkhC99wPJBzlIc5HMZuoXNQRQq9sb5fC1utDp6MQfNdt0TewH4EP6NraT8VHa09g2hpzSs9EsbsOdfb",
+	"zIUgnoOQP2ZjKcrCCxA+Gom5hTemjAH/JHAPx4+BL4I9MKmEM9zxlDtydsVcu845i+DQrezDkVZKjOwF",
+	"Df7NLYSTk/rIaIwc+0lZaVef9oCH3eqMXgwbuHUTyU1QvDdHmPazWcznurKi+FkUknsn2ZeQNSDt3SjB",
+	"hpKKccXApQmbIWU2Bu3d2Y99MMjpnRDTH7mLnsLS2fRtN/w+bk5gyMYLw8vISF+CdZNzeFROrXQqOcoW",
+	"1MlzpzrlqEa6o4dNtC7YlahA6QrmT5/llZjpK1HQtQr1cnzbUtqpe6O0mbPxpEUAxLnCGXMKtlr5h/ZZ",
+	"Pq70v4SKnwStF4YZjZGFNa+mgLHFcZSWXQoxd9qdNk6bB32OvXAN4SUMiev2QoHkpJf4Dvlg1LmC1zrt",
+	"jBYXXH3G8lIbPx4QIfAN2Bwc95qJVuKM5TBOF1JdYD+K1FuNdTdLRYsdrnMyt89e1tKeXHnnKlf6wizM",
+	"XIxca5Sut8RIL8oC1FgnfMhHIocltGMxF5URBbTA27K+FRgwH2v3kOHKHTxnTkSXwoYGx9HICTih4DqU",
+	"10ItZr3Bb726Zb2s55YP6KywOHpZD+e2l/VoAnpZzw0pCpzGILmvQntBIkJTer8nolVP1Oq/QHBuwkTU",
+	"iv2fN69eMpCj7nB4fzDRB/QEt9n7r/mSokXwqPm8XD1X8wVKiAI1PV7+UrnNaaUwvQEgP9b3+496tJg5",
+	"4VDb005a1UvVnW3QB9gFbvi89QKhp1K4JRRimoLZpQZYBri959HrP9BYNOJ7XXyNELX4uB7Oy3rivZsu",
+	"4c6xNpxQw9gKMVvUeWtnFYg3JzlILJ8en7jGB4+jVPbhaS8K3h1tBu+yEDC7UdhuV4Qt681L3tJR8KOg",
+	"0HYXdXtcmOi9pwVXW2Je3OeLRVUmcF5Zj/bthVRjnfAYg0kivR+CK/aTutIrOEbBQeD0PFGOM1bKS0GR",
+	"zPew/s7c5M0EVyYomu6o6Ce9xPSNHv7DbXjETCXgHPByQnLQ9LpNMK+01fdhg2Y+zCNIb0Ib3aNl3IXQ",
+	"H9Nn+W+VKLhbsL/nkQsOriv5SODMXYpV5iaQG7PUVQHuO5zZgMg6V0GizfiKTXVJiCgng90WtkLVjnax",
+	"Ykt3ZJJ8QmXEg7lg0eMQz3h1aVzvjFBGWnklUEDuEDxP9WzOK0nqR3O/jys967Inc2wsnebJrbe53cJa",
+	"7bRof5TjsaiEGiUlSYR02vWgl+K9RegUPEh36h+AJPfp3sc4PvMbDiS8zff798QarlFem1MxAg28uOC2",
+	"ayxl7aBIbGXxfi4rYfZ6piySj3J6i2kPrTPpLCU3lG7BL0BQD+DQkQXsFoik4lYE5I2u3L/9XlLgXenL",
+	"vUZibTIAIYgNbo5RFo/y9gl6ChfuPKoj0605MKDWAH7AhMYERME9OCbWTt7GVDYf9kxXbC70vHRHPJ1K",
+	"p0ePHyZPJfdDtmstrCkz9Mz7Dx+ygq8Mc8sZNbXHR/gNavV4+npVv7FRti6qT7N64LipUU2oNayNRkuQ",
+	"Pl4u2Lguy6FIbttoS3eDeKJcuhSqxciig+n9ykn6wvQZujvN1J1yaM+pUcu5GXcsapt/4fZevpAY5mx2",
+	"cT85vtbN25Hj6xu8g4RFHO0mutrZpVciH3g4I78UzjbE7VHA94RmcON8JSqwQUEi5YM6tORMOKEKcJ6i",
+	"N4uMRDdjsFL7ke2CL+35XYgIZnhm0uyIzsKN2UC7eqf/oOQKjXn3PO49XNtueSMLOHrxqO96NbqQW/Z2",
+	"EfoBpolTmqzTjyAj4fWzp+zh46MTv3sLsnPclflEWIzQudH1dj5ppll9eENQTs5QBnZanm5glCieQrNT",
+	"K9S1eVdvsDMLJcdSFPC968T/9+TnF8kDbRqCtmseRgqLwtLBpwe/AGz2AWqcRowq8IiSi4nWG7hZNlXW",
+	"qAkBu+8hEYmDXc+cOlqkuwxgcrdLtGYAKRh4+SO+M/GArJ0Km++35CXrDl3JAn4jkY3SlAcEmCHMG+2Q",
+	"lHj46Yo8dG17arfLyy3IcTiPm1AjAI0nvTapZYFvvRiRt23byER+OXejbbHLJpVezJ0VIlTdDNf0KZ/P",
+	"hRJF9xPb+4mT+PlSCvTILxVzNpBJLvuxrIy96NxYuPyarZWJ9fvcGjLb+EyrSSO0INw6MDiRXveH0MEL",
+	"buwBrJKD5z/m4CPDPQitbc7298eP7p8eHD969Ojh/YffH9F/Bw/GR6OH/FicDO8Xp6MH4+/54+HR6Lg4",
+	"EffHp/zBMNX+S6kSPcibbr3IY1k03GbkTr0Y8tElnVFoXtc27Dg6oYKdCcY6rO/YnQrn3cidfJF/Dpy8",
+	"5yqcelvdfP7JYE05CVFgKlqf5cUCPePCuIYSSB3Xk/GgJ5CAoBS6Gyo9n4eGoF8IQp3OygasEtnLEKTH",
+	"eXWvpyYbNK3pKSEGGwJjfjg5q/QyyqCCBhguizNmnfWuQeorSAUJePOGe7L2Loa5gFOeRtJZIqHv7gO2",
+	"KHn8q6T/vYFiPmNiNrerhlqO8klpJfptOviFLMz27WiFj/rNGrh6f7ZuPHZDw0ur+vE7ph7ID9cyw1dM",
+	"2jOWu485AaRq2RWlLGz6GEKArOPR8lqMycTs7I8cVnoxmdp6I4gg1c8oc9HvFkR+KPKNefWwo7vEnxQt",
+	"TWq8eLfuD4mJIFZoPbUeh7eh9OO5ept+m7k2su1QdkveajbRzCmDTl1EEU7qEmY/+qM7gETYStgM/Wnw",
+	"40jPhCFd1On80NHdA4vjETUwNbDPpCiLn6pKVynMrWAIXyXFV6o5ak1rlmVSCjxxQn1YCjh3URGp9KTi",
+	"s7WcEgqDXIDPc/sBv/FTBBrZNWnuvKx16QhHmtYm7TRjANJ1ghgD8Szc5OQNDMwaAJ7Sdzb97D5Cvf4u",
+	"iMv8gr+yO2RnHN9lUlFuDVhwwSFrQKV22nuAi7onnLHz3nkPBCu6GORaw9Jx8Z1GOaaN0PCnF48qAJ31",
+	"oWVFbJsQutmrim1q3JMasjiOnEvovyYQY4BNJE+TNnuiRf7/rSnzoxMrSxxiCBhV5Sot9a8/88Evz30b",
+	"3JR3nOorWdkFLy+m2lhzeHQI3rzwxyGB7VKjBZqOtKuOs/fGXx4c2HucbVZfRIbTxikMRxSBjWksbAQh",
+	"wxnJrU77Zm9oxiVbE/EXBFm9jvRPKzXprRUGO1szDP2y6bL7tmAg3KnqFskYr8SRO2OFHplD+s70ZwXD",
+	"W4fCMMFHDXcQ4S8vKuHdPAGTeTHW1YX3XY/c3h+DznhRe442vzWgda4uZtLMKPk0KJsXhZ5xqQh5I0cX",
+	"9TKlibmwUkSfFgqeAa/y35kpL/QSvloogJAB4CilvNL4pbUKj09qlQ5+/DxGvgL9z88owRfzjGkFW3XO",
+	"J8KkZYRUY93ilgJyDKe5uWvy/i0Er7zIvk0NqF1HfdVE0oeDrNT60tkyXTXOJa+UG+wdo0SXJQdqbQdG",
+	"CWk01dFb/Jxsi5CtC8BNmxhXwIDZio/HcsTGXJaGAMDuZCk0iJGJiHRACrn2676A+9dordhSliWADBRi",
+	"SNF4dcZoVZQriFc7kxiWSgMhOeXVDH0UflvD/XWPqcPpXQLEB5snPAJyk06Td+gooS7NeCHOohgyuU/w",
+	"AZFTBQzmJTfdfSkjvSBGmq0r3j34KV76Mfsk0cuxribCojC86OTCfgZ3vHQ3IKhzSzxzm/7izeStm1UX",
+	"4nlhcKeOhJzbi6VUhV7uPh7h6nd4MdxOp0AHYEe4ch0Y0iJPa5QQANbMmc+ZMwzmuaOk2G4vIzQ9Qh0d",
+	"tS3Mjq9rnlQ7h+UNXP7UX50OB6MK0IwGRyMfTfzGhCaX4mYrs1j8RTs5nqmdEeh4X7VHB3Fbj7Qy0liE",
+	"gVo2r4RT6vsMsjoJuEIUCU6OT4SFpzvhqXH62cipsnUSQkge8YhYtKUB+jfnZDM53cypAB7UDTcZ9IY1",
+	"xVmwBXZtpFqQ6LkgpB4vty9s8u+BjxPzHsoSz4DOixpmueN+JV6ebtuuob3AWNVA0sY4d45bOWUaRmlT",
+	"x0iGs5uLrjmq7evuFkAP80q/l4LYswQj7h/KyIVPu7APO4+dH6Prb+2c8AfCVkFTLr6xM+J2JSmMUevq",
+	"+fFTQ1jgLbfhrkTt6wvAE+DFSLZgtmFJTEOLahdhY69G7qbj2lSv3AUXMPwd30bI2L3uaUjLvVF1gR6s",
+	"FmVxs9eblDWGsHUCfp0Xe4q5ePvBEOLTZlLF9x1/nYLtTySsWubbo77XwK832Dz7yZsXyKmw4+D2q32L",
+	"+Fif3k2/LoQzpnqJKXUeOcMZuakBNBOyaEI+N4Gk1yLEffajKIW7x4AuA/AG8DNQtp5H6dk6njLko0sk",
+	"gQHIGmSxQ/I62M199qzSM5YfT3Ong+aPjyAl/1GRs+HKO/vOGGfLqS4FkeOA8mrcdTP3v2kO8L8ip/hr",
+	"cNIenxbNY+T7xMRFAYtN9dqNwenxScbi5NiG27jkBuE3lDVCnuINOIluCYEoXjMhYDYApfNrZAhI4kT2",
+	"sKljQ21faRtZL9gDeHVqHeJ63thQgVYtabeggxl9/eCEhpw0XTEjbJ0RAOlh3fT30reiw7V63GmPvhlp",
+	"9FnrK1FVLbCtt3HjpxBAss25i3BPgAlIR8Oh/ZTC55bCoJm+zl6N2VyXpcF0H26FGXir7skvz5kRFbL9",
+	"QhqGs/J8xnj0YAJMuE0f8mgXThwOGqBZyNS1DHLh3JeeT1aG6Iwl5gowG0WBe6+Lj3HKbaehxxyitSUJ",
+	"d8PsZSEO6FdZY5JaV2kLodo4Si0esBxNWCddaF9f0DfszhLS/Qpuec2V6QThXYiSXArlLlJCUkgFQJ1M",
+	"ORMZHfZ3++fqFRmB8NAByyMtZcfNGcuD8pOzO03njfs1UodydsczA0OOSxZ8PRkzohRuT5vsXAGZI66q",
+	"aFSME7t1YNQudeQ8MlMn/9EzyOxSjoR7d0P5ytkdG3mNOQ1T8AqRS+HkwcPagdCIQJ0rXiMvSPiexVwa",
+	"PAbygHvCYluIaNgteuRFgUs9ZAKIqtwlyrUZEEK+xQD5IrO40YvUGzE2Kg14it1TaGbrhRQyd9Dix5Qg",
+	"iQnw9Y4dsHzJpZVqcgHb2606bPbFXFQXM6kWVoS28aLxtV90F/1+P28CkHDF1gmNF+ELXKZr2vE+WnU0",
+	"aOg1qwcM3N1Rb/zrLta/3ehifWXil/WOh4s3fkh51yNZnjiLtE8jjH33gQvOa2HrePm1p5ub2qDddMJ2",
+	"XRBbscuUSRyOge708dHRo+PHj08enD46PXr8+LiZPqkWJXFWNOjAI9HeHNcfVghS9Nl1eRC/TULDD03D",
+	"070m82t38ODoKGlWbfT+Z36ZUn/fTTXwQaS0MllsScokUN1aEjswAS+5OzIx0tMVuAnPzAeNrNtAY7FU",
+	"fZZ7BQISpmt1IkCCjOVliWRlLEfBkQ8YHRWNhQvrFFx88AgIgLvL09DC5HEYD8Mm4TEv+M7Qu0eatTmI",
+	"fvaMQ2md++g0C+zq21l9zmp6D1xq0vZZPud2ShBRJ2iJ/cgsRlMAHTUFJZEtbuz4BhdSUIWJ5tUPc5RT",
+	"kxrfyCu00dUXfnHpCJ0955O0hfmSAAhrLiIK3reHBhBMixgedNAnsnHtMo3qqa3Ebd5tXF8eQEP3AKvA",
+	"GZth2IdoX6QJ1mYRVEjEL7uDOx16b6ZUJcsL0DaBJ9eXByDLyCkhPgdnM+5Y43Db+7iJSZaF288BtEyD",
+	"AItUY2/HYA+UTu/Gw4noITx1pVaiz540uMX4yGl8EK6N6LnxrSjEgkw+SToAAWNvhFDdbUSiStgc29Uc",
+	"RTdpOjbQY9STytl0oYpKRPwDg5oaw/sPptxP0Qz3dahLQoErTBrKSDdzPbcN1wNqcDNE0EKCdSVsteoc",
+	"LVmHIK37eVuCwqgZd3GUvcArwz0XnnZis2oLMiX6YJlXvivhqT/WzhzIB+eVJxdUNVXDpnEJQM39Jh8S",
+	"3ke6bPAOOZXRcvbkxzdpn0JbNO5dc9LOKF1JqknpEzuhy8ZGywYflhGPikXm5itBcGmr9R6zDM9KTXAl",
+	"ZtqKC14UVXKm6YhMypf3P75pGNeUyVAhxsZ1JhZ5/TTez9qyLalqLVxeL/2FMuj4OmNHIDBA/1iJrlF6",
+	"pFfeTDOzvLI14QEEiSN/IGVrQGJHd5SI8emVu3ZKiJsaWwneSCKImr4worrgE5HM9mpg4zd+c4bGzqXy",
+	"Di5KIgNCoRaas4ZQjfdYtBNSKg7GsdVYTpI8C396kbuXdeQG0z8x9bRdUvd5U9QGpiU6rstVRB5l2ExY",
+	"XnDLvZEP3MrRFBw/ZH+XPwxIQgcnDIc8hLJgfO522HAF/rKgmATqD58q1QSxxsmZ18UIdsgU6t/aKbAN",
+	"AuQDJutUPtKEHNLOvCFfSHjuLdCaMuua6nh7Qs82qZeAfCQlWWTHtHsSIgDOLti+W/FSoX8rVL9qirpS",
+	"XonOTvlxKZXoHEkeL7wNuW9oo8Ts+/CI+t1tA/K8SOo7AjbyeuIi7HSnw7gl580dWgDgEAUifZaDG7XI",
+	"sxjaPkCNb8ZXZyjMo5y3IJrJ84qoeLoGSOcyz0u9Ole1ODKstnGA28CZjch6wP2KlDUb3HIqSxFLKYwG",
+	"QlJUQWU18PT2WgR0yulIErI9VfNL95AKErPGvGLcnKtGzqUTxAYh3JFgZE98y9DjrpcqDloOK31JaeYY",
+	"zwBmbEjLtL74x1AI5US9HNX+WhTlp0fMpNM2cUrA30GDlLbra50/vdeDg51xc1kXHPHEhIZLMvNkrD4C",
+	"6+5m5heMw0UrRJV+36YURX6CzRJMdNq1ew0bHr96X1Ri0vY+sxhe/EurdHtbfvjYsvVuA+HzkvKf9tUb",
+	"wB3Fw2wO1nNVIZt4zo3bNhoWuopOuaEY8QUYNUJWSf1jzSOwlqwbSbtPjURCBYsnWcGoGwmtSsHYYOJY",
+	"Ow2CrWt4sPOeWJz3GKaUmAEr9YiX0q76uJj+Qyx6Wzjv9lUTl9NVl1veTVeJ6Hfw/vn+4/O2j565jZVK",
+	"E9G6Xj+ZRwLTvHf6Ir4SrfXaKqhPbPtDKaDX0AFpNWU75UK9+zZzl0PQNgYQ1PmU5OiEqUxCY74lppX9",
+	"WFCo3bZTvn7WAwN+J8jfKTYebIS6nufHQAcAWvKofWXxCVQzc3j23RAw2dem95ml62jZNgWFen9xSzQL",
+	"nfH8+NatRApeSgQuqbp0Scyvcg35096d9YlIyNk69IUgO7UC98PNHH/vSN+MmJ8/gYPPL5JgF1tbtiJu",
+	"1oeiuavvA/P8ZtKxLS/aduK76YoED7g1MWLYIGQrxBw42bQ6WxMnyReZFnseLb+InYbe6Hr19u2LSLGL",
+	"5rR+d51jQ1ZOIUYlr+oy3tH0fxIGrdYya3VWCp2+pLeOplqbjtXXtrkuEi9eF0yh/LJrwaDB1HSH4ib0",
+	"sruBwifgTpskR9JuzITPbEeeBydD8XseGhJtkHPlLvBoRE8P4StxAZ/UoJ5LFBnu5EfWGhVp+udqZ9S8",
+	"mZ6OO27XodzGa2hWatSkinInx0irsaxmAcaaElFEn4+2uhstbi5NGMzcreCQMjslRhXgUtHVBnv7Utop",
+	"EMQDg6i07A6AnUweh2zv9llEbVXjjZEhf0NCA9Qrck7UEx60VCzcDG6EHCe6+WAsn9XgxSe5CG7yemVM",
+	"dVlgBeg+yxcqINmLOPc3Tq2FM/VceRoq7xHi5hJGsFFQAJglV3Okt+czMUAV0dMcLlQpjIGrnEox1Noa",
+	"W/E5zAc0hxLzkZnfb194sDew6tm/A15u8AdheNlgpHl1d80BAuvGKWo4z70sorLCsaSsfz8U8NFzBLQ5",
+	"S9qWqXfB5QNWyisRgHw1S31YTjTP0cnl20zuPO/Dixx7bc15N12lnZuxrerWw2iqjVAApE3IOr8ForsM",
+	"VX9AHPeae2BTAcYfL3Rr9JFY1ejhgzhMSqntMPTe8Rd+jHfIRAtDKbiddT0qy9luis4rqX1OfqyT3D9p",
+	"0cZAzkHlgqQ6gHXz0M9y1kQ/6LLYQ0cN70m12r+hXSNJnYI+NTNiIergt1iT7vFUp6T6K0JsvfVUwDcn",
+	"BL9Fwu8ZL8TFcLU7jSFg16J8BnczcLptOhTYSM9mbu26rcuKFlN/i2mxLzl4fc91e+OB2cn8jC3J5tEM",
+	"NqZm52LYPw+X8mt5wTfTa78s83cScJjKBj154JNBGZZ7duIBXjwURhai1rpwaqCSEdI6zdbyRzuVau6U",
+	"2JqYlgQJuF80F4HVe5vEau77di7wumIIRg2vzQO+1rxtXOCNtt2GI36zs5855faXZDWWd1S8hM/n5YoI",
+	"DpDpbJ1yrQsZintHTWGwhSDgXZNzjqwKXRWiyiJdkdgzCp99ty+79TbkxHWcqKQrz/HpLE3x0dFX0bLY",
+	"n5ExARPynWG5e9laKXz31cGT/+eJ/+/n5d++H6eEzjZiI4gtjut3dR7biNNxF2o/5gHBZdHMtmjffxFv",
+	"e8vioTJcI+IOr4vWxQoynjxOUcf8AJ8UAqo75dYkdeVoJbcoJGn8Vl04KoHtCm9s55lK1EQOLhyQ8kNR",
+	"p1xGGPF08GwRsiJ24AL2HKfmPNU08puE4l2StUNxsc6k+/Edeg5nuy8wUBShHBr8AZ6K5BRfnzzRM/Sn",
+	"6BIh81AxUYImXhOxZrXfhLhWQQdENFotQ8h6vwV+zZrkT8+3TV0c5Lh5hYW/yiDcUhkElG9EY/Z11UIo",
+	"ubqdWgj7xBEQb0yp6EEeUnbSMmVgVX7cIOG+46H8VVRniApIrxdb9Nx89Z55fPrg0W2TJsdF1TtXRHil",
+	"RJNMl7O5qIxWoK+PuE9mPWP5CAjOfQnW5CapGTJvrJRkPUgjS4aGPB3zWoXnZJNCnn0CKpO7JenruLrr",
+	"Oi64WZ0Ptq17Pm0M7ISlMB3IumhrfWxWJ97AQFChfkDBwWUZ46XR3rmLMLbvDCv1pN8WHluYjr4wKnOc",
+	"1H7gOeDMbi2k4Xfn2qIul848z6PqyPnArzGsEu96cikR1h/l80XllBNvSzMWNGYbQFELzwAXcrqUXtan",
+	"VDy2/c/BFUBiBsc6TFDmWYGj1ZCSPa9rMrh1iTLDU2Evl1M3u5FeWpuOVDJldHkxS+gSwJ3iXWjSkvOD",
+	"CBb56FLpZSmKCWhgTQ+NXmB9cGon8qqEDKI93wdH0trrmNFszKuOb70RcijR0F/nrm3HR0eE0quTirB+",
+	"d2hqqNZFfr3xwoioXkpEotjd/QxT2IY33IuPpWPQvUlI2G56eihQMEEDrXS8pLdshjZDEJIW07ZemYz6",
+	"vKxnBVIza0OgocJS1mOoEu0mTyqWw/vyPntbRzvgMUgzhMWQ12YSBRNU5FZ0expmuaUvETw9QUEvAkl/",
+	"yuLl4zEgfNvGAuvxUM6Pt4ZIZzvzJCtR552qvRRlme6Fj7puHXkYXWewDRc2aJLNeK2dilnz7T74G97P",
+	"3iGvQ11IfirKeWuFlvWqJDDaYdjjoGMdzAu9aQwkra0tyzWdMf1N1vb6bDW62oI/uhIXIbGuJSXE7a5g",
+	"fhBR+AwXiypY7qcx9wgXCLPYpVB2BRkklItVc6QGYRBsGYMkqh4KlaYXLK+2xHaa1hTlmNYlrTpDy65V",
+	"ZiiI87oOZIf1v7bOY51TluVFnAfTghyMkGwmOtSQJRfIc3FQbgsISBPfwnNFfSRwzzJyKAO0BiU/yhLk",
+	"sRJFDWSsRbr3RCshClNzMem5uL1+tMrRto4E86lO6QdB4eEv3NYp0LHMgLXPl3zlAUlucbo9AJvOCaHO",
+	"fXrnG72lQ8ntAcul3qb1qzOid6bg0s1Htj3tdos4b0eQ/ANOhJxJXM2NungNFSCeGir9VJ9o8d2b6w8v",
+	"LkQpqbTX+uWAjUKfNeJx3C9YIU/iolbEgBFliyNPInrwYbwFuCPOPEtGRKSIys0M0pekjZuyxmYSJEi4",
+	"Aqydf/hjE9uYFChN5s5kTCZQSZKrNuLoojbPFoaUC8i/Mu5/gV+cIlxEKHpWo/Ya48LRlEVFNXBEzpAj",
+	"8j5yRB4DR+S5uilJ5Ml0N0nk6waBaWLXYPwFideRc4y8dYJfOZELrm+hRBUxcEKRoAyc5O+tUDCE4C1C",
+	"l2Yt35C7DX6iNK7oKXgxVbLATMIwJr6mMc44cXpyRtGwjBalUwgvhZiHeLrPXWxW46FE8WXcquB7hKVf",
+	"yZENdZQ9SquxNt2bYQUCYW56BSKFwy2rbZ+21uobqUZYY+Oz1lMt5diKLaIcXedCFWsDsuEkJhAbKENr",
+	"rqG1op5EAQlARlut9kTqkGrWWsxEkkLWaKAsoYG1/74rxucaiqC8nfoXbbDa7ok/qjAXcgdaegOgBixh",
+	"UL0sPb8K8oMjJDzcYyKI8q1V+LrV0pXNeEFtZEWuDdpNrQS1MShwQ7RMudmlO7uRInl4KVbtAxxiLFHh",
+	"xWQKA+CKo23SiAY12nojyGH8LP/S9Pi0BT+HutiZQvmDu+YTFf0Rlk+2uutBb/SCiaC4VEmS4BC8AOdE",
+	"c1rOe48OjvnJ8P7otDjvJcVrSLVso1Jsq31bj2urMIzBs9tgqMbjJy0lJU3lZCqMZUsJDKpQyVr8c8HJ",
+	"u29mvCzd7x7G6lpwxo6cupoE620D7F4zKtld0IHuspPWHa56s5jNeLUDwutTRmnUeA3TJjtmuIq0HMNX",
+	"HmJsRHklzIDFIGX2Dy2VKNw9AFE1GRIIcsPyza2Y+Sz6/ogrXq2covk2ARivBTHmINQgbbRjIdPgOWV/",
+	"Oe1uAYXuhnqhCl6tBnEWeZSjA+wIJZezdf22W351MkXrb17VDxwRmGEoLWYQKB1TY1VCiSUCEwJ8Pz82",
+	"+Rn+Eljt3K6tCnLIutFAWDR0ekIQzp/UlV5hPj1y0Lz/8Q2oq+fKWRKUU0EZVZA2hYEPwe2iEix/X5g+",
+	"ZLpM+mYxn+vKmgOvxx5YW+Z99kTFbwEhcqDHB3YqDpa6KgvompuEkBACXfNuCGnZqOJmKgx2SytxriDx",
+	"B+plOs0aBytWoQfBOCB+btTI3SWkk7Mcc9tKyy+0Kld5n1opJ0pXaPlphaaDyZzWAvAWJG/G7WQyZvW5",
+	"Cs5kj5kA1wokeg8ab5QGX0omxYUAB+uGndSWincN7QCxVfsdE/4e1OY208va8tpe7EhWi7Lt/BWRAFE6",
+	"2p+UUbN/etuUmxBXDyiVmhtbkSSgfQT5LxAPcSZiWQ756PJWdCQ4SddA6NFUbFMLWmFt10BGhWIIN6pr",
+	"0IogTFS6azjk6Ma099grGx1pfYPtiblU4LhJJDjUzkCAbTcKbSRX00wYX6HkZgUd9l+YZw0PPg+Q434H",
+	"VTOuFkF/bF9Wf0Na8ZtCytdW6RfAlPsWPFfzhd1Fo7MORQoAv/yDezCS9We1gPLqTsa80pgxa8uMNIEs",
+	"Ju3PgLH/Y06cSZBcCF4eiLJOKiHqIwfgPjWvx7nylfMqPHNIq6DFiPfl/9s90h2fdbNnfMVGvKqQ7zv3",
+	"6yD36aC521V5AziOZdVRX+fK1ySkRLqZ59UD0YuMu+cqWX0F8tyzmgahCRYErKnbbafHJ332K9KfMCiA",
+	"36gIkHmQTw21RKZVlMt+AKQysgBeqnklr5zRcSlWGaA3jQEgma4YdxoKpGgocA9vVtZWtYfPHb1SlVKJ",
+	"i0uxygdsvkB2UaflhKvC/LnBg0kwhblA9SbvN1COiQGFUTBuWvCifBD8k87IKBfCZ5Ocq+eqToFA3FrJ",
+	"FcudIjNgbvHmfqQQv0uiA4pEUHLmeD0HOPCAeCdk3a+hxgB0iAdq33Az1UtDnsRzBQg8FvDXWZ2PrDSr",
+	"5GRKCpfrptL2gpzwmwhIp1q/i1LEKY9IWvRZD0UIgxP2/A70Hca6lCOb300VtfzfaTjWq3FqGw0wKxxw",
+	"0rA0ouUIhVbwsu/WrFX3iv5E60kp+Fw65XZ2KNzTvZpLjuH+1f3+05ay81nv/cFEH1Bm2M/4Iq+T7WPm",
+	"X89kfyEvxVIakdXQXpIE+xrmbk6SXFTJlTnYuh7beJRvz/SPQgsPjk92pKFdI6u2u5HeFL5JGz0u+JCy",
+	"12vDO+rW8dHJabtN2dmESARYvUDGpIE8NiTyM8aDaA58ixz3E86/TBUviKrzbrMi4u6dfJ91oarzrbuN",
+	"LLltCVufS5nxlZK2ppyu1fe93pq/VSaTFx3oSXbPbptttW3AXovx5ry3egD37/Q1m/U2ub/eRkLxO6Sh",
+	"APeYjfKfAakgEa5bUy1gIBNS2MAN0ct6ZqTnojgIn69kZRe8PJhqA0DDaNMFl0XP+//gSQsF+SqwVSkY",
+	"Cquz28b1Xf2vNmunwVPmrWvQgzZTBiitLO2cbznbNm2miJ5774T2Fon+alxjR3wKwVFLngdqjeC7Wi/2",
+	"/7myPrYYn3uP11ZvRxix9C6wKQvz+pSDrbm8bwP02vOzB/51t69iU+y28EmVsJXs6AXB4uNjATmVEy7V",
+	"GbGF6HFdPL2GoYZSR6h9V8LMtTJyWIpAYOpL/30G9kLf0XgC0rNdb55PWoNzH/9TQPQWWOqPW+B8zsn5",
+	"RvBI2gU5s3oifFGnRDGc66Uf1EwFbbm6LT+mPV9PmB/pv0tVnIUKQAGvFOBKpJh5xGYELXBm5v7er5CV",
+	"kU6dCecWXZnhxNasOHCgUToMFMWMD7cYMRXTHxF26vfsxv44mvMOqciRP42KaTWmvl6C9ezWj68nddsu",
+	"+XtHr+aA5fOFbaxT4O+K2ZkylsOMwg9uA2SNS2FLWK1DIbW6uiu8i/wK8IiM5d7xncezM1/YOCHbLyB/",
+	"7eb0OIvX3XxwxSvAK7mnuE7/Ak9yf/3on+Y+PKEnur9fh6dGA3Y7qn2dkfb5VXt8N1acb5GGAT7HI6yk",
+	"rljutrSxeR0oQebbjTztR7G2ES3jObdWVO49/30Hn/U/R//z2/HB499/Ozp4/PuHo+z40ce7/9bmuKj3",
+	"y8NT6IwuRRuRB8lxJ34K3Wf5SOa+FKjVWJurFKKh2F5JsQSvyUi6bwtJFY+LmYRyekvVUkLPr5TXmFC2",
+	"D0tPEHU9Gk+M7IXw4OnRaazfDB6kuHxANu1FrVqz1Xm/F0dQF2zH2me6v4cgkt0btJxZWDhUTvQsUP0c",
+	"H52cEtfPmnWWdi3sYlSxGkJnUHw8Wystq9UoRWKJ2FFcFSyAf8K4FbLA5BZISQoMvNGl1CmsZhAEnB6f",
+	"KzeaJycsJwLuC98UirHux8Y2Ri6u98/xruOjoyOYFP95X4KXKMfCHZIUBoIRFOAi274KjrtXEU8JpCa2",
+	"o6WemEHWwijdHzz2wdPnjvuhLlabptxYqomo5pVsMVC8chM5WktzMXIPGEO1jKTlpu1F4PPoyJ3LVfOA",
+	"aHMf1jR1Cxyjncn00IXk0Mp05vuaJxQO+rrICFR5pgLNKZjbkq+RrTQHfB8pNOXFNXFDnwJA0LW0TnSe",
+	"1VH2HWH0N+Ui5TTQS1EdjLgRrBTuZDQZK+REEppDKiUqNl3Np0KtRQP4CPoYycmH99edbNFh+xs/+Jc7",
+	"YO/QHwe/3/Nf3f1f/5YaLGeTydFT73HZaLr/pT5O5pV+LwWVx0RlTlZN2tKBEypoaylyVbCxBCW7z97G",
+	"DL6l4AUc1M+4rNyHjOVj+vPifWFyCGlhOM8j4YdCqsm5AvdU0WdPSM8nATKRV86sg+SJjSiBL4HnFJkm",
+	"6uU3hE9RUaffI1m9p4ezIbA3dzvy290O5WNLBl+rv8nQ4uxAYwiXptgMU4se+3Rt5sIno5lgT3U11xUn",
+	"NAG2FFf/xzbX8x68glhM3j21ldNwnUOwdfS2AhjdNesDCje2j9tPV0mo8j4LYbgzoIdFsxvJCN2BC0Hx",
+	"cScQhJqxPp5mhq8GlB8CDi8wKExG7siQstJLTXsh5qVesbmcC0/lq9H9K5NRth3AnAJivj+7hrkrsTLX",
+	"SK8HhcBa6Afyr00eoHAYp+udhvwTLP+59mB2dPz4/sPxA3Hw/eh4ePCoOOEHj8dHRwen/MHw4ehR8b14",
+	"PN7p8wSbnzwB1B6Y4x1r6DZM1nhJfgGrFV9/ex35In24RU5fVRhAa+6qhr3Jv0spYAEb6h6V0vIIHwFE",
+	"1v3b4hXGsuppjmtvkMcFdgHy3FZQdzdJcSfBd7u0wuSQ2Or9cdd8zHrojLjwEbC2LAD3SPBeACYKACMS",
+	"EVcI4qH7UyiGLTzE0NA1JKgfudbFu/9JThPeE8UkRGt2SvhboCrO2OOjkL3oB9BnO5JjGoBYG5uEcmvd",
+	"tojo9wFYNOWqIPLu3Fn9m/pC5hmSz1XdEiSjw1e551fwcCbHQTU1WitRIUrFw5+IZplqRtxoe/0Ax17U",
+	"08j9dQY5B+jjbY5Wf5d5sZnQVI9PWg0DB5oZrBM2O2NSqKKGJQYrwE8HZAa4JQ/IKYJ54Czm9frIt1P7",
+	"7UM3vS939O3u/BfCGYA0ROuruLnt42JFiCZzP0s1gRuMT6Oe8VUHARHLhh1CIMF4zeeyG9n1ZyO5rlu0",
+	"jV/31nitvxif9dvVHKv1pqjK6OtPEvtPx+TxnamG/uo9w2s+OieJ9iA4dJdj/MLcvKw4sMd96lnLfB9T",
+	"o9Iss7ExOpR0kgaj3LACx22X09iGp9u+V/2F0fOi3mVhFNb6sHU8x39h1zqAxN6lOZ0oilYzctRsJE4z",
+	"F1Nn8wd+mLSjmH6Ms6LX1jYxXHekk0JKUVMfe5+CP6qVuejdN0lT5AMof3EQ7eIg8hPfoJuLm5rcPVPN",
+	"Z3JTan9a87jWoHdZySG+RTFui/6PLFQASQa00zpzUMy+q2HVN1KEbXB6J14Ev31nwDvbZy81QgVVKMez",
+	"W/8jV1m75Is2zRrlwWrPhVWFw3uNmopYjfOY5cyLxdr6eQ+0+EaTcg9EUnU5vLrCpCdwc4sArp8ht0uM",
+	"YvA8ynXRtt9vUE57o5/7s54sYwk05KPLMxBBJRXuW5nAora1WmODo2SnOrullDcghnC+kqvCTcFrYRZl",
+	"Sp/eA/RH156xIzYTXNWhMg/TRbhHRLx3W1i/BjhiLznp4dMfrw0iCPIJl/KMF8g4gyDSJvYrysTtwgXd",
+	"WsKlrqFDBUNUUW+uQlNBZNx+RoiZYVYPNhLts2QWPLtjhIBf8rsZyxdqNBXIv3rHIyUiKi4YzrvZufIb",
+	"/yIUSczZnUCatcTafc3tTwlsTf5VTEVH4i2vfLmRtUK55lBlS3YnpFM1C6M0gvXuBlIjL6wUhOZDT8IF",
+	"/YD9PVeFHplDz0DSnxXYd6JSgCD6BTQtZ3cgx82s1f6GOJBmuixoV2dQugseC2lrB6RywMP3gMFcs+ZO",
+	"jZRsQii3gYmRnwTYN964t9PZIHiV8nA9UezJL8/xgMxYPi75Rb/fzxG0gqcZfD0KXz99Dl/o+rrm6QZd",
+	"BoMPXxkaOLV23vv4Eej8xzrh3KJIORFQIH8EpgkuMJYKyams4JYPuREZM7YSfIZ42CtRAfWF1TiZMLUU",
+	"3adMW8DOepS4r3frlmD/XJ2re/feAWPZvXvsCbuHXb9HRHGBxgRgO0aX0Jy+uxBeBtdxZgQc9xERg5ly",
+	"4BpsdAPu81N4jwq+niu3yZC+I65Mzz226ydI6sX9La986RnyNrpT6Z5fOfc8uIjuhLcBqvjexiAYNwru",
+	"+MIheLKwU6GsHGFD791juftKV/Jf8M2A/QCzys4XR0f3R2HpwEeRE6xsKEqtJrCrPREbjicME9kcTLzn",
+	"I1uuWCkv6wTWGqODDYI9A5NC/XefwbHN5/OS2nk4x4Ib//4Po1WOJX8enz54dNczB1LVDKwpkDHu9BTP",
+	"ok8Z3lA0oa7IC3SE+f97QODIg+dFTuxMuJiceBjygkk1XyAKSSiL6yPH0hc5m4uKgRmc1V5iSPP7zkAS",
+	"O3UROaFgabtv793DlAcl3ANGQtkDoVzDC2bEZCaUHbCcHw7zSKiynP/fJ8+GOT0RvEPm3j1SspcELcUp",
+	"gNMGI9w+H9lNm4a5sR7jAsi14Yrlp0ePsSDGReUMGcgAcH13P508zimzG7JVDp6Mrah8/vKS+LWnopwb",
+	"HIFzhYUXMpbDI0mWg8J4xvL//Okt6/f7hwvDJ6H0Q1RPNfTOQOeAFP0DiN+MRX6vj5Dmj3/D5przfy4w",
+	"hwWsRu+jiIA2xMPuzq5oroDmZCxLKyoD7lxF7F3Ene1e7bfanE+cQNLnCnMwav5TXcVlbImfRUjKr58L",
+	"bt2qr9hUFjAtK/Q6YF//9tOTH+/da2wbGF0EJLgBk2a9xVSJA+x8WLHGyzfw4LuRw3BNuG1DDVp104Dc",
+	"Y2HWDqeCl3b6r5zdIVDVSBgDhZGNO4PhGiiH9i9UKEZcYe7FXVwCcIGeC8Xnsr/isxKeJE3IpL0Lfgin",
+	"fiLmAY7eUo6EMg30zdyt0YOT/lEv6y2qko4dMzg8XC6XfQ4/93U1OaR7zeGL509/evnmJ7inLnESTqMI",
+	"LzfoHfWP8Spqam/Qu98/6t9HkPgUTtrDq+NDfx4eQmPh60nKSIb4El1rEExGzN5anxHuBKu4APPAnFdg",
+	"NOEtUqvnRW8AmY2N6pQGmlPxmUAU3G9p3aS+5PBpJQon9nkJWU2/uF96H7Od9/1SibF83/lykEudr0bf",
+	"NF3+Oyg9c+2mzI3jydERRgpAmcVITn0e/IPMWlS/9irtCTEV0FJa3AggbCCBgKpFfsx6p9ia1EtCqw9/",
+	"4IWH2sMt93ff8kxXQyw2Bu2Bw2T3Xb78FKiCHqLce4Hibr0yMOSl8omJ66tC7shcm24rNua+qH08WRTz",
+	"crITwscgcTw51eZKxsB+s9JqKHjzAzE93P6UE0LgY1MTt9VCfNxYdcefsglF28JzJjeNKgwhlhxHNNo3",
+	"svywh7GxwEKUc3P5fcxScvTwgyw+1qnOO1fnc3e0ivfWl2+K+Z1h6Za+Vn/A2zoFYcSVU0OHwhfMHoCW",
+	"HXRZ3PfstfsRUpZDYW3UhdVaHRQ8rJpLHe/YXOqNxXa62cPX+Kb+9ebwFB+5/Y6X2j6D2nFww+MtCz5W",
+	"uxvpCL5+HZZl2ijb7GGbPRARMlKpUlXLaVrWJoHUqZVe0OgzaZvVsQa9jvhFXwLt9Ohxff4/Je6c2n6N",
+	"y419zDru8nozbGzs57bZ9bVl2L+FTYerpeumu77W8LzwxzRtXLQ12hWfJ1GLjBCo5tNNGRCk1Ml83nS0",
+	"QEiU1n+o0Preis8fQ4GJgKapA8QP63CFYYlrHhm3on+EefLrz3/TVeVoURre+gjRp9AWGikBn1lN8NDf",
+	"LYoBXHF9ReDx7luCMLw9PYCFmN7mSmgKkcMP+Ef3k5+I9aJwHIL4UCNAXSIm0gsITKYVMZySZ5Gse/SU",
+	"CVWcNZKGJpppRZ6NZhGKPgNfCLuPyMq6vjSqIDN9FepaQN7UopCWiSs3gmfBb45YMkz0wJCT5cH2bW4C",
+	"HJZoE+zSI36kPNDPpEfccNFga7cvmsyfNM2RmQjbNixHn2mTNjbo5x2418CZtn3Y9jsxsavp4z7s1ENc",
+	"yq3H/7upJg+T15wRlQK+D3Dle1O7BnR4xgXKV4n2N5bvhkTogTvkSFMIG12BJzOyC5ywgPx4k50rFA1w",
+	"VXTJO8z0nM+FAr0+YliunfJuMxMBBHwmykTsfGqb1qrKTzhA+47+V62A1Hk7iY2AHf5SvpPPve9A2Vk2",
+	"SvwANepn34g1SjUpHd2CfIaX/DlVZ+h825rFkQHFGZFD112uX2DxBaFkYisqWnke23vDhVdr7Sm1HEbw",
+	"E2nl8Owvo5Rjt7bo5DC4kKMRYitHX7G0+2JGwJjWx8ai3C7PDj/Av1stgrdb1PgsWAhIUG3YuBIC6eXQ",
+	"M7ip4rP9Nfx+i55e74o/qJreOq3tSnrLmBx9nj1LrEpfTkPfMmI3kM67D1oYlUiWcztK5OcC9gJjv8MF",
+	"uuKQ7B/qEsnRtEbaREo3PgEJLwAh6VHdAR2PVq2ntsadV1MXeaSZ20tn6xTnvIR4MhCtu4tKjXaETend",
+	"yHPyyQ+jX+E13Q6jL7Cw/4B6NpbO8PvnO8OMsBbgltc+Uw6Rn2/w4fNuvKTr84k7VCqqAJAH1F/OoCJe",
+	"AEeYtuIXplH9gnGCGY1lSbEGBNlVwFuDeYtnbKjtFPJWh4LN5HvAebwDHJVi+fNCzObaCjVaHfxdrHII",
+	"fs1FXUEaICg+3jYR1hDsqcIQx3ceyQISYj1Qxl4RxX6gYKzpOGJwmL8hhNrqAz0UpPIgU0hKNhrBKvOS",
+	"q9yHXUKqKhaMGAQRA3tRIK7V23DuCiWKqACSB9Jq1cTeYB4PoNXi+hlObCLIz6Q461A4UukQpHDV47Uy",
+	"HAYg2VhatJaOQJh0BjnFTUq93FeHWk41W4aifCkB6Tkp91vy0WL4u1iRobaPbI0Chl6N+y1geXRZHAz5",
+	"6FJAPgQF4QKbtntZTUPojgichameB3eNWLL6ARG8/Le6PKQozAU9k0qThG/DJw4VL0HAUtM2mvXTj296",
+	"W36OWt05cgiknliYx705Hr4Vn5Vrw9fsHZX2uGb5jdsck2v297MeoHHuROIYfYLSIELDhZIufyST7vT4",
+	"pMspLEZaYW7qMy5Lge867tCdt1q/4BXWuTo9frD7hl9r4P7PopDcZ6Genpx0uZlAiHyIWVsPugz5r4pf",
+	"cVn6e26onLyjXJImnbkh+uGA8vd6SgTq76qquMZwTEZN+tmfK0ZIU10VoqITLrc6hxRQgF6OKz3LQ0ao",
+	"NJ7qG1C0dcEnelURSpFG9JbSepIs8r4Dq2XimKGHeDrfhNNxW46O9o3Asiqe8Ldm+IV6sXi2i9ncrshL",
+	"H5C3kR4CuZjuFf9cCKgHTlLMjUZvXfh0FWFrNMUfnRrYqUO+RNZZRMpSMxW3tdXq3k1atuNwf6XKFW25",
+	"TtdC2ZVv1xH8FGZCunsSZ4C3XAsJlQiUDbURMqpRp4o62f0zuYlPj486nSJYsfEWBNpbUZaUBQbjYNhQ",
+	"2KUQqsm/2pBp/rvP68noKj8Dgqk9VvmyOwr7afS4zwXB/lq3U+jONkB1NP5/qshgqM8fDUAUV442ULxC",
+	"P7szMOmT6Aj5fgIuwRVRJoO7QgaHgDTBYdNM8EOus7rGQhvcq15en8ifV7/gy0SY1t+/FRpeL5IIU4R5",
+	"Mn9cz58PIa3to9a9s/+RsBNu/txijlOIMwlV1CvfF533la82FjqQ0IqVCUlo3qc95Wbg8zvrg6e+bgTl",
+	"YqEEZSu0fG2HfGW48lvCNXee/M8oOLNbwE23rs4duKrXVA8rW8OeAHSdanohwzlSRaK4LQSThU9YdtoO",
+	"L9molO5NFOp8W1dNOT7Kjo6OYhCUs18uxdxinQyKh4K79WV0omeQIum0Zv9vjimaeZ+BdznnmD3q7Lkl",
+	"l9aTjwQQli9/BxzoGdNlET2ceypGvNeZ2Ua7fWYCd8W5CuRG/pVPRiMxtwNmxXuLY3uAWzkfQNaw+9N1",
+	"FctEHQB/kiAgE9D6cMVyQDZBhWE31KVEIqe84JbnkTxG6nZuWC4LKAKKQwzDfq6IscpgDJq68oIbewCP",
+	"P3j+Yx4sbs/JMpPGeM54JSjdFGnojSUP9PEDRnE16g3mYXlqz4jQ8o57p1TAAHWuDPh5zN2svjZA3oim",
+	"IfoJx4cZq+cBs0foVeplcFeD1GLPqQqbQeyejxdg7iyX7ei5NtzcetnEclXXUtVFq7nvy7WFM3kvFrVN",
+	"+x5e3Fy2UOsbW2LlDJNq8TujWanVhPGJzphZuOVkWH48zZtc3MfTlsbDU9paf3q0d+PBvMPlTcIAyUsx",
+	"tAHbAIUD4ijQk0UrPEdejcyHgRrS4qzeTFFJMyi3ForGsSdsUunFHDK2sUTXpVRFVhfqOleB7yu4UCCL",
+	"fYQV5AHBGQWhlkDngBwdidGDtwG5Rj1+4Vgipr1N6tGUNuw2dCB6o62nwmLGwsVZqCo/1wbcp547A3Xp",
+	"tgWKBVta5hh49Pac5L/pJa46q2GnBR5ZJ7wj9jdNKzhamfePTF7XPsofHhmS3e5w8eIb2VkkUMdgdMu9",
+	"hbh667T45hLHCsup/rubW7v/sFku5Ojg8e//fuf8vI9/3f1fd2bmf0yiMFdq447DGs3qicwDPUSo+e1E",
+	"V5zPn+h3mEtMv68705DnWyc10d5v0w8QY4Kz3sY523xQc0rebBy6A5yQoALgGRsfwtyw//Pm1csUy1oL",
+	"InnQ8DtgkKfSM/8SplVD0/imMKDLLiB2imuVJYB0Ig0aLvw6/XZUfmdbggG3TGl30E7KqIQyeCwGLNBb",
+	"mbpwD1MaWC4yFtXRot+RFzFjhZ5x6TnRgCyG2aUciSwK8CDBB/kwfEWgzDuHw+/nChTvibDGU0VjcJED",
+	"flRXpMA5bfmM5XVMH2lR9JiAV7RL2/SlZ36kumhMfliD6gQHvrSrttPJ/945DkHNeePva1OhNlridIG2",
+	"VozWlbgOLXjq7uny9npifVMgqN4WkkHa2q5BmSYt9TXaEooyp3RbJEa/gW77jUL6ccRaQf00oHjML3VV",
+	"y35Iudusef1tSPw6OAO8UE7FQ7AXGukhRepLg0w7ing8fbblrbyEK7rItYiQjcQaknUz4ufGYB4ofUNR",
+	"mogGacqLYOWuIlpppx0OPLEWiXZv6rMluOeGAqm1nqCHBcpUnquZsNxpLVTTbUaUUIodP2R/lz+QmQDH",
+	"tqFi5f6daDRSE2unC+HisIAcwHOpvrmb/hwvv6ASnvlanTgsE+cEfCUmUqv/EItWSR/4zdNaa6rgaYtI",
+	"w+mQVBUBIHPgNeUT4cfQW5VzSDICp5CncvNzV2p9Ce4O8kiRUYrWyRkjkqkhnPkVlYmdzS2RRCOZNRXl",
+	"yCP2sLz1rKOS7t2EUKNC/J8kl8r1uU3qwmaFfSaLby6Pal1l/jaUZGja4Qf3z8dWQToRIEd7n3hZtEav",
+	"wDf35dIu3Pu/M0SZ92WndffVbiBvsAYOa/TmpI2x3UdlG3g1OPvcgYPMieRSHZAB4k8/DHTB4TSaam1E",
+	"FhzVRLMA1Y99cjZ457yvGJ6Dzr2Ig9MTa7/UbKgLKcxZZBNBeWpyFM70DCA5+KDIVgK0dZ+9g+99TaK6",
+	"a9457XkwIZ+b2sfHYy4rH5BGxzvxkm4YWrSJnuL4dtFIvrRVUb+/eQzf2tnnW9H9DPyKDzWa2BYZFsYy",
+	"+3K2wxdAt9b2BoVhzRT03qkuC7+vV390kVoJW33eXKH9+rSNU4lHxXE8EU4dABjDFVhxwOfPYiUzT1Gm",
+	"IIoL1QJ9iICzua6iyAfy1bB3jXMAlHRfuxrCslS4X1rADoFRlCEX8Ugw6ZNqgyWUERkIhhgp7jnko0tn",
+	"RcyQQDV4/LB8jdIMpmoQ+OP8cSNDuTkN0M4WSIWtVp9aTwIO5XaiOGoeJSn/gRIPvoDseuXG0m8Airg3",
+	"12hCcF1HPjgRuNVH7c2LDSQcuHmDHMXyk17Vsmt3rqldVEMqFBzz2zeYzo10dhyEKSeHWNNPvRSVYHNu",
+	"jCjOlb7y7OfNewOlJoIqKNdQFSx3Z2DutbQQyEWudfrWrjfDqVt1PSqlQ68xu55cNlvUsHfT1Tehg8XK",
+	"aMOhe4YBxmU9mn+5eFMapjuazF9aWUorW3nh5jYUyYNQS+iPppHNS66+jnztt+DUxSQrSKnN0c+boYnp",
+	"zxj3gQQpUPL7cCF5lMlvSRnH/qNPSh5GmBzE+FL40OtwaLHD9Sv0RZ+robPGqRIRk2pULgpRxGVR2lKW",
+	"USKRxPeObUDuUN5XKCLgU2O8MBOu4VrJES/rRPWBrwxpzpWHwEJqmrsHamMYVmiwuM1UL0l1zCfC5jWE",
+	"zP0SfYIwLFaGqZuAaW+AQqwB698ZlsOQ5ZnnbYNRct9DZnhG5VTMwldq6JAS3mdvfI0g901/llQhYZF+",
+	"Gqx6h0zhrz0F95eSt+ddcRUvZlbov9Ju/0q77eSYWF84N8u2bRSoaw1Lvg5X7XuuPjGvxj5Rs8uR5K5/",
+	"K7tlXe4bYXIWReerfwDv7LcevvIT1xbCer2hUf6Zcj9DMKxhNm0GxOJ99RUGxULzDj+4GfzYbSu/Gr9F",
+	"8++vDf2H3dB/9q0Mzhhc5V94L+++2u3GG278ww9uwrem9wHB45JXhYmK+WJxQvaurhcf81IhKDxbq5TW",
+	"gZ4qIxY8MGsoMcCbJsSF1Wf58/HBz9yOpgN2L4cA6Ca7E5VSPT0+aeeJf137Avab1J+RcKnzPD0fQ3M7",
+	"XZrikvoyhD8/+vymQPiDk/WX2VF8U4ZAoCNN+L6aoi1doyZivwnVF7mpK4MrvVRN+puQ7AcEOCkH9bW3",
+	"3qfUJZ6PX2olaKt+jhN5l9PWDR3VrnSP/Oktn7Q9mi47hGvgsfdT+c3PiTtUetvQyVLXaxSoHirybRzg",
+	"BF7auay/zhO7gw+Yz7pf/F+orkWu2UULuMltSizU7P2RbbyZ9UYm6ky4kEcUnIM8qh+L9Bb/WPjPWon+",
+	"ufrpnwteBpbINapLUAjQ2ahq6pw6nY6zeSR864w0cBg7QaMMxds6s3Keq+vScqbcmQv7VWoRsSTLPiuB",
+	"5adglPy4b8CxM1/kV9Xar4ntERmFW9geb3Aq3SY5zK4uIGPMjZr7l5r7l3d9C6nlTuXjZlb54VQaq6t2",
+	"7MxPGNKOy5YjMVSRMSR7L9wGJqYK0tDjNF9u2JhXPlZKrwPcBbJlUM5vXJQTIMAzjuUf2FAIBTWs2HDF",
+	"uDtb48agaY4KX589CQ0J0VWg3wzvtVrXKLklNkph3XRfYX8tAbQt39OL1r/RAP5BCkytdyuJkjO1u+V2",
+	"uOS+VALfUIyIceMvJT+p5HeWLp59shWD5/bWWJYWSsBhClpILDuBvLLwEJ9bNrhBblnrru1IiEvANd+i",
+	"LtnR7re9eWL/7m5qTx6I34/1ProkJPNtCYQnDx7eHK72RqpR90X1q7Iyiols7SkeMagHRrvy80MHI4xl",
+	"xvSWRrbCCwP2JadIx5eDFza3dYqUZaqXnkG7segF7NWYJdkXbqUCDNj9kZDzcHj3GagNI22Qd2pGqPXG",
+	"pVAEw6cSTSq9NDXECQBz7YxC9AyTphQ6ztzwydli1hucIDkTfjgKIyeVFZOO9Mxf7UGN09Qec6Np/DbP",
+	"6Ch0Fi3HVBT8q+Y9Ds07/OD/3Joi+rpmq//kK6fdN0w+sm9kqQQnbYLo/4ssjt1X+ym4hdV0SKp4q+aF",
+	"fOvCeOr7xq7y5FoSLbWcaPIRA9rfqkI9pffuO7B/0d3/RXe/JcMxrExSr/5s25l0m+2GFHGv2pohPHCS",
+	"1tGGCjlqwWiCFD6liYPWsLkAbh7mFD7MAvQXhYwjfwlyMoCRRXVLnBSZihKr+Z8rKsiJpLe6IvpYhEjI",
+	"mYiSoEIs106F8llMoEgChaGTLqbJA+H5v6wgSosmu21LctJrGsMdNl4bQ+MaEyMQ5R4/ODqabbIyfmXk",
+	"iptEGtdJORfKacu/9fjoEvaf8n/QknBDPh6XUrnbSnf373+glCe/eFq1I/j5T5Da5OwyXEfVQv1JFCxd",
+	"lkM+uvw6kpxeoXENZGIRhaQeQ/Z4DSpERzrlWZsE/QbVZIIiUkqYjBkNce9QNsI70kD6zgDAIZStq0U+",
+	"YX5kovyqAPrX43O1UawRMwG4ucSM2kpOpgCZg7h6INoHIkhw/rtDaWEhuzwKKKCvYbLgVcGqRekBfphB",
+	"NZoKd7F7uy74irwOsPS/M2yunZVfsaGYSGVi1ddnx+atUZGhLlaH/X4f4Ajnqv1Cn8R7+IH+iu49Y5xd",
+	"ihVmTFnx3rKhMLLAufAQCYh1cOveEU0+njmHmG6cExQylS7v1+tnLyjZUZZS+4IA/Koi0K51ooAlF0Wh",
+	"Eda5vp7/giR+W5DEnzmWrRDL2qIIIiAUlAX4L4nFlmOt48mxwPqoH7aXXf8VrvrUJarxLWki5mrFSqd3",
+	"Rd60/peNwXniTCAsIQIFaKL5Wgk0qXVtFtozd0bD9OvKuLMT76uLPwMAjhi6YN0kAawv/Bh8ssVCb9i+",
+	"UL6ZQjUcIzE4Obi8ceCjZURTedN11F6/f23uG2BIxfTwH2IEW49aSdkwZyxXi7LM2bCCvHHI8sbxoNNp",
+	"mSzojy+g5TWWCvMn+Awoaa1hfFFIe66Q093jHjYK+8OjiCuEDzUEU1FGeIRFqQGTHeKxQN8LITFKUS+F",
+	"cSv9l+dUoAQJibz85RadAFKx4yOWRFQglCRa8revi+DDf4UXfW5FpNNO85kpkP+y/AMXFMN6Wx03apsQ",
+	"xnD4bRSTfItPurU6kikGmmbsvtJlqzumQubozvr1n4n3FmZqW5lLHOdvPOLpxGi9YBKbg4+ccn0bh9hN",
+	"6k6+1HCyufNg5EsEYpUraPVUTqaigqWOvNtYDk0vVahyRpdjoSyvm3sg4LkCzJ8E9m+h4vIQwc+N1agb",
+	"dbCQnwVL7LFXHlTozl46lQFKiH5q5VojAJuYT7kqRHGhr0SVZ54alZeYYNBSGxOW4yc6reDZX6YiZvTq",
+	"rcUwaUmEDA4UtH/8Qpiq3qGpTbn9wOpU6lKJ9zaUaqsJhwj0psmhpw0iF8vSiwvcI75An7TsDgGQKING",
+	"G6LHZ7nbdBfuMioeFZ6t1V2/t8+V29yVLwHZcXNDyUiILfmNSHd2SHbBG+p99ccsprljAX1iE3efopjR",
+	"mj10EvLAycdP7hxPtXAbvypIcYNl6Wrb61mlZ06RZnqjAqPStE18WcWAPqczJzpFzoLFntPpc8Ft3rC/",
+	"YJDOlS8aC8+YuJ3EKIRK2zG14t2ovroSVcuav2Xdaave5LF49XmsNAMO1/7X6sm8qcolbC3XFhYqDKeW",
+	"wz5ift0RuJ7qjG/zlvXQu5x5XfUTQgI+9g3fnjUUGH+J0oFF3oOBN5xI3uH4h8hN6OLXrAkg0GXoXSzf",
+	"Xm6CV/y3O0Zvy6NFy3k51XwmW/3Y9POnDNngG1rk1IiXJYmj2xlnHR0NQ1Fq8L7p5H53t4vRAqqpueEd",
+	"Cl65w/C3392iJ78X/LKoyt6gdwibgZ6zSUmsibnRdQjdg0Xdlobl14+B/dCadHVUkCW8gnq80ugShj+6",
+	"2S+VzbvfCHTEROWbzNQpmbzJlRw9jBzym89KJHmbDCSqzwUHmtR+jOb2WTaJIqqUt+VGpxBOQFerxq0+",
+	"UJPA72P5P6hVtLBTp1CMvCcyekRcvrzlITEles3KLC2rFsr0mzWO2yZHKmN5iXNCo4MzHd3vJbzbjv9/",
+	"AAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

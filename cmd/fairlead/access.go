@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"fairlead/internal/client"
+)
+
+// tokenCommand is "fairlead token".
+type tokenCommand struct {
+	List   tokenListCommand   `cmd:"" help:"List the tenant's API tokens."`
+	Create tokenCreateCommand `cmd:"" help:"Make a token, and print it this once."`
+	Revoke tokenRevokeCommand `cmd:"" help:"End a token at once."`
+}
+
+type tokenListCommand struct {
+	Listing listing `embed:""`
+}
+
+// Run prints the tokens.
+func (c *tokenListCommand) Run(ctx context.Context, sh *shell) error {
+	return list(c.Listing, sh, ofTenant, "the tenant has no token", []string{"ID", "NAME", "ROLE", "FLEET", "EXPIRES", "REVOKED"},
+		func(t client.Token) []string {
+			return []string{t.Id, t.Name, string(t.Role), deref(t.Fleet), until(t.ExpiresAt), until(t.RevokedAt)}
+		},
+		func(s *session, limit *int, cursor *string) (*http.Response, error) {
+			return s.api.ListTokens(ctx, s.tenant, &client.ListTokensParams{Limit: limit, Cursor: cursor})
+		})
+}
+
+type tokenCreateCommand struct {
+	Listing listing `embed:""`
+	Name    string  `arg:"" help:"For people: whose it is, or what for."`
+	Role    string  `required:"" placeholder:"ROLE" help:"What it may do: viewer, ci, editor, admin, owner."`
+	Bound   string  `name:"for-fleet" placeholder:"FLEET" help:"The one fleet that it is for; needed for ci."`
+	Expires string  `placeholder:"WHEN" help:"A date, or a time from now such as 30d; 90 days where it is left out."`
+	Secrets bool    `name:"writes-secrets" help:"It may write secrets, where its role does not say so."`
+}
+
+// Run makes the token and prints it.
+func (c *tokenCreateCommand) Run(ctx context.Context, sh *shell) error {
+	role := client.Role(c.Role)
+	if !role.Valid() {
+		return usageError("--role is one of viewer, ci, editor, admin, owner")
+	}
+	at, err := expires(sh, c.Expires)
+	if err != nil {
+		return err
+	}
+	s, err := c.Listing.Connection.openFor(sh, ofTenant)
+	if err != nil {
+		return err
+	}
+	in := client.TokenCreate{Name: c.Name, Role: role, Fleet: given(c.Bound), ExpiresAt: at}
+	if c.Secrets {
+		in.WritesSecrets = &c.Secrets
+	}
+	resp, err := s.api.CreateToken(ctx, s.tenant, in)
+	t, raw, err := answer[client.TokenCreated](s, resp, err)
+	if err != nil {
+		return err
+	}
+	return made(s, c.Listing.JSON, raw, "token "+t.ApiToken.Id+" of the role "+string(t.ApiToken.Role)+" made; it is shown this once:", t.Token)
+}
+
+type tokenRevokeCommand struct {
+	Connection connection `embed:""`
+	ID         string     `arg:"" help:"The token's id."`
+}
+
+// Run ends the token.
+func (c *tokenRevokeCommand) Run(ctx context.Context, sh *shell) error {
+	s, err := c.Connection.openFor(sh, ofTenant)
+	if err != nil {
+		return err
+	}
+	resp, err := s.api.RevokeToken(ctx, s.tenant, c.ID) //nolint:bodyclose // ended closes it
+	return ended(s, resp, err, "token "+c.ID+" is revoked")
+}
+
+// credentialCommand is "fairlead credential".
+type credentialCommand struct {
+	List   credentialListCommand   `cmd:"" help:"List the credentials with which the fleet's nodes connect."`
+	Create credentialCreateCommand `cmd:"" help:"Make a credential, and print its token this once."`
+	Revoke credentialRevokeCommand `cmd:"" help:"End a credential, and the streams that use it."`
+}
+
+type credentialListCommand struct {
+	Listing listing `embed:""`
+}
+
+// Run prints the credentials.
+func (c *credentialListCommand) Run(ctx context.Context, sh *shell) error {
+	return list(c.Listing, sh, ofFleet, "the fleet has no credential", []string{"ID", "NODES", "EXPIRES", "REVOKED", "DESCRIPTION"},
+		func(k client.Credential) []string {
+			return []string{k.Id, k.Nodes, until(k.ExpiresAt), until(k.RevokedAt), k.Description}
+		},
+		func(s *session, limit *int, cursor *string) (*http.Response, error) {
+			return s.api.ListCredentials(ctx, s.tenant, s.fleet, &client.ListCredentialsParams{Limit: limit, Cursor: cursor})
+		})
+}
+
+type credentialCreateCommand struct {
+	Listing     listing `embed:""`
+	Nodes       string  `arg:"" help:"The node ids that may use it: one id, a prefix with *, or * for all."`
+	Description string  `placeholder:"TEXT" help:"For people."`
+	Expires     string  `placeholder:"WHEN" help:"A date, or a time from now such as 30d; 90 days where it is left out."`
+}
+
+// Run makes the credential and prints its token.
+func (c *credentialCreateCommand) Run(ctx context.Context, sh *shell) error {
+	at, err := expires(sh, c.Expires)
+	if err != nil {
+		return err
+	}
+	s, err := c.Listing.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	resp, err := s.api.CreateCredential(ctx, s.tenant, s.fleet, client.CredentialCreate{Nodes: c.Nodes, Description: given(c.Description), ExpiresAt: at})
+	k, raw, err := answer[client.CredentialCreated](s, resp, err)
+	if err != nil {
+		return err
+	}
+	return made(s, c.Listing.JSON, raw, "credential "+k.Credential.Id+" of the nodes "+k.Credential.Nodes+" made; its token is shown this once:", k.Token)
+}
+
+type credentialRevokeCommand struct {
+	Connection connection `embed:""`
+	ID         string     `arg:"" help:"The credential's id."`
+}
+
+// Run ends the credential.
+func (c *credentialRevokeCommand) Run(ctx context.Context, sh *shell) error {
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	resp, err := s.api.RevokeCredential(ctx, s.tenant, s.fleet, c.ID) //nolint:bodyclose // ended closes it
+	return ended(s, resp, err, "credential "+c.ID+" is revoked")
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func (w *world) whoami(fields string) {
+	w.replies["GET /v1/whoami"] = []reply{ok(`{"kind": "api", "name": "ada"` + fields + `}`)}
+}
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.whoami(`, "tenant": "acme"`)
+	w.bare("", "context", "list").want(t, exitOK, "nothing is saved yet: \"fairlead login --server URL\" does it\n", "")
+	r := w.bare(testToken+"\n", "login", "--server", w.server.URL, "--fleet", "edge")
+	r.want(t, exitOK, "saved as acme/edge, and in use: "+w.server.URL+", tenant acme, fleet edge\n", "the API token, on one line:\n")
+	info, err := os.Stat(filepath.Join(w.dir, "xdg", "contexts.json"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read the tokens: %v, %v", info, err)
+	}
+	w.bare("", "login", "--server", w.server.URL, "--token", testToken, "--name", "two").is(t, exitOK)
+	w.bare("", "context", "list").want(t, exitOK, "CURRENT  NAME       SERVER                  TENANT  FLEET\n-        acme/edge  "+w.server.URL+"  acme    edge\n*        two        "+w.server.URL+"  acme    -\n", "")
+	w.bare("", "context", "use", "acme/edge").want(t, exitOK, "acme/edge is in use: "+w.server.URL+", tenant acme, fleet edge\n", "")
+	w.bare("", "context", "list", "--json").want(t, exitOK, indented(t, `{"items": [{"name": "acme/edge", "current": true, "server": "`+w.server.URL+`", "tenant": "acme", "fleet": "edge"},
+		{"name": "two", "current": false, "server": "`+w.server.URL+`", "tenant": "acme"}]}`), "")
+	w.bare("", "context", "use", "three").want(t, exitUsage, "", "fairlead: no context \"three\" is saved: \"fairlead context list\" tells which are\n")
+
+	w.on("GET", "/nodes", ok(`{"items": []}`))
+	w.bare("", "nodes").want(t, exitOK, "no node has connected yet\n", "")
+	if last := w.sent[len(w.sent)-1]; last.auth != "Bearer "+testToken || last.path != fleetPath+"/nodes" {
+		t.Errorf("asked %+v", last)
+	}
+	w.bare("", "nodes", "--context", "two").want(t, exitUsage, "", "fairlead: no fleet is set: give --fleet or FAIRLEAD_FLEET\n")
+	w.bare("", "nodes", "--context", "two", "--fleet", "edge").want(t, exitOK, "no node has connected yet\n", "")
+	// a saved token goes to the server that it was saved with, and nowhere else
+	w.bare("", "nodes", "--server", "http://127.0.0.1:1", "--tenant", "acme", "--fleet", "edge").want(t, exitUsage, "", "fairlead: no API token is set: give FAIRLEAD_TOKEN, or --token-file or FAIRLEAD_TOKEN_FILE\n")
+	if r := w.bare("", "nodes", "--server", "http://127.0.0.1:1", "--context", "two"); r.code != exitUsage || !strings.Contains(r.err, "leave one of them out") {
+		t.Errorf("%+v", r)
+	}
+	w.bare("", "context", "delete", "acme/edge").want(t, exitOK, "no context is in use\n", "")
+	if raw, err := os.ReadFile(filepath.Join(w.dir, "xdg", "contexts.json")); err != nil || strings.Contains(string(raw), "acme/edge") {
+		t.Errorf("%s, %v", raw, err)
+	}
+	w.file("xdg/contexts.json", "{"+testToken)
+	if r := w.bare("", "nodes"); r.code != exitUsage || !strings.Contains(r.err, "does not hold what") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestLoginRefused(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.replies["GET /v1/whoami"] = []reply{problemReply(http.StatusUnauthorized, "unauthorized", "no such token")}
+	w.bare("", "login", "--server", w.server.URL, "--token", testToken).want(t, exitFailed, "", "fairlead: Unauthorized: no such token\nrequest id req-1\n")
+	w.bare("", "login").want(t, exitUsage, "", "fairlead: say which server: --server https://fairlead.example.com\n")
+	if _, err := os.Stat(filepath.Join(w.dir, "xdg")); err == nil {
+		t.Error("something was saved")
+	}
+}
+
+func TestConfigDir(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ xdg, home, want string }{
+		{"/x", "/home/a", "/x/fairlead"}, {"relative", "/home/a", "/home/a/.config/fairlead"}, {"", "/home/a", "/home/a/.config/fairlead"}, {"", "", ""},
+	} {
+		env := map[string]string{"XDG_CONFIG_HOME": c.xdg, "HOME": c.home}
+		if got := configDir(func(name string) string { return env[name] }); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const smallBootstrap = `node: {id: edge-1}
+static_resources:
+  clusters:
+  - {name: a, connect_timeout: 1s}
+  - {name: b, no_such_field: 1}
+`
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	a := "type: clusters\nname: a\nbody:\n  name: a\n  connect_timeout: \"1s\"\n"
+	left := "left out: clusters/b: /body/no_such_field: Cluster has no such field\nnote: node: it is the proxy's own: \"fairlead bootstrap\" takes it by --node-id and the like\n"
+	w.bare("", "import", w.file("envoy.yaml", smallBootstrap)).want(t, exitDiffers, a, left)
+	w.bare(smallBootstrap, "import", "-", w.dir+"/out").want(t, exitDiffers, "1 resource written to DIR/out\n", left)
+	if diff := cmp.Diff(map[string]string{"clusters/a.yaml": a}, tree(t, w.dir+"/out")); diff != "" {
+		t.Error(diff)
+	}
+	w.bare(smallBootstrap, "import", "-", "--json").want(t, exitDiffers, indented(t, `{"resources": [{"type": "clusters", "name": "a", "body": {"name": "a", "connect_timeout": "1s"}}],
+		"left_out": [{"what": "clusters/b", "reason": "/body/no_such_field: Cluster has no such field"}],
+		"notes": [{"what": "node", "reason": "it is the proxy's own: \"fairlead bootstrap\" takes it by --node-id and the like"}]}`), "")
+	w.bare("static_resources: {clusters: [{name: a, connect_timeout: 1s}]}", "import", "-").want(t, exitOK, a, "")
+	for _, c := range []struct{ in, err string }{
+		{"a: 1\na: 2\n", "standard input:2: /a: the key stands twice in one object"},
+		{"resources: []\n", "standard input: this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs)"},
+		{"static_resources: {}\nx: *y\n", "standard input:1: YAML aliases are not taken: write the value out (a text that begins with * or & needs quotes)"},
+	} {
+		w.bare(c.in, "import", "-").want(t, exitTrouble, "", "fairlead: "+c.err+"\n")
+	}
+	w.bare("", "import", w.dir+"/none").want(t, exitTrouble, "", "fairlead: open DIR/none: no such file or directory\n")
+	w.bare(smallBootstrap, "import", "-", w.dir+"/out").want(t, exitUsage, "", "fairlead: the folder DIR/out is not empty: with --replace what it holds of the fleet is replaced\n")
+	if len(w.sent) > 0 {
+		t.Error("a server was asked")
+	}
+}
+
+// TestImportedIsApplied: what was imported the API takes, and an export is equal to it, but
+// for the secret.
+func TestImportedIsApplied(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	in, err := os.ReadFile(filepath.Join("..", "..", "internal", "envoyconfig", "testdata", "bootstrap.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.bare(string(in), "import", "-", w.dir+"/in", "--rds", "--eds").is(t, exitDiffers)
+	w.on("edge", "", "apply", "-R", "-f", w.dir+"/in").is(t, exitOK)
+	w.on("edge", "", "export", w.dir+"/out").is(t, exitOK)
+	imported, exported := tree(t, w.dir+"/in"), tree(t, w.dir+"/out")
+	secret := "secrets/web_cert.yaml"
+	if !strings.Contains(imported[secret], "/etc/tls/web.key") || exported[secret] != "type: secrets\nname: web_cert\nkeep: true\n" {
+		t.Errorf("the secret: %q, exported %q", imported[secret], exported[secret])
+	}
+	delete(imported, secret)
+	delete(exported, secret)
+	if diff := cmp.Diff(imported, exported); diff != "" || len(exported) < 7 {
+		t.Errorf("%d files: %s", len(exported), diff)
+	}
+	if info, err := os.Stat(filepath.Join(w.dir, "in", secret)); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("others can read the secret: %v, %v", info.Mode(), err)
+	}
+}

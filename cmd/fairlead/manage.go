@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"fairlead/internal/client"
+)
+
+// listing is what every list of these takes.
+type listing struct {
+	Connection connection `embed:""`
+	JSON       bool       `name:"json" help:"Print the API's JSON."`
+}
+
+// list prints a list to its end: as JSON, or as a table with a row for each item.
+func list[T any](l listing, sh *shell, about reach, none string, head []string, row func(T) []string, ask func(s *session, limit *int, cursor *string) (*http.Response, error)) error {
+	s, err := l.Connection.openFor(sh, about)
+	if err != nil {
+		return err
+	}
+	raw, err := pages(0, func(limit int, cursor *string) (page, error) {
+		resp, err := ask(s, &limit, cursor) //nolint:bodyclose // answer closes it
+		p, _, err := answer[page](s, resp, err)
+		return p, err
+	})
+	if err != nil {
+		return err
+	}
+	if l.JSON {
+		return s.printItems(raw)
+	}
+	items, err := decode[T](raw)
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 {
+		fmt.Fprintln(sh.out, none)
+		return nil
+	}
+	t := table{head}
+	for _, item := range items {
+		t = append(t, row(item))
+	}
+	fmt.Fprint(sh.out, t)
+	return nil
+}
+
+// made prints what was made: as JSON, or a line, with a token on a line of its own.
+func made(s *session, asJSON bool, raw []byte, line, token string) error {
+	if asJSON {
+		return s.printJSON(raw)
+	}
+	fmt.Fprintln(s.err, plain(line))
+	if token != "" {
+		fmt.Fprintln(s.out, plain(token))
+	}
+	return nil
+}
+
+// ended prints that something is no more. The API answers such a request without a body.
+func ended(s *session, resp *http.Response, err error, line string) error {
+	if err == nil && resp.StatusCode == http.StatusNoContent {
+		resp.Body.Close()
+		fmt.Fprintln(s.err, plain(line))
+		return nil
+	}
+	_, _, err = answer[json.RawMessage](s, resp, err)
+	if err == nil {
+		fmt.Fprintln(s.err, plain(line))
+	}
+	return err
+}
+
+// expires reads a date, or a time from now such as 720h or 30d; nil for "".
+func expires(sh *shell, text string) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		return &t, nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return &t, nil
+	}
+	d, err := time.ParseDuration(text)
+	if n := len(text) - 1; err != nil && text[n] == 'd' {
+		var days int
+		if days, err = strconv.Atoi(text[:n]); err == nil {
+			d = time.Duration(days) * 24 * time.Hour
+		}
+	}
+	if err != nil || d <= 0 {
+		return nil, usageError(fmt.Sprintf("--expires: %q is not a date such as 2027-01-31, nor a time from now such as 30d or 12h", text))
+	}
+	t := sh.now().Add(d).UTC().Truncate(time.Second)
+	return &t, nil
+}
+
+func until(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return when(*t)
+}
+
+// tenantCommand is "fairlead tenant".
+type tenantCommand struct {
+	List   tenantListCommand   `cmd:"" help:"List the tenants: an operator all, others their own."`
+	Create tenantCreateCommand `cmd:"" help:"Make a tenant, as an operator."`
+}
+
+type tenantListCommand struct {
+	Listing listing `embed:""`
+}
+
+// Run prints the tenants.
+func (c *tenantListCommand) Run(ctx context.Context, sh *shell) error {
+	return list(c.Listing, sh, ofServer, "there is no tenant", []string{"TENANT", "NAME", "CREATED"},
+		func(t client.Tenant) []string { return []string{t.Slug, t.Name, when(t.CreatedAt)} },
+		func(s *session, limit *int, cursor *string) (*http.Response, error) {
+			return s.api.ListTenants(ctx, &client.ListTenantsParams{Limit: limit, Cursor: cursor})
+		})
+}
+
+type tenantCreateCommand struct {
+	Listing listing `embed:""`
+	Slug    string  `arg:"" help:"What paths call it: lower-case letters, digits and inner hyphens."`
+	Name    string  `placeholder:"TEXT" help:"For people."`
+}
+
+// Run makes the tenant.
+func (c *tenantCreateCommand) Run(ctx context.Context, sh *shell) error {
+	s, err := c.Listing.Connection.openFor(sh, ofServer)
+	if err != nil {
+		return err
+	}
+	resp, err := s.api.CreateTenant(ctx, client.TenantCreate{Slug: c.Slug, Name: given(c.Name)})
+	t, raw, err := answer[client.Tenant](s, resp, err)
+	if err != nil {
+		return err
+	}
+	return made(s, c.Listing.JSON, raw, "tenant "+t.Slug+" made", "")
+}
+
+// fleetListCommand is "fairlead fleet list".
+type fleetListCommand struct {
+	Listing listing `embed:""`
+}
+
+// Run prints the fleets.
+func (c *fleetListCommand) Run(ctx context.Context, sh *shell) error {
+	return list(c.Listing, sh, ofTenant, "the tenant has no fleet yet", []string{"FLEET", "REVISION", "CREATED", "DESCRIPTION"},
+		func(f client.Fleet) []string {
+			return []string{f.Name, strconv.FormatInt(f.Revision, 10), when(f.CreatedAt), f.Description}
+		},
+		func(s *session, limit *int, cursor *string) (*http.Response, error) {
+			return s.api.ListFleets(ctx, s.tenant, &client.ListFleetsParams{Limit: limit, Cursor: cursor})
+		})
+}
+
+// fleetCreateCommand is "fairlead fleet create".
+type fleetCreateCommand struct {
+	Listing     listing `embed:""`
+	Name        string  `arg:"" help:"The fleet's name."`
+	Description string  `placeholder:"TEXT" help:"For people."`
+}
+
+// Run makes the fleet.
+func (c *fleetCreateCommand) Run(ctx context.Context, sh *shell) error {
+	s, err := c.Listing.Connection.openFor(sh, ofTenant)
+	if err != nil {
+		return err
+	}
+	resp, err := s.api.CreateFleet(ctx, s.tenant, client.FleetCreate{Name: c.Name, Description: given(c.Description)})
+	f, raw, err := answer[client.Fleet](s, resp, err)
+	if err != nil {
+		return err
+	}
+	return made(s, c.Listing.JSON, raw, "fleet "+f.Name+" made", "")
+}

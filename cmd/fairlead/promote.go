@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// promoteCommand is "fairlead promote".
+type promoteCommand struct {
+	Connection connection `embed:""`
+	Writing    writing    `embed:""`
+
+	From     string `required:"" placeholder:"FLEET" help:"The fleet whose content is taken, as it is stored now."`
+	To       string `required:"" placeholder:"FLEET" help:"The fleet that it is written to."`
+	Selector string `short:"l" placeholder:"KEY=VALUE,..." help:"Only what carries these labels."`
+	Prune    bool   `help:"Delete from --to what --from does not have; with -l, of what carries the labels."`
+	DryRun   bool   `help:"Show what would change and the plan's token, and write nothing."`
+	Plan     string `placeholder:"TOKEN" help:"Apply what --dry-run showed, or nothing."`
+}
+
+// Help is printed with the command's own help.
+func (*promoteCommand) Help() string {
+	return `It shows what changes, and applies that: if somebody writes to --to in between, nothing is written. A secret is never shown, so it is not carried over: --to must have one of the same name, which it keeps.`
+}
+
+// Run carries one fleet's content over to another.
+func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
+	switch {
+	case sh.onLine["fleet"]:
+		return usageError("promote takes the fleets by --from and --to: leave --fleet out")
+	case c.From == c.To:
+		return usageError("--from and --to are the same fleet")
+	}
+	scope, err := parseLabels(c.Selector)
+	if err != nil {
+		return err
+	}
+	c.Connection.Fleet = c.From
+	from, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	items, revision, err := from.snapshot(ctx)
+	if err != nil {
+		return fmt.Errorf("read the fleet %s: %w", c.From, err)
+	}
+	b, err := promoted(c.From, items, scope)
+	if err != nil {
+		return err
+	}
+	to, err := c.target(sh, from)
+	if err != nil {
+		return err
+	}
+	m := members{message: c.Writing.Message, expected: c.Writing.ExpectedRevision, plan: c.Plan}
+	if m.message == "" {
+		m.message = fmt.Sprintf("promoted from %s, revision %d", c.From, revision)
+	}
+	p := pruning{Prune: c.Prune, Selector: c.Selector, All: c.Selector == ""}
+	if c.Prune {
+		err = p.into(ctx, to, b, &m)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Plan == "" {
+		seen, err := to.tellPlan(ctx, b, m, c.DryRun && c.Writing.JSON)
+		if err != nil || c.DryRun {
+			return err
+		}
+		m.plan = seen.Token
+	}
+	body, err := b.body(m)
+	if err != nil {
+		return err
+	}
+	return placed(c.Writing.write(ctx, to, b.place, func(ctx context.Context, key string) (*http.Response, error) {
+		return to.apply(ctx, key, body)
+	}), b)
+}
+
+// target is the session of the fleet that is written to: from's, with another fleet.
+func (c *promoteCommand) target(sh *shell, from *session) (*session, error) {
+	to := *from
+	to.fleet = c.To
+	if c.DryRun && (c.Writing.Wait.on || c.Writing.IdempotencyKey != "") {
+		return nil, usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
+	}
+	return &to, nil
+}
+
+// promoted makes an apply of what a fleet holds. A place in it is a resource.
+func promoted(fleet string, items []json.RawMessage, scope map[string]string) (*bundle, error) {
+	docs, err := exported(items)
+	if err != nil {
+		return nil, err
+	}
+	b := &bundle{others: map[string]*origin{}}
+	b.resources.there = true
+	for i, d := range docs {
+		var labels struct{ Labels map[string]string }
+		if err := json.Unmarshal(items[i], &labels); err != nil {
+			return nil, err
+		}
+		if carries(labels.Labels, scope) {
+			b.resources.add(&origin{doc: &document{file: fleet + ", " + d.kind + "/" + d.name}}, d.json)
+		}
+	}
+	return b, nil
+}

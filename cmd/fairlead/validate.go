@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
+)
+
+// validateCommand is "fairlead validate". It asks no server.
+type validateCommand struct {
+	Files files `embed:""`
+	JSON  bool  `name:"json" help:"Print JSON: {valid, documents, errors, warnings}."`
+}
+
+// Help is printed with the command's own help.
+func (*validateCommand) Help() string {
+	return `It decodes and checks every document as the API does, and asks nothing: what the fleet has stored, who writes, limits and references are for "fairlead diff".
+
+Exit status: 0 the API would take the documents, 1 it would not, 2 called wrongly.`
+}
+
+// judged is what validate finds, as its JSON has it.
+type judged struct {
+	Valid     bool     `json:"valid"`
+	Documents int      `json:"documents"`
+	Errors    []string `json:"errors"`
+	Warnings  []string `json:"warnings"`
+}
+
+// Run checks the files.
+func (c *validateCommand) Run(sh *shell) error {
+	out, err := c.judge(sh)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		raw, err := json.Marshal(out)
+		if err == nil {
+			err = (&session{shell: sh}).printJSON(raw)
+		}
+		if err == nil && !out.Valid {
+			err = verdict(exitFailed)
+		}
+		return err
+	}
+	for _, w := range out.Warnings {
+		fmt.Fprintf(sh.err, "warning: %s\n", plain(w))
+	}
+	if !out.Valid {
+		return faults(out.Errors)
+	}
+	fmt.Fprintf(sh.out, "the API would take %s\n", amount(out.Documents, "document"))
+	return nil
+}
+
+func (c *validateCommand) judge(sh *shell) (out judged, err error) {
+	out = judged{Errors: []string{}, Warnings: []string{}}
+	b, err := c.Files.read(sh)
+	var wrong faults
+	if errors.As(err, &wrong) {
+		out.Errors = wrong
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	in, err := b.parse()
+	if errors.As(err, &wrong) {
+		out.Errors = wrong
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	compiler := resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)}) // of versions that nobody sees
+	for _, d := range in.Resources {
+		out.Documents++
+		if d.Keep {
+			continue
+		}
+		compiled, err := compiler.Compile(fleet.Key{}, d)
+		var bad resource.Errors
+		switch {
+		case errors.As(err, &bad):
+			out.Errors = append(out.Errors, b.faults(bad)...)
+		case err != nil:
+			return out, err
+		}
+		out.Warnings = append(out.Warnings, b.faults(compiled.Warnings)...)
+	}
+	out.Valid = len(out.Errors) == 0
+	return out, nil
+}
+
+// amount is a number of things.
+func amount(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

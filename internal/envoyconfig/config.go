@@ -1,0 +1,153 @@
+package envoyconfig
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/resource"
+)
+
+// Options say what becomes a resource of its own.
+type Options struct {
+	RDS bool // routes are taken out of their listeners
+	EDS bool // endpoints that are addresses are taken out of their clusters
+}
+
+// Document is a resource in the form in which the API shows it; a Secret as it is written.
+type Document struct {
+	Type fleet.Type
+	Name string
+	Body json.RawMessage
+}
+
+// Left is something that is not in the documents.
+type Left struct {
+	What, Why string
+	// Stays: nothing is lost, it belongs to the proxy's own bootstrap or goes on as it was.
+	Stays bool
+}
+
+// Result is what was read.
+type Result struct {
+	Documents []Document // in the order of types and names
+	Left      []Left
+}
+
+// ErrForm is a text that is neither a bootstrap nor a dump.
+var ErrForm = errors.New("this is neither an Envoy bootstrap (static_resources) nor a /config_dump (configs)")
+
+// Read reads a bootstrap or a dump. A resource that the API would refuse is left out, with
+// what is wrong with it. The error is resource.Errors, fleet.ErrLimit, or ErrForm.
+func Read(in []byte, o Options) (Result, error) {
+	root, err := parse(in)
+	if err != nil {
+		return Result{}, err
+	}
+	r := reader{Options: o, taken: map[fleet.Ref]object{}, own: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
+	switch {
+	case has(root, "configs"):
+		r.dump(root)
+	case has(root, "static_resources"), has(root, "dynamic_resources"), has(root, "admin"), has(root, "node"):
+		r.bootstrap(root, nil)
+	default:
+		return Result{}, ErrForm
+	}
+	return r.result(), nil
+}
+
+// maxStrict is up to which size the text is read as the API reads documents; dumps may be
+// larger, and only JSON.
+const maxStrict = 4 << 20
+
+func parse(in []byte) (object, error) {
+	in = bytes.TrimPrefix(in, []byte("\ufeff"))
+	format := resource.YAML
+	if json.Valid(in) {
+		format = resource.JSON
+	}
+	if format == resource.YAML || len(in) <= maxStrict {
+		var err error
+		if in, err = resource.ToJSON(format, in); err != nil {
+			return nil, err
+		}
+	}
+	var root any
+	d := json.NewDecoder(bytes.NewReader(in))
+	d.UseNumber()
+	if err := d.Decode(&root); err != nil {
+		return nil, fmt.Errorf("read the JSON: %w", err)
+	}
+	o, ok := root.(object)
+	if !ok {
+		return nil, ErrForm
+	}
+	return o, nil
+}
+
+// reader collects resources, still as trees of JSON.
+type reader struct {
+	Options
+	compiler *resource.Compiler
+	taken    map[fleet.Ref]object
+	left     []Left
+	own      map[string]bool // clusters of the proxy's way to its control plane
+}
+
+func (r *reader) leave(what, why string) { r.left = append(r.left, Left{What: what, Why: why}) }
+
+func (r *reader) stays(what, why string) { r.left = append(r.left, Left{what, why, true}) }
+
+// add takes a resource, whose "@type" may stand in it.
+func (r *reader) add(t fleet.Type, name string, body object) {
+	what := t.Slug() + "/" + name
+	if url, ok := body["@type"]; ok && url != any(t.URL()) {
+		r.leave(what, fmt.Sprintf("it is not a %s", t.Message()))
+		return
+	}
+	delete(body, "@type")
+	if name == "" {
+		r.leave(t.Slug(), "one of them has no name")
+		return
+	}
+	ref := fleet.Ref{Type: t, Name: name}
+	if was, twice := r.taken[ref]; twice {
+		if !reflect.DeepEqual(was, body) {
+			r.leave(what, "it is there twice, with different content: the first was taken")
+		}
+		return
+	}
+	r.taken[ref] = body
+}
+
+// result turns the trees into documents.
+func (r *reader) result() (out Result) {
+	r.lift()
+	for ref, body := range r.taken {
+		what := ref.Type.Slug() + "/" + ref.Name
+		raw, err := json.Marshal(body)
+		if err == nil {
+			var c resource.Compiled
+			c, err = r.compiler.Compile(fleet.Key{}, resource.Document{Type: ref.Type, Name: ref.Name, Body: raw})
+			if err == nil && ref.Type != fleet.Secret {
+				raw, err = resource.Render(ref.Type, c.Value)
+			}
+		}
+		if err != nil {
+			r.leave(what, fleet.Sentence(err))
+			continue
+		}
+		out.Documents = append(out.Documents, Document{ref.Type, ref.Name, raw})
+	}
+	slices.SortFunc(out.Documents, func(a, b Document) int {
+		return cmp.Or(cmp.Compare(a.Type.Slug(), b.Type.Slug()), cmp.Compare(a.Name, b.Name))
+	})
+	slices.SortStableFunc(r.left, func(a, b Left) int { return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Why, b.Why)) })
+	out.Left = slices.Compact(r.left)
+	return out
+}

@@ -1,0 +1,103 @@
+package envoyconfig
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead/internal/fleet"
+)
+
+// dump reads the answer of /config_dump.
+func (r *reader) dump(root object) {
+	byKind := map[string][]object{}
+	for _, c := range children(root, "configs") {
+		kind := text(c, "@type")
+		kind = strings.TrimSuffix(kind[strings.LastIndexByte(kind, '.')+1:], "ConfigDump")
+		byKind[kind] = append(byKind[kind], c)
+	}
+	covered := map[string]bool{"listeners": byKind["Listeners"] != nil, "clusters": byKind["Clusters"] != nil, "secrets": byKind["Secrets"] != nil}
+	for _, c := range byKind["Bootstrap"] {
+		r.bootstrap(child(c, "bootstrap"), covered)
+	}
+	for _, c := range byKind["Listeners"] {
+		r.listeners(c)
+	}
+	for _, c := range byKind["Clusters"] {
+		r.entries(c, "cluster", r.cluster, "static_clusters", "dynamic_active_clusters", "dynamic_warming_clusters")
+	}
+	for _, c := range byKind["Secrets"] {
+		r.entries(c, "secret", r.secret, "static_secrets", "dynamic_active_secrets", "dynamic_warming_secrets")
+	}
+	for _, c := range byKind["Routes"] { // the static ones stand in their listeners
+		r.entries(c, "route_config", r.named(fleet.Route, "name"), "dynamic_route_configs")
+	}
+	for _, c := range byKind["ScopedRoutes"] {
+		for _, e := range children(c, "dynamic_scoped_route_configs") {
+			for _, o := range children(e, "scoped_route_configs") {
+				r.add(fleet.ScopedRoute, text(o, "name"), o)
+			}
+		}
+	}
+	for _, c := range byKind["Endpoints"] { // the static ones stand in their clusters
+		r.entries(c, "endpoint_config", r.endpointConfig, "dynamic_endpoint_configs")
+	}
+	for _, c := range byKind["Ecds"] {
+		r.entries(c, "ecds_filter", r.named(fleet.Extension, "name"), "ecds_filters")
+	}
+	for kind := range byKind {
+		switch kind {
+		case "Bootstrap", "Listeners", "Clusters", "Secrets", "Routes", "ScopedRoutes", "Endpoints", "Ecds":
+		default:
+			r.leave(kind+"ConfigDump", "this part of a dump is not known")
+		}
+	}
+}
+
+// entries adds the resource that stands in a field of each entry of the lists.
+func (r *reader) entries(c object, field string, add func(object), lists ...string) {
+	for _, name := range lists {
+		for _, e := range children(c, name) {
+			if o := child(e, field); o != nil {
+				add(o)
+			}
+		}
+	}
+}
+
+func (r *reader) named(t fleet.Type, field string) func(object) {
+	return func(o object) { r.add(t, text(o, field), o) }
+}
+
+// endpointConfig takes endpoints without what the proxy found out about them.
+func (r *reader) endpointConfig(o object) {
+	name := text(o, "cluster_name")
+	each("", o, func(_ string, o object) {
+		if has(o, "load_balancing_weight") && fmt.Sprint(get(o, "load_balancing_weight")) == "0" {
+			drop(o, "load_balancing_weight") // the proxy shows none so, and takes none of 0
+		}
+		if state := text(o, "health_status"); state != "" {
+			drop(o, "health_status")
+			if state != "HEALTHY" {
+				r.stays(fleet.Endpoint.Slug()+"/"+name, "one of them is "+state+" to this proxy, which was not taken over")
+			}
+		}
+	})
+	r.add(fleet.Endpoint, name, o)
+}
+
+// listeners reads the static ones, and of each dynamic one the newest state that the proxy
+// took.
+func (r *reader) listeners(c object) {
+	r.entries(c, "listener", r.listener, "static_listeners")
+	for _, e := range children(c, "dynamic_listeners") {
+		for _, state := range []string{"active_state", "warming_state"} {
+			if o := child(child(e, state), "listener"); o != nil {
+				r.listener(o)
+				break
+			}
+		}
+		if has(e, "error_state") {
+			r.stays(fleet.Listener.Slug()+"/"+text(e, "name"), "the proxy refuses its newest state; what it runs was taken")
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package envoyconfig
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"fairlead/internal/fleet"
+)
+
+// fromADS is the source of what the control plane serves.
+func fromADS() object { return object{"ads": object{}, "resource_api_version": "V3"} }
+
+// lift makes resources of their own of what stands in others, and turns what was looked up
+// in the proxy's bootstrap into something that it asks for.
+func (r *reader) lift() {
+	for _, ref := range r.refs() {
+		if body := r.taken[ref]; ref.Type == fleet.Listener || ref.Type == fleet.Cluster {
+			r.keys(ref, body)
+		}
+	}
+	for _, ref := range r.refs() {
+		body := r.taken[ref]
+		r.staticSecrets(body)
+		r.sources(ref, body)
+		switch ref.Type {
+		case fleet.Listener:
+			if r.RDS {
+				r.routes(ref.Name, body)
+			}
+		case fleet.Cluster:
+			if r.EDS {
+				r.endpoints(ref.Name, body)
+			}
+		case fleet.Secret:
+			if redacted(body) {
+				delete(r.taken, ref)
+				r.leave(ref.Type.Slug()+"/"+ref.Name, `a dump does not hold what is secret: write it with "fairlead secret"`)
+			}
+		}
+	}
+}
+
+func (r *reader) refs() []fleet.Ref {
+	return slices.SortedFunc(maps.Keys(r.taken), func(a, b fleet.Ref) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// free is a name that no resource of the type has.
+func (r *reader) free(t fleet.Type, name string) string {
+	for i := 1; ; i++ {
+		candidate := name
+		if i > 1 {
+			candidate = fmt.Sprintf("%s-%d", name, i)
+		}
+		if _, there := r.taken[fleet.Ref{Type: t, Name: candidate}]; !there {
+			return candidate
+		}
+	}
+}
+
+// routes takes the routes out of a listener's HTTP connection managers.
+func (r *reader) routes(listener string, body object) {
+	each("", body, func(_ string, o object) {
+		if !strings.HasSuffix(text(o, "@type"), ".HttpConnectionManager") {
+			return
+		}
+		routes := child(o, "route_config")
+		if routes == nil {
+			return
+		}
+		name := text(routes, "name")
+		if name == "" {
+			name = listener
+		}
+		set(routes, "name", name)
+		if was, there := r.taken[fleet.Ref{Type: fleet.Route, Name: name}]; !there || !reflect.DeepEqual(was, routes) {
+			if free := r.free(fleet.Route, name); free != name {
+				r.stays(fleet.Route.Slug()+"/"+free, fmt.Sprintf("in listeners/%s its name was %s, which other routes have too", listener, name))
+				name = free
+			}
+			set(routes, "name", name)
+			r.taken[fleet.Ref{Type: fleet.Route, Name: name}] = routes
+		}
+		drop(o, "route_config")
+		set(o, "rds", object{"route_config_name": name, "config_source": fromADS()})
+	})
+}
+
+// endpoints takes the endpoints out of a cluster whose endpoints are addresses; names are
+// for DNS, and the proxy looks them up.
+func (r *reader) endpoints(cluster string, body object) {
+	kind, _ := get(body, "type").(string)
+	load := child(body, "load_assignment")
+	if load == nil || has(body, "cluster_type") || kind != "" && kind != "STATIC" || get(body, "type") != nil && kind == "" {
+		return
+	}
+	name := text(load, "cluster_name")
+	if name == "" {
+		name = cluster
+	}
+	set(load, "cluster_name", name)
+	if was, there := r.taken[fleet.Ref{Type: fleet.Endpoint, Name: name}]; !there || !reflect.DeepEqual(was, load) {
+		name = r.free(fleet.Endpoint, name)
+		set(load, "cluster_name", name)
+		r.taken[fleet.Ref{Type: fleet.Endpoint, Name: name}] = load
+	}
+	eds := object{"eds_config": fromADS()}
+	if name != cluster {
+		eds["service_name"] = name
+	}
+	drop(body, "load_assignment")
+	set(body, "type", "EDS")
+	set(body, "eds_cluster_config", eds)
+}
+
+// keys makes secrets of certificates whose private keys stand in a listener or a cluster,
+// where the API takes none.
+func (r *reader) keys(ref fleet.Ref, body object) {
+	each("", body, func(_ string, o object) {
+		var stay []any
+		sds, _ := get(o, "tls_certificate_sds_secret_configs").([]any)
+		before := len(sds)
+		for _, v := range list(o, "tls_certificates") {
+			c, ok := v.(object)
+			if key := child(c, "private_key"); !ok || !has(key, "inline_string") && !has(key, "inline_bytes") {
+				stay = append(stay, v)
+				continue
+			}
+			name := r.free(fleet.Secret, ref.Name+"-tls")
+			r.taken[fleet.Ref{Type: fleet.Secret, Name: name}] = object{"name": name, "tls_certificate": c}
+			sds = append(sds, object{"name": name, "sds_config": fromADS()})
+			r.stays(ref.Type.Slug()+"/"+ref.Name, "its certificate with the private key became secrets/"+name)
+		}
+		if len(sds) == before {
+			return
+		}
+		drop(o, "tls_certificates")
+		if len(stay) > 0 {
+			set(o, "tls_certificates", stay)
+		}
+		set(o, "tls_certificate_sds_secret_configs", sds)
+	})
+}
+
+// staticSecrets lets the control plane serve the secrets that were looked up in the
+// bootstrap: those that are named without a source.
+func (r *reader) staticSecrets(body object) {
+	each("", body, func(field string, o object) {
+		if field = snake(field); !strings.Contains(field, "sds_secret_config") && !strings.HasSuffix(field, "_secret") {
+			return
+		}
+		if _, static := r.taken[fleet.Ref{Type: fleet.Secret, Name: text(o, "name")}]; static && !has(o, "sds_config") {
+			set(o, "sds_config", fromADS())
+		}
+	})
+}
+
+// sources names what asks somewhere else than the control plane.
+func (r *reader) sources(ref fleet.Ref, body object) {
+	each("", body, func(field string, o object) {
+		for _, source := range []string{"api_config_source", "path_config_source"} {
+			if has(o, source) {
+				r.stays(ref.Type.Slug()+"/"+ref.Name, fmt.Sprintf("its %s has a source of its own (%s), which the proxies go on asking", snake(field), source))
+			}
+		}
+	})
+}
+
+// mark is what an Envoy shows in the place of a secret.
+const mark = "[redacted]"
+
+func redacted(body object) (found bool) {
+	each("", body, func(_ string, o object) {
+		found = found || text(o, "inline_string") == mark || text(o, "inline_bytes") == base64.StdEncoding.EncodeToString([]byte(mark))
+	})
+	return found
+}

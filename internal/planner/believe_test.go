@@ -1,0 +1,69 @@
+package planner_test
+
+import (
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
+	"fairlead/internal/snapshot"
+)
+
+// returnAfterAChange has streams come back that all held the same, of which one assignment is another one by now. It returns what a
+// request of one of them allocates.
+func returnAfterAChange(t testing.TB, n, streams int) (allocs []float64) {
+	t.Helper()
+	pl := planner.New(planner.DefaultMemo)
+	before := big(n)
+	next := &snapshot.Snapshot{Revision: 2, Types: before.Types}
+	next.Types[fleet.Endpoint] = next.Types[fleet.Endpoint].With(assignment("cluster-000007", "2", 2))
+	target := snapshot.NewTarget(next, nil)
+	endpoints := planner.NamesOf(namesIn(before.Types[fleet.Endpoint])...)
+	versions := map[string]string{}
+	for r := range before.Types[fleet.Endpoint].All() {
+		versions[r.Name] = r.Version
+	}
+	reported := planner.VersionsOf(versions)
+	for range streams {
+		s := &stream{Client: pl.Client(fleet.Key{}, planner.Kind{Delta: true, Envoy: true}, planner.Origin{Before: before}, true, start), delta: true}
+		s.Request(start, planner.Request{Type: fleet.Cluster, Versions: reported}, target)
+		first := true
+		allocs = append(allocs, testing.AllocsPerRun(1, func() { // which calls it twice
+			if first {
+				first = false
+				return
+			}
+			s.Request(start, planner.Request{Type: fleet.Endpoint, Names: endpoints, Versions: reported}, target)
+		}))
+		var sent []string
+		for out := s.Step(start, target); out.Response != nil; out = s.Step(start, target) {
+			for _, r := range out.Response.Resources {
+				sent = append(sent, r.Name+"@"+r.Version)
+			}
+			s.Sent(start, out.Response, "n")
+			s.Ack(start, out.Response.Type, "n", "")
+		}
+		if len(sent) != 1 || sent[0] != "cluster-000007@2" {
+			t.Fatalf("sent %v, want what has changed", sent)
+		}
+	}
+	return allocs
+}
+
+// TestWhoComesBackAfterAChange is believed as those who came before it: what they report is looked through once, and once more
+// for the first, who may be the only one.
+func TestWhoComesBackAfterAChange(t *testing.T) { // not beside others, who allocate too
+	allocs := returnAfterAChange(t, 2_000, 5)
+	for i, got := range allocs {
+		if few := i >= 2; few != (got < 50) {
+			t.Errorf("stream %d allocates %.0f times", i, got)
+		}
+	}
+}
+
+func BenchmarkReturnAfterAChange(b *testing.B) {
+	const streams = 1_000
+	for b.Loop() {
+		returnAfterAChange(b, 1_000, streams)
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/streams, "us/stream")
+}

@@ -1,0 +1,2 @@
+// Package contract asks a running API server what openapi.yaml allows and forbids.
+package contract
