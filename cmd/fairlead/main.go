@@ -49,6 +49,7 @@ type commands struct {
 	Receipt receiptCommand `cmd:"" group:"Deliver" help:"Tell which nodes run a revision."`
 	Nodes   nodesCommand   `cmd:"" group:"Deliver" help:"List the nodes and what they run."`
 	Events  eventsCommand  `cmd:"" group:"Deliver" help:"List what nodes refused, what was done about it, and how it ended, or follow it."`
+	Why     whyCommand     `cmd:"" group:"Deliver" help:"Tell why a node has a resource, or not."`
 	Retry   retryCommand   `cmd:"" group:"Deliver" help:"Offer a node again what it refuses."`
 
 	Import   importCommand   `cmd:"" group:"In and out" help:"Read an Envoy's own configuration and write it as files that apply takes."`

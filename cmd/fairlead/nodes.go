@@ -17,7 +17,7 @@ type nodesCommand struct {
 	Node   string `arg:"" optional:"" help:"A node's id; without it, all nodes."`
 	Config bool   `help:"Tell what the node should hold, and why: what it refused, and what stands in for it."`
 	Type   string `placeholder:"TYPE" help:"With --config, only resources of this type."`
-	State  string `placeholder:"STATE" help:"With --config, only resources in this state: synced, pending, refused, absent."`
+	State  string `placeholder:"STATE" help:"With --config, only resources in this state: synced, pending, refused, absent, unreferenced."`
 	JSON   bool   `name:"json" help:"Print the API's JSON."`
 
 	Selector string `placeholder:"SELECTOR" help:"Only nodes that it matches by the labels that they had last: what a variant with it would be for."`
@@ -50,7 +50,7 @@ func (c *nodesCommand) check() error {
 	case !c.Config && (c.Type != "" || c.State != ""):
 		return usageError("--type and --state go with --config")
 	case c.State != "" && !client.NodeResourceState(c.State).Valid():
-		return usageError(fmt.Sprintf("%q is not a state of a resource: the states are synced, pending, refused, absent", c.State))
+		return usageError(fmt.Sprintf("%q is not a state of a resource: the states are synced, pending, refused, absent, unreferenced", c.State))
 	case c.Type != "":
 		return checkType(c.Type)
 	}

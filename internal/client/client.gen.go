@@ -325,10 +325,12 @@ func (e NodeIds) Valid() bool {
 
 // Defines values for NodeResourceState.
 const (
-	NodeResourceStateAbsent  NodeResourceState = "absent"
-	NodeResourceStatePending NodeResourceState = "pending"
-	NodeResourceStateRefused NodeResourceState = "refused"
-	NodeResourceStateSynced  NodeResourceState = "synced"
+	NodeResourceStateAbsent       NodeResourceState = "absent"
+	NodeResourceStatePending      NodeResourceState = "pending"
+	NodeResourceStateRefused      NodeResourceState = "refused"
+	NodeResourceStateSynced       NodeResourceState = "synced"
+	NodeResourceStateUnmatched    NodeResourceState = "unmatched"
+	NodeResourceStateUnreferenced NodeResourceState = "unreferenced"
 )
 
 // Valid indicates whether the value is a known member of the NodeResourceState enum.
@@ -341,6 +343,10 @@ func (e NodeResourceState) Valid() bool {
 	case NodeResourceStateRefused:
 		return true
 	case NodeResourceStateSynced:
+		return true
+	case NodeResourceStateUnmatched:
+		return true
+	case NodeResourceStateUnreferenced:
 		return true
 	default:
 		return false
@@ -1245,9 +1251,15 @@ type Node struct {
 	FirstSeen  time.Time `json:"first_seen"`
 
 	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
-	Frozen   *[]ResourceType `json:"frozen,omitempty"`
-	Id       string          `json:"id"`
-	LastSeen time.Time       `json:"last_seen"`
+	Frozen *[]ResourceType `json:"frozen,omitempty"`
+	Id     string          `json:"id"`
+
+	// Labels What selectors ask of a node, as it said when it connected last.
+	Labels *NodeLabels `json:"labels,omitempty"`
+
+	// LabelsUnknown Not all of its labels are known; left out where they are, and in lists.
+	LabelsUnknown *bool     `json:"labels_unknown,omitempty"`
+	LastSeen      time.Time `json:"last_seen"`
 
 	// Protocol Example: delta ADS
 	Protocol *string `json:"protocol,omitempty"`
@@ -1319,6 +1331,17 @@ type NodeCounts struct {
 // the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
 type NodeIds string
 
+// NodeLabels What selectors ask of a node, as it said when it connected last.
+type NodeLabels struct {
+	ClientName    *string                 `json:"client_name,omitempty"`
+	ClientVersion *string                 `json:"client_version,omitempty"`
+	Cluster       *string                 `json:"cluster,omitempty"`
+	Metadata      *map[string]interface{} `json:"metadata,omitempty"`
+	Region        *string                 `json:"region,omitempty"`
+	SubZone       *string                 `json:"sub_zone,omitempty"`
+	Zone          *string                 `json:"zone,omitempty"`
+}
+
 // NodeList defines model for NodeList.
 type NodeList struct {
 	Items []Node `json:"items"`
@@ -1328,6 +1351,46 @@ type NodeList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// NodeReason defines model for NodeReason.
+type NodeReason struct {
+	// Because In a sentence, for people.
+	//
+	// Example: the variant "eu" matches: locality.region=eu
+	Because string `json:"because"`
+
+	// Resource One resource of the fleet as it is for one node.
+	Resource NodeResource `json:"resource"`
+
+	// Why How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+	Why NodeWhy `json:"why"`
+}
+
+// NodeReasons defines model for NodeReasons.
+type NodeReasons struct {
+	Items []NodeReason `json:"items"`
+
+	// Labels What selectors ask of a node, as it said when it connected last.
+	Labels NodeLabels `json:"labels"`
+
+	// LabelsUnknown Not all of them are known; left out where they are.
+	LabelsUnknown *bool `json:"labels_unknown,omitempty"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Node The node's id.
+	Node string `json:"node"`
+
+	// Revision The fleet's revision that this is about.
+	Revision int64 `json:"revision"`
+
+	// Settled The newest revision that it runs whole; 0 for none yet.
+	Settled int64 `json:"settled"`
+
+	// State `refusing`: live, and at least one resource stands refused.
+	State NodeState `json:"state"`
 }
 
 // NodeResource One resource of the fleet as it is for one node.
@@ -1363,7 +1426,8 @@ type NodeResource struct {
 	Since *time.Time `json:"since,omitempty"`
 
 	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
-	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
+	// it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
 	State NodeResourceState `json:"state"`
 
 	// Ttl Of the version in force.
@@ -1391,11 +1455,27 @@ type NodeResource struct {
 }
 
 // NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
-// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
+// it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
 type NodeResourceState string
 
 // NodeState `refusing`: live, and at least one resource stands refused.
 type NodeState string
+
+// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+type NodeWhy struct {
+	// PassedOver The other variants: those that do not match, and those that another one goes before.
+	PassedOver []VariantReason `json:"passed_over"`
+	Priority   *int32          `json:"priority,omitempty"`
+
+	// Requirements Of its selector; all of them hold.
+	Requirements *[]Requirement `json:"requirements,omitempty"`
+
+	// Selector Of the variant that the node has.
+	//
+	// Example: locality.region=eu
+	Selector *string `json:"selector,omitempty"`
+}
 
 // OperatorToken defines model for OperatorToken.
 type OperatorToken struct {
@@ -1701,6 +1781,18 @@ type Refusal struct {
 
 	// Version The refused version.
 	Version string `json:"version"`
+}
+
+// Requirement defines model for Requirement.
+type Requirement struct {
+	// Has What the node has of the key; left out where it has nothing.
+	//
+	// Example: us
+	Has   *string `json:"has,omitempty"`
+	Holds bool    `json:"holds"`
+
+	// Requirement Example: locality.region=eu
+	Requirement string `json:"requirement"`
 }
 
 // Resource defines model for Resource.
@@ -2131,6 +2223,15 @@ type Usage struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// VariantReason defines model for VariantReason.
+type VariantReason struct {
+	Matches      bool          `json:"matches"`
+	Priority     int32         `json:"priority"`
+	Requirements []Requirement `json:"requirements"`
+	Selector     string        `json:"selector"`
+	Variant      string        `json:"variant"`
+}
+
 // VariantRef defines model for VariantRef.
 type VariantRef struct {
 	Name string `json:"name"`
@@ -2537,6 +2638,21 @@ type GetNodeConfigParams struct {
 
 	// State Only resources in this state.
 	State *NodeResourceState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetNodeWhyParams defines parameters for GetNodeWhy.
+type GetNodeWhyParams struct {
+	// Type Only resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only the resource of this name; goes with `type`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -3358,6 +3474,14 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
 	RetryNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetNodeWhy Tell why a node has each resource
+	//
+	// What the node's configuration tells, and why: the variant that the node's labels choose, each requirement of its selector with what the node has, the variants that were passed
+	// over, and what the node refused. With `type` and `name` of one resource, also of one that the node has not, because no variant of it matches.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why (the `GetNodeWhy` operationId).
+	GetNodeWhy(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeWhyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PlanWithBody Tell what an apply would do
 	//
 	// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
@@ -4131,6 +4255,24 @@ func (c *Client) GetNodeConfig(ctx context.Context, tenant TenantParam, fleet Fl
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
 func (c *Client) RetryNode(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRetryNodeRequest(c.Server, tenant, fleet, node)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetNodeWhy Tell why a node has each resource
+//
+// What the node's configuration tells, and why: the variant that the node's labels choose, each requirement of its selector with what the node has, the variants that were passed
+// over, and what the node refused. With `type` and `name` of one resource, also of one that the node has not, because no variant of it matches.
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why (the `GetNodeWhy` operationId).
+func (c *Client) GetNodeWhy(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeWhyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetNodeWhyRequest(c.Server, tenant, fleet, node, params)
 	if err != nil {
 		return nil, err
 	}
@@ -6451,6 +6593,117 @@ func NewRetryNodeRequest(server string, tenant TenantParam, fleet FleetParam, no
 	return req, nil
 }
 
+// NewGetNodeWhyRequest constructs an http.Request for the GetNodeWhy method
+func NewGetNodeWhyRequest(server string, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeWhyParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "node", node, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/nodes/%s/why", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Type != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "type", *params.Type, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPlanRequest calls the generic Plan builder with application/json body
 func NewPlanRequest(server string, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -8591,6 +8844,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry (the `RetryNode` operationId).
 	RetryNodeWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, reqEditors ...RequestEditorFn) (*RetryNodeResponse, error)
 
+	// GetNodeWhyWithResponse Tell why a node has each resource
+	//
+	// What the node's configuration tells, and why: the variant that the node's labels choose, each requirement of its selector with what the node has, the variants that were passed
+	// over, and what the node refused. With `type` and `name` of one resource, also of one that the node has not, because no variant of it matches.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why (the `GetNodeWhy` operationId).
+	GetNodeWhyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeWhyParams, reqEditors ...RequestEditorFn) (*GetNodeWhyResponse, error)
+
 	// PlanWithBodyWithResponse Tell what an apply would do
 	//
 	// Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
@@ -10501,6 +10764,82 @@ func (r RetryNodeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RetryNodeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetNodeWhyResponse503Headers the declared response headers of an HTTP 503 response for GetNodeWhy
+type GetNodeWhyResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetNodeWhyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NodeReasons
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetNodeWhyResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetNodeWhyResponse) GetJSON200() *NodeReasons {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetNodeWhyResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetNodeWhyResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetNodeWhyResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetNodeWhyResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetNodeWhyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetNodeWhyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetNodeWhyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetNodeWhyResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12564,6 +12903,22 @@ func (c *ClientWithResponses) RetryNodeWithResponse(ctx context.Context, tenant 
 	return ParseRetryNodeResponse(rsp)
 }
 
+// GetNodeWhyWithResponse Tell why a node has each resource
+//
+// What the node's configuration tells, and why: the variant that the node's labels choose, each requirement of its selector with what the node has, the variants that were passed
+// over, and what the node refused. With `type` and `name` of one resource, also of one that the node has not, because no variant of it matches.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why (the `GetNodeWhy` operationId).
+func (c *ClientWithResponses) GetNodeWhyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeWhyParams, reqEditors ...RequestEditorFn) (*GetNodeWhyResponse, error) {
+	rsp, err := c.GetNodeWhy(ctx, tenant, fleet, node, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetNodeWhyResponse(rsp)
+}
+
 // PlanWithBodyWithResponse Tell what an apply would do
 //
 // Takes what `apply` takes, asks what it asks, and writes nothing: what can be planned can be applied by the same token. It is refused as the apply would
@@ -14286,6 +14641,73 @@ func ParseRetryNodeResponse(rsp *http.Response) (*RetryNodeResponse, error) {
 	switch {
 	case rsp.StatusCode == 503:
 		var headers RetryNodeResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetNodeWhyResponse parses an HTTP response from a GetNodeWhyWithResponse call
+func ParseGetNodeWhyResponse(rsp *http.Response) (*GetNodeWhyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetNodeWhyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NodeReasons
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers GetNodeWhyResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

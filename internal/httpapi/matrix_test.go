@@ -27,7 +27,7 @@ var matrix = map[string]string{
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
-	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "retryNode": "nyyyyn", "listEvents": "yyyyyn",
+	"listNodes": "yyyyyn", "getNode": "yyyyyn", "getNodeConfig": "yyyyyn", "getNodeWhy": "yyyyyn", "retryNode": "nyyyyn", "listEvents": "yyyyyn",
 }
 
 // target is one operation with something to do it to.
@@ -42,7 +42,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	fill := map[string]string{"{tenant}": w.tenant.Slug, "{fleet}": f.Name, "{type}": "clusters", "{name}": "a", "{revision}": "1", "{node}": "n"}
 	w.do(http.MethodPut, base+"/resources/clusters/a", asDocument(cluster("a"))).isWritten(nil)
 	switch id {
-	case "getNode", "getNodeConfig":
+	case "getNode", "getNodeConfig", "getNodeWhy":
 		w.settledNode(f.ID, "n", 1)
 	case "retryNode":
 		w.refusingNode(f.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: "v", Revision: 1})

@@ -89,7 +89,9 @@ func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeV
 	case r.Refusal != nil:
 		out.State, inForce = oapi.NodeResourceStateRefused, r.Good
 	case n.Settled >= held.Revision && !withheldFrom(n, fleet.Ref{Type: r.Type, Name: r.Name}):
-		out.State = oapi.NodeResourceStateSynced
+		if out.State = oapi.NodeResourceStateSynced; r.Unreferenced {
+			out.State = oapi.NodeResourceStateUnreferenced
+		}
 	default:
 		out.State = oapi.NodeResourceStatePending
 	}

@@ -92,7 +92,7 @@ func TestNodeConfigTellsWhatANodeHoldsAndWhy(t *testing.T) {
 			Ttl: p("1.5s"), TtlSent: &yes, TtlDetail: p(drops)},
 		{Type: oapi.Listeners, Name: "l", State: oapi.NodeResourceStateRefused, Version: &good, Revision: n(1), RefusedVersion: &poison, RefusedRevision: n(3),
 			Detail: p("<b>no</b>"), Action: p("kept the last good version"), ActionCode: code(oapi.Kept), Since: &at, Ttl: p("30s"), TtlSent: &yes, TtlDetail: p(drops)},
-		{Type: oapi.Secrets, Name: "s", State: oapi.NodeResourceStateSynced, Version: version("secrets", "s"), Revision: n(2),
+		{Type: oapi.Secrets, Name: "s", State: oapi.NodeResourceStateUnreferenced, Version: version("secrets", "s"), Revision: n(2),
 			Ttl: p("60s"), TtlSent: &no, TtlDetail: p("clients ignore the ttl of secrets")},
 	}
 	if d := cmp.Diff(want, got.Items); d != "" {
@@ -106,7 +106,7 @@ func TestNodeConfigPagesAndFilters(t *testing.T) {
 	w := setup(t)
 	w.aNodeInTrouble(time.Now())
 	whole := inState(w.nodeConfig("n", "").Items)
-	for _, state := range []string{"synced", "pending", "refused", "absent"} {
+	for _, state := range []string{"unreferenced", "pending", "refused", "absent"} {
 		var want []string
 		for _, item := range whole {
 			if strings.HasSuffix(item, " "+state) {

@@ -41,7 +41,14 @@ func (a *API) GetNode(ctx context.Context, r oapi.GetNodeRequestObject) (oapi.Ge
 	if err != nil {
 		return nil, noSuchNode(err)
 	}
-	return oapi.GetNode200JSONResponse(nodeOf(n)), nil
+	labels, err := a.store.OneNodeLabels(ctx, c.tenant.ID, c.fleet.ID, r.Node)
+	if err != nil {
+		return nil, noSuchNode(err)
+	}
+	out := nodeOf(n)
+	l := nodeLabelsOf(labels)
+	out.Labels, out.LabelsUnknown = &l, optional(!labels.Known)
+	return oapi.GetNode200JSONResponse(out), nil
 }
 
 func nodeOf(n store.NodeView) oapi.Node {

@@ -80,6 +80,7 @@ var rules = map[string]rule{
 	"listNodes":     {scope: ofFleet, action: auth.ReadConfig},
 	"getNode":       {scope: ofFleet, action: auth.ReadConfig},
 	"getNodeConfig": {scope: ofFleet, action: auth.ReadConfig},
+	"getNodeWhy":    {scope: ofFleet, action: auth.ReadConfig},
 	"retryNode":     {scope: ofFleet, action: auth.WriteConfig},
 	"listEvents":    {scope: ofFleet, action: auth.ReadConfig},
 }

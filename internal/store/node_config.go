@@ -36,6 +36,8 @@ type NodeResource struct {
 	GoodRefused *fleet.Refusal
 	// Keeps is what Good names and the fleet has deleted: it stays with the node.
 	Keeps []fleet.Ref
+	// Unreferenced: clients ask for resources of its type by name, and nothing in the fleet names it.
+	Unreferenced bool
 }
 
 // NodeVersion is a version of a resource.
@@ -51,11 +53,18 @@ const (
 	ConfigPending = "pending" // it has not, or the resource is withheld from it
 	ConfigRefused = "refused" // it refused it
 	ConfigAbsent  = "absent"  // it refused it, and it was taken away from the node
+	// ConfigUnreferenced is settled, of a type that clients ask for by name, and nothing in the fleet names it.
+	ConfigUnreferenced = "unreferenced"
 )
+
+// unnamed tells of a resource r that nothing in the fleet names it, where clients ask for it by name alone: a look-up by key.
+const unnamed = `(r.type IN ('routes', 'endpoints', 'secrets', 'extensions') AND NOT EXISTS (
+         SELECT FROM resource_refs u WHERE u.tenant_id = app_tenant() AND u.fleet_id = $1 AND u.ref_type = r.type AND u.ref_name = r.name OFFSET 0))`
 
 // ConfigFilter says which of a node's resources a page is about.
 type ConfigFilter struct {
 	Type  *fleet.Type // nil: every type
+	Name  string      // "": every name
 	State string      // ConfigSynced, ...; "": every state
 	After Cursor      // without variant
 	Limit int         // 0 is 100; the most is 1000
@@ -107,18 +116,19 @@ r AS MATERIALIZED (
     LEFT JOIN LATERAL (` + refusalOf("r.version") + `) x ON true
     LEFT JOIN LATERAL (SELECT c->>0 AS variant, (c->>1)::bigint AS moved FROM (SELECT $8::jsonb->(r.type || '/' || r.name) AS c) c) o ON true
    WHERE r.tenant_id = app_tenant() AND r.fleet_id = $1 AND NOT r.deleted AND r.variant = coalesce(o.variant, '')
-     AND r.type = ANY ($3) AND (r.type, r.name) > ($4, $5)
+     AND r.type = ANY ($3) AND (r.type, r.name) > ($4, $5) AND ($9 = '' OR r.name = $9)
      AND CASE $7
          WHEN '' THEN true
+         WHEN 'unmatched' THEN false
          WHEN '` + ConfigAbsent + `' THEN ` + takenAway + `
          WHEN '` + ConfigRefused + `' THEN x.version IS NOT NULL AND NOT (` + takenAway + `)
-         ELSE x.version IS NULL AND ($7 = '` + ConfigSynced + `') = (coalesce(o.moved, 0) <= node.settled AND (r.revision <= node.settled OR ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
+         ELSE x.version IS NULL AND ($7 = '` + ConfigPending + `' OR ($7 = '` + ConfigUnreferenced + `') = ` + unnamed + `) AND ($7 <> '` + ConfigPending + `') = (coalesce(o.moved, 0) <= node.settled AND (r.revision <= node.settled OR ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
            AND NOT EXISTS (SELECT FROM jsonb_path_query(node.waits, '$[*].withheld') l CROSS JOIN jsonb_array_elements(l) h
                             WHERE h->>0 = r.type AND h->>1 = r.name)) END
    ORDER BY r.type, r.name LIMIT $6)
 SELECT node.*, EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `), h.revision,
        r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,
-       r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
+       coalesce(` + unnamed + `, false), r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
        g.brought, g.ttl_ms, y.action, y.beside,
        (SELECT jsonb_agg(ref ORDER BY ref)
           FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
@@ -158,7 +168,7 @@ func (s *Store) NodeConfig(ctx context.Context, t fleet.TenantID, f fleet.ID, id
 	}
 	var out NodeConfig
 	rows, err := manyIn(ctx, s, call{limit: readTimeout, plans: setOrder}, t, out.scan, selectNodeConfig,
-		f.String(), clean(id, maxNodeID), types, after, q.After.Name, limit+1, q.State, choice)
+		f.String(), clean(id, maxNodeID), types, after, q.After.Name, limit+1, q.State, choice, clean(q.Name, MaxName))
 	if err == nil && len(rows) == 0 {
 		err = fleet.ErrNotFound
 	}
@@ -179,11 +189,11 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	var slug, name, variant, version, detail, action, good, goodAction *string
 	var brought, ttl, refused, goodBrought, goodTTL *int64
 	var at *time.Time
-	var refusing bool
+	var refusing, lost bool
 	var beside, goodBeside *bool
 	var keeps []byte
 	err := scanStatus(row, &c.Node, &refusing, (*int64)(&c.Revision), &slug, &name, &variant, &version, &brought, &ttl,
-		&refused, &detail, &action, &beside, &at, &good, &goodBrought, &goodTTL, &goodAction, &goodBeside, &keeps)
+		&lost, &refused, &detail, &action, &beside, &at, &good, &goodBrought, &goodTTL, &goodAction, &goodBeside, &keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +201,7 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	if slug == nil {
 		return nil, nil //nolint:nilnil // the node holds nothing
 	}
-	r := &NodeResource{Name: *name, Variant: *variant, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
+	r := &NodeResource{Name: *name, Variant: *variant, Unreferenced: lost, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
 	r.Type, _ = fleet.TypeFromSlug(*slug) // the query asks for known types alone
 	if refused == nil {
 		return r, nil

@@ -185,7 +185,11 @@ func TestNodeConfigPagesAndFilters(t *testing.T) {
 			all[store.ConfigRefused] = append(all[store.ConfigRefused], key)
 			refusals = append(refusals, f)
 		default:
-			all[store.ConfigSynced] = append(all[store.ConfigSynced], key)
+			state := store.ConfigSynced
+			if typ != fleet.Cluster { // nothing names it
+				state = store.ConfigUnreferenced
+			}
+			all[state] = append(all[state], key)
 		}
 		early = append(early, c)
 	}

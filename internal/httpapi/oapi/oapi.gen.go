@@ -331,10 +331,12 @@ func (e NodeIds) Valid() bool {
 
 // Defines values for NodeResourceState.
 const (
-	NodeResourceStateAbsent  NodeResourceState = "absent"
-	NodeResourceStatePending NodeResourceState = "pending"
-	NodeResourceStateRefused NodeResourceState = "refused"
-	NodeResourceStateSynced  NodeResourceState = "synced"
+	NodeResourceStateAbsent       NodeResourceState = "absent"
+	NodeResourceStatePending      NodeResourceState = "pending"
+	NodeResourceStateRefused      NodeResourceState = "refused"
+	NodeResourceStateSynced       NodeResourceState = "synced"
+	NodeResourceStateUnmatched    NodeResourceState = "unmatched"
+	NodeResourceStateUnreferenced NodeResourceState = "unreferenced"
 )
 
 // Valid indicates whether the value is a known member of the NodeResourceState enum.
@@ -347,6 +349,10 @@ func (e NodeResourceState) Valid() bool {
 	case NodeResourceStateRefused:
 		return true
 	case NodeResourceStateSynced:
+		return true
+	case NodeResourceStateUnmatched:
+		return true
+	case NodeResourceStateUnreferenced:
 		return true
 	default:
 		return false
@@ -1251,9 +1257,15 @@ type Node struct {
 	FirstSeen  time.Time `json:"first_seen"`
 
 	// Frozen Types of which it refuses more than a hundred resources: it keeps what it had of them, whatever the fleet changes, until all that it refuses are mended or a retry.
-	Frozen   *[]ResourceType `json:"frozen,omitempty"`
-	Id       string          `json:"id"`
-	LastSeen time.Time       `json:"last_seen"`
+	Frozen *[]ResourceType `json:"frozen,omitempty"`
+	Id     string          `json:"id"`
+
+	// Labels What selectors ask of a node, as it said when it connected last.
+	Labels *NodeLabels `json:"labels,omitempty"`
+
+	// LabelsUnknown Not all of its labels are known; left out where they are, and in lists.
+	LabelsUnknown *bool     `json:"labels_unknown,omitempty"`
+	LastSeen      time.Time `json:"last_seen"`
 
 	// Protocol Example: delta ADS
 	Protocol *string `json:"protocol,omitempty"`
@@ -1325,6 +1337,17 @@ type NodeCounts struct {
 // the database knows, on another one. A client whose own connection broke is let in again once that has been noticed, which takes 40 s at most.
 type NodeIds string
 
+// NodeLabels What selectors ask of a node, as it said when it connected last.
+type NodeLabels struct {
+	ClientName    *string                 `json:"client_name,omitempty"`
+	ClientVersion *string                 `json:"client_version,omitempty"`
+	Cluster       *string                 `json:"cluster,omitempty"`
+	Metadata      *map[string]interface{} `json:"metadata,omitempty"`
+	Region        *string                 `json:"region,omitempty"`
+	SubZone       *string                 `json:"sub_zone,omitempty"`
+	Zone          *string                 `json:"zone,omitempty"`
+}
+
 // NodeList defines model for NodeList.
 type NodeList struct {
 	Items []Node `json:"items"`
@@ -1334,6 +1357,46 @@ type NodeList struct {
 
 	// NextCursor Left out on the last page.
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// NodeReason defines model for NodeReason.
+type NodeReason struct {
+	// Because In a sentence, for people.
+	//
+	// Example: the variant "eu" matches: locality.region=eu
+	Because string `json:"because"`
+
+	// Resource One resource of the fleet as it is for one node.
+	Resource NodeResource `json:"resource"`
+
+	// Why How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+	Why NodeWhy `json:"why"`
+}
+
+// NodeReasons defines model for NodeReasons.
+type NodeReasons struct {
+	Items []NodeReason `json:"items"`
+
+	// Labels What selectors ask of a node, as it said when it connected last.
+	Labels NodeLabels `json:"labels"`
+
+	// LabelsUnknown Not all of them are known; left out where they are.
+	LabelsUnknown *bool `json:"labels_unknown,omitempty"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Node The node's id.
+	Node string `json:"node"`
+
+	// Revision The fleet's revision that this is about.
+	Revision int64 `json:"revision"`
+
+	// Settled The newest revision that it runs whole; 0 for none yet.
+	Settled int64 `json:"settled"`
+
+	// State `refusing`: live, and at least one resource stands refused.
+	State NodeState `json:"state"`
 }
 
 // NodeResource One resource of the fleet as it is for one node.
@@ -1369,7 +1432,8 @@ type NodeResource struct {
 	Since *time.Time `json:"since,omitempty"`
 
 	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
-	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
+	// it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
 	State NodeResourceState `json:"state"`
 
 	// Ttl Of the version in force.
@@ -1397,11 +1461,27 @@ type NodeResource struct {
 }
 
 // NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
-// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none.
+// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
+// it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
 type NodeResourceState string
 
 // NodeState `refusing`: live, and at least one resource stands refused.
 type NodeState string
+
+// NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were passed over.
+type NodeWhy struct {
+	// PassedOver The other variants: those that do not match, and those that another one goes before.
+	PassedOver []VariantReason `json:"passed_over"`
+	Priority   *int32          `json:"priority,omitempty"`
+
+	// Requirements Of its selector; all of them hold.
+	Requirements *[]Requirement `json:"requirements,omitempty"`
+
+	// Selector Of the variant that the node has.
+	//
+	// Example: locality.region=eu
+	Selector *string `json:"selector,omitempty"`
+}
 
 // OperatorToken defines model for OperatorToken.
 type OperatorToken struct {
@@ -1707,6 +1787,18 @@ type Refusal struct {
 
 	// Version The refused version.
 	Version string `json:"version"`
+}
+
+// Requirement defines model for Requirement.
+type Requirement struct {
+	// Has What the node has of the key; left out where it has nothing.
+	//
+	// Example: us
+	Has   *string `json:"has,omitempty"`
+	Holds bool    `json:"holds"`
+
+	// Requirement Example: locality.region=eu
+	Requirement string `json:"requirement"`
 }
 
 // Resource defines model for Resource.
@@ -2137,6 +2229,15 @@ type Usage struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// VariantReason defines model for VariantReason.
+type VariantReason struct {
+	Matches      bool          `json:"matches"`
+	Priority     int32         `json:"priority"`
+	Requirements []Requirement `json:"requirements"`
+	Selector     string        `json:"selector"`
+	Variant      string        `json:"variant"`
+}
+
 // VariantRef defines model for VariantRef.
 type VariantRef struct {
 	Name string `json:"name"`
@@ -2543,6 +2644,21 @@ type GetNodeConfigParams struct {
 
 	// State Only resources in this state.
 	State *NodeResourceState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetNodeWhyParams defines parameters for GetNodeWhy.
+type GetNodeWhyParams struct {
+	// Type Only resources of this type.
+	Type *ResourceType `form:"type,omitempty" json:"type,omitempty"`
+
+	// Name Only the resource of this name; goes with `type`.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
 
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
@@ -3116,6 +3232,9 @@ type ServerInterface interface {
 	// RetryNode Offer a node again what it refuses
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 	RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam)
+	// GetNodeWhy Tell why a node has each resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why)
+	GetNodeWhy(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeWhyParams)
 	// Plan Tell what an apply would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
 	Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -3332,6 +3451,12 @@ func (_ Unimplemented) GetNodeConfig(w http.ResponseWriter, r *http.Request, ten
 // RetryNode Offer a node again what it refuses
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 func (_ Unimplemented) RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetNodeWhy Tell why a node has each resource
+// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why)
+func (_ Unimplemented) GetNodeWhy(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeWhyParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4972,6 +5097,105 @@ func (siw *ServerInterfaceWrapper) RetryNode(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RetryNode(w, r, tenant, fleet, node)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetNodeWhy operation middleware
+func (siw *ServerInterfaceWrapper) GetNodeWhy(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "node" -------------
+	var node NodeParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetNodeWhyParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "name" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetNodeWhy(w, r, tenant, fleet, node, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6807,6 +7031,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config", wrapper.GetNodeConfig)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why", wrapper.GetNodeWhy)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry", wrapper.RetryNode)
@@ -8999,6 +9226,99 @@ func (response RetryNodedefaultApplicationProblemPlusJSONResponse) VisitRetryNod
 	return err
 }
 
+type GetNodeWhyRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Node   NodeParam   `json:"node"`
+	Params GetNodeWhyParams
+}
+
+type GetNodeWhyResponseObject interface {
+	VisitGetNodeWhyResponse(w http.ResponseWriter) error
+}
+
+type GetNodeWhy200JSONResponse NodeReasons
+
+func (response GetNodeWhy200JSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeWhy400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeWhy400ApplicationProblemPlusJSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeWhy404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeWhy404ApplicationProblemPlusJSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeWhy503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetNodeWhy503ApplicationProblemPlusJSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetNodeWhydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetNodeWhydefaultApplicationProblemPlusJSONResponse) VisitGetNodeWhyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PlanRequestObject struct {
 	Tenant   TenantParam `json:"tenant"`
 	Fleet    FleetParam  `json:"fleet"`
@@ -11133,6 +11453,9 @@ type StrictServerInterface interface {
 	// RetryNode Offer a node again what it refuses
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/retry)
 	RetryNode(ctx context.Context, request RetryNodeRequestObject) (RetryNodeResponseObject, error)
+	// GetNodeWhy Tell why a node has each resource
+	// (GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/why)
+	GetNodeWhy(ctx context.Context, request GetNodeWhyRequestObject) (GetNodeWhyResponseObject, error)
 	// Plan Tell what an apply would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/plan)
 	Plan(ctx context.Context, request PlanRequestObject) (PlanResponseObject, error)
@@ -11959,6 +12282,35 @@ func (sh *strictHandler) RetryNode(w http.ResponseWriter, r *http.Request, tenan
 	}
 }
 
+// GetNodeWhy operation middleware
+func (sh *strictHandler) GetNodeWhy(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeWhyParams) {
+	var request GetNodeWhyRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Node = node
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetNodeWhy(ctx, request.(GetNodeWhyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetNodeWhy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetNodeWhyResponseObject); ok {
+		if err := validResponse.VisitGetNodeWhyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // Plan operation middleware
 func (sh *strictHandler) Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request PlanRequestObject
@@ -12594,357 +12946,368 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxu3si/4VbA4Z1YcnxZFybITU+usex0nvtt3J3bGdrZnVpSrBtkgia0mwN0ARXPn+LvPQlUBjSbR",
-	"ZFOSX3n8EYtkP/Ao1Lt+9XtvrOcLrYSypjf8vTcTvBAV/PnDGz51/xbCjCu5sFKr3rD3gs+FYXYmDTOW",
-	"W8H0hNmZYJUwelmNxTlT4lpU8J3hc8H4lEvF+MSKinE2nnE1Ff1e1hPv+HxRit6wd9H75uiEn44ejM+K",
-	"i14v65nxTMy5e7ddL9wVxlZSTXvv37/Pegte8bmwNMgn5uXklbiWBka3OdgnhknLVtwwbnHMFV2bMV2x",
-	"vORWGJv32UsFE8n9zznjqmA5t7kbqnTP+tdSVOte1lN87obkr2wM9z8qMekNe//Xcb2ox/irOfajfLGc",
-	"j0TVc1Nxg38j3eP2D9zKuWgbC7eNUUx0Nee2N+wV3Iojd2Mv21rJrPedLqQwP7vl3B5APuGlETkrBb8W",
-	"humlbeyy+YqN4PaMrWZyPGO8EmyujXWruJpxyzgrpbFsJeR0ZtoGjs9oDL4QE74sbW9oq6UIwx5pXQqu",
-	"YNxPK1EIZSUvnxcto38zE0wWzM44DhuGYmZ6ZZqUNzh5/ODR5KE4+nZ8Mjr6pjjlR48ng8HRGX84ejT+",
-	"pvhWPJ74oS+4ndUjl0Uv61XiX0tZicIPtp7FnL/7UaipnfWGpw8fZb25VP7zSWov6jm9doeqZVovVbnG",
-	"1ZWGSRWdwrYFhh87k+jGKHBky8roasc650q8s5djuCz33GDBp4KNxERXrUPDO3otq3Y2ePwotVDPSiHs",
-	"jtFM3O9fGeZe0txrUUxFei/hnjvdzueFmC+0FWq8/rtYp0c65mUpqq8M0ysFw2UTXXkm9a+lMDZjV2Jh",
-	"4evTMzbTy2qDfM9GJ+MBfyiOCrEo9fro5NuTUz9FZOT1JKMhHbkxtU7v4eb0FtxaUbln/p9fLy7enZ4c",
-	"XVy8+0b89p//kWQrzyc/cTuebU/6bSWduHA0LJsygwEZy7JE4oY1cNIHlsWcs/x+Hu6TQPx2JirheCMv",
-	"yz3CJL0akyMcZcsynJx+m57bC61Ey/xeKsZZJXiRweRgAoED4W6zGTdO2DDOVrAa+f08gw2OlqWC9VBa",
-	"kWzlNkHN93fMzI1xz/QGp2ep+f3IR6LcxXwC/2craWe4U6W7KWP5lVj/1zUvlyLvs/8lr4VixmkCvATZ",
-	"5SSFu4WXJTGJeWNGv/as4PP/MjO96P2W5hjwosaUpBVzszG3hyenew5o5i5/jree1FyGVxVf4zLIuWxj",
-	"Mn/TKzbnas3g3cxqxpVZOd3GggBsY3ele2Za0p0MBjAkOV/Oe8OH8Ekq/FSPXiorpqQ4/CSM4dM2MfF2",
-	"ts6ImQg2k8bqan3ux8fc3rPR2ooNZjLX1wK1tpleuHm5v5VYsREfXwlVtMxrjkM5lNKcGrmDjXs6I06e",
-	"Mbfi4xmv+Nhpfhlzp2MhqrFQ9kiosS5EwYyYzoWyzWltjL7J+eGfjox/P125aeli17SULtyUZHHABCq9",
-	"tKI6OmmZgS7udgbumL/gKZ10gwHAIZa1pE0RB63v7UbzBr7tOBr3iLbRwOO7q+v4aHi7G8rPlZjId3s1",
-	"s5nT2VGe3+PMlMupI16njeqJ+0EX4mtk6iMxlSpipG3DXsCLdy7j9sJ5a2PnGcNL3BkDm6RpEzWIEL9M",
-	"k2BkCbWT4YGW0Wupxvu1YGcfFe4gxUaSm4QbbtWqE7tn38RgeiMUV7uUTwsXfGVg25sLyMfzFu0Tb7pT",
-	"9dPRbDfm2jguG+PC03LTLd04Pb8oK8vuG4qmw37Ld+kee5O9/Aev5O7NvMYrSAKds1JMLNjBXrKS/PYX",
-	"tg2Rfj5I03zv1t0stDIC1JvvePEKbQL3aayVFQr+5ItFKcfcDft4UelRKeb/+U+DrpBAfO6OAlWIa17K",
-	"4pLsi17WK4TlsnS7DXQBX7NCC6d/Ol5GKoFbVK/LSsP0QlTwTmb5Fdjvoqp0ZXrDX8O7rNaXJa9AMwhv",
-	"QT7D5kvj2F9QSR4OBr3IsRO0pfe/If0JYy9l0d1ed1bv0jgjcpD1rLRwAr/jBXsVJu51vpFe2uGo5OrK",
-	"6YXdiPtnXGjcp9TxwmUcc+UWcSTAKGDcbCxe373xqVaTUo4P2ddbD/J5bEKVbnBrYP1cafdlmICxXBXg",
-	"aJDWsBVfw4if6Woki0Kojzlk4K76SjhhVelS1DTKy1KvcGXv5RM/tvxrmJG7wGqytYyeB28ljZvdy6dL",
-	"XhWiyL8eMs7gA6uWpUDTE7jShZo7KmecLSr9bs2qpWKOyDNm9XI8g8WZ8/FMKpA9dlkp91L3upEu1kyU",
-	"RvTZywkL78pYjgcmB3XBMTyhbLV2CiFblHwszuGp7i1MmguFd16iVxKO6rKMdeMCLjfCTWosmOFrQ345",
-	"t1hueGtaBGn77C15kJxhIIqaBJYKvbNFBjeMBDzxQqEHd7Rmzpxb4/oDM4BHmv6FIrqYamsPoottFjUJ",
-	"T4nYhtcw2Ddu2OGSISyFLgvh/Y5uxvH2jrly05jxwt14At6RWzGUk4ih/C+txIfmJDRvxzbKArzqXMVm",
-	"nfvlSizsOUkkt2BEutHawGbVawHH+IW2z/RSFbfaLaXt5QSesiFKwKUGxK00G5dL46w2duGtMXDMzKUx",
-	"Tty5/UVt4ba7Mzird+eFtuwZDe0DbRHyUeAxjpfWHCfy7sFa/1yJsVaFdPc947IUxcfmnX6FYYxhgzI/",
-	"/pV3Uy2ikSIdAefitKG5EitnHDArytKxGMdbtRXklIb14DZDUyd49/KSG3uJvCV34sRzvwvlnkBMx93u",
-	"LnTsJEvFoVLTp8uO4Zr3aKbhQnzEBX6i1gwlJ8wLtvyN1j+C9vORNxokjtuFkb4W7Iz9JL+D8fyi+DWX",
-	"JR+VH31IBbd8xI1oKkTjmSiY0it2L1/WY3Ni2GkhUk2BtSm9UnWEEVjDV4aJyUSM7TmrxEIA3fXZyyq+",
-	"hlmtr1ip1VRUFwqYJrlTQU7Kfwsn4eAwrLi0onA3wPVBu/eBBPoYTDvYaKdrONNCL60bsbSskIUfOArk",
-	"HPlhDsLYEToHVaTQW/T9SthqffRkAprvpiXyGs4j+BndSPup6GjtGURLa1HpsTDmwL3eZS4E9hyY/Amb",
-	"SFEWnoHw8VgsLLwxZQz4J4F7OH4MfBHsgWklnOGOUm7g7IqFdpNzFsGxo+zjsVZKjO0lLf7tLYTT01pk",
-	"NFaO/aCstOsPK+DhtDqjF8MGjm4ivgmK9/YK03k2y8VCV1YUP4lCcu8k+xS8Bri9WyU4UFIxrhi4NOEw",
-	"pMzGoL07+7EPBjm9E2L6Y3fRUyCdbd92w+/j9gSWbLI0vIyM9BVYNzmHR+U0SqeSI29BnTx3qlOOaqQT",
-	"PWyqdcGuRQVKVzB/+iyvxFxfi4KuVaiX49tW0s7cG6XNnI0nLSZAXCjcMadgq7V/aJ/lk0r/W6j4STB6",
-	"YZjRGFnY8GoKWFtcR2nZlRALp91p47R50OfYj24gvIQlcdNeKuCc9BI/IR+MulDwWqedEXHB1ecsL7Xx",
-	"6wERAj+A7cVxr5lqJc5ZDut0KdUlzqNIvdVYd7NUROxwneO5ffai5vbkyrtQudKXZmkWYuxGo3R9JMZ6",
-	"WRagxjrmQz4SOSphHMuFqIwoYATelvWjwID5RLuHjNZO8Jw7Fl0KGwYcRyOn4ISC65BfC7Wc94a/9uqR",
-	"9bKeIx/QWYE4elkP97aX9WgDelnPLSkynMYiua/CeIEjwlB6vyWiVU/U+h/AOLfTRNSa/e/XL18w4KNO",
-	"OLw7muojeoI77P1XfEXRInjUYlGun6vFEjlEgZoeL3+u3OG0UpjeEDI/Ns/793q8nDvmUNvTjlvVpOpk",
-	"G8wBToFbPm+9QOipFI6EQkxTMLvSkJYBbu9F9PrfaS0a8b0uvkaIWrzfDOdlPfHObZdwcqwtT6hhbIWY",
-	"Leq8tbMK2JvjHMSWz05O3eCDx1Eq++isFwXvBtvBuywEzG4VttsXYct6i5K3TBT8KMi03UXdHhc2+uBt",
-	"QWpL7Iv7fLmsykSeV9ajc3sp1UQnPMZgkkjvh+CK/aCu9RrEKDgInJ4nyknGSnklKJL5Dujv3G3eXHBl",
-	"gqLpREU/6SWmb/Ton+7Au/OzLKT94ZokbJNseVFUwpjUxopKNNTTMaR7VHqeeG3W47arIzvrjdb79uEn",
-	"foWE55WutnOP/v1Utp876WO9VNb47D6OHAepyIhxJSx4EJG4olnVS4dZNnuTdiIZrifAMCy5qxbLaiqK",
-	"5IrBA0ABTJDSlUQvRxRS9cTcdzrSOvVEJVYNfrF1yLcPNk01rbLISGuxOjkJXRaHvjJWfX9P0G8dvPkV",
-	"kwRhLcJQgXx+ayPzH6VJUHk4+52YQHReEhwgyhzb96AX4p3FVLStieFAUtP4TheJ5CtgFZR3RczYiaxF",
-	"pa1+AOI080FZQVYOetR8bpu7ELiP6bP810oU3ImX3/LIYQ7XlXxMJ+RKrDPHbrkxK10V0VEJ+ZMXKugf",
-	"c75mM11S/qIjGydwrVB1WEys2coxFdIm0HTwqZcgopAhznl1ZdzsjFBGWnktUJ3ZoyY81fMFryQZC00C",
-	"cGyriwTNcbCkeycF5TZBH0Zd38vJRFRCjcUdUlfWs7rT/CCl+ZDpbdAtLCS8LdtBw3VO5vZWjMFeLi4P",
-	"ERiNaSW4pXi3kJUwBz2zhfE6K8O0J8IwWRhcSkfwS1CrhsDxZQGnBfIe8ChCnpyu3L9J3lmJa3110Eps",
-	"MhHHFnHAzTXK4lXevUFP4cK9inXkaGkuDGgIkO1jwmBC/s99UOo29OTGVjYf9kxXbCH0onQKOemQZ4PH",
-	"j5I6ZDLbdpMWNkwPeuaDR49YwdcG1Bm0qx4P8Bu0wVFX9kK9cVB2EtWHoR5QDuscRFQ9NlajJaUmJhcc",
-	"XBdyKJLHNjrS3RKykS9dCdWiX5Bgerd2nL4wfYbBCTNzUg69L2rcouXGE4vG5l+4e5Z3oSVsTPMjawmb",
-	"We/btRB87CRnPvTJx9zpuCzH41HA95R75Nb5WlTgMQKOlA/rQPCMGyZUAaEO9D2TZuh2DCi1H3ka8KU9",
-	"fwqx3gCemXQSRLJw2zIZex6x09tXcoWuNzBCvD961y2vZQGiF0V916sx4NNytoswD3AkOKXJOv0I6ode",
-	"PXvKHj0enPrTW5BXwl2ZT4XFeLpbXe+VIzsyq4U3hNDlHHlgJ/J0C6NE8RSGnaJQN+Z9s8HJLJWcSFHA",
-	"924S/9+Tn35MCrRZSLHYiAdQEgOQDj49ePHgsA9jm+wr40PhRG/gFN1WWaMhhEobn8CUEOx67tTRIj1l",
-	"KP1wp0RrBglAQ89/xFcmXpANqbD9fks+7e6JZlnIttprDlF6G2Wo0glJsYc2a3+clrspB7UjyEmQx83E",
-	"QCjxSPpYk64BeOvlmHzjO02v2osefAoJL8q00suFs0KEqofhhj7ji4VQaHB3VS29gyFR7VJKgfGzlWLO",
-	"BjJpQ15Wxl52HixcfsPRygT9PreGzDY+12raCAQKRwcGN9Lr/hDo+5EbewRUcvT8+xw82ngGYbTN3f72",
-	"5JsHZ0cn33zzzaMHj74d0H9HDyeD8SN+Ik5HD4qz8cPJt/zxaDA+KU7Fg8kZfzhKjd+7NTZkVdMJH8UX",
-	"ioaTm4IflyM+viIZhc6w2oadRBIq2JngWgP6joMfIO/GTvJF3nQIyVyoIPV2OuX9k8GachyiwMLRPsuL",
-	"JcaxhHEDpZISpCfjUxSBA4JS6G6o9GIRBoJeXEhMcFY2ZBaSvQwpNbiv7vU0ZIOmNT0lZEyEMLZfTs4q",
-	"vYrqHWEAhsvinFlnvWvg+goKt0J1SCOYUMcCwl6AlKeVdJZImLv7gCNKin+VjJY1ag7OmZgv7LqhliN/",
-	"UlqJfpsOfikLs/s4WuFj9PNGFYyXrVuP3dLw0qp+/I6ZL7uBa5nhaybtOcvdx5zSGWveFRUYpZxmFM7u",
-	"KFpeiQmZmJ2jB6NKL6czWx8EEbj6OdUZ+9OCeVrezenVw47uEi8pWobUePF+3T/2EAI9tYrDu1D679or",
-	"mPUW2sg2oQweeM2mmjll0KmLyMJJXcJaZS+6Q0oXWwuboT8NfhxrcIeDLup0fpjo/oXF9YgGmFrYZ1KU",
-	"xQ9VpatUhrxgmGxOiq9UC9SaNizLJBd44pj6qBQgd1ERqfS04vONCjAKWl6Cz3O3gN/6KUrx2rdpTl7W",
-	"unSU9Z3WJu0sY5BS7xgxps2wcJPjN7AwG+UqVGy3HRXz+SSb74Io6s/4K7tHdsbJ10wqqoQDCy44ZA2o",
-	"1E57D8nd7gnn7KJ30QPGii4GuTGwdBbLXqMci7xo+dPEowrIpdxSUxOq1HNUnqhuEegfIrpDtnMVVs3J",
-	"oxiJE/9AlpD+YH1QLZp7CLscD3AdwLV1OdZqIqeXpIlvbVkXXZem75XdNkX0SZ0iPYncY+iBp6TpkKaV",
-	"lIdtFlGLBPtbU2pF65QlxDAmqKtynZZbN6fdEFngfgyOaDsS67Ws7JKXlzNtrNs52LTwxzEl96ZWC3Q1",
-	"adcdd++1vzy44A+QzlZfRqbflh4BQpaKG2gt7AblZiy3Ou1dvqUhmhxNhJcSpM1mZVFaLUszh7DY2YZp",
-	"68mmC//YkXPl9AJHJBO8ElfunBV6bI7pO9OfFwxvHQnDBB83HFqU731ZCe+oCjnglxNdXXrv+9hxrwlo",
-	"vZe172v7WwN68/pyLs2cit2DunxZ6DmXijL95PiyJlPamEsrRfRpqeAZ8Cr/nZnxQq/gq6WClFVIcEyp",
-	"37R+ab3I50O2cge/fr4mpwIN1u8opUvnGdMKjuqCT4VJ8wipJrrFsQZgPE73dNfk/TsIv3mhc5c6XLuW",
-	"/bJZuRNEcan1lbPGuurMK14pt9h7VokuSy7UxgmMCmBpq6O3+D3ZFePbZIDbVj1SwJDZik8mcswmXJaG",
-	"Cg6cZCk0sJGpiLRYChr367mAA9tordhKliUkNSnMWUfz25nTVVGuIT/GGfVAKo2M7Bmv5uhl8cca7q9n",
-	"TBNOnxKfArKhtWIBQNLt8xZdPTSlOS/EeRQFJwcQPiByC4HJv+KmuzcI01v2Urx78FO89H32QeKvE11N",
-	"hUVmeNnJCf8M7njhbsAk8h0R2V36izf0dx5WXYjnhcGTOhZyYS9XUhV6tV88wtVv8WK4naRAh0SycOVm",
-	"IloLP62zEiFB1pz7Gl2DaUwdOcVuix9LYaIsx0EbYXZ8XVNS7V2W13D5U391OqCNKkAznh2tfLTxWxua",
-	"JMXtUWYx+4tOcrxTe2Po8blqj2/isR5rZaSxmHZu2aISTqnvM6gil5umTT4VFp7umKfG7Wdjp8rWRU+h",
-	"WM1n4KM3AFKNF5ysPqebORXAF5HATQb9eU12FmyBfQepZiR6ISgzmJe7CZs8lGBlYZ1VWaIM6EzUsMsd",
-	"zyvhgHU7dg3tBdaqTlxvrHPnyJtTpmGVtnWMZEC+SXTNVW2nuztI21hU+p0UhNYnGGGNEQIAfNqXvbFX",
-	"7HwfXX9ncsILhJ2Mplx+YTLibjkprFEr9Xz/oZNw4C134XBF7esTJFjAixHcxezKhjEds147ZhLvyBSG",
-	"5e/4NsrEP+ieBrc8OC8wwBHWrCwe9uaQssYStm7AL4viQDYXHz9YQnzaXKr4vpPPk7H9iZhVy377KpON",
-	"9N1bHJ7D+M2PiOGyR3B7at/BPja3d9uvCwGZmV5hCa/P/eGMHO2Q9hOq9gJ+BKV5b8S4++x7UQp3jwFd",
-	"BhI0wM9A1cE+z9DWEaERH18h6BQk3QFqBoBlgN3cZ88qPWf5ySx3Omj+eAAQIN8UORutvbPvnHG2mulS",
-	"EBgXKK/GXTd3/5vlkMBY5BRBDk7ak7OiKUa+TWxcFHLZVq/dGpydnGYsLsZvuI1LbjCBiKrUyFO8lRCj",
-	"W4I4itfIK1h9RPAhGhFJblsEc1DVRLvzBmcAr07RIdLz1oEKMI5tdR/SZ8KCExpqYHXFjLB1BRKUo3bT",
-	"30s/ii4VKZNOZ/T1WKPPWl+LqmpJPHsTD34GUSDb3LsocwuyGtLxfBg/lQw7Uhg24TLYywlb6LLEoqOK",
-	"W2GG3qp78vNzZkSF6OJQ9uWsPI9QET2YUj7coQ91+0vHDoeNtF9ABrAMam/dlx6/WobojC89ArNRFHj2",
-	"uvgYZ9x2WnqsWdwgSbgbdi8LkUxPZY1NaqXSFgDHSQRlMGQ5mrCOu9C5vqRv2L0VlBcX3PIam9cxwq8h",
-	"SnIllLtICUkhFUhLZcqZyOiw/7p/oV6SEQgPHbI80lL23JyxPCg/ObvXdN64XyN1KGf3PBI5VOlkwdeT",
-	"MSNK4c60yS4UgMciVUWrYhzbrUO7dqUj55GZOf6PnkFmV3Is3LsbylfO7tnIa8xpmYJXiFwKpw8f1Q6E",
-	"RgTqQvE6d4SY73mM3cPjVCRwT1gcCwGbO6JHHCa41Cd9ADCeu0S5MUOOkx8xJK2RWdyYReqNGBuVBjzF",
-	"7im0szUhhdojtPixqEki4EZ9YocsX3FppZpewvF2VIfDvlyI6nIu1dKKMDZeNL72RHfZ7/fzZgoVUmxd",
-	"QH0ZvkAy3dCOD9Gqo0VDr1m9YODujmbjX3e5+e3WFOsrE79sTjxcvPVDyrse8fKELNK+bDn23QfsSa+F",
-	"bWb8bzzd3NYG7aYTtuuCOIp9pkxCOAZ45ceDwTcnjx+fPjz75mzw+PFJs1xbLUvCyGm0H4hYe3Ndv1tj",
-	"mqWvD8wD+20CqP7eNDzdazJPu8OHg0HSrNqaPZbypjYX8GdSWpksdhSBU1rgBmgGII+vuBOZLeW2Lamn",
-	"8Mx82KjyD7A5K9VnuVcgAKChVidCUpOxvCwRHJHlyDjyISNR0SBcoFNw8cEjIADuLk8nRybFYbwM2wDr",
-	"vOB7Q+8+V67NQfSTRzhL69yDsyx0c9iNInZewwkhqUnbZ/mC2xkluTpGS2hrZjmeQdpUk1ESuOvWiW9g",
-	"rwVVmGCl/TJHVUGp9Y28QltT/TFUc0f55Qs+TVuYLygBYcNFRMH79tAApgNjDg866BPV/3aVzuqprcRd",
-	"3m2kL59AQ/cAisk5m2PYh2CmpAnWZhFUSMzAdoI7HXpvFoUl25nQMYEn15eHRBYAFfBVRNtxxzqTuH2O",
-	"21nVsnDnOaRd0yIAkWqc7QTsgdLp3SicCI7GQ+VqJfrsSQPLkI+dxgfh2qgdAL4VmVjgyadJByBUCRgh",
-	"VHcbkaBZttd2vUDWTZqODXA89aZyNluqohIR3smwhuLx/oMZ91s0x3Md+iBR4ArLnjLSzdzMbcP1gBrc",
-	"HHOAoUS8ErZad46WbKYgbfp5W4LCkLp52GJCCfxYl01YhUKUlrMn379O2+ht0a23zUU4pwImqaalL/W0",
-	"BvlGvQ34sIxwkCwir18LSqC2Wh+wavCs1IJVYq6tuORFUSVXjkRO8ry++/51w1il2oYKc1bcZGIW0k/n",
-	"z1lbtpVZbYSfa1JaKoOOpHM2gAMI8nwtuka9ER59u/DM8srWEAgQdI38a1S/AaUe3bMujC+43OeiDXFI",
-	"YyvBG2UF0dCXRlSXfCqS9V+NbPmt35zivpdU3sJFyUh7aLREe9ZgUvEZi05CSmXAuLCayGkSeeFPz8IO",
-	"sjbcYvonpp6GPoFLD9aVLAfzfgNQjAkpjcRfuY7A3wybC8sLbrk3mgEbPdqCk0fs7/K7IWnZwanBoTKh",
-	"LBhfuBM2WoP/KQj6AAbii6eaSaFxueZNc+461A7170wK7Eqp8QGITSguaUJVaWckkU/EPA9maE2edUP1",
-	"tr3EZxfXS6RQJDlZZBe0W+ZRQsu+NHhH8VKhvyh0r2uyulJei85O7kkplegcmZ0svU12aKigxHr88Ij6",
-	"3W0L8rxIw4HBQd4sZYST7nQYR3LefCACAAcjNMJgObglizyLU8WHiAk05+tzZOZRFVxgzeTJxCxzugZA",
-	"IzOPK7++UDU7Mqy2GQDtwJlhiIPAPUXKGs1xNZOliLkURtegTKqgtjgovb0WAZNyOpKE+k/V/NI9pIJS",
-	"rQmvGDcXqlGF6RixwZToiDGyJ35k6MHWKxUHAUeVvqLCc4wPALI9FGpa37xnJIRyrF6Oa/8nsvKzATPp",
-	"Qk7cEvAf0CKl7WRdiLvI5HhBdS6HyjNwO/DgFh9uVlVC3euCG7edGjZARdx3JMZ8Ccq2kFVSLm5Yfhtl",
-	"pdEp/NAZJw3Bn6ymC074OCBU18eQ4Qrrkgx1fkm1/4fV5dO4bacK0qwHCuTepE13sHzwGHmNr9hGBRQ1",
-	"STz9WUxpda24R28NDrBDdUpfKbSZ/dSWE02zv7yjwt/O+Zn41p2lvV5RCugmdeuLuOK/f7gK1j6dzY3Y",
-	"8hvbyJWJSRNqDerv7QxPqAAgzIFoXndsYHoiCXqZtWVrBHVzKZqn+gEgl28Xkdnysu0kvp2tifGAWY0e",
-	"4AZEUCEWgBKk1fkGO0m+yLTok6h5RHgJ9EY3qzdvfowYeLSn9bvrnGmSsoUYl7yq20BH2/9BMF1a23TV",
-	"WcZks5B8Gs+0Nh27d+1SnRMv3mRMoX2vG8GwgR1yj5LG6WVfB1CJkEfUhN2QdmsnfKUiFt86Horf8zCQ",
-	"6IBcKHeBzy7xNbu+kxMgnAzrvUSW4UwfxFFQkUS/UHujIM1yQzxx+4RyG9KWWatxE7zESQ6oEK7mIS0p",
-	"xaIIfh11Rbda3FyZsJi5o+BQAjWjGn+o7tfVFvq3U1wBYBww7aRl9yB4bfLYBf91n0VgK3X+GCKsb3Fo",
-	"CN1HynG94SE5CBv/ghqb40Y3H4ztlxq46sQXwU1TU8ZMlwV2EN5QU2F1nTqDq9HLIggSfGOr3tq2Y94a",
-	"yofM2UchR6EG/A4rS1OOmLgfGFlW3pyKbKzUcF5S0O+Nx8O7PSrmHaJeznkhLkfr/ZlwIfwZpcS5mwHY",
-	"ZEu2CjbW87lbXLdErGjxyezQZg5FyKzvuelsfG5PMsVvR71StIONrUlxlQYxHF7KQSUavODbFRqfFv4y",
-	"GbNOFRScPvT1BAw7lDpuDy8eCSMLUTN63BpovoHIAPONEoRO3UU71UYktiWBhOmJ5jJAW+7SC5rnvh0Q",
-	"swa5R0fZjcEwN4a3CxCzMba7sPG3J/uRqzZ+TjYQeEt4+wCcTjVyCJaxiUTTpZ7WvaOugvNl8HvDMJW0",
-	"4pm/eHdx2tsmaAlpQLoqRJVFqX5UuVn4zO9DsSF3RRlu4vMmub7Ap7N0eWlHu6rllDwjxQd28ivDcvey",
-	"jbbP7qujJ//PE//fT6u/fTtJcatdRfXgh5vU7+q8thEi0r6MsbgGFempmenXfnAj1NMW4qGWM2NC3qwb",
-	"NMUaDIqsXtZbYm6aT0gE7AjK60wqM9ERaNFk0rHOuklKIg4a3tiOcZDo/xnMTRAPI1Gn+0f5SWmH3jJk",
-	"5O3xoR+4Ts19qkFYt3GOuhQKhUY6nSFr4zv0ApQCD89bFKH1D/wBVlVyi28O3OPxbVNQPZD1rpgoBSDg",
-	"BhizrLbxCKkMlEeM3DYaa5N79rboVDXAjF7s2rrYIXt7fOK/QITvCEQY+RtBaHxeSMIlV3eDJHyIzxNz",
-	"c6gMKvBDyoxdpSyzyq8bFHt1FMqfBbZx1Cx1s7GYx4Wpz8zjs4ff3DXkYNxAuDOe8EslmkBunC1EZbQC",
-	"RX/MfSHFOcvHAA/q2w0mD0mNznRrpSTrQQpz0o3twQw3upkmhxRqvBLhu9yRpO9Z6K7rSHDzOhd5Z7co",
-	"ugxbIAnTASiCjtZWO6JUJyk4v3RZxnhptC/uwpDvV4aVetpvc+Uvt5L7H5ymjxe29ExqP/AccLy1wlD7",
-	"07lB1OXK2fV51Ak0H3oaw47IbiZXElPgolzyqHVo4m3parnGbkOgdunRR0I+sdKrWkrFa9v/GHVqxGZw",
-	"rcMGZR6RLqKGFO95VQORbHKUOUqFg3xV3QxOemlscwLg+Pjqcp7QJaBu1/vepCWvCYH78PGV0qtSFFPQ",
-	"wJquHb3EXrg0TqzpDdm2B74PRNLG65jRbMKrjm+9VW5YYqC/LNzYTgYDyhyoE3CxV20Yauh1QQ7BydKI",
-	"CG08AvDpHs6FLWzLgTiwg1qnAGETDKfd9PSpU8EEDZCGMUnvOAxthiAkzKdtvTLpln9R7wqUBdSGQEOF",
-	"pYz70BHVbZ5ULIf35X32ps6uhsdgiTs2/tzYSWRM0H1W0e3p1I8dc4lSuRLwpyJA3KYsXg49wVOMFNcC",
-	"0ewpP9ZbQ6SznfsC32jyTtVeibJMz8JHiHauPKyuM9hGSxs0yWZsyc7EvPl2H6gK72dvsaawbpo8E+Wi",
-	"Fd98E9MbVjssexz6qaMtYTaNhSTa2kGu6WqdL7IzxkfrcNEWNdKVuAxJ6C3pk+50xd0x8xWv5kgsqmC5",
-	"38bcR+MhPmNXQtk1ZFtS3nKNzxWYQbBlDAJ4+bSNNLRNeb0jKNS0pqgeo24I0TkN5kYg/YGd112UOtD/",
-	"Bp3HOqcsy8s4Z7Qly6nRx7sWaojQBsBtuCh3lbREG9+CsUBzpESEVeRQhjQA5PzUVh4wFERRJ13VLN17",
-	"opUQhalxAPRC3N08Wvlo20SC+VSXkwGj8KF6butyoZhnAO3zFV/75AlHnO4MwKFzTKjznN76Qe+YUPJ4",
-	"ALnUx7R+dUbQghSVuv3Ktpeo7GDn7SH+f4JEyJlEam50lWmoAPHWUOOEWqLFd2/TH15ciFJSY4zNyyGP",
-	"A33W2BXe/YL9ZSQStaLqy6iyCjF6qGm8W28B7ohzX6EZgfigcjOHVF9p46FsVNIGDhKuAGvnn15s4hiT",
-	"DKWJGpWMyQQYI3LVRvgQNGboSA7KBeQqG/e/gG1JES4CszpvdFCu14WjKYuKasAnmiM+0QPEJzoBfKIL",
-	"dVuAotPZfoCiVw3wrMSpwfiLiboVkLdO8GvHcsH1LZSoIvQnAKjPwEn+zgoFSwjeImpYHfgb4obAT1Rq",
-	"HD0FLyYUZcy6D2viOwLijhOeFGcUDcuIKJ1CeCXEIgTifZ5/EwmeiqpW8aiC7xFIv5JjG7oQ+jSaBm26",
-	"NwMFAlhbmgKx3PGO1bYP26nstVRjxHf+qN3ISjmxYgcrR9e5UMXGgmw5iSnnDJShDdfQRkssgh+CblS2",
-	"Wh+Y4kOqWSuQtiSFrDFAWcIAa/991+SgGyiC8m6wl9tSALtXaanCXMo9mZ2NlFIUQcpY6JyR3l8FtTRR",
-	"1i7cY6J0yjvrLnGnjZ+a8YLayIpcG3SaWsHR2oN7I2rCvmt60Kj9AwGqC8unO93RoBf5g8fRh0t9hijc",
-	"zwswvpsn96L3zdEJPx09GJ8VF70k+4AU5F0wNW2d0ep1bT3si0rqdLMAn6TuC0wpsdBSgcBMTmfCWLaS",
-	"gE4FfQ7Fv5acvNdmzsvS/e4Tq90IztnAqWPJLLZ2J/yNo27dDzLI5r2QmXDV6+V8zqs13oYFUO1Fr7Rq",
-	"PKyCJD19tI6kuOFrX2RnRHktzJDRsZpDRd8/tVSicPdA7qbJEJyFG5aXesxLadf9SkylVv8llpmvH+6P",
-	"ueLV2ilSb7YT1SNGg/nAdUox2mmQP/ycKjGc9rKEJiIjvVQFr9bDuHIrypeHSrmSy/mm/rY90paig7Tj",
-	"AlTZUC+I1T7SIviH0jFMQiWUWGHgPeQP5ycmP8dfAmKIO7VVQQ5HtxpYsQaTnlJu4w/qWq+xhg3rkd99",
-	"/xrUsQvlNGWquKTqBihhQMe+4HZZCZa/K0wf+1L1zXKx0JU1R15PO7K2zPvsiYrfAkzkSE+O7EwcrXRV",
-	"FjA1twkhORum5s1sadm44mYmDE5LK3GhIAkfehE5zREXK1YRh0H5JexD1DjdJaRzshzrTErLL7Uq13mf",
-	"RimnSldo2WiFqrHJnFSG9A0ExsPjZDJm9YUKzlKfEwCuA8t4WQ4bb5QGX0oq86UAB+KWHdBWFnMD6Ye5",
-	"Q4eJCX8PaivbpR5tNSY/7ikciSpf/BURA1E6Op/YYcgcXmoy4ybEjUMWRo07qIgT0DmCBHzw9zsTqCxH",
-	"fHx1JzoASNKN7OxoK3apBa1pWzfpTO5Z960wY1sz5BJdRBoOJ7ox7R31ykZHyLRgW3Fz5R0Ticz/2tkF",
-	"+cwNEOMkNc2F8ejPtwPLPZwwzxseah5SavdTYBOJl/7YTVZ/Q8jG2+Zab1DpJ0i29iN4rhZL264xIijh",
-	"ZqpNSGDLf3cPRiDUrGZQXt3JmFcaM2ZtmZEmkMWAqBmgob7PqX4eGniAFwOiiNNKiFrkQDpLoNL1hfJd",
-	"SSqUOaRVEDHiffn/dI904rMe9pyv2ZhXFWIp5p4Ocl+albtTlTcSo7HpJurrXPl+LzPU3uceYwVYL6KZ",
-	"XagksjXUnGZ1SXIzGQ5yKd1pOzs57bNfsKyeQXvUBtpq5pNY6lRCBdE85Mt+AaQysgCMgkUlr53RcSXW",
-	"GWQnGgOJUrpi3GkoULugwP253bVQ1R4sJ3qlKqUSl1dinQ/ZYolIU07LCVeF/ZOWNsEUhtpu5v1GFl9i",
-	"QWEVjNsWvCgfBv+bMzLKpfBlFhfquaprAzAvq+SK5U6RGTJHvLlfKcxPJdYBALxUHTbZrMcLNfneyVbP",
-	"a6QxwBriXdoP3Mz0ypCn7EJBhhkL+cVZXRuoNKvkdEYKl5um0vaSnMzbGX5OtX4blWtSgY206JMdiRDm",
-	"pdzqezB3WOtSjm3+daph0P9Mpxu9nKSO0RArNCEPGEgjIkcAscbLvtqwVt0r+lOtp6XgC+mU2/mxcE/3",
-	"ai45PvvXD/pPW1p6Zr13R1N9RCVTP+GLvE52iJl/M5P9R3klVtKIrE5dJU5wqGHu9qS1Le4WZQ530mM6",
-	"4fQuTf/Idf7w5HRPfVbTMXDHRnqT+SZt9BhMN2Wv14Z3NK2TwelZu03Z2YRIBBA9Q8ak+Dw2JPJzxgNr",
-	"Dtg7HM8T7r9MAcNGnc92WRHx9E6/Tek+rUrAXZSP7SpI+ljKjEeh31mLudE77WY0f6eoAj92gArYv7tt",
-	"ttWuBXslJtv73uoBPHzSNxzWm+T5ehMxxa8MQ81zVONh+0Z5pcR01LrWGwN1UKIFbohe1jNjvRDFUfhM",
-	"TaePoOm0sznrQxdcFj3v/4MnLRXUY8BRpWAfUGe3g+un+o82a6eBGeSta9CDtlPiqWwq2rRIMrTItm2b",
-	"KYJqPLjSu72FbsiN8Cnyg5Y6BtQawXe12Uj1Y1U17DA+D16vnd6OsGLpU2BTFuZNQRN31Kq+CanFHqsz",
-	"YHG6cxWbYneVf1MJW8mOXhBs7DgRUDM45VKdE/quntSNKes0ywAjj9p3JcxCKyNHpQigYb6typ1AKe5G",
-	"M/QTjTcgvdv14fmg/Y0O8T+FjNUC26hwC/h/OTnfKP2PTkHOrJ4KD5ifABq/WXp9XcLfVova8mPa8/WE",
-	"+ZX+u1TFeUBXD/k4IR2HFDOfkRiFzp2Zebj3K1QdpEtDgtyiKzPc2JAHTd1hsdwDGg7Fwi3OCIpBVig3",
-	"6Lfs1v442vMOpbaRP40aFTS2vibBenfrx9ebuuuU/L2jV3PI8sXSNugUsHRieJiM5bCj8IM7AFnjUuww",
-	"q3VoUlF3zoJ3+c6/7hEZy73jO493Z7G0ccGxJyB/7fb2OIvX3Xx0zSvIx3FPcZP+GZ7k/vreP819eEJP",
-	"dH+/Ck+NFuxuVPu64urjq/b4buzm2cINQ3oYj3IBdcVyd6SNzetACcLwbtUhfxNrGxEZL7i1onLv+T/3",
-	"8Fn/PfjvX0+OHv/26+Do8W+/D7KTb95//R9tjov6vDw6g8noUrQhXBAfd+yn0H2Wj2Xu2yxZjX0PSiEa",
-	"iu21FCvwmoyl+7aQ1E2umEtoVbJSLe1JPKW8woKpQ+BrAqvr0XpiZC+EB88GZ7F+M3yYArkB3nQQzGEN",
-	"7Oj9XhyTluA41j7Twz0EEe/egsjLAuFQq6bzgIFzMjg9SzbVbXEt7EMMsRpCZ9DYMdto26XVOAUoh7mR",
-	"SBUsJIaHdStkgcUbUHIT0DCjS2lSiGwbGJyeXCi3mqenLCdg10s/FIqxduIa/0A1m/TAOX/3HO86GQwG",
-	"sCn+86EAJlENgROSFAaCFRTgIttNBSfdOzSmGFIzt6Olt4RBROOonB089sHT58T9SBfrbVNuItVUVItK",
-	"thgoXrmJHK2luRy7B0wAOTlpuWlbN7btiGPJVVNAtLkPw6aZJa7R3mJxmEJyaWW6snvDEwqCvgachg56",
-	"1PwulSe34htgIs0FP4QLzXhxw7yhD5FA0BVmPZJndZR9TxgdWrBvG8F6JaqjMTeClcJJRpOxQk4lZXNI",
-	"pUTFZuvFTKiNaAAfwxwjPvnowaaTLRK2v/KjfzsBe4/+OPrtvv/q6//xH6nF2uhSvDV0/0stTnwHfeSP",
-	"ilCm9UqxkdbW2Iovho6poK2lyFXBCDOqz97EaJql4AUI6mdcVu5DxvIJ/Xn5rjA5hLQwnOczvUdCqumF",
-	"AvdU0WdPSM8nBjKV186sg+KArSiBb4dSAy76lf4V06cI4P+3iFcf6OFsMOzt047Ab3eDhdhSodbqbzJE",
-	"nB3w/eDSFMxfiuhxTjeG9Hsyngv2VFcLXXHKJsCRIvW/b3M9HwC4h4063VNbwf42wfVaV29nAqO7ZnNB",
-	"4cb2dfvhWqQI4hBCGO0N6GFDwkayfffEhaD4OAkEoWbslaKZ4esh1T+AwwsMCpOROzKUZPRS216IRanX",
-	"bCEXwmOJanT/ymSUbU9iTgEx35/cwNyV2KVhrDeDQmAt9AO41TbOTRDG6d5Xob4CW0FtPJgNTh4/eDR5",
-	"KI6+HZ+Mjr4pTvnR48lgcHTGH44ejb8pvhWPJ3t9nmDzkyeAxgN7vIeG7sJkjUnyE1it+Pq7m8gnmcMd",
-	"gt2qwkC25r5Og9vAtKFlPuWGukeltDzKj4DuIv27AtzFlpXpzuTeII+brUHKc1tztf3ovZ0Y393i7ZJD",
-	"Yqf3x13zPnQW9hGwtioA90jwXkBOFCSMSMy4wiQeuj+VxbADoBcGupEJ6leulXgPl+S04T1RTEO0Zi+H",
-	"vwMM34w9HoTqPL+AvpqPHNOQiLV1SKh21B2LjC1VKYzPFslnXBWiuNTXosqd1b+tL2QeOvhC1SNBsDV8",
-	"lXt+BQ9nchJUU6O1EhVmqfj0J8IfVhsd629yvL4DsRfNNHJ/nUPNAfp4m6vV32debIPV1euTVsPAgWaG",
-	"m0jGzpgUqqjTEoMV4LcDKgMcyUPmFKV54C7mNX3ku6HrDsFhPhRU+W5P/o/CGYC0RJtU3Dz2ceMQzCZz",
-	"P0s1hRuMLxOe83UHBhHzhj1MIAEFzReyGwr0R0N/rke0Cz/2zgCfPxnQ85v1Aju3paC46OsPEvtPx+Tx",
-	"namB/uI9wxs+Omqj3hXAz12O8Qtz+xaTLQ3t73bXQqv41KpEjt2/cq32JzW9TWPsUNSnRkio0SGcJilm",
-	"zkYNeB1pxyb9GCOBNld8TojDHeF9EOLR1Gz6Q+D5tCLJvP0iYWO8w/8vTJh9mDB+4xvwX/FQk6dnpvlc",
-	"bvPgD2vO1RrfPqsuxGMoJmvRXs9CK4dkADat4wVF4qs6DfhWipsNTtrEi+C3rwx4E/vshcbUNhX6quzX",
-	"V8i10875okOzUaK/PpCwKsFNKkaTE8psHqNOebZYa+vvAKbcaFJGAdinbqVUdyfzgFqOCOD6OWJtxFF3",
-	"j2tbtzL6bUe89+B5Ho5CsYo50IiPr86BBZXU9GltAqrVzk5fDcyIQzvVhumCgy/sV5IqGs00dgRQ2Ugw",
-	"w2vnEJ5Pz/7pS9jQ4SayjdmE2olcEVFZ1jw0vnPc2Bd5KEJq8BlYF8qJGiqyJcjRUBxPcGsg7thrARVZ",
-	"5tg3FunPi3OWL1XlOCsflSIPsWFKXPbdOPwd5MFKFO3UsNEt0hwTajFpEnv9SrtmOdyXZ4hXVNCM06JZ",
-	"qok2O1o46AnL3TUtSJtBYmzfvtKVsZhrmkU5FIMDWnNgbltC2qWVHPCg1/QAmkzoS0T1ZGCuO3GMzhXo",
-	"Rltq6CDFW4Ddd/UdiVaJLss7AGbSvkaP9huxq/s1nKJXwizLlBV1QKonXXvOBmwuuKoDpD45G5N8IjjB",
-	"u8rwvJvuOwepKT7b/v2Nc05sk4TmvEAAHsw5bqYKRoXbXaCxWymrbilE/VNUUcu2QlMvW+R3Roi54zDD",
-	"LVyGLAmawO4ZIeCX/OvMsarxTCAc7T2fWBMhk8Fyfp1dKN8ukN0LdXHNDi6NrAu4Az1Al8Q46cXALT1w",
-	"TH9e4BgIAQNyHy6B7+bsHpQmmo32yRC+08wxVBRuGQuPhWrDI9K84eHn2KYy95TnG1f7wsvwQ04Qfm4G",
-	"I2xPfkDm0w3bCNXJsc2s2V354whJA4Arr93bSb0SvEo5NZ8o9uTn56hjZiyflPyy3+/nmKeECiF8PQ5f",
-	"P30OX+j6uqaCCFMGFomvDAOcWbvovX9PQiXhz6TkCMIcQcgQrAxdYvgc6pFD+/WMWrljCvS1qADtxGok",
-	"BCALSuig4mpIl/aFAb7dqCPW/oW6UPfvvwUQtvv32RN2H6d+n7DvAnINZGoZXcJw+u5CeBlcx5kRIP0j",
-	"7A1oyo42fT0NuM9v4X3qt3mhnDxCxJa4MTj36Xw/QB03nlF57bvpkIPZKXb3PeXc9/lkdCe8DRLJ728t",
-	"gnGr4DRAXIInSzsTysoxDvT+fZa7r3Ql/w3fDNl3sKvsYjkYPBgH0oGPIqdMwpEotVNcrA7tRnE9YZnI",
-	"bGfiHR/bcs1KeVXXLNdpWTggODOwKTR/9xliGXyxKGmcxwvsIfKf/zRa5djF6PHZw2++9mCI1AgE2yRk",
-	"jDtV3zcGoKJ+6ANRN0QFhMX8/z2ifNij50VOgFxITI61jHjBpFosMfFMKIv0geqVydlCVAw8SVkdGIDK",
-	"zq8M4BbQFBEGDEjbfXv/PipsSrgHjIWyR0K5gRfMiOlcKDtkOT8egd7oRI4ViuX8/z59NsrpieAQNPfv",
-	"k526omxi3AKQGJjU4EvQ3bZp2Bvr05q8QpqfDR5jj49L0Fih6MPN3f10+jinYn4oUDp6MrGi8pxzRZDh",
-	"M1EuDK7AhcJeEhnL4ZGUjA821znL/9cPb1i/3z9eGj4N3Syo2RRAjfvZGZgc4Lz/Duw3Y5Gr8z0gO+Df",
-	"cLgW/F9LLFsCx4t380W5VQQtP6n0PNorUN0msrSiMuDB92YAwYG7V/ujtuBTx5D0hcKymxrSVVeICBW6",
-	"Xjl7QkiCVFgIbh3VV2wmC9iWNTrucK5/++HJ9/fvN44NrC7moLgFk2ZzxNRcBFxlQLHG8zcI2riVwwhd",
-	"uG1LlVl302LcY2HXjmeCl3b275zdozy6sTAGmvEaJ7/hGujw5i6R2CAHym2+RhKAC/RCKL6Q/TWfl/Ak",
-	"aULx9NfgynO6J6a5gOgt5Vgo00i4WjgaPTrtD3pZb1mVJHbM8Ph4tVr1Ofzc19X0mO41xz8+f/rDi9c/",
-	"wD1115YgjaIUyWFv0D/Bq2iovWHvQX/Qf4B1ATOQtMfXJ8deHh7DYOHracrPBCFFutZg/iCBlWt9TqlG",
-	"2JgGwCYWvAIbBG+RWj0vekMoZm106jQwnIrPBSY+/prWTepLjp9WonBsn5dQyPaz+6X3Ptt738+VmMh3",
-	"nS8HvtT5agxH0OW/gdKz0G7L3DqeDgYYHAKFFIN3tTz4J3mGUP06qM0phNFAS2nxxAGzgZoRaoD5Puud",
-	"4WhSLwmjPv6OF766Am55sP+WZ7oaYf80GA8Ik/13+Y5aoAr6rPTej8juNrskQykyn5q41yyUCy206Uax",
-	"MdxJ7SbNojCn452QMQAcx+ORbVMy5nI0u86GHj7fEbjH3W85JYW8b2ritlqK91tUd/Ihh1C0EZ6zt2lV",
-	"YQkl9FfGBMQvhPxwhrGxwEJge5v83mcpPnr8uyze19Xte6nzuROt4p31HaliyGog3dL3hw8p1k5BGHNF",
-	"Vh4lUA1Byw66LJ579sr9CFXqock46sJqo7ULCqsmqeMd26TeILaz7Rm+wjf1b7aHZ/jI3Xe80PYZtMOD",
-	"Gx7vIPhY7W5UoPiWfNhpaquFtc/U7QGLkJFKlergTtuysQmkTq31klafSdts+DXsdUxZ9V3dzgaPa/n/",
-	"lOCSavs17qD2Put4yuvDsHWwn9vm1DfIsH8Hhw6ppeuhu7nW8LzwYpoOLtoa7YrPk2hERghU8+mmDDBx",
-	"6vpNbzpawKBK6z/UdP5gxeePocBEucUpAeKXdbTGyN4NRcad6B9hnzz9+W+6qhwtSsMbH2T9ENpCowrk",
-	"I6sJPtt7h2IAV9xcEXi8/5bADO9OD2AhLL5NCU0mcvw7/tFd8hOWYhTRxrxN1AhQl4ixE0PSLdOKQG3J",
-	"s0jWPXrKhCrOG3ViU820Is9Gs69Gn4EvhD3AZNq6ZTaqIHN9HVp1QKncspCWiWu3gufUg8NiswSMxlPU",
-	"1vJg+zYPAS5LdAj26RHfU+nvR9Ijbkk0ONrdRJN5SdNcmamwbcsy+EiHtHFAP+7CvQKYvN3LdpjExKmm",
-	"xX04qcdA0K3SH1255MAO4bMnPz/HCixeYPg+RDkyculnzAhrpZqajI2D8gFY4XikVYG+ShNqRHQNAIIN",
-	"UtxJB28W+nGXqhAeLShYCUX/QjmGArAJJiPugRkBtXUBzXHJPQi+2ymGisGN+jAbDAZ0on10e8jI8zUS",
-	"zlquCK5gvrCU/IVJapQcnkcuzTx15p3e8wTWeWsPN3HDyrUfiscUvJKqiFoBxLVjEKGW7sZ/LQW0fyHn",
-	"GiX31EciTq4/25O06fSlxLCQbeL2xXiHrEDsqtQ4EAWpZSD7M913jSSqgYtiiptAjKlBYSbZrQa15+RB",
-	"A6LOyucvTojUV2/kSGGgxCN0cHJfw9dlXkePMWKBFO5kT4aRjmssNAYcIiWy0EbUO90xxEV5rDVyp2Hj",
-	"ZV18z8uSAqip1cTgeLycgRP2gDfX2Vf0EcaeSLz6ctV6ONyk1WdbzymbD9oO67q7f/BbBXmcbrdSOXxb",
-	"Ugtu+2SOzo8tJMEycZz43UJXdoMRQFzuo8tP5NatAvTtTFOExnueMDEaYgcQCveu6jqn2INUxeyNTGtu",
-	"fF+9oTMSydKOpepoHUu+SDZeqBbhiOAYi4VQ4BeLmlLUQW3HEggzyye9uffi5NtEXlTHe7i9/1kb8HWp",
-	"819H0h3JLYn8CQ5iXdiTtC4cQT7DS/6crieYfBvNPiOtfbQm1emm5PoJiC8wJRN7ISPK8+VQtyS82uuV",
-	"cms9I63yQ3i14NmfxqmF09rh04LFhbTgkJsw+Iy53SdzonmrY4sod/Oz49/h350etTc73GBZ8LBhTw/D",
-	"JpUQiMiLkbVtFxk73EPWb/Fz1afiD+rmat3WdidXy5oMPs6ZJSDKT+fh2rFit+DO+wUtrErEy7kdz1oc",
-	"Xpg7NVpiKAv7I0ErRzme1ZmqkdKNT0CMMCjS8YUwoUATvcK+GwievBrt0eeDu7N0vtkVhpeQjwW9adxF",
-	"dZFDQu9GaLgPLox+gdd0E0afgLD/gHo2dhvz5+crExysN5cpxwhpPPz94x68ZOjwiRMqFTVNyoM/OWcz",
-	"XRZ1cqFp6xdmGg3DGKc03YksyW+NSeoVQP0h1MM5G2k7A6iPkWBz+Q7yJMFXzBXLnxdivtBWqPH66O9i",
-	"nUPyyELwUGwNKZzeEz0V1pATrsIUga98JihwiM1EE/aSCtYCanWNYBYnV/sbQqpKLdBDD09fzgE4LkZj",
-	"suei5Cr3aQsB3QN7bA0Di4GzKOCVwYZzVyhRRD0jfTGJVs3cVSwlhxBB3HLMsU1MkjcpmF9kjtRtDVHv",
-	"9WSjc5mBeibsNl5zR8CYPAcYliYKce4baq5mmq1CH+MUg/Qw3oeRfEQMfxdrMtQO4a1Rwo1X434NubC6",
-	"LI5GfHwlwGtPPr/QgMS9rEZudiICd2GmF8FdI1asfkBUYvVr3VFbFOaSnknd3MK34RMvHM8GBktD2xrW",
-	"D9+/7u34ORp158wbwEHHXoab7tM1n5cby9ecHXVDu2HHsrtckxvO96MK0LjwMCFGnyA3iLLJQxe8P5JJ",
-	"d3Zy2kUKi7FWCI/yjMtS4LtOOkznjdY/8gpbg56dPNx/wy910dxPopDcA6GcnZ52uZmS+PkIgQMedlny",
-	"XxS/5rL099xSOXlL9ZTNDjCGOjaEKjmvp0RFcV1VFTcYjqXCST/7c8WoUkNXhahIwuVW5xCpxsrBSs/z",
-	"AEoije+OAlUodY9MelURurdHiODSelxR8r4DEHhCzNBDfAcEsy/y26xT1X4Q2InO90iomyJAi32U7RCV",
-	"DvX1VLkS6SGtYdBKz3ubzKcrC9vo7JCI1LZMyHcVPY9w7OrmDm1jtbp3m5HtEe4vVbmmI9fpWuhU9+U6",
-	"gp/CTkh3T0IGeMu1kNC8SdnQTiqjtr6qqPGWPpKb+Oxk0EmKYJPrO2Bob0RZ4uHHdTBsJOxKCNWErG/w",
-	"NP/dx/VkdOWfdRJOKw990b2K6Wn0uI9VwvS5HqcwnV0FSY0kqD9RZNAHk+MFiOLK0QGKKfSjOwOTPomO",
-	"JVNPwCW4pi4T4K6QwSEgTXDYNAvkER62bkvVli5dk9cH8ufVL/g0EabN9+8sraqJJMrJxZS4P67nz4eQ",
-	"Ns5R69k5XCTsLdd6brFGOMSZhCpqykcYiLpZ6BahA26/WNfITt6nPeNmWKeXBqTZutgbkDyga3dradbG",
-	"CfnM6rLuqC6o8+Z/RMaZ3UHdUSt17smrekUtRLON3BMo/aI2qNgUBtG1kd0WgsnCA344bYeXbFxKyLfF",
-	"UOebutHcyQAyg6MkKGe/XImFxdZiFA8Fd+uLSKJnmGA8Wod/c58bjJnIOUf0BWfPrbi0Hv8uJGH5jsHQ",
-	"NiZjuiyih3OPXo33OjPbaHfOTAB+QtAzcjTjK5+Mx2Jhh8yKdxbX9giPcj4E1A33J0KPVdeiOgIIT0GJ",
-	"TJCRyBXLIbMpZ1KBYV9KxBLNC255HvFj7HbDDctlAX3TcYkJj42STQ3GoGkqP3Jjj+DxR8+/r3HWPCzg",
-	"XBrj2+woQXAN2LnHWPJAnzxkFFej2WAds0dDjzDA77l3SgUgpBfKgJ/HfJ3V14aUNwJEin7C9WHG6kXI",
-	"2aPqD5plcFcD12LPqXGtwdw9Hy9A7Aku27Pn2vLmEgnRIetZF63mvu9wm0p63g/kuysTO5CtkQoCAG73",
-	"5BxBKfA7o1mp1ZTxqY5S2U9mebN9ycmsZfDwlLbRnw0OHjyYd5Rnj8wA8d4DBpxnDphHgZ4sovAcMa0y",
-	"HwZqcIvz+jBFXWChQ23os8uesGmllwtAPMGuppjjH3qbXqgAORtcKIACAznaAfAwDHgFcEitKdrwNlGk",
-	"c7QJ7HkbrT2lDbsDHbCG6eipQMwGSB623V2QL7QB96nHnkJdurVWYII++eQeA5TzgZv8N71CqrMaTlqA",
-	"LnTMOwIg1kTBEWU+GJi8bheZPxoY4t1OuHj2DT5FoMycolvuLVTBUsPKNEn8wcC0zN/d3Dr9R80Oa4Oj",
-	"x7/9572Liz7+9fX/uDc3/20SvUxTB3cSaDSrNzIP8Ep+H4F1xXg4iXmHvUT4mnoyDX6+c1P/MDUAcU5w",
-	"1tuSs7tqAF5vCd0hbkhQAVDGxkKYG/a/X798cUCRwLDhd8AgT6Xn/iVMq4am8UXlgK66JLFTXKssIUkn",
-	"0qDhws/TbxfjbLYUGHDLlHaCdlrWoKnosRiySoAXN6DqAmyf0lRXF7Uepd8RmjtjhZ5z6QFFAWyN2ZUc",
-	"i2wTptf7MHwTxcw7h8PvFwoU76mwxnfXwOAih/xRXZEC57Tlc5bXMX2EFQNkXzme+SyENn0pgIx20ZgC",
-	"Yq9XnTzkbpt08r93jkPQcF77+9pUqK2ROF2gbRTjTSWuwwieunu6vL3eWD8UCKq3hWSwc0LXoEyzk8cN",
-	"xrKroo96ydxCt/1CU/pxxVqT+mlBUcw3UJyhZJ3iOmgbf0FZ/3VwBnAVnYqHyV5opIcSqU+dZNqRxaP0",
-	"2VW38gKu6MLXIkBTYmulGFtdsTm345nACg9U+kaiNBGM4IwXwcpdR51NnHY49MCUHjidTH22AvfcSCA0",
-	"5RP0sEBn7ws1F5Y7rYWQuucEqajYySP2d/kdmQkgttFert+JRiMNsXa6UF4cYaGPlmRZi8Jtf46XB1Tg",
-	"jda62FnXMfhKTKVW/yWWrZwel6xVa031iG9habgdkhpJQcoceE35VPg19FblAoqMwCnkoVD93oVSdfJI",
-	"kVGK1sn5LUrV21bAYl/SbkzIEScE8jpx0j9GLZWbcxvXhcMK50wWX1wd1abK/GUoyTC049/dP+9bGelU",
-	"AB/tfWCyaI1egW/u05VduPd/ZQhy9tNu6/6r3ULeggaO6+zNaVvTIB+VbeSrgexzAgeRh8mlOiQDxEs/",
-	"DHSBcBrPtDYiC45qginKHM/3xdngnfO+YngOOvciDGvf2+WFZiNdSGHOI5voQtWOwrmeQ0oOPiiylSDb",
-	"us/ewvdbDVWCC97jSEM9N42PTyZcVj4gjY53wvXeMrToED3F9e2ikXxqq6J+f1MM35ns86PoLgM/Y6FG",
-	"G9vCwyKYn09mO3yC7Nba3qAwrJmB3jvTZeHP9fqPzlIrYauPWyt02Jx2YRLyqD+jB5KrAwATuAKbXvn6",
-	"WWz+6iE+FURxocGyDxFwBggkwWOOeG/sbUMOgJK+qAQ4diEsC9ESDW0wnInjjKIMsfzHgklfVBssoYzA",
-	"QDDESHHPER9fOStijgDkweOHHRSVZrBVw4C/6sWNDB16NaR2tqRU2Gr9ofUk6EHQDrRKw6Mi5T9Q4cEn",
-	"4F0v3Vr6A0AR9yaNJhhXR/6wKLn6PKoH34CLAVP+ocArR69DhgqPn7H7QAwbGix45zX5N8iKpvo3/9GX",
-	"yI2iCDFmnJEz23MU1B/h+jV6Ri7UyOmG1BuKSTUul4Uo4iY3bQV06PCkDAjvZoE4MlUhhJYQPlF7HNrq",
-	"jbnSSo55WZdNDn2rXINdlABdvioQuBc6nRhWaND/zEyviJHlU2HzOqHB/RJ9gqAA9vmph4BFGJATU6dP",
-	"fuVx6/LMowjBKrnvoU4xo+Y4Zun7bnQoUIxa9rlv+vMkQwMi/TCZkx3q1j73grCfS95eBcBVTMys0H8V",
-	"gf1VBNZJTd4knNvVfjVaBrY6yV+Fqw7Vu5+YlxNfNtRFJLnr38huNUCH+jv5SJSdr/4OfAVfujPVb1yb",
-	"Q/XVltX5Z6pECq7ZhiNl2z0bn6vP0EUbhnf8u9vB992O8svJG3QI/XWg/7AH+s9+lAExEan8E5/l/Ve7",
-	"03jLg3/8u9vwncUmADe24lVhou7m2GqSvfVNzxs9ailFMdvoe9cBLCUjTCYwayhN1ZsmhMzSZ/nzydFP",
-	"3I5nQ3Y/B3f8NtYItdA9OzltR/1/VTdaP2xTf0L4j8779HwCw+10aQrZ5NPAT3zvs+0D/ARu1l9mR/FF",
-	"GQIBHK+q6T3N2tIdhyIshtBLk5vgEoD8jiYYQyg9ATiGVNTqxkfvQ+oSzycvtBJ0VD+GRN4X2HFLR51I",
-	"3SN/eMOnbY+my47hGnjsg1S13XNCspPeNnS81M0aGaoPXH4ZApxC6XvJ+vOU2B3iKXze/eJ/oLoWuWaX",
-	"LaF2dyix7bb3R7ahuNUHmYDc4EIeAcIN86gbMBZb/3PpP2sl+hfqh38teRkwyzaA10AhQGejqoEc6uIO",
-	"zhYR863rI8Bh7BiN8v1EOmPEXaibgsSl3JlL+1lqETEnyz4qnNqHwDd7f2gKQmf0ss9qtJ8T9hjiW7Zg",
-	"j91CKt0lVMG+KSB+wa2G+5ea+5d3fQfE2l7l43ZW+fFMGqsxzyPdD4xD9624CT3ClBQZQ+jhwh1gqpsm",
-	"DT0uOuOGTXjlY6X0OigzxNptqkCLW6xCQtqcIxg5GwmhoKMKG60Zd7I1Hgya5qjw9dmTMJAQXQUwuPBe",
-	"q3Wds7HCQSnsgp9TXvZGOVJb9ZFnrX+jBfyDtDvZnFYyZ8PU7pa7QTb6VOUkIzGm+u+/lPykkt+Zu3gs",
-	"tNaqxV0d+U6hyiE85AM25esMz0ippH5EXWr1tnrwdUEt/Lu7qT2VNX7/die+D9iF7+M1vNuYKYoY1AOj",
-	"U/nxk4kRRsUbpTsGGTv4G9sTcl9yinTkn6yesXmsUxABM73yeK4NohfUgLBGvvBteAkOHKc/FnIRhHef",
-	"gdow1gZRUOaUQ9m4FCDZfWL7tNIrU6c4QV5aO74FPcOkAS5OMrd8cr6c94anCBWCHwZh5aSyYtoRLPSz",
-	"FdS4Te0xN9rGL1NGR6GziBxTUfDPGoUzDO/4d//nzoKlVzV28gennHbfMPnIvhBSCU7aBOz0JyGO/Vf7",
-	"LbgDajomVbxV80L0X2E8EHPjVHmoF4mWWk6gzZgD2t+pQj2l9x66sH+BL/8Fvryj3iZQJqlXf7bjTLrN",
-	"bkOKkABtjVcbEPLqaEOFiIlgNEFBidKEiGjYQgBSBHMKH9ak+It8K7hwCVYIg5FFKPqOi8xEWQCa0IWi",
-	"9nAIwagrAjPEFAk5F1GHuRDLtTOhPFAhKJIAqOW4i2lWJXs0GiuowLqJtdhSsfiK1nCPjdeGF7aBCwaw",
-	"jScPB4P5NkbYZwb1tV3WfZMCSN+9m4+v4Pwp/weRhFvyyaSUyt1Wurv/SK29PfG0akfw85+g/NHZZUhH",
-	"1VL9SRQsXZYjPr76PIqcXqJxDdA2EaCZnkAtY51UiI50qvoziWJw6hACLU2UMBkzGuLeAcTcO9KA+84h",
-	"gUMoW/cue8L8ykT1VSHpX08u1FbrMKwE4OZqiKOR0xmkzEFcPcA+AywZOP+dUFpaqHWMAgroa5gueVWw",
-	"aln6BD+soBrPhLvYvV0XfE1eByD9rwxbaGflV2wkplKZWPUl0E2Wt0ZFRrpYH/f7fUhHuFDtF3ros+Pf",
-	"6a/o3nPG2ZVY+zb17ywbCSML3AufIgGxDm7dO6LNR5lzjJgDOaVCpoo3Pb1+9PZmHXkpjS8wwM8qAu1G",
-	"JwoguSgKjWmdm/T8V0ril5WS+BNHEHWxqi2KwAJCe0NI/yW22CLWOkqOJXbr+313E+Bf4KoP3TAV35KG",
-	"Ba3WrHR6V+RN63/aGJyHcYPyearGhyGazxXOjUbXZqE9czIatl9XxslOvK9uRQoJcIQXA3STTGD90a/B",
-	"ByMWesNuQvli2iZwjMTg5iB548JHZERbeVs6au8mvbH3jWRIxfTon2IMR49GSdUw5yxXy7LM2aiCunGo",
-	"8sb1IOm0SraXxhcQeU2kwvoJPgeARGsYXxbSXihEGK57VG+0mYZHZYyXTiscaQimIo/wGRalhpzsEI8F",
-	"MEkIiVGJeimMo/SfnxNcPsJjeP7LLToBpGInA2bau1hHJH/3ugg+/NP0se500rLQLZwpvfrDN7bueFDb",
-	"mDCGw++itdkbfNKddTVLhLc3YveVLlvdMRXimHbWr/9MKIywU7uaruE6f+ERT8dGa4JJHA4+dsr1XQix",
-	"23RBe6FBsjl5MPYNq6K24zM5hf7euiQUWGzOo1cq9Nyhy7Fti9fNfSLghYKcPwlYtELFYOXBz429URtd",
-	"WRCfBRs+sZc+qdDJXpLKkEqIfmrlRiMgNzGfcVWI4lJfiyrPPFAfL7HAoKVTG5DjB5JW8OxP058tevXO",
-	"1mxEEqGCAxntH78tm6pPaOpQ7hZYnRqvKfHOhsZBNeAQJb1pcuhpg5mLZenZBZ4R3y5KWnaPEpCogkYb",
-	"AmtmuTt0l+4yamUSnq3V1/5sXyh3uCvfkKzj4YYGZhBb8geR7uxQ7II31Ofqj9nabQ8BfWAT95AWbRHN",
-	"HjsOeeT44wd3jqdGuAvtD7g4tvyObK9nlZ47RZrprX5gStMx8U2+QvY5yZxIipwHiz0n6XPJbd6wv2CR",
-	"LpRvYQjPmLqTxCiESscxRfFuVV9ei6qF5u9Yd9qpN/lcvFoeK80AUbD/uXoyb6tyCVvztaWFfpcpcjiE",
-	"zW86AjdLnfFt3rIeeZczr3vQ+dbzcA18e95QYPwlSgdMY58MvOVE8g7HP0RtQhe/Zg0AgS5D72L58moT",
-	"vOK/2zF6Vx4tIufVTPO5bPVj088fMmSDb2hrqs3LktjR3ayzjkTDSJQavG86ed7d7WK8hN4+bnlHgldO",
-	"GP76myN68nvBL8uq7A17x3AY6DnbTZw0ITe6CaF7sKjH0rD8+nFiP4wm3asPeAmvoDukNLqE5Y9u9qSy",
-	"ffdrgY6YqJmImTklkzdb+0YPI4f89rMSRd4mA47qa8GhvWg/zub2VTaJln5Ut+VWpxCOQVfrxq0+UJPI",
-	"38dmVNA5Y2lnTqEYe09k9Ii4mW7LQ2KAXrI1CVB1qUy/2XGzbXOkMpaXuCe0OrjT0f2ew7vj+P8HAAD/",
-	"/w==",
+	"7L15lxu3ki/4VXA4PUdLZ7EWlSSLdfq8J8tWX70rSx5Jbs0cl7sSZIIkbiUB3gRYFK9b330OIgJIJIkk",
+	"k1WlzcsfVpHMBUsg9vjF772Rns21Esqa3uD33lTwQlTw54/v+MT9WwgzquTcSq16g94rPhOG2ak0zFhu",
+	"BdNjZqeCVcLoRTUSZ0yJK1HBd4bPBOMTLhXjYysqxtloytVE9HtZT3zgs3kpeoPeee/xwTE/GT4YnRbn",
+	"vV7WM6OpmHH3bruauyuMraSa9D5+/Jj15rziM2FpkE/N6/EbcSUNjG59sE8Nk5YtuWHc4pgrujZjumJ5",
+	"ya0wNu+z1womkvufc8ZVwXJuczdU6Z71z4WoVr2sp/jMDclf2Rjuv1Vi3Bv0/q/DelEP8Vdz6Ef5ajEb",
+	"iqrnpuIG/066x+0euJUz0TYWbhujGOtqxm1v0Cu4FQfuxl62sZJZ73tdSGF+dsu5OYB8zEsjclYKfiUM",
+	"0wvb2GVzhw3h9owtp3I0ZbwSbKaNdau4nHLLOCulsWwp5GRq2gaOz2gMvhBjvihtb2CrhQjDHmpdCq5g",
+	"3M8qUQhlJS9fFC2jfzcVTBbMTjkOG4ZipnppmpR3dPzkwaPxQ3Hw3eh4ePC4OOEHT8ZHRwen/OHw0ehx",
+	"8Z14MvZDn3M7rUcui17Wq8Q/F7IShR9sPYsZ//BSqImd9gYnDx9lvZlU/vNxai/qOb11h6plWq9VucLV",
+	"lYZJFZ3CtgWGHzuT6NoocGSLyuhqyzrnSnywFyO4LPfcYM4ngg3FWFetQ8M7ei2rdnr05FFqoZ6XQtgt",
+	"oxm73+8Y5l7S3GtRTER6L+GeW93OF4WYzbUVarT6u1ilRzriZSmqO4bppYLhsrGuPJP650IYm7FLMbfw",
+	"9ckpm+pFtUa+p8Pj0RF/KA4KMS/16uD4u+MTP0Vk5PUkoyEduDG1Tu/h+vTm3FpRuWf+96/n5x9Ojg/O",
+	"zz88Fr/9+78l2cqL8U/cjqabk35fSScuHA3LpsxgQMayLJG4YQ2c9IFlMWcsv5+H+yQQv52KSjjeyMty",
+	"hzBJr8b4AEfZsgzHJ9+l5/ZKK9Eyv9eKcVYJXmQwOZhA4EC422zKjRM2jLMlrEZ+P89gg6NlqWA9lFYk",
+	"W7lNUPP9LTNzY9wxvaOT09T8XvKhKLcxn8D/2VLaKe5U6W7KWH4pVv9xxcuFyPvsP+WVUMw4TYCXILuc",
+	"pHC38LIkJjFrzOjXnhV89h9mque939IcA17UmJK0YmbW5vbw+GTHAc3c5S/w1uOay/Cq4itcBjmTbUzm",
+	"b3rJZlytGLybWc24Mkun21gQgG3srnTPTEu646MjGJKcLWa9wUP4JBV+qkcvlRUTUhx+EsbwSZuYeD9d",
+	"ZcRMBJtKY3W1OvPjY27v2XBlxRozmekrgVrbVM/dvNzfSizZkI8uhSpa5jXDoexLaU6N3MLGPZ0RJ8+Y",
+	"W/HRlFd85DS/jLnTMRfVSCh7INRIF6JgRkxmQtnmtNZG3+T88E9Hxr+brty0dLFtWkoXbkqy2GMClV5Y",
+	"UR0ct8xAF7c7A3fMX/GUTrrGAOAQy1rSpoiD1vdmo3kH33YcjXtE22jg8d3VdXw0vN0N5edKjOWHnZrZ",
+	"1OnsKM/vcmbKxcQRr9NG9dj9oAtxD5n6UEykihhp27Dn8OKty7i5cN7a2HrG8BJ3xsAmadpEDSLEL9Mk",
+	"GFlC7WS4p2X0VqrRbi3Y2UeFO0ixkeQm4YZbterE7tnXMZjeCcXVNuXTwgV3DGx7cwH5aNaifeJNt6p+",
+	"Oprtxlwbx2VtXHharrula6fnF2Vl2X1D0XTYbfku3GOvs5f/xSu5fTOv8AqSQGesFGMLdrCXrCS//YVt",
+	"Q6Sf99I0P7p1N3OtjAD15ntevEGbwH0aaWWFgj/5fF7KEXfDPpxXeliK2b//w6ArJBCfu6NAFeKKl7K4",
+	"IPuil/UKYbks3W4DXcDXrNDC6Z+Ol5FK4BbV67LSMD0XFbyTWX4J9ruoKl2Z3uDX8C6r9UXJK9AMwluQ",
+	"z7DZwjj2F1SSh0dHvcixE7Slj78h/QljL2TR3V53Vu/COCPyKOtZaeEEfs8L9iZM3Ot8Q72wg2HJ1aXT",
+	"C7sR98+40LhPqeOFyzjiyi3iUIBRwLhZW7y+e+MzrcalHO2zrzce5IvYhCrd4FbA+rnS7sswAWO5KsDR",
+	"IK1hS76CET/X1VAWhVCfc8jAXfWlcMKq0qWoaZSXpV7iyt7Nx35s+T2YkbvAarK1jJ4FbyWNm93NJwte",
+	"FaLI7w0YZ/CBVYtSoOkJXOlczRyVM87mlf6wYtVCMUfkGbN6MZrC4sz4aCoVyB67qJR7qXvdUBcrJkoj",
+	"+uz1mIV3ZSzHA5ODuuAYnlC2WjmFkM1LPhJn8FT3FibNucI7L9ArCUd1Uca6cQGXG+EmNRLM8JUhv5xb",
+	"LDe8FS2CtH32njxIzjAQRU0CC4Xe2SKDG4YCnniu0IM7XDFnzq1w/YEZwCNN/1wRXUy0tXvRxSaLGoen",
+	"RGzDaxjssRt2uGQAS6HLQni/o5txvL0jrtw0prxwNx6Dd+RGDOU4Yij/qZX41JyE5u3YRlmAV52r2Kxz",
+	"v1yKuT0jieQWjEg3WhvYrHot4Bi/0va5XqjiRrultL0Yw1PWRAm41IC4lWajcmGc1cbOvTUGjpmZNMaJ",
+	"O7e/qC3cdHeOTuvdeaUte05D+0RbhHwUeIzjpTXHibx7sNY/V2KkVSHdfc+5LEXxuXmnX2EYY9igzI9/",
+	"6d1U82ikSEfAuThtaK7E0hkHzIqydCzG8VZtBTmlYT24zdDUCd69vOTGXiBvyZ048dzvXLknENNxt7sL",
+	"HTvJUnGo1PTpskO45iOaabgQn3GBn6oVQ8kJ84Itf6f1S9B+PvNGg8RxuzDUV4Kdsp/k9zCeXxS/4rLk",
+	"w/KzD6nglg+5EU2FaDQVBVN6ye7mi3psTgw7LUSqCbA2pZeqjjACa7hjmBiPxciesUrMBdBdn72u4muY",
+	"1fqSlVpNRHWugGmSOxXkpPyXcBIODsOSSysKdwNcH7R7H0igj8G0g412uoYzLfTCuhFLywpZ+IGjQM6R",
+	"H+YgjB2hc1BFCr1B32+ErVYHT8eg+a5bIm/hPIKf0Y20n4qO1p5BtLTmlR4JY/bc623mQmDPgckfs7EU",
+	"ZeEZCB+NxNzCG1PGgH8SuIfjx8AXwR6YVMIZ7ijljpxdMdducs4iOHSUfTjSSomRvaDFv7mFcHJSi4zG",
+	"yrEflZV29WkFPJxWZ/Ri2MDRTcQ3QfHeXGE6z2Yxn+vKiuInUUjunWRfgtcAt3erBAdKKsYVA5cmHIaU",
+	"2Ri0d2c/9sEgp3dCTH/kLnoGpLPp2274fdyewJKNF4aXkZG+BOsm5/ConEbpVHLkLaiT5051ylGNdKKH",
+	"TbQu2JWoQOkK5k+f5ZWY6StR0LUK9XJ821LaqXujtJmz8aTFBIhzhTvmFGy18g/ts3xc6X8JFT8JRi8M",
+	"MxojC2teTQFri+soLbsUYu60O22cNg/6HHvpBsJLWBI37YUCzkkv8RPywahzBa912hkRF1x9xvJSG78e",
+	"ECHwA9hcHPeaiVbijOWwThdSXeA8itRbjXU3S0XEDtc5nttnr2puT668c5UrfWEWZi5GbjRK10dipBdl",
+	"AWqsYz7kI5HDEsaxmIvKiAJG4G1ZPwoMmI+1e8hw5QTPmWPRpbBhwHE0cgJOKLgO+bVQi1lv8GuvHlkv",
+	"6znyAZ0ViKOX9XBve1mPNqCX9dySIsNpLJL7KowXOCIMpfdbIlr1VK3+CxjnZpqIWrH/8/b1KwZ81AmH",
+	"DwcTfUBPcIe9/4YvKVoEj5rPy9ULNV8ghyhQ0+Plz5U7nFYK0xtA5sf6ef9BjxYzxxxqe9pxq5pUnWyD",
+	"OcApcMvnrRcIPZXCkVCIaQpmlxrSMsDtPY9e/zutRSO+18XXCFGLj+vhvKwnPrjtEk6OteUJNYytELNF",
+	"nbd2VgF7c5yD2PLp8YkbfPA4SmUfnfai4N3RZvAuCwGzG4XtdkXYst685C0TBT8KMm13UbfHhY3ee1uQ",
+	"2hL74j5fLKoykeeV9ejcXkg11gmPMZgk0vshuGI/qiu9AjEKDgKn54lynLFSXgqKZH4A+jtzmzcTXJmg",
+	"aDpR0U96iekbPfyHO/Du/CwKaX+8IgnbJFteFJUwJrWxohIN9XQE6R6VniVem/W47erIznrD1a59+Ilf",
+	"IuF5pavt3KN/P5Xt5076SC+UNT67jyPHQSoyYlQJCx5EJK5oVvXSYZbNzqSdSIbrMTAMS+6q+aKaiCK5",
+	"YvAAUAATpHQp0csRhVQ9MfedjrRKPVGJZYNfbBzyzYNNU02rLDLSWqxOTkKXxb6vjFXf3xP0WwdvfsUk",
+	"QViLMFQgn9/ayPylNAkqD2e/ExOIzkuCA0SZY7se9Ep8sJiKtjExHEhqGt/rIpF8BayC8q6IGTuRNa+0",
+	"1Q9AnGY+KCvIykGPms9tcxcC9zF9lv9aiYI78fJbHjnM4bqSj+iEXIpV5tgtN2apqyI6KiF/8lwF/WPG",
+	"V2yqS8pfdGTjBK4Vqg6LiRVbOqZC2gSaDj71EkQUMsQZry6Nm50RykgrrwSqMzvUhGd6NueVJGOhSQCO",
+	"bXWRoDkOlnTvpKDcJOj9qOsHOR6LSqiRuEXqynpWd5ofpDTvM701uoWFhLdlW2i4zsnc3IoR2MvFxT4C",
+	"ozGtBLcUH+ayEmavZ7YwXmdlmPZEGCYLg0vpCH4BatUAOL4s4LRA3gMeRciT05X7N8k7K3GlL/daiXUm",
+	"4tgiDri5Rlm8yts36BlcuFOxjhwtzYUBDQGyfUwYTMj/uQ9K3Zqe3NjK5sOe64rNhZ6XTiEnHfL06Mmj",
+	"pA6ZzLZdp4U104Oe+eDRI1bwlQF1Bu2qJ0f4DdrgqCt7od44KFuJ6tNQDyiHdQ4iqh5rq9GSUhOTCw6u",
+	"CzkUyWMbHeluCdnIly6FatEvSDB9WDlOX5g+w+CEmToph94XNWrRcuOJRWPzL9w+y9vQEtam+Zm1hPWs",
+	"981aCD5ykjMf+ORj7nRcluPxKOB7yj1y63wlKvAYAUfKB3UgeMoNE6qAUAf6nkkzdDsGlNqPPA340p4/",
+	"hVhvAM9MOgkiWbhpmYw8j9jq7Su5QtcbGCHeH73tlreyANGLor7r1RjwaTnbRZgHOBKc0mSdfgT1Q2+e",
+	"P2OPnhyd+NNbkFfCXZlPhMV4ultd75UjOzKrhTeE0OUMeWAn8nQLo0TxDIadolA35l2zwckslBxLUcD3",
+	"bhL/39OfXiYF2jSkWKzFAyiJAUgHnx68eHDYB7FNdsf4UDjRGzhFN1XWaAih0sYnMCUEu545dbRITxlK",
+	"P9wp0ZpBAtDA8x9xx8QLsiYVNt9vyafdPdEsC9lWO80hSm+jDFU6ISn20Gbtj9JyN+WgdgQ5DvK4mRgI",
+	"JR5JH2vSNQBvvRiRb3yr6VV70YNPIeFFmVR6MXdWiFD1MNzQp3w+FwoN7q6qpXcwJKpdSikwfrZUzNlA",
+	"Jm3Iy8rYi86DhcuvOVqZoN8X1pDZxmdaTRqBQOHowOBGet0fAn0vubEHQCUHL37IwaONZxBG29zt744f",
+	"Pzg9OH78+PGjB4++O6L/Dh6Oj0aP+LE4GT4oTkcPx9/xJ8Oj0XFxIh6MT/nDYWr83q2xJquaTvgovlA0",
+	"nNwU/LgY8tElySh0htU27DiSUMHOBNca0Hcc/AB5N3KSL/KmQ0jmXAWpt9Up758M1pTjEAUWjvZZXiww",
+	"jiWMGyiVlCA9GZ+iCBwQlEJ3Q6Xn8zAQ9OJCYoKzsiGzkOxlSKnBfXWvpyEbNK3pKSFjIoSx/XJyVull",
+	"VO8IAzBcFmfMOutdA9dXULgVqkMawYQ6FhD2AqQ8raSzRMLc3QccUVL8q2S0rFFzcMbEbG5XDbUc+ZPS",
+	"SvTbdPALWZjtx9EKH6OfNapgvGzdeOyGhpdW9eN3TH3ZDVzLDF8xac9Y7j7mlM5Y866owCjlNKNwdkfR",
+	"8kaMycTsHD0YVnoxmdr6IIjA1c+oztifFszT8m5Orx52dJd4SdEypMaLd+v+sYcQ6KlVHN6G0n/bXsGs",
+	"N9dGtgll8MBrNtHMKYNOXUQWTuoS1ip70R1SuthK2Az9afDjSIM7HHRRp/PDRHcvLK5HNMDUwj6Xoix+",
+	"rCpdpTLkBcNkc1J8pZqj1rRmWSa5wFPH1IelALmLikilJxWfrVWAUdDyAnye2wX8xk9RiteuTXPystal",
+	"o6zvtDZppxmDlHrHiDFthoWbHL+BhVkrV6Fiu82omM8nWX8XRFF/xl/ZXbIzju8xqagSDiy44JA1oFI7",
+	"7T0kd7snnLHz3nkPGCu6GOTawNJZLDuNcizyouVPE48qIJdyQ01NqFIvUHmiukWgf4joDtjWVVg2J49i",
+	"JE78A1lC+oP1QbVo7iHscniE6wCurYuRVmM5uSBNfGPLuui6NH2v7LYpok/rFOlx5B5DDzwlTYc0raQ8",
+	"bLOIWiTY35pSK1qnLCGGMUFdlau03Lo+7YbIAvdjcETbkVivZGUXvLyYamPdzsGmhT8OKbk3tVqgq0m7",
+	"6rh7b/3lwQW/h3S2+iIy/Tb0CBCyVNxAa2HXKDdjudVp7/INDdHkaCK8lCBt1iuL0mpZmjmExc7WTFtP",
+	"Nl34x5acK6cXOCIZ45W4cmes0CNzSN+Z/qxgeOtQGCb4qOHQonzvi0p4R1XIAb8Y6+rCe99HjnuNQeu9",
+	"qH1fm98a0JtXFzNpZlTsHtTli0LPuFSU6SdHFzWZ0sZcWCmiTwsFz4BX+e/MlBd6CV8tFKSsQoJjSv2m",
+	"9UvrRT4fspU7+PXzNTkVaLB+RyldOs+YVnBU53wiTJpHSDXWLY41AONxuqe7Ju/fQvjNC53b1OHatezX",
+	"zcqdIIpLrS+dNdZVZ17ySrnF3rFKdFlyodZOYFQAS1sdvcXvybYY3zoD3LTqkQIGzFZ8PJYjNuayNFRw",
+	"4CRLoYGNTESkxVLQuF/PBRzYRmvFlrIsIalJYc46mt/OnK6KcgX5Mc6oB1JpZGRPeTVDL4s/1nB/PWOa",
+	"cPqU+BSQNa0VCwCSbp/36OqhKc14Ic6iKDg5gPABkVsITP4lN929QZjespPi3YOf4aUfs08Sfx3raiIs",
+	"MsOLTk7453DHK3cDJpFvichu01+8ob/1sOpCvCgMntSRkHN7sZSq0Mvd4hGufo8Xw+0kBTokkoUr1xPR",
+	"WvhpnZUICbLmzNfoGkxj6sgptlv8WAoTZTketRFmx9c1JdXOZXkLlz/zV6cD2qgCNOPZ0cpHG7+xoUlS",
+	"3BxlFrO/6CTHO7Uzhh6fq/b4Jh7rkVZGGotp55bNK+GU+j6DKnK5btrkE2Hh6Y55atx+NnKqbF30FIrV",
+	"fAY+egMg1XjOyepzuplTAXwRCdxk0J/XZGfBFth1kGpGoueCMoN5uZ2wyUMJVhbWWZUlyoDORA273PG8",
+	"Eg5Yt2PX0F5grerE9cY6d468OWUaVmlTx0gG5JtE11zVdrq7hbSNeaU/SEFofYIR1hghAMCnXdkbO8XO",
+	"D9H1tyYnvEDYymjKxTcmI26Xk8IatVLPD586CQfechsOV9S+vkCCBbwYwV3MtmwY0zHrtWMm8ZZMYVj+",
+	"jm+jTPy97mlwy73zAgMcYc3K4mGvDylrLGHrBvwyL/Zkc/HxgyXEp82kiu87/joZ25+IWbXst68yWUvf",
+	"vcHh2Y/fvEQMlx2C21P7Fvaxvr2bfl0IyEz1Ekt4fe4PZ+Roh7SfULUX8CMozXstxt1nP4hSuHsM6DKQ",
+	"oAF+BqoO9nmGto4IDfnoEkGnIOkOUDMALAPs5j57XukZy4+nudNB8ydHAAHyuMjZcOWdfWeMs+VUl4LA",
+	"uEB5Ne66mfvfNIcExiKnCHJw0h6fFk0x8l1i46KQy6Z67dbg9PgkY3ExfsNtXHKDCURUpUae4o2EGN0S",
+	"xFG8Rl7B6iOCD9GISHLTIpi9qibanTc4A3h1ig6RnjcOVIBxbKv7kD4TFpzQUAOrK2aErSuQoBy1m/5e",
+	"+lF0qUgZdzqjb0cafdb6SlRVS+LZu3jwU4gC2ebeRZlbkNWQjufD+Klk2JHCoAmXwV6P2VyXJRYdVdwK",
+	"M/BW3dOfXzAjKkQXh7IvZ+V5hIrowZTy4Q59qNtfOHY4aKT9AjKAZVB76770+NUyRGd86RGYjaLAs9fF",
+	"xzjlttPSY83iGknC3bB7WYhkeiprbFIrlbYAOI4jKIMBy9GEddyFzvUFfcPuLqG8uOCW19i8jhHegyjJ",
+	"pVDuIiUkhVQgLZUpZyKjw/5e/1y9JiMQHjpgeaSl7Lg5Y3lQfnJ2t+m8cb9G6lDO7nokcqjSyYKvJ2NG",
+	"lMKdaZOdKwCPRaqKVsU4tluHdu1SR84jM3X8Hz2DzC7lSLh3N5SvnN21kdeY0zIFrxC5FE4ePqodCI0I",
+	"1Lnide4IMd+zGLuHx6lI4J6wOBYCNndEjzhMcKlP+gBgPHeJcmOGHCc/YkhaI7O4MYvUGzE2Kg14it1T",
+	"aGdrQgq1R2jxY1GTRMCN+sQOWL7k0ko1uYDj7agOh30xF9XFTKqFFWFsvGh87Ynuot/v580UKqTYuoD6",
+	"InyBZLqmHe+jVUeLhl6zesHA3R3Nxr/uYv3bjSnWVyZ+WZ94uHjjh5R3PeLlCVmkfdly7LsP2JNeC1vP",
+	"+F97urmpDdpNJ2zXBXEUu0yZhHAM8MpPjo4eHz95cvLw9PHp0ZMnx81ybbUoCSOn0X4gYu3Ndf1+hWmW",
+	"vj4wD+y3CaD6e9PwdK/JPO0OHh4dJc2qjdljKW9qcwF/JqWVyWJLETilBa6BZgDy+JI7kdlSbtuSegrP",
+	"zAeNKv8Am7NUfZZ7BQIAGmp1IiQ1GcvLEsERWY6MIx8wEhUNwgU6BRcfPAIC4O7ydHJkUhzGy7AJsM4L",
+	"vjP07nPl2hxEP3mEs7TOfXSahW4O21HEzmo4ISQ1afssn3M7pSRXx2gJbc0sRlNIm2oySgJ33TjxDey1",
+	"oAoTrLRf5qgqKLW+kVdoY6ovQzV3lF8+55O0hfmKEhDWXEQUvG8PDWA6MObwoIM+Uf1vl+msntpK3Obd",
+	"RvryCTR0D6CYnLEZhn0IZkqaYG0WQYXEDGwnuNOh92ZRWLKdCR0TeHJ9eUhkAVABX0W0GXesM4nb57iZ",
+	"VS0Ld55D2jUtAhCpxtmOwR4ond6NwongaDxUrlaiz542sAz5yGl8EK6N2gHgW5GJBZ58knQAQpWAEUJ1",
+	"txEJmmVzbVdzZN2k6dgAx1NvKmfThSoqEeGdDGooHu8/mHK/RTM816EPEgWusOwpI93Mzdw2XA+owc0w",
+	"BxhKxCthq1XnaMl6CtK6n7clKIyacRdH2Uu8Mtxz4WFuNrtEITKrD5Z55bsSHmpoTeZARTuvPJipqqFh",
+	"No1LSDXdb/OhZH+kyyYMRCFKy9nTH96mfQpt0bj3zU07o4IrqSalL02FKRsbkQ0+LCPcJotI8VeCEr6t",
+	"1nvsMjwrtcGVmGkrLnhRVMmdJhGZ5C8ffnjbMK6pFqPCHBs3mZjl9dP5ftaWbWVha+HymvQXyqDj64wd",
+	"AcMA/WMlukbpEc59s1DO8srWkA0QJI78gVRvAqUp3bNEjC8Q3XVSQtzU2ErwRhlENPSFEdUFn4hkvVoj",
+	"u3/jN2do7CSV93BRMjMgNIaiPWsw1fiMRSchpeJgHFuN5SSJFPGnZ7l7WUduMf0TU0/bxXVfNFltQHYj",
+	"cV2uIrA6w2bC8oJb7o18wHKPtuD4Efu7/H5AHDo4YThUUpQF43N3woYr8JcFxSSAl/hir2YSa1xeet0c",
+	"wQ61Tv1bkwLbUoB8wGQdOkyaUAXbGfnkCzHPvRlak2ddUx1vL0naxvUSKR9JThbZMe2ehCgBZ1favqN4",
+	"qdC/FbrtNVldKa9EZ6f8uJRKdI4kjxfehtw3tFEifkB4RP3utgV5UaThy+Agr5dewkl3OowjOW/uEAGA",
+	"QxQad7Ac3KhFnsWp7QPU+GZ8dYbMPKraC6yZPK+YFU/XAMhl5nHwV+eqZkeG1TYOoDM4sxFxG7inSFmj",
+	"Ty6nshQxl8JoIJR1FdTGB6W31yJgUk5HklCvqppfuodUUFo25hXj5lw1qkYdIzaYwh0xRvbUjww97nqp",
+	"4qDlsNKXVCiP8QxA4ofCUuubDQ2FUI7Vy1Htr0VWfnrETLrwFLcE/B20SGm7vtb502c9ONgZN5d1gyMP",
+	"hGq4JDNPxuojoHxv1q7BOly0pqjS79uUoshPsNnyjaTdLvy7jXNRiUnb+8xiePEvrdLjbfnhY8vRu40M",
+	"n1dU/7Sv3gDuKB52c7BebQv10HNu3LHRQOgqknJDMeILMGqErJL6x5pHYK3cOOJ2nzoTCRUsnsQ1o2kk",
+	"y+V4KBxrB3Kwdc8gdt4Ti/Mew5ISM2ClHvFS2lUfiek/xKK3BWNzXzVxOV11ueX9dJWIfgfvn58/Pm/7",
+	"6pnboFTaiFZ6/WQeCSxU3+mL+Eq01muroL6w7Q+lgF5DByRqynbyhfr0bVZfh6BtnEBQ11OSoxO2Mpka",
+	"8y1hxeyH40Ljtp0QB7IeGPA7k/ydYuOTjVDX8wgf6ABASx61ryyWQDW2iEf7DgGTfW16X1m6ni3bpqDQ",
+	"7C9uCSiicz4/vnUrFITnEgENq26VFCPEXIP/tE9nfSMSfLYOfWGSnVqB++Fmjr/3pG9GSPOfwMHniSTY",
+	"xdaWrRk360vRPNUPoNPFZtGxLS/aTuL76YoYD7g1MWLYgJQrxBxQ5bQ6W2MnyReZFnseLb8IX4fe6Gb1",
+	"7t3LSLGL9rR+d11jQ1ZOIUYlr6AZtE8s8dv/STDAWts61lUpJH1Jbx1NtTYduz1uc10kXrzOmEK7dzeC",
+	"QQNr6i7FTehl9wIIUcg7bcI0SbuxE76yHcEaHA/F73kYSHRAzpW7wGcjeowH3/kPELEG9V4iy3CSH3F3",
+	"VKTpn6udUfNmeTqeuF1CuQ2Z0azUqAl25SQHIEpUs5DGmmJR1K4DbXW3WtxcmrCYuaPgUDI7JUwYQIPR",
+	"1Ua3iKW0U2hIARio0rK7kOxk8jhke6/PInCuOt8YO3JscGhI9YqcE/WGBy0VG8WDGyHHjW4+GNv1Nfpw",
+	"EF8EN3lNGVNdFthxvs/yhQqZ7EVc+xuX1oJMPVceSMt7hLi5hBVsNDABbMzVHNtp8JkYoIrogRoXqhTG",
+	"wFVOpRhqbY2t+Bz2A4ZDhfnYCcQfX3iwN7Dq3b8LXm7wB2F42WCkeXVvzQECdOMUNdznXhaBceFaUtW/",
+	"Xwr46DEC2pwlbWTqXXD5gJXySoREvrorRiAn2udIcvkxkzvP+/Aix17bcN5PV2nnZmyrOnoYTbURChJp",
+	"E7zOH4HoLkPdZjCPe809sKkA448XujX6SLhw9PBBHCal0nZYeu/4Cz/GJ2SihaES3M66HrUBbjdF55XU",
+	"viY/1kkenLQC8stKQKeUpDqAfTrRz3LWzH7QZbGHjhrekxq1f0O7RpKSgr40M8JR6uC3WOPu8VanuPpr",
+	"yth658GMbw5pfouQ5TNeiIvhancZQ8hdi+oZ3M2ASrfpUGAjPZs52nVHlxUtpv4W02JfePP6nuvOxidm",
+	"J+szthSbRzvY2JqdxLB/HS7V1/KCb5bXflns8mTCYaoa9OShLwZl2F7esQd48VAYWYha68Ktgc5pCOs0",
+	"W6sf7dQavlNha2JbEjDmnmguAi75No7VPPftaOZ1hyKMGl4byXxteNvQzBtjuw1H/OZkP3PJ7c/J7k/v",
+	"qVkSdL0hgANEOluHEewChuLeUUMYeAyjnTkplbTiub94O7LA+ybiHJkjuipElUVKJsFuFL5sb19g720p",
+	"F9fxvpKSPcenszQ2SEcnR8speU5WCOzkHcNy97Jmyjl0ADt4+v889f/9tPzbd+MUt9qGiARByXH9rs5r",
+	"G8FZ7kr3jwFEkJ6aZRrtBzeCrG8hHuoXOCLY9Lq7ZqxZo8hyGj4WFvhqEtD5qSgnqWRHR6BFk0knftUd",
+	"7hJJYeGN7QBViebtwfcD4mEo6lrNKLk8HXVbhHKKHQkFe65Tc59qBP1NkMouVd6hC2LnfgPxHXoOSoHv",
+	"rVAUoW8j/AEujuQWXx910TcnSOEsQsmiYqIEFb7GoM1qhwvBzILyiGlsNQ8hs/8WoEVrdEA937Z1cXTk",
+	"5s0l/uoAcUsdIJC/Ef7Z19UGouTqdtpA7BOAwERlqmEP/JDKmpYpy6zy6waV+h2F8lfRmCLqdL/eFdaD",
+	"+tVn5snpw8e3jRettL0Y64Uq9mkG8VqJJgovZ3NRGa1A0R9xXwV7xvIRYLv7XtHJQ1JDa95YKcl6UH+W",
+	"jCl5JOq1VvTJIYUC/USOTe5I0jecdtd1JLhZXUi2tdUnXYb9K4XpgPJFR2ujl2SqDSicX7osY7w02nuF",
+	"Mf/tjmGlnvTb4moL09GJRv3Yk9oPPAe84K09RPzpXCPqcuns+jxq454PPI1ZUZbo37yUWA8QFQJGfd8T",
+	"b0tDHTR2G7KpFh46LhSDKb2spVS8tv3PATJAbAbXOmxQ5uGEI2pI8Z43NYrcOkeZoVTYy1fVzeCkl8Y2",
+	"J3SLGV1ezBK6BICueN+btOQ1IWRGPrpUelmKYgIaWNO1oxfDMhonArKE0qM93wciae11zGg25lXHt94o",
+	"5Sgx0F/mbmzHR0eU3ldXIzn1IRpqaFRGDsHxwoioVUyEvtjdbw1b2JaouGf7207R+iaSYbvp6XOIggka",
+	"8Khjkt5yGNoMQah2TNt6ZTJc9KreFajprA2BhgpL5ZKhnb3bPKlYDu/L++xdHSaBxyA+EXZtX9tJZEzc",
+	"aYWKbk/nZ26ZS5TXnsCuF6E/Qcri5eMxpAa3rQW2IqJiIW8Nkc525tFZosk7VXspyjI9Cx+u3brysLrO",
+	"YBsubNAkm4FeOxWz5tt91Di8n71HQIigxbCpKOetzWnWG7LAaodlj6OVdRQwzKaxkERbW8g1XWr9TbY1",
+	"+2ztydqiRroSF6Eir6WWxJ2uuLV5vuTVDIlFFSz325j71BiIz9ilUHYFpSdUxFWDqwZmEGwZg+irPocq",
+	"jUtYXm0JCjWtKSpOrbt5dc5Ju1aHpcDO6xaYHeh/jc5jnVOW5UVcQNOSchilwJlIqCG8LqDu4qLcVgYh",
+	"bXwLQBbNkbKClpFDGXJykPMjL0EALFHUGZA1S/eeaCVEYWoQJz0XtzePVj7aNpFgPtVYAMAofN4Mt3Xt",
+	"dMwzgPb5kq98JpMjTncG4NA5JtR5Tu/9oLdMKHk8gFzqY1q/OiNcaIpK3Xxl2+t1t7Dz9tSTf4BEyJlE",
+	"am60BGyoAPHWUNerWqLFd2/SH15ciFJSV7P1yyGpCn3WmMjjfsHmgBKJWhF0RlRmjgCL6MGH9Rbgjjjz",
+	"8BoRAiMqNzOoe5I2HsoaDErgIOEKsHb+4cUmjjHJUJqQn8mYTMCgJFdtBO5FY54tDCkXULhl3P8CMDlF",
+	"uAiJ9KxO92usC0dTFhXVAC45Q3DJBwgueQzgkufqpuiSJ9Pd6JJvGsiniVOD8RcTtZoib53gV47lgutb",
+	"KFFF0J3QXSgDJ/kHKxQsIXiL0KVZ8zcEfYOfqP4regpeTC0wsAQxrIlv54w7TmCgnFE0LCOidArhpRDz",
+	"EIj3RY/NNj5UYb6MRxV8j0D6lRzZ0ELap3c1aNO9GSgQkHbTFIjYD7estn3aNrNvpRphc47P2kq2lGMr",
+	"trBydJ0LVawtyIaTmLLfQBlacw2t9TMl7EjIgLTVas8UH1LNWrugSFLIGgOUJQyw9t93TQ66hiIob6dx",
+	"Rls+bveKIVWYC7kjzXojsw3gxaDtWXp/FRQWRyn0cI+JcptvrTXYrXbtbMYLaiMrcm3QaWpFto2zCTdY",
+	"y5SbXbqzWynih5di1b7AIcYS9ZxM1j5AQnJ0TBrRoMZYb5SrGD/LvzS9Pm3Bz6EudtZefu+u+UTdgoTl",
+	"k63uetAbPWOiHF5qoknpELwA50RzW857jw+O+cnwwei0OO8l2Wuo0WzDYGxr+1uvayszjLNut+WvGp94",
+	"aamaaSonU2EsW0qAXoUm3uKfC07efTPjZel+9/mvbgRn7Mipq8ksv22ZvteMSnZndKC77MSDh6veLmYz",
+	"Xu3I/fW1prRqvM7vJjtmuIq0HMNXPjfZiPJKmAGLs5vZP7RUonD3QG6ryRB5kBuWbx7FzJff90dc8Wrl",
+	"FM13iUzzmhFj8UKd3Y12LJQovKCyMafdLaBD3lAvVMGr1SAuP4+KewBWoeRytq7fdivMTtZ2/c2r+gFc",
+	"AksTpcXSA6VjTK1KKLHExISQ958fm/wMfwlweO7UVgU5ZN1qYD41THpCuZ8/qiu9wkJ8BK/58MNbUFfP",
+	"lbMkqBiDSrGg3goDH4LbRSVY/qEwfWy62jeL+VxX1hx4PfbA2jLvs6cqfgswkQM9PrBTcbDUVVnA1Nwm",
+	"hEoSmJp3Q0jLRhU3U2FwWlqJcwUVQ9Bo02nWuFixCj0IxgEBe6NG7i4hnZzlWBRXWn6hVbnK+zRKOVG6",
+	"QstPKzQdTOa0FkhvQdRnPE4mY1afq+BM9jkT4FqBCvFB443S4EvJpLgQ4GDdsJPaaviuoR1gbtV+YsLf",
+	"g9rcZl1aW0Hcyx1VblGZnr8iYiBKR+eTSnH2r4ubchPi6iFLpQbVVsQJ6BxB4QzEQ5yJWJZDPrq8FR0J",
+	"JOla9nq0FdvUgta0tmtkRoUuCjdqiNCaQZhokddwyNGNae+xVzY64gEH2xOLsMBxk6iMqJ2BkO/d6NCR",
+	"pKaZML61yc06QexPmGcNDz4PKcf9Dqpm3GaC/thOVn9DPPKb5qKvUekXSEb3I3ih5gu7C39nPRUpJPjl",
+	"v7sHI8p/VjMor+5kzCuNGbO2zEgTyGK0/wyg/j/mBLYEVYng5YEo66QSohY5kO5TA4KcK99yr0KZQ1oF",
+	"ESPel/9v90gnPuthz/iKjXhVIVB47ukg93WkuTtVeSNxHDvKo77OlW9mSBV4Mw/IB6wXoXrPVbJtCxTI",
+	"ZzV+QjNZEHJN3Wk7PT7ps18QN4VB7/9GK4HMJ/nUqZYI0Yp82S+AVEYWAGg1r+SVMzouxSqD7E1jIJFM",
+	"V4w7DQVqOxS4hzdbcqvaw+dEr1SlVOLiUqzyAZsvEJbUaTnhqrB/bvFgE0xhqKd83m9kOSYWFFbBuG3B",
+	"i/JB8E86I6NcCF+Gcq5eqLp2AvPWSq5Y7hSZAXPEm/uVwvxdYh3QXYKqOsfrxcMBQMQ7Iet5DTUGoEM8",
+	"UPuBm6leGvIknivIwGMh/zqrC5mVZpWcTEnhctNU2l6QE34zA9Kp1u+j2nIqQJIWfdZDEcLglHt+F+YO",
+	"a13Kkc3vpbph/u90OtbrceoYDbCcHPKkgTQicoQOLXjZnTVr1b2iP9F6Ugo+l065nR0K93Sv5pJjuH/1",
+	"oP+spV991vtwMNEHVFL2E77I62T7mPnXM9lfykuxlEZkdWovcYJ9DXO3J0kQqyRlDrbSYxsA8+2Z/lFo",
+	"4eHxyY76tWuU43Y30pvMN2mjx50iUvZ6bXhH0zo+Ojlttyk7mxCJAKtnyFg0kMeGRH7GeGDNAaiR43nC",
+	"/ZeprgdRW99tVkQ8vZPvsi4Yd350t1Fet61g63MpM77F0tZa1bXGwNej+VuFQHnZAddk9+622VbbFuyN",
+	"GG/ue6sHcP9JX3NY75Ln613EFO8gfgW4x2xUOA2ZChLTdWuMBgxkQgkbuCF6Wc+M9FwUB+HzlazsgpcH",
+	"U20g0TA6dMFl0fP+P3jSQkG9ChxVCoYCdXY7uH6q/9Vm7TQAzrx1DXrQZskAlZWlnfMtsm3TZopwvfeu",
+	"hG/h6K/Hde6ILyE4aqnzQK0RfFdLbr5I1ccW43Pv9drq7Qgrlj4FNmVhXh+rsLWW911IvfbA7gG43Z2r",
+	"2BS7rfykSthKdvSCYNfysYCaygmX6oxgRvS47rpep6GGHkmofVfCzLUycliKgHzqewZ+BthDP9F4A9K7",
+	"XR+eT9q8cx//U8joLbBHILcAFp2T843SI+kU5MzqifDdoBJddK5XflBDHLTV6rb8mPZ8PWV+pf8uVXEW",
+	"WgeFfKWQrkSKmc/YjFILnJm5v/crVGWkS2eC3KIrM9zYGk4HBBqVw0A3zVi4xRlTMW4S5U79lt3YH0d7",
+	"3qEUOfKnUReuxtbXJFjvbv34elO3nZK/d/RqDlg+X9gGnQLwVwzrlLEcdhR+cAcga1wKR8JqHTqw1W1h",
+	"4V3kV4BHZCz3ju883p35wsYF2Z6A/LWb2+MsXnfzwRWvIF/JPcVN+md4kvvrB/809+EpPdH9/SY8NVqw",
+	"21Ht64q0z6/a47uxVX0LNwzpczzKldQVy92RNjavAyUImbtRp/041jYiMp5za0Xl3vPfd/FZ/3P0P78e",
+	"Hzz57dejgye//X6UHT/+eO/f2hwX9Xl5dAqT0aVoQwAhPu7YT6H7LB/J3PcQtRqbepVCNBTbKymW4DUZ",
+	"SfdtIalVcjGT0IdvqVp673lKeYMFZfvA+wRW16P1xMheCA+eHp3G+s3gYQoECHjTXpisNcyd93txTOqC",
+	"41j7TPf3EES8ewPPMwuEQ31IzwJG0PHRySmBBK1ZZ2nXwi5EFashdAZdy7O1nrRajVLol5g7ilTBQvJP",
+	"WLdCFljcAiVJAbo3upQmhW0QAoPT43PlVvPkhOWE3H3hh0Ix1v1g3MYI4vXhBd51fHR0BJviP+8L8BLV",
+	"WDghSWEgWEEBLrLtVHDcvf14iiE1cztaGpEZhDuMyv3BYx88fU7cD3Wx2jTlxlJNRDWvZIuB4pWbyNFa",
+	"mouRe8AY2mwkLTdtLwKeR0fQXa6aAqLNfVjj2y1wjXYW08MUkksr05Xva55QEPR1dxJoD02dnVNpbku+",
+	"BrbSXPB9uNCUF9fMG/oUCQRde/JE8qyOsu8Io78tFymngV6K6mDEjWClcJLRZKyQE0nZHFIpUbHpaj4V",
+	"ai0awEcwx4hPPnqw7mSLhO2v/OBfTsDepT8Ofrvvv7r3v/4ttVjOJpOjZ97jsjF0/0stTuaV/iAF9dVE",
+	"ZU5WTbzTgWMqaGspclUwwtTqs3cx9G8peAGC+jmXlfuQsXxMf158KEwOIS0M5/lM+KGQanKuwD1V9NlT",
+	"0vOJgUzklTProHhiI0rge+c5RaaZ9fIrpk9RN6jfIl69p4ezwbA3TzsC490OVmRLBV+rv8kQcXbAP4RL",
+	"UzCIKaLHOV0b8vDpaCbYM13NdcUpmwBHitT/sc31vAcgIXahd09tBUNcBx9sXb2tCYzumvUFhRvb1+3H",
+	"q2Sq8j6EMNwZ0MNu241ihO6JC0HxcRIIQs3YWE8zw1cDqg8BhxcYFCYjd2QoWemltr0Q81Kv2FzOhccA",
+	"1uj+lcko247EnAJivj+5gbkrsaXXSK8HhcBa6Afwr00coCCM041SQ/0J9g1dezA7On7y4NH4oTj4bnQ8",
+	"PHhcnPCDJ+Ojo4NT/nD4aPS4+E48Ge/0eYLNT54AGg/s8Q4aug2TNSbJL2C14utvbyJfZA63CAasCgPZ",
+	"mrvaaG8C91IJWMgNdY9KaXmUHwEI2P3bAiTGfuxpcGxvkMedeSHlua0T7250406M73bxiMkhsdX74675",
+	"mPXQGXHhI2BtVQDukeC9gJwoSBiRmHGFSTx0fyqLYQuAMQx0LRPUr1wr8e4vyWnDe6KYhGjNTg5/CxjH",
+	"GXtyFKoX/QL6akdyTEMi1sYhodpadywi3H5ILJpyVRDqd+6s/k19IfPQyueqHgmC0eGr3PMreDiT46Ca",
+	"Gq2VqDBLxac/ET4zNZu40fH6HsReNNPI/XUGNQfo422uVn+XebFZ0FSvT1oNAweaGawjPTtjUqiiTksM",
+	"VoDfDqgMcCQPmVOU5oG7mNf0kW+H9tsHp3pf0OnbPfkvhTMAaYnWqbh57OMuR5hN5n6WagI3GF9GPeOr",
+	"Dgwi5g07mEACKpvPZTeU7M+Gjl2PaBu+7q0BYn8xIOx3qzm2+U1BldHXnyT2n47J4ztTA/3Fe4bXfHSO",
+	"E+0BcOgux/iFuXk/ckCP+9S7lvk5plal2Z9jY3Wo6CSdjHLD1h233YdjWz7d9rPqL4yeF80uC6uwNoet",
+	"6zn+K3etQ5LY+zSmE0XRakSOGo3EaeZi6mz+gA+TdhTTj3FV9BptE8J1RzgphBQ1tdj7FPhRrchF779J",
+	"mCIfQPkLg2gXBpHf+AbcXDzU5OmZaj6Tm1z705rHtQa9y0oO8S2KcVv0f2ShdUgyoJ3WmYNidqdOq76R",
+	"ImyD0zvxIvjtjgHvbJ+90pgqqEIfn936H7nK2jlfdGjWIA9WexJWFYT3GjQVoRrnMcqZZ4u19fMBYPGN",
+	"JuUegKTqPnp1a0oP4OaIAK6fIbZLnMXgcZTrbm+/3aAP98Y890c9WcYcaMhHl2fAgkrq+LcyAUVta5vH",
+	"BkbJTnV2Sw9wyBjC/UpSRaN5y5aANBsK7P7faJfs2T99CRs6WEdSMuvQTpFrJypzm4Wup44b+6IZRcgX",
+	"PqPtXDlRQ0XLBHEb9xAMLWfZWwEVbubQN7Lpz4oz7IbIR1M+LEUeYu2UCO67v/g7yCOYKIKqYcpbpDkm",
+	"KGMSKjPiSgCsQQ735RniYxU047RolmqszZaWIXrMcndNC7JrkBibty91ZSzm7mZRTsrRHq1gMFcwIe3S",
+	"Sg5EJGp6AE0m9MGi+jxwfzhxjM4q6EFYauhYxlsaCWzrcxOtEl2WdwBopX2NHu03Ylu3cThFb4RZlCmr",
+	"dI/UWbr2jB2xmeCqDjj7ZHdMmorgK28rY/Z2uj3tpab46oWP187hsU0SmvECAZ8wh7uZehkVwneBYm+l",
+	"rLqFFfXrUUUt2wpNjcyR3xkhZo7DDDZwLrIkCAW7a4SAX/J7mWNVo6lA+OO7PlEpQsKD5byXnSvfK5bd",
+	"DXWGzY5BjSwWuAM9ahfEOOnFwC09EE9/VuAYCFEEckkugO/m7C6Uepq13vkQDtXMMVQUbhkLj4XqzQPS",
+	"vOHhZ9ijOPeUd0H5Yr6QNfyQE2Skm8FQAMPeI5Psmm2r6mTjZhbytnx8hPgBAJu37u2kXglepZzETxV7",
+	"+vML1DEzlo9LftHv93PM+0KFEL4eha+fvYAvdH1dU0GEKQOLxFeGAU6tnfc+fiShkvAPU7IJYbggBAtW",
+	"2i4wHQHqu1nBLR9yIzJmbCX4DFPKr0QF6DFWIyEAWVCCDBWrQ/q5L7TwvaYdsfbP1bm6f/89gP7dv8+e",
+	"svs49fuEtRiQgCDzzegShtN3F8LL4DrOjADpH2GZmCkHuM7GNOA+v4X3qdnyuXLyCBFw6rRJtwuUHvkj",
+	"1MXjGZVXvnsTOeydYnffU859n59Hd8LbIDH//sYiGLcKTgPEJXi6sFOhrBzhQO/fZ7n7SlfyX/DNgH0P",
+	"u8rOF0dHD0aBdOCjyCkzcyhK7RQXq0MnXVxPWCYy25n4wEe2XLFSXtY14HWaGw4IzgxsCs3ffYbYEJ/P",
+	"Sxrn4Rx71vz7P4xWOXbNenL68PE9D75JjWewLUfGuFP1fSMKAkmAviN1N2xA9Mz/3wPKLz54UeQEcIbE",
+	"5FjLkBdMqvkCE/mEskgfqF6ZnM1FxcCTlNWBFqiUvWMAB4KmiLBqQNru2/v3UWFTwj1gJJQ9EMoNvGBG",
+	"TGZC2QHL+eEQ9EYncqxQLOf/98nzYU5PBAeruX+f7NQlZWfjFoDEwCQRX9Lvtk3D3lifJuYV0vz06An2",
+	"lLkAjRWKaNzc3U8nT3ICR4CCr4OnYysqzzmXBFE/FeXc4AqcK+xdkrEcHknFDWBznbH8P398x/r9/uHC",
+	"8EnonhL1Mg6zMzA56CvwO7DfjEWu44+AlIF/w+Ga838usAwMHC/ezRflqlErg3GlZ9Fegeo2lqUVlYGI",
+	"iDcDCH7evdoftTmfOIakzxWWMdUQwrqKW0gTxJGQBFExF9w6qq/YVBawLSt03OFc//bj0x/u328cG1hd",
+	"zOlxCybN+oipmQ24yoBijedvEARzK4cRz3Dbhiqz6qbFuMfCrh1OBS/t9F85u0t5iSNhDDQlN05+wzXQ",
+	"UdBdIrEhE5Qv3UMSgAv0XCg+l/0Vn5XwJGlCMfo9cOU53RPThkD0lnIklGkksM0djR6c9I96WW9RlSR2",
+	"zODwcLlc9jn83NfV5JDuNYcvXzz78dXbH+GeuktQkEZRyumgd9Q/xqtoqL1B70H/qP8A6yymIGkPr44P",
+	"vTw8hMHC15OUnwlCtHStwXxMAsfX+oxSt7AREoB3zHkFNgjeIrV6UfQGUBzc6AxrYDgVnwlMJP01rZvU",
+	"lxw+q0Th2D4voTDwZ/dL72O2876fKzGWHzpfDnyp89UY3qHLfwOlZ67dlrl1PDk6wmAbKKQYDK3lwT/I",
+	"M4Tq115tdSEsCVpKiycOmA3U4FDD1Y9Z7xRHk3pJGPXh97zw1Spwy4PdtzzX1RD79cF4QJjsvst3cANV",
+	"0Gf5914iu1vvyg2l3Xxi4t7GUH4116YbxcbwMbWbNIvCxo53QgYGcByP77ZJyZgb0+xyHHpGfU9gKbe/",
+	"5ZRk87GpidtqIT5uUN3xpxxC0UZ4zt6mVYUlxHb/mND5jZAfzjA2FlhIFNgkv49Zio8e/i6LjzVawE7q",
+	"fOFEq/hgfQe0GCIdSBfEeIyGDwrCiCuy8ighbQBadtBl8dyzN+5HqPoPTe1RF1ZrrYRQWDVJHe/YJPUG",
+	"sZ1uzvANvql/vT08xUduv+OVts+h/SLc8GQLwcdqd6Oix7eAxM5mGy3TfeZzD1iEjFSqJm00tmVtE0id",
+	"WukFrT6TttlgbtDrmALsuwieHj2p5f8zgp+q7de4Y9/HrOMprw/DxsF+YZtTXyPD/i0cOqSWrofu+lrD",
+	"i8KLaTq4aGu0Kz5PoxEZIVDNp5sywBiq62G96WgB0yut/7yj9+07hT+GAhPlaqcEiF/W4Qoje9cUGbei",
+	"f4R98vTnv+mqcrQoDe98kPVTaAuNqprPrCb47PktigFccX1F4MnuWwIzvD09gIWw+CYlNJnI4e/4R3fJ",
+	"T9iUUUQb82BRI0BdIsaiDEnMTCsCCSbPIln36CkTqjhr1N1NNNOKPBvNPi59Br4Q9gCTk+sW7aiCzPRV",
+	"aA0DpYeLQlomrtwKnlHPF4vNOTAaT1Fby4Pt2zwEuCzRIdilR/xApdSfSY+4IdHgaLcTTeYlTXNlJsK2",
+	"LcvRZzqkjQP6eRfuDcAObl+2/SQmTjUt7sNJPQSCbpX+6MolB3YInz39+QVWtPECw/chypGRSz9jRlgr",
+	"1cRkbBSUD8BexyOtCvRVmlBzo2tAFWzI4046eLPQj7tQhfDoS8FKKPrnyjEUgKEwGXEPzAiorQtoxkzu",
+	"QfDdTjBUDG7Uh9nR0RGdaB/dHjDyfA2Fs5Yrgn+YzS0lf2GSGiXb55FLM0+deaf3PIV13tjDdRy2cuWH",
+	"4jEaL6UqotYKcS0eRKilu/GfCwHthsi5Rsk99ZGIixVOdyRtOn0pMSxkm7h9MX4kKxALLDUOTrmqyYHs",
+	"rhzYNpKopjCKKa4DW6YGhZlkNxrUjpMHDa86K5+/OCFSX72WI4WBEo94wsl9DV+XeR09xogFUriTPRlG",
+	"Oq6wcBtwnZTIQtta73THEBflsdZIqIaNFjWYAS9LCqCmVhOD4/FyBk7YA95cZ1/RRxh7IvHq21Xr4XCT",
+	"Vp9tPKdsPmgzrOvu/tFvFeRxut1K5fBtSC247Ys5Oj+3kATLxHHiD3Nd2TVGAHG5zy4/kVu3CtD3U00R",
+	"Gu95wsRoiB1AKNy7quucYg/6FbM3Mq258X0cB85IJEs7lqrDVSz5Itl4rlqEI4KNzOdCgV8savJRB7Ud",
+	"SyAMMp/05t6Lk28TeVFd9P72/ldtwNel438dSXckNyTyFziIdaFU0rpwBPkcL/lzup5g8m00+5y09uGK",
+	"VKfrkusXIL7AlEzshYwoz5eX3ZDwaq9Xyq31nLTKT+HVgmd/GacWTmuLTwsWF9KCQ27C0VfM7b6YE81b",
+	"HRtEuZ2fHf4O/271qL3b4gbLgocNe6QYNq6EQIRjjKxtusjY/h6yfoufqz4Vf1A3V+u2tju5Wtbk6POc",
+	"WQL2/HIeri0rdgPuvFvQwqpEvJzb0bTF4YW5U8MFhrKw3xS0xpSjaZ2pGind+ATEXIMiHV8IEwo00Svs",
+	"u6vgyavRM30+uDtLZ+tddngJ+VjQ68ddVBc5JPRuhNr75MLoF3hNN2H0BQj7D6hnY/c2f37umOBgvb5M",
+	"OUSI6MHvn/fgJUOHT51QqagJVR78yTmDpswhudC09V8zjQZsjFOa7liW5LfGJPUKoBMROuOMDbWdAnTK",
+	"ULCZ/AB5kuAr5orlLwoxm2sr1Gh18HexyiF5ZC54KLaGFE7viZ4Ia8gJV2GKwB2fCQocYj3RhL2mgrWA",
+	"Al4jwsXJ1f6GkKpSC/TQE9WXcwAujtGY7Dkvucp92kJAS8GeZYPAYuAsCnhlsOHcFUoUUQ9OX0yiVTN3",
+	"FUvJIUQQt3BzbBOT5E0KNhmZI3Wvwy4CerzWCc5APRN2t6+5I2B2ngGsTRPVOfcNSpdTzZahL3SKQXpY",
+	"9P1IPiKGv4sVGWr78NYo4carcb+GXFhdFgdDProU4LUnn19o6OJeViNhOxGBuzDV8+CuEUtWPyAqsfq1",
+	"7lAuCnNBz6TueOHb8IlD03VgsDS0jWH9+MPb3pafo1F3zrwBXHnsDbnuPl3xWbm2fM3ZUXe5a3aAu801",
+	"ueZ8P6sAjQsPE2L0KXKDKJs8dBX8I5l0p8cnXaSwGGmF8CjPuSwFvuu4w3Teaf2SV9hq9fT44e4bfqmL",
+	"5n4SheQeCOX05KTLzZTEz4cIHPCwy5L/ovgVl6W/54bKyXuqp2x21DHUASNUyXk9JSqK66qquMFwLBVO",
+	"+tlfKEaVGroqREUSLrc6h0g1Vg5WepYHUBJpfLcZqEKpe47Sq4rQDT9CWJfW47SS9x2A1RNihh7iO0qY",
+	"XZHfZp2q9oPAzn6+50TdZOKMHXnZDlHpUF9PlSuRHtIaBq30rLfOfLqysLVOGYlIbcuEfJfWswgXsG6W",
+	"0TZWq3s3GdkO4f5alSs6cp2uhc5/364j+BnshHT3JGSAt1wLCc2wlA3tuTJqk6yKGm/pM7mJT4+POkkR",
+	"bBp+CwztnShLPPy4DoYNhV0KoZotABo8zX/3eT0ZXflnnYTTykNfda9iehY97nOVMH2txylMZ1tBUiMJ",
+	"6k8UGfTB5HgBorhydIBiCv3szsCkT6JjydRTcAmuqGsHuCtkcAhIExw2zQJ5hNut23y1pUvX5PWJ/Hn1",
+	"C75MhGn9/VtLq2oiiXJyMSXuj+v58yGktXPUenb2Fwk7y7VeWKwRDnEmoYqa8hEGom6+ukHo0AdBrGpk",
+	"J+/TnnIzqNNLA3JvXewNSB7QBb21NGvthHxldVm3VBfUefM/I+PMbqHuqJU6d+RVvaGWrNla7gmUflFb",
+	"WWyyg2jlyG4LwWThAT+ctsNLNiol5NtiqPNd3bjv+Agyg6MkKGe/XIq5xVZtFA8Fd+urSKJnmGA8XIV/",
+	"c58bjJnIOUf0BWfPLbm0Hv8uJGH5DszQhidjuiyih3OPBo73OjPbaHfOTAB+QtAzcjTjK5+ORmJuB8yK",
+	"DxbX9gCPcj4A1A33J0KPVVeiOgAIT0GJTJCRyBXLIbMpZ1KBYV9KxBLNC255HvFj7B7EDctlAX3ocYkJ",
+	"j42STQ3GoGkqL7mxB/D4gxc/1DhrHhZwJo3xbYuUILgG7IRkLHmgjx8yiqvRbLCO2aPLR5jqd907pQIQ",
+	"0nNlwM9j7mX1tSHljQCRop9wfZixeh5y9qj6g2YZ3NXAtdgLagRsMHfPxwsQe4LL9uy5try5REJ0yHrW",
+	"Rau57zsGp5KedwP5bsvEDmRrpIIAgNs9OUNQCvzOaFZqNWF8oqNU9uNp3mwHczxtGTw8pW30p0d7Dx7M",
+	"O8qzR2aA+PkBA84zB8yjQE8WUXiOmFaZDwM1uMVZfZiirrrQ8Tf0LWZP2aTSizkgnmCXWMzxD71iz1WA",
+	"nA0uFECBgRztAHgYBrwEOKTWFG14myjSOdoE9ryJfp/Sht2BDljDdPRUIGYDJA/b7i7I59qA+9RjT6Eu",
+	"3VorMEaffHKPAcp5z03+m14i1VkNJy1AFzrmHQEQa6LgiDIfHJm8br+ZPzoyxLudcPHsG3yKQJk5Rbfc",
+	"W6iCpYaVaZL4gyPTMn93c+v0HzU71h0dPPnt3++en/fxr3v/6+7M/I9J9IZNHdxxoNGs3sg8wCv5fQTW",
+	"FePhJOYd9hLha+rJNPj51k39w9QAxDnBWW9Dzm6rAXi7IXQHuCFBBUAZGwthbtj/efv61R5FAoOG3wGD",
+	"PJWe+ZcwrRqaxjeVA7rsksROca2yhCSdSIOGC79Ov12Ms9lSYMAtU9oJ2klZg6aix2LAKgFe3ICqC7B9",
+	"SlNdXdTKlX5HaO6MFXrGpQcUBbA1ZpdyJLJ1mF7vw/BNKTPvHA6/nytQvCfCGt+tBIOLHPJHdUUKnNOW",
+	"z1hex/QRVgyQfeVo6rMQ2vSlADLaRWMKiL1edfKQu23Syf/eOQ5Bw3nr72tToTZG4nSBtlGM1pW4DiN4",
+	"5u7p8vZ6Y/1QIKjeFpLBzgldgzLNzijXGMu2ij7qzXMD3fYbTenHFWtN6qcFRTHfQHGGknWK66Bt/A1l",
+	"/dfBGcBVdCoeJnuhkR5KpL50kmlHFo/SZ1vdyiu4ogtfiwBNia1hvxhGLWIyD11e8qEoTQQjOOVFsHJX",
+	"UWcTpx0OPDClB04nU58twT03FAhN+RQ9LNAp/VzNhOVOayGk7hlBKip2/Ij9XX5PZgKIbbSX63ei0UhD",
+	"rJ0ulBdHWOjDBVnWonDbn+PlARV4rVUxdip2DL4SE6nVf4hFK6cPLXbSWmuq534LS8PtkNSYC1LmwGvK",
+	"J8Kvobcq51BkBE4hD4Xq9y6UqpNHioxStE7OblCq3rYCFvu8dmNCjjghkNeJk/4xaqncnNu4LhxWOGey",
+	"+ObqqNZV5m9DSYahHf7u/vnYykgnAvho7xOTRWv0CnxzX67swr3/jiHI2S+7rbuvdgt5Axo4rLM3J21N",
+	"g3xUtpGvBrLPCRxEHiaX6oAMEC/9MNAFwmk01dqILDiqCaYoczzfF2eDd877iuE56NyLMKx9b5dXmg11",
+	"IYU5i2yic1U7Cmd6Bik5+KDIVoJs6z57D99vNFQJLniPIw313DQ+Ph5zWfmANDreCdd7w9CiQ/QM17eL",
+	"RvKlrYr6/U0xfGuyz4+iuwz8ioUabWwLD4tgfr6Y7fAFsltre4PCsGYKeu9Ul4U/16s/OkuthK0+b63Q",
+	"fnPahknIo/6MHkiuDgCM4QpseuXrZ7GZrof4VBDFhYbVPkTAGSCQBI854r2x9w05AEr6vBLg2IWwLERL",
+	"NLTBcCaOM4oyxPIfCSZ9UW2whDICA8EQI8U9h3x06ayIGQKQB48fdlBUmsFWDQL+qhc3MnQ81pDa2ZJS",
+	"YavVp9aToAdBO9AqDY+KlP9AhQdfgHe9dmvpDwBF3Js0mmBc1+EPjgVu9VF782IjEw7cvIGPYgd0r2rZ",
+	"tTvX1C5qYxp63vrjG0znRjk7LsKUk0Os6aeG/mFzbowozpW+8t1DmvcGSGpMqqBaQ1Ww3MnA3GtpIZCL",
+	"vUroW7s+DOxe53viNfvSSetdNlvUsPfT1Tehg8XKaMOhe4YBxmW9mn+5eFMaphNN5i+tLKWVrTxzcweK",
+	"+EFoZ/lH08jmJVdfR732O3DqYpEVlNTm6OfN0MT0MsZ9IEYKLW18uJA8yuS3pIpj/9EXJQ+jnBzM8aXw",
+	"odfh0GKH61foiz5XQ2eNUzc+JtWoXBSiiNuKtZUsI0ciju8d25C5Q3VfoQmPL40ZhUamI660kiNe1oXq",
+	"A9+c3GDfOujnURUIlQ69pQwrNFjcZqqXpDrmE2HzOoXM/RJ9gjAsdlarh4Blb5CFWCes3/FIoXnmcdtg",
+	"ldz3UBmeUTsys/CdjjqUhEdNUt03/VlShQQi/TS56h0qhb/2EtyfS95ed8VVTMys0H+V3f5VdtvJMbFO",
+	"ODertm00aW0NS74JV+0rV5+a12NfqNlFJLnr38luVZf7RpicRdH56u/BO/uth6/8xrWFsN5saJR/ptrP",
+	"EAxrmE2bAbH4XH2FQbEwvMPf3Q5+7HaUX4/fofn314H+wx7oP/tRBmcMUvkXPsu7r3an8YYH//B3t+Fb",
+	"y/sA4HHJq4Lw6aLmvuw9FhXZZldwSgrP1jqNdoCnyggFD8waKgzwpglhYfVZ/mJ88BO3o+mA3c8hALqJ",
+	"7kRNy0+PT9r7rLypfQH7bepPCLjUeZ9ejGG4nS5NYUl9GcCfH3x9UwD8wc36y+wovilDIMCRJnxfTdaW",
+	"7vEWod+E7sXcBJcAZNQ14W9CsR8A4KQc1Nc+ep9Sl3gxfqWVoKP6OSTyLqetWzrq/ewe+eM7Pml7NF12",
+	"CNfAYx+k6ptfEHao9Lah46Vu1shQfarItyHAKXlpJ1l/nRK7gw+Yz7pf/F+orkWu2UVLcpM7lHCYgz+y",
+	"DTezPsgEnQkX8giCc5BH/dcR3uIfC/9ZK9E/Vz/+c8HLgBK5BnUJCgE6G1UNnVOX03E2j5hvXZEGDmPH",
+	"aJTv4NQZlfNcXReWM+XOXNivUouIOVn2WQEsPwWi5Md9A46d8SK/qtF+TWiPiCjcgvZ4A6l0m+Awu6aA",
+	"iDE3Gu5fau5f3vUtoJY7lY+bWeWHU2msrtpzZ37EkLYHUoSoKVJ9xhDsvXAHmJAqSEOPy3y5YWNe+Vgp",
+	"vQ7yLhAtg2p+46bWkAI849j+gQ2FUNDDig1XjDvZGg8GTXNU+PrsaRhIiK4C/GZ4r9W6zpJb4qBUxvL/",
+	"/PFdTnkgawWgbfWenrX+jRbwD9Jgan1aySw5U7tbbgdL7ksV8A3FiBA3/lLyk0p+Z+7i0Sdbc/C29UA9",
+	"gbqy8JBP2Aa1MyAuJa75EXWpjt7oetoFJ/bv7qb24oH4/Zu9Tz9h39PP12J0baYoYlAPjE7l508djHIs",
+	"M6a3DLI1vTDkvuQU6fhy6YXNY50CZZnqpUfQbhC9oJavNdaQb3xODRhw+iMh50F49xmoDSNtEHdqRlnr",
+	"jUuhCYYvJZpUemnqFCdImGtHFKJnmDSk0HHmlk/OFrPe4ATBmfDDUVg5qayYdIRn/moFNW5Te8yNtvHb",
+	"lNFR6Cwix1QU/KvGPQ7DO/zd/7m1RPRNjVb/ySmn3TdMPrJvhFSCkzYB9P9FiGP31X4LboGaDkkVb9W8",
+	"EG9dGA993zhVHlxLoqWWE0w+5oD2t6pQz+i9+y7sX3D3f8Hdb6lwDJRJ6tWf7TiTbrPdkCLsVVsjhAdM",
+	"0jraUCFGLRhNUMKnNGHQGjYXgM3DnMKHVYD+olBx5C9BTAYwsqhvieMiU1EWgN92rqghJ4Le6orgYzFF",
+	"Qs5EVAQVYrl2KpSvYgJFEiAMHXcxTRwIj/9lBUFaNNFtW4qT3tAa7rDx2hAa15AYASj3+OHR0WwTlfEr",
+	"A1fcBNK4Tsm5UE5b/rXHR5dw/pT/g0jCLfl4XErlbivd3b/9gUqePPG0akfw85+gtMnZZUhH1UL9SRQs",
+	"XZZDPrr8OoqcXqNxDWBiEYSkHkP1eJ1UiI50qrM2CfgN6skETaSUMBkzGuLeoW2Ed6QB951BAodQtu4W",
+	"+ZT5lYnqq0LSvx6fq41mjVgJwM0lVtRWcjKFlDmIqwegfQCCBOe/E0oLC9XlUUABfQ2TBa8KVi1Kn+CH",
+	"FVSjqXAXu7frgq/I6wCkf8ewuXZWfsWGYiKViVVfXx2bt0ZFhrpYHfb7fUhHOFftF/oi3sPf6a/o3jPG",
+	"2aVYYcWUFR8sGwojC9wLnyIBsQ5u3TuizUeZc4jlxjmlQqbK5T29fvaGkh15KY0vMMCvKgLtRicKILko",
+	"Co1pnev0/FdK4reVkvgTx7YVYllbFIEFhIaykP5LbLFFrHWUHAvsj/r79rbrv8BVn7pFNb4lDcRcrVjp",
+	"9K7Im9b/sjE4D5wJgCUEoABDNF8rgCaNrs1Ce+5kNGy/royTnXhf3fwZEuAIoQvoJpnA+tKvwScjFnrD",
+	"dkL5ZhrVcIzE4OYgeePCR2REW3lTOmrv37+2941kSMX08B9iBEePRknVMGcsV4uyzNmwgrpxqPLG9SDp",
+	"tEw29McXEHmNpcL6CT4DSFprGF8U0p4rxHT3eQ8bjf3hUYQVwocagqnII3yGRakhJzvEYwG+F0JiVKJe",
+	"CuMo/ecX1KAEAYk8/+UWnQBSseMjlsyowFSSiORvXxfBh/8CL/rcikink+YrU6D+ZfkHbiiG/bY6HtQ2",
+	"Jozh8NtoJvkOn3RrfSRTCDTN2H2ly1Z3TIXI0Z316z8T7i3s1LY2l7jO33jE07HRmmASh4OPnHJ9G0Ls",
+	"Jn0nX2mQbE4ejHyLQOxyBaOeyslUVEDqiLuN7dD0UoUuZ3Q5NsryurlPBDxXkPMnAf1bqLg9RPBzYzfq",
+	"Rh8sxGfBFnvstU8qdLKXpDKkEqKfWrnRCMhNzKdcFaK40FeiyjMPjcpLLDBo6Y0J5PiJpBU8+8t0xIxe",
+	"vbUZJpFEqOBARvvHb4Sp6hOaOpTbBVanVpdKfLChVVsNOERJb5ocetpg5mJZenaBZ8Q36JOW3aUEJKqg",
+	"0Ybg8VnuDt2Fu4yaR4Vna3XPn+1z5Q535VtAdjzc0DISYkv+INKdHYpd8Ib6XP0xm2nuIKBPbOLu0xQz",
+	"otlDxyEPHH/85M7x1Ai34asCFzfYlq62vZ5XeuYUaaY3OjAqTcfEt1UM2eckcyIpchYs9pykzwW3ecP+",
+	"gkU6V75pLDxj4k4SoxAqHccUxbtVfX0lqhaav2Xdaave5HPxanmsNAMM1/7X6sm8qcolbM3XFhY6DKfI",
+	"YR82v+4IXC91xrd5y3roXc687voJIQEf+4ZvzxoKjL9E6YAi75OBN5xI3uH4h6hN6OLXrAEg0GXoXSzf",
+	"Xm2CV/y3O0Zvy6NF5Lycaj6TrX5s+vlThmzwDS18asTLktjR7ayzjkTDUJQavG86ed7d7WK0gG5qbnmH",
+	"gldOGP76myN68nvBL4uq7A16h3AY6DmbkMSakBvdhNA9WNRjaVh+/TixH0aT7o4KvIRX0I9XGl3C8kc3",
+	"e1LZvPutQEdM1L7JTJ2SyZtYydHDyCG/+axEkbfJgKP6WnCASe3H2dy+yibRRJXqttzqFMIx6GrVuNUH",
+	"ahL5+9j+D3oVLezUKRQj74mMHhG3L295SAyJXqMyS8uqhTL9Zo/jts2Rylhe4p7Q6uBOR/d7Du+O4/8f",
+	"AAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -1,0 +1,180 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/selector"
+	"fairlead/internal/store"
+)
+
+// GetNodeWhy implements getNodeWhy: what getNodeConfig tells, with the reasons. It reads the variants of the
+// resources of its page alone.
+func (a *API) GetNodeWhy(ctx context.Context, r oapi.GetNodeWhyRequestObject) (oapi.GetNodeWhyResponseObject, error) {
+	c, p := callOf(ctx), r.Params
+	if err := text("node", r.Node); err != nil {
+		return nil, err
+	}
+	name := deref(p.Name)
+	if err := text("name", name); err != nil {
+		return nil, err
+	}
+	if p.Name != nil && p.Type == nil {
+		return nil, badParameter("name", "invalid", "a name goes with the type of the resource")
+	}
+	q := store.ConfigFilter{Limit: pageLimit(p.Limit), Name: name}
+	if p.Type != nil {
+		t := typeOf(*p.Type)
+		q.Type = &t
+	}
+	var err error
+	if q.After, err = resourceCursor("node-why", p.Cursor); err != nil {
+		return nil, err
+	}
+	conf, known, err := a.nodeConfig(ctx, r.Node, q)
+	if err != nil {
+		return nil, noSuchNode(err)
+	}
+	labels, err := a.store.OneNodeLabels(ctx, c.tenant.ID, c.fleet.ID, r.Node)
+	if err != nil {
+		return nil, noSuchNode(err)
+	}
+	refs := each(conf.Resources, func(r store.NodeResource) fleet.Ref { return fleet.Ref{Type: r.Type, Name: r.Name} })
+	if p.Name != nil && len(refs) == 0 {
+		refs = append(refs, fleet.Ref{Type: *q.Type, Name: name})
+	}
+	reasons, err := a.reasons(ctx, labels.Node, refs)
+	if err != nil {
+		return nil, err
+	}
+	out := oapi.GetNodeWhy200JSONResponse{
+		Node: conf.Node.ID, State: oapi.NodeState(conf.Node.State), Settled: int64(conf.Node.Settled), Revision: int64(conf.Revision),
+		Labels: nodeLabelsOf(labels), LabelsUnknown: optional(!known),
+	}
+	target := targetOf(conf)
+	out.Items = each(conf.Resources, func(r store.NodeResource) oapi.NodeReason {
+		ref := fleet.Ref{Type: r.Type, Name: r.Name}
+		resource := nodeResourceOf(r, target.Types[r.Type].Get(r.Name), conf.Node)
+		why := reasons[ref].chosen(r.Variant)
+		return oapi.NodeReason{Resource: resource, Because: because(resource, why), Why: why}
+	})
+	if p.Name != nil && len(out.Items) == 0 {
+		why, ok := reasons[refs[0]]
+		if !ok {
+			return nil, noSuchResource(fmt.Errorf("why node %q has it: %w", r.Node, fleet.ErrNotFound), *q.Type, name, "")
+		}
+		none := why.chosen("")
+		none.Selector = nil
+		resource := oapi.NodeResource{Type: *p.Type, Name: name, State: oapi.NodeResourceStateUnmatched}
+		out.Items = append(out.Items, oapi.NodeReason{Resource: resource, Because: "it has no default variant, and no other one matches the node: the node has no such resource", Why: none})
+	}
+	if conf.More {
+		last := conf.Resources[len(conf.Resources)-1]
+		out.NextCursor = next(cursor{List: "node-why", Type: last.Type.Slug(), Name: last.Name})
+	}
+	return out, nil
+}
+
+// reason is what the variants of one name come to for one node.
+type reason []oapi.VariantReason
+
+// reasons are of the names that have variants.
+func (a *API) reasons(ctx context.Context, n fleet.Node, refs []fleet.Ref) (map[fleet.Ref]reason, error) {
+	if len(refs) == 0 {
+		return nil, nil //nolint:nilnil // nothing to look up in
+	}
+	c := callOf(ctx)
+	rows, _, err := a.store.Variants(ctx, c.tenant.ID, c.fleet.ID, refs)
+	if err != nil {
+		return nil, err
+	}
+	labels, out := selector.LabelsOf(n), make(map[fleet.Ref]reason)
+	for _, row := range rows {
+		if row.Deleted {
+			continue
+		}
+		ref := fleet.Ref{Type: row.Type, Name: row.Name}
+		out[ref] = append(out[ref], variantReason(row, labels))
+	}
+	return out, nil
+}
+
+func variantReason(row fleet.Row, labels selector.Labels) oapi.VariantReason {
+	v := oapi.VariantReason{Variant: row.Variant, Selector: row.Selector, Priority: row.Priority, Matches: true, Requirements: []oapi.Requirement{}}
+	sel, err := selector.Parse(row.Selector)
+	if err != nil { // of a newer server
+		v.Matches = false
+		return v
+	}
+	for _, f := range sel.Explain(labels) {
+		r := oapi.Requirement{Requirement: f.Requirement, Holds: f.Holds}
+		if f.Known {
+			r.Has = &f.Has
+		}
+		v.Matches = v.Matches && f.Holds
+		v.Requirements = append(v.Requirements, r)
+	}
+	return v
+}
+
+// chosen tells of the variant that the node has, and of the others; "" is the default one.
+func (r reason) chosen(variant string) oapi.NodeWhy {
+	out := oapi.NodeWhy{PassedOver: []oapi.VariantReason{}}
+	for _, v := range r {
+		if v.Variant == variant {
+			out.Selector, out.Priority, out.Requirements = &v.Selector, &v.Priority, &v.Requirements
+		} else {
+			out.PassedOver = append(out.PassedOver, v)
+		}
+	}
+	return out
+}
+
+// because says it in one sentence.
+func because(r oapi.NodeResource, why oapi.NodeWhy) string {
+	var parts []string
+	switch matching := slices.ContainsFunc(why.PassedOver, func(v oapi.VariantReason) bool { return v.Matches }); {
+	case r.Variant == nil && len(why.PassedOver) == 0:
+		parts = append(parts, "it has no variants: every node of the fleet has it")
+	case r.Variant == nil:
+		parts = append(parts, "none of its variants matches the node, which has the default one")
+	case matching:
+		parts = append(parts, fmt.Sprintf("the variant %q matches: %s; of those that match it has the highest priority, or the name that sorts first among equals", *r.Variant, deref(why.Selector)))
+	default:
+		parts = append(parts, fmt.Sprintf("the variant %q matches: %s", *r.Variant, deref(why.Selector)))
+	}
+	switch r.State {
+	case oapi.NodeResourceStateRefused, oapi.NodeResourceStateAbsent:
+		parts = append(parts, fmt.Sprintf("the node refused the version of revision %d (%s)", deref(r.RefusedRevision), deref(r.Action)))
+	case oapi.NodeResourceStatePending:
+		parts = append(parts, "the node has not confirmed it yet, or it is withheld")
+	case oapi.NodeResourceStateUnreferenced:
+		parts = append(parts, "nothing in the fleet names it, so a client asks for it only if its own bootstrap does")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// labelsOf is what selectors ask of a node.
+func nodeLabelsOf(n store.LabeledNode) oapi.NodeLabels {
+	return oapi.NodeLabels{
+		Cluster: optional(n.Cluster), ClientName: optional(n.UserAgent), ClientVersion: optional(n.Version),
+		Region: optional(n.Region), Zone: optional(n.Zone), SubZone: optional(n.SubZone), Metadata: metadataOf(n.MetadataJSON),
+	}
+}
+
+// metadataOf is nil where none is known.
+func metadataOf(raw []byte) *map[string]any {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var m map[string]any
+	if d.Decode(&m) != nil || len(m) == 0 {
+		return nil
+	}
+	return &m
+}

@@ -1,0 +1,105 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+)
+
+func (w *world) why(node, query string) oapi.NodeReasons {
+	w.t.Helper()
+	var out oapi.NodeReasons
+	w.do(http.MethodGet, w.at("nodes", node, "why")+"?"+query, "").is(200, &out)
+	return out
+}
+
+func TestWhyANodeHasIt(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")                                                                                                     // 1
+	w.put("b")                                                                                                     // 2
+	w.do(http.MethodPut, w.variant("a", "eu"), variantOf("a", "locality.region=eu", 0, "1s")).isWritten(nil)       // 3
+	w.do(http.MethodPut, w.variant("a", "canary"), variantOf("a", "metadata.canary", 1, "2s")).isWritten(nil)      // 4
+	w.do(http.MethodPut, w.variant("only", "eu"), variantOf("only", "locality.region=eu", 0, "1s")).isWritten(nil) // 5
+	w.labeled(5, map[string]*fleet.NodeLabels{"eu": {Region: "eu"}, "us": {Region: "us"}, "both": {Region: "eu", Zone: "z", MetadataJSON: []byte(`{"canary": 12345678901234567890}`)}})
+	for node, want := range map[string][]string{
+		"eu":   {`a: the variant "eu" matches: locality.region=eu`, "b: it has no variants: every node of the fleet has it", `only: the variant "eu" matches: locality.region=eu`},
+		"us":   {"a: none of its variants matches the node, which has the default one", "b: it has no variants: every node of the fleet has it"},
+		"both": {`a: the variant "canary" matches: metadata.canary; of those that match it has the highest priority, or the name that sorts first among equals`, "b: it has no variants: every node of the fleet has it", `only: the variant "eu" matches: locality.region=eu`},
+	} {
+		got := each(w.why(node, "").Items, func(i oapi.NodeReason) string { return i.Resource.Name + ": " + i.Because })
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", node, d)
+		}
+	}
+	both := w.why("both", "type=clusters&name=a")
+	if len(both.Items) != 1 {
+		t.Fatalf("%+v", both)
+	}
+	i := both.Items[0]
+	if *i.Why.Selector != "metadata.canary" || *i.Why.Priority != 1 || (*i.Why.Requirements)[0].Requirement != "metadata.canary" || !(*i.Why.Requirements)[0].Holds || *i.Resource.Variant != "canary" || *i.Resource.Revision != 4 {
+		t.Errorf("%+v", i)
+	}
+	if over := i.Why.PassedOver; len(over) != 1 || over[0].Variant != "eu" || !over[0].Matches || *over[0].Requirements[0].Has != "eu" {
+		t.Errorf("%+v", i.Why.PassedOver)
+	}
+	if *both.Labels.Zone != "z" || (*both.Labels.Metadata)["canary"] == nil || both.LabelsUnknown != nil {
+		t.Errorf("%+v", both.Labels)
+	}
+	none := w.why("us", "type=clusters&name=only").Items
+	if len(none) != 1 || none[0].Resource.State != oapi.NodeResourceStateUnmatched || none[0].Why.PassedOver[0].Requirements[0].Holds || *none[0].Why.PassedOver[0].Requirements[0].Has != "us" {
+		t.Errorf("%+v", none)
+	}
+	w.do(http.MethodGet, w.at("nodes", "us", "why")+"?type=clusters&name=nothing", "").isProblem(404, "not_found", "")
+	w.do(http.MethodGet, w.at("nodes", "us", "why")+"?name=a", "").isProblem(400, "invalid_request", "?name")
+	w.do(http.MethodGet, w.at("nodes", "nobody", "why"), "").isProblem(404, "not_found", "")
+	first := w.why("eu", "limit=2")
+	rest := w.why("eu", "limit=2&cursor="+*first.NextCursor)
+	if len(first.Items) != 2 || len(rest.Items) != 1 || rest.NextCursor != nil {
+		t.Errorf("pages of %d and %d", len(first.Items), len(rest.Items))
+	}
+	w.refusingNode(w.fleet.ID, "no", fleet.Refusal{Type: fleet.Cluster, Name: "b", Version: *w.why("us", "type=clusters&name=b").Items[0].Resource.Version, Revision: 2, Detail: "no", Action: fleet.ActionRemoved})
+	if got := w.why("no", "type=clusters&name=b").Items[0].Because; !strings.Contains(got, "refused the version of revision 2") {
+		t.Errorf("%s", got)
+	}
+	var n oapi.Node
+	w.do(http.MethodGet, w.at("nodes", "both"), "").is(200, &n)
+	if n.Labels == nil || *n.Labels.Region != "eu" {
+		t.Errorf("the node's page: %+v", n.Labels)
+	}
+}
+
+// What nothing names is asked for by nobody, and is not called synced.
+func TestWhatNobodyNamesIsNotSynced(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a") // it names the endpoints a
+	for _, name := range []string{"a", "b"} {
+		w.do(http.MethodPut, w.at("resources", "endpoints", name), asDocument(`{"cluster_name": "`+name+`"}`)).isWritten(nil)
+	}
+	w.settledNode(w.fleet.ID, "n", 2)
+	want := []string{"clusters/a synced", "endpoints/a synced", "endpoints/b pending"}
+	if got := inState(w.nodeConfig("n", "").Items); !cmp.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	w.settledNode(w.fleet.ID, "m", 3)
+	want[2] = "endpoints/b unreferenced"
+	if got := inState(w.nodeConfig("m", "").Items); !cmp.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	for state, want := range map[string][]string{
+		"synced": {"clusters/a synced", "endpoints/a synced"}, "unreferenced": {"endpoints/b unreferenced"}, "pending": {}, "unmatched": {},
+	} {
+		if got := inState(w.nodeConfig("m", "state="+state).Items); !cmp.Equal(got, want) {
+			t.Errorf("%s: %v", state, got)
+		}
+	}
+	if got := w.why("m", "type=endpoints&name=b").Items[0].Because; !strings.Contains(got, "nothing in the fleet names it") {
+		t.Error(got)
+	}
+}
