@@ -20,18 +20,6 @@ const (
 // databasePatience is how long a health check waits for the database.
 const databasePatience = 1500 * time.Millisecond
 
-// page asks for one more than the limit, so that it knows whether there are more.
-func page[T any](limit int, read func(n int) ([]T, error)) (items []T, more bool, err error) {
-	items, err = read(limit + 1)
-	if err != nil {
-		return nil, false, err
-	}
-	if len(items) > limit {
-		return items[:limit], true, nil
-	}
-	return items, false, nil
-}
-
 // each never returns nil: an empty list is answered as [].
 func each[T, U any](in []T, f func(T) U) []U {
 	out := make([]U, 0, len(in))
