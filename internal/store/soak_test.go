@@ -226,7 +226,7 @@ func (s *soak) failOver() (lost fleet.Revision) {
 	  DELETE FROM fleet_history WHERE revision > r;
 	  INSERT INTO resources (tenant_id, fleet_id, type, name, variant, revision, deleted, selector, priority, ttl_ms, labels, description, version,
 	         doc_hash, body_hash, derived, derive_version, summary, bytes, created_at, created_by, updated_at, updated_by)
-	  SELECT l.*, now(), '', now(), '' FROM (SELECT DISTINCT ON (type, name, variant) * FROM resource_history ORDER BY type, name, variant, revision DESC) l
+	  SELECT l.* FROM (SELECT DISTINCT ON (type, name, variant) * FROM resource_history ORDER BY type, name, variant, revision DESC) l
 	  ON CONFLICT DO NOTHING;
 	  UPDATE fleet_heads SET revision = r, token = (SELECT token FROM fleet_history WHERE revision = r), compacted = least(compacted, r),
 	         history_from = least(history_from, r);
