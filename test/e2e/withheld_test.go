@@ -137,7 +137,7 @@ func TestStrictFleetRefusesWhatNamesNothing(t *testing.T) {
 	if p == nil || p.Errors == nil || len(*p.Errors) != 1 || (*p.Errors)[0].Pointer == nil || *(*p.Errors)[0].Pointer != field || !strings.Contains((*p.Errors)[0].Detail, "missing") {
 		t.Fatalf("the listener was answered %d %s, want 422 at %s", refused.StatusCode(), refused.Body, field)
 	}
-	for _, r := range []world.Resource{world.Route("missing", "a"), l} {
+	for _, r := range []world.Resource{world.Cluster("a", "1s"), world.Route("missing", "a"), l} {
 		if p := put(r.Type, r); p.StatusCode() != http.StatusCreated {
 			t.Errorf("%s was answered %d %s", r.Name, p.StatusCode(), p.Body)
 		}
