@@ -527,27 +527,6 @@ func (e ResourceType) Valid() bool {
 	}
 }
 
-// Defines values for RevisionReceipt.
-const (
-	RevisionReceiptDelivered RevisionReceipt = "delivered"
-	RevisionReceiptPending   RevisionReceipt = "pending"
-	RevisionReceiptRejected  RevisionReceipt = "rejected"
-)
-
-// Valid indicates whether the value is a known member of the RevisionReceipt enum.
-func (e RevisionReceipt) Valid() bool {
-	switch e {
-	case RevisionReceiptDelivered:
-		return true
-	case RevisionReceiptPending:
-		return true
-	case RevisionReceiptRejected:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for RevisionKind.
 const (
 	KindApply    RevisionKind = "apply"
@@ -2009,14 +1988,12 @@ type Revision struct {
 	Kind    string  `json:"kind"`
 	Message *string `json:"message,omitempty"`
 
-	// Receipt The state of its receipt, of those that a list tells it of.
-	Receipt  *RevisionReceipt `json:"receipt,omitempty"`
-	Revision int64            `json:"revision"`
-	Updated  int              `json:"updated"`
+	// Receipt `rejected` if any node refused something of the revision, else `pending` if any node has not answered, else `delivered` if any node has it. `stored`: no node
+	// has it and none is connected that could be waited for; a node that comes later makes it `delivered`.
+	Receipt  *ReceiptState `json:"receipt,omitempty"`
+	Revision int64         `json:"revision"`
+	Updated  int           `json:"updated"`
 }
-
-// RevisionReceipt The state of its receipt, of those that a list tells it of.
-type RevisionReceipt string
 
 // RevisionKind What was asked for: `put` and `delete` of one resource, `apply` of many, `delete` of many too where nothing else was in the apply, `rollback`.
 type RevisionKind string

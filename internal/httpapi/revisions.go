@@ -52,7 +52,7 @@ func (a *API) ListRevisions(ctx context.Context, r oapi.ListRevisionsRequestObje
 		if err != nil {
 			return nil, err
 		}
-		out.Items[i].Receipt = optional(oapi.RevisionReceipt(receipt.State))
+		out.Items[i].Receipt = optional(oapi.ReceiptState(receipt.State))
 	}
 	if more > 0 {
 		out.NextCursor = next(cursor{List: "revisions", Revision: int64(more)})
