@@ -56,7 +56,9 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 // is left that this client could be asked to take.
 func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
 	if b := c.rec.of(t).bisection; b != nil && b.offered == nil {
-		c.blame(t, b.words, b.all())
+		if !c.accuseStandIns(t, b, r, words) {
+			c.blame(t, b.words, b.all())
+		}
 		return
 	}
 	var all []candidate
@@ -66,6 +68,36 @@ func (c *Client) accuseRepair(t fleet.Type, r *Response, words string) {
 		}
 	}
 	c.verdict(t, words, all)
+}
+
+// accuseStandIns: the client refuses what stands in for a version that it was only presumed to refuse. It may never have
+// had that, for which of several revisions it took is not always known. So the presumed version goes out again, and what
+// the client says of it counts.
+func (c *Client) accuseStandIns(t fleet.Type, b *bisection, r *Response, words string) bool {
+	if b.words != nevermind {
+		return false
+	}
+	var all, named []candidate
+	for _, x := range b.all() {
+		if x.good == nil || !r.brings(x.good) {
+			continue
+		}
+		if all = append(all, x); standsWhole(words, x.good.Name) {
+			named = append(named, x)
+		}
+	}
+	if len(named) > 0 {
+		all = named
+	}
+	if len(all) == 0 {
+		return false
+	}
+	b.drop(func(x candidate) bool { return slices.Contains(all, x) })
+	for i := range all {
+		all[i] = candidate{refused: all[i].good, leave: true}
+	}
+	c.verdict(t, words, all)
+	return true
 }
 
 // blame keeps those back that are to blame, until the node's target does.

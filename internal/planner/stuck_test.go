@@ -253,3 +253,38 @@ func TestWhatAFreedEnvoyReportsIsNotBlamed(t *testing.T) {
 		t.Errorf("settled at %d, clean %v; blamed are %+v", s.c.Settled(), s.c.Clean(), vs)
 	}
 }
+
+// TestAStandInThatIsRefusedClearsThePresumed: which of several revisions a stuck proxy took is not known, so what is put back
+// may be what it never had and will not take.
+func TestAStandInThatIsRefusedClearsThePresumed(t *testing.T) {
+	t.Parallel()
+	for name, words := range map[string]string{"by name": "Error adding a", "in other words": "no"} {
+		t.Run(name, func(t *testing.T) {
+			before := first(t, "clusters a@bad; listeners l@1")
+			_, now := after(t, before, "clusters a@2 c@1; listeners l@1")
+			s := &script{t: t, c: client{Delta: true, Envoy: true, Opening: true, Now: start, Past: planner.Past{Unclean: true, Settled: 1}}}
+			s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
+			s.steps(now)
+			s.at(time.Second)
+			s.c.Opened()
+			s.at(10 * time.Second)
+			if r := s.send(now); r == nil || describe(r) != "clusters a@bad -c" {
+				t.Fatalf("sent %v unasked", r)
+			}
+			s.c.Subscribe(request{Type: fleet.Cluster, Versions: map[string]string{"a": "2"}}, now)
+			r := s.send(now)
+			if r == nil || describe(r) != "clusters a@bad -c" {
+				t.Fatalf("sent %v when it asks", r)
+			}
+			s.c.Refuse(r.Type, r.Nonce, words)
+			vs := s.c.Verdicts()
+			if len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Version != "bad" || vs[0].Words != words {
+				t.Errorf("blamed are %+v, want what stood in", vs)
+			}
+			s.steps(now)
+			if vs := s.c.Verdicts(); len(vs) > 0 || s.c.Settled() != now.Revision || !s.c.Clean() {
+				t.Errorf("settled at %d, clean %v; blamed are %+v", s.c.Settled(), s.c.Clean(), vs)
+			}
+		})
+	}
+}

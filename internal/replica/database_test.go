@@ -93,7 +93,10 @@ func (d *database) report(s fleet.Status) error {
 		d.status[statusKey{n.Node, s.Server}] = row
 	}
 	for _, r := range s.Refusals {
-		d.refusals[refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}] = &refusalRow{Refusal: r}
+		k := refusalKey{r.Node, r.Type, r.Name, r.Version, r.Revision}
+		if x := d.refusals[k]; x == nil || !r.At.Before(x.At) {
+			d.refusals[k] = &refusalRow{Refusal: r}
+		}
 	}
 	for _, r := range s.Resolved {
 		for k, x := range d.refusals {

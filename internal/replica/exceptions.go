@@ -44,7 +44,7 @@ func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal,
 		}
 		f.Action, f.Good = a.subscriber.except(snap, a.inStep(snap.History), r.Type, c)
 		over := f.Action == fleet.ActionSuperseded || f.Action == fleet.ActionDeleted
-		if e, ok := a.subscriber.ended[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version {
+		if e, ok := a.subscriber.ended[fleet.Ref{Type: r.Type, Name: f.Name}]; over && ok && e.Refused == f.Version && !e.Leave {
 			f.Action, f.Good = outcome(e.Good) // the words came late, to what was done before
 		}
 		f.Beside = !over && n.besides(a, r.Type)
@@ -169,9 +169,9 @@ func resolution(node string, e snapshot.Exception, by fleet.Revision) fleet.Reso
 	return fleet.Resolution{Node: node, Type: e.Type, Name: e.Name, Version: e.Refused, By: by}
 }
 
-// end remembers an exception whose name has another version by now.
+// end remembers an exception whose name has another version by now, or that its client has cast doubt on.
 func (x *exceptions) end(e snapshot.Exception) {
-	if len(x.ended) >= maxExceptions || e.Leave {
+	if len(x.ended) >= maxExceptions {
 		return
 	}
 	if x.ended == nil {

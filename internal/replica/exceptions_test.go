@@ -129,6 +129,7 @@ func TestExceptionsOutliveTheStream(t *testing.T) {
 		refuse(t, a, "c", nil)
 		a.Detach(true)
 		w.change(key, cluster("d", "2"))
+		w.left("a", fleet.LastStream{Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil)}})
 		a = w.attach(id, "a")
 		if now := a.Current(); version(now, fleet.Cluster, "c") != "" || version(now, fleet.Cluster, "d") != "2" {
 			t.Error("the next stream is offered the same again")
@@ -141,6 +142,29 @@ func TestExceptionsOutliveTheStream(t *testing.T) {
 		}
 		if n, x := w.nodes(key); n+x != 0 {
 			t.Errorf("left behind: %d nodes, %d with exceptions", n, x)
+		}
+	})
+}
+
+// What another server has ended, since the client came to it with nothing, is over here too. It is so whichever stream ended
+// last: a connection that broke is noticed late. What the database has not heard of yet stands.
+func TestAnExceptionThatEndedElsewhereIsOver(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "bad"))
+		w.left("a", fleet.LastStream{Settled: 1, Live: true})
+		a := w.attach(id, "a")
+		w.sink.setAway(errAway)
+		refuse(t, a, "c", nil)
+		a.Detach(true)
+		a = w.attach(id, "a")
+		if got := inForce(a, fleet.Cluster, "c"); got != "" {
+			t.Errorf("c is at %q before the database was told", got)
+		}
+		w.sink.setAway(nil)
+		time.Sleep(time.Minute)
+		a.Detach(true)
+		if got := inForce(w.attach(id, "a"), fleet.Cluster, "c"); got != "bad" {
+			t.Errorf("c is at %q, want it offered again", got)
 		}
 	})
 }

@@ -304,6 +304,14 @@ type sink struct {
 	settled  map[fleet.Key]fleet.Revision
 	nodes    []string
 	views    map[string]string // by node
+	away     error             // what reports fail with
+}
+
+// setAway lets reports fail; nil ends that.
+func (s *sink) setAway(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = err
 }
 
 func (s *sink) knows(node string) bool {
@@ -315,6 +323,9 @@ func (s *sink) knows(node string) bool {
 func (s *sink) Report(_ context.Context, st fleet.Status) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.away != nil {
+		return s.away
+	}
 	s.refusals = append(s.refusals, st.Refusals...)
 	s.resolved = append(s.resolved, st.Resolved...)
 	s.settled[st.Key] = st.Settled

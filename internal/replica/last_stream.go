@@ -3,9 +3,11 @@ package replica
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 )
 
 // pastOf asks the database what the node left behind, unless it has a stream here: then
@@ -29,7 +31,7 @@ func (o *owner) pastOf(ctx context.Context, id string) *nodePast {
 		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
 	}
 	past.Ended = append(past.Ended, here.Ended...)
-	return &nodePast{past, round, err != nil, elsewhere}
+	return &nodePast{past, round, err != nil, here.Ended}
 }
 
 // pastBeside asks what a node refuses that has other streams here; it was not asked before.
@@ -50,8 +52,15 @@ type nodePast struct {
 	fleet.LastStream
 	round  int
 	missed bool // the database did not answer
-	// elsewhere: what the database says is newer than what is remembered here.
-	elsewhere bool
+	// untold are refusals of here that the database had not heard of when it was asked.
+	untold []fleet.PastRefusal
+}
+
+// ended reports whether the refusal that an exception comes from stands no more, by what the
+// database knows: another server has ended it, whichever of the node's streams was there last.
+func (p *nodePast) ended(e snapshot.Exception) bool {
+	is := func(f fleet.PastRefusal) bool { return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused }
+	return !p.missed && len(p.Refusals) < mostRefusals && !slices.ContainsFunc(p.Refusals, is) && !slices.ContainsFunc(p.untold, is)
 }
 
 func (o *owner) look(id string) (live bool, round int) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
 
@@ -236,6 +237,32 @@ func TestT41_ALatePastIsOfBefore(t *testing.T) {
 		synctest.Wait()
 		if c, d := inForce(a, fleet.Cluster, "c"), inForce(a, fleet.Cluster, "d"); c != "" || d != "2" {
 			t.Errorf("c is at %q and d at %q", c, d)
+		}
+	})
+}
+
+// What the client has cast doubt on stays ended when its past comes late: else the server withheld what the database, which
+// was told of the end, does not know to be refused.
+func TestALatePastBringsNothingBackThatIsInDoubt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"))
+		w.attach(id, "first")
+		a := w.attach(id, "n")
+		refuse(t, a, "c", nil)
+		refuse(t, a, "d", nil)
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 1, nil), refused(cluster("d", "bad"), 1, nil)}})
+		a.Detach(true)
+		w.feed.set(func(f *feed) { f.hangs = true })
+		a = w.resume(id, "n")
+		a.Reconsider([]snapshot.Doubted{{Type: fleet.Cluster, Name: "c", Version: "bad"}})
+		w.feed.set(func(f *feed) { f.hangs = false })
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if c, d := inForce(a, fleet.Cluster, "c"), inForce(a, fleet.Cluster, "d"); c != "bad" || d != "" {
+			t.Errorf("c is at %q and d at %q, want c offered again and d withheld", c, d)
+		}
+		if got := w.resolvedNames("n"); !slices.Contains(got, "c") || slices.Contains(got, "d") {
+			t.Errorf("resolved %q", got)
 		}
 	})
 }

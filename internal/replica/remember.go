@@ -59,13 +59,7 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		ofEnded = &subscriber{serves: servedBy("")}
 	}
 	ofEnded.labels, ofEnded.view = a.subscriber.labels, a.subscriber.view // it may have come back with other labels
-	if asked.elsewhere && len(asked.Refusals) < mostRefusals {
-		ofEnded.drop(func(e snapshot.Exception) bool { // ended there
-			return !slices.ContainsFunc(asked.Refusals, func(f fleet.PastRefusal) bool {
-				return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused
-			})
-		})
-	}
+	ofEnded.drop(asked.ended)
 	revised, resolved = ofEnded.readopt(ns.builder, n.id, asked.Refusals)
 	n.ofEnded = ofEnded // which inherit hands on
 	return revised, resolved
@@ -110,10 +104,15 @@ func (ns *nodes) rememberLate(n *node, refusals []fleet.PastRefusal) (resolved [
 }
 
 // concerns reports whether a past refusal may be the stream's client's: it was told before
-// the stream began, and the client, which brought something with it, has not taken it since.
+// the stream began, and the client, which brought something with it, has not taken it since, nor
+// cast doubt on it.
 func (a *attachment) concerns(f fleet.PastRefusal, history uint64) bool {
-	return f.Revision > a.subscriber.view.snap.Revision || a.subscriber.refuses(f.Type, f.Name, f.Version) ||
-		a.resumed && !f.At.After(a.begun) && !a.took(f.Type, f.Name, f.Version, history)
+	s := &a.subscriber
+	if f.Revision > s.view.snap.Revision || s.refuses(f.Type, f.Name, f.Version) {
+		return true
+	}
+	over := s.ended[fleet.Ref{Type: f.Type, Name: f.Name}].Refused == f.Version
+	return !over && a.resumed && !f.At.After(a.begun) && !a.took(f.Type, f.Name, f.Version, history)
 }
 
 // serves reports whether some stream of the node can ask for the type.

@@ -475,26 +475,35 @@ func (w *whole) atRest() {
 }
 
 // unanswerable: the proxy came back with something that the server does not know, and refused
-// what is there now. It is left alone until that type changes (SEMANTICS 3.2).
+// what is there now. It is left alone until its view has something else of that type (SEMANTICS 3.2).
 func (w *whole) unanswerable(e *envoy) bool {
 	w.db.mu.Lock()
 	defer w.db.mu.Unlock()
 	_, _, exceptions := e.server.serving(w.db.key, e.id)
-	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool { return r.Name == "" && !w.changedSince(r.Type, r.Revision) }) ||
+	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool { return r.Name == "" && !w.changedSince(e, r.Type, r.Revision) }) ||
 		slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
 }
 
-// changedSince reports whether a later revision brought anything of the type.
-func (w *whole) changedSince(t fleet.Type, since fleet.Revision) bool {
+// changedSince reports whether a later revision brought anything of the type to the proxy's view, or
+// took something away.
+func (w *whole) changedSince(e *envoy, t fleet.Type, since fleet.Revision) bool {
 	w.db.feed.mu.Lock()
 	defer w.db.feed.mu.Unlock()
 	f := w.db.fleets[w.db.key]
-	for k, r := range f.states[f.rev].rows {
-		if k.t == t && r.Revision > since {
-			return true
+	return !maps.Equal(f.states[since].seenBy(e, t), f.states[f.rev].seenBy(e, t))
+}
+
+// seenBy is what a proxy's view has of a type: the revision of each name.
+func (s state) seenBy(e *envoy, t fleet.Type) map[string]fleet.Revision {
+	seen := map[string]fleet.Revision{}
+	for _, variant := range []string{"", "edge"} {
+		for k, r := range s.rows {
+			if k.t == t && k.variant == variant && !r.Deleted && (variant == "" || e.edge) {
+				seen[k.name] = r.Revision
+			}
 		}
 	}
-	return false
+	return seen
 }
 
 // receipts: what readers see of a node is the truth.

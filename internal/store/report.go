@@ -67,7 +67,8 @@ SELECT app_tenant(), $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO N
 	// A server that loaded the fleet knows the last revision of the row; the refusal belongs to
 	// the first that the version was in force for without a break, for the same nodes (SEMANTICS 5.2).
 	// What is told again is a refusal of its own only if the version was out of force since the last
-	// one, and has the words of that.
+	// one, and has the words of that. A server that could not report for a while takes nothing back
+	// of what another one has told since.
 	upsertRefusals = `
 INSERT INTO node_exceptions AS o (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash, action, beside, good, at,
                                   good_hash, good_revision, good_ttl_ms, good_derived)
@@ -102,7 +103,8 @@ ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPD
      WHERE excluded.good_hash IS NOT NULL OR excluded.good <> o.good
      UNION ALL
     SELECT o.good_hash, o.good_revision, o.good_ttl_ms, o.good_derived
-     WHERE NOT (excluded.good_hash IS NOT NULL OR excluded.good <> o.good))`
+     WHERE NOT (excluded.good_hash IS NOT NULL OR excluded.good <> o.good))
+ WHERE excluded.at >= o.at`
 
 	// A refusal of a later revision is not what was resolved, even in the same report; nor is
 	// one that was made, on whichever server, after the version had been offered again. Each is

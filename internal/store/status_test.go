@@ -268,6 +268,12 @@ func TestRefusalAfterItWasOfferedAgain(t *testing.T) {
 	if open() != 1 {
 		t.Error("the later refusal has ended")
 	}
+	earlier := refusal // that the other one could not tell sooner
+	earlier.At, earlier.Detail = committed, "no, I said"
+	other.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{earlier}, Resolved: []fleet.Resolution{ended}})
+	if rs := w.past("n", fleet.ServerID{}).Refusals; len(rs) != 1 || rs[0].Detail != "no" {
+		t.Errorf("after words of before: %+v", rs)
+	}
 	ended.At = ended.At.Add(time.Microsecond)
 	other.report(fleet.Status{Settled: 1, Resolved: []fleet.Resolution{ended}})
 	if open() != 0 {
