@@ -92,14 +92,27 @@ func (c *Client) neverAskedOf(target *snapshot.Target) (all []candidate) {
 }
 
 // changedSince returns the clusters that changed since the client settled, if its last
-// stream did not end clean, with what it had of them then.
+// stream did not end clean, with what it had of them then. What it refused then, and was offered
+// again since, is among them.
 func (c *Client) changedSince(target *snapshot.Target) (all []candidate) {
-	for r := range target.Types[fleet.Cluster].All() {
-		if !c.origin.Past.doubts(r) || r.Slow {
-			continue
+	const t = fleet.Cluster
+	look := func(r *snapshot.Resource) {
+		if r == nil || r.Slow {
+			return
 		}
-		if good, known := c.settledWith(fleet.Cluster, r.Name, target); known && !snapshot.Same(good, r) {
+		if good, known := c.settledWith(t, r.Name, target); known && !snapshot.Same(good, r) {
 			all = append(all, candidate{refused: r, good: good})
+		}
+	}
+	if past, before := c.origin.Past, c.origin.Before; past.Unclean && before != nil && before.Revision == past.Settled {
+		for _, r := range snapshot.Diff(before.Types[t], target.Types[t]) {
+			look(r)
+		}
+		return all
+	}
+	for r := range target.Types[t].All() {
+		if c.origin.Past.doubts(r) {
+			look(r)
 		}
 	}
 	return all
