@@ -53,7 +53,7 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 		f.roster.nodes[n.row.Node] = n
 	}
 	if !n.live() {
-		n.absent, n.resumed, n.before = f.progress.head, info.Resumed, info.Before
+		n.absent, n.resumed, n.before, n.held = f.progress.head, info.Resumed, info.Before, info.Held
 		n.row.Since = f.rec.dbTime(now)
 		n.goneAt = time.Time{}
 		n.doubt.begin(info.Doubtful)

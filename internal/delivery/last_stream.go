@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,8 +60,28 @@ func (r *Recorder) LastStream(key fleet.Key, node string) (last fleet.LastStream
 		return last, false
 	}
 	return fleet.LastStream{
-		Known: true, Settled: n.confirmed(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Ended: f.outbox.of(n.row.Node),
+		Known: true, Settled: n.confirmed(), Held: n.has(), Clean: len(n.doubt) == 0, View: n.row.View, At: n.row.Since, Ended: f.outbox.of(n.row.Node),
 	}, true
+}
+
+// Correct moves those of a node's refusals that have ended here to Ended, where the database has not heard of it yet.
+func (r *Recorder) Correct(key fleet.Key, node string, past *fleet.LastStream) {
+	r.mu.Lock()
+	f := r.fleets[key]
+	r.mu.Unlock()
+	if f == nil || len(past.Refusals) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	past.Refusals = slices.DeleteFunc(past.Refusals, func(x fleet.PastRefusal) bool {
+		by, ended := f.outbox.endOf(node, x.Refusal)
+		if ended {
+			x.By = by
+			past.Ended = append(past.Ended, x)
+		}
+		return ended
+	})
 }
 
 // Remembers reports whether anything is known here of a node, live or not.
@@ -79,11 +100,11 @@ func (r *Recorder) Remembers(key fleet.Key, node string) bool {
 // Server is whom the recorder reports for.
 func (r *Recorder) Server() fleet.ServerID { return r.cfg.Server }
 
-// Confirmed is what all streams of the stream's node have settled, or the node before them.
-func (s *Stream) Confirmed() fleet.Revision {
+// Confirmed is what all streams of the stream's node have settled, or the node before them, and what it had by then.
+func (s *Stream) Confirmed() (fleet.Revision, fleet.Held) {
 	s.fleet.mu.Lock()
 	defer s.fleet.mu.Unlock()
-	return s.node.confirmed()
+	return s.node.confirmed(), s.node.has()
 }
 
 // Announce waits until the database knows that the node is there, for a second at most.

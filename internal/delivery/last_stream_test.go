@@ -145,7 +145,7 @@ func TestWhatWasConfirmedBeforeTheStream(t *testing.T) {
 				if got := w.sink.model(w.key).effective("n"); got != c.want {
 					t.Errorf("settled at %d, want %d", got, c.want)
 				}
-				if got := s.Confirmed(); got != 2 {
+				if got, _ := s.Confirmed(); got != 2 {
 					t.Errorf("%d is believed, want 2", got)
 				}
 			})

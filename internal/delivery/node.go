@@ -23,6 +23,8 @@ type StreamInfo struct {
 	Doubtful bool
 	// Before is what the node is known to have settled before this stream, 0 if nothing is.
 	Before fleet.Revision
+	// Held is what it had by then.
+	Held fleet.Held
 }
 
 // claim is what the database says of a connected node's settled revision.
@@ -37,6 +39,7 @@ type node struct {
 	streams map[*Stream]struct{}
 	settled fleet.Revision // the least of its streams'; of its last one when they are gone
 	before  fleet.Revision // what it had settled when the first of them began
+	held    fleet.Held     // and what it had by then
 	goneAt  time.Time
 	doubt   doubt
 	lookAt  time.Time // when it will have lasted; zero: that is told
@@ -111,7 +114,7 @@ func (n *node) told(server fleet.Revision) fleet.Revision {
 // restart begins anew after the head of the fleet was set to rev.
 func (n *node) restart(rev fleet.Revision) {
 	n.settled, n.before, n.counted, n.sent, n.absent, n.resumed = 0, 0, rev-1, 0, rev-1, true
-	n.passed, n.left = nil, fleet.Waits{}
+	n.passed, n.left, n.held = nil, fleet.Waits{}, fleet.Held{}
 	for s := range n.streams {
 		s.settled = 0
 	}
@@ -142,12 +145,21 @@ func (n *node) ack(r row, labels *fleet.NodeLabels) {
 
 // confirmed is what the node has settled, on these streams or before them, without what it
 // has passed over: one that is cut before it settles takes nothing of that back.
-func (n *node) confirmed() fleet.Revision {
-	waits := n.left
-	if n.live() {
-		waits = n.waits.PassedOver(n.settled)
+func (n *node) confirmed() fleet.Revision { return max(n.passedOver().Confirmed(n.settled), n.before) }
+
+// has is what the node had when it settled, on these streams or before them.
+func (n *node) has() fleet.Held {
+	if n.settled <= n.before {
+		return n.held
 	}
-	return max(waits.Confirmed(n.settled), n.before)
+	return n.passedOver().Held(n.settled)
+}
+
+func (n *node) passedOver() fleet.Waits {
+	if n.live() {
+		return n.waits.PassedOver(n.settled)
+	}
+	return n.left
 }
 
 // Stream is one stream of a node. Its methods are called by the stream's one owner.

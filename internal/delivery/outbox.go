@@ -143,6 +143,12 @@ func (o *outbox) resolve(rs []fleet.Resolution) {
 	}
 }
 
+// endOf reports whether a node's refusal that the sink knows of has ended, and by which revision.
+func (o *outbox) endOf(node string, r fleet.Refusal) (by fleet.Revision, ended bool) {
+	end, ok := o.resolved[refusalKey{node: plain(node, maxNodeText), typ: r.Type, name: r.Name, version: r.Version}]
+	return end.By, ok && r.Revision <= end.By && (end.At.IsZero() || r.At.Before(end.At))
+}
+
 // wait returns a channel that is closed when all that is in now is acked. Whoever stops
 // waiting before takes it out of waiters.
 func (o *outbox) wait() chan struct{} {

@@ -252,7 +252,7 @@ func TestWhatIsWithheldOutlivesTheStream(t *testing.T) {
 				if n := w.sink.model(w.key).nodes["n"]; len(n.Waits.Warming) != 1 {
 					t.Errorf("%+v", n)
 				}
-				if got := s.Confirmed(); got != 1 {
+				if got, _ := s.Confirmed(); got != 1 {
 					t.Errorf("confirmed %d", got)
 				}
 				time.Sleep(time.Second)

@@ -10,6 +10,8 @@ type LastStream struct {
 	// Settled is what the node confirmed on the stream that ended last, or less: of several
 	// that live, the least.
 	Settled Revision
+	// Held is what it had by then.
+	Held Held
 	// Clean: that stream ended with nothing refused and nothing unanswered, and no server
 	// has another one of the node.
 	Clean bool
@@ -28,6 +30,14 @@ type LastStream struct {
 	// Ended are those that have ended since the node settled, and some before; with Refusals
 	// at most 1,000.
 	Ended []PastRefusal
+}
+
+// Held is what a node had when it settled last: all of a revision, but for what was withheld from it. It settles
+// before that revision where something was withheld, and may never have had what was there then. The zero value is:
+// all of what it has settled.
+type Held struct {
+	At      Revision
+	Without []Ref
 }
 
 // PastRefusal is a refusal as it is remembered: with its end, and with what stands, or stood,

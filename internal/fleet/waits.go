@@ -82,6 +82,21 @@ func (w Waits) Confirmed(settled Revision) Revision {
 	return settled
 }
 
+// Held is what a node has that has settled there but for what it waits for; the zero value if that is not known.
+func (w Waits) Held(settled Revision) (h Held) {
+	passed := w.PassedOver(settled)
+	if settled == 0 || passed.Cut > 0 || passed.More > 0 {
+		return h
+	}
+	h.At = settled
+	for _, x := range passed.Withheld {
+		if !slices.Contains(h.Without, x.Ref) {
+			h.Without = append(h.Without, x.Ref)
+		}
+	}
+	return h
+}
+
 // Of is what of it concerns a revision. behind: the node has not settled there, so that
 // what is warming does, and what is withheld of a revision that is not known.
 func (w Waits) Of(rev Revision, behind bool) Waits {

@@ -155,7 +155,7 @@ func (c *Client) believeOne(t fleet.Type, name, version string, want *snapshot.R
 		if last == nil || !known {
 			last = want
 		}
-		c.doubt(t, name, Doubt{Certainty: Something, Last: last, Refs: slices.Concat(want.Refs, last.Refs)})
+		c.doubt(t, name, Doubt{Certainty: Something, Last: last, Refs: slices.Concat(want.Refs, last.Refs), Supposed: !snapshot.Same(last, want)})
 		return nil
 	case c.origin.Past.Unclean:
 		d := Doubt{Certainty: Something, Version: version}

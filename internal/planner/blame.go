@@ -77,19 +77,26 @@ func (c *Client) accuseStandIns(t fleet.Type, b *bisection, r *Response, words s
 	if b.words != nevermind {
 		return false
 	}
-	var all, named []candidate
+	l := c.look(c.overlay.base)
+	var all, named, supposed []candidate
 	for _, x := range b.all() {
 		if x.good == nil || !r.brings(x.good) {
 			continue
 		}
-		if all = append(all, x); standsWhole(words, x.good.Name) {
+		all = append(all, x)
+		if standsWhole(words, x.good.Name) {
 			named = append(named, x)
 		}
+		if l.held(t, x.good.Name).supposed() {
+			supposed = append(supposed, x)
+		}
 	}
-	if len(named) > 0 {
+	switch {
+	case len(named) > 0:
 		all = named
-	}
-	if len(all) == 0 {
+	case len(supposed) > 0:
+		all = supposed
+	case len(all) == 0:
 		return false
 	}
 	b.drop(func(x candidate) bool { return slices.Contains(all, x) })

@@ -48,6 +48,9 @@ type Doubt struct {
 	Last      *snapshot.Resource // the last version that the client confirmed
 	Version   string             // as reported, if there is no such
 	Refs      []fleet.Ref        // what any of the versions names
+	// Supposed: Last is what the client had when it settled. It reports what it is to have now, and may have taken that
+	// instead.
+	Supposed bool
 }
 
 func (p *peculiar) empty() bool {

@@ -23,12 +23,12 @@ func (c *Client) known(t fleet.Type, name, version string, target *snapshot.Targ
 func (c *Client) settledWith(t fleet.Type, name string, target *snapshot.Target) (r *snapshot.Resource, known bool) {
 	past, before := c.origin.Past, c.origin.Before
 	switch {
-	case past.Settled >= target.Revision:
-		return target.Types[t].Get(name), true
 	case before != nil && slices.Contains(before.Unknown, fleet.Ref{Type: t, Name: name}):
 		return nil, false
-	case before != nil && before.Revision == past.Settled:
+	case before != nil:
 		return before.Types[t].Get(name), true
+	case past.Settled >= target.Revision:
+		return target.Types[t].Get(name), true
 	}
 	for _, e := range target.Recent {
 		if e.At <= past.Settled {

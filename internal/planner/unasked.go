@@ -104,7 +104,7 @@ func (c *Client) changedSince(target *snapshot.Target) (all []candidate) {
 			all = append(all, candidate{refused: r, good: good})
 		}
 	}
-	if past, before := c.origin.Past, c.origin.Before; past.Unclean && before != nil && before.Revision == past.Settled {
+	if before := c.origin.Before; c.origin.Past.Unclean && before != nil {
 		for _, r := range snapshot.Diff(before.Types[t], target.Types[t]) {
 			look(r)
 		}

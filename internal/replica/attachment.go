@@ -116,6 +116,7 @@ type attachment struct {
 	id         xds.Identity
 	record     *delivery.Stream
 	last       xds.LastStream
+	held       fleet.Held // by last.Settled
 	// confirmed is a target that the stream has settled at; nil if none is known.
 	confirmed atomic.Pointer[snapshot.Target]
 	seen      atomic.Pointer[snapshot.Target] // the last one that the stream has looked at
@@ -166,7 +167,7 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	revised, resolved = append(revised, kept...), append(resolved, ended...)
 	a.record = o.r.cfg.Recorder.Connect(o.key, n, delivery.StreamInfo{
 		Protocol: s.Protocol, RemoteAddr: s.RemoteAddr, Credential: id.Credential, Resumed: s.Resumed,
-		Doubtful: a.last.Known && !a.last.Clean, Before: a.last.Settled, View: a.subscriber.view.id,
+		Doubtful: a.last.Known && !a.last.Clean, Before: a.last.Settled, Held: a.held, View: a.subscriber.view.id,
 	})
 	a.record.Revise(revised)
 	a.node.streams[a] = struct{}{}

@@ -89,28 +89,34 @@ func (es *earlierContents) forget() {
 	maps.DeleteFunc(es.kept, func(_ fleet.Revision, e *earlier) bool { return time.Since(e.used) >= keepBefore })
 }
 
-// before is what a node that has settled an earlier revision held then: the last good of
-// whatever it refuses now (SEMANTICS 3.2). nil: that cannot be found out, or it is known
-// anyway.
+// before is what a node that has settled held then: the last good of
+// whatever it refuses now (SEMANTICS 3.2). nil: that cannot be found out, or it is all of the present revision.
 func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labels) *snapshot.Snapshot {
 	if past == nil || past.Settled == 0 {
 		return nil
 	}
-	now := o.shown()
-	c := o.earlier.get(past.Settled, now.history)
-	if past.Settled >= now.revision {
-		return nil
+	at := past.Held.At
+	if at == 0 {
+		at = past.Settled
 	}
-	if c == nil {
+	now := o.shown()
+	c := o.earlier.get(at, now.history)
+	switch {
+	case at > now.revision, at == now.revision && len(past.Held.Without) == 0:
+		return nil
+	case at == now.revision && c == nil:
+		c = now
+		o.earlier.keep(c)
+	case c == nil:
 		var err error
-		if c, err = o.contentAt(ctx, now, past.Settled); err != nil {
-			o.r.log.Debug("what a node held before cannot be read", "fleet", o.key, "revision", past.Settled, "error", err)
+		if c, err = o.contentAt(ctx, now, at); err != nil {
+			o.r.log.Debug("what a node held before cannot be read", "fleet", o.key, "revision", at, "error", err)
 			return nil
 		}
 	}
 	snap := o.earlier.view(c, c.index.Match(labels))
 	exceptions, unknown := o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
-	if len(exceptions)+len(unknown) == 0 {
+	if unknown = append(unknown, past.Held.Without...); len(exceptions)+len(unknown) == 0 {
 		return snap // which others have too
 	}
 	own := *snap

@@ -123,13 +123,15 @@ func (d *database) lease(id fleet.ServerID, ttl time.Duration) (fleet.Term, erro
 
 // standing is a node's row as readers take it.
 type standing struct {
-	server  fleet.ServerID
-	live    bool
-	clean   bool
-	settled fleet.Revision
-	since   time.Time
-	ended   time.Time
-	view    string
+	server    fleet.ServerID
+	live      bool
+	clean     bool
+	settled   fleet.Revision // but for what is withheld
+	confirmed fleet.Revision
+	held      fleet.Held
+	since     time.Time
+	ended     time.Time
+	view      string
 }
 
 // standings are a node's rows. d.mu is held.
@@ -149,6 +151,7 @@ func (d *database) standings(node string, without fleet.ServerID) (all []standin
 		if row.Connected && !until.IsZero() {
 			x.ended = until
 		}
+		x.held, x.confirmed = row.Waits.Held(x.settled), row.Waits.Confirmed(x.settled)
 		all = append(all, x)
 	}
 	falseFirst := func(a, b bool) int {
@@ -194,8 +197,8 @@ func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStr
 		begun := slices.MinFunc(live, func(a, b standing) int { return a.since.Compare(b.since) }).since
 		first := true
 		for _, x := range all {
-			if (x.live || x.ended.After(begun)) && (first || x.settled < p.Settled) {
-				p.Settled, first = x.settled, false
+			if (x.live || x.ended.After(begun)) && (first || x.confirmed < p.Settled) {
+				p.Settled, p.Held, first = x.confirmed, x.held, false
 			}
 		}
 		p.At = slices.MaxFunc(live, func(a, b standing) int { return a.since.Compare(b.since) }).since
@@ -207,7 +210,7 @@ func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStr
 			}
 		}
 	case len(all) > 0:
-		p.Settled, p.Clean, p.At, p.View = all[0].settled, all[0].clean, all[0].ended, all[0].view
+		p.Settled, p.Held, p.Clean, p.At, p.View = all[0].confirmed, all[0].held, all[0].clean, all[0].ended, all[0].view
 	}
 	p.Refusals = d.open(node)
 	p.Ended = d.refused(node, func(x *refusalRow) bool { return x.resolved })

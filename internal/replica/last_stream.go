@@ -25,10 +25,11 @@ func (o *owner) pastOf(ctx context.Context, id string) *nodePast {
 		without = o.r.cfg.Recorder.Server()
 	}
 	past, err := o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: without})
+	o.r.cfg.Recorder.Correct(o.key, id, &past)
 	elsewhere := err == nil && (!remembered || past.At.After(here.At))
 	if remembered && !elsewhere {
 		live := past.Live // on another server: a node that is in two places is believed nothing
-		past.Known, past.Settled, past.Clean, past.At, past.View = true, here.Settled, here.Clean && !live, here.At, here.View
+		past.Known, past.Settled, past.Held, past.Clean, past.At, past.View = true, here.Settled, here.Held, here.Clean && !live, here.At, here.View
 	}
 	past.Ended = append(past.Ended, here.Ended...)
 	return &nodePast{past, round, err != nil, here.Ended}
@@ -43,7 +44,7 @@ func (o *owner) pastBeside(ctx context.Context, a *attachment, past *nodePast) *
 	if err != nil {
 		return nil
 	}
-	asked.Settled = a.last.Settled
+	asked.Settled, asked.Held = a.last.Settled, a.held
 	return &nodePast{LastStream: asked}
 }
 
@@ -98,6 +99,7 @@ func (o *owner) askMissed(ctx context.Context) {
 	}
 	o.resolve(func(ns *nodes) (resolved []fleet.Resolution) {
 		for i, x := range answers {
+			o.r.cfg.Recorder.Correct(o.key, missed[i].id, &x)
 			resolved = append(resolved, ns.rememberLate(missed[i], x.Refusals)...)
 		}
 		if len(ns.missed) > 0 {

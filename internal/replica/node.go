@@ -21,6 +21,7 @@ type node struct {
 	id      string
 	streams map[*attachment]struct{}
 	last    xds.LastStream // before the first of its streams
+	held    fleet.Held     // and what it had by then
 	retries int            // how often it was to be offered again what it refused
 	ofEnded *subscriber    // what streams that have ended refused; nil: nothing
 	// hasOfEnded is ofEnded != nil, for those who do not hold mu.

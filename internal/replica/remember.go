@@ -18,18 +18,21 @@ const mostRefusals = 1_000
 func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refusal, resolved []fleet.Resolution) {
 	n := a.node
 	if len(n.streams) > 0 {
-		a.last = n.last
+		a.last, a.held = n.last, n.held
 		if n.overlaps(a) {
-			a.last = xds.LastStream{Known: true, Settled: max(a.last.Settled, n.confirmed())}
+			a.last = xds.LastStream{Known: true, Settled: a.last.Settled}
+			if settled, held := n.confirmed(); settled >= a.last.Settled {
+				a.last.Settled, a.held = settled, held
+			}
 		}
 		for x := range n.streams {
 			if x.subscriber.view.id != a.subscriber.view.id {
-				a.last.Settled = 0 // the other one's labels are others
+				a.last.Settled, a.held = 0, fleet.Held{} // the other one's labels are others
 			}
 		}
 		return nil, nil
 	}
-	n.last = xds.LastStream{}
+	n.last, n.held = xds.LastStream{}, fleet.Held{}
 	if n.ofEnded != nil {
 		n.ofEnded.lost, n.ofEnded.ahead = nil, nil
 	}
@@ -46,11 +49,11 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		return nil, nil
 	}
 	snap := a.subscriber.view.snap
-	n.last = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean}
+	n.last, n.held = xds.LastStream{Known: true, Settled: asked.Settled, Clean: asked.Clean}, asked.Held
 	if n.last.Settled > snap.Revision || asked.View != a.subscriber.view.id {
-		n.last.Settled = 0 // of a history that was cut, or further than this server is; or of other content
+		n.last.Settled, n.held = 0, fleet.Held{} // of a history that was cut, or further than this server is; or of other content
 	}
-	a.last = n.last
+	a.last, a.held = n.last, n.held
 	if asked.round != ns.retried {
 		return nil, nil // it may have been read before them: the node is offered all of it once more
 	}
@@ -135,12 +138,12 @@ func (n *node) overlaps(a *attachment) bool {
 	return false
 }
 
-// confirmed is what all streams of a node that has some have settled.
-func (n *node) confirmed() fleet.Revision {
+// confirmed is what all streams of a node that has some have settled, and what it had by then.
+func (n *node) confirmed() (settled fleet.Revision, held fleet.Held) {
 	for x := range n.streams {
 		return x.record.Confirmed()
 	}
-	return 0
+	return 0, held
 }
 
 func (a *attachment) aggregated() bool { return strings.HasSuffix(a.kind, "ADS") }

@@ -20,7 +20,7 @@ import (
 var selectLastStreams = `
 SELECT x.*, CASE WHEN x.first THEN (SELECT b.body FROM bodies b WHERE b.tenant_id = app_tenant() AND b.hash = x.good_hash) END
   FROM (
-SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''),
+SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0), p.waits, coalesce(p.clean, false), p.live, p.ended, coalesce(p.view, ''),
        coalesce(e.resolved_by, 0), e.type, e.name, e.version, e.revision, t.text, e.action, e.beside, e.at, e.good, e.good_revision, e.good_ttl_ms, e.good_derived,
        e.good_hash, e.good_hash IS NOT NULL AND row_number() OVER (PARTITION BY e.good_hash ORDER BY n.ord) = 1 AS first
   FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS n (node_id, without, ord)
@@ -28,6 +28,7 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.clean, fals
   WITH every AS (
     SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view,
            least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w)) AS settled,
+           coalesce(s.settled, v.settled, 0) AS passed, s.waits,
            s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.protocol, s.since,
            CASE WHEN s.connected THEN coalesce(x.lease_until, s.since) ELSE s.since END AS ended
       FROM node_status s
@@ -35,11 +36,14 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.clean, fals
       LEFT JOIN xds_servers x ON x.server_id = s.server_id
      WHERE s.tenant_id = app_tenant() AND s.fleet_id = $1 AND s.node_id = n.node_id),
   s AS (SELECT * FROM every WHERE server_id <> n.without),
-  last AS (SELECT * FROM s ORDER BY live, ended DESC, clean, settled LIMIT 1)
+  last AS (SELECT * FROM s ORDER BY live, ended DESC, clean, settled LIMIT 1),
+  counts AS (
+    SELECT s.* FROM s WHERE live OR ended > (SELECT min(since) FROM s WHERE live)
+     UNION ALL
+    SELECT * FROM last WHERE NOT EXISTS (SELECT FROM s WHERE live)),
+  held AS (SELECT * FROM counts ORDER BY settled LIMIT 1)
   SELECT EXISTS (SELECT FROM nodes k WHERE k.tenant_id = app_tenant() AND k.fleet_id = $1 AND k.node_id = n.node_id) AS known,
-         CASE WHEN EXISTS (SELECT FROM s WHERE live)
-              THEN (SELECT min(settled) FROM s WHERE live OR ended > (SELECT min(since) FROM s WHERE live))
-              ELSE (SELECT settled FROM last) END AS settled,
+         (SELECT settled FROM held) AS settled, (SELECT passed FROM held) AS passed, (SELECT jsonb_build_array(waits) FROM held WHERE waits IS NOT NULL) AS waits,
          (SELECT clean AND NOT EXISTS (SELECT FROM s WHERE live) FROM last) AS clean,
          (SELECT array_agg(protocol ORDER BY protocol) FROM s WHERE live) AS live,
          coalesce((SELECT max(since) FROM s WHERE live), (SELECT ended FROM last)) AS ended,
@@ -120,12 +124,13 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	var slug, name, version, detail, action, good *string
 	var revision, goodRevision, ttl *int64
 	var ended, at *time.Time
-	var derived, hash, body []byte
+	var derived, hash, body, waits []byte
+	var passed fleet.Revision
 	var by fleet.Revision
 	var first bool
 	var beside *bool
 	var x fleet.LastStream
-	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), &x.Clean, &x.LiveAs, &ended, &x.View,
+	err := row.Scan(&r.last, &x.Known, (*int64)(&x.Settled), (*int64)(&passed), &waits, &x.Clean, &x.LiveAs, &ended, &x.View,
 		(*int64)(&by), &slug, &name, &version, &revision, &detail, &action, &beside, &at, &good, &goodRevision, &ttl, &derived, &hash, &first, &body)
 	if err != nil {
 		return struct{}{}, err
@@ -134,6 +139,9 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	past := &r.all[r.last]
 	if !x.Known {
 		return struct{}{}, nil
+	}
+	if w, err := decodeWaits(waits); err == nil { // else what it had is not known
+		x.Held = w.Held(passed)
 	}
 	x.Live, x.At, x.Refusals, x.Ended = len(x.LiveAs) > 0, timeOrZero(ended), past.Refusals, past.Ended
 	*past = x

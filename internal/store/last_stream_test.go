@@ -70,11 +70,29 @@ func TestLastStreams(t *testing.T) {
 			if ended := !got.At.IsZero(); ended != got.Known {
 				t.Errorf("ended at %s", got.At)
 			}
-			got.At = time.Time{}
+			got.At, c.want.Held.At = time.Time{}, c.want.Settled
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// What was withheld from a node it has not: it has settled before that, and had all else of a later revision.
+func TestWhatWasWithheldIsNotWhatItHad(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	for i := range 4 {
+		w.apply(put(fleet.Cluster, "c", fmt.Sprint(i)))
+	}
+	at, l := fleet.Revision(4), fleet.Ref{Type: fleet.Listener, Name: "l"}
+	waits := fleet.Waits{Withheld: []fleet.Withheld{{Ref: l, By: fleet.Ref{Type: fleet.Route, Name: "r"}, Revision: 2}}}
+	for _, connected := range []bool{true, false} {
+		s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{{Node: "n", Connected: connected, Settled: &at, Waits: waits, Since: time.Now()}}})
+		got := w.past("n", fleet.ServerID{})
+		if d := cmp.Diff(fleet.Held{At: 4, Without: []fleet.Ref{l}}, got.Held); d != "" || got.Settled != 1 {
+			t.Errorf("connected %v: settled at %d, %s", connected, got.Settled, d)
+		}
 	}
 }
 
