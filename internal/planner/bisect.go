@@ -134,13 +134,17 @@ func (b *bisection) refused() {
 }
 
 // accuse takes in that a response with these candidates was refused, and none was named. One
-// that went out before a culprit in it was found out says nothing of the others, and one that was
+// that carried a culprit, or all of a group that is known to be bad, says nothing of the others, and one that was
 // overtaken says nothing of what is offered since.
 func (b *bisection) accuse(all []candidate) {
 	known, carried := versionsOf(slices.Values(b.all())), versionsOf(slices.Values(all))
 	fresh := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return known[x.refused.Key()] })
-	explained := slices.ContainsFunc(b.blamed, func(x candidate) bool { return carried[x.refused.Key()] })
-	if b.offered == nil || explained || !slices.ContainsFunc(b.offered.candidates, func(x candidate) bool { return carried[x.refused.Key()] }) {
+	has := func(x candidate) bool { return carried[x.refused.Key()] }
+	lacks := func(x candidate) bool { return !has(x) }
+	explained := slices.ContainsFunc(b.blamed, has) || slices.ContainsFunc(b.waiting, func(g *group) bool {
+		return g.bad && !slices.ContainsFunc(g.candidates, lacks)
+	})
+	if b.offered == nil || explained || !slices.ContainsFunc(b.offered.candidates, has) {
 		if len(fresh) > 0 {
 			b.waiting = slices.Insert(b.waiting, 0, &group{candidates: fresh, bad: len(fresh) == len(all)})
 		}
