@@ -27,7 +27,7 @@ type LastStream struct {
 	At time.Time
 	// Refusals are those that stand, at most 1,000.
 	Refusals []PastRefusal
-	// Ended are those that have ended since the node settled, and some before; with Refusals
+	// Ended are those that have ended with the revision that the node settled or later, and some before; with Refusals
 	// at most 1,000.
 	Ended []PastRefusal
 }

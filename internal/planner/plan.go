@@ -118,7 +118,7 @@ func (p *plan) collect() {
 				continue
 			}
 			ch.new = d.Last // or away, where the client may have half of what it refused
-		case ch.new == nil && p.t == fleet.Endpoint && p.leavesWithCluster(ch.name):
+		case ch.new == nil && p.t == fleet.Endpoint && ch.old.settledOn() && p.leavesWithCluster(ch.name):
 			stays := p.rested(fleet.Cluster) // though the cluster is there
 			p.waiting, p.keeps = p.waiting || !stays, p.keeps || stays
 			continue

@@ -1,8 +1,6 @@
 package planner
 
 import (
-	"slices"
-
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
@@ -23,7 +21,7 @@ func (c *Client) known(t fleet.Type, name, version string, target *snapshot.Targ
 func (c *Client) settledWith(t fleet.Type, name string, target *snapshot.Target) (r *snapshot.Resource, known bool) {
 	past, before := c.origin.Past, c.origin.Before
 	switch {
-	case before != nil && slices.Contains(before.Unknown, fleet.Ref{Type: t, Name: name}):
+	case before != nil && before.Unsure(fleet.Ref{Type: t, Name: name}):
 		return nil, false
 	case before != nil:
 		return before.Types[t].Get(name), true

@@ -58,7 +58,7 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	tr.Sub, tr.Answer = c.in.derive(&Subscription{typ: t}, true, false, nil), !c.pos.Kind.Delta
 	tr.Held = target.Types[t]
 	for r := range target.Types[t].All() {
-		if c.origin.Past.doubts(r) {
+		if c.doubts(t, r, target) {
 			tr.Held = c.in.dropped(t, tr.Held, []string{r.Name})
 		}
 	}
@@ -107,6 +107,11 @@ func (c *Client) changedSince(target *snapshot.Target) (all []candidate) {
 	if before := c.origin.Before; c.origin.Past.Unclean && before != nil {
 		for _, r := range snapshot.Diff(before.Types[t], target.Types[t]) {
 			look(r)
+		}
+		for _, x := range before.Offered { // it would not be the first time
+			if r := target.Types[t].Get(x.Name); x.Type == t && r != nil && !r.Slow && !snapshot.Same(x.Good, r) {
+				all = append(all, candidate{refused: r, good: x.Good})
+			}
 		}
 		return all
 	}

@@ -115,30 +115,34 @@ func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labe
 		}
 	}
 	snap := o.earlier.view(c, c.index.Match(labels))
-	exceptions, unknown := o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
-	if unknown = append(unknown, past.Held.Without...); len(exceptions)+len(unknown) == 0 {
+	exceptions, unknown, offered := o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
+	if unknown = append(unknown, past.Held.Without...); len(exceptions)+len(unknown)+len(offered) == 0 {
 		return snap // which others have too
 	}
 	own := *snap
-	own.Types, own.Unknown = snapshot.NewTarget(snap, exceptions).Types, unknown
+	own.Types, own.Unknown, own.Offered = snapshot.NewTarget(snap, exceptions).Types, unknown, offered
 	return &own
 }
 
-// exceptionsAt are what a node refused of an earlier content, and the names of which it is
-// not known what it had instead.
-func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, unknown []fleet.Ref) {
+// exceptionsAt are what a node refused of an earlier content, the names of which it is
+// not known what it had instead, and those that it was offered again.
+func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, unknown []fleet.Ref, offered []snapshot.Exception) {
 	for _, f := range refusals {
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
-		if !f.Stood(snap.Revision) || !e.Applies(snap) {
+		if f.Revision > snap.Revision || !e.Applies(snap) {
 			continue
 		}
-		if e.Good = bd.revive(f); e.Good == nil && f.Action != fleet.ActionRemoved {
+		e.Good = bd.revive(f)
+		switch {
+		case e.Good == nil && f.Action != fleet.ActionRemoved:
 			unknown = append(unknown, fleet.Ref{Type: f.Type, Name: f.Name})
-			continue
+		case f.Stood(snap.Revision):
+			all = append(all, e)
+		default:
+			offered = append(offered, e)
 		}
-		all = append(all, e)
 	}
-	return all, unknown
+	return all, unknown, offered
 }
 
 // contentAt derives an earlier content from the present one, by what has changed since.

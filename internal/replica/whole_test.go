@@ -475,12 +475,13 @@ func (w *whole) atRest() {
 }
 
 // unanswerable: the proxy came back with something that the server does not know, and refused
-// what is there now. It is left alone until its view has something else of that type (SEMANTICS 3.2).
+// what is there now. It is left alone until its view has something else of that type (SEMANTICS 3.2), and
+// cannot be freed where it sticks on that: what to put back is not known.
 func (w *whole) unanswerable(e *envoy) bool {
 	w.db.mu.Lock()
 	defer w.db.mu.Unlock()
 	_, _, exceptions := e.server.serving(w.db.key, e.id)
-	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool { return r.Name == "" && !w.changedSince(e, r.Type, r.Revision) }) ||
+	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool { return r.Name == "" && (len(e.sticky) > 0 || !w.changedSince(e, r.Type, r.Revision)) }) ||
 		slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
 }
 

@@ -13,7 +13,7 @@ import (
 // selectLastStreams is one statement: $1 the fleet, $2 the nodes, $3 for each the server whose
 // own row is left out, $4 how many rows there may be. A stream whose server died ended with the
 // lease, whatever the row says; one that lives has not ended, so its row comes last of all. There
-// is a row for each refusal that stands, or has ended since the node settled, and one for a node
+// is a row for each refusal that stands, or has ended with the revision that the node settled or later, and one for a node
 // where there is none. What was withheld from it it has not, so it counts as settled before that.
 // Each node is looked up by its key, whatever the planner thinks of how many there are. What
 // stands in comes once, with the first node that has it: a crowd may have refused the same.
@@ -56,7 +56,7 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
            x.good_ttl_ms, x.good_derived, coalesce(x.resolved_by, end_of.revision) AS resolved_by
       FROM node_exceptions x ` + ended("x") + `
      WHERE x.tenant_id = app_tenant() AND x.fleet_id = $1 AND x.node_id = n.node_id
-       AND (x.resolved_by IS NULL AND end_of.revision IS NULL OR coalesce(x.resolved_by, end_of.revision) > p.least)
+       AND (x.resolved_by IS NULL AND end_of.revision IS NULL OR coalesce(x.resolved_by, end_of.revision) >= p.least)
      ORDER BY coalesce(x.resolved_by, end_of.revision) DESC NULLS FIRST, x.type, x.name, x.revision DESC, x.version LIMIT 1000) e ON p.known
   LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
  ORDER BY n.ord, e.resolved_by IS NOT NULL, e.type, e.name, e.revision DESC, e.version

@@ -142,8 +142,9 @@ func TestThePastBringsWhatStandsIn(t *testing.T) {
 	if len(p.Ended) != 1 || p.Ended[0].Row == nil || p.Ended[0].Stood(1) || !p.Ended[0].Stood(3) || p.Ended[0].Stood(4) || p.Refusals[0].By != 0 {
 		t.Errorf("what has ended: %+v", p.Ended)
 	}
-	at := fleet.Revision(4)
-	s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: &at, Since: time.Now()}}})
+	w.apply(put(fleet.Cluster, "d", "2")) // what was offered again at the very revision may not have been taken
+	at := fleet.Revision(5)
+	s.report(fleet.Status{Settled: 5, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: &at, Since: time.Now()}}})
 	if p := w.past("n", fleet.ServerID{}); len(p.Ended) != 0 {
 		t.Errorf("what ended before it settled is told: %+v", p.Ended)
 	}
