@@ -117,7 +117,7 @@ type envoy struct {
 	owed     time.Duration // how long it has not answered clusters
 	doubted  bool          // that was long, once: others than culprits may be kept back
 
-	unheard bool // it lost clusters with a server that died before anybody heard that it was there
+	unheard bool // it lost clusters, or half took some, with a server before anybody else heard that it was there
 
 	// of the present stream
 	server  *server
@@ -166,8 +166,9 @@ func (e *envoy) bad(x item) bool { return e.thief || x.poisons(e.id) }
 // connect opens a stream, the first one or after a loss.
 func (e *envoy) connect(to *server) {
 	again := e.count > 0
+	refused := len(e.refused) > 0
 	warming := e.lose()
-	if warming && !e.w.db.heard(e, to) {
+	if (warming || refused) && !e.w.db.heard(e, to) {
 		e.unheard = true
 	}
 	ctx, cancel := context.WithCancel(context.Background())
