@@ -166,6 +166,14 @@ func TestRefusalsThatAreNotToldYetAreRemembered(t *testing.T) {
 		other.Refused(t.Context(), []fleet.Refusal{r})
 		w.Resolved(w.key, []fleet.Resolution{{Node: "n", Type: fleet.Cluster, Name: "c", Version: "bad", By: 4}})
 		s.Close(false)
+		told := r
+		told.At = time.Now().Add(-time.Minute)
+		for name, known := range map[string][]fleet.PastRefusal{"n": {{Refusal: told}}, "other": {{Refusal: told}}} {
+			p := fleet.LastStream{Refusals: known}
+			if w.Correct(w.key, name, &p); (len(p.Refusals) == 0) != (name == "n") || len(p.Ended)+len(p.Refusals) != 1 || len(p.Ended) == 1 && p.Ended[0].By != 4 {
+				t.Errorf("what the database says of %s is corrected to %+v", name, p)
+			}
+		}
 		p, _ := w.LastStream(w.key, "n")
 		if len(p.Ended) != 1 || p.Ended[0].Name != "c" || p.Ended[0].By != 4 || !p.Ended[0].Stood(3) || p.Ended[0].Stood(4) {
 			t.Errorf("unflushed are %+v", p.Ended)

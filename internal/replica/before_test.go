@@ -88,6 +88,30 @@ func TestWhatANodeRefusedBefore(t *testing.T) {
 	})
 }
 
+// What was withheld from it it did not hold, though it has all else of a later revision than the one it is told to have
+// settled. And what it was offered again at that revision it may have taken.
+func TestWhatANodeHeldWithoutWhatWasWithheld(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("a", "1"))
+		w.change(key, cluster("a", "2"), cluster("b", "2"), cluster("c", "2"))
+		l := fleet.Ref{Type: fleet.Listener, Name: "l"}
+		again := refused(cluster("c", "2"), 2, nil)
+		again.By = 2
+		for _, at := range []fleet.Revision{2, 3} { // the present one, and an earlier one
+			w.left("n", fleet.LastStream{Settled: 1, Held: fleet.Held{At: 2, Without: []fleet.Ref{l}}, Ended: []fleet.PastRefusal{again}})
+			before := w.resume(id, "n").LastStream().Before
+			if before == nil || before.Revision != 2 || before.Types[fleet.Cluster].Get("a").Version != "2" {
+				t.Fatalf("at %d: before is %+v", at, before)
+			}
+			if !before.Unsure(l) || !before.Unsure(fleet.Ref{Type: fleet.Cluster, Name: "c"}) || before.Unsure(fleet.Ref{Type: fleet.Cluster, Name: "b"}) || len(before.Offered) != 1 {
+				t.Errorf("at %d: unknown are %v, offered again %v", at, before.Unknown, before.Offered)
+			}
+			w.attach(id, "n").Detach(true)
+			w.change(key, cluster("a", "3"))
+		}
+	})
+}
+
 // Those who come back together held one thing: it is made once for all of a view, and for who refused something alone.
 func TestWhatNodesHeldBeforeIsShared(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

@@ -481,7 +481,9 @@ func (w *whole) unanswerable(e *envoy) bool {
 	w.db.mu.Lock()
 	defer w.db.mu.Unlock()
 	_, _, exceptions := e.server.serving(w.db.key, e.id)
-	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool { return r.Name == "" && (len(e.sticky) > 0 || !w.changedSince(e, r.Type, r.Revision)) }) ||
+	return slices.ContainsFunc(w.db.open(e.id), func(r fleet.PastRefusal) bool {
+		return r.Name == "" && (len(e.sticky) > 0 || !w.changedSince(e, r.Type, r.Revision))
+	}) ||
 		slices.ContainsFunc(exceptions, func(x snapshot.Exception) bool { return x.Leave })
 }
 
