@@ -77,7 +77,7 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	n := s.node
 	if len(n.streams) == 1 {
-		n.left = n.waits.PassedOver(n.settled)
+		n.left, n.held = n.waits.PassedOver(n.settled), n.has()
 	}
 	delete(n.streams, s)
 	n.dirty = true

@@ -39,7 +39,7 @@ type node struct {
 	streams map[*Stream]struct{}
 	settled fleet.Revision // the least of its streams'; of its last one when they are gone
 	before  fleet.Revision // what it had settled when the first of them began
-	held    fleet.Held     // and what it had by then
+	held    fleet.Held     // and what it had by then, or when its last stream ended
 	goneAt  time.Time
 	doubt   doubt
 	lookAt  time.Time // when it will have lasted; zero: that is told
@@ -149,10 +149,10 @@ func (n *node) confirmed() fleet.Revision { return max(n.passedOver().Confirmed(
 
 // has is what the node had when it settled, on these streams or before them.
 func (n *node) has() fleet.Held {
-	if n.settled <= n.before {
-		return n.held
+	if n.live() && n.settled > n.before {
+		return n.waits.Held(n.settled)
 	}
-	return n.passedOver().Held(n.settled)
+	return n.held
 }
 
 func (n *node) passedOver() fleet.Waits {

@@ -10,7 +10,7 @@ type LastStream struct {
 	// Settled is what the node confirmed on the stream that ended last, or less: of several
 	// that live, the least.
 	Settled Revision
-	// Held is what it had by then.
+	// Held is what it had by then; of several that live it is not known.
 	Held Held
 	// Clean: that stream ended with nothing refused and nothing unanswered, and no server
 	// has another one of the node.

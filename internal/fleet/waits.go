@@ -84,12 +84,11 @@ func (w Waits) Confirmed(settled Revision) Revision {
 
 // Held is what a node has that has settled there but for what it waits for; the zero value if that is not known.
 func (w Waits) Held(settled Revision) (h Held) {
-	passed := w.PassedOver(settled)
-	if settled == 0 || passed.Cut > 0 || passed.More > 0 {
+	if settled == 0 || w.Cut > 0 || w.More > 0 {
 		return h
 	}
 	h.At = settled
-	for _, x := range passed.Withheld {
+	for _, x := range w.PassedOver(settled).Withheld {
 		if !slices.Contains(h.Without, x.Ref) {
 			h.Without = append(h.Without, x.Ref)
 		}

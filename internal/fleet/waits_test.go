@@ -99,3 +99,19 @@ func TestWaitsOfARevision(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// Where names were cut it is not known what a node has.
+func TestWhatANodeHasIsNotKnownWithoutAllNames(t *testing.T) {
+	var w Waits
+	for i := range 30 {
+		w = w.With(Waits{Withheld: []Withheld{{Ref: Ref{Type: Listener, Name: fmt.Sprintf("l%02d", i)}, By: Ref{Type: Route, Name: "r"}, Revision: 5}}})
+	}
+	few := Waits{Withheld: w.Withheld[:2], Warming: []Ref{{Type: Cluster, Name: "c"}}}
+	if h := few.Held(6); h.At != 6 || len(h.Without) != 2 {
+		t.Errorf("%+v", h)
+	}
+	w.Warming = few.Warming
+	if h := w.Held(6); h.At != 0 {
+		t.Errorf("held at %d without %d of 30", h.At, len(h.Without))
+	}
+}

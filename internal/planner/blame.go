@@ -83,11 +83,15 @@ func (c *Client) accuseStandIns(t fleet.Type, b *bisection, r *Response, words s
 		if x.good == nil || !r.brings(x.good) {
 			continue
 		}
+		h := l.held(t, x.refused.Name)
+		if !h.supposed() && snapshot.Same(h.lastGood(), x.good) {
+			continue // it has confirmed that here
+		}
 		all = append(all, x)
 		if standsWhole(words, x.good.Name) {
 			named = append(named, x)
 		}
-		if l.held(t, x.good.Name).supposed() {
+		if h.supposed() {
 			supposed = append(supposed, x)
 		}
 	}

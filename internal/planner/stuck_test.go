@@ -288,3 +288,48 @@ func TestAStandInThatIsRefusedClearsThePresumed(t *testing.T) {
 		})
 	}
 }
+
+// TestAStandInThatWasConfirmedClearsNothing: the client had it on this very stream, so its refusal says nothing of what it was
+// presumed to stick on.
+func TestAStandInThatWasConfirmedClearsNothing(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1; listeners l@1")
+	one := snapshot.NewTarget(before, nil)
+	_, two := after(t, before, "clusters a@2; listeners l@1")
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.steps(one)
+	s.at(time.Second)
+	s.send(two)
+	s.at(20 * time.Second)
+	r := s.send(two)
+	if r == nil || describe(r) != "clusters a@1" {
+		t.Fatalf("sent %v, want the last good version", r)
+	}
+	s.c.Refuse(r.Type, r.Nonce, "no")
+	if vs := s.c.Verdicts(); len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Version != "2" || !vs[0].Presumed {
+		t.Errorf("blamed are %+v, want a@2", vs)
+	}
+}
+
+// TestWhatWasOfferedAgainIsSuspectedLate: it refused it once, and may have taken it since, so that it is taken away only when
+// the proxy has kept silent for long.
+func TestWhatWasOfferedAgainIsSuspectedLate(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1 b@1; listeners l@1")
+	_, now := after(t, before, "clusters a@1 b@2; listeners l@1")
+	again := *before
+	again.Offered = []snapshot.Exception{{Type: fleet.Cluster, Name: "a", Refused: "1"}}
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Opening: true, Now: start, Before: &again, Past: planner.Past{Unclean: true, Settled: 1}}}
+	s.c.Subscribe(request{Type: fleet.Listener, Versions: map[string]string{"l": "1"}}, now)
+	s.steps(now)
+	s.c.Opened()
+	s.at(4900 * time.Millisecond)
+	if r := s.send(now); r != nil {
+		t.Errorf("sent %s", describe(r))
+	}
+	s.at(5100 * time.Millisecond)
+	if r := s.send(now); r == nil || describe(r) != "clusters b@1 -a" {
+		t.Errorf("sent %v", r)
+	}
+}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -32,7 +33,7 @@ func (c *Client) unaskedAt(target *snapshot.Target) time.Time {
 	if since.IsZero() {
 		return since
 	}
-	if len(c.changedSince(target)) > 0 {
+	if len(c.changedSince(target)) > 0 && !c.offeredAgain() {
 		return since.Add(unaskedSoon)
 	}
 	return since.Add(unaskedAfter)
@@ -63,7 +64,9 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 		}
 	}
 	for _, x := range candidates {
-		c.doubt(t, x.refused.Name, change{name: x.refused.Name, old: has{res: x.good}, new: x.refused}.doubtful())
+		d := change{name: x.refused.Name, old: has{res: x.good}, new: x.refused}.doubtful()
+		d.Supposed = x.good != nil
+		c.doubt(t, x.refused.Name, d)
 	}
 	for _, name := range target.Withheld(t) {
 		c.doubt(t, name, Doubt{})
@@ -77,6 +80,12 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 		p.bisection = &bisection{words: nevermind}
 		p.bisection.presume(candidates, false) // what it sticks on may be an older version
 	}
+}
+
+// offeredAgain reports whether there are clusters that it refused once, and may have taken since.
+func (c *Client) offeredAgain() bool {
+	b := c.origin.Before
+	return b != nil && slices.ContainsFunc(b.Offered, func(e snapshot.Exception) bool { return e.Type == fleet.Cluster })
 }
 
 // neverAskedOf returns the target's clusters whose endpoints the client did not ask for,

@@ -2,10 +2,12 @@ package planner_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -273,5 +275,39 @@ func TestARefusedRouteThatIsOnItsWayIsNotTakenAway(t *testing.T) {
 		s.step(two, "nothing", "")
 		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
 		s.step(two, "routes r@2", "")
+	}
+}
+
+// TestWhatWasWithheldIsKnownByItsReport: a client that comes back has what it had of a withheld listener before that, and
+// says so: what it names is known, and nothing that names something missing goes out.
+func TestWhatWasWithheldIsKnownByItsReport(t *testing.T) {
+	t.Parallel()
+	settled := &snapshot.Snapshot{Types: world(t, 4, "clusters a@1 x@1; listeners l@1>r m@1; routes r@1>a").Types}
+	before := &snapshot.Snapshot{Types: world(t, 5, "clusters a@1 x@1; listeners l@2>q m@1; routes r@1>a").Types, Revision: 5}
+	before.Unknown = []fleet.Ref{{Type: fleet.Listener, Name: "l"}}
+	before.Types[fleet.Listener] = before.Types[fleet.Listener].With(settled.Types[fleet.Listener].Get("l"))
+	now := snapshot.NewTarget(&snapshot.Snapshot{Types: world(t, 6, "clusters a@1; listeners l@2>q m@2; routes r@1>a").Types, Revision: 6}, nil)
+	for _, delta := range []bool{true, false} {
+		s := &script{t: t, c: client{Delta: delta, Envoy: true, Now: start, Before: before, Past: planner.Past{Settled: 4}}}
+		for _, r := range []request{{Type: fleet.Cluster}, {Type: fleet.Listener}, {Type: fleet.Route, Names: []string{"r"}}} {
+			if r.Version = settled.Types[r.Type].Sum().String(); delta {
+				r.Version, r.Versions = "", make(map[string]string)
+				for x := range settled.Types[r.Type].All() {
+					r.Versions[x.Name] = x.Version
+				}
+			}
+			s.c.Subscribe(r, now)
+		}
+		s.c.Opened()
+		got := strings.Join(s.steps(now), ", ")
+		if strings.Contains(got, "l@2") || !strings.Contains(got, "m@2") {
+			t.Errorf("delta %v: %s: l names a route that is not there", delta, got)
+		}
+		if delta && !strings.Contains(got, "clusters -x") {
+			t.Errorf("%s: nothing names x, and it stays", got)
+		}
+		if w := s.c.Waits(now, false); len(w.Withheld) != 1 || w.Withheld[0].Ref.Name != "l" {
+			t.Errorf("delta %v: withheld is %+v", delta, w.Withheld)
+		}
 	}
 }

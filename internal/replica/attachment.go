@@ -72,7 +72,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	if a, err = o.attach(id, n, s, labels, past); err != nil {
 		return nil, err
 	}
-	if a.last.Settled > 0 && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
+	if (a.last.Settled > 0 || a.held.At > 0) && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
 		a.last.Before = o.before(ctx, o.pastBeside(ctx, a, past), labels)
 	}
 	if past != nil && !past.Known && !past.missed {

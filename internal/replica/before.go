@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -28,6 +29,7 @@ type earlierContents struct {
 
 	mu   sync.Mutex // guards what follows
 	kept map[fleet.Revision]*earlier
+	held map[heldKey]*snapshot.Snapshot
 }
 
 // earlier is the content of an earlier revision.
@@ -87,17 +89,23 @@ func (es *earlierContents) forget() {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	maps.DeleteFunc(es.kept, func(_ fleet.Revision, e *earlier) bool { return time.Since(e.used) >= keepBefore })
+	if len(es.kept) == 0 {
+		es.held = nil
+	}
 }
 
 // before is what a node that has settled held then: the last good of
 // whatever it refuses now (SEMANTICS 3.2). nil: that cannot be found out, or it is all of the present revision.
 func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labels) *snapshot.Snapshot {
-	if past == nil || past.Settled == 0 {
+	if past == nil {
 		return nil
 	}
 	at := past.Held.At
 	if at == 0 {
 		at = past.Settled
+	}
+	if at == 0 {
+		return nil
 	}
 	now := o.shown()
 	c := o.earlier.get(at, now.history)
@@ -115,13 +123,68 @@ func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labe
 		}
 	}
 	snap := o.earlier.view(c, c.index.Match(labels))
+	if len(past.Held.Without) > 0 && past.Settled < at { // of these it has what it had there
+		had := nothing
+		if past.Settled > 0 {
+			then, err := o.contentThen(ctx, now, past.Settled)
+			if err != nil {
+				o.r.log.Debug("what a node had of what is withheld cannot be read", "fleet", o.key, "revision", past.Settled, "error", err)
+				return nil
+			}
+			had = o.earlier.view(then, then.index.Match(labels))
+		}
+		snap = o.earlier.without(snap, had, past.Held.Without)
+	}
 	exceptions, unknown, offered := o.builder.exceptionsAt(snap, slices.Concat(past.Refusals, past.Ended))
-	if unknown = append(unknown, past.Held.Without...); len(exceptions)+len(unknown)+len(offered) == 0 {
+	if len(exceptions)+len(unknown)+len(offered) == 0 {
 		return snap // which others have too
 	}
 	own := *snap
-	own.Types, own.Unknown, own.Offered = snapshot.NewTarget(snap, exceptions).Types, unknown, offered
+	own.Types, own.Offered = snapshot.NewTarget(snap, exceptions).Types, offered
+	own.Unknown = append(slices.Clip(own.Unknown), unknown...)
 	return &own
+}
+
+// contentThen is the content of an earlier revision, out of those that are kept if it is among them.
+func (o *owner) contentThen(ctx context.Context, now *content, at fleet.Revision) (*content, error) {
+	if c := o.earlier.get(at, now.history); c != nil {
+		return c, nil
+	}
+	return o.contentAt(ctx, now, at)
+}
+
+// without is a view with what nodes had of names that were withheld from them since: the same one for all that had the same.
+// Whether they have it still is not known before they say so.
+func (es *earlierContents) without(snap, then *snapshot.Snapshot, names []fleet.Ref) *snapshot.Snapshot {
+	k := heldKey{snap, then, fmt.Sprint(names)}
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	if own := es.held[k]; own != nil {
+		return own
+	}
+	own := *snap
+	own.Unknown = names
+	for _, ref := range names {
+		if was := then.Types[ref.Type].Get(ref.Name); was != nil {
+			own.Types[ref.Type] = own.Types[ref.Type].With(was)
+		} else {
+			own.Types[ref.Type] = own.Types[ref.Type].Without(ref.Name)
+		}
+	}
+	if es.held == nil || len(es.held) >= maxViews {
+		es.held = make(map[heldKey]*snapshot.Snapshot)
+	}
+	es.held[k] = &own
+	return &own
+}
+
+// nothing is what a node had before it had settled anything.
+var nothing = new(snapshot.Snapshot)
+
+// heldKey tells apart what nodes had: all of a view, but for names of which they had what an earlier one has.
+type heldKey struct {
+	snap, then *snapshot.Snapshot
+	without    string
 }
 
 // exceptionsAt are what a node refused of an earlier content, the names of which it is
@@ -129,7 +192,7 @@ func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labe
 func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRefusal) (all []snapshot.Exception, unknown []fleet.Ref, offered []snapshot.Exception) {
 	for _, f := range refusals {
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
-		if f.Revision > snap.Revision || !e.Applies(snap) {
+		if f.Revision > snap.Revision || f.By > 0 && f.By < snap.Revision || !e.Applies(snap) {
 			continue
 		}
 		e.Good = bd.revive(f)
@@ -138,7 +201,7 @@ func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.PastRe
 			unknown = append(unknown, fleet.Ref{Type: f.Type, Name: f.Name})
 		case f.Stood(snap.Revision):
 			all = append(all, e)
-		default:
+		case !slices.ContainsFunc(offered, func(x snapshot.Exception) bool { return x.Type == e.Type && x.Name == e.Name }):
 			offered = append(offered, e)
 		}
 	}

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -178,6 +179,55 @@ func TestWhatNodesHeldBeforeIsForgotten(t *testing.T) {
 		}
 		if w.feed.readAt != 1 {
 			t.Errorf("the database was asked %d times, want once", w.feed.readAt)
+		}
+	})
+}
+
+// What it was offered again at the very revision that it settled it may have taken; what was long before that it has taken.
+// Who tells it twice tells it once.
+func TestWhatANodeWasOfferedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"))
+		w.change(key, cluster("c", "good"))
+		w.change(key, cluster("c", "bad"))
+		w.change(key, cluster("d", "1"))
+		w.change(key, cluster("d", "2"))
+		first, again := refused(cluster("c", "bad"), 1, nil), refused(cluster("c", "bad"), 3, ptr(cluster("c", "good")))
+		first.By = 2 // by the write
+		for at, want := range map[fleet.Revision]int{3: 1, 4: 0} {
+			again.By = 3 // by a retry
+			node := fmt.Sprint("n", at)
+			w.left(node, fleet.LastStream{Settled: at, Ended: []fleet.PastRefusal{again, again, first}})
+			before := w.resume(id, node).LastStream().Before
+			if before == nil || len(before.Offered) != want || before.Unsure(fleet.Ref{Type: fleet.Cluster, Name: "c"}) != (want > 0) {
+				t.Errorf("settled at %d: offered again %+v, want %d", at, before.Offered, want)
+			}
+		}
+	})
+}
+
+// A crowd from which the same is withheld had one thing, with what it had of that before.
+func TestWhatACrowdHeldWithoutTheSameIsShared(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("l", "1"), cluster("m", "1"))
+		w.change(key, cluster("l", "2"))
+		w.change(key, cluster("m", "2"))
+		w.change(key, cluster("m", "3"))
+		come := func(n string, settled fleet.Revision) *snapshot.Snapshot {
+			w.left(n, fleet.LastStream{Settled: settled, Clean: true, Held: fleet.Held{At: 3, Without: []fleet.Ref{{Type: fleet.Cluster, Name: "l"}}}})
+			a := w.resume(id, n)
+			defer a.Detach(true)
+			return a.LastStream().Before
+		}
+		one, two, never := come("one", 1), come("two", 1), come("three", 0)
+		if one == nil || one != two {
+			t.Fatalf("two that had the same had %p and %p", one, two)
+		}
+		if l, m := one.Types[fleet.Cluster].Get("l").Version, one.Types[fleet.Cluster].Get("m").Version; l != "1" || m != "2" {
+			t.Errorf("they had l at %s and m at %s, want 1 and 2", l, m)
+		}
+		if never == nil || never.Types[fleet.Cluster].Get("l") != nil || never.Types[fleet.Cluster].Get("m").Version != "2" {
+			t.Errorf("who never had l had %+v", never)
 		}
 	})
 }

@@ -195,10 +195,18 @@ func (d *database) lastStream(node string, without fleet.ServerID) fleet.LastStr
 			p.LiveAs = append(p.LiveAs, d.status[statusKey{node, x.server}].Protocol)
 		}
 		begun := slices.MinFunc(live, func(a, b standing) int { return a.since.Compare(b.since) }).since
-		first := true
+		counts := 0
 		for _, x := range all {
-			if (x.live || x.ended.After(begun)) && (first || x.confirmed < p.Settled) {
-				p.Settled, p.Held, first = x.confirmed, x.held, false
+			if !x.live && !x.ended.After(begun) {
+				continue
+			}
+			if counts++; counts == 1 {
+				p.Held = x.held
+			} else {
+				p.Held = fleet.Held{}
+			}
+			if counts == 1 || x.confirmed < p.Settled {
+				p.Settled = x.confirmed
 			}
 		}
 		p.At = slices.MaxFunc(live, func(a, b standing) int { return a.since.Compare(b.since) }).since

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -23,15 +24,16 @@ type exceptions struct {
 	list   []snapshot.Exception // by type and name; insert and drop change it
 	key    string               // of the list, "" while nobody has asked for it
 	frozen map[fleet.Type]*freeze
-	lost   map[fleet.Ref]string             // the refused version of what has a good one that cannot be had
-	ended  map[fleet.Ref]snapshot.Exception // the last one of a name that has ended
-	ahead  []fleet.PastRefusal              // of revisions that this server does not know yet
+	lost   map[fleet.Ref]string         // the refused version of what has a good one that cannot be had
+	ended  map[fleet.Ref]endedException // the last one of a name that has ended
+	ahead  []fleet.PastRefusal          // of revisions that this server does not know yet
 }
 
 // except makes the culprits of a refusal exceptions of the stream, and of no other one that
 // its node has: those may be of another client (T41).
 func (ns *nodes) except(a *attachment, r xds.Refusal) (refusals []fleet.Refusal, resolved []fleet.Resolution) {
 	n, snap := a.node, a.subscriber.view.snap
+	n.refusedAt = time.Now()
 	if len(r.Blame) == 0 {
 		return []fleet.Refusal{{
 			Node: n.id, Type: r.Type, Revision: snap.Revision, Detail: r.Detail, Action: fleet.ActionNoSuspect,
@@ -159,7 +161,7 @@ func (x *exceptions) renew(snap *snapshot.Snapshot, node string, by fleet.Revisi
 			return false
 		}
 		resolved = append(resolved, resolution(node, e, by))
-		x.end(e)
+		x.end(e, by)
 		return true
 	})
 	return append(resolved, x.thaw(node, by)...)
@@ -169,15 +171,21 @@ func resolution(node string, e snapshot.Exception, by fleet.Revision) fleet.Reso
 	return fleet.Resolution{Node: node, Type: e.Type, Name: e.Name, Version: e.Refused, By: by}
 }
 
+// endedException is one that a revision ended, or that its client cast doubt on then.
+type endedException struct {
+	snapshot.Exception
+	by fleet.Revision
+}
+
 // end remembers an exception whose name has another version by now, or that its client has cast doubt on.
-func (x *exceptions) end(e snapshot.Exception) {
+func (x *exceptions) end(e snapshot.Exception, by fleet.Revision) {
 	if len(x.ended) >= maxExceptions {
 		return
 	}
 	if x.ended == nil {
-		x.ended = make(map[fleet.Ref]snapshot.Exception)
+		x.ended = make(map[fleet.Ref]endedException)
 	}
-	x.ended[fleet.Ref{Type: e.Type, Name: e.Name}] = e
+	x.ended[fleet.Ref{Type: e.Type, Name: e.Name}] = endedException{e, by}
 }
 
 // internKey is equal for streams with equal exceptions that were offered them again as

@@ -415,3 +415,58 @@ func TestTheKeyIsTheLists(t *testing.T) { // not beside others, who allocate too
 	x.drop(func(snapshot.Exception) bool { return true })
 	is("frozen", 0)
 }
+
+// A server that is behind keeps a version back that a later revision has ended the refusal of, until it has read that.
+func TestARefusalThatALaterRevisionEndedStandsUntilThen(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "1"))
+		w.attach(id, "other")
+		w.left("n", fleet.LastStream{})
+		a := w.attach(id, "n")
+		refuse(t, a, "c", nil)
+		a.Detach(true)
+		time.Sleep(time.Second)
+		over := refused(cluster("c", "bad"), 1, nil)
+		over.By = 2
+		w.left("n", fleet.LastStream{Ended: []fleet.PastRefusal{over}})
+		a = w.resume(id, "n")
+		if got := inForce(a, fleet.Cluster, "c"); got != "" {
+			t.Errorf("c is at %q again, at revision 1", got)
+		}
+		w.change(key, cluster("d", "2")) // another server has offered it again then
+		if got := inForce(a, fleet.Cluster, "c"); got != "bad" {
+			t.Errorf("c is at %q at revision 2, want it offered again", got)
+		}
+	})
+}
+
+// An answer that is older than a refusal takes nothing back of it.
+func TestAnAnswerOfBeforeTakesNoRefusalBack(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "bad"))
+		w.attach(id, "other")
+		w.left("n", fleet.LastStream{Settled: 1, Clean: true})
+		w.attach(id, "n").Detach(true)
+		come := func(to chan *attachment) {
+			b, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
+			if err != nil {
+				t.Error(err)
+			}
+			to <- b.(*attachment)
+		}
+		one, two := make(chan *attachment), make(chan *attachment)
+		w.feed.set(func(f *feed) { f.pastTook = 100 * time.Millisecond })
+		go come(one)
+		time.Sleep(10 * time.Millisecond)
+		go come(two) // asks next
+		time.Sleep(10 * time.Millisecond)
+		w.feed.set(func(f *feed) { f.pastTook = 700 * time.Millisecond })
+		a := <-one
+		time.Sleep(10 * time.Millisecond)
+		refuse(t, a, "c", nil)
+		a.Detach(true)
+		if got := inForce(<-two, fleet.Cluster, "c"); got != "" {
+			t.Errorf("c is at %q, though it was refused a moment ago", got)
+		}
+	})
+}

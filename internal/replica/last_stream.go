@@ -24,6 +24,7 @@ func (o *owner) pastOf(ctx context.Context, id string) *nodePast {
 	if remembered {
 		without = o.r.cfg.Recorder.Server()
 	}
+	begun := time.Now()
 	past, err := o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: without})
 	o.r.cfg.Recorder.Correct(o.key, id, &past)
 	elsewhere := err == nil && (!remembered || past.At.After(here.At))
@@ -32,7 +33,7 @@ func (o *owner) pastOf(ctx context.Context, id string) *nodePast {
 		past.Known, past.Settled, past.Held, past.Clean, past.At, past.View = true, here.Settled, here.Held, here.Clean && !live, here.At, here.View
 	}
 	past.Ended = append(past.Ended, here.Ended...)
-	return &nodePast{past, round, err != nil, here.Ended}
+	return &nodePast{LastStream: past, round: round, begun: begun, missed: err != nil, untold: here.Ended}
 }
 
 // pastBeside asks what a node refuses that has other streams here; it was not asked before.
@@ -44,6 +45,7 @@ func (o *owner) pastBeside(ctx context.Context, a *attachment, past *nodePast) *
 	if err != nil {
 		return nil
 	}
+	o.r.cfg.Recorder.Correct(o.key, a.node.id, &asked)
 	asked.Settled, asked.Held = a.last.Settled, a.held
 	return &nodePast{LastStream: asked}
 }
@@ -52,7 +54,8 @@ func (o *owner) pastBeside(ctx context.Context, a *attachment, past *nodePast) *
 type nodePast struct {
 	fleet.LastStream
 	round  int
-	missed bool // the database did not answer
+	begun  time.Time // when it was asked for
+	missed bool      // the database did not answer
 	// untold are refusals of here that the database had not heard of when it was asked.
 	untold []fleet.PastRefusal
 }
@@ -60,8 +63,22 @@ type nodePast struct {
 // ended reports whether the refusal that an exception comes from stands no more, by what the
 // database knows: another server has ended it, whichever of the node's streams was there last.
 func (p *nodePast) ended(e snapshot.Exception) bool {
-	is := func(f fleet.PastRefusal) bool { return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused }
-	return !p.missed && len(p.Refusals) < mostRefusals && !slices.ContainsFunc(p.Refusals, is) && !slices.ContainsFunc(p.untold, is)
+	return !p.missed && len(p.Refusals) < mostRefusals && !slices.ContainsFunc(p.Refusals, isOf(e)) && !slices.ContainsFunc(p.untold, isOf(e))
+}
+
+// isOf reports whether an exception comes from a refusal.
+func isOf(e snapshot.Exception) func(fleet.PastRefusal) bool {
+	return func(f fleet.PastRefusal) bool { return f.Type == e.Type && f.Name == e.Name && f.Version == e.Refused }
+}
+
+// endedAfter are the refusals that a later revision has ended: a server that is behind keeps its version back until then.
+func (p *nodePast) endedAfter(at fleet.Revision) (later []fleet.PastRefusal) {
+	for _, f := range p.Ended {
+		if f.By > at {
+			later = append(later, f)
+		}
+	}
+	return later
 }
 
 func (o *owner) look(id string) (live bool, round int) {

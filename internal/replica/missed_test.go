@@ -266,3 +266,30 @@ func TestALatePastBringsNothingBackThatIsInDoubt(t *testing.T) {
 		}
 	})
 }
+
+// A version that was refused anew since its first refusal ended is refused still.
+func TestALatePastIsNotTakenForAnEarlierOne(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "bad"), cluster("d", "bad"))
+		w.attach(id, "first")
+		a := w.attach(id, "n")
+		refuse(t, a, "c", nil)
+		refuse(t, a, "d", nil)
+		w.change(key, cluster("c", "good"))
+		a.Detach(true)
+		w.change(key, cluster("c", "bad")) // refused anew on another server
+		time.Sleep(time.Second)
+		w.left("n", fleet.LastStream{Settled: 1, Refusals: []fleet.PastRefusal{refused(cluster("c", "bad"), 3, nil), refused(cluster("d", "bad"), 1, nil)}})
+		w.feed.set(func(f *feed) { f.hangs = true })
+		a = w.resume(id, "n")
+		w.feed.set(func(f *feed) { f.hangs = false })
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if c, d := inForce(a, fleet.Cluster, "c"), inForce(a, fleet.Cluster, "d"); c != "" || d != "" {
+			t.Errorf("c is at %q and d at %q, want both withheld", c, d)
+		}
+		if got := w.resolvedNames("n"); slices.Contains(got, "d") {
+			t.Errorf("resolved %q", got)
+		}
+	})
+}

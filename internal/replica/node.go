@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -18,12 +19,13 @@ import (
 // what a stream refuses counts for that stream alone while it lives, and what it has left
 // behind for the streams that come after it (T41).
 type node struct {
-	id      string
-	streams map[*attachment]struct{}
-	last    xds.LastStream // before the first of its streams
-	held    fleet.Held     // and what it had by then
-	retries int            // how often it was to be offered again what it refused
-	ofEnded *subscriber    // what streams that have ended refused; nil: nothing
+	id        string
+	streams   map[*attachment]struct{}
+	last      xds.LastStream // before the first of its streams
+	held      fleet.Held     // and what it had by then
+	refusedAt time.Time      // when some stream of it refused something last
+	retries   int            // how often it was to be offered again what it refused
+	ofEnded   *subscriber    // what streams that have ended refused; nil: nothing
 	// hasOfEnded is ofEnded != nil, for those who do not hold mu.
 	hasOfEnded atomic.Bool
 }
@@ -160,7 +162,7 @@ func (s *subscriber) take(from *subscriber, move bool) {
 	}
 	for ref, e := range from.ended {
 		if s.serves[ref.Type] {
-			s.end(e)
+			s.end(e.Exception, e.by)
 		}
 	}
 	from.drop(concerns)

@@ -62,8 +62,11 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		ofEnded = &subscriber{serves: servedBy("")}
 	}
 	ofEnded.labels, ofEnded.view = a.subscriber.labels, a.subscriber.view // it may have come back with other labels
-	ofEnded.drop(asked.ended)
-	revised, resolved = ofEnded.readopt(ns.builder, n.id, asked.Refusals)
+	later := asked.endedAfter(snap.Revision)
+	if !n.refusedAt.After(asked.begun) { // else the answer is older than that
+		ofEnded.drop(func(e snapshot.Exception) bool { return asked.ended(e) && !slices.ContainsFunc(later, isOf(e)) })
+	}
+	revised, resolved = ofEnded.readopt(ns.builder, n.id, slices.Concat(asked.Refusals, later))
 	n.ofEnded = ofEnded // which inherit hands on
 	return revised, resolved
 }
@@ -114,7 +117,8 @@ func (a *attachment) concerns(f fleet.PastRefusal, history uint64) bool {
 	if f.Revision > s.view.snap.Revision || s.refuses(f.Type, f.Name, f.Version) {
 		return true
 	}
-	over := s.ended[fleet.Ref{Type: f.Type, Name: f.Name}].Refused == f.Version
+	e := s.ended[fleet.Ref{Type: f.Type, Name: f.Name}]
+	over := e.Refused == f.Version && f.Revision <= e.by
 	return !over && a.resumed && !f.At.After(a.begun) && !a.took(f.Type, f.Name, f.Version, history)
 }
 
@@ -156,8 +160,12 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		if f.Name == "" {
 			continue // nobody was held responsible
 		}
-		if f.Revision > snap.Revision {
+		if f.Revision > snap.Revision || f.By > snap.Revision {
 			s.ahead = append(s.ahead, f)
+		}
+		if f.By > 0 {
+			s.dropEnded(f)
+			continue
 		}
 		e := snapshot.Exception{Type: f.Type, Name: f.Name, Refused: f.Version}
 		switch {
@@ -189,6 +197,13 @@ func (s *subscriber) readopt(bd *builder, node string, refusals []fleet.PastRefu
 		s.freeze(snap, nil, e.Type, snapshot.Blame{Refused: snap.Types[e.Type].Get(e.Name), Good: e.Good})
 	}
 	return revised, resolved
+}
+
+// dropEnded drops the exception of a refusal that has ended, unless by a revision that this server does not know yet.
+func (s *subscriber) dropEnded(f fleet.PastRefusal) {
+	s.drop(func(e snapshot.Exception) bool {
+		return f.By <= s.view.snap.Revision && isOf(e)(f)
+	})
 }
 
 // catchUpWith judges the refusals that were ahead of this server when the stream came.

@@ -74,7 +74,7 @@ func (s *subscriber) doubt(doubted []snapshot.Doubted, node string, by fleet.Rev
 		out := slices.Contains(doubted, snapshot.Doubted{Type: e.Type, Name: e.Name, Version: e.Refused})
 		if out {
 			resolved = append(resolved, resolution(node, e, by))
-			s.end(e)
+			s.end(e, by)
 		}
 		return out
 	})

@@ -41,9 +41,9 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
     SELECT s.* FROM s WHERE live OR ended > (SELECT min(since) FROM s WHERE live)
      UNION ALL
     SELECT * FROM last WHERE NOT EXISTS (SELECT FROM s WHERE live)),
-  held AS (SELECT * FROM counts ORDER BY settled LIMIT 1)
+  held AS (SELECT passed, waits FROM counts WHERE (SELECT count(*) FROM counts) = 1)
   SELECT EXISTS (SELECT FROM nodes k WHERE k.tenant_id = app_tenant() AND k.fleet_id = $1 AND k.node_id = n.node_id) AS known,
-         (SELECT settled FROM held) AS settled, (SELECT passed FROM held) AS passed, (SELECT jsonb_build_array(waits) FROM held WHERE waits IS NOT NULL) AS waits,
+         (SELECT min(settled) FROM counts) AS settled, (SELECT passed FROM held) AS passed, (SELECT jsonb_build_array(waits) FROM held WHERE waits IS NOT NULL) AS waits,
          (SELECT clean AND NOT EXISTS (SELECT FROM s WHERE live) FROM last) AS clean,
          (SELECT array_agg(protocol ORDER BY protocol) FROM s WHERE live) AS live,
          coalesce((SELECT max(since) FROM s WHERE live), (SELECT ended FROM last)) AS ended,

@@ -104,7 +104,7 @@ ON CONFLICT (tenant_id, fleet_id, node_id, type, name, version, revision) DO UPD
      UNION ALL
     SELECT o.good_hash, o.good_revision, o.good_ttl_ms, o.good_derived
      WHERE NOT (excluded.good_hash IS NOT NULL OR excluded.good <> o.good))
- WHERE excluded.at >= o.at`
+ WHERE excluded.at >= o.at OR excluded.at > o.resolved_at`
 
 	// A refusal of a later revision is not what was resolved, even in the same report; nor is
 	// one that was made, on whichever server, after the version had been offered again. Each is
