@@ -92,7 +92,7 @@ func (tr *truth) late(id string, s fleet.Status, m *model) bool {
 	f := tr.w.lock(tr.w.key)
 	defer f.mu.Unlock()
 	n := f.roster.nodes[id]
-	return m.nodes[id].Settled != nil || n == nil || n.dirty || tr.cut && s.Partial
+	return m.nodes[id].Settled != nil || n == nil || n.dirty || !n.acked || tr.cut && s.Partial // a row that failed is told again
 }
 
 func (tr *truth) check(s fleet.Status, m *model) {

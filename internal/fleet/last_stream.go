@@ -33,8 +33,8 @@ type LastStream struct {
 }
 
 // Held is what a node had when it settled last: all of a revision, but for what was withheld from it. It settles
-// before that revision where something was withheld, and may never have had what was there then. The zero value is:
-// all of what it has settled.
+// before that revision where something was withheld, and may never have had what was there then. The zero value is
+// not known: then what the fleet had where it has settled is the best guess.
 type Held struct {
 	At      Revision
 	Without []Ref
