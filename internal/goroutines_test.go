@@ -35,6 +35,8 @@ var contained = map[string]string{
 	"internal/xds/talk.go SendMsg time.AfterFunc":              "none: it cancels a context",
 	"internal/xds/conn.go Read time.AfterFunc":                 "none: it looks at the clock and closes a connection",
 	"internal/xds/arrivals.go next time.AfterFunc":             "none: it takes an element out of a channel",
+	"internal/xds/arrivals.go waits time.AfterFunc":            "none: it looks at the clock and calls the collector",
+	"cmd/internal/run/collector.go crowd time.AfterFunc":       "none: it reads figures of the runtime and sets GOGC",
 	"internal/xds/listener.go admit time.AfterFunc":            "none: it looks at the clock and closes a connection",
 	"internal/xds/server.go New context.AfterFunc":             "none: it closes a channel, once",
 	"cmd/internal/run/api.go serve context.AfterFunc":          "API.serve",

@@ -137,8 +137,7 @@ func (b *bisection) refused() {
 // that carried a culprit, or all of a group that is known to be bad, says nothing of the others, and one that was
 // overtaken says nothing of what is offered since.
 func (b *bisection) accuse(all []candidate) {
-	known, carried := versionsOf(slices.Values(b.all())), versionsOf(slices.Values(all))
-	fresh := slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return known[x.refused.Key()] })
+	carried, fresh := versionsOf(slices.Values(all)), b.fresh(all)
 	has := func(x candidate) bool { return carried[x.refused.Key()] }
 	lacks := func(x candidate) bool { return !has(x) }
 	explained := slices.ContainsFunc(b.blamed, has) || slices.ContainsFunc(b.waiting, func(g *group) bool {
@@ -150,8 +149,19 @@ func (b *bisection) accuse(all []candidate) {
 		}
 		return
 	}
+	b.refusedWith(fresh)
+}
+
+// refusedWith is refused, where the response carried others too of which nothing is known yet.
+func (b *bisection) refusedWith(fresh []candidate) {
 	b.offered.candidates = append(b.offered.candidates, fresh...)
 	b.refused()
+}
+
+// fresh are those of all that are no candidates yet.
+func (b *bisection) fresh(all []candidate) []candidate {
+	known := versionsOf(slices.Values(b.all()))
+	return slices.DeleteFunc(slices.Clone(all), func(x candidate) bool { return known[x.refused.Key()] })
 }
 
 // drop takes names out: they were blamed by name, or have another version by now. What

@@ -115,14 +115,6 @@ func (l *look) arrives(edsName string) bool {
 	return tr.InFlight && tr.Next.HasEDSName(edsName)
 }
 
-// meant is what the target has under a name, whatever the client holds.
-func (l *look) meant(t fleet.Type, name string) *snapshot.Resource {
-	if r := l.target.Find(t, name); r != nil || t != fleet.Endpoint || l.pos.Kind.Delta {
-		return r
-	}
-	return snapshot.EmptyEndpoint(name)
-}
-
 // differences yields every name of the subscription whose resource is another one in
 // the target than with the client. Its cost is that of what differs.
 func (l *look) differences(t fleet.Type) iter.Seq[change] {

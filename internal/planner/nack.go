@@ -57,7 +57,7 @@ func (c *Client) refuse(t fleet.Type, nonce, words string) bool {
 type refusal struct {
 	changes []change
 	set     *snapshot.Set
-	then    []*snapshot.Resource // what the node's target had under the changes' names
+	then    []*snapshot.Resource // what the node's view had under the changes' names
 	words   string
 	at      fleet.Revision // the target's
 	// again is where it was looked into once more.
@@ -80,7 +80,7 @@ func (c *Client) remember(t fleet.Type, r *Response, words string) {
 	}
 	x := refusal{words: words, at: l.target.Revision, changes: r.changes, set: r.target.Types[t]}
 	for _, ch := range r.changes {
-		x.then = append(x.then, l.meant(t, ch.name))
+		x.then = append(x.then, l.target.View[t].Get(ch.name))
 	}
 	p.refused[r.content] = x
 }
@@ -95,7 +95,7 @@ func (c *Client) accuseAgain(again []*Response) {
 		at := c.place()
 		all := r.candidates()
 		if b := p.bisection; b != nil && b.offered != nil && r.carries(b.offered) {
-			b.refused() // it was, before it was offered by itself
+			b.refusedWith(b.fresh(all)) // it was, before it was offered by itself
 			continue
 		}
 		if p.bisection != nil || x.again == at || len(all) == 0 || r.blind && t.FullSet() {
@@ -107,9 +107,9 @@ func (c *Client) accuseAgain(again []*Response) {
 	}
 }
 
-// offerAgain forgets the refused contents that the target has left, or that were never
-// its own and stood in for something that it has left: a later revision
-// that brings a refused version back asks again, once (SEMANTICS 3.6).
+// offerAgain forgets the refused contents of which the node's view has something else by now: a
+// later revision that brings a refused version back asks again, once (SEMANTICS 3.6). That an
+// exception came or went is none.
 func (c *Client) offerAgain(target *snapshot.Target) {
 	if c.rec == nil {
 		return
@@ -135,8 +135,8 @@ func (x *refusal) over(l *look, t fleet.Type) bool {
 		return x.set != l.target.Types[t]
 	}
 	for i, ch := range x.changes {
-		now := l.meant(t, ch.name)
-		if !snapshot.Same(ch.new, now) && !snapshot.Same(x.then[i], now) {
+		now := l.target.View[t].Get(ch.name)
+		if !snapshot.Same(x.then[i], now) {
 			return true
 		}
 		if ch.new != nil && snapshot.Same(ch.new, now) && now.Revision > x.at { // or a later revision brought it back

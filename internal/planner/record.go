@@ -29,6 +29,7 @@ type peculiar struct {
 	late []*flight
 	// unasked: the client has not asked for the type, and was sent it all the same.
 	unasked bool
+	gone    fleet.Revision // then: up to which deletions were taken for what it may stick on
 }
 
 // Certainty is what a client may have of a name in doubt.

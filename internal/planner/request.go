@@ -55,7 +55,7 @@ func (c *Client) forgetUnasked(t fleet.Type) {
 		c.pushed = tr.Held
 	}
 	*tr = Track{Pending: tr.Pending, Answer: tr.Answer, Unknown: tr.Unknown}
-	p.unasked, p.held, p.next, p.late = false, nil, nil, nil
+	p.unasked, p.gone, p.held, p.next, p.late = false, 0, nil, nil, nil
 	c.flights[t] = nil
 }
 

@@ -46,6 +46,9 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	if !c.origin.Past.Unclean {
 		return
 	}
+	if p := c.rec.of(t); p.unasked && p.gone < target.Revision {
+		c.doubtGone(t, target)
+	}
 	at := c.unaskedAt(target)
 	if at.IsZero() || c.now.Before(at) {
 		return
@@ -71,15 +74,24 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 	for _, name := range target.Withheld(t) {
 		c.doubt(t, name, Doubt{})
 	}
-	for r := range target.Gone[t].All() {
-		if c.origin.Past.doubts(r) {
-			c.doubt(t, r.Name, Doubt{})
-		}
-	}
+	c.doubtGone(t, target)
 	if len(candidates) > 0 {
 		p.bisection = &bisection{words: nevermind}
 		p.bisection.presume(candidates, false) // what it sticks on may be an older version
 	}
+}
+
+// doubtGone casts doubt on what was deleted since the client settled, and since that was looked at: it may stick on it. This
+// server may be behind the one that sent it.
+func (c *Client) doubtGone(t fleet.Type, target *snapshot.Target) {
+	p := c.peculiar(t)
+	for r := range target.Gone[t].All() {
+		_, doubted := p.held[r.Name]
+		if r.Revision > p.gone && c.origin.Past.doubts(r) && !doubted && c.pos.Types[t].Held.Get(r.Name) == nil {
+			c.doubt(t, r.Name, Doubt{})
+		}
+	}
+	p.gone = target.Revision
 }
 
 // offeredAgain reports whether there are clusters that it refused once, and may have taken since.

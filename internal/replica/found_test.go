@@ -234,6 +234,26 @@ var found = []struct {
 		{Kind: stepAnswer, Node: 1, Pick: 2, Wait: 20 * time.Millisecond},
 		{Kind: stepChange, Node: 2, Pick: 1, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: "3"}, {Type: fleet.Endpoint, Name: "b", Version: "1!"}, {Type: fleet.Cluster, Name: "a", Version: "1"}, {Type: fleet.Cluster, Name: "d", Edge: true, Version: "2"}, {Type: fleet.Endpoint, Name: "d", Version: "3"}, {Type: fleet.Cluster, Name: "b", Version: "2"}}},
 	}},
+	{"endpoints refused together, one of which is given up meanwhile", true, 9, []step{
+		{Kind: stepChange, Edits: []edit{{Type: fleet.Cluster, Name: "b", Version: "1!"}, {Type: fleet.Endpoint, Name: "d", Version: "1!"}, {Type: fleet.Endpoint, Name: "b", Version: "1!"}, {Type: fleet.Endpoint, Name: "a", Version: "1"}}},
+		{Kind: stepChange, Edits: []edit{{Type: fleet.Cluster, Name: "d", Version: "1"}, {Type: fleet.Cluster, Name: "a", Version: "1"}}},
+	}},
+	{"what was refused beside a cluster that was offered again", false, 4, []step{
+		{Kind: stepChange, Edits: []edit{{Type: fleet.Cluster, Name: "b", Version: "1?"}, {Type: fleet.Cluster, Name: "a", Version: "1"}}},
+		{Kind: stepAll, Wait: 3000 * time.Millisecond},
+		{Kind: stepReceive, Node: 1, Wait: 3000 * time.Millisecond},
+		{Kind: stepReceive, Wait: 8000 * time.Millisecond},
+		{Kind: stepChange, Edits: []edit{{Type: fleet.Cluster, Name: "d", Version: "1!"}}, Wait: 8000 * time.Millisecond},
+		{Kind: stepAnswer, Node: 1},
+	}},
+	{"a deletion that a server hears of after it has pushed unasked", true, 0, []step{
+		{Kind: stepLag, Pick: 1},
+		{Kind: stepChange, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: "1?"}}},
+		{Kind: stepAll},
+		{Kind: stepMove, Pick: 1},
+		{Kind: stepAll, Wait: 8000 * time.Millisecond},
+		{Kind: stepChange, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: ""}}},
+	}},
 }
 
 func TestHistoriesThatWereFound(t *testing.T) {

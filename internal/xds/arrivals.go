@@ -2,6 +2,7 @@ package xds
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -11,20 +12,30 @@ import (
 const (
 	// arrivingAtOnce is how many connections arrive together, for each processor. A connection and its first stream cost a fraction of a
 	// millisecond.
-	arrivingAtOnce = 64
+	arrivingAtOnce = 16
 	// arrivalTime is how long one counts as arriving, if no stream of it was attached, or refused, before: a network is slow, and so is an
 	// attacker, and what they wait for costs nothing.
-	arrivalTime = 20 * time.Millisecond
+	arrivalTime = 10 * time.Millisecond
 )
 
-// arrivals has an element for each connection that arrives.
-type arrivals chan struct{}
+// arrivals are the connections that arrive.
+type arrivals struct {
+	places chan struct{} // an element for each
+	crowd  crowd
+}
 
-func newArrivals() arrivals { return make(arrivals, arrivingAtOnce*runtime.GOMAXPROCS(0)) }
+func newArrivals(tell func(here bool)) *arrivals {
+	return &arrivals{places: make(chan struct{}, arrivingAtOnce*runtime.GOMAXPROCS(0)), crowd: crowd{tell: tell}}
+}
 
 // next waits until one more may arrive, for arrivalTime at most.
-func (a arrivals) next() *arrival {
-	a <- struct{}{}
+func (a *arrivals) next() *arrival {
+	select {
+	case a.places <- struct{}{}:
+	default:
+		a.crowd.waits()
+		a.places <- struct{}{}
+	}
 	v := &arrival{of: a}
 	v.timer = time.AfterFunc(arrivalTime, v.leave)
 	return v
@@ -32,7 +43,7 @@ func (a arrivals) next() *arrival {
 
 // arrival is a connection's.
 type arrival struct {
-	of    arrivals
+	of    *arrivals
 	timer *time.Timer
 	ended atomic.Bool
 }
@@ -47,6 +58,43 @@ func (v *arrival) end() {
 
 func (v *arrival) leave() {
 	if v.ended.CompareAndSwap(false, true) {
-		<-v.of
+		<-v.of.places
 	}
+}
+
+// crowdOver is for how long no connection has had to wait when a crowd is over: what was taken in is served by then.
+const crowdOver = 10 * time.Second
+
+// crowd is whether connections come faster than they are taken in.
+type crowd struct {
+	tell func(here bool) // nil: nobody is told
+
+	mu    sync.Mutex  // guards both
+	last  time.Time   // that one had to wait
+	timer *time.Timer // nil: there is no crowd
+}
+
+// waits takes in that a connection has to wait.
+func (c *crowd) waits() {
+	if c.tell == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = time.Now()
+	if c.timer == nil {
+		c.tell(true)
+		c.timer = time.AfterFunc(crowdOver, c.look)
+	}
+}
+
+func (c *crowd) look() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := crowdOver - time.Since(c.last); left > 0 {
+		c.timer.Reset(left)
+		return
+	}
+	c.timer = nil
+	c.tell(false)
 }

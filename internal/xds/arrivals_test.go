@@ -1,7 +1,10 @@
 package xds_test
 
 import (
+	"fmt"
 	"runtime"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,10 +20,10 @@ func TestARefusedCallHasArrived(t *testing.T) {
 	for name, c := range map[string]struct {
 		call bool
 		most time.Duration
-	}{"refused": {true, 0}, "silent": {false, 20 * time.Millisecond}} {
+	}{"refused": {true, 0}, "silent": {false, 10 * time.Millisecond}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				places := 64 * runtime.GOMAXPROCS(0)
+				places := 16 * runtime.GOMAXPROCS(0)
 				d := openDoor(t, func(c *xds.Config) {
 					c.Limits.Unauthenticated, c.Limits.UnauthenticatedPerAddress = 2*places, 2*places
 				})
@@ -46,4 +49,38 @@ func TestARefusedCallHasArrived(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestACrowdIsToldOf when connections have to wait, once, and when none has had to for long.
+func TestACrowdIsToldOf(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		places := 16 * runtime.GOMAXPROCS(0)
+		began := time.Now()
+		var told []string
+		var mu sync.Mutex
+		d := openDoor(t, func(c *xds.Config) {
+			c.Limits.Unauthenticated, c.Limits.UnauthenticatedPerAddress = 4*places, 4*places
+			c.Crowd = func(here bool) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, fmt.Sprintf("%s %v", time.Since(began), here))
+			}
+		})
+		come := func(n int) {
+			for range n {
+				_ = d.dial("10.0.0.1")
+			}
+		}
+		come(places)
+		time.Sleep(time.Second)
+		come(places + 1)
+		time.Sleep(9 * time.Second)
+		come(places + 1) // it is not over yet
+		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		if want := []string{"1s true", "20s false"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	})
 }

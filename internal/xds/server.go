@@ -33,6 +33,9 @@ type Config struct {
 	// OK, spread over AgeGrace, and its clients spread anew over the servers. 0: any age.
 	MaxAge   time.Duration
 	AgeGrace time.Duration
+	// Crowd, if set, is told when connections begin to come faster than they are taken in, and when none has had to
+	// wait for ten seconds.
+	Crowd func(here bool)
 }
 
 // Limits bound what one stream may cost. Zero values become the defaults.
@@ -119,7 +122,7 @@ type Server struct {
 	lists    lists
 	streams  registry
 	guests   guests
-	arrivals arrivals
+	arrivals *arrivals
 	refusals refusals
 }
 
@@ -136,7 +139,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals()}
+	s := &Server{cfg: cfg, log: cfg.Logger, drain: make(chan struct{}), stop: cancel, planner: planner.New(planner.DefaultMemo), arrivals: newArrivals(cfg.Crowd)}
 	context.AfterFunc(ctx, func() { close(s.drain) })
 	s.guests.srv, s.guests.told.Interval = s, time.Second
 	return s, nil

@@ -45,12 +45,13 @@ type XDSConfig struct {
 
 // XDS is the xDS server of a process.
 type XDS struct {
-	cfg      XDSConfig
-	log      *slog.Logger
-	store    *store.Store
-	listener *store.Listener // nil: poll alone
-	recorder *delivery.Recorder
-	replica  *replica.Replica
+	cfg       XDSConfig
+	log       *slog.Logger
+	store     *store.Store
+	listener  *store.Listener // nil: poll alone
+	recorder  *delivery.Recorder
+	replica   *replica.Replica
+	collector *collector
 }
 
 // NewXDS opens the database, waiting for it until ctx ends, and reads the key.
@@ -71,7 +72,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 			return nil, fmt.Errorf("find the host's name (--name gives another): %w", err)
 		}
 	}
-	x := &XDS{cfg: cfg, log: log}
+	x := &XDS{cfg: cfg, log: log, collector: newCollector()}
 	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log}, log)
 	if err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ type server struct {
 func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Logger: x.log, DrainSpread: x.cfg.Drain,
-		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection,
+		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, Crowd: x.collector.crowd,
 		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated, UnauthenticatedPerAddress: x.cfg.UnauthenticatedPerAddress},
 	})
 	if err != nil {

@@ -1,0 +1,100 @@
+package run
+
+import (
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+)
+
+const (
+	// mostRoom is how much a heap may grow, in bytes, before it is collected while a crowd connects: 10,000 streams take half of it.
+	mostRoom = 1 << 30
+	// memoryShare is the part of the memory that this process may use which that is at most.
+	memoryShare = 4
+	// collectorPause is the time between two looks at the collector.
+	collectorPause = 100 * time.Millisecond
+)
+
+// collector has Go's garbage collector wait while a crowd connects. A heap that grows from next to nothing to that of thousands
+// of streams is collected each time it has doubled, and whoever allocates has to help: on one processor other streams wait 0.1 to
+// 0.3 s for it. After the crowd it is collected as always. It does nothing where GOGC is off, and is of a process.
+type collector struct {
+	room uint64 // in bytes
+
+	mu     sync.Mutex // guards all below
+	crowds int        // there are now: each port may have one
+	usual  int        // GOGC without a crowd, in percent
+	cycles uint64     // there were when GOGC was set last
+	look   *time.Timer
+}
+
+// newCollector asks what memory there is: that of the container, or of the machine.
+func newCollector() *collector {
+	c := &collector{room: mostRoom}
+	if memory, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)(); err == nil {
+		c.room = min(c.room, memory/memoryShare)
+	}
+	return c
+}
+
+// crowd is told when a crowd comes to a port, and when it is over.
+func (c *collector) crowd(here bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case here:
+		if c.crowds++; c.crowds > 1 {
+			return
+		}
+		if c.usual = debug.SetGCPercent(-1); c.usual < 0 {
+			return
+		}
+		c.raise(readHeap())
+		c.look = time.AfterFunc(collectorPause, c.again)
+	default:
+		if c.crowds--; c.crowds > 0 || c.look == nil {
+			return
+		}
+		c.look.Stop()
+		c.look = nil
+		debug.SetGCPercent(c.usual)
+	}
+}
+
+// again looks whether there was a collection: what is left by it counts from then on.
+func (c *collector) again() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.look == nil {
+		return
+	}
+	if h := readHeap(); h.cycles != c.cycles {
+		c.raise(h)
+	}
+	c.look.Reset(collectorPause)
+}
+
+// raise lets the heap grow by room, or as much as without a crowd if that is more. c.mu is held.
+func (c *collector) raise(h heapRoots) {
+	c.cycles = h.cycles
+	debug.SetGCPercent(max(c.usual, int(100*c.room/max(h.roots, 1)))) //nolint:gosec // room is a GiB at most
+}
+
+// heapRoots is what the last collection left behind.
+type heapRoots struct {
+	roots  uint64 // in bytes, of which GOGC is a percentage: live objects, stacks and globals
+	cycles uint64 // collections
+}
+
+func readHeap() (h heapRoots) {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
+	metrics.Read(s)
+	for _, x := range s[:3] {
+		h.roots += x.Value.Uint64()
+	}
+	h.cycles = s[3].Value.Uint64()
+	return h
+}

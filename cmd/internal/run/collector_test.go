@@ -1,0 +1,81 @@
+package run
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+)
+
+// gogc is GOGC as it is now.
+func gogc() uint64 {
+	s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// wantRoom checks that the heap may grow by room and no more, give or take what was allocated meanwhile.
+func (c *collector) wantRoom(t *testing.T, when string) {
+	t.Helper()
+	h := readHeap()
+	if grows := gogc() * h.roots / 100; grows < c.room*9/10 || grows > c.room*11/10 {
+		t.Errorf("%s, a heap of %d bytes may grow by %d, want %d", when, h.roots, grows, c.room)
+	}
+}
+
+// TestTheCollectorWaitsForACrowd and no longer, and never for more than its room.
+func TestTheCollectorWaitsForACrowd(t *testing.T) { //nolint:paralleltest // GOGC is the process's
+	usual := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(usual)
+	runtime.GC()
+	c := &collector{room: 256 << 20}
+	c.crowd(true)
+	c.wantRoom(t, "with a crowd")
+	live := make([]byte, 64<<20)
+	runtime.GC()
+	c.again()
+	c.wantRoom(t, "after a collection")
+	c.crowd(true) // on another port
+	c.crowd(false)
+	c.wantRoom(t, "with one of two crowds")
+	runtime.KeepAlive(live)
+	c.crowd(false)
+	if got := gogc(); got != 100 {
+		t.Errorf("after the crowd GOGC is %d, want 100", got)
+	}
+	runtime.GC()
+	c.again() // it was about to look
+	if got := gogc(); got != 100 {
+		t.Errorf("long after the crowd GOGC is %d, want 100", got)
+	}
+}
+
+// A heap that is larger than the room is collected as without a crowd.
+func TestALargeHeapIsCollectedAsAlways(t *testing.T) { //nolint:paralleltest // GOGC is the process's
+	usual := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(usual)
+	c := &collector{room: 1}
+	c.crowd(true)
+	defer c.crowd(false)
+	if got := gogc(); got != 100 {
+		t.Errorf("GOGC is %d, want 100", got)
+	}
+}
+
+func TestACollectorThatIsOffStaysOff(t *testing.T) { //nolint:paralleltest // GOGC is the process's
+	usual := debug.SetGCPercent(-1)
+	defer debug.SetGCPercent(usual)
+	c := newCollector()
+	c.crowd(true)
+	c.crowd(false)
+	if got := debug.SetGCPercent(-1); got != -1 {
+		t.Errorf("GOGC is %d, want off", got)
+	}
+}
+
+func TestTheRoomIsAPartOfTheMemory(t *testing.T) {
+	t.Parallel()
+	if c := newCollector(); c.room == 0 || c.room > mostRoom {
+		t.Errorf("room %d, want more than nothing and %d at most", c.room, mostRoom)
+	}
+}
