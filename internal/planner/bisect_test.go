@@ -204,3 +204,53 @@ func BenchmarkBisection(b *testing.B) {
 		})
 	}
 }
+
+// TestNamesGivenUpAndTakenUpAgain: who gives up what it refused, and takes it up, is found out each time, and never left without an answer.
+func TestNamesGivenUpAndTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		target := world(t, 1, "endpoints a@1 b@1")
+		s := &script{t: t, c: client{Delta: delta, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}}, target)
+		s.step(target, "endpoints a@1 b@1", "no")
+		for i := range 3 {
+			if delta {
+				s.c.Subscribe(request{Type: fleet.Endpoint, Dropped: []string{"a", "b"}}, target)
+			} else {
+				s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"x"}, Version: "1"}, target)
+			}
+			s.steps(target)
+			s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}, Version: "1"}, target)
+			r := s.send(target)
+			if r == nil {
+				t.Fatalf("delta %v, time %d: nothing is sent", delta, i)
+			}
+			s.c.Acknowledge(r.Type, r.Nonce)
+		}
+	}
+}
+
+// TestAnExceptionThatEndsAgain: each time somebody is blamed anew for a content that is not sent twice.
+func TestAnExceptionThatEndsAgain(t *testing.T) {
+	t.Parallel()
+	snap := first(t, "clusters a@1 b@1")
+	plain := snapshot.NewTarget(snap, nil)
+	excepted := snapshot.NewTarget(snap, []snapshot.Exception{{Type: fleet.Cluster, Name: "b", Refused: "1"}})
+	s := &script{t: t, c: client{Delta: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, plain)
+	s.step(plain, "clusters a@1 b@1", "b: no")
+	s.c.Verdicts()
+	for i := range 4 {
+		s.steps(excepted)
+		for r := s.send(plain); r != nil; r = s.send(plain) {
+			if slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return x.Name == "b" }) {
+				s.c.Refuse(r.Type, r.Nonce, "b: no")
+				break
+			}
+			s.c.Acknowledge(r.Type, r.Nonce)
+		}
+		if len(s.c.Verdicts()) == 0 {
+			t.Fatalf("time %d: nobody is blamed", i)
+		}
+	}
+}

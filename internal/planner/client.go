@@ -181,6 +181,9 @@ func (c *Client) enter(history uint64) {
 	if history != c.settled.history {
 		c.settled.history, c.pos.Warm = history, nil
 		c.settled.confirmed = [fleet.NumTypes]fleet.Revision{}
+		if c.rec != nil {
+			c.rec.types[fleet.Cluster].gone = 0
+		}
 	}
 }
 

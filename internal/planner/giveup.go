@@ -76,9 +76,14 @@ func (c *Client) forget(t fleet.Type, dropped []string) {
 	if c.rec == nil {
 		return
 	}
+	p := &c.rec.types[t]
 	for _, name := range dropped {
-		delete(c.rec.types[t].held, name)
-		delete(c.rec.types[t].next, name)
+		delete(p.held, name)
+		delete(p.next, name)
+	}
+	for content, x := range p.refused { // the bisection that they were in has ended
+		x.again = place{}
+		p.refused[content] = x
 	}
 }
 

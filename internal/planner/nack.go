@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"fairlead/internal/fleet"
@@ -109,7 +110,7 @@ func (c *Client) accuseAgain(again []*Response) {
 
 // offerAgain forgets the refused contents of which the node's view has something else by now: a
 // later revision that brings a refused version back asks again, once (SEMANTICS 3.6). That an
-// exception came or went is none.
+// exception came or went is no reason, but for mere answers, which changed nothing.
 func (c *Client) offerAgain(target *snapshot.Target) {
 	if c.rec == nil {
 		return
@@ -124,10 +125,19 @@ func (c *Client) offerAgain(target *snapshot.Target) {
 
 func (p *peculiar) offerAgain(l *look, t fleet.Type) {
 	for content, x := range p.refused {
-		if x.over(l, t) {
+		switch {
+		case x.over(l, t):
 			delete(p.refused, content)
+		case x.excepted(l, t): // when that ends, somebody has to be found anew
+			x.again = place{}
+			p.refused[content] = x
 		}
 	}
+}
+
+// excepted reports whether the node's target keeps back something that the content brought.
+func (x *refusal) excepted(l *look, t fleet.Type) bool {
+	return slices.ContainsFunc(x.changes, func(ch change) bool { return ch.new != nil && l.target.Excepts(t, ch.new) })
 }
 
 func (x *refusal) over(l *look, t fleet.Type) bool {

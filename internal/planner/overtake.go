@@ -22,7 +22,7 @@ const (
 func (c *Client) overtake(target *snapshot.Target) *step {
 	const t = fleet.Cluster
 	f := c.flights[t]
-	if !c.mayOvertake(t) || target.Types[t] == f.target.Types[t] {
+	if !c.mayOvertake(t) || target.Types[t] == f.target.Types[t] && c.rec.of(t).gone <= f.Revision {
 		return nil
 	}
 	s := &step{after: c.pos}

@@ -84,12 +84,20 @@ func (c *Client) pushUnasked(target *snapshot.Target) {
 // doubtGone casts doubt on what was deleted since the client settled, and since that was looked at: it may stick on it. This
 // server may be behind the one that sent it.
 func (c *Client) doubtGone(t fleet.Type, target *snapshot.Target) {
-	p := c.peculiar(t)
+	p, tr := c.peculiar(t), &c.pos.Types[t]
 	for r := range target.Gone[t].All() {
 		_, doubted := p.held[r.Name]
-		if r.Revision > p.gone && c.origin.Past.doubts(r) && !doubted && c.pos.Types[t].Held.Get(r.Name) == nil {
-			c.doubt(t, r.Name, Doubt{})
+		if r.Revision <= p.gone || !c.origin.Past.doubts(r) || doubted || tr.Held.Get(r.Name) != nil {
+			continue
 		}
+		c.doubt(t, r.Name, Doubt{})
+		if !tr.InFlight || tr.Next.Get(r.Name) != nil {
+			continue
+		}
+		if p.next == nil {
+			p.next = make(map[string]Doubt)
+		}
+		p.next[r.Name] = Doubt{} // the ACK of what is in flight says nothing of it
 	}
 	p.gone = target.Revision
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
@@ -20,16 +21,19 @@ const (
 
 // collector has Go's garbage collector wait while a crowd connects. A heap that grows from next to nothing to that of thousands
 // of streams is collected each time it has doubled, and whoever allocates has to help: on one processor other streams wait 0.1 to
-// 0.3 s for it. After the crowd it is collected as always. It does nothing where GOGC is off, and is of a process.
+// 0.3 s for it. After the crowd it is collected as always. It does nothing where GOGC is off. A process has one.
 type collector struct {
 	room uint64 // in bytes
 
 	mu     sync.Mutex // guards all below
 	crowds int        // there are now: each port may have one
-	usual  int        // GOGC without a crowd, in percent
+	usual  uint64     // GOGC without a crowd, in percent
 	cycles uint64     // there were when GOGC was set last
 	look   *time.Timer
 }
+
+// theCollector is that of the process.
+var theCollector = sync.OnceValue(newCollector)
 
 // newCollector asks what memory there is: that of the container, or of the machine.
 func newCollector() *collector {
@@ -49,10 +53,11 @@ func (c *collector) crowd(here bool) {
 		if c.crowds++; c.crowds > 1 {
 			return
 		}
-		if c.usual = debug.SetGCPercent(-1); c.usual < 0 {
+		h := readHeap()
+		if c.usual = h.gogc; c.usual == off {
 			return
 		}
-		c.raise(readHeap())
+		c.raise(h)
 		c.look = time.AfterFunc(collectorPause, c.again)
 	default:
 		if c.crowds--; c.crowds > 0 || c.look == nil {
@@ -60,7 +65,7 @@ func (c *collector) crowd(here bool) {
 		}
 		c.look.Stop()
 		c.look = nil
-		debug.SetGCPercent(c.usual)
+		debug.SetGCPercent(int(c.usual)) //nolint:gosec // it was one
 	}
 }
 
@@ -78,23 +83,29 @@ func (c *collector) again() {
 }
 
 // raise lets the heap grow by room, or as much as without a crowd if that is more. c.mu is held.
-func (c *collector) raise(h heapRoots) {
+func (c *collector) raise(h collected) {
 	c.cycles = h.cycles
-	debug.SetGCPercent(max(c.usual, int(100*c.room/max(h.roots, 1)))) //nolint:gosec // room is a GiB at most
+	debug.SetGCPercent(int(max(c.usual, 100*c.room/max(h.roots, 1)))) //nolint:gosec // room is a GiB at most
 }
 
-// heapRoots is what the last collection left behind.
-type heapRoots struct {
-	roots  uint64 // in bytes, of which GOGC is a percentage: live objects, stacks and globals
-	cycles uint64 // collections
+// collected is what the collector goes by.
+type collected struct {
+	roots  uint64 // in bytes, of which GOGC is a percentage: what the last collection left of objects, stacks and globals
+	cycles uint64 // collections until now
+	gogc   uint64 // in percent, or off
 }
 
-func readHeap() (h heapRoots) {
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
+const off = math.MaxUint64
+
+func readHeap() (h collected) {
+	s := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"},
+		{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/gogc:percent"},
+	}
 	metrics.Read(s)
 	for _, x := range s[:3] {
 		h.roots += x.Value.Uint64()
 	}
-	h.cycles = s[3].Value.Uint64()
+	h.cycles, h.gogc = s[3].Value.Uint64(), s[4].Value.Uint64()
 	return h
 }

@@ -3,22 +3,14 @@ package run
 import (
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"testing"
 )
-
-// gogc is GOGC as it is now.
-func gogc() uint64 {
-	s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64()
-}
 
 // wantRoom checks that the heap may grow by room and no more, give or take what was allocated meanwhile.
 func (c *collector) wantRoom(t *testing.T, when string) {
 	t.Helper()
 	h := readHeap()
-	if grows := gogc() * h.roots / 100; grows < c.room*9/10 || grows > c.room*11/10 {
+	if grows := h.gogc * h.roots / 100; grows < c.room*9/10 || grows > c.room*11/10 {
 		t.Errorf("%s, a heap of %d bytes may grow by %d, want %d", when, h.roots, grows, c.room)
 	}
 }
@@ -40,12 +32,12 @@ func TestTheCollectorWaitsForACrowd(t *testing.T) { //nolint:paralleltest // GOG
 	c.wantRoom(t, "with one of two crowds")
 	runtime.KeepAlive(live)
 	c.crowd(false)
-	if got := gogc(); got != 100 {
+	if got := readHeap().gogc; got != 100 {
 		t.Errorf("after the crowd GOGC is %d, want 100", got)
 	}
 	runtime.GC()
 	c.again() // it was about to look
-	if got := gogc(); got != 100 {
+	if got := readHeap().gogc; got != 100 {
 		t.Errorf("long after the crowd GOGC is %d, want 100", got)
 	}
 }
@@ -57,7 +49,7 @@ func TestALargeHeapIsCollectedAsAlways(t *testing.T) { //nolint:paralleltest // 
 	c := &collector{room: 1}
 	c.crowd(true)
 	defer c.crowd(false)
-	if got := gogc(); got != 100 {
+	if got := readHeap().gogc; got != 100 {
 		t.Errorf("GOGC is %d, want 100", got)
 	}
 }

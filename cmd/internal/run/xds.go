@@ -45,13 +45,12 @@ type XDSConfig struct {
 
 // XDS is the xDS server of a process.
 type XDS struct {
-	cfg       XDSConfig
-	log       *slog.Logger
-	store     *store.Store
-	listener  *store.Listener // nil: poll alone
-	recorder  *delivery.Recorder
-	replica   *replica.Replica
-	collector *collector
+	cfg      XDSConfig
+	log      *slog.Logger
+	store    *store.Store
+	listener *store.Listener // nil: poll alone
+	recorder *delivery.Recorder
+	replica  *replica.Replica
 }
 
 // NewXDS opens the database, waiting for it until ctx ends, and reads the key.
@@ -72,7 +71,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 			return nil, fmt.Errorf("find the host's name (--name gives another): %w", err)
 		}
 	}
-	x := &XDS{cfg: cfg, log: log, collector: newCollector()}
+	x := &XDS{cfg: cfg, log: log}
 	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log}, log)
 	if err != nil {
 		return nil, err
@@ -174,7 +173,7 @@ type server struct {
 func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
 		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Logger: x.log, DrainSpread: x.cfg.Drain,
-		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, Crowd: x.collector.crowd,
+		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, Crowd: theCollector().crowd,
 		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated, UnauthenticatedPerAddress: x.cfg.UnauthenticatedPerAddress},
 	})
 	if err != nil {
