@@ -52,6 +52,8 @@ func (c *Client) resumeDelta(r *Request, target *snapshot.Target, believe bool) 
 	unspoken := tr.Sub.names
 	if believe {
 		unspoken = c.believe(r, target)
+	} else {
+		c.doubtDeleted(r, target)
 	}
 	c.ask(t, unspoken)
 	// The first request of a wildcard that reports nothing is answered even if there is
@@ -59,6 +61,23 @@ func (c *Client) resumeDelta(r *Request, target *snapshot.Target, believe bool) 
 	// one type is answered on every stream (rule 13).
 	one := t == fleet.Cluster || t == fleet.Listener || c.pos.Kind.SingleType && !c.wouldMislead(t, target)
 	tr.Answer = tr.Sub.wildcard && r.Versions.N == 0 || one && !c.counts.sent
+}
+
+// doubtDeleted casts doubt on names that a client reports, that is believed nothing, and that are no more: they are taken away until
+// it ACKs that. That they do not exist is only told.
+func (c *Client) doubtDeleted(r *Request, target *snapshot.Target) {
+	if r.Versions.N == 0 {
+		return
+	}
+	_, missing := c.look(target).wanted(r.Type)
+	if missing.Len() == 0 {
+		return
+	}
+	for n, v := range r.Versions.Each {
+		if name := missing.Get(string(n)); name != nil {
+			c.doubt(r.Type, name.Name, Doubt{Certainty: Something, Version: string(v)})
+		}
+	}
 }
 
 // wouldMislead reports whether an empty answer would end an Envoy's patience with a route

@@ -254,6 +254,24 @@ var found = []struct {
 		{Kind: stepAll, Wait: 8000 * time.Millisecond},
 		{Kind: stepChange, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: ""}}},
 	}},
+	{"endpoints deleted while it warmed, beside what it refuses", true, 1, []step{
+		{Kind: stepChange, Edits: []edit{{Type: fleet.Route, Name: "r", Version: "3a", Refs: []string{"a"}}, {Type: fleet.Cluster, Name: "b", Version: "3"}}, Wait: 20 * time.Millisecond},
+		{Kind: stepChange, Node: 2, Pick: 3, Edits: []edit{{Type: fleet.Endpoint, Name: "b", Version: "3!"}, {Type: fleet.Cluster, Name: "c", Version: "2"}}, Wait: 600 * time.Millisecond},
+		{Kind: stepChange, Node: 1, Pick: 3, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: "2"}}, Wait: 600 * time.Millisecond},
+		{Kind: stepAll, Node: 1, Pick: 1},
+		{Kind: stepChange, Node: 1, Pick: 3, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: "1"}, {Type: fleet.Cluster, Name: "b", Version: "3?"}, {Type: fleet.Listener, Name: "l", Version: "2r", Refs: []string{"r"}}}, Wait: 20 * time.Millisecond},
+		{Kind: stepReceive, Node: 1, Pick: 4},
+		{Kind: stepAll, Wait: 600 * time.Millisecond},
+		{Kind: stepChange, Edits: []edit{{Type: fleet.Cluster, Name: "a", Version: "2?"}, {Type: fleet.Listener, Name: "l", Version: "2s", Refs: []string{"s"}}, {Type: fleet.Endpoint, Name: "c", Version: "2"}, {Type: fleet.Listener, Name: "l", Version: "2s", Refs: []string{"s"}}, {Type: fleet.Cluster, Name: "b", Version: "2"}}},
+		{Kind: stepAll, Pick: 1},
+		{Kind: stepMute, Node: 1, Pick: 2, Wait: 600 * time.Millisecond},
+		{Kind: stepLag, Pick: 2},
+		{Kind: stepReceive, Node: 1, Pick: 5, Wait: 3000 * time.Millisecond},
+		{Kind: stepLag, Node: 2, Pick: 5},
+		{Kind: stepChange, Node: 1, Pick: 3, Edits: []edit{{Type: fleet.Listener, Name: "m", Version: "2r!", Refs: []string{"r"}}, {Type: fleet.Endpoint, Name: "a", Version: "1!n1"}, {Type: fleet.Route, Name: "s", Version: ""}, {Type: fleet.Endpoint, Name: "b", Version: "3!"}, {Type: fleet.Route, Name: "s", Version: "3ac!n1", Refs: []string{"a", "c"}}, {Type: fleet.Endpoint, Name: "c", Version: ""}}},
+		{Kind: stepAway, Node: 1, Pick: 2, Wait: 3000 * time.Millisecond},
+		{Kind: stepAll, Pick: 4, Wait: 8000 * time.Millisecond},
+	}},
 }
 
 func TestHistoriesThatWereFound(t *testing.T) {
