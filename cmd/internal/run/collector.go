@@ -20,8 +20,8 @@ const (
 )
 
 // collector has Go's garbage collector wait while a crowd connects. A heap that grows from next to nothing to that of thousands
-// of streams is collected each time it has doubled, and whoever allocates has to help: on one processor other streams wait 0.1 to
-// 0.3 s for it. After the crowd it is collected as always. It does nothing where GOGC is off. A process has one.
+// of streams is collected each time it has doubled, and whoever allocates has to help: on one processor other streams wait 0.2 to
+// 0.7 s for it. After the crowd it is collected as always. It does nothing where GOGC is off. A process has one.
 type collector struct {
 	room uint64 // in bytes
 
