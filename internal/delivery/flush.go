@@ -45,8 +45,8 @@ func (r row) early() bool {
 	if !n.acked || !n.written.own || r.claim.own && n.written.settled > r.claim.settled {
 		return true
 	}
-	return slices.ContainsFunc(r.waits.Withheld, func(h fleet.Withheld) bool {
-		return h.Revision <= n.written.settled && !n.writtenWaits.Withholds(h.Revision)
+	return slices.ContainsFunc(slices.Concat(r.waits.Withheld, r.waits.Missed), func(h fleet.Withheld) bool {
+		return h.Revision <= n.written.settled && !n.writtenWaits.Lacks(h.Revision)
 	})
 }
 

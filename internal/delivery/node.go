@@ -116,8 +116,9 @@ func (n *node) restart(rev fleet.Revision) {
 	n.settled, n.before, n.counted, n.sent, n.absent, n.resumed = 0, 0, rev-1, 0, rev-1, true
 	n.passed, n.left, n.held = nil, fleet.Waits{}, fleet.Held{}
 	for s := range n.streams {
-		s.settled = 0
+		s.settled, s.waits.Missed = 0, nil
 	}
+	n.waits.Missed = nil
 	n.dirty = n.dirty || !n.live() // what its row says is of the old history
 }
 

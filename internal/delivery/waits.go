@@ -80,8 +80,12 @@ func plainWaits(w fleet.Waits) fleet.Waits {
 	for _, r := range w.Warming {
 		out.Warming = append(out.Warming, ref(r))
 	}
-	for _, h := range w.Withheld {
-		out.Withheld = append(out.Withheld, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision)})
+	withheld := func(list []fleet.Withheld) (all []fleet.Withheld) {
+		for _, h := range list {
+			all = append(all, fleet.Withheld{Ref: ref(h.Ref), By: ref(h.By), Revision: max(0, h.Revision)})
+		}
+		return all
 	}
+	out.Withheld, out.Missed = withheld(w.Withheld), withheld(w.Missed)
 	return out.With(fleet.Waits{})
 }

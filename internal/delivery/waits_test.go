@@ -325,6 +325,7 @@ func TestWhatIsToldEarly(t *testing.T) {
 	withheld := func(rev fleet.Revision) fleet.Waits {
 		return fleet.Waits{Withheld: []fleet.Withheld{{Revision: rev}}}
 	}
+	missed := func(rev fleet.Revision) fleet.Waits { return fleet.Waits{Missed: []fleet.Withheld{{Revision: rev}}} }
 	for name, c := range map[string]struct {
 		node node
 		row  row
@@ -339,6 +340,9 @@ func TestWhatIsToldEarly(t *testing.T) {
 		"something of before is withheld now": {node{record: record{acked: true, written: at(5)}}, row{claim: at(6), waits: withheld(4)}, true},
 		"something was withheld":              {node{record: record{acked: true, written: at(5), writtenWaits: withheld(4)}}, row{claim: at(6), waits: withheld(4)}, false},
 		"it follows but for what is withheld": {node{record: record{acked: true}}, row{waits: withheld(6)}, true},
+		"something of before is missed":       {node{record: record{acked: true, written: at(5)}}, row{claim: at(6), waits: missed(4)}, true},
+		"it was withheld, and is missed now":  {node{record: record{acked: true, written: at(5), writtenWaits: withheld(4)}}, row{claim: at(6), waits: missed(4)}, false},
+		"something was missed":                {node{record: record{acked: true, written: at(5), writtenWaits: missed(4)}}, row{claim: at(6), waits: missed(4)}, false},
 	} {
 		c.row.node = &c.node
 		if got := c.row.early(); got != c.want {

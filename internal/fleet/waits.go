@@ -29,7 +29,11 @@ type Waits struct {
 	// Withheld are resources that are not sent as the fleet has them. Each revision of
 	// which something is withheld is among them, Cut apart.
 	Withheld []Withheld
-	// More is how many are left out of the two lists.
+	// Missed were withheld from what the node has settled, and are not any more: a later revision replaced them. The node
+	// did not have them where it has settled, whatever it has of them now. One without a name stands for several. Servers
+	// alone need it, to know what a node has that comes to them.
+	Missed []Withheld
+	// More is how many are left out of Warming and Withheld.
 	More int
 	// Cut, if not 0, is the lowest revision of which something is withheld and Withheld
 	// tells nothing: the node has settled what is before it at most.
@@ -37,11 +41,12 @@ type Waits struct {
 }
 
 // Empty reports whether the node waits for nothing.
-func (w Waits) Empty() bool { return len(w.Warming)+len(w.Withheld)+w.More == 0 }
+func (w Waits) Empty() bool { return len(w.Warming)+len(w.Withheld)+len(w.Missed)+w.More == 0 }
 
 // Equal reports whether two name the same, in the same order.
 func (w Waits) Equal(o Waits) bool {
-	return w.More == o.More && w.Cut == o.Cut && slices.Equal(w.Warming, o.Warming) && slices.Equal(w.Withheld, o.Withheld)
+	return w.More == o.More && w.Cut == o.Cut && slices.Equal(w.Warming, o.Warming) && slices.Equal(w.Withheld, o.Withheld) &&
+		slices.Equal(w.Missed, o.Missed)
 }
 
 // Blocked reports whether all that is missing is withheld, so that nothing comes of
@@ -53,10 +58,29 @@ func (w Waits) Withholds(rev Revision) bool {
 	return w.Cut > 0 && rev >= w.Cut || slices.ContainsFunc(w.Withheld, func(h Withheld) bool { return h.Revision > 0 && h.Revision == rev })
 }
 
+// Lacks reports whether a node that has settled the revision may not have something of it.
+func (w Waits) Lacks(rev Revision) bool {
+	return w.Withholds(rev) || slices.ContainsFunc(w.Missed, func(h Withheld) bool { return h.Revision == rev })
+}
+
+// boundMissed cuts what was missed, which is sorted.
+func boundMissed(missed []Withheld) []Withheld {
+	if len(missed) > MaxWaits {
+		first := slices.MinFunc(missed, func(a, b Withheld) int { return cmp.Compare(a.Revision, b.Revision) })
+		return []Withheld{{Revision: first.Revision}}
+	}
+	return missed
+}
+
 // PassedOver is what is withheld of revisions up to settled: a node that has settled there
 // has all but that.
 func (w Waits) PassedOver(settled Revision) Waits {
 	var out Waits
+	for _, h := range w.Missed {
+		if h.Revision <= settled {
+			out.Missed = append(out.Missed, h)
+		}
+	}
 	for _, h := range w.Withheld {
 		if h.Revision > 0 && h.Revision <= settled {
 			out.Withheld, out.Cut = append(out.Withheld, h), w.Cut
@@ -74,9 +98,11 @@ func (w Waits) Confirmed(settled Revision) Revision {
 	if w.Cut > 0 {
 		settled = min(settled, w.Cut-1)
 	}
-	for _, h := range w.Withheld {
-		if h.Revision > 0 {
-			settled = min(settled, h.Revision-1)
+	for _, list := range [][]Withheld{w.Withheld, w.Missed} {
+		for _, h := range list {
+			if h.Revision > 0 {
+				settled = min(settled, h.Revision-1)
+			}
 		}
 	}
 	return settled
@@ -88,8 +114,12 @@ func (w Waits) Held(settled Revision) (h Held) {
 		return h
 	}
 	h.At = settled
-	for _, x := range w.PassedOver(settled).Withheld {
-		if !slices.Contains(h.Without, x.Ref) {
+	passed := w.PassedOver(settled)
+	for _, x := range slices.Concat(passed.Withheld, passed.Missed) {
+		switch {
+		case x.Ref.Name == "":
+			return Held{}
+		case !slices.Contains(h.Without, x.Ref):
 			h.Without = append(h.Without, x.Ref)
 		}
 	}
@@ -124,6 +154,7 @@ func (w Waits) With(o Waits) Waits {
 	}
 	out.Withheld = joined(compareWithheld, w.Withheld, o.Withheld)
 	out.bound()
+	out.Missed = boundMissed(joined(compareWithheld, w.Missed, o.Missed))
 	return out
 }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -113,5 +114,36 @@ func TestWhatANodeHasIsNotKnownWithoutAllNames(t *testing.T) {
 	w.Warming = few.Warming
 	if h := w.Held(6); h.At != 0 {
 		t.Errorf("held at %d without %d of 30", h.At, len(h.Without))
+	}
+}
+
+// A node had not what it has missed, and settled before that. Where not all of that is named, what it had is not known.
+func TestWhatWasMissed(t *testing.T) {
+	t.Parallel()
+	l, m := Ref{Type: Listener, Name: "l"}, Ref{Type: Listener, Name: "m"}
+	w := Waits{Withheld: []Withheld{{Ref: l, Revision: 4}}, Missed: []Withheld{{Ref: l, Revision: 3}, {Ref: m, Revision: 6}}}
+	if w.Empty() || !w.Equal(w.With(w)) || w.Equal(Waits{Withheld: w.Withheld}) {
+		t.Error("what was missed does not count")
+	}
+	if got := w.Confirmed(5); got != 2 {
+		t.Errorf("confirmed %d", got)
+	}
+	if got := w.Held(5); got.At != 5 || !slices.Equal(got.Without, []Ref{l}) {
+		t.Errorf("at 5 it had %+v", got)
+	}
+	if got := w.PassedOver(3); len(got.Withheld) != 0 || !slices.Equal(got.Missed, w.Missed[:1]) {
+		t.Errorf("passed over at 3: %+v", got)
+	}
+	for rev, want := range map[Revision]bool{2: false, 3: true, 4: true, 5: false, 6: true} {
+		if got := w.Lacks(rev); got != want {
+			t.Errorf("lacks %d: %v", rev, got)
+		}
+	}
+	var many Waits
+	for i := range MaxWaits + 1 {
+		many.Missed = append(many.Missed, Withheld{Ref: Ref{Type: Listener, Name: fmt.Sprint(i)}, Revision: Revision(9 + i)})
+	}
+	if got := many.With(Waits{}); len(got.Missed) != 1 || got.Confirmed(50) != 8 || got.Held(50).At != 0 {
+		t.Errorf("of many: %+v", got)
 	}
 }

@@ -1,10 +1,6 @@
 package planner
 
 import (
-	"maps"
-	"sync"
-	"time"
-
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
@@ -182,95 +178,4 @@ func (l *look) waitsFor(t fleet.Type, ch change) (by fleet.Ref, ok bool) {
 		}
 	}
 	return by, false
-}
-
-// warmsLong is how long resources are unanswered before they count as warming.
-const warmsLong = 200 * time.Millisecond
-
-// Waits tells what keeps the client from the target: what is withheld from it, until it
-// has it, and, if warming is asked for, what it was sent and warms.
-func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w fleet.Waits) {
-	c.now = now
-	l := c.look(c.effective(target))
-	l.base = l.target
-	for _, t := range fleet.Types() {
-		if !c.pos.subscribed(t) {
-			continue
-		}
-		var waits fleet.Waits
-		if f := c.flights[t]; warming && f != nil && now.Sub(f.sentAt) >= warmsLong {
-			waits.Warming = f.warming()
-		}
-		waits.Withheld = c.withheld(l, t)
-		w = w.With(waits)
-	}
-	return w
-}
-
-// withheld is what is withheld of a type, and forgets what is not any more. Where nothing is
-// peculiar it is worked out once for all.
-func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
-	m := c.in.memoOf(l.target)
-	if m == nil || len(c.settled.kept) > 0 || l.rec.bends() {
-		return c.withheldNow(l, t)
-	}
-	if m.whole.of(l.target) {
-		return nil
-	}
-	return remembered(&m.mu, &m.withheld, withheldKey{c.in.keyOf(&c.pos), t}, func() []fleet.Withheld {
-		all := c.withheldNow(l, t)
-		c.in.grow(m, stepSize+64*len(all))
-		return all
-	})
-}
-
-// whole is what a target is that has all that anything of it needs: nothing of it is withheld
-// from anybody.
-type whole struct {
-	once sync.Once
-	is   bool
-}
-
-// of looks at every listener and every cluster, once for a target.
-func (w *whole) of(target *snapshot.Target) bool {
-	w.once.Do(func() { w.is = target.Plain() && !lacksAnything(target) })
-	return w.is
-}
-
-func lacksAnything(target *snapshot.Target) bool {
-	for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
-		for r := range target.Types[t].All() {
-			if _, lacks := lacking(t, change{new: r}, target); lacks {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
-	still := make(map[fleet.Ref]struct{})
-	for ch := range l.differences(t) {
-		ref := fleet.Ref{Type: t, Name: ch.name}
-		by, ok := l.waitsFor(t, ch)
-		before := c.settled.kept[ref]
-		if ok = ok && !(c.pos.Types[t].Unknown && t.FullSet()); !ok && ch.new != nil {
-			by, ok = before.by, before != keeping{} // it is on its way, and counts as settled
-		}
-		if !ok {
-			continue
-		}
-		still[ref] = struct{}{}
-		h := fleet.Withheld{Ref: ref, By: by, Revision: ch.new.Revision}
-		all = append(all, h)
-		if before.since > 0 && before.since < h.Revision {
-			h.Revision = before.since
-			all = append(all, h)
-		}
-	}
-	maps.DeleteFunc(c.settled.kept, func(ref fleet.Ref, _ keeping) bool {
-		_, ok := still[ref]
-		return ref.Type == t && !ok
-	})
-	return all
 }

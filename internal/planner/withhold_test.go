@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,41 @@ func TestWhatReplacesAWithheldOneKeepsBothPending(t *testing.T) {
 	s.c.Acknowledge(fleet.Listener, r.Nonce)
 	if got := revisions(three); len(got) > 0 {
 		t.Errorf("at the end it is withheld of %v", got)
+	}
+}
+
+// TestWhatWasReplacedIsMissed: a withheld version that a later one has replaced is not what the client had where it has
+// settled, until it settles where it has the later one.
+func TestWhatWasReplacedIsMissed(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	one := world(t, 1, "clusters c@1; listeners l@1>r")
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Listener}, one)
+	s.steps(one)
+	missed := func(target *snapshot.Target) string {
+		w := s.c.Waits(target, false)
+		return fmt.Sprintf("settled %d, withheld %d, missed %v", s.c.Settled(), len(w.Withheld), w.Missed)
+	}
+	if got, want := missed(one), "settled 1, withheld 1, missed []"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	two := world(t, 2, "clusters c@2; listeners l@2")
+	var clusters string
+	for r := s.send(two); r != nil; r = s.send(two) {
+		if r.Type == fleet.Cluster {
+			clusters = r.Nonce
+			continue
+		}
+		s.c.Acknowledge(r.Type, r.Nonce)
+	}
+	if got, want := missed(two), "settled 1, withheld 0, missed [{{listeners l} {clusters } 1}]"; got != want || !s.c.Keeps() {
+		t.Errorf("while the clusters are unanswered: %s, want %s", got, want)
+	}
+	s.c.Acknowledge(fleet.Cluster, clusters)
+	s.steps(two)
+	if got, want := missed(two), "settled 2, withheld 0, missed []"; got != want || s.c.Keeps() {
+		t.Errorf("at the end: %s, want %s", got, want)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // own row is left out, $4 how many rows there may be. A stream whose server died ended with the
 // lease, whatever the row says; one that lives has not ended, so its row comes last of all. There
 // is a row for each refusal that stands, or has ended with the revision that the node settled or later, and one for a node
-// where there is none. What was withheld from it it has not, so it counts as settled before that.
+// where there is none. What was withheld from it when it settled it had not, so it counts as settled before that.
 // Each node is looked up by its key, whatever the planner thinks of how many there are. What
 // stands in comes once, with the first node that has it: a crowd may have refused the same.
 var selectLastStreams = `
@@ -27,7 +27,7 @@ SELECT n.ord - 1 AS ord, p.known, coalesce(p.settled, 0), coalesce(p.passed, 0),
  CROSS JOIN LATERAL (
   WITH every AS (
     SELECT s.server_id, s.clean AND NOT s.connected AS clean, s.view,
-           least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM jsonb_path_query(s.waits, '$.withheld[*][4] ? (@ > 0)') w)) AS settled,
+           least(coalesce(s.settled, v.settled, 0), (SELECT min(w::bigint) - 1 FROM unnest(ARRAY['$.withheld[*][4] ? (@ > 0)', '$.missed[*][4] ? (@ > 0)']::jsonpath[]) list CROSS JOIN jsonb_path_query(s.waits, list) w)) AS settled,
            coalesce(s.settled, v.settled, 0) AS passed, s.waits,
            s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live, s.protocol, s.since,
            CASE WHEN s.connected THEN coalesce(x.lease_until, s.since) ELSE s.since END AS ended
@@ -140,9 +140,7 @@ func (r *lastStreamReader) scan(row pgx.CollectableRow) (struct{}, error) {
 	if !x.Known {
 		return struct{}{}, nil
 	}
-	if w, err := decodeWaits(waits); err == nil { // else what it had is not known
-		x.Held = w.Held(passed)
-	}
+	x.Held = decodeHeld(waits, passed)
 	x.Live, x.At, x.Refusals, x.Ended = len(x.LiveAs) > 0, timeOrZero(ended), past.Refusals, past.Ended
 	*past = x
 	if first {

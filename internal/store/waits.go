@@ -11,6 +11,7 @@ import (
 type waitsJSON struct {
 	Warming  [][2]string    `json:"warming,omitempty"` // type, name
 	Withheld []withheldJSON `json:"withheld,omitempty"`
+	Missed   []withheldJSON `json:"missed,omitempty"`
 	More     int            `json:"more,omitempty"`
 }
 
@@ -54,18 +55,39 @@ func encodeWaits(w fleet.Waits) *string {
 	for _, r := range w.Warming {
 		j.Warming = append(j.Warming, [2]string{r.Type.Slug(), clean(r.Name, MaxName)})
 	}
-	for _, h := range w.Withheld {
-		j.Withheld = append(j.Withheld, withheldJSON{
-			[4]string{h.Ref.Type.Slug(), clean(h.Ref.Name, MaxName), h.By.Type.Slug(), clean(h.By.Name, MaxName)}, h.Revision})
-	}
+	j.Withheld, j.Missed = encodeWithheld(w.Withheld), encodeWithheld(w.Missed)
 	b, _ := json.Marshal(j) // plain fields: cannot fail
 	s := string(b)
 	return &s
 }
 
-// decodeWaits joins what several servers say of one node. What names a type that this
+func encodeWithheld(list []fleet.Withheld) (all []withheldJSON) {
+	for _, h := range list {
+		all = append(all, withheldJSON{
+			[4]string{h.Ref.Type.Slug(), clean(h.Ref.Name, MaxName), h.By.Type.Slug(), clean(h.By.Name, MaxName)}, h.Revision})
+	}
+	return all
+}
+
+// decodeWaits is what a node waits for at present, for people.
+func decodeWaits(b []byte) (fleet.Waits, error) {
+	w, err := decodeAllWaits(b)
+	w.Missed = nil
+	return w, err
+}
+
+// decodeHeld is what a node has that settled last at a revision; the zero value if that is not known.
+func decodeHeld(b []byte, settled fleet.Revision) fleet.Held {
+	w, err := decodeAllWaits(b)
+	if err != nil {
+		return fleet.Held{}
+	}
+	return w.Held(settled)
+}
+
+// decodeAllWaits joins what several servers say of one node. What names a type that this
 // build does not serve is left out.
-func decodeWaits(b []byte) (all fleet.Waits, err error) {
+func decodeAllWaits(b []byte) (all fleet.Waits, err error) {
 	if len(b) == 0 {
 		return all, nil
 	}
@@ -75,12 +97,17 @@ func decodeWaits(b []byte) (all fleet.Waits, err error) {
 	}
 	for _, j := range js {
 		w := fleet.Waits{Warming: refsOf(j.Warming), More: max(0, j.More)}
-		for _, h := range j.Withheld {
-			if pair := refsOf([][2]string{{h.names[0], h.names[1]}, {h.names[2], h.names[3]}}); len(pair) == 2 {
-				w.Withheld = append(w.Withheld, fleet.Withheld{Ref: pair[0], By: pair[1], Revision: max(0, h.revision)})
-			}
-		}
+		w.Withheld, w.Missed = decodeWithheld(j.Withheld), decodeWithheld(j.Missed)
 		all = all.With(w)
 	}
 	return all, nil
+}
+
+func decodeWithheld(list []withheldJSON) (all []fleet.Withheld) {
+	for _, h := range list {
+		if pair := refsOf([][2]string{{h.names[0], h.names[1]}, {h.names[2], h.names[3]}}); len(pair) == 2 {
+			all = append(all, fleet.Withheld{Ref: pair[0], By: pair[1], Revision: max(0, h.revision)})
+		}
+	}
+	return all
 }

@@ -1,0 +1,136 @@
+package planner
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+)
+
+// warmsLong is how long resources are unanswered before they count as warming.
+const warmsLong = 200 * time.Millisecond
+
+// Waits tells what keeps the client from the target: what is withheld from it, until it
+// has it, and, if warming is asked for, what it was sent and warms.
+func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w fleet.Waits) {
+	c.now = now
+	l := c.look(c.effective(target))
+	l.base = l.target
+	for _, t := range fleet.Types() {
+		if !c.pos.subscribed(t) {
+			continue
+		}
+		var waits fleet.Waits
+		if f := c.flights[t]; warming && f != nil && now.Sub(f.sentAt) >= warmsLong {
+			waits.Warming = f.warming()
+		}
+		waits.Withheld = c.withheld(l, t)
+		w = w.With(waits)
+	}
+	return w.With(fleet.Waits{Missed: c.missed()})
+}
+
+// withheld is what is withheld of a type, and forgets what is not any more. Where nothing is
+// peculiar it is worked out once for all.
+func (c *Client) withheld(l *look, t fleet.Type) (all []fleet.Withheld) {
+	m := c.in.memoOf(l.target)
+	if m == nil || len(c.settled.kept) > 0 || l.rec.bends() {
+		return c.withheldNow(l, t)
+	}
+	if m.whole.of(l.target) {
+		return nil
+	}
+	return remembered(&m.mu, &m.withheld, withheldKey{c.in.keyOf(&c.pos), t}, func() []fleet.Withheld {
+		all := c.withheldNow(l, t)
+		c.in.grow(m, stepSize+64*len(all))
+		return all
+	})
+}
+
+// whole is what a target is that has all that anything of it needs: nothing of it is withheld
+// from anybody.
+type whole struct {
+	once sync.Once
+	is   bool
+}
+
+// of looks at every listener and every cluster, once for a target.
+func (w *whole) of(target *snapshot.Target) bool {
+	w.once.Do(func() { w.is = target.Plain() && !lacksAnything(target) })
+	return w.is
+}
+
+func lacksAnything(target *snapshot.Target) bool {
+	for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
+		for r := range target.Types[t].All() {
+			if _, lacks := lacking(t, change{new: r}, target); lacks {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
+	still := make(map[fleet.Ref]struct{})
+	for ch := range l.differences(t) {
+		ref := fleet.Ref{Type: t, Name: ch.name}
+		by, ok := l.waitsFor(t, ch)
+		before := c.settled.kept[ref]
+		if ok = ok && !(c.pos.Types[t].Unknown && t.FullSet()); !ok && ch.new != nil {
+			by, ok = before.by, before != keeping{} // it is on its way, and counts as settled
+		}
+		if !ok {
+			continue
+		}
+		still[ref] = struct{}{}
+		h := fleet.Withheld{Ref: ref, By: by, Revision: ch.new.Revision}
+		all = append(all, h)
+		if before.since > 0 && before.since < h.Revision {
+			h.Revision = before.since
+			all = append(all, h)
+		}
+	}
+	maps.DeleteFunc(c.settled.kept, func(ref fleet.Ref, k keeping) bool {
+		_, ok := still[ref]
+		if ok || ref.Type != t {
+			return false
+		}
+		c.miss(ref, k, l.target.Revision)
+		return true
+	})
+	return all
+}
+
+// missing is a name that was kept back while its type counted as settled: the client has missed it at the revisions from
+// since to before until, whatever it has been sent of it by now.
+type missing struct{ since, until fleet.Revision }
+
+// miss takes in that a name is kept back no more, by the target of a revision.
+func (c *Client) miss(ref fleet.Ref, k keeping, until fleet.Revision) {
+	m, ok := c.settled.missed[ref]
+	if !ok {
+		m.since = k.since
+	}
+	m.since, m.until = min(m.since, k.since), until
+	if c.settled.missed == nil {
+		c.settled.missed = make(map[fleet.Ref]missing)
+	}
+	c.settled.missed[ref] = m
+}
+
+// missed are the names that the client has not where it has settled, though nothing keeps them back any more. Those that
+// do not matter any more are forgotten.
+func (c *Client) missed() (all []fleet.Withheld) {
+	settled := c.Settled()
+	for ref, m := range c.settled.missed {
+		if m.until <= settled {
+			delete(c.settled.missed, ref)
+			continue
+		}
+		all = append(all, fleet.Withheld{Ref: ref, Revision: m.since})
+	}
+	return all
+}
