@@ -59,7 +59,8 @@ CREATE TABLE node_status (
   duplicates    integer NOT NULL DEFAULT 0,
   -- The view that the node had there at last: a hash of the selectors that match it, '' where none does (SEMANTICS 3.4).
   view          text COLLATE "C" NOT NULL DEFAULT '' CHECK (octet_length(view) <= 64),
-  -- What the node waits for, of one that is behind: {"warming":[[type,name]],"withheld":[[type,name,by_type,by_name]],"more":n}.
+  -- What the node waits for, of one that is behind: {"warming":[[type,name]],"withheld":[[type,name,by_type,by_name,revision]],"more":n},
+  -- and what it did not have where it has settled, though it waits for it no more: "missed":[[type,name,since,until]].
   waits         jsonb,
   PRIMARY KEY (tenant_id, fleet_id, node_id, server_id),
   FOREIGN KEY (tenant_id, fleet_id, node_id) REFERENCES nodes ON DELETE CASCADE,

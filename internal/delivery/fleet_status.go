@@ -77,7 +77,7 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	n := s.node
 	if len(n.streams) == 1 {
-		n.left, n.held = n.waits.PassedOver(n.settled), n.has()
+		n.left, n.held, n.missed = n.waits.PassedOver(n.settled), n.has(), nil
 	}
 	delete(n.streams, s)
 	n.dirty = true
@@ -89,6 +89,9 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 		if n.least(); n.settled > before {
 			f.roster.levels.place(n)
 			f.progress.revs.count(n, n.settled, f.rec.dbTime(now))
+			if len(n.missed) > 0 {
+				f.waitsChanged(n, now)
+			}
 		}
 		return
 	}

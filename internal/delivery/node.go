@@ -75,9 +75,10 @@ type tally struct {
 
 // waiting is what a node waits for.
 type waiting struct {
-	waits      fleet.Waits // of its streams
-	waitsSince time.Time   // when it began to wait for more than it has passed over; zero while it does not
-	left       fleet.Waits // what it had passed over when its last stream ended
+	waits      fleet.Waits    // of its streams, with missed
+	missed     []fleet.Missed // by any of them, until the node has settled past it
+	waitsSince time.Time      // when it began to wait for more than it has passed over; zero while it does not
+	left       fleet.Waits    // what it had passed over when its last stream ended
 }
 
 func (n *node) live() bool { return len(n.streams) > 0 }
@@ -116,9 +117,9 @@ func (n *node) restart(rev fleet.Revision) {
 	n.settled, n.before, n.counted, n.sent, n.absent, n.resumed = 0, 0, rev-1, 0, rev-1, true
 	n.passed, n.left, n.held = nil, fleet.Waits{}, fleet.Held{}
 	for s := range n.streams {
-		s.settled, s.waits.Missed = 0, nil
+		s.settled = 0
 	}
-	n.waits.Missed = nil
+	n.missed, n.waits.Missed = nil, nil
 	n.dirty = n.dirty || !n.live() // what its row says is of the old history
 }
 
@@ -199,6 +200,9 @@ func (s *Stream) Settled(rev fleet.Revision) {
 	}
 	f.roster.levels.place(s.node)
 	now := time.Now()
+	if len(s.node.missed) > 0 {
+		f.waitsChanged(s.node, now)
+	}
 	f.progress.revs.count(s.node, s.node.settled, f.rec.dbTime(now))
 	f.awaitMore(s.node, now)
 	if !s.node.follows() {

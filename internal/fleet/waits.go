@@ -21,6 +21,16 @@ type Withheld struct {
 	Revision Revision
 }
 
+// Missed is a name that a node did not have as the fleet had it at the revisions from Since to before Until, though it has
+// settled some of them: it was withheld there, and a later revision replaced it. One without a name stands for several.
+type Missed struct {
+	Ref          Ref
+	Since, Until Revision
+}
+
+// at reports whether a node that has settled there, and no further, did not have it.
+func (m Missed) at(settled Revision) bool { return m.Since <= settled && settled < m.Until }
+
 // Waits is what a node waits for at present. The zero value is: for nothing.
 type Waits struct {
 	// Warming are resources that the client was sent and has not answered, because
@@ -29,10 +39,9 @@ type Waits struct {
 	// Withheld are resources that are not sent as the fleet has them. Each revision of
 	// which something is withheld is among them, Cut apart.
 	Withheld []Withheld
-	// Missed were withheld from what the node has settled, and are not any more: a later revision replaced them. The node
-	// did not have them where it has settled, whatever it has of them now. One without a name stands for several. Servers
-	// alone need it, to know what a node has that comes to them.
-	Missed []Withheld
+	// Missed is what the node did not have where it has settled, whatever it has of that now. It waits for none of it:
+	// servers alone need it, to know what a node has that comes to them.
+	Missed []Missed
 	// More is how many are left out of Warming and Withheld.
 	More int
 	// Cut, if not 0, is the lowest revision of which something is withheld and Withheld
@@ -58,27 +67,20 @@ func (w Waits) Withholds(rev Revision) bool {
 	return w.Cut > 0 && rev >= w.Cut || slices.ContainsFunc(w.Withheld, func(h Withheld) bool { return h.Revision > 0 && h.Revision == rev })
 }
 
-// Lacks reports whether a node that has settled the revision may not have something of it.
+// Lacks reports whether it says that a node which has settled the revision may not have something of it.
 func (w Waits) Lacks(rev Revision) bool {
-	return w.Withholds(rev) || slices.ContainsFunc(w.Missed, func(h Withheld) bool { return h.Revision == rev })
-}
-
-// boundMissed cuts what was missed, which is sorted.
-func boundMissed(missed []Withheld) []Withheld {
-	if len(missed) > MaxWaits {
-		first := slices.MinFunc(missed, func(a, b Withheld) int { return cmp.Compare(a.Revision, b.Revision) })
-		return []Withheld{{Revision: first.Revision}}
-	}
-	return missed
+	return w.Withholds(rev) || slices.ContainsFunc(w.Missed, func(m Missed) bool {
+		return m.Since == rev || m.Ref.Name == "" && m.at(rev)
+	})
 }
 
 // PassedOver is what is withheld of revisions up to settled: a node that has settled there
 // has all but that.
 func (w Waits) PassedOver(settled Revision) Waits {
 	var out Waits
-	for _, h := range w.Missed {
-		if h.Revision <= settled {
-			out.Missed = append(out.Missed, h)
+	for _, m := range w.Missed {
+		if m.at(settled) {
+			out.Missed = append(out.Missed, m)
 		}
 	}
 	for _, h := range w.Withheld {
@@ -95,17 +97,21 @@ func (w Waits) PassedOver(settled Revision) Waits {
 // Confirmed is what a node has settled without a gap, of one that has settled there but for
 // what it waits for.
 func (w Waits) Confirmed(settled Revision) Revision {
+	confirmed := settled
 	if w.Cut > 0 {
-		settled = min(settled, w.Cut-1)
+		confirmed = min(confirmed, w.Cut-1)
 	}
-	for _, list := range [][]Withheld{w.Withheld, w.Missed} {
-		for _, h := range list {
-			if h.Revision > 0 {
-				settled = min(settled, h.Revision-1)
-			}
+	for _, h := range w.Withheld {
+		if h.Revision > 0 {
+			confirmed = min(confirmed, h.Revision-1)
 		}
 	}
-	return settled
+	for _, m := range w.Missed {
+		if m.at(settled) {
+			confirmed = min(confirmed, max(1, m.Since)-1)
+		}
+	}
+	return confirmed
 }
 
 // Held is what a node has that has settled there but for what it waits for; the zero value if that is not known.
@@ -115,14 +121,17 @@ func (w Waits) Held(settled Revision) (h Held) {
 	}
 	h.At = settled
 	passed := w.PassedOver(settled)
-	for _, x := range slices.Concat(passed.Withheld, passed.Missed) {
-		switch {
-		case x.Ref.Name == "":
-			return Held{}
-		case !slices.Contains(h.Without, x.Ref):
-			h.Without = append(h.Without, x.Ref)
-		}
+	var without []Ref
+	for _, x := range passed.Withheld {
+		without = append(without, x.Ref)
 	}
+	for _, m := range passed.Missed {
+		if m.Ref.Name == "" {
+			return Held{}
+		}
+		without = append(without, m.Ref)
+	}
+	h.Without = joined(compareRefs, without, nil)
 	return h
 }
 
@@ -154,7 +163,10 @@ func (w Waits) With(o Waits) Waits {
 	}
 	out.Withheld = joined(compareWithheld, w.Withheld, o.Withheld)
 	out.bound()
-	out.Missed = boundMissed(joined(compareWithheld, w.Missed, o.Missed))
+	out.Missed = joined(compareMissed, w.Missed, o.Missed)
+	if len(out.Missed) > MaxWaits {
+		out.Missed = []Missed{allOf(out.Missed)}
+	}
 	return out
 }
 
@@ -210,10 +222,23 @@ func (w *Waits) bound() {
 	w.Withheld = kept
 }
 
+// allOf stands for several.
+func allOf(missed []Missed) Missed {
+	all := Missed{Since: missed[0].Since, Until: missed[0].Until}
+	for _, m := range missed {
+		all.Since, all.Until = min(all.Since, m.Since), max(all.Until, m.Until)
+	}
+	return all
+}
+
 func compareRefs(a, b Ref) int {
 	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name))
 }
 
 func compareWithheld(a, b Withheld) int {
 	return cmp.Or(compareRefs(a.Ref, b.Ref), compareRefs(a.By, b.By), cmp.Compare(a.Revision, b.Revision))
+}
+
+func compareMissed(a, b Missed) int {
+	return cmp.Or(compareRefs(a.Ref, b.Ref), cmp.Compare(a.Since, b.Since), cmp.Compare(a.Until, b.Until))
 }

@@ -53,8 +53,8 @@ type settled struct {
 	confirmed [fleet.NumTypes]fleet.Revision
 	// kept are the names that counted as settled though they are kept back.
 	kept map[fleet.Ref]keeping
-	// missed are those that are kept back no more, and that it had not where it has settled.
-	missed map[fleet.Ref]missing
+	// missed are those that were replaced since. Each is told once at least.
+	missed []fleet.Missed
 }
 
 // times are when something happened.

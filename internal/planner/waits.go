@@ -2,6 +2,7 @@ package planner
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ const warmsLong = 200 * time.Millisecond
 // has it, and, if warming is asked for, what it was sent and warms.
 func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w fleet.Waits) {
 	c.now = now
+	settled := c.Settled()
+	c.settled.missed = slices.DeleteFunc(slices.Clone(c.settled.missed), func(m fleet.Missed) bool { return m.Until <= settled })
 	l := c.look(c.effective(target))
 	l.base = l.target
 	for _, t := range fleet.Types() {
@@ -29,7 +32,17 @@ func (c *Client) Waits(now time.Time, target *snapshot.Target, warming bool) (w 
 		waits.Withheld = c.withheld(l, t)
 		w = w.With(waits)
 	}
-	return w.With(fleet.Waits{Missed: c.missed()})
+	return w.With(fleet.Waits{Missed: c.settled.missed})
+}
+
+// miss takes in that a name is not kept back any more: the client has what the target has of it. Where that is not what was
+// kept back, it has missed that.
+func (c *Client) miss(ref fleet.Ref, k keeping, target *snapshot.Target) {
+	if r := target.Types[ref.Type].Get(ref.Name); r != nil && r.Revision == k.since {
+		return
+	}
+	now := []fleet.Missed{{Ref: ref, Since: k.since, Until: target.Revision}}
+	c.settled.missed = fleet.Waits{Missed: c.settled.missed}.With(fleet.Waits{Missed: now}).Missed // sorted, and cut to size
 }
 
 // withheld is what is withheld of a type, and forgets what is not any more. Where nothing is
@@ -98,39 +111,8 @@ func (c *Client) withheldNow(l *look, t fleet.Type) (all []fleet.Withheld) {
 		if ok || ref.Type != t {
 			return false
 		}
-		c.miss(ref, k, l.target.Revision)
+		c.miss(ref, k, l.target)
 		return true
 	})
-	return all
-}
-
-// missing is a name that was kept back while its type counted as settled: the client has missed it at the revisions from
-// since to before until, whatever it has been sent of it by now.
-type missing struct{ since, until fleet.Revision }
-
-// miss takes in that a name is kept back no more, by the target of a revision.
-func (c *Client) miss(ref fleet.Ref, k keeping, until fleet.Revision) {
-	m, ok := c.settled.missed[ref]
-	if !ok {
-		m.since = k.since
-	}
-	m.since, m.until = min(m.since, k.since), until
-	if c.settled.missed == nil {
-		c.settled.missed = make(map[fleet.Ref]missing)
-	}
-	c.settled.missed[ref] = m
-}
-
-// missed are the names that the client has not where it has settled, though nothing keeps them back any more. Those that
-// do not matter any more are forgotten.
-func (c *Client) missed() (all []fleet.Withheld) {
-	settled := c.Settled()
-	for ref, m := range c.settled.missed {
-		if m.until <= settled {
-			delete(c.settled.missed, ref)
-			continue
-		}
-		all = append(all, fleet.Withheld{Ref: ref, Revision: m.since})
-	}
 	return all
 }

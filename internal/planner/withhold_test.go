@@ -118,21 +118,66 @@ func TestWhatWasReplacedIsMissed(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	two := world(t, 2, "clusters c@2; listeners l@2")
-	var clusters string
-	for r := s.send(two); r != nil; r = s.send(two) {
-		if r.Type == fleet.Cluster {
-			clusters = r.Nonce
-			continue
-		}
-		s.c.Acknowledge(r.Type, r.Nonce)
-	}
-	if got, want := missed(two), "settled 1, withheld 0, missed [{{listeners l} {clusters } 1}]"; got != want || !s.c.Keeps() {
+	clusters := s.allButClusters(two)
+	if got, want := missed(two), "settled 1, withheld 0, missed [{{listeners l} 1 2}]"; got != want || !s.c.Keeps() {
 		t.Errorf("while the clusters are unanswered: %s, want %s", got, want)
 	}
 	s.c.Acknowledge(fleet.Cluster, clusters)
 	s.steps(two)
 	if got, want := missed(two), "settled 2, withheld 0, missed []"; got != want || s.c.Keeps() {
 		t.Errorf("at the end: %s, want %s", got, want)
+	}
+}
+
+// allButClusters sends what a target brings. All is ACKed but for the clusters, the nonce of which is returned.
+func (s *script) allButClusters(target *snapshot.Target) (nonce string) {
+	for r := s.send(target); r != nil; r = s.send(target) {
+		if r.Type == fleet.Cluster {
+			nonce = r.Nonce
+			continue
+		}
+		s.c.Acknowledge(r.Type, r.Nonce)
+	}
+	return nonce
+}
+
+// TestWhatCameAtLastIsNotMissed: a withheld version that goes out as it was is what the client should have where it has settled.
+func TestWhatCameAtLastIsNotMissed(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	l := fleet.Row{Name: "l", Version: "1", Revision: 1, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Route, Name: "r"}}}}
+	one := fleetAt(1, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("c", "1")}, fleet.Listener: {l}})
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Listener}, one)
+	s.steps(one)
+	if w := s.c.Waits(one, false); len(w.Withheld) != 1 {
+		t.Fatalf("it waits for %+v", w)
+	}
+	two := fleetAt(2, 1, map[fleet.Type][]fleet.Row{fleet.Cluster: {row("c", "2")}, fleet.Listener: {l}, fleet.Route: {row("r", "1")}})
+	s.allButClusters(two)
+	if w := s.c.Waits(two, false); !w.Empty() || s.c.Settled() != 1 {
+		t.Errorf("settled at %d, it waits for %+v", s.c.Settled(), w)
+	}
+}
+
+// TestWhatWasMissedIsBounded: however many listeners come and go while the clusters are unanswered.
+func TestWhatWasMissedIsBounded(t *testing.T) {
+	t.Parallel()
+	s := &script{t: t, c: client{Delta: true, Envoy: true, Now: start}}
+	target := world(t, 1, "clusters c@1")
+	s.c.Subscribe(request{Type: fleet.Cluster}, target)
+	s.c.Subscribe(request{Type: fleet.Listener}, target)
+	s.steps(target)
+	var w fleet.Waits
+	for rev := fleet.Revision(2); rev < 100; rev++ {
+		s.allButClusters(world(t, rev, fmt.Sprintf("clusters c@2; listeners l%d@1>r", rev)))
+		w = s.c.Waits(world(t, rev, fmt.Sprintf("clusters c@2; listeners l%d@1>r", rev)), false)
+		if len(w.Missed) > fleet.MaxWaits {
+			t.Fatalf("%d are missed", len(w.Missed))
+		}
+	}
+	if w.Confirmed(50) != 1 || w.Held(50).At != 0 {
+		t.Errorf("at the end it has missed %+v", w.Missed)
 	}
 }
 

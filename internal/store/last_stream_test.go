@@ -91,8 +91,10 @@ func TestWhatWasWithheldIsNotWhatItHad(t *testing.T) {
 		w.apply(put(fleet.Cluster, "c", fmt.Sprint(i)))
 	}
 	at, l := fleet.Revision(4), fleet.Ref{Type: fleet.Listener, Name: "l"}
-	names := []fleet.Withheld{{Ref: l, By: fleet.Ref{Type: fleet.Route, Name: "r"}, Revision: 2}}
-	for kind, waits := range map[string]fleet.Waits{"withheld": {Withheld: names}, "missed": {Missed: names}} {
+	for kind, waits := range map[string]fleet.Waits{
+		"withheld": {Withheld: []fleet.Withheld{{Ref: l, By: fleet.Ref{Type: fleet.Route, Name: "r"}, Revision: 2}}},
+		"missed":   {Missed: []fleet.Missed{{Ref: l, Since: 2, Until: 5}, {Ref: fleet.Ref{Type: fleet.Listener, Name: "m"}, Since: 1, Until: 4}}},
+	} {
 		for _, connected := range []bool{true, false} {
 			s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{{Node: "n", Connected: connected, Settled: &at, Waits: waits, Since: time.Now()}}})
 			got := w.past("n", fleet.ServerID{})
@@ -112,7 +114,7 @@ func TestWhatWasMissedIsNotWaitedFor(t *testing.T) {
 		w.apply(put(fleet.Cluster, "c", fmt.Sprint(i)))
 	}
 	at := fleet.Revision(2)
-	missed := fleet.Waits{Missed: []fleet.Withheld{{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, Revision: 1}}}
+	missed := fleet.Waits{Missed: []fleet.Missed{{Ref: fleet.Ref{Type: fleet.Listener, Name: "l"}, Since: 1, Until: 3}}}
 	s.report(fleet.Status{Settled: 2, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Settled: &at, Waits: missed, Since: time.Now()}}})
 	if r := w.receipt(1); r.Counts != (fleet.Counts{Acked: 1}) {
 		t.Errorf("the receipt counts %+v", r.Counts)

@@ -11,7 +11,7 @@ import (
 type waitsJSON struct {
 	Warming  [][2]string    `json:"warming,omitempty"` // type, name
 	Withheld []withheldJSON `json:"withheld,omitempty"`
-	Missed   []withheldJSON `json:"missed,omitempty"`
+	Missed   []missedJSON   `json:"missed,omitempty"`
 	More     int            `json:"more,omitempty"`
 }
 
@@ -27,18 +27,31 @@ func (h withheldJSON) MarshalJSON() ([]byte, error) {
 }
 
 func (h *withheldJSON) UnmarshalJSON(b []byte) error {
+	return decodeTuple(b, &h.names[0], &h.names[1], &h.names[2], &h.names[3], &h.revision)
+}
+
+// missedJSON is [type, name, since, until].
+type missedJSON struct {
+	name         [2]string
+	since, until fleet.Revision
+}
+
+func (m missedJSON) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{m.name[0], m.name[1], int64(m.since), int64(m.until)})
+}
+
+func (m *missedJSON) UnmarshalJSON(b []byte) error {
+	return decodeTuple(b, &m.name[0], &m.name[1], &m.since, &m.until)
+}
+
+// decodeTuple reads an array into as many values. It may have fewer, or more, of another version.
+func decodeTuple(b []byte, into ...any) error {
 	var parts []json.RawMessage
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
-	for i, part := range parts[:min(len(parts), len(h.names)+1)] {
-		var err error
-		if i < len(h.names) {
-			err = json.Unmarshal(part, &h.names[i])
-		} else {
-			err = json.Unmarshal(part, &h.revision)
-		}
-		if err != nil {
+	for i, part := range parts[:min(len(parts), len(into))] {
+		if err := json.Unmarshal(part, into[i]); err != nil {
 			return err
 		}
 	}
@@ -55,18 +68,16 @@ func encodeWaits(w fleet.Waits) *string {
 	for _, r := range w.Warming {
 		j.Warming = append(j.Warming, [2]string{r.Type.Slug(), clean(r.Name, MaxName)})
 	}
-	j.Withheld, j.Missed = encodeWithheld(w.Withheld), encodeWithheld(w.Missed)
+	for _, h := range w.Withheld {
+		j.Withheld = append(j.Withheld, withheldJSON{
+			[4]string{h.Ref.Type.Slug(), clean(h.Ref.Name, MaxName), h.By.Type.Slug(), clean(h.By.Name, MaxName)}, h.Revision})
+	}
+	for _, m := range w.Missed {
+		j.Missed = append(j.Missed, missedJSON{[2]string{m.Ref.Type.Slug(), clean(m.Ref.Name, MaxName)}, m.Since, m.Until})
+	}
 	b, _ := json.Marshal(j) // plain fields: cannot fail
 	s := string(b)
 	return &s
-}
-
-func encodeWithheld(list []fleet.Withheld) (all []withheldJSON) {
-	for _, h := range list {
-		all = append(all, withheldJSON{
-			[4]string{h.Ref.Type.Slug(), clean(h.Ref.Name, MaxName), h.By.Type.Slug(), clean(h.By.Name, MaxName)}, h.Revision})
-	}
-	return all
 }
 
 // decodeWaits is what a node waits for at present, for people.
@@ -97,17 +108,17 @@ func decodeAllWaits(b []byte) (all fleet.Waits, err error) {
 	}
 	for _, j := range js {
 		w := fleet.Waits{Warming: refsOf(j.Warming), More: max(0, j.More)}
-		w.Withheld, w.Missed = decodeWithheld(j.Withheld), decodeWithheld(j.Missed)
+		for _, h := range j.Withheld {
+			if pair := refsOf([][2]string{{h.names[0], h.names[1]}, {h.names[2], h.names[3]}}); len(pair) == 2 {
+				w.Withheld = append(w.Withheld, fleet.Withheld{Ref: pair[0], By: pair[1], Revision: max(0, h.revision)})
+			}
+		}
+		for _, m := range j.Missed {
+			for _, ref := range refsOf([][2]string{m.name}) {
+				w.Missed = append(w.Missed, fleet.Missed{Ref: ref, Since: max(0, m.since), Until: max(0, m.until)})
+			}
+		}
 		all = all.With(w)
 	}
 	return all, nil
-}
-
-func decodeWithheld(list []withheldJSON) (all []fleet.Withheld) {
-	for _, h := range list {
-		if pair := refsOf([][2]string{{h.names[0], h.names[1]}, {h.names[2], h.names[3]}}); len(pair) == 2 {
-			all = append(all, fleet.Withheld{Ref: pair[0], By: pair[1], Revision: max(0, h.revision)})
-		}
-	}
-	return all
 }
