@@ -76,7 +76,7 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	if err != nil {
 		return p, err
 	}
-	resp, err := s.api.PlanWithBody(ctx, s.tenant, s.fleet, "application/json", bytes.NewReader(body)) //nolint:bodyclose // answer closes it
+	resp, err := s.api.PlanWithBody(ctx, s.tenant, s.fleet, nil, "application/json", bytes.NewReader(body)) //nolint:bodyclose // answer closes it
 	out, raw, err := answer[client.Plan](s, resp, err)
 	if err != nil {
 		return p, placed(err, b)
@@ -91,6 +91,7 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	}
 	fmt.Fprintf(s.out, "%s, on revision %d%s\n", p.counts(), p.Revision, d.after())
 	if p.differs() {
+		s.tellReach(p.Plan)
 		fmt.Fprintln(s.out, plain(p.Token))
 	}
 	return p, nil

@@ -16,6 +16,7 @@ const (
 		{"type": "secrets", "name": "s", "action": "create", "hidden": true, "diff": "--- /dev/null\n+++ secrets/s (planned)\n@@ -0,0 +1 @@\n+type: secrets\n"},
 		{"type": "clusters", "name": "b", "action": "unchanged", "revision": 3},
 		{"type": "clusters", "name": "big\u001b[2J", "variant": "eu", "action": "delete", "revision": 3, "omitted": true}]}`
+	withReach  = `"reach": {"nodes": 300, "reached": 298, "incomplete": true, "views": [], "ids": ["n1", "n2", "n3", "n4", "n5", "n6"]}, "token"`
 	nothingNew = `{"revision": 12, "counts": {"create": 0, "update": 0, "delete": 0, "unchanged": 2}, "token": "plan-abc", "resources": []}`
 	onePlanOut = backendDiff + `--- /dev/null
 +++ secrets/s (planned)
@@ -64,6 +65,20 @@ func TestDiff(t *testing.T) {
 			"fairlead: Unprocessable Entity: 1 field is not acceptable\n  DIR/a.yaml:3: /body/x: unknown\nrequest id req-1\n",
 		},
 		{"an older server", []string{"diff"}, reply{}, exitTrouble, "", "fairlead: Not Found: there is no such thing here\nrequest id req-1\n"},
+		{
+			"who is reached", []string{"diff"}, ok(strings.Replace(onePlan, `"token"`, withReach, 1)), exitDiffers,
+			strings.Replace(onePlanOut, "plan-abc\n", "reaches 298 of 300 nodes: n1, n2, n3, n4, n5 and 293 more\nthe fleet has more nodes or labels than were looked at: it may reach others too\nplan-abc\n", 1), "",
+		},
+		{
+			"nobody is reached", []string{"diff"}, ok(strings.Replace(onePlan, `"token"`, `"reach": {"nodes": 1, "reached": 0, "views": [], "ids": []}, "token"`, 1)), exitDiffers,
+			strings.Replace(onePlanOut, "plan-abc\n", "reaches none of 1 node\nplan-abc\n", 1), "",
+		},
+		{
+			"no nodes, and something is withheld", []string{"diff"},
+			ok(strings.Replace(strings.Replace(onePlan, `"token"`, `"reach": {"nodes": 0, "reached": 0, "views": [], "ids": []}, "token"`, 1),
+				`"revision": 7,`, `"withheld_by": [{"type": "secrets", "name": "s1"}, {"type": "secrets", "name": "s2"}],`, 1)), exitDiffers,
+			strings.Replace(onePlanOut, "plan-abc\n", "clusters/a would be withheld until secrets/s1 and secrets/s2 are there\nno node has connected to the fleet yet\nplan-abc\n", 1), "",
+		},
 		{"dry run", []string{"apply", "--dry-run"}, ok(onePlan), exitOK, onePlanOut, ""},
 		{"dry run of nothing", []string{"apply", "--dry-run"}, ok(nothingNew), exitOK, "2 unchanged, on revision 12\n", ""},
 		{

@@ -1504,6 +1504,10 @@ type Plan struct {
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
 	Findings *WriteFindings `json:"findings,omitempty"`
 
+	// Reach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
+	// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
+	Reach *PlanReach `json:"reach,omitempty"`
+
 	// Resources What was sent, in its order, resources before deletions.
 	Resources []PlannedResource `json:"resources"`
 
@@ -1530,6 +1534,38 @@ type PlanCounts struct {
 	// Unchanged The same is stored already, or what is to be deleted is not there.
 	Unchanged int `json:"unchanged"`
 	Update    int `json:"update"`
+}
+
+// PlanReach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
+// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
+type PlanReach struct {
+	// Ids A page of the ids of those that it reaches, in order.
+	Ids []string `json:"ids"`
+
+	// Incomplete The fleet has more nodes than were looked at, or more labels: it may reach more, or others.
+	Incomplete *bool `json:"incomplete,omitempty"`
+
+	// MoreViews There are more groups.
+	MoreViews *bool `json:"more_views,omitempty"`
+
+	// NextCursor For the next page of ids. It is left out on the last one.
+	NextCursor *string `json:"next_cursor,omitempty"`
+
+	// Nodes How many nodes the fleet remembers.
+	Nodes int `json:"nodes"`
+
+	// Reached How many of them it reaches.
+	Reached int `json:"reached"`
+
+	// Views Those that it reaches, by what the selectors of what is written decide about them. The 100 largest groups.
+	Views []PlanView `json:"views"`
+}
+
+// PlanView defines model for PlanView.
+type PlanView struct {
+	// Example The first of them by id.
+	Example string `json:"example"`
+	Nodes   int    `json:"nodes"`
 }
 
 // PlannedChange defines model for PlannedChange.
@@ -1565,6 +1601,9 @@ type PlannedResource struct {
 	Hidden *bool  `json:"hidden,omitempty"`
 	Name   string `json:"name"`
 
+	// Nodes How many nodes would get it and do not have it so, or have it and would not have it so.
+	Nodes *int `json:"nodes,omitempty"`
+
 	// Omitted The plan is too large: this one's difference is left out.
 	Omitted *bool `json:"omitted,omitempty"`
 
@@ -1576,6 +1615,9 @@ type PlannedResource struct {
 	// Example: clusters
 	Type    ResourceType `json:"type"`
 	Variant *string      `json:"variant,omitempty"`
+
+	// WithheldBy What it names, cannot do without, and would not be there. A node that does not have a version which names that already would not get it until it is there.
+	WithheldBy *[]ResourceRef `json:"withheld_by,omitempty"`
 }
 
 // Problem An error, after RFC 9457.
@@ -2638,6 +2680,15 @@ type GetNodeWhyParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// PlanParams defines parameters for Plan.
+type PlanParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListResourcesParams defines parameters for ListResources.
 type ListResourcesParams struct {
 	// Revision As it was at this revision, or `latest`. One of `revision` and `at`.
@@ -3465,12 +3516,14 @@ type ClientInterface interface {
 	// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
 	// and the order of fields do not show. What `get` does not show does not stand in a difference either.
 	//
+	// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
+	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
-	PlanWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PlanWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Plan Tell what an apply would do
 	//
@@ -3478,12 +3531,14 @@ type ClientInterface interface {
 	// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
 	// and the order of fields do not show. What `get` does not show does not stand in a difference either.
 	//
+	// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
+	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
-	Plan(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	Plan(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanParams, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListResources List the resources of a fleet
 	//
@@ -4266,13 +4321,15 @@ func (c *Client) GetNodeWhy(ctx context.Context, tenant TenantParam, fleet Fleet
 // be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
 // and the order of fields do not show. What `get` does not show does not stand in a difference either.
 //
+// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
+//
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
-func (c *Client) PlanWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPlanRequestWithBody(c.Server, tenant, fleet, contentType, body)
+func (c *Client) PlanWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRequestWithBody(c.Server, tenant, fleet, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4289,13 +4346,15 @@ func (c *Client) PlanWithBody(ctx context.Context, tenant TenantParam, fleet Fle
 // be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
 // and the order of fields do not show. What `get` does not show does not stand in a difference either.
 //
+// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
+//
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
-func (c *Client) Plan(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPlanRequest(c.Server, tenant, fleet, body)
+func (c *Client) Plan(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanParams, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRequest(c.Server, tenant, fleet, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -6682,18 +6741,18 @@ func NewGetNodeWhyRequest(server string, tenant TenantParam, fleet FleetParam, n
 }
 
 // NewPlanRequest calls the generic Plan builder with application/json body
-func NewPlanRequest(server string, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody) (*http.Request, error) {
+func NewPlanRequest(server string, tenant TenantParam, fleet FleetParam, params *PlanParams, body PlanJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewPlanRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+	return NewPlanRequestWithBody(server, tenant, fleet, params, "application/json", bodyReader)
 }
 
 // NewPlanRequestWithBody constructs an http.Request for the Plan method, with any body, and a specified content type
-func NewPlanRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+func NewPlanRequestWithBody(server string, tenant TenantParam, fleet FleetParam, params *PlanParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6723,6 +6782,45 @@ func NewPlanRequestWithBody(server string, tenant TenantParam, fleet FleetParam,
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -8837,12 +8935,14 @@ type ClientWithResponsesInterface interface {
 	// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
 	// and the order of fields do not show. What `get` does not show does not stand in a difference either.
 	//
+	// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
+	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
-	PlanWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanResponse, error)
+	PlanWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanResponse, error)
 
 	// PlanWithResponse Tell what an apply would do
 	//
@@ -8850,12 +8950,14 @@ type ClientWithResponsesInterface interface {
 	// be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
 	// and the order of fields do not show. What `get` does not show does not stand in a difference either.
 	//
+	// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
+	//
 	// The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
-	PlanWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanResponse, error)
+	PlanWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanParams, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanResponse, error)
 
 	// ListResourcesWithResponse List the resources of a fleet
 	//
@@ -12902,13 +13004,15 @@ func (c *ClientWithResponses) GetNodeWhyWithResponse(ctx context.Context, tenant
 // be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
 // and the order of fields do not show. What `get` does not show does not stand in a difference either.
 //
+// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
+//
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
-func (c *ClientWithResponses) PlanWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanResponse, error) {
-	rsp, err := c.PlanWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+func (c *ClientWithResponses) PlanWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanResponse, error) {
+	rsp, err := c.PlanWithBody(ctx, tenant, fleet, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12921,13 +13025,15 @@ func (c *ClientWithResponses) PlanWithBodyWithResponse(ctx context.Context, tena
 // be, warnings included, and tells of every resource that is named what would become of it, with the difference of the canonical documents: defaults
 // and the order of fields do not show. What `get` does not show does not stand in a difference either.
 //
+// `reach` tells which nodes would get something else than they have; `limit` and `cursor` are those of its list of ids.
+//
 // The answer's `token`, in the apply's `plan`, makes sure that what is applied is what was planned. See docs/plan.md.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/plan (the `Plan` operationId).
-func (c *ClientWithResponses) PlanWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanResponse, error) {
-	rsp, err := c.Plan(ctx, tenant, fleet, body, reqEditors...)
+func (c *ClientWithResponses) PlanWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanParams, body PlanJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanResponse, error) {
+	rsp, err := c.Plan(ctx, tenant, fleet, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

@@ -15,21 +15,18 @@ type views struct {
 	matched [][]int32 // by the selector's position: the views that it matches
 	nodes   []int     // of each view
 	example []string  // of each view, the first node by id
+	known   map[selector.Vector]int
 }
 
 func newViews(selectors []selector.Selector, nodes []fleet.Node) views {
 	x := selector.NewIndex(selectors)
-	vs := views{index: x, matched: make([][]int32, x.Len())}
-	known := map[selector.Vector]int{}
+	vs := views{index: x, matched: make([][]int32, x.Len()), known: map[selector.Vector]int{}}
 	for _, n := range nodes {
-		vector := selector.Vector("")
-		if x.Len() > 0 {
-			vector = x.Match(selector.LabelsOf(n))
-		}
-		i, again := known[vector]
+		vector := vs.vector(n)
+		i, again := vs.known[vector]
 		if !again {
 			i = len(vs.nodes)
-			known[vector] = i
+			vs.known[vector] = i
 			vs.nodes, vs.example = append(vs.nodes, 0), append(vs.example, n.ID)
 			for at := range len(vector) {
 				for rest := vector[at]; rest != 0; rest &= rest - 1 {
@@ -42,6 +39,14 @@ func newViews(selectors []selector.Selector, nodes []fleet.Node) views {
 		vs.example[i] = min(vs.example[i], n.ID)
 	}
 	return vs
+}
+
+// vector is what the selectors decide about a node.
+func (vs *views) vector(n fleet.Node) selector.Vector {
+	if vs.index.Len() == 0 {
+		return ""
+	}
+	return vs.index.Match(selector.LabelsOf(n))
 }
 
 // matching are the views that a variant's selector matches.
@@ -70,7 +75,12 @@ func (vs *views) all() set {
 
 func (s set) add(i int32)      { s[i/64] |= 1 << (i % 64) }
 func (s set) has(i int32) bool { return s[i/64]&(1<<(i%64)) != 0 }
-func (s set) remove(i int32)   { s[i/64] &^= 1 << (i % 64) }
+func (s set) join(o set) {
+	for w := range s {
+		s[w] |= o[w]
+	}
+}
+func (s set) remove(i int32) { s[i/64] &^= 1 << (i % 64) }
 
 // shares gives the two sets' views in common to f.
 func (s set) shares(o set, f func(i int)) {

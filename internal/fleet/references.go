@@ -12,3 +12,15 @@ type Dangling struct {
 	Variant string
 	Missing Ref
 }
+
+// Needs reports whether a resource of the type cannot do without what it names of another type: Envoy
+// would keep it warming. Other references never hold anything up (SEMANTICS 4.3).
+func (t Type) Needs(named Type) bool {
+	switch t {
+	case Listener:
+		return named == Route || named == Extension || named == Secret
+	case Cluster:
+		return named == Secret
+	}
+	return false
+}

@@ -23,7 +23,8 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 		return nil, repeated(s.refused(err), s.write.Idempotency)
 	}
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return !result.Deleted(i) }, s.at)...)
-	return oapi.Apply200JSONResponse(writeResult(result, a.withDoubts(ctx, warnings, s.write.Changes, s.at), s.findings(ctx, a))), nil
+	found, _ := s.findings(ctx, a)
+	return oapi.Apply200JSONResponse(writeResult(result, a.withDoubts(ctx, warnings, s.write.Changes, s.at), found)), nil
 }
 
 // sentApply is an apply, or a plan of one, as it was sent.
@@ -74,9 +75,9 @@ func (s *sentApply) at(change int) string {
 	return "/resources/" + strconv.Itoa(change)
 }
 
-// findings tells what is to be said of the fleet because of what was sent.
-func (s *sentApply) findings(ctx context.Context, a *API) *oapi.WriteFindings {
-	return a.tellFindings(ctx, writtenBy(s.write.Changes), s.where.finding(sentAt(s.write.Changes, s.at)))
+// findings tells what is to be said of the fleet because of what was sent, and what that was found in.
+func (s *sentApply) findings(ctx context.Context, a *API) (*oapi.WriteFindings, *besides) {
+	return a.tellBeside(ctx, writtenBy(s.write.Changes), s.where.finding(sentAt(s.write.Changes, s.at)))
 }
 
 // refused turns the store's refusal into a problem that points into what was sent.

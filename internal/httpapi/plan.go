@@ -21,7 +21,11 @@ import (
 const maxDiffs = 4 << 20
 
 // Plan implements plan.
-func (a *API) Plan(ctx context.Context, _ oapi.PlanRequestObject) (oapi.PlanResponseObject, error) {
+func (a *API) Plan(ctx context.Context, r oapi.PlanRequestObject) (oapi.PlanResponseObject, error) {
+	from, err := parseCursor("plan", r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
 	s, err := a.sentApply(ctx)
 	if err != nil {
 		return nil, err
@@ -46,7 +50,11 @@ func (a *API) Plan(ctx context.Context, _ oapi.PlanRequestObject) (oapi.PlanResp
 			oapi.Create: &out.Counts.Create, oapi.Update: &out.Counts.Update, oapi.Delete: &out.Counts.Delete, oapi.Unchanged: &out.Counts.Unchanged,
 		}[r.Action]++
 	}
-	out.Findings = s.findings(ctx, a)
+	var beside *besides
+	if out.Findings, beside = s.findings(ctx, a); beside != nil {
+		withhold(out.Resources, s.write.Changes, beside)
+		out.Reach = a.tellReach(ctx, out.Resources, rewritten{s.write.Changes, p.Before, beside}, idPage{from.Name, pageLimit(r.Params.Limit)})
+	}
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return p.Before[i].Revision == 0 }, s.at)...)
 	out.Warnings = warningsOf(a.withDoubts(ctx, warnings, s.write.Changes, s.at), out.Findings)
 	return out, nil

@@ -24,28 +24,30 @@ const (
 type besides struct {
 	findings.Fleet
 	touched map[fleet.Ref]bool
-	keys    map[store.Cursor]bool // of Resources, and of what is deleted
-	more    bool                  // more resources name what the write takes away than were looked at
+	keys    map[store.Cursor]bool   // of Resources, and of what is deleted
+	more    bool                    // more resources name what the write takes away than were looked at
+	nodes   bool                    // the nodes were read
+	content map[store.Cursor]string // what nodes see of those that the write leaves as they are
 }
 
 // findWritten tells what is to be said of a write that was made, or planned: of what it names and of what
 // names it. What others wrote meanwhile may show. It costs what the write touches; nodes are read where a selector
 // decides something of it.
-func (a *API) findWritten(ctx context.Context, ws []written) (*oapi.WriteFindings, error) {
+func (a *API) findWritten(ctx context.Context, ws []written) (*oapi.WriteFindings, *besides, error) {
 	b, err := a.beside(ctx, ws)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found := findings.CheckWrite(b.Fleet, b.touched)
 	out := &oapi.WriteFindings{More: optional(b.more)}
 	out.Errors, out.Warnings, out.Infos = findings.Count(found)
 	out.Items = each(found[:min(len(found), maxWriteFindings)], findingOf)
-	return out, nil
+	return out, b, nil
 }
 
 func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 	c := callOf(ctx)
-	b := &besides{touched: map[fleet.Ref]bool{}, keys: map[store.Cursor]bool{}}
+	b := &besides{touched: map[fleet.Ref]bool{}, keys: map[store.Cursor]bool{}, content: map[store.Cursor]string{}}
 	b.StaticClusters, b.Now = append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), time.Now()
 	ask := refSet{seen: map[fleet.Ref]bool{}}
 	routes := refSet{seen: map[fleet.Ref]bool{}}
@@ -107,7 +109,7 @@ func (b *besides) take(r store.Neighbour, facts *resource.Facts) {
 	if b.keys[key] {
 		return
 	}
-	b.keys[key] = true
+	b.keys[key], b.content[key] = true, contentOfRow(r.Row)
 	b.Resources = append(b.Resources, findings.Resource{
 		Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts,
 	})
@@ -224,25 +226,39 @@ func (a *API) alike(ctx context.Context, b *besides, asked []fleet.Ref) error {
 func (a *API) nodesBeside(ctx context.Context, b *besides) (err error) {
 	for _, r := range b.Resources {
 		if r.Variant != "" {
-			b.Nodes, b.NodesCut, err = a.labeledNodes(ctx)
-			return err
+			return a.readNodes(ctx, b)
 		}
 	}
 	return nil
 }
 
+func (a *API) readNodes(ctx context.Context, b *besides) (err error) {
+	if b.nodes {
+		return nil
+	}
+	b.Nodes, b.NodesCut, err = a.labeledNodes(ctx)
+	b.nodes = err == nil
+	return err
+}
+
 // tellFindings is findWritten for an answer: where it cannot be told, nothing is, and the write stands all the same.
 // at gives a finding its place in what was sent.
 func (a *API) tellFindings(ctx context.Context, ws []written, at func(oapi.Finding) *string) *oapi.WriteFindings {
-	out, err := a.findWritten(ctx, ws)
+	out, _ := a.tellBeside(ctx, ws, at)
+	return out
+}
+
+// tellBeside is tellFindings, and what they were found in.
+func (a *API) tellBeside(ctx context.Context, ws []written, at func(oapi.Finding) *string) (*oapi.WriteFindings, *besides) {
+	out, b, err := a.findWritten(ctx, ws)
 	if err != nil {
 		a.log.WarnContext(ctx, "look for findings of a write", "error", err)
-		return nil
+		return nil, nil
 	}
 	for i := range out.Items {
 		out.Items[i].At = at(out.Items[i])
 	}
-	return out
+	return out, b
 }
 
 // finding returns the place in what was sent that a finding is about: of what is written there, or of the

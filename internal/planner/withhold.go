@@ -7,18 +7,6 @@ import (
 
 // What newly names something that is not there is withheld: it stays as the client has it.
 
-// needs tells of which types a resource of a type cannot do without what it names: Envoy
-// would keep it warming. Other references never hold anything up (SEMANTICS 4.3).
-func needs(t, named fleet.Type) bool {
-	switch t {
-	case fleet.Listener:
-		return named == fleet.Route || named == fleet.Extension || named == fleet.Secret
-	case fleet.Cluster:
-		return named == fleet.Secret
-	}
-	return false
-}
-
 // lacking returns what a resource waits for that newly names something which is not
 // there: it does not exist, or the node refused it (SEMANTICS 3.3, 4.3). What the client
 // has goes on naming what it named.
@@ -27,7 +15,7 @@ func lacking(t fleet.Type, ch change, target *snapshot.Target) (by fleet.Ref, ok
 		return by, false
 	}
 	for _, ref := range ch.new.Refs {
-		if needs(t, ref.Type) && !target.Has(ref) && !ch.old.names(ref) {
+		if t.Needs(ref.Type) && !target.Has(ref) && !ch.old.names(ref) {
 			return ref, true
 		}
 	}
@@ -54,13 +42,13 @@ type uses struct {
 // stays reports whether something is to be taken away that the client's present version of
 // a withheld resource needs, or may need: of one that it only reported that is not known.
 func (p *plan) stays(name string) bool {
-	if !needs(fleet.Listener, p.t) && !needs(fleet.Cluster, p.t) {
+	if !fleet.Listener.Needs(p.t) && !fleet.Cluster.Needs(p.t) {
 		return false
 	}
 	if !p.used.known {
 		p.used = uses{known: true, refs: make(map[fleet.Ref]struct{})}
 		for _, t := range []fleet.Type{fleet.Listener, fleet.Cluster} {
-			if needs(t, p.t) && p.pos.subscribed(t) {
+			if t.Needs(p.t) && p.pos.subscribed(t) {
 				p.use(t)
 			}
 		}

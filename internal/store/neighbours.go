@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -10,11 +11,11 @@ import (
 )
 
 // Neighbour is a resource that stands beside what a write changes, without its body, which
-// PlannedBodies reads: of the Resource Type, Name, Variant, Revision, Version, Selector, Priority,
+// PlannedBodies reads: of the Resource Type, Name, Variant, Revision, Version, TTL, Selector, Priority,
 // Derived and Summary are set.
 type Neighbour = Before
 
-const neighbourColumns = `r.type, r.name, r.variant, r.revision, r.version, r.selector, r.priority, r.derived, r.summary, r.body_hash`
+const neighbourColumns = `r.type, r.name, r.variant, r.revision, r.version, r.ttl_ms, r.selector, r.priority, r.derived, r.summary, r.body_hash`
 
 // selectNamed looks up each name by its key: behind OFFSET 0 it cannot become a join over the
 // whole fleet (functions/write.sql).
@@ -113,8 +114,10 @@ func columnsOf(refs []fleet.Ref) (types, names []string) {
 func scanNeighbour(row pgx.CollectableRow) (r Neighbour, err error) {
 	var slug string
 	var derived []byte
-	err = row.Scan(&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &r.Version, &r.Selector, &r.Priority, &derived, &r.Summary, &r.body)
+	var ttl int64
+	err = row.Scan(&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &r.Version, &ttl, &r.Selector, &r.Priority, &derived, &r.Summary, &r.body)
 	r.Type, _ = fleet.TypeFromSlug(slug)
+	r.TTL = time.Duration(ttl) * time.Millisecond
 	if d, err := decodeDerived(derived); err == nil { // else it is of a newer server, or broken: nothing is known of it
 		r.Derived = d
 	}

@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"context"
+
+	"fairlead/internal/findings"
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// maxViews is how many groups of nodes a plan lists.
+const maxViews = 100
+
+// rewritten is what a plan changes, with what stands beside it.
+type rewritten struct {
+	changes []store.ResourceChange
+	before  []store.Before
+	beside  *besides
+}
+
+// idPage is a page of ids of nodes.
+type idPage struct {
+	after string
+	limit int
+}
+
+// tellReach tells whom a plan reaches, and of each resource how many. Where that cannot be told nothing is, and the plan
+// stands all the same. It costs what the names have variants and what the fleet has nodes.
+func (a *API) tellReach(ctx context.Context, resources []oapi.PlannedResource, w rewritten, page idPage) *oapi.PlanReach {
+	if err := a.readNodes(ctx, w.beside); err != nil {
+		a.log.WarnContext(ctx, "look for the nodes that a plan reaches", "error", err)
+		return nil
+	}
+	names, of := w.names()
+	r := findings.Reached(names, w.beside.Nodes)
+	for i, ch := range w.changes {
+		n := r.Nodes[of[fleet.Ref{Type: ch.Type, Name: ch.Name}]][ch.Variant]
+		resources[i].Nodes = &n
+	}
+	out := &oapi.PlanReach{
+		Nodes: len(w.beside.Nodes), Reached: r.Total(), Incomplete: optional(w.beside.NodesCut), MoreViews: optional(len(r.Views) > maxViews), Ids: []string{},
+		Views: each(r.Views[:min(len(r.Views), maxViews)], func(v findings.ReachedNodes) oapi.PlanView { return oapi.PlanView{Nodes: v.Nodes, Example: v.Example} }),
+	}
+	for _, n := range w.beside.Nodes { // by id
+		switch {
+		case n.ID <= page.after || !r.Has(n):
+		case len(out.Ids) < page.limit:
+			out.Ids = append(out.Ids, n.ID)
+		default:
+			next := cursor{List: "plan", Name: out.Ids[len(out.Ids)-1]}.String()
+			out.NextCursor = &next
+			return out
+		}
+	}
+	return out
+}
+
+// names are the names that are written, each with all its variants, and where each is.
+func (w rewritten) names() (names []findings.Rewrite, of map[fleet.Ref]int) {
+	of = map[fleet.Ref]int{}
+	changed := map[place]bool{}
+	for i, ch := range w.changes {
+		ref := fleet.Ref{Type: ch.Type, Name: ch.Name}
+		at, again := of[ref]
+		if !again {
+			at = len(names)
+			of[ref], names = at, append(names, findings.Rewrite{})
+		}
+		changed[place{ref, ch.Variant}] = true
+		n := &names[at]
+		if was := w.before[i]; was.Revision > 0 {
+			n.Before = append(n.Before, findings.Version{Variant: was.Variant, Selector: was.Selector, Priority: was.Priority, Content: contentOfRow(was.Row)})
+		}
+		if !ch.Delete {
+			n.After = append(n.After, findings.Version{Variant: ch.Variant, Selector: ch.Selector, Priority: ch.Priority, Content: contentOfRow(rowOf(ch).Row)})
+		}
+	}
+	for _, r := range w.beside.Resources {
+		if at, named := of[r.Ref]; named && !changed[place{r.Ref, r.Variant}] {
+			v := findings.Version{Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Content: w.beside.content[store.Cursor{Type: r.Type, Name: r.Name, Variant: r.Variant}]}
+			names[at].Before, names[at].After = append(names[at].Before, v), append(names[at].After, v)
+		}
+	}
+	return names, of
+}
+
+// contentOfRow is what a node sees of a resource.
+func contentOfRow(r fleet.Row) string { return r.Version + " for " + r.TTL.String() }
+
+// withhold says of what would be withheld from nodes what it waits for.
+func withhold(resources []oapi.PlannedResource, changes []store.ResourceChange, b *besides) {
+	there := map[fleet.Ref]bool{}
+	for _, r := range b.Resources {
+		there[r.Ref] = true
+	}
+	facts := map[place][]fleet.Ref{} // what it cannot do without, of what is written
+	for _, r := range b.Resources {
+		if r.Facts == nil || !b.touched[r.Ref] {
+			continue
+		}
+		for _, m := range r.Facts.Mentions {
+			if r.Type.Needs(m.Type) && !there[m.Ref] {
+				facts[place{r.Ref, r.Variant}] = append(facts[place{r.Ref, r.Variant}], m.Ref)
+			}
+		}
+	}
+	for i, ch := range changes {
+		missing := facts[place{fleet.Ref{Type: ch.Type, Name: ch.Name}, ch.Variant}]
+		if ch.Delete || len(missing) == 0 || resources[i].Action == oapi.Unchanged {
+			continue
+		}
+		refs := each(missing, refOf)
+		resources[i].WithheldBy = &refs
+	}
+}
