@@ -156,8 +156,12 @@ func runSwarm(in io.Reader, out io.Writer) error {
 			}
 		}
 	}()
-	for orders.Decode(&o) == nil {
-		obey(o)
+	for {
+		var next swarmOrder // the nodes still read what the first one asked for
+		if orders.Decode(&next) != nil {
+			break
+		}
+		obey(next)
 	}
 	cancel()
 	<-told
