@@ -84,6 +84,16 @@ soak: race-ready ## Run the long checks, which CI runs a twentieth of; docs/soak
 mutants: ## Break the engine, one rule at a time, and see its test fail. ARGS=05-patience.patch
 	go run ./test/mutants $(ARGS)
 
+# Without -fuzzminimizetime Go tries for a minute to make each new input smaller, and nothing new in that time: of
+# inputs of some kB all the time there is.
+FUZZTIME ?= 30s
+
+.PHONY: fuzz
+fuzz: ## Fuzz each decoder, for FUZZTIME=30s. FUZZ=FuzzRead is one of them
+	@grep -rn '^func Fuzz' --include=*_test.go internal | while IFS=: read -r file _ line; do \
+		name=$${line#func }; name=$${name%%(*}; [ -z "$(FUZZ)" ] || [ "$(FUZZ)" = "$$name" ] || continue; echo "== $$name"; \
+		go test -vet=off -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "./$$(dirname "$$file")" || exit 1; done
+
 MUTANTS ?= 3
 
 .PHONY: mutants-sample

@@ -65,18 +65,18 @@ func (c *tokenCreateCommand) Run(ctx context.Context, sh *shell) error {
 }
 
 type tokenRevokeCommand struct {
-	Connection connection `embed:""`
-	ID         string     `arg:"" help:"The token's id."`
+	Listing listing `embed:""`
+	ID      string  `arg:"" help:"The token's id."`
 }
 
 // Run ends the token.
 func (c *tokenRevokeCommand) Run(ctx context.Context, sh *shell) error {
-	s, err := c.Connection.openFor(sh, ofTenant)
+	s, err := c.Listing.Connection.openFor(sh, ofTenant)
 	if err != nil {
 		return err
 	}
-	resp, err := s.api.RevokeToken(ctx, s.tenant, c.ID) //nolint:bodyclose // ended closes it
-	return ended(s, resp, err, "token "+c.ID+" is revoked")
+	resp, err := s.api.RevokeToken(ctx, s.tenant, c.ID) //nolint:bodyclose // revoked closes it
+	return revoked(s, c.Listing.JSON, resp, err, "token", c.ID)
 }
 
 // credentialCommand is "fairlead credential".
@@ -127,16 +127,16 @@ func (c *credentialCreateCommand) Run(ctx context.Context, sh *shell) error {
 }
 
 type credentialRevokeCommand struct {
-	Connection connection `embed:""`
-	ID         string     `arg:"" help:"The credential's id."`
+	Listing listing `embed:""`
+	ID      string  `arg:"" help:"The credential's id."`
 }
 
 // Run ends the credential.
 func (c *credentialRevokeCommand) Run(ctx context.Context, sh *shell) error {
-	s, err := c.Connection.open(sh)
+	s, err := c.Listing.Connection.open(sh)
 	if err != nil {
 		return err
 	}
-	resp, err := s.api.RevokeCredential(ctx, s.tenant, s.fleet, c.ID) //nolint:bodyclose // ended closes it
-	return ended(s, resp, err, "credential "+c.ID+" is revoked")
+	resp, err := s.api.RevokeCredential(ctx, s.tenant, s.fleet, c.ID) //nolint:bodyclose // revoked closes it
+	return revoked(s, c.Listing.JSON, resp, err, "credential", c.ID)
 }

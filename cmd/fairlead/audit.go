@@ -19,6 +19,7 @@ type auditCommand struct {
 	Until  *time.Time `placeholder:"TIME" help:"Only events of before this time."`
 	Limit  int        `short:"n" default:"50" help:"How many to list at most; 0 for all."`
 	Output string     `short:"o" enum:"table,json" default:"table" placeholder:"table|json" help:"How to print it: table or json."`
+	JSON   bool       `name:"json" help:"Print the API's JSON: -o json."`
 }
 
 // Run prints the events.
@@ -40,7 +41,7 @@ func (c *auditCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
+	if c.JSON || c.Output == "json" {
 		return s.printItems(items)
 	}
 	events, err := decode[client.AuditEvent](items)

@@ -1,20 +1,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"fairlead/internal/auth"
-	"fairlead/internal/client"
 )
 
 // configDir is where the saved contexts are, after the XDG base directory specification.
@@ -122,70 +118,6 @@ func (c *connection) fromContext(sh *shell) error {
 	return nil
 }
 
-// loginCommand is "fairlead login".
-type loginCommand struct {
-	Connection connection `embed:""`
-
-	Name string `placeholder:"NAME" help:"The name to save it under; the tenant's and the fleet's, joined by a slash, where it is left out."`
-}
-
-// Help is printed with the command's own help.
-func (*loginCommand) Help() string {
-	return `The token is read from --token-file or FAIRLEAD_TOKEN, or else from the standard input. What is saved is used by every command that is not told otherwise; the file is $XDG_CONFIG_HOME/fairlead/contexts.json, or below ~/.config, and readable by you alone.`
-}
-
-// Run asks the API who the token is, and saves it.
-func (c *loginCommand) Run(ctx context.Context, sh *shell) error {
-	if c.Connection.Context != "" {
-		return usageError("login takes the name of a context by --name")
-	}
-	if c.Connection.Server == "" {
-		return usageError("say which server: --server https://fairlead.example.com")
-	}
-	if c.Connection.Token == "" && c.Connection.TokenFile == "" {
-		fmt.Fprintln(sh.err, "the API token, on one line:")
-		line, err := io.ReadAll(io.LimitReader(sh.in, 4096))
-		if err != nil {
-			return err
-		}
-		first, _, _ := strings.Cut(strings.TrimSpace(string(line)), "\n")
-		c.Connection.Token = auth.Secret(strings.TrimSpace(first))
-	}
-	s, err := c.Connection.openFor(sh, ofServer)
-	if err != nil {
-		return err
-	}
-	resp, err := s.api.Whoami(ctx)
-	me, _, err := answer[client.Whoami](s, resp, err)
-	if err != nil {
-		return err
-	}
-	if s.tenant == "" {
-		s.tenant = deref(me.Tenant)
-	}
-	if s.fleet == "" {
-		s.fleet = deref(me.Fleet)
-	}
-	name := c.Name
-	if name == "" {
-		name = strings.Trim(s.tenant+"/"+s.fleet, "/")
-	}
-	if name == "" {
-		name = s.server.Host
-	}
-	saved, err := sh.contexts()
-	if err != nil {
-		return err
-	}
-	saved.Current = name
-	saved.Contexts[name] = savedContext{s.server.String(), s.tenant, s.fleet, s.token.Reveal()}
-	if err := sh.save(saved); err != nil {
-		return err
-	}
-	fmt.Fprintf(sh.out, "saved as %s, and in use: %s\n", plain(name), plain(saved.Contexts[name].words()))
-	return nil
-}
-
 func (c savedContext) words() string {
 	out := c.Server
 	if c.Tenant != "" {
@@ -214,30 +146,19 @@ func (c *contextListCommand) Run(sh *shell) error {
 	if err != nil {
 		return err
 	}
-	type shown struct {
-		Name    string `json:"name"`
-		Current bool   `json:"current"`
-		Server  string `json:"server"`
-		Tenant  string `json:"tenant,omitempty"`
-		Fleet   string `json:"fleet,omitempty"`
-	}
-	items := []shown{}
+	items := []shownContext{}
 	t := table{{"CURRENT", "NAME", "SERVER", "TENANT", "FLEET"}}
 	for _, name := range slices.Sorted(maps.Keys(saved.Contexts)) {
 		x, mark := saved.Contexts[name], ""
 		if name == saved.Current {
 			mark = "*"
 		}
-		items = append(items, shown{name, name == saved.Current, x.Server, x.Tenant, x.Fleet})
+		items = append(items, saved.shown(name))
 		t = append(t, []string{mark, name, x.Server, x.Tenant, x.Fleet})
 	}
 	switch {
 	case c.JSON:
-		raw, err := json.Marshal(map[string]any{"items": items})
-		if err != nil {
-			return err
-		}
-		return (&session{shell: sh}).printJSON(raw)
+		return sh.printContexts(map[string]any{"items": items})
 	case len(items) == 0:
 		fmt.Fprintln(sh.out, `nothing is saved yet: "fairlead login --server URL" does it`)
 		return nil
@@ -246,22 +167,46 @@ func (c *contextListCommand) Run(sh *shell) error {
 	return nil
 }
 
+// shownContext is what is printed of a context: all but its token.
+type shownContext struct {
+	Name    string `json:"name"`
+	Current bool   `json:"current"`
+	Server  string `json:"server"`
+	Tenant  string `json:"tenant,omitempty"`
+	Fleet   string `json:"fleet,omitempty"`
+}
+
+func (c contexts) shown(name string) shownContext {
+	x := c.Contexts[name]
+	return shownContext{name, name == c.Current, x.Server, x.Tenant, x.Fleet}
+}
+
+func (sh *shell) printContexts(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return (&session{shell: sh}).printJSON(raw)
+}
+
 type contextUseCommand struct {
 	Name string `arg:"" help:"The context's name."`
+	JSON bool   `name:"json" help:"Print JSON: the context in use, without its token."`
 }
 
 // Run chooses a context.
 func (c *contextUseCommand) Run(sh *shell) error {
-	return sh.changeContexts(c.Name, func(saved *contexts) { saved.Current = c.Name })
+	return sh.changeContexts(c.Name, c.JSON, func(saved *contexts) { saved.Current = c.Name })
 }
 
 type contextDeleteCommand struct {
 	Name string `arg:"" help:"The context's name."`
+	JSON bool   `name:"json" help:"Print JSON: the context in use, without its token; {} where none is."`
 }
 
 // Run forgets a context.
 func (c *contextDeleteCommand) Run(sh *shell) error {
-	return sh.changeContexts(c.Name, func(saved *contexts) {
+	return sh.changeContexts(c.Name, c.JSON, func(saved *contexts) {
 		delete(saved.Contexts, c.Name)
 		if saved.Current == c.Name {
 			saved.Current = ""
@@ -269,7 +214,7 @@ func (c *contextDeleteCommand) Run(sh *shell) error {
 	})
 }
 
-func (sh *shell) changeContexts(name string, change func(*contexts)) error {
+func (sh *shell) changeContexts(name string, asJSON bool, change func(*contexts)) error {
 	saved, err := sh.contexts()
 	if err != nil {
 		return err
@@ -281,7 +226,12 @@ func (sh *shell) changeContexts(name string, change func(*contexts)) error {
 	if err := sh.save(saved); err != nil {
 		return err
 	}
-	if saved.Current == "" {
+	switch {
+	case asJSON && saved.Current == "":
+		return sh.printContexts(struct{}{})
+	case asJSON:
+		return sh.printContexts(saved.shown(saved.Current))
+	case saved.Current == "":
 		fmt.Fprintln(sh.out, "no context is in use")
 		return nil
 	}

@@ -42,6 +42,12 @@ func TestLogin(t *testing.T) {
 	if r := w.bare("", "nodes", "--server", "http://127.0.0.1:1", "--context", "two"); r.code != exitUsage || !strings.Contains(r.err, "leave one of them out") {
 		t.Errorf("%+v", r)
 	}
+	saved, err := os.ReadFile(filepath.Join(w.dir, "xdg", "contexts.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.bare("", "context", "delete", "acme/edge", "--json").want(t, exitOK, "{}\n", "")
+	w.file("xdg/contexts.json", string(saved))
 	w.bare("", "context", "delete", "acme/edge").want(t, exitOK, "no context is in use\n", "")
 	if raw, err := os.ReadFile(filepath.Join(w.dir, "xdg", "contexts.json")); err != nil || strings.Contains(string(raw), "acme/edge") {
 		t.Errorf("%s, %v", raw, err)

@@ -69,6 +69,9 @@ func (c *editCommand) Run(ctx context.Context, sh *shell) error {
 		fmt.Fprintf(sh.err, "the text is in %s\n", plain(file))
 	}
 	if errors.Is(err, errAsItWas) {
+		if c.Writing.JSON {
+			return s.printJSON([]byte(`{"changed": 0, "detail": "nothing was edited, nothing is written"}`))
+		}
 		fmt.Fprintln(sh.out, "nothing was edited, nothing is written")
 		return nil
 	}
@@ -106,7 +109,7 @@ func (c *editCommand) rounds(ctx context.Context, s *session, file string, text 
 			return refused
 		}
 		edited = withoutSaid(edited)
-		if refused = c.write(ctx, s, file, edited); refused == nil || !mended(refused) {
+		if refused = c.write(ctx, s, edited); refused == nil || !mended(refused) {
 			return refused
 		}
 		if shown, err = c.again(ctx, s, edited, refused); err != nil {
@@ -123,8 +126,10 @@ func mended(err error) bool {
 		(p.Status == http.StatusPreconditionFailed || p.Status == http.StatusUnprocessableEntity || p.Status == http.StatusBadRequest)
 }
 
-func (c *editCommand) write(ctx context.Context, s *session, file string, text []byte) error {
-	docs, wrong := source{file, text}.documents()
+// write writes the text. What is wrong with it is told of the resource: the file ends with the command, and
+// has other lines than were sent.
+func (c *editCommand) write(ctx context.Context, s *session, text []byte) error {
+	docs, wrong := source{c.Type + "/" + c.Name, text}.documents()
 	if len(wrong) > 0 {
 		return wrong
 	}

@@ -33,6 +33,8 @@ func TestEdit(t *testing.T) {
 	w.on("edge", "", "edit", "clusters", "a").want(t, exitOK, "revision 2: 1 resource changed\n", "")
 	edits(asItIs)
 	w.on("edge", "", "edit", "clusters", "a").want(t, exitOK, "nothing was edited, nothing is written\n", "")
+	edits(asItIs)
+	w.on("edge", "", "edit", "clusters", "a", "--json").want(t, exitOK, indented(t, `{"changed": 0, "detail": "nothing was edited, nothing is written"}`), "")
 
 	// what the API refuses is edited again
 	edits(replace(`"2s"`, `soon`), replace("soon", `"3s"`))
@@ -54,7 +56,7 @@ func TestEdit(t *testing.T) {
 	// who leaves the text as it is gives up, and keeps it
 	edits(replace(`"5s"`, "soon"), asItIs)
 	r := w.on("edge", "", "edit", "clusters", "a")
-	if r.code != exitFailed || !strings.Contains(r.err, "the text is in ") {
+	if r.code != exitFailed || !strings.Contains(r.err, "the text is in ") || !strings.Contains(r.err, "\n  clusters/a:5: /body/connect_timeout: ") {
 		t.Errorf("%+v", r)
 	}
 	w.on("edge", "", "edit", "clusters", "none").is(t, exitFailed)

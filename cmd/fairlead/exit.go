@@ -65,6 +65,19 @@ func (p *problem) lines() (out []string) {
 	return out
 }
 
+// members are those of the problem's JSON.
+func (p *problem) members() map[string]any {
+	out := map[string]any{}
+	raw, err := json.Marshal(p.Problem)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil { // it was read from JSON
+		return map[string]any{"detail": p.Error()}
+	}
+	return out
+}
+
 // faultLine tells of one fault where it is and what it is.
 func faultLine(e client.FieldError, place places) string {
 	switch {
@@ -185,18 +198,22 @@ func (sh *shell) failJSON(err error) {
 	if !sh.json || sh.printed {
 		return
 	}
-	var told any = map[string]any{"detail": fleet.Sentence(err)}
+	told := map[string]any{"detail": fleet.Sentence(err)}
 	var p *problem
 	var wrong faults
+	var unsure *unsureError
 	switch {
 	case errors.As(err, &p):
-		told = p.Problem
+		told = p.members()
 	case errors.As(err, &wrong):
 		list := make([]map[string]string, len(wrong))
 		for i, line := range wrong {
 			list[i] = map[string]string{"detail": line}
 		}
-		told = map[string]any{"detail": fleet.Sentence(err), "errors": list}
+		told["errors"] = list
+	}
+	if errors.As(err, &unsure) {
+		told["idempotency_key"] = unsure.key
 	}
 	raw, err := json.Marshal(map[string]any{"error": told})
 	if err == nil {

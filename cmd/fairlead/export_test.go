@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,6 +59,32 @@ func TestExportIsTakenBackWithoutADifference(t *testing.T) {
 	}
 	w.on("edge", "", "apply", "-R", "-f", dir).want(t, exitOK, "nothing changed; revision 2 is current\n", "")
 }
+
+// TestExportOfAThousandIsTakenBack: of resources that refer to each other, listener, route, cluster and endpoints.
+func TestExportOfAThousandIsTakenBack(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	var b strings.Builder
+	b.WriteString("resources:\n")
+	for i := range 250 {
+		fmt.Fprintf(&b, chain, i)
+	}
+	w.on("edge", b.String(), "apply", "-f", "-").want(t, exitOK, "revision 1: 1000 resources changed\n", "")
+	text := w.on("edge", "", "export").is(t, exitOK)
+	if n := strings.Count(text, "\n---\n") + 1; n != 1000 {
+		t.Errorf("%d documents", n)
+	}
+	w.on("edge", text, "apply", "-f", "-").want(t, exitOK, "nothing changed; revision 1 is current\n", "")
+	w.on("edge", strings.Replace(text, "7s", "8s", 1), "apply", "-f", "-").want(t, exitOK, "revision 2: 1 resource changed\n", "")
+}
+
+// chain is four resources, of which each names the next.
+const chain = `- {type: listeners, name: l%[1]d, body: {name: l%[1]d, address: {socket_address: {address: 0.0.0.0, port_value: 80}}, filter_chains: [{filters: [{name: h, typed_config: {
+    "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager, stat_prefix: h, rds: {route_config_name: r%[1]d, config_source: {ads: {}, resource_api_version: V3}}}}]}]}}
+- {type: routes, name: r%[1]d, body: {name: r%[1]d, virtual_hosts: [{name: v, domains: ["*"], routes: [{match: {prefix: /}, route: {cluster: c%[1]d}}]}]}}
+- {type: clusters, name: c%[1]d, body: {name: c%[1]d, type: EDS, connect_timeout: 7s, eds_cluster_config: {eds_config: {ads: {}, resource_api_version: V3}}}}
+- {type: endpoints, name: c%[1]d, body: {cluster_name: c%[1]d, endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 10.0.0.1, port_value: 80}}}}]}]}}
+`
 
 // tree is the files of a folder with what they hold.
 func tree(t *testing.T, dir string) map[string]string {

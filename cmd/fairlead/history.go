@@ -30,6 +30,7 @@ type historyListCommand struct {
 	Until  *time.Time `placeholder:"TIME" help:"Only revisions of before this time."`
 	Limit  int        `short:"n" default:"20" help:"How many to list at most; 0 for all."`
 	Output string     `short:"o" enum:"table,json" default:"table" placeholder:"table|json" help:"How to print it: table or json."`
+	JSON   bool       `name:"json" help:"Print the API's JSON: -o json."`
 }
 
 // Run prints the revisions.
@@ -56,7 +57,7 @@ func (c *historyListCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
+	if c.JSON || c.Output == "json" {
 		return s.printItems(items)
 	}
 	t, err := c.table(items)
@@ -115,6 +116,7 @@ type historyShowCommand struct {
 	Revision string `arg:"" help:"The number of the revision, or latest."`
 	From     *int64 `placeholder:"N" help:"Compare it with this revision, and not with the one before it; 0 is the empty fleet."`
 	Output   string `short:"o" enum:"diff,json" default:"diff" placeholder:"diff|json" help:"How to print it: diff or json."`
+	JSON     bool   `name:"json" help:"Print the API's JSON: -o json."`
 }
 
 // Run prints the differences.
@@ -145,7 +147,7 @@ func (c *historyShowCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
+	if c.JSON || c.Output == "json" {
 		return s.printItems(items)
 	}
 	differences, err := decode[client.Difference](items)

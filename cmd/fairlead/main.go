@@ -119,6 +119,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	}
 	parsed, err := parser.Parse(helpArgs(args))
 	if err != nil {
+		sh.json = asksJSON(args)
 		return sh.fail(ctx, usageError(fmt.Sprintf("%v; %s tells more", err, helpFor(err))))
 	}
 	sh.onLine = map[string]bool{}
@@ -131,12 +132,29 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	return sh.fail(ctx, parsed.Run())
 }
 
+// asksJSON reports whether a command line that cannot be read asks for JSON.
+func asksJSON(args []string) bool {
+	for i, a := range args {
+		switch a {
+		case "--":
+			return false
+		case "--json", "-ojson", "--output=json":
+			return true
+		case "-o", "--output":
+			if i+1 < len(args) && args[i+1] == "json" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // helpFor is the command whose help answers a wrong command line.
 func helpFor(err error) string {
 	var wrong *kong.ParseError
 	if errors.As(err, &wrong) && wrong.Context != nil {
 		if c := wrong.Context.Selected(); c != nil {
-			return "fairlead " + c.Name + " --help"
+			return c.FullPath() + " --help"
 		}
 	}
 	return "fairlead --help"

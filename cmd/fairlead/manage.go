@@ -76,6 +76,19 @@ func ended(s *session, resp *http.Response, err error, line string) error {
 	return err
 }
 
+// revoked prints that a token or a credential is no more: as JSON, or a line.
+func revoked(s *session, asJSON bool, resp *http.Response, err error, what, id string) error {
+	err = ended(s, resp, err, what+" "+id+" is revoked")
+	if err != nil || !asJSON {
+		return err
+	}
+	raw, err := json.Marshal(map[string]any{"id": id, "revoked": true})
+	if err != nil {
+		return err
+	}
+	return s.printJSON(raw)
+}
+
 // expires reads a date, or a time from now such as 720h or 30d; nil for "".
 func expires(sh *shell, text string) (*time.Time, error) {
 	if text == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 )
 
@@ -66,7 +67,11 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	if c.Plan == "" {
-		seen, err := to.tellPlan(ctx, b, m, c.DryRun && c.Writing.JSON)
+		asked := to
+		if c.Writing.JSON && !c.DryRun { // the one document is what was written
+			asked.shell = to.quiet()
+		}
+		seen, err := asked.tellPlan(ctx, b, m, c.Writing.JSON)
 		if err != nil || c.DryRun {
 			return err
 		}
@@ -79,6 +84,13 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 	return placed(c.Writing.write(ctx, &to, b.place, func(ctx context.Context, key string) (*http.Response, error) {
 		return to.apply(ctx, key, body)
 	}), b)
+}
+
+// quiet is the shell with nobody who reads what is printed.
+func (sh *shell) quiet() *shell {
+	q := *sh
+	q.out, q.err = io.Discard, io.Discard
+	return &q
 }
 
 // promoted makes an apply of what a fleet holds. A place in it is a resource.

@@ -78,6 +78,10 @@ It is not known whether the change was stored. Repeat the command with --idempot
 	if len(w.sent) != 11 {
 		t.Errorf("%d requests in 10 s, want 11", len(w.sent))
 	}
+	r := w.run("apply", "-f", w.file("a.yaml", oneCluster), "--idempotency-key", "k1", "--json")
+	if want := indented(t, `{"error": {"code": "unavailable", "detail": "the database cannot be reached now; repeat the request", "idempotency_key": "k1", "request_id": "req-1", "status": 503, "title": "Service Unavailable", "type": "about:blank"}}`); r.out != want {
+		t.Errorf("as JSON:\n%s\nwant\n%s", r.out, want)
+	}
 }
 
 // After a timeout nothing was done; what came before it may have been.

@@ -49,7 +49,7 @@ func Read(in []byte, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := reader{Options: o, taken: map[fleet.Ref]object{}, own: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
+	r := reader{Options: o, taken: map[fleet.Ref]object{}, numbers: map[fleet.Ref]int{}, own: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
 	switch {
 	case has(root, "configs"):
 		r.dump(root)
@@ -95,6 +95,7 @@ type reader struct {
 	Options
 	compiler *resource.Compiler
 	taken    map[fleet.Ref]object
+	numbers  map[fleet.Ref]int // that the last free name of a name ended with
 	left     []Left
 	own      map[string]bool // clusters of the proxy's way to its control plane
 }

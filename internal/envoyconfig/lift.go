@@ -51,14 +51,15 @@ func (r *reader) refs() []fleet.Ref {
 	})
 }
 
-// free is a name that no resource of the type has.
+// free is a name that no resource of the type has. It looks on from the number that it found last.
 func (r *reader) free(t fleet.Type, name string) string {
-	for i := 1; ; i++ {
+	for i := max(1, r.numbers[fleet.Ref{Type: t, Name: name}]); ; i++ {
 		candidate := name
 		if i > 1 {
 			candidate = fmt.Sprintf("%s-%d", name, i)
 		}
 		if _, there := r.taken[fleet.Ref{Type: t, Name: candidate}]; !there {
+			r.numbers[fleet.Ref{Type: t, Name: name}] = i
 			return candidate
 		}
 	}

@@ -85,12 +85,14 @@ func readBody(r *http.Request, isDocument bool) (document, error) {
 		}
 		return document{}, refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", detail, headerFault("Content-Type", "unsupported", detail))
 	}
-	limit, size := int64(maxForm), "64 KiB"
+	limit, detail := int64(maxForm), "the body is larger than 64 KiB"
 	if isDocument {
-		limit, size = maxDocument, "4 MiB"
+		limit, detail = maxDocument, "the body is larger than 4 MiB"
 	}
-	tooLarge := refuse(http.StatusRequestEntityTooLarge, "body_too_large", "the body is larger than "+size,
-		oapi.FieldError{Pointer: new(string), Code: "body_too_large", Detail: "the body is larger than " + size})
+	if isDocument && r.Method == http.MethodPost {
+		detail += ": send fewer resources at once, in several requests"
+	}
+	tooLarge := refuse(http.StatusRequestEntityTooLarge, "body_too_large", detail, oapi.FieldError{Pointer: new(string), Code: "body_too_large", Detail: detail})
 	if r.ContentLength > limit {
 		return document{}, tooLarge
 	}

@@ -33,6 +33,7 @@ type world struct {
 	keys  seal.Keys
 	api   *API
 	url   string
+	http  *http.Client
 	logs  *lines
 
 	tenant store.Tenant
@@ -74,7 +75,7 @@ func setupOn(t testing.TB, db *storetest.DB, s *store.Store) *world {
 	must(t, err)
 	sealer, err := seal.NewSealer(keys.Public)
 	must(t, err)
-	w := &world{t: t, db: db, store: s, nodes: db.NodeStore(t), keys: keys, logs: &lines{}}
+	w := &world{t: t, db: db, store: s, nodes: db.NodeStore(t), keys: keys, http: http.DefaultClient, logs: &lines{}}
 	w.serve(sealer)
 	w.tenant, w.fleet = w.newTenant("acme"), store.Fleet{}
 	w.fleet = w.newFleet(w.tenant, "edge")
@@ -198,7 +199,7 @@ func (w *world) send(method, path string, body io.Reader, headers ...string) ans
 			r.Header.Del(headers[i])
 		}
 	}
-	out, err := http.DefaultClient.Do(r)
+	out, err := w.http.Do(r)
 	must(w.t, err)
 	defer func() { _ = out.Body.Close() }()
 	b, err := io.ReadAll(out.Body)
