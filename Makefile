@@ -19,7 +19,7 @@ GENERATED := internal/client/client.gen.go internal/httpapi/oapi/oapi.gen.go int
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/contract')
+UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/contract')
 # -vet=off: the linter runs vet.
 RACE := CGO_ENABLED=1 go test -race -vet=off
 
@@ -44,7 +44,7 @@ test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are f
 
 .PHONY: e2e
 e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy and real gRPC clients
-	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/...
+	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey
 
 # The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
 # last one is what every other test runs with.

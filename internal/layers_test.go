@@ -111,6 +111,7 @@ var layers = map[string][]string{
 	},
 	"test/e2e":      {},
 	"test/grpc":     {},
+	"test/journey":  {},
 	"test/contract": {},
 	"test/deploy":   {},
 	"test/mutants":  {},

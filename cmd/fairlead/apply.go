@@ -3,8 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
+
+	"fairlead/internal/client"
 )
 
 // applyCommand is "fairlead apply".
@@ -52,7 +57,22 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 	err = c.Writing.write(ctx, s, b.place, func(ctx context.Context, key string) (*http.Response, error) {
 		return s.apply(ctx, key, body)
 	})
-	return placed(err, b)
+	return placed(advised(err), b)
+}
+
+// advised says what to do where a file is older than what it would write over.
+func advised(err error) error {
+	var p *problem
+	if errors.As(err, &p) && p.Status == http.StatusPreconditionFailed && slices.ContainsFunc(deref(p.Errors), ofReading) {
+		p.advice = `Get it anew with "fairlead get" and make the change in that. "fairlead apply --force" writes over what others changed.`
+	}
+	return err
+}
+
+// ofReading tells that a fault is about when a document was read.
+func ofReading(e client.FieldError) bool {
+	at := deref(e.Pointer)
+	return strings.HasSuffix(at, "/revision") || strings.HasSuffix(at, "/etag")
 }
 
 // tell makes a dry run. A flag that is about a write says that one is wanted.

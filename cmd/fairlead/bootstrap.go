@@ -12,22 +12,23 @@ import (
 // bootstrapCommand prints the file that a client of the xDS servers starts with. It asks
 // no server: the token is not in the file.
 type bootstrapCommand struct {
-	Client     string   `name:"client" enum:"envoy,google-grpc,grpc,relay" default:"envoy" placeholder:"KIND" help:"What starts with the file: envoy; google-grpc, an Envoy with its second gRPC client; grpc, a gRPC client or server; relay, an Envoy on the machine of gRPC clients that adds the token. Default: envoy."`
-	NodeID     string   `name:"node-id" required:"" placeholder:"ID" help:"The client's node.id, which the node token must admit."`
-	Cluster    string   `name:"node-cluster" placeholder:"NAME" help:"The client's node.cluster; for people and selectors."`
-	Region     string   `name:"region" placeholder:"NAME" help:"Of the client's locality, as --zone and --sub-zone are."`
-	Zone       string   `name:"zone" placeholder:"NAME" help:"See --region."`
-	SubZone    string   `name:"sub-zone" placeholder:"NAME" help:"See --region."`
-	XDS        []string `name:"xds" required:"" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
-	TokenFile  string   `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
-	TokenEnv   string   `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_NODE_TOKEN by default; a new one needs a restart."`
-	CAFile     string   `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
-	ServerName string   `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
-	Plaintext  bool     `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
-	SotW       bool     `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
-	Relay      string   `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
-	Admin      string   `name:"admin" placeholder:"HOST:PORT" help:"Address of Envoy's admin page; 127.0.0.1:9901 by default."`
-	Out        string   `name:"out" type:"path" placeholder:"FILE" help:"File to write; it is printed by default."`
+	Client     string     `name:"client" enum:"envoy,google-grpc,grpc,relay" default:"envoy" placeholder:"KIND" help:"What starts with the file: envoy; google-grpc, an Envoy with its second gRPC client; grpc, a gRPC client or server; relay, an Envoy on the machine of gRPC clients that adds the token. Default: envoy."`
+	NodeID     string     `name:"node-id" required:"" placeholder:"ID" help:"The client's node.id, which the node token must admit."`
+	Cluster    string     `name:"node-cluster" placeholder:"NAME" help:"The client's node.cluster; for people and selectors."`
+	Region     string     `name:"region" placeholder:"NAME" help:"Of the client's locality, as --zone and --sub-zone are."`
+	Zone       string     `name:"zone" placeholder:"NAME" help:"See --region."`
+	SubZone    string     `name:"sub-zone" placeholder:"NAME" help:"See --region."`
+	Labels     nodeLabels `embed:""`
+	XDS        []string   `name:"xds" required:"" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several (envoy and relay). For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
+	TokenFile  string     `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
+	TokenEnv   string     `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_NODE_TOKEN by default; a new one needs a restart."`
+	CAFile     string     `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
+	ServerName string     `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
+	Plaintext  bool       `name:"plaintext" help:"No TLS: the token crosses the wire in the clear. For a server, or for grpc a relay, on this machine."`
+	SotW       bool       `name:"sotw" help:"State of the world in the place of delta. gRPC clients speak nothing else."`
+	Relay      string     `name:"relay-listen" placeholder:"HOST:PORT" help:"Where the relay listens for gRPC clients, loopback only: whoever connects acts as the fleet; 127.0.0.1:18002 by default."`
+	Admin      string     `name:"admin" placeholder:"HOST:PORT" help:"Address of Envoy's admin page; 127.0.0.1:9901 by default."`
+	Out        string     `name:"out" type:"path" placeholder:"FILE" help:"File to write; it is printed by default."`
 }
 
 // Help stands over the flags.
@@ -54,6 +55,9 @@ func (c *bootstrapCommand) Run(sh *shell) error {
 		return usageError("--out must end in .yaml: Envoy reads a file of any other name as JSON")
 	}
 	conf := c.config()
+	if err := c.Labels.into(&conf); err != nil {
+		return err
+	}
 	var sds []byte
 	if c.TokenFile != "" && (c.Client == "envoy" || c.Client == "relay") {
 		if c.Out == "" {
@@ -124,7 +128,7 @@ var bootstrapFlags = map[string]string{
 	"NodeID": "--node-id", "NodeCluster": "--node-cluster", "Region": "--region", "Zone": "--zone", "SubZone": "--sub-zone",
 	"XDSAddresses": "--xds", "Plaintext": "--plaintext", "CAFile": "--ca-file", "ServerName": "--server-name",
 	"TokenFile": "--token-file", "TokenSDSFile": "--out", "TokenEnv": "--token-env",
-	"RelayAddress": "--relay-listen", "AdminAddress": "--admin",
+	"RelayAddress": "--relay-listen", "AdminAddress": "--admin", "Metadata": "--metadata",
 }
 
 // inFlags says an error about a field in the words of the command line.

@@ -2,10 +2,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/selector"
 )
 
 func TestBootstrap(t *testing.T) {
@@ -21,6 +27,9 @@ func TestBootstrap(t *testing.T) {
 		"with a variable":    {"--node-id n1 --xds xds.example.com:443", exitOK, `"n1" "FAIRLEAD_NODE_TOKEN" xds.example.com DELTA_GRPC`, "", false},
 		"plaintext":          {"--node-id n1 --xds 127.0.0.1:18000 --plaintext --token-env T --sotw", exitOK, `"T" GRPC`, "", false},
 		"a locality":         {"--node-id n1 --xds a:1 --region r --zone z --sub-zone s", exitOK, `region: "r", zone: "z", sub_zone: "s"`, "", false},
+		"metadata":           {`--node-id n1 --xds a:1 --metadata stage=test --metadata on=true --metadata n=5 --metadata v=1.10 --metadata a.b={"c":[1]}`, exitOK, `metadata: {"a.b":{"c":[1]},"n":5,"on":true,"stage":"test","v":"1.10"}`, "", false},
+		"labels":             {`--node-id n1 --xds a:1 --metadata app={"tier":"front"} --label metadata.app.n=5 --label locality.region=eu --label node.cluster=edge`, exitOK, `{"app":{"n":"5","tier":"front"}} "eu" "edge"`, "", false},
+		"labels, grpc":       {`--client grpc --node-id n1 --xds a:1 --plaintext --label metadata."a.example/b"=c`, exitOK, `"a.example/b": "c"`, "", false},
 		"a file":             {"--node-id n1 --xds a:1 --token-file /etc/token --out OUT", exitOK, "fairlead_token.yaml", "", true},
 		"google-grpc":        {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, `google_grpc "/etc/token" DELTA_GRPC`, "", false},
 		"google-grpc, SotW":  {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token --sotw", exitOK, "api_type: GRPC", "", false},
@@ -28,6 +37,15 @@ func TestBootstrap(t *testing.T) {
 		"relay, file":        {"--client relay --node-id n1 --xds a:1 --xds b:1 --token-file /etc/token --out OUT", exitOK, "18002 fairlead_token.yaml", "", true},
 		"grpc, plaintext":    {"--client grpc --node-id n1 --xds 127.0.0.1:18002 --plaintext", exitOK, `insecure "n1" locality`, "", false},
 		"grpc, token":        {"--client grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, "jwt_token_file /etc/token", "GRPC_EXPERIMENTAL_XDS_BOOTSTRAP_CALL_CREDS=true newline", false},
+		"metadata, no value": {"--node-id n1 --xds a:1 --metadata stage", exitUsage, "", "--metadata KEY=VALUE", false},
+		"metadata twice":     {"--node-id n1 --xds a:1 --metadata a=b --metadata a=c", exitUsage, "", "--metadata twice", false},
+		"a control in it":    {"--node-id n1 --xds a:1 --metadata a=\x7f", exitUsage, "", "--metadata control", false},
+		"a bare label":       {"--node-id n1 --xds a:1 --label role=edge", exitUsage, "", "--label metadata.role=edge", false},
+		"no label":           {"--node-id n1 --xds a:1 --label metadata.a^=b", exitUsage, "", "--label metadata.a=value", false},
+		"a label twice":      {"--node-id n1 --xds a:1 --metadata a=b --label metadata.a.c=d", exitUsage, "", "--label metadata.a.c twice", false},
+		"a region twice":     {"--node-id n1 --xds a:1 --region us --label locality.region=eu", exitUsage, "", "--label locality.region us", false},
+		"its id as a label":  {"--node-id n1 --xds a:1 --label node.id=n2", exitUsage, "", "--label --node-id", false},
+		"its client's name":  {"--node-id n1 --xds a:1 --label client.name=envoy", exitUsage, "", "--label client.name", false},
 		"a bad address":      {"--node-id n1 --xds nowhere", exitUsage, "", "--xds nowhere", false},
 		"no node":            {"--xds a:1", exitUsage, "", "--node-id", false},
 		"an unknown client":  {"--client java --node-id n1 --xds a:1", exitUsage, "", "--client envoy google-grpc grpc relay", false},
@@ -68,6 +86,44 @@ func TestBootstrap(t *testing.T) {
 				t.Errorf("the file that names the token's: %v, want it: %t", err, c.sds)
 			}
 		})
+	}
+}
+
+// What --label writes is what the same text asks for as a selector.
+func TestBootstrapLabelsMatchTheirSelectors(t *testing.T) {
+	t.Parallel()
+	labels := []string{
+		"node.cluster=edge", "locality.region=eu", "locality.zone=eu-1", "locality.sub_zone=rack-3",
+		"metadata.canary=true", "metadata.app.tier=front", `metadata.app."a.example/b"="two words"`, `metadata.empty=""`,
+	}
+	args := []string{"bootstrap", "--node-id", "n1", "--xds", "a:1"}
+	for _, l := range labels {
+		args = append(args, "--label", l)
+	}
+	var printed, warned bytes.Buffer
+	if code := run(t.Context(), &shell{out: &printed, err: &warned}, args); code != exitOK {
+		t.Fatalf("exit status %d: %s", code, warned.String())
+	}
+	var file struct {
+		Node struct {
+			ID, Cluster string
+			Locality    struct {
+				Region, Zone string
+				SubZone      string `json:"sub_zone"`
+			}
+			Metadata json.RawMessage
+		}
+	}
+	if err := yaml.Unmarshal(printed.Bytes(), &file); err != nil {
+		t.Fatal(err)
+	}
+	n := file.Node
+	node := fleet.Node{ID: n.ID, Cluster: n.Cluster, Region: n.Locality.Region, Zone: n.Locality.Zone, SubZone: n.Locality.SubZone, MetadataJSON: n.Metadata}
+	for _, l := range labels {
+		s, err := selector.Parse(l)
+		if err != nil || !s.Match(node) {
+			t.Errorf("%s does not match the node %+v (%v)", l, node, err)
+		}
 	}
 }
 

@@ -163,6 +163,20 @@ request id req-1
 `)
 }
 
+// A file that is older than what it would write over: it is said what to do.
+func TestApplyOfAStaleFile(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	stale := `clusters/a was changed by "ada" in revision 13, at 2026-01-02T03:04:05Z: look at what is there now`
+	w.on("POST", "/apply", problemReply(http.StatusPreconditionFailed, "precondition_failed", stale,
+		map[string]string{"pointer": "/resources/0/revision", "code": "changed", "detail": stale}))
+	a := w.file("a.yaml", "type: clusters\nname: a\nrevision: 7\nbody: {name: a}\n")
+	w.run("apply", "-f", a).want(t, exitFailed, "", "fairlead: Precondition Failed: "+stale+"\n  DIR/a.yaml:3: /revision: "+stale+`
+Get it anew with "fairlead get" and make the change in that. "fairlead apply --force" writes over what others changed.
+request id req-1
+`)
+}
+
 // What get wrote says when it was read; --force takes that out, and nothing else.
 func TestForce(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,8 @@ func (v verdict) Error() string { return fmt.Sprintf("exit status %d", int(v)) }
 // problem is an error that the API answered.
 type problem struct {
 	client.Problem
-	place places
+	place  places
+	advice string // what to do about it; "" if that is plain
 }
 
 func (p *problem) Error() string {
@@ -58,6 +59,9 @@ func (p *problem) lines() (out []string) {
 		for _, e := range *p.Errors {
 			out = append(out, "  "+plain(faultLine(e, p.place)))
 		}
+	}
+	if p.advice != "" {
+		out = append(out, p.advice)
 	}
 	if p.RequestId != "" {
 		out = append(out, "request id "+plain(p.RequestId))

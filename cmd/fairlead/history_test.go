@@ -35,7 +35,18 @@ func TestHistory(t *testing.T) {
 request id req-1
 `)
 	w.run("history", "clusters").want(t, exitUsage, "", "fairlead: the history is of the fleet, or of one resource: give the name of clusters too\n")
-	w.run("history", "clusters", "a", "--kind", "put").want(t, exitUsage, "", "fairlead: --kind, --actor, --since and --until are of the fleet's history: leave the resource out\n")
+	w.run("history", "clusters", "a", "--kind", "put").want(t, exitUsage, "", "fairlead: --kind, --actor, --since, --until and --receipts are of the fleet's history: leave the resource out\n")
+}
+
+// The receipts that are asked for are those of the newest, whatever the pages.
+func TestHistoryWithReceipts(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/revisions", ok(twoRevisions), ok(`{"items": []}`))
+	w.run("history", "--receipts", "5").is(t, exitOK)
+	if diff := cmp.Diff([]string{"GET /revisions?receipts=5&limit=20", "GET /revisions?receipts=0&limit=18&cursor=more"}, w.requests()); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestHistoryOfAResource(t *testing.T) {

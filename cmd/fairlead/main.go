@@ -11,10 +11,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -120,7 +120,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	parsed, err := parser.Parse(helpArgs(args))
 	if err != nil {
 		sh.json = asksJSON(args)
-		return sh.fail(ctx, usageError(fmt.Sprintf("%v; %s tells more", err, helpFor(err))))
+		return sh.fail(ctx, usageError(wrongLine(err)))
 	}
 	sh.onLine = map[string]bool{}
 	for _, p := range parsed.Path {
@@ -149,6 +149,18 @@ func asksJSON(args []string) bool {
 	return false
 }
 
+// wrongLine tells what is wrong with a command line, and where help is.
+func wrongLine(err error) string {
+	text, help := err.Error(), helpFor(err)
+	if help == wholeHelp && strings.HasPrefix(text, "unknown flag") {
+		text += " in front of a command: the flags of a command stand behind it"
+	}
+	return text + "; " + help + " tells more"
+}
+
+// wholeHelp is the command line that prints the help of the whole.
+const wholeHelp = "fairlead --help"
+
 // helpFor is the command whose help answers a wrong command line.
 func helpFor(err error) string {
 	var wrong *kong.ParseError
@@ -157,7 +169,7 @@ func helpFor(err error) string {
 			return c.FullPath() + " --help"
 		}
 	}
-	return "fairlead --help"
+	return wholeHelp
 }
 
 // pause waits, or returns the context's error if that ends first.

@@ -68,7 +68,7 @@ func acked(r client.Receipt) string {
 	s := fmt.Sprintf("revision %d ACKed by %d/%d nodes", r.Revision, r.Counts.Acked, counted(r))
 	switch late := r.Counts.Late; {
 	case late > 0 && counted(r) == 0:
-		return fmt.Sprintf("revision %d ACKed by %d nodes that came later", r.Revision, late)
+		return fmt.Sprintf("revision %d ACKed by %s that came later", r.Revision, amount(late, "node"))
 	case late > 0:
 		s += fmt.Sprintf(" and %d that came later", late)
 	}

@@ -42,6 +42,7 @@ func TestReceiptLines(t *testing.T) {
 		{"unaffected are acked", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 3, Unaffected: 3}}, 0, exitOK, "revision 7 ACKed by 3/3 nodes"},
 		{"some offline", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 2, Offline: 1}, LastAckMs: ptr(1200.5), Nodes: []client.ReceiptNode{node("c", "offline")}}, 0, exitOK, "revision 7 ACKed by 2/3 nodes in 1201 ms; offline: c"},
 		{"came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Late: 2}}, 0, exitOK, "revision 7 ACKed by 2 nodes that came later"},
+		{"one came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Late: 1}}, 0, exitOK, "revision 7 ACKed by 1 node that came later"},
 		{"some came later", client.Receipt{State: "delivered", Counts: client.ReceiptCounts{Acked: 1, Late: 2}, LastAckMs: ptr(18.2)}, 0, exitOK, "revision 7 ACKed by 1/1 nodes and 2 that came later in 18 ms"},
 		{"all offline", client.Receipt{State: "stored", Counts: client.ReceiptCounts{Offline: 1}, Nodes: []client.ReceiptNode{node("c\n", "offline")}}, 0, exitPending, "revision 7 stored; no node is connected; offline: c"},
 		{"no node", client.Receipt{State: "stored"}, 0, exitOK, "revision 7 stored; no node is connected"},

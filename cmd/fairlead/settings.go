@@ -91,8 +91,13 @@ func (c connection) target(sh *shell, about reach) (t target, err error) {
 // choose settles what excludes each other. What stands on the command line wins over the
 // environment; both on one level is a mistake that would change the wrong fleet.
 func (c *connection) choose(sh *shell) error {
-	if err := chooseOne(sh, "server", &c.Server, "ready-file", &c.ReadyFile); err != nil {
-		return err
+	for _, other := range []struct {
+		name string
+		of   *string
+	}{{"server", &c.Server}, {"context", &c.Context}} {
+		if err := chooseOne(sh, other.name, other.of, "ready-file", &c.ReadyFile); err != nil {
+			return err
+		}
 	}
 	token := c.Token.Reveal()
 	err := chooseOne(sh, "token", &token, "token-file", &c.TokenFile)

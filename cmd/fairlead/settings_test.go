@@ -24,6 +24,7 @@ func TestMissingSettings(t *testing.T) {
 		{[]string{"--server", "http://127.0.0.1:1", "--token", testToken, "--tenant", "..", "--fleet", "b"}, ".. is not the name of a tenant or a fleet"},
 		{[]string{"--server", "http://127.0.0.1:1", "--token", testToken, "--token-file", tokenFile}, "--token and --token-file exclude each other: give one of them, on the command line or in the environment"},
 		{[]string{"--server", "http://127.0.0.1:1", "--ready-file", "x"}, "--server and --ready-file exclude each other: give one of them, on the command line or in the environment"},
+		{[]string{"--context", "edge", "--ready-file", "x"}, "--context and --ready-file exclude each other: give one of them, on the command line or in the environment"},
 		{[]string{"--ready-file", w.dir + "/none"}, `the ready file DIR/none is not there: "make run" and "fairlead dev" write it when all is up`},
 		{[]string{"--ready-file", w.file("not-json", "x")}, `DIR/not-json is not a ready file: it does not hold the JSON that "fairlead dev" writes`},
 		{[]string{"--token-file", w.file("empty", "\n")}, "the token file DIR/empty is empty"},
@@ -66,6 +67,20 @@ func TestEnvironment(t *testing.T) {
 	w.bare("", "nodes", "--server", w.server.URL).want(t, exitOK, "no node has connected yet\n", "")
 }
 
+// Who is one person by their context is not another one because a ready file stands in the
+// environment.
+func TestContextBesideAReadyFile(t *testing.T) {
+	w := setup(t)
+	w.on("GET", "/nodes", ok(`{"items": []}`))
+	w.whoami(`, "tenant": "acme"`)
+	w.bare("", "login", "--server", w.server.URL, "--token", testToken, "--fleet", "edge", "--name", "ada").is(t, exitOK)
+	t.Setenv("FAIRLEAD_READY_FILE", w.file("other.json", strings.ReplaceAll(readyJSON("http://127.0.0.1:1"), testToken, "fla_another")))
+	w.bare("", "nodes").is(t, exitFailed) // nothing answers there
+	w.bare("", "nodes", "--context", "ada").want(t, exitOK, "no node has connected yet\n", "")
+	t.Setenv("FAIRLEAD_CONTEXT", "ada")
+	w.bare("", "nodes").want(t, exitUsage, "", "fairlead: --context and --ready-file exclude each other: give one of them, on the command line or in the environment\n")
+}
+
 func TestExposed(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]bool{
@@ -86,6 +101,10 @@ func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.bare("", "apply").want(t, exitUsage, "", "fairlead: missing flags: --file=FILE; fairlead apply --help tells more\n")
+	w.bare("", "--fleet", "edge", "nodes").want(t, exitUsage, "", "fairlead: unknown flag --fleet in front of a command: the flags of a command stand behind it; fairlead --help tells more\n")
+	if r := w.bare("", "nodes", "--flet", "edge"); r.code != exitUsage || strings.Contains(r.err, "in front") {
+		t.Errorf("%d %s", r.code, r.err)
+	}
 	if r := w.bare("", "nonsense"); r.code != exitUsage || !strings.HasPrefix(r.err, "fairlead: unexpected argument nonsense") {
 		t.Errorf("%d %s", r.code, r.err)
 	}

@@ -92,6 +92,9 @@ var allowed = map[Action][]Role{
 	DeleteTenant:      owners,
 }
 
+// RolesFor returns the roles that may do a. None are those of an operator's token alone.
+func RolesFor(a Action) []Role { return slices.Clone(allowed[a]) }
+
 // operatorMay is what the operator's token is for: tenants, from the first token of each to
 // its end, and other operator tokens. It reads and writes no configuration; what was done
 // to a tenant as a whole it may read.

@@ -184,6 +184,9 @@ func TestUnknownBodies(t *testing.T) {
 	if diff := cmp.Diff([]string{"warning variant_unmatched clusters/c@v /selector", "info unreachable clusters/c@v"}, lines(got)); diff != "" {
 		t.Error(diff)
 	}
+	if said := got[0].Detail; !strings.Contains(said, "does not match the fleet's only node") {
+		t.Error(said)
+	}
 }
 
 // TestBootstrapCluster: the cluster is the one of the generated bootstraps.

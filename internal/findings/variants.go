@@ -22,7 +22,7 @@ func (c *checker) variants() {
 			switch {
 			case matched == 0:
 				c.add(v, Finding{Code: VariantUnmatched, Severity: Warning, Pointer: "/selector", Detail: fmt.Sprintf(
-					"the selector of %s, %q, matches none of the fleet's %d nodes: compare it with the nodes' labels, or delete the variant", v.named(), v.Selector, len(c.Nodes))})
+					"the selector of %s, %q, %s: compare it with the nodes' labels, or delete the variant", v.named(), v.Selector, matchesNone(len(c.Nodes)))})
 			case won == 0:
 				c.add(v, Finding{Code: VariantShadowed, Severity: Warning, Pointer: "/priority", Nodes: matched, Detail: fmt.Sprintf(
 					"no node gets %s: others that come first match all the %d nodes that its selector matches; give it a higher priority, or delete it", v.named(), matched)})
@@ -32,6 +32,14 @@ func (c *checker) variants() {
 			v.won = nil // it is as large as there are views
 		}
 	}
+}
+
+// matchesNone says that of so many nodes.
+func matchesNone(nodes int) string {
+	if nodes == 1 {
+		return "does not match the fleet's only node"
+	}
+	return fmt.Sprintf("matches none of the fleet's %d nodes", nodes)
 }
 
 // maxRivals bounds with how many variants of its name and priority each one is compared.

@@ -152,7 +152,7 @@ func (a *API) authorize(r *http.Request, c *call) error {
 			return nil
 		}
 	}
-	return errForbidden()
+	return mayNot(c.principal, rule.action)
 }
 
 // mayReadItsFleet holds of a caller that is bound to one fleet: of a list of the

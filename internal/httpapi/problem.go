@@ -147,10 +147,6 @@ func timedOut(late *store.TimeoutError) *problem {
 	return p
 }
 
-func errForbidden() *problem {
-	return refuse(http.StatusForbidden, "forbidden", "the token's role does not allow this")
-}
-
 // refusedDocument tells what is wrong with a document that the user wrote.
 func refusedDocument(status int, code string, faults resource.Errors) *problem {
 	detail := fmt.Sprintf("%d fields are not acceptable", len(faults))

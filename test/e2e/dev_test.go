@@ -99,7 +99,7 @@ func TestDev(t *testing.T) {
 	if ms := d.Ready.StartedInMS; ms <= 0 || ms >= 20_000 {
 		t.Errorf("started in %d ms, want less than 20 s", ms)
 	}
-	if r := d.Ready; r.RESTXDSURL != "" || r.EnvoyVersion == "" || r.NodeID == "" || r.PostgresURL == "" || r.DataDir != data {
+	if r := d.Ready; r.RESTXDSURL != "" || r.EnvoyVersion == "" || r.EnvoyPath == "" || r.NodeID == "" || r.PostgresURL == "" || r.DataDir != data {
 		t.Errorf("ready file %+v", r)
 	}
 	d.wantPrinted()
@@ -146,6 +146,9 @@ func (d *dev) wantPrinted() {
 	d.T.Helper()
 	if got := d.shell("", d.printed(`curl .*`)); got != "hello from blue\n" {
 		d.T.Errorf("the printed request was answered %q, want the blue backend", got)
+	}
+	if got := d.shell("", d.printed(regexp.QuoteMeta(d.Ready.EnvoyPath))+" --version"); !strings.Contains(got, d.Ready.EnvoyVersion) {
+		d.T.Errorf("the printed Envoy says %q, want the version %s", got, d.Ready.EnvoyVersion)
 	}
 	list := world.Bin("fairlead") + " get routes"
 	if got := d.shell(d.T.TempDir(), d.printed(`export FAIRLEAD_URL=.*`), d.printed(`export FAIRLEAD_TOKEN=.*`), list); !strings.Contains(got, "cluster: blue") {

@@ -36,6 +36,7 @@ type Ready struct {
 	ProxyURL      string `json:"proxy_url"`
 	EnvoyAdminURL string `json:"envoy_admin_url"`
 	EnvoyVersion  string `json:"envoy_version"`
+	EnvoyPath     string `json:"envoy_path"`
 	BootstrapFile string `json:"bootstrap_file"`
 	DataDir       string `json:"data_dir"`
 	PostgresURL   string `json:"postgres_url"`

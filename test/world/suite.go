@@ -34,6 +34,9 @@ func Main(m *testing.M, s Suite) { goleak.VerifyTestMain(storetest.Main(runner{m
 // Bin is the path of one of our programs.
 func Bin(program string) string { return filepath.Join(binDir, program) }
 
+// EnvoyBin is the path of the Envoy that the tests run with.
+func EnvoyBin() string { return envoyBin }
+
 // EnvoyVersion is that of the Envoy that the tests run with, such as "1.40.0".
 func EnvoyVersion() string { return envoyVersion }
 

@@ -115,6 +115,7 @@ func (s *started) findEnvoy(ctx context.Context, r *ready) (bin string, err erro
 		s.out.say("All else works; any Envoy can be started with the bootstrap below.")
 		return "", ctx.Err()
 	}
+	r.EnvoyPath = bin
 	r.EnvoyVersion, err = localenvoy.VersionOf(ctx, bin)
 	return bin, err
 }

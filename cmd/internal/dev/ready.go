@@ -21,6 +21,7 @@ type ready struct {
 	ProxyURL      string `json:"proxy_url"`
 	EnvoyAdminURL string `json:"envoy_admin_url"`
 	EnvoyVersion  string `json:"envoy_version"`
+	EnvoyPath     string `json:"envoy_path"`
 	BootstrapFile string `json:"bootstrap_file"`
 	DataDir       string `json:"data_dir"`
 	PostgresURL   string `json:"postgres_url"`
@@ -49,6 +50,10 @@ func (s *started) welcome(r ready, readyFile string) {
 	say("The xDS address, and a bootstrap for an Envoy:")
 	say("  %s", r.XDSAddress)
 	say("  %s", r.BootstrapFile)
+	if r.EnvoyPath != "" {
+		say("The Envoy that runs with it, version %s:", r.EnvoyVersion)
+		say("  %s", r.EnvoyPath)
+	}
 	if r.ProxyURL == "" || s.cmd.NoDemo {
 		return
 	}

@@ -1,0 +1,9 @@
+package journey
+
+import (
+	"testing"
+
+	"fairlead/test/world"
+)
+
+func TestMain(m *testing.M) { world.Main(m, world.Suite{Name: "journey"}) }
