@@ -21,7 +21,7 @@ func TestPromote(t *testing.T) {
 	w.on("prod", shop("old")+"---\n"+otherTeam+strings.Replace(secret, "%", "production", 1), "apply", "-f", "-").is(t, exitOK)
 	dry := promote("--dry-run", "--prune", "-l", "team=shop")
 	lines := strings.Split(strings.TrimSpace(dry.is(t, exitOK)), "\n")
-	if dry.err != "prune: clusters/old\n" || lines[len(lines)-2] != "2 to create, 1 to delete, 1 unchanged, on revision 1" {
+	if dry.err != "prune: clusters/old\n" || lines[len(lines)-3] != "2 to create, 1 to delete, 1 unchanged, on revision 1" {
 		t.Fatalf("%+v", dry)
 	}
 	promote("--plan", lines[len(lines)-1], "--prune", "-l", "team=shop").want(t, exitOK, "revision 2: 3 resources changed\n", "prune: clusters/old\n")

@@ -17,7 +17,7 @@ func TestPruneDeletesWithinItsLabels(t *testing.T) {
 	w := live(t)
 	w.on("edge", shop("a")+"---\n"+shop("b")+"---\n"+otherTeam, "apply", "-f", "-").is(t, exitOK)
 	r := w.on("edge", shop("a"), "diff", "-f", "-", "--prune", "-l", "team=shop")
-	if r.code != exitDiffers || r.err != "prune: clusters/b\n" || !strings.Contains(r.out, "1 to delete, 1 unchanged, on revision 1\nplan-") {
+	if r.code != exitDiffers || r.err != "prune: clusters/b\n" || !strings.Contains(r.out, "1 to delete, 1 unchanged, on revision 1\nno node has connected to the fleet yet\nplan-") {
 		t.Fatalf("%+v", r)
 	}
 	token := strings.TrimSpace(r.out[strings.LastIndex(strings.TrimSpace(r.out), "\n"):])
