@@ -12,14 +12,14 @@ export FAIRLEAD_CACHE_DIR ?= $(CURDIR)/.cache
 TOOLS := $(CURDIR)/.bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint
-GENERATED := internal/client/client.gen.go internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
+GENERATED := clients/go/client.gen.go internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
 
 # Packages that are tested at the same time. Two use two cores; more only make the
 # tests with a deadline wait for each other.
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/contract')
+UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/clients' -e '/test/contract')
 # -vet=off: the linter runs vet.
 RACE := CGO_ENABLED=1 go test -race -vet=off
 
@@ -43,8 +43,8 @@ test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are f
 	$(MAKE) e2e
 
 .PHONY: e2e
-e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy and real gRPC clients
-	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/...
+e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
+	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/clients
 
 # The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
 # last one is what every other test runs with.

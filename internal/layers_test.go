@@ -94,7 +94,8 @@ var layers = map[string][]string{
 	"internal/localenvoy": {"internal/fleet", "internal/childproc", "internal/envoyversion", "internal/fetch"},
 
 	// Clients of the API.
-	"internal/client": {oapiRuntime},
+	"clients/go":         {oapiRuntime},
+	"clients/go/example": {"clients/go"},
 
 	// Where all comes together.
 	"cmd/api":          {everything},
@@ -106,11 +107,12 @@ var layers = map[string][]string{
 
 	// Tests of the whole product, from outside.
 	"test/world": {
-		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/localpg", "internal/localenvoy", "internal/client", "internal/seal",
+		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/localpg", "internal/localenvoy", "clients/go", "internal/seal",
 		grpc, protobuf, controlPlane, goleak,
 	},
 	"test/e2e":      {},
 	"test/grpc":     {},
+	"test/clients":  {},
 	"test/contract": {},
 	"test/deploy":   {},
 	"test/mutants":  {},

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	client "fairlead/clients/go"
 	"fairlead/internal/auth"
-	"fairlead/internal/client"
 )
 
 // configDir is where the saved contexts are, after the XDG base directory specification.

@@ -1,0 +1,2 @@
+// Package clients runs the example of every client in clients/ against a real installation with a real Envoy.
+package clients
