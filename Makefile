@@ -12,7 +12,7 @@ export FAIRLEAD_CACHE_DIR ?= $(CURDIR)/.cache
 TOOLS := $(CURDIR)/.bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint
-GENERATED := clients/go/client.gen.go internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
+GENERATED := clients/go/client.gen.go clients/typescript/src/schema.ts internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
 
 # Packages that are tested at the same time. Two use two cores; more only make the
 # tests with a deadline wait for each other.
@@ -147,9 +147,19 @@ $(SPECTRAL_STAMP): tools/contract/package.json tools/contract/package-lock.json 
 	@cd $(TOOLS)/spectral && npm ci --loglevel=error || { echo "spectral could not be installed: npm needs the network, or a cache that has it." >&2; exit 1; }
 	@touch $@
 
+TYPESCRIPT := $(TOOLS)/typescript
+TYPESCRIPT_STAMP := $(TYPESCRIPT)/.installed-$(shell cat clients/typescript/package-lock.json | cksum | cut -d ' ' -f 1)
+
 .PHONY: generate
-generate: tools ## Write the generated files anew
+generate: tools $(TYPESCRIPT_STAMP) ## Write the generated files anew; needs Node with npm
 	go generate ./...
+	@PATH="$(TYPESCRIPT)/node_modules/.bin:$$PATH" npm run --silent --prefix clients/typescript generate
+
+$(TYPESCRIPT_STAMP): clients/typescript/package.json clients/typescript/package-lock.json clients/typescript/.npmrc
+	@command -v npm >/dev/null || { echo "npm is missing: install Node, which generates the TypeScript client." >&2; exit 1; }
+	@rm -rf $(TYPESCRIPT) && mkdir -p $(TYPESCRIPT) && cp $^ $(TYPESCRIPT)/
+	@cd $(TYPESCRIPT) && npm ci --loglevel=error || { echo "openapi-typescript could not be installed: npm needs the network, or a cache that has it." >&2; exit 1; }
+	@touch $@
 
 .PHONY: verify
 verify: ## Generate anew and fail if a generated file changes

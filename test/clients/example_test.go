@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -22,6 +23,9 @@ type language struct {
 
 var languages = []language{
 	{name: "go", command: func() []string { return []string{world.Bin("example")} }},
+	{name: "typescript", command: func() []string {
+		return []string{"node", filepath.Join(world.Bin("typescript"), "dist", "example", "main.js")}
+	}},
 }
 
 // TestExamples runs every example: with a fleet that has a proxy, with one that is not there yet, and with what

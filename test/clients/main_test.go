@@ -2,16 +2,26 @@ package clients
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
 	"fairlead/test/world"
 )
 
+// root is the folder of the repository.
+var root = filepath.Join("..", "..")
+
 func TestMain(m *testing.M) {
 	world.Main(m, world.Suite{Name: "clients", Prepare: prepare})
 }
 
 func prepare(ctx context.Context) error {
-	return world.Build(ctx, filepath.Join("..", ".."), "./clients/go/example")
+	if err := world.Build(ctx, root, "./clients/go/example"); err != nil {
+		return err
+	}
+	if err := buildTypeScript(ctx); err != nil {
+		return fmt.Errorf("build the TypeScript client: %w", err)
+	}
+	return nil
 }
