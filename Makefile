@@ -12,7 +12,7 @@ export FAIRLEAD_CACHE_DIR ?= $(CURDIR)/.cache
 TOOLS := $(CURDIR)/.bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint
-GENERATED := clients/go/client.gen.go clients/typescript/src/schema.ts internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
+GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typescript/src/schema.ts internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
 
 # Packages that are tested at the same time. Two use two cores; more only make the
 # tests with a deadline wait for each other.
@@ -150,10 +150,14 @@ $(SPECTRAL_STAMP): tools/contract/package.json tools/contract/package-lock.json 
 TYPESCRIPT := $(TOOLS)/typescript
 TYPESCRIPT_STAMP := $(TYPESCRIPT)/.installed-$(shell cat clients/typescript/package-lock.json | cksum | cut -d ' ' -f 1)
 
+PYTHON := $(TOOLS)/python
+PYTHON_STAMP := $(PYTHON)/.installed-$(shell cat clients/python/generator.txt | cksum | cut -d ' ' -f 1)
+
 .PHONY: generate
-generate: tools $(TYPESCRIPT_STAMP) ## Write the generated files anew; needs Node with npm
+generate: tools $(TYPESCRIPT_STAMP) $(PYTHON_STAMP) ## Write the generated files anew; needs Node with npm, and Python with pip
 	go generate ./...
 	@PATH="$(TYPESCRIPT)/node_modules/.bin:$$PATH" npm run --silent --prefix clients/typescript generate
+	@PATH="$(PYTHON)/bin:$$PATH" PYTHONPATH=$(PYTHON) PYTHONDONTWRITEBYTECODE=1 python3 clients/python/generate
 
 $(TYPESCRIPT_STAMP): clients/typescript/package.json clients/typescript/package-lock.json clients/typescript/.npmrc
 	@command -v npm >/dev/null || { echo "npm is missing: install Node, which generates the TypeScript client." >&2; exit 1; }
@@ -161,9 +165,18 @@ $(TYPESCRIPT_STAMP): clients/typescript/package.json clients/typescript/package-
 	@cd $(TYPESCRIPT) && npm ci --loglevel=error || { echo "openapi-typescript could not be installed: npm needs the network, or a cache that has it." >&2; exit 1; }
 	@touch $@
 
+$(PYTHON_STAMP): clients/python/generator.txt
+	@command -v python3 >/dev/null || { echo "python3 is missing: install Python 3.11 or later with pip, which generates the Python client." >&2; exit 1; }
+	@rm -rf $(PYTHON) && mkdir -p $(PYTHON)
+	@python3 -m pip install -q --disable-pip-version-check --no-deps --only-binary=:all: --target $(PYTHON) -r $< || { echo "openapi-python-client could not be installed: pip needs the network, or a cache that has it." >&2; exit 1; }
+	@touch $@
+
+# Of all files: one that comes or goes is a change too.
+CHECKSUMS := find $(GENERATED) -type f -not -path '*/__pycache__/*' | sort | xargs cksum
+
 .PHONY: verify
 verify: ## Generate anew and fail if a generated file changes
-	@before=$$(cksum $(GENERATED)); $(MAKE) generate; after=$$(cksum $(GENERATED)); \
+	@before=$$($(CHECKSUMS)); $(MAKE) generate; after=$$($(CHECKSUMS)); \
 	if [ "$$before" != "$$after" ]; then diff <(echo "$$before") <(echo "$$after") || true; \
 		echo "These generated files were not up to date: commit what 'make generate' writes." >&2; exit 1; fi
 	@if git rev-parse --git-dir >/dev/null 2>&1; then git diff --exit-code -- $(GENERATED); fi

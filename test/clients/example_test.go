@@ -26,6 +26,11 @@ var languages = []language{
 	{name: "typescript", command: func() []string {
 		return []string{"node", filepath.Join(world.Bin("typescript"), "dist", "example", "main.js")}
 	}},
+	{name: "python", command: func() []string {
+		return []string{"python3", filepath.Join(root, "clients", "python", "example", "main.py")}
+	}, env: func() []string {
+		return []string{"PYTHONPATH=" + pythonPath, "PYTHONDONTWRITEBYTECODE=1"}
+	}},
 }
 
 // TestExamples runs every example: with a fleet that has a proxy, with one that is not there yet, and with what

@@ -75,3 +75,24 @@ func cached(name, file string) (string, error) {
 	sum := sha256.Sum256(text)
 	return filepath.Join(cache, name+"-"+hex.EncodeToString(sum[:6])), nil
 }
+
+// pythonPath has the Python client and what it needs.
+var pythonPath string
+
+// installPython brings what the requirements name into the cache.
+func installPython(ctx context.Context) error {
+	client, err := filepath.Abs(filepath.Join(root, "clients", "python"))
+	if err != nil {
+		return err
+	}
+	requirements := filepath.Join(client, "requirements.txt")
+	dir, err := cached("python-client", requirements)
+	if err != nil {
+		return err
+	}
+	pythonPath = client + string(filepath.ListSeparator) + dir
+	return fetch.Install(ctx, dir, []string{
+		"python3", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:",
+		"--target", "{dir}", "-r", requirements,
+	}, nil)
+}

@@ -23,5 +23,8 @@ func prepare(ctx context.Context) error {
 	if err := buildTypeScript(ctx); err != nil {
 		return fmt.Errorf("build the TypeScript client: %w", err)
 	}
+	if err := installPython(ctx); err != nil {
+		return fmt.Errorf("install what the Python client needs with pip: %w", err)
+	}
 	return nil
 }
