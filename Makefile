@@ -12,14 +12,14 @@ export FAIRLEAD_CACHE_DIR ?= $(CURDIR)/.cache
 TOOLS := $(CURDIR)/.bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint
-GENERATED := internal/client/client.gen.go internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
+GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typescript/src/schema.ts internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go
 
 # Packages that are tested at the same time. Two use two cores; more only make the
 # tests with a deadline wait for each other.
 TEST_P ?= 2
 TEST_FLAGS ?=
 # Everything but the end-to-end tests, whose deadlines want the machine for themselves.
-UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/contract')
+UNIT = $$(go list ./... | grep -v -e '/test/e2e' -e '/test/grpc' -e '/test/journey' -e '/test/clients' -e '/test/contract')
 # -vet=off: the linter runs vet.
 RACE := CGO_ENABLED=1 go test -race -vet=off
 
@@ -43,8 +43,8 @@ test: race-ready ## Run all tests, end to end ones too; Envoy and Postgres are f
 	$(MAKE) e2e
 
 .PHONY: e2e
-e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy and real gRPC clients
-	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey
+e2e: race-ready ## Run the end-to-end tests alone, with a real Envoy, real gRPC clients and the clients of the API
+	$(RACE) -p 1 -timeout 6m $(TEST_FLAGS) ./test/e2e/... ./test/grpc/... ./test/journey ./test/clients
 
 # The minors of Envoy that are supported, each with its newest patch (internal/envoyversion). The
 # last one is what every other test runs with.
@@ -157,13 +157,36 @@ $(SPECTRAL_STAMP): tools/contract/package.json tools/contract/package-lock.json 
 	@cd $(TOOLS)/spectral && npm ci --loglevel=error || { echo "spectral could not be installed: npm needs the network, or a cache that has it." >&2; exit 1; }
 	@touch $@
 
+TYPESCRIPT := $(TOOLS)/typescript
+TYPESCRIPT_STAMP := $(TYPESCRIPT)/.installed-$(shell cat clients/typescript/package-lock.json | cksum | cut -d ' ' -f 1)
+
+PYTHON := $(TOOLS)/python
+PYTHON_STAMP := $(PYTHON)/.installed-$(shell cat clients/python/generator.txt | cksum | cut -d ' ' -f 1)
+
 .PHONY: generate
-generate: tools ## Write the generated files anew
+generate: tools $(TYPESCRIPT_STAMP) $(PYTHON_STAMP) ## Write the generated files anew; needs Node with npm, and Python with pip
 	go generate ./...
+	@PATH="$(TYPESCRIPT)/node_modules/.bin:$$PATH" npm run --silent --prefix clients/typescript generate
+	@PATH="$(PYTHON)/bin:$$PATH" PYTHONPATH=$(PYTHON) PYTHONDONTWRITEBYTECODE=1 python3 clients/python/generate
+
+$(TYPESCRIPT_STAMP): clients/typescript/package.json clients/typescript/package-lock.json clients/typescript/.npmrc
+	@command -v npm >/dev/null || { echo "npm is missing: install Node, which generates the TypeScript client." >&2; exit 1; }
+	@rm -rf $(TYPESCRIPT) && mkdir -p $(TYPESCRIPT) && cp $^ $(TYPESCRIPT)/
+	@cd $(TYPESCRIPT) && npm ci --loglevel=error || { echo "openapi-typescript could not be installed: npm needs the network, or a cache that has it." >&2; exit 1; }
+	@touch $@
+
+$(PYTHON_STAMP): clients/python/generator.txt
+	@command -v python3 >/dev/null || { echo "python3 is missing: install Python 3.11 or later with pip, which generates the Python client." >&2; exit 1; }
+	@rm -rf $(PYTHON) && mkdir -p $(PYTHON)
+	@python3 -m pip install -q --disable-pip-version-check --no-deps --only-binary=:all: --target $(PYTHON) -r $< || { echo "openapi-python-client could not be installed: pip needs the network, or a cache that has it." >&2; exit 1; }
+	@touch $@
+
+# Of all files: one that comes or goes is a change too.
+CHECKSUMS := find $(GENERATED) -type f -not -path '*/__pycache__/*' | sort | xargs cksum
 
 .PHONY: verify
 verify: ## Generate anew and fail if a generated file changes
-	@before=$$(cksum $(GENERATED)); $(MAKE) generate; after=$$(cksum $(GENERATED)); \
+	@before=$$($(CHECKSUMS)); $(MAKE) generate; after=$$($(CHECKSUMS)); \
 	if [ "$$before" != "$$after" ]; then diff <(echo "$$before") <(echo "$$after") || true; \
 		echo "These generated files were not up to date: commit what 'make generate' writes." >&2; exit 1; fi
 	@if git rev-parse --git-dir >/dev/null 2>&1; then git diff --exit-code -- $(GENERATED); fi

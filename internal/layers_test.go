@@ -61,6 +61,7 @@ var layers = map[string][]string{
 	"internal/delivery":     {"internal/fleet", "internal/lifecycle", xsync},
 	"internal/envoytypes":   {controlPlane},
 	"internal/bootstrap":    {"internal/fleet"},
+	"internal/reference":    {kinOpenAPI},
 	"migrations":            {},
 	"web":                   {},
 	"internal/lifecycle":    {xsync},
@@ -69,7 +70,7 @@ var layers = map[string][]string{
 	"internal/store":           {"internal/fleet", "internal/auth", "internal/lifecycle", "migrations", pgx, puddle, migrate, xsync},
 	"internal/store/storetest": {"internal/fleet", "internal/store", "internal/localpg", "internal/childproc", "migrations", pgx, containers},
 	"internal/httpapi": {
-		"internal/fleet", "internal/auth", "internal/docdiff", "internal/envoyversion", "internal/findings", "internal/redact", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
+		"internal/fleet", "internal/auth", "internal/docdiff", "internal/envoyversion", "internal/findings", "internal/redact", "internal/reference", "internal/resource", "internal/seal", "internal/selector", "internal/snapshot", "internal/delivery",
 		"internal/store", "internal/lifecycle", "internal/httpapi/oapi", chi, kinOpenAPI, oapiRuntime, oapiNetHTTP, yaml, xsync, xtime,
 	},
 	"internal/httpapi/oapi": {kinOpenAPI, oapiRuntime, chi},
@@ -94,7 +95,8 @@ var layers = map[string][]string{
 	"internal/localenvoy": {"internal/fleet", "internal/childproc", "internal/envoyversion", "internal/fetch"},
 
 	// Clients of the API.
-	"internal/client": {oapiRuntime},
+	"clients/go":         {oapiRuntime},
+	"clients/go/example": {"clients/go"},
 
 	// Where all comes together.
 	"cmd/api":          {everything},
@@ -106,12 +108,13 @@ var layers = map[string][]string{
 
 	// Tests of the whole product, from outside.
 	"test/world": {
-		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/localpg", "internal/localenvoy", "internal/client", "internal/seal",
+		"internal/fleet", "internal/bootstrap", "internal/store/storetest", "internal/childproc", "internal/localpg", "internal/localenvoy", "clients/go", "internal/seal",
 		grpc, protobuf, controlPlane, goleak,
 	},
 	"test/e2e":      {},
 	"test/grpc":     {},
 	"test/journey":  {},
+	"test/clients":  {},
 	"test/contract": {},
 	"test/deploy":   {},
 	"test/mutants":  {},

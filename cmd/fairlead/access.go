@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // tokenCommand is "fairlead token".

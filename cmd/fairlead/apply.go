@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // applyCommand is "fairlead apply".

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // auditCommand is "fairlead audit".

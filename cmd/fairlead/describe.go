@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // describeCommand is "fairlead describe".

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // diffCommand is "fairlead diff".

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // eventsCommand is "fairlead events".

@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/http"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/internal/fleet"
 )
 

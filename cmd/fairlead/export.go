@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/internal/fleet"
 	"fairlead/internal/redact"
 )

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // fleetCommand is "fairlead fleet".

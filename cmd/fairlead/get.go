@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/internal/fleet"
 )
 

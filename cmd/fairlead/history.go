@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // historyCommand is "fairlead history".

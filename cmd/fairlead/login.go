@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
+	client "fairlead/clients/go"
 	"fairlead/internal/auth"
-	"fairlead/internal/client"
 )
 
 // loginCommand is "fairlead login".

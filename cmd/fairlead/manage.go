@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // listing is what every list of these takes.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // config prints what one node should hold.

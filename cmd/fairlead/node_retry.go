@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // retryCommand is "fairlead retry".

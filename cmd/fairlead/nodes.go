@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // nodesCommand is "fairlead nodes".

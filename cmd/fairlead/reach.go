@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // shownIDs is how many nodes a line names.

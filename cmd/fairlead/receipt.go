@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // maxNames bounds how many nodes a sentence names.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 const (

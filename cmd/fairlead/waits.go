@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // blocked tells that waiting longer is for nothing: what the pending nodes have not is

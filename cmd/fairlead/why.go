@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // whyCommand is "fairlead why".

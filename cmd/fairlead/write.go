@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // writing is what every command that changes a fleet takes.

@@ -14,6 +14,7 @@ import (
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/reference"
 	"fairlead/internal/resource"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
@@ -95,7 +96,11 @@ func New(c Config) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.handler = a.routes(validator(spec), contract, c.Page)
+	docs, err := reference.New(spec)
+	if err != nil {
+		return nil, err
+	}
+	a.handler = a.routes(validator(spec), contract, docs, c.Page)
 	return a, nil
 }
 
@@ -106,7 +111,7 @@ func (a *API) Handler() http.Handler { return a.handler }
 // when the server begins to stop (http.Server.RegisterOnShutdown).
 func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
 
-func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, page http.Handler) http.Handler {
+func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, docs, page http.Handler) http.Handler {
 	r := chi.NewRouter()
 	r.Use(rawPath, logged(a.log), contained(a.log), headAsGet)
 	r.NotFound(notFound)
@@ -117,6 +122,9 @@ func (a *API) routes(validate func(http.Handler) http.Handler, contract []byte, 
 		w.Header().Set("Content-Type", "application/yaml")
 		_, _ = w.Write(contract)
 	})
+	for _, path := range reference.Paths() {
+		r.Method(http.MethodGet, path, docs)
+	}
 	if page != nil {
 		for _, path := range pagePaths {
 			r.Method(http.MethodGet, path, page)

@@ -50,7 +50,7 @@ func TestHeadIsAGetWithoutABody(t *testing.T) {
 	})
 	tag := w.do(http.MethodGet, w.at("resources", "clusters", "a"), "").is(200, nil).header.Get("ETag")
 	same("unchanged", w.at("resources", "clusters", "a"), w.owner, "If-None-Match", tag)
-	for _, path := range []string{"/", "/app.js", "/healthz", "/readyz", "/openapi.yaml", "/no-such-path"} {
+	for _, path := range []string{"/", "/app.js", "/healthz", "/readyz", "/openapi.yaml", "/docs", "/docs.css", "/no-such-path"} {
 		same("beside the contract", path, w.owner)
 	}
 	if asked < 60 {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/internal/fetch"
 	"fairlead/test/world"
 )

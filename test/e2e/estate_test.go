@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/test/world"
 )
 
@@ -41,11 +41,7 @@ func (w *installation) found(tenant, fleetName string, limits client.LimitsUpdat
 
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	w.Whole.Cleanup(transport.CloseIdleConnections)
-	api, err := client.NewClientWithResponses(w.API, client.WithHTTPClient(&http.Client{Transport: transport}),
-		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-			r.Header.Set("Authorization", "Bearer "+token.JSON201.Token)
-			return nil
-		}))
+	api, err := client.NewClientWithResponses(w.API, client.WithHTTPClient(&http.Client{Transport: transport}), client.WithToken(token.JSON201.Token))
 	world.Must(w.T, err)
 	f, err := api.CreateFleetWithResponse(w.T.Context(), tenant, client.FleetCreate{Name: fleetName})
 	w.Made(f, err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/test/world"
 )
 

@@ -9,7 +9,7 @@ import (
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/internal/fleet"
 	"fairlead/test/world"
 )

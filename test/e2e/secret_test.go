@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/test/world"
 )
 

@@ -20,8 +20,8 @@ import (
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
+	client "fairlead/clients/go"
 	"fairlead/internal/bootstrap"
-	"fairlead/internal/client"
 	"fairlead/internal/localenvoy"
 	"fairlead/test/world"
 )

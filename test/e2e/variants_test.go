@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/test/world"
 )
 

@@ -10,7 +10,7 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/internal/fleet"
 	"fairlead/test/world"
 )

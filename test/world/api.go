@@ -1,22 +1,17 @@
 package world
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // As is the API to who has this token.
 func (w *World) As(token string) *client.ClientWithResponses {
 	w.T.Helper()
-	c, err := client.NewClientWithResponses(w.API, client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+token)
-		return nil
-	}))
+	c, err := client.NewClientWithResponses(w.API, client.WithToken(token))
 	Must(w.T, err)
 	return c
 }

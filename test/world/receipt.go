@@ -3,7 +3,7 @@ package world
 import (
 	"encoding/json"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // Receipt waits until a revision's receipt says something, at most Soon.

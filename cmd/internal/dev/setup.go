@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	client "fairlead/clients/go"
 	"fairlead/internal/auth"
-	"fairlead/internal/client"
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
 )
@@ -59,10 +59,7 @@ func (s *started) setup(ctx context.Context) (fresh bool, err error) {
 }
 
 func (s *started) client(token string) (*client.ClientWithResponses, error) {
-	return client.NewClientWithResponses(s.apiURL(), client.WithHTTPClient(patientClient{}), client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+token)
-		return nil
-	}))
+	return client.NewClientWithResponses(s.apiURL(), client.WithHTTPClient(patientClient{}), client.WithToken(token))
 }
 
 func (s *started) apiURL() string { return "http://" + s.ports.http.Addr().String() }

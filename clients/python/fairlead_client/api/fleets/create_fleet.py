@@ -1,0 +1,195 @@
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...models.fleet import Fleet
+from ...models.fleet_create import FleetCreate
+from ...models.problem import Problem
+from ...types import Response
+
+
+def _get_kwargs(
+    tenant: str,
+    *,
+    body: FleetCreate,
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/tenants/{tenant}/fleets".format(
+            tenant=quote(str(tenant), safe=""),
+        ),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Fleet | Problem:
+    if response.status_code == 201:
+        response_201 = Fleet.from_dict(response.json())
+
+        return response_201
+
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
+    if response.status_code == 403:
+        response_403 = Problem.from_dict(response.json())
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = Problem.from_dict(response.json())
+
+        return response_404
+
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
+    response_default = Problem.from_dict(response.json())
+
+    return response_default
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Fleet | Problem]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    tenant: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: FleetCreate,
+) -> Response[Fleet | Problem]:
+    """Create a fleet
+
+    Args:
+        tenant (str):
+        body (FleetCreate):  Example: {'name': 'edge', 'description': 'the proxies at the edge'}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fleet | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        tenant=tenant,
+        body=body,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    tenant: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: FleetCreate,
+) -> Fleet | Problem | None:
+    """Create a fleet
+
+    Args:
+        tenant (str):
+        body (FleetCreate):  Example: {'name': 'edge', 'description': 'the proxies at the edge'}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fleet | Problem
+    """
+
+    return sync_detailed(
+        tenant=tenant,
+        client=client,
+        body=body,
+    ).parsed
+
+
+async def asyncio_detailed(
+    tenant: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: FleetCreate,
+) -> Response[Fleet | Problem]:
+    """Create a fleet
+
+    Args:
+        tenant (str):
+        body (FleetCreate):  Example: {'name': 'edge', 'description': 'the proxies at the edge'}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Fleet | Problem]
+    """
+
+    kwargs = _get_kwargs(
+        tenant=tenant,
+        body=body,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    tenant: str,
+    *,
+    client: AuthenticatedClient | Client,
+    body: FleetCreate,
+) -> Fleet | Problem | None:
+    """Create a fleet
+
+    Args:
+        tenant (str):
+        body (FleetCreate):  Example: {'name': 'edge', 'description': 'the proxies at the edge'}.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Fleet | Problem
+    """
+
+    return (
+        await asyncio_detailed(
+            tenant=tenant,
+            client=client,
+            body=body,
+        )
+    ).parsed

@@ -1,0 +1,229 @@
+"""Contains all the data models used in inputs/outputs"""
+
+from .action_code import ActionCode
+from .apply_input import ApplyInput
+from .audit_event import AuditEvent
+from .audit_event_detail import AuditEventDetail
+from .audit_list import AuditList
+from .comparison import Comparison
+from .credential import Credential
+from .credential_create import CredentialCreate
+from .credential_created import CredentialCreated
+from .credential_list import CredentialList
+from .credential_state import CredentialState
+from .difference import Difference
+from .event import Event
+from .event_kind import EventKind
+from .event_list import EventList
+from .field_error import FieldError
+from .finding import Finding
+from .finding_code import FindingCode
+from .finding_list import FindingList
+from .finding_severity import FindingSeverity
+from .fleet import Fleet
+from .fleet_counts import FleetCounts
+from .fleet_create import FleetCreate
+from .fleet_list import FleetList
+from .fleet_numbers import FleetNumbers
+from .fleet_update import FleetUpdate
+from .fleet_usage import FleetUsage
+from .get_receipt_state import GetReceiptState
+from .last_change import LastChange
+from .limit import Limit
+from .limit_name import LimitName
+from .limit_scope import LimitScope
+from .limits import Limits
+from .limits_update import LimitsUpdate
+from .list_audit_format import ListAuditFormat
+from .maker import Maker
+from .maker_kind import MakerKind
+from .missing import Missing
+from .node import Node
+from .node_config import NodeConfig
+from .node_counts import NodeCounts
+from .node_ids import NodeIds
+from .node_labels import NodeLabels
+from .node_labels_metadata import NodeLabelsMetadata
+from .node_list import NodeList
+from .node_reason import NodeReason
+from .node_reasons import NodeReasons
+from .node_resource import NodeResource
+from .node_resource_state import NodeResourceState
+from .node_state import NodeState
+from .node_why import NodeWhy
+from .operator_token import OperatorToken
+from .operator_token_create import OperatorTokenCreate
+from .operator_token_created import OperatorTokenCreated
+from .operator_token_list import OperatorTokenList
+from .plan import Plan
+from .plan_action import PlanAction
+from .plan_counts import PlanCounts
+from .plan_reach import PlanReach
+from .plan_view import PlanView
+from .planned_change import PlannedChange
+from .planned_change_op import PlannedChangeOp
+from .planned_resource import PlannedResource
+from .problem import Problem
+from .receipt import Receipt
+from .receipt_counts import ReceiptCounts
+from .receipt_node import ReceiptNode
+from .receipt_node_state import ReceiptNodeState
+from .receipt_state import ReceiptState
+from .references import References
+from .refusal import Refusal
+from .requirement import Requirement
+from .resource import Resource
+from .resource_change import ResourceChange
+from .resource_history import ResourceHistory
+from .resource_input import ResourceInput
+from .resource_input_labels import ResourceInputLabels
+from .resource_labels import ResourceLabels
+from .resource_list import ResourceList
+from .resource_name import ResourceName
+from .resource_ref import ResourceRef
+from .resource_type import ResourceType
+from .resource_version import ResourceVersion
+from .retry import Retry
+from .revision import Revision
+from .revision_kind import RevisionKind
+from .revision_list import RevisionList
+from .role import Role
+from .rollback_request import RollbackRequest
+from .secret_summary import SecretSummary
+from .side import Side
+from .tenant import Tenant
+from .tenant_create import TenantCreate
+from .tenant_event import TenantEvent
+from .tenant_event_detail import TenantEventDetail
+from .tenant_event_list import TenantEventList
+from .tenant_list import TenantList
+from .token import Token
+from .token_create import TokenCreate
+from .token_created import TokenCreated
+from .token_list import TokenList
+from .type_count import TypeCount
+from .usage import Usage
+from .variant_reason import VariantReason
+from .variant_ref import VariantRef
+from .waits import Waits
+from .whoami import Whoami
+from .whoami_kind import WhoamiKind
+from .withheld import Withheld
+from .withheld_reason import WithheldReason
+from .write_findings import WriteFindings
+from .write_result import WriteResult
+
+__all__ = (
+    "ActionCode",
+    "ApplyInput",
+    "AuditEvent",
+    "AuditEventDetail",
+    "AuditList",
+    "Comparison",
+    "Credential",
+    "CredentialCreate",
+    "CredentialCreated",
+    "CredentialList",
+    "CredentialState",
+    "Difference",
+    "Event",
+    "EventKind",
+    "EventList",
+    "FieldError",
+    "Finding",
+    "FindingCode",
+    "FindingList",
+    "FindingSeverity",
+    "Fleet",
+    "FleetCounts",
+    "FleetCreate",
+    "FleetList",
+    "FleetNumbers",
+    "FleetUpdate",
+    "FleetUsage",
+    "GetReceiptState",
+    "LastChange",
+    "Limit",
+    "LimitName",
+    "LimitScope",
+    "Limits",
+    "LimitsUpdate",
+    "ListAuditFormat",
+    "Maker",
+    "MakerKind",
+    "Missing",
+    "Node",
+    "NodeConfig",
+    "NodeCounts",
+    "NodeIds",
+    "NodeLabels",
+    "NodeLabelsMetadata",
+    "NodeList",
+    "NodeReason",
+    "NodeReasons",
+    "NodeResource",
+    "NodeResourceState",
+    "NodeState",
+    "NodeWhy",
+    "OperatorToken",
+    "OperatorTokenCreate",
+    "OperatorTokenCreated",
+    "OperatorTokenList",
+    "Plan",
+    "PlanAction",
+    "PlanCounts",
+    "PlanReach",
+    "PlanView",
+    "PlannedChange",
+    "PlannedChangeOp",
+    "PlannedResource",
+    "Problem",
+    "Receipt",
+    "ReceiptCounts",
+    "ReceiptNode",
+    "ReceiptNodeState",
+    "ReceiptState",
+    "References",
+    "Refusal",
+    "Requirement",
+    "Resource",
+    "ResourceChange",
+    "ResourceHistory",
+    "ResourceInput",
+    "ResourceInputLabels",
+    "ResourceLabels",
+    "ResourceList",
+    "ResourceName",
+    "ResourceRef",
+    "ResourceType",
+    "ResourceVersion",
+    "Retry",
+    "Revision",
+    "RevisionKind",
+    "RevisionList",
+    "Role",
+    "RollbackRequest",
+    "SecretSummary",
+    "Side",
+    "Tenant",
+    "TenantCreate",
+    "TenantEvent",
+    "TenantEventDetail",
+    "TenantEventList",
+    "TenantList",
+    "Token",
+    "TokenCreate",
+    "TokenCreated",
+    "TokenList",
+    "TypeCount",
+    "Usage",
+    "VariantReason",
+    "VariantRef",
+    "Waits",
+    "Whoami",
+    "WhoamiKind",
+    "Withheld",
+    "WithheldReason",
+    "WriteFindings",
+    "WriteResult",
+)

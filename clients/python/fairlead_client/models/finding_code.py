@@ -1,0 +1,18 @@
+from enum import StrEnum
+
+
+class FindingCode(StrEnum):
+    CERTIFICATE_EXPIRED = "certificate_expired"
+    CERTIFICATE_EXPIRES = "certificate_expires"
+    DUPLICATE_DOMAIN = "duplicate_domain"
+    KEY_MISMATCH = "key_mismatch"
+    MISSING_FOR_NODES = "missing_for_nodes"
+    MISSING_REFERENCE = "missing_reference"
+    STATIC_CLUSTER = "static_cluster"
+    UNREACHABLE = "unreachable"
+    VARIANT_SHADOWED = "variant_shadowed"
+    VARIANT_TIE = "variant_tie"
+    VARIANT_UNMATCHED = "variant_unmatched"
+
+    def __str__(self) -> str:
+        return str(self.value)

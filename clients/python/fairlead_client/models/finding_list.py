@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.finding import Finding
+
+
+T = TypeVar("T", bound="FindingList")
+
+
+@_attrs_define
+class FindingList:
+    revision: int
+    """ Of the content that was looked at. """
+    errors: int
+    """ How many findings there are of severity `error`, on all pages. """
+    warnings: int
+    """ The same of `warning`. """
+    infos: int
+    """ The same of `info`. """
+    items: list[Finding]
+    next_cursor: str | Unset = UNSET
+    """ Left out on the last page. """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        revision = self.revision
+
+        errors = self.errors
+
+        warnings = self.warnings
+
+        infos = self.infos
+
+        items = []
+        for items_item_data in self.items:
+            items_item = items_item_data.to_dict()
+            items.append(items_item)
+
+        next_cursor = self.next_cursor
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "revision": revision,
+                "errors": errors,
+                "warnings": warnings,
+                "infos": infos,
+                "items": items,
+            }
+        )
+        if next_cursor is not UNSET:
+            field_dict["next_cursor"] = next_cursor
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.finding import Finding
+
+        d = dict(src_dict)
+        revision = d.pop("revision")
+
+        errors = d.pop("errors")
+
+        warnings = d.pop("warnings")
+
+        infos = d.pop("infos")
+
+        items = []
+        _items = d.pop("items")
+        for items_item_data in _items:
+            items_item = Finding.from_dict(items_item_data)
+
+            items.append(items_item)
+
+        next_cursor = d.pop("next_cursor", UNSET)
+
+        finding_list = cls(
+            revision=revision,
+            errors=errors,
+            warnings=warnings,
+            infos=infos,
+            items=items,
+            next_cursor=next_cursor,
+        )
+
+        finding_list.additional_properties = d
+        return finding_list
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.node_ids import NodeIds
+from ..models.references import References
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.fleet_counts import FleetCounts
+
+
+T = TypeVar("T", bound="Fleet")
+
+
+@_attrs_define
+class Fleet:
+    id: str
+    name: str
+    description: str
+    references: References
+    """ What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a
+    cluster without a secret. `warn`, the
+    default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is
+    there. `strict`: it is refused.
+     """
+    node_ids: NodeIds
+    """ Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of
+    them refuses counts for that one alone, and they
+    are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same
+    service, on the same server or, as far as
+    the database knows, on another one. A client whose own connection broke is let in again once that has been
+    noticed, which takes 40 s at most.
+     """
+    receipt_window: str
+    """ For how long before a revision a node must have been seen to count in its receipt; one that is connected
+    always counts. From `1m` to `30d`, `1d` by
+    default; a whole number of `s`, `m`, `h` or `d`.
+     """
+    forget_nodes_after: str
+    """ After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long
+    for it: one that comes back later is sent
+    everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+     """
+    static_clusters: list[str]
+    """ Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to
+    Fairlead, `fairlead_xds`, is known without being
+    listed. A list that is given takes the place of the present one.
+     """
+    revision: int
+    """ The newest revision; 0 before the first change. """
+    changed_at: datetime.datetime
+    """ When that was made; before the first change when the fleet was. """
+    resources: int
+    """ How many resources it has; variants count. """
+    created_at: datetime.datetime
+    counts: FleetCounts | Unset = UNSET
+    """ What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has,
+    and a list would pay that for each of its fleets.
+     """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        name = self.name
+
+        description = self.description
+
+        references = self.references.value
+
+        node_ids = self.node_ids.value
+
+        receipt_window = self.receipt_window
+
+        forget_nodes_after = self.forget_nodes_after
+
+        static_clusters = self.static_clusters
+
+        revision = self.revision
+
+        changed_at = self.changed_at.isoformat()
+
+        resources = self.resources
+
+        created_at = self.created_at.isoformat()
+
+        counts: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.counts, Unset):
+            counts = self.counts.to_dict()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "id": id,
+                "name": name,
+                "description": description,
+                "references": references,
+                "node_ids": node_ids,
+                "receipt_window": receipt_window,
+                "forget_nodes_after": forget_nodes_after,
+                "static_clusters": static_clusters,
+                "revision": revision,
+                "changed_at": changed_at,
+                "resources": resources,
+                "created_at": created_at,
+            }
+        )
+        if counts is not UNSET:
+            field_dict["counts"] = counts
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.fleet_counts import FleetCounts
+
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        name = d.pop("name")
+
+        description = d.pop("description")
+
+        references = References(d.pop("references"))
+
+        node_ids = NodeIds(d.pop("node_ids"))
+
+        receipt_window = d.pop("receipt_window")
+
+        forget_nodes_after = d.pop("forget_nodes_after")
+
+        static_clusters = cast(list[str], d.pop("static_clusters"))
+
+        revision = d.pop("revision")
+
+        changed_at = datetime.datetime.fromisoformat(d.pop("changed_at"))
+
+        resources = d.pop("resources")
+
+        created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
+
+        _counts = d.pop("counts", UNSET)
+        counts: FleetCounts | Unset
+        if isinstance(_counts, Unset):
+            counts = UNSET
+        else:
+            counts = FleetCounts.from_dict(_counts)
+
+        fleet = cls(
+            id=id,
+            name=name,
+            description=description,
+            references=references,
+            node_ids=node_ids,
+            receipt_window=receipt_window,
+            forget_nodes_after=forget_nodes_after,
+            static_clusters=static_clusters,
+            revision=revision,
+            changed_at=changed_at,
+            resources=resources,
+            created_at=created_at,
+            counts=counts,
+        )
+
+        fleet.additional_properties = d
+        return fleet
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar, cast
+
+from attrs import define as _attrs_define
+
+from ..models.node_ids import NodeIds
+from ..models.references import References
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="FleetCreate")
+
+
+@_attrs_define
+class FleetCreate:
+    """
+    Example:
+        {'name': 'edge', 'description': 'the proxies at the edge'}
+
+    """
+
+    name: str
+    """ Lower-case letters, digits and inner hyphens. """
+    description: str | Unset = UNSET
+    """ For people, at most 4096 bytes. """
+    references: References | Unset = UNSET
+    """ What becomes of a write that leaves a listener without a route, an extension or a secret that it names, or a
+    cluster without a secret. `warn`, the
+    default: it is stored, with a warning, and nodes keep what they have of the resource until what it names is
+    there. `strict`: it is refused.
+     """
+    node_ids: NodeIds | Unset = UNSET
+    """ Whether several clients may have one node id at the same time. `shared`, the default: they may; what one of
+    them refuses counts for that one alone, and they
+    are told as duplicates. `exclusive`: a client is refused while another one with its id has a stream of the same
+    service, on the same server or, as far as
+    the database knows, on another one. A client whose own connection broke is let in again once that has been
+    noticed, which takes 40 s at most.
+     """
+    receipt_window: str | Unset = UNSET
+    """ For how long before a revision a node must have been seen to count in its receipt; one that is connected
+    always counts. From `1m` to `30d`, `1d` by
+    default; a whole number of `s`, `m`, `h` or `d`.
+     """
+    forget_nodes_after: str | Unset = UNSET
+    """ After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long
+    for it: one that comes back later is sent
+    everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
+     """
+    static_clusters: list[str] | Unset = UNSET
+    """ Clusters that the proxies have in their own bootstrap: to name one is no finding. The one that leads to
+    Fairlead, `fairlead_xds`, is known without being
+    listed. A list that is given takes the place of the present one.
+     """
+
+    def to_dict(self) -> dict[str, Any]:
+        name = self.name
+
+        description = self.description
+
+        references: str | Unset = UNSET
+        if not isinstance(self.references, Unset):
+            references = self.references.value
+
+        node_ids: str | Unset = UNSET
+        if not isinstance(self.node_ids, Unset):
+            node_ids = self.node_ids.value
+
+        receipt_window = self.receipt_window
+
+        forget_nodes_after = self.forget_nodes_after
+
+        static_clusters: list[str] | Unset = UNSET
+        if not isinstance(self.static_clusters, Unset):
+            static_clusters = self.static_clusters
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "name": name,
+            }
+        )
+        if description is not UNSET:
+            field_dict["description"] = description
+        if references is not UNSET:
+            field_dict["references"] = references
+        if node_ids is not UNSET:
+            field_dict["node_ids"] = node_ids
+        if receipt_window is not UNSET:
+            field_dict["receipt_window"] = receipt_window
+        if forget_nodes_after is not UNSET:
+            field_dict["forget_nodes_after"] = forget_nodes_after
+        if static_clusters is not UNSET:
+            field_dict["static_clusters"] = static_clusters
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        name = d.pop("name")
+
+        description = d.pop("description", UNSET)
+
+        _references = d.pop("references", UNSET)
+        references: References | Unset
+        if isinstance(_references, Unset):
+            references = UNSET
+        else:
+            references = References(_references)
+
+        _node_ids = d.pop("node_ids", UNSET)
+        node_ids: NodeIds | Unset
+        if isinstance(_node_ids, Unset):
+            node_ids = UNSET
+        else:
+            node_ids = NodeIds(_node_ids)
+
+        receipt_window = d.pop("receipt_window", UNSET)
+
+        forget_nodes_after = d.pop("forget_nodes_after", UNSET)
+
+        static_clusters = cast(list[str], d.pop("static_clusters", UNSET))
+
+        fleet_create = cls(
+            name=name,
+            description=description,
+            references=references,
+            node_ids=node_ids,
+            receipt_window=receipt_window,
+            forget_nodes_after=forget_nodes_after,
+            static_clusters=static_clusters,
+        )
+
+        return fleet_create

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="NodeCounts")
+
+
+@_attrs_define
+class NodeCounts:
+    """How many nodes are in each state."""
+
+    live: int
+    refusing: int
+    offline: int
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        live = self.live
+
+        refusing = self.refusing
+
+        offline = self.offline
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "live": live,
+                "refusing": refusing,
+                "offline": offline,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        live = d.pop("live")
+
+        refusing = d.pop("refusing")
+
+        offline = d.pop("offline")
+
+        node_counts = cls(
+            live=live,
+            refusing=refusing,
+            offline=offline,
+        )
+
+        node_counts.additional_properties = d
+        return node_counts
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

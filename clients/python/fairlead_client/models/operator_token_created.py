@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.operator_token import OperatorToken
+
+
+T = TypeVar("T", bound="OperatorTokenCreated")
+
+
+@_attrs_define
+class OperatorTokenCreated:
+    operator_token: OperatorToken
+    token: str
+    """ The token itself. It is shown this once. """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        operator_token = self.operator_token.to_dict()
+
+        token = self.token
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "operator_token": operator_token,
+                "token": token,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.operator_token import OperatorToken
+
+        d = dict(src_dict)
+        operator_token = OperatorToken.from_dict(d.pop("operator_token"))
+
+        token = d.pop("token")
+
+        operator_token_created = cls(
+            operator_token=operator_token,
+            token=token,
+        )
+
+        operator_token_created.additional_properties = d
+        return operator_token_created
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,12 @@
+from enum import StrEnum
+
+
+class ReceiptNodeState(StrEnum):
+    ACKED = "acked"
+    LATE = "late"
+    NACKED = "nacked"
+    OFFLINE = "offline"
+    PENDING = "pending"
+
+    def __str__(self) -> str:
+        return str(self.value)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.role import Role
+from ..models.whoami_kind import WhoamiKind
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="Whoami")
+
+
+@_attrs_define
+class Whoami:
+    kind: WhoamiKind
+    name: str
+    """ The token's name. """
+    tenant: str | Unset = UNSET
+    """ The tenant's slug. Not of an operator. """
+    role: Role | Unset = UNSET
+    """ What a token may do. `ci` writes to one fleet. """
+    fleet: str | Unset = UNSET
+    """ The one fleet that the token is bound to. """
+    expires_at: datetime.datetime | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        kind = self.kind.value
+
+        name = self.name
+
+        tenant = self.tenant
+
+        role: str | Unset = UNSET
+        if not isinstance(self.role, Unset):
+            role = self.role.value
+
+        fleet = self.fleet
+
+        expires_at: str | Unset = UNSET
+        if not isinstance(self.expires_at, Unset):
+            expires_at = self.expires_at.isoformat()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "kind": kind,
+                "name": name,
+            }
+        )
+        if tenant is not UNSET:
+            field_dict["tenant"] = tenant
+        if role is not UNSET:
+            field_dict["role"] = role
+        if fleet is not UNSET:
+            field_dict["fleet"] = fleet
+        if expires_at is not UNSET:
+            field_dict["expires_at"] = expires_at
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        kind = WhoamiKind(d.pop("kind"))
+
+        name = d.pop("name")
+
+        tenant = d.pop("tenant", UNSET)
+
+        _role = d.pop("role", UNSET)
+        role: Role | Unset
+        if isinstance(_role, Unset):
+            role = UNSET
+        else:
+            role = Role(_role)
+
+        fleet = d.pop("fleet", UNSET)
+
+        _expires_at = d.pop("expires_at", UNSET)
+        expires_at: datetime.datetime | Unset
+        if isinstance(_expires_at, Unset):
+            expires_at = UNSET
+        else:
+            expires_at = datetime.datetime.fromisoformat(_expires_at)
+
+        whoami = cls(
+            kind=kind,
+            name=name,
+            tenant=tenant,
+            role=role,
+            fleet=fleet,
+            expires_at=expires_at,
+        )
+
+        whoami.additional_properties = d
+        return whoami
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

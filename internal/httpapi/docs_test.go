@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"fairlead/internal/reference"
+)
+
+// TestDocsShowWhatTheServerAnswersBy: the page needs no token, its policy allows no script, and it shows the
+// document at /openapi.yaml, no more and no less.
+func TestDocsShowWhatTheServerAnswersBy(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for _, path := range reference.Paths() {
+		a := w.do(http.MethodGet, path, "", "Authorization", "").is(200, nil)
+		if csp := a.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none';") || strings.Contains(csp, "unsafe") || strings.Contains(csp, "script-src") {
+			t.Errorf("%s: %s", path, csp)
+		}
+	}
+	page := string(w.do(http.MethodGet, "/docs", "", "Authorization", "").is(200, nil).body)
+	served, err := openapi3.NewLoader().LoadFromData(w.do(http.MethodGet, "/openapi.yaml", "", "Authorization", "").is(200, nil).body)
+	must(t, err)
+	operations := 0
+	for path, item := range served.Paths.Map() {
+		for method, op := range item.Operations() {
+			operations++
+			if !strings.Contains(page, `<article id="op-`+op.OperationID+`">`) {
+				t.Errorf("the page lacks %s %s", method, path)
+			}
+			// Of the whole document: what is taken from it for the server's own use must not lack on the page.
+			if body := strings.Contains(article(page, "op-"+op.OperationID), "<h4>Body</h4>"); body != (op.RequestBody != nil) {
+				t.Errorf("%s %s: the page has a body: %t", method, path, body)
+			}
+		}
+	}
+	if got := strings.Count(page, `<article id="op-`); got != operations || operations < 40 {
+		t.Errorf("the page has %d operations, the document %d", got, operations)
+	}
+	for name := range served.Components.Schemas {
+		if !strings.Contains(page, `<article id="schema-`+name+`">`) {
+			t.Errorf("the page lacks the schema %s", name)
+		}
+	}
+}
+
+// article is the part of the page with this address.
+func article(page, id string) string {
+	_, after, _ := strings.Cut(page, `<article id="`+id+`">`)
+	text, _, _ := strings.Cut(after, "</article>")
+	return text
+}
