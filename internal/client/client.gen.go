@@ -1385,6 +1385,10 @@ type NodeResource struct {
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body *Body `json:"body,omitempty"`
+
 	// Detail The client's own words about the refused version.
 	Detail *string `json:"detail,omitempty"`
 
@@ -1400,6 +1404,9 @@ type NodeResource struct {
 
 	// Revision The revision that brought the version in force; left out where that is not kept any more.
 	Revision *int64 `json:"revision,omitempty"`
+
+	// Secret What is told of a secret, in place of its body.
+	Secret *SecretSummary `json:"secret,omitempty"`
 
 	// Since When it was refused.
 	Since *time.Time `json:"since,omitempty"`
@@ -2616,6 +2623,9 @@ type GetNodeConfigParams struct {
 	// State Only resources in this state.
 	State *NodeResourceState `form:"state,omitempty" json:"state,omitempty"`
 
+	// Bodies `true` tells of each resource the body of the version in force for this node, the one that stands in for a refused one too; of a secret, which is sealed, its summary.
+	Bodies *bool `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -3437,7 +3447,7 @@ type ClientInterface interface {
 
 	// GetNodeConfig Tell what a node should hold, and why
 	//
-	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
+	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
 	// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
@@ -4208,7 +4218,7 @@ func (c *Client) GetNode(ctx context.Context, tenant TenantParam, fleet FleetPar
 
 // GetNodeConfig Tell what a node should hold, and why
 //
-// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
+// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
 // is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
@@ -6475,6 +6485,18 @@ func NewGetNodeConfigRequest(server string, tenant TenantParam, fleet FleetParam
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Bodies != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bodies", *params.Bodies, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -8803,7 +8825,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetNodeConfigWithResponse Tell what a node should hold, and why
 	//
-	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
+	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
 	// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -12850,7 +12872,7 @@ func (c *ClientWithResponses) GetNodeWithResponse(ctx context.Context, tenant Te
 
 // GetNodeConfigWithResponse Tell what a node should hold, and why
 //
-// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
+// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
 // is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
 //
 // Returns a wrapper object for the known response body format(s).

@@ -39,6 +39,11 @@ func (a *API) GetNodeConfig(ctx context.Context, r oapi.GetNodeConfigRequestObje
 	out.Items = each(conf.Resources, func(r store.NodeResource) oapi.NodeResource {
 		return nodeResourceOf(r, target.Types[r.Type].Get(r.Name), conf.Node)
 	})
+	if deref(r.Params.Bodies) {
+		if err := a.addBodies(ctx, r.Node, out.Items); err != nil {
+			return nil, err
+		}
+	}
 	if conf.More {
 		last := conf.Resources[len(conf.Resources)-1]
 		out.NextCursor = next(cursor{List: "node-config", Type: last.Type.Slug(), Name: last.Name})

@@ -139,6 +139,26 @@ func TestPlansOfAPageOfANodesConfig(t *testing.T) {
 	}.judge(t)
 }
 
+// Of each version that is asked for its row is read and its body, of one that stands in for a refused one its history too.
+func TestPlansOfTheBodiesThatANodeHolds(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: (4 + 1) * perAnswer * 20, // the page itself too
+		fill: func(w *world, few, many int) { w.clusters(few, many); w.nodes(few, many) },
+		work: func(w *world, p *planned) {
+			c, err := p.NodeConfig(w.Context(), w.tenant, w.fleet, "n000010", store.ConfigFilter{Limit: 20})
+			w.ok(err)
+			held := make([]store.HeldVersion, len(c.Resources))
+			for i, r := range c.Resources {
+				held[i] = store.HeldVersion{Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Version: r.Present.Version}
+			}
+			if p.HeldBodies(w.Context(), w.tenant, w.fleet, "n000010", held) != nil || len(held) == 0 || held[len(held)-1].Body == nil {
+				w.Errorf("%+v", held)
+			}
+		},
+	}.judge(t)
+}
+
 // Usage reads each event and each refusal once.
 func TestPlansOfTheUsage(t *testing.T) {
 	t.Parallel()
