@@ -93,6 +93,7 @@ func TestThePageOfANode(t *testing.T) {
 	w := setup(t)
 	w.on("GET", "/nodes/n", ok(`{"id": "n", "state": "refusing", "settled": 0, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-03T03:04:05Z", "since": "2026-01-03T03:04:04Z",
 		"cluster": "web", "user_agent": "envoy", "version": "1.40.0", "server": "xds-1", "protocol": "delta ADS", "remote_addr": "10.0.0.1:99", "credential": "c-1",
+		"subscribes": [{"type": "clusters", "wildcard": true}, {"type": "endpoints", "wildcard": false}, {"type": "listeners", "wildcard": true}],
 		"labels": {"cluster": "web", "region": "eu", "sub_zone": "rack\u001b7", "metadata": {"canary": true}},
 		"refusals": [{"type": "clusters", "name": "a", "version": "V", "revision": 3, "detail": "no", "at": "2026-01-02T03:04:05Z"}]}`))
 	w.run("nodes", "n").want(t, exitOK, `node        n
@@ -102,6 +103,7 @@ client      envoy 1.40.0
 cluster     web
 locality    region=eu, sub_zone=rack7
 metadata    {"canary":true}
+subscribes  all of clusters, listeners; by name endpoints
 server      xds-1
 protocol    delta ADS
 address     10.0.0.1:99
@@ -114,6 +116,21 @@ n refuses clusters/a of revision 3 since 2026-01-02 03:04:05Z: no
 	w.on("GET", "/nodes/n", ok(`{"id": "n", "state": "live", "settled": 1, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-03T03:04:05Z", "refusals": [], "labels": {}, "labels_unknown": true}`))
 	if r := w.run("nodes", "n"); !strings.Contains(r.out, "metadata    not known: it takes more than 16 KiB") {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestHowANodeSubscribes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for subs, want := range map[string]string{
+		`[{"type": "listeners", "wildcard": false, "names": ["a", "b"]}, {"type": "routes", "wildcard": false}]`: "subscribes  by name listeners (a, b), routes\n",
+		`[{"type": "listeners", "wildcard": false, "names": []}]`:                                                "subscribes  by name listeners\n",
+		`[{"type": "listeners", "wildcard": false, "named": 57}]`:                                                "subscribes  by name 57 listeners\n",
+	} {
+		w.on("GET", "/nodes/n", ok(`{"id": "n", "state": "live", "settled": 1, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-03T03:04:05Z", "refusals": [], "subscribes": `+subs+`}`))
+		if r := w.run("nodes", "n"); !strings.Contains(r.out, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
 	}
 }
 

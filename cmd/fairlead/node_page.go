@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ func nodePage(n client.Node) table {
 		{"cluster", deref(n.Cluster)},
 		{"locality", localityText(labels)},
 		{"metadata", metadataText(labels, n.LabelsUnknown != nil)},
+		{"subscribes", subscribesText(n.Subscribes)},
 		{"server", deref(n.Server)},
 		{"protocol", deref(n.Protocol)},
 		{"address", deref(n.RemoteAddr)},
@@ -69,4 +71,29 @@ func metadataText(l client.NodeLabels, unknown bool) string {
 		return ""
 	}
 	return string(text)
+}
+
+// subscribesText is by how the node asks: all of these types, some of those.
+func subscribesText(subs *[]client.NodeSubscription) string {
+	var all, some []string
+	for _, s := range deref(subs) {
+		switch kind := string(s.Type); {
+		case s.Wildcard:
+			all = append(all, kind)
+		case s.Named != nil:
+			some = append(some, fmt.Sprintf("%d %s", *s.Named, kind))
+		case s.Names != nil && len(*s.Names) > 0:
+			some = append(some, kind+" ("+strings.Join(*s.Names, ", ")+")")
+		default:
+			some = append(some, kind)
+		}
+	}
+	var parts []string
+	if len(all) > 0 {
+		parts = append(parts, "all of "+strings.Join(all, ", "))
+	}
+	if len(some) > 0 {
+		parts = append(parts, "by name "+strings.Join(some, ", "))
+	}
+	return strings.Join(parts, "; ")
 }

@@ -94,9 +94,7 @@ func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeV
 	case r.Refusal != nil:
 		out.State, inForce = oapi.NodeResourceStateRefused, r.Good
 	case n.Settled >= held.Revision && !withheldFrom(n, fleet.Ref{Type: r.Type, Name: r.Name}):
-		if out.State = oapi.NodeResourceStateSynced; r.Unreferenced {
-			out.State = oapi.NodeResourceStateUnreferenced
-		}
+		out.State = confirmedState(r, n)
 	default:
 		out.State = oapi.NodeResourceStatePending
 	}
