@@ -325,18 +325,21 @@ func (e NodeIds) Valid() bool {
 
 // Defines values for NodeResourceState.
 const (
-	NodeResourceStateAbsent       NodeResourceState = "absent"
-	NodeResourceStatePending      NodeResourceState = "pending"
-	NodeResourceStateRefused      NodeResourceState = "refused"
-	NodeResourceStateSynced       NodeResourceState = "synced"
-	NodeResourceStateUnmatched    NodeResourceState = "unmatched"
-	NodeResourceStateUnreferenced NodeResourceState = "unreferenced"
+	NodeResourceStateAbsent        NodeResourceState = "absent"
+	NodeResourceStateNotSubscribed NodeResourceState = "not_subscribed"
+	NodeResourceStatePending       NodeResourceState = "pending"
+	NodeResourceStateRefused       NodeResourceState = "refused"
+	NodeResourceStateSynced        NodeResourceState = "synced"
+	NodeResourceStateUnmatched     NodeResourceState = "unmatched"
+	NodeResourceStateUnreferenced  NodeResourceState = "unreferenced"
 )
 
 // Valid indicates whether the value is a known member of the NodeResourceState enum.
 func (e NodeResourceState) Valid() bool {
 	switch e {
 	case NodeResourceStateAbsent:
+		return true
+	case NodeResourceStateNotSubscribed:
 		return true
 	case NodeResourceStatePending:
 		return true
@@ -1257,10 +1260,13 @@ type Node struct {
 	Since *time.Time `json:"since,omitempty"`
 
 	// State `refusing`: live, and at least one resource stands refused.
-	State     NodeState `json:"state"`
-	Streams   *int      `json:"streams,omitempty"`
-	UserAgent *string   `json:"user_agent,omitempty"`
-	Version   *string   `json:"version,omitempty"`
+	State   NodeState `json:"state"`
+	Streams *int      `json:"streams,omitempty"`
+
+	// Subscribes What it subscribes to of clusters, listeners and runtimes, as it was ten seconds ago; one of these that is not named it does not ask for. What else a client asks for is what something that it has names. Left out of a node that is not connected, and for some seconds of one that has just come.
+	Subscribes *[]NodeSubscription `json:"subscribes,omitempty"`
+	UserAgent  *string             `json:"user_agent,omitempty"`
+	Version    *string             `json:"version,omitempty"`
 
 	// Waits What a connected node that is behind waits for; left out where it waits for nothing.
 	Waits *Waits `json:"waits,omitempty"`
@@ -1385,6 +1391,10 @@ type NodeResource struct {
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
+	// Body Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the place of a key, a password or a token, which a
+	// resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+	Body *Body `json:"body,omitempty"`
+
 	// Detail The client's own words about the refused version.
 	Detail *string `json:"detail,omitempty"`
 
@@ -1401,12 +1411,16 @@ type NodeResource struct {
 	// Revision The revision that brought the version in force; left out where that is not kept any more.
 	Revision *int64 `json:"revision,omitempty"`
 
+	// Secret What is told of a secret, in place of its body.
+	Secret *SecretSummary `json:"secret,omitempty"`
+
 	// Since When it was refused.
 	Since *time.Time `json:"since,omitempty"`
 
 	// State `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
 	// fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
-	// it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
+	// it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
+	// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `unmatched`: no variant of it matches the node (only told when asked why).
 	State NodeResourceState `json:"state"`
 
 	// Ttl Of the version in force.
@@ -1435,11 +1449,29 @@ type NodeResource struct {
 
 // NodeResourceState `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
 // fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
-// it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
+// it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
+// it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `unmatched`: no variant of it matches the node (only told when asked why).
 type NodeResourceState string
 
 // NodeState `refusing`: live, and at least one resource stands refused.
 type NodeState string
+
+// NodeSubscription How a node asks for the resources of a type.
+type NodeSubscription struct {
+	// Named How many listeners it asks for by name, in place of their names, where they are more than twenty.
+	Named *int `json:"named,omitempty"`
+
+	// Names Of listeners that it asks for by name, as gRPC clients do, which. Of other types they are left out.
+	Names *[]string `json:"names,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type ResourceType `json:"type"`
+
+	// Wildcard It asks for all of the type; if not, for some by name.
+	Wildcard bool `json:"wildcard"`
+}
 
 // NodeWhy How the variant was chosen. Of the default variant it has the variants alone that were passed over.
 type NodeWhy struct {
@@ -2658,6 +2690,9 @@ type GetNodeConfigParams struct {
 	// State Only resources in this state.
 	State *NodeResourceState `form:"state,omitempty" json:"state,omitempty"`
 
+	// Bodies `true` tells of each resource the body of the version in force for this node, the one that stands in for a refused one too; of a secret, which is sealed, its summary.
+	Bodies *bool `form:"bodies,omitempty" json:"bodies,omitempty"`
+
 	// Limit How many items to answer at most.
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -3488,8 +3523,8 @@ type ClientInterface interface {
 
 	// GetNodeConfig Tell what a node should hold, and why
 	//
-	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
-	// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
+	// is of one moment, which `revision` names. A resource that the node does not ask for is `not_subscribed`, as far as that is told (`subscribes` of the node).
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
 	GetNodeConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeConfigParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4263,8 +4298,8 @@ func (c *Client) GetNode(ctx context.Context, tenant TenantParam, fleet FleetPar
 
 // GetNodeConfig Tell what a node should hold, and why
 //
-// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
-// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
+// is of one moment, which `revision` names. A resource that the node does not ask for is `not_subscribed`, as far as that is told (`subscribes` of the node).
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/nodes/{node}/config (the `GetNodeConfig` operationId).
 func (c *Client) GetNodeConfig(ctx context.Context, tenant TenantParam, fleet FleetParam, node NodeParam, params *GetNodeConfigParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6534,6 +6569,18 @@ func NewGetNodeConfigRequest(server string, tenant TenantParam, fleet FleetParam
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Bodies != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bodies", *params.Bodies, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -8901,8 +8948,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetNodeConfigWithResponse Tell what a node should hold, and why
 	//
-	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
-	// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+	// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
+	// is of one moment, which `revision` names. A resource that the node does not ask for is `not_subscribed`, as far as that is told (`subscribes` of the node).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12952,8 +12999,8 @@ func (c *ClientWithResponses) GetNodeWithResponse(ctx context.Context, tenant Te
 
 // GetNodeConfigWithResponse Tell what a node should hold, and why
 //
-// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
-// is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+// The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
+// is of one moment, which `revision` names. A resource that the node does not ask for is `not_subscribed`, as far as that is told (`subscribes` of the node).
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -221,8 +221,13 @@ func (s *session) printItems(items []json.RawMessage) error {
 }
 
 func (s *session) printYAML(items []json.RawMessage) error {
+	return s.printDocuments(items, documentFields)
+}
+
+// printDocuments prints a YAML document for each item, with the fields that are named.
+func (s *session) printDocuments(items []json.RawMessage, fields []string) error {
 	for i, item := range items {
-		text, err := documentYAML(item, documentFields)
+		text, err := documentYAML(item, fields)
 		if err != nil {
 			return err
 		}

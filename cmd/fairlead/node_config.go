@@ -19,6 +19,10 @@ func (c *nodesCommand) config(ctx context.Context, s *session) error {
 	if c.State != "" {
 		params.State = (*client.NodeResourceState)(&c.State)
 	}
+	if c.Output == "yaml" {
+		yes := true
+		params.Bodies = &yes
+	}
 	var raw json.RawMessage // of the last page, for what stands beside the items
 	moved := movement{}
 	items, err := pages(0, func(limit int, cursor *string) (page, error) {
@@ -35,8 +39,11 @@ func (c *nodesCommand) config(ctx context.Context, s *session) error {
 	if moved.from != moved.to {
 		fmt.Fprintf(s.err, "warning: the fleet went from revision %d to %d while this was read: read it again\n", moved.from, moved.to)
 	}
-	if c.JSON {
+	switch {
+	case c.JSON:
 		return s.printWhole(raw, items)
+	case c.Output == "yaml":
+		return s.printDocuments(items, heldFields)
 	}
 	var head client.NodeConfig
 	if err := json.Unmarshal(raw, &head); err != nil {
@@ -67,6 +74,9 @@ func (c *nodesCommand) config(ctx context.Context, s *session) error {
 	}
 	return nil
 }
+
+// heldFields are what is told of a resource as a node has it, in the order in which it is printed.
+var heldFields = []string{"type", "name", "variant", "state", "version", "revision", "ttl", "refused_version", "refused_revision", "detail", "action", "since", "keeps", "body", "secret"}
 
 // configPage is a page of a node's configuration. Each is of one revision.
 type configPage struct {

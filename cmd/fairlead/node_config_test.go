@@ -79,10 +79,99 @@ func TestOneNode(t *testing.T) {
 	w := setup(t)
 	node := `{"id": "..", "state": "live", "settled": 7, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-02T03:04:05Z", "refusals": []}`
 	w.on("GET", "/nodes/%2E%2E", ok(node), ok(node))
-	w.run("nodes", "..").want(t, exitOK, `NODE  STATE  SETTLED  CLIENT  PROTOCOL  ADDRESS  LAST SEEN
-..    live   7        -       -         -        2026-01-02 03:04:05Z
+	w.run("nodes", "..").want(t, exitOK, `node        ..
+state       live
+settled     revision 7
+first seen  2026-01-02 03:04:05Z
+last seen   2026-01-02 03:04:05Z
 `, "")
 	w.run("nodes", "..", "--json").want(t, exitOK, indented(t, node), "")
+}
+
+func TestThePageOfANode(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/nodes/n", ok(`{"id": "n", "state": "refusing", "settled": 0, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-03T03:04:05Z", "since": "2026-01-03T03:04:04Z",
+		"cluster": "web", "user_agent": "envoy", "version": "1.40.0", "server": "xds-1", "protocol": "delta ADS", "remote_addr": "10.0.0.1:99", "credential": "c-1",
+		"subscribes": [{"type": "clusters", "wildcard": true}, {"type": "endpoints", "wildcard": false}, {"type": "listeners", "wildcard": true}],
+		"labels": {"cluster": "web", "region": "eu", "sub_zone": "rack\u001b7", "metadata": {"canary": true}},
+		"refusals": [{"type": "clusters", "name": "a", "version": "V", "revision": 3, "detail": "no", "at": "2026-01-02T03:04:05Z"}]}`))
+	w.run("nodes", "n").want(t, exitOK, `node        n
+state       refusing
+settled     nothing confirmed yet
+client      envoy 1.40.0
+cluster     web
+locality    region=eu, sub_zone=rack7
+metadata    {"canary":true}
+subscribes  all of clusters, listeners; by name endpoints
+server      xds-1
+protocol    delta ADS
+address     10.0.0.1:99
+credential  c-1
+since       2026-01-03 03:04:04Z
+first seen  2026-01-02 03:04:05Z
+last seen   2026-01-03 03:04:05Z
+n refuses clusters/a of revision 3 since 2026-01-02 03:04:05Z: no
+`, "")
+	w.on("GET", "/nodes/n", ok(`{"id": "n", "state": "live", "settled": 1, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-03T03:04:05Z", "refusals": [], "labels": {}, "labels_unknown": true}`))
+	if r := w.run("nodes", "n"); !strings.Contains(r.out, "metadata    not known: it takes more than 16 KiB") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestHowANodeSubscribes(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for subs, want := range map[string]string{
+		`[{"type": "listeners", "wildcard": false, "names": ["a", "b"]}, {"type": "routes", "wildcard": false}]`: "subscribes  by name listeners (a, b), routes\n",
+		`[{"type": "listeners", "wildcard": false, "names": []}]`:                                                "subscribes  by name listeners\n",
+		`[{"type": "listeners", "wildcard": false, "named": 57}]`:                                                "subscribes  by name 57 listeners\n",
+	} {
+		w.on("GET", "/nodes/n", ok(`{"id": "n", "state": "live", "settled": 1, "first_seen": "2026-01-02T03:04:05Z", "last_seen": "2026-01-03T03:04:05Z", "refusals": [], "subscribes": `+subs+`}`))
+		if r := w.run("nodes", "n"); !strings.Contains(r.out, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+}
+
+// What stands in is what the node runs, so its body is told, and of a secret none.
+func TestNodeConfigAsYAML(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("GET", "/nodes/n/config", ok(`{`+configHead+`, "items": [
+		{"type": "listeners", "name": "l", "state": "refused", "version": "Good", "revision": 2, "refused_version": "Bad", "refused_revision": 8, "detail": "no", "body": {"name": "l"}},
+		{"type": "secrets", "name": "s", "state": "synced", "version": "S", "revision": 1, "secret": {"kind": "tls_certificate"}}]}`))
+	w.run("nodes", "n", "--config", "-o", "yaml").want(t, exitOK, `type: listeners
+name: l
+state: refused
+version: Good
+revision: 2
+refused_version: Bad
+refused_revision: 8
+detail: "no"
+body:
+  name: l
+---
+type: secrets
+name: s
+state: synced
+version: S
+revision: 1
+secret:
+  kind: tls_certificate
+`, "")
+	if got := w.requests()[0]; got != "GET /nodes/n/config?bodies=true&limit=500" {
+		t.Errorf("asked %s", got)
+	}
+	for words, args := range map[string][]string{
+		"-o yaml goes with --config":          {"nodes", "n", "-o", "yaml"},
+		"--json is -o json: give one of them": {"nodes", "n", "--config", "-o", "yaml", "--json"},
+		"must be one of":                      {"nodes", "n", "-o", "xml"},
+	} {
+		if r := w.run(args...); r.code != exitUsage || !strings.Contains(r.err, words) {
+			t.Errorf("%v: %d %s", args, r.code, r.err)
+		}
+	}
 }
 
 func TestAFrozenTypeIsTold(t *testing.T) {

@@ -17,8 +17,9 @@ type nodesCommand struct {
 	Node   string `arg:"" optional:"" help:"A node's id; without it, all nodes."`
 	Config bool   `help:"Tell what the node should hold, and why: what it refused, and what stands in for it."`
 	Type   string `placeholder:"TYPE" help:"With --config, only resources of this type."`
-	State  string `placeholder:"STATE" help:"With --config, only resources in this state: synced, pending, refused, absent, unreferenced."`
-	JSON   bool   `name:"json" help:"Print the API's JSON."`
+	State  string `placeholder:"STATE" help:"With --config, only resources in this state: synced, pending, refused, absent, unreferenced, not_subscribed."`
+	Output string `short:"o" enum:"table,json,yaml," default:"" placeholder:"FORM" help:"table, json, or with --config yaml: each resource with its body, as this node has it; secrets are sealed."`
+	JSON   bool   `name:"json" help:"Print the API's JSON: -o json."`
 
 	Selector string `placeholder:"SELECTOR" help:"Only nodes that it matches by the labels that they had last: what a variant with it would be for."`
 }
@@ -42,7 +43,15 @@ func (c *nodesCommand) Run(ctx context.Context, sh *shell) error {
 }
 
 func (c *nodesCommand) check() error {
+	if c.JSON && c.Output == "" {
+		c.Output = "json"
+	}
+	c.JSON = c.JSON || c.Output == "json"
 	switch {
+	case c.JSON && c.Output != "json":
+		return usageError("--json is -o json: give one of them")
+	case c.Output == "yaml" && !c.Config:
+		return usageError("-o yaml goes with --config: fairlead nodes NODE --config -o yaml")
 	case c.Config && c.Node == "":
 		return usageError("--config is about one node: give its id, fairlead nodes NODE --config")
 	case c.Selector != "" && c.Node != "":
@@ -50,7 +59,7 @@ func (c *nodesCommand) check() error {
 	case !c.Config && (c.Type != "" || c.State != ""):
 		return usageError("--type and --state go with --config")
 	case c.State != "" && !client.NodeResourceState(c.State).Valid():
-		return usageError(fmt.Sprintf("%q is not a state of a resource: the states are synced, pending, refused, absent, unreferenced", c.State))
+		return usageError(fmt.Sprintf("%q is not a state of a resource: the states are synced, pending, refused, absent, unreferenced, not_subscribed", c.State))
 	case c.Type != "":
 		return checkType(c.Type)
 	}
@@ -66,7 +75,10 @@ func (c *nodesCommand) one(ctx context.Context, s *session) error {
 	if c.JSON {
 		return s.printJSON(raw)
 	}
-	s.printNodes([]client.Node{n})
+	fmt.Fprint(s.out, nodePage(n))
+	for _, line := range nodeTroubles([]client.Node{n}) {
+		fmt.Fprintln(s.out, line)
+	}
 	return nil
 }
 

@@ -82,6 +82,7 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	delete(n.streams, s)
 	n.dirty = true
 	f.roster.check(n)
+	f.subscribed(n, now)
 	f.waitsChanged(n, now)
 	f.wake(now)
 	if n.live() {

@@ -30,6 +30,7 @@ type row struct {
 	node  *node
 	claim claim
 	waits fleet.Waits
+	subs  fleet.Subscriptions
 }
 
 // early reports whether the row must stand in the database before the server's settled
@@ -136,6 +137,7 @@ func (f *fleetStatus) nextCheck(n *node, now time.Time) (at time.Time) {
 	}
 	if n.live() && !f.closing {
 		see(n.lookAt)
+		see(n.subsAt)
 	}
 	see(n.waitsSince.Add(lagAfter)) // long past if it waits for nothing
 	if len(n.streams) > 1 {
@@ -192,13 +194,13 @@ func (f *fleetStatus) rowOf(n *node, server fleet.Revision, left held, now time.
 	if f.closing && !want.own {
 		want = claim{own: true, settled: settled}
 	}
-	return row{n, want, waits}
+	return row{n, want, waits, f.dueSubs(n, now)}
 }
 
 // changed reports whether the database holds something else, or may.
 func (f *fleetStatus) changed(r row) bool {
 	n := r.node
-	return !n.acked || n.dirty || n.written != r.claim || !n.writtenWaits.Equal(r.waits) || f.closing && n.live() && !n.parted
+	return !n.acked || n.dirty || n.written != r.claim || !n.writtenWaits.Equal(r.waits) || !n.writtenSubs.Equal(r.subs) || f.closing && n.live() && !n.parted
 }
 
 // flushed makes a row the status that is reported.
@@ -206,7 +208,7 @@ func (f *fleetStatus) flushed(r row, now time.Time) fleet.NodeStatus {
 	n, s := r.node, r.node.row
 	s.Connected, s.Streams, s.Clean = n.live() && !f.closing, len(n.streams), !n.live() && len(n.doubt) == 0
 	s.Labels = n.labels
-	s.Waits = r.waits
+	s.Waits, s.Subscribes = r.waits, r.subs
 	if r.claim.own {
 		s.Settled = &r.claim.settled
 	}

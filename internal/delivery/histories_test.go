@@ -38,12 +38,12 @@ func genAct() *rapid.Generator[act] {
 		return act{
 			Kind: rapid.SampledFrom([]string{
 				"connect", "connect", "connect", "close", "settle", "settle", "settle", "all settle", "head", "head", "warm", "withhold", "release", "sent",
-				"view", "refuse", "refuse again", "refuse closed", "resolve", "restart", "lost", "answer", "fail", "old term", "flush", "flush", "flush", "rest",
+				"subscribe", "subscribe", "view", "refuse", "refuse again", "refuse closed", "resolve", "restart", "lost", "answer", "fail", "old term", "flush", "flush", "flush", "rest",
 			}).Draw(t, "kind"),
 			Node: rapid.IntRange(0, 7).Draw(t, "node"),
 			Pick: rapid.IntRange(0, 3).Draw(t, "pick"),
 			Wait: rapid.SampledFrom([]time.Duration{
-				0, 0, 0, 12 * time.Millisecond, 300 * time.Millisecond, lagAfter, holdMost, duplicateAfter, 2 * rememberFor,
+				0, 0, 0, 12 * time.Millisecond, 300 * time.Millisecond, lagAfter, holdMost, subscribedAfter, duplicateAfter, 2 * rememberFor,
 			}).Draw(t, "wait"),
 		}
 	})
@@ -136,6 +136,8 @@ func (h *history) do(a act) {
 		s.Waits(s.waits.With(of(h.head + 1 - fleet.Revision(a.Pick))))
 	case a.Kind == "release":
 		s.Waits(fleet.Waits{Cut: fleet.Revision(max(0, a.Pick-2))})
+	case a.Kind == "subscribe":
+		s.Subscribes(asksFor(fleet.Cluster, fleet.ToldTypes()[a.Pick%3]))
 	case a.Kind == "sent":
 		s.Sent(rev)
 	case a.Kind == "view":

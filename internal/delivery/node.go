@@ -46,14 +46,16 @@ type node struct {
 	record
 	tally
 	waiting
+	subscribing
 	position
 	alarm
 }
 
 // record is what the database holds of a node.
 type record struct {
-	written      claim             // if acked
-	writtenWaits fleet.Waits       // if acked
+	written      claim       // if acked
+	writtenWaits fleet.Waits // if acked
+	writtenSubs  fleet.Subscriptions
 	acked        bool              // a report with this node's row was taken, and none failed after it
 	dirty        bool              // the row differs in something else
 	tried        bool              // some report had it as connected: the database may say so
@@ -135,7 +137,7 @@ func (n *node) least() {
 
 // ack takes in that the database holds a row of the node, with labels.
 func (n *node) ack(r row, labels *fleet.NodeLabels) {
-	n.acked, n.written, n.writtenWaits = true, r.claim, r.waits
+	n.acked, n.written, n.writtenWaits, n.writtenSubs = true, r.claim, r.waits, r.subs
 	if n.labels == labels {
 		n.labels = nil // they may be many, and the database has them
 	}
@@ -172,6 +174,7 @@ type Stream struct {
 	begun   time.Time
 	settled fleet.Revision
 	waits   fleet.Waits
+	subs    fleet.Subscriptions
 	closed  bool
 }
 

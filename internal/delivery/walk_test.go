@@ -40,6 +40,9 @@ func walk(f *fleetStatus, now time.Time) walked {
 		default:
 			w.lasting = append(w.lasting, id)
 		}
+		if n.live() && !f.closing && n.subsAt.After(now) {
+			w.lookAgain(n.subsAt)
+		}
 		if at := n.waitsSince.Add(lagAfter); !n.waitsSince.IsZero() && at.After(now) {
 			w.lookAgain(at)
 		}
@@ -139,7 +142,7 @@ func (w *walked) compare(f *fleetStatus, rep *report, rows int) (problems []stri
 		} else {
 			want = w.follow[id]
 		}
-		if s := rep.status.Nodes[i]; want.node != r.node || want.claim != r.claim || !want.waits.Equal(r.waits) || s.Duplicates != w.duplicates[id] {
+		if s := rep.status.Nodes[i]; want.node != r.node || want.claim != r.claim || !want.waits.Equal(r.waits) || !want.subs.Equal(s.Subscribes) || s.Duplicates != w.duplicates[id] {
 			problem("%s: %+v, not %+v", id, s, want)
 		}
 	}

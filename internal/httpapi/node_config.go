@@ -39,6 +39,11 @@ func (a *API) GetNodeConfig(ctx context.Context, r oapi.GetNodeConfigRequestObje
 	out.Items = each(conf.Resources, func(r store.NodeResource) oapi.NodeResource {
 		return nodeResourceOf(r, target.Types[r.Type].Get(r.Name), conf.Node)
 	})
+	if deref(r.Params.Bodies) {
+		if err := a.addBodies(ctx, r.Node, out.Items); err != nil {
+			return nil, err
+		}
+	}
 	if conf.More {
 		last := conf.Resources[len(conf.Resources)-1]
 		out.NextCursor = next(cursor{List: "node-config", Type: last.Type.Slug(), Name: last.Name})
@@ -89,9 +94,7 @@ func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeV
 	case r.Refusal != nil:
 		out.State, inForce = oapi.NodeResourceStateRefused, r.Good
 	case n.Settled >= held.Revision && !withheldFrom(n, fleet.Ref{Type: r.Type, Name: r.Name}):
-		if out.State = oapi.NodeResourceStateSynced; r.Unreferenced {
-			out.State = oapi.NodeResourceStateUnreferenced
-		}
+		out.State = confirmedState(r, n)
 	default:
 		out.State = oapi.NodeResourceStatePending
 	}

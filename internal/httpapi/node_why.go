@@ -154,6 +154,8 @@ func because(r oapi.NodeResource, why oapi.NodeWhy) string {
 		parts = append(parts, fmt.Sprintf("the node refused the version of revision %d (%s)", deref(r.RefusedRevision), deref(r.Action)))
 	case oapi.NodeResourceStatePending:
 		parts = append(parts, "the node has not confirmed it yet, or it is withheld")
+	case oapi.NodeResourceStateNotSubscribed:
+		parts = append(parts, "the node does not ask for it, so it was not sent it")
 	case oapi.NodeResourceStateUnreferenced:
 		parts = append(parts, "nothing in the fleet names it, so a client asks for it only if its own bootstrap does")
 	}

@@ -57,7 +57,7 @@ func nodeOf(n store.NodeView) oapi.Node {
 		UserAgent: optional(n.UserAgent), Version: optional(n.Version), Protocol: optional(n.Protocol),
 		Server: optional(n.Server), Streams: optional(n.Streams), Connections: optional(n.Connections), Duplicates: optional(n.Duplicates), RemoteAddr: optional(n.RemoteAddr),
 		FirstSeen: n.FirstSeen, LastSeen: n.LastSeen, Since: optionalTime(n.Since), Refusals: each(n.Refusals, refusalOf),
-		Frozen: frozenOf(n),
+		Frozen: frozenOf(n), Subscribes: subscribesOf(n.Subscribes),
 	}
 	if !n.Waits.Empty() {
 		waits := waitsOf(n.Waits, standing(n.Refusals))

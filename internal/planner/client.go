@@ -26,6 +26,8 @@ type Client struct {
 	pushed  *snapshot.Set // clusters that it has by what it was sent unasked, as far as they were ACKed
 	asked   *reconsidered // nil: nothing was doubted
 	planned *step         // to be sent
+
+	subscribes subscribes
 }
 
 // Origin is what is known of a client from before its stream.

@@ -40,6 +40,8 @@ type NodeView struct {
 	Frozen []fleet.Type
 	// Waits is what it waits for, of a node that is connected and behind.
 	Waits fleet.Waits
+	// Subscribes is what it subscribes to, of one that is connected and of which that has been told.
+	Subscribes fleet.Subscriptions
 	// Refusals are those that stand; of a single node the last hundred, resolved or not.
 	Refusals []fleet.PastRefusal // without Row
 	Last     fleet.Waits         // of one that is not connected: what it waited for at last
@@ -76,6 +78,7 @@ const nodeFacts = `
   SELECT *, count(*) FILTER (WHERE live) OVER w AS connections, coalesce(sum(clients) FILTER (WHERE live) OVER w, 0) AS all_clients,
          min(settled) FILTER (WHERE live) OVER w AS live_settled,
          jsonb_agg(waiting) FILTER (WHERE live AND waiting IS NOT NULL) OVER w AS waits,
+         CASE WHEN bool_and(subscribes IS NOT NULL) FILTER (WHERE live) OVER w THEN jsonb_agg(subscribes) FILTER (WHERE live) OVER w END AS subscribed,
          max(lease_end) OVER w AS last_lease
     FROM (` + nodeStatus + `) status WINDOW w AS ()
    ORDER BY live DESC, coalesce(lease_end, since) DESC LIMIT 1`
@@ -83,6 +86,7 @@ const nodeFacts = `
 // nodeStatus is one row per server that has one of n.
 const nodeStatus = `
   SELECT s.since, s.protocol, s.streams, greatest(1, s.duplicates) AS clients, s.remote_addr, s.credential_id, s.waits AS waiting, x.name AS server,
+         coalesce(s.subscribes, CASE WHEN n.user_agent = 'envoy' AND s.since < clock_timestamp() - interval '12 s' THEN ` + usualSubscribes + ` END) AS subscribes,
          coalesce(s.settled, (SELECT v.settled FROM server_settled v WHERE v.tenant_id = s.tenant_id AND v.fleet_id = s.fleet_id AND v.server_id = s.server_id), 0) AS settled,
          s.connected AND coalesce(x.lease_until > clock_timestamp(), false) AS live,
          CASE WHEN s.connected THEN least(coalesce(x.lease_until, s.since), clock_timestamp()) END AS lease_end
@@ -97,7 +101,7 @@ n.node_id, n.cluster, n.user_agent, n.version, coalesce(f.protocol, ''), coalesc
        coalesce(f.live_settled, f.settled, 0), coalesce(f.connections, 0), CASE WHEN f.all_clients > 1 THEN f.all_clients ELSE 0 END,
        ARRAY(SELECT DISTINCT x.type FROM node_exceptions x
               WHERE x.tenant_id = n.tenant_id AND x.fleet_id = n.fleet_id AND x.node_id = n.node_id AND ` + stands("x") + `
-                AND x.action = 'frozen' ORDER BY 1), coalesce(f.waits, CASE WHEN f.connections = 0 THEN jsonb_build_array(f.waiting) END)`
+                AND x.action = 'frozen' ORDER BY 1), coalesce(f.waits, CASE WHEN f.connections = 0 THEN jsonb_build_array(f.waiting) END), f.subscribed`
 
 var selectNodes = `
 SELECT ` + nodeColumns + `, e.list
@@ -141,9 +145,9 @@ func scanNode(row pgx.CollectableRow) (n NodeView, err error) {
 func scanStatus(row pgx.CollectableRow, n *NodeView, more ...any) error {
 	var cred *[16]byte
 	var frozen []string
-	var waits []byte
+	var waits, subscribed []byte
 	err := row.Scan(append([]any{&n.ID, &n.Cluster, &n.UserAgent, &n.Version, &n.Protocol, &n.Streams, &n.RemoteAddr, &n.Server, &cred,
-		&n.FirstSeen, &n.LastSeen, &n.Since, (*int64)(&n.Settled), &n.Connections, &n.Duplicates, &frozen, &waits}, more...)...)
+		&n.FirstSeen, &n.LastSeen, &n.Since, (*int64)(&n.Settled), &n.Connections, &n.Duplicates, &frozen, &waits, &subscribed}, more...)...)
 	for _, slug := range frozen {
 		if t, ok := fleet.TypeFromSlug(slug); ok {
 			n.Frozen = append(n.Frozen, t)
@@ -153,6 +157,9 @@ func scanStatus(row pgx.CollectableRow, n *NodeView, more ...any) error {
 		if n.Waits, err = decodeWaits(waits); n.Connections == 0 {
 			n.Last, n.Waits = n.Waits, fleet.Waits{}
 		}
+	}
+	if err == nil {
+		n.Subscribes, err = decodeSubscribes(subscribed)
 	}
 	n.Credential = uuidOrZero[fleet.CredentialID](cred)
 	n.FirstSeen, n.LastSeen, n.Since = n.FirstSeen.UTC(), n.LastSeen.UTC(), n.Since.UTC()

@@ -36,8 +36,10 @@ type NodeResource struct {
 	GoodRefused *fleet.Refusal
 	// Keeps is what Good names and the fleet has deleted: it stays with the node.
 	Keeps []fleet.Ref
-	// Unreferenced: clients ask for resources of its type by name, and nothing in the fleet names it.
+	// Unreferenced: the node, or every client, asks for resources of its type by name, and nothing in the fleet names it.
 	Unreferenced bool
+	// Unasked: it is one of these, and something in the fleet names it, but nothing that the node has.
+	Unasked bool
 }
 
 // NodeVersion is a version of a resource.
@@ -55,11 +57,9 @@ const (
 	ConfigAbsent  = "absent"  // it refused it, and it was taken away from the node
 	// ConfigUnreferenced is settled, of a type that clients ask for by name, and nothing in the fleet names it.
 	ConfigUnreferenced = "unreferenced"
+	// ConfigNotSubscribed is settled, and the node does not ask for it.
+	ConfigNotSubscribed = "not_subscribed"
 )
-
-// unnamed tells of a resource r that nothing in the fleet names it, where clients ask for it by name alone: a look-up by key.
-const unnamed = `(r.type IN ('routes', 'endpoints', 'secrets', 'extensions') AND NOT EXISTS (
-         SELECT FROM resource_refs u WHERE u.tenant_id = app_tenant() AND u.fleet_id = $1 AND u.ref_type = r.type AND u.ref_name = r.name OFFSET 0))`
 
 // ConfigFilter says which of a node's resources a page is about.
 type ConfigFilter struct {
@@ -107,9 +107,13 @@ func refusalOf(version string) string {
 // state is worked out here for the filter alone: what stands in for what is decided by
 // package snapshot. There is a row for the node even where there is no resource.
 var selectNodeConfig = `
-WITH node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, first_seen, last_seen, since, settled, connections, duplicates, frozen, waits) AS (
-  SELECT ` + nodeColumns + ` FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
+WITH RECURSIVE node (node_id, cluster, user_agent, version, protocol, streams, remote_addr, server, credential_id, first_seen, last_seen, since, settled, connections, duplicates, frozen, waits, subscribes, refusing) AS (
+  SELECT ` + nodeColumns + `,
+         EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `)
+    FROM nodes n LEFT JOIN LATERAL (` + nodeFacts + `) f ON true
    WHERE n.tenant_id = app_tenant() AND n.fleet_id = $1 AND n.node_id = $2),
+held (type, name) AS (` + selectHeldByName + `),
+by_name (names) AS MATERIALIZED (SELECT jsonb_object_agg(held.type || '/' || held.name, 0) FROM held),
 r AS MATERIALIZED (
   SELECT r.type, r.name, r.variant, o.moved, r.version, r.revision, r.ttl_ms, x.good, x.action, x.beside, x.at, x.text_hash, x.revision AS refused_revision
     FROM node CROSS JOIN resources r
@@ -122,13 +126,14 @@ r AS MATERIALIZED (
          WHEN 'unmatched' THEN false
          WHEN '` + ConfigAbsent + `' THEN ` + takenAway + `
          WHEN '` + ConfigRefused + `' THEN x.version IS NOT NULL AND NOT (` + takenAway + `)
-         ELSE x.version IS NULL AND ($7 = '` + ConfigPending + `' OR ($7 = '` + ConfigUnreferenced + `') = ` + unnamed + `) AND ($7 <> '` + ConfigPending + `') = (coalesce(o.moved, 0) <= node.settled AND (r.revision <= node.settled OR ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
+         ELSE x.version IS NULL AND ($7 = '` + ConfigPending + `'
+           OR $7 = CASE WHEN ` + unnamed + ` THEN '` + ConfigUnreferenced + `' WHEN ` + excluded + ` OR ` + unasked + ` THEN '` + ConfigNotSubscribed + `' ELSE '` + ConfigSynced + `' END) AND ($7 <> '` + ConfigPending + `') = (coalesce(o.moved, 0) <= node.settled AND (r.revision <= node.settled OR ` + broughtBy("r.version", "r.variant") + ` <= node.settled)
            AND NOT EXISTS (SELECT FROM jsonb_path_query(node.waits, '$[*].withheld') l CROSS JOIN jsonb_array_elements(l) h
                             WHERE h->>0 = r.type AND h->>1 = r.name)) END
    ORDER BY r.type, r.name LIMIT $6)
-SELECT node.*, EXISTS (SELECT FROM node_exceptions e WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1 AND e.node_id = $2 AND ` + stands("e") + `), h.revision,
+SELECT node.*, h.revision,
        r.type, r.name, r.variant, r.version, greatest(r.moved, coalesce(` + broughtBy("r.version", "r.variant") + `, r.revision)), r.ttl_ms,
-       coalesce(` + unnamed + `, false), r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
+       coalesce(` + unnamed + `, false), coalesce(` + unasked + `, false), r.refused_revision, (SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = r.text_hash), r.action, r.beside, r.at, r.good,
        g.brought, g.ttl_ms, y.action, y.beside,
        (SELECT jsonb_agg(ref ORDER BY ref)
           FROM jsonb_array_elements(g.derived->'refs') ref CROSS JOIN LATERAL (
@@ -189,11 +194,11 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	var slug, name, variant, version, detail, action, good, goodAction *string
 	var brought, ttl, refused, goodBrought, goodTTL *int64
 	var at *time.Time
-	var refusing, lost bool
+	var refusing, lost, unasked bool
 	var beside, goodBeside *bool
 	var keeps []byte
 	err := scanStatus(row, &c.Node, &refusing, (*int64)(&c.Revision), &slug, &name, &variant, &version, &brought, &ttl,
-		&lost, &refused, &detail, &action, &beside, &at, &good, &goodBrought, &goodTTL, &goodAction, &goodBeside, &keeps)
+		&lost, &unasked, &refused, &detail, &action, &beside, &at, &good, &goodBrought, &goodTTL, &goodAction, &goodBeside, &keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +206,7 @@ func (c *NodeConfig) scan(row pgx.CollectableRow) (*NodeResource, error) {
 	if slug == nil {
 		return nil, nil //nolint:nilnil // the node holds nothing
 	}
-	r := &NodeResource{Name: *name, Variant: *variant, Unreferenced: lost, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
+	r := &NodeResource{Name: *name, Variant: *variant, Unreferenced: lost, Unasked: unasked, Present: NodeVersion{*version, fleet.Revision(*brought), milliseconds(ttl)}}
 	r.Type, _ = fleet.TypeFromSlug(*slug) // the query asks for known types alone
 	if refused == nil {
 		return r, nil

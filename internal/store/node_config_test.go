@@ -259,3 +259,181 @@ func TestNodeConfigOfWhatIsWithheld(t *testing.T) {
 		}
 	}
 }
+
+// What a node does not ask for is not synced: of a type of which it asks for nothing, and of a listener whose name it does not ask for. The
+// database filters as fleet.Subscriptions.Excludes says.
+func TestNodeConfigOfWhatIsNotSubscribed(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "c", "1"), put(fleet.Listener, "l", "1"), put(fleet.Listener, "m", "1"), put(fleet.Runtime, "r", "1"), put(fleet.Endpoint, "c", "1"))
+	by := func(how map[fleet.Type]fleet.Asks, listeners ...string) (s fleet.Subscriptions) {
+		for t, a := range how {
+			s.Types[t] = a
+		}
+		s.Listeners = listeners
+		return s
+	}
+	many := by(map[fleet.Type]fleet.Asks{fleet.Listener: fleet.AsksNames})
+	many.Many = fleet.MaxAsked + 1
+	s := w.server("s")
+	for i, subs := range []fleet.Subscriptions{
+		{},
+		by(map[fleet.Type]fleet.Asks{fleet.Cluster: fleet.AsksAll, fleet.Endpoint: fleet.AsksNames}),
+		by(map[fleet.Type]fleet.Asks{fleet.Cluster: fleet.AsksAll, fleet.Listener: fleet.AsksAll, fleet.Runtime: fleet.AsksNames}),
+		by(map[fleet.Type]fleet.Asks{fleet.Cluster: fleet.AsksNames, fleet.Listener: fleet.AsksNames}, "m", "z"),
+		by(map[fleet.Type]fleet.Asks{fleet.Cluster: fleet.AsksNames, fleet.Listener: fleet.AsksNames}),
+		many,
+	} {
+		id := fmt.Sprint("n", i)
+		n := on(id)
+		n.Subscribes = subs
+		s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{n}})
+		want := map[string][]string{}
+		whole := w.config(id, store.ConfigFilter{})
+		if !whole.Node.Subscribes.Equal(subs) {
+			t.Errorf("%s: %+v is read as %+v", id, subs, whole.Node.Subscribes)
+		}
+		for _, r := range whole.Resources {
+			state := store.ConfigSynced
+			switch {
+			case r.Unreferenced != (r.Type == fleet.Endpoint || r.Type == fleet.Cluster && subs.Types[fleet.Cluster] == fleet.AsksNames):
+				t.Errorf("%s: %s/%s unreferenced: %v", id, r.Type, r.Name, r.Unreferenced)
+			case r.Unreferenced:
+				state = store.ConfigUnreferenced
+			case subs.Excludes(fleet.Ref{Type: r.Type, Name: r.Name}):
+				state = store.ConfigNotSubscribed
+			}
+			want[state] = append(want[state], fmt.Sprintf("%s/%s", r.Type, r.Name))
+		}
+		for _, state := range []string{store.ConfigSynced, store.ConfigUnreferenced, store.ConfigNotSubscribed, store.ConfigPending} {
+			var got []string
+			for _, r := range w.config(id, store.ConfigFilter{State: state}).Resources {
+				got = append(got, fmt.Sprintf("%s/%s", r.Type, r.Name))
+			}
+			if d := cmp.Diff(want[state], got); d != "" {
+				t.Errorf("%s, %s: %s", id, state, d)
+			}
+		}
+	}
+}
+
+// On several servers a node subscribes to what it does on either, if both have told; one that has left subscribes to nothing.
+func TestSubscriptionsOfANodeOnSeveralServers(t *testing.T) {
+	w := setup(t)
+	a, b := w.server("a"), w.server("b")
+	n := on("n")
+	n.Subscribes.Types[fleet.Cluster] = fleet.AsksAll
+	a.report(fleet.Status{Nodes: []fleet.NodeStatus{n}})
+	read := func() fleet.Subscriptions {
+		t.Helper()
+		v, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n")
+		w.ok(err)
+		return v.Subscribes
+	}
+	b.report(fleet.Status{Nodes: []fleet.NodeStatus{on("n")}})
+	if got := read(); got.Known() {
+		t.Errorf("where one has not told: %+v", got)
+	}
+	n.Subscribes = fleet.Subscriptions{Listeners: []string{"l\x00"}}
+	n.Subscribes.Types[fleet.Listener] = fleet.AsksNames
+	b.report(fleet.Status{Nodes: []fleet.NodeStatus{n}})
+	if got := read(); got.Types[fleet.Cluster] != fleet.AsksAll || !slices.Equal(got.Listeners, []string{"l\uFFFD"}) {
+		t.Errorf("on both: %+v", got)
+	}
+	n.Connected = false
+	b.report(fleet.Status{Nodes: []fleet.NodeStatus{n}})
+	if got := read(); got.Types[fleet.Cluster] != fleet.AsksAll || got.Types[fleet.Listener] != fleet.AsksNothing {
+		t.Errorf("on one: %+v", got)
+	}
+	a.report(fleet.Status{Nodes: []fleet.NodeStatus{n}})
+	if got := read(); got.Known() {
+		t.Errorf("on none: %+v", got)
+	}
+}
+
+// What a node asks for by name follows from what it has: from its own variants, and, where it asks for listeners by name, from these. While it refuses something that is not known.
+func TestNodeConfigOfWhatANodeHasNoNameOf(t *testing.T) {
+	w := setup(t)
+	naming := func(c store.ResourceChange, refs ...fleet.Ref) store.ResourceChange {
+		c.Derived = fleet.Derived{Refs: refs}
+		return fill(c)
+	}
+	endpoints := func(name string) fleet.Ref { return fleet.Ref{Type: fleet.Endpoint, Name: name} }
+	eu := put(fleet.Cluster, "a", "EU")
+	eu.Variant, eu.Selector = "eu", "locality.region=eu"
+	var all []store.ResourceChange
+	for _, name := range []string{"a", "b"} {
+		all = append(all, put(fleet.Endpoint, name, "1"), naming(put(fleet.Cluster, name, "1"), endpoints(name)),
+			naming(put(fleet.Route, name, "1"), fleet.Ref{Type: fleet.Cluster, Name: name}), naming(put(fleet.Listener, name, "1"), fleet.Ref{Type: fleet.Route, Name: name}))
+	}
+	w.apply(append(all, put(fleet.Endpoint, "eu", "1"), put(fleet.Endpoint, "nobody", "1"), naming(eu, endpoints("eu")))...)
+	s := w.server("s")
+	states := func(choice string) map[string][]string {
+		t.Helper()
+		out := map[string][]string{}
+		for _, state := range []string{store.ConfigSynced, store.ConfigNotSubscribed, store.ConfigUnreferenced} {
+			q := store.ConfigFilter{State: state, Choices: []store.Choice{{Ref: fleet.Ref{Type: fleet.Cluster, Name: "a"}, Variant: choice}}}
+			for _, r := range w.config("n", q).Resources {
+				out[state] = append(out[state], fmt.Sprintf("%s/%s", r.Type, r.Name))
+				if r.Unreferenced != (state == store.ConfigUnreferenced) || state == store.ConfigSynced && r.Unasked {
+					t.Errorf("%s %+v", state, r)
+				}
+			}
+		}
+		return out
+	}
+	want := func(what string, got, want map[string][]string) {
+		t.Helper()
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", what, d)
+		}
+	}
+	n := on("n")
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{n}})
+	lost := []string{"endpoints/nobody"}
+	rest := []string{"listeners/a", "listeners/b", "routes/a", "routes/b"}
+	clusters := []string{"clusters/a", "clusters/b"}
+	want("the default variant", states(""), map[string][]string{
+		store.ConfigUnreferenced: lost, store.ConfigNotSubscribed: {"endpoints/eu"},
+		store.ConfigSynced: slices.Concat(clusters, []string{"endpoints/a", "endpoints/b"}, rest),
+	})
+	want("the variant eu", states("eu"), map[string][]string{
+		store.ConfigUnreferenced: lost, store.ConfigNotSubscribed: {"endpoints/a"},
+		store.ConfigSynced: slices.Concat(clusters, []string{"endpoints/b", "endpoints/eu"}, rest),
+	})
+	for _, typ := range []fleet.Type{fleet.Listener, fleet.Route, fleet.Cluster, fleet.Endpoint} {
+		n.Subscribes.Types[typ] = fleet.AsksNames
+	}
+	n.Subscribes.Listeners = []string{"a", "unknown"}
+	s.report(fleet.Status{Settled: 1, Nodes: []fleet.NodeStatus{n}})
+	want("a listener by name", states(""), map[string][]string{
+		store.ConfigUnreferenced: lost, store.ConfigNotSubscribed: {"clusters/b", "endpoints/b", "endpoints/eu", "listeners/b", "routes/b"},
+		store.ConfigSynced: {"clusters/a", "endpoints/a", "listeners/a", "routes/a"},
+	})
+	s.report(fleet.Status{Settled: 1, Refusals: []fleet.Refusal{{Node: "n", Type: fleet.Listener, Name: "b", Version: all[7].Version, Revision: 1, Action: fleet.ActionNoSuspect}}})
+	want("one that refuses something", states(""), map[string][]string{
+		store.ConfigUnreferenced: lost,
+		store.ConfigSynced:       slices.Concat(clusters, []string{"endpoints/a", "endpoints/b", "endpoints/eu", "listeners/a", "routes/a", "routes/b"}),
+	})
+}
+
+// Of an Envoy that has been connected for a while and of which nothing was told, it is what most Envoys subscribe to.
+func TestSubscriptionsOfMostEnvoysAreNotTold(t *testing.T) {
+	w := setup(t)
+	s := w.server("s")
+	usual := fleet.Subscriptions{}
+	usual.Types[fleet.Cluster], usual.Types[fleet.Listener] = fleet.AsksAll, fleet.AsksAll
+	for _, c := range []struct {
+		agent string
+		since time.Duration
+		want  fleet.Subscriptions
+	}{{"envoy", time.Minute, usual}, {"envoy", time.Second, fleet.Subscriptions{}}, {"gRPC Go", time.Minute, fleet.Subscriptions{}}} {
+		n := on("n")
+		n.UserAgent, n.Since = c.agent, time.Now().Add(-c.since)
+		s.report(fleet.Status{Nodes: []fleet.NodeStatus{n}})
+		v, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n")
+		w.ok(err)
+		if !v.Subscribes.Equal(c.want) {
+			t.Errorf("%s, connected for %s: %+v", c.agent, c.since, v.Subscribes)
+		}
+	}
+}

@@ -139,6 +139,48 @@ func TestPlansOfAPageOfANodesConfig(t *testing.T) {
 	}.judge(t)
 }
 
+// Of a client that asks for its listeners by name what these lead to is followed by key: here from one to twenty clusters and their secrets.
+func TestPlansOfAPageOfWhatAClientAsksForByName(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: 5 * perAnswer * 20,
+		fill: func(w *world, few, many int) {
+			w.clusters(few, many)
+			w.nodes(few, many)
+			w.exec(`INSERT INTO resource_refs (tenant_id, fleet_id, type, name, variant, ref_type, ref_name)
+				SELECT $1, $2, 'listeners', 'l', '', 'clusters', 'c' || g FROM generate_series(1, 20) g ON CONFLICT DO NOTHING`, w.tenant.String(), w.fleet.String())
+			w.exec(`UPDATE node_status SET subscribes = '{"named": ["clusters", "listeners", "secrets"], "listeners": ["l"]}' WHERE fleet_id = $1 AND node_id = 'n000007'`, w.fleet.String())
+		},
+		work: func(w *world, p *planned) {
+			c, err := p.NodeConfig(w.Context(), w.tenant, w.fleet, "n000007", store.ConfigFilter{Limit: 20})
+			w.ok(err)
+			if rs := c.Resources; len(rs) == 0 || rs[0].Unasked || len(rs) == 20 && !rs[19].Unasked {
+				w.Errorf("%+v", rs)
+			}
+		},
+	}.judge(t)
+}
+
+// Of each version that is asked for its row is read and its body, of one that stands in for a refused one its history too.
+func TestPlansOfTheBodiesThatANodeHolds(t *testing.T) {
+	t.Parallel()
+	planCase{
+		many: 1000, most: (4 + 1) * perAnswer * 20, // the page itself too
+		fill: func(w *world, few, many int) { w.clusters(few, many); w.nodes(few, many) },
+		work: func(w *world, p *planned) {
+			c, err := p.NodeConfig(w.Context(), w.tenant, w.fleet, "n000010", store.ConfigFilter{Limit: 20})
+			w.ok(err)
+			held := make([]store.HeldVersion, len(c.Resources))
+			for i, r := range c.Resources {
+				held[i] = store.HeldVersion{Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Version: r.Present.Version}
+			}
+			if p.HeldBodies(w.Context(), w.tenant, w.fleet, "n000010", held) != nil || len(held) == 0 || held[len(held)-1].Body == nil {
+				w.Errorf("%+v", held)
+			}
+		},
+	}.judge(t)
+}
+
 // Usage reads each event and each refusal once.
 func TestPlansOfTheUsage(t *testing.T) {
 	t.Parallel()

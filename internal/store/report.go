@@ -49,14 +49,14 @@ ON CONFLICT (tenant_id, fleet_id, node_id) DO UPDATE SET last_seen = clock_times
 
 	// $3 is what the server has settled: where a node that goes away and followed it stays.
 	upsertNodeStatus = `
-INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id, clean, duplicates, view, waits)
+INSERT INTO node_status (tenant_id, fleet_id, server_id, node_id, connected, settled, since, protocol, streams, remote_addr, credential_id, clean, duplicates, view, waits, subscribes)
 SELECT app_tenant(), $1, $2, u.node, u.connected, CASE WHEN u.connected THEN u.settled ELSE coalesce(u.settled, $3) END,
-       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential, u.clean, u.duplicates, u.view, u.waits
-  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[], $12::boolean[], $13::integer[], $14::text[], $15::jsonb[])
-    AS u (node, connected, settled, since, protocol, streams, remote, credential, clean, duplicates, view, waits)
+       coalesce(u.since, clock_timestamp()), u.protocol, u.streams, u.remote, u.credential, u.clean, u.duplicates, u.view, u.waits, u.subscribes
+  FROM unnest($4::text[], $5::boolean[], $6::bigint[], $7::timestamptz[], $8::text[], $9::integer[], $10::text[], $11::uuid[], $12::boolean[], $13::integer[], $14::text[], $15::jsonb[], $16::jsonb[])
+    AS u (node, connected, settled, since, protocol, streams, remote, credential, clean, duplicates, view, waits, subscribes)
 ON CONFLICT (tenant_id, fleet_id, node_id, server_id) DO UPDATE SET connected = excluded.connected, settled = excluded.settled,
   since = excluded.since, protocol = excluded.protocol, streams = excluded.streams, remote_addr = excluded.remote_addr,
-  credential_id = excluded.credential_id, clean = excluded.clean, duplicates = excluded.duplicates, view = excluded.view, waits = excluded.waits`
+  credential_id = excluded.credential_id, clean = excluded.clean, duplicates = excluded.duplicates, view = excluded.view, waits = excluded.waits, subscribes = excluded.subscribes`
 
 	insertTexts = `
 INSERT INTO nack_texts (tenant_id, fleet_id, hash, text)
@@ -268,16 +268,19 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 	}
 	ids, connected, settled, since := make([]string, n), make([]bool, n), make([]*int64, n), make([]*time.Time, n)
 	protocols, streams, remotes, creds := make([]string, n), make([]int32, n), make([]string, n), make([]*[16]byte, n)
-	cleans, duplicates, views, waits := make([]bool, n), make([]int32, n), make([]string, n), make([]*string, n)
+	cleans, duplicates, views, waits, subscribes := make([]bool, n), make([]int32, n), make([]string, n), make([]*string, n), make([]*string, n)
 	for i, x := range r.Nodes {
 		ids[i], connected[i], settled[i], since[i] = x.Node, x.Connected, (*int64)(x.Settled), timeOrNil(x.Since)
 		protocols[i], streams[i] = clean(x.Protocol, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
 		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
 		waits[i] = encodeWaits(x.Waits)
+		if x.Connected {
+			subscribes[i] = encodeSubscribes(x.Subscribes)
+		}
 		duplicates[i] = int32(x.Duplicates) //nolint:gosec // as many as streams at most
 	}
-	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates, views, waits)
+	b.Queue(upsertNodeStatus, f, server, int64(r.Settled), ids, connected, settled, since, protocols, streams, remotes, creds, cleans, duplicates, views, waits, subscribes)
 }
 
 func queueRefusals(b *pgx.Batch, f string, xs []fleet.Refusal) {

@@ -125,6 +125,7 @@ func withoutWords(r fleet.Status) fleet.Status {
 	case len(r.Nodes) == 1:
 		n := r.Nodes[0]
 		n.UserAgent, n.Version, n.Cluster, n.Labels = "", "", "", &fleet.NodeLabels{Cut: true}
+		n.Subscribes = fleet.Subscriptions{}
 		r.Nodes = []fleet.NodeStatus{n}
 	case len(r.Refusals) == 1:
 		x := r.Refusals[0]

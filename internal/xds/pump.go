@@ -51,6 +51,9 @@ func (st *stream) pump() (wrote bool, err error) {
 	}
 	st.pass(step.Findings)
 	st.admit(target)
+	if subscribes, changed := st.client.Subscribes(); changed {
+		st.att.Subscribes(subscribes) // before what counts as settled, so that one row tells both
+	}
 	s := settled{target.History, st.client.Settled()}
 	moved := s.history != st.settled.history || s.revision > st.settled.revision
 	if moved || step.Response == nil {

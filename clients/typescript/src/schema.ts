@@ -985,8 +985,8 @@ export interface paths {
         };
         /**
          * Tell what a node should hold, and why
-         * @description The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. No bodies; every page
-         *     is of one moment, which `revision` names. Which of the resources a client asks for is its own affair and not told here.
+         * @description The fleet's resources as they are for this node: which variant its labels choose, what it refused, in its own words, and which version stands in for it. Every page
+         *     is of one moment, which `revision` names. A resource that the node does not ask for is `not_subscribed`, as far as that is told (`subscribes` of the node).
          */
         get: operations["getNodeConfig"];
         put?: never;
@@ -2276,8 +2276,20 @@ export interface components {
             labels?: components["schemas"]["NodeLabels"];
             /** @description Not all of its labels are known; left out where they are, and in lists. */
             labels_unknown?: boolean;
+            /** @description What it subscribes to of clusters, listeners and runtimes, as it was ten seconds ago; one of these that is not named it does not ask for. What else a client asks for is what something that it has names. Left out of a node that is not connected, and for some seconds of one that has just come. */
+            subscribes?: components["schemas"]["NodeSubscription"][];
             /** @description What it refuses; of a single node its last hundred refusals, those that have ended too. */
             refusals: components["schemas"]["Refusal"][];
+        };
+        /** @description How a node asks for the resources of a type. */
+        NodeSubscription: {
+            type: components["schemas"]["ResourceType"];
+            /** @description It asks for all of the type; if not, for some by name. */
+            wildcard: boolean;
+            /** @description Of listeners that it asks for by name, as gRPC clients do, which. Of other types they are left out. */
+            names?: string[];
+            /** @description How many listeners it asks for by name, in place of their names, where they are more than twenty. */
+            named?: number;
         };
         NodeList: {
             items: components["schemas"]["Node"][];
@@ -2424,10 +2436,11 @@ export interface components {
         /**
          * @description `synced`: the node has confirmed the revision that brought it, as far as it asks for it. `pending`: it has not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
          *     fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
-         *     it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
+         *     it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
+         *     it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that this node has. `unmatched`: no variant of it matches the node (only told when asked why).
          * @enum {string}
          */
-        NodeResourceState: "synced" | "pending" | "refused" | "absent" | "unreferenced" | "unmatched";
+        NodeResourceState: "synced" | "pending" | "refused" | "absent" | "unreferenced" | "not_subscribed" | "unmatched";
         /** @description What selectors ask of a node, as it said when it connected last. */
         NodeLabels: {
             cluster?: string;
@@ -2549,6 +2562,8 @@ export interface components {
             ttl_sent?: boolean;
             /** @description Why it is sent or not, or what it depends on; for people. */
             ttl_detail?: string;
+            body?: components["schemas"]["Body"];
+            secret?: components["schemas"]["SecretSummary"];
         };
     };
     responses: {
@@ -2910,6 +2925,7 @@ export type CredentialCreated = components['schemas']['CredentialCreated'];
 export type CredentialList = components['schemas']['CredentialList'];
 export type NodeState = components['schemas']['NodeState'];
 export type Node = components['schemas']['Node'];
+export type NodeSubscription = components['schemas']['NodeSubscription'];
 export type NodeList = components['schemas']['NodeList'];
 export type Refusal = components['schemas']['Refusal'];
 export type Waits = components['schemas']['Waits'];
@@ -4721,6 +4737,8 @@ export interface operations {
                 type?: components["schemas"]["ResourceType"];
                 /** @description Only resources in this state. */
                 state?: components["schemas"]["NodeResourceState"];
+                /** @description `true` tells of each resource the body of the version in force for this node, the one that stands in for a refused one too; of a secret, which is sealed, its summary. */
+                bodies?: boolean;
                 /** @description How many items to answer at most. */
                 limit?: components["parameters"]["LimitParam"];
                 /** @description The `next_cursor` of the page before. */

@@ -127,6 +127,18 @@ func (s *Source) Waits() (all fleet.Waits) {
 	return all
 }
 
+// Subscribes returns what the attached streams subscribe to.
+func (s *Source) Subscribes() (all fleet.Subscriptions) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for a := range s.attached {
+		if x := a.subscribes.Load(); x != nil {
+			all = all.With(*x)
+		}
+	}
+	return all
+}
+
 // Authenticate takes the token for a node pattern; "bad" is unknown.
 func (s *Source) Authenticate(_ context.Context, token string) (xds.Identity, error) {
 	if token == "bad" {
@@ -164,6 +176,7 @@ type attachment struct {
 	target     atomic.Pointer[snapshot.Target]
 	settled    atomic.Int64
 	waits      atomic.Pointer[fleet.Waits]
+	subscribes atomic.Pointer[fleet.Subscriptions]
 	changed    chan struct{}
 	ended      chan error
 	past       xds.LastStream
@@ -183,7 +196,10 @@ func (a *attachment) Changed() <-chan struct{}  { return a.changed }
 func (a *attachment) Ended() <-chan error       { return a.ended }
 func (a *attachment) Sent(fleet.Revision)       {}
 func (a *attachment) Waits(w fleet.Waits)       { a.waits.Store(&w) }
-func (a *attachment) Settled(r fleet.Revision)  { a.settled.Store(int64(r)) }
+
+func (a *attachment) Subscribes(s fleet.Subscriptions) { a.subscribes.Store(&s) }
+
+func (a *attachment) Settled(r fleet.Revision) { a.settled.Store(int64(r)) }
 
 func (a *attachment) Refuse(_ context.Context, r xds.Refusal) {
 	a.source.mu.Lock()

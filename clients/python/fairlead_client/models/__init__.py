@@ -50,6 +50,7 @@ from .node_reasons import NodeReasons
 from .node_resource import NodeResource
 from .node_resource_state import NodeResourceState
 from .node_state import NodeState
+from .node_subscription import NodeSubscription
 from .node_why import NodeWhy
 from .operator_token import OperatorToken
 from .operator_token_create import OperatorTokenCreate
@@ -164,6 +165,7 @@ __all__ = (
     "NodeResource",
     "NodeResourceState",
     "NodeState",
+    "NodeSubscription",
     "NodeWhy",
     "OperatorToken",
     "OperatorTokenCreate",

@@ -13,6 +13,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.node_labels import NodeLabels
+    from ..models.node_subscription import NodeSubscription
     from ..models.refusal import Refusal
     from ..models.waits import Waits
 
@@ -58,6 +59,10 @@ class Node:
     """ What selectors ask of a node, as it said when it connected last. """
     labels_unknown: bool | Unset = UNSET
     """ Not all of its labels are known; left out where they are, and in lists. """
+    subscribes: list[NodeSubscription] | Unset = UNSET
+    """ What it subscribes to of clusters, listeners and runtimes, as it was ten seconds ago; one of these that is
+    not named it does not ask for. What else a client asks for is what something that it has names. Left out of a
+    node that is not connected, and for some seconds of one that has just come. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,6 +122,13 @@ class Node:
 
         labels_unknown = self.labels_unknown
 
+        subscribes: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.subscribes, Unset):
+            subscribes = []
+            for subscribes_item_data in self.subscribes:
+                subscribes_item = subscribes_item_data.to_dict()
+                subscribes.append(subscribes_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -159,12 +171,15 @@ class Node:
             field_dict["labels"] = labels
         if labels_unknown is not UNSET:
             field_dict["labels_unknown"] = labels_unknown
+        if subscribes is not UNSET:
+            field_dict["subscribes"] = subscribes
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.node_labels import NodeLabels
+        from ..models.node_subscription import NodeSubscription
         from ..models.refusal import Refusal
         from ..models.waits import Waits
 
@@ -238,6 +253,15 @@ class Node:
 
         labels_unknown = d.pop("labels_unknown", UNSET)
 
+        _subscribes = d.pop("subscribes", UNSET)
+        subscribes: list[NodeSubscription] | Unset = UNSET
+        if _subscribes is not UNSET:
+            subscribes = []
+            for subscribes_item_data in _subscribes:
+                subscribes_item = NodeSubscription.from_dict(subscribes_item_data)
+
+                subscribes.append(subscribes_item)
+
         node = cls(
             id=id,
             state=state,
@@ -260,6 +284,7 @@ class Node:
             waits=waits,
             labels=labels,
             labels_unknown=labels_unknown,
+            subscribes=subscribes,
         )
 
         node.additional_properties = d

@@ -14,6 +14,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.resource_ref import ResourceRef
+    from ..models.secret_summary import SecretSummary
 
 
 T = TypeVar("T", bound="NodeResource")
@@ -31,8 +32,10 @@ class NodeResource:
     not yet, or the resource is withheld from it (`waits` of the node). `refused`: it refused the
     fleet's version, and another one stands in where there is one. `absent`: it refused every version that it was
     ever sent, and holds none. `unreferenced`: nothing in the fleet names
-    it, and clients ask for resources of its type by name: none has it, unless its own bootstrap asks. `unmatched`:
-    no variant of it matches the node (only told when asked why).
+    it, and clients ask for resources of its type by name (of clusters: this node does): it has it only if its own
+    bootstrap asks. `not_subscribed`: the node does not ask for it, so it was not sent
+    it: it asks for nothing of the type, or for other listeners, or something in the fleet names it but nothing that
+    this node has. `unmatched`: no variant of it matches the node (only told when asked why).
      """
     variant: str | Unset = UNSET
     """ The variant that the node's labels choose; left out for the default variant. """
@@ -72,6 +75,13 @@ class NodeResource:
     kept. """
     ttl_detail: str | Unset = UNSET
     """ Why it is sent or not, or what it depends on; for people. """
+    body: Any | Unset = UNSET
+    """ Envoy's own message as proto3 JSON, with the field names of the proto files. `[redacted]` stands in the
+    place of a key, a password or a token, which a
+    resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
+     """
+    secret: SecretSummary | Unset = UNSET
+    """ What is told of a secret, in place of its body. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,6 +126,12 @@ class NodeResource:
 
         ttl_detail = self.ttl_detail
 
+        body = self.body
+
+        secret: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.secret, Unset):
+            secret = self.secret.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -151,12 +167,17 @@ class NodeResource:
             field_dict["ttl_sent"] = ttl_sent
         if ttl_detail is not UNSET:
             field_dict["ttl_detail"] = ttl_detail
+        if body is not UNSET:
+            field_dict["body"] = body
+        if secret is not UNSET:
+            field_dict["secret"] = secret
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.resource_ref import ResourceRef
+        from ..models.secret_summary import SecretSummary
 
         d = dict(src_dict)
         type_ = ResourceType(d.pop("type"))
@@ -208,6 +229,15 @@ class NodeResource:
 
         ttl_detail = d.pop("ttl_detail", UNSET)
 
+        body = d.pop("body", UNSET)
+
+        _secret = d.pop("secret", UNSET)
+        secret: SecretSummary | Unset
+        if isinstance(_secret, Unset):
+            secret = UNSET
+        else:
+            secret = SecretSummary.from_dict(_secret)
+
         node_resource = cls(
             type_=type_,
             name=name,
@@ -225,6 +255,8 @@ class NodeResource:
             ttl=ttl,
             ttl_sent=ttl_sent,
             ttl_detail=ttl_detail,
+            body=body,
+            secret=secret,
         )
 
         node_resource.additional_properties = d

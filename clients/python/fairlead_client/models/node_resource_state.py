@@ -3,6 +3,7 @@ from enum import StrEnum
 
 class NodeResourceState(StrEnum):
     ABSENT = "absent"
+    NOT_SUBSCRIBED = "not_subscribed"
     PENDING = "pending"
     REFUSED = "refused"
     SYNCED = "synced"

@@ -19,6 +19,7 @@ def _get_kwargs(
     *,
     type_: ResourceType | Unset = UNSET,
     state: NodeResourceState | Unset = UNSET,
+    bodies: bool | Unset = False,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> dict[str, Any]:
@@ -36,6 +37,8 @@ def _get_kwargs(
         json_state = state.value
 
     params["state"] = json_state
+
+    params["bodies"] = bodies
 
     params["limit"] = limit
 
@@ -103,15 +106,16 @@ def sync_detailed(
     client: AuthenticatedClient | Client,
     type_: ResourceType | Unset = UNSET,
     state: NodeResourceState | Unset = UNSET,
+    bodies: bool | Unset = False,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Response[NodeConfig | Problem]:
     """Tell what a node should hold, and why
 
      The fleet's resources as they are for this node: which variant its labels choose, what it refused,
-    in its own words, and which version stands in for it. No bodies; every page
-    is of one moment, which `revision` names. Which of the resources a client asks for is its own affair
-    and not told here.
+    in its own words, and which version stands in for it. Every page
+    is of one moment, which `revision` names. A resource that the node does not ask for is
+    `not_subscribed`, as far as that is told (`subscribes` of the node).
 
     Args:
         tenant (str):
@@ -124,8 +128,13 @@ def sync_detailed(
             withheld from it (`waits` of the node). `refused`: it refused the
             fleet's version, and another one stands in where there is one. `absent`: it refused every
             version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
-            it, and clients ask for resources of its type by name: none has it, unless its own
-            bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
+            it, and clients ask for resources of its type by name (of clusters: this node does): it
+            has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so
+            it was not sent
+            it: it asks for nothing of the type, or for other listeners, or something in the fleet
+            names it but nothing that this node has. `unmatched`: no variant of it matches the node
+            (only told when asked why).
+        bodies (bool | Unset):  Default: False.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -143,6 +152,7 @@ def sync_detailed(
         node=node,
         type_=type_,
         state=state,
+        bodies=bodies,
         limit=limit,
         cursor=cursor,
     )
@@ -162,15 +172,16 @@ def sync(
     client: AuthenticatedClient | Client,
     type_: ResourceType | Unset = UNSET,
     state: NodeResourceState | Unset = UNSET,
+    bodies: bool | Unset = False,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> NodeConfig | Problem | None:
     """Tell what a node should hold, and why
 
      The fleet's resources as they are for this node: which variant its labels choose, what it refused,
-    in its own words, and which version stands in for it. No bodies; every page
-    is of one moment, which `revision` names. Which of the resources a client asks for is its own affair
-    and not told here.
+    in its own words, and which version stands in for it. Every page
+    is of one moment, which `revision` names. A resource that the node does not ask for is
+    `not_subscribed`, as far as that is told (`subscribes` of the node).
 
     Args:
         tenant (str):
@@ -183,8 +194,13 @@ def sync(
             withheld from it (`waits` of the node). `refused`: it refused the
             fleet's version, and another one stands in where there is one. `absent`: it refused every
             version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
-            it, and clients ask for resources of its type by name: none has it, unless its own
-            bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
+            it, and clients ask for resources of its type by name (of clusters: this node does): it
+            has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so
+            it was not sent
+            it: it asks for nothing of the type, or for other listeners, or something in the fleet
+            names it but nothing that this node has. `unmatched`: no variant of it matches the node
+            (only told when asked why).
+        bodies (bool | Unset):  Default: False.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -203,6 +219,7 @@ def sync(
         client=client,
         type_=type_,
         state=state,
+        bodies=bodies,
         limit=limit,
         cursor=cursor,
     ).parsed
@@ -216,15 +233,16 @@ async def asyncio_detailed(
     client: AuthenticatedClient | Client,
     type_: ResourceType | Unset = UNSET,
     state: NodeResourceState | Unset = UNSET,
+    bodies: bool | Unset = False,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Response[NodeConfig | Problem]:
     """Tell what a node should hold, and why
 
      The fleet's resources as they are for this node: which variant its labels choose, what it refused,
-    in its own words, and which version stands in for it. No bodies; every page
-    is of one moment, which `revision` names. Which of the resources a client asks for is its own affair
-    and not told here.
+    in its own words, and which version stands in for it. Every page
+    is of one moment, which `revision` names. A resource that the node does not ask for is
+    `not_subscribed`, as far as that is told (`subscribes` of the node).
 
     Args:
         tenant (str):
@@ -237,8 +255,13 @@ async def asyncio_detailed(
             withheld from it (`waits` of the node). `refused`: it refused the
             fleet's version, and another one stands in where there is one. `absent`: it refused every
             version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
-            it, and clients ask for resources of its type by name: none has it, unless its own
-            bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
+            it, and clients ask for resources of its type by name (of clusters: this node does): it
+            has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so
+            it was not sent
+            it: it asks for nothing of the type, or for other listeners, or something in the fleet
+            names it but nothing that this node has. `unmatched`: no variant of it matches the node
+            (only told when asked why).
+        bodies (bool | Unset):  Default: False.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -256,6 +279,7 @@ async def asyncio_detailed(
         node=node,
         type_=type_,
         state=state,
+        bodies=bodies,
         limit=limit,
         cursor=cursor,
     )
@@ -273,15 +297,16 @@ async def asyncio(
     client: AuthenticatedClient | Client,
     type_: ResourceType | Unset = UNSET,
     state: NodeResourceState | Unset = UNSET,
+    bodies: bool | Unset = False,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> NodeConfig | Problem | None:
     """Tell what a node should hold, and why
 
      The fleet's resources as they are for this node: which variant its labels choose, what it refused,
-    in its own words, and which version stands in for it. No bodies; every page
-    is of one moment, which `revision` names. Which of the resources a client asks for is its own affair
-    and not told here.
+    in its own words, and which version stands in for it. Every page
+    is of one moment, which `revision` names. A resource that the node does not ask for is
+    `not_subscribed`, as far as that is told (`subscribes` of the node).
 
     Args:
         tenant (str):
@@ -294,8 +319,13 @@ async def asyncio(
             withheld from it (`waits` of the node). `refused`: it refused the
             fleet's version, and another one stands in where there is one. `absent`: it refused every
             version that it was ever sent, and holds none. `unreferenced`: nothing in the fleet names
-            it, and clients ask for resources of its type by name: none has it, unless its own
-            bootstrap asks. `unmatched`: no variant of it matches the node (only told when asked why).
+            it, and clients ask for resources of its type by name (of clusters: this node does): it
+            has it only if its own bootstrap asks. `not_subscribed`: the node does not ask for it, so
+            it was not sent
+            it: it asks for nothing of the type, or for other listeners, or something in the fleet
+            names it but nothing that this node has. `unmatched`: no variant of it matches the node
+            (only told when asked why).
+        bodies (bool | Unset):  Default: False.
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
 
@@ -315,6 +345,7 @@ async def asyncio(
             client=client,
             type_=type_,
             state=state,
+            bodies=bodies,
             limit=limit,
             cursor=cursor,
         )

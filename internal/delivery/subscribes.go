@@ -1,0 +1,72 @@
+package delivery
+
+import (
+	"time"
+
+	"fairlead/internal/fleet"
+)
+
+// subscribedAfter is how long what a node subscribes to lasts at least before it is told: a client that starts asks for one type after
+// the other.
+const subscribedAfter = 5 * time.Second
+
+// subscribing is what a node subscribes to.
+type subscribing struct {
+	subs   fleet.Subscriptions // of its streams
+	subsAt time.Time           // when that will have lasted
+}
+
+// Subscribes says what the stream's client subscribes to. It is told with the node's own row, where it is not what
+// most Envoys subscribe to (SEMANTICS 6.1).
+func (s *Stream) Subscribes(subs fleet.Subscriptions) {
+	f := s.fleet
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.closed {
+		return
+	}
+	if subs = plainSubscriptions(subs); !subs.Equal(s.subs) {
+		s.subs = subs
+		f.subscribed(s.node, time.Now())
+	}
+}
+
+// subscribed recomputes what a node subscribes to, and sees to it that it is told when it has lasted. Those of some seconds are told together.
+func (f *fleetStatus) subscribed(n *node, now time.Time) {
+	var all fleet.Subscriptions
+	for s := range n.streams {
+		all = all.With(s.subs)
+	}
+	if all.Equal(n.subs) {
+		return
+	}
+	n.subs, n.subsAt = all, now.Add(subscribedAfter+lookEvery).Truncate(lookEvery)
+	if n.live() {
+		f.roster.check(n)
+		f.schedule(n.subsAt)
+	}
+}
+
+// dueSubs is what is to be told of what a node subscribes to: what has lasted and is not what most do, else what the database has.
+func (f *fleetStatus) dueSubs(n *node, now time.Time) fleet.Subscriptions {
+	switch {
+	case !n.live():
+		return fleet.Subscriptions{}
+	case f.closing || !n.subs.Known() || now.Before(n.subsAt):
+		return n.writtenSubs
+	}
+	return n.subs.Unusual(n.row.UserAgent)
+}
+
+// plainSubscriptions makes names that are a client's fit for a database.
+func plainSubscriptions(s fleet.Subscriptions) fleet.Subscriptions {
+	if len(s.Listeners) == 0 {
+		return s
+	}
+	names := make([]string, len(s.Listeners))
+	for i, name := range s.Listeners {
+		names[i] = plain(name, maxNodeText)
+	}
+	s.Listeners = names
+	return s.With(fleet.Subscriptions{})
+}
