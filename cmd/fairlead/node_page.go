@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 )
 
 // nodePage is what is known of one node, a line each; what is not known has none.

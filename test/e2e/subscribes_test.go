@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"fairlead/internal/client"
+	client "fairlead/clients/go"
 	"fairlead/test/world"
 )
 
