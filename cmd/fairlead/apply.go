@@ -49,8 +49,8 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	err = c.Writing.write(ctx, s, b.place, func(ctx context.Context, key string) (*http.Response, error) {
-		return s.apply(ctx, key, body)
+	err = c.Writing.write(ctx, s, b.place, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		return s.apply(ctx, key, confirm, body)
 	})
 	return placed(err, b)
 }
@@ -103,7 +103,7 @@ func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key string) (*http.Response, error) {
-		return s.apply(ctx, key, body)
+	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		return s.apply(ctx, key, confirm, body)
 	})
 }

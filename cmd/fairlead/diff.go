@@ -82,6 +82,7 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 		return p, placed(err, b)
 	}
 	d := s.tellDoubts(out.Warnings, out.Findings, b.place)
+	s.tellReasons(out.Confirm)
 	p = plan{out}
 	if asJSON {
 		return p, s.printJSON(raw)
@@ -160,6 +161,10 @@ func (s *session) printLine(line string) {
 // takesColours reports whether what is written to f is read on a terminal by somebody who
 // did not ask for none (no-color.org).
 func takesColours(f *os.File) bool {
+	return isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

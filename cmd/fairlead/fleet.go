@@ -14,6 +14,7 @@ type fleetCommand struct {
 	Show   fleetShowCommand   `cmd:"" default:"withargs" help:"Show the fleet's settings, or change them; what \"fairlead fleet\" does by itself."`
 	List   fleetListCommand   `cmd:"" help:"List the tenant's fleets."`
 	Create fleetCreateCommand `cmd:"" help:"Make a fleet."`
+	Delete fleetDeleteCommand `cmd:"" help:"Delete a fleet."`
 }
 
 // fleetShowCommand is "fairlead fleet show".

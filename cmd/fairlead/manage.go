@@ -183,3 +183,23 @@ func (c *fleetCreateCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	return made(s, c.Listing.JSON, raw, "fleet "+f.Name+" made", "")
 }
+
+// fleetDeleteCommand is "fairlead fleet delete".
+type fleetDeleteCommand struct {
+	Connection connection `embed:""`
+	Name       string     `arg:"" help:"The fleet's name."`
+	Yes        bool       `help:"Delete it although nodes are connected. Without it a person is asked on a terminal, and nothing is deleted elsewhere."`
+}
+
+// Run deletes the fleet.
+func (c *fleetDeleteCommand) Run(ctx context.Context, sh *shell) error {
+	c.Connection.Fleet = c.Name
+	s, err := c.Connection.open(sh)
+	if err != nil {
+		return err
+	}
+	return s.confirmed(c.Yes, func(confirm string) error {
+		resp, err := s.api.DeleteFleet(ctx, s.tenant, s.fleet, &client.DeleteFleetParams{Confirm: given(confirm)}) //nolint:bodyclose // ended closes it
+		return ended(s, resp, err, "fleet "+c.Name+" is deleted")
+	})
+}

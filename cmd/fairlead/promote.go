@@ -76,8 +76,8 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return placed(c.Writing.write(ctx, &to, b.place, func(ctx context.Context, key string) (*http.Response, error) {
-		return to.apply(ctx, key, body)
+	return placed(c.Writing.write(ctx, &to, b.place, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		return to.apply(ctx, key, confirm, body)
 	}), b)
 }
 

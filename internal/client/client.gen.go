@@ -56,6 +56,30 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for ConfirmCode.
+const (
+	LiveNodes      ConfirmCode = "live_nodes"
+	MostOfType     ConfirmCode = "most_of_type"
+	RefusedVersion ConfirmCode = "refused_version"
+	RemovesMany    ConfirmCode = "removes_many"
+)
+
+// Valid indicates whether the value is a known member of the ConfirmCode enum.
+func (e ConfirmCode) Valid() bool {
+	switch e {
+	case LiveNodes:
+		return true
+	case MostOfType:
+		return true
+	case RefusedVersion:
+		return true
+	case RemovesMany:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CredentialState.
 const (
 	Active  CredentialState = "active"
@@ -670,7 +694,9 @@ type AnyValue = json.RawMessage
 
 // ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
 type ApplyInput struct {
-	Delete *[]ResourceName `json:"delete,omitempty"`
+	// Confirm The token of a plan, or of the answer that asked for a confirmation: it does what `plan` does, and confirms what the plan's `confirm` tells.
+	Confirm *string         `json:"confirm,omitempty"`
+	Delete  *[]ResourceName `json:"delete,omitempty"`
 
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
 	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
@@ -736,6 +762,36 @@ type Comparison struct {
 
 	// To The revision that `after` is of.
 	To int64 `json:"to"`
+}
+
+// ConfirmCode `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet that goes.
+type ConfirmCode string
+
+// ConfirmReason Why somebody is to confirm a write.
+type ConfirmReason struct {
+	// Code `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+	// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet that goes.
+	Code ConfirmCode `json:"code"`
+
+	// Count How many: of `live_nodes` nodes, else resources.
+	Count int64 `json:"count"`
+
+	// Detail One sentence for a person.
+	//
+	// Example: 3 of the fleet's 4 clusters would be deleted
+	Detail string `json:"detail"`
+
+	// Nodes With `refused_version`, how many nodes have refused one of them.
+	Nodes *int64 `json:"nodes,omitempty"`
+
+	// Of With `most_of_type`, how many of the type the fleet has.
+	Of *int64 `json:"of,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type *ResourceType `json:"type,omitempty"`
 }
 
 // Credential defines model for Credential.
@@ -1498,7 +1554,9 @@ type OperatorTokenList struct {
 
 // Plan What an apply would do.
 type Plan struct {
-	Counts PlanCounts `json:"counts"`
+	// Confirm Why somebody is to confirm it; empty where nobody is. The apply is then only made with the token as `confirm`.
+	Confirm []ConfirmReason `json:"confirm"`
+	Counts  PlanCounts      `json:"counts"`
 
 	// Findings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
@@ -1510,7 +1568,7 @@ type Plan struct {
 	// Revision The fleet's revision that it was planned on; 0 before the first.
 	Revision int64 `json:"revision"`
 
-	// Token For the apply's `plan`.
+	// Token For the apply's `plan`, or its `confirm`.
 	//
 	// Example: plan-AQAAAAAAAAAMwH8f
 	Token string `json:"token"`
@@ -1585,6 +1643,9 @@ type Problem struct {
 	// Example: not_found
 	Code string `json:"code"`
 
+	// Confirm With 428, why somebody is to confirm this.
+	Confirm *[]ConfirmReason `json:"confirm,omitempty"`
+
 	// Detail One sentence for a person. It can change; `code` does not.
 	Detail *string       `json:"detail,omitempty"`
 	Errors *[]FieldError `json:"errors,omitempty"`
@@ -1605,6 +1666,11 @@ type Problem struct {
 
 	// Title The status in words.
 	Title string `json:"title"`
+
+	// Token With 428, what confirms the request when it is sent again.
+	//
+	// Example: plan-AQAAAAAAAAAMwH8f
+	Token *string `json:"token,omitempty"`
 
 	// Type Always `about:blank`: `code` tells the kind.
 	//
@@ -2016,6 +2082,9 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
+	// Confirm The token of the answer that asked for a confirmation. It is 412 where the rollback comes to something else by now.
+	Confirm *string `json:"confirm,omitempty"`
+
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
 	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
 
@@ -2324,6 +2393,9 @@ type AsOfTime = time.Time
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
+// ConfirmParam defines model for ConfirmParam.
+type ConfirmParam = string
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
 
@@ -2395,6 +2467,9 @@ type VariantParam = string
 
 // BadRequest An error, after RFC 9457.
 type BadRequest = Problem
+
+// ConfirmationRequired An error, after RFC 9457.
+type ConfirmationRequired = Problem
 
 // Conflict An error, after RFC 9457.
 type Conflict = Problem
@@ -2499,6 +2574,12 @@ type ListFleetsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteFleetParams defines parameters for DeleteFleet.
+type DeleteFleetParams struct {
+	// Confirm The token of the answer that asked for a confirmation.
+	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ApplyParams defines parameters for Apply.
@@ -3308,10 +3389,11 @@ type ClientInterface interface {
 
 	// DeleteFleet Delete a fleet
 	//
-	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed. While nodes are connected it
+	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
-	DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFleet Read a fleet
 	//
@@ -3347,6 +3429,9 @@ type ClientInterface interface {
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 	//
+	// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+	// `token` as `confirm` is done. A plan tells the same beforehand.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -3360,6 +3445,9 @@ type ClientInterface interface {
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+	//
+	// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+	// `token` as `confirm` is done. A plan tells the same beforehand.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3575,6 +3663,9 @@ type ClientInterface interface {
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 	// `/description` or `/labels` there.
 	//
+	// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+	// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -3587,6 +3678,9 @@ type ClientInterface interface {
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 	// `/description` or `/labels` there.
+	//
+	// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+	// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3929,11 +4023,12 @@ func (c *Client) CreateFleet(ctx context.Context, tenant TenantParam, body Creat
 
 // DeleteFleet Delete a fleet
 //
-// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed. While nodes are connected it
+// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
-func (c *Client) DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteFleetRequest(c.Server, tenant, fleet)
+func (c *Client) DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteFleetRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4008,6 +4103,9 @@ func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet Flee
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 //
+// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+// `token` as `confirm` is done. A plan tells the same beforehand.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -4031,6 +4129,9 @@ func (c *Client) ApplyWithBody(ctx context.Context, tenant TenantParam, fleet Fl
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+//
+// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+// `token` as `confirm` is done. A plan tells the same beforehand.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4506,6 +4607,9 @@ func (c *Client) GetReceipt(ctx context.Context, tenant TenantParam, fleet Fleet
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 // `/description` or `/labels` there.
 //
+// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -4528,6 +4632,9 @@ func (c *Client) RollbackWithBody(ctx context.Context, tenant TenantParam, fleet
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 // `/description` or `/labels` there.
+//
+// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5442,7 +5549,7 @@ func NewCreateFleetRequestWithBody(server string, tenant TenantParam, contentTyp
 }
 
 // NewDeleteFleetRequest constructs an http.Request for the DeleteFleet method
-func NewDeleteFleetRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
+func NewDeleteFleetRequest(server string, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5472,6 +5579,33 @@ func NewDeleteFleetRequest(server string, tenant TenantParam, fleet FleetParam) 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -8656,12 +8790,13 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteFleetWithResponse Delete a fleet
 	//
-	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed. While nodes are connected it
+	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
-	DeleteFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*DeleteFleetResponse, error)
+	DeleteFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams, reqEditors ...RequestEditorFn) (*DeleteFleetResponse, error)
 
 	// GetFleetWithResponse Read a fleet
 	//
@@ -8699,6 +8834,9 @@ type ClientWithResponsesInterface interface {
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 	//
+	// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+	// `token` as `confirm` is done. A plan tells the same beforehand.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -8712,6 +8850,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+	//
+	// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+	// `token` as `confirm` is done. A plan tells the same beforehand.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8965,6 +9106,9 @@ type ClientWithResponsesInterface interface {
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 	// `/description` or `/labels` there.
 	//
+	// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+	// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -8977,6 +9121,9 @@ type ClientWithResponsesInterface interface {
 	// today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 	// `/description` or `/labels` there.
+	//
+	// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+	// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9777,12 +9924,21 @@ func (r CreateFleetResponse) ContentType() string {
 type DeleteFleetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationproblemJSON428 *ConfirmationRequired
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteFleetResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
@@ -9793,6 +9949,11 @@ func (r DeleteFleetResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r DeleteFleetResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON428 returns the response for an HTTP 428 `application/problem+json` response
+func (r DeleteFleetResponse) GetApplicationproblemJSON428() *ConfirmationRequired {
+	return r.ApplicationproblemJSON428
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -9984,6 +10145,8 @@ type ApplyResponse struct {
 	ApplicationproblemJSON415 *UnsupportedMediaType
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationproblemJSON428 *ConfirmationRequired
 	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -10037,6 +10200,11 @@ func (r ApplyResponse) GetApplicationproblemJSON415() *UnsupportedMediaType {
 // GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r ApplyResponse) GetApplicationproblemJSON422() *Unprocessable {
 	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON428 returns the response for an HTTP 428 `application/problem+json` response
+func (r ApplyResponse) GetApplicationproblemJSON428() *ConfirmationRequired {
+	return r.ApplicationproblemJSON428
 }
 
 // GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
@@ -11770,6 +11938,8 @@ type RollbackResponse struct {
 	ApplicationproblemJSON412 *PreconditionFailed
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationproblemJSON428 *ConfirmationRequired
 	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -11813,6 +11983,11 @@ func (r RollbackResponse) GetApplicationproblemJSON412() *PreconditionFailed {
 // GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r RollbackResponse) GetApplicationproblemJSON422() *Unprocessable {
 	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON428 returns the response for an HTTP 428 `application/problem+json` response
+func (r RollbackResponse) GetApplicationproblemJSON428() *ConfirmationRequired {
+	return r.ApplicationproblemJSON428
 }
 
 // GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
@@ -12613,13 +12788,14 @@ func (c *ClientWithResponses) CreateFleetWithResponse(ctx context.Context, tenan
 
 // DeleteFleetWithResponse Delete a fleet
 //
-// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed. While nodes are connected it
+// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
-func (c *ClientWithResponses) DeleteFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*DeleteFleetResponse, error) {
-	rsp, err := c.DeleteFleet(ctx, tenant, fleet, reqEditors...)
+func (c *ClientWithResponses) DeleteFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams, reqEditors ...RequestEditorFn) (*DeleteFleetResponse, error) {
+	rsp, err := c.DeleteFleet(ctx, tenant, fleet, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12680,6 +12856,9 @@ func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenan
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 //
+// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+// `token` as `confirm` is done. A plan tells the same beforehand.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -12699,6 +12878,9 @@ func (c *ClientWithResponses) ApplyWithBodyWithResponse(ctx context.Context, ten
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+//
+// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+// `token` as `confirm` is done. A plan tells the same beforehand.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13108,6 +13290,9 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, tenant
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 // `/description` or `/labels` there.
 //
+// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -13126,6 +13311,9 @@ func (c *ClientWithResponses) RollbackWithBodyWithResponse(ctx context.Context, 
 // today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 // `/description` or `/labels` there.
+//
+// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13855,6 +14043,13 @@ func ParseDeleteFleetResponse(rsp *http.Response) (*DeleteFleetResponse, error) 
 	case rsp.StatusCode == 204:
 		break // No content-type
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13868,6 +14063,13 @@ func ParseDeleteFleetResponse(rsp *http.Response) (*DeleteFleetResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest ConfirmationRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON428 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -14051,6 +14253,13 @@ func ParseApplyResponse(rsp *http.Response) (*ApplyResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest ConfirmationRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON428 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
@@ -15563,6 +15772,13 @@ func ParseRollbackResponse(rsp *http.Response) (*RollbackResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest ConfirmationRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON428 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable

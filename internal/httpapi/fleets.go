@@ -101,10 +101,23 @@ func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.
 }
 
 // DeleteFleet implements deleteFleet.
-func (a *API) DeleteFleet(ctx context.Context, _ oapi.DeleteFleetRequestObject) (oapi.DeleteFleetResponseObject, error) {
+func (a *API) DeleteFleet(ctx context.Context, r oapi.DeleteFleetRequestObject) (oapi.DeleteFleetResponseObject, error) {
 	c := callOf(ctx)
-	if err := a.store.DeleteFleet(ctx, c.tenant.ID, c.actor, c.fleet.ID); err != nil {
-		return nil, err
+	var seen planToken
+	if r.Params.Confirm != nil {
+		var ok bool
+		switch seen, ok = parsePlanToken(*r.Params.Confirm); {
+		case !ok:
+			return nil, badParameter("confirm", "invalid_plan", notAPlan)
+		case seen.content != deletionOf(c.fleet.ID):
+			name := "confirm"
+			return nil, refuse(http.StatusPreconditionFailed, "precondition_failed", "this token confirms something else than the deletion of this fleet",
+				oapi.FieldError{Parameter: &name, Code: "other_content", Detail: "the token is of another fleet, or of no deletion"})
+		}
+	}
+	err := a.store.DeleteFleetConfirmed(ctx, c.tenant.ID, c.actor, c.fleet.ID, store.Confirmation{Seen: seen.seen, Reasons: seen.reasons})
+	if err != nil {
+		return nil, toConfirm(err, deletionOf(c.fleet.ID))
 	}
 	return oapi.DeleteFleet204Response{}, nil
 }

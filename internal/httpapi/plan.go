@@ -36,7 +36,8 @@ func (a *API) Plan(ctx context.Context, _ oapi.PlanRequestObject) (oapi.PlanResp
 		return nil, s.refused(err)
 	}
 	out := oapi.Plan200JSONResponse{
-		Revision: int64(p.Seen.Revision), Token: planToken{p.Seen, contentOf(c.fleet.ID, s.write.Changes)}.String(),
+		Revision: int64(p.Seen.Revision), Confirm: each(p.Confirm, reasonOf),
+		Token: planToken{p.Seen, contentOf(c.fleet.ID, s.write.Changes), store.ReasonsOf(p.Confirm)}.String(),
 	}
 	if out.Resources, err = a.planned(ctx, s.write.Changes, p.Before); err != nil {
 		return nil, err

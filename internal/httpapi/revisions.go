@@ -86,11 +86,19 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	}
 	where := newPlaces()
 	where.whole = "/revision"
-	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision), Only: only}
+	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision), Only: only, Confirmed: new(store.Reasons)}
+	var seen *planToken
+	if r.Body.Confirm != nil {
+		token, ok := parsePlanToken(*r.Body.Confirm)
+		if !ok {
+			return nil, badField("/confirm", "invalid_plan", notAPlan)
+		}
+		seen, w.Confirmed = &token, &token.reasons
+	}
 	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
-	result, ws, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
+	result, ws, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w, seen)
 	if err != nil {
-		return nil, repeated(notAsExpected(where.refused(noSuchRevision(err, r.Body.Revision)), w, nil), w.Idempotency)
+		return nil, repeated(notAsExpected(where.refused(noSuchRevision(err, r.Body.Revision)), w, "/confirm", nil), w.Idempotency)
 	}
 	if result.Replayed { // what it changed does not differ any more
 		if ws, err = a.writtenSince(ctx, result.Revision-1); err != nil {

@@ -22,14 +22,18 @@ import (
 // made at that one alone; where the fleet has moved, it is looked at again, unless the caller
 // expects it to be at one revision.
 //
-// The second result is what it writes, or wrote.
-func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (store.Result, []written, error) {
+// The second result is what it writes, or wrote. seen, if set, is what it must come to.
+func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write, seen *planToken) (store.Result, []written, error) {
 	c := callOf(ctx)
 	expected := w.Expect
 	for range maxLooks {
 		at, ws, err := a.mayRollBack(ctx, to, w.Only)
 		if err == nil && expected != nil && at != *expected {
 			err = a.moved(ctx, at)
+		}
+		content := contentOf(c.fleet.ID, each(ws, func(w written) store.ResourceChange { return w.ResourceChange }))
+		if err == nil && seen != nil && seen.content != content {
+			err = errRollsBackOther("/confirm")
 		}
 		switch {
 		case errors.Is(err, fleet.ErrUnavailable):
@@ -40,8 +44,9 @@ func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (s
 		}
 		w.Expect = &at
 		result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, to, w)
-		if !errors.Is(err, fleet.ErrPrecondition) { // else one who expects a revision is told by the next look
-			return result, ws, err
+		var asked *store.UnconfirmedError
+		if errors.As(err, &asked) || !errors.Is(err, fleet.ErrPrecondition) { // else one who expects a revision is told by the next look
+			return result, ws, toConfirm(err, content)
 		}
 	}
 	return store.Result{}, nil, errMoving()

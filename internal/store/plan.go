@@ -15,6 +15,7 @@ import (
 type Planned struct {
 	Seen    Seen // what it was planned on
 	Changed int  // how many resources
+	Confirm []Reason
 	Before  []Before
 }
 
@@ -75,12 +76,13 @@ func (s *Store) plan(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write)
 	}
 	var a struct {
 		answerJSON
-		Token string `json:"token"`
+		Token   string       `json:"token"`
+		Confirm []reasonJSON `json:"confirm"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return Planned{}, fmt.Errorf("read the answer: %w", err)
 	}
-	p.Seen.Revision, p.Changed = a.Revision, a.Changed
+	p.Seen.Revision, p.Changed, p.Confirm = a.Revision, a.Changed, reasonsOf(a.Confirm)
 	p.Seen.Token, err = fleet.ParseToken(a.Token)
 	return p, err
 }

@@ -6,6 +6,7 @@ DECLARE
   h   fleet_heads%ROWTYPE;
   v   resource_change[];
   res record;
+  why jsonb; -- it is to be confirmed
 BEGIN
   answer := idempotency_claim(p_write);
   replayed := answer IS NOT NULL;
@@ -21,9 +22,11 @@ BEGIN
   ELSE
     SELECT array_agg(c) INTO v FROM fleet_rollback_changes(p_fleet, p_to) c;
   END IF;
+  why := fleet_rollback_to_confirm(h, p_to, v);
   res := fleet_commit(h, p_write, coalesce(v, '{}'), '{}');
   answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows', '[]'::jsonb);
   PERFORM fleet_check_references(p_fleet, coalesce(v, '{}'), answer);
+  PERFORM fleet_must_be_confirmed(h, why, p_write->'confirmed');
   PERFORM idempotency_answer(p_write, answer);
 END $$;
 

@@ -62,6 +62,30 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for ConfirmCode.
+const (
+	LiveNodes      ConfirmCode = "live_nodes"
+	MostOfType     ConfirmCode = "most_of_type"
+	RefusedVersion ConfirmCode = "refused_version"
+	RemovesMany    ConfirmCode = "removes_many"
+)
+
+// Valid indicates whether the value is a known member of the ConfirmCode enum.
+func (e ConfirmCode) Valid() bool {
+	switch e {
+	case LiveNodes:
+		return true
+	case MostOfType:
+		return true
+	case RefusedVersion:
+		return true
+	case RemovesMany:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CredentialState.
 const (
 	Active  CredentialState = "active"
@@ -676,7 +700,9 @@ type AnyValue = json.RawMessage
 
 // ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
 type ApplyInput struct {
-	Delete *[]ResourceName `json:"delete,omitempty"`
+	// Confirm The token of a plan, or of the answer that asked for a confirmation: it does what `plan` does, and confirms what the plan's `confirm` tells.
+	Confirm *string         `json:"confirm,omitempty"`
+	Delete  *[]ResourceName `json:"delete,omitempty"`
 
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
 	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
@@ -742,6 +768,36 @@ type Comparison struct {
 
 	// To The revision that `after` is of.
 	To int64 `json:"to"`
+}
+
+// ConfirmCode `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet that goes.
+type ConfirmCode string
+
+// ConfirmReason Why somebody is to confirm a write.
+type ConfirmReason struct {
+	// Code `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+	// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet that goes.
+	Code ConfirmCode `json:"code"`
+
+	// Count How many: of `live_nodes` nodes, else resources.
+	Count int64 `json:"count"`
+
+	// Detail One sentence for a person.
+	//
+	// Example: 3 of the fleet's 4 clusters would be deleted
+	Detail string `json:"detail"`
+
+	// Nodes With `refused_version`, how many nodes have refused one of them.
+	Nodes *int64 `json:"nodes,omitempty"`
+
+	// Of With `most_of_type`, how many of the type the fleet has.
+	Of *int64 `json:"of,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type *ResourceType `json:"type,omitempty"`
 }
 
 // Credential defines model for Credential.
@@ -1504,7 +1560,9 @@ type OperatorTokenList struct {
 
 // Plan What an apply would do.
 type Plan struct {
-	Counts PlanCounts `json:"counts"`
+	// Confirm Why somebody is to confirm it; empty where nobody is. The apply is then only made with the token as `confirm`.
+	Confirm []ConfirmReason `json:"confirm"`
+	Counts  PlanCounts      `json:"counts"`
 
 	// Findings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
@@ -1516,7 +1574,7 @@ type Plan struct {
 	// Revision The fleet's revision that it was planned on; 0 before the first.
 	Revision int64 `json:"revision"`
 
-	// Token For the apply's `plan`.
+	// Token For the apply's `plan`, or its `confirm`.
 	//
 	// Example: plan-AQAAAAAAAAAMwH8f
 	Token string `json:"token"`
@@ -1591,6 +1649,9 @@ type Problem struct {
 	// Example: not_found
 	Code string `json:"code"`
 
+	// Confirm With 428, why somebody is to confirm this.
+	Confirm *[]ConfirmReason `json:"confirm,omitempty"`
+
 	// Detail One sentence for a person. It can change; `code` does not.
 	Detail *string       `json:"detail,omitempty"`
 	Errors *[]FieldError `json:"errors,omitempty"`
@@ -1611,6 +1672,11 @@ type Problem struct {
 
 	// Title The status in words.
 	Title string `json:"title"`
+
+	// Token With 428, what confirms the request when it is sent again.
+	//
+	// Example: plan-AQAAAAAAAAAMwH8f
+	Token *string `json:"token,omitempty"`
 
 	// Type Always `about:blank`: `code` tells the kind.
 	//
@@ -2022,6 +2088,9 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
+	// Confirm The token of the answer that asked for a confirmation. It is 412 where the rollback comes to something else by now.
+	Confirm *string `json:"confirm,omitempty"`
+
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
 	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
 
@@ -2330,6 +2399,9 @@ type AsOfTime = time.Time
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
+// ConfirmParam defines model for ConfirmParam.
+type ConfirmParam = string
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
 
@@ -2401,6 +2473,9 @@ type VariantParam = string
 
 // BadRequest An error, after RFC 9457.
 type BadRequest = Problem
+
+// ConfirmationRequired An error, after RFC 9457.
+type ConfirmationRequired = Problem
 
 // Conflict An error, after RFC 9457.
 type Conflict = Problem
@@ -2505,6 +2580,12 @@ type ListFleetsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteFleetParams defines parameters for DeleteFleet.
+type DeleteFleetParams struct {
+	// Confirm The token of the answer that asked for a confirmation.
+	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ApplyParams defines parameters for Apply.
@@ -3169,7 +3250,7 @@ type ServerInterface interface {
 	CreateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// DeleteFleet Delete a fleet
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet})
-	DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params DeleteFleetParams)
 	// GetFleet Read a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet})
 	GetFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -3349,7 +3430,7 @@ func (_ Unimplemented) CreateFleet(w http.ResponseWriter, r *http.Request, tenan
 
 // DeleteFleet Delete a fleet
 // (DELETE /v1/tenants/{tenant}/fleets/{fleet})
-func (_ Unimplemented) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params DeleteFleetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4115,8 +4196,24 @@ func (siw *ServerInterfaceWrapper) DeleteFleet(w http.ResponseWriter, r *http.Re
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteFleetParams
+
+	// ------------- Optional query parameter "confirm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "confirm", r.URL.Query(), &params.Confirm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "confirm"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "confirm", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteFleet(w, r, tenant, fleet)
+		siw.Handler.DeleteFleet(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7033,6 +7130,8 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 
 type BadRequestApplicationProblemPlusJSONResponse Problem
 
+type ConfirmationRequiredApplicationProblemPlusJSONResponse Problem
+
 type ConflictApplicationProblemPlusJSONResponse Problem
 
 type ForbiddenApplicationProblemPlusJSONResponse Problem
@@ -7932,6 +8031,7 @@ func (response CreateFleetdefaultApplicationProblemPlusJSONResponse) VisitCreate
 type DeleteFleetRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params DeleteFleetParams
 }
 
 type DeleteFleetResponseObject interface {
@@ -7944,6 +8044,22 @@ type DeleteFleet204Response struct {
 func (response DeleteFleet204Response) VisitDeleteFleetResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
 	return nil
+}
+
+type DeleteFleet400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteFleet400ApplicationProblemPlusJSONResponse) VisitDeleteFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type DeleteFleet403ApplicationProblemPlusJSONResponse struct {
@@ -7974,6 +8090,22 @@ func (response DeleteFleet404ApplicationProblemPlusJSONResponse) VisitDeleteFlee
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteFleet428ApplicationProblemPlusJSONResponse struct {
+	ConfirmationRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteFleet428ApplicationProblemPlusJSONResponse) VisitDeleteFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8293,6 +8425,22 @@ func (response Apply422ApplicationProblemPlusJSONResponse) VisitApplyResponse(w 
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Apply428ApplicationProblemPlusJSONResponse struct {
+	ConfirmationRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response Apply428ApplicationProblemPlusJSONResponse) VisitApplyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -10678,6 +10826,22 @@ func (response Rollback422ApplicationProblemPlusJSONResponse) VisitRollbackRespo
 	return err
 }
 
+type Rollback428ApplicationProblemPlusJSONResponse struct {
+	ConfirmationRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response Rollback428ApplicationProblemPlusJSONResponse) VisitRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type Rollback503ApplicationProblemPlusJSONResponse struct {
 	UnavailableApplicationProblemPlusJSONResponse
 }
@@ -11844,11 +12008,12 @@ func (sh *strictHandler) CreateFleet(w http.ResponseWriter, r *http.Request, ten
 }
 
 // DeleteFleet operation middleware
-func (sh *strictHandler) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params DeleteFleetParams) {
 	var request DeleteFleetRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteFleet(ctx, request.(DeleteFleetRequestObject))
@@ -12923,367 +13088,382 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L15lxu3ki/4VXA4PUdLZ7EWlSSLdfq8J8tWX70rSx5Jbs0cl7sSZIIkbiUB3gRYFK9b330OIgJIJIkk",
-	"k1WlzcsfVpHMBUsg9vjF772Rns21Esqa3uD33lTwQlTw54/v+MT9WwgzquTcSq16g94rPhOG2ak0zFhu",
-	"BdNjZqeCVcLoRTUSZ0yJK1HBd4bPBOMTLhXjYysqxtloytVE9HtZT3zgs3kpeoPeee/xwTE/GT4YnRbn",
-	"vV7WM6OpmHH3bruauyuMraSa9D5+/Jj15rziM2FpkE/N6/EbcSUNjG59sE8Nk5YtuWHc4pgrujZjumJ5",
-	"ya0wNu+z1womkvufc8ZVwXJuczdU6Z71z4WoVr2sp/jMDclf2Rjuv1Vi3Bv0/q/DelEP8Vdz6Ef5ajEb",
-	"iqrnpuIG/066x+0euJUz0TYWbhujGOtqxm1v0Cu4FQfuxl62sZJZ73tdSGF+dsu5OYB8zEsjclYKfiUM",
-	"0wvb2GVzhw3h9owtp3I0ZbwSbKaNdau4nHLLOCulsWwp5GRq2gaOz2gMvhBjvihtb2CrhQjDHmpdCq5g",
-	"3M8qUQhlJS9fFC2jfzcVTBbMTjkOG4ZipnppmpR3dPzkwaPxQ3Hw3eh4ePC4OOEHT8ZHRwen/OHw0ehx",
-	"8Z14MvZDn3M7rUcui17Wq8Q/F7IShR9sPYsZ//BSqImd9gYnDx9lvZlU/vNxai/qOb11h6plWq9VucLV",
-	"lYZJFZ3CtgWGHzuT6NoocGSLyuhqyzrnSnywFyO4LPfcYM4ngg3FWFetQ8M7ei2rdnr05FFqoZ6XQtgt",
-	"oxm73+8Y5l7S3GtRTER6L+GeW93OF4WYzbUVarT6u1ilRzriZSmqO4bppYLhsrGuPJP650IYm7FLMbfw",
-	"9ckpm+pFtUa+p8Pj0RF/KA4KMS/16uD4u+MTP0Vk5PUkoyEduDG1Tu/h+vTm3FpRuWf+96/n5x9Ojg/O",
-	"zz88Fr/9+78l2cqL8U/cjqabk35fSScuHA3LpsxgQMayLJG4YQ2c9IFlMWcsv5+H+yQQv52KSjjeyMty",
-	"hzBJr8b4AEfZsgzHJ9+l5/ZKK9Eyv9eKcVYJXmQwOZhA4EC422zKjRM2jLMlrEZ+P89gg6NlqWA9lFYk",
-	"W7lNUPP9LTNzY9wxvaOT09T8XvKhKLcxn8D/2VLaKe5U6W7KWH4pVv9xxcuFyPvsP+WVUMw4TYCXILuc",
-	"pHC38LIkJjFrzOjXnhV89h9mque939IcA17UmJK0YmbW5vbw+GTHAc3c5S/w1uOay/Cq4itcBjmTbUzm",
-	"b3rJZlytGLybWc24Mkun21gQgG3srnTPTEu646MjGJKcLWa9wUP4JBV+qkcvlRUTUhx+EsbwSZuYeD9d",
-	"ZcRMBJtKY3W1OvPjY27v2XBlxRozmekrgVrbVM/dvNzfSizZkI8uhSpa5jXDoexLaU6N3MLGPZ0RJ8+Y",
-	"W/HRlFd85DS/jLnTMRfVSCh7INRIF6JgRkxmQtnmtNZG3+T88E9Hxr+brty0dLFtWkoXbkqy2GMClV5Y",
-	"UR0ct8xAF7c7A3fMX/GUTrrGAOAQy1rSpoiD1vdmo3kH33YcjXtE22jg8d3VdXw0vN0N5edKjOWHnZrZ",
-	"1OnsKM/vcmbKxcQRr9NG9dj9oAtxD5n6UEykihhp27Dn8OKty7i5cN7a2HrG8BJ3xsAmadpEDSLEL9Mk",
-	"GFlC7WS4p2X0VqrRbi3Y2UeFO0ixkeQm4YZbterE7tnXMZjeCcXVNuXTwgV3DGx7cwH5aNaifeJNt6p+",
-	"Oprtxlwbx2VtXHharrula6fnF2Vl2X1D0XTYbfku3GOvs5f/xSu5fTOv8AqSQGesFGMLdrCXrCS//YVt",
-	"Q6Sf99I0P7p1N3OtjAD15ntevEGbwH0aaWWFgj/5fF7KEXfDPpxXeliK2b//w6ArJBCfu6NAFeKKl7K4",
-	"IPuil/UKYbks3W4DXcDXrNDC6Z+Ol5FK4BbV67LSMD0XFbyTWX4J9ruoKl2Z3uDX8C6r9UXJK9AMwluQ",
-	"z7DZwjj2F1SSh0dHvcixE7Slj78h/QljL2TR3V53Vu/COCPyKOtZaeEEfs8L9iZM3Ot8Q72wg2HJ1aXT",
-	"C7sR98+40LhPqeOFyzjiyi3iUIBRwLhZW7y+e+MzrcalHO2zrzce5IvYhCrd4FbA+rnS7sswAWO5KsDR",
-	"IK1hS76CET/X1VAWhVCfc8jAXfWlcMKq0qWoaZSXpV7iyt7Nx35s+T2YkbvAarK1jJ4FbyWNm93NJwte",
-	"FaLI7w0YZ/CBVYtSoOkJXOlczRyVM87mlf6wYtVCMUfkGbN6MZrC4sz4aCoVyB67qJR7qXvdUBcrJkoj",
-	"+uz1mIV3ZSzHA5ODuuAYnlC2WjmFkM1LPhJn8FT3FibNucI7L9ArCUd1Uca6cQGXG+EmNRLM8JUhv5xb",
-	"LDe8FS2CtH32njxIzjAQRU0CC4Xe2SKDG4YCnniu0IM7XDFnzq1w/YEZwCNN/1wRXUy0tXvRxSaLGoen",
-	"RGzDaxjssRt2uGQAS6HLQni/o5txvL0jrtw0prxwNx6Dd+RGDOU4Yij/qZX41JyE5u3YRlmAV52r2Kxz",
-	"v1yKuT0jieQWjEg3WhvYrHot4Bi/0va5XqjiRrultL0Yw1PWRAm41IC4lWajcmGc1cbOvTUGjpmZNMaJ",
-	"O7e/qC3cdHeOTuvdeaUte05D+0RbhHwUeIzjpTXHibx7sNY/V2KkVSHdfc+5LEXxuXmnX2EYY9igzI9/",
-	"6d1U82ikSEfAuThtaK7E0hkHzIqydCzG8VZtBTmlYT24zdDUCd69vOTGXiBvyZ048dzvXLknENNxt7sL",
-	"HTvJUnGo1PTpskO45iOaabgQn3GBn6oVQ8kJ84Itf6f1S9B+PvNGg8RxuzDUV4Kdsp/k9zCeXxS/4rLk",
-	"w/KzD6nglg+5EU2FaDQVBVN6ye7mi3psTgw7LUSqCbA2pZeqjjACa7hjmBiPxciesUrMBdBdn72u4muY",
-	"1fqSlVpNRHWugGmSOxXkpPyXcBIODsOSSysKdwNcH7R7H0igj8G0g412uoYzLfTCuhFLywpZ+IGjQM6R",
-	"H+YgjB2hc1BFCr1B32+ErVYHT8eg+a5bIm/hPIKf0Y20n4qO1p5BtLTmlR4JY/bc623mQmDPgckfs7EU",
-	"ZeEZCB+NxNzCG1PGgH8SuIfjx8AXwR6YVMIZ7ijljpxdMdducs4iOHSUfTjSSomRvaDFv7mFcHJSi4zG",
-	"yrEflZV29WkFPJxWZ/Ri2MDRTcQ3QfHeXGE6z2Yxn+vKiuInUUjunWRfgtcAt3erBAdKKsYVA5cmHIaU",
-	"2Ri0d2c/9sEgp3dCTH/kLnoGpLPp2274fdyewJKNF4aXkZG+BOsm5/ConEbpVHLkLaiT5051ylGNdKKH",
-	"TbQu2JWoQOkK5k+f5ZWY6StR0LUK9XJ821LaqXujtJmz8aTFBIhzhTvmFGy18g/ts3xc6X8JFT8JRi8M",
-	"MxojC2teTQFri+soLbsUYu60O22cNg/6HHvpBsJLWBI37YUCzkkv8RPywahzBa912hkRF1x9xvJSG78e",
-	"ECHwA9hcHPeaiVbijOWwThdSXeA8itRbjXU3S0XEDtc5nttnr2puT668c5UrfWEWZi5GbjRK10dipBdl",
-	"AWqsYz7kI5HDEsaxmIvKiAJG4G1ZPwoMmI+1e8hw5QTPmWPRpbBhwHE0cgJOKLgO+bVQi1lv8GuvHlkv",
-	"6znyAZ0ViKOX9XBve1mPNqCX9dySIsNpLJL7KowXOCIMpfdbIlr1VK3+CxjnZpqIWrH/8/b1KwZ81AmH",
-	"DwcTfUBPcIe9/4YvKVoEj5rPy9ULNV8ghyhQ0+Plz5U7nFYK0xtA5sf6ef9BjxYzxxxqe9pxq5pUnWyD",
-	"OcApcMvnrRcIPZXCkVCIaQpmlxrSMsDtPY9e/zutRSO+18XXCFGLj+vhvKwnPrjtEk6OteUJNYytELNF",
-	"nbd2VgF7c5yD2PLp8YkbfPA4SmUfnfai4N3RZvAuCwGzG4XtdkXYst685C0TBT8KMm13UbfHhY3ee1uQ",
-	"2hL74j5fLKoykeeV9ejcXkg11gmPMZgk0vshuGI/qiu9AjEKDgKn54lynLFSXgqKZH4A+jtzmzcTXJmg",
-	"aDpR0U96iekbPfyHO/Du/CwKaX+8IgnbJFteFJUwJrWxohIN9XQE6R6VniVem/W47erIznrD1a59+Ilf",
-	"IuF5pavt3KN/P5Xt5076SC+UNT67jyPHQSoyYlQJCx5EJK5oVvXSYZbNzqSdSIbrMTAMS+6q+aKaiCK5",
-	"YvAAUAATpHQp0csRhVQ9MfedjrRKPVGJZYNfbBzyzYNNU02rLDLSWqxOTkKXxb6vjFXf3xP0WwdvfsUk",
-	"QViLMFQgn9/ayPylNAkqD2e/ExOIzkuCA0SZY7se9Ep8sJiKtjExHEhqGt/rIpF8BayC8q6IGTuRNa+0",
-	"1Q9AnGY+KCvIykGPms9tcxcC9zF9lv9aiYI78fJbHjnM4bqSj+iEXIpV5tgtN2apqyI6KiF/8lwF/WPG",
-	"V2yqS8pfdGTjBK4Vqg6LiRVbOqZC2gSaDj71EkQUMsQZry6Nm50RykgrrwSqMzvUhGd6NueVJGOhSQCO",
-	"bXWRoDkOlnTvpKDcJOj9qOsHOR6LSqiRuEXqynpWd5ofpDTvM701uoWFhLdlW2i4zsnc3IoR2MvFxT4C",
-	"ozGtBLcUH+ayEmavZ7YwXmdlmPZEGCYLg0vpCH4BatUAOL4s4LRA3gMeRciT05X7N8k7K3GlL/daiXUm",
-	"4tgiDri5Rlm8yts36BlcuFOxjhwtzYUBDQGyfUwYTMj/uQ9K3Zqe3NjK5sOe64rNhZ6XTiEnHfL06Mmj",
-	"pA6ZzLZdp4U104Oe+eDRI1bwlQF1Bu2qJ0f4DdrgqCt7od44KFuJ6tNQDyiHdQ4iqh5rq9GSUhOTCw6u",
-	"CzkUyWMbHeluCdnIly6FatEvSDB9WDlOX5g+w+CEmToph94XNWrRcuOJRWPzL9w+y9vQEtam+Zm1hPWs",
-	"981aCD5ykjMf+ORj7nRcluPxKOB7yj1y63wlKvAYAUfKB3UgeMoNE6qAUAf6nkkzdDsGlNqPPA340p4/",
-	"hVhvAM9MOgkiWbhpmYw8j9jq7Su5QtcbGCHeH73tlreyANGLor7r1RjwaTnbRZgHOBKc0mSdfgT1Q2+e",
-	"P2OPnhyd+NNbkFfCXZlPhMV4ultd75UjOzKrhTeE0OUMeWAn8nQLo0TxDIadolA35l2zwckslBxLUcD3",
-	"bhL/39OfXiYF2jSkWKzFAyiJAUgHnx68eHDYB7FNdsf4UDjRGzhFN1XWaAih0sYnMCUEu545dbRITxlK",
-	"P9wp0ZpBAtDA8x9xx8QLsiYVNt9vyafdPdEsC9lWO80hSm+jDFU6ISn20Gbtj9JyN+WgdgQ5DvK4mRgI",
-	"JR5JH2vSNQBvvRiRb3yr6VV70YNPIeFFmVR6MXdWiFD1MNzQp3w+FwoN7q6qpXcwJKpdSikwfrZUzNlA",
-	"Jm3Iy8rYi86DhcuvOVqZoN8X1pDZxmdaTRqBQOHowOBGet0fAn0vubEHQCUHL37IwaONZxBG29zt744f",
-	"Pzg9OH78+PGjB4++O6L/Dh6Oj0aP+LE4GT4oTkcPx9/xJ8Oj0XFxIh6MT/nDYWr83q2xJquaTvgovlA0",
-	"nNwU/LgY8tElySh0htU27DiSUMHOBNca0Hcc/AB5N3KSL/KmQ0jmXAWpt9Up758M1pTjEAUWjvZZXiww",
-	"jiWMGyiVlCA9GZ+iCBwQlEJ3Q6Xn8zAQ9OJCYoKzsiGzkOxlSKnBfXWvpyEbNK3pKSFjIoSx/XJyVull",
-	"VO8IAzBcFmfMOutdA9dXULgVqkMawYQ6FhD2AqQ8raSzRMLc3QccUVL8q2S0rFFzcMbEbG5XDbUc+ZPS",
-	"SvTbdPALWZjtx9EKH6OfNapgvGzdeOyGhpdW9eN3TH3ZDVzLDF8xac9Y7j7mlM5Y866owCjlNKNwdkfR",
-	"8kaMycTsHD0YVnoxmdr6IIjA1c+oztifFszT8m5Orx52dJd4SdEypMaLd+v+sYcQ6KlVHN6G0n/bXsGs",
-	"N9dGtgll8MBrNtHMKYNOXUQWTuoS1ip70R1SuthK2Az9afDjSIM7HHRRp/PDRHcvLK5HNMDUwj6Xoix+",
-	"rCpdpTLkBcNkc1J8pZqj1rRmWSa5wFPH1IelALmLikilJxWfrVWAUdDyAnye2wX8xk9RiteuTXPystal",
-	"o6zvtDZppxmDlHrHiDFthoWbHL+BhVkrV6Fiu82omM8nWX8XRFF/xl/ZXbIzju8xqagSDiy44JA1oFI7",
-	"7T0kd7snnLHz3nkPGCu6GOTawNJZLDuNcizyouVPE48qIJdyQ01NqFIvUHmiukWgf4joDtjWVVg2J49i",
-	"JE78A1lC+oP1QbVo7iHscniE6wCurYuRVmM5uSBNfGPLuui6NH2v7LYpok/rFOlx5B5DDzwlTYc0raQ8",
-	"bLOIWiTY35pSK1qnLCGGMUFdlau03Lo+7YbIAvdjcETbkVivZGUXvLyYamPdzsGmhT8OKbk3tVqgq0m7",
-	"6rh7b/3lwQW/h3S2+iIy/Tb0CBCyVNxAa2HXKDdjudVp7/INDdHkaCK8lCBt1iuL0mpZmjmExc7WTFtP",
-	"Nl34x5acK6cXOCIZ45W4cmes0CNzSN+Z/qxgeOtQGCb4qOHQonzvi0p4R1XIAb8Y6+rCe99HjnuNQeu9",
-	"qH1fm98a0JtXFzNpZlTsHtTli0LPuFSU6SdHFzWZ0sZcWCmiTwsFz4BX+e/MlBd6CV8tFKSsQoJjSv2m",
-	"9UvrRT4fspU7+PXzNTkVaLB+RyldOs+YVnBU53wiTJpHSDXWLY41AONxuqe7Ju/fQvjNC53b1OHatezX",
-	"zcqdIIpLrS+dNdZVZ17ySrnF3rFKdFlyodZOYFQAS1sdvcXvybYY3zoD3LTqkQIGzFZ8PJYjNuayNFRw",
-	"4CRLoYGNTESkxVLQuF/PBRzYRmvFlrIsIalJYc46mt/OnK6KcgX5Mc6oB1JpZGRPeTVDL4s/1nB/PWOa",
-	"cPqU+BSQNa0VCwCSbp/36OqhKc14Ic6iKDg5gPABkVsITP4lN929QZjespPi3YOf4aUfs08Sfx3raiIs",
-	"MsOLTk7453DHK3cDJpFvichu01+8ob/1sOpCvCgMntSRkHN7sZSq0Mvd4hGufo8Xw+0kBTokkoUr1xPR",
-	"WvhpnZUICbLmzNfoGkxj6sgptlv8WAoTZTketRFmx9c1JdXOZXkLlz/zV6cD2qgCNOPZ0cpHG7+xoUlS",
-	"3BxlFrO/6CTHO7Uzhh6fq/b4Jh7rkVZGGotp55bNK+GU+j6DKnK5btrkE2Hh6Y55atx+NnKqbF30FIrV",
-	"fAY+egMg1XjOyepzuplTAXwRCdxk0J/XZGfBFth1kGpGoueCMoN5uZ2wyUMJVhbWWZUlyoDORA273PG8",
-	"Eg5Yt2PX0F5grerE9cY6d468OWUaVmlTx0gG5JtE11zVdrq7hbSNeaU/SEFofYIR1hghAMCnXdkbO8XO",
-	"D9H1tyYnvEDYymjKxTcmI26Xk8IatVLPD586CQfechsOV9S+vkCCBbwYwV3MtmwY0zHrtWMm8ZZMYVj+",
-	"jm+jTPy97mlwy73zAgMcYc3K4mGvDylrLGHrBvwyL/Zkc/HxgyXEp82kiu87/joZ25+IWbXst68yWUvf",
-	"vcHh2Y/fvEQMlx2C21P7Fvaxvr2bfl0IyEz1Ekt4fe4PZ+Roh7SfULUX8CMozXstxt1nP4hSuHsM6DKQ",
-	"oAF+BqoO9nmGto4IDfnoEkGnIOkOUDMALAPs5j57XukZy4+nudNB8ydHAAHyuMjZcOWdfWeMs+VUl4LA",
-	"uEB5Ne66mfvfNIcExiKnCHJw0h6fFk0x8l1i46KQy6Z67dbg9PgkY3ExfsNtXHKDCURUpUae4o2EGN0S",
-	"xFG8Rl7B6iOCD9GISHLTIpi9qibanTc4A3h1ig6RnjcOVIBxbKv7kD4TFpzQUAOrK2aErSuQoBy1m/5e",
-	"+lF0qUgZdzqjb0cafdb6SlRVS+LZu3jwU4gC2ebeRZlbkNWQjufD+Klk2JHCoAmXwV6P2VyXJRYdVdwK",
-	"M/BW3dOfXzAjKkQXh7IvZ+V5hIrowZTy4Q59qNtfOHY4aKT9AjKAZVB76770+NUyRGd86RGYjaLAs9fF",
-	"xzjlttPSY83iGknC3bB7WYhkeiprbFIrlbYAOI4jKIMBy9GEddyFzvUFfcPuLqG8uOCW19i8jhHegyjJ",
-	"pVDuIiUkhVQgLZUpZyKjw/5e/1y9JiMQHjpgeaSl7Lg5Y3lQfnJ2t+m8cb9G6lDO7nokcqjSyYKvJ2NG",
-	"lMKdaZOdKwCPRaqKVsU4tluHdu1SR84jM3X8Hz2DzC7lSLh3N5SvnN21kdeY0zIFrxC5FE4ePqodCI0I",
-	"1Lnide4IMd+zGLuHx6lI4J6wOBYCNndEjzhMcKlP+gBgPHeJcmOGHCc/YkhaI7O4MYvUGzE2Kg14it1T",
-	"aGdrQgq1R2jxY1GTRMCN+sQOWL7k0ko1uYDj7agOh30xF9XFTKqFFWFsvGh87Ynuot/v580UKqTYuoD6",
-	"InyBZLqmHe+jVUeLhl6zesHA3R3Nxr/uYv3bjSnWVyZ+WZ94uHjjh5R3PeLlCVmkfdly7LsP2JNeC1vP",
-	"+F97urmpDdpNJ2zXBXEUu0yZhHAM8MpPjo4eHz95cvLw9PHp0ZMnx81ybbUoCSOn0X4gYu3Ndf1+hWmW",
-	"vj4wD+y3CaD6e9PwdK/JPO0OHh4dJc2qjdljKW9qcwF/JqWVyWJLETilBa6BZgDy+JI7kdlSbtuSegrP",
-	"zAeNKv8Am7NUfZZ7BQIAGmp1IiQ1GcvLEsERWY6MIx8wEhUNwgU6BRcfPAIC4O7ydHJkUhzGy7AJsM4L",
-	"vjP07nPl2hxEP3mEs7TOfXSahW4O21HEzmo4ISQ1afssn3M7pSRXx2gJbc0sRlNIm2oySgJ33TjxDey1",
-	"oAoTrLRf5qgqKLW+kVdoY6ovQzV3lF8+55O0hfmKEhDWXEQUvG8PDWA6MObwoIM+Uf1vl+msntpK3Obd",
-	"RvryCTR0D6CYnLEZhn0IZkqaYG0WQYXEDGwnuNOh92ZRWLKdCR0TeHJ9eUhkAVABX0W0GXesM4nb57iZ",
-	"VS0Ld55D2jUtAhCpxtmOwR4ond6NwongaDxUrlaiz542sAz5yGl8EK6N2gHgW5GJBZ58knQAQpWAEUJ1",
-	"txEJmmVzbVdzZN2k6dgAx1NvKmfThSoqEeGdDGooHu8/mHK/RTM816EPEgWusOwpI93Mzdw2XA+owc0w",
-	"BxhKxCthq1XnaMl6CtK6n7clKIyacRdH2Uu8Mtxz4WFuNrtEITKrD5Z55bsSHmpoTeZARTuvPJipqqFh",
-	"No1LSDXdb/OhZH+kyyYMRCFKy9nTH96mfQpt0bj3zU07o4IrqSalL02FKRsbkQ0+LCPcJotI8VeCEr6t",
-	"1nvsMjwrtcGVmGkrLnhRVMmdJhGZ5C8ffnjbMK6pFqPCHBs3mZjl9dP5ftaWbWVha+HymvQXyqDj64wd",
-	"AcMA/WMlukbpEc59s1DO8srWkA0QJI78gVRvAqUp3bNEjC8Q3XVSQtzU2ErwRhlENPSFEdUFn4hkvVoj",
-	"u3/jN2do7CSV93BRMjMgNIaiPWsw1fiMRSchpeJgHFuN5SSJFPGnZ7l7WUduMf0TU0/bxXVfNFltQHYj",
-	"cV2uIrA6w2bC8oJb7o18wHKPtuD4Efu7/H5AHDo4YThUUpQF43N3woYr8JcFxSSAl/hir2YSa1xeet0c",
-	"wQ61Tv1bkwLbUoB8wGQdOkyaUAXbGfnkCzHPvRlak2ddUx1vL0naxvUSKR9JThbZMe2ehCgBZ1favqN4",
-	"qdC/FbrtNVldKa9EZ6f8uJRKdI4kjxfehtw3tFEifkB4RP3utgV5UaThy+Agr5dewkl3OowjOW/uEAGA",
-	"QxQad7Ac3KhFnsWp7QPU+GZ8dYbMPKraC6yZPK+YFU/XAMhl5nHwV+eqZkeG1TYOoDM4sxFxG7inSFmj",
-	"Ty6nshQxl8JoIJR1FdTGB6W31yJgUk5HklCvqppfuodUUFo25hXj5lw1qkYdIzaYwh0xRvbUjww97nqp",
-	"4qDlsNKXVCiP8QxA4ofCUuubDQ2FUI7Vy1Htr0VWfnrETLrwFLcE/B20SGm7vtb502c9ONgZN5d1gyMP",
-	"hGq4JDNPxuojoHxv1q7BOly0pqjS79uUoshPsNnyjaTdLvy7jXNRiUnb+8xiePEvrdLjbfnhY8vRu40M",
-	"n1dU/7Sv3gDuKB52c7BebQv10HNu3LHRQOgqknJDMeILMGqErJL6x5pHYK3cOOJ2nzoTCRUsnsQ1o2kk",
-	"y+V4KBxrB3Kwdc8gdt4Ti/Mew5ISM2ClHvFS2lUfiek/xKK3BWNzXzVxOV11ueX9dJWIfgfvn58/Pm/7",
-	"6pnboFTaiFZ6/WQeCSxU3+mL+Eq01muroL6w7Q+lgF5DByRqynbyhfr0bVZfh6BtnEBQ11OSoxO2Mpka",
-	"8y1hxeyH40Ljtp0QB7IeGPA7k/ydYuOTjVDX8wgf6ABASx61ryyWQDW2iEf7DgGTfW16X1m6ni3bpqDQ",
-	"7C9uCSiicz4/vnUrFITnEgENq26VFCPEXIP/tE9nfSMSfLYOfWGSnVqB++Fmjr/3pG9GSPOfwMHniSTY",
-	"xdaWrRk360vRPNUPoNPFZtGxLS/aTuL76YoYD7g1MWLYgJQrxBxQ5bQ6W2MnyReZFnseLb8IX4fe6Gb1",
-	"7t3LSLGL9rR+d11jQ1ZOIUYlr6AZtE8s8dv/STDAWts61lUpJH1Jbx1NtTYduz1uc10kXrzOmEK7dzeC",
-	"QQNr6i7FTehl9wIIUcg7bcI0SbuxE76yHcEaHA/F73kYSHRAzpW7wGcjeowH3/kPELEG9V4iy3CSH3F3",
-	"VKTpn6udUfNmeTqeuF1CuQ2Z0azUqAl25SQHIEpUs5DGmmJR1K4DbXW3WtxcmrCYuaPgUDI7JUwYQIPR",
-	"1Ua3iKW0U2hIARio0rK7kOxk8jhke6/PInCuOt8YO3JscGhI9YqcE/WGBy0VG8WDGyHHjW4+GNv1Nfpw",
-	"EF8EN3lNGVNdFthxvs/yhQqZ7EVc+xuX1oJMPVceSMt7hLi5hBVsNDABbMzVHNtp8JkYoIrogRoXqhTG",
-	"wFVOpRhqbY2t+Bz2A4ZDhfnYCcQfX3iwN7Dq3b8LXm7wB2F42WCkeXVvzQECdOMUNdznXhaBceFaUtW/",
-	"Xwr46DEC2pwlbWTqXXD5gJXySoREvrorRiAn2udIcvkxkzvP+/Aix17bcN5PV2nnZmyrOnoYTbURChJp",
-	"E7zOH4HoLkPdZjCPe809sKkA448XujX6SLhw9PBBHCal0nZYeu/4Cz/GJ2SihaES3M66HrUBbjdF55XU",
-	"viY/1kkenLQC8stKQKeUpDqAfTrRz3LWzH7QZbGHjhrekxq1f0O7RpKSgr40M8JR6uC3WOPu8VanuPpr",
-	"yth658GMbw5pfouQ5TNeiIvhancZQ8hdi+oZ3M2ASrfpUGAjPZs52nVHlxUtpv4W02JfePP6nuvOxidm",
-	"J+szthSbRzvY2JqdxLB/HS7V1/KCb5bXflns8mTCYaoa9OShLwZl2F7esQd48VAYWYha68Ktgc5pCOs0",
-	"W6sf7dQavlNha2JbEjDmnmguAi75No7VPPftaOZ1hyKMGl4byXxteNvQzBtjuw1H/OZkP3PJ7c/J7k/v",
-	"qVkSdL0hgANEOluHEewChuLeUUMYeAyjnTkplbTiub94O7LA+ybiHJkjuipElUVKJsFuFL5sb19g720p",
-	"F9fxvpKSPcenszQ2SEcnR8speU5WCOzkHcNy97Jmyjl0ADt4+v889f/9tPzbd+MUt9qGiARByXH9rs5r",
-	"G8FZ7kr3jwFEkJ6aZRrtBzeCrG8hHuoXOCLY9Lq7ZqxZo8hyGj4WFvhqEtD5qSgnqWRHR6BFk0knftUd",
-	"7hJJYeGN7QBViebtwfcD4mEo6lrNKLk8HXVbhHKKHQkFe65Tc59qBP1NkMouVd6hC2LnfgPxHXoOSoHv",
-	"rVAUoW8j/AEujuQWXx910TcnSOEsQsmiYqIEFb7GoM1qhwvBzILyiGlsNQ8hs/8WoEVrdEA937Z1cXTk",
-	"5s0l/uoAcUsdIJC/Ef7Z19UGouTqdtpA7BOAwERlqmEP/JDKmpYpy6zy6waV+h2F8lfRmCLqdL/eFdaD",
-	"+tVn5snpw8e3jRettL0Y64Uq9mkG8VqJJgovZ3NRGa1A0R9xXwV7xvIRYLv7XtHJQ1JDa95YKcl6UH+W",
-	"jCl5JOq1VvTJIYUC/USOTe5I0jecdtd1JLhZXUi2tdUnXYb9K4XpgPJFR2ujl2SqDSicX7osY7w02nuF",
-	"Mf/tjmGlnvTb4moL09GJRv3Yk9oPPAe84K09RPzpXCPqcuns+jxq454PPI1ZUZbo37yUWA8QFQJGfd8T",
-	"b0tDHTR2G7KpFh46LhSDKb2spVS8tv3PATJAbAbXOmxQ5uGEI2pI8Z43NYrcOkeZoVTYy1fVzeCkl8Y2",
-	"J3SLGV1ezBK6BICueN+btOQ1IWRGPrpUelmKYgIaWNO1oxfDMhonArKE0qM93wciae11zGg25lXHt94o",
-	"5Sgx0F/mbmzHR0eU3ldXIzn1IRpqaFRGDsHxwoioVUyEvtjdbw1b2JaouGf7207R+iaSYbvp6XOIggka",
-	"8Khjkt5yGNoMQah2TNt6ZTJc9KreFajprA2BhgpL5ZKhnb3bPKlYDu/L++xdHSaBxyA+EXZtX9tJZEzc",
-	"aYWKbk/nZ26ZS5TXnsCuF6E/Qcri5eMxpAa3rQW2IqJiIW8Nkc525tFZosk7VXspyjI9Cx+u3brysLrO",
-	"YBsubNAkm4FeOxWz5tt91Di8n71HQIigxbCpKOetzWnWG7LAaodlj6OVdRQwzKaxkERbW8g1XWr9TbY1",
-	"+2ztydqiRroSF6Eir6WWxJ2uuLV5vuTVDIlFFSz325j71BiIz9ilUHYFpSdUxFWDqwZmEGwZg+irPocq",
-	"jUtYXm0JCjWtKSpOrbt5dc5Ju1aHpcDO6xaYHeh/jc5jnVOW5UVcQNOSchilwJlIqCG8LqDu4qLcVgYh",
-	"bXwLQBbNkbKClpFDGXJykPMjL0EALFHUGZA1S/eeaCVEYWoQJz0XtzePVj7aNpFgPtVYAMAofN4Mt3Xt",
-	"dMwzgPb5kq98JpMjTncG4NA5JtR5Tu/9oLdMKHk8gFzqY1q/OiNcaIpK3Xxl2+t1t7Dz9tSTf4BEyJlE",
-	"am60BGyoAPHWUNerWqLFd2/SH15ciFJSV7P1yyGpCn3WmMjjfsHmgBKJWhF0RlRmjgCL6MGH9Rbgjjjz",
-	"8BoRAiMqNzOoe5I2HsoaDErgIOEKsHb+4cUmjjHJUJqQn8mYTMCgJFdtBO5FY54tDCkXULhl3P8CMDlF",
-	"uAiJ9KxO92usC0dTFhXVAC45Q3DJBwgueQzgkufqpuiSJ9Pd6JJvGsiniVOD8RcTtZoib53gV47lgutb",
-	"KFFF0J3QXSgDJ/kHKxQsIXiL0KVZ8zcEfYOfqP4regpeTC0wsAQxrIlv54w7TmCgnFE0LCOidArhpRDz",
-	"EIj3RY/NNj5UYb6MRxV8j0D6lRzZ0ELap3c1aNO9GSgQkHbTFIjYD7estn3aNrNvpRphc47P2kq2lGMr",
-	"trBydJ0LVawtyIaTmLLfQBlacw2t9TMl7EjIgLTVas8UH1LNWrugSFLIGgOUJQyw9t93TQ66hiIob6dx",
-	"Rls+bveKIVWYC7kjzXojsw3gxaDtWXp/FRQWRyn0cI+JcptvrTXYrXbtbMYLaiMrcm3QaWpFto2zCTdY",
-	"y5SbXbqzWynih5di1b7AIcYS9ZxM1j5AQnJ0TBrRoMZYb5SrGD/LvzS9Pm3Bz6EudtZefu+u+UTdgoTl",
-	"k63uetAbPWOiHF5qoknpELwA50RzW857jw+O+cnwwei0OO8l2Wuo0WzDYGxr+1uvayszjLNut+WvGp94",
-	"aamaaSonU2EsW0qAXoUm3uKfC07efTPjZel+9/mvbgRn7Mipq8ksv22ZvteMSnZndKC77MSDh6veLmYz",
-	"Xu3I/fW1prRqvM7vJjtmuIq0HMNXPjfZiPJKmAGLs5vZP7RUonD3QG6ryRB5kBuWbx7FzJff90dc8Wrl",
-	"FM13iUzzmhFj8UKd3Y12LJQovKCyMafdLaBD3lAvVMGr1SAuP4+KewBWoeRytq7fdivMTtZ2/c2r+gFc",
-	"AksTpcXSA6VjTK1KKLHExISQ958fm/wMfwlweO7UVgU5ZN1qYD41THpCuZ8/qiu9wkJ8BK/58MNbUFfP",
-	"lbMkqBiDSrGg3goDH4LbRSVY/qEwfWy62jeL+VxX1hx4PfbA2jLvs6cqfgswkQM9PrBTcbDUVVnA1Nwm",
-	"hEoSmJp3Q0jLRhU3U2FwWlqJcwUVQ9Bo02nWuFixCj0IxgEBe6NG7i4hnZzlWBRXWn6hVbnK+zRKOVG6",
-	"QstPKzQdTOa0FkhvQdRnPE4mY1afq+BM9jkT4FqBCvFB443S4EvJpLgQ4GDdsJPaaviuoR1gbtV+YsLf",
-	"g9rcZl1aW0Hcyx1VblGZnr8iYiBKR+eTSnH2r4ubchPi6iFLpQbVVsQJ6BxB4QzEQ5yJWJZDPrq8FR0J",
-	"JOla9nq0FdvUgta0tmtkRoUuCjdqiNCaQZhokddwyNGNae+xVzY64gEH2xOLsMBxk6iMqJ2BkO/d6NCR",
-	"pKaZML61yc06QexPmGcNDz4PKcf9Dqpm3GaC/thOVn9DPPKb5qKvUekXSEb3I3ih5gu7C39nPRUpJPjl",
-	"v7sHI8p/VjMor+5kzCuNGbO2zEgTyGK0/wyg/j/mBLYEVYng5YEo66QSohY5kO5TA4KcK99yr0KZQ1oF",
-	"ESPel/9v90gnPuthz/iKjXhVIVB47ukg93WkuTtVeSNxHDvKo77OlW9mSBV4Mw/IB6wXoXrPVbJtCxTI",
-	"ZzV+QjNZEHJN3Wk7PT7ps18QN4VB7/9GK4HMJ/nUqZYI0Yp82S+AVEYWAGg1r+SVMzouxSqD7E1jIJFM",
-	"V4w7DQVqOxS4hzdbcqvaw+dEr1SlVOLiUqzyAZsvEJbUaTnhqrB/bvFgE0xhqKd83m9kOSYWFFbBuG3B",
-	"i/JB8E86I6NcCF+Gcq5eqLp2AvPWSq5Y7hSZAXPEm/uVwvxdYh3QXYKqOsfrxcMBQMQ7Iet5DTUGoEM8",
-	"UPuBm6leGvIknivIwGMh/zqrC5mVZpWcTEnhctNU2l6QE34zA9Kp1u+j2nIqQJIWfdZDEcLglHt+F+YO",
-	"a13Kkc3vpbph/u90OtbrceoYDbCcHPKkgTQicoQOLXjZnTVr1b2iP9F6Ugo+l065nR0K93Sv5pJjuH/1",
-	"oP+spV991vtwMNEHVFL2E77I62T7mPnXM9lfykuxlEZkdWovcYJ9DXO3J0kQqyRlDrbSYxsA8+2Z/lFo",
-	"4eHxyY76tWuU43Y30pvMN2mjx50iUvZ6bXhH0zo+Ojlttyk7mxCJAKtnyFg0kMeGRH7GeGDNAaiR43nC",
-	"/ZeprgdRW99tVkQ8vZPvsi4Yd350t1Fet61g63MpM77F0tZa1bXGwNej+VuFQHnZAddk9+622VbbFuyN",
-	"GG/ue6sHcP9JX3NY75Ln613EFO8gfgW4x2xUOA2ZChLTdWuMBgxkQgkbuCF6Wc+M9FwUB+HzlazsgpcH",
-	"U20g0TA6dMFl0fP+P3jSQkG9ChxVCoYCdXY7uH6q/9Vm7TQAzrx1DXrQZskAlZWlnfMtsm3TZopwvfeu",
-	"hG/h6K/Hde6ILyE4aqnzQK0RfFdLbr5I1ccW43Pv9drq7Qgrlj4FNmVhXh+rsLWW911IvfbA7gG43Z2r",
-	"2BS7rfykSthKdvSCYNfysYCaygmX6oxgRvS47rpep6GGHkmofVfCzLUycliKgHzqewZ+BthDP9F4A9K7",
-	"XR+eT9q8cx//U8joLbBHILcAFp2T843SI+kU5MzqifDdoBJddK5XflBDHLTV6rb8mPZ8PWV+pf8uVXEW",
-	"WgeFfKWQrkSKmc/YjFILnJm5v/frmr3993Ka0cZ0qBeOnF7UKquxPzWd1FtQP75e+W2k/PeOrscBy+cL",
-	"2yAmQOeKsZcylsOyww+OSrPGpUC3VuvQJq3u3QrvIuMfHpGx3Hun81g/mC9sXDXtd9lfu5n048xSd/PB",
-	"Fa8gqcg9xU36Z3iS++sH/zT34Sk90f39Jjw1WrDb0b/rsrHPr3/ju7GffAvLCjluPEpo1BXL3bkzNq+j",
-	"GYhru1FM/ThWCSIynnNrReXe89938Vn/c/Q/vx4fPPnt16ODJ7/9fpQdP/5479/avAv1eXl0CpPRpWiD",
-	"6SBm63hEofssH8ncN/q0GjtvlUI0tM8rKZbg2hhJ920hqZ9xMZPQLG+pWhrkeUp5g1Vf+2DwBH7Uo/XE",
-	"8FuI4Z0encZKyOBhCqkH8hr3Ak6tsei8c4pj5hUcx9qxub8ZHzHYDdDNLBAONQs9C0A+zswnJJ81Eypt",
-	"/++CPbEa4lvQWjxbaxyr1SgFUYkJnkgVLGTohHUrZIEVKFA3FPB1o0tpUtirIDA4PT5XbjVPTlhO8NoX",
-	"figUCN0Pa22MSFsfXuBdx0dHR7Ap/vO+KCxRIYTT2ChWAysowI+1nQqOu/cITzGkZgJGS7cwg5iEUU0+",
-	"uNWDO85ZLkNdrDbtrbFUE1HNK9liRXgNJPKGluZi5B4whl4YSfNK24sAutERGZerpoBo8/HVIHQLXKOd",
-	"Fe8wheTSynR5+pq7EgR93UIEejhT++VULtqSryGiNBd8Hy405cU1k3s+RZS/a+OcSJ7VofAdse635SJl",
-	"2eulqA5G3AhWCicZTcYKOZGUciGVEhWbruZTodZc9nwEc4z45KMH656wSNj+yg/+5QTsXfrj4Lf7/qt7",
-	"/+vfUovltFs5eubdIhtD97/U4mRe6Q9SUPNLVOZk1QQlHTimggaRIn8CI+CrPnsX4/OWghcgqJ9zWbkP",
-	"GcvH9OfFh8LkEHfCmJtPVx8KqSbnCnxIRZ89Be9SyP+fyCtne0GFw4Yr3ze4c4pMMzXlV8xxopZNv0W8",
-	"ek83ZINhb552RK+7HUDHljK7VqeQIeLsAFIIl6awClNEj3O6Ni7h09FMsGe6muuKU8gfR4rU/7HNP7wH",
-	"aiC2indPbUUsXEcIbF29rVmG7pr1BYUb29ftx6tkPvE+hDDcGXXDltiNioHu2QVB8XESCOLB2P1OM8NX",
-	"AyriAK8UGBQmI59hqCvppba9EPNSr9hczoUH6tXoo5XJUNiO7JkCArM/uYG5K7Hv1kivR27AWugHhK5N",
-	"sJ4gjNPdTEORCDb3XHswOzp+8uDR+KE4+G50PDx4XJzwgyfjo6ODU/5w+Gj0uPhOPBnvdEyCzU+eABoP",
-	"7PEOGroNkzUmyS9gteLrb28iX2QOt4jYqwoDKZW7el1voutSnVZI4HSPSml5lMQAMNX920INxqbpaQRr",
-	"b5DH7XMhL7mtXe5uCOJOjO92QYPJIbHV++Ou+Zj10Blx4cNUban67pHgvYDEJcjqkJgWhZk2dH8q1WAL",
-	"yjAMdC1d069cK/HuL8lpw3uimISQyk4OfwtAxBl7chRKDP0C+pJE8h5DttTGIaECWHcsInB9yP6ZclUQ",
-	"NHfurP5NfSHz+Mfnqh4JIsbhq9zzK3g4k+OgmhqtlagwlcTnKBGIMnWEuNHx+h7EXjTTyP11BoUB6ONt",
-	"rlZ/l3mxWXVUr09aDQMHmhmswzE7Y1Koos4dDFaA3w5I33ckD+lNlIuBu5jX9JFvx9/bB0x6X2To2z35",
-	"L4UzAGmJ1qm4eezjVkSY8uV+lmoCNxhf6zzjqw4MIuYNO5hAAs+az2U3KOvPBmFdj2gbCO6toVZ/MbTq",
-	"d6s59uJN4YnR158kQJ8OnOM7UwP9xXuG13x0jhPtgULoLsf4hbl503CAePvUu5b5OaZWpdlEY2N1qDIk",
-	"nTFyw/4at90sY1vS2/az6i+MnhfNLgursDaHres5/ivBrEMm1/s08BJF0WrYjBoyxGnmYups/gDiknYU",
-	"049x6fIabRMMdUfMJ8T9NLXY+xQgT63wQu+/SSwhH0D5CyhoF1CQ3/gGJlw81OTpmWo+k5tc+9Oax7UG",
-	"vctKDvEtinFb9H9kob9HMqCd1pmDYnanzn2+kSJsg9M78SL47Y4B72yfvdKYz6dCs53d+h+5yto5X3Ro",
-	"1nAJVnsSVhWE9xp+FEEP5zEUmWeLtfXzAbDrjSblHtCe6mZ3df9Ij7LmiACunyEAS5zF4MGO65Zsv92g",
-	"WfbGPPeHJlnGHGjIR5dnwIJKasu3MgHqbGsvxgaQyE51dkujbsgYwv1KUkWjw8qWgDQbCmzR3+hp7Nk/",
-	"fQkbOliHOzLr+EuRayeqRZuF1qSOG/vKFkXwFB6e9Fw5UUOVxYRDGzf6C31h2VsBZWjm0Heb6c+KM2xZ",
-	"yEdTPixFHmLtlK3tW7T4O8gjmKhUqrHEW6Q5ZhFjpigz4koA9kAO9+UZglgVNOO0aJZqrM2Wvh56zHJ3",
-	"TQv8apAYm7cvdWUsJthmUU7K0R79WhAYLSHt0koORCRqegBNJjSroiI6cH84cYzOKmgUWGpoK8Zb0P63",
-	"NaOJVokuyzugqNK+Ro/2G7GtJTicojfCLMqUVbpHfitde8aO2ExwVQecfUY6Jk1FGJO3ldZ6Oy2Z9lJT",
-	"fInBx2vn8NgmCc14gahMmGjdTL2MqtW74KW3UlbdZ4qa6qiilm2Fpm7jyO+MEDPHYQYbYBRZEimC3TVC",
-	"wC/5vcyxqtFUIEbxXZ+oFMHVwXLey86Vb+jK7oZiwGZbn0YWC9yBHrULYpz0YuCWHi2nPytwDAT7Abkk",
-	"F8B3c3YX6jHNWoN7CIdq5hgqCreMhcdCieUBad7w8DNsJJx7yrugfDFfbRp+yAnX0c1gKIBh75FJds3e",
-	"UnWycTMLeVvSPOLwAMrMW/d2Uq8Er1JO4qeKPf35BeqYGcvHJb/o9/s55n2hQghfj8LXz17AF7q+rqkg",
-	"wpSBReIrwwCn1s57Hz+SUEn4hynZhIBWECcFy2EXmI4ARdis4JYPuREZM7YSfIYgKleiAogXq5EQgCwo",
-	"QYYqyqFlgq+G8A2hHbH2z9W5un//PSDz3b/PnrL7OPX7BIgY4Hog883oEobTdxfCy+A6zowA6R8Bjpgp",
-	"B0zNxjTgPr+F96kj8rly8ghhauq0SbcLlB75IxSv4xmVV77FEjnsnWJ331POfZ+fR3fC2yCB/v7GIhi3",
-	"Ck4DxCV4urBToawc4UDv32e5+0pX8l/wzYB9D7vKzhdHRw9GgXTgo8gpM3MoSu0UF6tDu1tcT1gmMtuZ",
-	"+MBHtlyxUl7Whdp1mhsOCM4MbArN332G2BCfz0sa5+EcG8v8+z+MVjm2tnpy+vDxPY+QSd1hsHdGxrhT",
-	"9X23CEIygOYgdctqgN3M/98Dyi8+eFHkhEKGxORYy5AXTKr5AhP5hLJIH6hemZzNRcXAk5TVgRYoZ71j",
-	"AKyBpojYZ0Da7tv791FhU8I9YCSUPRDKDbxgRkxmQtkBy/nhEPRGJ3KsUCzn//fJ82FOTwQHq7l/n+zU",
-	"JWVn4xaAxMAkEV9377ZNw95YnybmFdL89OgJNn65AI0VKl3c3N1PJ09yQjCAqqyDp2MrKs85l4QjPxXl",
-	"3OAKnCtsMJKxHB5JxQ1gc52x/D9/fMf6/f7hwvBJaHESNRwOszMwOQD//x3Yb8Yi1/FHgLPAv+Fwzfk/",
-	"F1irBY4X7+aLctWo38C40rNor0B1G8vSispARMSbAYQR717tj9qcTxxD0ucKa41qnF9dxX2eCYdISMKR",
-	"mAtuHdVXbCoL2JYVOu5wrn/78ekP9+83jg2sLub0uAWTZn3E1HEGXGVAscbzNwiCuZXDiGe4bUOVWXXT",
-	"YtxjYdcOp4KXdvqvnN2lvMSRMAY6hxsnv+EaaPvnLpHYNQlqjO4hCcAFei4Un8v+is9KeJI0oWL8Hrjy",
-	"nO6JaUMgeks5Eso0EtjmjkYPTvpHvay3qEoSO2ZweLhcLvscfu7ranJI95rDly+e/fjq7Y9wT93KJ0ij",
-	"KOV00DvqH+NVNNTeoPegf9R/gHUWU5C0h1fHh14eHsJg4etJys8EIVq61mA+JiHYa31GqVvYrQgQNua8",
-	"AhsEb5FavSh6A6jgbbRvNTCcis8EJpL+mtZN6ksOn1WicGyfl1Bi9bP7pfcx23nfz5UYyw+dLwe+1Plq",
-	"DO/Q5b+B0jPXbsvcOp4cHWGwDRRSDIbW8uAf5BlC9Wuv3rcQlgQtpcUTB8wGanCoK+rHrHeKo0m9JIz6",
-	"8Hte+GoVuOXB7lue62qITfVgPCBMdt/l26yBKuiz/Hsvkd2tt86G+ms+MXEDYii/mmvTjWJjjJfaTZpF",
-	"YWPHOyEDAziOB2HbpGTMjWm2Ig6Nnb4nRJPb33JKsvnY1MRttRAfN6ju+FMOoWgjPGdv06rCEmJPfkzo",
-	"/EbID2cYGwssJApskt/HLMVHD3+Xxce6pH8ndb5wolV8sL5NWYxjDqQLYjyGrAcFYcQVWXmUkDYALTvo",
-	"snju2Rv3I5Tmh87zqAurtX4/KKyapI53bJJ6g9hON2f4Bt/Uv94enuIjt9/xStvn0CMRbniyheBjtbtR",
-	"0eP7NGL7sY2+5j7zuQcsQkYqVaqtP23L2iaQOrXSC1p9Jm2zC9yg1zEF2Lf6Oz16Usv/Z4QRVduvcVu9",
-	"j1nHU14fho2D/cI2p75Ghv1bOHRILV0P3fW1hheFF9N0cNHWaFd8nkYjMkKgmk83ZQAEVNfDetPRAvBW",
-	"Wv95R+/bdwp/DAUmytVOCRC/rMMVRvauKTJuRf8I++Tpz3/TVeVoURre+SDrp9AWGlU1n1lN8NnzWxQD",
-	"uOL6isCT3bcEZnh7egALYfFNSmgykcPf8Y/ukp8AJKOINubBokaAukQMGBmSmJlWhORLnkWy7tFTJlRx",
-	"1qi7m2imFXk2ms1W+gx8IewBJifXfdRRBZnpq9C/BUoPF4W0TFy5FTyjxiwWO2hgNJ6itpYH27d5CHBZ",
-	"okOwS4/4gUqpP5MecUOiwdFuJ5rMS5rmykyEbVuWo890SBsH9PMu3BvABty+bPtJTJxqWtyHk3oIBN0q",
-	"/dGVSw7sED57+vMLrGjjBYbvQ5QjI5d+xoywVqqJydgoKB8AkI5HWhXoqzSh5kbXgCrYNceddPBmoR93",
-	"oQrhIZKClVD0z5VjKABDYTLiHpgRUFsX0DGZ3IPgu51gqBjcqA+zo6MjOtE+uj1g5PkaCmctVwT/MJtb",
-	"Sv7CJDVKts8jl2aeOvNO73kK67yxh+tgaeXKD8UDKV5KVUT9D+JaPIhQS3fjPxcCegKRc42Se+ojERcr",
-	"nO5I2nT6UmJYyDZx+2KQR1YgYFdqHJxyVZMD2V05sG0kUU1hFFNcR59MDQozyW40qB0nD7pSdVY+f3FC",
-	"pL56LUcKAyUe8YST+xq+LvM6eowRC6RwJ3syjHRcYeE2tEFTIgu9Zb3THUNclMdaw5UaNlrUYAa8LCmA",
-	"mlpNDI7Hyxk4YQ94c519RR9h7InEq29XrYfDTVp9tvGcsvmgzbCuu/tHv1WQx+l2K5XDtyG14LYv5uj8",
-	"3EISLBPHiT/MdWXXGAHE5T67/ERu3SpA3081RWi85wkToyF2AKFw76quc4o96FfM3si05sY3Wxw4I5Es",
-	"7ViqDlex5Itk47lqEY4INjKfCwV+sagTRx3UdiyBMMh80pt7L06+TeRFddH72/tftQFfl47/dSTdkdyQ",
-	"yF/gINaFUknrwhHkc7zkz+l6gsm30exz0tqHK1KdrkuuX4D4AlMysRcyojxfXnZDwqu9Xim31nPSKj+F",
-	"Vwue/WWcWjitLT4tWFxICw65CUdfMbf7Yk40b3VsEOV2fnb4O/y71aP2bosbLAseNmxkYti4EgJhiDGy",
-	"tukiY/t7yPotfq76VPxB3Vyt29ru5GpZk6PPc2YJ2PPLebi2rNgNuPNuQQurEvFybkfTFocX5k4NFxjK",
-	"wqZQ0L9SjqZ1pmqkdOMTEHMNinR8IUwo0ESvsG+BgievRs/0+eDuLJ2tt8LhJeRjQUMed1Fd5JDQuxFq",
-	"75MLo1/gNd2E0Rcg7D+gno0t1vz5uWOCg/X6MuUQIaIHv3/eg5cMHT51QqWiTlF58CfnDDonh+RC09Yk",
-	"zTS6pDFOabpjWZLfGpPUK4BOROiMMzbUdgrQKUPBZvID5EmCr5grlr8oxGyurVCj1cHfxSqH5JG54KHY",
-	"GlI4vSd6IqwhJ1yFKQJ3fCYocIj1RBP2mgrWAgp4jQgXJ1f7G0KqSi3QQ+NSX84BuDhGY7LnvOQq92kL",
-	"AS0FG4sNAouBsyjglcGGc1coUUSNMn0xiVbN3FUsJYcQQdxnzbFNTJI3KdhkZI7UYg6h/vV4rV2bgXom",
-	"bEFfc0fA7DwDWJsmqnPuu4gup5otQ/PmFIP0sOj7kXxEDH8XKzLU9uGtUcKNV+N+DbmwuiwOhnx0KcBr",
-	"Tz6/0HXFvaxGwnYiAndhqufBXSOWrH5AVGL1a91GXBTmgp5JLezCt+ETh87owGBpaBvD+vGHt70tP0ej",
-	"7px5A7jy2MBx3X264rNybfmas6MWcNds03aba3LN+X5WARoXHibE6FPkBlE2eWj990cy6U6PT7pIYTHS",
-	"CuFRnnNZCnzXcYfpvNP6Ja+wH+rp8cPdN/xSF839JArJPRDK6clJl5spiZ8PETjgYZcl/0XxKy5Lf88N",
-	"lZP3VE/ZbHtjqANGqJLzekpUFNdVVXGD4VgqnPSzv1CMKjV0VYiKJFxudQ6RaqwcrPQsD6Ak0viWMFCF",
-	"UjcGpVcVoWV9hLAurcdpJe87AKsnxAw9xHeUMLsiv806Ve0Hge33fM+JusnEGTvysh2i0qG+nipXIj2k",
-	"NQxa6Vlvnfl0ZWFrnTISkdqWCflWqmcRLmDdLKNtrFb3bjKyHcL9tSpXdOQ6XQvt+b5dR/Az2Anp7knI",
-	"AG+5FhI6Vikbemhl1MtYFTXe0mdyE58eH3WSItjZ+xYY2jtRlnj4cR0MGwq7FEI1WwA0eJr/7vN6Mrry",
-	"zzoJp5WHvupexfQsetznKmH6Wo9TmM62gqRGEtSfKDLog8nxAkRx5egAxRT62Z2BSZ9Ex5Kpp+ASXFHX",
-	"DnBXyOAQkCY4bJoF8gi3W7f5akuXrsnrE/nz6hd8mQjT+vu3llbVRBLl5GJK3B/X8+dDSGvnqPXs7C8S",
-	"dpZrvbBYIxziTEIVNeUjDETdIXWD0KEPgljVyE7epz3lZlCnlwbk3rrYG5A8oFV5a2nW2gn5yuqybqku",
-	"qPPmf0bGmd1C3VErde7Iq3pDfVOztdwTKP2i3q/YZAfRypHdFoLJwgN+OG2Hl2xUSsi3xVDnu7px3/ER",
-	"ZAZHSVDOfrkUc4ut2igeCu7WV5FEzzDBeLgK/+Y+NxgzkXOO6AvOnltyaT3+XUjC8m2SoQ1PxnRZRA/n",
-	"Hg0c73VmttHunJkA/ISgZ+Roxlc+HY3E3A6YFR8sru0BHuV8AKgb7k+EHquuRHUAEJ6CEpkgI5ErlkNm",
-	"U86kAsO+lIglmhfc8jzix9g9iBuWywKaxeMSEx4bJZsajEHTVF5yYw/g8Qcvfqhx1jws4Ewa49sWKUFw",
-	"DdgJyVjyQB8/ZBRXo9lgHbNHl48w1e+6d0oFIKTnyoCfx9zL6mtDyhsBIkU/4fowY/U85OxR9QfNMrir",
-	"gWuxF9St12Duno8XIPYEl+3Zc215c4mE6JD1rItWc9+39U0lPe8G8t2WiR3I1kgFAQC3e3KGoBT4ndGs",
-	"1GrC+ERHqezH07zZDuZ42jJ4eErb6E+P9h48mHeUZ4/MAPHzAwacZw6YR4GeLKLwHDGtMh8GanCLs/ow",
-	"1RiE2JY3NBdmT9mk0os5IJ5gl1jM8Q+9Ys9VgJwNLhRAgYEc7QB4GAa8BDik1hRteJso0jnaBPa8iX6f",
-	"0obdgQ5Yw3T0VCBmAyQP2+4uyOfagPvUY0+hLt1aKzBGn3xyjwHKec9N/pteItVZDSctQBc65h0BEGui",
-	"4IgyHxyZvG6/mT86MsS7nXDx7Bt8ikCZOUW33FuogqWGlWmS+IMj0zJ/d3Pr9B81O9YdHTz57d/vnp/3",
-	"8a97/+vuzPyPSfSGTR3ccaDRrN7IPMAr+X0E1hXj4STmHfYS4WvqyTT4+dZN/cPUAMQ5wVlvQ85uqwF4",
-	"uyF0B7ghQQVAGRsLYW7Y/3n7+tUeRQKDht8BgzyVnvmXMK0amsY3lQO67JLETnGtsoQknUiDhgu/Tr9d",
-	"jLPZUmDALVPaCdpJWYOmosdiwCoBXtyAqguwfUpTXV3UypV+R2jujBV6xqUHFAWwNWaXciSydZhe78Pw",
-	"TSkz7xwOv58rULwnwhrfrQSDixzyR3VFCpzTls9YXsf0EVYMkH3laOqzENr0pQAy2kVjCoi9XnXykLtt",
-	"0sn/3jkOQcN56+9rU6E2RuJ0gbZRjNaVuA4jeObu6fL2emP9UCCo3haSwc4JXYMyzc4o1xjLtoo+6s1z",
-	"A932G03pxxVrTeqnBUUx30BxhpJ1iuugbfwNZf3XwRnAVXQqHiZ7oZEeSqS+dJJpRxaP0mdb3coruKIL",
-	"X4sATYmtYb8YRi1iMg9dXvKhKE0EIzjlRbByV1FnE6cdDjwwpQdOJ1OfLcE9NxQITfkUPSzQKf1czYTl",
-	"TmshpO4ZQSoqdvyI/V1+T2YCiG20l+t3otFIQ6ydLpQXR1jowwVZ1qJw25/j5QEVeK1VMXYqdgy+EhOp",
-	"1X+IRSunDy120lprqud+C0vD7ZDUmAtS5sBryifCr6G3KudQZAROIQ+F6vculKqTR4qMUrROzm5Qqt62",
-	"Ahb7vHZjQo44IZDXiZP+MWqp3JzbuC4cVjhnsvjm6qjWVeZvQ0mGoR3+7v752MpIJwL4aO8Tk0Vr9Ap8",
-	"c1+u7MK9/44hyNkvu627r3YLeQMaOKyzNydtTYN8VLaRrwayzwkcRB4ml+qADBAv/TDQBcJpNNXaiCw4",
-	"qgmmKHM83xdng3fO+4rhOejcizCsfW+XV5oNdSGFOYtsonNVOwpnegYpOfigyFaCbOs+ew/fbzRUCS54",
-	"jyMN9dw0Pj4ec1n5gDQ63gnXe8PQokP0DNe3i0bypa2K+v1NMXxrss+PorsM/IqFGm1sCw+LYH6+mO3w",
-	"BbJba3uDwrBmCnrvVJeFP9erPzpLrYStPm+t0H5z2oZJyKP+jB5Irg4AjOEKbHrl62exma6H+FQQxYWG",
-	"1T5EwBkgkASPOeK9sfcNOQBK+rwS4NiFsCxESzS0wXAmjjOKMsTyHwkmfVFtsIQyAgPBECPFPYd8dOms",
-	"iBkCkAePH3ZQVJrBVg0C/qoXNzJ0PNaQ2tmSUmGr1afWk6AHQTvQKg2PipT/QIUHX4B3vXZr6Q8ARdyb",
-	"NJpgXNfhD44FbvVRe/NiIxMO3LyBj2IHdK9q2bU719QuamMaet764xtM50Y5Oy7ClJNDrOmnhv5hc26M",
-	"KM6VvvLdQ5r3BkhqTKqgWkNVsNzJwNxraSGQi71K6Fu7PgzsXud74jX70knrXTZb1LD309U3oYPFymjD",
-	"oXuGAcZlvZp/uXhTGqYTTeYvrSylla08c3MHivhBaGf5R9PI5iVXX0e99jtw6mKRFZTU5ujnzdDE9DLG",
-	"fSBGCi1tfLiQPMrkt6SKY//RFyUPo5wczPGl8KHX4dBih+tX6Is+V0NnjVM3PibVqFwUoojbirWVLCNH",
-	"Io7vHduQuUN1X6EJjy+NGYVGpiOutJIjXtaF6gPfnNxg3zro51EVCJUOvaUMKzRY3Gaql6Q65hNh8zqF",
-	"zP0SfYIwLHZWq4eAZW+QhVgnrN/xSKF55nHbYJXc91AZnlE7MrPwnY46lIRHTVLdN/1ZUoUEIv00ueod",
-	"KoW/9hLcn0veXnfFVUzMrNB/ld3+VXbbyTGxTjg3q7ZtNGltDUu+CVftK1efmtdjX6jZRSS569/JblWX",
-	"+0aYnEXR+ervwTv7rYev/Ma1hbDebGiUf6bazxAMa5hNmwGx+Fx9hUGxMLzD390Ofux2lF+P36H599eB",
-	"/sMe6D/7UQZnDFL5Fz7Lu692p/GGB//wd7fhW8v7AOBxyauC8Omi5r7sPRYV2WZXcEoKz9Y6jXaAp8oI",
-	"BQ/MGioM8KYJYWH1Wf5ifPATt6PpgN3PIQC6ie5ETctPj0/a+6y8qX0B+23qTwi41HmfXoxhuJ0uTWFJ",
-	"fRnAnx98fVMA/MHN+svsKL4pQyDAkSZ8X03Wlu7xFqHfhO7F3ASXAGTUNeFvQrEfAOCkHNTXPnqfUpd4",
-	"MX6llaCj+jkk8i6nrVs66v3sHvnjOz5pezRddgjXwGMfpOqbXxB2qPS2oeOlbtbIUH2qyLchwCl5aSdZ",
-	"f50Su4MPmM+6X/xfqK5FrtlFS3KTO5RwmIM/sg03sz7IBJ0JF/IIgnOQR/3XEd7iHwv/WSvRP1c//nPB",
-	"y4ASuQZ1CQoBOhtVDZ1Tl9NxNo+Yb12RBg5jx2iU7+DUGZXzXF0XljPlzlzYr1KLiDlZ9lkBLD8FouTH",
-	"fQOOnfEiv6rRfk1oj4go3IL2eAOpdJvgMLumgIgxNxruX2ruX971LaCWO5WPm1nlh1NprK7ac2d+xJC2",
-	"B1KEqClSfcYQ7L1wB5iQKkhDj8t8uWFjXvlYKb0O8i4QLYNqfuOm1pACPOPY/oENhVDQw4oNV4w72RoP",
-	"Bk1zVPj67GkYSIiuAvxmeK/Vus6SW+KgVMby//zxXU55IGsFoG31np61/o0W8A/SYGp9WsksOVO7W24H",
-	"S+5LFfANxYgQN/5S8pNKfmfu4tEnW3PwtvVAPYG6svCQT9gGtTMgLiWu+RF1qY7e6HraBSf27+6m9uKB",
-	"+P2bvU8/Yd/Tz9didG2mKGJQD4xO5edPHYxyLDOmtwyyNb0w5L7kFOn4cumFzWOdAmWZ6qVH0G4QvaCW",
-	"rzXWkG98Tg0YcPojIedBePcZqA0jbRB3akZZ641LoQmGLyWaVHpp6hQnSJhrRxSiZ5g0pNBx5pZPzhaz",
-	"3uAEwZnww1FYOamsmHSEZ/5qBTVuU3vMjbbx25TRUegsIsdUFPyrxj0Owzv83f+5tUT0TY1W/8kpp903",
-	"TD6yb4RUgpM2AfT/RYhj99V+C26Bmg5JFW/VvBBvXRgPfd84VR5cS6KllhNMPuaA9reqUM/ovfsu7F9w",
-	"93/B3W+pcAyUSerVn+04k26z3ZAi7FVbI4QHTNI62lAhRi0YTVDCpzRh0Bo2F4DNw5zCh1WA/qJQceQv",
-	"QUwGMLKob4njIlNRFoDfdq6oISeC3uqK4GMxRULORFQEFWK5diqUr2ICRRIgDB13MU0cCI//ZQVBWjTR",
-	"bVuKk97QGu6w8doQGteQGAEo9/jh0dFsE5XxKwNX3ATSuE7JuVBOW/61x0eXcP6U/4NIwi35eFxK5W4r",
-	"3d2//YFKnjzxtGpH8POfoLTJ2WVIR9VC/UkULF2WQz66/DqKnF6jcQ1gYhGEpB5D9XidVIiOdKqzNgn4",
-	"DerJBE2klDAZMxri3qFthHekAfedQQKHULbuFvmU+ZWJ6qtC0r8en6uNZo1YCcDNJVbUVnIyhZQ5iKsH",
-	"oH0AggTnvxNKCwvV5VFAAX0NkwWvClYtSp/ghxVUo6lwF7u364KvyOsApH/HsLl2Vn7FhmIilYlVX18d",
-	"m7dGRYa6WB32+31IRzhX7Rf6It7D3+mv6N4zxtmlWGHFlBUfLBsKIwvcC58iAbEObt07os1HmXOI5cY5",
-	"pUKmyuU9vX72hpIdeSmNLzDAryoC7UYnCiC5KAqNaZ3r9PxXSuK3lZL4E8e2FWJZWxSBBYSGspD+S2yx",
-	"Rax1lBwL7I/6+/a267/AVZ+6RTW+JQ3EXK1Y6fSuyJvW/7IxOA+cCYAlBKAAQzRfK4Amja7NQnvuZDRs",
-	"v66Mk514X938GRLgCKEL6CaZwPrSr8EnIxZ6w3ZC+WYa1XCMxODmIHnjwkdkRFt5Uzpq79+/tveNZEjF",
-	"9PAfYgRHj0ZJ1TBnLFeLsszZsIK6cajyxvUg6bRMNvTHFxB5jaXC+gk+A0haaxhfFNKeK8R093kPG439",
-	"4VGEFcKHGoKpyCN8hkWpISc7xGMBvhdCYlSiXgrjKP3nF9SgBAGJPP/lFp0AUrHjI5bMqMBUkojkb18X",
-	"wYf/Ai/63IpIp5PmK1Og/mX5B24ohv22Oh7UNiaM4fDbaCb5Dp90a30kUwg0zdh9pctWd0yFyNGd9es/",
-	"E+4t7NS2Npe4zt94xNOx0ZpgEoeDj5xyfRtC7CZ9J19pkGxOHox8i0DscgWjnsrJVFRA6oi7je3Q9FKF",
-	"Lmd0OTbK8rq5TwQ8V5DzJwH9W6i4PUTwc2M36kYfLMRnwRZ77LVPKnSyl6QypBKin1q50QjITcynXBWi",
-	"uNBXosozD43KSywwaOmNCeT4iaQVPPvLdMSMXr21GSaRRKjgQEb7x2+EqeoTmjqU2wVWp1aXSnywoVVb",
-	"DThESW+aHHraYOZiWXp2gWfEN+iTlt2lBCSqoNGG4PFZ7g7dhbuMmkeFZ2t1z5/tc+UOd+VbQHY83NAy",
-	"EmJL/iDSnR2KXfCG+lz9MZtp7iCgT2zi7tMUM6LZQ8chDxx//OTO8dQIt+GrAhc32Jautr2eV3rmFGmm",
-	"NzowKk3HxLdVDNnnJHMiKXIWLPacpM8Ft3nD/oJFOle+aSw8Y+JOEqMQKh3HFMW7VX19JaoWmr9l3Wmr",
-	"3uRz8Wp5rDQDDNf+1+rJvKnKJWzN1xYWOgynyGEfNr/uCFwvdca3ect66F3OvO76CSEBH/uGb88aCoy/",
-	"ROmAIu+TgTecSN7h+IeoTeji16wBINBl6F0s315tglf8tztGb8ujReS8nGo+k61+bPr5U4Zs8A0tfGrE",
-	"y5LY0e2ss45Ew1CUGrxvOnne3e1itIBuam55h4JXThj++psjevJ7wS+LquwNeodwGOg5m5DEmpAb3YTQ",
-	"PVjUY2lYfv04sR9Gk+6OCryEV9CPVxpdwvJHN3tS2bz7rUBHTNS+yUydksmbWMnRw8ghv/msRJG3yYCj",
-	"+lpwgEntx9ncvsom0USV6rbc6hTCMehq1bjVB2oS+fvY/g96FS3s1CkUI++JjB4Rty9veUgMiV6jMkvL",
-	"qoUy/WaP47bNkcpYXuKe0OrgTkf3ew7vjuP/HwAA//8=",
+	"7L15l9u2si/6VbD0zlseDls9uG3H6nXWvR0nPtt3O3au7Ry/t9K5IiRCEndTgDYBtayd4+9+F6oKIEiB",
+	"EtWDhwx/xC2JA4ZCzfWr33tjNV8oKaTRvcHvvZngmSjhzx/f86n9NxN6XOYLkyvZG/Re87nQzMxyzbTh",
+	"RjA1YWYmWCm0WpZjccakuBIlfKf5XDA+5blkfGJEyTgbz7icin4v6YmPfL4oRG/Qu+g9PTjmJ6NH49Ps",
+	"otdLeno8E3Nu323WC3uFNmUup71Pnz4lvQUv+VwYGuS5fjN5K65yDaNrDvZcs9ywFdeMGxxzSdcmTJUs",
+	"LbgR2qR99kbCRFL3c8q4zFjKTWqHmttn/XMpynUv6Uk+t0NyV9aG+2+lmPQGvf/nsFrUQ/xVH7pRvl7O",
+	"R6Ls2anYwb/P7eN2D9zkc9E2Fm5qo5iocs5Nb9DLuBEH9sZesrGSSe97leVC/2yXc3MA6YQXWqSsEPxK",
+	"aKaWprbL+h4bwe0JW83y8YzxUrC50sau4mrGDeOsyLVhK5FPZ7pt4PiM2uAzMeHLwvQGplwKP+yRUoXg",
+	"Esb9XMlJXs5bBv5+JphRl0I6wuRSr4Ae7aD0pcjYRAEl4mO4va9Oj4uCy4Pz/33u/vtp9bfvJi0zoKfU",
+	"pjDnH18JOTWz3uD46OQ06c1z6b+I7cTzUmRCmpwXL7Mt08oznIWdFSyunqmVro/96PjZoyeTx+Lgu/Hx",
+	"6OBpdsIPnk2Ojg5O+ePRk/HT7DvxzE9lwc2smkme9ZJeKf65zEuRueWPTurk8ZN95vTOsomWab2RxRrp",
+	"JdcslwFfaSMZ+LHzoWuMAke2LLUqt6xzKsVHMxzDZakjowWfCjYSE1W2Dg3vaCOF06NnT2IL9aIQwmwZ",
+	"zcT+fk8z+5L6XotsKuJ7Cffc6na+zMR8oYyQ4/XfxTo+0jEvClHe00ytJAwXThqx3X8uhTYJuxQLA1+f",
+	"nLKZWpYN8j0dHY+P+GNxkIlFodYHx98dn7gpomiqJhkM6cCOqXV6j5vTW3BjRGmf+X9+vbj4eHJ8cHHx",
+	"8an47d//LcooX05+4mY825z0hzK3AtDScF6XggzIOC8KJG5YAytPYVn0GUsfpv6+HIjfzEQpLLfnRbFD",
+	"PMZXY3KAo2zjRCffxef2WknRMr83knFWCp4lMDmYgOdAuNtsxrUVn4yzFaxG+jBNYIODZSlhPaSSpC1w",
+	"E6Hmh1tmZse4Y3rAaDfn94qPRLGN+XiJxla5meFOFfamhKWXYv0fV7xYirTP/jO/EpJpq9vwAqSxlX32",
+	"Fl4UxCTmtRn92jOCz/9Dz9Si91ucY8CLalPKjZjrxtweH5/sOKCJvfwl3npccRlelnyNy5DP8zYm8ze1",
+	"YnMu1wzezYxyIpMbEOlt7K6wz4zL7uOjIxhSPl/Oe4PH8CmX+KkafS6NmJIq9JPQmk/bxMSH2TohZiLY",
+	"LNdGleszNz5m956N1kY0mMlcXQnUQ2dqYedl/5ZixUZ8fClk1jKvOQ5lX0qzivEWNu7ojDh5wuyKj2e8",
+	"5GOryybMno6FKMdCmgMhxyoTGdNiOhfS1KfVGH2d88M/HRn/brqy01LZtmlJldkp5dkeEyjV0ojy4Lhl",
+	"Biq73RnYY/6ax7TsBgOAQ5xXkjZGHLS+NxvNe/i242jsI9pGA4/vboDgo+Htdig/l2KSf9ypmc2sFYLy",
+	"/D5nulhOLfFabVRN7A8qEw+QqY/ENJcBI20b9gJevHUZNxfO2U9bzxheYs8YWFl1K69GhPhlnAQD266d",
+	"DPe09d7lcrxbC7YWX2YPUmj22UnY4ZatOrF99nVMwPdCcrlN+TRwwT0N215fQD6et2ifeNOtqp+WZrsx",
+	"19pxaYwLT8t1t7Rxen6RJi+6byiaDrtt+aV97HX28r94mW/fzCu8giTQGSvExIBl7yQryW93YdsQ6ee9",
+	"NM1Pdt31QkktQL35nmdv0Sawn8ZKGiHhT75YFPkYrPLDRalGhZj/+z80Onc88dk7MlQhrniRZ0OyL3pJ",
+	"LxOG54XdbaAL+JplSlj90/IyUgnsojpdNtdMLUQJ72SGX4JHQpSlKnVv8Kt/l1FqWPASNAP/FuQzbL7U",
+	"lv15leTx0VEvcFV5benTb0h/QpthnnW3163Vu9TWiDxKeiY3cAK/5xl76yfudL6RWprBqODy0uqF3Yj7",
+	"Z1xo3KfY8cJlHHNpF3EkwChgXDcWr9+r3DPwxVt/1G6wx6GjZugPb+JdL8EW2bUfqsmQTvpYLe0LHwX7",
+	"9cjZ886sPmXjYqmtCsZWallkdnaZKISBd6hJb1Bpe+5K2MZrPXKAFhH6O+aCS5MwLWTWdJdWtgjq4pax",
+	"gVOLa1a5nG5ESXBKiZJ+LsVYySyHE/C2WmJ45xaP2B3R3GtlZrmceuY5ILZpjyabL8czxld8DcJ9ZPmL",
+	"Bo0eGa5VRzSe81JMllpkCfhytZqLkcrWYGsrvEALIXE37qdRKksf9Jn7JbWK0IVEtsK1krrP3rtdcyck",
+	"sm8pLGJqd656VI4TS+y3hZJT+29u2FiBc115cuhfSHeminy8D6+88Sa8DN0ShT3wuOJcKvuln7I2XGbg",
+	"vMuNZiu+Bi7wQpWjPMuE/JxD9r7fe5qVqhAV3+dFoVa4MffTiRtb+gBmZC8wivwXlk7cgaZxs/vpdMnL",
+	"zNLDgHEGH1i5LAS6c4DwLuQcyJOzRak+rlm5lMxypYQZZSnWLs6cj2e5BH3OLEtpX+rJUhRa9NmbCfPv",
+	"SliKQggoD8wrIU25tkYWWxR8LM7gqfYtLNcXEu8cYuwC6HRZhPZmBpdrYSc1tvS11uS9t4tlh7emRchN",
+	"n30gLmWNbZFVJLCUGMPJErhhJOCJFxIZ12jNxJUo17j+cLbgkZoo+YUqp8qYvehiUyRM/FMCPuy0dvbU",
+	"DttfMoClUEUmXHTCzjjc3jGXdhozntkbj8HjeCPWehwI6f9UUty1dKZ5W1FcZBjrkKGrxP5yKRbmjLQ8",
+	"u2BEusHawGZVawHH+LUyL9RS3kyAS2WGE3hKQz0DgQnELVUlMy+chwOcnfNca6tC2v1FDfymu3N0Wu3O",
+	"a2XYCxraHW0R8lHgMZaXVhwn8JjDWodC+AXPi73UpluiJFxhGKPfoMSNf+Vcv4tQXQA6As7FaUNTKVbW",
+	"4GZGFIVlMZa3KiMo0APrwU2C7gPvMU8Lrs0QeUtqxYnjfhfSPoGYjr3dXmjZSRKLVsemT5cdwjWf0PWB",
+	"C/EZF/hcrhlKTpgXbPl7pV6BRfGZN9opQnykrgQ7ZT/l38N4fpH8iucFHxWffUgZN3zEtagbGeOZyJhU",
+	"K3Y/XVZjs2JYko5oWZtUK1nlIQBruKeZmEzE2JyxUiwE0F2fvSnDa5hR6hLUL1FaxY5LRiEKkJP5v4SV",
+	"cHAYVjw3IrM3oLo2CQ/IPe3Oi3eXwEZbXcOa62pp7Ihzw7I8cwNHgZwiP0xBGFtC56CKZGqDvt8KU64P",
+	"zidgTTat+3dwHkFztCPtx3IoKm87ei8WpRoLrffc620muGfPnskfs0kuiswxED4ei4WBN8YMbPckCLmE",
+	"j4EvvI09LQU3TsodWVt9oezkrJV9aCn7cKykFGMzpMW/udV9clKJjNrKsR+lyc36bgU8nFZrC2EoztJN",
+	"wDdB8d5cYTrPerlYqNKI7CeR5dw5nr8ErwFub1cJDlQuGZcMwgRwGGKuGK+9W8OvD04ueidk/oztRc+B",
+	"dDbjRTVfqt0TWLLJUvMicHytwLpJOTwqpVFalRx5C+rkqVWdUlQjrehhU6UydiVKULq8+dNnaSnm6kpk",
+	"dK1EvRzfZg1D+8bcJGTrQZrUhcQdswq2XLuH9lk6KdW/hAyfhNasZlphtK4RKRCwtuRbMOxSiIXV7pS2",
+	"2jzoc+yVHQgvYEnstJcSOCe9xE3IBXgvJLzWamdEXHD1GUsLpd16QNTNDWBzcexrpkqKM5bCOg1za1uD",
+	"VR57qzb25lwSscN1luf22euK25N7/EKmUg31Ui/E2I5GqupIjJ3XZWaZD/kd81EB41guRKlFBiNwtqwb",
+	"BSahTJR9yGhtBc+ZZdHguqEBhxH+KTh24Trk10Iu573Br71qZL2kZ8kHdFYgjl7Sw73tJT3agF7Ss0uK",
+	"DKe2SPYrP17giOiY+i0SAT6X6/8CxrmZTCbX7H+9e/OaAR+1wuHjwVQd0BPsYe+/5SuKwMKjFoti/VIu",
+	"lsghMtT0ePFzaQ+nyYXuDSA/rHnef1Dj5dwyh8qettyqIlUr22AOcArs8jnrBcK5hbAk5PMEBDMrBalO",
+	"EEpaBK//vXL/bc0A49ZSxmy/PfLBUFgrMu1Zap+RwhfIfulaHajEBZf3Qg8P6L521LtCx25Xa9H/LpEI",
+	"iGl+agb7k574aAlPWInclhdZMxt9Rgdq75UrG1bN8kASMKfHJ3ZCPh6RS/PktBeE9o82Q/uJD6ffKKi/",
+	"exHtBnSihW6P8yS797bguYnsi/08XJZFJK816REHGuZyoiLxJDCucudR4ZL9KK/UGhQCcHVYjVUUk4QV",
+	"+aWgPIePcJLO7ObNBZfaq8xW6PWjMST6Ro3+YVmX5QTLLDc/XpGuUD+APMtKoXVsY0Upaor2GJLBSjWP",
+	"vDbpcdM1zJX0Rutd+/ATv0TCc+pjGwfD6F8suxmP+FIa7bKZOfJOpCItxqUw4AtF4gpmVS0d5uDtTOkL",
+	"tBE1AdbnwgOLZTkVWXTF4AGgykZI6TJHf02QcOGIuW+1vXXsiVKsavxi45BvHmyaalz5ygP9y6joJFSR",
+	"7fvKUIn/PUK/VWj3V0yKhrXwQwXy+a2NzF/lOkLl/ux3YgLBeYlwgCCvdNeDXouPBhNVNyaGA4lN43uV",
+	"RVIzgVVQViYxYyt8F6Uy6hEoBomLWwiy19A36DJf7YXAfXSfpb+WIuNWvPyWBq5/EoFjOiGXYp1Ydsu1",
+	"XqkyC46Kzxe/kF6TmvM1m6mCspst2VjVwQhZBc3Fmq0sU6mFdFyqOYgoZIhzXl5qOzstpM5NfiVQMduh",
+	"8DxX8wUvczJ76gRg2VYXCZriYMmKiArKTYLej7p+yCcTUQo5FrdIXUnPqE7zgxKOfabXoFtYSHhbsoWG",
+	"KXwct+vSMMCbDtgcqYNLNuPFpFmKAhScwqVsqhIKi5RCeFXT22x6aG0qaxGwUhUFhBPpl+AlliQrXmrv",
+	"BWockvC2t19If38YmqQrNCW/bsQo+ywt8isxhF/AmrFXWPOJfBlgCAVaGjxnqjCuUhkejQB4ODn4WBuv",
+	"tTv8S6M2BW3GW4h3RjW4ZlyV9F+XDhxT23Fjt2btBzTwyYfx2/JWB7DNwfLh6iXIF6r96nYiK62hmdIj",
+	"qtAZWgzWMGvWjuyZX7Aph2EvNlfa8ucNekvYzOXubpJUYEbNO85dTdreXDt3wWvrrocgotPxjYYcUntl",
+	"XoVMZYzZokgifveijMWXgmzy+DG4FLPhPppobZkiapj4uMhLofd6ZotG10IU772TKSPGYiXpEuy1AWx/",
+	"noEYhnRLlPGQnq9K+29UKSvFlbrcayWa2oklaxxwfY2ScJW3b9BzuHCn7yHwRdcXBoQAJBlrPxifdvwQ",
+	"rMXa9je2sv6wF6pkC6EWhUi8cXp69OxJ1DiNFvk0aaHhnaFnPnryhGV8rcFOQtfTsyP8Bt2UaIQ7a6F2",
+	"wLYS1d1QD/JAX/qAJ7+xGi2ZvCG5NGVPOzlk0WMbHOludWCo8FwK2WK4kMb7cQ15WbrPMH6rZ1Z9Rge1",
+	"HLeYzzXGVL3RvXD7LG/D/GhM8zObH81iu031jY+tSp4OXM0Tt8YzS/F4ZPA9pTzbdb4SJShZwJHSQaVq",
+	"zLhmQmYQDcbwHJmcdseAUvuBToQv7blTiGWO8MyozhMo2Zsuj7HjEVsDIgWXGJ0A74YL2W275V2Oqg7a",
+	"EF2vxph4y9nO/DzA12qtMWMNLyjEfvviOXvy7OjEnd6MHLeQpTYVBlOO7Oq6wAXpHEllFYA6nc+RB3Yi",
+	"T7swUmTPYdgxCrVj3jUbnMxS5pNcZPC9ncT/f/7Tq6hAm/kstEbIlPK8gHTw6T7QAYd9EDp77mmXLUT0",
+	"BnGjTVs4GIIvWXZ50xHBrubWzs3iU4aKU9CqFYO844HjP+KeDhekIRU237+/lpX4JO+dfhYyNagwhk5I",
+	"jD20uRHHcbkbi+FZgpx4eVzXvKGyNBqGivoc4a3DLtZIEGj0zsqIe3ZaquUisaQhq2HYoc/4YiEkevK6",
+	"qpZxGwSKbItcYIrBSrKVKms0F3gI81KbYefBwuXXHG0eod+XRpM/iM+VnNYsImHpQONGOqcC5EK84toc",
+	"AJUcvPwhhaAfnkEYbX23vzt++uj04Pjp06dPHj357oj+O3g8ORo/4cfiZPQoOx0/nnzHn42OxsfZiXg0",
+	"OeWPR7HxO39pQ1bV45RBCDarORkoPjy0Zj7JKPSyV86xSSChvAMLfPZA32F8GOTd2Eq+IOAIUesL6aXe",
+	"1rilezK4aSyHyDClvM/SbImhfvAwuEpWpCftKiOAA4JSaG8o1WLhB4K2HeRuMX4hoaCBHHGQdYj7al9P",
+	"Q9bos6On+KQyn+njlpOzUq0C4AgYgOZ5dsaMKjJQuBiXUC/ui1Jrbo8qXOr3AqQ8raS1RPzc7QccUVT8",
+	"y6jjqVbqeMbEfGHWNbUc+ZNUUvTbdPBhnuntx9F41Ip5rfjWydaNx25oeHFVP3xHw2Og+Zrl5oyl9mNK",
+	"Gd8V7wr8BzFvPGX8dBQtb8WETMzOYclRqZbTmakOgvBc/YwAW9xpwVRWFz9x6mFHP4STFC1Dqr14t+4f",
+	"hh6AnlrF4W0o/bcdbkh6C6XzNqEMoT3FpopZZdCqi8jCSV1C0Bcnun3WK1sLQw45+BELHVAXtTo/THT3",
+	"wuJ6BAOMLeyLXBTZj2WpyrgXD2vcSPHN5QK1priXsmGqW6Y+KgTIXVRESjUt+bxReE55HUMIpmwX8Bs/",
+	"BVmwuzbNystKlw6KzeLapJklDCr5LCPGzELmb7L8BhamUSVLNf6b4XaXctd8FySa/Iy/svtkZxw/YLkk",
+	"/zVYcD7So0Glttq7rymzTzhjF72LHjBWdDHkjYHFE/12GuXoLdziJXyRywzSzTfU1Igq9VKGGSVA/+D1",
+	"HrCtq7CqTx7FSJgbDbKE9AfjovXB3L1P+/AI1wFcW0PwvU+HpIlvbFkXXZem75TdNkX0vO4Kd+4xDO1R",
+	"XYnPZI3KwzaLqEWC/a0utYJ1SiJiGGt4ZLGOy63r064PWXI3Bku0HYn1Ki/NkhfDmdLG7hxsmv/jkMIE",
+	"sdUCXS036467985d7mN7e0hno4aB6behR4CQpfovWgvToNyEpUbFvcs3NESjowmA57y0aRY0x9WyOHPw",
+	"i500TFtHNl34x5a0VKsXWCKZ4JW4cmcsU2N9SN/p/jxjeOtIaCb4uObQopKYYSmco8qXyQwnqhw67/vY",
+	"cq8JaL3Dyve1+a0GvXk9nOd6Thg7Xl0eZmrOc0nJ0Pl4WJEpbczQ5CL4tJTwDHiV+07PeKZW8NVSQlY/",
+	"5IDH1G9av7he5FLGW7mDWz9XtliCBut2lCpK0oQpCUd1wadCx3lELieqxbEGBZ9W97TXpP1biOs7oXOb",
+	"Oly7lv2mXtzoRXGh1KW1xrrqzCteSrvYO1aJLosuVOMEBrgbtNXBW9yebEseaDLATaseKWDATMknk3zM",
+	"JjwvNNVkWcmSKWAjUxFosZSN0q/mAg5srZRkq7woIFtSYlkPmt/WnC6zYo0l3n0ilVrRyoyXc/SyuGMN",
+	"91czpgnHT4nLLWtorVgjFXX7fJi5Wmc7pTnPxFmQXkMOIHxA4BYCk3/VCOdu9QZh3txOircPfo6Xfkru",
+	"JP46UeVUGGSGw05O+Bdwx2t7A9bZbInIbtNfnKG/9bCqTLzMNJ7UscgXZrjKZaZWu8UjXP0BL4bbSQp0",
+	"yFD1VzYzXFv4aZVJAzUE+sxBg2jMj+zIKbZb/FgtGCSCH7URZsfX1SXVzmV5B5c/99gO0YA2qgD1eHaw",
+	"8sHGb2xolBQ3R5mE7C84yeFO7Yyhh+eqPb6Jx3qspM61wcocwxalsEp9nwF4Td40bdKpMPB0yzwVbj8b",
+	"W1W2SoL32R+uSAm9AZD2suBk9VndzKoArs4ObqI0pjo787bAroNUMRK1EFQ8wYvthE0eSrCysBS1KFAG",
+	"dCZq2OWO55XgR7sdu5r2AmtV1fZsZNl00jCsMg2rtKljRAPydaKrr2o73d1C2saiVB9zQbDHghHEKQEP",
+	"wadd2Rs7xc4PwfW3JiecQNjKaIrlNyYjbpeTwhq1Us8Pd52EA2+5DYcral9fIMECXoyYcnpbNozumE7f",
+	"sURhSwkCLH/Ht1GJz1731Ljl3gnHHgW5YmXhsJtDSmpL2LoBvyyyPdlcePxgCfFp81yG9x1/nYztT8Ss",
+	"Wvbbla816gJucHj24zevEDpuh+B21L6FfTS3d9OvCwGZmVohyoHL/eEuCx3Sfnxhs4fYofqRRoy7z34Q",
+	"hTCQ9m51GUjQcHhXWLM2qAJ2GBGCZHnAuoSkOwAWAjwhsJv77EWp5iw9nqVWB02fHQFK0tMsZaO1c/ad",
+	"Mc5WM1UIwgAF5VXb6+b2f7MUEhizlCLI3kl7fJrVxch3kY0LQi7xTOnT45OEhXglNbdxwTUmEFEGOHmK",
+	"NxJiVEsQR/IKnArLGglhSSFo002r6/Yqx2p33uAM4NUxOkR63jhQHj26raAsd5mw4IQGmABVMi1MVdoI",
+	"Ffvd9PfCjaJzYvzOM/purNBnra5EWbYknr0PBz+DKJCp712QuQVZDfF4PoyfUBUsKQzqiELszYQtVFFg",
+	"NWPJjdADZ9Wd//ySaVFe+TJosPIciE/wYEr5sIfeQ5ssLTsc1NJ+ATzFMIAnsF+6RiC5j864mkYwG0WG",
+	"Z6+Lj3HGTaelx2LoBknC3bB7iY9kOiqrbVIrlbbgRk8CtJcBS9GEtdyFzvWQvmH3V4DAkHHDq5YAlhE+",
+	"SAgY0F4kRU4hFUhLZdKayOiwf9C/kG/ICISHDlgaaCk7bk5Y6pWflN2vO2/sr4E6lLL7rqULlP8l3teT",
+	"MC0KYc+0Ti4kYNYjVQWroi3brUK7ZqUC55GeYSXTEpABVvlY2HfXlK+U3TeB15jTMnmvELkUTh4/qRwI",
+	"tQjUheRV7ggx37MQ3oyHqUjgnjA4FuqnYokeoergUpf0AXi89hJpxww5Tm7EkLRGZnFtFrE3YmwUgCEx",
+	"U4p2tiIkX9SIFj9WS+aISVSd2AFLVzw3uZwO4XhbqsNhDxeiHM5zuTTCj41nta8d0Q37/X5aT6FCiq0w",
+	"Job+CyTThna8j1YdLJorQnMLBu7uYDbudcPmtxtTrK6M/NKcuL9444eYdz3g5RFZpBweQui795DXTgtr",
+	"Zvw3nq5vaoN20wnbdUEcxS5TJiIcfVeHZ0dHT4+fPTt5fPr09OjZs+M6DoRcFgQjVuvjVCu0C9f1+zWm",
+	"WbrC49Sz3zpu++91w9O+JnG0O3h8dBQ1qzZmjxgBsc0FiK6YVpZnW9AlKC2wgSsEDU9W3IrMljr+ltRT",
+	"RIwd1IBQPLLYSvZZ6hQIwLCp1Amf1KQNLwrEZGYpMo50wEhU1AgX6BRcfPAICIDby+PJkVFxGC7DZl8X",
+	"nvGdoXeXK9fmIPrJgUDGde6j08Q3kdoOtHhWIa4hqeWmz9IFNzNKcrWMlgAp9XI8g7SpOqMkTPmNE1+D",
+	"p/SqMHWzcMscVAXF1jfwCm1M9ZWHiQjyyxd8GrcwX1MCQsNFRMH79tAApgNjDg866COwImYVz+qprMRt",
+	"3m2kL5dAE9Y3nwW11lCApr21mXkVEjOwreCOh97rRWHRLmp0TODJ1eU+kQXQSlwV0Wbcscokbp/jZlZ1",
+	"ntnz7NOuaREQmAhnOwF7oLB6NwonQuxyCP1Kij47r8G98rHV+CBcG3QhwrciE/M8+STqAIQqAS2E7G4j",
+	"EnrV5tquF8i6SdMxHrGs2lTOZkuZlSKAhBpUaGXOfzDjbovmeK59Q0kKXGHZU0K6mZ25qbkeUIObYw4w",
+	"lGqXwpTrztGSZgpS08/bEhRGzbiLo+wVXunvGToksM12mwhe7YJlTvkuhUNja8gcgMrgpcN7lhV61qZx",
+	"Camm+20+YIGMVVHHl8lEYTg7/+Fd3KfQFo37UN+0Myq4yuW0cKWpMGVtArLBhyUEbWewQc2VoIRvo9Qe",
+	"uwzPim1wKebKiCHPsjK60yQio/zl4w/vasY11WKUmGNjJxOyvH4838+Yoq0srBEur0h/KTU6vs7YETAM",
+	"0D/WomuUHrvIbBbKGV6aCgsGgsSBP5DqTaA0pXuWiHYFortOio+balMKXiuDCIa+1KIc8qmI1qvVsvs3",
+	"frOGxk5S+QAXRTMDfD9K2rMaUw3PWHASYioOxrHlJJ9GIWj+9Cx3L+vILqZ7Yuxpu7juyzqr9eCXJK6L",
+	"dYDnqdlcGJ5xw52RT30q/BYcP2F/z78fEIf2ThgOlRRFxvjCnrDRGvxlXjHxqEiu2KuexBqWl143R7BD",
+	"rVP/1qTAthQgFzBpYhLm2lfBdoZU+kLMc2+GVudZ11TH20uStnG9SMpHlJMFdky7JyFIwNmVtm8pPpfo",
+	"3/JNfuusrsivRGen/KTIpegcSZ4snQ25b2ijQPwA/4jq3W0L8jKL4yLCQW6WXsJJtzqMJTln7hABgEMU",
+	"+oWxFNyoWZqEqe0D1PjmfH2GzDyo2vOsmTyvmBVP1wAOsMPEEusLWbEjzSobB9AZrNmIuA3cUWReAfSu",
+	"ZnkhQi6F0UAo68qoeyBKb6dFwKSsjpRDvaqsf2kfUkJp2YSXzPXc8VWjlhFrTOEOGCM7dyNDj7tayTBo",
+	"OSrVJRXKYzwDmpVAYalxPQ5HQkjL6vNx5a9FVn56xHS88BS3BPwdtEhxu77S+eNn3TvYGdeXVV9FhxWt",
+	"eU5mXh6qj9AIYbN2DdZh2JqiSr9vU4oCP8Fmp1mSdruANTfORSmmbe/Ty9HwX0rGx9vyw6eWo3cbGT6v",
+	"qf5pX70B3FHc7+agWW0L9dALrgGeCwhdBlJuJMZ8CUaNyMuo/tHwCDTKjQNud9eZSKhg8ShgIk0jWi7H",
+	"feFYO5CDqVoVsoueWF70GJaU6AEr1JgXuVn3kZj+Qyx7W8B791UTV7N1l1s+zNaR6Lf3/rn54/O2r56+",
+	"DUqljWil1zvzSGCh+k5fxFeitV5bBXWFbX8oBfQaOiBRU7KTL1Snb7P62gdtwwSCqp6SHJ2wldHUmG8J",
+	"K2Y/HBcat+mEOJD0wIDfmeRvFRuXbIS6nkP4QAcAWvKofSWhBKqwRVxDBB8w2demd5WlzWzZNgXFwVze",
+	"ElBE53z+OjjqVi7h0bCqbnIhQsw1+E/7dJobEeGzVegLk+zkGtwPN3P8fSB9M2jGcQcOPkck3i42pmjN",
+	"uGkuRQN7FZoBbRYdm2LYdhI/zNbEeMCtiRHDGqRcJhaAKqfkWYOdRF+kW+x5tPwCfB16o53V+/evAsUu",
+	"2NPq3VWNDVk5mRgXvBQ6SCxx238nGGCt3aSrqhSSvqS3jmdK6Y5Npre5LiIvbjImfDKt7KCGNXWf4ib0",
+	"sgcehMjnndZhmnKzsROush3BGiwPxe+5H0hwQC6kvUAG/Wthl6k5KiBiDaq9RJZhJT/i7shA07+QO6Pm",
+	"9fJ0PHG7hHIbMqNey3Ed7GpWtRr2aawxFkUdjdBWt6vF9aX2i5laCvYlszPChAE0GFVuNNRZ5WYGPXsA",
+	"AzU37D4kO+k0DNk+qJC38akBLNeF3ODQkOoVOCeqDfdaaokeRin6LMWNrj8YO5rWWhURXwQ3eUUZM1Vk",
+	"Gs0yli6lz2TPwtrfsLQWZOqFdEBaziPE9SWsYA3JHLAx1wvsOMTnYoAqogNqXMpCaA1XWZVipJTRpuQL",
+	"2A8YDhXmY7Mkd3zhwc7Aqnb/Pni5wR+E4WWNkeb1g4YDBOjGKmq4zxXKeC/p4VpS1b9bCvjoMALanCVt",
+	"ZOpccOmAFfmV8Il8VeMgT060z4HkcmMmd57z4QWOvbbhfJit487N0Fa19DCeKS0kJNJGeJ07AsFdmhpy",
+	"YR53wz2wqQDjj0PVGn0kXDh6+CAMk1JpOyy9c/z5H8MTMlVCUwluZ13vv/CN7aboosyVq8kPdZJHJ62d",
+	"PvJSQDOpqDqArYzRz3JWz35QRbaHjurfExu1e0O7RhKTgq40M8BR6uC3aHD3cKtjXP0NZWy9d2DGN4c0",
+	"v0XI8jnPxHC03l3G4HPXgnoGezOg0m06FNhYzeeWdu3RZVmLqb/FtNgX3ry657qzcYnZ0fqMLcXmwQ7W",
+	"tmYnMexfh0v1tTzjm+W1Xxa7PJpwGKsGPXnsikHZe0jNs+wBXjwSOs9EpXXh1kB3N4R1mjfqR08eP4HE",
+	"Kd8ibCeIeVveYmRbIjDmjmiGHpd8G8eqn/t2NPOq9RlGDa+NZN4Y3jY089rYbsMRvznZz1xy+3O0rdwH",
+	"6sIG7bQI4ACRzjr2KNzSOcXyvRBfVCq6qM/sluIrnb0AWhqwS9/BCfecB70IOwvDeruXyGp3A3exa1ZB",
+	"MjhMpp05NmVuxAt38XakhA91BD0yr1SZiTIJlGaCEclcGeK+QOXbUkiu400mo2GBT2dxrJOunVPip/4F",
+	"WVVAJvc0ta70SVo1mqjUE3vRwfn/Pnf//bT623eTGD/ehvkEYddJ9fbOqx0Adu4qaAghUpDCGvAodOC2",
+	"MakAnr+FsKhPz5gg4qtmy6EVgeLZWjNYROH7eFr7hgqQogZFcDxatLZ4klvVJjSSAOff2A7GBfVnCgCh",
+	"i1LwbB34uYADVZ2Jaon08Qjj0peO7Eie2HOd6vtUdQvYBOTsUtHum+J27q0Q3qEWoAC5PhJZ5ltqwR/g",
+	"zolu8fURJl0jhhimJJRnSiYKMFcqvN2kci4RpC4oypiyV/EXcnHcAoxqhYSoFtu2LowE3byRxl/dLm6p",
+	"2wXyN8J6+7paXhRc3k7Li32CLZiUTfX6nh+S8rWKWaGlWzdAJbirVmd30YTDNeuPNAl3AIbVmXl2+vjp",
+	"bWNjS2WGE7WUWUsBUYu+DHVeJ98lbNWuOVtSuT1dd/9GgNbAGnNXfXxmla1MYNtwSyvRA1tBmt5YVUp6",
+	"UPcXjeU5BPCqRSY00o0OyQMjxBoB2uNBUQK4riPxz6sCvq29m+kybEgsdAd0NTrmG82BY32dgZfQZQnj",
+	"hVbOG495h/c0K9S03xbPXOqOzkuTm6JlE/A5EH1o7d3S1p4sOAMAmEI96MNG2y5H0IUXsfXH9XR9x7Aa",
+	"57xY8bVmKSQrDEYFl5fpwJE6NL2HAV3mWA4S1IFWN8TeFke6qBEdJNMtHXKgrwWUalUJ7nCL+58DY4I4",
+	"L265p5PEoUkHRBljx28rEMEmk52joNzLVdnNPqeXhiY6NAsaXw7nEfUKMHec6zU3vg8tAHPy8aVUq0Jk",
+	"U1BK6549tRwVwTgRj8dXnu35PpDSjdcxrdiElx3feqOMs8hAf1nYsR0fHVF2Z1WMZjWqYKi+Tx35gydL",
+	"LYJOQQH4ZvewBWxhW57qnm3VOyVr1IEs2+1yl0Lm7XMPRx6S9JbD0GYbQ7Fr3PwtotHC19WuQElvZRvV",
+	"tHqqloWwqlX37OblkqXwvrTP3ldRMngMwlMBqk5zJ5ExcasoS7o9np67ZS5BWUOkdYHw7SliTgA+mUBm",
+	"eNtaYCcqqhVzBiKpsWcOnCeYvLU+VqIo4rNw0fqtKw+ra23Y0dJ45boe5zczMa+/3SUN+PezD4gH4pUp",
+	"NhPForU3UbMfD6y2X/YwWF0Fgf1sagtJtLWFXOOV9t9kV7vP1p2uLWioSjH0BZktpUT2dHmLjADm50gs",
+	"MmOp28bUZUZBeM6shDRrqDyiGr4KW9czA2/eaQTfdSl0cVjK4mpLTLBuYFJtctXMrXNK4rUabHl2XnVA",
+	"7UD/DToPVd+8KIZh/VRLxmmQAakDoYboygC6jItyWwmktPEt+Gg0R0oKWwX+d9SMZebTkRD/TGRVAmzF",
+	"0p3jXgqR6QrDSy3E7c2jlY+2TcRbcRUUBDAKlzbFTVU6H/IMoH2+4muXyGaJ054BOHSWCXWe0wc36C0T",
+	"ih4PIJfqmFavTggWnIKSN1/Z9nLtLey8PfPoHyARUpYjNdc6QtZUgHBrqOlZJdHCuzfpDy/ORJFTU7vm",
+	"5ZBTh258zOOyv2BvyByJWhJySoAygOYiBjVgvQV4aM4cukoAwInKzRzK3nITDqWBguM5iL8CrJ1/OLGJ",
+	"Y4wylDriazSE5SFIyXsdYLvRmOdLTcoF1O1p+z+PS08BQQKiPauyPWvrwtGURUXVY4vOEVv0EWKLHgO2",
+	"6IW8KbjoyWw3uOjbGvBt5NRgSEoHncbIgSn4lWW5EA0QUpQBcis0l0ogbvDRCAlLCE4r9PJW/A0x/+An",
+	"Kv8LnoIXUwcUrED1a+K6eeOOExYsZxQqTIgorUJ4KcTC52G4mtd6FycCGFiFo/LuWCD9Mh8b30HcZffV",
+	"aNO+GSgQgJbjFIjQH7estt1tl+F3uRxjb5bP2km4yCdGbGHlGE0QMmssyIbfnJIfQRlquIYa7WwJOhQS",
+	"YE253jPDi1Sz1iY4OSlktQHmBQywCml0zQ27hiKY307flLZ07O4FYzLTw3xHlv1GYiOgy0HXu/j+Sqgr",
+	"Dyoo4B4dpLbfWme4W23aWg+hVEZW4Nqg09QKbBwmk26wlhnXu3Rnu1LEDy/Fun2BfdgpaDkaLX2BfPTg",
+	"mNQCZLWx3ihVNXyWe2l8fdriwSOV7Sy9/d5ec0fNooTh061RA9AbHWOiFG7qoUoZIjwD50R9Wy56Tw+O",
+	"+cno0fg0u+hF2asv0W2D4Gzr+lytayszDJOut6Uva5d3a6iYbZZPZxBPyAF5F3q4i38uOXn39ZwXhf3d",
+	"pT/bEZyxI6uuRpM8tyV6XzNQ253Rge6ysx0AXPVuOZ/zckfqtys1plXjVXo/2TGjdaDlaL52qelaFFdC",
+	"D1iY3M7+oXIpMnsPpDbrBIEnuWbp5lFMHPpCf8wlL9dW0XwfKTSoGDHWrlTJ/WjHQoXKS6oatNrdEhok",
+	"jtRSZrxcD0L0gaC2C1A1Cp7Pm/ptt7r8aGnf35yq77FFsDI1p2iWVCGkWimkWGGuhi/7SI91eoa/eDRE",
+	"e2rLjByydjUwnR4mPaXU3x/llVojDgNiF3384R2oqxfSWhJUi0OVeFBuh4EPwc2yFCz9mOk+9tzt6+Vi",
+	"oUqjD5wee2BMkfbZuQzfAkzkQE0OzEwcrFRZZDA1uwm+kAim5twQuWHjkuuZ0DgtJcWFhIIx6LNqNWtc",
+	"rFCFHnjjgHDdq9xQ0slZijWRheFDJYt12qdR5lOpSrT8lETTQSdWa4GMHwT9xuOkE2bUhfTOZJdGAq4V",
+	"AAgY1N6Ya3wpmRRDAQ7WDTuprYTzGtoBppvtJybcPajNbZYlttVDvtpR5BhUaborAgYiVXA+qRJr/7LI",
+	"Gdc+vO8TdypMdUmcgM4R1E1BPMSaiEUx4uPLW9GRQJI2iheCrdimFrRm+l0jWcw30bhRP4zWpMpIh8Sa",
+	"Q45ujHuPnbLREQ7a255YgweOm0hhTOUMhHT/WoOWKDXNhXadbW7WCGR/wjyrefC5z9Dud1A1wy4j9Md2",
+	"svobwtHftBShQaVfoBbBjeClXCzNLvilZnaWz3lMf7cPxiYPScWgnLqTMKc0JsyYIiFNIAmbPSTQ6eFT",
+	"SlhbUJQKXh6Isk5LEZQjQNZRhQdzIV3HxRJlDmkVRIx4X/o/7SOt+KyGPedrNuZliTjxqaOD1JURp/ZU",
+	"pbU8e9DJOerrXLpellSAOXd4jMB6Ean5Qka79gA+QlLBZ9TzJyH91p620+OTPvsFYXPYJBdFVuskkbhc",
+	"oyr7FBF6kS+7BcilzjPAM1uU+ZU1Oi7FOoGEVq0ht06VjFsNBUp7JLiHNzuyy8rDZ0VvLotciuGlWKcD",
+	"tlgiKq3VcvxVfv/s4sEm6EwPUb1J+7XEz8iCwipouy14UTrw/klrZBRL4aqQLuRLWZXOYPpcwSVLrSIz",
+	"YJZ4U7dSmNJMrAMS/qiod9KsHff4Mc4JWc1rpDAA7eOByg1cz9RKkyfxQkJSIvMp6UlVxy4VK/PpjBQu",
+	"O02pzJCc8JtJoVa1/hBAC1D9WW7QZz0SPgxO6fj3Ye6w1kU+NumDWDPU/xlPx3oziR2jAVYHQeo4kEZA",
+	"jtCgBy+717BW7Sv6U6WmheCL3Cq380Nhn+7UXHIM968e9Z/7PvB1hp30Ph5M1QFVFP6EL3I62T5m/vVM",
+	"9lf5pVjlWiRVtjNxgn0Nc7snUQyzKGUOttJjG/727Zn+QWjh8fHJjvLFa1RjdzfS68w3aqOHjUJi9npl",
+	"eAfTOj46OW23KTubEJEAq2PIWEeRhoZEesa4Z80ep5PjecL9z2NNL4KuztusiHB6J98lXSAO3ehuo7py",
+	"W33b51JmXIetraXKjb7Q16P5W0XAedUB1mb37rbZVtsW7K2YbO57qwdw/0lfc1jvo+frfcAU7yF8CbjH",
+	"TFA3D5kKOabrVhAdGMiE+j5wQ/SSnh6rhcgO/OervDRLXhzMlIZEw+DQeZdFz/n/4ElLCSU8cFQpGArU",
+	"2e3guqn+V5u1U8O3c9Y16EGbVRRUaRd3zrfItk2bKYB13xsIoYWjv5lUuSOukuGopfQFtUbwXa24/iKF",
+	"MFuMz73Xa6u3w69Y/BSYmIV5fajK1tLn9z712uH6e9x+e65CU+y28pNKYcq8oxcEm9ZPBJSZTnkuzwhl",
+	"Rk2qpvtVGqpvkYXadyn0QkmdjwrhgW9dy8jPgHrpJhpuQHy3q8Nzp71b9/E/+YzeDFtEcgNY4Sk53yg9",
+	"kk5ByoyaCtcMLNJE6XrlBxXCRVv5csuPcc/XOXMr/fdcZme+c5TPV/LpSqSYuYzNILXAmpn7e798VUb3",
+	"jPi9nWa0MR1KqAOnF3VKq+1PRSfVFlSPr1Z+Gyn/vaPrccDSxdLUiAnA2ULorYSlsOzwg6XSpHYp0K1R",
+	"yuNbVK174V1k/MMjEpY673Qa6geLpQkLyd0uu2s3k36sWWpvPrjiJSQV2afYSf8MT7J//eCeZj+c0xPt",
+	"32/9U4MFux39u6pe+/z6N777NZbHxFmWz3HjQUKjKllqz502aRXNQFjjjfryp6FKEJDxghsjSvue/3Mf",
+	"n/XfR//96/HBs99+PTp49tvvR8nx008P/q3Nu1CdlyenMBlViDaUFmK2lkdkqs/ScZ66Pq9GYeO1Qoia",
+	"9nmVixW4Nsa5/TbLqZ11Ns+hV+JKtvRHdJTyFqu+9oFg8vyoR+uJ4Tcfwzs9Og2VkMHjT53BZiokIAfP",
+	"gf4vjF67k41d3u0TqG/kS+fVDIMMNEHKFjUqyHyFA4xFNE3rB0z3HeaZ+LiAtMy9YH8rJEXnW+OYOAaD",
+	"qfyy+3shAvmwAd2TeLqnVrdnHobKTpVwqGJrsI+mh7lBCtYcGuMnjbbHSo5jAKuYn4pEzXyCkV+3LM+w",
+	"gAbKnjw6dHApTQo7bXj+rCYX0q7myQlLCRx+6IZCcdz9kAIniBP38SXedXx0dASb4j7vi7kT1HFYhZNC",
+	"TbCCAtxw26nguHuH+xg/reePtPS604ioGaAsQFTAexOt4TVS2XrTXJzkcirKRZm3GEFOgQqcuYUeju0D",
+	"JtDJJWodKjP0MCodcZ25rMu3NhdlBaG4xDXaiWEAU4gubR4HHGh4W0FPqRrgQAdyah4eS6Vb8QbGTX3B",
+	"9+FCM55dMzfpLpIUurZ9CsRxFcnfEap/Vyxjjgm1EuXBmGvBCmEFu05Ylk9zyhjJpRQlm60XMyEbEQc+",
+	"hjkGfPLJo6akCHSFX/nBv6x+cJ/+OPjtofvqwf/4t9hiWeU8Hz93Xp2NobtfKnGyKNXHXFDrVtRF87IO",
+	"qTuwTAXtOUnuEEYwZwjS5usNCsEzEJMveF7aDwlLJ/Tn8GOmUwibYcjQZduPRC6nFxJcYFmfnYNzzJcv",
+	"TPMrazpCgcZGJMK1Z7R6WD2z5ldM0aKGY78FvHpPL2qNYW+edsRevB040pYqwVaflibi7ACxCZfGkDZj",
+	"RI9zujaq5vl4LthzVS5UySljAUeK1P+pzb29B+blGSb6FMtpK95mE9+ydfW2Jknaa5oLCje2r9uPV9F0",
+	"6H0IYbQzaIgN3WsFD92TI7ziYyUQhLOxd6Nimq8HVIMCTjWwh3RCLk9fFtOLbXsmFoVas0W+EA5mWqGL",
+	"OY9G8nYk/2QQV/7JDsxeiV3jrBbeCOFaPb/vMdc24Ze8MI734vU1LtiatvFgdnT87NGTyWNx8N34eHTw",
+	"NDvhB88mR0cHp/zx6Mn4afadeDbZ6VcFlwU5Mmg8sMc7aOg2LO6QJL+A0Y2vv72JfJE53CLetMw0ZITu",
+	"6tS+iQ1NZWY+/9Q+KqblUQ4GgKz3bwvzGlv+x/HXnT8hbP4MadVtzZ53A2h3Yny3C3lN/pStzit7zaek",
+	"h76UoYuytVUa2EeC8wXyriApJcesLkwUovtjmRJbMLJhoI1sU7dyrcS7vySnDe+JbOojQjs5/C3AaCfs",
+	"2ZGvkHQL6CoqyfkNyV4bh4Tqd+2xCFpDQPLSjMuMgOVTa/Vv6guJQ+++kNVIEAMQX2WfX8LDWT7xqqlW",
+	"SopyELqYNEGAUz+TGx2v70HsBTMNvHdnUNdAjqzaavV3mRebRVPV+sTVMPD/6UETTNwak0JmVeqjtwLc",
+	"doBPzZI8ZGdRKgnuYlrRR7odUXEfKPR9cc1v9+S/EtYArLse/b7Uj33YSAsz1uzPuZzCDdqVas/5ugOD",
+	"CHnDDiYQQWPni7wbEPtnA2CvRrQN1vjWMNe/GNb6+/UCO0nH4NDo6zvJL4jH/fGdsYH+4jzDDR+d5UR7",
+	"YDnayzH8om/e8h4Q6u561xI3x9iq1FvAbKwOFbbEE15u2B3mtlu9bMvZ235W3YXB84LZJX4VGnPYup6T",
+	"v/LjOiSifYjjRlEQsEL9qBBPrGYuZtbm9xg0cUcx/RhWXjdom4DFO0JWIXqqrsTeXWBUtaIjffgmoZBc",
+	"AOUvnKNdOEdu42uQduFQo6dnpvg83+Tad2seVxr0LivZx7coRG/Q/5H47jTReHxcZ/aK2b0qdftGirDx",
+	"Tu/Ii+C3exq8s332WmE6ovStonbrf+Qqa+d8waFpwCqs9ySs0gvvBvwVATinIZKaY4uV9fMRuhFoRco9",
+	"gFVVrRqr7qcOJM4SAVw/R/yYMAnDQUZXDQV/u0Gr94157o+ssgo50IiPL8+ABRXUVHKtPVLb1k6iNRyU",
+	"nersljbzkPCE+xWlilo/nS0BaTYSTPPK2Ybn07F/+hI2dNBEa9JN+KjAtROU0s19Y13LjV1hjiR0DYeu",
+	"eiGtqKHCaILRDdtU+q7G7J2AKjp96HoL9efZGTbc5OMZHxUi9bF2SjZ3DXncHeQRjBRaVYjsLdIck6Ax",
+	"0ZVpcSUAOiGF+9IEMbgymnFcNOdyovSWTi1qwlJ7TQt6rJcYm7evVKkN5gcnQU7K0R69eBDXLSLt4koO",
+	"RCQqegBNxrdaoxpAcH9YcYzOKmhzWShoisdb+jdsazQUrBJdlnYAgaV9DR7tNmJbQ3s4RW+FXhYxq3SP",
+	"9Fy69owdsbngsgo4u4R6zPkKIDJvKyv3dhpw7aWmuAqJT9fO4TF1EprzDEGlME+8njkaFNt3gXtvpayq",
+	"qxi1SZJZJdsyRb3ykd9pIeaWwww2sDSSKNAFu6+FgF/SB4llVeOZQIjl+y5RKUDbg+V8kFxI146Y3fe1",
+	"jPVGTbUsFrgDPWpDYpz0YuCWDuynP89wDIRaArkkQ+C7KbsP5aS6LgygblQpZhkqCreE+cdChegBad7w",
+	"8DNsg506yhtSvpgrlvU/pARLaWcwEsCw98gku2bfsCpXup5EvS3nH2GEACTnnX07qVeClzEn8blk5z+/",
+	"RB0zYemk4MN+v59i3hcqhPD12H/9/CV8oarr6goiTBlYJL7SD3BmzKL36RMJlYh/mJJNCCcGYV6wmneJ",
+	"6QhQQ84ybviIa5EwbUrB54gBcyVKQKgxCgkByIISZKggHjo+uGIO187cEmv/Ql7Ihw8/ALDgw4fsnD3E",
+	"qT8kPEePNgSZb1oVlHd6zh7Cy+A6zrQA6R/gpegZB0jQ2jTgPreFD6mf94W08ghRdqq0SbsLlB75I9Te",
+	"4xnNr1zTLHLYW8XuoaOchy4/j+6Et0H+/8ONRdB2FawGiEtwvjQzIU0+xoE+fMhS+5Uq83/BNwP2Pewq",
+	"u1geHT0ae9KBjyKlzMyRKJRVXIzyzZpxPWGZyGxn4iMfm2LNivyyqjOv0txwQHBmYFNo/vYzxIb4YlHQ",
+	"OA8X2Cro3/+hlUyxWdmz08dPHziAT+r3g60/Esatqu+aXRAQA7RYqRquA2po+v8dUHr0wcssJRA1JCbL",
+	"WkY8Y7lcLDGRT0iD9IHqlU7ZQpQMPElJFWiBatx7GrAmaIoI3Qakbb99+BAVNinsA8ZCmgMh7cAzpsV0",
+	"LqQZsJQfjkBvtCLHCMlS/v+evBil9ERwsOqHD8lOXVFyOW4BSAxMEnGwAXbbFOyNcWliTiFNT4+eYfuc",
+	"IWisUKhj525/OnmWEgADFJUdnE+MKB3nXBEM/kwUC40rcCGxP0rCUngk1WaAzXXG0v/88T3r9/uHS82n",
+	"vkNL0C7bz07D5KB3we/AfhMWuI4/ARoH/g2Ha8H/ucRSM3C8ODdfkKtG7RImpZoHewWq2yQvjCg1RESc",
+	"GUAQ9/bV7qgt+NQyJHUhsVSqgilWZdilnGCURE4wGAvBjaX6ks3yDLZljY47nOvffjz/4eHD2rGB1cWc",
+	"HrtguW6OmPr2gKsMKFY7/gZBMLtyGPH0t22oMutuWox9LOza4Uzwwsz+lbL7lJc4FlpD33tt5TdcA40c",
+	"7SU59p6CEqkHSAJwgVoIyRd5f83nBTwp177g/QG48qzuiWlDIHqLfCykriWwLSyNHpz0j3pJb1kWJHb0",
+	"4PBwtVr1OfzcV+X0kO7Vh69ePv/x9bsf4Z6qIZKXRkHK6aB31D/Gq2iovUHvUf+o/wjLRGYgaQ+vjg+d",
+	"PDyEwcLX05ifCUK0dC01zSUAfqXOKHULez4BQMiCl2CD4C25ki+z3gAKkGvNhzUMp+RzgYmkv8Z1k+qS",
+	"w+elyCzb5wVUiP1sf+l9Snbe93MpJvnHzpcDX+p8NYZ36PLfQOlZKLtldh1Pjo6okMRQzl4oD/5BniFU",
+	"v/bq3AxhSdBSWjxxwGyghIh64H5Keqc4mthL/KgPv+eZK7aBWx7tvuWFKkfYJhHGA8Jk912ucR6ogi7L",
+	"v/cK2V2z8TuUj/OpDttnQ/XYQuluFBtC1FRu0iQIG1veCRkYwHEchtwmJWNuTL2Rtu9L9T0Bstz+llOS",
+	"zae6Jm7Kpfi0QXXHdzmErI3wrL1NqwpLmEPLeEzo/EbID2cYGgvMJwpskt+nJMZHD3/Ps08VIsFO6nxp",
+	"Rav4aHzPuQCGHUgXxHiIuA8KwphLsvIoIW0AWrbXZfHcs7f2R0AWcNeRLiwb7YpQWNVJHe/YJPUasZ1u",
+	"zvAtvql/vT08xUduv+O1Mi+g6yXc8GwLwYdqd62ix3XexO5pG135XeZzD1hEHqhUddqobUtjE0idWqsl",
+	"rT7LTb2J3aDXMQXYNUw8PXpWyf/nBHFV2a9hV8BPScdTXh2GjYP90tSn3iDD/i0cOqSWrofu+lrDy8yJ",
+	"aTq4aGu0Kz7nwYi0EKjm000J4BhV5bzOdDSAGxbXf97T+/adwh9DgQlytWMCxC3raI2RvWuKjFvRP/w+",
+	"Ofpz33RVOVqUhvcuyHoX2kKtquYzqwkue36LYgBXXF8ReLb7Fs8Mb08PYD4svkkJdSZy+Dv+0V3yE/5l",
+	"ENHGPFjUCFCXCPEufRIzU5KAiMmzSNY9esqEzM5qdXdTxZQkz0a9V0yfgS+EPcLk5KozPqogc3Xl289A",
+	"6eEyyw0TV3YFz6ivjMEGIBiNp6it4d72rR8CXJbgEOzSI36gUurPpEfckGhwtNuJJnGSpr4yU2HaluXo",
+	"Mx3S2gH9vAv3FqANty/bfhITpxoX9/6kHgJBt0p/dOWSA9uHz85/fokVbTzD8L2PciTk0k+YFsbkcqoT",
+	"NvbKB+C745GWGfoqta+5UQFqBDT9sScdvFnox13KTDiEJ28lZP0LaRkKoGjohLgHZgRU1gU0fCb3IPhu",
+	"pxgqBjfq4+To6IhOtItuDxh5vkbCWsslwT/MF4aSvzBJjZLt08ClmcbOvNV7zmGdN/awifVWrN1QHA7k",
+	"ZS6zoH1DWIsHEerc3vjPpYCWRuRco+Se6kiExQq7UDOsvhQZFrJN3L4Qo5JliDcWGwenXNXoQHZXDmwb",
+	"SVBTGMQUm+CZsUFhJtmNBrXj5EFTrc7K5y9WiFRXN3KkMFDiAFs4ua/h6yKtoscYsUAKt7InwUjHFRZu",
+	"Qxc3KRLfGtc53THERXmsFdqqZuNlBWbAi4ICqLHVxOB4uJyeE/aAN1fZV/QRxh5JvPp21Xo43KTVJxvP",
+	"KeoP2gzr2rt/dFsFeZx2t2I5fBtSC277Yo7Ozy0kwTKxnPjjQpWmwQggLvfZ5Sdy61YB+mGmKELjPE+Y",
+	"GA2xAwiFO1d1lVPsMMtC9kamNdeuV+TAGolkaYdSdbQOJV8gGy9ki3BEsJHFQkjwiwWNRKqgtmUJBKHm",
+	"kt7se3HybSIvqIve397/qg34qnT8ryNpj+SGRP4CB7EqlIpaF5YgX+Alf07XE0y+jWZfkNY+WpPqdF1y",
+	"/QLE55mSDr2QAeW58rIbEl7l9Yq5tV6QVnkXXi149pdxauG0tvi0YHEhLdjnJhx9xdzuiznRnNWxQZTb",
+	"+dnh7/DvVo/a+y1usMR72LAPi2aTUghEUcbI2qaLjO3vIbNqRF44vYGXIqiNy82F5PpSD9jpyXeUKzSj",
+	"XOZA7cld4ZgdWpXxgpbPPWf5pmAEE6YkJFZl0JGQ0AgqS3AGqpKVwWVFmZi3v8Uv507xnuEVHE4rE9/p",
+	"1fsqT8rJd91OigP3fOuY0i16EVtPTbsPsWLEdylI21giwb5+OQfilhW7gfDbrcfAqgSikpvxrMWfiKlp",
+	"oyVGCrFlGHQ3zcezKhE4sGnwCQhpBzVQrs7I17+i0901yEHGVoGTunR7y6rOmo2SeAHpbtCuyV5U1ZBE",
+	"uAQiGd65rP8FXtNN1n8Bwv4DmjHYgM+dn3va+6+vL7IPEUB88PvnPXjRyOy5ldkl9RFLvbs+ZdBX2+du",
+	"6rYWerrWQ49xyoKeWJkPLkOsASgBmRKRSc7YSJkZINOMBJvnHyENFVzxXLL0ZSbmC2WEHK8P/i7WKeTm",
+	"LAT3teyQIesc/VNhSLhDlwolxT2XaAscopnHw95QPaDHiK8A98LcdXeDzwSq9CXf1tZVywDskFaYS7so",
+	"uExdVogHo8G2cwPPYuAsCnilN5HtFVJkQRtVV6ujZD01GCv1IQITduEzoFFRbeQmKjUyR2pAiI0g1KTR",
+	"zE9DudgKVLaKOwIk6hmgBtVBs1PXY3Y1U2zlW3vDSnywX0G9Da40wRzOuGQzXkzIJIMWPbiyVv2sxoGK",
+	"pOu6DMClEAa6mbJ4Ibdpi9AHseCSHu/XHBOVZlxmMdbv2gHsd5gDMv+7WJNyuI/UCDK1nP7/q0+iVkV2",
+	"MOLjSwHhHnIW+25D9mUVArwVfjjXmVp4P59YseoBQW3er1X7fJHpIT2TWjf6b/0nnllpBKKDhrYxrB9/",
+	"eNfb8nMw6s4pW9BPARuXNv3uaz4vGstXnx21Prxme8LbXJNrzvezqgZhxWpEQThHPheUIfiWl38kX8Dp",
+	"8UkX/UKMlURcnRc8L9AgOj3uMJ33Sr3iJfYBPj1+vPuGX6pqy59ElnOHoHN6ctLlZqr+4KNC3Njie9xl",
+	"v36R/IrnhXvhDXW2D1TFW+8VpaltjK/NdOpbUIrZVYOzg+FYoB6N7ryUjOqDVJmJkgR/alSK/geoVy3V",
+	"PPVQOLl2fZSg9qnqpkuvytASquP658ahA1PMB+D8IzKKHuLasOhd+Qb16mjlBoE9K12jlqozyxk7cioP",
+	"5EJ4VAeqlwrUs9bge6nmvSbn6sr/Gu1lIvkBLRNy/YfPAjTKqsNM21iN6t1kZDs0gzeyWNN57XQt9LT8",
+	"dsMPz2EncntPRIA4gz7Loc2bNL7xXEINwGVWoXx9puDE6fFRJxGE7fBvgaG9F0WBhx/XQbORMCshZL3x",
+	"RI2nue8+r4OnK/+sUr9aeejr7rVzz4PHfa7Cua/1OPnpbCuDq6Xe/Yni0S6FIVyAIJshOEAhhX52H2nU",
+	"VdOxUO8cPKVr6hUDXpzc+0ly7f1YdVgGBHmuWmu1JelX5HVHbs7qBV8mrtl8/9aCvopIgkxwTMT84zpE",
+	"XeCycY5az87+ImFnkeBLg5XpPropZFZRPoKPVG2FNwgdum+IdYUn5lz9M64HVVKzx4uuIAbAnwX9/VsL",
+	"Ahsn5CurBrylarTOm/8ZGWdyC9VurdS5I5vvLTUbThoZT1BwSA2TsbUTYuQju80EyzMHM2O1HV6wcZFD",
+	"ljcG2N9X3S6PjyAfPUi9s/bLpVgYbBBIUXjwvb4OJHqCae2jtf83dRnpmP+ecsT8sPbciufGoS761D/X",
+	"WxyaPyVMFVnwcO4w6PFea2ZrZc+Z9nBjCLVH/nd85fl4LBZmwIz4aHBtD/AopwPAerF/IuBdeSXKA3Dp",
+	"CkqfgzxYLlkK+XQpyyUY9kWOCLZpxg1PA36MPau4ZmmepWeM0xITCiClI+jQY5y+4tocwOMPXv5Qofs5",
+	"MMp5rrVrliUFgYQ4VzU55o8fMwo30mywet71NAiQ/O/bd+YSoG8vpAYnkX6QVNf6REuC4Qp+wvVh2qiF",
+	"zxSlmiOapffiA9diL6nFtcaMURdGQcQTnrfnbLZla0bS8H2uvcpazX3XCzuWar8bPnpb/r8nW51LiIvY",
+	"3cvnCIWC32nFCiWnjE9VUEBxPEvrTYiOZy2Dh6e0jf70aO/Bg3lH1R3IDLBrg0cedMyBsmjAk0UUniKS",
+	"WuKiYzVucVYdpgr5EntZ+47c7JxNS7VcAM4OtlbGyhLfYPlCeqBj70IB7CGoDPAwm37AKwDhai0MgLeJ",
+	"LF4ZQBDjmz0XYtqwPdAe4ZqOnvTErIHkYdvtBelCafC9OsQz1KVbK1Qm6NCP7jEAiO+5yX9TK6Q6o+Ck",
+	"ecBMy7wD2GtFFBxQ5qMjnVZNX9MnR5p4txUujn2DTxEoM6Wgn30L1U1VYEZ1En90pFvmb29unf6Tep/E",
+	"o4Nnv/37/YuLPv714H/cn+v/1pGGyrGDO/E0mlQbmXpQL7ePwLpCFKbIvP1eImhSNZkaP9+6qX+YypMw",
+	"Ez3pbcjZbZUn7zaE7gA3xKsAKGNDIcw1+1/v3rzeozRlUPM7YISoVHP3EqZkTdP4pjKPV11KJygoVhSQ",
+	"uxRo0HDh1+m3C9FdW8pauGFSWUE7Lap4PnosBqwU4MX1WM4AFikVVXMGDYTpdwSET1im5jx3MLYA8cfM",
+	"Kh+LpAkO7XwYrhVq4pzD/vcLCYr3VBjteuRgZJJD1rIqSYGz2vIZS6tUB0wKADzpfDxzyRlt+pKHtu2i",
+	"MXmcaKc6OaDnNunkfu8ch6DhvHP3talQGyOxukDbKMZNJa7DCJ7be7q8vZYKglrcetGqT1K/jq5BmXo/",
+	"nmuMZVsdKXWEuoFu+40WkuCKtZaS0IKimK9hhwNQAsV10Db+hmpNquAMoHlaFQ9z4NBI94V5Xzr3tiOL",
+	"R+mzrVrqNVzRha8FMLrE1rBLEaPGRIkDzC/4SBQ6AK+c8cxbueugZsBqhwMHh+rg+snUp3SzkUBA1HP0",
+	"sEB//gs5F4ZbrYXw4atktOMn7O/592QmcOMD8tU70WikIVZOF0oXJAT+0ZIsa5HZ7U/xco9F3WiQjf2x",
+	"LYMvxTRX8j/EspXT+8ZOca316OS0q32M25FTOzjIJASvKZ8Kt4bOqlxAaRs4hRwAr9s7D5BAHikyStE6",
+	"ObsBQELbChjsLtyNCVnihEBeJ076x6jgs3Nu47pwWOGc5dk3V73XVJm/DSUZhnb4u/3nUysjnQrgo707",
+	"JovW6BX45r5cNYp9/z1NQMdfdlt3X20X8gY0cFilfk7bWlW5qGwtXw1knxU4iHdNLtUBGSBO+mGgC4TT",
+	"eKaUFol3VBM4VmJ5voMEAO+c8xXDc9C5FyCnu45CrxUbqSwX+iywiS5k5Sicqzmk5OCDAlsJktCh9m88",
+	"22zj413wDr0cUARofHwy4XnpAtLoeCc0+Q1Diw7Rc1zfLhrJl7YqqvfXxfCtyT43iu4y8CsWarSxLTws",
+	"AJf6YrbDF8hurewNCsPqGei9M1Vk7lyv/+gstRSm/LwlVPvNaRsSJg+6gjr4wioAMIErsNWaq9rGFs4O",
+	"WFZCFBfapLsQAWeAe+M95ogyyD7U5AAo6YtSgGMXwrIQLVHQfMWaONYoSrCDxFiw3JVye0soIQgaDDFS",
+	"3HPEx5fWipgj7L33+GHfTqkYbNXAo/46cZP7PtsKUjtbUipMub5rPQk6X7TD+9LwqDT+D1S18AV41xu7",
+	"lu4AUMS9TqMRxnUd/mBZ4FYftTMvNjLhwM3r+Sj23Xeqlmnc2VC7qHmu77Tsjq83nWsgCrgIM04Osbqf",
+	"GrrWLbjWIruQ6sr1rKnf64HQMamCSjBlxlIrA1OnpflALnbIoW9NcxjYM9F1Yqx3Q8yNc9lsUcM+zNbf",
+	"hA4WKqM1h+4ZBhhX1Wr+5eKNaZhWNOm/tLKYVrZ2zM0eKOIHvonqH00jWxRcfh1l7O/BqYtFVlCPm6Kf",
+	"N0ET08kY+4EYKTRScuFC8iiT35IKsd1HV6s9CnJyMMeXwodOh0OLHa5foy/6Qo6sNU49IFkux8UyE1nY",
+	"zK6tkhs5EnF859iGzB2q+/K1za40Zuzb5465VDIf86Kq3x+4lvgauyVCF5kyQ4B+6GimWabA4tYztSLV",
+	"MZ0Kk1YpZPaX4BOEYbGfXzUELHuDLMT3EZSexKEFwirZ76FgPqEmeHrp+mt1qJQPWvPab/rzqAoJRHo3",
+	"ueodyoy/9vrdnwveXnfFZUjMLFN/1ex+MzW7X9Yx0SScm1Xb1loDt4Yl3/qr9pWr5/rNxBVqdhFJ9vr3",
+	"ebeqy30jTNai6Hz19+Cd/dbDV27j2kJYbzc0yj9T7acPhtXMps2AWHiuvsKgmB/e4e92Bz91O8pvJu/R",
+	"/PvrQP9hD/Sf/SiDMwap/Auf5d1X29N4w4N/+Lvd8K3lfQAruuJlRrB9QUtp9gGLiky9Fz0lhSeN/rYd",
+	"ULsSAgcEs4YKA5xpQhBhfZa+nBz8xM14NmAPUwiAboJeUav80+OTdhTRt5UvYL9N/QnRmjrv08sJDLfT",
+	"pTEgqi+DFvSDq2/yaEG4WX+ZHdk3ZQh4lNaI76vO2uKdBQP0G98zm2vvEoCMujr8jS/2AwCcmIP62kfv",
+	"LnWJl5PXSgo6qp9DIu9y2tqlo47j9pE/vufTtkfTZYdwDTz2Uay++SVBqubONrS81M4aGapLFfk2BDgl",
+	"L+0k669TYnfwAfN594v/C9W1wDW7bElusocSDrP3R7bBiVYHmRBF4UIeIJMO0qDrP8Jb/GPpPisp+hfy",
+	"x38ueeHBMxsIoKAQoLNRVtA5VTkdZ4uA+VYVaeAwtoxGur5hncFKL+R10Upj7syl+Sq1iJCTJZ8V/fIu",
+	"4Cg/7Rtw7Aw2+VWN9muCikSg5RaoyBtIpdsEh9k1BUSMudFw/1Jz//KubwG13Kl83MwqP5zl2qiyPXfm",
+	"RwxpOyBFiJoi1ScMMfAze4AJqYI09LDMl2s24aWLldLrIO8C0TKo5jdspQ4pwHOOTUfYSAgJndPYaM24",
+	"la3hYNA0R4Wvz879QHx0Fdt/uPcapaosuRUOSiYs/c8f36eUB9IoAG2r93Ss9W+0gH+QtmbNaUWz5HTl",
+	"brkdLLkvVcA3EmNC3PhLyY8q+Z25i0OfbM3B29Z59wTqyvxD7rD5bmdAXEpccyPqUh290Wu3C07s3+1N",
+	"7cUD4fs3O+7eYbfdz9fYtjFTFDGoBwan8vOnDgY5lglTWwbZml7oc19SinR8ufTC+rGOgbK43gpNohfU",
+	"aLjCGnLt9qkvBU5/LPKFF959BmrDWGnEnZpT1nrtUugN4kqJpqVa6SrFCRLm2hGF6Bk6Dil0nNjly+fL",
+	"eW9wguBM+OHIr1wujZh2hGf+agU1blN7zI228duU0UHoLCDHWBT8q8Y99sM7/N39ubVE9G2FVn/nlNPu",
+	"GyYf2TdCKt5JGwH6/yLEsftqtwW3QE2HpIq3al6Ity60g76vnSoHrpWjpZYSTD7mgPa3qlDP6b37Luxf",
+	"cPd/wd1vqXD0lEnq1Z/tOJNus92QIuzVqtNVhUlaRRtKxKgFowlK+KQiDFrNFgKweZhV+LAK0F3kK47c",
+	"JYjJAEYW9S2xXGQmigzw2y4ktYFF0FtVEnwspkjkcxEUQflYLvRepSomUCQBwtByF13HgXD4X0YQpEUd",
+	"3balOOktreEOG68NobGBxAhAucePj47mm6iMXxm44iaQxnVKzoW02vKvPT6+hPMn3R9EEnbJJ5Mil/a2",
+	"wt792x+o5MkRT6t2BD//CUqbrF2GdFQu5Z9EwVJFMeLjy6+jyOkNGtcAJhZASKoJVI9XSYXoSKc6ax2B",
+	"36CeTNBESgqdMK0g7u3bRjhHGnDfuW+q6JtonjO3MkF9lU/6V5MLudHDEisBuL7Eitoyn84gZQ7i6h5o",
+	"H4AgwflvhdLSQHV5EFBAX8N0ycuMlcvCJfhhBdV4JuzF9u0q42vyOgDp39NsoayVX7KRmOZSh6qvq45N",
+	"W6MiI5WtD/v9PqQjXMj2C10R7+Hv9Fdw7xnj7FKssWLKiI+GjYTOM9wLlyIBsQ5u7DuCzUeZc4jlximl",
+	"QtabbGK/9QDXzAgZ1mKqsrUBZ9B/s9l1U5VsVIJi4Ov2YUcIS9NrAhXQjIae7jft07m1qXsUKMCd1M/e",
+	"h7OjFKHxedb/VcXe7ehEBlsbxN8xobV5kv9Kxsz+PJ0Uf+LY7UOsKkPMH1bfnhiypkmatGgDHQXuEnvS",
+	"/r69if8vcNVdNzzHt8Txq8s1K6y6Gjgh+182dOnwRgHnhXAnYIj6a8UdpdG1GbYvrGoD269KbVUOvK9q",
+	"JQ55gwRsBnQTzft95dbgzoiF3rCdUL6Z/j4cA1i4OaQjwMIHZERbeVM6+g0M3fFs597XckglU6N/iDEc",
+	"PRolFRGdsVQuiyJFlQU9B7QeJNqc6uGafVpLeE0vIPKa5BLLTvgckHyNZnyZ5eZCIhS+SxexVrSCxHTq",
+	"HQWPIogVPlIQg0Ye4RJTCgWp7D6MDajHEEmkyv5CaEvpP7+kvi6I4+T4LzfoO8klOz5i0UQUzMAJSP72",
+	"FRl8+C/wos+txXQ6aa6gB8qGVn/gPmzYpqzjQW1jwphFcBs9ON/jk26t/WYMuKee8lCqotWLVSLgdmfl",
+	"/M8EFww7ta07KK7zNx4otmy0IpjI4eBjq5nfhhC7SbvO1wokm5UHY9dZEZuDwahn+XQmSiB1Muuhi5xa",
+	"Sd8cji7H/mJON3f5kxcSUiVzAE0XMuyq4cMD2MS71j4MYW2wMyF743IxrewlqQwZmOjel3Y0AlI60xmX",
+	"mciG6kqUaeIQZXnRYrTjhIEc70hawbO/TCPR4NVbe4gSSfjCF2S0f/z+obI6obFDuV1gdeoQKsVH4zvc",
+	"VThNlCuoyA+qNCZ8FoVjF3hGXF/D3LD7lLdFhUdKU1cBltpDN7SXUc8t/2wlH7izfSHt4S5d58yOhxs6",
+	"baLnjQ4i3dmhRghvqM7VH7MH6Q4CumMTd59eogHNHloOeWD5453HFGIj3AZLC1xcYze/yvZ6Uaq5VaSZ",
+	"2mhcKRUdE9eN0iftk8wJpMiZt9hTkj5DbtKa/QWLdCFdr114xtSeJEaRZzqOMYq3q/rmSpQtNH/LutNW",
+	"vcmlMFbyWCoG0Lf9r9UNelOVS5iKry0NNGaOkcM+bL7pCGxWiOPbnGU9cv5qXjVLhUiKSxmAb89qCoy7",
+	"RCoPvu9yqDecSM7h+Ico6eji16xwM9Bl6Fws315Jh1P8tztGb8ujReS8mik+z1v92PTzXcZ78A0tfGrM",
+	"i4LY0e2sswpEw0gUCrxvKnre7e1ivIQmdHZ5R4KXVhj++pslevJ7wS/LsugNeodwGOg5m0jOigAv7YTQ",
+	"PZhVY6lZfv2wHgJGE28qC7yEl9DGONeqgOUPbnaksnn3O4GOmKDrlZ5ZJZPXIaaDh5FDfvNZkdp4nQBH",
+	"dSX0gC7bD5PgXXFSpPcslbvZ1cmEZdDlunarC9REyh6qSC9fmplVKMbOExk8Iuz63vKQEEk+CAQbVi6l",
+	"7tdbQ7dtTi614QXuCa0O7nRwv+Pw9jj+3wAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
