@@ -28,6 +28,7 @@ GRANT EXECUTE ON FUNCTION fleet_must_fit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_must_have_room TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_plan TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_rollback_plan TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback_some TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback_to_confirm TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_to_confirm TO fairlead_app;

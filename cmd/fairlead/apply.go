@@ -57,8 +57,8 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 
 // tell makes a dry run. A flag that is about a write says that one is wanted.
 func (c *applyCommand) tell(ctx context.Context, s *session, b *bundle, m members) error {
-	if c.Writing.Wait.on || c.Writing.IdempotencyKey != "" {
-		return usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
+	if err := c.Writing.dry(); err != nil {
+		return err
 	}
 	_, err := s.tellPlan(ctx, b, m, c.Writing.JSON)
 	return err

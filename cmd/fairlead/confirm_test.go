@@ -61,3 +61,26 @@ func TestDeletingAFleetIsConfirmed(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestRollbackDryRun(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	w.on("edge", shop("a"), "apply", "-f", "-").is(t, exitOK)
+	w.on("edge", shop("b"), "apply", "-f", "-").is(t, exitOK)
+	out := w.on("edge", "", "rollback", "1", "--dry-run").is(t, exitOK)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if lines[0] != "--- clusters/b (revision 2)" || lines[len(lines)-2] != "1 to delete, on revision 2" {
+		t.Fatal(out)
+	}
+	token := lines[len(lines)-1]
+	if js := w.on("edge", "", "rollback", "1", "--dry-run", "--json").is(t, exitOK); !strings.Contains(js, `"token": "`+token+`"`) {
+		t.Error(js)
+	}
+	w.on("edge", shop("c"), "apply", "-f", "-").is(t, exitOK)
+	if r := w.on("edge", "", "rollback", "1", "--plan", token); r.code != exitFailed || !strings.Contains(r.err, "  /plan: others have written since") {
+		t.Errorf("%+v", r)
+	}
+	w.on("edge", "", "rollback", "1", "clusters", "b", "--plan", token).want(t, exitOK, "revision 4: 1 resource changed\n", "")
+	w.on("edge", "", "rollback", "4", "--dry-run").want(t, exitOK, "nothing would change, on revision 4\n", "")
+	w.on("edge", "", "rollback", "1", "--dry-run", "--wait").want(t, exitUsage, "", "fairlead: a dry run writes nothing: --wait and --idempotency-key are about a write\n")
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 
@@ -76,12 +77,18 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	if err != nil {
 		return p, err
 	}
-	resp, err := s.api.PlanWithBody(ctx, s.tenant, s.fleet, "application/json", bytes.NewReader(body)) //nolint:bodyclose // answer closes it
+	resp, err := s.api.PlanWithBody(ctx, s.tenant, s.fleet, "application/json", bytes.NewReader(body)) //nolint:bodyclose // tellPlanned closes it
+	p, err = s.tellPlanned(resp, err, b.place, "nothing was named", asJSON)
+	return p, placed(err, b)
+}
+
+// tellPlanned prints what the API answered of a plan; none is what it says of one of nothing.
+func (s *session) tellPlanned(resp *http.Response, err error, place places, none string, asJSON bool) (p plan, _ error) {
 	out, raw, err := answer[client.Plan](s, resp, err)
 	if err != nil {
-		return p, placed(err, b)
+		return p, err
 	}
-	d := s.tellDoubts(out.Warnings, out.Findings, b.place)
+	d := s.tellDoubts(out.Warnings, out.Findings, place)
 	s.tellReasons(out.Confirm)
 	p = plan{out}
 	if asJSON {
@@ -90,7 +97,7 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	for _, r := range p.Resources {
 		s.printDiff(r)
 	}
-	fmt.Fprintf(s.out, "%s, on revision %d%s\n", p.counts(), p.Revision, d.after())
+	fmt.Fprintf(s.out, "%s, on revision %d%s\n", p.counts(none), p.Revision, d.after())
 	if p.differs() {
 		fmt.Fprintln(s.out, plain(p.Token))
 	}
@@ -106,7 +113,7 @@ func placed(err error, b *bundle) error {
 	return err
 }
 
-func (p plan) counts() string {
+func (p plan) counts(none string) string {
 	var parts []string
 	for _, c := range []struct {
 		n    int
@@ -117,7 +124,7 @@ func (p plan) counts() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing was named"
+		return none
 	}
 	return strings.Join(parts, ", ")
 }

@@ -32,8 +32,10 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 		return usageError("promote takes the fleets by --from and --to: leave --fleet out")
 	case c.From == c.To:
 		return usageError("--from and --to are the same fleet")
-	case c.DryRun && (c.Writing.Wait.on || c.Writing.IdempotencyKey != ""):
-		return usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
+	case c.DryRun:
+		if err := c.Writing.dry(); err != nil {
+			return err
+		}
 	}
 	scope, err := parseLabels(c.Selector)
 	if err != nil {

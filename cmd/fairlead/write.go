@@ -24,6 +24,14 @@ type writing struct {
 	ExpectedRevision *int64 `placeholder:"N" help:"Write only if the fleet is at this revision."`
 }
 
+// dry checks that nothing is asked for that is about a write.
+func (w *writing) dry() error {
+	if w.Wait.on || w.IdempotencyKey != "" {
+		return usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
+	}
+	return nil
+}
+
 var keyForm = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 
 // write sends a change under an Idempotency-Key, confirmed where that is asked for and meant, tells
@@ -138,6 +146,9 @@ type rollbackCommand struct {
 	Type     string `arg:"" optional:"" help:"With NAME: only this resource. One of ${types}."`
 	Name     string `arg:"" optional:"" help:"The resource's name."`
 	Variant  string `help:"The resource's variant; left out for the default one."`
+
+	DryRun bool   `help:"Show what would change and the plan's token, and write nothing."`
+	Plan   string `placeholder:"TOKEN" help:"Roll back what --dry-run showed, or nothing."`
 }
 
 // Run makes the new revision.
@@ -153,12 +164,20 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	body := client.RollbackRequest{Revision: to, ExpectedRevision: c.Writing.ExpectedRevision}
+	body := client.RollbackRequest{Revision: to, ExpectedRevision: c.Writing.ExpectedRevision, Plan: given(c.Plan)}
 	if c.Type != "" {
 		body.Resources = &[]client.VariantRef{{Type: client.ResourceType(c.Type), Name: c.Name, Variant: given(c.Variant)}}
 	}
 	if c.Writing.Message != "" {
 		body.Message = &c.Writing.Message
+	}
+	if c.DryRun {
+		if err := c.Writing.dry(); err != nil {
+			return err
+		}
+		resp, err := s.api.PlanRollback(ctx, s.tenant, s.fleet, body) //nolint:bodyclose // tellPlanned closes it
+		_, err = s.tellPlanned(resp, err, nil, "nothing would change", c.Writing.JSON)
+		return err
 	}
 	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key, confirm string) (*http.Response, error) {
 		body.Confirm = given(confirm)

@@ -1552,9 +1552,9 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
-// Plan What an apply would do.
+// Plan What an apply, or a rollback, would do.
 type Plan struct {
-	// Confirm Why somebody is to confirm it; empty where nobody is. The apply is then only made with the token as `confirm`.
+	// Confirm Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as `confirm`.
 	Confirm []ConfirmReason `json:"confirm"`
 	Counts  PlanCounts      `json:"counts"`
 
@@ -1562,18 +1562,18 @@ type Plan struct {
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
 	Findings *WriteFindings `json:"findings,omitempty"`
 
-	// Resources What was sent, in its order, resources before deletions.
+	// Resources Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by type, name and variant.
 	Resources []PlannedResource `json:"resources"`
 
 	// Revision The fleet's revision that it was planned on; 0 before the first.
 	Revision int64 `json:"revision"`
 
-	// Token For the apply's `plan`, or its `confirm`.
+	// Token For the write's `plan`, or its `confirm`.
 	//
 	// Example: plan-AQAAAAAAAAAMwH8f
 	Token string `json:"token"`
 
-	// Warnings Those of the apply.
+	// Warnings Those of the write.
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -2082,7 +2082,7 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
-	// Confirm The token of the answer that asked for a confirmation. It is 412 where the rollback comes to something else by now.
+	// Confirm The same, or the token of the answer that asked for a confirmation: it also confirms what the plan's `confirm` tells.
 	Confirm *string `json:"confirm,omitempty"`
 
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
@@ -2090,6 +2090,9 @@ type RollbackRequest struct {
 
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan of this rollback. It is 412 where the rollback comes to something else by now.
+	Plan *string `json:"plan,omitempty"`
 
 	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
 	// is 422 `unknown_resource`.
@@ -2953,6 +2956,9 @@ type PutResourceJSONRequestBody = ResourceInput
 // RollbackJSONRequestBody defines body for Rollback for application/json ContentType.
 type RollbackJSONRequestBody = RollbackRequest
 
+// PlanRollbackJSONRequestBody defines body for PlanRollback for application/json ContentType.
+type PlanRollbackJSONRequestBody = RollbackRequest
+
 // UpdateLimitsJSONRequestBody defines body for UpdateLimits for application/json ContentType.
 type UpdateLimitsJSONRequestBody = LimitsUpdate
 
@@ -3686,6 +3692,30 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
 	Rollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RollbackParams, body RollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanRollbackWithBody Tell what a rollback would do
+	//
+	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+	// canonical documents, the findings, and why somebody is to confirm it.
+	//
+	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+	PlanRollbackWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanRollback Tell what a rollback would do
+	//
+	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+	// canonical documents, the findings, and why somebody is to confirm it.
+	//
+	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+	PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFleetUsage Tell what a fleet uses of its limits
 	//
@@ -4641,6 +4671,50 @@ func (c *Client) RollbackWithBody(ctx context.Context, tenant TenantParam, fleet
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
 func (c *Client) Rollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RollbackParams, body RollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRollbackRequest(c.Server, tenant, fleet, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanRollbackWithBody Tell what a rollback would do
+//
+// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+// canonical documents, the findings, and why somebody is to confirm it.
+//
+// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+func (c *Client) PlanRollbackWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRollbackRequestWithBody(c.Server, tenant, fleet, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanRollback Tell what a rollback would do
+//
+// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+// canonical documents, the findings, and why somebody is to confirm it.
+//
+// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+func (c *Client) PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRollbackRequest(c.Server, tenant, fleet, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8162,6 +8236,60 @@ func NewRollbackRequestWithBody(server string, tenant TenantParam, fleet FleetPa
 	return req, nil
 }
 
+// NewPlanRollbackRequest calls the generic PlanRollback builder with application/json body
+func NewPlanRollbackRequest(server string, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanRollbackRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+}
+
+// NewPlanRollbackRequestWithBody constructs an http.Request for the PlanRollback method, with any body, and a specified content type
+func NewPlanRollbackRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/rollback/plan", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetFleetUsageRequest constructs an http.Request for the GetFleetUsage method
 func NewGetFleetUsageRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
 	var err error
@@ -9129,6 +9257,30 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
 	RollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RollbackParams, body RollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*RollbackResponse, error)
+
+	// PlanRollbackWithBodyWithResponse Tell what a rollback would do
+	//
+	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+	// canonical documents, the findings, and why somebody is to confirm it.
+	//
+	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+	PlanRollbackWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
+
+	// PlanRollbackWithResponse Tell what a rollback would do
+	//
+	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+	// canonical documents, the findings, and why somebody is to confirm it.
+	//
+	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+	PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
 
 	// GetFleetUsageWithResponse Tell what a fleet uses of its limits
 	//
@@ -12029,6 +12181,117 @@ func (r RollbackResponse) ContentType() string {
 	return ""
 }
 
+// PlanRollbackResponse412Headers the declared response headers of an HTTP 412 response for PlanRollback
+type PlanRollbackResponse412Headers struct {
+	ETag *string
+}
+
+// PlanRollbackResponse503Headers the declared response headers of an HTTP 503 response for PlanRollback
+type PlanRollbackResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PlanRollbackResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Plan
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationproblemJSON412 *PreconditionFailed
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PlanRollbackResponse412Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PlanRollbackResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlanRollbackResponse) GetJSON200() *Plan {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON412() *PreconditionFailed {
+	return r.ApplicationproblemJSON412
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlanRollbackResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanRollbackResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanRollbackResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlanRollbackResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetFleetUsageResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -13324,6 +13587,42 @@ func (c *ClientWithResponses) RollbackWithResponse(ctx context.Context, tenant T
 		return nil, err
 	}
 	return ParseRollbackResponse(rsp)
+}
+
+// PlanRollbackWithBodyWithResponse Tell what a rollback would do
+//
+// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+// canonical documents, the findings, and why somebody is to confirm it.
+//
+// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+func (c *ClientWithResponses) PlanRollbackWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error) {
+	rsp, err := c.PlanRollbackWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanRollbackResponse(rsp)
+}
+
+// PlanRollbackWithResponse Tell what a rollback would do
+//
+// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+// canonical documents, the findings, and why somebody is to confirm it.
+//
+// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+func (c *ClientWithResponses) PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error) {
+	rsp, err := c.PlanRollback(ctx, tenant, fleet, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanRollbackResponse(rsp)
 }
 
 // GetFleetUsageWithResponse Tell what a fleet uses of its limits
@@ -15809,6 +16108,111 @@ func ParseRollbackResponse(rsp *http.Response) (*RollbackResponse, error) {
 		response.Headers412 = &headers
 	case rsp.StatusCode == 503:
 		var headers RollbackResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlanRollbackResponse parses an HTTP response from a PlanRollbackWithResponse call
+func ParsePlanRollbackResponse(rsp *http.Response) (*PlanRollbackResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanRollbackResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Plan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 412:
+		var headers PlanRollbackResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 503:
+		var headers PlanRollbackResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -23,7 +23,7 @@ var matrix = map[string]string{
 	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
 	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn",
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
-	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "rollback": "nyyyyn",
+	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
@@ -65,7 +65,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
-		"createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "rollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
+		"createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "rollback": `{"revision": 1}`, "planRollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
 		"putResource": asDocument(cluster("a")), "plan": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`, "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]
 	return target{id: id, method: method, path: pattern, body: body}

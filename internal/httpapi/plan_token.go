@@ -92,6 +92,6 @@ func errNotPlanned(pointer string) error {
 
 // errRollsBackOther refuses a rollback that changes something else than what was seen.
 func errRollsBackOther(pointer string) error {
-	return refuse(http.StatusPreconditionFailed, "precondition_failed", "the rollback would change something else than what was seen: look at it again, and confirm that",
+	return refuse(http.StatusPreconditionFailed, "precondition_failed", "the rollback would change something else than what was seen: plan it again, and roll back what that shows",
 		oapi.FieldError{Pointer: &pointer, Code: "other_content", Detail: "others have written since, or the token is of something else"})
 }

@@ -64,6 +64,7 @@ var rules = map[string]rule{
 	"apply":               {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"plan":                {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"rollback":            {scope: ofFleet, action: auth.WriteConfig},
+	"planRollback":        {scope: ofFleet, action: auth.WriteConfig},
 
 	"listRevisions": {scope: ofFleet, action: auth.ReadConfig},
 	"getRevision":   {scope: ofFleet, action: auth.ReadConfig},

@@ -176,3 +176,46 @@ func TestPlanConfirm(t *testing.T) {
 		w.ok(err)
 	}}.judge(t)
 }
+
+// A plan of a rollback does nothing, tells what is there, and is refused what the rollback is.
+func TestAPlanOfARollback(t *testing.T) {
+	w := setup(t)
+	w.apply(put(fleet.Cluster, "a", "A"), put(fleet.Cluster, "gone", "G")) // 1
+	w.apply(put(fleet.Cluster, "a", "A2"), del(fleet.Cluster, "gone"))     // 2
+	many, _ := clustersNamed("bcdefghijkl")
+	w.apply(many...) // 3
+	at, cs, err := w.app.RollbackChanges(t.Context(), w.tenant, w.fleet, 1, nil)
+	w.ok(err)
+	wr := store.Write{Actor: actor, Expect: &at}
+	for _, c := range cs {
+		wr.Changes = append(wr.Changes, c.ResourceChange)
+	}
+	before := w.content()
+	p, err := w.app.PlanRollback(t.Context(), w.tenant, w.fleet, 1, wr)
+	w.ok(err)
+	if p.Seen.Revision != 3 || p.Changed != 13 || len(p.Before) != 13 || p.Before[0].Name != "a" || p.Before[0].Revision != 2 {
+		t.Errorf("%+v", p)
+	}
+	if d := cmp.Diff([]store.Reason{{Code: store.ReasonMostOfType, Count: 11, Of: 12}, {Code: store.ReasonRemovesMany, Count: 11}}, p.Confirm); d != "" {
+		t.Error(d)
+	}
+	old := fleet.Revision(2)
+	for _, c := range []struct {
+		to     fleet.Revision
+		expect *fleet.Revision
+		want   error
+	}{{1, &old, fleet.ErrPrecondition}, {7, nil, fleet.ErrNotFound}} {
+		_, err = w.app.PlanRollback(t.Context(), w.tenant, w.fleet, c.to, store.Write{Actor: actor, Expect: c.expect})
+		if !errors.Is(err, c.want) {
+			t.Errorf("to %d: %v, want %v", c.to, err, c.want)
+		}
+	}
+	if w.content() != before {
+		t.Error("a plan wrote")
+	}
+	seen := store.ReasonsOf(p.Confirm)
+	r, err := w.app.Rollback(t.Context(), w.tenant, w.fleet, 1, store.Write{Actor: actor, Confirmed: &seen})
+	if w.ok(err); r.Changed != p.Changed {
+		t.Errorf("%+v", r)
+	}
+}

@@ -13,6 +13,19 @@ BEGIN
   answer := answer || jsonb_build_object('revision', h.revision, 'token', h.token);
 END $$;
 
+-- The same of a rollback.
+CREATE OR REPLACE FUNCTION fleet_rollback_plan(p_fleet uuid, p_to bigint, p_write jsonb, OUT answer jsonb) LANGUAGE plpgsql AS $$
+DECLARE
+  h fleet_heads%ROWTYPE := fleet_lock(p_fleet, NULL);
+BEGIN
+  BEGIN
+    SELECT a.answer - 'rows' INTO answer FROM fleet_rollback(p_fleet, p_to, p_write || '{"planned": true}') a;
+    RAISE EXCEPTION 'planned' USING ERRCODE = 'FL200';
+  EXCEPTION WHEN SQLSTATE 'FL200' THEN -- undone; a variable keeps its value
+  END;
+  answer := answer || jsonb_build_object('revision', h.revision, 'token', h.token);
+END $$;
+
 -- Refuses changes of resources that are not what they were when the caller saw the fleet: at p_seen, {revision, token}. FL412 with
 -- the first hundred: [{index, etag, revision, actor, at}]. null: nothing was seen. Of what was deleted the tombstone tells; a revision that is
 -- older than these are kept, or that is of a history that was lost, is refused as the whole fleet's.

@@ -1558,9 +1558,9 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
-// Plan What an apply would do.
+// Plan What an apply, or a rollback, would do.
 type Plan struct {
-	// Confirm Why somebody is to confirm it; empty where nobody is. The apply is then only made with the token as `confirm`.
+	// Confirm Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as `confirm`.
 	Confirm []ConfirmReason `json:"confirm"`
 	Counts  PlanCounts      `json:"counts"`
 
@@ -1568,18 +1568,18 @@ type Plan struct {
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
 	Findings *WriteFindings `json:"findings,omitempty"`
 
-	// Resources What was sent, in its order, resources before deletions.
+	// Resources Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by type, name and variant.
 	Resources []PlannedResource `json:"resources"`
 
 	// Revision The fleet's revision that it was planned on; 0 before the first.
 	Revision int64 `json:"revision"`
 
-	// Token For the apply's `plan`, or its `confirm`.
+	// Token For the write's `plan`, or its `confirm`.
 	//
 	// Example: plan-AQAAAAAAAAAMwH8f
 	Token string `json:"token"`
 
-	// Warnings Those of the apply.
+	// Warnings Those of the write.
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -2088,7 +2088,7 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
-	// Confirm The token of the answer that asked for a confirmation. It is 412 where the rollback comes to something else by now.
+	// Confirm The same, or the token of the answer that asked for a confirmation: it also confirms what the plan's `confirm` tells.
 	Confirm *string `json:"confirm,omitempty"`
 
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
@@ -2096,6 +2096,9 @@ type RollbackRequest struct {
 
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan of this rollback. It is 412 where the rollback comes to something else by now.
+	Plan *string `json:"plan,omitempty"`
 
 	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
 	// is 422 `unknown_resource`.
@@ -2959,6 +2962,9 @@ type PutResourceJSONRequestBody = ResourceInput
 // RollbackJSONRequestBody defines body for Rollback for application/json ContentType.
 type RollbackJSONRequestBody = RollbackRequest
 
+// PlanRollbackJSONRequestBody defines body for PlanRollback for application/json ContentType.
+type PlanRollbackJSONRequestBody = RollbackRequest
+
 // UpdateLimitsJSONRequestBody defines body for UpdateLimits for application/json ContentType.
 type UpdateLimitsJSONRequestBody = LimitsUpdate
 
@@ -3329,6 +3335,9 @@ type ServerInterface interface {
 	// Rollback Make a new revision with the content of an old one
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 	Rollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RollbackParams)
+	// PlanRollback Tell what a rollback would do
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
+	PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -3587,6 +3596,12 @@ func (_ Unimplemented) GetReceipt(w http.ResponseWriter, r *http.Request, tenant
 // Rollback Make a new revision with the content of an old one
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 func (_ Unimplemented) Rollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RollbackParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PlanRollback Tell what a rollback would do
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
+func (_ Unimplemented) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -6524,6 +6539,41 @@ func (siw *ServerInterfaceWrapper) Rollback(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// PlanRollback operation middleware
+func (siw *ServerInterfaceWrapper) PlanRollback(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PlanRollback(w, r, tenant, fleet)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetFleetUsage operation middleware
 func (siw *ServerInterfaceWrapper) GetFleetUsage(w http.ResponseWriter, r *http.Request) {
 
@@ -7072,6 +7122,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/rollback", wrapper.Rollback)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/rollback/plan", wrapper.PlanRollback)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions", wrapper.ListRevisions)
@@ -10878,6 +10931,165 @@ func (response RollbackdefaultApplicationProblemPlusJSONResponse) VisitRollbackR
 	return err
 }
 
+type PlanRollbackRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Body   *PlanRollbackJSONRequestBody
+}
+
+type PlanRollbackResponseObject interface {
+	VisitPlanRollbackResponse(w http.ResponseWriter) error
+}
+
+type PlanRollback200JSONResponse Plan
+
+func (response PlanRollback200JSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback400ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback403ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback404ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback409ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback412ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback422ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback503ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollbackdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PlanRollbackdefaultApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetFleetUsageRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -11633,6 +11845,9 @@ type StrictServerInterface interface {
 	// Rollback Make a new revision with the content of an old one
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 	Rollback(ctx context.Context, request RollbackRequestObject) (RollbackResponseObject, error)
+	// PlanRollback Tell what a rollback would do
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
+	PlanRollback(ctx context.Context, request PlanRollbackRequestObject) (PlanRollbackResponseObject, error)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(ctx context.Context, request GetFleetUsageRequestObject) (GetFleetUsageResponseObject, error)
@@ -12832,6 +13047,40 @@ func (sh *strictHandler) Rollback(w http.ResponseWriter, r *http.Request, tenant
 	}
 }
 
+// PlanRollback operation middleware
+func (sh *strictHandler) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request PlanRollbackRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+
+	var body PlanRollbackJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PlanRollback(ctx, request.(PlanRollbackRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlanRollback")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PlanRollbackResponseObject); ok {
+		if err := validResponse.VisitPlanRollbackResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetFleetUsage operation middleware
 func (sh *strictHandler) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request GetFleetUsageRequestObject
@@ -13088,382 +13337,385 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L15l9u2si/6VbD0zlseDls9uG3H6nXWvR0nPtt3O3au7Ry/t9K5IiRCEndTgDYBtayd4+9+F6oKIEiB",
-	"EtWDhwx/xC2JA4ZCzfWr33tjNV8oKaTRvcHvvZngmSjhzx/f86n9NxN6XOYLkyvZG/Re87nQzMxyzbTh",
-	"RjA1YWYmWCm0WpZjccakuBIlfKf5XDA+5blkfGJEyTgbz7icin4v6YmPfL4oRG/Qu+g9PTjmJ6NH49Ps",
+	"7L15l9u2si/6VbD0zlseDls9uO3E6nXWvR3HPtt3O3au7Ry/t9K5IiRCEndTgDYBtayd4+9+F6oKIEiB",
+	"EtWDhwx/xC2JA4ZCzfWr33tjNV8oKaTRvcHvvZngmSjhz+fv+dT+mwk9LvOFyZXsDXqv+VxoZma5Ztpw",
+	"I5iaMDMTrBRaLcuxOGNSXIkSvtN8Lhif8lwyPjGiZJyNZ1xORb+X9MRHPl8UojfoXfS+OzjmJ6NH49Ps",
 	"otdLeno8E3Nu323WC3uFNmUup71Pnz4lvQUv+VwYGuS5fjN5K65yDaNrDvZcs9ywFdeMGxxzSdcmTJUs",
 	"LbgR2qR99kbCRFL3c8q4zFjKTWqHmttn/XMpynUv6Uk+t0NyV9aG+2+lmPQGvf/nsFrUQ/xVH7pRvl7O",
-	"R6Ls2anYwb/P7eN2D9zkc9E2Fm5qo5iocs5Nb9DLuBEH9sZesrGSSe97leVC/2yXc3MA6YQXWqSsEPxK",
+	"R6Ls2anYwb/P7eN2D9zkc9E2Fm5qo5iocs5Nb9DLuBEH9sZesrGSSe8HleVC/2yXc3MA6YQXWqSsEPxK",
 	"aKaWprbL+h4bwe0JW83y8YzxUrC50sau4mrGDeOsyLVhK5FPZ7pt4PiM2uAzMeHLwvQGplwKP+yRUoXg",
-	"Esb9XMlJXs5bBv5+JphRl0I6wuRSr4Ae7aD0pcjYRAEl4mO4va9Oj4uCy4Pz/33u/vtp9bfvJi0zoKfU",
-	"pjDnH18JOTWz3uD46OQ06c1z6b+I7cTzUmRCmpwXL7Mt08oznIWdFSyunqmVro/96PjZoyeTx+Lgu/Hx",
-	"6OBpdsIPnk2Ojg5O+ePRk/HT7DvxzE9lwc2smkme9ZJeKf65zEuRueWPTurk8ZN95vTOsomWab2RxRrp",
-	"JdcslwFfaSMZ+LHzoWuMAke2LLUqt6xzKsVHMxzDZakjowWfCjYSE1W2Dg3vaCOF06NnT2IL9aIQwmwZ",
-	"zcT+fk8z+5L6XotsKuJ7Cffc6na+zMR8oYyQ4/XfxTo+0jEvClHe00ytJAwXThqx3X8uhTYJuxQLA1+f",
-	"nLKZWpYN8j0dHY+P+GNxkIlFodYHx98dn7gpomiqJhkM6cCOqXV6j5vTW3BjRGmf+X9+vbj4eHJ8cHHx",
-	"8an47d//LcooX05+4mY825z0hzK3AtDScF6XggzIOC8KJG5YAytPYVn0GUsfpv6+HIjfzEQpLLfnRbFD",
-	"PMZXY3KAo2zjRCffxef2WknRMr83knFWCp4lMDmYgOdAuNtsxrUVn4yzFaxG+jBNYIODZSlhPaSSpC1w",
-	"E6Hmh1tmZse4Y3rAaDfn94qPRLGN+XiJxla5meFOFfamhKWXYv0fV7xYirTP/jO/EpJpq9vwAqSxlX32",
-	"Fl4UxCTmtRn92jOCz/9Dz9Si91ucY8CLalPKjZjrxtweH5/sOKCJvfwl3npccRlelnyNy5DP8zYm8ze1",
-	"YnMu1wzezYxyIpMbEOlt7K6wz4zL7uOjIxhSPl/Oe4PH8CmX+KkafS6NmJIq9JPQmk/bxMSH2TohZiLY",
-	"LNdGleszNz5m956N1kY0mMlcXQnUQ2dqYedl/5ZixUZ8fClk1jKvOQ5lX0qzivEWNu7ojDh5wuyKj2e8",
-	"5GOryybMno6FKMdCmgMhxyoTGdNiOhfS1KfVGH2d88M/HRn/brqy01LZtmlJldkp5dkeEyjV0ojy4Lhl",
-	"Biq73RnYY/6ax7TsBgOAQ5xXkjZGHLS+NxvNe/i242jsI9pGA4/vboDgo+Htdig/l2KSf9ypmc2sFYLy",
-	"/D5nulhOLfFabVRN7A8qEw+QqY/ENJcBI20b9gJevHUZNxfO2U9bzxheYs8YWFl1K69GhPhlnAQD266d",
-	"DPe09d7lcrxbC7YWX2YPUmj22UnY4ZatOrF99nVMwPdCcrlN+TRwwT0N215fQD6et2ifeNOtqp+WZrsx",
-	"19pxaYwLT8t1t7Rxen6RJi+6byiaDrtt+aV97HX28r94mW/fzCu8giTQGSvExIBl7yQryW93YdsQ6ee9",
-	"NM1Pdt31QkktQL35nmdv0Sawn8ZKGiHhT75YFPkYrPLDRalGhZj/+z80Onc88dk7MlQhrniRZ0OyL3pJ",
-	"LxOG54XdbaAL+JplSlj90/IyUgnsojpdNtdMLUQJ72SGX4JHQpSlKnVv8Kt/l1FqWPASNAP/FuQzbL7U",
-	"lv15leTx0VEvcFV5benTb0h/QpthnnW3163Vu9TWiDxKeiY3cAK/5xl76yfudL6RWprBqODy0uqF3Yj7",
-	"Z1xo3KfY8cJlHHNpF3EkwChgXDcWr9+r3DPwxVt/1G6wx6GjZugPb+JdL8EW2bUfqsmQTvpYLe0LHwX7",
-	"9cjZ886sPmXjYqmtCsZWallkdnaZKISBd6hJb1Bpe+5K2MZrPXKAFhH6O+aCS5MwLWTWdJdWtgjq4pax",
-	"gVOLa1a5nG5ESXBKiZJ+LsVYySyHE/C2WmJ45xaP2B3R3GtlZrmceuY5ILZpjyabL8czxld8DcJ9ZPmL",
-	"Bo0eGa5VRzSe81JMllpkCfhytZqLkcrWYGsrvEALIXE37qdRKksf9Jn7JbWK0IVEtsK1krrP3rtdcyck",
-	"sm8pLGJqd656VI4TS+y3hZJT+29u2FiBc115cuhfSHeminy8D6+88Sa8DN0ShT3wuOJcKvuln7I2XGbg",
-	"vMuNZiu+Bi7wQpWjPMuE/JxD9r7fe5qVqhAV3+dFoVa4MffTiRtb+gBmZC8wivwXlk7cgaZxs/vpdMnL",
-	"zNLDgHEGH1i5LAS6c4DwLuQcyJOzRak+rlm5lMxypYQZZSnWLs6cj2e5BH3OLEtpX+rJUhRa9NmbCfPv",
-	"SliKQggoD8wrIU25tkYWWxR8LM7gqfYtLNcXEu8cYuwC6HRZhPZmBpdrYSc1tvS11uS9t4tlh7emRchN",
-	"n30gLmWNbZFVJLCUGMPJErhhJOCJFxIZ12jNxJUo17j+cLbgkZoo+YUqp8qYvehiUyRM/FMCPuy0dvbU",
-	"DttfMoClUEUmXHTCzjjc3jGXdhozntkbj8HjeCPWehwI6f9UUty1dKZ5W1FcZBjrkKGrxP5yKRbmjLQ8",
-	"u2BEusHawGZVawHH+LUyL9RS3kyAS2WGE3hKQz0DgQnELVUlMy+chwOcnfNca6tC2v1FDfymu3N0Wu3O",
-	"a2XYCxraHW0R8lHgMZaXVhwn8JjDWodC+AXPi73UpluiJFxhGKPfoMSNf+Vcv4tQXQA6As7FaUNTKVbW",
-	"4GZGFIVlMZa3KiMo0APrwU2C7gPvMU8Lrs0QeUtqxYnjfhfSPoGYjr3dXmjZSRKLVsemT5cdwjWf0PWB",
-	"C/EZF/hcrhlKTpgXbPl7pV6BRfGZN9opQnykrgQ7ZT/l38N4fpH8iucFHxWffUgZN3zEtagbGeOZyJhU",
-	"K3Y/XVZjs2JYko5oWZtUK1nlIQBruKeZmEzE2JyxUiwE0F2fvSnDa5hR6hLUL1FaxY5LRiEKkJP5v4SV",
-	"cHAYVjw3IrM3oLo2CQ/IPe3Oi3eXwEZbXcOa62pp7Ihzw7I8cwNHgZwiP0xBGFtC56CKZGqDvt8KU64P",
-	"zidgTTat+3dwHkFztCPtx3IoKm87ei8WpRoLrffc620muGfPnskfs0kuiswxED4ei4WBN8YMbPckCLmE",
-	"j4EvvI09LQU3TsodWVt9oezkrJV9aCn7cKykFGMzpMW/udV9clKJjNrKsR+lyc36bgU8nFZrC2EoztJN",
-	"wDdB8d5cYTrPerlYqNKI7CeR5dw5nr8ErwFub1cJDlQuGZcMwgRwGGKuGK+9W8OvD04ueidk/oztRc+B",
-	"dDbjRTVfqt0TWLLJUvMicHytwLpJOTwqpVFalRx5C+rkqVWdUlQjrehhU6UydiVKULq8+dNnaSnm6kpk",
-	"dK1EvRzfZg1D+8bcJGTrQZrUhcQdswq2XLuH9lk6KdW/hAyfhNasZlphtK4RKRCwtuRbMOxSiIXV7pS2",
-	"2jzoc+yVHQgvYEnstJcSOCe9xE3IBXgvJLzWamdEXHD1GUsLpd16QNTNDWBzcexrpkqKM5bCOg1za1uD",
-	"VR57qzb25lwSscN1luf22euK25N7/EKmUg31Ui/E2I5GqupIjJ3XZWaZD/kd81EB41guRKlFBiNwtqwb",
-	"BSahTJR9yGhtBc+ZZdHguqEBhxH+KTh24Trk10Iu573Br71qZL2kZ8kHdFYgjl7Sw73tJT3agF7Ss0uK",
-	"DKe2SPYrP17giOiY+i0SAT6X6/8CxrmZTCbX7H+9e/OaAR+1wuHjwVQd0BPsYe+/5SuKwMKjFoti/VIu",
-	"lsghMtT0ePFzaQ+nyYXuDSA/rHnef1Dj5dwyh8qettyqIlUr22AOcArs8jnrBcK5hbAk5PMEBDMrBalO",
-	"EEpaBK//vXL/bc0A49ZSxmy/PfLBUFgrMu1Zap+RwhfIfulaHajEBZf3Qg8P6L521LtCx25Xa9H/LpEI",
-	"iGl+agb7k574aAlPWInclhdZMxt9Rgdq75UrG1bN8kASMKfHJ3ZCPh6RS/PktBeE9o82Q/uJD6ffKKi/",
-	"exHtBnSihW6P8yS797bguYnsi/08XJZFJK816REHGuZyoiLxJDCucudR4ZL9KK/UGhQCcHVYjVUUk4QV",
-	"+aWgPIePcJLO7ObNBZfaq8xW6PWjMST6Ro3+YVmX5QTLLDc/XpGuUD+APMtKoXVsY0Upaor2GJLBSjWP",
-	"vDbpcdM1zJX0Rutd+/ATv0TCc+pjGwfD6F8suxmP+FIa7bKZOfJOpCItxqUw4AtF4gpmVS0d5uDtTOkL",
-	"tBE1AdbnwgOLZTkVWXTF4AGgykZI6TJHf02QcOGIuW+1vXXsiVKsavxi45BvHmyaalz5ygP9y6joJFSR",
-	"7fvKUIn/PUK/VWj3V0yKhrXwQwXy+a2NzF/lOkLl/ux3YgLBeYlwgCCvdNeDXouPBhNVNyaGA4lN43uV",
-	"RVIzgVVQViYxYyt8F6Uy6hEoBomLWwiy19A36DJf7YXAfXSfpb+WIuNWvPyWBq5/EoFjOiGXYp1Ydsu1",
-	"XqkyC46Kzxe/kF6TmvM1m6mCspst2VjVwQhZBc3Fmq0sU6mFdFyqOYgoZIhzXl5qOzstpM5NfiVQMduh",
-	"8DxX8wUvczJ76gRg2VYXCZriYMmKiArKTYLej7p+yCcTUQo5FrdIXUnPqE7zgxKOfabXoFtYSHhbsoWG",
-	"KXwct+vSMMCbDtgcqYNLNuPFpFmKAhScwqVsqhIKi5RCeFXT22x6aG0qaxGwUhUFhBPpl+AlliQrXmrv",
-	"BWockvC2t19If38YmqQrNCW/bsQo+ywt8isxhF/AmrFXWPOJfBlgCAVaGjxnqjCuUhkejQB4ODn4WBuv",
-	"tTv8S6M2BW3GW4h3RjW4ZlyV9F+XDhxT23Fjt2btBzTwyYfx2/JWB7DNwfLh6iXIF6r96nYiK62hmdIj",
-	"qtAZWgzWMGvWjuyZX7Aph2EvNlfa8ucNekvYzOXubpJUYEbNO85dTdreXDt3wWvrrocgotPxjYYcUntl",
-	"XoVMZYzZokgifveijMWXgmzy+DG4FLPhPppobZkiapj4uMhLofd6ZotG10IU772TKSPGYiXpEuy1AWx/",
-	"noEYhnRLlPGQnq9K+29UKSvFlbrcayWa2oklaxxwfY2ScJW3b9BzuHCn7yHwRdcXBoQAJBlrPxifdvwQ",
-	"rMXa9je2sv6wF6pkC6EWhUi8cXp69OxJ1DiNFvk0aaHhnaFnPnryhGV8rcFOQtfTsyP8Bt2UaIQ7a6F2",
-	"wLYS1d1QD/JAX/qAJ7+xGi2ZvCG5NGVPOzlk0WMbHOludWCo8FwK2WK4kMb7cQ15WbrPMH6rZ1Z9Rge1",
-	"HLeYzzXGVL3RvXD7LG/D/GhM8zObH81iu031jY+tSp4OXM0Tt8YzS/F4ZPA9pTzbdb4SJShZwJHSQaVq",
-	"zLhmQmYQDcbwHJmcdseAUvuBToQv7blTiGWO8MyozhMo2Zsuj7HjEVsDIgWXGJ0A74YL2W275V2Oqg7a",
-	"EF2vxph4y9nO/DzA12qtMWMNLyjEfvviOXvy7OjEnd6MHLeQpTYVBlOO7Oq6wAXpHEllFYA6nc+RB3Yi",
-	"T7swUmTPYdgxCrVj3jUbnMxS5pNcZPC9ncT/f/7Tq6hAm/kstEbIlPK8gHTw6T7QAYd9EDp77mmXLUT0",
-	"BnGjTVs4GIIvWXZ50xHBrubWzs3iU4aKU9CqFYO844HjP+KeDhekIRU237+/lpX4JO+dfhYyNagwhk5I",
-	"jD20uRHHcbkbi+FZgpx4eVzXvKGyNBqGivoc4a3DLtZIEGj0zsqIe3ZaquUisaQhq2HYoc/4YiEkevK6",
-	"qpZxGwSKbItcYIrBSrKVKms0F3gI81KbYefBwuXXHG0eod+XRpM/iM+VnNYsImHpQONGOqcC5EK84toc",
-	"AJUcvPwhhaAfnkEYbX23vzt++uj04Pjp06dPHj357oj+O3g8ORo/4cfiZPQoOx0/nnzHn42OxsfZiXg0",
-	"OeWPR7HxO39pQ1bV45RBCDarORkoPjy0Zj7JKPSyV86xSSChvAMLfPZA32F8GOTd2Eq+IOAIUesL6aXe",
-	"1rilezK4aSyHyDClvM/SbImhfvAwuEpWpCftKiOAA4JSaG8o1WLhB4K2HeRuMX4hoaCBHHGQdYj7al9P",
-	"Q9bos6On+KQyn+njlpOzUq0C4AgYgOZ5dsaMKjJQuBiXUC/ui1Jrbo8qXOr3AqQ8raS1RPzc7QccUVT8",
-	"y6jjqVbqeMbEfGHWNbUc+ZNUUvTbdPBhnuntx9F41Ip5rfjWydaNx25oeHFVP3xHw2Og+Zrl5oyl9mNK",
-	"Gd8V7wr8BzFvPGX8dBQtb8WETMzOYclRqZbTmakOgvBc/YwAW9xpwVRWFz9x6mFHP4STFC1Dqr14t+4f",
-	"hh6AnlrF4W0o/bcdbkh6C6XzNqEMoT3FpopZZdCqi8jCSV1C0Bcnun3WK1sLQw45+BELHVAXtTo/THT3",
-	"wuJ6BAOMLeyLXBTZj2WpyrgXD2vcSPHN5QK1priXsmGqW6Y+KgTIXVRESjUt+bxReE55HUMIpmwX8Bs/",
-	"BVmwuzbNystKlw6KzeLapJklDCr5LCPGzELmb7L8BhamUSVLNf6b4XaXctd8FySa/Iy/svtkZxw/YLkk",
-	"/zVYcD7So0Glttq7rymzTzhjF72LHjBWdDHkjYHFE/12GuXoLdziJXyRywzSzTfU1Igq9VKGGSVA/+D1",
-	"HrCtq7CqTx7FSJgbDbKE9AfjovXB3L1P+/AI1wFcW0PwvU+HpIlvbFkXXZem75TdNkX0vO4Kd+4xDO1R",
-	"XYnPZI3KwzaLqEWC/a0utYJ1SiJiGGt4ZLGOy63r064PWXI3Bku0HYn1Ki/NkhfDmdLG7hxsmv/jkMIE",
-	"sdUCXS036467985d7mN7e0hno4aB6behR4CQpfovWgvToNyEpUbFvcs3NESjowmA57y0aRY0x9WyOHPw",
-	"i500TFtHNl34x5a0VKsXWCKZ4JW4cmcsU2N9SN/p/jxjeOtIaCb4uObQopKYYSmco8qXyQwnqhw67/vY",
-	"cq8JaL3Dyve1+a0GvXk9nOd6Thg7Xl0eZmrOc0nJ0Pl4WJEpbczQ5CL4tJTwDHiV+07PeKZW8NVSQlY/",
-	"5IDH1G9av7he5FLGW7mDWz9XtliCBut2lCpK0oQpCUd1wadCx3lELieqxbEGBZ9W97TXpP1biOs7oXOb",
-	"Oly7lv2mXtzoRXGh1KW1xrrqzCteSrvYO1aJLosuVOMEBrgbtNXBW9yebEseaDLATaseKWDATMknk3zM",
-	"JjwvNNVkWcmSKWAjUxFosZSN0q/mAg5srZRkq7woIFtSYlkPmt/WnC6zYo0l3n0ilVrRyoyXc/SyuGMN",
-	"91czpgnHT4nLLWtorVgjFXX7fJi5Wmc7pTnPxFmQXkMOIHxA4BYCk3/VCOdu9QZh3txOircPfo6Xfkru",
-	"JP46UeVUGGSGw05O+Bdwx2t7A9bZbInIbtNfnKG/9bCqTLzMNJ7UscgXZrjKZaZWu8UjXP0BL4bbSQp0",
-	"yFD1VzYzXFv4aZVJAzUE+sxBg2jMj+zIKbZb/FgtGCSCH7URZsfX1SXVzmV5B5c/99gO0YA2qgD1eHaw",
-	"8sHGb2xolBQ3R5mE7C84yeFO7Yyhh+eqPb6Jx3qspM61wcocwxalsEp9nwF4Td40bdKpMPB0yzwVbj8b",
-	"W1W2SoL32R+uSAm9AZD2suBk9VndzKoArs4ObqI0pjo787bAroNUMRK1EFQ8wYvthE0eSrCysBS1KFAG",
-	"dCZq2OWO55XgR7sdu5r2AmtV1fZsZNl00jCsMg2rtKljRAPydaKrr2o73d1C2saiVB9zQbDHghHEKQEP",
-	"wadd2Rs7xc4PwfW3JiecQNjKaIrlNyYjbpeTwhq1Us8Pd52EA2+5DYcral9fIMECXoyYcnpbNozumE7f",
-	"sURhSwkCLH/Ht1GJz1731Ljl3gnHHgW5YmXhsJtDSmpL2LoBvyyyPdlcePxgCfFp81yG9x1/nYztT8Ss",
-	"Wvbbla816gJucHj24zevEDpuh+B21L6FfTS3d9OvCwGZmVohyoHL/eEuCx3Sfnxhs4fYofqRRoy7z34Q",
-	"hTCQ9m51GUjQcHhXWLM2qAJ2GBGCZHnAuoSkOwAWAjwhsJv77EWp5iw9nqVWB02fHQFK0tMsZaO1c/ad",
-	"Mc5WM1UIwgAF5VXb6+b2f7MUEhizlCLI3kl7fJrVxch3kY0LQi7xTOnT45OEhXglNbdxwTUmEFEGOHmK",
-	"NxJiVEsQR/IKnArLGglhSSFo002r6/Yqx2p33uAM4NUxOkR63jhQHj26raAsd5mw4IQGmABVMi1MVdoI",
-	"Ffvd9PfCjaJzYvzOM/purNBnra5EWbYknr0PBz+DKJCp712QuQVZDfF4PoyfUBUsKQzqiELszYQtVFFg",
-	"NWPJjdADZ9Wd//ySaVFe+TJosPIciE/wYEr5sIfeQ5ssLTsc1NJ+ATzFMIAnsF+6RiC5j864mkYwG0WG",
-	"Z6+Lj3HGTaelx2LoBknC3bB7iY9kOiqrbVIrlbbgRk8CtJcBS9GEtdyFzvWQvmH3V4DAkHHDq5YAlhE+",
-	"SAgY0F4kRU4hFUhLZdKayOiwf9C/kG/ICISHDlgaaCk7bk5Y6pWflN2vO2/sr4E6lLL7rqULlP8l3teT",
-	"MC0KYc+0Ti4kYNYjVQWroi3brUK7ZqUC55GeYSXTEpABVvlY2HfXlK+U3TeB15jTMnmvELkUTh4/qRwI",
-	"tQjUheRV7ggx37MQ3oyHqUjgnjA4FuqnYokeoergUpf0AXi89hJpxww5Tm7EkLRGZnFtFrE3YmwUgCEx",
-	"U4p2tiIkX9SIFj9WS+aISVSd2AFLVzw3uZwO4XhbqsNhDxeiHM5zuTTCj41nta8d0Q37/X5aT6FCiq0w",
-	"Job+CyTThna8j1YdLJorQnMLBu7uYDbudcPmtxtTrK6M/NKcuL9444eYdz3g5RFZpBweQui795DXTgtr",
-	"Zvw3nq5vaoN20wnbdUEcxS5TJiIcfVeHZ0dHT4+fPTt5fPr09OjZs+M6DoRcFgQjVuvjVCu0C9f1+zWm",
-	"WbrC49Sz3zpu++91w9O+JnG0O3h8dBQ1qzZmjxgBsc0FiK6YVpZnW9AlKC2wgSsEDU9W3IrMljr+ltRT",
-	"RIwd1IBQPLLYSvZZ6hQIwLCp1Amf1KQNLwrEZGYpMo50wEhU1AgX6BRcfPAICIDby+PJkVFxGC7DZl8X",
-	"nvGdoXeXK9fmIPrJgUDGde6j08Q3kdoOtHhWIa4hqeWmz9IFNzNKcrWMlgAp9XI8g7SpOqMkTPmNE1+D",
-	"p/SqMHWzcMscVAXF1jfwCm1M9ZWHiQjyyxd8GrcwX1MCQsNFRMH79tAApgNjDg866COwImYVz+qprMRt",
-	"3m2kL5dAE9Y3nwW11lCApr21mXkVEjOwreCOh97rRWHRLmp0TODJ1eU+kQXQSlwV0Wbcscokbp/jZlZ1",
-	"ntnz7NOuaREQmAhnOwF7oLB6NwonQuxyCP1Kij47r8G98rHV+CBcG3QhwrciE/M8+STqAIQqAS2E7G4j",
-	"EnrV5tquF8i6SdMxHrGs2lTOZkuZlSKAhBpUaGXOfzDjbovmeK59Q0kKXGHZU0K6mZ25qbkeUIObYw4w",
-	"lGqXwpTrztGSZgpS08/bEhRGzbiLo+wVXunvGToksM12mwhe7YJlTvkuhUNja8gcgMrgpcN7lhV61qZx",
-	"Camm+20+YIGMVVHHl8lEYTg7/+Fd3KfQFo37UN+0Myq4yuW0cKWpMGVtArLBhyUEbWewQc2VoIRvo9Qe",
-	"uwzPim1wKebKiCHPsjK60yQio/zl4w/vasY11WKUmGNjJxOyvH4838+Yoq0srBEur0h/KTU6vs7YETAM",
-	"0D/WomuUHrvIbBbKGV6aCgsGgsSBP5DqTaA0pXuWiHYFortOio+balMKXiuDCIa+1KIc8qmI1qvVsvs3",
-	"frOGxk5S+QAXRTMDfD9K2rMaUw3PWHASYioOxrHlJJ9GIWj+9Cx3L+vILqZ7Yuxpu7juyzqr9eCXJK6L",
-	"dYDnqdlcGJ5xw52RT30q/BYcP2F/z78fEIf2ThgOlRRFxvjCnrDRGvxlXjHxqEiu2KuexBqWl143R7BD",
-	"rVP/1qTAthQgFzBpYhLm2lfBdoZU+kLMc2+GVudZ11TH20uStnG9SMpHlJMFdky7JyFIwNmVtm8pPpfo",
-	"3/JNfuusrsivRGen/KTIpegcSZ4snQ25b2ijQPwA/4jq3W0L8jKL4yLCQW6WXsJJtzqMJTln7hABgEMU",
-	"+oWxFNyoWZqEqe0D1PjmfH2GzDyo2vOsmTyvmBVP1wAOsMPEEusLWbEjzSobB9AZrNmIuA3cUWReAfSu",
-	"ZnkhQi6F0UAo68qoeyBKb6dFwKSsjpRDvaqsf2kfUkJp2YSXzPXc8VWjlhFrTOEOGCM7dyNDj7tayTBo",
-	"OSrVJRXKYzwDmpVAYalxPQ5HQkjL6vNx5a9FVn56xHS88BS3BPwdtEhxu77S+eNn3TvYGdeXVV9FhxWt",
-	"eU5mXh6qj9AIYbN2DdZh2JqiSr9vU4oCP8Fmp1mSdruANTfORSmmbe/Ty9HwX0rGx9vyw6eWo3cbGT6v",
-	"qf5pX70B3FHc7+agWW0L9dALrgGeCwhdBlJuJMZ8CUaNyMuo/tHwCDTKjQNud9eZSKhg8ShgIk0jWi7H",
-	"feFYO5CDqVoVsoueWF70GJaU6AEr1JgXuVn3kZj+Qyx7W8B791UTV7N1l1s+zNaR6Lf3/rn54/O2r56+",
-	"DUqljWil1zvzSGCh+k5fxFeitV5bBXWFbX8oBfQaOiBRU7KTL1Snb7P62gdtwwSCqp6SHJ2wldHUmG8J",
-	"K2Y/HBcat+mEOJD0wIDfmeRvFRuXbIS6nkP4QAcAWvKofSWhBKqwRVxDBB8w2demd5WlzWzZNgXFwVze",
-	"ElBE53z+OjjqVi7h0bCqbnIhQsw1+E/7dJobEeGzVegLk+zkGtwPN3P8fSB9M2jGcQcOPkck3i42pmjN",
-	"uGkuRQN7FZoBbRYdm2LYdhI/zNbEeMCtiRHDGqRcJhaAKqfkWYOdRF+kW+x5tPwCfB16o53V+/evAsUu",
-	"2NPq3VWNDVk5mRgXvBQ6SCxx238nGGCt3aSrqhSSvqS3jmdK6Y5Npre5LiIvbjImfDKt7KCGNXWf4ib0",
-	"sgcehMjnndZhmnKzsROush3BGiwPxe+5H0hwQC6kvUAG/Wthl6k5KiBiDaq9RJZhJT/i7shA07+QO6Pm",
-	"9fJ0PHG7hHIbMqNey3Ed7GpWtRr2aawxFkUdjdBWt6vF9aX2i5laCvYlszPChAE0GFVuNNRZ5WYGPXsA",
-	"AzU37D4kO+k0DNk+qJC38akBLNeF3ODQkOoVOCeqDfdaaokeRin6LMWNrj8YO5rWWhURXwQ3eUUZM1Vk",
-	"Gs0yli6lz2TPwtrfsLQWZOqFdEBaziPE9SWsYA3JHLAx1wvsOMTnYoAqogNqXMpCaA1XWZVipJTRpuQL",
-	"2A8YDhXmY7Mkd3zhwc7Aqnb/Pni5wR+E4WWNkeb1g4YDBOjGKmq4zxXKeC/p4VpS1b9bCvjoMALanCVt",
-	"ZOpccOmAFfmV8Il8VeMgT060z4HkcmMmd57z4QWOvbbhfJit487N0Fa19DCeKS0kJNJGeJ07AsFdmhpy",
-	"YR53wz2wqQDjj0PVGn0kXDh6+CAMk1JpOyy9c/z5H8MTMlVCUwluZ13vv/CN7aboosyVq8kPdZJHJ62d",
-	"PvJSQDOpqDqArYzRz3JWz35QRbaHjurfExu1e0O7RhKTgq40M8BR6uC3aHD3cKtjXP0NZWy9d2DGN4c0",
-	"v0XI8jnPxHC03l3G4HPXgnoGezOg0m06FNhYzeeWdu3RZVmLqb/FtNgX3ry657qzcYnZ0fqMLcXmwQ7W",
-	"tmYnMexfh0v1tTzjm+W1Xxa7PJpwGKsGPXnsikHZe0jNs+wBXjwSOs9EpXXh1kB3N4R1mjfqR08eP4HE",
-	"Kd8ibCeIeVveYmRbIjDmjmiGHpd8G8eqn/t2NPOq9RlGDa+NZN4Y3jY089rYbsMRvznZz1xy+3O0rdwH",
-	"6sIG7bQI4ACRzjr2KNzSOcXyvRBfVCq6qM/sluIrnb0AWhqwS9/BCfecB70IOwvDeruXyGp3A3exa1ZB",
-	"MjhMpp05NmVuxAt38XakhA91BD0yr1SZiTIJlGaCEclcGeK+QOXbUkiu400mo2GBT2dxrJOunVPip/4F",
-	"WVVAJvc0ta70SVo1mqjUE3vRwfn/Pnf//bT623eTGD/ehvkEYddJ9fbOqx0Adu4qaAghUpDCGvAodOC2",
-	"MakAnr+FsKhPz5gg4qtmy6EVgeLZWjNYROH7eFr7hgqQogZFcDxatLZ4klvVJjSSAOff2A7GBfVnCgCh",
-	"i1LwbB34uYADVZ2Jaon08Qjj0peO7Eie2HOd6vtUdQvYBOTsUtHum+J27q0Q3qEWoAC5PhJZ5ltqwR/g",
-	"zolu8fURJl0jhhimJJRnSiYKMFcqvN2kci4RpC4oypiyV/EXcnHcAoxqhYSoFtu2LowE3byRxl/dLm6p",
-	"2wXyN8J6+7paXhRc3k7Li32CLZiUTfX6nh+S8rWKWaGlWzdAJbirVmd30YTDNeuPNAl3AIbVmXl2+vjp",
-	"bWNjS2WGE7WUWUsBUYu+DHVeJ98lbNWuOVtSuT1dd/9GgNbAGnNXfXxmla1MYNtwSyvRA1tBmt5YVUp6",
-	"UPcXjeU5BPCqRSY00o0OyQMjxBoB2uNBUQK4riPxz6sCvq29m+kybEgsdAd0NTrmG82BY32dgZfQZQnj",
-	"hVbOG495h/c0K9S03xbPXOqOzkuTm6JlE/A5EH1o7d3S1p4sOAMAmEI96MNG2y5H0IUXsfXH9XR9x7Aa",
-	"57xY8bVmKSQrDEYFl5fpwJE6NL2HAV3mWA4S1IFWN8TeFke6qBEdJNMtHXKgrwWUalUJ7nCL+58DY4I4",
-	"L265p5PEoUkHRBljx28rEMEmk52joNzLVdnNPqeXhiY6NAsaXw7nEfUKMHec6zU3vg8tAHPy8aVUq0Jk",
-	"U1BK6549tRwVwTgRj8dXnu35PpDSjdcxrdiElx3feqOMs8hAf1nYsR0fHVF2Z1WMZjWqYKi+Tx35gydL",
-	"LYJOQQH4ZvewBWxhW57qnm3VOyVr1IEs2+1yl0Lm7XMPRx6S9JbD0GYbQ7Fr3PwtotHC19WuQElvZRvV",
-	"tHqqloWwqlX37OblkqXwvrTP3ldRMngMwlMBqk5zJ5ExcasoS7o9np67ZS5BWUOkdYHw7SliTgA+mUBm",
-	"eNtaYCcqqhVzBiKpsWcOnCeYvLU+VqIo4rNw0fqtKw+ra23Y0dJ45boe5zczMa+/3SUN+PezD4gH4pUp",
-	"NhPForU3UbMfD6y2X/YwWF0Fgf1sagtJtLWFXOOV9t9kV7vP1p2uLWioSjH0BZktpUT2dHmLjADm50gs",
-	"MmOp28bUZUZBeM6shDRrqDyiGr4KW9czA2/eaQTfdSl0cVjK4mpLTLBuYFJtctXMrXNK4rUabHl2XnVA",
-	"7UD/DToPVd+8KIZh/VRLxmmQAakDoYboygC6jItyWwmktPEt+Gg0R0oKWwX+d9SMZebTkRD/TGRVAmzF",
-	"0p3jXgqR6QrDSy3E7c2jlY+2TcRbcRUUBDAKlzbFTVU6H/IMoH2+4muXyGaJ054BOHSWCXWe0wc36C0T",
-	"ih4PIJfqmFavTggWnIKSN1/Z9nLtLey8PfPoHyARUpYjNdc6QtZUgHBrqOlZJdHCuzfpDy/ORJFTU7vm",
-	"5ZBTh258zOOyv2BvyByJWhJySoAygOYiBjVgvQV4aM4cukoAwInKzRzK3nITDqWBguM5iL8CrJ1/OLGJ",
-	"Y4wylDriazSE5SFIyXsdYLvRmOdLTcoF1O1p+z+PS08BQQKiPauyPWvrwtGURUXVY4vOEVv0EWKLHgO2",
-	"6IW8KbjoyWw3uOjbGvBt5NRgSEoHncbIgSn4lWW5EA0QUpQBcis0l0ogbvDRCAlLCE4r9PJW/A0x/+An",
-	"Kv8LnoIXUwcUrED1a+K6eeOOExYsZxQqTIgorUJ4KcTC52G4mtd6FycCGFiFo/LuWCD9Mh8b30HcZffV",
-	"aNO+GSgQgJbjFIjQH7estt1tl+F3uRxjb5bP2km4yCdGbGHlGE0QMmssyIbfnJIfQRlquIYa7WwJOhQS",
-	"YE253jPDi1Sz1iY4OSlktQHmBQywCml0zQ27hiKY307flLZ07O4FYzLTw3xHlv1GYiOgy0HXu/j+Sqgr",
-	"Dyoo4B4dpLbfWme4W23aWg+hVEZW4Nqg09QKbBwmk26wlhnXu3Rnu1LEDy/Fun2BfdgpaDkaLX2BfPTg",
-	"mNQCZLWx3ihVNXyWe2l8fdriwSOV7Sy9/d5ec0fNooTh061RA9AbHWOiFG7qoUoZIjwD50R9Wy56Tw+O",
-	"+cno0fg0u+hF2asv0W2D4Gzr+lytayszDJOut6Uva5d3a6iYbZZPZxBPyAF5F3q4i38uOXn39ZwXhf3d",
-	"pT/bEZyxI6uuRpM8tyV6XzNQ253Rge6ysx0AXPVuOZ/zckfqtys1plXjVXo/2TGjdaDlaL52qelaFFdC",
-	"D1iY3M7+oXIpMnsPpDbrBIEnuWbp5lFMHPpCf8wlL9dW0XwfKTSoGDHWrlTJ/WjHQoXKS6oatNrdEhok",
-	"jtRSZrxcD0L0gaC2C1A1Cp7Pm/ptt7r8aGnf35yq77FFsDI1p2iWVCGkWimkWGGuhi/7SI91eoa/eDRE",
-	"e2rLjByydjUwnR4mPaXU3x/llVojDgNiF3384R2oqxfSWhJUi0OVeFBuh4EPwc2yFCz9mOk+9tzt6+Vi",
-	"oUqjD5wee2BMkfbZuQzfAkzkQE0OzEwcrFRZZDA1uwm+kAim5twQuWHjkuuZ0DgtJcWFhIIx6LNqNWtc",
-	"rFCFHnjjgHDdq9xQ0slZijWRheFDJYt12qdR5lOpSrT8lETTQSdWa4GMHwT9xuOkE2bUhfTOZJdGAq4V",
-	"AAgY1N6Ya3wpmRRDAQ7WDTuprYTzGtoBppvtJybcPajNbZYlttVDvtpR5BhUaborAgYiVXA+qRJr/7LI",
-	"Gdc+vO8TdypMdUmcgM4R1E1BPMSaiEUx4uPLW9GRQJI2iheCrdimFrRm+l0jWcw30bhRP4zWpMpIh8Sa",
-	"Q45ujHuPnbLREQ7a255YgweOm0hhTOUMhHT/WoOWKDXNhXadbW7WCGR/wjyrefC5z9Dud1A1wy4j9Md2",
-	"svobwtHftBShQaVfoBbBjeClXCzNLvilZnaWz3lMf7cPxiYPScWgnLqTMKc0JsyYIiFNIAmbPSTQ6eFT",
-	"SlhbUJQKXh6Isk5LEZQjQNZRhQdzIV3HxRJlDmkVRIx4X/o/7SOt+KyGPedrNuZliTjxqaOD1JURp/ZU",
-	"pbU8e9DJOerrXLpellSAOXd4jMB6Ean5Qka79gA+QlLBZ9TzJyH91p620+OTPvsFYXPYJBdFVuskkbhc",
-	"oyr7FBF6kS+7BcilzjPAM1uU+ZU1Oi7FOoGEVq0ht06VjFsNBUp7JLiHNzuyy8rDZ0VvLotciuGlWKcD",
-	"tlgiKq3VcvxVfv/s4sEm6EwPUb1J+7XEz8iCwipouy14UTrw/klrZBRL4aqQLuRLWZXOYPpcwSVLrSIz",
-	"YJZ4U7dSmNJMrAMS/qiod9KsHff4Mc4JWc1rpDAA7eOByg1cz9RKkyfxQkJSIvMp6UlVxy4VK/PpjBQu",
-	"O02pzJCc8JtJoVa1/hBAC1D9WW7QZz0SPgxO6fj3Ye6w1kU+NumDWDPU/xlPx3oziR2jAVYHQeo4kEZA",
-	"jtCgBy+717BW7Sv6U6WmheCL3Cq380Nhn+7UXHIM968e9Z/7PvB1hp30Ph5M1QFVFP6EL3I62T5m/vVM",
-	"9lf5pVjlWiRVtjNxgn0Nc7snUQyzKGUOttJjG/727Zn+QWjh8fHJjvLFa1RjdzfS68w3aqOHjUJi9npl",
-	"eAfTOj46OW23KTubEJEAq2PIWEeRhoZEesa4Z80ep5PjecL9z2NNL4KuztusiHB6J98lXSAO3ehuo7py",
-	"W33b51JmXIetraXKjb7Q16P5W0XAedUB1mb37rbZVtsW7K2YbO57qwdw/0lfc1jvo+frfcAU7yF8CbjH",
-	"TFA3D5kKOabrVhAdGMiE+j5wQ/SSnh6rhcgO/OervDRLXhzMlIZEw+DQeZdFz/n/4ElLCSU8cFQpGArU",
-	"2e3guqn+V5u1U8O3c9Y16EGbVRRUaRd3zrfItk2bKYB13xsIoYWjv5lUuSOukuGopfQFtUbwXa24/iKF",
-	"MFuMz73Xa6u3w69Y/BSYmIV5fajK1tLn9z712uH6e9x+e65CU+y28pNKYcq8oxcEm9ZPBJSZTnkuzwhl",
-	"Rk2qpvtVGqpvkYXadyn0QkmdjwrhgW9dy8jPgHrpJhpuQHy3q8Nzp71b9/E/+YzeDFtEcgNY4Sk53yg9",
-	"kk5ByoyaCtcMLNJE6XrlBxXCRVv5csuPcc/XOXMr/fdcZme+c5TPV/LpSqSYuYzNILXAmpn7e798VUb3",
-	"jPi9nWa0MR1KqAOnF3VKq+1PRSfVFlSPr1Z+Gyn/vaPrccDSxdLUiAnA2ULorYSlsOzwg6XSpHYp0K1R",
-	"yuNbVK174V1k/MMjEpY673Qa6geLpQkLyd0uu2s3k36sWWpvPrjiJSQV2afYSf8MT7J//eCeZj+c0xPt",
-	"32/9U4MFux39u6pe+/z6N777NZbHxFmWz3HjQUKjKllqz502aRXNQFjjjfryp6FKEJDxghsjSvue/3Mf",
-	"n/XfR//96/HBs99+PTp49tvvR8nx008P/q3Nu1CdlyenMBlViDaUFmK2lkdkqs/ScZ66Pq9GYeO1Qoia",
-	"9nmVixW4Nsa5/TbLqZ11Ns+hV+JKtvRHdJTyFqu+9oFg8vyoR+uJ4Tcfwzs9Og2VkMHjT53BZiokIAfP",
-	"gf4vjF67k41d3u0TqG/kS+fVDIMMNEHKFjUqyHyFA4xFNE3rB0z3HeaZ+LiAtMy9YH8rJEXnW+OYOAaD",
-	"qfyy+3shAvmwAd2TeLqnVrdnHobKTpVwqGJrsI+mh7lBCtYcGuMnjbbHSo5jAKuYn4pEzXyCkV+3LM+w",
-	"gAbKnjw6dHApTQo7bXj+rCYX0q7myQlLCRx+6IZCcdz9kAIniBP38SXedXx0dASb4j7vi7kT1HFYhZNC",
-	"TbCCAtxw26nguHuH+xg/reePtPS604ioGaAsQFTAexOt4TVS2XrTXJzkcirKRZm3GEFOgQqcuYUeju0D",
-	"JtDJJWodKjP0MCodcZ25rMu3NhdlBaG4xDXaiWEAU4gubR4HHGh4W0FPqRrgQAdyah4eS6Vb8QbGTX3B",
-	"9+FCM55dMzfpLpIUurZ9CsRxFcnfEap/Vyxjjgm1EuXBmGvBCmEFu05Ylk9zyhjJpRQlm60XMyEbEQc+",
-	"hjkGfPLJo6akCHSFX/nBv6x+cJ/+OPjtofvqwf/4t9hiWeU8Hz93Xp2NobtfKnGyKNXHXFDrVtRF87IO",
-	"qTuwTAXtOUnuEEYwZwjS5usNCsEzEJMveF7aDwlLJ/Tn8GOmUwibYcjQZduPRC6nFxJcYFmfnYNzzJcv",
-	"TPMrazpCgcZGJMK1Z7R6WD2z5ldM0aKGY78FvHpPL2qNYW+edsRevB040pYqwVaflibi7ACxCZfGkDZj",
-	"RI9zujaq5vl4LthzVS5UySljAUeK1P+pzb29B+blGSb6FMtpK95mE9+ydfW2Jknaa5oLCje2r9uPV9F0",
-	"6H0IYbQzaIgN3WsFD92TI7ziYyUQhLOxd6Nimq8HVIMCTjWwh3RCLk9fFtOLbXsmFoVas0W+EA5mWqGL",
-	"OY9G8nYk/2QQV/7JDsxeiV3jrBbeCOFaPb/vMdc24Ze8MI734vU1LtiatvFgdnT87NGTyWNx8N34eHTw",
-	"NDvhB88mR0cHp/zx6Mn4afadeDbZ6VcFlwU5Mmg8sMc7aOg2LO6QJL+A0Y2vv72JfJE53CLetMw0ZITu",
-	"6tS+iQ1NZWY+/9Q+KqblUQ4GgKz3bwvzGlv+x/HXnT8hbP4MadVtzZ53A2h3Yny3C3lN/pStzit7zaek",
-	"h76UoYuytVUa2EeC8wXyriApJcesLkwUovtjmRJbMLJhoI1sU7dyrcS7vySnDe+JbOojQjs5/C3AaCfs",
-	"2ZGvkHQL6CoqyfkNyV4bh4Tqd+2xCFpDQPLSjMuMgOVTa/Vv6guJQ+++kNVIEAMQX2WfX8LDWT7xqqlW",
-	"SopyELqYNEGAUz+TGx2v70HsBTMNvHdnUNdAjqzaavV3mRebRVPV+sTVMPD/6UETTNwak0JmVeqjtwLc",
-	"doBPzZI8ZGdRKgnuYlrRR7odUXEfKPR9cc1v9+S/EtYArLse/b7Uj33YSAsz1uzPuZzCDdqVas/5ugOD",
-	"CHnDDiYQQWPni7wbEPtnA2CvRrQN1vjWMNe/GNb6+/UCO0nH4NDo6zvJL4jH/fGdsYH+4jzDDR+d5UR7",
-	"YDnayzH8om/e8h4Q6u561xI3x9iq1FvAbKwOFbbEE15u2B3mtlu9bMvZ235W3YXB84LZJX4VGnPYup6T",
-	"v/LjOiSifYjjRlEQsEL9qBBPrGYuZtbm9xg0cUcx/RhWXjdom4DFO0JWIXqqrsTeXWBUtaIjffgmoZBc",
-	"AOUvnKNdOEdu42uQduFQo6dnpvg83+Tad2seVxr0LivZx7coRG/Q/5H47jTReHxcZ/aK2b0qdftGirDx",
-	"Tu/Ii+C3exq8s332WmE6ovStonbrf+Qqa+d8waFpwCqs9ySs0gvvBvwVATinIZKaY4uV9fMRuhFoRco9",
-	"gFVVrRqr7qcOJM4SAVw/R/yYMAnDQUZXDQV/u0Gr94157o+ssgo50IiPL8+ABRXUVHKtPVLb1k6iNRyU",
-	"nersljbzkPCE+xWlilo/nS0BaTYSTPPK2Ybn07F/+hI2dNBEa9JN+KjAtROU0s19Y13LjV1hjiR0DYeu",
-	"eiGtqKHCaILRDdtU+q7G7J2AKjp96HoL9efZGTbc5OMZHxUi9bF2SjZ3DXncHeQRjBRaVYjsLdIck6Ax",
-	"0ZVpcSUAOiGF+9IEMbgymnFcNOdyovSWTi1qwlJ7TQt6rJcYm7evVKkN5gcnQU7K0R69eBDXLSLt4koO",
-	"RCQqegBNxrdaoxpAcH9YcYzOKmhzWShoisdb+jdsazQUrBJdlnYAgaV9DR7tNmJbQ3s4RW+FXhYxq3SP",
-	"9Fy69owdsbngsgo4u4R6zPkKIDJvKyv3dhpw7aWmuAqJT9fO4TF1EprzDEGlME+8njkaFNt3gXtvpayq",
-	"qxi1SZJZJdsyRb3ykd9pIeaWwww2sDSSKNAFu6+FgF/SB4llVeOZQIjl+y5RKUDbg+V8kFxI146Y3fe1",
-	"jPVGTbUsFrgDPWpDYpz0YuCWDuynP89wDIRaArkkQ+C7KbsP5aS6LgygblQpZhkqCreE+cdChegBad7w",
-	"8DNsg506yhtSvpgrlvU/pARLaWcwEsCw98gku2bfsCpXup5EvS3nH2GEACTnnX07qVeClzEn8blk5z+/",
-	"RB0zYemk4MN+v59i3hcqhPD12H/9/CV8oarr6goiTBlYJL7SD3BmzKL36RMJlYh/mJJNCCcGYV6wmneJ",
-	"6QhQQ84ybviIa5EwbUrB54gBcyVKQKgxCgkByIISZKggHjo+uGIO187cEmv/Ql7Ihw8/ALDgw4fsnD3E",
-	"qT8kPEePNgSZb1oVlHd6zh7Cy+A6zrQA6R/gpegZB0jQ2jTgPreFD6mf94W08ghRdqq0SbsLlB75I9Te",
-	"4xnNr1zTLHLYW8XuoaOchy4/j+6Et0H+/8ONRdB2FawGiEtwvjQzIU0+xoE+fMhS+5Uq83/BNwP2Pewq",
-	"u1geHT0ae9KBjyKlzMyRKJRVXIzyzZpxPWGZyGxn4iMfm2LNivyyqjOv0txwQHBmYFNo/vYzxIb4YlHQ",
-	"OA8X2Cro3/+hlUyxWdmz08dPHziAT+r3g60/Esatqu+aXRAQA7RYqRquA2po+v8dUHr0wcssJRA1JCbL",
-	"WkY8Y7lcLDGRT0iD9IHqlU7ZQpQMPElJFWiBatx7GrAmaIoI3Qakbb99+BAVNinsA8ZCmgMh7cAzpsV0",
-	"LqQZsJQfjkBvtCLHCMlS/v+evBil9ERwsOqHD8lOXVFyOW4BSAxMEnGwAXbbFOyNcWliTiFNT4+eYfuc",
-	"IWisUKhj525/OnmWEgADFJUdnE+MKB3nXBEM/kwUC40rcCGxP0rCUngk1WaAzXXG0v/88T3r9/uHS82n",
-	"vkNL0C7bz07D5KB3we/AfhMWuI4/ARoH/g2Ha8H/ucRSM3C8ODdfkKtG7RImpZoHewWq2yQvjCg1RESc",
-	"GUAQ9/bV7qgt+NQyJHUhsVSqgilWZdilnGCURE4wGAvBjaX6ks3yDLZljY47nOvffjz/4eHD2rGB1cWc",
-	"HrtguW6OmPr2gKsMKFY7/gZBMLtyGPH0t22oMutuWox9LOza4Uzwwsz+lbL7lJc4FlpD33tt5TdcA40c",
-	"7SU59p6CEqkHSAJwgVoIyRd5f83nBTwp177g/QG48qzuiWlDIHqLfCykriWwLSyNHpz0j3pJb1kWJHb0",
-	"4PBwtVr1OfzcV+X0kO7Vh69ePv/x9bsf4Z6qIZKXRkHK6aB31D/Gq2iovUHvUf+o/wjLRGYgaQ+vjg+d",
-	"PDyEwcLX05ifCUK0dC01zSUAfqXOKHULez4BQMiCl2CD4C25ki+z3gAKkGvNhzUMp+RzgYmkv8Z1k+qS",
-	"w+elyCzb5wVUiP1sf+l9Snbe93MpJvnHzpcDX+p8NYZ36PLfQOlZKLtldh1Pjo6okMRQzl4oD/5BniFU",
-	"v/bq3AxhSdBSWjxxwGyghIh64H5Keqc4mthL/KgPv+eZK7aBWx7tvuWFKkfYJhHGA8Jk912ucR6ogi7L",
-	"v/cK2V2z8TuUj/OpDttnQ/XYQuluFBtC1FRu0iQIG1veCRkYwHEchtwmJWNuTL2Rtu9L9T0Bstz+llOS",
-	"zae6Jm7Kpfi0QXXHdzmErI3wrL1NqwpLmEPLeEzo/EbID2cYGgvMJwpskt+nJMZHD3/Ps08VIsFO6nxp",
-	"Rav4aHzPuQCGHUgXxHiIuA8KwphLsvIoIW0AWrbXZfHcs7f2R0AWcNeRLiwb7YpQWNVJHe/YJPUasZ1u",
-	"zvAtvql/vT08xUduv+O1Mi+g6yXc8GwLwYdqd62ix3XexO5pG135XeZzD1hEHqhUddqobUtjE0idWqsl",
-	"rT7LTb2J3aDXMQXYNUw8PXpWyf/nBHFV2a9hV8BPScdTXh2GjYP90tSn3iDD/i0cOqSWrofu+lrDy8yJ",
-	"aTq4aGu0Kz7nwYi0EKjm000J4BhV5bzOdDSAGxbXf97T+/adwh9DgQlytWMCxC3raI2RvWuKjFvRP/w+",
-	"Ofpz33RVOVqUhvcuyHoX2kKtquYzqwkue36LYgBXXF8ReLb7Fs8Mb08PYD4svkkJdSZy+Dv+0V3yE/5l",
-	"ENHGPFjUCFCXCPEufRIzU5KAiMmzSNY9esqEzM5qdXdTxZQkz0a9V0yfgS+EPcLk5KozPqogc3Xl289A",
-	"6eEyyw0TV3YFz6ivjMEGIBiNp6it4d72rR8CXJbgEOzSI36gUurPpEfckGhwtNuJJnGSpr4yU2HaluXo",
-	"Mx3S2gH9vAv3FqANty/bfhITpxoX9/6kHgJBt0p/dOWSA9uHz85/fokVbTzD8L2PciTk0k+YFsbkcqoT",
-	"NvbKB+C745GWGfoqta+5UQFqBDT9sScdvFnox13KTDiEJ28lZP0LaRkKoGjohLgHZgRU1gU0fCb3IPhu",
-	"pxgqBjfq4+To6IhOtItuDxh5vkbCWsslwT/MF4aSvzBJjZLt08ClmcbOvNV7zmGdN/awifVWrN1QHA7k",
-	"ZS6zoH1DWIsHEerc3vjPpYCWRuRco+Se6kiExQq7UDOsvhQZFrJN3L4Qo5JliDcWGwenXNXoQHZXDmwb",
-	"SVBTGMQUm+CZsUFhJtmNBrXj5EFTrc7K5y9WiFRXN3KkMFDiAFs4ua/h6yKtoscYsUAKt7InwUjHFRZu",
-	"Qxc3KRLfGtc53THERXmsFdqqZuNlBWbAi4ICqLHVxOB4uJyeE/aAN1fZV/QRxh5JvPp21Xo43KTVJxvP",
-	"KeoP2gzr2rt/dFsFeZx2t2I5fBtSC277Yo7Ozy0kwTKxnPjjQpWmwQggLvfZ5Sdy61YB+mGmKELjPE+Y",
-	"GA2xAwiFO1d1lVPsMMtC9kamNdeuV+TAGolkaYdSdbQOJV8gGy9ki3BEsJHFQkjwiwWNRKqgtmUJBKHm",
-	"kt7se3HybSIvqIve397/qg34qnT8ryNpj+SGRP4CB7EqlIpaF5YgX+Alf07XE0y+jWZfkNY+WpPqdF1y",
-	"/QLE55mSDr2QAeW58rIbEl7l9Yq5tV6QVnkXXi149pdxauG0tvi0YHEhLdjnJhx9xdzuiznRnNWxQZTb",
-	"+dnh7/DvVo/a+y1usMR72LAPi2aTUghEUcbI2qaLjO3vIbNqRF44vYGXIqiNy82F5PpSD9jpyXeUKzSj",
-	"XOZA7cld4ZgdWpXxgpbPPWf5pmAEE6YkJFZl0JGQ0AgqS3AGqpKVwWVFmZi3v8Uv507xnuEVHE4rE9/p",
-	"1fsqT8rJd91OigP3fOuY0i16EVtPTbsPsWLEdylI21giwb5+OQfilhW7gfDbrcfAqgSikpvxrMWfiKlp",
-	"oyVGCrFlGHQ3zcezKhE4sGnwCQhpBzVQrs7I17+i0901yEHGVoGTunR7y6rOmo2SeAHpbtCuyV5U1ZBE",
-	"uAQiGd65rP8FXtNN1n8Bwv4DmjHYgM+dn3va+6+vL7IPEUB88PvnPXjRyOy5ldkl9RFLvbs+ZdBX2+du",
-	"6rYWerrWQ49xyoKeWJkPLkOsASgBmRKRSc7YSJkZINOMBJvnHyENFVzxXLL0ZSbmC2WEHK8P/i7WKeTm",
-	"LAT3teyQIesc/VNhSLhDlwolxT2XaAscopnHw95QPaDHiK8A98LcdXeDzwSq9CXf1tZVywDskFaYS7so",
-	"uExdVogHo8G2cwPPYuAsCnilN5HtFVJkQRtVV6ujZD01GCv1IQITduEzoFFRbeQmKjUyR2pAiI0g1KTR",
-	"zE9DudgKVLaKOwIk6hmgBtVBs1PXY3Y1U2zlW3vDSnywX0G9Da40wRzOuGQzXkzIJIMWPbiyVv2sxoGK",
-	"pOu6DMClEAa6mbJ4Ibdpi9AHseCSHu/XHBOVZlxmMdbv2gHsd5gDMv+7WJNyuI/UCDK1nP7/q0+iVkV2",
-	"MOLjSwHhHnIW+25D9mUVArwVfjjXmVp4P59YseoBQW3er1X7fJHpIT2TWjf6b/0nnllpBKKDhrYxrB9/",
-	"eNfb8nMw6s4pW9BPARuXNv3uaz4vGstXnx21Prxme8LbXJNrzvezqgZhxWpEQThHPheUIfiWl38kX8Dp",
-	"8UkX/UKMlURcnRc8L9AgOj3uMJ33Sr3iJfYBPj1+vPuGX6pqy59ElnOHoHN6ctLlZqr+4KNC3Njie9xl",
-	"v36R/IrnhXvhDXW2D1TFW+8VpaltjK/NdOpbUIrZVYOzg+FYoB6N7ryUjOqDVJmJkgR/alSK/geoVy3V",
-	"PPVQOLl2fZSg9qnqpkuvytASquP658ahA1PMB+D8IzKKHuLasOhd+Qb16mjlBoE9K12jlqozyxk7cioP",
-	"5EJ4VAeqlwrUs9bge6nmvSbn6sr/Gu1lIvkBLRNy/YfPAjTKqsNM21iN6t1kZDs0gzeyWNN57XQt9LT8",
-	"dsMPz2EncntPRIA4gz7Loc2bNL7xXEINwGVWoXx9puDE6fFRJxGE7fBvgaG9F0WBhx/XQbORMCshZL3x",
-	"RI2nue8+r4OnK/+sUr9aeejr7rVzz4PHfa7Cua/1OPnpbCuDq6Xe/Yni0S6FIVyAIJshOEAhhX52H2nU",
-	"VdOxUO8cPKVr6hUDXpzc+0ly7f1YdVgGBHmuWmu1JelX5HVHbs7qBV8mrtl8/9aCvopIgkxwTMT84zpE",
-	"XeCycY5az87+ImFnkeBLg5XpPropZFZRPoKPVG2FNwgdum+IdYUn5lz9M64HVVKzx4uuIAbAnwX9/VsL",
-	"Ahsn5CurBrylarTOm/8ZGWdyC9VurdS5I5vvLTUbThoZT1BwSA2TsbUTYuQju80EyzMHM2O1HV6wcZFD",
-	"ljcG2N9X3S6PjyAfPUi9s/bLpVgYbBBIUXjwvb4OJHqCae2jtf83dRnpmP+ecsT8sPbciufGoS761D/X",
-	"WxyaPyVMFVnwcO4w6PFea2ZrZc+Z9nBjCLVH/nd85fl4LBZmwIz4aHBtD/AopwPAerF/IuBdeSXKA3Dp",
-	"CkqfgzxYLlkK+XQpyyUY9kWOCLZpxg1PA36MPau4ZmmepWeM0xITCiClI+jQY5y+4tocwOMPXv5Qofs5",
-	"MMp5rrVrliUFgYQ4VzU55o8fMwo30mywet71NAiQ/O/bd+YSoG8vpAYnkX6QVNf6REuC4Qp+wvVh2qiF",
-	"zxSlmiOapffiA9diL6nFtcaMURdGQcQTnrfnbLZla0bS8H2uvcpazX3XCzuWar8bPnpb/r8nW51LiIvY",
-	"3cvnCIWC32nFCiWnjE9VUEBxPEvrTYiOZy2Dh6e0jf70aO/Bg3lH1R3IDLBrg0cedMyBsmjAk0UUniKS",
-	"WuKiYzVucVYdpgr5EntZ+47c7JxNS7VcAM4OtlbGyhLfYPlCeqBj70IB7CGoDPAwm37AKwDhai0MgLeJ",
-	"LF4ZQBDjmz0XYtqwPdAe4ZqOnvTErIHkYdvtBelCafC9OsQz1KVbK1Qm6NCP7jEAiO+5yX9TK6Q6o+Ck",
-	"ecBMy7wD2GtFFBxQ5qMjnVZNX9MnR5p4txUujn2DTxEoM6Wgn30L1U1VYEZ1En90pFvmb29unf6Tep/E",
-	"o4Nnv/37/YuLPv714H/cn+v/1pGGyrGDO/E0mlQbmXpQL7ePwLpCFKbIvP1eImhSNZkaP9+6qX+YypMw",
-	"Ez3pbcjZbZUn7zaE7gA3xKsAKGNDIcw1+1/v3rzeozRlUPM7YISoVHP3EqZkTdP4pjKPV11KJygoVhSQ",
-	"uxRo0HDh1+m3C9FdW8pauGFSWUE7Lap4PnosBqwU4MX1WM4AFikVVXMGDYTpdwSET1im5jx3MLYA8cfM",
-	"Kh+LpAkO7XwYrhVq4pzD/vcLCYr3VBjteuRgZJJD1rIqSYGz2vIZS6tUB0wKADzpfDxzyRlt+pKHtu2i",
-	"MXmcaKc6OaDnNunkfu8ch6DhvHP3talQGyOxukDbKMZNJa7DCJ7be7q8vZYKglrcetGqT1K/jq5BmXo/",
-	"nmuMZVsdKXWEuoFu+40WkuCKtZaS0IKimK9hhwNQAsV10Db+hmpNquAMoHlaFQ9z4NBI94V5Xzr3tiOL",
-	"R+mzrVrqNVzRha8FMLrE1rBLEaPGRIkDzC/4SBQ6AK+c8cxbueugZsBqhwMHh+rg+snUp3SzkUBA1HP0",
-	"sEB//gs5F4ZbrYXw4atktOMn7O/592QmcOMD8tU70WikIVZOF0oXJAT+0ZIsa5HZ7U/xco9F3WiQjf2x",
-	"LYMvxTRX8j/EspXT+8ZOca316OS0q32M25FTOzjIJASvKZ8Kt4bOqlxAaRs4hRwAr9s7D5BAHikyStE6",
-	"ObsBQELbChjsLtyNCVnihEBeJ076x6jgs3Nu47pwWOGc5dk3V73XVJm/DSUZhnb4u/3nUysjnQrgo707",
-	"JovW6BX45r5cNYp9/z1NQMdfdlt3X20X8gY0cFilfk7bWlW5qGwtXw1knxU4iHdNLtUBGSBO+mGgC4TT",
-	"eKaUFol3VBM4VmJ5voMEAO+c8xXDc9C5FyCnu45CrxUbqSwX+iywiS5k5Sicqzmk5OCDAlsJktCh9m88",
-	"22zj413wDr0cUARofHwy4XnpAtLoeCc0+Q1Diw7Rc1zfLhrJl7YqqvfXxfCtyT43iu4y8CsWarSxLTws",
-	"AJf6YrbDF8hurewNCsPqGei9M1Vk7lyv/+gstRSm/LwlVPvNaRsSJg+6gjr4wioAMIErsNWaq9rGFs4O",
-	"WFZCFBfapLsQAWeAe+M95ogyyD7U5AAo6YtSgGMXwrIQLVHQfMWaONYoSrCDxFiw3JVye0soIQgaDDFS",
-	"3HPEx5fWipgj7L33+GHfTqkYbNXAo/46cZP7PtsKUjtbUipMub5rPQk6X7TD+9LwqDT+D1S18AV41xu7",
-	"lu4AUMS9TqMRxnUd/mBZ4FYftTMvNjLhwM3r+Sj23Xeqlmnc2VC7qHmu77Tsjq83nWsgCrgIM04Osbqf",
-	"GrrWLbjWIruQ6sr1rKnf64HQMamCSjBlxlIrA1OnpflALnbIoW9NcxjYM9F1Yqx3Q8yNc9lsUcM+zNbf",
-	"hA4WKqM1h+4ZBhhX1Wr+5eKNaZhWNOm/tLKYVrZ2zM0eKOIHvonqH00jWxRcfh1l7O/BqYtFVlCPm6Kf",
-	"N0ET08kY+4EYKTRScuFC8iiT35IKsd1HV6s9CnJyMMeXwodOh0OLHa5foy/6Qo6sNU49IFkux8UyE1nY",
-	"zK6tkhs5EnF859iGzB2q+/K1za40Zuzb5465VDIf86Kq3x+4lvgauyVCF5kyQ4B+6GimWabA4tYztSLV",
-	"MZ0Kk1YpZPaX4BOEYbGfXzUELHuDLMT3EZSexKEFwirZ76FgPqEmeHrp+mt1qJQPWvPab/rzqAoJRHo3",
-	"ueodyoy/9vrdnwveXnfFZUjMLFN/1ex+MzW7X9Yx0SScm1Xb1loDt4Yl3/qr9pWr5/rNxBVqdhFJ9vr3",
-	"ebeqy30jTNai6Hz19+Cd/dbDV27j2kJYbzc0yj9T7acPhtXMps2AWHiuvsKgmB/e4e92Bz91O8pvJu/R",
-	"/PvrQP9hD/Sf/SiDMwap/Auf5d1X29N4w4N/+Lvd8K3lfQAruuJlRrB9QUtp9gGLiky9Fz0lhSeN/rYd",
-	"ULsSAgcEs4YKA5xpQhBhfZa+nBz8xM14NmAPUwiAboJeUav80+OTdhTRt5UvYL9N/QnRmjrv08sJDLfT",
-	"pTEgqi+DFvSDq2/yaEG4WX+ZHdk3ZQh4lNaI76vO2uKdBQP0G98zm2vvEoCMujr8jS/2AwCcmIP62kfv",
-	"LnWJl5PXSgo6qp9DIu9y2tqlo47j9pE/vufTtkfTZYdwDTz2Uay++SVBqubONrS81M4aGapLFfk2BDgl",
-	"L+0k669TYnfwAfN594v/C9W1wDW7bElusocSDrP3R7bBiVYHmRBF4UIeIJMO0qDrP8Jb/GPpPisp+hfy",
-	"x38ueeHBMxsIoKAQoLNRVtA5VTkdZ4uA+VYVaeAwtoxGur5hncFKL+R10Upj7syl+Sq1iJCTJZ8V/fIu",
-	"4Cg/7Rtw7Aw2+VWN9muCikSg5RaoyBtIpdsEh9k1BUSMudFw/1Jz//KubwG13Kl83MwqP5zl2qiyPXfm",
-	"RwxpOyBFiJoi1ScMMfAze4AJqYI09LDMl2s24aWLldLrIO8C0TKo5jdspQ4pwHOOTUfYSAgJndPYaM24",
-	"la3hYNA0R4Wvz879QHx0Fdt/uPcapaosuRUOSiYs/c8f36eUB9IoAG2r93Ss9W+0gH+QtmbNaUWz5HTl",
-	"brkdLLkvVcA3EmNC3PhLyY8q+Z25i0OfbM3B29Z59wTqyvxD7rD5bmdAXEpccyPqUh290Wu3C07s3+1N",
-	"7cUD4fs3O+7eYbfdz9fYtjFTFDGoBwan8vOnDgY5lglTWwbZml7oc19SinR8ufTC+rGOgbK43gpNohfU",
-	"aLjCGnLt9qkvBU5/LPKFF959BmrDWGnEnZpT1nrtUugN4kqJpqVa6SrFCRLm2hGF6Bk6Dil0nNjly+fL",
-	"eW9wguBM+OHIr1wujZh2hGf+agU1blN7zI228duU0UHoLCDHWBT8q8Y99sM7/N39ubVE9G2FVn/nlNPu",
-	"GyYf2TdCKt5JGwH6/yLEsftqtwW3QE2HpIq3al6Ity60g76vnSoHrpWjpZYSTD7mgPa3qlDP6b37Luxf",
-	"cPd/wd1vqXD0lEnq1Z/tOJNus92QIuzVqtNVhUlaRRtKxKgFowlK+KQiDFrNFgKweZhV+LAK0F3kK47c",
-	"JYjJAEYW9S2xXGQmigzw2y4ktYFF0FtVEnwspkjkcxEUQflYLvRepSomUCQBwtByF13HgXD4X0YQpEUd",
-	"3balOOktreEOG68NobGBxAhAucePj47mm6iMXxm44iaQxnVKzoW02vKvPT6+hPMn3R9EEnbJJ5Mil/a2",
-	"wt792x+o5MkRT6t2BD//CUqbrF2GdFQu5Z9EwVJFMeLjy6+jyOkNGtcAJhZASKoJVI9XSYXoSKc6ax2B",
-	"36CeTNBESgqdMK0g7u3bRjhHGnDfuW+q6JtonjO3MkF9lU/6V5MLudHDEisBuL7Eitoyn84gZQ7i6h5o",
-	"H4AgwflvhdLSQHV5EFBAX8N0ycuMlcvCJfhhBdV4JuzF9u0q42vyOgDp39NsoayVX7KRmOZSh6qvq45N",
-	"W6MiI5WtD/v9PqQjXMj2C10R7+Hv9Fdw7xnj7FKssWLKiI+GjYTOM9wLlyIBsQ5u7DuCzUeZc4jlximl",
-	"QtabbGK/9QDXzAgZ1mKqsrUBZ9B/s9l1U5VsVIJi4Ov2YUcIS9NrAhXQjIae7jft07m1qXsUKMCd1M/e",
-	"h7OjFKHxedb/VcXe7ehEBlsbxN8xobV5kv9Kxsz+PJ0Uf+LY7UOsKkPMH1bfnhiypkmatGgDHQXuEnvS",
-	"/r69if8vcNVdNzzHt8Txq8s1K6y6Gjgh+182dOnwRgHnhXAnYIj6a8UdpdG1GbYvrGoD269KbVUOvK9q",
-	"JQ55gwRsBnQTzft95dbgzoiF3rCdUL6Z/j4cA1i4OaQjwMIHZERbeVM6+g0M3fFs597XckglU6N/iDEc",
-	"PRolFRGdsVQuiyJFlQU9B7QeJNqc6uGafVpLeE0vIPKa5BLLTvgckHyNZnyZ5eZCIhS+SxexVrSCxHTq",
-	"HQWPIogVPlIQg0Ye4RJTCgWp7D6MDajHEEmkyv5CaEvpP7+kvi6I4+T4LzfoO8klOz5i0UQUzMAJSP72",
-	"FRl8+C/wos+txXQ6aa6gB8qGVn/gPmzYpqzjQW1jwphFcBs9ON/jk26t/WYMuKee8lCqotWLVSLgdmfl",
-	"/M8EFww7ta07KK7zNx4otmy0IpjI4eBjq5nfhhC7SbvO1wokm5UHY9dZEZuDwahn+XQmSiB1Muuhi5xa",
-	"Sd8cji7H/mJON3f5kxcSUiVzAE0XMuyq4cMD2MS71j4MYW2wMyF743IxrewlqQwZmOjel3Y0AlI60xmX",
-	"mciG6kqUaeIQZXnRYrTjhIEc70hawbO/TCPR4NVbe4gSSfjCF2S0f/z+obI6obFDuV1gdeoQKsVH4zvc",
-	"VThNlCuoyA+qNCZ8FoVjF3hGXF/D3LD7lLdFhUdKU1cBltpDN7SXUc8t/2wlH7izfSHt4S5d58yOhxs6",
-	"baLnjQ4i3dmhRghvqM7VH7MH6Q4CumMTd59eogHNHloOeWD5453HFGIj3AZLC1xcYze/yvZ6Uaq5VaSZ",
-	"2mhcKRUdE9eN0iftk8wJpMiZt9hTkj5DbtKa/QWLdCFdr114xtSeJEaRZzqOMYq3q/rmSpQtNH/LutNW",
-	"vcmlMFbyWCoG0Lf9r9UNelOVS5iKry0NNGaOkcM+bL7pCGxWiOPbnGU9cv5qXjVLhUiKSxmAb89qCoy7",
-	"RCoPvu9yqDecSM7h+Ico6eji16xwM9Bl6Fws315Jh1P8tztGb8ujReS8mik+z1v92PTzXcZ78A0tfGrM",
-	"i4LY0e2sswpEw0gUCrxvKnre7e1ivIQmdHZ5R4KXVhj++pslevJ7wS/LsugNeodwGOg5m0jOigAv7YTQ",
-	"PZhVY6lZfv2wHgJGE28qC7yEl9DGONeqgOUPbnaksnn3O4GOmKDrlZ5ZJZPXIaaDh5FDfvNZkdp4nQBH",
-	"dSX0gC7bD5PgXXFSpPcslbvZ1cmEZdDlunarC9REyh6qSC9fmplVKMbOExk8Iuz63vKQEEk+CAQbVi6l",
-	"7tdbQ7dtTi614QXuCa0O7nRwv+Pw9jj+3wAAAP//",
+	"Esb9TMlJXs5bBv5+JphRl0I6wuRSr4Ae7aD0pcjYRAEl4mO4va9Oj4uCy4Pz/33u/vtp9bfvJy0zoKfU",
+	"pjDnH18JOTWz3uD46OQ06c1z6b+I7cSzUmRCmpwXL7Mt08oznIWdFSyunqmVro/96PjpoyeTx+Lg+/Hx",
+	"6OC77IQfPJ0cHR2c8sejJ+Pvsu/FUz+VBTezaiZ51kt6pfjnMi9F5pY/OqmTx0/2mdM7yyZapvVGFmuk",
+	"l1yzXAZ8pY1k4MfOh64xChzZstSq3LLOqRQfzXAMl6WOjBZ8KthITFTZOjS8o40UTo+ePokt1ItCCLNl",
+	"NBP7+z3N7Evqey2yqYjvJdxzq9v5MhPzhTJCjtd/F+v4SMe8KER5TzO1kjBcOGnEdv+5FNok7FIsDHx9",
+	"cspmalk2yPd0dDw+4o/FQSYWhVofHH9/fOKmiKKpmmQwpAM7ptbpPW5Ob8GNEaV95v/59eLi48nxwcXF",
+	"x+/Eb//+b1FG+XLyEzfj2eakP5S5FYCWhvO6FGRAxnlRIHHDGlh5Csuiz1j6MPX35UD8ZiZKYbk9L4od",
+	"4jG+GpMDHGUbJzr5Pj6310qKlvm9kYyzUvAsgcnBBDwHwt1mM66t+GScrWA10odpAhscLEsJ6yGVJG2B",
+	"mwg1P9wyMzvGHdMDRrs5v1d8JIptzMdLNLbKzQx3qrA3JSy9FOv/uOLFUqR99p/5lZBMW92GFyCNreyz",
+	"t/CiICYxr83o154RfP4feqYWvd/iHANeVJtSbsRcN+b2+PhkxwFN7OUv8dbjisvwsuRrXIZ8nrcxmb+p",
+	"FZtzuWbwbmaUE5ncgEhvY3eFfWZcdh8fHcGQ8vly3hs8hk+5xE/V6HNpxJRUoZ+E1nzaJiY+zNYJMRPB",
+	"Zrk2qlyfufExu/dstDaiwUzm6kqgHjpTCzsv+7cUKzbi40shs5Z5zXEo+1KaVYy3sHFHZ8TJE2ZXfDzj",
+	"JR9bXTZh9nQsRDkW0hwIOVaZyJgW07mQpj6txujrnB/+6cj4d9OVnZbKtk1LqsxOKc/2mECplkaUB8ct",
+	"M1DZ7c7AHvPXPKZlNxgAHOK8krQx4qD1vdlo3sO3HUdjH9E2Gnh8dwMEHw1vt0P5uRST/ONOzWxmrRCU",
+	"5/c508VyaonXaqNqYn9QmXiATH0kprkMGGnbsBfw4q3LuLlwzn7aesbwEnvGwMqqW3k1IsQv4yQY2Hbt",
+	"ZLinrfcul+PdWrC1+DJ7kEKzz07CDrds1Ynts69jAr4XksttyqeBC+5p2Pb6AvLxvEX7xJtuVf20NNuN",
+	"udaOS2NceFquu6WN0/OLNHnRfUPRdNhtyy/tY6+zl//Fy3z7Zl7hFSSBzlghJgYseydZSX67C9uGSD/v",
+	"pWl+suuuF0pqAerNDzx7izaB/TRW0ggJf/LFosjHYJUfLko1KsT83/+h0bnjic/ekaEKccWLPBuSfdFL",
+	"epkwPC/sbgNdwNcsU8Lqn5aXkUpgF9XpsrlmaiFKeCcz/BI8EqIsVal7g1/9u4xSw4KXoBn4tyCfYfOl",
+	"tuzPqySPj456gavKa0uffkP6E9oM86y7vW6t3qW2RuRR0jO5gRP4A8/YWz9xp/ON1NIMRgWXl1Yv7Ebc",
+	"P+NC4z7Fjhcu45hLu4gjAUYB47qxeP1e5Z6BL976o3aDPQ4dNUN/eBPvegm2yK79UE2GdNLHamlf+CjY",
+	"r0fOnndm9SkbF0ttVTC2Ussis7PLRCEMvENNeoNK23NXwjZe65EDtIjQ3zEXXJqEaSGzpru0skVQF7eM",
+	"DZxaXLPK5XQjSoJTSpT0cynGSmY5nIC31RLDO7d4xO6I5l4rM8vl1DPPAbFNezTZfDmeMb7iaxDuI8tf",
+	"NGj0yHCtOqLxnJdistQiS8CXq9VcjFS2Bltb4QVaCIm7cT+NUln6oM/cL6lVhC4kshWuldR99t7tmjsh",
+	"kX1LYRFTu3PVo3KcWGK/LZSc2n9zw8YKnOvKk0P/QrozVeTjfXjljTfhZeiWKOyBxxXnUtkv/ZS14TID",
+	"511uNFvxNXCBF6oc5Vkm5Occsvf93tOsVIWo+D4vCrXCjbmfTtzY0gcwI3uBUeS/sHTiDjSNm91Pp0te",
+	"ZpYeBowz+MDKZSHQnQOEdyHnQJ6cLUr1cc3KpWSWKyXMKEuxdnHmfDzLJehzZllK+1JPlqLQos/eTJh/",
+	"V8JSFEJAeWBeCWnKtTWy2KLgY3EGT7VvYbm+kHjnEGMXQKfLIrQ3M7hcCzupsaWvtSbvvV0sO7w1LUJu",
+	"+uwDcSlrbIusIoGlxBhOlsANIwFPvJDIuEZrJq5Eucb1h7MFj9REyS9UOVXG7EUXmyJh4p8S8GGntbPv",
+	"7LD9JQNYClVkwkUn7IzD7R1zaacx45m98Rg8jjdirceBkP5PJcVdS2eatxXFRYaxDhm6Suwvl2JhzkjL",
+	"swtGpBusDWxWtRZwjF8r80It5c0EuFRmOIGnNNQzEJhA3FJVMvPCeTjA2TnPtbYqpN1f1MBvujtHp9Xu",
+	"vFaGvaCh3dEWIR8FHmN5acVxAo85rHUohF/wvNhLbbolSsIVhjH6DUrc+FfO9bsI1QWgI+BcnDY0lWJl",
+	"DW5mRFFYFmN5qzKCAj2wHtwk6D7wHvO04NoMkbekVpw47nch7ROI6djb7YWWnSSxaHVs+nTZIVzzCV0f",
+	"uBCfcYHP5Zqh5IR5wZa/V+oVWBSfeaOdIsRH6kqwU/ZT/gOM5xfJr3he8FHx2YeUccNHXIu6kTGeiYxJ",
+	"tWL302U1NiuGJemIlrVJtZJVHgKwhnuaiclEjM0ZK8VCAN312ZsyvIYZpS5B/RKlVey4ZBSiADmZ/0tY",
+	"CQeHYcVzIzJ7A6prk/CA3NPuvHh3CWy01TWsua6Wxo44NyzLMzdwFMgp8sMUhLEldA6qSKY26PutMOX6",
+	"4HwC1mTTun8H5xE0RzvSfiyHovK2o/diUaqx0HrPvd5mgnv27Jn8MZvkosgcA+HjsVgYeGPMwHZPgpBL",
+	"+Bj4wtvY01Jw46TckbXVF8pOzlrZh5ayD8dKSjE2Q1r8m1vdJyeVyKitHHsuTW7Wdyvg4bRaWwhDcZZu",
+	"Ar4JivfmCtN51svFQpVGZD+JLOfO8fwleA1we7tKcKByybhkECaAwxBzxXjt3Rp+fXBy0Tsh82dsL3oG",
+	"pLMZL6r5Uu2ewJJNlpoXgeNrBdZNyuFRKY3SquTIW1AnT63qlKIaaUUPmyqVsStRgtLlzZ8+S0sxV1ci",
+	"o2sl6uX4NmsY2jfmJiFbD9KkLiTumFWw5do9tM/SSan+JWT4JLRmNdMKo3WNSIGAtSXfgmGXQiysdqe0",
+	"1eZBn2Ov7EB4AUtip72UwDnpJW5CLsB7IeG1Vjsj4oKrz1haKO3WA6JubgCbi2NfM1VSnLEU1mmYW9sa",
+	"rPLYW7WxN+eSiB2uszy3z15X3J7c4xcylWqol3ohxnY0UlVHYuy8LjPLfMjvmI8KGMdyIUotMhiBs2Xd",
+	"KDAJZaLsQ0ZrK3jOLIsG1w0NOIzwT8GxC9chvxZyOe8Nfu1VI+slPUs+oLMCcfSSHu5tL+nRBvSSnl1S",
+	"ZDi1RbJf+fECR0TH1G+RCPC5XP8XMM7NZDK5Zv/r3ZvXDPioFQ4fD6bqgJ5gD3v/LV9RBBYetVgU65dy",
+	"sUQOkaGmx4ufS3s4TS50bwD5Yc3z/qMaL+eWOVT2tOVWFala2QZzgFNgl89ZLxDOLYQlIZ8nIJhZKUh1",
+	"glDSInj975X7b2sGGLeWMmb77ZEPhsJakWnPUvuMFL5A9kvX6kAlLri8F3p4QPe1o94VOna7Wov+d4lE",
+	"QEzzUzPYn/TER0t4wkrktrzImtnoMzpQe69c2bBqlgeSgDk9PrET8vGIXJonp70gtH+0GdpPfDj9RkH9",
+	"3YtoN6ATLXR7nCfZvbcFz01kX+zn4bIsInmtSY840DCXExWJJ4FxlTuPCpfsubxSa1AIwNVhNVZRTBJW",
+	"5JeC8hw+wkk6s5s3F1xqrzJbodePxpDoGzX6h2VdlhMss9w8vyJdoX4AeZaVQuvYxopS1BTtMSSDlWoe",
+	"eW3S46ZrmCvpjda79uEnfomE59THNg6G0b9YdjMe8aU02mUzc+SdSEVajEthwBeKxBXMqlo6zMHbmdIX",
+	"aCNqAqzPhQcWy3IqsuiKwQNAlY2Q0mWO/pog4cIRc99qe+vYE6VY1fjFxiHfPNg01bjylQf6l1HRSagi",
+	"2/eVoRL/e4R+q9Dur5gUDWvhhwrk81sbmb/KdYTK/dnvxASC8xLhAEFe6a4HvRYfDSaqbkwMBxKbxg8q",
+	"i6RmAqugrExixlb4Lkpl1CNQDBIXtxBkr6Fv0GW+2guB++g+S38tRcatePktDVz/JALHdEIuxTqx7JZr",
+	"vVJlFhwVny9+Ib0mNedrNlMFZTdbsrGqgxGyCpqLNVtZplIL6bhUcxBRyBDnvLzUdnZaSJ2b/EqgYrZD",
+	"4Xmm5gte5mT21AnAsq0uEjTFwZIVERWUmwS9H3X9mE8mohRyLG6RupKeUZ3mByUc+0yvQbewkPC2ZAsN",
+	"U/g4btelYYA3HbA5UgeXbMaLSbMUBSg4hUvZVCUUFimF8Kqmt9n00NpU1iJgpSoKCCfSL8FLLElWvNTe",
+	"C9Q4JOFtb7+Q/v4wNElXaEp+3YhR9lla5FdiCL+ANWOvsOYT+TLAEAq0NHjOVGFcpTI8GgHwcHLwsTZe",
+	"a3f4l0ZtCtqMtxDvjGpwzbgq6b8uHTimtuPGbs3aD2jgkw/jt+WtDmCbg+XD1UuQL1T71e1EVlpDM6VH",
+	"VKEztBisYdasHdkzv2BTDsNebK605c8b9Jawmcvd3SSpwIyad5y7mrS9uXbugtfWXQ9BRKfjGw05pPbK",
+	"vAqZyhizRZFE/O5FGYsvBdnk8WNwKWbDfTTR2jJF1DDxcZGXQu/1zBaNroUo3nsnU0aMxUrSJdhrA9j+",
+	"PAMxDOmWKOMhPV+V9t+oUlaKK3W510o0tRNL1jjg+hol4Spv36BncOFO30Pgi64vDAgBSDLWfjA+7fgh",
+	"WIu17W9sZf1hL1TJFkItCpF44/T06OmTqHEaLfJp0kLDO0PPfPTkCcv4WoOdhK6np0f4Dbop0Qh31kLt",
+	"gG0lqruhHuSBvvQBT35jNVoyeUNyacqednLIosc2ONLd6sBQ4bkUssVwIY334xrysnSfYfxWz6z6jA5q",
+	"OW4xn2uMqXqje+H2Wd6G+dGY5mc2P5rFdpvqGx9blTwduJonbo1nluLxyOB7Snm263wlSlCygCOlg0rV",
+	"mHHNhMwgGozhOTI57Y4BpfYDnQhf2nOnEMsc4ZlRnSdQsjddHmPHI7YGRAouMToB3g0Xstt2y7scVR20",
+	"IbpejTHxlrOd+XmAr9VaY8YaXlCI/fbFM/bk6dGJO70ZOW4hS20qDKYc2dV1gQvSOZLKKgB1Op8jD+xE",
+	"nnZhpMiewbBjFGrHvGs2OJmlzCe5yOB7O4n///ynV1GBNvNZaI2QKeV5Aeng032gAw77IHT23NMuW4jo",
+	"DeJGm7ZwMARfsuzypiOCXc2tnZvFpwwVp6BVKwZ5xwPHf8Q9HS5IQypsvn9/LSvxSd47/SxkalBhDJ2Q",
+	"GHtocyOO43I3FsOzBDnx8riueUNlaTQMFfU5wluHXayRINDonZUR9+y0VMtFYklDVsOwQ5/xxUJI9OR1",
+	"VS3jNggU2Ra5wBSDlWQrVdZoLvAQ5qU2w86DhcuvOdo8Qr8vjSZ/EJ8rOa1ZRMLSgcaNdE4FyIV4xbU5",
+	"ACo5ePljCkE/PIMw2vpuf3/83aPTg+PvvvvuyaMn3x/RfwePJ0fjJ/xYnIweZafjx5Pv+dPR0fg4OxGP",
+	"Jqf88Sg2fucvbciqepwyCMFmNScDxYeH1swnGYVe9so5NgkklHdggc8e6DuMD4O8G1vJFwQcIWp9Ib3U",
+	"2xq3dE8GN43lEBmmlPdZmi0x1A8eBlfJivSkXWUEcEBQCu0NpVos/EDQtoPcLcYvJBQ0kCMOsg5xX+3r",
+	"acgafXb0FJ9U5jN93HJyVqpVABwBA9A8z86YUUUGChfjEurFfVFqze1RhUv9XoCUp5W0loifu/2AI4qK",
+	"fxl1PNVKHc+YmC/MuqaWI3+SSop+mw4+zDO9/Tgaj1oxrxXfOtm68dgNDS+u6ofvaHgMNF+z3Jyx1H5M",
+	"KeO74l2B/yDmjaeMn46i5a2YkInZOSw5KtVyOjPVQRCeq58RYIs7LZjK6uInTj3s6IdwkqJlSLUX79b9",
+	"w9AD0FOrOLwNpf+2ww1Jb6F03iaUIbSn2FQxqwxadRFZOKlLCPriRLfPemVrYcghBz9ioQPqolbnh4nu",
+	"Xlhcj2CAsYV9kYsie16Wqox78bDGjRTfXC5Qa4p7KRumumXqo0KA3EVFpFTTks8bheeU1zGEYMp2Ab/x",
+	"U5AFu2vTrLysdOmg2CyuTZpZwqCSzzJizCxk/ibLb2BhGlWyVOO/GW53KXfNd0Giyc/4K7tPdsbxA5ZL",
+	"8l+DBecjPRpUaqu9+5oy+4QzdtG76AFjRRdD3hhYPNFvp1GO3sItXsIXucwg3XxDTY2oUi9lmFEC9A9e",
+	"7wHbugqr+uRRjIS50SBLSH8wLlofzN37tA+PcB3AtTUE3/t0SJr4xpZ10XVp+k7ZbVNEz+uucOcew9Ae",
+	"1ZX4TNaoPGyziFok2N/qUitYpyQihrGGRxbruNy6Pu36kCV3Y7BE25FYr/LSLHkxnClt7M7Bpvk/DilM",
+	"EFst0NVys+64e+/c5T62t4d0NmoYmH4begQIWar/orUwDcpNWGpU3Lt8Q0M0OpoAeM5Lm2ZBc1wtizMH",
+	"v9hJw7R1ZNOFf2xJS7V6gSWSCV6JK3fGMjXWh/Sd7s8zhreOhGaCj2sOLSqJGZbCOap8mcxwosqh876P",
+	"LfeagNY7rHxfm99q0JvXw3mu54Sx49XlYabmPJeUDJ2PhxWZ0sYMTS6CT0sJz4BXue/0jGdqBV8tJWT1",
+	"Qw54TP2m9YvrRS5lvJU7uPVzZYslaLBuR6miJE2YknBUF3wqdJxH5HKiWhxrUPBpdU97Tdq/hbi+Ezq3",
+	"qcO1a9lv6sWNXhQXSl1aa6yrzrzipbSLvWOV6LLoQjVOYIC7QVsdvMXtybbkgSYD3LTqkQIGzJR8MsnH",
+	"bMLzQlNNlpUsmQI2MhWBFkvZKP1qLuDA1kpJtsqLArIlJZb1oPltzekyK9ZY4t0nUqkVrcx4OUcvizvW",
+	"cH81Y5pw/JS43LKG1oo1UlG3z4eZq3W2U5rzTJwF6TXkAMIHBG4hMPlXjXDuVm8Q5s3tpHj74Gd46afk",
+	"TuKvE1VOhUFmOOzkhH8Bd7y2N2CdzZaI7Db9xRn6Ww+rysTLTONJHYt8YYarXGZqtVs8wtUf8GK4naRA",
+	"hwxVf2Uzw7WFn1aZNFBDoM8cNIjG/MiOnGK7xY/VgkEi+FEbYXZ8XV1S7VyWd3D5M4/tEA1oowpQj2cH",
+	"Kx9s/MaGRklxc5RJyP6Ckxzu1M4Yeniu2uObeKzHSupcG6zMMWxRCqvU9xmA1+RN0yadCgNPt8xT4faz",
+	"sVVlqyR4n/3hipTQGwBpLwtOVp/VzawK4Ors4CZKY6qzM28L7DpIFSNRC0HFE7zYTtjkoQQrC0tRiwJl",
+	"QGeihl3ueF4JfrTbsatpL7BWVW3PRpZNJw3DKtOwSps6RjQgXye6+qq2090tpG0sSvUxFwR7LBhBnBLw",
+	"EHzalb2xU+z8GFx/a3LCCYStjKZYfmMy4nY5KaxRK/X8eNdJOPCW23C4ovb1BRIs4MWIKae3ZcPojun0",
+	"HUsUtpQgwPJ3fBuV+Ox1T41b7p1w7FGQK1YWDrs5pKS2hK0b8Msi25PNhccPlhCfNs9leN/x18nY/kTM",
+	"qmW/Xflaoy7gBodnP37zCqHjdghuR+1b2Edzezf9uhCQmakVohy43B/ustAh7ccXNnuIHaofacS4++xH",
+	"UQgDae9Wl4EEDYd3hTVrgypghxEhSJYHrEtIugNgIcATAru5z16Uas7S41lqddD06RGgJH2XpWy0ds6+",
+	"M8bZaqYKQRigoLxqe93c/m+WQgJjllIE2Ttpj0+zuhj5PrJxQcglnil9enySsBCvpOY2LrjGBCLKACdP",
+	"8UZCjGoJ4khegVNhWSMhLCkEbbppdd1e5VjtzhucAbw6RodIzxsHyqNHtxWU5S4TFpzQABOgSqaFqUob",
+	"oWK/m/5euFF0TozfeUbfjRX6rNWVKMuWxLP34eBnEAUy9b0LMrcgqyEez4fxE6qCJYVBHVGIvZmwhSoK",
+	"rGYsuRF64Ky6859fMi3KK18GDVaeA/EJHkwpH/bQe2iTpWWHg1raL4CnGAbwBPZL1wgk99EZV9MIZqPI",
+	"8Ox18THOuOm09FgM3SBJuBt2L/GRTEdltU1qpdIW3OhJgPYyYCmasJa70Lke0jfs/goQGDJueNUSwDLC",
+	"BwkBA9qLpMgppAJpqUxaExkd9g/6F/INGYHw0AFLAy1lx80JS73yk7L7deeN/TVQh1J237V0gfK/xPt6",
+	"EqZFIeyZ1smFBMx6pKpgVbRlu1Vo16xU4DzSM6xkWgIywCofC/vumvKVsvsm8BpzWibvFSKXwsnjJ5UD",
+	"oRaBupC8yh0h5nsWwpvxMBUJ3BMGx0L9VCzRI1QdXOqSPgCP114i7Zghx8mNGJLWyCyuzSL2RoyNAjAk",
+	"ZkrRzlaE5Isa0eLHaskcMYmqEztg6YrnJpfTIRxvS3U47OFClMN5LpdG+LHxrPa1I7phv99P6ylUSLEV",
+	"xsTQf4Fk2tCO99Gqg0VzRWhuwcDdHczGvW7Y/HZjitWVkV+aE/cXb/wQ864HvDwii5TDQwh99x7y2mlh",
+	"zYz/xtP1TW3Qbjphuy6Io9hlykSEo+/q8PTo6Lvjp09PHp9+d3r09OlxHQdCLguCEav1caoV2oXr+sMa",
+	"0yxd4XHq2W8dt/33uuFpX5M42h08PjqKmlUbs0eMgNjmAkRXTCvLsy3oEpQW2MAVgoYnK25FZksdf0vq",
+	"KSLGDmpAKB5ZbCX7LHUKBGDYVOqET2rShhcFYjKzFBlHOmAkKmqEC3QKLj54BATA7eXx5MioOAyXYbOv",
+	"C8/4ztC7y5VrcxD95EAg4zr30Wnim0htB1o8qxDXkNRy02fpgpsZJblaRkuAlHo5nkHaVJ1REqb8xomv",
+	"wVN6VZi6WbhlDqqCYusbeIU2pvrKw0QE+eULPo1bmK8pAaHhIqLgfXtoANOBMYcHHfQRWBGzimf1VFbi",
+	"Nu820pdLoAnrm8+CWmsoQNPe2sy8CokZ2FZwx0Pv9aKwaBc1Oibw5Opyn8gCaCWuimgz7lhlErfPcTOr",
+	"Os/sefZp17QICEyEs52APVBYvRuFEyF2OYR+JUWfndfgXvnYanwQrg26EOFbkYl5nnwSdQBClYAWQna3",
+	"EQm9anNt1wtk3aTpGI9YVm0qZ7OlzEoRQEINKrQy5z+YcbdFczzXvqEkBa6w7Ckh3czO3NRcD6jBzTEH",
+	"GEq1S2HKdedoSTMFqennbQkKo2bcxVH2Cq/09wwdEthmu00Er3bBMqd8l8KhsTVkDkBl8NLhPcsKPWvT",
+	"uIRU0/02H7BAxqqo48tkojCcnf/4Lu5TaIvGfahv2hkVXOVyWrjSVJiyNgHZ4MMSgrYz2KDmSlDCt1Fq",
+	"j12GZ8U2uBRzZcSQZ1kZ3WkSkVH+8vHHdzXjmmoxSsyxsZMJWV4/nu9nTNFWFtYIl1ekv5QaHV9n7AgY",
+	"Bugfa9E1So9dZDYL5QwvTYUFA0HiwB9I9SZQmtI9S0S7AtFdJ8XHTbUpBa+VQQRDX2pRDvlUROvVatn9",
+	"G79ZQ2MnqXyAi6KZAb4fJe1ZjamGZyw4CTEVB+PYcpJPoxA0f3qWu5d1ZBfTPTH2tF1c92Wd1XrwSxLX",
+	"xTrA89RsLgzPuOHOyKc+FX4Ljp+wv+c/DIhDeycMh0qKImN8YU/YaA3+Mq+YeFQkV+xVT2INy0uvmyPY",
+	"odapf2tSYFsKkAuYNDEJc+2rYDtDKn0h5rk3Q6vzrGuq4+0lSdu4XiTlI8rJAjum3ZMQJODsStu3FJ9L",
+	"9G/5Jr91VlfkV6KzU35S5FJ0jiRPls6G3De0USB+gH9E9e62BXmZxXER4SA3Sy/hpFsdxpKcM3eIAMAh",
+	"Cv3CWApu1CxNwtT2AWp8c74+Q2YeVO151kyeV8yKp2sAB9hhYon1hazYkWaVjQPoDNZsRNwG7igyrwB6",
+	"V7O8ECGXwmgglHVl1D0QpbfTImBSVkfKoV5V1r+0DymhtGzCS+Z67viqUcuINaZwB4yRnbuRocddrWQY",
+	"tByV6pIK5TGeAc1KoLDUuB6HIyGkZfX5uPLXIis/PWI6XniKWwL+DlqkuF1f6fzxs+4d7Izry6qvosOK",
+	"1jwnMy8P1UdohLBZuwbrMGxNUaXftylFgZ9gs9MsSbtdwJob56IU07b36eVo+C8l4+Nt+eFTy9G7jQyf",
+	"11T/tK/eAO4o7ndz0Ky2hXroBdcAzwWELgMpNxJjvgSjRuRlVP9oeAQa5cYBt7vrTCRUsHgUMJGmES2X",
+	"475wrB3IwVStCtlFTywvegxLSvSAFWrMi9ys+0hM/yGWvS3gvfuqiavZusstH2brSPTbe//c/PF521dP",
+	"3wal0ka00uudeSSwUH2nL+Ir0VqvrYK6wrY/lAJ6DR2QqCnZyReq07dZfe2DtmECQVVPSY5O2Mpoasy3",
+	"hBWzH44Ljdt0QhxIemDA70zyt4qNSzZCXc8hfKADAC151L6SUAJV2CKuIYIPmOxr07vK0ma2bJuC4mAu",
+	"bwkoonM+fx0cdSuX8GhYVTe5ECHmGvynfTrNjYjw2Sr0hUl2cg3uh5s5/j6Qvhk047gDB58jEm8XG1O0",
+	"Ztw0l6KBvQrNgDaLjk0xbDuJH2ZrYjzg1sSIYQ1SLhMLQJVT8qzBTqIv0i32PFp+Ab4OvdHO6v37V4Fi",
+	"F+xp9e6qxoasnEyMC14KHSSWuO2/Ewyw1m7SVVUKSV/SW8czpXTHJtPbXBeRFzcZEz6ZVnZQw5q6T3ET",
+	"etkDD0Lk807rME252dgJV9mOYA2Wh+L33A8kOCAX0l4gg/61sMvUHBUQsQbVXiLLsJIfcXdkoOlfyJ1R",
+	"83p5Op64XUK5DZlRr+W4DnY1q1oN+zTWGIuijkZoq9vV4vpS+8VMLQX7ktkZYcIAGowqNxrqrHIzg549",
+	"gIGaG3Yfkp10GoZsH1TI2/jUAJbrQm5waEj1CpwT1YZ7LbVED6MUfZbiRtcfjB1Na62KiC+Cm7yijJkq",
+	"Mo1mGUuX0meyZ2Htb1haCzL1QjogLecR4voSVrCGZA7YmOsFdhziczFAFdEBNS5lIbSGq6xKMVLKaFPy",
+	"BewHDIcK87FZkju+8GBnYFW7fx+83OAPwvCyxkjz+kHDAQJ0YxU13OcKZbyX9HAtqerfLQV8dBgBbc6S",
+	"NjJ1Lrh0wIr8SvhEvqpxkCcn2udAcrkxkzvP+fACx17bcD7M1nHnZmirWnoYz5QWEhJpI7zOHYHgLk0N",
+	"uTCPu+Ee2FSA8cehao0+Ei4cPXwQhkmptB2W3jn+/I/hCZkqoakEt7Ou91/4xnZTdFHmytXkhzrJo5PW",
+	"Th95KaCZVFQdwFbG6Gc5q2c/qCLbQ0f174mN2r2hXSOJSUFXmhngKHXwWzS4e7jVMa7+hjK23jsw45tD",
+	"mt8iZPmcZ2I4Wu8uY/C5a0E9g70ZUOk2HQpsrOZzS7v26LKsxdTfYlrsC29e3XPd2bjE7Gh9xpZi82AH",
+	"a1uzkxj2r8Ol+lqe8c3y2i+LXR5NOIxVg548dsWg7D2k5ln2AC8eCZ1notK6cGuguxvCOs0b9aMnj59A",
+	"4pRvEbYTxLwtbzGyLREYc0c0Q49Lvo1j1c99O5p51foMo4bXRjJvDG8bmnltbLfhiN+c7Gcuuf052lbu",
+	"A3Vhg3ZaCeU7UN+XhAAPEPmsY8/CLZ1ULB8M8Ualoov67HlBvhrq2q8xNwHYp+/ohDTAg96EnYVjvf1L",
+	"ZPW7gb3YNawgGhxG086cGzunF+7i7cgJbyZ+N5roemR6qTITZRIo1AQxkrkSRco+8917nP2Pm4n5L4lV",
+	"vbGFLTB9K4cCM3YfDPRt2SnXcVSTPbLAp7M4jErXpixxhvKCDDYgtnuaumL6/K8aeVWaj73o4Px/n7v/",
+	"flr97ftJjNVvg5OCiO6kenvn1Q6wQHfVSoToK0isDeQVOrvb+F+A/N/io6YWQGNCn6/6OIcGCkp+ayhh",
+	"fYZvEWpNJ6ptitoqwUlrUQjj+XNVB9JIbp1/YzvOF5S2KcCaLkrBs3XgQgNmVjU9quXox4OXS1+VsiMv",
+	"Y891qu9T1YhgE+uzS7G877fbuW1DeIdagG7lWlRkme/WBX+Apyi6xdcHr3Q9HmJwlQw5qCjAEqqgfJPK",
+	"b0VovaCDYzZgxV/Ie3ILCK0VyKJabNu6MMh08x4dfzXSuKVGGqG0/Mq6aRRc3k43jX3iOJjvTVAAnh+S",
+	"HreKGbilWzcAPLirLmp30d/j51KNCjGP9R932IjVmXl6+vi724bdlsoMJ2ops5bapBbVG0rITr5P2Kpd",
+	"Cbekcntq8/49Bq3tNuausPnMKluZwI7kllaiB7ZCS72xqpT0oKQwGiZ04OJV903o0RsdksdciPUYtMeD",
+	"AhBwXUfin1e1gVvbQtNl2OtY6A7AbXTMN/oOx1pGAy+hyxLGC62cox9TGu9pVqhpvy1UutQd/aImN0XL",
+	"JuBzILDR2hamrfNZcAYAi4Xa24c9vF36oYtcYleR6+n6jmE1znmx4mvNUsiDGIwKLi/TgSN16KcPA7rM",
+	"sdIkKDGtboi9LQ6iUSM6yNNbOlBCX2Yo1aoS3OEW9z8HfAVxXtxyTyeJA6oOiDLGjt9W+IRNJjtHQbmX",
+	"F7SbqU8vDa196EM0vhzOI+oVwPk4r25ufItbwPzk40upVoXIpqCU1p2GajkqgnEi1I8vatvzfSClG69j",
+	"WrEJLzu+9UbJbJGB/rKwYzs+OqLE0arOzWpUwVB9CzxyNU+WWgRNiAJcz+4REdjCthTYPTu2d8oDqWNk",
+	"ttvlLjvN2+ce6Twk6S2Hoc02hjrauPlbRAORr6tdgWrhyjaqafVUiAsRW6vu2c3LJUvhfWmfva8CcPAY",
+	"RL4CwJ7mTiJj4lZRlnR7PPN3y1yCiolIVwThO1/EnAB8MoGk87a1wCZXVIbmDERSY88c7k8weWt9rERR",
+	"xGfhEgG2rjysrrVhR0vjlet6CoGZiXn97S4fwb+ffUCoEa9MsZkoFq1tj5qtfmC1/bKHcfAqvuxnU1tI",
+	"oq0t5Bov4v8mG+Z9tsZ3bfFIVYqhr/VsqVKyp8tbZIRdP0dikRlL3TamLukKnMBmJaRZQ1ETlQdWsL2e",
+	"GXjzTiOur8vOiyNeFldbwo11A5PKnqs+cZ2zHa/Vu8uz86q5agf6b9B5qPrmRTEMS7NaklmD5EodCDUE",
+	"bgY8Z1yU28pNpY1vgV6jOVK+2Srwv6NmLDOf6YTQaiKrcmsrlu4c91KITFfwYGohbm8erXy0bSLeiqtQ",
+	"JoBRuIwsbqqq/JBnYBRsxdcuR84Spz0DcOgsE+o8pw9u0FsmFD0eQC7VMa1enRDiOMU7b76y7ZXgW9h5",
+	"e1LTP0AipCxHaq41m6ypAOHWUD+1SqKFd2/SH16ciSKnfnnNyyFdD934mCJmf8G2kzkStSRQlgDAAM1F",
+	"DGrAegvw0Jw54JYA2xOVmzlU1OUmHEoDYMdzEH8FWDv/cGITxxhlKHUw2WgIy6Obkvc6gI2jMc+XmpQL",
+	"KAnU9n8e8p7iiYRxe1YlktbWhaMpi4qqhy2dI2zpI4QtPQbY0gt5U9zSk9lu3NK3NUzdyKnBkJQOmpiR",
+	"A1PwK8tyIRogpCgDUFjoW5VA3OCjERKWEJxW6OWt+BvCCcJPVFkYPAUvpuYqWNzq18Q1CscdJ5hZzihU",
+	"mBBRWoXwUoiFT/Fw5bT1BlGEXbAKR+XdsUD6ZT42vjm5Sxys0aZ9M1AgYDjHKRBRRW5ZbbvbBsbvcjnG",
+	"ti+ftUlxkU+M2MLKMZogZNZYkA2/OeVVgjLUcA01OuUSKink1ppyvWfyGKlmrf11clLIagPMCxhgFdLo",
+	"mnZ2DUUwv52WLG2Z3t1r0WSmh/mOBP6NnEkAroOGevH9lVCyHhRnwD06yJq/taZzt9oPth5CqYyswLVB",
+	"p6kVMznMU91gLTOud+nOdqWIH16KdfsC+7BT0M00WlUDqe7BMakFyGpjvVEWbPgs99L4+rTFg0cq21nV",
+	"+4O95o76UAnDp1ujBqA3OsZE2eHUnpUyRHgGzon6tlz0vjs45iejR+PT7KIXZa+++rcN3bOtoXS1rq3M",
+	"MMzn3pYZrV1Kr6E6uVk+nUE8IQdQX2gPL/655OTd13NeFPZ3l1ltR3DGjqy6Gs0f3ZZDfs1AbXdGB7rL",
+	"zk4DcNW75XzOyx1Z5a6KmVaNV5UDZMeM1oGWo/naZb1rUVwJPWBh3jz7h8qlyOw9kDWtE8S05Jqlm0cx",
+	"ccAO/TGXvFxbRfN9pIahYsRYFlPVDaAdC8UvL6kg0Wp3S+i9OFJLmfFyPQiBDYKyMQDsKHg+b+q33Ur+",
+	"o1WDf3OqvoctwaLXnKJZUoVobaWQYoW5Gr6iJD3W6Rn+4oEW7aktM3LI2tXATH2Y9JSyip/LK7VGiAeE",
+	"Rfr44ztQVy+ktSSozIeK/KCSDwMfgptlKVj6MdN9bOfb18vFQpVGHzg99sCYIu2zcxm+BZjIgZocmJk4",
+	"WKmyyGBqdhN8jRJMzbkhcsPGJdczoXFaSooLCbVo0MLVata4WKEKPfDGAUHGV2mmpJOzFMstC8OHShbr",
+	"tE+jzKdSlWj5KYmmg06s1gIZP4gnjsdJJ8yoC+mdyS6NBFwrgD0wqL0x1/hSMimGAhysG3ZSW3XoNbQD",
+	"TDfbT0y4e1Cb26x4bCu1fLWjfjIoAHVXBAxEquB8UpHX/hWXM659eN8n7lRw7ZI4AZ0jKMmCeEiVTnsr",
+	"OhJI0kZdRLAV29SC1ky/aySL+f4cN2q10ZpUGWm+WHPI0Y1x77FTNjoiTXvbE8v7wHETqbmpnIFQSVDr",
+	"/RKlprnQrmnOzXqM7E+YZzUPPvcJ3v0OqmbYwIT+2E5Wf0Ok+5tWOTSo9AuUObgRvJSLpdmF7NTMzvI5",
+	"j+nvVXJ8UjEop+4kzCmNCTOmSEgTSMI+Egk0kfiUEowX1LuClweirNNSBJUNkHVUQc1cSNfMsUSZQ1oF",
+	"ESPel/5P+0grPqthz/majXlZIgR96uggdRXKqT1VaS3PHnRyjvo6l65NJtV2zh3UI7BeBIG+kNGGQAC9",
+	"kFTIHPX8SUi/taft9Pikz35BRB42yUWR1ZpUJC7XqMo+RfBf5MtuAXKp8wyg0hZlfmWNjkuxTiChVWvI",
+	"rVMl41ZDgaohCe7hzWbvsvLwWdGbyyKXYngp1umALZYIeGu1HH+V3z+7eLAJOtNDVG/Sfi3xM7KgsAra",
+	"bgtelA68f9IaGcVSuAKnC/lSVnUgmD5XcMlSq8gMmCXe1K0UpjQT64CEP6oXnjTL0j00jXNCVvMaKQxA",
+	"+3igcgPXM7XS5Em8kJCUyHxKelKVyEvFynw6I4XLTlMqMyQn/GZSqFWtPwSoBVTalhv0WY+ED4NTOv59",
+	"mDusdZGPTfog1mf1f8bTsd5MYsdogEAFkDoOpBGQI/T+wcvuNaxV+4r+VKlpIfgit8rt/FDYpzs1lxzD",
+	"/atH/We+xXydYSe9jwdTdUDFij/hi5xOto+Zfz2T/VV+KVa5FkmV7UycYF/D3O5JFB4tSpmDrfTYBu19",
+	"e6Z/EFp4fHyyozLyGoXe3Y30OvON2uhhD5KYvV4Z3sG0jo9OTtttys4mRCTA6hgy1lGkoSGRnjHuWbOH",
+	"AOV4nnD/81g/jaBh9DYrIpzeyfdJF/REN7rbKNzcVt/2uZQZ17xraxV0o+X09Wj+VsF1XnVAzNm9u222",
+	"1bYFeysmm/ve6gHcf9LXHNb76Pl6HzDFe5rKMkdVGyHfMiHHdN0K/QMDmVDfB26IXtLTY7UQ2YH/fJWX",
+	"ZsmLg5nSkGgYHDrvsug5/x88aSmhhAeOKgVDgTq7HVw31f9qs3Zq0HnOuva1kM1GilBpF3fOt8i2TZsp",
+	"QIzfG2OhhaO/mVS5I66S4ail9AW1RvBdrbj+IoUwW4zPvddrq7fDr1j8FJiYhXl9FMzWKur3PvXatQzw",
+	"LQGo7tmr8reVn1QKU+YdvSDYD38ioMx0ynN5RgA2alL186/SUH33LdS+S6EXSup8VAiPqeu6UX4GQE03",
+	"0XAD4rtdHZ47bQu7j//JZ/Rm2H2SG4AhT8n5RumRdApSZtRUuD5jkf5M1ys/qMAz2sqXW36Me77OmVvp",
+	"v+cyO/NNqXy+kk9XIsXMZWwGqQXWzNzf++WrMrpnxO/tNKON6VBCHTi9qAlbbX8qOqm2oHp8tfLbSPnv",
+	"HV2PA5YulqZGTID7FqJ6JSyFZYcfLJUmtUuBbo1SHiqj6goM7yLjn2A7UuedTkP9YLE0YSG522V37WbS",
+	"jzVL7c0HV7yEpCL7FDvpn+FJ9q8f3dPsh3N6ov37rX9qsGC3o39X1WufX//Gd7/G8pg4y/I5bjxIaFQl",
+	"S+250yatohmImLxRX/5dqBIEZLzgxojSvuf/3Mdn/ffRf/96fPD0t1+PDp7+9vtRcvzdpwf/1uZdqM7L",
+	"k1OYjCpEGwAMMVvLIzLVZ+k4T10LWaOwp1shRE37vMrFClwb49x+m+XUKTub59CGcSVbWi86SnmLVV/7",
+	"oDt5ftSj9cTwm4/hnR6dhkrI4PGnzrg17z10MO0WrgjJInKGYSjbHXPsJm8fB/0pwUkG9ZK+6tAjNS0K",
+	"Lu8FyCJYBNi0f8B432GgiY8LSMzcC1O4gml03jWOqWPATyrP7P5+iEBCbOAAJZ7yqY/umce4slMlkKvY",
+	"Gmy6YqLgRe/DbSIXqXM3+HgdRfBPj0/COJADx8FcUaOC5GRYE6xzus4GbVFLMZFJwdsZIizV2z8rOY4B",
+	"zWIyLZ5A5rOh/BZneYbVPlCj5VGyg0tp/bHjiBcmanIh7cqcnLCUQPKHbigUdN4PMXGCeHkfX+Jdx0dH",
+	"R7Bc7vO+AEFB0YnVjikuBisowGe4nWCPu3f6jzH/erJLS88/jciiASQEhDC869NaiSOVrTdt20kup6Jc",
+	"lHmLxea0vcDzXOjh2D5gAh1toqasMkOP+dIR35rLujBu86dWUJJLXKOdgAswhejS5nF0hIZrGJSqqhEQ",
+	"dGKnJuqxvL8VbwDy1Bd8H4Y549k1E6nuIqOia/urQHeo0g525BW8K5YxL4paifJgzLVghbBaiE5Ylk9z",
+	"Sm/JpRQlm60XMyEb4RE+hjkGXPPJoybPDBSbX/nBv6wyc5/+OPjtofvqwf/4t9hiWUsiHz9zLqiNobtf",
+	"Ksm3KNXHXFALW1Sc87IOLTywTAWNT0m+G0bwbn32PkTZLgTPQGC84HlpPyQsndCfw4+ZTiHGh/FNVxow",
+	"ErmcXkjw12V9dg6ePF9rMc2vrJ0L1SQbYRPXptIqjfU0oF8xn4war/0W8Oo9Xb41hr152hGD8nZgWVtK",
+	"GlsdcJqIswPUKFwaQxyNET3O6drooufjuWDPVLlQJaf0ChwpUv+nNl/8HtifZ5iVVCynrbijTZzP1tXb",
+	"mtFpr2kuKNzYvm7Pr6K52/sQwmhnhBMb29eqM7pncnjFx0ogiL1jD0vFNF8PqGAGPIBgvOmE/LO+hqcX",
+	"2/ZMLAq1Zot8IRzctkJ/eB4NO+7IVMogCP6THZi9ErvnWX20EW+2Cm7fA8RtYkV5YRzvSewLcrBFb+PB",
+	"7Oj46aMnk8fi4Pvx8ejgu+yEHzydHB0dnPLHoyfj77LvxdPJTicw+FfI60LjgT3eQUO34R4ISfILeAjw",
+	"9bc3kS8yh1vE3ZaZhvTVXR3rNzGyqSbOJ8vaR8W0PEoYAbD5/m1hf4Nt1YJD75wfYRNsyAFva3q9G0i8",
+	"E+O7Xehvcv5s9bTZaz4lPXT8DF1IsK0swj4SPEWQJAYZNDmmoGFWE90fS+vYghUOA22kxrqVayXe/SU5",
+	"bXhPZFMfvtrJ4W8BTjxhT498OadbQFf+SZ56yEzbOCRUbGyPRdAiAzKtZlxmBLCfWqt/U19IHIr5haxG",
+	"goCF+Cr7/BIezvKJV021UlKUg9AFpgkKnfq63Oh4/QBiL5hp4Go8gyIMcrTVVqu/y7zYrPCq1ieuhoGz",
+	"Ug+aoOrWmBQyq/I0vRXgtgO8S5bkIZWM8l5wF9OKPtLt8I/7QMLvi+9+uyf/lbAGYN016velfuzDhmKY",
+	"Xmd/zuUUbtCurnzO1x0YRMgbdjCBCCo9X+TdAOk/GxB9NaJtGMy3hj3/xTDn368X2FE7ht1GX99JMkQ8",
+	"SQHfGRvoL86J3fDRWU60B/CkvRxjRfrmrf8BTu+udy1xc4ytSr0VzsbqUBVOPDvnhl1ybrvlzbYEw+1n",
+	"1V0YPC+YXeJXoTGHres5+SuZr0PW3Ic4yBVFLCuIkgqexWrmYmZtfg+YE3cU049hmXiDtgkFvSO+FkK9",
+	"6krs3QWgViuU04dvErfJBVD+AmXaBcrkNr6GvxcONXp6ZorP802ufbfmcaVB77KSfXyL8gkM+j8S36Un",
+	"mjwQ15m9YnavyjO/kSJsvNM78iL47Z4G72yfvVaYOyl9y6zd+h+5yto5X3BoGhgQ6z0Jq/TCu4HVRWjT",
+	"aQj75thiZf18hNYJWrnGPKbWsrLqAusQ7SwRwPVzBLsJM0YcvnXVWPG3G7S835jn/jAwq5ADjfj48gxT",
+	"OKi55lp7WLmtHVVroC071dkt7fYhOwv3K0oVtT5CWwLSbCSY5pWzDc+nY/9h+5lBE1pKN7GuAtdOUPc3",
+	"9w2GLTd2VUSSoEAcFOyFtKKGqrgJ8zds1+m7O7N3Akr+9KHrqdSfZ2fYeJSPZ3xUiNTH2ikz3nUPcneQ",
+	"RzBSFVbBx7dIc8zYxqxcpsWVAJyHFO5LEwQMy2jGcdGcy4nSW9rKqAlL7TUtULdeYmzevlKlNpjMnATp",
+	"M0d7NA5CELqItIsrORCRqOgBNBmfyEQFi+D+sOIYnVXQ7rNQ0ByQtzSb2NYVKVgluiztgFhL+xo82m3E",
+	"tsb+cIreCr0sYlbpHrnEdO0ZO2JzwWUVcHbZ/5igFuB53lYK8e00HttLTXHlHJ+uncNj6iQ05xnm2mFS",
+	"ez3NNUAG6IJN30pZPtbmejrJrJJtmYLaT8fvtBBzy2EGG8AfSRSVg93XQsAv6YPEsqrxTCAe9H2XqBRA",
+	"A8JyPkgupGvLzO77wst6V6laFgvcgR61ITFOejFwS4dM1J9nOAaCWIFckiHw3ZTdh9pXXRcGUOSqFLMM",
+	"FYVbwvxjoZz1gDRvePgZtgNPHeUNKV/MVfb6H1LC0LQzGAlg2Htkkl2zyVmV2F3P+N5WoICYR4Do886+",
+	"ndQrwcuYk/hcsvOfX6KOmbB0UvBhv99PMe8LFUL4euy/fvYSvlDVdXUFEaYMLBJf6Qc4M2bR+/SJhErE",
+	"P0zJJgRqg5g0WHq8xHQEKHhnGTd8xLVImDal4HMErLkSJcDpGIWEAGRBCTJUvQ/tKVzliWvrbom1fyEv",
+	"5MOHHwAF8eFDds4e4tQfEvikh0aCzDetChhO314IL4PrONMCpH8A7qJnHPBLa9OA+9wWPqS+5hfSyiOE",
+	"BKrSJu0uUHrkcwAKwDOaX7kOX+Swt4rdQ0c5D11+Ht0Jb4NihYcbi6DtKlgNEJfgfGlmQpp8jAN9+JCl",
+	"9itV5v+iVOAfYFfZxfLo6NHYkw58FCllZo5EoaziYpRvWo3rCctEZjsTH/nYFGtW5JdVUXyV5oYDgjMD",
+	"m0Lzt58hNsQXi4LGebjAvkb//g+tZIqd1Z6ePv7ugUMjpeZE2KckYdyq+q4zB6FGQH5z1XgeIE7T/++A",
+	"crkPXmYpIb4hMVnWMuIZy+ViiYl8QhqkD1SvdMoWomTgSUqqQAuUDt/TAIxBU0ScOSBt++3Dh6iwSWEf",
+	"MBbSHAhpB54xLaZzIc2ApfxwBHqjFTlGSJby//fkxSilJ4KDVT98SHbqijLhcQtAYmCSiMM4sNumYG+M",
+	"SxNzCml6evQUe/0MQWOFqiI7d/vTydOU0CKgAu7gfGJE6TjnijD7Z6JYaFyBC4nNXBKWwiOpkARsrjOW",
+	"/ufz96zf7x8uNZ/6djJB23A/Ow2Tg0YLvwP7TVjgOv4E0CH4NxyuBf/nEuviwPHi3HxBrhr1dpiUah7s",
+	"Fahuk7wwotQQEXFmAOHx21e7o7bgU8uQ1IXEuq4KU1mVYbd2wnwSOWF2LAQ3lupLNssz2JY1Ou5wrn97",
+	"fv7jw4e1YwOrizk9dsFy3RwxNRkCVxlQrHb8DYJgduUw4ulv21Bl1t20GPtY2LXDmeCFmf0rZfcpL3Es",
+	"tIb+/9rKb7gGuk7aS3JslAX1XA+QBOACtRCSL/L+ms8LeFKufXX+A3DlWd0T04ZA9Bb5WEhdS2BbWBo9",
+	"OOkf9ZLesixI7OjB4eFqtepz+Lmvyukh3asPX7189vz1u+dwT9W9yUujIOV00DvqH+NVNNTeoPeof9R/",
+	"hDUtM5C0h1fHh04eHsJg4etpzM8EIVq6VmM+JnULUOqMUrewQRWgmSx4CTYI3pIr+TLrDaBautaEWcNw",
+	"Sj4XmEj6a1w3qS45fFaKzLJ9XkA528/2l96nZOd9P5dikn/sfDnwpc5XY3iHLv8NlJ6Fsltm1/Hk6Iiq",
+	"Xgzl7IXy4B/kGUL1a68O1hCWBC2lxRMHzAbqnahh76ekd4qjib3Ej/rwB565yiC45dHuW16ocoQ9HWE8",
+	"IEx23+W6/IEq6LL8e6+Q3TUb4EOtO5/qsI04lLotlO5GsSGeTuUmTYKwseWdkIEBHMcB3m1SMubG1BuK",
+	"+yZaPxB6zO1vOSXZfKpr4qZcik8bVHd8l0PI2gjP2tu0qrCEObTOx4TOb4T8cIahscB8osAm+X1KYnz0",
+	"8Pc8+1TBJ+ykzpdWtIqPxjfICzDjgXRBjIftAUBBGHNJVh4lpA1Ay/a6LJ579tb+CDAI7jrShWWjtxIK",
+	"qzqp4x2bpF4jttPNGb7FN/Wvt4en+Mjtd7xW5gW06IQbnm4h+FDtrlX0uDah2OrN7YjPDHGZzz1gEXmg",
+	"UtVpo7YtjU0gdWqtlrT6LDf1jnuDXscUYNfd8fToaSX/nxEeV2W/hi0MPyUdT3l1GDYO9ktTn3qDDPu3",
+	"cOiQWroeuutrDS8zJ6bp4KKt0a74nAcj0kKgmk83JQC6VNUeO9PRAMhZXP95T+/bdwp/DAUmyNWOCRC3",
+	"rKM1RvauKTJuRf/w++Toz33TVeVoURreuyDrXWgLtaqaz6wmuOz5LYoBXHF9ReDp7ls8M7w9PYD5sPgm",
+	"JdSZyOHv+Ed3yU9gnUFEG/NgUSNAXSIE5/RJzExJQk0mzyJZ9+gpEzI7q9XdTRVTkjwb9cY2fQa+EPYI",
+	"k5OrNv6ogszVle+VA6WHyyw3TFzZFTyjJjgGu5VgNJ6itoZ727d+CHBZgkOwS4/4kUqpP5MecUOiwdFu",
+	"J5rESZr6ykyFaVuWo890SGsH9PMu3FvAYdy+bPtJTJxqXNz7k3oIBN0q/dGVSw5sHz47//klVrTxDMP3",
+	"PsqRkEs/YVoYk8upTtjYKx8ARo9HWmboq9S+5kYFqBbQociedPBmoR93KTPh4Ki8lZD1L6RlKAD5oRPi",
+	"HpgRUFkX0J2a3IPgu51iqBjcqI+To6MjOtEuuj1g5PkaCWstl4RUMV8YSv7CJDVKtk8Dl2YaO/NW7zmH",
+	"dd7YwyYwXbF2Q3EoEpe5zIJeE2EtHkSoc3vjP5cC+i+Rc42Se6ojERYr7MKPsPpSZFjINnH7QkBNliE4",
+	"WmwcnHJVowPZXTmwbSRBTWEQU2wifcYGhZlkNxrUjpMHHcA6K5+/WCFSXd3IkcJAiUOX4eS+hq+LtIoe",
+	"Y8QCKdzKngQjHVdYuA0t56RIfB9f53THEBflsVbQsJqNlxWYAS8KCqDGVhOD4+Fyek7YA95cZV/RRxh7",
+	"JPHq21Xr4XCTVp9sPKeoP2gzrGvvfu62CvI47W7Fcvg2pBbc9sUcnZ9bSIJlYjnxx4UqTYMRQFzus8tP",
+	"5NatAvTDTFGExnmeMDEaYgcQCneu6iqn2AGsheyNTGuuXWPLgTUSydIOpepoHUq+QDZeyBbhiGAji4WQ",
+	"4BcLup5UQW3LEgjvzSW92ffi5NtEXlAXvb+9/1Ub8FXp+F9H0h7JDYn8BQ5iVSgVtS4sQb7AS/6crieY",
+	"fBvNviCtfbQm1em65PoFiM8zJR16IQPKc+VlNyS8yusVc2u9IK3yLrxa8Owv49TCaW3xacHiQlqwz004",
+	"+oq53RdzojmrY4Mot/Ozw9/h360etfdb3GCJ97Bh0xjNJqUQCPmMkbVNFxnb30Nm1Yi8cHoDL0VQG5eb",
+	"C8n1pR6w05PvKVdoRrnMgdqTu8IxO7Qq4wUtn3vO8k3BCPYYljmKHI9GUFmCM1CVrAwuK8rEvP0tfjl3",
+	"ivcMr+BwWpn4Tq/eV3lSTr7vdlIc+Ohbx5Ru0YvYemrafYgVI75LQdrGEgmj9ss5ELes2A2E3249BlYl",
+	"EJXcjGct/kRMTRstMVKI/c2gFWs+nlWJwIFNg09ASDuogXJ1Rr7+FZ3urpsPMrYKnNSl21tWddbs6sQL",
+	"SHeD3lL2oqqGJMIlEMnwzmX9L/CabrL+CxD2H9CMwW6B7vzc095/fX2RfYho54PfP+/Bi0Zmz63MLqnp",
+	"Werd9SmDJuA+d1O39fvTtYZ/jFMW9MTKfHAZYg1ACciUiExyxkbKzACZZiTYPP8IaajgiueSpS8zMV8o",
+	"I+R4ffB3sU4hN2chuK9lhwxZ5+ifCkPCHVpqKCnuuURb4BDNPB72huoBPaB9BbgX5q67G3wmUKUv+R68",
+	"rloGYIe0wlzaRcFl6rJCGgDQA89i4CwKeKU3ke0VUmRBz1dXq6NkPTUYK/UhAhO2DDSgUVFt5CaANjJH",
+	"6paIXSvUpNF5UEO52ApUtoo7AiTqGaAG1fG9U9cQdzVTbOX7kMNKfLBfQb0NrjTBHM64ZDNeTMgkg35C",
+	"uLJW/azGgYqkaxENwKUQBrqZsnght2mL0LSx4JIe79ccE5VmXGYx1u96F+x3mAMy/7tYk3K4j9QIMrWc",
+	"/v+rT6JWRXYw4uNLAeEechb71kj2ZRVcvRV+ONeZWng/n1ix6gFBbd6vVa9/kekhPZP6TPpv/SeeWWkE",
+	"ooOGtjGs5z++6235ORh155QtaP6AXVabfvc1nxeN5avPjvo0XrOX4m2uyTXn+1lVg7BiNaIgnCOfC8oQ",
+	"fH/OP5Iv4PT4pIt+IcZKIq7OC54XaBCdHneYznulXvESmxafHj/efcMvVbXlTyLLuUPQOT056XIzVX/w",
+	"USFubPE97rJfv0h+xfPCvfCGOtsHquKtN7bS1OPG12Y69S0oxeyqwdnBcCxQj0Z3XkpG9UGqzERJgj81",
+	"KkX/A9SrlmqeeiicXLumT1D7VLX+pVdlaAnVcf1z49CBKeYDcP4RGUUPcT1j9K58g3p1tHKDwAabrqtM",
+	"1UbmjB05lQdyITyqA9VLBepZa/C9VPNek3N15X+NXjiR/ICWCblmyWcBGmXVDqdtrEb1bjKyHZrBG1ms",
+	"6bx2uhYacH674YdnsBO5vSciQJxBn+XQk04a3yUvoW7lMqtQvj5TcOL0+KiTCMLe/bfA0N6LosDDj+ug",
+	"2UiYlRCy3niixtPcd5/XwdOVf1apX6089HX32rlnweM+V+Hc13qc/HS2lcHVUu/+RPFol8IQLkCQzRAc",
+	"oJBCP7uPNOqq6Viodw6e0jX1igEvTu79JLn2fqw6LAOCPFdNptqS9CvyuiM3Z/WCLxPXbL5/a0FfRSRB",
+	"JjgmYv5xHaIucNk4R61nZ3+RsLNI8KXBynQf3RQyqygfwUeqHsgbhA7dN8S6whNzrv4Z14MqqdnjRVcQ",
+	"A+DPste2FwQ2TshXVg14S9VonTf/MzLO5Baq3Vqpc0c231vqjJw0Mp6g4JC6O2NrJ8TIR3abCZZnDmbG",
+	"aju8YOMihyxvDLC/r1pzHh9BPnqQemftl0uxMNjLkKLw4Ht9HUj0BNPaR2v/b+oy0jH/PeWI+WHtuRXP",
+	"jUNd9Kl/rhE6NH9KmCqy4OHcYdDjvdbM1sqeM+3hxhBqj/zv+Mrz8VgszIAZ8dHg2h7gUU4HgPVi/0TA",
+	"u/JKlAfg0hWUPgd5sFyyFPLpUpZLMOyLHBFs04wbngb8GHtWcc3SPEvPGKclJhRASkfQocc4fcW1OYDH",
+	"H7z8sUL3c2CU81xr1yxLCgIJca5qcswfP2YUbqTZYPW862kQIPnft+/MJUDfXkgNTiL9IKmu9YmWBMMV",
+	"/ITrw7RRC58pSjVHNEvvxQeuxV5SP26NGaMujIKIJzxvz9lsy9aMpOH7XHuVtZr7rnF3LNV+N3z0tvx/",
+	"T7Y6lxAXsbuXU/NU/E4rVig5ZXyqggKK41lab0J0PGsZPDylbfSnR3sPHsw7qu5AZoBdGzzyoGMOlEUD",
+	"niyi8BSR1BIXHatxi7PqMFXIl9h427cPZ+dsWqrlAnB2sA80Vpb4btAX0gMdexcKYA9BZYCH2fQDXgEI",
+	"V2thALxNZPHKAIIY3+y5ENOG7YH2CNd09KQnZg0k73vmpgulwffqEM9Ql26tUJmgQz+6xwAgvucm/02t",
+	"kOqMgpPmATMt8w5grxVRcECZj450WvWnTZ8caeLdVrg49g0+RaDMlIJ+9i1UN1WBGdVJ/NGRbpm/vbl1",
+	"+k/qfRKPDp7+9u/3Ly76+NeD/3F/rv9bR7o/xw7uxNNoUm1k6kG93D4C6wpRmCLz9nuJoEnVZGr8fOum",
+	"/mEqT8JM9KS3IWe3VZ682xC6A9wQrwKgjA2FMNfsf71783qP0pRBze+AEaJSzd1LmJI1TeObyjxedSmd",
+	"oKBYUUDuUqBBw4Vfp98uRHdtKWvhhkllBe20qOL56LEYsFKAF9djOQNYpFRUzRk0EKbfERA+YZma89zB",
+	"2ALEHzOrfCySJji082G4VqiJcw773y8kKN5TYbTrkYORSQ5Zy6okBc5qy2csrVIdMCkA8KTz8cwlZ7Tp",
+	"Sx7atovG5HGinerkgJ7bpJP7vXMcgobzzt3XpkJtjMTqAm2jGDeVuA4jeGbv6fL2WioIanHrRas+Sf06",
+	"ugZl6v14rjGWbXWk1BHqBrrtN1pIgivWWkpCC4pivoYdDkAJFNdB2/gbqjWpgjOA5mlVPMyBQyPdF+Z9",
+	"6dzbjiwepc+2aqnXcEUXvhbA6BJbwy5FjBoTJQ4wv+AjUegAvHLGM2/lroOaAasdDhwcqoPrJ1Of0s1G",
+	"AgFRz9HDAv35L+RcGG61FsKHr5LRjp+wv+c/kJnAjQ/IV+9Eo5GGWDldKF2QEPhHS7KsRWa3P8XLPRZ1",
+	"o0E29se2DL4U01zJ/xDLVk7vGzvFtdajk9Ou9jFuR07t4CCTELymfCrcGjqrcgGlbeAUcgC8bu88QAJ5",
+	"pMgoRevk7AYACW0rYLC7cDcmZIkTAnmdOOkfo4LPzrmN68JhhXOWZ99c9V5TZf42lGQY2uHv9p9PrYx0",
+	"KoCP9u6YLFqjV+Cb+3LVKPb99zQBHX/Zbd19tV3IG9DAYZX6OW1rVeWisrV8NZB9VuAg3jW5VAdkgDjp",
+	"h4EuEE7jmVJaJN5RTeBYieX5DhIAvHPOVwzPQedegJzuOgq9Vmykslzos8AmupCVo3Cu5pCSgw8KbCVI",
+	"Qofav/Fss42Pd8E79HJAEaDx8cmE56ULSKPjndDkNwwtOkTPcH27aCRf2qqo3l8Xw7cm+9wousvAr1io",
+	"0ca28LAAXOqL2Q5fILu1sjcoDKtnoPfOVJG5c73+o7PUUpjy85ZQ7TenbUiYPOgK6uALqwDABK7AVmuu",
+	"ahtbODtgWQlRXGiT7kIEnAHujfeYI8og+1CTA6CkL0oBjl0Iy0K0REHzFWviWKMowQ4SY8FyV8rtLaGE",
+	"IGgwxEhxzxEfX1orYo6w997jh307pWKwVQOP+uvETe77bCtI7WxJqTDl+q71JOh80Q7vS8Oj0vg/UNXC",
+	"F+Bdb+xaugNAEfc6jUYY13X4g2WBW33UzrzYyIQDN6/no9h336lapnFnQ+2i5rm+07I7vt50roEo4CLM",
+	"ODnE6n5q6Fq34FqL7EKqK9ezpn6vB0LHpAoqwZQZS60MTJ2W5gO52CGHvjXNYWDPRNeJsd4NMTfOZbNF",
+	"DfswW38TOliojNYcumcYYFxVq/mXizemYVrRpP/SymJa2doxN3ugiB/4Jqp/NI1sUXD5dZSxvwenLhZZ",
+	"QT1uin7eBE1MJ2PsB2Kk0EjJhQvJo0x+SyrEdh9drfYoyMnBHF8KHzodDi12uH6NvugLObLWOPWAZLkc",
+	"F8tMZGEzu7ZKbuRIxPGdYxsyd6juy9c2u9KYsW+fO+ZSyXzMi6p+f+Ba4mvslghdZMoMAfqho5lmmQKL",
+	"W8/UilTHdCpMWqWQ2V+CTxCGxX5+1RCw7A2yEN9HUHoShxYIq2S/h4L5hJrg6aXrr9WhUj5ozWu/6c+j",
+	"KiQQ6d3kqncoM/7a63d/Lnh73RWXITGzTP1Vs/vN1Ox+WcdEk3BuVm1baw3cGpZ866/aV66e6zcTV6jZ",
+	"RSTZ69/n3aou940wWYui89U/gHf2Ww9fuY1rC2G93dAo/0y1nz4YVjObNgNi4bn6CoNifniHv9sd/NTt",
+	"KL+ZvEfz768D/Yc90H/2owzOGKTyL3yWd19tT+MND/7h73bDt5b3AazoipcZwfYFLaXZBywqMvVe9JQU",
+	"njT623ZA7UoIHBDMGioMcKYJQYT1WfpycvATN+PZgD1MIQC6CXpFrfJPj0/aUUTfVr6A/Tb1J0Rr6rxP",
+	"Lycw3E6XxoCovgxa0I+uvsmjBeFm/WV2ZN+UIeBRWiO+rzpri3cWDNBvfM9srr1LADLq6vA3vtgPAHBi",
+	"DuprH7271CVeTl4rKeiofg6JvMtpa5eOOo7bRz5/z6dtj6bLDuEaeOyjWH3zS4JUzZ1taHmpnTUyVJcq",
+	"8m0IcEpe2knWX6fE7uAD5vPuF/8XqmuBa3bZktxkDyUcZu+PbIMTrQ4yIYrChTxAJh2kQdd/hLf4x9J9",
+	"VlL0L+Tzfy554cEzGwigoBCgs1FW0DlVOR1ni4D5VhVp4DC2jEa6vmGdwUov5HXRSmPuzKX5KrWIkJMl",
+	"nxX98i7gKD/tG3DsDDb5VY32a4KKRKDlFqjIG0il2wSH2TUFRIy50XD/UnP/8q5vAbXcqXzczCo/nOXa",
+	"qLI9d+Y5hrQdkCJETZHqE4YY+Jk9wIRUQRp6WObLNZvw0sVK6XWQd4FoGVTzG7ZShxTgOcemI2wkhITO",
+	"aWy0ZtzK1nAwaJqjwtdn534gPrqK7T/ce41SVZbcCgclE5b+5/P3KeWBNApA2+o9HWv9Gy3gH6StWXNa",
+	"0Sw5XblbbgdL7ksV8I3EmBA3/lLyo0p+Z+7i0Cdbc/C2dd49gboy/5A7bL7bGRCXEtfciLpUR2/02u2C",
+	"E/t3e1N78UD4/s2Ou3fYbffzNbZtzBRFDOqBwan8/KmDQY5lwtSWQbamF/rcl5QiHV8uvbB+rGOgLK63",
+	"QpPoBTUarrCGXLt96kuB0x+LfOGFd5+B2jBWGnGn5pS1XrsUeoO4UqJpqVa6SnGChLl2RCF6ho5DCh0n",
+	"dvny+XLeG5wgOBN+OPIrl0sjph3hmb9aQY3b1B5zo238NmV0EDoLyDEWBf+qcY/98A5/d39uLRF9W6HV",
+	"3znltPuGyUf2jZCKd9JGgP6/CHHsvtptwS1Q0yGp4q2aF+KtC+2g72unyoFr5WippQSTjzmg/a0q1DN6",
+	"774L+xfc/V9w91sqHD1lknr1ZzvOpNtsN6QIe7XqdFVhklbRhhIxasFoghI+qQiDVrOFAGweZhU+rAJ0",
+	"F/mKI3cJYjKAkUV9SywXmYkiA/y2C0ltYBH0VpUEH4spEvlcBEVQPpYLvVepigkUSYAwtNxF13EgHP6X",
+	"EQRpUUe3bSlOektruMPGa0NobCAxAlDu8eOjo/kmKuNXBq64CaRxnZJzIa22/GuPjy/h/En3B5GEXfLJ",
+	"pMilva2wd//2Byp5csTTqh3Bz3+C0iZrlyEdlUv5J1GwVFGM+Pjy6yhyeoPGNYCJBRCSagLV41VSITrS",
+	"qc5aR+A3qCcTNJGSQidMK4h7+7YRzpEG3Hfumyr6JprnzK1MUF/lk/7V5EJu9LDESgCuL7GitsynM0iZ",
+	"g7i6B9oHIEhw/luhtDRQXR4EFNDXMF3yMmPlsnAJflhBNZ4Je7F9u8r4mrwOQPr3NFsoa+WXbCSmudSh",
+	"6uuqY9PWqMhIZevDfr8P6QgXsv1CV8R7+Dv9Fdx7xji7FGusmDLio2EjofMM98KlSECsgxv7jmDzUeYc",
+	"YrlxSqmQ9Sab2G89wDUzQoa1mKpsbcAZ9N9sdt1UJRuVoBj4un3YEcLS9JpABTSjoaf7Tft0bm3qHgUK",
+	"cCf1s/fh7ChFaHye9X9VsXc7OpHB1gbxd0xobZ7kv5Ixsz9PJ8WfOHb7EKvKEPOH1bcnhqxpkiYt2sCe",
+	"AvcrLS12w9uvuhjlMRlmOUULgqbQsfpfZOpo826r9b2QkWLfhKw+h7dKWBagJlSChhFfZbnZXa7rZt6h",
+	"YresmEmsaveswdONGwd4pIxSbUW8bysW/wfk0FsLccMd+KsY9xvNiq95tZqbeTO2ucRW3u1xBOB0v8BV",
+	"dwkAXb0lDvtfrllhrfwgdtP/shkfDqYZ4LEIrgeGqL9WuGYaXZs/8IW1CGH7VamtpYb3QQ+NCmSR8CCB",
+	"bqLlEq/cGtwZsdAbthPKN9MWjWPcHzeHTCtY+ICMaCtvSke/gX9wPNu597XUe8nU6B9iDEePRkm1l2cs",
+	"lcuiSNHSQ4crrQdZBE6yux7JTBu+phcQeVllAwQ4nwMAutGML7PcXEjsIOKy7DTTRkE9D7Xcg0cRMhUf",
+	"KUjdQR7h8vkKBRVAPvsHwOIhAYMAUQqhLaX//JLaYSH8nVNbuUGXcy7Z8RGL5u9h4mJA8revXeDDf4EX",
+	"fW7VotNJc3WQUG25+gO3r8Tujh0PahsTxuSr22hd/B6fdGtdi2N4Z/VMsVIVrc7/EvsUdNaY/0wo67BT",
+	"25oq4zp/4/k1lo1WBBM5HHxs9ejbEGI36XL8WoFks/Jg7BrSYk9FGPUsn85ECaRO3lBovqlW0vfUpMux",
+	"LaOzr13a+YWEDPMcek0IGTYj8lHVghvhO2ASJCqggWFDV/bGpbBb2UtSGRLXMSoq7WgEZMKnMy4zkQ3V",
+	"lSjTxAFx86LF14kTBnK8I2kFz/4y/ZeDV29tvUwk4esFkdH+8dsuy+qExg7ldoHVqbGyFB+NbwxawdtR",
+	"irWi8JHSmCdfFI5d4Blx7WBzw+6T74jqNZWmZiwstYduaC+jVoX+2Uo+cGcbPFt0mrofbmhQjAELOoh0",
+	"Z4fSSryhOld/zNbNOwjojk3cfVowBzR7aDnkgeWPd+4Ujo1wG5o3cHGNTVAr2+tFqeZWkWZqo9+vVHRM",
+	"XBNfX+tEMieQImfeYk9J+gy5SWv2FyzShXQtyuEZU3uSGCXs0HGMUbxd1TdXomyh+VvWnbbqTS7zu5LH",
+	"UjFADO9/rU7Lm6pcwlR8bWmgn32MHPZh801HYBNYA9/mLOuRC/Pxqsc0BKBdphV8e1ZTYNwlUvmeJa70",
+	"ZMOJ5ByOf4hKuC5+zQpuCF2GzsXy7VXCOcV/u2P0tjxaRM6rmeLzvNWPTT/fZZgc39DCp8a8KIgd3c46",
+	"q0A0jEShwPumoufd3i7GS+jdaZd3JHhpheGvv1miJ78X/LIsi96gdwiHgZ6zCYCvCCfYTgjdg1k1lprl",
+	"1w/LyGA08V7cwEt4Cd3fc60KWP7gZkcqm3e/E+iICZoF6plVMnkdmT94GDnkN58VgRTRCXBUFxwFUO5+",
+	"WDvkajojLbupStiuTiYsgy7XtVtdoCZSLVYlyPClmVmFYuw8kcEjxl7ZaH1I2IAjyJ8xrFxK3a931G/b",
+	"nFxqwwvcE1od3Ongfsfh7XH8vwEAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
