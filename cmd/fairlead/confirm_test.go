@@ -51,12 +51,13 @@ func TestDeletingAFleetIsConfirmed(t *testing.T) {
 			"confirm": [{"code": "live_nodes", "count": 2, "detail": "2 nodes are connected"}]}`,
 	}
 	gone := reply{status: http.StatusNoContent}
+	const edgeGone = "fleet edge is deleted; for 30 days \"fairlead fleet restore edge\" brings it back\n"
 	w.on("DELETE", "", gone)
-	w.run("fleet", "delete", "edge").want(t, exitOK, "", "fleet edge is deleted\n")
+	w.run("fleet", "delete", "edge").want(t, exitOK, "", edgeGone)
 	w.on("DELETE", "", asked)
 	w.run("fleet", "delete", "edge").want(t, exitUsage, "", "fairlead: nothing was done: 2 nodes are connected: add --yes if that is meant\nrequest id req-1\n")
 	w.on("DELETE", "", asked, gone)
-	w.run("fleet", "delete", "edge", "--yes").want(t, exitOK, "", "to confirm: 2 nodes are connected\nfleet edge is deleted\n")
+	w.run("fleet", "delete", "edge", "--yes").want(t, exitOK, "", "to confirm: 2 nodes are connected\n"+edgeGone)
 	if d := cmp.Diff([]string{"DELETE ", "DELETE ", "DELETE ", "DELETE ?confirm=plan-x"}, w.requests()); d != "" {
 		t.Error(d)
 	}

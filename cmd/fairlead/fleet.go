@@ -15,6 +15,8 @@ type fleetCommand struct {
 	List   fleetListCommand   `cmd:"" help:"List the tenant's fleets."`
 	Create fleetCreateCommand `cmd:"" help:"Make a fleet."`
 	Delete fleetDeleteCommand `cmd:"" help:"Delete a fleet."`
+
+	Restore fleetRestoreCommand `cmd:"" help:"Take back the deletion of a fleet, for 30 days."`
 }
 
 // fleetShowCommand is "fairlead fleet show".

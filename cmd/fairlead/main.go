@@ -56,8 +56,8 @@ type commands struct {
 	Export   exportCommand   `cmd:"" group:"In and out" help:"Write a fleet as files that apply takes back."`
 	Validate validateCommand `cmd:"" group:"In and out" help:"Check files as the API would, without a server."`
 
-	Tenant     tenantCommand     `cmd:"" group:"Manage" help:"List, make and delete tenants."`
-	Fleet      fleetCommand      `cmd:"" group:"Manage" help:"Show or change a fleet's settings; list, make and delete fleets."`
+	Tenant     tenantCommand     `cmd:"" group:"Manage" help:"List, make, delete and restore tenants."`
+	Fleet      fleetCommand      `cmd:"" group:"Manage" help:"Show or change a fleet's settings; list, make, delete and restore fleets."`
 	Token      tokenCommand      `cmd:"" group:"Manage" help:"List, make and revoke API tokens."`
 	Credential credentialCommand `cmd:"" group:"Manage" help:"List, make and revoke the credentials of nodes."`
 }

@@ -101,6 +101,21 @@ func (e CredentialState) Valid() bool {
 	}
 }
 
+// Defines values for DeletedState.
+const (
+	OnlyDeleted DeletedState = "deleted"
+)
+
+// Valid indicates whether the value is a known member of the DeletedState enum.
+func (e DeletedState) Valid() bool {
+	switch e {
+	case OnlyDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -765,13 +780,13 @@ type Comparison struct {
 }
 
 // ConfirmCode `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
-// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet that goes.
+// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
 type ConfirmCode string
 
 // ConfirmReason Why somebody is to confirm a write.
 type ConfirmReason struct {
 	// Code `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
-	// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet that goes.
+	// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
 	Code ConfirmCode `json:"code"`
 
 	// Count How many: of `live_nodes` nodes, else resources.
@@ -836,6 +851,9 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// DeletedState defines model for DeletedState.
+type DeletedState string
 
 // Difference defines model for Difference.
 type Difference struct {
@@ -1024,9 +1042,12 @@ type Fleet struct {
 	ChangedAt time.Time `json:"changed_at"`
 
 	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
-	Counts      *FleetCounts `json:"counts,omitempty"`
-	CreatedAt   time.Time    `json:"created_at"`
-	Description string       `json:"description"`
+	Counts    *FleetCounts `json:"counts,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+
+	// DeletedAt When it was deleted; 30 days later it is removed. Left out of one that is there.
+	DeletedAt   *time.Time `json:"deleted_at,omitempty"`
+	Description string     `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -2136,9 +2157,12 @@ type StaticClusters = []string
 // Tenant defines model for Tenant.
 type Tenant struct {
 	CreatedAt time.Time `json:"created_at"`
-	Id        string    `json:"id"`
-	Name      string    `json:"name"`
-	Slug      string    `json:"slug"`
+
+	// DeletedAt When it was deleted; 30 days later it is removed. Left out of one that is there.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+	Id        string     `json:"id"`
+	Name      string     `json:"name"`
+	Slug      string     `json:"slug"`
 }
 
 // TenantCreate Example: {"name":"Acme Corporation","slug":"acme"}
@@ -2408,6 +2432,9 @@ type CredentialStateParam = CredentialState
 // CursorParam defines model for CursorParam.
 type CursorParam = string
 
+// DeletedParam defines model for DeletedParam.
+type DeletedParam = DeletedState
+
 // FleetParam defines model for FleetParam.
 type FleetParam = string
 
@@ -2518,6 +2545,9 @@ type ListOperatorTokensParams struct {
 
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// State `deleted`: those that were deleted in the last 30 days, in the place of those that are there.
+	State *DeletedParam `form:"state,omitempty" json:"state,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2526,6 +2556,12 @@ type ListTenantsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteTenantParams defines parameters for DeleteTenant.
+type DeleteTenantParams struct {
+	// Confirm The token of the answer that asked for a confirmation.
+	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
@@ -2569,6 +2605,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// State `deleted`: those that were deleted in the last 30 days, in the place of those that are there.
+	State *DeletedParam `form:"state,omitempty" json:"state,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2828,6 +2867,12 @@ type ListResourceHistoryParams struct {
 
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+}
+
+// RestoreFleetParams defines parameters for RestoreFleet.
+type RestoreFleetParams struct {
+	// Id Which one, where several fleets of the name were deleted, by the id that the list shows; left out for the one that was deleted last.
+	Id *string `form:"id,omitempty" json:"id,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -3322,7 +3367,7 @@ type ClientInterface interface {
 
 	// ListTenants List tenants
 	//
-	// An operator sees all tenants, a member of a tenant its own.
+	// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
 	//
 	// Corresponds with GET /v1/tenants (the `ListTenants` operationId).
 	ListTenants(ctx context.Context, params *ListTenantsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3348,10 +3393,11 @@ type ClientInterface interface {
 	// DeleteTenant Delete a tenant
 	//
 	// For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
-	DeleteTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteTenant(ctx context.Context, tenant TenantParam, params *DeleteTenantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTenant Read a tenant
 	//
@@ -3376,6 +3422,8 @@ type ClientInterface interface {
 
 	// ListFleets List the fleets of a tenant
 	//
+	// With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets (the `ListFleets` operationId).
 	ListFleets(ctx context.Context, tenant TenantParam, params *ListFleetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -3395,7 +3443,7 @@ type ClientInterface interface {
 
 	// DeleteFleet Delete a fleet
 	//
-	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed. While nodes are connected it
+	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
 	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
@@ -3634,6 +3682,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history (the `ListResourceHistory` operationId).
 	ListResourceHistory(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RestoreFleet Take back the deletion of a fleet
+	//
+	// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+	// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
+	RestoreFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRevisions List the revisions of a fleet
 	//
 	// With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
@@ -3748,6 +3804,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
 	UpdateLimits(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestoreTenant Take back the deletion of a tenant
+	//
+	// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+	// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
+	RestoreTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTokens List the API tokens of a tenant
 	//
@@ -3880,7 +3944,7 @@ func (c *Client) RevokeOperatorToken(ctx context.Context, id CredentialIdParam, 
 
 // ListTenants List tenants
 //
-// An operator sees all tenants, a member of a tenant its own.
+// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
 //
 // Corresponds with GET /v1/tenants (the `ListTenants` operationId).
 func (c *Client) ListTenants(ctx context.Context, params *ListTenantsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3936,11 +4000,12 @@ func (c *Client) CreateTenant(ctx context.Context, body CreateTenantJSONRequestB
 // DeleteTenant Delete a tenant
 //
 // For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 //
 // Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
-func (c *Client) DeleteTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteTenantRequest(c.Server, tenant)
+func (c *Client) DeleteTenant(ctx context.Context, tenant TenantParam, params *DeleteTenantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTenantRequest(c.Server, tenant, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4004,6 +4069,8 @@ func (c *Client) ListTenantEvents(ctx context.Context, tenant TenantParam, param
 
 // ListFleets List the fleets of a tenant
 //
+// With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+//
 // Corresponds with GET /v1/tenants/{tenant}/fleets (the `ListFleets` operationId).
 func (c *Client) ListFleets(ctx context.Context, tenant TenantParam, params *ListFleetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFleetsRequest(c.Server, tenant, params)
@@ -4053,7 +4120,7 @@ func (c *Client) CreateFleet(ctx context.Context, tenant TenantParam, body Creat
 
 // DeleteFleet Delete a fleet
 //
-// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed. While nodes are connected it
+// The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
 // asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
@@ -4562,6 +4629,24 @@ func (c *Client) ListResourceHistory(ctx context.Context, tenant TenantParam, fl
 	return c.Client.Do(req)
 }
 
+// RestoreFleet Take back the deletion of a fleet
+//
+// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
+func (c *Client) RestoreFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestoreFleetRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRevisions List the revisions of a fleet
 //
 // With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
@@ -4787,6 +4872,24 @@ func (c *Client) UpdateLimitsWithBody(ctx context.Context, tenant TenantParam, c
 // Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
 func (c *Client) UpdateLimits(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateLimitsRequest(c.Server, tenant, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestoreTenant Take back the deletion of a tenant
+//
+// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+//
+// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
+func (c *Client) RestoreTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestoreTenantRequest(c.Server, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -5114,6 +5217,18 @@ func NewListTenantsRequest(server string, params *ListTenantsParams) (*http.Requ
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Prefix != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5205,7 +5320,7 @@ func NewCreateTenantRequestWithBody(server string, contentType string, body io.R
 }
 
 // NewDeleteTenantRequest constructs an http.Request for the DeleteTenant method
-func NewDeleteTenantRequest(server string, tenant TenantParam) (*http.Request, error) {
+func NewDeleteTenantRequest(server string, tenant TenantParam, params *DeleteTenantParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5228,6 +5343,33 @@ func NewDeleteTenantRequest(server string, tenant TenantParam) (*http.Request, e
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -5524,6 +5666,18 @@ func NewListFleetsRequest(server string, tenant TenantParam, params *ListFleetsP
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Prefix != nil {
 
@@ -7721,6 +7875,74 @@ func NewListResourceHistoryRequest(server string, tenant TenantParam, fleet Flee
 	return req, nil
 }
 
+// NewRestoreFleetRequest constructs an http.Request for the RestoreFleet method
+func NewRestoreFleetRequest(server string, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/restore", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Id != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "id", *params.Id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRevisionsRequest constructs an http.Request for the ListRevisions method
 func NewListRevisionsRequest(server string, tenant TenantParam, fleet FleetParam, params *ListRevisionsParams) (*http.Request, error) {
 	var err error
@@ -8412,6 +8634,40 @@ func NewUpdateLimitsRequestWithBody(server string, tenant TenantParam, contentTy
 	return req, nil
 }
 
+// NewRestoreTenantRequest constructs an http.Request for the RestoreTenant method
+func NewRestoreTenantRequest(server string, tenant TenantParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/restore", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListTokensRequest constructs an http.Request for the ListTokens method
 func NewListTokensRequest(server string, tenant TenantParam, params *ListTokensParams) (*http.Request, error) {
 	var err error
@@ -8833,7 +9089,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListTenantsWithResponse List tenants
 	//
-	// An operator sees all tenants, a member of a tenant its own.
+	// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8861,12 +9117,13 @@ type ClientWithResponsesInterface interface {
 	// DeleteTenantWithResponse Delete a tenant
 	//
 	// For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
-	DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error)
+	DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, params *DeleteTenantParams, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error)
 
 	// GetTenantWithResponse Read a tenant
 	//
@@ -8897,6 +9154,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListFleetsWithResponse List the fleets of a tenant
 	//
+	// With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets (the `ListFleets` operationId).
@@ -8918,7 +9177,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteFleetWithResponse Delete a fleet
 	//
-	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed. While nodes are connected it
+	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
 	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -9191,6 +9450,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history (the `ListResourceHistory` operationId).
 	ListResourceHistoryWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams, reqEditors ...RequestEditorFn) (*ListResourceHistoryResponse, error)
 
+	// RestoreFleetWithResponse Take back the deletion of a fleet
+	//
+	// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+	// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
+	RestoreFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*RestoreFleetResponse, error)
+
 	// ListRevisionsWithResponse List the revisions of a fleet
 	//
 	// With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
@@ -9317,6 +9586,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
 	UpdateLimitsWithResponse(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateLimitsResponse, error)
+
+	// RestoreTenantWithResponse Take back the deletion of a tenant
+	//
+	// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+	// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
+	RestoreTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*RestoreTenantResponse, error)
 
 	// ListTokensWithResponse List the API tokens of a tenant
 	//
@@ -9690,12 +9969,21 @@ func (r CreateTenantResponse) ContentType() string {
 type DeleteTenantResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationproblemJSON428 *ConfirmationRequired
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteTenantResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
@@ -9706,6 +9994,11 @@ func (r DeleteTenantResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r DeleteTenantResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON428 returns the response for an HTTP 428 `application/problem+json` response
+func (r DeleteTenantResponse) GetApplicationproblemJSON428() *ConfirmationRequired {
+	return r.ApplicationproblemJSON428
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -11794,6 +12087,82 @@ func (r ListResourceHistoryResponse) ContentType() string {
 	return ""
 }
 
+type RestoreFleetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Fleet
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RestoreFleetResponse) GetJSON200() *Fleet {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RestoreFleetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RestoreFleetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RestoreFleetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RestoreFleetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRevisionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12478,6 +12847,75 @@ func (r UpdateLimitsResponse) ContentType() string {
 	return ""
 }
 
+type RestoreTenantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Tenant
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RestoreTenantResponse) GetJSON200() *Tenant {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RestoreTenantResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RestoreTenantResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RestoreTenantResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RestoreTenantResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RestoreTenantResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RestoreTenantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RestoreTenantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RestoreTenantResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTokensResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -12906,7 +13344,7 @@ func (c *ClientWithResponses) RevokeOperatorTokenWithResponse(ctx context.Contex
 
 // ListTenantsWithResponse List tenants
 //
-// An operator sees all tenants, a member of a tenant its own.
+// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12952,13 +13390,14 @@ func (c *ClientWithResponses) CreateTenantWithResponse(ctx context.Context, body
 // DeleteTenantWithResponse Delete a tenant
 //
 // For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
-func (c *ClientWithResponses) DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error) {
-	rsp, err := c.DeleteTenant(ctx, tenant, reqEditors...)
+func (c *ClientWithResponses) DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, params *DeleteTenantParams, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error) {
+	rsp, err := c.DeleteTenant(ctx, tenant, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -13012,6 +13451,8 @@ func (c *ClientWithResponses) ListTenantEventsWithResponse(ctx context.Context, 
 
 // ListFleetsWithResponse List the fleets of a tenant
 //
+// With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets (the `ListFleets` operationId).
@@ -13051,7 +13492,7 @@ func (c *ClientWithResponses) CreateFleetWithResponse(ctx context.Context, tenan
 
 // DeleteFleetWithResponse Delete a fleet
 //
-// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed. While nodes are connected it
+// The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
 // asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -13486,6 +13927,22 @@ func (c *ClientWithResponses) ListResourceHistoryWithResponse(ctx context.Contex
 	return ParseListResourceHistoryResponse(rsp)
 }
 
+// RestoreFleetWithResponse Take back the deletion of a fleet
+//
+// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
+func (c *ClientWithResponses) RestoreFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*RestoreFleetResponse, error) {
+	rsp, err := c.RestoreFleet(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestoreFleetResponse(rsp)
+}
+
 // ListRevisionsWithResponse List the revisions of a fleet
 //
 // With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
@@ -13683,6 +14140,22 @@ func (c *ClientWithResponses) UpdateLimitsWithResponse(ctx context.Context, tena
 		return nil, err
 	}
 	return ParseUpdateLimitsResponse(rsp)
+}
+
+// RestoreTenantWithResponse Take back the deletion of a tenant
+//
+// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
+func (c *ClientWithResponses) RestoreTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*RestoreTenantResponse, error) {
+	rsp, err := c.RestoreTenant(ctx, tenant, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestoreTenantResponse(rsp)
 }
 
 // ListTokensWithResponse List the API tokens of a tenant
@@ -14040,6 +14513,13 @@ func ParseDeleteTenantResponse(rsp *http.Response) (*DeleteTenantResponse, error
 	case rsp.StatusCode == 204:
 		break // No content-type
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14053,6 +14533,13 @@ func ParseDeleteTenantResponse(rsp *http.Response) (*DeleteTenantResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest ConfirmationRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON428 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -15794,6 +16281,67 @@ func ParseListResourceHistoryResponse(rsp *http.Response) (*ListResourceHistoryR
 	return response, nil
 }
 
+// ParseRestoreFleetResponse parses an HTTP response from a RestoreFleetWithResponse call
+func ParseRestoreFleetResponse(rsp *http.Response) (*RestoreFleetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RestoreFleetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Fleet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListRevisionsResponse parses an HTTP response from a ListRevisionsWithResponse call
 func ParseListRevisionsResponse(rsp *http.Response) (*ListRevisionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16354,6 +16902,60 @@ func ParseUpdateLimitsResponse(rsp *http.Response) (*UpdateLimitsResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRestoreTenantResponse parses an HTTP response from a RestoreTenantWithResponse call
+func ParseRestoreTenantResponse(rsp *http.Response) (*RestoreTenantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RestoreTenantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Tenant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

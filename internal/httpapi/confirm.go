@@ -26,6 +26,23 @@ func toConfirm(err error, content [16]byte) error {
 	return p
 }
 
+// confirmedDeletion reads what confirms a deletion; zero where nothing was sent.
+func confirmedDeletion(sent *string, of [16]byte) (planToken, error) {
+	if sent == nil {
+		return planToken{}, nil
+	}
+	seen, ok := parsePlanToken(*sent)
+	switch {
+	case !ok:
+		return seen, badParameter("confirm", "invalid_plan", notAPlan)
+	case seen.content != of:
+		name := "confirm"
+		return seen, refuse(http.StatusPreconditionFailed, "precondition_failed", "this token confirms something else than this deletion",
+			oapi.FieldError{Parameter: &name, Code: "other_content", Detail: "the token is of another fleet or tenant, or of no deletion"})
+	}
+	return seen, nil
+}
+
 // reasonOf tells why something is to be confirmed.
 func reasonOf(r store.Reason) oapi.ConfirmReason {
 	out := oapi.ConfirmReason{Code: oapi.ConfirmCode(r.Code), Count: r.Count}
@@ -39,7 +56,7 @@ func reasonOf(r store.Reason) oapi.ConfirmReason {
 		out.Nodes = &r.Nodes
 		out.Detail = fmt.Sprintf("%s would come back in a version that %s refused", howMany(r.Count, "resource", "resources"), howMany(r.Nodes, "node has", "nodes have"))
 	case store.ReasonLiveNodes:
-		out.Detail = fmt.Sprintf("%s connected to the fleet: the streams end, and the proxies go on with what they have", howMany(r.Count, "node is", "nodes are"))
+		out.Detail = fmt.Sprintf("%s connected: the streams end, and the proxies go on with what they have", howMany(r.Count, "node is", "nodes are"))
 	}
 	return out
 }

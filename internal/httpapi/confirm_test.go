@@ -161,7 +161,7 @@ func TestT37_TheDeletionOfAFleetWithNodesIsConfirmed(t *testing.T) {
 		return w.do(http.MethodDelete, w.at()+token, "")
 	}
 	why, token := del("").asks()
-	if d := cmp.Diff([]string{"live_nodes  1/0/0 1 node is connected to the fleet: the streams end, and the proxies go on with what they have"}, why); d != "" {
+	if d := cmp.Diff([]string{"live_nodes  1/0/0 1 node is connected: the streams end, and the proxies go on with what they have"}, why); d != "" {
 		t.Error(d)
 	}
 	del("x").isProblem(400, "invalid_request", "?confirm")

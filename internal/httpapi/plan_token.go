@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -77,9 +78,9 @@ func contentOf(f fleet.ID, changes []store.ResourceChange) (out [16]byte) {
 	return out
 }
 
-// deletionOf stands for the deletion of a fleet.
-func deletionOf(f fleet.ID) (out [16]byte) {
-	h := sha256.Sum256(append([]byte("delete "), f[:]...))
+// deletionOf stands for the deletion of a fleet, or of a tenant.
+func deletionOf[T ~[16]byte](id T) (out [16]byte) {
+	h := sha256.Sum256(fmt.Appendf(nil, "delete %T %x", id, id[:]))
 	copy(out[:], h[:])
 	return out
 }

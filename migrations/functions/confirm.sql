@@ -60,11 +60,11 @@ BEGIN
   RETURN v_reasons;
 END $$;
 
--- Why the deletion of a fleet is.
-CREATE OR REPLACE FUNCTION fleet_delete_to_confirm(h fleet_heads) RETURNS jsonb LANGUAGE sql STABLE AS $$
+-- Why the deletion of fleets is.
+CREATE OR REPLACE FUNCTION to_confirm_nodes(p_tenant uuid, p_fleets uuid[]) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN n > 0 THEN jsonb_build_array(jsonb_build_object('code', 'live_nodes', 'count', n)) ELSE '[]' END
-    FROM (SELECT count(DISTINCT s.node_id) AS n FROM node_status s JOIN xds_servers x ON x.server_id = s.server_id AND x.lease_until > clock_timestamp()
-           WHERE s.tenant_id = h.tenant_id AND s.fleet_id = h.fleet_id AND s.connected) live
+    FROM (SELECT count(DISTINCT (s.fleet_id, s.node_id)) AS n FROM node_status s JOIN xds_servers x ON x.server_id = s.server_id AND x.lease_until > clock_timestamp()
+           WHERE s.tenant_id = p_tenant AND s.fleet_id = ANY (p_fleets) AND s.connected) live
 $$;
 
 -- Ends the transaction with FL428, the reasons and the head that they were found at, unless all of them were seen. null: the caller is not asked.
@@ -84,7 +84,7 @@ DECLARE
   v_at timestamptz := clock_timestamp();
 BEGIN
   IF p_confirm IS NOT NULL THEN
-    PERFORM fleet_must_be_confirmed(h, fleet_delete_to_confirm(h), CASE
+    PERFORM fleet_must_be_confirmed(h, to_confirm_nodes(h.tenant_id, ARRAY[h.fleet_id]), CASE
       WHEN (p_confirm->>'revision')::bigint = h.revision AND (p_confirm->>'token')::uuid = h.token THEN p_confirm->'seen' ELSE '[]' END);
   END IF;
   UPDATE fleet_heads f SET deleted_at = v_at WHERE f.tenant_id = h.tenant_id AND f.fleet_id = h.fleet_id;

@@ -107,6 +107,21 @@ func (e CredentialState) Valid() bool {
 	}
 }
 
+// Defines values for DeletedState.
+const (
+	OnlyDeleted DeletedState = "deleted"
+)
+
+// Valid indicates whether the value is a known member of the DeletedState enum.
+func (e DeletedState) Valid() bool {
+	switch e {
+	case OnlyDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
 	EventKindDropped    EventKind = "dropped"
@@ -771,13 +786,13 @@ type Comparison struct {
 }
 
 // ConfirmCode `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
-// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet that goes.
+// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
 type ConfirmCode string
 
 // ConfirmReason Why somebody is to confirm a write.
 type ConfirmReason struct {
 	// Code `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
-	// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet that goes.
+	// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
 	Code ConfirmCode `json:"code"`
 
 	// Count How many: of `live_nodes` nodes, else resources.
@@ -842,6 +857,9 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// DeletedState defines model for DeletedState.
+type DeletedState string
 
 // Difference defines model for Difference.
 type Difference struct {
@@ -1030,9 +1048,12 @@ type Fleet struct {
 	ChangedAt time.Time `json:"changed_at"`
 
 	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
-	Counts      *FleetCounts `json:"counts,omitempty"`
-	CreatedAt   time.Time    `json:"created_at"`
-	Description string       `json:"description"`
+	Counts    *FleetCounts `json:"counts,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+
+	// DeletedAt When it was deleted; 30 days later it is removed. Left out of one that is there.
+	DeletedAt   *time.Time `json:"deleted_at,omitempty"`
+	Description string     `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -2142,9 +2163,12 @@ type StaticClusters = []string
 // Tenant defines model for Tenant.
 type Tenant struct {
 	CreatedAt time.Time `json:"created_at"`
-	Id        string    `json:"id"`
-	Name      string    `json:"name"`
-	Slug      string    `json:"slug"`
+
+	// DeletedAt When it was deleted; 30 days later it is removed. Left out of one that is there.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+	Id        string     `json:"id"`
+	Name      string     `json:"name"`
+	Slug      string     `json:"slug"`
 }
 
 // TenantCreate Example: {"name":"Acme Corporation","slug":"acme"}
@@ -2414,6 +2438,9 @@ type CredentialStateParam = CredentialState
 // CursorParam defines model for CursorParam.
 type CursorParam = string
 
+// DeletedParam defines model for DeletedParam.
+type DeletedParam = DeletedState
+
 // FleetParam defines model for FleetParam.
 type FleetParam = string
 
@@ -2524,6 +2551,9 @@ type ListOperatorTokensParams struct {
 
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// State `deleted`: those that were deleted in the last 30 days, in the place of those that are there.
+	State *DeletedParam `form:"state,omitempty" json:"state,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2532,6 +2562,12 @@ type ListTenantsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteTenantParams defines parameters for DeleteTenant.
+type DeleteTenantParams struct {
+	// Confirm The token of the answer that asked for a confirmation.
+	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
@@ -2575,6 +2611,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// State `deleted`: those that were deleted in the last 30 days, in the place of those that are there.
+	State *DeletedParam `form:"state,omitempty" json:"state,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2834,6 +2873,12 @@ type ListResourceHistoryParams struct {
 
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
+}
+
+// RestoreFleetParams defines parameters for RestoreFleet.
+type RestoreFleetParams struct {
+	// Id Which one, where several fleets of the name were deleted, by the id that the list shows; left out for the one that was deleted last.
+	Id *string `form:"id,omitempty" json:"id,omitempty"`
 }
 
 // ListRevisionsParams defines parameters for ListRevisions.
@@ -3238,7 +3283,7 @@ type ServerInterface interface {
 	CreateTenant(w http.ResponseWriter, r *http.Request)
 	// DeleteTenant Delete a tenant
 	// (DELETE /v1/tenants/{tenant})
-	DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam, params DeleteTenantParams)
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -3320,6 +3365,9 @@ type ServerInterface interface {
 	// ListResourceHistory Tell what became of a resource
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
 	ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams)
+	// RestoreFleet Take back the deletion of a fleet
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/restore)
+	RestoreFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RestoreFleetParams)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams)
@@ -3347,6 +3395,9 @@ type ServerInterface interface {
 	// UpdateLimits Change limits of a tenant
 	// (PATCH /v1/tenants/{tenant}/limits)
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// RestoreTenant Take back the deletion of a tenant
+	// (POST /v1/tenants/{tenant}/restore)
+	RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
@@ -3403,7 +3454,7 @@ func (_ Unimplemented) CreateTenant(w http.ResponseWriter, r *http.Request) {
 
 // DeleteTenant Delete a tenant
 // (DELETE /v1/tenants/{tenant})
-func (_ Unimplemented) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam, params DeleteTenantParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3569,6 +3620,12 @@ func (_ Unimplemented) ListResourceHistory(w http.ResponseWriter, r *http.Reques
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// RestoreFleet Take back the deletion of a fleet
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/restore)
+func (_ Unimplemented) RestoreFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RestoreFleetParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListRevisions List the revisions of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
@@ -3620,6 +3677,12 @@ func (_ Unimplemented) GetLimits(w http.ResponseWriter, r *http.Request, tenant 
 // UpdateLimits Change limits of a tenant
 // (PATCH /v1/tenants/{tenant}/limits)
 func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RestoreTenant Take back the deletion of a tenant
+// (POST /v1/tenants/{tenant}/restore)
+func (_ Unimplemented) RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3789,6 +3852,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
 
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "prefix" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3868,8 +3944,24 @@ func (siw *ServerInterfaceWrapper) DeleteTenant(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteTenantParams
+
+	// ------------- Optional query parameter "confirm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "confirm", r.URL.Query(), &params.Confirm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "confirm"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "confirm", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteTenant(w, r, tenant)
+		siw.Handler.DeleteTenant(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4110,6 +4202,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
 
 	// ------------- Optional query parameter "prefix" -------------
 
@@ -6070,6 +6175,57 @@ func (siw *ServerInterfaceWrapper) ListResourceHistory(w http.ResponseWriter, r 
 	handler.ServeHTTP(w, r)
 }
 
+// RestoreFleet operation middleware
+func (siw *ServerInterfaceWrapper) RestoreFleet(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RestoreFleetParams
+
+	// ------------- Optional query parameter "id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "id", r.URL.Query(), &params.Id, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RestoreFleet(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRevisions operation middleware
 func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -6661,6 +6817,32 @@ func (siw *ServerInterfaceWrapper) UpdateLimits(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// RestoreTenant operation middleware
+func (siw *ServerInterfaceWrapper) RestoreTenant(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RestoreTenant(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Request) {
 
@@ -7049,6 +7231,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}", wrapper.GetTenant)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/restore", wrapper.RestoreTenant)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/limits", wrapper.GetLimits)
 	})
 	r.Group(func(r chi.Router) {
@@ -7089,6 +7274,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Patch(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}", wrapper.UpdateFleet)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/restore", wrapper.RestoreFleet)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/usage", wrapper.GetFleetUsage)
@@ -7568,6 +7756,7 @@ func (response CreateTenantdefaultApplicationProblemPlusJSONResponse) VisitCreat
 
 type DeleteTenantRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params DeleteTenantParams
 }
 
 type DeleteTenantResponseObject interface {
@@ -7580,6 +7769,22 @@ type DeleteTenant204Response struct {
 func (response DeleteTenant204Response) VisitDeleteTenantResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
 	return nil
+}
+
+type DeleteTenant400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteTenant400ApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type DeleteTenant403ApplicationProblemPlusJSONResponse struct {
@@ -7610,6 +7815,22 @@ func (response DeleteTenant404ApplicationProblemPlusJSONResponse) VisitDeleteTen
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTenant428ApplicationProblemPlusJSONResponse struct {
+	ConfirmationRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteTenant428ApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -10426,6 +10647,111 @@ func (response ListResourceHistorydefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type RestoreFleetRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params RestoreFleetParams
+}
+
+type RestoreFleetResponseObject interface {
+	VisitRestoreFleetResponse(w http.ResponseWriter) error
+}
+
+type RestoreFleet200JSONResponse Fleet
+
+func (response RestoreFleet200JSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleet400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreFleet400ApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleet403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreFleet403ApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleet404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreFleet404ApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleet409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreFleet409ApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RestoreFleetdefaultApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -11305,6 +11631,93 @@ func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdat
 	return err
 }
 
+type RestoreTenantRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+}
+
+type RestoreTenantResponseObject interface {
+	VisitRestoreTenantResponse(w http.ResponseWriter) error
+}
+
+type RestoreTenant200JSONResponse Tenant
+
+func (response RestoreTenant200JSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreTenant403ApplicationProblemPlusJSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreTenant404ApplicationProblemPlusJSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenant409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreTenant409ApplicationProblemPlusJSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenantdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RestoreTenantdefaultApplicationProblemPlusJSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Params ListTokensParams
@@ -11830,6 +12243,9 @@ type StrictServerInterface interface {
 	// ListResourceHistory Tell what became of a resource
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
 	ListResourceHistory(ctx context.Context, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
+	// RestoreFleet Take back the deletion of a fleet
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/restore)
+	RestoreFleet(ctx context.Context, request RestoreFleetRequestObject) (RestoreFleetResponseObject, error)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(ctx context.Context, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
@@ -11857,6 +12273,9 @@ type StrictServerInterface interface {
 	// UpdateLimits Change limits of a tenant
 	// (PATCH /v1/tenants/{tenant}/limits)
 	UpdateLimits(ctx context.Context, request UpdateLimitsRequestObject) (UpdateLimitsResponseObject, error)
+	// RestoreTenant Take back the deletion of a tenant
+	// (POST /v1/tenants/{tenant}/restore)
+	RestoreTenant(ctx context.Context, request RestoreTenantRequestObject) (RestoreTenantResponseObject, error)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -12057,10 +12476,11 @@ func (sh *strictHandler) CreateTenant(w http.ResponseWriter, r *http.Request) {
 }
 
 // DeleteTenant operation middleware
-func (sh *strictHandler) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam, params DeleteTenantParams) {
 	var request DeleteTenantRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteTenant(ctx, request.(DeleteTenantRequestObject))
@@ -12898,6 +13318,34 @@ func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Requ
 	}
 }
 
+// RestoreFleet operation middleware
+func (sh *strictHandler) RestoreFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RestoreFleetParams) {
+	var request RestoreFleetRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RestoreFleet(ctx, request.(RestoreFleetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RestoreFleet")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RestoreFleetResponseObject); ok {
+		if err := validResponse.VisitRestoreFleetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRevisions operation middleware
 func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
@@ -13167,6 +13615,32 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 	}
 }
 
+// RestoreTenant operation middleware
+func (sh *strictHandler) RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request RestoreTenantRequestObject
+
+	request.Tenant = tenant
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RestoreTenant(ctx, request.(RestoreTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RestoreTenant")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RestoreTenantResponseObject); ok {
+		if err := validResponse.VisitRestoreTenantResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
@@ -13337,385 +13811,397 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L15l9u2si/6VbD0zlseDls9uO3E6nXWvR3HPtt3O3au7Ry/t9K5IiRCEndTgDYBtayd4+9+F6oKIEiB",
-	"EtWDhwx/xC2JA4ZCzfWr33tjNV8oKaTRvcHvvZngmSjhz+fv+dT+mwk9LvOFyZXsDXqv+VxoZma5Ztpw",
-	"I5iaMDMTrBRaLcuxOGNSXIkSvtN8Lhif8lwyPjGiZJyNZ1xORb+X9MRHPl8UojfoXfS+OzjmJ6NH49Ps",
-	"otdLeno8E3Nu323WC3uFNmUup71Pnz4lvQUv+VwYGuS5fjN5K65yDaNrDvZcs9ywFdeMGxxzSdcmTJUs",
-	"LbgR2qR99kbCRFL3c8q4zFjKTWqHmttn/XMpynUv6Uk+t0NyV9aG+2+lmPQGvf/nsFrUQ/xVH7pRvl7O",
-	"R6Ls2anYwb/P7eN2D9zkc9E2Fm5qo5iocs5Nb9DLuBEH9sZesrGSSe8HleVC/2yXc3MA6YQXWqSsEPxK",
-	"aKaWprbL+h4bwe0JW83y8YzxUrC50sau4mrGDeOsyLVhK5FPZ7pt4PiM2uAzMeHLwvQGplwKP+yRUoXg",
-	"Esb9TMlJXs5bBv5+JphRl0I6wuRSr4Ae7aD0pcjYRAEl4mO4va9Oj4uCy4Pz/33u/vtp9bfvJy0zoKfU",
-	"pjDnH18JOTWz3uD46OQ06c1z6b+I7cSzUmRCmpwXL7Mt08oznIWdFSyunqmVro/96PjpoyeTx+Lg+/Hx",
-	"6OC77IQfPJ0cHR2c8sejJ+Pvsu/FUz+VBTezaiZ51kt6pfjnMi9F5pY/OqmTx0/2mdM7yyZapvVGFmuk",
-	"l1yzXAZ8pY1k4MfOh64xChzZstSq3LLOqRQfzXAMl6WOjBZ8KthITFTZOjS8o40UTo+ePokt1ItCCLNl",
-	"NBP7+z3N7Evqey2yqYjvJdxzq9v5MhPzhTJCjtd/F+v4SMe8KER5TzO1kjBcOGnEdv+5FNok7FIsDHx9",
-	"cspmalk2yPd0dDw+4o/FQSYWhVofHH9/fOKmiKKpmmQwpAM7ptbpPW5Ob8GNEaV95v/59eLi48nxwcXF",
-	"x+/Eb//+b1FG+XLyEzfj2eakP5S5FYCWhvO6FGRAxnlRIHHDGlh5Csuiz1j6MPX35UD8ZiZKYbk9L4od",
-	"4jG+GpMDHGUbJzr5Pj6310qKlvm9kYyzUvAsgcnBBDwHwt1mM66t+GScrWA10odpAhscLEsJ6yGVJG2B",
-	"mwg1P9wyMzvGHdMDRrs5v1d8JIptzMdLNLbKzQx3qrA3JSy9FOv/uOLFUqR99p/5lZBMW92GFyCNreyz",
-	"t/CiICYxr83o154RfP4feqYWvd/iHANeVJtSbsRcN+b2+PhkxwFN7OUv8dbjisvwsuRrXIZ8nrcxmb+p",
-	"FZtzuWbwbmaUE5ncgEhvY3eFfWZcdh8fHcGQ8vly3hs8hk+5xE/V6HNpxJRUoZ+E1nzaJiY+zNYJMRPB",
-	"Zrk2qlyfufExu/dstDaiwUzm6kqgHjpTCzsv+7cUKzbi40shs5Z5zXEo+1KaVYy3sHFHZ8TJE2ZXfDzj",
-	"JR9bXTZh9nQsRDkW0hwIOVaZyJgW07mQpj6txujrnB/+6cj4d9OVnZbKtk1LqsxOKc/2mECplkaUB8ct",
-	"M1DZ7c7AHvPXPKZlNxgAHOK8krQx4qD1vdlo3sO3HUdjH9E2Gnh8dwMEHw1vt0P5uRST/ONOzWxmrRCU",
-	"5/c508VyaonXaqNqYn9QmXiATH0kprkMGGnbsBfw4q3LuLlwzn7aesbwEnvGwMqqW3k1IsQv4yQY2Hbt",
-	"ZLinrfcul+PdWrC1+DJ7kEKzz07CDrds1Ynts69jAr4XksttyqeBC+5p2Pb6AvLxvEX7xJtuVf20NNuN",
-	"udaOS2NceFquu6WN0/OLNHnRfUPRdNhtyy/tY6+zl//Fy3z7Zl7hFSSBzlghJgYseydZSX67C9uGSD/v",
-	"pWl+suuuF0pqAerNDzx7izaB/TRW0ggJf/LFosjHYJUfLko1KsT83/+h0bnjic/ekaEKccWLPBuSfdFL",
-	"epkwPC/sbgNdwNcsU8Lqn5aXkUpgF9XpsrlmaiFKeCcz/BI8EqIsVal7g1/9u4xSw4KXoBn4tyCfYfOl",
-	"tuzPqySPj456gavKa0uffkP6E9oM86y7vW6t3qW2RuRR0jO5gRP4A8/YWz9xp/ON1NIMRgWXl1Yv7Ebc",
-	"P+NC4z7Fjhcu45hLu4gjAUYB47qxeP1e5Z6BL976o3aDPQ4dNUN/eBPvegm2yK79UE2GdNLHamlf+CjY",
-	"r0fOnndm9SkbF0ttVTC2Ussis7PLRCEMvENNeoNK23NXwjZe65EDtIjQ3zEXXJqEaSGzpru0skVQF7eM",
-	"DZxaXLPK5XQjSoJTSpT0cynGSmY5nIC31RLDO7d4xO6I5l4rM8vl1DPPAbFNezTZfDmeMb7iaxDuI8tf",
-	"NGj0yHCtOqLxnJdistQiS8CXq9VcjFS2Bltb4QVaCIm7cT+NUln6oM/cL6lVhC4kshWuldR99t7tmjsh",
-	"kX1LYRFTu3PVo3KcWGK/LZSc2n9zw8YKnOvKk0P/QrozVeTjfXjljTfhZeiWKOyBxxXnUtkv/ZS14TID",
-	"511uNFvxNXCBF6oc5Vkm5Occsvf93tOsVIWo+D4vCrXCjbmfTtzY0gcwI3uBUeS/sHTiDjSNm91Pp0te",
-	"ZpYeBowz+MDKZSHQnQOEdyHnQJ6cLUr1cc3KpWSWKyXMKEuxdnHmfDzLJehzZllK+1JPlqLQos/eTJh/",
-	"V8JSFEJAeWBeCWnKtTWy2KLgY3EGT7VvYbm+kHjnEGMXQKfLIrQ3M7hcCzupsaWvtSbvvV0sO7w1LUJu",
-	"+uwDcSlrbIusIoGlxBhOlsANIwFPvJDIuEZrJq5Eucb1h7MFj9REyS9UOVXG7EUXmyJh4p8S8GGntbPv",
-	"7LD9JQNYClVkwkUn7IzD7R1zaacx45m98Rg8jjdirceBkP5PJcVdS2eatxXFRYaxDhm6Suwvl2JhzkjL",
-	"swtGpBusDWxWtRZwjF8r80It5c0EuFRmOIGnNNQzEJhA3FJVMvPCeTjA2TnPtbYqpN1f1MBvujtHp9Xu",
-	"vFaGvaCh3dEWIR8FHmN5acVxAo85rHUohF/wvNhLbbolSsIVhjH6DUrc+FfO9bsI1QWgI+BcnDY0lWJl",
-	"DW5mRFFYFmN5qzKCAj2wHtwk6D7wHvO04NoMkbekVpw47nch7ROI6djb7YWWnSSxaHVs+nTZIVzzCV0f",
-	"uBCfcYHP5Zqh5IR5wZa/V+oVWBSfeaOdIsRH6kqwU/ZT/gOM5xfJr3he8FHx2YeUccNHXIu6kTGeiYxJ",
-	"tWL302U1NiuGJemIlrVJtZJVHgKwhnuaiclEjM0ZK8VCAN312ZsyvIYZpS5B/RKlVey4ZBSiADmZ/0tY",
-	"CQeHYcVzIzJ7A6prk/CA3NPuvHh3CWy01TWsua6Wxo44NyzLMzdwFMgp8sMUhLEldA6qSKY26PutMOX6",
-	"4HwC1mTTun8H5xE0RzvSfiyHovK2o/diUaqx0HrPvd5mgnv27Jn8MZvkosgcA+HjsVgYeGPMwHZPgpBL",
-	"+Bj4wtvY01Jw46TckbXVF8pOzlrZh5ayD8dKSjE2Q1r8m1vdJyeVyKitHHsuTW7Wdyvg4bRaWwhDcZZu",
-	"Ar4JivfmCtN51svFQpVGZD+JLOfO8fwleA1we7tKcKByybhkECaAwxBzxXjt3Rp+fXBy0Tsh82dsL3oG",
-	"pLMZL6r5Uu2ewJJNlpoXgeNrBdZNyuFRKY3SquTIW1AnT63qlKIaaUUPmyqVsStRgtLlzZ8+S0sxV1ci",
-	"o2sl6uX4NmsY2jfmJiFbD9KkLiTumFWw5do9tM/SSan+JWT4JLRmNdMKo3WNSIGAtSXfgmGXQiysdqe0",
-	"1eZBn2Ov7EB4AUtip72UwDnpJW5CLsB7IeG1Vjsj4oKrz1haKO3WA6JubgCbi2NfM1VSnLEU1mmYW9sa",
-	"rPLYW7WxN+eSiB2uszy3z15X3J7c4xcylWqol3ohxnY0UlVHYuy8LjPLfMjvmI8KGMdyIUotMhiBs2Xd",
-	"KDAJZaLsQ0ZrK3jOLIsG1w0NOIzwT8GxC9chvxZyOe8Nfu1VI+slPUs+oLMCcfSSHu5tL+nRBvSSnl1S",
-	"ZDi1RbJf+fECR0TH1G+RCPC5XP8XMM7NZDK5Zv/r3ZvXDPioFQ4fD6bqgJ5gD3v/LV9RBBYetVgU65dy",
-	"sUQOkaGmx4ufS3s4TS50bwD5Yc3z/qMaL+eWOVT2tOVWFala2QZzgFNgl89ZLxDOLYQlIZ8nIJhZKUh1",
-	"glDSInj975X7b2sGGLeWMmb77ZEPhsJakWnPUvuMFL5A9kvX6kAlLri8F3p4QPe1o94VOna7Wov+d4lE",
-	"QEzzUzPYn/TER0t4wkrktrzImtnoMzpQe69c2bBqlgeSgDk9PrET8vGIXJonp70gtH+0GdpPfDj9RkH9",
-	"3YtoN6ATLXR7nCfZvbcFz01kX+zn4bIsInmtSY840DCXExWJJ4FxlTuPCpfsubxSa1AIwNVhNVZRTBJW",
-	"5JeC8hw+wkk6s5s3F1xqrzJbodePxpDoGzX6h2VdlhMss9w8vyJdoX4AeZaVQuvYxopS1BTtMSSDlWoe",
-	"eW3S46ZrmCvpjda79uEnfomE59THNg6G0b9YdjMe8aU02mUzc+SdSEVajEthwBeKxBXMqlo6zMHbmdIX",
-	"aCNqAqzPhQcWy3IqsuiKwQNAlY2Q0mWO/pog4cIRc99qe+vYE6VY1fjFxiHfPNg01bjylQf6l1HRSagi",
-	"2/eVoRL/e4R+q9Dur5gUDWvhhwrk81sbmb/KdYTK/dnvxASC8xLhAEFe6a4HvRYfDSaqbkwMBxKbxg8q",
-	"i6RmAqugrExixlb4Lkpl1CNQDBIXtxBkr6Fv0GW+2guB++g+S38tRcatePktDVz/JALHdEIuxTqx7JZr",
-	"vVJlFhwVny9+Ib0mNedrNlMFZTdbsrGqgxGyCpqLNVtZplIL6bhUcxBRyBDnvLzUdnZaSJ2b/EqgYrZD",
-	"4Xmm5gte5mT21AnAsq0uEjTFwZIVERWUmwS9H3X9mE8mohRyLG6RupKeUZ3mByUc+0yvQbewkPC2ZAsN",
-	"U/g4btelYYA3HbA5UgeXbMaLSbMUBSg4hUvZVCUUFimF8Kqmt9n00NpU1iJgpSoKCCfSL8FLLElWvNTe",
-	"C9Q4JOFtb7+Q/v4wNElXaEp+3YhR9lla5FdiCL+ANWOvsOYT+TLAEAq0NHjOVGFcpTI8GgHwcHLwsTZe",
-	"a3f4l0ZtCtqMtxDvjGpwzbgq6b8uHTimtuPGbs3aD2jgkw/jt+WtDmCbg+XD1UuQL1T71e1EVlpDM6VH",
-	"VKEztBisYdasHdkzv2BTDsNebK605c8b9Jawmcvd3SSpwIyad5y7mrS9uXbugtfWXQ9BRKfjGw05pPbK",
-	"vAqZyhizRZFE/O5FGYsvBdnk8WNwKWbDfTTR2jJF1DDxcZGXQu/1zBaNroUo3nsnU0aMxUrSJdhrA9j+",
-	"PAMxDOmWKOMhPV+V9t+oUlaKK3W510o0tRNL1jjg+hol4Spv36BncOFO30Pgi64vDAgBSDLWfjA+7fgh",
-	"WIu17W9sZf1hL1TJFkItCpF44/T06OmTqHEaLfJp0kLDO0PPfPTkCcv4WoOdhK6np0f4Dbop0Qh31kLt",
-	"gG0lqruhHuSBvvQBT35jNVoyeUNyacqednLIosc2ONLd6sBQ4bkUssVwIY334xrysnSfYfxWz6z6jA5q",
-	"OW4xn2uMqXqje+H2Wd6G+dGY5mc2P5rFdpvqGx9blTwduJonbo1nluLxyOB7Snm263wlSlCygCOlg0rV",
-	"mHHNhMwgGozhOTI57Y4BpfYDnQhf2nOnEMsc4ZlRnSdQsjddHmPHI7YGRAouMToB3g0Xstt2y7scVR20",
-	"IbpejTHxlrOd+XmAr9VaY8YaXlCI/fbFM/bk6dGJO70ZOW4hS20qDKYc2dV1gQvSOZLKKgB1Op8jD+xE",
-	"nnZhpMiewbBjFGrHvGs2OJmlzCe5yOB7O4n///ynV1GBNvNZaI2QKeV5Aeng032gAw77IHT23NMuW4jo",
-	"DeJGm7ZwMARfsuzypiOCXc2tnZvFpwwVp6BVKwZ5xwPHf8Q9HS5IQypsvn9/LSvxSd47/SxkalBhDJ2Q",
-	"GHtocyOO43I3FsOzBDnx8riueUNlaTQMFfU5wluHXayRINDonZUR9+y0VMtFYklDVsOwQ5/xxUJI9OR1",
-	"VS3jNggU2Ra5wBSDlWQrVdZoLvAQ5qU2w86DhcuvOdo8Qr8vjSZ/EJ8rOa1ZRMLSgcaNdE4FyIV4xbU5",
-	"ACo5ePljCkE/PIMw2vpuf3/83aPTg+PvvvvuyaMn3x/RfwePJ0fjJ/xYnIweZafjx5Pv+dPR0fg4OxGP",
-	"Jqf88Sg2fucvbciqepwyCMFmNScDxYeH1swnGYVe9so5NgkklHdggc8e6DuMD4O8G1vJFwQcIWp9Ib3U",
-	"2xq3dE8GN43lEBmmlPdZmi0x1A8eBlfJivSkXWUEcEBQCu0NpVos/EDQtoPcLcYvJBQ0kCMOsg5xX+3r",
-	"acgafXb0FJ9U5jN93HJyVqpVABwBA9A8z86YUUUGChfjEurFfVFqze1RhUv9XoCUp5W0loifu/2AI4qK",
-	"fxl1PNVKHc+YmC/MuqaWI3+SSop+mw4+zDO9/Tgaj1oxrxXfOtm68dgNDS+u6ofvaHgMNF+z3Jyx1H5M",
-	"KeO74l2B/yDmjaeMn46i5a2YkInZOSw5KtVyOjPVQRCeq58RYIs7LZjK6uInTj3s6IdwkqJlSLUX79b9",
-	"w9AD0FOrOLwNpf+2ww1Jb6F03iaUIbSn2FQxqwxadRFZOKlLCPriRLfPemVrYcghBz9ioQPqolbnh4nu",
-	"Xlhcj2CAsYV9kYsie16Wqox78bDGjRTfXC5Qa4p7KRumumXqo0KA3EVFpFTTks8bheeU1zGEYMp2Ab/x",
-	"U5AFu2vTrLysdOmg2CyuTZpZwqCSzzJizCxk/ibLb2BhGlWyVOO/GW53KXfNd0Giyc/4K7tPdsbxA5ZL",
-	"8l+DBecjPRpUaqu9+5oy+4QzdtG76AFjRRdD3hhYPNFvp1GO3sItXsIXucwg3XxDTY2oUi9lmFEC9A9e",
-	"7wHbugqr+uRRjIS50SBLSH8wLlofzN37tA+PcB3AtTUE3/t0SJr4xpZ10XVp+k7ZbVNEz+uucOcew9Ae",
-	"1ZX4TNaoPGyziFok2N/qUitYpyQihrGGRxbruNy6Pu36kCV3Y7BE25FYr/LSLHkxnClt7M7Bpvk/DilM",
-	"EFst0NVys+64e+/c5T62t4d0NmoYmH4begQIWar/orUwDcpNWGpU3Lt8Q0M0OpoAeM5Lm2ZBc1wtizMH",
-	"v9hJw7R1ZNOFf2xJS7V6gSWSCV6JK3fGMjXWh/Sd7s8zhreOhGaCj2sOLSqJGZbCOap8mcxwosqh876P",
-	"LfeagNY7rHxfm99q0JvXw3mu54Sx49XlYabmPJeUDJ2PhxWZ0sYMTS6CT0sJz4BXue/0jGdqBV8tJWT1",
-	"Qw54TP2m9YvrRS5lvJU7uPVzZYslaLBuR6miJE2YknBUF3wqdJxH5HKiWhxrUPBpdU97Tdq/hbi+Ezq3",
-	"qcO1a9lv6sWNXhQXSl1aa6yrzrzipbSLvWOV6LLoQjVOYIC7QVsdvMXtybbkgSYD3LTqkQIGzJR8MsnH",
-	"bMLzQlNNlpUsmQI2MhWBFkvZKP1qLuDA1kpJtsqLArIlJZb1oPltzekyK9ZY4t0nUqkVrcx4OUcvizvW",
-	"cH81Y5pw/JS43LKG1oo1UlG3z4eZq3W2U5rzTJwF6TXkAMIHBG4hMPlXjXDuVm8Q5s3tpHj74Gd46afk",
-	"TuKvE1VOhUFmOOzkhH8Bd7y2N2CdzZaI7Db9xRn6Ww+rysTLTONJHYt8YYarXGZqtVs8wtUf8GK4naRA",
-	"hwxVf2Uzw7WFn1aZNFBDoM8cNIjG/MiOnGK7xY/VgkEi+FEbYXZ8XV1S7VyWd3D5M4/tEA1oowpQj2cH",
-	"Kx9s/MaGRklxc5RJyP6Ckxzu1M4Yeniu2uObeKzHSupcG6zMMWxRCqvU9xmA1+RN0yadCgNPt8xT4faz",
-	"sVVlqyR4n/3hipTQGwBpLwtOVp/VzawK4Ors4CZKY6qzM28L7DpIFSNRC0HFE7zYTtjkoQQrC0tRiwJl",
-	"QGeihl3ueF4JfrTbsatpL7BWVW3PRpZNJw3DKtOwSps6RjQgXye6+qq2090tpG0sSvUxFwR7LBhBnBLw",
-	"EHzalb2xU+z8GFx/a3LCCYStjKZYfmMy4nY5KaxRK/X8eNdJOPCW23C4ovb1BRIs4MWIKae3ZcPojun0",
-	"HUsUtpQgwPJ3fBuV+Ox1T41b7p1w7FGQK1YWDrs5pKS2hK0b8Msi25PNhccPlhCfNs9leN/x18nY/kTM",
-	"qmW/Xflaoy7gBodnP37zCqHjdghuR+1b2Edzezf9uhCQmakVohy43B/ustAh7ccXNnuIHaofacS4++xH",
-	"UQgDae9Wl4EEDYd3hTVrgypghxEhSJYHrEtIugNgIcATAru5z16Uas7S41lqddD06RGgJH2XpWy0ds6+",
-	"M8bZaqYKQRigoLxqe93c/m+WQgJjllIE2Ttpj0+zuhj5PrJxQcglnil9enySsBCvpOY2LrjGBCLKACdP",
-	"8UZCjGoJ4khegVNhWSMhLCkEbbppdd1e5VjtzhucAbw6RodIzxsHyqNHtxWU5S4TFpzQABOgSqaFqUob",
-	"oWK/m/5euFF0TozfeUbfjRX6rNWVKMuWxLP34eBnEAUy9b0LMrcgqyEez4fxE6qCJYVBHVGIvZmwhSoK",
-	"rGYsuRF64Ky6859fMi3KK18GDVaeA/EJHkwpH/bQe2iTpWWHg1raL4CnGAbwBPZL1wgk99EZV9MIZqPI",
-	"8Ox18THOuOm09FgM3SBJuBt2L/GRTEdltU1qpdIW3OhJgPYyYCmasJa70Lke0jfs/goQGDJueNUSwDLC",
-	"BwkBA9qLpMgppAJpqUxaExkd9g/6F/INGYHw0AFLAy1lx80JS73yk7L7deeN/TVQh1J237V0gfK/xPt6",
-	"EqZFIeyZ1smFBMx6pKpgVbRlu1Vo16xU4DzSM6xkWgIywCofC/vumvKVsvsm8BpzWibvFSKXwsnjJ5UD",
-	"oRaBupC8yh0h5nsWwpvxMBUJ3BMGx0L9VCzRI1QdXOqSPgCP114i7Zghx8mNGJLWyCyuzSL2RoyNAjAk",
-	"ZkrRzlaE5Isa0eLHaskcMYmqEztg6YrnJpfTIRxvS3U47OFClMN5LpdG+LHxrPa1I7phv99P6ylUSLEV",
-	"xsTQf4Fk2tCO99Gqg0VzRWhuwcDdHczGvW7Y/HZjitWVkV+aE/cXb/wQ864HvDwii5TDQwh99x7y2mlh",
-	"zYz/xtP1TW3Qbjphuy6Io9hlykSEo+/q8PTo6Lvjp09PHp9+d3r09OlxHQdCLguCEav1caoV2oXr+sMa",
-	"0yxd4XHq2W8dt/33uuFpX5M42h08PjqKmlUbs0eMgNjmAkRXTCvLsy3oEpQW2MAVgoYnK25FZksdf0vq",
-	"KSLGDmpAKB5ZbCX7LHUKBGDYVOqET2rShhcFYjKzFBlHOmAkKmqEC3QKLj54BATA7eXx5MioOAyXYbOv",
-	"C8/4ztC7y5VrcxD95EAg4zr30Wnim0htB1o8qxDXkNRy02fpgpsZJblaRkuAlHo5nkHaVJ1REqb8xomv",
-	"wVN6VZi6WbhlDqqCYusbeIU2pvrKw0QE+eULPo1bmK8pAaHhIqLgfXtoANOBMYcHHfQRWBGzimf1VFbi",
-	"Nu820pdLoAnrm8+CWmsoQNPe2sy8CokZ2FZwx0Pv9aKwaBc1Oibw5Opyn8gCaCWuimgz7lhlErfPcTOr",
-	"Os/sefZp17QICEyEs52APVBYvRuFEyF2OYR+JUWfndfgXvnYanwQrg26EOFbkYl5nnwSdQBClYAWQna3",
-	"EQm9anNt1wtk3aTpGI9YVm0qZ7OlzEoRQEINKrQy5z+YcbdFczzXvqEkBa6w7Ckh3czO3NRcD6jBzTEH",
-	"GEq1S2HKdedoSTMFqennbQkKo2bcxVH2Cq/09wwdEthmu00Er3bBMqd8l8KhsTVkDkBl8NLhPcsKPWvT",
-	"uIRU0/02H7BAxqqo48tkojCcnf/4Lu5TaIvGfahv2hkVXOVyWrjSVJiyNgHZ4MMSgrYz2KDmSlDCt1Fq",
-	"j12GZ8U2uBRzZcSQZ1kZ3WkSkVH+8vHHdzXjmmoxSsyxsZMJWV4/nu9nTNFWFtYIl1ekv5QaHV9n7AgY",
-	"Bugfa9E1So9dZDYL5QwvTYUFA0HiwB9I9SZQmtI9S0S7AtFdJ8XHTbUpBa+VQQRDX2pRDvlUROvVatn9",
-	"G79ZQ2MnqXyAi6KZAb4fJe1ZjamGZyw4CTEVB+PYcpJPoxA0f3qWu5d1ZBfTPTH2tF1c92Wd1XrwSxLX",
-	"xTrA89RsLgzPuOHOyKc+FX4Ljp+wv+c/DIhDeycMh0qKImN8YU/YaA3+Mq+YeFQkV+xVT2INy0uvmyPY",
-	"odapf2tSYFsKkAuYNDEJc+2rYDtDKn0h5rk3Q6vzrGuq4+0lSdu4XiTlI8rJAjum3ZMQJODsStu3FJ9L",
-	"9G/5Jr91VlfkV6KzU35S5FJ0jiRPls6G3De0USB+gH9E9e62BXmZxXER4SA3Sy/hpFsdxpKcM3eIAMAh",
-	"Cv3CWApu1CxNwtT2AWp8c74+Q2YeVO151kyeV8yKp2sAB9hhYon1hazYkWaVjQPoDNZsRNwG7igyrwB6",
-	"V7O8ECGXwmgglHVl1D0QpbfTImBSVkfKoV5V1r+0DymhtGzCS+Z67viqUcuINaZwB4yRnbuRocddrWQY",
-	"tByV6pIK5TGeAc1KoLDUuB6HIyGkZfX5uPLXIis/PWI6XniKWwL+DlqkuF1f6fzxs+4d7Izry6qvosOK",
-	"1jwnMy8P1UdohLBZuwbrMGxNUaXftylFgZ9gs9MsSbtdwJob56IU07b36eVo+C8l4+Nt+eFTy9G7jQyf",
-	"11T/tK/eAO4o7ndz0Ky2hXroBdcAzwWELgMpNxJjvgSjRuRlVP9oeAQa5cYBt7vrTCRUsHgUMJGmES2X",
-	"475wrB3IwVStCtlFTywvegxLSvSAFWrMi9ys+0hM/yGWvS3gvfuqiavZusstH2brSPTbe//c/PF521dP",
-	"3wal0ka00uudeSSwUH2nL+Ir0VqvrYK6wrY/lAJ6DR2QqCnZyReq07dZfe2DtmECQVVPSY5O2Mpoasy3",
-	"hBWzH44Ljdt0QhxIemDA70zyt4qNSzZCXc8hfKADAC151L6SUAJV2CKuIYIPmOxr07vK0ma2bJuC4mAu",
-	"bwkoonM+fx0cdSuX8GhYVTe5ECHmGvynfTrNjYjw2Sr0hUl2cg3uh5s5/j6Qvhk047gDB58jEm8XG1O0",
-	"Ztw0l6KBvQrNgDaLjk0xbDuJH2ZrYjzg1sSIYQ1SLhMLQJVT8qzBTqIv0i32PFp+Ab4OvdHO6v37V4Fi",
-	"F+xp9e6qxoasnEyMC14KHSSWuO2/Ewyw1m7SVVUKSV/SW8czpXTHJtPbXBeRFzcZEz6ZVnZQw5q6T3ET",
-	"etkDD0Lk807rME252dgJV9mOYA2Wh+L33A8kOCAX0l4gg/61sMvUHBUQsQbVXiLLsJIfcXdkoOlfyJ1R",
-	"83p5Op64XUK5DZlRr+W4DnY1q1oN+zTWGIuijkZoq9vV4vpS+8VMLQX7ktkZYcIAGowqNxrqrHIzg549",
-	"gIGaG3Yfkp10GoZsH1TI2/jUAJbrQm5waEj1CpwT1YZ7LbVED6MUfZbiRtcfjB1Na62KiC+Cm7yijJkq",
-	"Mo1mGUuX0meyZ2Htb1haCzL1QjogLecR4voSVrCGZA7YmOsFdhziczFAFdEBNS5lIbSGq6xKMVLKaFPy",
-	"BewHDIcK87FZkju+8GBnYFW7fx+83OAPwvCyxkjz+kHDAQJ0YxU13OcKZbyX9HAtqerfLQV8dBgBbc6S",
-	"NjJ1Lrh0wIr8SvhEvqpxkCcn2udAcrkxkzvP+fACx17bcD7M1nHnZmirWnoYz5QWEhJpI7zOHYHgLk0N",
-	"uTCPu+Ee2FSA8cehao0+Ei4cPXwQhkmptB2W3jn+/I/hCZkqoakEt7Ou91/4xnZTdFHmytXkhzrJo5PW",
-	"Th95KaCZVFQdwFbG6Gc5q2c/qCLbQ0f174mN2r2hXSOJSUFXmhngKHXwWzS4e7jVMa7+hjK23jsw45tD",
-	"mt8iZPmcZ2I4Wu8uY/C5a0E9g70ZUOk2HQpsrOZzS7v26LKsxdTfYlrsC29e3XPd2bjE7Gh9xpZi82AH",
-	"a1uzkxj2r8Ol+lqe8c3y2i+LXR5NOIxVg548dsWg7D2k5ln2AC8eCZ1notK6cGuguxvCOs0b9aMnj59A",
-	"4pRvEbYTxLwtbzGyLREYc0c0Q49Lvo1j1c99O5p51foMo4bXRjJvDG8bmnltbLfhiN+c7Gcuuf052lbu",
-	"A3Vhg3ZaCeU7UN+XhAAPEPmsY8/CLZ1ULB8M8Ualoov67HlBvhrq2q8xNwHYp+/ohDTAg96EnYVjvf1L",
-	"ZPW7gb3YNawgGhxG086cGzunF+7i7cgJbyZ+N5roemR6qTITZRIo1AQxkrkSRco+8917nP2Pm4n5L4lV",
-	"vbGFLTB9K4cCM3YfDPRt2SnXcVSTPbLAp7M4jErXpixxhvKCDDYgtnuaumL6/K8aeVWaj73o4Px/n7v/",
-	"flr97ftJjNVvg5OCiO6kenvn1Q6wQHfVSoToK0isDeQVOrvb+F+A/N/io6YWQGNCn6/6OIcGCkp+ayhh",
-	"fYZvEWpNJ6ptitoqwUlrUQjj+XNVB9JIbp1/YzvOF5S2KcCaLkrBs3XgQgNmVjU9quXox4OXS1+VsiMv",
-	"Y891qu9T1YhgE+uzS7G877fbuW1DeIdagG7lWlRkme/WBX+Apyi6xdcHr3Q9HmJwlQw5qCjAEqqgfJPK",
-	"b0VovaCDYzZgxV/Ie3ILCK0VyKJabNu6MMh08x4dfzXSuKVGGqG0/Mq6aRRc3k43jX3iOJjvTVAAnh+S",
-	"HreKGbilWzcAPLirLmp30d/j51KNCjGP9R932IjVmXl6+vi724bdlsoMJ2ops5bapBbVG0rITr5P2Kpd",
-	"Cbekcntq8/49Bq3tNuausPnMKluZwI7kllaiB7ZCS72xqpT0oKQwGiZ04OJV903o0RsdksdciPUYtMeD",
-	"AhBwXUfin1e1gVvbQtNl2OtY6A7AbXTMN/oOx1pGAy+hyxLGC62cox9TGu9pVqhpvy1UutQd/aImN0XL",
-	"JuBzILDR2hamrfNZcAYAi4Xa24c9vF36oYtcYleR6+n6jmE1znmx4mvNUsiDGIwKLi/TgSN16KcPA7rM",
-	"sdIkKDGtboi9LQ6iUSM6yNNbOlBCX2Yo1aoS3OEW9z8HfAVxXtxyTyeJA6oOiDLGjt9W+IRNJjtHQbmX",
-	"F7SbqU8vDa196EM0vhzOI+oVwPk4r25ufItbwPzk40upVoXIpqCU1p2GajkqgnEi1I8vatvzfSClG69j",
-	"WrEJLzu+9UbJbJGB/rKwYzs+OqLE0arOzWpUwVB9CzxyNU+WWgRNiAJcz+4REdjCthTYPTu2d8oDqWNk",
-	"ttvlLjvN2+ce6Twk6S2Hoc02hjrauPlbRAORr6tdgWrhyjaqafVUiAsRW6vu2c3LJUvhfWmfva8CcPAY",
-	"RL4CwJ7mTiJj4lZRlnR7PPN3y1yCiolIVwThO1/EnAB8MoGk87a1wCZXVIbmDERSY88c7k8weWt9rERR",
-	"xGfhEgG2rjysrrVhR0vjlet6CoGZiXn97S4fwb+ffUCoEa9MsZkoFq1tj5qtfmC1/bKHcfAqvuxnU1tI",
-	"oq0t5Bov4v8mG+Z9tsZ3bfFIVYqhr/VsqVKyp8tbZIRdP0dikRlL3TamLukKnMBmJaRZQ1ETlQdWsL2e",
-	"GXjzTiOur8vOiyNeFldbwo11A5PKnqs+cZ2zHa/Vu8uz86q5agf6b9B5qPrmRTEMS7NaklmD5EodCDUE",
-	"bgY8Z1yU28pNpY1vgV6jOVK+2Srwv6NmLDOf6YTQaiKrcmsrlu4c91KITFfwYGohbm8erXy0bSLeiqtQ",
-	"JoBRuIwsbqqq/JBnYBRsxdcuR84Spz0DcOgsE+o8pw9u0FsmFD0eQC7VMa1enRDiOMU7b76y7ZXgW9h5",
-	"e1LTP0AipCxHaq41m6ypAOHWUD+1SqKFd2/SH16ciSKnfnnNyyFdD934mCJmf8G2kzkStSRQlgDAAM1F",
-	"DGrAegvw0Jw54JYA2xOVmzlU1OUmHEoDYMdzEH8FWDv/cGITxxhlKHUw2WgIy6Obkvc6gI2jMc+XmpQL",
-	"KAnU9n8e8p7iiYRxe1YlktbWhaMpi4qqhy2dI2zpI4QtPQbY0gt5U9zSk9lu3NK3NUzdyKnBkJQOmpiR",
-	"A1PwK8tyIRogpCgDUFjoW5VA3OCjERKWEJxW6OWt+BvCCcJPVFkYPAUvpuYqWNzq18Q1CscdJ5hZzihU",
-	"mBBRWoXwUoiFT/Fw5bT1BlGEXbAKR+XdsUD6ZT42vjm5Sxys0aZ9M1AgYDjHKRBRRW5ZbbvbBsbvcjnG",
-	"ti+ftUlxkU+M2MLKMZogZNZYkA2/OeVVgjLUcA01OuUSKink1ppyvWfyGKlmrf11clLIagPMCxhgFdLo",
-	"mnZ2DUUwv52WLG2Z3t1r0WSmh/mOBP6NnEkAroOGevH9lVCyHhRnwD06yJq/taZzt9oPth5CqYyswLVB",
-	"p6kVMznMU91gLTOud+nOdqWIH16KdfsC+7BT0M00WlUDqe7BMakFyGpjvVEWbPgs99L4+rTFg0cq21nV",
-	"+4O95o76UAnDp1ujBqA3OsZE2eHUnpUyRHgGzon6tlz0vjs45iejR+PT7KIXZa+++rcN3bOtoXS1rq3M",
-	"MMzn3pYZrV1Kr6E6uVk+nUE8IQdQX2gPL/655OTd13NeFPZ3l1ltR3DGjqy6Gs0f3ZZDfs1AbXdGB7rL",
-	"zk4DcNW75XzOyx1Z5a6KmVaNV5UDZMeM1oGWo/naZb1rUVwJPWBh3jz7h8qlyOw9kDWtE8S05Jqlm0cx",
-	"ccAO/TGXvFxbRfN9pIahYsRYFlPVDaAdC8UvL6kg0Wp3S+i9OFJLmfFyPQiBDYKyMQDsKHg+b+q33Ur+",
-	"o1WDf3OqvoctwaLXnKJZUoVobaWQYoW5Gr6iJD3W6Rn+4oEW7aktM3LI2tXATH2Y9JSyip/LK7VGiAeE",
-	"Rfr44ztQVy+ktSSozIeK/KCSDwMfgptlKVj6MdN9bOfb18vFQpVGHzg99sCYIu2zcxm+BZjIgZocmJk4",
-	"WKmyyGBqdhN8jRJMzbkhcsPGJdczoXFaSooLCbVo0MLVata4WKEKPfDGAUHGV2mmpJOzFMstC8OHShbr",
-	"tE+jzKdSlWj5KYmmg06s1gIZP4gnjsdJJ8yoC+mdyS6NBFwrgD0wqL0x1/hSMimGAhysG3ZSW3XoNbQD",
-	"TDfbT0y4e1Cb26x4bCu1fLWjfjIoAHVXBAxEquB8UpHX/hWXM659eN8n7lRw7ZI4AZ0jKMmCeEiVTnsr",
-	"OhJI0kZdRLAV29SC1ky/aySL+f4cN2q10ZpUGWm+WHPI0Y1x77FTNjoiTXvbE8v7wHETqbmpnIFQSVDr",
-	"/RKlprnQrmnOzXqM7E+YZzUPPvcJ3v0OqmbYwIT+2E5Wf0Ok+5tWOTSo9AuUObgRvJSLpdmF7NTMzvI5",
-	"j+nvVXJ8UjEop+4kzCmNCTOmSEgTSMI+Egk0kfiUEowX1LuClweirNNSBJUNkHVUQc1cSNfMsUSZQ1oF",
-	"ESPel/5P+0grPqthz/majXlZIgR96uggdRXKqT1VaS3PHnRyjvo6l65NJtV2zh3UI7BeBIG+kNGGQAC9",
-	"kFTIHPX8SUi/taft9Pikz35BRB42yUWR1ZpUJC7XqMo+RfBf5MtuAXKp8wyg0hZlfmWNjkuxTiChVWvI",
-	"rVMl41ZDgaohCe7hzWbvsvLwWdGbyyKXYngp1umALZYIeGu1HH+V3z+7eLAJOtNDVG/Sfi3xM7KgsAra",
-	"bgtelA68f9IaGcVSuAKnC/lSVnUgmD5XcMlSq8gMmCXe1K0UpjQT64CEP6oXnjTL0j00jXNCVvMaKQxA",
-	"+3igcgPXM7XS5Em8kJCUyHxKelKVyEvFynw6I4XLTlMqMyQn/GZSqFWtPwSoBVTalhv0WY+ED4NTOv59",
-	"mDusdZGPTfog1mf1f8bTsd5MYsdogEAFkDoOpBGQI/T+wcvuNaxV+4r+VKlpIfgit8rt/FDYpzs1lxzD",
-	"/atH/We+xXydYSe9jwdTdUDFij/hi5xOto+Zfz2T/VV+KVa5FkmV7UycYF/D3O5JFB4tSpmDrfTYBu19",
-	"e6Z/EFp4fHyyozLyGoXe3Y30OvON2uhhD5KYvV4Z3sG0jo9OTtttys4mRCTA6hgy1lGkoSGRnjHuWbOH",
-	"AOV4nnD/81g/jaBh9DYrIpzeyfdJF/REN7rbKNzcVt/2uZQZ17xraxV0o+X09Wj+VsF1XnVAzNm9u222",
-	"1bYFeysmm/ve6gHcf9LXHNb76Pl6HzDFe5rKMkdVGyHfMiHHdN0K/QMDmVDfB26IXtLTY7UQ2YH/fJWX",
-	"ZsmLg5nSkGgYHDrvsug5/x88aSmhhAeOKgVDgTq7HVw31f9qs3Zq0HnOuva1kM1GilBpF3fOt8i2TZsp",
-	"QIzfG2OhhaO/mVS5I66S4ail9AW1RvBdrbj+IoUwW4zPvddrq7fDr1j8FJiYhXl9FMzWKur3PvXatQzw",
-	"LQGo7tmr8reVn1QKU+YdvSDYD38ioMx0ynN5RgA2alL186/SUH33LdS+S6EXSup8VAiPqeu6UX4GQE03",
-	"0XAD4rtdHZ47bQu7j//JZ/Rm2H2SG4AhT8n5RumRdApSZtRUuD5jkf5M1ys/qMAz2sqXW36Me77OmVvp",
-	"v+cyO/NNqXy+kk9XIsXMZWwGqQXWzNzf++WrMrpnxO/tNKON6VBCHTi9qAlbbX8qOqm2oHp8tfLbSPnv",
-	"HV2PA5YulqZGTID7FqJ6JSyFZYcfLJUmtUuBbo1SHiqj6goM7yLjn2A7UuedTkP9YLE0YSG522V37WbS",
-	"jzVL7c0HV7yEpCL7FDvpn+FJ9q8f3dPsh3N6ov37rX9qsGC3o39X1WufX//Gd7/G8pg4y/I5bjxIaFQl",
-	"S+250yatohmImLxRX/5dqBIEZLzgxojSvuf/3Mdn/ffRf/96fPD0t1+PDp7+9vtRcvzdpwf/1uZdqM7L",
-	"k1OYjCpEGwAMMVvLIzLVZ+k4T10LWaOwp1shRE37vMrFClwb49x+m+XUKTub59CGcSVbWi86SnmLVV/7",
-	"oDt5ftSj9cTwm4/hnR6dhkrI4PGnzrg17z10MO0WrgjJInKGYSjbHXPsJm8fB/0pwUkG9ZK+6tAjNS0K",
-	"Lu8FyCJYBNi0f8B432GgiY8LSMzcC1O4gml03jWOqWPATyrP7P5+iEBCbOAAJZ7yqY/umce4slMlkKvY",
-	"Gmy6YqLgRe/DbSIXqXM3+HgdRfBPj0/COJADx8FcUaOC5GRYE6xzus4GbVFLMZFJwdsZIizV2z8rOY4B",
-	"zWIyLZ5A5rOh/BZneYbVPlCj5VGyg0tp/bHjiBcmanIh7cqcnLCUQPKHbigUdN4PMXGCeHkfX+Jdx0dH",
-	"R7Bc7vO+AEFB0YnVjikuBisowGe4nWCPu3f6jzH/erJLS88/jciiASQEhDC869NaiSOVrTdt20kup6Jc",
-	"lHmLxea0vcDzXOjh2D5gAh1toqasMkOP+dIR35rLujBu86dWUJJLXKOdgAswhejS5nF0hIZrGJSqqhEQ",
-	"dGKnJuqxvL8VbwDy1Bd8H4Y549k1E6nuIqOia/urQHeo0g525BW8K5YxL4paifJgzLVghbBaiE5Ylk9z",
-	"Sm/JpRQlm60XMyEb4RE+hjkGXPPJoybPDBSbX/nBv6wyc5/+OPjtofvqwf/4t9hiWUsiHz9zLqiNobtf",
-	"Ksm3KNXHXFALW1Sc87IOLTywTAWNT0m+G0bwbn32PkTZLgTPQGC84HlpPyQsndCfw4+ZTiHGh/FNVxow",
-	"ErmcXkjw12V9dg6ePF9rMc2vrJ0L1SQbYRPXptIqjfU0oF8xn4war/0W8Oo9Xb41hr152hGD8nZgWVtK",
-	"GlsdcJqIswPUKFwaQxyNET3O6drooufjuWDPVLlQJaf0ChwpUv+nNl/8HtifZ5iVVCynrbijTZzP1tXb",
-	"mtFpr2kuKNzYvm7Pr6K52/sQwmhnhBMb29eqM7pncnjFx0ogiL1jD0vFNF8PqGAGPIBgvOmE/LO+hqcX",
-	"2/ZMLAq1Zot8IRzctkJ/eB4NO+7IVMogCP6THZi9ErvnWX20EW+2Cm7fA8RtYkV5YRzvSewLcrBFb+PB",
-	"7Oj46aMnk8fi4Pvx8ejgu+yEHzydHB0dnPLHoyfj77LvxdPJTicw+FfI60LjgT3eQUO34R4ISfILeAjw",
-	"9bc3kS8yh1vE3ZaZhvTVXR3rNzGyqSbOJ8vaR8W0PEoYAbD5/m1hf4Nt1YJD75wfYRNsyAFva3q9G0i8",
-	"E+O7Xehvcv5s9bTZaz4lPXT8DF1IsK0swj4SPEWQJAYZNDmmoGFWE90fS+vYghUOA22kxrqVayXe/SU5",
-	"bXhPZFMfvtrJ4W8BTjxhT498OadbQFf+SZ56yEzbOCRUbGyPRdAiAzKtZlxmBLCfWqt/U19IHIr5haxG",
-	"goCF+Cr7/BIezvKJV021UlKUg9AFpgkKnfq63Oh4/QBiL5hp4Go8gyIMcrTVVqu/y7zYrPCq1ieuhoGz",
-	"Ug+aoOrWmBQyq/I0vRXgtgO8S5bkIZWM8l5wF9OKPtLt8I/7QMLvi+9+uyf/lbAGYN016velfuzDhmKY",
-	"Xmd/zuUUbtCurnzO1x0YRMgbdjCBCCo9X+TdAOk/GxB9NaJtGMy3hj3/xTDn368X2FE7ht1GX99JMkQ8",
-	"SQHfGRvoL86J3fDRWU60B/CkvRxjRfrmrf8BTu+udy1xc4ytSr0VzsbqUBVOPDvnhl1ybrvlzbYEw+1n",
-	"1V0YPC+YXeJXoTGHres5+SuZr0PW3Ic4yBVFLCuIkgqexWrmYmZtfg+YE3cU049hmXiDtgkFvSO+FkK9",
-	"6krs3QWgViuU04dvErfJBVD+AmXaBcrkNr6GvxcONXp6ZorP802ufbfmcaVB77KSfXyL8gkM+j8S36Un",
-	"mjwQ15m9YnavyjO/kSJsvNM78iL47Z4G72yfvVaYOyl9y6zd+h+5yto5X3BoGhgQ6z0Jq/TCu4HVRWjT",
-	"aQj75thiZf18hNYJWrnGPKbWsrLqAusQ7SwRwPVzBLsJM0YcvnXVWPG3G7S835jn/jAwq5ADjfj48gxT",
-	"OKi55lp7WLmtHVVroC071dkt7fYhOwv3K0oVtT5CWwLSbCSY5pWzDc+nY/9h+5lBE1pKN7GuAtdOUPc3",
-	"9w2GLTd2VUSSoEAcFOyFtKKGqrgJ8zds1+m7O7N3Akr+9KHrqdSfZ2fYeJSPZ3xUiNTH2ikz3nUPcneQ",
-	"RzBSFVbBx7dIc8zYxqxcpsWVAJyHFO5LEwQMy2jGcdGcy4nSW9rKqAlL7TUtULdeYmzevlKlNpjMnATp",
-	"M0d7NA5CELqItIsrORCRqOgBNBmfyEQFi+D+sOIYnVXQ7rNQ0ByQtzSb2NYVKVgluiztgFhL+xo82m3E",
-	"tsb+cIreCr0sYlbpHrnEdO0ZO2JzwWUVcHbZ/5igFuB53lYK8e00HttLTXHlHJ+uncNj6iQ05xnm2mFS",
-	"ez3NNUAG6IJN30pZPtbmejrJrJJtmYLaT8fvtBBzy2EGG8AfSRSVg93XQsAv6YPEsqrxTCAe9H2XqBRA",
-	"A8JyPkgupGvLzO77wst6V6laFgvcgR61ITFOejFwS4dM1J9nOAaCWIFckiHw3ZTdh9pXXRcGUOSqFLMM",
-	"FYVbwvxjoZz1gDRvePgZtgNPHeUNKV/MVfb6H1LC0LQzGAlg2Htkkl2zyVmV2F3P+N5WoICYR4Do886+",
-	"ndQrwcuYk/hcsvOfX6KOmbB0UvBhv99PMe8LFUL4euy/fvYSvlDVdXUFEaYMLBJf6Qc4M2bR+/SJhErE",
-	"P0zJJgRqg5g0WHq8xHQEKHhnGTd8xLVImDal4HMErLkSJcDpGIWEAGRBCTJUvQ/tKVzliWvrbom1fyEv",
-	"5MOHHwAF8eFDds4e4tQfEvikh0aCzDetChhO314IL4PrONMCpH8A7qJnHPBLa9OA+9wWPqS+5hfSyiOE",
-	"BKrSJu0uUHrkcwAKwDOaX7kOX+Swt4rdQ0c5D11+Ht0Jb4NihYcbi6DtKlgNEJfgfGlmQpp8jAN9+JCl",
-	"9itV5v+iVOAfYFfZxfLo6NHYkw58FCllZo5EoaziYpRvWo3rCctEZjsTH/nYFGtW5JdVUXyV5oYDgjMD",
-	"m0Lzt58hNsQXi4LGebjAvkb//g+tZIqd1Z6ePv7ugUMjpeZE2KckYdyq+q4zB6FGQH5z1XgeIE7T/++A",
-	"crkPXmYpIb4hMVnWMuIZy+ViiYl8QhqkD1SvdMoWomTgSUqqQAuUDt/TAIxBU0ScOSBt++3Dh6iwSWEf",
-	"MBbSHAhpB54xLaZzIc2ApfxwBHqjFTlGSJby//fkxSilJ4KDVT98SHbqijLhcQtAYmCSiMM4sNumYG+M",
-	"SxNzCml6evQUe/0MQWOFqiI7d/vTydOU0CKgAu7gfGJE6TjnijD7Z6JYaFyBC4nNXBKWwiOpkARsrjOW",
-	"/ufz96zf7x8uNZ/6djJB23A/Ow2Tg0YLvwP7TVjgOv4E0CH4NxyuBf/nEuviwPHi3HxBrhr1dpiUah7s",
-	"Fahuk7wwotQQEXFmAOHx21e7o7bgU8uQ1IXEuq4KU1mVYbd2wnwSOWF2LAQ3lupLNssz2JY1Ou5wrn97",
-	"fv7jw4e1YwOrizk9dsFy3RwxNRkCVxlQrHb8DYJgduUw4ulv21Bl1t20GPtY2LXDmeCFmf0rZfcpL3Es",
-	"tIb+/9rKb7gGuk7aS3JslAX1XA+QBOACtRCSL/L+ms8LeFKufXX+A3DlWd0T04ZA9Bb5WEhdS2BbWBo9",
-	"OOkf9ZLesixI7OjB4eFqtepz+Lmvyukh3asPX7189vz1u+dwT9W9yUujIOV00DvqH+NVNNTeoPeof9R/",
-	"hDUtM5C0h1fHh04eHsJg4etpzM8EIVq6VmM+JnULUOqMUrewQRWgmSx4CTYI3pIr+TLrDaBautaEWcNw",
-	"Sj4XmEj6a1w3qS45fFaKzLJ9XkA528/2l96nZOd9P5dikn/sfDnwpc5XY3iHLv8NlJ6Fsltm1/Hk6Iiq",
-	"Xgzl7IXy4B/kGUL1a68O1hCWBC2lxRMHzAbqnahh76ekd4qjib3Ej/rwB565yiC45dHuW16ocoQ9HWE8",
-	"IEx23+W6/IEq6LL8e6+Q3TUb4EOtO5/qsI04lLotlO5GsSGeTuUmTYKwseWdkIEBHMcB3m1SMubG1BuK",
-	"+yZaPxB6zO1vOSXZfKpr4qZcik8bVHd8l0PI2gjP2tu0qrCEObTOx4TOb4T8cIahscB8osAm+X1KYnz0",
-	"8Pc8+1TBJ+ykzpdWtIqPxjfICzDjgXRBjIftAUBBGHNJVh4lpA1Ay/a6LJ579tb+CDAI7jrShWWjtxIK",
-	"qzqp4x2bpF4jttPNGb7FN/Wvt4en+Mjtd7xW5gW06IQbnm4h+FDtrlX0uDah2OrN7YjPDHGZzz1gEXmg",
-	"UtVpo7YtjU0gdWqtlrT6LDf1jnuDXscUYNfd8fToaSX/nxEeV2W/hi0MPyUdT3l1GDYO9ktTn3qDDPu3",
-	"cOiQWroeuutrDS8zJ6bp4KKt0a74nAcj0kKgmk83JQC6VNUeO9PRAMhZXP95T+/bdwp/DAUmyNWOCRC3",
-	"rKM1RvauKTJuRf/w++Toz33TVeVoURreuyDrXWgLtaqaz6wmuOz5LYoBXHF9ReDp7ls8M7w9PYD5sPgm",
-	"JdSZyOHv+Ed3yU9gnUFEG/NgUSNAXSIE5/RJzExJQk0mzyJZ9+gpEzI7q9XdTRVTkjwb9cY2fQa+EPYI",
-	"k5OrNv6ogszVle+VA6WHyyw3TFzZFTyjJjgGu5VgNJ6itoZ727d+CHBZgkOwS4/4kUqpP5MecUOiwdFu",
-	"J5rESZr6ykyFaVuWo890SGsH9PMu3FvAYdy+bPtJTJxqXNz7k3oIBN0q/dGVSw5sHz47//klVrTxDMP3",
-	"PsqRkEs/YVoYk8upTtjYKx8ARo9HWmboq9S+5kYFqBbQociedPBmoR93KTPh4Ki8lZD1L6RlKAD5oRPi",
-	"HpgRUFkX0J2a3IPgu51iqBjcqI+To6MjOtEuuj1g5PkaCWstl4RUMV8YSv7CJDVKtk8Dl2YaO/NW7zmH",
-	"dd7YwyYwXbF2Q3EoEpe5zIJeE2EtHkSoc3vjP5cC+i+Rc42Se6ojERYr7MKPsPpSZFjINnH7QkBNliE4",
-	"WmwcnHJVowPZXTmwbSRBTWEQU2wifcYGhZlkNxrUjpMHHcA6K5+/WCFSXd3IkcJAiUOX4eS+hq+LtIoe",
-	"Y8QCKdzKngQjHVdYuA0t56RIfB9f53THEBflsVbQsJqNlxWYAS8KCqDGVhOD4+Fyek7YA95cZV/RRxh7",
-	"JPHq21Xr4XCTVp9sPKeoP2gzrGvvfu62CvI47W7Fcvg2pBbc9sUcnZ9bSIJlYjnxx4UqTYMRQFzus8tP",
-	"5NatAvTDTFGExnmeMDEaYgcQCneu6iqn2AGsheyNTGuuXWPLgTUSydIOpepoHUq+QDZeyBbhiGAji4WQ",
-	"4BcLup5UQW3LEgjvzSW92ffi5NtEXlAXvb+9/1Ub8FXp+F9H0h7JDYn8BQ5iVSgVtS4sQb7AS/6crieY",
-	"fBvNviCtfbQm1em65PoFiM8zJR16IQPKc+VlNyS8yusVc2u9IK3yLrxa8Owv49TCaW3xacHiQlqwz004",
-	"+oq53RdzojmrY4Mot/Ozw9/h360etfdb3GCJ97Bh0xjNJqUQCPmMkbVNFxnb30Nm1Yi8cHoDL0VQG5eb",
-	"C8n1pR6w05PvKVdoRrnMgdqTu8IxO7Qq4wUtn3vO8k3BCPYYljmKHI9GUFmCM1CVrAwuK8rEvP0tfjl3",
-	"ivcMr+BwWpn4Tq/eV3lSTr7vdlIc+Ohbx5Ru0YvYemrafYgVI75LQdrGEgmj9ss5ELes2A2E3249BlYl",
-	"EJXcjGct/kRMTRstMVKI/c2gFWs+nlWJwIFNg09ASDuogXJ1Rr7+FZ3urpsPMrYKnNSl21tWddbs6sQL",
-	"SHeD3lL2oqqGJMIlEMnwzmX9L/CabrL+CxD2H9CMwW6B7vzc095/fX2RfYho54PfP+/Bi0Zmz63MLqnp",
-	"Werd9SmDJuA+d1O39fvTtYZ/jFMW9MTKfHAZYg1ACciUiExyxkbKzACZZiTYPP8IaajgiueSpS8zMV8o",
-	"I+R4ffB3sU4hN2chuK9lhwxZ5+ifCkPCHVpqKCnuuURb4BDNPB72huoBPaB9BbgX5q67G3wmUKUv+R68",
-	"rloGYIe0wlzaRcFl6rJCGgDQA89i4CwKeKU3ke0VUmRBz1dXq6NkPTUYK/UhAhO2DDSgUVFt5CaANjJH",
-	"6paIXSvUpNF5UEO52ApUtoo7AiTqGaAG1fG9U9cQdzVTbOX7kMNKfLBfQb0NrjTBHM64ZDNeTMgkg35C",
-	"uLJW/azGgYqkaxENwKUQBrqZsnght2mL0LSx4JIe79ccE5VmXGYx1u96F+x3mAMy/7tYk3K4j9QIMrWc",
-	"/v+rT6JWRXYw4uNLAeEechb71kj2ZRVcvRV+ONeZWng/n1ix6gFBbd6vVa9/kekhPZP6TPpv/SeeWWkE",
-	"ooOGtjGs5z++6235ORh155QtaP6AXVabfvc1nxeN5avPjvo0XrOX4m2uyTXn+1lVg7BiNaIgnCOfC8oQ",
-	"fH/OP5Iv4PT4pIt+IcZKIq7OC54XaBCdHneYznulXvESmxafHj/efcMvVbXlTyLLuUPQOT056XIzVX/w",
-	"USFubPE97rJfv0h+xfPCvfCGOtsHquKtN7bS1OPG12Y69S0oxeyqwdnBcCxQj0Z3XkpG9UGqzERJgj81",
-	"KkX/A9SrlmqeeiicXLumT1D7VLX+pVdlaAnVcf1z49CBKeYDcP4RGUUPcT1j9K58g3p1tHKDwAabrqtM",
-	"1UbmjB05lQdyITyqA9VLBepZa/C9VPNek3N15X+NXjiR/ICWCblmyWcBGmXVDqdtrEb1bjKyHZrBG1ms",
-	"6bx2uhYacH674YdnsBO5vSciQJxBn+XQk04a3yUvoW7lMqtQvj5TcOL0+KiTCMLe/bfA0N6LosDDj+ug",
-	"2UiYlRCy3niixtPcd5/XwdOVf1apX6089HX32rlnweM+V+Hc13qc/HS2lcHVUu/+RPFol8IQLkCQzRAc",
-	"oJBCP7uPNOqq6Viodw6e0jX1igEvTu79JLn2fqw6LAOCPFdNptqS9CvyuiM3Z/WCLxPXbL5/a0FfRSRB",
-	"JjgmYv5xHaIucNk4R61nZ3+RsLNI8KXBynQf3RQyqygfwUeqHsgbhA7dN8S6whNzrv4Z14MqqdnjRVcQ",
-	"A+DPste2FwQ2TshXVg14S9VonTf/MzLO5Baq3Vqpc0c231vqjJw0Mp6g4JC6O2NrJ8TIR3abCZZnDmbG",
-	"aju8YOMihyxvDLC/r1pzHh9BPnqQemftl0uxMNjLkKLw4Ht9HUj0BNPaR2v/b+oy0jH/PeWI+WHtuRXP",
-	"jUNd9Kl/rhE6NH9KmCqy4OHcYdDjvdbM1sqeM+3hxhBqj/zv+Mrz8VgszIAZ8dHg2h7gUU4HgPVi/0TA",
-	"u/JKlAfg0hWUPgd5sFyyFPLpUpZLMOyLHBFs04wbngb8GHtWcc3SPEvPGKclJhRASkfQocc4fcW1OYDH",
-	"H7z8sUL3c2CU81xr1yxLCgIJca5qcswfP2YUbqTZYPW862kQIPnft+/MJUDfXkgNTiL9IKmu9YmWBMMV",
-	"/ITrw7RRC58pSjVHNEvvxQeuxV5SP26NGaMujIKIJzxvz9lsy9aMpOH7XHuVtZr7rnF3LNV+N3z0tvx/",
-	"T7Y6lxAXsbuXU/NU/E4rVig5ZXyqggKK41lab0J0PGsZPDylbfSnR3sPHsw7qu5AZoBdGzzyoGMOlEUD",
-	"niyi8BSR1BIXHatxi7PqMFXIl9h427cPZ+dsWqrlAnB2sA80Vpb4btAX0gMdexcKYA9BZYCH2fQDXgEI",
-	"V2thALxNZPHKAIIY3+y5ENOG7YH2CNd09KQnZg0k73vmpgulwffqEM9Ql26tUJmgQz+6xwAgvucm/02t",
-	"kOqMgpPmATMt8w5grxVRcECZj450WvWnTZ8caeLdVrg49g0+RaDMlIJ+9i1UN1WBGdVJ/NGRbpm/vbl1",
-	"+k/qfRKPDp7+9u/3Ly76+NeD/3F/rv9bR7o/xw7uxNNoUm1k6kG93D4C6wpRmCLz9nuJoEnVZGr8fOum",
-	"/mEqT8JM9KS3IWe3VZ682xC6A9wQrwKgjA2FMNfsf71783qP0pRBze+AEaJSzd1LmJI1TeObyjxedSmd",
-	"oKBYUUDuUqBBw4Vfp98uRHdtKWvhhkllBe20qOL56LEYsFKAF9djOQNYpFRUzRk0EKbfERA+YZma89zB",
-	"2ALEHzOrfCySJji082G4VqiJcw773y8kKN5TYbTrkYORSQ5Zy6okBc5qy2csrVIdMCkA8KTz8cwlZ7Tp",
-	"Sx7atovG5HGinerkgJ7bpJP7vXMcgobzzt3XpkJtjMTqAm2jGDeVuA4jeGbv6fL2WioIanHrRas+Sf06",
-	"ugZl6v14rjGWbXWk1BHqBrrtN1pIgivWWkpCC4pivoYdDkAJFNdB2/gbqjWpgjOA5mlVPMyBQyPdF+Z9",
-	"6dzbjiwepc+2aqnXcEUXvhbA6BJbwy5FjBoTJQ4wv+AjUegAvHLGM2/lroOaAasdDhwcqoPrJ1Of0s1G",
-	"AgFRz9HDAv35L+RcGG61FsKHr5LRjp+wv+c/kJnAjQ/IV+9Eo5GGWDldKF2QEPhHS7KsRWa3P8XLPRZ1",
-	"o0E29se2DL4U01zJ/xDLVk7vGzvFtdajk9Ou9jFuR07t4CCTELymfCrcGjqrcgGlbeAUcgC8bu88QAJ5",
-	"pMgoRevk7AYACW0rYLC7cDcmZIkTAnmdOOkfo4LPzrmN68JhhXOWZ99c9V5TZf42lGQY2uHv9p9PrYx0",
-	"KoCP9u6YLFqjV+Cb+3LVKPb99zQBHX/Zbd19tV3IG9DAYZX6OW1rVeWisrV8NZB9VuAg3jW5VAdkgDjp",
-	"h4EuEE7jmVJaJN5RTeBYieX5DhIAvHPOVwzPQedegJzuOgq9Vmykslzos8AmupCVo3Cu5pCSgw8KbCVI",
-	"Qofav/Fss42Pd8E79HJAEaDx8cmE56ULSKPjndDkNwwtOkTPcH27aCRf2qqo3l8Xw7cm+9wousvAr1io",
-	"0ca28LAAXOqL2Q5fILu1sjcoDKtnoPfOVJG5c73+o7PUUpjy85ZQ7TenbUiYPOgK6uALqwDABK7AVmuu",
-	"ahtbODtgWQlRXGiT7kIEnAHujfeYI8og+1CTA6CkL0oBjl0Iy0K0REHzFWviWKMowQ4SY8FyV8rtLaGE",
-	"IGgwxEhxzxEfX1orYo6w997jh307pWKwVQOP+uvETe77bCtI7WxJqTDl+q71JOh80Q7vS8Oj0vg/UNXC",
-	"F+Bdb+xaugNAEfc6jUYY13X4g2WBW33UzrzYyIQDN6/no9h336lapnFnQ+2i5rm+07I7vt50roEo4CLM",
-	"ODnE6n5q6Fq34FqL7EKqK9ezpn6vB0LHpAoqwZQZS60MTJ2W5gO52CGHvjXNYWDPRNeJsd4NMTfOZbNF",
-	"DfswW38TOliojNYcumcYYFxVq/mXizemYVrRpP/SymJa2doxN3ugiB/4Jqp/NI1sUXD5dZSxvwenLhZZ",
-	"QT1uin7eBE1MJ2PsB2Kk0EjJhQvJo0x+SyrEdh9drfYoyMnBHF8KHzodDi12uH6NvugLObLWOPWAZLkc",
-	"F8tMZGEzu7ZKbuRIxPGdYxsyd6juy9c2u9KYsW+fO+ZSyXzMi6p+f+Ba4mvslghdZMoMAfqho5lmmQKL",
-	"W8/UilTHdCpMWqWQ2V+CTxCGxX5+1RCw7A2yEN9HUHoShxYIq2S/h4L5hJrg6aXrr9WhUj5ozWu/6c+j",
-	"KiQQ6d3kqncoM/7a63d/Lnh73RWXITGzTP1Vs/vN1Ox+WcdEk3BuVm1baw3cGpZ866/aV66e6zcTV6jZ",
-	"RSTZ69/n3aou940wWYui89U/gHf2Ww9fuY1rC2G93dAo/0y1nz4YVjObNgNi4bn6CoNifniHv9sd/NTt",
-	"KL+ZvEfz768D/Yc90H/2owzOGKTyL3yWd19tT+MND/7h73bDt5b3AazoipcZwfYFLaXZBywqMvVe9JQU",
-	"njT623ZA7UoIHBDMGioMcKYJQYT1WfpycvATN+PZgD1MIQC6CXpFrfJPj0/aUUTfVr6A/Tb1J0Rr6rxP",
-	"Lycw3E6XxoCovgxa0I+uvsmjBeFm/WV2ZN+UIeBRWiO+rzpri3cWDNBvfM9srr1LADLq6vA3vtgPAHBi",
-	"DuprH7271CVeTl4rKeiofg6JvMtpa5eOOo7bRz5/z6dtj6bLDuEaeOyjWH3zS4JUzZ1taHmpnTUyVJcq",
-	"8m0IcEpe2knWX6fE7uAD5vPuF/8XqmuBa3bZktxkDyUcZu+PbIMTrQ4yIYrChTxAJh2kQdd/hLf4x9J9",
-	"VlL0L+Tzfy554cEzGwigoBCgs1FW0DlVOR1ni4D5VhVp4DC2jEa6vmGdwUov5HXRSmPuzKX5KrWIkJMl",
-	"nxX98i7gKD/tG3DsDDb5VY32a4KKRKDlFqjIG0il2wSH2TUFRIy50XD/UnP/8q5vAbXcqXzczCo/nOXa",
-	"qLI9d+Y5hrQdkCJETZHqE4YY+Jk9wIRUQRp6WObLNZvw0sVK6XWQd4FoGVTzG7ZShxTgOcemI2wkhITO",
-	"aWy0ZtzK1nAwaJqjwtdn534gPrqK7T/ce41SVZbcCgclE5b+5/P3KeWBNApA2+o9HWv9Gy3gH6StWXNa",
-	"0Sw5XblbbgdL7ksV8I3EmBA3/lLyo0p+Z+7i0Cdbc/C2dd49gboy/5A7bL7bGRCXEtfciLpUR2/02u2C",
-	"E/t3e1N78UD4/s2Ou3fYbffzNbZtzBRFDOqBwan8/KmDQY5lwtSWQbamF/rcl5QiHV8uvbB+rGOgLK63",
-	"QpPoBTUarrCGXLt96kuB0x+LfOGFd5+B2jBWGnGn5pS1XrsUeoO4UqJpqVa6SnGChLl2RCF6ho5DCh0n",
-	"dvny+XLeG5wgOBN+OPIrl0sjph3hmb9aQY3b1B5zo238NmV0EDoLyDEWBf+qcY/98A5/d39uLRF9W6HV",
-	"3znltPuGyUf2jZCKd9JGgP6/CHHsvtptwS1Q0yGp4q2aF+KtC+2g72unyoFr5WippQSTjzmg/a0q1DN6",
-	"774L+xfc/V9w91sqHD1lknr1ZzvOpNtsN6QIe7XqdFVhklbRhhIxasFoghI+qQiDVrOFAGweZhU+rAJ0",
-	"F/mKI3cJYjKAkUV9SywXmYkiA/y2C0ltYBH0VpUEH4spEvlcBEVQPpYLvVepigkUSYAwtNxF13EgHP6X",
-	"EQRpUUe3bSlOektruMPGa0NobCAxAlDu8eOjo/kmKuNXBq64CaRxnZJzIa22/GuPjy/h/En3B5GEXfLJ",
-	"pMilva2wd//2Byp5csTTqh3Bz3+C0iZrlyEdlUv5J1GwVFGM+Pjy6yhyeoPGNYCJBRCSagLV41VSITrS",
-	"qc5aR+A3qCcTNJGSQidMK4h7+7YRzpEG3Hfumyr6JprnzK1MUF/lk/7V5EJu9LDESgCuL7GitsynM0iZ",
-	"g7i6B9oHIEhw/luhtDRQXR4EFNDXMF3yMmPlsnAJflhBNZ4Je7F9u8r4mrwOQPr3NFsoa+WXbCSmudSh",
-	"6uuqY9PWqMhIZevDfr8P6QgXsv1CV8R7+Dv9Fdx7xji7FGusmDLio2EjofMM98KlSECsgxv7jmDzUeYc",
-	"YrlxSqmQ9Sab2G89wDUzQoa1mKpsbcAZ9N9sdt1UJRuVoBj4un3YEcLS9JpABTSjoaf7Tft0bm3qHgUK",
-	"cCf1s/fh7ChFaHye9X9VsXc7OpHB1gbxd0xobZ7kv5Ixsz9PJ8WfOHb7EKvKEPOH1bcnhqxpkiYt2sCe",
-	"AvcrLS12w9uvuhjlMRlmOUULgqbQsfpfZOpo826r9b2QkWLfhKw+h7dKWBagJlSChhFfZbnZXa7rZt6h",
-	"YresmEmsaveswdONGwd4pIxSbUW8bysW/wfk0FsLccMd+KsY9xvNiq95tZqbeTO2ucRW3u1xBOB0v8BV",
-	"dwkAXb0lDvtfrllhrfwgdtP/shkfDqYZ4LEIrgeGqL9WuGYaXZs/8IW1CGH7VamtpYb3QQ+NCmSR8CCB",
-	"bqLlEq/cGtwZsdAbthPKN9MWjWPcHzeHTCtY+ICMaCtvSke/gX9wPNu597XUe8nU6B9iDEePRkm1l2cs",
-	"lcuiSNHSQ4crrQdZBE6yux7JTBu+phcQeVllAwQ4nwMAutGML7PcXEjsIOKy7DTTRkE9D7Xcg0cRMhUf",
-	"KUjdQR7h8vkKBRVAPvsHwOIhAYMAUQqhLaX//JLaYSH8nVNbuUGXcy7Z8RGL5u9h4mJA8revXeDDf4EX",
-	"fW7VotNJc3WQUG25+gO3r8Tujh0PahsTxuSr22hd/B6fdGtdi2N4Z/VMsVIVrc7/EvsUdNaY/0wo67BT",
-	"25oq4zp/4/k1lo1WBBM5HHxs9ejbEGI36XL8WoFks/Jg7BrSYk9FGPUsn85ECaRO3lBovqlW0vfUpMux",
-	"LaOzr13a+YWEDPMcek0IGTYj8lHVghvhO2ASJCqggWFDV/bGpbBb2UtSGRLXMSoq7WgEZMKnMy4zkQ3V",
-	"lSjTxAFx86LF14kTBnK8I2kFz/4y/ZeDV29tvUwk4esFkdH+8dsuy+qExg7ldoHVqbGyFB+NbwxawdtR",
-	"irWi8JHSmCdfFI5d4Blx7WBzw+6T74jqNZWmZiwstYduaC+jVoX+2Uo+cGcbPFt0mrofbmhQjAELOoh0",
-	"Z4fSSryhOld/zNbNOwjojk3cfVowBzR7aDnkgeWPd+4Ujo1wG5o3cHGNTVAr2+tFqeZWkWZqo9+vVHRM",
-	"XBNfX+tEMieQImfeYk9J+gy5SWv2FyzShXQtyuEZU3uSGCXs0HGMUbxd1TdXomyh+VvWnbbqTS7zu5LH",
-	"UjFADO9/rU7Lm6pcwlR8bWmgn32MHPZh801HYBNYA9/mLOuRC/Pxqsc0BKBdphV8e1ZTYNwlUvmeJa70",
-	"ZMOJ5ByOf4hKuC5+zQpuCF2GzsXy7VXCOcV/u2P0tjxaRM6rmeLzvNWPTT/fZZgc39DCp8a8KIgd3c46",
-	"q0A0jEShwPumoufd3i7GS+jdaZd3JHhpheGvv1miJ78X/LIsi96gdwiHgZ6zCYCvCCfYTgjdg1k1lprl",
-	"1w/LyGA08V7cwEt4Cd3fc60KWP7gZkcqm3e/E+iICZoF6plVMnkdmT94GDnkN58VgRTRCXBUFxwFUO5+",
-	"WDvkajojLbupStiuTiYsgy7XtVtdoCZSLVYlyPClmVmFYuw8kcEjxl7ZaH1I2IAjyJ8xrFxK3a931G/b",
-	"nFxqwwvcE1od3Ongfsfh7XH8vwEAAP//",
+	"7L17dxs3si/6VbB49112vFvUw7IdU2uvcxwn3uMziZ1jO9v3rihHDbJBskdNgNMARXOy/d3PQlXh0SSa",
+	"bOrhR5L5Y2JJ/UADhUI9fvWr33sjNZsrKaTRvcHvvanghajhnz+84xP730LoUV3OTalkb9B7xWdCMzMt",
+	"NdOGG8HUmJmpYLXQalGPxBmT4krU8DvNZ4LxCS8l42MjasbZaMrlRPR7WU984LN5JXqD3nnvycExPxk+",
+	"HJ0W571e1tOjqZhx+26zmtsrtKlLOel9/Pgx6815zWfC0CCf6dfjN+Kq1DC69cE+06w0bMk14wbHXNO1",
+	"GVM1yytuhDZ5n72W8CG5+3POuCxYzk1uh1raZ/1zIepVL+tJPrNDclc2hvtvtRj3Br3/5zBM6iH+VR+6",
+	"Ub5azIai7tlPsYN/V9rH7R64KWeibSzcNEYxVvWMm96gV3AjDuyNvWxjJrPed6oohf7ZTufmAPIxr7TI",
+	"WSX4ldBMLUxjlfU9NoTbM7aclqMp47VgM6WNncXllBvGWVVqw5ainEx128DxGY3BF2LMF5XpDUy9EH7Y",
+	"Q6UqwSWM+7mS47KetQz83VQwoy6FdILJpV6CPNpB6UtRsLECScTHcHtfUx7nFZcHz/73M/e/n5Z/+3bc",
+	"8gX0lMYnzPiHH4WcmGlvcHx0cpr1ZqX0v0itxPNaFEKaklcviy2fVRb4FfarYHL1VC11c+xHx08fPh4/",
+	"Egffjo6HB0+KE37wdHx0dHDKHw0fj54U34qn/lPm3EzDl5RFL+vV4p+LshaFm/7kR508erzPN721aqLl",
+	"s17LaoXyUmpWykivtIkM/LHzplsbBY5sUWtVb5nnXIoP5mIEl+VOjOZ8IthQjFXdOjS8o00UTo+ePk5N",
+	"1PeiEka0rXte4J/zATNTpQVKwFLUgtFfcNoEq7g27OERK/hKZ+6X84qPSEX7m+1WNVNR39IU0/jD/L6o",
+	"hDBbpnds/35PM/u2pvCKYiLSwgn33Kp8vizEbK6MkKPV38UqPdIRrypR39NMLSUMF1QHnSP/XAhtMnYp",
+	"5gZ+fXLKpmpRr+3H0+Hx6Ig/EgeFmFdqdXD87fGJ+0Q8a8NHRkM6sGNq/bxH658358aI2j7z//x6fv7h",
+	"5Pjg/PzDE/Hbv/9bUvO/HP/EzWi6+dHv69Ke6HZTls1jncG+LKsKdyvMgTUQYFr0Gcsf5P6+EnYziJg9",
+	"vnhV7Tjv07MxPsBRtqnWk2/T3/ZKSdHyfa8l46wWvMjg4+ADvErF1WZTrq09wDhbwmzkD/IMFjialhrm",
+	"QypJe4ubhDQ/2PJldow7Pg9Ojs3v+5EPRbVNm/ojmi1LM8WVquxNGcsvxeo/rni1EHmf/Wd5JSTT1ljj",
+	"FZgX9jC3t/CqIq03a3zRrz0j+Ow/9FTNe7+lVQe8qPFJpREzvfZtj45PdmzQzF7+Em89DmqT1zVf4TSU",
+	"s7JNyfxNLdmMyxWDdzOjnA3ADdgobXqvss9MGyPHR0cwpHK2mPUGj+CnUuJPYfSlNGJCtt1PQms+aTv3",
+	"3k9XGSkTwaalNqpenbnxMbv2bLgyYk2ZzNSVQMN6qub2u+y/pViyIR9dClm0fNcMh7KvpFlLf4sad3JG",
+	"mjxjdsZHU17zkTXOM2Z3x1zUIyHNgZAjVYiCaTGZCWman7U2+qbmh/90VPy75cp+liq2fZZUhf2kstjj",
+	"A2q1MKI+OG75AlXc7hfYbf6Kp9yGNQUAm7gMJ21KOGh+bzaad/DbjqOxj2gbDTy+u0eFj4a326H8XItx",
+	"+WGnqTm1bhWe5/c509ViYoXXmtdqbP+gCvENKvWhmJQyUqRtw57Di7dO4+bEOYdw6x7DS+weA7ex6bY2",
+	"hBB/mRbByFltF8M9nde3pRztNuutC1vYjRT7sfYj7HDrVgvUPvs6Pu07IbncZnwauOCehmVvTiAfzVqs",
+	"T7zpVs1PK7PdlGtju6yNC3fLdZd0bff8Ik1ZdV9Q9IV2BycW9rHXWcv/4nW5fTGv8Ao6gc5YJcYGQhXu",
+	"ZKXz213YNkT6816W5kc773qupBZg3nzHizfoE9ifRkoaIeGffD6vyhGEGQ7ntRpWYvbv/9AYrfLCZ+8o",
+	"0IS44lVZXJB/0ct6hTC8rOxqg1zAr1mhhLU/rS4jk8BOqrNlS83UXNTwTmb4JYRYRF2rWvcGv/p3GaUu",
+	"Kl6DZeDfgnqGzRbaqj9vkjw6OupFsTdvLX38DeVPaHNRFt0DENbHXGjrFR9lPVMa2IHf8YK98R/ubL6h",
+	"WpjBsOLy0tqF3YT7Z5xoXKfU9sJpHHFpJ3EowClgXK9NXr8X4k3wizd+q91gjePI04XfvJmPJUVLZOf+",
+	"Qo0vaKeP1MK+8GG0Xg9dgMK51adsVC20NcHYUi2qwn4dhQp6WU+Ne4Ng7bkrYRmv9cgBekQYwJkJLk3G",
+	"tJDFevw3+CJoi1vFBlE6rlmIod1IkmCXkiT9XIuRkkUJO+BNmGJ455YQ3x3J3CtlpqWceOU5ILVptyab",
+	"LUZTxpd8BYf70OoXDRY9Klxrjmjc57UYL7QoMghOazUTQ1WswNdWeIEWQuJq3M+TUpZ/02fuL7k1hM4l",
+	"qhWuldR99s6tmtshiXXLYRJzu3LhUSV+WGZ/Wyk5sf8tDRspyBYoLw79c+n2VFWO9tGVN16El3FYorIb",
+	"HmecS2V/6T9ZGy4LiEaWRrMlX4EWeKHqYVkUQn7KIftg9j3NalWJoPd5VaklLsz9fOzGln8DX2QvMIri",
+	"F1ZO3IamcbP7+WTB68LKw4BxBj+welEJDOeA4J3LGYgnZ/NafVixeiGZ1UoZM8pKrJ2cGR9NSwn2nFnU",
+	"0r7Ui6WotOiz12Pm35WxHA8hkDxwr4Q09co6WRipPIOn2rewUp9LvPMCkzEgp4sq9jcLuFwL+1EjK18r",
+	"TekIO1l2eCuahNL02XvSUtbZFkUQgYXEpFSRwQ1DAU88l6i4hismrkS9wvnH6Kt9pCZJfqHqiTJmL7nY",
+	"PBLG/imRHnZWO3tih+0vGcBUqKoQLt1ivzhe3hGX9jOmvLA3HkPE8Uaq9Tg6pP9TSXHXpzN9tz2KqwKT",
+	"NzIOldi/XIq5OSMrz04YiW40N7BYYS5gG79S5oVayJsd4FKZizE8Zc08gwMThFuqcGaeuwgHBDtnpdbW",
+	"hLTrixb4TVfn6DSszitl2Asa2h0tEepR0DFWlwaNE0XMYa7jQ/gFL6u9zKZbkiScYRijX6DMjX/pQr/z",
+	"2FwAOQLNxWlBcymW1uFmRlSVVTFWtyojKHMF88FNhuEDHzHPK67NBeqW3B4nTvudS/sEUjr2dnuhVSdZ",
+	"Kv2e+ny67BCu+YihD5yITzjBz+SK4ckJ3wVL/k6pH8Gj+MQL7QwhPlRXgp2yn8rvYDy/SH7Fy4oPq08+",
+	"pIIbPuRaNJ2M0VQUTKolu58vwtjsMSzJRrSqTaqlDMAKUA33NBPjsRiZM1aLuQC567PXdXwNM0pdgvkl",
+	"amvYcckoRQHnZPkvYU842AxLXhpR2BvQXBvHG+SedvvFh0tgoa2tYd11tTB2xKVhRVm4geOBnKM+zOEw",
+	"toLOwRQp1IZ8vxGmXh08G4M3ue7dv4X9CJajHWk/BQoJ0XaMXsxrNRJa77nW21xwr569kj9m41JUhVMg",
+	"fDQScwNvTDnY7kmQcokfA7/wPvakFty4U+7I+upzZT/OetmHVrIPR0pKMTIXNPk397pPTsKR0Zg59oM0",
+	"pVnd7QEPu9X6QpiKs3IT6U0wvDdnmPazXsznqjai+EkUJXeB58+ha0Db21mCDVVKxiWDNAFshlQoxlvv",
+	"1vHrQ5CL3glQppG96DmIzma+qBFLtWsCUzZeaF5Fga8leDc5h0flNEprkqNuQZs8t6ZTPgiogYlSBbsS",
+	"NRhd3v3ps7wWM3VF4ANMjdhHwtusY2jfWJqMfD3AfZ1LXDFrYMuVe2if5eNa/UvI+EnozWqmFWbr1jIF",
+	"AuaWYguGXQox1wRjKA3Yc+xHOxBewZTYz15I0Jz0EvdBLsF7LuG11joj4YKrz1heKe3mA7JubgCbk2Nf",
+	"M1FSnLEc5umitL41eOWpt2pjby4lCTtcZ3Vun70K2p7C4+cyl+pCL/RcjOxopApbYuSiLlOrfCjuWA4r",
+	"GMdiLmotChiB82XdKBBVM1b2IcOVPXjOWANS0szwTyCwC9ehvhZyMesNfu2FkfWynhUfsFlBOHpZD9e2",
+	"l/VoAXpZz04pKpzGJNlf+fGCRsTA1G+JDPAzufovUJyb6Di5Yv/r7etXDPSoPRw+HEzUAT3Bbvb+G76k",
+	"DCw8aj6vVi/lfIEaokBLj1c/13ZzmlLo3gAAb+v7/Xs1Wsyscgj+tNVWQVTt2QbfALvATp/zXiCdWwkr",
+	"Qh4nIJhZKsBuQSppHr3+9xD+2wpp49ZTRvjiHgA3PKwVufYst8/I4ReofulaHZnEFZf34ggP2L521LtS",
+	"x25VG9n/LpkIyGl+XE/2Zz3xwQqesCdyG9Cz4TZ6RAda7yGUDbNmdSAdMKfHJ/aDfD6ilObxaS9K7R9t",
+	"pvYzn06/UVJ/9yTaBegkC90e50V272XBfZNYF/vzxaKuEkDdrEca6KKUY5XIJ4FzVbqICpfsB3mlVmAQ",
+	"QKjDWqyiGmesKi8F4Rw+wE46s4s3E1xqbzI7MNtmDol+o4b/sKrLaoJFUZofrshWaG5AXhS10Dq1sAIx",
+	"c1HiYCbYuFazxGuzHjdd01xZb7jatQ4/8UsUPGc+tmkwzP6l4Nq4xRfSaAfP5qg7UYq0GNXCQCwUhSv6",
+	"qjB1iMHbCemLrBE1BtXn0gPzRT0RRXLG4AFgyiZE6bLEeE0EuHDC3LfW3ir1RCmWDX2xsck3NzZ9atr4",
+	"KiP7y6jkR6iq2PeVsRH/e0J+Q2r3V0R5w1z4oYL4/NYm5j+WOiHlfu93UgLRfklogAgou+tBr8QHg8jb",
+	"jQ/DgaQ+4ztVJKCZoCoIlUnK2B6+81oZ9RAMg8zlLQT5axgbdFBeeyFoH91n+a+1KLg9Xn7Lo9B/AzzL",
+	"2aVYZVbdcq2Xqi6ireIB8OfSW1IzvmJTVRFc24qNNR2MkCFpLlYI4m2kdBx2Ho4oVIgzXl9q+3VaSF2a",
+	"8kqgYbbD4HmuZnNel+T2NAXAqq0uJ2iOgyUvInlQbgr0ftL1fTkei1rIkbhF6cp6RnX6PqhJ2efz1uQW",
+	"JhLelm2RYUofp/26PE7w5gM2Q+ngkk15NV6vrQEJzuFSNlEZpUVqIbyp6X02fWF9KusRsFpVFaQT6S/R",
+	"S6xIBl1q7wVpvKDD295+Lv39cWqSrtAEft3IUfZZXpVX4gL+At6MvcK6TxTLAEcojsk2Ik7kP08U5lmC",
+	"I7KWEI8/Fn5sjN/6IX4QSR+DFucN5D+TFt16npXsYQcPTpnxuNBbyxIimfjo0/ptONYBLHs0nTibGeqJ",
+	"sH7ddmiwItYhPiKk0tCDsI7aenHMnniDzXMZ1mJzpq2+3pC/jE0dlndTxCK3atbx29W47c2NfRi9thmK",
+	"iDI8Hd9oKEC1FxIrVjIjRI+iiPjVSyoaX+uyqfNHEGIsLvaxTBvTlDDLxId5WQu91zNbLLwWoXjng04F",
+	"KRp7si7AfxvA8pcFHMsAv8QzH+D6qrb/TRpptbhSl3vNxLq1YsUaB9ycoyye5e0L9Bwu3BmLiGLTzYmB",
+	"QwFAx9oPxsOQH4D32Fj+taVsPuyFqtlcqHklMu+snh49fZx0VpNVTOuysBatoWc+fPwYipPAb8JQ1FMs",
+	"V6KwJTrlzntobLCtQnU30oM60JdC4M5fm40WZG8sLutnT7s4FMltG23pboVuaABdCtniyJAF/GEFOC3d",
+	"Z5jP1VNrTmPAWo5a3OmGYgpvdC/c/pW34Y6sfeYndkfWqwk3zTk+siZ6PnA1UNw60yzH7VHA7wkCbef5",
+	"StRgdIFGygfB1JhyzYQsIDuM6TpyQe2KgaT2I5sIX9pzuxDrOOGZSZunUbBn3Wp6TGss1nob9qKDK16D",
+	"I2Wvfi2r1ffuDvvUYMpvBlZGTvNsTbtUXGIOBGIoLjG47Za3JRpQ6Kl0vRoz7y0ao/DfARFd6/MZ695B",
+	"/fqbF8/Z46dHJ04nFBQeBizcRBgENtk1c+kRsmSy4HuA0V7OULN2Eno7MVIUz2HYKbm3Y971NfgxC1mO",
+	"S1HA7+1H/P/PfvoxeUxOPdZtLTFLaDIQSHy6T6eAChnEIaV72mGSSIohO7XpcUdD8JXeDp2dMBfUzHrT",
+	"RfqToVAXbHXFAN08cFpN3NPxhKydNZvv3992yzyUfGc0hxwYKr+hHZJSOm3BylH6NE9lCq1Ajv0p37Tn",
+	"oX41mexKRjbhrRddfJwonelDookg8KRWi3lmRSMqY7ZDn/L5XEiMF3Y1WNOeDZTyVqVAIMNSsqWqGzIX",
+	"xSHLWpuLzoOFy6852jIhvy+NpqgTnyk5afhZwsqBxoV0oQtAXPzItTkAKTl4+X0OqUXcgzDa5mp/e/zk",
+	"4enB8ZMnTx4/fPztEf3v4NH4aPSYH4uT4cPidPRo/C1/OjwaHRcn4uH4lD8apsbvorJrJ2AzGxoleotG",
+	"KIOy0BdDPrqkkw9j+SEEN47OPR8mg8wAyHechYZTdGTP0yitCbnxc+nP0q3ZUfdkCAZZDVEgcL3P8mKB",
+	"gAKIY7h6WZQn7eovQAOCqWlvqNV87geCHiMgxBg/l1A2QeE+wDbiutrX05A1lffjU3xgxOOJ3HRyVqtl",
+	"xLcBA9C8LM6YUVUBZhzjEqrSfelrI5gSkrJ+LcB2oJm0/o3/dvsDjihpVMhkeKtRUHnGxGxuVg1jH/WT",
+	"VFL02yz7i7LQ27ej8WQfs0aJrztbNx67YTemHYj4HWtxCM1XrDRnLLc/5oQrD7orikqkYv6EK+p4tLwR",
+	"Y3JcOyc/h7VaTKYmbAThtfoZ8dy43YKAWZelcUZnx+iGOylahtR48W6PIk5wgDy1Hoe34UrcdlIj682V",
+	"LtsOZUggKjZRzBqD1lxEFU7mEnLluKPbY2vZShgK88EfsZwCbVHrScCH7p5YnI9ogKmJfVGKqvihrlWd",
+	"jg1iJR0ZvqWco9WUjn2uBQCsUh9WAs5dNERqNan5bK28ndAjF5Cy2X7Ab/wpwtruWjR7XgZbOippS1uT",
+	"ZpoxqBe0ihjxi8zfZPUNTMxaLS4xCWwm9R2wb/1dAGf5Gf/K7pOfcfwNKyVFycEv9PkkDSa1td595Zp9",
+	"whk77533QLFi4KJcG1gaTrjT1ccY5JbY44tSFgBq3zBTE6bUSxnjVkD+IZY+YFtnYdn8eDxGYgQ2nCVk",
+	"P3iCm+jbfaT88AjnAQJmFxDRn1yQJb6xZF1sXfp8Z+y2GaLPmgF2F3TDBCJVr3i8bPI8bPOIWk6wvzVP",
+	"rWiessQxjJVCslqlz63ry65PjHI3Biu0HYX1qqzNglcXU6WNXTlYNP+PQ0o+pGYLbLXSrDqu3lt3uc8g",
+	"7nE6G3URuX4bdgQcslRlRnNh1iQ3Y7lR6Zj1DR3R5Ggivj5/2qyXTafNsrRy8JOdrbm2Tmy66I8t4Fdr",
+	"F1ghGeOVOHNnrFAjfUi/0/1ZwfDWodBM8FEjTEaFNxe1cIEqX4xzMVb1hYvpj6z2GoPVexEiapu/1WA3",
+	"ry5mpZ4Rk483ly8KNeOlJMh1OboIYkoLc2FKEf20kPAMeJX7nZ7yQi3hVwsJtQOANE+Z3zR/abvIAdNb",
+	"tYObP1ccWYMF61aU6lbyjCkJW3XOJ0KndUQpx6olsAZlpdb2tNfk/VtAD7hD5zZtuHYr+3WzhNIfxZVS",
+	"l9Yb62ozL3kt7WTvmCW6LDlRazswYvegpY7e4tZkG0RhXQFuevUoAQNmaj4elyM25mWlqfLLniyFAjUy",
+	"EZEVS5iXfvgWCItrpSRbllUFmEyJxUPoflt3ui6qFRaS90lUGqUxU17PMMritjXcH76YPji9SxyCbc1q",
+	"xUqsZNjn/dRVVNtPmvFCnEUgHgoA4QOisBC4/Mu1JPHWaBCi83ZKvH3wc7z0Y3bNrC7E7Ns/1gHd8Loz",
+	"RymIhC3++AboNyHwE1A/b37dTqp5rOqJMKihLzplBl7AHa/sDVhitCX5vM2octGHrRpEFeJloVF9jEQ5",
+	"NxfLUhZqufvMhqvf48VwOx1NHcC5/sp1cG+Lkg8gIiif0GeOFUUjNLSj+toehsBCyQgDf9S2Wzq+rnl8",
+	"7pyWt3D5c09rkczdo13STN1HMx8t/MaCJkVxc5RZrJMj9RKv1E64QLzZ21O5qGtGSupSGyxKMmxeC+tp",
+	"9Bnw9pTr/lY+EQaebjW6wuVnI2tfB/y/B7q4+iwMUQDCZ87JFbUGo7VLXIkh3ESIraaO9Q7Kro0UtJua",
+	"C6ob4dV2waawKbh+WIVbVXgwdRZqWOWO+5WoTrttu4ZJBXMVypo2AEWdzB5r4cMsbRo+SexBU+ias9ou",
+	"d7eAUJnX6kMpiMJaMGJ3Jc4l+GkXUGXnWfh9dP2tnRPuQNiqaKrFV3ZG3K4mhTlqlZ7v7xpvBG+5jSgw",
+	"moSfAUsCL0Y6Pb0N+KM7VhJ0rM7YUn0B09/xbVTdtNc9DW25N9baE0AHVRYPe31IWWMKWxfgl3mxp5qL",
+	"tx9MIT5tVsr4vuMvU7H9iZRVy3q7yr21kogbbJ799M2PyJq34+B20r5Ffawv72awGbJEU7VEggcHSOIO",
+	"gA9YJF/T7dmFqHRmLfHeZ4D1AsS/tWUANeKovrBcbxAcQExTQZ0AeY2aOJWASgmc+T57UasZy4+nubVB",
+	"86dHQBD1pMjZcOUikGeMs+VUVYLoT8F41fa6mf2/aQ5YzSKntLaPHB+fFs1j5NvEwkV5oDQo/PT4JGMx",
+	"VUsjll1xjagmz8OfSIjxkVEtmSXJAy8XVnQSuZRCvqqbFhbuVYnWHlHCL4BXp+QQ5XljQ3ni7LZautKB",
+	"fiEyDgwJqmZamFDVCWQF3ez3yo2icw3Azj36dqQwkK6uRF23oOHexYOfQmrKNNcugpMB1CINMoDxE6GE",
+	"FYVBk0yJvR6zuaoqLOSsuRF64Ly6Zz+/ZFrUV74CHLw8x18UPZhwKHbTe1aXhVWHgwbCGXhjDANmBvtL",
+	"19Sl9CkjF+MBt1EUuPe6BD6n3HSaeqwDXxNJuBtWL/PpVSdljUVqldIWyuxxVHY0YDm6sFa7uEgZ/Ybd",
+	"XwL5RMEND90QrCL8JiNORHuRFCXleQCBy6R1kTGL8E3/XL4mJxAeOmB5ZKXsuDljuTd+cna/Gbyxf43M",
+	"oZzdd+15ALCb+VhPxrSohN3TOjuXQNePUhXNirZqN+SbzVJFwSM9xSKuBZAiLMuRsO9uGF85u2+iUDan",
+	"afJRIQopnDx6HAIIjbTYueQB0ELK9yxmduMxPgrCEwbHQr1xrNAjSx9c6pAoQEVsL5F2zAC8ciMGJB25",
+	"xY2vSL0RE7bAiYnwLVrZuH6N6jnR48dC0RLpmMKOHbB8yUtTyskFbG8rdTjsi7moL2alXBjhx8aLxq+d",
+	"0F30+/28ietCiQ30Ghf+Fyima9bxPlZ1NGmu3s5NGMTgo69xr7tY/+3GJ4YrE39Z/3B/8cYfUiH/SJcn",
+	"ziLlqCDihIJn+3ZW2Hpxw9rT9U190G42YbstiKPY5cokDkff0OLp0dGT46dPTx6dPjk9evr0uEmBIRcV",
+	"Mag1enI1agrjef1uhdhPV3Ode/XbpKz/vel42tdkTnYHj46Okm7VxtcjPUJqcYGdLGWVlcUWYg3CKq5R",
+	"KkGvlyW3R2YLhUELHhbJcgcNDhhPqraUfZY7AwLoe4I54ZFW2vCqQjpqlqPiyAeMjoqG4IKcQogPHgFZ",
+	"eXt5GrGZPA7jadhsacMLvhMP4AB8bQGinxz/ZdrmPjrNfEOw7RyTZ4FsDkWtNH2Wz7mZEvLWKlri4tSL",
+	"0RSwXE1FSXT6Gzu+wczpTWFq5OGmOSqASs1vFBXa+NSQNotA73M+SXuYrwgVsRYiIkRBe2oAMcoILMIA",
+	"fYJRxSzTUKPgJW6LbqN8OVRPXNp9FpWZQ62d9t5m4U1IhIXbgzuNB2jWvyU74tE2gSeHyz26BohaXMHU",
+	"Zt4xwJvbv3ET6l0Wdj97LDhNAnIy4deOwR+orN2Nh1OUKsVeUqLPnjWYbvnIWnyQQ44aMOFbUYl5nXyS",
+	"DABC6YIWQnb3EYm4a3NuV3NU3WTpGE/WFhaVs+lCFrWI2LAGgajNxQ+m3C3RDPe1bw5KiSusxcrINrNf",
+	"bhqhB7TgZghMhqr0Wph61Tlbso6LWo/ztiSF0TLuEij7Ea/091w4ErTN1qnI2+2SZc74roUjols7c4Al",
+	"hNeO6loG4rBN5xLwr/stPtCgjFTVpNYpRGU4e/b923RMoS0b9765aGdUBVbKSeWqcOGTtYnEBh+Wxc0J",
+	"QdxxsY1Se6wyPCu1wLWYKSMueFHUyZWmIzKpXz58/7bhXFOBSI3AH/sxscrrp0GIxlRttWpr6fIg+gup",
+	"MfB1xo5AYYD9sRJds/TYQGezes/w2gQaHEgSR/FAKoKBepnu4A3tCkl37RSfN9WmFrxRmxENfaFFfcEn",
+	"IllE1yg52PibdTR2isp7uCiJDPCNL2nNGko13mPRTkiZOJjHluNykmTf+dOr3L28IzuZ7ompp+3Sui+b",
+	"qtbzftJxXa0iKlPNZsLwghvunHxq0eGX4Pgx+3v53YA0tA/CQE9VVRWMz+0OG64gXuYNE08I5SrQmsja",
+	"uOb1usDFDgVY/Vs7BbZBgFzCZJ2OsdS+NLczm9RnUp57K7SmzrqmOd5eJ7VN6yUgH0lNFvkx7ZGECICz",
+	"q5bASnwpMb7lGzY3VV1VXonOQflxVUrROZM8Xjgfct/URoVUCf4R4d1tE/KySFNCwkZerweFnW5tGCty",
+	"zt0hAYCAKLRKYzmEUYs8i/H2A7T4Znx1hso8KiX0qpkirwjVp2uAAtnRgYnVuQzqSLPg4wARhXUbkaKC",
+	"O4ksAzfxclpWItZSmA2EWrOCGifi6e2sCPgoayOVUEQrm7+0D6mh3m3Ma+baDflSVquINeLKI8XInrmR",
+	"YcRdLWWctBzW6pKq9zGfAX1aoNrVuPaOQyGkVfXlKMRrUZWfHjGdrobFJYF4B01S2q8PNn96r/sAO+P6",
+	"MrSUdDTZmpfk5pWx+Qg9IDYL6mAeLlohqvT3bUZRFCfYbLJLp90uTtGNfVGLSdv79GJ48S8l0+Nt+cPH",
+	"lq13GwifV1SUta/dAOEo7ldzsF4CDEXac66BiQwEXUan3FCM+AKcGlHWSftjLSKwVgMdabu7RiKhgcWT",
+	"XJH0GckaPu6r2drZJUzo0sjOe2Jx3mNY56IHrFIjXpVm1Udh+g+x6G3hLd7XTFxOV11ueT9dJbLfPvrn",
+	"vh+ft3329G1IKi1Eq7zeWUQCq+d3xiK+EKv12iaoq7b7Qxmg17ABSZqynXoh7L7NknCftI0BBKHIkwKd",
+	"sJRJaMzXRGCzH7kMjdt0okHIeuDA7wT5T0NZDtl6jnYEAwDoyaP1lcUnUCA8cb0gfMJkX5/elbuuo2Xb",
+	"DBTH6HlL7BWd8fxNHtitWsJTdIVGejFtzTX0T/vnrC9EQs+G1BeC7OQKwg83C/zFlV3Rd91ygM8JifeL",
+	"jalaETfrU7FGMwt9kDYroU110bYT309XpHggrIkZwwZ7XiHmQKCn5NmaOkm+SLf48+j5RaQ/9Eb7Ve/e",
+	"/RgZdtGahneHGhvycgoxqngtdAQscct/J8RkrY20Q1UKnb5kt46mSumO/bW3hS4SL15XTPhkmtlBgwDr",
+	"PuVN6GXfeGYkjzttckeVZmMlXLk9MkhYHYq/534g0QY5l/YCGbXuhVWmvrBA0zUIa4kqw578WP4oI0v/",
+	"XO7Mmjdr5nHH7TqU20go9UqOmgxc09Bl2cNYUyqKmjmhr25ni+tL7ScztxLs63inRFSzisi7415Cy9JM",
+	"oV0R0L2Wht0HsJPO45TtN4F0HJ8acYWdyw0NDVCvKDgRFtxbqTVGGKXosxwXuvlgbOba6NJEehHC5EEy",
+	"pqoqNLplLF9Ij2Qv4oLkuN4XztRz6di9XESI60uYwQaJO9CArubYbInPxABNRMceuZCV0BqusibFUCmj",
+	"Tc3nsB4wHGILwD5RbvvCg52DFVb/PkS5IR6E6WWNmebVN2sBEJAba6jhOgdC9V7Ww7kkKgI3FfCjIy5o",
+	"C5a0iakLweUDVpVXwgP5Qs8kL060ztHJ5cZM4TwXw4sCe23DeT9dpYObsa9q5WE0VVpIANImdJ3bAtFd",
+	"mnqRIY57LTywaQDjHy9Ua/aRyOro4YM4TUr19jD1LvDn/xjvkIkSmkpwO9t6/4VvbHdF53WpHFFAbJM8",
+	"PGltclLWAvpoJc0B7OKMcZazJvpBVcUeNqp/T2rU7g3tFknqFHSlmRG5U4e4xZp2j5c6pdVfE2LrneNt",
+	"vjl7+y2ys894IS6Gq91lDB67FtUz2JuBKm8zoMBGajazsmu3LitaXP0trsW+TO7hnut+jQNmJ+szthSb",
+	"RyvYWJqdwrB/HS7V1/KCb5bXfl6a9iTgMFUNevLIFYOydwDNs+oBXjwUuixEsLpwaaCxHXJNzdbqR08e",
+	"PQbglO+OtpOvvQ23mFiWBGO7E5oLT8G+TWM19307cXvo+oZZw2uTtq8Nbxtxe2NstxGI3/zYT1xy+3Oy",
+	"o957akAHncQywjtQy5uMCA+Qjq1ju8YtTWOsHoxJUKWii/rsh4piNdhlEla0WqH69M2sUAZ41Jax8+HY",
+	"7HSTmP1uDDR2DgNFgyOO2om5sd/0wl28nTnh9divxjrlH7leqi5EnUUGNVGMFK5EkdBnvnGR8/9xMRH/",
+	"klnTG7v3gtK351Dkxu5DzL4NnXKdQDX5I3N8OkvTqHTtP5NWKC/IYQNhu6epIajHfzXEK1g+9qKDZ//7",
+	"mfvfT8u/fTtOqfptHFeQ0R2Ht3ee7YigdFetRMy+gsK6xrxCe3eb/ovaEbTEqKnb0Ygo8UML69hBwZPf",
+	"OkpYn+G7o1rXiWqbkr5KtNNaDMI0fi40X01g6/wb28nHoLRNAQF2VQterKIQGiiz0N+pgdFPJy8Xvipl",
+	"By5jz3lqrlPojrBJQNqlWN63Gu7cSyK+Q83jNhq8KHxjMvgHRIqSS3x9Rk3XeCLFoclQg4oKPKHAL5yF",
+	"uBVRCIMNjmjAoF8oenILtLGB+VHNty1dnGS6eeOQv7p73FJ3j/i0/MJafFRc3k6Lj33yOIj3JiqAZUx0",
+	"h17SpoNbu3kDwoO7ahh3F01Hfq7VsBKzVOt1R9gY9szT00dPbpsLXCpzMVYLWbTUJrWY3lBCdvJtxpbt",
+	"RrgVldszm/dvp2h9txF3hc1n1tgqBDZjt7KS3LCBwvXGplLWg5LCZJrQMZ6HxqPQnjg5JM+5kGqnaLcH",
+	"JSDguo7CPwu1gVs7YtNl2OZZ6A7EbbTNN1oup7plgy6hyzLGK61coB8hjfc0q9Sk35YqXeiOcVFTmqpl",
+	"EfA5kNho7VXT1uQt2gPAxUKd/eP25Q5+6DKX2Orkera+U1hr+7xa8pVmOeAgBsOKy8t84ETdiKrCAV2W",
+	"WGkSlZiGG1JvS5NoNIQOcHoLR0roywylWoaDO17i/qegryDNi0vu5SRz7NmRUKbU8ZvAT7iuZGd4UO4V",
+	"Be3m6tNLY28fmiONLi9mCfMK6HxcVLc0vrsvcH7y0aVUy0oUEzBKm0FDtRhW0TiR6scXte35Pjil117H",
+	"tGJjXnd8643AbImB/jK3Yzs+OiLgaKhzsxZVNFTf7Y9CzeOFFlFnpIjXs3tGBJawDQK7Z7P6TjiQJkdm",
+	"u1/u0GneP/f067FIb9kMbb4x1NGm3d8qmYh8FVYFqoWDb9Sw6qkQFzK21tyzi1dKlsP78j57FxJw8Bhk",
+	"vgLCnvWVRMXEraEs6fY08nfLt0QVE4lWDcK340gFAfh4DKDztrnAzltUhuYcRDJjzxzvT/Tx1vtYiqpK",
+	"f4UDAmydeZhd68MOF8Yb100IgZmKWfPtDo/g38/eI9WIN6bYVFTz1l5M6/2HYLb9tMd58JBf9l/TmEiS",
+	"rS3imi7i/yq7+H2ybnxt+UhViwtf69lSpWR3VxWxk+dLXs9QWGTBcreMuQNdQRDYLIU0KyhqovLAQNvr",
+	"lYF37zTy+jp0Xprxsrrakm5sOphU9hya13VGO16roZhebwDbSf7X5Dw2fcuquohLs1rArBG4UkeHGhI3",
+	"A58zTsptYVNp4Vuo1+gbCW+2jOLvaBnLwiOdkFpNFAFbG1S6C9xLIQod6MHUXNzed7Tq0bYP8V5cYJkA",
+	"ReEQWdyEqvxYZ2AWbMlXDiNnhdPuAdh0Vgl1/qb3btBbPii5PUBcwjYNr86IcZzynTef2fZK8C3qvB3U",
+	"9A84EXJWojQ3OmA2TIB4aajJWzjR4rs35Q8vLkRVUhO/9csBrodhfISI2b9gL8wShVoSKUtEYIDuIiY1",
+	"YL4FRGjOHHFLxO2Jxs0MKupKEw9ljWDHaxB/BXg7/3DHJo4xqVCaZLLJFJZnN6XodUQbR2OeLTQZF1AS",
+	"qO3/ecp7yicSx+1Zo4NFmBeOriwaqp62dIa0pQ+RtvQYaEvP5U15S0+mu3lL3zQ4dRO7BlNSOuqsRgFM",
+	"wa+syoVsgJCijkhhoZlWBnmDD0ZImEIIWmGUN+g3pBOEP1FlYfQUvJg6vmBxq58T1xMdV5xoZjmjVGFG",
+	"QmkNwksh5h7i4cppm12riLtgGY8q9B2xol+XI+P7sDvgYEM27ZtBAoHDOS2ByCpyy2bb3XZVflvKEfai",
+	"+aSdk6tybMQWVY7ZBCGLtQnZiJsTrhKMobXQ0Fr7XmIlBWytqVd7gsfINNvWBwfG0BhgWcEAQ0qjK+zs",
+	"GoZgeTstWdqQ3t1r0WShL8odAP4NzCQQ10GXv/T6SihZj4oz4B4doeZvrRPerTapbaZQgpMVhTZoN7Vy",
+	"Jsc41Q3VMuV6l+1sZ4r04aVYtU+wTztFLVaTVTUAdY+2SSNB1hjrjVCw8bPcS9Pz05YPHqpiZ1Xvd/aa",
+	"azfH2t6HShg+2Zo1ALvRKSZCh1PPWEKI8AKCE81lOe89OTjmJ8OHo9PivJdUr776t43ds63LdZjXVmUY",
+	"47m3IaO1g/QaqpOblpMp5BNKIPWFnvXinwtO0X0941Vl/+6Q1XYEZ+zImqtJ/Og2DPk1E7XdFR3YLjs7",
+	"DcBVbxezGa93oMpdFTPNGg+VA+THDFeRlaP5yqHetaiuhB6wGDfP/qFKKQp7D6CmdYacllyzfHMrZo7Y",
+	"oT/iktcra2i+S9QwBEWMZTGhbgD9WCh+eUkFida6W0BDyKFayILXq0FMbBCVjQFhR8XL2bp9263kP1k1",
+	"+Ddn6nvaEix6LSmbJVXM1lYLKZaI1fAVJfmxzs/wL55o0e7auqCArJ0NROrDR08IVfyDvFIrpHhAWqQP",
+	"378Fc/VcWk+CynyoyA8q+TDxIbhZ1ILlHwrdxx7Dfb2Yz1Vt9IGzYw+MqfI+eybjt4ASOVDjAzMVB0tV",
+	"VwV8ml0EX6MEn+bCEKVho5rrqdD4WUqKcwm1aNBX1lrWOFmxCT3wzgFRxgeYKdnkLMdyy8rwCyWrVd6n",
+	"UZYTqWr0/JRE10Fn1moBxA/yieN20hkz6lz6YLKDkUBoBbgHBo03lhpfSi7FhYAA64af1FYdeg3rAOFm",
+	"+x0T7h605jYrHttKLX/cUT8ZFYC6KyIFIlW0P6nIa/+KyynXPr3vgTuBrl2SJqB9BCVZkA8JcNpbsZHg",
+	"JF2ri4iWYptZ0Ir0uwZYzPfnuFGrjVZQZaL5YiMgRzemo8fO2OjINO19Tyzvg8BNouYmBAOhkqDR+yUp",
+	"TTOhXdOcm/UY2V8wzxoRfO4B3v0OpmbcwIT+sV2s/oZM9zetcliT0s9Q5uBG8FLOF2YXs9M6OstjHvPf",
+	"Azg+CwrKmTsZc0ZjxoypMrIEsriPRAZNJD7mROMF9a4Q5YEs66QWUWUDoI4C1cy5dM0cazxzyKogYcT7",
+	"8v9pH2mPzzDsGV+xEa9rpKDPnRzkrkI5t7sqb+DswSbnaK9z6dpkUm3nzFE9gupFEuhzmWwIBNQLWWDm",
+	"aOInAX5rd9vp8Umf/YKMPGxciqpoNKnIHNYooE+R/Bf1spuAUuqyAKq0eV1eWafjUqwyALRqDdg6VTNu",
+	"LRSoGpIQHt7sQC9DhM8evaWsSikuLsUqH7D5AglvrZXjr/LrZycPFkEX+gLNm7zfAH4mJhRmQdtlwYvy",
+	"gY9PWiejWghX4HQuX8pQB4LwuYpLlltDZsCs8OZuphDSTKoDAH9ULzxeL0v31DQuCBm+a6gwAe3zgcoN",
+	"XE/VUlMk8VwCKJF5SHoWSuSlYnU5mZLBZT9TKnNBQfhNUKg1rd9HrAVU2lYajFkPhU+DExz/Pnw7zHVV",
+	"jkz+TarP6v9Mw7Fej1PbaIBEBQAdB9GIxBF6/+Bl99a8VfuK/kSpSSX4vLTG7exQ2Kc7M5cCw/2rh/3n",
+	"vu99U2FnvQ8HE3VAxYo/4YucTbaPm389l/3H8lIsSy2ygHYmTbCvY27XJEmPlpTMwVZ5bKP2vj3XP0ot",
+	"PDo+2VEZeY1C7+5OelP5Jn30uAdJyl8Pjnf0WcdHJ6ftPmVnFyKRYHUKGeso8tiRyM8Y96rZU4By3E+4",
+	"/mWqn0bUMHqbFxF/3sm3WRf2RDe62yjc3Fbf9qmMGde8a2sV9FrL6evJ/K2S6/zYgTFn9+q2+VbbJuyN",
+	"GG+ue2sEcP+Pvuaw3iX317tIKd7TVJY5DG2EfMuEEuG6gf0DE5lQ3wdhiF7W0yM1F8WB//mqrM2CVwdT",
+	"pQFoGG06H7LoufgfPGkhoYQHtiolQ0E6u21c96n/1ebtNKjznHftayHXGylCpV06ON9ytm36TBFj/N4c",
+	"Cy0a/fU4YEdcJcNRS+kLWo0Qu1py/VkKYbY4n3vP19Zoh5+x9C4wKQ/z+iyYrVXU7zz02rUM8C0BqO7Z",
+	"m/K3hU+qhanLjlEQ7Ic/FlBmOuGlPCMCGzUO/fwDDNV330LruxZ6rqQuh5XwnLquG+UnINR0HxovQHq1",
+	"w+a507aw+8SfPKK3wO6T3AANeU7BN4JH0i7ImVET4fqMJfozXa/8IJBntJUvt/wxHfl6xtxM/72UxZlv",
+	"SuXxSh6uRIaZQ2xG0ALrZu4f/fJVGd0R8XsHzWhhOpRQR0EvasLWWJ8gJ2EJwuPDzG8T5b93DD0OWD5f",
+	"mIYwAe9bzOqVsRymHf5gpTRrXApya5TyVBmhKzC8i5x/ou3IXXQ6j+2D+cLEheRuld21m6Af65bamw+u",
+	"eA2gIvsU+9E/w5Psv753T7M/PKMn2n+/8U+NJux27O9Qvfbp7W989yssj0mrLI9x4xGgUdUst/tOmzxk",
+	"M5AxeaO+/ElsEkRiPOfGiNq+5//cx2f999F//3p88PS3X48Onv72+1F2/OTjN//WFl0I++XxKXyMqkQb",
+	"AQwpW6sjCtVn+ajMXQtZo7CnWyVEw/q8KsUSQhuj0v62KKlTdjEroQ3jUra0XnSS8garvvZhd/L6qEfz",
+	"iek3n8M7PTqNjZDBo4+deWveeepgWi2cETqLKBiGqWy3zbGbvH0c9KeEIBnUS/qqQ8/UNK+4vBcxi2AR",
+	"4Lr/A877DgdNfJgDMHMvTuFA0+iiaxyhY6BPQmR2/zhEdEJs8ABlXvKpj+6Z57iyn0okV6k52AzFJMmL",
+	"3sXLRCFSF27w+TrK4J8en8R5IEeOg1hRoyJwMswJ1jldZ4G2mKUIZFLwdoYMS832z0qOUkSzCKbFHcg8",
+	"GsovcVEWWO0DNVqeJTu6lOYfO474w0SNz6WdmZMTlhNJ/oUbCiWd92NMHCNf3oeXeNfx0dERTJf7eV+C",
+	"oKjoxFrHlBeDGRQQM9wusMfdO/2nlH8T7NLS808js2hECQEpDB/6tF7iUBWrTd92XMqJqOd12eKxOWsv",
+	"ijxX+mJkHzCGjjZJV1aZC8/50pHfmsvmYdwWTw1Ukguco52EC/AJyakt0+wIa6FhMKpCIyDoxE5N1FO4",
+	"vyVfI+RpTvg+CnPKi2sCqe4CUdG1/VVkOwTYwQ5cwdtqkYqiqKWoD0ZcC1YJa4XojBXlpCR4SymlqNl0",
+	"NZ8KuZYe4SP4xkhrPn64rjMjw+ZXfvAva8zcp38c/PbA/eqb//FvqcmynkQ5eu5CUBtDd38JJ9+8Vh9K",
+	"QS1s0XAu6ya18MAqFXQ+JcVuGNG79dm7mGW7EryAA+MFL2v7Q8byMf3z4kOhc8jxYX7TlQYMRSkn5xLi",
+	"dUWfPYNInq+1mJRX1s+FapKNtIlrU2mNxiYM6FfEk1Hjtd8iXb1nyLehsDd3O3JQ3g4tq+vIvw12vgx9",
+	"Hs7YQ+LeRBfWlTPM1JWdxzh0FRev+P1/I97X1qigph3Tgf8ULk3RoKZ2Ik70tSlPn41mgj1X9VzVnDAf",
+	"OFLckh/bEgR7EJKeIVSqWkxayVDXyUdbZ28rzNResz6hcGP7vP1wlQSU7yOdw51pV+y23ygZ6Q4v8daY",
+	"PRYBEICNNRXTfDWgKh4IS4JHqTMKGvvCol5q2Qsxr9SKzcu5cBzgCoP0ZTIXugM+VUBm/ic7MHsltvSz",
+	"RvJaEtxa3X3PWrdJYOUthHSjZF8lhH2D1x7Mjo6fPnw8fiQOvh0dDw+eFCf84On46OjglD8aPh49Kb4V",
+	"T8c7I9MQ9KFQEI0H1niHDN1GzCIWyc8QtsDX396HfJZvuEUycFlowNTuaqO/SdxNhXoewWsflTI9CcUC",
+	"DPj92yIkB4evhRzfRWTiztwATG/rxL2b3byT4rtdPnKKSG0N/9lrPmY9jEZduDxlW62GfSSErwC5BrCe",
+	"EnFxCLWi+1NYky0E5jDQNbyum7lW4d3/JKcF74li4nNqOzX8LXCcZ+zpka8xdRPoalLJ9gK43MYmoQpo",
+	"uy2ivh0A/5pyWRDrf95n7xP2Quao1c9lGAmyKOKr7PNreDgrx96800pJUQ/iuJwmfnZqNnOj7fUdHHvR",
+	"l0bxzzOoDKHoX2O2+rt8ns2yszA/aTMMIqh6sM70bj1cIYsAHvWmr1sOCHlZkQd8G4FxcBXzIB/5dk7K",
+	"fXjq9yWdv92d/6OwXmkzXuvXpbnt4y5niPmzfy7lBG7Qrth9xlcdFESsG3YogQRVPp+X3VjyPxk7fhjR",
+	"NmLoWyPE/2xE+O9Wc2zznSKUo1/fCUIjjZzAd6YG+ouLrK8FDq0m2oMN016OCSyd5MPca9WA4++uVy1z",
+	"35ialWZ/no3ZodKgNGTohq17brsPzzbU4/a96i6Mnhd9XeZnYe0bts7n+C+EYQco3/s08xalUQNvSuCM",
+	"sZa5mFqf37P4pKPX9Me4dn1NtomavSPpF/LP6nDs3QXLVyu/1PuvkkzKZXX+YoraxRTlFr5BChgPNbl7",
+	"porPyk2tfbfucbCgd3nJPulGIAeD8Y/Mtw5KIhrSNrM3zO4F8PuNDGHjI/GJF8Hf7mmIzvbZK4WATun7",
+	"eO22/yhU1q75ok2zRkyx2lOwan94rxGIEQV2HnPRObUYvJ8P0M9BK9ctyDT6aIbWtI5mzwoBXD9DBp4Y",
+	"xuJIt0O3x99u0Id/4zv356ZZxhpoyEeXZ4groY6fK+257ra2eW0wyew0ZzcSifS5EDD165WUikZzoy1Z",
+	"cjYUTPMQbMP96dR/3BNnsM53pdcJuKLQTlSMOPNdj602dqVNkvhJHD/tubRHDZWWExFx3EPUt5xmbwXU",
+	"IepD1+ipPyvOsBsqH035sBK5BwAQXN+1NHJ3UEQwUaoWOO1bTnOEkSNUmGlxJYB8Iof78gxZzAr64vTR",
+	"XMqx0lt63agxy+01Lfy7/sTYvH2pam0QYZ1FmJ6jPboZITNe4rRLGzmQkQjyAJaMR1dRFSWEP+xxjMEq",
+	"6EFaKehYyFs6YGxr1RTNEl2Wd6DRpXWNHu0WItvik8IueiP0okp5pXsAnOnaM3bEZoLLkAV3JQmImotI",
+	"Rm8L13w73dD2MlNcjcnHawOLTFOEZrxAACAi7ZvY24iuoAthfqtk+VybazQli3C2FQoKUp2+00LMrIYZ",
+	"bLCRZEmqEHZfCwF/yb/JrKoaTQWSVN936KmIrxCm85vsXLpe0ey+rwZttrpqQGvgDoyoXZDipBeDtnR0",
+	"Sf1ZgWMg3hcAuFyA3s3ZfSjI1c3DACpvlWJWoeLhljH/WKixPSDLGx5+hj3Kcyd5FwRic+XG/g85EXva",
+	"LxgKUNh7wNuu2XktoM2bMPRtVRNIxAQ0Q2/t28m8ErxOBYmfSfbs55doY2YsH1f8ot/v5whGQ4MQfj3y",
+	"v37+En6hwnVNAxE+GVQkvtIPcGrMvPfxIx0qifgwIWCIaQeJcrAeeoFwBKjCZwU3fMi1yJg2teAzZNG5",
+	"EjVw/BiFggBiQagdohSAnhmuHMb1mrfC2j+X5/LBg/dAzfjgAXvGHuCnPyAoiOdrAjieVhUMp28vhJfB",
+	"dZxpAad/xDijpxxIVRufAfe5JXxAzdbPpT2PkKcoYDntKhBm8wdgL8A9Wl65tmMUsLeG3QMnOQ8caJDu",
+	"hLdBBcWDjUnQdhasBYhT8GxhpkKacoQDffCA5fZXqi7/Rfjk72BV2fni6OjhyIsO/ChygosORaWs4WKU",
+	"76SN8wnTRG47Ex/4yFQrVpWXoVI/YO9wQLBnYFHo++3PkBvi83lF4zycY7Olf/+HVjLHdm9PTx89+cZR",
+	"pFLHJGyekjFuTX3XLoSoLAB0HbrhA+9q/v8dEMD84GWREw0dCpNVLUNesFLOF4guFNKgfKB5pXM2FzWD",
+	"SFIWEi1Qz3xPA1sHfSKS34Fo298+eIAGmxT2ASMhzYGQduAF02IyE9IMWM4Ph2A32iPHCMly/v+evBjm",
+	"9EQIsOoHD8hPXRI8H5cATgwEiTjiBbtsCtbGOOyaM0jz06On2IDoAixWKHWy327/dPI0JwoLKMs7eDY2",
+	"onaac0mNBKaimmucgXOJHWYylsMjqboFfK4zlv/nD+9Yv98/XGg+8T1uol7m/us0fBx0f/gd1G/GotDx",
+	"R+AzwX/D5przfy6wWA8CLy7MFwHoqOHEuFazaK3AdBuXlRG1hoyIcwOoSYB9tdtqcz6xCkmdSyw2C0TP",
+	"qo5byBMRlSiJSGQuuLFSX7NpWcCyrDBwh9/6tx+eff/gQWPbwOwipsdOWKnXR0ydjyBUBhKrnX6DJJid",
+	"Ocx4+ts2TJlVNyvGPhZW7XAqeGWm/8rZfQJLjoTWrCqvhLbnN1wDrTDtJSV274Iis29QBOACNReSz8v+",
+	"is8qeFKpPWXANxDKs7Ynwobg6K3KkZC6AWCbWxk9OOkf9bLeoq7o2NGDw8Plctnn8Oe+qieHdK8+/PHl",
+	"8x9evf0B7gktpfxpFOFgB72j/jFeRUPtDXoP+0f9h1hoM4WT9vDq+NCdh4cwWPj1JBVnghQtXasRJEot",
+	"DJQ6I+gWds0CipU5r8EHwVtKJV8WvQGUcDc6Q2sYTs1nAtGtv6Ztk3DJ4fNaFFbt8wpq7H62f+l9zHbe",
+	"93MtxuWHzpeDXup8NaZ36PLfwOiZK7tkdh5Pjo6oFMcQZi8+D/5BkSE0v/Zqqw1pSbBSWiJxoGygCIu6",
+	"CH/Meqc4mtRL/KgPv+OFK1eCWx7uvuWFqofYaBLGA4fJ7rtc60EwBV3pQe9HVHfrXfmhAJ9PdNzbHOrv",
+	"5kp3k9iY5CeESbMobWx1JyAwQOM4Fr5NSUZsTLPLue/s9R1R2tz+khPI5mPTEjf1QnzckLrjuxxC0SZ4",
+	"1t+mWYUpLKGfPwI6vxLxwy+MnQXmgQKb4vcxS+nRw9/L4mPgdNgpnS/t0So+GN+1LyKyB9GFYzyGfYOB",
+	"MOKSvDwCpA3Ayva2LO579sb+EbgZ3HVkC8u1hk94WDVFHe/YFPWGsJ1ufuEbfFP/emt4io/cfscrZV5A",
+	"31C44ekWgY/N7kaZketdiv3n3Ip4ZIhDPvdARZSRSdWUjcayrC0CmVMrtaDZZ6VptgEc9DpCgF3LydOj",
+	"p+H8f04kYcF/jfsqfsw67vKwGTY29kvT/PQ1MezfwqZDaem66a5vNbws3DFNGxd9jXbD51k0Ii0Emvl0",
+	"UwZMUKEg2rmOBpjX+ux7iicpSTQY0efdwzpMITLqbwHGLJIDYsVH0nx6R8PddwZoKH8yeymChqfOK7eK",
+	"wxUmEq95Qt2KuePX1Ym7+01XC6fFRnnncrp3YZw0ing+sVXiwPpb7BC44vp2x9Pdt3jde3tmB/NZ+E1J",
+	"aOqsw9/xH90NDSIsjRLoCLtFAwRNl5ig1GOmmZLEHE2BTAomYGBOyOKsUXs4UUxJCqQ0m/v0GYRefKkb",
+	"BU0atW6R6cgXRWmYuLIzeBYUJfZygtIsTBIbDiYnhIoihW2ddyqehtzxe2jqgoO2nxkATKU5l1xf6gE7",
+	"PfmWAjpTSjhFeJdGE+UQlkDH4p5mOcwhNKkM7AclFRoljCtcNb9H9zzV8AWtejRhlNEx8Ols8f3tuJNv",
+	"u207R0Txxmmcm29BnJ3tWzBzZkJzISfCRJr2To+zVp8/Vnd7zvqNrTde7Jq2/WQbPzVtq3m9dwjqodV0",
+	"wzg8ZR987vPZzy+xHJEXiL3wKaqM8jEZ08KYUk50xkbecoT2BqggZYGBZu0LplTEkwI9r6zehFAkKo+F",
+	"LIQjOPMuXtE/l1Y9A4mMzkgXI5wjuIbQ75xiuxB4n2CeH2Lgj7KjoyPSjw6aMGAUthwKpqeqJu6T2dyQ",
+	"JkOEIVVK5FE8Ok+pKGt1PoN53ljDdarDauWG4nhJLktZRN1L4kJKgBeU9sZ/LgR09KLIKCGzwpaIK012",
+	"MZJY6zMxLDyEcPliilZWIN1eahycgMbJgewu+9g2kqggNEoIr3PHpgaFMMAbDWrHzoOecp1N+V/skRyu",
+	"XgO4YZbL8RVxyj3Ar6s8pP4x3YQSbk/yDNNUV0gFAE0Mpch8Z2iXMcH8JJ3hgWxYs9Ei0GPwqqLsd2o2",
+	"EdkQT6fXhD3QzQE6Rz/C2BOoua/XSYLNTT5StvGcqvmgzZy8vfsHt1QAwrWrlQJgbpxacNtni1J/6kMS",
+	"/DyriT/MVW3WFAEkVT/5+YnauvUAfT9VlF5zYUNEtUPiB3AMLs8QAOGOsi9WbxQX4dq1Sh1Yl5vCJPGp",
+	"OlzFJ190Np7LlsMR6WvmcyEhqBn10QmIBKsSiEHQIRbte/Hj2468qKh9/2jLFx0OCXX/f21JuyU3TuTP",
+	"sBFDlVt6I2L3DcON+I9A1+pBvgj+dOg1u0XI/CPft4AQFzbkI/YYLI6BXLkzFcWVqLEP/eZueIHj+yvq",
+	"2GWbwWS1bbAX5GLQglx/b32GneI1qI7j3dE2cYWMN9wlIeCZimi+IBP4LgKa8OzPE8/Ez9oSzoTJBQC6",
+	"R8EcfcmBnM8VP3Uu0oZQble+h7/Df7cGU99tiYBmPriKPZM0G9dCYKQQc7ib0VG2Hhy1Jo8LjQYvPqjx",
+	"0MNnvM4P9lljm54OI3izUzD3rB1RB4HFwhHZHgp1m/uvSOiXEQlt3UztcdCgn+/yfG3TlMTc/PmCoFtm",
+	"7AZn4m7zBmYlOkG5GU1bYqKIjRwuMFWNXf+gQXE5mgYkeuSX4ROQ6JESKbxBbkNpGNfjCvVdoOx19R5W",
+	"VZ2t9zrjFeAtoeOavSgUMSW0BPJ73rkJ8Au8ppsJ8BkE+w/oimEPTbd/7mkfg7/+SX6IPQAGv3/ajZfM",
+	"1T+zZ3ZNrQBzn3LIGbTG9+Bh3dYFUzfaYDJOMPyxPfPBBcQilBr4WpEa54wNlZkCNdJQsFn5AXDQ4Epy",
+	"yfKXhZjNlRFytDr4u1jlAA6bC+7JFACi7ZIVE2HocIdGM0qKew7pjQ7nGpCMvaaCVN/mITA+xsUT7gYP",
+	"RQtmlO9M7cq1gPdKKwRzzysucwdLWqNFH3gVA3tRwCu9m2+vkGRM4Ue6YjElm9h0pIqALFLcSNOARUXF",
+	"uZu08qgcqYco9nKxTnejH6eGesUlmGxBOwJR8BnQVjVZ73PXJno5VWzpu/PDTLy3v4KCL5xp4tmccsmm",
+	"vBqTpwZdtnBmrVUaxoGGpGucDnS+kMq6mbF4LrdmwtkzpK/Hx/s5R6TclMsipfpdR4/9NnMk5n8XKzIO",
+	"9zk1Iqigcwt+9Sh+VRUHQz66FJCyooC3bxhmXxaaONjDD791quY+VimWLDwgKg799XffGlMU+oKeSd1X",
+	"/W/9T7ywpxEcHTS0jWH98P3b3pY/R6PujBmElijYe3g9d7Dis2pt+ppfR91Lr9lh9Dbn5Jrf+0lNg7hk",
+	"OmEgPEM9F9XB+K61f6QQwenxSRf7QoyURGKnF7ys0CE6Pe7wOe+U+pHX2Mr79PjR7ht+CeW+P4mi5I7C",
+	"6fTkpMvNVH7Eh5W4scf3qMt6/SL5FS8r98Ib2mzvqYy82e5NU+cnXxzszLeoFrirBWcHw5EhIRkYfykZ",
+	"FaipuhA1Hfy5UTnGH6Bgulaz3HMxldq1QoPiu9AQm15VoCfU7HZRGkdPTXkraHKROKPoIa6Tkt6FmWiW",
+	"5ys3CGw763otheZKZ+zImTyA5/C0IlSwF5lnrQCCWs1665qrq/5b6xCVwDi0fJBrIX4W0aGGJlFtYzWq",
+	"d5OR7bAMXstqRfu107XQlvbrzUo8h5Uo7T2JA8Q59EUJnRql8b0jM+rhL4tAM/eJchanx0edjqCJMuZW",
+	"Sn/eiarCzY/zoNlQmKUQstmOpaHT3O8+bYCnq/4M8LVWHfqqe/Hm8+hxn6py80vdTv5zttVhNuCDf6Kc",
+	"uoNhxBMQITKiDRRL6CePkSZDNR0rRZ9BpHRFHZQgilP6OEmpfRyryQuCLOOh9Vpb2UYQrzsKc4YXfJ50",
+	"5/r7t1aUBiGJagMQTPrHDYi6fObaPmrdO/sfCTurVF8apEbwSU8hiyD5yH4TOoNvCDq0fxGrQGjnQv1T",
+	"rgcBmO0JywPHBcSz7LXtFalrO+QLK0e9pXLIzov/CRVndgvllq3SuQOR+Ib6hWdrqC2oeKWe59jwDJs0",
+	"oLotBCsLx3OEMCc2qkpAqmPe/V1oWHt8BJj6CD5o/ZdLMTfY4ZPS8xB7fRWd6BlC84cr/9/coeoRw59z",
+	"JJ2x/tySl8bRfnr4IvwdQ9gjkTFVFdHDuWuCgPdaN1sru8+057tDrkeKv+Mrn41GYm4GzIgPBuf2ALdy",
+	"PgCyIftPZFysr0R9ACFdQRBAwPJyyXLABOaslODYVyVSKOcFNzyP9DF2cuOa5WWRnzFOU0w0lARH0HHE",
+	"OP+Ra3MAjz94+X2gl3RsqLNSa9dCTgpiqXGhagrMHz9ilG6kr0H6BtdUI2olcd++s5TAvXwuNQSJ9DdZ",
+	"uNaDRQlJF/0J54dpo+Ye7UpVaPSVPooPWou9pC71GlGvLo2CaD1etuNO2xCniVICXy+gilZ337WzT5UL",
+	"7OYv31bD4MVWlxLyInb1SmopjL/TilVKThifqKgI5HiaN7tgHU9bBg9PaRv96dHegwf3jipUUBlg2xBP",
+	"femUA6FoIJJFEp4jlV/msmMNbXEWNlOEyoR29L6pPnvGJrVazIHoCUGYWB3je6SfS8+07UMoUNEI1Q2e",
+	"59UPeAkscK3FDfA2UaSrG4jjfrPpR8oathvaU6zT1pNemDWIvO8knc+Vhtiro9xDW7q1ymaMAf3kGgOD",
+	"/Z6L/De1RKkzCnaaZ2y1yjviXVckwZFkPjzSeejanD8+0qS77eHi1DfEFEEyc0r62bdQ7Vdg02qK+MMj",
+	"3fL99ubWz3/c7B56dPD0t3+/f37ex3998z/uz/R/60RP9NTGHXsZzcJC5p5Vzq0jqK6YBizx3X4tkbUr",
+	"fExDn29d1D9M9UyMps96G+fstuqZtxuH7gAXxJsAeMbGhzDX7H+9ff1qj/KaQSPugBmiWs3cS5iSDUvj",
+	"qwIkL7uUf1BSrKoAuxRZ0HDhlxm3i+mFW0pzuGFS2YN2UoV8PkYsBqwWEMX1ZOLAVioVVaRGbbXp79iR",
+	"IGOFmvHS8SgDxyQzy3IksnV2chfDcA2CMxcc9n8/l2B4T4TRrkkTZiY5gJlVTQactZbPWB6gDggKAELz",
+	"cjR14Iw2e8lzK3exmDxRuTOdHNN42+nk/t45D0HDeevuazOhNkZibYG2UYzWjbgOI3hu7+ny9gYUBK24",
+	"1bzVnqSGMV2TMs2GUNcYy7ZaWGpJdgPb9iutL8EZa60woQnFY75BXg/wccrroG/8FZWghOQM0MlaEw8x",
+	"cOik++LCz4297aji8fQJ+n1Ttb2CK7rotYjHmdQatsli1Bkrcx0bKj4UlY7YU6e88F7uKqoZsNbhwPHx",
+	"un4R5OoT3GwokJH3GUZYltbxOZczYbi1WqhBQQCjHT9mfy+/IzeBG5+QD+9Ep5GGGIIuBBekFhDDBXnW",
+	"orDLn+Plngx9rW08do23Cr4Wk1LJ/xCLVk3vO4ulrdajk9Ou/jEuR0n9CAFJCFFTPhFuDp1XOYeKNwgK",
+	"OQZot3ae5IEiUuSUondydgOSh7YZMNjeupsSssIJibxOmvSPUdhnv7lN68JmhX1WFl9dUd+6yfx1GMkw",
+	"tMPf7X8+tirSiQA92rtjsWjNXkFs7vNVo9j339PEtP15l3X31XYibyADhwH6OWnrleaysg28mqdeRMJ1",
+	"CqkOyAFxpx8muuBwGk2V0iLzgWqiS8uszne0BhCdc7FieA4G9yLqftfS6pViQ1WUQp9FPtG5DIHCmZoB",
+	"JAcfFPlKAEKH2r/RdLOPlA/BO/p8YEKg8fHxmJe1S0hj4J3aGWw4WrSJnuP8drFIPrdXEd7fPIZv7exz",
+	"o+h+Bn7BhxotbIsOiwiyPpvv8BnQrcHfoDSsnoLdO1VV4fb16o+uUmth6k9bQrXfN23jRuVRW1pHaBkS",
+	"AGO4Anv9uWJu7CHumI0lZHGhT79LEXAG3D0+Yg68k64c0vgWjNyweS0gsAtpWciWKOj+Y10c6xRl2MJk",
+	"JFjpSrm9J5QRjQ6mGCnvOeSjS+tFzLDvgo/4YeNYqRgs1cDTTrvjpvSN3hVAO1sgFaZe3bWdBK1X2vml",
+	"aXhUMf8Hqlr4DLrrtZ1LtwEo496U0YTiuo5+sCpwa4zauRcbSDgI83o9OoALnall1u5cM7uoe7Nv9e22",
+	"r3edG9wKOAlTTgGxZpwamHPmXGtRnEt15ZomNe/1TPwIqqASTFmw3J6BubPSfCIXWzTRb836MLBpp2sF",
+	"2mzHWRoXstlihr2frr4KGyw2RhsB3TNMMC7DbP4V4k1ZmPZo0n9ZZSmrbOWUm91QpA98F98/mkU2r7j8",
+	"MsrY30FQF4usoB43xzhvhi6mO2PsD6RIoZOXSxdSRJnillSI7X50tdrDCJODGF9KHzobDj12uH6Fsehz",
+	"ObTeODUhZaUcVYtCFHE3xbZKbtRIpPFdYBuQO1T35WubXWnMyPdvHnGpZDniVajfHzCSb43tOqGNUV1g",
+	"hwhoqadZocDj1lO1JNMxnwiTBwiZ/Uv0E6RhsaFkGAKWvQEK8V2CpSdzjIcwS/b3UDCfURdGvXAN3jpU",
+	"yke9oe1v+rOkCQlCejdY9Q5lxl96/e7PFW+vu+IyFmZWqL9qdr+amt3PG5hYF5ybVds2elO3piXf+Kv2",
+	"PVef6ddjV6jZ5Uiy178ru1Vd7pthsh5F56u/g+js156+cgvXlsJ6s2FR/plqP30yrOE2bSbE4n31BSbF",
+	"/PAOf7cr+LHbVn49fofu318b+g+7of/sWxmCMSjln3kv777a7sYbbvzD3+2Cby3vg1ZMS14XRNsX9TRn",
+	"77GoKDRSwCojBIVnaw2WO7B2ZUQOCG4NFQY414Qowvosfzk++Imb0XTAHuSQAN0kvWJGWW/x9PiknUX0",
+	"TYgF7LeoPyFbU+d1ejmG4Xa6NEVE9XnYgr539U2eLQgX6y+3o/iqHAHP0pqIfTVVW7q1ZcR+45u2c+1D",
+	"AoCoa9Lf+GI/IMBJBaivvfXu0pZ4OX6lpKCt+ilO5F1BWzt11PLePvKHd3zS9mi67BCugcc+TNU3vyRK",
+	"1dL5hlaX2q9GheqgIl/HAU7gpZ1i/WWe2B1iwHzW/eL/QnMtCs0uWsBNdlPCZvbxyDY60bCRiVEULuQR",
+	"M+kgB8RtTG/xj4X7GbsZ/vDPBa88eeYaAygYBBhslIE6J5TTcTaPlG+oSIOAsVU00vU+60xWei6vy1aa",
+	"CmcuzBdpRcSaLPuk7Jd3QUf5cd+EY2eyyS9qtF8SVSQSLbdQRd7gVLpNcphdn4CMMTca7l9m7l/R9S2k",
+	"ljuNj5t55YfTUhtVt2NnfsCUtiNShKwpSn3GkAO/sBvY9XxCCz0u8+WajXntcqX0OsBdIFsG1fzGvfwB",
+	"Ajzj2IuEDYWQ0P2NDVeM27M1Hgy65mjw9dkzPxCfXcX2H+69RqmAklvioGTG8v/84V1OOJC1AtC2ek+n",
+	"Wv9GE/gHac22/llJlJwO4Zbb4ZL7XAV8QzEixo2/jPykkd9duxiF9LifHxvyHul1HD8SexdT6izD3h+A",
+	"3xHBl5ySgLI133nZTDfYA0O/Jd/HHnuUgEritfWArEEDUNsMSgU9KQfghGQhinPpqfex7X1omQRoXkBa",
+	"eI4igF3MSrkwPibqALahzZFv+oRwYdcL4OjpwJenjjj0NhkKNimvhPQPweYrGpkL8FdWJcNTFZso2uFJ",
+	"yC6sfUvDpHWUAdSHAJkNfIMjugnd3Pw3xL0Efd1oWQQcI7iFwDMQ2HypckaE8wSouehQsI5dkw/l6Pjp",
+	"w8fjR+Lg29Hx8OBJccIPno6Pjg5O+aPh49GT4lvxdNwCCSxv0Bz6t7+at3wZzdre8UsBiHZEVlk5KZVM",
+	"J1z37foSKHm3ttNsa6l+AsW2/iF32FW9M0s4oXndiLpQRmw0Ue9Cnv13e1N7RVX8/s1W6nfYRv3TdSxf",
+	"+1K0u9E5jkyVT4+njoDnGVNbBtmKufaAwJzSv58Pc920dVJMVa7hzLrQC+ogHwjYqIuPa9aDnz8S5dx7",
+	"NH0GvtRIaSTjm1EpT+NSaJjk6isntVrqgPsE+6CdZo2eodM8a8eZnb5ytpj1BifIWIc/HPmZK6URk46c",
+	"9V+s94LL1A5EoGX8Oh2XCE8QiWMKGvRFk8H74R3+7v65tW7+TWjhceeS054wo8TBVyIqPnOV6H7yWYRj",
+	"99VuCW5Bmg4pPtFqeWETCqFdP5DGrnKMgyWGr3LqHYLA+P5WE+o5vXffif2rB8hfPUC2lH17ySTz6s+2",
+	"ncm22e5IESF1aP8XiJpDCrZG4m5wmqCuWSoi5tZsLoCwjFmDD0uj3UW+DNNdgrEacLKomZPVIlNRFUBq",
+	"eS6pNzYygauaOLUxdlHORFQZ6gEu0JCaSjvBkAReV6tddJMcx5EiGkE8P03K75aKzTc0hzt8vDba2jV6",
+	"WmAPP350dDTbpKr9whhnN9mFrsPDIaS1ln/t8dEl7D/p/kEiYad8PK5KaW+r7N2//YHqQJ3wtFpH8Oc/",
+	"Qb2n9ctQjuqF/JMYWKqqhnx0+WVE91+jcw0MixGvrhoDpUYI52Pcn8gndIKTiBrVQWc9KTQEv3ncS8cF",
+	"0kD7znynWd9Z+BlzMxMVnfpKKDU+lxuNfbE8iutLpBmoy8kUcMQANvLdRzA0riQeSguDAcqQZcVYw2TB",
+	"64LVi8qhnrGsdDQV9mL7dlXwFUUdQPTvaTZX1suv2VBMSqlj09dRBuStqeKhKlaH/X4fMFrnsv1Cx2xw",
+	"+Dv9K7r3jHF2KVZYRmrEB8OGQpcFroXDjUECmBv7jmjx8cw5RA6GnPDhzc7DtYDmtoHs0QgZZ3hU3dqV",
+	"OGpKvN6KWNVsWINh4MlMKGQMBMPeEgjsW/pc3kLzYra1d3EqFeN26idvTtzxFKHxedX/RQGS7OhEAUsb",
+	"gZIQ5b++k/9CqBd/nvayP3FsgSSWwRHzm9X3bIdSEjpNWqyBPQ/cL5RvwQ1vP8oFPI/JMSspWxB1yk+R",
+	"IqBSR593GwHCuUwwIGTk9TkSaiL4ATMhHDSM9CorzW4OA/flHWgM6qBMUlQGZ2s63bhxQETKKNXGbPAm",
+	"qPg/oIbeyk4Qr8BfDAVfaalQI6q1vpg3U5sLzSdiWx4BNN0vcNVd4y/wLeleKPWKVdbLj3I3/c8Lg3Pg",
+	"IOAMJHwTDFF/qRz2NLq2eOAL6xHC8qtaW08N74PGQoF5lkhyQW6SNWQ/ujm4M2GhN2wXlK+mVyQvCJg1",
+	"Kw2lJnHiIzGipbypHP0G8cHRdOfaN+qRJFPDf4gRbD0aJRWkn7FcLqoqR09PExwI5oM8Aneye6iZNh5e",
+	"SOJljQ04wPkMukIYzfiiKM25xLZKDnqsGUDmCt+HFB5FdH18qAC6gzrCgZwrBWWRHv0DHTQAgEEsUZXQ",
+	"VtJ/fkk9ApET1Jmt3AgHIzw+YklQM6K5I5G/fesCH/4LvOhTmxaddporDocS9OUfuKcvtrztuFHblPDt",
+	"oH63Uuf6jZw58W3AemnfNXG9kadAsNLAsOmQoFR2eBa3SWxcQClgXkNsDHcrEfEqSYBdAp8RBvhctqOE",
+	"a8EmShGlbOOlSKLrkcBwqVTGnlnU69M3KXG0c0o6v2eG/JVKWkcGeYQRIuwSMlvwuu/cet/ZjqM3tKQM",
+	"cOn6f0Jc6TV2Gkpaq7nzSqCguBAym/PapIEK7/BJ+569oZMy8MxvhS2uYTJrVbWm2Wpsk9TZN/0zNXmB",
+	"lWoDsr3zNQdfOZLNGixBYBKbg4+sx3ob5mI6sBWCUlBKEKo5MhRfJUeiz14psCGt5TVy/fCxpTOMelpO",
+	"pqIGUae8A/T+VkvpW3rT5dgV2p1PrkrhXEKBWwmtroSMeyF6/ELFjfANuImRHchIsZ88e+0qHqyVS8cm",
+	"1M0h/kDa0QgoxMun3J46F+pK1Hnm+oDwqiWrgB8M4nhHdiE8G4tpu5mFx3fx6qK1d45bvajJOCraP7CF",
+	"SFIuww5NbcrtB9bh72WxlfgJyp7EB+P7kgd2XSpmUJSotQaT3WpV1ai1EtLbcuw+RWmJLkJp6gXHcrvp",
+	"Luxl1CnZP1vJb9zehhgy7abum/uNvR5Tg7QR6c4OzA54Q9hXDQlPMKu8oZ3+tUQDcCZ3CNAdB5OC3fKy",
+	"2BVTimT20GrIA6sf7zz9khrhVo/IanF0OqIox4tazaDkjyhMUAg9dbOQobtiKI2jMyc6Rc58bCyn0+eC",
+	"m7wR6YBJOpeG/C14xsTuJEbQONqOKYm3s/r6StQtMn/LttNWu8nVWITzWCqse/yjuiQ/ChP02sJU5ZVI",
+	"isM+an495L7O64VvczEsXxTLQz0uQD0cphF+e9YwYNwlUvmWaa7IayNc60L7f4hC/C4ZhMB2SIEOCmZ+",
+	"fYX4zvDfnoK4rdgxifNyqvisbM0Y0Z/vEpCCb2jRUyNeVaSObmeeVXQ0DEWlIM6tkvvd3i5GC2gdbqd3",
+	"KHhtD8Nff7NCTxFm+MuirnqD3iFsBnrOZtW3ojYF9oMwEN8om488v35csAmj2YwyYEh/IQter0BWtKpg",
+	"+qObnahs3v2WCs2jXsV6ao1M3mwMFD2MUl+bz0owmukMNKqDIUBPkH5cpecoJTaf9reIf6AQVkHXq8at",
+	"LiWaqMsMUDS+MFNrUIxczD96RBShbHtI3P8rQqoZVi+kjh6FPU3Si1NKbXiFa0Kzgysd3e80vN2O/zcA",
+	"AP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
