@@ -12,8 +12,8 @@ CREATE TABLE schema_contents (
   hash    text NOT NULL
 );
 
--- What is deleted stays for 30 days and is then purged by the API servers' compaction. A tenant's deletion gives its live
--- fleets its own time, to the microsecond: whoever takes it back knows which fleets went with it. The slug stays taken
+-- What is deleted stays for 30 days, in which it can be restored, and is then purged by the API servers' compaction. A tenant's deletion gives its live
+-- fleets its own time, to the microsecond: who takes it back (restore_tenant) knows which fleets went with it. The slug stays taken
 -- until the purge.
 CREATE TABLE tenants (
   id         uuid PRIMARY KEY,

@@ -18,7 +18,7 @@ CREATE OR REPLACE TRIGGER node_status_served_change AFTER UPDATE ON node_status 
 
 -- What ended stays ended.
 CREATE OR REPLACE TRIGGER deleted_stays BEFORE UPDATE OF deleted_at ON fleet_heads FOR EACH ROW
-  WHEN (OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS DISTINCT FROM OLD.deleted_at) EXECUTE FUNCTION ended_stays_ended();
+  WHEN (OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS DISTINCT FROM OLD.deleted_at) EXECUTE FUNCTION deleted_stays_deleted();
 CREATE OR REPLACE TRIGGER revoked_stays BEFORE UPDATE OF revoked_at ON api_tokens FOR EACH ROW
   WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION ended_stays_ended();
 CREATE OR REPLACE TRIGGER parent_stays BEFORE UPDATE OF parent_id ON api_tokens FOR EACH ROW
@@ -28,7 +28,7 @@ CREATE OR REPLACE TRIGGER revoked_stays BEFORE UPDATE OF revoked_at ON node_cred
 CREATE OR REPLACE TRIGGER revoked_stays BEFORE UPDATE OF revoked_at ON operator_tokens FOR EACH ROW
   WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION ended_stays_ended();
 CREATE OR REPLACE TRIGGER deleted_stays BEFORE UPDATE OF deleted_at ON fleets FOR EACH ROW
-  WHEN (OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS DISTINCT FROM OLD.deleted_at) EXECUTE FUNCTION ended_stays_ended();
+  WHEN (OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS DISTINCT FROM OLD.deleted_at) EXECUTE FUNCTION deleted_stays_deleted();
 
 -- Audit events stay.
 CREATE OR REPLACE TRIGGER audit_events_stay BEFORE UPDATE OR DELETE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_stay();

@@ -56,6 +56,30 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for ConfirmCode.
+const (
+	LiveNodes      ConfirmCode = "live_nodes"
+	MostOfType     ConfirmCode = "most_of_type"
+	RefusedVersion ConfirmCode = "refused_version"
+	RemovesMany    ConfirmCode = "removes_many"
+)
+
+// Valid indicates whether the value is a known member of the ConfirmCode enum.
+func (e ConfirmCode) Valid() bool {
+	switch e {
+	case LiveNodes:
+		return true
+	case MostOfType:
+		return true
+	case RefusedVersion:
+		return true
+	case RemovesMany:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CredentialState.
 const (
 	Active  CredentialState = "active"
@@ -71,6 +95,21 @@ func (e CredentialState) Valid() bool {
 	case Expired:
 		return true
 	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeletedState.
+const (
+	OnlyDeleted DeletedState = "deleted"
+)
+
+// Valid indicates whether the value is a known member of the DeletedState enum.
+func (e DeletedState) Valid() bool {
+	switch e {
+	case OnlyDeleted:
 		return true
 	default:
 		return false
@@ -673,7 +712,9 @@ type AnyValue = json.RawMessage
 
 // ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
 type ApplyInput struct {
-	Delete *[]ResourceName `json:"delete,omitempty"`
+	// Confirm The token of a plan, or of the answer that asked for a confirmation: it does what `plan` does, and confirms what the plan's `confirm` tells.
+	Confirm *string         `json:"confirm,omitempty"`
+	Delete  *[]ResourceName `json:"delete,omitempty"`
 
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
 	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
@@ -741,6 +782,36 @@ type Comparison struct {
 	To int64 `json:"to"`
 }
 
+// ConfirmCode `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
+type ConfirmCode string
+
+// ConfirmReason Why somebody is to confirm a write.
+type ConfirmReason struct {
+	// Code `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+	// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
+	Code ConfirmCode `json:"code"`
+
+	// Count How many: of `live_nodes` nodes, else resources.
+	Count int64 `json:"count"`
+
+	// Detail One sentence for a person.
+	//
+	// Example: 3 of the fleet's 4 clusters would be deleted
+	Detail string `json:"detail"`
+
+	// Nodes With `refused_version`, how many nodes have refused one of them.
+	Nodes *int64 `json:"nodes,omitempty"`
+
+	// Of With `most_of_type`, how many of the type the fleet has.
+	Of *int64 `json:"of,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type *ResourceType `json:"type,omitempty"`
+}
+
 // Credential defines model for Credential.
 type Credential struct {
 	CreatedAt   time.Time  `json:"created_at"`
@@ -783,6 +854,9 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// DeletedState defines model for DeletedState.
+type DeletedState string
 
 // Difference defines model for Difference.
 type Difference struct {
@@ -971,9 +1045,12 @@ type Fleet struct {
 	ChangedAt time.Time `json:"changed_at"`
 
 	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
-	Counts      *FleetCounts `json:"counts,omitempty"`
-	CreatedAt   time.Time    `json:"created_at"`
-	Description string       `json:"description"`
+	Counts    *FleetCounts `json:"counts,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+
+	// DeletedAt When it was deleted; 30 days later it is removed. Left out of one that is there.
+	DeletedAt   *time.Time `json:"deleted_at,omitempty"`
+	Description string     `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -1528,30 +1605,32 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
-// Plan What an apply would do.
+// Plan What an apply, or a rollback, would do.
 type Plan struct {
-	Counts PlanCounts `json:"counts"`
+	// Confirm Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as `confirm`.
+	Confirm []ConfirmReason `json:"confirm"`
+	Counts  PlanCounts      `json:"counts"`
 
 	// Findings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
 	Findings *WriteFindings `json:"findings,omitempty"`
 
 	// Reach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-	// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
+	// of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
 	Reach *PlanReach `json:"reach,omitempty"`
 
-	// Resources What was sent, in its order, resources before deletions.
+	// Resources Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by type, name and variant.
 	Resources []PlannedResource `json:"resources"`
 
 	// Revision The fleet's revision that it was planned on; 0 before the first.
 	Revision int64 `json:"revision"`
 
-	// Token For the apply's `plan`.
+	// Token For the write's `plan`, or its `confirm`.
 	//
 	// Example: plan-AQAAAAAAAAAMwH8f
 	Token string `json:"token"`
 
-	// Warnings Those of the apply.
+	// Warnings Those of the write.
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -1569,7 +1648,7 @@ type PlanCounts struct {
 }
 
 // PlanReach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
+// of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
 type PlanReach struct {
 	// Ids A page of the ids of those that it reaches, in order.
 	Ids []string `json:"ids"`
@@ -1659,6 +1738,9 @@ type Problem struct {
 	// Example: not_found
 	Code string `json:"code"`
 
+	// Confirm With 428, why somebody is to confirm this.
+	Confirm *[]ConfirmReason `json:"confirm,omitempty"`
+
 	// Detail One sentence for a person. It can change; `code` does not.
 	Detail *string       `json:"detail,omitempty"`
 	Errors *[]FieldError `json:"errors,omitempty"`
@@ -1679,6 +1761,11 @@ type Problem struct {
 
 	// Title The status in words.
 	Title string `json:"title"`
+
+	// Token With 428, what confirms the request when it is sent again.
+	//
+	// Example: plan-AQAAAAAAAAAMwH8f
+	Token *string `json:"token,omitempty"`
 
 	// Type Always `about:blank`: `code` tells the kind.
 	//
@@ -2090,11 +2177,17 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
+	// Confirm The same, or the token of the answer that asked for a confirmation: it also confirms what the plan's `confirm` tells.
+	Confirm *string `json:"confirm,omitempty"`
+
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
 	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
 
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan of this rollback. It is 412 where the rollback comes to something else by now.
+	Plan *string `json:"plan,omitempty"`
 
 	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
 	// is 422 `unknown_resource`.
@@ -2138,9 +2231,12 @@ type StaticClusters = []string
 // Tenant defines model for Tenant.
 type Tenant struct {
 	CreatedAt time.Time `json:"created_at"`
-	Id        string    `json:"id"`
-	Name      string    `json:"name"`
-	Slug      string    `json:"slug"`
+
+	// DeletedAt When it was deleted; 30 days later it is removed. Left out of one that is there.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+	Id        string     `json:"id"`
+	Name      string     `json:"name"`
+	Slug      string     `json:"slug"`
 }
 
 // TenantCreate Example: {"name":"Acme Corporation","slug":"acme"}
@@ -2398,6 +2494,9 @@ type AsOfTime = time.Time
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
+// ConfirmParam defines model for ConfirmParam.
+type ConfirmParam = string
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
 
@@ -2406,6 +2505,9 @@ type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
+
+// DeletedParam defines model for DeletedParam.
+type DeletedParam = DeletedState
 
 // FleetParam defines model for FleetParam.
 type FleetParam = string
@@ -2470,6 +2572,9 @@ type VariantParam = string
 // BadRequest An error, after RFC 9457.
 type BadRequest = Problem
 
+// ConfirmationRequired An error, after RFC 9457.
+type ConfirmationRequired = Problem
+
 // Conflict An error, after RFC 9457.
 type Conflict = Problem
 
@@ -2514,6 +2619,9 @@ type ListOperatorTokensParams struct {
 
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// State `deleted`: those that were deleted in the last 30 days, in the place of those that are there.
+	State *DeletedParam `form:"state,omitempty" json:"state,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2522,6 +2630,12 @@ type ListTenantsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteTenantParams defines parameters for DeleteTenant.
+type DeleteTenantParams struct {
+	// Confirm The token of the answer that asked for a confirmation.
+	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
@@ -2565,6 +2679,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// State `deleted`: those that were deleted in the last 30 days, in the place of those that are there.
+	State *DeletedParam `form:"state,omitempty" json:"state,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2573,6 +2690,12 @@ type ListFleetsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteFleetParams defines parameters for DeleteFleet.
+type DeleteFleetParams struct {
+	// Confirm The token of the answer that asked for a confirmation.
+	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ApplyParams defines parameters for Apply.
@@ -2832,6 +2955,12 @@ type ListResourceHistoryParams struct {
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 }
 
+// RestoreFleetParams defines parameters for RestoreFleet.
+type RestoreFleetParams struct {
+	// Id Which one, where several fleets of the name were deleted, by the id that the list shows; left out for the one that was deleted last.
+	Id *string `form:"id,omitempty" json:"id,omitempty"`
+}
+
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
 	// Kind Only revisions of this kind.
@@ -2957,6 +3086,9 @@ type PutResourceJSONRequestBody = ResourceInput
 
 // RollbackJSONRequestBody defines body for Rollback for application/json ContentType.
 type RollbackJSONRequestBody = RollbackRequest
+
+// PlanRollbackJSONRequestBody defines body for PlanRollback for application/json ContentType.
+type PlanRollbackJSONRequestBody = RollbackRequest
 
 // UpdateLimitsJSONRequestBody defines body for UpdateLimits for application/json ContentType.
 type UpdateLimitsJSONRequestBody = LimitsUpdate
@@ -3321,7 +3453,7 @@ type ClientInterface interface {
 
 	// ListTenants List tenants
 	//
-	// An operator sees all tenants, a member of a tenant its own.
+	// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
 	//
 	// Corresponds with GET /v1/tenants (the `ListTenants` operationId).
 	ListTenants(ctx context.Context, params *ListTenantsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3347,10 +3479,11 @@ type ClientInterface interface {
 	// DeleteTenant Delete a tenant
 	//
 	// For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
-	DeleteTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteTenant(ctx context.Context, tenant TenantParam, params *DeleteTenantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTenant Read a tenant
 	//
@@ -3375,6 +3508,8 @@ type ClientInterface interface {
 
 	// ListFleets List the fleets of a tenant
 	//
+	// With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets (the `ListFleets` operationId).
 	ListFleets(ctx context.Context, tenant TenantParam, params *ListFleetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -3394,10 +3529,11 @@ type ClientInterface interface {
 
 	// DeleteFleet Delete a fleet
 	//
-	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
+	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
-	DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFleet Read a fleet
 	//
@@ -3433,6 +3569,9 @@ type ClientInterface interface {
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 	//
+	// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+	// `token` as `confirm` is done. A plan tells the same beforehand.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -3446,6 +3585,9 @@ type ClientInterface interface {
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+	//
+	// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+	// `token` as `confirm` is done. A plan tells the same beforehand.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3630,6 +3772,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history (the `ListResourceHistory` operationId).
 	ListResourceHistory(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RestoreFleet Take back the deletion of a fleet
+	//
+	// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+	// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
+	RestoreFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRevisions List the revisions of a fleet
 	//
 	// With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
@@ -3665,6 +3815,9 @@ type ClientInterface interface {
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 	// `/description` or `/labels` there.
 	//
+	// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+	// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -3678,10 +3831,37 @@ type ClientInterface interface {
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 	// `/description` or `/labels` there.
 	//
+	// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+	// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
 	Rollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RollbackParams, body RollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanRollbackWithBody Tell what a rollback would do
+	//
+	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+	// canonical documents, the findings, and why somebody is to confirm it.
+	//
+	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+	PlanRollbackWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanRollback Tell what a rollback would do
+	//
+	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+	// canonical documents, the findings, and why somebody is to confirm it.
+	//
+	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+	PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFleetUsage Tell what a fleet uses of its limits
 	//
@@ -3714,6 +3894,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
 	UpdateLimits(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestoreTenant Take back the deletion of a tenant
+	//
+	// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+	// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
+	RestoreTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTokens List the API tokens of a tenant
 	//
@@ -3846,7 +4034,7 @@ func (c *Client) RevokeOperatorToken(ctx context.Context, id CredentialIdParam, 
 
 // ListTenants List tenants
 //
-// An operator sees all tenants, a member of a tenant its own.
+// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
 //
 // Corresponds with GET /v1/tenants (the `ListTenants` operationId).
 func (c *Client) ListTenants(ctx context.Context, params *ListTenantsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3902,11 +4090,12 @@ func (c *Client) CreateTenant(ctx context.Context, body CreateTenantJSONRequestB
 // DeleteTenant Delete a tenant
 //
 // For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 //
 // Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
-func (c *Client) DeleteTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteTenantRequest(c.Server, tenant)
+func (c *Client) DeleteTenant(ctx context.Context, tenant TenantParam, params *DeleteTenantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTenantRequest(c.Server, tenant, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3970,6 +4159,8 @@ func (c *Client) ListTenantEvents(ctx context.Context, tenant TenantParam, param
 
 // ListFleets List the fleets of a tenant
 //
+// With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+//
 // Corresponds with GET /v1/tenants/{tenant}/fleets (the `ListFleets` operationId).
 func (c *Client) ListFleets(ctx context.Context, tenant TenantParam, params *ListFleetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFleetsRequest(c.Server, tenant, params)
@@ -4019,11 +4210,12 @@ func (c *Client) CreateFleet(ctx context.Context, tenant TenantParam, body Creat
 
 // DeleteFleet Delete a fleet
 //
-// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+// The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
+// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
-func (c *Client) DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteFleetRequest(c.Server, tenant, fleet)
+func (c *Client) DeleteFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteFleetRequest(c.Server, tenant, fleet, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4098,6 +4290,9 @@ func (c *Client) UpdateFleet(ctx context.Context, tenant TenantParam, fleet Flee
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 //
+// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+// `token` as `confirm` is done. A plan tells the same beforehand.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -4121,6 +4316,9 @@ func (c *Client) ApplyWithBody(ctx context.Context, tenant TenantParam, fleet Fl
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+//
+// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+// `token` as `confirm` is done. A plan tells the same beforehand.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4525,6 +4723,24 @@ func (c *Client) ListResourceHistory(ctx context.Context, tenant TenantParam, fl
 	return c.Client.Do(req)
 }
 
+// RestoreFleet Take back the deletion of a fleet
+//
+// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
+func (c *Client) RestoreFleet(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestoreFleetRequest(c.Server, tenant, fleet, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRevisions List the revisions of a fleet
 //
 // With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
@@ -4600,6 +4816,9 @@ func (c *Client) GetReceipt(ctx context.Context, tenant TenantParam, fleet Fleet
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 // `/description` or `/labels` there.
 //
+// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -4623,11 +4842,58 @@ func (c *Client) RollbackWithBody(ctx context.Context, tenant TenantParam, fleet
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 // `/description` or `/labels` there.
 //
+// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+//
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
 func (c *Client) Rollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RollbackParams, body RollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRollbackRequest(c.Server, tenant, fleet, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanRollbackWithBody Tell what a rollback would do
+//
+// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+// canonical documents, the findings, and why somebody is to confirm it.
+//
+// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+func (c *Client) PlanRollbackWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRollbackRequestWithBody(c.Server, tenant, fleet, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanRollback Tell what a rollback would do
+//
+// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+// canonical documents, the findings, and why somebody is to confirm it.
+//
+// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+func (c *Client) PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRollbackRequest(c.Server, tenant, fleet, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4700,6 +4966,24 @@ func (c *Client) UpdateLimitsWithBody(ctx context.Context, tenant TenantParam, c
 // Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
 func (c *Client) UpdateLimits(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateLimitsRequest(c.Server, tenant, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestoreTenant Take back the deletion of a tenant
+//
+// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+//
+// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
+func (c *Client) RestoreTenant(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestoreTenantRequest(c.Server, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -5027,6 +5311,18 @@ func NewListTenantsRequest(server string, params *ListTenantsParams) (*http.Requ
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Prefix != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5118,7 +5414,7 @@ func NewCreateTenantRequestWithBody(server string, contentType string, body io.R
 }
 
 // NewDeleteTenantRequest constructs an http.Request for the DeleteTenant method
-func NewDeleteTenantRequest(server string, tenant TenantParam) (*http.Request, error) {
+func NewDeleteTenantRequest(server string, tenant TenantParam, params *DeleteTenantParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5141,6 +5437,33 @@ func NewDeleteTenantRequest(server string, tenant TenantParam) (*http.Request, e
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -5438,6 +5761,18 @@ func NewListFleetsRequest(server string, tenant TenantParam, params *ListFleetsP
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Prefix != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5536,7 +5871,7 @@ func NewCreateFleetRequestWithBody(server string, tenant TenantParam, contentTyp
 }
 
 // NewDeleteFleetRequest constructs an http.Request for the DeleteFleet method
-func NewDeleteFleetRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
+func NewDeleteFleetRequest(server string, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5566,6 +5901,33 @@ func NewDeleteFleetRequest(server string, tenant TenantParam, fleet FleetParam) 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -7658,6 +8020,74 @@ func NewListResourceHistoryRequest(server string, tenant TenantParam, fleet Flee
 	return req, nil
 }
 
+// NewRestoreFleetRequest constructs an http.Request for the RestoreFleet method
+func NewRestoreFleetRequest(server string, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/restore", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Id != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "id", *params.Id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRevisionsRequest constructs an http.Request for the ListRevisions method
 func NewListRevisionsRequest(server string, tenant TenantParam, fleet FleetParam, params *ListRevisionsParams) (*http.Request, error) {
 	var err error
@@ -8173,6 +8603,60 @@ func NewRollbackRequestWithBody(server string, tenant TenantParam, fleet FleetPa
 	return req, nil
 }
 
+// NewPlanRollbackRequest calls the generic PlanRollback builder with application/json body
+func NewPlanRollbackRequest(server string, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanRollbackRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+}
+
+// NewPlanRollbackRequestWithBody constructs an http.Request for the PlanRollback method, with any body, and a specified content type
+func NewPlanRollbackRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "fleet", fleet, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/fleets/%s/rollback/plan", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetFleetUsageRequest constructs an http.Request for the GetFleetUsage method
 func NewGetFleetUsageRequest(server string, tenant TenantParam, fleet FleetParam) (*http.Request, error) {
 	var err error
@@ -8291,6 +8775,40 @@ func NewUpdateLimitsRequestWithBody(server string, tenant TenantParam, contentTy
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRestoreTenantRequest constructs an http.Request for the RestoreTenant method
+func NewRestoreTenantRequest(server string, tenant TenantParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/restore", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -8716,7 +9234,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListTenantsWithResponse List tenants
 	//
-	// An operator sees all tenants, a member of a tenant its own.
+	// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8744,12 +9262,13 @@ type ClientWithResponsesInterface interface {
 	// DeleteTenantWithResponse Delete a tenant
 	//
 	// For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+	// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
-	DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error)
+	DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, params *DeleteTenantParams, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error)
 
 	// GetTenantWithResponse Read a tenant
 	//
@@ -8780,6 +9299,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListFleetsWithResponse List the fleets of a tenant
 	//
+	// With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/fleets (the `ListFleets` operationId).
@@ -8801,12 +9322,13 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteFleetWithResponse Delete a fleet
 	//
-	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+	// The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
+	// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
-	DeleteFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*DeleteFleetResponse, error)
+	DeleteFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams, reqEditors ...RequestEditorFn) (*DeleteFleetResponse, error)
 
 	// GetFleetWithResponse Read a fleet
 	//
@@ -8844,6 +9366,9 @@ type ClientWithResponsesInterface interface {
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 	//
+	// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+	// `token` as `confirm` is done. A plan tells the same beforehand.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -8857,6 +9382,9 @@ type ClientWithResponsesInterface interface {
 	//
 	// `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 	// names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+	//
+	// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+	// `token` as `confirm` is done. A plan tells the same beforehand.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9071,6 +9599,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history (the `ListResourceHistory` operationId).
 	ListResourceHistoryWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params *ListResourceHistoryParams, reqEditors ...RequestEditorFn) (*ListResourceHistoryResponse, error)
 
+	// RestoreFleetWithResponse Take back the deletion of a fleet
+	//
+	// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+	// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
+	RestoreFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*RestoreFleetResponse, error)
+
 	// ListRevisionsWithResponse List the revisions of a fleet
 	//
 	// With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
@@ -9114,6 +9652,9 @@ type ClientWithResponsesInterface interface {
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 	// `/description` or `/labels` there.
 	//
+	// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+	// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -9127,10 +9668,37 @@ type ClientWithResponsesInterface interface {
 	// `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 	// `/description` or `/labels` there.
 	//
+	// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+	// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
 	RollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RollbackParams, body RollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*RollbackResponse, error)
+
+	// PlanRollbackWithBodyWithResponse Tell what a rollback would do
+	//
+	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+	// canonical documents, the findings, and why somebody is to confirm it.
+	//
+	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+	PlanRollbackWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
+
+	// PlanRollbackWithResponse Tell what a rollback would do
+	//
+	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+	// canonical documents, the findings, and why somebody is to confirm it.
+	//
+	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+	PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
 
 	// GetFleetUsageWithResponse Tell what a fleet uses of its limits
 	//
@@ -9167,6 +9735,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /v1/tenants/{tenant}/limits (the `UpdateLimits` operationId).
 	UpdateLimitsWithResponse(ctx context.Context, tenant TenantParam, body UpdateLimitsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateLimitsResponse, error)
+
+	// RestoreTenantWithResponse Take back the deletion of a tenant
+	//
+	// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+	// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
+	RestoreTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*RestoreTenantResponse, error)
 
 	// ListTokensWithResponse List the API tokens of a tenant
 	//
@@ -9540,12 +10118,21 @@ func (r CreateTenantResponse) ContentType() string {
 type DeleteTenantResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationproblemJSON428 *ConfirmationRequired
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteTenantResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
@@ -9556,6 +10143,11 @@ func (r DeleteTenantResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r DeleteTenantResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON428 returns the response for an HTTP 428 `application/problem+json` response
+func (r DeleteTenantResponse) GetApplicationproblemJSON428() *ConfirmationRequired {
+	return r.ApplicationproblemJSON428
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -9926,12 +10518,21 @@ func (r CreateFleetResponse) ContentType() string {
 type DeleteFleetResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
 	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationproblemJSON428 *ConfirmationRequired
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DeleteFleetResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
 }
 
 // GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
@@ -9942,6 +10543,11 @@ func (r DeleteFleetResponse) GetApplicationproblemJSON403() *Forbidden {
 // GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r DeleteFleetResponse) GetApplicationproblemJSON404() *NotFound {
 	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON428 returns the response for an HTTP 428 `application/problem+json` response
+func (r DeleteFleetResponse) GetApplicationproblemJSON428() *ConfirmationRequired {
+	return r.ApplicationproblemJSON428
 }
 
 // GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
@@ -10133,6 +10739,8 @@ type ApplyResponse struct {
 	ApplicationproblemJSON415 *UnsupportedMediaType
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationproblemJSON428 *ConfirmationRequired
 	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -10186,6 +10794,11 @@ func (r ApplyResponse) GetApplicationproblemJSON415() *UnsupportedMediaType {
 // GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
 func (r ApplyResponse) GetApplicationproblemJSON422() *Unprocessable {
 	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON428 returns the response for an HTTP 428 `application/problem+json` response
+func (r ApplyResponse) GetApplicationproblemJSON428() *ConfirmationRequired {
+	return r.ApplicationproblemJSON428
 }
 
 // GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
@@ -11623,6 +12236,82 @@ func (r ListResourceHistoryResponse) ContentType() string {
 	return ""
 }
 
+type RestoreFleetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Fleet
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RestoreFleetResponse) GetJSON200() *Fleet {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RestoreFleetResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RestoreFleetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RestoreFleetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RestoreFleetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RestoreFleetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRevisionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11919,6 +12608,8 @@ type RollbackResponse struct {
 	ApplicationproblemJSON412 *PreconditionFailed
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationproblemJSON428 *ConfirmationRequired
 	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
 	ApplicationproblemJSON503 *Unavailable
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
@@ -11964,6 +12655,11 @@ func (r RollbackResponse) GetApplicationproblemJSON422() *Unprocessable {
 	return r.ApplicationproblemJSON422
 }
 
+// GetApplicationproblemJSON428 returns the response for an HTTP 428 `application/problem+json` response
+func (r RollbackResponse) GetApplicationproblemJSON428() *ConfirmationRequired {
+	return r.ApplicationproblemJSON428
+}
+
 // GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
 func (r RollbackResponse) GetApplicationproblemJSON503() *Unavailable {
 	return r.ApplicationproblemJSON503
@@ -11997,6 +12693,117 @@ func (r RollbackResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RollbackResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PlanRollbackResponse412Headers the declared response headers of an HTTP 412 response for PlanRollback
+type PlanRollbackResponse412Headers struct {
+	ETag *string
+}
+
+// PlanRollbackResponse503Headers the declared response headers of an HTTP 503 response for PlanRollback
+type PlanRollbackResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PlanRollbackResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Plan
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationproblemJSON412 *PreconditionFailed
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers412 the parsed response headers for an HTTP 412 response
+	Headers412 *PlanRollbackResponse412Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PlanRollbackResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlanRollbackResponse) GetJSON200() *Plan {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON412() *PreconditionFailed {
+	return r.ApplicationproblemJSON412
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlanRollbackResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlanRollbackResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanRollbackResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanRollbackResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlanRollbackResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12183,6 +12990,75 @@ func (r UpdateLimitsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdateLimitsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RestoreTenantResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Tenant
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RestoreTenantResponse) GetJSON200() *Tenant {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RestoreTenantResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RestoreTenantResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RestoreTenantResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RestoreTenantResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RestoreTenantResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RestoreTenantResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RestoreTenantResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RestoreTenantResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12617,7 +13493,7 @@ func (c *ClientWithResponses) RevokeOperatorTokenWithResponse(ctx context.Contex
 
 // ListTenantsWithResponse List tenants
 //
-// An operator sees all tenants, a member of a tenant its own.
+// An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12663,13 +13539,14 @@ func (c *ClientWithResponses) CreateTenantWithResponse(ctx context.Context, body
 // DeleteTenantWithResponse Delete a tenant
 //
 // For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+// what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/tenants/{tenant} (the `DeleteTenant` operationId).
-func (c *ClientWithResponses) DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error) {
-	rsp, err := c.DeleteTenant(ctx, tenant, reqEditors...)
+func (c *ClientWithResponses) DeleteTenantWithResponse(ctx context.Context, tenant TenantParam, params *DeleteTenantParams, reqEditors ...RequestEditorFn) (*DeleteTenantResponse, error) {
+	rsp, err := c.DeleteTenant(ctx, tenant, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12723,6 +13600,8 @@ func (c *ClientWithResponses) ListTenantEventsWithResponse(ctx context.Context, 
 
 // ListFleetsWithResponse List the fleets of a tenant
 //
+// With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/tenants/{tenant}/fleets (the `ListFleets` operationId).
@@ -12762,13 +13641,14 @@ func (c *ClientWithResponses) CreateFleetWithResponse(ctx context.Context, tenan
 
 // DeleteFleetWithResponse Delete a fleet
 //
-// The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+// The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
+// asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /v1/tenants/{tenant}/fleets/{fleet} (the `DeleteFleet` operationId).
-func (c *ClientWithResponses) DeleteFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, reqEditors ...RequestEditorFn) (*DeleteFleetResponse, error) {
-	rsp, err := c.DeleteFleet(ctx, tenant, fleet, reqEditors...)
+func (c *ClientWithResponses) DeleteFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *DeleteFleetParams, reqEditors ...RequestEditorFn) (*DeleteFleetResponse, error) {
+	rsp, err := c.DeleteFleet(ctx, tenant, fleet, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -12829,6 +13709,9 @@ func (c *ClientWithResponses) UpdateFleetWithResponse(ctx context.Context, tenan
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
 //
+// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+// `token` as `confirm` is done. A plan tells the same beforehand.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/apply (the `Apply` operationId).
@@ -12848,6 +13731,9 @@ func (c *ClientWithResponses) ApplyWithBodyWithResponse(ctx context.Context, ten
 //
 // `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
 // names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+//
+// Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+// `token` as `confirm` is done. A plan tells the same beforehand.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -13194,6 +14080,22 @@ func (c *ClientWithResponses) ListResourceHistoryWithResponse(ctx context.Contex
 	return ParseListResourceHistoryResponse(rsp)
 }
 
+// RestoreFleetWithResponse Take back the deletion of a fleet
+//
+// Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+// meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/restore (the `RestoreFleet` operationId).
+func (c *ClientWithResponses) RestoreFleetWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *RestoreFleetParams, reqEditors ...RequestEditorFn) (*RestoreFleetResponse, error) {
+	rsp, err := c.RestoreFleet(ctx, tenant, fleet, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestoreFleetResponse(rsp)
+}
+
 // ListRevisionsWithResponse List the revisions of a fleet
 //
 // With filters a page looks at 2,000 revisions at most: it can be short, or empty, and still have a `next_cursor`.
@@ -13261,6 +14163,9 @@ func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, tenant
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 // `/description` or `/labels` there.
 //
+// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -13280,6 +14185,9 @@ func (c *ClientWithResponses) RollbackWithBodyWithResponse(ctx context.Context, 
 // `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
 // `/description` or `/labels` there.
 //
+// Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+// asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+//
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback (the `Rollback` operationId).
@@ -13289,6 +14197,42 @@ func (c *ClientWithResponses) RollbackWithResponse(ctx context.Context, tenant T
 		return nil, err
 	}
 	return ParseRollbackResponse(rsp)
+}
+
+// PlanRollbackWithBodyWithResponse Tell what a rollback would do
+//
+// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+// canonical documents, the findings, and why somebody is to confirm it.
+//
+// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+func (c *ClientWithResponses) PlanRollbackWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error) {
+	rsp, err := c.PlanRollbackWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanRollbackResponse(rsp)
+}
+
+// PlanRollbackWithResponse Tell what a rollback would do
+//
+// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+// canonical documents, the findings, and why somebody is to confirm it.
+//
+// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
+func (c *ClientWithResponses) PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error) {
+	rsp, err := c.PlanRollback(ctx, tenant, fleet, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanRollbackResponse(rsp)
 }
 
 // GetFleetUsageWithResponse Tell what a fleet uses of its limits
@@ -13349,6 +14293,22 @@ func (c *ClientWithResponses) UpdateLimitsWithResponse(ctx context.Context, tena
 		return nil, err
 	}
 	return ParseUpdateLimitsResponse(rsp)
+}
+
+// RestoreTenantWithResponse Take back the deletion of a tenant
+//
+// For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+// credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/restore (the `RestoreTenant` operationId).
+func (c *ClientWithResponses) RestoreTenantWithResponse(ctx context.Context, tenant TenantParam, reqEditors ...RequestEditorFn) (*RestoreTenantResponse, error) {
+	rsp, err := c.RestoreTenant(ctx, tenant, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestoreTenantResponse(rsp)
 }
 
 // ListTokensWithResponse List the API tokens of a tenant
@@ -13706,6 +14666,13 @@ func ParseDeleteTenantResponse(rsp *http.Response) (*DeleteTenantResponse, error
 	case rsp.StatusCode == 204:
 		break // No content-type
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13719,6 +14686,13 @@ func ParseDeleteTenantResponse(rsp *http.Response) (*DeleteTenantResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest ConfirmationRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON428 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -14008,6 +14982,13 @@ func ParseDeleteFleetResponse(rsp *http.Response) (*DeleteFleetResponse, error) 
 	case rsp.StatusCode == 204:
 		break // No content-type
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
 		var dest Forbidden
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -14021,6 +15002,13 @@ func ParseDeleteFleetResponse(rsp *http.Response) (*DeleteFleetResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest ConfirmationRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON428 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -14204,6 +15192,13 @@ func ParseApplyResponse(rsp *http.Response) (*ApplyResponse, error) {
 			return nil, err
 		}
 		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest ConfirmationRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON428 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
@@ -15439,6 +16434,67 @@ func ParseListResourceHistoryResponse(rsp *http.Response) (*ListResourceHistoryR
 	return response, nil
 }
 
+// ParseRestoreFleetResponse parses an HTTP response from a RestoreFleetWithResponse call
+func ParseRestoreFleetResponse(rsp *http.Response) (*RestoreFleetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RestoreFleetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Fleet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListRevisionsResponse parses an HTTP response from a ListRevisionsWithResponse call
 func ParseListRevisionsResponse(rsp *http.Response) (*ListRevisionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -15717,6 +16773,13 @@ func ParseRollbackResponse(rsp *http.Response) (*RollbackResponse, error) {
 		}
 		response.ApplicationproblemJSON422 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest ConfirmationRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON428 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -15746,6 +16809,111 @@ func ParseRollbackResponse(rsp *http.Response) (*RollbackResponse, error) {
 		response.Headers412 = &headers
 	case rsp.StatusCode == 503:
 		var headers RollbackResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePlanRollbackResponse parses an HTTP response from a PlanRollbackWithResponse call
+func ParsePlanRollbackResponse(rsp *http.Response) (*PlanRollbackResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanRollbackResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Plan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest PreconditionFailed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 412:
+		var headers PlanRollbackResponse412Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers412 = &headers
+	case rsp.StatusCode == 503:
+		var headers PlanRollbackResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -15887,6 +17055,60 @@ func ParseUpdateLimitsResponse(rsp *http.Response) (*UpdateLimitsResponse, error
 			return nil, err
 		}
 		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRestoreTenantResponse parses an HTTP response from a RestoreTenantWithResponse call
+func ParseRestoreTenantResponse(rsp *http.Response) (*RestoreTenantResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RestoreTenantResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Tenant
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -54,8 +54,8 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	err = c.Writing.write(ctx, s, b.place, func(ctx context.Context, key string) (*http.Response, error) {
-		return s.apply(ctx, key, body)
+	err = c.Writing.write(ctx, s, b.place, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		return s.apply(ctx, key, confirm, body)
 	})
 	return placed(advised(err), b)
 }
@@ -77,8 +77,8 @@ func ofReading(e client.FieldError) bool {
 
 // tell makes a dry run. A flag that is about a write says that one is wanted.
 func (c *applyCommand) tell(ctx context.Context, s *session, b *bundle, m members) error {
-	if c.Writing.Wait.on || c.Writing.IdempotencyKey != "" {
-		return usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
+	if err := c.Writing.dry(); err != nil {
+		return err
 	}
 	_, err := s.tellPlan(ctx, b, m, c.Writing.JSON)
 	return err
@@ -123,7 +123,7 @@ func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key string) (*http.Response, error) {
-		return s.apply(ctx, key, body)
+	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		return s.apply(ctx, key, confirm, body)
 	})
 }

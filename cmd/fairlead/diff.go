@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 
@@ -76,12 +77,19 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	if err != nil {
 		return p, err
 	}
-	resp, err := s.api.PlanWithBody(ctx, s.tenant, s.fleet, nil, "application/json", bytes.NewReader(body)) //nolint:bodyclose // answer closes it
+	resp, err := s.api.PlanWithBody(ctx, s.tenant, s.fleet, nil, "application/json", bytes.NewReader(body)) //nolint:bodyclose // tellPlanned closes it
+	p, err = s.tellPlanned(resp, err, b.place, "nothing was named", asJSON)
+	return p, placed(err, b)
+}
+
+// tellPlanned prints what the API answered of a plan; none is what it says of one of nothing.
+func (s *session) tellPlanned(resp *http.Response, err error, place places, none string, asJSON bool) (p plan, _ error) {
 	out, raw, err := answer[client.Plan](s, resp, err)
 	if err != nil {
-		return p, placed(err, b)
+		return p, err
 	}
-	d := s.tellDoubts(out.Warnings, out.Findings, b.place)
+	d := s.tellDoubts(out.Warnings, out.Findings, place)
+	s.tellReasons(out.Confirm)
 	p = plan{out}
 	if asJSON {
 		return p, s.printJSON(raw)
@@ -89,7 +97,7 @@ func (s *session) tellPlan(ctx context.Context, b *bundle, m members, asJSON boo
 	for _, r := range p.Resources {
 		s.printDiff(r)
 	}
-	fmt.Fprintf(s.out, "%s, on revision %d%s\n", p.counts(), p.Revision, d.after())
+	fmt.Fprintf(s.out, "%s, on revision %d%s\n", p.counts(none), p.Revision, d.after())
 	if p.differs() {
 		s.tellReach(p.Plan)
 		fmt.Fprintln(s.out, plain(p.Token))
@@ -106,7 +114,7 @@ func placed(err error, b *bundle) error {
 	return err
 }
 
-func (p plan) counts() string {
+func (p plan) counts(none string) string {
 	var parts []string
 	for _, c := range []struct {
 		n    int
@@ -117,7 +125,7 @@ func (p plan) counts() string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing was named"
+		return none
 	}
 	return strings.Join(parts, ", ")
 }
@@ -161,6 +169,10 @@ func (s *session) printLine(line string) {
 // takesColours reports whether what is written to f is read on a terminal by somebody who
 // did not ask for none (no-color.org).
 func takesColours(f *os.File) bool {
+	return isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

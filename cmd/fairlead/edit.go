@@ -141,8 +141,8 @@ func (c *editCommand) write(ctx context.Context, s *session, text []byte) error 
 	if err != nil {
 		return err
 	}
-	return placed(c.Writing.write(ctx, s, b.place, func(ctx context.Context, key string) (*http.Response, error) {
-		return s.apply(ctx, key, body)
+	return placed(c.Writing.write(ctx, s, b.place, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		return s.apply(ctx, key, confirm, body)
 	}), b)
 }
 

@@ -17,7 +17,7 @@ const (
 	exitOK       = 0
 	exitDiffers  = 1 // of diff: there is a difference
 	exitFailed   = 1 // refused by the API, or failed
-	exitUsage    = 2 // called wrongly, or a setting is missing
+	exitUsage    = 2 // called wrongly, or a setting or a confirmation is missing
 	exitTrouble  = 2 // of diff: refused or failed
 	exitRejected = 3 // a node rejected the revision
 	exitPending  = 4 // the revision was not delivered in time
@@ -156,11 +156,12 @@ func (sh *shell) fail(ctx context.Context, err error) int {
 	}
 	var wrongly usageError
 	var untold *trouble
+	var unconfirmed *unconfirmedError
 	var stopped *interrupted
 	switch {
 	case errors.As(err, &stopped):
 		return exitInterrupted
-	case errors.As(err, &wrongly):
+	case errors.As(err, &wrongly), errors.As(err, &unconfirmed):
 		return exitUsage
 	case errors.As(err, &untold):
 		return exitTrouble

@@ -2,10 +2,10 @@
 // which node runs what, and with "fairlead dev" runs everything on one machine.
 //
 // It ends with 0 when all is well, 1 when something was refused or failed, 2 when it was
-// called wrongly, 3 when a node rejected a revision, 4 when a revision was not delivered
-// in time, 130 when it was interrupted. "fairlead diff" ends with 0 when there is no
-// difference, 1 when there is one, 2 when it could not be told; so does "fairlead import"
-// by what it left out.
+// called wrongly or without a confirmation that it needed, 3 when a node rejected a
+// revision, 4 when a revision was not delivered in time, 130 when it was interrupted.
+// "fairlead diff" ends with 0 when there is no difference, 1 when there is one, 2 when it
+// could not be told; so does "fairlead import" by what it left out.
 package main
 
 import (
@@ -56,8 +56,8 @@ type commands struct {
 	Export   exportCommand   `cmd:"" group:"In and out" help:"Write a fleet as files that apply takes back."`
 	Validate validateCommand `cmd:"" group:"In and out" help:"Check files as the API would, without a server."`
 
-	Tenant     tenantCommand     `cmd:"" group:"Manage" help:"List, make and delete tenants."`
-	Fleet      fleetCommand      `cmd:"" group:"Manage" help:"Show or change a fleet's settings; list, make and delete fleets."`
+	Tenant     tenantCommand     `cmd:"" group:"Manage" help:"List, make, delete and restore tenants."`
+	Fleet      fleetCommand      `cmd:"" group:"Manage" help:"Show or change a fleet's settings; list, make, delete and restore fleets."`
 	Token      tokenCommand      `cmd:"" group:"Manage" help:"List, make and revoke API tokens."`
 	Credential credentialCommand `cmd:"" group:"Manage" help:"List, make and revoke the credentials of nodes."`
 }
@@ -73,6 +73,7 @@ type shell struct {
 	pause    func(context.Context, time.Duration) error
 	colours  bool // what is printed is read on a terminal
 
+	asks    bool // who can be asked reads and types on a terminal
 	bar     bool // what is told of is watched on a terminal
 	json    bool // JSON is asked for
 	printed bool // some of it has been printed
@@ -83,7 +84,7 @@ type shell struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	sh := &shell{config: configDir(os.Getenv), edit: openEditor, in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, colours: takesColours(os.Stdout), bar: takesColours(os.Stderr)}
+	sh := &shell{config: configDir(os.Getenv), edit: openEditor, in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, colours: takesColours(os.Stdout), bar: takesColours(os.Stderr), asks: isTerminal(os.Stdin) && isTerminal(os.Stderr)}
 	code := run(ctx, sh, os.Args[1:])
 	stop()
 	os.Exit(code)

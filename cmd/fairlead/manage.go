@@ -123,16 +123,26 @@ func until(t *time.Time) string {
 
 // tenantCommand is "fairlead tenant".
 type tenantCommand struct {
-	List   tenantListCommand   `cmd:"" help:"List the tenants: an operator all, others their own."`
-	Create tenantCreateCommand `cmd:"" help:"Make a tenant, as an operator."`
+	List    tenantListCommand    `cmd:"" help:"List the tenants: an operator all, others their own."`
+	Create  tenantCreateCommand  `cmd:"" help:"Make a tenant, as an operator."`
+	Delete  tenantDeleteCommand  `cmd:"" help:"Delete a tenant, as an operator or one of its owners."`
+	Restore tenantRestoreCommand `cmd:"" help:"Take back the deletion of a tenant, as an operator."`
 }
 
 type tenantListCommand struct {
 	Listing listing `embed:""`
+	Deleted bool    `help:"Those that were deleted in the last 30 days and can be restored, for an operator."`
 }
 
 // Run prints the tenants.
 func (c *tenantListCommand) Run(ctx context.Context, sh *shell) error {
+	if c.Deleted {
+		return list(c.Listing, sh, ofServer, "no tenant can be restored", []string{"TENANT", "NAME", "DELETED"},
+			func(t client.Tenant) []string { return []string{t.Slug, t.Name, until(t.DeletedAt)} },
+			func(s *session, limit *int, cursor *string) (*http.Response, error) {
+				return s.api.ListTenants(ctx, &client.ListTenantsParams{State: deletedOnes(), Limit: limit, Cursor: cursor})
+			})
+	}
 	return list(c.Listing, sh, ofServer, "there is no tenant", []string{"TENANT", "NAME", "CREATED"},
 		func(t client.Tenant) []string { return []string{t.Slug, t.Name, when(t.CreatedAt)} },
 		func(s *session, limit *int, cursor *string) (*http.Response, error) {
@@ -163,10 +173,20 @@ func (c *tenantCreateCommand) Run(ctx context.Context, sh *shell) error {
 // fleetListCommand is "fairlead fleet list".
 type fleetListCommand struct {
 	Listing listing `embed:""`
+	Deleted bool    `help:"Those that were deleted in the last 30 days and can be restored."`
 }
 
 // Run prints the fleets.
 func (c *fleetListCommand) Run(ctx context.Context, sh *shell) error {
+	if c.Deleted {
+		return list(c.Listing, sh, ofTenant, "no fleet can be restored", []string{"FLEET", "REVISION", "DELETED", "ID"},
+			func(f client.Fleet) []string {
+				return []string{f.Name, strconv.FormatInt(f.Revision, 10), until(f.DeletedAt), f.Id}
+			},
+			func(s *session, limit *int, cursor *string) (*http.Response, error) {
+				return s.api.ListFleets(ctx, s.tenant, &client.ListFleetsParams{State: deletedOnes(), Limit: limit, Cursor: cursor})
+			})
+	}
 	return list(c.Listing, sh, ofTenant, "the tenant has no fleet yet", []string{"FLEET", "REVISION", "CREATED", "DESCRIPTION"},
 		func(f client.Fleet) []string {
 			return []string{f.Name, strconv.FormatInt(f.Revision, 10), when(f.CreatedAt), f.Description}

@@ -33,8 +33,10 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 		return usageError("promote takes the fleets by --from and --to: leave --fleet out")
 	case c.From == c.To:
 		return usageError("--from and --to are the same fleet")
-	case c.DryRun && (c.Writing.Wait.on || c.Writing.IdempotencyKey != ""):
-		return usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
+	case c.DryRun:
+		if err := c.Writing.dry(); err != nil {
+			return err
+		}
 	}
 	scope, err := parseLabels(c.Selector)
 	if err != nil {
@@ -81,8 +83,8 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return placed(c.Writing.write(ctx, &to, b.place, func(ctx context.Context, key string) (*http.Response, error) {
-		return to.apply(ctx, key, body)
+	return placed(c.Writing.write(ctx, &to, b.place, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		return to.apply(ctx, key, confirm, body)
 	}), b)
 }
 

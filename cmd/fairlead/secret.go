@@ -124,7 +124,7 @@ func (c *secretWrite) write(ctx context.Context, sh *shell, kind string, value a
 	if err != nil {
 		return err
 	}
-	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key string) (*http.Response, error) {
-		return s.apply(ctx, key, sent)
+	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		return s.apply(ctx, key, confirm, sent)
 	})
 }

@@ -61,6 +61,7 @@ type world struct {
 	dir    string
 	server *httptest.Server
 	edit   func(ctx context.Context, file string) error // what the person at the editor does
+	asks   bool                                         // a person types what is given as the standard input
 
 	mu      sync.Mutex // guards what follows
 	clock   time.Time
@@ -147,7 +148,7 @@ func (w *world) run(args ...string) result {
 func (w *world) bare(stdin string, args ...string) result {
 	w.t.Helper()
 	var out, errs bytes.Buffer
-	sh := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, dir: w.dir, config: filepath.Join(w.dir, "xdg"), edit: w.edit, now: w.now, pause: w.pause}
+	sh := &shell{in: strings.NewReader(stdin), out: &out, err: &errs, dir: w.dir, config: filepath.Join(w.dir, "xdg"), edit: w.edit, now: w.now, pause: w.pause, asks: w.asks}
 	code := run(w.t.Context(), sh, args)
 	r := result{code, strings.ReplaceAll(out.String(), w.dir, "DIR"), strings.ReplaceAll(errs.String(), w.dir, "DIR")}
 	if strings.Contains(r.out+r.err, "must-not-be-seen") {

@@ -19,16 +19,25 @@ type writing struct {
 	Message        string        `short:"m" placeholder:"TEXT" help:"Why, for the history."`
 	IdempotencyKey string        `placeholder:"KEY" help:"A name for this change: repeated with the same one, it is made once."`
 	JSON           bool          `name:"json" help:"Print the API's JSON."`
+	Yes            bool          `help:"Confirm what is asked, such as whether most of a type is to be deleted. Without it a person is asked on a terminal, and nothing is written elsewhere."`
 
 	ExpectedRevision *int64 `placeholder:"N" help:"Write only if the fleet is at this revision."`
 }
 
+// dry checks that nothing is asked for that is about a write.
+func (w *writing) dry() error {
+	if w.Wait.on || w.IdempotencyKey != "" {
+		return usageError("a dry run writes nothing: --wait and --idempotency-key are about a write")
+	}
+	return nil
+}
+
 var keyForm = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 
-// write sends a change under an Idempotency-Key, tells the revision, and waits for its
-// receipt if that was asked for. Where a failure leaves open whether the change was
+// write sends a change under an Idempotency-Key, confirmed where that is asked for and meant, tells
+// the revision, and waits for its receipt if that was asked for. Where a failure leaves open whether the change was
 // stored, the error says how to repeat it.
-func (w *writing) write(ctx context.Context, s *session, place places, send func(ctx context.Context, key string) (*http.Response, error)) error {
+func (w *writing) write(ctx context.Context, s *session, place places, send func(ctx context.Context, key, confirm string) (*http.Response, error)) error {
 	key := w.IdempotencyKey
 	if key == "" {
 		key = newKey()
@@ -41,8 +50,13 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 		return err
 	}
 	*s.doubt = false
-	resp, err := send(ctx, key) //nolint:bodyclose // answer closes it
-	result, raw, err := answer[client.WriteResult](s, resp, err)
+	var result client.WriteResult
+	var raw []byte
+	err = s.confirmed(w.Yes, func(confirm string) error {
+		resp, err := send(ctx, key, confirm) //nolint:bodyclose // answer closes it
+		result, raw, err = answer[client.WriteResult](s, resp, err)
+		return err
+	})
 	if err != nil && s.unsure(err) {
 		return &unsureError{err, key}
 	}
@@ -115,8 +129,11 @@ func changeLine(r client.WriteResult) string {
 	return fmt.Sprintf("revision %d: %d resources changed", r.Revision, r.Changed)
 }
 
-// apply sends an apply's body.
-func (s *session) apply(ctx context.Context, key string, body []byte) (*http.Response, error) {
+// apply sends an apply's body, with what confirms it beside the rest.
+func (s *session) apply(ctx context.Context, key, confirm string, body []byte) (*http.Response, error) {
+	if confirm != "" {
+		body = fmt.Appendf(bytes.TrimSuffix(bytes.Clone(body), []byte("}")), `,"confirm":%q}`, confirm)
+	}
 	return s.api.ApplyWithBody(ctx, s.tenant, s.fleet, &client.ApplyParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(body))
 }
 
@@ -129,6 +146,9 @@ type rollbackCommand struct {
 	Type     string `arg:"" optional:"" help:"With NAME: only this resource. One of ${types}."`
 	Name     string `arg:"" optional:"" help:"The resource's name."`
 	Variant  string `help:"The resource's variant; left out for the default one."`
+
+	DryRun bool   `help:"Show what would change and the plan's token, and write nothing."`
+	Plan   string `placeholder:"TOKEN" help:"Roll back what --dry-run showed, or nothing."`
 }
 
 // Run makes the new revision.
@@ -144,14 +164,23 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	body := client.RollbackRequest{Revision: to, ExpectedRevision: c.Writing.ExpectedRevision}
+	body := client.RollbackRequest{Revision: to, ExpectedRevision: c.Writing.ExpectedRevision, Plan: given(c.Plan)}
 	if c.Type != "" {
 		body.Resources = &[]client.VariantRef{{Type: client.ResourceType(c.Type), Name: c.Name, Variant: given(c.Variant)}}
 	}
 	if c.Writing.Message != "" {
 		body.Message = &c.Writing.Message
 	}
-	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key string) (*http.Response, error) {
+	if c.DryRun {
+		if err := c.Writing.dry(); err != nil {
+			return err
+		}
+		resp, err := s.api.PlanRollback(ctx, s.tenant, s.fleet, body) //nolint:bodyclose // tellPlanned closes it
+		_, err = s.tellPlanned(resp, err, nil, "nothing would change", c.Writing.JSON)
+		return err
+	}
+	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+		body.Confirm = given(confirm)
 		return s.api.Rollback(ctx, s.tenant, s.fleet, &client.RollbackParams{IdempotencyKey: &key}, body)
 	})
 }

@@ -20,7 +20,7 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 	s.write.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
 	result, err := a.writeGuarded(ctx, s.write, s.not, a.write)
 	if err != nil {
-		return nil, repeated(s.refused(err), s.write.Idempotency)
+		return nil, repeated(s.toConfirm(ctx, s.refused(err)), s.write.Idempotency)
 	}
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return !result.Deleted(i) }, s.at)...)
 	found, _ := s.findings(ctx, a)
@@ -34,6 +34,7 @@ type sentApply struct {
 	warnings  []oapi.FieldError
 	not       guarded // what the caller may not write
 	where     *places
+	seen      string // the field whose token tells what was seen
 }
 
 func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
@@ -53,18 +54,32 @@ func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
 	if s.resources == 0 && len(s.write.Changes) > 0 {
 		s.write.Kind = "delete"
 	}
-	if in.Plan == "" {
-		return s, nil
-	}
-	plan, err := parsePlanToken(in.Plan)
-	if err != nil {
+	s.write.Confirmed = new(store.Reasons)
+	if err := s.planned(ctx, "/plan", in.Plan); err != nil {
 		return s, err
 	}
-	if plan.content != contentOf(callOf(ctx).fleet.ID, s.write.Changes) {
-		return s, errNotPlanned()
+	return s, s.planned(ctx, "/confirm", in.Confirm)
+}
+
+// planned reads a token of a plan, which must be of what was sent. Of two the older one tells what was seen.
+func (s *sentApply) planned(ctx context.Context, pointer, token string) error {
+	if token == "" {
+		return nil
 	}
-	s.write.Seen = &plan.seen
-	return s, nil
+	plan, ok := parsePlanToken(token)
+	switch {
+	case !ok:
+		return resource.Errors{{Pointer: pointer, Code: "invalid_plan", Detail: notAPlan}}
+	case plan.content != contentOf(callOf(ctx).fleet.ID, s.write.Changes):
+		return errNotPlanned(pointer)
+	}
+	if s.write.Seen == nil || plan.seen.Revision < s.write.Seen.Revision {
+		s.write.Seen, s.seen = &plan.seen, pointer
+	}
+	if pointer == "/confirm" {
+		s.write.Confirmed = &plan.reasons
+	}
+	return nil
 }
 
 // at is where a change stood in what was sent.
@@ -82,13 +97,18 @@ func (s *sentApply) findings(ctx context.Context, a *API) (*oapi.WriteFindings, 
 
 // refused turns the store's refusal into a problem that points into what was sent.
 func (s *sentApply) refused(err error) error {
-	return notAsExpected(s.where.refused(err), s.write, func(c store.Changed) oapi.FieldError {
+	return notAsExpected(s.where.refused(err), s.write, s.seen, func(c store.Changed) oapi.FieldError {
 		pointer := s.at(c.Index)
 		if s.write.Seen == nil {
 			pointer += readField(s.write.Changes[c.Index], c)
 		}
 		return oapi.FieldError{Pointer: &pointer}
 	})
+}
+
+// toConfirm gives a refusal until it is confirmed its token.
+func (s *sentApply) toConfirm(ctx context.Context, err error) error {
+	return toConfirm(err, contentOf(callOf(ctx).fleet.ID, s.write.Changes))
 }
 
 // compileAll compiles everything before it complains, so that all faults of a file are

@@ -132,7 +132,7 @@ func (a *API) authorize(r *http.Request, c *call) error {
 	rule := a.operation(r).rule
 	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
 	defer cancel()
-	if rule.scope == ofTenant || rule.scope == ofFleet {
+	if rule.scope == ofTenant || rule.scope == ofFleet || rule.scope == ofGone && !c.principal.Operator {
 		if err := a.resolveTenant(ctx, c, pathParameter(r, "tenant")); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (a *API) authorize(r *http.Request, c *call) error {
 		if c.principal.May(rule.action, c.fleet.ID) {
 			return nil
 		}
-	case installation, ofTenant:
+	case installation, ofTenant, ofGone:
 		if rule.action == "" || c.principal.May(rule.action) || rule.action == auth.ReadConfig && mayReadItsFleet(c.principal) {
 			return nil
 		}

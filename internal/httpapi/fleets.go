@@ -14,11 +14,14 @@ import (
 // ListFleets implements listFleets. A caller that is bound to a fleet sees that one.
 func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (oapi.ListFleetsResponseObject, error) {
 	c := callOf(ctx)
-	from, err := parseCursor("fleets", r.Params.Cursor)
+	prefix, err := prefixOf(r.Params.Prefix)
 	if err != nil {
 		return nil, err
 	}
-	prefix, err := prefixOf(r.Params.Prefix)
+	if r.Params.State != nil {
+		return a.deletedFleets(ctx, r.Params, prefix)
+	}
+	from, err := parseCursor("fleets", r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +104,15 @@ func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.
 }
 
 // DeleteFleet implements deleteFleet.
-func (a *API) DeleteFleet(ctx context.Context, _ oapi.DeleteFleetRequestObject) (oapi.DeleteFleetResponseObject, error) {
+func (a *API) DeleteFleet(ctx context.Context, r oapi.DeleteFleetRequestObject) (oapi.DeleteFleetResponseObject, error) {
 	c := callOf(ctx)
-	if err := a.store.DeleteFleet(ctx, c.tenant.ID, c.actor, c.fleet.ID); err != nil {
+	seen, err := confirmedDeletion(r.Params.Confirm, deletionOf(c.fleet.ID))
+	if err != nil {
 		return nil, err
+	}
+	err = a.store.DeleteFleetConfirmed(ctx, c.tenant.ID, c.actor, c.fleet.ID, store.Confirmation{Seen: seen.seen, Reasons: seen.reasons})
+	if err != nil {
+		return nil, toConfirm(err, deletionOf(c.fleet.ID))
 	}
 	return oapi.DeleteFleet204Response{}, nil
 }
@@ -112,6 +120,7 @@ func (a *API) DeleteFleet(ctx context.Context, _ oapi.DeleteFleetRequestObject) 
 func fleetOf(f store.Fleet) oapi.Fleet {
 	return oapi.Fleet{
 		Id: f.ID.String(), Name: f.Name, Description: f.Description, References: oapi.References(f.References), NodeIds: oapi.NodeIds(f.NodeIDs),
+		DeletedAt:     optionalTime(f.DeletedAt),
 		ReceiptWindow: ageText(f.ReceiptWindow), ForgetNodesAfter: ageText(f.ForgetNodesAfter), StaticClusters: f.StaticClusters,
 		Revision: int64(f.Revision), ChangedAt: f.ChangedAt, Resources: f.Resources, CreatedAt: f.CreatedAt,
 	}

@@ -17,13 +17,13 @@ import (
 // matrix says what each role may do: for viewer, ci, editor, admin, owner and
 // operator, y: allowed, n: 403. (ci is bound to the fleet that the operation is about.)
 var matrix = map[string]string{
-	"whoami": "yyyyyy", "listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy",
+	"whoami": "yyyyyy", "listTenants": "yyyyyy", "createTenant": "nnnnny", "getTenant": "yyyyyy", "deleteTenant": "nnnnyy", "restoreTenant": "nnnnny",
 	"listTokens": "nnnyyy", "createToken": "nnnyyy", "revokeToken": "nnnyyy", "handOverToken": "nnnnyy", "listTenantEvents": "nnnyyy", "listAudit": "nnnyyy",
 	"listOperatorTokens": "nnnnny", "createOperatorToken": "nnnnny", "revokeOperatorToken": "nnnnny",
 	"getUsage": "yyyyyy", "getFleetUsage": "yyyyyn", "listFindings": "yyyyyn", "getLimits": "nnnnny", "updateLimits": "nnnnny",
-	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn",
+	"listFleets": "yyyyyn", "createFleet": "nnnyyn", "getFleet": "yyyyyn", "updateFleet": "nnnyyn", "deleteFleet": "nnnyyn", "restoreFleet": "nnnyyn",
 	"listResources": "yyyyyn", "listResourcesOfType": "yyyyyn", "getResource": "yyyyyn",
-	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "rollback": "nyyyyn",
+	"putResource": "nyyyyn", "deleteResource": "nyyyyn", "apply": "nyyyyn", "plan": "nyyyyn", "rollback": "nyyyyn", "planRollback": "nyyyyn",
 	"listRevisions": "yyyyyn", "getRevision": "yyyyyn", "getReceipt": "yyyyyn",
 	"listRevisionChanges": "yyyyyn", "compareRevisions": "yyyyyn", "listResourceHistory": "yyyyyn",
 	"listCredentials": "nnnyyn", "createCredential": "nnnyyn", "revokeCredential": "nnnyyn",
@@ -44,6 +44,10 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	switch id {
 	case "getNode", "getNodeConfig", "getNodeWhy":
 		w.settledNode(f.ID, "n", 1)
+	case "restoreFleet":
+		gone := w.newFleet(w.tenant, f.Name+"-gone")
+		must(w.t, w.store.DeleteFleet(w.t.Context(), w.tenant.ID, tester, gone.ID))
+		fill["{fleet}"] = gone.Name
 	case "retryNode":
 		w.refusingNode(f.ID, "n", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: "v", Revision: 1})
 	case "revokeCredential":
@@ -65,7 +69,7 @@ func (w *world) targetOf(id, method, pattern string, f store.Fleet) target {
 	}
 	body := map[string]string{
 		"createTenant": `{"slug": "t-` + f.Name + `"}`, "createFleet": `{"name": "new-` + f.Name + `"}`,
-		"createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "rollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
+		"createToken": `{"name": "x", "role": "viewer"}`, "createOperatorToken": `{"name": "x"}`, "createCredential": `{"nodes": "*"}`, "rollback": `{"revision": 1}`, "planRollback": `{"revision": 1}`, "updateFleet": `{"references": "strict"}`, "updateLimits": `{"tokens": null}`,
 		"putResource": asDocument(cluster("a")), "plan": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`, "apply": `{"resources": [{"type": "clusters", "name": "a", "body": ` + cluster("a") + `}]}`,
 	}[id]
 	return target{id: id, method: method, path: pattern, body: body}
@@ -110,7 +114,7 @@ func TestRoleMatrix(t *testing.T) {
 		for i, role := range roles {
 			fleets++
 			w := w
-			if id == "deleteTenant" { // of its own, as it may succeed
+			if id == "deleteTenant" || id == "restoreTenant" { // of its own, as it may succeed
 				w = w.with(fmt.Sprintf("gone%d", fleets))
 			}
 			f := w.newFleet(w.tenant, fmt.Sprintf("f%d", fleets))
@@ -120,6 +124,8 @@ func TestRoleMatrix(t *testing.T) {
 				token = w.token(w.tenant, role, &f.ID)
 			} else if role != "operator" {
 				token = w.token(w.tenant, role, nil)
+			} else if id == "restoreTenant" { // the others are of a tenant that is there
+				must(t, w.store.DeleteTenant(t.Context(), w.tenant.ID, tester))
 			}
 			a := w.do(op.method, op.path, op.body, "Authorization", "Bearer "+token)
 			switch {

@@ -39,16 +39,9 @@ func (a *API) Plan(ctx context.Context, r oapi.PlanRequestObject) (oapi.PlanResp
 	if err != nil {
 		return nil, s.refused(err)
 	}
-	out := oapi.Plan200JSONResponse{
-		Revision: int64(p.Seen.Revision), Token: planToken{p.Seen, contentOf(c.fleet.ID, s.write.Changes)}.String(),
-	}
-	if out.Resources, err = a.planned(ctx, s.write.Changes, p.Before); err != nil {
+	out, err := a.planOf(ctx, p, s.write.Changes, nil)
+	if err != nil {
 		return nil, err
-	}
-	for _, r := range out.Resources {
-		*map[oapi.PlanAction]*int{
-			oapi.Create: &out.Counts.Create, oapi.Update: &out.Counts.Update, oapi.Delete: &out.Counts.Delete, oapi.Unchanged: &out.Counts.Unchanged,
-		}[r.Action]++
 	}
 	var beside *besides
 	if out.Findings, beside = s.findings(ctx, a); beside != nil {
@@ -57,18 +50,36 @@ func (a *API) Plan(ctx context.Context, r oapi.PlanRequestObject) (oapi.PlanResp
 	}
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return p.Before[i].Revision == 0 }, s.at)...)
 	out.Warnings = warningsOf(a.withDoubts(ctx, warnings, s.write.Changes, s.at), out.Findings)
+	return oapi.Plan200JSONResponse(out), nil
+}
+
+// planOf tells what a write comes to. after reads what it puts where the changes are without their bodies.
+func (a *API) planOf(ctx context.Context, p store.Planned, changes []store.ResourceChange, after func(batch []difference) error) (out oapi.Plan, err error) {
+	out = oapi.Plan{
+		Revision: int64(p.Seen.Revision), Confirm: each(p.Confirm, reasonOf),
+		Token: planToken{p.Seen, contentOf(callOf(ctx).fleet.ID, changes), store.ReasonsOf(p.Confirm)}.String(),
+	}
+	if out.Resources, err = a.planned(ctx, changes, p.Before, after); err != nil {
+		return out, err
+	}
+	for _, r := range out.Resources {
+		*map[oapi.PlanAction]*int{
+			oapi.Create: &out.Counts.Create, oapi.Update: &out.Counts.Update, oapi.Delete: &out.Counts.Delete, oapi.Unchanged: &out.Counts.Unchanged,
+		}[r.Action]++
+	}
 	return out, nil
 }
 
 // difference is a resource that a plan changes.
 type difference struct {
 	out    *oapi.PlannedResource
+	place  int // among the changes
 	change store.ResourceChange
 	before *store.Before
 }
 
 // planned tells of each change what becomes of what was there before.
-func (a *API) planned(ctx context.Context, changes []store.ResourceChange, before []store.Before) ([]oapi.PlannedResource, error) {
+func (a *API) planned(ctx context.Context, changes []store.ResourceChange, before []store.Before, after func([]difference) error) ([]oapi.PlannedResource, error) {
 	out := make([]oapi.PlannedResource, len(changes))
 	var differ []difference
 	for i, ch := range changes {
@@ -85,7 +96,7 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 		case was == 0:
 			out[i].Action = oapi.Create
 		}
-		differ = append(differ, difference{&out[i], ch, &before[i]})
+		differ = append(differ, difference{&out[i], i, ch, &before[i]})
 	}
 	room := maxDiffs
 	for batch := range slices.Chunk(differ, bodiesAtOnce) {
@@ -93,8 +104,14 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 			if err := a.bodiesBefore(ctx, batch); err != nil {
 				return nil, err
 			}
+			if after != nil {
+				if err := after(batch); err != nil {
+					return nil, err
+				}
+			}
 		}
-		for _, d := range batch {
+		for i := range batch {
+			d := &batch[i]
 			if room <= 0 {
 				d.out.Omitted = optional(true)
 				continue
@@ -106,7 +123,7 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 			if room -= size; room < 0 {
 				d.out.Omitted, d.out.Changes, d.out.Diff = optional(true), nil, nil
 			}
-			d.before.Body = nil
+			d.before.Body, d.change.Body = nil, nil
 		}
 	}
 	return out, nil

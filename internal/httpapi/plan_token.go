@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
-	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
 
@@ -19,13 +19,14 @@ import (
 // makes one up deceives itself alone, as it could by saying that it expects a revision.
 type planToken struct {
 	seen    store.Seen
-	content [16]byte // of contentOf
+	content [16]byte      // of contentOf, or deletionOf
+	reasons store.Reasons // to have it confirmed, which the client was told
 }
 
 const (
 	planPrefix = "plan-"
 	planForm   = 1 // the first byte
-	planBytes  = 1 + 8 + 16 + 16
+	planBytes  = 1 + 8 + 16 + 16 + 2
 )
 
 func (p planToken) String() string {
@@ -34,20 +35,24 @@ func (p planToken) String() string {
 	b = binary.BigEndian.AppendUint64(b, uint64(p.seen.Revision)) //nolint:gosec // not below 0
 	b = append(b, p.seen.Token[:]...)
 	b = append(b, p.content[:]...)
+	b = binary.BigEndian.AppendUint16(b, uint16(p.reasons))
 	return planPrefix + base64.RawURLEncoding.EncodeToString(b)
 }
 
+const notAPlan = "this is not the token of a plan, or of an answer that asked for a confirmation"
+
 // parsePlanToken reads what String wrote.
-func parsePlanToken(text string) (p planToken, err error) {
-	text, ok := strings.CutPrefix(text, planPrefix)
+func parsePlanToken(text string) (p planToken, ok bool) {
+	text, ok = strings.CutPrefix(text, planPrefix)
 	b, bad := base64.RawURLEncoding.DecodeString(text)
 	if !ok || bad != nil || len(b) != planBytes || b[0] != planForm || b[1]&0x80 != 0 {
-		return p, resource.Errors{{Pointer: "/plan", Code: "invalid_plan", Detail: "this is not the token of a plan, as the answer of a plan has it"}}
+		return p, false
 	}
 	p.seen.Revision = fleet.Revision(binary.BigEndian.Uint64(b[1:])) //nolint:gosec // its first bit is 0
 	copy(p.seen.Token[:], b[9:])
 	copy(p.content[:], b[25:])
-	return p, nil
+	p.reasons = store.Reasons(binary.BigEndian.Uint16(b[41:]))
+	return p, true
 }
 
 // contentOf is a hash of what a write puts and deletes in a fleet, in whatever order.
@@ -73,9 +78,21 @@ func contentOf(f fleet.ID, changes []store.ResourceChange) (out [16]byte) {
 	return out
 }
 
-// errNotPlanned refuses an apply of something else than what its plan was of.
-func errNotPlanned() error {
-	pointer := "/plan"
+// deletionOf stands for the deletion of a fleet, or of a tenant.
+func deletionOf[T ~[16]byte](id T) (out [16]byte) {
+	h := sha256.Sum256(fmt.Appendf(nil, "delete %T %x", id, id[:]))
+	copy(out[:], h[:])
+	return out
+}
+
+// errNotPlanned refuses an apply of something else than what its plan was of; pointer is where the token stands.
+func errNotPlanned(pointer string) error {
 	return refuse(http.StatusPreconditionFailed, "precondition_failed", "the content is not what this plan was of: plan what is to be applied, and apply that",
 		oapi.FieldError{Pointer: &pointer, Code: "other_content", Detail: "the plan was of other content, or of another fleet"})
+}
+
+// errRollsBackOther refuses a rollback that changes something else than what was seen.
+func errRollsBackOther(pointer string) error {
+	return refuse(http.StatusPreconditionFailed, "precondition_failed", "the rollback would change something else than what was seen: plan it again, and roll back what that shows",
+		oapi.FieldError{Pointer: &pointer, Code: "other_content", Detail: "others have written since, or the token is of something else"})
 }

@@ -11,8 +11,9 @@ import (
 )
 
 // notAsExpected tells of a precondition that failed what is there now, and who wrote it.
-// where is the place of what asked for a change to meet another state.
-func notAsExpected(err error, w store.Write, where func(store.Changed) oapi.FieldError) error {
+// seen is where the token stands that tells what was seen, and where is the place of what asked for
+// a change to meet another state.
+func notAsExpected(err error, w store.Write, seen string, where func(store.Changed) oapi.FieldError) error {
 	var stale *store.StaleError
 	var moved *store.MovedError
 	switch {
@@ -27,7 +28,7 @@ func notAsExpected(err error, w store.Write, where func(store.Changed) oapi.Fiel
 		}
 		return p
 	case errors.As(err, &moved):
-		return movedProblem(err, moved, w)
+		return movedProblem(err, moved, w, seen)
 	}
 	return err
 }
@@ -53,7 +54,7 @@ func changed(c store.Changed, ch store.ResourceChange, f oapi.FieldError) oapi.F
 
 // movedProblem is about the fleet: a revision that was expected, or one that a plan was made
 // on and that nothing is known of any more.
-func movedProblem(err error, moved *store.MovedError, w store.Write) error {
+func movedProblem(err error, moved *store.MovedError, w store.Write, seen string) error {
 	p, pointer := problemOf(err), "/expected_revision"
 	n := moved.Newest
 	now := "no revision yet"
@@ -63,7 +64,7 @@ func movedProblem(err error, moved *store.MovedError, w store.Write) error {
 	}
 	f := oapi.FieldError{Pointer: &pointer, Code: "moved"}
 	if w.Expect == nil || *w.Expect == n.Revision {
-		pointer, f.Code = "/plan", "too_old"
+		pointer, f.Code = seen, "too_old"
 		f.Detail = "the plan was made on a revision that is not known any more: plan again; the fleet has " + now
 	} else {
 		f.Detail = fmt.Sprintf("the fleet has %s, and not %d, which was expected: look at what has changed since", now, *w.Expect)

@@ -28,7 +28,9 @@ type problem struct {
 	etag    string              // the present one, with 412
 	newest  *store.RevisionInfo // of the fleet, with 412
 	missing oapi.Missing        // with 404
-	cause   error               // for the log; may be nil
+	confirm []oapi.ConfirmReason
+	token   string // which confirms it
+	cause   error  // for the log; may be nil
 }
 
 func (p *problem) Error() string {
@@ -196,7 +198,10 @@ func (p *problem) body(r *http.Request) oapi.Problem {
 	if len(p.faults) > 0 {
 		b.Errors = &p.faults
 	}
-	b.Missing = optional(p.missing)
+	b.Missing, b.Token = optional(p.missing), optional(p.token)
+	if p.confirm != nil {
+		b.Confirm = &p.confirm
+	}
 	if p.newest != nil {
 		newest := revisionOf(*p.newest)
 		b.Newest = &newest

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"fairlead/internal/fleet"
@@ -68,38 +67,6 @@ func (a *API) GetRevision(ctx context.Context, r oapi.GetRevisionRequestObject) 
 		return nil, noSuchRevision(err, r.Revision)
 	}
 	return oapi.GetRevision200JSONResponse(revisionOf(info)), nil
-}
-
-// Rollback implements rollback.
-func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.RollbackResponseObject, error) {
-	c, message := callOf(ctx), deref(r.Body.Message)
-	if err := textField("/message", message, maxMessage); err != nil {
-		return nil, err
-	}
-	only, err := onlyOf(r.Body.Resources)
-	if err != nil {
-		return nil, err
-	}
-	sent, err := json.Marshal(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	where := newPlaces()
-	where.whole = "/revision"
-	w := store.Write{Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(r.Body.ExpectedRevision), Only: only}
-	w.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
-	result, ws, err := a.rollback(ctx, fleet.Revision(r.Body.Revision), w)
-	if err != nil {
-		return nil, repeated(notAsExpected(where.refused(noSuchRevision(err, r.Body.Revision)), w, nil), w.Idempotency)
-	}
-	if result.Replayed { // what it changed does not differ any more
-		if ws, err = a.writtenSince(ctx, result.Revision-1); err != nil {
-			a.log.WarnContext(ctx, "look what a rollback changed", "error", err)
-			return oapi.Rollback200JSONResponse(writeResult(result, nil, nil)), nil
-		}
-	}
-	found := a.tellFindings(ctx, ws, func(oapi.Finding) *string { return &where.whole })
-	return oapi.Rollback200JSONResponse(writeResult(result, nil, found)), nil
 }
 
 func revisionOf(r store.RevisionInfo) oapi.Revision {

@@ -17,34 +17,49 @@ import (
 	"fairlead/internal/store"
 )
 
+// rollbackLook is what a rollback comes to at one revision.
+type rollbackLook struct {
+	at      fleet.Revision
+	changes []store.RollbackChange
+	writes  []written // the same, with what counts of their bodies
+}
+
+func (l rollbackLook) resources() []store.ResourceChange {
+	return each(l.changes, func(c store.RollbackChange) store.ResourceChange { return c.ResourceChange })
+}
+
 // rollback makes the fleet what it was, if the caller could write what that changes: a
 // rollback asks what an apply of the same content asks. It is checked at one revision and
 // made at that one alone; where the fleet has moved, it is looked at again, unless the caller
-// expects it to be at one revision.
+// expects it to be at one revision. write is the store's call.
 //
-// The second result is what it writes, or wrote.
-func (a *API) rollback(ctx context.Context, to fleet.Revision, w store.Write) (store.Result, []written, error) {
-	c := callOf(ctx)
-	expected := w.Expect
+// The second result is what it came to; nothing of one that was made before.
+func (a *API) rollback(ctx context.Context, s sentRollback, write func(rollbackLook, store.Write) (store.Result, error)) (store.Result, rollbackLook, error) {
+	w := s.write
 	for range maxLooks {
-		at, ws, err := a.mayRollBack(ctx, to, w.Only)
-		if err == nil && expected != nil && at != *expected {
-			err = a.moved(ctx, at)
+		look, err := a.mayRollBack(ctx, s.to, w.Only)
+		if err == nil && s.write.Expect != nil && look.at != *s.write.Expect {
+			err = a.moved(ctx, look.at)
+		}
+		content := contentOf(callOf(ctx).fleet.ID, look.resources())
+		if err == nil {
+			err = s.mustBeOf(content)
 		}
 		switch {
 		case errors.Is(err, fleet.ErrUnavailable):
-			return store.Result{}, nil, err
+			return store.Result{}, look, err
 		case err != nil:
 			result, err := a.replayed(ctx, w, err)
-			return result, nil, err
+			return result, rollbackLook{}, err
 		}
-		w.Expect = &at
-		result, err := a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, to, w)
-		if !errors.Is(err, fleet.ErrPrecondition) { // else one who expects a revision is told by the next look
-			return result, ws, err
+		w.Expect = &look.at
+		result, err := write(look, w)
+		var asked *store.UnconfirmedError
+		if errors.As(err, &asked) || !errors.Is(err, fleet.ErrPrecondition) { // else one who expects a revision is told by the next look
+			return result, look, toConfirm(err, content)
 		}
 	}
-	return store.Result{}, nil, errMoving()
+	return store.Result{}, rollbackLook{}, errMoving()
 }
 
 // moved tells that the fleet is at another revision than the caller expects.
@@ -61,40 +76,38 @@ func (a *API) moved(ctx context.Context, at fleet.Revision) error {
 // bodiesAtOnce bounds what a check of a rollback holds: each body may have a MiB.
 const bodiesAtOnce = 32
 
-// mayRollBack returns the revision at which the caller may roll the fleet back, and what that writes. It costs
+// mayRollBack looks what a rollback comes to, and whether the caller may make it. It costs
 // what the rollback changes. only are the resources that are rolled back; nil: all.
-func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.Cursor) (fleet.Revision, []written, error) {
+func (a *API) mayRollBack(ctx context.Context, to fleet.Revision, only []store.Cursor) (look rollbackLook, err error) {
 	c := callOf(ctx)
-	at, changes, err := a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, to, only)
-	if err != nil {
-		return 0, nil, err
+	if look.at, look.changes, err = a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, to, only); err != nil {
+		return look, err
 	}
 	if err := a.mustHaveBeen(ctx, only); err != nil {
-		return 0, nil, err
+		return look, err
 	}
-	if err := mayWriteSecrets(ctx, changes); err != nil {
-		return 0, nil, err
+	if err := mayWriteSecrets(ctx, look.changes); err != nil {
+		return look, err
 	}
 	var check rollbackCheck
-	var ws []written
-	for batch := range slices.Chunk(changes, bodiesAtOnce) {
+	for batch := range slices.Chunk(look.changes, bodiesAtOnce) {
 		bodies, err := a.store.RollbackBodies(ctx, c.tenant.ID, batch)
 		if err != nil {
-			return 0, nil, err
+			return look, err
 		}
 		for i, ch := range batch {
-			if ws = append(ws, writtenAs(ch.ResourceChange, bodies[i])); ch.Delete {
+			if look.writes = append(look.writes, writtenAs(ch.ResourceChange, bodies[i])); ch.Delete {
 				continue
 			}
 			if err := a.checkStored(ctx, ch, bodies[i], &check); err != nil {
-				return 0, nil, err
+				return look, err
 			}
 		}
 		if len(check.bad) > maxFaults || len(check.guarded) > maxFaults {
 			break
 		}
 	}
-	return at, ws, check.problem()
+	return look, check.problem()
 }
 
 // onlyOf reads which resources are rolled back.

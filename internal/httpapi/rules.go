@@ -11,6 +11,7 @@ const (
 	installation              // tenants, operator tokens: the operator's
 	ofTenant                  // the tenant in the path
 	ofFleet                   // the fleet in the path
+	ofGone                    // the tenant in the path, which may be deleted: then only an operator can find it
 )
 
 // rule says who may call an operation. What its handler decides beyond that stands at
@@ -29,6 +30,8 @@ var rules = map[string]rule{
 	"createTenant": {scope: installation, action: auth.ManageTenants},
 	"getTenant":    {scope: ofTenant},
 	"deleteTenant": {scope: ofTenant, action: auth.DeleteTenant},
+
+	"restoreTenant": {scope: ofGone, action: auth.ManageTenants},
 
 	"getUsage":     {scope: ofTenant},
 	"getLimits":    {scope: ofTenant, action: auth.ManageTenants},
@@ -52,6 +55,8 @@ var rules = map[string]rule{
 	"updateFleet": {scope: ofFleet, action: auth.ManageFleets},
 	"deleteFleet": {scope: ofFleet, action: auth.ManageFleets},
 
+	"restoreFleet": {scope: ofTenant, action: auth.ManageFleets}, // the fleet is not there
+
 	"getFleetUsage": {scope: ofFleet, action: auth.ReadConfig},
 
 	"listFindings": {scope: ofFleet, action: auth.ReadConfig},
@@ -64,6 +69,7 @@ var rules = map[string]rule{
 	"apply":               {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"plan":                {scope: ofFleet, action: auth.WriteConfig, document: true},
 	"rollback":            {scope: ofFleet, action: auth.WriteConfig},
+	"planRollback":        {scope: ofFleet, action: auth.WriteConfig},
 
 	"listRevisions": {scope: ofFleet, action: auth.ReadConfig},
 	"getRevision":   {scope: ofFleet, action: auth.ReadConfig},

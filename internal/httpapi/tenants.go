@@ -37,11 +37,14 @@ func (a *API) Whoami(ctx context.Context, _ oapi.WhoamiRequestObject) (oapi.Whoa
 // ListTenants implements listTenants: all for an operator, the own one for a member.
 func (a *API) ListTenants(ctx context.Context, r oapi.ListTenantsRequestObject) (oapi.ListTenantsResponseObject, error) {
 	c := callOf(ctx)
-	from, err := parseCursor("tenants", r.Params.Cursor)
+	prefix, err := prefixOf(r.Params.Prefix)
 	if err != nil {
 		return nil, err
 	}
-	prefix, err := prefixOf(r.Params.Prefix)
+	if r.Params.State != nil {
+		return a.deletedTenants(ctx, r.Params, prefix)
+	}
+	from, err := parseCursor("tenants", r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,7 @@ func (a *API) CreateTenant(ctx context.Context, r oapi.CreateTenantRequestObject
 	}
 	t, err := a.store.CreateTenant(ctx, callOf(ctx).actor, r.Body.Slug, name)
 	if errors.Is(err, fleet.ErrConflict) {
-		return nil, refuse(http.StatusConflict, "already_exists", "the slug is taken: by a tenant that is there, or by one that was deleted less than 30 days ago")
+		return nil, refuse(http.StatusConflict, "already_exists", "the slug is taken: by a tenant that is there, or by one that was deleted less than 30 days ago, which an operator can restore")
 	}
 	if err != nil {
 		return nil, err
@@ -92,14 +95,18 @@ func (a *API) GetTenant(ctx context.Context, _ oapi.GetTenantRequestObject) (oap
 }
 
 // DeleteTenant implements deleteTenant.
-func (a *API) DeleteTenant(ctx context.Context, _ oapi.DeleteTenantRequestObject) (oapi.DeleteTenantResponseObject, error) {
+func (a *API) DeleteTenant(ctx context.Context, r oapi.DeleteTenantRequestObject) (oapi.DeleteTenantResponseObject, error) {
 	c := callOf(ctx)
-	if err := a.store.DeleteTenant(ctx, c.tenant.ID, c.actor); err != nil {
+	seen, err := confirmedDeletion(r.Params.Confirm, deletionOf(c.tenant.ID))
+	if err != nil {
 		return nil, err
+	}
+	if err := a.store.DeleteTenantConfirmed(ctx, c.tenant.ID, c.actor, seen.reasons); err != nil {
+		return nil, toConfirm(err, deletionOf(c.tenant.ID))
 	}
 	return oapi.DeleteTenant204Response{}, nil
 }
 
 func tenantOf(t store.Tenant) oapi.Tenant {
-	return oapi.Tenant{Id: t.ID.String(), Slug: t.Slug, Name: t.Name, CreatedAt: t.CreatedAt}
+	return oapi.Tenant{Id: t.ID.String(), Slug: t.Slug, Name: t.Name, CreatedAt: t.CreatedAt, DeletedAt: optionalTime(t.DeletedAt)}
 }

@@ -14,6 +14,7 @@ type Apply struct {
 	// ExpectedRevision is the revision that the fleet must be at; nil: any.
 	ExpectedRevision *int64
 	Plan             string // the token of a plan; "": none
+	Confirm          string // likewise, of one whose reasons somebody has seen
 }
 
 // Deletion names a resource that is to go.
@@ -29,7 +30,7 @@ const maxMessage = 1024 // bytes
 var envoyFileFields = map[string]bool{"version_info": true, "versionInfo": true, "type_url": true, "typeUrl": true}
 
 // ParseApply reads {resources: [...], delete: [{type, name, variant}], message,
-// expected_revision, plan}. An
+// expected_revision, plan, confirm}. An
 // element of resources is a document or Envoy's message itself with "@type", whose name
 // then is the one inside. No resource may be named twice. The error is Errors.
 func ParseApply(in []byte) (Apply, error) {
@@ -73,11 +74,14 @@ func (r *reader) apply(root *node) (a Apply) {
 		case "plan":
 			a.Plan, _ = r.text(m.value, at)
 			r.plain(a.Plan, at, maxMessage)
+		case "confirm":
+			a.Confirm, _ = r.text(m.value, at)
+			r.plain(a.Confirm, at, maxMessage)
 		default:
 			if envoyFileFields[m.key] {
 				_, _ = r.text(m.value, at)
 			} else {
-				r.add(at, codeUnknownField, "there is no such field: there are resources, delete, message, expected_revision, plan")
+				r.add(at, codeUnknownField, "there is no such field: there are resources, delete, message, expected_revision, plan, confirm")
 			}
 		}
 	}

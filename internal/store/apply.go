@@ -34,7 +34,7 @@ type answerJSON struct {
 // not hold is fleet.ErrPrecondition (a *StaleError if it is a resource's), a fleet that
 // is gone fleet.ErrNotFound; an idempotency key may give ErrKeyReused or ErrBusy.
 // A fleet whose references are strict may give a *DanglingError, one that would have more
-// than it may a *LimitError. After fleet.ErrUnavailable the write may have happened,
+// than it may a *LimitError, what is to be confirmed first an *UnconfirmedError. After fleet.ErrUnavailable the write may have happened,
 // unless it is a *TimeoutError. How long it may take grows with the changes.
 func (s *Store) Apply(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write) (Result, error) {
 	if err := w.check(); err != nil {

@@ -28,6 +28,7 @@ const (
 	stateNothing      = "FL410" // that could be done
 	stateDangling     = "FL424"
 	stateEnded        = "FL423" // what was to be changed
+	stateUnconfirmed  = "FL428"
 	stateLimit        = "FL429"
 )
 
@@ -95,6 +96,8 @@ func pgKind(pg *pgconn.PgError) error {
 		return ErrBusy
 	case statePrecondition:
 		return precondition(pg)
+	case stateUnconfirmed:
+		return unconfirmed(pg)
 	case stateKeyReused:
 		return ErrKeyReused
 	case stateNothing:

@@ -29,17 +29,21 @@ type Fleet struct {
 	Revision         fleet.Revision // 0 before the first change
 	ChangedAt        time.Time      // when Revision was made
 	Resources        int64          // how many there are; variants count
+	DeletedAt        time.Time      // zero: it is not
 }
 
-const selectFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, h.revision, h.changed_at, h.resources
+const selectAnyFleet = `
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, h.revision, h.changed_at, h.resources, f.deleted_at
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
- WHERE f.tenant_id = app_tenant() AND f.deleted_at IS NULL`
+ WHERE f.tenant_id = app_tenant()`
+
+const selectFleet = selectAnyFleet + ` AND f.deleted_at IS NULL`
 
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
+	var deleted *time.Time
 	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*seconds)(&f.ReceiptWindow),
-		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources)
-	f.CreatedAt, f.ChangedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC()
+		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources, &deleted)
+	f.CreatedAt, f.ChangedAt, f.DeletedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC(), timeOrZero(deleted)
 	return f, err
 }
 
@@ -179,18 +183,26 @@ const moveEpoch = `
 UPDATE fleet_heads SET epoch = greatest(epoch + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
  WHERE tenant_id = app_tenant() AND fleet_id = $1 AND deleted_at IS NULL`
 
-const softDelete = `
-WITH h AS (
-  UPDATE fleet_heads SET deleted_at = clock_timestamp() WHERE tenant_id = app_tenant() AND fleet_id = $1 AND deleted_at IS NULL
-  RETURNING tenant_id, fleet_id, deleted_at)
-UPDATE fleets f SET deleted_at = h.deleted_at FROM h WHERE f.tenant_id = h.tenant_id AND f.id = h.fleet_id RETURNING f.name`
-
-// DeleteFleet ends the fleet's streams and gives its name free. Its data stays, for a
-// while, for whoever can reach the database.
+// DeleteFleet ends the fleet's streams and gives its name free. Its data stays for 30 days, in
+// which RestoreFleet brings it back.
 func (s *Store) DeleteFleet(ctx context.Context, t fleet.TenantID, a Actor, f fleet.ID) error {
+	return s.deleteFleet(ctx, t, a, f, nil)
+}
+
+// DeleteFleetConfirmed is DeleteFleet if what c tells was seen of the fleet as it is now, and an
+// *UnconfirmedError for any other reason to have it confirmed.
+func (s *Store) DeleteFleetConfirmed(ctx context.Context, t fleet.TenantID, a Actor, f fleet.ID, c Confirmation) error {
+	return s.deleteFleet(ctx, t, a, f, &c)
+}
+
+// deleteFleet is DeleteFleet; without a confirmation the caller is not asked for one.
+func (s *Store) deleteFleet(ctx context.Context, t fleet.TenantID, a Actor, f fleet.ID, c *Confirmation) error {
+	var confirm any
+	if c != nil {
+		confirm = c.json()
+	}
 	err := s.onHead(ctx, writeTimeout, t, f, func(b *pgx.Batch) {
-		b.Queue(raiseUnlessFleet, f.String())
-		b.Queue(softDelete, f.String())
+		b.Queue(`SELECT fleet_delete($1, $2)`, f.String(), confirm)
 		queueAudit(b, a, event{action: "fleet.delete", object: "fleet " + f.String(), fleet: f})
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 type Planned struct {
 	Seen    Seen // what it was planned on
 	Changed int  // how many resources
+	Confirm []Reason
 	Before  []Before
 }
 
@@ -39,15 +40,36 @@ SELECT k.ord, r.type, r.name, r.variant, r.revision, r.version, r.ttl_ms, r.sele
 // the same fleet. Its errors are those of Apply. Like a write it has the fleet for itself as
 // long as it takes.
 func (s *Store) Plan(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write) (Planned, error) {
-	w.Idempotency = nil
-	p, err := s.plan(ctx, t, f, w)
+	changes, bodies, err := encodeChanges(w.Changes)
+	if err != nil {
+		return Planned{}, fmt.Errorf("plan an apply to fleet %s: %w: %w", f, fleet.ErrInvalid, err)
+	}
+	p, err := s.plan(ctx, applyTimeout(w.Changes), t, f, w, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
+		return b.Queue(`SELECT fleet_plan($1, $2, $3, $4)`, f.String(), header, changes, bodies)
+	})
 	if err != nil {
 		return Planned{}, fmt.Errorf("plan an apply to fleet %s: %w", f, err)
 	}
 	return p, nil
 }
 
-func (s *Store) plan(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write) (p Planned, err error) {
+// PlanRollback tells what Rollback would do with w, and does nothing, as Plan. Before has what is there of w.Changes: what
+// RollbackChanges tells of, in whatever order.
+func (s *Store) PlanRollback(ctx context.Context, t fleet.TenantID, f fleet.ID, to fleet.Revision, w Write) (Planned, error) {
+	w.Kind = "rollback"
+	p, err := s.plan(ctx, longTimeout, t, f, w, func(b *pgx.Batch, header []byte) *pgx.QueuedQuery {
+		return b.Queue(`SELECT fleet_rollback_plan($1, $2, $3)`, f.String(), int64(to), header)
+	})
+	if err != nil {
+		return Planned{}, fmt.Errorf("plan a rollback of fleet %s to revision %d: %w", f, to, err)
+	}
+	return p, nil
+}
+
+// plan runs one of the functions that plan, and reads what is there of the changes.
+func (s *Store) plan(ctx context.Context, limit time.Duration, t fleet.TenantID, f fleet.ID, w Write,
+	queue func(*pgx.Batch, []byte) *pgx.QueuedQuery) (p Planned, err error) {
+	w.Idempotency = nil
 	if err := w.check(); err != nil {
 		return p, err
 	}
@@ -55,19 +77,14 @@ func (s *Store) plan(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write)
 	if err != nil {
 		return p, err
 	}
-	changes, bodies, err := encodeChanges(w.Changes)
-	if err != nil {
-		return p, fmt.Errorf("%w: %w", fleet.ErrInvalid, err)
-	}
 	types, names, variants := make([]string, len(w.Changes)), make([]string, len(w.Changes)), make([]string, len(w.Changes))
 	for i, c := range w.Changes {
 		types[i], names[i], variants[i] = c.Type.Slug(), c.Name, c.Variant
 	}
 	var answer []byte
-	err = s.onHead(ctx, applyTimeout(w.Changes), t, f, func(b *pgx.Batch) {
+	err = s.onHead(ctx, limit, t, f, func(b *pgx.Batch) {
 		p.Before = make([]Before, len(w.Changes))
-		b.Queue(`SELECT fleet_plan($1, $2, $3, $4)`, f.String(), header, changes, bodies).
-			QueryRow(func(row pgx.Row) error { return row.Scan(&answer) })
+		queue(b, header).QueryRow(func(row pgx.Row) error { return row.Scan(&answer) })
 		b.Queue(selectBefore, f.String(), types, names, variants).Query(func(rows pgx.Rows) error { return scanBefore(rows, p.Before) })
 	})
 	if err != nil {
@@ -75,12 +92,13 @@ func (s *Store) plan(ctx context.Context, t fleet.TenantID, f fleet.ID, w Write)
 	}
 	var a struct {
 		answerJSON
-		Token string `json:"token"`
+		Token   string       `json:"token"`
+		Confirm []reasonJSON `json:"confirm"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return Planned{}, fmt.Errorf("read the answer: %w", err)
 	}
-	p.Seen.Revision, p.Changed = a.Revision, a.Changed
+	p.Seen.Revision, p.Changed, p.Confirm = a.Revision, a.Changed, reasonsOf(a.Confirm)
 	p.Seen.Token, err = fleet.ParseToken(a.Token)
 	return p, err
 }

@@ -21,11 +21,26 @@ const (
 // the streams of its fleets end. All that it has is purged 30 days later; until then its
 // slug stays taken. A tenant that is gone is fleet.ErrNotFound.
 func (s *Store) DeleteTenant(ctx context.Context, t fleet.TenantID, a Actor) error {
+	return s.deleteTenant(ctx, t, a, nil)
+}
+
+// DeleteTenantConfirmed is DeleteTenant if these reasons to have it confirmed were seen, and an
+// *UnconfirmedError for any other. It is of no fleet, so Seen says nothing.
+func (s *Store) DeleteTenantConfirmed(ctx context.Context, t fleet.TenantID, a Actor, seen Reasons) error {
+	return s.deleteTenant(ctx, t, a, seen.keys())
+}
+
+// deleteTenant is DeleteTenant; where seen is nil the caller is not asked.
+func (s *Store) deleteTenant(ctx context.Context, t fleet.TenantID, a Actor, seen []string) error {
 	who, err := json.Marshal(a.json())
 	if err != nil {
 		return fmt.Errorf("delete tenant %s: %w", t, err)
 	}
-	fs, err := crossTenant(ctx, s, pgx.RowTo[[16]byte], `SELECT delete_tenant($1, $2)`, t.String(), who)
+	var confirmed any
+	if seen != nil {
+		confirmed = seen
+	}
+	fs, err := crossTenant(ctx, s, pgx.RowTo[[16]byte], `SELECT delete_tenant($1, $2, $3)`, t.String(), who, confirmed)
 	if err != nil {
 		return fmt.Errorf("delete tenant %s: %w", t, err)
 	}
@@ -59,7 +74,7 @@ func (r *compactRun) purgeFleets(ctx context.Context, t fleet.TenantID) bool {
 
 // purgeTenants removes the tenants that are due. Nothing but the log tells of them then.
 func (r *compactRun) purgeTenants(ctx context.Context) {
-	ts, err := crossTenant(ctx, r.store, scanTenant, `SELECT id, slug, name, created_at FROM tenants_to_purge($1)`, purgeMost)
+	ts, err := crossTenant(ctx, r.store, scanTenant, selectTenant+`tenants_to_purge($1)`, purgeMost)
 	if err != nil {
 		r.goOn(ctx, fmt.Errorf("find the deleted tenants: %w", err))
 		return

@@ -145,7 +145,7 @@ func TestT30RolesMayNoMore(t *testing.T) {
 		{node, `DELETE FROM node_events`, denied},
 		{node, `SELECT operator_set_limits('` + a + `', '{}', '{}')`, denied},
 		{node, `SELECT find_token(gen_random_uuid())`, denied},
-		{node, `SELECT operator_tenants('', '', 'z', 1)`, denied},
+		{node, `SELECT operator_tenants('', '', 'z', 1, false)`, denied},
 		{node, `UPDATE fleet_heads SET revision = revision`, denied},
 		{node, `INSERT INTO resources SELECT * FROM resources`, denied},
 		{node, `UPDATE node_credentials SET revoked_at = NULL`, denied},

@@ -140,6 +140,8 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"operator_tenants: fairlead_app",
 		"purge_fleet: fairlead_app",
 		"purge_tenant: fairlead_app",
+		"restore_fleet: fairlead_app",
+		"restore_tenant: fairlead_app",
 		"sweep_credentials: fairlead_app",
 		"sweep_server: fairlead_app",
 		"tenants_to_purge: fairlead_app",

@@ -17,11 +17,15 @@ type Tenant struct {
 	Slug      string // unique in the installation: a-z, 0-9 and inner hyphens, at most 63
 	Name      string
 	CreatedAt time.Time
+	DeletedAt time.Time // zero: it is not
 }
 
+const selectTenant = `SELECT id, slug, name, created_at, deleted_at FROM `
+
 func scanTenant(row pgx.CollectableRow) (t Tenant, err error) {
-	err = row.Scan((*[16]byte)(&t.ID), &t.Slug, &t.Name, &t.CreatedAt)
-	t.CreatedAt = t.CreatedAt.UTC()
+	var deleted *time.Time
+	err = row.Scan((*[16]byte)(&t.ID), &t.Slug, &t.Name, &t.CreatedAt, &deleted)
+	t.CreatedAt, t.DeletedAt = t.CreatedAt.UTC(), timeOrZero(deleted)
 	return t, err
 }
 
@@ -42,7 +46,7 @@ func (s *Store) CreateTenant(ctx context.Context, a Actor, slug, name string) (T
 	if err != nil {
 		return Tenant{}, fmt.Errorf("create tenant %q: %w", slug, err)
 	}
-	ts, err := crossTenant(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_create_tenant($1, $2, $3, $4)`,
+	ts, err := crossTenant(ctx, s, scanTenant, selectTenant+`operator_create_tenant($1, $2, $3, $4)`,
 		fleet.NewTenantID().String(), slug, name, who)
 	if err != nil {
 		return Tenant{}, fmt.Errorf("create tenant %q: %w", slug, err)
@@ -58,8 +62,17 @@ func (s *Store) Tenants(ctx context.Context, after string, limit int) ([]Tenant,
 
 // TenantsNamed is Tenants of those whose slugs begin with prefix.
 func (s *Store) TenantsNamed(ctx context.Context, prefix, after string, limit int) ([]Tenant, bool, error) {
+	return s.tenants(ctx, prefix, after, limit, false)
+}
+
+// DeletedTenants is TenantsNamed of those that are deleted and can be restored.
+func (s *Store) DeletedTenants(ctx context.Context, prefix, after string, limit int) ([]Tenant, bool, error) {
+	return s.tenants(ctx, prefix, after, limit, true)
+}
+
+func (s *Store) tenants(ctx context.Context, prefix, after string, limit int, deleted bool) ([]Tenant, bool, error) {
 	limit = pageLimit(limit)
-	ts, err := crossTenant(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_tenants($1, $2, $3, $4)`, after, prefix, behind(prefix), limit+1)
+	ts, err := crossTenant(ctx, s, scanTenant, selectTenant+`operator_tenants($1, $2, $3, $4, $5)`, after, prefix, behind(prefix), limit+1, deleted)
 	if err != nil {
 		return nil, false, fmt.Errorf("list tenants: %w", err)
 	}
@@ -70,7 +83,7 @@ func (s *Store) TenantsNamed(ctx context.Context, prefix, after string, limit in
 // TenantBySlug finds a tenant for whoever asks: the caller must not tell a stranger
 // that it exists.
 func (s *Store) TenantBySlug(ctx context.Context, slug string) (Tenant, error) {
-	ts, err := crossTenant(ctx, s, scanTenant, `SELECT id, slug, name, created_at FROM operator_tenant_by_slug($1)`, slug)
+	ts, err := crossTenant(ctx, s, scanTenant, selectTenant+`operator_tenant_by_slug($1)`, slug)
 	if err == nil && len(ts) == 0 {
 		err = fleet.ErrNotFound
 	}
@@ -82,7 +95,7 @@ func (s *Store) TenantBySlug(ctx context.Context, slug string) (Tenant, error) {
 
 // Tenant reads the tenant itself.
 func (s *Store) Tenant(ctx context.Context, t fleet.TenantID) (Tenant, error) {
-	v, err := one(ctx, s, t, scanTenant, `SELECT id, slug, name, created_at FROM tenants WHERE id = app_tenant()`)
+	v, err := one(ctx, s, t, scanTenant, selectTenant+`tenants WHERE id = app_tenant()`)
 	if err != nil {
 		return v, fmt.Errorf("read tenant %s: %w", t, err)
 	}

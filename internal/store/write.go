@@ -24,6 +24,9 @@ type Write struct {
 	// Seen, if set, is when the resources that are changed must have been last changed at
 	// the latest: at that revision of that history.
 	Seen *Seen
+	// Confirmed, if set, are the reasons to have this confirmed that somebody has seen: for another
+	// one it is not made, and is an *UnconfirmedError.
+	Confirmed *Reasons
 	// Only, of a rollback, are the resources that are rolled back, none twice; nil: all.
 	Only    []Cursor
 	Changes []ResourceChange // no resource twice
@@ -134,6 +137,9 @@ func (w Write) json() ([]byte, error) {
 	}
 	if w.Seen != nil {
 		m["seen"] = map[string]any{"revision": w.Seen.Revision, "token": w.Seen.Token.String()}
+	}
+	if w.Confirmed != nil {
+		m["confirmed"] = w.Confirmed.keys()
 	}
 	if w.Only != nil {
 		m["only"] = onlyJSON(w.Only)

@@ -1,11 +1,12 @@
 -- Makes the fleet, or what p_write names in "only", [{type, name, variant}], what it was at revision p_to: a new revision with the old documents and the
--- old versions.
+-- old versions. Of a plan the answer says why it is to be confirmed; else it is made if the write has seen that (confirmed).
 CREATE OR REPLACE FUNCTION fleet_rollback(p_fleet uuid, p_to bigint, p_write jsonb, OUT answer jsonb, OUT replayed boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
   h   fleet_heads%ROWTYPE;
   v   resource_change[];
   res record;
+  why jsonb; -- it is to be confirmed
 BEGIN
   answer := idempotency_claim(p_write);
   replayed := answer IS NOT NULL;
@@ -21,9 +22,15 @@ BEGIN
   ELSE
     SELECT array_agg(c) INTO v FROM fleet_rollback_changes(p_fleet, p_to) c;
   END IF;
+  why := fleet_rollback_to_confirm(h, p_to, v);
   res := fleet_commit(h, p_write, coalesce(v, '{}'), '{}');
   answer := jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows', '[]'::jsonb);
   PERFORM fleet_check_references(p_fleet, coalesce(v, '{}'), answer);
+  IF p_write ? 'planned' THEN
+    answer := answer || jsonb_build_object('confirm', why);
+    RETURN;
+  END IF;
+  PERFORM fleet_must_be_confirmed(h, why, p_write->'confirmed');
   PERFORM idempotency_answer(p_write, answer);
 END $$;
 

@@ -1,7 +1,7 @@
 -- The only way in which a fleet's resources change. One call is one revision, whatever the number of resources; a call
 -- that changes nothing makes none. The functions run as their caller, under row-level security: the tenant is the
 -- transaction's. SQLSTATEs of their own: FL404 not found, FL409 busy, FL412 a precondition failed, FL422 a key reused,
--- FL424 a reference missing, FL429 no room.
+-- FL424 a reference missing, FL428 to be confirmed, FL429 no room.
 --
 -- Their plans live as long as a session and their cost must follow the change, not the fleet: what they look up by key is a
 -- lateral subquery behind OFFSET 0, which cannot become a join over the whole fleet. Arrays of one length are read side by side, by
@@ -143,7 +143,8 @@ BEGIN
 END $$;
 
 -- Applies the changes of one request. answer: {revision, changed, at, mends, rows: [{revision, created_at, created_by,
--- updated_at, updated_by}]}, one row per change, in order; its revision is 0 where there is nothing and never was.
+-- updated_at, updated_by}]}, one row per change, in order; its revision is 0 where there is nothing and never was. Of a plan
+-- it says why it is to be confirmed; else it is made if the write has seen that (confirmed).
 CREATE OR REPLACE FUNCTION fleet_apply(p_fleet uuid, p_write jsonb, p_changes jsonb, p_bodies bytea[], OUT answer jsonb, OUT replayed boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -151,6 +152,7 @@ DECLARE
   v   resource_change[];
   bad record;
   res record;
+  why jsonb; -- it is to be confirmed
 BEGIN
   answer := idempotency_claim(p_write);
   replayed := answer IS NOT NULL;
@@ -179,6 +181,7 @@ BEGIN
           'revision', coalesce(bad.revision, 0), 'actor', coalesce(bad.updated_by, ''), 'at', bad.updated_at)));
   END IF;
 
+  why := fleet_to_confirm(h, v);
   res := fleet_commit(h, p_write, v, p_bodies);
   SELECT jsonb_build_object('revision', res.o_revision, 'changed', res.o_changed, 'at', res.o_at, 'mends', res.o_mends, 'rows',
          coalesce(jsonb_agg(jsonb_build_object('revision', coalesce(r.revision, 0), 'created_at', r.created_at, 'created_by', r.created_by,
@@ -187,5 +190,10 @@ BEGIN
     LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
                           AND p.type = c.type AND p.name = c.name AND p.variant = c.variant OFFSET 0) r ON true;
   PERFORM fleet_check_references(p_fleet, v, answer);
+  IF p_write ? 'planned' THEN
+    answer := answer || jsonb_build_object('confirm', why);
+    RETURN;
+  END IF;
+  PERFORM fleet_must_be_confirmed(h, why, p_write->'confirmed');
   PERFORM idempotency_answer(p_write, answer);
 END $$;

@@ -39,10 +39,15 @@ func (w *World) Credential() (token, id string) {
 	return c.JSON201.Token, c.JSON201.Credential.Id
 }
 
-// Apply makes one revision of a document {resources, delete}, YAML, and returns it.
+// Apply makes one revision of a document {resources, delete}, YAML, and returns it. What the API
+// asks to have confirmed is meant.
 func (w *World) Apply(doc string) int64 {
 	w.T.Helper()
 	r, err := w.REST.ApplyWithBodyWithResponse(w.T.Context(), w.Tenant, w.Fleet, nil, "application/yaml", strings.NewReader(doc))
+	if err == nil && r.ApplicationproblemJSON428 != nil {
+		doc = strings.TrimSuffix(doc, "\n") + "\nconfirm: " + *r.ApplicationproblemJSON428.Token + "\n"
+		r, err = w.REST.ApplyWithBodyWithResponse(w.T.Context(), w.Tenant, w.Fleet, nil, "application/yaml", strings.NewReader(doc))
+	}
 	w.Made(r, err)
 	return r.JSON200.Revision
 }

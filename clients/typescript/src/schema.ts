@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * List tenants
-         * @description An operator sees all tenants, a member of a tenant its own.
+         * @description An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see, until they are removed.
          */
         get: operations["listTenants"];
         put?: never;
@@ -65,9 +65,37 @@ export interface paths {
         /**
          * Delete a tenant
          * @description For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes end; the proxies go on with
-         *     what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken.
+         *     what they have. After 30 days all of it is removed, with its audit events; until then its slug stays taken, and an operator can restore it. While nodes are connected it
+         *     asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
          */
         delete: operations["deleteTenant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take back the deletion of a tenant
+         * @description For operators, within 30 days. The tenant is what it was, with the fleets that were deleted with it; those that were deleted before are restored one by one. Its tokens and the
+         *     credentials of its nodes are good again; those that ended meanwhile are not. A server that has refused one of them goes on to for a minute at most.
+         */
+        post: operations["restoreTenant"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -292,7 +320,10 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** List the fleets of a tenant */
+        /**
+         * List the fleets of a tenant
+         * @description With `state=deleted` those that were deleted and can be restored, by name; of one name there can be several.
+         */
         get: operations["listFleets"];
         put?: never;
         /** Create a fleet */
@@ -327,7 +358,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a fleet
-         * @description The streams of its nodes end, and the name is free again. The proxies go on with what they have. After 30 days all of it is removed.
+         * @description The streams of its nodes end, and the name is free again. The proxies go on with what they have. For 30 days it can be restored, then all of it is removed. While nodes are connected it
+         *     asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done, unless the fleet has a newer revision by then.
          */
         delete: operations["deleteFleet"];
         options?: never;
@@ -338,6 +370,38 @@ export interface paths {
          *     not looked at.
          */
         patch: operations["updateFleet"];
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take back the deletion of a fleet
+         * @description Within 30 days. The fleet is what it was: its resources, history and settings, the credentials of its nodes and the tokens that are bound to it, but for what has ended
+         *     meanwhile. Its nodes are taken in again within a minute. Where another fleet has the name by now it is 409: a fleet cannot be given another name, so the other one has to go first.
+         */
+        post: operations["restoreFleet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/tenants/{tenant}/fleets/{fleet}/usage": {
@@ -580,6 +644,9 @@ export interface paths {
          *
          *     `plan` is the token of a plan: what is applied is what was planned, the same content on the same state of every resource that it
          *     names, or else it is 412. What others wrote of other resources meanwhile does not matter; `expected_revision` is for who wants that.
+         *
+         *     Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells how many, and what is sent again with the answer's
+         *     `token` as `confirm` is done. A plan tells the same beforehand.
          */
         post: operations["apply"];
         delete?: never;
@@ -652,8 +719,45 @@ export interface paths {
          *     today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
          *     `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
          *     `/description` or `/labels` there.
+         *
+         *     Who would remove more than ten resources, or more than half of a type and three of it at least, or bring a version back that nodes have refused, is
+         *     asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
          */
         post: operations["rollback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/fleets/{fleet}/rollback/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what a rollback would do
+         * @description Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
+         *     canonical documents, the findings, and why somebody is to confirm it.
+         *
+         *     The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
+         */
+        post: operations["planRollback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1197,8 +1301,46 @@ export interface components {
             used?: number;
             newest?: components["schemas"]["Revision"];
             missing?: components["schemas"]["Missing"];
+            /** @description With 428, why somebody is to confirm this. */
+            confirm?: components["schemas"]["ConfirmReason"][];
+            /**
+             * @description With 428, what confirms the request when it is sent again.
+             * @example plan-AQAAAAAAAAAMwH8f
+             */
+            token?: string;
             errors?: components["schemas"]["FieldError"][];
         };
+        /** @description Why somebody is to confirm a write. */
+        ConfirmReason: {
+            code: components["schemas"]["ConfirmCode"];
+            type?: components["schemas"]["ResourceType"];
+            /**
+             * Format: int64
+             * @description How many: of `live_nodes` nodes, else resources.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description With `most_of_type`, how many of the type the fleet has.
+             */
+            of?: number;
+            /**
+             * Format: int64
+             * @description With `refused_version`, how many nodes have refused one of them.
+             */
+            nodes?: number;
+            /**
+             * @description One sentence for a person.
+             * @example 3 of the fleet's 4 clusters would be deleted
+             */
+            detail: string;
+        };
+        /**
+         * @description `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+         *     rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
+         * @enum {string}
+         */
+        ConfirmCode: "most_of_type" | "removes_many" | "refused_version" | "live_nodes";
         /**
          * @description With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
          * @enum {string}
@@ -1330,7 +1472,14 @@ export interface components {
             name: string;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was deleted; 30 days later it is removed. Left out of one that is there.
+             */
+            deleted_at?: string;
         };
+        /** @enum {string} */
+        DeletedState: "deleted";
         /**
          * @example {
          *       "slug": "acme",
@@ -1507,6 +1656,11 @@ export interface components {
             counts?: components["schemas"]["FleetCounts"];
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was deleted; 30 days later it is removed. Left out of one that is there.
+             */
+            deleted_at?: string;
         };
         /** @description What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets. */
         FleetCounts: {
@@ -1749,6 +1903,8 @@ export interface components {
             expected_revision?: number;
             /** @description The token of a plan. */
             plan?: string;
+            /** @description The token of a plan, or of the answer that asked for a confirmation: it does what `plan` does, and confirms what the plan's `confirm` tells. */
+            confirm?: string;
             /** @description Of a file that an Envoy reads for itself, like the next one; it means nothing here. */
             version_info?: string;
             type_url?: string;
@@ -1870,6 +2026,10 @@ export interface components {
              * @description The revision that the fleet must be at, or else it is 412.
              */
             expected_revision?: number;
+            /** @description The token of a plan of this rollback. It is 412 where the rollback comes to something else by now. */
+            plan?: string;
+            /** @description The same, or the token of the answer that asked for a confirmation: it also confirms what the plan's `confirm` tells. */
+            confirm?: string;
             /**
              * @description What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
              *     is 422 `unknown_resource`.
@@ -1882,7 +2042,7 @@ export interface components {
             /** @description Left out for the default variant. */
             variant?: string;
         };
-        /** @description What an apply would do. */
+        /** @description What an apply, or a rollback, would do. */
         Plan: {
             /**
              * Format: int64
@@ -1890,14 +2050,16 @@ export interface components {
              */
             revision: number;
             counts: components["schemas"]["PlanCounts"];
-            /** @description What was sent, in its order, resources before deletions. */
+            /** @description Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by type, name and variant. */
             resources: components["schemas"]["PlannedResource"][];
-            /** @description Those of the apply. */
+            /** @description Those of the write. */
             warnings?: components["schemas"]["FieldError"][];
             findings?: components["schemas"]["WriteFindings"];
             reach?: components["schemas"]["PlanReach"];
+            /** @description Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as `confirm`. */
+            confirm: components["schemas"]["ConfirmReason"][];
             /**
-             * @description For the apply's `plan`.
+             * @description For the write's `plan`, or its `confirm`.
              * @example plan-AQAAAAAAAAAMwH8f
              */
             token: string;
@@ -1911,7 +2073,7 @@ export interface components {
         };
         /**
          * @description Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-         *     of it a node asks for is not looked at. Left out where it cannot be told at the moment.
+         *     of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
          */
         PlanReach: {
             /** @description How many nodes the fleet remembers. */
@@ -2713,6 +2875,38 @@ export interface components {
             };
         };
         /**
+         * @description Nothing was done: this takes much away, or brings back what nodes have refused, and somebody is to have seen that (`confirmation_required`). `confirm` has
+         *     the reasons. The same request with this answer's `token` as `confirm` is done, as long as it comes to the same.
+         */
+        ConfirmationRequired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "about:blank",
+                 *       "title": "Precondition Required",
+                 *       "status": 428,
+                 *       "code": "confirmation_required",
+                 *       "detail": "3 of the fleet's 4 clusters would be deleted: if that is meant, send the same again with this answer's token as confirm",
+                 *       "request_id": "01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f",
+                 *       "confirm": [
+                 *         {
+                 *           "code": "most_of_type",
+                 *           "type": "clusters",
+                 *           "count": 3,
+                 *           "of": 4,
+                 *           "detail": "3 of the fleet's 4 clusters would be deleted"
+                 *         }
+                 *       ],
+                 *       "token": "plan-AQAAAAAAAAAMwH8f"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description The database cannot be reached now (`unavailable`): nothing is known of the request's effect; repeat it. Or the request took longer
          *     than one of its size may, or waited too long for the fleet's or the tenant's others (`timeout`): it did nothing, and `detail` says
          *     what to do.
@@ -2806,6 +3000,13 @@ export interface components {
         BodiesParam: boolean;
         /** @description Only what is in this state. */
         CredentialStateParam: components["schemas"]["CredentialState"];
+        /** @description `deleted`: those that were deleted in the last 30 days, in the place of those that are there. */
+        DeletedParam: components["schemas"]["DeletedState"];
+        /**
+         * @description The token of the answer that asked for a confirmation.
+         * @example plan-AQAAAAAAAAAMwH8f
+         */
+        ConfirmParam: string;
         /**
          * @description Write only if the resource is still what this ETag names; `*` only if it is there at all.
          * @example "7-1a2b3c4d"
@@ -2833,6 +3034,8 @@ export interface components {
     pathItems: never;
 }
 export type Problem = components['schemas']['Problem'];
+export type ConfirmReason = components['schemas']['ConfirmReason'];
+export type ConfirmCode = components['schemas']['ConfirmCode'];
 export type Missing = components['schemas']['Missing'];
 export type FieldError = components['schemas']['FieldError'];
 export type LastChange = components['schemas']['LastChange'];
@@ -2848,6 +3051,7 @@ export type Whoami = components['schemas']['Whoami'];
 export type Role = components['schemas']['Role'];
 export type Slug = components['schemas']['Slug'];
 export type Tenant = components['schemas']['Tenant'];
+export type DeletedState = components['schemas']['DeletedState'];
 export type TenantCreate = components['schemas']['TenantCreate'];
 export type TenantList = components['schemas']['TenantList'];
 export type NextCursor = components['schemas']['NextCursor'];
@@ -2950,6 +3154,7 @@ export type ResponsePreconditionFailed = components['responses']['PreconditionFa
 export type ResponseTooLarge = components['responses']['TooLarge'];
 export type ResponseUnsupportedMediaType = components['responses']['UnsupportedMediaType'];
 export type ResponseUnprocessable = components['responses']['Unprocessable'];
+export type ResponseConfirmationRequired = components['responses']['ConfirmationRequired'];
 export type ResponseUnavailable = components['responses']['Unavailable'];
 export type ResponseProblem = components['responses']['Problem'];
 export type ParameterTenantParam = components['parameters']['TenantParam'];
@@ -2973,6 +3178,8 @@ export type ParameterPrefixParam = components['parameters']['PrefixParam'];
 export type ParameterLabelParam = components['parameters']['LabelParam'];
 export type ParameterBodiesParam = components['parameters']['BodiesParam'];
 export type ParameterCredentialStateParam = components['parameters']['CredentialStateParam'];
+export type ParameterDeletedParam = components['parameters']['DeletedParam'];
+export type ParameterConfirmParam = components['parameters']['ConfirmParam'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
 export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
@@ -3003,6 +3210,8 @@ export interface operations {
     listTenants: {
         parameters: {
             query?: {
+                /** @description `deleted`: those that were deleted in the last 30 days, in the place of those that are there. */
+                state?: components["parameters"]["DeletedParam"];
                 /** @description Only what has a name (a slug, an id of a node) that begins with this. */
                 prefix?: components["parameters"]["PrefixParam"];
                 /** @description How many items to answer at most. */
@@ -3086,7 +3295,13 @@ export interface operations {
     };
     deleteTenant: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The token of the answer that asked for a confirmation.
+                 * @example plan-AQAAAAAAAAAMwH8f
+                 */
+                confirm?: components["parameters"]["ConfirmParam"];
+            };
             header?: never;
             path: {
                 /**
@@ -3106,8 +3321,40 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            428: components["responses"]["ConfirmationRequired"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    restoreTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tenant. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3435,6 +3682,8 @@ export interface operations {
     listFleets: {
         parameters: {
             query?: {
+                /** @description `deleted`: those that were deleted in the last 30 days, in the place of those that are there. */
+                state?: components["parameters"]["DeletedParam"];
                 /** @description Only what has a name (a slug, an id of a node) that begins with this. */
                 prefix?: components["parameters"]["PrefixParam"];
                 /** @description How many items to answer at most. */
@@ -3538,7 +3787,13 @@ export interface operations {
     };
     deleteFleet: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The token of the answer that asked for a confirmation.
+                 * @example plan-AQAAAAAAAAAMwH8f
+                 */
+                confirm?: components["parameters"]["ConfirmParam"];
+            };
             header?: never;
             path: {
                 /**
@@ -3563,8 +3818,10 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            428: components["responses"]["ConfirmationRequired"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3604,6 +3861,48 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    restoreFleet: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which one, where several fleets of the name were deleted, by the id that the list shows; left out for the one that was deleted last.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fleet. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fleet"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             default: components["responses"]["Problem"];
         };
     };
@@ -4178,6 +4477,7 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
+            428: components["responses"]["ConfirmationRequired"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Problem"];
         };
@@ -4270,6 +4570,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WriteResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            428: components["responses"]["ConfirmationRequired"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    planRollback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The fleet's name.
+                 * @example edge
+                 */
+                fleet: components["parameters"]["FleetParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RollbackRequest"];
+            };
+        };
+        responses: {
+            /** @description What the rollback would do. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plan"];
                 };
             };
             400: components["responses"]["BadRequest"];

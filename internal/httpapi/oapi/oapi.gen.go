@@ -62,6 +62,30 @@ func (e ActionCode) Valid() bool {
 	}
 }
 
+// Defines values for ConfirmCode.
+const (
+	LiveNodes      ConfirmCode = "live_nodes"
+	MostOfType     ConfirmCode = "most_of_type"
+	RefusedVersion ConfirmCode = "refused_version"
+	RemovesMany    ConfirmCode = "removes_many"
+)
+
+// Valid indicates whether the value is a known member of the ConfirmCode enum.
+func (e ConfirmCode) Valid() bool {
+	switch e {
+	case LiveNodes:
+		return true
+	case MostOfType:
+		return true
+	case RefusedVersion:
+		return true
+	case RemovesMany:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CredentialState.
 const (
 	Active  CredentialState = "active"
@@ -77,6 +101,21 @@ func (e CredentialState) Valid() bool {
 	case Expired:
 		return true
 	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeletedState.
+const (
+	OnlyDeleted DeletedState = "deleted"
+)
+
+// Valid indicates whether the value is a known member of the DeletedState enum.
+func (e DeletedState) Valid() bool {
+	switch e {
+	case OnlyDeleted:
 		return true
 	default:
 		return false
@@ -679,7 +718,9 @@ type AnyValue = json.RawMessage
 
 // ApplyInput Documents to write and resources to delete, as one revision; at least one of the two lists.
 type ApplyInput struct {
-	Delete *[]ResourceName `json:"delete,omitempty"`
+	// Confirm The token of a plan, or of the answer that asked for a confirmation: it does what `plan` does, and confirms what the plan's `confirm` tells.
+	Confirm *string         `json:"confirm,omitempty"`
+	Delete  *[]ResourceName `json:"delete,omitempty"`
 
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
 	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
@@ -747,6 +788,36 @@ type Comparison struct {
 	To int64 `json:"to"`
 }
 
+// ConfirmCode `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
+type ConfirmCode string
+
+// ConfirmReason Why somebody is to confirm a write.
+type ConfirmReason struct {
+	// Code `most_of_type`: more than half of the resources of `type` go, and three at least. `removes_many`: a rollback removes more than ten resources. `refused_version`: a
+	// rollback brings back versions that nodes have refused. `live_nodes`: nodes are connected to the fleet, or the tenant, that goes.
+	Code ConfirmCode `json:"code"`
+
+	// Count How many: of `live_nodes` nodes, else resources.
+	Count int64 `json:"count"`
+
+	// Detail One sentence for a person.
+	//
+	// Example: 3 of the fleet's 4 clusters would be deleted
+	Detail string `json:"detail"`
+
+	// Nodes With `refused_version`, how many nodes have refused one of them.
+	Nodes *int64 `json:"nodes,omitempty"`
+
+	// Of With `most_of_type`, how many of the type the fleet has.
+	Of *int64 `json:"of,omitempty"`
+
+	// Type The resource's type, by the name of its list.
+	//
+	// Example: clusters
+	Type *ResourceType `json:"type,omitempty"`
+}
+
 // Credential defines model for Credential.
 type Credential struct {
 	CreatedAt   time.Time  `json:"created_at"`
@@ -789,6 +860,9 @@ type CredentialList struct {
 
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
+
+// DeletedState defines model for DeletedState.
+type DeletedState string
 
 // Difference defines model for Difference.
 type Difference struct {
@@ -977,9 +1051,12 @@ type Fleet struct {
 	ChangedAt time.Time `json:"changed_at"`
 
 	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
-	Counts      *FleetCounts `json:"counts,omitempty"`
-	CreatedAt   time.Time    `json:"created_at"`
-	Description string       `json:"description"`
+	Counts    *FleetCounts `json:"counts,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+
+	// DeletedAt When it was deleted; 30 days later it is removed. Left out of one that is there.
+	DeletedAt   *time.Time `json:"deleted_at,omitempty"`
+	Description string     `json:"description"`
 
 	// ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 	// everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -1534,30 +1611,32 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
-// Plan What an apply would do.
+// Plan What an apply, or a rollback, would do.
 type Plan struct {
-	Counts PlanCounts `json:"counts"`
+	// Confirm Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as `confirm`.
+	Confirm []ConfirmReason `json:"confirm"`
+	Counts  PlanCounts      `json:"counts"`
 
 	// Findings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
 	Findings *WriteFindings `json:"findings,omitempty"`
 
 	// Reach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-	// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
+	// of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
 	Reach *PlanReach `json:"reach,omitempty"`
 
-	// Resources What was sent, in its order, resources before deletions.
+	// Resources Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by type, name and variant.
 	Resources []PlannedResource `json:"resources"`
 
 	// Revision The fleet's revision that it was planned on; 0 before the first.
 	Revision int64 `json:"revision"`
 
-	// Token For the apply's `plan`.
+	// Token For the write's `plan`, or its `confirm`.
 	//
 	// Example: plan-AQAAAAAAAAAMwH8f
 	Token string `json:"token"`
 
-	// Warnings Those of the apply.
+	// Warnings Those of the write.
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -1575,7 +1654,7 @@ type PlanCounts struct {
 }
 
 // PlanReach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
+// of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
 type PlanReach struct {
 	// Ids A page of the ids of those that it reaches, in order.
 	Ids []string `json:"ids"`
@@ -1665,6 +1744,9 @@ type Problem struct {
 	// Example: not_found
 	Code string `json:"code"`
 
+	// Confirm With 428, why somebody is to confirm this.
+	Confirm *[]ConfirmReason `json:"confirm,omitempty"`
+
 	// Detail One sentence for a person. It can change; `code` does not.
 	Detail *string       `json:"detail,omitempty"`
 	Errors *[]FieldError `json:"errors,omitempty"`
@@ -1685,6 +1767,11 @@ type Problem struct {
 
 	// Title The status in words.
 	Title string `json:"title"`
+
+	// Token With 428, what confirms the request when it is sent again.
+	//
+	// Example: plan-AQAAAAAAAAAMwH8f
+	Token *string `json:"token,omitempty"`
 
 	// Type Always `about:blank`: `code` tells the kind.
 	//
@@ -2096,11 +2183,17 @@ type Role string
 
 // RollbackRequest Example: {"message":"the new route answers 404","revision":5}
 type RollbackRequest struct {
+	// Confirm The same, or the token of the answer that asked for a confirmation: it also confirms what the plan's `confirm` tells.
+	Confirm *string `json:"confirm,omitempty"`
+
 	// ExpectedRevision The revision that the fleet must be at, or else it is 412.
 	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
 
 	// Message Why, for the history; at most 1024 bytes.
 	Message *string `json:"message,omitempty"`
+
+	// Plan The token of a plan of this rollback. It is 412 where the rollback comes to something else by now.
+	Plan *string `json:"plan,omitempty"`
 
 	// Resources What to roll back, each resource once; left out for the whole fleet. What the revision did not have is deleted. What the history knows nothing of
 	// is 422 `unknown_resource`.
@@ -2144,9 +2237,12 @@ type StaticClusters = []string
 // Tenant defines model for Tenant.
 type Tenant struct {
 	CreatedAt time.Time `json:"created_at"`
-	Id        string    `json:"id"`
-	Name      string    `json:"name"`
-	Slug      string    `json:"slug"`
+
+	// DeletedAt When it was deleted; 30 days later it is removed. Left out of one that is there.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+	Id        string     `json:"id"`
+	Name      string     `json:"name"`
+	Slug      string     `json:"slug"`
 }
 
 // TenantCreate Example: {"name":"Acme Corporation","slug":"acme"}
@@ -2404,6 +2500,9 @@ type AsOfTime = time.Time
 // BodiesParam defines model for BodiesParam.
 type BodiesParam = bool
 
+// ConfirmParam defines model for ConfirmParam.
+type ConfirmParam = string
+
 // CredentialIdParam defines model for CredentialIdParam.
 type CredentialIdParam = string
 
@@ -2412,6 +2511,9 @@ type CredentialStateParam = CredentialState
 
 // CursorParam defines model for CursorParam.
 type CursorParam = string
+
+// DeletedParam defines model for DeletedParam.
+type DeletedParam = DeletedState
 
 // FleetParam defines model for FleetParam.
 type FleetParam = string
@@ -2476,6 +2578,9 @@ type VariantParam = string
 // BadRequest An error, after RFC 9457.
 type BadRequest = Problem
 
+// ConfirmationRequired An error, after RFC 9457.
+type ConfirmationRequired = Problem
+
 // Conflict An error, after RFC 9457.
 type Conflict = Problem
 
@@ -2520,6 +2625,9 @@ type ListOperatorTokensParams struct {
 
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
+	// State `deleted`: those that were deleted in the last 30 days, in the place of those that are there.
+	State *DeletedParam `form:"state,omitempty" json:"state,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2528,6 +2636,12 @@ type ListTenantsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteTenantParams defines parameters for DeleteTenant.
+type DeleteTenantParams struct {
+	// Confirm The token of the answer that asked for a confirmation.
+	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
@@ -2571,6 +2685,9 @@ type ListTenantEventsParams struct {
 
 // ListFleetsParams defines parameters for ListFleets.
 type ListFleetsParams struct {
+	// State `deleted`: those that were deleted in the last 30 days, in the place of those that are there.
+	State *DeletedParam `form:"state,omitempty" json:"state,omitempty"`
+
 	// Prefix Only what has a name (a slug, an id of a node) that begins with this.
 	Prefix *PrefixParam `form:"prefix,omitempty" json:"prefix,omitempty"`
 
@@ -2579,6 +2696,12 @@ type ListFleetsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DeleteFleetParams defines parameters for DeleteFleet.
+type DeleteFleetParams struct {
+	// Confirm The token of the answer that asked for a confirmation.
+	Confirm *ConfirmParam `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ApplyParams defines parameters for Apply.
@@ -2838,6 +2961,12 @@ type ListResourceHistoryParams struct {
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 }
 
+// RestoreFleetParams defines parameters for RestoreFleet.
+type RestoreFleetParams struct {
+	// Id Which one, where several fleets of the name were deleted, by the id that the list shows; left out for the one that was deleted last.
+	Id *string `form:"id,omitempty" json:"id,omitempty"`
+}
+
 // ListRevisionsParams defines parameters for ListRevisions.
 type ListRevisionsParams struct {
 	// Kind Only revisions of this kind.
@@ -2963,6 +3092,9 @@ type PutResourceJSONRequestBody = ResourceInput
 
 // RollbackJSONRequestBody defines body for Rollback for application/json ContentType.
 type RollbackJSONRequestBody = RollbackRequest
+
+// PlanRollbackJSONRequestBody defines body for PlanRollback for application/json ContentType.
+type PlanRollbackJSONRequestBody = RollbackRequest
 
 // UpdateLimitsJSONRequestBody defines body for UpdateLimits for application/json ContentType.
 type UpdateLimitsJSONRequestBody = LimitsUpdate
@@ -3237,7 +3369,7 @@ type ServerInterface interface {
 	CreateTenant(w http.ResponseWriter, r *http.Request)
 	// DeleteTenant Delete a tenant
 	// (DELETE /v1/tenants/{tenant})
-	DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam, params DeleteTenantParams)
 	// GetTenant Read a tenant
 	// (GET /v1/tenants/{tenant})
 	GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
@@ -3255,7 +3387,7 @@ type ServerInterface interface {
 	CreateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// DeleteFleet Delete a fleet
 	// (DELETE /v1/tenants/{tenant}/fleets/{fleet})
-	DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params DeleteFleetParams)
 	// GetFleet Read a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet})
 	GetFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -3319,6 +3451,9 @@ type ServerInterface interface {
 	// ListResourceHistory Tell what became of a resource
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
 	ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams)
+	// RestoreFleet Take back the deletion of a fleet
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/restore)
+	RestoreFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RestoreFleetParams)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams)
@@ -3334,6 +3469,9 @@ type ServerInterface interface {
 	// Rollback Make a new revision with the content of an old one
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 	Rollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RollbackParams)
+	// PlanRollback Tell what a rollback would do
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
+	PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -3343,6 +3481,9 @@ type ServerInterface interface {
 	// UpdateLimits Change limits of a tenant
 	// (PATCH /v1/tenants/{tenant}/limits)
 	UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// RestoreTenant Take back the deletion of a tenant
+	// (POST /v1/tenants/{tenant}/restore)
+	RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
@@ -3399,7 +3540,7 @@ func (_ Unimplemented) CreateTenant(w http.ResponseWriter, r *http.Request) {
 
 // DeleteTenant Delete a tenant
 // (DELETE /v1/tenants/{tenant})
-func (_ Unimplemented) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (_ Unimplemented) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam, params DeleteTenantParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3435,7 +3576,7 @@ func (_ Unimplemented) CreateFleet(w http.ResponseWriter, r *http.Request, tenan
 
 // DeleteFleet Delete a fleet
 // (DELETE /v1/tenants/{tenant}/fleets/{fleet})
-func (_ Unimplemented) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params DeleteFleetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3565,6 +3706,12 @@ func (_ Unimplemented) ListResourceHistory(w http.ResponseWriter, r *http.Reques
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// RestoreFleet Take back the deletion of a fleet
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/restore)
+func (_ Unimplemented) RestoreFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RestoreFleetParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListRevisions List the revisions of a fleet
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 func (_ Unimplemented) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
@@ -3595,6 +3742,12 @@ func (_ Unimplemented) Rollback(w http.ResponseWriter, r *http.Request, tenant T
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// PlanRollback Tell what a rollback would do
+// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
+func (_ Unimplemented) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // GetFleetUsage Tell what a fleet uses of its limits
 // (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 func (_ Unimplemented) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
@@ -3610,6 +3763,12 @@ func (_ Unimplemented) GetLimits(w http.ResponseWriter, r *http.Request, tenant 
 // UpdateLimits Change limits of a tenant
 // (PATCH /v1/tenants/{tenant}/limits)
 func (_ Unimplemented) UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RestoreTenant Take back the deletion of a tenant
+// (POST /v1/tenants/{tenant}/restore)
+func (_ Unimplemented) RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3779,6 +3938,19 @@ func (siw *ServerInterfaceWrapper) ListTenants(w http.ResponseWriter, r *http.Re
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTenantsParams
 
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "prefix" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -3858,8 +4030,24 @@ func (siw *ServerInterfaceWrapper) DeleteTenant(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteTenantParams
+
+	// ------------- Optional query parameter "confirm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "confirm", r.URL.Query(), &params.Confirm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "confirm"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "confirm", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteTenant(w, r, tenant)
+		siw.Handler.DeleteTenant(w, r, tenant, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4101,6 +4289,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListFleetsParams
 
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "prefix" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "prefix", r.URL.Query(), &params.Prefix, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -4201,8 +4402,24 @@ func (siw *ServerInterfaceWrapper) DeleteFleet(w http.ResponseWriter, r *http.Re
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteFleetParams
+
+	// ------------- Optional query parameter "confirm" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "confirm", r.URL.Query(), &params.Confirm, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "confirm"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "confirm", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteFleet(w, r, tenant, fleet)
+		siw.Handler.DeleteFleet(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -6086,6 +6303,57 @@ func (siw *ServerInterfaceWrapper) ListResourceHistory(w http.ResponseWriter, r 
 	handler.ServeHTTP(w, r)
 }
 
+// RestoreFleet operation middleware
+func (siw *ServerInterfaceWrapper) RestoreFleet(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RestoreFleetParams
+
+	// ------------- Optional query parameter "id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "id", r.URL.Query(), &params.Id, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "id"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RestoreFleet(w, r, tenant, fleet, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListRevisions operation middleware
 func (siw *ServerInterfaceWrapper) ListRevisions(w http.ResponseWriter, r *http.Request) {
 
@@ -6555,6 +6823,41 @@ func (siw *ServerInterfaceWrapper) Rollback(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// PlanRollback operation middleware
+func (siw *ServerInterfaceWrapper) PlanRollback(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "fleet" -------------
+	var fleet FleetParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "fleet", chi.URLParam(r, "fleet"), &fleet, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fleet", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PlanRollback(w, r, tenant, fleet)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetFleetUsage operation middleware
 func (siw *ServerInterfaceWrapper) GetFleetUsage(w http.ResponseWriter, r *http.Request) {
 
@@ -6633,6 +6936,32 @@ func (siw *ServerInterfaceWrapper) UpdateLimits(w http.ResponseWriter, r *http.R
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.UpdateLimits(w, r, tenant)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// RestoreTenant operation middleware
+func (siw *ServerInterfaceWrapper) RestoreTenant(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.RestoreTenant(w, r, tenant)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7030,6 +7359,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}", wrapper.GetTenant)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/restore", wrapper.RestoreTenant)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/limits", wrapper.GetLimits)
 	})
 	r.Group(func(r chi.Router) {
@@ -7072,6 +7404,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Patch(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}", wrapper.UpdateFleet)
 	})
 	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/restore", wrapper.RestoreFleet)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/usage", wrapper.GetFleetUsage)
 	})
 	r.Group(func(r chi.Router) {
@@ -7103,6 +7438,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/rollback", wrapper.Rollback)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/rollback/plan", wrapper.PlanRollback)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/fleets/{fleet}/revisions", wrapper.ListRevisions)
@@ -7160,6 +7498,8 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 }
 
 type BadRequestApplicationProblemPlusJSONResponse Problem
+
+type ConfirmationRequiredApplicationProblemPlusJSONResponse Problem
 
 type ConflictApplicationProblemPlusJSONResponse Problem
 
@@ -7544,6 +7884,7 @@ func (response CreateTenantdefaultApplicationProblemPlusJSONResponse) VisitCreat
 
 type DeleteTenantRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
+	Params DeleteTenantParams
 }
 
 type DeleteTenantResponseObject interface {
@@ -7556,6 +7897,22 @@ type DeleteTenant204Response struct {
 func (response DeleteTenant204Response) VisitDeleteTenantResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
 	return nil
+}
+
+type DeleteTenant400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteTenant400ApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type DeleteTenant403ApplicationProblemPlusJSONResponse struct {
@@ -7586,6 +7943,22 @@ func (response DeleteTenant404ApplicationProblemPlusJSONResponse) VisitDeleteTen
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteTenant428ApplicationProblemPlusJSONResponse struct {
+	ConfirmationRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteTenant428ApplicationProblemPlusJSONResponse) VisitDeleteTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8060,6 +8433,7 @@ func (response CreateFleetdefaultApplicationProblemPlusJSONResponse) VisitCreate
 type DeleteFleetRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params DeleteFleetParams
 }
 
 type DeleteFleetResponseObject interface {
@@ -8072,6 +8446,22 @@ type DeleteFleet204Response struct {
 func (response DeleteFleet204Response) VisitDeleteFleetResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
 	return nil
+}
+
+type DeleteFleet400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteFleet400ApplicationProblemPlusJSONResponse) VisitDeleteFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type DeleteFleet403ApplicationProblemPlusJSONResponse struct {
@@ -8102,6 +8492,22 @@ func (response DeleteFleet404ApplicationProblemPlusJSONResponse) VisitDeleteFlee
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteFleet428ApplicationProblemPlusJSONResponse struct {
+	ConfirmationRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteFleet428ApplicationProblemPlusJSONResponse) VisitDeleteFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -8421,6 +8827,22 @@ func (response Apply422ApplicationProblemPlusJSONResponse) VisitApplyResponse(w 
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type Apply428ApplicationProblemPlusJSONResponse struct {
+	ConfirmationRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response Apply428ApplicationProblemPlusJSONResponse) VisitApplyResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -10354,6 +10776,111 @@ func (response ListResourceHistorydefaultApplicationProblemPlusJSONResponse) Vis
 	return err
 }
 
+type RestoreFleetRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Params RestoreFleetParams
+}
+
+type RestoreFleetResponseObject interface {
+	VisitRestoreFleetResponse(w http.ResponseWriter) error
+}
+
+type RestoreFleet200JSONResponse Fleet
+
+func (response RestoreFleet200JSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleet400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreFleet400ApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleet403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreFleet403ApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleet404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreFleet404ApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleet409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreFleet409ApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreFleetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RestoreFleetdefaultApplicationProblemPlusJSONResponse) VisitRestoreFleetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRevisionsRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
@@ -10807,6 +11334,22 @@ func (response Rollback422ApplicationProblemPlusJSONResponse) VisitRollbackRespo
 	return err
 }
 
+type Rollback428ApplicationProblemPlusJSONResponse struct {
+	ConfirmationRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response Rollback428ApplicationProblemPlusJSONResponse) VisitRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(428)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type Rollback503ApplicationProblemPlusJSONResponse struct {
 	UnavailableApplicationProblemPlusJSONResponse
 }
@@ -10832,6 +11375,165 @@ type RollbackdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RollbackdefaultApplicationProblemPlusJSONResponse) VisitRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollbackRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Fleet  FleetParam  `json:"fleet"`
+	Body   *PlanRollbackJSONRequestBody
+}
+
+type PlanRollbackResponseObject interface {
+	VisitPlanRollbackResponse(w http.ResponseWriter) error
+}
+
+type PlanRollback200JSONResponse Plan
+
+func (response PlanRollback200JSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback400ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback403ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback404ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback409ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback412ApplicationProblemPlusJSONResponse struct {
+	PreconditionFailedApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback412ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(412)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback422ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollback503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PlanRollback503ApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PlanRollbackdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PlanRollbackdefaultApplicationProblemPlusJSONResponse) VisitPlanRollbackResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11047,6 +11749,93 @@ type UpdateLimitsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UpdateLimitsdefaultApplicationProblemPlusJSONResponse) VisitUpdateLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenantRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+}
+
+type RestoreTenantResponseObject interface {
+	VisitRestoreTenantResponse(w http.ResponseWriter) error
+}
+
+type RestoreTenant200JSONResponse Tenant
+
+func (response RestoreTenant200JSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenant403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreTenant403ApplicationProblemPlusJSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenant404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreTenant404ApplicationProblemPlusJSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenant409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RestoreTenant409ApplicationProblemPlusJSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RestoreTenantdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RestoreTenantdefaultApplicationProblemPlusJSONResponse) VisitRestoreTenantResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11583,6 +12372,9 @@ type StrictServerInterface interface {
 	// ListResourceHistory Tell what became of a resource
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/resources/{type}/{name}/history)
 	ListResourceHistory(ctx context.Context, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
+	// RestoreFleet Take back the deletion of a fleet
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/restore)
+	RestoreFleet(ctx context.Context, request RestoreFleetRequestObject) (RestoreFleetResponseObject, error)
 	// ListRevisions List the revisions of a fleet
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/revisions)
 	ListRevisions(ctx context.Context, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
@@ -11598,6 +12390,9 @@ type StrictServerInterface interface {
 	// Rollback Make a new revision with the content of an old one
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback)
 	Rollback(ctx context.Context, request RollbackRequestObject) (RollbackResponseObject, error)
+	// PlanRollback Tell what a rollback would do
+	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
+	PlanRollback(ctx context.Context, request PlanRollbackRequestObject) (PlanRollbackResponseObject, error)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(ctx context.Context, request GetFleetUsageRequestObject) (GetFleetUsageResponseObject, error)
@@ -11607,6 +12402,9 @@ type StrictServerInterface interface {
 	// UpdateLimits Change limits of a tenant
 	// (PATCH /v1/tenants/{tenant}/limits)
 	UpdateLimits(ctx context.Context, request UpdateLimitsRequestObject) (UpdateLimitsResponseObject, error)
+	// RestoreTenant Take back the deletion of a tenant
+	// (POST /v1/tenants/{tenant}/restore)
+	RestoreTenant(ctx context.Context, request RestoreTenantRequestObject) (RestoreTenantResponseObject, error)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -11807,10 +12605,11 @@ func (sh *strictHandler) CreateTenant(w http.ResponseWriter, r *http.Request) {
 }
 
 // DeleteTenant operation middleware
-func (sh *strictHandler) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam, params DeleteTenantParams) {
 	var request DeleteTenantRequestObject
 
 	request.Tenant = tenant
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteTenant(ctx, request.(DeleteTenantRequestObject))
@@ -11973,11 +12772,12 @@ func (sh *strictHandler) CreateFleet(w http.ResponseWriter, r *http.Request, ten
 }
 
 // DeleteFleet operation middleware
-func (sh *strictHandler) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params DeleteFleetParams) {
 	var request DeleteFleetRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteFleet(ctx, request.(DeleteFleetRequestObject))
@@ -12648,6 +13448,34 @@ func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Requ
 	}
 }
 
+// RestoreFleet operation middleware
+func (sh *strictHandler) RestoreFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RestoreFleetParams) {
+	var request RestoreFleetRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RestoreFleet(ctx, request.(RestoreFleetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RestoreFleet")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RestoreFleetResponseObject); ok {
+		if err := validResponse.VisitRestoreFleetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListRevisions operation middleware
 func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
@@ -12797,6 +13625,40 @@ func (sh *strictHandler) Rollback(w http.ResponseWriter, r *http.Request, tenant
 	}
 }
 
+// PlanRollback operation middleware
+func (sh *strictHandler) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+	var request PlanRollbackRequestObject
+
+	request.Tenant = tenant
+	request.Fleet = fleet
+
+	var body PlanRollbackJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PlanRollback(ctx, request.(PlanRollbackRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PlanRollback")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PlanRollbackResponseObject); ok {
+		if err := validResponse.VisitPlanRollbackResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetFleetUsage operation middleware
 func (sh *strictHandler) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request GetFleetUsageRequestObject
@@ -12876,6 +13738,32 @@ func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, te
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(UpdateLimitsResponseObject); ok {
 		if err := validResponse.VisitUpdateLimitsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RestoreTenant operation middleware
+func (sh *strictHandler) RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+	var request RestoreTenantRequestObject
+
+	request.Tenant = tenant
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RestoreTenant(ctx, request.(RestoreTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RestoreTenant")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RestoreTenantResponseObject); ok {
+		if err := validResponse.VisitRestoreTenantResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -13053,382 +13941,412 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L15dxu3si/6VbD4zluxfVrUYNmJqXXWvYoTn+27HTvPdrbfW1GuGmSDZG81Ae4GKJo719/9LVQVhibR",
-	"ZFOSpwx/xCLZA4ZCzfWr33sjNZsrKaTRvcHvvanghajhzx/f8on9txB6VJdzUyrZG/Re8pnQzExLzbTh",
-	"RjA1ZmYqWC20WtQjccakuBY1fKf5TDA+4aVkfGxEzTgbTbmciH4v64n3fDavRG/Qu+h9e3DMT4YPR6fF",
-	"Ra+X9fRoKmbcvtus5vYKbepSTnofPnzIenNe85kwNMhz/Wr8WlyXGka3PthzzUrDllwzbnDMNV2bMVWz",
-	"vOJGaJP32SsJE8ndzznjsmA5N7kdammf9a+FqFe9rCf5zA7JXdkY7n/UYtwb9P6vw7Coh/irPnSjfLmY",
-	"DUXds1Oxg39b2sftHrgpZ6JtLNw0RjFW9Yyb3qBXcCMO7I29bGMls973qiiF/tku5+YA8jGvtMhZJfi1",
-	"0EwtTGOX9TdsCLdnbDktR1PGa8FmShu7isspN4yzqtSGLUU5meq2geMzGoMvxJgvKtMbmHoh/LCHSlWC",
-	"Sxj301oUQpqSV8+LltG/nQpWFsxMOQ4bhqKnaqmblHd0/OTh4/EjcfDd6Hh48G1xwg+ejI+ODk75o+Hj",
-	"0bfFd+LJ2A19zs00jLwselmvFv9alLUo3GDDLGb8/QshJ2baG5w8epz1ZqV0n49TexHm9MYeqpZpvZLV",
-	"Cle31KyU0SlsW2D4sTOJro0CR7aotaq3rHMuxXtzOYLLcscN5nwi2FCMVd06NLyj17Jqp0dPHqcW6lkl",
-	"hNkymrH9/RvN7Euaey2KiUjvJdxzp9v5vBCzuTJCjlZ/F6v0SEe8qkT9jWZqKWG4bKxqx6T+tRDaZOxK",
-	"zA18fXLKpmpRr5Hv6fB4dMQfiYNCzCu1Ojj+7vjETREZeZhkNKQDO6bW6T1an96cGyNq+8z//evFxfuT",
-	"44OLi/ffit/+8z+SbOX5+CduRtPNSb+rSysuLA2XTZnBgIzLqkLihjWw0geWRZ+x/EHu7yuB+M1U1MLy",
-	"Rl5VO4RJejXGBzjKlmU4PvkuPbeXSoqW+b2SjLNa8CKDycEEPAfC3WZTrq2wYZwtYTXyB3kGGxwtSw3r",
-	"IZUk2cpNgpofbJmZHeOO6R2dnKbm94IPRbWN+Xj+z5almeJOVfamjOVXYvVf17xaiLzP/ru8FpJpqwnw",
-	"CmSXlRT2Fl5VxCRmjRn92jOCz/5LT9W891uaY8CLGlMqjZjptbk9Oj7ZcUAze/lzvPU4cBle13yFy1DO",
-	"yjYm8ze1ZDMuVwzezYxiXOql1W0MCMA2dlfZZ6Yl3fHREQypnC1mvcEj+FRK/BRGX0ojJqQ4/CS05pM2",
-	"MfFuusqImQg2LbVR9erMjY/ZvWfDlRFrzGSmrgVqbVM1t/Oyf0uxZEM+uhKyaJnXDIeyL6VZNXILG3d0",
-	"Rpw8Y3bFR1Ne85HV/DJmT8dc1CMhzYGQI1WIgmkxmQlpmtNaG32T88M/HRn/brqy01LFtmlJVdgplcUe",
-	"E6jVwoj64LhlBqq42xnYY/6Sp3TSNQYAh7gMkjZFHLS+txvNW/i242jsI9pGA4/vrq7jo+Htdig/12Jc",
-	"vt+pmU2tzo7y/B5nulpMLPFabVSN7Q+qEPeRqQ/FpJQRI20b9hxevHUZNxfOWRtbzxheYs8Y2CRNm6hB",
-	"hPhlmgQjS6idDPe0jN6UcrRbC7b2UWEPUmwk2UnY4datOrF99k0MprdCcrlN+TRwwTcatr25gHw0a9E+",
-	"8aY7VT8tzXZjro3jsjYuPC033dK10/OLNGXVfUPRdNht+S7sY2+yl//gdbl9M6/xCpJAZ6wSYwN2sJOs",
-	"JL/dhW1DpJ/30jQ/2HXXcyW1APXme168RpvAfhopaYSEP/l8XpUjbod9OK/VsBKz//ynRleIJz57R4Eq",
-	"xDWvyuKS7Ite1iuE4WVldxvoAr5mhRJW/7S8jFQCu6hOly01U3NRwzuZ4Vdgv4u6VrXuDX717zJKXVa8",
-	"Bs3AvwX5DJsttGV/XiV5dHTUixw7Xlv68BvSn9Dmsiy62+vW6l1oa0QeZT1TGjiB3/OCvfYTdzrfUC3M",
-	"YFhxeWX1wm7E/TMuNO5T6njhMo64tIs4FGAUMK7XFq9v3/hUyXFVjvbZ11sP8nlsQlV2cCtg/Vwq+6Wf",
-	"gDZcFuBoKI1mS76CET9T9bAsCiE/5ZCBu6orYYVVrSoRaJRXlVriyt7Lx25s+X2Ykb3AKLK1tJp5byWN",
-	"m93LJwteF6LI7w8YZ/CB1YtKoOkJXOlCziyVM87mtXq/YvVCMkvkGTNqMZrC4sz4aFpKkD1mUUv7Uvu6",
-	"oSpWTFRa9NmrMfPvyliOByYHdcEyPCFNvbIKIZtXfCTO4Kn2LazUFxLvvESvJBzVRRXrxgVcroWd1Egw",
-	"zVea/HJ2sezwVrQIpemzd+RBsoaBKAIJLCR6Z4sMbhgKeOKFRA/ucMWsObfC9QdmAI/U/QtJdDFRxuxF",
-	"F5ssauyfErENp2Gwb+2w/SUDWApVFcL5He2M4+0dcWmnMeWFvfEYvCO3YijHEUP5byXFx+YkNG/LNqoC",
-	"vOpcxmad/eVKzM0ZSSS7YES60drAZoW1gGP8UplnaiGLW+2WVOZyDE9ZEyXgUgPiloqNqoW2Vhu7cNYY",
-	"OGZmpdZW3Nn9RW3htrtzdBp256Uy7BkN7SNtEfJR4DGWlwaOE3n3YK1/rsVIyaK09z3jZSWKT8073QrD",
-	"GP0GZW78S+emmkcjRToCzsVpQ3MpltY4YEZUlWUxlrcqI8gpDevBTYamjvfu5RXX5hJ5S27FieN+F9I+",
-	"gZiOvd1eaNlJlopDpaZPlx3CNR/QTMOF+IQLfC5XDCUnzAu2/K1SL0D7+cQbDRLH7sJQXQt2yn4qv4fx",
-	"/CL5NS8rPqw++ZAKbviQa9FUiEZTUTCpluxevghjs2LYaiGlnABrk2opQ4QRWMM3monxWIzMGavFXADd",
-	"9dmrOr6GGaWuWKXkRNQXEpgmuVNBTpb/FlbCwWFY8tKIwt4A13vt3gUS6KM37WCjra5hTQu1MHbEpWFF",
-	"WbiBo0DOkR/mIIwtoXNQRQq1Qd+vhalXB+dj0HzXLZE3cB7Bz2hH2k9FR4NnEC2tea1GQus993qbueDZ",
-	"s2fyx2xciqpwDISPRmJu4I0pY8A9CdzD8WPgC28PTGphDXeUckfWrpgrOzlrERxayj4cKSnFyFzS4t/e",
-	"Qjg5CSKjsXLsR2lKs/q4Ah5OqzV6MWxg6Sbim6B4b64wnWe9mM9VbUTxkyhK7pxkn4PXALe3qwQHqpSM",
-	"SwYuTTgMKbPRa+/WfuyDQU7vhJj+yF70FEhn07fd8PvYPYElGy80ryIjfQnWTc7hUTmN0qrkyFtQJ8+t",
-	"6pSjGmlFD5soVbBrUYPS5c2fPstrMVPXoqBrJerl+LZlaab2jaXJrI1XGkyAuJC4Y1bBliv30D7Lx7X6",
-	"t5Dxk2D0QjOtMLKw5tUUsLa4jqVhV0LMrXantNXmQZ9jL+xAeAVLYqe9kMA56SVuQi4YdSHhtVY7I+KC",
-	"q89YXint1gMiBG4Am4tjXzNRUpyxHNbpspSXOI8i9VZt7M2lJGKH6yzP7bOXgduTK+9C5lJd6oWei5Ed",
-	"jVThSIzUoipAjbXMh3wk5bCCcSzmotaigBE4W9aNAgPmY2UfMlxZwXNmWXQljB9wHI2cgBMKrkN+LeRi",
-	"1hv82gsj62U9Sz6gswJx9LIe7m0v69EG9LKeXVJkOI1Fsl/58QJHhKH0fktEq87l6h/AODfTROSK/a83",
-	"r14y4KNWOLw/mKgDeoI97P3XfEnRInjUfF6tnsv5AjlEgZoer36u7eE0pdC9AWR+rJ/3H9RoMbPMIdjT",
-	"llsFUrWyDeYAp8Aun7NeIPRUCUtCPqYpmFkqSMsAt/c8ev3vtBaN+F4XXyNELT6sh/Oynnhvt0tYOdaW",
-	"J9QwtnzMFnXe4KwC9mY5B7Hl0+MTO3jvcSyleXzai4J3R5vBu8wHzG4VttsVYct684q3TBT8KMi07UXd",
-	"Huc3eu9tQWpL7Iv9fLmoq0SeV9ajc3tZyrFKeIzBJCmdH4JL9qO8VisQo+AgsHqeqMYZq8orQZHM90B/",
-	"Z3bzZoJL7RVNKyr6SS8xfaOG/7QH3p6fRVGaH69JwjbJlhdFLbRObayoRUM9HUG6R61middmPW66OrKz",
-	"3nC1ax9+4ldIeE7pajv36N9PZfvZkz5SC2m0y+7jyHGQirQY1cKABxGJK5pVWDrMstmZtBPJcDUGhmHI",
-	"XTVf1BNRJFcMHgAKYIKUrkr0ckQhVUfMfasjrVJPlGLZ4Bcbh3zzYNNU0ypLGWktRiUnoapi31fGqu/v",
-	"CfoNwZtfMUkQ1sIPFcjntzYyf1HqBJX7s9+JCUTnJcEBosyxXQ96Kd4bTEXbmBgOJDWN71WRSL4CVkF5",
-	"V8SMrcia18qohyBOMxeUFWTloEfN5bbZC4H76D7Lf61Fwa14+S2PHOZwXcVHdEKuxCqz7JZrvVR1ER0V",
-	"nz95Ib3+MeMrNlUV5S9asrEC1wgZwmJixZaWqZA2gaaDS70EEYUMccbrK21np4XUpSmvBaozO9SEp2o2",
-	"53VJxkKTACzb6iJBcxws6d5JQblJ0PtR1w/leCxqIUfiDqkr6xnVaX6Q0rzP9NboFhYS3pZtoeGQk7m5",
-	"FSOwl4vLfQRGY1oJbinez8ta6L2e2cJ4rZWh2xNhWFloXEpL8AtQqwbA8csCTgvkPeBRhDw5Vdt/k7yz",
-	"Ftfqaq+VWGcili3igJtrlMWrvH2DnsKFOxXryNHSXBjQECDbR/vB+PyfB6DUrenJja1sPuyZqtlcqHll",
-	"FXLSIU+PnjxO6pDJbNt1WlgzPeiZDx8/ZgVfaVBn0K56coTfoA2OurIT6o2DspWoPg71gHIYchBR9Vhb",
-	"jZaUmphccHBdyKFIHtvoSHdLyEa+dCVki35Bgun9ynL6QvcZBif01Eo59L7IUYuWG08sGpt74fZZ3oWW",
-	"sDbNT6wlrGe9b9ZC8JGVnPnAJR9zq+OyHI9HAd9T7pFd52tRg8cIOFI+CIHgKddMyAJCHeh7Js3Q7hhQ",
-	"aj/yNOBLe+4UYr0BPDPpJIhk4aZlMnI8Yqu3r+ISXW9ghDh/9LZb3pQFiF4U9V2vxoBPy9ku/DzAkWCV",
-	"JmP1I6gfev3sKXv85OjEnd6CvBL2ynwiDMbT7eo6rxzZkVkQ3hBCL2fIAzuRp10YKYqnMOwUhdox75oN",
-	"TmYhy3EpCvjeTuL/O//pRVKgTX2KxVo8gJIYgHTw6d6LB4d9ENtk32gXCid6A6fopsoaDcFX2rgEpoRg",
-	"VzOrjhbpKUPphz0lSjFIABo4/iO+0fGCrEmFzfcb8ml3TzTLfLbVTnOI0tsoQ5VOSIo9tFn7o7TcTTmo",
-	"LUGOvTxuJgZCiUfSx5p0DcBbL0fkG99qegUvuvcpJLwok1ot5tYKETIMww59yudzIdHg7qpaOgdDotql",
-	"KgXGz5aSWRtIpw35stbmsvNg4fIbjrZM0O9zo8ls4zMlJ41AoLB0oHEjne4Pgb4XXJsDoJKD5z/k4NHG",
-	"Mwijbe72d8ffPjw9OP72228fP3z83RH9d/BofDR6zI/FyfBhcTp6NP6OPxkejY6LE/FwfMofDVPjd26N",
-	"NVnVdMJH8YWi4eSm4MflkI+uSEahMyzYsONIQnk7E1xrQN9x8APk3chKvsibDiGZC+ml3lanvHsyWFOW",
-	"QxRYONpnebHAOJbQdqBUUoL0pF2KInBAUArtDbWaz/1A0IsLiQnWyobMQrKXIaUG99W+noas0bSmp/iM",
-	"CR/GdsvJWa2WUb0jDEDzsjhjxlrvCri+hMItXx3SCCaEWIDfC5DytJLWEvFztx9wREnxL5PRskbNwRkT",
-	"s7lZNdRy5E9SSdFv08Evy0JvP45GuBj9rFEF42TrxmM3NLy0qh+/Y+rKbuBapvmKleaM5fZjTumMgXdF",
-	"BUYppxmFszuKltdiTCZm5+jBsFaLydSEgyA8Vz+jOmN3WjBPy7k5nXrY0V3iJEXLkBov3q37xx5CoKdW",
-	"cXgXSv9dewWz3lzpsk0ogwdesYliVhm06iKycFKXsFbZiW6f0sVWwmToT4MfRwrc4aCLWp0fJrp7YXE9",
-	"ogGmFvZZKarix7pWdSpDXjBMNifFt5Rz1JrWLMskFzi3TH1YCZC7qIjUalLz2VoFGAUtL8HnuV3Ab/wU",
-	"pXjt2jQrL4MuHWV9p7VJM80YpNRbRoxpM8zfZPkNLMxauQoV221GxVw+yfq7IIr6M/7K7pGdcXyflZIq",
-	"4cCC8w5ZDSq11d59crd9whm76F30gLGii6FcG1g6i2WnUY5FXrT8aeKRBeRSbqipCVXqOSpPVLcI9A8R",
-	"3QHbugrL5uRRjMSJfyBLSH8wLqgWzd2HXQ6PcB3AtXU5UnJcTi5JE9/Ysi66Lk3fKbttiuh5SJEeR+4x",
-	"9MBT0rRP00rKwzaLqEWC/a0ptaJ1yhJiGBPUZbVKy62b066PLHA3Bku0HYn1uqzNgleXU6WN3TnYNP/H",
-	"ISX3plYLdLXSrDru3ht3uXfB7yGdjbqMTL8NPQKELBU30FqYNcrNWG5U2rt8S0M0OZoIL8VLm/XKorRa",
-	"lmYOfrGzNdPWkU0X/rEl58rqBZZIxnglrtwZK9RIH9J3uj8rGN46FJoJPmo4tCjf+7IWzlHlc8Avx6q+",
-	"dN73keVeY9B6L4Pva/NbDXrz6nJW6hkVu3t1+bJQM15KyvQrR5eBTGljLk0pok8LCc+AV7nv9JQXaglf",
-	"LSSkrEKCY0r9pvVL60UuH7KVO7j1czU5NWiwbkcpXTrPmJJwVOd8InSaR5RyrFocawDGY3VPe03ev4Pw",
-	"mxM6d6nDtWvZr5qVO14UV0pdWWusq8685LW0i71jleiy5EKtncCoAJa2OnqL25NtMb51Brhp1SMFDJip",
-	"+XhcjtiYl5WmggMrWQoFbGQiIi2Wgsb9MBdwYGulJFuWVQVJTRJz1tH8tuZ0XVQryI+xRj2QSiMje8rr",
-	"GXpZ3LGG+8OMacLpU+JSQNa0ViwASLp93qGrh6Y044U4i6Lg5ADCB0RuITD5l1x39wZhestOircPfoqX",
-	"fsg+Svx1rOqJMMgMLzs54Z/BHS/tDZhEviUiu01/cYb+1sOqCvG80HhSR6Kcm8tlKQu13C0e4ep3eDHc",
-	"TlKgQyKZv3I9Ea2Fn4asREiQ1WeuRldjGlNHTrHd4sdSmCjL8aiNMDu+rimpdi7LG7j8qbs6HdBGFaAZ",
-	"z45WPtr4jQ1NkuLmKLOY/UUnOd6pnTH0+Fy1xzfxWI+U1KU2mHZu2LwWVqnvM6giL9dNm3wiDDzdMk+F",
-	"289GVpUNRU++WM1l4KM3AFKN55ysPqubWRXAFZHATRr9eU125m2BXQcpMBI1F5QZzKvthE0eSrCysM6q",
-	"qlAGdCZq2OWO55VwwLodu4b2AmsVEtcb69w58maVaVilTR0jGZBvEl1zVdvp7g7SNua1el8KQusTjLDG",
-	"CAEAPu3K3tgpdn6Irr8zOeEEwlZGUy2+Mhlxt5wU1qiVen742Ek48Ja7cLii9vUZEizgxQjuordlw+iO",
-	"Wa8dM4m3ZArD8nd8G2Xi73VPg1vunRfo4QgDK4uHvT6krLGErRvwy7zYk83Fxw+WEJ82K2V83/GXydj+",
-	"RMyqZb9dlcla+u4tDs9+/OYFYrjsENyO2rewj/Xt3fTrQkBmqpZYwutyfzgjRzuk/fiqPY8fQWneazHu",
-	"PvtBVMLeo0GXgQQN8DNQdbDLMzQhIjTkoysEnYKkO0DNALAMsJv77FmtZiw/nuZWB82fHAEEyLdFzoYr",
-	"5+w7Y5wtp6oSBMYFyqu2183s/6Y5JDAWOUWQvZP2+LRoipHvEhsXhVw21Wu7BqfHJxmLi/EbbuOKa0wg",
-	"oio18hRvJMSoliCO5AF5BauPCD5EISLJbYtg9qqaaHfe4Azg1Sk6RHreOFAexrGt7qN0mbDghIYaWFUz",
-	"LUyoQIJy1G76e+VG0aUiZdzpjL4ZKfRZq2tR1y2JZ2/jwU8hCmSaexdlbkFWQzqeD+OnkmFLCoMmXAZ7",
-	"NWZzVVVYdFRzI/TAWXXnPz9nWtSILg5lX9bKcwgV0YMp5cMeel+3v7DscNBI+wVkAMOg9tZ+6fCrSx+d",
-	"caVHYDaKAs9eFx/jlJtOS481i2skCXfD7mU+kumorLFJrVTaAuA4jqAMBixHE9ZyFzrXl/QNu7eE8uKC",
-	"Gx6weS0jvA9Rkish7UVSlBRSgbRUJq2JjA77+/0L+YqMQHjogOWRlrLj5ozlXvnJ2b2m88b+GqlDObvn",
-	"kMihSifzvp6MaVEJe6Z1diEBPBapKloVbdluCO2apYqcR3pq+T96BplZliNh391QvnJ2z0ReY07L5L1C",
-	"5FI4efQ4OBAaEagLyUPuCDHfsxi7h8epSOCeMDgWAja3RI84THCpS/oAYDx7ibRjhhwnN2JIWiOzuDGL",
-	"1BsxNlpq8BTbp9DOBkLytUdo8WNRU4mAG+HEDli+5KUp5eQSjrelOhz25VzUl7NSLozwY+NF42tHdJf9",
-	"fj9vplAhxYYC6kv/BZLpmna8j1YdLRp6zcKCgbs7mo173eX6txtTDFcmflmfuL9444eUdz3i5QlZpFzZ",
-	"cuy799iTTgtbz/hfe7q+rQ3aTSds1wVxFLtMmYRw9PDKT46Ovj1+8uTk0em3p0dPnhw3y7XloiKMnEb7",
-	"gYi1N9f1+xWmWbr6wNyz3yaA6u9Nw9O+JnO0O3h0dJQ0qzZmj6W8qc0F/JmUVlYWW4rAKS1wDTQDkMeX",
-	"3IrMlnLbltRTeGY+aFT5e9icpeyz3CkQANAQ1Amf1KQNryoER2Q5Mo58wEhUNAgX6BRcfPAICIDby9PJ",
-	"kUlxGC/DJsA6L/jO0LvLlWtzEP3kEM7SOvfRaea7OWxHETsLcEJIaqXps3zOzZSSXC2jJbQ1vRhNIW2q",
-	"ySgJ3HXjxDew17wqTLDSbpmjqqDU+kZeoY2pvvDV3FF++ZxP0hbmS0pAWHMRUfC+PTSA6cCYw4MO+kT1",
-	"v1mms3qClbjNu4305RJo6B5AMTljMwz7EMxUqb21WXgVEjOwreBOh96bRWHJdiZ0TODJ4XKfyAKgAq6K",
-	"aDPuGDKJ2+e4mVVdFvY8+7RrWgQgUoWzHYM9UFm9G4UTwdE4qFwlRZ+dN7AM+chqfBCujdoB4FuRiXme",
-	"fJJ0AEKVgBZCdrcRCZplc21Xc2TdpOkYD8cTNpWz6UIWtYjwTgYBisf5D6bcbdEMz7Xvg0SBKyx7ykg3",
-	"szM3DdcDanAzzAGGEvFamHrVOVqynoK07udtCQqjZtzFUfYCr/T3XDqYm80uUYjM6oJlTvmuhYMaWpM5",
-	"UNHOawdmKgM0zKZxCamm+20+lOyPVNWEgShEZTg7/+FN2qfQFo1719y0Myq4KuWkcqWpMGVtIrLBh2WE",
-	"22QQKf5aUMK3UWqPXYZnpTa4FjNlxCUvijq50yQik/zl/Q9vGsY11WLUmGNjJxOzvH4638+Yqq0sbC1c",
-	"Hkh/ITU6vs7YETAM0D9WomuUHuHcNwvlDK9NgGyAIHHkD6R6EyhN6Z4lol2B6K6T4uOm2tSCN8og4qEv",
-	"hpQs105l4RpmlJ2PcxRncEaEtDIJfCWWrYABzH3zMANNWBBBkE/UWaSa6eDdsNqGVSsAgjMAK+srux0E",
-	"Fww58NzJWa6vCGaH2F+oHzKeG2oHIPoiAnQhwRi/2tMVHn77WMiEdQOPYWDsU/+50Oh37XxkYEdwHX2Y",
-	"Yf3sLLSoL/lEJGsHG5UWG79Zo2/nGN7BRcksDd+ki85PQ8DF/C7iSil1E3MK5LicJFE7/vTiby9L1S6m",
-	"e2Lqabsk4POm2PMoe6Q6VasIOFCzmTC84IY7hwvg6kdbcPyY/b38fkDS0jvEOFS1VAXjc8vthivwXXol",
-	"0QPJuMK7ZkJxXOp703zNDnVn/TuTyNvSsVzwah3GrdS+IrkzCs1nEmR7C5cmz7qhadReHraN6yXSb5Kc",
-	"LLIp2706UTLUrhIKS/GlRF+j73zYZHVVeS06B0jGVSlF56j+eOHs+X3DTBViOfhHhHe3LcjzIg0lBwd5",
-	"vQwWTrrVJy3JOdOTCACc09BEheXg0i7yLC4zGKD2PeOrM2TmUQWlZ83kBccKBboGAEcz15NgdSEDO9Is",
-	"2JuAlGG1FsTQ8EpEGZBAl9OyEjGXwsgslNgV1FIJNSmn0cGkrL5aQu2wbH5pH1KDIjTmNeP6QjYqeC0j",
-	"1phOHzFGdu5GhtEPtZRxAHlYqysCLcDYEnRFgCJfr5oMhZCW1Zej4DtHVn56xHS6CBi3BHxPtEhpH0uw",
-	"v9Jn3Qc7QHPzqpZTBzUvyeQuY1UeENc36whhHS5b04Xp921KUeSz2Wy/R9JuFxbhxrmoxaTtfXoxvPy3",
-	"kunxtvzwoeXo3UW21UuqRdtXbwDXIPe7OVivfIba9DnX9tgoIHQZSbmhGPEFqPairJP6x5p3Zq30O+J2",
-	"HzsrDBUsnsSYo2kkSxe5L+JrB9UwoX8Tu+iJxUWPYXmPHrBKjXhVmlUfiem/xKK3Be90XzVxOV11ueXd",
-	"dJXIRPCeWDd/fN721dN3Qam0Ea30+tG8QwgasNMv9IVorTdWQV2R4R9KAb2BDkjUlO3kC+H0bVbC+wB6",
-	"nMwRalvJ6QxbmUxT+ppwe4YEYbrtDoA53Rt/h+ZoOiFFZD0w9ncWZ1glyCWJoV7okFnQWYBWP2pqWSyt",
-	"AiaMQ2n3ga597X9XEbye5dymzNDsL+8I4KNzHQa+dSuEh+MoHsUstLiKkX1uwKvap7O+EQmeHHx3mBwp",
-	"V+Cq6MzcRrXYmR71Bq56s5jNeL3a4ud9Rypt1FjgI/hzHW1509uYqjXBan0Fm4zjITQ22awxN9Vl2wF+",
-	"N10RbwMvNgaIGwiChZgDiKCSZ2scK/ki3eIyQOMyglOiN9pZvX37ItIdI1II7w4lVWRIFWJU8Rp6f7s8",
-	"Ikc1HwXyrbWLZyhCIgFPqvFoqpTu2Nxzm3ck8eJ1fua7+9sRDBrQYvcoTEYvu+8xp7zfu4nKVZqNnXBA",
-	"BojNYVkvfs/9QKIDciHtBS751EF6uEaPAIA2CHuJnMYqFwizJCNj4kLuTJJoohHgidsl99uAOPVKjprY",
-	"ZlbgAIBIPfNZyynORt1Z0B1gVyuEMCCVQkAFNlZITwkCCMB/VL3RHGRZmin0HwHI29Kwe5DbpvM4Qn+/",
-	"zyIstpBejg1YNhg7ZPZF/o+w4V4RrtGJKUWf5bjRzQdjd8ZG2xXii+CJD5QxVVWh0fJj+UL6woUiLvWO",
-	"K6lBFF9Ih5vmnE4UIWr2qwEo1NUcu6dAF+woZjWIeEuhhL7v17s06BQv8QlWSxkqZbSp+Rz2qs9yqcyl",
-	"D4c1qGA9aAXbrZWbP4BjQlJ+aQaNzXfTjRrtwJaDDgmb4YNs8H2Ic20ukH3wENDUokhYmO+Ua1huwpnA",
-	"xjaOPcHCORs1zOserAm41DBbQmPixOr+mg8JzoXVdZGOe1mELYe0QiAWbqshxydeTvjdYWC0OaDazqVz",
-	"a+YDVpXXwieqhq4v/vwQYUei2k2CXKTOLxo5S1uHE8f0kp5jCjf6/Y6PctS4atNMgHjoFm90iL3G5EQ0",
-	"D/mvHv4ffTGUnNw0a6MIj1kKaVbN3JfjpF/GPiipe4QxucO/OTCu2eT1z0/9GS4UyWbIokeSNxAT9GOM",
-	"QVq7Y/rdRJIvy6oY8ToJzBnmEqF325ecWZ4B+pCPHNNsUypGWjj5F7cJpnfTVZoYYk+TZTWjqdJCwmIm",
-	"1AjH7aK7NPXtwoqYNefeJl3ij5eqNY+DEDbp4YM44YRAQuCQO7e9/zEWPhPLThHMoLP1RQ3V2x1J87pU",
-	"Dt0kthIenrS2NilrAT2nktSOHY/RS3rWzCNTVbGH1ejfkxq1e0O7sp9SMF2Re4RI18HruEab8Van6PIV",
-	"5b6+dbDwt28OcYfNH2a8EJfD1e6CMJ8FHFWG2ZsB33PTHchGajaztGuFBCtaHHVbjP19G0WEe246G1fi",
-	"kqx02wLbEe1gY2t2EsP+iAaEVMALvglU8Hm7QCRTt1N19SePXFk9ewtJzpY9wIuHQpeFCAYNbg3ojAiQ",
-	"N1urxD959BjEsO+JtrMdRFsGeGJbEg0hHNFc+g4P2zhW89y394UIvd4w5n/jnhBrw9vWF6IxtrsIo21O",
-	"9hODF/yc7KP3jtrOQf8wgopBzMh1QNYusFL2HQEMxqHB7cwoq0sjnrmLYUJ8NO3yrtdw4XZUl3dNtE/y",
-	"Dai6EHUWqdAEeVS4kul9mypsS7G6SbSFLL45Pp2lcZk6OipbztUzsiNg77/RLLcva5b7QPfFg/P/59z9",
-	"99Pyb9+NU/xtGxodJCGMw7s6r20EJbyr1CoGb0IKbJbItR/1qF1IC/FQr9YRtawInY1jqw+FnLU+sajL",
-	"VfKBPUoFkUkDMDo0LbpPOuk2dBfd/C28sR0cEOphFQDUV7XgxSpyxIJAGYpQJx8V9qSj7AtfyrYjgWjP",
-	"dWru02vHGTYKx2boQeIYG3f6K1mQuIMTYdY6J5PFag3EKbfm/nBFoTBwqjpVmFKSPFww2he+ugmtS5+K",
-	"0mfvrB16IdEXsm6501IGtMeEBzQ0mMcsJENl3Va5TyF1JZHtzzGTwtWkFdT3zxtKYb2wzNVyxP1M41La",
-	"M+uosIWzgZ0I7gG/IRLtQ78EQHhwCS78AH1IKxwf/ILZptCyPu1wtxddXpdimcbDJDwveAkg8etOkfg0",
-	"w4QiLLe4ZWhSVaVKxLa1JNidJhhcc9a0A+ShtmYAHDxe7Q90VmXY9/STWhcxSTnDVdBHQ+aWayZRhpaP",
-	"hRhZ5dUHa2d9Zmnk+OgIu+toE21MZ8n7j1Is98BU4w4ZF+aYwcFp4zXw6E0M3Db0tLehjQst9HDVln7h",
-	"934Hr3QDdy9tG2po6rSJm94FeMg35u7cAiu+Q81hYVy7r6LwrcThD/AfJiXfzYHAXb+sFPQ3oGhIJirw",
-	"hYS2CFkIClHnA7DCMZs/qFYUmrgDtPsAWK3m27YuThK5fb+zv5qS3VFTMlQaCJL3U3cm6yYdgl5jFQ1Z",
-	"OM8oFaAyrWBQ7iNEU+GW5kVpObC9OVrF5d00R9snvQPL9wjZyWuqVOy/THnZard1gF/V0Vy603ZtWc+F",
-	"WZN+N1ceR2EV0vwK5c5YtrZrQ5pWn51HFWg+bgibGsXKIVsBo3roHUdVP3ogUQ8WM5VhRe8mXemmzep+",
-	"rtWwEon+zOce6DswrSenj7696x4yUpnLsVrIYp8Gca+kaHbm4Gwuaq0kaIgj7pBxzlg+gn5Pbt+SXCrA",
-	"7d/aWLa6uuVDI9HencaxferFnhySB+1K5Hrn9kBSMBuu63jcZgFcYmv7f7oMe9oL3QH5lxjLRn/5tSRe",
-	"Oh1QxgGXZYxXWrnIONZhfKNZpSb9tuSrhe4YDjKladMe8TmQKtHaV9DxpjWirpZ8pVkOyvVgWHF5lQ8c",
-	"jRlRVWhIXJVYIxyBg4QbUm9Lw581dhuy+hcOTtoDREi1DGpCvLb9TwE8RmwG19pvUOZajETUkOI9rwOy",
-	"9DpHmaFM3Cvq0s11Si+NvafQQXJ0dTlLKAIAxOiiSKUh/z8ZIHx0JdWyEsUEVOBmkEIthlU0TgRp9HAE",
-	"e74PBPLa65hWbMzrjm+9Vep7YqC/zO3YrFUZ+X9AKkJaTRiqb15Moa3xQovIPRQhsncXhLCFbQUze4E7",
-	"dkzpbKKbt7tEXS67d436HjUxSW85DG0OSkBASfsgq2SKzcuwK4DzEiyxhg3hlNPhCjU7u3mlZDm8L++z",
-	"yBsBj0HMUoAPWN9JcsNZtVzS7ek6oS1zieorE/2shO9ZlvLE8vEY/IJta4HtSalo3ZmjpLGeOcTGaPLW",
-	"1lmKqkrPwimbW1cetcSqgjQv76hpZAOaqZg13+5SC/372TsEiYu0T1HNWxtWrjdphNX2yx6nfIXMKT+b",
-	"xkISbW0h1zT80lfZ6viTtSxuy39Qtbj0yBAt5micXuW6Ds2QWGTBcreNeRZZJJQpBiXQBCYQGi54ZuAt",
-	"OR08uO3tUKvrLekNTVuSAGtCh9/O9Q436rrq2Xloi9+B/tfoPNY5y6q6jAu5W8pZovIKHQk1bLkBnThw",
-	"Ue6qOoU2vgU0l+ZIqePLKNAJidvI+SkDFkBxRRGqazaxWaQQhQ7Armou7m4erXy0bSLefAr4YMAoXHI1",
-	"NwFPKeYZQPt8yVcu3d0Spz0DcOgAuqbrnN65QW+ZULsXIhzT8OqMesVQfsWdOwQi3Jgt7Lw9XfefIBFy",
-	"ViI1N9qEN1SAeGuoE26QaPHdm/SHFxeiKqnT8frlkHmPsVTMhra/YMNw8rpJgtOLoKcQdB0jy7DeAtwR",
-	"Zw1kIURlR+VmBvX3pYmHsgaN6DmIvwKsnX86sYljTDKUZhuAZOjL49KTrzwC/KUxzxaalAsAEND2f75Z",
-	"EWVeUHeCs1AT0lgXjqYsKqoecH6GgPMPEXD+GADnL+RtEedPprsR5183uiEkTg3mBeio/Sz5KgW/tizX",
-	"ZzNHcP7QcTSDKMV7IyQsIXiL0Kcc+Bs6BeEnKj2InoIXU1s8hMLwazJwdVaw49QggDPK0siIKK1CeCXE",
-	"3IfwHPhGs7UnOQeX8aiCn9CSfl2OqIgjgGE0adO+GSgQum+kKRDx4O5YbbtrfWwtYlDKETbs654KeAe6",
-	"WlWOjdjCytG9K2SxtiAbLnLK4wZlaM01RHnUzpVMePJQJmPq1Z7JqqSatXZGLEkhawywrDBA4QMoXdNc",
-	"b6AIlnfTTK+taKt75bos9GW5oxZvI0cbIIehFXJ6fyUA3ER1lnCPjgrg7qxd8J128m/GC4KRFbk26DS1",
-	"druI8+I3WMuU6126s10p4odXYtW+wD7CFPWhTxbIQtVadEwasbDGWG+VdR8/y700vT5t0ed9SvY/RgdR",
-	"Yfhkq7se9EbHmKgahRrrU5oeL8A50dyWi963B8f8ZPhwdFpc9JLs1WOFtOGyt+VGhXVtZYZx/ci2Sgzt",
-	"SggMVcpPy8lUaMOWJbRjmFlVTPxrwcm7r2e8quzvrpLDjuCMHVl1NZmvvq1m5YYx2e6M7oa1861VLG+b",
-	"GX88VCqRHRMlKq2Y5j4fSovqWugBi+t02D9VKUVh74EqDZ0hGjnXLN88ipmDgeqPuOT1yiqabxM1U4ER",
-	"Y4VrqFNCOxbqWJ8TJIHV7hbQNXuoFrLg9WoQwyBFFeAA71Xxcrau33YDCEoCAPzNqfoe5AxhL0qD9ZtS",
-	"xTi7tZBiiZkhvlYyP9b5Gf7iIbLtqa0Lcsja1cDKIJj0hKoYfpTXaoWAUAii+P6HN6CuXkhrSVC1H9Xr",
-	"Q1E+Bj4EN4tasPx9oftQRz3p68V8rmqjD5wee2BMlffZuYzfAkzkQI0PzFQcLFVdFTA1uwm+3Bim5twQ",
-	"pWGjmuup0DgtJcWFhLJyH67HxYpV6IE3DqjZD2rk9hLSyVmOyAmV4ZdKVqu8T6MsJ1LVgiqL0XTQmdVa",
-	"IL8IMXPxOOmMGXUhvTO5DBXDDGL/1aDxxlLjS8mkuBTgYN2wk9qAHm6gHWDO735iwt2D2twmeEEbasKL",
-	"HVAIEZaDuyJiIFJF55PqmfcHT5hy7ePqPk0oNNqRxAnoHEGxMcRDrIlYVUM+uroTHQkk6VodVrQV29SC",
-	"1rzCG6Sm+c5qt2qS1prZnmib3XDI0Y1p77FTNjr2CPG2J1ayg+MmUeMXnIFQudTo2pekppnQrt3h7brD",
-	"7U+YZw0PPvelMP0Oqmbceo7+2E5Wf8MeRbetqlqj0s9QVuVG8FzOF2YXDuR6KpLPsMx/R8QGrG33DMqp",
-	"OxlzSmPGjKky0gSyuANYBu2/PuQE+gnQFeDlgSjrpBYiiBxI9wkV/BfSteGuUeaQVkHEiPfl/9M+0orP",
-	"MOwZX7ERr2usmsgdHeQObCS3pypvFDSBTs5RX+fSNTinWvKZA4bGTH9wRl3IZCtHQFHKAjZXM1sTkn3t",
-	"aTs9PumzXxC/j41LURWN9mKZS/IJua7YtgH5sluAUuqygJS7eV1eW6PjSqwySJ/VGhLJVM241VCgSlGC",
-	"e1hRW7jQJE0GD58VvaWsSikur8QqH7D5AlsVWC3HX+X3zy4ebIIu9CWqN3m/kWaaWFBYBW23BS/KB94/",
-	"aY2MaiFcQeWFfC5DFSDmrVVcstwqMgNmiTd3KxXDQWDHOULCWIelCEB2zgkZ5jVUGID28UDlBq6naqnJ",
-	"k3ghIQOP+bqgLAY8YXU5mZLCZacJMCDohN/M/7Sq9bsIgIhKaUuDPuuh8GFwqom6B3OHta7Kkcnvp+pu",
-	"/mc6HevVOHWMBog5BInqQBoROUJ5D172zZq1CrAeE6UmleDz0iq3s0Nhn+7UXHIM968f9qmb7gbDznrv",
-	"DybqgIqjf8IXOZ1sP2S+m5jsL8orsSy1yEJuNXGCfQ1zuydJMNUkZQ620mNbU5a7M/2j0MKj45Mdldg3",
-	"AJbobqQ3mW/SRo+7x6Xs9WB4R9M6Pjo5bbcpO5sQiQCrY8hYtZHHhkR+xrhnzR4wnON5wv0vU53QfGfq",
-	"bKsVEU/v5LusC9ayG91dFIpvKyT+VMqMa7u6FXVhE2foBjR/pzh5LzqA3+3e3TbbatuCvRbjzX1v9QDu",
-	"P+kbDutt8ny9jZjiN5qwwoahAaRvdlVium7AtSJYJmtcghuil/X0SM1FceA/X5e1WfDqYKo0JBpGh867",
-	"LHrO/wdPonY/cFQpGArU2e3guqn+o83aaQDtOusa9KDNkgEqd04751tk26bNFPWX2RvTpYWjvxqH3BFX",
-	"QnDUUuWCWiP4rpZcf6aal1bjc+/12urt8CuWPgUmZWHeHDO7FWMi1H66BkO+gZA9V7Epdlf5SbUwddnR",
-	"C2I1TAUVWQV2ezijOnA19h3dojRU3zcVte9a6LmSuhxWwiPwuz7inwB+20003oD0bofD81Eb+u/jf/IZ",
-	"vQX2DecGmpbk5Hyj9Eg6BTkzaiJch9hEZ82blR8EsJ42DImWH9Oer3PmVvrvpSzOfDtRn6/k05VIMXMZ",
-	"m1FqgTUz9/d++aqM7hnxezvNaGM61GZHTi9qn9vYn0AnYQvC48PKbyPlv3d0PQ5YPl+YBjHlrtuco8WM",
-	"5bDs8IOl0qxxKdCtUcq3To5AMpaQXxDgWzKWO+90HusH84WJ0TzcLrtrN5N+rFlqbz645jWhQf7as5P+",
-	"GZ5k//rBPc1+OKcn2r9f+6dGC3Y3+ncoG/v0+je++yWWx6RZls9x41FCo6pZbs+dNnmIZmB/hY1q9m9j",
-	"lSAi4zk3RtT2Pf/7Hj7r/xz9n1+PD5789uvRwZPffj/Kjr/9cP8/2rwL4bw8PoXJqEq0AU4Rs7U8olB9",
-	"lo/K3DX/Nwq78VZCNLTP61IswbUxKu23RYndsnkxK6GB9lK2NM12lPIaq772QZPz/KhH64nhNx/DOz06",
-	"jZWQwaMU5hzkNe4Fyh9AP5xzijBS4DgGx+b+ZnzEYDeQ2TNPOFN0zp95SDpr5hMm3ZoJlbb/d8FxGQXx",
-	"LWa3JXMJ/64XhhylcMwxwROpgvkMHb9uRRkXtfveDdGlNCnsmRXhJV9Iu5onJyynNi+XbigUCN0PNXSM",
-	"mJHvn+Ndx0dHR7Ap7vO+6GBRIYTV2ChWAysowI+1nQqOs85yLMWQmgkYLcXrGlGKIlCEJm6wtVyGqlht",
-	"2lvjUk5EPa/LFivCaSCRN7TSlyP7gDH0ZEuDq5hLj3rSsX0Cl00BsRP6SC9wjXY2FIQpJJe2TJenr7kr",
-	"QdCHVnZL5SlCp3LRHEq4L+FvLvg+XGjKixsm93yMKH/XBo6RPAuh8B2x7jfVImXZq6WoD0ZcC1YJg52K",
-	"i3JSUspFKaWo2XQ1nwq55rLnI5hjxCcfP1z3hEXC9ld+8G8rYO/RHwe/PXBf3f8f/5FaLKvdlqOnzi2y",
-	"MXT3SxAn81q9LwU1xEdlrqyb6PQDy1TQIJLkT2AE4YhQTT5hvxK8AEH9jJe1/ZCxfEx/Xr4vdA5xJ4y5",
-	"uXT1oSjl5EKCD6nos3PwLvn8/0l5bW0vqHDYcOW7ptdWkWmmpvyKOU7UOvS3iFfv6YZsMOzN0444rHcD",
-	"TdxSZtfqFNJEnB3gduHSFOpuiuhxTjdG2D0fzQR7quq5qjmF/HGkSP0f2vzDe+DfnmGmTLWYtGLvrmPd",
-	"tq7e1ixDe836gsKN7ev243Uyn3gfQhjujLr9xK+cme4qBrpnF3jFx0qgAMJnFNN8NaAiDvBKgUGhM/IZ",
-	"+rqSXmrbCzGv1IrNy7lwzQ0U+mjLZChsR/ZMAYHZn+zA7JXY/9W1RI+kvrUW+h45cmMplRfGaXAdXySC",
-	"Df/XHsyOjp88fDx+JA6+Gx0PD74tTvjBk/HR0cEpfzR8PPq2+E48Ge90TILNT54AGg/s8Q4auguTNSbJ",
-	"z2C14uvvbiKfZQ53iD0vCw0plWklqywSDkfCiac6LZ/AaR+V0vIoiQEaLvTvCv8ebKuWXgzOIPfR5FJj",
-	"XjKdqBuA6XdifHcLf08Oia3eH3vNh6yHzohLF6ZqS9W3jwTvxcDjwhJ0KWba0P0dGnjEePkw0LV0Tbdy",
-	"rcS7vySnDe+JYuJDKjs5/B1A6mfsyZEvMXQL6EoSyXvsgHmbh4QKYO2xyNhCVkK7lI58ymVBTSZya/Vv",
-	"6guZQ/K/kGEkCNmHr7LPr+HhrBx71VQrJUWNqSQuR4naAVDbsFsdr+9B7EUzjdxfZ1AYgD7e5mr1d5kX",
-	"m1VHYX3Sahg40Ag6OWosYI1JIYuQO+itALcdkL5vSR7SmygXA3cxD/SRbwdA3Kctwr49Du725L8Q1gCk",
-	"JVqn4uaxj9tcYsqX/bmUE7hBu1rnGV91YBAxb9jBBBKdGfi87NaU4ZM1Ywgj2gbOfmf9Fz5b34W3q7kA",
-	"9KQUnhh9/VEC9OnAOb4zNdBfnGd4zUdnOdEeKIT2coxf6CQO4V67BhBvH3vXMjfH1Ko020FtrA5VhqQz",
-	"Rm7ZKequ2z5tS3rbflbdhdHzotllfhXW5rB1Pcd/JZh1yOR6lwZeoihagM0IkCFWMxdTa/N7EJe0o5h+",
-	"jEuX12ibcMA7Yj4h7qcOYu9jgDy1wgu9+yqxhFwA5S+goF1AQW7jG5hw8VCTp2eq+KxMgfh/TPM4aNC7",
-	"rGQf36IYt0H/R+Y7VSUD2mmd2Stm3+j1ppE3U4SNd3onXgS/faPBO9tnLxXm80nfNm63/keusnbOFx2a",
-	"NVyC1Z6EVXvhvYYfRdDDeQxF5thisH7eQ/MArUi5B7Sn0BE5NMZ1KGuWCOD6GQKwxFkMDuw49LX9bUv8",
-	"fO957g9Nsow50JCPrs6ABVXUu3mlPdTZ1obdDSCRnersRsyOpgsOU79fSapo9ArbEpBmQ8E0D842PJ+O",
-	"/dOXsKGDdbgjvY6/FLl2olq0me9fb7mxq2xxWOsOnvRCQidXrCwmHNq4W7KVpCDu2BsBZWj60PVN68+K",
-	"M+xrzUdTPqxE7mPtlK3tWoe5O8gjmKhUCljiLdLc+B45asy0uBaAPZDDfXmGIFYFzTgtmks5VnpLvyk1",
-	"Zrm9pgV+1UuMzduXqtYGE2yzKCflaI8+YgiMlpB2aSUHIhKBHkCT8W1uqIgO3B9WHKdaGqW9HduapEWr",
-	"RJflHVBUaV+jR7uNyLbYpHCKXgu9qFJW6R75rXTtGTtiM8FlCDi7jHRMmoowJu8qrfUWzQWj3KS91BRX",
-	"YvDhxjk8pklCM164Lu0LUOji1MuoWr0LXnorZYX+h9TsTRZBthUK6hEdv9NCzCyHGWyAUWRJpAh2TwsB",
-	"v+T3M8uqRlOBGMX3XKJSBFcHy3k/u5Cu6z+754sBm+3mGlkscAd61C6JcdKLgVs6tJz+rMAxEOwH5JJc",
-	"At/N2T2ox9RNYQCFl0oxy1B9r333WCixPCDNGx5+diEhwdZR3iXli7lqU/9DTriOUQu3PTLJbtjzMCQb",
-	"N7OQtyXNIw4PoMy8sW8n9UrwOuUkPpfs/OfnqGNmLB9X/LLf7+fUfB4UQvh65L9++hy+UOG6poIIUwYW",
-	"ia/0A5waM+99+EBCJeEfpmQTAlpBnBQsh11gOgIUYbOCGz7kWmRMm1rwGYKoXIsaIF6MQkIAsqAEGaoo",
-	"h5YJrhrCqnYLqUEA9C/khXzw4B0g8z14wM7ZA5z6AwJE9HA9kPmmVQXD6dsL4WVwHWdagPSPAEf0lAOm",
-	"ZmMacJ/bQrgV0GagqT/MIaRN2l2g9MgfoXgdz2h57XpckcPeKnYPHOU8cPl5dCe8DRLoH2wsgrarYDVA",
-	"XILzhZkKacoRDvTBA5bbr1Rd/hu+GbDvYVfZxeLo6OHIkw58FDllZg5FpaziYpRv3I7rCctEZjsT7/nI",
-	"VCtWlVehUDukueGA4MzAptD87WeIDfH5vKJxHs6xscx//lMrmWNvsSenj7697xAyqTsM9s7IGLeqvusW",
-	"kbseOlq5ECymUl3I/P89oPzig+dFTihkSEyWtQx5wUo5X2Ain5AG6QPVK52zuagZeJKyEGiBctZvNIA1",
-	"0BQR+wxI23774AEqbFLYB4yENAdC2oEXTIvJTEgzYDk/HOZxH76c/98nz4Y5PREcrPrBA7JTl5SdjVsA",
-	"EgOTRFzdvd02BXtjXJqYU0jz06Mn2Pjlkhrt5SDc4KeTJzkhGEBV1sH52Ijacc4l4chPRTXXuAIXEhuM",
-	"ZCyHR1JxA9hcZyz/7x/fsn6/f7jQfOJbnESt8/3sNEwOwP9/B/absch1/AHgLPBvOFxz/q8F1mqB48W5",
-	"+aJcNeo3MK7VLNorUN3GZWVEjd0gnRlAGPH21e6ozfnEMiR1IbHWKOD8qhphsHwvOmtPiJJwJOaCG0v1",
-	"NZuWBWzLCh13ONe//Xj+w4MHjWMDq4s5PXbBSr0+Yuo4A64yoFjt+BsEwezKYcTT37ahyqy6aTH2sbBr",
-	"h1PBKzP9d87uUV7iSGjNqvJaaCu/4RroUWUvwV6oWGPkf1VzIfm87K/4rILHlNqXi99HOoHrrByn18Bs",
-	"qeHdRNwHZ5/VTjGxCIRzVY6E1I0Ut7ml4oOT/lEv6y3qigSTHhweLpfLPoef+6qeHNK9+vDF86c/vnzz",
-	"I9wTmv14eRUlpQ56R/1jvIrm0xv0HvaP+g+xEmMKsvjw+vjQScxDGCx8PUl5oiCIS9dqzNgkjHulzii5",
-	"C/sZAQbHnNdgpeAtpZLPi94Aanwbrco1DKfmM4Gppr+mtZdwyeHTWhRWMPAKirB+tr/0PmQ77/u5FuPy",
-	"fefLgXN1vhoDQHT5b6AWzZXdMruOJ0dHGI4DlRXDpUFi/JN8R6ig7dXnHQKXoMe0+OqAHUGVDvXz/pD1",
-	"TnE0qZf4UR9+zwtXzwK3PNx9yzNVD7HvIYwHxM3uu1wjNlAWXR1A7wUyROEJjqZjVTg+0XGzfSjQmivd",
-	"jWJjFJjgSM2iwLLlrpCjATzJwbRtUjJmzzTb7vvWT98T5sndbzml4Xxo6uqmXogPG1R3/DGHULQRnrXI",
-	"aVVhCa1McimfXwn54Qxjc4L5VIJN8vuQpfjo4e9l8SEU/e+kzudW+Ir3xjUyi5HOgXRdt+eQ1G5ViNDK",
-	"m1LWBqCHe20Xzz17bX+E4n13HWnLcq0jEAqrJqnjHZuk3iC2080ZvsY39W+2h6f4yO13vFTmGXRRhBue",
-	"bCH4WDFfa7SMUO3YoMztiM8dcbnRPWARZaR0NWmjsS1rm0AK10otaPVZaZp94ga9jknCrhng6dGTIP+f",
-	"EopUsHDjxnsfso6nPByGjYP93DSnvkaG/Ts4dEgtXQ/dzbWG54UT03Rw0RppV3zOoxFpIdAQoJsygAoK",
-	"FbPOuDQAzZXWf97S+/adwh9DgYmyuVMCxC3rcIWxvxuKjDvRP/w+Ofpz33RVOVqUhrcuDPsxtIVG3c0n",
-	"VhNcfv0WxQCuuLki8GT3LZ4Z3p0ewHzgfJMSmkzk8Hf8o7vkJ4jJKOaNmbKoEaAuEUNK+jRnpiRh/ZLv",
-	"kex/9KUJWZw1KvMmiilJvo9mO5Y+A28Je4jpy6HVPaogM3XtO7xAceKiKA0T13YFz6h1i8EeGxivp7iu",
-	"4d72bR4CXJboEOzSI36gYutPpEfckmhwtNuJJnOSprkyE2HaluXoEx3SxgH9tAv3GtADty/bfhITp5oW",
-	"9/6kHgJBt0p/dPaSi9sH2M5/fo41b7zAAL+Pg2Tk9M+YFsaUcqIzNvLKB0Co45GWBXozta/KUQFyBfvq",
-	"2JMO/i709C5kIRyIkrcSiv6FtAwFgCp0RtwDcwaCdQE9lcmBSF4qCCaDo/VRdnR0RCfaxb8HjHxjQ2Gt",
-	"5ZoAImZzQ+lhmMZG6fh55PTMU2fe6j3nsM4be7gOp1at3FAc1OJVKYuoQ0JcrQcx7NLe+K+FgK5B5Fyj",
-	"9J9wJOJyhtMdaZ1WX0oMC9kmbl8MA8kKhPRKjYNTNmtyILtrC7aNJKo6jKKO6/iUqUFhrtmtBrXj5EHf",
-	"qs7K5y9WiISr17KoMJTiMFE4Objh6yoP8WWMaSCFW9mTYSzkGku7oVGaFJnvPuvc8hgEo0zXAGiq2WgR",
-	"4A54VVGINbWaGD6Pl9Nzwh7w5pCfRR9h7InUrK9XrYfDTVp9tvGcqvmgzcCvvftHt1WQ6Wl3K5XltyG1",
-	"4LbP5uj81EISLBPLid/PVW3WGAFE7j65/ERu3SpA300VxXCc5wlTpyF2AMFy56oOWccOFixmb2RaQ5QF",
-	"0HoG1kgkSzuWqsNVLPki2XghW4QjwpHM50KCXyzq1RHC3pYlEEqZS4uz78XJt4m8qHJ6f3v/izbgQ3H5",
-	"X0fSHskNifwZDmIopUpaF5Ygn+Elf07XE0y+jWafkdY+XJHqdFNy/QzE55mSjr2QEeW5ArRbEl7weqXc",
-	"Ws9Iq/wYXi149udxauG0tvi0YHEhcdhnLxx9wdzusznRnNWxQZTb+dnh7/DvVo/a2y1usMx72LDViWbj",
-	"WggEKsbI2qaLjO3vIeu3+LnCqfiDurlat7XdydWyJkef5swS9Ofn83BtWbFbcOfdghZWJeLl3IymLQ4v",
-	"zK4aLjCUhW2joMNlOZqGXNZI6cYnICoblPG4UhlfwoleYdckBU9ewNd0GeP2LJ2tN8vhFWRsQcsee1Eo",
-	"g0jo3QjG99GF0S/wmm7C6DMQ9h9Qz8YmbO78fKO9g/XmMuUQQaQHv3/ag5cMHZ5boVJTL6nc+5NzBr2V",
-	"fQaibmujpht91BinRN5xWZHfGtPYawBXRHCNMzZUZgrgKkPBZuV7yKQEXzGXLH9eiNlcGSFHq4O/i1UO",
-	"ySNzwX05NqQ9Ok/0RBhNTrgaUwS+cbmiwCHWE03YKypp8zjhATMuTr92N/hUlSDQfWtTV/AByDlaYTro",
-	"vOIyd2kLHk8FW48NPIuBsyjgld6Gs1dIUUStNF25iZLN7FYsNocQQdyJzbJNTKPXKWBlZI7UhA6bAajx",
-	"WkM3DRVP2KQ+cEdA9TwD4Jsm7nPu+owup4otfXvnFIN0wOn7kXxEDH8XKzLU9uGtUcKNU+N+9bmwqioO",
-	"hnx0JcBrTz4/35fFvixgZVsRgbswVXPvrhFLFh4QFWH9GhqNi0Jf0jOpyZ3/1n/i0DsdGCwNbWNYP/7w",
-	"prfl52jUnTNvAHkeWzyuu09XfFatLV9zdtQk7oaN3O5yTW44308qQOPSxIQYPUduEOWb++aAfyST7vT4",
-	"pIsUFiMlEUDlGS8rge867jCdt0q94DV2TD09frT7hl9CWd1Poii5g0o5PTnpcjOl+fMhQgs86rLkv0h+",
-	"zcvK3XNL5eQdVVw2G+No6pHh6+icnhKVzXVVVexgOBYTJ/3szyWjWg5VF6ImCZcblUOkGmsLazXLPWxJ",
-	"qV3TGKhTCa1D6VWFb2ofYbCXxiG5kvcdoNcTYoYe4npO6F2R32Ylq3KDwAZ9ritFaENxxo6cbIeotK/A",
-	"p9qWSA9pDYPWatZbZz5dWdhaL41EpLZlQq7Z6lmEHBjaabSN1ajebUa2Q7i/ktWKjlyna6GB39frCH4K",
-	"O1HaexIywFmuRQk9raTxXbYy6nYsi4DI9IncxKfHR52kCPb+vgOG9lZUFR5+XAfNhsIshZDNJgENnua+",
-	"+7SejK78MyThtPLQl92rmJ5Gj/tUJUxf6nHy09lWkNRIgvoTRQZdMDlegCiuHB2gmEI/uTMw6ZPoWDJ1",
-	"Di7BFfX1AHdF6R0CpfYOm2YJPQLyhkZgbenSgbw+kj8vvODzRJjW37+1tCoQSZSTiylxf1zPnwshrZ2j",
-	"1rOzv0jYWa713GAVsY8zCVkEykegiNBDdYPQoVOCWAXsJ+fTnnI9COmlHts3lIMD1gc0M28tzVo7IV9Y",
-	"XdYd1QV13vxPyDizO6g7aqXOHXlVr6mzaraWewKlX9QdFtvwIJ45sttCsLJwkCBW2+EVG1Ul5NtiqPNt",
-	"aO13fASZwVESlLVfrsTcYDM3ioeCu/VlJNEzTDAervy/ucsNxkzknCM+g7Xnlrw0DiHPJ2G5RsrQqCdj",
-	"qiqih3OHF473WjNbK3vOtIeGQlg0cjTjK89HIzE3A2bEe4Nre4BHOR8ALof9E8HJ6mtRHwDIp6BEJshI",
-	"5JLlkNmUs1KCYV+ViDaaF9zwPOLH2F+Ia5aXBbSTxyUmxDZKNtUYg6apvODaHMDjD57/EJDYHHDgrNTa",
-	"NTaSggAdsFeSNuSBPn7EKK5Gs8E6Zoc/H6Gu37PvLCXAlF5IDX4efT8L1/qUN4JMin7C9WHaqLnP2aPq",
-	"D5qld1cD12LPqZ+vxtw9Fy9AdApetmfPteXNJRKifdazKlrNfdf4N5X0vBvqd1smtidbXUoIANjdK2cI",
-	"W4HfacUqJSeMT1SUyn48zZsNY46nLYOHp7SN/vRo78GDeUd59sgMEGHfo8Q55oB5FOjJIgrPEfUqc2Gg",
-	"Brc4C4cpoBRi417ffpids0mtFnPARME+spjj77vJXkgPSutdKIATAznaHhLRD3gJgEmtKdrwNlGkc7QJ",
-	"DnoTHz+lDdsD7dGI6ehJT8waSB623V6Qz5UG96lDp0JdurVWYIw++eQeA9jznpv8N7VEqjMKTpoHN7TM",
-	"O4IoVkTBEWU+PNJ5aNCZPz7SxLutcHHsG3yKQJk5RbfsW6iCJQDPNEn84ZFumb+9uXX6j5s97Y4Onvz2",
-	"n/cuLvr41/3/cW+m/49OdI9NHdyxp9EsbGTuAZjcPgLrihFzEvP2e4kAN2EyDX6+dVP/MDUAcU5w1tuQ",
-	"s9tqAN5sCN0BbohXAVDGxkKYa/a/3rx6uUeRwKDhd8AgT61m7iVMyYam8VXlgC67JLFTXKuqIEkn0qDh",
-	"wi/TbxcjcbYUGHDDpLKCdlIFWFX0WAxYLcCL63F3AdhPKqqri5q90u8I3p2xQs146SBHAY6NmWU5Etk6",
-	"kK/zYbi2lZlzDvvfLyQo3hNhtOtngsFFDvmjqiYFzmrLZywPMX0EHgPs33I0dVkIbfqShyHtojF5TF+n",
-	"OjlQ3jbp5H7vHIeg4bxx97WpUBsjsbpA2yhG60pchxE8tfd0eXvYWDcUCKq3hWSwt0LXoEyzd8oNxrKt",
-	"oo+699xCt/1KU/pxxVqT+mlBUcw3cJ6hZJ3iOmgbf0VZ/yE4A8iLVsXDZC800n2J1OdOMu3I4lH6bKtb",
-	"eQlXdOFrEeQpsTXsKMOoiUzmwM0rPhSVjoAGp7zwVu4q6n1itcOBg6500Opk6rMluOeGAsErz9HDAr3U",
-	"L+RMGG61FsLynhHoomTHj9nfy+/JTACxjfZyeCcajTTE4HShvDhCSx8uyLIWhd3+HC/3uMFrzYyxl7Fl",
-	"8LWYlEr+l1i0cnrfhCettaa68rewNNyOklp3QcoceE35RLg1dFblHIqMwCnkwFLd3vlSdfJIkVGK1snZ",
-	"LUrV21bAYCfYbkzIEicE8jpx0j9GLZWdcxvXhcMK56wsvro6qnWV+etQkmFoh7/bfz60MtKJAD7a+8hk",
-	"0Rq9At/c5yu7sO//RhMo7efd1t1X24W8BQ0chuzNSVtbIReVbeSrgeyzAgexicmlOiADxEk/DHSBcBpN",
-	"ldIi845qginKLM93xdngnXO+YngOOvcilGvX/eVHbwhdyOAdnKkZ5OHg3ZGBBCnWVqA0s699zN27orm+",
-	"wndolktlLvViaNdjCCjSXLMxr3H6Ubbbvdxfpb3Tzz72fsoCo9P1FBe+i6ryuc2N8P6mfL4zoehGEQnH",
-	"NWwPUy9EZOZS2za/lQKyC93SO6pBchmt0WjWbB/bJC3u4bOwPFudIYvHaKsjLFAXeQXUazQjDtK2HkNV",
-	"lKCU7udT/nrlPZF2C3uPEJA+m1n1GRJ/gylGEWo9BZNgqqrCsbzVH13a1MLUn7aMar85bYNr5FFzS8ck",
-	"QmzEMQ+ulXSlxdiJ2KGfSghwQ7dvFz3hDMBZfDABofDYu4aIBPtlXgvweUPEGgJJCnqIWOvP2osZNkIY",
-	"CVa6emNvJGaEk4LRVwoJD/noysrDGWKze16K7SelYrBVAw9N63mqbxetIOu1JdvE1KuPrUJCA4d2DFoa",
-	"HtVv/4FqMj4D73pl19IdAEpGaNJognHdhD9YFrjVfe80q40kQVANPB/F9vFOCzVrd65ppKRM+IbB7vh6",
-	"r0Kj0h8XYcrJV9h04UPztTnXWhQXUl271ivNez1aN+abUBmmLFhuZWDudFkf48ZGL/StWR8Gtv5zDQWb",
-	"Tf1K47xZWxTRd9PVV6GFxq0RG77uM4y9LsNq/uX9TunYVjTpv7SylFa2cszNHqiGcfEH1MjmFZdfRin7",
-	"W/B3Y/0ZVBvn6ALPsM+TkzH2AzFS6AfkIqnkbCeXLhVju4+uXnsYpSth+jNFVp0Oh84MuH6FbvoLORSZ",
-	"Kxq3puGoWhSiiHuytVVzI0ciju98/pDURCVxvoORqxoa+S6wIy6VLEe8CjX8A9fZXWPTP7Bc6wJR5KEx",
-	"l2aFAseFnqolqY75RJg8uDTsL9EniFBjW7owBKwIxHp46JqVJ/qu4XwmwkR6L6iWEKzwKDhnzV5Z5ELH",
-	"NoeQ6UXyFbpZ2b8LzAwNRQTfOPTWPHNYerA99nuo1s+oiZxeuP5UHcr0o9a29pv+LKm7wun41BB8d1+r",
-	"0KFS/Esvwf654u11d1zGJ5YV6q+y67/Krjt5X9YJ53bV1o02vq1h6df+qn05y7l+NXaFul14i73+bdmt",
-	"6nbfCKM1mzpf/T14Pb/28KXbuLYQ5usNtfnPVPvrg6EN23AzIBqfqy8wKOqHd/i73cEP3Y7yq/FbtHH/",
-	"OtB/2AP9Zz/K4HFCKv/MZ3n31fY03vLgH/5uN3xreScAfC55XRA+YdT+mb3DojLT7BtPRQHZWi/aDvBk",
-	"GaEggu1GhSHODCIstD7Ln48PfuJmNB2wBznEwjfRvait/enxSXufndfB4bHfpv6EgFud9+n5GIbb6dIU",
-	"ltjnAXz6wdW3ecAn3Ky/zI7iqzIEPBxtwsHXZG3pHn8R+pHvb821dz9ARmUT/sgXewIAUsoLf+Oj9zF1",
-	"iefjl0oKOqqfQiLv8kzbpaPu4PaRP77lk7ZH02WHcA089mGqvv05YceWzja0vNTOGhmqyxr6OgQ4Ja/t",
-	"JOsvU2J3cHTzWfeL/4HqWuR/XrQkt0HekD3M3unahpsaDjJBp8KFPIJgHeRRh36EN/nnwn1WUvQv5I//",
-	"WvDKo4SuQZ2CQoCOTRmgk0I5JWfziPmGikTwiltGI10Hr86orBfyprCsKdfpwnyRWkTMybJPCmD6MRBF",
-	"P+wbVe2MF/pFjfZLQvtEROkWtM9bSKW7BAfaNQVEDLrVcP9Sc//yrm8BNd2pfNzOKj+cltqouj1B6EeM",
-	"2zsgTQgNI9VnDMH+C3uACamENPS4zDtO7xaMXgfJJYiWQjXfcVNzyP+ecQx8sqEQEnqYseGKcStb48Gg",
-	"aY4KX5+d+4H4EDLAr/r3GqVCKuASByUzlv/3j29zSnZZKwBuq/d1rPVvtIB/kAZj69NKpgLq4G65GyzB",
-	"z1XAORQjQlz5S8lPKvmduYtDH21NNNzWA/cE6gr9Qz5iG9zOgMiUnedG1KU6fqPrbRec4L/bm9prROL3",
-	"b/a+/Yh9bz9di9m1maKIQT0wOpWfPj8ySiTNmNoyyNYcSp9nk1Ok4/PlUDaPdQqUZ6qWDkG9QfSCWv4G",
-	"rCnX+J4acOD0R6Kce+HdZ6A2jJRG3LEZpeY3LoUmKK74Z1KrpQ55XJAa1Y4oRc9oKf85zuzylbPFrDc4",
-	"QXAu/HDkV66URkw6wnN/sYIat6k95kbb+HXK6Ch0FpFjKgr+ReNe++Ed/u7+3Foi/Dp0K/jolNPuGyYf",
-	"2VdCKt5Jm2j08FmIY/fVbgvugJoOSRVv1bwQb19o1/qgcaocuFqJllpObRIw0bW/VYV6Su/dd2H/anfw",
-	"V7uDLWWcnjJJvfqzHWfSbbYbUoS9awJCvMekDdGGGjGKwWiCOkWpCINYs7kAbCZmFT4sdXQX+bIqdwmm",
-	"qYORRX1rLBeZiqoA/L4LSQ1ZEfRY1QQfjCkS5UxElV4+lmumQrpSLVAkAcLSchfdxAFx1eRGEKRJE924",
-	"pQLrNa3hDhuvDaFzDYkTgJKPHx0dzTZROb8wcM1NIJWbIAsIabXlX3t8dAXnT7o/iCTsko/HVSntbZW9",
-	"+7c/UF2XI55W7Qh+/hPUb4UalXoh/yQKlqqqIR9dfRmVXK/QuAYwuQhCVI2hVCgkFaIjnYrJdbDJPbIM",
-	"9eSCJmJS6IxpBXFv3zbEOdKA+84QikOa0C30nLmViYrIfNK/Gl/IjWadWAnA9RWWDdflZAopcxBX940W",
-	"AAgUnP9WKC0MlNBHAQX0NUwWvC5Yvahcgh+WiY2mwl5s364KviKvA5D+N5rNlbXyazYUk1LqWPV1JcB5",
-	"a1RkqIrVYb/fh3SEC9l+oatUPvyd/oruPWOcXYkVloUZ8d6wodBlEUGruFgHN/Yd0eajzDnEmuqcUiFT",
-	"mACOXj95Q9GOvJTG5xngFxWBtqMTBZBcFIXGtM51ev4rJfHrSkn8iWPbErEMFoVnAb6hMKT/EltsEWsd",
-	"JccC++P+vr3t/i9w1cduUY5vSQNx1ysGdaSRN63/eWNwDjgVUFl8FeusNPpLBVCl0bVZaM+sjIbtVzXA",
-	"o+F9ofk3JMARQhvQTTKB9YVbg49GLPSG7YTy1TQq4hiJwc1B8saFj8iItvK2dPQbWGyj6c69byRDSqaG",
-	"/xQjOHo0SqqGOWO5XFRVzoY1FMdDKTuuB0knZz67rqXWpFvRC4i8xqXE+gk+A0hioxlfFKW5kIjp7/Ie",
-	"rDmoIMOammDBowgQhQ8VBFORR7gMi0pBTraPxwJ8M4TEqA6/EtpS+s/PqUENoi45/ssNOgFKyY6PWDKj",
-	"AlNJIpK/e10EH/4LvOhTKyKdTpqrTIH6l+UfuKEc9lvreFDbmDCGw++imehbfNKd9RFNwew0Y/e1qlrd",
-	"MTUih3fWr/9MuMewU9vanOI6f+URT8tGA8EkDgcfWeX6LoTYbfqOvlQg2aw8GLkWkdjlDEY9LSdTUQOp",
-	"eyiTsraqj+9yR5djozSnm7tEwAsJOX8loL8LGbcH8X5u7Ebe6IOGIDTYYpG9ckmFVvaSVIZUQvRTSzsa",
-	"AbmJ+ZTLQhSX6lrUeebwS3mFBQYtvVGBHD+StIJnf56OqNGrtzZDJZLwFRzIaP/4jVBlOKGpQ7ldYHVq",
-	"dSrFe+Nb9QVUJUp6U03UH15Vjl3gGXENGkvD7lECElXQKE3tEVhuD92lvYyah/lnK3nfne0LaQ937VqA",
-	"djzc0DIUYkvuINKdHYpd8IZwrv6YzVR3ENBHNnH3aYoa0eyh5ZAHlj9+dOd4aoTbQGSBi2tsSxhsr2e1",
-	"mllFmqmNDpxS0TFxbTV99jnJnEiKnHmLPSfpc8lN3rC/YJEupGsaDM+Y2JPEKIRKxzFF8XZVX12LuoXm",
-	"71h32qo3uVy8II+lYgBU2/9SPZm3VbmECXxtYaDDdIoc9mHz647A9VJnfJuzrIfO5cxD11cICbjYN3x7",
-	"1lBg3CVS+S4CLhl4w4nkHI5/iNqELn7NAACBLkPnYvn6ahOc4r/dMXpXHi0i5+VU8VnZ6semnz9myAbf",
-	"0MKnRryqiB3dzTqrSDQMRaXA+6aS593eLkYL6KZnl3coeG2F4a+/WaInvxf8sqir3qB3CIeBnrOJu6wI",
-	"ntJOCN2DRRhLw/Lrx4n9MJp0d1zgJbyGjg2lVhUsf3SzI5XNu98IdMRE7bv01CqZvAkIHT2MHPKbz0oU",
-	"eesMOKqrBQcs2H6cze2qbBJNdKluy65OISyDxpYQ/lYXqEnk72P7R+hVtTBTq1CMnCcyekTcvr7lITHu",
-	"e4CeLg2rF1L3mz2u2zanlNrwCveEVgd3OrrfcXh7HP//AAAA//8=",
+	"7P17dxs3si8MfxUsvvtdvuwWdbHsxNTa6xzFiff4TGLn2M74eVaUowbZINmjJsBpgKI5Of7uz0JV4dIk",
+	"mmxK8i3J/DGxpL6ggUKhLr/61e+9kZrNlRTS6N7g995U8ELU8M8f3vKJ/W8h9Kgu56ZUsjfoveQzoZmZ",
+	"lpppw41gaszMVLBaaLWoR+KMSXEtavid5jPB+ISXkvGxETXjbDTlciL6vawn3vPZvBK9Qe+i983BMT8Z",
+	"PhqdFhe9XtbTo6mYcftus5rbK7SpSznpffjwIevNec1nwtAgz/Wr8WtxXWoY3fpgzzUrDVtyzbjBMdd0",
+	"bcZUzfKKG6FN3mevJHxI7v6cMy4LlnOT26GW9ln/Woh61ct6ks/skNyVjeH+Ry3GvUHv/3cYJvUQ/6oP",
+	"3ShfLmZDUffsp9jBvy3t43YP3JQz0TYWbhqjGKt6xk1v0Cu4EQf2xl62MZNZ7ztVlEL/bKdzcwD5mFda",
+	"5KwS/Fpophamscr6HhvC7RlbTsvRlPFasJnSxs7icsoN46wqtWFLUU6mum3g+IzG4Asx5ovK9AamXgg/",
+	"7KFSleASxv1MyXFZz1oG/nYqmFFXQjrB5FIvQR7toPSVKNhYgSTiY7i9rymP84rLg/P/fe7+99Pyb9+O",
+	"W76AntL4hBl//6OQEzPtDY6PTk6z3qyU/heplXhWi0JIU/LqRbHls8oCv8J+FUyunqqlbo796Pjpoyfj",
+	"x+Lg29Hx8OCb4oQfPB0fHR2c8sfDJ6Nvim/FU/8pc26m4UvKopf1avGvRVmLwk1/8qNOHj/Z55veWDXR",
+	"8lmvZLVCeSk1K2WkV9pEBv7YedOtjQJHtqi1qrfMcy7Fe3M5gstyJ0ZzPhFsKMaqbh0a3tEmCqdHT5+k",
+	"Jup7UQkj2tY9L/DP+YCZqdICJWApasHoLzhtglVcG/boiBV8pTP3y3nFR6Si/c12q5qpqO9oimn8YX6f",
+	"V0KYLdM7tn+/p5l9W1N4RTERaeGEe+5UPl8UYjZXRsjR6u9ilR7piFeVqO9pppYShguqg86Rfy2ENhm7",
+	"EnMDvz45ZVO1qNf24+nweHTEH4uDQswrtTo4/vb4xH0inrXhI6MhHdgxtX7e4/XPm3NjRG2f+X9+vbh4",
+	"f3J8cHHx/hvx23/+R1Lzvxj/xM1ouvnR7+rSnuh2U5bNY53BviyrCncrzIE1EGBa9BnLH+b+vhJ2M4iY",
+	"Pb54Ve0479OzMT7AUbap1pNv09/2UknR8n2vJOOsFrzI4OPgA7xKxdVmU66tPcA4W8Js5A/zDBY4mpYa",
+	"5kMqSXuLm4Q0P9zyZXaMOz4PTo7N7/uRD0W1TZv6I5otSzPFlarsTRnLr8Tqv655tRB5n/13eS0k09ZY",
+	"4xWYF/Ywt7fwqiKtN2t80a89I/jsv/RUzXu/pVUHvKjxSaURM732bY+PT3Zs0Mxe/gJvPQ5qk9c1X+E0",
+	"lLOyTcn8TS3ZjMsVg3czo5wNwA3YKG16r7LPTBsjx0dHMKRytpj1Bo/hp1LiT2H0pTRiQrbdT0JrPmk7",
+	"995NVxkpE8GmpTaqXp258TG79my4MmJNmczUtUDDeqrm9rvsv6VYsiEfXQlZtHzXDIeyr6RZS3+LGndy",
+	"Rpo8Y3bGR1Ne85E1zjNmd8dc1CMhzYGQI1WIgmkxmQlpmp+1Nvqm5of/dFT8u+XKfpYqtn2WVIX9pLLY",
+	"4wNqtTCiPjhu+QJV3O0X2G3+kqfchjUFAJu4DCdtSjhofm83mrfw246jsY9oGw08vrtHhY+Gt9uh/FyL",
+	"cfl+p6k5tW4Vnuf3OdPVYmKF15rXamz/oArxAJX6UExKGSnStmHP4cVbp3Fz4pxDuHWP4SV2j4Hb2HRb",
+	"G0KIv0yLYOSstovhns7rm1KOdpv11oUt7EaK/Vj7EXa4dasFap99E5/2rZBcbjM+DVxwT8OyNyeQj2Yt",
+	"1ifedKfmp5XZbsq1sV3WxoW75aZLurZ7fpGmrLovKPpCu4MTC/vYm6zlP3hdbl/Ma7yCTqAzVomxgVCF",
+	"O1np/HYXtg2R/ryXpfnBzrueK6kFmDff8eI1+gT2p5GSRkj4J5/Pq3IEYYbDea2GlZj95z81Rqu88Nk7",
+	"CjQhrnlVFpfkX/SyXiEMLyu72iAX8GtWKGHtT6vLyCSwk+ps2VIzNRc1vJMZfgUhFlHXqta9wa/+XUap",
+	"y4rXYBn4t6CeYbOFturPmySPj456UezNW0sffkP5E9pclkX3AIT1MRfaesVHWc+UBnbgd7xgr/2HO5tv",
+	"qBZmMKy4vLJ2YTfh/hknGtcptb1wGkdc2kkcCnAKGNdrk9fvhXgT/OK132q3WOM48nTpN2/mY0nREtm5",
+	"v1TjS9rpI7WwL3wUrdcjF6BwbvUpG1ULbU0wtlSLqrBfR6GCXtZT494gWHvuSljGGz1ygB4RBnBmgkuT",
+	"MS1ksR7/Db4I2uJWsUGUjmsWYmi3kiTYpSRJP9dipGRRwg54HaYY3rklxPeRZO6lMtNSTrzyHJDatFuT",
+	"zRajKeNLvoLDfWj1iwaLHhWuNUc07vNajBdaFBkEp7WaiaEqVuBrK7xACyFxNe7nSSnLH/SZ+0tuDaEL",
+	"iWqFayV1n711q+Z2SGLdcpjE3K5ceFSJH5bZ31ZKTux/S8NGCrIFyotD/0K6PVWVo3105a0X4UUclqjs",
+	"hscZ51LZX/pP1obLAqKRpdFsyVegBZ6relgWhZCfcsg+mH1Ps1pVIuh9XlVqiQtzPx+7seUP4IvsBUZR",
+	"/MLKidvQNG52P58seF1YeRgwzuAHVi8qgeEcELwLOQPx5Gxeq/crVi8ks1opY0ZZibWTM+OjaSnBnjOL",
+	"WtqXerEUlRZ99mrM/LsyluMhBJIH7pWQpl5ZJwsjlWfwVPsWVuoLiXdeYjIG5HRRxf5mAZdrYT9qZOVr",
+	"pSkdYSfLDm9Fk1CaPntHWso626IIIrCQmJQqMrhhKOCJFxIV13DFxLWoVzj/GH21j9Qkyc9VPVHG7CUX",
+	"m0fC2D8l0sPOamff2GH7SwYwFaoqhEu32C+Ol3fEpf2MKS/sjccQcbyVaj2ODun/VlJ87NOZvtsexVWB",
+	"yRsZh0rsX67E3JyRlWcnjEQ3mhtYrDAXsI1fKvNcLeTtDnCpzOUYnrJmnsGBCcItVTgzL1yEA4Kds1Jr",
+	"a0La9UUL/Larc3QaVuelMuw5De0jLRHqUdAxVpcGjRNFzGGu40P4OS+rvcymO5IknGEYo1+gzI1/6UK/",
+	"89hcADkCzcVpQXMpltbhZkZUlVUxVrcqIyhzBfPBTYbhAx8xzyuuzSXqltweJ077XUj7BFI69nZ7oVUn",
+	"WSr9nvp8uuwQrvmAoQ+ciE84wedyxfDkhO+CJX+r1I/gUXzihXaGEB+qa8FO2U/ldzCeXyS/5mXFh9Un",
+	"H1LBDR9yLZpOxmgqCibVkt3PF2Fs9hiWZCNa1SbVUgZgBaiGe5qJ8ViMzBmrxVyA3PXZqzq+hhmlrsD8",
+	"ErU17LhklKKAc7L8t7AnHGyGJS+NKOwNaK6N4w1yT7v94sMlsNDW1rDuuloYO+LSsKIs3MDxQM5RH+Zw",
+	"GFtB52CKFGpDvl8LU68OzsfgTa57929gP4LlaEfaT4FCQrQdoxfzWo2E1nuu9TYX3Ktnr+SP2bgUVeEU",
+	"CB+NxNzAG1MOtnsSpFzix8AvvI89qQU37pQ7sr76XNmPs172oZXsw5GSUozMJU3+7b3uk5NwZDRmjv0g",
+	"TWlWH/eAh91qfSFMxVm5ifQmGN6bM0z7WS/mc1UbUfwkipK7wPPn0DWg7e0swYYqJeOSQZoANkMqFOOt",
+	"d+v49SHIRe8EKNPIXvQMRGczX9SIpdo1gSkbLzSvosDXErybnMOjchqlNclRt6BNnlvTKR8E1MBEqYJd",
+	"ixqMLu/+9Flei5m6JvABpkbsI+Ft1jG0byxNRr4e4L4uJK6YNbDlyj20z/Jxrf4tZPwk9GY10wqzdWuZ",
+	"AgFzS7EFw66EmGuCMZQG7Dn2ox0Ir2BK7GcvJGhOeon7IJfgvZDwWmudkXDB1Wcsr5R28wFZNzeAzcmx",
+	"r5koKc5YDvN0WVrfGrzy1Fu1sTeXkoQdrrM6t89eBm1P4fELmUt1qRd6LkZ2NFKFLTFyUZepVT4UdyyH",
+	"FYxjMRe1FgWMwPmybhSIqhkr+5Dhyh48Z6wBKWlm+CcQ2IXrUF8LuZj1Br/2wsh6Wc+KD9isIBy9rIdr",
+	"28t6tAC9rGenFBVOY5Lsr/x4QSNiYOq3RAb4XK7+AYpzEx0nV+x/vXn1koEetYfD+4OJOqAn2M3ef82X",
+	"lIGFR83n1eqFnC9QQxRo6fHq59puTlMK3RsA4G19v3+vRouZVQ7Bn7baKoiqPdvgG2AX2Olz3gukcyth",
+	"RcjjBAQzSwXYLUglzaPX/x7Cf1shbdx6yghf3APghoe1Itee5fYZOfwC1S9dqyOTuOLyXhzhAdvXjnpX",
+	"6titaiP73yUTATnND+vJ/qwn3lvBE/ZEbgN6NtxGj+hA6z2EsmHWrA6kA+b0+MR+kM9HlNI8Oe1Fqf2j",
+	"zdR+5tPpt0rq755EuwCdZKHb47zI7r0suG8S62J/vlzUVQKom/VIA12WcqwS+SRwrkoXUeGS/SCv1QoM",
+	"Agh1WItVVOOMVeWVIJzDe9hJZ3bxZoJL7U1mB2bbzCHRb9Twn1Z1WU2wKErzwzXZCs0NyIuiFlqnFlYg",
+	"Zi5KHMwEG9dqlnht1uOma5or6w1Xu9bhJ36FgufMxzYNhtm/FFwbt/hCGu3g2Rx1J0qRFqNaGIiFonBF",
+	"XxWmDjF4OyF9kTWixqD6XHpgvqgnokjOGDwATNmEKF2VGK+JABdOmPvW2lulnijFsqEvNjb55samT00b",
+	"X2VkfxmV/AhVFfu+Mjbif0/Ib0jt/ooob5gLP1QQn9/axPzHUiek3O/9Tkog2i8JDRABZXc96KV4bxB5",
+	"u/FhOJDUZ3ynigQ0E1QFoTJJGdvDd14rox6BYZC5vIUgfw1jgw7Kay8E7aP7LP+1FgW3x8tveRT6b4Bn",
+	"ObsSq8yqW671UtVFtFU8AP5CektqxldsqiqCa1uxsaaDETIkzcUKQbyNlI7DzsMRhQpxxusrbb9OC6lL",
+	"U14LNMx2GDzP1GzO65LcnqYAWLXV5QTNcbDkRSQPyk2B3k+6vi/HY1ELORJ3KF1Zz6hO3wc1Kft83prc",
+	"wkTC27ItMkzp47Rfl8cJ3nzAZigdXLIpr8brtTUgwTlcyiYqo7RILYQ3Nb3Ppi+tT2U9AlarqoJ0Iv0l",
+	"eokVyaBL7b0gjZd0eNvbL6S/P05N0hWawK8bOco+y6vyWlzCX8CbsVdY94liGeAIxTHZRsSJ/OeJwjxL",
+	"cETWEuLxx8KPjfFbP8QPIulj0OK8hvxn0qJbz7OSPezgwSkzHhd6a1lCJBMffFq/Dcc6gGWPphNnM0M9",
+	"Edav2w4NVsQ6xEeEVBp6ENZRWy+O2RNvsHkuw1pszrTV1xvyl7Gpw/JuiljkVs06frsat725sQ+j1zZD",
+	"EVGGp+MbDQWo9kJixUpmhOhRFBG/eklF42tdNnX+CEKMxeU+lmljmhJmmXg/L2uh93pmi4XXIhRvfdCp",
+	"IEVjT9YF+G8DWP6ygGMZ4Jd45gNcX9X2v0kjrRbX6mqvmVi3VqxY44Cbc5TFs7x9gZ7BhTtjEVFsujkx",
+	"cCgA6Fj7wXgY8kPwHhvLv7aUzYc9VzWbCzWvROad1dOjp0+SzmqyimldFtaiNfTMR0+eQHES+E0YinqK",
+	"5UoUtkSn3HkPjQ22Vag+jvSgDvSlELjz12ajBdkbi8v62dMuDkVy20ZbuluhGxpAV0K2ODJkAb9fAU5L",
+	"9xnmc/XUmtMYsJajFne6oZjCG90Lt3/lXbgja5/5id2R9WrCTXOOj6yJng9cDRS3zjTLcXsU8HuCQNt5",
+	"vhY1GF2gkfJBMDWmXDMhC8gOY7qOXFC7YiCp/cgmwpf23C7EOk54ZtLmaRTsWbeaHtMai7Xehr3o4JrX",
+	"4EjZq1/JavW9u8M+NZjym4GVkdM8W9MuFZeYA4EYiksMbrvlTYkGFHoqXa/GzHuLxij8d0BE1/p8xrp3",
+	"UL/++vkz9uTp0YnTCQWFhwELNxEGgU12zVx6hCyZLPgeYLSXM9SsnYTeTowUxTMYdkru7Zh3fQ1+zEKW",
+	"41IU8Hv7Ef/v+U8/Jo/Jqce6rSVmCU0GAolP9+kUUCGDOKR0TztMEkkxZKc2Pe5oCL7S26GzE+aCmllv",
+	"ukh/MhTqgq2uGKCbB06riXs6npC1s2bz/fvbbpmHku+M5pADQ+U3tENSSqctWDlKn+apTKEVyLE/5Zv2",
+	"PNSvJpNdycgmvPWyi48TpTN9SDQRBJ7UajHPrGhEZcx26FM+nwuJ8cKuBmvas4FS3qoUCGRYSrZUdUPm",
+	"ojhkWWtz2XmwcPkNR1sm5PeF0RR14jMlJw0/S1g50LiQLnQBiIsfuTYHICUHL77PIbWIexBG21ztb4+/",
+	"eXR6cPzNN988efTk2yP638Hj8dHoCT8WJ8NHxeno8fhb/nR4NDouTsSj8Sl/PEyN30Vl107AZjY0SvQW",
+	"jVAGZaEvh3x0RScfxvJDCG4cnXs+TAaZAZDvOAsNp+jInqdRWhNy4xfSn6Vbs6PuyRAMshqiQOB6n+XF",
+	"AgEFEMdw9bIoT9rVX4AGBFPT3lCr+dwPBD1GQIgxfiGhbILCfYBtxHW1r6chayrvx6f4wIjHE7np5KxW",
+	"y4hvAwageVmcMaOqAsw4xiVUpfvS10YwJSRl/VqA7UAzaf0b/+32BxxR0qiQyfBWo6DyjInZ3Kwaxj7q",
+	"J6mk6LdZ9pdlobdvR+PJPmaNEl93tm48dsNuTDsQ8TvW4hCar1hpzlhuf8wJVx50VxSVSMX8CVfU8Wh5",
+	"LcbkuHZOfg5rtZhMTdgIwmv1M+K5cbsFAbMuS+OMzo7RDXdStAyp8eLdHkWc4AB5aj0O78KVuOukRtab",
+	"K122HcqQQFRsopg1Bq25iCqczCXkynFHt8fWspUwFOaDP2I5Bdqi1pOAD909sTgf0QBTE/u8FFXxQ12r",
+	"Oh0bxEo6MnxLOUerKR37XAsAWKU+rAScu2iI1GpS89laeTuhRy4hZbP9gN/4U4S13bVo9rwMtnRU0pa2",
+	"Js00Y1AvaBUx4heZv8nqG5iYtVpcYhLYTOo7YN/6uwDO8jP+ld0nP+P4ASslRcnBL/T5JA0mtbXefeWa",
+	"fcIZu+hd9ECxYuCiXBtYGk6409XHGOSW2OPzUhYAat8wUxOm1AsZ41ZA/iGWPmBbZ2HZ/Hg8RmIENpwl",
+	"ZD94gpvo232k/PAI5wECZpcQ0Z9ckiW+sWRdbF36fGfsthmi580Auwu6YQKRqlc8XjZ5HrZ5RC0n2N+a",
+	"p1Y0T1niGMZKIVmt0ufWzWXXJ0a5G4MV2o7Cel3WZsGry6nSxq4cLJr/xyElH1KzBbZaaVYdV++Nu9xn",
+	"EPc4nY26jFy/DTsCDlmqMqO5MGuSm7HcqHTM+paOaHI0EV+fP23Wy6bTZllaOfjJztZcWyc2XfTHFvCr",
+	"tQuskIzxSpy5M1aokT6k3+n+rGB461BoJvioESajwpvLWrhAlS/GuRyr+tLF9EdWe43B6r0MEbXN32qw",
+	"m1eXs1LPiMnHm8uXhZrxUhLkuhxdBjGlhbk0pYh+Wkh4BrzK/U5PeaGW8KuFhNoBQJqnzG+av7Rd5IDp",
+	"rdrBzZ8rjqzBgnUrSnUrecaUhK065xOh0zqilGPVEliDslJre9pr8v4doAfcoXOXNly7lf2qWULpj+JK",
+	"qSvrjXW1mZe8lnayd8wSXZacqLUdGLF70FJHb3Frsg2isK4AN716lIABMzUfj8sRG/Oy0lT5ZU+WQoEa",
+	"mYjIiiXMSz98C4TFtVKSLcuqAkymxOIhdL+tO10X1QoLyfskKo3SmCmvZxhlcdsa7g9fTB+c3iUOwbZm",
+	"tWIlVjLs827qKqrtJ814Ic4iEA8FgPABUVgIXP7lWpJ4azQI0Xk7Jd4++Ble+iG7YVYXYvbtH+uAbnjd",
+	"maMURMIWf3wD9JsQ+Amonze/7ibVPFb1RBjU0JedMgPP4Y6X9gYsMdqSfN5mVLnow1YNogrxotCoPkai",
+	"nJvLZSkLtdx9ZsPV7/BiuJ2Opg7gXH/lOri3RckHEBGUT+gzx4qiERraUX1tD0NgoWSEgT9q2y0dX9c8",
+	"PndOyxu4/JmntUjm7tEuaabuo5mPFn5jQZOiuDnKLNbJkXqJV2onXCDe7O2pXNQ1IyV1qQ0WJRk2r4X1",
+	"NPoMeHvKdX8rnwgDT7caXeHys5G1rwP+3wNdXH0WhigA4TPn5Ipag9HaJa7EEG4ixFZTx3oHZddGCtpN",
+	"zQXVjfBqu2BT2BRcP6zCrSo8mDoLNaxyx/1KVKfdtl3DpIK5CmVNG4CiTmaPtfBhljYNnyT2oCl0zVlt",
+	"l7s7QKjMa/W+FERhLRixuxLnEvy0C6iy8yz8Prr+zs4JdyBsVTTV4is7I+5Wk8IctUrP9x8bbwRvuYso",
+	"MJqEnwFLAi9GOj29DfijO1YSdKzO2FJ9AdPf8W1U3bTXPQ1tuTfW2hNAB1UWD3t9SFljClsX4Jd5saea",
+	"i7cfTCE+bVbK+L7jL1Ox/YmUVct6u8q9tZKIW2ye/fTNj8iat+PgdtK+RX2sL+9msBmyRFO1RIIHB0ji",
+	"DoAPWCRf0+3Zhah0Zi3x3meA9QLEv7VlADXiqL6wXG8QHEBMU0GdAHmNmjiVgEoJnPk+e16rGcuPp7m1",
+	"QfOnR0AQ9U2Rs+HKRSDPGGfLqaoE0Z+C8artdTP7f9McsJpFTmltHzk+Pi2ax8i3iYWL8kBpUPjp8UnG",
+	"YqqWRiy74hpRTZ6HP5EQ4yOjWjJLkgdeLqzoJHIphXxVty0s3KsSrT2ihF8Ar07JIcrzxobyxNlttXSl",
+	"A/1CZBwYElTNtDChqhPICrrZ75UbRecagJ179M1IYSBdXYu6bkHDvY0HP4XUlGmuXQQnA6hFGmQA4ydC",
+	"CSsKgyaZEns1ZnNVVVjIWXMj9MB5dec/v2Ba1Ne+Ahy8PMdfFD2YcCh203tWl4VVh4MGwhl4YwwDZgb7",
+	"S9fUpfQpIxfjAbdRFLj3ugQ+p9x0mnqsA18TSbgbVi/z6VUnZY1FapXSFsrscVR2NGA5urBWu7hIGf2G",
+	"3V8C+UTBDQ/dEKwifJARJ6K9SIqS8jyAwGXSusiYRXjQv5CvyAmEhw5YHlkpO27OWO6Nn5zdbwZv7F8j",
+	"cyhn9117HgDsZj7WkzEtKmH3tM4uJND1o1RFs6Kt2g35ZrNUUfBIT7GIawGkCMtyJOy7G8ZXzu6bKJTN",
+	"aZp8VIhCCiePn4QAQiMtdiF5ALSQ8j2Lmd14jI+C8ITBsVBvHCv0yNIHlzokClAR20ukHTMAr9yIAUlH",
+	"bnHjK1JvxIQtcGIifItWNq5fo3pO9PixULREOqawYwcsX/LSlHJyCdvbSh0O+3Iu6stZKRdG+LHxovFr",
+	"J3SX/X4/b+K6UGIDvcal/wWK6Zp1vI9VHU2aq7dzEwYx+Ohr3Osu13+78YnhysRf1j/cX7zxh1TIP9Ll",
+	"ibNIOSqIOKHg2b6dFbZe3LD2dH1bH7SbTdhuC+IodrkyicPRN7R4enT0zfHTpyePT785PXr69LhJgSEX",
+	"FTGoNXpyNWoK43n9boXYT1dznXv126Ss/73peNrXZE52B4+PjpJu1cbXIz1CanGBnSxllZXFFmINwiqu",
+	"USpBr5clt0dmC4VBCx4WyXIHDQ4YT6q2lH2WOwMC6HuCOeGRVtrwqkI6apaj4sgHjI6KhuCCnEKIDx4B",
+	"WXl7eRqxmTwO42nYbGnDC74TD+AAfG0Bop8c/2Xa5j46zXxDsO0ck2eBbA5FrTR9ls+5mRLy1ipa4uLU",
+	"i9EUsFxNRUl0+hs7vsHM6U1hauThpjkqgErNbxQV2vjUkDaLQO9zPkl7mC8JFbEWIiJEQXtqADHKCCzC",
+	"AH2CUcUs01Cj4CVui26jfDlUT1zafRaVmUOtnfbeZuFNSISF24M7jQdo1r8lO+LRNoEnh8s9ugaIWlzB",
+	"1GbeMcCb279xE+pdFnY/eyw4TQJyMuHXjsEfqKzdjYdTlCrFXlKiz84bTLd8ZC0+yCFHDZjwrajEvE4+",
+	"SQYAoXRBCyG7+4hE3LU5t6s5qm6ydIwnawuLytl0IYtaRGxYg0DU5uIHU+6WaIb72jcHpcQV1mJlZJvZ",
+	"LzeN0ANacDMEJkNVei1MveqcLVnHRa3HeVuSwmgZdwmU/YhX+nsuHQnaZutU5O12yTJnfNfCEdGtnTnA",
+	"EsJrR3UtA3HYpnMJ+Nf9Fh9oUEaqalLrFKIynJ1//yYdU2jLxr1rLtoZVYGVclK5Klz4ZG0iscGHZXFz",
+	"QhB3XGyj1B6rDM9KLXAtZsqIS14UdXKl6YhM6pf3379pONdUIFIj8Md+TKzy+mkQojFVW63aWro8iP5C",
+	"agx8nbEjUBhgf6xE1yw9NtDZrN4zvDaBBgeSxFE8kIpgoF6mO3hDu0LSXTvF5021qQVv1GbEQ18MCcHX",
+	"LmXhGmaU/R4XKM5gjwhpzySIlVi1Ag4w9x11DbS9Q35ZPlFnkWmmQ3TDWhvWrCg8cx7QkeoruxxEJg/A",
+	"fO7OWa6viLqM1F8oajJeG2pHLx0jZ+hgjF/t5Qo3v30swHPdwGO8jX3qPxca466dtwysCM6jTzOs752F",
+	"FvUln4hkQWOj/GPjb9bp2zmGd3BREqXhm5DS/mkccLG+i7RSytxETIEcl5MkE9Kf/vjby1O1k+memHra",
+	"rhPwRfPY8xysZDpVq4hWVrOZMLzghruAC7VL8Utw/IT9vfxuQKelD4hBf1tVFYzPrbYbriB26Y1ET87l",
+	"qgGbKOe4/vimINIOxXD9OzuRt8GxXPJqnRqz1L5MujOz12c6yPY+XJo664auUXvN2jatl4DfJDVZ5FO2",
+	"R3UiMNSuug4r8aXEWKNvnt1UdVV5LTonSMZVKUXnrP544fz5fdNMFdJW+EeEd7dNyIsiTc8JG3m9Nhd2",
+	"urUnrcg515MEAILT0LaO5RDSLvIsrn0YoPU946szVOZRWadXzRQFx7IJugboqB01m1hdyKCONAv+JpCC",
+	"WKsF6UK8EVEGnujltKxErKUwMwt1fwU1sURLyll08FHWXi2hoFk2f2kfUoMhNOY1c62ffFmxVcQaMf6R",
+	"YmTnbmSY/VBLGSeQh7W6IiYFzC1BzxyoPPamyVAIaVV9OQqxc1Tlp0dMpyuTcUkg9kSTlI6xBP8rvdd9",
+	"sgMsN29qOXNQ85Jc7jI25aEfx2ZxI8zDZStcmP6+zSiKYjabDY/ptNvF77qxL2oxaXufXgwv/61kerwt",
+	"f/jQsvXuAm31kgrk9rUbIDTI/WoO1suxoWB+zjWwwoGgy+iUG4oRX4BpL8o6aX+sRWfW6tEjbfexUWFo",
+	"YPEkbyd9RrKekvvKwnamDxM6ZrKLnlhc9BjWHOkBq9SIV6VZ9VGY/kssels4pPc1E5fTVZdb3k1XCSSC",
+	"j8S678fnbZ89fReSSgvRKq8fLTqETAY740JfiNV6YxPUVT7+oQzQG9iAJE3ZTr0Qdt9meb5PoMdgjlBw",
+	"S0FnWMokTOlrIhMaEi30tjuAOnpvUiD6RtOJviLrgbO/szhjGsqpyC50dDEYLECvHy21LD6tAlGN6+Hh",
+	"E137+v+uTHkd5dxmzDgm1jtiHelch9Hk792qUTy1WmiAGNMN3UBXtX/O+kIkdHKI3SE4Uq4gVNFZuY1q",
+	"sRMe9QauerOYzXi92hLnjQv5oum443iuky3vehtTtQKs1mdwjVUY2l5tFr6b6rJtA7+brki3QRQbE8QN",
+	"ssRCzIEvUcmzNY2VfJFuCRmgcxlxPNEb7Ve9fftjZDtGohDeHUqqyJEqxKjitdARjshJzUfhoWvtmx6K",
+	"kOiAJ9N4NFVKd2ynvi06knjxuj7DJ9PMDhp8Z/cpTUYve+CJsHzcu0kVVpqNlXDsCkgYYlUv/p77gUQb",
+	"5ELaC2TUqRlWmdoAAyvbIKwlahprXGC1q4yciQu5EyTRpEjAHbfr3G/jHNUrOWoSrk1DU22PWk5pNurd",
+	"heEAO1shhQFQCgFl4Vi2PSVeolXE1R63jlqWZgrdqYDdtzTsPmDbdB5n6B8Ejnl8akQNdyE3FDsg+6L4",
+	"R1hwbwjXGMSUos9yXOjmg7F3b6MpF+lFiMQHyZiqqtDo+bF8IX3hQhHXn8fl3XAUX0hH5uaCTpQhanL2",
+	"A+vrao69tfhMgHC7nNUg0i2FEvqBn+/SYFC8xCdYK2WolNGm5nNYqz7LpTKXPh3WkIL1pBUst1bu+4Gx",
+	"E0D5pRk0Ft99bsR9DksONiQshk+ywe9DnmtzguyDh0DxFmXCwvdOuYbpJvILbHvm1BNMnPNRw3fdhzmB",
+	"kBqiJTQCJ1YP1mJIsC+srYtyHPoD9LIeygoxa7ilBoxPPJ3wd0fM0RaAatuXLqyZD1hVXgsPVA09wfz+",
+	"IcGOjmr3ERQidXHRKFjaOpw4p5eMHFO60a/3RosJbGu46SZAPnRLNDrkXmNxIpkH/KtvqYKxGAInN93a",
+	"uD/FUkizamJfjpNxGaQlTtgeYUxu828OjGs2ef3zM7+HC0VnM6DoUeQN5AT9GGPm2O5Egzc5yZdlVYx4",
+	"nWQLDd8SEZXbl5xZnQH2kM8c09emTIz04eRf3HYwvZuu0sIQR5qsqhlNlRYSJjNhRjhtF92lqasjVsSs",
+	"Bfc25RL/eKlacRxE+0kPH8SAE2IugU3uwvb+j/HhM7HqFMkMOntf/8A3tgeS5nWpHOVK7CU8OmltF1XW",
+	"AjoSJqUd++FjlPSsiSNTVbGH1+jfkxq1e0O7sZ8yMF2Re0ST1yHquCab8VKn5PIVYV/fOgb82/fBuMM+",
+	"FzNeiMvhandBmEcBR5Vh9mYgHd0MB7KRms2s7NpDghUtgbotzv6+PTHCPTf9Glfikqx020LbEa1gY2l2",
+	"CsP+jAbEVMALvklU8HkbXiSh26m6+pPHrqyevQWQs1UP8OKh0GUhgkODSwM2I7L2zdYq8U8eP4Fj2PeZ",
+	"3Nn5og0BnliWRO8LJzSXvpnFNo3V3PftLTBC/0zM+d+4/cXa8La1wGiM7S7SaJsf+4nJC35O9iZ9R608",
+	"oSdjRmglah6WEXUMElt2bHy7pf2W1YMxnbRUdFGf/VBR9BT79cKKVitUn74tIMoAjxrcdj4cmz3DErPf",
+	"jcvLzmEgu3EUfDsRc/abnruLYcH4aNrlXa/hwu2sNa/Gfv3W6VYpDqLqQtRZ5C4QvVPhysMJ+eubxrlg",
+	"HC4/4t0ya4yiWwnHhD25opjSPk0xtqHRbpKYIud4jk9naQqrrr2/0iroOblcIJ73NDVj9tjbhkAGW8le",
+	"dHD+v8/d/35a/u3bcepw2MYvCAiOcXh759mOyKF31anFzFco3musV7Tbt2nMqBVMS06KOs2NqB0JD40F",
+	"IucZbQXrxGNtnO9Mbd16qitN+tHR3mwxIdPY5dD4evNv4Y3txI9QVqyg+UBVC16song2qL/QW69RH5UG",
+	"Kyx8ReAOHNae89Rcp9dOAW3U380wEMcRYuDcAHLEcQUnIoZJC9TcXKKfPeXXpCogowixaedRELLLU0Gj",
+	"m+aLxFbNVpN99s668xcSQ0rrARCaysDkmQgkj7i01wwdmMtQdfxMRNW+Qe+lONCSjQzOEaPiqv0K6lLr",
+	"XdAwhVhAbPXvfkGHUtoN7QSzRRGCBw6BF79GEj1vPysgi3AJrsUAo3MrHB/8BXG8di1aylTsRZfXpVim",
+	"6U+JKQ1eAo0XdCeMQ1q/Qnmbm9wydDqrUsV32zpQ7AZghqCndZqB06mt9wOHWGL7A52/HtY9/aTWSUxK",
+	"znAVLP2AiXO9Q8rQoLgQI+sW+DT4rM+sjBwfHWEzJW2ihel8UP+jFMs92Oq4I0KGb8xg47SpH3j0JuVx",
+	"Gy/d29C1hyZ6uGoDtvi136E+3cDdS9uGGnp4bdLkd6F0Operf/BqsUfHs/gONY+bvfGi8O1z4R8QmU0e",
+	"hjfnfXft0VJM7wxtTVFBlCl0wchCuo0aXUB8A+skgiVGSZ87aG4Q+MnVfNvSxfCb27e3+6sH3R31oIv9",
+	"ik/eiK7b6RBMHWt7yMLFnKm0l2kFg3I/Qp4abmlelD4HtvfCq7i8m154+wBnsDCSOLOWMSM0BsE245e1",
+	"WzpgBvtYnZW3defLei6BnYxousJDSliRMVgot8eytVUb0mf12XlU2+czsrCoEQoBcCCYL8W8A1r/0QNJ",
+	"erBMrGxybN8eCHbT3oQ/12pYiUTk5tzzugel9fT08Td33TJIKnM5VgtZtFAYtMSVgGni5FvrObRGmOxG",
+	"ubuY0P5d1621OuKO/+iM5SNoNeZkKKkxQ6eHW3v11m+wOnEk2hsjuSPIyo7Q6SF5arZU13WrHAiyANd1",
+	"3PqzQCGy7fMc0wg4DEuhO/A7k5Kj/SC0uUxxxbyknQrFOnBZxnillcM/YLXNPc0qNem3QewWumPSz5Sm",
+	"zZLF5wAgprWlZVsv6GgPAGUjCLCO19NXxjjEG3ZEvFlYyqnrtX1eLflKsxz8jcGw4vIqHzhRN6KqcEBX",
+	"JRakR0w04YbU29Jcew2hgxKSheMu92wkUi2D5RQvcf9TsNyR5sUl93KSuSY7kVCm1PHrQGO+rmRnaCbs",
+	"leLrFseml8ahbOihOrq6nCVsI2D9dCnL0lCyiXwyPrqSalmJYgJeQTMjphbDKhonMoJ67os93wc2ytrr",
+	"mFZszOuOb71VnUVioL/M7disox1FycBQAAxXGKpvCk551PFCiyiIFtH/d7cNYAnbqrP2YhLtiB9uUum3",
+	"h5Bd4YQPJfsuTbFIb9kMbWFcoNtJR2qrJJ7rZVgVIBUKzmnDrXL2+nCFxq5dvFKyHN6X91kUoIHHIEEu",
+	"cFWsryQFK62nIun2dFHalm+JinkTHd2E79qXilfz8Riip21zgQ16iSHBeehkxJ85etDo4637txRVlf4K",
+	"Z39vnXk0nKsKMIU+dtWAnpqpmDXf7nCs/v3sHTISRga5qOatLVvX25TCbPtpj/GFAabnv6YxkSRbW8Q1",
+	"zfX1VTb7/mRNu9vANqoWl56GpMVDj7F8ru/WDIVFFix3y5hnkZNGsESotyfmitDdwysD79zqENRubwhc",
+	"XW/B0jTda2JHCj2uOxfX3KjvsFfnPnTYRf7X5Dw2fcuquoxZA1pqp6JaHh0datjfBdq+4KTcVSkULXwL",
+	"QzN9I9UpLKNUMVrGsvAIeWRgFkUo5dokApJCFDqwCKu5uLvvaNWjbR/ivbhARgeKwiH5uQnkXbHOQIjH",
+	"kq9cbYUVTrsHYNMBT1LXb3rnBr3lg9oDM2Gbhldn1JiIwDx3HiOJSIq2qPN2bPg/4UTIWYnS3GiU3zAB",
+	"4qWhXtDhRIvv3pQ/vLgQVUm9vtcvhzIPzDgj9N7+BVvmUyBSEndjxHOG7iLm32G+BURozho0VtgCAI2b",
+	"GZA9lCYeyhoPp9cg/grwdv7pjk0cY1KhNHtOJLOBvgkCpQ8idmka82yhybgAtgpt/893xiLoC7XCOGs0",
+	"ugvzwtGVRUPVdzeYYXeDR9jd4Bi6G1zI27Y3OJnubm/wutF6I7FrED2howbMFL4V/NqqXA+dj3pHQM/d",
+	"DBI3742QMIUQtMIwe9BvGCeFP1GdS/QUvJgaQyLvip+TgQs4wIpTNwrOCNWSkVBag/BKiLnPajqml2Zz",
+	"W4qXLuNRhdCpFf26HFHFUGBeacqmfTNIILR6SUsgkg/esdl21/bYWhKllCNsWblPm8Zb22pVOTZiiyrH",
+	"iLeQxdqEbGQNqGgAjKG10BCB9l10nZoXQE2WqVd7IqPJNNvWLhPG0BhgWWHOxueUumKqb2AIlnfTubGt",
+	"QrA7TYIs9GW5o/BzoyAA+K2hGXh6fSWwKUVFvXCPjqot76xh9rbC1d1kAFtTKMHJikIbtJtaW6vERRgb",
+	"qmXK9S7b2c4U6cMrsWqfYJ90C1tokazGhhLJaJs00oONsd6qxCN+lntpen7aEvL78EPcrIfu9na1wvDJ",
+	"1qwB2I1OMVHp01TwAk0ADu3xITjRXJaL3jcHx/xk+Gh0Wlz0kurVE9O0NQFog4uFeW1VhnGx0rayH+3q",
+	"VQzRMkzLyRTyCSX0/phZU0z8a8Epuq9nvKrs313ZkB3BGTuy5mqyOGJbgdQN09TdFd0NiRpaS6beNnGR",
+	"PJTFkR8TYbdWTHMPEdOiuhZ6wOKiMPZPVUpR2HugJEhnSH3PNcs3t2LmOMf6Iy55vbKG5ttEgV5QxFhO",
+	"HYri0I+FoukXxH9hrbsF9I0fqoUseL0axJxbEd0AcMlVvJyt27fd2KiSbBN/c6a+Z9RDjpWSsllSxaTO",
+	"tZBiiWAZX5ibH+v8DP/i+djtrq0LCsja2cAyNPjoCZXM/CCv1QrZx5Cx8/33b8BcvZDWk6DSUiKHAAYI",
+	"THwIbha1YPn7QvchCzfp68V8rmqjD5wde2BMlffZuYzfAkrkQI0PzFQcLFVdFfBpdhF8bTt8mgtDlIaN",
+	"aq6nQuNnKSkuJHAYeAQDTlZsQg+8c0CdpUINBdnkLEeajsrwSyWrVd6nUZYTqWpBZezoOujMWi0AuUKC",
+	"ZtxOOmNGXUgfTC5DeToDOEQ1aLyx1PhScikuBQRYN/ykNlaRG1gHiIze75hw96A1t8mU0UbR8eMO3o2I",
+	"OMRdESkQqaL9ScXz+zN1TLn26X2PnApdnSRpAtpHUNkO+ZAIAX0XNhKcpGtFf9FSbDMLWqGWN0Dr+TZ+",
+	"t+rI14r/T/RobwTk6MZ09NgZGx0b0njfE2kTIHCTKCgNwUAok2u0iExK00xo11vzdq0I9xfMs0YEn/ta",
+	"pH4HUzPuc0j/2C5Wf8OGWLct4VuT0s9Qw+dG8ELOF2YX6eg6OsuDTvPfQx1XFhSUM3cy5ozGjBlTZWQJ",
+	"ZHG7uQx6zX3IiWEWeFIgygNZ1kktorI9QB0FuogL6Xq+13jmkFVBwoj35f/TPtIen2HYM75iI17XWFuS",
+	"OznIHbNNbndV3igJA5uco73OpeumT8QFM8dCjsUPEIy6kMm+oUDZlQUiuCaAFfDPdredHp/02S9IFsnG",
+	"paiKRi+7zGGNAvwXe4SgXnYTUEpdFoBCnNfltXU6rsQqA0Sx1oCtUzXj1kKBklgJ4WFFPQhDRz4ZInz2",
+	"6C1lVUpxeSVW+YDNF9gXw1o5/iq/fnbyYBF0oS/RvMn7DeRtYkJhFrRdFrwoH/j4pHUyqoVw1bsX8oUM",
+	"JYsIn6u4ZLk1ZAbMCm/uZirmHsH2hkS7ss6BElgTXRAyfNdQYQLa5wOVG7ieqqWmSOKFBFAi89VTWcyu",
+	"w+pyMiWDy34mcM5gEH4TEmtN63cR2xXVbZcGY9ZD4dPgVDl2H74d5roqRyZ/kCpF+p9pONarcWobDZDg",
+	"CrD7IBqROEIRFF52b81bBQ6ZiVKTSvB5aY3b2aGwT3dmLgWG+9eP+tS6eUNhZ733BxN1QJX4P+GLnE22",
+	"Hw3kTVz2H8srsSy1yALcnDTBvo65XZMkc29SMgdb5bGtA9Dduf5RauHx8cmOsv8bsJh0d9Kbyjfpo8et",
+	"ClP+enC8o886Pjo5bfcpO7sQiQSrU8hYyJLHjkR+xrhXzZ6dnuN+wvUvU233fBv0bKsXEX/eybdZF2Jv",
+	"N7q7YCXYVor9qYwZ1+N3K8XHJqnVDWT+TkkZf+zAtLh7ddt8q20T9lqMN9e9NQK4/0ffcFhvk/vrbaQU",
+	"72liEBiGbqO+s1qJcN1AokYcYNa5hDBEL+vpkZqL4sD/fF3WZsGrg6nSADSMNp0PWfRc/A+eRL2lYKtS",
+	"MhSks9vGdZ/6jzZvp8Hq7LxrX7a/3m8disLTwfmWs23TZ4qaGe1NINSi0V+NA3bEVTIctRT+oNUIsasl",
+	"15+pDKjV+dx7vrZGO/yMpXeBSXmYNydobyX8COWwrpuV71ZFFB3elL8rfFItTF12jIJYC1NBkVqBxQdn",
+	"VBqvxr59YARD9U160fquhZ4rqcthJXy7B9e0/hNwvbsPjRcgvdph82yEqlozBhG9VsSqtayVEWlOrf3i",
+	"Tx7RW2CTem6gQ05OwTeCR9IuyJlRE+HaESfauN6s/CAwQ7UxbbT8MR35Omdupv9eyuLM9671eCUPVyLD",
+	"zCE2I2iBdTP3j375qozuiPi9g2a0MB3K1aOgF/VqbqxPkJOwBOHxYea3ifLfO4YeByyfL0xDmHLX2tDJ",
+	"YsZymHb4g5XSrHEpyK1RyvNARVQiS8AXwB4hTqrcRafz2D6YQ5m45zxxq+yu3QT9WLfU3nxwzWuiHv21",
+	"Zz/6Z3iS/df37mn2h3N6ov33a//UaMLuxv4O1Wuf3v7Gd7/E8pi0yvIYNx4BGlXNcrvvtMlDNgObeWwU",
+	"+H8TmwSRGM+5MaK27/k/9/FZ//fo//56fPD0t1+PDp7+9vtRdvzNhwf/0RZdCPvlySl8jKpEG7sZKVur",
+	"IwrVZ/mozNEmw06kknhAYum6LsUSQhuj0v62KLE1Oy9mJXRrX8qWDu1OUl5j1dc+1IVeH/VoPjH95nN4",
+	"p0ensREyePyhMynbW9+pglYLZ4TOIgqGYSrbbXPGXX0htLFHtulKq1B16MlJ5hWX9yISLCwCXPd/wHnf",
+	"4aCJ93MAZu7VwiIQubjoGvHegD4Jkdn94xDRCbFBcpd5yZ9iduHMEzjaTyUGx9QcbIZiksx8b+NlohCp",
+	"Czf4fB1l8E+PT+I8kONxQ6yoUet0TVjndJMF2mKWIpBJwdsZ0gdScYVrciNHqQYFCKbFHcg8GsovcVHG",
+	"nAq+KUt0Kc0/NsOLiNAvpJ2ZkxOWU/+mSzcUSjrvRwc8RjLY9y/wruOjoyOYLvfzvlx2UdGJtY4pLwYz",
+	"KCBmuF1gj7PONkNK+TfBLi3cCRp5syJOjiYhuPUSh6pYbfq241JORD2vyxaPzVl7UeS50pcj+4AxNFtM",
+	"c/uYS0+607EvCpfNw3gn85Ze4Bzt7BQKn5Cc2jLNjrAWGgajKvSoXCovETqF+3P0/55Bojnh+yjMKS9u",
+	"CKT6GIiKrp1ZI9shwA524AreVItUFEUtRX0w4lqwShhsQV6Uk5LgLaWUombT1Xwq5Fp6hI/gGyOt+eTR",
+	"us6MDJtf+cG/rTFzn/5x8NtD96sH/+M/UpNlPYly9MyFoDaG7v4STr55rd6XQpN+lETS32g7MbBKBZ1P",
+	"SbEbRtylyBTmiyMqwQs4MJ7zsrY/ZCwf0z8v3xc6hxwf5jddacBQlHJyISFeV/TZOUTyfK3FpLy2fi5U",
+	"k2ykTVw3e2s0NmFAvyKejHoC/xbp6j1Dvg2FvbnbkWD5bjjH6WTaCjtfhrZiZ+wREUujC+vKGWbq2s5j",
+	"HLqKi1f8/r8VqXlrVFDTjulA7g2Xpji+UzsRJ/rGfN7no5lgz1Q9VzUnzAeOFLfkh7YEwR5s22cIlaoW",
+	"k1am73Vm7dbZ2woztdesTyjc2D5vP1wnAeX7SOdwZ9r1J37l4jSuZKQ7vMRbY/ZYDMSU1vbkqwFV8UBY",
+	"EjxKnVHQ2BcW9VLLXoh5pVZsXs6Fa6WiMEhfJnOhO+BTBWTmf7IDs1dit2lrJK8lwa3V3fcEqxtTqbyF",
+	"kCac8lVCRiUezI6Onz56Mn4sDr4dHQ8PvilO+MHT8dHRwSl/PHwy+qb4Vjwd74xMQ9CHQkE0HljjHTJ0",
+	"FzGLWCQ/Q9gCX393H/JZvuEOO13IQgOmNm35lUUi4kxdKahQzyN47aNSpiehWKC9S/+uum2Aw9fS+cVF",
+	"ZDycoNQITKcddYPWHZ0U390226CI1Nbwn73mQ9bDaNSly1O21WrYR0L4auDpk4nOF6FWdH+HdkFxdw4Y",
+	"6Bpe181cq/Duf5LTgvdEMfE5tZ0a/g4aeGTs6ZGvMXUT6GpSyfZy/NXNTUIV0HZbZGwhK6EdpiefcllQ",
+	"S5u8z94l7IXM9Q25kGEkSGOJr7LPr+HhrBx7804rJUU9iONympqPUJPCW22v7+DYi740in+eQWUIRf8a",
+	"s9Xf5fNslp2F+UmbYRBBJYbxqI2J9XCFLAJ41Ju+bjkg5GVFHvBtBMbBVcyDfOTbSUH3acKyb0eVu935",
+	"PwrrlTbjtX5dmts+bqqLmD/751JO4Abtit1nfNVBQcS6YYcSSPSB4fOyWwuYT9b6JYxoWw+DO+v28tm6",
+	"vLxdzQXQZ6UI5ejXHwWhkUZO4DtTA/3FRdbXAodWE+3BhmkvxwSWTvJh7rVqwPH3sVctc9+YmpVm87mN",
+	"2aHSoDRk6JZ96e66ydw21OP2veoujJ4XfV3mZ2HtG7bO5/gvhGEHKN+7NPMWpVEDb0rgjLGWuZhan9+z",
+	"+KSj1/THuHZ9TbaJG78j6Rfyz+pw7H0Mlq9Wfql3XyWZlMvq/MUUtYspyi18gxQwHmpy90wVn5WpxhYf",
+	"0z0OFvQuL9kn3QjkYDD+kfm+eElEQ9pm9obZPb3eovZmhrDxkfjEi+Bv9zREZ/vspUJAp/RNKnfbfxQq",
+	"a9d80aZZI6ZY7SlYtT+81wjEiAI7j7nonFoM3s97aKihlWuFZxr910MbbkezZ4UArp8hA08MY3Gk26GL",
+	"9m9bkvp7f+f+3DTLWAMN+ejqDHEl1Cl+pT3Xnetov9nVaZ1JZqc5u5FIpM+FgKlfr6RUNDr3bcmSs6Fg",
+	"modgG+5Pp/7j9m2Ddb4rvU7AFYV2omLEGXXK8n2rYCpd/wHHT3shoW80lpYTEXHcm92epHDcsTcC6hD1",
+	"oeti2J8VZ9hFn4+mfFiJ3AMACK7vuu+5OygimChVC5z2Lae58X2j1JhpcS2AfCKH+/IMWcwK+uL00VzK",
+	"sdJb2rKpMcvtNS38u/7E2Lx9qWptEGGdRZieoz0a7yEzXuK0Sxs5kJEI8gCWjEdXURUlhD/scZxq85WO",
+	"dmzrKhjNEl2Wd6DRpXWNHu0WItvik8Iuei30okp5pXsAnOnaM3bEZoLLkAV3JQmImotIRu8K13yLVp8R",
+	"YGovM8XVmHy4MbDINEVoxgsEACLSvom9jegKuhDmt0qWz7W5noiyCGdboaAg1ek7LcTMapjBBhtJlqQK",
+	"Yfe1EPCX/EFmVdVoKpCk+r5DT0V8hTCdD7ILmfOhNdFzdt9Xgza7MjagNXAHRtQuSXHSi0FbOrqk/qzA",
+	"MRDvCwBcLkHv5uw+FOTq5mEAlbdKMatQ8XDLmH8s1NgekOUNDz+7kICwdpJ3SSA2V27s/5ATsWfU6XAP",
+	"eNsNm4QGtHkThr6tagKJmIBm6I19O5lXgtepIPG5ZOc/v0AbM2P5uOKX/X4/RzAaGoTw65H/9bMX8AsV",
+	"rmsaiPDJoCLxlX6AU2PmvQ8f6FBJxIcJAUNMO0iUg/XQC4QjQBU+K7jhQ65FxrSpBZ8hi861qIHjxygU",
+	"BBALQu0QpQD0zHDlMNa0W0iE1/Yv5IV8+PAdUDM+fMjO2UP89IcEBfF8TQDH06qC4fTthfAyuI4zLeD0",
+	"jxhn9JQDqWrjM+A+t4QPsQuzuJD2PEKeooDltKtAmM0fgL0A92h57fq+UcDeGnYPneQ8dKBBuhPeBhUU",
+	"DzcmQdtZsBYgTsH5wkyFNOUIB/rwIcvtr1Rd/pvwyd/BqrKLxdHRo5EXHfhR5AQXHYpKWcPFKOYYJ3E+",
+	"YZrIbWfiPR+ZasWq8ipU6gfsHQ4I9gwsCn2//RlyQ3w+r2ich3NstvSf/9RK5thv7+np428eOIpU6piE",
+	"zVMyxq2p79qF5K6vlFYuBYv4rguZ/z8HBDA/eFHkREOHwmRVy5AXrJTzBaILhTQoH2he6ZzNRc0gkpSF",
+	"RAvUM9/TwNZBn4jkdyDa9rcPH6LBJoV9wEhIcyCkHXjBtJjMhDQDlvPDYR73psz5///k+TCnJ0KAVT98",
+	"SH7qkuD5uARwYiBIxBEv2GVTsDbGYdecQZqfHj3FBkSX1HwS2zHDn06e5kRhAWV5B+djI2qnOZfUSGAq",
+	"qrnGGbiQ2GEmYzk8kqpbwOc6Y/l///CW9fv9w4XmE9/jhtoiQgMC93UaPg66P/wO6jdjUej4A/CZ4L9h",
+	"c835vxZYrAeBFxfmiwB01HBiXKtZtFZguo3LyogaO6Q6N4CaBNhXu6025xOrkNSFxGKzQPSsauRB8/0Z",
+	"rT8hSiISmQturNTXbFoWsCwrDNzht/7th/PvHz5sbBuYXcT02Akr9fqIqfMRhMpAYrXTb5AEszOHGU9/",
+	"24Yps+pmxdjHwqodTgWvzPTfObtPYMmR0JpV5bXQ9vyGa6Bvm70EWwZjkZn/q5oLyedlf8VnFTym1J4v",
+	"4AHKCVxnz3F6DXwtNYGciAcQ7LPWKQKL4HCuypGQugFxm1spPjjpH/Wy3qKu6GDSg8PD5XLZ5/Dnvqon",
+	"h3SvPvzxxbMfXr75Ae4JTaf8eRUhZQe9o/4xXkXf0xv0HvWP+o+wFGcKZ/Hh9fGhOzEPYbDw60kqEgVJ",
+	"XLpWI4yUmhwodUbgLuyrBSQsc16Dl4K3lEq+KHoDKPJ+RQ95i++zw6n5TCD+9de09RIuOXxWi8IeDLyC",
+	"Kryf7V96H7Kd9/1ci3H5vvPloLk6X40JILr8NzCL5soumZ3Hk6MjKtYxhOqLT4x/UuwIDbRd5ltj8iBx",
+	"CXZMS6wO1BGUaVFL/A9Z7xRHk3qJH/Xhd7xwBU1wy6PdtzxX9RB7gcJ44LjZfZdrTgjGoitO6P2IClF4",
+	"gaPPsSYcn0AhXwhhQvdb3U1iYxqgEEjNosSy1a6A0QCd5Hj6NiUZ0TON5Qi9v74j0pu7X3KC4Xxo2uqm",
+	"XogPG1J3/DGHULQJnvXIaVZhCu2Z5CCfX4n44RfG7gTzUIJN8fuQpfTo4e9l8SGwPuyUzhf28BXvje/r",
+	"F1Hdg+i6DugBaW9NiNDxniBrA7DDvbWL+569tn8E9gZ3HVnLcq0lFB5WTVHHOzZFvSFsp5tf+Brf1L/Z",
+	"Gp7iI7ff8VKZ59BZFG54ukXgY8N8rfk4cvVjhzq3Ih474rDRPVARZWR0NWWjsSxri0AG10otaPZZaZqN",
+	"Age9jiBh15Ty9OhpOP+fEY1Y8HDjzosfso67PGyGjY39wjQ/fU0M+3ew6VBaum66m1sNLwp3TNPGRW+k",
+	"3fA5j0akhUBHgG7KgCsqlEw759IAN1uffU8RJyWJKCP6vHtYqSlERh0wwNxF+kCsCUmaT29puPvOAA3l",
+	"T2YvReDx1HnlVnG4wlTjDU+oOzF3/Lo6cXe/6WrhtNgob13W92MYJ40yn09slTg4/xY7BK64ud3xdPct",
+	"XvfendnBfJ5+UxKaOuvwd/xHd0ODKE2jFDsCc9EAQdMlpjD1qGqmJHFLU6iTwg0YuhOyOGtUJ04UU5JC",
+	"Lc32P30GwRlfDEdhlUY1XGQ68kVRGiau7QyeBUWJ3Z6geAvTyIaDyQnBpEhhW/eeyqshu/wO2r7goO1n",
+	"BohTaS4k11d6wE5PvqWQz5RSUhEiptFmOQQu0LG4p1kOcwhtLAM/QkmlSAnjClfN79E9TzV8QaseTRhl",
+	"dAx8Olt8fzvu5Ntu285RVbx2Guf2WxBnZ/sWzJyZ0FzIiTCRpv2ox1mrzx+ruz1n/dbWGy92Tdt+so2f",
+	"mrbVvN47BPXQarphpJ7yEz47ev7zCyxY5AWiM3wSK6OMTca0MKaUE52xkbccoQECKkhZYCha+5IqFTGp",
+	"QFcsqzchWInKYyEL4SjQvItX9C+kVc9AM6Mz0sUI+AiuIXREp+gvhRgBCQBR8sfZ0dER6UcHXhgwCmwO",
+	"BdNTVRM7ymxuSJMhBpFqKfIoYp2nVJS1Os9hnjfWcJ0MsVq5oTjmkqtSFlF/k7jUEgAIpb3xXwsBPb8o",
+	"MkrYrbAl4lqUXZwl1vpMDAsPIVy+mMSVFUjIlxoHJyhyciC7C0O2jSQqGY1SxuvssqlBIVDwVoPasfOg",
+	"61xnU/4XeySHq9cgcJgHc4xGnLIT8OsqD+AATEihhNuTPMNE1jWSBUCbQyky3zva5VQwg0lneKAj1my0",
+	"CAQavKooP56aTcQ+xNPpNWEPdHMA19GPMPYEru7rdZJgc5OPlG08p2o+aDNrb+/+wS0VwHTtaqUgmhun",
+	"Ftz22aLUn/qQBD/PauL3c1WbNUUAaddPfn6itm49QN9NFSXgXNgQce+Q+AGkg8szBMi4I/WL1RvFRSBF",
+	"BvxPA+tyU5gkPlWHq/jki87GC9lyOCLBzXwuJAQ1o047AbNgVQJxDDpMo30vfnzbkReVve8fbfmiwyGB",
+	"GeCvLWm35MaJ/Bk2YqiDS29E7M9huBH/FQhdPQwY4aEO32a3CJl/5PsWEOLCln3EL4PlM5BNd6aiuBY1",
+	"dqrf3A3PcXx/RR27bDOYrLYN9pxcDFqQm++tz7BTvAbVcbw72iau1PGWuyQEPFMRzedkAn+MgCY8+/PE",
+	"M/GztoQzYXIBou5xMkdfciDnc8VPnYu0IZTble/h7/DfrcHUt1sioJkPrmJXJc3GtRAYKcQc7mZ0lK0H",
+	"R63J40KjwYsPajx0+RmvM4h91timJ8wI3uwUzD1rR9RBYLG0RLaHQt3m/isS+mVEQls3U3scNOjnj3m+",
+	"tmlK4nb+fEHQLTN2izNxt3kDsxKdoNyMpi0xUURPDheYqsa+gNDCuBxNA1Y98svwCUgFSYkU3qC/oTSM",
+	"64KF+i6Q+rqKEKuqzta7ofEKEJnQk81eFMqcEloCGUA/ugnwC7ymmwnwGQT7D+iKYZdNt3/uaR+Dv/lJ",
+	"fohdAga/f9qNl8zVn9szu6ZmgblPOeQMmud7hLFu65OpG40yGSeg/tie+eACYplKDYyuSJ5zxobKTIE8",
+	"aSjYrHwPSGlwJblk+YtCzObKCDlaHfxdrHIAh80F93QLAGt2yYqJMHS4QysaJcU9hwVHh3MNSMZeUcmq",
+	"bwQROCHj8gp3g4eiBTPK9652BV3AjKUVwr3nFZe5gyWtEacPvIqBvSjgld7Nt1dIMqbwI105mZJN9DqS",
+	"SUAWKW61acCiovLdTeJ5VI7UZRS7vVinu9GxU0NF4xJMtqAdgUr4DIitmrz4uWskvZwqtvT9+2Em3tlf",
+	"QUkYzjQxcU65ZFNejclTgz5cOLPWKg3jQEPStVYHwl9IZd3OWLyQWzPh7BwJ7vHxfs4RKTflskipftfz",
+	"Y7/NHIn538WKjMN9To0IKujcgl89il9VxcGQj64EpKwo4O1bitmXhTYP9vDDb52quY9ViiULD4jKR3/9",
+	"3TfPFIW+pGdSf1b/W/8TL+xpBEcHDW1jWD98/6a35c/RqDtjBqFpCnYnXs8drPisWpu+5tdRf9Mb9iC9",
+	"yzm54fd+UtMgLqpOGAjnqOeiShnf1/aPFCI4PT7pYl+IkZJI/fSclxU6RKfHHT7nrVI/8hqbfZ8eP959",
+	"wy+hIPgnUZTckTydnpx0uZkKlPiwErf2+B53Wa9fJL/mZeVeeEub7R0VmjcbwmnqDeXLh535FlULd7Xg",
+	"7GA4cigkA+MvJKMSNlUXoqaDPzcqx/gDlFTXapZ7tqZSu2ZpUJ4XWmbTqwr0hJr9MErjCKwpbwVtMBJn",
+	"FD3E9VrSuzATzQJ+5QaBjWldN6bQfumMHTmTB/AcnniESvoi86wVQFCrWW9dc3XVf2s9pBIYh5YPck3G",
+	"zyLC1NBGqm2sRvVuM7IdlsErWa1ov3a6FhrXfr1ZiWewEqW9J3GAOIe+KKGXozS+u2RGXf5lEYjoPlHO",
+	"4vT4qNMRNFHG3Enpz1tRVbj5cR40GwqzFEI2G7Y0dJr73acN8HTVnwG+1qpDX3Yv3nwWPe5TVW5+qdvJ",
+	"f862OswGfPBPlFN3MIx4AiJERrSBYgn95DHSZKimY6XoOURKV9RjCaI4pY+TlNrHsZrMIchDHpqztZVt",
+	"BPH6SGHO8ILPk+5cf//WitIgJFFtAIJJ/7gBUZfPXNtHrXtn/yNhZ5XqC4PkCT7pKWQRJB/5cULv8A1B",
+	"hwYxYhUo71yof8r1IACzPaV5YMGAeJa9tr0idW2HfGHlqHdUDtl58T+h4szuoNyyVTp3IBJfU0fxbA21",
+	"BRWv1BUdW6JhGwdUt4VgZeGYkBDmxEZVCUh1zLu/DS1tj48AUx/BB63/ciXmBnuAUnoeYq8voxM9Q2j+",
+	"cOX/mztUPWL4c460NNafW/LSOGJQD1+Ev2MIeyQypqoiejh3bRLwXutma2X3mfaMeMgGSfF3fOX5aCTm",
+	"ZsCMeG9wbg9wK+cDoCOy/0ROxvpa1AcQ0hUEAQQsL5csB0xgzkoJjn1VIslyXnDD80gfY683rlleFvkZ",
+	"4zTFRFRJcAQdR4zzH7k2B/D4gxffBwJKx5c6K7V2TeakIB4bF6qmwPzxY0bpRvoapG9wbTeiZhP37TtL",
+	"CezMF1JDkEg/yMK1HixKSLroTzg/TBs192hXqkKjr/RRfNBa7AX1sdeIenVpFETr8bIdd9qGOE2UEvh6",
+	"AVW0uvuu4X2qXGA3w/m2GgYvtrqUkBexq1dS02H8nVasUnLC+ERFRSDH07zZJ+t42jJ4eErb6E+P9h48",
+	"uHdUoYLKABuLeHJMpxwIRQORLJLwHMn+Mpcda2iLs7CZIlQmNKz3bffZOZvUajEHKigEYWJ1jO+ifiE9",
+	"F7cPoUBFI1Q3eCZYP+Al8MS1FjfA20SRrm4gFvzNtiApa9huaE/CTltPemHWIPK+13Q+Vxpir46UD23p",
+	"1iqbMQb0k2sMHPd7LvLf1BKlzijYaZ7T1SrviJldkQRHkvnoSOehr3P+5EiT7raHi1PfEFMEycwp6Wff",
+	"QrVfgW+rKeKPjnTL99ubWz//SbO/6NHB09/+8/7FRR//9eB/3J/p/6sTXdNTG3fsZTQLC5l73jm3jqC6",
+	"YqKwxHf7tURer/AxDX2+dVH/MNUzMZo+622cs9uqZ95sHLoDXBBvAuAZGx/CXLP/9ebVyz3KawaNuANm",
+	"iGo1cy9hSjYsja8KkLzsUv5BSbGqAuxSZEHDhV9m3C4mIG4pzeGGSWUP2kkV8vkYsRiwWkAU19ONA5+p",
+	"VFSRGjXepr9jz4KMFWrGS8e0DCyUzCzLkcjW+ctdDMO1EM5ccNj//UKC4T0RRrs2TpiZ5ABmVjUZcNZa",
+	"PmN5gDogKAAoz8vR1IEz2uwlz77cxWLyVObOdHJc5G2nk/t75zwEDeeNu6/NhNoYibUF2kYxWjfiOozg",
+	"mb2ny9sbUBC04lbzVnuSWsp0Tco0W0bdYCzbamGpadktbNuvtL4EZ6y1woQmFI/5Br09wMcpr4O+8VdU",
+	"ghKSM0A4a008xMChk+6LCz839rajisfTJ+j3TdX2Eq7ootcipmdSa9hIi1HvrMz1dKj4UFQ64led8sJ7",
+	"uauoZsBahwPH2Os6SpCrT3CzoUDO3nOMsCyt43MhZ8Jwa7VQC4MARjt+wv5efkduAjc+IR/eiU4jDTEE",
+	"XQguSE0ihgvyrEVhlz/Hyz1d+lpjeewrbxV8LSalkv8lFq2a3vceS1utRyenXf1jXI6SOhYCkhCipnwi",
+	"3Bw6r3IOFW8QFHIc0W7tPMkDRaTIKUXv5OwWJA9tM2CwAXY3JWSFExJ5nTTpH6Owz35zm9aFzQr7rCy+",
+	"uqK+dZP56zCSYWiHv9v/fGhVpBMBerT3kcWiNXsFsbnPV41i339PExf3513W3VfbibyFDBwG6OekrZua",
+	"y8o28GqeehEp2SmkOiAHxJ1+mOiCw2k0VUqLzAeqiS4tszrf0RpAdM7FiuE5GNyLyP1d06sfvCN0IUN0",
+	"cKZmgMPBuyMHCZDn9kBpgtJ9zt2Horm+wndolktlLvViaOdjCOT5XLMxr/HzI7Tb/dxfpX3Qzz72QcoD",
+	"o931DCe+i6nyud2N8P7m+Xxnh6IbRXQ4rrHimHohIjeXulX6pRSALnRT76QGxWW0JqNZs2t2U7S4p/FD",
+	"YgN1hioes61OsMBc5BVIr9GMNEjbfAxVUYJRul9M+es970m0W9R7xB322dyqzwD8Da4YZaj1FFyCqaoK",
+	"p/JWf/TTpham/rTVZft90zbaWB719HVKIuRGnPLgWklX544N2B3ps4QEt1TLkD3hDGiNfDIBKDldpajx",
+	"/Su5YfNaQMwbMtaQSFLQOsl6f9ZfzLD/y0iw0lW5eycxI4YhzL5SSnjIR1f2PJxhSwqvS7HrrlQMlmrg",
+	"Gbm9TvVd8hWgXlvQJqZefWwTEvrWtFNv0/CITOAPVNDxGXTXKzuXbgMQGKEpownFdRP9YFXg1vC9s6w2",
+	"QIJgGng9OkA7gKxQs3bnmkVKxoTvk+62r48qNGgncBKmnGKFzRA+kArNudaiuJDq2nWcat7rmxQg3oSq",
+	"U2XBcnsG5s6W9Tlu7G9FvzXrw8COp66ParOXaWlcNGuLIfpuuvoqrNC4I2wj1n2GuddlmM2/ot8pG9se",
+	"Tfovqyxlla2ccrMbquFc/AEtsnnF5ZdR4f8W4t1YfwalyjmGwDNsb+fOGPsDKVJog+YyqRRsp5Au1ai7",
+	"H10Z+zCCKyH8mTKrzobDYAZcv8Iw/YUciszV0lvXcFQtClHErSjbitxRI5HGdzF/ADVRSZwv+3ZVQyPf",
+	"/HrEpZLliFeB2mDASL419joFz7UusHkG9CPUrFAQuNBTtSTTMZ8Ik4eQhv1L9BNkqLEbZxgCVgQiTQA0",
+	"C8wT7SbxeybCRHYvmJaQrPCUTGfNFoEUQsfuroD0ovMVmvjZfxeIDH2bYE7KHAslLI/9PZAYZNQ7Uy9c",
+	"W74O7AVRR2/7m/4sabvC7vjU5JV3X6vQocz8S6/f/rni7XV3XMY7lhXqr5rtr6Zm+/NGX9YF53bV1o3u",
+	"5a1p6df+qn01y7l+NXaFul10i73+bdmt6nbfDKN1mzpf/R1EPb/29KVbuLYU5usNs/nPVPvrk6EN33Az",
+	"IRrvqy8wKeqHd/i7XcEP3bbyq/Fb9HH/2tB/2A39Z9/KEHFCKf/Me3n31XY33nLjH/5uF3xreSe04lry",
+	"uiDaxqjrPXuHRWWhkQZWmWFRQLbWgrsDa1tG5JDgu1FhiHODiCKuz/IX44OfuBlNB+xhDrnwTdIzZpR1",
+	"iU+PT9pZZF+HgMd+i/oTsnV1XqcXYxhup0tTRGSfhy3qe1ff5tmicLH+cjuKr8oR8Cy9iQBfU7WlW5tG",
+	"7Ee+rT/XPvwAiMom/ZEv9gQCpFQU/sZb72PaEi/GL5UUtFU/xYm8KzJtpw6Lp2AIP7zlk7ZH02WHcA08",
+	"9lGqvv0FUeqWzje0utR+NSpUhxr6Og5wAq/tFOsv88TuEOjms+4X/wPNtSj+vGgBtwFuyG5mH3Rto5MN",
+	"G5kYZeFCHjHTDnKMaUb0Jv9cuJ+xm+UP/1rwypOnrjHAgkGAgU0ZqJNCOSVn80j5hopEiIpbRSNd77vO",
+	"ZLUX8qZstanQ6cJ8kVZErMmyT8p++jHoSD/sm1XtTDb6RY32S6IKRaLtFqrQW5xKd0kOtOsTkDHoVsP9",
+	"y8z9K7q+hdR0p/FxO6/8cFpqo+p2gNAPmLd3RJqQGkapzxj2QCjsBnY9v9BCj8u8Y3i3YPQ6AJcgWwrV",
+	"fHsYjsN/zzgmPtlQCAnd/9hwxbg9W+PBoGuOBl+fnfuB+BQytn9x7zVKBSjgEgclM5b/9w9vcwK7rBUA",
+	"t9X7OtX6N5rAP0hrvvXPSkIBdQi33A2X4Ocq4ByKETGu/GXkJ4387trFKKRH/vwAmHdIr+T4sdjbmFJp",
+	"Gfb+APyOCKPllASULfrO22a6wR4Z+m25aCP1qAGVxGvrAVmDBvDEGZSKelIWAEPJQhQX0rde6LMX4Ym1",
+	"QMgywEk8RxVgS2alXBgfE3Uo4tDmyjf9Qky06wVx9HTgy5NHHHrbDAWblNdC+odg8x2NzBX4K6uS4amK",
+	"TRTt8CQuGda+pWHWOsqgHE2JzAi+wREdhW5+/hviXpK+brgsAlgT3ELgmQhszlSVEpWiADUbHQrWsWvy",
+	"4RwdP330ZPxYHHw7Oh4efFOc8IOn46Ojg1P+ePhk9E3xrXg6bsE9lrdoDv7bX817voxmfW/5lQDYPsLH",
+	"rJyUSqYTrvt2/QmUzFvbqba11D+BYmv/kI/YVb8zSzxBlt2IulCGbDTR70Ke/nd7U3vhXPz+zVb6H7GN",
+	"/qfrWL/2pWh3o3McmSqfHjQeoeszprYMshVY7sGHOaV/Px+wvGnrpJjKXMOhdaEXsFfj1gHUxck1a8LP",
+	"H4ly7j2aPgNfaqQ0kjHOqF6pcSk0zHIVkZNaLXUAt4J90E6zR89oqYk8zuz0lbPFrDc4QcZC/OHIz1wp",
+	"jZh07FnwxXovuEztQARaxq/TcYnwBJE4pqBBX3QzAD+8w9/dP7fyJrwOLVw+uuS0J8wocfCViIrPXCW6",
+	"33wW4dh9tVuCO5CmQ4pPtFpe2IREaNcPprGrHONkieGrnHrHIPq/v9WEekbv3Xdi/+oB81cPmC217V4y",
+	"ybz6s21nsm22O1JESB7aPwai7pCCrZG4HZwmKN6WiojZNZsLIKxj1uDD+m93ka81dZdgrAacLGrmZbXI",
+	"VFQFkJpeSOqNjkzwqiZOdYxdlDMRlb96gAs0JKf6VTAkgdfXahfdJEdyFBtGEM9Tk/K9pSz1Nc3hDh+v",
+	"jbZ4jZ4Y2OOPHx8dzTapir8wxuFNdqmb0K0Iaa3lX3t8dAX7T7p/kEjYKR+Pq1La2yp7929/oGJXJzyt",
+	"1hH8+U9Q1BoK9+qF/JMYWKqqhnx09WVE91+hcw0MmxGvshpD/WQI52Pcnxg2dPDJPd0WNSqEzopSaAh+",
+	"87iXkgukgfad+U7DvrP0OXMzE1XW+kooNb6QG42dsTyK6yvkUqjLyRRwxAA28t1nMDSuJB5KC4MBypBl",
+	"xVjDZMHrgtWLyqGesXZ2NBX2Yvt2VfAVRR1A9O9pNlfWy6/ZUExKqWPT1/Ei5K2p4qEqVof9fh8wWhey",
+	"/UJH33D4O/0ruveMcXYlVlgra8R7w4ZCl0XEN+USwNzYd0SLj2fOIRJN5IQPb3aergU0Nw5kn0bIOMOj",
+	"6tau1FFT6vVW1KpmwxoMA8/YQiFjIJj2lkBgX9MX8g6aV7OtvatTqRi3Uz95c+qOpwiNz6v+LwqQZEcn",
+	"CljaCJSEKP/1nfwXQr3487QX/oljCyyxDI6Y36y+Zz+UktBp0mIN7HngfqGkEm54+/FK4HlMjllJ2QLQ",
+	"vvYrB0nmB1Tq6PNuY3m4kAmah4y8PkdCTixGYCaEg4aRXmWl2c2X4L68A2VCHZRJijbhbE2nGzcOiEgZ",
+	"pdpYFF4HFf8H1NBb2QniFfiLoeArLRVqRLXWF/N2anOh+URsyyOApvsFrvrY+At8S7oXTr1iQOUS5W76",
+	"nxcG58BBQIzoiWRmpdFfag8DGl1bPPC59Qhh+VUNDMV4HzSW0p5GkkiSQW6SNWQ/ujn4aMJCb9guKF9N",
+	"r1BeEDBrVhpKTeLER2JES3lbOfoN4oOj6c61b9QjSaaG/xQj2Ho0SipIP2O5XFRVjp6eJjgQzAd5BO5k",
+	"91AzbTy8kMTLGhtwgPMZdAUxmvFFUZoLiW21HPRYM4DMFb4PLTyKOAn5UAF0B3WEAzlXCsoiPfoHOqgA",
+	"AIOosCqhraT//IJ6RCLxqTNbuREORnh8xJKgZkRzRyJ/99YFPvwXeNGnNi067TRXHA4l6Ms/cE9nbHnc",
+	"caO2KeG7Qf1u5Qf2Gzlz4tuA9dK+a+J6I0+BYKWBRtQhQans8Cxuk9m4gFLAvIbYGO5WYhtWkgC7BD4j",
+	"DPCFbEcJ14JNlCLe3MZLkSnYI4HhUqmMPbOo16tvUhOTqFNqCUk6lbSODJIlI0TYJWS24HXfuvX+aDuO",
+	"3tCSMsCl6/8JcaU32Gkoaa3mzkuBguJCyGzOa5MGKrzFJ+179oZO2tBOYCtscQ2TWauqNc1WY5uszr7p",
+	"n6nJD6xUG5Dtra85+MqRbNZgCQKT2Bx8ZD3WuzAX04GtEJSCUoJQzZGh+Co5En32UoENaS0vLH+zQ4WW",
+	"3jDqaTmZihpE3fN2lrV1MnxLd7ocu4K788lVKVxIKHArodWZkHEvTI9fqLgRvgE70c4D4+q1uhJFn71y",
+	"FQ/WyqVjE+rmEH8g7WgEFOLlU25PnUt1Leo8c806eNWSVcAPBnH8SHYhPBuLabuZhccf49VFa+8kt3pR",
+	"k3lUtH9gC5GkXIYdmtqU2w+sw9/LYivxE5Q9iffG96UPFMJUzKCaFLe8qhq1VkJ6W47dpygt0UUoTb0A",
+	"WW433aW9jDpl+2cr+cDtbYgh027qvrlf2+sxNUgbke7swOyAN4R91ZDwBLPKa9rpX0s0AGdyhwB95GBS",
+	"sFteFLtiSpHMHloNeWD140dPv6RGuNUjslocnY4oyvG8VjMo+SMKExRCz08tZOiuGUrj6MyJTpEzHxvL",
+	"6fS55CZvRDpgki6kIX8LnjGxO4kRNI62Y0ri7ay+uhZ1i8zfse201W5yNRbhPJYK6x7/qC7Jj8IEvbYw",
+	"VXktkuKwj5pfD7mv83rh21wMyxfF8lCPC1APh2mE3541DBh3iVS+ZZ4r8toI17rQ/h+iEL9LBiGwHVKg",
+	"g4KZX18hvjP8t6cg7ip2TOK8nCo+K1szRvTnjwlIwTe06KkRrypSR3czzyo6GoaiUhDnVsn9bm8XowW0",
+	"jrfTOxS8tofhr79ZoacIM/xlUVe9Qe8QNgM9Z7PqW1EvBvtBGIhvlM1Hnl8/LtiE0WxGGTCkv5AFr6E9",
+	"YalVBdMf3exEZfPuN1RoHvWq1lNrZPJm96PoYZT62nxWgtFMZ6BRHQwBGp/04yo9Rymx+bS/RfwDhbAK",
+	"Gvsf+ltdSjRRlxmgaHxhptagGLmYf/SIKELZ9pC4yVmEVDOsXkgdPQobt6QXp5Ta8ArXhGYHVzq632l4",
+	"ux3/vwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

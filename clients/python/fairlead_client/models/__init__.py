@@ -6,11 +6,14 @@ from .audit_event import AuditEvent
 from .audit_event_detail import AuditEventDetail
 from .audit_list import AuditList
 from .comparison import Comparison
+from .confirm_code import ConfirmCode
+from .confirm_reason import ConfirmReason
 from .credential import Credential
 from .credential_create import CredentialCreate
 from .credential_created import CredentialCreated
 from .credential_list import CredentialList
 from .credential_state import CredentialState
+from .deleted_state import DeletedState
 from .difference import Difference
 from .event import Event
 from .event_kind import EventKind
@@ -121,11 +124,14 @@ __all__ = (
     "AuditEventDetail",
     "AuditList",
     "Comparison",
+    "ConfirmCode",
+    "ConfirmReason",
     "Credential",
     "CredentialCreate",
     "CredentialCreated",
     "CredentialList",
     "CredentialState",
+    "DeletedState",
     "Difference",
     "Event",
     "EventKind",

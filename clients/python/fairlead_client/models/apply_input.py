@@ -27,6 +27,9 @@ class ApplyInput:
     """ The revision that the fleet must be at, or else it is 412. """
     plan: str | Unset = UNSET
     """ The token of a plan. """
+    confirm: str | Unset = UNSET
+    """ The token of a plan, or of the answer that asked for a confirmation: it does what `plan` does, and confirms
+    what the plan's `confirm` tells. """
     version_info: str | Unset = UNSET
     """ Of a file that an Envoy reads for itself, like the next one; it means nothing here. """
     type_url: str | Unset = UNSET
@@ -52,6 +55,8 @@ class ApplyInput:
 
         plan = self.plan
 
+        confirm = self.confirm
+
         version_info = self.version_info
 
         type_url = self.type_url
@@ -69,6 +74,8 @@ class ApplyInput:
             field_dict["expected_revision"] = expected_revision
         if plan is not UNSET:
             field_dict["plan"] = plan
+        if confirm is not UNSET:
+            field_dict["confirm"] = confirm
         if version_info is not UNSET:
             field_dict["version_info"] = version_info
         if type_url is not UNSET:
@@ -106,6 +113,8 @@ class ApplyInput:
 
         plan = d.pop("plan", UNSET)
 
+        confirm = d.pop("confirm", UNSET)
+
         version_info = d.pop("version_info", UNSET)
 
         type_url = d.pop("type_url", UNSET)
@@ -116,6 +125,7 @@ class ApplyInput:
             message=message,
             expected_revision=expected_revision,
             plan=plan,
+            confirm=confirm,
             version_info=version_info,
             type_url=type_url,
         )

@@ -63,6 +63,8 @@ class Fleet:
     """ What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has,
     and a list would pay that for each of its fleets.
      """
+    deleted_at: datetime.datetime | Unset = UNSET
+    """ When it was deleted; 30 days later it is removed. Left out of one that is there. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,6 +96,10 @@ class Fleet:
         if not isinstance(self.counts, Unset):
             counts = self.counts.to_dict()
 
+        deleted_at: str | Unset = UNSET
+        if not isinstance(self.deleted_at, Unset):
+            deleted_at = self.deleted_at.isoformat()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -114,6 +120,8 @@ class Fleet:
         )
         if counts is not UNSET:
             field_dict["counts"] = counts
+        if deleted_at is not UNSET:
+            field_dict["deleted_at"] = deleted_at
 
         return field_dict
 
@@ -153,6 +161,13 @@ class Fleet:
         else:
             counts = FleetCounts.from_dict(_counts)
 
+        _deleted_at = d.pop("deleted_at", UNSET)
+        deleted_at: datetime.datetime | Unset
+        if isinstance(_deleted_at, Unset):
+            deleted_at = UNSET
+        else:
+            deleted_at = datetime.datetime.fromisoformat(_deleted_at)
+
         fleet = cls(
             id=id,
             name=name,
@@ -167,6 +182,7 @@ class Fleet:
             resources=resources,
             created_at=created_at,
             counts=counts,
+            deleted_at=deleted_at,
         )
 
         fleet.additional_properties = d

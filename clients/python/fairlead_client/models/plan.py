@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.confirm_reason import ConfirmReason
     from ..models.field_error import FieldError
     from ..models.plan_counts import PlanCounts
     from ..models.plan_reach import PlanReach
@@ -21,17 +22,21 @@ T = TypeVar("T", bound="Plan")
 
 @_attrs_define
 class Plan:
-    """What an apply would do."""
+    """What an apply, or a rollback, would do."""
 
     revision: int
     """ The fleet's revision that it was planned on; 0 before the first. """
     counts: PlanCounts
     resources: list[PlannedResource]
-    """ What was sent, in its order, resources before deletions. """
+    """ Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by
+    type, name and variant. """
+    confirm: list[ConfirmReason]
+    """ Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as
+    `confirm`. """
     token: str
-    """ For the apply's `plan`. """
+    """ For the write's `plan`, or its `confirm`. """
     warnings: list[FieldError] | Unset = UNSET
-    """ Those of the apply. """
+    """ Those of the write. """
     findings: WriteFindings | Unset = UNSET
     """ What is to be said of the fleet because of the write: of the resources that it names, whether it changed
     them or not, and of what names those that
@@ -41,7 +46,7 @@ class Plan:
     reach: PlanReach | Unset = UNSET
     """ Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent,
     whether or not they are connected. Which
-    of it a node asks for is not looked at. Left out where it cannot be told at the moment.
+    of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
      """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -54,6 +59,11 @@ class Plan:
         for resources_item_data in self.resources:
             resources_item = resources_item_data.to_dict()
             resources.append(resources_item)
+
+        confirm = []
+        for confirm_item_data in self.confirm:
+            confirm_item = confirm_item_data.to_dict()
+            confirm.append(confirm_item)
 
         token = self.token
 
@@ -79,6 +89,7 @@ class Plan:
                 "revision": revision,
                 "counts": counts,
                 "resources": resources,
+                "confirm": confirm,
                 "token": token,
             }
         )
@@ -93,6 +104,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.confirm_reason import ConfirmReason
         from ..models.field_error import FieldError
         from ..models.plan_counts import PlanCounts
         from ..models.plan_reach import PlanReach
@@ -110,6 +122,13 @@ class Plan:
             resources_item = PlannedResource.from_dict(resources_item_data)
 
             resources.append(resources_item)
+
+        confirm = []
+        _confirm = d.pop("confirm")
+        for confirm_item_data in _confirm:
+            confirm_item = ConfirmReason.from_dict(confirm_item_data)
+
+            confirm.append(confirm_item)
 
         token = d.pop("token")
 
@@ -140,6 +159,7 @@ class Plan:
             revision=revision,
             counts=counts,
             resources=resources,
+            confirm=confirm,
             token=token,
             warnings=warnings,
             findings=findings,

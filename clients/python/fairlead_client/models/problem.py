@@ -11,6 +11,7 @@ from ..models.missing import Missing
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.confirm_reason import ConfirmReason
     from ..models.field_error import FieldError
     from ..models.revision import Revision
 
@@ -55,6 +56,10 @@ class Problem:
     missing: Missing | Unset = UNSET
     """ With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
      """
+    confirm: list[ConfirmReason] | Unset = UNSET
+    """ With 428, why somebody is to confirm this. """
+    token: str | Unset = UNSET
+    """ With 428, what confirms the request when it is sent again. """
     errors: list[FieldError] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -89,6 +94,15 @@ class Problem:
         if not isinstance(self.missing, Unset):
             missing = self.missing.value
 
+        confirm: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.confirm, Unset):
+            confirm = []
+            for confirm_item_data in self.confirm:
+                confirm_item = confirm_item_data.to_dict()
+                confirm.append(confirm_item)
+
+        token = self.token
+
         errors: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.errors, Unset):
             errors = []
@@ -121,6 +135,10 @@ class Problem:
             field_dict["newest"] = newest
         if missing is not UNSET:
             field_dict["missing"] = missing
+        if confirm is not UNSET:
+            field_dict["confirm"] = confirm
+        if token is not UNSET:
+            field_dict["token"] = token
         if errors is not UNSET:
             field_dict["errors"] = errors
 
@@ -128,6 +146,7 @@ class Problem:
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.confirm_reason import ConfirmReason
         from ..models.field_error import FieldError
         from ..models.revision import Revision
 
@@ -171,6 +190,17 @@ class Problem:
         else:
             missing = Missing(_missing)
 
+        _confirm = d.pop("confirm", UNSET)
+        confirm: list[ConfirmReason] | Unset = UNSET
+        if _confirm is not UNSET:
+            confirm = []
+            for confirm_item_data in _confirm:
+                confirm_item = ConfirmReason.from_dict(confirm_item_data)
+
+                confirm.append(confirm_item)
+
+        token = d.pop("token", UNSET)
+
         _errors = d.pop("errors", UNSET)
         errors: list[FieldError] | Unset = UNSET
         if _errors is not UNSET:
@@ -193,6 +223,8 @@ class Problem:
             used=used,
             newest=newest,
             missing=missing,
+            confirm=confirm,
+            token=token,
             errors=errors,
         )
 

@@ -28,6 +28,11 @@ class RollbackRequest:
     """ Why, for the history; at most 1024 bytes. """
     expected_revision: int | Unset = UNSET
     """ The revision that the fleet must be at, or else it is 412. """
+    plan: str | Unset = UNSET
+    """ The token of a plan of this rollback. It is 412 where the rollback comes to something else by now. """
+    confirm: str | Unset = UNSET
+    """ The same, or the token of the answer that asked for a confirmation: it also confirms what the plan's
+    `confirm` tells. """
     resources: list[VariantRef] | Unset = UNSET
     """ What to roll back, each resource once; left out for the whole fleet. What the revision did not have is
     deleted. What the history knows nothing of
@@ -40,6 +45,10 @@ class RollbackRequest:
         message = self.message
 
         expected_revision = self.expected_revision
+
+        plan = self.plan
+
+        confirm = self.confirm
 
         resources: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.resources, Unset):
@@ -59,6 +68,10 @@ class RollbackRequest:
             field_dict["message"] = message
         if expected_revision is not UNSET:
             field_dict["expected_revision"] = expected_revision
+        if plan is not UNSET:
+            field_dict["plan"] = plan
+        if confirm is not UNSET:
+            field_dict["confirm"] = confirm
         if resources is not UNSET:
             field_dict["resources"] = resources
 
@@ -75,6 +88,10 @@ class RollbackRequest:
 
         expected_revision = d.pop("expected_revision", UNSET)
 
+        plan = d.pop("plan", UNSET)
+
+        confirm = d.pop("confirm", UNSET)
+
         _resources = d.pop("resources", UNSET)
         resources: list[VariantRef] | Unset = UNSET
         if _resources is not UNSET:
@@ -88,6 +105,8 @@ class RollbackRequest:
             revision=revision,
             message=message,
             expected_revision=expected_revision,
+            plan=plan,
+            confirm=confirm,
             resources=resources,
         )
 

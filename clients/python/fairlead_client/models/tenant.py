@@ -7,6 +7,8 @@ from typing import Any, Self, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="Tenant")
 
 
@@ -16,6 +18,8 @@ class Tenant:
     slug: str
     name: str
     created_at: datetime.datetime
+    deleted_at: datetime.datetime | Unset = UNSET
+    """ When it was deleted; 30 days later it is removed. Left out of one that is there. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -27,6 +31,10 @@ class Tenant:
 
         created_at = self.created_at.isoformat()
 
+        deleted_at: str | Unset = UNSET
+        if not isinstance(self.deleted_at, Unset):
+            deleted_at = self.deleted_at.isoformat()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -37,6 +45,8 @@ class Tenant:
                 "created_at": created_at,
             }
         )
+        if deleted_at is not UNSET:
+            field_dict["deleted_at"] = deleted_at
 
         return field_dict
 
@@ -51,11 +61,19 @@ class Tenant:
 
         created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
 
+        _deleted_at = d.pop("deleted_at", UNSET)
+        deleted_at: datetime.datetime | Unset
+        if isinstance(_deleted_at, Unset):
+            deleted_at = UNSET
+        else:
+            deleted_at = datetime.datetime.fromisoformat(_deleted_at)
+
         tenant = cls(
             id=id,
             slug=slug,
             name=name,
             created_at=created_at,
+            deleted_at=deleted_at,
         )
 
         tenant.additional_properties = d

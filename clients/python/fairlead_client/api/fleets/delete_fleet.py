@@ -6,13 +6,21 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     tenant: str,
     fleet: str,
+    *,
+    confirm: str | Unset = UNSET,
 ) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["confirm"] = confirm
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "delete",
@@ -20,6 +28,7 @@ def _get_kwargs(
             tenant=quote(str(tenant), safe=""),
             fleet=quote(str(fleet), safe=""),
         ),
+        "params": params,
     }
 
     return _kwargs
@@ -32,6 +41,11 @@ def _parse_response(
         response_204 = cast(Any, None)
         return response_204
 
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
     if response.status_code == 403:
         response_403 = Problem.from_dict(response.json())
 
@@ -41,6 +55,11 @@ def _parse_response(
         response_404 = Problem.from_dict(response.json())
 
         return response_404
+
+    if response.status_code == 428:
+        response_428 = Problem.from_dict(response.json())
+
+        return response_428
 
     response_default = Problem.from_dict(response.json())
 
@@ -63,15 +82,19 @@ def sync_detailed(
     fleet: str,
     *,
     client: AuthenticatedClient | Client,
+    confirm: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete a fleet
 
-     The streams of its nodes end, and the name is free again. The proxies go on with what they have.
-    After 30 days all of it is removed.
+     The streams of its nodes end, and the name is free again. The proxies go on with what they have. For
+    30 days it can be restored, then all of it is removed. While nodes are connected it
+    asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done,
+    unless the fleet has a newer revision by then.
 
     Args:
         tenant (str):
         fleet (str):
+        confirm (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -84,6 +107,7 @@ def sync_detailed(
     kwargs = _get_kwargs(
         tenant=tenant,
         fleet=fleet,
+        confirm=confirm,
     )
 
     response = client.get_httpx_client().request(
@@ -98,15 +122,19 @@ def sync(
     fleet: str,
     *,
     client: AuthenticatedClient | Client,
+    confirm: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete a fleet
 
-     The streams of its nodes end, and the name is free again. The proxies go on with what they have.
-    After 30 days all of it is removed.
+     The streams of its nodes end, and the name is free again. The proxies go on with what they have. For
+    30 days it can be restored, then all of it is removed. While nodes are connected it
+    asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done,
+    unless the fleet has a newer revision by then.
 
     Args:
         tenant (str):
         fleet (str):
+        confirm (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -120,6 +148,7 @@ def sync(
         tenant=tenant,
         fleet=fleet,
         client=client,
+        confirm=confirm,
     ).parsed
 
 
@@ -128,15 +157,19 @@ async def asyncio_detailed(
     fleet: str,
     *,
     client: AuthenticatedClient | Client,
+    confirm: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete a fleet
 
-     The streams of its nodes end, and the name is free again. The proxies go on with what they have.
-    After 30 days all of it is removed.
+     The streams of its nodes end, and the name is free again. The proxies go on with what they have. For
+    30 days it can be restored, then all of it is removed. While nodes are connected it
+    asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done,
+    unless the fleet has a newer revision by then.
 
     Args:
         tenant (str):
         fleet (str):
+        confirm (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -149,6 +182,7 @@ async def asyncio_detailed(
     kwargs = _get_kwargs(
         tenant=tenant,
         fleet=fleet,
+        confirm=confirm,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -161,15 +195,19 @@ async def asyncio(
     fleet: str,
     *,
     client: AuthenticatedClient | Client,
+    confirm: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete a fleet
 
-     The streams of its nodes end, and the name is free again. The proxies go on with what they have.
-    After 30 days all of it is removed.
+     The streams of its nodes end, and the name is free again. The proxies go on with what they have. For
+    30 days it can be restored, then all of it is removed. While nodes are connected it
+    asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done,
+    unless the fleet has a newer revision by then.
 
     Args:
         tenant (str):
         fleet (str):
+        confirm (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -184,5 +222,6 @@ async def asyncio(
             tenant=tenant,
             fleet=fleet,
             client=client,
+            confirm=confirm,
         )
     ).parsed

@@ -5,6 +5,7 @@ from urllib.parse import quote
 import httpx
 
 from ...client import AuthenticatedClient, Client
+from ...models.deleted_state import DeletedState
 from ...models.fleet_list import FleetList
 from ...models.problem import Problem
 from ...types import UNSET, Response, Unset
@@ -13,12 +14,19 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     tenant: str,
     *,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
+
+    json_state: str | Unset = UNSET
+    if not isinstance(state, Unset):
+        json_state = state.value
+
+    params["state"] = json_state
 
     params["prefix"] = prefix
 
@@ -77,14 +85,19 @@ def sync_detailed(
     tenant: str,
     *,
     client: AuthenticatedClient | Client,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Response[FleetList | Problem]:
     """List the fleets of a tenant
 
+     With `state=deleted` those that were deleted and can be restored, by name; of one name there can be
+    several.
+
     Args:
         tenant (str):
+        state (DeletedState | Unset):
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -99,6 +112,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         tenant=tenant,
+        state=state,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -115,14 +129,19 @@ def sync(
     tenant: str,
     *,
     client: AuthenticatedClient | Client,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> FleetList | Problem | None:
     """List the fleets of a tenant
 
+     With `state=deleted` those that were deleted and can be restored, by name; of one name there can be
+    several.
+
     Args:
         tenant (str):
+        state (DeletedState | Unset):
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -138,6 +157,7 @@ def sync(
     return sync_detailed(
         tenant=tenant,
         client=client,
+        state=state,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -148,14 +168,19 @@ async def asyncio_detailed(
     tenant: str,
     *,
     client: AuthenticatedClient | Client,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Response[FleetList | Problem]:
     """List the fleets of a tenant
 
+     With `state=deleted` those that were deleted and can be restored, by name; of one name there can be
+    several.
+
     Args:
         tenant (str):
+        state (DeletedState | Unset):
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -170,6 +195,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         tenant=tenant,
+        state=state,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -184,14 +210,19 @@ async def asyncio(
     tenant: str,
     *,
     client: AuthenticatedClient | Client,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> FleetList | Problem | None:
     """List the fleets of a tenant
 
+     With `state=deleted` those that were deleted and can be restored, by name; of one name there can be
+    several.
+
     Args:
         tenant (str):
+        state (DeletedState | Unset):
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -208,6 +239,7 @@ async def asyncio(
         await asyncio_detailed(
             tenant=tenant,
             client=client,
+            state=state,
             prefix=prefix,
             limit=limit,
             cursor=cursor,

@@ -86,6 +86,11 @@ def _parse_response(
 
         return response_422
 
+    if response.status_code == 428:
+        response_428 = Problem.from_dict(response.json())
+
+        return response_428
+
     if response.status_code == 503:
         response_503 = Problem.from_dict(response.json())
 
@@ -127,6 +132,10 @@ def sync_detailed(
     state of every resource that it
     names, or else it is 412. What others wrote of other resources meanwhile does not matter;
     `expected_revision` is for who wants that.
+
+    Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells
+    how many, and what is sent again with the answer's
+    `token` as `confirm` is done. A plan tells the same beforehand.
 
     Args:
         tenant (str):
@@ -178,6 +187,10 @@ def sync(
     names, or else it is 412. What others wrote of other resources meanwhile does not matter;
     `expected_revision` is for who wants that.
 
+    Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells
+    how many, and what is sent again with the answer's
+    `token` as `confirm` is done. A plan tells the same beforehand.
+
     Args:
         tenant (str):
         fleet (str):
@@ -222,6 +235,10 @@ async def asyncio_detailed(
     state of every resource that it
     names, or else it is 412. What others wrote of other resources meanwhile does not matter;
     `expected_revision` is for who wants that.
+
+    Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells
+    how many, and what is sent again with the answer's
+    `token` as `confirm` is done. A plan tells the same beforehand.
 
     Args:
         tenant (str):
@@ -270,6 +287,10 @@ async def asyncio(
     state of every resource that it
     names, or else it is 412. What others wrote of other resources meanwhile does not matter;
     `expected_revision` is for who wants that.
+
+    Who would delete more than half of a type, and three resources of it at least, is asked: 428 tells
+    how many, and what is sent again with the answer's
+    `token` as `confirm` is done. A plan tells the same beforehand.
 
     Args:
         tenant (str):

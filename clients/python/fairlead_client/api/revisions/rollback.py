@@ -76,6 +76,11 @@ def _parse_response(
 
         return response_422
 
+    if response.status_code == 428:
+        response_428 = Problem.from_dict(response.json())
+
+        return response_428
+
     if response.status_code == 503:
         response_503 = Problem.from_dict(response.json())
 
@@ -114,6 +119,10 @@ def sync_detailed(
     today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
     `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
     `/description` or `/labels` there.
+
+    Who would remove more than ten resources, or more than half of a type and three of it at least, or
+    bring a version back that nodes have refused, is
+    asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 
     Args:
         tenant (str):
@@ -161,6 +170,10 @@ def sync(
     `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
     `/description` or `/labels` there.
 
+    Who would remove more than ten resources, or more than half of a type and three of it at least, or
+    bring a version back that nodes have refused, is
+    asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
+
     Args:
         tenant (str):
         fleet (str):
@@ -201,6 +214,10 @@ async def asyncio_detailed(
     today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
     `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
     `/description` or `/labels` there.
+
+    Who would remove more than ten resources, or more than half of a type and three of it at least, or
+    bring a version back that nodes have refused, is
+    asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 
     Args:
         tenant (str):
@@ -245,6 +262,10 @@ async def asyncio(
     today. Each fault's pointer begins with the resource, `/resources/{type}/{name}/body/...`, or
     `/resources/{type}/{name}/variants/{variant}/body/...`; a key in a text beside the body is told at
     `/description` or `/labels` there.
+
+    Who would remove more than ten resources, or more than half of a type and three of it at least, or
+    bring a version back that nodes have refused, is
+    asked: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 
     Args:
         tenant (str):

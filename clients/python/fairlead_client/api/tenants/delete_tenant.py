@@ -6,18 +6,27 @@ import httpx
 
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     tenant: str,
+    *,
+    confirm: str | Unset = UNSET,
 ) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["confirm"] = confirm
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "delete",
         "url": "/v1/tenants/{tenant}".format(
             tenant=quote(str(tenant), safe=""),
         ),
+        "params": params,
     }
 
     return _kwargs
@@ -30,6 +39,11 @@ def _parse_response(
         response_204 = cast(Any, None)
         return response_204
 
+    if response.status_code == 400:
+        response_400 = Problem.from_dict(response.json())
+
+        return response_400
+
     if response.status_code == 403:
         response_403 = Problem.from_dict(response.json())
 
@@ -39,6 +53,11 @@ def _parse_response(
         response_404 = Problem.from_dict(response.json())
 
         return response_404
+
+    if response.status_code == 428:
+        response_428 = Problem.from_dict(response.json())
+
+        return response_428
 
     response_default = Problem.from_dict(response.json())
 
@@ -60,16 +79,19 @@ def sync_detailed(
     tenant: str,
     *,
     client: AuthenticatedClient | Client,
+    confirm: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete a tenant
 
      For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes
     end; the proxies go on with
     what they have. After 30 days all of it is removed, with its audit events; until then its slug stays
-    taken.
+    taken, and an operator can restore it. While nodes are connected it
+    asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 
     Args:
         tenant (str):
+        confirm (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -81,6 +103,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         tenant=tenant,
+        confirm=confirm,
     )
 
     response = client.get_httpx_client().request(
@@ -94,16 +117,19 @@ def sync(
     tenant: str,
     *,
     client: AuthenticatedClient | Client,
+    confirm: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete a tenant
 
      For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes
     end; the proxies go on with
     what they have. After 30 days all of it is removed, with its audit events; until then its slug stays
-    taken.
+    taken, and an operator can restore it. While nodes are connected it
+    asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 
     Args:
         tenant (str):
+        confirm (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -116,6 +142,7 @@ def sync(
     return sync_detailed(
         tenant=tenant,
         client=client,
+        confirm=confirm,
     ).parsed
 
 
@@ -123,16 +150,19 @@ async def asyncio_detailed(
     tenant: str,
     *,
     client: AuthenticatedClient | Client,
+    confirm: str | Unset = UNSET,
 ) -> Response[Any | Problem]:
     """Delete a tenant
 
      For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes
     end; the proxies go on with
     what they have. After 30 days all of it is removed, with its audit events; until then its slug stays
-    taken.
+    taken, and an operator can restore it. While nodes are connected it
+    asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 
     Args:
         tenant (str):
+        confirm (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -144,6 +174,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         tenant=tenant,
+        confirm=confirm,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -155,16 +186,19 @@ async def asyncio(
     tenant: str,
     *,
     client: AuthenticatedClient | Client,
+    confirm: str | Unset = UNSET,
 ) -> Any | Problem | None:
     """Delete a tenant
 
      For operators and the tenant's owners. Its tokens are refused from now on, the streams of its nodes
     end; the proxies go on with
     what they have. After 30 days all of it is removed, with its audit events; until then its slug stays
-    taken.
+    taken, and an operator can restore it. While nodes are connected it
+    asks: 428 tells how many, and what is sent again with the answer's `token` as `confirm` is done.
 
     Args:
         tenant (str):
+        confirm (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -178,5 +212,6 @@ async def asyncio(
         await asyncio_detailed(
             tenant=tenant,
             client=client,
+            confirm=confirm,
         )
     ).parsed

@@ -4,6 +4,7 @@ from typing import Any
 import httpx
 
 from ...client import AuthenticatedClient, Client
+from ...models.deleted_state import DeletedState
 from ...models.problem import Problem
 from ...models.tenant_list import TenantList
 from ...types import UNSET, Response, Unset
@@ -11,12 +12,19 @@ from ...types import UNSET, Response, Unset
 
 def _get_kwargs(
     *,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
+
+    json_state: str | Unset = UNSET
+    if not isinstance(state, Unset):
+        json_state = state.value
+
+    params["state"] = json_state
 
     params["prefix"] = prefix
 
@@ -67,15 +75,18 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Response[Problem | TenantList]:
     """List tenants
 
-     An operator sees all tenants, a member of a tenant its own.
+     An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see,
+    until they are removed.
 
     Args:
+        state (DeletedState | Unset):
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -89,6 +100,7 @@ def sync_detailed(
     """
 
     kwargs = _get_kwargs(
+        state=state,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -104,15 +116,18 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient | Client,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Problem | TenantList | None:
     """List tenants
 
-     An operator sees all tenants, a member of a tenant its own.
+     An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see,
+    until they are removed.
 
     Args:
+        state (DeletedState | Unset):
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -127,6 +142,7 @@ def sync(
 
     return sync_detailed(
         client=client,
+        state=state,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -136,15 +152,18 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Response[Problem | TenantList]:
     """List tenants
 
-     An operator sees all tenants, a member of a tenant its own.
+     An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see,
+    until they are removed.
 
     Args:
+        state (DeletedState | Unset):
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -158,6 +177,7 @@ async def asyncio_detailed(
     """
 
     kwargs = _get_kwargs(
+        state=state,
         prefix=prefix,
         limit=limit,
         cursor=cursor,
@@ -171,15 +191,18 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient | Client,
+    state: DeletedState | Unset = UNSET,
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
 ) -> Problem | TenantList | None:
     """List tenants
 
-     An operator sees all tenants, a member of a tenant its own.
+     An operator sees all tenants, a member of a tenant its own. Deleted ones are an operator's to see,
+    until they are removed.
 
     Args:
+        state (DeletedState | Unset):
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
@@ -195,6 +218,7 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            state=state,
             prefix=prefix,
             limit=limit,
             cursor=cursor,

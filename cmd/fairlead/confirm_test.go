@@ -1,0 +1,87 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDeletingMostIsConfirmed(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	all := strings.Join([]string{shop("a"), shop("b"), shop("c"), shop("d")}, "---\n")
+	w.on("edge", all, "apply", "-f", "-").is(t, exitOK)
+	const why = "3 of the fleet's 4 clusters would be deleted"
+	gone := []string{"delete", "clusters", "a", "b", "c"}
+
+	alone := func(r result) {
+		t.Helper()
+		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, "fairlead: nothing was done: "+why+": add --yes if that is meant\nrequest id ") {
+			t.Errorf("%+v", r)
+		}
+	}
+	alone(w.on("edge", "", gone...))
+	if r := w.on("edge", "", append(gone, "--json")...); r.code != exitUsage || !strings.Contains(r.out, `"code": "confirmation_required"`) || !strings.Contains(r.out, `"token": "plan-`) {
+		t.Errorf("%+v", r)
+	}
+	if r := w.on("edge", shop("d"), "diff", "-f", "-", "--prune", "--all"); r.code != exitDiffers || !strings.HasSuffix(r.err, "to confirm: "+why+"\n") {
+		t.Errorf("%+v", r)
+	}
+	w.asks = true
+	alone(w.on("edge", "", gone...)) // the input is at its end
+	w.on("edge", "y\n", gone...).want(t, exitFailed, "", "to confirm: "+why+"\nType yes if that is meant: fairlead: nothing was done\n")
+	w.on("edge", "yes\n", gone...).want(t, exitOK, "revision 2: 3 resources changed\n", "to confirm: "+why+"\nType yes if that is meant: ")
+
+	w.asks = false
+	w.on("edge", all, "apply", "-f", "-").is(t, exitOK)
+	w.on("edge", "", "rollback", "2", "--yes").want(t, exitOK, "revision 4: 3 resources changed\n", "to confirm: "+why+"\n")
+	w.on("edge", all, "apply", "-f", "-").is(t, exitOK)
+	w.on("edge", shop("d"), "apply", "-f", "-", "--prune", "--all", "--yes").want(t, exitOK, "revision 6: 3 resources changed\n",
+		"prune: clusters/a\nprune: clusters/b\nprune: clusters/c\nto confirm: "+why+"\n")
+}
+
+func TestDeletingAFleetIsConfirmed(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	asked := reply{
+		status: http.StatusPreconditionRequired, header: map[string]string{"Content-Type": "application/problem+json"},
+		body: `{"type": "about:blank", "title": "Precondition Required", "status": 428, "code": "confirmation_required", "request_id": "req-1", "token": "plan-x",
+			"confirm": [{"code": "live_nodes", "count": 2, "detail": "2 nodes are connected"}]}`,
+	}
+	gone := reply{status: http.StatusNoContent}
+	const edgeGone = "fleet edge is deleted; for 30 days \"fairlead fleet restore edge\" brings it back\n"
+	w.on("DELETE", "", gone)
+	w.run("fleet", "delete", "edge").want(t, exitOK, "", edgeGone)
+	w.on("DELETE", "", asked)
+	w.run("fleet", "delete", "edge").want(t, exitUsage, "", "fairlead: nothing was done: 2 nodes are connected: add --yes if that is meant\nrequest id req-1\n")
+	w.on("DELETE", "", asked, gone)
+	w.run("fleet", "delete", "edge", "--yes").want(t, exitOK, "", "to confirm: 2 nodes are connected\n"+edgeGone)
+	if d := cmp.Diff([]string{"DELETE ", "DELETE ", "DELETE ", "DELETE ?confirm=plan-x"}, w.requests()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestRollbackDryRun(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	w.on("edge", shop("a"), "apply", "-f", "-").is(t, exitOK)
+	w.on("edge", shop("b"), "apply", "-f", "-").is(t, exitOK)
+	out := w.on("edge", "", "rollback", "1", "--dry-run").is(t, exitOK)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if lines[0] != "--- clusters/b (revision 2)" || lines[len(lines)-2] != "1 to delete, on revision 2" {
+		t.Fatal(out)
+	}
+	token := lines[len(lines)-1]
+	if js := w.on("edge", "", "rollback", "1", "--dry-run", "--json").is(t, exitOK); !strings.Contains(js, `"token": "`+token+`"`) {
+		t.Error(js)
+	}
+	w.on("edge", shop("c"), "apply", "-f", "-").is(t, exitOK)
+	if r := w.on("edge", "", "rollback", "1", "--plan", token); r.code != exitFailed || !strings.Contains(r.err, "  /plan: others have written since") {
+		t.Errorf("%+v", r)
+	}
+	w.on("edge", "", "rollback", "1", "clusters", "b", "--plan", token).want(t, exitOK, "revision 4: 1 resource changed\n", "")
+	w.on("edge", "", "rollback", "4", "--dry-run").want(t, exitOK, "nothing would change, on revision 4\n", "")
+	w.on("edge", "", "rollback", "1", "--dry-run", "--wait").want(t, exitUsage, "", "fairlead: a dry run writes nothing: --wait and --idempotency-key are about a write\n")
+}

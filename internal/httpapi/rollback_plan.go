@@ -1,0 +1,142 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
+)
+
+// sentRollback is a rollback, or a plan of one, as it was sent.
+type sentRollback struct {
+	to    fleet.Revision
+	write store.Write
+	seen  []seenPlan // what it must come to
+	where *places
+}
+
+// seenPlan is the token of a plan, and where it stands.
+type seenPlan struct {
+	pointer string
+	planToken
+}
+
+func sentRollbackOf(ctx context.Context, body *oapi.RollbackRequest) (s sentRollback, err error) {
+	message := deref(body.Message)
+	if err := textField("/message", message, maxMessage); err != nil {
+		return s, err
+	}
+	only, err := onlyOf(body.Resources)
+	if err != nil {
+		return s, err
+	}
+	s = sentRollback{to: fleet.Revision(body.Revision), where: newPlaces()}
+	s.where.whole = "/revision"
+	s.write = store.Write{
+		Actor: callOf(ctx).actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(body.ExpectedRevision), Only: only, Confirmed: new(store.Reasons),
+	}
+	for _, sent := range []struct {
+		pointer string
+		token   *string
+	}{{"/plan", body.Plan}, {"/confirm", body.Confirm}} {
+		if sent.token == nil {
+			continue
+		}
+		token, ok := parsePlanToken(*sent.token)
+		if !ok {
+			return s, badField(sent.pointer, "invalid_plan", notAPlan)
+		}
+		s.seen = append(s.seen, seenPlan{sent.pointer, token})
+		if sent.pointer == "/confirm" {
+			s.write.Confirmed = &token.reasons
+		}
+	}
+	return s, nil
+}
+
+// mustBeOf refuses a rollback that comes to something else than what was seen.
+func (s sentRollback) mustBeOf(content [16]byte) error {
+	for _, seen := range s.seen {
+		if seen.content != content {
+			return errRollsBackOther(seen.pointer)
+		}
+	}
+	return nil
+}
+
+// refused turns the store's refusal into a problem that points into what was sent.
+func (s sentRollback) refused(err error) error {
+	return notAsExpected(s.where.refused(noSuchRevision(err, int64(s.to))), s.write, "", nil)
+}
+
+// findings tells what is to be said of the fleet because of what is written.
+func (s sentRollback) findings(ctx context.Context, a *API, ws []written) *oapi.WriteFindings {
+	return a.tellFindings(ctx, ws, func(oapi.Finding) *string { return &s.where.whole })
+}
+
+// Rollback implements rollback.
+func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.RollbackResponseObject, error) {
+	c := callOf(ctx)
+	s, err := sentRollbackOf(ctx, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := json.Marshal(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	s.write.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
+	result, look, err := a.rollback(ctx, s, func(_ rollbackLook, w store.Write) (store.Result, error) {
+		return a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
+	})
+	if err != nil {
+		return nil, repeated(s.refused(err), s.write.Idempotency)
+	}
+	ws := look.writes
+	if result.Replayed { // what it changed does not differ any more
+		if ws, err = a.writtenSince(ctx, result.Revision-1); err != nil {
+			a.log.WarnContext(ctx, "look what a rollback changed", "error", err)
+			return oapi.Rollback200JSONResponse(writeResult(result, nil, nil)), nil
+		}
+	}
+	return oapi.Rollback200JSONResponse(writeResult(result, nil, s.findings(ctx, a, ws))), nil
+}
+
+// PlanRollback implements planRollback.
+func (a *API) PlanRollback(ctx context.Context, r oapi.PlanRollbackRequestObject) (oapi.PlanRollbackResponseObject, error) {
+	c := callOf(ctx)
+	s, err := sentRollbackOf(ctx, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var p store.Planned
+	_, look, err := a.rollback(ctx, s, func(look rollbackLook, w store.Write) (_ store.Result, err error) {
+		w.Changes = look.resources()
+		p, err = a.store.PlanRollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
+		return store.Result{}, err
+	})
+	if err != nil {
+		return nil, s.refused(err)
+	}
+	out, err := a.planOf(ctx, p, look.resources(), func(batch []difference) error { return a.bodiesBack(ctx, look.changes, batch) })
+	if err != nil {
+		return nil, err
+	}
+	out.Findings = s.findings(ctx, a, look.writes)
+	out.Warnings = warningsOf(nil, out.Findings)
+	return oapi.PlanRollback200JSONResponse(out), nil
+}
+
+// bodiesBack reads what a rollback would put; a Secret's body is sealed and stays where it is.
+func (a *API) bodiesBack(ctx context.Context, changes []store.RollbackChange, batch []difference) error {
+	bodies, err := a.store.RollbackBodies(ctx, callOf(ctx).tenant.ID, each(batch, func(d difference) store.RollbackChange { return changes[d.place] }))
+	if err != nil {
+		return err
+	}
+	for i := range batch {
+		batch[i].change.Body = bodies[i]
+	}
+	return nil
+}
