@@ -152,14 +152,21 @@ type fleetListCommand struct {
 	Listing listing `embed:""`
 }
 
-// Run prints the fleets.
+// Run prints the fleets, with what each has.
 func (c *fleetListCommand) Run(ctx context.Context, sh *shell) error {
-	return list(c.Listing, sh, ofTenant, "the tenant has no fleet yet", []string{"FLEET", "REVISION", "CREATED", "DESCRIPTION"},
+	counts := true
+	return list(c.Listing, sh, ofTenant, "the tenant has no fleet yet",
+		[]string{"FLEET", "REVISION", "RECEIPT", "LIVE", "REFUSING", "OFFLINE", "REFUSALS", "CREATED", "DESCRIPTION"},
 		func(f client.Fleet) []string {
-			return []string{f.Name, strconv.FormatInt(f.Revision, 10), when(f.CreatedAt), f.Description}
+			n := deref(f.Counts)
+			cells := []string{f.Name, strconv.FormatInt(f.Revision, 10), string(deref(n.Receipt))}
+			for _, count := range []int64{n.Nodes.Live, n.Nodes.Refusing, n.Nodes.Offline, n.OpenRefusals} {
+				cells = append(cells, strconv.FormatInt(count, 10))
+			}
+			return append(cells, when(f.CreatedAt), f.Description)
 		},
 		func(s *session, limit *int, cursor *string) (*http.Response, error) {
-			return s.api.ListFleets(ctx, s.tenant, &client.ListFleetsParams{Limit: limit, Cursor: cursor})
+			return s.api.ListFleets(ctx, s.tenant, &client.ListFleetsParams{Limit: limit, Cursor: cursor, Counts: &counts})
 		})
 }
 

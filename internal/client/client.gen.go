@@ -967,7 +967,8 @@ type Fleet struct {
 	// ChangedAt When that was made; before the first change when the fleet was.
 	ChangedAt time.Time `json:"changed_at"`
 
-	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	// Counts What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
+	// for each of its fleets.
 	Counts      *FleetCounts `json:"counts,omitempty"`
 	CreatedAt   time.Time    `json:"created_at"`
 	Description string       `json:"description"`
@@ -1011,7 +1012,8 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
-// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+// FleetCounts What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
+// for each of its fleets.
 type FleetCounts struct {
 	// Nodes How many nodes are in each state.
 	Nodes NodeCounts `json:"nodes"`
@@ -2499,6 +2501,10 @@ type ListFleetsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Counts Count what each fleet of the page has, as `getFleet` does: nodes by state, resources by type, open refusals, and the state of the newest revision's receipt. It
+	// costs what the fleets have, and a page has 100 of them at most.
+	Counts *bool `form:"counts,omitempty" json:"counts,omitempty"`
 }
 
 // ApplyParams defines parameters for Apply.
@@ -5371,6 +5377,18 @@ func NewListFleetsRequest(server string, tenant TenantParam, params *ListFleetsP
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Counts != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "counts", *params.Counts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
