@@ -76,6 +76,7 @@ GRANT EXECUTE ON FUNCTION operator_tenant_by_slug TO fairlead_app;
 GRANT EXECUTE ON FUNCTION operator_tenants TO fairlead_app;
 GRANT EXECUTE ON FUNCTION purge_fleet TO fairlead_app;
 GRANT EXECUTE ON FUNCTION purge_tenant TO fairlead_app;
+GRANT EXECUTE ON FUNCTION sweep_audit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION sweep_credentials TO fairlead_app;
 GRANT EXECUTE ON FUNCTION sweep_server TO fairlead_app;
 GRANT EXECUTE ON FUNCTION tenants_to_purge TO fairlead_app;

@@ -172,6 +172,7 @@ func (e FindingSeverity) Valid() bool {
 
 // Defines values for LimitName.
 const (
+	AuditDays            LimitName = "audit_days"
 	Credentials          LimitName = "credentials"
 	DeletedFleets        LimitName = "deleted_fleets"
 	EventBytes           LimitName = "event_bytes"
@@ -192,6 +193,8 @@ const (
 // Valid indicates whether the value is a known member of the LimitName enum.
 func (e LimitName) Valid() bool {
 	switch e {
+	case AuditDays:
+		return true
 	case Credentials:
 		return true
 	case DeletedFleets:
@@ -1165,7 +1168,8 @@ type Limit struct {
 	// that uses the most of it, where that is counted.
 	Used *int64 `json:"used,omitempty"`
 
-	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+	// kept, 30 to 36500).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -1173,7 +1177,8 @@ type Limit struct {
 	What LimitName `json:"what"`
 }
 
-// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+// kept, 30 to 36500).
 // Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 // labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 // a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -1616,7 +1621,8 @@ type Problem struct {
 	// Used With `what`: how much of it is used now, without this request.
 	Used *int64 `json:"used,omitempty"`
 
-	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+	// kept, 30 to 36500).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).

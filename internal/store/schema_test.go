@@ -140,6 +140,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"operator_tenants: fairlead_app",
 		"purge_fleet: fairlead_app",
 		"purge_tenant: fairlead_app",
+		"sweep_audit: fairlead_app",
 		"sweep_credentials: fairlead_app",
 		"sweep_server: fairlead_app",
 		"tenants_to_purge: fairlead_app",
