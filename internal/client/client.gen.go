@@ -77,8 +77,36 @@ func (e CredentialState) Valid() bool {
 	}
 }
 
+// Defines values for DeniedReason.
+const (
+	NodeIdForbidden DeniedReason = "node_id_forbidden"
+	NodeIdTaken     DeniedReason = "node_id_taken"
+	TokenExpired    DeniedReason = "token_expired"
+	TokenRevoked    DeniedReason = "token_revoked"
+	TokenWrong      DeniedReason = "token_wrong"
+)
+
+// Valid indicates whether the value is a known member of the DeniedReason enum.
+func (e DeniedReason) Valid() bool {
+	switch e {
+	case NodeIdForbidden:
+		return true
+	case NodeIdTaken:
+		return true
+	case TokenExpired:
+		return true
+	case TokenRevoked:
+		return true
+	case TokenWrong:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
+	EventKindDenied     EventKind = "denied"
 	EventKindDropped    EventKind = "dropped"
 	EventKindDuplicates EventKind = "duplicates"
 	EventKindKeptBack   EventKind = "kept_back"
@@ -89,6 +117,8 @@ const (
 // Valid indicates whether the value is a known member of the EventKind enum.
 func (e EventKind) Valid() bool {
 	switch e {
+	case EventKindDenied:
+		return true
 	case EventKindDropped:
 		return true
 	case EventKindDuplicates:
@@ -784,6 +814,10 @@ type CredentialList struct {
 // CredentialState `active`: it is taken. `expired`: its time is over. `revoked`: somebody has ended it, or what it ends with.
 type CredentialState string
 
+// DeniedReason Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
+// ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+type DeniedReason string
+
 // Difference defines model for Difference.
 type Difference struct {
 	// Action What would become of a resource.
@@ -828,13 +862,22 @@ type Event struct {
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
+	// Address Of `denied`, where the clients come from; of a group, the last one. Left out where there are too many to tell apart.
+	Address *string `json:"address,omitempty"`
+
 	// At Of a group, when the last one happened.
 	At time.Time `json:"at"`
+
+	// Attempts Of `denied`, how often; of a group, of all.
+	Attempts *int64 `json:"attempts,omitempty"`
+
+	// Credential Of `denied`, the id of the node credential that they come with.
+	Credential *string `json:"credential,omitempty"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
 
-	// FirstAt Of a group, when the first one happened.
+	// FirstAt Of a group, and of `denied`, when the first one happened.
 	FirstAt *time.Time `json:"first_at,omitempty"`
 
 	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
@@ -844,18 +887,23 @@ type Event struct {
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
+	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 	Kind EventKind `json:"kind"`
 
-	// Node The node's id; empty where it is about none.
+	// Node The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked.
 	Node string `json:"node"`
 
 	// NodeIds Of a group, ten of them at most.
 	NodeIds *[]string `json:"node_ids,omitempty"`
 
 	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
-	Nodes    *int         `json:"nodes,omitempty"`
-	Resource *ResourceRef `json:"resource,omitempty"`
+	Nodes *int `json:"nodes,omitempty"`
+
+	// Reason Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
+	// ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+	Reason   *DeniedReason `json:"reason,omitempty"`
+	Resource *ResourceRef  `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
 	Revision *int64 `json:"revision,omitempty"`
@@ -866,7 +914,8 @@ type Event struct {
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 // has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
+// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 type EventKind string
 
 // EventList defines model for EventList.

@@ -143,6 +143,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"sweep_audit: fairlead_app",
 		"sweep_credentials: fairlead_app",
 		"sweep_server: fairlead_app",
+		"tell_denied: fairlead_node",
 		"tenants_to_purge: fairlead_app",
 	}
 	if d := cmp.Diff(want, functions); d != "" {
