@@ -29,7 +29,8 @@ CREATE TABLE tenant_limits (
   tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
   name      text COLLATE "C" NOT NULL CHECK (limit_default(name) IS NOT NULL),
   most      bigint NOT NULL CHECK (most BETWEEN 0 AND 9007199254740991),
-  PRIMARY KEY (tenant_id, name)
+  PRIMARY KEY (tenant_id, name),
+  CHECK (name <> 'audit_days' OR most BETWEEN 30 AND 36500)
 );
 
 CREATE TABLE fleets (

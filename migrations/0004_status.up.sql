@@ -169,15 +169,19 @@ CREATE TABLE node_retries (
 ) WITH (fillfactor = 70);
 CREATE INDEX node_retries_by_epoch ON node_retries (tenant_id, fleet_id, epoch);
 
+-- Why a client was not let in; Go's fleet.DeniedReason says what each one means.
+CREATE TYPE denied_reason AS ENUM ('token_wrong', 'token_revoked', 'token_expired', 'node_id_forbidden', 'node_id_taken');
+
 -- What happened to nodes, in the order in which it did as far as clocks tell. Rows come by triggers, so that no
 -- statement that makes or ends a refusal can leave one out. The id follows from what happened, so that a report that is
--- given again, because its answer was lost, tells nothing twice.
+-- given again, because its answer was lost, tells nothing twice. Those of clients that were not let in come by tell_denied: a row
+-- for each of a kind, which is written anew when one comes again.
 CREATE TABLE node_events (
   tenant_id uuid NOT NULL,
   fleet_id  uuid NOT NULL,
   at        timestamptz NOT NULL,
   id        uuid NOT NULL DEFAULT gen_random_uuid(), -- no order
-  kind      text NOT NULL CHECK (kind IN ('refused', 'kept_back', 'recovered', 'duplicates', 'dropped')),
+  kind      text NOT NULL CHECK (kind IN ('refused', 'kept_back', 'recovered', 'duplicates', 'dropped', 'denied')),
   node_id   text COLLATE "C" NOT NULL, -- no foreign key: the record outlives the node
   type      text COLLATE "C" NOT NULL DEFAULT '',
   name      text COLLATE "C" NOT NULL DEFAULT '',
@@ -187,14 +191,22 @@ CREATE TABLE node_events (
   action    refusal_action NOT NULL DEFAULT 'none', -- of what was refused or kept back
   beside    boolean NOT NULL DEFAULT false,
   note      text NOT NULL DEFAULT '', -- for people, of another kind of event
+  -- Of a client that was not let in, whose node_id is what it says.
+  reason        denied_reason,
+  address       text NOT NULL DEFAULT '' CHECK (octet_length(address) <= 64),
+  credential_id uuid,
+  attempts      bigint NOT NULL DEFAULT 0,
+  first_at      timestamptz,
   -- The transaction that wrote it. Neither at nor a sequence tells who reads on from where they were what is new: a row with an
   -- earlier one may commit later. Of transactions below events_bound there come no more.
   xact      xid8 NOT NULL DEFAULT pg_current_xact_id(),
   PRIMARY KEY (tenant_id, fleet_id, id),
   FOREIGN KEY (tenant_id, fleet_id) REFERENCES fleets (tenant_id, id) ON DELETE CASCADE,
-  FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts
+  FOREIGN KEY (tenant_id, fleet_id, text_hash) REFERENCES nack_texts,
+  CHECK ((kind = 'denied') = (reason IS NOT NULL))
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 CREATE INDEX node_events_by_time ON node_events (tenant_id, fleet_id, at, id);
 CREATE INDEX node_events_by_xact ON node_events (tenant_id, fleet_id, xact, at, id);
 CREATE INDEX node_events_by_node ON node_events (node_id, tenant_id, fleet_id, at, id); -- not led by the key's columns, see resources
+CREATE INDEX node_events_denied ON node_events (tenant_id, fleet_id, at, id) WHERE kind = 'denied';
 CREATE INDEX node_events_by_text ON node_events (text_hash, tenant_id, fleet_id) WHERE text_hash IS NOT NULL;

@@ -84,6 +84,8 @@ GRANT EXECUTE ON FUNCTION purge_fleet TO fairlead_app;
 GRANT EXECUTE ON FUNCTION purge_tenant TO fairlead_app;
 GRANT EXECUTE ON FUNCTION restore_fleet TO fairlead_app;
 GRANT EXECUTE ON FUNCTION restore_tenant TO fairlead_app;
+GRANT EXECUTE ON FUNCTION sweep_audit TO fairlead_app;
 GRANT EXECUTE ON FUNCTION sweep_credentials TO fairlead_app;
 GRANT EXECUTE ON FUNCTION sweep_server TO fairlead_app;
+GRANT EXECUTE ON FUNCTION tell_denied TO fairlead_node;
 GRANT EXECUTE ON FUNCTION tenants_to_purge TO fairlead_app;

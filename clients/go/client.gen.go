@@ -116,8 +116,36 @@ func (e DeletedState) Valid() bool {
 	}
 }
 
+// Defines values for DeniedReason.
+const (
+	NodeIdForbidden DeniedReason = "node_id_forbidden"
+	NodeIdTaken     DeniedReason = "node_id_taken"
+	TokenExpired    DeniedReason = "token_expired"
+	TokenRevoked    DeniedReason = "token_revoked"
+	TokenWrong      DeniedReason = "token_wrong"
+)
+
+// Valid indicates whether the value is a known member of the DeniedReason enum.
+func (e DeniedReason) Valid() bool {
+	switch e {
+	case NodeIdForbidden:
+		return true
+	case NodeIdTaken:
+		return true
+	case TokenExpired:
+		return true
+	case TokenRevoked:
+		return true
+	case TokenWrong:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
+	EventKindDenied     EventKind = "denied"
 	EventKindDropped    EventKind = "dropped"
 	EventKindDuplicates EventKind = "duplicates"
 	EventKindKeptBack   EventKind = "kept_back"
@@ -128,6 +156,8 @@ const (
 // Valid indicates whether the value is a known member of the EventKind enum.
 func (e EventKind) Valid() bool {
 	switch e {
+	case EventKindDenied:
+		return true
 	case EventKindDropped:
 		return true
 	case EventKindDuplicates:
@@ -211,6 +241,7 @@ func (e FindingSeverity) Valid() bool {
 
 // Defines values for LimitName.
 const (
+	AuditDays            LimitName = "audit_days"
 	Credentials          LimitName = "credentials"
 	DeletedFleets        LimitName = "deleted_fleets"
 	EventBytes           LimitName = "event_bytes"
@@ -231,6 +262,8 @@ const (
 // Valid indicates whether the value is a known member of the LimitName enum.
 func (e LimitName) Valid() bool {
 	switch e {
+	case AuditDays:
+		return true
 	case Credentials:
 		return true
 	case DeletedFleets:
@@ -858,6 +891,10 @@ type CredentialState string
 // DeletedState defines model for DeletedState.
 type DeletedState string
 
+// DeniedReason Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
+// ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+type DeniedReason string
+
 // Difference defines model for Difference.
 type Difference struct {
 	// Action What would become of a resource.
@@ -902,13 +939,22 @@ type Event struct {
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
+	// Address Of `denied`, where the clients come from; of a group, the last one. Left out where there are too many to tell apart.
+	Address *string `json:"address,omitempty"`
+
 	// At Of a group, when the last one happened.
 	At time.Time `json:"at"`
+
+	// Attempts Of `denied`, how often; of a group, of all.
+	Attempts *int64 `json:"attempts,omitempty"`
+
+	// Credential Of `denied`, the id of the node credential that they come with.
+	Credential *string `json:"credential,omitempty"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
 
-	// FirstAt Of a group, when the first one happened.
+	// FirstAt Of a group, and of `denied`, when the first one happened.
 	FirstAt *time.Time `json:"first_at,omitempty"`
 
 	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
@@ -918,18 +964,23 @@ type Event struct {
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
+	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 	Kind EventKind `json:"kind"`
 
-	// Node The node's id; empty where it is about none.
+	// Node The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked.
 	Node string `json:"node"`
 
 	// NodeIds Of a group, ten of them at most.
 	NodeIds *[]string `json:"node_ids,omitempty"`
 
 	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
-	Nodes    *int         `json:"nodes,omitempty"`
-	Resource *ResourceRef `json:"resource,omitempty"`
+	Nodes *int `json:"nodes,omitempty"`
+
+	// Reason Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
+	// ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+	Reason   *DeniedReason `json:"reason,omitempty"`
+	Resource *ResourceRef  `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
 	Revision *int64 `json:"revision,omitempty"`
@@ -940,7 +991,8 @@ type Event struct {
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 // has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
+// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -1044,7 +1096,8 @@ type Fleet struct {
 	// ChangedAt When that was made; before the first change when the fleet was.
 	ChangedAt time.Time `json:"changed_at"`
 
-	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	// Counts What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
+	// for each of its fleets.
 	Counts    *FleetCounts `json:"counts,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
 
@@ -1091,7 +1144,8 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
-// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+// FleetCounts What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
+// for each of its fleets.
 type FleetCounts struct {
 	// Nodes How many nodes are in each state.
 	Nodes NodeCounts `json:"nodes"`
@@ -1243,7 +1297,8 @@ type Limit struct {
 	// that uses the most of it, where that is counted.
 	Used *int64 `json:"used,omitempty"`
 
-	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+	// kept, 30 to 36500).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -1251,7 +1306,8 @@ type Limit struct {
 	What LimitName `json:"what"`
 }
 
-// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+// kept, 30 to 36500).
 // Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 // labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 // a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -1775,7 +1831,8 @@ type Problem struct {
 	// Used With `what`: how much of it is used now, without this request.
 	Used *int64 `json:"used,omitempty"`
 
-	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+	// kept, 30 to 36500).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -2690,6 +2747,10 @@ type ListFleetsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Counts Count what each fleet of the page has, as `getFleet` does: nodes by state, resources by type, open refusals, and the state of the newest revision's receipt. It
+	// costs what the fleets have, and a page has 100 of them at most.
+	Counts *bool `form:"counts,omitempty" json:"counts,omitempty"`
 }
 
 // DeleteFleetParams defines parameters for DeleteFleet.
@@ -5800,6 +5861,18 @@ func NewListFleetsRequest(server string, tenant TenantParam, params *ListFleetsP
 		if params.Cursor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Counts != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "counts", *params.Counts, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

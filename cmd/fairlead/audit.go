@@ -54,8 +54,18 @@ func (c *auditCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	t := table{{"AT", "BY", "FROM", "KIND", "OBJECT", "REQUEST"}}
 	for _, e := range events {
-		t = append(t, []string{when(e.At), e.By.Name, deref(e.Address), e.Kind, e.Object, deref(e.RequestId)})
+		t = append(t, []string{when(e.At), e.By.Name, deref(e.Address), e.Kind, auditObject(e), deref(e.RequestId)})
 	}
 	fmt.Fprint(s.out, t)
 	return nil
+}
+
+// auditObject is what an event is about, and how often it was denied.
+func auditObject(e client.AuditEvent) string {
+	detail := deref(e.Detail)
+	attempts, denied := detail["attempts"].(float64)
+	if !denied {
+		return e.Object
+	}
+	return fmt.Sprintf("%s (%v, x%.0f)", e.Object, detail["code"], attempts)
 }

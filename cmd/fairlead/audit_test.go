@@ -17,6 +17,10 @@ func TestAudit(t *testing.T) {
 	if r := w.run("audit", "-o", "json"); r.code != exitOK || !strings.Contains(r.out, `"address": "10.0.0.1"`) {
 		t.Errorf("%+v", r)
 	}
+	w.replies[path] = []reply{ok(`{"items": [{"at": "2026-01-02T03:04:05Z", "kind": "access.denied", "object": "deleteFleet", "by": {"kind": "token", "name": "bob"}, "detail": {"code": "forbidden", "attempts": 1200000}}]}`)}
+	w.run("audit").want(t, exitOK, `AT                    BY   FROM  KIND           OBJECT                             REQUEST
+2026-01-02 03:04:05Z  bob  -     access.denied  deleteFleet (forbidden, x1200000)  -
+`, "")
 	w.replies[path] = []reply{ok(`{"items": []}`)}
 	w.run("audit").want(t, exitOK, "there is no such event\n", "")
 	w.replies[path] = []reply{problemReply(http.StatusForbidden, "forbidden", "the token's role does not allow this")}

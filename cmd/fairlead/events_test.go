@@ -17,7 +17,10 @@ func TestEventsThatSayTheSameAreOneLine(t *testing.T) {
 2026-01-02 03:04:05Z  298 nodes  refused    listeners/l  7         no filter
 2026-01-02 03:04:06Z  a          recovered  -            8         -
 `, "")
-	w.run("events", "--each")
+	w.on("GET", "/events", ok(`{"items": [{"at": "2026-01-02T03:04:05Z", "kind": "denied", "reason": "token_revoked", "node": "", "attempts": 2, "action": "not let in: its node credential is revoked, 2 times"}], "position": "1"}`))
+	w.run("events", "--each").want(t, exitOK, `AT                    NODE  EVENT   RESOURCE  REVISION  WORDS
+2026-01-02 03:04:05Z  -     denied  -         -         (not let in: its node credential is revoked, 2 times)
+`, "")
 	for i, want := range []string{"GET /events?since=1h&grouped=true&limit=50", "GET /events?limit=50"} {
 		if got := w.requests()[i]; got != want {
 			t.Errorf("asked %s, want %s", got, want)

@@ -12,7 +12,7 @@ import (
 // fleetCommand is "fairlead fleet".
 type fleetCommand struct {
 	Show   fleetShowCommand   `cmd:"" default:"withargs" help:"Show the fleet's settings, or change them; what \"fairlead fleet\" does by itself."`
-	List   fleetListCommand   `cmd:"" help:"List the tenant's fleets."`
+	List   fleetListCommand   `cmd:"" help:"List the tenant's fleets: the newest revision's receipt, nodes by state, open refusals."`
 	Create fleetCreateCommand `cmd:"" help:"Make a fleet."`
 	Delete fleetDeleteCommand `cmd:"" help:"Delete a fleet."`
 

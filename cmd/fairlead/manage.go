@@ -176,7 +176,7 @@ type fleetListCommand struct {
 	Deleted bool    `help:"Those that were deleted in the last 30 days and can be restored."`
 }
 
-// Run prints the fleets.
+// Run prints the fleets, with what each has.
 func (c *fleetListCommand) Run(ctx context.Context, sh *shell) error {
 	if c.Deleted {
 		return list(c.Listing, sh, ofTenant, "no fleet can be restored", []string{"FLEET", "REVISION", "DELETED", "ID"},
@@ -187,12 +187,19 @@ func (c *fleetListCommand) Run(ctx context.Context, sh *shell) error {
 				return s.api.ListFleets(ctx, s.tenant, &client.ListFleetsParams{State: deletedOnes(), Limit: limit, Cursor: cursor})
 			})
 	}
-	return list(c.Listing, sh, ofTenant, "the tenant has no fleet yet", []string{"FLEET", "REVISION", "CREATED", "DESCRIPTION"},
+	counts := true
+	return list(c.Listing, sh, ofTenant, "the tenant has no fleet yet",
+		[]string{"FLEET", "REVISION", "RECEIPT", "LIVE", "REFUSING", "OFFLINE", "REFUSALS", "CREATED", "DESCRIPTION"},
 		func(f client.Fleet) []string {
-			return []string{f.Name, strconv.FormatInt(f.Revision, 10), when(f.CreatedAt), f.Description}
+			n := deref(f.Counts)
+			cells := []string{f.Name, strconv.FormatInt(f.Revision, 10), string(deref(n.Receipt))}
+			for _, count := range []int64{n.Nodes.Live, n.Nodes.Refusing, n.Nodes.Offline, n.OpenRefusals} {
+				cells = append(cells, strconv.FormatInt(count, 10))
+			}
+			return append(cells, when(f.CreatedAt), f.Description)
 		},
 		func(s *session, limit *int, cursor *string) (*http.Response, error) {
-			return s.api.ListFleets(ctx, s.tenant, &client.ListFleetsParams{Limit: limit, Cursor: cursor})
+			return s.api.ListFleets(ctx, s.tenant, &client.ListFleetsParams{Limit: limit, Cursor: cursor, Counts: &counts})
 		})
 }
 

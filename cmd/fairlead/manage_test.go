@@ -9,7 +9,7 @@ func TestManage(t *testing.T) {
 	t.Parallel()
 	w := live(t)
 	w.on("edge", "", "fleet", "list").is(t, exitOK)
-	if out := w.on("edge", "", "fleet", "list").is(t, exitOK); !strings.Contains(out, "FLEET  REVISION  CREATED") || !strings.Contains(out, "\nprod   0 ") {
+	if out := w.on("edge", "", "fleet", "list").is(t, exitOK); !strings.Contains(out, "FLEET  REVISION  RECEIPT  LIVE  REFUSING  OFFLINE  REFUSALS  CREATED") || !strings.Contains(out, "\nprod   0         -        0     0         0        0         ") {
 		t.Error(out)
 	}
 	w.on("edge", "", "fleet", "create", "canary", "--description", "first").want(t, exitOK, "", "fleet canary made\n")

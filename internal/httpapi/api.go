@@ -49,6 +49,7 @@ type API struct {
 	limits     *limitsBook
 	pace       *pace
 	polls      polls
+	denied     *denials
 	facts      *factBook
 	handler    http.Handler
 
@@ -92,6 +93,7 @@ func New(c Config) (*API, error) {
 		return c.Store.Overview(ctx, k.Tenant, k.Fleet, after, f)
 	})
 	a.limits, a.pace = newLimitsBook(time.Now, c.Store.Limits), newPace(time.Now)
+	a.denied = newDenials(time.Now)
 	contract, err := contractFile()
 	if err != nil {
 		return nil, err

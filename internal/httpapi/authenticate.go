@@ -50,6 +50,7 @@ func (a *API) authenticated(next http.Handler) http.Handler {
 		c := &call{principal: p, expires: token.ExpiresAt, accept: r.Header.Values("Accept")}
 		c.actor = store.Actor{Credential: p.Credential, Name: p.Name, RequestID: n.id, IP: clientIP(r)}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+		a.denial(r, c, n)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,6 +172,13 @@ func eventOf(e store.Event) oapi.Event {
 		ref := refOf(e.Resource)
 		out.Resource = &ref
 	}
+	if d := e.Denied; d.Reason != "" {
+		words, attempts, first := deniedWords(d), d.Attempts, d.First
+		out.Reason, out.Action, out.Attempts, out.FirstAt, out.Address = (*oapi.DeniedReason)(&d.Reason), &words, &attempts, &first, optional(d.Address)
+		if d.Credential != (fleet.CredentialID{}) {
+			out.Credential = optional(d.Credential.String())
+		}
+	}
 	return out
 }
 
@@ -221,6 +229,7 @@ type eventGroup struct {
 	resource                    fleet.Ref
 	action                      fleet.Action
 	beside                      bool
+	reason                      fleet.DeniedReason
 }
 
 const sampledNodes = 10 // of a group
@@ -230,13 +239,17 @@ func groupsOf(es []store.Event) []oapi.Event {
 	var groups []*store.EventGroup
 	by, nodes := map[eventGroup]*store.EventGroup{}, map[eventGroup]map[string]bool{}
 	for _, e := range es {
-		k := eventGroup{e.Kind, e.Version, e.Detail, e.Note, e.Revision, e.Resource, e.Action, e.Beside}
+		k := eventGroup{e.Kind, e.Version, e.Detail, e.Note, e.Revision, e.Resource, e.Action, e.Beside, e.Denied.Reason}
 		g := by[k]
 		if g == nil {
-			g = &store.EventGroup{FirstAt: e.At}
+			g = &store.EventGroup{FirstAt: firstOf(e)}
 			by[k], nodes[k], groups = g, map[string]bool{}, append(groups, g)
 		}
+		e.Denied.Attempts += g.Denied.Attempts
 		g.Event, g.Count = e, g.Count+1
+		if first := firstOf(e); first.Before(g.FirstAt) {
+			g.FirstAt = first
+		}
 		if !nodes[k][e.Node] {
 			nodes[k][e.Node] = true
 			g.Sample = append(g.Sample, e.Node)
@@ -248,6 +261,33 @@ func groupsOf(es []store.Event) []oapi.Event {
 		g.Sample = g.Sample[:min(len(g.Sample), sampledNodes)]
 		return eventGroupOf(*g)
 	})
+}
+
+// firstOf is since when the event tells.
+func firstOf(e store.Event) time.Time {
+	if e.Denied.Reason != "" {
+		return e.Denied.First
+	}
+	return e.At
+}
+
+// deniedWords say for people why clients were not let in, and how often.
+func deniedWords(d fleet.Denied) string {
+	why := map[fleet.DeniedReason]string{
+		fleet.DeniedToken:       "a token with the id of a credential of this fleet, and another secret",
+		fleet.DeniedRevoked:     "its node credential is revoked",
+		fleet.DeniedExpired:     "its node credential has expired",
+		fleet.DeniedNodeID:      "its node credential is not for nodes of this id",
+		fleet.DeniedNodeIDTaken: "another client has this node id, and they are exclusive here",
+	}[d.Reason]
+	text := "not let in: " + cmp.Or(why, string(d.Reason))
+	if d.Address != "" {
+		text += ", from " + d.Address
+	}
+	if d.Attempts > 1 {
+		text += fmt.Sprintf(", %d times", d.Attempts)
+	}
+	return text
 }
 
 func keyOf(c *call) fleet.Key { return fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID} }

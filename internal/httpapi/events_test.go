@@ -179,3 +179,44 @@ func TestEventsShowNoSecret(t *testing.T) {
 		}
 	}
 }
+
+func TestEventsTellWhoWasNotLetIn(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	now := time.Now()
+	key := fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}
+	credential := fleet.NewCredentialID()
+	s := w.follow("?grouped=true")
+	must(t, w.nodes.TellDenied(t.Context(), []fleet.Denied{
+		{Key: key, Reason: fleet.DeniedNodeID, Credential: credential, Node: "core-1", Address: "10.0.0.1", Attempts: 2, First: now.Add(-time.Hour), Last: now},
+		{Key: key, Reason: fleet.DeniedNodeID, Node: "core-2", Address: "10.0.0.2", Attempts: 5, First: now, Last: now.Add(-time.Second)},
+	}))
+	var list oapi.EventList
+	w.do(http.MethodGet, w.at("events")+"?node=core-1", "").is(200, &list)
+	if len(list.Items) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	e := list.Items[0]
+	if e.Kind != "denied" || *e.Reason != "node_id_forbidden" || *e.Attempts != 2 || *e.Address != "10.0.0.1" || *e.Credential != credential.String() ||
+		*e.Action != "not let in: its node credential is not for nodes of this id, from 10.0.0.1, 2 times" || e.At.Sub(*e.FirstAt).Round(time.Minute) != time.Hour {
+		t.Errorf("%+v", e)
+	}
+	// Grouped, in a list and in a stream: of both, since the first.
+	list = oapi.EventList{}
+	w.do(http.MethodGet, w.at("events")+"?grouped=true", "").is(200, &list)
+	for where, e := range map[string]oapi.Event{"list": list.Items[0], "stream": s.event()} {
+		if *e.Nodes != 2 || *e.Attempts != 7 || time.Since(*e.FirstAt) < 59*time.Minute {
+			t.Errorf("%s: %+v", where, e)
+		}
+	}
+}
+
+// Every reason has words.
+func TestDeniedWords(t *testing.T) {
+	t.Parallel()
+	for _, r := range fleet.DeniedReasons() {
+		if got := deniedWords(fleet.Denied{Reason: r, Attempts: 1}); strings.Contains(got, string(r)) {
+			t.Errorf("%s: %s", r, got)
+		}
+	}
+}

@@ -1,12 +1,16 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"testing"
 
+	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/store"
 )
 
 func TestAFleetTellsItsCounts(t *testing.T) {
@@ -55,5 +59,59 @@ func TestAFleetTellsItsCounts(t *testing.T) {
 	w.do(http.MethodGet, "/v1/tenants/acme/fleets", "").is(200, &list)
 	if list.Items[0].Counts != nil || list.Items[0].Resources != 3 {
 		t.Errorf("in the list: %+v", list.Items[0])
+	}
+}
+
+func TestAListTellsWhatEachFleetHas(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	core := w.newFleet(w.tenant, "core")
+	w.put("a")
+	w.do(http.MethodPut, "/v1/tenants/acme/fleets/core/resources/clusters/b", asDocument(`{"name": "b"}`)).is(201, nil)
+	w.settledNode(core.ID, "n1", 1)
+	w.refusingNode(w.fleet.ID, "bad", fleet.Refusal{Type: fleet.Cluster, Name: "a", Version: "v", Revision: 1})
+	w.newFleet(w.tenant, "empty")
+	var list oapi.FleetList
+	w.do(http.MethodGet, "/v1/tenants/acme/fleets?counts=true&limit=2", "").is(200, &list)
+	var rest oapi.FleetList
+	w.do(http.MethodGet, "/v1/tenants/acme/fleets?counts=true&cursor="+*list.NextCursor, "").is(200, &rest)
+	all := append(list.Items, rest.Items...)
+	if len(all) != 3 || all[2].Counts.Receipt != nil || *all[0].Counts.Receipt != oapi.ReceiptStateDelivered || all[1].Counts.OpenRefusals != 1 {
+		t.Fatalf("%+v", all)
+	}
+	// What the list says of each fleet is what the fleet says.
+	for _, f := range all {
+		var one oapi.Fleet
+		w.do(http.MethodGet, "/v1/tenants/acme/fleets/"+f.Name, "").is(200, &one)
+		if !reflect.DeepEqual(one, f) {
+			t.Errorf("the list: %+v %+v, the fleet: %+v %+v", f, f.Counts, one, one.Counts)
+		}
+	}
+	// Who is bound to one fleet is told of that one.
+	ci := "Bearer " + w.token(w.tenant, auth.RoleCI, &core.ID)
+	list = oapi.FleetList{}
+	w.do(http.MethodGet, "/v1/tenants/acme/fleets?counts=true", "", "Authorization", ci).is(200, &list)
+	if len(list.Items) != 1 || list.Items[0].Counts.Nodes.Live != 1 {
+		t.Errorf("%+v", list)
+	}
+	list = oapi.FleetList{}
+	w.do(http.MethodGet, "/v1/tenants/acme/fleets?counts=true&prefix=x", "", "Authorization", ci).is(200, &list)
+	if len(list.Items) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A page with counts is short, whatever it was asked for.
+func TestCountsAreOfAHundredFleetsAtMost(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.limit(store.LimitFleets, mostCounted+1)
+	for i := range mostCounted {
+		w.newFleet(w.tenant, fmt.Sprintf("f%03d", i)) // and "edge" is one more
+	}
+	var list oapi.FleetList
+	w.do(http.MethodGet, "/v1/tenants/acme/fleets?counts=true&limit=500", "").is(200, &list)
+	if len(list.Items) != mostCounted || list.NextCursor == nil {
+		t.Errorf("%d fleets, next %v", len(list.Items), list.NextCursor)
 	}
 }

@@ -25,35 +25,41 @@ func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (o
 	if err != nil {
 		return nil, err
 	}
-	if c.principal.Fleet != nil {
-		return a.ownFleet(ctx, c, prefix, from.Name)
+	limit := pageLimit(r.Params.Limit)
+	if deref(r.Params.Counts) {
+		limit = min(limit, mostCounted)
 	}
-	fleets, more, err := a.store.FleetsNamed(ctx, c.tenant.ID, prefix, from.Name, pageLimit(r.Params.Limit))
+	fleets, more, err := a.fleetsFor(ctx, c, prefix, from.Name, limit)
 	if err != nil {
 		return nil, err
 	}
 	out := oapi.ListFleets200JSONResponse{Items: each(fleets, fleetOf)}
+	if deref(r.Params.Counts) && len(fleets) > 0 {
+		if out.Items, err = a.counted(ctx, c.tenant.ID, fleets); err != nil {
+			return nil, err
+		}
+	}
 	if more {
 		out.NextCursor = next(cursor{List: "fleets", Name: fleets[len(fleets)-1].Name})
 	}
 	return out, nil
 }
 
-// ownFleet is the list of a caller that is bound to a fleet, if it has a name of the list behind the cursor.
-func (a *API) ownFleet(ctx context.Context, c *call, prefix, after string) (oapi.ListFleetsResponseObject, error) {
-	out := oapi.ListFleets200JSONResponse{Items: []oapi.Fleet{}}
+// fleetsFor are the fleets that the caller sees: all of the tenant, or the one that it is bound to.
+func (a *API) fleetsFor(ctx context.Context, c *call, prefix, after string, limit int) ([]store.Fleet, bool, error) {
+	if c.principal.Fleet == nil {
+		return a.store.FleetsNamed(ctx, c.tenant.ID, prefix, after, limit)
+	}
 	names, err := a.fleetNames(ctx, c.tenant.ID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if name, ok := names[*c.principal.Fleet]; ok && strings.HasPrefix(name, prefix) && name > after {
-		f, err := a.store.FleetByName(ctx, c.tenant.ID, name)
-		if err != nil {
-			return nil, err
-		}
-		out.Items = append(out.Items, fleetOf(f))
+	name, ok := names[*c.principal.Fleet]
+	if !ok || !strings.HasPrefix(name, prefix) || name <= after {
+		return nil, false, nil
 	}
-	return out, nil
+	f, err := a.store.FleetByName(ctx, c.tenant.ID, name)
+	return []store.Fleet{f}, false, err
 }
 
 // fleetNames returns the names of all fleets of the tenant that are not deleted.
@@ -97,10 +103,12 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 
 // GetFleet implements getFleet.
 func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.GetFleetResponseObject, error) {
-	out := fleetOf(callOf(ctx).fleet)
-	var err error
-	out.Counts, err = a.fleetCounts(ctx)
-	return oapi.GetFleet200JSONResponse(out), err
+	c := callOf(ctx)
+	out, err := a.counted(ctx, c.tenant.ID, []store.Fleet{c.fleet})
+	if err != nil {
+		return nil, err
+	}
+	return oapi.GetFleet200JSONResponse(out[0]), nil
 }
 
 // DeleteFleet implements deleteFleet.

@@ -21,6 +21,7 @@ var words = map[store.LimitName]struct {
 	store.LimitFleets:            {oapi.LimitScopeTenant, "the tenant", "fleets", "delete one"},
 	store.LimitDeletedFleets:     {oapi.LimitScopeTenant, "the tenant", "deleted fleets whose data is kept", "wait until some of it is removed"},
 	store.LimitTokens:            {oapi.LimitScopeTenant, "the tenant", "API tokens", "revoke one"},
+	store.LimitAuditDays:         {oapi.LimitScopeTenant, "the tenant", "days of audit events", ""},
 	store.LimitCredentials:       {oapi.LimitScopeFleet, "the fleet", "credentials", "revoke one"},
 	store.LimitResources:         {oapi.LimitScopeFleet, "the fleet", "resources", "delete some"},
 	store.LimitFleetBytes:        {oapi.LimitScopeFleet, "the fleet", "bytes of resources", "delete some, or make them smaller"},
@@ -64,6 +65,9 @@ func (a *API) UpdateLimits(ctx context.Context, r oapi.UpdateLimitsRequestObject
 		name := store.LimitName(text)
 		if !slices.Contains(names, name) {
 			return nil, badField("/"+pointerEscape(text), "unknown_field", fmt.Sprintf("there is no such limit; they are %v", names))
+		}
+		if name == store.LimitAuditDays && most != nil && (*most < store.LeastAuditDays || *most > store.MostAuditDays) {
+			return nil, badField("/"+text, "out_of_range", fmt.Sprintf("audit events are kept for %d to %d days", store.LeastAuditDays, store.MostAuditDays))
 		}
 		set[name] = most
 	}

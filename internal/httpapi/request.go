@@ -25,12 +25,13 @@ type requestNote struct {
 	fleet      string
 	credential string
 	code       string
+	status     int   // of a problem
 	err        error // what the client is not told
 }
 
 // failed remembers why the request got its problem.
 func (n *requestNote) failed(p *problem, err error) {
-	n.code = p.code
+	n.code, n.status = p.code, p.status
 	if p.status >= http.StatusInternalServerError {
 		n.err = err
 	}

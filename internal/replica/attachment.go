@@ -18,7 +18,8 @@ var _ xds.Source = (*Replica)(nil)
 // Attach ties a stream to its fleet. The first one of a fleet waits until it is loaded;
 // others that come meanwhile wait for the same load. One stream too many is
 // fleet.ErrLimit; those that wait count.
-func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s xds.StreamInfo) (xds.Attachment, error) {
+func (r *Replica) Attach(ctx context.Context, id xds.Identity, n fleet.Node, s xds.StreamInfo) (_ xds.Attachment, err error) {
+	defer func() { r.denied(err, n.ID, s.RemoteAddr) }()
 	if !id.Nodes.Match(n.ID) {
 		return nil, fmt.Errorf("the node credential is for nodes %q and not for %q: %w", id.Nodes, n.ID, fleet.ErrForbidden)
 	}
@@ -67,7 +68,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 		known()
 	}
 	if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
-		return nil, err
+		return nil, &deniedError{err, id.Key, id.Credential, fleet.DeniedNodeIDTaken}
 	}
 	if a, err = o.attach(id, n, s, labels, past); err != nil {
 		return nil, err
@@ -137,14 +138,14 @@ func (o *owner) attach(id xds.Identity, n fleet.Node, s xds.StreamInfo, labels s
 	c, ok := o.held.Load().creds[id.Credential]
 	if ok {
 		if err := ended(c, o.r.clock.now()); err != nil {
-			return nil, err
+			return nil, deniedFor(o.key, c, err)
 		}
 	} else if id.Credential != (fleet.CredentialID{}) {
 		signal(o.dirty) // made a moment ago, or gone
 	}
 	if o.held.Load().exclusive {
 		if err := o.nodes.exclude(n.ID, s.Protocol); err != nil {
-			return nil, err
+			return nil, &deniedError{err, o.key, id.Credential, fleet.DeniedNodeIDTaken}
 		}
 	}
 	a := &attachment{

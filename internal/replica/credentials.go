@@ -22,8 +22,14 @@ var _ xds.Authenticator = (*Replica)(nil)
 
 // Authenticate finds whose node token it is: among the credentials of the fleets that
 // are held, as long as they were confirmed within a day, else in the database. A wrong
-// secret takes the way of an unknown id, so that time does not tell them apart (T07).
+// secret takes the way of an unknown id, so that time does not tell them apart (T07). What is refused is counted.
 func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity, error) {
+	id, err := r.authenticate(ctx, token)
+	r.denied(err, "", xds.RemoteAddr(ctx))
+	return id, err
+}
+
+func (r *Replica) authenticate(ctx context.Context, token string) (xds.Identity, error) {
 	id, err := auth.ParseNodeToken(token)
 	if err != nil {
 		return xds.Identity{}, err
@@ -43,6 +49,7 @@ func (r *Replica) Authenticate(ctx context.Context, token string) (xds.Identity,
 		why = errGone
 	}
 	if why != nil {
+		why = deniedFor(key, c, why)
 		r.lookups.Reject(sent, xds.RemoteAddr(ctx), why, time.Now())
 		return xds.Identity{}, why
 	}

@@ -92,6 +92,8 @@ type Replica struct {
 	gone    goneFleets
 	lookups *auth.Lookups // of node tokens
 
+	turnedAway *deniedClients
+
 	mu     sync.Mutex // guards all below, and the users of every owner; taken after an owner's
 	start  func(*owner)
 	fleets map[fleet.Key]*owner
@@ -133,6 +135,7 @@ func New(cfg Config) (*Replica, error) {
 		loads:       newLane(slow),
 		reads:       newLane(slow),
 		lookups:     auth.NewLookups(findsAtOnce, 1),
+		turnedAway:  newDeniedClients(),
 		lastStreams: newLane(slow),
 		fleets:      make(map[fleet.Key]*owner),
 		byID:        make(map[fleet.ID][]*owner),

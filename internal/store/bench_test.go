@@ -173,3 +173,36 @@ func BenchmarkOneFleetManyWriters(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkCountFleets is a page of fleets with counts, of a thousand nodes each: some refuse something, some are behind.
+func BenchmarkCountFleets(b *testing.B) {
+	for _, nodes := range []int{10, 1000} {
+		b.Run(fmt.Sprintf("100FleetsOf%dNodes", nodes), func(b *testing.B) {
+			db := storetest.New(b)
+			s := db.Store(b)
+			tenant := db.Tenant(b)
+			fs := make([]store.Fleet, 100)
+			for i := range fs {
+				fs[i] = store.Fleet{ID: db.Fleet(b, tenant), Revision: 1}
+				id := fs[i].ID.String()
+				db.Exec(b, `INSERT INTO fleet_history SELECT $1, $2, 1, gen_random_uuid(), now(), 'apply', '', '', NULL, 1`, tenant.String(), id)
+				db.Exec(b, `INSERT INTO nack_texts VALUES ($1, $2, sha256('no'), 'no')`, tenant.String(), id)
+				db.Exec(b, `INSERT INTO xds_servers (server_id, lease_until) VALUES ($1, now() + interval '1 day')`, id)
+				db.Exec(b, `WITH n AS (
+					INSERT INTO nodes (tenant_id, fleet_id, node_id, first_seen) SELECT $1, $2, 'n' || to_char(g, 'FM000000'), now() - interval '1 day' FROM generate_series(1, $3::int) g RETURNING *),
+				  s AS (
+					INSERT INTO node_status (tenant_id, fleet_id, node_id, server_id, connected, settled, since)
+					SELECT tenant_id, fleet_id, node_id, fleet_id, true, CASE WHEN right(node_id, 6)::int % 10 = 0 THEN 0 END, now() FROM n)
+				  INSERT INTO node_exceptions (tenant_id, fleet_id, node_id, type, name, version, revision, text_hash)
+				  SELECT tenant_id, fleet_id, node_id, 'clusters', 'c1', 'v', 1, sha256('no') FROM n WHERE right(node_id, 6)::int % 10 = 0`, tenant.String(), id, nodes)
+			}
+			db.Exec(b, `ANALYZE`)
+			for b.Loop() {
+				counts, err := s.CountFleets(b.Context(), tenant, fs)
+				if err != nil || counts[fs[99].ID].Refusing != int64(nodes/10) || counts[fs[99].ID].Receipt == "" {
+					b.Fatalf("%+v, %v", counts[fs[99].ID], err)
+				}
+			}
+		})
+	}
+}

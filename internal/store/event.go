@@ -16,6 +16,7 @@ const (
 	EventKeptBack   = "kept_back"  // something stands in for what it refused, or it was left without
 	EventRecovered  = "recovered"  // a refusal ended: another version is in force, or it is offered again
 	EventDuplicates = "duplicates" // several clients have its id
+	EventDenied     = "denied"     // clients that say that they are it were not let in
 	EventDropped    = "dropped"    // of no node: older events and refusals of the fleet were dropped at a limit
 )
 
@@ -39,6 +40,9 @@ type Event struct {
 	Beside   bool         // see fleet.Refusal
 	Note     string       // for people, of another kind
 
+	// Of EventDenied; Node is what the clients say, At the last time.
+	Denied fleet.Denied
+
 	Transaction uint64 // that wrote it
 }
 
@@ -50,7 +54,8 @@ type EventCursor struct {
 
 // The words are looked up by key for each event.
 const selectEvents = `
-SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action, e.beside, e.note, e.xact::text
+SELECT e.id, e.at, e.kind, e.node_id, e.type, e.name, e.version, e.revision, coalesce(t.text, ''), e.action, e.beside, e.note,
+       coalesce(e.reason::text, ''), e.credential_id, e.address, e.attempts, e.first_at, e.xact::text
   FROM node_events e
   LEFT JOIN nack_texts t ON t.tenant_id = e.tenant_id AND t.fleet_id = e.fleet_id AND t.hash = e.text_hash
  WHERE e.tenant_id = app_tenant() AND e.fleet_id = $1`
@@ -90,13 +95,20 @@ func (s *Store) Events(ctx context.Context, t fleet.TenantID, f fleet.ID, q Even
 // scanEvent scans an event, and what stands behind it into more.
 func scanEvent(row pgx.CollectableRow, more ...any) (e Event, err error) {
 	var slug, action, xact string
-	err = row.Scan(append([]any{&e.ID, &e.At, &e.Kind, &e.Node, &slug, &e.Resource.Name, &e.Version, (*int64)(&e.Revision), &e.Detail, &action, &e.Beside, &e.Note, &xact}, more...)...)
+	var credential *[16]byte
+	var first *time.Time
+	d := &e.Denied
+	err = row.Scan(append([]any{&e.ID, &e.At, &e.Kind, &e.Node, &slug, &e.Resource.Name, &e.Version, (*int64)(&e.Revision), &e.Detail, &action, &e.Beside, &e.Note,
+		(*string)(&d.Reason), &credential, &d.Address, &d.Attempts, &first, &xact}, more...)...)
 	if err == nil {
 		e.Transaction, err = transactionOf(xact)
 	}
 	e.Action = actionOf(&action)
 	e.Resource.Type, _ = fleet.TypeFromSlug(slug) // of no resource: the zero Ref
 	e.At = e.At.UTC()
+	if d.Reason != "" {
+		d.Node, d.Credential, d.First, d.Last = e.Node, uuidOrZero[fleet.CredentialID](credential), timeOrZero(first), e.At
+	}
 	return e, err
 }
 

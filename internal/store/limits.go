@@ -21,6 +21,7 @@ const (
 	LimitFleets        LimitName = "fleets"
 	LimitDeletedFleets LimitName = "deleted_fleets" // whose data is still kept
 	LimitTokens        LimitName = "tokens"         // of the API: neither revoked nor expired
+	LimitAuditDays     LimitName = "audit_days"     // for how long audit events are kept: LeastAuditDays to MostAuditDays
 )
 
 // Of what each fleet stores.
@@ -44,7 +45,7 @@ const (
 )
 
 var limitNames = []LimitName{
-	LimitFleets, LimitDeletedFleets, LimitTokens,
+	LimitFleets, LimitDeletedFleets, LimitTokens, LimitAuditDays,
 	LimitCredentials, LimitResources, LimitFleetBytes, LimitHistoryBytes, LimitEventBytes, LimitRefusalBytes,
 	LimitWaitingPolls, LimitTokenWaitingPolls, LimitWrites, LimitTokenWrites, LimitReads, LimitTokenReads,
 }
@@ -54,6 +55,12 @@ func LimitNames() []LimitName { return slices.Clone(limitNames) }
 
 // MostLimit is the highest that a limit can be set to: what every reader of JSON can hold.
 const MostLimit = 1<<53 - 1
+
+// What LimitAuditDays can be set to.
+const (
+	LeastAuditDays = 30
+	MostAuditDays  = 36500
+)
 
 // Limit is one bound of a tenant.
 type Limit struct {

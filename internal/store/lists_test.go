@@ -45,18 +45,18 @@ func TestPlansOfAPageOfNodeStates(t *testing.T) {
 	}.judge(t)
 }
 
-// What a fleet has is counted by reading each of it once; a list of fleets reads none of it.
+// What a fleet has is counted by reading each of it once, and its nodes once more for the receipt; a list of fleets reads none of it.
 func TestPlansOfCounts(t *testing.T) {
 	t.Parallel()
 	both := func(w *world, few, many int) { w.clusters(few, many); w.nodes(few, many) }
 	t.Run("of a fleet", func(t *testing.T) {
 		t.Parallel()
 		planCase{
-			many: 1000, most: 2 * perAnswer * 1000, fill: both,
+			many: 1000, most: 3 * perAnswer * 1000, fill: both, // with its receipt
 			work: func(w *world, p *planned) {
-				c, err := p.FleetCounts(w.Context(), w.tenant, w.fleet)
+				cs, err := p.CountFleets(w.Context(), w.tenant, []store.Fleet{{ID: w.fleet, Revision: 1}})
 				w.ok(err)
-				if c.Refusing == 0 || c.OpenRefusals < c.Refusing || c.Resources[fleet.Cluster] < 10 {
+				if c := cs[w.fleet]; c.Receipt == "" || c.Refusing == 0 || c.OpenRefusals < c.Refusing || c.Resources[fleet.Cluster] < 10 {
 					w.Errorf("%+v", c)
 				}
 			},

@@ -117,12 +117,16 @@ func stepwise(step func() (gone *bool, err error)) (bool, error) {
 	}
 }
 
-// clean removes what of the tenant has been over for 30 days; false ends the run.
+// clean removes what of the tenant has been over for 30 days, and audit events that are too old; false ends the run.
 func (r *compactRun) clean(ctx context.Context, t fleet.TenantID) bool {
 	err := lifecycle.Contain(r.store.log, "the sweep of a tenant's credentials", func() error {
 		return r.store.inTenant(ctx, longTimeout, t, func(b *pgx.Batch) { b.Queue(`SELECT sweep_credentials()`) })
 	}, "tenant", t)
 	if err != nil && !r.goOn(ctx, fmt.Errorf("sweep the credentials of tenant %s: %w", t, err)) {
+		return false
+	}
+	err = lifecycle.Contain(r.store.log, "the sweep of a tenant's audit", func() error { return r.store.sweepAudit(ctx, t) }, "tenant", t)
+	if err != nil && !r.goOn(ctx, err) {
 		return false
 	}
 	return r.purgeFleets(ctx, t)

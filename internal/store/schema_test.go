@@ -142,8 +142,10 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"purge_tenant: fairlead_app",
 		"restore_fleet: fairlead_app",
 		"restore_tenant: fairlead_app",
+		"sweep_audit: fairlead_app",
 		"sweep_credentials: fairlead_app",
 		"sweep_server: fairlead_app",
+		"tell_denied: fairlead_node",
 		"tenants_to_purge: fairlead_app",
 	}
 	if d := cmp.Diff(want, functions); d != "" {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/peer"
 
+	"fairlead/internal/fleet"
 	"fairlead/internal/planner"
 )
 
@@ -33,6 +34,8 @@ type Config struct {
 	// OK, spread over AgeGrace, and its clients spread anew over the servers. 0: any age.
 	MaxAge   time.Duration
 	AgeGrace time.Duration
+	// Denied, if set, is told of a client whose credential does not admit its node id.
+	Denied func(id Identity, reason fleet.DeniedReason, node, address string)
 	// Crowd, if set, is told when connections begin to come faster than they are taken in, and when none has had to
 	// wait for ten seconds.
 	Crowd func(here bool)

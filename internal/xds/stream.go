@@ -179,6 +179,9 @@ func (st *stream) attach() error {
 	st.node = node
 	st.log = st.log.With("node", node.node.ID)
 	if !st.id.Nodes.Match(node.node.ID) {
+		if tell := st.srv.cfg.Denied; tell != nil {
+			tell(st.id, fleet.DeniedNodeID, node.node.ID, remote(st.ctx))
+		}
 		return fmt.Errorf("the credential does not admit the node id %q, it is for %q: use a credential of its own or change node.id: %w", node.node.ID, st.id.Nodes, fleet.ErrForbidden)
 	}
 	if err := st.check(first); err != nil {

@@ -75,3 +75,26 @@ BEGIN
                           WHERE e.tenant_id = u.tenant AND e.fleet_id = u.fleet AND e.xact >= u.after AND e.xact < v_bound LIMIT 1) e ON true
      WHERE f.id IS NULL OR e.news;
 END $$;
+
+-- A door across tenants for the xDS servers: clients that were not let in, a row for each of a kind. The same again raises its number and
+-- its time, and makes it new to who reads on from a place. Of a fleet the newest hundred stay. Rows are locked in the order of the
+-- key, and those that another server has at hand are passed by when the oldest go.
+CREATE OR REPLACE FUNCTION tell_denied(p_tenants uuid[], p_fleets uuid[], p_reasons text[], p_credentials uuid[], p_nodes text[], p_addresses text[], p_attempts bigint[],
+                                       p_since timestamptz[], p_upto timestamptz[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+BEGIN
+  INSERT INTO node_events AS e (tenant_id, fleet_id, id, at, kind, node_id, reason, address, credential_id, attempts, first_at)
+  SELECT f.tenant_id, f.id, node_event_id(ARRAY['denied', u.reason, u.node, u.address, coalesce(u.credential::text, '')]), least(u.upto, clock_timestamp()), 'denied', u.node,
+         u.reason::denied_reason, u.address, u.credential, u.attempts, least(u.since, u.upto, clock_timestamp())
+    FROM unnest(p_tenants, p_fleets, p_reasons, p_credentials, p_nodes, p_addresses, p_attempts, p_since, p_upto)
+         AS u (tenant, fleet, reason, credential, node, address, attempts, since, upto)
+   CROSS JOIN LATERAL (SELECT x.tenant_id, x.id FROM fleets x JOIN tenants n ON n.id = x.tenant_id
+                        WHERE x.tenant_id = u.tenant AND x.id = u.fleet AND x.deleted_at IS NULL AND n.deleted_at IS NULL OFFSET 0) f
+   ORDER BY 1, 2, 3
+  ON CONFLICT (tenant_id, fleet_id, id) DO UPDATE
+     SET at = greatest(e.at, excluded.at), attempts = e.attempts + excluded.attempts, first_at = least(e.first_at, excluded.first_at), xact = excluded.xact;
+  DELETE FROM node_events d WHERE d.ctid = ANY (ARRAY(
+    SELECT o.ctid FROM (SELECT DISTINCT u.tenant, u.fleet FROM unnest(p_tenants, p_fleets) AS u (tenant, fleet)) f
+     CROSS JOIN LATERAL (SELECT e.ctid FROM node_events e WHERE e.tenant_id = f.tenant AND e.fleet_id = f.fleet AND e.kind = 'denied'
+                          ORDER BY e.at DESC, e.id DESC OFFSET 100 FOR UPDATE SKIP LOCKED) o));
+END $$;

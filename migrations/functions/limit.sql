@@ -1,13 +1,14 @@
 -- What one tenant may store and ask for. A limit's name is also its name in the API; null: there is no such limit.
 -- Of a fleet: resources, fleet_bytes (see resource_bytes; per row: two resources with one body are two for the servers that
 -- hold them), history_bytes (the same of all kept revisions, with a fixed number for each row), credentials, event_bytes and refusal_bytes (of what the
--- servers report). Of a tenant: fleets, deleted_fleets (whose data is still kept), tokens; and in each API server
+-- servers report). Of a tenant: fleets, deleted_fleets (whose data is still kept), tokens, audit_days (for how long its audit is kept); and in each API server
 -- waiting_polls, writes and reads per minute, the same again for each token.
 CREATE OR REPLACE FUNCTION limit_default(p_name text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT CASE p_name
     WHEN 'fleets' THEN 100
     WHEN 'deleted_fleets' THEN 100
     WHEN 'tokens' THEN 1000
+    WHEN 'audit_days' THEN 365
     WHEN 'credentials' THEN 1000
     WHEN 'resources' THEN 50000
     WHEN 'fleet_bytes' THEN 64 * 1024 * 1024

@@ -1376,14 +1376,15 @@ export interface components {
             at: string;
         };
         /**
-         * @description Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+         * @description Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+         *     kept, 30 to 36500).
          *     Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
          *     labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
          *     a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
          *     Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
          * @enum {string}
          */
-        LimitName: "fleets" | "deleted_fleets" | "tokens" | "credentials" | "resources" | "fleet_bytes" | "history_bytes" | "event_bytes" | "refusal_bytes" | "waiting_polls" | "token_waiting_polls" | "writes_per_minute" | "token_writes_per_minute" | "reads_per_minute" | "token_reads_per_minute";
+        LimitName: "fleets" | "deleted_fleets" | "tokens" | "audit_days" | "credentials" | "resources" | "fleet_bytes" | "history_bytes" | "event_bytes" | "refusal_bytes" | "waiting_polls" | "token_waiting_polls" | "writes_per_minute" | "token_writes_per_minute" | "reads_per_minute" | "token_reads_per_minute";
         /**
          * @description Whose it is.
          * @enum {string}
@@ -1662,7 +1663,10 @@ export interface components {
              */
             deleted_at?: string;
         };
-        /** @description What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets. */
+        /**
+         * @description What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
+         *     for each of its fleets.
+         */
         FleetCounts: {
             nodes: components["schemas"]["NodeCounts"];
             /** @description How many there are of each type that the fleet has. */
@@ -2522,12 +2526,23 @@ export interface components {
             /**
              * @description `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
              *     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-             *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
+             *     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+             *     for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
              * @enum {string}
              */
-            kind: "refused" | "kept_back" | "recovered" | "duplicates" | "dropped";
-            /** @description The node's id; empty where it is about none. */
+            kind: "refused" | "kept_back" | "recovered" | "duplicates" | "dropped" | "denied";
+            /** @description The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked. */
             node: string;
+            reason?: components["schemas"]["DeniedReason"];
+            /**
+             * Format: int64
+             * @description Of `denied`, how often; of a group, of all.
+             */
+            attempts?: number;
+            /** @description Of `denied`, where the clients come from; of a group, the last one. Left out where there are too many to tell apart. */
+            address?: string;
+            /** @description Of `denied`, the id of the node credential that they come with. */
+            credential?: string;
             resource?: components["schemas"]["ResourceRef"];
             /** @description The refused version. */
             version?: string;
@@ -2550,10 +2565,16 @@ export interface components {
             node_ids?: string[];
             /**
              * Format: date-time
-             * @description Of a group, when the first one happened.
+             * @description Of a group, and of `denied`, when the first one happened.
              */
             first_at?: string;
         };
+        /**
+         * @description Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
+         *     ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+         * @enum {string}
+         */
+        DeniedReason: "token_wrong" | "token_revoked" | "token_expired" | "node_id_forbidden" | "node_id_taken";
         EventList: {
             items: components["schemas"]["Event"][];
             /** @description Where to go on, as `after`: of a list what was not there yet, else what comes after its items. */
@@ -3134,6 +3155,7 @@ export type NodeList = components['schemas']['NodeList'];
 export type Refusal = components['schemas']['Refusal'];
 export type Waits = components['schemas']['Waits'];
 export type Event = components['schemas']['Event'];
+export type DeniedReason = components['schemas']['DeniedReason'];
 export type EventList = components['schemas']['EventList'];
 export type Retry = components['schemas']['Retry'];
 export type NodeConfig = components['schemas']['NodeConfig'];
@@ -3690,6 +3712,11 @@ export interface operations {
                 limit?: components["parameters"]["LimitParam"];
                 /** @description The `next_cursor` of the page before. */
                 cursor?: components["parameters"]["CursorParam"];
+                /**
+                 * @description Count what each fleet of the page has, as `getFleet` does: nodes by state, resources by type, open refusals, and the state of the newest revision's receipt. It
+                 *     costs what the fleets have, and a page has 100 of them at most.
+                 */
+                counts?: boolean;
             };
             header?: never;
             path: {

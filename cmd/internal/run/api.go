@@ -92,6 +92,7 @@ func (a *API) Components(lis net.Listener, conf *tls.Config) []lifecycle.Compone
 		{Name: "compactor", Run: compactor{a.store, a.log}.run},
 		{Name: "sweeper", Run: sweeper{a.store, a.log}.run},
 		{Name: "mender", Run: mender{a.store, a.log}.run},
+		{Name: "denials", Run: denials{a.handler, a.log}.run}, // before the API: it ends after it
 		{Name: "api", StopTimeout: 20 * time.Second, Run: func(ctx context.Context) error {
 			return a.serve(ctx, lis, conf)
 		}},

@@ -27,12 +27,17 @@ type door struct {
 	methods []string // all that is registered
 	tokens  map[string]string
 	good    string
+	fleet   fleet.Key // of all tokens but the unknown one
 }
 
 // openDoor starts the server as XDS.Serve does, with reflection on.
 func openDoor(t *testing.T) door {
 	t.Helper()
-	db := storetest.New(t)
+	return openDoorOn(t, storetest.New(t))
+}
+
+func openDoorOn(t *testing.T, db *storetest.DB) door {
+	t.Helper()
 	keys, err := seal.Generate()
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +87,7 @@ func (d *door) credentials(t *testing.T, db *storetest.DB) {
 	t.Helper()
 	tenant, s, actor := db.Tenant(t), db.Store(t), store.Actor{Name: "test"}
 	f := db.Fleet(t, tenant)
+	d.fleet = fleet.Key{Tenant: tenant, Fleet: f}
 	credential := func(expires time.Time) (fleet.CredentialID, string) {
 		t.Helper()
 		id, token, hash := auth.NewNodeToken(expires)
@@ -158,6 +164,36 @@ func TestT03_T39_NothingBeforeTheToken(t *testing.T) {
 	r.Send(id, xdstest.Message(0, nil), true)
 	if code, err := r.End(id); code != codes.OK {
 		t.Errorf("with a good token: %v (%v), want OK", code, err)
+	}
+}
+
+// Whoever was refused whose fleet is known stands among its events when the server has stopped, at the latest.
+func TestTheDoorTellsWhomItRefused(t *testing.T) {
+	db := storetest.New(t)
+	s := db.Store(t)
+	var d door
+	t.Run("serve", func(t *testing.T) {
+		d = openDoorOn(t, db)
+		r := d.dial(t)
+		for _, who := range []string{"revoked", "unknown", "expired", "revoked", "none"} {
+			if code, err := r.End(r.Call("/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources", d.tokens[who])); code != codes.Unauthenticated {
+				t.Errorf("%s: %v (%v)", who, code, err)
+			}
+		}
+	})
+	events, _, err := s.Events(t.Context(), d.fleet.Tenant, d.fleet.Fleet, store.EventFilter{}, store.EventCursor{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[fleet.DeniedReason]int64{}
+	for _, e := range events {
+		told[e.Denied.Reason] = e.Denied.Attempts
+		if e.Kind != store.EventDenied || e.Denied.Address != "127.0.0.1" || e.Denied.Credential == (fleet.CredentialID{}) {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(events) != 2 || told[fleet.DeniedRevoked] != 2 || told[fleet.DeniedExpired] != 1 {
+		t.Errorf("%d events: %v", len(events), told)
 	}
 }
 

@@ -144,6 +144,7 @@ func (x *XDS) Components(ports ...Port) []lifecycle.Component {
 	cs := []lifecycle.Component{
 		{Name: "recorder", Run: x.recorder.Run},
 		{Name: "replica", Run: x.replica.Run},
+		{Name: "denied", Run: deniedClients{x.replica, x.store, x.log}.run}, // it ends after the ports
 	}
 	if x.listener != nil {
 		cs = append(cs, lifecycle.Component{Name: "listener", Run: x.listener.Run})
@@ -172,7 +173,7 @@ type server struct {
 
 func (x *XDS) server(p Port) (server, error) {
 	srv, err := xds.New(xds.Config{
-		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Logger: x.log, DrainSpread: x.cfg.Drain,
+		Authenticator: x.replica, Anonymous: p.Anonymous, Source: x.replica, Denied: x.replica.Denied, Logger: x.log, DrainSpread: x.cfg.Drain,
 		MaxAge: x.cfg.MaxAge, AgeGrace: x.cfg.AgeGrace, TLS: p.TLS, Reflection: x.cfg.Reflection, Crowd: theCollector().crowd,
 		Limits: xds.Limits{Message: x.cfg.MaxRequest, Unauthenticated: x.cfg.Unauthenticated, UnauthenticatedPerAddress: x.cfg.UnauthenticatedPerAddress},
 	})

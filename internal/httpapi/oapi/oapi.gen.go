@@ -122,8 +122,36 @@ func (e DeletedState) Valid() bool {
 	}
 }
 
+// Defines values for DeniedReason.
+const (
+	NodeIdForbidden DeniedReason = "node_id_forbidden"
+	NodeIdTaken     DeniedReason = "node_id_taken"
+	TokenExpired    DeniedReason = "token_expired"
+	TokenRevoked    DeniedReason = "token_revoked"
+	TokenWrong      DeniedReason = "token_wrong"
+)
+
+// Valid indicates whether the value is a known member of the DeniedReason enum.
+func (e DeniedReason) Valid() bool {
+	switch e {
+	case NodeIdForbidden:
+		return true
+	case NodeIdTaken:
+		return true
+	case TokenExpired:
+		return true
+	case TokenRevoked:
+		return true
+	case TokenWrong:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventKind.
 const (
+	EventKindDenied     EventKind = "denied"
 	EventKindDropped    EventKind = "dropped"
 	EventKindDuplicates EventKind = "duplicates"
 	EventKindKeptBack   EventKind = "kept_back"
@@ -134,6 +162,8 @@ const (
 // Valid indicates whether the value is a known member of the EventKind enum.
 func (e EventKind) Valid() bool {
 	switch e {
+	case EventKindDenied:
+		return true
 	case EventKindDropped:
 		return true
 	case EventKindDuplicates:
@@ -217,6 +247,7 @@ func (e FindingSeverity) Valid() bool {
 
 // Defines values for LimitName.
 const (
+	AuditDays            LimitName = "audit_days"
 	Credentials          LimitName = "credentials"
 	DeletedFleets        LimitName = "deleted_fleets"
 	EventBytes           LimitName = "event_bytes"
@@ -237,6 +268,8 @@ const (
 // Valid indicates whether the value is a known member of the LimitName enum.
 func (e LimitName) Valid() bool {
 	switch e {
+	case AuditDays:
+		return true
 	case Credentials:
 		return true
 	case DeletedFleets:
@@ -864,6 +897,10 @@ type CredentialState string
 // DeletedState defines model for DeletedState.
 type DeletedState string
 
+// DeniedReason Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
+// ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+type DeniedReason string
+
 // Difference defines model for Difference.
 type Difference struct {
 	// Action What would become of a resource.
@@ -908,13 +945,22 @@ type Event struct {
 	// `no_suspect`: no resource could be held responsible; `superseded`: another version is in force by now; `deleted`: the resource is gone by now.
 	ActionCode *ActionCode `json:"action_code,omitempty"`
 
+	// Address Of `denied`, where the clients come from; of a group, the last one. Left out where there are too many to tell apart.
+	Address *string `json:"address,omitempty"`
+
 	// At Of a group, when the last one happened.
 	At time.Time `json:"at"`
+
+	// Attempts Of `denied`, how often; of a group, of all.
+	Attempts *int64 `json:"attempts,omitempty"`
+
+	// Credential Of `denied`, the id of the node credential that they come with.
+	Credential *string `json:"credential,omitempty"`
 
 	// Detail The client's own words.
 	Detail *string `json:"detail,omitempty"`
 
-	// FirstAt Of a group, when the first one happened.
+	// FirstAt Of a group, and of `denied`, when the first one happened.
 	FirstAt *time.Time `json:"first_at,omitempty"`
 
 	// Id Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group.
@@ -924,18 +970,23 @@ type Event struct {
 
 	// Kind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 	// has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
+	// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+	// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 	Kind EventKind `json:"kind"`
 
-	// Node The node's id; empty where it is about none.
+	// Node The node's id, of `denied` what the client says; empty where it is about none, or where a client was not asked.
 	Node string `json:"node"`
 
 	// NodeIds Of a group, ten of them at most.
 	NodeIds *[]string `json:"node_ids,omitempty"`
 
 	// Nodes Of a group, how many nodes say it; `node` is the last one of them.
-	Nodes    *int         `json:"nodes,omitempty"`
-	Resource *ResourceRef `json:"resource,omitempty"`
+	Nodes *int `json:"nodes,omitempty"`
+
+	// Reason Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and another secret. `token_revoked`, `token_expired`: the credential has
+	// ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the id, and `node_ids` of the fleet is exclusive.
+	Reason   *DeniedReason `json:"reason,omitempty"`
+	Resource *ResourceRef  `json:"resource,omitempty"`
 
 	// Revision The revision that brought the refused version; of `recovered` the one that ended it.
 	Revision *int64 `json:"revision,omitempty"`
@@ -946,7 +997,8 @@ type Event struct {
 
 // EventKind `refused`: the node refused the resource. `kept_back`: something stands in for what it refused, or it was left without. `recovered`: the refusal
 // has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id. `dropped`: the fleet is at a
-// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most.
+// limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once an hour at most. `denied`: clients were not let in,
+// for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who follows.
 type EventKind string
 
 // EventList defines model for EventList.
@@ -1050,7 +1102,8 @@ type Fleet struct {
 	// ChangedAt When that was made; before the first change when the fleet was.
 	ChangedAt time.Time `json:"changed_at"`
 
-	// Counts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+	// Counts What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
+	// for each of its fleets.
 	Counts    *FleetCounts `json:"counts,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
 
@@ -1097,7 +1150,8 @@ type Fleet struct {
 	StaticClusters StaticClusters `json:"static_clusters"`
 }
 
-// FleetCounts What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a list would pay that for each of its fleets.
+// FleetCounts What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
+// for each of its fleets.
 type FleetCounts struct {
 	// Nodes How many nodes are in each state.
 	Nodes NodeCounts `json:"nodes"`
@@ -1249,7 +1303,8 @@ type Limit struct {
 	// that uses the most of it, where that is counted.
 	Used *int64 `json:"used,omitempty"`
 
-	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+	// kept, 30 to 36500).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -1257,7 +1312,8 @@ type Limit struct {
 	What LimitName `json:"what"`
 }
 
-// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+// LimitName Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+// kept, 30 to 36500).
 // Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 // labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 // a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -1781,7 +1837,8 @@ type Problem struct {
 	// Used With `what`: how much of it is used now, without this request.
 	Used *int64 `json:"used,omitempty"`
 
-	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired).
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+	// kept, 30 to 36500).
 	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
 	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
 	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
@@ -2696,6 +2753,10 @@ type ListFleetsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Counts Count what each fleet of the page has, as `getFleet` does: nodes by state, resources by type, open refusals, and the state of the newest revision's receipt. It
+	// costs what the fleets have, and a page has 100 of them at most.
+	Counts *bool `form:"counts,omitempty" json:"counts,omitempty"`
 }
 
 // DeleteFleetParams defines parameters for DeleteFleet.
@@ -4337,6 +4398,19 @@ func (siw *ServerInterfaceWrapper) ListFleets(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "counts" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "counts", r.URL.Query(), &params.Counts, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "counts"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "counts", Err: err})
 		}
 		return
 	}
@@ -13941,412 +14015,420 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7P17dxs3si8MfxUsvvtdvuwWdbHsxNTa6xzFiff4TGLn2M74eVaUowbZINmjJsBpgKI5Of7uz0JV4dIk",
-	"mmxK8i3J/DGxpL6ggUKhLr/61e+9kZrNlRTS6N7g995U8ELU8M8f3vKJ/W8h9Kgu56ZUsjfoveQzoZmZ",
-	"lpppw41gaszMVLBaaLWoR+KMSXEtavid5jPB+ISXkvGxETXjbDTlciL6vawn3vPZvBK9Qe+i983BMT8Z",
-	"PhqdFhe9XtbTo6mYcftus5rbK7SpSznpffjwIevNec1nwtAgz/Wr8WtxXWoY3fpgzzUrDVtyzbjBMdd0",
-	"bcZUzfKKG6FN3mevJHxI7v6cMy4LlnOT26GW9ln/Woh61ct6ks/skNyVjeH+Ry3GvUHv/3cYJvUQ/6oP",
-	"3ShfLmZDUffsp9jBvy3t43YP3JQz0TYWbhqjGKt6xk1v0Cu4EQf2xl62MZNZ7ztVlEL/bKdzcwD5mFda",
-	"5KwS/Fpophamscr6HhvC7RlbTsvRlPFasJnSxs7icsoN46wqtWFLUU6mum3g+IzG4Asx5ovK9AamXgg/",
-	"7KFSleASxv1MyXFZz1oG/nYqmFFXQjrB5FIvQR7toPSVKNhYgSTiY7i9rymP84rLg/P/fe7+99Pyb9+O",
-	"W76AntL4hBl//6OQEzPtDY6PTk6z3qyU/heplXhWi0JIU/LqRbHls8oCv8J+FUyunqqlbo796Pjpoyfj",
-	"x+Lg29Hx8OCb4oQfPB0fHR2c8sfDJ6Nvim/FU/8pc26m4UvKopf1avGvRVmLwk1/8qNOHj/Z55veWDXR",
-	"8lmvZLVCeSk1K2WkV9pEBv7YedOtjQJHtqi1qrfMcy7Fe3M5gstyJ0ZzPhFsKMaqbh0a3tEmCqdHT5+k",
-	"Jup7UQkj2tY9L/DP+YCZqdICJWApasHoLzhtglVcG/boiBV8pTP3y3nFR6Si/c12q5qpqO9oimn8YX6f",
-	"V0KYLdM7tn+/p5l9W1N4RTERaeGEe+5UPl8UYjZXRsjR6u9ilR7piFeVqO9pppYShguqg86Rfy2ENhm7",
-	"EnMDvz45ZVO1qNf24+nweHTEH4uDQswrtTo4/vb4xH0inrXhI6MhHdgxtX7e4/XPm3NjRG2f+X9+vbh4",
-	"f3J8cHHx/hvx23/+R1Lzvxj/xM1ouvnR7+rSnuh2U5bNY53BviyrCncrzIE1EGBa9BnLH+b+vhJ2M4iY",
-	"Pb54Ve0479OzMT7AUbap1pNv09/2UknR8n2vJOOsFrzI4OPgA7xKxdVmU66tPcA4W8Js5A/zDBY4mpYa",
-	"5kMqSXuLm4Q0P9zyZXaMOz4PTo7N7/uRD0W1TZv6I5otSzPFlarsTRnLr8Tqv655tRB5n/13eS0k09ZY",
-	"4xWYF/Ywt7fwqiKtN2t80a89I/jsv/RUzXu/pVUHvKjxSaURM732bY+PT3Zs0Mxe/gJvPQ5qk9c1X+E0",
-	"lLOyTcn8TS3ZjMsVg3czo5wNwA3YKG16r7LPTBsjx0dHMKRytpj1Bo/hp1LiT2H0pTRiQrbdT0JrPmk7",
-	"995NVxkpE8GmpTaqXp258TG79my4MmJNmczUtUDDeqrm9rvsv6VYsiEfXQlZtHzXDIeyr6RZS3+LGndy",
-	"Rpo8Y3bGR1Ne85E1zjNmd8dc1CMhzYGQI1WIgmkxmQlpmp+1Nvqm5of/dFT8u+XKfpYqtn2WVIX9pLLY",
-	"4wNqtTCiPjhu+QJV3O0X2G3+kqfchjUFAJu4DCdtSjhofm83mrfw246jsY9oGw08vrtHhY+Gt9uh/FyL",
-	"cfl+p6k5tW4Vnuf3OdPVYmKF15rXamz/oArxAJX6UExKGSnStmHP4cVbp3Fz4pxDuHWP4SV2j4Hb2HRb",
-	"G0KIv0yLYOSstovhns7rm1KOdpv11oUt7EaK/Vj7EXa4dasFap99E5/2rZBcbjM+DVxwT8OyNyeQj2Yt",
-	"1ifedKfmp5XZbsq1sV3WxoW75aZLurZ7fpGmrLovKPpCu4MTC/vYm6zlP3hdbl/Ma7yCTqAzVomxgVCF",
-	"O1np/HYXtg2R/ryXpfnBzrueK6kFmDff8eI1+gT2p5GSRkj4J5/Pq3IEYYbDea2GlZj95z81Rqu88Nk7",
-	"CjQhrnlVFpfkX/SyXiEMLyu72iAX8GtWKGHtT6vLyCSwk+ps2VIzNRc1vJMZfgUhFlHXqta9wa/+XUap",
-	"y4rXYBn4t6CeYbOFturPmySPj456UezNW0sffkP5E9pclkX3AIT1MRfaesVHWc+UBnbgd7xgr/2HO5tv",
-	"qBZmMKy4vLJ2YTfh/hknGtcptb1wGkdc2kkcCnAKGNdrk9fvhXgT/OK132q3WOM48nTpN2/mY0nREtm5",
-	"v1TjS9rpI7WwL3wUrdcjF6BwbvUpG1ULbU0wtlSLqrBfR6GCXtZT494gWHvuSljGGz1ygB4RBnBmgkuT",
-	"MS1ksR7/Db4I2uJWsUGUjmsWYmi3kiTYpSRJP9dipGRRwg54HaYY3rklxPeRZO6lMtNSTrzyHJDatFuT",
-	"zRajKeNLvoLDfWj1iwaLHhWuNUc07vNajBdaFBkEp7WaiaEqVuBrK7xACyFxNe7nSSnLH/SZ+0tuDaEL",
-	"iWqFayV1n711q+Z2SGLdcpjE3K5ceFSJH5bZ31ZKTux/S8NGCrIFyotD/0K6PVWVo3105a0X4UUclqjs",
-	"hscZ51LZX/pP1obLAqKRpdFsyVegBZ6relgWhZCfcsg+mH1Ps1pVIuh9XlVqiQtzPx+7seUP4IvsBUZR",
-	"/MLKidvQNG52P58seF1YeRgwzuAHVi8qgeEcELwLOQPx5Gxeq/crVi8ks1opY0ZZibWTM+OjaSnBnjOL",
-	"WtqXerEUlRZ99mrM/LsyluMhBJIH7pWQpl5ZJwsjlWfwVPsWVuoLiXdeYjIG5HRRxf5mAZdrYT9qZOVr",
-	"pSkdYSfLDm9Fk1CaPntHWso626IIIrCQmJQqMrhhKOCJFxIV13DFxLWoVzj/GH21j9Qkyc9VPVHG7CUX",
-	"m0fC2D8l0sPOamff2GH7SwYwFaoqhEu32C+Ol3fEpf2MKS/sjccQcbyVaj2ODun/VlJ87NOZvtsexVWB",
-	"yRsZh0rsX67E3JyRlWcnjEQ3mhtYrDAXsI1fKvNcLeTtDnCpzOUYnrJmnsGBCcItVTgzL1yEA4Kds1Jr",
-	"a0La9UUL/Larc3QaVuelMuw5De0jLRHqUdAxVpcGjRNFzGGu40P4OS+rvcymO5IknGEYo1+gzI1/6UK/",
-	"89hcADkCzcVpQXMpltbhZkZUlVUxVrcqIyhzBfPBTYbhAx8xzyuuzSXqltweJ077XUj7BFI69nZ7oVUn",
-	"WSr9nvp8uuwQrvmAoQ+ciE84wedyxfDkhO+CJX+r1I/gUXzihXaGEB+qa8FO2U/ldzCeXyS/5mXFh9Un",
-	"H1LBDR9yLZpOxmgqCibVkt3PF2Fs9hiWZCNa1SbVUgZgBaiGe5qJ8ViMzBmrxVyA3PXZqzq+hhmlrsD8",
-	"ErU17LhklKKAc7L8t7AnHGyGJS+NKOwNaK6N4w1yT7v94sMlsNDW1rDuuloYO+LSsKIs3MDxQM5RH+Zw",
-	"GFtB52CKFGpDvl8LU68OzsfgTa57929gP4LlaEfaT4FCQrQdoxfzWo2E1nuu9TYX3Ktnr+SP2bgUVeEU",
-	"CB+NxNzAG1MOtnsSpFzix8AvvI89qQU37pQ7sr76XNmPs172oZXsw5GSUozMJU3+7b3uk5NwZDRmjv0g",
-	"TWlWH/eAh91qfSFMxVm5ifQmGN6bM0z7WS/mc1UbUfwkipK7wPPn0DWg7e0swYYqJeOSQZoANkMqFOOt",
-	"d+v49SHIRe8EKNPIXvQMRGczX9SIpdo1gSkbLzSvosDXErybnMOjchqlNclRt6BNnlvTKR8E1MBEqYJd",
-	"ixqMLu/+9Flei5m6JvABpkbsI+Ft1jG0byxNRr4e4L4uJK6YNbDlyj20z/Jxrf4tZPwk9GY10wqzdWuZ",
-	"AgFzS7EFw66EmGuCMZQG7Dn2ox0Ir2BK7GcvJGhOeon7IJfgvZDwWmudkXDB1Wcsr5R28wFZNzeAzcmx",
-	"r5koKc5YDvN0WVrfGrzy1Fu1sTeXkoQdrrM6t89eBm1P4fELmUt1qRd6LkZ2NFKFLTFyUZepVT4UdyyH",
-	"FYxjMRe1FgWMwPmybhSIqhkr+5Dhyh48Z6wBKWlm+CcQ2IXrUF8LuZj1Br/2wsh6Wc+KD9isIBy9rIdr",
-	"28t6tAC9rGenFBVOY5Lsr/x4QSNiYOq3RAb4XK7+AYpzEx0nV+x/vXn1koEetYfD+4OJOqAn2M3ef82X",
-	"lIGFR83n1eqFnC9QQxRo6fHq59puTlMK3RsA4G19v3+vRouZVQ7Bn7baKoiqPdvgG2AX2Olz3gukcyth",
-	"RcjjBAQzSwXYLUglzaPX/x7Cf1shbdx6yghf3APghoe1Itee5fYZOfwC1S9dqyOTuOLyXhzhAdvXjnpX",
-	"6titaiP73yUTATnND+vJ/qwn3lvBE/ZEbgN6NtxGj+hA6z2EsmHWrA6kA+b0+MR+kM9HlNI8Oe1Fqf2j",
-	"zdR+5tPpt0rq755EuwCdZKHb47zI7r0suG8S62J/vlzUVQKom/VIA12WcqwS+SRwrkoXUeGS/SCv1QoM",
-	"Agh1WItVVOOMVeWVIJzDe9hJZ3bxZoJL7U1mB2bbzCHRb9Twn1Z1WU2wKErzwzXZCs0NyIuiFlqnFlYg",
-	"Zi5KHMwEG9dqlnht1uOma5or6w1Xu9bhJ36FgufMxzYNhtm/FFwbt/hCGu3g2Rx1J0qRFqNaGIiFonBF",
-	"XxWmDjF4OyF9kTWixqD6XHpgvqgnokjOGDwATNmEKF2VGK+JABdOmPvW2lulnijFsqEvNjb55samT00b",
-	"X2VkfxmV/AhVFfu+Mjbif0/Ib0jt/ooob5gLP1QQn9/axPzHUiek3O/9Tkog2i8JDRABZXc96KV4bxB5",
-	"u/FhOJDUZ3ynigQ0E1QFoTJJGdvDd14rox6BYZC5vIUgfw1jgw7Kay8E7aP7LP+1FgW3x8tveRT6b4Bn",
-	"ObsSq8yqW671UtVFtFU8AP5CektqxldsqiqCa1uxsaaDETIkzcUKQbyNlI7DzsMRhQpxxusrbb9OC6lL",
-	"U14LNMx2GDzP1GzO65LcnqYAWLXV5QTNcbDkRSQPyk2B3k+6vi/HY1ELORJ3KF1Zz6hO3wc1Kft83prc",
-	"wkTC27ItMkzp47Rfl8cJ3nzAZigdXLIpr8brtTUgwTlcyiYqo7RILYQ3Nb3Ppi+tT2U9AlarqoJ0Iv0l",
-	"eokVyaBL7b0gjZd0eNvbL6S/P05N0hWawK8bOco+y6vyWlzCX8CbsVdY94liGeAIxTHZRsSJ/OeJwjxL",
-	"cETWEuLxx8KPjfFbP8QPIulj0OK8hvxn0qJbz7OSPezgwSkzHhd6a1lCJBMffFq/Dcc6gGWPphNnM0M9",
-	"Edav2w4NVsQ6xEeEVBp6ENZRWy+O2RNvsHkuw1pszrTV1xvyl7Gpw/JuiljkVs06frsat725sQ+j1zZD",
-	"EVGGp+MbDQWo9kJixUpmhOhRFBG/eklF42tdNnX+CEKMxeU+lmljmhJmmXg/L2uh93pmi4XXIhRvfdCp",
-	"IEVjT9YF+G8DWP6ygGMZ4Jd45gNcX9X2v0kjrRbX6mqvmVi3VqxY44Cbc5TFs7x9gZ7BhTtjEVFsujkx",
-	"cCgA6Fj7wXgY8kPwHhvLv7aUzYc9VzWbCzWvROad1dOjp0+SzmqyimldFtaiNfTMR0+eQHES+E0YinqK",
-	"5UoUtkSn3HkPjQ22Vag+jvSgDvSlELjz12ajBdkbi8v62dMuDkVy20ZbuluhGxpAV0K2ODJkAb9fAU5L",
-	"9xnmc/XUmtMYsJajFne6oZjCG90Lt3/lXbgja5/5id2R9WrCTXOOj6yJng9cDRS3zjTLcXsU8HuCQNt5",
-	"vhY1GF2gkfJBMDWmXDMhC8gOY7qOXFC7YiCp/cgmwpf23C7EOk54ZtLmaRTsWbeaHtMai7Xehr3o4JrX",
-	"4EjZq1/JavW9u8M+NZjym4GVkdM8W9MuFZeYA4EYiksMbrvlTYkGFHoqXa/GzHuLxij8d0BE1/p8xrp3",
-	"UL/++vkz9uTp0YnTCQWFhwELNxEGgU12zVx6hCyZLPgeYLSXM9SsnYTeTowUxTMYdkru7Zh3fQ1+zEKW",
-	"41IU8Hv7Ef/v+U8/Jo/Jqce6rSVmCU0GAolP9+kUUCGDOKR0TztMEkkxZKc2Pe5oCL7S26GzE+aCmllv",
-	"ukh/MhTqgq2uGKCbB06riXs6npC1s2bz/fvbbpmHku+M5pADQ+U3tENSSqctWDlKn+apTKEVyLE/5Zv2",
-	"PNSvJpNdycgmvPWyi48TpTN9SDQRBJ7UajHPrGhEZcx26FM+nwuJ8cKuBmvas4FS3qoUCGRYSrZUdUPm",
-	"ojhkWWtz2XmwcPkNR1sm5PeF0RR14jMlJw0/S1g50LiQLnQBiIsfuTYHICUHL77PIbWIexBG21ztb4+/",
-	"eXR6cPzNN988efTk2yP638Hj8dHoCT8WJ8NHxeno8fhb/nR4NDouTsSj8Sl/PEyN30Vl107AZjY0SvQW",
-	"jVAGZaEvh3x0RScfxvJDCG4cnXs+TAaZAZDvOAsNp+jInqdRWhNy4xfSn6Vbs6PuyRAMshqiQOB6n+XF",
-	"AgEFEMdw9bIoT9rVX4AGBFPT3lCr+dwPBD1GQIgxfiGhbILCfYBtxHW1r6chayrvx6f4wIjHE7np5KxW",
-	"y4hvAwageVmcMaOqAsw4xiVUpfvS10YwJSRl/VqA7UAzaf0b/+32BxxR0qiQyfBWo6DyjInZ3Kwaxj7q",
-	"J6mk6LdZ9pdlobdvR+PJPmaNEl93tm48dsNuTDsQ8TvW4hCar1hpzlhuf8wJVx50VxSVSMX8CVfU8Wh5",
-	"LcbkuHZOfg5rtZhMTdgIwmv1M+K5cbsFAbMuS+OMzo7RDXdStAyp8eLdHkWc4AB5aj0O78KVuOukRtab",
-	"K122HcqQQFRsopg1Bq25iCqczCXkynFHt8fWspUwFOaDP2I5Bdqi1pOAD909sTgf0QBTE/u8FFXxQ12r",
-	"Oh0bxEo6MnxLOUerKR37XAsAWKU+rAScu2iI1GpS89laeTuhRy4hZbP9gN/4U4S13bVo9rwMtnRU0pa2",
-	"Js00Y1AvaBUx4heZv8nqG5iYtVpcYhLYTOo7YN/6uwDO8jP+ld0nP+P4ASslRcnBL/T5JA0mtbXefeWa",
-	"fcIZu+hd9ECxYuCiXBtYGk6409XHGOSW2OPzUhYAat8wUxOm1AsZ41ZA/iGWPmBbZ2HZ/Hg8RmIENpwl",
-	"ZD94gpvo232k/PAI5wECZpcQ0Z9ckiW+sWRdbF36fGfsthmi580Auwu6YQKRqlc8XjZ5HrZ5RC0n2N+a",
-	"p1Y0T1niGMZKIVmt0ufWzWXXJ0a5G4MV2o7Cel3WZsGry6nSxq4cLJr/xyElH1KzBbZaaVYdV++Nu9xn",
-	"EPc4nY26jFy/DTsCDlmqMqO5MGuSm7HcqHTM+paOaHI0EV+fP23Wy6bTZllaOfjJztZcWyc2XfTHFvCr",
-	"tQuskIzxSpy5M1aokT6k3+n+rGB461BoJvioESajwpvLWrhAlS/GuRyr+tLF9EdWe43B6r0MEbXN32qw",
-	"m1eXs1LPiMnHm8uXhZrxUhLkuhxdBjGlhbk0pYh+Wkh4BrzK/U5PeaGW8KuFhNoBQJqnzG+av7Rd5IDp",
-	"rdrBzZ8rjqzBgnUrSnUrecaUhK065xOh0zqilGPVEliDslJre9pr8v4doAfcoXOXNly7lf2qWULpj+JK",
-	"qSvrjXW1mZe8lnayd8wSXZacqLUdGLF70FJHb3Frsg2isK4AN716lIABMzUfj8sRG/Oy0lT5ZU+WQoEa",
-	"mYjIiiXMSz98C4TFtVKSLcuqAkymxOIhdL+tO10X1QoLyfskKo3SmCmvZxhlcdsa7g9fTB+c3iUOwbZm",
-	"tWIlVjLs827qKqrtJ814Ic4iEA8FgPABUVgIXP7lWpJ4azQI0Xk7Jd4++Ble+iG7YVYXYvbtH+uAbnjd",
-	"maMURMIWf3wD9JsQ+Amonze/7ibVPFb1RBjU0JedMgPP4Y6X9gYsMdqSfN5mVLnow1YNogrxotCoPkai",
-	"nJvLZSkLtdx9ZsPV7/BiuJ2Opg7gXH/lOri3RckHEBGUT+gzx4qiERraUX1tD0NgoWSEgT9q2y0dX9c8",
-	"PndOyxu4/JmntUjm7tEuaabuo5mPFn5jQZOiuDnKLNbJkXqJV2onXCDe7O2pXNQ1IyV1qQ0WJRk2r4X1",
-	"NPoMeHvKdX8rnwgDT7caXeHys5G1rwP+3wNdXH0WhigA4TPn5Ipag9HaJa7EEG4ixFZTx3oHZddGCtpN",
-	"zQXVjfBqu2BT2BRcP6zCrSo8mDoLNaxyx/1KVKfdtl3DpIK5CmVNG4CiTmaPtfBhljYNnyT2oCl0zVlt",
-	"l7s7QKjMa/W+FERhLRixuxLnEvy0C6iy8yz8Prr+zs4JdyBsVTTV4is7I+5Wk8IctUrP9x8bbwRvuYso",
-	"MJqEnwFLAi9GOj29DfijO1YSdKzO2FJ9AdPf8W1U3bTXPQ1tuTfW2hNAB1UWD3t9SFljClsX4Jd5saea",
-	"i7cfTCE+bVbK+L7jL1Ox/YmUVct6u8q9tZKIW2ye/fTNj8iat+PgdtK+RX2sL+9msBmyRFO1RIIHB0ji",
-	"DoAPWCRf0+3Zhah0Zi3x3meA9QLEv7VlADXiqL6wXG8QHEBMU0GdAHmNmjiVgEoJnPk+e16rGcuPp7m1",
-	"QfOnR0AQ9U2Rs+HKRSDPGGfLqaoE0Z+C8artdTP7f9McsJpFTmltHzk+Pi2ax8i3iYWL8kBpUPjp8UnG",
-	"YqqWRiy74hpRTZ6HP5EQ4yOjWjJLkgdeLqzoJHIphXxVty0s3KsSrT2ihF8Ar07JIcrzxobyxNlttXSl",
-	"A/1CZBwYElTNtDChqhPICrrZ75UbRecagJ179M1IYSBdXYu6bkHDvY0HP4XUlGmuXQQnA6hFGmQA4ydC",
-	"CSsKgyaZEns1ZnNVVVjIWXMj9MB5dec/v2Ba1Ne+Ahy8PMdfFD2YcCh203tWl4VVh4MGwhl4YwwDZgb7",
-	"S9fUpfQpIxfjAbdRFLj3ugQ+p9x0mnqsA18TSbgbVi/z6VUnZY1FapXSFsrscVR2NGA5urBWu7hIGf2G",
-	"3V8C+UTBDQ/dEKwifJARJ6K9SIqS8jyAwGXSusiYRXjQv5CvyAmEhw5YHlkpO27OWO6Nn5zdbwZv7F8j",
-	"cyhn9117HgDsZj7WkzEtKmH3tM4uJND1o1RFs6Kt2g35ZrNUUfBIT7GIawGkCMtyJOy7G8ZXzu6bKJTN",
-	"aZp8VIhCCiePn4QAQiMtdiF5ALSQ8j2Lmd14jI+C8ITBsVBvHCv0yNIHlzokClAR20ukHTMAr9yIAUlH",
-	"bnHjK1JvxIQtcGIifItWNq5fo3pO9PixULREOqawYwcsX/LSlHJyCdvbSh0O+3Iu6stZKRdG+LHxovFr",
-	"J3SX/X4/b+K6UGIDvcal/wWK6Zp1vI9VHU2aq7dzEwYx+Ohr3Osu13+78YnhysRf1j/cX7zxh1TIP9Ll",
-	"ibNIOSqIOKHg2b6dFbZe3LD2dH1bH7SbTdhuC+IodrkyicPRN7R4enT0zfHTpyePT785PXr69LhJgSEX",
-	"FTGoNXpyNWoK43n9boXYT1dznXv126Ss/73peNrXZE52B4+PjpJu1cbXIz1CanGBnSxllZXFFmINwiqu",
-	"USpBr5clt0dmC4VBCx4WyXIHDQ4YT6q2lH2WOwMC6HuCOeGRVtrwqkI6apaj4sgHjI6KhuCCnEKIDx4B",
-	"WXl7eRqxmTwO42nYbGnDC74TD+AAfG0Bop8c/2Xa5j46zXxDsO0ck2eBbA5FrTR9ls+5mRLy1ipa4uLU",
-	"i9EUsFxNRUl0+hs7vsHM6U1hauThpjkqgErNbxQV2vjUkDaLQO9zPkl7mC8JFbEWIiJEQXtqADHKCCzC",
-	"AH2CUcUs01Cj4CVui26jfDlUT1zafRaVmUOtnfbeZuFNSISF24M7jQdo1r8lO+LRNoEnh8s9ugaIWlzB",
-	"1GbeMcCb279xE+pdFnY/eyw4TQJyMuHXjsEfqKzdjYdTlCrFXlKiz84bTLd8ZC0+yCFHDZjwrajEvE4+",
-	"SQYAoXRBCyG7+4hE3LU5t6s5qm6ydIwnawuLytl0IYtaRGxYg0DU5uIHU+6WaIb72jcHpcQV1mJlZJvZ",
-	"LzeN0ANacDMEJkNVei1MveqcLVnHRa3HeVuSwmgZdwmU/YhX+nsuHQnaZutU5O12yTJnfNfCEdGtnTnA",
-	"EsJrR3UtA3HYpnMJ+Nf9Fh9oUEaqalLrFKIynJ1//yYdU2jLxr1rLtoZVYGVclK5Klz4ZG0iscGHZXFz",
-	"QhB3XGyj1B6rDM9KLXAtZsqIS14UdXKl6YhM6pf3379pONdUIFIj8Md+TKzy+mkQojFVW63aWro8iP5C",
-	"agx8nbEjUBhgf6xE1yw9NtDZrN4zvDaBBgeSxFE8kIpgoF6mO3hDu0LSXTvF5021qQVv1GbEQ18MCcHX",
-	"LmXhGmaU/R4XKM5gjwhpzySIlVi1Ag4w9x11DbS9Q35ZPlFnkWmmQ3TDWhvWrCg8cx7QkeoruxxEJg/A",
-	"fO7OWa6viLqM1F8oajJeG2pHLx0jZ+hgjF/t5Qo3v30swHPdwGO8jX3qPxca466dtwysCM6jTzOs752F",
-	"FvUln4hkQWOj/GPjb9bp2zmGd3BREqXhm5DS/mkccLG+i7RSytxETIEcl5MkE9Kf/vjby1O1k+memHra",
-	"rhPwRfPY8xysZDpVq4hWVrOZMLzghruAC7VL8Utw/IT9vfxuQKelD4hBf1tVFYzPrbYbriB26Y1ET87l",
-	"qgGbKOe4/vimINIOxXD9OzuRt8GxXPJqnRqz1L5MujOz12c6yPY+XJo664auUXvN2jatl4DfJDVZ5FO2",
-	"R3UiMNSuug4r8aXEWKNvnt1UdVV5LTonSMZVKUXnrP544fz5fdNMFdJW+EeEd7dNyIsiTc8JG3m9Nhd2",
-	"urUnrcg515MEAILT0LaO5RDSLvIsrn0YoPU946szVOZRWadXzRQFx7IJugboqB01m1hdyKCONAv+JpCC",
-	"WKsF6UK8EVEGnujltKxErKUwMwt1fwU1sURLyll08FHWXi2hoFk2f2kfUoMhNOY1c62ffFmxVcQaMf6R",
-	"YmTnbmSY/VBLGSeQh7W6IiYFzC1BzxyoPPamyVAIaVV9OQqxc1Tlp0dMpyuTcUkg9kSTlI6xBP8rvdd9",
-	"sgMsN29qOXNQ85Jc7jI25aEfx2ZxI8zDZStcmP6+zSiKYjabDY/ptNvF77qxL2oxaXufXgwv/61kerwt",
-	"f/jQsvXuAm31kgrk9rUbIDTI/WoO1suxoWB+zjWwwoGgy+iUG4oRX4BpL8o6aX+sRWfW6tEjbfexUWFo",
-	"YPEkbyd9RrKekvvKwnamDxM6ZrKLnlhc9BjWHOkBq9SIV6VZ9VGY/kssels4pPc1E5fTVZdb3k1XCSSC",
-	"j8S678fnbZ89fReSSgvRKq8fLTqETAY740JfiNV6YxPUVT7+oQzQG9iAJE3ZTr0Qdt9meb5PoMdgjlBw",
-	"S0FnWMokTOlrIhMaEi30tjuAOnpvUiD6RtOJviLrgbO/szhjGsqpyC50dDEYLECvHy21LD6tAlGN6+Hh",
-	"E137+v+uTHkd5dxmzDgm1jtiHelch9Hk792qUTy1WmiAGNMN3UBXtX/O+kIkdHKI3SE4Uq4gVNFZuY1q",
-	"sRMe9QauerOYzXi92hLnjQv5oum443iuky3vehtTtQKs1mdwjVUY2l5tFr6b6rJtA7+brki3QRQbE8QN",
-	"ssRCzIEvUcmzNY2VfJFuCRmgcxlxPNEb7Ve9fftjZDtGohDeHUqqyJEqxKjitdARjshJzUfhoWvtmx6K",
-	"kOiAJ9N4NFVKd2ynvi06knjxuj7DJ9PMDhp8Z/cpTUYve+CJsHzcu0kVVpqNlXDsCkgYYlUv/p77gUQb",
-	"5ELaC2TUqRlWmdoAAyvbIKwlahprXGC1q4yciQu5EyTRpEjAHbfr3G/jHNUrOWoSrk1DU22PWk5pNurd",
-	"heEAO1shhQFQCgFl4Vi2PSVeolXE1R63jlqWZgrdqYDdtzTsPmDbdB5n6B8Ejnl8akQNdyE3FDsg+6L4",
-	"R1hwbwjXGMSUos9yXOjmg7F3b6MpF+lFiMQHyZiqqtDo+bF8IX3hQhHXn8fl3XAUX0hH5uaCTpQhanL2",
-	"A+vrao69tfhMgHC7nNUg0i2FEvqBn+/SYFC8xCdYK2WolNGm5nNYqz7LpTKXPh3WkIL1pBUst1bu+4Gx",
-	"E0D5pRk0Ft99bsR9DksONiQshk+ywe9DnmtzguyDh0DxFmXCwvdOuYbpJvILbHvm1BNMnPNRw3fdhzmB",
-	"kBqiJTQCJ1YP1mJIsC+srYtyHPoD9LIeygoxa7ilBoxPPJ3wd0fM0RaAatuXLqyZD1hVXgsPVA09wfz+",
-	"IcGOjmr3ERQidXHRKFjaOpw4p5eMHFO60a/3RosJbGu46SZAPnRLNDrkXmNxIpkH/KtvqYKxGAInN93a",
-	"uD/FUkizamJfjpNxGaQlTtgeYUxu828OjGs2ef3zM7+HC0VnM6DoUeQN5AT9GGPm2O5Egzc5yZdlVYx4",
-	"nWQLDd8SEZXbl5xZnQH2kM8c09emTIz04eRf3HYwvZuu0sIQR5qsqhlNlRYSJjNhRjhtF92lqasjVsSs",
-	"Bfc25RL/eKlacRxE+0kPH8SAE2IugU3uwvb+j/HhM7HqFMkMOntf/8A3tgeS5nWpHOVK7CU8OmltF1XW",
-	"AjoSJqUd++FjlPSsiSNTVbGH1+jfkxq1e0O7sZ8yMF2Re0ST1yHquCab8VKn5PIVYV/fOgb82/fBuMM+",
-	"FzNeiMvhandBmEcBR5Vh9mYgHd0MB7KRms2s7NpDghUtgbotzv6+PTHCPTf9Glfikqx020LbEa1gY2l2",
-	"CsP+jAbEVMALvklU8HkbXiSh26m6+pPHrqyevQWQs1UP8OKh0GUhgkODSwM2I7L2zdYq8U8eP4Fj2PeZ",
-	"3Nn5og0BnliWRO8LJzSXvpnFNo3V3PftLTBC/0zM+d+4/cXa8La1wGiM7S7SaJsf+4nJC35O9iZ9R608",
-	"oSdjRmglah6WEXUMElt2bHy7pf2W1YMxnbRUdFGf/VBR9BT79cKKVitUn74tIMoAjxrcdj4cmz3DErPf",
-	"jcvLzmEgu3EUfDsRc/abnruLYcH4aNrlXa/hwu2sNa/Gfv3W6VYpDqLqQtRZ5C4QvVPhysMJ+eubxrlg",
-	"HC4/4t0ya4yiWwnHhD25opjSPk0xtqHRbpKYIud4jk9naQqrrr2/0iroOblcIJ73NDVj9tjbhkAGW8le",
-	"dHD+v8/d/35a/u3bcepw2MYvCAiOcXh759mOyKF31anFzFco3musV7Tbt2nMqBVMS06KOs2NqB0JD40F",
-	"IucZbQXrxGNtnO9Mbd16qitN+tHR3mwxIdPY5dD4evNv4Y3txI9QVqyg+UBVC16song2qL/QW69RH5UG",
-	"Kyx8ReAOHNae89Rcp9dOAW3U380wEMcRYuDcAHLEcQUnIoZJC9TcXKKfPeXXpCogowixaedRELLLU0Gj",
-	"m+aLxFbNVpN99s668xcSQ0rrARCaysDkmQgkj7i01wwdmMtQdfxMRNW+Qe+lONCSjQzOEaPiqv0K6lLr",
-	"XdAwhVhAbPXvfkGHUtoN7QSzRRGCBw6BF79GEj1vPysgi3AJrsUAo3MrHB/8BXG8di1aylTsRZfXpVim",
-	"6U+JKQ1eAo0XdCeMQ1q/Qnmbm9wydDqrUsV32zpQ7AZghqCndZqB06mt9wOHWGL7A52/HtY9/aTWSUxK",
-	"znAVLP2AiXO9Q8rQoLgQI+sW+DT4rM+sjBwfHWEzJW2ihel8UP+jFMs92Oq4I0KGb8xg47SpH3j0JuVx",
-	"Gy/d29C1hyZ6uGoDtvi136E+3cDdS9uGGnp4bdLkd6F0Operf/BqsUfHs/gONY+bvfGi8O1z4R8QmU0e",
-	"hjfnfXft0VJM7wxtTVFBlCl0wchCuo0aXUB8A+skgiVGSZ87aG4Q+MnVfNvSxfCb27e3+6sH3R31oIv9",
-	"ik/eiK7b6RBMHWt7yMLFnKm0l2kFg3I/Qp4abmlelD4HtvfCq7i8m154+wBnsDCSOLOWMSM0BsE245e1",
-	"WzpgBvtYnZW3defLei6BnYxousJDSliRMVgot8eytVUb0mf12XlU2+czsrCoEQoBcCCYL8W8A1r/0QNJ",
-	"erBMrGxybN8eCHbT3oQ/12pYiUTk5tzzugel9fT08Td33TJIKnM5VgtZtFAYtMSVgGni5FvrObRGmOxG",
-	"ubuY0P5d1621OuKO/+iM5SNoNeZkKKkxQ6eHW3v11m+wOnEk2hsjuSPIyo7Q6SF5arZU13WrHAiyANd1",
-	"3PqzQCGy7fMc0wg4DEuhO/A7k5Kj/SC0uUxxxbyknQrFOnBZxnillcM/YLXNPc0qNem3QewWumPSz5Sm",
-	"zZLF5wAgprWlZVsv6GgPAGUjCLCO19NXxjjEG3ZEvFlYyqnrtX1eLflKsxz8jcGw4vIqHzhRN6KqcEBX",
-	"JRakR0w04YbU29Jcew2hgxKSheMu92wkUi2D5RQvcf9TsNyR5sUl93KSuSY7kVCm1PHrQGO+rmRnaCbs",
-	"leLrFseml8ahbOihOrq6nCVsI2D9dCnL0lCyiXwyPrqSalmJYgJeQTMjphbDKhonMoJ67os93wc2ytrr",
-	"mFZszOuOb71VnUVioL/M7disox1FycBQAAxXGKpvCk551PFCiyiIFtH/d7cNYAnbqrP2YhLtiB9uUum3",
-	"h5Bd4YQPJfsuTbFIb9kMbWFcoNtJR2qrJJ7rZVgVIBUKzmnDrXL2+nCFxq5dvFKyHN6X91kUoIHHIEEu",
-	"cFWsryQFK62nIun2dFHalm+JinkTHd2E79qXilfz8Riip21zgQ16iSHBeehkxJ85etDo4637txRVlf4K",
-	"Z39vnXk0nKsKMIU+dtWAnpqpmDXf7nCs/v3sHTISRga5qOatLVvX25TCbPtpj/GFAabnv6YxkSRbW8Q1",
-	"zfX1VTb7/mRNu9vANqoWl56GpMVDj7F8ru/WDIVFFix3y5hnkZNGsESotyfmitDdwysD79zqENRubwhc",
-	"XW/B0jTda2JHCj2uOxfX3KjvsFfnPnTYRf7X5Dw2fcuquoxZA1pqp6JaHh0datjfBdq+4KTcVSkULXwL",
-	"QzN9I9UpLKNUMVrGsvAIeWRgFkUo5dokApJCFDqwCKu5uLvvaNWjbR/ivbhARgeKwiH5uQnkXbHOQIjH",
-	"kq9cbYUVTrsHYNMBT1LXb3rnBr3lg9oDM2Gbhldn1JiIwDx3HiOJSIq2qPN2bPg/4UTIWYnS3GiU3zAB",
-	"4qWhXtDhRIvv3pQ/vLgQVUm9vtcvhzIPzDgj9N7+BVvmUyBSEndjxHOG7iLm32G+BURozho0VtgCAI2b",
-	"GZA9lCYeyhoPp9cg/grwdv7pjk0cY1KhNHtOJLOBvgkCpQ8idmka82yhybgAtgpt/893xiLoC7XCOGs0",
-	"ugvzwtGVRUPVdzeYYXeDR9jd4Bi6G1zI27Y3OJnubm/wutF6I7FrED2howbMFL4V/NqqXA+dj3pHQM/d",
-	"DBI3742QMIUQtMIwe9BvGCeFP1GdS/QUvJgaQyLvip+TgQs4wIpTNwrOCNWSkVBag/BKiLnPajqml2Zz",
-	"W4qXLuNRhdCpFf26HFHFUGBeacqmfTNIILR6SUsgkg/esdl21/bYWhKllCNsWblPm8Zb22pVOTZiiyrH",
-	"iLeQxdqEbGQNqGgAjKG10BCB9l10nZoXQE2WqVd7IqPJNNvWLhPG0BhgWWHOxueUumKqb2AIlnfTubGt",
-	"QrA7TYIs9GW5o/BzoyAA+K2hGXh6fSWwKUVFvXCPjqot76xh9rbC1d1kAFtTKMHJikIbtJtaW6vERRgb",
-	"qmXK9S7b2c4U6cMrsWqfYJ90C1tokazGhhLJaJs00oONsd6qxCN+lntpen7aEvL78EPcrIfu9na1wvDJ",
-	"1qwB2I1OMVHp01TwAk0ADu3xITjRXJaL3jcHx/xk+Gh0Wlz0kurVE9O0NQFog4uFeW1VhnGx0rayH+3q",
-	"VQzRMkzLyRTyCSX0/phZU0z8a8Epuq9nvKrs313ZkB3BGTuy5mqyOGJbgdQN09TdFd0NiRpaS6beNnGR",
-	"PJTFkR8TYbdWTHMPEdOiuhZ6wOKiMPZPVUpR2HugJEhnSH3PNcs3t2LmOMf6Iy55vbKG5ttEgV5QxFhO",
-	"HYri0I+FoukXxH9hrbsF9I0fqoUseL0axJxbEd0AcMlVvJyt27fd2KiSbBN/c6a+Z9RDjpWSsllSxaTO",
-	"tZBiiWAZX5ibH+v8DP/i+djtrq0LCsja2cAyNPjoCZXM/CCv1QrZx5Cx8/33b8BcvZDWk6DSUiKHAAYI",
-	"THwIbha1YPn7QvchCzfp68V8rmqjD5wde2BMlffZuYzfAkrkQI0PzFQcLFVdFfBpdhF8bTt8mgtDlIaN",
-	"aq6nQuNnKSkuJHAYeAQDTlZsQg+8c0CdpUINBdnkLEeajsrwSyWrVd6nUZYTqWpBZezoOujMWi0AuUKC",
-	"ZtxOOmNGXUgfTC5DeToDOEQ1aLyx1PhScikuBQRYN/ykNlaRG1gHiIze75hw96A1t8mU0UbR8eMO3o2I",
-	"OMRdESkQqaL9ScXz+zN1TLn26X2PnApdnSRpAtpHUNkO+ZAIAX0XNhKcpGtFf9FSbDMLWqGWN0Dr+TZ+",
-	"t+rI14r/T/RobwTk6MZ09NgZGx0b0njfE2kTIHCTKCgNwUAok2u0iExK00xo11vzdq0I9xfMs0YEn/ta",
-	"pH4HUzPuc0j/2C5Wf8OGWLct4VuT0s9Qw+dG8ELOF2YX6eg6OsuDTvPfQx1XFhSUM3cy5ozGjBlTZWQJ",
-	"ZHG7uQx6zX3IiWEWeFIgygNZ1kktorI9QB0FuogL6Xq+13jmkFVBwoj35f/TPtIen2HYM75iI17XWFuS",
-	"OznIHbNNbndV3igJA5uco73OpeumT8QFM8dCjsUPEIy6kMm+oUDZlQUiuCaAFfDPdredHp/02S9IFsnG",
-	"paiKRi+7zGGNAvwXe4SgXnYTUEpdFoBCnNfltXU6rsQqA0Sx1oCtUzXj1kKBklgJ4WFFPQhDRz4ZInz2",
-	"6C1lVUpxeSVW+YDNF9gXw1o5/iq/fnbyYBF0oS/RvMn7DeRtYkJhFrRdFrwoH/j4pHUyqoVw1bsX8oUM",
-	"JYsIn6u4ZLk1ZAbMCm/uZirmHsH2hkS7ss6BElgTXRAyfNdQYQLa5wOVG7ieqqWmSOKFBFAi89VTWcyu",
-	"w+pyMiWDy34mcM5gEH4TEmtN63cR2xXVbZcGY9ZD4dPgVDl2H74d5roqRyZ/kCpF+p9pONarcWobDZDg",
-	"CrD7IBqROEIRFF52b81bBQ6ZiVKTSvB5aY3b2aGwT3dmLgWG+9eP+tS6eUNhZ733BxN1QJX4P+GLnE22",
-	"Hw3kTVz2H8srsSy1yALcnDTBvo65XZMkc29SMgdb5bGtA9Dduf5RauHx8cmOsv8bsJh0d9Kbyjfpo8et",
-	"ClP+enC8o886Pjo5bfcpO7sQiQSrU8hYyJLHjkR+xrhXzZ6dnuN+wvUvU233fBv0bKsXEX/eybdZF2Jv",
-	"N7q7YCXYVor9qYwZ1+N3K8XHJqnVDWT+TkkZf+zAtLh7ddt8q20T9lqMN9e9NQK4/0ffcFhvk/vrbaQU",
-	"72liEBiGbqO+s1qJcN1AokYcYNa5hDBEL+vpkZqL4sD/fF3WZsGrg6nSADSMNp0PWfRc/A+eRL2lYKtS",
-	"MhSks9vGdZ/6jzZvp8Hq7LxrX7a/3m8disLTwfmWs23TZ4qaGe1NINSi0V+NA3bEVTIctRT+oNUIsasl",
-	"15+pDKjV+dx7vrZGO/yMpXeBSXmYNydobyX8COWwrpuV71ZFFB3elL8rfFItTF12jIJYC1NBkVqBxQdn",
-	"VBqvxr59YARD9U160fquhZ4rqcthJXy7B9e0/hNwvbsPjRcgvdph82yEqlozBhG9VsSqtayVEWlOrf3i",
-	"Tx7RW2CTem6gQ05OwTeCR9IuyJlRE+HaESfauN6s/CAwQ7UxbbT8MR35Omdupv9eyuLM9671eCUPVyLD",
-	"zCE2I2iBdTP3j375qozuiPi9g2a0MB3K1aOgF/VqbqxPkJOwBOHxYea3ifLfO4YeByyfL0xDmHLX2tDJ",
-	"YsZymHb4g5XSrHEpyK1RyvNARVQiS8AXwB4hTqrcRafz2D6YQ5m45zxxq+yu3QT9WLfU3nxwzWuiHv21",
-	"Zz/6Z3iS/df37mn2h3N6ov33a//UaMLuxv4O1Wuf3v7Gd7/E8pi0yvIYNx4BGlXNcrvvtMlDNgObeWwU",
-	"+H8TmwSRGM+5MaK27/k/9/FZ//fo//56fPD0t1+PDp7+9vtRdvzNhwf/0RZdCPvlySl8jKpEG7sZKVur",
-	"IwrVZ/mozNEmw06kknhAYum6LsUSQhuj0v62KLE1Oy9mJXRrX8qWDu1OUl5j1dc+1IVeH/VoPjH95nN4",
-	"p0ensREyePyhMynbW9+pglYLZ4TOIgqGYSrbbXPGXX0htLFHtulKq1B16MlJ5hWX9yISLCwCXPd/wHnf",
-	"4aCJ93MAZu7VwiIQubjoGvHegD4Jkdn94xDRCbFBcpd5yZ9iduHMEzjaTyUGx9QcbIZiksx8b+NlohCp",
-	"Czf4fB1l8E+PT+I8kONxQ6yoUet0TVjndJMF2mKWIpBJwdsZ0gdScYVrciNHqQYFCKbFHcg8GsovcVHG",
-	"nAq+KUt0Kc0/NsOLiNAvpJ2ZkxOWU/+mSzcUSjrvRwc8RjLY9y/wruOjoyOYLvfzvlx2UdGJtY4pLwYz",
-	"KCBmuF1gj7PONkNK+TfBLi3cCRp5syJOjiYhuPUSh6pYbfq241JORD2vyxaPzVl7UeS50pcj+4AxNFtM",
-	"c/uYS0+607EvCpfNw3gn85Ze4Bzt7BQKn5Cc2jLNjrAWGgajKvSoXCovETqF+3P0/55Bojnh+yjMKS9u",
-	"CKT6GIiKrp1ZI9shwA524AreVItUFEUtRX0w4lqwShhsQV6Uk5LgLaWUombT1Xwq5Fp6hI/gGyOt+eTR",
-	"us6MDJtf+cG/rTFzn/5x8NtD96sH/+M/UpNlPYly9MyFoDaG7v4STr55rd6XQpN+lETS32g7MbBKBZ1P",
-	"SbEbRtylyBTmiyMqwQs4MJ7zsrY/ZCwf0z8v3xc6hxwf5jddacBQlHJyISFeV/TZOUTyfK3FpLy2fi5U",
-	"k2ykTVw3e2s0NmFAvyKejHoC/xbp6j1Dvg2FvbnbkWD5bjjH6WTaCjtfhrZiZ+wREUujC+vKGWbq2s5j",
-	"HLqKi1f8/r8VqXlrVFDTjulA7g2Xpji+UzsRJ/rGfN7no5lgz1Q9VzUnzAeOFLfkh7YEwR5s22cIlaoW",
-	"k1am73Vm7dbZ2woztdesTyjc2D5vP1wnAeX7SOdwZ9r1J37l4jSuZKQ7vMRbY/ZYDMSU1vbkqwFV8UBY",
-	"EjxKnVHQ2BcW9VLLXoh5pVZsXs6Fa6WiMEhfJnOhO+BTBWTmf7IDs1dit2lrJK8lwa3V3fcEqxtTqbyF",
-	"kCac8lVCRiUezI6Onz56Mn4sDr4dHQ8PvilO+MHT8dHRwSl/PHwy+qb4Vjwd74xMQ9CHQkE0HljjHTJ0",
-	"FzGLWCQ/Q9gCX393H/JZvuEOO13IQgOmNm35lUUi4kxdKahQzyN47aNSpiehWKC9S/+uum2Aw9fS+cVF",
-	"ZDycoNQITKcddYPWHZ0U390226CI1Nbwn73mQ9bDaNSly1O21WrYR0L4auDpk4nOF6FWdH+HdkFxdw4Y",
-	"6Bpe181cq/Duf5LTgvdEMfE5tZ0a/g4aeGTs6ZGvMXUT6GpSyfZy/NXNTUIV0HZbZGwhK6EdpiefcllQ",
-	"S5u8z94l7IXM9Q25kGEkSGOJr7LPr+HhrBx7804rJUU9iONympqPUJPCW22v7+DYi740in+eQWUIRf8a",
-	"s9Xf5fNslp2F+UmbYRBBJYbxqI2J9XCFLAJ41Ju+bjkg5GVFHvBtBMbBVcyDfOTbSUH3acKyb0eVu935",
-	"PwrrlTbjtX5dmts+bqqLmD/751JO4Abtit1nfNVBQcS6YYcSSPSB4fOyWwuYT9b6JYxoWw+DO+v28tm6",
-	"vLxdzQXQZ6UI5ejXHwWhkUZO4DtTA/3FRdbXAodWE+3BhmkvxwSWTvJh7rVqwPH3sVctc9+YmpVm87mN",
-	"2aHSoDRk6JZ96e66ydw21OP2veoujJ4XfV3mZ2HtG7bO5/gvhGEHKN+7NPMWpVEDb0rgjLGWuZhan9+z",
-	"+KSj1/THuHZ9TbaJG78j6Rfyz+pw7H0Mlq9Wfql3XyWZlMvq/MUUtYspyi18gxQwHmpy90wVn5WpxhYf",
-	"0z0OFvQuL9kn3QjkYDD+kfm+eElEQ9pm9obZPb3eovZmhrDxkfjEi+Bv9zREZ/vspUJAp/RNKnfbfxQq",
-	"a9d80aZZI6ZY7SlYtT+81wjEiAI7j7nonFoM3s97aKihlWuFZxr910MbbkezZ4UArp8hA08MY3Gk26GL",
-	"9m9bkvp7f+f+3DTLWAMN+ejqDHEl1Cl+pT3Xnetov9nVaZ1JZqc5u5FIpM+FgKlfr6RUNDr3bcmSs6Fg",
-	"modgG+5Pp/7j9m2Ddb4rvU7AFYV2omLEGXXK8n2rYCpd/wHHT3shoW80lpYTEXHcm92epHDcsTcC6hD1",
-	"oeti2J8VZ9hFn4+mfFiJ3AMACK7vuu+5OygimChVC5z2Lae58X2j1JhpcS2AfCKH+/IMWcwK+uL00VzK",
-	"sdJb2rKpMcvtNS38u/7E2Lx9qWptEGGdRZieoz0a7yEzXuK0Sxs5kJEI8gCWjEdXURUlhD/scZxq85WO",
-	"dmzrKhjNEl2Wd6DRpXWNHu0WItvik8Iuei30okp5pXsAnOnaM3bEZoLLkAV3JQmImotIRu8K13yLVp8R",
-	"YGovM8XVmHy4MbDINEVoxgsEACLSvom9jegKuhDmt0qWz7W5noiyCGdboaAg1ek7LcTMapjBBhtJlqQK",
-	"Yfe1EPCX/EFmVdVoKpCk+r5DT0V8hTCdD7ILmfOhNdFzdt9Xgza7MjagNXAHRtQuSXHSi0FbOrqk/qzA",
-	"MRDvCwBcLkHv5uw+FOTq5mEAlbdKMatQ8XDLmH8s1NgekOUNDz+7kICwdpJ3SSA2V27s/5ATsWfU6XAP",
-	"eNsNm4QGtHkThr6tagKJmIBm6I19O5lXgtepIPG5ZOc/v0AbM2P5uOKX/X4/RzAaGoTw65H/9bMX8AsV",
-	"rmsaiPDJoCLxlX6AU2PmvQ8f6FBJxIcJAUNMO0iUg/XQC4QjQBU+K7jhQ65FxrSpBZ8hi861qIHjxygU",
-	"BBALQu0QpQD0zHDlMNa0W0iE1/Yv5IV8+PAdUDM+fMjO2UP89IcEBfF8TQDH06qC4fTthfAyuI4zLeD0",
-	"jxhn9JQDqWrjM+A+t4QPsQuzuJD2PEKeooDltKtAmM0fgL0A92h57fq+UcDeGnYPneQ8dKBBuhPeBhUU",
-	"DzcmQdtZsBYgTsH5wkyFNOUIB/rwIcvtr1Rd/pvwyd/BqrKLxdHRo5EXHfhR5AQXHYpKWcPFKOYYJ3E+",
-	"YZrIbWfiPR+ZasWq8ipU6gfsHQ4I9gwsCn2//RlyQ3w+r2ich3NstvSf/9RK5thv7+np428eOIpU6piE",
-	"zVMyxq2p79qF5K6vlFYuBYv4rguZ/z8HBDA/eFHkREOHwmRVy5AXrJTzBaILhTQoH2he6ZzNRc0gkpSF",
-	"RAvUM9/TwNZBn4jkdyDa9rcPH6LBJoV9wEhIcyCkHXjBtJjMhDQDlvPDYR73psz5///k+TCnJ0KAVT98",
-	"SH7qkuD5uARwYiBIxBEv2GVTsDbGYdecQZqfHj3FBkSX1HwS2zHDn06e5kRhAWV5B+djI2qnOZfUSGAq",
-	"qrnGGbiQ2GEmYzk8kqpbwOc6Y/l///CW9fv9w4XmE9/jhtoiQgMC93UaPg66P/wO6jdjUej4A/CZ4L9h",
-	"c835vxZYrAeBFxfmiwB01HBiXKtZtFZguo3LyogaO6Q6N4CaBNhXu6025xOrkNSFxGKzQPSsauRB8/0Z",
-	"rT8hSiISmQturNTXbFoWsCwrDNzht/7th/PvHz5sbBuYXcT02Akr9fqIqfMRhMpAYrXTb5AEszOHGU9/",
-	"24Yps+pmxdjHwqodTgWvzPTfObtPYMmR0JpV5bXQ9vyGa6Bvm70EWwZjkZn/q5oLyedlf8VnFTym1J4v",
-	"4AHKCVxnz3F6DXwtNYGciAcQ7LPWKQKL4HCuypGQugFxm1spPjjpH/Wy3qKu6GDSg8PD5XLZ5/Dnvqon",
-	"h3SvPvzxxbMfXr75Ae4JTaf8eRUhZQe9o/4xXkXf0xv0HvWP+o+wFGcKZ/Hh9fGhOzEPYbDw60kqEgVJ",
-	"XLpWI4yUmhwodUbgLuyrBSQsc16Dl4K3lEq+KHoDKPJ+RQ95i++zw6n5TCD+9de09RIuOXxWi8IeDLyC",
-	"Kryf7V96H7Kd9/1ci3H5vvPloLk6X40JILr8NzCL5soumZ3Hk6MjKtYxhOqLT4x/UuwIDbRd5ltj8iBx",
-	"CXZMS6wO1BGUaVFL/A9Z7xRHk3qJH/Xhd7xwBU1wy6PdtzxX9RB7gcJ44LjZfZdrTgjGoitO6P2IClF4",
-	"gaPPsSYcn0AhXwhhQvdb3U1iYxqgEEjNosSy1a6A0QCd5Hj6NiUZ0TON5Qi9v74j0pu7X3KC4Xxo2uqm",
-	"XogPG1J3/DGHULQJnvXIaVZhCu2Z5CCfX4n44RfG7gTzUIJN8fuQpfTo4e9l8SGwPuyUzhf28BXvje/r",
-	"F1Hdg+i6DugBaW9NiNDxniBrA7DDvbWL+569tn8E9gZ3HVnLcq0lFB5WTVHHOzZFvSFsp5tf+Brf1L/Z",
-	"Gp7iI7ff8VKZ59BZFG54ukXgY8N8rfk4cvVjhzq3Ih474rDRPVARZWR0NWWjsSxri0AG10otaPZZaZqN",
-	"Age9jiBh15Ty9OhpOP+fEY1Y8HDjzosfso67PGyGjY39wjQ/fU0M+3ew6VBaum66m1sNLwp3TNPGRW+k",
-	"3fA5j0akhUBHgG7KgCsqlEw759IAN1uffU8RJyWJKCP6vHtYqSlERh0wwNxF+kCsCUmaT29puPvOAA3l",
-	"T2YvReDx1HnlVnG4wlTjDU+oOzF3/Lo6cXe/6WrhtNgob13W92MYJ40yn09slTg4/xY7BK64ud3xdPct",
-	"XvfendnBfJ5+UxKaOuvwd/xHd0ODKE2jFDsCc9EAQdMlpjD1qGqmJHFLU6iTwg0YuhOyOGtUJ04UU5JC",
-	"Lc32P30GwRlfDEdhlUY1XGQ68kVRGiau7QyeBUWJ3Z6geAvTyIaDyQnBpEhhW/eeyqshu/wO2r7goO1n",
-	"BohTaS4k11d6wE5PvqWQz5RSUhEiptFmOQQu0LG4p1kOcwhtLAM/QkmlSAnjClfN79E9TzV8QaseTRhl",
-	"dAx8Olt8fzvu5Ntu285RVbx2Guf2WxBnZ/sWzJyZ0FzIiTCRpv2ox1mrzx+ruz1n/dbWGy92Tdt+so2f",
-	"mrbVvN47BPXQarphpJ7yEz47ev7zCyxY5AWiM3wSK6OMTca0MKaUE52xkbccoQECKkhZYCha+5IqFTGp",
-	"QFcsqzchWInKYyEL4SjQvItX9C+kVc9AM6Mz0sUI+AiuIXREp+gvhRgBCQBR8sfZ0dER6UcHXhgwCmwO",
-	"BdNTVRM7ymxuSJMhBpFqKfIoYp2nVJS1Os9hnjfWcJ0MsVq5oTjmkqtSFlF/k7jUEgAIpb3xXwsBPb8o",
-	"MkrYrbAl4lqUXZwl1vpMDAsPIVy+mMSVFUjIlxoHJyhyciC7C0O2jSQqGY1SxuvssqlBIVDwVoPasfOg",
-	"61xnU/4XeySHq9cgcJgHc4xGnLIT8OsqD+AATEihhNuTPMNE1jWSBUCbQyky3zva5VQwg0lneKAj1my0",
-	"CAQavKooP56aTcQ+xNPpNWEPdHMA19GPMPYEru7rdZJgc5OPlG08p2o+aDNrb+/+wS0VwHTtaqUgmhun",
-	"Ftz22aLUn/qQBD/PauL3c1WbNUUAaddPfn6itm49QN9NFSXgXNgQce+Q+AGkg8szBMi4I/WL1RvFRSBF",
-	"BvxPA+tyU5gkPlWHq/jki87GC9lyOCLBzXwuJAQ1o047AbNgVQJxDDpMo30vfnzbkReVve8fbfmiwyGB",
-	"GeCvLWm35MaJ/Bk2YqiDS29E7M9huBH/FQhdPQwY4aEO32a3CJl/5PsWEOLCln3EL4PlM5BNd6aiuBY1",
-	"dqrf3A3PcXx/RR27bDOYrLYN9pxcDFqQm++tz7BTvAbVcbw72iau1PGWuyQEPFMRzedkAn+MgCY8+/PE",
-	"M/GztoQzYXIBou5xMkdfciDnc8VPnYu0IZTble/h7/DfrcHUt1sioJkPrmJXJc3GtRAYKcQc7mZ0lK0H",
-	"R63J40KjwYsPajx0+RmvM4h91timJ8wI3uwUzD1rR9RBYLG0RLaHQt3m/isS+mVEQls3U3scNOjnj3m+",
-	"tmlK4nb+fEHQLTN2izNxt3kDsxKdoNyMpi0xUURPDheYqsa+gNDCuBxNA1Y98svwCUgFSYkU3qC/oTSM",
-	"64KF+i6Q+rqKEKuqzta7ofEKEJnQk81eFMqcEloCGUA/ugnwC7ymmwnwGQT7D+iKYZdNt3/uaR+Dv/lJ",
-	"fohdAga/f9qNl8zVn9szu6ZmgblPOeQMmud7hLFu65OpG40yGSeg/tie+eACYplKDYyuSJ5zxobKTIE8",
-	"aSjYrHwPSGlwJblk+YtCzObKCDlaHfxdrHIAh80F93QLAGt2yYqJMHS4QysaJcU9hwVHh3MNSMZeUcmq",
-	"bwQROCHj8gp3g4eiBTPK9652BV3AjKUVwr3nFZe5gyWtEacPvIqBvSjgld7Nt1dIMqbwI105mZJN9DqS",
-	"SUAWKW61acCiovLdTeJ5VI7UZRS7vVinu9GxU0NF4xJMtqAdgUr4DIitmrz4uWskvZwqtvT9+2Em3tlf",
-	"QUkYzjQxcU65ZFNejclTgz5cOLPWKg3jQEPStVYHwl9IZd3OWLyQWzPh7BwJ7vHxfs4RKTflskipftfz",
-	"Y7/NHIn538WKjMN9To0IKujcgl89il9VxcGQj64EpKwo4O1bitmXhTYP9vDDb52quY9ViiULD4jKR3/9",
-	"3TfPFIW+pGdSf1b/W/8TL+xpBEcHDW1jWD98/6a35c/RqDtjBqFpCnYnXs8drPisWpu+5tdRf9Mb9iC9",
-	"yzm54fd+UtMgLqpOGAjnqOeiShnf1/aPFCI4PT7pYl+IkZJI/fSclxU6RKfHHT7nrVI/8hqbfZ8eP959",
-	"wy+hIPgnUZTckTydnpx0uZkKlPiwErf2+B53Wa9fJL/mZeVeeEub7R0VmjcbwmnqDeXLh535FlULd7Xg",
-	"7GA4cigkA+MvJKMSNlUXoqaDPzcqx/gDlFTXapZ7tqZSu2ZpUJ4XWmbTqwr0hJr9MErjCKwpbwVtMBJn",
-	"FD3E9VrSuzATzQJ+5QaBjWldN6bQfumMHTmTB/AcnniESvoi86wVQFCrWW9dc3XVf2s9pBIYh5YPck3G",
-	"zyLC1NBGqm2sRvVuM7IdlsErWa1ov3a6FhrXfr1ZiWewEqW9J3GAOIe+KKGXozS+u2RGXf5lEYjoPlHO",
-	"4vT4qNMRNFHG3Enpz1tRVbj5cR40GwqzFEI2G7Y0dJr73acN8HTVnwG+1qpDX3Yv3nwWPe5TVW5+qdvJ",
-	"f862OswGfPBPlFN3MIx4AiJERrSBYgn95DHSZKimY6XoOURKV9RjCaI4pY+TlNrHsZrMIchDHpqztZVt",
-	"BPH6SGHO8ILPk+5cf//WitIgJFFtAIJJ/7gBUZfPXNtHrXtn/yNhZ5XqC4PkCT7pKWQRJB/5cULv8A1B",
-	"hwYxYhUo71yof8r1IACzPaV5YMGAeJa9tr0idW2HfGHlqHdUDtl58T+h4szuoNyyVTp3IBJfU0fxbA21",
-	"BRWv1BUdW6JhGwdUt4VgZeGYkBDmxEZVCUh1zLu/DS1tj48AUx/BB63/ciXmBnuAUnoeYq8voxM9Q2j+",
-	"cOX/mztUPWL4c460NNafW/LSOGJQD1+Ev2MIeyQypqoiejh3bRLwXutma2X3mfaMeMgGSfF3fOX5aCTm",
-	"ZsCMeG9wbg9wK+cDoCOy/0ROxvpa1AcQ0hUEAQQsL5csB0xgzkoJjn1VIslyXnDD80gfY683rlleFvkZ",
-	"4zTFRFRJcAQdR4zzH7k2B/D4gxffBwJKx5c6K7V2TeakIB4bF6qmwPzxY0bpRvoapG9wbTeiZhP37TtL",
-	"CezMF1JDkEg/yMK1HixKSLroTzg/TBs192hXqkKjr/RRfNBa7AX1sdeIenVpFETr8bIdd9qGOE2UEvh6",
-	"AVW0uvuu4X2qXGA3w/m2GgYvtrqUkBexq1dS02H8nVasUnLC+ERFRSDH07zZJ+t42jJ4eErb6E+P9h48",
-	"uHdUoYLKABuLeHJMpxwIRQORLJLwHMn+Mpcda2iLs7CZIlQmNKz3bffZOZvUajEHKigEYWJ1jO+ifiE9",
-	"F7cPoUBFI1Q3eCZYP+Al8MS1FjfA20SRrm4gFvzNtiApa9huaE/CTltPemHWIPK+13Q+Vxpir46UD23p",
-	"1iqbMQb0k2sMHPd7LvLf1BKlzijYaZ7T1SrviJldkQRHkvnoSOehr3P+5EiT7raHi1PfEFMEycwp6Wff",
-	"QrVfgW+rKeKPjnTL99ubWz//SbO/6NHB09/+8/7FRR//9eB/3J/p/6sTXdNTG3fsZTQLC5l73jm3jqC6",
-	"YqKwxHf7tURer/AxDX2+dVH/MNUzMZo+622cs9uqZ95sHLoDXBBvAuAZGx/CXLP/9ebVyz3KawaNuANm",
-	"iGo1cy9hSjYsja8KkLzsUv5BSbGqAuxSZEHDhV9m3C4mIG4pzeGGSWUP2kkV8vkYsRiwWkAU19ONA5+p",
-	"VFSRGjXepr9jz4KMFWrGS8e0DCyUzCzLkcjW+ctdDMO1EM5ccNj//UKC4T0RRrs2TpiZ5ABmVjUZcNZa",
-	"PmN5gDogKAAoz8vR1IEz2uwlz77cxWLyVObOdHJc5G2nk/t75zwEDeeNu6/NhNoYibUF2kYxWjfiOozg",
-	"mb2ny9sbUBC04lbzVnuSWsp0Tco0W0bdYCzbamGpadktbNuvtL4EZ6y1woQmFI/5Br09wMcpr4O+8VdU",
-	"ghKSM0A4a008xMChk+6LCz839rajisfTJ+j3TdX2Eq7ootcipmdSa9hIi1HvrMz1dKj4UFQ64led8sJ7",
-	"uauoZsBahwPH2Os6SpCrT3CzoUDO3nOMsCyt43MhZ8Jwa7VQC4MARjt+wv5efkduAjc+IR/eiU4jDTEE",
-	"XQguSE0ihgvyrEVhlz/Hyz1d+lpjeewrbxV8LSalkv8lFq2a3vceS1utRyenXf1jXI6SOhYCkhCipnwi",
-	"3Bw6r3IOFW8QFHIc0W7tPMkDRaTIKUXv5OwWJA9tM2CwAXY3JWSFExJ5nTTpH6Owz35zm9aFzQr7rCy+",
-	"uqK+dZP56zCSYWiHv9v/fGhVpBMBerT3kcWiNXsFsbnPV41i339PExf3513W3VfbibyFDBwG6OekrZua",
-	"y8o28GqeehEp2SmkOiAHxJ1+mOiCw2k0VUqLzAeqiS4tszrf0RpAdM7FiuE5GNyLyP1d06sfvCN0IUN0",
-	"cKZmgMPBuyMHCZDn9kBpgtJ9zt2Horm+wndolktlLvViaOdjCOT5XLMxr/HzI7Tb/dxfpX3Qzz72QcoD",
-	"o931DCe+i6nyud2N8P7m+Xxnh6IbRXQ4rrHimHohIjeXulX6pRSALnRT76QGxWW0JqNZs2t2U7S4p/FD",
-	"YgN1hioes61OsMBc5BVIr9GMNEjbfAxVUYJRul9M+es970m0W9R7xB322dyqzwD8Da4YZaj1FFyCqaoK",
-	"p/JWf/TTpham/rTVZft90zbaWB719HVKIuRGnPLgWklX544N2B3ps4QEt1TLkD3hDGiNfDIBKDldpajx",
-	"/Su5YfNaQMwbMtaQSFLQOsl6f9ZfzLD/y0iw0lW5eycxI4YhzL5SSnjIR1f2PJxhSwqvS7HrrlQMlmrg",
-	"Gbm9TvVd8hWgXlvQJqZefWwTEvrWtFNv0/CITOAPVNDxGXTXKzuXbgMQGKEpownFdRP9YFXg1vC9s6w2",
-	"QIJgGng9OkA7gKxQs3bnmkVKxoTvk+62r48qNGgncBKmnGKFzRA+kArNudaiuJDq2nWcat7rmxQg3oSq",
-	"U2XBcnsG5s6W9Tlu7G9FvzXrw8COp66ParOXaWlcNGuLIfpuuvoqrNC4I2wj1n2GuddlmM2/ot8pG9se",
-	"Tfovqyxlla2ccrMbquFc/AEtsnnF5ZdR4f8W4t1YfwalyjmGwDNsb+fOGPsDKVJog+YyqRRsp5Au1ai7",
-	"H10Z+zCCKyH8mTKrzobDYAZcv8Iw/YUciszV0lvXcFQtClHErSjbitxRI5HGdzF/ADVRSZwv+3ZVQyPf",
-	"/HrEpZLliFeB2mDASL419joFz7UusHkG9CPUrFAQuNBTtSTTMZ8Ik4eQhv1L9BNkqLEbZxgCVgQiTQA0",
-	"C8wT7SbxeybCRHYvmJaQrPCUTGfNFoEUQsfuroD0ovMVmvjZfxeIDH2bYE7KHAslLI/9PZAYZNQ7Uy9c",
-	"W74O7AVRR2/7m/4sabvC7vjU5JV3X6vQocz8S6/f/rni7XV3XMY7lhXqr5rtr6Zm+/NGX9YF53bV1o3u",
-	"5a1p6df+qn01y7l+NXaFul10i73+bdmt6nbfDKN1mzpf/R1EPb/29KVbuLYU5usNs/nPVPvrk6EN33Az",
-	"IRrvqy8wKeqHd/i7XcEP3bbyq/Fb9HH/2tB/2A39Z9/KEHFCKf/Me3n31XY33nLjH/5uF3xreSe04lry",
-	"uiDaxqjrPXuHRWWhkQZWmWFRQLbWgrsDa1tG5JDgu1FhiHODiCKuz/IX44OfuBlNB+xhDrnwTdIzZpR1",
-	"iU+PT9pZZF+HgMd+i/oTsnV1XqcXYxhup0tTRGSfhy3qe1ff5tmicLH+cjuKr8oR8Cy9iQBfU7WlW5tG",
-	"7Ee+rT/XPvwAiMom/ZEv9gQCpFQU/sZb72PaEi/GL5UUtFU/xYm8KzJtpw6Lp2AIP7zlk7ZH02WHcA08",
-	"9lGqvv0FUeqWzje0utR+NSpUhxr6Og5wAq/tFOsv88TuEOjms+4X/wPNtSj+vGgBtwFuyG5mH3Rto5MN",
-	"G5kYZeFCHjHTDnKMaUb0Jv9cuJ+xm+UP/1rwypOnrjHAgkGAgU0ZqJNCOSVn80j5hopEiIpbRSNd77vO",
-	"ZLUX8qZstanQ6cJ8kVZErMmyT8p++jHoSD/sm1XtTDb6RY32S6IKRaLtFqrQW5xKd0kOtOsTkDHoVsP9",
-	"y8z9K7q+hdR0p/FxO6/8cFpqo+p2gNAPmLd3RJqQGkapzxj2QCjsBnY9v9BCj8u8Y3i3YPQ6AJcgWwrV",
-	"fHsYjsN/zzgmPtlQCAnd/9hwxbg9W+PBoGuOBl+fnfuB+BQytn9x7zVKBSjgEgclM5b/9w9vcwK7rBUA",
-	"t9X7OtX6N5rAP0hrvvXPSkIBdQi33A2X4Ocq4ByKETGu/GXkJ4387trFKKRH/vwAmHdIr+T4sdjbmFJp",
-	"Gfb+APyOCKPllASULfrO22a6wR4Z+m25aCP1qAGVxGvrAVmDBvDEGZSKelIWAEPJQhQX0rde6LMX4Ym1",
-	"QMgywEk8RxVgS2alXBgfE3Uo4tDmyjf9Qky06wVx9HTgy5NHHHrbDAWblNdC+odg8x2NzBX4K6uS4amK",
-	"TRTt8CQuGda+pWHWOsqgHE2JzAi+wREdhW5+/hviXpK+brgsAlgT3ELgmQhszlSVEpWiADUbHQrWsWvy",
-	"4RwdP330ZPxYHHw7Oh4efFOc8IOn46Ojg1P+ePhk9E3xrXg6bsE9lrdoDv7bX817voxmfW/5lQDYPsLH",
-	"rJyUSqYTrvt2/QmUzFvbqba11D+BYmv/kI/YVb8zSzxBlt2IulCGbDTR70Ke/nd7U3vhXPz+zVb6H7GN",
-	"/qfrWL/2pWh3o3McmSqfHjQeoeszprYMshVY7sGHOaV/Px+wvGnrpJjKXMOhdaEXsFfj1gHUxck1a8LP",
-	"H4ly7j2aPgNfaqQ0kjHOqF6pcSk0zHIVkZNaLXUAt4J90E6zR89oqYk8zuz0lbPFrDc4QcZC/OHIz1wp",
-	"jZh07FnwxXovuEztQARaxq/TcYnwBJE4pqBBX3QzAD+8w9/dP7fyJrwOLVw+uuS0J8wocfCViIrPXCW6",
-	"33wW4dh9tVuCO5CmQ4pPtFpe2IREaNcPprGrHONkieGrnHrHIPq/v9WEekbv3Xdi/+oB81cPmC217V4y",
-	"ybz6s21nsm22O1JESB7aPwai7pCCrZG4HZwmKN6WiojZNZsLIKxj1uDD+m93ka81dZdgrAacLGrmZbXI",
-	"VFQFkJpeSOqNjkzwqiZOdYxdlDMRlb96gAs0JKf6VTAkgdfXahfdJEdyFBtGEM9Tk/K9pSz1Nc3hDh+v",
-	"jbZ4jZ4Y2OOPHx8dzTapir8wxuFNdqmb0K0Iaa3lX3t8dAX7T7p/kEjYKR+Pq1La2yp7929/oGJXJzyt",
-	"1hH8+U9Q1BoK9+qF/JMYWKqqhnx09WVE91+hcw0MmxGvshpD/WQI52Pcnxg2dPDJPd0WNSqEzopSaAh+",
-	"87iXkgukgfad+U7DvrP0OXMzE1XW+kooNb6QG42dsTyK6yvkUqjLyRRwxAA28t1nMDSuJB5KC4MBypBl",
-	"xVjDZMHrgtWLyqGesXZ2NBX2Yvt2VfAVRR1A9O9pNlfWy6/ZUExKqWPT1/Ei5K2p4qEqVof9fh8wWhey",
-	"/UJH33D4O/0ruveMcXYlVlgra8R7w4ZCl0XEN+USwNzYd0SLj2fOIRJN5IQPb3aergU0Nw5kn0bIOMOj",
-	"6tau1FFT6vVW1KpmwxoMA8/YQiFjIJj2lkBgX9MX8g6aV7OtvatTqRi3Uz95c+qOpwiNz6v+LwqQZEcn",
-	"CljaCJSEKP/1nfwXQr3487QX/oljCyyxDI6Y36y+Zz+UktBp0mIN7HngfqGkEm54+/FK4HlMjllJ2QLQ",
-	"vvYrB0nmB1Tq6PNuY3m4kAmah4y8PkdCTixGYCaEg4aRXmWl2c2X4L68A2VCHZRJijbhbE2nGzcOiEgZ",
-	"pdpYFF4HFf8H1NBb2QniFfiLoeArLRVqRLXWF/N2anOh+URsyyOApvsFrvrY+At8S7oXTr1iQOUS5W76",
-	"nxcG58BBQIzoiWRmpdFfag8DGl1bPPC59Qhh+VUNDMV4HzSW0p5GkkiSQW6SNWQ/ujn4aMJCb9guKF9N",
-	"r1BeEDBrVhpKTeLER2JES3lbOfoN4oOj6c61b9QjSaaG/xQj2Ho0SipIP2O5XFRVjp6eJjgQzAd5BO5k",
-	"91AzbTy8kMTLGhtwgPMZdAUxmvFFUZoLiW21HPRYM4DMFb4PLTyKOAn5UAF0B3WEAzlXCsoiPfoHOqgA",
-	"AIOosCqhraT//IJ6RCLxqTNbuREORnh8xJKgZkRzRyJ/99YFPvwXeNGnNi067TRXHA4l6Ms/cE9nbHnc",
-	"caO2KeG7Qf1u5Qf2Gzlz4tuA9dK+a+J6I0+BYKWBRtQhQans8Cxuk9m4gFLAvIbYGO5WYhtWkgC7BD4j",
-	"DPCFbEcJ14JNlCLe3MZLkSnYI4HhUqmMPbOo16tvUhOTqFNqCUk6lbSODJIlI0TYJWS24HXfuvX+aDuO",
-	"3tCSMsCl6/8JcaU32Gkoaa3mzkuBguJCyGzOa5MGKrzFJ+179oZO2tBOYCtscQ2TWauqNc1WY5uszr7p",
-	"n6nJD6xUG5Dtra85+MqRbNZgCQKT2Bx8ZD3WuzAX04GtEJSCUoJQzZGh+Co5En32UoENaS0vLH+zQ4WW",
-	"3jDqaTmZihpE3fN2lrV1MnxLd7ocu4K788lVKVxIKHArodWZkHEvTI9fqLgRvgE70c4D4+q1uhJFn71y",
-	"FQ/WyqVjE+rmEH8g7WgEFOLlU25PnUt1Leo8c806eNWSVcAPBnH8SHYhPBuLabuZhccf49VFa+8kt3pR",
-	"k3lUtH9gC5GkXIYdmtqU2w+sw9/LYivxE5Q9iffG96UPFMJUzKCaFLe8qhq1VkJ6W47dpygt0UUoTb0A",
-	"WW433aW9jDpl+2cr+cDtbYgh027qvrlf2+sxNUgbke7swOyAN4R91ZDwBLPKa9rpX0s0AGdyhwB95GBS",
-	"sFteFLtiSpHMHloNeWD140dPv6RGuNUjslocnY4oyvG8VjMo+SMKExRCz08tZOiuGUrj6MyJTpEzHxvL",
-	"6fS55CZvRDpgki6kIX8LnjGxO4kRNI62Y0ri7ay+uhZ1i8zfse201W5yNRbhPJYK6x7/qC7Jj8IEvbYw",
-	"VXktkuKwj5pfD7mv83rh21wMyxfF8lCPC1APh2mE3541DBh3iVS+ZZ4r8toI17rQ/h+iEL9LBiGwHVKg",
-	"g4KZX18hvjP8t6cg7ip2TOK8nCo+K1szRvTnjwlIwTe06KkRrypSR3czzyo6GoaiUhDnVsn9bm8XowW0",
-	"jrfTOxS8tofhr79ZoacIM/xlUVe9Qe8QNgM9Z7PqW1EvBvtBGIhvlM1Hnl8/LtiE0WxGGTCkv5AFr6E9",
-	"YalVBdMf3exEZfPuN1RoHvWq1lNrZPJm96PoYZT62nxWgtFMZ6BRHQwBGp/04yo9Rymx+bS/RfwDhbAK",
-	"Gvsf+ltdSjRRlxmgaHxhptagGLmYf/SIKELZ9pC4yVmEVDOsXkgdPQobt6QXp5Ta8ArXhGYHVzq632l4",
-	"ux3/vwAAAP//",
+	"7L15dxtHsif6VfLg3Xe03CK4iJIt8PSZkRfd1rQteSS69d4xPawEKgGUWchEVyYIoX313edkRORSQBZQ",
+	"IKnNdv/RFlFbrpGx/OIXv/dGajZXUkije4Pfe1PBC1HDP78/5xP730LoUV3OTalkb9B7yWdCMzMtNdOG",
+	"G8HUmJmpYLXQalGPxBmT4lrU8JvmM8H4hJeS8bERNeNsNOVyIvq9rCfe8dm8Er1B76L31cExPxk+Gp0W",
+	"F71e1tOjqZhx+22zmts7tKlLOem9f/8+6815zWfCUCOf6Vfj1+K61NC69cY+06w0bMk14wbbXNO9GVM1",
+	"yytuhDZ5n72S0JHcXc4ZlwXLucltU0v7rn8tRL3qZT3JZ7ZJ7s5Gc/+jFuPeoPf/HIZBPcSr+tC18uVi",
+	"NhR1z3bFNv68tK/b3XBTzkRbW7hptGKs6hk3vUGv4EYc2Ad72cZIZr1vVFEK/ZMdzs0G5GNeaZGzSvBr",
+	"oZlamMYs63tsCI9nbDktR1PGa8FmShs7isspN4yzqtSGLUU5meq2huM7Go0vxJgvKtMbmHohfLOHSlWC",
+	"S2j3t0qOy3rW0vDzqWBGXQnpFiaXegnr0TZKX4mCjRWsRHwNt8811+O84vLg2f9+5v734/LvX49bekBv",
+	"aXRhxt/9IOTETHuD46OT06w3K6X/ITUT39aiENKUvHpRbOlWWWAvbK9gcPVULXWz7UfHTx89GT8WB1+P",
+	"jocHXxUn/ODp+Ojo4JQ/Hj4ZfVV8LZ76rsy5mYaelEUv69XiX4uyFoUb/mSnTh4/2adPb6yYaOnWK1mt",
+	"cL2UmpUykittSwYudt50a63Ali1qreot45xL8c5cjuC23C2jOZ8INhRjVbc2DZ9oWwqnR0+fpAbqO1EJ",
+	"I9rmPS/wcj5gZqq0wBWwFLVgdAWHTbCKa8MeHbGCr3TmfpxXfEQi2j9st6qZivqOhpjaH8b3eSWE2TK8",
+	"Y3v9nmb2a83FK4qJSC9OeOZO1+eLQszmygg5Wv1DrNItHfGqEvU9zdRSQnNBdNA58q+F0CZjV2Ju4OeT",
+	"UzZVi3ptP54Oj0dH/LE4KMS8UquD46+PT1wX8awNnYyadGDb1Nq9x+vdm3NjRG3f+X9+ubh4d3J8cHHx",
+	"7ivx63/+R1Lyvxj/yM1outnpt3VpT3S7Kcvmsc5gX5ZVhbsVxsAqCDAs+ozlD3P/XAm7GZaYPb54Ve04",
+	"79OjMT7AVraJ1pOv0317qaRo6d8ryTirBS8y6Bx0wItUnG025drqA4yzJYxG/jDPYIKjYalhPKSStLe4",
+	"Sazmh1t6Ztu4o3twcmz27wc+FNU2aeqPaLYszRRnqrIPZSy/Equ/XfNqIfI++6/yWkimrbLGK1Av7GFu",
+	"H+FVRVJv1ujRLz0j+OxveqrmvV/TogM+1OhSacRMr/Xt8fHJjg2a2dtf4KPHQWzyuuYrHIZyVrYJmb+r",
+	"JZtxuWLwbWaU0wG4AR2lTe5V9p1pZeT46AiaVM4Ws97gMfxVSvwrtL6URkxIt/tRaM0nbefe2+kqI2Ei",
+	"2LTURtWrM9c+ZueeDVdGrAmTmboWqFhP1dz2y/5biiUb8tGVkEVLv2bYlH1XmtX0t4hxt85IkmfMjvho",
+	"yms+ssp5xuzumIt6JKQ5EHKkClEwLSYzIU2zW2utb0p++E9Hwb97XdluqWJbt6QqbJfKYo8O1GphRH1w",
+	"3NIDVdxtD+w2f8lTZsOaAIBNXIaTNrU4aHxv15pz+LVja+wr2loDr+9uUeGr4eu2KT/VYly+26lqTq1Z",
+	"hef5fc50tZjYxWvVazW2F1QhHqBQH4pJKSNB2tbsOXx46zBuDpwzCLfuMbzF7jEwG5tma2MR4o/pJRgZ",
+	"q+3LcE/j9U0pR7vVemvCFnYjxXas7YRtbt2qgdp338SmPReSy23Kp4Eb7mmY9uYA8tGsRfvEh+5U/bRr",
+	"tptwbWyXtXbhbrnplK7tnp+lKavuE4q20G7nxMK+9iZz+U9el9sn8xrvoBPojFVibMBV4U5WOr/djW1N",
+	"pMt7aZrv7bjruZJagHrzDS9eo01g/xopaYSEf/L5vCpH4GY4nNdqWInZf/6m0VvlF599okAV4ppXZXFJ",
+	"9kUv6xXC8LKysw3rAn5mhRJW/7SyjFQCO6hOly01U3NRwzeZ4VfgYhF1rWrdG/ziv2WUuqx4DZqB/wrK",
+	"GTZbaCv+vEry+OioF/nevLb0/ldcf0Kby7Lo7oCwNuZCW6v4KOuZ0sAO/IYX7LXvuNP5hmphBsOKyyur",
+	"F3Zb3D/hQOM8pbYXDuOISzuIQwFGAeN6bfD6veBvgh9e+612izmOPU+XfvNm3pcUTZEd+0s1vqSdPlIL",
+	"+8FH0Xw9cg4KZ1afslG10FYFY0u1qArbO3IV9LKeGvcGQdtzd8I03uiVA7SI0IEzE1yajGkhi3X/b7BF",
+	"UBe3gg28dFyz4EO71UqCXUor6adajJQsStgBr8MQwze3uPg+0Jp7qcy0lBMvPAckNu3WZLPFaMr4kq/g",
+	"cB9a+aJBo0eBa9URjfu8FuOFFkUGzmmtZmKoihXY2gpv0EJInI37eXKV5Q/6zF3JrSJ0IVGscK2k7rNz",
+	"N2tuhyTmLYdBzO3MhVeV2LHM/lopObH/LQ0bKYgWKL8c+hfS7amqHO0jK289CS9it0RlNzyOOJfK/ui7",
+	"rA2XBXgjS6PZkq9ACjxX9bAsCiE/ZpO9M/ueZrWqRJD7vKrUEifmfj52bcsfQI/sDUaR/8KuE7ehqd3s",
+	"fj5Z8Lqw62HAOIM/WL2oBLpzYOFdyBksT87mtXq3YvVCMiuVMmaUXbF2cGZ8NC0l6HNmUUv7Ub8sRaVF",
+	"n70aM/+tjOV4CMHKA/NKSFOvrJGFnsozeKv9Civ1hcQnLzEYA+t0UcX2ZgG3a2E7NbLra6UpHGEHyzZv",
+	"RYNQmj57S1LKGtuiCEtgITEoVWTwwFDAGy8kCq7hiolrUa9w/NH7al+paSU/V/VEGbPXutg8Esb+LZEc",
+	"dlo7+8o2298ygKFQVSFcuMX2OJ7eEZe2G1Ne2AePweN4K9F6HB3S/6Wk+NCnM/XbHsVVgcEbGbtK7JUr",
+	"MTdnpOXZAaOlG40NTFYYC9jGL5V5rhbydge4VOZyDG9ZU8/gwITFLVU4My+chwOcnbNSa6tC2vlFDfy2",
+	"s3N0GmbnpTLsOTXtA00RylGQMVaWBokTecxhrOND+Dkvq73UpjtaSTjC0EY/QZlr/9K5fuexugDrCCQX",
+	"pwnNpVhag5sZUVVWxFjZqoygyBWMBzcZug+8xzyvuDaXKFtye5w46Xch7RtI6NjH7Y1WnGSp8Huq+3Tb",
+	"IdzzHl0fOBAfcYCfyRXDkxP6BVN+rtQPYFF85Il2ihAfqmvBTtmP5TfQnp8lv+ZlxYfVR29SwQ0fci2a",
+	"RsZoKgom1ZLdzxehbfYYlqQjWtEm1VIGYAWIhnuaifFYjMwZq8VcwLrrs1d1fA8zSl2B+iVqq9hxyShE",
+	"Aedk+W9hTzjYDEteGlHYB1BdG8cb5J52+8W7S2Cira5hzXW1MLbFpWFFWbiG44GcozzM4TC2C52DKlKo",
+	"jfX9Wph6dfBsDNbkunX/BvYjaI62pf0UKCR429F7Ma/VSGi951xvM8G9ePZC/piNS1EVToDw0UjMDXwx",
+	"ZWC7N0HIJX4N/OBt7EktuHGn3JG11efKds5a2Yd2ZR+OlJRiZC5p8G9vdZ+chCOjMXLse2lKs/qwBzzs",
+	"VmsLYSjOrptIboLivTnCtJ/1Yj5XtRHFj6IouXM8fwpZA9LejhJsqFIyLhmECWAzpFwxXnu3hl8fnFz0",
+	"TYAyjexN38LS2YwXNXypdk5gyMYLzavI8bUE6ybn8KqcWmlVcpQtqJPnVnXKBwE1MFGqYNeiBqXLmz99",
+	"ltdipq4JfIChEftK+Jo1DO0XS5ORrQe4rwuJM2YVbLlyL+2zfFyrfwsZvwmtWc20wmjdWqRAwNiSb8Gw",
+	"KyHmmmAMpQF9jv1gG8IrGBLb7YUEyUkfcR1yAd4LCZ+12hktLrj7jOWV0m48IOrmGrA5OPYzEyXFGcth",
+	"nC5La1uDVZ76qjb24VLSYof7rMzts5dB2pN7/ELmUl3qhZ6LkW2NVGFLjJzXZWqFD/kdy2EF7VjMRa1F",
+	"AS1wtqxrBaJqxsq+ZLiyB88Za0BKmhH+CTh24T6U10IuZr3BL73Qsl7Ws8sHdFZYHL2sh3Pby3o0Ab2s",
+	"Z4cUBU5jkOxPvr0gEdEx9WsiAvxMrv4JgnMTHSdX7H+9efWSgRy1h8O7g4k6oDfYzd5/zZcUgYVXzefV",
+	"6oWcL1BCFKjp8eqn2m5OUwrdGwDgbX2/f6dGi5kVDsGettIqLFV7tkEfYBfY4XPWC4RzK2GXkMcJCGaW",
+	"CrBbEEqaR5//Pbj/tkLauLWUEb64B8AND2tFpj3L7Tty+AHFL92rI5W44vJe7OEB3de2elfo2M1qI/rf",
+	"JRIBMc3368H+rCfe2YUn7IncBvRsmI0e0YHae3Blw6hZGUgHzOnxie2Qj0eU0jw57UWh/aPN0H7mw+m3",
+	"CurvHkQ7AZ3WQrfX+SW797TgvknMi/37clFXCaBu1iMJdFnKsUrEk8C4Kp1HhUv2vbxWK1AIwNVhNVZR",
+	"jTNWlVeCcA7vYCed2cmbCS61V5kdmG0zhkS/qOFvVnRZSbAoSvP9NekKzQ3Ii6IWWqcmViBmLgoczAQb",
+	"12qW+GzW46ZrmCvrDVe75uFHfoULz6mPbRIMo38puDZu8YU02sGzOcpOXEVajGphwBeKiyvqVRg6xODt",
+	"hPRF2ogag+hz4YH5op6IIjli8AJQZRNL6apEf00EuHCLuW+1vVXqjVIsG/JiY5Nvbmzqalr5KiP9y6hk",
+	"J1RV7PvJWIn/PbF+Q2j3F0R5w1j4psLy+bVtmf9Q6sQq93u/kxCI9ktCAkRA2V0veineGUTebnQMG5Lq",
+	"xjeqSEAzQVQQKpOEsT1857Uy6hEoBpmLWwiy19A36KC89kaQPrrP8l9qUXB7vPyaR67/BniWsyuxyqy4",
+	"5VovVV1EW8UD4C+k16RmfMWmqiK4tl02VnUwQoaguVghiLcR0nHYeTiiUCDOeH2lbe+0kLo05bVAxWyH",
+	"wvOtms15XZLZ01wAVmx1OUFzbCxZEcmDcnNB77e6vivHY1ELORJ3uLqynlGd+gc5Kft0b23dwkDC17It",
+	"a5jCx2m7Lo8DvPmAzXB1cMmmvBqv59bACs7hVjZRGYVFaiG8qultNn1pbSprEbBaVRWEE+lK9BG7JIMs",
+	"tc/Carykw9s+fiH983Foku7QBH7diFH2WV6V1+ISroA1Y++w5hP5MsAQin2yDY8T2c8ThXGWYIisBcTj",
+	"zsKfjfZbO8Q3Imlj0OS8hvhnUqNbj7OSPuzgwSk1Hid6a1pCtCbe+7B+G451ANMeDSeOZoZyIsxftx0a",
+	"tIh1iI8IoTS0IKyhtp4csyfeYPNchrnYHGkrrzfWX8amDsu7ucQis2rWse9q3Pblxj6MPtt0RUQRno5f",
+	"NOSg2guJFQuZEaJHcYn42UsKGp/rsinzR+BiLC730Uwbw5RQy8S7eVkLvdc7WzS8lkVx7p1OBQkae7Iu",
+	"wH4bwPSXBRzLAL/EMx/g+qq2/00qabW4Vld7jcS6tmKXNTa4OUZZPMrbJ+hbuHGnLyLyTTcHBg4FAB1r",
+	"3xgPQ34I1mNj+temsvmy56pmc6Hmlci8sXp69PRJ0lhNZjGtr4U1bw2989GTJ5CcBHYTuqKeYroSuS3R",
+	"KHfWQ2ODbV1UH2b1oAz0qRC489dGowXZGy+X9bOnfTkUyW0bbeluiW6oAF0J2WLIkAb8bgU4Ld1nGM/V",
+	"U6tOo8NajlrM6YZgCl90H9zey7swR9a6+ZHNkfVswk11jo+sip4PXA4Ut8Y0y3F7FPA7QaDtOF+LGpQu",
+	"kEj5IKgaU66ZkAVEhzFcRyaonTFYqf1IJ8KP9twuxDxOeGdS52kk7Fmzml7T6ou11oa96eCa12BI2btf",
+	"yWr1nXsC3ipLUWxTpEZVCZ5UsHukshqrwTADrJ7LZa3khJzS6OKacsRzxMh8FtadzyjAQxnCSOT/Ro+G",
+	"f7Ub4sz9ECYEUAvhlQCJg6Hvs9x+77IsLgO+auN+iiSMAQNRRFkOZfwCWAeRex6HIuofBU/pfp03hI79",
+	"iHhntSxv/rk5i0bO7ULXWf93WBUb/Yl+gyam10sw0jZdZiN3pmwNqFVcYnQLvGMu5LvtkTclqsZog3a9",
+	"GzEVLWdB4fsBvnprzRtruAMzwevn37InT49O3MAX5PgHlONEGISs2d3oAl+ko2bBqgRzrJzhmdlJnNmB",
+	"kaL4Fpqdkmi2zbt6g51ZyHJcigJ+t534/5/9+ENSAZp6FONayJ1wgiBq8O0+UAaHwyB2Ft7TDm1G8gni",
+	"jpu+lKgJPoff4e4TiqCalYZOws0uQwo2WGGKAW594M4rcU/HA7KmRWx+f3+tPPNJAjv9dGSaUmIV7ZDU",
+	"cdLmhh6l9bRUDNguyLHX35qWGmQmJ8OYSZ81fPWyi/UaBartg21e81djlhdwKuQZLRAQnnQMjBS50M9w",
+	"XU1qtZhnocFKCorwhsA2gXftvxRFjY2CyBTjc16bLd74RPyBvricCtn4LJvy+VxIdFV3U0G5MWI2N7tG",
+	"wZqVamyEbPbZ/huTpDtYlE2dcMvHwsnpQ+7RweWCZCucCKdTJKzAtLvg3E8leWKXqm5s98i5X9baXO6a",
+	"BnKANpaMJBdufeOJKROy5IXR5NvlMyUnDW+GsHtS46ZyDkI4mn/g2hzAjj148V0OAfxoDps77+vjrx6d",
+	"Hhx/9dVXTx49+fqI/nfweHw0esKPxcnwUXE6ejz+mj8dHo2OixPxaHzKHw9T7XexjzU9s4k5iOAURcNh",
+	"SFiPyyEfXZF+iRGz4OgeR9qld0ZD/A1kTYz1AF11ZLXWCDwACJQL6TXWrRgE92ZwuVppXWB6SJ/lxQJh",
+	"O+AtdFnpTlZQlhOcRmDQ2QdqNZ/7hnhFiRvGLyQkJ9GaAgQxzqv9PDWZ9FB6i3c/etSeG07Oati0jtUG",
+	"GqB5WZwxo6oCjCXGJXA/+ARzv4oHbVpvdiGRU0DYQbVKc362njOD2Qr4C7QfbVRw3+ZO4uQEn5ICQACl",
+	"Q8Zj5gWXYgnQhaliY1VVarnmTw24DL9QwHygae5lvTAx9g8cLvB82A4mFUaZdHWvJ1eHrR5AB6QXa77S",
+	"Z8x2b9VwDeCZJyHPxCsd3D215AQZ01ctUUanXm8XRMZzB80ajAFOodt47YYZmvZHxN9Yc2tqvmKlOUMD",
+	"IHcTXzWxI3GsuRFCdCbXdpaWyDyL4ABdtaDXYkzes84IjGGtFpOpCXJCeAXkjMi2nDBB1L4LFTvLt+OB",
+	"6JSaliY1PrzbrRFHWWEht2pud+HPuOvIatabK1226Y+gQik2UczaLdaywROONHsk7HJapgf4s5UwFGuA",
+	"iyRZwGwqjUaWjd0Di+MRNTA1sM9LURXf17Wq0wEKTOcllaaUc1Tw0wGYNS+kPfOGlQA9BXXmWk1qPlvj",
+	"2CAI2yXEjbcrRBuXIsD/rkmz6kQw+6K82rThY6YZg6RlK/cQRM38Q1ZKwcCsEQIQnckmssihi9e/BZi6",
+	"n/Aqu08m8fEDVkoK1YFzyge1NVh/1tD06bP2DWfsonfRA3mN3tNyrWFpTPNOfyMGQrYEQJ6XsoDMmg2L",
+	"KqF6vpAxeA7WPwT0BmzrKCybnccjKE4DgSOK1CvPshX13YfrDo9wHMBrfwlhxcklGY0bU9bFLKPuO7us",
+	"TXF/1ozyOc8/ohgohc6D9pOnaJvx3nLu/b151kXjlCVOd0xXlNUqfdrdfO16dAZ3bbCLtuNivS5rs+DV",
+	"5VRpY2cOJs3/45AioKnRAlW2NKuOs/fG3e5hDHuczkZdRl6KDe0DDllKdaWxMGsrFxyk6cDZLX0mydZE",
+	"pKH+tFnnblCySzAChYMf7GzNC+OWTRf5sQWBb/UCu0jGeCeO3Bkr1Egf0m+6PysYPjoUmgk+avjqKfvv",
+	"shbOp+ozAi/Hqr50gcWRlV5j0LsjB+7mrxo099XlrNQzohPzCvtloWa8lJT3UY4uwzKlibk0pYj+Wkh4",
+	"B3zK/aanvFBL+GkhIYEJ0l1Sej+NX1ovctkxrdLBjV/k5FFj5maUkufyjCkJW3XOJ0KnZUQpx6rFBwy2",
+	"lNU97T15/w4gTO7QuUsdrl3LftXM4/ZHcaXUlTVWu+rMS15LO9g7RoluSw7U2g6MKIZoqqOvuDnZhpNa",
+	"F4CbTg9cAQNmaj4elyM25mWlKf3UniyFAjEyEZEWS8C7fugLxOa0UpIty6oCYLjEDEb0Tmg25XVRrZDN",
+	"ok9LpZGfN+X1DE1Mt63h+dBj6nB6lzgY7ZrWiumgSTfZ26mjdbBdmvFCnEVIQvKP4Qsirxl4RJZrSJWt",
+	"zjKECO9c8fbF3+Kt77MbQksgcNjeWYe2xfvOHK8pskb54xvyTyIn8Rre2Ktfd4N3Gat6IgxK6MtOQazn",
+	"8MRL+wDmOW5BwGxTqpzPYqsEUYV4UWgUHyNRzs3lspSFWu4+s+Hut3gzPE5HU4cMAX/neoZBi5APSEbI",
+	"4dJnjppJIz69o/ja7obAbO0oEeeobbd0/Fzz+Nw5LG/g9m89t04SQIR6SRM/FI18NPEbE5pciputzGKZ",
+	"HImXeKZ2Ypbizd6OJ0FZM1JSl9pgZqRh81pYS6PPNkytfCIMvDgnFg/pvA9eyGEiE2JyUCz9zdQLYaW/",
+	"wqXCRlYXD75Dj8zziGx85RwSka1WaZUXlwwNd5MvtCmIvRWza7cFEajmgjLceLV99ZPrGexDF/fB06vz",
+	"yoel0HFTEylzt73Z0LtgrEIC5gb0sZNuZM0AGKVN7SiJkmquzOaoti/OO8DSzWv1rhREti8Y8VATOxz8",
+	"tQtSt/PA/C66/84OE3dqbJVG1eILO0juVtzCGLWunu8+NDISvnIXrmLUGz8B6g0+jMSfehtEUXfMeeqY",
+	"R7YlTwyGv+PXKA9zr2ca0nLvrBBPVR9EWdzs9SZljSFsnYCf58WeYi7efjCE+LZZKePnjj9PwfYnElYt",
+	"8+1yjNeSt26xefaTNz8gv+eOg9ut9i3iY316Nz3SEEqaqiVS0TiAHXepQoCt8+wTngeNkvzWwAt9BqhU",
+	"yE2yugygoBwpISYWD4KViLEsyGgi01IT+xuQvoHF32fPazVj+fE0t8pn/vQIgKRfFTkbrpyb8oxxtpyq",
+	"ShBRM6i52t43s/83zQFVXuQUfffu5ePTonmMfJ2YuChYlE5fOT0+yVhMKtVweFdcI0rPVwxJRM34yKiW",
+	"8JPkgUEQgblEg6eQWe+2KdB75cy2u52wB/Dp1DrE9byxoTzFf1vWb6kj8BpyuaiaaWFC/jnQqnTT3yvX",
+	"is7ZSjv36JuRQm+7uhZ13YLuPI8bP4X4lWnOXQSPBERIGr8A7SfqG7sUBk3aN/ZqzOaqqjDlvOZG6IFL",
+	"p3320wumRX3tuSrAHnRMa9GLCctjN73nn1pYcThowKKB4cow4JCxP7ryU6UJcEN0BIG9KArce128o1Nu",
+	"Og09MlasLUl4GmYv8zFYt8oak9S6SlvI/cdRguSA5WjCWuni3Gn0C7u/BJqcghse6rZYQfjAAeDtTVKU",
+	"FAwCvDiT1kTGUIO9jy+K0lwWfGXvtYLTY1bAEwd2EoGq0KSGB6zMvZD2Wxl7dGTl5aMnj4+OHvQv5Cuy",
+	"KqGVA5ZHas/u1nhtKmf3my4jezXSr3J231Umg1yFzHuYMqZFJayQ0NmFhEoluEyjYdZWjocot1mqyGWl",
+	"p5i/ugA+mGU5EvbbDW0uZ/dN5EDnNO7eF0V0KyePnzDvkWgE4y4kDzAakuZnMaklj0FrAP0y2BYqC2Z3",
+	"ERKUwq0O/wIs7PYWadsME+daDPBGsrMbvUh9EV0rQAeM008zG6fuEpITXQiYI18iE10QAQOWL3lpSjm5",
+	"BHlhlzE2+3Iu6stZKRdG+LbxovGzT+Po9/t5E8+GWyAwC136H3Dd2/PBL+w13XsfnT0aQZd37EYPwgBR",
+	"13wixvqvG/0NdyaurI9ClO+xdiEVdYhOisRJpxwlThzT8FUPnI63nuS19nZ9Wwu3m8bZrmliK3YZSomj",
+	"1xf2eXp09NXx06cnj0+/Oj16+vS4SQUkFxUxSTZqEzZyq+Nx/WaF6FzHPZF74d4s3fF706y1n8ncQh48",
+	"PjpKGm0bvUeamNTkAktjSucriy0EQ4DT3KCWg5pXS24P5BaQZQtiGUnDBw0uLE8uuZR9ljv1BPKkgrLi",
+	"wV7a8KpCWn6WoxTJB4zOjf56UhQ6EOEVAAywt6fRqsnDNh6GzdJevOA7IQkOQ9jmfvrR8QCnNfqj08wX",
+	"RtzOtXsWSDdxqZWmz/I5N1PCRlupS5zEejGaApysKTWprMjGjm8wFHtFmwoauWGOEhJS4xv5nDa6GiJ3",
+	"UQbGnE/S9utLAmasOaAI1NAenYhQxaSrJJilzDKNdgo26DbfOa4vByyKKS7OIroNyDnW3pYtvIKKwH17",
+	"ivf3zvk4353mURJhVXuSR8B4t/dxE4xfFnY/e7Q+DQJy02FvQW/kldXq8XCKorWEf++zZw3Gbz6CyM9U",
+	"yLgQHX4VhZiXySdJ9yJkm2ghZHcLlAgMN8d2NUfRTWqP8aSVYVI5my5kUYuIFXAQCCudd2LK3RTNcF/7",
+	"IskUO8PMxYwUNdtz03BsoDo3Q2w0sHPUwtSrzrGYdWjWuhe5JS6NanIXN9wPeKd/5tKRQW6WkMb6Bc5u",
+	"cJp4LRwhZ7WR9bWyl32w0BMobpquAMHdb/KBDmqkqibFWCEqw9mz796kPRZtsb63zUmjPC8r6CvHRgBd",
+	"1iZaNviyLC7SCssdJ9sotccsw7tSE1yLmTLikhdFnZxpOiKT8uXdd28apjul8NSIPbKdiUVeP42DNKZq",
+	"y+xci9iHpb+QGt1qZ+yIkqwlANK7Ru5LSltey3U1vDaBDgzi1JG3kdKUIKOpO35Eu4T6XTvFR2W1qQVv",
+	"JJXETV8MCUTYvsrCPdbSVmNPxZPBHhHSnkngibFiBaxh7iuLGyj/iTzbfKLOItVMB9+J1TasWlF4BlHK",
+	"sbHTQUU1IDfA5+FwfUUUjiT+QtqZ8dJQO5r9GLxDB2P8ab+ucPPb1wJC2DU8hvzYt/620OjV7bxlYEZw",
+	"HH0QY33vLLSoL/lEJNN/GxkoG9es0bezDW/hpiRQxBdjpv3TOOBieRdJpZS6iYgFOS4nSUa4P/3xt5el",
+	"agfTvTH1tl0n4Ivmsee5qEl1qlYRvbZmM2F4wQ133hcqG+Wn4PgJ+0f5zYBOS+8dwzTpqsDUaDZcgWfU",
+	"K4mepNDlazaB1nG2/k1xrB0SAft3diJvQ4S50Ng6RXCpPalAZ4bDT3SQ7X24NGXWDU2j9rS5bVIvAe5J",
+	"SrLIpmz36kRQq12pJXbFlxIdj/C1TZdHVV6LzuGXcVVK0RkzMF44e37fIFaF9D3+FeHbbQPyokjTFBP5",
+	"TTN7Gna61SftknOmJy0A8FRD+U6Wg3/bMQdQxGKA2veMr85QmEf5qF40k0scMzfoHqDldxSVYnUhgzjS",
+	"LNibQI5E1DbAVkkrsgx8+ctpWYlYSmHcF1IPCyrmi5qU0+igU1ZfLSHlXDZ/tC+pQREa85q5Eng+8dsK",
+	"Yo1pBpFgZM98mjEo6Wop4/D0sFZXxDuCkStI4IbccK+aDIWQVtSXo+BIR1F+esS0TzVuOGZwSsD3RIOU",
+	"9rEE+yu9133kAzQ3r2o5dVDzkkzuMlbloS7RZn4ljMNlK2KZrm9TiiKfzWbhdzrtdvFcb+yLWkzavqcX",
+	"w8t/K5lub8uF9y1b7y6wXC8pR29fvQFcg9zP5mA9jxxIBuZcAzsmLHQZnXJDMeILUO1FWSf1jzXvjGyq",
+	"BJG0+9CYM1SweJK/mLqRTOnkPrmxnRfHhMrB7KInFhc9hmlPesAqNeJVaVZ9XEx/E4veFi79fdXE5XTV",
+	"5ZG301UC5+A9sa7/+L7to6fvYqUG1oD0ev1g3iGkYNjpF/pMtNYbq6Au+fIPpYDeQAek1ZTtlAth920y",
+	"BPhoeoNBz+f8OtIV254kCOpLot4aEj3+tieAQn9vHifqo+nEoJH1wNjfmR8yDRldpBc6Qh90FqDVj5pa",
+	"Fp9WgUrI1TLyga597X+XKb2OoW5TZhwj9R0Rn3TO8mjymG+VKJ6IMBSCjQmhbiCr2ruzPhEJmRx8dwi9",
+	"lCtwVXQWbqNa7ARfvYG73ixmM16vtvh541zCaDju2J/r1pY3vY2pWuFb6yO4xq4O5f82c+9Nddm2gd9O",
+	"VyTbwIuNAeIGaWwh5sAbq+TZmsRKfki3uAzQuIxYuOiLtlfn5z8kyPp4/O0NlqdCjCpeCx2Bityq+SCs",
+	"jZvr3GmBPsWJDnhSjUdTpXS8xNepCej5Xd6RxIfX5Rm+mUZ20GCku09hMvrYA09V5v3eTTK30mzMhCN4",
+	"QM4SK3oddZZrSLRBLqS9QUYV62GWqRw68OYNwlyipLHKBSbcysiYuJA7QRJNlgbccbvO/TbuZb2SoyYl",
+	"nj1wqF6Dx0SnJBvVMER3gB2tEMIAKIWAzHTMHJ8SNdIqqlkRl9BblmYKVfqA5bw07D4A3QKlr23Zg1Br",
+	"A98akfddyA3BHjMb21kPEx7TYiITap/lONHNF2MN80ZxQpKL4IkPK2OqqkKj5cfyhfRpEUWcAh9nmMNR",
+	"fCEd3Z5zOlGEqFm7BNivV3OsMchnAha3i1kNItlSKKEf+PEuDTrFS3yD1VKGShltaj6HuQKqZXPpw2GN",
+	"VbAetILp1sr1H/htAfJfmkFj8l13oxoQMOWgQ8Jk+CAb/B7iXJsDZF88BPK6KBIW+jvlGoab+Dew/KMT",
+	"TzBwzkYN/boPYwIuNURLYMrsdPVgzYcE+8LquriOQ52UXtbDtULkHm6qAeMTDydcd9wgbQ6otn3p3Jr5",
+	"gFXltfCo1VAb0e8fWtjRUe06QS5S5xeNnKWtzYljeknPMYUb/XxvlNrB8q6bZgLEQ7d4o0PsNV5OtOYB",
+	"DOtLS6EvhpDKTbM2rtOzFNKsmtiX46RfBunZE7pHaJPb/JsN45pNXv/0rd/DhaKzGTD6uOQNxAR9G2Oe",
+	"5e4MiTc5yZdlVYx4neRzDX2JCjbYj5xZmQH6kI8cU29TKkb6cPIfbjuY3k5X6cUQe5qsqBlNlRYSBjOh",
+	"RjhpFz2lqbot5tusOfc21yVevFStOA4iZqWXD2LACZGnwCZ3bnt/MT58JlacIp9CZ+vrn/jFdkfSvC6V",
+	"Y32JrYRHJ61l88paQGXW5GqHeufkJT1r4shUVexhNfrvpFrtvtCu7KcUTJdCHzH1dfA6rq3NeKpT6/IV",
+	"YV/PXSWQ29cDusN6PzNeiMvhane6mUcBR3ln9mFgS910B7KRms3s2rWHBCtaHHVbjP19awOFZ27aG5fv",
+	"ksyj28IcEs1gY2p2Lob9+RKIB4EXfJMG4dMW/klCt1NZ+yePXdI+OweQsxUP8OGh0GUhgkGDUwM6IxIH",
+	"ztby/E8eP4Fj2Nfb3VkBqA0BnpiWRA0gt2gufVGfbRKrue/bSwGFOsIY879xGaC15m0rBdRo212E0TY7",
+	"+5GpEX5K1mh+SyWNoTZtRmglKqKYUZE85NbsWAB8SxlCKwdjomyp6KY++74i7ynWLYcZrVYoPn15VFwD",
+	"PCr03flwbNZOTIx+NzoxO4aBSsexAO5EzNk+PXc3Iw32aNrlW6/hxu2cOK/Gfv7WGV/JD6LqQtRZZC4Q",
+	"w1Thks8J+euLZzpnHE4/4t0yq4yiWQnHhD25Ip/SPiVktqHRbhKYIuN4jm9naRatrjUQ0yLoOZlcsDzv",
+	"aSpK77G3jQUZdCV708Gz//3M/e/H5d+/HqcOh20Uh4DgGIevdx7tiJ96V55aTL6Fy3uNeIt2+zaJGRVO",
+	"aolJUcXNERXv4aH0Q2Q8o65gjXjMjfMV+q1ZT0mmSTs62pstKmQau0yvT14LX2znnoSkZQXlIapa8GIV",
+	"+bNB/IUao438qDRYYeEzAnfgsPYcp+Y8vXYCaCP/boaOOI4QA2cGkCGOMzgRMUxaoOTmEu3sKb8mUQER",
+	"RfBNh/ItgOzybNRopvkksVWz5G6fvbXm/IVEl9K6A4SGMpCJJhzJIy7tPUMH5jKUez8TUepvkHsphrVk",
+	"BYZniFFx2X4FVVLzJmgYQswmtvJ3P6dDKe2GdguzRRCCBQ6OFz9HEi1vPyqwFuEWnIsBeudW2D64gjhe",
+	"OxctaSr2psvrUizTDKzEwwYfgYoRuhPGIS1fIb3NDW4ZKj5WqeS7NNtyV27v4PS0RjMwRrUWrQBfYvsL",
+	"nb0e5j39ptZBTK6c4Spo+gET56q7lKFQeyFG1izwYfBZn9k1cnx0hKXHtIkmpvNB/c9SLPfgwuOOixn6",
+	"mMHGaRM/8OpN1uU21rvzUFeJBnq4agO2+LnfIT5dw91H25oaKt5tMvV3IYx6Jlf/5NVij/qA8RNqHhe9",
+	"5EXhy4jDP8AzmzwMb04974oJpsjmGeqaogIvUyjEkYVwG9XaAP8G5kkETYyCPndQXyFQpKv5tqmL4Te3",
+	"Lwb5V8XGO6rYGNsVH71sY7fTIag6JVZrJZ8zpfYyraBR7k+IU8MjzZvS58D2ypEVl3dTOXIf4AwmRhIj",
+	"1zImpUYnWJUqblh6WqkPVmF+Wy3LrOcC2EmPpks8pIAVKYOFcnssW5u1IXWrz55FuX0+IguTGqEQAAeC",
+	"8VKMO6D2H72QVg+miZVNmu/bA8FuWsnzp1oNK5Hw3Dzz1PJBaD09ffzVXVctkspcjtVCFi0UBi1+JWCa",
+	"OPnaWg6tHia7Ue7OJ9SGYnolRbMuDWdzUWslQVsdcUeGdMbyEdRIc2soKTFDsYlbW/XWbrAycSTaazO5",
+	"I8iuHaHTTfLEb4kpyK1wIMgC3Ndx688Chci27jmmETAYlkJ3YI8mIUf7QWhzmeKKeUk7FZJ14LaM8Uor",
+	"h3/AbJt7mlVq0m+D2C10x6CfKU2bJovvAUBMaxXStpr40R4AQkhYwDqeT58Z4xBvWLPyZm4pJ67X9nm1",
+	"5CvNcrA3BsOKy6t84Ja6EVWFDboqMSE9YqIJD6S+lmbyayw6SCFZOGZ0z0Yi1TJoTvEU9z8Ghx5JXpxy",
+	"v04yV+cnWpQpcfw6kKSvC9kZqgl7hfi6+bHpo7ErG8rejq4uZwndCDhFXciyNBRsIpuMj66kWlaimIBV",
+	"0IyIqcWwitqJfKOe+2LP74GOsvY5phUb87rjV2+VZ5Fo6M9z2zZraEdeMlAUAMMVmlqAcu9yDhEzFDnR",
+	"ogoE3XUDmMK27Ky9eEo74oebRP3tLmSXOOFdyb5QVLykt2yGNjcu0O2kPbVVEs/1MswKkAoF47RhVjl9",
+	"fbhCZddOXilZDt/L+yxy0MBrkH4XuCrWZ5KcldZSkfR4OiltS1+iZN5EUTnhCwem/NV8PAbvadtYYAll",
+	"YkhwFjop8WeOfDTqvDX/lgILficEJ+nfW0ceFeeqAkyh9101oKdmKmbNrzscq/8+e4uMhJFCLqp5a63Z",
+	"9UqpMNp+2GN8YYDp+d40BpLW1pblmub6+tJK4+9VEunWddbbwDaqFpeehqTFQo+xfK701wwXiyxY7qYx",
+	"zyIjjWCJkG9PzBWhdogXBt641cGp3W+l3a+ut2BpmuY1sSOFKuSdk2tuVPrYi3PvOuyy/tfWeaz6llV1",
+	"GbMGtORORbk8OjrUsHoMFJXBQbmrVCia+Bb+Z+oj5Skso1Axasay8Ah55HcWRUjl2iQCkkIUOnAUq7m4",
+	"u360ytG2jngrLpDRgaBwSH5uAnlXLDMQ4rHkK5dbYRen3QOw6YAnqWuf3rpGb+lQu2MmbNPw6YzKHhGY",
+	"5859JBFJ0RZx3o4N/w1OhJyVuJrjzLWmChBPDZWjDida/PTm+sObC1GVVG58/XZI88CIM0Lv7ZULSbkH",
+	"mA+D3I0Rzxmaixh/h/EW4KE5a9BYYYEBVG5mQPZQmrgpazycXoL4O8Da+c0dm9jGpEBpVrRIRgN9iQUK",
+	"H0RU09Tm2UKTcgFsFdr+ny+4RdAXKrRx1qi1F8aFoymLiqqvnTDD2gmPsHbCMdROuJC3LZ5wMt1dPOF1",
+	"o7BHYtcgekJHNaDJfSv4tRW5HjofVaaAsr8ZBG7eGSFhCMFphW72IN/QTwqXKM8legveTLUpkXfFj8nA",
+	"ORxgxqnWBWeEasloUVqF8EqIuY9qOqaXZn1d8pcu41YF16ld+nU5ooyhwLzSXJv2y7ACoZBMegUi+eAd",
+	"q213rY+tBVFKOcKqmftUiry1rlaVYyO2iHL0eAtZrA3IRtSAkgZAGVpzDRFo33nXqTQC5GSZerUnMppU",
+	"s20VO6ENjQaWFcZsfEypK6b6BopgeTfFI9syBLvTJMhCX5Y7Ej83EgKA3xrqkafnVwKbUpTUC8/oKNvy",
+	"zmp2b0tc3U0GsDWEEoysyLVBu6m1cEuchLEhWqZc79Kd7UiRPLwSq/YB9kG3sIUWyWxsSJGMtkkjPNho",
+	"661SPOJ3uY+mx6ctIL8PP8TNyvhur5grDJ9sjRqA3ugEE6U+TQUvUAXgUKEfnBPNabnofXVwzE+Gj0an",
+	"xUUvKV49MU1bEYA2uFgY11ZhGCcrbUv70S5fxRAtw7ScTCGeUEIhkJlVxcS/Fpy8+3rGq8ped2lDtgVn",
+	"7Miqq8nkiG0JUjcMU3cXdDckamhNmTpv4iJ5SIsjOybCbq2Y5h4ipkV1LfSAxUlh7DdVSlHYZyAlSGdI",
+	"fc81yze3YuY4x/ojLnm9sormeSJBLwhiTKcOSXFox0LS9Aviv7Da3QJK1w/VQha8Xg1izq2IbgC45Cpe",
+	"ztb1225sVEm2ib87Vd8z6iHHSknRLKliUudaSLFEsIxPzM2PdX6GVzwfu921dUEOWTsamIYGnZ5Qysz3",
+	"8lqtkH0MGTvfffcG1NULaS0JSi0lcghggMDAh+BmUQuWvyt0H6Jwk75ezOeqNvrA6bEHxlR5nz2T8VdA",
+	"iByo8YGZioOlqqsCumYnwee2Q9ecG6I0bFRzPRUau6WkuJDAYeARDDhYsQo98MYB1a0KORSkk7McaToq",
+	"wy+VrFZ5n1pZTqSqBaWxo+mgM6u1AOQKCZpxO+mMGXUhvTO5DOnpDOAQ1aDxxVLjR8mkuBTgYN2wk9pY",
+	"RW6gHSAyer9jwj2D2twmU0YbRccPO3g3IuIQd0ckQKSK9iclz+/P1DHl2of3PXIqlHiSJAloH0FmO8RD",
+	"IgT0XehIcJKuJf1FU7FNLWiFWt4AreeLBN6q3l8r/j9RJr7hkKMH095jp2x0LEjztllpHBw3iYTS4AyE",
+	"NLlGAcrkapoJ7Sp33q7Q4f4L86zhwec+F6nfQdWMqyjSP7Yvq79jQazbpvCtrdJPkMPnWvBCzhdmF+no",
+	"OjrLg07z30MeVxYElFN3MuaUxowZU2WkCWRx7bkMCs+9z4lhFnhSwMsDUdZJLaK0PUAdBbqIC+kqytd4",
+	"5pBWQYuR6uj/T/tKe3yGZs/4io14XWNuSe7WQe6YbXK7q/JGShjo5Bz1dS5dVX8iLpg5FnJMfgBn1IVM",
+	"ViUFyq4sEME1AayAf7a77fT4pM9+RrJINi5FVTQK22UOaxTgv1gjBOWyG4BS6rIAFOK8Lq+t0XElVhkg",
+	"irUGbJ2qGbcaCqTESnAPKypIGMrzyeDhs0dvKatSissrscoHbL7AuhhWy/F3+fmzgweToAt9iepN3m8g",
+	"bxMDCqOg7bTgTfnA+yetkVEthMvevZAvZEhZRPhcxSXLrSIzYHbx5m6kYu4RrHVItCvrHCiBNdE5IUO/",
+	"hgoD0D4eqFzD9VQtNXkSLySAEpnPnspidh1Wl5MpKVy2m8A5g074TUisVa3fRmxXlLddGvRZD4UPg1Pm",
+	"2H3oO4x1VY5M/iCVivQ/03CsV+PUNhogwRVg92FpRMsRkqDwtntr1ipwyEyUmlSCz0ur3M4OhX27U3PJ",
+	"Mdy/ftSnwtAbAjvrvTuYqAPKxP8RP+R0sv1oIG9isv9QXollqUUW4OYkCfY1zO2cJJl7kytzsHU9tlUA",
+	"ujvTPwotPD4+2ZH2fwMWk+5GelP4Jm30uFRhyl4PhnfUreOjk9N2m7KzCZEIsDqBjIkseWxI5GeMe9Hs",
+	"2ek57iec/zJVds8XWc+2WhFx906+zroQe7vW3QUrwbZU7I+lzLgKwlspPjZJrW6w5u+UlPGHDkyLu2e3",
+	"zbbaNmCvxXhz3ls9gPt3+obNOk/ur/NIKN7TxCAwDNVGfWW1EuG6gUSNOMCscQluiF7W0yM1F8WB//u6",
+	"rM2CVwdTpQFoGG0677LoOf8fvIlqS8FWpWAorM5uG9d19Z9t1k6D1dlZ1z5tf72aOySFp53zLWfbps0U",
+	"FTPam0CoRaK/GgfsiMtkOGpJ/EGtEXxXS64/URpQq/G593ht9Xb4EUvvApOyMG9O0N5K+BHSYV01K1+t",
+	"iig6vCp/V/ikWpi67OgFsRqmgiS1ApMPzig1Xo19+cAIhuqL9KL2XQs9V1KXw0r4cg+uJP5H4Hp3HY0n",
+	"ID3bYfNsuKpaIwYRvVbEqrWslRFpTq39/E8e0VtgxXpuoEJOTs43gkfSLsiZURPhyhEnyrjeLP0gMEO1",
+	"MW20XEx7vp4xN9L/KGVx5mvXeryShyuRYuYQmxG0wJqZ+3u/fFZGd0T83k4zmpgO6eqR04tqNTfmJ6yT",
+	"MAXh9WHkty3lf3R0PQ5YPl+YxmLKXWlDtxYzlsOwwwW7SrPGrbBujVKeByqiElkCvgD2CHFS5c47ncf6",
+	"wRzSxD3niZtld+8m6Meapfbhg2teE/XoLz3b6Z/gTfZf37m32T+e0Rvtv1/7t0YDdjf6d8he+/j6N377",
+	"JabHpEWWx7jxCNCoapbbfadNHqIZWMxjI8H/q1gliJbxnBsjavud/3Mf3/XfR//9y/HB019/OTp4+uvv",
+	"R9nxV+8f/EebdyHslyen0BlViTZ2MxK2VkYUqs/yUZmjToaVSCXxgMSr67oUS3BtjEr7a1FiaXZezEqo",
+	"1r6ULRXa3Up5jVlf+1AXennUo/HE8JuP4Z0encZKyODx+86kbOe+UgXNFo4InUXkDMNQttvmjLv8Qihj",
+	"j2zTlVYh69CTk8wrLu9FJFiYBLhu/4DxvsNAE+/mAMzcq4RFIHJx3jXivQF5Ejyz+/shohNig+Qu8yt/",
+	"itGFM0/gaLtKDI6pMdh0xSSZ+c7jaSIXqXM3+HgdRfBPj0/iOJDjcUOsqFHrdE2Y53STCdqiliKQScHX",
+	"GdIHUnKFK3IjR6kCBQimxR3IPBrKT3FRxpwKvihLdCuNPxbDi4jQL6QdmZMTllP9pkvXFAo670cHPEYy",
+	"2Hcv8Knjo6MjGC73975cdlHSidWOKS4GIyjAZ7h9wR5nnXWGlPBvgl1auBM08mZFnBxNQnBrJQ5Vsdq0",
+	"bcelnIh6XpctFpvT9iLPc6UvR/YFYyi2mOb2MZeedKdjXRQum4fxTuYtvcAx2lkpFLqQHNoyzY6w5hoG",
+	"pSrUqFwqvyJ0Cvfn6P89g0RzwPcRmFNe3BBI9SEQFV0rs0a6Q4Ad7MAVvKkWKS+KWor6YMS1YJUwWIK8",
+	"KCclwVtKKUXNpqv5VMi18AgfQR8jqfnk0brMjBSbX/jBv60yc5/+cfDrQ/fTg//xH6nBspZEOfrWuaA2",
+	"mu6uhJNvXqt3pdAkHyWR9DfKTgysUEHjU5LvhhF3KTKF+eSISvACDoznvKztHxnLx/TPy3eFziHGh/FN",
+	"lxowFKWcXEjw1xV99gw8eT7XYlJeWzsXskk2wiaumr1VGpswoF8QT0Y1gX+NZPWeLt+GwN7c7UiwfDec",
+	"43QybYWdL0NZsTP2iIil0YR16QwzdW3HMXZdxckrfv/fitS81Suoacd0IPeGW1Mc36mdiAN9Yz7vZ6OZ",
+	"YN+qeq5qTpgPbCluyfdtAYI92LbPECpVLSatTN/rzNqto7cVZmrvWR9QeLB93L6/TgLK91mdw51h1x/5",
+	"lfPTuJSR7vASr43ZYzEQU1rdk68GlMUDbkmwKHVGTmOfWNRLTXsh5pVasXk5F66UikInfZmMhe6ATxUQ",
+	"mf/RNszeidWmrZK8FgS3WnffE6xuDKXyGkKacMpnCRmVeDE7On766Mn4sTj4enQ8PPiqOOEHT8dHRwen",
+	"/PHwyeir4mvxdLzTMw1OH3IFUXtgjnesobvwWcRL8hO4LfDzd9eRT9KHO6x0IQsNmNq05lcWCY8zVaWg",
+	"RD2P4LWvSqmehGKB8i79u6q2AQZfS+UX55HxcIJSIzCddtQNSnd0Enx3W2yDPFJb3X/2nvdZD71Rly5O",
+	"2ZarYV8J7quBp08mOl+EWtHzHcoFxdU5oKFreF03cq2Ld/+TnCa8J4qJj6ntlPB3UMAjY0+PfI6pG0CX",
+	"k0q6l+Ovbm4SyoC22yJjC1kJ7TA9+ZTLgkra5H32NqEvZK5uyIUMLUEaS/yUfX8NL2fl2Kt3Wikp6kHs",
+	"l9NUfISKFN5qe30Dx17U08j/eQaZIeT9a4xWf5fNs5l2FsYnrYaBB5UYxqMyJtbCFbII4FGv+rrpAJeX",
+	"XfKAbyMwDs5iHtZHvp0UdJ8iLPtWVLnbnf+DsFZp01/r56W57eOiuoj5s5dLOYEHtEt2n/FVBwERy4Yd",
+	"QiBRB4bPy24lYD5a6ZfQom01DO6s2ssnq/JyvpoLoM9KEcrRzx8EoZFGTuA3Uw392XnW1xyHVhLtwYZp",
+	"b8cAlk7yYe41a8Dx96FnLXN9TI1Ks/jcxuhQalAaMnTLunR3XWRuG+px+151N0bvi3qX+VFY68PW8Rz/",
+	"hTDsAOV7m2beojBq4E0JnDFWMxdTa/N7Fp+095ouxrnra2ubuPE7kn4h/6wOx96HYPlq5Zd6+0WSSbmo",
+	"zl9MUbuYotzEN0gB46Ymd89U8VmZKmzxIc3joEHvspJ90I1ADgb9H5mvi5dENKR1Zq+Y3dPrJWpvpggb",
+	"74lPfAiu3dPgne2zlwoBndIXqdyt/5GrrF3yRZtmjZhitefCqv3hvUYgRhTYecxF58RisH7eQUENrVwp",
+	"PNOovx7KcDuaPbsI4P4ZMvDEMBZHuh2qaP+6Jai/dz/356ZZxhJoyEdXZ4groUrxK+257lxF+82qTutM",
+	"MjvV2Y1AInUXHKZ+vpKrolG5b0uUnA0F0zw423B/OvEfl28brPNd6XUCrsi1EyUjzqhSlq9bBUPp6g84",
+	"ftoLCXWjMbWciIjj2uz2JIXjjr0RkIeoD10Vw/6sOMMq+nw05cNK5B4AQHB9V33PPUEewUSqWuC0bznN",
+	"ja8bpcZMi2sB5BM5PJdnyGJWUI/TR3Mpx0pvKcumxiy397Tw7/oTY/Pxpaq1QYR1FmF6jvYovIfMeInT",
+	"Lq3kQEQirAfQZDy6irIowf1hj+NUma+0t2NbVcFolOi2vAONLs1r9Go3EdkWmxR20WuhF1XKKt0D4Ez3",
+	"nrEjNhNchii4S0lA1FxEMnpXuOZblPqMAFN7qSkux+T9jYFFprmEZrxAACAi7ZvY24iuoAthfuvK8rE2",
+	"VxNRFuFsKxQkpDp5p4WYWQkz2GAjyZJUIey+FgKu5A8yK6pGU4Ek1fcdeiriK4ThfJBdyJwPrYqes/s+",
+	"G7RZlbEBrYEn0KN2SYKTPgzS0tEl9WcFtoF4XwDgcglyN2f3ISFXNw8DyLxVilmBiodbxvxrIcf2gDRv",
+	"ePnZhQSEtVt5lwRic+nG/kJOxJ5RpcM94G03LBIa0OZNGPq2rAkkYgKaoTf266ReCV6nnMTPJHv20wvU",
+	"MTOWjyt+2e/3cwSjoUIIP4/8z9++gB9UuK+pIEKXQUTiJ30Dp8bMe+/f06GS8A8TAoaYdpAoB/OhFwhH",
+	"gCx8VnDDh1yLjGlTCz5DFp1rUQPHj1G4EGBZEGqHKAWgZoZLh7Gq3UIivLZ/IS/kw4dvgZrx4UP2jD3E",
+	"rj8kKIjnawI4nlYVNKdvb4SPwX2caQGnf8Q4o6ccSFUb3YDn3BQ+xCrM4kLa8wh5igKW084CYTa/B/YC",
+	"3KPltav7Rg57q9g9dCvnoQMN0pPwNcigeLgxCNqOgtUAcQieLcxUSFOOsKEPH7Lc/qTq8t+ET/4GZpVd",
+	"LI6OHo380oE/RU5w0aGolFVcjGKOcRLHE4aJzHYm3vGRqVasKq9Cpn7A3mGDYM/ApFD/7d8QG+LzeUXt",
+	"PJxjsaX//E0rmWO9vaenj7964ChSqWISFk/JGLeqvisXkru6Ulq5ECziuy5k/v8dEMD84EWREw0dLiYr",
+	"Woa8YKWcLxBdKKTB9YHqlc7ZXNQMPElZCLRAPvM9DWwd1EUkv4OlbX99+BAVNinsC0ZCmgMhbcMLpsVk",
+	"JqQZsJwfDvO4NmXO/9+T58Oc3ggOVv3wIdmpS4Ln4xTAiYEgEUe8YKdNwdwYh11zCml+evQUCxBdUvFJ",
+	"LMcMl06e5kRhAWl5B8/GRtROci6pkMBUVHONI3AhscJMxnJ4JWW3gM11xvL/+v6c9fv9w4XmE1/jhsoi",
+	"QgEC1zsNnYPqD7+D+M1Y5Dp+D3wm+G/YXHP+rwUm64Hjxbn5IgAdFZwY12oWzRWobuOyMqLGCqnODKAi",
+	"AfbTbqvN+cQKJHUhMdksED2rGnnQfH1Ga0+IkohE5oIbu+prNi0LmJYVOu6wr3///tl3Dx82tg2MLmJ6",
+	"7ICVer3FVPkIXGWwYrWTbxAEsyOHEU//2IYqs+qmxdjXwqwdTgWvzPTfObtPYMmR0JpV5bXQ9vyGe6Bu",
+	"m70FSwZjkpm/quZC8nnZX/FZBa8ptecLeIDrBO6z5zh9BnpLRSAn4gE4+6x2isAiOJyrciSkbkDc5nYV",
+	"H5z0j3pZb1FXdDDpweHhcrnsc7jcV/XkkJ7Vhz+8+Pb7l2++h2dC0Sl/XkVI2UHvqH+Md1F/eoPeo/5R",
+	"/xGm4kzhLD68Pj50J+YhNBZ+nqQ8URDEpXs1wkipyIFSZwTuwrpaQMIy5zVYKfhIqeSLojeAJO9X9JJz",
+	"/J5tTs1nAvGvv6S1l3DL4be1KOzBwCvIwvvJXum9z3Y+91MtxuW7zreD5Op8NwaA6PZfQS2aKztldhxP",
+	"jo4oWccQqi8+MX4j3xEqaLvUt8bgQeAS9JgWXx2II0jTopL477PeKbYm9RHf6sNveOESmuCRR7sfea7q",
+	"IdYChfbAcbP7KVecEJRFl5zQ+wEFovALjrpjVTg+gUS+4MKE6re624qNaYCCIzWLAstWugJGA2SS4+nb",
+	"XMmInmlMR6j99Q2R3tz9lBMM531TVzf1QrzfWHXHH7IJRdvCsxY5jSoMoT2THOTzC1l+2MPYnGAeSrC5",
+	"/N5nKTl6+HtZvA+sDztX5wt7+Ip3xtf1i6juYem6CugBaW9ViFDxniBrA9DDvbaL+569theBvcHdR9qy",
+	"XCsJhYdVc6njE5tLvbHYTjd7+Bq/1L/ZHJ7iK7c/8VKZ51BZFB54umXBx4r5WvFx5OrHCnVuRjx2xGGj",
+	"eyAiykjpaq6NxrSsTQIpXCu1oNFnpWkWChz0OoKEXVHK06On4fz/lmjEgoUbV158n3Xc5WEzbGzsF6bZ",
+	"9bVl2L+DTYerpeumu7nW8KJwxzRtXLRG2hWfZ1GLtBBoCNBDGXBFhZRpZ1wa4Gbrs+/I46QkEWVE3buH",
+	"mZpCZFQBA9RdpA/EnJCk+nROzd13BKgpfzJ9KQKPp84rN4vDFYYab3hC3Ym64+fVLXf3S1cNp0VHOXdR",
+	"3w+hnDTSfD6yVuLg/Fv0ELjj5nrH092PeNl7d2oH83H6zZXQlFmHv+M/uisaRGkahdgRmIsKCKouMYWp",
+	"R1UzJYlbmlyd5G5A152QxVkjO3GimJLkammW/+kzcM74ZDhyqzSy4SLVkS+K0jBxbUfwLAhKrPYEyVsY",
+	"RjYcVE5wJkUC25r3lF4N0eW3UPYFG227GSBOpbmQXF/pATs9+ZpcPlMKSUWImEaZ5eC4QMPinmY5jCGU",
+	"sQz8CCWlIiWUK5w1v0f3PNXwA61yNKGU0THw8XTx/fW4k6+7bTtHVfHaSZzbb0Ecne1bMHNqQnMiJ8JE",
+	"kvaDHmetNn8s7vYc9Vtrb7zYNWz7rW3salpX83LvEMRDq+qGnnqKT/jo6LOfXmDCIi8QneGDWBlFbDKm",
+	"hTGlnOiMjbzmCAUQUEDKAl3R2qdUqYhJBapiWbkJzkoUHgtZCEeB5k28on8hrXgGmhmdkSxGwEcwDaEi",
+	"Onl/ycUISADwkj/Ojo6OSD468MKAkWNzKJieqprYUWZzQ5IMMYiUS5FHHus8JaKs1vkMxnljDtfJEKuV",
+	"a4pjLrkqZRHVN4lTLQGAUNoH/7UQUPOLPKOE3QpbIs5F2cVZYrXPRLPwEMLpi0lcWYGEfKl2cIIiJxuy",
+	"OzFkW0uilNEoZLzOLptqFAIFb9WoHTsPqs51VuV/tkdyuHsNAodxMMdoxCk6AT9XeQAHYEAKV7g9yTMM",
+	"ZF0jWQCUOZQi87WjXUwFI5h0hgc6Ys1Gi0CgwauK4uOp0UTsQzycXhL2QDYHcB39CW1P4Oq+XCMJNjfZ",
+	"SNnGe6rmizaj9vbp791UAUzXzlYKorlxasFjn8xL/bEPSbDzrCR+N1e1WRMEEHb96OcnSuvWA/TtVFEA",
+	"zrkNEfcOgR9AOrg4Q4CMO1K/WLyRXwRCZMD/NLAmN7lJ4lN1uIpPvuhsvJAthyMS3MznQoJTM6q0EzAL",
+	"ViQQx6DDNNrvYufbjrwo7X1/b8tn7Q4JzAB/bUm7JTdO5E+wEUMeXHojYn0Ow434WyB09TBghIc6fJvd",
+	"IqT+ke1bgIsLS/YRvwymz0A03amK4lrUWKl+czc8x/b9cbyOG7oKZFFGaS+RSiZQ6Z5yDYVQ8onA8cgB",
+	"6jggeTNcYbm3LEKwEkFzBgk/ng45824YX2QyotR0IIh7vpx1n70wF3KktIlYGAlcZrV48nv4VrLjI5cC",
+	"P3NGQbsOhNWw0zoQ5cptJA9/SCEFQ9smnp6TgUbL+eaS6RPImWjWomhBJGRcougtZUxwF6f8wc/JgPgQ",
+	"7mB496fxBmO3tjiDYXAB4O9RRkefsxvsU3mfnYG5sSi3H12Hv8N/t7qiz7f4j4NMxJpUmo1rIdDPihHw",
+	"Td8yW3ctW4XROZaDDyQcgqFG0nidf+2TeoY93UjwBUxBWbZHQh0WLCbmyHZHstvcf/mRPw8/cutmavci",
+	"B/n8Ic/XNklJzNifzoW8ZcRucSbuVg5hVKITlJvRtMWjjNjT4QID/VhVEQpAl6NpQPpHVi2+AYk0KQzF",
+	"G+RBFMRyNcRQ3gVKZJdPY0XV2XotOV4BnhUq2tmbQpJYQkogf+oHVwF+hs90UwE+wcL+AxqyWKPU7Z97",
+	"2kcwbn6SH2KNhcHvH3fjJZEOz+yZXVOpxdzbVzmbqqoI+GzdVmVUN8qMMk5pDmN75oMBjUk+NfDhIvXQ",
+	"GRsqMwXqqaFgs/Id4MzBEOeS5S8KMZsrI+RodfAPscoBWjcX3JuMAAp3oZ6JMHS4QyEfJcU9h6RHc30N",
+	"hsdeUcKvL6MRGDXj5BT3gAfyBTXKV/526XDAK6YVguXnFZe5A3Wt0c4PvIiBvSjgk95JYu+QpExhJ10y",
+	"npJN7D9ScUAMLi5UakCjouTnTdp+FI5UoxVr5ajxWr1TDfmgS1DZgnQEIuYzoAVrVhXIXRnu5VSxJXc1",
+	"3mEk3tqfIKEOR5p4TKdcsimvxmSpgQ2PI2u10tAOVCRdYXqgS4ZA4O2UxQu5FUfAnmF5AHy9H3PEGU65",
+	"LFKi31VM2W8zR8v8H2JFyuE+p0YEtHRmwS8+B0JVxcGQj64EBPzIy+ALstmPhSIZ9vDDvk7V3Ht6xZKF",
+	"F0TJt7/87kuPikJf0jupuq3/1f/FC3sawdFBTdto1vffveltuRy1ujPiEkrOYG3n9cjLis+qteFr9o6q",
+	"w96wgutdjskN+/tRVYM4JT2hIDxDORflGfmqwH8kF8Hp8UkX/UKMlETirOe8rNAgOj3u0J1zpX7gNZZK",
+	"Pz1+vPuBn0M69Y+iKLmjyDo9OenyMKV38WElbm3xPe4yXz9Lfs3Lyn3wljrbW0rTb5bT01RZyydfO/Ut",
+	"yrXuqsHZxnBkoEiGFV5IRgmAqi5ETQd/blSO/gdISK/VLPdcV6V2peYguTEUHKdPFWgJNauJlMbRf1PU",
+	"D4qIJM4oeomrVKV3IU6a9AfKNQLL+rpaVqF41Rk7cioPoGE8bQslREbqWSv8olaz3rrk6ir/1ipwJRAi",
+	"LR1yJdrPIrrZEDFoa6tRvdu0bIdm8EpWK9qvne6Fsr9fLkjiW5iJ0j6TOECcQV+UUAlTmiyEfsCfabeS",
+	"p/H7SDGL0+OjTkfQRBlzJ4lT56KqcPPjOGg2FGYphGyWu2nINPfbx3XwdJWfAfzXKkNfdk99/TZ63cfK",
+	"e/1ct5PvzrYs1gb48k+ESHAglngAIjxLtIHiFfrRfaRJV03HPNtn4CldUYUq8OKU3k9Sau/HavKuIIt7",
+	"KG3XlvQSltcHcnOGD3yacOf697fm44ZFEmVWIBT3j+sQdfHMtX3Uunf2PxJ25vi+MEg94YOeQhZh5SO7",
+	"UKi8vrHQobyOWAXCQOfqn3I9CLB2TwgfOETAn2Xvbc/nXdshn1ky7x0lk3ae/I8oOLM7SFZtXZ078Jyv",
+	"PQCpiXmDfGGqKY8F5bAIBorbQrCycDxSCBJjo6oEnD/G3c8Deun4CDISIvCltV+uxNxgBVUKz4Pv9WV0",
+	"omeIXhqu/H9zl5OAGRA5R1Ifa88teWkcraoHf8J1dGGPRMZUVUQv567IBD5rzWyt7D7Tnk8QuTTJ/46f",
+	"fDYaibkZMCPeGRzbA9zK+QDInOw/kdGyvhb1Abh0BQEoAUTGJcsBUZmzUoJhX5VIUZ0X3PA8ksdYKY9r",
+	"lpdFfsY4DTHRfBIcQcce4/wHrs0BvP7gxXeBvtOxzc5KrV2JPimIBci5qskxf/yYUbiReoPkF65oSVSq",
+	"4779ZimB2/pCanAS6QdZuNdDbQmHGF3C8WHaqLnHClMOH/XSe/FBarEXIMQgp0VDZAXDKIh15GU7arcN",
+	"r5tIxPDZFqpoNffttbZki9388NsyQPyy1aWEuIidvZJKNuNvWrFKyQnjExWl0BxP82aVseNpS+PhLW2t",
+	"Pz3au/Fg3lF+DwoDLMviqUWdcCAUDXiyaIXnSJWYrWEdUVqchc0UYVqh3L9RE2DHtat4UqvFHIi0EMKK",
+	"uUW+Bv2F9Ezm3oUCuEjIDfE8ur7BS2DZa4VFwtdEsR8uMunQsRvaU9jT1pN+MWtY8r5Sdz5XGnyvjtIQ",
+	"denWHKUxOvSTcwwVAvac5L+rJa46o2CneUZcK7wjXntFKzhamY+OdB6qYudPjjTJbnu4OPENPkVYmTkF",
+	"/exXKHMusJU1l/ijI93Sf/twa/efNKuzHh08/fU/719c9PFfD/7H/Zn+b52oOZ/auGO/RrMwkbln7XPz",
+	"CKIrpllL9NvPJbKihc405PnWSf3D5B7FuQhZb+Oc3ZZ79Gbj0B3ghHgVAM/Y+BDmmv2vN69e7pGcNGj4",
+	"HTBCVKuZ+whTsqFpfFGA5GWX5BkKilUVYJciDRpu/Dz9djF9c0tiEzdMKnvQTqoQz0ePxYDVAry4nqwd",
+	"2GClonzeqGw5XceKDxkr1IyXjqcaODyZWZajRkoA8i6SD8MVYM6cc9hfv5CgeE+E0a4IFkYmOYCZVU0K",
+	"nNWWz1geoA4ICgDC+HI0deCMNn3Jc1d30Zg8EbxTnRyTe9vp5K53jkNQc96459pUqI2WWF2g35rgsKbE",
+	"dWjBt/aZLl9vQEFQi1vNW/VJKsjTNSjTLLh1g7ZsyySmkm+30G2/zCOHZrg1w4QGFI/5RnEAgI9TXAdt",
+	"4y8oBSUEZ4Cu16p4iIFDI92nZn5q7G1HEY+nT5Dvm6LtJdzRRa5FPNkk1rAMGaPKY5mriFHxoah0xE47",
+	"5YW3cldRzoDVDgeO79jV4yBTn+BmQ4GMx8/Qw7K0hs+FnAnDrdZCBSACGO34CftH+Q2ZCdz4gHz4JhqN",
+	"1MTgdCG4IJXYGC7IshaFnf4cb/dk82tl+bEqvxXwtZiUSv5NLFolva/cltZaj05Ou9rHOB0l1XsEJCF4",
+	"TflEuDF0VuUc8gXBKeQYtt3ceYoM8kiRUYrWydktKDLaRsBg+fBuQsguTgjkdZKkfwwyNtvnNqkLmxX2",
+	"WVl8cUl96yrzl6EkQ9MOf7f/ed8qSCcC5GjvAy+L1ugV+OY+XTaK/f49TUzmn3Zad99tB/IWa+AwQD8n",
+	"bbXoXFS2gVfzxJVIaE8u1QEZIO70w0AXHE6jqVJaZN5RTWRzmZX5jhQCvHPOVwzvQedeVBrBlQz73htC",
+	"FzJ4B2dqBjgcfDoykAB5bg+UJijdx9y9K5rrK/yGZrlU5lIvhnY8hlB6gGs25jV2P0K73c/9Xdo7/exr",
+	"H6QsMNpd3+LAd1FVPrW5Eb7fPJ/v7FB0rYgOxzVOIVMvRGTmUq1PP5UC0IVu6N2qweUyWlujWbPmeHNp",
+	"cU+CiLQQ6gxFPEZb3cICdZFXsHqNZiRB2sZjqIpS6L19yl/ueU9Lu0W8R8xrn8ys+gTA32CKUYRaT8Ek",
+	"mKqqcCJv9Uc/bWph6o+bXbZfn7aR7vKoIrITEiE24oQH10q6PHcsX+8osyUEuKVahugJZ0AK5YMJQGjq",
+	"MkWNr/7JDZvXAnzeELGGQJKCwlPW+rP2YobVc0aClS7L3RuJGfEzYfSVQsJDPrqy5+EMC3p4WYo1i6Vi",
+	"MFUDz2fuZapmvFpyKHw2FrVoQZuYevWhVUio+tNOXE7NIzKBP1BCxyeQXa/sWLoNQGCE5hpNCK6byAcr",
+	"Are6751mtQESBNXAy9EB6gGkhZq1J9c0UlImfJV5t329V6FBO4GDALRA0Td0RMk051qL4kKqa1evq/ms",
+	"L/GAeBPKTpUFy+0ZmDtd1se4sToY/WrWm4H1Yl0V2mYl2NI4b9YWRfTtdPVFaKFxPd2Gr/sMY6/LMJp/",
+	"eb9TOrY9mvRfWllKK1s54WY3VMO4+ANqZPOKy88jw/8c/N2Yfwapyjm6wDMsDujOGPsHCVIoIuciqeRs",
+	"J5cu5ai7P10a+zCCKyH8mSKrTodDZwbcv0I3/YUciszl0lvTcFQtClHEhTzbktxRIpHEdz5/ADVRSpxP",
+	"+3ZZQyNPBTfiUslyxKtAbTBgtL41VooFy7UusPQIVHPUrFDguNBTtSTVMZ84mjp/JfoLItRYyzQ0ATMC",
+	"kSYASi3miWKd2J+JMJHeC6olBCs8JdNZs8AiudCxNi4gveh8hRKI9t8FIkPPE8xJmePwhOmxvwOJQUaV",
+	"R/XCFTXswF4Q1UO3v/RnSd0VdsfHpv68+1yFDmnmn3v+9k8Vb8+74zLesaxQf+VsfzE525/W+7K+cG6X",
+	"bd2o/d4aln7t79pXsjzTr8YuUbeLbLH3n5fdsm73jTBas6nz3d+A1/NLD1+6iWsLYb7eUJv/TLm/Phja",
+	"sA03A6LxvvoMg6K+eYe/2xl8320rvxqfo43714b+w27oP/tWBo8TrvJPvJd332134y03/uHvdsK3pndC",
+	"IbMlrwuibQy0bNb4EkTbwWO6NkwKyNYKmHdgbcuIHBJsN0oMcWYQUcT1Wf5ifPAjN6PpgD3MIRa+SXrG",
+	"jLIm8enxSTuL7Ovg8NhvUn9Etq7O8/RiDM3tdGuKiOzTsEV95/LbPFsUTtZfZkfxRRkCnqU34eBrirZ0",
+	"YdiI/Qh9FehBcu4HQFQ26Y98sicQIKW88Dfeeh9Sl3gxfqmkoK36MU7kXZ5pO3SYPAVN+P6cT9peTbcd",
+	"wj3w2kep/PYXRKlbOtvQylLbaxSoDjX0ZRzgBF7buaw/zxO7g6Obz7rf/E9U1yL/86IF3Aa4IbuZvdO1",
+	"jU42bGRilIUbecRMO8jRpxnRm/y2cH9jLdDv/7XglSdPXWOABYUAHZsyUCeFdErO5pHwDRmJ4BW3gka6",
+	"yoGdyWov5E3ZalOu04X5LLWIWJJlH5X99EPQkb7fN6ramWz0s2rt50QVikTbLVShtziV7pIcaFcXkDHo",
+	"Vs39S839y7u+hdR0p/JxO6v8cFpqo+p2gND3GLd3RJoQGsZVnzGsgVDYDewqpqGGHqd5x/BuwehzAC5B",
+	"thTK+fYwHIf/nnEMfLKhEBJqJ7LhinF7tsaNQdMcFb4+e+Yb4kPIWP7FfdcoFaCAS2yUzFj+X9+f5wR2",
+	"WUsAbsv3daL17zSAf5DChuvdSkIBdXC33A2X4KdK4ByKETGu/KXkJ5X87tLFKKRH/vQAmLdIr+T4sdh5",
+	"TKm0DHt/AHZHhNFyQgLSFn3dcjPdYI8M9bact5Fq1IBI4rW1gKxCA3jiDFJFPSkLgKFkIYoL6Usv9NmL",
+	"8MZaIGQZ4CSeowqwJbNSLoz3iToUcShz5Yt+ISba1YI4ejrw6ckjDrVthoJNymsh/Uuw+I5G5gr8yYpk",
+	"eKtiE0U7PIlLhrlvKZi1jjIoR1MiM4I+OKKjUM3P9yGuxOnzhssigDXBLASeicDmTFkpUSoKULPRoWAN",
+	"uyYfztHx00dPxo/Fwdej4+HBV8UJP3g6Pjo6OOWPh09GXxVfi6fjFtxjeYvS6r/+Vbzn8yjWd86vBMD2",
+	"ET5m10mpZDrgum/Vn0DJvLUYrSvXTlVHfbb1CSRb+5e4hOvBLRKuW1WZjizxBFl2LepCGWKv7U2e/g/7",
+	"UHviXPx9lLtdWDr4tqz6z63e/1pPUe9G4zhSVT4+aDxC12dMbWlkK7Dcgw9zCv9+OmB5U9dJMZW5gkPr",
+	"ix7rGMelA7LNKsRUc9hZNH0GthQWH+aazShfqXErFMxyGZGTWi11ALeCftBOs0fvaMmJPM7s8JWzxaw3",
+	"OEHGQvzjyI9cKY2YdKxZ8NlaLzhN7UAEmsYv03CJ8ATRckxBgz7rYgC+eYe/u39u5U14HUq4fPCV0x4w",
+	"o8DBF7JUfOQqUf3mkyyO3Xe7KbiD1XRI/olWzQuLkAjt6sE0dpVjnCzRfZVT7RhE//e3qlDf0nf3Hdi/",
+	"asD8VQNmS267X5mkXv3ZtjPpNtsNKSIkD+UfA1F3CMHWSNwORhMkb0tFxOyazQUQ1jGr8GH+t7vJ55q6",
+	"W9BXA0YWFfOyUmQqqgJITS8k1UZHJnhVE6c6+i7KmYjSXz3ABQqSU/4qKJLA62uli26SIzmKDSOI56lJ",
+	"+d6SlvqaxnCHjddGW7xGTwzs8cePj45mm1TFnxnj8Ca71E3oVoS02vIvPT66gv0n3T9oSdghH4+rUtrH",
+	"Kvv0r3+gZFe3eFq1I7j8J0hqDYl79UL+SRQsVVVDPrr6PLz7r9C4BobNiFdZjSF/Mrjz0e9PDBs62OSe",
+	"bosKFUJlRSk0OL95XEvJOdJA+s58pWFfWfoZcyMTZdb6TCg1vpAbhZ0xPYrrK+RSqMvJFHDEADby1WfQ",
+	"Na4kHkoLgw7KEGVFX8NkweuC1YvKoZ4xd3Y0FfZm+3VV8BV5HWDp39NsrqyVX7OhmJRSx6qv40XIW0PF",
+	"Q1WsDvv9PmC0LmT7jY6+4fB3+lf07Bnj7EqsMFfWiHeGDYUui4hvygWAubHfiCYfz5xDJJrICR/erDxd",
+	"CyhuHMg+jZBxhEfVrVWpo6LU66WoVc2GNSgGnrGFXMZAMO01gcC+pi/kHRSvZltrV6dCMW6nfvTi1B1P",
+	"EWqfF/2fFSDJtk4UMLURKAlR/us7+S+EevHnKS/8I8cSWGIZDDG/WX3NfkglodOkRRvY88D9TEklXPP2",
+	"45XA85gMs5KiBSB9bS8HSeYHFOpo825jebiQCZqHjKw+R0JOLEagJoSDhpFcZaXZzZfget6BMqEOwiRF",
+	"m3C2JtONawd4pIxSbSwKr4OI/wNK6K3sBPEM/MVQ8IWmCjW8WuuTeTuxudB8IrbFEUDS/Qx3fWj8BX4l",
+	"XQunXjGgcoliN/1PC4Nz4CAgRvREMrPS6M+1hgG1rs0f+NxahDD9qgaGYnwOCktpTyNJJMmwbpI5ZD+4",
+	"Mfhgi4W+sH2hfDG1QnlBwKxZaSg0iQMfLSOaytuuo1/BPzia7pz7Rj6SZGr4mxjB1qNWUkL6Gcvloqpy",
+	"tPQ0wYFgPMgicCe7h5pp4+GFtLyssgEHOJ9BVRCjGV8UpbmQWFbLQY81A8hc4evQwquIk5APFUB3UEY4",
+	"kHOlIC3So3+gggoAMIgKqxLarvSfXlCNSCQ+dWorN8LBCI+PWBLUjGjuaMnfvXaBL/8ZPvSxVYtOO80l",
+	"h0MK+vIPXNMZSx533KhtQvhuUL9b+YH9Rs7c8m3AemnfNXG9kaVAsNJAI+qQoJR2eBaXyWzcQCFgXoNv",
+	"DHcrsQ0rSYBdAp8RBvhCtqOEa8EmShFvbuOjyBTskcBwq1TGnllU69UXqYlJ1Cm0hCSdSlpDBsmSESLs",
+	"AjJb8Lrnbr4/2I6jL7SEDHDq+n9CXOkNdhqutFZ156XAheJcyGzOa5MGKpzjm/Y9e0MlbSgnsBW2uIbJ",
+	"rFXVGmarsUxWZ9v0z1TkB2aqDch27nMOvnAkm1VYwoJJbA4+shbrXaiLacdWcEpBKkHI5shw+So5En32",
+	"UoEOaTUvTH+zTYWS3tDqaTmZihqWuuftLGtrZPiS7nQ7VgV355PLUriQkOBWQqkzIeNamB6/UHEjfAF2",
+	"op0HxtVrdSWKPnvlMh6slkvHJuTNIf5A2tYISMTLp9yeOpfqWtR55op18KolqoAdhuX4gfRCeDcm03ZT",
+	"C48/xKeL1tpJbvaiIvMoaP/AGiKtchl2aGpTbj+wDn8vi63ET5D2JN4ZX5c+UAhTMoNqUtzyqmrkWgnp",
+	"dTl2n7y0RBehNNUCZLnddJf2NqqU7d+t5AO3t8GHTLup++Z+be/H0CBtRHqyA7MDPhD2VWOFJ5hVXtNO",
+	"/1K8ATiSOxbQB3YmBb3lRbHLpxSt2UMrIQ+sfPzg4ZdUC7daRFaKo9EReTme12oGKX9EYYKL0PNTCxmq",
+	"a4bUODpzolPkzPvGcjp9LrnJG54OGKQLacjegndM7E5iBI2j7Zha8XZUX12LumXN37HutFVvcjkW4TyW",
+	"CvMe/6gmyQ/CBLm2MFV5LZLLYR8xv+5yX+f1wq85H5ZPiuUhHxegHg7TCL+eNRQYd4tUvmSeS/LacNc6",
+	"1/4fIhG/SwQhsB2So4OcmV9eIr5T/LeHIO7Kd0zLeTlVfFa2Rozo8ocEpOAXWuTUiFcViaO7GWcVHQ1D",
+	"USnwc6vkfrePi9ECSsfb4R0KXtvD8Jdf7aInDzNcWdRVb9A7hM1A79nM+lZUi8F2CB3xjbT5yPLrxwmb",
+	"0JpNLwO69Bey4DWUJyy1qmD4o4fdUtl8+g0lmke1qvXUKpm8Wf0oehmFvjbflWA00xlIVAdDgMIn/ThL",
+	"z1FKbL7t7xH/QCGsgMb6h/5RFxJN5GUGKBpfmKlVKEbO5x+9IvJQtr0kLnIWIdUMqxdSR6/Cwi3pySml",
+	"NrzCOaHRwZmOnncS3m7H/xsAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

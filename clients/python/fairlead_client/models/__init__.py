@@ -14,6 +14,7 @@ from .credential_created import CredentialCreated
 from .credential_list import CredentialList
 from .credential_state import CredentialState
 from .deleted_state import DeletedState
+from .denied_reason import DeniedReason
 from .difference import Difference
 from .event import Event
 from .event_kind import EventKind
@@ -132,6 +133,7 @@ __all__ = (
     "CredentialList",
     "CredentialState",
     "DeletedState",
+    "DeniedReason",
     "Difference",
     "Event",
     "EventKind",

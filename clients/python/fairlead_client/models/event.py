@@ -8,6 +8,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.action_code import ActionCode
+from ..models.denied_reason import DeniedReason
 from ..models.event_kind import EventKind
 from ..types import UNSET, Unset
 
@@ -28,12 +29,28 @@ class Event:
     has ended: another version is in force, or it is offered again. `duplicates`: several clients have this node id.
     `dropped`: the fleet is at a
     limit, and older events or refusals were dropped, or the database refused a row of what a node said; told once
-    an hour at most.
+    an hour at most. `denied`: clients were not let in,
+    for one `reason`; the same again is the same event with more `attempts` and a newer time, and comes anew to who
+    follows.
      """
     node: str
-    """ The node's id; empty where it is about none. """
+    """ The node's id, of `denied` what the client says; empty where it is about none, or where a client was not
+    asked. """
     id: str | Unset = UNSET
     """ Its place among the fleet's events, for `after` and `Last-Event-ID`. Not of a group. """
+    reason: DeniedReason | Unset = UNSET
+    """ Why clients were not let in. `token_wrong`: the token has the id of a node credential of this fleet and
+    another secret. `token_revoked`, `token_expired`: the credential has
+    ended. `node_id_forbidden`: the credential is not for nodes of this id. `node_id_taken`: another client has the
+    id, and `node_ids` of the fleet is exclusive.
+     """
+    attempts: int | Unset = UNSET
+    """ Of `denied`, how often; of a group, of all. """
+    address: str | Unset = UNSET
+    """ Of `denied`, where the clients come from; of a group, the last one. Left out where there are too many to
+    tell apart. """
+    credential: str | Unset = UNSET
+    """ Of `denied`, the id of the node credential that they come with. """
     resource: ResourceRef | Unset = UNSET
     version: str | Unset = UNSET
     """ The refused version. """
@@ -58,7 +75,7 @@ class Event:
     node_ids: list[str] | Unset = UNSET
     """ Of a group, ten of them at most. """
     first_at: datetime.datetime | Unset = UNSET
-    """ Of a group, when the first one happened. """
+    """ Of a group, and of `denied`, when the first one happened. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,6 +86,16 @@ class Event:
         node = self.node
 
         id = self.id
+
+        reason: str | Unset = UNSET
+        if not isinstance(self.reason, Unset):
+            reason = self.reason.value
+
+        attempts = self.attempts
+
+        address = self.address
+
+        credential = self.credential
 
         resource: dict[str, Any] | Unset = UNSET
         if not isinstance(self.resource, Unset):
@@ -107,6 +134,14 @@ class Event:
         )
         if id is not UNSET:
             field_dict["id"] = id
+        if reason is not UNSET:
+            field_dict["reason"] = reason
+        if attempts is not UNSET:
+            field_dict["attempts"] = attempts
+        if address is not UNSET:
+            field_dict["address"] = address
+        if credential is not UNSET:
+            field_dict["credential"] = credential
         if resource is not UNSET:
             field_dict["resource"] = resource
         if version is not UNSET:
@@ -140,6 +175,19 @@ class Event:
         node = d.pop("node")
 
         id = d.pop("id", UNSET)
+
+        _reason = d.pop("reason", UNSET)
+        reason: DeniedReason | Unset
+        if isinstance(_reason, Unset):
+            reason = UNSET
+        else:
+            reason = DeniedReason(_reason)
+
+        attempts = d.pop("attempts", UNSET)
+
+        address = d.pop("address", UNSET)
+
+        credential = d.pop("credential", UNSET)
 
         _resource = d.pop("resource", UNSET)
         resource: ResourceRef | Unset
@@ -179,6 +227,10 @@ class Event:
             kind=kind,
             node=node,
             id=id,
+            reason=reason,
+            attempts=attempts,
+            address=address,
+            credential=credential,
             resource=resource,
             version=version,
             revision=revision,

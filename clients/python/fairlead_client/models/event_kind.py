@@ -2,6 +2,7 @@ from enum import StrEnum
 
 
 class EventKind(StrEnum):
+    DENIED = "denied"
     DROPPED = "dropped"
     DUPLICATES = "duplicates"
     KEPT_BACK = "kept_back"

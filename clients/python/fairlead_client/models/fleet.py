@@ -60,8 +60,9 @@ class Fleet:
     """ How many resources it has; variants count. """
     created_at: datetime.datetime
     counts: FleetCounts | Unset = UNSET
-    """ What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has,
-    and a list would pay that for each of its fleets.
+    """ What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with
+    `counts=true`: to count costs what the fleet has, which a list pays
+    for each of its fleets.
      """
     deleted_at: datetime.datetime | Unset = UNSET
     """ When it was deleted; 30 days later it is removed. Left out of one that is there. """

@@ -19,8 +19,9 @@ T = TypeVar("T", bound="FleetCounts")
 
 @_attrs_define
 class FleetCounts:
-    """What the fleet consists of at present. Only in the answer of `getFleet`: to count costs what the fleet has, and a
-    list would pay that for each of its fleets.
+    """What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`:
+    to count costs what the fleet has, which a list pays
+    for each of its fleets.
 
     """
 

@@ -17,7 +17,8 @@ T = TypeVar("T", bound="Limit")
 class Limit:
     what: LimitName
     """ Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor
-    expired).
+    expired), `audit_days` (for how many days the events of its audit are
+    kept, 30 to 36500).
     Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies,
     names, variants, selectors,
     labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept

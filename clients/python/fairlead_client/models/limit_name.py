@@ -2,6 +2,7 @@ from enum import StrEnum
 
 
 class LimitName(StrEnum):
+    AUDIT_DAYS = "audit_days"
     CREDENTIALS = "credentials"
     DELETED_FLEETS = "deleted_fleets"
     EVENT_BYTES = "event_bytes"

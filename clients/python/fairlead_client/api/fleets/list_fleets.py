@@ -18,6 +18,7 @@ def _get_kwargs(
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    counts: bool | Unset = False,
 ) -> dict[str, Any]:
 
     params: dict[str, Any] = {}
@@ -33,6 +34,8 @@ def _get_kwargs(
     params["limit"] = limit
 
     params["cursor"] = cursor
+
+    params["counts"] = counts
 
     params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
@@ -89,6 +92,7 @@ def sync_detailed(
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    counts: bool | Unset = False,
 ) -> Response[FleetList | Problem]:
     """List the fleets of a tenant
 
@@ -101,6 +105,7 @@ def sync_detailed(
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        counts (bool | Unset):  Default: False.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -116,6 +121,7 @@ def sync_detailed(
         prefix=prefix,
         limit=limit,
         cursor=cursor,
+        counts=counts,
     )
 
     response = client.get_httpx_client().request(
@@ -133,6 +139,7 @@ def sync(
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    counts: bool | Unset = False,
 ) -> FleetList | Problem | None:
     """List the fleets of a tenant
 
@@ -145,6 +152,7 @@ def sync(
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        counts (bool | Unset):  Default: False.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -161,6 +169,7 @@ def sync(
         prefix=prefix,
         limit=limit,
         cursor=cursor,
+        counts=counts,
     ).parsed
 
 
@@ -172,6 +181,7 @@ async def asyncio_detailed(
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    counts: bool | Unset = False,
 ) -> Response[FleetList | Problem]:
     """List the fleets of a tenant
 
@@ -184,6 +194,7 @@ async def asyncio_detailed(
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        counts (bool | Unset):  Default: False.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -199,6 +210,7 @@ async def asyncio_detailed(
         prefix=prefix,
         limit=limit,
         cursor=cursor,
+        counts=counts,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -214,6 +226,7 @@ async def asyncio(
     prefix: str | Unset = UNSET,
     limit: int | Unset = 100,
     cursor: str | Unset = UNSET,
+    counts: bool | Unset = False,
 ) -> FleetList | Problem | None:
     """List the fleets of a tenant
 
@@ -226,6 +239,7 @@ async def asyncio(
         prefix (str | Unset):
         limit (int | Unset):  Default: 100.
         cursor (str | Unset):
+        counts (bool | Unset):  Default: False.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -243,5 +257,6 @@ async def asyncio(
             prefix=prefix,
             limit=limit,
             cursor=cursor,
+            counts=counts,
         )
     ).parsed
