@@ -161,6 +161,21 @@ note: dynamic_resources: "fairlead bootstrap" writes it for Fairlead's xDS serve
 			documents: "clusters/c listeners/w secrets/ca",
 			left:      "left out: secrets/gone: a dump does not hold what is secret: write it with \"fairlead secret\"\n",
 		},
+		"a key in bytes, of a cluster": {
+			in: `{"static_resources": {"clusters": [{"name": "a", "transport_socket": {"name": "tls", "typed_config": {` + url + `extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+				"common_tls_context": {"tls_certificates": [{"certificate_chain": {"filename": "/c"}, "private_key": {"inline_bytes": "YS1wcml2YXRlLWtleQ=="}}]}}}}]}}`,
+			documents: "clusters/a secrets/a-tls",
+			left:      "note: clusters/a: its certificate with the private key became secrets/a-tls\n",
+		},
+		"a bootstrap beside what the dump tells better": {
+			in: `{"configs": [{` + url + `admin.v3.BootstrapConfigDump", "bootstrap": {"static_resources": {"clusters": [{"name": "a"}, {"name": "gone"}]}}},
+				{` + url + `admin.v3.ClustersConfigDump", "static_clusters": [{"cluster": {"name": "a", "connect_timeout": "1s"}}]}]}`,
+			documents: "clusters/a",
+		},
+		"a dump above 4 MiB": {
+			in:        "\ufeff" + strings.Repeat(" ", 4<<20) + `{"static_resources": {"clusters": [{"name": "a"}]}}`,
+			documents: "clusters/a",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -65,7 +65,7 @@ func TestListOfRevisions(t *testing.T) {
 	}
 	for query, want := range map[string]int{
 		"?kind=delete": 1, "?actor=owner": 3, "?type=secrets": 2, "?type=clusters&name=b": 2, "?actor=editor&kind=apply": 0,
-		"?since=2020-01-01T00:00:00Z": 4, "?until=2020-01-01T00:00:00Z": 0,
+		"?since=2020-01-01T00:00:00Z": 4, "?until=2020-01-01T00:00:00Z": 0, "?since=2999-01-01T00:00:00Z": 0, "?until=2999-01-01T00:00:00Z": 4,
 	} {
 		if got := list(query); len(got.Items) != want || got.NextCursor != nil {
 			t.Errorf("%s: %d items, want %d", query, len(got.Items), want)
