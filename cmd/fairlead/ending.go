@@ -17,6 +17,7 @@ type fleetDeleteCommand struct {
 	Connection connection `embed:""`
 	Name       string     `arg:"" help:"The fleet's name."`
 	Yes        bool       `help:"Delete it although nodes are connected. Without it a person is asked on a terminal, and nothing is deleted elsewhere."`
+	JSON       bool       `name:"json" help:"Print a JSON document."`
 }
 
 // Run deletes the fleet.
@@ -26,10 +27,14 @@ func (c *fleetDeleteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return s.confirmed(c.Yes, func(confirm string) error {
+	err = s.confirmed(c.Yes, func(confirm string) error {
 		resp, err := s.api.DeleteFleet(ctx, s.tenant, s.fleet, &client.DeleteFleetParams{Confirm: given(confirm)}) //nolint:bodyclose // ended closes it
 		return ended(s, resp, err, "fleet "+c.Name+" is deleted; for 30 days \"fairlead fleet restore "+c.Name+"\" brings it back")
 	})
+	if err != nil {
+		return err
+	}
+	return s.tellEnd(c.JSON, map[string]any{"fleet": c.Name, "deleted": true})
 }
 
 // fleetRestoreCommand is "fairlead fleet restore".
@@ -59,6 +64,7 @@ type tenantDeleteCommand struct {
 	Connection connection `embed:""`
 	Slug       string     `arg:"" help:"What paths call it."`
 	Yes        bool       `help:"Delete it although nodes are connected. Without it a person is asked on a terminal, and nothing is deleted elsewhere."`
+	JSON       bool       `name:"json" help:"Print a JSON document."`
 }
 
 // Run deletes the tenant.
@@ -68,10 +74,14 @@ func (c *tenantDeleteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return s.confirmed(c.Yes, func(confirm string) error {
+	err = s.confirmed(c.Yes, func(confirm string) error {
 		resp, err := s.api.DeleteTenant(ctx, s.tenant, &client.DeleteTenantParams{Confirm: given(confirm)}) //nolint:bodyclose // ended closes it
 		return ended(s, resp, err, "tenant "+c.Slug+" is deleted; for 30 days an operator's \"fairlead tenant restore "+c.Slug+"\" brings it back")
 	})
+	if err != nil {
+		return err
+	}
+	return s.tellEnd(c.JSON, map[string]any{"tenant": c.Slug, "deleted": true})
 }
 
 type tenantRestoreCommand struct {

@@ -22,7 +22,7 @@ const (
 	goldenWritten = `{"revision": 7, "changed": 1, "committed_at": "2026-01-04T03:04:05Z", "resources": [{"type": "clusters", "name": "backend", "revision": 7, "version": "d1a2c3d4e5f60718", "etag": "\"7-1a2b3c4d\""}],
 		"warnings": [{"code": "ttl_delta_only", "pointer": "/resources/0/ttl", "detail": "only clients over delta are sent the TTL"}],
 		"findings": {"errors": 1, "warnings": 0, "infos": 0, "items": [` + goldenFinding + `]}}`
-	goldenPlan = `{"revision": 6, "token": "plan1.6.c2hvd24", "counts": {"create": 0, "update": 1, "delete": 0, "unchanged": 1},
+	goldenPlan = `{"revision": 6, "confirm": [], "reach": {"nodes": 3, "reached": 2, "views": [{"nodes": 2, "example": "edge-1"}], "ids": ["edge-1", "edge-2"]}, "token": "plan1.6.c2hvd24", "counts": {"create": 0, "update": 1, "delete": 0, "unchanged": 1},
 		"resources": [{"type": "clusters", "name": "backend", "action": "update", "revision": 6, "diff": "--- clusters/backend\n+++ clusters/backend\n@@ -1,2 +1,2 @@\n-connect_timeout: \"1s\"\n+connect_timeout: \"2s\"\n name: backend\n"},
 			{"type": "clusters", "name": "other", "action": "unchanged", "revision": 2}],
 		"findings": {"errors": 1, "warnings": 0, "infos": 0, "items": [` + goldenFinding + `]}}`
@@ -48,6 +48,8 @@ var answers = map[string]reply{
 	"POST /v1/tenants":                       created(goldenTenant),
 	"GET /v1/tenants/acme/fleets":            ok(`{"items": [` + goldenFleet("edge") + `, ` + goldenFleet("prod") + `]}`),
 	"POST /v1/tenants/acme/fleets":           created(goldenFleet("canary")),
+	"DELETE /v1/tenants/acme":                {status: http.StatusNoContent},
+	"POST /v1/tenants/acme/restore":          ok(goldenTenant),
 	"GET /v1/tenants/acme/tokens":            ok(`{"items": [` + goldenToken + `]}`),
 	"POST /v1/tenants/acme/tokens":           created(`{"api_token": ` + goldenToken + `, "token": "flc_shown-this-once"}`),
 	"DELETE /v1/tenants/acme/tokens/tok1":    {status: http.StatusNoContent},
@@ -56,6 +58,8 @@ var answers = map[string]reply{
 	"POST /v1/tenants/acme/fleets/prod/plan": ok(goldenPlan), "POST /v1/tenants/acme/fleets/prod/apply": ok(goldenWritten),
 
 	"GET /fleet":                            ok(goldenFleet("edge")),
+	"DELETE /fleet":                         {status: http.StatusNoContent},
+	"POST /fleet/restore":                   ok(goldenFleet("edge")),
 	"GET /fleet/resources":                  ok(goldenPage),
 	"GET /fleet/resources/clusters":         ok(`{"items": [` + goldenBackend + `]}`),
 	"GET /fleet/resources/clusters/backend": ok(goldenBackend),

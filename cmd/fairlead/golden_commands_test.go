@@ -48,9 +48,13 @@ var shownCommands = map[string]shownCommand{
 
 	"tenant list":       {},
 	"tenant create":     {args: []string{"acme"}},
+	"tenant delete":     {args: []string{"acme"}},
+	"tenant restore":    {args: []string{"acme"}},
 	"fleet show":        {},
 	"fleet list":        {},
 	"fleet create":      {args: []string{"canary"}},
+	"fleet delete":      {args: []string{"edge"}},
+	"fleet restore":     {args: []string{"edge"}},
 	"token list":        {},
 	"token create":      {args: []string{"pipeline", "--role", "ci", "--for-fleet", "edge"}},
 	"token revoke":      {args: []string{"tok1"}},

@@ -78,11 +78,18 @@ func ended(s *session, resp *http.Response, err error, line string) error {
 
 // revoked prints that a token or a credential is no more: as JSON, or a line.
 func revoked(s *session, asJSON bool, resp *http.Response, err error, what, id string) error {
-	err = ended(s, resp, err, what+" "+id+" is revoked")
-	if err != nil || !asJSON {
+	if err = ended(s, resp, err, what+" "+id+" is revoked"); err != nil {
 		return err
 	}
-	raw, err := json.Marshal(map[string]any{"id": id, "revoked": true})
+	return s.tellEnd(asJSON, map[string]any{"id": id, "revoked": true})
+}
+
+// tellEnd prints what is no more, where JSON is asked for.
+func (s *session) tellEnd(asJSON bool, what map[string]any) error {
+	if !asJSON {
+		return nil
+	}
+	raw, err := json.Marshal(what)
 	if err != nil {
 		return err
 	}
