@@ -197,17 +197,14 @@ func TestAWrongCommandLineIsJSONToo(t *testing.T) {
 		if !takesJSON(n) {
 			continue
 		}
-		w := setup(t)
-		for _, args := range [][]string{{"--json", "--no-such-flag"}, {"--no-such-flag", "--json"}} {
-			r := w.bare("", append(strings.Fields(name), args...)...)
-			oneDocument(t, true, r)
-			if r.code != exitUsage {
-				t.Errorf("%s %v: exit status %d", name, args, r.code)
-			}
+		r := setup(t).bare("", append(strings.Fields(name), "--no-such-flag", "--json")...)
+		oneDocument(t, true, r)
+		if r.code != exitUsage {
+			t.Errorf("%s: exit status %d", name, r.code)
 		}
 	}
 	w := setup(t)
-	for _, args := range [][]string{{"get", "-o", "json", "--none"}, {"get", "--none", "-ojson"}, {"get", "--none", "--output=json"}} {
+	for _, args := range [][]string{{"get", "--json", "--none"}, {"get", "-o", "json", "--none"}, {"get", "--none", "-ojson"}, {"get", "--none", "--output=json"}} {
 		oneDocument(t, true, w.bare("", args...))
 	}
 	for _, args := range [][]string{{"get", "--none"}, {"get", "--none", "--", "--json"}, {"get", "--none", "-o", "table"}, {"get", "--none", "-o"}} {
