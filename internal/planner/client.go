@@ -15,19 +15,23 @@ type Client struct {
 	pos     Position
 	rec     *Record // nil: nothing is peculiar
 	origin  Origin
-	now     time.Time // of what happens now
 	flights [fleet.NumTypes]*flight
 	settled settled
 	times   times
 	beats   [fleet.NumTypes]*beats // nil: nothing that it holds has a TTL
-	found   Findings               // of what happens now
 	overlay overlay
 	counts  counts
 	pushed  *snapshot.Set // clusters that it has by what it was sent unasked, as far as they were ACKed
 	asked   *reconsidered // nil: nothing was doubted
-	planned *step         // to be sent
+	told    subscribes    // what it asks for
+	turn
+}
 
-	subscribes subscribes
+// turn is of what happens now.
+type turn struct {
+	now     time.Time
+	found   Findings
+	planned *step // to be sent
 }
 
 // Origin is what is known of a client from before its stream.
@@ -102,7 +106,7 @@ type Verdict struct {
 // Client returns the state of a new stream. opening: the client will say more of what it
 // holds (Opened).
 func (pl *Planner) Client(key fleet.Key, k Kind, o Origin, opening bool, now time.Time) *Client {
-	return &Client{in: interner{pl, key}, pos: Position{Kind: k, Opening: opening}, origin: o, now: now}
+	return &Client{in: interner{pl, key}, pos: Position{Kind: k, Opening: opening}, origin: o, turn: turn{now: now}}
 }
 
 // report returns what was found, and forgets it.

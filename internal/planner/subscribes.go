@@ -23,16 +23,16 @@ func (c *Client) Subscribes() (now fleet.Subscriptions, changed bool) {
 			subs[i] = c.pos.Types[t].Sub
 		}
 	}
-	if subs == c.subscribes.subs {
-		return c.subscribes.told, false
+	if subs == c.told.subs {
+		return c.told.told, false
 	}
 	for i, t := range told {
 		if now.Types[t] = subs[i].asks(); t == fleet.Listener && now.Types[t] == fleet.AsksNames {
 			now.Listeners, now.Many = subs[i].few()
 		}
 	}
-	changed = !now.Equal(c.subscribes.told)
-	c.subscribes = subscribes{subs, now}
+	changed = !now.Equal(c.told.told)
+	c.told = subscribes{subs, now}
 	return now, changed
 }
 
