@@ -58,7 +58,10 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 // Release gives the lock back. The file stays: to remove it would let two processes
 // hold two files of one name.
 func (l *Lock) Release() {
-	if l != nil {
-		_ = l.file.Close()
+	if l == nil {
+		return
 	}
+	// A child that is being started has the file too until it runs its program: closing alone would leave it locked so long.
+	_ = syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN)
+	_ = l.file.Close()
 }
