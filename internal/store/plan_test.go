@@ -48,11 +48,14 @@ type planNode struct {
 	Plans     []planNode `json:"Plans"`
 }
 
-// rows is how many rows the node and those below gave or threw away, over all loops.
+// rows is how many rows the node and those below gave or threw away, over all loops. What an index gives to the bitmap of
+// one heap scan is counted there alone: the index knows not which rows are dead, and a plain index scan does not tell them.
 func (n planNode) rows() (sum float64) {
 	sum = n.own()
 	for _, p := range n.Plans {
-		sum += p.rows()
+		if n.Type != "Bitmap Heap Scan" || p.Type != "Bitmap Index Scan" {
+			sum += p.rows()
+		}
 	}
 	return sum
 }
