@@ -46,6 +46,8 @@ CREATE TABLE fleets (
   forget_nodes_after integer NOT NULL DEFAULT 7 * 86400 CHECK (forget_nodes_after BETWEEN 3600 AND 90 * 86400),
   -- Clusters that the proxies have in their own bootstrap, sorted: what names one names what is there.
   static_clusters text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (cardinality(static_clusters) <= 100),
+  -- Texts by their names, which stand in the place of their placeholders in what is written to the fleet.
+  placeholder_values jsonb NOT NULL DEFAULT '{}' CHECK (octet_length(placeholder_values::text) <= 262144),
   created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
   created_by      text NOT NULL DEFAULT '',
   deleted_at      timestamptz,

@@ -36,7 +36,7 @@ CREATE TABLE resources (
   body_hash      bytea,
   derived        jsonb,                          -- {"refs":[[type,name]],"eds":"","vhds":true,"domains":[]}; null: nothing
   derive_version smallint NOT NULL DEFAULT 0,    -- of the code that made it
-  summary        jsonb,                          -- of a Secret: what may be shown of it
+  summary        jsonb,                          -- of a Secret: what may be shown of it; of others the placeholders that it was written with
   bytes          integer NOT NULL DEFAULT 0,     -- what it counts, see resource_bytes; 0 of a tombstone
   created_at     timestamptz NOT NULL,
   created_by     text NOT NULL,

@@ -48,7 +48,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON xds_servers TO fairlead_node;
 GRANT SELECT, INSERT ON fleets, fleet_heads, api_tokens, node_credentials, audit_events TO fairlead_app;
 GRANT UPDATE (revoked_at, parent_id) ON api_tokens TO fairlead_app;
 GRANT UPDATE (revoked_at) ON node_credentials TO fairlead_app;
-GRANT UPDATE (deleted_at, reference_check, receipt_window, forget_nodes_after, static_clusters, description) ON fleets TO fairlead_app;
+GRANT UPDATE (deleted_at, reference_check, receipt_window, forget_nodes_after, static_clusters, placeholder_values, description) ON fleets TO fairlead_app;
 GRANT UPDATE (revision, token, epoch, compacted, changed_at, deleted_at, node_ids, resources, bytes, history_bytes) ON fleet_heads TO fairlead_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON resources, idempotency_keys TO fairlead_app;
 GRANT SELECT, INSERT, DELETE ON resource_refs, fleet_history, resource_history, bodies, node_events TO fairlead_app;

@@ -31,6 +31,7 @@ GRANT EXECUTE ON FUNCTION fleet_rollback_plan TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback_some TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_rollback_to_confirm TO fairlead_app;
 GRANT EXECUTE ON FUNCTION fleet_to_confirm TO fairlead_app;
+GRANT EXECUTE ON FUNCTION fleet_room TO fairlead_app;
 GRANT EXECUTE ON FUNCTION history_row_bytes TO fairlead_app;
 GRANT EXECUTE ON FUNCTION idempotency_answer TO fairlead_app;
 GRANT EXECUTE ON FUNCTION idempotency_claim TO fairlead_app;

@@ -183,6 +183,7 @@ const (
 	MissingReference   FindingCode = "missing_reference"
 	StaticCluster      FindingCode = "static_cluster"
 	Unreachable        FindingCode = "unreachable"
+	ValueChanged       FindingCode = "value_changed"
 	VariantShadowed    FindingCode = "variant_shadowed"
 	VariantTie         FindingCode = "variant_tie"
 	VariantUnmatched   FindingCode = "variant_unmatched"
@@ -206,6 +207,8 @@ func (e FindingCode) Valid() bool {
 	case StaticCluster:
 		return true
 	case Unreachable:
+		return true
+	case ValueChanged:
 		return true
 	case VariantShadowed:
 		return true
@@ -1142,6 +1145,15 @@ type Fleet struct {
 	//
 	// Example: ["local_agent"]
 	StaticClusters StaticClusters `json:"static_clusters"`
+
+	// Values Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+	// from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+	// keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+	// has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+	//
+	//
+	// Example: {"BACKEND":"backend.staging.internal"}
+	Values FleetValues `json:"values"`
 }
 
 // FleetCounts What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
@@ -1200,6 +1212,15 @@ type FleetCreate struct {
 	//
 	// Example: ["local_agent"]
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
+
+	// Values Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+	// from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+	// keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+	// has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+	//
+	//
+	// Example: {"BACKEND":"backend.staging.internal"}
+	Values *FleetValues `json:"values,omitempty"`
 }
 
 // FleetDescription For people, at most 4096 bytes.
@@ -1258,6 +1279,15 @@ type FleetUpdate struct {
 	//
 	// Example: ["local_agent"]
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
+
+	// Values Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+	// from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+	// keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+	// has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+	//
+	//
+	// Example: {"BACKEND":"backend.staging.internal"}
+	Values *FleetValues `json:"values,omitempty"`
 }
 
 // FleetUsage defines model for FleetUsage.
@@ -1266,6 +1296,14 @@ type FleetUsage struct {
 	Fleet string  `json:"fleet"`
 	Items []Limit `json:"items"`
 }
+
+// FleetValues Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+// from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+// keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+// has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+//
+// Example: {"BACKEND":"backend.staging.internal"}
+type FleetValues map[string]string
 
 // ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 // everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -1671,8 +1709,11 @@ type Plan struct {
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
 	Findings *WriteFindings `json:"findings,omitempty"`
 
+	// Limits What the fleet would have of each of its limits that a write counts for.
+	Limits []PlanLimit `json:"limits"`
+
 	// Reach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-	// of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
+	// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
 	Reach *PlanReach `json:"reach,omitempty"`
 
 	// Resources Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by type, name and variant.
@@ -1703,8 +1744,25 @@ type PlanCounts struct {
 	Update    int `json:"update"`
 }
 
+// PlanLimit defines model for PlanLimit.
+type PlanLimit struct {
+	// Limit The most that it may have.
+	Limit int64 `json:"limit"`
+
+	// Used What the fleet would have.
+	Used int64 `json:"used"`
+
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+	// kept, 30 to 36500).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+	What LimitName `json:"what"`
+}
+
 // PlanReach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-// of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
+// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
 type PlanReach struct {
 	// Ids A page of the ids of those that it reaches, in order.
 	Ids []string `json:"ids"`
@@ -2038,6 +2096,9 @@ type Resource struct {
 	Type      ResourceType `json:"type"`
 	UpdatedAt time.Time    `json:"updated_at"`
 	UpdatedBy *string      `json:"updated_by,omitempty"`
+
+	// Values The fleet's values that stand in the place of the placeholders in `body`, as they were when it was written. Left out where there is no placeholder.
+	Values *map[string]string `json:"values,omitempty"`
 
 	// Variant Left out for the default variant, which is for the nodes that no other one matches.
 	Variant *string `json:"variant,omitempty"`
@@ -3094,6 +3155,15 @@ type RollbackParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// PlanRollbackParams defines parameters for PlanRollback.
+type PlanRollbackParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// State Only what is in this state.
@@ -3903,26 +3973,26 @@ type ClientInterface interface {
 	// PlanRollbackWithBody Tell what a rollback would do
 	//
 	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-	// canonical documents, the findings, and why somebody is to confirm it.
+	// canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
 	//
 	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
-	PlanRollbackWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PlanRollbackWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PlanRollback Tell what a rollback would do
 	//
 	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-	// canonical documents, the findings, and why somebody is to confirm it.
+	// canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
 	//
 	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
-	PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFleetUsage Tell what a fleet uses of its limits
 	//
@@ -4924,15 +4994,15 @@ func (c *Client) Rollback(ctx context.Context, tenant TenantParam, fleet FleetPa
 // PlanRollbackWithBody Tell what a rollback would do
 //
 // Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-// canonical documents, the findings, and why somebody is to confirm it.
+// canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
 //
 // The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
-func (c *Client) PlanRollbackWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPlanRollbackRequestWithBody(c.Server, tenant, fleet, contentType, body)
+func (c *Client) PlanRollbackWithBody(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRollbackRequestWithBody(c.Server, tenant, fleet, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4946,15 +5016,15 @@ func (c *Client) PlanRollbackWithBody(ctx context.Context, tenant TenantParam, f
 // PlanRollback Tell what a rollback would do
 //
 // Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-// canonical documents, the findings, and why somebody is to confirm it.
+// canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
 //
 // The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
-func (c *Client) PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPlanRollbackRequest(c.Server, tenant, fleet, body)
+func (c *Client) PlanRollback(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanRollbackRequest(c.Server, tenant, fleet, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8677,18 +8747,18 @@ func NewRollbackRequestWithBody(server string, tenant TenantParam, fleet FleetPa
 }
 
 // NewPlanRollbackRequest calls the generic PlanRollback builder with application/json body
-func NewPlanRollbackRequest(server string, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody) (*http.Request, error) {
+func NewPlanRollbackRequest(server string, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewPlanRollbackRequestWithBody(server, tenant, fleet, "application/json", bodyReader)
+	return NewPlanRollbackRequestWithBody(server, tenant, fleet, params, "application/json", bodyReader)
 }
 
 // NewPlanRollbackRequestWithBody constructs an http.Request for the PlanRollback method, with any body, and a specified content type
-func NewPlanRollbackRequestWithBody(server string, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader) (*http.Request, error) {
+func NewPlanRollbackRequestWithBody(server string, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -8718,6 +8788,45 @@ func NewPlanRollbackRequestWithBody(server string, tenant TenantParam, fleet Fle
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -9752,26 +9861,26 @@ type ClientWithResponsesInterface interface {
 	// PlanRollbackWithBodyWithResponse Tell what a rollback would do
 	//
 	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-	// canonical documents, the findings, and why somebody is to confirm it.
+	// canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
 	//
 	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
-	PlanRollbackWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
+	PlanRollbackWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
 
 	// PlanRollbackWithResponse Tell what a rollback would do
 	//
 	// Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-	// canonical documents, the findings, and why somebody is to confirm it.
+	// canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
 	//
 	// The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
-	PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
+	PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error)
 
 	// GetFleetUsageWithResponse Tell what a fleet uses of its limits
 	//
@@ -14275,15 +14384,15 @@ func (c *ClientWithResponses) RollbackWithResponse(ctx context.Context, tenant T
 // PlanRollbackWithBodyWithResponse Tell what a rollback would do
 //
 // Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-// canonical documents, the findings, and why somebody is to confirm it.
+// canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
 //
 // The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
-func (c *ClientWithResponses) PlanRollbackWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error) {
-	rsp, err := c.PlanRollbackWithBody(ctx, tenant, fleet, contentType, body, reqEditors...)
+func (c *ClientWithResponses) PlanRollbackWithBodyWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error) {
+	rsp, err := c.PlanRollbackWithBody(ctx, tenant, fleet, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -14293,15 +14402,15 @@ func (c *ClientWithResponses) PlanRollbackWithBodyWithResponse(ctx context.Conte
 // PlanRollbackWithResponse Tell what a rollback would do
 //
 // Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-// canonical documents, the findings, and why somebody is to confirm it.
+// canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
 //
 // The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan (the `PlanRollback` operationId).
-func (c *ClientWithResponses) PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error) {
-	rsp, err := c.PlanRollback(ctx, tenant, fleet, body, reqEditors...)
+func (c *ClientWithResponses) PlanRollbackWithResponse(ctx context.Context, tenant TenantParam, fleet FleetParam, params *PlanRollbackParams, body PlanRollbackJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanRollbackResponse, error) {
+	rsp, err := c.PlanRollback(ctx, tenant, fleet, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func TestRollbackDryRun(t *testing.T) {
 	w.on("edge", shop("b"), "apply", "-f", "-").is(t, exitOK)
 	out := w.on("edge", "", "rollback", "1", "--dry-run").is(t, exitOK)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if lines[0] != "--- clusters/b (revision 2)" || lines[len(lines)-2] != "1 to delete, on revision 2" {
+	if lines[0] != "--- clusters/b (revision 2)" || lines[len(lines)-3] != "1 to delete, on revision 2" || lines[len(lines)-2] != "no node has connected to the fleet yet" {
 		t.Fatal(out)
 	}
 	token := lines[len(lines)-1]

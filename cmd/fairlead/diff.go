@@ -100,6 +100,7 @@ func (s *session) tellPlanned(resp *http.Response, err error, place places, none
 	fmt.Fprintf(s.out, "%s, on revision %d%s\n", p.counts(none), p.Revision, d.after())
 	if p.differs() {
 		s.tellReach(p.Plan)
+		s.tellRoom(p.Plan)
 		fmt.Fprintln(s.out, plain(p.Token))
 	}
 	return p, nil

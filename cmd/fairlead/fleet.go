@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	client "fairlead/clients/go"
@@ -23,12 +25,13 @@ type fleetCommand struct {
 type fleetShowCommand struct {
 	Connection connection `embed:""`
 
-	References       string  `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
-	NodeIDs          string  `name:"node-ids" enum:"shared,exclusive," default:"" placeholder:"shared|exclusive" help:"Whether several clients may have one node id at the same time, or the later one is refused."`
-	ReceiptWindow    string  `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
-	ForgetNodesAfter string  `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
-	StaticClusters   *string `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. Empty: none."`
-	JSON             bool    `name:"json" help:"Print the API's JSON."`
+	References       string            `enum:"warn,strict," default:"" placeholder:"warn|strict" help:"What becomes of a write that leaves something without what it names: a warning, or no write."`
+	NodeIDs          string            `name:"node-ids" enum:"shared,exclusive," default:"" placeholder:"shared|exclusive" help:"Whether several clients may have one node id at the same time, or the later one is refused."`
+	ReceiptWindow    string            `placeholder:"TIME" help:"For how long before a revision a node must have been seen to count in its receipt, such as 12h: 1m to 30d."`
+	ForgetNodesAfter string            `placeholder:"TIME" help:"After how long without a connection a node is forgotten, such as 14d: 1h to 90d."`
+	StaticClusters   *string           `placeholder:"NAME,..." help:"The clusters that the proxies have in their own bootstrap: to name one is no finding. Empty: none."`
+	Value            map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME} in what is written from now on; empty: there is none. Repeatable."`
+	JSON             bool              `name:"json" help:"Print the API's JSON."`
 }
 
 // Run changes the settings that are given, and prints all.
@@ -42,6 +45,7 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 		names := strings.FieldsFunc(*c.StaticClusters, func(r rune) bool { return r == ',' })
 		set.StaticClusters = &names
 	}
+	set.Values = valuesGiven(c.Value)
 	ask := s.api.GetFleet
 	if set != (client.FleetUpdate{}) {
 		ask = func(ctx context.Context, tenant, fleet string, more ...client.RequestEditorFn) (*http.Response, error) {
@@ -61,8 +65,23 @@ func (c *fleetShowCommand) Run(ctx context.Context, sh *shell) error {
 		{"references", string(f.References)}, {"node-ids", string(f.NodeIds)}, {"receipt-window", f.ReceiptWindow}, {"forget-nodes-after", f.ForgetNodesAfter},
 		{"static-clusters", strings.Join(f.StaticClusters, ",")},
 	}
+	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
+		t = append(t, []string{"value " + name, f.Values[name]})
+	}
 	fmt.Fprint(s.out, t)
+	if len(c.Value) > 0 {
+		fmt.Fprintln(s.err, "what is written already keeps its values until it is written again: see fairlead findings")
+	}
 	return nil
+}
+
+// valuesGiven is nil without a flag.
+func valuesGiven(values map[string]string) *client.FleetValues {
+	if len(values) == 0 {
+		return nil
+	}
+	set := client.FleetValues(values)
+	return &set
 }
 
 // given is nil for a flag that is not there.

@@ -8,7 +8,7 @@ import (
 func TestFleetSettings(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	const fleet = `{"id": "x", "name": "edge", "description": "", "references": "strict", "node_ids": "exclusive", "receipt_window": "12h", "forget_nodes_after": "14d", "static_clusters": ["a", "b"], "revision": 7, "created_at": "2026-01-02T03:04:05Z"}`
+	const fleet = `{"id": "x", "name": "edge", "description": "", "references": "strict", "node_ids": "exclusive", "receipt_window": "12h", "forget_nodes_after": "14d", "static_clusters": ["a", "b"], "values": {}, "revision": 7, "created_at": "2026-01-02T03:04:05Z"}`
 	const shown = `fleet               edge
 revision            7
 references          strict

@@ -22,7 +22,7 @@ const (
 	goldenWritten = `{"revision": 7, "changed": 1, "committed_at": "2026-01-04T03:04:05Z", "resources": [{"type": "clusters", "name": "backend", "revision": 7, "version": "d1a2c3d4e5f60718", "etag": "\"7-1a2b3c4d\""}],
 		"warnings": [{"code": "ttl_delta_only", "pointer": "/resources/0/ttl", "detail": "only clients over delta are sent the TTL"}],
 		"findings": {"errors": 1, "warnings": 0, "infos": 0, "items": [` + goldenFinding + `]}}`
-	goldenPlan = `{"revision": 6, "confirm": [], "reach": {"nodes": 3, "reached": 2, "views": [{"nodes": 2, "example": "edge-1"}], "ids": ["edge-1", "edge-2"]}, "token": "plan1.6.c2hvd24", "counts": {"create": 0, "update": 1, "delete": 0, "unchanged": 1},
+	goldenPlan = `{"revision": 6, "confirm": [], "limits": [{"what": "resources", "used": 4700, "limit": 5000}, {"what": "fleet_bytes", "used": 9000, "limit": 67108864}], "reach": {"nodes": 3, "reached": 2, "views": [{"nodes": 2, "example": "edge-1"}], "ids": ["edge-1", "edge-2"]}, "token": "plan1.6.c2hvd24", "counts": {"create": 0, "update": 1, "delete": 0, "unchanged": 1},
 		"resources": [{"type": "clusters", "name": "backend", "action": "update", "revision": 6, "diff": "--- clusters/backend\n+++ clusters/backend\n@@ -1,2 +1,2 @@\n-connect_timeout: \"1s\"\n+connect_timeout: \"2s\"\n name: backend\n"},
 			{"type": "clusters", "name": "other", "action": "unchanged", "revision": 2}],
 		"findings": {"errors": 1, "warnings": 0, "infos": 0, "items": [` + goldenFinding + `]}}`
@@ -38,7 +38,7 @@ const (
 // goldenFleet is the fleet's answer.
 func goldenFleet(name string) string {
 	return `{"id": "22222222-2222-4222-8222-222222222222", "name": "` + name + `", "description": "at the edge", "revision": 7, "resources": 2, "references": "warn", "node_ids": "shared", "receipt_window": "12h0m0s",
-		"forget_nodes_after": "336h0m0s", "static_clusters": ["local"], "created_at": "2026-01-02T03:04:05Z", "changed_at": "2026-01-04T03:04:05Z"}`
+		"forget_nodes_after": "336h0m0s", "static_clusters": ["local"], "values": {"BACKEND": "backend.edge.example.com"}, "created_at": "2026-01-02T03:04:05Z", "changed_at": "2026-01-04T03:04:05Z"}`
 }
 
 // answers are what the API of the golden tests has, of one fleet. /fleet stands for the fleet's path.

@@ -212,9 +212,10 @@ func (c *fleetListCommand) Run(ctx context.Context, sh *shell) error {
 
 // fleetCreateCommand is "fairlead fleet create".
 type fleetCreateCommand struct {
-	Listing     listing `embed:""`
-	Name        string  `arg:"" help:"The fleet's name."`
-	Description string  `placeholder:"TEXT" help:"For people."`
+	Listing     listing           `embed:""`
+	Name        string            `arg:"" help:"The fleet's name."`
+	Description string            `placeholder:"TEXT" help:"For people."`
+	Value       map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME} in what is written to it. Repeatable."`
 }
 
 // Run makes the fleet.
@@ -223,7 +224,7 @@ func (c *fleetCreateCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	resp, err := s.api.CreateFleet(ctx, s.tenant, client.FleetCreate{Name: c.Name, Description: given(c.Description)})
+	resp, err := s.api.CreateFleet(ctx, s.tenant, client.FleetCreate{Name: c.Name, Description: given(c.Description), Values: valuesGiven(c.Value)})
 	f, raw, err := answer[client.Fleet](s, resp, err)
 	if err != nil {
 		return err

@@ -39,3 +39,48 @@ func TestPromote(t *testing.T) {
 	promote("--fleet", "edge").want(t, exitUsage, "", "fairlead: promote takes the fleets by --from and --to: leave --fleet out\n")
 	promote("--dry-run", "--wait").want(t, exitUsage, "", "fairlead: a dry run writes nothing: --wait and --idempotency-key are about a write\n")
 }
+
+func TestPromoteWithValues(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	promote := func() result {
+		return w.bare("", "promote", "--from", "edge", "--to", "prod", "--server", w.url, "--token", w.token, "--tenant", "acme")
+	}
+	const file = `{type: clusters, name: c, body: {name: c, type: STATIC, connect_timeout: "${fleet.values.WAIT}", alt_stat_name: "${fleet.values.WHERE}"}}`
+	w.on("edge", file, "validate", "-f", "-", "--value", "WAIT=1s").is(t, exitUsage) // it takes no fleet
+	if r := w.bare(file, "validate", "-f", "-", "--value", "WAIT=1s"); r.code != exitFailed || !strings.Contains(r.err, "/body/alt_stat_name: the fleet that this is written to has no value WHERE") {
+		t.Errorf("%+v", r)
+	}
+	w.bare(file, "validate", "-f", "-", "--value", "WAIT=1s", "--value", "WHERE=a;b").want(t, exitOK, "the API would take 1 document\n", "")
+	r := w.on("edge", "", "fleet", "--value", "WAIT=1s", "--value", "WHERE=a=b,c;d")
+	if out := r.is(t, exitOK); !strings.Contains(out, "value WHERE") || !strings.Contains(out, "a=b,c;d") || !strings.Contains(r.err, "until it is written again") {
+		t.Errorf("%+v", r)
+	}
+	w.on("edge", file, "apply", "-f", "-").is(t, exitOK)
+	w.on("prod", "", "fleet", "--value", "WAIT=9s").is(t, exitOK)
+	if r := promote(); r.code != exitFailed || !strings.Contains(r.err, "edge, clusters/c: /body/alt_stat_name: the fleet that this is written to has no value WHERE") {
+		t.Fatalf("%+v", r)
+	}
+	w.on("prod", "", "fleet", "--value", "WHERE=prod").is(t, exitOK)
+	if out := promote().is(t, exitOK); !strings.Contains(out, "+  WAIT: \"9s\"\n+  WHERE: prod\n") {
+		t.Error(out)
+	}
+	got := w.on("prod", "", "get", "clusters", "c", "-o", "yaml").is(t, exitOK)
+	for _, want := range []string{"${fleet.values.WAIT}", "WHERE: prod"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in\n%s", want, got)
+		}
+	}
+	if out := w.on("prod", w.on("prod", "", "export").is(t, exitOK), "apply", "-f", "-").is(t, exitOK); !strings.Contains(out, "nothing changed") {
+		t.Error(out)
+	}
+	// of the value that has changed it is told, and the way to write it again works
+	w.on("prod", "", "fleet", "--value", "WAIT=10s").is(t, exitOK)
+	if out := w.on("prod", "", "findings").out; !strings.Contains(out, "value_changed") {
+		t.Error(out)
+	}
+	w.on("prod", w.on("prod", "", "export").is(t, exitOK), "apply", "-f", "-").is(t, exitOK)
+	if out := w.on("prod", "", "findings").out; strings.Contains(out, "value_changed") {
+		t.Error(out)
+	}
+}

@@ -54,3 +54,12 @@ func nodes(n int) string {
 	}
 	return fmt.Sprintf("%d nodes", n)
 }
+
+// tellRoom says which limits of the fleet would be nearly used up.
+func (s *session) tellRoom(p client.Plan) {
+	for _, l := range p.Limits {
+		if l.Used*10 >= l.Limit*9 {
+			fmt.Fprintf(s.out, "the fleet would have %d of at most %d %s\n", l.Used, l.Limit, plain(strings.ReplaceAll(string(l.What), "_", " ")))
+		}
+	}
+}

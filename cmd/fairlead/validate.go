@@ -11,8 +11,9 @@ import (
 
 // validateCommand is "fairlead validate". It asks no server.
 type validateCommand struct {
-	Files files `embed:""`
-	JSON  bool  `name:"json" help:"Print JSON: {valid, documents, errors, warnings}."`
+	Files files             `embed:""`
+	Value map[string]string `placeholder:"NAME=TEXT" mapsep:"none" help:"What stands in the place of ${fleet.values.NAME}, as in the fleet that the documents are for. Repeatable."`
+	JSON  bool              `name:"json" help:"Print JSON: {valid, documents, errors, warnings}."`
 }
 
 // Help is printed with the command's own help.
@@ -81,6 +82,7 @@ func (c *validateCommand) judge(sh *shell) (out judged, err error) {
 		if d.Keep {
 			continue
 		}
+		d.Fill = c.Value
 		compiled, err := compiler.Compile(fleet.Key{}, d)
 		var bad resource.Errors
 		switch {

@@ -175,7 +175,7 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 		if err := c.Writing.dry(); err != nil {
 			return err
 		}
-		resp, err := s.api.PlanRollback(ctx, s.tenant, s.fleet, body) //nolint:bodyclose // tellPlanned closes it
+		resp, err := s.api.PlanRollback(ctx, s.tenant, s.fleet, nil, body) //nolint:bodyclose // tellPlanned closes it
 		_, err = s.tellPlanned(resp, err, nil, "nothing would change", c.Writing.JSON)
 		return err
 	}

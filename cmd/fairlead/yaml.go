@@ -18,7 +18,7 @@ var contentFields = []string{"type", "name", "variant", "selector", "priority", 
 
 // documentFields are those and what the API tells beside them. The ETag says what the
 // revision says.
-var documentFields = slices.Concat(contentFields, []string{"secret", "version", "revision", "created_at", "updated_at", "updated_by"})
+var documentFields = slices.Concat(contentFields, []string{"values", "secret", "version", "revision", "created_at", "updated_at", "updated_by"})
 
 // documentYAML writes a resource that the API answered as a YAML document that apply takes,
 // with the fields that are named. A Secret is sealed: it stands there as the stored one.

@@ -23,6 +23,7 @@ const (
 	KeyMismatch        Code = "key_mismatch"
 	DuplicateDomain    Code = "duplicate_domain"
 	StaticCluster      Code = "static_cluster"
+	ValueChanged       Code = "value_changed"
 	VariantTie         Code = "variant_tie"
 	VariantUnmatched   Code = "variant_unmatched"
 	VariantShadowed    Code = "variant_shadowed"
@@ -33,7 +34,7 @@ const (
 func Codes() []Code {
 	return []Code{
 		MissingReference, MissingForNodes, CertificateExpired, CertificateExpires, KeyMismatch, DuplicateDomain, StaticCluster,
-		VariantTie, VariantUnmatched, VariantShadowed, Unreachable,
+		ValueChanged, VariantTie, VariantUnmatched, VariantShadowed, Unreachable,
 	}
 }
 

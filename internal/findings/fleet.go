@@ -20,6 +20,8 @@ type Fleet struct {
 	// that no node gets.
 	NodesCut       bool
 	StaticClusters []string // that the proxies have in their bootstrap
+	// Values are the fleet's values now, by their names.
+	Values map[string]string
 	// Alike are names that exist and are not among the Resources, for suggestions alone.
 	Alike []fleet.Ref
 	// Deletes are names of which the write that is looked at takes the last variant.
@@ -34,6 +36,8 @@ type Resource struct {
 	Selector string // "" for the default variant
 	Priority int32
 	Facts    *resource.Facts // nil: nothing is known of its body
+	// Values are those of the fleet that stand in it, as they were when it was written.
+	Values map[string]string
 }
 
 // BootstrapCluster is the cluster that leads to Fairlead in the bootstraps that it makes.
@@ -47,6 +51,7 @@ func Check(f Fleet) []Finding {
 	c.certificates()
 	c.domains()
 	c.staticClusters()
+	c.values()
 	c.variants()
 	c.reach()
 	sortFindings(c.found)

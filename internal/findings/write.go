@@ -16,6 +16,7 @@ func CheckWrite(f Fleet, touched map[fleet.Ref]bool) []Finding {
 	c.certificates()
 	c.domains()
 	c.staticClusters()
+	c.values()
 	c.variants()
 	c.found = slices.DeleteFunc(c.found, func(f Finding) bool { return !touched[f.Ref] && (f.To.Name == "" || !touched[f.To]) })
 	sortFindings(c.found)

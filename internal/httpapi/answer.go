@@ -43,6 +43,13 @@ func optional[T comparable](v T) *T {
 	return &v
 }
 
+func optionalMap(m map[string]string) *map[string]string {
+	if len(m) == 0 {
+		return nil
+	}
+	return &m
+}
+
 func optionalTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -92,7 +92,7 @@ func (b *factBook) readAfter(ctx context.Context, k fleet.Key, old knownFacts, a
 			now.facts[key] = facts
 		}
 		out = append(out, findings.Resource{
-			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts,
+			Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary),
 		})
 	})
 	return out, now, complete, err

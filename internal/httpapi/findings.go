@@ -46,7 +46,7 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 // findings looks at the whole fleet of the call.
 func (a *API) findings(ctx context.Context) ([]findings.Finding, fleet.Revision, error) {
 	c := callOf(ctx)
-	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), Now: time.Now()}
+	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), Values: c.fleet.Values, Now: time.Now()}
 	var at fleet.Revision
 	var err error
 	if f.Resources, at, err = a.facts.read(ctx, fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}); err != nil {

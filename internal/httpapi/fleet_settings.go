@@ -3,10 +3,13 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
 	"fairlead/internal/httpapi/oapi"
+	"fairlead/internal/resource"
 	"fairlead/internal/store"
 )
 
@@ -21,7 +24,7 @@ var units = []struct {
 // UpdateFleet implements updateFleet.
 func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) (oapi.UpdateFleetResponseObject, error) {
 	c := callOf(ctx)
-	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters)
+	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters, r.Body.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +32,9 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 		return nil, err
 	}
 	set.Description = r.Body.Description
+	if err := room(c.fleet.Values, set.Values); err != nil {
+		return nil, err
+	}
 	f, err := a.store.UpdateFleet(ctx, c.tenant.ID, c.actor, c.fleet.ID, set)
 	if err != nil {
 		return nil, err
@@ -37,10 +43,13 @@ func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) 
 }
 
 // settingsOf reads the settings that are given.
-func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forget *string, static *oapi.StaticClusters) (set store.FleetSettings, err error) {
+func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forget *string, static *oapi.StaticClusters, values *oapi.FleetValues) (set store.FleetSettings, err error) {
 	set.References, set.NodeIDs = string(deref(references)), string(deref(nodeIDs))
 	if set.ReceiptWindow, err = parseAge("/receipt_window", window, time.Minute, 30*day); err == nil {
 		set.ForgetNodesAfter, err = parseAge("/forget_nodes_after", forget, time.Hour, 90*day)
+	}
+	if err == nil {
+		set.Values, err = valuesOf(values)
 	}
 	if static == nil || err != nil {
 		return set, err
@@ -52,6 +61,34 @@ func settingsOf(references *oapi.References, nodeIDs *oapi.NodeIds, window, forg
 		}
 	}
 	return set, nil
+}
+
+// mostValues is how many values a fleet may have.
+const mostValues = 100
+
+// valuesOf reads the values that are given to a fleet, by their names; an empty one takes the value away.
+func valuesOf(values *oapi.FleetValues) (map[string]string, error) {
+	for _, name := range slices.Sorted(maps.Keys(deref(values))) {
+		at := "/values/" + pointerEscape(name)
+		if !resource.ValidValueName(name) {
+			return nil, badField(at, "invalid_name", "the name of a value is letters, digits and _, not a digit first, at most 64")
+		}
+		if err := textField(at, (*values)[name], resource.MaxValue); err != nil {
+			return nil, err
+		}
+	}
+	return deref(values), nil
+}
+
+// room refuses more values than a fleet may have.
+func room(present, changed map[string]string) error {
+	all := maps.Clone(present)
+	maps.Copy(all, changed)
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	if len(all) > mostValues {
+		return badField("/values", "limit", fmt.Sprintf("a fleet has at most %d values: these would be %d", mostValues, len(all)))
+	}
+	return nil
 }
 
 // parseAge reads a field such as "12h"; 0 if it is not there.

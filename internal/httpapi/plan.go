@@ -57,6 +57,9 @@ func (a *API) Plan(ctx context.Context, r oapi.PlanRequestObject) (oapi.PlanResp
 func (a *API) planOf(ctx context.Context, p store.Planned, changes []store.ResourceChange, after func(batch []difference) error) (out oapi.Plan, err error) {
 	out = oapi.Plan{
 		Revision: int64(p.Seen.Revision), Confirm: each(p.Confirm, reasonOf),
+		Limits: each(p.Limits, func(l store.PlannedLimit) oapi.PlanLimit {
+			return oapi.PlanLimit{What: oapi.LimitName(l.What), Used: l.Used, Limit: l.Limit}
+		}),
 		Token: planToken{p.Seen, contentOf(callOf(ctx).fleet.ID, changes), store.ReasonsOf(p.Confirm)}.String(),
 	}
 	if out.Resources, err = a.planned(ctx, changes, p.Before, after); err != nil {
@@ -188,6 +191,7 @@ type shown struct {
 	Labels      *map[string]string  `json:"labels,omitempty"`
 	Description *string             `json:"description,omitempty"`
 	Body        *oapi.Body          `json:"body,omitempty"`
+	Values      *map[string]string  `json:"values,omitempty"`
 	Secret      *oapi.SecretSummary `json:"secret,omitempty"`
 	Version     string              `json:"version,omitempty"`
 
@@ -198,7 +202,7 @@ func shownOf(row store.Resource) (*shown, error) {
 	r, err := resourceOf(row)
 	return &shown{
 		Type: r.Type, Name: r.Name, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, TTL: r.Ttl, Labels: r.Labels,
-		Description: r.Description, Body: r.Body, Secret: r.Secret, version: r.Version,
+		Description: r.Description, Body: r.Body, Values: r.Values, Secret: r.Secret, version: r.Version,
 	}, err
 }
 

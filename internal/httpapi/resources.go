@@ -180,10 +180,15 @@ func entryOf(row store.Resource, bare bool) (oapi.Resource, error) {
 		}
 		return out, nil
 	}
+	p, err := placeholdersOf(row)
+	if err != nil {
+		return out, err
+	}
+	out.Values = optionalMap(p.Values)
 	if bare {
 		return out, nil
 	}
-	body, err := resource.Render(row.Type, row.Body)
+	body, err := resource.RenderWritten(row.Type, row.Body, p)
 	if err != nil {
 		return out, fmt.Errorf("render %s %q: %w", row.Type, row.Name, err)
 	}
@@ -200,10 +205,14 @@ type secretSummary struct {
 	Guarded *[]resource.Rule `json:"guarded,omitempty"`
 }
 
+// summaryOf is what is stored beside a body: of a Secret what is told of it, else its placeholders, if it has some.
 func summaryOf(c resource.Compiled) ([]byte, error) {
 	s := c.Secret
 	if s == nil {
-		return nil, nil
+		if len(c.Placeholders.Texts) == 0 {
+			return nil, nil
+		}
+		return json.Marshal(c.Placeholders)
 	}
 	out := oapi.SecretSummary{Kind: s.Kind, Subject: optional(s.Subject), NotAfter: optionalTime(s.NotAfter), Fingerprint: optional(s.Fingerprint)}
 	if len(s.SANs) > 0 {

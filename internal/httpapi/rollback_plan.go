@@ -71,9 +71,9 @@ func (s sentRollback) refused(err error) error {
 	return notAsExpected(s.where.refused(noSuchRevision(err, int64(s.to))), s.write, "", nil)
 }
 
-// findings tells what is to be said of the fleet because of what is written.
-func (s sentRollback) findings(ctx context.Context, a *API, ws []written) *oapi.WriteFindings {
-	return a.tellFindings(ctx, ws, func(oapi.Finding) *string { return &s.where.whole })
+// findings tells what is to be said of the fleet because of what is written, and what that was found in.
+func (s sentRollback) findings(ctx context.Context, a *API, ws []written) (*oapi.WriteFindings, *besides) {
+	return a.tellBeside(ctx, ws, func(oapi.Finding) *string { return &s.where.whole })
 }
 
 // Rollback implements rollback.
@@ -101,11 +101,16 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 			return oapi.Rollback200JSONResponse(writeResult(result, nil, nil)), nil
 		}
 	}
-	return oapi.Rollback200JSONResponse(writeResult(result, nil, s.findings(ctx, a, ws))), nil
+	found, _ := s.findings(ctx, a, ws)
+	return oapi.Rollback200JSONResponse(writeResult(result, nil, found)), nil
 }
 
 // PlanRollback implements planRollback.
 func (a *API) PlanRollback(ctx context.Context, r oapi.PlanRollbackRequestObject) (oapi.PlanRollbackResponseObject, error) {
+	from, err := parseCursor("plan", r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
 	c := callOf(ctx)
 	s, err := sentRollbackOf(ctx, r.Body)
 	if err != nil {
@@ -120,11 +125,16 @@ func (a *API) PlanRollback(ctx context.Context, r oapi.PlanRollbackRequestObject
 	if err != nil {
 		return nil, s.refused(err)
 	}
-	out, err := a.planOf(ctx, p, look.resources(), func(batch []difference) error { return a.bodiesBack(ctx, look.changes, batch) })
+	changes := look.resources()
+	out, err := a.planOf(ctx, p, changes, func(batch []difference) error { return a.bodiesBack(ctx, look.changes, batch) })
 	if err != nil {
 		return nil, err
 	}
-	out.Findings = s.findings(ctx, a, look.writes)
+	var beside *besides
+	if out.Findings, beside = s.findings(ctx, a, look.writes); beside != nil {
+		withhold(out.Resources, changes, beside)
+		out.Reach = a.tellReach(ctx, out.Resources, rewritten{changes, p.Before, beside}, idPage{from.Name, pageLimit(r.Params.Limit)})
+	}
 	out.Warnings = warningsOf(nil, out.Findings)
 	return oapi.PlanRollback200JSONResponse(out), nil
 }

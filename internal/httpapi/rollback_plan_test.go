@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 )
 
@@ -65,6 +66,21 @@ func TestAPlanTellsWhatARollbackWouldDo(t *testing.T) {
 	}
 	if some := w.planRollback(`{"revision": 1, "resources": [{"type": "clusters", "name": "new"}]}`); some.Counts != (oapi.PlanCounts{Delete: 1}) || some.Token == p.Token {
 		t.Errorf("of one: %+v", some)
+	}
+	if got, want := reachOf(p), "0 of 0 (): ; a 0, gone 0, new 0, s 0"; got != want {
+		t.Errorf("without nodes: %s, want %s", got, want)
+	}
+	w.labeled(2, map[string]*fleet.NodeLabels{"n1": {}, "n2": {}})
+	if got, want := reachOf(w.planRollback(`{"revision": 1}`)), "3 of 3 (3 as n1): n1 n2 unlabeled; a 3, gone 3, new 3, s 3"; got != want {
+		t.Errorf("with nodes: %s, want %s", got, want)
+	}
+	var page oapi.Plan
+	w.do(http.MethodPost, w.at("rollback")+"/plan?limit=2", `{"revision": 1}`).is(200, &page)
+	second := w.at("rollback") + "/plan?cursor=" + *page.Reach.NextCursor
+	page = oapi.Plan{}
+	w.do(http.MethodPost, second, `{"revision": 1}`).is(200, &page)
+	if d := cmp.Diff([]string{"unlabeled"}, page.Reach.Ids); d != "" || page.Reach.NextCursor != nil {
+		t.Errorf("the second page: %s", d)
 	}
 	var out oapi.WriteResult
 	w.do(http.MethodPost, w.at("rollback"), withMember(`{"revision": 1}`, "plan", p.Token)).is(200, &out)

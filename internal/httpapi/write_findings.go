@@ -49,6 +49,7 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 	c := callOf(ctx)
 	b := &besides{touched: map[fleet.Ref]bool{}, keys: map[store.Cursor]bool{}, content: map[store.Cursor]string{}}
 	b.StaticClusters, b.Now = append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), time.Now()
+	b.Values = c.fleet.Values
 	ask := refSet{seen: map[fleet.Ref]bool{}}
 	routes := refSet{seen: map[fleet.Ref]bool{}}
 	for _, w := range ws {
@@ -58,7 +59,7 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 		if w.Delete {
 			continue
 		}
-		b.Resources = append(b.Resources, findings.Resource{Ref: ref, Variant: w.Variant, Selector: w.Selector, Priority: w.Priority, Facts: w.facts})
+		b.Resources = append(b.Resources, findings.Resource{Ref: ref, Variant: w.Variant, Selector: w.Selector, Priority: w.Priority, Facts: w.facts, Values: valuesIn(w.Type, w.Summary)})
 		for _, m := range w.facts.Mentions {
 			ask.add(m.Ref)
 		}
@@ -111,7 +112,7 @@ func (b *besides) take(r store.Neighbour, facts *resource.Facts) {
 	}
 	b.keys[key], b.content[key] = true, contentOfRow(r.Row)
 	b.Resources = append(b.Resources, findings.Resource{
-		Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts,
+		Ref: fleet.Ref{Type: r.Type, Name: r.Name}, Variant: r.Variant, Selector: r.Selector, Priority: r.Priority, Facts: facts, Values: valuesIn(r.Type, r.Summary),
 	})
 }
 

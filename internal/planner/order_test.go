@@ -276,3 +276,36 @@ func TestEndpointsOfAClusterInFlight(t *testing.T) {
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, two)
 	s.step(two, "endpoints a@"+snapshot.EmptyEndpoint("a").Version, "")
 }
+
+// TestAClusterWhoseRemovalIsInFlightIsWaitedFor: the client has it until it takes the removal in, so what names it waits until
+// it has come back.
+func TestAClusterWhoseRemovalIsInFlightIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		delta         bool
+		removal, back string
+	}{
+		{true, "clusters -c", "clusters c@1"},
+		{false, "clusters a@1", "clusters a@1 c@1"},
+	} {
+		one := world(t, 1, "clusters a@1 c@1; routes r@1>a")
+		s := &script{t: t, c: client{Delta: x.delta}}
+		s.c.Subscribe(request{Type: fleet.Cluster}, one)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+		s.steps(one)
+		removal := s.send(world(t, 2, "clusters a@1; routes r@1>a")) // and is not answered
+		if removal == nil || describe(removal) != x.removal {
+			t.Fatalf("delta=%v: got %v, want %s", x.delta, removal, x.removal)
+		}
+		three := world(t, 3, "clusters a@1 c@1; routes r@2>c")
+		s.step(three, "nothing", "")
+		s.c.Acknowledge(fleet.Cluster, removal.Nonce)
+		back := s.send(three) // and is not answered
+		if back == nil || describe(back) != x.back {
+			t.Fatalf("delta=%v: got %v, want %s", x.delta, back, x.back)
+		}
+		s.step(three, "nothing", "")
+		s.c.Acknowledge(fleet.Cluster, back.Nonce)
+		s.step(three, "routes r@2", "")
+	}
+}

@@ -52,6 +52,8 @@ type Compiled struct {
 	Sensitive bool           // of a Secret: Value must be sealed before it is stored
 	Warnings  []FieldError
 	Guarded   []Guarded // where it has what a guard rule names; who may write that is not decided here
+	// Placeholders are the texts of Body in which values of the fleet stand.
+	Placeholders Placeholders
 
 	mentions []mention
 }
@@ -90,11 +92,20 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 	if err != nil {
 		return Compiled{}, rebase(err, d.body())
 	}
-	m, err := decode(d.Type, d.Body, root, d.body())
+	filled, body, err := d.fill(root)
 	if err != nil {
 		return Compiled{}, err
 	}
-	out := Compiled{Document: d}
+	if len(filled.texts) > 0 {
+		if root, err = scan(body); err != nil {
+			return Compiled{}, rebase(err, d.body())
+		}
+	}
+	m, err := decode(d.Type, body, root, d.body())
+	if err != nil {
+		return Compiled{}, err
+	}
+	out := Compiled{Document: d, Placeholders: filled.placeholders(m.Descriptor(), root, d.body())}
 	if err := out.check(m, place{root, d.body()}, guard{logPaths: c.logPaths}); err != nil {
 		return Compiled{}, err
 	}
@@ -161,7 +172,7 @@ func (c *Compiler) finish(key fleet.Key, out Compiled, m protoreflect.Message, p
 	}
 	out.Value = value
 	out.Version = version(hmacKey, value, out.TTL)
-	out.DocHash = docHash(hmacKey, out.Document, value)
+	out.DocHash = docHash(hmacKey, out.Document, out.Placeholders, value)
 	out.BodyHash = bodyHash(hmacKey, key.Fleet, out.Document, value)
 	out.warnTTL()
 	return out, nil

@@ -28,6 +28,8 @@ type Document struct {
 	ETag        string // likewise, of what was read; with its quotes
 	// Keep: it is the stored resource, whatever that holds; there is no Body.
 	Keep bool
+	// Fill are the values of the fleet that it is written to, for the placeholders in Body. Who compiles the document sets it.
+	Fill map[string]string
 
 	doc  string // where the document stood in what was sent: "" or "/resources/3"
 	bare bool   // it was Envoy's message itself, not a document with a body
@@ -97,7 +99,7 @@ const (
 
 // answerFields stand beside the revision in what the API answers. They may come back, so that an answer can
 // be edited and sent, and mean nothing there.
-var answerFields = map[string]bool{"version": true, "created_at": true, "updated_at": true, "updated_by": true}
+var answerFields = map[string]bool{"version": true, "created_at": true, "updated_at": true, "updated_by": true, "values": true}
 
 // documentFields are the fields of a document, for the sentence about an unknown one.
 const documentFields = "type, name, variant, selector, priority, ttl, labels, description, body or keep, and the revision or the etag that it was read at"

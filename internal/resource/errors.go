@@ -88,6 +88,8 @@ const (
 	codeTTLNoEffect   = "ttl_without_effect"  // warning
 	codeTTLDeltaOnly  = "ttl_delta_only"      // warning: not every client is sent it
 	codeKeep          = "keep_conflict"       // "keep" beside what would change the stored resource
+	codePlaceholder   = "placeholder_invalid" // a value of the fleet where none can stand
+	codeUnknownValue  = "unknown_value"       // the fleet has no such value
 	codeUnchecked     = "unchecked"           // warning: content that cannot be checked
 	codeTooManyErrors = "too_many_errors"     //
 )

@@ -95,9 +95,10 @@ func FuzzCompile(f *testing.F) {
 	} {
 		f.Add(uint8(t), []byte(s))
 	}
+	f.Add(uint8(fleet.Cluster), []byte(`{"name":"ingress","altStatName":"${fleet.values.B}","per_connection_buffer_limit_bytes":"${fleet.values.A}","metadata":{"filter_metadata":{"a":{"b~/":["x${fleet.values.B}"]}}}}`))
 	c := newCompiler()
 	f.Fuzz(func(t *testing.T, ty uint8, body []byte) {
-		d := resource.Document{Type: fleet.Type(ty % fleet.NumTypes), Name: "ingress", Body: body}
+		d := resource.Document{Type: fleet.Type(ty % fleet.NumTypes), Name: "ingress", Body: body, Fill: map[string]string{"A": "1", "B": "x"}}
 		first, err := c.Compile(testKey, d)
 		if err != nil {
 			if !errors.Is(err, fleet.ErrInvalid) {
@@ -114,7 +115,7 @@ func FuzzCompile(f *testing.F) {
 			t.Fatalf("%q: %v", body, err)
 		}
 		checkMentions(t, first, facts)
-		d.Body, err = resource.Render(first.Type, first.Value)
+		d.Body, err = resource.RenderWritten(first.Type, first.Value, first.Placeholders)
 		if first.Type == fleet.Secret {
 			if err == nil {
 				t.Error("a Secret was rendered")

@@ -55,8 +55,8 @@ func version(key, value []byte, ttl time.Duration) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:versionBytes])
 }
 
-// docHash is SEMANTICS 1.2: over all that a tenant can set.
-func docHash(key []byte, doc Document, value []byte) [32]byte {
+// docHash is SEMANTICS 1.2: over all that a tenant can set, and the values of the fleet that stand in it.
+func docHash(key []byte, doc Document, in Placeholders, value []byte) [32]byte {
 	d := newDigest(key)
 	d.text(doc.Type.Slug())
 	d.text(doc.Name)
@@ -71,6 +71,16 @@ func docHash(key []byte, doc Document, value []byte) [32]byte {
 	}
 	d.text(doc.Description)
 	d.bytes(value)
+	if len(in.Texts) == 0 {
+		return d.sum()
+	}
+	for _, of := range []map[string]string{in.Texts, in.Values} {
+		d.int(int64(len(of)))
+		for _, k := range slices.Sorted(maps.Keys(of)) {
+			d.text(k)
+			d.text(of[k])
+		}
+	}
 	return d.sum()
 }
 

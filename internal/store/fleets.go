@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,16 +25,17 @@ type Fleet struct {
 	ReceiptWindow time.Duration
 	// ForgetNodesAfter is for how long a node without a sign of life is remembered.
 	ForgetNodesAfter time.Duration
-	NodeIDs          string         // fleet.NodeIDsShared, ...
-	StaticClusters   []string       // that the proxies have in their bootstrap; sorted
-	Revision         fleet.Revision // 0 before the first change
-	ChangedAt        time.Time      // when Revision was made
-	Resources        int64          // how many there are; variants count
-	DeletedAt        time.Time      // zero: it is not
+	NodeIDs          string            // fleet.NodeIDsShared, ...
+	StaticClusters   []string          // that the proxies have in their bootstrap; sorted
+	Values           map[string]string // for the placeholders in what is written to it
+	Revision         fleet.Revision    // 0 before the first change
+	ChangedAt        time.Time         // when Revision was made
+	Resources        int64             // how many there are; variants count
+	DeletedAt        time.Time         // zero: it is not
 }
 
 const selectAnyFleet = `
-SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, h.revision, h.changed_at, h.resources, f.deleted_at
+SELECT f.id, f.name, f.description, f.created_at, f.created_by, f.reference_check, f.receipt_window, f.forget_nodes_after, h.node_ids, f.static_clusters, f.placeholder_values, h.revision, h.changed_at, h.resources, f.deleted_at
   FROM fleets f JOIN fleet_heads h ON h.tenant_id = f.tenant_id AND h.fleet_id = f.id
  WHERE f.tenant_id = app_tenant()`
 
@@ -42,7 +44,7 @@ const selectFleet = selectAnyFleet + ` AND f.deleted_at IS NULL`
 func scanFleet(row pgx.CollectableRow) (f Fleet, err error) {
 	var deleted *time.Time
 	err = row.Scan((*[16]byte)(&f.ID), &f.Name, &f.Description, &f.CreatedAt, &f.CreatedBy, &f.References, (*seconds)(&f.ReceiptWindow),
-		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources, &deleted)
+		(*seconds)(&f.ForgetNodesAfter), &f.NodeIDs, &f.StaticClusters, &f.Values, (*int64)(&f.Revision), &f.ChangedAt, &f.Resources, &deleted)
 	f.CreatedAt, f.ChangedAt, f.DeletedAt = f.CreatedAt.UTC(), f.ChangedAt.UTC(), timeOrZero(deleted)
 	return f, err
 }
@@ -56,11 +58,12 @@ func (s *Store) CreateFleet(ctx context.Context, t fleet.TenantID, a Actor, name
 // FleetSettings are what of a fleet can be set at any time; what is zero stays as it is.
 // Times are whole seconds within their bounds, else fleet.ErrInvalid.
 type FleetSettings struct {
-	References       string        // fleet.ReferencesWarn, ...
-	ReceiptWindow    time.Duration // a minute to 30 days
-	ForgetNodesAfter time.Duration // an hour to 90 days
-	NodeIDs          string        // fleet.NodeIDsShared, ...
-	StaticClusters   *[]string     // at most 100, of at most 512 bytes each, else fleet.ErrInvalid
+	References       string            // fleet.ReferencesWarn, ...
+	ReceiptWindow    time.Duration     // a minute to 30 days
+	ForgetNodesAfter time.Duration     // an hour to 90 days
+	NodeIDs          string            // fleet.NodeIDsShared, ...
+	StaticClusters   *[]string         // at most 100, of at most 512 bytes each, else fleet.ErrInvalid
+	Values           map[string]string // those that change, as they are from now on; an empty one goes
 	Description      *string
 }
 
@@ -80,6 +83,9 @@ func (set FleetSettings) detail() map[string]any {
 	if set.StaticClusters != nil {
 		out["static_clusters"] = len(*set.StaticClusters)
 	}
+	if len(set.Values) > 0 {
+		out["values"] = slices.Sorted(maps.Keys(set.Values))
+	}
 	if set.Description != nil {
 		out["description"] = *set.Description
 	}
@@ -96,13 +102,28 @@ func (set FleetSettings) clusters() []string {
 	return slices.Compact(names)
 }
 
-const (
+// values is null where nothing was given.
+func (set FleetSettings) values() any {
+	if len(set.Values) == 0 {
+		return nil
+	}
+	return set.Values
+}
+
+// valuesAfter is SQL for values after some were changed.
+func valuesAfter(present, changed string) string {
+	return `coalesce((SELECT jsonb_object_agg(v.key, v.value) FROM jsonb_each_text(` + present + ` || coalesce(` + changed + `::jsonb, '{}')) v WHERE v.value <> ''), '{}')`
+}
+
+var (
 	insertFleet = `
-INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check, receipt_window, forget_nodes_after, static_clusters)
-VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'), coalesce(nullif($6, 0), 86400), coalesce(nullif($7, 0), 7 * 86400), coalesce($8::text[], '{}'))`
+INSERT INTO fleets (tenant_id, id, name, description, created_by, reference_check, receipt_window, forget_nodes_after, static_clusters, placeholder_values)
+VALUES (app_tenant(), $1, $2, $3, $4, coalesce(nullif($5, ''), 'warn'), coalesce(nullif($6, 0), 86400), coalesce(nullif($7, 0), 7 * 86400), coalesce($8::text[], '{}'), 
+        ` + valuesAfter(`'{}'::jsonb`, `$9`) + `)`
 	updateFleet = `
 UPDATE fleets SET reference_check = coalesce(nullif($2, ''), reference_check), receipt_window = coalesce(nullif($3, 0), receipt_window),
-       forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after), static_clusters = coalesce($5::text[], static_clusters), description = coalesce($6, description)
+       forget_nodes_after = coalesce(nullif($4, 0), forget_nodes_after), static_clusters = coalesce($5::text[], static_clusters), description = coalesce($6, description),
+       placeholder_values = ` + valuesAfter(`placeholder_values`, `$7`) + `
  WHERE tenant_id = app_tenant() AND id = $1`
 	updateHead = `
 UPDATE fleet_heads SET node_ids = $2 WHERE tenant_id = app_tenant() AND fleet_id = $1 AND $2 <> '' AND deleted_at IS NULL`
@@ -114,7 +135,7 @@ func (s *Store) CreateFleetWith(ctx context.Context, t fleet.TenantID, a Actor, 
 	var f Fleet
 	err := s.inTenant(ctx, writeTimeout, t, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessRoom, string(LimitFleets))
-		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters())
+		b.Queue(insertFleet, id.String(), name, description, a.Name, set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters(), set.values())
 		b.Queue(`INSERT INTO fleet_heads (tenant_id, fleet_id, node_ids) VALUES (app_tenant(), $1, coalesce(nullif($2, ''), 'shared'))`, id.String(), set.NodeIDs)
 		queueAudit(b, a, event{action: "fleet.create", object: "fleet " + name, fleet: id})
 		b.Queue(selectFleet+` AND f.id = $1`, id.String()).Query(func(rows pgx.Rows) (err error) {
@@ -134,7 +155,7 @@ func (s *Store) UpdateFleet(ctx context.Context, t fleet.TenantID, a Actor, id f
 	var f Fleet
 	err := s.onHead(ctx, writeTimeout, t, id, func(b *pgx.Batch) {
 		b.Queue(raiseUnlessFleet, id.String())
-		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters(), set.Description)
+		b.Queue(updateFleet, id.String(), set.References, wholeSeconds(set.ReceiptWindow), wholeSeconds(set.ForgetNodesAfter), set.clusters(), set.Description, set.values())
 		b.Queue(updateHead, id.String(), set.NodeIDs)
 		b.Queue(moveEpoch, id.String())
 		queueAudit(b, a, event{action: "fleet.update", object: "fleet " + id.String(), fleet: id, detail: set.detail()})

@@ -16,7 +16,15 @@ type Planned struct {
 	Seen    Seen // what it was planned on
 	Changed int  // how many resources
 	Confirm []Reason
+	Limits  []PlannedLimit
 	Before  []Before
+}
+
+// PlannedLimit is what the fleet would have of a limit.
+type PlannedLimit struct {
+	What  LimitName `json:"what"`
+	Used  int64     `json:"used"`
+	Limit int64     `json:"limit"`
 }
 
 // Before is a resource that a change is of, as it is stored: without its body, which
@@ -92,13 +100,14 @@ func (s *Store) plan(ctx context.Context, limit time.Duration, t fleet.TenantID,
 	}
 	var a struct {
 		answerJSON
-		Token   string       `json:"token"`
-		Confirm []reasonJSON `json:"confirm"`
+		Token   string         `json:"token"`
+		Confirm []reasonJSON   `json:"confirm"`
+		Limits  []PlannedLimit `json:"limits"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return Planned{}, fmt.Errorf("read the answer: %w", err)
 	}
-	p.Seen.Revision, p.Changed, p.Confirm = a.Revision, a.Changed, reasonsOf(a.Confirm)
+	p.Seen.Revision, p.Changed, p.Confirm, p.Limits = a.Revision, a.Changed, reasonsOf(a.Confirm), a.Limits
 	p.Seen.Token, err = fleet.ParseToken(a.Token)
 	return p, err
 }

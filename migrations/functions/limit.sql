@@ -103,3 +103,12 @@ BEGIN
     PERFORM must_be_within('history_bytes', h.history_bytes, h.history_bytes + p_history, tenant_limit('history_bytes'));
   END IF;
 END $$;
+
+-- What the fleet has of its limits: [{what, used, limit}].
+CREATE OR REPLACE FUNCTION fleet_room(p_fleet uuid) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT jsonb_agg(jsonb_build_object('what', l.what, 'used', l.used, 'limit', tenant_limit(l.what)) ORDER BY l.n)
+            FROM fleet_heads h
+           CROSS JOIN LATERAL (VALUES (1, 'resources', h.resources), (2, 'fleet_bytes', h.bytes), (3, 'history_bytes', h.history_bytes)) l (n, what, used)
+           WHERE h.tenant_id = app_tenant() AND h.fleet_id = p_fleet);
+END $$;

@@ -1,29 +1,33 @@
 -- What a write would come to: the write itself, by the same function, undone before anybody can see it. answer is that of fleet_apply,
 -- without rows, with the revision and the token of the head that it was planned on, and why it is to be
--- confirmed. The head stays locked until the transaction's end: what is read after it in the same transaction is what was planned on.
+-- confirmed, and what the fleet would have of its limits. The head stays locked until the transaction's end: what is read after it in the same transaction is what was planned on.
 CREATE OR REPLACE FUNCTION fleet_plan(p_fleet uuid, p_write jsonb, p_changes jsonb, p_bodies bytea[], OUT answer jsonb) LANGUAGE plpgsql AS $$
 DECLARE
   h fleet_heads%ROWTYPE := fleet_lock(p_fleet, NULL);
+  v_room jsonb;
 BEGIN
   BEGIN
     SELECT a.answer - 'rows' INTO answer FROM fleet_apply(p_fleet, p_write || '{"planned": true}', p_changes, p_bodies) a;
+    v_room := fleet_room(p_fleet);
     RAISE EXCEPTION 'planned' USING ERRCODE = 'FL200';
   EXCEPTION WHEN SQLSTATE 'FL200' THEN -- undone; a variable keeps its value
   END;
-  answer := answer || jsonb_build_object('revision', h.revision, 'token', h.token);
+  answer := answer || jsonb_build_object('revision', h.revision, 'token', h.token, 'limits', v_room);
 END $$;
 
 -- The same of a rollback.
 CREATE OR REPLACE FUNCTION fleet_rollback_plan(p_fleet uuid, p_to bigint, p_write jsonb, OUT answer jsonb) LANGUAGE plpgsql AS $$
 DECLARE
   h fleet_heads%ROWTYPE := fleet_lock(p_fleet, NULL);
+  v_room jsonb;
 BEGIN
   BEGIN
     SELECT a.answer - 'rows' INTO answer FROM fleet_rollback(p_fleet, p_to, p_write || '{"planned": true}') a;
+    v_room := fleet_room(p_fleet);
     RAISE EXCEPTION 'planned' USING ERRCODE = 'FL200';
   EXCEPTION WHEN SQLSTATE 'FL200' THEN -- undone; a variable keeps its value
   END;
-  answer := answer || jsonb_build_object('revision', h.revision, 'token', h.token);
+  answer := answer || jsonb_build_object('revision', h.revision, 'token', h.token, 'limits', v_room);
 END $$;
 
 -- Refuses changes of resources that are not what they were when the caller saw the fleet: at p_seen, {revision, token}. FL412 with

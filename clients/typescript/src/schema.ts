@@ -753,7 +753,7 @@ export interface paths {
         /**
          * Tell what a rollback would do
          * @description Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan: every resource that would change, with the difference of the
-         *     canonical documents, the findings, and why somebody is to confirm it.
+         *     canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and `cursor` are those of the ids of its `reach`.
          *
          *     The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was planned; as `confirm` it confirms it too.
          */
@@ -1639,6 +1639,7 @@ export interface components {
             receipt_window: components["schemas"]["ReceiptWindow"];
             forget_nodes_after: components["schemas"]["ForgetNodesAfter"];
             static_clusters: components["schemas"]["StaticClusters"];
+            values: components["schemas"]["FleetValues"];
             /**
              * Format: int64
              * @description The newest revision; 0 before the first change.
@@ -1706,6 +1707,7 @@ export interface components {
             receipt_window?: components["schemas"]["ReceiptWindow"];
             forget_nodes_after?: components["schemas"]["ForgetNodesAfter"];
             static_clusters?: components["schemas"]["StaticClusters"];
+            values?: components["schemas"]["FleetValues"];
         };
         /**
          * @example {
@@ -1719,6 +1721,7 @@ export interface components {
             receipt_window?: components["schemas"]["ReceiptWindow"];
             forget_nodes_after?: components["schemas"]["ForgetNodesAfter"];
             static_clusters?: components["schemas"]["StaticClusters"];
+            values?: components["schemas"]["FleetValues"];
         };
         /** @description For people, at most 4096 bytes. */
         FleetDescription: string;
@@ -1731,6 +1734,18 @@ export interface components {
          */
         StaticClusters: string[];
         /**
+         * @description Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+         *     from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+         *     keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+         *     has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+         * @example {
+         *       "BACKEND": "backend.staging.internal"
+         *     }
+         */
+        FleetValues: {
+            [key: string]: string;
+        };
+        /**
          * @description `error`: traffic fails, or nodes do not get what was written. `warning`: it soon will be an error, or is hardly meant. `info`: nothing is harmed.
          * @enum {string}
          */
@@ -1739,7 +1754,7 @@ export interface components {
          * @description What kind of finding it is; docs/findings.md describes each.
          * @enum {string}
          */
-        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "key_mismatch" | "duplicate_domain" | "static_cluster" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable";
+        FindingCode: "missing_reference" | "missing_for_nodes" | "certificate_expired" | "certificate_expires" | "key_mismatch" | "duplicate_domain" | "static_cluster" | "value_changed" | "variant_tie" | "variant_unmatched" | "variant_shadowed" | "unreachable";
         Finding: {
             code: components["schemas"]["FindingCode"];
             severity: components["schemas"]["FindingSeverity"];
@@ -1942,6 +1957,10 @@ export interface components {
             };
             description?: string;
             body?: components["schemas"]["Body"];
+            /** @description The fleet's values that stand in the place of the placeholders in `body`, as they were when it was written. Left out where there is no placeholder. */
+            values?: {
+                [key: string]: string;
+            };
             secret?: components["schemas"]["SecretSummary"];
             /** @description The hash of the content, the same on every server and after a rollback. */
             version: string;
@@ -2060,6 +2079,8 @@ export interface components {
             warnings?: components["schemas"]["FieldError"][];
             findings?: components["schemas"]["WriteFindings"];
             reach?: components["schemas"]["PlanReach"];
+            /** @description What the fleet would have of each of its limits that a write counts for. */
+            limits: components["schemas"]["PlanLimit"][];
             /** @description Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as `confirm`. */
             confirm: components["schemas"]["ConfirmReason"][];
             /**
@@ -2075,9 +2096,22 @@ export interface components {
             /** @description The same is stored already, or what is to be deleted is not there. */
             unchanged: number;
         };
+        PlanLimit: {
+            what: components["schemas"]["LimitName"];
+            /**
+             * Format: int64
+             * @description What the fleet would have.
+             */
+            used: number;
+            /**
+             * Format: int64
+             * @description The most that it may have.
+             */
+            limit: number;
+        };
         /**
          * @description Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-         *     of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
+         *     of it a node asks for is not looked at. Left out where it cannot be told at the moment.
          */
         PlanReach: {
             /** @description How many nodes the fleet remembers. */
@@ -3095,6 +3129,7 @@ export type FleetCreate = components['schemas']['FleetCreate'];
 export type FleetUpdate = components['schemas']['FleetUpdate'];
 export type FleetDescription = components['schemas']['FleetDescription'];
 export type StaticClusters = components['schemas']['StaticClusters'];
+export type FleetValues = components['schemas']['FleetValues'];
 export type FindingSeverity = components['schemas']['FindingSeverity'];
 export type FindingCode = components['schemas']['FindingCode'];
 export type Finding = components['schemas']['Finding'];
@@ -3120,6 +3155,7 @@ export type RollbackRequest = components['schemas']['RollbackRequest'];
 export type VariantRef = components['schemas']['VariantRef'];
 export type Plan = components['schemas']['Plan'];
 export type PlanCounts = components['schemas']['PlanCounts'];
+export type PlanLimit = components['schemas']['PlanLimit'];
 export type PlanReach = components['schemas']['PlanReach'];
 export type PlanView = components['schemas']['PlanView'];
 export type PlanAction = components['schemas']['PlanAction'];
@@ -4612,7 +4648,12 @@ export interface operations {
     };
     planRollback: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How many items to answer at most. */
+                limit?: components["parameters"]["LimitParam"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["CursorParam"];
+            };
             header?: never;
             path: {
                 /**

@@ -189,6 +189,7 @@ const (
 	MissingReference   FindingCode = "missing_reference"
 	StaticCluster      FindingCode = "static_cluster"
 	Unreachable        FindingCode = "unreachable"
+	ValueChanged       FindingCode = "value_changed"
 	VariantShadowed    FindingCode = "variant_shadowed"
 	VariantTie         FindingCode = "variant_tie"
 	VariantUnmatched   FindingCode = "variant_unmatched"
@@ -212,6 +213,8 @@ func (e FindingCode) Valid() bool {
 	case StaticCluster:
 		return true
 	case Unreachable:
+		return true
+	case ValueChanged:
 		return true
 	case VariantShadowed:
 		return true
@@ -1148,6 +1151,15 @@ type Fleet struct {
 	//
 	// Example: ["local_agent"]
 	StaticClusters StaticClusters `json:"static_clusters"`
+
+	// Values Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+	// from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+	// keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+	// has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+	//
+	//
+	// Example: {"BACKEND":"backend.staging.internal"}
+	Values FleetValues `json:"values"`
 }
 
 // FleetCounts What the fleet consists of at present. In the answer of `getFleet`, and in a list that was asked with `counts=true`: to count costs what the fleet has, which a list pays
@@ -1206,6 +1218,15 @@ type FleetCreate struct {
 	//
 	// Example: ["local_agent"]
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
+
+	// Values Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+	// from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+	// keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+	// has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+	//
+	//
+	// Example: {"BACKEND":"backend.staging.internal"}
+	Values *FleetValues `json:"values,omitempty"`
 }
 
 // FleetDescription For people, at most 4096 bytes.
@@ -1264,6 +1285,15 @@ type FleetUpdate struct {
 	//
 	// Example: ["local_agent"]
 	StaticClusters *StaticClusters `json:"static_clusters,omitempty"`
+
+	// Values Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+	// from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+	// keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+	// has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+	//
+	//
+	// Example: {"BACKEND":"backend.staging.internal"}
+	Values *FleetValues `json:"values,omitempty"`
 }
 
 // FleetUsage defines model for FleetUsage.
@@ -1272,6 +1302,14 @@ type FleetUsage struct {
 	Fleet string  `json:"fleet"`
 	Items []Limit `json:"items"`
 }
+
+// FleetValues Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is written to the fleet, so that several fleets can be written
+// from the same files. Those that are given take the place of the present ones of the same names, and an empty text takes one away; the others stay. What is written already
+// keeps what it was written with until it is written again: the finding `value_changed` names it. A name is letters, digits and `_`, not a digit first, at most 64; a fleet
+// has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+//
+// Example: {"BACKEND":"backend.staging.internal"}
+type FleetValues map[string]string
 
 // ForgetNodesAfter After how long without a connection a node is forgotten, with what it refused. Deletions are kept as long for it: one that comes back later is sent
 // everything. From `1h` to `90d`, `7d` by default; a whole number of `s`, `m`, `h` or `d`.
@@ -1677,8 +1715,11 @@ type Plan struct {
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
 	Findings *WriteFindings `json:"findings,omitempty"`
 
+	// Limits What the fleet would have of each of its limits that a write counts for.
+	Limits []PlanLimit `json:"limits"`
+
 	// Reach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-	// of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
+	// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
 	Reach *PlanReach `json:"reach,omitempty"`
 
 	// Resources Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by type, name and variant.
@@ -1709,8 +1750,25 @@ type PlanCounts struct {
 	Update    int `json:"update"`
 }
 
+// PlanLimit defines model for PlanLimit.
+type PlanLimit struct {
+	// Limit The most that it may have.
+	Limit int64 `json:"limit"`
+
+	// Used What the fleet would have.
+	Used int64 `json:"used"`
+
+	// What Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor expired), `audit_days` (for how many days the events of its audit are
+	// kept, 30 to 36500).
+	// Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies, names, variants, selectors,
+	// labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept revisions, and 256 for each resource that
+	// a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes` and `refusal_bytes` (the oldest are dropped, which is an event).
+	// Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and `reads_per_minute`, `token_...`.
+	What LimitName `json:"what"`
+}
+
 // PlanReach Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether or not they are connected. Which
-// of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
+// of it a node asks for is not looked at. Left out where it cannot be told at the moment.
 type PlanReach struct {
 	// Ids A page of the ids of those that it reaches, in order.
 	Ids []string `json:"ids"`
@@ -2044,6 +2102,9 @@ type Resource struct {
 	Type      ResourceType `json:"type"`
 	UpdatedAt time.Time    `json:"updated_at"`
 	UpdatedBy *string      `json:"updated_by,omitempty"`
+
+	// Values The fleet's values that stand in the place of the placeholders in `body`, as they were when it was written. Left out where there is no placeholder.
+	Values *map[string]string `json:"values,omitempty"`
 
 	// Variant Left out for the default variant, which is for the nodes that no other one matches.
 	Variant *string `json:"variant,omitempty"`
@@ -3100,6 +3161,15 @@ type RollbackParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// PlanRollbackParams defines parameters for PlanRollback.
+type PlanRollbackParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// State Only what is in this state.
@@ -3532,7 +3602,7 @@ type ServerInterface interface {
 	Rollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RollbackParams)
 	// PlanRollback Tell what a rollback would do
 	// (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
-	PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
+	PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams)
 	// GetFleetUsage Tell what a fleet uses of its limits
 	// (GET /v1/tenants/{tenant}/fleets/{fleet}/usage)
 	GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam)
@@ -3805,7 +3875,7 @@ func (_ Unimplemented) Rollback(w http.ResponseWriter, r *http.Request, tenant T
 
 // PlanRollback Tell what a rollback would do
 // (POST /v1/tenants/{tenant}/fleets/{fleet}/rollback/plan)
-func (_ Unimplemented) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (_ Unimplemented) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -6921,8 +6991,37 @@ func (siw *ServerInterfaceWrapper) PlanRollback(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PlanRollbackParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PlanRollback(w, r, tenant, fleet)
+		siw.Handler.PlanRollback(w, r, tenant, fleet, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -11463,6 +11562,7 @@ func (response RollbackdefaultApplicationProblemPlusJSONResponse) VisitRollbackR
 type PlanRollbackRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Fleet  FleetParam  `json:"fleet"`
+	Params PlanRollbackParams
 	Body   *PlanRollbackJSONRequestBody
 }
 
@@ -13700,11 +13800,12 @@ func (sh *strictHandler) Rollback(w http.ResponseWriter, r *http.Request, tenant
 }
 
 // PlanRollback operation middleware
-func (sh *strictHandler) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams) {
 	var request PlanRollbackRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
+	request.Params = params
 
 	var body PlanRollbackJSONRequestBody
 	if err := runtime.BindJSONBody(r, &body); err != nil {
@@ -14015,420 +14116,427 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L15dxtHsif6VfLg3Xe03CK4iJIt8PSZkRfd1rQteSS69d4xPawEKgGUWchEVyYIoX313edkRORSQBZQ",
-	"IKnNdv/RFlFbrpGx/OIXv/dGajZXUkije4Pfe1PBC1HDP78/5xP730LoUV3OTalkb9B7yWdCMzMtNdOG",
-	"G8HUmJmpYLXQalGPxBmT4lrU8JvmM8H4hJeS8bERNeNsNOVyIvq9rCfe8dm8Er1B76L31cExPxk+Gp0W",
-	"F71e1tOjqZhx+22zmts7tKlLOem9f/8+6815zWfCUCOf6Vfj1+K61NC69cY+06w0bMk14wbbXNO9GVM1",
-	"yytuhDZ5n72S0JHcXc4ZlwXLucltU0v7rn8tRL3qZT3JZ7ZJ7s5Gc/+jFuPeoPf/HIZBPcSr+tC18uVi",
-	"NhR1z3bFNv68tK/b3XBTzkRbW7hptGKs6hk3vUGv4EYc2Ad72cZIZr1vVFEK/ZMdzs0G5GNeaZGzSvBr",
-	"oZlamMYs63tsCI9nbDktR1PGa8FmShs7isspN4yzqtSGLUU5meq2huM7Go0vxJgvKtMbmHohfLOHSlWC",
-	"S2j3t0qOy3rW0vDzqWBGXQnpFiaXegnr0TZKX4mCjRWsRHwNt8811+O84vLg2f9+5v734/LvX49bekBv",
-	"aXRhxt/9IOTETHuD46OT06w3K6X/ITUT39aiENKUvHpRbOlWWWAvbK9gcPVULXWz7UfHTx89GT8WB1+P",
-	"jocHXxUn/ODp+Ojo4JQ/Hj4ZfVV8LZ76rsy5mYaelEUv69XiX4uyFoUb/mSnTh4/2adPb6yYaOnWK1mt",
-	"cL2UmpUykittSwYudt50a63Ali1qreot45xL8c5cjuC23C2jOZ8INhRjVbc2DZ9oWwqnR0+fpAbqO1EJ",
-	"I9rmPS/wcj5gZqq0wBWwFLVgdAWHTbCKa8MeHbGCr3TmfpxXfEQi2j9st6qZivqOhpjaH8b3eSWE2TK8",
-	"Y3v9nmb2a83FK4qJSC9OeOZO1+eLQszmygg5Wv1DrNItHfGqEvU9zdRSQnNBdNA58q+F0CZjV2Ju4OeT",
-	"UzZVi3ptP54Oj0dH/LE4KMS8UquD46+PT1wX8awNnYyadGDb1Nq9x+vdm3NjRG3f+X9+ubh4d3J8cHHx",
-	"7ivx63/+R1Lyvxj/yM1outnpt3VpT3S7Kcvmsc5gX5ZVhbsVxsAqCDAs+ozlD3P/XAm7GZaYPb54Ve04",
-	"79OjMT7AVraJ1pOv0317qaRo6d8ryTirBS8y6Bx0wItUnG025drqA4yzJYxG/jDPYIKjYalhPKSStLe4",
-	"Sazmh1t6Ztu4o3twcmz27wc+FNU2aeqPaLYszRRnqrIPZSy/Equ/XfNqIfI++6/yWkimrbLGK1Av7GFu",
-	"H+FVRVJv1ujRLz0j+OxveqrmvV/TogM+1OhSacRMr/Xt8fHJjg2a2dtf4KPHQWzyuuYrHIZyVrYJmb+r",
-	"JZtxuWLwbWaU0wG4AR2lTe5V9p1pZeT46AiaVM4Ws97gMfxVSvwrtL6URkxIt/tRaM0nbefe2+kqI2Ei",
-	"2LTURtWrM9c+ZueeDVdGrAmTmboWqFhP1dz2y/5biiUb8tGVkEVLv2bYlH1XmtX0t4hxt85IkmfMjvho",
-	"yms+ssp5xuzumIt6JKQ5EHKkClEwLSYzIU2zW2utb0p++E9Hwb97XdluqWJbt6QqbJfKYo8O1GphRH1w",
-	"3NIDVdxtD+w2f8lTZsOaAIBNXIaTNrU4aHxv15pz+LVja+wr2loDr+9uUeGr4eu2KT/VYly+26lqTq1Z",
-	"hef5fc50tZjYxWvVazW2F1QhHqBQH4pJKSNB2tbsOXx46zBuDpwzCLfuMbzF7jEwG5tma2MR4o/pJRgZ",
-	"q+3LcE/j9U0pR7vVemvCFnYjxXas7YRtbt2qgdp338SmPReSy23Kp4Eb7mmY9uYA8tGsRfvEh+5U/bRr",
-	"tptwbWyXtXbhbrnplK7tnp+lKavuE4q20G7nxMK+9iZz+U9el9sn8xrvoBPojFVibMBV4U5WOr/djW1N",
-	"pMt7aZrv7bjruZJagHrzDS9eo01g/xopaYSEf/L5vCpH4GY4nNdqWInZf/6m0VvlF599okAV4ppXZXFJ",
-	"9kUv6xXC8LKysw3rAn5mhRJW/7SyjFQCO6hOly01U3NRwzeZ4VfgYhF1rWrdG/ziv2WUuqx4DZqB/wrK",
-	"GTZbaCv+vEry+OioF/nevLb0/ldcf0Kby7Lo7oCwNuZCW6v4KOuZ0sAO/IYX7LXvuNP5hmphBsOKyyur",
-	"F3Zb3D/hQOM8pbYXDuOISzuIQwFGAeN6bfD6veBvgh9e+612izmOPU+XfvNm3pcUTZEd+0s1vqSdPlIL",
-	"+8FH0Xw9cg4KZ1afslG10FYFY0u1qArbO3IV9LKeGvcGQdtzd8I03uiVA7SI0IEzE1yajGkhi3X/b7BF",
-	"UBe3gg28dFyz4EO71UqCXUor6adajJQsStgBr8MQwze3uPg+0Jp7qcy0lBMvPAckNu3WZLPFaMr4kq/g",
-	"cB9a+aJBo0eBa9URjfu8FuOFFkUGzmmtZmKoihXY2gpv0EJInI37eXKV5Q/6zF3JrSJ0IVGscK2k7rNz",
-	"N2tuhyTmLYdBzO3MhVeV2LHM/lopObH/LQ0bKYgWKL8c+hfS7amqHO0jK289CS9it0RlNzyOOJfK/ui7",
-	"rA2XBXgjS6PZkq9ACjxX9bAsCiE/ZpO9M/ueZrWqRJD7vKrUEifmfj52bcsfQI/sDUaR/8KuE7ehqd3s",
-	"fj5Z8Lqw62HAOIM/WL2oBLpzYOFdyBksT87mtXq3YvVCMiuVMmaUXbF2cGZ8NC0l6HNmUUv7Ub8sRaVF",
-	"n70aM/+tjOV4CMHKA/NKSFOvrJGFnsozeKv9Civ1hcQnLzEYA+t0UcX2ZgG3a2E7NbLra6UpHGEHyzZv",
-	"RYNQmj57S1LKGtuiCEtgITEoVWTwwFDAGy8kCq7hiolrUa9w/NH7al+paSU/V/VEGbPXutg8Esb+LZEc",
-	"dlo7+8o2298ygKFQVSFcuMX2OJ7eEZe2G1Ne2AePweN4K9F6HB3S/6Wk+NCnM/XbHsVVgcEbGbtK7JUr",
-	"MTdnpOXZAaOlG40NTFYYC9jGL5V5rhbydge4VOZyDG9ZU8/gwITFLVU4My+chwOcnbNSa6tC2vlFDfy2",
-	"s3N0GmbnpTLsOTXtA00RylGQMVaWBokTecxhrOND+Dkvq73UpjtaSTjC0EY/QZlr/9K5fuexugDrCCQX",
-	"pwnNpVhag5sZUVVWxFjZqoygyBWMBzcZug+8xzyvuDaXKFtye5w46Xch7RtI6NjH7Y1WnGSp8Huq+3Tb",
-	"IdzzHl0fOBAfcYCfyRXDkxP6BVN+rtQPYFF85Il2ihAfqmvBTtmP5TfQnp8lv+ZlxYfVR29SwQ0fci2a",
-	"RsZoKgom1ZLdzxehbfYYlqQjWtEm1VIGYAWIhnuaifFYjMwZq8VcwLrrs1d1fA8zSl2B+iVqq9hxyShE",
-	"Aedk+W9hTzjYDEteGlHYB1BdG8cb5J52+8W7S2Cira5hzXW1MLbFpWFFWbiG44GcozzM4TC2C52DKlKo",
-	"jfX9Wph6dfBsDNbkunX/BvYjaI62pf0UKCR429F7Ma/VSGi951xvM8G9ePZC/piNS1EVToDw0UjMDXwx",
-	"ZWC7N0HIJX4N/OBt7EktuHGn3JG11efKds5a2Yd2ZR+OlJRiZC5p8G9vdZ+chCOjMXLse2lKs/qwBzzs",
-	"VmsLYSjOrptIboLivTnCtJ/1Yj5XtRHFj6IouXM8fwpZA9LejhJsqFIyLhmECWAzpFwxXnu3hl8fnFz0",
-	"TYAyjexN38LS2YwXNXypdk5gyMYLzavI8bUE6ybn8KqcWmlVcpQtqJPnVnXKBwE1MFGqYNeiBqXLmz99",
-	"ltdipq4JfIChEftK+Jo1DO0XS5ORrQe4rwuJM2YVbLlyL+2zfFyrfwsZvwmtWc20wmjdWqRAwNiSb8Gw",
-	"KyHmmmAMpQF9jv1gG8IrGBLb7YUEyUkfcR1yAd4LCZ+12hktLrj7jOWV0m48IOrmGrA5OPYzEyXFGcth",
-	"nC5La1uDVZ76qjb24VLSYof7rMzts5dB2pN7/ELmUl3qhZ6LkW2NVGFLjJzXZWqFD/kdy2EF7VjMRa1F",
-	"AS1wtqxrBaJqxsq+ZLiyB88Za0BKmhH+CTh24T6U10IuZr3BL73Qsl7Ws8sHdFZYHL2sh3Pby3o0Ab2s",
-	"Z4cUBU5jkOxPvr0gEdEx9WsiAvxMrv4JgnMTHSdX7H+9efWSgRy1h8O7g4k6oDfYzd5/zZcUgYVXzefV",
-	"6oWcL1BCFKjp8eqn2m5OUwrdGwDgbX2/f6dGi5kVDsGettIqLFV7tkEfYBfY4XPWC4RzK2GXkMcJCGaW",
-	"CrBbEEqaR5//Pbj/tkLauLWUEb64B8AND2tFpj3L7Tty+AHFL92rI5W44vJe7OEB3de2elfo2M1qI/rf",
-	"JRIBMc3368H+rCfe2YUn7IncBvRsmI0e0YHae3Blw6hZGUgHzOnxie2Qj0eU0jw57UWh/aPN0H7mw+m3",
-	"CurvHkQ7AZ3WQrfX+SW797TgvknMi/37clFXCaBu1iMJdFnKsUrEk8C4Kp1HhUv2vbxWK1AIwNVhNVZR",
-	"jTNWlVeCcA7vYCed2cmbCS61V5kdmG0zhkS/qOFvVnRZSbAoSvP9NekKzQ3Ii6IWWqcmViBmLgoczAQb",
-	"12qW+GzW46ZrmCvrDVe75uFHfoULz6mPbRIMo38puDZu8YU02sGzOcpOXEVajGphwBeKiyvqVRg6xODt",
-	"hPRF2ogag+hz4YH5op6IIjli8AJQZRNL6apEf00EuHCLuW+1vVXqjVIsG/JiY5Nvbmzqalr5KiP9y6hk",
-	"J1RV7PvJWIn/PbF+Q2j3F0R5w1j4psLy+bVtmf9Q6sQq93u/kxCI9ktCAkRA2V0veineGUTebnQMG5Lq",
-	"xjeqSEAzQVQQKpOEsT1857Uy6hEoBpmLWwiy19A36KC89kaQPrrP8l9qUXB7vPyaR67/BniWsyuxyqy4",
-	"5VovVV1EW8UD4C+k16RmfMWmqiK4tl02VnUwQoaguVghiLcR0nHYeTiiUCDOeH2lbe+0kLo05bVAxWyH",
-	"wvOtms15XZLZ01wAVmx1OUFzbCxZEcmDcnNB77e6vivHY1ELORJ3uLqynlGd+gc5Kft0b23dwkDC17It",
-	"a5jCx2m7Lo8DvPmAzXB1cMmmvBqv59bACs7hVjZRGYVFaiG8qultNn1pbSprEbBaVRWEE+lK9BG7JIMs",
-	"tc/Carykw9s+fiH983Foku7QBH7diFH2WV6V1+ISroA1Y++w5hP5MsAQin2yDY8T2c8ThXGWYIisBcTj",
-	"zsKfjfZbO8Q3Imlj0OS8hvhnUqNbj7OSPuzgwSk1Hid6a1pCtCbe+7B+G451ANMeDSeOZoZyIsxftx0a",
-	"tIh1iI8IoTS0IKyhtp4csyfeYPNchrnYHGkrrzfWX8amDsu7ucQis2rWse9q3Pblxj6MPtt0RUQRno5f",
-	"NOSg2guJFQuZEaJHcYn42UsKGp/rsinzR+BiLC730Uwbw5RQy8S7eVkLvdc7WzS8lkVx7p1OBQkae7Iu",
-	"wH4bwPSXBRzLAL/EMx/g+qq2/00qabW4Vld7jcS6tmKXNTa4OUZZPMrbJ+hbuHGnLyLyTTcHBg4FAB1r",
-	"3xgPQ34I1mNj+temsvmy56pmc6Hmlci8sXp69PRJ0lhNZjGtr4U1bw2989GTJ5CcBHYTuqKeYroSuS3R",
-	"KHfWQ2ODbV1UH2b1oAz0qRC489dGowXZGy+X9bOnfTkUyW0bbeluiW6oAF0J2WLIkAb8bgU4Ld1nGM/V",
-	"U6tOo8NajlrM6YZgCl90H9zey7swR9a6+ZHNkfVswk11jo+sip4PXA4Ut8Y0y3F7FPA7QaDtOF+LGpQu",
-	"kEj5IKgaU66ZkAVEhzFcRyaonTFYqf1IJ8KP9twuxDxOeGdS52kk7Fmzml7T6ou11oa96eCa12BI2btf",
-	"yWr1nXsC3ipLUWxTpEZVCZ5UsHukshqrwTADrJ7LZa3khJzS6OKacsRzxMh8FtadzyjAQxnCSOT/Ro+G",
-	"f7Ub4sz9ECYEUAvhlQCJg6Hvs9x+77IsLgO+auN+iiSMAQNRRFkOZfwCWAeRex6HIuofBU/pfp03hI79",
-	"iHhntSxv/rk5i0bO7ULXWf93WBUb/Yl+gyam10sw0jZdZiN3pmwNqFVcYnQLvGMu5LvtkTclqsZog3a9",
-	"GzEVLWdB4fsBvnprzRtruAMzwevn37InT49O3MAX5PgHlONEGISs2d3oAl+ko2bBqgRzrJzhmdlJnNmB",
-	"kaL4Fpqdkmi2zbt6g51ZyHJcigJ+t534/5/9+ENSAZp6FONayJ1wgiBq8O0+UAaHwyB2Ft7TDm1G8gni",
-	"jpu+lKgJPoff4e4TiqCalYZOws0uQwo2WGGKAW594M4rcU/HA7KmRWx+f3+tPPNJAjv9dGSaUmIV7ZDU",
-	"cdLmhh6l9bRUDNguyLHX35qWGmQmJ8OYSZ81fPWyi/UaBartg21e81djlhdwKuQZLRAQnnQMjBS50M9w",
-	"XU1qtZhnocFKCorwhsA2gXftvxRFjY2CyBTjc16bLd74RPyBvricCtn4LJvy+VxIdFV3U0G5MWI2N7tG",
-	"wZqVamyEbPbZ/huTpDtYlE2dcMvHwsnpQ+7RweWCZCucCKdTJKzAtLvg3E8leWKXqm5s98i5X9baXO6a",
-	"BnKANpaMJBdufeOJKROy5IXR5NvlMyUnDW+GsHtS46ZyDkI4mn/g2hzAjj148V0OAfxoDps77+vjrx6d",
-	"Hhx/9dVXTx49+fqI/nfweHw0esKPxcnwUXE6ejz+mj8dHo2OixPxaHzKHw9T7XexjzU9s4k5iOAURcNh",
-	"SFiPyyEfXZF+iRGz4OgeR9qld0ZD/A1kTYz1AF11ZLXWCDwACJQL6TXWrRgE92ZwuVppXWB6SJ/lxQJh",
-	"O+AtdFnpTlZQlhOcRmDQ2QdqNZ/7hnhFiRvGLyQkJ9GaAgQxzqv9PDWZ9FB6i3c/etSeG07Oati0jtUG",
-	"GqB5WZwxo6oCjCXGJXA/+ARzv4oHbVpvdiGRU0DYQbVKc362njOD2Qr4C7QfbVRw3+ZO4uQEn5ICQACl",
-	"Q8Zj5gWXYgnQhaliY1VVarnmTw24DL9QwHygae5lvTAx9g8cLvB82A4mFUaZdHWvJ1eHrR5AB6QXa77S",
-	"Z8x2b9VwDeCZJyHPxCsd3D215AQZ01ctUUanXm8XRMZzB80ajAFOodt47YYZmvZHxN9Yc2tqvmKlOUMD",
-	"IHcTXzWxI3GsuRFCdCbXdpaWyDyL4ABdtaDXYkzes84IjGGtFpOpCXJCeAXkjMi2nDBB1L4LFTvLt+OB",
-	"6JSaliY1PrzbrRFHWWEht2pud+HPuOvIatabK1226Y+gQik2UczaLdaywROONHsk7HJapgf4s5UwFGuA",
-	"iyRZwGwqjUaWjd0Di+MRNTA1sM9LURXf17Wq0wEKTOcllaaUc1Tw0wGYNS+kPfOGlQA9BXXmWk1qPlvj",
-	"2CAI2yXEjbcrRBuXIsD/rkmz6kQw+6K82rThY6YZg6RlK/cQRM38Q1ZKwcCsEQIQnckmssihi9e/BZi6",
-	"n/Aqu08m8fEDVkoK1YFzyge1NVh/1tD06bP2DWfsonfRA3mN3tNyrWFpTPNOfyMGQrYEQJ6XsoDMmg2L",
-	"KqF6vpAxeA7WPwT0BmzrKCybnccjKE4DgSOK1CvPshX13YfrDo9wHMBrfwlhxcklGY0bU9bFLKPuO7us",
-	"TXF/1ozyOc8/ohgohc6D9pOnaJvx3nLu/b151kXjlCVOd0xXlNUqfdrdfO16dAZ3bbCLtuNivS5rs+DV",
-	"5VRpY2cOJs3/45AioKnRAlW2NKuOs/fG3e5hDHuczkZdRl6KDe0DDllKdaWxMGsrFxyk6cDZLX0mydZE",
-	"pKH+tFnnblCySzAChYMf7GzNC+OWTRf5sQWBb/UCu0jGeCeO3Bkr1Egf0m+6PysYPjoUmgk+avjqKfvv",
-	"shbOp+ozAi/Hqr50gcWRlV5j0LsjB+7mrxo099XlrNQzohPzCvtloWa8lJT3UY4uwzKlibk0pYj+Wkh4",
-	"B3zK/aanvFBL+GkhIYEJ0l1Sej+NX1ovctkxrdLBjV/k5FFj5maUkufyjCkJW3XOJ0KnZUQpx6rFBwy2",
-	"lNU97T15/w4gTO7QuUsdrl3LftXM4/ZHcaXUlTVWu+rMS15LO9g7RoluSw7U2g6MKIZoqqOvuDnZhpNa",
-	"F4CbTg9cAQNmaj4elyM25mWlKf3UniyFAjEyEZEWS8C7fugLxOa0UpIty6oCYLjEDEb0Tmg25XVRrZDN",
-	"ok9LpZGfN+X1DE1Mt63h+dBj6nB6lzgY7ZrWiumgSTfZ26mjdbBdmvFCnEVIQvKP4Qsirxl4RJZrSJWt",
-	"zjKECO9c8fbF3+Kt77MbQksgcNjeWYe2xfvOHK8pskb54xvyTyIn8Rre2Ktfd4N3Gat6IgxK6MtOQazn",
-	"8MRL+wDmOW5BwGxTqpzPYqsEUYV4UWgUHyNRzs3lspSFWu4+s+Hut3gzPE5HU4cMAX/neoZBi5APSEbI",
-	"4dJnjppJIz69o/ja7obAbO0oEeeobbd0/Fzz+Nw5LG/g9m89t04SQIR6SRM/FI18NPEbE5pciputzGKZ",
-	"HImXeKZ2Ypbizd6OJ0FZM1JSl9pgZqRh81pYS6PPNkytfCIMvDgnFg/pvA9eyGEiE2JyUCz9zdQLYaW/",
-	"wqXCRlYXD75Dj8zziGx85RwSka1WaZUXlwwNd5MvtCmIvRWza7cFEajmgjLceLV99ZPrGexDF/fB06vz",
-	"yoel0HFTEylzt73Z0LtgrEIC5gb0sZNuZM0AGKVN7SiJkmquzOaoti/OO8DSzWv1rhREti8Y8VATOxz8",
-	"tQtSt/PA/C66/84OE3dqbJVG1eILO0juVtzCGLWunu8+NDISvnIXrmLUGz8B6g0+jMSfehtEUXfMeeqY",
-	"R7YlTwyGv+PXKA9zr2ca0nLvrBBPVR9EWdzs9SZljSFsnYCf58WeYi7efjCE+LZZKePnjj9PwfYnElYt",
-	"8+1yjNeSt26xefaTNz8gv+eOg9ut9i3iY316Nz3SEEqaqiVS0TiAHXepQoCt8+wTngeNkvzWwAt9BqhU",
-	"yE2yugygoBwpISYWD4KViLEsyGgi01IT+xuQvoHF32fPazVj+fE0t8pn/vQIgKRfFTkbrpyb8oxxtpyq",
-	"ShBRM6i52t43s/83zQFVXuQUfffu5ePTonmMfJ2YuChYlE5fOT0+yVhMKtVweFdcI0rPVwxJRM34yKiW",
-	"8JPkgUEQgblEg6eQWe+2KdB75cy2u52wB/Dp1DrE9byxoTzFf1vWb6kj8BpyuaiaaWFC/jnQqnTT3yvX",
-	"is7ZSjv36JuRQm+7uhZ13YLuPI8bP4X4lWnOXQSPBERIGr8A7SfqG7sUBk3aN/ZqzOaqqjDlvOZG6IFL",
-	"p3320wumRX3tuSrAHnRMa9GLCctjN73nn1pYcThowKKB4cow4JCxP7ryU6UJcEN0BIG9KArce128o1Nu",
-	"Og09MlasLUl4GmYv8zFYt8oak9S6SlvI/cdRguSA5WjCWuni3Gn0C7u/BJqcghse6rZYQfjAAeDtTVKU",
-	"FAwCvDiT1kTGUIO9jy+K0lwWfGXvtYLTY1bAEwd2EoGq0KSGB6zMvZD2Wxl7dGTl5aMnj4+OHvQv5Cuy",
-	"KqGVA5ZHas/u1nhtKmf3my4jezXSr3J231Umg1yFzHuYMqZFJayQ0NmFhEoluEyjYdZWjocot1mqyGWl",
-	"p5i/ugA+mGU5EvbbDW0uZ/dN5EDnNO7eF0V0KyePnzDvkWgE4y4kDzAakuZnMaklj0FrAP0y2BYqC2Z3",
-	"ERKUwq0O/wIs7PYWadsME+daDPBGsrMbvUh9EV0rQAeM008zG6fuEpITXQiYI18iE10QAQOWL3lpSjm5",
-	"BHlhlzE2+3Iu6stZKRdG+LbxovGzT+Po9/t5E8+GWyAwC136H3Dd2/PBL+w13XsfnT0aQZd37EYPwgBR",
-	"13wixvqvG/0NdyaurI9ClO+xdiEVdYhOisRJpxwlThzT8FUPnI63nuS19nZ9Wwu3m8bZrmliK3YZSomj",
-	"1xf2eXp09NXx06cnj0+/Oj16+vS4SQUkFxUxSTZqEzZyq+Nx/WaF6FzHPZF74d4s3fF706y1n8ncQh48",
-	"PjpKGm0bvUeamNTkAktjSucriy0EQ4DT3KCWg5pXS24P5BaQZQtiGUnDBw0uLE8uuZR9ljv1BPKkgrLi",
-	"wV7a8KpCWn6WoxTJB4zOjf56UhQ6EOEVAAywt6fRqsnDNh6GzdJevOA7IQkOQ9jmfvrR8QCnNfqj08wX",
-	"RtzOtXsWSDdxqZWmz/I5N1PCRlupS5zEejGaApysKTWprMjGjm8wFHtFmwoauWGOEhJS4xv5nDa6GiJ3",
-	"UQbGnE/S9utLAmasOaAI1NAenYhQxaSrJJilzDKNdgo26DbfOa4vByyKKS7OIroNyDnW3pYtvIKKwH17",
-	"ivf3zvk4353mURJhVXuSR8B4t/dxE4xfFnY/e7Q+DQJy02FvQW/kldXq8XCKorWEf++zZw3Gbz6CyM9U",
-	"yLgQHX4VhZiXySdJ9yJkm2ghZHcLlAgMN8d2NUfRTWqP8aSVYVI5my5kUYuIFXAQCCudd2LK3RTNcF/7",
-	"IskUO8PMxYwUNdtz03BsoDo3Q2w0sHPUwtSrzrGYdWjWuhe5JS6NanIXN9wPeKd/5tKRQW6WkMb6Bc5u",
-	"cJp4LRwhZ7WR9bWyl32w0BMobpquAMHdb/KBDmqkqibFWCEqw9mz796kPRZtsb63zUmjPC8r6CvHRgBd",
-	"1iZaNviyLC7SCssdJ9sotccsw7tSE1yLmTLikhdFnZxpOiKT8uXdd28apjul8NSIPbKdiUVeP42DNKZq",
-	"y+xci9iHpb+QGt1qZ+yIkqwlANK7Ru5LSltey3U1vDaBDgzi1JG3kdKUIKOpO35Eu4T6XTvFR2W1qQVv",
-	"JJXETV8MCUTYvsrCPdbSVmNPxZPBHhHSnkngibFiBaxh7iuLGyj/iTzbfKLOItVMB9+J1TasWlF4BlHK",
-	"sbHTQUU1IDfA5+FwfUUUjiT+QtqZ8dJQO5r9GLxDB2P8ab+ucPPb1wJC2DU8hvzYt/620OjV7bxlYEZw",
-	"HH0QY33vLLSoL/lEJNN/GxkoG9es0bezDW/hpiRQxBdjpv3TOOBieRdJpZS6iYgFOS4nSUa4P/3xt5el",
-	"agfTvTH1tl0n4Ivmsee5qEl1qlYRvbZmM2F4wQ133hcqG+Wn4PgJ+0f5zYBOS+8dwzTpqsDUaDZcgWfU",
-	"K4mepNDlazaB1nG2/k1xrB0SAft3diJvQ4S50Ng6RXCpPalAZ4bDT3SQ7X24NGXWDU2j9rS5bVIvAe5J",
-	"SrLIpmz36kRQq12pJXbFlxIdj/C1TZdHVV6LzuGXcVVK0RkzMF44e37fIFaF9D3+FeHbbQPyokjTFBP5",
-	"TTN7Gna61SftknOmJy0A8FRD+U6Wg3/bMQdQxGKA2veMr85QmEf5qF40k0scMzfoHqDldxSVYnUhgzjS",
-	"LNibQI5E1DbAVkkrsgx8+ctpWYlYSmHcF1IPCyrmi5qU0+igU1ZfLSHlXDZ/tC+pQREa85q5Eng+8dsK",
-	"Yo1pBpFgZM98mjEo6Wop4/D0sFZXxDuCkStI4IbccK+aDIWQVtSXo+BIR1F+esS0TzVuOGZwSsD3RIOU",
-	"9rEE+yu9133kAzQ3r2o5dVDzkkzuMlbloS7RZn4ljMNlK2KZrm9TiiKfzWbhdzrtdvFcb+yLWkzavqcX",
-	"w8t/K5lub8uF9y1b7y6wXC8pR29fvQFcg9zP5mA9jxxIBuZcAzsmLHQZnXJDMeILUO1FWSf1jzXvjGyq",
-	"BJG0+9CYM1SweJK/mLqRTOnkPrmxnRfHhMrB7KInFhc9hmlPesAqNeJVaVZ9XEx/E4veFi79fdXE5XTV",
-	"5ZG301UC5+A9sa7/+L7to6fvYqUG1oD0ev1g3iGkYNjpF/pMtNYbq6Au+fIPpYDeQAek1ZTtlAth920y",
-	"BPhoeoNBz+f8OtIV254kCOpLot4aEj3+tieAQn9vHifqo+nEoJH1wNjfmR8yDRldpBc6Qh90FqDVj5pa",
-	"Fp9WgUrI1TLyga597X+XKb2OoW5TZhwj9R0Rn3TO8mjymG+VKJ6IMBSCjQmhbiCr2ruzPhEJmRx8dwi9",
-	"lCtwVXQWbqNa7ARfvYG73ixmM16vtvh541zCaDju2J/r1pY3vY2pWuFb6yO4xq4O5f82c+9Nddm2gd9O",
-	"VyTbwIuNAeIGaWwh5sAbq+TZmsRKfki3uAzQuIxYuOiLtlfn5z8kyPp4/O0NlqdCjCpeCx2Bityq+SCs",
-	"jZvr3GmBPsWJDnhSjUdTpXS8xNepCej5Xd6RxIfX5Rm+mUZ20GCku09hMvrYA09V5v3eTTK30mzMhCN4",
-	"QM4SK3oddZZrSLRBLqS9QUYV62GWqRw68OYNwlyipLHKBSbcysiYuJA7QRJNlgbccbvO/TbuZb2SoyYl",
-	"nj1wqF6Dx0SnJBvVMER3gB2tEMIAKIWAzHTMHJ8SNdIqqlkRl9BblmYKVfqA5bw07D4A3QKlr23Zg1Br",
-	"A98akfddyA3BHjMb21kPEx7TYiITap/lONHNF2MN80ZxQpKL4IkPK2OqqkKj5cfyhfRpEUWcAh9nmMNR",
-	"fCEd3Z5zOlGEqFm7BNivV3OsMchnAha3i1kNItlSKKEf+PEuDTrFS3yD1VKGShltaj6HuQKqZXPpw2GN",
-	"VbAetILp1sr1H/htAfJfmkFj8l13oxoQMOWgQ8Jk+CAb/B7iXJsDZF88BPK6KBIW+jvlGoab+Dew/KMT",
-	"TzBwzkYN/boPYwIuNURLYMrsdPVgzYcE+8LquriOQ52UXtbDtULkHm6qAeMTDydcd9wgbQ6otn3p3Jr5",
-	"gFXltfCo1VAb0e8fWtjRUe06QS5S5xeNnKWtzYljeknPMYUb/XxvlNrB8q6bZgLEQ7d4o0PsNV5OtOYB",
-	"DOtLS6EvhpDKTbM2rtOzFNKsmtiX46RfBunZE7pHaJPb/JsN45pNXv/0rd/DhaKzGTD6uOQNxAR9G2Oe",
-	"5e4MiTc5yZdlVYx4neRzDX2JCjbYj5xZmQH6kI8cU29TKkb6cPIfbjuY3k5X6cUQe5qsqBlNlRYSBjOh",
-	"RjhpFz2lqbot5tusOfc21yVevFStOA4iZqWXD2LACZGnwCZ3bnt/MT58JlacIp9CZ+vrn/jFdkfSvC6V",
-	"Y32JrYRHJ61l88paQGXW5GqHeufkJT1r4shUVexhNfrvpFrtvtCu7KcUTJdCHzH1dfA6rq3NeKpT6/IV",
-	"YV/PXSWQ29cDusN6PzNeiMvhane6mUcBR3ln9mFgS910B7KRms3s2rWHBCtaHHVbjP19awOFZ27aG5fv",
-	"ksyj28IcEs1gY2p2Lob9+RKIB4EXfJMG4dMW/klCt1NZ+yePXdI+OweQsxUP8OGh0GUhgkGDUwM6IxIH",
-	"ztby/E8eP4Fj2Nfb3VkBqA0BnpiWRA0gt2gufVGfbRKrue/bSwGFOsIY879xGaC15m0rBdRo212E0TY7",
-	"+5GpEX5K1mh+SyWNoTZtRmglKqKYUZE85NbsWAB8SxlCKwdjomyp6KY++74i7ynWLYcZrVYoPn15VFwD",
-	"PCr03flwbNZOTIx+NzoxO4aBSsexAO5EzNk+PXc3Iw32aNrlW6/hxu2cOK/Gfv7WGV/JD6LqQtRZZC4Q",
-	"w1Thks8J+euLZzpnHE4/4t0yq4yiWQnHhD25Ip/SPiVktqHRbhKYIuN4jm9naRatrjUQ0yLoOZlcsDzv",
-	"aSpK77G3jQUZdCV708Gz//3M/e/H5d+/HqcOh20Uh4DgGIevdx7tiJ96V55aTL6Fy3uNeIt2+zaJGRVO",
-	"aolJUcXNERXv4aH0Q2Q8o65gjXjMjfMV+q1ZT0mmSTs62pstKmQau0yvT14LX2znnoSkZQXlIapa8GIV",
-	"+bNB/IUao438qDRYYeEzAnfgsPYcp+Y8vXYCaCP/boaOOI4QA2cGkCGOMzgRMUxaoOTmEu3sKb8mUQER",
-	"RfBNh/ItgOzybNRopvkksVWz5G6fvbXm/IVEl9K6A4SGMpCJJhzJIy7tPUMH5jKUez8TUepvkHsphrVk",
-	"BYZniFFx2X4FVVLzJmgYQswmtvJ3P6dDKe2GdguzRRCCBQ6OFz9HEi1vPyqwFuEWnIsBeudW2D64gjhe",
-	"OxctaSr2psvrUizTDKzEwwYfgYoRuhPGIS1fIb3NDW4ZKj5WqeS7NNtyV27v4PS0RjMwRrUWrQBfYvsL",
-	"nb0e5j39ptZBTK6c4Spo+gET56q7lKFQeyFG1izwYfBZn9k1cnx0hKXHtIkmpvNB/c9SLPfgwuOOixn6",
-	"mMHGaRM/8OpN1uU21rvzUFeJBnq4agO2+LnfIT5dw91H25oaKt5tMvV3IYx6Jlf/5NVij/qA8RNqHhe9",
-	"5EXhy4jDP8AzmzwMb04974oJpsjmGeqaogIvUyjEkYVwG9XaAP8G5kkETYyCPndQXyFQpKv5tqmL4Te3",
-	"Lwb5V8XGO6rYGNsVH71sY7fTIag6JVZrJZ8zpfYyraBR7k+IU8MjzZvS58D2ypEVl3dTOXIf4AwmRhIj",
-	"1zImpUYnWJUqblh6WqkPVmF+Wy3LrOcC2EmPpks8pIAVKYOFcnssW5u1IXWrz55FuX0+IguTGqEQAAeC",
-	"8VKMO6D2H72QVg+miZVNmu/bA8FuWsnzp1oNK5Hw3Dzz1PJBaD09ffzVXVctkspcjtVCFi0UBi1+JWCa",
-	"OPnaWg6tHia7Ue7OJ9SGYnolRbMuDWdzUWslQVsdcUeGdMbyEdRIc2soKTFDsYlbW/XWbrAycSTaazO5",
-	"I8iuHaHTTfLEb4kpyK1wIMgC3Ndx688Chci27jmmETAYlkJ3YI8mIUf7QWhzmeKKeUk7FZJ14LaM8Uor",
-	"h3/AbJt7mlVq0m+D2C10x6CfKU2bJovvAUBMaxXStpr40R4AQkhYwDqeT58Z4xBvWLPyZm4pJ67X9nm1",
-	"5CvNcrA3BsOKy6t84Ja6EVWFDboqMSE9YqIJD6S+lmbyayw6SCFZOGZ0z0Yi1TJoTvEU9z8Ghx5JXpxy",
-	"v04yV+cnWpQpcfw6kKSvC9kZqgl7hfi6+bHpo7ErG8rejq4uZwndCDhFXciyNBRsIpuMj66kWlaimIBV",
-	"0IyIqcWwitqJfKOe+2LP74GOsvY5phUb87rjV2+VZ5Fo6M9z2zZraEdeMlAUAMMVmlqAcu9yDhEzFDnR",
-	"ogoE3XUDmMK27Ky9eEo74oebRP3tLmSXOOFdyb5QVLykt2yGNjcu0O2kPbVVEs/1MswKkAoF47RhVjl9",
-	"fbhCZddOXilZDt/L+yxy0MBrkH4XuCrWZ5KcldZSkfR4OiltS1+iZN5EUTnhCwem/NV8PAbvadtYYAll",
-	"YkhwFjop8WeOfDTqvDX/lgILficEJ+nfW0ceFeeqAkyh9101oKdmKmbNrzscq/8+e4uMhJFCLqp5a63Z",
-	"9UqpMNp+2GN8YYDp+d40BpLW1pblmub6+tJK4+9VEunWddbbwDaqFpeehqTFQo+xfK701wwXiyxY7qYx",
-	"zyIjjWCJkG9PzBWhdogXBt641cGp3W+l3a+ut2BpmuY1sSOFKuSdk2tuVPrYi3PvOuyy/tfWeaz6llV1",
-	"GbMGtORORbk8OjrUsHoMFJXBQbmrVCia+Bb+Z+oj5Skso1Axasay8Ah55HcWRUjl2iQCkkIUOnAUq7m4",
-	"u360ytG2jngrLpDRgaBwSH5uAnlXLDMQ4rHkK5dbYRen3QOw6YAnqWuf3rpGb+lQu2MmbNPw6YzKHhGY",
-	"5859JBFJ0RZx3o4N/w1OhJyVuJrjzLWmChBPDZWjDida/PTm+sObC1GVVG58/XZI88CIM0Lv7ZULSbkH",
-	"mA+D3I0Rzxmaixh/h/EW4KE5a9BYYYEBVG5mQPZQmrgpazycXoL4O8Da+c0dm9jGpEBpVrRIRgN9iQUK",
-	"H0RU09Tm2UKTcgFsFdr+ny+4RdAXKrRx1qi1F8aFoymLiqqvnTDD2gmPsHbCMdROuJC3LZ5wMt1dPOF1",
-	"o7BHYtcgekJHNaDJfSv4tRW5HjofVaaAsr8ZBG7eGSFhCMFphW72IN/QTwqXKM8legveTLUpkXfFj8nA",
-	"ORxgxqnWBWeEasloUVqF8EqIuY9qOqaXZn1d8pcu41YF16ld+nU5ooyhwLzSXJv2y7ACoZBMegUi+eAd",
-	"q213rY+tBVFKOcKqmftUiry1rlaVYyO2iHL0eAtZrA3IRtSAkgZAGVpzDRFo33nXqTQC5GSZerUnMppU",
-	"s20VO6ENjQaWFcZsfEypK6b6BopgeTfFI9syBLvTJMhCX5Y7Ej83EgKA3xrqkafnVwKbUpTUC8/oKNvy",
-	"zmp2b0tc3U0GsDWEEoysyLVBu6m1cEuchLEhWqZc79Kd7UiRPLwSq/YB9kG3sIUWyWxsSJGMtkkjPNho",
-	"661SPOJ3uY+mx6ctIL8PP8TNyvhur5grDJ9sjRqA3ugEE6U+TQUvUAXgUKEfnBPNabnofXVwzE+Gj0an",
-	"xUUvKV49MU1bEYA2uFgY11ZhGCcrbUv70S5fxRAtw7ScTCGeUEIhkJlVxcS/Fpy8+3rGq8ped2lDtgVn",
-	"7Miqq8nkiG0JUjcMU3cXdDckamhNmTpv4iJ5SIsjOybCbq2Y5h4ipkV1LfSAxUlh7DdVSlHYZyAlSGdI",
-	"fc81yze3YuY4x/ojLnm9sormeSJBLwhiTKcOSXFox0LS9Aviv7Da3QJK1w/VQha8Xg1izq2IbgC45Cpe",
-	"ztb1225sVEm2ib87Vd8z6iHHSknRLKliUudaSLFEsIxPzM2PdX6GVzwfu921dUEOWTsamIYGnZ5Qysz3",
-	"8lqtkH0MGTvfffcG1NULaS0JSi0lcghggMDAh+BmUQuWvyt0H6Jwk75ezOeqNvrA6bEHxlR5nz2T8VdA",
-	"iByo8YGZioOlqqsCumYnwee2Q9ecG6I0bFRzPRUau6WkuJDAYeARDDhYsQo98MYB1a0KORSkk7McaToq",
-	"wy+VrFZ5n1pZTqSqBaWxo+mgM6u1AOQKCZpxO+mMGXUhvTO5DOnpDOAQ1aDxxVLjR8mkuBTgYN2wk9pY",
-	"RW6gHSAyer9jwj2D2twmU0YbRccPO3g3IuIQd0ckQKSK9iclz+/P1DHl2of3PXIqlHiSJAloH0FmO8RD",
-	"IgT0XehIcJKuJf1FU7FNLWiFWt4AreeLBN6q3l8r/j9RJr7hkKMH095jp2x0LEjztllpHBw3iYTS4AyE",
-	"NLlGAcrkapoJ7Sp33q7Q4f4L86zhwec+F6nfQdWMqyjSP7Yvq79jQazbpvCtrdJPkMPnWvBCzhdmF+no",
-	"OjrLg07z30MeVxYElFN3MuaUxowZU2WkCWRx7bkMCs+9z4lhFnhSwMsDUdZJLaK0PUAdBbqIC+kqytd4",
-	"5pBWQYuR6uj/T/tKe3yGZs/4io14XWNuSe7WQe6YbXK7q/JGShjo5Bz1dS5dVX8iLpg5FnJMfgBn1IVM",
-	"ViUFyq4sEME1AayAf7a77fT4pM9+RrJINi5FVTQK22UOaxTgv1gjBOWyG4BS6rIAFOK8Lq+t0XElVhkg",
-	"irUGbJ2qGbcaCqTESnAPKypIGMrzyeDhs0dvKatSissrscoHbL7AuhhWy/F3+fmzgweToAt9iepN3m8g",
-	"bxMDCqOg7bTgTfnA+yetkVEthMvevZAvZEhZRPhcxSXLrSIzYHbx5m6kYu4RrHVItCvrHCiBNdE5IUO/",
-	"hgoD0D4eqFzD9VQtNXkSLySAEpnPnspidh1Wl5MpKVy2m8A5g074TUisVa3fRmxXlLddGvRZD4UPg1Pm",
-	"2H3oO4x1VY5M/iCVivQ/03CsV+PUNhogwRVg92FpRMsRkqDwtntr1ipwyEyUmlSCz0ur3M4OhX27U3PJ",
-	"Mdy/ftSnwtAbAjvrvTuYqAPKxP8RP+R0sv1oIG9isv9QXollqUUW4OYkCfY1zO2cJJl7kytzsHU9tlUA",
-	"ujvTPwotPD4+2ZH2fwMWk+5GelP4Jm30uFRhyl4PhnfUreOjk9N2m7KzCZEIsDqBjIkseWxI5GeMe9Hs",
-	"2ek57iec/zJVds8XWc+2WhFx906+zroQe7vW3QUrwbZU7I+lzLgKwlspPjZJrW6w5u+UlPGHDkyLu2e3",
-	"zbbaNmCvxXhz3ls9gPt3+obNOk/ur/NIKN7TxCAwDNVGfWW1EuG6gUSNOMCscQluiF7W0yM1F8WB//u6",
-	"rM2CVwdTpQFoGG0677LoOf8fvIlqS8FWpWAorM5uG9d19Z9t1k6D1dlZ1z5tf72aOySFp53zLWfbps0U",
-	"FTPam0CoRaK/GgfsiMtkOGpJ/EGtEXxXS64/URpQq/G593ht9Xb4EUvvApOyMG9O0N5K+BHSYV01K1+t",
-	"iig6vCp/V/ikWpi67OgFsRqmgiS1ApMPzig1Xo19+cAIhuqL9KL2XQs9V1KXw0r4cg+uJP5H4Hp3HY0n",
-	"ID3bYfNsuKpaIwYRvVbEqrWslRFpTq39/E8e0VtgxXpuoEJOTs43gkfSLsiZURPhyhEnyrjeLP0gMEO1",
-	"MW20XEx7vp4xN9L/KGVx5mvXeryShyuRYuYQmxG0wJqZ+3u/fFZGd0T83k4zmpgO6eqR04tqNTfmJ6yT",
-	"MAXh9WHkty3lf3R0PQ5YPl+YxmLKXWlDtxYzlsOwwwW7SrPGrbBujVKeByqiElkCvgD2CHFS5c47ncf6",
-	"wRzSxD3niZtld+8m6Meapfbhg2teE/XoLz3b6Z/gTfZf37m32T+e0Rvtv1/7t0YDdjf6d8he+/j6N377",
-	"JabHpEWWx7jxCNCoapbbfadNHqIZWMxjI8H/q1gliJbxnBsjavud/3Mf3/XfR//9y/HB019/OTp4+uvv",
-	"R9nxV+8f/EebdyHslyen0BlViTZ2MxK2VkYUqs/yUZmjToaVSCXxgMSr67oUS3BtjEr7a1FiaXZezEqo",
-	"1r6ULRXa3Up5jVlf+1AXennUo/HE8JuP4Z0encZKyODx+86kbOe+UgXNFo4InUXkDMNQttvmjLv8Qihj",
-	"j2zTlVYh69CTk8wrLu9FJFiYBLhu/4DxvsNAE+/mAMzcq4RFIHJx3jXivQF5Ejyz+/shohNig+Qu8yt/",
-	"itGFM0/gaLtKDI6pMdh0xSSZ+c7jaSIXqXM3+HgdRfBPj0/iOJDjcUOsqFHrdE2Y53STCdqiliKQScHX",
-	"GdIHUnKFK3IjR6kCBQimxR3IPBrKT3FRxpwKvihLdCuNPxbDi4jQL6QdmZMTllP9pkvXFAo670cHPEYy",
-	"2Hcv8Knjo6MjGC73975cdlHSidWOKS4GIyjAZ7h9wR5nnXWGlPBvgl1auBM08mZFnBxNQnBrJQ5Vsdq0",
-	"bcelnIh6XpctFpvT9iLPc6UvR/YFYyi2mOb2MZeedKdjXRQum4fxTuYtvcAx2lkpFLqQHNoyzY6w5hoG",
-	"pSrUqFwqvyJ0Cvfn6P89g0RzwPcRmFNe3BBI9SEQFV0rs0a6Q4Ad7MAVvKkWKS+KWor6YMS1YJUwWIK8",
-	"KCclwVtKKUXNpqv5VMi18AgfQR8jqfnk0brMjBSbX/jBv60yc5/+cfDrQ/fTg//xH6nBspZEOfrWuaA2",
-	"mu6uhJNvXqt3pdAkHyWR9DfKTgysUEHjU5LvhhF3KTKF+eSISvACDoznvKztHxnLx/TPy3eFziHGh/FN",
-	"lxowFKWcXEjw1xV99gw8eT7XYlJeWzsXskk2wiaumr1VGpswoF8QT0Y1gX+NZPWeLt+GwN7c7UiwfDec",
-	"43QybYWdL0NZsTP2iIil0YR16QwzdW3HMXZdxckrfv/fitS81Suoacd0IPeGW1Mc36mdiAN9Yz7vZ6OZ",
-	"YN+qeq5qTpgPbCluyfdtAYI92LbPECpVLSatTN/rzNqto7cVZmrvWR9QeLB93L6/TgLK91mdw51h1x/5",
-	"lfPTuJSR7vASr43ZYzEQU1rdk68GlMUDbkmwKHVGTmOfWNRLTXsh5pVasXk5F66UikInfZmMhe6ATxUQ",
-	"mf/RNszeidWmrZK8FgS3WnffE6xuDKXyGkKacMpnCRmVeDE7On766Mn4sTj4enQ8PPiqOOEHT8dHRwen",
-	"/PHwyeir4mvxdLzTMw1OH3IFUXtgjnesobvwWcRL8hO4LfDzd9eRT9KHO6x0IQsNmNq05lcWCY8zVaWg",
-	"RD2P4LWvSqmehGKB8i79u6q2AQZfS+UX55HxcIJSIzCddtQNSnd0Enx3W2yDPFJb3X/2nvdZD71Rly5O",
-	"2ZarYV8J7quBp08mOl+EWtHzHcoFxdU5oKFreF03cq2Ld/+TnCa8J4qJj6ntlPB3UMAjY0+PfI6pG0CX",
-	"k0q6l+Ovbm4SyoC22yJjC1kJ7TA9+ZTLgkra5H32NqEvZK5uyIUMLUEaS/yUfX8NL2fl2Kt3Wikp6kHs",
-	"l9NUfISKFN5qe30Dx17U08j/eQaZIeT9a4xWf5fNs5l2FsYnrYaBB5UYxqMyJtbCFbII4FGv+rrpAJeX",
-	"XfKAbyMwDs5iHtZHvp0UdJ8iLPtWVLnbnf+DsFZp01/r56W57eOiuoj5s5dLOYEHtEt2n/FVBwERy4Yd",
-	"QiBRB4bPy24lYD5a6ZfQom01DO6s2ssnq/JyvpoLoM9KEcrRzx8EoZFGTuA3Uw392XnW1xyHVhLtwYZp",
-	"b8cAlk7yYe41a8Dx96FnLXN9TI1Ks/jcxuhQalAaMnTLunR3XWRuG+px+151N0bvi3qX+VFY68PW8Rz/",
-	"hTDsAOV7m2beojBq4E0JnDFWMxdTa/N7Fp+095ouxrnra2ubuPE7kn4h/6wOx96HYPlq5Zd6+0WSSbmo",
-	"zl9MUbuYotzEN0gB46Ymd89U8VmZKmzxIc3joEHvspJ90I1ADgb9H5mvi5dENKR1Zq+Y3dPrJWpvpggb",
-	"74lPfAiu3dPgne2zlwoBndIXqdyt/5GrrF3yRZtmjZhitefCqv3hvUYgRhTYecxF58RisH7eQUENrVwp",
-	"PNOovx7KcDuaPbsI4P4ZMvDEMBZHuh2qaP+6Jai/dz/356ZZxhJoyEdXZ4groUrxK+257lxF+82qTutM",
-	"MjvV2Y1AInUXHKZ+vpKrolG5b0uUnA0F0zw423B/OvEfl28brPNd6XUCrsi1EyUjzqhSlq9bBUPp6g84",
-	"ftoLCXWjMbWciIjj2uz2JIXjjr0RkIeoD10Vw/6sOMMq+nw05cNK5B4AQHB9V33PPUEewUSqWuC0bznN",
-	"ja8bpcZMi2sB5BM5PJdnyGJWUI/TR3Mpx0pvKcumxiy397Tw7/oTY/Pxpaq1QYR1FmF6jvYovIfMeInT",
-	"Lq3kQEQirAfQZDy6irIowf1hj+NUma+0t2NbVcFolOi2vAONLs1r9Go3EdkWmxR20WuhF1XKKt0D4Ez3",
-	"nrEjNhNchii4S0lA1FxEMnpXuOZblPqMAFN7qSkux+T9jYFFprmEZrxAACAi7ZvY24iuoAthfuvK8rE2",
-	"VxNRFuFsKxQkpDp5p4WYWQkz2GAjyZJUIey+FgKu5A8yK6pGU4Ek1fcdeiriK4ThfJBdyJwPrYqes/s+",
-	"G7RZlbEBrYEn0KN2SYKTPgzS0tEl9WcFtoF4XwDgcglyN2f3ISFXNw8DyLxVilmBiodbxvxrIcf2gDRv",
-	"ePnZhQSEtVt5lwRic+nG/kJOxJ5RpcM94G03LBIa0OZNGPq2rAkkYgKaoTf266ReCV6nnMTPJHv20wvU",
-	"MTOWjyt+2e/3cwSjoUIIP4/8z9++gB9UuK+pIEKXQUTiJ30Dp8bMe+/f06GS8A8TAoaYdpAoB/OhFwhH",
-	"gCx8VnDDh1yLjGlTCz5DFp1rUQPHj1G4EGBZEGqHKAWgZoZLh7Gq3UIivLZ/IS/kw4dvgZrx4UP2jD3E",
-	"rj8kKIjnawI4nlYVNKdvb4SPwX2caQGnf8Q4o6ccSFUb3YDn3BQ+xCrM4kLa8wh5igKW084CYTa/B/YC",
-	"3KPltav7Rg57q9g9dCvnoQMN0pPwNcigeLgxCNqOgtUAcQieLcxUSFOOsKEPH7Lc/qTq8t+ET/4GZpVd",
-	"LI6OHo380oE/RU5w0aGolFVcjGKOcRLHE4aJzHYm3vGRqVasKq9Cpn7A3mGDYM/ApFD/7d8QG+LzeUXt",
-	"PJxjsaX//E0rmWO9vaenj7964ChSqWISFk/JGLeqvisXkru6Ulq5ECziuy5k/v8dEMD84EWREw0dLiYr",
-	"Woa8YKWcLxBdKKTB9YHqlc7ZXNQMPElZCLRAPvM9DWwd1EUkv4OlbX99+BAVNinsC0ZCmgMhbcMLpsVk",
-	"JqQZsJwfDvO4NmXO/9+T58Oc3ggOVv3wIdmpS4Ln4xTAiYEgEUe8YKdNwdwYh11zCml+evQUCxBdUvFJ",
-	"LMcMl06e5kRhAWl5B8/GRtROci6pkMBUVHONI3AhscJMxnJ4JWW3gM11xvL/+v6c9fv9w4XmE1/jhsoi",
-	"QgEC1zsNnYPqD7+D+M1Y5Dp+D3wm+G/YXHP+rwUm64Hjxbn5IgAdFZwY12oWzRWobuOyMqLGCqnODKAi",
-	"AfbTbqvN+cQKJHUhMdksED2rGnnQfH1Ga0+IkohE5oIbu+prNi0LmJYVOu6wr3///tl3Dx82tg2MLmJ6",
-	"7ICVer3FVPkIXGWwYrWTbxAEsyOHEU//2IYqs+qmxdjXwqwdTgWvzPTfObtPYMmR0JpV5bXQ9vyGe6Bu",
-	"m70FSwZjkpm/quZC8nnZX/FZBa8ptecLeIDrBO6z5zh9BnpLRSAn4gE4+6x2isAiOJyrciSkbkDc5nYV",
-	"H5z0j3pZb1FXdDDpweHhcrnsc7jcV/XkkJ7Vhz+8+Pb7l2++h2dC0Sl/XkVI2UHvqH+Md1F/eoPeo/5R",
-	"/xGm4kzhLD68Pj50J+YhNBZ+nqQ8URDEpXs1wkipyIFSZwTuwrpaQMIy5zVYKfhIqeSLojeAJO9X9JJz",
-	"/J5tTs1nAvGvv6S1l3DL4be1KOzBwCvIwvvJXum9z3Y+91MtxuW7zreD5Op8NwaA6PZfQS2aKztldhxP",
-	"jo4oWccQqi8+MX4j3xEqaLvUt8bgQeAS9JgWXx2II0jTopL477PeKbYm9RHf6sNveOESmuCRR7sfea7q",
-	"IdYChfbAcbP7KVecEJRFl5zQ+wEFovALjrpjVTg+gUS+4MKE6re624qNaYCCIzWLAstWugJGA2SS4+nb",
-	"XMmInmlMR6j99Q2R3tz9lBMM531TVzf1QrzfWHXHH7IJRdvCsxY5jSoMoT2THOTzC1l+2MPYnGAeSrC5",
-	"/N5nKTl6+HtZvA+sDztX5wt7+Ip3xtf1i6juYem6CugBaW9ViFDxniBrA9DDvbaL+569theBvcHdR9qy",
-	"XCsJhYdVc6njE5tLvbHYTjd7+Bq/1L/ZHJ7iK7c/8VKZ51BZFB54umXBx4r5WvFx5OrHCnVuRjx2xGGj",
-	"eyAiykjpaq6NxrSsTQIpXCu1oNFnpWkWChz0OoKEXVHK06On4fz/lmjEgoUbV158n3Xc5WEzbGzsF6bZ",
-	"9bVl2L+DTYerpeumu7nW8KJwxzRtXLRG2hWfZ1GLtBBoCNBDGXBFhZRpZ1wa4Gbrs+/I46QkEWVE3buH",
-	"mZpCZFQBA9RdpA/EnJCk+nROzd13BKgpfzJ9KQKPp84rN4vDFYYab3hC3Ym64+fVLXf3S1cNp0VHOXdR",
-	"3w+hnDTSfD6yVuLg/Fv0ELjj5nrH092PeNl7d2oH83H6zZXQlFmHv+M/uisaRGkahdgRmIsKCKouMYWp",
-	"R1UzJYlbmlyd5G5A152QxVkjO3GimJLkammW/+kzcM74ZDhyqzSy4SLVkS+K0jBxbUfwLAhKrPYEyVsY",
-	"RjYcVE5wJkUC25r3lF4N0eW3UPYFG227GSBOpbmQXF/pATs9+ZpcPlMKSUWImEaZ5eC4QMPinmY5jCGU",
-	"sQz8CCWlIiWUK5w1v0f3PNXwA61yNKGU0THw8XTx/fW4k6+7bTtHVfHaSZzbb0Ecne1bMHNqQnMiJ8JE",
-	"kvaDHmetNn8s7vYc9Vtrb7zYNWz7rW3salpX83LvEMRDq+qGnnqKT/jo6LOfXmDCIi8QneGDWBlFbDKm",
-	"hTGlnOiMjbzmCAUQUEDKAl3R2qdUqYhJBapiWbkJzkoUHgtZCEeB5k28on8hrXgGmhmdkSxGwEcwDaEi",
-	"Onl/ycUISADwkj/Ojo6OSD468MKAkWNzKJieqprYUWZzQ5IMMYiUS5FHHus8JaKs1vkMxnljDtfJEKuV",
-	"a4pjLrkqZRHVN4lTLQGAUNoH/7UQUPOLPKOE3QpbIs5F2cVZYrXPRLPwEMLpi0lcWYGEfKl2cIIiJxuy",
-	"OzFkW0uilNEoZLzOLptqFAIFb9WoHTsPqs51VuV/tkdyuHsNAodxMMdoxCk6AT9XeQAHYEAKV7g9yTMM",
-	"ZF0jWQCUOZQi87WjXUwFI5h0hgc6Ys1Gi0CgwauK4uOp0UTsQzycXhL2QDYHcB39CW1P4Oq+XCMJNjfZ",
-	"SNnGe6rmizaj9vbp791UAUzXzlYKorlxasFjn8xL/bEPSbDzrCR+N1e1WRMEEHb96OcnSuvWA/TtVFEA",
-	"zrkNEfcOgR9AOrg4Q4CMO1K/WLyRXwRCZMD/NLAmN7lJ4lN1uIpPvuhsvJAthyMS3MznQoJTM6q0EzAL",
-	"ViQQx6DDNNrvYufbjrwo7X1/b8tn7Q4JzAB/bUm7JTdO5E+wEUMeXHojYn0Ow434WyB09TBghIc6fJvd",
-	"IqT+ke1bgIsLS/YRvwymz0A03amK4lrUWKl+czc8x/b9cbyOG7oKZFFGaS+RSiZQ6Z5yDYVQ8onA8cgB",
-	"6jggeTNcYbm3LEKwEkFzBgk/ng45824YX2QyotR0IIh7vpx1n70wF3KktIlYGAlcZrV48nv4VrLjI5cC",
-	"P3NGQbsOhNWw0zoQ5cptJA9/SCEFQ9smnp6TgUbL+eaS6RPImWjWomhBJGRcougtZUxwF6f8wc/JgPgQ",
-	"7mB496fxBmO3tjiDYXAB4O9RRkefsxvsU3mfnYG5sSi3H12Hv8N/t7qiz7f4j4NMxJpUmo1rIdDPihHw",
-	"Td8yW3ctW4XROZaDDyQcgqFG0nidf+2TeoY93UjwBUxBWbZHQh0WLCbmyHZHstvcf/mRPw8/cutmavci",
-	"B/n8Ic/XNklJzNifzoW8ZcRucSbuVg5hVKITlJvRtMWjjNjT4QID/VhVEQpAl6NpQPpHVi2+AYk0KQzF",
-	"G+RBFMRyNcRQ3gVKZJdPY0XV2XotOV4BnhUq2tmbQpJYQkogf+oHVwF+hs90UwE+wcL+AxqyWKPU7Z97",
-	"2kcwbn6SH2KNhcHvH3fjJZEOz+yZXVOpxdzbVzmbqqoI+GzdVmVUN8qMMk5pDmN75oMBjUk+NfDhIvXQ",
-	"GRsqMwXqqaFgs/Id4MzBEOeS5S8KMZsrI+RodfAPscoBWjcX3JuMAAp3oZ6JMHS4QyEfJcU9h6RHc30N",
-	"hsdeUcKvL6MRGDXj5BT3gAfyBTXKV/526XDAK6YVguXnFZe5A3Wt0c4PvIiBvSjgk95JYu+QpExhJ10y",
-	"npJN7D9ScUAMLi5UakCjouTnTdp+FI5UoxVr5ajxWr1TDfmgS1DZgnQEIuYzoAVrVhXIXRnu5VSxJXc1",
-	"3mEk3tqfIKEOR5p4TKdcsimvxmSpgQ2PI2u10tAOVCRdYXqgS4ZA4O2UxQu5FUfAnmF5AHy9H3PEGU65",
-	"LFKi31VM2W8zR8v8H2JFyuE+p0YEtHRmwS8+B0JVxcGQj64EBPzIy+ALstmPhSIZ9vDDvk7V3Ht6xZKF",
-	"F0TJt7/87kuPikJf0jupuq3/1f/FC3sawdFBTdto1vffveltuRy1ujPiEkrOYG3n9cjLis+qteFr9o6q",
-	"w96wgutdjskN+/tRVYM4JT2hIDxDORflGfmqwH8kF8Hp8UkX/UKMlETirOe8rNAgOj3u0J1zpX7gNZZK",
-	"Pz1+vPuBn0M69Y+iKLmjyDo9OenyMKV38WElbm3xPe4yXz9Lfs3Lyn3wljrbW0rTb5bT01RZyydfO/Ut",
-	"yrXuqsHZxnBkoEiGFV5IRgmAqi5ETQd/blSO/gdISK/VLPdcV6V2peYguTEUHKdPFWgJNauJlMbRf1PU",
-	"D4qIJM4oeomrVKV3IU6a9AfKNQLL+rpaVqF41Rk7cioPoGE8bQslREbqWSv8olaz3rrk6ir/1ipwJRAi",
-	"LR1yJdrPIrrZEDFoa6tRvdu0bIdm8EpWK9qvne6Fsr9fLkjiW5iJ0j6TOECcQV+UUAlTmiyEfsCfabeS",
-	"p/H7SDGL0+OjTkfQRBlzJ4lT56KqcPPjOGg2FGYphGyWu2nINPfbx3XwdJWfAfzXKkNfdk99/TZ63cfK",
-	"e/1ct5PvzrYs1gb48k+ESHAglngAIjxLtIHiFfrRfaRJV03HPNtn4CldUYUq8OKU3k9Sau/HavKuIIt7",
-	"KG3XlvQSltcHcnOGD3yacOf697fm44ZFEmVWIBT3j+sQdfHMtX3Uunf2PxJ25vi+MEg94YOeQhZh5SO7",
-	"UKi8vrHQobyOWAXCQOfqn3I9CLB2TwgfOETAn2Xvbc/nXdshn1ky7x0lk3ae/I8oOLM7SFZtXZ078Jyv",
-	"PQCpiXmDfGGqKY8F5bAIBorbQrCycDxSCBJjo6oEnD/G3c8Deun4CDISIvCltV+uxNxgBVUKz4Pv9WV0",
-	"omeIXhqu/H9zl5OAGRA5R1Ifa88teWkcraoHf8J1dGGPRMZUVUQv567IBD5rzWyt7D7Tnk8QuTTJ/46f",
-	"fDYaibkZMCPeGRzbA9zK+QDInOw/kdGyvhb1Abh0BQEoAUTGJcsBUZmzUoJhX5VIUZ0X3PA8ksdYKY9r",
-	"lpdFfsY4DTHRfBIcQcce4/wHrs0BvP7gxXeBvtOxzc5KrV2JPimIBci5qskxf/yYUbiReoPkF65oSVSq",
-	"4779ZimB2/pCanAS6QdZuNdDbQmHGF3C8WHaqLnHClMOH/XSe/FBarEXIMQgp0VDZAXDKIh15GU7arcN",
-	"r5tIxPDZFqpoNffttbZki9388NsyQPyy1aWEuIidvZJKNuNvWrFKyQnjExWl0BxP82aVseNpS+PhLW2t",
-	"Pz3au/Fg3lF+DwoDLMviqUWdcCAUDXiyaIXnSJWYrWEdUVqchc0UYVqh3L9RE2DHtat4UqvFHIi0EMKK",
-	"uUW+Bv2F9Ezm3oUCuEjIDfE8ur7BS2DZa4VFwtdEsR8uMunQsRvaU9jT1pN+MWtY8r5Sdz5XGnyvjtIQ",
-	"denWHKUxOvSTcwwVAvac5L+rJa46o2CneUZcK7wjXntFKzhamY+OdB6qYudPjjTJbnu4OPENPkVYmTkF",
-	"/exXKHMusJU1l/ijI93Sf/twa/efNKuzHh08/fU/719c9PFfD/7H/Zn+b52oOZ/auGO/RrMwkbln7XPz",
-	"CKIrpllL9NvPJbKihc405PnWSf3D5B7FuQhZb+Oc3ZZ79Gbj0B3ghHgVAM/Y+BDmmv2vN69e7pGcNGj4",
-	"HTBCVKuZ+whTsqFpfFGA5GWX5BkKilUVYJciDRpu/Dz9djF9c0tiEzdMKnvQTqoQz0ePxYDVAry4nqwd",
-	"2GClonzeqGw5XceKDxkr1IyXjqcaODyZWZajRkoA8i6SD8MVYM6cc9hfv5CgeE+E0a4IFkYmOYCZVU0K",
-	"nNWWz1geoA4ICgDC+HI0deCMNn3Jc1d30Zg8EbxTnRyTe9vp5K53jkNQc96459pUqI2WWF2g35rgsKbE",
-	"dWjBt/aZLl9vQEFQi1vNW/VJKsjTNSjTLLh1g7ZsyySmkm+30G2/zCOHZrg1w4QGFI/5RnEAgI9TXAdt",
-	"4y8oBSUEZ4Cu16p4iIFDI92nZn5q7G1HEY+nT5Dvm6LtJdzRRa5FPNkk1rAMGaPKY5mriFHxoah0xE47",
-	"5YW3cldRzoDVDgeO79jV4yBTn+BmQ4GMx8/Qw7K0hs+FnAnDrdZCBSACGO34CftH+Q2ZCdz4gHz4JhqN",
-	"1MTgdCG4IJXYGC7IshaFnf4cb/dk82tl+bEqvxXwtZiUSv5NLFolva/cltZaj05Ou9rHOB0l1XsEJCF4",
-	"TflEuDF0VuUc8gXBKeQYtt3ceYoM8kiRUYrWydktKDLaRsBg+fBuQsguTgjkdZKkfwwyNtvnNqkLmxX2",
-	"WVl8cUl96yrzl6EkQ9MOf7f/ed8qSCcC5GjvAy+L1ugV+OY+XTaK/f49TUzmn3Zad99tB/IWa+AwQD8n",
-	"bbXoXFS2gVfzxJVIaE8u1QEZIO70w0AXHE6jqVJaZN5RTWRzmZX5jhQCvHPOVwzvQedeVBrBlQz73htC",
-	"FzJ4B2dqBjgcfDoykAB5bg+UJijdx9y9K5rrK/yGZrlU5lIvhnY8hlB6gGs25jV2P0K73c/9Xdo7/exr",
-	"H6QsMNpd3+LAd1FVPrW5Eb7fPJ/v7FB0rYgOxzVOIVMvRGTmUq1PP5UC0IVu6N2qweUyWlujWbPmeHNp",
-	"cU+CiLQQ6gxFPEZb3cICdZFXsHqNZiRB2sZjqIpS6L19yl/ueU9Lu0W8R8xrn8ys+gTA32CKUYRaT8Ek",
-	"mKqqcCJv9Uc/bWph6o+bXbZfn7aR7vKoIrITEiE24oQH10q6PHcsX+8osyUEuKVahugJZ0AK5YMJQGjq",
-	"MkWNr/7JDZvXAnzeELGGQJKCwlPW+rP2YobVc0aClS7L3RuJGfEzYfSVQsJDPrqy5+EMC3p4WYo1i6Vi",
-	"MFUDz2fuZapmvFpyKHw2FrVoQZuYevWhVUio+tNOXE7NIzKBP1BCxyeQXa/sWLoNQGCE5hpNCK6byAcr",
-	"Are6751mtQESBNXAy9EB6gGkhZq1J9c0UlImfJV5t329V6FBO4GDALRA0Td0RMk051qL4kKqa1evq/ms",
-	"L/GAeBPKTpUFy+0ZmDtd1se4sToY/WrWm4H1Yl0V2mYl2NI4b9YWRfTtdPVFaKFxPd2Gr/sMY6/LMJp/",
-	"eb9TOrY9mvRfWllKK1s54WY3VMO4+ANqZPOKy88jw/8c/N2Yfwapyjm6wDMsDujOGPsHCVIoIuciqeRs",
-	"J5cu5ai7P10a+zCCKyH8mSKrTodDZwbcv0I3/YUciszl0lvTcFQtClHEhTzbktxRIpHEdz5/ADVRSpxP",
-	"+3ZZQyNPBTfiUslyxKtAbTBgtL41VooFy7UusPQIVHPUrFDguNBTtSTVMZ84mjp/JfoLItRYyzQ0ATMC",
-	"kSYASi3miWKd2J+JMJHeC6olBCs8JdNZs8AiudCxNi4gveh8hRKI9t8FIkPPE8xJmePwhOmxvwOJQUaV",
-	"R/XCFTXswF4Q1UO3v/RnSd0VdsfHpv68+1yFDmnmn3v+9k8Vb8+74zLesaxQf+VsfzE525/W+7K+cG6X",
-	"bd2o/d4aln7t79pXsjzTr8YuUbeLbLH3n5fdsm73jTBas6nz3d+A1/NLD1+6iWsLYb7eUJv/TLm/Phja",
-	"sA03A6LxvvoMg6K+eYe/2xl8320rvxqfo43714b+w27oP/tWBo8TrvJPvJd332134y03/uHvdsK3pndC",
-	"IbMlrwuibQy0bNb4EkTbwWO6NkwKyNYKmHdgbcuIHBJsN0oMcWYQUcT1Wf5ifPAjN6PpgD3MIRa+SXrG",
-	"jLIm8enxSTuL7Ovg8NhvUn9Etq7O8/RiDM3tdGuKiOzTsEV95/LbPFsUTtZfZkfxRRkCnqU34eBrirZ0",
-	"YdiI/Qh9FehBcu4HQFQ26Y98sicQIKW88Dfeeh9Sl3gxfqmkoK36MU7kXZ5pO3SYPAVN+P6cT9peTbcd",
-	"wj3w2kep/PYXRKlbOtvQylLbaxSoDjX0ZRzgBF7buaw/zxO7g6Obz7rf/E9U1yL/86IF3Aa4IbuZvdO1",
-	"jU42bGRilIUbecRMO8jRpxnRm/y2cH9jLdDv/7XglSdPXWOABYUAHZsyUCeFdErO5pHwDRmJ4BW3gka6",
-	"yoGdyWov5E3ZalOu04X5LLWIWJJlH5X99EPQkb7fN6ramWz0s2rt50QVikTbLVShtziV7pIcaFcXkDHo",
-	"Vs39S839y7u+hdR0p/JxO6v8cFpqo+p2gND3GLd3RJoQGsZVnzGsgVDYDewqpqGGHqd5x/BuwehzAC5B",
-	"thTK+fYwHIf/nnEMfLKhEBJqJ7LhinF7tsaNQdMcFb4+e+Yb4kPIWP7FfdcoFaCAS2yUzFj+X9+f5wR2",
-	"WUsAbsv3daL17zSAf5DChuvdSkIBdXC33A2X4KdK4ByKETGu/KXkJ5X87tLFKKRH/vQAmLdIr+T4sdh5",
-	"TKm0DHt/AHZHhNFyQgLSFn3dcjPdYI8M9bact5Fq1IBI4rW1gKxCA3jiDFJFPSkLgKFkIYoL6Usv9NmL",
-	"8MZaIGQZ4CSeowqwJbNSLoz3iToUcShz5Yt+ISba1YI4ejrw6ckjDrVthoJNymsh/Uuw+I5G5gr8yYpk",
-	"eKtiE0U7PIlLhrlvKZi1jjIoR1MiM4I+OKKjUM3P9yGuxOnzhssigDXBLASeicDmTFkpUSoKULPRoWAN",
-	"uyYfztHx00dPxo/Fwdej4+HBV8UJP3g6Pjo6OOWPh09GXxVfi6fjFtxjeYvS6r/+Vbzn8yjWd86vBMD2",
-	"ET5m10mpZDrgum/Vn0DJvLUYrSvXTlVHfbb1CSRb+5e4hOvBLRKuW1WZjizxBFl2LepCGWKv7U2e/g/7",
-	"UHviXPx9lLtdWDr4tqz6z63e/1pPUe9G4zhSVT4+aDxC12dMbWlkK7Dcgw9zCv9+OmB5U9dJMZW5gkPr",
-	"ix7rGMelA7LNKsRUc9hZNH0GthQWH+aazShfqXErFMxyGZGTWi11ALeCftBOs0fvaMmJPM7s8JWzxaw3",
-	"OEHGQvzjyI9cKY2YdKxZ8NlaLzhN7UAEmsYv03CJ8ATRckxBgz7rYgC+eYe/u39u5U14HUq4fPCV0x4w",
-	"o8DBF7JUfOQqUf3mkyyO3Xe7KbiD1XRI/olWzQuLkAjt6sE0dpVjnCzRfZVT7RhE//e3qlDf0nf3Hdi/",
-	"asD8VQNmS267X5mkXv3ZtjPpNtsNKSIkD+UfA1F3CMHWSNwORhMkb0tFxOyazQUQ1jGr8GH+t7vJ55q6",
-	"W9BXA0YWFfOyUmQqqgJITS8k1UZHJnhVE6c6+i7KmYjSXz3ABQqSU/4qKJLA62uli26SIzmKDSOI56lJ",
-	"+d6SlvqaxnCHjddGW7xGTwzs8cePj45mm1TFnxnj8Ca71E3oVoS02vIvPT66gv0n3T9oSdghH4+rUtrH",
-	"Kvv0r3+gZFe3eFq1I7j8J0hqDYl79UL+SRQsVVVDPrr6PLz7r9C4BobNiFdZjSF/Mrjz0e9PDBs62OSe",
-	"bosKFUJlRSk0OL95XEvJOdJA+s58pWFfWfoZcyMTZdb6TCg1vpAbhZ0xPYrrK+RSqMvJFHDEADby1WfQ",
-	"Na4kHkoLgw7KEGVFX8NkweuC1YvKoZ4xd3Y0FfZm+3VV8BV5HWDp39NsrqyVX7OhmJRSx6qv40XIW0PF",
-	"Q1WsDvv9PmC0LmT7jY6+4fB3+lf07Bnj7EqsMFfWiHeGDYUui4hvygWAubHfiCYfz5xDJJrICR/erDxd",
-	"CyhuHMg+jZBxhEfVrVWpo6LU66WoVc2GNSgGnrGFXMZAMO01gcC+pi/kHRSvZltrV6dCMW6nfvTi1B1P",
-	"EWqfF/2fFSDJtk4UMLURKAlR/us7+S+EevHnKS/8I8cSWGIZDDG/WX3NfkglodOkRRvY88D9TEklXPP2",
-	"45XA85gMs5KiBSB9bS8HSeYHFOpo825jebiQCZqHjKw+R0JOLEagJoSDhpFcZaXZzZfget6BMqEOwiRF",
-	"m3C2JtONawd4pIxSbSwKr4OI/wNK6K3sBPEM/MVQ8IWmCjW8WuuTeTuxudB8IrbFEUDS/Qx3fWj8BX4l",
-	"XQunXjGgcoliN/1PC4Nz4CAgRvREMrPS6M+1hgG1rs0f+NxahDD9qgaGYnwOCktpTyNJJMmwbpI5ZD+4",
-	"Mfhgi4W+sH2hfDG1QnlBwKxZaSg0iQMfLSOaytuuo1/BPzia7pz7Rj6SZGr4mxjB1qNWUkL6Gcvloqpy",
-	"tPQ0wYFgPMgicCe7h5pp4+GFtLyssgEHOJ9BVRCjGV8UpbmQWFbLQY81A8hc4evQwquIk5APFUB3UEY4",
-	"kHOlIC3So3+gggoAMIgKqxLarvSfXlCNSCQ+dWorN8LBCI+PWBLUjGjuaMnfvXaBL/8ZPvSxVYtOO80l",
-	"h0MK+vIPXNMZSx533KhtQvhuUL9b+YH9Rs7c8m3AemnfNXG9kaVAsNJAI+qQoJR2eBaXyWzcQCFgXoNv",
-	"DHcrsQ0rSYBdAp8RBvhCtqOEa8EmShFvbuOjyBTskcBwq1TGnllU69UXqYlJ1Cm0hCSdSlpDBsmSESLs",
-	"AjJb8Lrnbr4/2I6jL7SEDHDq+n9CXOkNdhqutFZ156XAheJcyGzOa5MGKpzjm/Y9e0MlbSgnsBW2uIbJ",
-	"rFXVGmarsUxWZ9v0z1TkB2aqDch27nMOvnAkm1VYwoJJbA4+shbrXaiLacdWcEpBKkHI5shw+So5En32",
-	"UoEOaTUvTH+zTYWS3tDqaTmZihqWuuftLGtrZPiS7nQ7VgV355PLUriQkOBWQqkzIeNamB6/UHEjfAF2",
-	"op0HxtVrdSWKPnvlMh6slkvHJuTNIf5A2tYISMTLp9yeOpfqWtR55op18KolqoAdhuX4gfRCeDcm03ZT",
-	"C48/xKeL1tpJbvaiIvMoaP/AGiKtchl2aGpTbj+wDn8vi63ET5D2JN4ZX5c+UAhTMoNqUtzyqmrkWgnp",
-	"dTl2n7y0RBehNNUCZLnddJf2NqqU7d+t5AO3t8GHTLup++Z+be/H0CBtRHqyA7MDPhD2VWOFJ5hVXtNO",
-	"/1K8ATiSOxbQB3YmBb3lRbHLpxSt2UMrIQ+sfPzg4ZdUC7daRFaKo9EReTme12oGKX9EYYKL0PNTCxmq",
-	"a4bUODpzolPkzPvGcjp9LrnJG54OGKQLacjegndM7E5iBI2j7Zha8XZUX12LumXN37HutFVvcjkW4TyW",
-	"CvMe/6gmyQ/CBLm2MFV5LZLLYR8xv+5yX+f1wq85H5ZPiuUhHxegHg7TCL+eNRQYd4tUvmSeS/LacNc6",
-	"1/4fIhG/SwQhsB2So4OcmV9eIr5T/LeHIO7Kd0zLeTlVfFa2Rozo8ocEpOAXWuTUiFcViaO7GWcVHQ1D",
-	"USnwc6vkfrePi9ECSsfb4R0KXtvD8Jdf7aInDzNcWdRVb9A7hM1A79nM+lZUi8F2CB3xjbT5yPLrxwmb",
-	"0JpNLwO69Bey4DWUJyy1qmD4o4fdUtl8+g0lmke1qvXUKpm8Wf0oehmFvjbflWA00xlIVAdDgMIn/ThL",
-	"z1FKbL7t7xH/QCGsgMb6h/5RFxJN5GUGKBpfmKlVKEbO5x+9IvJQtr0kLnIWIdUMqxdSR6/Cwi3pySml",
-	"NrzCOaHRwZmOnncS3m7H/xsAAP//",
+	"7L17dxs3si/6VbB49112vFvUw7ITU2vWOYpj7/GZxM6xnfG9K8pRg2yQ7FET4DRA0Zxsf/ezUFV4NIkm",
+	"m5L8ymT+mFjsF56FevzqV7/3Rmo2V1JIo3uD33tTwQtRwz+fveUT+99C6FFdzk2pZG/Qe8lnQjMzLTXT",
+	"hhvB1JiZqWC10GpRj8QZk+Ja1PCb5jPB+ISXkvGxETXjbDTlciL6vawn3vPZvBK9Qe+i9+3BMT8ZPhyd",
+	"Fhe9XtbTo6mYcftts5rbO7SpSznpffjwIevNec1nwlAjz/Wr8WtxXWpo3XpjzzUrDVtyzbjBNtd0b8ZU",
+	"zfKKG6FN3mevJHQkd5dzxmXBcm5y29TSvuufC1GvellP8pltkruz0dz/qMW4N+j9P4dhUA/xqj50rXy5",
+	"mA1F3bNdsY1/W9rX7W64KWeirS3cNFoxVvWMm96gV3AjDuyDvWxjJLPe96oohf7ZDudmA/Ixr7TIWSX4",
+	"tdBMLUxjlvU9NoTHM7aclqMp47VgM6WNHcXllBvGWVVqw5ainEx1W8PxHY3GF2LMF5XpDUy9EL7ZQ6Uq",
+	"wSW0+6mS47KetTT87VQwo66EdAuTS72E9Wgbpa9EwcYKViK+htvnmutxXnF5cP6/z93/flr+9btxSw/o",
+	"LY0uzPj7H4WcmGlvcHx0cpr1ZqX0P6Rm4mktCiFNyasXxZZulQX2wvYKBldP1VI32350/OTh4/EjcfDd",
+	"6Hh48G1xwg+ejI+ODk75o+Hj0bfFd+KJ78qcm2noSVn0sl4t/rkoa1G44U926uTR43369MaKiZZuvZLV",
+	"CtdLqVkpI7nStmTgYudNt9YKbNmi1qreMs65FO/N5Qhuy90ymvOJYEMxVnVr0/CJtqVwevTkcWqgfhCV",
+	"MKJt3vMCL+cDZqZKC1wBS1ELRldw2ASruDbs4REr+Epn7sd5xUckov3DdquaqajvaIip/WF8n1dCmC3D",
+	"O7bX72lmv9ZcvKKYiPTihGfudH2+KMRsroyQo9XfxCrd0hGvKlHf00wtJTQXRAedI/9cCG0ydiXmBn4+",
+	"OWVTtajX9uPp8Hh0xB+Jg0LMK7U6OP7u+MR1Ec/a0MmoSQe2Ta3de7TevTk3RtT2nf/n14uL9yfHBxcX",
+	"778Vv/3nfyQl/4vxT9yMppudfleX9kS3m7JsHusM9mVZVbhbYQysggDDos9Y/iD3z5Wwm2GJ2eOLV9WO",
+	"8z49GuMDbGWbaD35Lt23l0qKlv69koyzWvAig85BB7xIxdlmU66tPsA4W8Jo5A/yDCY4GpYaxkMqSXuL",
+	"m8RqfrClZ7aNO7oHJ8dm/37kQ1Ftk6b+iGbL0kxxpir7UMbyK7H6yzWvFiLvs/8qr4Vk2iprvAL1wh7m",
+	"9hFeVST1Zo0e/dozgs/+oqdq3vstLTrgQ40ulUbM9FrfHh2f7Nigmb39BT56HMQmr2u+wmEoZ2WbkPmr",
+	"WrIZlysG32ZGOR2AG9BR2uReZd+ZVkaOj46gSeVsMesNHsFfpcS/QutLacSEdLufhNZ80nbuvZuuMhIm",
+	"gk1LbVS9OnPtY3bu2XBlxJowmalrgYr1VM1tv+y/pViyIR9dCVm09GuGTdl3pVlNf4sYd+uMJHnG7IiP",
+	"przmI6ucZ8zujrmoR0KaAyFHqhAF02IyE9I0u7XW+qbkh/90FPy715Xtliq2dUuqwnapLPboQK0WRtQH",
+	"xy09UMXd9sBu85c8ZTasCQDYxGU4aVOLg8b3dq15C792bI19RVtr4PXdLSp8NXzdNuXnWozL9ztVzak1",
+	"q/A8v8+ZrhYTu3iteq3G9oIqxDco1IdiUspIkLY1ew4f3jqMmwPnDMKtewxvsXsMzMam2dpYhPhjeglG",
+	"xmr7MtzTeH1TytFutd6asIXdSLEdazthm1u3aqD23Texad8KyeU25dPADfc0THtzAPlo1qJ94kN3qn7a",
+	"NdtNuDa2y1q7cLfcdErXds8v0pRV9wlFW2i3c2JhX3uTufw7r8vtk3mNd9AJdMYqMTbgqnAnK53f7sa2",
+	"JtLlvTTND3bc9VxJLUC9+Z4Xr9EmsH+NlDRCwj/5fF6VI3AzHM5rNazE7D//odFb5ReffaJAFeKaV2Vx",
+	"SfZFL+sVwvCysrMN6wJ+ZoUSVv+0soxUAjuoTpctNVNzUcM3meFX4GIRda1q3Rv86r9llLqseA2agf8K",
+	"yhk2W2gr/rxK8ujoqBf53ry29OE3XH9Cm8uy6O6AsDbmQlur+CjrmdLADvyeF+y177jT+YZqYQbDissr",
+	"qxd2W9w/40DjPKW2Fw7jiEs7iEMBRgHjem3w+r3gb4IfXvutdos5jj1Pl37zZt6XFE2RHftLNb6knT5S",
+	"C/vBh9F8PXQOCmdWn7JRtdBWBWNLtagK2ztyFfSynhr3BkHbc3fCNN7olQO0iNCBMxNcmoxpIYt1/2+w",
+	"RVAXt4INvHRcs+BDu9VKgl1KK+nnWoyULErYAa/DEMM3t7j4PtKae6nMtJQTLzwHJDbt1mSzxWjK+JKv",
+	"4HAfWvmiQaNHgWvVEY37vBbjhRZFBs5prWZiqIoV2NoKb9BCSJyN+3lyleXf9Jm7kltF6EKiWOFaSd1n",
+	"b92suR2SmLccBjG3MxdeVWLHMvtrpeTE/rc0bKQgWqD8cuhfSLenqnK0j6y89SS8iN0Sld3wOOJcKvuj",
+	"77I2XBbgjSyNZku+AinwXNXDsiiE/JRN9s7se5rVqhJB7vOqUkucmPv52LUt/wZ6ZG8wivwXdp24DU3t",
+	"ZvfzyYLXhV0PA8YZ/MHqRSXQnQML70LOYHlyNq/V+xWrF5JZqZQxo+yKtYMz46NpKUGfM4ta2o/6ZSkq",
+	"Lfrs1Zj5b2Usx0MIVh6YV0KaemWNLPRUnsFb7VdYqS8kPnmJwRhYp4sqtjcLuF0L26mRXV8rTeEIO1i2",
+	"eSsahNL02TuSUtbYFkVYAguJQakigweGAt54IVFwDVdMXIt6heOP3lf7Sk0r+bmqJ8qYvdbF5pEw9m+J",
+	"5LDT2tm3ttn+lgEMhaoK4cIttsfx9I64tN2Y8sI+eAwex1uJ1uPokP4vJcXHPp2p3/YorgoM3sjYVWKv",
+	"XIm5OSMtzw4YLd1obGCywljANn6pzHO1kLc7wKUyl2N4y5p6BgcmLG6pwpl54Twc4OyclVpbFdLOL2rg",
+	"t52do9MwOy+VYc+paR9pilCOgoyxsjRInMhjDmMdH8LPeVntpTbd0UrCEYY2+gnKXPuXzvU7j9UFWEcg",
+	"uThNaC7F0hrczIiqsiLGylZlBEWuYDy4ydB94D3mecW1uUTZktvjxEm/C2nfQELHPm5vtOIkS4XfU92n",
+	"2w7hng/o+sCB+IQDfC5XDE9O6BdM+VulfgSL4hNPtFOE+FBdC3bKfiq/h/b8Ivk1Lys+rD55kwpu+JBr",
+	"0TQyRlNRMKmW7H6+CG2zx7AkHdGKNqmWMgArQDTc00yMx2Jkzlgt5gLWXZ+9quN7mFHqCtQvUVvFjktG",
+	"IQo4J8t/CXvCwWZY8tKIwj6A6to43iD3tNsv3l0CE211DWuuq4WxLS4NK8rCNRwP5BzlYQ6HsV3oHFSR",
+	"Qm2s79fC1KuD8zFYk+vW/RvYj6A52pb2U6CQ4G1H78W8ViOh9Z5zvc0E9+LZC/ljNi5FVTgBwkcjMTfw",
+	"xZSB7d4EIZf4NfCDt7EnteDGnXJH1lafK9s5a2Uf2pV9OFJSipG5pMG/vdV9chKOjMbIsWfSlGb1cQ94",
+	"2K3WFsJQnF03kdwExXtzhGk/68V8rmojip9EUXLneP4csgakvR0l2FClZFwyCBPAZki5Yrz2bg2/Pji5",
+	"6JsAZRrZm57C0tmMFzV8qXZOYMjGC82ryPG1BOsm5/CqnFppVXKULaiT51Z1ygcBNTBRqmDXogaly5s/",
+	"fZbXYqauCXyAoRH7SviaNQztF0uTka0HuK8LiTNmFWy5ci/ts3xcq38JGb8JrVnNtMJo3VqkQMDYkm/B",
+	"sCsh5ppgDKUBfY79aBvCKxgS2+2FBMlJH3EdcgHeCwmftdoZLS64+4zlldJuPCDq5hqwOTj2MxMlxRnL",
+	"YZwuS2tbg1We+qo29uFS0mKH+6zM7bOXQdqTe/xC5lJd6oWei5FtjVRhS4yc12VqhQ/5HcthBe1YzEWt",
+	"RQEtcLasawWiasbKvmS4sgfPGWtASpoR/gk4duE+lNdCLma9wa+90LJe1rPLB3RWWBy9rIdz28t6NAG9",
+	"rGeHFAVOY5DsT769IBHRMfVbIgJ8Lld/B8G5iY6TK/a/3rx6yUCO2sPh/cFEHdAb7Gbvv+ZLisDCq+bz",
+	"avVCzhcoIQrU9Hj1c203pymF7g0A8La+339Qo8XMCodgT1tpFZaqPdugD7AL7PA56wXCuZWwS8jjBAQz",
+	"SwXYLQglzaPP/x7cf1shbdxayghf3APghoe1ItOe5fYdOfyA4pfu1ZFKXHF5L/bwgO5rW70rdOxmtRH9",
+	"7xKJgJjmh/Vgf9YT7+3CE/ZEbgN6NsxGj+hA7T24smHUrAykA+b0+MR2yMcjSmken/ai0P7RZmg/8+H0",
+	"WwX1dw+inYBOa6Hb6/yS3XtacN8k5sX+fbmoqwRQN+uRBLos5Vgl4klgXJXOo8Ileyav1QoUAnB1WI1V",
+	"VOOMVeWVIJzDe9hJZ3byZoJL7VVmB2bbjCHRL2r4Dyu6rCRYFKV5dk26QnMD8qKohdapiRWImYsCBzPB",
+	"xrWaJT6b9bjpGubKesPVrnn4iV/hwnPqY5sEw+hfCq6NW3whjXbwbI6yE1eRFqNaGPCF4uKKehWGDjF4",
+	"OyF9kTaixiD6XHhgvqgnokiOGLwAVNnEUroq0V8TAS7cYu5bbW+VeqMUy4a82NjkmxubuppWvspI/zIq",
+	"2QlVFft+Mlbif0+s3xDa/RVR3jAWvqmwfH5rW+Y/ljqxyv3e7yQEov2SkAARUHbXi16K9waRtxsdw4ak",
+	"uvG9KhLQTBAVhMokYWwP33mtjHoIikHm4haC7DX0DToor70RpI/us/zXWhTcHi+/5ZHrvwGe5exKrDIr",
+	"brnWS1UX0VbxAPgL6TWpGV+xqaoIrm2XjVUdjJAhaC5WCOJthHQcdh6OKBSIM15fads7LaQuTXktUDHb",
+	"ofA8VbM5r0sye5oLwIqtLidojo0lKyJ5UG4u6P1W1w/leCxqIUfiDldX1jOqU/8gJ2Wf7q2tWxhI+Fq2",
+	"ZQ1T+Dht1+VxgDcfsBmuDi7ZlFfj9dwaWME53MomKqOwSC2EVzW9zaYvrU1lLQJWq6qCcCJdiT5il2SQ",
+	"pfZZWI2XdHjbxy+kfz4OTdIdmsCvGzHKPsur8lpcwhWwZuwd1nwiXwYYQrFPtuFxIvt5ojDOEgyRtYB4",
+	"3Fn4s9F+a4f4RiRtDJqc1xD/TGp063FW0ocdPDilxuNEb01LiNbEBx/Wb8OxDmDao+HE0cxQToT567ZD",
+	"gxaxDvERIZSGFoQ11NaTY/bEG2yeyzAXmyNt5fXG+svY1GF5N5dYZFbNOvZdjdu+3NiH0WebrogowtPx",
+	"i4YcVHshsWIhM0L0KC4RP3tJQeNzXTZl/ghcjMXlPpppY5gSapl4Py9rofd6Z4uG17Io3nqnU0GCxp6s",
+	"C7DfBjD9ZQHHMsAv8cwHuL6q7X+TSlotrtXVXiOxrq3YZY0Nbo5RFo/y9gl6Cjfu9EVEvunmwMChAKBj",
+	"7RvjYcgPwHpsTP/aVDZf9lzVbC7UvBKZN1ZPj548ThqrySym9bWw5q2hdz58/BiSk8BuQlfUE0xXIrcl",
+	"GuXOemhssK2L6uOsHpSBPhUCd/7aaLQge+Plsn72tC+HIrltoy3dLdENFaArIVsMGdKA368Ap6X7DOO5",
+	"emrVaXRYy1GLOd0QTOGL7oPbe3kX5shaNz+xObKeTbipzvGRVdHzgcuB4taYZjlujwJ+Jwi0HedrUYPS",
+	"BRIpHwRVY8o1E7KA6DCG68gEtTMGK7Uf6UT40Z7bhZjHCe9M6jyNhD1rVtNrWn2x1tqwNx1c8xoMKXv3",
+	"K1mtfnBPwFtlKYptitSoKsGTCnaPVFZjNRhmgNVzuayVnJBTGl1cU454jhiZz8K68xkFeChDGIn83+jR",
+	"8K92Q5y5H8KEAGohvBIgcTD0fZbb712WxWXAV23cT5GEMWAgiijLoYxfAOsgcs/jUET9o+Ap3a/zhtCx",
+	"HxHvrZblzT83Z9HIuV3oOuv/Dqtioz/Rb9DE9HoJRtqmy2zkzpStAbWKS4xugXfMhXy3PfKmRNUYbdCu",
+	"dyOmouUsKHw/wFdvrXljDXdgJnj9/Cl7/OToxA18QY5/QDlOhEHImt2NLvBFOmoWrEowx8oZnpmdxJkd",
+	"GCmKp9DslESzbd7VG+zMQpbjUhTwu+3E/3/+049JBWjqUYxrIXfCCYKowbf7QBkcDoPYWXhPO7QZySeI",
+	"O276UqIm+Bx+h7tPKIJqVho6CTe7DCnYYIUpBrj1gTuvxD0dD8iaFrH5/f218swnCez005FpSolVtENS",
+	"x0mbG3qU1tNSMWC7IMdef2taapCZnAxjJn3W8NXLLtZrFKi2D7Z5zV+NWV7AqZBntEBAeNIxMFLkQj/D",
+	"dTWp1WKehQYrKSjCGwLbBN61/1IUNTYKIlOMz3lttnjjE/EH+uJyKmTjs2zK53Mh0VXdTQXlxojZ3Owa",
+	"BWtWqrERstln+29Mku5gUTZ1wi0fCyenD7lHB5cLkq1wIpxOkbAC0+6Ct34qyRO7VHVju0fO/bLW5nLX",
+	"NJADtLFkJLlw6xtPTJmQJS+MJt8unyk5aXgzhN2TGjeVcxDC0fwj1+YAduzBix9yCOBHc9jced8df/vw",
+	"9OD422+/ffzw8XdH9L+DR+Oj0WN+LE6GD4vT0aPxd/zJ8Gh0XJyIh+NT/miYar+LfazpmU3MQQSnKBoO",
+	"Q8J6XA756Ir0S4yYBUf3ONIuvTMa4m8ga2KsB+iqI6u1RuABQKBcSK+xbsUguDeDy9VK6wLTQ/osLxYI",
+	"2wFvoctKd7KCspzgNAKDzj5Qq/ncN8QrStwwfiEhOYnWFCCIcV7t56nJpIfSW7z70aP23HByVsOmdaw2",
+	"0ADNy+KMGVUVYCwxLoH7wSeY+1U8aNN6swuJnALCDqpVmvOz9ZwZzFbAX6D9aKOC+zZ3Eicn+JQUAAIo",
+	"HTIeMy+4FEuALkwVG6uqUss1f2rAZfiFAuYDTXMv64WJsX/gcIHnw3YwqTDKpKt7Pbk6bPUAOiC9WPOV",
+	"PmO2e6uGawDPPAl5Jl7p4O6pJSfImL5qiTI69Xq7IDKeO2jWYAxwCt3GazfM0LQ/Iv7GmltT8xUrzRka",
+	"ALmb+KqJHYljzY0QojO5trO0ROZZBAfoqgW9FmPynnVGYAxrtZhMTZATwisgZ0S25YQJovZdqNhZvh0P",
+	"RKfUtDSp8eHdbo04ygoLuVVzuwt/xl1HVrPeXOmyTX8EFUqxiWLWbrGWDZ5wpNkjYZfTMj3An62EoVgD",
+	"XCTJAmZTaTSybOweWByPqIGpgX1eiqp4VteqTgcoMJ2XVJpSzlHBTwdg1ryQ9swbVgL0FNSZazWp+WyN",
+	"Y4MgbJcQN96uEG1cigD/uybNqhPB7IvyatOGj5lmDJKWrdxDEDXzD1kpBQOzRghAdCabyCKHLl7/FmDq",
+	"fsar7D6ZxMffsFJSqA6cUz6orcH6s4amT5+1bzhjF72LHshr9J6Waw1LY5p3+hsxELIlAPK8lAVk1mxY",
+	"VAnV84WMwXOw/iGgN2BbR2HZ7DweQXEaCBxRpF55lq2o7z5cd3iE4wBe+0sIK04uyWjcmLIuZhl139ll",
+	"bYr7eTPK5zz/iGKgFDoP2k+eom3Ge8u599fmWReNU5Y43TFdUVar9Gl387Xr0RnctcEu2o6L9bqszYJX",
+	"l1OljZ05mDT/j0OKgKZGC1TZ0qw6zt4bd7uHMexxOht1GXkpNrQPOGQp1ZXGwqytXHCQpgNnt/SZJFsT",
+	"kYb602adu0HJLsEIFA5+sLM1L4xbNl3kxxYEvtUL7CIZ4504cmesUCN9SL/p/qxg+OhQaCb4qOGrp+y/",
+	"y1o4n6rPCLwcq/rSBRZHVnqNQe+OHLibv2rQ3FeXs1LPiE7MK+yXhZrxUlLeRzm6DMsUwH90VBU9P1GX",
+	"phTRXwsJ72zcoae8UEv4aSEhoQnSX1J2AI1nWk9y2TKt0sKNZ+T0UWPmZpiS6fKMKQlbd84nQqdlRinH",
+	"qsUnDLaV1UXtPXn/DiBN7hC6S52uXet+1czr9kdzpdSVNV676tBLXks72DtGiW5LDtTajowoh2iqo6+4",
+	"OdmGm1oXiJtOEFwBA2ZqPh6XIzbmZaUpHdWeNIUCsTIRkVZLQLx+6AvE6rRSki3LqgKguMSMRvRWaDbl",
+	"dVGtkN2iT0ulka835fUMTU63zeH50GPqcHqXOFjtmhaLezPpNns3dTQPtkszXoizCFlI/jJ8QeRFAw/J",
+	"cg25stV5hpDhnSvevvgp3vohuyHUBAKJ7Z116Fu878zxnCKLlD/OIR8lchqv4Y+9OnY3+JexqifCoMS+",
+	"7BTUeg5PvLQPYN7jFkTMNiXL+TC2ShBViBeFRvExEuXcXC5LWajl7jMc7n6HN8PjdFR1yBjwd65nHLQI",
+	"+YBshJwufeaomjTi1TuKr+1uCczejhJzjtp2S8fPNY/TncPyBm5/6rl26PjttrH+jremUUio3DRBSNF0",
+	"RatlYxUk1+9m13xbs1iiR8IpnuedCKhYVLSjU1BSjZTUpTaYZ2nYvBbWbumzDcMtnwgDL86JE0Q6X4YX",
+	"kZgWhQgfFGp/MfVC2LND4UJjI6vZB0+kx/l5fDe+cg5pzVZHtaqPS62Gu8mz2hTj3ibatVeDAFVzQfly",
+	"vNq+d8iRDdamiyLh2dd538Ca6CgSiOK5285uaG0wViGdcwNI2UmzskYFjNKmbpXEXDVXZnNU2xfnHSDz",
+	"5rV6Xwqi7heMWK2Jaw7+2gXQ2ykVfojuv7OjyJ05W2VZtfjKjqEvQFjDwLYuuR8+NjgTvnIX3mpUVT8D",
+	"8A4+jNyjehtKUndMu+qYyrYlVQ2Gv+PXKBV0r2caInbvxBTPlh/kX9zs9SZljSFsnYBf5sWesjHeszCE",
+	"+LZZKePnjr9MafinhNsu4VoWicuNXks6u8WO209I/Yi8pDtUBLdFdsicv/uRSS/53ztlwzd6LN4bzYag",
+	"IJU1JiZ677sh/bWRfZj/x++IPcdp6r88/+nZh9zdZuB9EL9AWhXvGyhD2mEz00orYqcglAVqr44pjZ65",
+	"kADT9wAESpd826wjMoEiAoZTjnZUbkQ4jd2a4D71El5FfUa8LoX5bTeIDxPQbUu+OgsOa9BxV4HCz/WL",
+	"OPwuJLKDLKNEXXcLKP3AQUxuAv/shJfEpefcuXnDLZpT1mhp+uwc6cIBWGiQ3r4oJ1b1B3DQZZ4h9AB/",
+	"RZsyHNiPT88clxgiZQInwBFwbq5gMKWiAbTmBcIs9YAtpwoytmcc0+Mj7Rmz5QEagKCOIHm/P3/6t2cv",
+	"fwjs+n1t+KSUkz44wiUC6Gf8fUMQHx2lNsK6cNwMKUEseKqWyCXlELLc5foBONbTx3giQ8rSXUMf9RnA",
+	"yiG50I4KwBgdqygyAwyCWweD0ZCSSL4gTfSNwNoILro+e26Xcn48ze1OyJ8cARL82yK3+5DiDHaGllNV",
+	"CWJah52n7X0z+3/THNJCinxtpHvHp0VTCfsuIQKiaG86/+z0+CRjMStcI2JVcY0wW1/yJxH25iOjWuLH",
+	"kgcKUETWE4+lQmrM23IY7JX03u4nxh7Ap1MCGQX7xsnia3S0pe2XOkKfIhkT7C8TCCSAF6mbyVy5VnRO",
+	"N9x5WL0ZKQyXqWtR1y3w7Ldx46cQgDbNuYvwzQDpSgOQoP3EXWWXwqDJ28hejdlcVRUKtpoboQfuqDn/",
+	"+QXTor72ZDPggnFUidGLCYxnN70nkFtYvWDQyGsAijrDgATK/ujqx5Um4IVR3oOLRhS497qEM6bcdBp6",
+	"pJxZW5LwNMxe5kEUbpU1Jql1lbZU5xhHGc4DluO5a6WL83/TL+z+Eo7ZghseCi9ZQfiNy2CxN0lRUjQX",
+	"Ej6YVDWjWKG9jy+K0lwWfGXvtYLTg87AdQ6uCUJFohcLHrAy156nc5Oxh0dWXj58/Ojo6Jv+hXxFjhxo",
+	"5YDlkdGwuzXeFsnZ/aaP116NrJOc3XelBUlRcLdnTItKWCGhswsJpYZwmUbDrM+cIoSepqWKfMx6igno",
+	"CyB0WpYjYb/dsIVydt9EES9O4+6dx6S3nDx6zLwTsBFNv5A84OBImp/FrLQ8Rp2CDmSwLVTXz+4iZBiG",
+	"Wx2ADVUYMxXSthkmzrUYVBBybTV6kfoiaprA543TTzMb594TFBu9dkhyUSKVZBABA5YveWlKObkEeWGX",
+	"MTb7ci7qy1kpF0b4tvGi8bPPw+r3+3kTkIpbIFCDXfofcN3b88Ev7DXLdR+LNxpBRxzgRg/idlHXfCbV",
+	"+q8b/Q13Jq6sj0KUsLV2IRUmjE6KxEmnHKdVHIT0ZUucsbOepbn2dn1b/1A306vd5MJW7HIzJI5eX5nr",
+	"ydHRt8dPnpw8Ov329OjJk+Mml5dcVEQF2ygu2iBHiMf1+xXC6x15TO6Fe7P2zu9Np5D9TOYW8uDR0VHS",
+	"5bHRe+R5Sk0u0KymdL6y2MIQBkDrDW5IKFpnDSTQtfdIOUDW/0GDzM6zwy5ln+VOPYFEx6CseLSmNryq",
+	"sK4Gy1GK5ANG50Z/PasRffbwCkD22NvTcPPkYRsPw2ZtPl7wnZgiBwJuc97+5Ii80xr90WnmK5tuJ8s+",
+	"C6y5weLM59xMKbnBSl0iFdeL0RTwoE2pSXWBNnZ8g2LcK9pUkcwNc5RRlBrfyGO70dUQao9SqOZ8knbk",
+	"vCRk1Zr7llBJ7QHBKC2AdJUENZxZpuGKwQbdFq7C9eWQgTFHzVnElwOkAdrbsoVXUDHzxp7i/b2Ttt7u",
+	"ztMqiXGuPUsrJGm093Ezm6Ys7H72jiAaBCSXxN6C3sgrq9Xj4RTBKyiBpc/OG5T9fATB1qmQcSVJ/CoK",
+	"MS+TT5LOeUgX00LI7hYoMZBuju1qjqKb1B7jWWfDpHI2XciiFhGt5yAwzjrvxJS7KZrhvvZVzilcjanH",
+	"GSlqtuem4dhAdW6GyQ1Ar1MLU686hz/XsZXrMZgWIAmqyV2c2D/inf6ZS8fmulkDHguQOLvBaeK1cIy6",
+	"1UbaJni4fHzeM6Bumq6Aod9v8oHPbaSqJkdgISrD2fkPb9Iei7bw+rvmpFGiphX0laMTgS5rEy0bfFkW",
+	"V1mG5Y6TbZTaY5bhXakJrsVMGXHJi6JOzjQdkUn58v6HNw3TnXLwagQL2s7EIq+fBjIbU7WlZq9BbMLS",
+	"X0iNbrUzdkQsCRIySrpCbUriHVhLVje8NuuO5iDpKc8QUhK7A760Y8TYtVM8EEKbWvBGVljc9MWQUMDt",
+	"qyzcYy1tNfZcWhnsESHtmQSeGCtW0G2unYvbQP1eJMrnE3UWqWY6+E6stmHVisJTAFOSnJ0OcqlDco9P",
+	"pOP6ijhYSfyFvFHjpaF2dTJitB0djPGn/brCzQ+ubTUTvuExRs++9R8LjV7dzlsGZgTH0YcA1/fOQov6",
+	"kk9EMn+/kUK2cc0afTvb8A5uSoK0fDV12j+NAy6Wd5FUSqmbCBKS43KSpHT8tz/+9rJU7WC6N6betusE",
+	"fNE89jyZPKlO1Srix9dsJgwvuOHO+0J13/wUHD9mfyu/H9Bp6b1jyHNQFchtwIYr8Ix6JdGzjLqE62am",
+	"REy3cVPgeYdM3v6dncjbIJwuRrzO8V1qzwrSmaL0Mx1kex8uTZl1Q9OoPe91m9RL4OmSkiyyKdu9OhG6",
+	"cVdumF3xpUTHI3xt0+VRldeic/hlXJVSdEbcjBfOnt83iFUh/5Z/Rfh224C8KNI848Re1aQ/gJ1u9Um7",
+	"5JzpSQsAPNVQf5fl4N921B8UsRig9j3jqzMU5lFCuRfN5BLH1Cu6B+pqOI5ZsbqQQRxpFuxNYDcjbiqg",
+	"m6UVWYaCF8tpWYlYSmHcF3KHC6rGjZpUAyZg9dUSOCNk80f7khoUoTGvmath6ZkbrCDWmBcUCUZ27nkC",
+	"QElXSxmHp4e1unLxfYhcAQMDkDt41WQohLSivhwFRzqK8tMj5oP6TccMTgn4nmiQ0j6WYH+l97qPfIDm",
+	"5lUtpw5qXpLJXcaqPBQW20yQhnG4bE0xoOvblKLIZ7NxzZ12u4jqN/ZFLSZt39OL4eW/lEy3t+XCh5at",
+	"dxdIyJeUZLuv3gCuQe5nc7BOBAEsIXOugd4WFrqMTrmhGPEFqPairJP6x5p3RjZVgkjafWzEJipYPElA",
+	"Tt1I5mRzn53cTmxlQulvdtETi4sewzxFPWCVGvGqNKs+Lqa/iEVvSzGMfdXE5XTV5ZF301UC5+A9sa7/",
+	"+L7to6fvYqUG2o/0ev1o3iHkUNnpF/pCtNYbq6Aue/oPpYDeQAek1ZTtlAth921SfPhoeoMC0yftO9Yk",
+	"254kCOpr4s4bUn2LbU9ADYy9idioj6YTBU7WA2N/Z0rWNKRgkl7oGLnQWYBWP2pqWXxaBS4wV4zMB7r2",
+	"tf8d1cF6BkKbMuMo5e+IuahzYlWzEMFWieKZREMl55jR7Qayqr076xORkMnBd4fQS7kCV0Vn4TaqxU7w",
+	"1Ru4681iNuP1aoufN07+jYbjjv25bm1509uYqhW+tT6Ca+URoH7nJnmGqS7bNvC76YpkG8KlIUDcYH0u",
+	"xByIn5U8W5NYyQ/pFpcBGpcRjR590fbq7dsfE2ybPP72Bk1bIUYVrwN8PVo1H4V2dXOdOy3QZxXSAU+q",
+	"8WiqlI6X+Dq3CD2/yzuS+PC6PMM308gOGpSS9ylMRh/7xnMNer93k42xNBsz4RhakHTIil7HfecaEm2Q",
+	"C2lvcNBWx1WEZVWJ+HIQ5hIljVUuMENeRsbEhdwJkmjSrOCO23Xut5Gn65UcNTkt7YFDBVc8Jjol2agI",
+	"KboD7GiFEAZAKQTg+5HqYUrcZquo6ExcA3NZmimU2YT8h9Kw+wB0C5zctmXfhGI5+NaIffNCbgj2mJrc",
+	"znqY8JjXFqmM+yzHiW6+GODszeqiJBfBEx9WxlRVhUbLj+UL6ZOKipizIqaEgKP4Qjq+TOd0oghRs/gQ",
+	"0Nev5lgklM8ELG4XsxpEsqVQQn/jx7s06BQv8Q1WSxkqZbSp+RzmCrjSzaUPhzVWwXrQCqZbK9d/IKgG",
+	"yH9pBo3Jd92NirjAlIMOCZPhg2zwe4hzbQ6QffEQ2CejSFjo75RrGG4izMH6rU48wcA5GzX06z6MCbjU",
+	"EC2BWerT1TdrPiTYF1bXxXUcCh31sh6uFWLjcVMNGJ94OOG6I/Npc0C17Uvn1swHrCqvhUethuKmfv/Q",
+	"wo6OatcJcpE6v2jkLG1tThzTS3qOKdzo53ujVhbWZ940EyAeusUbHWKv8XKiNQ9g2DjTKU7jis3auNDW",
+	"UkizamJfjpN+GayvkNA9Qpvc5t9sGNds8vrnp34PF4rOZsDo45I3EBP0bYyJ0rtTnN7kJF+WVTHidZKQ",
+	"OfQlqrhiP3JmZQboQz5yTL1NqRjpw8l/uO1gejddpRdD7GmyomY0VVpIGMyEGuGkXfSUpvLUmG+z5tzb",
+	"XJd48VK14jiIWZlePogBJ8R2BJvcue1Drl50+EysOEUClM7W19/xi+2OpHldKkfTFFsJD09a616WtYDS",
+	"ysnVbo8J5yU9a+LIVFXsYTX676Ra7b7QruynFEzHWhFRbXbwOq6tzXiqU+vyFWFf37pSPrcv6HWHBbtm",
+	"vBCXw9XudDOPAo7yzuzDQHe86Q5kIzWb2bVrDwlWtDjqthj7+xb3Cs/ctDcu3yWZR7eFtSeawcbU7FwM",
+	"+1OUEPUIL/gm88jnrdyVhG6nOC9OHjnKC/YWQM5WPMCHh0KXhQgGDU4N6IyY9jxbY8k4efQYjmGftr2z",
+	"hFcbAjwxLYkiXm7RXPqqXNskVnPft9fyCoXAMeZ/4zpea83bVsur0ba7CKNtdvYTE4v8nCyy/o5qkkNx",
+	"6YzQSlQFNaMql0iO27GC/5Y6olYOxkz3UtFNffasIu8pZBOheVitUHz6+sa4BnhUqb/z4dgsfpoY/W78",
+	"f3YMA3uVo+3ciZizfXrubnaJtbt90Dj6iIYYN0i48AWk79CYBWDDXjWZWhKZIIdrNO3yhtdw43aurFdj",
+	"v8jWeaXJWaPqQtRZZNMQb13hMuQJnuxL9HoGBBglBOVlwDYBti+cZfZ4jRxf+xSq2gaZu0n0jCz4Ob6d",
+	"pbn5ulZaTcvJ52QXwnq4p1luP5Z7gHBj1wSFzt50cP6/z93/flr+9btx6gTbRpwKMJNx+Hrn0Y5Y8Hcl",
+	"08WkfLgHm0mQtKsyL5u2yfeoTltLBI0K/I6oVhgPlWYiUx81m17WW2Amn8vlBCeE4xxOWf2RJGlReNNI",
+	"a3p98lr4Yju1LaRYK6hGg4QikfcdhHUoadzI5kpDKxY+f3EHamzPcWrOUwsbgqcn2Owq6FFu2zlIWcfN",
+	"lSYUaBXN/U+Ypk9+MOx422i9dnJ7I7dyhk5WjvARZ+LRMYI9mogYAi/wVOYSfSi2uxnx+bi4Q6itBeeU",
+	"LxWAJrhPAFw166H32btpOZpeSHQXrju3aOEFZudEkGDEpb1n6IB6hngVrP2bYqdM1sI5R7CRS9ssiLzH",
+	"+xLCeGFauD2j9vMeldJOtNuzLYcFuFLAg+YnRKILxQ8BbFO4BQd+4FY2tA+uICAbOITSMSl70+V1KZZp",
+	"7mvisISPQO0e3Qmskj6DIE/RDW4Zau9WqSzKNO991yoLMUnQTABxXmv5IHAKt7/QOV7CvKff1DqIyZUz",
+	"XAWTLYAbXZ2tiKepECNr33k8wwwYk9jx0REWgdQmmpjOyszfS7Hcg0eUOxZ86GMGG6dN1sCrN/nu2xhD",
+	"34YKdzTQw1UbQsnP/Y6TxTXcfbStqaH26GbNlC68eedyBQxp3Su1xk+oeVx+mBeIJpopwlKDiz2pJ9y8",
+	"CIgr65oq+8FQHxcVuAtDSaQsxE2p6hE4qjDhJWirFL27g0o3oViFmm+buhhHdfuyvH/Wzr2j2rmx7fXJ",
+	"C+h2Ox2CXlNi3WwKHlCONtMKGuX+BMABPNK8KX0ObK/hW3F5NzV890FAYYYrUast43IA6M2sUmVmS88P",
+	"1tUCvdOqwlnPIRGSrmmXQUqRR9L8CuX2WLY2a0PqFnAZ+iRNH1qHSY3gJADowcA3OlTQMIpeSKsnplb0",
+	"RtHtEX03ran8c62GlUi44M59UY8gtJ6cPvr2ruvHSWUux2ohixYuihYHIVCGnHxnzYRWV6HdKHfn3GuD",
+	"o72SolkhjLO5qLWSoK2OuGO1OmP5CKpVujWUlJihzM+tPR/WbrAycSTaq+S5I8iuHaHTTWoxkWEKcisc",
+	"CHsC93Xc+rPABbOte44yBgyGpdAdmPdJyNF+ENpcpkh/XtJOhawruC1jvNLKAVkwbeqeZpWa9Nuwkgvd",
+	"MXprStOmyeJ7ANnUWg+6xVMX7wFg9oQFrOP59ClODrqI1YNv5rpz4nptn1dLvtIsB3tjMKy4vMoHbqkb",
+	"UVXYoKsSmQUiSqHwQOprLR6UeNFBLtDCObQ9rYxUy6A5xVP8SbwsJHlxyv06yVzFtWhRpsTx61BgYl3I",
+	"zlBN2CtW2y0gQR+NYxJQgHx0dTlL6EbPHc8xtsmTJYNNxkdXUi0rUUzAKmiGNtViWEXtROJYT2Ky5/dA",
+	"R1n7HNOKjXnd8au3SphJNPSXuW2bNbQjlxgoCgDGC00tQLl3yaMI/oo8ZlH1lu66AUxhW5rdXoSzHYHg",
+	"zSIn7W52lwHj3e2+ZF+8pLdshjYPN/AmpZ3YVRKY9zLMCrBDBeO0YVY5fX24QmXXTl4pWQ7fyxuU3vAa",
+	"5FEG0pH1mSTPpLVUJD2ezi7c0pcoKztR3lP4Eq4pVz4fj8FV2jYWWMyeqC6chU5K/JljkY06b82/paiq",
+	"dC+c/r115FFxrioAh3rfVQNDbKZi1vy6AyT777N3SC0ZKeSimrdW/V6vWQ2j7Yc9BooGvKXvTWMgaW1t",
+	"Wa5p0ravLNFqv2J0+yRa9fdBTalaXHo+mRYLPQZluqKLM1wssmC5m8Y8i4w0wpdCOJwoSEJ43AsDb9zq",
+	"4NTut1Yfqa63gKKa5jXRXLlsKV51zpK6URF6L86967DL+l9b57HqW1bVZUz/0BLlipKydHSoYeUtKMiF",
+	"g3JXOW008S1E3tRHSjiJSx+gZiwLn+qARN2iCDl5m4xOUohCB7JpNRd3149WOdrWEW/FBVZBEBQuJYOb",
+	"wMIWywzE6iz5yiXJ2MVp9wBsur1gIO9co7d0qN0xE7Zp+HRGaBVCZd25jyRim9oizttB/v+AEyFnJa7m",
+	"OAWxqQLEU5NhPDScaPHTm+sPby5EVV7bHzZvh3wdDMZjDoW9gkUzyBEpiYQzIqxDcxGhCTDeAjw0Zw0+",
+	"MqwUgcrNDFg7ShM3ZY1Q1UsQfwdYO/9wxya2MSlQmoV9ktFAXyuDwgcRZzi1ebbQpFwA7YgWWMYFixUS",
+	"PIjqDZ01qpyGceFoyqKi6otgzLAIxkMsgnEMRTAu5G2rYJxMd1fBeN2ob5TYNQgs0VE1fnLfCn5tRa7P",
+	"gYhKjEAB9gwCN++NkDCE4LRCN3uQb+gnhUuUsBS9BW+mqsBIoOPHZOAcDjDjVLSEM0L+ZLQorUJ4JcTc",
+	"RzVXHqTWyDBDf+kyblVwndqlX5cjSv0KFDrNtWm/DCsQ6mmlVyCySN6x2nbX+thaEKWUI6xXvE+N3lvr",
+	"alU5NmKLKEePt5DF2oBsRA0o+wOUoTXXEGVfOO861biA5DpTr/aEuJNqtq1WMrSh0cCywpiNjyl1Bcff",
+	"QBEs76Zsb1uqZ3e+C1noy3JHBu9GZgcQlQtetM2vBFqsKDsbntFR2uw2Z+NesaFtGci7WR22hlCCkRW5",
+	"Nmg3tVbgibNpNkTLlOtdurMdKZKHV2LVPsA+6Ba20CKZVg+5rtE2aYQHG229Va5O/C730fT4tAXk9yH6",
+	"uFkB9e21yoXhk61RA9AbnWCiHLap4AWqABwrjxVKrEW7LnrfHhzzk+HD0Wlx0UuKV88w1FbNoQ0uFsa1",
+	"VRjGWWfb8re0SzwyxK8xLSdTiCeUUNFlZlUx8c8FJ+++nvGqstdd/pdtwRk7supqMstlW6bbDcPU3QXd",
+	"DRk3WnPf3jZBkDzkN5IdE2G3VkxzDxHToroWesDi7D72D1VKUdhnILdLZ1jDgGuWb27FzJHH9Udc8npl",
+	"Fc23iUzLIIgxLz5kN6IdC9nvL4jIxGp3C7tM2FAtZMHr1SAmT4t4I4AUsOLlej29XjdasSRtyF+dqu+p",
+	"EZEsp6RollQxO3ctpFgiWMZnWOfHOj/DK55Y3+7auiCHrB0NzCeETk8o9+mZvFYrpJFD6tX3P7wBdfVC",
+	"WkuCcoSJ5QOoPDDwIbhZ1ILl7wvdhyjcpK8X87mqjT5weuyBMVXeZ+cy/goIkQM1PjBTcbBUdVVA1+wk",
+	"eJIC6JpzQ5SGjWqup0Jjt5QUFxLIKDyCAQcrVqEH3jigAmQhGYZ0cpYj30pl+KWS1SrvUyvLiVS1ID4C",
+	"NB10ZrUWgFwh0zYVXsyYURfSO5PLwDPAAA5RDRpfLDV+lEyKSwEO1g07qY0e5gbaAYLG9zsm3DOozW1S",
+	"nuysdrqruGnMagQviwhONgqb+j/siQrJ9pLl9qTM3RG0QsDvMmIBIlhogqzGY3bil0Z6UThPWjllftxB",
+	"FBMx3bg7IkEpVSSHiO1hf2qZKdcexuARYqEmmSSJR/ICqBgg7hOygO5EFwSNYS1LNVpy29SfVkjpDVCJ",
+	"vqrlrQpUtqaAeK97SLFqOB7pwbSX3ClVHSsoeRsbeT7AQZXIgA5OT8jrbFRMTa6mmdCu5vLtKnPuvzDP",
+	"GpEK7vPS+h1U6rjsJ/1j+7L6K1Zwu23O6doq/QxJp64FL+R8YXax5K6j0Dy4Nv895PRlQUA5tS5jTjnO",
+	"mDFVRhpPFhdLzKBS4oecKJGB2Ae8WRBNntQiyjMFdFXgN7kAKFYBhjCcraQ90WLE5/L/aV9p1YTQ7Blf",
+	"sRGva0yYyd06yB0VU253Vd5IDwTbg6NdwiWd+o5pY+Zo86lQ9JRfiwuZLKMLHHNZYC5sAnUB52132+nx",
+	"SZ/9guymbFyKqmhUYszcORZgzni2oVx2A1BKXRaAtpzX5bU1rq7EKgPktNaAIVQ141YTgxxuCW5wRRU0",
+	"Qz1JGTyZVsUoZVVKcXklVvmAzRdYyMVqc/4uP3928GASdKEvUY3L+w2EcWJAYRS0nRa8KR94P6zAE92l",
+	"m1/IFzKkryJMsOKS5VZhGzC7ePPkiQ/ARuIJWiftCTSfztka+jVUGGj3cU/lGq6naqnJY3ohAXzJfAJd",
+	"FtNBsbqcTEmxtN0EkiQMNmyqEdaEeBfRsxHRQGnQNz8UPtxPyYP3oe8w1lU5Mvk3qZSr/5mGnb0ap7bR",
+	"ABnZIEcBlka0HCGzC2+7t2aVA+nRRKlJJfi8tEr87FDYtzt1nhzg/euH/afE5L0usLPe+4OJOiDqiJ/w",
+	"Q0733I+39CauiR/LK7EstcgCrJ4kwb4OCDsnSarp5MocbF2PbSWr7s7FEYVQHh2f7OCpuAHtTndnRFP4",
+	"Jn0RcW3NlF8iOBiibh0fnZy2286dTaVEINkJZEzYyWODKT9j3ItmX06B437C+S9TdSIdtV1Siw9WRNy9",
+	"k++yLkz0rnV3QaOxLS3/UykzruT1Vk6aTRa2G6z5O2UR/bEDNeju2W2zrbYN2Gsx3pz3Vk/n/p2+YbPe",
+	"JvfX20go3tPEJjEM5XEDBwfCkgPrH5HWWeMS3C29rKdHai6KA//3dVmbBa8OpkojVUHYdN4103N+TngT",
+	"FUODrUpBX1id3Tau6+rf26ydBg25s649hUNzxogXIB2EaDnbNm2mqPrW3oxXLRL91ThgZFzGxlFLghNq",
+	"jeCjW3L9mdKdWo3Pvcdrq7fDj1h6F5iUhXnzigKt5C8h7deVX/Pl1Yiuxavyd4XDqoWpy45eEKthKkjG",
+	"KzDJ4owoANTY17uM4La+qjRq37XQcyV1OayEr09C+Nf+JyhO4DoaT0B6tsPm2XBVtUZGIj64iAZuWSsj",
+	"0iRw+/mfPHK5GLCc3G95xnJyvhEMlHZBzoyaCFc/O1F3+GZpFoHKrI1speVi2vN1ztxI/62UxZkvtuxx",
+	"WR6WRYqZQ6ZGEAprZu7v/fLZJ92R/3s7zWhiOqTlR04vKi7emJ+wTsIUhNeHkd+2lP/W0fU4YPl8YRqL",
+	"KXe1ON1azFgOww4X7CrNGrfCujVKeeKyiB9lCTgK2CNEopY773Qe6wdzSIf3tDdult29m+Ama5bahw+u",
+	"eU1cub/2bKd/hjfZf/3g3mb/OKc32n+/9m+NBuxu9O+Qpffp9W/89ktMA0qLLI/l4xFwU9Ust/tOmzxE",
+	"M7D6zAaRwbexShAt4zk3RtT2O//nPr7rv4/++9fjgye//Xp08OS334+y428/fPMfbd6FsF8en0JnVCXa",
+	"6PhI2FoZUag+y0dljjoZls6VFHmKV9d1KZbg2hiV9teitEI96/FiVtrGq6VskK9GGiKtlNeY3bYP16aX",
+	"Rz0aTwwz+ljl6dFprIQMHn3ozCL41pdWodnCEaGziJxhGLJ325xxl0fJ7UuQHr3SKmRXehKWecXlvYgQ",
+	"DZMd1+0fMN53GGji/RwAqHvVXAmENc67Rvw+IE+CZ3Z/P0R0QmywMmZ+5U8xunDmGUdtV4lyNDUGm66Y",
+	"JJXk23iayEXq3A0+XkdIhdPjkzgO5Dj9EBNr1DoHFeZz3WSCtqilCNhS8HWGfJeUROKqMslRqqIGgoZx",
+	"BzKP+vJTXJQxd4SvIhTdSuOP1Rsj5v4LaUfm5ITlVHDs0jWFguv78VePkb34/Qt86vjo6AiGy/29L69h",
+	"lFxjtWOKi8EICvAZbl+wx1lnnSEl/JugnhaOCI1kYBH3SJPB3lqJQ1WsNm3bcSknop7XZYvF5rS9yPNc",
+	"6cuRfcEYqoOmOYzMpScX6ljIh8vmYbyTYUwvcIx2lraFLiSHtkyzQKy5hkGpCkVVl8qvCJ3CN7p6FZ4p",
+	"ozng+wjMKS9uCBj7GMiRrqWEI90hwA524AreVIuUF0UtRX0w4lqwShismV+Uk5JgPKWUombT1Xwq5Fp4",
+	"hI+gj5HUfPxwXWZGis2v/OBfVpm5T/84+O2B++mb//EfqcGylkQ5eupcUBtNd1fCyTev1ftSaJKPkqpK",
+	"NOqkDKxQQeNTOqALke0iI5pPAqkEL+DAeM7L2v6RsXxM/7x8X+gcYnwY33QpEENRysmFBH9d0Wfn4Mnz",
+	"OSWT8trauZA1swnhwTQ4UBqbcKdfETdHRax/i2T1ni7fhsDe3O3ICH43JPl0Mm2F1y9DHbwz9pCY0NGE",
+	"dWkbM3VtxzF2XcVJOn7/34qFv9UrqGnHdGCjh1tTpPSpnYgDfWMC+vPRTLCnqp6rmhPmA1uKW/JDW4Bg",
+	"D3r4M4RKVYtJKzX9OhV86+hthdPae9YHFB5sH7dn10ng/D6rc7gz7PoTv3J+Gpca0x1e4rUxeywGAk6r",
+	"e/LVgLKVwC0JFqXOyGnsE6h6qWkvxLxSKzYv58LV/lHopC+TsdAd8KkCIvM/2YbZO7E8ulWS14LgVuvu",
+	"e47djaFUXkNIE2v5bCijEi9mR8dPHj4ePxIH342OhwffFif84Mn46OjglD8aPh59W3wnnox3eqbB6UOu",
+	"IGoPzPGONXQXPot4SX4GtwV+/u468ln6cIelWWShATuc1vzKIuFxpjIqlJDokcr2VSnVk1AsUI+of1fl",
+	"YcDgaylV5DwyHk5QagTg0466Qa2ZToLvbqvDkEdqq/vP3vMh66E36tLFKdtyUuwrwX018JzQRFuMUCt6",
+	"vkN9q7icDDR0Da/rRq518e5/ktOE90Qx8TG1nRL+DirOZOzJkc+ldQPocm9J93Kk3M1NQpnedltkbCEr",
+	"oR2mJ59yWVANprzP3iX0hcwVurmQoSVI14mfsu+v4eWsHHv1TislRT2I/XKaquVQVc1bba/v4diLehr5",
+	"P88gA4a8f43R6u+yeTbT68L4pNUw8KASbXpUd8dauEIWATzqVV83HeDyskse8G0ExsFZzMP6yLeTn+5T",
+	"NWjfEkB3u/N/FNYqbfpr/bw0t31cBRoxf/ZyKSfwgHZJ/TO+6iAgYtmwQwgkChfxedmtZtEnq1UUWrSt",
+	"jMWdlSf6bGWJ3q7mAmjCUsR59PNHQWikkRP4zVRDf3Ge9TXHoZVEe7B+2tsxgKWTvJ97zVpr8Z67nLXM",
+	"9TE1Ks1qiRujQ6lBacjQLQsp3nVVxG2ox+171d0YvS/qXeZHYa0PW8dz/CfCsAOU7x1vL6TFI36YwI1j",
+	"NXMxtTa/ZytKe6/pYpyjv7a2qQZAR3Iz5NnV4dj7GGxmrTxa775K0iwX1fmTEWsXI5ab+Ab5YdzU5O6Z",
+	"Kj4rUwU8PqZ5HDToXVayD7oRyMGg/yPzhRyTiIa0zuwVs3t6vabyzRRh4z3xiQ/BtXsavLN99lIhoFP6",
+	"qqq79T9ylbVLvmjTrBFwrPZcWLU/vNeI0ojqO48595xYDNbPeygcopWr3Wj6LKcEsjyuk+/oBO0igPtn",
+	"yDQUw1gcuXgo+/7blqD+3v3cn4NnGUugIR9dnSGuxK5pbax54jj9sFp/qlTVOmPOTnV2I5BI3QWHqZ+v",
+	"5KpolJrcEiVnQ8E0D8423J9O/Mel/AbrvF56nWgscu1EyYgzKv+F0tilNrk6C46H90JCoXNMLSfCZU99",
+	"QWSTcNyxNwLyEPWhK7vZnxVnLF9IKFnEh5XIPQCA4PouP989QR7BRKpa4O5vOc2Nr4+lxkyLawEkGzk8",
+	"l2fI1lZQj9NHcynHSm+pzKfGLLf3tPAM+xNj8/GlqrVBhHUWYXqO9ijCiAyAidMureRARCKsB9BkPLqK",
+	"sijB/WGP41Q5s7S3Y1uFyWiU6La8A10wzWv0ajcR2RabFHbRa6EXVcoq3QPgTPeesSM2E1yGKLjnbwDU",
+	"XESmele45hvXpm0ApvZSU1yOyYcbA4tMcwnNeIEAQETaN7G3EV1Bl8IArSvLx9pcWUxZhLOtUJCQ6uSd",
+	"FmJmJcxgg3UlS1KisPtaCLiSf5NZUTWaCiTjvu/QUxEvIwznN9mFzPnQqug5u++zQZuFORvQGngCPWqX",
+	"JDjpwyAtHS1Uf1ZgG4jfBgAulyB3c3YfEnJ18zCAzFulmBWoeLhlzL8WcmwPSPOGl59dSEBYu5V3SSA2",
+	"l27sL+REYBqVb9wD3nbDgrEBbd6EoW/LmkDCKaBTemO/TuqV4HXKSXwu2fnPL1DHzFg+rvhlv9/PEYyG",
+	"CiH8PPI/P30BP6hwX1NBhC6DiMRP+gZOjZn3PnygQyXhHyYEDDEKISEQ5kMvEI4AWfis4IYPuRYZ06YW",
+	"fIZsQdeiBi4jo3AhwLIg1A5RCkBtEJcOY1W7hUR4bf9CXsgHD94BBeWDB+ycPcCuPyAoiOelAjieVhU0",
+	"p29vhI/BfZxpAad/xDijpxzIYxvdgOfcFD7AsuHiQtrzCPmYApbTzgJhNp8BewHu0fLa1bcjh71V7B64",
+	"lfPAgQbpSfgaZFA82BgEbUfBaoA4BOcLMxXSlCNs6IMHLLc/qbr8F+GTv4dZZReLo6OHI7904E+RE1x0",
+	"KCplFRejmGPWxPGEYSKznYn3fGSqFavKq5CpH7B32CDYMzAp1H/7N8SG+HxeUTsP51hU6j//oZXMsa7g",
+	"k9NH337jqGCpMhQWickYt6q+K4uSu/pZWrkQLOK7LmT+/x0QwPzgRZET3R4uJitahrxgpZwvEF0opMH1",
+	"geqVztlc1Aw8SVkItEA+8z0NbB3URST5g6Vtf33wABU2KewLRkKaAyFtwwumxWQmpBmwnB8O87gGZ87/",
+	"35Pnw5zeCA5W/eAB2alLgufjFMCJgSARR7xgp03B3BiHXXMKaX569AQLLV1SkU0szQ2XTp7kRGEBaXkH",
+	"52Mjaic5l1QwYSqqucYRuJBYSSdjObySslvA5jpj+X89e8v6/f7hQvOJr+VD5R+h0ILrnYbOQZWL30H8",
+	"ZixyHX8APhP8N2yuOf/nApP1wPHi3HwRgI4Ka4xrNYvmClS3cVkZUWMlWGcGUDEE+2m31eZ8YgWSupCY",
+	"bBYIrVWNfG++DqW1J0RJRCJzwY1d9TWblgVMywodd9jXvz47/+HBg8a2gdFFTI8dsFKvt5gqPIGrDFas",
+	"dvINgmB25DDi6R/bUGVW3bQY+1qYtcOp4JWZ/itn9wksORJas6q8Ftqe33AP1Kezt2AdZEwy81fVXEg+",
+	"L/srPqvgNaX2fAHf4DqB++w5Tp+B3lKxy4n4Bpx9VjtFYBEczlU5ElI3IG5zu4oPTvpHvay3qCs6mPTg",
+	"8HC5XPY5XO6renJIz+rDH188ffbyzTN4JhTX8udVhJQd9I76x3gX9ac36D3sH/UfYirOFM7iw+vjQ3di",
+	"HkJj4edJyhMFQVy6VyOMlIo5KHVG4C6sHwYkLHNeg5WCj5RKvih6A0jyfkUveYvfs82p+Uwg/vXXtPYS",
+	"bjl8WovCHgy8giy8n+2V3ods53M/12Jcvu98O0iuzndjAIhu/w3UormyU2bH8eToiJJ1DKH64hPjH+Q7",
+	"QgVtl/rWGDwIXIIe0+KrA3EEaVpg3fbtcjjF1qQ+4lt9+D0vXEITPPJw9yPPVT3EmqfQHjhudj/lijCC",
+	"suiSE3o/okAUfsFRd6wKxyeQyBdcmFDlV3dbsTENUHCkZlFg2UpXwGiATHI8fZsrGdEzjekINc6+J9Kb",
+	"u59yguF8aOrqpl6IDxur7vhjNqFoW3jWIqdRhSG0Z5KDfH4lyw97GJsTzEMJNpffhywlRw9/L4sPgfVh",
+	"5+p8YQ9f8d74+oURpT8sXVfpPSDtrQoRyvgTZG0AerjXdnHfs9f2IrA3uPtIW5Zrpa/wsGoudXxic6k3",
+	"FtvpZg9f45f6N5vDU3zl9ideKvMcKqjCA0+2LPhYMV8rso41CbASn5sRjx1x2OgeiIgyUrqaa6MxLWuT",
+	"QArXSi1o9FlpmgURB72OIGFXfPP06Ek4/58SjViwcOMKkx+yjrs8bIaNjf3CNLu+tgz7d7DpcLV03XQ3",
+	"1xpeFO6Ypo2L1ki74nMetUgLgYYAPZQBV1RImXbGpQFutj77gTxOShJRRtS9e5ipKURGlT5A3UX6QMwJ",
+	"SapPb6m5+44ANeXfTF+KwOOp88rN4nCFocYbnlB3ou74eXXL3f3SVcNp0VHeuqjvx1BOGmk+n1grcXD+",
+	"LXoI3HFzvePJ7ke87L07tYP5OP3mSmjKrMPf8R/dFQ2iNI1C7AjMRQUEVZeYwtSjqpmSxC1Nrk5yN6Dr",
+	"TsjirJGdOFFMSXK1NMsc9Rk4Z3wyHLlVGtlwkerIF0VpmLi2I3gWBCVWtYLkLQwjGw4qJziTIoFtzXtK",
+	"r4bo8jsob4ONtt0MEKfSXEiur/SAnZ58Ry6fKYWkIkRMo5x0cFygYXFPsxzGEMp1Bn6EklKREsoVzprf",
+	"o3ueaviBVjmaUMroGPh0uvj+etzJd922naOqeO0kzu23II7O9i2YOTWhOZETYSJJ+1GPs1abPxZ3e476",
+	"rbU3Xuwatv3WNnY1rat5uXcI4qFVdUNPPcUnfHT0/OcXmLDIC0Rn+CBWRhGbjGlhTCknOmMjrzlCoQcU",
+	"kLJAV7T2KVUqYlKB6l9WboKzEoXHQhbCUaB5E6/oX0grnoFmRmckixHwEUxDqPxO3l9yMQISALzkj7Kj",
+	"oyOSjw68MGDk2BwKpqeqJnaU2dyQJEMMIuVS5JHHOk+JKKt1nsM4b8zhOhlitXJNccwlV6Usojoucaol",
+	"ABBK++A/FwJqm5FnlLBbYUvEuSi7OEus9ploFh5COH0xiSsrkJAv1Q5OUORkQ3YnhmxrSZQyGoWM19ll",
+	"U41CoOCtGrVj50F1vc6q/C/2SA53r0HgMA7mGI04RSfg5yoP4AAMSOEKtyd5hoGsayQLgHKOUmS+RraL",
+	"qWAEk87wQEes2WgRCDR4VVF8PDWaiH2Ih9NLwh7I5gCuoz+h7Qlc3ddrJMHmJhsp23hP1XzRZtTePv3M",
+	"TRXAdO1spSCaG6cWPPbZvNSf+pAEO89K4vdzVZs1QQBh109+fqK0bj1A300VBeCc2xBx7xD4AaSDizME",
+	"yLgj9YvFG/lFIEQG/E8Da3KTmyQ+VYer+OSLzsYL2XI4IsHNfC4kODWjSjsBs2BFAnEMOkyj/S52vu3I",
+	"i9Le9/e2fNHukMAM8OeWtFty40T+DBsx5MGlNyLW5zDciL8EQlcPA0Z4qMO32S1C6h/ZvgW4uLA0IfHL",
+	"YPoMRNOdqiiuRY0V+Td3w3Ns3x/H67ihq0AWZZT2EqlkApXuKddQCCWfCByPHKCOA5I3wxWWtcsiBCsR",
+	"NGeQ8OPpkDPvhvHFNCNKTQeCuOfLdvfZC3MhR0qbiIWRwGVWiye/h28lOz5yKfAzZxS060BY9TutA1Gu",
+	"3Eby8McUUjC0beLpORlotJxvLpk+g5yJZi2KFkRCxiWK3lLGBHdxyh/8nAyIj+EOhnd/Hm8wdmuLMxgG",
+	"FwD+HmV09CW7wT6X99kZmBuLcvvRdfg7/HerK/rtFv9xkIlYk0qzcS0E+lkxAr7pW2brrmWrMDrHcvCB",
+	"hEMw1Egar/OvfVbPsKcbCb6AKSjL9kiow4LFxBzZ7kh2m/tPP/KX4Udu3UztXuQgnz/m+domKYkZ+/O5",
+	"kLeM2C3OxN3KIYxKdIJyM5q2eJQRezpcYKAfqypCoetyNA1I/8iqxTcgkSaFoXiDPIiCWK6GGMq7QIns",
+	"8mmsqDpbryXHK8CzQkU7e1NIEktICeRP/egqwC/wmW4qwGdY2H9AQxZrlLr9c0/7CMbNT/JDrLEw+P3T",
+	"brwk0uHcntk1lVrMvX2Vs6mqioDP1m1VRnWjzCjjlOYwtmc+GNCY5FMDHy5SD52xoTJToJ4aCjYr3wPO",
+	"HAxxLln+ohCzuTJCjlYHfxOrHKB1c8G9yQigcBfqmQhDhzsU8lFS3HNIejTX12B47BUl/PoyGoFRM05O",
+	"cQ94IF9Qo3yFc5cOB7xiWiFYfl5xmTtQ1xrt/MCLGNiLAj7pnST2DknKFHbSJeMp2cT+IxUHxODiQqUG",
+	"NCpKft6k7UfhSDVasVaOGq/VO9WQD7oElS1IRyBiPgNasGZVgdyV4V5OFVtyV8seRuKd/QkS6nCkicd0",
+	"yiWb8mpMlhrY8DiyVisN7UBF0hXgB7pkCATeTlm8kFtxBOwcywPg6/2YI85wymWREv2uYsp+mzla5n8T",
+	"K1IO9zk1IqClMwt+9TkQqioOhnx0JSDgR14GX5DNfiwUybCHH/Z1qube0yuWLLwgSr799XdfelQU+pLe",
+	"SdVt/a/+L17Y0wiODmraRrOe/fCmt+Vy1OrOiEsoOYO1ndcjLys+q9aGr9k7qg57wwqudzkmN+zvJ1UN",
+	"4pT0hIJwjnIuyjPyVYH/SC6C0+OTLvqFGCmJxFnPeVmhQXR63KE7b5X6kddYKv30+NHuB34J6dQ/iaLk",
+	"jiLr9OSky8OU3sWHlbi1xfeoy3z9Ivk1Lyv3wVvqbO8oTb9ZTk9TZS2ffO3UtyjXuqsGZxvDkYEiGVZ4",
+	"IRklAKq6EDUd/LlROfofICG9VrPcc12V2pWag+TGUHCcPlWgJdSsJlIaR/9NUT8oIpI4o+glrlKV3oU4",
+	"adIfKNcILOvralmF4lVn7MipPICG8bQtlBAZqWet8ItazXrrkqur/FurwJVAiLR0yJVoP4voZkPEoK2t",
+	"RvVu07IdmsErWa1ov3a6F8r+fr0giacwE6V9JnGAOIO+KKESpjRZCP2AP9NuJU/j94liFqfHR52OoIky",
+	"5k4Sp96KqsLNj+Og2VCYpRCyWe6mIdPcb5/WwdNVfgbwX6sMfdk99fVp9LpPlff6pW4n351tWawN8OW/",
+	"ESLBgVjiAYjwLNEGilfoJ/eRJl01HfNsz8FTuqIKVeDFKb2fpNTej9XkXUEW91Dari3pJSyvj+TmDB/4",
+	"POHO9e9vzccNiyTKrEAo7h/XIerimWv7qHXv7H8k7MzxfWGQesIHPYUswspHdqFQeX1joUN5HbEKhIHO",
+	"1T/lehBg7Z4QPnCIgD/L3tuez7u2Q76wZN47SibtPPmfUHBmd5Cs2ro6d+A5X3sAUhPzBvnCVFMeC8ph",
+	"EQwUt4VgZeF4pBAkxkZVCTh/jLu/Deil4yPISIjAl9Z+uRJzgxVUKTwPvteX0YmeIXppuPL/zV1OAmZA",
+	"5BxJfaw9t+SlcbSqHvwJ19GFPRIZU1URvZy7IhP4rDWztbL7THs+QeTSJP87fvJ8NBJzM2BGvDc4tge4",
+	"lfMBkDnZfyKjZX0t6gNw6QoCUAKIjEuWA6IyZ6UEw74qkaI6L7jheSSPsVIe1ywvi/yMcRpiovkkOIKO",
+	"Pcb5j1ybA3j9wYsfAn2nY5udlVq7En1SEAuQc1WTY/74EaNwI/UGyS9c0ZKoVMd9+81SArf1hdTgJNLf",
+	"ZOFeD7UlHGJ0CceHaaPmHitMOXzUS+/FB6nFXoAQg5wWDZEVDKMg1pGX7ajdNrxuIhHDZ1uootXct9fa",
+	"ki1288NvywDxy1aXEuIidvZKKtmMv2nFKiUnjE9UlEJzPM2bVcaOpy2Nh7e0tf70aO/Gg3lH+T0oDLAs",
+	"i6cWdcKBUDTgyaIVniNVYraGdURpcRY2U4RphXL/Rk2AHdeu4kmtFnMg0kIIK+YW+Rr0F9IzmXsXCuAi",
+	"ITfE8+j6Bi+BZa8VFglfE8V+uMikQ8duaE9hT1tP+sWsYcn7St35XGnwvTpKQ9SlW3OUxujQT84xVAjY",
+	"c5L/qpa46oyCneYZca3wjnjtFa3gaGU+PNJ5qIqdPz7SJLvt4eLEN/gUYWXmFPSzX6HMucBW1lziD490",
+	"S//tw63df9ysznp08OS3/7x/cdHHf33zP+7P9H/rRM351MYd+zWahYnMPWufm0cQXTHNWqLffi6RFS10",
+	"piHPt07qHyb3KM5FyHob5+y23KM3G4fuACfEqwB4xsaHMNfsf7159XKP5KRBw++AEaJazdxHmJINTeOr",
+	"AiQvuyTPUFCsqgC7FGnQcOOX6beL6ZtbEpu4YVLZg3ZShXg+eiwGrBbgxfVk7cAGKxXl80Zly+k6VnzI",
+	"WKFmvHQ81cDhycyyHDVSApB3kXwYrgBz5pzD/vqFBMV7Iox2RbAwMskBzKxqUuCstnzG8gB1QFAAEMaX",
+	"o6kDZ7TpS567uovG5IngnerkmNzbTid3vXMcgprzxj3XpkJttMTqAv3WBIc1Ja5DC57aZ7p8vQEFQS1u",
+	"NW/VJ6kgT9egTLPg1g3asi2TmEq+3UK3/TqPHJrh1gwTGlA85hvFAQA+TnEdtI2/ohSUEJwBul6r4iEG",
+	"Do10n5r5ubG3HUU8nj5Bvm+KtpdwRxe5FvFkk1jDMmSMKo9lriJGxYei0hE77ZQX3spdRTkDVjscOL5j",
+	"V4+DTH2Cmw0FMh6fo4dlaQ2fCzkThluthQpABDDa8WP2t/J7MhO48QH58E00GqmJwelCcEEqsTFckGUt",
+	"Cjv9Od7uyebXyvJjVX4r4GsxKZX8i1i0SnpfuS2ttR6dnHa1j3E6Sqr3CEhC8JryiXBj6KzKOeQLglPI",
+	"MWy7ufMUGeSRIqMUrZOzW1BktI2AwfLh3YSQXZwQyOskSf8YZGy2z21SFzYr7LOy+OqS+tZV5q9DSYam",
+	"Hf5u//OhVZBOBMjR3kdeFq3RK/DNfb5sFPv9e5qYzD/vtO6+2w7kLdbAYYB+Ttpq0bmobAOv5okrkdCe",
+	"XKoDMkDc6YeBLjicRlOltMi8o5rI5jIr8x0pBHjnnK8Y3oPOvag0gisZ9swbQhcyeAdnagY4HHw6MpAA",
+	"eW4PlCYo3cfcvSua6yv8hma5VOZSL4Z2PIZQeoBrNuY1dj9Cu93P/V3aO/3sa79JWWC0u57iwHdRVT63",
+	"uRG+3zyf7+xQdK2IDsc1TiFTL0Rk5lKtTz+VAtCFbujdqsHlMlpbo1mz5nhzaXFPgoi0EOoMRTxGW93C",
+	"AnWRV7B6jWYkQdrGY6iKUui9fcpf73lPS7tFvEfMa5/NrPoMwN9gilGEWk/BJJiqqnAib/VHP21qYepP",
+	"m122X5+2ke7yqCKyExIhNuKEB9dKujx3LF/vKLMlBLilWoboCWdACuWDCUBo6jJFja/+yQ2b1wJ83hCx",
+	"hkCSgsJT1vqz9mKG1XNGgpUuy90biRnxM2H0lULCQz66sufhDAt6eFmKNYulYjBVA89n7mWqZrxacih8",
+	"Nha1aEGbmHr1sVVIqPrTTlxOzSMygT9QQsdnkF2v7Fi6DUBghOYaTQium8gHKwK3uu+dZrUBEgTVwMvR",
+	"AeoBpIWatSfXNFJSJnyVebd9vVehQTuBgwC0QNE3dETJNOdai+JCqmtXr6v5rC/xgHgTyk6VBcvtGZg7",
+	"XdbHuLE6GP1q1puB9WJdFdpmJdjSOG/WFkX03XT1VWihcT3dhq/7DGOvyzCaf3q/Uzq2PZr0n1pZSitb",
+	"OeFmN1TDuPgDamTzissvI8P/Lfi7Mf8MUpVzdIFnWBzQnTH2DxKkUETORVLJ2U4uXcpRd3+6NPZhBFdC",
+	"+DNFVp0Oh84MuH+FbvoLORSZy6W3puGoWhSiiAt5tiW5o0Qiie98/gBqopQ4n/btsoZGngpuxKWS5YhX",
+	"gdpgwGh9a6wUC5ZrXWDpEajmqFmhwHGhp2pJqmM+cTR1/kr0F0SosZZpaAJmBCJNAJRazBPFOrE/E2Ei",
+	"vRdUSwhWeEqms2aBRXKhY21cQHrR+QolEO2/C0SGvk0wJ2WOwxOmx/4OJAYZVR7VC1fUsAN7QVQP3f7S",
+	"nyV1V9gdn5r68+5zFTqkmX/p+ds/V7w9747LeMeyQv2Zs/3V5Gx/Xu/L+sK5XbZ1o/Z7a1j6tb9rX8ly",
+	"rl+NXaJuF9li739bdsu63TfCaM2mznd/D17Prz186SauLYT5ekNt/nfK/fXB0IZtuBkQjffVFxgU9c07",
+	"/N3O4IduW/nV+C3auH9u6D/shv5338rgccJV/pn38u677W685cY//N1O+Nb0TihktuR1QbSNgZbNGl+C",
+	"aDt4TNeGSQHZWgHzDqxtGZFDgu1GiSHODCKKuD7LX4wPfuJmNB2wBznEwjdJz5hR1iQ+PT5pZ5F9HRwe",
+	"+03qT8jW1XmeXoyhuZ1uTRGRfR62qB9cfptni8LJ+tPsKL4qQ8Cz9CYcfE3Rli4MG7Efoa8CPUjO/QCI",
+	"yib9kU/2BAKklBf+xlvvY+oSL8YvlRS0VT/FibzLM22HDpOnoAnP3vJJ26vptkO4B177MJXf/oIodUtn",
+	"G1pZanuNAtWhhr6OA5zAazuX9Zd5YndwdPNZ95v/jupa5H9etIDbADdkN7N3urbRyYaNTIyycCOPmGkH",
+	"Ofo0I3qTfyzc31gL9Nk/F7zy5KlrDLCgEKBjUwbqpJBOydk8Er4hIxG84lbQSFc5sDNZ7YW8KVttynW6",
+	"MF+kFhFLsuyTsp9+DDrSD/tGVTuTjX5Rrf2SqEKRaLuFKvQWp9JdkgPt6gIyBt2quX+quX9617eQmu5U",
+	"Pm5nlR9OS21U3Q4QeoZxe0ekCaFhXPUZwxoIhd3ArmIaauhxmncM7xaMPgfgEmRLoZxvD8Nx+O8Zx8An",
+	"GwohoXYiG64Yt2dr3Bg0zVHh67Nz3xAfQsbyL+67RqkABVxio2TG8v969jYnsMtaAnBbvq8TrX+lAfyD",
+	"FDZc71YSCqiDu+VuuAQ/VwLnUIyIceVPJT+p5HeXLkYhPfLnB8C8Q3olx4/F3saUSsuw9wdgd0QYLSck",
+	"IG3R1y030w32yFBvy3kbqUYNiCReWwvIKjSAJ84gVdSTsgAYShaiuJC+9EKfvQhvrAVClgFO4jmqAFsy",
+	"K+XCeJ+oQxGHMle+6Bdiol0tiKMnA5+ePOJQ22Yo2KS8FtK/BIvvaGSuwJ+sSIa3KjZRtMOTuGSY+5aC",
+	"Wesog3I0JTIj6IMjOgrV/Hwf4kqcPm+4LAJYE8xC4JkIbM6UlRKlogA1Gx0K1rBr8uEcHT95+Hj8SBx8",
+	"NzoeHnxbnPCDJ+Ojo4NT/mj4ePRt8Z14Mm7BPZa3KK3+25/Fe76MYn1v+ZUA2D7Cx+w6KZVMB1z3rfoT",
+	"KJm3FqN15dqp6qjPtj6BZGv/EpdwPbhFwnWrKtORJZ4gy65FXShD7LW9ydP/Zh9qT5yLv49ytwtLB9+W",
+	"Vf+l1ftf6ynq3WgcR6rKpweNR+j6jKktjWwFlnvwYU7h388HLG/qOimmMldwaH3RYx3juHRAtlmFmGoO",
+	"O4umz8CWwuLDXLMZ5Ss1boWCWS4jclKrpQ7gVtAP2mn26B0tOZHHmR2+craY9QYnyFiIfxz5kSulEZOO",
+	"NQu+WOsFp6kdiEDT+HUaLhGeIFqOKWjQF10MwDfv8Hf3z628Ca9DCZePvnLaA2YUOPhKloqPXCWq33yW",
+	"xbH7bjcFd7CaDsk/0ap5YRESoV09mMaucoyTJbqvcqodg+j//lYV6il9d9+B/bMGzJ81YLbktvuVSerV",
+	"v9t2Jt1muyFFhOSh/GMg6g4h2BqJ28FoguRtqYiYXbO5AMI6ZhU+zP92N/lcU3cL+mrAyKJiXlaKTEVV",
+	"AKnphaTa6MgEr2riVEffRTkTUfqrB7hAQXLKXwVFEnh9rXTRTXIkR7FhBPE8NSnfW9JSX9MY7rDx2miL",
+	"1+iJgT3++NHR0WyTqvgLYxzeZJe6Cd2KkFZb/rXHR1ew/6T7By0JO+TjcVVK+1hln/7tD5Ts6hZPq3YE",
+	"l/8NklpD4l69kP8mCpaqqiEfXX0Z3v1XaFwDw2bEq6zGkD8Z3Pno9yeGDR1sck+3RYUKobKiFBqc3zyu",
+	"peQcaSB9Z77SsK8sfc7cyESZtT4TSo0v5EZhZ0yP4voKuRTqcjIFHDGAjXz1GXSNK4mH0sKggzJEWdHX",
+	"MFnwumD1onKoZ8ydHU2Fvdl+XRV8RV4HWPr3NJsra+XXbCgmpdSx6ut4EfLWUPFQFavDfr8PGK0L2X6j",
+	"o284/J3+FT17xji7EivMlTXivWFDocsi4ptyAWBu7Deiyccz5xCJJnLChzcrT9cCihsHsk8jZBzhUXVr",
+	"VeqoKPV6KWpVs2ENioFnbCGXMRBMe00gsK/pC3kHxavZ1trVqVCM26mfvDh1x1OE2udF/xcFSLKtEwVM",
+	"bQRKQpT/+k7+E6Fe/PuUF/6JYwkssQyGmN+svmY/pJLQadKiDex54H6hpBKuefvxSuB5TIZZSdECkL62",
+	"l4Mk8wMKdbR5t7E8XMgEzUNGVp8jIV9O1QzJlThSUROtEegN4eRhJGiBEHM35wIGpT0qgHgedlMvuEHs",
+	"wL5QB7mUYmA4WzsejOsBOLeMUm2EDK9velp8ecQMn/lg2UqqEM/2n8QKX2mGU8MZtz6Zt5P2C80nYlv4",
+	"AwT0L3DXx4aN4FfSJXzqFQNpGIWc+p8XvecwTcDn6PlvZqXRX2rpBWpdmxvzuTVkYfpVDcTK+BzUw9Ke",
+	"/ZK4nWHdJFPffnRj8NEWC31h+0L5akqc8oLwZLPSUEQVBz5aRjSVt11Hv4FbczTdOfeNNCrJ1PAfYgRb",
+	"j1pJefRnLJeLqsrRQNWEYoLxIEPGaREeIaeNR0XS8rI6EigLfAbFTIxmfFGU5kJiNTCHmNYMkH6FL58L",
+	"ryIqRT5UgDhCGeGw2ZWCbE4PWoLCL4AbIQavSmi70n9+QaUtka/VadvcCId+PD5iSSw2gtCjJX/32gW+",
+	"/Bf40KdWLTrtNJfTDpnzyz9wKWqs1Nxxo7YJ4bsBK2+lNfYbOXPLt4FGpn3XhCNHBg6hYQP7qQOwUrbk",
+	"WVzds3EDRa6tiULdRNL14QpyJQFnTJg5gi5fyHZwcy3YRCmi+218FAmOPYAZbpXK2DOLStT62jox9ztF",
+	"xJBbVElrbiHHMyKbXRxpC8z4rZvvj7bj6AstkQ6cuv6/IRz2BjsNV1qruvNS4EJxnm8257VJ4yve4pv2",
+	"PXtDAXCogrAVbbkGJa1V1RodrLG6V2fb9N+pNhHMVBv+7q1PlfjKAXhWYQkLJrE5+MharHehLqb9ccGX",
+	"BhkQIQklw+Wr5Ej02UsFOqTVvDBrzzYVKpFDq6flZCpqWOqebrSsrZHhK9HT7VjM3J1PLrniQkJeXgkV",
+	"2oSMS3h62EXFjfB144ktH4hir9WVKPrslUvUsFouHZuQ7oewCWlbIyB/MJ9ye+pcqmtR55mrMcKrlmAI",
+	"dhiW40fSC+HdmAPcTS08/hifLlpLPrnZi2rjo6D9A2uItMpl2KGpTbn9wDr8vSy28lVBtpZ4b3w5/cB8",
+	"TDkYqukl5lXVSBET0uty7D55hInlQmkqYchyu+ku7W1U4Nu/W8lv3N4G1zftpu6b+7W9HyOatBHpyQ6E",
+	"FPhA2FeNFZ4ghHlNO/1r8QbgSO5YQB/ZmRT0lhfFLp9StGYPrYQ8sPLxo0eNUi3cahFZKY5GR+TleF6r",
+	"GWQqEvMKLkJPqy1kKAoaMvrozIlOkTPvG8vp9LnkJm94OmCQLqQhewveMbE7iRGij7ZjasXbUX11LeqW",
+	"NX/HutNWvcmlhoTzWCpM1/yjmiQ/ChPk2sJU5bVILod9xPy6y32djgy/5nxYPpeXhzRiQKg4KCb8etZQ",
+	"YNwtUvlKfy43bcNd61z7fwj+gC4RhEDSSI4OcmZ+ffwBTvHfHoK4K98xLeflVPFZ2RoxossfE0eDX2iR",
+	"UyNeVSSO7macVXQ0DEWlwM+tkvvdPi5GC6h4b4d3KHhtD8Nff7OLnjzMcGVRV71B7xA2A71nM1ldUQkJ",
+	"2yF0xDey/SPLrx/nmUJrNr0M6NJfyILXUFWx1KqC4Y8edktl8+k3lB8fldjWU6tk8mbRpuhlFPrafFeC",
+	"iE1nIFEdegLqtfTj5ELHhLH5tr9GtAmFsAIayzb6R11INJFOGhB0fGGmVqEYOZ9/9IrIQ9n2krg2WwSw",
+	"M6xeSB29CuvNpCenlNrwCueERgdnOnreSXi7Hf9vAAAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

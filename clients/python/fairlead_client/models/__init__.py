@@ -31,6 +31,7 @@ from .fleet_list import FleetList
 from .fleet_numbers import FleetNumbers
 from .fleet_update import FleetUpdate
 from .fleet_usage import FleetUsage
+from .fleet_values import FleetValues
 from .get_receipt_state import GetReceiptState
 from .last_change import LastChange
 from .limit import Limit
@@ -63,6 +64,7 @@ from .operator_token_list import OperatorTokenList
 from .plan import Plan
 from .plan_action import PlanAction
 from .plan_counts import PlanCounts
+from .plan_limit import PlanLimit
 from .plan_reach import PlanReach
 from .plan_view import PlanView
 from .planned_change import PlannedChange
@@ -87,6 +89,7 @@ from .resource_list import ResourceList
 from .resource_name import ResourceName
 from .resource_ref import ResourceRef
 from .resource_type import ResourceType
+from .resource_values import ResourceValues
 from .resource_version import ResourceVersion
 from .retry import Retry
 from .revision import Revision
@@ -150,6 +153,7 @@ __all__ = (
     "FleetNumbers",
     "FleetUpdate",
     "FleetUsage",
+    "FleetValues",
     "GetReceiptState",
     "LastChange",
     "Limit",
@@ -182,6 +186,7 @@ __all__ = (
     "Plan",
     "PlanAction",
     "PlanCounts",
+    "PlanLimit",
     "PlanReach",
     "PlanView",
     "PlannedChange",
@@ -206,6 +211,7 @@ __all__ = (
     "ResourceName",
     "ResourceRef",
     "ResourceType",
+    "ResourceValues",
     "ResourceVersion",
     "Retry",
     "Revision",

@@ -10,6 +10,7 @@ class FindingCode(StrEnum):
     MISSING_REFERENCE = "missing_reference"
     STATIC_CLUSTER = "static_cluster"
     UNREACHABLE = "unreachable"
+    VALUE_CHANGED = "value_changed"
     VARIANT_SHADOWED = "variant_shadowed"
     VARIANT_TIE = "variant_tie"
     VARIANT_UNMATCHED = "variant_unmatched"

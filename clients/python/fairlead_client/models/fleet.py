@@ -13,6 +13,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.fleet_counts import FleetCounts
+    from ..models.fleet_values import FleetValues
 
 
 T = TypeVar("T", bound="Fleet")
@@ -52,6 +53,15 @@ class Fleet:
     Fairlead, `fairlead_xds`, is known without being
     listed. A list that is given takes the place of the present one.
      """
+    values: FleetValues
+    """ Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is
+    written to the fleet, so that several fleets can be written
+    from the same files. Those that are given take the place of the present ones of the same names, and an empty
+    text takes one away; the others stay. What is written already
+    keeps what it was written with until it is written again: the finding `value_changed` names it. A name is
+    letters, digits and `_`, not a digit first, at most 64; a fleet
+    has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+     """
     revision: int
     """ The newest revision; 0 before the first change. """
     changed_at: datetime.datetime
@@ -85,6 +95,8 @@ class Fleet:
 
         static_clusters = self.static_clusters
 
+        values = self.values.to_dict()
+
         revision = self.revision
 
         changed_at = self.changed_at.isoformat()
@@ -113,6 +125,7 @@ class Fleet:
                 "receipt_window": receipt_window,
                 "forget_nodes_after": forget_nodes_after,
                 "static_clusters": static_clusters,
+                "values": values,
                 "revision": revision,
                 "changed_at": changed_at,
                 "resources": resources,
@@ -129,6 +142,7 @@ class Fleet:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.fleet_counts import FleetCounts
+        from ..models.fleet_values import FleetValues
 
         d = dict(src_dict)
         id = d.pop("id")
@@ -146,6 +160,8 @@ class Fleet:
         forget_nodes_after = d.pop("forget_nodes_after")
 
         static_clusters = cast(list[str], d.pop("static_clusters"))
+
+        values = FleetValues.from_dict(d.pop("values"))
 
         revision = d.pop("revision")
 
@@ -178,6 +194,7 @@ class Fleet:
             receipt_window=receipt_window,
             forget_nodes_after=forget_nodes_after,
             static_clusters=static_clusters,
+            values=values,
             revision=revision,
             changed_at=changed_at,
             resources=resources,

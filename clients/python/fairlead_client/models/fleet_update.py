@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 
 from ..models.node_ids import NodeIds
 from ..models.references import References
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.fleet_values import FleetValues
+
 
 T = TypeVar("T", bound="FleetUpdate")
 
@@ -51,6 +55,15 @@ class FleetUpdate:
     Fairlead, `fairlead_xds`, is known without being
     listed. A list that is given takes the place of the present one.
      """
+    values: FleetValues | Unset = UNSET
+    """ Texts by their names, which stand in the place of `${fleet.values.NAME}` in the texts of a body when that is
+    written to the fleet, so that several fleets can be written
+    from the same files. Those that are given take the place of the present ones of the same names, and an empty
+    text takes one away; the others stay. What is written already
+    keeps what it was written with until it is written again: the finding `value_changed` names it. A name is
+    letters, digits and `_`, not a digit first, at most 64; a fleet
+    has at most 100. They are no place for secrets: whoever may read the fleet reads them.
+     """
 
     def to_dict(self) -> dict[str, Any]:
         description = self.description
@@ -71,6 +84,10 @@ class FleetUpdate:
         if not isinstance(self.static_clusters, Unset):
             static_clusters = self.static_clusters
 
+        values: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.values, Unset):
+            values = self.values.to_dict()
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update({})
@@ -86,11 +103,15 @@ class FleetUpdate:
             field_dict["forget_nodes_after"] = forget_nodes_after
         if static_clusters is not UNSET:
             field_dict["static_clusters"] = static_clusters
+        if values is not UNSET:
+            field_dict["values"] = values
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.fleet_values import FleetValues
+
         d = dict(src_dict)
         description = d.pop("description", UNSET)
 
@@ -114,6 +135,13 @@ class FleetUpdate:
 
         static_clusters = cast(list[str], d.pop("static_clusters", UNSET))
 
+        _values = d.pop("values", UNSET)
+        values: FleetValues | Unset
+        if isinstance(_values, Unset):
+            values = UNSET
+        else:
+            values = FleetValues.from_dict(_values)
+
         fleet_update = cls(
             description=description,
             references=references,
@@ -121,6 +149,7 @@ class FleetUpdate:
             receipt_window=receipt_window,
             forget_nodes_after=forget_nodes_after,
             static_clusters=static_clusters,
+            values=values,
         )
 
         return fleet_update

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..models.confirm_reason import ConfirmReason
     from ..models.field_error import FieldError
     from ..models.plan_counts import PlanCounts
+    from ..models.plan_limit import PlanLimit
     from ..models.plan_reach import PlanReach
     from ..models.planned_resource import PlannedResource
     from ..models.write_findings import WriteFindings
@@ -30,6 +31,8 @@ class Plan:
     resources: list[PlannedResource]
     """ Of an apply what was sent, in its order, resources before deletions; of a rollback what it would change, by
     type, name and variant. """
+    limits: list[PlanLimit]
+    """ What the fleet would have of each of its limits that a write counts for. """
     confirm: list[ConfirmReason]
     """ Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as
     `confirm`. """
@@ -46,7 +49,7 @@ class Plan:
     reach: PlanReach | Unset = UNSET
     """ Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent,
     whether or not they are connected. Which
-    of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
+    of it a node asks for is not looked at. Left out where it cannot be told at the moment.
      """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -59,6 +62,11 @@ class Plan:
         for resources_item_data in self.resources:
             resources_item = resources_item_data.to_dict()
             resources.append(resources_item)
+
+        limits = []
+        for limits_item_data in self.limits:
+            limits_item = limits_item_data.to_dict()
+            limits.append(limits_item)
 
         confirm = []
         for confirm_item_data in self.confirm:
@@ -89,6 +97,7 @@ class Plan:
                 "revision": revision,
                 "counts": counts,
                 "resources": resources,
+                "limits": limits,
                 "confirm": confirm,
                 "token": token,
             }
@@ -107,6 +116,7 @@ class Plan:
         from ..models.confirm_reason import ConfirmReason
         from ..models.field_error import FieldError
         from ..models.plan_counts import PlanCounts
+        from ..models.plan_limit import PlanLimit
         from ..models.plan_reach import PlanReach
         from ..models.planned_resource import PlannedResource
         from ..models.write_findings import WriteFindings
@@ -122,6 +132,13 @@ class Plan:
             resources_item = PlannedResource.from_dict(resources_item_data)
 
             resources.append(resources_item)
+
+        limits = []
+        _limits = d.pop("limits")
+        for limits_item_data in _limits:
+            limits_item = PlanLimit.from_dict(limits_item_data)
+
+            limits.append(limits_item)
 
         confirm = []
         _confirm = d.pop("confirm")
@@ -159,6 +176,7 @@ class Plan:
             revision=revision,
             counts=counts,
             resources=resources,
+            limits=limits,
             confirm=confirm,
             token=token,
             warnings=warnings,

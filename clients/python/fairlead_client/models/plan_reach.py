@@ -19,7 +19,7 @@ T = TypeVar("T", bound="PlanReach")
 class PlanReach:
     """Whom it reaches: the nodes that would get something else than they have, by the labels that they have sent, whether
     or not they are connected. Which
-    of it a node asks for is not looked at. Left out where it cannot be told at the moment, and of a rollback.
+    of it a node asks for is not looked at. Left out where it cannot be told at the moment.
 
     """
 

@@ -12,6 +12,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.resource_labels import ResourceLabels
+    from ..models.resource_values import ResourceValues
     from ..models.secret_summary import SecretSummary
 
 
@@ -57,6 +58,9 @@ class Resource:
     place of a key, a password or a token, which a
     resource may hold that was written before they were refused, and of what else Envoy marks as sensitive.
      """
+    values: ResourceValues | Unset = UNSET
+    """ The fleet's values that stand in the place of the placeholders in `body`, as they were when it was written.
+    Left out where there is no placeholder. """
     secret: SecretSummary | Unset = UNSET
     """ What is told of a secret, in place of its body. """
     updated_by: str | Unset = UNSET
@@ -93,6 +97,10 @@ class Resource:
 
         body = self.body
 
+        values: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.values, Unset):
+            values = self.values.to_dict()
+
         secret: dict[str, Any] | Unset = UNSET
         if not isinstance(self.secret, Unset):
             secret = self.secret.to_dict()
@@ -126,6 +134,8 @@ class Resource:
             field_dict["description"] = description
         if body is not UNSET:
             field_dict["body"] = body
+        if values is not UNSET:
+            field_dict["values"] = values
         if secret is not UNSET:
             field_dict["secret"] = secret
         if updated_by is not UNSET:
@@ -136,6 +146,7 @@ class Resource:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         from ..models.resource_labels import ResourceLabels
+        from ..models.resource_values import ResourceValues
         from ..models.secret_summary import SecretSummary
 
         d = dict(src_dict)
@@ -172,6 +183,13 @@ class Resource:
 
         body = d.pop("body", UNSET)
 
+        _values = d.pop("values", UNSET)
+        values: ResourceValues | Unset
+        if isinstance(_values, Unset):
+            values = UNSET
+        else:
+            values = ResourceValues.from_dict(_values)
+
         _secret = d.pop("secret", UNSET)
         secret: SecretSummary | Unset
         if isinstance(_secret, Unset):
@@ -196,6 +214,7 @@ class Resource:
             labels=labels,
             description=description,
             body=body,
+            values=values,
             secret=secret,
             updated_by=updated_by,
         )

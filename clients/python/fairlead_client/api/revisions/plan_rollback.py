@@ -8,7 +8,7 @@ from ...client import AuthenticatedClient, Client
 from ...models.plan import Plan
 from ...models.problem import Problem
 from ...models.rollback_request import RollbackRequest
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
@@ -16,8 +16,18 @@ def _get_kwargs(
     fleet: str,
     *,
     body: RollbackRequest,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
+
+    params: dict[str, Any] = {}
+
+    params["limit"] = limit
+
+    params["cursor"] = cursor
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -25,6 +35,7 @@ def _get_kwargs(
             tenant=quote(str(tenant), safe=""),
             fleet=quote(str(fleet), safe=""),
         ),
+        "params": params,
     }
 
     _kwargs["json"] = body.to_dict()
@@ -100,12 +111,15 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: RollbackRequest,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
 ) -> Response[Plan | Problem]:
     """Tell what a rollback would do
 
      Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan:
     every resource that would change, with the difference of the
-    canonical documents, the findings, and why somebody is to confirm it.
+    canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and
+    `cursor` are those of the ids of its `reach`.
 
     The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was
     planned; as `confirm` it confirms it too.
@@ -113,6 +127,8 @@ def sync_detailed(
     Args:
         tenant (str):
         fleet (str):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
         body (RollbackRequest):  Example: {'revision': 5, 'message': 'the new route answers 404'}.
 
     Raises:
@@ -127,6 +143,8 @@ def sync_detailed(
         tenant=tenant,
         fleet=fleet,
         body=body,
+        limit=limit,
+        cursor=cursor,
     )
 
     response = client.get_httpx_client().request(
@@ -142,12 +160,15 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
     body: RollbackRequest,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
 ) -> Plan | Problem | None:
     """Tell what a rollback would do
 
      Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan:
     every resource that would change, with the difference of the
-    canonical documents, the findings, and why somebody is to confirm it.
+    canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and
+    `cursor` are those of the ids of its `reach`.
 
     The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was
     planned; as `confirm` it confirms it too.
@@ -155,6 +176,8 @@ def sync(
     Args:
         tenant (str):
         fleet (str):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
         body (RollbackRequest):  Example: {'revision': 5, 'message': 'the new route answers 404'}.
 
     Raises:
@@ -170,6 +193,8 @@ def sync(
         fleet=fleet,
         client=client,
         body=body,
+        limit=limit,
+        cursor=cursor,
     ).parsed
 
 
@@ -179,12 +204,15 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
     body: RollbackRequest,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
 ) -> Response[Plan | Problem]:
     """Tell what a rollback would do
 
      Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan:
     every resource that would change, with the difference of the
-    canonical documents, the findings, and why somebody is to confirm it.
+    canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and
+    `cursor` are those of the ids of its `reach`.
 
     The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was
     planned; as `confirm` it confirms it too.
@@ -192,6 +220,8 @@ async def asyncio_detailed(
     Args:
         tenant (str):
         fleet (str):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
         body (RollbackRequest):  Example: {'revision': 5, 'message': 'the new route answers 404'}.
 
     Raises:
@@ -206,6 +236,8 @@ async def asyncio_detailed(
         tenant=tenant,
         fleet=fleet,
         body=body,
+        limit=limit,
+        cursor=cursor,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -219,12 +251,15 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
     body: RollbackRequest,
+    limit: int | Unset = 100,
+    cursor: str | Unset = UNSET,
 ) -> Plan | Problem | None:
     """Tell what a rollback would do
 
      Takes what `rollback` takes, asks what it asks, and writes nothing. The answer is that of a plan:
     every resource that would change, with the difference of the
-    canonical documents, the findings, and why somebody is to confirm it.
+    canonical documents, the findings, whom it reaches, and why somebody is to confirm it. `limit` and
+    `cursor` are those of the ids of its `reach`.
 
     The answer's `token`, in the rollback's `plan`, makes sure that what is rolled back is what was
     planned; as `confirm` it confirms it too.
@@ -232,6 +267,8 @@ async def asyncio(
     Args:
         tenant (str):
         fleet (str):
+        limit (int | Unset):  Default: 100.
+        cursor (str | Unset):
         body (RollbackRequest):  Example: {'revision': 5, 'message': 'the new route answers 404'}.
 
     Raises:
@@ -248,5 +285,7 @@ async def asyncio(
             fleet=fleet,
             client=client,
             body=body,
+            limit=limit,
+            cursor=cursor,
         )
     ).parsed

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.limit_name import LimitName
+
+T = TypeVar("T", bound="PlanLimit")
+
+
+@_attrs_define
+class PlanLimit:
+    what: LimitName
+    """ Of the tenant: `fleets`, `deleted_fleets` (whose data is still kept), `tokens` (neither revoked nor
+    expired), `audit_days` (for how many days the events of its audit are
+    kept, 30 to 36500).
+    Of each fleet: `credentials` (neither revoked nor expired), `resources` (variants count), `fleet_bytes` (bodies,
+    names, variants, selectors,
+    labels and descriptions; a body that two resources share counts twice), `history_bytes` (the same of all kept
+    revisions, and 256 for each resource that
+    a revision changed; the oldest are dropped, and at twice the limit writes are refused until then), `event_bytes`
+    and `refusal_bytes` (the oldest are dropped, which is an event).
+    Of the tenant, and of each token, in one API server: `waiting_polls`, `writes_per_minute` and
+    `reads_per_minute`, `token_...`.
+     """
+    used: int
+    """ What the fleet would have. """
+    limit: int
+    """ The most that it may have. """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        what = self.what.value
+
+        used = self.used
+
+        limit = self.limit
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "what": what,
+                "used": used,
+                "limit": limit,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        d = dict(src_dict)
+        what = LimitName(d.pop("what"))
+
+        used = d.pop("used")
+
+        limit = d.pop("limit")
+
+        plan_limit = cls(
+            what=what,
+            used=used,
+            limit=limit,
+        )
+
+        plan_limit.additional_properties = d
+        return plan_limit
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
