@@ -153,3 +153,20 @@ func TestANodeHoldsNoPlaceholder(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 }
+
+// What is kept beside a body counts: placeholders may be longer than what stands in their place.
+func TestPlaceholdersCount(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	name := strings.Repeat("N", 64)
+	w.setValues(`{"` + name + `": "x"}`)
+	used := func(text string) int64 {
+		w.do(http.MethodPut, w.at("resources", "clusters", "c"), asDocument(`{"name": "c", "alt_stat_name": "`+strings.Repeat(text, 100)+`"}`)).isWritten(nil)
+		u, err := w.store.FleetUsage(t.Context(), w.tenant.ID, w.fleet.ID)
+		must(t, err)
+		return u.Bytes
+	}
+	if plain, filled := used("x"), used("${fleet.values."+name+"}"); filled < plain+100*64 {
+		t.Errorf("%d bytes with placeholders, %d without", filled, plain)
+	}
+}

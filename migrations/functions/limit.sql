@@ -79,7 +79,7 @@ BEGIN
   PERFORM must_be_within('credentials', n, n + 1, tenant_limit('credentials'));
 END $$;
 
--- What a live resource counts: all of it that a tenant can make long. p_body is its body's length.
+-- What a live resource counts: all of it that a tenant can make long. p_body is the length of its body and of its summary.
 CREATE OR REPLACE FUNCTION resource_bytes(p_body integer, p_name text, p_variant text, p_selector text, p_labels jsonb, p_description text) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT coalesce(p_body, 0) + octet_length(p_name) + octet_length(p_variant) + coalesce(octet_length(p_selector), 0)

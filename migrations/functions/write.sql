@@ -65,7 +65,8 @@ BEGIN
   -- anything is written: what is refused is to leave nothing behind.
   SELECT array_agg(s.bytes ORDER BY s.n), sum(s.bytes) INTO v_size, v_all
     FROM (SELECT z.n, CASE WHEN (z.c).delete THEN 0 ELSE resource_bytes(
-                 coalesce(octet_length(z.body), (SELECT octet_length(x.body) FROM bodies x WHERE x.tenant_id = h.tenant_id AND x.hash = (z.c).body_hash)),
+                 coalesce(octet_length(z.body), (SELECT octet_length(x.body) FROM bodies x WHERE x.tenant_id = h.tenant_id AND x.hash = (z.c).body_hash))
+                   + coalesce(octet_length((z.c).summary::text), 0),
                  (z.c).name, (z.c).variant, (z.c).selector, (z.c).labels, (z.c).description) END AS bytes
             FROM (SELECT generate_series(1, o_changed) AS n, unnest(e) AS c, unnest(v_bodies) AS body) z) s;
   v_rows := v_created - v_deleted;
