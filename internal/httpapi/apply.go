@@ -20,7 +20,7 @@ func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyR
 	s.write.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
 	result, err := a.writeGuarded(ctx, s.write, s.not, a.write)
 	if err != nil {
-		return nil, repeated(s.toConfirm(ctx, s.refused(err)), s.write.Idempotency)
+		return nil, repeated(s.toConfirm(ctx, s.refused(a.suggest(ctx, s.where, err))), s.write.Idempotency)
 	}
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return !result.Deleted(i) }, s.at)...)
 	found, _ := s.findings(ctx, a)

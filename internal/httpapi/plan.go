@@ -37,7 +37,7 @@ func (a *API) Plan(ctx context.Context, r oapi.PlanRequestObject) (oapi.PlanResp
 		return store.Result{}, err
 	})
 	if err != nil {
-		return nil, s.refused(err)
+		return nil, s.refused(a.suggest(ctx, s.where, err))
 	}
 	out, err := a.planOf(ctx, p, s.write.Changes, nil)
 	if err != nil {

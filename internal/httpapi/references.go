@@ -1,10 +1,13 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
+	"fairlead/internal/findings"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/resource"
@@ -21,6 +24,7 @@ const (
 type places struct {
 	fields  map[place]resource.Compiled // what is put
 	deleted map[fleet.Ref]string        // pointers
+	meant   map[fleet.Ref]string        // names that those which are missing may have been meant for
 	whole   string
 }
 
@@ -59,8 +63,49 @@ func (p *places) fault(d fleet.Dangling) oapi.FieldError {
 	if c, ok := p.fields[place{d.Ref, d.Variant}]; ok {
 		pointer = c.Pointer(d.Missing)
 	}
+	if meant := p.meant[d.Missing]; meant != "" {
+		detail += fmt.Sprintf(": is %s meant? Else %s in the same write, or set the fleet's references to %s", called(fleet.Ref{Type: d.Missing.Type, Name: meant}), verb, fleet.ReferencesWarn)
+		return oapi.FieldError{Pointer: &pointer, Code: codeMissingReference, Detail: detail}
+	}
 	detail += fmt.Sprintf(": %s in the same write, or set the fleet's references to %s", verb, fleet.ReferencesWarn)
 	return oapi.FieldError{Pointer: &pointer, Code: codeMissingReference, Detail: detail}
+}
+
+// suggest notes what the names may have been meant for that a strict fleet refuses a write for. Where that cannot be told the
+// refusal stands without.
+func (a *API) suggest(ctx context.Context, p *places, err error) error {
+	var e *store.DanglingError
+	if !errors.As(err, &e) {
+		return err
+	}
+	var missing []fleet.Ref
+	for _, d := range e.Dangling {
+		if _, deleted := p.deleted[d.Missing]; !deleted && !slices.Contains(missing, d.Missing) {
+			missing = append(missing, d.Missing)
+		}
+	}
+	missing = missing[:min(len(missing), findings.MaxHints)]
+	b := besides{touched: map[fleet.Ref]bool{}}
+	if failed := a.alike(ctx, &b, missing); failed != nil {
+		a.log.WarnContext(ctx, "look for names that those which are missing may have been meant for", "error", failed)
+	}
+	p.meant = map[fleet.Ref]string{}
+	for _, r := range missing {
+		var names []string
+		for _, other := range b.Alike {
+			if _, deleted := p.deleted[other]; other.Type == r.Type && !deleted {
+				names = append(names, other.Name)
+			}
+		}
+		for at := range p.fields {
+			if at.Type == r.Type {
+				names = append(names, at.Name)
+			}
+		}
+		slices.Sort(names)
+		p.meant[r] = resource.Closest(r.Name, names)
+	}
+	return err
 }
 
 // called is how a sentence speaks of a resource.

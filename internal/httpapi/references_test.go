@@ -107,6 +107,27 @@ func TestStrictReferencesAreRefused(t *testing.T) {
 	}
 }
 
+// A name that is nearly one that is there, or is written beside it, is told.
+func TestAStrictFleetSaysWhatMayBeMeant(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.do(http.MethodPatch, w.at(), `{"references": "strict"}`).is(200, nil)
+	w.put("checkout")
+	says := func(a answer, want string) {
+		t.Helper()
+		if p := a.isProblem(422, "missing_reference", ""); !strings.Contains((*p.Errors)[0].Detail, want) {
+			t.Errorf("%+v", *p.Errors)
+		}
+	}
+	const meant = "names clusters/checkuot, which does not exist: is clusters/checkout meant? Else write it in the same write, or set the fleet's references to warn"
+	route := fmt.Sprintf(toCluster, "checkuot")
+	says(w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(route)), meant)
+	for _, path := range []string{"apply", "plan"} {
+		says(w.do(http.MethodPost, w.at(path), applyOf(named("routes", "r", route))), meant)
+		says(w.do(http.MethodPost, w.at(path), applyOf(named("clusters", "backend", cluster("backend")), named("routes", "r", fmt.Sprintf(toCluster, "backnd")))), "is clusters/backend meant?")
+	}
+}
+
 func TestFleetSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -42,7 +42,7 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	}
 	result, err := a.writeGuarded(ctx, w, guarded{0: not}.some(), a.write)
 	if err != nil {
-		return nil, repeated(notAsExpected(where.refused(err), w, "", preconditionOf(change)), w.Idempotency)
+		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, where, err)), w, "", preconditionOf(change)), w.Idempotency)
 	}
 	found := a.tellFindings(ctx, writtenBy(w.Changes), where.finding(sentAt(w.Changes, wholeBody)))
 	out := writeResult(result, a.withDoubts(ctx, warnings, w.Changes, wholeBody), found)
@@ -72,7 +72,7 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	where.deleted[fleet.Ref{Type: t, Name: r.Name}] = ""
 	result, err := a.write(ctx, w)
 	if err != nil {
-		return nil, repeated(notAsExpected(where.refused(err), w, "", preconditionOf(change)), w.Idempotency)
+		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, where, err)), w, "", preconditionOf(change)), w.Idempotency)
 	}
 	warnings := absent(w.Changes, func(int) bool { return !result.Deleted(0) }, wholeBody)
 	return oapi.DeleteResource200JSONResponse(writeResult(result, warnings, a.tellFindings(ctx, writtenBy(w.Changes), where.finding(nil)))), nil
