@@ -136,3 +136,19 @@ func (e example) revision() int64 {
 	e.Made(f, err)
 	return f.JSON200.Revision
 }
+
+// TestTheClientsTakeWordsThatAreNewer: a list of words in an answer may grow, and no client that was generated before
+// may break by that. Go and TypeScript have them as texts; of Python a class is made.
+func TestTheClientsTakeWordsThatAreNewer(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "python3", "-c", `
+from fairlead_client.models import Finding, FindingCode
+f = Finding.from_dict({"code": "newer", "severity": "error", "type": "clusters", "name": "c", "pointer": "", "detail": "d"})
+assert f.code == "newer" and str(f.code) == "newer" and f.to_dict()["code"] == "newer", f
+assert f.code != FindingCode.UNREACHABLE and f.severity is type(f.severity)("error")
+`)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+pythonPath, "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
