@@ -119,8 +119,8 @@ func TestAStrictFleetSaysWhatMayBeMeant(t *testing.T) {
 			t.Errorf("%+v", *p.Errors)
 		}
 	}
-	const meant = "names clusters/checkuot, which does not exist: is clusters/checkout meant? Else write it in the same write, or set the fleet's references to warn"
-	route := fmt.Sprintf(toCluster, "checkuot")
+	const meant = "names clusters/chekout, which does not exist: is clusters/checkout meant? Else write it in the same write, or set the fleet's references to warn"
+	route := fmt.Sprintf(toCluster, "chekout")
 	says(w.do(http.MethodPut, w.at("resources", "routes", "r"), asDocument(route)), meant)
 	for _, path := range []string{"apply", "plan"} {
 		says(w.do(http.MethodPost, w.at(path), applyOf(named("routes", "r", route))), meant)

@@ -209,9 +209,13 @@ func (a *API) alike(ctx context.Context, b *besides, asked []fleet.Ref) error {
 	}
 	var starts []fleet.Ref
 	for _, r := range asked {
-		if !there[r] && !b.touched[r] && len(starts) < findings.MaxHints {
-			start := []rune(r.Name)
-			starts = append(starts, fleet.Ref{Type: r.Type, Name: string(start[:(len(start)+1)/2])})
+		if !there[r] && !b.touched[r] && len(starts) < 2*findings.MaxHints {
+			name := []rune(r.Name) // misspelt in its second half, or before
+			half, few := (len(name)+1)/2, min(len(name), 2)
+			starts = append(starts, fleet.Ref{Type: r.Type, Name: string(name[:half])})
+			if few < half {
+				starts = append(starts, fleet.Ref{Type: r.Type, Name: string(name[:few])})
+			}
 		}
 	}
 	if len(starts) == 0 {
