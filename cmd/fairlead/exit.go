@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	client "fairlead/clients/go"
 	"fairlead/internal/fleet"
@@ -47,10 +48,15 @@ func (p *problem) Error() string {
 	if title == "" {
 		title = http.StatusText(int(p.Status))
 	}
-	if p.Detail == nil || *p.Detail == "" {
+	if p.Detail == nil || *p.Detail == "" || p.toldBelow() {
 		return title
 	}
 	return title + ": " + *p.Detail
+}
+
+// toldBelow reports whether the one fault says what the whole problem would.
+func (p *problem) toldBelow() bool {
+	return p.Errors != nil && len(*p.Errors) == 1 && strings.HasSuffix(*p.Detail, (*p.Errors)[0].Detail)
 }
 
 // lines are what follows the first line: one per fault, then the request's id.
