@@ -77,10 +77,15 @@ func bodiless(r store.NodeResource, v store.NodeVersion) *snapshot.Resource {
 	return snapshot.NewResource(r.Type, fleet.Row{Type: r.Type, Name: r.Name, Version: v.Version, Revision: v.Revision}, nil)
 }
 
-// withheldFrom reports whether the node is without the fleet's version because something that
-// it names is not there: that counts as settled.
-func withheldFrom(n store.NodeView, ref fleet.Ref) bool {
-	return slices.ContainsFunc(n.Waits.Withheld, func(w fleet.Withheld) bool { return w.Ref == ref })
+// withheldFrom tells for what the node is without the fleet's version because it is not there: that counts as
+// settled. It still is of a node that has gone meanwhile.
+func withheldFrom(n store.NodeView, ref fleet.Ref) (by []fleet.Ref) {
+	for _, w := range slices.Concat(n.Waits.Withheld, n.Last.Withheld) {
+		if w.Ref == ref {
+			by = append(by, w.By)
+		}
+	}
+	return by
 }
 
 // nodeResourceOf tells of one resource; held is what the node should hold of it, nil for
@@ -93,7 +98,7 @@ func nodeResourceOf(r store.NodeResource, held *snapshot.Resource, n store.NodeV
 		out.State, inForce = oapi.NodeResourceStateAbsent, store.NodeVersion{}
 	case r.Refusal != nil:
 		out.State, inForce = oapi.NodeResourceStateRefused, r.Good
-	case n.Settled >= held.Revision && !withheldFrom(n, fleet.Ref{Type: r.Type, Name: r.Name}):
+	case n.Settled >= held.Revision && len(withheldFrom(n, fleet.Ref{Type: r.Type, Name: r.Name})) == 0:
 		out.State = confirmedState(r, n)
 	default:
 		out.State = oapi.NodeResourceStatePending

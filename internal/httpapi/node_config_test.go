@@ -169,6 +169,30 @@ func TestNodeConfigIsSyncedAtTheRevisionThatBroughtIt(t *testing.T) {
 	}
 }
 
+// What is withheld from a node was never sent to it, and that the node goes away does not change it.
+func TestWhatIsWithheldFromANodeThatIsGoneIsNotSynced(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.put("a")
+	w.put("b")
+	status := w.settledNode(w.fleet.ID, "n", 2)
+	b := fleet.Ref{Type: fleet.Cluster, Name: "b"}
+	status.Nodes[0].Waits = fleet.Waits{Withheld: []fleet.Withheld{{Ref: b, By: fleet.Ref{Type: fleet.Secret, Name: "s"}, Revision: 2}}}
+	for _, connected := range []bool{true, false} {
+		settled := fleet.Revision(2)
+		status.Nodes[0].Connected, status.Nodes[0].Settled = connected, &settled
+		must(t, w.nodes.Report(t.Context(), status))
+		if d := cmp.Diff([]string{"clusters/a synced", "clusters/b pending"}, inState(w.nodeConfig("n", "").Items)); d != "" {
+			t.Errorf("connected %t: %s", connected, d)
+		}
+		for state, want := range map[string][]string{"synced": {"clusters/a synced"}, "pending": {"clusters/b pending"}} {
+			if d := cmp.Diff(want, inState(w.nodeConfig("n", "state="+state).Items)); d != "" {
+				t.Errorf("connected %t, those %s: %s", connected, state, d)
+			}
+		}
+	}
+}
+
 func TestNodeConfigWhenTheSubstituteIsRefusedToo(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
