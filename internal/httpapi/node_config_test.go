@@ -190,6 +190,17 @@ func TestWhatIsWithheldFromANodeThatIsGoneIsNotSynced(t *testing.T) {
 				t.Errorf("connected %t, those %s: %s", connected, state, d)
 			}
 		}
+		if got, want := w.why("n", "type=clusters&name=b").Items[0].Because, "it has no variants: it is for every node of the fleet; it is withheld: it names secrets/s, which the node has not"; got != want {
+			t.Errorf("connected %t: %s", connected, got)
+		}
+	}
+	for want, waits := range map[string]fleet.Waits{"has not answered": {Warming: []fleet.Ref{b}}, "has not confirmed it yet": {}} {
+		settled := fleet.Revision(1)
+		status.Nodes[0].Connected, status.Nodes[0].Settled, status.Nodes[0].Waits = true, &settled, waits
+		must(t, w.nodes.Report(t.Context(), status))
+		if got := w.why("n", "type=clusters&name=b").Items[0].Because; !strings.Contains(got, want) {
+			t.Errorf("%+v: %s", waits, got)
+		}
 	}
 }
 

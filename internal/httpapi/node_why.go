@@ -62,7 +62,7 @@ func (a *API) GetNodeWhy(ctx context.Context, r oapi.GetNodeWhyRequestObject) (o
 		ref := fleet.Ref{Type: r.Type, Name: r.Name}
 		resource := nodeResourceOf(r, target.Types[r.Type].Get(r.Name), conf.Node)
 		why := reasons[ref].chosen(r.Variant)
-		return oapi.NodeReason{Resource: resource, Because: because(resource, why), Why: why}
+		return oapi.NodeReason{Resource: resource, Because: because(resource, why, waitsFor(conf.Node, ref)), Why: why}
 	})
 	if p.Name != nil && len(out.Items) == 0 {
 		why, ok := reasons[refs[0]]
@@ -136,14 +136,25 @@ func (r reason) chosen(variant string) oapi.NodeWhy {
 	return out
 }
 
-// because says it in one sentence.
-func because(r oapi.NodeResource, why oapi.NodeWhy) string {
+// waitsFor says why a node has not confirmed a resource.
+func waitsFor(n store.NodeView, ref fleet.Ref) string {
+	if by := withheldFrom(n, ref); len(by) > 0 {
+		return "it is withheld: it names " + strings.Join(each(by, called), ", ") + ", which the node has not"
+	}
+	if slices.Contains(n.Waits.Warming, ref) {
+		return "the node was sent it and has not answered, because something that it needs is still open"
+	}
+	return "the node has not confirmed it yet"
+}
+
+// because says it in one sentence; waits is why it is pending, if it is.
+func because(r oapi.NodeResource, why oapi.NodeWhy, waits string) string {
 	var parts []string
 	switch matching := slices.ContainsFunc(why.PassedOver, func(v oapi.VariantReason) bool { return v.Matches }); {
 	case r.Variant == nil && len(why.PassedOver) == 0:
-		parts = append(parts, "it has no variants: every node of the fleet has it")
+		parts = append(parts, "it has no variants: it is for every node of the fleet")
 	case r.Variant == nil:
-		parts = append(parts, "none of its variants matches the node, which has the default one")
+		parts = append(parts, "none of its variants matches the node: the default one is for it")
 	case matching:
 		parts = append(parts, fmt.Sprintf("the variant %q matches: %s; of those that match it has the highest priority, or the name that sorts first among equals", *r.Variant, deref(why.Selector)))
 	default:
@@ -153,7 +164,7 @@ func because(r oapi.NodeResource, why oapi.NodeWhy) string {
 	case oapi.NodeResourceStateRefused, oapi.NodeResourceStateAbsent:
 		parts = append(parts, fmt.Sprintf("the node refused the version of revision %d (%s)", deref(r.RefusedRevision), deref(r.Action)))
 	case oapi.NodeResourceStatePending:
-		parts = append(parts, "the node has not confirmed it yet, or it is withheld")
+		parts = append(parts, waits)
 	case oapi.NodeResourceStateNotSubscribed:
 		parts = append(parts, "the node does not ask for it, so it was not sent it")
 	case oapi.NodeResourceStateUnreferenced:

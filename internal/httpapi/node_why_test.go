@@ -28,9 +28,9 @@ func TestWhyANodeHasIt(t *testing.T) {
 	w.do(http.MethodPut, w.variant("only", "eu"), variantOf("only", "locality.region=eu", 0, "1s")).isWritten(nil) // 5
 	w.labeled(5, map[string]*fleet.NodeLabels{"eu": {Region: "eu"}, "us": {Region: "us"}, "both": {Region: "eu", Zone: "z", MetadataJSON: []byte(`{"canary": 12345678901234567890}`)}})
 	for node, want := range map[string][]string{
-		"eu":   {`a: the variant "eu" matches: locality.region=eu`, "b: it has no variants: every node of the fleet has it", `only: the variant "eu" matches: locality.region=eu`},
-		"us":   {"a: none of its variants matches the node, which has the default one", "b: it has no variants: every node of the fleet has it"},
-		"both": {`a: the variant "canary" matches: metadata.canary; of those that match it has the highest priority, or the name that sorts first among equals`, "b: it has no variants: every node of the fleet has it", `only: the variant "eu" matches: locality.region=eu`},
+		"eu":   {`a: the variant "eu" matches: locality.region=eu`, "b: it has no variants: it is for every node of the fleet", `only: the variant "eu" matches: locality.region=eu`},
+		"us":   {"a: none of its variants matches the node: the default one is for it", "b: it has no variants: it is for every node of the fleet"},
+		"both": {`a: the variant "canary" matches: metadata.canary; of those that match it has the highest priority, or the name that sorts first among equals`, "b: it has no variants: it is for every node of the fleet", `only: the variant "eu" matches: locality.region=eu`},
 	} {
 		got := each(w.why(node, "").Items, func(i oapi.NodeReason) string { return i.Resource.Name + ": " + i.Because })
 		if d := cmp.Diff(want, got); d != "" {
