@@ -21,9 +21,9 @@ type applyCommand struct {
 
 	Pruning pruning `embed:""`
 
-	Force  bool   `help:"Write over what others changed since the files were read with get: pass over their revisions."`
-	DryRun bool   `help:"Tell what would be done, as \"fairlead diff\" does, and write nothing."`
-	Plan   string `placeholder:"TOKEN" help:"Apply what \"fairlead diff\" showed with the same files, or nothing."`
+	Force  bool      `help:"Write over what others changed since the files were read with get: pass over their revisions."`
+	DryRun bool      `help:"Tell what would be done, as \"fairlead diff\" does, and write nothing."`
+	Plan   planToken `placeholder:"TOKEN" help:"Apply what \"fairlead diff\" showed with the same files, or nothing."`
 }
 
 // Help is printed with the command's own help.
@@ -43,7 +43,7 @@ func (c *applyCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	m := members{c.Writing.Message, c.Writing.ExpectedRevision, c.Plan, c.Force}
+	m := members{c.Writing.Message, c.Writing.ExpectedRevision, string(c.Plan), c.Force}
 	if err := c.Pruning.into(ctx, s, b, &m); err != nil {
 		return err
 	}

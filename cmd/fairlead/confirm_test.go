@@ -81,6 +81,11 @@ func TestRollbackDryRun(t *testing.T) {
 	if r := w.on("edge", "", "rollback", "1", "--plan", token); r.code != exitFailed || !strings.Contains(r.err, "  /plan: others have written since") {
 		t.Errorf("%+v", r)
 	}
+	for _, args := range [][]string{{"rollback", "1"}, {"apply", "-f", "-"}, {"promote", "--from", "edge", "--to", "edge2"}} {
+		if r := w.on("edge", shop("d"), append(args, "--plan", "")...); r.code != exitUsage || !strings.Contains(r.err, "--plan: the token is empty") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
 	w.on("edge", "", "rollback", "1", "clusters", "b", "--plan", token).want(t, exitOK, "revision 4: 1 resource changed\n", "")
 	w.on("edge", "", "rollback", "4", "--dry-run").want(t, exitOK, "nothing would change, on revision 4\n", "")
 	w.on("edge", "", "rollback", "1", "--dry-run", "--wait").want(t, exitUsage, "", "fairlead: a dry run writes nothing: --wait and --idempotency-key are about a write\n")

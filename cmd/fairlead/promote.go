@@ -13,12 +13,12 @@ type promoteCommand struct {
 	Connection connection `embed:""`
 	Writing    writing    `embed:""`
 
-	From     string `required:"" placeholder:"FLEET" help:"The fleet whose content is taken, as it is stored now."`
-	To       string `required:"" placeholder:"FLEET" help:"The fleet that it is written to."`
-	Selector string `short:"l" placeholder:"KEY=VALUE,..." help:"Only what carries these labels."`
-	Prune    bool   `help:"Delete from --to what --from does not have; with -l, of what carries the labels."`
-	DryRun   bool   `help:"Show what would change and the plan's token, and write nothing."`
-	Plan     string `placeholder:"TOKEN" help:"Apply what --dry-run showed, or nothing."`
+	From     string    `required:"" placeholder:"FLEET" help:"The fleet whose content is taken, as it is stored now."`
+	To       string    `required:"" placeholder:"FLEET" help:"The fleet that it is written to."`
+	Selector string    `short:"l" placeholder:"KEY=VALUE,..." help:"Only what carries these labels."`
+	Prune    bool      `help:"Delete from --to what --from does not have; with -l, of what carries the labels."`
+	DryRun   bool      `help:"Show what would change and the plan's token, and write nothing."`
+	Plan     planToken `placeholder:"TOKEN" help:"Apply what --dry-run showed, or nothing."`
 }
 
 // Help is printed with the command's own help.
@@ -57,7 +57,7 @@ func (c *promoteCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	to := *from
 	to.fleet = c.To
-	m := members{message: c.Writing.Message, expected: c.Writing.ExpectedRevision, plan: c.Plan}
+	m := members{message: c.Writing.Message, expected: c.Writing.ExpectedRevision, plan: string(c.Plan)}
 	if m.message == "" {
 		m.message = fmt.Sprintf("promoted from %s, revision %d", c.From, revision)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -137,6 +138,17 @@ func (s *session) apply(ctx context.Context, key, confirm string, body []byte) (
 	return s.api.ApplyWithBody(ctx, s.tenant, s.fleet, &client.ApplyParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(body))
 }
 
+// planToken is --plan. Who gives it wants what was seen or nothing: a variable that is empty does not mean anything at all.
+type planToken string
+
+// Validate is called of a token that is given.
+func (t planToken) Validate() error {
+	if t == "" {
+		return errors.New("the token is empty: give the last line of what showed the plan, or leave --plan out")
+	}
+	return nil
+}
+
 // rollbackCommand is "fairlead rollback".
 type rollbackCommand struct {
 	Connection connection `embed:""`
@@ -147,8 +159,8 @@ type rollbackCommand struct {
 	Name     string `arg:"" optional:"" help:"The resource's name."`
 	Variant  string `help:"The resource's variant; left out for the default one."`
 
-	DryRun bool   `help:"Show what would change and the plan's token, and write nothing."`
-	Plan   string `placeholder:"TOKEN" help:"Roll back what --dry-run showed, or nothing."`
+	DryRun bool      `help:"Show what would change and the plan's token, and write nothing."`
+	Plan   planToken `placeholder:"TOKEN" help:"Roll back what --dry-run showed, or nothing."`
 }
 
 // Run makes the new revision.
@@ -164,7 +176,7 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	body := client.RollbackRequest{Revision: to, ExpectedRevision: c.Writing.ExpectedRevision, Plan: given(c.Plan)}
+	body := client.RollbackRequest{Revision: to, ExpectedRevision: c.Writing.ExpectedRevision, Plan: given(string(c.Plan))}
 	if c.Type != "" {
 		body.Resources = &[]client.VariantRef{{Type: client.ResourceType(c.Type), Name: c.Name, Variant: given(c.Variant)}}
 	}

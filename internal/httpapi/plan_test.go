@@ -129,10 +129,9 @@ func TestWhatIsAppliedIsWhatWasPlanned(t *testing.T) {
 	second := w.newFleet(w.tenant, "second")
 	notPlanned(w.do(http.MethodPost, strings.Replace(w.at("apply"), "/edge", "/"+second.Name, 1), planned))
 	for _, bad := range []string{"", "x", "plan-", "plan-AAAA", p.Token + "A", strings.Replace(p.Token, "plan-AQ", "plan-Ag", 1)} {
-		if bad == "" {
-			continue
+		for _, member := range []string{"plan", "confirm"} {
+			apply(withMember(body, member, bad)).isProblem(422, "invalid_resource", "/"+member)
 		}
-		apply(withMember(body, "plan", bad)).isProblem(422, "invalid_resource", "/plan")
 	}
 	apply(withMember(body, "plan", 1)).isProblem(422, "invalid_resource", "/plan")
 
@@ -230,7 +229,11 @@ func TestWhoMovedTheFleetIsTold(t *testing.T) {
 		}
 	}
 	tag := w.do(http.MethodGet, path, "").header.Get("ETag")
-	w.do(http.MethodDelete, path, "").is(200, nil)
+	for _, bad := range []string{" ", "banana", "W/" + tag, tag + ", " + tag, strings.TrimSuffix(tag, `"`) + `0"`} {
+		w.do(http.MethodPut, path, asDocument(clusterWith("a", "9s")), "If-Match", bad).isProblem(400, "invalid_request", "?If-Match")
+		w.do(http.MethodDelete, path, "", "If-Match", bad).isProblem(400, "invalid_request", "?If-Match")
+	}
+	w.do(http.MethodDelete, path, "", "If-Match", strings.Trim(tag, `"`)).is(200, nil) // as a document may have it
 	if p := w.do(http.MethodPut, path, asDocument(cluster("a")), "If-Match", tag).isProblem(412, "precondition_failed", "?If-Match"); !strings.Contains(*p.Detail, "clusters/a was deleted by") {
 		t.Errorf("deleted: %+v", p)
 	}

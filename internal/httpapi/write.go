@@ -22,6 +22,10 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if r.Params.IfNoneMatch != nil && *r.Params.IfNoneMatch != "*" {
 		return nil, badParameter("If-None-Match", "invalid_precondition", "a write takes * alone")
 	}
+	match, err := ifMatch(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
 	raw, err := sentDocument(ctx).json()
 	if err != nil {
 		return nil, err
@@ -35,7 +39,7 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	change.IfMatch, change.IfNoneMatch = deref(r.Params.IfMatch), r.Params.IfNoneMatch != nil
+	change.IfMatch, change.IfNoneMatch = match, r.Params.IfNoneMatch != nil
 	w, err := a.writeOne(ctx, "put", r.Params.Message, r.Params.IdempotencyKey, change)
 	if err != nil {
 		return nil, err
@@ -63,7 +67,11 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	if err := mayWrite(ctx, t); err != nil {
 		return nil, err
 	}
-	change := store.ResourceChange{Type: t, Name: r.Name, Variant: variant, Delete: true, IfMatch: deref(r.Params.IfMatch)}
+	match, err := ifMatch(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	change := store.ResourceChange{Type: t, Name: r.Name, Variant: variant, Delete: true, IfMatch: match}
 	w, err := a.writeOne(ctx, "delete", r.Params.Message, r.Params.IdempotencyKey, change)
 	if err != nil {
 		return nil, err
@@ -76,6 +84,19 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 	}
 	warnings := absent(w.Changes, func(int) bool { return !result.Deleted(0) }, wholeBody)
 	return oapi.DeleteResource200JSONResponse(writeResult(result, warnings, a.tellFindings(ctx, writtenBy(w.Changes), where.finding(nil)))), nil
+}
+
+// ifMatch reads the header. One that names nothing, an empty one above all, would be no precondition, and one that
+// cannot be an ETag would say that others have changed what nobody has.
+func ifMatch(header *string) (string, error) {
+	if header == nil || *header == "*" {
+		return deref(header), nil
+	}
+	tag, ok := resource.ParseETag(*header)
+	if !ok {
+		return "", badParameter("If-Match", "invalid_precondition", `this is neither * nor one ETag as an answer has it, such as "7-1a2b3c4d"; a weak one (W/) and a list are not taken`)
+	}
+	return tag, nil
 }
 
 // writeOne is the write of one resource, named in the path. What names a repeat is all that was

@@ -72,11 +72,9 @@ func (r *reader) apply(root *node) (a Apply) {
 			v := r.revision(m.value, at)
 			a.ExpectedRevision = &v
 		case "plan":
-			a.Plan, _ = r.text(m.value, at)
-			r.plain(a.Plan, at, maxMessage)
+			a.Plan = r.token(m.value, at)
 		case "confirm":
-			a.Confirm, _ = r.text(m.value, at)
-			r.plain(a.Confirm, at, maxMessage)
+			a.Confirm = r.token(m.value, at)
 		default:
 			if envoyFileFields[m.key] {
 				_, _ = r.text(m.value, at)

@@ -109,14 +109,32 @@ func (r *reader) revision(n *node, at *path) int64 {
 
 var etagForm = regexp.MustCompile(`^"?([0-9]{1,19}-[0-9a-f]{8})"?$`)
 
-// etag reads an ETag, with its quotes or without, and returns it with them.
+// ParseETag reads an ETag, with its quotes or without, and returns it with them.
+func ParseETag(text string) (tag string, ok bool) {
+	m := etagForm.FindStringSubmatch(text)
+	if m == nil {
+		return "", false
+	}
+	return `"` + m[1] + `"`, true
+}
+
 func (r *reader) etag(n *node, at *path) string {
-	m := etagForm.FindStringSubmatch(n.text)
-	if n.kind != kindString || m == nil {
+	tag, ok := ParseETag(n.text)
+	if n.kind != kindString || !ok {
 		r.add(at, codeWrongType, "this must be an etag as an answer has it, such as \"7-1a2b3c4d\"")
 		return ""
 	}
-	return `"` + m[1] + `"`
+	return tag
+}
+
+// token reads what makes sure that nothing else is written than what was seen: an empty one would pass for none.
+func (r *reader) token(n *node, at *path) string {
+	s, ok := r.text(n, at)
+	if ok && s == "" {
+		r.add(at, codeRequired, "the token is empty: give the one of the plan, or leave it out")
+	}
+	r.plain(s, at, maxMessage)
+	return s
 }
 
 // ttl reads a duration as proto3 JSON has it: "30s", "1.5s".
