@@ -259,6 +259,21 @@ func TestEventsArePolled(t *testing.T) {
 	}
 }
 
+// A node that came back refused again what it was offered again: who reads the groups one after the other is not told
+// at the end that it has recovered.
+func TestGroupsStandInTheOrderOfTheirLastEvents(t *testing.T) {
+	t.Parallel()
+	at := time.Now()
+	var es []store.Event
+	for i, kind := range []string{"refused", "kept_back", "recovered", "refused", "kept_back"} {
+		es = append(es, store.Event{Kind: kind, Node: "n", Revision: 5, At: at.Add(time.Duration(i) * time.Second)})
+	}
+	got := each(groupsOf(es), func(e oapi.Event) string { return string(e.Kind) })
+	if want := []string{"recovered", "refused", "kept_back"}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestEventsInGroupsArePaged(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -234,11 +234,11 @@ type eventGroup struct {
 
 const sampledNodes = 10 // of a group
 
-// groupsOf puts events that say the same together, in the order of their first ones.
+// groupsOf puts events that say the same together, in the order of their last ones: what stands last is what is so.
 func groupsOf(es []store.Event) []oapi.Event {
 	var groups []*store.EventGroup
-	by, nodes := map[eventGroup]*store.EventGroup{}, map[eventGroup]map[string]bool{}
-	for _, e := range es {
+	by, nodes, last := map[eventGroup]*store.EventGroup{}, map[eventGroup]map[string]bool{}, map[*store.EventGroup]int{}
+	for i, e := range es {
 		k := eventGroup{e.Kind, e.Version, e.Detail, e.Note, e.Revision, e.Resource, e.Action, e.Beside, e.Denied.Reason}
 		g := by[k]
 		if g == nil {
@@ -246,7 +246,7 @@ func groupsOf(es []store.Event) []oapi.Event {
 			by[k], nodes[k], groups = g, map[string]bool{}, append(groups, g)
 		}
 		e.Denied.Attempts += g.Denied.Attempts
-		g.Event, g.Count = e, g.Count+1
+		g.Event, g.Count, last[g] = e, g.Count+1, i
 		if first := firstOf(e); first.Before(g.FirstAt) {
 			g.FirstAt = first
 		}
@@ -256,6 +256,7 @@ func groupsOf(es []store.Event) []oapi.Event {
 			g.Nodes++
 		}
 	}
+	slices.SortFunc(groups, func(a, b *store.EventGroup) int { return cmp.Compare(last[a], last[b]) })
 	return each(groups, func(g *store.EventGroup) oapi.Event {
 		slices.Sort(g.Sample)
 		g.Sample = g.Sample[:min(len(g.Sample), sampledNodes)]
