@@ -23,6 +23,40 @@ func TestUnknownFieldIsRefused(t *testing.T) {
 	w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "b", "role": "viewer", "ROLE": "owner"}`).isProblem(400, "invalid_request", "/ROLE")
 }
 
+// What is wrong with a parameter is told with what to write.
+func TestABadParameterIsToldWithWhatToWrite(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	for query, want := range map[string]string{
+		"resources?limit=x":                      "this must be a whole number, given once",
+		"resources?bodies=no":                    "this must be true or false, given once",
+		"resources?revision=007":                 `string doesn't match the regular expression "^(latest|0|[1-9][0-9]{0,17})$": The number of a revision, or ` + "`latest`" + ` for the newest one.`,
+		"resources?at=yesterday":                 "this is no time: write one such as 2026-05-01T12:00:00Z; the + of an offset is %2B in a query",
+		"resources?at=2026-05-01T12:00:00+01:00": "this is no time: write one such as 2026-05-01T12:00:00Z; the + of an offset is %2B in a query",
+		"revisions/latest/receipt?wait=1m":       `string doesn't match the regular expression "^[0-9]+(\.[0-9]+)?(ms|s)$": How long to wait at most, such as ` + "`30s` or `1500ms`; at most `60s`.",
+		"compare":                                "it is missing: The revision to compare, its number or `latest`; 0 is the empty fleet before the first one.",
+		"events?node=a&node=b":                   "this must be one value, given once",
+	} {
+		path, q, _ := strings.Cut(query, "?")
+		parameter, _, _ := strings.Cut(q, "=")
+		if q == "" {
+			parameter = "from"
+		}
+		p := w.do(http.MethodGet, w.at(strings.Split(path, "/")...)+"?"+q, "").isProblem(400, "invalid_request", "?"+parameter)
+		if got := (*p.Errors)[0].Detail; got != want {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+	p := w.do(http.MethodPost, "/v1/tenants/acme/tokens", `{"name": "b", "role": "viewer", "expires_at": "soon"}`).isProblem(400, "invalid_request", "/expires_at")
+	if got := (*p.Errors)[0].Detail; got != "this is no time: write one such as 2026-05-01T12:00:00Z" {
+		t.Error(got)
+	}
+	p = w.do(http.MethodPost, "/v1/tenants/acme/fleets", `{"name": "Edge"}`).isProblem(400, "invalid_request", "/name")
+	if got := (*p.Errors)[0].Detail; !strings.HasSuffix(got, ": Lower-case letters, digits and inner hyphens.") {
+		t.Error(got)
+	}
+}
+
 func TestWrongEnumIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

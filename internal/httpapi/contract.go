@@ -77,7 +77,7 @@ func offContract(err error) error {
 }
 
 // faults walks the validator's errors; parameter is nil inside a body.
-func faults(err error, parameter *string, out *[]oapi.FieldError) {
+func faults(err error, parameter *openapi3.Parameter, out *[]oapi.FieldError) {
 	var many openapi3.MultiError
 	var request *openapi3filter.RequestError
 	var schema *openapi3.SchemaError
@@ -88,7 +88,7 @@ func faults(err error, parameter *string, out *[]oapi.FieldError) {
 		}
 	case asIs(err, &request):
 		if request.Parameter != nil {
-			parameter = &request.Parameter.Name
+			parameter = request.Parameter
 		}
 		if request.Err != nil {
 			faults(request.Err, parameter, out)
@@ -100,9 +100,11 @@ func faults(err error, parameter *string, out *[]oapi.FieldError) {
 		if name, ok := unknownField(schema); ok {
 			path, code = append(path, name), "unknown_field"
 		}
-		*out = append(*out, fault(parameter, path, code, schema.Reason+meaning(schema, path)))
+		*out = append(*out, fault(parameter, path, code, sentence(schema, path, parameter)))
+	case errors.Is(err, openapi3filter.ErrInvalidRequired) && parameter != nil:
+		*out = append(*out, fault(parameter, nil, "required", "it is missing: "+strings.TrimSpace(parameter.Description)))
 	case parameter != nil:
-		*out = append(*out, fault(parameter, nil, "invalid", "the value cannot be read as what this parameter is"))
+		*out = append(*out, fault(parameter, nil, "invalid", readAs(parameter)))
 	default:
 		*out = append(*out, fault(nil, nil, "malformed", "the body cannot be read as JSON"))
 	}
@@ -118,15 +120,42 @@ func asIs[T error](err error, target *T) bool {
 	return ok
 }
 
-func fault(parameter *string, path []string, code, detail string) oapi.FieldError {
+func fault(parameter *openapi3.Parameter, path []string, code, detail string) oapi.FieldError {
 	if parameter != nil {
-		return oapi.FieldError{Parameter: parameter, Code: code, Detail: detail}
+		return oapi.FieldError{Parameter: &parameter.Name, Code: code, Detail: detail}
 	}
 	pointer := ""
 	for _, s := range path {
 		pointer += "/" + pointerEscape(s)
 	}
 	return oapi.FieldError{Pointer: &pointer, Code: code, Detail: detail}
+}
+
+// sentence says what is wrong with a value. The validator tells of forms by the expression that it compared with, which
+// is no word on what to write: the contract has it.
+func sentence(e *openapi3.SchemaError, path []string, parameter *openapi3.Parameter) string {
+	switch {
+	case e.SchemaField == "format" && e.Schema.Format == "date-time" && parameter != nil && parameter.In == openapi3.ParameterInQuery:
+		return "this is no time: write one such as 2026-05-01T12:00:00Z; the + of an offset is %2B in a query"
+	case e.SchemaField == "format" && e.Schema.Format == "date-time":
+		return "this is no time: write one such as 2026-05-01T12:00:00Z"
+	case e.SchemaField == "pattern" && e.Schema.Description != "":
+		return e.Reason + ": " + strings.TrimSpace(e.Schema.Description)
+	case e.SchemaField == "pattern" && parameter != nil:
+		return e.Reason + ": " + strings.TrimSpace(parameter.Description)
+	}
+	return e.Reason + meaning(e, path)
+}
+
+// readAs says what a parameter that cannot be read must be.
+func readAs(p *openapi3.Parameter) string {
+	switch t := p.Schema.Value.Type; {
+	case t.Is("integer"):
+		return "this must be a whole number, given once"
+	case t.Is("boolean"):
+		return "this must be true or false, given once"
+	}
+	return "the value cannot be read as what this parameter is"
 }
 
 // meaning is what the contract says of a field that is missing, so that the answer says
@@ -179,7 +208,7 @@ func unbound(w http.ResponseWriter, r *http.Request, err error) {
 	var format *oapi.InvalidParamFormatError
 	var required *oapi.RequiredParamError
 	var many *oapi.TooManyValuesForParamError
-	name := ""
+	name, detail := "", "the value cannot be read as what this parameter is"
 	switch {
 	case errors.As(err, &format):
 		name = format.ParamName
@@ -188,7 +217,10 @@ func unbound(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &many):
 		name = many.ParamName
 	}
-	p := badParameter(name, "invalid", "the value cannot be read as what this parameter is")
+	if len(r.URL.Query()[name]) > 1 || len(r.Header.Values(name)) > 1 {
+		detail = "this must be one value, given once"
+	}
+	p := badParameter(name, "invalid", detail)
 	p.cause = err
 	fail(w, r, p)
 }
