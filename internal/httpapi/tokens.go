@@ -48,6 +48,9 @@ func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) 
 	if err := textField("/name", r.Body.Name, maxTitle); err != nil {
 		return nil, err
 	}
+	if role == auth.RoleViewer && deref(r.Body.WritesSecrets) {
+		return nil, badField("/writes_secrets", "not_allowed", "a viewer writes nothing: leave it out, or take the role ci")
+	}
 	alone := c.principal.Operator || deref(r.Body.HandedOver)
 	if alone && !c.principal.May(auth.HandOverTokens) {
 		return nil, refuse(http.StatusForbidden, "forbidden", "only an owner can make a token that does not end with the one that makes it: leave handed_over out")

@@ -209,3 +209,11 @@ func TestT32_ALeakedPipelineTokenReachesLittle(t *testing.T) {
 	w.do(http.MethodDelete, tokensPath+"/"+ci.ApiToken.Id, "").is(204, nil)
 	w.do(http.MethodGet, w.at(), "", as...).isProblem(401, "unauthenticated", "")
 }
+
+// A viewer's token that is listed as one that writes secrets would be read as what it is not.
+func TestAViewersTokenWritesNoSecrets(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.do(http.MethodPost, tokensPath, `{"name": "x", "role": "viewer", "writes_secrets": true}`).isProblem(400, "invalid_request", "/writes_secrets")
+	w.do(http.MethodPost, tokensPath, `{"name": "x", "role": "viewer", "writes_secrets": false}`).is(201, nil)
+}
