@@ -1424,7 +1424,7 @@ type Node struct {
 	// Server The xDS server that it is or was last connected to.
 	Server *string `json:"server,omitempty"`
 
-	// Settled The newest revision that it runs whole; 0 for none yet.
+	// Settled The newest revision that it has answered whole: it runs it, but for what it refuses and what is withheld from it; 0 for none yet.
 	Settled int64 `json:"settled"`
 
 	// Since Start of the present connection, or its end.
@@ -1464,7 +1464,7 @@ type NodeConfig struct {
 	// Revision The fleet's revision that this page is of.
 	Revision int64 `json:"revision"`
 
-	// Settled The newest revision that it runs whole; 0 for none yet.
+	// Settled The newest revision that it has answered whole: it runs it, but for what it refuses and what is withheld from it; 0 for none yet.
 	Settled int64 `json:"settled"`
 
 	// State `refusing`: live, and at least one resource stands refused.
@@ -1542,7 +1542,7 @@ type NodeReasons struct {
 	// Revision The fleet's revision that this is about.
 	Revision int64 `json:"revision"`
 
-	// Settled The newest revision that it runs whole; 0 for none yet.
+	// Settled The newest revision that it has answered whole: it runs it, but for what it refuses and what is withheld from it; 0 for none yet.
 	Settled int64 `json:"settled"`
 
 	// State `refusing`: live, and at least one resource stands refused.
@@ -2588,7 +2588,9 @@ type WriteResult struct {
 
 	// Findings What is to be said of the fleet because of the write: of the resources that it names, whether it changed them or not, and of what names those that
 	// some nodes have no variant of any more. See docs/findings.md; `unreachable` is told by the fleet's findings alone.
-	Findings  *WriteFindings    `json:"findings,omitempty"`
+	Findings *WriteFindings `json:"findings,omitempty"`
+
+	// Resources What the write names, in its order. A rollback names none of what it changes: the changes of its revision tell.
 	Resources []ResourceVersion `json:"resources"`
 
 	// Revision The revision that the write made, or found where nothing changed.
@@ -3025,7 +3027,7 @@ type DeleteResourceParams struct {
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
-	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
+	// IfMatch Write only if the resource is still what this one ETag names; `*` only if it is there at all. What is neither is 400.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// IdempotencyKey The caller's own name for this request, kept for 24 hours.
@@ -3055,7 +3057,7 @@ type PutResourceParams struct {
 	// Variant The variant's name; left out for the default variant.
 	Variant *VariantParam `form:"variant,omitempty" json:"variant,omitempty"`
 
-	// IfMatch Write only if the resource is still what this ETag names; `*` only if it is there at all.
+	// IfMatch Write only if the resource is still what this one ETag names; `*` only if it is there at all. What is neither is 400.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
 	// IfNoneMatch On a read, the ETag that the caller has. On a write `*`, for only if there is none of that name.

@@ -2020,6 +2020,7 @@ export interface components {
             changed: number;
             /** Format: date-time */
             committed_at: string;
+            /** @description What the write names, in its order. A rollback names none of what it changes: the changes of its revision tell. */
             resources: components["schemas"]["ResourceVersion"][];
             /**
              * @description What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`), `unchecked` (content without a schema),
@@ -2442,7 +2443,7 @@ export interface components {
             state: components["schemas"]["NodeState"];
             /**
              * Format: int64
-             * @description The newest revision that it runs whole; 0 for none yet.
+             * @description The newest revision that it has answered whole: it runs it, but for what it refuses and what is withheld from it; 0 for none yet.
              */
             settled: number;
             /** @description The xDS server that it is or was last connected to. */
@@ -2630,7 +2631,7 @@ export interface components {
             state: components["schemas"]["NodeState"];
             /**
              * Format: int64
-             * @description The newest revision that it runs whole; 0 for none yet.
+             * @description The newest revision that it has answered whole: it runs it, but for what it refuses and what is withheld from it; 0 for none yet.
              */
             settled: number;
             /**
@@ -2676,7 +2677,7 @@ export interface components {
             state: components["schemas"]["NodeState"];
             /**
              * Format: int64
-             * @description The newest revision that it runs whole; 0 for none yet.
+             * @description The newest revision that it has answered whole: it runs it, but for what it refuses and what is withheld from it; 0 for none yet.
              */
             settled: number;
             /**
@@ -3063,7 +3064,7 @@ export interface components {
          */
         ConfirmParam: string;
         /**
-         * @description Write only if the resource is still what this ETag names; `*` only if it is there at all.
+         * @description Write only if the resource is still what this one ETag names; `*` only if it is there at all. What is neither is 400.
          * @example "7-1a2b3c4d"
          */
         IfMatch: string;
@@ -4236,7 +4237,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Write only if the resource is still what this ETag names; `*` only if it is there at all.
+                 * @description Write only if the resource is still what this one ETag names; `*` only if it is there at all. What is neither is 400.
                  * @example "7-1a2b3c4d"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -4350,7 +4351,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Write only if the resource is still what this ETag names; `*` only if it is there at all.
+                 * @description Write only if the resource is still what this one ETag names; `*` only if it is there at all. What is neither is 400.
                  * @example "7-1a2b3c4d"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];

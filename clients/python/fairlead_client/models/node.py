@@ -27,7 +27,8 @@ class Node:
     state: NodeState
     """ `refusing`: live, and at least one resource stands refused. """
     settled: int
-    """ The newest revision that it runs whole; 0 for none yet. """
+    """ The newest revision that it has answered whole: it runs it, but for what it refuses and what is withheld
+    from it; 0 for none yet. """
     first_seen: datetime.datetime
     last_seen: datetime.datetime
     refusals: list[Refusal]

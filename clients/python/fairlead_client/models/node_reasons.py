@@ -24,7 +24,8 @@ class NodeReasons:
     state: NodeState
     """ `refusing`: live, and at least one resource stands refused. """
     settled: int
-    """ The newest revision that it runs whole; 0 for none yet. """
+    """ The newest revision that it has answered whole: it runs it, but for what it refuses and what is withheld
+    from it; 0 for none yet. """
     revision: int
     """ The fleet's revision that this is about. """
     labels: NodeLabels

@@ -26,6 +26,8 @@ class WriteResult:
     """ How many resources changed; 0 means that there is no new revision. """
     committed_at: datetime.datetime
     resources: list[ResourceVersion]
+    """ What the write names, in its order. A rollback names none of what it changes: the changes of its revision
+    tell. """
     warnings: list[FieldError] | Unset = UNSET
     """ What was stored and does not do all that it seems to: `ttl_delta_only`, `ttl_without_effect` (see `ttl`),
     `unchecked` (content without a schema),
