@@ -180,6 +180,19 @@ func (r *runner) write(name, timeout string) {
 	world.Must(r.T, os.WriteFile(filepath.Join(r.dir, "fleet", "shop", name+".yaml"), []byte(text), 0o644))
 }
 
+// large plans more than a comment holds: what it says at its end, how much changes and the plan's token, is in the comment.
+func (r *runner) large(first string, plan job) {
+	r.T.Helper()
+	var text strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&text, "---\ntype: clusters\nname: many-%[1]d\nlabels: {managed-by: git}\nbody: {name: many-%[1]d, type: STATIC, connect_timeout: 1s}\n", i)
+	}
+	file := filepath.Join(r.dir, "fleet", "shop", "zz.yaml")
+	world.Must(r.T, os.WriteFile(file, []byte(text.String()), 0o644))
+	r.passes(plan, first, "503 to create", "\nplan-")
+	world.Must(r.T, os.Remove(file))
+}
+
 // passes fails the test unless the job passes and prints, or comments, all of the words.
 func (r *runner) passes(j job, words ...string) {
 	r.T.Helper()
@@ -253,6 +266,7 @@ func (r *runner) lives(plan, apply, drift job) {
 		r.write(name, "1s")
 	}
 	r.passes(plan, "### What changes in fleet "+r.Fleet, "~~~diff\n", "+++ clusters/one (planned)", "3 to create")
+	r.large("+++ clusters/one (planned)", plan)
 	r.passes(apply, "revision 1: 3 resources changed")
 	r.passes(plan, "### Nothing changes in fleet "+r.Fleet, "3 unchanged")
 	r.passes(drift, "3 unchanged")
