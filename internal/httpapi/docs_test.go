@@ -2,11 +2,14 @@ package httpapi
 
 import (
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"fairlead/internal/httpapi/oapi"
 	"fairlead/internal/reference"
 )
 
@@ -52,4 +55,39 @@ func article(page, id string) string {
 	_, after, _ := strings.Cut(page, `<article id="`+id+`">`)
 	text, _, _ := strings.Cut(after, "</article>")
 	return text
+}
+
+// The page on the contract has a table of the lists and their filters: all of them.
+func TestTheContractPageNamesEachFilter(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/contract.md")
+	must(t, err)
+	rows := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 {
+			rows[strings.TrimSpace(cells[1])] = cells[2]
+		}
+	}
+	changes := "what a revision changed, or two differ in"
+	row := map[string]string{
+		"listTenants": "tenants, fleets", "listFleets": "tenants, fleets", "listTokens": "tokens", "listOperatorTokens": "operator tokens", "listCredentials": "node credentials",
+		"listResources": "resources, of a fleet or of a type", "listResourcesOfType": "resources, of a fleet or of a type", "listFindings": "findings", "listNodes": "nodes",
+		"getNodeConfig": "a node's config", "getNodeWhy": "why a node has what it has", "listEvents": "events of nodes", "getReceipt": "a receipt's nodes",
+		"listRevisions": "revisions", "listRevisionChanges": changes, "compareRevisions": changes, "listAudit": "the audit",
+	}
+	// What they have beside filters: where to begin, what to tell of an item, of which time.
+	others := []string{"limit", "cursor", "after", "wait", "bodies", "counts", "receipts", "grouped", "format", "revision", "at", "from", "to"}
+	spec, err := oapi.GetSpec()
+	must(t, err)
+	for path, item := range spec.Paths.Map() {
+		if item.Get == nil || item.Get.Parameters.GetByInAndName("query", "cursor") == nil {
+			continue
+		}
+		for _, p := range item.Get.Parameters {
+			name := p.Value.Name
+			if p.Value.In == "query" && !slices.Contains(others, name) && !strings.Contains(rows[row[item.Get.OperationID]], "`"+name) {
+				t.Errorf("%s (%s) has the filter %s, and docs/contract.md does not", path, item.Get.OperationID, name)
+			}
+		}
+	}
 }
