@@ -69,11 +69,15 @@ func (w rewritten) names() (names []findings.Rewrite, of map[fleet.Ref]int) {
 		}
 		changed[place{ref, ch.Variant}] = true
 		n := &names[at]
-		if was := w.before[i]; was.Revision > 0 {
+		was, after := w.before[i], rowOf(ch).Row
+		if was.Revision > 0 {
 			n.Before = append(n.Before, findings.Version{Variant: was.Variant, Selector: was.Selector, Priority: was.Priority, Content: contentOfRow(was.Row)})
 		}
+		if ch.DocHash == was.DocHash { // of one that is kept the change has no content
+			after = was.Row
+		}
 		if !ch.Delete {
-			n.After = append(n.After, findings.Version{Variant: ch.Variant, Selector: ch.Selector, Priority: ch.Priority, Content: contentOfRow(rowOf(ch).Row)})
+			n.After = append(n.After, findings.Version{Variant: ch.Variant, Selector: ch.Selector, Priority: ch.Priority, Content: contentOfRow(after)})
 		}
 	}
 	for _, r := range w.beside.Resources {

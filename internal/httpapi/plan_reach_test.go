@@ -38,6 +38,7 @@ func TestAPlanTellsWhomItReaches(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"all", applyOf(named("clusters", "a", clusterWith("a", "5s"))), "4 of 4 (4 as eu1): eu1 eu2 unlabeled us; a 4"},
 		{"unchanged", applyOf(named("clusters", "a", cluster("a"))), "0 of 4 (): ; a 0"},
+		{"kept", `{"resources": [{"type": "clusters", "name": "a", "keep": true}]}`, "0 of 4 (): ; a 0"},
 		{"new", applyOf(named("clusters", "a", cluster("a")), named("clusters", "b", cluster("b"))), "4 of 4 (4 as eu1): eu1 eu2 unlabeled us; a 0, b 4"},
 		{"a variant for some", applyOf(eu("2s")), "2 of 4 (2 as eu1): eu1 eu2; aeu 2"},
 		{"a variant with the same content", applyOf(eu("1s")), "0 of 4 (): ; aeu 0"},
