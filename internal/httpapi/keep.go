@@ -53,6 +53,7 @@ func keep(d resource.Document, stored map[store.Cursor]store.Resource) (store.Re
 	return store.ResourceChange{
 		Type: row.Type, Name: row.Name, Variant: row.Variant, Selector: row.Selector, Priority: row.Priority, TTL: row.TTL,
 		Labels: row.Labels, Description: row.Description, DocHash: row.DocHash, ReadAt: &row.Revision,
+		Derived: row.Derived, Summary: row.Summary,
 	}, bad
 }
 

@@ -275,8 +275,9 @@ func (p *places) finding(at map[place]string) func(oapi.Finding) *string {
 		switch c, compiled := p.fields[place{ref, deref(f.Variant)}]; {
 		case sent && compiled && f.To != nil && f.Code == oapi.MissingReference:
 			pointer = c.Pointer(fleet.Ref{Type: typeOf(f.To.Type), Name: f.To.Name}) // as it is spelled there
-		case sent:
+		case sent && compiled: // of what is kept the body does not stand there
 			pointer += f.Pointer
+		case sent:
 		case f.To != nil:
 			pointer, sent = p.deleted[fleet.Ref{Type: typeOf(f.To.Type), Name: f.To.Name}]
 			if !sent {

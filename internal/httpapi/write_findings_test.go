@@ -137,4 +137,15 @@ func TestAWriteTellsOfCertificates(t *testing.T) {
 	if got := toldOf(t, r.Findings); len(got) != 1 || !strings.HasPrefix(got[0], "warning certificate_expires secrets/tls /body/tls_certificate at /body/tls_certificate") {
 		t.Errorf("%q", got)
 	}
+	// A folder that was exported has keep in the place of the body, which tells of no less.
+	w.do(http.MethodPut, w.at("resources", "clusters", "a"), asDocument(cluster("a"))).isWritten(nil)
+	kept := `{"resources": [{"type": "secrets", "name": "tls", "keep": true}, {"type": "clusters", "name": "a", "keep": true}]}`
+	for _, path := range []string{"apply", "plan"} {
+		var r oapi.WriteResult
+		w.do(http.MethodPost, w.at(path), kept).is(200, &r)
+		got := toldOf(t, r.Findings)
+		if !slices.Equal(got, []string{"warning missing_reference clusters/a /body at /resources/1", "warning certificate_expires secrets/tls /body/tls_certificate at /resources/0"}) {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
 }

@@ -25,7 +25,7 @@ func writtenAs(ch store.ResourceChange, body []byte) written {
 	switch {
 	case ch.Delete:
 		return written{ch, nil}
-	case ch.Type == fleet.Secret:
+	case ch.Type == fleet.Secret, len(body) == 0: // sealed, or kept: what is derived of it is there
 		return written{ch, factsOfSecret(row)}
 	}
 	return written{ch, factsOf(row)}

@@ -15,15 +15,15 @@ import (
 // selectStored looks up each by its key: behind OFFSET 0 it cannot become a join over the
 // whole fleet (functions/write.sql).
 const selectStored = `
-SELECT k.type, k.name, k.variant, r.revision, r.doc_hash, r.selector, r.priority, r.ttl_ms, r.labels, r.description
+SELECT k.type, k.name, k.variant, r.revision, r.doc_hash, r.selector, r.priority, r.ttl_ms, r.labels, r.description, r.derived, r.summary
   FROM unnest($2::text[], $3::text[], $4::text[]) k (type, name, variant)
-  JOIN LATERAL (SELECT p.revision, p.doc_hash, p.selector, p.priority, p.ttl_ms, p.labels, p.description FROM resources p
+  JOIN LATERAL (SELECT p.revision, p.doc_hash, p.selector, p.priority, p.ttl_ms, p.labels, p.description, p.derived, p.summary FROM resources p
                  WHERE p.tenant_id = app_tenant() AND p.fleet_id = $1 AND p.type = k.type AND p.name = k.name AND p.variant = k.variant
                    AND NOT p.deleted OFFSET 0) r ON true`
 
 // Stored reads of each resource that is there what names its content, and what stands
 // beside its body: of the Resources Type, Name, Variant, Revision, DocHash, Selector,
-// Priority, TTL, Labels and Description are set. It costs what is asked for.
+// Priority, TTL, Labels, Description, Derived and Summary are set. It costs what is asked for.
 func (s *Store) Stored(ctx context.Context, t fleet.TenantID, f fleet.ID, which []Cursor) (map[Cursor]Resource, error) {
 	types, names, variants := make([]string, len(which)), make([]string, len(which)), make([]string, len(which))
 	for i, c := range which {
@@ -32,12 +32,15 @@ func (s *Store) Stored(ctx context.Context, t fleet.TenantID, f fleet.ID, which 
 	rows, err := many(ctx, s, t, func(row pgx.CollectableRow) (r Resource, err error) {
 		var slug string
 		var ttl int64
-		var hash, labels []byte
-		err = row.Scan(&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &hash, &r.Selector, &r.Priority, &ttl, &labels, &r.Description)
+		var hash, labels, derived []byte
+		err = row.Scan(&slug, &r.Name, &r.Variant, (*int64)(&r.Revision), &hash, &r.Selector, &r.Priority, &ttl, &labels, &r.Description, &derived, &r.Summary)
 		r.Type, _ = fleet.TypeFromSlug(slug) // it was asked for
 		r.DocHash, r.TTL = hashOf(hash), time.Duration(ttl)*time.Millisecond
 		if err == nil && len(labels) > 0 {
 			err = json.Unmarshal(labels, &r.Labels)
+		}
+		if d, broken := decodeDerived(derived); broken == nil { // else it is of a newer server: nothing is known of it
+			r.Derived = d
 		}
 		return r, err
 	}, selectStored, f.String(), types, names, variants)
