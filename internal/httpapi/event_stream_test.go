@@ -310,3 +310,19 @@ func TestBadQuestionsForEvents(t *testing.T) {
 	w.do(http.MethodGet, w.at("events"), "", "Last-Event-ID", "99999999999", "Accept", eventStreamType).isProblem(400, "invalid_request", "?Last-Event-ID")
 	w.do(http.MethodGet, w.at("events")+"?dry_run=true", "", "Accept", eventStreamType).isProblem(400, "invalid_request", "?dry_run")
 }
+
+// A client that was refused before it was asked who it is, is no node of the id "".
+func TestAGroupOfEventsOfNoNodeHasNone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	denied := fleet.Denied{Key: fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}, Reason: fleet.DeniedRevoked, Attempts: 3, First: time.Now(), Last: time.Now()}
+	streamed := groupsOf([]store.Event{{Kind: "denied", At: time.Now(), Denied: denied}})
+	must(t, w.nodes.TellDenied(t.Context(), []fleet.Denied{denied}))
+	var list oapi.EventList
+	w.do(http.MethodGet, w.at("events")+"?grouped=true", "").is(200, &list)
+	for _, got := range [][]oapi.Event{streamed, list.Items} {
+		if len(got) != 1 || *got[0].Nodes != 0 || *got[0].NodeIds == nil || len(*got[0].NodeIds) != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+}

@@ -242,7 +242,7 @@ func groupsOf(es []store.Event) []oapi.Event {
 		k := eventGroup{e.Kind, e.Version, e.Detail, e.Note, e.Revision, e.Resource, e.Action, e.Beside, e.Denied.Reason}
 		g := by[k]
 		if g == nil {
-			g = &store.EventGroup{FirstAt: firstOf(e)}
+			g = &store.EventGroup{FirstAt: firstOf(e), Sample: []string{}}
 			by[k], nodes[k], groups = g, map[string]bool{}, append(groups, g)
 		}
 		e.Denied.Attempts += g.Denied.Attempts
@@ -250,7 +250,7 @@ func groupsOf(es []store.Event) []oapi.Event {
 		if first := firstOf(e); first.Before(g.FirstAt) {
 			g.FirstAt = first
 		}
-		if !nodes[k][e.Node] {
+		if e.Node != "" && !nodes[k][e.Node] {
 			nodes[k][e.Node] = true
 			g.Sample = append(g.Sample, e.Node)
 			g.Nodes++

@@ -17,7 +17,7 @@ import (
 type EventGroup struct {
 	Event            // the last one of them
 	Count   int      // of events
-	Nodes   int      // of nodes
+	Nodes   int      // of nodes; some events are of none
 	Sample  []string // of their ids, the first ten
 	FirstAt time.Time
 }
@@ -40,7 +40,8 @@ WITH recent AS MATERIALIZED (
 groups AS (
   SELECT (array_agg(id ORDER BY at DESC, id DESC))[1] AS id, max(at) AS at, kind, (array_agg(node_id ORDER BY at DESC, id DESC))[1] AS node_id, type, name, version, revision, text_hash, action, beside, note,
          reason, (array_agg(credential_id ORDER BY at DESC, id DESC))[1] AS credential_id, (array_agg(address ORDER BY at DESC, id DESC))[1] AS address, sum(attempts)::bigint AS attempts,
-         max(xact::text::numeric)::text AS xact, count(*) AS events, count(DISTINCT node_id) AS nodes, (array_agg(DISTINCT node_id))[1:10] AS sample, min(coalesce(first_at, at)) AS first_at
+         max(xact::text::numeric)::text AS xact, count(*) AS events, count(DISTINCT node_id) FILTER (WHERE node_id <> '') AS nodes,
+         coalesce((array_agg(DISTINCT node_id) FILTER (WHERE node_id <> ''))[1:10], '{}') AS sample, min(coalesce(first_at, at)) AS first_at
     FROM recent GROUP BY kind, type, name, version, revision, text_hash, action, beside, note, reason)
 SELECT g.id, g.at, g.kind, g.node_id, g.type, g.name, g.version, g.revision,
        coalesce((SELECT t.text FROM nack_texts t WHERE t.tenant_id = app_tenant() AND t.fleet_id = $1 AND t.hash = g.text_hash), ''), g.action, g.beside, g.note,
