@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	client "fairlead/clients/go"
 )
@@ -12,14 +11,14 @@ import (
 type auditCommand struct {
 	Connection connection `embed:""`
 
-	Kind   string     `placeholder:"KIND" help:"Only events of this kind, such as token.create."`
-	Actor  string     `placeholder:"TOKEN" help:"Only what tokens of this name did."`
-	Of     string     `placeholder:"FLEET" help:"Only what was done to this fleet."`
-	Since  *time.Time `placeholder:"TIME" help:"Only events of this time, such as 2026-01-02T03:04:05Z, or later."`
-	Until  *time.Time `placeholder:"TIME" help:"Only events of before this time."`
-	Limit  int        `short:"n" default:"50" help:"How many to list at most; 0 for all."`
-	Output string     `short:"o" enum:"table,json" default:"table" placeholder:"table|json" help:"How to print it: table or json."`
-	JSON   bool       `name:"json" help:"Print the API's JSON: -o json."`
+	Kind   string `placeholder:"KIND" help:"Only events of this kind, such as token.create."`
+	Actor  string `placeholder:"TOKEN" help:"Only what tokens of this name did."`
+	Of     string `placeholder:"FLEET" help:"Only what was done to this fleet."`
+	Since  string `placeholder:"TIME" help:"Only events of this time or later: so long ago, such as 12h or 30d, or a time such as 2026-01-02T03:04:05Z."`
+	Until  string `placeholder:"TIME" help:"Only events of before this time, in the same forms."`
+	Limit  int    `short:"n" default:"50" help:"How many to list at most; 0 for all."`
+	Output string `short:"o" enum:"table,json" default:"table" placeholder:"table|json" help:"How to print it: table or json."`
+	JSON   bool   `name:"json" help:"Print the API's JSON: -o json."`
 }
 
 // Run prints the events.
@@ -31,9 +30,17 @@ func (c *auditCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
+	from, err := since(sh, "since", c.Since)
+	if err != nil {
+		return err
+	}
+	to, err := since(sh, "until", c.Until)
+	if err != nil {
+		return err
+	}
 	items, err := pages(c.Limit, func(limit int, cursor *string) (page, error) {
 		resp, err := s.api.ListAudit(ctx, s.tenant, &client.ListAuditParams{
-			Kind: given(c.Kind), Actor: given(c.Actor), Fleet: given(c.Of), Since: c.Since, Until: c.Until, Limit: &limit, Cursor: cursor,
+			Kind: given(c.Kind), Actor: given(c.Actor), Fleet: given(c.Of), Since: from, Until: to, Limit: &limit, Cursor: cursor,
 		})
 		p, _, err := answer[page](s, resp, err)
 		return p, err

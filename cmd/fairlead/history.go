@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
 	client "fairlead/clients/go"
 )
@@ -24,11 +23,11 @@ type historyListCommand struct {
 	Name    string `arg:"" optional:"" help:"The resource's name."`
 	Variant string `placeholder:"VARIANT" help:"The resource's variant; left out for the default one."`
 
-	Kind  string     `placeholder:"KIND" help:"Only revisions of this kind: put, delete, apply or rollback."`
-	Actor string     `placeholder:"TOKEN" help:"Only revisions of tokens of this name."`
-	Since *time.Time `placeholder:"TIME" help:"Only revisions of this time, such as 2026-01-02T03:04:05Z, or later."`
-	Until *time.Time `placeholder:"TIME" help:"Only revisions of before this time."`
-	Limit int        `short:"n" default:"20" help:"How many to list at most; 0 for all."`
+	Kind  string `placeholder:"KIND" help:"Only revisions of this kind: put, delete, apply or rollback."`
+	Actor string `placeholder:"TOKEN" help:"Only revisions of tokens of this name."`
+	Since string `placeholder:"TIME" help:"Only revisions of this time or later: so long ago, such as 12h or 30d, or a time such as 2026-01-02T03:04:05Z."`
+	Until string `placeholder:"TIME" help:"Only revisions of before this time, in the same forms."`
+	Limit int    `short:"n" default:"20" help:"How many to list at most; 0 for all."`
 
 	Receipts *int `placeholder:"N" help:"Of how many revisions, the newest, to tell how the receipt stands: 20 at most, 1 where it is left out. Each is counted anew."`
 
@@ -43,7 +42,7 @@ func (c *historyListCommand) Run(ctx context.Context, sh *shell) error {
 		return usageError("--limit must not be below 0")
 	case c.Type != "" && c.Name == "":
 		return usageError(fmt.Sprintf("the history is of the fleet, or of one resource: give the name of %s too", c.Type))
-	case c.Type != "" && (c.Kind != "" || c.Actor != "" || c.Since != nil || c.Until != nil || c.Receipts != nil):
+	case c.Type != "" && (c.Kind != "" || c.Actor != "" || c.Since != "" || c.Until != "" || c.Receipts != nil):
 		return usageError("--kind, --actor, --since, --until and --receipts are of the fleet's history: leave the resource out")
 	case c.Type == "" && c.Variant != "":
 		return usageError("--variant is of a resource: give its type and name too")
@@ -86,8 +85,16 @@ func (c *historyListCommand) page(ctx context.Context, s *session, limit int, cu
 	if receipts != nil && cursor != nil { // the newest are on the first page
 		receipts = new(int)
 	}
+	from, err := since(s.shell, "since", c.Since)
+	if err != nil {
+		return page{}, err
+	}
+	to, err := since(s.shell, "until", c.Until)
+	if err != nil {
+		return page{}, err
+	}
 	resp, err := s.api.ListRevisions(ctx, s.tenant, s.fleet, &client.ListRevisionsParams{
-		Kind: (*client.RevisionKind)(given(c.Kind)), Actor: given(c.Actor), Since: c.Since, Until: c.Until, Limit: &limit, Cursor: cursor, Receipts: receipts,
+		Kind: (*client.RevisionKind)(given(c.Kind)), Actor: given(c.Actor), Since: from, Until: to, Limit: &limit, Cursor: cursor, Receipts: receipts,
 	})
 	p, _, err := answer[page](s, resp, err)
 	return p, err

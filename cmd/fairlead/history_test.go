@@ -2,8 +2,10 @@ package main
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -23,6 +25,11 @@ func TestHistory(t *testing.T) {
 	if diff := cmp.Diff([]string{"GET /revisions?actor=pipeline&since=2026-01-01T00%3A00%3A00Z&limit=2"}, w.requests()); diff != "" {
 		t.Error(diff)
 	}
+	w.run("history", "-n", "2", "--since", "12h", "--until", "2026-01-02")
+	clock := w.clock.UTC().Add(-12 * time.Hour).Truncate(time.Second).Format(time.RFC3339)
+	if got := w.requests(); len(got) != 2 || !strings.Contains(got[1], "since="+url.QueryEscape(clock)+"&until="+url.QueryEscape("2026-01-02T00:00:00Z")) {
+		t.Errorf("%q, want 12 hours before %s", got, clock)
+	}
 	if r := w.run("history", "-n", "2", "-o", "json"); r.code != exitOK || !strings.Contains(r.out, `"receipt": "delivered"`) {
 		t.Errorf("%+v", r)
 	}
@@ -35,6 +42,8 @@ func TestHistory(t *testing.T) {
 request id req-1
 `)
 	w.run("history", "clusters").want(t, exitUsage, "", "fairlead: the history is of the fleet, or of one resource: give the name of clusters too\n")
+	w.run("history", "--since", "soon").want(t, exitUsage, "", "fairlead: --since: \"soon\" is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, nor how long ago such as 12h or 30d\n")
+	w.run("history", "--until", "0d").want(t, exitUsage, "", "fairlead: --until: \"0d\" is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, nor how long ago such as 12h or 30d\n")
 	w.run("history", "clusters", "a", "--kind", "put").want(t, exitUsage, "", "fairlead: --kind, --actor, --since, --until and --receipts are of the fleet's history: leave the resource out\n")
 }
 

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	client "fairlead/clients/go"
@@ -98,27 +100,49 @@ func (s *session) tellEnd(asJSON bool, what map[string]any) error {
 
 // expires reads a date, or a time from now such as 720h or 30d; nil for "".
 func expires(sh *shell, text string) (*time.Time, error) {
-	if text == "" {
-		return nil, nil
+	t, away, err := moment(text)
+	switch {
+	case text == "":
+		return nil, nil //nolint:nilnil // said above
+	case err != nil || away < 0:
+		return nil, usageError(fmt.Sprintf("--expires: %q is not a date such as 2027-01-31, nor a time from now such as 30d or 12h", text))
+	case away > 0:
+		t = sh.now().Add(away).UTC().Truncate(time.Second)
 	}
-	if t, err := time.Parse(time.DateOnly, text); err == nil {
-		return &t, nil
+	return &t, nil
+}
+
+// since reads a time, or how long ago that was, such as 12h or 30d; nil for "".
+func since(sh *shell, flag, text string) (*time.Time, error) {
+	t, away, err := moment(text)
+	switch {
+	case text == "":
+		return nil, nil //nolint:nilnil // said above
+	case err != nil || away < 0:
+		return nil, usageError(fmt.Sprintf("--%s: %q is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, nor how long ago such as 12h or 30d", flag, text))
+	case away > 0:
+		t = sh.now().Add(-away).UTC().Truncate(time.Second)
 	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return &t, nil
-	}
-	d, err := time.ParseDuration(text)
-	if n := len(text) - 1; err != nil && text[n] == 'd' {
-		var days int
-		if days, err = strconv.Atoi(text[:n]); err == nil {
-			d = time.Duration(days) * 24 * time.Hour
+	return &t, nil
+}
+
+// moment reads a date, a time, or how far away one is, which is 0 of the others.
+func moment(text string) (t time.Time, away time.Duration, err error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err = time.Parse(layout, text); err == nil {
+			return t, 0, nil
 		}
 	}
-	if err != nil || d <= 0 {
-		return nil, usageError(fmt.Sprintf("--expires: %q is not a date such as 2027-01-31, nor a time from now such as 30d or 12h", text))
+	away, err = time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); err != nil && ok {
+		var n int
+		n, err = strconv.Atoi(days)
+		away = time.Duration(n) * 24 * time.Hour
 	}
-	t := sh.now().Add(d).UTC().Truncate(time.Second)
-	return &t, nil
+	if err == nil && away == 0 {
+		err = errors.New("it is now")
+	}
+	return t, away, err
 }
 
 func until(t *time.Time) string {
