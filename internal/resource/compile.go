@@ -105,7 +105,10 @@ func (c *Compiler) Compile(key fleet.Key, d Document) (Compiled, error) {
 	if err != nil {
 		return Compiled{}, err
 	}
-	out := Compiled{Document: d, Placeholders: filled.placeholders(m.Descriptor(), root, d.body())}
+	out := Compiled{Document: d}
+	if out.Placeholders, err = filled.placeholders(m.Descriptor(), root, d.body()); err != nil {
+		return Compiled{}, err
+	}
 	if err := out.check(m, place{root, d.body()}, guard{logPaths: c.logPaths}); err != nil {
 		return Compiled{}, err
 	}

@@ -138,19 +138,37 @@ func splice(in []byte, spots []spot) []byte {
 	return out.Bytes()
 }
 
-// placeholders tells where the texts stand in what Render writes of the message that root was decoded to.
-func (f *filler) placeholders(md protoreflect.MessageDescriptor, root *node, at *path) Placeholders {
+// placeholders tells where the texts stand in what Render writes of the message that root was decoded to. One that has no place there
+// would be forgotten, and is refused.
+func (f *filler) placeholders(md protoreflect.MessageDescriptor, root *node, at *path) (Placeholders, error) {
 	if len(f.texts) == 0 {
-		return Placeholders{}
+		return Placeholders{}, nil
 	}
 	r := rendered{sent: f.texts, texts: map[string]string{}}
 	r.message(md, root, at, nil)
-	return Placeholders{Texts: r.texts, Values: f.used}
+	var lost Errors
+	for _, pointer := range slices.Sorted(maps.Keys(r.sent)) {
+		lost = append(lost, FieldError{Pointer: pointer, Code: codePlaceholder, Detail: "this is not stored, so no value of the fleet can stand here: write it as it is"})
+	}
+	if len(lost) > 0 {
+		return Placeholders{}, lost
+	}
+	return Placeholders{Texts: r.texts, Values: f.used}, nil
 }
 
-// rendered finds the places of texts in what Render writes: there fields have the names of the proto files.
+// rendered finds the places of texts in what Render writes: there fields have the names of the proto files. What it has found it takes
+// out of sent.
 type rendered struct {
 	sent, texts map[string]string
+}
+
+// text notes the place of a text, if it is one with a placeholder.
+func (r *rendered) text(at, as *path) {
+	pointer := at.String()
+	if text, there := r.sent[pointer]; there {
+		r.texts[as.String()] = text
+		delete(r.sent, pointer)
+	}
 }
 
 // message walks a message whose place was at in what was sent and is as in what Render writes.
@@ -207,6 +225,7 @@ func (r *rendered) any(n *node, at, as *path) {
 	if err != nil {
 		return
 	}
+	r.text(at.member("@type"), as.member("@type"))
 	if md := mt.Descriptor(); wellKnown[md.FullName()] == nil {
 		r.message(md, n, at, as)
 	} else if value := n.get("value"); value != nil {
@@ -217,9 +236,7 @@ func (r *rendered) any(n *node, at, as *path) {
 // free walks what Render writes as it was sent: a text, or content without a schema.
 func (r *rendered) free(n *node, at, as *path) {
 	if n.kind == kindString {
-		if text, there := r.sent[at.String()]; there {
-			r.texts[as.String()] = text
-		}
+		r.text(at, as)
 	}
 	for i := range n.members {
 		m := &n.members[i]

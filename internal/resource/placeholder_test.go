@@ -138,9 +138,7 @@ func replaceLeaf(t *testing.T, body []byte, index int) (out []byte, value string
 		switch v := v.(type) {
 		case map[string]any:
 			for _, key := range slices.Sorted(maps.Keys(v)) {
-				if key != "@type" && key != "type_url" {
-					v[key] = walk(v[key])
-				}
+				v[key] = walk(v[key])
 			}
 			return v
 		case []any:
@@ -188,9 +186,10 @@ func TestPlaceholdersThatAreWrong(t *testing.T) {
 		"two":           {cluster(`alt_stat_name: '${fleet.values.A}', cluster_type: {name: '${fleet.values.B}'}`), []string{"unknown_value /body/alt_stat_name", "unknown_value /body/cluster_type/name"}, ""},
 		"another name":  {`{type: clusters, name: c, body: {name: '${fleet.values.HOST}'}}`, []string{"name_mismatch /body/name"}, ""},
 		"a value twice": {cluster(`alt_stat_name: '${fleet.values.A}${fleet.values.A}'`), []string{"unknown_value /body/alt_stat_name", "unknown_value /body/alt_stat_name"}, ""},
+		"its own type":  {`{type: clusters, name: c, body: {'@type': '${fleet.values.T}', name: c}}`, []string{"placeholder_invalid /body/@type"}, "is not stored"},
 		"in a secret":   {`{type: secrets, name: s, body: {name: s, generic_secret: {secret: {inline_string: '${fleet.values.HOST}'}}}}`, []string{"placeholder_invalid /body"}, "a secret takes no values"},
 	} {
-		_, err := filled(t, c.text, map[string]string{"HOST": "backend", "BACKEND": "b"})
+		_, err := filled(t, c.text, map[string]string{"HOST": "backend", "BACKEND": "b", "T": "type.googleapis.com/envoy.config.cluster.v3.Cluster"})
 		if got := found(t, err); !slices.Equal(got, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
