@@ -49,6 +49,7 @@ var contained = map[string]string{
 	"internal/store/migrate.go withMigrator context.AfterFunc": "none: it sends on a channel, before anything is served",
 	// Programs of one user, and tests.
 	"cmd/fairlead/main.go main context.AfterFunc":     "none: it stops a signal's channel",
+	"cmd/fairlead/main.go leaves context.AfterFunc":   "none: it ends the process",
 	"cmd/internal/dev/demo.go demo g.Go":              "none: fairlead dev serves nobody else",
 	"cmd/internal/dev/demo.go stand g.Go 1":           "none: fairlead dev serves nobody else",
 	"cmd/internal/dev/demo.go stand g.Go 2":           "none: fairlead dev serves nobody else",

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -40,6 +42,43 @@ func TestDeletingMostIsConfirmed(t *testing.T) {
 	w.on("edge", all, "apply", "-f", "-").is(t, exitOK)
 	w.on("edge", shop("d"), "apply", "-f", "-", "--prune", "--all", "--yes").want(t, exitOK, "revision 6: 3 resources changed\n",
 		"prune: clusters/a\nprune: clusters/b\nprune: clusters/c\nto confirm: "+why+"\n")
+}
+
+// TestCtrlCAtAQuestion: a terminal that is read cannot be called off, and yet the first Ctrl-C ends the command.
+func TestCtrlCAtAQuestion(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.on("DELETE", "", reply{
+		status: http.StatusPreconditionRequired, header: map[string]string{"Content-Type": "application/problem+json"},
+		body: `{"title": "Precondition Required", "status": 428, "code": "confirmation_required", "token": "plan-x", "confirm": [{"code": "live_nodes", "detail": "2 nodes are connected"}]}`,
+	})
+	ctx, interrupt := context.WithCancel(t.Context())
+	keyboard, keys := io.Pipe()
+	var out, errs strings.Builder
+	status, said := -1, ""
+	sh := &shell{in: &typing{keyboard, interrupt}, out: &out, err: &errs, dir: w.dir, now: w.now, pause: w.pause, asks: true}
+	sh.leave = func(code int) {
+		status, said = code, errs.String()
+		keys.Close() // the process would be gone
+	}
+	run(ctx, sh, []string{"fleet", "delete", "edge", "--json", "--server", w.server.URL, "--token", testToken, "--tenant", "acme"})
+	if status != exitInterrupted || said != "to confirm: 2 nodes are connected\nType yes if that is meant: \nfairlead: interrupted\n" || !strings.HasPrefix(out.String(), "{\n  \"error\": {\n    \"detail\": \"interrupted\"") {
+		t.Errorf("%d %q %q", status, said, out.String())
+	}
+	if d := cmp.Diff([]string{"DELETE "}, w.requests()); d != "" {
+		t.Error(d)
+	}
+}
+
+// typing is a keyboard at which somebody presses Ctrl-C.
+type typing struct {
+	io.Reader
+	interrupt func()
+}
+
+func (k *typing) Read(p []byte) (int, error) {
+	k.interrupt()
+	return k.Reader.Read(p)
 }
 
 func TestDeletingAFleetIsConfirmed(t *testing.T) {

@@ -11,6 +11,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -71,7 +72,8 @@ type shell struct {
 	edit     func(ctx context.Context, file string) error // lets a person edit a file
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
-	colours  bool // what is printed is read on a terminal
+	leave    func(code int) // ends the process while the input is read; nil: the reading goes on
+	colours  bool           // what is printed is read on a terminal
 
 	asks    bool // who can be asked reads and types on a terminal
 	bar     bool // what is told of is watched on a terminal
@@ -84,7 +86,7 @@ type shell struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	sh := &shell{config: configDir(os.Getenv), edit: openEditor, in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, colours: takesColours(os.Stdout), bar: takesColours(os.Stderr), asks: isTerminal(os.Stdin) && isTerminal(os.Stderr)}
+	sh := &shell{config: configDir(os.Getenv), edit: openEditor, in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now, pause: pause, leave: os.Exit, colours: takesColours(os.Stdout), bar: takesColours(os.Stderr), asks: isTerminal(os.Stdin) && isTerminal(os.Stderr)}
 	code := run(ctx, sh, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -104,7 +106,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 			panic(p)
 		}
 	}()
-	sh.out = noting{sh.out, &sh.printed}
+	sh.in, sh.out = interruptible{sh.in, func() (stop func() bool) { return sh.leaves(ctx) }}, noting{sh.out, &sh.printed}
 	parser, err := kong.New(new(commands),
 		kong.Name("fairlead"), kong.Help(printHelp), kong.Writers(sh.out, sh.err),
 		kong.Vars{"types": typeList()},
@@ -131,6 +133,30 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 		}
 	}
 	return sh.fail(ctx, parsed.Run())
+}
+
+// interruptible is an input that somebody may be typing, or not: the reading of a terminal cannot be called off, so whoever
+// interrupts the command then leaves it.
+type interruptible struct {
+	io.Reader
+	leaves func() (stop func() bool)
+}
+
+// Read reads, and is left where the command is interrupted meanwhile.
+func (i interruptible) Read(p []byte) (int, error) {
+	stop := i.leaves()
+	defer stop()
+	return i.Reader.Read(p)
+}
+
+// leaves ends the process at an interrupt, until stop is called.
+func (sh *shell) leaves(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		if sh.leave != nil {
+			fmt.Fprintln(sh.err) // behind the question
+			sh.leave(sh.fail(ctx, context.Canceled))
+		}
+	})
 }
 
 // asksJSON reports whether a command line that cannot be read asks for JSON.
