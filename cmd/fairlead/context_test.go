@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,6 +11,34 @@ import (
 
 func (w *world) whoami(fields string) {
 	w.replies["GET /v1/whoami"] = []reply{ok(`{"kind": "api", "name": "ada"` + fields + `}`)}
+}
+
+// line is a terminal on which one line is typed.
+type line struct {
+	t    *testing.T
+	text string
+}
+
+func (l *line) Read(p []byte) (n int, err error) {
+	if l.text == "" {
+		l.t.Error("more was waited for than the line")
+		return 0, io.EOF
+	}
+	n = copy(p, l.text)
+	l.text = l.text[n:]
+	return n, nil
+}
+
+// TestLoginTakesALine: who types the token on a terminal ends it with the line, and need not end the input.
+func TestLoginTakesALine(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.whoami(`, "tenant": "acme"`)
+	var out, errs strings.Builder
+	sh := &shell{in: &line{t, testToken + "\n"}, out: &out, err: &errs, dir: w.dir, config: filepath.Join(w.dir, "xdg"), now: w.now, pause: w.pause}
+	if code := run(t.Context(), sh, []string{"login", "--server", w.server.URL}); code != exitOK || w.sent[0].auth != "Bearer "+testToken {
+		t.Errorf("%d %q", code, errs.String())
+	}
 }
 
 func TestLogin(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -33,12 +34,14 @@ func (c *loginCommand) Run(ctx context.Context, sh *shell) error {
 	}
 	if c.Connection.Token == "" && c.Connection.TokenFile == "" {
 		fmt.Fprintln(sh.err, "the API token, on one line:")
-		line, err := io.ReadAll(io.LimitReader(sh.in, 4096))
-		if err != nil {
+		lines, line := bufio.NewScanner(io.LimitReader(sh.in, 4096)), ""
+		for line == "" && lines.Scan() { // on a terminal more would have to end first
+			line = strings.TrimSpace(lines.Text())
+		}
+		if err := lines.Err(); err != nil {
 			return err
 		}
-		first, _, _ := strings.Cut(strings.TrimSpace(string(line)), "\n")
-		c.Connection.Token = auth.Secret(strings.TrimSpace(first))
+		c.Connection.Token = auth.Secret(line)
 	}
 	s, err := c.Connection.openFor(sh, ofServer)
 	if err != nil {
