@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	client "fairlead/clients/go"
 )
@@ -104,6 +106,9 @@ func (c *describeCommand) print(s *session, variants, found []json.RawMessage) e
 		}
 		if x := r.Secret; x != nil {
 			t = append(t, []string{"secret", x.Kind}, []string{"subject", deref(x.Subject)}, []string{"not after", until(x.NotAfter)}, []string{"fingerprint", deref(x.Fingerprint)})
+		}
+		for _, name := range slices.Sorted(maps.Keys(deref(r.Values))) {
+			t = append(t, []string{"value " + name, (*r.Values)[name]})
 		}
 		fmt.Fprint(s.out, t)
 	}

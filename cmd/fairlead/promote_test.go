@@ -71,6 +71,9 @@ func TestPromoteWithValues(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, got)
 		}
 	}
+	if out := w.on("prod", "", "describe", "clusters", "c").is(t, exitOK); !strings.Contains(out, "value WAIT   9s\nvalue WHERE  prod\n") {
+		t.Error(out)
+	}
 	if out := w.on("prod", w.on("prod", "", "export").is(t, exitOK), "apply", "-f", "-").is(t, exitOK); !strings.Contains(out, "nothing changed") {
 		t.Error(out)
 	}
