@@ -48,9 +48,13 @@ func TestPromoteWithValues(t *testing.T) {
 	}
 	const file = `{type: clusters, name: c, body: {name: c, type: STATIC, connect_timeout: "${fleet.values.WAIT}", alt_stat_name: "${fleet.values.WHERE}"}}`
 	w.on("edge", file, "validate", "-f", "-", "--value", "WAIT=1s").is(t, exitUsage) // it takes no fleet
-	if r := w.bare(file, "validate", "-f", "-", "--value", "WAIT=1s"); r.code != exitFailed || !strings.Contains(r.err, "/body/alt_stat_name: the fleet that this is written to has no value WHERE") {
+	if r := w.bare(file, "validate", "-f", "-", "--value", "WAIT=1s"); r.code != exitFailed || !strings.Contains(r.err, "/body/alt_stat_name: the fleet that this is written to has no value WHERE") || !strings.Contains(r.err, "; for this check, give it by --value\n") {
 		t.Errorf("%+v", r)
 	}
+	// what no fleet can have does not make it green
+	w.bare(file, "validate", "-f", "-", "--value", "WAIT=1s", "--value", "WHERE=").is(t, exitFailed)
+	w.bare(file, "validate", "-f", "-", "--value", "a-b=1").want(t, exitUsage, "", "fairlead: --value a-b=...: the name of a value is letters, digits and _, not a digit first, at most 64\n")
+	w.bare(file, "validate", "-f", "-", "--value", "A="+strings.Repeat("x", 1025)).want(t, exitUsage, "", "fairlead: --value A=...: a value is at most 1024 bytes\n")
 	w.bare(file, "validate", "-f", "-", "--value", "WAIT=1s", "--value", "WHERE=a;b").want(t, exitOK, "the API would take 1 document\n", "")
 	r := w.on("edge", "", "fleet", "--value", "WAIT=1s", "--value", "WHERE=a=b,c;d")
 	if out := r.is(t, exitOK); !strings.Contains(out, "value WHERE") || !strings.Contains(out, "a=b,c;d") || !strings.Contains(r.err, "until it is written again") {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/resource"
@@ -57,8 +58,39 @@ func (c *validateCommand) Run(sh *shell) error {
 	return nil
 }
 
+// fill are the values as a fleet would have them: an empty one it does not have.
+func (c *validateCommand) fill() (map[string]string, error) {
+	out := map[string]string{}
+	for name, value := range c.Value {
+		switch {
+		case !resource.ValidValueName(name):
+			return nil, usageError(fmt.Sprintf("--value %s=...: the name of a value is letters, digits and _, not a digit first, at most 64", name))
+		case len(value) > resource.MaxValue:
+			return nil, usageError(fmt.Sprintf("--value %s=...: a value is at most %d bytes", name, resource.MaxValue))
+		case value != "":
+			out[name] = value
+		}
+	}
+	return out, nil
+}
+
+// here says of a value that is missing how it is given where no fleet is asked.
+func here(errs resource.Errors) resource.Errors {
+	out := slices.Clone(errs)
+	for i := range out {
+		if out[i].Code == "unknown_value" {
+			out[i].Detail += "; for this check, give it by --value"
+		}
+	}
+	return out
+}
+
 func (c *validateCommand) judge(sh *shell) (out judged, err error) {
 	out = judged{Errors: []string{}, Warnings: []string{}}
+	values, err := c.fill()
+	if err != nil {
+		return out, err
+	}
 	b, err := c.Files.read(sh)
 	var wrong faults
 	if errors.As(err, &wrong) {
@@ -82,12 +114,12 @@ func (c *validateCommand) judge(sh *shell) (out judged, err error) {
 		if d.Keep {
 			continue
 		}
-		d.Fill = c.Value
+		d.Fill = values
 		compiled, err := compiler.Compile(fleet.Key{}, d)
 		var bad resource.Errors
 		switch {
 		case errors.As(err, &bad):
-			out.Errors = append(out.Errors, b.faults(bad)...)
+			out.Errors = append(out.Errors, b.faults(here(bad))...)
 		case err != nil:
 			return out, err
 		}
