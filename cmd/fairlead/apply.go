@@ -123,7 +123,7 @@ func (c *deleteCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return err
 	}
-	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+	return c.Writing.write(ctx, s, ofTheLine, func(ctx context.Context, key, confirm string) (*http.Response, error) {
 		return s.apply(ctx, key, confirm, body)
 	})
 }

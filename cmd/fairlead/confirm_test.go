@@ -102,6 +102,26 @@ func TestDeletingAFleetIsConfirmed(t *testing.T) {
 	}
 }
 
+// TestFindingsOfTheCommandLine: there is no file whose place could be told.
+func TestFindingsOfTheCommandLine(t *testing.T) {
+	t.Parallel()
+	w := live(t)
+	w.on("edge", shop("a")+"---\n"+namingA, "apply", "-f", "-").is(t, exitOK)
+	const gone = "error: listeners/l names clusters/a, which "
+	if r := w.on("edge", "", "delete", "clusters", "a"); r.code != exitOK || !strings.HasPrefix(r.err, gone) {
+		t.Errorf("%+v", r)
+	}
+	w.on("edge", shop("a"), "apply", "-f", "-").is(t, exitOK)
+	for _, more := range []string{"--dry-run", "--yes"} {
+		if r := w.on("edge", "", "rollback", "2", more); r.code != exitOK || !strings.HasPrefix(r.err, gone) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// namingA is a listener that needs the cluster a.
+const namingA = `{type: listeners, name: l, body: {name: l, filter_chains: [{filters: [{name: t, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, stat_prefix: t, cluster: a}}]}]}}`
+
 func TestRollbackDryRun(t *testing.T) {
 	t.Parallel()
 	w := live(t)

@@ -96,7 +96,9 @@ func faultLine(e client.FieldError, place places) string {
 	case e.Pointer == nil:
 		return e.Detail
 	case place != nil:
-		if where, ok := place(*e.Pointer); ok {
+		if where, ok := place(*e.Pointer); ok && where == "" {
+			return e.Detail
+		} else if ok {
 			return where + ": " + e.Detail
 		}
 	}

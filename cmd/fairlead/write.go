@@ -82,8 +82,14 @@ func (w *writing) write(ctx context.Context, s *session, place places, send func
 }
 
 // places turns a pointer into what was sent into a place in the caller's files. It is
-// nil where there are none.
+// nil where there are none; a place that is "" is not told.
 type places func(pointer string) (string, bool)
+
+// named are the places of a request that say what the command line says.
+var named = regexp.MustCompile(`^/(revision|(delete|resources)/[0-9]+)$`)
+
+// ofTheLine leaves them out: there is no file, and what is said there names the resource.
+func ofTheLine(pointer string) (string, bool) { return "", named.MatchString(pointer) }
 
 // doubts is how much is to be said against what was written.
 type doubts struct{ errors, warnings int }
@@ -188,10 +194,10 @@ func (c *rollbackCommand) Run(ctx context.Context, sh *shell) error {
 			return err
 		}
 		resp, err := s.api.PlanRollback(ctx, s.tenant, s.fleet, nil, body) //nolint:bodyclose // tellPlanned closes it
-		_, err = s.tellPlanned(resp, err, nil, "nothing would change", c.Writing.JSON)
+		_, err = s.tellPlanned(resp, err, ofTheLine, "nothing would change", c.Writing.JSON)
 		return err
 	}
-	return c.Writing.write(ctx, s, nil, func(ctx context.Context, key, confirm string) (*http.Response, error) {
+	return c.Writing.write(ctx, s, ofTheLine, func(ctx context.Context, key, confirm string) (*http.Response, error) {
 		body.Confirm = given(confirm)
 		return s.api.Rollback(ctx, s.tenant, s.fleet, &client.RollbackParams{IdempotencyKey: &key}, body)
 	})
