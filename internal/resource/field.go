@@ -45,6 +45,9 @@ func (r *reader) variants(d *Document, at *path) {
 		r.add(at.member("selector"), codeRequired, "a variant needs a selector that says which nodes it is for, such as locality.region=eu: write one beside the body, or leave the variant out for the default one")
 		return
 	}
+	if !r.fixed(d.Selector, at.member("selector")) {
+		return
+	}
 	s, err := selector.Parse(d.Selector)
 	if err != nil {
 		r.add(at.member("selector"), codeSelector, "%s", fleet.Sentence(err))
@@ -55,7 +58,18 @@ func (r *reader) variants(d *Document, at *path) {
 
 // variantName checks the name of a variant; the default one has none.
 func (r *reader) variantName(name string, at *path) {
-	r.plain(name, at.member("variant"), maxVariant)
+	if at := at.member("variant"); r.fixed(name, at) {
+		r.plain(name, at, maxVariant)
+	}
+}
+
+// fixed refuses a value of the fleet beside the body, where it would stand as it is written.
+func (r *reader) fixed(s string, at *path) bool {
+	if strings.Contains(s, placeholderStart) {
+		r.add(at, codePlaceholder, "a value of the fleet stands in the texts of the body alone: what stands beside the body is the same in every fleet")
+		return false
+	}
+	return true
 }
 
 // name checks the name of a resource: any text that Postgres can keep and a client can
@@ -64,7 +78,7 @@ func (r *reader) name(name string, at *path) {
 	switch {
 	case name == "":
 		r.add(at, codeNameForm, "the name is empty")
-	default:
+	case r.fixed(name, at):
 		r.plain(name, at, maxName)
 	}
 }
@@ -187,6 +201,7 @@ func (r *reader) labels(n *node, at *path) map[string]string {
 		}
 		r.plain(m.key, here, maxLabelKey)
 		if s, ok := r.text(m.value, here); ok {
+			r.fixed(s, here)
 			r.plain(s, here, maxLabelValue)
 			labels[m.key] = s
 		}

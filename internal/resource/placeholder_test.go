@@ -196,6 +196,27 @@ func TestPlaceholdersThatAreWrong(t *testing.T) {
 	}
 }
 
+// Beside the body nothing is filled, and so nothing is taken that looks as if it were.
+func TestNoPlaceholderBesideTheBody(t *testing.T) {
+	t.Parallel()
+	const at = "placeholder_invalid "
+	for fields, want := range map[string][]string{
+		`name: 'a-${fleet.values.HOST}'`:                                      {at + "/name"},
+		`name: c, variant: '${fleet.values.V}', selector: node.id=b`:          {at + "/variant"},
+		`name: c, variant: v, selector: 'metadata.stage=${fleet.values.S}'`:   {at + "/selector"},
+		`name: c, variant: v, selector: 'metadata.stage="${fleet.values.S}"'`: {at + "/selector"},
+		`name: c, labels: {team: '${fleet.values.TEAM}'}`:                     {at + "/labels/team"},
+	} {
+		j, err := resource.ToJSON(resource.YAML, []byte(`{type: clusters, `+fields+`, body: {name: c}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := resource.ParseDocument(j); !slices.Equal(found(t, err), want) {
+			t.Errorf("%s: %v", fields, err)
+		}
+	}
+}
+
 // What a value holds is not looked at again.
 func TestAValueIsNoPlaceholder(t *testing.T) {
 	t.Parallel()
