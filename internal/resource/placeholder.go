@@ -33,6 +33,10 @@ var (
 	placeholder = regexp.MustCompile(`\$\{fleet\.values\.([^{}$]*)\}`)
 )
 
+// maxPlaceholders bounds the texts of a body that have placeholders with their places, which are stored beside it, in bytes: a place can
+// be as long as the rest of the document.
+const maxPlaceholders = 256 << 10
+
 // placeholderStart is what no other text of a body may hold.
 const placeholderStart = "${fleet."
 
@@ -46,6 +50,7 @@ type filler struct {
 	texts  map[string]string // as they were written, by their place in what was sent
 	used   map[string]string
 	spots  []spot
+	size   int // of texts with their places
 }
 
 // spot is a part of a JSON text that is written anew.
@@ -87,6 +92,14 @@ func (f *filler) walk(n *node, at *path) {
 
 // text fills one text.
 func (f *filler) text(n *node, at *path) {
+	if f.size > maxPlaceholders {
+		return // it is said once
+	}
+	pointer := at.String()
+	if f.size += len(pointer) + len(n.text); f.size > maxPlaceholders {
+		f.add(at, codeLimit, "the texts with values of the fleet, with their places, are more than %d KiB: write what is the same in every fleet as it is", maxPlaceholders>>10)
+		return
+	}
 	rest := placeholder.ReplaceAllString(n.text, "")
 	if strings.Contains(rest, placeholderStart) {
 		f.add(at, codePlaceholder, "a value of the fleet is written ${fleet.values.NAME}: there is no other text with %s", placeholderStart)
@@ -105,7 +118,7 @@ func (f *filler) text(n *node, at *path) {
 		return value
 	})
 	if good {
-		f.texts[at.String()] = n.text
+		f.texts[pointer] = n.text
 		f.spots = append(f.spots, spot{n.start, n.end, jsonText(filled)})
 	}
 }

@@ -217,6 +217,27 @@ func TestNoPlaceholderBesideTheBody(t *testing.T) {
 	}
 }
 
+// The places of the placeholders are stored, and a place can be as long as the document: together they are bounded.
+func TestPlaceholdersAreBounded(t *testing.T) {
+	t.Parallel()
+	compile := func(key string, n int) error {
+		list := strings.Repeat(`"${fleet.values.A}",`, n)
+		d := resource.Document{Type: fleet.Cluster, Name: "c", Fill: map[string]string{"A": "a"}, Body: []byte(`{"name":"c","metadata":{"filter_metadata":{"x":{"` + key + `":[` + strings.TrimSuffix(list, ",") + `]}}}}`)}
+		_, err := newCompiler().Compile(testKey, d)
+		return err
+	}
+	if err := compile("k", 2000); err != nil {
+		t.Error(err)
+	}
+	long := strings.Repeat("k", 10_000)
+	for n, key := range map[int]string{100_000: "k", 1000: long} {
+		err := compile(key, n)
+		if got := found(t, err); len(got) != 1 || !strings.HasPrefix(got[0], "limit /body") || !strings.Contains(err.Error(), "256 KiB") {
+			t.Errorf("%d placeholders: %.200q", n, got)
+		}
+	}
+}
+
 // What a value holds is not looked at again.
 func TestAValueIsNoPlaceholder(t *testing.T) {
 	t.Parallel()
