@@ -116,8 +116,8 @@ func (s *Stream) Announce(ctx context.Context) {
 	}
 }
 
-// announce makes the fleet due at once; the channel is closed when that is told. nil: it is
-// told already.
+// announce makes the fleet due at once, or soon if it was reported a moment ago; the channel is
+// closed when that is told. nil: it is told already.
 func (s *Stream) announce(now time.Time) chan struct{} {
 	f := s.fleet
 	f.mu.Lock()
@@ -128,7 +128,7 @@ func (s *Stream) announce(now time.Time) chan struct{} {
 	if s.node.entered == nil {
 		s.node.entered = make(chan struct{})
 	}
-	f.schedule(now)
+	f.schedule(later(now, f.rhythm.begun.Add(announceEvery)))
 	return s.node.entered
 }
 

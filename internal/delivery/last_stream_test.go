@@ -1,6 +1,8 @@
 package delivery
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -124,6 +126,32 @@ func TestAnnounceWaitsForTheNodesRow(t *testing.T) {
 		s.Announce(t.Context())
 		if took := time.Since(begun); took != recordWait {
 			t.Errorf("without a database: %s", took)
+		}
+	})
+}
+
+// Nodes that are new come in crowds: one report is about all that come within announceEvery.
+func TestNewNodesShareReports(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, 1, time.Now())
+		time.Sleep(time.Second)
+		w.sink.take()
+		begun := time.Now()
+		const nodes, every = 500, time.Millisecond
+		var told sync.WaitGroup
+		for i := range nodes {
+			s := w.connect(fmt.Sprint("n", i))
+			told.Go(func() {
+				begun := time.Now()
+				if s.Announce(t.Context()); time.Since(begun) > announceEvery {
+					t.Errorf("it is told after %s, want %s at most", time.Since(begun), announceEvery)
+				}
+			})
+			time.Sleep(every)
+		}
+		told.Wait()
+		if n, most := len(w.sink.take()), int(time.Since(begun)/announceEvery)+1; n > most {
+			t.Errorf("%d reports of %d nodes that came in %s, want %d", n, nodes, time.Since(begun), most)
 		}
 	})
 }

@@ -56,14 +56,16 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 			o.untie(a, false)
 		}
 	}()
-	if err := o.waitUntilLoaded(ctx); err != nil {
-		return nil, err
+	if !closed(o.loaded) {
+		if s.Await(func() { err = o.waitUntilLoaded(ctx) }); err != nil {
+			return nil, err
+		}
 	}
 	known, err := o.admit(id.Credential, n.ID)
 	if err != nil {
 		return nil, err
 	}
-	past, labels := o.pastOf(ctx, n.ID), selector.LabelsOf(n)
+	past, labels := o.pastOf(ctx, n.ID, s), selector.LabelsOf(n)
 	if past == nil || past.Known {
 		known()
 	}
@@ -77,7 +79,7 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 		a.last.Before = o.before(ctx, o.pastBeside(ctx, a, past), labels)
 	}
 	if past != nil && !past.Known && !past.missed {
-		a.record.Announce(ctx)
+		s.Await(func() { a.record.Announce(ctx) })
 	}
 	kept = true
 	return a, nil
@@ -86,9 +88,6 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 // waitUntilLoaded waits for the fleet's first load, for attachWait at most: the time in which
 // the load has to wait for those of other fleets does not count.
 func (o *owner) waitUntilLoaded(ctx context.Context) error {
-	if closed(o.loaded) {
-		return nil
-	}
 	begun, queued := time.Now(), o.pace.queued.read()
 	timer := time.NewTimer(attachWait)
 	defer timer.Stop()

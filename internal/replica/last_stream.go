@@ -8,12 +8,13 @@ import (
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
 )
 
 // pastOf asks the database what the node left behind, unless it has a stream here: then
 // its past is known, and the answer is nil. What cannot be found out in time is
 // missed, and the stream goes on without (SEMANTICS 3.4).
-func (o *owner) pastOf(ctx context.Context, id string) *nodePast {
+func (o *owner) pastOf(ctx context.Context, id string, s xds.StreamInfo) *nodePast {
 	live, round := o.look(id)
 	if live {
 		return nil
@@ -25,7 +26,9 @@ func (o *owner) pastOf(ctx context.Context, id string) *nodePast {
 		without = o.r.cfg.Recorder.Server()
 	}
 	begun := time.Now()
-	past, err := o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: without})
+	var past fleet.LastStream
+	var err error
+	s.Await(func() { past, err = o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: without}) })
 	o.r.cfg.Recorder.Correct(o.key, id, &past)
 	elsewhere := err == nil && (!remembered || past.At.After(here.At))
 	if remembered && !elsewhere {

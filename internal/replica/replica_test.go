@@ -164,3 +164,25 @@ func TestIdleFleetsAreLetGo(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatWaitsForTheDatabaseWaitsAside: others may come meanwhile. Of a stream that comes while the fleet is loaded and whose node is
+// known that is one question.
+func TestWhatWaitsForTheDatabaseWaitsAside(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		w.feed.pasts = map[string]fleet.LastStream{"known": {Known: true, Clean: true}}
+		for _, c := range []struct {
+			node string
+			want int
+		}{{"first", 3}, {"new", 2}, {"known", 1}, {"known", 0}} {
+			aside := 0
+			_, err := w.Attach(t.Context(), id, fleet.Node{ID: c.node}, xds.StreamInfo{Protocol: "delta ADS", Aside: func(wait func()) {
+				aside++
+				wait()
+			}})
+			if err != nil || aside != c.want {
+				t.Errorf("%s waited %d times aside, want %d: %v", c.node, aside, c.want, err)
+			}
+		}
+	})
+}

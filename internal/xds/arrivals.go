@@ -3,7 +3,6 @@ package xds
 import (
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +12,9 @@ const (
 	// arrivingAtOnce is how many connections arrive together, for each processor. A connection and its first stream cost a fraction of a
 	// millisecond.
 	arrivingAtOnce = 16
+	// asideAtOnce is how many of those that arrive wait for the database, and have others arrive meanwhile: as many as two of its answers
+	// are about. What they wait for costs nothing, and one answer for many costs less than many answers.
+	asideAtOnce = 400
 	// arrivalTime is how long one counts as arriving, if no stream of it was attached, or refused, before: a network is slow, and so is an
 	// attacker, and what they wait for costs nothing.
 	arrivalTime = 10 * time.Millisecond
@@ -21,11 +23,14 @@ const (
 // arrivals are the connections that arrive.
 type arrivals struct {
 	places chan struct{} // an element for each
+	aside  chan struct{} // an element for each that waits for the database
 	crowd  crowd
 }
 
 func newArrivals(tell func(here bool)) *arrivals {
-	return &arrivals{places: make(chan struct{}, arrivingAtOnce*runtime.GOMAXPROCS(0)), crowd: crowd{tell: tell}}
+	return &arrivals{
+		places: make(chan struct{}, arrivingAtOnce*runtime.GOMAXPROCS(0)), aside: make(chan struct{}, asideAtOnce), crowd: crowd{tell: tell},
+	}
 }
 
 // next waits until one more may arrive, for arrivalTime at most.
@@ -36,7 +41,7 @@ func (a *arrivals) next() *arrival {
 		a.crowd.waits()
 		a.places <- struct{}{}
 	}
-	v := &arrival{of: a}
+	v := &arrival{of: a, state: arriving}
 	v.timer = time.AfterFunc(arrivalTime, v.leave)
 	return v
 }
@@ -45,7 +50,64 @@ func (a *arrivals) next() *arrival {
 type arrival struct {
 	of    *arrivals
 	timer *time.Timer
-	ended atomic.Bool
+
+	mu    sync.Mutex // guards state
+	state arrivalState
+}
+
+type arrivalState int
+
+const (
+	arriving arrivalState = iota // it has a place
+	aside                        // it waits for the database, and has a place again afterwards
+	arrived                      // or it took too long
+)
+
+// move reports whether it was in the state from.
+func (v *arrival) move(from, to arrivalState) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.state != from {
+		return false
+	}
+	v.state = to
+	return true
+}
+
+// wait calls do, which waits for the database, and has others arrive meanwhile if not too many wait so. v may be nil.
+func (v *arrival) wait(do func()) {
+	if v == nil || !v.stepAside() {
+		do()
+		return
+	}
+	defer v.comeBack() // by a panic too
+	do()
+}
+
+func (v *arrival) stepAside() bool {
+	select {
+	case v.of.aside <- struct{}{}:
+	default:
+		return false
+	}
+	if !v.move(arriving, aside) {
+		<-v.of.aside
+		return false
+	}
+	v.timer.Stop()
+	<-v.of.places
+	return true
+}
+
+// comeBack waits for a place, as connections do that come.
+func (v *arrival) comeBack() {
+	<-v.of.aside
+	v.of.places <- struct{}{}
+	if v.move(aside, arriving) {
+		v.timer.Reset(arrivalTime)
+		return
+	}
+	<-v.of.places // its connection was closed meanwhile
 }
 
 // end may be called more than once, and of nil.
@@ -53,11 +115,12 @@ func (v *arrival) end() {
 	if v != nil {
 		v.timer.Stop()
 		v.leave()
+		v.move(aside, arrived)
 	}
 }
 
 func (v *arrival) leave() {
-	if v.ended.CompareAndSwap(false, true) {
+	if v.move(arriving, arrived) {
 		<-v.of.places
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"fairlead/internal/xds"
+	"fairlead/internal/xds/xdstest"
 )
 
 // TestARefusedCallHasArrived: nobody waits for a connection's time to arrive when its call was refused, and those that say
@@ -81,6 +82,31 @@ func TestACrowdIsToldOf(t *testing.T) {
 		defer mu.Unlock()
 		if want := []string{"1s true", "20s false"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
+		}
+	})
+}
+
+// TestWhoWaitsForTheDatabaseLetsOthersArrive: connections that come after those take no longer than if there were none.
+func TestWhoWaitsForTheDatabaseLetsOthersArrive(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		places, answered := 16*runtime.GOMAXPROCS(0), make(chan struct{})
+		d := openDoor(t, func(c *xds.Config) {
+			c.Limits.Unauthenticated, c.Limits.UnauthenticatedPerAddress = 3*places, 3*places
+			source, _ := c.Source.(*xdstest.Source)
+			source.Busy(answered)
+		})
+		began := time.Now()
+		for range 2 * places {
+			listening(t, d.raw("10.0.0.1"))
+		}
+		synctest.Wait()
+		if took := time.Since(began); took != 0 {
+			t.Errorf("they took %s to arrive, though nobody had anything to do", took)
+		}
+		close(answered)
+		synctest.Wait()
+		if took := time.Since(began); took != 0 {
+			t.Errorf("they took %s to be attached", took)
 		}
 	})
 }

@@ -144,6 +144,15 @@ func (c *conn) arrived() {
 	}
 }
 
+// aside calls do, which waits for the database: other connections may arrive meanwhile. c may be nil.
+func (c *conn) aside(do func()) {
+	if c == nil || c.guest == nil {
+		do()
+		return
+	}
+	c.guest.arrival.wait(do)
+}
+
 // admit notes that a call was authenticated.
 func (c *conn) admit() {
 	c.mu.Lock()

@@ -32,6 +32,17 @@ type StreamInfo struct {
 	Protocol   string // "delta ADS", "SotW ADS"
 	RemoteAddr string
 	Resumed    bool // the first request reports what the client holds
+	// Aside calls what waits for the database: other streams may begin meanwhile. nil: it is just called.
+	Aside func(wait func())
+}
+
+// Await calls what waits for the database.
+func (s StreamInfo) Await(wait func()) {
+	if s.Aside == nil {
+		wait()
+		return
+	}
+	s.Aside(wait)
 }
 
 // Source ties streams to their fleets.

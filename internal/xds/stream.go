@@ -188,7 +188,7 @@ func (st *stream) attach() error {
 		return err
 	}
 	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{
-		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || first.versions.N > 0,
+		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || first.versions.N > 0, Aside: connOf(st.ctx).aside,
 	})
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ type Source struct {
 	refusals []xds.Refusal
 	away     error
 	past     xds.LastStream
+	busy     <-chan struct{} // the database is, until it is closed; nil: it is not
 }
 
 // NewSource returns an empty fleet at revision 0.
@@ -157,8 +158,21 @@ func (s *Source) Attached() int {
 	return len(s.attached)
 }
 
-// Attach never waits.
-func (s *Source) Attach(context.Context, xds.Identity, fleet.Node, xds.StreamInfo) (xds.Attachment, error) {
+// Busy lets streams that come wait for the database, until the channel is closed.
+func (s *Source) Busy(until <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = until
+}
+
+// Attach waits only while the source is Busy.
+func (s *Source) Attach(_ context.Context, _ xds.Identity, _ fleet.Node, info xds.StreamInfo) (xds.Attachment, error) {
+	s.mu.Lock()
+	busy := s.busy
+	s.mu.Unlock()
+	if busy != nil {
+		info.Await(func() { <-busy })
+	}
 	a := &attachment{source: s, changed: make(chan struct{}, 1), ended: make(chan error, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
