@@ -70,7 +70,7 @@ func (f *fleetStatus) connect(from fleet.Node, info StreamInfo, now time.Time) *
 	n.describe(from, info)
 	n.dirty = true
 	f.roster.check(n)
-	f.wake(now)
+	f.gather(now)
 	return s
 }
 
@@ -84,7 +84,7 @@ func (f *fleetStatus) disconnect(s *Stream, now time.Time) {
 	f.roster.check(n)
 	f.subscribed(n, now)
 	f.waitsChanged(n, now)
-	f.wake(now)
+	f.gather(now)
 	if n.live() {
 		before := n.settled
 		if n.least(); n.settled > before {
@@ -116,6 +116,11 @@ func (f *fleetStatus) unflushed() bool { return !f.outbox.empty() || f.roster.un
 
 // wake makes the fleet due soon: something is worth a report.
 func (f *fleetStatus) wake(now time.Time) { f.schedule(f.rhythm.soon(now)) }
+
+// gather is wake for nodes that come and go: in a crowd they share reports.
+func (f *fleetStatus) gather(now time.Time) {
+	f.schedule(later(f.rhythm.soon(now), f.rhythm.begun.Add(gatherEvery)))
+}
 
 // schedule makes the fleet due at the given time at the latest, but not before a retry is.
 func (f *fleetStatus) schedule(at time.Time) {

@@ -128,7 +128,7 @@ func (s *Stream) announce(now time.Time) chan struct{} {
 	if s.node.entered == nil {
 		s.node.entered = make(chan struct{})
 	}
-	f.schedule(later(now, f.rhythm.begun.Add(announceEvery)))
+	f.schedule(later(now, f.rhythm.begun.Add(gatherEvery)))
 	return s.node.entered
 }
 

@@ -130,30 +130,40 @@ func TestAnnounceWaitsForTheNodesRow(t *testing.T) {
 	})
 }
 
-// Nodes that are new come in crowds: one report is about all that come within announceEvery.
+// Nodes that are new come in crowds: one report is about all that come within gatherEvery, be there one that has the head beside them or not.
 func TestNewNodesShareReports(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.Head(w.key, 1, time.Now())
-		time.Sleep(time.Second)
-		w.sink.take()
-		begun := time.Now()
-		const nodes, every = 500, time.Millisecond
-		var told sync.WaitGroup
-		for i := range nodes {
-			s := w.connect(fmt.Sprint("n", i))
-			told.Go(func() {
+	t.Parallel()
+	for _, served := range []bool{false, true} {
+		t.Run(fmt.Sprint(served), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.Head(w.key, 1, time.Now())
+				if served {
+					live := w.connect("live")
+					live.Announce(t.Context())
+					live.Settled(1)
+				}
+				time.Sleep(time.Minute)
+				w.sink.take()
 				begun := time.Now()
-				if s.Announce(t.Context()); time.Since(begun) > announceEvery {
-					t.Errorf("it is told after %s, want %s at most", time.Since(begun), announceEvery)
+				const nodes, every = 500, time.Millisecond
+				var told sync.WaitGroup
+				for i := range nodes {
+					s := w.connect(fmt.Sprint("n", i))
+					told.Go(func() {
+						begun := time.Now()
+						if s.Announce(t.Context()); time.Since(begun) > gatherEvery {
+							t.Errorf("it is told after %s, want %s at most", time.Since(begun), gatherEvery)
+						}
+					})
+					time.Sleep(every)
+				}
+				told.Wait()
+				if n, most := len(w.sink.take()), int(time.Since(begun)/gatherEvery)+1; n > most {
+					t.Errorf("%d reports of %d nodes that came in %s, want %d", n, nodes, time.Since(begun), most)
 				}
 			})
-			time.Sleep(every)
-		}
-		told.Wait()
-		if n, most := len(w.sink.take()), int(time.Since(begun)/announceEvery)+1; n > most {
-			t.Errorf("%d reports of %d nodes that came in %s, want %d", n, nodes, time.Since(begun), most)
-		}
-	})
+		})
+	}
 }
 
 // What a node confirmed before its stream began stays confirmed, unless it comes with

@@ -32,11 +32,11 @@ const (
 	leaseEvery = 2 * time.Second
 	leaseTTL   = 6 * time.Second
 
-	firstFlush    = 10 * time.Millisecond  // after a quiet time
-	flushEvery    = 250 * time.Millisecond // while things go on
-	announceEvery = 50 * time.Millisecond  // nodes that are new wait for it, together
-	lagAfter      = time.Second            // behind for longer: a row of its own
-	holdMost      = 10 * time.Second       // the same, of nodes whose refusals are not told yet
+	firstFlush  = 10 * time.Millisecond  // after a quiet time
+	flushEvery  = 250 * time.Millisecond // while things go on
+	gatherEvery = 50 * time.Millisecond  // while nodes come and go: they share reports
+	lagAfter    = time.Second            // behind for longer: a row of its own
+	holdMost    = 10 * time.Second       // the same, of nodes whose refusals are not told yet
 
 	callTimeout = 5 * time.Second // of one call of the sink
 	recordWait  = time.Second     // how long a refusal waits for its record

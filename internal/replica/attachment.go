@@ -69,14 +69,14 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	if past == nil || past.Known {
 		known()
 	}
-	if err := o.excludeElsewhere(ctx, n.ID, s.Protocol, past); err != nil {
+	if err := o.excludeElsewhere(ctx, n.ID, s, past); err != nil {
 		return nil, &deniedError{err, id.Key, id.Credential, fleet.DeniedNodeIDTaken}
 	}
 	if a, err = o.attach(id, n, s, labels, past); err != nil {
 		return nil, err
 	}
 	if (a.last.Settled > 0 || a.held.At > 0) && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
-		a.last.Before = o.before(ctx, o.pastBeside(ctx, a, past), labels)
+		a.last.Before = o.before(ctx, s, o.pastBeside(ctx, s, a, past), labels)
 	}
 	if past != nil && !past.Known && !past.missed {
 		s.Await(func() { a.record.Announce(ctx) })

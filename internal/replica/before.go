@@ -11,6 +11,7 @@ import (
 	"fairlead/internal/fleet"
 	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
 )
 
 // Earlier contents of a fleet are kept for those who come back together.
@@ -96,7 +97,7 @@ func (es *earlierContents) forget() {
 
 // before is what a node that has settled held then: the last good of
 // whatever it refuses now (SEMANTICS 3.2). nil: that cannot be found out, or it is all of the present revision.
-func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labels) *snapshot.Snapshot {
+func (o *owner) before(ctx context.Context, s xds.StreamInfo, past *nodePast, labels selector.Labels) *snapshot.Snapshot {
 	if past == nil {
 		return nil
 	}
@@ -117,7 +118,7 @@ func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labe
 		o.earlier.keep(c)
 	case c == nil:
 		var err error
-		if c, err = o.contentAt(ctx, now, at); err != nil {
+		if c, err = o.contentAside(ctx, s, now, at); err != nil {
 			o.r.log.Debug("what a node held before cannot be read", "fleet", o.key, "revision", at, "error", err)
 			return nil
 		}
@@ -126,7 +127,7 @@ func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labe
 	if len(past.Held.Without) > 0 && past.Settled < at { // of these it has what it had there
 		had := nothing
 		if past.Settled > 0 {
-			then, err := o.contentThen(ctx, now, past.Settled)
+			then, err := o.contentThen(ctx, s, now, past.Settled)
 			if err != nil {
 				o.r.log.Debug("what a node had of what is withheld cannot be read", "fleet", o.key, "revision", past.Settled, "error", err)
 				return nil
@@ -146,11 +147,17 @@ func (o *owner) before(ctx context.Context, past *nodePast, labels selector.Labe
 }
 
 // contentThen is the content of an earlier revision, out of those that are kept if it is among them.
-func (o *owner) contentThen(ctx context.Context, now *content, at fleet.Revision) (*content, error) {
+func (o *owner) contentThen(ctx context.Context, s xds.StreamInfo, now *content, at fleet.Revision) (*content, error) {
 	if c := o.earlier.get(at, now.history); c != nil {
 		return c, nil
 	}
-	return o.contentAt(ctx, now, at)
+	return o.contentAside(ctx, s, now, at)
+}
+
+// contentAside lets other streams begin while the database is read.
+func (o *owner) contentAside(ctx context.Context, s xds.StreamInfo, now *content, at fleet.Revision) (c *content, err error) {
+	s.Await(func() { c, err = o.contentAt(ctx, now, at) })
+	return c, err
 }
 
 // without is a view with what nodes had of names that were withheld from them since: the same one for all that had the same.

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -230,4 +231,42 @@ func TestWhatACrowdHeldWithoutTheSameIsShared(t *testing.T) {
 			t.Errorf("who never had l had %+v", never)
 		}
 	})
+}
+
+// readAside tells of each reading of an earlier revision whether others may come meanwhile.
+type readAside struct {
+	*feed
+	read func()
+}
+
+func (f *readAside) ResourcesAt(ctx context.Context, k fleet.Key, r fleet.Revision) ([]fleet.Row, error) {
+	f.read()
+	return f.feed.ResourcesAt(ctx, k, r)
+}
+
+// TestWhatANodeHeldIsReadAside: others may come while an earlier revision is read for it.
+func TestWhatANodeHeldIsReadAside(t *testing.T) {
+	aside, read, held := false, 0, 0
+	f := newFeed()
+	w := setupFeed(t, &readAside{f, func() {
+		if read++; !aside {
+			held++
+		}
+	}}, f)
+	key, id, _ := w.newFleet(cluster("changed", "1"))
+	w.feed.write(key, cluster("changed", "2"))
+	w.left("n", fleet.LastStream{Known: true, Settled: 1, Clean: true})
+	w.attachWhenRunning(id, "other").Detach(true)
+	a, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Aside: func(wait func()) {
+		aside = true
+		wait()
+		aside = false
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Detach(true)
+	if held > 0 || read == 0 {
+		t.Errorf("%d of %d readings held others up", held, read)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
 )
 
 // exclude refuses a stream of a client whose node id another one has here, if the fleet
@@ -27,14 +28,15 @@ func (ns *nodes) exclude(id, kind string) error {
 // excludeElsewhere is exclude for streams on other servers, as far as the database knows:
 // whether one lives is told within a second or two, and while the database is away nobody is
 // refused. past is what it told of the node, nil if it was not asked.
-func (o *owner) excludeElsewhere(ctx context.Context, id, kind string, past *nodePast) error {
+func (o *owner) excludeElsewhere(ctx context.Context, id string, s xds.StreamInfo, past *nodePast) error {
+	kind := s.Protocol
 	if h := o.held.Load(); h == nil || !h.exclusive || !single(kind) { // the last: of these an Envoy has thousands
 		return nil
 	}
 	var as []string
 	if past != nil {
 		as = past.LiveAs
-	} else if asked, err := o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: o.r.cfg.Recorder.Server()}); err == nil {
+	} else if asked, err := o.askAside(ctx, s, fleet.AskedNode{Node: id, Without: o.r.cfg.Recorder.Server()}); err == nil {
 		as = asked.LiveAs
 	}
 	if slices.ContainsFunc(as, func(other string) bool { return collide(other, kind) }) {

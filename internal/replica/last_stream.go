@@ -26,9 +26,7 @@ func (o *owner) pastOf(ctx context.Context, id string, s xds.StreamInfo) *nodePa
 		without = o.r.cfg.Recorder.Server()
 	}
 	begun := time.Now()
-	var past fleet.LastStream
-	var err error
-	s.Await(func() { past, err = o.asker.ask(ctx, fleet.AskedNode{Node: id, Without: without}) })
+	past, err := o.askAside(ctx, s, fleet.AskedNode{Node: id, Without: without})
 	o.r.cfg.Recorder.Correct(o.key, id, &past)
 	elsewhere := err == nil && (!remembered || past.At.After(here.At))
 	if remembered && !elsewhere {
@@ -39,12 +37,18 @@ func (o *owner) pastOf(ctx context.Context, id string, s xds.StreamInfo) *nodePa
 	return &nodePast{LastStream: past, round: round, begun: begun, missed: err != nil, untold: here.Ended}
 }
 
+// askAside lets other streams begin while the database is asked.
+func (o *owner) askAside(ctx context.Context, s xds.StreamInfo, n fleet.AskedNode) (past fleet.LastStream, err error) {
+	s.Await(func() { past, err = o.asker.ask(ctx, n) })
+	return past, err
+}
+
 // pastBeside asks what a node refuses that has other streams here; it was not asked before.
-func (o *owner) pastBeside(ctx context.Context, a *attachment, past *nodePast) *nodePast {
+func (o *owner) pastBeside(ctx context.Context, s xds.StreamInfo, a *attachment, past *nodePast) *nodePast {
 	if past != nil || a.last.Settled >= o.held.Load().at.Revision {
 		return past
 	}
-	asked, err := o.asker.ask(ctx, fleet.AskedNode{Node: a.node.id})
+	asked, err := o.askAside(ctx, s, fleet.AskedNode{Node: a.node.id})
 	if err != nil {
 		return nil
 	}

@@ -24,25 +24,32 @@ const (
 type arrivals struct {
 	places chan struct{} // an element for each
 	aside  chan struct{} // an element for each that waits for the database
+	turn   chan struct{} // of those that come back one waits for a place, beside the listener
 	crowd  crowd
 }
 
 func newArrivals(tell func(here bool)) *arrivals {
 	return &arrivals{
-		places: make(chan struct{}, arrivingAtOnce*runtime.GOMAXPROCS(0)), aside: make(chan struct{}, asideAtOnce), crowd: crowd{tell: tell},
+		places: make(chan struct{}, arrivingAtOnce*runtime.GOMAXPROCS(0)), aside: make(chan struct{}, asideAtOnce), turn: make(chan struct{}, 1),
+		crowd: crowd{tell: tell},
 	}
 }
 
-// next waits until one more may arrive, for arrivalTime at most.
-func (a *arrivals) next() *arrival {
+// take waits for a place: for arrivalTime at most if it is the listener's, as one other waits beside it.
+func (a *arrivals) take() {
 	select {
 	case a.places <- struct{}{}:
 	default:
 		a.crowd.waits()
 		a.places <- struct{}{}
 	}
-	v := &arrival{of: a, state: arriving}
-	v.timer = time.AfterFunc(arrivalTime, v.leave)
+}
+
+// next waits until one more may arrive.
+func (a *arrivals) next() *arrival {
+	a.take()
+	v := &arrival{of: a}
+	v.timer = time.AfterFunc(arrivalTime, func() { v.move(late) })
 	return v
 }
 
@@ -59,69 +66,71 @@ type arrivalState int
 
 const (
 	arriving arrivalState = iota // it has a place
-	aside                        // it waits for the database, and has a place again afterwards
-	arrived                      // or it took too long
+	aside                        // it waits for the database, and has none
+	late                         // it took longer than arrivalTime, and has none
+	arrived                      // a stream of it was attached, or refused; or it is closed
 )
 
-// move reports whether it was in the state from.
-func (v *arrival) move(from, to arrivalState) bool {
+// move leaves the place for that state. Who has none can only have arrived.
+func (v *arrival) move(to arrivalState) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.state != from {
-		return false
+	if v.state == arriving {
+		<-v.of.places
+	} else if to != arrived {
+		return
 	}
 	v.state = to
-	return true
 }
 
-// wait calls do, which waits for the database, and has others arrive meanwhile if not too many wait so. v may be nil.
+func (v *arrival) is(s arrivalState) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.state == s
+}
+
+// wait calls do, which waits for the database, and has others arrive meanwhile if not too many wait so. What comes after it is paced like
+// what came before. v may be nil.
 func (v *arrival) wait(do func()) {
-	if v == nil || !v.stepAside() {
+	if v == nil || v.is(arrived) {
 		do()
 		return
 	}
 	defer v.comeBack() // by a panic too
+	select {
+	case v.of.aside <- struct{}{}:
+		defer func() { <-v.of.aside }()
+		v.timer.Stop()
+		v.move(aside)
+	default:
+	}
 	do()
 }
 
-func (v *arrival) stepAside() bool {
-	select {
-	case v.of.aside <- struct{}{}:
-	default:
-		return false
-	}
-	if !v.move(arriving, aside) {
-		<-v.of.aside
-		return false
-	}
-	v.timer.Stop()
-	<-v.of.places
-	return true
-}
-
-// comeBack waits for a place, as connections do that come.
+// comeBack waits for a place if it has none, unless the connection is closed or has a stream. Of those that come back one at a time does,
+// so that the listener waits for one of them and not for all.
 func (v *arrival) comeBack() {
-	<-v.of.aside
-	v.of.places <- struct{}{}
-	if v.move(aside, arriving) {
-		v.timer.Reset(arrivalTime)
+	if v.is(arriving) || v.is(arrived) {
 		return
 	}
-	<-v.of.places // its connection was closed meanwhile
+	v.of.turn <- struct{}{}
+	v.of.take()
+	<-v.of.turn
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.state == arriving || v.state == arrived { // by another stream of the connection, or its end
+		<-v.of.places
+		return
+	}
+	v.state = arriving
+	v.timer.Reset(arrivalTime)
 }
 
 // end may be called more than once, and of nil.
 func (v *arrival) end() {
 	if v != nil {
 		v.timer.Stop()
-		v.leave()
-		v.move(aside, arrived)
-	}
-}
-
-func (v *arrival) leave() {
-	if v.move(arriving, arrived) {
-		<-v.of.places
+		v.move(arrived)
 	}
 }
 

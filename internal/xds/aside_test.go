@@ -37,10 +37,11 @@ func TestAsManyWaitAsideAsMay(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("%d and %d took %s, want no time", asideAtOnce, places, took)
 		}
-		a.next().end()
+		v := a.next()
 		if took := time.Since(began); took != arrivalTime {
 			t.Errorf("one more took %s, want %s", took, arrivalTime)
 		}
+		v.end()
 		close(answer)
 		wait()
 		others()
@@ -75,23 +76,121 @@ func TestAnswersComeToManyAndFewGoOn(t *testing.T) {
 	})
 }
 
-// TestWhoLeavesWhileAsideHoldsNothing: its connection was closed while it waited, or it took too long before.
+// TestWhoLeavesWhileAsideHoldsNothing: its connection was closed while it waited. One that was late before has a place again.
 func TestWhoLeavesWhileAsideHoldsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newArrivals(nil)
+		held := func(want int) {
+			t.Helper()
+			if n := len(a.places) + len(a.aside); n != want {
+				t.Errorf("%d places are held, want %d", n, want)
+			}
+		}
 		v := a.next()
 		v.wait(v.end)
-		late := a.next()
+		held(0)
+		slow := a.next()
 		time.Sleep(arrivalTime)
 		synctest.Wait()
-		late.wait(func() {
-			if len(a.aside) != 0 {
-				t.Error("one that counts as arrived waits aside")
-			}
-		})
-		if n := len(a.places) + len(a.aside); n != 0 {
-			t.Errorf("%d places are held by nobody", n)
-		}
+		held(0)
+		slow.wait(func() {})
+		held(1)
+		time.Sleep(arrivalTime)
+		synctest.Wait()
+		held(0)
 	})
+}
+
+// TestThoseBeyondTheAsideArePacedToo: they wait for the same answer, and have lost their places meanwhile.
+func TestThoseBeyondTheAsideArePacedToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, places, answer, done := newArrivals(nil), arrivingAtOnce*runtime.GOMAXPROCS(0), make(chan struct{}), make(chan struct{})
+		wait, on := crowdAside(a, asideAtOnce+10*places, answer, done)
+		time.Sleep(time.Second)
+		close(answer)
+		synctest.Wait()
+		if n := int(on.Load()); n != places {
+			t.Errorf("%d go on at once, want %d", n, places)
+		}
+		close(done)
+		wait()
+	})
+}
+
+// TestTheListenerWaitsForOneOfThoseThatComeBack and not for all.
+func TestTheListenerWaitsForOneOfThoseThatComeBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, answer, done := newArrivals(nil), make(chan struct{}), make(chan struct{})
+		wait, _ := crowdAside(a, asideAtOnce, answer, done)
+		synctest.Wait()
+		close(answer)
+		synctest.Wait()
+		began := time.Now()
+		v := a.next()
+		if took := time.Since(began); took > arrivalTime {
+			t.Errorf("it waited %s, want %s at most", took, arrivalTime)
+		}
+		v.end()
+		close(done)
+		wait()
+	})
+}
+
+// TestThoseThatComeBackAreACrowd when they have to wait, though no connection had to.
+func TestThoseThatComeBackAreACrowd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told atomic.Int64
+		a, answer, done := newArrivals(func(here bool) {
+			if here {
+				told.Add(1)
+			}
+		}), make(chan struct{}), make(chan struct{})
+		var crowd []func()
+		for range asideAtOnce {
+			wait, _ := crowdAside(a, 1, answer, done)
+			crowd = append(crowd, wait)
+			synctest.Wait()
+		}
+		if n := told.Load(); n != 0 {
+			t.Fatalf("%d crowds though nobody had to wait", n)
+		}
+		close(answer)
+		synctest.Wait()
+		if n := told.Load(); n != 1 {
+			t.Errorf("%d crowds, want one", n)
+		}
+		close(done)
+		for _, wait := range crowd {
+			wait()
+		}
+		time.Sleep(2 * crowdOver)
+	})
+}
+
+// TestWhoIsClosedWhileItComesBackHoldsNothing, in whichever moment.
+func TestWhoIsClosedWhileItComesBackHoldsNothing(t *testing.T) {
+	t.Parallel()
+	a := newArrivals(nil)
+	for range 20_000 {
+		v := a.next()
+		answer, asked := make(chan struct{}), make(chan struct{})
+		var g sync.WaitGroup
+		g.Go(func() {
+			v.wait(func() {
+				close(asked)
+				<-answer
+			})
+		})
+		<-asked
+		close(answer)
+		v.end()
+		g.Wait()
+		if n := len(a.places) + len(a.aside); n != 0 || !v.is(arrived) {
+			t.Fatalf("%d places are held by nobody, and it is in state %d", n, v.state)
+		}
+	}
 }
