@@ -33,6 +33,9 @@ func (w *world) follow(query string, headers ...string) *stream {
 	r.Header.Set("Accept", eventStreamType)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
+		if headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		}
 	}
 	resp, err := http.DefaultClient.Do(r)
 	must(w.t, err)

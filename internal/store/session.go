@@ -115,11 +115,14 @@ func (s *Store) TouchSession(ctx context.Context, id fleet.SessionID) error {
 // LiveSessions are those of the sessions that are open at present, with tokens that hold: one
 // statement, and look-ups by key for each.
 func (s *Store) LiveSessions(ctx context.Context, ids []fleet.SessionID) (map[fleet.SessionID]bool, error) {
+	live := make(map[fleet.SessionID]bool, len(ids))
+	if len(ids) == 0 {
+		return live, nil
+	}
 	raw := make([][16]byte, len(ids))
 	for i, id := range ids {
 		raw[i] = id
 	}
-	live := make(map[fleet.SessionID]bool, len(ids))
 	_, err := crossTenant(ctx, s, func(row pgx.CollectableRow) (struct{}, error) {
 		var id [16]byte
 		err := row.Scan(&id)

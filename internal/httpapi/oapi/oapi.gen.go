@@ -358,6 +358,7 @@ const (
 	MissingPath       Missing = "path"
 	MissingResource   Missing = "resource"
 	MissingRevision   Missing = "revision"
+	MissingSession    Missing = "session"
 	MissingTenant     Missing = "tenant"
 	MissingToken      Missing = "token"
 )
@@ -376,6 +377,8 @@ func (e Missing) Valid() bool {
 	case MissingResource:
 		return true
 	case MissingRevision:
+		return true
+	case MissingSession:
 		return true
 	case MissingTenant:
 		return true
@@ -1705,6 +1708,16 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// OwnSession Of a caller that came with a session's cookie, that session. To ask for it is no use of it.
+type OwnSession struct {
+	// ExpiresAt When it ends at the latest, used or not.
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+
+	// IdleAt When it ends unless it is used before. Use is noted to the minute.
+	IdleAt time.Time `json:"idle_at"`
+}
+
 // Plan What an apply, or a rollback, would do.
 type Plan struct {
 	// Confirm Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as `confirm`.
@@ -2332,6 +2345,49 @@ type SecretSummary struct {
 	Subject  *string    `json:"subject,omitempty"`
 }
 
+// Session defines model for Session.
+type Session struct {
+	// Address Where it was begun from: the socket's address, never a header's.
+	Address   *string   `json:"address,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Current Whether it is the caller's own.
+	Current bool `json:"current"`
+
+	// ExpiresAt When it ends at the latest.
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+
+	// IdleAt When it ends unless it is used before.
+	IdleAt time.Time `json:"idle_at"`
+
+	// LastSeenAt When it was used last, to the minute.
+	LastSeenAt time.Time `json:"last_seen_at"`
+
+	// Token The token that a session acts as.
+	Token SessionToken `json:"token"`
+
+	// UserAgent What the browser called itself, 256 bytes at most: anybody's text.
+	UserAgent *string `json:"user_agent,omitempty"`
+}
+
+// SessionList defines model for SessionList.
+type SessionList struct {
+	Items []Session `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// SessionToken The token that a session acts as.
+type SessionToken struct {
+	Id   string `json:"id"`
+	Name string `json:"name"`
+
+	// Role What a token may do. `ci` writes to one fleet.
+	Role *Role `json:"role,omitempty"`
+}
+
 // Side A resource as it was at one of two revisions; left out where it was not there.
 type Side struct {
 	// Revision The revision that had last changed it.
@@ -2339,6 +2395,12 @@ type Side struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	UpdatedBy *string   `json:"updated_by,omitempty"`
 	Version   string    `json:"version"`
+}
+
+// SignIn defines model for SignIn.
+type SignIn struct {
+	// Token An API token, `fla_...`, `flc_...` or `flo_...`.
+	Token string `json:"token"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -2533,6 +2595,7 @@ type Waits struct {
 
 // Whoami defines model for Whoami.
 type Whoami struct {
+	// ExpiresAt When the token ends.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that the token is bound to.
@@ -2544,6 +2607,9 @@ type Whoami struct {
 
 	// Role What a token may do. `ci` writes to one fleet.
 	Role *Role `json:"role,omitempty"`
+
+	// Session Of a caller that came with a session's cookie, that session. To ask for it is no use of it.
+	Session *OwnSession `json:"session,omitempty"`
 
 	// Tenant The tenant's slug. Not of an operator.
 	Tenant *string `json:"tenant,omitempty"`
@@ -2719,6 +2785,12 @@ type PreconditionFailed = Problem
 // TooLarge An error, after RFC 9457.
 type TooLarge = Problem
 
+// TooMany An error, after RFC 9457.
+type TooMany = Problem
+
+// Unauthenticated An error, after RFC 9457.
+type Unauthenticated = Problem
+
 // Unavailable An error, after RFC 9457.
 type Unavailable = Problem
 
@@ -2727,6 +2799,15 @@ type Unprocessable = Problem
 
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
+
+// ListOperatorSessionsParams defines parameters for ListOperatorSessions.
+type ListOperatorSessionsParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
 
 // ListOperatorTokensParams defines parameters for ListOperatorTokens.
 type ListOperatorTokensParams struct {
@@ -3172,6 +3253,15 @@ type PlanRollbackParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListSessionsParams defines parameters for ListSessions.
+type ListSessionsParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// State Only what is in this state.
@@ -3201,6 +3291,9 @@ type GetUsageParams struct {
 
 // CreateOperatorTokenJSONRequestBody defines body for CreateOperatorToken for application/json ContentType.
 type CreateOperatorTokenJSONRequestBody = OperatorTokenCreate
+
+// SignInJSONRequestBody defines body for SignIn for application/json ContentType.
+type SignInJSONRequestBody = SignIn
 
 // CreateTenantJSONRequestBody defines body for CreateTenant for application/json ContentType.
 type CreateTenantJSONRequestBody = TenantCreate
@@ -3485,6 +3578,12 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListOperatorSessions List the open sessions of operators
+	// (GET /v1/operator/sessions)
+	ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams)
+	// EndOperatorSession End a session of an operator
+	// (DELETE /v1/operator/sessions/{id})
+	EndOperatorSession(w http.ResponseWriter, r *http.Request, id CredentialIdParam)
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
 	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
@@ -3494,6 +3593,12 @@ type ServerInterface interface {
 	// RevokeOperatorToken Revoke an operator token
 	// (DELETE /v1/operator/tokens/{id})
 	RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam)
+	// SignOut End the caller's own session
+	// (DELETE /v1/session)
+	SignOut(w http.ResponseWriter, r *http.Request)
+	// SignIn Begin a session
+	// (POST /v1/session)
+	SignIn(w http.ResponseWriter, r *http.Request)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(w http.ResponseWriter, r *http.Request, params ListTenantsParams)
@@ -3617,6 +3722,12 @@ type ServerInterface interface {
 	// RestoreTenant Take back the deletion of a tenant
 	// (POST /v1/tenants/{tenant}/restore)
 	RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// ListSessions List the open sessions of a tenant's tokens
+	// (GET /v1/tenants/{tenant}/sessions)
+	ListSessions(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListSessionsParams)
+	// EndSession End a session of one of the tenant's tokens
+	// (DELETE /v1/tenants/{tenant}/sessions/{id})
+	EndSession(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
@@ -3641,6 +3752,18 @@ type ServerInterface interface {
 
 type Unimplemented struct{}
 
+// ListOperatorSessions List the open sessions of operators
+// (GET /v1/operator/sessions)
+func (_ Unimplemented) ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EndOperatorSession End a session of an operator
+// (DELETE /v1/operator/sessions/{id})
+func (_ Unimplemented) EndOperatorSession(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
 func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
@@ -3656,6 +3779,18 @@ func (_ Unimplemented) CreateOperatorToken(w http.ResponseWriter, r *http.Reques
 // RevokeOperatorToken Revoke an operator token
 // (DELETE /v1/operator/tokens/{id})
 func (_ Unimplemented) RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// SignOut End the caller's own session
+// (DELETE /v1/session)
+func (_ Unimplemented) SignOut(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// SignIn Begin a session
+// (POST /v1/session)
+func (_ Unimplemented) SignIn(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3905,6 +4040,18 @@ func (_ Unimplemented) RestoreTenant(w http.ResponseWriter, r *http.Request, ten
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListSessions List the open sessions of a tenant's tokens
+// (GET /v1/tenants/{tenant}/sessions)
+func (_ Unimplemented) ListSessions(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListSessionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EndSession End a session of one of the tenant's tokens
+// (DELETE /v1/tenants/{tenant}/sessions/{id})
+func (_ Unimplemented) EndSession(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
 func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
@@ -3949,6 +4096,78 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// ListOperatorSessions operation middleware
+func (siw *ServerInterfaceWrapper) ListOperatorSessions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorSessionsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListOperatorSessions(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndOperatorSession operation middleware
+func (siw *ServerInterfaceWrapper) EndOperatorSession(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndOperatorSession(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
@@ -4053,6 +4272,34 @@ func (siw *ServerInterfaceWrapper) RevokeOperatorToken(w http.ResponseWriter, r 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeOperatorToken(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SignOut operation middleware
+func (siw *ServerInterfaceWrapper) SignOut(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SignOut(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SignIn operation middleware
+func (siw *ServerInterfaceWrapper) SignIn(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SignIn(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7146,6 +7393,96 @@ func (siw *ServerInterfaceWrapper) RestoreTenant(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// ListSessions operation middleware
+func (siw *ServerInterfaceWrapper) ListSessions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSessionsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListSessions(w, r, tenant, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndSession operation middleware
+func (siw *ServerInterfaceWrapper) EndSession(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndSession(w, r, tenant, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Request) {
 
@@ -7522,6 +7859,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/whoami", wrapper.Whoami)
 	})
 	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/session", wrapper.SignOut)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/session", wrapper.SignIn)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants", wrapper.ListTenants)
 	})
 	r.Group(func(r chi.Router) {
@@ -7556,6 +7899,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}/hand-over", wrapper.HandOverToken)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/sessions", wrapper.ListSessions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/sessions/{id}", wrapper.EndSession)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/events", wrapper.ListTenantEvents)
@@ -7668,6 +8017,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/operator/tokens/{id}", wrapper.RevokeOperatorToken)
 	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/operator/sessions", wrapper.ListOperatorSessions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/operator/sessions/{id}", wrapper.EndOperatorSession)
+	})
 
 	return r
 }
@@ -7697,6 +8052,10 @@ type ProblemApplicationProblemPlusJSONResponse Problem
 
 type TooLargeApplicationProblemPlusJSONResponse Problem
 
+type TooManyApplicationProblemPlusJSONResponse Problem
+
+type UnauthenticatedApplicationProblemPlusJSONResponse Problem
+
 type UnavailableResponseHeaders struct {
 	RetryAfter *int
 }
@@ -7709,6 +8068,142 @@ type UnavailableApplicationProblemPlusJSONResponse struct {
 type UnprocessableApplicationProblemPlusJSONResponse Problem
 
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
+
+type ListOperatorSessionsRequestObject struct {
+	Params ListOperatorSessionsParams
+}
+
+type ListOperatorSessionsResponseObject interface {
+	VisitListOperatorSessionsResponse(w http.ResponseWriter) error
+}
+
+type ListOperatorSessions200JSONResponse SessionList
+
+func (response ListOperatorSessions200JSONResponse) VisitListOperatorSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorSessions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorSessions400ApplicationProblemPlusJSONResponse) VisitListOperatorSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorSessions403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorSessions403ApplicationProblemPlusJSONResponse) VisitListOperatorSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListOperatorSessionsdefaultApplicationProblemPlusJSONResponse) VisitListOperatorSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOperatorSessionRequestObject struct {
+	Id CredentialIdParam `json:"id"`
+}
+
+type EndOperatorSessionResponseObject interface {
+	VisitEndOperatorSessionResponse(w http.ResponseWriter) error
+}
+
+type EndOperatorSession204Response struct {
+}
+
+func (response EndOperatorSession204Response) VisitEndOperatorSessionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndOperatorSession403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response EndOperatorSession403ApplicationProblemPlusJSONResponse) VisitEndOperatorSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOperatorSession404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response EndOperatorSession404ApplicationProblemPlusJSONResponse) VisitEndOperatorSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOperatorSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndOperatorSessiondefaultApplicationProblemPlusJSONResponse) VisitEndOperatorSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListOperatorTokensRequestObject struct {
 	Params ListOperatorTokensParams
@@ -7920,6 +8415,157 @@ type RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignOutRequestObject struct {
+}
+
+type SignOutResponseObject interface {
+	VisitSignOutResponse(w http.ResponseWriter) error
+}
+
+type SignOut204Response struct {
+}
+
+func (response SignOut204Response) VisitSignOutResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type SignOut403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SignOut403ApplicationProblemPlusJSONResponse) VisitSignOutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignOutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SignOutdefaultApplicationProblemPlusJSONResponse) VisitSignOutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInRequestObject struct {
+	Body *SignInJSONRequestBody
+}
+
+type SignInResponseObject interface {
+	VisitSignInResponse(w http.ResponseWriter) error
+}
+
+type SignIn204ResponseHeaders struct {
+	SetCookie string
+}
+
+type SignIn204Response struct {
+	Headers SignIn204ResponseHeaders
+}
+
+func (response SignIn204Response) VisitSignInResponse(w http.ResponseWriter) error {
+	w.Header().Set("Set-Cookie", fmt.Sprint(response.Headers.SetCookie))
+	w.WriteHeader(204)
+	return nil
+}
+
+type SignIn400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response SignIn400ApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignIn401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SignIn401ApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignIn403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SignIn403ApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignIn429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response SignIn429ApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignIndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SignIndefaultApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12023,6 +12669,144 @@ func (response RestoreTenantdefaultApplicationProblemPlusJSONResponse) VisitRest
 	return err
 }
 
+type ListSessionsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params ListSessionsParams
+}
+
+type ListSessionsResponseObject interface {
+	VisitListSessionsResponse(w http.ResponseWriter) error
+}
+
+type ListSessions200JSONResponse SessionList
+
+func (response ListSessions200JSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListSessions400ApplicationProblemPlusJSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListSessions404ApplicationProblemPlusJSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSessionsdefaultApplicationProblemPlusJSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSessionRequestObject struct {
+	Tenant TenantParam       `json:"tenant"`
+	Id     CredentialIdParam `json:"id"`
+}
+
+type EndSessionResponseObject interface {
+	VisitEndSessionResponse(w http.ResponseWriter) error
+}
+
+type EndSession204Response struct {
+}
+
+func (response EndSession204Response) VisitEndSessionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndSession403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response EndSession403ApplicationProblemPlusJSONResponse) VisitEndSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSession404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response EndSession404ApplicationProblemPlusJSONResponse) VisitEndSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Params ListTokensParams
@@ -12449,6 +13233,12 @@ func (response WhoamidefaultApplicationProblemPlusJSONResponse) VisitWhoamiRespo
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListOperatorSessions List the open sessions of operators
+	// (GET /v1/operator/sessions)
+	ListOperatorSessions(ctx context.Context, request ListOperatorSessionsRequestObject) (ListOperatorSessionsResponseObject, error)
+	// EndOperatorSession End a session of an operator
+	// (DELETE /v1/operator/sessions/{id})
+	EndOperatorSession(ctx context.Context, request EndOperatorSessionRequestObject) (EndOperatorSessionResponseObject, error)
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
 	ListOperatorTokens(ctx context.Context, request ListOperatorTokensRequestObject) (ListOperatorTokensResponseObject, error)
@@ -12458,6 +13248,12 @@ type StrictServerInterface interface {
 	// RevokeOperatorToken Revoke an operator token
 	// (DELETE /v1/operator/tokens/{id})
 	RevokeOperatorToken(ctx context.Context, request RevokeOperatorTokenRequestObject) (RevokeOperatorTokenResponseObject, error)
+	// SignOut End the caller's own session
+	// (DELETE /v1/session)
+	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
+	// SignIn Begin a session
+	// (POST /v1/session)
+	SignIn(ctx context.Context, request SignInRequestObject) (SignInResponseObject, error)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(ctx context.Context, request ListTenantsRequestObject) (ListTenantsResponseObject, error)
@@ -12581,6 +13377,12 @@ type StrictServerInterface interface {
 	// RestoreTenant Take back the deletion of a tenant
 	// (POST /v1/tenants/{tenant}/restore)
 	RestoreTenant(ctx context.Context, request RestoreTenantRequestObject) (RestoreTenantResponseObject, error)
+	// ListSessions List the open sessions of a tenant's tokens
+	// (GET /v1/tenants/{tenant}/sessions)
+	ListSessions(ctx context.Context, request ListSessionsRequestObject) (ListSessionsResponseObject, error)
+	// EndSession End a session of one of the tenant's tokens
+	// (DELETE /v1/tenants/{tenant}/sessions/{id})
+	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -12638,6 +13440,58 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// ListOperatorSessions operation middleware
+func (sh *strictHandler) ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams) {
+	var request ListOperatorSessionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListOperatorSessions(ctx, request.(ListOperatorSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListOperatorSessions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListOperatorSessionsResponseObject); ok {
+		if err := validResponse.VisitListOperatorSessionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndOperatorSession operation middleware
+func (sh *strictHandler) EndOperatorSession(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	var request EndOperatorSessionRequestObject
+
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.EndOperatorSession(ctx, request.(EndOperatorSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndOperatorSession")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(EndOperatorSessionResponseObject); ok {
+		if err := validResponse.VisitEndOperatorSessionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListOperatorTokens operation middleware
@@ -12716,6 +13570,61 @@ func (sh *strictHandler) RevokeOperatorToken(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RevokeOperatorTokenResponseObject); ok {
 		if err := validResponse.VisitRevokeOperatorTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SignOut operation middleware
+func (sh *strictHandler) SignOut(w http.ResponseWriter, r *http.Request) {
+	var request SignOutRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SignOut(ctx, request.(SignOutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignOut")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SignOutResponseObject); ok {
+		if err := validResponse.VisitSignOutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SignIn operation middleware
+func (sh *strictHandler) SignIn(w http.ResponseWriter, r *http.Request) {
+	var request SignInRequestObject
+
+	var body SignInJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SignIn(ctx, request.(SignInRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignIn")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SignInResponseObject); ok {
+		if err := validResponse.VisitSignInResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -13948,6 +14857,60 @@ func (sh *strictHandler) RestoreTenant(w http.ResponseWriter, r *http.Request, t
 	}
 }
 
+// ListSessions operation middleware
+func (sh *strictHandler) ListSessions(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListSessionsParams) {
+	var request ListSessionsRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSessions(ctx, request.(ListSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSessions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListSessionsResponseObject); ok {
+		if err := validResponse.VisitListSessionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndSession operation middleware
+func (sh *strictHandler) EndSession(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	var request EndSessionRequestObject
+
+	request.Tenant = tenant
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSession(ctx, request.(EndSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSession")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(EndSessionResponseObject); ok {
+		if err := validResponse.VisitEndSessionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
@@ -14118,428 +15081,454 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxs3si/6VbB49112vFs0JctOTK1Z5yhOvMdnEjvHccb3rihHDbJBskdNgNMARXOy/d3PQlXh0SSa",
-	"bEryK5P5Y2KxX3gW6vGrX/3eG6v5Qkkhje4Nf+/NBC9EDf/8/g2f2v8WQo/rcmFKJXvD3ks+F5qZWamZ",
-	"NtwIpibMzASrhVbLeizOmBTXoobfNJ8Lxqe8lIxPjKgZZ+MZl1PR72U98Y7PF5XoDXsXva+PjvnJ6NH4",
-	"tLjo9bKeHs/EnNtvm/XC3qFNXcpp7/3791lvwWs+F4Yaea5fTV6L61JD6zYbe65ZadiKa8YNtrmmezOm",
-	"apZX3Aht8j57JaEjubucMy4LlnOT26aW9l3/XIp63ct6ks9tk9ydjeb+Ry0mvWHv/3kYBvUhXtUPXStf",
-	"LucjUfdsV2zj35T2dfsbbsq5aGsLN41WTFQ956Y37BXciCP7YC/bGsms960qSqF/ssO53YB8wistclYJ",
-	"fi00U0vTmGV9j43g8YytZuV4xngt2FxpY0dxNeOGcVaV2rCVKKcz3dZwfEej8YWY8GVlekNTL4Vv9kip",
-	"SnAJ7X6m5KSs5y0NfzMTzKgrId3C5FKvYD3aRukrUbCJgpWIr+H2ueZ6XFRcHp3/73P3vx9Xf/1m0tID",
-	"ekujC3P+7gchp2bWGx4PTk6z3ryU/ofUTDyrRSGkKXn1otjRrbLAXtheweDqmVrpZtsHx08fPZk8Fkff",
-	"jI9HR18XJ/zo6WQwODrlj0dPxl8X34invisLbmahJ2XRy3q1+OeyrEXhhj/ZqZPHTw7p089WTLR065Ws",
-	"1rheSs1KGcmVtiUDFztvuo1WYMuWtVb1jnHOpXhnLsdwW+6W0YJPBRuJiapbm4ZPtC2F08HTJ6mB+k5U",
-	"woi2ec8LvJwPmZkpLXAFrEQtGF3BYROs4tqwRwNW8LXO3I+Lio9JRPuH7VY1M1Hf0RBT+8P4Pq+EMDuG",
-	"d2Kv39PMfq25eEUxFenFCc/c6fp8UYj5Qhkhx+u/iXW6pWNeVaK+p5laSWguiA46R/65FNpk7EosDPx8",
-	"cspmallv7MfT0fF4wB+Lo0IsKrU+Ov7m+MR1Ec/a0MmoSUe2Ta3de7zZvQU3RtT2nf/n14uLdyfHRxcX",
-	"774Wv/3nfyQl/4vJj9yMZ9udfluX9kS3m7JsHusM9mVZVbhbYQyUFMwqCTA0+ozlD3L/bAk7GpaZPcJ4",
-	"VfXZW9rnUpT2gv3n6WCwRxdIj9TkCHvQJnZPvkn3+6WSoqXvryTjrBa8yKDj0DEvbnElsBnXVldgnK1g",
-	"pPIHeQaTHw1ZDWMllaR9x01ipT/Y0TPbxj3dg1Nlu38/8JGodklaf3yzVWlmOIuVfShj+ZVY/+WaV0uR",
-	"99l/lddCMm0VOV6B6mEPevsIryqSiPNGj37tGcHnf9Eztej9lhYr8KFGl0oj5nqjb4+PT/Zs3sze/gIf",
-	"PQ4ildc1X+MwlPOyTQD9Va3YnMs1g28zo5x+wA3oL20ysbLvTCsqx4MBNKmcL+e94WP4q5T4V2h9KY2Y",
-	"kt73o9CaT9vOxLezdUaCRrBZqY2q12eufczOPRutjdgQNHN1LVDpnqmF7Zf9txQrNuLjKyGLln7NsSmH",
-	"rjRrBewQ8W6dkZTPmB3x8YzXfGwV9wxEx0LUYyHNkZBjVYiCaTGdC2ma3dpoffNUgP90PBT2ryvbLVXs",
-	"6pZUhe1SWRzQgVotjaiPjlt6oIq77YHd5i95yqTYEACwictwCqcWB43v7VrzBn7t2Br7irbWwOu7W1v4",
-	"avi6bcpPtZiU7/aqoTNrcuFZf58zXS2ndvFa1VtN7AVViK9QqI/EtJSRIG1r9gI+vHMYtwfOGYs79xje",
-	"YvcYmJRNk7axCPHH9BKMDNn2ZXigYftzKcf7VX5r3hZ2I8U2ru2EbW7dqp3ad9/E3n0jJJe7FFMDN9zT",
-	"MO3NAeTjeYtmig/dqWpq12w34drYLhvtwt1y0ynd2D2/SFNW3ScU7aT9joulfe1N5vLvvC53T+Y13kEn",
-	"0BmrxMSAG8OdrHR+uxvbmkiXD9I039tx1wsltQD15ltevEZ7wf41VtIICf/ki0VVjsEF8XBRq1El5v/5",
-	"D42eLL/47BMFqhDXvCqLS7I9elmvEIaXlZ1tWBfwMyuUsPqnlWWkEthBdbqs1dsXooZvMsOvwP0i6lrV",
-	"ujf81X/LKHVZ8Ro0A/8VlDNsvtRW/HmV5PFg0Iv8cl5bev8brj+hzWVZdHdOWPtzqa3FPMh6pjSwA7/l",
-	"BXvtO+50vpFamuGo4vLK6oXdFvdPONA4T6nthcM45tIO4kiAUcC43hi8fi/4ouCH136r3WKOY6/Upd+8",
-	"mfczRVNkx/5STS5pp4/V0n7wUTRfj5zzwpncp2xcLbVVwdhKLavC9o7cCL2spya9YdD23J0wjTd65RAt",
-	"IjT65oJLkzEtZLHpGw62COriVrCBB49rFvxrt1pJsEtpJf1Ui7GSRQk74HUYYvjmDvffB1pzL5WZlXLq",
-	"heeQxKbdmmy+HM8YX/E1HO4jK180aPQocK06onGf12Ky1KLIwHGt1VyMVLEGG1zhDVoIibNxP0+usvyr",
-	"PnNXcqsIXUgUK1wrqfvsjZs1t0MS85bDIOZ25sKrSuxYZn+tlJza/5aGjRVEEpRfDv0L6fZUVY4PkZW3",
-	"noQXsbuishseR5xLBa4K12VtuCzAU1kazVZ8DVLguapHZVEI+TGb7B3d9zSrVSWC3OdVpVY4MffziWtb",
-	"/hX0yN5gFPkv7DpxG5raze7n0yWvC7sehowz+IPVy0qgmwcW3oWcw/LkbFGrd2tWLyWzUiljRtkVawdn",
-	"zsezUoI+Z5a1tB/1y1JUWvTZqwnz38pYjocQrDwwr4Q09doaWejFPIO32q+wUl9IfPISAzWwTpdVbG8W",
-	"cLsWtlNju77WmkIVdrBs89Y0CKUJrilrbIsiLIGlxIBVkcEDIwFvvJAouEZrJq5FvcbxR8+sfaWmlfxc",
-	"1VNlzEHrYvtImPi3RHLYae3sa9tsf8sQhkJVhXChGNvjeHrHXNpuzHhhHzwGb+StROtxdEj/l5LiQ5/O",
-	"1G97FFcFBnZk7CqxV67EwpyRlmcHjJZuNDYwWWEsYBu/VOa5WsrbHeBSmcsJvGVDPYMDExa3VOHMvHAe",
-	"DnB2zkutrQpp5xc18NvOzuA0zM5LZdhzatoHmiKUoyBjrCwNEifypsNYx4fwc15WB6lNd7SScIShjX6C",
-	"Mtf+lXP9LmJ1AdYRSC5OE5pLsbIGNzOiqqyIsbJVGUFRLRgPbjJ0H3hvel5xbS5RtuT2OHHS70LaN5DQ",
-	"sY/bG604yVKh+VT36baHcM97dH3gQHzEAT6Xa4YnJ/QLpvyNUj+ARfGRJ9opQnykrgU7ZT+W30J7fpH8",
-	"mpcVH1UfvUkFN3zEtWgaGeOZKJhUK3Y/X4a22WNYko5oRZtUKxlAFyAa7mkmJhMxNmesFgsB667PXtXx",
-	"PcwodQXql6itYscloxAFnJPlv4Q94WAzrHhpRGEfQHVtEm+Qe9rtF+8ugYm2uoY119XS2BaXhhVl4RqO",
-	"B3KO8jCHw9gudA6qSKG21vdrYer10fkErMlN6/5n2I+gOdqW9lOAkeBtR+/FolZjofWBc73LBPfi2Qv5",
-	"YzYpRVU4AcLHY7Ew8MWUge3eBCGX+DXwg7exp7Xgxp1yA2urL5TtnLWyH9qV/XCspBRjc0mDf3ur++Qk",
-	"HBmNkWPfS1Oa9Yc94GG3WlsIQ3F23URyExTv7RGm/ayXi4WqjSh+FEXJneP5U8gakPZ2lGBDlZJxySBM",
-	"AJsh5Yrx2rs1/Prg5KJvAsxpbG96BktnO17U8KXaOYEhmyw1ryLH1wqsm5zDq3JqpVXJUbagTp5b1Skf",
-	"BkTBVKmCXYsalC5v/vRZXou5uiZgAoZG7Cvha9YwtF8sTUa2HmDCLiTOmFWw5dq9tM/ySa3+JWT8JrRm",
-	"NdMKo3UbkQIBY0u+BcOuhFhogjiUBvQ59oNtCK9gSGy3lxIkJ33EdcgFeC8kfNZqZ7S44O4zlldKu/GA",
-	"qJtrwPbg2M9MlRRnLIdxuiytbQ1Weeqr2tiHS0mLHe6zMrfPXgZpT+7xC5lLdamXeiHGtjVShS0xdl6X",
-	"mRU+5HcsRxW0Y7kQtRYFtMDZsq4ViLiZKPuS0doePGesATdpRv+n4NiF+1BeC7mc94a/9kLLelnPLh/Q",
-	"WWFx9LIezm0v69EE9LKeHVIUOI1Bsj/59oJERMfUb4kI8Llc/x0E5zZyTq7Z//r51UsGctQeDu+OpuqI",
-	"3mA3e/81X1EEFl61WFTrF3KxRAlRoKbHq59quzlNKXRvCGC4zf3+nRov51Y4BHvaSquwVO3ZBn2AXWCH",
-	"z1kvEM6thF1CHicgmFkpwHVBKGkRff734P7bCXfj1lJGaOMB4Dc8rBWZ9iy378jhBxS/dK+OVOKKy3ux",
-	"hwd0X9vqw6Bvbo4bWIAucQmIcL7fDP1nPfHOLkNhz+c2SGjDiPT4DtTlg2MbxtBKRDpuTo9PbPd8dKKU",
-	"5slpLwr0D7YD/ZkPrt8qxL8vGp+Bw7LTyrjJDPnlfPAk4Z5KzJL9+3JZVwmAb9Yj6XRZyolKxJrA8Cqd",
-	"t4VL9r28VmtQFsANYrVZUU0yVpVXgjAQ72CXndmpnAsutVenHQhuO75Ev6jRP6xYs1JiWZTm+2vSI5qb",
-	"kxdFLbROTbNArF0UVJgLNqnVPPHZrMdN1xBY1hut983Dj/wKl6FTLdukG0YGUzBv3P5LabSDdXOUq7im",
-	"tBjXwoCfFJda1KswdIjd2wsFjDQVNQGx6EIHi2U9FUVyxOAFoOYmltJVib6cCIzhFnPfaoLr1BulWDWk",
-	"x9aW397m1NW0YlZGuplRyU6oqjj0k7GC/3ti/Yaw76+IDoex8E2F5fNb2zL/odSJVe73fichEO2XhASI",
-	"ALb7XvRSvDOI2N3qGDYk1Y1vVZGAdIKoIDQniWZ7MC9qZdQjUBoyF9MQZMuh39BBgO2NIH10n+W/1qLg",
-	"9rD5LY/CAg3QLWdXYp1Z4cu1Xqm6iLaKB85fSK9lzfmazVRFMG+7bKxaYYQMAXWxRvBvI9zjMPdwYKFA",
-	"nPP6StveaSF1acprgUrbHmXomZoveF2SSdRcAFZsdTlPc2wsWRjJY3N7QR+2ur4rJxNRCzkWd7i6sp5R",
-	"nfoHuSyHdG9j3cJAwteyHWuYQstpmy+Pg7/5kM1xdXDJZryabObkwArO4VY2VRmFTGohvBrq7Tl9ae0t",
-	"ay2wWlUVhBrpSvQRuySDLLXPwmq8pMPbPn4h/fNx2JLu0ASM3Ypf9lleldfiEq6ApWPvsKYV+TnASIr9",
-	"tQ1vFNnWU4UxmGCkbATL487Cn432WxvFNyJpf9DkvIbYaFK/24zBkq7soMMpFR8nemc6Q7Qm3vuQfxvG",
-	"dQjTHg0njmaGciLMX7cdGrSITfiPCGE2tC6sEbeZVHMgFmH7XIa52B5pK6+31l/GZg7nu73EIpNr3rHv",
-	"atL25cY+jD7bdFNE0Z+OXzTkvDoIpRULmTEiS3GJ+NlLChqfI7Mt88fgfiwuD9FMG8OUUMvEu0VZC33Q",
-	"O1s0vJZF8cY7pAoSNPZkXYI1N4TpLws4lgGaiWc+QPlVbf+bVNJqca2uDhqJTW3FLmtscHOMsniUd0/Q",
-	"M7hxr58i8ls3BwYOBQAka98YD1F+ALZkY/o3prL5sueqZguhFpXIvOl6Onj6JGm6JrOfNtfChieH3vno",
-	"yRNIagK7Cd1UTzHNiVyaaKI766GxwXYuqg+zelAG+jQJ3Pkbo9GC+o2Xy+bZ074ciuS2jbZ0twQ5VICu",
-	"hGwxZEgDfrcGDJfuM4z16plVpykfaNxiTjcEU/ii++DuXt6FObLRzY9sjmxmIW6rc3xsVfR86PKmuDWm",
-	"WY7bo4DfCR5tx/la1KB0gUTKh0HVmHHNhCwgcoyhPDJB7YzBSu1HOhF+tOd2IeZ/wjuTOk8j0c+a1fSa",
-	"Vj+ttTbsTUfXvAZDyt79Slbr79wT8FZZimKXIjWuSvCygt0jldVYDYYgYPVcrmolp+SwRofXjCPWI0bt",
-	"s7DufLYBHsoQYiLfOHo0/KvdEGfuhzAhgGgIrwS4HAx9n+X2e5dlcRmwV1v3U5RhAviIIsqAKOMXwDqI",
-	"XPc4FFH/KLBK9+u8IXTsR8Q7q2V588/NWTRybhe6zvq/w6rY6k/0GzQxvV6CkbbtMhu7M2VnsK3iEiNf",
-	"4B1z4eBdj/xcomqMNmjXuxFv0XIWFL4f4Me31ryxhjswGrx+/ow9eTo4cQNfUFAAEJBTYRDOZnejC4qR",
-	"jpoFqxLMsXKOZ2YncWYHRoriGTQ7JdFsm/f1BjuzlOWkFAX8bjvx/5//+ENSAZp5hONGOJ4whCBq8O0+",
-	"iAaHwzB2Ft7TDolG8gliktu+lKgJPvffYfITiqCal4ZOwu0uQ+o2WGGKAaZ96PNX7+l4QDa0iO3vH66V",
-	"Zz6BYK+fjkxTSrqiHZI6Ttrc0OO0npaKD9sFOfH6W9NSg4zmZIgz6bOGr152sV6jILZ9sM1r/mrC8gJO",
-	"hTyjBQLCk46BsSIX+hmuq2mtlossNFhJQdHfEPQmYK/9l6KIslEQtWJ8wWuzwxufiD/QF1czIRufZTO+",
-	"WAiJrupuKig3RswXZt8oWLNSTYyQzT7bf1dVR4uyqRPu+Fg4OX04Pjq4XMhsjRPhdIqEFZh2F7zxU0me",
-	"2JWqG9s9cu6XtTaX+6aBHKCNJSPJhVvfeGLKhCx5YTT5dvlcyWnDmyHsntS4qZyDEI7mH7g2R7Bjj158",
-	"l0NwP5rD5s775vjrR6dHx19//fWTR0++GdD/jh5PBuMn/FicjB4Vp+PHk2/409FgfFyciEeTU/54lGq/",
-	"i31s6JlNPEIEtSgaDkPCgVyO+PiK9EuMmAVH9yTSLr0zGuJvIGtiHAjoqmOrtUbAAkCnXEivse7EJ7g3",
-	"g8vVSusCU0f6LC+WCOkBb6HLWHeygjKg4DQCg84+UKvFwjfEK0rcMH4hIXGJ1hSgi3Fe7eepyaSH0lu8",
-	"+9Ej+txwclbDpnVsONAAzcvijBlVFWAsMS6BM8Inn/tVPGzTerMLiXwDwg6qVZrzs818GsxkwF+g/Wij",
-	"gvs2dxInJ2iVFAAQKB1qHrMyuBQrgDXMFJuoqlKrDX9qwGz4hQLmA01zL+uFibF/4HCB58N2MKkwyqSr",
-	"ezPxOmz1AEggvVjztT5jtnvrhmsAzzwJOShe6eDuqRUnOJm+aokyOvV6tyAynnNo3mATcArd1mu3zNC0",
-	"PyL+xoZbU/M1K80ZGgC5m/iqiSuJY82NEKIzuXazu0TmWQQH6KoFvRYT8p51xmOMarWczkyQE8IrIGdE",
-	"0uWECSL6XajYWb4dD0Sn1LQ0qfHh/W6NOMoKC7lVc7sLf8ZdR1az3kLpsk1/BBVKsali1m6xlg2ecKTZ",
-	"I9GX0zI9+J+thaFYA1wkyQJmU2k0MnDsH1gcj6iBqYF9Xoqq+L6uVZ0OUGCqL6k0pVyggp8OwGx4Ie2Z",
-	"N6oE6CmoM9dqWvP5Bv8GwdsuIW68WyHauhQlA+ybNKtOBLMvyrlNGz5mljFIaLZyDwHWzD9kpRQMzAZZ",
-	"AFGdbOOMHPJ481uAt/sJr7L7ZBIff8VKSaE6cE75oLYG688amj611r7hjF30Lnogr9F7Wm40LI133utv",
-	"xEDIjgDI81IWkHWzZVElVM8XMgbWwfqHgN6Q7RyFVbPzeATFKSJwRJF65dm5or77cN3DAY4DeO0vIaw4",
-	"vSSjcWvKuphl1H1nl7Up7ufNKJ/z/COKgdLrPKA/eYq2Ge8t595fm2ddNE5Z4nTHVEZZrdOn3c3Xrkdn",
-	"cNcGu2g7LtbrsjZLXl3OlDZ25mDS/D8eUgQ0NVqgypZm3XH2fna3exjDAaezUZeRl2JL+4BDltJgaSzM",
-	"xsoFB2k6cHZLn0myNRHZqD9tNnkdlOwSjEDh4Ac72/DCuGXTRX7sQOdbvcAukgneiSN3xgo11g/pN92f",
-	"FwwfHQnNBB83fPWUGXhZC+dT9dmClxNVX7rA4thKrwno3ZEDd/tXDZr7+nJe6jlRjXmF/bJQc15Kygkp",
-	"x5dhmQL4j46qoucn6tKUIvprKeGdjTv0jBdqBT8tJSQ7QWpMyg6g8UzrSS6TplVauPGMnD5qwtwMU6Jd",
-	"njElYesu+FTotMwo5US1+ITBtrK6qL0n798BpMkdQnep07Vr3a+aOd/+aK6UurLGa1cdesVraQd7zyjR",
-	"bcmB2tiRER0RTXX0FTcnu3BTmwJx2wmCK2DITM0nk3LMJrysNKWq2pOmUCBWpiLSagmI1w99gVidVkqy",
-	"VVlVABuXmO2I3grNZrwuqjUyX/RpqTRy+Wa8nqPJ6bY5PB96TB1O7xIHq93QYnFvJt1mb2eOAsJ2ac4L",
-	"cRYhC8lfhi+IvGjgIVltIFd2Os8QMrx3xdsXP8Nb32c3hJpAILG9sw59i/edOX5UZJjyxznkqkRO4w38",
-	"sVfH7gb/MlH1VBiU2JedglrP4YmX9gHMidyBiNmlZDkfxk4JogrxotAoPsaiXJjLVSkLtdp/hsPdb/Fm",
-	"eJyOqg4ZA/7OzYyDFiEfkI2Q76XPHI2TRrx6R/G12y2Bmd1R0s6gbbd0/FzzON07LD/D7c88Dw8dv902",
-	"1t/x1jQKCZWbJggpmq5otWytguT63e6ab2sWS/RIOMXzvBcBFYuKdnQKSqqxkrrUBnMwDVvUwtotfbZl",
-	"uOVTYeDFOfGFSOfL8CISU6YQ4YNC7S+mXgp7dihcaGxsNfvgifQ4P4/vxlcuIOXZ6qhW9XFp13A3eVab",
-	"YtzbRPv2ahCgaiEol45Xu/cOObLB2nRRJDz7Ou8bWBMdRQJRQ3fb2Q2tDcYqpHpuASk7aVbWqIBR2tat",
-	"kpir5spsjmr74rwDZN6iVu9KQZT/ghEbNvHQwV/7AHp7pcJ30f13dhS5M2enLKuWX9gx9BkIaxjY1iX3",
-	"3YcGZ8JX7sJbjarqJwDewYeRl1TvQknqjmlXHVPZdqSqwfB3/Bolhh70TEPEHpyY4ln2g/yLm73ZpKwx",
-	"hK0T8MuiOFA2xnsWhhDfNi9l/Nzx5ykN/5RwuyVcyyJxmdIbSWe32HGHCakfkLN0j4rgtsgemfN3PzLp",
-	"Jf97h7TujR6Ld0azEShIZY2Jid77bkh/bWQf5v/xO2LPcZr6L89//P597m4z8D6IXyDlivcNlCHtsJlp",
-	"pRUxVxDKArVXx6JGz1xIgOl7AAKlS75p1h+ZQoEBwylHOypTIpzGbk1wn3oJr6I+I16Xwvy2G8SVCei2",
-	"FV+fBYc16LjrQO/n+kX8fhcSmUNWUaKuuwWUfuAnJjeBf3bKS+LZc+7cvOEWzSlrtDR9do5U4gAsNEh9",
-	"X5RTq/oDOOgyzxB6gL+iTRkO7CenZ45nDJEygSFgAHycaxhMqWgArXmBMEs9ZKuZgoztOcf0+Eh7xmx5",
-	"gAYgqCNI3m/Pn/3t+5ffBeb9vjZ8WsppHxzhEgH0c/6uIYgHg9RG2BSO2yEliAXP1Ap5phxClrtcPwDH",
-	"emoZT3JIWbob6KM+A1g5JBfaUQEYo2McRWaAYXDrYDAaUhLJF6SJ2hEYHcFF12fP7VLOj2e53Qn50wEg",
-	"wb8ucrsPKc5gZ2g1U5UgFnbYedreN7f/N8shLaTIN0a6d3xaNJWwbxIiIIr2pvPPTo9PMhYzxjUiVhXX",
-	"CLP1pYISYW8+Nqolfix5oAdFZD1xXCqkzbwth8FBSe/tfmLsAXw6JZBRsG+dLL5+R1vafqkj9CkSNcH+",
-	"MoFAAjiTupnMlWtF53TDvYfVz2OF4TJ1Leq6BZ79Jm78DALQpjl3Eb4ZIF1pABK0n3it7FIYNjkd2asJ",
-	"W6iqQsFWcyP00B015z+9YFrU156IBlwwjkYxejGB8eym9+RyS6sXDBt5DUBfZxgQRNkfXd250gS8MMp7",
-	"cNGIAvdel3DGjJtOQ48ENBtLEp6G2cs8iMKtssYkta7SlsodkyjDechyPHetdHH+b/qF3V/BMVtww0PB",
-	"JisIv3IZLPYmV3+JEj6YVDWjWKG9jy+L0lwWfG3vtYLTg87AdQ6uCUJFohcLHrAy156nC5OxRwMrLx89",
-	"eTwYfNW/kK/IkQOtHLI8Mhr2t8bbIjm73/Tx2quRdZKz+64kISkK7vaMaVEJKyR0diGhDBEu02iY9ZlT",
-	"hNDTtFKRj1nPMAF9CWRPq3Is7LcbtlDO7pso4sVp3L3zmPSWk8dPmHcCNqLpF5IHHBxJ87OYsZbHqFPQ",
-	"gQy2heoB2l2E7MNwqwOwoQpjZkLaNsPEuRaDCkKurUYvUl9ETRO4vnH6aWbj3HuCYqPXDkkuSqSZDCJg",
-	"yPIVL00pp5cgL+wyxmZfLkR9OS/l0gjfNl40fvZ5WP1+P28CUnELBNqwS/8Drnt7PviFvWG5HmLxRiPo",
-	"iAPc6EHcLuqaz6Ta/HWrv+HOxJXNUYgStjYupMKE0UmROOmUY7iKg5C+pIkzdjazNDferm/rH+pmerWb",
-	"XNiKfW6GxNHrq3Y9HQy+Pn769OTx6deng6dPj5vMXnJZEU1soyhpgxwhHtdv1wivd+QxuRfuzbo8vzed",
-	"QvYzmVvIw8eDQdLlsdV75HlKTS5QsKZ0vrLYwRcGQOst3kgoaGcNJNC1D0g5wIoAwwbRnWeOXck+y516",
-	"AomOQVnxaE1teFVhzQ2WoxTJh66KYH8zqxF99vAKQPbY29Nw8+RhGw/Ddt0+XvC9mCIHAm5z3v7oSL7T",
-	"Gv3gNPMVUXcTaZ8FRt1gceYLbmaU3GClLhGO6+V4BnjQptSkmkFbO75BP+4VbapW5oY5yihKjW/ksd3q",
-	"agi1RylUCz5NO3JeErJqw31LqKT2gGCUFkC6SoIazqzScMVgg+4KV+H6csjAmKPmLOLLAdIA7W3Zwiuo",
-	"mHljT/H+wUlbb/bnaZXEONeepRWSNNr7uJ1NUxZ2P3tHEA0CEk9ib0Fv5JXV6vFwiuAVlMDSZ+cNOn8+",
-	"hmDrTMi4yiR+FYWYl8knSec8pItpIWR3C5TYSbfHdr1A0U1qj/GMtGFSOZstZVGLiPJzGNhonXdixt0U",
-	"zXFf++roFK7G1OOMFDXbc9NwbKA6N8fkBqDXqYWp153Dn5vYys0YTAuQBNXkLk7sH/BO/8ylY3rdrh2P",
-	"xUmc3eA08Vo4tt1qK20TPFw+Pu/ZUbdNV8DQHzb5wOc2VlWTI7AQleHs/Luf0x6LtvD62+akUaKmFfSV",
-	"oxOBLmsTLRt8WRZXZ4bljpNtlDpgluFdqQmuxVwZccmLok7ONB2RSfny7rufG6Y75eDVCBa0nYlFXj8N",
-	"ZDamakvN3oDY+I+AsxPcBCASVCVga9VLicn0IxIjq82tIgt/eFqhB5zI4JAuzRkbEN+ChNyUrqCdkhgM",
-	"NtLeDa/Npss6nBmUsQjJjd2hY9pxa+zbcx5SoU0teCO/LG76ckR44vb1Gu6xNruaeFauDHabkPZ0A5+O",
-	"FVDogNfOWW6gSjDS8fOpOouUPB28MFZvsQpK4YmGKd3OTgc55yFNyKfkcX1FbK4kSEMGarxCqBpHjNuj",
-	"Izb+tF+hKEbASa7mwjc8RvvZt/5jqdE/3HnzwYzgOPpg4uYuXGpRX/KpSDIBNJLRtq5Z83FvG97CTUm4",
-	"l6/nTjuxcVTGkjOSbynFFeFGclJOk+SQ//YH6UE2rx1M98bU2/adpS+aB6inrCclrFpHLPyazYXhBTfc",
-	"+XGoupyfguMn7G/lt0M6d72fDRkTqgJZEthoDcLXq5uer9SlbjdzLmLijptC2DvkBPfv7GzfBQZ10eZN",
-	"7vBSe36RzmSnX/yRePAx1ZR+NzTX2nNxd8nPBMYvKRMjO7fd0xQhLvflq9m9U0p0hsLXtt0wVXktOoeE",
-	"JlUpRWcU0GTpfAyHBtYq5ATzrwjfbhuQF0Wa+5wYtZqUDCAzrI5rl5wzh2kBgPcc6gWzHHzujo6EoihD",
-	"tAjmfH2GSzpKcvfrndz0mA5G90AdEMd7K9YXMgg2zYINDIxrxJcFFLi0IstQoGM1KysRyzuMRUM+c0HV",
-	"w1Ena0AXrA5dAo+FbP5oX1KDSjXhNXM1Nz2bhBXpGnOVIhHLzj13ARgOaiXjkPmoVlcOcwDRNGCFAMIJ",
-	"r+SMhJD20CjHwbmPh8LpgHmgQdNZhFMC/jAapLTfJ9iE6b3uozGgA3qlzSmWmpfkBihj8wIKoW0nbcM4",
-	"XLamPdD1XepV5EfauubOzX3k+Vv7ohbTtu/p5ejyX0qm29ty4X3L1rsLdOZLSvw9VAMBdyX3szncJKcA",
-	"5pIF10C5CwtdRuflSIz5EowEUdZJTWbDYySbykUk7T40ihRVNZ4kRaduJPPEuc+YbifbMqFUObvoieVF",
-	"j2HupB6ySo15VZp1HxfTX8Syt6NAx6EK52q27vLI29k6gb3w3mHXf3zf7tHTd7FSAxVJer1+MI8V8rrs",
-	"9VV9JvrvjZVZl9H9pyqbVGVvoE3Susz2Spiwj7cJTDxWoEHw6SkJHCeUbU8S4vUlMQOOqHrHriegwsfB",
-	"NHPUR9OJ4CfrgQNib8LZLCSYkobp+MbQgYGeCNT5svjcC0xnrgybD+Md6pNwRA6b+RVtapEjzL8jXqbO",
-	"aWPNMgs7ZZPnSQ01rGO+uhtIvfbubE5EQroHfyICS+Ua3CedxeS4FnuhZT/DXT8v53Ner3f4nuPU5mg4",
-	"7tjH7NaWN+KNqVrBaZsjuFH8ASqXblODmOqybQO/na1JtiEYHMLfDU7rQiyA1lrJsw2JlfyQbnE+oJka",
-	"kQTSF22v3rz5IcElyuNvb5HQFWJc8TqA86NV80FIZbfXudMnfc4kqQqkZI9nSul4iW8yp9Dz+/wsiQ9v",
-	"yjN8M43ssEGYeZ+CgPSxrzyTovfFN7kmS7M1E45/BimVUDlAZj/XkGiDXEh7gwPuOiYmLChLtJ7DMJco",
-	"aUAfAcSjjMySC7kXAtIkkcEdt+/cb6OG12s5bjJ22gOHysl4xHdKslH5VXQs2NEKYRUAigjIXkAiixkx",
-	"t62jkjpx9c9NdYvdBxhfYBy3LfsqlALCt0bcohdyS7DHxOt21sOEx6y9SNTcZzlOdPPFANZv1lUluQjR",
-	"gbAyZqoqNNqQLF9KnzJVxIwcMeEFHMUX0rGBOvcVRa2apZWAnH+9wPKofC5gcbs42jCSLYUS+is/3qVB",
-	"R32Jb7Baykgpo03NFzBXwARvLn2IrrEKNgNpMN1auf4D/TYkNJRm2Jh8192oRA1MOeiQMBk+8Ae/h9jb",
-	"9gDZF4+AWzOKzoX+zriG4SY6IKxc68QTDJyzdkO/7sOYgHMOsSCYgz9bf7XhjYJ9YXVdXMehjFMv6+Fa",
-	"Ia4hN9WAYIqHE647qqI2V1bbvnQO0nzIqvJaeExuKOvq9w8t7Oiodp0gZ6vzsEZu19bmxHHGpA+aQqB+",
-	"vrcqgWFl6m0zAWK0O/zaIR4cLyda8wD1jfO44iS12ECOy4ithDTrJrLnOOnhweoRCd0jtMlt/u2Gcc2m",
-	"r3965vdwoehshgwEXPIG4pS+jTENfHcC15uc5KuyKsa8TtJNh75E9WTsR86szAB9yEezqbcpFSN9OPkP",
-	"tx1Mb2fr9GKIfVZW1IxnSgsJg5lQI5y0i57SVJgbs4k23ITb6xIvXqpWlArxRtPLhzGchricYJO7AEDI",
-	"RIwOn6kVp0jv0tn6+jt+sd0ltahL5UioYivh0UlrVc+yFlBUOrna7THh/K1nTZScqooDrEb/nVSr3Rfa",
-	"lf2Uguk4OSIi0Q7+y421GU91al2+ImTvG1eo6Pblyu6wHNmcF+JytN6fTOcxzlFWnX0Y/FjbjkU2VvO5",
-	"Xbv2kGBFi8tvh7F/aOmy8MxNe+OyeZJZgjs4iaIZbEzN3sVwOAELEavwgm/zqnzaumRJYHqK0ePksSP0",
-	"YG8Awm3FA3x4JHRZiGDQ4NSAzohJ3fMNDpCTx0/21ALvSk6SmJZEiTK3aC59zbFdEqu579srlYWi54ge",
-	"uHGVso3m7apU1mjbXQTktjv7kWlTfkoWlH9LFdehdHZGCCqq8ZpRDU+k/t3k1QZT9aAqqVYOxjz+UtFN",
-	"ffZ9Rd5TyJVC87Bao/j01ZtxDXDNcnpj3vlwbJZ2TYx+N3ZDO4aBm8uRku5F8dk+PXc3u7Th/T5oHH3E",
-	"VUwaFGP4AtJ3aMwCROKgilMtaVqQoTaedXnDa7hxNxPYq4lfZJus2eSsUXUh6iyyaYiVr3D5/wS+9gWI",
-	"Pb8DjBICBTPg0gDbF84ye7xGjq9DynDtgvHdJA5HFvwC387SzINd68im5eRzsgthPdzTLLcfyz1oubFr",
-	"gkJnbzo6/9/n7n8/rv76zSR1gu2ihQXAyiR8vfNoRxz/+1IFY8pB3IPNFE/aVZmXTbvke1SFriWCRuWL",
-	"x1QJjYc6OpGpj5pNL+stMU/RZaqCE8IxKqes/kiStCi8afQ3vT55LXyxnbgXEsgV1NpBupTI+w7COhRs",
-	"buSqpUEaS5+duQd/duA4NeephevBky9sdxX0KLftHDit4+ZK0yW0iub+RyQhID8YdrxttF47ub2VOTpH",
-	"JytHIIoz8egYwR5NRQzLF3gqc4k+FNvdjNiKXNwhVA6Dc8oXQkAT3Kc3rpvV3vvs7awczy4kugs3nVu0",
-	"8AJvdSJIMObS3jNykD9DrBHW/k1xbyYr/ZwjbMklpRZETeR9CWG8MOndnlGHeY9KaSfa7dmWwwJcKeBB",
-	"8xMi0YXihwC2KdyCAz90KxvaB1cQJA4MSemYlL3p8roUqzSzNzF0wkegMpHuBHtJn0GQhekGtwyVhatU",
-	"jmia1b9rDYmYAmkugBawtTgSOIXbX+gcL2He029qHcTkyhmtg8kWYJKuiljEQlWIsbXvPJ5hDnxQ7Hgw",
-	"wBKX2kQT01mZ+XspVgewpHLH8Q99zGDjtMkaePU2m38bH+qbUL+PBnq0bsM6+bnfc7K4hruPtjU1VFbd",
-	"rgjThRXwXK6B/617Hdr4CbWIiyvzAtFEc0WobHCxJ/WEm5c4cUVrU0VNGOrjogJ3YSj4lIW4KdV0AkcV",
-	"JuEEbZWid3dQxyeU4lCLXVMX46huX3T4z8rAd1QZOLa9Pnp54G6nQ9BrSqwKTsEDykBnWkGj3J8AOIBH",
-	"mjelz4HdFYorLu+mQvEhCCjM3yXiuFVc7AC9mVWqiG7p2c+6WqB3WjM56zkkQtI17bJaKfJIml+h3B7L",
-	"NmZtRN0CpkafOOpD6zCpEZwEAD0Y+EaHChpG0Qtp9cTEkd4ouj2i76YVo3+q1agSCRfcuS9ZEoTW09PH",
-	"X991dTypzOVELWXRwrTR4iAEQpSTb6yZ0OoqtBvl7px7bXC0V1I0659xthC1VhK01TF3nF1nLB9DLU63",
-	"hpISMxQxurXnw9oNViaORXsNQHcE2bUjdLpJLSYyTEFuhQNhT+C+jlt/HphudnXPEeKAwbASukNdARJy",
-	"tB+ENpcpSqOXtFMhfwtuyxivtHJAFkzAuqdZpab9NqzkUneM3prStGmy+B5ANrVWu27x1MV7AHhLYQHr",
-	"eD59spSDLmJt5Ju57py43tjn1YqvNcvB3hiOKi6v8qFb6kZUFTboqkS2g4gwKTyQ+lqLByVedJBVtHQO",
-	"bU+aI9UqaE7xFH8ULwtJXpxyv04yV08uWpQpcfw6lM/YFLJzVBMOitV2C0jQR+OYBJRXH19dzhO60XPH",
-	"4oxt8lTQYJPx8ZVUq0oUU7AKmqFNtRxVUTuRFtdTtBz4PdBRNj7HtGITXnf86q1SbxIN/WVh22YN7cgl",
-	"BooCgPFCUwtQ7l0aKoK/Io9ZVJumu24AU9iWsHcQnW5HIHizhEu7m91lwHh3uy9IGC/pHZuhzcMNrFBp",
-	"J3aVBOa9DLMC3FfBOG2YVU5fH61R2bWTV0qWw/fyBmE5vAZZooEIZXMmyTNpLRVJj6fzFHf0JcrvThQv",
-	"Fb5AbcqVzycTcJW2jQWmUhH9hrPQSYk/cxy5Ueet+bcSVZXuhdO/d448Ks5VBeDQdMqWmYl58+sOkOy/",
-	"z94icWakkItq0VrTfLMiN4y2H/YYKBrwlr43jYGktbVjuaYp6b6wRKvDSu0dkmjVPwQ1pWpx6TluWiz0",
-	"GJTpSkrOcbHIguVuGvMsMtIIXwrhcKJFCeFxLwy8cauDU7vfWlulut4Bimqa10Ti5bKleNU5S+pGJfa9",
-	"OPeuwy7rf2Odx6pvWVWXMZFES5QrSsrS0aGGdcWg3BgOyl3ltNHEt9CUUx8p4SQu7ICasSx8qoPLQA05",
-	"edssU1KIQgcqbbUQd9ePVjna1hFvxQXORBAULiWDm8AxF8sMxOqs+DoLGbSwB2DTHQQDeesavaND7Y6Z",
-	"sE3DpzNCqxAq6859JBED1g5x3g7y/wecCDkrcTXHKYhNFSCemgzjoeFEi5/eXn94cyGq8tr+sH075Otg",
-	"MB5zKOwVLAlCjkhJFKMRHR+aiwhNgPEW4KE5a3CkYR0MVG7mwP9RmrgpG3SxXoL4O8Da+Yc7NrGNSYHS",
-	"LFuUjAb6SiAUPogY0anN86Um5QIITLTAIjVYipHgQVRN6axRwzWMC0dTFhVVX+JjjiU+HmGJj2Mo8XEh",
-	"b1vj42S2v8bH60b1psSuQWAJZW4ggAvdt4JfW5HrcyCiAipQXj6DwM07IyQMITit0M0e5Bv6SeESJSxF",
-	"b8GbqeYxUvH4MRk6hwPMOJVk4YyQPxktSqsQXgmx8FHNtQepNTLM0F+6ilsVXKd26dflmFK/AhlPc23a",
-	"L8MKhGph6RWIHJl3rLbdtT62EUQp5RirMR9SgfjWulpVTozYIcrR4y1ksTEgW1EDyv4AZWjDNUTZF867",
-	"ThU8ILnO1OsDIe6kmu2qBA1taDSwrDBm42NKXcHxN1AEy7spStyW6tmd70IW+rLck8G7ldkBNOyCF23z",
-	"K4FgK8rOhmd0lDa7y9l4UGxoVwbyflaHnSGUYGRFrg3aTa31heJsmi3RMuN6n+5sR4rk4ZVYtw+wD7qF",
-	"LbRMptVDrmu0TRrhwUZbb5WrE7/LfTQ9Pm0B+UOIPm5WHn53JXZh+HRn1AD0RieYKIdtJniBKgDHumqF",
-	"EhvRrove10fH/GT0aHxaXPSS4tVzFbXVqmiDi4VxbRWGcdbZrvwt7RKPDPFrzMrpDOIJJdSrmVtVTPxz",
-	"ycm7r+e8qux1l/9lW3DGBlZdTWa57Mp0u2GYuruguyHjRmvu25smCJKH/EayYyLs1ppp7iFiWlTXQg9Z",
-	"nN3H/qFKKQr7DOR26QwrNHDN8u2tmDkauv6YS16vraL5JpFpGQQx5sWH7Ea0YyH7/QURmVjtbmmXCRup",
-	"pSx4vR7GNGwRbwTQC1a83KwW2OtGUJakDfmrU/U9ySKS5ZQUzZIq5h6vhRQrBMv4DOv8WOdneMWXDbC7",
-	"ti7IIWtHA/MJodNTyn36Xl6rNRLSIR3su+9+BnX1QlpLgnKEieUDqDww8CG4WdaC5e8K3Yco3LSvl4uF",
-	"qo0+cnrskTFV3mfnMv4KCJEjNTkyM3G0UnVVQNfsJHiSAqS9IjdEadi45nomNHZLSXEhgYzCIxhwsGIV",
-	"euiNAyqvFpJhSCdnOfKtVIZfKlmt8z61spxKVQviI0DTQWdWawHIFdJuUVnJjBl1Ib0zuQw8AwzgENWw",
-	"8cVS40fJpLgU4GDdspPa6GFuoB0gaPywY8I9g9rcNuXJ3lqu+0q3xqxG8LKI4GSrbKv/w56okGwvWW5P",
-	"ytwdQWsE/K4iFiCChSbIajxmJ35ppBeF86SVU+aHPUQxEdONuyMSlFJFcojYHg6nlplx7WEMHiEWKq5J",
-	"kngkL4CKAeI+IQvoTnRB0Bg2slSjJbdL/WmFlN4Alehrdt6q/GZrCoj3uocUq4bjkR5Me8mdUtWxPpS3",
-	"sZHnAxxUiQzo4PSEvM5GPdjkapoL7SpK367u6OEL86wRqeA+L63fQaWOi5rSP3Yvq79ifbrb5pxurNJP",
-	"kHTqWvBCLpZmH9/uJgrNg2vz30NOXxYElFPrMuaU44wZU2Wk8WRxKcgM6kC+z4lcGYh9wJsF0eRpLaI8",
-	"U0BXBX6TC4BiFWAIw9lK2hMtRnwu/5/2lVZNCM2e8zUb87rGhJncrYPcUTHldlfljfRAsD042iVc0qnv",
-	"mDbmjsqfymDP+LW4kMkiwcAxlwXmwiZQF3DedredHp/02S/Ik8ompaiKRp3JzJ1jAeaMZxvKZTcApdRl",
-	"AWjLRV1eW+PqSqwzQE5rDRhCVTNuNTHI4ZbgBldUHzRUy5TBk2lVjFJWpRSXV2KdD9liiWVqrDbn7/Lz",
-	"ZwcPJkEX+hLVuLzfQBgnBhRGQdtpwZvyoffDCjzRXbr5hXwhQ/oqwgQrLlluFbYhs4s3T574AGwknqBN",
-	"0p5A8+mcraFfI4WBdh/3VK7heqZWmjymFxLAl8wn0GUxHRSry+mMFEvbTSBJwmDDthphTYi3ET0bEQ2U",
-	"Bn3zI+HD/ZQ8eB/6DmNdlWOTf5VKufqfadjZq0lqGw2RkQ1yFGBpRMsRMrvwtnsbVjmQHk2VmlaCL0qr",
-	"xM8fCvt2p86TA7x//aj/jDjBNwV21nt3NFVHRB3xI37I6Z6H8ZbexDXxQ3klVqUWWYDVkyQ41AFh5yRJ",
-	"Wp1cmcOd67GtINfduTiiEMrj45M9PBU3oN3p7oxoCt+kLyKuHJrySwQHQ9St48HJabvt3NlUSgSSnUDG",
-	"hJ08NpjyM8a9aPaFGTjuJ5z/MlUF01HbJbX4YEXE3Tv5JuvCae9adxc0GrvS8j+WMuMKeu/kpNlmYbvB",
-	"mr9TFtEfOlCD7p/dNttq14C9FpPteW/1dB7e6Rs2601yf72JhOI9TWwSo1D8N3BwICw5sP4RaZ01LsHd",
-	"0st6eqwWojjyf1+XtVny6mimNFIVhE3nXTM95+eEN1GBNtiqFPSF1dlt47qu/r3N2mnQkDvr2lM4NGeM",
-	"eAHSQYiWs23bZooqgh3MeNUi0V9NAkbGZWwMWhKcUGsEH92K60+U7tRqfB48Xju9HX7E0rvApCzMm9cm",
-	"aCV/CWm/riScL/lGdC1elb8rHFYtTF129IJYDVNBMl6BSRZnRAGgJr6aZwS39TWzUfuuhV4oqctRJXyl",
-	"E8K/9j9CcQLX0XgC0rMdNs+Wq6o1MhLxwUU0cKtaGZEmgTvM/+SRy8WQ5eR+yzOWk/ONYKC0C3Jm1FS4",
-	"6uCJqso3S7MIVGZtZCstF9Oer3PmRvpvpSzOfClpj8vysCxSzBwyNYJQWDPzcO+Xzz7pjvw/2GlGE9Mh",
-	"LT9yelHp9Mb8hHUSpiC8Poz8rqX8t46uxyHLF0vTWEy5qw/q1mLGchh2uGBXada4FdatUcoTl0X8KCvA",
-	"UcAeIRK13Hmn81g/WEA6vKe9cbPs7t0GN1mz1D58dM1r4sr9tWc7/RO8yf7rO/c2+8c5vdH++7V/azRg",
-	"d6N/hyy9j69/47dfYhpQWmR5LB+PgJuqZrndd9rkIZqBdWy2iAy+jlWCaBkvuDGitt/5P/fxXf89+O9f",
-	"j4+e/vbr4Ojpb78PsuOv33/1H23ehbBfnpxCZ1Ql2uj4SNhaGVGoPsvHZY46GZbzlRR5ilfXdSlW4NoY",
-	"l/bXorRCPevxYl7axquVbJCvRhoirZTXmN12CNeml0c9Gk8MM/pY5engNFZCho/fd2YRfONLq9Bs4YjQ",
-	"WUTOMAzZu23OuMuj5PYlSI9eaRWyKz0Jy6Li8l5EiIbJjpv2Dxjveww08W4BANSDaq4EwhrnXSN+H5An",
-	"wTN7uB8iOiG2WBkzv/JnGF0484yjtqtEOZoag21XTJJK8k08TeQide4GH68jpMLp8UkcB3KcfoiJNWqT",
-	"gwrzuW4yQTvUUgRsKfg6Q75LSiJxVZnkOFVRA0HDuAOZR335KS7KmDvCVxGKbqXxxzqQEXP/hbQjc3LC",
-	"cipddumaQsH1w/irJ8he/O4FPnU8GAxguNzfh/IaRsk1VjumuBiMoACf4e4Fe5x11hlSwr8J6mnhiNBI",
-	"BhZxjzQZ7K2VOFLFetu2nZRyKupFXbZYbE7bizzPlb4c2xdMoM5omsPIXHpyoY6FfLhsHsZ7Gcb0Esdo",
-	"b5Fc6EJyaMs0C8SGaxiUqlCedaX8itApfKOrV+GZMpoDfojAnPHihoCxD4Ec6VqUONIdAuxgD67g52qZ",
-	"8qKolaiPxlwLVgmDdfyLcloSjKeUUtRstl7MhNwIj/Ax9DGSmk8ebcrMSLH5lR/9yyoz9+kfR789cD99",
-	"9T/+IzVY1pIox8+cC2qr6e5KOPkWtXpXCk3yUVJViUadlKEVKmh8Sgd0IbJdZETzSSCV4AUcGM95Wds/",
-	"MpZP6J+X7wqdQ4wP45suBWIkSjm9kOCvK/rsHDx5PqdkWl5bOxeyZrYhPJgGB0pjE+70K+LmqBz2b5Gs",
-	"PtDl2xDY27sdGcHvhiSfTqad8PpVqIN3xh4REzqasC5tY66u7TjGrqs4Scfv/1ux8Ld6BTXtmA5s9HBr",
-	"ipQ+tRNxoG9MQH8+ngv2TNULVXPCfGBLcUu+bwsQHEAPf4ZQqWo5baWm36SCbx29nXBae8/mgMKD7eP2",
-	"/XUSOH/I6hztDbv+yK+cn8alxnSHl3htzB6LgYDT6p58PaRsJXBLgkWpM3Ia+wSqXmraC7Go1JotyoVw",
-	"tX8UOunLZCx0D3yqgMj8j7Zh9k4stG6V5I0guNW6+55jd2soldcQ0sRaPhvKqMSL2eD46aMnk8fi6Jvx",
-	"8ejo6+KEHz2dDAZHp/zx6Mn46+Ib8XSy1zMNTh9yBVF7YI73rKG78FnES/ITuC3w83fXkU/ShzsszSIL",
-	"DdjhtOZXFgmPM5VRoYREj1S2r0qpnoRigXpE/bsqDwMGX0upIueR8XCCUiMAn3bUDWrNdBJ8d1sdhjxS",
-	"O91/9p73WQ+9UZcuTtmWk2JfCe6roeeEJtpihFrR8x3qW8XlZKChG3hdN3Kti/fwk5wmvCeKqY+p7ZXw",
-	"d1BxJmNPBz6X1g2gy70l3cuRcjc3CWV6222RsaWshHaYnnzGZUE1mPI+e5vQFzJX6OZChpYgXSd+yr6/",
-	"hpezcuLVO62UFPUw9stpqpZDVTVvtb2+hWMv6mnk/zyDDBjy/jVGq7/P5tlOrwvjk1bDwINKtOlR3R1r",
-	"4QpZBPCoV33ddIDLyy55wLcRGAdnMQ/rI99NfnpI1aBDSwDd7c7/QVirtOmv9fPS3PZxFWjE/NnLpZzC",
-	"A9ol9c/5uoOAiGXDHiGQKFzEF2W3mkUfrVZRaNGuMhZ3Vp7ok5UlerNeCKAJSxHn0c8fBKGRRk7gN1MN",
-	"/cV51jcch1YSHcD6aW/HAJZO8n4eNGutxXvuctYy18fUqDSrJW6NDqUGpSFDtyykeNdVEXehHnfvVXdj",
-	"9L6od5kfhY0+7BzPyZ8Iww5Qvre8vZAWj/hhAjeO1czFzNr8nq0o7b2mi3GO/sbaphoAHcnNkGdXh2Pv",
-	"Q7CZtfJovf0iSbNcVOdPRqx9jFhu4hvkh3FTk7tnpvi8TBXw+JDmcdCg91nJPuhGIAeD/o/MF3JMIhrS",
-	"OrNXzO7pzZrKN1OEjffEJz4E1+5p8M722UuFgE7pq6ru1//IVdYu+aJNs0HAsT5wYdX+8N4gSiOq7zzm",
-	"3HNiMVg/76BwiFaudqPps5wSyPK4Tr6jE7SLAO6fI9NQDGNx5OKh7PtvO4L6B/fzcA6eVSyBRnx8dYa4",
-	"ErumtbHmieP0w2r9qVJVm4w5e9XZrUAidRccpn6+kquiUWpyR5ScjQTTPDjbcH868R+X8htu8nrpTaKx",
-	"yLUTJSPOqfwXSmOX2uTqLDge3gsJhc4xtZwIlz31BZFNwnHHfhaQh6gfurKb/XlxxvKlhJJFfFSJ3AMA",
-	"CK7v8vPdE+QRTKSqBe7+ltPc+PpYasK0uBZAspHDc3mGbG0F9Th9NJdyovSOynxqwnJ7TwvPsD8xth9f",
-	"qVobRFhnEaZncEARRmQATJx2aSUHIhJhPYAm49FVlEUJ7g97HKfKmaW9HbsqTEajRLflHeiCaV6jV7uJ",
-	"yHbYpLCLXgu9rFJW6QEAZ7r3jA3YXHAZouCevwFQcxGZ6l3hmm9cm3YvYMrPMO3+uH5rn50HMBdudUka",
-	"rTtBiKp62KgsRdCcIIKJqPogNcnluLy/MbDJNDs45wUCEBHp38T+RnQJXQoTtK5sH+tzZTllEc7WQkFC",
-	"rJO3Woi5lXDDLdaXLEnJwu5rIeBK/lVmReV4JpAM/L5Db0W8kDCcX2UXMucjayLk7L7PRm0WBm1Ae+AJ",
-	"9OhdkuCmD4O0drRU/XmBbSB+HQDYXILcz9l9SAjWzcMIMn+VYlag4+GaMf9ayPE9Is0fXn52IQHh7Vb+",
-	"JYHoXLqzv5ATgWpUPvIAeN0NC9YGtHsTBr8rawMJr4DO6Wf7dVLvBK9TTupzyc5/eoE6bsbyScUv+/1+",
-	"jmA4VEjh57H/+dkL+EGF+5oKKnQZRDR+0jdwZsyi9/49HWoJ/zQhcIjRCAmJMB97iXAIYAFgBTd8xLXI",
-	"mDa14HNkK7oWNXApGYULAZYFoYaI0gBqk7h0HKtaLiXCe/sX8kI+ePAWKDAfPGDn7AF2/QFBUTwvFsgc",
-	"rSpojpVbD+BjcB9nWoD2ETHe6BkH8tpGN+A5N4UPsGy5uJBW8iEfVMCS2lkgzOj3wJ6Ae7S8dlKQAgZW",
-	"XD5wK+eBk4z0JHwNMjgebA2CtqNgNVAcgvOlmQlpyjE29MEDltufVF3+i/DR38KssovlYPBo7JcO/Cly",
-	"gquORKWs4mQUc8yeOJ4wTOQ2YOIdH5tqzaryKjAFBOwfNgj2DEwK9d/+DbEpvlhU1M6HCyxq9Z//0Erm",
-	"WNfw6enjr79yVLRUmQqL1GSMW1PDlWXJXf0urVwIGPFlFzL//44I4H70osiJ7g8XkxUtI16wUi6WiG4U",
-	"0uD6QPVO52whagaerCwEeiCf+p4GthDqIpIMwtK2vz54gAqjFPYFYyHNkZC24QXTYjoX0gxZzh+O8rgG",
-	"aM7/35Pno5zeCA5e/eAB2ckrSg/AKYATA0EqjvjBTpuCuTEOO+cU4vx08BQLPV1SkU8sDQ6XTp7mRKEB",
-	"aYFH5xMjaic5V1SwYSaqhcYRuJBYySdjObySsmvA5jtj+X99/4b1+/2HS82nvpYQlZ+EQg+udxo6B1U2",
-	"fgfxm7HIdf0e+FTw37C5FvyfS0wWBMePczNGAD4q7DGp1TyaK1AdJ2VlRI2VaJ0ZQsUY7KfdVlvwqRVI",
-	"6kJislsg1FY18s35OpjWnhElEZksBDd21ddsVhYwLWt0HGJf//r9+XcPHjS2DYwuYorsgJV6s8VUYQpc",
-	"dbBitZNvEISzI4cRV//Yliqz7qbF2NfCrD2cCV6Z2b9ydp/AmmOhNavKa6Ht+Q33QH08ewvWYcYkN39V",
-	"LYTki7K/5vMKXlNqz1fwFa4TuM+e4/QZ6C0V25yKr8DZaLVjBDbB4VyVYyF1A2K3sKv46KQ/6GW9ZV3R",
-	"waSHDx+uVqs+h8t9VU8f0rP64Q8vnn3/8ufv4ZlQ3MufVxFSd9gb9I/xLupPb9h71B/0H2Eq0AzO4ofX",
-	"xw/difkQGgs/T1OeMAgi070aYaxUTEKpMwKXYf0yIIFZ8BqsJHykVPJF0RtCkvkreskb/J5tTs3nAvG3",
-	"v6a1l3DLw2e1KOzBwCvIAvzJXum9z/Y+91MtJuW7zreD5Op8Nwag6PbfQC1aKDtldhxPBgNKFjKEKoxP",
-	"jH+Q7woVtH3qW2PwIHAKekyLrxDEEaSJgXXdt8vhFFuT+ohv9cNveeESquCRR/sfea7qEdZchfbAcbP/",
-	"KVcEEpRFlxzR+wEFovALjrpjVTg+hUTC4EKFKsO624qNaYiCIzeLAttWugJGBGSS4wncXsmI3mlMR6ix",
-	"9i2R7tz9lBMM6H1TVzf1UrzfWnXHH7IJRdvCk2LlRhWG0J5JDnL6hSw/7GFsTjAPZdhefu+zlBx9+HtZ",
-	"vA+sE3tX5wt7+Ip3xtdPjEoKwNJ1leYD0t+qEFRMdgRHp7oSxRD0cK/t4r5nr+1FYI9w95G2LDdKb+Fh",
-	"1Vzq+MT2Um8sttPtHr7GL/VvNoen+MrdT7xU5jlUcIUHnu5Y8LFivlHkHWsiYCVANyMeu+Kw2T0QEWWk",
-	"dDXXRmNaNiaBFK61WtLos9I0CzIOex1Byq745+ngaTj/nxGNWbBw4wqX77OOuzxshq2N/cI0u76xDPt3",
-	"sOlwtXTddDfXGl4U7pimjYvWSLvicx61SAuBhgA9lAFXVUjZdsalAW64PvuOPE5KElFH1L17mCkqREaV",
-	"RkDdRfpCzElJqk9vqLmHjgA15d9MX4rA66nzys3iaI2hzhueUHei7vh5dcvd/dJVw2nRUd64qPOHUE4a",
-	"aUYfWStx6QQ79BC44+Z6x9P9j3jZe3dqB/M4ge2V0JRZD3/Hf3RXNIhSNQrxIzAYFRBUXWIKVY/qZkoS",
-	"tzW5OsndgK47IYuzRnbkVDElydXSLLPUZ+Cc8cl45FZpZONFqiNfFqVh4tqO4FkQlBi0geQxDGMbDion",
-	"OJMigW3Ne0rvhuj2Wyivg4223QwQq9JcSK6v9JCdnnxDLp8ZhcQiRE6jnHVwXKBhcU+zHMYQyoUGfoaS",
-	"UqESyhXOmt+jB55q+IFWOZpQyugY+Hi6+OF63Mk33bado8p47STO7bcgjs7uLZg5NaE5kVNhIkn7QY+z",
-	"Vps/FncHjvqttTde7Bu2w9Y2djWtq3m59xDEQ6vqhp56ik/46Oj5Ty8wYZIXiA7xQayMIjYZ08KYUk51",
-	"xsZec4RCEyggZYGuaO1TulTE5ALVx6zcBGclCo+lLISjYPMmXtG/kFY8A82NzkgWI+AkmIZQeZ68v+Ri",
-	"BCQCeMkfZ4PBgOSjA08MGTk2R4LpmaqJnWW+MCTJEANJuRx55LHOUyLKap3nMM5bc7hJxlitXVMcc8pV",
-	"KYuojkyc6gkAiNI++M+lgNpq5Bkl7FjYEnEuzD7OFKt9JpqFhxBOX0wiywokBEy1gxMUOtmQ/Ykpu1oS",
-	"paxGIeNNdttUoxCoeKtG7dl5UN2vsyr/iz2Sw90bEDyMgzlGJU7RCfi5ygM4AANSuMLtSZ5hIOsayQqg",
-	"nKQUma/R7WIqGMGkMzzQIWs2XgYCD15VFB9PjSZiH+Lh9JKwB7I5gPvoT2h7Atf35RpJsLnJRsq23lM1",
-	"X7QdtbdPf++mCmDCdrZSENGtUwse+2Re6o99SIKdZyXxu4WqzYYggLDrRz8/UVq3HqBvZ4oCcM5tiLh7",
-	"CPwA0sHFGQJk3ZEKxuKN/CIQIgP+qaE1uclNEp+qo3V88kVn44VsORyRYGexEBKcmlGln4BZsCKBOA4d",
-	"ptJ+FzvfduRFafeHe1s+a3dIYCb4c0vaLbl1In+CjRjy8NIbEeuDGG7EXwKhrIchIzzV4dvsFiH1j2zf",
-	"AlxcWBqR+G0wfQei6U5VFNei5lXa7fgc2/fH8Tpu6SqQxRml3UQqmUCle8Y1FGLJpwLHIweo45DkzWiN",
-	"ZfWyCEFLBNEZJBx5OubMu2F8Mc+I0tOBIO75suF99sJcyLHSJmKBJHCZ1eLJ7+FbyY4HLgV/7oyCdh0I",
-	"q46ndSDK1dtKXv6QQgqGtk08PScDjZbzzSXTJ5Az0axF0YJIyLhE1VvKmOAuTvmDn5MB8SHcwfDuT+MN",
-	"xm7tcAbD4EKCgUcZDT5nN9in8j47A3NrUe4+uh7+Dv/d6Yp+s8N/HGQi1sTSbFILgX5WjIBv+5bZpmvZ",
-	"KozOsRx8IOEQDDWaJpv8b5/UM+zpToIvYAbKsj0S6rBgMTFItjuS3eb+04/8efiRWzdTuxc5yOcPeb62",
-	"SUpi5v50LuQdI3aLM3G/cgijEp2g3IxnLR5lxJ6Olhjox6qOUGi7HM8C0j+yavENSORJYSjeIC+iIJar",
-	"YYbyLlAyu3waK6rONmvZ8QrwrFBRz94UktQSUgL5Wz+4CvALfKabCvAJFvYf0JDFGqlu/9zTPoJx85P8",
-	"IdZ4GP7+cTdeEulwbs/smko95t6+ytlMVUXAZ+u2Kqe6UeaUcUpzmNgzHwxoTPKpgY8XqY/O2EiZGVBf",
-	"jQSbl+8AZw6GOJcsf1GI+UIZIcfro7+JdQ7QuoXg3mQEULgL9UyFocMdCgkpKe45JD2a6xswPPaKUg59",
-	"GY/A6Bknp7gHPJAvqFG+wrpLhwNeM60QLL+ouMwdqGuD9n7oRQzsRQGf9E4Se4ckZQo76ZLxlGxi/5EK",
-	"BGJwcaFUAxoVpV9ulw1A4Ug1YrFWj5ps1FvVkI+6ApUtSEcggj4DWrJmVYPclQFfzRRbcVdLH0birf0J",
-	"EupwpIlHdcYlm/FqQpYa2PA4slYrDe1ARRKpnDWWZIVA4O2UxQu5E0fAzrE8Ab7ejzniDGdcFinR7yq2",
-	"HLaZo2X+N7Em5fCQUyMCWjqz4FefA6Gq4mjEx1cCAn7kZfAF4ezHQpEOe/hhX2dq4T29YsXCC6Lk319/",
-	"96VPRaEv6Z1UXdf/6v/ihT2N4Oigpm016/vvfu7tuBy1ujPiEkreYG3pzcjLms+rjeFr9o6q096wguxd",
-	"jskN+/tRVYM4JT6hIJyjnIvyjHxV4j+Si+D0+KSLfiHGSiJx13NeVmgQnR536M4bpX7gNZZqPz1+vP+B",
-	"X0I69Y+iKLmj6Do9OenyMKV38VElbm3xPe4yX79Ifs3Lyn3wljrbW0rTb5bz01TZyydfO/UtyrXuqsHZ",
-	"xnBkwEiGFV5IRgmAwH9AB39uVI7+B0hIr9U891xbpXal7iC5MRQ8p08VaAk1q5mUxtGPU9QPipgkzih6",
-	"iauUpfchTpr0B8o1AssKu1paoXjWGRs4lQfQMJ42hhIiI/WsFX5Rq3lvU3J1lX8bFcASCJGWDrkS8WcR",
-	"3W2IGLS11ajebVq2RzN4Jas17ddO90LZ4S8XJPEMZqK0zyQOEGfQFyVU4pQmC6Ef8GfareRpBD9SzOL0",
-	"eNDpCJoqY+4kceqNqCrc/DgOmo2EWQkhm+V2GjLN/fZxHTxd5WcA/7XK0JfdU1+fRa/7WHmvn+t28t3Z",
-	"lcXaAF/+GyESHIglHoAIzxJtoHiFfnQfadJV0zHP9hw8pWuqkAVenNL7SUrt/VhN3hVkkQ+l9dqSXsLy",
-	"+kBuzvCBTxPu3Pz+znzcsEiizAqE4v5xHaIunrmxj1r3zuFHwt4c3xcGqSd80FPIIqx8ZBcKld+3FjqU",
-	"9xHrQFjoXP0zrocB1u4J6QOHCPiz7L3t+bwbO+QzS+a9o2TSzpP/EQVndgfJqq2rcw+e87UHIDUxb5Av",
-	"TDXtsaAdFuFAcVsIVhaORwpBYmxclYDzx7j7m4BeOh5ARkIEvrT2y5VYGKzgSuF58L2+jE70DNFLo7X/",
-	"b+5yEjADIudI6mPtuRUvjaN19eBPuI4u7LHImKqK6OXcFbnAZ62ZrZXdZ9rzGSKXJ/nf8ZPn47FYmCEz",
-	"4p3BsT3CrZwPgczJ/hMZNetrUR+BS1cQgBJAZFyyHBCVOSslGPZViYSCecENzyN5jJX6uGZ5WeRnjNMQ",
-	"E80owRF07DHOf+DaHMHrj158F+hDHVfhvNTalQiUgliAnKuaHPPHjxmFG6k3SH7hiqZEpULu22+WEri1",
-	"L6QGJ5H+Kgv3eqgt4RCjSzg+TBu18FhhyuGjXnovPkgt9gKEGOS0aIisYBgFsY68bEfttuF1E4kYPttC",
-	"Fa3mvr3Wlmyxn59+VwaIX7a6lBAXsbNXUslo/E0rVik5ZXyqohSa41nerHJ2PGtpPLylrfWng4MbD+Yd",
-	"5fegMMCyMJ7a1AkHQtGAJ4tWeI5UidkG1hGlxVnYTBGm1a5XZtQU2HntKp7WarkAIi2EsGJuka+BfyE9",
-	"k7p3oQAuEnJDPI+vb/AKWPZaYZHwNVEchotMOnTshvYU+rT1pF/MGpa8rxSeL5QG36ujNERdujVHaYIO",
-	"/eQcQ4WCAyf5r2qFq84o2GmekdcK74hXX9EKjlbmo4HOQ1Xu/MlAk+y2h4sT3+BThJWZU9DPfoUy5wJb",
-	"WXOJPxrolv7bh1u7/6RZHXZw9PS3/7x/cdHHf331P+7P9X/rRM371Mad+DWahYnMPWufm0cQXTHNWqLf",
-	"fi6RFS10piHPd07qHyb3KM5FyHpb5+yu3KOftw7dIU6IVwHwjI0PYa7Z//r51csDkpOGDb8DRohqNXcf",
-	"YUo2NI0vCpC86pI8Q0GxqgLsUqRBw42fp98upo9uSWzihkllD9ppFeL56LEYslqAF9eTxQMbrFSUzxuV",
-	"TafrWHEiY4Wa89LxZAOHJzOrctxICUDeRfJhuALQmXMO++sXEhTvqTDaFeHCyCQHMLOqSYGz2vIZywPU",
-	"AUEBQFldjmcOnNGmL3nu7C4akyeid6qTY5JvO53c9c5xCGrOz+65NhVqqyVWF+i3JjhsKHEdWvDMPtPl",
-	"6w0oCGpx60WrPkkFgboGZZoFv27Qll2ZxFRy7ha67Zd55NAMt2aY0IDiMd8oTgDwcYrroG38BaWghOAM",
-	"0PVaFQ8xcGik+9TMT4297Sji8fQJ8n1btL2EO7rItYgnm8QalkFjVPkscxU5Kj4SlY7YaWe88FbuOsoZ",
-	"sNrh0PEdu3ogZOoT3GwkkPH4HD0sK2v4XMi5MNxqLVSAIoDRjp+wv5XfkpnAjQ/Ih2+i0UhNDE4XggtS",
-	"iY/RkixrUdjpz/F2TzaPx0RQvCs15pUV8LWYlkr+RSxbJb2vHJfWWgcnp13tY5yOkupNApIQvKZ8KtwY",
-	"OqtyAfmC4BRyDNtu7jxFBnmkyChF6+TsFhQZbSNgsHx5NyFkFycE8jpJ0j8GGZvtc5vUhc0K+6wsvrik",
-	"vk2V+ctQkqFpD3+3/3nfKkinAuRo7wMvi9boFfjmPl02iv3+PU1M5p92WvffbQfyFmvgYYB+Tttq4bmo",
-	"bAOv5okrkdCeXKpDMkDc6YeBLjicxjOltMi8o5rI5kIxnpVE75zzFcN70LkXlUZwJcu+94bQhQzewbma",
-	"Aw4Hn44MJECeQ6mfBijdx9y9K5rrK/yGZrlU5lIvR3Y8RlB6gGs24TV2P0K73c/9Xdo7/exrv0pZYLS7",
-	"nuHAd1FVPrW5Eb7fPJ/v7FB0rYgOxw1OIVMvRWTmUq1RP5UC0IVu6N2qweUy3lijWbPmeXNpcU+CiLQQ",
-	"6gxFPEZb3cICdZFXsHqNZiRB2sZjpIpS6IN9yl/ueU9Lu0W8R8xrn8ys+gTA32CKUYRaz8AkmKmqcCJv",
-	"/Uc/bWph6o+bXXZYn3aR7vKoIrMTEiE24oQH10q6PHcsn+8osyUEuKVahegJZ0AK5YMJQGjqMkWNrz7K",
-	"DVvUAnzeELGGQJKCwlPW+rP2YobVc8aClS7L3RuJGfEzYfSVQsIjPr6y5+EcC3p4WYo1k6ViMFVDz2fu",
-	"ZapmvFpxKHw2EbVoQZuYev2hVUio+tNOXE7NIzKBP1BCxyeQXa/sWLoNQGCE5hpNCK6byAcrAne6751m",
-	"tQUSBNXAy1Es1ei0ULPx5IZGSsqEr3Lvtq/3KjRoJ3AQgBYo+oaOKJkWXGtRXEh17ep1NZ/1JR4Qb0LZ",
-	"qbJguT0Dc6fL+hg3VgejX81mM7BerauC26xEWxrnzdqhiL6drb8ILTSu59vwdZ9h7HUVRvNP73dKx7ZH",
-	"k/5TK0tpZWsn3OyGahgXf0CNbFFx+Xlk+L8Bfzfmn0Gqco4u8AyLA7ozxv5BghSKyLlIKjnbyaVLOeru",
-	"T5fGPorgSgh/psiq0+HQmQH3r9FNfyFHInO59NY0HFfLQhRxIc+2JHeUSCTxnc8fQE2UEufTvl3W0NhT",
-	"wY25VLIc8ypQGwwZrW+NlWLBcq0LLD0C1Rw1KxQ4LvRMrUh1zKeOps5fif6CCDXWMg1NwIxApAmAUot5",
-	"olgn9mcqTKT3gmoJwQpPyXTWLLBILnSsjQtILzpfoQSi/XeByNA3CeakzHF4wvTY34HEIKPKo3rpihp2",
-	"YC+I6rHbX/rzpO4Ku+NjU3/efa5ChzTzzz1/+6eKt+fdcRnvWFaoP3O2v5ic7U/rfdlcOLfLtm7Unm8N",
-	"S7/2dx0qWc71q4lL1O0iW+z9b8puWbeHRhit2dT57m/B6/mlhy/dxLWFMF9vqc3/Trm/PhjasA23A6Lx",
-	"vvoMg6K+eQ9/tzP4vttWfjV5gzbunxv6D7uh/923MniccJV/4r28/267G2+58R/+bid8Z3onFDJb8bog",
-	"2sZAy2aNL0G0HTyma8OkgGyjgHkH1raMyCHBdqPEEGcGEUVcn+UvJkc/cjOeDdmDHGLh26RnzChrEp8e",
-	"n7SzyL4ODo/DJvVHZOvqPE8vJtDcTremiMg+DVvUdy6/zbNF4WT9aXYUX5Qh4Fl6Ew6+pmhLF4aN2I/Q",
-	"V4EeJOd+AERlk/7IJ3sCAVLKC3/jrfchdYkXk5dKCtqqH+NE3ueZtkOHyVPQhO/f8Gnbq+m2h3APvPZR",
-	"Kr/9BVHqls42tLLU9hoFqkMNfRkHOIHX9i7rz/PE7uDo5vPuN/8d1bXI/7xsAbcBbshuZu90baOTDRuZ",
-	"GGXhRh4x0w5z9GlG9Cb/WLq/sRbo9/9c8sqTp24wwIJCgI5NGaiTQjolZ4tI+IaMRPCKW0EjXeXAzmS1",
-	"F/KmbLUp1+nSfJZaRCzJso/Kfvoh6EjfHxpV7Uw2+lm19nOiCkWi7Raq0FucSndJDrSvC8gYdKvm/qnm",
-	"/uld30Fqulf5uJ1V/nBWaqPqdoDQ9xi3d0SaEBrGVZ8xrIFQ2A3sKqahhh6necfwbsHocwAuQbYUyvn2",
-	"MByH/55zDHyykRASaiey0Zpxe7bGjUHTHBW+Pjv3DfEhZCz/4r5rlApQwBU2SmYs/6/v3+QEdtlIAG7L",
-	"93Wi9a80gH+Qwoab3UpCAXVwt9wNl+CnSuAciTExrvyp5CeV/O7SxSikR/70AJi3SK/k+LHYm5hSaRX2",
-	"/hDsjgij5YQEpC36uuVmtsUeGeptOW8j1agBkcRrawFZhQbwxBmkinpSFgBDyUIUF9KXXuizF+GNtUDI",
-	"MsBJPEcVYEvmpVwa7xN1KOJQ5soX/UJMtKsFMXg69OnJYw61bUaCTctrIf1LsPiORuYK/MmKZHirYlNF",
-	"OzyJS4a5bymYtYkyKMczIjOCPjiio1DNz/chrsTp84bLIoA1wSwEnonA5kxZKVEqClCz0aFgDbsmH87g",
-	"+OmjJ5PH4uib8fHo6OvihB89nQwGR6f88ejJ+OviG/F00oJ7LG9RWv23P4v3fB7F+t7wKwGwfYSP2XVS",
-	"KpkOuB5a9SdQMu8sRuvKtVPVUZ9tfQLJ1v4lLuF6eIuE61ZVpiNLPEGWXYu6UIbYaweTp//NPtSeOBd/",
-	"H+VuF5YOviur/nOr97/RU9S70TiOVJWPDxqP0PUZUzsa2Qos9+DDnMK/nw5Y3tR1UkxlruDQ5qLHOsZx",
-	"6YBsuwox1Rx2Fk2fgS2FxYe5ZnPKV2rcCgWzXEbktFYrHcCtoB+00+zRO1pyIo8zO3zlfDnvDU+QsRD/",
-	"GPiRK6UR0441Cz5b6wWnqR2IQNP4ZRouEZ4gWo4paNBnXQzAN+/h7+6fO3kTXocSLh985bQHzChw8IUs",
-	"FR+5SlS/+SSLY//dbgruYDU9JP9Eq+aFRUiEdvVgGrvKMU6W6L7KqXYMov/7O1WoZ/TdQwf2zxowf9aA",
-	"2ZHb7lcmqVf/btuZdJvdhhQRkofyj4GoO4RgayRuB6MJkrelImJ2zRYCCOuYVfgw/9vd5HNN3S3oqwEj",
-	"i4p5WSkyE1UBpKYXkmqjIxO8qolTHX0X5VxE6a8e4AIFySl/FRRJ4PW10kU3yZEcxYYRxPPUpHxvSUt9",
-	"TWO4x8Zroy3eoCcG9vjjx4PBfJuq+DNjHN5ml7oJ3YqQVlv+tcfHV7D/pPsHLQk75JNJVUr7WGWf/u0P",
-	"lOzqFk+rdgSX/w2SWkPiXr2U/yYKlqqqER9ffR7e/VdoXAPDZsSrrCaQPxnc+ej3J4YNHWxyT7dFhQqh",
-	"sqIUGpzfPK6l5BxpIH3nvtKwryx9ztzIRJm1PhNKTS7kVmFnTI/i+gq5FOpyOgMcMYCNfPUZdI0riYfS",
-	"0qCDMkRZ0dcwXfK6YPWycqhnzJ0dz4S92X5dFXxNXgdY+vc0Wyhr5ddsJKal1LHq63gR8tZQ8UgV64f9",
-	"fh8wWhey/UZH3/Dwd/pX9OwZ4+xKrDFX1oh3ho2ELouIb8oFgLmx34gmH8+ch0g0kRM+vFl5uhZQ3DiQ",
-	"fRoh4wiPqlurUkdFqTdLUauajWpQDDxjC7mMgWDaawKBfU1fyDsoXs121q5OhWLcTv3oxak7niLUPi/6",
-	"PytAkm2dKGBqI1ASovw3d/KfCPXi36e88I8cS2CJVTDE/Gb1NfshlYROkxZt4MAD9zMllXDNO4xXAs9j",
-	"MsxKihaA9LW9HCaZH1Coo827i+XhQiZoHjKy+hwJ+Wqm5kiuxJGKmmiNQG8IJw8jQQuEmPs5FzAo7VEB",
-	"xPOwn3rBDWIH9oU6yKUUA8PZxvFgXA/AuWWUaiNkeH3T0+LzI2b4xAfLTlKFeLb/JFb4QjOcGs64zcm8",
-	"nbRfaj4Vu8IfIKB/gbs+NGwEv5Iu4VOvGUjDKOTU/7ToPYdpAj5Hz38zL43+XEsvUOva3JjPrSEL069q",
-	"IFbG56Aelvbsl8TtDOsmmfr2gxuDD7ZY6Au7F8oXU+KUF4Qnm5eGIqo48NEyoqm87Tr6Ddya49neuW+k",
-	"UUmmRv8QY9h61ErKoz9juVxWVY4GqiYUE4wHGTJOi/AIOW08KpKWl9WRQFngcyhmYjTjy6I0FxKrgTnE",
-	"tGaA9Ct8+Vx4FVEp8pECxBHKCIfNrhRkc3rQEhR+AdwIMXhVQtuV/tMLKm2JfK1O2+ZGOPTj8YAlsdgI",
-	"Qo+W/N1rF/jyX+BDH1u16LTTXE47ZM6v/sClqLFSc8eN2iaE7wasvJPW2G/kzC3fBhqZ9l0TjhwZOISG",
-	"DeynDsBK2ZJncXXPxg0UubYmCnUTSddHa8iVBJwxYeYIunwh28HNtWBTpYjut/FRJDj2AGa4VSpjzywq",
-	"Uetr68Tc7xQRQ25RJa25hRzPiGx2caQdMOM3br4/2I6jL7REOnDq+v+GcNgb7DRcaa3qzkuBC8V5vtmC",
-	"1yaNr3iDbzr07A0FwKEKwk605QaUtFZVa3SwxupenW3Tf6faRDBTbfi7Nz5V4gsH4FmFJSyYxObgY2ux",
-	"3oW6mPbHBV8aZECEJJQMl6+SY9FnLxXokFbzwqw921SoRA6tnpXTmahhqXu60bK2RoavRE+3YzFzdz65",
-	"5IoLCXl5JVRoEzIu4elhFxU3wteNJ7Z8IIq9Vlei6LNXLlHDarl0bEK6H8ImpG2NgPzBfMbtqXOprkWd",
-	"Z67GCK9agiHYYViOH0gvhHdjDnA3tfD4Q3y6aC355GYvqo2PgvYPrCHSKpdhh6Y25e4D6+HvZbGTrwqy",
-	"tcQ748vpB+ZjysFQTS8xr6pGipiQXpdj98kjTCwXSlMJQ5bbTXdpb6MC3/7dSn7l9ja4vmk3dd/cr+39",
-	"GNGkjUhPdiCkwAfCvmqs8AQhzGva6V+KNwBHcs8C+sDOpKC3vCj2+ZSiNfvQSsgjKx8/eNQo1cKdFpGV",
-	"4mh0RF6O57WaQ6YiMa/gIvS02kKGoqAho4/OnOgUOfO+sZxOn0tu8oanAwbpQhqyt+AdU7uTGCH6aDum",
-	"Vrwd1VfXom5Z83esO+3Um1xqSDiPpcJ0zT+qSfKDMEGuLU1VXovkcjhEzG+63DfpyPBrzoflc3l5SCMG",
-	"hIqDYsKvZw0Fxt0ila/053LTtty1zrX/h+AP6BJBCCSN5OggZ+aXxx/gFP/dIYi78h3Tcl7NFJ+XrREj",
-	"uvwhcTT4hRY5NeZVReLobsZZRUfDSFQK/Nwqud/t42K8hIr3dnhHgtf2MPz1N7voycMMV5Z11Rv2HsJm",
-	"oPdsJ6srKiFhO4SO+Ea2f2T59eM8U2jNtpcBXfpLWfAaqiqWWlUw/NHDbqlsP/0z5cdHJbb1zCqZvFm0",
-	"KXoZhb6235UgYtMZSFSHnoB6Lf04udAxYWy/7a8RbUIhrIDGso3+URcSTaSTBgQdX5qZVSjGzucfvSLy",
-	"ULa9JK7NFgHsDKuXUkevwnoz6ckppTa8wjmh0cGZjp53Et5ux/8bAAD//w==",
+	"7P17dxs3si8MfxUsvvtddrJbtCTLTkytWWcrjr3HZxw7x1bGz7OiHDXIBskeNQFOAxTNyfZ3fxaqCpcm",
+	"0WRTkm+Z5I9YJPuCa6Euv/rV772Rms2VFNLo3uD33lTwQtTw57NzPrH/FkKP6nJuSiV7g94rPhOamWmp",
+	"mTbcCKbGzEwFq4VWi3okTpkU16KG7zSfCcYnvJSMj42oGWejKZcT0e9lPfGez+aV6A16F73vDo748fDh",
+	"6KS46PWynh5NxYzbd5vV3F6hTV3KSe/Dhw9Zb85rPhOGGnmmX4/fiOtSQ+vWG3umWWnYkmvGDba5pmsz",
+	"pmqWV9wIbfI+ey2hI7n7OWdcFiznJrdNLe2z/rkQ9aqX9SSf2Sa5KxvN/Y9ajHuD3v/vQRjUB/irfuBa",
+	"+WoxG4q6Z7tiG39e2sftbrgpZ6KtLdw0WjFW9Yyb3qBXcCMO7I29bGMks94PqiiF/tkO52YD8jGvtMhZ",
+	"Jfi10EwtTGOW9T02hNsztpyWoynjtWAzpY0dxeWUG8ZZVWrDlqKcTHVbw/EZjcYXYswXlekNTL0QvtlD",
+	"pSrBJbT7qZLjsp61NPx8KphRV0K6hcmlXsJ6tI3SV6JgYwUrER/D7X3N9TivuDw4+z9n7r+fln/9ftzS",
+	"A3pKowsz/v6lkBMz7Q2ODo9Pst6slP6L1Ew8rUUhpCl59aLY0q2ywF7YXsHg6qla6mbbD4+ePHw8fiQO",
+	"vh8dDQ++K475wZPx4eHBCX80fDz6rvhePPFdmXMzDT0pi17Wq8U/F2UtCjf8yU4dP3q8T5/eWjHR0q3X",
+	"slrheik1K2UkV9qWDPzYedOttQJbtqi1qreMcy7Fe3M5gstyt4zmfCLYUIxV3do0vKNtKZwcPnmcGqgf",
+	"RSWMaJv3vMCf8wEzU6UFroClqAWjX3DYBKu4NuzhISv4Smfuy3nFRySi/c12q5qpqO9oiKn9YXyfV0KY",
+	"LcM7tr/f08y+rbl4RTER6cUJ99zp+nxRiNlcGSFHq7+JVbqlI15Vor6nmVpKaC6IDjpH/rkQ2mTsSswN",
+	"fH18wqZqUa/tx5Ph0eiQPxIHhZhXanVw9P3RsesinrWhk1GTDmybWrv3aL17c26MqO0z/++vFxfvj48O",
+	"Li7efyd++8//SEr+F+OfuBlNNzv9ri7tiW43Zdk81hnsy7KqcLfCGCgpmFUSYGj0Kcu/zf29JexoWGb2",
+	"CONV1WfvaJ9LUdof7J8nh4c7dIH0SI0PsAdtYvf4+3S/XykpWvr+WjLOasGLDDoOHfPiFlcCm3JtdQXG",
+	"2RJGKv82z2DyoyGrYaykkrTvuEms9G+39My2cUf34FTZ7N9LPhTVNknrj2+2LM0UZ7GyN2UsvxKrv1zz",
+	"aiHyPvvv8lpIpq0ixytQPexBb2/hVUUScdbo0a89I/jsL3qq5r3f0mIFXtToUmnETK/17dHR8Y7Nm9nL",
+	"X+CtR0Gk8rrmKxyGcla2CaC/qiWbcbli8G5mlNMPuAH9pU0mVvaZaUXl6PAQmlTOFrPe4BF8KiV+Cq0v",
+	"pRET0vt+ElrzSduZ+G66ykjQCDYttVH16tS1j9m5Z8OVEWuCZqauBSrdUzW3/bJ/S7FkQz66ErJo6dcM",
+	"m7LvSrNWwBYR79YZSfmM2REfTXnNR1Zxz0B0zEU9EtIcCDlShSiYFpOZkKbZrbXWN08F+KfjobB7Xdlu",
+	"qWJbt6QqbJfKYo8O1GphRH1w1NIDVdxtD+w2f8VTJsWaAIBNXIZTOLU4aHxv15pz+LZja+wj2loDj+9u",
+	"beGj4e22KT/XYly+36mGTq3JhWf9fc50tZjYxWtVbzW2P6hCfINCfSgmpYwEaVuz5/DircO4OXDOWNy6",
+	"x/ASu8fApGyatI1FiF+ml2BkyLYvwz0N27elHO1W+a15W9iNFNu4thO2uXWrdmqffRN791xILrcppgYu",
+	"uKdh2psDyEezFs0Ub7pT1dSu2W7CtbFd1tqFu+WmU7q2e36Rpqy6TyjaSbsdFwv72JvM5d95XW6fzGu8",
+	"gk6gU1aJsQE3hjtZ6fx2F7Y1kX7eS9P8YMddz5XUAtSbH3jxBu0F+2mkpBES/uTzeVWOwAXxYF6rYSVm",
+	"//kPjZ4sv/jsHQWqENe8KotLsj16Wa8QhpeVnW1YF/A1K5Sw+qeVZaQS2EF1uqzV2+eihncyw6/A/SLq",
+	"WtW6N/jVv8sodVnxGjQD/xaUM2y20Fb8eZXk0eFhL/LLeW3pw2+4/oQ2l2XR3Tlh7c+FthbzYdYzpYEd",
+	"+AMv2BvfcafzDdXCDIYVl1dWL+y2uH/GgcZ5Sm0vHMYRl3YQhwKMAsb12uD1e8EXBV+88VvtFnMce6Uu",
+	"/ebNvJ8pmiI79pdqfEk7faQW9oUPo/l66JwXzuQ+YaNqoa0KxpZqURW2d+RG6GU9Ne4NgrbnroRpvNEj",
+	"B2gRodE3E1yajGkhi3XfcLBFUBe3gg08eFyz4F+71UqCXUor6edajJQsStgBb8IQwzu3uP8+0pp7pcy0",
+	"lBMvPAckNu3WZLPFaMr4kq/gcB9a+aJBo0eBa9URjfu8FuOFFkUGjmutZmKoihXY4Aov0EJInI37eXKV",
+	"5d/0mfslt4rQhUSxwrWSus/O3ay5HZKYtxwGMbczFx5VYscy+22l5MT+Wxo2UhBJUH459C+k21NVOdpH",
+	"Vt56El7E7orKbngccS4VuCpcl7XhsgBPZWk0W/IVSIHnqh6WRSHkp2yyd3Tf06xWlQhyn1eVWuLE3M/H",
+	"rm35N9Aje4FR5L+w68RtaGo3u59PFrwu7HoYMM7gA6sXlUA3Dyy8CzmD5cnZvFbvV6xeSGalUsaMsivW",
+	"Ds6Mj6alBH3OLGppX+qXpai06LPXY+bflbEcDyFYeWBeCWnqlTWy0It5Ck+1b2GlvpB45yUGamCdLqrY",
+	"3izgci1sp0Z2fa00hSrsYNnmrWgQShNcU9bYFkVYAguJAasigxuGAp54IVFwDVdMXIt6heOPnln7SA19",
+	"437VwC8ju3Voy9jRVlelQKNCC2315wHLR7XS+lLV5aSUOajzTuqhn+hyVmpdyklOW+W5qifKmL0W3uaZ",
+	"M/ZPiQS9MwvYd3Zc/CUDaL2qCuFiPXZI4/Uz4tKO05QX9sYjcHfeSnYfRVrAfyspPvbxT/22Z31VYORI",
+	"xr4Y+8uVmJtTUiPtgNHeiMaG5tyNBciJV8o8Vwt5Ow1BKnM5hqes6X9wIsPukSocyhfOhQLeVFo/ML+o",
+	"4t92dg5Pwuy8UoY9p6Z9pClCQQ1CzArrINIidz2MdXzKP+dltZdedkcrCUcY2ugnKHPtXzrf8jzWR2Ad",
+	"kfjACc2lWFqLnhlRVVaGWeGtjKCwGYwHNxmKEu+uzyuuzSUKr9yeV068Xkj7BJJq9nZ7oRUnWSr2n+o+",
+	"XfYArvmAvhUciE84wGdyxfBohn7BlJ8r9RJMlk880U7T4kN1LdgJ+6n8wbXnJy5Xn0UpsGvOHoDongCp",
+	"MOOFYPCvXLmjSTPwd81KuTACFQfcPr9IvjBTIY1t6qffO9gH2ikTpQq3iUJ05YZnLCib+AFGRchC+Ke7",
+	"W6zGymfc7hD32gtplqXVQiJMQS1m6lpo0CDelhNp9xmXYkmn8y+SX/Oy4sPqky/Jghs+5Fo0rdjRVBRM",
+	"qiW7ny9C26yeJ8kIsUebVEsZUD0wuvc0E+OxGJlTVou5ALnTZ6/r+BpmlLoC/V7U1nLgklEMDBSx8l/C",
+	"qlAw0kteGlHYG9AeGMcC8p52k+H9cbDRrTJryplQC2NbXBpWlIVrOGp8OZ6HOWh7VtBx0HULtSHf3ghT",
+	"rw7OxuCuWHcfvQV5DKaJbWk/hUgK4Rx0j81rNRJa7znX23w8/nj2h/wRG5eiKty24KORmBt4Y8qD454E",
+	"Mb34MfCFd+JMasGN03IOdS/rzZXtXN0b9B5YyfZgpKQUI3NJg397t87xcVAZGiPHnklTmtXHVfBAWltj",
+	"G2O9dt1E5yZYdpsjTDJRL+ZzVRtR/CSKkrvIxuc4a0Co2VGCDQVyh0EcCjZDytfnzUPDr2x//Hgijm5k",
+	"L3oKS2czINlw1ts5gSEbLzSvIs/qEsRzzuFRObXS2nwoW9Doy63qnA8CZMVKd3YtapDI3r7uW9PHSteC",
+	"rpVo+OHbrIi3byxNRs4EAB1eSJwxa8HJlXton+XjWv1LyPhJ6C7RTCt3HjZCUQLGlpxXhl0JMdeEoSkN",
+	"6PPspW0Ir2BIbLcXEiQnvcR1yCEILiS81p44tLjg6lOWV0q78YCwrmvA5uDY10yUFKcsh3G6LOUluX1S",
+	"b9XG3lxKWuxwnZW5ffYqSHuKv1zIXKpLvdBzMbKtkSpsiZFz602t8CHHdjmsoB2Luai1KKAFzlniWoGQ",
+	"rrGyDxmu7MFzyhp4pia8ZAKRA7gO5bWQi1lv8GsvtKyX9ezyAZsFFkcv6+Hc9rIeTUAv69khRYHTGCT7",
+	"lW8vSET0fP6WgBicydXfQXBuQjPliv3vt69fMZCj9nB4fzBRB/QEu9n7b/iSQvzwqPm8Wr2Q8wVKiAI1",
+	"fV79XNvNaUqhewNAW67v9x/VaDGzwiE4bKy0CkvVnm3QB9gFdvic9Qp4gUrYJeSBKIKZpQLgIMQq59Hr",
+	"fw/+5a14Ss7mFUfs7B7oSjysFfmOWG6fkcMXKH7pWh2ZRBWX92IXItg+ttX7YSvdHDfAJl0CXxBC/7CO",
+	"Lcl64r1dhsKez22Y44YTwQOI0JYLkRMYQysR6bg5OTq23fPhr1Kaxye9CElyuIkkyTx641YYkl1wjww8",
+	"4p1Wxk1myC/nvScJ91Riluzny0VdJRDkWY+k02UpxyoRzATDu3TuPC7ZM3mtVqAsgBvMarOiGmesKq8E",
+	"gWzewy47tVM5E1xqr047lOVmAJO+UcN/WLFmpcSiKM2za9IjmpuTF0UttE5Ns0AwZxS1mgk2rtUs8dqs",
+	"x03XGGvWG652zcNP/AqXoVMt26Qbhp5TeQS4/RfSaJc3wFGuOqttVAsDjnhcalGvwtAhOHQn1jTSVNQY",
+	"xKKLTc0X9UQUyRGDB4Cam1hKVyX68iK0j1vMfasJrlJPlGLZkB4bW35zm1NX04pZGelmRiU7oapi31fG",
+	"Cv7vifUbcAW/YvoBjIVvKiyf39qW+ctSJ1a53/udhEC0XxISIEJw73rQK/HeICR8o2PYkFQ3flBFAjMM",
+	"ooLgwiSa7cE8r5VRD0FpyIJ3Am059Bs7jLm9EKSP7rP811oU3B42v+VR3KmB6ubsSqwyK3y51ktVF9FW",
+	"8ZkZF9JrWTO+YlNVUR6BXTZWrTBCBsSGWCG6vBFPdEkdcGChQJzx+gq8R1pIXZryWqDStkMZeqpmc16X",
+	"ZBI1F4AVW13O0xwbSxZG8tjcXND7ra4fy/FY1EKOxB2urqxnVKf+QbLUPt1bW7cwkPC2bMsaJuxC2ubL",
+	"Y3RBPmAzXB1csimvxutJX7CCc7iUTVRGMblaCK+GentOX1p7y1oLrFZVBbFs50cLL7FLMshSey+sxks6",
+	"vO3tF9LfH8fF6QpNyOuNAHmf5VV5LS7hF7B07BXWtCI/BxhJsb++4Y0i23qihG4aKWtojLiz8LHRfmuj",
+	"+EYk7Q+anDcQfE/qd+tBftKVHTY9peLjRG/Nl4nWxAePKWkDUQ9g2qPhxNHMUE6E+eu2Q4MWsY4vEyGO",
+	"i9aFNeLWs7b2BLtsnsswF5sjbeX1xvrL2NQByTeXWGRyzTr2XY3b3tzYh9Frm26KKPrX8Y2GnFd7wQBj",
+	"ITNC6DIuET97SUHjk7A2Zf4I3I/F5T6aaWOYEmqZeD8va6H3emaLhteyKM69Q6ogQWNP1gVYcwOY/rKA",
+	"Yxmwv3jmQ66Iqu2/SSWtFtfqaq+RWNdW7LLGBjfHKItHefsEPYULd/opIr91c2DgUADEu/aN8Rj4b8GW",
+	"bEz/2lQ2H/Zc1Wwu1LwSmTddTw6fPE6arsn0uvW1sObJoWc+fPwYsubAbkI31RPMoyOXJproznpobLCt",
+	"i+rjrB6UgT4PB3f+2mi0wMrj5bJ+9rQvhyK5baMt3S0DExWgKyFbDBnSgN+vACSo+wxj/Xpq1WlKOBu1",
+	"mNMNwRTe6F64vZd3YY6sdfMTmyPraa6b6hwfWRU9H7jEPG6NaZbj9ijge8Lf23G+FjUoXSCR8kFQNXzE",
+	"FFzvqvYgBDtjsFL7kU6EL+25XYgJxvDMpM7TyCS1ZjU9ptVPa60Ne9HBNa/BkLJXv5bV6kd3BzxVlqLY",
+	"pkiNqhK8rGD3SGU1VoMhCFg9l8tayQk5rNHhNeWI9YnTQlhYdz6dBQ9lCDGRbxw9Gv7Rbogz90WYEAhH",
+	"h0cCHhOGvs9y+77LsrgM4L6N6ynKMAZ8TBGl2JTxA2AdRK57HIqofxRYpet13hA69iXivdWyvPnn5iwa",
+	"ObcLXWf957AqNvoTfQdNTK+XYKRtusxG7kzZGmyruMTIF3jHXDh42y1vS1SN0QbtejXibVrOgsL3I0M4",
+	"xpwba7gDZcab50/Z4yeHx27gCwoKAMR2IgziJe1udEEx0lGzYFWCOVbO8MzsJM7swEhRPIVmpySabfOu",
+	"3mBnFrIcl6KA720n/t+zn14mFaCph9CuheMJpAqiBp/ug2hwOAxiZ+E97ZCIJJ8gJrnpS4ma4MklXNJH",
+	"QhFUs9LQSbjZZeAGACtMMUiaGPgE6Xs6HpA1LWLz/ftr5ZnPUNnppyPTlLL6aIekjpM2N/Qorael4sN2",
+	"QY69/ta01CBlPhniTPqs4a2XXazXKIhtb2zzmr8es7yAUyHPaIGA8KRjYKTIhX6K62pSq8U8Cw0G7NHL",
+	"ZtCbkOP2L0URZaMgasX4nNdmizc+EX+gNy6nQjZey6Z8PhcSXdXdVFBujJjNza5RsGalGhshm322f1dV",
+	"R4uyqRNueVk4OX04Pjq4XMhshRPhdIqEFZh2F5z7qSRP7FLVje0eOffLWpvLXdNADtDGkpHkwq1vPDFl",
+	"Qpa8MJp8u3ym5KThzRB2T2rcVM5BCEfzS67NAezYgxc/5hDcj+awufO+P/ru4cnB0Xfffff44ePvD+m/",
+	"g0fjw9FjfiSOhw+Lk9Gj8ff8yfBwdFQci4fjE/5omGq/i32s6ZlNPEIEtSgaDkPCgVwO+eiK9EuMmAVH",
+	"9zjSLr0zGuJvIGtiHAjoqiOrtUbAAkCnXEivsW7FJ7gng8vVSusCc5P6LC8WCOkBb6GjRHCyglLs4DQC",
+	"g87eUKv53DfEK0rcMH4hITOO1hSgy3Fe7eupyaSH0lO8+9Ej+txwclbDpnV0S9AAzcvilBlVFWAsMS6B",
+	"lMSzG/hVPGjTerMLiYQWwg6qVZrz0/WELUyVwW+g/Wijgvs2dxInJ2iVFAAQKF1aBqb9cCmWAGuYKjZW",
+	"iDttKJABs+EXCpgPNM29rBcmxn7A4QLPh+1gUmGUSVf3emZ/2OoBkEB6seYrfcps91YN1wCeeRKSnLzS",
+	"wd1dS05wMn3VEmV06vV2QWQ8qdWsQVfhFLqNx26YoWl/RPyONbem5itWmlM0AHI38VUTVxLHmhshRGdy",
+	"bacPisyzCA7QVQt6I8bkPeuMxxjWajGZmiAnhFdATokFzgkTzOhwoWJn+XY8EJ1S09Kkxot3uzXiKCss",
+	"5FbN7S78GXcdWc16c6XLNv0RVCjFJopZu8VaNnjCkWaPTHJOy/TJH2wlDMUa4EeSLGA2lUYjxcvugcXx",
+	"iBqYGtjnpaiKZ3Wt6nSAAnPJSaUp5RwV/HQAZs0Lac+8YSVAT0GduVaTms/WCF4I3nYJcePtCtHGT1Ey",
+	"yK5Js+pEMPuipO604WOmGYOMeSv3EGDN/E1WSsHArLFREJfOJs7IIY/X3wV4u5/xV3afTOKjb1gpKVQH",
+	"zikf1NZg/VlD0+du2yecsoveRQ/kNXpPy7WGpfHOO/2NGAjZEgB5XsoCsq42LKqE6vlCxsA6WP8Q0Buw",
+	"raOwbHYej6A4RQiOKFKvPP1b1HcfrntwiOMAXvtLCCtOLslo3JiyLmYZdd/ZZW2K+1kzyuc8/4hioPxN",
+	"D+hPnqJtxnvLuffX5lkXjVOWON0xV1ZWq/Rpd/O169EZ3LXBLtqOi/W6rM2CV5dTpY2dOZg0/8cDioCm",
+	"RgtU2dKsOs7eW3e5hzHscTobdRl5KTa0DzhkKc+axsKsrVxwkKYDZ7f0mSRbE7HZ+tNmnThEyS7BCBQO",
+	"frCzNS+MWzZd5McWdL7VC+wiGeOVOHKnrFAj/YC+0/1ZwfDWodBM8FHDV0+ZoZe1cD5Vny16OVb1pQss",
+	"jqz0GoPeHTlwN7/VoLmvLmelnhGXnVfYLws146WknJBydBmWKYD/6Kgqen6iLk0pok8LCc9sXKGnvFBL",
+	"+GohIdkJUmNSdgCNZ1pPcpk0rdLCjWfk9FFj5maYEi3zjCkJW3fOJ0KnZUYpx6rFJwy2ldVF7TV5/w4g",
+	"Te4Qukudrl3rft0kFfBHc6XUlTVeu+rQS15LO9g7RokuSw7U2o6M+K5oqqO3uDnZhptaF4ibThBcAQNm",
+	"aj4elyM25mWlKVXZnjSFwrxGEWm1BMTrh75ArE4rJdmyrCqAjUvMdkVvhWZTXhfVCqlV+rRUGrl8U17P",
+	"0OR02xzuDz2mDqd3iYPVrmmxuDeTbrN3U8cxsqSE09MIWUj+MnxA5EUDD8lyDbmy1XmGkOGdK94++Cle",
+	"+iG7IdQEAontnXXoW7zu1BHwIoWZP84hVyVyGq/hj706djf4l7GqJ8KgxL7sFNR6Dne8sjdgTuQWRMw2",
+	"Jcv5MLZKEFWIF4VG8TES5dxcLktZqOXuMxyufocXw+10VHXIGPBXrmcctAj5gGyEfC996njCNOLVO4qv",
+	"7W4JzOyPknYO23ZLx9c1j9Odw/IWLn/qiZ7o+O22sf6Ol6ZRSKjcNEFI0XRFq2VjFSTX72bXfFuzWKJH",
+	"wime550IqFhUtKNTUFKNlNSlNpiDadi8FtZu6bMNwy2fCAMPzomQRjpfhheRmDKFCB8Uan8x9ULYs0Ph",
+	"QmMjq9kHT6TH+Xl8Nz5yDinPVke1qo9Lu4arybPaFOPeJtq1V4MAVXNBuXS82r53yJEN1qaLIuHZ13nf",
+	"wJroKBKIe7zbzm5obTBWIdVzA0jZSbOyRgWM0qZulcRcNVdmc1TbF+cdIPPmtXpfCqopIRjRrRPRIXza",
+	"BdDbKRV+jK6/s6PInTlbZVm1+MqOoS9AWMPAti65Hz82OBPechfealRVPwPwDl6MxLd6G0pSd0y76pjK",
+	"tiVVDYa/49soMXSvexoidu/EFF/GIci/uNnrTcoaQ9g6Ab/Miz1lY7xnYQjxabNSxvcdfZnS8E8Jt13C",
+	"tSwSlym9lnR2ix23n5B6iaS4O1QEt0V2yJy/+5FJL/nfO6R1r/VYvDeaDUFBKmtMTPTed0P6ayP7MP+P",
+	"3xF7jtPUf3X207MPubvMwPMgfoGUK943UIa0w2amlVbEXEEoC9ReHYse3XMhAabvAQiULnneLHAzgQoW",
+	"hlOOdlQHRziN3ZrgPvUSHkV9RrwuhfltN4iMFdBtS746DQ5r0HFXgT/S9YsIJC8kMocso0Rddwko/UCA",
+	"TW4Cf++El0RU5dy5ecMtmlPWaGn67Ay56gFYaLC2QlFOrOoP4KDLPEPoAX6LNmU4sB+fnDqeOUTKBIaA",
+	"QyB8XcFgSkUDaM0LhFnqAVtOFWRszzimx0faM2bLAzQAQR1B8v5w9vRvz179GEo79LXhk1JO+uAIlwig",
+	"n/H3DUF8eJjaCOvCcTOkBLHgqVoiz5RDyHKX6wfgWE8t40kuKUt3DX3UZwArh+RCOyoAY3SUtsgMMAhu",
+	"HQxGQ0oi+YI0cYcCZSi46PrsuV3K+dE0tzshf3IISPDvitzuQ4oz2BlaTlUliOYfdp62183s/6bIE1rk",
+	"ayPdOzopmkrY9wkREEV70/lnJ0fHGYsZAxsRq4prhNn6WlSJsDcfGdUSP5Y88M8isp5IVBXyst6Ww2Cv",
+	"pPd2PzH2AF6dEsgo2DdOFl8gpi1tv9QR+hSJmmB/mUAgAZxJ3UzmyrWic7rhzsPq7UhhuExdi7pugWef",
+	"x42fQgDaNOcuwjcDpCsNQIL2E6+VXQqDJqcnez1mc1VVKNhqboQeuKPm7OcXTIv62hPRgAvG0WhGDyYw",
+	"nt30nlxuYfWCQSOvAejrDAOCKPulK2xYmoAXRnkPLhpR4N7rEs6YctNp6JGAZm1Jwt0we5kHUbhV1pik",
+	"1lXaUhpmHGU4D1iO566VLs7/Td+w+0s4ZgtueKgIZgXhNy6DxV7kCnxRwgeTqmYUK7TX8UVRmsuCr+y1",
+	"VnB60Bm4zsE1QahI9GLBDVbm2vN0bjL28NDKy4ePHx0eftO/kK/JkQOtBBplbzTsbo23RXJ2v+njtb9G",
+	"1knO7rual6QouMszpkUlrJDQ2YWEOle4TKNh1qdOEUJP01JFPmY9xQT0BZA9LcuRsO9u2EI5u2+iiBen",
+	"cffOY9Jbjh89Zt4J2IimX0gecHAkzU9jxmIeo05BBzLYFio4aXcR0lvDpQ7AhiqMmQpp2wwT51oMKgi5",
+	"thq9SL0RNU0gk8fpp5mNc+8Jio1eOyS5KJFmMoiAAcuXvDSlnFyCvLDLGJt9OQcGbbkwwreNF42vfR5W",
+	"v9/Pm4BU3AKBNuzSf4Hr3p4PfmGvWa77WLzRCDriADd6ELeLuuYzqda/3ehvuDLxy/ooRAlbaz+kwoTR",
+	"SZE46ZRjuIqDkL5mjjN21rM0156ub+sf6mZ6tZtc2IpdbobE0evLwj05PPzu6MmT40cn350cPnly1GT2",
+	"kouKaGIbVW8b5AjxuP6wQni9I4/JvXBvFn76vekUsq/J3EIePDo8TLo8NnqPPE+pyQUK1pTOVxZb+MIA",
+	"aL3BGwkVE62BBLr2HikHWHJi0CC688yxS9lnuVNPINExKCserakNryos6sJylCL5wJWp7K9nNaLPHh4B",
+	"yB57eRpunjxs42HYLAzJC74TU+RAwG3O258cyXtaoz88yXzJ3e1E6qeBUTdYnPmcmyklN1ipS4TzejGa",
+	"Ah60KTWpKNXGjm/Qz3tFm8rhuWFuZHITaXNypCPf7UanQ9A9Sqaa80napfOKMFZrjlzCJ7WHBqMEAdJa",
+	"EiRxZpkGLgZrdFvgCleawwjGbDWnEXMO0Adob9UWXlXFHBx7nvf3Tt86352xVUbs2+l8rZCu0d7Hzbya",
+	"srA727uEaBCQghJ7Cxokr8aexzwCWlAqS5+dNQo78BGEXadCxgVN8a0ozrx0Pk666SFxTAshu9uixFO6",
+	"ObarOQpxUoCM56YNk8rZdCGLWkTkn4PAS+v8FFPupmiGO9wX4qfANSYhZ6Sy2Z6bhosDFbsZpjkA0U4t",
+	"TL3qHAhdR1muR2NaICWoMHdxZ7/EK/09l47zdWNUX2EdHGdBOJ28Fo53t9pI4ARfl4/Ue57UTSMW0PT7",
+	"TT4wu41U1WQLLERlODv78W3ad9EWaH/XnDRK2bQiv3LEItBlbaJlgw/L4kLgsNxxso1Se8wyPCs1wbWY",
+	"KSMueVHUyZmmwzIpX97/+LZhxFM2Xo2wQduZWOT105BmY6q2JO01sI1/Cbg9wWEAIkFVArZWvZCYVj8k",
+	"MbJc3yqy8MeoFXrAjgyu6dKcskNiXpCQpdIVvlMSl8FaArzhtVl3XoczI3O1HoTcI/9UO5aNXXvOgyu0",
+	"qQVvZJrFTV8MCVncvl7DNdZ6V2PPz5XBbhPSnm7g3bECCl3x2rnNDRSkRmJ+PlGnkbqngz/GajBWVSk8",
+	"5TAl3tnpIDc9JAz55Dyur4jXlQRpyEWNVwjVZYkRfHTExq/2KxTFCLjL1Uz4hse4P/vUfyw0eoo7bz6Y",
+	"ERxHH1Zc34ULLepLPhFJToBGWtrGb9aQ3NmGd3BREviFqyrsxMZRGUvOSL6lVFgEHslxOUnSRP7bH6R7",
+	"Wb92MN0TU0/bdZa+aB6gnryelLBqFfHxazYThhfccOfRoUKGfgqOHrO/lT8M6Nz1HjfkTqgK5EtgwxUI",
+	"X69ueuZSl8TdzL6IKTxuCmbvkB3cv7OzfRss1MWd11nES+2ZRjrTnn71R+Lex1RT+t3QXGvPyt0mPxNo",
+	"v6RMjCzedp9ThL3clblm904p0S0Kb9t0yFTltegcHBpXpRSd8UDjhfM27Btiq5AdzD8ivLttQF4UaRZ0",
+	"4tZqkjOAzLA6rl1yzhymBQB+dChNzXLwvjtiEoqnDNAimPHVKS7pKN3dr3dy2GNiGF0DFUEcA65YXcgg",
+	"2DQLNjBwrxFzFpDh0oosQ6mO5bSsRCzvMCoNmc0FFapHnawBYrA6dAmMFrL5pX1IDSrVmNfMlXf1vBJW",
+	"pGvMWopELDvzLAZgOKiljIPnw1pdOfQBxNWAHwKoJ7ySMxRC2kOjHAU3Px4KJ4fMQw6abiOcEvCM0SCl",
+	"/T7BJkzvdR+XAR3QK21OsdS8JDdAGZsXUBJvM30bxuGyNQGCft+mXkV+pI3f3Lm5i0Z/Y1/UYtL2Pr0Y",
+	"Xv5LyXR7W3740LL17gKn+YpSgPfVQMBxyf1sDtZpKoDDZM41kO/CQpfReTkUI74AI0GUdVKTWfMYyaZy",
+	"EUm7j40nRVWNJ+nRqRvJjHHuc6fbabdMqIrPLnpicdFjmEWpB6xSI16VZtXHxfQXsehtKdWxr8K5nK66",
+	"3PJuukqgMLyf2PUfn7d99PRdrNRASpJerx/NY4UMLzt9VV+I/ntjZdbldv+pyiZV2Rtok7Qus50SJuzj",
+	"TSoTjxpoUH16cgLHDmXbkwR7fU0cgUOq47HtDqj1sTfhHPXRdKL6yXrggNiZejYNqaakYTrmMXRgoCcC",
+	"db4sPvcC55kryOYDevv6JBylw3qmRZta5Kjz74ihqXMCWbPgwlbZ5BlTQzXzmLnuBlKvvTvrE5GQ7sGf",
+	"iBBTuQL3SWcxOarFTpDZW7jq7WI24/Vqi+85TnKOhuOOfcxubXkj3piqFaa2PoJrZSCghukmSYipLts2",
+	"8LvpimQbwsIhEN5gty7EHAiulTxdk1jJF+kW5wOaqRFdIL3R9ur8/GWCVZTH796goyvEqOJ1gOlHq+aj",
+	"0MturnOnT/rsSVIVSMkeTZXS8RJf51Ch+3f5WRIvXpdn+GQa2UGDOvM+BQHpZd94TkXvi2+yTpZmYyYc",
+	"Ew2SK6FygBx/riHRBrmQ9gIH4XWcTFhalgg+B2EuUdKAPgLYRxmZJRdyJxikSSeDO27Xud9GEq9XctTk",
+	"7rQHDhWW8djvlGSjQqzoWLCjFcIqABkRkMeAlBZT4nBbRcV14jqg6+oWuw+AvsA9blv2TSgKhE+NWEYv",
+	"5IZgjynY7ayHCY/5e5Gyuc9ynOjmgwG236ywSnIRogNhZUxVVbgS5flC+uSpIubmiKkv4Ci+kI4X1Lmv",
+	"KGrVLLIENP2rORZK5TMBi9vF0QaRbCmU0N/48S4NOupLfILVUoZKGW1qPoe5Ak54c+lDdI1VsB5Ig+nW",
+	"yvUfiLghtaE0g8bku+5GxWpgykGHhMnwgT/4PsTeNgfIPngILJtRdC70d8o1DDcRA2ENWyeeYOCctRv6",
+	"dR/GBJxziAXBbPzp6ps1bxTsC6vr4joOBZ16WQ/XCrEOuakGLFM8nPC7Iy1qc2W17UvnIM0HrCqvhUfn",
+	"hgKvfv/Qwo6OatcJcrY6D2vkdm1tThxnTPqgKQTq53ujJhjWqN40EyBGu8WvHeLB8XKiNQ+g3zijK05X",
+	"iw3kuKDYUkizaiJ7jpIeHqwjkdA9Qpvc5t9sGNds8ubnp34PF4rOZshFwCVvIE7p2xgTwnencr3JSb4s",
+	"q2LE6yTxdOhLVFnGvuTUygzQh3w0m3qbUjHSh5N/cdvB9G66Si+G2GdlRc1oqrSQMJgJNcJJu+guTSW6",
+	"Ma9ozU24uS7xx0vVilIhBml6+CCG0xCrE2xyFwAIOYnR4TOx4hSJXjpbX3/HN7a7pOZ1qRwdVWwlPDxu",
+	"re9Z1gLKSydXuz0mnL/1tImSU1Wxh9Xo35NqtXtDu7KfUjAdO0dEKdrBf7m2NuOpTq3L14TxPXcli25f",
+	"uOwOC5PNeCEuh6vdaXUe7Rzl19mbwY+16VhkIzWb2bVrDwlWtLj8thj7+xYxC/fctDcuryeZL7iFnSia",
+	"wcbU7FwM+1OxEMUKL/gmw8rnrVCWhKinuD2OHzlqD3YOYG4rHuDFQ6HLQgSDBqcGdEZM756tsYEcP3q8",
+	"oyp4V5qSxLQkipW5RXPpq49tk1jNfd9esyyUP0f0wI3rla01b1vNskbb7iIgt9nZT0yg8nop3xKwP50W",
+	"irkIlFPtAOYQ74K7oNyPuipF5qgD4Os+O1eRtYKeESix55l0u+9C5wMDNwx3bmkjtMkQVY+Wzr61PxJf",
+	"V2J3AxayEto54+H1pEqwX7QgF1CoYUuI+I5NS0nLaGRCE1NT+XPF2xz/XDKoh54RGI4K92ZUmBX5nNfJ",
+	"0sHrsFfpW3ukxcUZpKKL+uxZRY5wSIBDS79a4UnoS3Ljduaa5fTEvLOe06zXm9hI3Sgr7RgGwjXHNLsT",
+	"kGn79Nxd7HLBd4cTcPQRIjNu8MbhA0h1pTELaJe9yoi15N5B2uFo2uUJb+DC7fRuVlbQIlunQie/m6oL",
+	"UWeReUpUi4UjdSAcva8q7Uk7YJQQ85kBQQq4MUAtsZpS5MPcp7baNkTmTUKq5IyZ49NZmk6ya3Hg9JH3",
+	"nEx8WA/3NMvty3KPP2/smqCb24sOzv7Pmfvvp+Vfvx+nxOI2rl+lvQ7oy1t3pD32hRt25X/GPJK4B5t5",
+	"u7SrMi+bth3VUWnBlmAo1aQeUXk7HoojRV4bVFJ7WW+Byacu/Rj8SY4mO+XAiSRJi+2SBvLT45O/hTe2",
+	"szEDK4CCAkrIgRMFUkBYhyrcjQTENN5m4VNud0AJ9xyn5jy1EHh4Ro3NroJK7Ladwxl23FxpDoxW0dz/",
+	"hMwS5NLEjreN1hsntzfSgWfoL+eIKXLWOh0j2KOJiDMsBJ7KXKI7zHY3IwoqF0IK5eDgnPLVLdCb4nNW",
+	"V80S/n32blqOphcSPb/rfkpaeIGMPBHvGXFprxk69KYhKpCZkCZFqJos33SGCDSXaVwQ35R3C4XxQiYD",
+	"e0bt5wgspZ1ot2dbDgvwioEz1E+IRG+YHwLYpnAJDvzArWxoH/yCeH+gvUqHF+1Fl9elWKbp2ol2FV4C",
+	"5aZ0JwRT+gyChFo3uGUoF12l0n3TpRq6FgaJea1mArgeWytegX+//YHOhxbmPf2k1kFMrpzhKljfAfHq",
+	"SsNF1GKFGFlT3UNTZkDyxY4OD7FuqTbRxHRWZv5eiuUe1LfcFW6APmawcdpkDTx6s0RDG8nteSjKSAM9",
+	"XLXB1vzc7zhZXMPdS9uaGsrlbpb56UL1eCZXQOrXvbhwfIeaxxWzeYHAsJkigD1ES5J6ws3r1rhKxKlK",
+	"NQz1cVGB5zdU8cpCCJwKdYHPEfOpgrZKgdg7KM4U6quo+bapiyFxt68k/We55zsq9xzbXp+85nO30yHo",
+	"NSWWeqc4EJEJMK2gUe4jYEfgluZF6XNge9npisu7KTu9D5gNU7GJDXAZV7BAx3SVqoxcekq7rhbonRbC",
+	"znoOVJKMMrgEZQoik+ZXKLfHsrVZG1K3gH7T5wB7lARMaoQMAmwWYhjQoYKGUfRAWj0xG6g3im4Pzrxp",
+	"GfCfazWsRMIFd+br0ASh9eTk0Xd3XfJQKnM5VgtZtJCmtDgIgeXm+HtrJrS6Cu1GuTvnXhuy8LUUzaJ2",
+	"nM1FrZUEbXXEHRHbKctHUGDVraGkxAyVqW7t+bB2g5WJI9Fe2NEdQXbtCJ1uUouJDFOQW+FAMCK4ruPW",
+	"nwX6om3dcyxHYDAshe5QLIKEHO0Hoc1liqfqFe1USMWDyzLGK60cJglz6e5pVqlJvw32utAdA/GmNG2a",
+	"LD4HQGqtJcxbPHXxHgAyWljAOp5Pn/fmUKhY8Ppmrjsnrtf2ebXkK81ysDcGw4rLq3zglroRVYUNuiqR",
+	"uCJiwQo3pN7W4kGJFx0kiC2cQ9uHSqRaBs0pnuJP4mUhyYtT7tdJ5ooERosyJY7fhJoo60J2hmrCXmH3",
+	"bgEJemkck4Ca+aOry1lCN3ruqLmxTZ7fG2wyPrqSalmJYgJWQTMopRbDKmonch17tp093wc6ytrrmFZs",
+	"zOuOb71VFlWiob/MbdusoR25xEBRAFxlaGoByr3LKEYcX+QxiwoOddcNYArbci/34kjuiOlv1uVpd7O7",
+	"ZCbvbvdVJuMlvWUztHm4geAr7cSukhjLV2FWIMocjNOGWeX09eEKlV07eaVkObwvb7DQw2OQ+hs4bdZn",
+	"kjyT1lKRdHs65XRLX6JU/URFWuGrDqdc+Xw8Bldp21hgVhwxqTgLnZT4U0d8HHXemn9LUVXpXjj9e+vI",
+	"o+JcVYDzTWffmamYNd/usOX+/ewdsqFGCrmo5q2F6tfLrMNo+2GPMb8BOut70xhIWltblmuaXfAry5nb",
+	"r37iPjlz/X0AcKoWl56uqMVCj/G1rk7oDBeLLFjupjHPIiONoMIQDieGmxAe98LAG7c6OLX7rQVzqust",
+	"+LameU18bC7xjVedE9665WavWYpenHvXYZf1v7bOY9W3rKrLmBOkJcoV5dfp6FDDYnFQQw4H5a7SE2ni",
+	"W0BG1EfKHYqrdaBmLAufteKSiUN65SZhmBSi0IEfXc3F3fWjVY62dcRbcYH+EgSFy67hJtAFxjIDsTpL",
+	"vspCMjTsAdh0e8FA3rlGb+lQu2MmbNPw6ozQKgSwu3MfSURmtkWct+dr/ANOhJyVuJrjbNKmChBPTYbx",
+	"0HCixXdvrj+8uBBVeW2/2LwcUq8wGI/pMPYXrPNCjkhJbLERsyKaiwhNgPEW4KE5bdDdYXETVG5mQOVS",
+	"mrgpaxzAXoL4K8Da+Yc7NrGNSYHSrEWVjAb68i4UPoho7qnNs4Um5QK4aLTAykNYX5PgQVQi67RRmDeM",
+	"C0dTFhVVX7dlhnVbHmLdliOo23Ihb1u45Xi6u3DLm0ZJrsSuQWAJJeEggAvdt4JfW5Hr01miqji1WhjI",
+	"LmLivREShhCcVuhmD/IN/aTwE+WeRU/Bi6mQNbIq+TEZOIcDzHjmwJyE/MloUVqF8EqIuY9qrjxIrZEs",
+	"iP7SZdyq4Dq1S78uR5TFF3iVmmvTvhlWIJSAS69ApDu9Y7XtrvWxtSBKKUdYYnufstK31tWqcmzEFlGO",
+	"Hm8hi7UB2YgaUCIPKENrriFKpHHedSrLAnmSpl7tma1AqtkO0K1ostWXFcZsfEypa57DDRTB8m4qTbdl",
+	"7XanLpGFvix3JGNvJOkAt77gRdv8SuBKixLt4R4dZUBvczbuFRvalky+m6BjawglGFmRa4N2U2vRqDgx",
+	"akO0TLnepTvbkSJ5eCVW7QPsg25hCy2SDAmQthxtk0Z4sNHWW6Vdxc9yL02PT1tAfh/OlpvV/N9eXl8Y",
+	"PtkaNQC90QkmSkecCl6gCsCxWF6hxFq066L33cERPx4+HJ0UF72kePW0U20FSNrgYmFcW4VhnEC4LRVP",
+	"uxwyQ1Qp03IyhXhCCUWIZlYVE/9ccPLu6xmvKvu7S+WzLThlh1ZdTSYsbUtavGGYuruguyF5Smsa43kT",
+	"BMlDqirZMRF2a8U09xAxLaproQcsTtRk/1ClFIW9B9L0dIZlN7hm+eZWzByjYH/EJa9XVtE8TyTNBkGM",
+	"FAchURXtWCAyeOFyaLQYLewyYUO1kAWvV4OYUS+iAAGmyIqX6yUge9245pIMMH91qr7ny0Teo5KiWVLF",
+	"NPK1kGKJYBmfLJ8f6fwUf/EVIOyurQtyyNrRwNRQ6PSE0tieyWu1Qm5BZPZ9/+NbUFcvpLUkKN2bCFuA",
+	"lQUDH4KbRS1Y/r7QfYjCTfp6MZ+r2ugDp8ceGFPlfXYm47eAEDlQ4wMzFQdLVVcFdM1OguebQAYzckOU",
+	"ho1qrqdCY7eUFBcSeEU8ggEHK1ahB944oJp5IRmGdHKWI3VOZfilktUq71Mry4lUtSBqCTQddGa1FoBc",
+	"IYMa1QrNmFEX0juTy0AZwQAOUQ0abyw1vpRMiksBDtYNO6mN6ecG2gGCxvc7Jtw9qM1tstfsLNC7qx5v",
+	"TFAFD4u4ajZq8foP9kQF3gTJcntS5u4IWiHgdxkROhEsNME75DE78UMjvSicJ630QC93cP5EpEXuikhQ",
+	"ShXJISLu2J8laMq1hzF4hFgooydJ4pG8AFYNiPuELKA70QVBY1hLOI6W3Db1pxVSegNUoi/Eequaqq0p",
+	"IN7rHlKsGo5HujHtJXdKVceiX97GRsoWcFAlktmD0xNSdBtFfpOraSa0KxN+u2Ky+y/M00akgvu8tH4H",
+	"lTquVEt/bF9Wf8Wig7dNH15bpZ8hf9i14IWcL8wu6uR1FJoH1+a/h5y+LAgop9ZlzCnHGTOmykjjyeL6",
+	"nhkU9/yQE082cDSBNwuiyZNaRHmmgK4KVDUXAMUqwBCGs5W0J1qMeF/+X/aRVk0IzZ7xFRvxusaEmdyt",
+	"g9yxauV2V+WN9ECwPTjaJVzSqe9IU2auKgPVNp/ya3Ehk5WfgS4wCySUTaAu4Lztbjs5Ou6zX5Dylo1L",
+	"URWN4qGZO8cCzBnPNpTLbgBKqcsC0Jbzury2xtWVWGWAnNYaMISqZtxqYpCOL8ENrqjoayiBKoMn06oY",
+	"paxKKS6vxCofsPkCKw5Zbc5f5efPDh5Mgi70Japxeb+BME4MKIyCttOCF+UD74cVeKI75oAL+UKG9FWE",
+	"CVZcstwqbANmF2+ePPEB2EiUT+v8S4Gx1TlbQ7+GCgPtPu6pXMP1VC01eUwvJIAvmU+gy2JmL1aXkykp",
+	"lrabwHeFwYZNNcKaEO8ipj3ijCgN+uaHwof7KXnwPvQdxroqRyb/JpVy9V9p2NnrcWobDZBcD3IUYGlE",
+	"yxEyu/Cye2tWOfBXTZSaVILPS6vEzx4I+3SnzpMDvH/9sP+U6N3XBXbWe38wUQfEAvITvsjpnvtR0N7E",
+	"NfGyvBLLUosswOpJEuzrgLBzkuQfT67Mwdb12FZb7e5cHFEI5dHR8Q7KkRswKHV3RjSFb9IXEZeDTfkl",
+	"goMh6tbR4fFJu+3c2VRKBJKdQMaEnTw2mPJTxr1o9jU2OO4nnP8yVdrUsRQmtfhgRcTdO/4+61KewLXu",
+	"LhhRtqXlfyplxlVp30ovtEmod4M1f6eEsC87sLzunt0222rbgL0R4815b/V07t/pGzbrPLm/ziOheE8T",
+	"m8QwVHQOHBwISw4EjsQ/aI1LcLf0sp4eqbkoDvzn67I2C14dTJVGqoKw6bxrpuf8nPAkqrUHW5WCvrA6",
+	"u21c19W/t1k7DUZ5Z117CofmjBEvQDoI0XK2bdpMUXG3vcnLylYmIo+RcRkbhy0JTqg1go9uyfVnSndq",
+	"NT73Hq+t3g4/YuldYFIW5s3LTLSSv4S0X1fdz1fvI7oWr8rfFQ6rFqYuO3pBrIapIBmvwCSLU6IAUGNf",
+	"mDWC2/pC6Kh910LPldTlsBK+aA3hX/ufoM6E62g8AenZDptnw1XVGhmJqP0iRr9lrYxI8/nt53/yyOVi",
+	"wHJyv+UZy8n5RjBQ2gU5M2oiXMn3RIHsm6VZBFa6NrKVlh/Tnq8z5kb6b6UsTn1VcI/L8rAsUswcMjWC",
+	"UFgzc3/vl88+6Y7839tpRhPTIS0/cnpRPfzG/IR1EqYgPD6M/Lal/LeOrscBy+cL01hMuSv16tZixnIY",
+	"dvjBrtKscSmsW6OUJy6L+FGWgKOAPUIkarnzTuexfjCHdHhPe+Nm2V27CW6yZqm9+eCa10R7/GvPdvpn",
+	"eJL960f3NPvhjJ5o/37jnxoN2N3o3yFL79Pr3/juV5gGlBZZHsvHI+CmqlmOlIB5iGZgSaINIoPvYpUg",
+	"WsZzboyo7Xv+73181v8c/s+vRwdPfvv18ODJb78fZkffffjmP9q8C2G/PD6BzqhKtNHxkbC1MqJQfZaP",
+	"yhx1MqzMLCnyFK+u61IswbUxKu23RWmFetbjxay0jVdL2eDRjTREWilvMLttH9pUL496NJ4YZvSxypPD",
+	"k1gJGTz60JlF8NxXyaHZwhGhs4icYRiyd9uccZdHye1DkOm+0ipkV3oSlnnF5b2IEA2THdftHzDedxho",
+	"4v0cAKh7lc8JhDXOu0b8PiBPgmd2fz9EdEJssDJmfuVPMbpw6sljbVeJPTY1BpuumCSV5Hk8TeQide4G",
+	"H68jpMLJ0XEcB3KcfoiJNWqdgwrzuW4yQVvUUgRsKXg7Q75LSiJxBbbkKFUcBUHDuAOZR335KS7KmDvC",
+	"F4SKLqXxx5KeURGGC2lH5viY5VSF7tI1hYLr+1GRj5GI+v0LvOvo8PAQhst93pfXMEqusdoxxcVgBAX4",
+	"DLcv2KOss86QEv5NUE8LR4RGMrCIe6RZjMBaiUNVrDZt23EpJ6Ke12WLxea0vcjzXOnLkX3AGErGpjmM",
+	"zKUnF+pYk4nL5mG8k2FML3CMdtY7hi6kh1a3mAZFUQudLumLIMYlFJCdLCTkq6BHWavRFcAi6PaMzG1O",
+	"KLt7aaTATbCAo0Vdby3m5Mk6iKgYYw5p3/bNOIY/N61w59f74v5bX2YnFB5vL89uRlMc0R5sh+nBsvPc",
+	"1p0qgw9rtdSixuksfGVwT3/uzrQB43Jlt/o9zYx435V73nF8u4W1hgppjGGYup389NTVu1DA3Wb9DPp3",
+	"Y8K2HP8EpSSub8ZHUC2pn6BkTPM6tToASWXeap/Ya9rLCiS7VaZJcNYiY2BThkLjS+UPRJ2Cd7vKS54o",
+	"qNn3ffTFKS9uiJf9GMC5ruX1I9MpoK52wKrelhP5Qu4ZW2nhWDmT7OznF7gkM5aPK37Z7/dz+HMEf4JZ",
+	"OK4UfFhTLndHZ9Y9r61Uw2+rRcozrpaiPhhxLVglrGWpM1aUk5KgmaWUombT1Xwq5FrIm49g4qLGPn64",
+	"3tbIWP2VH/zLGqj36Y+D3751X33zv/4jtQLeGm7K0VMXVthouvslWDPzWr0vhSadV1LRp0YZs4E9S9Ch",
+	"KB14kQjUkeXSJ/ZVghdgBDznZW0/2CmjPy/fFzoH3AZiVlxa21CUcnIhIQZT9NkZRGd8nuCkvLZiCTIh",
+	"N2GZmNoMjoAmhPVXxELTmfRbpH/vGcZrKOGbchsLdtxNDRuyNnae8XTdKXtIhUrQLelS8Wbq2o5jHI6I",
+	"Ey+9ULuV5tMq6DXtmA4HNlyaqhmT2ok40DeuD3M2mgn2VNVzVXPC8WFLcUt+aAv67lG95RQ16Goxaa0c",
+	"s16ppXX0tmoR9pr1AYUb28ft2XUyGWqf1TncCaX5iV8537tLd+wOGfRaojV1AqmyUUzz1YAyUCHUBF7C",
+	"yDKhpNheatoLMa/Uis3LuXCl+RQGXsskvmUHJLYAtNVPtmH2So0wQbUOx4DzpO950zeGUnmrL02W6DNc",
+	"jUo8mB0ePXn4ePxIHHw/OhoefFcc84Mn48PDgxP+aPh49F3xvXgy3qkyg+pL7n1qD8zxjjV0F2pwvCQ/",
+	"gyqMr7+7jnyWPtxh5TRZaMgHSauzZZGIIlKVM0oy99kn9lEpfZqQiVAusH9X1dvAiddSSdB52T1ErNSY",
+	"VEU76gal4DoJvrst3tbZZMp6GGG4dNiTtjxD+0gISQw8zz9R0SN8lu7vUH4yrvYGDV2ztt3ItS7e/U9y",
+	"mvCeKCYeJ7FTwt9BQbiMPTn0/AhuAB2fAulertBCc5MQe4fdFlnTC5RPuSyoRGLeZ+8S+kLm6tBdyNAS",
+	"pGDGV9nn1+hhKsdevdNKSVEP4liLpmJ2VPT6VtvrBzj2op5GMa1TyGqkiE5jtPq7bJ7NlOkwPmk1DKJi",
+	"VAojKotnzXYhi5AQ4FVfNx0QxrBLHjDLBLDEWczD+si3E1rvU9Rv3wp9d7vzXwprlTZjcH5emtveQdaN",
+	"L8Zqfy7lBG7QjqhlxlcdBEQsG3YIgURdQT4vu5UU/GSlBEOLtpUmurPqgZ+tauD5ai6A+jFFhkpffxTU",
+	"XRoNh+9MNfQXFy1dCwZZSbQHk7O9HEEJOsnlvNestRZku8tZy1wfU6PSLGa8MTqU7pmGgd6yzvFdFy3e",
+	"hmTfvlfdhdHzot5lfhTW+rB1PMd/osY7wLPf8fbiiDzi/Ap8Z1YzF1Nr83sGurRLnn6MeVfW1jbVdelI",
+	"WInc6Tocex+DobKVG/HdV0mE6CL1f7Ic7mI5dBPfILSNm5rcPVPFZ2WqKNOO6HZQgsVevFndbejwhl2m",
+	"tEdbELrNoJMk88WYk1C2tGLttbd7IevpVtqyDnCJrbWbQ+lkO9Hex59oHfx2T4Pft89eKYT/S19Ofbdm",
+	"SU64dpkabcc1uqbVnku29mrBGq0mFYbIY4ZWJ3CDXfUeykxp5Sr9mj7LKd04pwI5DfJZu3Lg+hny0sWg",
+	"R1eKwjYKnpBcFjek3r0JY9sylm1DPro6RRSi3QjaWMPHMcBi4etUYcN1frWdivJG3JW6C65YP1/JVdEo",
+	"TLwFU8WGgmke3Hi4qd3BEhd+HayzQOp1WsrIaRSlrs+oWCTKeZcI66ryONb2C2kPMSIiIXp+T5RE1MRw",
+	"kLK3ArLW9QNXpLk/K05ZvpBQ4I4PK5F7uBgldzk2F3cH+RoTic2h0kuLnmB8NUU1ZlpcC6BkyuG+PENu",
+	"z7gu+eahX8qx0lvquKoxy+01Laz0/izavH2pam0wHyeLEKCHe5TsRb7YxDmaVp8g1hHWA+hIHotLOffg",
+	"WLEHfar4ZdqPsq0ecTRKdFnegVye5jV6tJuIbIu1C7vojdCLKmXv7pEOQ9eeskM2E1yG+Lpn+wGMdUS9",
+	"fVdZMDeuZL4TXutnmHZ/XO27z84C9Be3uiRd2Z0gVNhg0KhDSEDOIIKprMFeCpjLiPxwYxisaXZwxguE",
+	"q2NeWDNTJCLX6VLGpnVl+yiiK+Isi3C2FgroE5y81ULMrIQbbHCEZUkCL3ZfCwG/5N9kVlSOpgJLR9x3",
+	"WN+IRRiG85vsQuZ8aI2PnN333AXNMtINJBTcgb7CSxLc9GKQ1o7EsD8rsA3ExgZ4pEuQ+zm7D/QRunkY",
+	"AU+EUswKdDxcM+YfC4wQB2RTwMNPLyTkA7mVf0mQa0eO4X/IiW47Kja8Bxj7huXNQ25UM2lqW44f0iMC",
+	"+d9b+3ZS7wSvU+7vFnQUQqdRIW0gpcbs6YssoKUSCip0GUQ0vtI3cGrMfE1vTjAYK3VVCofc1mj7oU2d",
+	"//z67Tl7cH30gH7ImRZGnwZUUM6UtKfFHCSJW6TnL9/22bNrUa9wDw4Xhv33s3PYM399dvYjZoegDRw4",
+	"QC9k/v8cOOTRAWXFDNiRg+DbBmNjQ/zo8vKvSpsD15zQdT4v/ybsVNOJnnD70z1E/ofcfUhdskCUCRDm",
+	"sIIbPuRaZEybWvAZEvtdixpoB43CXQB7gsBYxP4DZbxc5qrVqxcSM2H6F/JCfvvtO2CL/vZbdsa+xXn/",
+	"1kGmHYUkCFytKmiOFdrfwsvgOjtboHpF5HB6yoHnvdENuM+tX7gVGBDtCCJ1Yki7sGuA0itg+hgKqPLa",
+	"HQEUh7Fnxbdu23zrjgW6E94GyY7fbgyCtqNg1W8cgrOFmQppyhE29NtvWW6/UnX5L0ol+gGWNLtYHB4+",
+	"HPl9Ax9FTpkdQ1EpqzUaxRwJNo4nDBN5Y5h4z0emWrGqvAqkOgEnig0iu1F/+y2INSvOCPesB6ntQNpT",
+	"tKWRLC/mjOS0xdyuIlQunWL+HggFwg2l2b57UB/HjB0fKaNtnNxZrGVj+Rb5euFu/LQ9V6ncpxayOPV7",
+	"uzRxcLLULD85fOiKxV3i+y6dQRr5jqC5FAyN33JP48vdk0a10vpS1eWklMj92VwSuevTspQa92HovuPd",
+	"EpJJUaKxE+Wj0iTDqQA7jxa5/QwN4PN5RYvxwRyLfP7nP7R96X1XyvMbN6lUqROL9mWMW2PalanLXT1T",
+	"rRx8ArGZIONoBg5eFK4z2G5YbbxgpZwvEO4spEEhgAaMztlc1Ay8wFmYeuCXgXE0U+oiki6D/LLf0nK2",
+	"j5yLeiSkORDSNrxgWkxmQpoBy/mDYR7XRM/5///4+TCnJ0JwxO6LISlZmC6J+wx0IgR4OSIsuzcVjL5x",
+	"uFNn8uUnh0+w8OUlFT3PQX2Dn46f5EQpBjQJB2djI2qnGyypgNVUVHONI3AhsbJhxnJ4JGUbg1fjlOV2",
+	"4/T7/QcLzSe+tiKV44bCV6532rhNn/8OCkbGorDPB+CXw79Bgs75PxdIngBOU+eij8CvVOjMLvhorsA4",
+	"GpeVETVW5neGNhWnsq928tTui4xpdSEx+T8UGFE18u/6uuDWYqcFX4u54MaKtppNywKmBSUJ9dXKkG+/",
+	"bchGGF3E49kBK/V6i6niJri5YcVqd4hBANuOHAoEf9uGsr7qpqfbx8KsPZgKXpnpv3J2n4DOI6E1q8pr",
+	"oa2GCtdAvWB7SYlVYyHp3/+q5kLyedlf8VkFjym152/6BtcJXGc1VXoN9JaKj0/ENyBKrf2HoEBQRKpy",
+	"JKRuwFPndhUfHPcPe1lvUVekeunBgwfL5bLP4ee+qicP6F794OWLp89evX0G94Rip14piaD7g95h/wiv",
+	"ov70Br2H/cP+Q0yNnoK2aU8lpxO64wl+mKRcxADBoKvB4YwfSiVfFL0BEOq8pp/diQgvq/lMIDL917T2",
+	"HS7BaOrP9nPvQ7bzaoyZ0uW/gb49V3akbOOPDw8pZ9kQEDYW1P8gpyhq/h2zeCDKD9phwoFBXc5cpjq4",
+	"bPp2Bk6wJakX+BY/+IEXLqcbbnm4+5bnqh5i2XdoEUj43Xe5OtRggbj8zN5LlEECokq+MwAkd1Nu9WQ+",
+	"AVqD4Ne3T0kuowe/l8WHQEO0azmxF1b6iPfGF9SNasywZ+iF9cAeX81kvZTi5rIUslhblb2NhXKy2bpn",
+	"WCvlRlNxgg/cfscrZZ5DMe7bz90ze4L6/K2mqZeetH235dNaFFbl5tWLwm239YkHYddVekAKCRXnU+qU",
+	"gN1YDxpINee8NttlzDm+7+ZdAVaVzrLm51qMy/edL/9CBVlj8LaJM5zNP4Awg+5Sd1o3g9LdVmxM6xri",
+	"o1kEKrPaWTDKHO/65kpG5GxjOkLN6h+IxPTup5wguB+a3ixTL8SHjVV39DGbULQtPCmWblTJrtU+3eMr",
+	"WX7Yw1gKMw8j3H2A4lK90+Pz3BkKcVIYmCBkrQ9B9VZXohiAs8Yb27jv2Rv7I7DxuevIpSLXz19QdptL",
+	"He/YXOq7juA3+KZPdQifHD7ZsuBjw75BLPE71psfYLK5mxGPG3V5UT0QEWVktDXXRmNa1iaBDLaVWtDo",
+	"s9I0C9wPeh0ThKhI/uDk8EmwH54SLXTkCB2qhRkMKy6vwBXcaZeHzbCxsV+YZtfXlmH/DjYdrpaum+4O",
+	"FaCGnzy9VyP7wLOxgONthJxJzcoZp7GvDHM7deSuAp8CsGNEldHJvYRLKZQgwoQFtJWnfD4XsgGfR4wD",
+	"zEBi3+pyIl8vTKe9eh5FPT2RgIvufxYh/Ax9eg0iEde0aE3w0UhovUMLCN7cTddttum7NdsDJMGVS/MQ",
+	"lAZkdD06ZlO1qHVGnx8eEqOH9g7VhRbB20JU/d4d9uOzl8/On+Uo95PrLkAQof4TvNso5T2hTFUFsK2N",
+	"2fEhuSVrsg3j1DDypSOXLkKHxDXUbsKlYJt5ISU5SsFtcn30YAmYN3COudOKOCiSHmXMPFurOLq5VF98",
+	"LAWKWA466Uwn2zf/1PHvnIJeQ7NRekZCdJNZbZEcZvZxb4U5eIohrE0U11osC32iuyNtGTnSuGdowZXt",
+	"FVb2V2Pmr2W1ythbPhNvSyP+8hbKuuL4NwciPiLWkW8fbqq1He2+5RfJQzBIFDfUFI6f7L7jXKmfuFzd",
+	"XDBRrLc3+PW3WEz9ICalDDIiJZnonEGvebuBfRadfFoIdFjTTRlwzAeqRRfpMsivxH6k2L+SRLAbHaP3",
+	"kOFNiIwqBINbFsuOIO9A0kw/p+bue9JSU/7N7PIoQTllF7lZHK4QdHpDS+hOzGo/r26hum+6WtIttvC5",
+	"Aw1/DBneoJL4xNavSxnfYu/CFTe3bzvIL6/j3515yzzMe3MlNGXWg9/xj+4GrVdEPNgakz/R0EUTOS59",
+	"5DN3mZJUk45wFxQWQxwBBKVjBpyJsickhgSb5dH77MwpX5AaTOG/BuNK5KLgi6I0pPycBkGJ8DkgCEFl",
+	"2x6zXmcMAnvEpaNlhEj+OyiLjY223QxpNKW5kFxf6QE7Of6eQpNTAidGkfPSKXgTXsqglqKeek+zHMYw",
+	"h2Knnle1JLqLhIaFs+b36J7WE76gVY4mtCY6Bj6dz2d/f8Hx9922naO4feMkzu23II7O9i2YOTWhOZET",
+	"YSJJ+1GPs1bfcizuPm2o5A3UDNo+bPutbezqmk9gXe49APHQqrohooTAUh6nak1MIMXhBeL0PZwwI/hY",
+	"xrQwppQTnbGR91BAgVgUkLJAyIT2tB0qYmAuTYZyE2wBFB4LCTAZMFS9K9HaXFY8Az21zkgWI/Q/uCDf",
+	"2TcQSsHZcpVSV4DmeJQdHh4649CTPlIAfiiYnqqaWJVnc0OSDPPcKF8/j5AVeUpEWa3zDMZ5Yw7Xi6hU",
+	"K9cUx3h8Vcoiqv8c0/kAFB2AhP9ciHoVcISUxRO2RMx3cLKTjy7ZrKXHd+lG8SdWYCGPVDs4pbsmG7Kb",
+	"fGBbSyJaogi8u16VKtUozDO7VaN27Ly3pRx1j9/9Yo/kcPWaGY14LefF4YSiga+rPMC0ETiFK9ye5BkC",
+	"rq6RkI5xVpVS0KYCLxBifxBOSWd4KGOm2WgRmCd5VUWY1fXRRBR6PJxeEvZANoc0K/oIbU9kWH29RhJs",
+	"brKRso3nVM0HbeKn7d3P3FRBKqidrVSy3sapBbd9tmjopz4kwc6zkvj9XNVmTRCAt+KTn58orVsP0HdT",
+	"RUAxF57C3GoAGCDck+LZIS3ZFQOJxRv5RQDKBbzxA2tyk5skPlWHq/jki87GC9lyOCJsZT4XEoJnUYXu",
+	"AKCOPIEuu82+FzvfduRF1Gp/GLzVOvvcn1vSbsmNE/kzbMTAtZLeiFjX13Aj/hIKQfmEUEwUdJlGdouQ",
+	"+ke2bwEuLnvmnToOU6RoAGe1UxXFtah5lXY7Psf2/XG8jhu6CjD1RNQKkUomUOmecg0FlPOJwPHIIels",
+	"QPJmCEWODQhLl8tIhd0yDPG4MmohHgQ3uJfQlnNg3XuaUepGn72AHANtouotlOlitXjye/hWsqNDR7M2",
+	"c0ZBuw4EvEA6rQMRH8sGQdXHFFIwtG3i6TkZaLScby6ZPoOciWYtihZEQsaREd1SxgR3ccof/JwMiI/h",
+	"DoZnfx5vMHZrizMYBhdSvT0a/vBLdoN9Lu+zMzA3FuX2o+vB7/Dvh514jRb/cZCJWMtes3EtBPpZMeK+",
+	"6Vtm665lqzA6x3LwgYRDMNRWH69zfH9Wz7CntAy+gCkoy/ZIqMOCRYoG2e5Idpv7Tz/yl+FHbt1M7V7k",
+	"IJ8/5vnaJimpot7ncyFvGbFbnIm7lUMYlegE5WY0bfEoh0xQkGCANRuuyLnr044jqxafgMUaKAzFGwS1",
+	"FMTixGmL8i6UUnPMBlZUnQZpQ9wHFeRdsVJfAOY00IUkpAQWHvnoKsAv8JpuKsBnWNh/QEP2KQY5uHdw",
+	"uAjGzU/yB1ibdfD7p914SaTDmT2za0BfAlEW2Vc5m6qqCHmEGiIdwB5APh4qBUkIwvy/rCUDZzD428b2",
+	"zAcDGhkHaqi5gvS2p2yozBTojYeCzcr3AJEDQ5xLlr8oxGyujJCj1cHfxCoHCPdccG8yQvKiC/VMrNJv",
+	"fAFwJcU9l/GJ5voa3Ju9JvIXX343VG2IM+XdDR4wHtQoYk9hnpgEuKu1wqTOecVl7sDDa+UqB17EwF4U",
+	"8ErvJLFXSFKmsJOOFkXJZo4q0j1CDM6zGlA6LjIe6FS5TxSOgJbTVGNbjYlEORjWM8HlElS2IB2h2M8p",
+	"UE83q5FCR7F0uWJLu+ahHTAS7+xXQG2CI021MqZcsimvxmSpgQ2PI2u10tAOVCSxXI82mc9wv52yeCG3",
+	"4gjYGZYVxcf7MUc8+5TLJJbTVVrebzNHyxwoPH7b99SIAP3OLPjV5+qqqjgY8tGVkBFbyMhVXLIvC8V1",
+	"7eGHfZ2quff0iiULD4homH79vTekBopCX9IzL5GLw3/rP/HCnkZwdFDTNpr17Me3vS0/R63ujOyHUtUv",
+	"5HyxGXlZ8Vm1NnzN3v0Xvdf+058oNakEn5e6P1Iz5PnpY+/61LD+9cM+VayCysh3NyY37O8nVQ1icrKE",
+	"gnCGci7Kh19Iz1X1x3ERnBwdd9EvxEhJJGd+zsuK4L9HDzuBeV/yeiLwhkddcMae2OonUZTc0TCfHB93",
+	"uZloCPiwEre2+B51ma9fJL/mZeVeeEud7R0RpjXY77imivyeBsupbxHrVVcNzjaGIxdhMqzwQjIiqgAm",
+	"Ojr4c6Ny9D8ANVitZrnnUy7teUTwDXbmsopLzehVBVpCzSrEpXElpijqB8WHE2cUPcRVuNe7ECdNIjrl",
+	"GpGhYUY18EPR+1N26FQeQMN4Ak8i7ojUs1b4Ra1mW2H620n3GpX7EwiRlg4Bi2xppqdRSZMQMWhrq1G9",
+	"27Rsh2bwWlYr2q+drn3FZ+IrRpI/hZko7T2JA8QZ9EU5HotaSJOF0A/4M+1W8lTxnyhmcXJ02OkImihj",
+	"7iQ37FxUFW5+HAfNhsIshZDNOrENmea++7QOnq7yM4D/WmXoq+4UC0+jx30qfoUvdTv57mxjS2iAL/+N",
+	"EAkOxBIPQIRniTZQvEI/uY806arpyOdwBp7SFfHOgBen9H6SUns/VpMEMk68FZUWbUkvYXl9JDdneMHn",
+	"CXeuv38r70NYJFFmBUJx/7gOURfPXNtHrXtn/yNhJ5fEC4MUaT7oKWQRVj5Snfp6H5sLHUq4ilWgjneu",
+	"/inXgwBr90XHAtcd+LPste28EWs75Asjjbgj0oLOk/8JBWd2G1KEXatzB57zjQcgNTFvwEsBcKGMipZj",
+	"oUUUt4VgZeFIbREkxkZVCTh/jLufB/TS0SFkJETgS2u/XIm5ycAFS+F58L2+ik70DNFLw5X/N3c5CZgB",
+	"kXMkn7T23JKXxhXY8OBPTOrnWNY8c6n2juHfFTLEe62ZrZXdZ9ozy2NVBfK/4yvPRiMxNwNmxHuDY3uA",
+	"WzkfAOmo/RNrG9TXoj4Al64gACWAyLhkOSAqc1ZKMOyrEqnd84IbnkfyGKuxc83ysshPGach9gSzAEfQ",
+	"scc4f8m1OYDHH7z4MRRycKzxs1JrVwZeCmKrdK5qcswfPWIUbqTeIMlSsxIOuNjv23eWEuonXUgNTiL9",
+	"TRau9VBbwiFGP+H4MG3U3GOFKYePeum9+CC12AsQYhIJHXiTzgDKqbShdtvwuolEDJ9toYpWc9/+1pZs",
+	"sbsG2bYMEL9sdSkhLmJnr5whJyd+pxUDGgk+UVEKzdE0b1ayPpq2NB6e0tb6k8O9Gw/mHeX3oDDA0p++",
+	"yIQTDoSiAU8WrfAcSeuzNawjSovTsJkiTKtdr8yoiUDihDM2qdViDoSvCGHF3CLnFssupK+W5V0ogIuE",
+	"3BBfUcU3eAmU362wSHibKPbDRSYdOnZD+zJptPWkX8waljxMu70gnytdIrcyMg6iLt2aozRGh35yjqEK",
+	"3Z6T/Fe1xFVnFOw0XxvFCu+odpqiFRytzIeH2gouuj5/fKhJdtvDxYlv8CnCyswp6GffQplzgVW3ucQf",
+	"HuqW/tubW7v/GHAcRtT2xv/76+HBk9/+8/7FRR//+uZ/3Z/p/9Hf/Eevy8Yd+zWahYnMPbu0m0cQXTEd",
+	"cKLffi6RjCR0piHPt07qHyb3KM5FyHob5+y23KO3G4fuACfEqwB4xsaHMNfsf799/WqP5KRBw++AESKg",
+	"TacDW8mGpvFVAZKXXZJnKChWVYBdijRouPDL9NvFhXxaEpu4AU6tUk6qEM9Hj8WA1QK8uL5sF5SmkIry",
+	"eUeiNuUYqHHod6wqmLFCzXjpKhYB1zwzy3LUSAlAfnDyYVQAODEqc85h//uFBMV7Iox2hZYxMskBzIyM",
+	"UDVqy6csD1AHBAVA8aByNHXgjDZ9yVcx6qIx+ZJgTnVyNb3aTif3e+c4BDXnrbuvTYXaaInVBfqtCQ5r",
+	"SlyHFjy193R5ewMKglrcat6qT1LR165BmWZR5xu0ZVsmMZUVv4Vu+3UeOTTDrRkmNKB4zDfKxAF8nOI6",
+	"aBt/RSkoITgDZSWsiocYODTSfWrm58bedhTxePoE+b4p2l7BFV3kWlS0h8QalrpmVN06c7URKz4UlY6q",
+	"KEx54a3cVZQzYLXDgavL4SozkqlPcLOhwMocZ+hhAR7BCzkThluthXjjAhjt6DH7W/kDmQlE1W7t5fBO",
+	"NBqpicHpQnBBKrY4XJBlLQo7/Tle7st+4TERFO9KjXhlBXwtJqWSfxGLVknvq4OntdbD45Ou9jFOByTs",
+	"AsyZG4wX8IlwY+isyjnkC4JTyFWCcXPnKTLII0VGKVonp7egyGgbAdvOzrLdLk4I5HWSpH8MMjbb5zap",
+	"C5sV9llZfHVJfesq89ehJEPTHvxu//nQKkgnAuRo7yMvi9boFfjmPl82in3/PU0Vdz7vtO6+2g7kLdbA",
+	"gwD9nLSVMndR2QZezRNXYuElcqkOyABxpx8GuuBwGk2VAqJdclQT2Vwoi7qU6J1zvmJ4Djr3ohJernj0",
+	"M28IXcjgHZypGeBwqHpiMJAAeY4kuTEo3cfcvSua6yt8h2a5VOZSL4Z2PIZQIotrNua1Lx3nfO/3c3+V",
+	"9k4/+9hvUhYY7a6nOPBdVJXPbW6E9zfP5zs7FF0rosNxjVPI1AsRmbkQZ4mmUgC60A29WzW4XEZraxR1",
+	"fE+b3lxa3JMgIi2EOnW006Na+IUF6iKvYPUazUiCtI3HUBWl0Hv7lL/e856Wdot4j5jXPptZ9RmAv8EU",
+	"owi1noJJMFVV4UTe6o9+2tTC1J82u2y/Pm0j3aVpA6HhhESIjTjhwTWWjfI8R740g4QAt1TLED3hDEih",
+	"fDABCE1dpqh7C9gv81qAzxsi1hBIUlAF11p/1l7MsMrjSLDSZbl7IzEjfiaMvlJIeMhHV/Y8nGHhKC9L",
+	"sXKpVAymauDZ471M1YxXSw4lqMeiFi1oE1OvPrYKCdUp2wtkUPOITOAPlNDxGWTXazuWbgMQGKG5RhOC",
+	"6ybywYrAre57p1ltgARBNfByFAtzOC3UrN25ppGSMgEovhnkNI6pUhJ5FRq0EzgIQAsUvUNHlExzrrUo",
+	"LqS6dnVlm/f6UkKIN6HsVFmw3J6BudNlfYwbq9jSt2a9GVZrzdhQjPhC2299rzFLkbxZWxTRd9PVV6GF",
+	"mkh3aPi6TzH2ugyj+af3O6Vj26NJ/6mVpbSylRNuUAwzNi7+gBrZvOLyy8jwPwd/N+afQaoy1XPPsIi1",
+	"O2PsBxKkUOzYRVLJ2U4uXcpRdx9dGvswgiuFCkGhBI6rHgTvRzf9hRyKzOXSW9NwVC0K4diKvA2aSnJH",
+	"iUQS3/n8AdREKXE+7dtlDY08FdyISyXLEa8CtcGA0frWF9KXE6oLLD0CVcc1KxQ4LvRULUl1zCeOps7/",
+	"En2CCDVEgaImYEYg0gRASXBnbKPBi85O7M9EmEjvBdUSghWekum0WQicXOjgLEKkF52vUKrb/l0gMvQ8",
+	"wZyUOQ5PmB77PZAYZFDUzVrervh2B/aCPnsrhB1bDVugP0vqrrA7PjX1593nKnRIM//S87d/rnh73h2X",
+	"8Y5lhfozZ/urydn+vN6X9YVzu2zriKBhS1j6jb9qX8lypl+PXaJuF9lirz8vu2Xd7hthtGZT56t/AK/n",
+	"1x6+dBPXFsJ8s6E2/zvl/vpgaMM23AyIxvvqCwyK+uY9+N3O4IduW/n1+Bxt3D839B92Q/+7b2XwOOEq",
+	"/8x7effVdjfecuM/+N1O+Nb0TihktuR1QbSNgZbNGl+CaDt4TNeGSQGZx/92Zm3LiBwSbDdKDHFmEFHE",
+	"9Vn+YnzwEzej6YB9m0MsfJP0jBllTeKTo+N2Ftk3weGx36T+hGxdnefpxRia2+nSFBHZ52GL+tHlt3m2",
+	"KJysP82O4qsyBDxLb8LB1xRt6cKwEfsR+irQg+TcD4CobNIf+WRPIEBKeeFvvPU+pi7xYvxKSUFb9VOc",
+	"yLs802uVnJ+d80nbo+myB3ANPPZhKr/9BVHqls42tLLU9hoFqkMNfR0HOIHXdi7rL/PE7uDo5rPuF/8d",
+	"1bXI/7xoAbcBbshuZu90baOTDRuZGGXhQh4x0w5y9GlG9Cb/WLjPWAv02T8XvPLkqWsMsKAQzFztcAde",
+	"C+mUnM0j4RsyEsErbgWNdJUDO5PVXsibstWmXKcL80VqEbEkyz4p++nHoCP9sG9UtTPZ6BfV2i+JKhSJ",
+	"tluoQm9xKt0lOdCuLiBj0K2a+6ea+6d3fQup6U7l43ZW+YNpqY2q2wFCzzBu74g0ITSMqz5jWAOhsBvY",
+	"VUxDDT1O847h3YLR6wBcgmwplPPtYTgO/z3jGPhkQyEk1E5kwxXj9myNG4OmOSp8fXbmG+JDyFj+xb3X",
+	"KBWggEtslMxY/t/PznMCu6wlALfl+zrR+lcawD9IYcP1biWhgDq4W+6GS/BzJXAOxYgYV/5U8pNKfnfp",
+	"YhTSI39+AMw7pFdy/FjsPKZUWoa9PwC7I8JoOSEBaYu+brmZbrBHhnpbzttINWpAJPHaWkBWoQE8cQap",
+	"op6UBcBQshDFhfSlF/rsRXhiLRCyDHASz1EF2JJZKRfG+0QdijiUufJFvxAT7WpBHD4Z+PTkEYfaNkPB",
+	"JuW1kP4hWHxHI3MFfmVFMjxVsYmiHZ7EJcPctxTMWkcZlKMpkRlBHxzRUajm5/sQV+L0ecNlEcCaYBYC",
+	"z0Rgc6aslCgVBajZ6FCwhl2TD+fw6MnDx+NH4uD70dHw4LvimB88GR8eHpzwR8PHo++K78WTcQvusbxF",
+	"afXf/ize82UU6zvnVwJg+wgfs+ukVDIdcN236k+gZN5ajNaVa6eqoz7b+hiSrf1DXML14BYJ162qTEeW",
+	"eIIsuxZ1oQyxv+1Nnv43e1N74lz8fpS7XVg6+Las+i+t3v9aT1HvRuM4UlU+PWg8QtdnTG1pZCuw3IMP",
+	"cwr/fj5geVPXSTGVuYJD64se6xjHpQOyzSrEVHPYWTR9BrYUFh/mms0oX6lxKRTMchmRk1otdQC3gn7Q",
+	"TrNHz2jJiTzK7PCVs8WsNzhGxkL8cOhHrpRGTDrWLPhirRecpnYgAk3j12m4RHiCaDmmoEFfdDEA37wH",
+	"v7s/t/ImvAklXD76ymkPmFHg4CtZKj5ylah+81kWx+6r3RTcwWp6QP6JVs0Li5AI7erBNHaVY5ws0X2V",
+	"U+0YRP/3t6pQT+m9+w7snzVg/qwBsyW33a9MUq/+3bYz6TbbDSkiJA/lHwNRdwjB1kjcDkYTJG9LRcTs",
+	"ms0FENYxq/Bh/re7yOeaukvQVwNGFhXzslJkKqoCSE0vJNVGRyZ4VROnOvouypmI0l89wAUKklP+KiiS",
+	"wOtrpYtukiM5ig0jiOepSfnekpb6hsZwh43XRlu8Rk8M7PFHjw4PZ5tUxV8Y4/Amu9RN6FaEtNryrz0+",
+	"uoL9J90ftCTskI/HVSntbZW9+7c/ULKrWzyt2hH8/G+Q1BoS9+qF/DdRsFRVDfno6svw7r9G4xoYNiNe",
+	"ZTWG/Mngzke/PzFs6GCTe7otKlQIlRWl0OD85nEtJedIA+k785WGfWXpM+ZGJsqs9ZlQanwhNwo7Y3oU",
+	"11fIpVCXkyngiAFs5KvPoGtcSTyUFgYdlCHKir6GyYLXBasXlUM9Y+7saCrsxfbtquAr8jrA0r+n2VxZ",
+	"K79mQzEppY5VX8eLkLeGioeqWD3o9/uA0bqQ7Rc6+oYHv9Nf0b2njLMrscJcWSPeGzYUuiwivikXAObG",
+	"viOafDxzHiDRRE748Gbl6VpAceNA9mmEjCM8qm6tSh0VpV4vRa1qNqxBMfCMLeQyBoJprwkE9jV9Ie+g",
+	"eDXbWrs6FYpxO/WTF6fueIpQ+7zo/6IASbZ1ooCpjUBJiPJf38l/ItSLf5/ywj9xLIEllsEQ85vV1+yH",
+	"VBI6TVq0gT0P3C+UVMI1bz9eCTyPyTArKVoA0tf2cpBkfkChjjbvNpaHC5mgecjI6nMk5MupmiG5Ekcq",
+	"aqI1Ar0hnDyMBC0QYu7mXMCgtEcFEM/DbuoFN4gd2BfqIJdSDAyna8eDcT0A55ZRqo2Q4c1NT4svj5jh",
+	"Mx8sW0kV4tn+k1jhK81wajjj1ifzdtJ+oflEbAt/gID+Ba762LARfEu6hE+9YiANo5BT//Oi9xymCfgc",
+	"Pf/NrDT6Sy29QK1rc2M+t4YsTL+qgVgZ74N6WNqzXxK3M6ybZOrbSzcGH22x0Bu2L5SvpsQpLwhPNisN",
+	"RVRx4KNlRFN523X0G7g1R9Odc99Io5JMDf8hRrD1qJWUR3/KcrmoqhwNVE0oJhgPMmScFuERctp4VCQt",
+	"L6sjgbLAZ1DMxGjGF0VpLiRWA3OIac0A6Vf48rnwKKJS5EMFiCOUEQ6bXSnI5vSgJSj8ArgRYvCqhLYr",
+	"/ecXVNoS+Vqdts2NcOjHo0OWxGIjCD1a8nevXeDDf4EXfWrVotNOczntkDm//AOXosZKzR03apsQvhuw",
+	"8lZaY7+RM7d8G2hk2ndNOHJk4BAaNrCfOgArZUuextU9GxdQ5NqaKNRNJF0friBXEnDGhJkj6PKFbAc3",
+	"14JNlCK638ZLkeDYA5jhUqmMPbOoRK2vrRNzv1NEDLlFlbTmFnI8I7LZxZG2wIzP3Xx/tB1Hb2iJdODU",
+	"9f8N4bA32Gla6O0A2NdjxqvKrUhYCsWslDqzig6AYmURNtNpQHebKRwVkRVe1kgNjsX4UxiNt641f5BU",
+	"HepPG9YNSlFTl79yuJuaC+n7Eq/Ge06aRcuSj6yteGtFbdeafvB7WWwltYGUDvHe+JrbgR41s7IPHV4o",
+	"LeOYAFUYk+CMwiLieIQ8YlQrnAq1gHo44yt7ERUH13GwK94Rp2sbC5lP/c4KOwl3FuasSIUFQCRlSGEN",
+	"c/hzWk6moramcCAqxffRCQeXgn4IR8gAyHOmqKYgen1ShuwTanmfPQNv3YX06Rs+XaZLrryQBW2KzQMi",
+	"QVXxzD73K7FSnskCKqZA7xyLFPkfP/Ze6CDzvArxoti1gaiRbUfCK4HagwuHsjmvTVqgn7vu7te30Fgo",
+	"jbMVgr+WX2DXextkpMaSj50dlv9OBetgprYdVDjOX/kxZa3YsGASGtMdHU2tQZoQYIG0uJCZmOHyVXIk",
+	"+uwVinUrhTGVez/Rbg1zvNwfTo2MuwsJydollO0UMq7r7LF4FTeQM4GnHpZQgePxWl2Jos9eO/HPpT+k",
+	"IAccsXQSTzEIfEy5leKX6lrUeeYKT/GqJUKOHYbl+JGcBfBsJIbo5is4+hivLlrrALrZywL1DgraP7Db",
+	"gFa5DDs0tSm3H1i30/cgMU81Q4eR5eNsal/Z9j6FCYn6SGmqa8tyu+ku7WU5bhr/bCW/cXsb4qG0m7pv",
+	"7jf2eoS50EakOztoXnhD2Fe7VK83tNO/FhcxjuSOBfTFKVmwZh9YCXlg5eNHhxKkWrjVTZYw8vvsea1m",
+	"kL5OdFy4CH2tBSFDpeiQ5k1nTnSKnPqASU6nzyU3ecP9DYN0IQ3ZXfCMiQLjDGHetB1TK96O6utrUbes",
+	"+TvWnbbqTS5fMJzHUqEh90f1U70UJsi1hanKa5FcDvuI+fU47DpHJb7NBTY8wQMP3BIAW3T4fPj2tKHA",
+	"uEuk8uVfXcLyRgzPxXv/EJ6qLmHlwNxL3m+KcH19pDJO8d8el76rgCIt5+VU8VnZCiOgnz8muBLf0CKn",
+	"RryqSBzdzTir6GgYikpB8FMl97u9XYwWdWlWMLxDwWt7GP76m90j5FKBj7/ZKyEKCRcu6qo36D2AvUGP",
+	"3SQ0UVRmyPYPg7UNRpjIEOzHXATQuE2nA4Z9F7LgNVTe/f+UWZyfA44NJM2wlIOpOxh6hgpk+gayiD0D",
+	"1OZMRL3YD8kw6PIITLOwHNZZrAMuYGEr7MB3eukhb0CHnZaEaZoH0tE6Kamg8hpytS9cK2zZDJYjBxCr",
+	"rBNLSzJA7Ytk2LwwkhFIs1i4DEG+vxNlwLWoNK8YySjInWTYIyczr7gkMQcSJ9DQgcQ0kn5YgQ/KnYAA",
+	"AAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,
