@@ -85,6 +85,15 @@ func (s *stream) end() (last string) {
 	return strings.TrimSpace(last)
 }
 
+// endWithin is end, "" of a stream that goes on for longer.
+func (s *stream) endWithin(d time.Duration) string {
+	cut := time.AfterFunc(d, func() { _ = s.resp.Body.Close() })
+	if last := s.end(); cut.Stop() {
+		return last
+	}
+	return ""
+}
+
 func (w *world) happens(nodes ...string) {
 	w.t.Helper()
 	for _, n := range nodes {
