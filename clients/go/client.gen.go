@@ -3701,8 +3701,8 @@ type ClientInterface interface {
 	// SignInWithBody Begin a session
 	//
 	// For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
-	// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. What listens for events is no use,
-	// nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+	// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+	// waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3712,8 +3712,8 @@ type ClientInterface interface {
 	// SignIn Begin a session
 	//
 	// For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
-	// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. What listens for events is no use,
-	// nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+	// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+	// waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4371,8 +4371,8 @@ func (c *Client) SignOut(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // SignInWithBody Begin a session
 //
 // For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
-// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. What listens for events is no use,
-// nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+// waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4392,8 +4392,8 @@ func (c *Client) SignInWithBody(ctx context.Context, contentType string, body io
 // SignIn Begin a session
 //
 // For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
-// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. What listens for events is no use,
-// nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+// waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10008,8 +10008,8 @@ type ClientWithResponsesInterface interface {
 	// SignInWithBodyWithResponse Begin a session
 	//
 	// For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
-	// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. What listens for events is no use,
-	// nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+	// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+	// waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10019,8 +10019,8 @@ type ClientWithResponsesInterface interface {
 	// SignInWithResponse Begin a session
 	//
 	// For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
-	// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. What listens for events is no use,
-	// nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+	// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+	// waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14712,8 +14712,8 @@ func (c *ClientWithResponses) SignOutWithResponse(ctx context.Context, reqEditor
 // SignInWithBodyWithResponse Begin a session
 //
 // For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
-// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. What listens for events is no use,
-// nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+// waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -14729,8 +14729,8 @@ func (c *ClientWithResponses) SignInWithBodyWithResponse(ctx context.Context, co
 // SignInWithResponse Begin a session
 //
 // For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
-// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. What listens for events is no use,
-// nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+// token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+// waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -72,14 +72,8 @@ func (a *API) touch(r *http.Request, c *call) {
 	}
 }
 
-// isUse reports whether somebody uses the page: what listens goes on in a tab that nobody looks at, and so does what asks
-// how long the session lasts.
+// isUse reports whether somebody uses the page: what streams or waits goes on in a tab that nobody looks at, and so does
+// what asks how long the session lasts.
 func (a *API) isUse(r *http.Request) bool {
-	switch a.operation(r).id {
-	case "whoami":
-		return false
-	case "listEvents":
-		return !wantsStream(r.Header.Values("Accept")) && !r.URL.Query().Has("wait")
-	}
-	return true
+	return !wantsStream(r.Header.Values("Accept")) && !r.URL.Query().Has("wait") && a.operation(r).id != "whoami"
 }

@@ -13,6 +13,7 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
+	"fairlead/internal/store"
 )
 
 func sessionID(t *testing.T, b browser) fleet.SessionID {
@@ -133,6 +134,34 @@ func TestT25_WhatWasThereBeforeASignInIsDead(t *testing.T) {
 	w.signIn(w.owner, "Cookie", "fairlead=planted; fairlead="+victim.secret()).whoami()
 	if victim.whoami().Name != "owner" {
 		t.Error("two cookies end a session")
+	}
+}
+
+// TestT25_ASessionsIdIsNotItsSecret: what the list shows opens nothing, and nothing does that is over.
+func TestT25_ASessionsIdIsNotItsSecret(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	good := store.Session{Hash: [32]byte{1}, IdleAt: now.Add(1), ExpiresAt: now.Add(1)}
+	for name, c := range map[string]struct {
+		change func(*store.Session, *store.Token)
+		found  bool
+		sent   [32]byte
+		want   bool
+	}{
+		"good":                 {func(*store.Session, *store.Token) {}, true, [32]byte{1}, true},
+		"wrong secret":         {func(*store.Session, *store.Token) {}, true, [32]byte{2}, false},
+		"no row, hash of zero": {func(x *store.Session, _ *store.Token) { x.Hash = [32]byte{} }, false, [32]byte{}, false},
+		"ended":                {func(x *store.Session, _ *store.Token) { x.EndedAt = now.Add(-1) }, true, [32]byte{1}, false},
+		"over now":             {func(x *store.Session, _ *store.Token) { x.ExpiresAt = now }, true, [32]byte{1}, false},
+		"not used":             {func(x *store.Session, _ *store.Token) { x.IdleAt = now }, true, [32]byte{1}, false},
+		"revoked token":        {func(_ *store.Session, k *store.Token) { k.RevokedAt = now.Add(-1) }, true, [32]byte{1}, false},
+		"token expires now":    {func(_ *store.Session, k *store.Token) { k.ExpiresAt = now }, true, [32]byte{1}, false},
+	} {
+		x, token := good, store.Token{}
+		c.change(&x, &token)
+		if got := sessionHolds(x, token, c.found, c.sent, now); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 

@@ -93,6 +93,7 @@ func TestASessionEndsWithItsToken(t *testing.T) {
 func TestASessionThatIsNotUsedEnds(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
+	w.put("a")
 	page := w.signedIn(w.owner)
 	age := func(minutes string) {
 		super := w.db.Connect(t, w.db.Owner)
@@ -105,6 +106,7 @@ func TestASessionThatIsNotUsedEnds(t *testing.T) {
 	s := w.follow("", page.headers()...)
 	page.whoami()
 	page.do(http.MethodGet, w.at("events")+"?wait=1ms", "").is(200, nil)
+	page.do(http.MethodGet, w.at("revisions", "latest", "receipt")+"?wait=1ms", "").is(200, nil)
 	if d := left(); d != time.Minute {
 		t.Errorf("after what listens and what asks how long it lasts: %v", d)
 	}

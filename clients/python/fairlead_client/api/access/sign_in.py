@@ -81,8 +81,8 @@ def sync_detailed(
      For browsers: takes an API token, and answers with the cookie of a session, which acts as the token.
     It ends after 12 hours, after 30 minutes without use, with the
     token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that
-    are open of the token. What listens for events is no use,
-    nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+    are open of the token. A stream is no use, nor is a request that
+    waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 
     Args:
         body (SignIn):
@@ -116,8 +116,8 @@ def sync(
      For browsers: takes an API token, and answers with the cookie of a session, which acts as the token.
     It ends after 12 hours, after 30 minutes without use, with the
     token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that
-    are open of the token. What listens for events is no use,
-    nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+    are open of the token. A stream is no use, nor is a request that
+    waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 
     Args:
         body (SignIn):
@@ -146,8 +146,8 @@ async def asyncio_detailed(
      For browsers: takes an API token, and answers with the cookie of a session, which acts as the token.
     It ends after 12 hours, after 30 minutes without use, with the
     token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that
-    are open of the token. What listens for events is no use,
-    nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+    are open of the token. A stream is no use, nor is a request that
+    waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 
     Args:
         body (SignIn):
@@ -179,8 +179,8 @@ async def asyncio(
      For browsers: takes an API token, and answers with the cookie of a session, which acts as the token.
     It ends after 12 hours, after 30 minutes without use, with the
     token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that
-    are open of the token. What listens for events is no use,
-    nor is `GET /v1/whoami`. A request that a page of another site made is refused.
+    are open of the token. A stream is no use, nor is a request that
+    waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
 
     Args:
         body (SignIn):
