@@ -27,6 +27,8 @@ CREATE OR REPLACE TRIGGER revoked_stays BEFORE UPDATE OF revoked_at ON node_cred
   WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION ended_stays_ended();
 CREATE OR REPLACE TRIGGER revoked_stays BEFORE UPDATE OF revoked_at ON operator_tokens FOR EACH ROW
   WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS DISTINCT FROM OLD.revoked_at) EXECUTE FUNCTION ended_stays_ended();
+CREATE OR REPLACE TRIGGER ended_stays BEFORE UPDATE OF ended_at ON sessions FOR EACH ROW
+  WHEN (OLD.ended_at IS NOT NULL AND NEW.ended_at IS DISTINCT FROM OLD.ended_at) EXECUTE FUNCTION ended_stays_ended();
 CREATE OR REPLACE TRIGGER deleted_stays BEFORE UPDATE OF deleted_at ON fleets FOR EACH ROW
   WHEN (OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS DISTINCT FROM OLD.deleted_at) EXECUTE FUNCTION deleted_stays_deleted();
 

@@ -26,9 +26,13 @@ const (
 	KindOperator Kind = "flo" // of the installation's operator; belongs to no tenant
 )
 
+// sessionPrefix begins the secret of a session of the web page, which has the form of an API
+// token and is none: it is good in a cookie alone.
+const sessionPrefix = "fls_"
+
 // ScannerPattern finds every token of Fairlead in a text (RE2 syntax). It is published
 // so that scanners of leaked secrets can know it.
-const ScannerPattern = `fl[aco]_[0-9A-Za-z]{71}|flf1\.[0-9A-Za-z_-]{1,256}\.[0-9A-Za-z]{49}`
+const ScannerPattern = `fl[acos]_[0-9A-Za-z]{71}|flf1\.[0-9A-Za-z_-]{1,256}\.[0-9A-Za-z]{49}`
 
 // An API token is "fl?_", then 22 digits of id, 43 of secret (32 random bytes), 6 of
 // CRC32 over all before them. A node token is "flf1.", claims, ".", 43 digits of
@@ -84,6 +88,9 @@ func ParseAPIToken(s string) (Kind, fleet.CredentialID, error) {
 	if len(s) != apiTokenLen || s[3] != '_' {
 		return "", fleet.CredentialID{}, refuse("the API token is malformed")
 	}
+	if strings.HasPrefix(s, sessionPrefix) {
+		return "", fleet.CredentialID{}, refuse("this is the secret of a session, which is good in its cookie alone: the API takes an API token")
+	}
 	kind := Kind(s[:3])
 	switch kind {
 	case KindAPI, KindCI, KindOperator:
@@ -91,10 +98,15 @@ func ParseAPIToken(s string) (Kind, fleet.CredentialID, error) {
 		return "", fleet.CredentialID{}, refuse("the API token is of an unknown kind")
 	}
 	var id fleet.CredentialID
-	if !sumHolds(s) || !secretHolds(s[4+idWidth:]) || !decode62(s[4:4+idWidth], id[:]) {
+	if !partsHold(s, id[:]) {
 		return "", fleet.CredentialID{}, refuse("the API token is damaged: its checksum does not fit")
 	}
 	return kind, id, nil
+}
+
+// partsHold reads the id of a text that has the length of an API token, and checks the rest.
+func partsHold(s string, id []byte) bool {
+	return sumHolds(s) && secretHolds(s[4+idWidth:]) && decode62(s[4:4+idWidth], id)
 }
 
 // ParseNodeToken checks the shape and the checksum of a node token and reads its id.

@@ -35,6 +35,26 @@ func TestAPITokenRoundTrip(t *testing.T) {
 	}
 }
 
+func TestSessionRoundTrip(t *testing.T) {
+	t.Parallel()
+	id, secret, hash := auth.NewSession()
+	text := secret.Reveal()
+	got, err := auth.ParseSession(text)
+	if err != nil || got != id || hash != auth.Hash(text) {
+		t.Fatalf("ParseSession gave %v %v, want %v", got, err, id)
+	}
+	if !regexp.MustCompile("^(?:" + auth.ScannerPattern + ")$").MatchString(text) {
+		t.Error("the scanner's pattern does not find the secret of a session")
+	}
+	_, token, _ := auth.NewAPIToken(auth.KindAPI)
+	if _, err := auth.ParseSession(token); !is(err, fleet.ErrUnauthenticated) {
+		t.Errorf("an API token is taken for a session: %v", err)
+	}
+	if _, _, err := auth.ParseAPIToken(text); !is(err, fleet.ErrUnauthenticated) || !strings.Contains(err.Error(), "cookie") {
+		t.Errorf("a session's secret is taken for an API token: %v", err)
+	}
+}
+
 func TestNodeTokenRoundTrip(t *testing.T) {
 	t.Parallel()
 	exp := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
@@ -77,10 +97,12 @@ func TestT27_TokenErrorsHoldNoToken(t *testing.T) {
 	_, node, _ := auth.NewNodeToken(time.Now())
 	parseAPI := func(s string) error { _, _, err := auth.ParseAPIToken(s); return err }
 	parseNode := func(s string) error { _, err := auth.ParseNodeToken(s); return err }
+	_, session, _ := auth.NewSession()
+	parseSession := func(s string) error { _, err := auth.ParseSession(s); return err }
 	for _, c := range []struct {
 		token string
 		parse func(string) error
-	}{{api, parseAPI}, {node, parseNode}} {
+	}{{api, parseAPI}, {node, parseNode}, {session.Reveal(), parseSession}} {
 		for i := range len(c.token) {
 			b := []byte(c.token)
 			b[i] = "0A"[map[bool]int{true: 1, false: 0}[b[i] == '0']]

@@ -24,6 +24,9 @@ type Token [16]byte
 // part stands beside it.
 type CredentialID [16]byte
 
+// SessionID names a session of the web page. It is public, as a CredentialID is.
+type SessionID [16]byte
+
 // Key is the one address of a fleet. It is a struct and never a joined string, so
 // that no two fleets can share one.
 type Key struct {
@@ -39,6 +42,9 @@ func NewID() ID { return ID(newUUIDv7()) }
 
 // NewCredentialID returns a fresh, time-ordered id (UUIDv7).
 func NewCredentialID() CredentialID { return CredentialID(newUUIDv7()) }
+
+// NewSessionID returns a fresh, time-ordered id (UUIDv7).
+func NewSessionID() SessionID { return SessionID(newUUIDv7()) }
 
 // NewToken returns a random token (UUIDv4 form).
 func NewToken() Token {
@@ -60,6 +66,9 @@ func ParseCredentialID(s string) (CredentialID, error) {
 	return CredentialID(b), err
 }
 
+// ParseSessionID reads the canonical 36-character form.
+func ParseSessionID(s string) (SessionID, error) { b, err := parseUUID(s); return SessionID(b), err }
+
 // ParseToken reads the canonical 36-character form.
 func ParseToken(s string) (Token, error) { b, err := parseUUID(s); return Token(b), err }
 
@@ -67,6 +76,7 @@ func (t TenantID) String() string     { return formatUUID(t) }
 func (f ID) String() string           { return formatUUID(f) }
 func (t Token) String() string        { return formatUUID(t) }
 func (c CredentialID) String() string { return formatUUID(c) }
+func (s SessionID) String() string    { return formatUUID(s) }
 
 func (k Key) String() string { return k.Tenant.String() + "/" + k.Fleet.String() }
 
@@ -78,6 +88,9 @@ func (f ID) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
 // LogValue is the canonical form.
 func (c CredentialID) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// LogValue is the canonical form.
+func (s SessionID) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // LogValue is the canonical forms of both.
 func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }

@@ -40,7 +40,8 @@ type API struct {
 	guard    Guard
 	log      *slog.Logger
 	ready    func(context.Context) error
-	lookups  *auth.Lookups // of API tokens
+	lookups  *auth.Lookups // of API tokens and sessions
+	origins  *http.CrossOriginProtection
 
 	operations map[string]operation
 	receipts   *board
@@ -80,7 +81,7 @@ func New(c Config) (*API, error) {
 	}
 	a := &API{
 		store: c.Store, compiler: c.Compiler, sealer: c.Sealer, guard: c.Guard, log: c.Logger, ready: c.Ready,
-		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce),
+		draining: make(chan struct{}), lookups: auth.NewLookups(0, doubtedAtOnce), origins: http.NewCrossOriginProtection(),
 	}
 	if a.operations, err = operations(spec); err != nil {
 		return nil, fmt.Errorf("read the contract: %w", err)

@@ -19,11 +19,25 @@ import (
 // call is who asks and for what, as far as it was decided before the handler.
 type call struct {
 	principal auth.Principal
-	expires   time.Time    // of the caller's token
-	tenant    store.Tenant // of the path; zero where the path has none
+	expires   time.Time      // of the caller's token
+	session   *store.Session // by whose cookie the caller came; nil: by the token itself
+	tenant    store.Tenant   // of the path; zero where the path has none
 	fleet     store.Fleet
 	actor     store.Actor
 	accept    []string // what the client takes, of its headers
+
+	remote  string // the socket's address, with its port
+	agent   string // what the client calls itself
+	cookie  cookieForm
+	cookies []string // of a session, whether they are good or not
+}
+
+// ends is when what the caller came with ends; zero: never.
+func (c *call) ends() time.Time {
+	if c.session != nil {
+		return c.session.ExpiresAt // no later than the token's
+	}
+	return c.expires
 }
 
 type callKey struct{}
@@ -36,22 +50,55 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// authenticated finds out who calls, from the bearer token's row alone.
+// newCall is a call of somebody who is not known yet.
+func newCall(r *http.Request) *call {
+	c := &call{accept: r.Header.Values("Accept"), remote: r.RemoteAddr, agent: shortened(r.UserAgent(), maxAgent), cookie: cookieFormOf(r)}
+	c.cookies = c.cookie.sent(r)
+	c.actor = store.Actor{RequestID: note(r.Context()).id, IP: clientIP(r)}
+	return c
+}
+
+// authenticated finds out who calls, from the row of the bearer token or of the session alone. What came with a
+// cookie has to come from a page of ours.
 func (a *API) authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, err := a.token(r)
-		if err != nil {
+		c := newCall(r)
+		if err := a.identify(r, c); err != nil {
 			fail(w, r, err)
 			return
 		}
-		n := note(r.Context())
-		p := token.Principal
-		n.credential = p.Credential.String()
-		c := &call{principal: p, expires: token.ExpiresAt, accept: r.Header.Values("Accept")}
-		c.actor = store.Actor{Credential: p.Credential, Name: p.Name, RequestID: n.id, IP: clientIP(r)}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
-		a.denial(r, c, n)
+		if err := a.fromOwnPage(r, c); err != nil {
+			fail(w, r, err)
+		} else {
+			a.touch(r, c)
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+		}
+		a.denial(r, c, note(r.Context()))
 	})
+}
+
+// identify asks the Authorization header where there is one, else the cookie of a session.
+func (a *API) identify(r *http.Request, c *call) error {
+	if a.operation(r).rule.scope == anybody {
+		return nil
+	}
+	var token store.Token
+	var err error
+	if len(c.cookies) > 0 && len(r.Header.Values("Authorization")) == 0 {
+		var x store.Session
+		x, token, err = a.bySession(r, c.cookies)
+		c.session = &x
+	} else {
+		token, err = a.token(r)
+	}
+	if err != nil {
+		return err
+	}
+	p := token.Principal
+	c.principal, c.expires = p, token.ExpiresAt
+	c.actor.Credential, c.actor.Name = p.Credential, p.Name
+	note(r.Context()).credential = p.Credential.String()
+	return nil
 }
 
 func (a *API) token(r *http.Request) (store.Token, error) {
@@ -63,6 +110,11 @@ func (a *API) token(r *http.Request) (store.Token, error) {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return store.Token{}, unauthenticated("the Authorization header has to be Bearer, then an API token")
 	}
+	return a.goodToken(r.Context(), r.RemoteAddr, text)
+}
+
+// goodToken looks up an API token that came from the address, however it was sent.
+func (a *API) goodToken(ctx context.Context, address, text string) (store.Token, error) {
 	text = strings.TrimSpace(text)
 	kind, id, err := auth.ParseAPIToken(text)
 	if err != nil {
@@ -72,35 +124,42 @@ func (a *API) token(r *http.Request) (store.Token, error) {
 	if a.lookups.Rejected(sent, time.Now()) != nil {
 		return store.Token{}, errTokenNotValid()
 	}
-	row, err := a.findToken(r, id)
+	var row store.Token
+	err = a.lookUp(ctx, address, func(ctx context.Context) (err error) {
+		row, err = a.store.FindToken(ctx, id)
+		return err
+	})
 	if err != nil && !errors.Is(err, fleet.ErrNotFound) {
 		return store.Token{}, err
 	}
 	if !tokenHolds(row, err == nil, kind, sent, time.Now()) {
-		a.lookups.Reject(sent, r.RemoteAddr, fleet.ErrUnauthenticated, time.Now())
+		a.lookups.Reject(sent, address, fleet.ErrUnauthenticated, time.Now())
 		return store.Token{}, errTokenNotValid()
 	}
 	return row, nil
 }
 
-// findToken waits for its turn if bad tokens have come from the same address lately.
-func (a *API) findToken(r *http.Request, id fleet.CredentialID) (store.Token, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
+// lookUp waits for its turn if bad tokens have come from the same address lately.
+func (a *API) lookUp(ctx context.Context, address string, find func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
-	leave, err := a.lookups.Begin(ctx, r.RemoteAddr, time.Now())
+	leave, err := a.lookups.Begin(ctx, address, time.Now())
 	if err != nil {
-		return store.Token{}, err
+		return err
 	}
 	defer leave()
-	return a.store.FindToken(ctx, id)
+	return find(ctx)
 }
 
 // tokenHolds compares the sent token with its row. Where there is none it compares with
 // nothing, so that an unknown id takes as long as a wrong secret.
 func tokenHolds(row store.Token, found bool, kind auth.Kind, sent [32]byte, now time.Time) bool {
 	same := auth.Equal(row.Hash, sent) // of no row: with zeroes
-	live := row.RevokedAt.IsZero() && (row.ExpiresAt.IsZero() || now.Before(row.ExpiresAt))
-	return same && found && live && kind == kindOf(row.Principal)
+	return same && found && tokenLives(row, now) && kind == kindOf(row.Principal)
+}
+
+func tokenLives(row store.Token, now time.Time) bool {
+	return row.RevokedAt.IsZero() && (row.ExpiresAt.IsZero() || now.Before(row.ExpiresAt))
 }
 
 // kindOf is the kind of token that belongs to a principal's row.
@@ -139,7 +198,7 @@ func (a *API) authorize(r *http.Request, c *call) error {
 		}
 	}
 	switch rule.scope {
-	case self:
+	case anybody, self:
 		return nil
 	case ofFleet:
 		if err := a.resolveFleet(ctx, c, pathParameter(r, "fleet")); err != nil {

@@ -50,8 +50,8 @@ func (s eventStream) VisitListEventsResponse(w http.ResponseWriter) error {
 	defer s.leave()
 	defer s.listener.leave()
 	ctx, cancel := s.ctx, context.CancelFunc(func() {})
-	if c := callOf(ctx); !c.expires.IsZero() {
-		ctx, cancel = context.WithDeadline(ctx, c.expires)
+	if end := callOf(ctx).ends(); !end.IsZero() {
+		ctx, cancel = context.WithDeadline(ctx, end)
 	}
 	defer cancel()
 	out := streamWriter{ResponseWriter: w, control: http.NewResponseController(w)}
@@ -61,7 +61,7 @@ func (s eventStream) VisitListEventsResponse(w http.ResponseWriter) error {
 	w.WriteHeader(http.StatusOK)
 	end, err := s.run(ctx, out)
 	if errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil {
-		end, err = endToken, nil
+		end, err = s.listener.with.end(), nil
 	}
 	if end != "" {
 		err = errors.Join(err, out.send(": "+string(end)+"\n\n"))
@@ -171,7 +171,7 @@ func (a *API) streamEvents(ctx context.Context, from store.EventPosition, f even
 
 func (a *API) listen(ctx context.Context, from store.EventPosition) *eventListener {
 	c := callOf(ctx)
-	return a.tail.listen(keyOf(c), c.principal.Credential, from)
+	return a.tail.listen(keyOf(c), holderOf(c), from)
 }
 
 // pollEvents answers with what happened after a place, oldest first, and waits for it.
@@ -213,6 +213,8 @@ func (a *API) awaitEvents(ctx context.Context, from store.EventPosition, wait ti
 			return nil, l.at, err
 		case end == endToken:
 			return nil, l.at, errTokenNotValid()
+		case end == endSession:
+			return nil, l.at, errSessionOver()
 		case end == endFleet:
 			return nil, l.at, errNoFleet
 		}

@@ -33,6 +33,9 @@ func (w *world) follow(query string, headers ...string) *stream {
 	r.Header.Set("Accept", eventStreamType)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
+		if headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		}
 	}
 	resp, err := http.DefaultClient.Do(r)
 	must(w.t, err)
@@ -80,6 +83,15 @@ func (s *stream) end() (last string) {
 		last = text
 	}
 	return strings.TrimSpace(last)
+}
+
+// endWithin is end, "" of a stream that goes on for longer.
+func (s *stream) endWithin(d time.Duration) string {
+	cut := time.AfterFunc(d, func() { _ = s.resp.Body.Close() })
+	if last := s.end(); cut.Stop() {
+		return last
+	}
+	return ""
 }
 
 func (w *world) happens(nodes ...string) {

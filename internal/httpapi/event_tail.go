@@ -15,7 +15,7 @@ const (
 	tailPage     = 1000                   // events of a fleet that one look reads at most
 	tailEvents   = 2000                   // that are kept of a fleet for those who listen
 	tailBytes    = 1 << 20                // the same, in bytes of their texts
-	tokensTick   = 5 * time.Second        // between two looks whether the tokens still hold
+	holdersTick  = 4 * time.Second        // between two looks whether the tokens and sessions still hold: what has ended listens for 5 s at most
 	tailPatience = 10 * time.Second       // for how long the database may be away before streams end
 )
 
@@ -24,6 +24,7 @@ type tailStore interface {
 	EventsMoved(ctx context.Context, feeds []store.EventFeed) (moved, gone []fleet.Key, err error)
 	EventsAfter(ctx context.Context, t fleet.TenantID, f fleet.ID, after store.EventPosition, limit int) ([]store.Event, store.EventPosition, bool, error)
 	LiveTokens(ctx context.Context, ids []fleet.CredentialID) (map[fleet.CredentialID]bool, error)
+	LiveSessions(ctx context.Context, ids []fleet.SessionID) (map[fleet.SessionID]bool, error)
 }
 
 // tail lets any number of requests listen to the events of any fleets at the price of one
@@ -36,9 +37,9 @@ type tail struct {
 
 	mu      sync.Mutex // guards what follows and what is in it
 	feeds   map[fleet.Key]*feed
-	tokens  map[fleet.CredentialID]*heard
+	holders map[holder]*heard
 	news    chan struct{} // closed and replaced after each reading
-	checked time.Time     // when the tokens were looked up last
+	checked time.Time     // when the tokens and sessions were looked up last
 	failing time.Time     // since when the database does not answer; zero: it does
 	err     error
 }
@@ -53,26 +54,20 @@ type feed struct {
 	gone       bool
 }
 
-// heard is a token while somebody listens with it.
-type heard struct {
-	listeners int
-	ended     bool
-}
-
 func newTail(s tailStore, now func() time.Time) *tail {
-	return &tail{store: s, now: now, turn: make(chan struct{}, 1), feeds: map[fleet.Key]*feed{}, tokens: map[fleet.CredentialID]*heard{}, news: make(chan struct{})}
+	return &tail{store: s, now: now, turn: make(chan struct{}, 1), feeds: map[fleet.Key]*feed{}, holders: map[holder]*heard{}, news: make(chan struct{})}
 }
 
 // eventListener is one request that listens; it belongs to the request's goroutine.
 type eventListener struct {
-	tail  *tail
-	key   fleet.Key
-	token fleet.CredentialID
-	at    store.EventPosition // told up to here
+	tail *tail
+	key  fleet.Key
+	with holder
+	at   store.EventPosition // told up to here
 }
 
 // listen begins after a place. Whoever listens leaves.
-func (t *tail) listen(k fleet.Key, token fleet.CredentialID, after store.EventPosition) *eventListener {
+func (t *tail) listen(k fleet.Key, with holder, after store.EventPosition) *eventListener {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.feeds) == 0 {
@@ -84,13 +79,13 @@ func (t *tail) listen(k fleet.Key, token fleet.CredentialID, after store.EventPo
 		t.feeds[k] = f
 	}
 	f.listeners++
-	h := t.tokens[token]
+	h := t.holders[with]
 	if h == nil {
 		h = &heard{}
-		t.tokens[token] = h
+		t.holders[with] = h
 	}
 	h.listeners++
-	return &eventListener{tail: t, key: k, token: token, at: after}
+	return &eventListener{tail: t, key: k, with: with, at: after}
 }
 
 func (l *eventListener) leave() {
@@ -102,10 +97,10 @@ func (l *eventListener) leave() {
 	} else {
 		delete(t.feeds, l.key)
 	}
-	if h := t.tokens[l.token]; h.listeners > 1 {
+	if h := t.holders[l.with]; h.listeners > 1 {
 		h.listeners--
 	} else {
-		delete(t.tokens, l.token)
+		delete(t.holders, l.with)
 	}
 }
 
@@ -124,6 +119,7 @@ type streamEnd string
 const (
 	endFleet    streamEnd = "the fleet is gone"
 	endToken    streamEnd = "the token has ended"
+	endSession  streamEnd = "the session has ended"
 	endDatabase streamEnd = "the database cannot be reached"
 	endServer   streamEnd = "the server stops"
 )
@@ -137,8 +133,8 @@ func (l *eventListener) look() heardOf {
 	switch {
 	case f.gone:
 		out.end = endFleet
-	case t.tokens[l.token].ended:
-		out.end = endToken
+	case t.holders[l.with].ended:
+		out.end = l.with.end()
 	case !t.failing.IsZero() && t.now().Sub(t.failing) > tailPatience:
 		out.end, out.err = endDatabase, t.err
 	case l.at.Compare(f.from) < 0:
@@ -230,7 +226,7 @@ func (t *tail) takeTurn(ctx context.Context, stop <-chan struct{}) {
 }
 
 func (t *tail) read(ctx context.Context) error {
-	if err := t.checkTokens(ctx); err != nil {
+	if err := t.checkHolders(ctx); err != nil {
 		return err
 	}
 	moved, gone, err := t.store.EventsMoved(ctx, t.asked())
@@ -297,31 +293,4 @@ func (f *feed) add(es []store.Event, after, upto store.EventPosition) {
 
 func bytesOf(e store.Event) int {
 	return 256 + len(e.Node) + len(e.Resource.Name) + len(e.Detail) + len(e.Note)
-}
-
-// checkTokens looks up, once in a while, the tokens of all who listen.
-func (t *tail) checkTokens(ctx context.Context) error {
-	t.mu.Lock()
-	due := t.now().Sub(t.checked) >= tokensTick
-	ids := make([]fleet.CredentialID, 0, len(t.tokens))
-	for id := range t.tokens {
-		ids = append(ids, id)
-	}
-	t.mu.Unlock()
-	if !due {
-		return nil
-	}
-	live, err := t.store.LiveTokens(ctx, ids)
-	if err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.checked = t.now()
-	for _, id := range ids {
-		if h := t.tokens[id]; h != nil && !live[id] {
-			h.ended = true
-		}
-	}
-	return nil
 }

@@ -20,13 +20,14 @@ type script struct {
 	events map[fleet.Key][]store.Event
 	gone   map[fleet.Key]bool
 	dead   map[fleet.CredentialID]bool
+	over   map[fleet.SessionID]bool
 	err    error
 
 	asked, read, looked atomic.Int32
 }
 
 func newScript() *script {
-	return &script{events: map[fleet.Key][]store.Event{}, gone: map[fleet.Key]bool{}, dead: map[fleet.CredentialID]bool{}}
+	return &script{events: map[fleet.Key][]store.Event{}, gone: map[fleet.Key]bool{}, dead: map[fleet.CredentialID]bool{}, over: map[fleet.SessionID]bool{}}
 }
 
 func (s *script) happens(k fleet.Key, n int) {
@@ -76,6 +77,16 @@ func (s *script) LiveTokens(_ context.Context, ids []fleet.CredentialID) (map[fl
 	return live, s.err
 }
 
+func (s *script) LiveSessions(_ context.Context, ids []fleet.SessionID) (map[fleet.SessionID]bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	live := map[fleet.SessionID]bool{}
+	for _, id := range ids {
+		live[id] = !s.over[id]
+	}
+	return live, s.err
+}
+
 var testToken = fleet.CredentialID{7}
 
 // A thousand who listen, to ten fleets, cost one question per tick, and a reading for each
@@ -90,7 +101,7 @@ func TestAThousandListenersAreOneReader(t *testing.T) {
 		for i := range 1000 {
 			k := fleet.Key{Tenant: fleet.TenantID{1}, Fleet: fleet.ID{byte(i % 10)}}
 			all.Go(func() {
-				l := tl.listen(k, testToken, store.EventPosition{})
+				l := tl.listen(k, holder{token: testToken}, store.EventPosition{})
 				defer l.leave()
 				for n := 0; n < 3; {
 					es, end, err := l.next(t.Context(), nil, nil)
@@ -112,7 +123,7 @@ func TestAThousandListenersAreOneReader(t *testing.T) {
 		if n := db.asked.Load(); n < 200 || n > 250 {
 			t.Errorf("%d questions in a minute", n)
 		}
-		if n := db.looked.Load(); n < 10 || n > 13 {
+		if n := db.looked.Load(); n < 13 || n > 16 {
 			t.Errorf("the tokens were looked up %d times in a minute", n)
 		}
 		if n := db.read.Load(); n != 0 {
@@ -125,7 +136,7 @@ func TestAThousandListenersAreOneReader(t *testing.T) {
 		if told.Load() != 3000 || db.read.Load() != 10 {
 			t.Errorf("%d events told, %d readings", told.Load(), db.read.Load())
 		}
-		if len(tl.feeds)+len(tl.tokens) != 0 {
+		if len(tl.feeds)+len(tl.holders) != 0 {
 			t.Error("the tail remembers who has gone")
 		}
 	})
@@ -137,9 +148,9 @@ func TestASlowListenerMissesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := newScript()
 		tl := newTail(db, time.Now)
-		slow := tl.listen(testKey, testToken, store.EventPosition{})
+		slow := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
 		defer slow.leave()
-		quick := tl.listen(testKey, testToken, store.EventPosition{})
+		quick := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
 		defer quick.leave()
 		for want := 0; want < 5000; {
 			db.happens(testKey, 500)
@@ -171,12 +182,14 @@ func TestASlowListenerMissesNothing(t *testing.T) {
 
 func TestWhatEndsAListener(t *testing.T) {
 	t.Parallel()
+	testSession := fleet.SessionID{8}
 	for _, c := range []struct {
 		end    streamEnd
 		within time.Duration
 		begin  func(*script)
 	}{
-		{endToken, tokensTick + 2*tailTick, func(s *script) { s.dead[testToken] = true }},
+		{endToken, 5 * time.Second, func(s *script) { s.dead[testToken] = true }},
+		{endSession, 5 * time.Second, func(s *script) { s.over[testSession] = true }},
 		{endFleet, 2 * tailTick, func(s *script) { s.gone[testKey] = true }},
 		{endDatabase, tailPatience + 3*tailTick, func(s *script) { s.err = fleet.ErrUnavailable }},
 	} {
@@ -185,7 +198,13 @@ func TestWhatEndsAListener(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				db := newScript()
 				tl := newTail(db, time.Now)
-				l := tl.listen(testKey, testToken, store.EventPosition{})
+				with := holder{token: testToken}
+				if c.end == endSession {
+					with.session = testSession
+					beside := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
+					defer beside.leave()
+				}
+				l := tl.listen(testKey, with, store.EventPosition{})
 				defer l.leave()
 				c.begin(db)
 				begun := time.Now()
@@ -200,7 +219,7 @@ func TestWhatEndsAListener(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			tl := newTail(newScript(), time.Now)
-			l := tl.listen(testKey, testToken, store.EventPosition{})
+			l := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
 			defer l.leave()
 			stop := make(chan struct{})
 			time.AfterFunc(time.Minute, func() { close(stop) })
@@ -219,7 +238,7 @@ func TestListenersOutliveAFailover(t *testing.T) {
 		db := newScript()
 		db.err = fleet.ErrUnavailable
 		tl := newTail(db, time.Now)
-		l := tl.listen(testKey, testToken, store.EventPosition{})
+		l := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
 		defer l.leave()
 		time.AfterFunc(tailPatience-time.Second, func() {
 			db.happens(testKey, 1)
@@ -239,7 +258,7 @@ func TestT36_AListenerThatLeavesGivesTheTurnBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := newScript()
 		tl := newTail(db, time.Now)
-		first := tl.listen(testKey, testToken, store.EventPosition{})
+		first := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -249,7 +268,7 @@ func TestT36_AListenerThatLeavesGivesTheTurnBack(t *testing.T) {
 			}
 		})
 		synctest.Wait() // it has the turn
-		second := tl.listen(testKey, testToken, store.EventPosition{})
+		second := tl.listen(testKey, holder{token: testToken}, store.EventPosition{})
 		defer second.leave()
 		cancel()
 		db.happens(testKey, 1)

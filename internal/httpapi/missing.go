@@ -29,6 +29,10 @@ func noSuchToken(err error, id string) error {
 	return missing(err, oapi.MissingToken, fmt.Sprintf("there is no token with the id %q here: the list of tokens has their ids", shortened(id, maxName)))
 }
 
+func noSuchSession(err error, id string) error {
+	return missing(err, oapi.MissingSession, fmt.Sprintf("there is no session with the id %q here: the list of sessions has their ids", shortened(id, maxName)))
+}
+
 func noSuchCredential(err error, id string) error {
 	return missing(err, oapi.MissingCredential, fmt.Sprintf("the fleet has no credential with the id %q: the list of credentials has their ids", shortened(id, maxName)))
 }

@@ -30,6 +30,7 @@ type problem struct {
 	missing oapi.Missing        // with 404
 	confirm []oapi.ConfirmReason
 	token   string // which confirms it
+	forget  bool   // the cookie of the session, which is no good
 	cause   error  // for the log; may be nil
 }
 
@@ -185,6 +186,9 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if p.etag != "" {
 		h.Set("ETag", p.etag)
+	}
+	if p.forget {
+		http.SetCookie(w, cookieFormOf(r).removed())
 	}
 	w.WriteHeader(p.status)
 	_ = json.NewEncoder(w).Encode(p.body(r)) // the client is gone: nobody to tell

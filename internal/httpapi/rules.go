@@ -7,6 +7,7 @@ type scope int
 
 const (
 	nothing      scope = iota // of the zero rule: nobody may
+	anybody                   // who is not authenticated yet
 	self                      // the caller's own; every principal may
 	installation              // tenants, operator tokens: the operator's
 	ofTenant                  // the tenant in the path
@@ -25,6 +26,14 @@ type rule struct {
 // rules has one row per operation of openapi.yaml; a test compares the two.
 var rules = map[string]rule{
 	"whoami": {scope: self},
+
+	"signIn":  {scope: anybody},
+	"signOut": {scope: self},
+
+	"listSessions":         {scope: ofTenant}, // whose: the handler
+	"endSession":           {scope: ofTenant},
+	"listOperatorSessions": {scope: installation, action: auth.ManageOperators},
+	"endOperatorSession":   {scope: installation, action: auth.ManageOperators},
 
 	"listTenants":  {scope: self},
 	"createTenant": {scope: installation, action: auth.ManageTenants},

@@ -181,8 +181,12 @@ func TestT27_TokensAreInNoTableAndNoLog(t *testing.T) {
 	w.do(http.MethodGet, w.at("nodes")+"?cursor="+k.Token, "").is(400, nil)
 	w.do(http.MethodGet, w.at("nodes")+"?"+k.Token+"="+k.Token, "").is(400, nil)
 	w.do(http.MethodGet, "/"+k.Token, "").is(404, nil)
+	page := w.signedIn(k.Token)
+	page.do(http.MethodGet, w.at("nodes", page.secret()), "").is(404, nil)
+	w.do(http.MethodGet, w.at(), "", "Authorization", "Bearer "+page.secret()).is(401, nil)
+	w.do(http.MethodPost, "/v1/session", `{"token": "`+page.secret()+`"}`).is(401, nil)
 	all := w.dump() + w.logs.String()
-	for _, token := range []string{k.Token, c.Token, w.owner} {
+	for _, token := range []string{k.Token, c.Token, w.owner, page.secret()} {
 		for _, trace := range traces(token) {
 			if strings.Contains(all, trace) {
 				t.Errorf("the token %s... is stored or logged", token[:8])

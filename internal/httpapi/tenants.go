@@ -15,6 +15,9 @@ import (
 func (a *API) Whoami(ctx context.Context, _ oapi.WhoamiRequestObject) (oapi.WhoamiResponseObject, error) {
 	c := callOf(ctx)
 	out := oapi.Whoami200JSONResponse{Kind: oapi.WhoamiKindOperator, Name: c.principal.Name, ExpiresAt: optionalTime(c.expires)}
+	if x := c.session; x != nil {
+		out.Session = &oapi.OwnSession{Id: x.ID.String(), ExpiresAt: x.ExpiresAt, IdleAt: x.IdleAt}
+	}
 	if c.principal.Operator {
 		return out, nil
 	}

@@ -127,13 +127,7 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 	if err != nil {
 		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
-	var within []auth.Role
-	for _, role := range auth.Roles() {
-		if c.principal.MayRevoke(role) {
-			within = append(within, role)
-		}
-	}
-	err = a.store.RevokeToken(ctx, c.tenant.ID, c.actor, id, within)
+	err = a.store.RevokeToken(ctx, c.tenant.ID, c.actor, id, revocable(c.principal))
 	if errors.Is(err, fleet.ErrForbidden) {
 		return nil, refuse(http.StatusForbidden, "forbidden", "nobody can revoke a token of a higher role than their own")
 	}
@@ -141,6 +135,16 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 		return nil, noSuchToken(err, r.Id)
 	}
 	return oapi.RevokeToken204Response{}, nil
+}
+
+// revocable are the roles of the tokens that the caller may revoke.
+func revocable(p auth.Principal) (roles []auth.Role) {
+	for _, role := range auth.Roles() {
+		if p.MayRevoke(role) {
+			roles = append(roles, role)
+		}
+	}
+	return roles
 }
 
 // HandOverToken implements handOverToken.

@@ -160,6 +160,15 @@ func (w *world) secondOperator() fleet.CredentialID {
 	return id
 }
 
+// operatorSession begins a session of the token that operator made.
+func (w *world) operatorSession() fleet.SessionID {
+	w.t.Helper()
+	id, _, hash := auth.NewSession()
+	_, err := w.store.BeginSession(w.t.Context(), tester, store.NewSession{ID: id, Hash: hash, Token: w.operatorID})
+	must(w.t, err)
+	return id
+}
+
 // answer is what came back.
 type answer struct {
 	t      testing.TB

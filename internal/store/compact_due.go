@@ -30,7 +30,7 @@ type Compaction struct {
 // CompactDue compacts every fleet of every tenant down to what is kept (SEMANTICS 8.1):
 // tombstones as long as the fleet remembers nodes, history for 1,000 revisions or 90 days, whichever is more, as far as
 // the tenant's limit of its bytes allows. It purges
-// what was deleted 30 days ago, fleets and tenants, and credentials that ended as long ago. Some
+// what was deleted 30 days ago, fleets and tenants, and credentials and sessions that ended as long ago. Some
 // processes may do it at the same time. What cannot be compacted does not hold up the
 // others; the error is the first one. It ends early when the database is away or ctx
 // ends: then what was done is done.
@@ -56,6 +56,7 @@ func (s *Store) compactDue(ctx context.Context, around func(f fleet.ID, compact 
 			}
 		}
 	}
+	r.sweepSessions(ctx)
 	r.purgeTenants(ctx)
 	return r.done, r.err
 }

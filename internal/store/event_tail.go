@@ -137,11 +137,14 @@ func (s *Store) EventsMoved(ctx context.Context, feeds []EventFeed) (moved, gone
 // LiveTokens are those of the tokens that hold at present: one statement, and a look-up by
 // key for each.
 func (s *Store) LiveTokens(ctx context.Context, ids []fleet.CredentialID) (map[fleet.CredentialID]bool, error) {
+	live := make(map[fleet.CredentialID]bool, len(ids))
+	if len(ids) == 0 {
+		return live, nil
+	}
 	raw := make([][16]byte, len(ids))
 	for i, id := range ids {
 		raw[i] = id
 	}
-	live := make(map[fleet.CredentialID]bool, len(ids))
 	_, err := crossTenant(ctx, s, func(row pgx.CollectableRow) (struct{}, error) {
 		var id [16]byte
 		err := row.Scan(&id)

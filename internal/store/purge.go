@@ -72,6 +72,23 @@ func (r *compactRun) purgeFleets(ctx context.Context, t fleet.TenantID) bool {
 	return true
 }
 
+const sweepSessionsAtOnce = 10_000 // rows that one transaction removes
+
+// sweepSessions removes the sessions of all tenants that were over 30 days ago.
+func (r *compactRun) sweepSessions(ctx context.Context) {
+	err := lifecycle.Contain(r.store.log, "the sweep of sessions", func() error {
+		for {
+			done, err := crossTenant(ctx, r.store, pgx.RowTo[bool], `SELECT sweep_sessions($1)`, sweepSessionsAtOnce)
+			if err != nil || done[0] {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		r.goOn(ctx, fmt.Errorf("sweep sessions: %w", err))
+	}
+}
+
 // purgeTenants removes the tenants that are due. Nothing but the log tells of them then.
 func (r *compactRun) purgeTenants(ctx context.Context) {
 	ts, err := crossTenant(ctx, r.store, scanTenant, selectTenant+`tenants_to_purge($1)`, purgeMost)

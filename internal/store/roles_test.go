@@ -53,7 +53,9 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 	w.ok(err)
 	_, err = w.app.CreateNodeCredential(ctx, tenant, f, actor, store.NodeCredential{ID: fleet.NewCredentialID(), Nodes: "*"})
 	w.ok(err)
-	_, err = w.app.CreateToken(ctx, tenant, actor, store.APIToken{ID: fleet.NewCredentialID(), Role: auth.RoleOwner})
+	k, err := w.app.CreateToken(ctx, tenant, actor, store.APIToken{ID: fleet.NewCredentialID(), Role: auth.RoleOwner})
+	w.ok(err)
+	_, err = w.app.BeginSession(ctx, actor, store.NewSession{ID: fleet.NewSessionID(), Token: k.ID})
 	w.ok(err)
 	most := int64(50)
 	w.ok(w.app.SetLimits(ctx, tenant, actor, map[store.LimitName]*int64{store.LimitFleets: &most}))
@@ -69,7 +71,7 @@ func populate(w *world, tenant fleet.TenantID, f fleet.ID) {
 }
 
 var tenantTables = []string{"fleets", "fleet_heads", "bodies", "resources", "resource_refs", "fleet_history", "resource_history", "api_tokens",
-	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions", "mends", "tenant_limits"}
+	"node_credentials", "audit_events", "idempotency_keys", "nodes", "node_status", "server_settled", "delivery", "nack_texts", "node_exceptions", "mends", "tenant_limits", "sessions"}
 
 // T30: each role tries each forbidden act.
 func TestT30RolesMayNoMore(t *testing.T) {
@@ -124,6 +126,12 @@ func TestT30RolesMayNoMore(t *testing.T) {
 		{app, `UPDATE bodies SET body = ''`, denied},
 		{app, `DELETE FROM fleets`, denied},
 		{app, `SELECT FROM operator_tokens`, denied},
+		{app, `INSERT INTO sessions SELECT * FROM sessions`, denied},
+		{app, `UPDATE sessions SET ended_at = NULL`, denied},
+		{app, `DELETE FROM sessions`, denied},
+		{app, `SELECT session_close(gen_random_uuid(), '{}', '')`, denied},
+		{node, `SELECT FROM sessions`, denied},
+		{node, `SELECT find_session(gen_random_uuid())`, denied},
 		{app, `INSERT INTO tenants (id, slug) VALUES (gen_random_uuid(), 'x')`, denied},
 		{app, `UPDATE nodes SET cluster = ''`, denied},
 		{app, `INSERT INTO tenant_limits VALUES ('` + a + `', 'tokens', 5)`, denied},

@@ -14,7 +14,7 @@ import (
 )
 
 // withoutTenant is the closed list of tables that belong to no tenant.
-var withoutTenant = []string{"operator_tokens", "schema_contents", "schema_migrations", "tenants", "xds_servers"}
+var withoutTenant = []string{"operator_tokens", "schema_contents", "schema_migrations", "sessions", "tenants", "xds_servers"}
 
 func strings1(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
 	t.Helper()
@@ -117,10 +117,13 @@ func TestCrossTenantFunctions(t *testing.T) {
 		                                       WHERE a.grantee <> p.proowner), '') || CASE WHEN p.proconfig IS NULL THEN ' without search_path' ELSE '' END
 		  FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef ORDER BY 1`)
 	want := []string{
+		"begin_session: fairlead_app",
 		"delete_tenant: fairlead_app",
 		"drop_ended_credentials: fairlead_app",
 		"drop_ended_tokens: fairlead_app",
+		"end_session: fairlead_app",
 		"events_moved: fairlead_app", "find_node_credential: fairlead_node",
+		"find_session: fairlead_app",
 		"find_token: fairlead_app",
 		"fleet_compact: fairlead_app",
 		"fleet_differences: fairlead_app",
@@ -132,7 +135,9 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"is_operator: fairlead_app",
 		"operator_create_tenant: fairlead_app",
 		"operator_create_token: fairlead_app",
+		"operator_end_session: fairlead_app",
 		"operator_first_token: fairlead_app",
+		"operator_list_sessions: fairlead_app",
 		"operator_list_tokens: fairlead_app",
 		"operator_revoke_token: fairlead_app",
 		"operator_set_limits: fairlead_app",
@@ -145,8 +150,10 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"sweep_audit: fairlead_app",
 		"sweep_credentials: fairlead_app",
 		"sweep_server: fairlead_app",
+		"sweep_sessions: fairlead_app",
 		"tell_denied: fairlead_node",
 		"tenants_to_purge: fairlead_app",
+		"touch_session: fairlead_app",
 	}
 	if d := cmp.Diff(want, functions); d != "" {
 		t.Error(d)

@@ -21,6 +21,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a session
+         * @description For browsers: takes an API token, and answers with the cookie of a session, which acts as the token. It ends after 12 hours, after 30 minutes without use, with the
+         *     token, or by `DELETE`. The session whose cookie was sent along ends too, and the oldest of 20 that are open of the token. A stream is no use, nor is a request that
+         *     waits (`wait`), nor `GET /v1/whoami`. A request that a page of another site made is refused.
+         */
+        post: operations["signIn"];
+        /**
+         * End the caller's own session
+         * @description The session whose cookie came, on every server; the answer removes the cookie. A caller that came with a token has none, and nothing happens: the token stays good.
+         */
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants": {
         parameters: {
             query?: never;
@@ -248,6 +274,65 @@ export interface paths {
          */
         post: operations["handOverToken"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the open sessions of a tenant's tokens
+         * @description Of all tokens for admins, owners and operators; for the others those of their own token.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The id that the list shows.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["CredentialIdParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of one of the tenant's tokens
+         * @description Its next request is refused, on every server, and what it listens to ends within 5 seconds. Everybody may end the sessions of their own token; admins, owners
+         *     and operators those of others, but nobody one of a token of a higher role than their own. The token stays good: who has it can begin another session. Ending
+         *     one that has ended changes nothing.
+         */
+        delete: operations["endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1262,6 +1347,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the open sessions of operators
+         * @description For operators.
+         */
+        get: operations["listOperatorSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the list shows.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["CredentialIdParam"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session of an operator
+         * @description For operators. Its next request is refused. Ending one that has ended changes nothing.
+         */
+        delete: operations["endOperatorSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1345,7 +1476,7 @@ export interface components {
          * @description With 404, what is not there, or not the caller's; `detail` names it. `path`: the API has no such path.
          * @enum {string}
          */
-        Missing: "path" | "tenant" | "fleet" | "resource" | "revision" | "node" | "token" | "credential";
+        Missing: "path" | "tenant" | "fleet" | "resource" | "revision" | "node" | "token" | "credential" | "session";
         /** @description One fault of the input. */
         FieldError: {
             /**
@@ -1454,8 +1585,67 @@ export interface components {
             role?: components["schemas"]["Role"];
             /** @description The one fleet that the token is bound to. */
             fleet?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the token ends.
+             */
             expires_at?: string;
+            session?: components["schemas"]["OwnSession"];
+        };
+        /** @description Of a caller that came with a session's cookie, that session. To ask for it is no use of it. */
+        OwnSession: {
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it ends at the latest, used or not.
+             */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends unless it is used before. Use is noted to the minute.
+             */
+            idle_at: string;
+        };
+        SignIn: {
+            /** @description An API token, `fla_...`, `flc_...` or `flo_...`. */
+            token: string;
+        };
+        Session: {
+            id: string;
+            token: components["schemas"]["SessionToken"];
+            /** @description Whether it is the caller's own. */
+            current: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was used last, to the minute.
+             */
+            last_seen_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends unless it is used before.
+             */
+            idle_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends at the latest.
+             */
+            expires_at: string;
+            /** @description Where it was begun from: the socket's address, never a header's. */
+            address?: string;
+            /** @description What the browser called itself, 256 bytes at most: anybody's text. */
+            user_agent?: string;
+        };
+        /** @description The token that a session acts as. */
+        SessionToken: {
+            id: string;
+            name: string;
+            role?: components["schemas"]["Role"];
+        };
+        SessionList: {
+            items: components["schemas"]["Session"][];
+            next_cursor?: components["schemas"]["NextCursor"];
         };
         /**
          * @description What a token may do. `ci` writes to one fleet.
@@ -2815,9 +3005,30 @@ export interface components {
          * @description The token's role does not allow this (`forbidden`), or not to write some of the content (`guarded`): a guard rule names what
          *     makes a proxy run code, touch its machine or turn to somebody else. Of `guarded`, `errors` has one entry per place; its code is
          *     `guard_` and the rule's name, and its sentence says which roles may write it. What is stored already, unchanged, may be sent
-         *     again by every role that writes.
+         *     again by every role that writes. Of a request that came with the cookie of a session: `cross_origin` or `request_header_missing`.
          */
         Forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The token is not good, or there is none. Of a request that came with the cookie of a session: the session has ended, or the cookie is damaged or there
+         *     twice; the answer removes it. Sign in anew.
+         */
+        Unauthenticated: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The token or its tenant has made as many requests as a minute allows. */
+        TooMany: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3104,6 +3315,11 @@ export type Usage = components['schemas']['Usage'];
 export type FleetNumbers = components['schemas']['FleetNumbers'];
 export type FleetUsage = components['schemas']['FleetUsage'];
 export type Whoami = components['schemas']['Whoami'];
+export type OwnSession = components['schemas']['OwnSession'];
+export type SignIn = components['schemas']['SignIn'];
+export type Session = components['schemas']['Session'];
+export type SessionToken = components['schemas']['SessionToken'];
+export type SessionList = components['schemas']['SessionList'];
 export type Role = components['schemas']['Role'];
 export type Slug = components['schemas']['Slug'];
 export type Tenant = components['schemas']['Tenant'];
@@ -3206,6 +3422,8 @@ export type Requirement = components['schemas']['Requirement'];
 export type NodeResource = components['schemas']['NodeResource'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseForbidden = components['responses']['Forbidden'];
+export type ResponseUnauthenticated = components['responses']['Unauthenticated'];
+export type ResponseTooMany = components['responses']['TooMany'];
 export type ResponseNotFound = components['responses']['NotFound'];
 export type ResponseForgotten = components['responses']['Forgotten'];
 export type ResponseConflict = components['responses']['Conflict'];
@@ -3263,6 +3481,55 @@ export interface operations {
                     "application/json": components["schemas"]["Whoami"];
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description The session has begun; its cookie is in the header. */
+            204: {
+                headers: {
+                    /** @description `__Host-fairlead`, or `fairlead` on loopback without TLS, where a browser takes no other. HttpOnly, SameSite=Strict. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no session any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: components["responses"]["Forbidden"];
             default: components["responses"]["Problem"];
         };
     };
@@ -3652,6 +3919,72 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description How many items to answer at most. */
+                limit?: components["parameters"]["LimitParam"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["CursorParam"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant's slug.
+                 * @example acme
+                 */
+                tenant: components["parameters"]["TenantParam"];
+                /**
+                 * @description The id that the list shows.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["CredentialIdParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };
@@ -5449,6 +5782,61 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listOperatorSessions: {
+        parameters: {
+            query?: {
+                /** @description How many items to answer at most. */
+                limit?: components["parameters"]["LimitParam"];
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["CursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["Problem"];
+        };
+    };
+    endOperatorSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the list shows.
+                 * @example 01936f5e-8c1b-7d2a-9f00-4a5b6c7d8e9f
+                 */
+                id: components["parameters"]["CredentialIdParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Problem"];
         };
     };

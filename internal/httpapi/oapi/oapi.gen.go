@@ -358,6 +358,7 @@ const (
 	MissingPath       Missing = "path"
 	MissingResource   Missing = "resource"
 	MissingRevision   Missing = "revision"
+	MissingSession    Missing = "session"
 	MissingTenant     Missing = "tenant"
 	MissingToken      Missing = "token"
 )
@@ -376,6 +377,8 @@ func (e Missing) Valid() bool {
 	case MissingResource:
 		return true
 	case MissingRevision:
+		return true
+	case MissingSession:
 		return true
 	case MissingTenant:
 		return true
@@ -1705,6 +1708,16 @@ type OperatorTokenList struct {
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
+// OwnSession Of a caller that came with a session's cookie, that session. To ask for it is no use of it.
+type OwnSession struct {
+	// ExpiresAt When it ends at the latest, used or not.
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+
+	// IdleAt When it ends unless it is used before. Use is noted to the minute.
+	IdleAt time.Time `json:"idle_at"`
+}
+
 // Plan What an apply, or a rollback, would do.
 type Plan struct {
 	// Confirm Why somebody is to confirm it; empty where nobody is. Else the write is only made with the token as `confirm`.
@@ -2332,6 +2345,49 @@ type SecretSummary struct {
 	Subject  *string    `json:"subject,omitempty"`
 }
 
+// Session defines model for Session.
+type Session struct {
+	// Address Where it was begun from: the socket's address, never a header's.
+	Address   *string   `json:"address,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Current Whether it is the caller's own.
+	Current bool `json:"current"`
+
+	// ExpiresAt When it ends at the latest.
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+
+	// IdleAt When it ends unless it is used before.
+	IdleAt time.Time `json:"idle_at"`
+
+	// LastSeenAt When it was used last, to the minute.
+	LastSeenAt time.Time `json:"last_seen_at"`
+
+	// Token The token that a session acts as.
+	Token SessionToken `json:"token"`
+
+	// UserAgent What the browser called itself, 256 bytes at most: anybody's text.
+	UserAgent *string `json:"user_agent,omitempty"`
+}
+
+// SessionList defines model for SessionList.
+type SessionList struct {
+	Items []Session `json:"items"`
+
+	// NextCursor Left out on the last page.
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// SessionToken The token that a session acts as.
+type SessionToken struct {
+	Id   string `json:"id"`
+	Name string `json:"name"`
+
+	// Role What a token may do. `ci` writes to one fleet.
+	Role *Role `json:"role,omitempty"`
+}
+
 // Side A resource as it was at one of two revisions; left out where it was not there.
 type Side struct {
 	// Revision The revision that had last changed it.
@@ -2339,6 +2395,12 @@ type Side struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	UpdatedBy *string   `json:"updated_by,omitempty"`
 	Version   string    `json:"version"`
+}
+
+// SignIn defines model for SignIn.
+type SignIn struct {
+	// Token An API token, `fla_...`, `flc_...` or `flo_...`.
+	Token string `json:"token"`
 }
 
 // Slug Lower-case letters, digits and inner hyphens.
@@ -2533,6 +2595,7 @@ type Waits struct {
 
 // Whoami defines model for Whoami.
 type Whoami struct {
+	// ExpiresAt When the token ends.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
 	// Fleet The one fleet that the token is bound to.
@@ -2544,6 +2607,9 @@ type Whoami struct {
 
 	// Role What a token may do. `ci` writes to one fleet.
 	Role *Role `json:"role,omitempty"`
+
+	// Session Of a caller that came with a session's cookie, that session. To ask for it is no use of it.
+	Session *OwnSession `json:"session,omitempty"`
 
 	// Tenant The tenant's slug. Not of an operator.
 	Tenant *string `json:"tenant,omitempty"`
@@ -2719,6 +2785,12 @@ type PreconditionFailed = Problem
 // TooLarge An error, after RFC 9457.
 type TooLarge = Problem
 
+// TooMany An error, after RFC 9457.
+type TooMany = Problem
+
+// Unauthenticated An error, after RFC 9457.
+type Unauthenticated = Problem
+
 // Unavailable An error, after RFC 9457.
 type Unavailable = Problem
 
@@ -2727,6 +2799,15 @@ type Unprocessable = Problem
 
 // UnsupportedMediaType An error, after RFC 9457.
 type UnsupportedMediaType = Problem
+
+// ListOperatorSessionsParams defines parameters for ListOperatorSessions.
+type ListOperatorSessionsParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
 
 // ListOperatorTokensParams defines parameters for ListOperatorTokens.
 type ListOperatorTokensParams struct {
@@ -3172,6 +3253,15 @@ type PlanRollbackParams struct {
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListSessionsParams defines parameters for ListSessions.
+type ListSessionsParams struct {
+	// Limit How many items to answer at most.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// State Only what is in this state.
@@ -3201,6 +3291,9 @@ type GetUsageParams struct {
 
 // CreateOperatorTokenJSONRequestBody defines body for CreateOperatorToken for application/json ContentType.
 type CreateOperatorTokenJSONRequestBody = OperatorTokenCreate
+
+// SignInJSONRequestBody defines body for SignIn for application/json ContentType.
+type SignInJSONRequestBody = SignIn
 
 // CreateTenantJSONRequestBody defines body for CreateTenant for application/json ContentType.
 type CreateTenantJSONRequestBody = TenantCreate
@@ -3485,6 +3578,12 @@ func (a ResourceInput) MarshalJSON() ([]byte, error) {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListOperatorSessions List the open sessions of operators
+	// (GET /v1/operator/sessions)
+	ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams)
+	// EndOperatorSession End a session of an operator
+	// (DELETE /v1/operator/sessions/{id})
+	EndOperatorSession(w http.ResponseWriter, r *http.Request, id CredentialIdParam)
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
 	ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams)
@@ -3494,6 +3593,12 @@ type ServerInterface interface {
 	// RevokeOperatorToken Revoke an operator token
 	// (DELETE /v1/operator/tokens/{id})
 	RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam)
+	// SignOut End the caller's own session
+	// (DELETE /v1/session)
+	SignOut(w http.ResponseWriter, r *http.Request)
+	// SignIn Begin a session
+	// (POST /v1/session)
+	SignIn(w http.ResponseWriter, r *http.Request)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(w http.ResponseWriter, r *http.Request, params ListTenantsParams)
@@ -3617,6 +3722,12 @@ type ServerInterface interface {
 	// RestoreTenant Take back the deletion of a tenant
 	// (POST /v1/tenants/{tenant}/restore)
 	RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam)
+	// ListSessions List the open sessions of a tenant's tokens
+	// (GET /v1/tenants/{tenant}/sessions)
+	ListSessions(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListSessionsParams)
+	// EndSession End a session of one of the tenant's tokens
+	// (DELETE /v1/tenants/{tenant}/sessions/{id})
+	EndSession(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams)
@@ -3641,6 +3752,18 @@ type ServerInterface interface {
 
 type Unimplemented struct{}
 
+// ListOperatorSessions List the open sessions of operators
+// (GET /v1/operator/sessions)
+func (_ Unimplemented) ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EndOperatorSession End a session of an operator
+// (DELETE /v1/operator/sessions/{id})
+func (_ Unimplemented) EndOperatorSession(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListOperatorTokens List the operator tokens
 // (GET /v1/operator/tokens)
 func (_ Unimplemented) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
@@ -3656,6 +3779,18 @@ func (_ Unimplemented) CreateOperatorToken(w http.ResponseWriter, r *http.Reques
 // RevokeOperatorToken Revoke an operator token
 // (DELETE /v1/operator/tokens/{id})
 func (_ Unimplemented) RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// SignOut End the caller's own session
+// (DELETE /v1/session)
+func (_ Unimplemented) SignOut(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// SignIn Begin a session
+// (POST /v1/session)
+func (_ Unimplemented) SignIn(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -3905,6 +4040,18 @@ func (_ Unimplemented) RestoreTenant(w http.ResponseWriter, r *http.Request, ten
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListSessions List the open sessions of a tenant's tokens
+// (GET /v1/tenants/{tenant}/sessions)
+func (_ Unimplemented) ListSessions(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListSessionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// EndSession End a session of one of the tenant's tokens
+// (DELETE /v1/tenants/{tenant}/sessions/{id})
+func (_ Unimplemented) EndSession(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListTokens List the API tokens of a tenant
 // (GET /v1/tenants/{tenant}/tokens)
 func (_ Unimplemented) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
@@ -3949,6 +4096,78 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// ListOperatorSessions operation middleware
+func (siw *ServerInterfaceWrapper) ListOperatorSessions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOperatorSessionsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListOperatorSessions(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndOperatorSession operation middleware
+func (siw *ServerInterfaceWrapper) EndOperatorSession(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndOperatorSession(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // ListOperatorTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListOperatorTokens(w http.ResponseWriter, r *http.Request) {
@@ -4053,6 +4272,34 @@ func (siw *ServerInterfaceWrapper) RevokeOperatorToken(w http.ResponseWriter, r 
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RevokeOperatorToken(w, r, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SignOut operation middleware
+func (siw *ServerInterfaceWrapper) SignOut(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SignOut(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SignIn operation middleware
+func (siw *ServerInterfaceWrapper) SignIn(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SignIn(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -7146,6 +7393,96 @@ func (siw *ServerInterfaceWrapper) RestoreTenant(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// ListSessions operation middleware
+func (siw *ServerInterfaceWrapper) ListSessions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSessionsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListSessions(w, r, tenant, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// EndSession operation middleware
+func (siw *ServerInterfaceWrapper) EndSession(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenant" -------------
+	var tenant TenantParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenant", chi.URLParam(r, "tenant"), &tenant, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tenant", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "id" -------------
+	var id CredentialIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.EndSession(w, r, tenant, id)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(w http.ResponseWriter, r *http.Request) {
 
@@ -7522,6 +7859,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/v1/whoami", wrapper.Whoami)
 	})
 	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/session", wrapper.SignOut)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/session", wrapper.SignIn)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants", wrapper.ListTenants)
 	})
 	r.Group(func(r chi.Router) {
@@ -7556,6 +7899,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/tenants/{tenant}/tokens/{id}/hand-over", wrapper.HandOverToken)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/tenants/{tenant}/sessions", wrapper.ListSessions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/tenants/{tenant}/sessions/{id}", wrapper.EndSession)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/tenants/{tenant}/events", wrapper.ListTenantEvents)
@@ -7668,6 +8017,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	r.Group(func(r chi.Router) {
 		r.Delete(options.BaseURL+"/v1/operator/tokens/{id}", wrapper.RevokeOperatorToken)
 	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/v1/operator/sessions", wrapper.ListOperatorSessions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/v1/operator/sessions/{id}", wrapper.EndOperatorSession)
+	})
 
 	return r
 }
@@ -7697,6 +8052,10 @@ type ProblemApplicationProblemPlusJSONResponse Problem
 
 type TooLargeApplicationProblemPlusJSONResponse Problem
 
+type TooManyApplicationProblemPlusJSONResponse Problem
+
+type UnauthenticatedApplicationProblemPlusJSONResponse Problem
+
 type UnavailableResponseHeaders struct {
 	RetryAfter *int
 }
@@ -7709,6 +8068,142 @@ type UnavailableApplicationProblemPlusJSONResponse struct {
 type UnprocessableApplicationProblemPlusJSONResponse Problem
 
 type UnsupportedMediaTypeApplicationProblemPlusJSONResponse Problem
+
+type ListOperatorSessionsRequestObject struct {
+	Params ListOperatorSessionsParams
+}
+
+type ListOperatorSessionsResponseObject interface {
+	VisitListOperatorSessionsResponse(w http.ResponseWriter) error
+}
+
+type ListOperatorSessions200JSONResponse SessionList
+
+func (response ListOperatorSessions200JSONResponse) VisitListOperatorSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorSessions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorSessions400ApplicationProblemPlusJSONResponse) VisitListOperatorSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorSessions403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListOperatorSessions403ApplicationProblemPlusJSONResponse) VisitListOperatorSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOperatorSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListOperatorSessionsdefaultApplicationProblemPlusJSONResponse) VisitListOperatorSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOperatorSessionRequestObject struct {
+	Id CredentialIdParam `json:"id"`
+}
+
+type EndOperatorSessionResponseObject interface {
+	VisitEndOperatorSessionResponse(w http.ResponseWriter) error
+}
+
+type EndOperatorSession204Response struct {
+}
+
+func (response EndOperatorSession204Response) VisitEndOperatorSessionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndOperatorSession403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response EndOperatorSession403ApplicationProblemPlusJSONResponse) VisitEndOperatorSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOperatorSession404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response EndOperatorSession404ApplicationProblemPlusJSONResponse) VisitEndOperatorSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndOperatorSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndOperatorSessiondefaultApplicationProblemPlusJSONResponse) VisitEndOperatorSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListOperatorTokensRequestObject struct {
 	Params ListOperatorTokensParams
@@ -7920,6 +8415,157 @@ type RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeOperatorTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeOperatorTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignOutRequestObject struct {
+}
+
+type SignOutResponseObject interface {
+	VisitSignOutResponse(w http.ResponseWriter) error
+}
+
+type SignOut204Response struct {
+}
+
+func (response SignOut204Response) VisitSignOutResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type SignOut403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SignOut403ApplicationProblemPlusJSONResponse) VisitSignOutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignOutdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SignOutdefaultApplicationProblemPlusJSONResponse) VisitSignOutResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignInRequestObject struct {
+	Body *SignInJSONRequestBody
+}
+
+type SignInResponseObject interface {
+	VisitSignInResponse(w http.ResponseWriter) error
+}
+
+type SignIn204ResponseHeaders struct {
+	SetCookie string
+}
+
+type SignIn204Response struct {
+	Headers SignIn204ResponseHeaders
+}
+
+func (response SignIn204Response) VisitSignInResponse(w http.ResponseWriter) error {
+	w.Header().Set("Set-Cookie", fmt.Sprint(response.Headers.SetCookie))
+	w.WriteHeader(204)
+	return nil
+}
+
+type SignIn400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response SignIn400ApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignIn401ApplicationProblemPlusJSONResponse struct {
+	UnauthenticatedApplicationProblemPlusJSONResponse
+}
+
+func (response SignIn401ApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignIn403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SignIn403ApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignIn429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response SignIn429ApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignIndefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SignIndefaultApplicationProblemPlusJSONResponse) VisitSignInResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12023,6 +12669,144 @@ func (response RestoreTenantdefaultApplicationProblemPlusJSONResponse) VisitRest
 	return err
 }
 
+type ListSessionsRequestObject struct {
+	Tenant TenantParam `json:"tenant"`
+	Params ListSessionsParams
+}
+
+type ListSessionsResponseObject interface {
+	VisitListSessionsResponse(w http.ResponseWriter) error
+}
+
+type ListSessions200JSONResponse SessionList
+
+func (response ListSessions200JSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListSessions400ApplicationProblemPlusJSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListSessions404ApplicationProblemPlusJSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSessionsdefaultApplicationProblemPlusJSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSessionRequestObject struct {
+	Tenant TenantParam       `json:"tenant"`
+	Id     CredentialIdParam `json:"id"`
+}
+
+type EndSessionResponseObject interface {
+	VisitEndSessionResponse(w http.ResponseWriter) error
+}
+
+type EndSession204Response struct {
+}
+
+func (response EndSession204Response) VisitEndSessionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndSession403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response EndSession403ApplicationProblemPlusJSONResponse) VisitEndSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSession404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response EndSession404ApplicationProblemPlusJSONResponse) VisitEndSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Tenant TenantParam `json:"tenant"`
 	Params ListTokensParams
@@ -12449,6 +13233,12 @@ func (response WhoamidefaultApplicationProblemPlusJSONResponse) VisitWhoamiRespo
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListOperatorSessions List the open sessions of operators
+	// (GET /v1/operator/sessions)
+	ListOperatorSessions(ctx context.Context, request ListOperatorSessionsRequestObject) (ListOperatorSessionsResponseObject, error)
+	// EndOperatorSession End a session of an operator
+	// (DELETE /v1/operator/sessions/{id})
+	EndOperatorSession(ctx context.Context, request EndOperatorSessionRequestObject) (EndOperatorSessionResponseObject, error)
 	// ListOperatorTokens List the operator tokens
 	// (GET /v1/operator/tokens)
 	ListOperatorTokens(ctx context.Context, request ListOperatorTokensRequestObject) (ListOperatorTokensResponseObject, error)
@@ -12458,6 +13248,12 @@ type StrictServerInterface interface {
 	// RevokeOperatorToken Revoke an operator token
 	// (DELETE /v1/operator/tokens/{id})
 	RevokeOperatorToken(ctx context.Context, request RevokeOperatorTokenRequestObject) (RevokeOperatorTokenResponseObject, error)
+	// SignOut End the caller's own session
+	// (DELETE /v1/session)
+	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
+	// SignIn Begin a session
+	// (POST /v1/session)
+	SignIn(ctx context.Context, request SignInRequestObject) (SignInResponseObject, error)
 	// ListTenants List tenants
 	// (GET /v1/tenants)
 	ListTenants(ctx context.Context, request ListTenantsRequestObject) (ListTenantsResponseObject, error)
@@ -12581,6 +13377,12 @@ type StrictServerInterface interface {
 	// RestoreTenant Take back the deletion of a tenant
 	// (POST /v1/tenants/{tenant}/restore)
 	RestoreTenant(ctx context.Context, request RestoreTenantRequestObject) (RestoreTenantResponseObject, error)
+	// ListSessions List the open sessions of a tenant's tokens
+	// (GET /v1/tenants/{tenant}/sessions)
+	ListSessions(ctx context.Context, request ListSessionsRequestObject) (ListSessionsResponseObject, error)
+	// EndSession End a session of one of the tenant's tokens
+	// (DELETE /v1/tenants/{tenant}/sessions/{id})
+	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
 	// ListTokens List the API tokens of a tenant
 	// (GET /v1/tenants/{tenant}/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -12638,6 +13440,58 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// ListOperatorSessions operation middleware
+func (sh *strictHandler) ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams) {
+	var request ListOperatorSessionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListOperatorSessions(ctx, request.(ListOperatorSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListOperatorSessions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListOperatorSessionsResponseObject); ok {
+		if err := validResponse.VisitListOperatorSessionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndOperatorSession operation middleware
+func (sh *strictHandler) EndOperatorSession(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+	var request EndOperatorSessionRequestObject
+
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.EndOperatorSession(ctx, request.(EndOperatorSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndOperatorSession")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(EndOperatorSessionResponseObject); ok {
+		if err := validResponse.VisitEndOperatorSessionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListOperatorTokens operation middleware
@@ -12716,6 +13570,61 @@ func (sh *strictHandler) RevokeOperatorToken(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RevokeOperatorTokenResponseObject); ok {
 		if err := validResponse.VisitRevokeOperatorTokenResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SignOut operation middleware
+func (sh *strictHandler) SignOut(w http.ResponseWriter, r *http.Request) {
+	var request SignOutRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SignOut(ctx, request.(SignOutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignOut")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SignOutResponseObject); ok {
+		if err := validResponse.VisitSignOutResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SignIn operation middleware
+func (sh *strictHandler) SignIn(w http.ResponseWriter, r *http.Request) {
+	var request SignInRequestObject
+
+	var body SignInJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SignIn(ctx, request.(SignInRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignIn")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SignInResponseObject); ok {
+		if err := validResponse.VisitSignInResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -13948,6 +14857,60 @@ func (sh *strictHandler) RestoreTenant(w http.ResponseWriter, r *http.Request, t
 	}
 }
 
+// ListSessions operation middleware
+func (sh *strictHandler) ListSessions(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListSessionsParams) {
+	var request ListSessionsRequestObject
+
+	request.Tenant = tenant
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSessions(ctx, request.(ListSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSessions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListSessionsResponseObject); ok {
+		if err := validResponse.VisitListSessionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndSession operation middleware
+func (sh *strictHandler) EndSession(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+	var request EndSessionRequestObject
+
+	request.Tenant = tenant
+	request.Id = id
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSession(ctx, request.(EndSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSession")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(EndSessionResponseObject); ok {
+		if err := validResponse.VisitEndSessionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
@@ -14118,428 +15081,454 @@ func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L17dxs3si/6VbB49112vFs0JctOTK1Z5yhOvMdnEjvHccb3rihHDbJBskdNgNMARXOy/d3PQlXh0SSa",
-	"bEryK5P5Y2KxX3gW6vGrX/3eG6v5Qkkhje4Nf+/NBC9EDf/8/g2f2v8WQo/rcmFKJXvD3ks+F5qZWamZ",
-	"NtwIpibMzASrhVbLeizOmBTXoobfNJ8Lxqe8lIxPjKgZZ+MZl1PR72U98Y7PF5XoDXsXva+PjvnJ6NH4",
-	"tLjo9bKeHs/EnNtvm/XC3qFNXcpp7/3791lvwWs+F4Yaea5fTV6L61JD6zYbe65ZadiKa8YNtrmmezOm",
-	"apZX3Aht8j57JaEjubucMy4LlnOT26aW9l3/XIp63ct6ks9tk9ydjeb+Ry0mvWHv/3kYBvUhXtUPXStf",
-	"LucjUfdsV2zj35T2dfsbbsq5aGsLN41WTFQ956Y37BXciCP7YC/bGsms960qSqF/ssO53YB8wistclYJ",
-	"fi00U0vTmGV9j43g8YytZuV4xngt2FxpY0dxNeOGcVaV2rCVKKcz3dZwfEej8YWY8GVlekNTL4Vv9kip",
-	"SnAJ7X6m5KSs5y0NfzMTzKgrId3C5FKvYD3aRukrUbCJgpWIr+H2ueZ6XFRcHp3/73P3vx9Xf/1m0tID",
-	"ekujC3P+7gchp2bWGx4PTk6z3ryU/ofUTDyrRSGkKXn1otjRrbLAXtheweDqmVrpZtsHx08fPZk8Fkff",
-	"jI9HR18XJ/zo6WQwODrlj0dPxl8X34invisLbmahJ2XRy3q1+OeyrEXhhj/ZqZPHTw7p089WTLR065Ws",
-	"1rheSs1KGcmVtiUDFztvuo1WYMuWtVb1jnHOpXhnLsdwW+6W0YJPBRuJiapbm4ZPtC2F08HTJ6mB+k5U",
-	"woi2ec8LvJwPmZkpLXAFrEQtGF3BYROs4tqwRwNW8LXO3I+Lio9JRPuH7VY1M1Hf0RBT+8P4Pq+EMDuG",
-	"d2Kv39PMfq25eEUxFenFCc/c6fp8UYj5Qhkhx+u/iXW6pWNeVaK+p5laSWguiA46R/65FNpk7EosDPx8",
-	"cspmallv7MfT0fF4wB+Lo0IsKrU+Ov7m+MR1Ec/a0MmoSUe2Ta3de7zZvQU3RtT2nf/n14uLdyfHRxcX",
-	"774Wv/3nfyQl/4vJj9yMZ9udfluX9kS3m7JsHusM9mVZVbhbYQyUFMwqCTA0+ozlD3L/bAk7GpaZPcJ4",
-	"VfXZW9rnUpT2gv3n6WCwRxdIj9TkCHvQJnZPvkn3+6WSoqXvryTjrBa8yKDj0DEvbnElsBnXVldgnK1g",
-	"pPIHeQaTHw1ZDWMllaR9x01ipT/Y0TPbxj3dg1Nlu38/8JGodklaf3yzVWlmOIuVfShj+ZVY/+WaV0uR",
-	"99l/lddCMm0VOV6B6mEPevsIryqSiPNGj37tGcHnf9Eztej9lhYr8KFGl0oj5nqjb4+PT/Zs3sze/gIf",
-	"PQ4ildc1X+MwlPOyTQD9Va3YnMs1g28zo5x+wA3oL20ysbLvTCsqx4MBNKmcL+e94WP4q5T4V2h9KY2Y",
-	"kt73o9CaT9vOxLezdUaCRrBZqY2q12eufczOPRutjdgQNHN1LVDpnqmF7Zf9txQrNuLjKyGLln7NsSmH",
-	"rjRrBewQ8W6dkZTPmB3x8YzXfGwV9wxEx0LUYyHNkZBjVYiCaTGdC2ma3dpoffNUgP90PBT2ryvbLVXs",
-	"6pZUhe1SWRzQgVotjaiPjlt6oIq77YHd5i95yqTYEACwictwCqcWB43v7VrzBn7t2Br7irbWwOu7W1v4",
-	"avi6bcpPtZiU7/aqoTNrcuFZf58zXS2ndvFa1VtN7AVViK9QqI/EtJSRIG1r9gI+vHMYtwfOGYs79xje",
-	"YvcYmJRNk7axCPHH9BKMDNn2ZXigYftzKcf7VX5r3hZ2I8U2ru2EbW7dqp3ad9/E3n0jJJe7FFMDN9zT",
-	"MO3NAeTjeYtmig/dqWpq12w34drYLhvtwt1y0ynd2D2/SFNW3ScU7aT9joulfe1N5vLvvC53T+Y13kEn",
-	"0BmrxMSAG8OdrHR+uxvbmkiXD9I039tx1wsltQD15ltevEZ7wf41VtIICf/ki0VVjsEF8XBRq1El5v/5",
-	"D42eLL/47BMFqhDXvCqLS7I9elmvEIaXlZ1tWBfwMyuUsPqnlWWkEthBdbqs1dsXooZvMsOvwP0i6lrV",
-	"ujf81X/LKHVZ8Ro0A/8VlDNsvtRW/HmV5PFg0Iv8cl5bev8brj+hzWVZdHdOWPtzqa3FPMh6pjSwA7/l",
-	"BXvtO+50vpFamuGo4vLK6oXdFvdPONA4T6nthcM45tIO4kiAUcC43hi8fi/4ouCH136r3WKOY6/Upd+8",
-	"mfczRVNkx/5STS5pp4/V0n7wUTRfj5zzwpncp2xcLbVVwdhKLavC9o7cCL2spya9YdD23J0wjTd65RAt",
-	"IjT65oJLkzEtZLHpGw62COriVrCBB49rFvxrt1pJsEtpJf1Ui7GSRQk74HUYYvjmDvffB1pzL5WZlXLq",
-	"heeQxKbdmmy+HM8YX/E1HO4jK180aPQocK06onGf12Ky1KLIwHGt1VyMVLEGG1zhDVoIibNxP0+usvyr",
-	"PnNXcqsIXUgUK1wrqfvsjZs1t0MS85bDIOZ25sKrSuxYZn+tlJza/5aGjRVEEpRfDv0L6fZUVY4PkZW3",
-	"noQXsbuishseR5xLBa4K12VtuCzAU1kazVZ8DVLguapHZVEI+TGb7B3d9zSrVSWC3OdVpVY4MffziWtb",
-	"/hX0yN5gFPkv7DpxG5raze7n0yWvC7sehowz+IPVy0qgmwcW3oWcw/LkbFGrd2tWLyWzUiljRtkVawdn",
-	"zsezUoI+Z5a1tB/1y1JUWvTZqwnz38pYjocQrDwwr4Q09doaWejFPIO32q+wUl9IfPISAzWwTpdVbG8W",
-	"cLsWtlNju77WmkIVdrBs89Y0CKUJrilrbIsiLIGlxIBVkcEDIwFvvJAouEZrJq5FvcbxR8+sfaWmlfxc",
-	"1VNlzEHrYvtImPi3RHLYae3sa9tsf8sQhkJVhXChGNvjeHrHXNpuzHhhHzwGb+StROtxdEj/l5LiQ5/O",
-	"1G97FFcFBnZk7CqxV67EwpyRlmcHjJZuNDYwWWEsYBu/VOa5WsrbHeBSmcsJvGVDPYMDExa3VOHMvHAe",
-	"DnB2zkutrQpp5xc18NvOzuA0zM5LZdhzatoHmiKUoyBjrCwNEifypsNYx4fwc15WB6lNd7SScIShjX6C",
-	"Mtf+lXP9LmJ1AdYRSC5OE5pLsbIGNzOiqqyIsbJVGUFRLRgPbjJ0H3hvel5xbS5RtuT2OHHS70LaN5DQ",
-	"sY/bG604yVKh+VT36baHcM97dH3gQHzEAT6Xa4YnJ/QLpvyNUj+ARfGRJ9opQnykrgU7ZT+W30J7fpH8",
-	"mpcVH1UfvUkFN3zEtWgaGeOZKJhUK3Y/X4a22WNYko5oRZtUKxlAFyAa7mkmJhMxNmesFgsB667PXtXx",
-	"PcwodQXql6itYscloxAFnJPlv4Q94WAzrHhpRGEfQHVtEm+Qe9rtF+8ugYm2uoY119XS2BaXhhVl4RqO",
-	"B3KO8jCHw9gudA6qSKG21vdrYer10fkErMlN6/5n2I+gOdqW9lOAkeBtR+/FolZjofWBc73LBPfi2Qv5",
-	"YzYpRVU4AcLHY7Ew8MWUge3eBCGX+DXwg7exp7Xgxp1yA2urL5TtnLWyH9qV/XCspBRjc0mDf3ur++Qk",
-	"HBmNkWPfS1Oa9Yc94GG3WlsIQ3F23URyExTv7RGm/ayXi4WqjSh+FEXJneP5U8gakPZ2lGBDlZJxySBM",
-	"AJsh5Yrx2rs1/Prg5KJvAsxpbG96BktnO17U8KXaOYEhmyw1ryLH1wqsm5zDq3JqpVXJUbagTp5b1Skf",
-	"BkTBVKmCXYsalC5v/vRZXou5uiZgAoZG7Cvha9YwtF8sTUa2HmDCLiTOmFWw5dq9tM/ySa3+JWT8JrRm",
-	"NdMKo3UbkQIBY0u+BcOuhFhogjiUBvQ59oNtCK9gSGy3lxIkJ33EdcgFeC8kfNZqZ7S44O4zlldKu/GA",
-	"qJtrwPbg2M9MlRRnLIdxuiytbQ1Weeqr2tiHS0mLHe6zMrfPXgZpT+7xC5lLdamXeiHGtjVShS0xdl6X",
-	"mRU+5HcsRxW0Y7kQtRYFtMDZsq4ViLiZKPuS0doePGesATdpRv+n4NiF+1BeC7mc94a/9kLLelnPLh/Q",
-	"WWFx9LIezm0v69EE9LKeHVIUOI1Bsj/59oJERMfUb4kI8Llc/x0E5zZyTq7Z//r51UsGctQeDu+OpuqI",
-	"3mA3e/81X1EEFl61WFTrF3KxRAlRoKbHq59quzlNKXRvCGC4zf3+nRov51Y4BHvaSquwVO3ZBn2AXWCH",
-	"z1kvEM6thF1CHicgmFkpwHVBKGkRff734P7bCXfj1lJGaOMB4Dc8rBWZ9iy378jhBxS/dK+OVOKKy3ux",
-	"hwd0X9vqw6Bvbo4bWIAucQmIcL7fDP1nPfHOLkNhz+c2SGjDiPT4DtTlg2MbxtBKRDpuTo9PbPd8dKKU",
-	"5slpLwr0D7YD/ZkPrt8qxL8vGp+Bw7LTyrjJDPnlfPAk4Z5KzJL9+3JZVwmAb9Yj6XRZyolKxJrA8Cqd",
-	"t4VL9r28VmtQFsANYrVZUU0yVpVXgjAQ72CXndmpnAsutVenHQhuO75Ev6jRP6xYs1JiWZTm+2vSI5qb",
-	"kxdFLbROTbNArF0UVJgLNqnVPPHZrMdN1xBY1hut983Dj/wKl6FTLdukG0YGUzBv3P5LabSDdXOUq7im",
-	"tBjXwoCfFJda1KswdIjd2wsFjDQVNQGx6EIHi2U9FUVyxOAFoOYmltJVib6cCIzhFnPfaoLr1BulWDWk",
-	"x9aW397m1NW0YlZGuplRyU6oqjj0k7GC/3ti/Yaw76+IDoex8E2F5fNb2zL/odSJVe73fichEO2XhASI",
-	"ALb7XvRSvDOI2N3qGDYk1Y1vVZGAdIKoIDQniWZ7MC9qZdQjUBoyF9MQZMuh39BBgO2NIH10n+W/1qLg",
-	"9rD5LY/CAg3QLWdXYp1Z4cu1Xqm6iLaKB85fSK9lzfmazVRFMG+7bKxaYYQMAXWxRvBvI9zjMPdwYKFA",
-	"nPP6StveaSF1acprgUrbHmXomZoveF2SSdRcAFZsdTlPc2wsWRjJY3N7QR+2ur4rJxNRCzkWd7i6sp5R",
-	"nfoHuSyHdG9j3cJAwteyHWuYQstpmy+Pg7/5kM1xdXDJZryabObkwArO4VY2VRmFTGohvBrq7Tl9ae0t",
-	"ay2wWlUVhBrpSvQRuySDLLXPwmq8pMPbPn4h/fNx2JLu0ASM3Ypf9lleldfiEq6ApWPvsKYV+TnASIr9",
-	"tQ1vFNnWU4UxmGCkbATL487Cn432WxvFNyJpf9DkvIbYaFK/24zBkq7soMMpFR8nemc6Q7Qm3vuQfxvG",
-	"dQjTHg0njmaGciLMX7cdGrSITfiPCGE2tC6sEbeZVHMgFmH7XIa52B5pK6+31l/GZg7nu73EIpNr3rHv",
-	"atL25cY+jD7bdFNE0Z+OXzTkvDoIpRULmTEiS3GJ+NlLChqfI7Mt88fgfiwuD9FMG8OUUMvEu0VZC33Q",
-	"O1s0vJZF8cY7pAoSNPZkXYI1N4TpLws4lgGaiWc+QPlVbf+bVNJqca2uDhqJTW3FLmtscHOMsniUd0/Q",
-	"M7hxr58i8ls3BwYOBQAka98YD1F+ALZkY/o3prL5sueqZguhFpXIvOl6Onj6JGm6JrOfNtfChieH3vno",
-	"yRNIagK7Cd1UTzHNiVyaaKI766GxwXYuqg+zelAG+jQJ3Pkbo9GC+o2Xy+bZ074ciuS2jbZ0twQ5VICu",
-	"hGwxZEgDfrcGDJfuM4z16plVpykfaNxiTjcEU/ii++DuXt6FObLRzY9sjmxmIW6rc3xsVfR86PKmuDWm",
-	"WY7bo4DfCR5tx/la1KB0gUTKh0HVmHHNhCwgcoyhPDJB7YzBSu1HOhF+tOd2IeZ/wjuTOk8j0c+a1fSa",
-	"Vj+ttTbsTUfXvAZDyt79Slbr79wT8FZZimKXIjWuSvCygt0jldVYDYYgYPVcrmolp+SwRofXjCPWI0bt",
-	"s7DufLYBHsoQYiLfOHo0/KvdEGfuhzAhgGgIrwS4HAx9n+X2e5dlcRmwV1v3U5RhAviIIsqAKOMXwDqI",
-	"XPc4FFH/KLBK9+u8IXTsR8Q7q2V588/NWTRybhe6zvq/w6rY6k/0GzQxvV6CkbbtMhu7M2VnsK3iEiNf",
-	"4B1z4eBdj/xcomqMNmjXuxFv0XIWFL4f4Me31ryxhjswGrx+/ow9eTo4cQNfUFAAEJBTYRDOZnejC4qR",
-	"jpoFqxLMsXKOZ2YncWYHRoriGTQ7JdFsm/f1BjuzlOWkFAX8bjvx/5//+ENSAZp5hONGOJ4whCBq8O0+",
-	"iAaHwzB2Ft7TDolG8gliktu+lKgJPvffYfITiqCal4ZOwu0uQ+o2WGGKAaZ96PNX7+l4QDa0iO3vH66V",
-	"Zz6BYK+fjkxTSrqiHZI6Ttrc0OO0npaKD9sFOfH6W9NSg4zmZIgz6bOGr152sV6jILZ9sM1r/mrC8gJO",
-	"hTyjBQLCk46BsSIX+hmuq2mtlossNFhJQdHfEPQmYK/9l6KIslEQtWJ8wWuzwxufiD/QF1czIRufZTO+",
-	"WAiJrupuKig3RswXZt8oWLNSTYyQzT7bf1dVR4uyqRPu+Fg4OX04Pjq4XMhsjRPhdIqEFZh2F7zxU0me",
-	"2JWqG9s9cu6XtTaX+6aBHKCNJSPJhVvfeGLKhCx5YTT5dvlcyWnDmyHsntS4qZyDEI7mH7g2R7Bjj158",
-	"l0NwP5rD5s775vjrR6dHx19//fWTR0++GdD/jh5PBuMn/FicjB4Vp+PHk2/409FgfFyciEeTU/54lGq/",
-	"i31s6JlNPEIEtSgaDkPCgVyO+PiK9EuMmAVH9yTSLr0zGuJvIGtiHAjoqmOrtUbAAkCnXEivse7EJ7g3",
-	"g8vVSusCU0f6LC+WCOkBb6HLWHeygjKg4DQCg84+UKvFwjfEK0rcMH4hIXGJ1hSgi3Fe7eepyaSH0lu8",
-	"+9Ej+txwclbDpnVsONAAzcvijBlVFWAsMS6BM8Inn/tVPGzTerMLiXwDwg6qVZrzs818GsxkwF+g/Wij",
-	"gvs2dxInJ2iVFAAQKB1qHrMyuBQrgDXMFJuoqlKrDX9qwGz4hQLmA01zL+uFibF/4HCB58N2MKkwyqSr",
-	"ezPxOmz1AEggvVjztT5jtnvrhmsAzzwJOShe6eDuqRUnOJm+aokyOvV6tyAynnNo3mATcArd1mu3zNC0",
-	"PyL+xoZbU/M1K80ZGgC5m/iqiSuJY82NEKIzuXazu0TmWQQH6KoFvRYT8p51xmOMarWczkyQE8IrIGdE",
-	"0uWECSL6XajYWb4dD0Sn1LQ0qfHh/W6NOMoKC7lVc7sLf8ZdR1az3kLpsk1/BBVKsali1m6xlg2ecKTZ",
-	"I9GX0zI9+J+thaFYA1wkyQJmU2k0MnDsH1gcj6iBqYF9Xoqq+L6uVZ0OUGCqL6k0pVyggp8OwGx4Ie2Z",
-	"N6oE6CmoM9dqWvP5Bv8GwdsuIW68WyHauhQlA+ybNKtOBLMvyrlNGz5mljFIaLZyDwHWzD9kpRQMzAZZ",
-	"AFGdbOOMHPJ481uAt/sJr7L7ZBIff8VKSaE6cE75oLYG688amj611r7hjF30Lnogr9F7Wm40LI133utv",
-	"xEDIjgDI81IWkHWzZVElVM8XMgbWwfqHgN6Q7RyFVbPzeATFKSJwRJF65dm5or77cN3DAY4DeO0vIaw4",
-	"vSSjcWvKuphl1H1nl7Up7ufNKJ/z/COKgdLrPKA/eYq2Ge8t595fm2ddNE5Z4nTHVEZZrdOn3c3Xrkdn",
-	"cNcGu2g7LtbrsjZLXl3OlDZ25mDS/D8eUgQ0NVqgypZm3XH2fna3exjDAaezUZeRl2JL+4BDltJgaSzM",
-	"xsoFB2k6cHZLn0myNRHZqD9tNnkdlOwSjEDh4Ac72/DCuGXTRX7sQOdbvcAukgneiSN3xgo11g/pN92f",
-	"FwwfHQnNBB83fPWUGXhZC+dT9dmClxNVX7rA4thKrwno3ZEDd/tXDZr7+nJe6jlRjXmF/bJQc15Kygkp",
-	"x5dhmQL4j46qoucn6tKUIvprKeGdjTv0jBdqBT8tJSQ7QWpMyg6g8UzrSS6TplVauPGMnD5qwtwMU6Jd",
-	"njElYesu+FTotMwo5US1+ITBtrK6qL0n798BpMkdQnep07Vr3a+aOd/+aK6UurLGa1cdesVraQd7zyjR",
-	"bcmB2tiRER0RTXX0FTcnu3BTmwJx2wmCK2DITM0nk3LMJrysNKWq2pOmUCBWpiLSagmI1w99gVidVkqy",
-	"VVlVABuXmO2I3grNZrwuqjUyX/RpqTRy+Wa8nqPJ6bY5PB96TB1O7xIHq93QYnFvJt1mb2eOAsJ2ac4L",
-	"cRYhC8lfhi+IvGjgIVltIFd2Os8QMrx3xdsXP8Nb32c3hJpAILG9sw59i/edOX5UZJjyxznkqkRO4w38",
-	"sVfH7gb/MlH1VBiU2JedglrP4YmX9gHMidyBiNmlZDkfxk4JogrxotAoPsaiXJjLVSkLtdp/hsPdb/Fm",
-	"eJyOqg4ZA/7OzYyDFiEfkI2Q76XPHI2TRrx6R/G12y2Bmd1R0s6gbbd0/FzzON07LD/D7c88Dw8dv902",
-	"1t/x1jQKCZWbJggpmq5otWytguT63e6ab2sWS/RIOMXzvBcBFYuKdnQKSqqxkrrUBnMwDVvUwtotfbZl",
-	"uOVTYeDFOfGFSOfL8CISU6YQ4YNC7S+mXgp7dihcaGxsNfvgifQ4P4/vxlcuIOXZ6qhW9XFp13A3eVab",
-	"YtzbRPv2ahCgaiEol45Xu/cOObLB2nRRJDz7Ou8bWBMdRQJRQ3fb2Q2tDcYqpHpuASk7aVbWqIBR2tat",
-	"kpir5spsjmr74rwDZN6iVu9KQZT/ghEbNvHQwV/7AHp7pcJ30f13dhS5M2enLKuWX9gx9BkIaxjY1iX3",
-	"3YcGZ8JX7sJbjarqJwDewYeRl1TvQknqjmlXHVPZdqSqwfB3/Bolhh70TEPEHpyY4ln2g/yLm73ZpKwx",
-	"hK0T8MuiOFA2xnsWhhDfNi9l/Nzx5ykN/5RwuyVcyyJxmdIbSWe32HGHCakfkLN0j4rgtsgemfN3PzLp",
-	"Jf97h7TujR6Ld0azEShIZY2Jid77bkh/bWQf5v/xO2LPcZr6L89//P597m4z8D6IXyDlivcNlCHtsJlp",
-	"pRUxVxDKArVXx6JGz1xIgOl7AAKlS75p1h+ZQoEBwylHOypTIpzGbk1wn3oJr6I+I16Xwvy2G8SVCei2",
-	"FV+fBYc16LjrQO/n+kX8fhcSmUNWUaKuuwWUfuAnJjeBf3bKS+LZc+7cvOEWzSlrtDR9do5U4gAsNEh9",
-	"X5RTq/oDOOgyzxB6gL+iTRkO7CenZ45nDJEygSFgAHycaxhMqWgArXmBMEs9ZKuZgoztOcf0+Eh7xmx5",
-	"gAYgqCNI3m/Pn/3t+5ffBeb9vjZ8WsppHxzhEgH0c/6uIYgHg9RG2BSO2yEliAXP1Ap5phxClrtcPwDH",
-	"emoZT3JIWbob6KM+A1g5JBfaUQEYo2McRWaAYXDrYDAaUhLJF6SJ2hEYHcFF12fP7VLOj2e53Qn50wEg",
-	"wb8ucrsPKc5gZ2g1U5UgFnbYedreN7f/N8shLaTIN0a6d3xaNJWwbxIiIIr2pvPPTo9PMhYzxjUiVhXX",
-	"CLP1pYISYW8+Nqolfix5oAdFZD1xXCqkzbwth8FBSe/tfmLsAXw6JZBRsG+dLL5+R1vafqkj9CkSNcH+",
-	"MoFAAjiTupnMlWtF53TDvYfVz2OF4TJ1Leq6BZ79Jm78DALQpjl3Eb4ZIF1pABK0n3it7FIYNjkd2asJ",
-	"W6iqQsFWcyP00B015z+9YFrU156IBlwwjkYxejGB8eym9+RyS6sXDBt5DUBfZxgQRNkfXd250gS8MMp7",
-	"cNGIAvdel3DGjJtOQ48ENBtLEp6G2cs8iMKtssYkta7SlsodkyjDechyPHetdHH+b/qF3V/BMVtww0PB",
-	"JisIv3IZLPYmV3+JEj6YVDWjWKG9jy+L0lwWfG3vtYLTg87AdQ6uCUJFohcLHrAy156nC5OxRwMrLx89",
-	"eTwYfNW/kK/IkQOtHLI8Mhr2t8bbIjm73/Tx2quRdZKz+64kISkK7vaMaVEJKyR0diGhDBEu02iY9ZlT",
-	"hNDTtFKRj1nPMAF9CWRPq3Is7LcbtlDO7pso4sVp3L3zmPSWk8dPmHcCNqLpF5IHHBxJ87OYsZbHqFPQ",
-	"gQy2heoB2l2E7MNwqwOwoQpjZkLaNsPEuRaDCkKurUYvUl9ETRO4vnH6aWbj3HuCYqPXDkkuSqSZDCJg",
-	"yPIVL00pp5cgL+wyxmZfLkR9OS/l0gjfNl40fvZ5WP1+P28CUnELBNqwS/8Drnt7PviFvWG5HmLxRiPo",
-	"iAPc6EHcLuqaz6Ta/HWrv+HOxJXNUYgStjYupMKE0UmROOmUY7iKg5C+pIkzdjazNDferm/rH+pmerWb",
-	"XNiKfW6GxNHrq3Y9HQy+Pn769OTx6deng6dPj5vMXnJZEU1soyhpgxwhHtdv1wivd+QxuRfuzbo8vzed",
-	"QvYzmVvIw8eDQdLlsdV75HlKTS5QsKZ0vrLYwRcGQOst3kgoaGcNJNC1D0g5wIoAwwbRnWeOXck+y516",
-	"AomOQVnxaE1teFVhzQ2WoxTJh66KYH8zqxF99vAKQPbY29Nw8+RhGw/Ddt0+XvC9mCIHAm5z3v7oSL7T",
-	"Gv3gNPMVUXcTaZ8FRt1gceYLbmaU3GClLhGO6+V4BnjQptSkmkFbO75BP+4VbapW5oY5yihKjW/ksd3q",
-	"agi1RylUCz5NO3JeErJqw31LqKT2gGCUFkC6SoIazqzScMVgg+4KV+H6csjAmKPmLOLLAdIA7W3Zwiuo",
-	"mHljT/H+wUlbb/bnaZXEONeepRWSNNr7uJ1NUxZ2P3tHEA0CEk9ib0Fv5JXV6vFwiuAVlMDSZ+cNOn8+",
-	"hmDrTMi4yiR+FYWYl8knSec8pItpIWR3C5TYSbfHdr1A0U1qj/GMtGFSOZstZVGLiPJzGNhonXdixt0U",
-	"zXFf++roFK7G1OOMFDXbc9NwbKA6N8fkBqDXqYWp153Dn5vYys0YTAuQBNXkLk7sH/BO/8ylY3rdrh2P",
-	"xUmc3eA08Vo4tt1qK20TPFw+Pu/ZUbdNV8DQHzb5wOc2VlWTI7AQleHs/Luf0x6LtvD62+akUaKmFfSV",
-	"oxOBLmsTLRt8WRZXZ4bljpNtlDpgluFdqQmuxVwZccmLok7ONB2RSfny7rufG6Y75eDVCBa0nYlFXj8N",
-	"ZDamakvN3oDY+I+AsxPcBCASVCVga9VLicn0IxIjq82tIgt/eFqhB5zI4JAuzRkbEN+ChNyUrqCdkhgM",
-	"NtLeDa/Npss6nBmUsQjJjd2hY9pxa+zbcx5SoU0teCO/LG76ckR44vb1Gu6xNruaeFauDHabkPZ0A5+O",
-	"FVDogNfOWW6gSjDS8fOpOouUPB28MFZvsQpK4YmGKd3OTgc55yFNyKfkcX1FbK4kSEMGarxCqBpHjNuj",
-	"Izb+tF+hKEbASa7mwjc8RvvZt/5jqdE/3HnzwYzgOPpg4uYuXGpRX/KpSDIBNJLRtq5Z83FvG97CTUm4",
-	"l6/nTjuxcVTGkjOSbynFFeFGclJOk+SQ//YH6UE2rx1M98bU2/adpS+aB6inrCclrFpHLPyazYXhBTfc",
-	"+XGoupyfguMn7G/lt0M6d72fDRkTqgJZEthoDcLXq5uer9SlbjdzLmLijptC2DvkBPfv7GzfBQZ10eZN",
-	"7vBSe36RzmSnX/yRePAx1ZR+NzTX2nNxd8nPBMYvKRMjO7fd0xQhLvflq9m9U0p0hsLXtt0wVXktOoeE",
-	"JlUpRWcU0GTpfAyHBtYq5ATzrwjfbhuQF0Wa+5wYtZqUDCAzrI5rl5wzh2kBgPcc6gWzHHzujo6EoihD",
-	"tAjmfH2GSzpKcvfrndz0mA5G90AdEMd7K9YXMgg2zYINDIxrxJcFFLi0IstQoGM1KysRyzuMRUM+c0HV",
-	"w1Ena0AXrA5dAo+FbP5oX1KDSjXhNXM1Nz2bhBXpGnOVIhHLzj13ARgOaiXjkPmoVlcOcwDRNGCFAMIJ",
-	"r+SMhJD20CjHwbmPh8LpgHmgQdNZhFMC/jAapLTfJ9iE6b3uozGgA3qlzSmWmpfkBihj8wIKoW0nbcM4",
-	"XLamPdD1XepV5EfauubOzX3k+Vv7ohbTtu/p5ejyX0qm29ty4X3L1rsLdOZLSvw9VAMBdyX3szncJKcA",
-	"5pIF10C5CwtdRuflSIz5EowEUdZJTWbDYySbykUk7T40ihRVNZ4kRaduJPPEuc+YbifbMqFUObvoieVF",
-	"j2HupB6ySo15VZp1HxfTX8Syt6NAx6EK52q27vLI29k6gb3w3mHXf3zf7tHTd7FSAxVJer1+MI8V8rrs",
-	"9VV9JvrvjZVZl9H9pyqbVGVvoE3Susz2Spiwj7cJTDxWoEHw6SkJHCeUbU8S4vUlMQOOqHrHriegwsfB",
-	"NHPUR9OJ4CfrgQNib8LZLCSYkobp+MbQgYGeCNT5svjcC0xnrgybD+Md6pNwRA6b+RVtapEjzL8jXqbO",
-	"aWPNMgs7ZZPnSQ01rGO+uhtIvfbubE5EQroHfyICS+Ua3CedxeS4FnuhZT/DXT8v53Ner3f4nuPU5mg4",
-	"7tjH7NaWN+KNqVrBaZsjuFH8ASqXblODmOqybQO/na1JtiEYHMLfDU7rQiyA1lrJsw2JlfyQbnE+oJka",
-	"kQTSF22v3rz5IcElyuNvb5HQFWJc8TqA86NV80FIZbfXudMnfc4kqQqkZI9nSul4iW8yp9Dz+/wsiQ9v",
-	"yjN8M43ssEGYeZ+CgPSxrzyTovfFN7kmS7M1E45/BimVUDlAZj/XkGiDXEh7gwPuOiYmLChLtJ7DMJco",
-	"aUAfAcSjjMySC7kXAtIkkcEdt+/cb6OG12s5bjJ22gOHysl4xHdKslH5VXQs2NEKYRUAigjIXkAiixkx",
-	"t62jkjpx9c9NdYvdBxhfYBy3LfsqlALCt0bcohdyS7DHxOt21sOEx6y9SNTcZzlOdPPFANZv1lUluQjR",
-	"gbAyZqoqNNqQLF9KnzJVxIwcMeEFHMUX0rGBOvcVRa2apZWAnH+9wPKofC5gcbs42jCSLYUS+is/3qVB",
-	"R32Jb7Baykgpo03NFzBXwARvLn2IrrEKNgNpMN1auf4D/TYkNJRm2Jh8192oRA1MOeiQMBk+8Ae/h9jb",
-	"9gDZF4+AWzOKzoX+zriG4SY6IKxc68QTDJyzdkO/7sOYgHMOsSCYgz9bf7XhjYJ9YXVdXMehjFMv6+Fa",
-	"Ia4hN9WAYIqHE647qqI2V1bbvnQO0nzIqvJaeExuKOvq9w8t7Oiodp0gZ6vzsEZu19bmxHHGpA+aQqB+",
-	"vrcqgWFl6m0zAWK0O/zaIR4cLyda8wD1jfO44iS12ECOy4ithDTrJrLnOOnhweoRCd0jtMlt/u2Gcc2m",
-	"r3965vdwoehshgwEXPIG4pS+jTENfHcC15uc5KuyKsa8TtJNh75E9WTsR86szAB9yEezqbcpFSN9OPkP",
-	"tx1Mb2fr9GKIfVZW1IxnSgsJg5lQI5y0i57SVJgbs4k23ITb6xIvXqpWlArxRtPLhzGchricYJO7AEDI",
-	"RIwOn6kVp0jv0tn6+jt+sd0ltahL5UioYivh0UlrVc+yFlBUOrna7THh/K1nTZScqooDrEb/nVSr3Rfa",
-	"lf2Uguk4OSIi0Q7+y421GU91al2+ImTvG1eo6Pblyu6wHNmcF+JytN6fTOcxzlFWnX0Y/FjbjkU2VvO5",
-	"Xbv2kGBFi8tvh7F/aOmy8MxNe+OyeZJZgjs4iaIZbEzN3sVwOAELEavwgm/zqnzaumRJYHqK0ePksSP0",
-	"YG8Awm3FA3x4JHRZiGDQ4NSAzohJ3fMNDpCTx0/21ALvSk6SmJZEiTK3aC59zbFdEqu579srlYWi54ge",
-	"uHGVso3m7apU1mjbXQTktjv7kWlTfkoWlH9LFdehdHZGCCqq8ZpRDU+k/t3k1QZT9aAqqVYOxjz+UtFN",
-	"ffZ9Rd5TyJVC87Bao/j01ZtxDXDNcnpj3vlwbJZ2TYx+N3ZDO4aBm8uRku5F8dk+PXc3u7Th/T5oHH3E",
-	"VUwaFGP4AtJ3aMwCROKgilMtaVqQoTaedXnDa7hxNxPYq4lfZJus2eSsUXUh6iyyaYiVr3D5/wS+9gWI",
-	"Pb8DjBICBTPg0gDbF84ye7xGjq9DynDtgvHdJA5HFvwC387SzINd68im5eRzsgthPdzTLLcfyz1oubFr",
-	"gkJnbzo6/9/n7n8/rv76zSR1gu2ihQXAyiR8vfNoRxz/+1IFY8pB3IPNFE/aVZmXTbvke1SFriWCRuWL",
-	"x1QJjYc6OpGpj5pNL+stMU/RZaqCE8IxKqes/kiStCi8afQ3vT55LXyxnbgXEsgV1NpBupTI+w7COhRs",
-	"buSqpUEaS5+duQd/duA4NeephevBky9sdxX0KLftHDit4+ZK0yW0iub+RyQhID8YdrxttF47ub2VOTpH",
-	"JytHIIoz8egYwR5NRQzLF3gqc4k+FNvdjNiKXNwhVA6Dc8oXQkAT3Kc3rpvV3vvs7awczy4kugs3nVu0",
-	"8AJvdSJIMObS3jNykD9DrBHW/k1xbyYr/ZwjbMklpRZETeR9CWG8MOndnlGHeY9KaSfa7dmWwwJcKeBB",
-	"8xMi0YXihwC2KdyCAz90KxvaB1cQJA4MSemYlL3p8roUqzSzNzF0wkegMpHuBHtJn0GQhekGtwyVhatU",
-	"jmia1b9rDYmYAmkugBawtTgSOIXbX+gcL2He029qHcTkyhmtg8kWYJKuiljEQlWIsbXvPJ5hDnxQ7Hgw",
-	"wBKX2kQT01mZ+XspVgewpHLH8Q99zGDjtMkaePU2m38bH+qbUL+PBnq0bsM6+bnfc7K4hruPtjU1VFbd",
-	"rgjThRXwXK6B/617Hdr4CbWIiyvzAtFEc0WobHCxJ/WEm5c4cUVrU0VNGOrjogJ3YSj4lIW4KdV0AkcV",
-	"JuEEbZWid3dQxyeU4lCLXVMX46huX3T4z8rAd1QZOLa9Pnp54G6nQ9BrSqwKTsEDykBnWkGj3J8AOIBH",
-	"mjelz4HdFYorLu+mQvEhCCjM3yXiuFVc7AC9mVWqiG7p2c+6WqB3WjM56zkkQtI17bJaKfJIml+h3B7L",
-	"NmZtRN0CpkafOOpD6zCpEZwEAD0Y+EaHChpG0Qtp9cTEkd4ouj2i76YVo3+q1agSCRfcuS9ZEoTW09PH",
-	"X991dTypzOVELWXRwrTR4iAEQpSTb6yZ0OoqtBvl7px7bXC0V1I0659xthC1VhK01TF3nF1nLB9DLU63",
-	"hpISMxQxurXnw9oNViaORXsNQHcE2bUjdLpJLSYyTEFuhQNhT+C+jlt/HphudnXPEeKAwbASukNdARJy",
-	"tB+ENpcpSqOXtFMhfwtuyxivtHJAFkzAuqdZpab9NqzkUneM3prStGmy+B5ANrVWu27x1MV7AHhLYQHr",
-	"eD59spSDLmJt5Ju57py43tjn1YqvNcvB3hiOKi6v8qFb6kZUFTboqkS2g4gwKTyQ+lqLByVedJBVtHQO",
-	"bU+aI9UqaE7xFH8ULwtJXpxyv04yV08uWpQpcfw6lM/YFLJzVBMOitV2C0jQR+OYBJRXH19dzhO60XPH",
-	"4oxt8lTQYJPx8ZVUq0oUU7AKmqFNtRxVUTuRFtdTtBz4PdBRNj7HtGITXnf86q1SbxIN/WVh22YN7cgl",
-	"BooCgPFCUwtQ7l0aKoK/Io9ZVJumu24AU9iWsHcQnW5HIHizhEu7m91lwHh3uy9IGC/pHZuhzcMNrFBp",
-	"J3aVBOa9DLMC3FfBOG2YVU5fH61R2bWTV0qWw/fyBmE5vAZZooEIZXMmyTNpLRVJj6fzFHf0JcrvThQv",
-	"Fb5AbcqVzycTcJW2jQWmUhH9hrPQSYk/cxy5Ueet+bcSVZXuhdO/d448Ks5VBeDQdMqWmYl58+sOkOy/",
-	"z94icWakkItq0VrTfLMiN4y2H/YYKBrwlr43jYGktbVjuaYp6b6wRKvDSu0dkmjVPwQ1pWpx6TluWiz0",
-	"GJTpSkrOcbHIguVuGvMsMtIIXwrhcKJFCeFxLwy8cauDU7vfWlulut4Bimqa10Ti5bKleNU5S+pGJfa9",
-	"OPeuwy7rf2Odx6pvWVWXMZFES5QrSsrS0aGGdcWg3BgOyl3ltNHEt9CUUx8p4SQu7ICasSx8qoPLQA05",
-	"edssU1KIQgcqbbUQd9ePVjna1hFvxQXORBAULiWDm8AxF8sMxOqs+DoLGbSwB2DTHQQDeesavaND7Y6Z",
-	"sE3DpzNCqxAq6859JBED1g5x3g7y/wecCDkrcTXHKYhNFSCemgzjoeFEi5/eXn94cyGq8tr+sH075Otg",
-	"MB5zKOwVLAlCjkhJFKMRHR+aiwhNgPEW4KE5a3CkYR0MVG7mwP9RmrgpG3SxXoL4O8Da+Yc7NrGNSYHS",
-	"LFuUjAb6SiAUPogY0anN86Um5QIITLTAIjVYipHgQVRN6axRwzWMC0dTFhVVX+JjjiU+HmGJj2Mo8XEh",
-	"b1vj42S2v8bH60b1psSuQWAJZW4ggAvdt4JfW5HrcyCiAipQXj6DwM07IyQMITit0M0e5Bv6SeESJSxF",
-	"b8GbqeYxUvH4MRk6hwPMOJVk4YyQPxktSqsQXgmx8FHNtQepNTLM0F+6ilsVXKd26dflmFK/AhlPc23a",
-	"L8MKhGph6RWIHJl3rLbdtT62EUQp5RirMR9SgfjWulpVTozYIcrR4y1ksTEgW1EDyv4AZWjDNUTZF867",
-	"ThU8ILnO1OsDIe6kmu2qBA1taDSwrDBm42NKXcHxN1AEy7spStyW6tmd70IW+rLck8G7ldkBNOyCF23z",
-	"K4FgK8rOhmd0lDa7y9l4UGxoVwbyflaHnSGUYGRFrg3aTa31heJsmi3RMuN6n+5sR4rk4ZVYtw+wD7qF",
-	"LbRMptVDrmu0TRrhwUZbb5WrE7/LfTQ9Pm0B+UOIPm5WHn53JXZh+HRn1AD0RieYKIdtJniBKgDHumqF",
-	"EhvRrove10fH/GT0aHxaXPSS4tVzFbXVqmiDi4VxbRWGcdbZrvwt7RKPDPFrzMrpDOIJJdSrmVtVTPxz",
-	"ycm7r+e8qux1l/9lW3DGBlZdTWa57Mp0u2GYuruguyHjRmvu25smCJKH/EayYyLs1ppp7iFiWlTXQg9Z",
-	"nN3H/qFKKQr7DOR26QwrNHDN8u2tmDkauv6YS16vraL5JpFpGQQx5sWH7Ea0YyH7/QURmVjtbmmXCRup",
-	"pSx4vR7GNGwRbwTQC1a83KwW2OtGUJakDfmrU/U9ySKS5ZQUzZIq5h6vhRQrBMv4DOv8WOdneMWXDbC7",
-	"ti7IIWtHA/MJodNTyn36Xl6rNRLSIR3su+9+BnX1QlpLgnKEieUDqDww8CG4WdaC5e8K3Yco3LSvl4uF",
-	"qo0+cnrskTFV3mfnMv4KCJEjNTkyM3G0UnVVQNfsJHiSAqS9IjdEadi45nomNHZLSXEhgYzCIxhwsGIV",
-	"euiNAyqvFpJhSCdnOfKtVIZfKlmt8z61spxKVQviI0DTQWdWawHIFdJuUVnJjBl1Ib0zuQw8AwzgENWw",
-	"8cVS40fJpLgU4GDdspPa6GFuoB0gaPywY8I9g9rcNuXJ3lqu+0q3xqxG8LKI4GSrbKv/w56okGwvWW5P",
-	"ytwdQWsE/K4iFiCChSbIajxmJ35ppBeF86SVU+aHPUQxEdONuyMSlFJFcojYHg6nlplx7WEMHiEWKq5J",
-	"kngkL4CKAeI+IQvoTnRB0Bg2slSjJbdL/WmFlN4Alehrdt6q/GZrCoj3uocUq4bjkR5Me8mdUtWxPpS3",
-	"sZHnAxxUiQzo4PSEvM5GPdjkapoL7SpK367u6OEL86wRqeA+L63fQaWOi5rSP3Yvq79ifbrb5pxurNJP",
-	"kHTqWvBCLpZmH9/uJgrNg2vz30NOXxYElFPrMuaU44wZU2Wk8WRxKcgM6kC+z4lcGYh9wJsF0eRpLaI8",
-	"U0BXBX6TC4BiFWAIw9lK2hMtRnwu/5/2lVZNCM2e8zUb87rGhJncrYPcUTHldlfljfRAsD042iVc0qnv",
-	"mDbmjsqfymDP+LW4kMkiwcAxlwXmwiZQF3DedredHp/02S/Ik8ompaiKRp3JzJ1jAeaMZxvKZTcApdRl",
-	"AWjLRV1eW+PqSqwzQE5rDRhCVTNuNTHI4ZbgBldUHzRUy5TBk2lVjFJWpRSXV2KdD9liiWVqrDbn7/Lz",
-	"ZwcPJkEX+hLVuLzfQBgnBhRGQdtpwZvyoffDCjzRXbr5hXwhQ/oqwgQrLlluFbYhs4s3T574AGwknqBN",
-	"0p5A8+mcraFfI4WBdh/3VK7heqZWmjymFxLAl8wn0GUxHRSry+mMFEvbTSBJwmDDthphTYi3ET0bEQ2U",
-	"Bn3zI+HD/ZQ8eB/6DmNdlWOTf5VKufqfadjZq0lqGw2RkQ1yFGBpRMsRMrvwtnsbVjmQHk2VmlaCL0qr",
-	"xM8fCvt2p86TA7x//aj/jDjBNwV21nt3NFVHRB3xI37I6Z6H8ZbexDXxQ3klVqUWWYDVkyQ41AFh5yRJ",
-	"Wp1cmcOd67GtINfduTiiEMrj45M9PBU3oN3p7oxoCt+kLyKuHJrySwQHQ9St48HJabvt3NlUSgSSnUDG",
-	"hJ08NpjyM8a9aPaFGTjuJ5z/MlUF01HbJbX4YEXE3Tv5JuvCae9adxc0GrvS8j+WMuMKeu/kpNlmYbvB",
-	"mr9TFtEfOlCD7p/dNttq14C9FpPteW/1dB7e6Rs2601yf72JhOI9TWwSo1D8N3BwICw5sP4RaZ01LsHd",
-	"0st6eqwWojjyf1+XtVny6mimNFIVhE3nXTM95+eEN1GBNtiqFPSF1dlt47qu/r3N2mnQkDvr2lM4NGeM",
-	"eAHSQYiWs23bZooqgh3MeNUi0V9NAkbGZWwMWhKcUGsEH92K60+U7tRqfB48Xju9HX7E0rvApCzMm9cm",
-	"aCV/CWm/riScL/lGdC1elb8rHFYtTF129IJYDVNBMl6BSRZnRAGgJr6aZwS39TWzUfuuhV4oqctRJXyl",
-	"E8K/9j9CcQLX0XgC0rMdNs+Wq6o1MhLxwUU0cKtaGZEmgTvM/+SRy8WQ5eR+yzOWk/ONYKC0C3Jm1FS4",
-	"6uCJqso3S7MIVGZtZCstF9Oer3PmRvpvpSzOfClpj8vysCxSzBwyNYJQWDPzcO+Xzz7pjvw/2GlGE9Mh",
-	"LT9yelHp9Mb8hHUSpiC8Poz8rqX8t46uxyHLF0vTWEy5qw/q1mLGchh2uGBXada4FdatUcoTl0X8KCvA",
-	"UcAeIRK13Hmn81g/WEA6vKe9cbPs7t0GN1mz1D58dM1r4sr9tWc7/RO8yf7rO/c2+8c5vdH++7V/azRg",
-	"d6N/hyy9j69/47dfYhpQWmR5LB+PgJuqZrndd9rkIZqBdWy2iAy+jlWCaBkvuDGitt/5P/fxXf89+O9f",
-	"j4+e/vbr4Ojpb78PsuOv33/1H23ehbBfnpxCZ1Ql2uj4SNhaGVGoPsvHZY46GZbzlRR5ilfXdSlW4NoY",
-	"l/bXorRCPevxYl7axquVbJCvRhoirZTXmN12CNeml0c9Gk8MM/pY5engNFZCho/fd2YRfONLq9Bs4YjQ",
-	"WUTOMAzZu23OuMuj5PYlSI9eaRWyKz0Jy6Li8l5EiIbJjpv2Dxjveww08W4BANSDaq4EwhrnXSN+H5An",
-	"wTN7uB8iOiG2WBkzv/JnGF0484yjtqtEOZoag21XTJJK8k08TeQide4GH68jpMLp8UkcB3KcfoiJNWqT",
-	"gwrzuW4yQTvUUgRsKfg6Q75LSiJxVZnkOFVRA0HDuAOZR335KS7KmDvCVxGKbqXxxzqQEXP/hbQjc3LC",
-	"cipddumaQsH1w/irJ8he/O4FPnU8GAxguNzfh/IaRsk1VjumuBiMoACf4e4Fe5x11hlSwr8J6mnhiNBI",
-	"BhZxjzQZ7K2VOFLFetu2nZRyKupFXbZYbE7bizzPlb4c2xdMoM5omsPIXHpyoY6FfLhsHsZ7Gcb0Esdo",
-	"b5Fc6EJyaMs0C8SGaxiUqlCedaX8itApfKOrV+GZMpoDfojAnPHihoCxD4Ec6VqUONIdAuxgD67g52qZ",
-	"8qKolaiPxlwLVgmDdfyLcloSjKeUUtRstl7MhNwIj/Ax9DGSmk8ebcrMSLH5lR/9yyoz9+kfR789cD99",
-	"9T/+IzVY1pIox8+cC2qr6e5KOPkWtXpXCk3yUVJViUadlKEVKmh8Sgd0IbJdZETzSSCV4AUcGM95Wds/",
-	"MpZP6J+X7wqdQ4wP45suBWIkSjm9kOCvK/rsHDx5PqdkWl5bOxeyZrYhPJgGB0pjE+70K+LmqBz2b5Gs",
-	"PtDl2xDY27sdGcHvhiSfTqad8PpVqIN3xh4REzqasC5tY66u7TjGrqs4Scfv/1ux8Ld6BTXtmA5s9HBr",
-	"ipQ+tRNxoG9MQH8+ngv2TNULVXPCfGBLcUu+bwsQHEAPf4ZQqWo5baWm36SCbx29nXBae8/mgMKD7eP2",
-	"/XUSOH/I6hztDbv+yK+cn8alxnSHl3htzB6LgYDT6p58PaRsJXBLgkWpM3Ia+wSqXmraC7Go1JotyoVw",
-	"tX8UOunLZCx0D3yqgMj8j7Zh9k4stG6V5I0guNW6+55jd2soldcQ0sRaPhvKqMSL2eD46aMnk8fi6Jvx",
-	"8ejo6+KEHz2dDAZHp/zx6Mn46+Ib8XSy1zMNTh9yBVF7YI73rKG78FnES/ITuC3w83fXkU/ShzsszSIL",
-	"DdjhtOZXFgmPM5VRoYREj1S2r0qpnoRigXpE/bsqDwMGX0upIueR8XCCUiMAn3bUDWrNdBJ8d1sdhjxS",
-	"O91/9p73WQ+9UZcuTtmWk2JfCe6roeeEJtpihFrR8x3qW8XlZKChG3hdN3Kti/fwk5wmvCeKqY+p7ZXw",
-	"d1BxJmNPBz6X1g2gy70l3cuRcjc3CWV6222RsaWshHaYnnzGZUE1mPI+e5vQFzJX6OZChpYgXSd+yr6/",
-	"hpezcuLVO62UFPUw9stpqpZDVTVvtb2+hWMv6mnk/zyDDBjy/jVGq7/P5tlOrwvjk1bDwINKtOlR3R1r",
-	"4QpZBPCoV33ddIDLyy55wLcRGAdnMQ/rI99NfnpI1aBDSwDd7c7/QVirtOmv9fPS3PZxFWjE/NnLpZzC",
-	"A9ol9c/5uoOAiGXDHiGQKFzEF2W3mkUfrVZRaNGuMhZ3Vp7ok5UlerNeCKAJSxHn0c8fBKGRRk7gN1MN",
-	"/cV51jcch1YSHcD6aW/HAJZO8n4eNGutxXvuctYy18fUqDSrJW6NDqUGpSFDtyykeNdVEXehHnfvVXdj",
-	"9L6od5kfhY0+7BzPyZ8Iww5Qvre8vZAWj/hhAjeO1czFzNr8nq0o7b2mi3GO/sbaphoAHcnNkGdXh2Pv",
-	"Q7CZtfJovf0iSbNcVOdPRqx9jFhu4hvkh3FTk7tnpvi8TBXw+JDmcdCg91nJPuhGIAeD/o/MF3JMIhrS",
-	"OrNXzO7pzZrKN1OEjffEJz4E1+5p8M722UuFgE7pq6ru1//IVdYu+aJNs0HAsT5wYdX+8N4gSiOq7zzm",
-	"3HNiMVg/76BwiFaudqPps5wSyPK4Tr6jE7SLAO6fI9NQDGNx5OKh7PtvO4L6B/fzcA6eVSyBRnx8dYa4",
-	"ErumtbHmieP0w2r9qVJVm4w5e9XZrUAidRccpn6+kquiUWpyR5ScjQTTPDjbcH868R+X8htu8nrpTaKx",
-	"yLUTJSPOqfwXSmOX2uTqLDge3gsJhc4xtZwIlz31BZFNwnHHfhaQh6gfurKb/XlxxvKlhJJFfFSJ3AMA",
-	"CK7v8vPdE+QRTKSqBe7+ltPc+PpYasK0uBZAspHDc3mGbG0F9Th9NJdyovSOynxqwnJ7TwvPsD8xth9f",
-	"qVobRFhnEaZncEARRmQATJx2aSUHIhJhPYAm49FVlEUJ7g97HKfKmaW9HbsqTEajRLflHeiCaV6jV7uJ",
-	"yHbYpLCLXgu9rFJW6QEAZ7r3jA3YXHAZouCevwFQcxGZ6l3hmm9cm3YvYMrPMO3+uH5rn50HMBdudUka",
-	"rTtBiKp62KgsRdCcIIKJqPogNcnluLy/MbDJNDs45wUCEBHp38T+RnQJXQoTtK5sH+tzZTllEc7WQkFC",
-	"rJO3Woi5lXDDLdaXLEnJwu5rIeBK/lVmReV4JpAM/L5Db0W8kDCcX2UXMucjayLk7L7PRm0WBm1Ae+AJ",
-	"9OhdkuCmD4O0drRU/XmBbSB+HQDYXILcz9l9SAjWzcMIMn+VYlag4+GaMf9ayPE9Is0fXn52IQHh7Vb+",
-	"JYHoXLqzv5ATgWpUPvIAeN0NC9YGtHsTBr8rawMJr4DO6Wf7dVLvBK9TTupzyc5/eoE6bsbyScUv+/1+",
-	"jmA4VEjh57H/+dkL+EGF+5oKKnQZRDR+0jdwZsyi9/49HWoJ/zQhcIjRCAmJMB97iXAIYAFgBTd8xLXI",
-	"mDa14HNkK7oWNXApGYULAZYFoYaI0gBqk7h0HKtaLiXCe/sX8kI+ePAWKDAfPGDn7AF2/QFBUTwvFsgc",
-	"rSpojpVbD+BjcB9nWoD2ETHe6BkH8tpGN+A5N4UPsGy5uJBW8iEfVMCS2lkgzOj3wJ6Ae7S8dlKQAgZW",
-	"XD5wK+eBk4z0JHwNMjgebA2CtqNgNVAcgvOlmQlpyjE29MEDltufVF3+i/DR38KssovlYPBo7JcO/Cly",
-	"gquORKWs4mQUc8yeOJ4wTOQ2YOIdH5tqzaryKjAFBOwfNgj2DEwK9d/+DbEpvlhU1M6HCyxq9Z//0Erm",
-	"WNfw6enjr79yVLRUmQqL1GSMW1PDlWXJXf0urVwIGPFlFzL//44I4H70osiJ7g8XkxUtI16wUi6WiG4U",
-	"0uD6QPVO52whagaerCwEeiCf+p4GthDqIpIMwtK2vz54gAqjFPYFYyHNkZC24QXTYjoX0gxZzh+O8rgG",
-	"aM7/35Pno5zeCA5e/eAB2ckrSg/AKYATA0EqjvjBTpuCuTEOO+cU4vx08BQLPV1SkU8sDQ6XTp7mRKEB",
-	"aYFH5xMjaic5V1SwYSaqhcYRuJBYySdjObySsmvA5jtj+X99/4b1+/2HS82nvpYQlZ+EQg+udxo6B1U2",
-	"fgfxm7HIdf0e+FTw37C5FvyfS0wWBMePczNGAD4q7DGp1TyaK1AdJ2VlRI2VaJ0ZQsUY7KfdVlvwqRVI",
-	"6kJislsg1FY18s35OpjWnhElEZksBDd21ddsVhYwLWt0HGJf//r9+XcPHjS2DYwuYorsgJV6s8VUYQpc",
-	"dbBitZNvEISzI4cRV//Yliqz7qbF2NfCrD2cCV6Z2b9ydp/AmmOhNavKa6Ht+Q33QH08ewvWYcYkN39V",
-	"LYTki7K/5vMKXlNqz1fwFa4TuM+e4/QZ6C0V25yKr8DZaLVjBDbB4VyVYyF1A2K3sKv46KQ/6GW9ZV3R",
-	"waSHDx+uVqs+h8t9VU8f0rP64Q8vnn3/8ufv4ZlQ3MufVxFSd9gb9I/xLupPb9h71B/0H2Eq0AzO4ofX",
-	"xw/difkQGgs/T1OeMAgi070aYaxUTEKpMwKXYf0yIIFZ8BqsJHykVPJF0RtCkvkreskb/J5tTs3nAvG3",
-	"v6a1l3DLw2e1KOzBwCvIAvzJXum9z/Y+91MtJuW7zreD5Op8Nwag6PbfQC1aKDtldhxPBgNKFjKEKoxP",
-	"jH+Q7woVtH3qW2PwIHAKekyLrxDEEaSJgXXdt8vhFFuT+ohv9cNveeESquCRR/sfea7qEdZchfbAcbP/",
-	"KVcEEpRFlxzR+wEFovALjrpjVTg+hUTC4EKFKsO624qNaYiCIzeLAttWugJGBGSS4wncXsmI3mlMR6ix",
-	"9i2R7tz9lBMM6H1TVzf1UrzfWnXHH7IJRdvCk2LlRhWG0J5JDnL6hSw/7GFsTjAPZdhefu+zlBx9+HtZ",
-	"vA+sE3tX5wt7+Ip3xtdPjEoKwNJ1leYD0t+qEFRMdgRHp7oSxRD0cK/t4r5nr+1FYI9w95G2LDdKb+Fh",
-	"1Vzq+MT2Um8sttPtHr7GL/VvNoen+MrdT7xU5jlUcIUHnu5Y8LFivlHkHWsiYCVANyMeu+Kw2T0QEWWk",
-	"dDXXRmNaNiaBFK61WtLos9I0CzIOex1Byq745+ngaTj/nxGNWbBw4wqX77OOuzxshq2N/cI0u76xDPt3",
-	"sOlwtXTddDfXGl4U7pimjYvWSLvicx61SAuBhgA9lAFXVUjZdsalAW64PvuOPE5KElFH1L17mCkqREaV",
-	"RkDdRfpCzElJqk9vqLmHjgA15d9MX4rA66nzys3iaI2hzhueUHei7vh5dcvd/dJVw2nRUd64qPOHUE4a",
-	"aUYfWStx6QQ79BC44+Z6x9P9j3jZe3dqB/M4ge2V0JRZD3/Hf3RXNIhSNQrxIzAYFRBUXWIKVY/qZkoS",
-	"tzW5OsndgK47IYuzRnbkVDElydXSLLPUZ+Cc8cl45FZpZONFqiNfFqVh4tqO4FkQlBi0geQxDGMbDion",
-	"OJMigW3Ne0rvhuj2Wyivg4223QwQq9JcSK6v9JCdnnxDLp8ZhcQiRE6jnHVwXKBhcU+zHMYQyoUGfoaS",
-	"UqESyhXOmt+jB55q+IFWOZpQyugY+Hi6+OF63Mk33bado8p47STO7bcgjs7uLZg5NaE5kVNhIkn7QY+z",
-	"Vps/FncHjvqttTde7Bu2w9Y2djWtq3m59xDEQ6vqhp56ik/46Oj5Ty8wYZIXiA7xQayMIjYZ08KYUk51",
-	"xsZec4RCEyggZYGuaO1TulTE5ALVx6zcBGclCo+lLISjYPMmXtG/kFY8A82NzkgWI+AkmIZQeZ68v+Ri",
-	"BCQCeMkfZ4PBgOSjA08MGTk2R4LpmaqJnWW+MCTJEANJuRx55LHOUyLKap3nMM5bc7hJxlitXVMcc8pV",
-	"KYuojkyc6gkAiNI++M+lgNpq5Bkl7FjYEnEuzD7OFKt9JpqFhxBOX0wiywokBEy1gxMUOtmQ/Ykpu1oS",
-	"paxGIeNNdttUoxCoeKtG7dl5UN2vsyr/iz2Sw90bEDyMgzlGJU7RCfi5ygM4AANSuMLtSZ5hIOsayQqg",
-	"nKQUma/R7WIqGMGkMzzQIWs2XgYCD15VFB9PjSZiH+Lh9JKwB7I5gPvoT2h7Atf35RpJsLnJRsq23lM1",
-	"X7QdtbdPf++mCmDCdrZSENGtUwse+2Re6o99SIKdZyXxu4WqzYYggLDrRz8/UVq3HqBvZ4oCcM5tiLh7",
-	"CPwA0sHFGQJk3ZEKxuKN/CIQIgP+qaE1uclNEp+qo3V88kVn44VsORyRYGexEBKcmlGln4BZsCKBOA4d",
-	"ptJ+FzvfduRFafeHe1s+a3dIYCb4c0vaLbl1In+CjRjy8NIbEeuDGG7EXwKhrIchIzzV4dvsFiH1j2zf",
-	"AlxcWBqR+G0wfQei6U5VFNei5lXa7fgc2/fH8Tpu6SqQxRml3UQqmUCle8Y1FGLJpwLHIweo45DkzWiN",
-	"ZfWyCEFLBNEZJBx5OubMu2F8Mc+I0tOBIO75suF99sJcyLHSJmKBJHCZ1eLJ7+FbyY4HLgV/7oyCdh0I",
-	"q46ndSDK1dtKXv6QQgqGtk08PScDjZbzzSXTJ5Az0axF0YJIyLhE1VvKmOAuTvmDn5MB8SHcwfDuT+MN",
-	"xm7tcAbD4EKCgUcZDT5nN9in8j47A3NrUe4+uh7+Dv/d6Yp+s8N/HGQi1sTSbFILgX5WjIBv+5bZpmvZ",
-	"KozOsRx8IOEQDDWaJpv8b5/UM+zpToIvYAbKsj0S6rBgMTFItjuS3eb+04/8efiRWzdTuxc5yOcPeb62",
-	"SUpi5v50LuQdI3aLM3G/cgijEp2g3IxnLR5lxJ6Olhjox6qOUGi7HM8C0j+yavENSORJYSjeIC+iIJar",
-	"YYbyLlAyu3waK6rONmvZ8QrwrFBRz94UktQSUgL5Wz+4CvALfKabCvAJFvYf0JDFGqlu/9zTPoJx85P8",
-	"IdZ4GP7+cTdeEulwbs/smko95t6+ytlMVUXAZ+u2Kqe6UeaUcUpzmNgzHwxoTPKpgY8XqY/O2EiZGVBf",
-	"jQSbl+8AZw6GOJcsf1GI+UIZIcfro7+JdQ7QuoXg3mQEULgL9UyFocMdCgkpKe45JD2a6xswPPaKUg59",
-	"GY/A6Bknp7gHPJAvqFG+wrpLhwNeM60QLL+ouMwdqGuD9n7oRQzsRQGf9E4Se4ckZQo76ZLxlGxi/5EK",
-	"BGJwcaFUAxoVpV9ulw1A4Ug1YrFWj5ps1FvVkI+6ApUtSEcggj4DWrJmVYPclQFfzRRbcVdLH0birf0J",
-	"EupwpIlHdcYlm/FqQpYa2PA4slYrDe1ARRKpnDWWZIVA4O2UxQu5E0fAzrE8Ab7ejzniDGdcFinR7yq2",
-	"HLaZo2X+N7Em5fCQUyMCWjqz4FefA6Gq4mjEx1cCAn7kZfAF4ezHQpEOe/hhX2dq4T29YsXCC6Lk319/",
-	"96VPRaEv6Z1UXdf/6v/ihT2N4Oigpm016/vvfu7tuBy1ujPiEkreYG3pzcjLms+rjeFr9o6q096wguxd",
-	"jskN+/tRVYM4JT6hIJyjnIvyjHxV4j+Si+D0+KSLfiHGSiJx13NeVmgQnR536M4bpX7gNZZqPz1+vP+B",
-	"X0I69Y+iKLmj6Do9OenyMKV38VElbm3xPe4yX79Ifs3Lyn3wljrbW0rTb5bz01TZyydfO/UtyrXuqsHZ",
-	"xnBkwEiGFV5IRgmAwH9AB39uVI7+B0hIr9U891xbpXal7iC5MRQ8p08VaAk1q5mUxtGPU9QPipgkzih6",
-	"iauUpfchTpr0B8o1AssKu1paoXjWGRs4lQfQMJ42hhIiI/WsFX5Rq3lvU3J1lX8bFcASCJGWDrkS8WcR",
-	"3W2IGLS11ajebVq2RzN4Jas17ddO90LZ4S8XJPEMZqK0zyQOEGfQFyVU4pQmC6Ef8GfareRpBD9SzOL0",
-	"eNDpCJoqY+4kceqNqCrc/DgOmo2EWQkhm+V2GjLN/fZxHTxd5WcA/7XK0JfdU1+fRa/7WHmvn+t28t3Z",
-	"lcXaAF/+GyESHIglHoAIzxJtoHiFfnQfadJV0zHP9hw8pWuqkAVenNL7SUrt/VhN3hVkkQ+l9dqSXsLy",
-	"+kBuzvCBTxPu3Pz+znzcsEiizAqE4v5xHaIunrmxj1r3zuFHwt4c3xcGqSd80FPIIqx8ZBcKld+3FjqU",
-	"9xHrQFjoXP0zrocB1u4J6QOHCPiz7L3t+bwbO+QzS+a9o2TSzpP/EQVndgfJqq2rcw+e87UHIDUxb5Av",
-	"TDXtsaAdFuFAcVsIVhaORwpBYmxclYDzx7j7m4BeOh5ARkIEvrT2y5VYGKzgSuF58L2+jE70DNFLo7X/",
-	"b+5yEjADIudI6mPtuRUvjaN19eBPuI4u7LHImKqK6OXcFbnAZ62ZrZXdZ9rzGSKXJ/nf8ZPn47FYmCEz",
-	"4p3BsT3CrZwPgczJ/hMZNetrUR+BS1cQgBJAZFyyHBCVOSslGPZViYSCecENzyN5jJX6uGZ5WeRnjNMQ",
-	"E80owRF07DHOf+DaHMHrj158F+hDHVfhvNTalQiUgliAnKuaHPPHjxmFG6k3SH7hiqZEpULu22+WEri1",
-	"L6QGJ5H+Kgv3eqgt4RCjSzg+TBu18FhhyuGjXnovPkgt9gKEGOS0aIisYBgFsY68bEfttuF1E4kYPttC",
-	"Fa3mvr3Wlmyxn59+VwaIX7a6lBAXsbNXUslo/E0rVik5ZXyqohSa41nerHJ2PGtpPLylrfWng4MbD+Yd",
-	"5fegMMCyMJ7a1AkHQtGAJ4tWeI5UidkG1hGlxVnYTBGm1a5XZtQU2HntKp7WarkAIi2EsGJuka+BfyE9",
-	"k7p3oQAuEnJDPI+vb/AKWPZaYZHwNVEchotMOnTshvYU+rT1pF/MGpa8rxSeL5QG36ujNERdujVHaYIO",
-	"/eQcQ4WCAyf5r2qFq84o2GmekdcK74hXX9EKjlbmo4HOQ1Xu/MlAk+y2h4sT3+BThJWZU9DPfoUy5wJb",
-	"WXOJPxrolv7bh1u7/6RZHXZw9PS3/7x/cdHHf331P+7P9X/rRM371Mad+DWahYnMPWufm0cQXTHNWqLf",
-	"fi6RFS10piHPd07qHyb3KM5FyHpb5+yu3KOftw7dIU6IVwHwjI0PYa7Z//r51csDkpOGDb8DRohqNXcf",
-	"YUo2NI0vCpC86pI8Q0GxqgLsUqRBw42fp98upo9uSWzihkllD9ppFeL56LEYslqAF9eTxQMbrFSUzxuV",
-	"TafrWHEiY4Wa89LxZAOHJzOrctxICUDeRfJhuALQmXMO++sXEhTvqTDaFeHCyCQHMLOqSYGz2vIZywPU",
-	"AUEBQFldjmcOnNGmL3nu7C4akyeid6qTY5JvO53c9c5xCGrOz+65NhVqqyVWF+i3JjhsKHEdWvDMPtPl",
-	"6w0oCGpx60WrPkkFgboGZZoFv27Qll2ZxFRy7ha67Zd55NAMt2aY0IDiMd8oTgDwcYrroG38BaWghOAM",
-	"0PVaFQ8xcGik+9TMT4297Sji8fQJ8n1btL2EO7rItYgnm8QalkFjVPkscxU5Kj4SlY7YaWe88FbuOsoZ",
-	"sNrh0PEdu3ogZOoT3GwkkPH4HD0sK2v4XMi5MNxqLVSAIoDRjp+wv5XfkpnAjQ/Ih2+i0UhNDE4XggtS",
-	"iY/RkixrUdjpz/F2TzaPx0RQvCs15pUV8LWYlkr+RSxbJb2vHJfWWgcnp13tY5yOkupNApIQvKZ8KtwY",
-	"OqtyAfmC4BRyDNtu7jxFBnmkyChF6+TsFhQZbSNgsHx5NyFkFycE8jpJ0j8GGZvtc5vUhc0K+6wsvrik",
-	"vk2V+ctQkqFpD3+3/3nfKkinAuRo7wMvi9boFfjmPl02iv3+PU1M5p92WvffbQfyFmvgYYB+Tttq4bmo",
-	"bAOv5okrkdCeXKpDMkDc6YeBLjicxjOltMi8o5rI5kIxnpVE75zzFcN70LkXlUZwJcu+94bQhQzewbma",
-	"Aw4Hn44MJECeQ6mfBijdx9y9K5rrK/yGZrlU5lIvR3Y8RlB6gGs24TV2P0K73c/9Xdo7/exrv0pZYLS7",
-	"nuHAd1FVPrW5Eb7fPJ/v7FB0rYgOxw1OIVMvRWTmUq1RP5UC0IVu6N2qweUy3lijWbPmeXNpcU+CiLQQ",
-	"6gxFPEZb3cICdZFXsHqNZiRB2sZjpIpS6IN9yl/ueU9Lu0W8R8xrn8ys+gTA32CKUYRaz8AkmKmqcCJv",
-	"/Uc/bWph6o+bXXZYn3aR7vKoIrMTEiE24oQH10q6PHcsn+8osyUEuKVahegJZ0AK5YMJQGjqMkWNrz7K",
-	"DVvUAnzeELGGQJKCwlPW+rP2YobVc8aClS7L3RuJGfEzYfSVQsIjPr6y5+EcC3p4WYo1k6ViMFVDz2fu",
-	"ZapmvFpxKHw2EbVoQZuYev2hVUio+tNOXE7NIzKBP1BCxyeQXa/sWLoNQGCE5hpNCK6byAcrAne6751m",
-	"tQUSBNXAy1Es1ei0ULPx5IZGSsqEr3Lvtq/3KjRoJ3AQgBYo+oaOKJkWXGtRXEh17ep1NZ/1JR4Qb0LZ",
-	"qbJguT0Dc6fL+hg3VgejX81mM7BerauC26xEWxrnzdqhiL6drb8ILTSu59vwdZ9h7HUVRvNP73dKx7ZH",
-	"k/5TK0tpZWsn3OyGahgXf0CNbFFx+Xlk+L8Bfzfmn0Gqco4u8AyLA7ozxv5BghSKyLlIKjnbyaVLOeru",
-	"T5fGPorgSgh/psiq0+HQmQH3r9FNfyFHInO59NY0HFfLQhRxIc+2JHeUSCTxnc8fQE2UEufTvl3W0NhT",
-	"wY25VLIc8ypQGwwZrW+NlWLBcq0LLD0C1Rw1KxQ4LvRMrUh1zKeOps5fif6CCDXWMg1NwIxApAmAUot5",
-	"olgn9mcqTKT3gmoJwQpPyXTWLLBILnSsjQtILzpfoQSi/XeByNA3CeakzHF4wvTY34HEIKPKo3rpihp2",
-	"YC+I6rHbX/rzpO4Ku+NjU3/efa5ChzTzzz1/+6eKt+fdcRnvWFaoP3O2v5ic7U/rfdlcOLfLtm7Unm8N",
-	"S7/2dx0qWc71q4lL1O0iW+z9b8puWbeHRhit2dT57m/B6/mlhy/dxLWFMF9vqc3/Trm/PhjasA23A6Lx",
-	"vvoMg6K+eQ9/tzP4vttWfjV5gzbunxv6D7uh/923MniccJV/4r28/267G2+58R/+bid8Z3onFDJb8bog",
-	"2sZAy2aNL0G0HTyma8OkgGyjgHkH1raMyCHBdqPEEGcGEUVcn+UvJkc/cjOeDdmDHGLh26RnzChrEp8e",
-	"n7SzyL4ODo/DJvVHZOvqPE8vJtDcTremiMg+DVvUdy6/zbNF4WT9aXYUX5Qh4Fl6Ew6+pmhLF4aN2I/Q",
-	"V4EeJOd+AERlk/7IJ3sCAVLKC3/jrfchdYkXk5dKCtqqH+NE3ueZtkOHyVPQhO/f8Gnbq+m2h3APvPZR",
-	"Kr/9BVHqls42tLLU9hoFqkMNfRkHOIHX9i7rz/PE7uDo5vPuN/8d1bXI/7xsAbcBbshuZu90baOTDRuZ",
-	"GGXhRh4x0w5z9GlG9Cb/WLq/sRbo9/9c8sqTp24wwIJCgI5NGaiTQjolZ4tI+IaMRPCKW0EjXeXAzmS1",
-	"F/KmbLUp1+nSfJZaRCzJso/Kfvoh6EjfHxpV7Uw2+lm19nOiCkWi7Raq0FucSndJDrSvC8gYdKvm/qnm",
-	"/uld30Fqulf5uJ1V/nBWaqPqdoDQ9xi3d0SaEBrGVZ8xrIFQ2A3sKqahhh6necfwbsHocwAuQbYUyvn2",
-	"MByH/55zDHyykRASaiey0Zpxe7bGjUHTHBW+Pjv3DfEhZCz/4r5rlApQwBU2SmYs/6/v3+QEdtlIAG7L",
-	"93Wi9a80gH+Qwoab3UpCAXVwt9wNl+CnSuAciTExrvyp5CeV/O7SxSikR/70AJi3SK/k+LHYm5hSaRX2",
-	"/hDsjgij5YQEpC36uuVmtsUeGeptOW8j1agBkcRrawFZhQbwxBmkinpSFgBDyUIUF9KXXuizF+GNtUDI",
-	"MsBJPEcVYEvmpVwa7xN1KOJQ5soX/UJMtKsFMXg69OnJYw61bUaCTctrIf1LsPiORuYK/MmKZHirYlNF",
-	"OzyJS4a5bymYtYkyKMczIjOCPjiio1DNz/chrsTp84bLIoA1wSwEnonA5kxZKVEqClCz0aFgDbsmH87g",
-	"+OmjJ5PH4uib8fHo6OvihB89nQwGR6f88ejJ+OviG/F00oJ7LG9RWv23P4v3fB7F+t7wKwGwfYSP2XVS",
-	"KpkOuB5a9SdQMu8sRuvKtVPVUZ9tfQLJ1v4lLuF6eIuE61ZVpiNLPEGWXYu6UIbYaweTp//NPtSeOBd/",
-	"H+VuF5YOviur/nOr97/RU9S70TiOVJWPDxqP0PUZUzsa2Qos9+DDnMK/nw5Y3tR1UkxlruDQ5qLHOsZx",
-	"6YBsuwox1Rx2Fk2fgS2FxYe5ZnPKV2rcCgWzXEbktFYrHcCtoB+00+zRO1pyIo8zO3zlfDnvDU+QsRD/",
-	"GPiRK6UR0441Cz5b6wWnqR2IQNP4ZRouEZ4gWo4paNBnXQzAN+/h7+6fO3kTXocSLh985bQHzChw8IUs",
-	"FR+5SlS/+SSLY//dbgruYDU9JP9Eq+aFRUiEdvVgGrvKMU6W6L7KqXYMov/7O1WoZ/TdQwf2zxowf9aA",
-	"2ZHb7lcmqVf/btuZdJvdhhQRkofyj4GoO4RgayRuB6MJkrelImJ2zRYCCOuYVfgw/9vd5HNN3S3oqwEj",
-	"i4p5WSkyE1UBpKYXkmqjIxO8qolTHX0X5VxE6a8e4AIFySl/FRRJ4PW10kU3yZEcxYYRxPPUpHxvSUt9",
-	"TWO4x8Zroy3eoCcG9vjjx4PBfJuq+DNjHN5ml7oJ3YqQVlv+tcfHV7D/pPsHLQk75JNJVUr7WGWf/u0P",
-	"lOzqFk+rdgSX/w2SWkPiXr2U/yYKlqqqER9ffR7e/VdoXAPDZsSrrCaQPxnc+ej3J4YNHWxyT7dFhQqh",
-	"sqIUGpzfPK6l5BxpIH3nvtKwryx9ztzIRJm1PhNKTS7kVmFnTI/i+gq5FOpyOgMcMYCNfPUZdI0riYfS",
-	"0qCDMkRZ0dcwXfK6YPWycqhnzJ0dz4S92X5dFXxNXgdY+vc0Wyhr5ddsJKal1LHq63gR8tZQ8UgV64f9",
-	"fh8wWhey/UZH3/Dwd/pX9OwZ4+xKrDFX1oh3ho2ELouIb8oFgLmx34gmH8+ch0g0kRM+vFl5uhZQ3DiQ",
-	"fRoh4wiPqlurUkdFqTdLUauajWpQDDxjC7mMgWDaawKBfU1fyDsoXs121q5OhWLcTv3oxak7niLUPi/6",
-	"PytAkm2dKGBqI1ASovw3d/KfCPXi36e88I8cS2CJVTDE/Gb1NfshlYROkxZt4MAD9zMllXDNO4xXAs9j",
-	"MsxKihaA9LW9HCaZH1Coo827i+XhQiZoHjKy+hwJ+Wqm5kiuxJGKmmiNQG8IJw8jQQuEmPs5FzAo7VEB",
-	"xPOwn3rBDWIH9oU6yKUUA8PZxvFgXA/AuWWUaiNkeH3T0+LzI2b4xAfLTlKFeLb/JFb4QjOcGs64zcm8",
-	"nbRfaj4Vu8IfIKB/gbs+NGwEv5Iu4VOvGUjDKOTU/7ToPYdpAj5Hz38zL43+XEsvUOva3JjPrSEL069q",
-	"IFbG56Aelvbsl8TtDOsmmfr2gxuDD7ZY6Au7F8oXU+KUF4Qnm5eGIqo48NEyoqm87Tr6Ddya49neuW+k",
-	"UUmmRv8QY9h61ErKoz9juVxWVY4GqiYUE4wHGTJOi/AIOW08KpKWl9WRQFngcyhmYjTjy6I0FxKrgTnE",
-	"tGaA9Ct8+Vx4FVEp8pECxBHKCIfNrhRkc3rQEhR+AdwIMXhVQtuV/tMLKm2JfK1O2+ZGOPTj8YAlsdgI",
-	"Qo+W/N1rF/jyX+BDH1u16LTTXE47ZM6v/sClqLFSc8eN2iaE7wasvJPW2G/kzC3fBhqZ9l0TjhwZOISG",
-	"DeynDsBK2ZJncXXPxg0UubYmCnUTSddHa8iVBJwxYeYIunwh28HNtWBTpYjut/FRJDj2AGa4VSpjzywq",
-	"Uetr68Tc7xQRQ25RJa25hRzPiGx2caQdMOM3br4/2I6jL7REOnDq+v+GcNgb7DRcaa3qzkuBC8V5vtmC",
-	"1yaNr3iDbzr07A0FwKEKwk605QaUtFZVa3SwxupenW3Tf6faRDBTbfi7Nz5V4gsH4FmFJSyYxObgY2ux",
-	"3oW6mPbHBV8aZECEJJQMl6+SY9FnLxXokFbzwqw921SoRA6tnpXTmahhqXu60bK2RoavRE+3YzFzdz65",
-	"5IoLCXl5JVRoEzIu4elhFxU3wteNJ7Z8IIq9Vlei6LNXLlHDarl0bEK6H8ImpG2NgPzBfMbtqXOprkWd",
-	"Z67GCK9agiHYYViOH0gvhHdjDnA3tfD4Q3y6aC355GYvqo2PgvYPrCHSKpdhh6Y25e4D6+HvZbGTrwqy",
-	"tcQ748vpB+ZjysFQTS8xr6pGipiQXpdj98kjTCwXSlMJQ5bbTXdpb6MC3/7dSn7l9ja4vmk3dd/cr+39",
-	"GNGkjUhPdiCkwAfCvmqs8AQhzGva6V+KNwBHcs8C+sDOpKC3vCj2+ZSiNfvQSsgjKx8/eNQo1cKdFpGV",
-	"4mh0RF6O57WaQ6YiMa/gIvS02kKGoqAho4/OnOgUOfO+sZxOn0tu8oanAwbpQhqyt+AdU7uTGCH6aDum",
-	"Vrwd1VfXom5Z83esO+3Um1xqSDiPpcJ0zT+qSfKDMEGuLU1VXovkcjhEzG+63DfpyPBrzoflc3l5SCMG",
-	"hIqDYsKvZw0Fxt0ila/053LTtty1zrX/h+AP6BJBCCSN5OggZ+aXxx/gFP/dIYi78h3Tcl7NFJ+XrREj",
-	"uvwhcTT4hRY5NeZVReLobsZZRUfDSFQK/Nwqud/t42K8hIr3dnhHgtf2MPz1N7voycMMV5Z11Rv2HsJm",
-	"oPdsJ6srKiFhO4SO+Ea2f2T59eM8U2jNtpcBXfpLWfAaqiqWWlUw/NHDbqlsP/0z5cdHJbb1zCqZvFm0",
-	"KXoZhb6235UgYtMZSFSHnoB6Lf04udAxYWy/7a8RbUIhrIDGso3+URcSTaSTBgQdX5qZVSjGzucfvSLy",
-	"ULa9JK7NFgHsDKuXUkevwnoz6ckppTa8wjmh0cGZjp53Et5ux/8bAAD//w==",
+	"7P17dxs3si8MfxUsvvtdtrNbtCTLTkytWWcrjr3HZxI7x1bGz7OiHDXIBskeNQFOAxTNyfZ3fxaqCpcm",
+	"0WRTkm+Z5I9YJPuCa6Euv/rV772Rms2VFNLo3uD33lTwQtTw5/NzPrH/FkKP6nJuSiV7g94rPhOamWmp",
+	"mTbcCKbGzEwFq4VWi3okTpkU16KG7zSfCcYnvJSMj42oGWejKZcT0e9lPfGez+aV6A16F71vD4748fDR",
+	"6KS46PWynh5NxYzbd5vV3F6hTV3KSe/Dhw9Zb85rPhOGGnmmX4/fiOtSQ+vWG3umWWnYkmvGDba5pmsz",
+	"pmqWV9wIbfI+ey2hI7n7OWdcFiznJrdNLe2z/rkQ9aqX9SSf2Sa5KxvN/Y9ajHuD3v/vYRjUh/irfuha",
+	"+WoxG4q6Z7tiG39e2sftbrgpZ6KtLdw0WjFW9Yyb3qBXcCMO7I29bGMks973qiiF/tkO52YD8jGvtMhZ",
+	"Jfi10EwtTGOW9T02hNsztpyWoynjtWAzpY0dxeWUG8ZZVWrDlqKcTHVbw/EZjcYXYswXlekNTL0QvtlD",
+	"pSrBJbT7mZLjsp61NPx8KphRV0K6hcmlXsJ6tI3SV6JgYwUrER/D7X3N9TivuDw4+z9n7r+fln/9btzS",
+	"A3pKowsz/v5HISdm2hscHR6fZL1ZKf0XqZl4VotCSFPy6mWxpVtlgb2wvYLB1VO11M22Hx49ffRk/Fgc",
+	"fDc6Gh58Wxzzg6fjw8ODE/54+GT0bfGdeOq7MudmGnpSFr2sV4t/LspaFG74k506fvxknz69tWKipVuv",
+	"ZbXC9VJqVspIrrQtGfix86ZbawW2bFFrVW8Z51yK9+ZyBJflbhnN+USwoRirurVpeEfbUjg5fPokNVA/",
+	"iEoY0TbveYE/5wNmpkoLXAFLUQtGv+CwCVZxbdijQ1bwlc7cl/OKj0hE+5vtVjVTUd/REFP7w/i+qIQw",
+	"W4Z3bH+/p5l9W3PximIi0osT7rnT9fmyELO5MkKOVn8Tq3RLR7yqRH1PM7WU0FwQHXSO/HMhtMnYlZgb",
+	"+Pr4hE3Vol7bjyfDo9EhfywOCjGv1Org6LujY9dFPGtDJ6MmHdg2tXbv8Xr35twYUdtn/t9fLy7eHx8d",
+	"XFy8/1b89p//kZT8L8c/cTOabnb6XV3aE91uyrJ5rDPYl2VV4W6FMVBSMKskwNDoU5Z/k/t7S9jRsMzs",
+	"Ecarqs/e0T6XorQ/2D9PDg936ALpkRofYA/axO7xd+l+v1JStPT9tWSc1YIXGXQcOubFLa4ENuXa6gqM",
+	"syWMVP5NnsHkR0NWw1hJJWnfcZNY6d9s6Zlt447uwamy2b8f+VBU2yStP77ZsjRTnMXK3pSx/Eqs/nLN",
+	"q4XI++y/y2shmbaKHK9A9bAHvb2FVxVJxFmjR7/2jOCzv+ipmvd+S4sVeFGjS6URM73Wt8dHxzs2b2Yv",
+	"f4m3HgWRyuuar3AYylnZJoD+qpZsxuWKwbuZUU4/4Ab0lzaZWNlnphWVo8NDaFI5W8x6g8fwqZT4KbS+",
+	"lEZMSO/7SWjNJ21n4rvpKiNBI9i01EbVq1PXPmbnng1XRqwJmpm6Fqh0T9Xc9sv+LcWSDfnoSsiipV8z",
+	"bMq+K81aAVtEvFtnJOUzZkd8NOU1H1nFPQPRMRf1SEhzIORIFaJgWkxmQppmt9Za3zwV4J+Oh8LudWW7",
+	"pYpt3ZKqsF0qiz06UKuFEfXBUUsPVHG3PbDb/BVPmRRrAgA2cRlO4dTioPG9XWvO4duOrbGPaGsNPL67",
+	"tYWPhrfbpvxci3H5fqcaOrUmF5719znT1WJiF69VvdXY/qAK8QCF+lBMShkJ0rZmz+HFW4dxc+Ccsbh1",
+	"j+Eldo+BSdk0aRuLEL9ML8HIkG1fhnsatm9LOdqt8lvztrAbKbZxbSdsc+tW7dQ++yb27rmQXG5TTA1c",
+	"cE/DtDcHkI9mLZop3nSnqqlds92Ea2O7rLULd8tNp3Rt9/wiTVl1n1C0k3Y7Lhb2sTeZy7/zutw+mdd4",
+	"BZ1Ap6wSYwNuDHey0vntLmxrIv28l6b5wY67niupBag33/PiDdoL9tNISSMk/Mnn86ocgQvi4bxWw0rM",
+	"/vMfGj1ZfvHZOwpUIa55VRaXZHv0sl4hDC8rO9uwLuBrVihh9U8ry0glsIPqdFmrt89FDe9khl+B+0XU",
+	"tap1b/Crf5dR6rLiNWgG/i0oZ9hsoa348yrJ48PDXuSX89rSh99w/QltLsuiu3PC2p8LbS3mw6xnSgM7",
+	"8HtesDe+407nG6qFGQwrLq+sXthtcf+MA43zlNpeOIwjLu0gDgUYBYzrtcHr94IvCr5447faLeY49kpd",
+	"+s2beT9TNEV27C/V+JJ2+kgt7AsfRfP1yDkvnMl9wkbVQlsVjC3Voips78iN0Mt6atwbBG3PXQnTeKNH",
+	"DtAiQqNvJrg0GdNCFuu+4WCLoC5uBRt48Lhmwb92q5UEu5RW0s+1GClZlLAD3oQhhnducf99pDX3Splp",
+	"KSdeeA5IbNqtyWaL0ZTxJV/B4T608kWDRo8C16ojGvd5LcYLLYoMHNdazcRQFSuwwRVeoIWQOBv38+Qq",
+	"yx/0mfslt4rQhUSxwrWSus/O3ay5HZKYtxwGMbczFx5VYscy+22l5MT+Wxo2UhBJUH459C+k21NVOdpH",
+	"Vt56El7G7orKbngccS4VuCpcl7XhsgBPZWk0W/IVSIEXqh6WRSHkp2yyd3Tf06xWlQhyn1eVWuLE3M/H",
+	"rm35A+iRvcAo8l/YdeI2NLWb3c8nC14Xdj0MGGfwgdWLSqCbBxbehZzB8uRsXqv3K1YvJLNSKWNG2RVr",
+	"B2fGR9NSgj5nFrW0L/XLUlRa9NnrMfPvyliOhxCsPDCvhDT1yhpZ6MU8hafat7BSX0i88xIDNbBOF1Vs",
+	"bxZwuRa2UyO7vlaaQhV2sGzzVjQIpQmuKWtsiyIsgYXEgFWRwQ1DAU+8kCi4hismrkW9wvFHz6x9pIa+",
+	"cb9q4JeR3Tq0Zexoq6tSoFGhhbb684Dlo1ppfanqclLKHNR5J/XQT3Q5K7Uu5SSnrfJC1RNlzF4Lb/PM",
+	"GfunRILemQXsWzsu/pIBtF5VhXCxHjuk8foZcWnHacoLe+MRuDtvJbuPIi3gv5UUH/v4p37bs74qMHIk",
+	"Y1+M/eVKzM0pqZF2wGhvRGNDc+7GAuTEK2VeqIW8nYYglbkcw1PW9D84kWH3SBUO5QvnQgFvKq0fmF9U",
+	"8W87O4cnYXZeKcNeUNM+0hShoAYhZoV1EGmRux7GOj7lX/Cy2ksvu6OVhCMMbfQTlLn2L51veR7rI7CO",
+	"SHzghOZSLK1Fz4yoKivDrPBWRlDYDMaDmwxFiXfX5xXX5hKFV27PKydeL6R9Akk1e7u90IqTLBX7T3Wf",
+	"LnsI13xA3woOxCcc4DO5Yng0Q79gys+V+hFMlk880U7T4kN1LdgJ+6n83rXnJy5Xn0UpsGvOHoDongCp",
+	"MOOFYPCvXLmjSTPwd81KuTACFQfcPr9IvjBTIY1t6qffO9gH2ikTpQq3iUJ05YZnLCib+AFGRchC+Ke7",
+	"W6zGymfc7hD32gtplqXVQiJMQS1m6lpo0CDelhNp9xmXYkmn8y+SX/Oy4sPqky/Jghs+5Fo0rdjRVBRM",
+	"qiW7ny9C26yeJ8kIsUebVEsZUD0wuvc0E+OxGJlTVou5ALnTZ6/r+BpmlLoC/V7U1nLgklEMDBSx8l/C",
+	"qlAw0kteGlHYG9AeGMcC8p52k+H9cbDRrTJryplQC2NbXBpWlIVrOGp8OZ6HOWh7VtBx0HULtSHf3ghT",
+	"rw7OxuCuWHcfvQV5DKaJbWk/hUgK4Rx0j81rNRJa7znX23w8/nj2h/wRG5eiKty24KORmBt4Y8qD454E",
+	"Mb34MfCFd+JMasGN03IOdS/rzZXtXN0b9B5ayfZwpKQUI3NJg397t87xcVAZGiPHnktTmtXHVfBAWltj",
+	"G2O9dt1E5yZYdpsjTDJRL+ZzVRtR/CSKkrvIxuc4a0Co2VGCDQVyh0EcCjZDytfnzUPDr2x//Hgijm5k",
+	"L3oGS2czINlw1ts5gSEbLzSvIs/qEsRzzuFRObXS2nwoW9Doy63qnA8CZMVKd3YtapDI3r7uW9PHSteC",
+	"rpVo+OHbrIi3byxNRs4EAB1eSJwxa8HJlXton+XjWv1LyPhJ6C7RTCt3HjZCUQLGlpxXhl0JMdeEoSkN",
+	"6PPsR9sQXsGQ2G4vJEhOeonrkEMQXEh4rT1xaHHB1acsr5R24wFhXdeAzcGxr5koKU5ZDuN0WcpLcvuk",
+	"3qqNvbmUtNjhOitz++xVkPYUf7mQuVSXeqHnYmRbI1XYEiPn1pta4UOO7XJYQTsWc1FrUUALnLPEtQIh",
+	"XWNlHzJc2YPnlDXwTE14yQQiB3AdymshF7Pe4NdeaFkv69nlAzYLLI5e1sO57WU9moBe1rNDigKnMUj2",
+	"K99ekIjo+fwtATE4k6u/g+DchGbKFfvfb1+/YiBH7eHw/mCiDugJdrP33/AlhfjhUfN5tXop5wuUEAVq",
+	"+rz6ubab05RC9waAtlzf7z+o0WJmhUNw2FhpFZaqPdugD7AL7PA56xXwApWwS8gDUQQzSwXAQYhVzqPX",
+	"/x78y1vxlJzNK47Y2T3QlXhYK/Idsdw+I4cvUPzStToyiSou78UuRLB9bKv3w1a6OW6ATboEviCE/mEd",
+	"W5L1xHu7DIU9n9swxw0nggcQoS0XIicwhlYi0nFzcnRsu+fDX6U0T056EZLkcBNJknn0xq0wJLvgHhl4",
+	"xDutjJvMkF/Oe08S7qnELNnPl4u6SiDIsx5Jp8tSjlUimAmGd+nceVyy5/JarUBZADeY1WZFNc5YVV4J",
+	"Atm8h112aqdyJrjUXp12KMvNACZ9o4b/sGLNSolFUZrn16RHNDcnL4paaJ2aZoFgzihqNRNsXKtZ4rVZ",
+	"j5uuMdasN1ztmoef+BUuQ6datkk3DD2n8ghw+y+k0S5vgKNcdVbbqBYGHPG41KJehaFDcOhOrGmkqagx",
+	"iEUXm5ov6okokiMGDwA1N7GUrkr05UVoH7eY+1YTXKWeKMWyIT02tvzmNqeuphWzMtLNjEp2QlXFvq+M",
+	"FfzfE+s34Ap+xfQDGAvfVFg+v7Ut8x9LnVjlfu93EgLRfklIgAjBvetBr8R7g5DwjY5hQ1Ld+F4VCcww",
+	"iAqCC5NotgfzvFZGPQKlIQveCbTl0G/sMOb2QpA+us/yX2tRcHvY/JZHcacGqpuzK7HKrPDlWi9VXURb",
+	"xWdmXEivZc34ik1VRXkEdtlYtcIIGRAbYoXo8kY80SV1wIGFAnHG6yvwHmkhdWnKa4FK2w5l6JmazXld",
+	"kknUXABWbHU5T3NsLFkYyWNzc0Hvt7p+KMdjUQs5Ene4urKeUZ36B8lS+3Rvbd3CQMLbsi1rmLALaZsv",
+	"j9EF+YDNcHVwyaa8Gq8nfcEKzuFSNlEZxeRqIbwa6u05fWntLWstsFpVFcSynR8tvMQuySBL7b2wGi/p",
+	"8La3X0h/fxwXpys0Ia83AuR9llfltbiEX8DSsVdY04r8HGAkxf76hjeKbOuJErpppKyhMeLOwsdG+62N",
+	"4huRtD9oct5A8D2p360H+UlXdtj0lIqPE701XyZaEx88pqQNRD2AaY+GE0czQzkR5q/bDg1axDq+TIQ4",
+	"LloX1ohbz9raE+yyeS7DXGyOtJXXG+svY1MHJN9cYpHJNevYdzVue3NjH0avbbopouhfxzcacl7tBQOM",
+	"hcwIocu4RPzsJQWNT8LalPkjcD8Wl/topo1hSqhl4v28rIXe65ktGl7Lojj3DqmCBI09WRdgzQ1g+ssC",
+	"jmXA/uKZD7kiqrb/JpW0Wlyrq71GYl1bscsaG9wcoywe5e0T9Awu3OmniPzWzYGBQwEQ79o3xmPgvwFb",
+	"sjH9a1PZfNgLVbO5UPNKZN50PTl8+iRpuibT69bXwponh5756MkTyJoDuwndVE8xj45cmmiiO+uhscG2",
+	"LqqPs3pQBvo8HNz5a6PRAiuPl8v62dO+HIrkto22dLcMTFSAroRsMWRIA36/ApCg7jOM9eupVacp4WzU",
+	"Yk43BFN4o3vh9l7ehTmy1s1PbI6sp7luqnN8ZFX0fOAS87g1plmO26OA7wl/b8f5WtSgdIFEygdB1fAR",
+	"U3C9q9qDEOyMwUrtRzoRvrTndiEmGMMzkzpPI5PUmtX0mFY/rbU27EUH17wGQ8pe/VpWqx/cHfBUWYpi",
+	"myI1qkrwsoLdI5XVWA2GIGD1XC5rJSfksEaH15Qj1idOC2Fh3fl0FjyUIcREvnH0aPhHuyHO3BdhQiAc",
+	"HR4JeEwY+j7L7fsuy+IygPs2rqcowxjwMUWUYlPGD4B1ELnucSii/lFgla7XeUPo2JeI91bL8uafm7No",
+	"5NwudJ31n8Oq2OhP9B00Mb1egpG26TIbuTNla7Ct4hIjX+Adc+Hgbbe8LVE1Rhu069WIt2k5Cwrfjwzh",
+	"GHNurOEOlBlvXjxjT54eHruBLygoABDbiTCIl7S70QXFSEfNglUJ5lg5wzOzkzizAyNF8QyanZJots27",
+	"eoOdWchyXIoCvred+H/PfvoxqQBNPYR2LRxPIFUQNfh0H0SDw2EQOwvvaYdEJPkEMclNX0rUBE8u4ZI+",
+	"EoqgmpWGTsLNLgM3AFhhikHSxMAnSN/T8YCsaRGb799fK898hspOPx2ZppTVRzskdZy0uaFHaT0tFR+2",
+	"C3Ls9bempQYp88kQZ9JnDW+97GK9RkFse2Ob1/z1mOUFnAp5RgsEhCcdAyNFLvRTXFeTWi3mWWgwYI9+",
+	"bAa9CTlu/1IUUTYKolaMz3lttnjjE/EHeuNyKmTjtWzK53Mh0VXdTQXlxojZ3OwaBWtWqrERstln+3dV",
+	"dbQomzrhlpeFk9OH46ODy4XMVjgRTqdIWIFpd8G5n0ryxC5V3djukXO/rLW53DUN5ABtLBlJLtz6xhNT",
+	"JmTJS6PJt8tnSk4a3gxh96TGTeUchHA0/8i1OYAde/DyhxyC+9EcNnfed0ffPjo5OPr222+fPHry3SH9",
+	"d/B4fDh6wo/E8fBRcTJ6PP6OPx0ejo6KY/FofMIfD1Ptd7GPNT2ziUeIoBZFw2FIOJDLIR9dkX6JEbPg",
+	"6B5H2qV3RkP8DWRNjAMBXXVktdYIWADolAvpNdat+AT3ZHC5WmldYG5Sn+XFAiE94C10lAhOVlCKHZxG",
+	"YNDZG2o1n/uGeEWJG8YvJGTG0ZoCdDnOq309NZn0UHqKdz96RJ8bTs5q2LSObgkaoHlZnDKjqgKMJcYl",
+	"kJJ4dgO/igdtWm92IZHQQthBtUpzfrqesIWpMvgNtB9tVHDf5k7i5AStkgIAAqVLy8C0Hy7FEmANU8XG",
+	"CnGnDQUyYDb8QgHzgaa5l/XCxNgPOFzg+bAdTCqMMunqXs/sD1s9ABJIL9Z8pU+Z7d6q4RrAM09CkpNX",
+	"Ori7a8kJTqavWqKMTr3eLoiMJ7WaNegqnEK38dgNMzTtj4jfsebW1HzFSnOKBkDuJr5q4kriWHMjhOhM",
+	"ru30QZF5FsEBumpBb8SYvGed8RjDWi0mUxPkhPAKyCmxwDlhghkdLlTsLN+OB6JTalqa1HjxbrdGHGWF",
+	"hdyqud2FP+OuI6tZb6502aY/ggql2EQxa7dYywZPONLskUnOaZk++YOthKFYA/xIkgXMptJopHjZPbA4",
+	"HlEDUwP7ohRV8byuVZ0OUGAuOak0pZyjgp8OwKx5Ie2ZN6wE6CmoM9dqUvPZGsELwdsuIW68XSHa+ClK",
+	"Btk1aVadCGZflNSdNnzMNGOQMW/lHgKsmb/JSikYmDU2CuLS2cQZOeTx+rsAb/cz/sruk0l89ICVkkJ1",
+	"4JzyQW0N1p81NH3utn3CKbvoXfRAXqP3tFxrWBrvvNPfiIGQLQGQF6UsIOtqw6JKqJ4vZQysg/UPAb0B",
+	"2zoKy2bn8QiKU4TgiCL1ytO/RX334bqHhzgO4LW/hLDi5JKMxo0p62KWUfedXdamuJ81o3zO848oBsrf",
+	"9ID+5CnaZry3nHt/bZ510ThlidMdc2VltUqfdjdfux6dwV0b7KLtuFivy9oseHU5VdrYmYNJ8388pAho",
+	"arRAlS3NquPsvXWXexjDHqezUZeRl2JD+4BDlvKsaSzM2soFB2k6cHZLn0myNRGbrT9t1olDlOwSjEDh",
+	"4Ac7W/PCuGXTRX5sQedbvcAukjFeiSN3ygo10g/pO92fFQxvHQrNBB81fPWUGXpZC+dT9dmil2NVX7rA",
+	"4shKrzHo3ZEDd/NbDZr76nJW6hlx2XmF/bJQM15KygkpR5dhmQL4j46qoucn6tKUIvq0kPDMxhV6ygu1",
+	"hK8WEpKdIDUmZQfQeKb1JJdJ0yot3HhGTh81Zm6GKdEyz5iSsHXnfCJ0WmaUcqxafMJgW1ld1F6T9+8A",
+	"0uQOobvU6dq17tdNUgF/NFdKXVnjtasOveS1tIO9Y5TosuRAre3IiO+Kpjp6i5uTbbipdYG46QTBFTBg",
+	"pubjcTliY15WmlKV7UlTKMxrFJFWS0C8fugLxOq0UpIty6oC2LjEbFf0Vmg25XVRrZBapU9LpZHLN+X1",
+	"DE1Ot83h/tBj6nB6lzhY7ZoWi3sz6TZ7N3UcI0tKOD2NkIXkL8MHRF408JAs15ArW51nCBneueLtg5/h",
+	"pR+yG0JNIJDY3lmHvsXrTh0BL1KY+eMcclUip/Ea/tirY3eDfxmreiIMSuzLTkGtF3DHK3sD5kRuQcRs",
+	"U7KcD2OrBFGFeFloFB8jUc7N5bKUhVruPsPh6nd4MdxOR1WHjAF/5XrGQYuQD8hGyPfSp44nTCNevaP4",
+	"2u6WwMz+KGnnsG23dHxd8zjdOSxv4fJnnuiJjt9uG+vveGkahYTKTROEFE1XtFo2VkFy/W52zbc1iyV6",
+	"JJzied6JgIpFRTs6BSXVSEldaoM5mIbNa2Htlj7bMNzyiTDw4JwIaaTzZXgRiSlTiPBBofYXUy+EPTsU",
+	"LjQ2spp98ER6nJ/Hd+Mj55DybHVUq/q4tGu4mjyrTTHubaJdezUIUDUXlEvHq+17hxzZYG26KBKefZ33",
+	"DayJjiKBuMe77eyG1gZjFVI9N4CUnTQra1TAKG3qVknMVXNlNke1fXHeATJvXqv3paCaEoIR3ToRHcKn",
+	"XQC9nVLhh+j6OzuK3JmzVZZVi6/sGPoChDUMbOuS++FjgzPhLXfhrUZV9TMA7+DFSHyrt6Ekdce0q46p",
+	"bFtS1WD4O76NEkP3uqchYvdOTPFlHIL8i5u93qSsMYStE/DLvNhTNsZ7FoYQnzYrZXzf0ZcpDf+UcNsl",
+	"XMsicZnSa0lnt9hx+wmpH5EUd4eK4LbIDpnzdz8y6SX/e4e07rUei/dGsyEoSGWNiYne+25If21kH+b/",
+	"8Ttiz3Ga+q/Ofnr+IXeXGXgexC+QcsX7BsqQdtjMtNKKmCsIZYHaq2PRo3suJMD0PQCB0iXPmwVuJlDB",
+	"wnDK0Y7q4AinsVsT3KdewqOoz4jXpTC/7QaRsQK6bclXp8FhDTruKvBHun4RgeSFROaQZZSo6y4BpR8I",
+	"sMlN4O+d8JKIqpw7N2+4RXPKGi1Nn50hVz0ACw3WVijKiVX9ARx0mWcIPcBv0aYMB/aTk1PHM4dImcAQ",
+	"cAiErysYTKloAK15gTBLPWDLqYKM7RnH9PhIe8ZseYAGIKgjSN7vz5797fmrH0Jph742fFLKSR8c4RIB",
+	"9DP+viGIDw9TG2FdOG6GlCAWPFVL5JlyCFnucv0AHOupZTzJJWXprqGP+gxg5ZBcaEcFYIyO0haZAQbB",
+	"rYPBaEhJJF+QJu5QoAwFF12fvbBLOT+a5nYn5E8PAQn+bZHbfUhxBjtDy6mqBNH8w87T9rqZ/d8UeUKL",
+	"fG2ke0cnRVMJ+y4hAqJobzr/7OToOGMxY2AjYlVxjTBbX4sqEfbmI6Na4seSB/5ZRNYTiapCXtbbchjs",
+	"lfTe7ifGHsCrUwIZBfvGyeILxLSl7Zc6Qp8iURPsLxMIJIAzqZvJXLlWdE433HlYvR0pDJepa1HXLfDs",
+	"87jxUwhAm+bcRfhmgHSlAUjQfuK1skth0OT0ZK/HbK6qCgVbzY3QA3fUnP38kmlRX3siGnDBOBrN6MEE",
+	"xrOb3pPLLaxeMGjkNQB9nWFAEGW/dIUNSxPwwijvwUUjCtx7XcIZU246DT0S0KwtSbgbZi/zIAq3yhqT",
+	"1LpKW0rDjKMM5wHL8dy10sX5v+kbdn8Jx2zBDQ8VwawgfOAyWOxFrsAXJXwwqWpGsUJ7HV8Upbks+Mpe",
+	"awWnB52B6xxcE4SKRC8W3GBlrj1P5yZjjw6tvHz05PHh4YP+hXxNjhxoJdAoe6Nhd2u8LZKz+00fr/01",
+	"sk5ydt/VvCRFwV2eMS0qYYWEzi4k1LnCZRoNsz51ihB6mpYq8jHrKSagL4DsaVmOhH13wxbK2X0TRbw4",
+	"jbt3HpPecvz4CfNOwEY0/ULygIMjaX4aMxbzGHUKOpDBtlDBSbuLkN4aLnUANlRhzFRI22aYONdiUEHI",
+	"tdXoReqNqGkCmTxOP81snHtPUGz02iHJRYk0k0EEDFi+5KUp5eQS5IVdxtjsyzkwaMuFEb5tvGh87fOw",
+	"+v1+3gSk4hYItGGX/gtc9/Z88At7zXLdx+KNRtARB7jRg7hd1DWfSbX+7UZ/w5WJX9ZHIUrYWvshFSaM",
+	"TorESaccw1UchPQ1c5yxs56lufZ0fVv/UDfTq93kwlbscjMkjl5fFu7p4eG3R0+fHj8++fbk8OnToyaz",
+	"l1xURBPbqHrbIEeIx/X7FcLrHXlM7oV7s/DT702nkH1N5hby4PHhYdLlsdF75HlKTS5QsKZ0vrLYwhcG",
+	"QOsN3kiomGgNJNC190g5wJITgwbRnWeOXco+y516AomOQVnxaE1teFVhUReWoxTJB65MZX89qxF99vAI",
+	"QPbYy9Nw8+RhGw/DZmFIXvCdmCIHAm5z3v7kSN7TGv3hSeZL7m4nUj8NjLrB4szn3EwpucFKXSKc14vR",
+	"FPCgTalJRak2dnyDft4r2lQOzw1zI5ObSJuTIx35bjc6HYLuUTLVnE/SLp1XhLFac+QSPqk9NBglCJDW",
+	"kiCJM8s0cDFYo9sCV7jSHEYwZqs5jZhzgD5Ae6u28Koq5uDY87y/d/rW+e6MrTJi307na4V0jfY+bubV",
+	"lIXd2d4lRIOAFJTYW9AgeTX2POYR0IJSWfrsrFHYgY8g7DoVMi5oim9Fceal83HSTQ+JY1oI2d0WJZ7S",
+	"zbFdzVGIkwJkPDdtmFTOpgtZ1CIi/xwEXlrnp5hyN0Uz3OG+ED8FrjEJOSOVzfbcNFwcqNjNMM0BiHZq",
+	"YepV50DoOspyPRrTAilBhbmLO/tHvNLfc+k4XzdG9RXWwXEWhNPJa+F4d6uNBE7wdflIvedJ3TRiAU2/",
+	"3+QDs9tIVU22wEJUhrOzH96mfRdtgfZ3zUmjlE0r8itHLAJd1iZaNviwLC4EDssdJ9sotccsw7NSE1yL",
+	"mTLikhdFnZxpOiyT8uX9D28bRjxl49UIG7SdiUVePw1pNqZqS9JeA9v4l4DbExwGIBJUJWBr1QuJafVD",
+	"EiPL9a0iC3+MWqEH7Mjgmi7NKTsk5gUJWSpd4TslcRmsJcAbXpt153U4MzJX60HIPfJPtWPZ2LXnPLhC",
+	"m1rwRqZZ3PTFkJDF7es1XGOtdzX2/FwZ7DYh7ekG3h0roNAVr53b3EBBaiTm5xN1Gql7OvhjrAZjVZXC",
+	"Uw5T4p2dDnLTQ8KQT87j+op4XUmQhlzUeIVQXZYYwUdHbPxqv0JRjIC7XM2Eb3iM+7NP/cdCo6e48+aD",
+	"GcFx9GHF9V240KK+5BOR5ARopKVt/GYNyZ1teAcXJYFfuKrCTmwclbHkjORbSoVF4JEcl5MkTeS//UG6",
+	"l/VrB9M9MfW0XWfpy+YB6snrSQmrVhEfv2YzYXjBDXceHSpk6Kfg6An7W/n9gM5d73FD7oSqQL4ENlyB",
+	"8PXqpmcudUnczeyLmMLjpmD2DtnB/Ts727fBQl3ceZ1FvNSeaaQz7elXfyTufUw1pd8NzbX2rNxt8jOB",
+	"9kvKxMjibfc5RdjLXZlrdu+UEt2i8LZNh0xVXovOwaFxVUrRGQ80Xjhvw74htgrZwfwjwrvbBuRlkWZB",
+	"J26tJjkDyAyr49ol58xhWgDgR4fS1CwH77sjJqF4ygAtghlfneKSjtLd/Xonhz0mhtE1UBHEMeCK1YUM",
+	"gk2zYAMD9xoxZwEZLq3IMpTqWE7LSsTyDqPSkNlcUKF61MkaIAarQ5fAaCGbX9qH1KBSjXnNXHlXzyth",
+	"RbrGrKVIxLIzz2IAhoNayjh4PqzVlUMfQFwN+CGAesIrOUMhpD00ylFw8+OhcHLIPOSg6TbCKQHPGA1S",
+	"2u8TbML0XvdxGdABvdLmFEvNS3IDlLF5ASXxNtO3YRwuWxMg6Pdt6lXkR9r4zZ2bu2j0N/ZFLSZt79OL",
+	"4eW/lEy3t+WHDy1b7y5wmq8oBXhfDQQcl9zP5mCdpgI4TOZcA/kuLHQZnZdDMeILMBJEWSc1mTWPkWwq",
+	"F5G0+9h4UlTVeJIenbqRzBjnPne6nXbLhKr47KInFhc9hlmUesAqNeJVaVZ9XEx/EYvellId+yqcy+mq",
+	"yy3vpqsECsP7iV3/8XnbR0/fxUoNpCTp9frRPFbI8LLTV/WF6L83VmZdbvefqmxSlb2BNknrMtspYcI+",
+	"3qQy8aiBBtWnJydw7FC2PUmw19fEETikOh7b7oBaH3sTzlEfTSeqn6wHDoidqWfTkGpKGqZjHkMHBnoi",
+	"UOfL4nMvcJ65gmw+oLevT8JROqxnWrSpRY46/44YmjonkDULLmyVTZ4xNVQzj5nrbiD12ruzPhEJ6R78",
+	"iQgxlStwn3QWk6Na7ASZvYWr3i5mM16vtvie4yTnaDju2Mfs1pY34o2pWmFq6yO4VgYCaphukoSY6rJt",
+	"A7+brki2ISwcAuENdutCzIHgWsnTNYmVfJFucT6gmRrRBdIbba/Oz39MsIry+N0bdHSFGFW8DjD9aNV8",
+	"FHrZzXXu9EmfPUmqAinZo6lSOl7i6xwqdP8uP0vixevyDJ9MIztoUGfepyAgveyB51T0vvgm62RpNmbC",
+	"MdEguRIqB8jx5xoSbZALaS9wEF7HyYSlZYngcxDmEiUN6COAfZSRWXIhd4JBmnQyuON2nfttJPF6JUdN",
+	"7k574FBhGY/9Tkk2KsSKjgU7WiGsApARAXkMSGkxJQ63VVRcJ64Duq5usfsA6Avc47ZlD0JRIHxqxDJ6",
+	"ITcEe0zBbmc9THjM34uUzX2W40Q3Hwyw/WaFVZKLEB0IK2OqqsKVKM8X0idPFTE3R0x9AUfxhXS8oM59",
+	"RVGrZpEloOlfzbFQKp8JWNwujjaIZEuhhH7gx7s06Kgv8QlWSxkqZbSp+RzmCjjhzaUP0TVWwXogDaZb",
+	"K9d/IOKG1IbSDBqT77obFauBKQcdEibDB/7g+xB72xwg++AhsGxG0bnQ3ynXMNxEDIQ1bJ14goFz1m7o",
+	"130YE3DOIRYEs/Gnqwdr3ijYF1bXxXUcCjr1sh6uFWIdclMNWKZ4OOF3R1rU5spq25fOQZoPWFVeC4/O",
+	"DQVe/f6hhR0d1a4T5Gx1HtbI7dranDjOmPRBUwjUz/dGTTCsUb1pJkCMdotfO8SD4+VEax5Av3FGV5yu",
+	"FhvIcUGxpZBm1UT2HCU9PFhHIqF7hDa5zb/ZMK7Z5M3Pz/weLhSdzZCLgEveQJzStzEmhO9O5XqTk3xZ",
+	"VsWI10ni6dCXqLKMfcmplRmgD/loNvU2pWKkDyf/4raD6d10lV4Msc/KiprRVGkhYTATaoSTdtFdmkp0",
+	"Y17Rmptwc13ij5eqFaVCDNL08EEMpyFWJ9jkLgAQchKjw2dixSkSvXS2vv6Ob2x3Sc3rUjk6qthKeHTc",
+	"Wt+zrAWUl06udntMOH/raRMlp6piD6vRvyfVaveGdmU/pWA6do6IUrSD/3JtbcZTnVqXrwnje+5KFt2+",
+	"cNkdFiab8UJcDle70+o82jnKr7M3gx9r07HIRmo2s2vXHhKsaHH5bTH29y1iFu65aW9cXk8yX3ALO1E0",
+	"g42p2bkY9qdiIYoVXvBNhpXPW6EsCVFPcXscP3bUHuwcwNxWPMCLh0KXhQgGDU4N6IyY3j1bYwM5fvxk",
+	"R1XwrjQliWlJFCtzi+bSVx/bJrGa+769Zlkof47ogRvXK1tr3raaZY223UVAbrOzn5hA5fVSviVgfzot",
+	"FHMRKKfaAcwh3gV3QbkfdVWKzFEHwNd9dq4iawU9I1BizzPpdt+FzgcGbhju3NJGaJMhqh4tnX1rfyS+",
+	"rsTuBixkJbRzxsPrSZVgv2hBLqBQw5YQ8R2blpKW0ciEJqam8ueKtzn+uWRQDz0jMBwV7s2oMCvyOa+T",
+	"pYPXYa/St/ZIi4szSEUX9dnzihzhkACHln61wpPQl+TG7cw1y+mJeWc9p1mvN7GRulFW2jEMhGuOaXYn",
+	"INP26YW72OWC7w4n4OgjRGbc4I3DB5DqSmMW0C57lRFryb2DtMPRtMsT3sCF2+ndrKygRbZOhU5+N1UX",
+	"os4i85SoFgtH6kA4el9V2pN2wCgh5jMDghRwY4BaYjWlyIe5T221bYjMm4RUyRkzx6ezNJ1k1+LA6SPv",
+	"BZn4sB7uaZbbl+Uef97YNUE3txcdnP2fM/ffT8u/fjdOicVtXL9Kex3Ql7fuSHvsCzfsyv+MeSRxDzbz",
+	"dmlXZV42bTuqo9KCLcFQqkk9ovJ2PBRHirw2qKT2st4Ck09d+jH4kxxNdsqBE0mSFtslDeSnxyd/C29s",
+	"Z2MGVgAFBZSQAycKpICwDlW4GwmIabzNwqfc7oAS7jlOzXlqIfDwjBqbXQWV2G07hzPsuLnSHBitorn/",
+	"CZklyKWJHW8brTdObm+kA8/QX84RU+SsdTpGsEcTEWdYCDyVuUR3mO1uRhRULoQUysHBOeWrW6A3xees",
+	"rpol/Pvs3bQcTS8ken7X/ZS08AIZeSLeM+LSXjN06E1DVCAzIU2KUDVZvukMEWgu07ggvinvFgrjhUwG",
+	"9ozazxFYSjvRbs+2HBbgFQNnqJ8Qid4wPwSwTeESHPiBW9nQPvgF8f5Ae5UOL9qLLq9LsUzTtRPtKrwE",
+	"yk3pTgim9BkECbVucMtQLrpKpfumSzV0LQwS81rNBHA9tla8Av9++wOdDy3Me/pJrYOYXDnDVbC+A+LV",
+	"lYaLqMUKMbKmuoemzIDkix0dHmLdUm2iiemszPy9FMs9qG+5K9wAfcxg47TJGnj0ZomGNpLb81CUkQZ6",
+	"uGqDrfm533GyuIa7l7Y1NZTL3Szz04Xq8UyugNSve3Hh+A41jytm8wKBYTNFAHuIliT1hJvXrXGViFOV",
+	"ahjq46ICz2+o4pWFEDgV6gKfI+ZTBW2VArF3UJwp1FdR821TF0Pibl9J+s9yz3dU7jm2vT55zedup0PQ",
+	"a0os9U5xICITYFpBo9xHwI7ALc2L0ufA9rLTFZd3U3Z6HzAbpmITG+AyrmCBjukqVRm59JR2XS3QOy2E",
+	"nfUcqCQZZXAJyhREJs2vUG6PZWuzNqRuAf2mzwH2KAmY1AgZBNgsxDCgQwUNo+iBtHpiNlBvFN0enHnT",
+	"MuA/12pYiYQL7szXoQlC6+nJ42/vuuShVOZyrBayaCFNaXEQAsvN8XfWTGh1FdqNcnfOvTZk4WspmkXt",
+	"OJuLWisJ2uqIOyK2U5aPoMCqW0NJiRkqU93a82HtBisTR6K9sKM7guzaETrdpBYTGaYgt8KBYERwXcet",
+	"Pwv0Rdu651iOwGBYCt2hWAQJOdoPQpvLFE/VK9qpkIoHl2WMV1o5TBLm0t3TrFKTfhvsdaE7BuJNado0",
+	"WXwOgNRaS5i3eOriPQBktLCAdTyfPu/NoVCx4PXNXHdOXK/t82rJV5rlYG8MhhWXV/nALXUjqgobdFUi",
+	"cUXEghVuSL2txYMSLzpIEFs4h7YPlUi1DJpTPMWfxMtCkhen3K+TzBUJjBZlShy/CTVR1oXsDNWEvcLu",
+	"3QIS9NI4JgE180dXl7OEbvTCUXNjmzy/N9hkfHQl1bISxQSsgmZQSi2GVdRO5Dr2bDt7vg90lLXXMa3Y",
+	"mNcd33qrLKpEQ3+Z27ZZQztyiYGiALjK0NQClHuXUYw4vshjFhUc6q4bwBS25V7uxZHcEdPfrMvT7mZ3",
+	"yUze3e6rTMZLestmaPNwA8FX2oldJTGWr8KsQJQ5GKcNs8rp68MVKrt28krJcnhf3mChh8cg9Tdw2qzP",
+	"JHkmraUi6fZ0yumWvkSp+omKtMJXHU658vl4DK7StrHArDhiUnEWOinxp474OOq8Nf+WoqrSvXD699aR",
+	"R8W5qgDnm86+M1Mxa77dYcv9+9k7ZEONFHJRzVsL1a+XWYfR9sMeY34DdNb3pjGQtLa2LNc0u+BXljO3",
+	"X/3EfXLm+vsA4FQtLj1dUYuFHuNrXZ3QGS4WWbDcTWOeRUYaQYUhHE4MNyE87oWBN251cGr3WwvmVNdb",
+	"8G1N85r42FziG686J7x1y81esxS9OPeuwy7rf22dx6pvWVWXMSdIS5Qryq/T0aGGxeKghhwOyl2lJ9LE",
+	"t4CMqI+UOxRX60DNWBY+a8UlE4f0yk3CMClEoQM/upqLu+tHqxxt64i34gL9JQgKl13DTaALjGUGYnWW",
+	"fJWFZGjYA7Dp9oKBvHON3tKhdsdM2Kbh1RmhVQhgd+c+kojMbIs4b8/X+AecCDkrcTXH2aRNFSCemgzj",
+	"oeFEi+/eXH94cSGq8tp+sXk5pF5hMB7TYewvWOeFHJGS2GIjZkU0FxGaAOMtwENz2qC7w+ImqNzMgMql",
+	"NHFT1jiAvQTxV4C18w93bGIbkwKlWYsqGQ305V0ofBDR3FObZwtNygVw0WiBlYewvibBg6hE1mmjMG8Y",
+	"F46mLCqqvm7LDOu2PMK6LUdQt+VC3rZwy/F0d+GWN42SXIldg8ASSsJBABe6bwW/tiLXp7NEVXFqtTCQ",
+	"XcTEeyMkDCE4rdDNHuQb+knhJ8o9i56CF1Mha2RV8mMycA4HmPHMgTkJ+ZPRorQK4ZUQcx/VXHmQWiNZ",
+	"EP2ly7hVwXVql35djiiLL/AqNdemfTOsQCgBl16BSHd6x2rbXetja0GUUo6wxPY+ZaVvratV5diILaIc",
+	"Pd5CFmsDshE1oEQeUIbWXEOUSOO861SWBfIkTb3aM1uBVLMdoFvRZKsvK4zZ+JhS1zyHGyiC5d1Umm7L",
+	"2u1OXSILfVnuSMbeSNIBbn3Bi7b5lcCVFiXawz06yoDe5mzcKza0LZl8N0HH1hBKMLIi1wbtptaiUXFi",
+	"1IZomXK9S3e2I0Xy8Eqs2gfYB93CFlokGRIgbTnaJo3wYKOtt0q7ip/lXpoen7aA/D6cLTer+b+9vL4w",
+	"fLI1agB6oxNMlI44FbxAFYBjsbxCibVo10Xv24Mjfjx8NDopLnpJ8eppp9oKkLTBxcK4tgrDOIFwWyqe",
+	"djlkhqhSpuVkCvGEEooQzawqJv654OTd1zNeVfZ3l8pnW3DKDq26mkxY2pa0eMMwdXdBd0PylNY0xvMm",
+	"CJKHVFWyYyLs1opp7iFiWlTXQg9YnKjJ/qFKKQp7D6Tp6QzLbnDN8s2tmDlGwf6IS16vrKJ5nkiaDYIY",
+	"KQ5CoirasUBk8NLl0GgxWthlwoZqIQterwYxo15EAQJMkRUv10tA9rpxzSUZYP7qVH3Pl4m8RyVFs6SK",
+	"aeRrIcUSwTI+WT4/0vkp/uIrQNhdWxfkkLWjgamh0OkJpbE9l9dqhdyCyOz7/oe3oK5eSGtJULo3EbYA",
+	"KwsGPgQ3i1qw/H2h+xCFm/T1Yj5XtdEHTo89MKbK++xMxm8BIXKgxgdmKg6Wqq4K6JqdBM83gQxm5IYo",
+	"DRvVXE+Fxm4pKS4k8Ip4BAMOVqxCD7xxQDXzQjIM6eQsR+qcyvBLJatV3qdWlhOpakHUEmg66MxqLQC5",
+	"QgY1qhWaMaMupHcml4EyggEcoho03lhqfCmZFJcCHKwbdlIb088NtAMEje93TLh7UJvbZK/ZWaB3Vz3e",
+	"mKAKHhZx1WzU4vUf7IkKvAmS5fakzN0RtELA7zIidCJYaIJ3yGN24odGelE4T1rpgX7cwfkTkRa5KyJB",
+	"KVUkh4i4Y3+WoCnXHsbgEWKhjJ4kiUfyAlg1IO4TsoDuRBcEjWEt4ThactvUn1ZI6Q1Qib4Q661qqram",
+	"gHive0ixajge6ca0l9wpVR2LfnkbGylbwEGVSGYPTk9I0W0U+U2uppnQrkz47YrJ7r8wTxuRCu7z0vod",
+	"VOq4Ui39sX1Z/RWLDt42fXhtlX6G/GHXgpdyvjC7qJPXUWgeXJv/HnL6siCgnFqXMaccZ8yYKiONJ4vr",
+	"e2ZQ3PNDTjzZwNEE3iyIJk9qEeWZAroqUNVcABSrAEMYzlbSnmgx4n35f9lHWjUhNHvGV2zE6xoTZnK3",
+	"DnLHqpXbXZU30gPB9uBol3BJp74jTZm5qgxU23zKr8WFTFZ+BrrALJBQNoG6gPO2u+3k6LjPfkHKWzYu",
+	"RVU0iodm7hwLMGc821AuuwEopS4LQFvO6/LaGldXYpUBclprwBCqmnGriUE6vgQ3uKKir6EEqgyeTKti",
+	"lLIqpbi8Eqt8wOYLrDhktTl/lZ8/O3gwCbrQl6jG5f0GwjgxoDAK2k4LXpQPvB9W4InumAMu5EsZ0lcR",
+	"JlhxyXKrsA2YXbx58sQHYCNRPq3zLwXGVudsDf0aKgy0+7incg3XU7XU5DG9kAC+ZD6BLouZvVhdTqak",
+	"WNpuAt8VBhs21QhrQryLmPaIM6I06JsfCh/up+TB+9B3GOuqHJn8QSrl6r/SsLPX49Q2GiC5HuQowNKI",
+	"liNkduFl99ascuCvmig1qQSfl1aJnz0U9ulOnScHeP/6Uf8Z0buvC+ys9/5gog6IBeQnfJHTPfejoL2J",
+	"a+LH8kosSy2yAKsnSbCvA8LOSZJ/PLkyB1vXY1tttbtzcUQhlMdHxzsoR27AoNTdGdEUvklfRFwONuWX",
+	"CA6GqFtHh8cn7bZzZ1MpEUh2AhkTdvLYYMpPGfei2dfY4LifcP7LVGlTx1KY1OKDFRF37/i7rEt5Ate6",
+	"u2BE2ZaW/6mUGVelfSu90Cah3g3W/J0Swv7YgeV19+y22VbbBuyNGG/Oe6unc/9O37BZ58n9dR4JxXua",
+	"2CSGoaJz4OBAWHIgcCT+QWtcgrull/X0SM1FceA/X5e1WfDqYKo0UhWETeddMz3n54QnUa092KoU9IXV",
+	"2W3juq7+vc3aaTDKO+vaUzg0Z4x4AdJBiJazbdNmioq77U1eVrYyEXmMjMvYOGxJcEKtEXx0S64/U7pT",
+	"q/G593ht9Xb4EUvvApOyMG9eZqKV/CWk/brqfr56H9G1eFX+rnBYtTB12dELYjVMBcl4BSZZnBIFgBr7",
+	"wqwR3NYXQkftuxZ6rqQuh5XwRWsI/9r/BHUmXEfjCUjPdtg8G66q1shIRO0XMfota2VEms9vP/+TRy4X",
+	"A5aT+y3PWE7ON4KB0i7ImVET4Uq+Jwpk3yzNIrDStZGttPyY9nydMTfSfytlceqrgntclodlkWLmkKkR",
+	"hMKamft7v3z2SXfk/95OM5qYDmn5kdOL6uE35ieskzAF4fFh5Lct5b91dD0OWD5fmMZiyl2pV7cWM5bD",
+	"sMMPdpVmjUth3RqlPHFZxI+yBBwF7BEiUcuddzqP9YM5pMN72hs3y+7aTXCTNUvtzQfXvCba4197ttM/",
+	"w5PsXz+4p9kPZ/RE+/cb/9RowO5G/w5Zep9e/8Z3v8I0oLTI8lg+HgE3Vc1ypATMQzQDSxJtEBl8G6sE",
+	"0TKec2NEbd/zf+/js/7n8H9+PTp4+tuvhwdPf/v9MDv69sOD/2jzLoT98uQEOqMq0UbHR8LWyohC9Vk+",
+	"KnPUybAys6TIU7y6rkuxBNfGqLTfFqUV6lmPF7PSNl4tZYNHN9IQaaW8wey2fWhTvTzq0XhimNHHKk8O",
+	"T2IlZPD4Q2cWwXNfJYdmC0eEziJyhmHI3m1zxl0eJbcPQab7SquQXelJWOYVl/ciQjRMdly3f8B432Gg",
+	"ifdzAKDuVT4nENY47xrx+4A8CZ7Z/f0Q0QmxwcqY+ZU/xejCqSePtV0l9tjUGGy6YpJUkufxNJGL1Lkb",
+	"fLyOkAonR8dxHMhx+iEm1qh1DirM57rJBG1RSxGwpeDtDPkuKYnEFdiSo1RxFAQN4w5kHvXlp7goY+4I",
+	"XxAqupTGH0t6RkUYLqQdmeNjllMVukvXFAqu70dFPkYi6vcv8a6jw8NDGC73eV9ewyi5xmrHFBeDERTg",
+	"M9y+YI+yzjpDSvg3QT0tHBEaycAi7pFmMQJrJQ5Vsdq0bcelnIh6XpctFpvT9iLPc6UvR/YBYygZm+Yw",
+	"MpeeXKhjTSYum4fxToYxvcAx2lnvGLqQHlrdYhoURS10uqQvghiXUEB2spCQr4IeZa1GVwCLoNszMrc5",
+	"oezupZECN8ECjhZ1vbWYkyfrIKJijDmkfds34xj+3LTCnV/vi/tvfZmdUHi8vTy7GU1xRHuwHaYHy85z",
+	"W3eqDD6s1VKLGqez8JXBPf25O9MGjMuV3er3NDPifVfuecfx7RbWGiqkMYZh6nby01NX70IBd5v1M+jf",
+	"jQnbcvwTlJK4vhkfQbWkfoKSMc3r1OoAJJV5q31ir2kvK5DsVpkmwVmLjIFNGQqNL5U/EHUK3u0qL3mi",
+	"oGbf99EXp7y4IV72YwDnupbXj0yngLraAat6W07kS7lnbKWFY+VMsrOfX+KSzFg+rvhlv9/P4c8R/Alm",
+	"4bhS8GFNudwdnVn3vLZSDb+tFinPuFqK+mDEtWCVsJalzlhRTkqCZpZSippNV/OpkGshbz6CiYsa++TR",
+	"elsjY/VXfvAva6Depz8OfvvGffXgf/1HagW8NdyUo2curLDRdPdLsGbmtXpfCk06r6SiT40yZgN7lqBD",
+	"UTrwIhGoI8ulT+yrBC/ACHjBy9p+sFNGf16+L3QOuA3ErLi0tqEo5eRCQgym6LMziM74PMFJeW3FEmRC",
+	"bsIyMbUZHAFNCOuviIWmM+m3SP/eM4zXUMI35TYW7LibGjZkbew84+m6U/aICpWgW9Kl4s3UtR3HOBwR",
+	"J156oXYrzadV0GvaMR0ObLg0VTMmtRNxoG9cH+ZsNBPsmarnquaE48OW4pb80Bb03aN6yylq0NVi0lo5",
+	"Zr1SS+vobdUi7DXrAwo3to/b8+tkMtQ+q3O4E0rzE79yvneX7tgdMui1RGvqBFJlo5jmqwFloEKoCbyE",
+	"kWVCSbG91LQXYl6pFZuXc+FK8ykMvJZJfMsOSGwBaKufbMPslRphgmodjgHnSd/zpm8MpfJWX5os0We4",
+	"GpV4MDs8evroyfixOPhudDQ8+LY45gdPx4eHByf88fDJ6NviO/F0vFNlBtWX3PvUHpjjHWvoLtTgeEl+",
+	"BlUYX393HfksfbjDymmy0JAPklZnyyIRRaQqZ5Rk7rNP7KNS+jQhE6FcYP+uqreBE6+lkqDzsnuIWKkx",
+	"qYp21A1KwXUSfHdbvK2zyZT1MMJw6bAnbXmG9pEQkhh4nn+iokf4LN3fofxkXO0NGrpmbbuRa128+5/k",
+	"NOE9UUw8TmKnhL+DgnAZe3ro+RHcADo+BdK9XKGF5iYh9g67LbKmFyifcllQicS8z94l9IXM1aG7kKEl",
+	"SMGMr7LPr9HDVI69eqeVkqIexLEWTcXsqOj1rbbX93DsRT2NYlqnkNVIEZ3GaPV32TybKdNhfNJqGETF",
+	"qBRGVBbPmu1CFiEhwKu+bjogjGGXPGCWCWCJs5iH9ZFvJ7Tep6jfvhX67nbn/yisVdqMwfl5aW57B1k3",
+	"vhir/bmUE7hBO6KWGV91EBCxbNghBBJ1Bfm87FZS8JOVEgwt2laa6M6qB362qoHnq7kA6scUGSp9/VFQ",
+	"d2k0HL4z1dBfXLR0LRhkJdEeTM72cgQl6CSX816z1lqQ7S5nLXN9TI1Ks5jxxuhQumcaBnrLOsd3XbR4",
+	"G5J9+151F0bPi3qX+VFY68PW8Rz/iRrvAM9+x9uLI/KI8yvwnVnNXEytze8Z6NIuefox5l1ZW9tU16Uj",
+	"YSVyp+tw7H0MhspWbsR3XyURoovU/8lyuIvl0E18g9A2bmpy90wVn5Wpokw7ottBCRZ78WZ1t6HDG3aZ",
+	"0h5tQeg2g06SzBdjTkLZ0oq1197uhaynW2nLOsAlttZuDqWT7UR7H3+idfDbPQ1+3z57pRD+L3059d2a",
+	"JTnh2mVqtB3X6JpWey7Z2qsFa7SaVBgijxlancANdtV7KDOllav0a/osp3TjnArkNMhn7cqB62fISxeD",
+	"Hl0pCtsoeEJyWdyQevcmjG3LWLYN+ejqFFGIdiNoYw0fxwCLha9ThQ3X+dV2KsobcVfqLrhi/XwlV0Wj",
+	"MPEWTBUbCqZ5cOPhpnYHS1z4dbDOAqnXaSkjp1GUuj6jYpEo510irKvK41jbL6Q9xIiIhOj5PVESURPD",
+	"QcreCsha1w9dkeb+rDhl+UJCgTs+rETu4WKU3OXYXNwd5GtMJDaHSi8teoLx1RTVmGlxLYCSKYf78gy5",
+	"PeO65JuHfinHSm+p46rGLLfXtLDS+7No8/alqrXBfJwsQoAe7lGyF/liE+doWn2CWEdYD6AjeSwu5dyD",
+	"Y8Ue9Knil2k/yrZ6xNEo0WV5B3J5mtfo0W4isi3WLuyiN0IvqpS9u0c6DF17yg7ZTHAZ4uue7Qcw1hH1",
+	"9l1lwdy4kvlOeK2fYdr9cbXvPjsL0F/c6pJ0ZXeCUGGDQaMOIQE5gwimsgZ7KWAuI/LDjWGwptnBGS8Q",
+	"ro55Yc1MkYhcp0sZm9aV7aOIroizLMLZWiigT3DyVgsxsxJusMERliUJvNh9LQT8kj/IrKgcTQWWjrjv",
+	"sL4RizAM54PsQuZ8aI2PnN333AXNMtINJBTcgb7CSxLc9GKQ1o7EsD8rsA3ExgZ4pEuQ+zm7D/QRunkY",
+	"AU+EUswKdDxcM+YfC4wQB2RTwMNPLyTkA7mVf0mQa0eO4X/IiW47Kja8Bxj7huXNQ25UM2lqW44f0iMC",
+	"+d9b+3ZS7wSvU+7vFnQUQqdRIW0gpcbs2cssoKUSCip0GUQ0vtI3cGrMfE1vTjAYK3VVCofc1mj7oU2d",
+	"//z67Tl7eH30kH7ImRZGnwZUUM6UtKfFHCSJW6TnP77ts+fXol7hHhwuDPvv5+ewZ/76/OwHzA5BGzhw",
+	"gF7I/P85cMijA8qKGbAjB8G3DcbGhvjR5eVflTYHrjmh63xe/k3YqaYTPeH2p3uI/A+5+5C6ZIEoEyDM",
+	"YQU3fMi1yJg2teAzJPa7FjXQDhqFuwD2BIGxiP0Hyni5zFWrVy8kZsL0L+SF/Oabd8AW/c037Ix9g/P+",
+	"jYNMOwpJELhaVdAcK7S/gZfBdXa2QPWKyOH0lAPPe6MbcJ9bv3ArMCDaEUTqxJB2YdcApVfA9DEUUOW1",
+	"OwIoDmPPim/ctvnGHQt0J7wNkh2/2RgEbUfBqt84BGcLMxXSlCNs6DffsNx+peryX5RK9D0saXaxODx8",
+	"NPL7Bj6KnDI7hqJSVms0ijkSbBxPGCbyxjDxno9MtWJVeRVIdQJOFBtEdqP+5hsQa1acEe5ZD1LbgbSn",
+	"aEsjWV7MGclpi7ldRahcOsX8PRAKhBtKs333oD6OGTs+UkbbOLmzWMvG8i3y9cLd+Gl7rlK5Ty1kcer3",
+	"dmni4GSpWX5y+MgVi7vE9106gzTyHUFzKRgav+Wexpe7J41qpfWlqstJKZH7s7kkctenZSk17sPQfce7",
+	"JSSTokRjJ8pHpUmGUwF2Hi1y+xkawOfzihbjwzkW+fzPf2j70vuulOcDN6lUqROL9mWMW2PalanLXT1T",
+	"rRx8ArGZIONoBg5eFq4z2G5YbbxgpZwvEO4spEEhgAaMztlc1Ay8wFmYeuCXgXE0U+oiki6D/LLf0nK2",
+	"j5yLeiSkORDSNrxgWkxmQpoBy/nDYR7XRM/5///4xTCnJ0JwxO6LISlZmC6J+wx0IgR4OSIsuzcVjL5x",
+	"uFNn8uUnh0+x8OUlFT3PQX2Dn46f5kQpBjQJB2djI2qnGyypgNVUVHONI3AhsbJhxnJ4JGUbg1fjlOV2",
+	"4/T7/YcLzSe+tiKV44bCV6532rhNn/8OCkbGorDPB+CXw79Bgs75PxdIngBOU+eij8CvVOjMLvhorsA4",
+	"GpeVETVW5neGNhWnsq928tTui4xpdSEx+T8UGFE18u/6uuDWYqcFX4u54MaKtppNywKmBSUJ9dXKkG++",
+	"achGGF3E49kBK/V6i6niJri5YcVqd4hBANuOHAoEf9uGsr7qpqfbx8KsPZwKXpnpv3J2n4DOI6E1q8pr",
+	"oa2GCtdAvWB7SYlVYyHp3/+q5kLyedlf8VkFjym15296gOsErrOaKr0GekvFxyfiAYhSa/8hKBAUkaoc",
+	"Cakb8NS5XcUHx/3DXtZb1BWpXnrw8OFyuexz+Lmv6slDulc//PHls+ev3j6He0KxU6+URND9Qe+wf4RX",
+	"UX96g96j/mH/EaZGT0HbtKeS0wnd8QQ/TFIuYoBg0NXgcMYPpZIvi94ACHVe08/uRISX1XwmEJn+a1r7",
+	"DpdgNPVn+7n3Idt5NcZM6fLfQN+eKztStvHHh4eUs2wICBsL6n+QUxQ1/45ZPBDlB+0w4cCgLmcuUx1c",
+	"Nn07AyfYktQLfIsffs8Ll9MNtzzafcsLVQ+x7Du0CCT87rtcHWqwQFx+Zu9HlEECokq+MwAkd1Nu9WQ+",
+	"AVqD4Ne3T0kuo4e/l8WHQEO0azmxl1b6iPfGF9SNasyw5+iF9cAeX81kvZTi5rIUslhblb2NhXKy2brn",
+	"WCvlRlNxgg/cfscrZV5AMe7bz91ze4L6/K2mqZeetH235bNaFFbl5tXLwm239YkHYddVekAKCRXnU+qU",
+	"gN1YDxpINee8NttlzDm+7+ZdAVaVzrLm51qMy/edL/9CBVlj8LaJM5zNP4Awg+5Sd1o3g9LdVmxM6xri",
+	"o1kEKrPaWTDKHO/65kpG5GxjOkLN6u+JxPTup5wguB+a3ixTL8SHjVV39DGbULQtPCmWblTJrtU+3eMr",
+	"WX7Yw1gKMw8j3H2A4lK90+Pz3BkKcVIYmCBkrQ9B9VZXohiAs8Yb27jv2Rv7I7DxuevIpSLXz19QdptL",
+	"He/YXOq7juA3+KZPdQifHD7dsuBjw75BLPE71psfYLK5mxGPG3V5UT0QEWVktDXXRmNa1iaBDLaVWtDo",
+	"s9I0C9wPeh0ThKhI/uDk8GmwH54RLXTkCB2qhRkMKy6vwBXcaZeHzbCxsV+aZtfXlmH/DjYdrpaum+4O",
+	"FaCGnzy9VyP7wLOxgONthJxJzcoZp7GvDHM7deSuAp8CsGNEldHJvYRLKZQgwoQFtJWnfD4XsgGfR4wD",
+	"zEBi3+pyIl8vTKe9eh5FPT2RgIvufxYh/Bx9eg0iEde0aE3w0UhovUMLCN7cTddttum7NdsDJMGVS/MQ",
+	"lAZkdD06ZlO1qHVGnx8dEqOH9g7VhRbB20JU/d4d9sPzH5+fP89R7ifXXYAgQv0neLdRyntCmaoKYFsb",
+	"s+NDckvWZBvGqWF2LWKAg+Ye2iXR3cX9WYS+Z4QX3c/tv/kDvAxdKddHD5eAgwOHWXxXm5cZs9HWqpBu",
+	"Lt+XH0upIuaDTnrUyXaBMHWcPKeg69AMlZ6lEF1nVoMkJ5p93FthDp5hWGsT2bUW30I/6e7oW0bONe5Z",
+	"W3C1eyWW/dWY+WtZrTL2ls/E29KIv7yFUq84/s2BiI+NdTTch5tqcke7b/lF8hAgEsUNtYfjp7vvOFfq",
+	"Jy5XNxdWFP/tDX79LRZd34tJKYPcSEkrOnvQk95udJ9Fp6EWAp3YdFMGvPOBftFFvwxyLrEfCA+gJJHu",
+	"RkfrPWR9EyKjqsHgqsVSJMhFkDTdz6m5+56+1JR/M1s9SlpO2UpuFocrBKLe0Dq6E1Pbz6tbqO6brtZ1",
+	"i3187oDEH0OGN+glPrFF7NLIt9jAcMXNbd4O8svr/Xdn8jIP/d5cCU2Z9fB3/KO7keuVEw/AxoRQNH7R",
+	"bI7LIflsXqYk1akjLAaFyhBbAIHqmBVnouwJiWHCZsn0PjtzChmkC1NIsMHCErkt+KIojVXtpdGnQVAi",
+	"pA5IQ1ABt8es1yODwB5x6agaIbr/DkplY6NtN0NqTWkuJNdXesBOjr+jcOWUAItRNL10St+ElzKoqqi7",
+	"3tMshzHMoQCq51otiQIjoWHhrPk9uqdFhS9olaMJrYmOgU/nB9rfh3D8Xbdt52hv3ziJc/stiKOzfQtm",
+	"Tk1oTuREmEjSftTjrNXfHIu7Txs+eQN1hLYP235rG7u65idYl3sPQTy0qm6IMiEAlceuWrMTiHJ4gdh9",
+	"DzHMCFKWMS2MKeVEZ2zkvRZQNBYFpCwQRqE9lYeKWJlLk6HcBFsAhcdCAnQGjFfvXrQ2lxXPQFmtM5LF",
+	"mA4Q3JLv7BsIueBsuUqpK0B4PM4ODw9JPgYiSArKDwXTU1UT0/JsbkiSYe4b5fDnEdoiT4koq3WewThv",
+	"zOF6YZVq5ZriWJCvSllENaFjih+ApwO48J8LUa8CtpAye8KWiDkQTnZy1CWbtfSYL90oCMUKLO6Ragen",
+	"FNhkQ3YTEmxrSURVFAF61ytVpRqFuWe3atSOnfe2lKPuMb1f7JEcrl4zoxHD5Tw7nJA18HWVB+g2gqlw",
+	"hduTPEMQ1jWS1DHOqlIK2lTgGUI8EEIs6QwPpc00Gy0CGyWvqgjHuj6aiEyPh9NLwh7I5pB6RR+h7Yms",
+	"q6/XSILNTTZStvGcqvmgTUy1vfu5mypID7WzlUrg2zi14LbPFiH91Ick2HlWEr+fq9qsCQLwVnzy8xOl",
+	"desB+m6qCDzmQlaYbw2gA4SAUow7pCq7AiGxeCO/CMC7gEt+YE1ucpPEp+pwFZ980dl4IVsOR4SyzOdC",
+	"QkAtqtodQNWRJ9BlvNn3YufbjryIbu0Pg8FaZ6T7c0vaLblxIn+GjRj4V9IbEWv9Gm7EX0JxKJ8kismD",
+	"LvvIbhFS/8j2LcDFZc+8U8drirQN4Kx2qqK4FjWv0m7HF9i+P47XcUNXAfaeiG4hUskEKt1TrqGocj4R",
+	"OB45JKINSN4MofCxAWHp8hup2FuGYR9XWi3EiOAG9xLacg7Ae08zSufos5eQd6BNVNGFsl+sFk9+D99K",
+	"dnToqNdmziho14GAK0indSDiaNkgrfqYQgqGtk08vSADjZbzzSXTZ5Az0axF0YJIyDiColvKmOAuTvmD",
+	"X5AB8THcwfDsz+MNxm5tcQbD4EL6t0fIH37JbrDP5X12BubGotx+dD38Hf79sBPD0eI/DjIR69trNq6F",
+	"QD8rRuE3fcts3bVsFUbnWA4+kHAIhnrr43Xe78/qGfY0l8EXMAVl2R4JdViwSNsg2x3JbnP/6Uf+MvzI",
+	"rZup3Ysc5PPHPF/bJCVV2ft8LuQtI3aLM3G3cgijEp2g3IymLR7lkB0KEgzwZ8MVOXd9KnJk1eITsIAD",
+	"haF4g7SWgliceG5R3oXyao7twIqq0yBtiA+hglwsVuoLwKEGCpGElMBiJB9dBfgFXtNNBfgMC/sPaMg+",
+	"wyAH9w4OF8G4+Un+EOu1Dn7/tBsviXQ4s2d2DYhMIM8i+ypnU1UVIbdQQ6QDGAXIx0PlIQlVmP+XtWTg",
+	"DAZ/29ie+WBAIwtBDXVYkPL2lA2VmQLl8VCwWfkeIHJgiHPJ8peFmM2VEXK0OvibWOUA1ZsL7k1GSGh0",
+	"oZ6JVfqNLwqupLjnskDRXF+DgLPXRAjjS/KGSg5x9ry7wYPIgxpFjCrMk5UAn7VWmOg5r7jMHaB4rYTl",
+	"wIsY2IsCXumdJPYKScoUdtJRpSjZzFtFCkiIwXmmA0rRRRYEnSoBisIR0HKa6m6rMRErB8N6JrhcgsoW",
+	"pCMUADoFOupmhVLoKJYzV2xp1zy0A0binf0K6E5wpKl+xpRLNuXVmCw1sOFxZK1WGtqBiiSW8NEm81nv",
+	"t1MWL+RWHAE7w1Kj+Hg/5ohxn3KZxHK66sv7beZomQOtx2/7nhoRyN+ZBb/6/F1VFQdDProSMmIQGbkq",
+	"TPZloeCuPfywr1M1955esWThARE106+/94bUQFHoS3rmJfJz+G/9J17Y0wiODmraRrOe//C2t+XnqNWd",
+	"0f5QvvqlnC82Iy8rPqvWhq/Zu/+i99p/+hOlJpXg81L3R2qG3D997F2fGta/ftSnKlZQLfnuxuSG/f2k",
+	"qkFMWJZQEM5QzkU58gvp+av+OC6Ck6PjLvqFGCmJhM0veFkR/PfoUScw74+8ngi84XEXnLEnu/pJFCV3",
+	"1Mwnx8ddbiZqAj6sxK0tvsdd5usXya95WbkX3lJne0ckag1GPK6pSr+nxnLqW8SE1VWDs43hyE+YDCu8",
+	"lIzIK4Cdjg7+3Kgc/Q9AF1arWe45lkt7HhF8g525TONSM3pVgZZQszJxaVzZKYr6QUHixBlFD3FV7/Uu",
+	"xEmTnE65RmRomFFd/FAI/5QdOpUH0DCe1JPIPCL1rBV+UavZVpj+diK+RjX/BEKkpUPALFua6WlU5iRE",
+	"DNraalTvNi3boRm8ltWK9muna1/xmfiKkeTPYCZKe0/iAHEGfVGOx6IW0mQh9AP+TLuVPH38J4pZnBwd",
+	"djqCJsqYO8kXOxdVhZsfx0GzoTBLIWSzdmxDprnvPq2Dp6v8DOC/Vhn6qjvtwrPocZ+Kc+FL3U6+O9sY",
+	"FBrgy38jRIIDscQDEOFZog0Ur9BP7iNNumo6cjycgad0RVw04MUpvZ+k1N6P1SSGjJNxRaVFW9JLWF4f",
+	"yc0ZXvB5wp3r79/KBREWSZRZgVDcP65D1MUz1/ZR697Z/0jYyS/x0iBtmg96ClmElY/0p74GyOZCh7Ku",
+	"YhXo5J2rf8r1IMDafSGywH8H/ix7bTuXxNoO+cKIJO6IyKDz5H9CwZndhihh1+rcged84wFITcwbcFUA",
+	"XCijQuZYfBHFbSFYWTiiWwSJsVFVAs4f4+7nAb10dAgZCRH40tovV2JuMnDBUngefK+vohM9Q/TScOX/",
+	"zV1OAmZA5BwJKa09B+nvZK168Ccm+nMsdZ659HvH+u+KG+K91szWyu4z7dnmsdIC+d/xlWejkZibATPi",
+	"vcGxPcCtnA+AiBSy9qHeQX0t6gNw6QoCUAKIjEuWA6IyZ6UEw74qke49L7jheSSPsUI71ywvi/yUcRpi",
+	"TzoLcAQde4zzH7k2B/D4g5c/hOIOjkl+VmrtSsNLQQyWzlVNjvmjx4zCjdQbJF5qVscBF/t9+85SQk2l",
+	"C6nBSaQfZOFaD7UlHGL0E44P00bNPVaYcviol96LD1KLvQQhJpHkoUmCgCVW2lC7bXjdRCKGz7ZQRau5",
+	"b39rS7bYXZdsWwaIX7a6lBAXsbNXzpCnE7/TigG1BJ+oKIXmaJo3q1sfTVsaD09pa/3J4d6NB/OO8ntQ",
+	"GGA5UF94wgkHQtGAJ4tWeI5E9tka1hGlxWnYTBGm1a5XZtREIHHCGZvUajEHEliEsGJukXOLZRfSV9Dy",
+	"LhTARUJuiK+y4hu8BBrwVlgkvE0U++Eikw4du6F96TTaetIvZg1LHqbdXpDPlS6RbxlZCFGXbs1RGqND",
+	"PznHUJluz0n+q1riqjMKdpqvl2KFd1RPTdEKjlbmo0NtBRddnz851CS77eHixDf4FGFl5hT0s2+hzLnA",
+	"tNtc4o8OdUv/7c2t3X8COA4janvj//318ODpb/95/+Kij389+F/3Z/p/9IP/6HXZuGO/RrMwkblnnHbz",
+	"CKIrpghO9NvPJZKRhM405PnWSf3D5B7FuQhZb+Oc3ZZ79Hbj0B3ghHgVAM/Y+BDmmv3vt69f7ZGcNGj4",
+	"HTBCBFTqdGAr2dA0vipA8rJL8gwFxaoKsEuRBg0Xfpl+u7i4T0tiEzfAs1XKSRXi+eixGLBagBfXl/KC",
+	"chVSUT7vSNSmHAM1Dv2OlQYzVqgZL10VI+CfZ2ZZjhopAcgZTj6MCgAnRmXOOex/v5CgeE+E0a74MkYm",
+	"OYCZVU0KnNWWT1keoA4ICoCCQuVo6sAZbfqSr2zURWPyZcKc6uTqfLWdTu73znEIas5bd1+bCrXREqsL",
+	"9FsTHNaUuA4teGbv6fL2BhQEtbjVvFWfpEKwXYMyzULPN2jLtkxiKjV+C9326zxyaIZbM0xoQPGYb5SO",
+	"A/g4xXXQNv6KUlBCcAZKTVgVDzFwaKT71MzPjb3tKOLx9AnyfVO0vYIrusi1qJAPiTUsf82o4nXm6iVW",
+	"fCgqHVVWmPLCW7mrKGfAaocDV6vDVWskU5/gZkOB1TrO0MMC3IIXciYMt1oL8cYFMNrRE/a38nsyE4i+",
+	"3drL4Z1oNFITg9OF4IJUgHG4IMtaFHb6c7zclwLDYyIo3pUa8coK+FpMSiX/Ihatkt5XDE9rrYfHJ13t",
+	"Y5wOSNgFmDM3GC/gE+HG0FmVc8gXBKeQqw7j5s5TZJBHioxStE5Ob0GR0TYCtp2dZbtdnBDI6yRJ/xhk",
+	"bLbPbVIXNivss7L46pL61lXmr0NJhqY9/N3+86FVkE4EyNHeR14WrdEr8M19vmwU+/57mqrwfN5p3X21",
+	"HchbrIGHAfo5aStv7qKyDbyaJ67EYkzkUh2QAeJOPwx0weE0mioF5LvkqCayuVAqdSnRO+d8xfAcdO5F",
+	"Zb1cQenn3hC6kME7OFMzwOFQRcVgIAHyHElyY1C6j7l7VzTXV/gOzXKpzKVeDO14DKFsFtdszGtfTs75",
+	"3u/n/irtnX72sQ9SFhjtrmc48F1Ulc9tboT3N8/nOzsUXSuiw3GNU8jUCxGZuRBniaZSALrQDb1bNbhc",
+	"RmtrFHV8T6XeXFrckyAiLYQ6dVTUo1r4hQXqIq9g9RrNSIK0jcdQFaXQe/uUv97znpZ2i3iPmNc+m1n1",
+	"GYC/wRSjCLWegkkwVVXhRN7qj37a1MLUnza7bL8+bSPdpWkDoeGERIiNOOHBNZaS8jxHvlyDhAC3VMsQ",
+	"PeEMSKF8MAEITV2mqHsL2C/zWoDPGyLWEEhSUBnXWn/WXsyw8uNIsNJluXsjMSN+Joy+Ukh4yEdX9jyc",
+	"YTEpL0uxmqlUDKZq4NnjvUzVjFdLDmWpx6IWLWgTU68+tgoJFSvbi2ZQ84hM4A+U0PEZZNdrO5ZuAxAY",
+	"oblGE4LrJvLBisCt7nunWW2ABEE18HIUi3U4LdSs3bmmkZIyASi+GeQ0jql6EnkVGrQTOAhACxS9Q0eU",
+	"THOutSgupLp2tWab9/ryQog3oexUWbDcnoG502V9jBsr29K3Zr0ZVmvN2FCM+ELbb32vMUuRvFlbFNF3",
+	"09VXoYWaSHdo+LpPMfa6DKP5p/c7pWPbo0n/qZWltLKVE25QIDM2Lv6AGtm84vLLyPA/B3835p9BqjLV",
+	"eM+wsLU7Y+wHEqRQANlFUsnZTi5dylF3H10a+zCCK4WqQaEEjqsoBO9HN/2FHIrM5dJb03BULQrh2Iq8",
+	"DZpKckeJRBLf+fwB1EQpcT7t22UNjTwV3IhLJcsRrwK1wYDR+tYX0pcYqgssPQKVyDUrFDgu9FQtSXXM",
+	"J46mzv8SfYIINUSBoiZgRiDSBECZcGdso8GLzk7sz0SYSO8F1RKCFZ6S6bRZHJxc6OAsQqQXna9Qvtv+",
+	"XSAy9DzBnJQ5Dk+YHvs9kBhkUOjNWt6uIHcH9oI+eyuEHVsNW6A/S+qusDs+NfXn3ecqdEgz/9Lzt3+u",
+	"eHveHZfxjmWF+jNn+6vJ2f683pf1hXO7bOuIoGFLWPqNv2pfyXKmX49dom4X2WKvPy+7Zd3uG2G0ZlPn",
+	"q78Hr+fXHr50E9cWwnyzoTb/O+X++mBowzbcDIjG++oLDIr65j383c7gh25b+fX4HG3cPzf0H3ZD/7tv",
+	"ZfA44Sr/zHt599V2N95y4z/83U741vROKGS25HVBtI2Bls0aX4JoO3hM14ZJAZnH/3ZmbcuIHBJsN0oM",
+	"cWYQUcT1Wf5yfPATN6PpgH2TQyx8k/SMGWVN4pOj43YW2TfB4bHfpP6EbF2d5+nlGJrb6dIUEdnnYYv6",
+	"weW3ebYonKw/zY7iqzIEPEtvwsHXFG3pwrAR+xH6KtCD5NwPgKhs0h/5ZE8gQEp54W+89T6mLvFy/EpJ",
+	"QVv1U5zIuzzTa5Wcn5/zSduj6bKHcA089lEqv/0lUeqWzja0stT2GgWqQw19HQc4gdd2Lusv88Tu4Ojm",
+	"s+4X/x3Vtcj/vGgBtwFuCIquO6drG51s2MjEKAsX8oiZdpCjTzOiN/nHwn3GWqDP/7nglSdPXWOABYVg",
+	"5mqHO/BaSKfkbB4J35CRCF5xK2ikqxzYmaz2Qt6UrTblOl2YL1KLiCVZ9knZTz8GHemHfaOqnclGv6jW",
+	"fklUoUi03UIVeotT6S7JgXZ1ARmDbtXcP9XcP73rW0hNdyoft7PKH05LbVTdDhB6jnF7R6QJoWFc9RnD",
+	"GgiF3cCuYhpq6HGadwzvFoxeB+ASZEuhnG8Pw3H47xnHwCcbCiGhdiIbrhi3Z2vcGDTNUeHrszPfEB9C",
+	"xvIv7r1GqQAFXGKjZMby/35+nhPYZS0BuC3f14nWv9IA/kEKG653KwkF1MHdcjdcgp8rgXMoRsS48qeS",
+	"n1Tyu0sXo5Ae+fMDYN4hvZLjx2LnMaXSMuz9AdgdEUbLCQlIW/R1y810gz0y1Nty3kaqUQMiidfWArIK",
+	"DeCJM0gV9aQsAIaShSgupC+90GcvwxNrgZBlgJN4jirAlsxKuTDeJ+pQxKHMlS/6hZhoVwvi8OnApyeP",
+	"ONS2GQo2Ka+F9A/B4jsamSvwKyuS4amKTRTt8CQuGea+pWDWOsqgHE2JzAj64IiOQjU/34e4EqfPGy6L",
+	"ANYEsxB4JgKbM2WlRKkoQM1Gh4I17Jp8OIdHTx89GT8WB9+NjoYH3xbH/ODp+PDw4IQ/Hj4ZfVt8J56O",
+	"W3CP5S1Kq//2Z/GeL6NY3zm/EgDbR/iYXSelkumA675VfwIl89ZitK5cO1Ud9dnWx5Bs7R/iEq4Ht0i4",
+	"blVlOrLEE2TZtagLZYj9bW/y9L/Zm9oT5+L3o9ztwtLBt2XVf2n1/td6ino3GseRqvLpQeMRuj5jaksj",
+	"W4HlHnyYU/j38wHLm7pOiqnMFRxaX/RYxzguHZBtViGmmsPOoukzsKWw+DDXbEb5So1LoWCWy4ic1Gqp",
+	"A7gV9IN2mj16RktO5FFmh6+cLWa9wTEyFuKHQz9ypTRi0rFmwRdrveA0tQMRaBq/TsMlwhNEyzEFDfqi",
+	"iwH45j383f25lTfhTSjh8tFXTnvAjAIHX8lS8ZGrRPWbz7I4dl/tpuAOVtND8k+0al5YhERoVw+msasc",
+	"42SJ7qucascg+r+/VYV6Ru/dd2D/rAHzZw2YLbntfmWSevXvtp1Jt9luSBEheSj/GIi6Qwi2RuJ2MJog",
+	"eVsqImbXbC6AsI5ZhQ/zv91FPtfUXYK+GjCyqJiXlSJTURVAanohqTY6MsGrmjjV0XdRzkSU/uoBLlCQ",
+	"nPJXQZEEXl8rXXSTHMlRbBhBPE9NyveWtNQ3NIY7bLw22uI1emJgjz96fHg426Qq/sIYhzfZpW5CtyKk",
+	"1ZZ/7fHRFew/6f6gJWGHfDyuSmlvq+zdv/2Bkl3d4mnVjuDnf4Ok1pC4Vy/kv4mCpapqyEdXX4Z3/zUa",
+	"18CwGfEqqzHkTwZ3Pvr9iWFDB5vc021RoUKorCiFBuc3j2spOUcaSN+ZrzTsK0ufMTcyUWatz4RS4wu5",
+	"UdgZ06O4vkIuhbqcTAFHDGAjX30GXeNK4qG0MOigDFFW9DVMFrwuWL2oHOoZc2dHU2Evtm9XBV+R1wGW",
+	"/j3N5spa+TUbikkpdaz6Ol6EvDVUPFTF6mG/3weM1oVsv9DRNzz8nf6K7j1lnF2JFebKGvHesKHQZRHx",
+	"TbkAMDf2HdHk45nzEIkmcsKHNytP1wKKGweyTyNkHOFRdWtV6qgo9XopalWzYQ2KgWdsIZcxEEx7TSCw",
+	"r+kLeQfFq9nW2tWpUIzbqZ+8OHXHU4Ta50X/FwVIsq0TBUxtBEpClP/6Tv4ToV78+5QX/oljCSyxDIaY",
+	"36y+Zj+kktBp0qIN7HngfqGkEq55+/FK4HlMhllJ0QKQvraXgyTzAwp1tHm3sTxcyATNQ0ZWnyMhX07V",
+	"DMmVOFJRE60R6A3h5GEkaIEQczfnAgalPSqAeB52Uy+4QezAvlAHuZRiYDhdOx6M6wE4t4xSbYQMb256",
+	"Wnx5xAyf+WDZSqoQz/afxApfaYZTwxm3Ppm3k/YLzSdiW/gDBPQvcNXHho3gW9IlfOoVA2kYhZz6nxe9",
+	"5zBNwOfo+W9mpdFfaukFal2bG/OFNWRh+lUNxMp4H9TD0p79kridYd0kU99+dGPw0RYLvWH7QvlqSpzy",
+	"gvBks9JQRBUHPlpGNJW3XUe/gVtzNN059400KsnU8B9iBFuPWkl59Kcsl4uqytFA1YRigvEgQ8ZpER4h",
+	"p41HRdLysjoSKAt8BsVMjGZ8UZTmQmI1MIeY1gyQfoUvnwuPIipFPlSAOEIZ4bDZlYJsTg9agsIvgBsh",
+	"Bq9KaLvSf35JpS2Rr9Vp29wIh348OmRJLDaC0KMlf/faBT78F3jRp1YtOu00l9MOmfPLP3ApaqzU3HGj",
+	"tgnhuwErb6U19hs5c8u3gUamfdeEI0cGDqFhA/upA7BStuRpXN2zcQFFrq2JQt1E0vXhCnIlAWdMmDmC",
+	"Ll/IdnBzLdhEKaL7bbwUCY49gBkulcrYM4tK1PraOjH3O0XEkFtUSWtuIcczIptdHGkLzPjczfdH23H0",
+	"hpZIB05d/98QDnuDnaaF3g6AfT1mvKrcioSlUMxKqTOr6AAoVhZhM50GdLeZwlERWeFljdTgWIw/hdF4",
+	"61rzB0nVof60Yd2gFDV1+SuHu6m5kL4v8Wq856RZtCz5yNqKt1bUdq3ph7+XxVZSG0jpEO+Nr7kd6FEz",
+	"K/vQ4YXSMo4JUIUxCc4oLCKOR8hjRrXCqVALqIczvrIXUXFwHQe74h1xuraxkPnU76ywk3BnYc6KVFgA",
+	"RFKGFNYwhz+n5WQqamsKB6JSfB+dcHAp6IdwhAyAPGeKagqi1ydlyD6hlvfZc/DWXUifvuHTZbrkygtZ",
+	"0KbYPCASVBXP7XO/EivluSygYgr0zrFIkf/xY++FDjLPqxAvi10biBrZdiS8Eqg9uHAom/PapAX6uevu",
+	"fn0LjYXSOFsh+Gv5BXa9t0FGaiz52Nlh+e9UsA5mattBheP8lR9T1ooNCyahMd3R0dQapAkBFkiLC5mJ",
+	"GS5fJUeiz16hWLdSGFO59xPt1jDHy/3h1Mi4u5CQrF1C2U4h47rOHotXcQM5E3jqYQkVOB6v1ZUo+uy1",
+	"E/9c+kMKcsARSyfxFIPAx5RbKX6prkWdZ67wFK9aIuTYYViOH8lZAM9GYohuvoKjj/HqorUOoJu9LFDv",
+	"oKD9A7sNaJXLsENTm3L7gXU7fQ8S81QzdBhZPs6m9pVt71OYkKiPlKa6tiy3m+7SXpbjpvHPVvKB29sQ",
+	"D6Xd1H1zv7HXI8yFNiLd2UHzwhvCvtqler2hnf61uIhxJHcsoC9OyYI1+9BKyAMrHz86lCDVwq1usoSR",
+	"32cvajWD9HWi48JF6GstCBkqRYc0bzpzolPk1AdMcjp9LrnJG+5vGKQLacjugmdMFBhnCPOm7Zha8XZU",
+	"X1+LumXN37HutFVvcvmC4TyWCg25P6qf6kdhglxbmKq8FsnlsI+YX4/DrnNU4ttcYMMTPPDALQGwRYfP",
+	"h29PGwqMu0QqX/7VJSxvxPBcvPcP4anqElYOzL3k/aYI19dHKuMU/+1x6bsKKNJyXk4Vn5WtMAL6+WOC",
+	"K/ENLXJqxKuKxNHdjLOKjoahqBQEP1Vyv9vbxWhRl2YFwzsUvLaH4a+/2T1CLhX4+Ju9EqKQcOGirnqD",
+	"3kPYG/TYTUITRWWGbP8wWNtghIkMwX7MRQCN23Q6YNh3IYv/T4lF4Jt3M4vzc8CxgaQZlnIwdQdDz1CB",
+	"TN9AFrFngNqciagX+yEZBl0egWkWlsM6i3XABSxshR34Ti895A3osNOSME3zQDpaJyUVVF5DrvaFa4Ut",
+	"m8Fy5ABilXViaUkGqH2RDJsXRjICaRYLlyHI93eiDLgWleYVIxkFuZMMe+Rk5hWXJOZA4gQaOpCYRtIP",
+	"K/BBuRMQAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -61,6 +61,7 @@ from .operator_token import OperatorToken
 from .operator_token_create import OperatorTokenCreate
 from .operator_token_created import OperatorTokenCreated
 from .operator_token_list import OperatorTokenList
+from .own_session import OwnSession
 from .plan import Plan
 from .plan_action import PlanAction
 from .plan_counts import PlanCounts
@@ -98,7 +99,11 @@ from .revision_list import RevisionList
 from .role import Role
 from .rollback_request import RollbackRequest
 from .secret_summary import SecretSummary
+from .session import Session
+from .session_list import SessionList
+from .session_token import SessionToken
 from .side import Side
+from .sign_in import SignIn
 from .tenant import Tenant
 from .tenant_create import TenantCreate
 from .tenant_event import TenantEvent
@@ -183,6 +188,7 @@ __all__ = (
     "OperatorTokenCreate",
     "OperatorTokenCreated",
     "OperatorTokenList",
+    "OwnSession",
     "Plan",
     "PlanAction",
     "PlanCounts",
@@ -220,7 +226,11 @@ __all__ = (
     "Role",
     "RollbackRequest",
     "SecretSummary",
+    "Session",
+    "SessionList",
+    "SessionToken",
     "Side",
+    "SignIn",
     "Tenant",
     "TenantCreate",
     "TenantEvent",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -10,6 +10,10 @@ from attrs import field as _attrs_field
 from ..models.role import Role
 from ..models.whoami_kind import WhoamiKind
 from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.own_session import OwnSession
+
 
 T = TypeVar("T", bound="Whoami")
 
@@ -26,6 +30,9 @@ class Whoami:
     fleet: str | Unset = UNSET
     """ The one fleet that the token is bound to. """
     expires_at: datetime.datetime | Unset = UNSET
+    """ When the token ends. """
+    session: OwnSession | Unset = UNSET
+    """ Of a caller that came with a session's cookie, that session. To ask for it is no use of it. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,6 +52,10 @@ class Whoami:
         if not isinstance(self.expires_at, Unset):
             expires_at = self.expires_at.isoformat()
 
+        session: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.session, Unset):
+            session = self.session.to_dict()
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -61,11 +72,15 @@ class Whoami:
             field_dict["fleet"] = fleet
         if expires_at is not UNSET:
             field_dict["expires_at"] = expires_at
+        if session is not UNSET:
+            field_dict["session"] = session
 
         return field_dict
 
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+        from ..models.own_session import OwnSession
+
         d = dict(src_dict)
         kind = WhoamiKind(d.pop("kind"))
 
@@ -89,6 +104,13 @@ class Whoami:
         else:
             expires_at = datetime.datetime.fromisoformat(_expires_at)
 
+        _session = d.pop("session", UNSET)
+        session: OwnSession | Unset
+        if isinstance(_session, Unset):
+            session = UNSET
+        else:
+            session = OwnSession.from_dict(_session)
+
         whoami = cls(
             kind=kind,
             name=name,
@@ -96,6 +118,7 @@ class Whoami:
             role=role,
             fleet=fleet,
             expires_at=expires_at,
+            session=session,
         )
 
         whoami.additional_properties = d

@@ -1,0 +1,79 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"fairlead/internal/auth"
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+)
+
+// touchedAfter is how old the note of a session's last use gets before it is written again.
+const touchedAfter = time.Minute
+
+// bySession finds out who calls from the cookie of a session, in one query.
+func (a *API) bySession(r *http.Request, cookies []string) (store.Session, store.Token, error) {
+	if len(cookies) > 1 {
+		return store.Session{}, store.Token{}, errSession("two cookies of a session came: sign in anew")
+	}
+	id, err := auth.ParseSession(cookies[0])
+	if err != nil {
+		return store.Session{}, store.Token{}, errSession("the session's cookie is damaged: sign in anew")
+	}
+	sent := auth.Hash(cookies[0])
+	if a.lookups.Rejected(sent, time.Now()) != nil {
+		return store.Session{}, store.Token{}, errSessionOver()
+	}
+	var x store.Session
+	var token store.Token
+	err = a.lookUp(r.Context(), r.RemoteAddr, func(ctx context.Context) (err error) {
+		x, token, err = a.store.FindSession(ctx, id)
+		return err
+	})
+	if err != nil && !errors.Is(err, fleet.ErrNotFound) {
+		return store.Session{}, store.Token{}, err
+	}
+	if !sessionHolds(x, token, err == nil, sent, time.Now()) {
+		a.lookups.Reject(sent, r.RemoteAddr, fleet.ErrUnauthenticated, time.Now())
+		return store.Session{}, store.Token{}, errSessionOver()
+	}
+	return x, token, nil
+}
+
+// sessionHolds does for the cookie of a session what tokenHolds does for a token.
+func sessionHolds(x store.Session, token store.Token, found bool, sent [32]byte, now time.Time) bool {
+	same := auth.Equal(x.Hash, sent) // of no row: with zeroes
+	open := x.EndedAt.IsZero() && now.Before(x.ExpiresAt) && now.Before(x.IdleAt)
+	return same && found && open && tokenLives(token, now)
+}
+
+func errSessionOver() error { return errSession("the session has ended: sign in anew") }
+
+// errSession also makes the browser forget the cookie.
+func errSession(detail string) error {
+	p := refuse(http.StatusUnauthorized, "unauthenticated", detail)
+	p.forget = true
+	return p
+}
+
+// touch notes that the session is used. A note that cannot be written is in the log: the request may still do.
+func (a *API) touch(r *http.Request, c *call) {
+	if c.session == nil || time.Since(c.session.LastSeenAt) < touchedAfter || !a.isUse(r) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
+	defer cancel()
+	if err := a.store.TouchSession(ctx, c.session.ID); err != nil {
+		a.log.WarnContext(ctx, "the use of a session is not noted", slog.String("request_id", note(ctx).id), slog.String("error", err.Error()))
+	}
+}
+
+// isUse reports whether somebody uses the page: what streams or waits goes on in a tab that nobody looks at, and so does
+// what asks how long the session lasts.
+func (a *API) isUse(r *http.Request) bool {
+	return !wantsStream(r.Header.Values("Accept")) && !r.URL.Query().Has("wait") && a.operation(r).id != "whoami"
+}
